@@ -1,0 +1,210 @@
+# pg_epsilon: build, install, test, demo.  `make help` lists the targets.
+
+EXTENSION  = pg_epsilon
+MODULE_big = pg_epsilon
+DATA       = sql/pg_epsilon--1.0.sql
+
+# ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
+
+CORE       = domain workload strategy
+MECHANISM  = bits lazy_exp gauss gaussian
+ACCOUNTING = zcdp filter mechanisms
+LEDGER     = shim settings access values registry budget charge channel worker door
+API        = module arguments owner question label analyst describe tally
+
+# ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
+# ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
+# ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
+
+REGRESS    =
+ISOLATION  =
+
+# Programs of check-long besides test/t_long/*.pl: each prints TAP.
+LONG       =
+
+# ---- Settings ----
+
+# make WERROR= builds with a compiler that knows more warnings than ours did.
+WERROR ?= -Werror
+
+OPT_FLAGS  = -O2 -g -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-after-statement
+
+# Floors 0 to 2 are plain C11 and never see PostgreSQL's headers or flags.  Their symbols
+# are hidden: the server loads every module into one global name space.
+PURE_FLAGS = -std=c11 $(OPT_FLAGS) -fPIC -fvisibility=hidden -fstack-protector-strong -Isrc
+
+# Floors 3 and 4: gnu11, not c11, because the server's headers use the keyword typeof
+# (copyObject in nodes/nodes.h), which strict c11 does not have.
+PG_FLOOR_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare -Isrc
+
+# Unit tests and benchmarks: floors 0 to 2 and test/unit/shim.c, no server.
+TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Isrc -Itest/unit
+SANITIZE   = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+# ---- Derived ----
+
+PURE_SRCS = $(CORE:%=src/core/%.c) $(MECHANISM:%=src/mechanism/%.c) $(ACCOUNTING:%=src/accounting/%.c)
+PG_SRCS   = $(LEDGER:%=src/ledger/%.c) $(API:%=src/api/%.c)
+PURE_OBJS = $(PURE_SRCS:%.c=build/obj/%.o)
+SAN_OBJS  = $(PURE_SRCS:%.c=build/san/%.o)
+PG_OBJS   = $(PG_SRCS:%.c=build/obj/%.o)
+OBJS      = $(PURE_OBJS) $(PG_OBJS)
+
+UNIT_SRCS   = $(sort $(wildcard test/unit/test_*.c))
+UNIT_SHIM   = $(wildcard test/unit/shim.c)
+UNIT_TESTS  = $(UNIT_SRCS:test/unit/%.c=build/unit/%)
+UNIT_SAN    = $(UNIT_SRCS:test/unit/%.c=build/unit-san/%)
+BENCH_SRCS  = $(sort $(wildcard test/bench/bench_*.c))
+BENCH_BINS  = $(BENCH_SRCS:test/bench/%.c=build/bench/%)
+
+TAP_TESTS    = $(if $(wildcard test/t/*.pl),1)
+PROVE_TESTS  = test/t/*.pl
+ISOLATION_OPTS = --inputdir=test/isolation --outputdir=output_iso
+
+SHLIB_LINK  += -lm
+# Our own references stay in our own module, whatever other modules export.
+ifeq ($(shell uname -s),Linux)
+SHLIB_LINK  += -Wl,-Bsymbolic
+endif
+
+# The C compiler of the floors without PostgreSQL.
+PURE_CC := $(CC)
+
+ifndef PG_CONFIG
+PG_CONFIG := $(shell scripts/pg_config.sh 2>/dev/null)
+endif
+PGXS := $(if $(PG_CONFIG),$(shell $(PG_CONFIG) --pgxs 2>/dev/null))
+ifeq ($(wildcard $(PGXS)),)
+override undefine PGXS
+endif
+
+# PGXS has a target "check" of its own, which only says that it is not supported.  So it is
+# read unless all goals are ours; ours call make again for what they need from it.
+OUR_GOALS = help deps deps-build check check-long check-layers demo demo-stop bench \
+	unit-binaries unit-san-binaries bench-binaries clean-private
+EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
+
+.DEFAULT_GOAL := all
+
+ifneq ($(EXTENSION_GOALS),)
+ifdef PGXS
+override with_llvm = no
+include $(PGXS)
+override CFLAGS := $(filter-out -flto% -ffat-lto-objects,$(CFLAGS))
+override LDFLAGS := $(filter-out -flto% -ffat-lto-objects,$(LDFLAGS))
+clean: clean-private
+else
+.PHONY: all install uninstall installcheck clean
+all install uninstall installcheck:
+	@echo "No PostgreSQL server with server headers found. Run scripts/deps.sh to install one, or set PG_CONFIG=/path/to/pg_config." >&2; exit 1
+clean: clean-private
+endif
+endif
+
+# ---- Objects.  A change of flags or of PostgreSQL rebuilds; -MMD tracks the headers. ----
+
+FLAG_FILES = build/flags.pure build/flags.san build/flags.pg
+build/flags.pure: FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(TEST_FLAGS)
+build/flags.san:  FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(TEST_FLAGS) $(SANITIZE)
+build/flags.pg:   FLAGS_NOW = $(VERSION) $(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS)
+
+.PHONY: FORCE
+FORCE:
+$(FLAG_FILES): FORCE
+	@mkdir -p build
+	@echo '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS_NOW))' >$@
+
+$(PURE_OBJS): build/obj/%.o: %.c build/flags.pure
+	@mkdir -p $(@D)
+	$(PURE_CC) $(PURE_FLAGS) -MMD -MP -c -o $@ $<
+
+$(SAN_OBJS): build/san/%.o: %.c build/flags.san
+	@mkdir -p $(@D)
+	$(PURE_CC) $(PURE_FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
+
+$(PG_OBJS): build/obj/%.o: %.c build/flags.pg
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+build/libpure.a: $(PURE_OBJS)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+build/libpure-san.a: $(SAN_OBJS)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+LINK_TEST = $(PURE_CC) $(TEST_FLAGS)
+
+$(UNIT_TESTS): build/unit/%: test/unit/%.c $(UNIT_SHIM) build/libpure.a build/flags.pure
+	@mkdir -p $(@D)
+	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a -lcmocka -lm
+
+$(UNIT_SAN): build/unit-san/%: test/unit/%.c $(UNIT_SHIM) build/libpure-san.a build/flags.san
+	@mkdir -p $(@D)
+	$(LINK_TEST) $(SANITIZE) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure-san.a -lcmocka -lm
+
+$(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/flags.pure
+	@mkdir -p $(@D)
+	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a -lm
+
+-include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS)))
+
+.PHONY: unit-binaries unit-san-binaries bench-binaries
+unit-binaries: $(UNIT_TESTS)
+unit-san-binaries: $(UNIT_SAN)
+bench-binaries: $(BENCH_BINS)
+
+# ---- Targets for people ----
+
+.PHONY: help deps deps-build check-layers demo demo-stop bench clean-private
+help:
+	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
+	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
+	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
+	@echo "make demo-stop     stop that server and remove its data"
+	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
+	@echo "make check-long    make check, then the unit tests under valgrind and the long runs"
+	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
+	@echo "make bench         run the benchmarks of test/bench"
+	@echo "make deps          install what building and testing need (deps-build: building only)"
+	@echo "make clean         remove build/ and whatever else was built; stops the demo's server"
+	@echo
+	@echo "Settings: PG_CONFIG=/path/to/pg_config, JOBS=n (parallel tests), WERROR= (warnings are not errors),"
+	@echo "ONLY='unit regress tap ...' (make check: these suites only), TESTS='name ...' (these regress, isolation, unit or TAP tests only)"
+
+deps:
+	@scripts/deps.sh test
+
+deps-build:
+	@scripts/deps.sh build
+
+export REGRESS ISOLATION LONG PURE_SRCS PG_SRCS ONLY TESTS JOBS
+
+ifneq ($(filter check,$(MAKECMDGOALS)),)
+.PHONY: check
+check: deps
+	@scripts/check.sh
+endif
+
+ifneq ($(filter check-long,$(MAKECMDGOALS)),)
+.PHONY: check-long
+check-long: deps
+	@scripts/check.sh long
+endif
+
+check-layers:
+	@scripts/check_layers.sh
+
+demo: deps-build
+	@scripts/demo.sh start
+
+demo-stop:
+	@scripts/demo.sh stop
+
+bench: deps
+	@scripts/bench.sh
+
+clean-private:
+	@scripts/cluster.sh clean
+	@rm -rf build output_iso results log tmp_check regression.diffs regression.out

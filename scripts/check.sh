@@ -1,0 +1,394 @@
+#!/usr/bin/env bash
+# Builds, sets up the private server and runs every suite; `make check` and `make check-long`
+# call it with the Makefile's lists in the environment.  The last line on standard output is
+# always "N passed, N failed"; the exit status is 0 only when nothing failed.
+#
+#   scripts/check.sh [long]
+#
+#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap valgrind long
+#   TESTS="name ..."     these unit, regress, isolation and TAP tests only
+#   JOBS=n               unit and TAP tests at the same time (default: processors, at most 4)
+#   TEST_TIMEOUT=n       seconds that one unit or TAP test or one pg_regress run may take
+#
+# Unit tests that find PG_EPSILON_QUICK set run under valgrind and may take fewer samples.
+. "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
+
+MODE=${1:-short}
+ONLY=${ONLY:-}
+TESTS=${TESTS:-}
+REGRESS=${REGRESS:-}
+ISOLATION=${ISOLATION:-}
+LONG=${LONG:-}
+cpus=$(nproc 2>/dev/null || echo 2)
+JOBS=${JOBS:-$((cpus > 4 ? 4 : cpus))}
+TEST_TIMEOUT=${TEST_TIMEOUT:-420}
+LONG_TIMEOUT=${LONG_TIMEOUT:-3600}
+
+PASSED=0
+FAILED=0
+SKIPPED=0
+RUN_DIR=
+SERVER=
+REPORT=()
+
+finish() {
+	local status=$? keep=
+	trap - EXIT INT TERM HUP
+	if [ "${CLOSED:-}" != 1 ]; then
+		echo "The run was broken off."
+		FAILED=$((FAILED + 1))
+	fi
+	[ -n "$SERVER" ] && cluster_stop "$SERVER"
+	if [ -n "$RUN_DIR" ] && [ -d "$RUN_DIR" ]; then
+		# Logs stay in build/check until the next run; data directories do not.
+		rm -rf "$ROOT/build/check"
+		mkdir -p "$ROOT/build/check"
+		find "$RUN_DIR" -depth -type d \( -name 'data' -o -name '*_data' -o -name pgdata -o -name portlock -o -name home \) -exec rm -rf {} + 2>/dev/null
+		cp -R "$RUN_DIR/." "$ROOT/build/check/" 2>/dev/null
+		rm -rf "$RUN_DIR"
+	fi
+	echo
+	[ ${#REPORT[@]} -eq 0 ] || printf '%s\n' "${REPORT[@]}"
+	[ "$FAILED" -eq 0 ] || [ -z "$RUN_DIR" ] || echo "The logs of this run are in $ROOT/build/check"
+	[ "$SKIPPED" -eq 0 ] || echo "$SKIPPED skipped"
+	echo "$PASSED passed, $FAILED failed"
+	[ "$FAILED" -eq 0 ] && [ "$PASSED" -gt 0 ] && [ "${CLOSED:-}" = 1 ] || exit 1
+	exit 0
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+
+# suite NAME: does it run?
+suite() {
+	[ -z "$ONLY" ] || [[ " $ONLY " == *" $1 "* ]] || return 1
+	SUITE=$1
+	SUITE_START=$SECONDS
+	SUITE_P=0
+	SUITE_F=0
+	SUITE_S=0
+	echo
+	echo "== $1"
+	return 0
+}
+
+# add P F S: counts of one test file or one runner
+add() {
+	SUITE_P=$((SUITE_P + $1))
+	SUITE_F=$((SUITE_F + $2))
+	SUITE_S=$((SUITE_S + $3))
+}
+
+suite_end() {
+	PASSED=$((PASSED + SUITE_P))
+	FAILED=$((FAILED + SUITE_F))
+	SKIPPED=$((SKIPPED + SUITE_S))
+	REPORT+=("$(printf '%-10s passed %5d   failed %3d   skipped %3d   %4d s' "$SUITE" "$SUITE_P" "$SUITE_F" "$SUITE_S" $((SECONDS - SUITE_START)))")
+}
+
+# suite_empty WORDS: nothing is listed, which is no failure
+suite_empty() {
+	echo "$1"
+	suite_end
+}
+
+# selected NAME ...: those that TESTS lets through
+selected() {
+	local n
+	for n in "$@"; do
+		if [ -z "$TESTS" ] || [[ " $TESTS " == *" $n "* ]]; then
+			echo "$n"
+		fi
+	done
+}
+
+# tap_counts LOG STATUS: prints "passed failed skipped".  A plan that was not kept, a missing plan,
+# a bad exit status and no test at all are failures.
+tap_counts() {
+	awk -v rc="$2" '
+		/^ok [0-9]+.*# *(SKIP|skip|TO[D]O|to[d]o)/  { s++; next }
+		/^ok [0-9]+/                   { p++; next }
+		/^not ok [0-9]+ # SKIP/        { s++; next }	# how cmocka 1.1.5 writes a skipped test
+		/^not ok [0-9]+.*# *TO[D]O/      { s++; next }
+		/^not ok/                      { f++; next }
+		/^1\.\.0.*# *(SKIP|skip)/      { s++; planned = 1; next }
+		/^1\.\.[0-9]+/                 { n = $1; sub(/^1\.\./, "", n); plan += n; planned = 1; next }
+		/^Bail out!/                   { f++ }
+		END {
+			p += 0; f += 0; s += 0
+			lost = plan - p - f - s
+			if (lost > 0) f += lost
+			if (!planned && !f) f++
+			if (rc != 0 && !f) f++
+			if (p + f + s == 0) f++
+			print p, f, s
+		}' "$1"
+}
+
+# one_tap LOG NAME STATUS SECONDS: reports one finished TAP producer
+one_tap() {
+	local p f s
+	read -r p f s < <(tap_counts "$1" "$3")
+	add "$p" "$f" "$s"
+	printf '%-46s passed %4d  failed %3d  skipped %3d  %4d s\n' "$2" "$p" "$f" "$s" "$4"
+	[ "$s" = 0 ] || grep -E '^ok [0-9]+.*# *(SKIP|skip|TO[D]O)|^not ok.*# *(SKIP|TO[D]O)|^1\.\.0|skipped:' "$1" | sed 's/^/    /'
+	if [ "$f" != 0 ]; then
+		case $3 in
+		0) ;;
+		124 | 137) echo "    stopped after the time limit, or killed (exit status $3)" ;;
+		*) echo "    exit status $3" ;;
+		esac
+		tail -n 150 "$1" | sed 's/^/    | /'
+		# PostgreSQL::Test writes what went wrong to a file of its own.
+		local name detail
+		name=$(basename "$2" .pl)
+		detail=$RUN_DIR/tap/$name/tmp_check/log/regress_log_$name
+		[[ $2 == *.pl ]] && [ -f "$detail" ] && tail -n 80 "$detail" | sed 's/^/    > /'
+	fi
+}
+
+# run_pool FUNCTION ITEM ...: FUNCTION ITEM LOG for every item, JOBS at a time, reported in order
+run_pool() {
+	local fn=$1 item log jobs=$JOBS
+	shift
+	local dir=$RUN_DIR/log/$SUITE
+	mkdir -p "$dir"
+	for item in "$@"; do
+		while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+			wait -n
+		done
+		log=$dir/$(basename "$item").log
+		(
+			start=$SECONDS
+			"$fn" "$item" "$log" >"$log" 2>&1 </dev/null
+			echo "$? $((SECONDS - start))" >"$log.status"
+		) &
+	done
+	wait
+	local rc secs
+	for item in "$@"; do
+		log=$dir/$(basename "$item").log
+		rc=1
+		secs=0
+		[ -f "$log.status" ] && read -r rc secs <"$log.status"
+		rm -f "$log.status"
+		one_tap "$log" "$item" "$rc" "$secs"
+	done
+}
+
+# ---- unit tests: cmocka programs, no server ----
+
+unit_names() {
+	local f
+	for f in test/unit/test_*.c; do
+		[ -f "$f" ] && basename "$f" .c
+	done
+}
+
+run_unit() { CMOCKA_MESSAGE_OUTPUT=TAP timeout "$TEST_TIMEOUT" "build/unit/$1"; }
+
+run_unit_san() {
+	CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=abort_on_error=0:detect_leaks=${DETECT_LEAKS:-1} UBSAN_OPTIONS=print_stacktrace=1 \
+		timeout $((TEST_TIMEOUT * 3)) "build/unit-san/$1"
+}
+
+run_unit_valgrind() {
+	PG_EPSILON_QUICK=1 CMOCKA_MESSAGE_OUTPUT=TAP timeout "$LONG_TIMEOUT" \
+		valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite "build/unit/$1"
+}
+
+# unit_suite MAKE-GOAL FUNCTION
+unit_suite() {
+	local names
+	names=$(unit_names)
+	if [ -z "$names" ]; then
+		suite_empty "test/unit/test_*.c: there are none"
+		return
+	fi
+	if ! run_make -s -k -j"$cpus" "$1"; then
+		echo "not every unit test could be built"
+		add 0 1 0
+	fi
+	# shellcheck disable=SC2046,SC2086
+	run_pool "$2" $(selected $names)
+	suite_end
+}
+
+# ---- pg_regress and isolation: one private cluster ----
+
+start_server() {
+	[ -z "$SERVER" ] || return 0
+	local extra=()
+	# Settings that tests want: test/postgresql.conf, if there is one, for pg_regress and isolation.
+	[ -f test/postgresql.conf ] && mapfile -t extra <test/postgresql.conf
+	SERVER=$RUN_DIR/server
+	cluster_start "$SERVER" "fsync = off" "max_worker_processes = 24" "log_statement = all" "${extra[@]}"
+}
+
+# regress_suite RUNNER INPUTDIR DATABASE NAME ...
+regress_suite() {
+	local runner=$1 inputdir=$2 db=$3 out=$RUN_DIR/$SUITE log=$RUN_DIR/log/$SUITE.log rc p f count before crash
+	shift 3
+	local names
+	names=$(selected "$@")
+	if [ -z "$names" ]; then
+		suite_empty "none of the listed tests is among TESTS"
+		return
+	fi
+	if ! start_server; then
+		add 0 1 0
+		suite_end
+		return
+	fi
+	as_user mkdir -p "$out" "$RUN_DIR/log"
+	before=$(wc -l <"$SERVER/server.log")
+	# shellcheck disable=SC2086
+	(cd "$out" && as_user env HOME="$RUN_DIR/home" TMPDIR=/tmp timeout "$TEST_TIMEOUT" "$runner" \
+		--bindir="$PGBIN" --dlpath="$PGLIB" --inputdir="$VIEW/$inputdir" --outputdir="$out" \
+		--host="$PGHOST" --port="$PGPORT" --user="$PGUSER" --dbname="$db" $names) >"$log" 2>&1 </dev/null
+	rc=$?
+	cat "$log"
+	# PostgreSQL 15 prints "test name ... ok", later ones TAP.
+	p=$(grep -cE '\.\.\. ok\b|^ok [0-9]' "$log")
+	f=$(grep -cE '\.\.\. (FAILED|failed)|^not ok [0-9]' "$log")
+	count=$(wc -w <<<"$names")
+	[ $((p + f)) -ge "$count" ] || f=$((count - p))
+	[ "$rc" = 0 ] || [ "$f" -gt 0 ] || f=1
+	[ -f "$out/regression.diffs" ] && [ -s "$out/regression.diffs" ] && cat "$out/regression.diffs"
+	crash=$(tail -n +$((before + 1)) "$SERVER/server.log" | grep -E -B5 'PANIC:|TRAP:|was terminated by signal' | tail -n 40)
+	if [ -n "$crash" ]; then
+		echo "The server crashed:"
+		echo "$crash"
+		[ "$f" -gt 0 ] || f=1
+	fi
+	add "$p" "$f" 0
+	suite_end
+}
+
+# ---- TAP tests with PostgreSQL::Test::Cluster ----
+
+# PostgreSQL 15 reads TESTDIR, 16 and later TESTDATADIR and TESTLOGDIR.
+run_tap() {
+	local name
+	name=$(basename "$1" .pl)
+	local dir=$RUN_DIR/tap/$name
+	mkdir -p "$dir/log" "$dir/home"
+	cd "$VIEW" || return 1
+	env HOME="$dir/home" TMPDIR=/tmp TESTDIR="$dir" TESTDATADIR="$dir/tmp_check" TESTLOGDIR="$dir/tmp_check/log" \
+		top_builddir="$RUN_DIR/tap" PG_TEST_PORT_DIR="$RUN_DIR/tap/portlock" \
+		PG_REGRESS="$PG_REGRESS_DIR/regress/pg_regress" PGPORT=65432 \
+		share_contrib_dir="$PGSHARE/contrib" PG_EPSILON_ROOT="$VIEW" \
+		timeout --kill-after=20 "${TAP_TIMEOUT:-$TEST_TIMEOUT}" \
+		prove --nocolor --verbose --norc -I "$PGXS_PERL" -I "$VIEW/test/t" -I "$VIEW/test/perl" "$1"
+}
+
+# run_tap is run whole as the server's user: it is handed over as text.
+run_tap_as_user() {
+	as_user env -u PGHOST -u PGUSER bash -c "$(declare -f run_tap)
+RUN_DIR=$(printf %q "$RUN_DIR") VIEW=$(printf %q "$VIEW") PG_REGRESS_DIR=$(printf %q "$PG_REGRESS_DIR")
+PGSHARE=$(printf %q "$PGSHARE") PGXS_PERL=$(printf %q "$PGXS_PERL") TEST_TIMEOUT=$TEST_TIMEOUT TAP_TIMEOUT=${TAP_TIMEOUT:-$TEST_TIMEOUT}
+run_tap $(printf %q "$1")"
+}
+
+# tap_suite FILE ...
+tap_suite() {
+	local names=() f
+	for f in "$@"; do
+		if [ -z "$TESTS" ] || [[ " $TESTS " == *" $(basename "$f" .pl) "* ]]; then
+			names+=("$f")
+		fi
+	done
+	if [ ${#names[@]} -eq 0 ]; then
+		suite_empty "none of the TAP tests is among TESTS"
+		return
+	fi
+	as_user mkdir -p "$RUN_DIR/tap/portlock"
+	run_pool run_tap_as_user "${names[@]}"
+	suite_end
+}
+
+# A program of LONG: prints TAP, gets the private server's environment.
+run_long() {
+	cd "$VIEW" || return 1
+	as_user env HOME="$RUN_DIR/home" TMPDIR=/tmp PG_EPSILON_ROOT="$VIEW" PG_EPSILON_OUT="$RUN_DIR/long" timeout --kill-after=20 "$LONG_TIMEOUT" "$1"
+}
+
+# ---- the run ----
+
+echo "== build"
+if ! cluster_setup; then
+	echo "The build failed; its messages are above."
+	FAILED=1
+	CLOSED=1
+	exit 1
+fi
+clean_environment
+new_run_dir check
+as_user mkdir -p "$RUN_DIR/log"
+chmod 1777 "$RUN_DIR/log"
+echo "$("$PG_CONFIG" --version), private copy in $BASE/pg${RUN_USER:+, server run by $RUN_USER}"
+
+if suite layers; then
+	scripts/check_layers.sh >"$RUN_DIR/log/layers.log" 2>&1
+	one_tap "$RUN_DIR/log/layers.log" check_layers $? 0
+	suite_end
+fi
+
+suite unit && unit_suite unit-binaries run_unit
+suite sanitize && unit_suite unit-san-binaries run_unit_san
+
+if suite regress; then
+	if [ -z "$REGRESS" ]; then
+		suite_empty "REGRESS lists no test"
+	else
+		# shellcheck disable=SC2086
+		regress_suite "$PG_REGRESS_DIR/regress/pg_regress" . contrib_regression $REGRESS
+	fi
+fi
+
+if suite isolation; then
+	if [ -z "$ISOLATION" ]; then
+		suite_empty "ISOLATION lists no test"
+	else
+		# shellcheck disable=SC2086
+		regress_suite "$PG_REGRESS_DIR/isolation/pg_isolation_regress" test/isolation isolation_regression $ISOLATION
+	fi
+fi
+
+if suite tap; then
+	if compgen -G "test/t/*.pl" >/dev/null; then
+		tap_suite test/t/*.pl
+	else
+		suite_empty "test/t/*.pl: there are none"
+	fi
+fi
+
+if [ "$MODE" = long ]; then
+	suite valgrind && unit_suite unit-binaries run_unit_valgrind
+	if suite long; then
+		if ! compgen -G "test/t_long/*.pl" >/dev/null && [ -z "$LONG" ]; then
+			suite_empty "test/t_long/*.pl: there are none, and LONG lists no program"
+		else
+			if [ -n "$LONG" ]; then
+				as_user mkdir -p "$RUN_DIR/long"
+				if start_server; then
+					# shellcheck disable=SC2086
+					JOBS=1 run_pool run_long $LONG
+				else
+					add 0 1 0
+				fi
+			fi
+			if compgen -G "test/t_long/*.pl" >/dev/null; then
+				TAP_TIMEOUT=$LONG_TIMEOUT
+				tap_suite test/t_long/*.pl
+			else
+				suite_end
+			fi
+		fi
+	fi
+fi
+
+[ "$PASSED" -gt 0 ] || [ "$FAILED" -gt 0 ] || {
+	echo "no test was run"
+	FAILED=1
+}
+CLOSED=1

@@ -1,0 +1,264 @@
+#!/usr/bin/env bash
+# Checks rules of the source that no compiler checks, and prints TAP:
+#
+#   floors    a file under src/<floor> includes only headers of its own floor or below, and
+#             floors 0 to 2 include nothing but standard C besides (BLAS and LAPACKE: src/core/linalg* only)
+#   flags     no flag or pragma that lets the compiler change floating-point results or choose this machine's processor
+#   random    no rand(), random(), drand48(), pg_prng and the like: noise has one source
+#   sql       the install script has no SECURITY DEFINER and no CREATE OR REPLACE, and every function has a COMMENT
+#   lists     every source and every test file is in its list of the Makefile
+#
+# Before that, each check is tried on a small tree with a planted violation and must find it.
+#
+#   scripts/check_layers.sh [TREE]
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+
+FLOORS=(core mechanism accounting ledger api)
+STANDARD=" assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h tgmath.h threads.h time.h uchar.h wchar.h wctype.h "
+BLAS=" cblas.h lapacke.h "
+
+floor_of() { # floor_of src/<floor>/...: its number, or nothing
+	local i
+	for i in "${!FLOORS[@]}"; do
+		[[ $1 == src/${FLOORS[$i]}/* ]] && echo "$i" && return
+	done
+}
+
+# C without comments, line numbers kept.  Strings stay.
+strip_c() {
+	perl -0777 -pe 's{("(?:\\.|[^"\\\n])*"|\x27(?:\\.|[^\x27\\\n])*\x27)|(/\*.*?\*/)|(//[^\n]*)}{defined $1 ? $1 : do { my $c = $2 // ""; $c =~ s/[^\n]//g; " $c" }}gse' "$1"
+}
+
+# SQL without comments and without the contents of strings, line numbers kept.
+strip_sql() {
+	perl -0777 -pe 's{(\x27(?:[^\x27]|\x27\x27)*\x27)|(/\*.*?\*/|--[^\n]*)}{ my $c = $&; $c =~ s/[^\n]//g; defined $1 ? "\x27$c\x27" : $c }gse' "$1"
+}
+
+sources() {
+	[ -d src ] && find src -type f \( -name '*.c' -o -name '*.h' \) | LC_ALL=C sort
+}
+
+check_floors() {
+	local file mine line text header target theirs dir
+	while read -r file; do
+		mine=$(floor_of "$file")
+		if [ -z "$mine" ]; then
+			echo "$file: not in one of the floors (${FLOORS[*]})"
+			continue
+		fi
+		dir=$(dirname "$file")
+		while IFS=: read -r line text; do
+			if [[ $text =~ ^[[:space:]]*#[[:space:]]*include[[:space:]]*([\"\<])([^\"\>]+)[\"\>] ]]; then
+				header=${BASH_REMATCH[2]}
+				target=
+				if [ "${BASH_REMATCH[1]}" = '"' ] && [ -f "$dir/$header" ]; then
+					target=$(realpath -m --relative-to=. "$dir/$header")
+				elif [ -f "src/$header" ]; then
+					target=$(realpath -m --relative-to=. "src/$header")
+				fi
+				if [ -n "$target" ]; then
+					theirs=$(floor_of "$target")
+					if [ -z "$theirs" ]; then
+						echo "$file:$line: includes $target, which is on no floor"
+					elif [ "$theirs" -gt "$mine" ]; then
+						echo "$file:$line: floor $mine (${FLOORS[$mine]}) includes $target of floor $theirs"
+					fi
+				elif [ "$mine" -le 2 ] && [[ $STANDARD != *" $header "* ]]; then
+					if [[ $BLAS == *" $header "* ]] && [[ $file == src/core/linalg* ]]; then
+						continue
+					fi
+					echo "$file:$line: floor $mine (${FLOORS[$mine]}) includes $header, which is not standard C"
+				fi
+			else
+				echo "$file:$line: an include that cannot be read: $text"
+			fi
+		done < <(strip_c "$file" | grep -nE '^[[:space:]]*#[[:space:]]*include')
+	done < <(sources)
+}
+
+check_flags() {
+	local bad='-ffast-math|-Ofast|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math|-ffinite-math-only|-march=native|-mtune=native|-ffp-contract=(fast|on)'
+	[ -f Makefile ] && sed 's/#.*//' Makefile | grep -nE -e "$bad" | sed 's/^/Makefile:/'
+	local file
+	while read -r file; do
+		strip_c "$file" | grep -nE -e "FP_CONTRACT[[:space:]]+ON|(^|[^a-z-])(-f)?(fast-math|associative-math|unsafe-math-optimizations|finite-math-only|reciprocal-math)|Ofast|march=native" | sed "s|^|$file:|"
+	done < <(sources)
+}
+
+check_random() {
+	local file
+	while read -r file; do
+		strip_c "$file" | grep -nE '(^|[^A-Za-z0-9_])(s?rand|rand_r|s?random|random_r|[dejlmn]rand48|srand48|arc4random[a-z_]*)[[:space:]]*\(|pg_prng|pg_global_prng' | sed "s|^|$file:|"
+	done < <(sources)
+}
+
+check_sql() {
+	local file
+	for file in sql/*--*.sql; do
+		[ -f "$file" ] || continue
+		strip_sql "$file" | perl -0777 -ne '
+			print 1 + (substr($_, 0, $-[0]) =~ tr/\n//), ": ", uc($1) =~ s/\s+/ /gr, "\n"
+				while /\b(SECURITY\s+DEFINER|CREATE\s+OR\s+REPLACE)\b/gi;
+		' | sed "s|^|$file:|"
+		strip_sql "$file" | perl -0777 -ne '
+			my $name = qr/((?:[a-z_][a-z0-9_\$]*|"[^"]+")(?:\s*\.\s*(?:[a-z_][a-z0-9_\$]*|"[^"]+"))?)/i;
+			my (%made, %told);
+			sub base { my $n = lc shift; $n =~ s/\s+|"//g; $n =~ s/^.*\.//; return $n }
+			$made{base($2)} //= lc $1 while /\bCREATE\s+(FUNCTION|PROCEDURE|AGGREGATE)\s+$name/gi;
+			$told{base($2)} = 1 while /\bCOMMENT\s+ON\s+(FUNCTION|PROCEDURE|ROUTINE|AGGREGATE)\s+$name/gi;
+			print "$made{$_} $_ has no COMMENT\n" for grep { !$told{$_} } sort keys %made;
+		' | sed "s|^|$file: |"
+	done
+}
+
+# unlisted LIST FILE ...: files that are not words of LIST, words that are no files
+unlisted() {
+	local list=" $1 " f n
+	shift
+	for f in "$@"; do
+		[ -f "$f" ] || continue
+		[[ $list == *" $f "* ]] || echo "$f: not in the Makefile's list"
+	done
+	for n in $list; do
+		[ -f "$n" ] || echo "$n: in the Makefile's list, but there is no such file"
+	done
+}
+
+# The Makefile's lists, asked from make.
+make_list() {
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u "$1" "${MAKE:-make}" -s --no-print-directory -f Makefile -f - deps-build-list <<<"deps-build-list: ; @echo \$($1)" 2>/dev/null
+}
+
+check_lists() {
+	[ -f Makefile ] || return
+	local regress isolation f n listed
+	# shellcheck disable=SC2046
+	unlisted "$(make_list PURE_SRCS) $(make_list PG_SRCS)" $(find src -name '*.c' 2>/dev/null | LC_ALL=C sort)
+	regress=" $(make_list REGRESS) "
+	for f in sql/*.sql; do
+		[ -f "$f" ] || continue
+		n=$(basename "$f" .sql)
+		[[ $n == *--* ]] || [[ $regress == *" $n "* ]] || echo "$f: not in REGRESS"
+	done
+	for n in $regress; do
+		[ -f "sql/$n.sql" ] || echo "REGRESS: $n has no sql/$n.sql"
+		[ -f "expected/$n.out" ] || echo "REGRESS: $n has no expected/$n.out"
+	done
+	isolation=" $(make_list ISOLATION) "
+	for f in test/isolation/specs/*.spec; do
+		[ -f "$f" ] || continue
+		n=$(basename "$f" .spec)
+		[[ $isolation == *" $n "* ]] || echo "$f: not in ISOLATION"
+	done
+	for n in $isolation; do
+		[ -f "test/isolation/specs/$n.spec" ] || echo "ISOLATION: $n has no test/isolation/specs/$n.spec"
+	done
+}
+
+CHECKS=(floors flags random sql lists)
+NUMBER=0
+BAD=0
+
+result() { # result 0|1 NAME [text]
+	NUMBER=$((NUMBER + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $NUMBER - $2"
+	else
+		echo "not ok $NUMBER - $2"
+		[ -z "${3:-}" ] || sed 's/^/#   /' <<<"$3"
+		BAD=1
+	fi
+}
+
+# plant NAME FILE TEXT: a clean tree with one file added (or replaced) must fail check NAME
+plant() {
+	clean_tree
+	mkdir -p "$TMP/$(dirname "$2")"
+	printf '%s\n' "$3" >"$TMP/$2"
+	PLANTED=$((PLANTED + 1))
+	[ -n "$(cd "$TMP" && "check_$1")" ] || MISSED+="check $1 did not see this in $2: $3"$'\n'
+}
+
+clean_tree() {
+	rm -rf "$TMP"
+	mkdir -p "$TMP"/src/{core,mechanism,accounting,ledger,api} "$TMP/sql" "$TMP/expected"
+	cat >"$TMP/Makefile" <<-'END'
+		# never -ffast-math
+		PURE_SRCS = src/core/a.c
+		PG_SRCS = src/api/d.c
+		REGRESS = one
+		ISOLATION =
+	END
+	echo '#include <stdint.h>' >"$TMP/src/core/a.h"
+	printf '%s\n' '#include "core/a.h"' '/* #include "postgres.h", rand() */' '#include <math.h>' 'int strong_random(int x);' >"$TMP/src/core/a.c"
+	printf '%s\n' '#include "../core/a.h"' >"$TMP/src/mechanism/b.h"
+	printf '%s\n' '#include "postgres.h"' '#include "mechanism/b.h"' '#include "utils/builtins.h"' >"$TMP/src/api/d.c"
+	echo 'select 1;' >"$TMP/sql/one.sql"
+	: >"$TMP/expected/one.out"
+	printf '%s\n' '-- SECURITY DEFINER is never used' 'CREATE FUNCTION dp.f(a int) RETURNS int LANGUAGE C;' "COMMENT ON FUNCTION dp.f(int) IS 'f';" >"$TMP/sql/x--1.0.sql"
+}
+
+self_test() {
+	local c found
+	TMP=$(mktemp -d) || exit 1
+	trap 'rm -rf "$TMP"' EXIT
+	MISSED=
+	PLANTED=0
+	clean_tree
+	for c in "${CHECKS[@]}"; do
+		found=$(cd "$TMP" && "check_$c")
+		[ -z "$found" ] || MISSED+="check $c found fault with a clean tree: $found"$'\n'
+	done
+	plant floors src/core/a.h '#include "mechanism/b.h"'
+	plant floors src/core/a.h '#include "../api/e.h"'
+	plant floors src/mechanism/b.h '#  include "postgres.h"'
+	plant floors src/accounting/c.c '#include <unistd.h>'
+	plant floors src/core/other.c '#include <lapacke.h>'
+	plant floors src/core/a.h '#include HEADER'
+	plant floors src/attic/a.h 'int x;'
+	printf '%s\n' '#include "api/e.h"' >"$TMP/src/ledger/r.c"
+	: >"$TMP/src/api/e.h"
+	[ -n "$(cd "$TMP" && rm -r src/attic && check_floors)" ] || MISSED+="check floors did not see floor 3 including floor 4"$'\n'
+	plant flags Makefile 'CFLAGS += -O2 -ffast-math'
+	plant flags Makefile 'CFLAGS += -march=native'
+	plant flags src/core/a.c '#pragma GCC optimize ("fast-math")'
+	plant flags src/core/a.c '#pragma STDC FP_CONTRACT ON'
+	plant random src/core/a.c 'int x = rand();'
+	plant random src/core/a.c 'double y = drand48 ();'
+	plant random src/api/d.c 'pg_prng_double(&pg_global_prng_state);'
+	plant sql sql/x--1.0.sql $'CREATE FUNCTION dp.f() RETURNS int\nLANGUAGE C SECURITY\n  DEFINER;\nCOMMENT ON FUNCTION dp.f() IS \'f\';'
+	plant sql sql/x--1.0.sql $'create or replace function dp.f() returns int language c;\ncomment on function dp.f() is \'f\';'
+	plant sql sql/x--1.0.sql 'CREATE FUNCTION dp.g() RETURNS int LANGUAGE C;'
+	plant sql sql/x--1.0.sql 'CREATE AGGREGATE dp.h(int) (SFUNC = f, STYPE = int);'
+	plant lists src/core/new.c 'int x;'
+	plant lists sql/two.sql 'select 2;'
+	plant lists test/isolation/specs/three.spec 'session s1'
+	plant lists Makefile $'PURE_SRCS = src/core/a.c src/core/gone.c\nPG_SRCS = src/api/d.c\nREGRESS = one\nISOLATION ='
+	rm -rf "$TMP"
+	trap - EXIT
+	if [ -z "$MISSED" ]; then
+		result 0 "self-test: $PLANTED planted violations are found, a clean tree passes"
+	else
+		result 1 "self-test" "$MISSED"
+	fi
+}
+
+self_test
+[ $# -eq 0 ] || cd "$1" || exit 1
+declare -A TITLE=(
+	[floors]="every include stays on its floor or below"
+	[flags]="no flag or pragma that changes floating-point results"
+	[random]="no random numbers but the one source"
+	[sql]="install script: no SECURITY DEFINER, no CREATE OR REPLACE, a COMMENT on every function"
+	[lists]="the Makefile's lists are complete")
+for c in "${CHECKS[@]}"; do
+	text=$("check_$c")
+	if [ -z "$text" ]; then
+		result 0 "${TITLE[$c]}"
+	else
+		result 1 "${TITLE[$c]}" "$text"
+	fi
+done
+echo "1..$NUMBER"
+exit "$BAD"

@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# Finds what is missing to build, run and test pg_epsilon and installs it with apt.
+#
+#   scripts/deps.sh build    compiler, make, PostgreSQL server and headers, BLAS, LAPACKE
+#   scripts/deps.sh [test]   the same, and cmocka, IPC::Run, prove, valgrind
+#
+# PG_CONFIG=/path/to/pg_config chooses a PostgreSQL.  Nothing is installed when
+# nothing is missing.  Debian's postgresql packages create and start a cluster
+# named "main" when they are installed; that is switched off for the length of
+# this installation, since the demo and the tests bring their own clusters.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+what=${1:-test}
+case $what in
+build | test) ;;
+*)
+	echo "usage: scripts/deps.sh [build | test]" >&2
+	exit 2
+	;;
+esac
+
+multiarch=$(gcc -print-multiarch 2>/dev/null || true)
+missing=() # what a person reads
+packages=() # what apt is asked for
+
+need() { # need "words" package ...
+	missing+=("$1")
+	shift
+	packages+=("$@")
+}
+
+have_lib() { # have_lib pattern: a file of that name in one of the usual library directories
+	local d
+	for d in "/usr/lib/${multiarch:-none}" /usr/lib/*-linux-gnu /usr/lib64 /usr/lib /usr/local/lib; do
+		compgen -G "$d/$1" >/dev/null && return 0
+	done
+	return 1
+}
+
+have_header() {
+	local d
+	for d in /usr/include "/usr/include/${multiarch:-none}" /usr/include/*-linux-gnu /usr/include/lapacke /usr/local/include; do
+		[ -f "$d/$1" ] && return 0
+	done
+	return 1
+}
+
+# The newest PostgreSQL (15 to 18) whose server headers apt knows; 15 when apt cannot tell.
+apt_major() {
+	local major
+	for major in 18 17 16 15; do
+		if apt-cache show "postgresql-server-dev-$major" >/dev/null 2>&1; then
+			echo "$major"
+			return
+		fi
+	done
+	echo 15
+}
+
+find_missing() {
+	missing=()
+	packages=()
+	local major
+	{ command -v gcc || command -v cc; } >/dev/null || need "a C compiler" gcc libc6-dev
+	[ -f /usr/include/stdio.h ] || need "the C library headers" libc6-dev
+	command -v make >/dev/null || need "make" make
+	if ! scripts/pg_config.sh >/dev/null 2>&1; then
+		major=$(apt_major)
+		need "a PostgreSQL server (15 to 18) with server headers" "postgresql-$major" "postgresql-server-dev-$major"
+	fi
+	# Debian keeps the serial OpenBLAS beside the threaded ones; elsewhere any OpenBLAS must do.
+	local elsewhere=no
+	[ -f /etc/debian_version ] || elsewhere=yes
+	have_lib 'openblas-serial/libopenblas*.so.0' || { [ $elsewhere = yes ] && have_lib 'libopenblas*.so*'; } ||
+		need "OpenBLAS, serial" libopenblas0-serial
+	have_lib 'openblas-serial/libopenblas.so' || { [ $elsewhere = yes ] && have_lib 'libopenblas*.so'; } ||
+		need "OpenBLAS, serial, development files" libopenblas-serial-dev
+	have_header lapacke.h || need "LAPACKE" liblapacke-dev
+	if [ "$what" = test ]; then
+		have_header cmocka.h || need "cmocka" libcmocka-dev
+		command -v prove >/dev/null || need "prove" perl
+		perl -MIPC::Run -e 1 2>/dev/null || need "the Perl module IPC::Run" libipc-run-perl
+		perl -MTest::More -e 1 2>/dev/null || need "the Perl module Test::More" perl
+		command -v valgrind >/dev/null || need "valgrind" valgrind
+	fi
+}
+
+say_missing() {
+	local m
+	for m in "${missing[@]}"; do
+		echo "  missing: $m"
+	done
+}
+
+if [ -n "${PG_CONFIG:-}" ] && ! scripts/pg_config.sh >/dev/null; then
+	echo "Correct PG_CONFIG, or unset it and let this script look for a PostgreSQL." >&2
+	exit 1
+fi
+
+find_missing
+if [ ${#missing[@]} -eq 0 ]; then
+	echo "dependencies: complete ($("$(scripts/pg_config.sh)" --version))"
+	exit 0
+fi
+
+if ! command -v apt-get >/dev/null; then
+	say_missing >&2
+	echo "There is no apt-get here. Install the above with your package manager (Debian's names: $(printf '%s\n' "${packages[@]}" | sort -u | xargs)) and run the command again." >&2
+	exit 1
+fi
+if [ "$(id -u)" = 0 ]; then
+	sudo=()
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+	sudo=(sudo -n)
+else
+	say_missing >&2
+	echo "This user may not install packages. Ask an administrator to run" >&2
+	echo "  apt-get install --no-install-recommends $(printf '%s\n' "${packages[@]}" | sort -u | xargs)" >&2
+	echo "and run the command again." >&2
+	exit 1
+fi
+
+# The package lists may be old or absent; which PostgreSQL there is depends on them.
+"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -q ||
+	echo "apt-get update failed; going on with the package lists that are there." >&2
+find_missing
+list=$(printf '%s\n' "${packages[@]}" | sort -u | xargs)
+say_missing
+echo "installing with apt-get: $list"
+
+# No "main" cluster: a drop-in of createcluster.conf, removed at the end.
+dropin=/etc/postgresql-common/createcluster.d/zz-pg-epsilon-install.conf
+if [[ " $list " == *" postgresql-"* ]]; then
+	"${sudo[@]}" mkdir -p "${dropin%/*}"
+	echo "create_main_cluster = false" | "${sudo[@]}" tee "$dropin" >/dev/null
+	trap '"${sudo[@]}" rm -f "$dropin"' EXIT
+fi
+
+# shellcheck disable=SC2086
+"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $list || {
+	echo "apt-get could not install: $list" >&2
+	exit 1
+}
+
+find_missing
+if [ ${#missing[@]} -gt 0 ]; then
+	say_missing >&2
+	echo "The packages were installed, but the above is still not found. Set PG_CONFIG if PostgreSQL is at an unusual place." >&2
+	exit 1
+fi
+echo "dependencies: complete ($("$(scripts/pg_config.sh)" --version))"

@@ -1,0 +1,411 @@
+/* pg_epsilon 1.0: private analytics inside PostgreSQL */
+
+\echo Use "CREATE EXTENSION pg_epsilon" to load this file. \quit
+
+CREATE SCHEMA dp;
+COMMENT ON SCHEMA dp IS 'differentially private answers and the ledger of what they cost (pg_epsilon)';
+GRANT USAGE ON SCHEMA dp TO PUBLIC;
+
+----------------------------------------------------------------------
+-- The ledger's tables.  Nobody but superusers reads or writes them; the
+-- functions below and the ledger's worker do.  Names stand beside OIDs: an OID
+-- means nothing in another cluster, and no reg* column can break a restore.
+-- rho is counted in 1e-9 (nano), epsilon of pure mechanisms likewise, delta in
+-- 1e-18 (atto).
+----------------------------------------------------------------------
+
+CREATE SEQUENCE dp.dataset_id_seq;
+CREATE TABLE dp.dataset (
+    id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('dp.dataset_id_seq'),
+    dataset text NOT NULL,
+    dropped boolean NOT NULL DEFAULT false,
+    relation_oid oid NOT NULL,
+    relation_schema text NOT NULL,
+    relation_name text NOT NULL,
+    owner text NOT NULL,
+    unit text,
+    max_rows integer NOT NULL CHECK (max_rows >= 1),
+    neighbours text NOT NULL CHECK (neighbours IN ('add_remove', 'substitute', 'values')),
+    accounting text NOT NULL CHECK (accounting IN ('zcdp', 'pure')),
+    private_column text,
+    max_change double precision,
+    change text CHECK (change IN ('one', 'all')),
+    epsilon double precision NOT NULL,
+    delta double precision NOT NULL,
+    rho_limit bigint NOT NULL CHECK (rho_limit >= 0),
+    rho_spent bigint NOT NULL DEFAULT 0 CHECK (rho_spent >= 0),
+    delta_limit bigint NOT NULL CHECK (delta_limit >= 0),
+    delta_spent bigint NOT NULL DEFAULT 0 CHECK (delta_spent >= 0),
+    epsilon_limit bigint CHECK (epsilon_limit >= 0),
+    epsilon_spent bigint CHECK (epsilon_spent >= 0),
+    version integer NOT NULL DEFAULT 1,
+    unit_key bytea NOT NULL,
+    identity text NOT NULL,
+    charges bigint NOT NULL DEFAULT 0,
+    chain_head bytea NOT NULL,
+    created timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    CONSTRAINT dataset_rho CHECK (rho_spent <= rho_limit),
+    CONSTRAINT dataset_delta CHECK (delta_spent <= delta_limit),
+    CONSTRAINT dataset_epsilon CHECK (epsilon_spent <= epsilon_limit)
+);
+CREATE UNIQUE INDEX dataset_name ON dp.dataset (dataset) WHERE NOT dropped;
+COMMENT ON TABLE dp.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges';
+COMMENT ON COLUMN dp.dataset.dropped IS 'unregistered: cap, spent and charges are kept and resumed by a new registration of the relation';
+COMMENT ON COLUMN dp.dataset.version IS 'version of the data; a release is replayed within its version only';
+COMMENT ON COLUMN dp.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
+COMMENT ON COLUMN dp.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
+COMMENT ON COLUMN dp.dataset.rho_limit IS 'cap in 1e-9';
+COMMENT ON COLUMN dp.dataset.delta_limit IS 'sum of deltas allowed, in 1e-18';
+COMMENT ON COLUMN dp.dataset.epsilon_limit IS 'pure cap in 1e-9; NULL unless accounting is pure';
+
+CREATE TABLE dp.attribute (
+    dataset_id bigint NOT NULL,
+    attribute text NOT NULL,
+    position integer NOT NULL,
+    type text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('levels', 'bins')),
+    points text[] NOT NULL,
+    ordered boolean NOT NULL,
+    cells integer NOT NULL CHECK (cells >= 1),
+    outside text NOT NULL CHECK (outside IN ('drop', 'clamp', 'other')),
+    nulls text NOT NULL CHECK (nulls IN ('drop', 'cell')),
+    PRIMARY KEY (dataset_id, attribute)
+);
+COMMENT ON TABLE dp.attribute IS 'declared attributes: levels or edges of bins, as text in the column''s type';
+
+CREATE SEQUENCE dp.budget_id_seq;
+CREATE TABLE dp.budget (
+    id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('dp.budget_id_seq'),
+    dataset_id bigint NOT NULL,
+    role_name text NOT NULL,
+    role_oid oid NOT NULL,
+    accounting text NOT NULL CHECK (accounting IN ('zcdp', 'pure')),
+    epsilon double precision NOT NULL,
+    delta double precision NOT NULL,
+    rho_limit bigint CHECK (rho_limit >= 0),
+    rho_spent bigint CHECK (rho_spent >= 0),
+    delta_limit bigint CHECK (delta_limit >= 0),
+    delta_spent bigint CHECK (delta_spent >= 0),
+    epsilon_limit bigint CHECK (epsilon_limit >= 0),
+    epsilon_spent bigint CHECK (epsilon_spent >= 0),
+    UNIQUE (dataset_id, role_name),
+    CONSTRAINT budget_rho CHECK (rho_spent <= rho_limit),
+    CONSTRAINT budget_delta CHECK (delta_spent <= delta_limit),
+    CONSTRAINT budget_epsilon CHECK (epsilon_spent <= epsilon_limit)
+);
+COMMENT ON TABLE dp.budget IS 'what a role may lose on a dataset, and has lost; one row per role and dataset';
+
+CREATE SEQUENCE dp.charge_id_seq;
+CREATE TABLE dp.charge (
+    id bigint PRIMARY KEY,
+    dataset_id bigint NOT NULL,
+    seq bigint NOT NULL,
+    dataset text NOT NULL,
+    at text NOT NULL,
+    role_name text NOT NULL,
+    budget_id bigint NOT NULL,
+    budget_role text NOT NULL,
+    function text NOT NULL,
+    rho bigint,
+    delta bigint,
+    epsilon bigint,
+    cap_rho bigint,
+    cap_delta bigint,
+    cap_epsilon bigint,
+    request text NOT NULL,
+    release_id bigint,
+    hash bytea NOT NULL,
+    UNIQUE (dataset_id, seq)
+);
+CREATE INDEX charge_budget ON dp.charge (budget_id, release_id);
+COMMENT ON TABLE dp.charge IS 'the ledger: every charge, never changed, hash-chained per dataset';
+COMMENT ON COLUMN dp.charge.cap_rho IS 'what the charge cost the cap of the dataset: 0 where a stored release was paid again by another budget';
+COMMENT ON COLUMN dp.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
+COMMENT ON COLUMN dp.charge.hash IS 'SHA-256 of the previous hash and the canonical text of this charge';
+
+CREATE SEQUENCE dp.release_id_seq;
+CREATE TABLE dp.release (
+    id bigint PRIMARY KEY,
+    charge_id bigint NOT NULL UNIQUE,
+    dataset_id bigint NOT NULL,
+    version integer NOT NULL,
+    request text NOT NULL,
+    request_hash bytea NOT NULL,
+    attributes text[] NOT NULL,
+    workload text NOT NULL,
+    predicate text,
+    method text NOT NULL,
+    queries integer NOT NULL,
+    sensitivity_sq numeric NOT NULL,
+    rho bigint NOT NULL,
+    payload bytea,
+    created timestamptz NOT NULL DEFAULT pg_catalog.now()
+);
+CREATE INDEX release_request ON dp.release (dataset_id, version, request_hash);
+COMMENT ON TABLE dp.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
+
+SELECT pg_catalog.pg_extension_config_dump('dp.dataset', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.dataset_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.attribute', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.budget', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.budget_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.charge', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.charge_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.release', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.release_id_seq', '');
+
+----------------------------------------------------------------------
+-- Arithmetic of the ledger: no data, everybody may ask
+----------------------------------------------------------------------
+
+CREATE FUNCTION dp.epsilon_of_rho(rho double precision, delta double precision) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_epsilon_of_rho' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.epsilon_of_rho(double precision, double precision) IS
+    'smallest epsilon such that rho-zCDP is (epsilon, delta)-differential privacy';
+
+CREATE FUNCTION dp.rho_of_epsilon(epsilon double precision, delta double precision) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_rho_of_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.rho_of_epsilon(double precision, double precision) IS
+    'largest rho, in whole units of 1e-9, such that rho-zCDP is (epsilon, delta)-differential privacy';
+
+CREATE FUNCTION dp.is_frozen(identity text, relation oid) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'pe_sql_is_frozen' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp.is_frozen(text, oid) IS
+    'whether a dataset row comes from another cluster, timeline, database or relation (used by the views)';
+
+----------------------------------------------------------------------
+-- What everybody sees
+----------------------------------------------------------------------
+
+CREATE VIEW dp.datasets WITH (security_barrier) AS
+    SELECT d.dataset, d.unit, d.max_rows, d.neighbours,
+           dp.epsilon_of_rho((d.rho_limit - d.rho_spent) * 1e-9::float8, d.delta / 2) AS epsilon_left,
+           dp.is_frozen(d.identity, d.relation_oid) AS frozen
+      FROM dp.dataset d
+     WHERE NOT d.dropped;
+COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, and what is left of the cap, as an epsilon';
+
+CREATE VIEW dp.attributes WITH (security_barrier) AS
+    SELECT d.dataset, a.attribute, a.type, a.kind, a.cells,
+           CASE WHEN a.type IN ('smallint', 'integer', 'bigint', 'real', 'double precision', 'numeric', 'boolean')
+                THEN (SELECT pg_catalog.jsonb_agg(p::pg_catalog.jsonb) FROM pg_catalog.unnest(a.points) p)
+                ELSE pg_catalog.to_jsonb(a.points) END AS levels,
+           a.outside, a.nulls
+      FROM dp.dataset d JOIN dp.attribute a ON a.dataset_id = d.id
+     WHERE NOT d.dropped
+     ORDER BY d.dataset, a.position;
+COMMENT ON VIEW dp.attributes IS 'declared attributes; levels: the levels, or the edges of the bins';
+
+CREATE VIEW dp.budgets WITH (security_barrier) AS
+    SELECT d.dataset, b.role_name AS role, b.accounting, b.epsilon, b.delta,
+           b.rho_limit * 1e-9::float8 AS rho_limit, b.rho_spent * 1e-9::float8 AS rho_spent,
+           (b.rho_limit - b.rho_spent) * 1e-9::float8 AS rho_left,
+           dp.epsilon_of_rho(least(b.rho_limit - b.rho_spent, d.rho_limit - d.rho_spent) * 1e-9::float8,
+                             b.delta / 2) AS epsilon_left,
+           dp.is_frozen(d.identity, d.relation_oid) AS frozen
+      FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id
+     WHERE NOT d.dropped
+       AND (pg_catalog.pg_has_role(b.role_oid, 'USAGE')
+            OR EXISTS (SELECT FROM pg_catalog.pg_class c
+                        WHERE c.oid = d.relation_oid AND pg_catalog.pg_has_role(c.relowner, 'USAGE')));
+COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits';
+
+CREATE VIEW dp.charges WITH (security_barrier) AS
+    SELECT c.id AS charge, c.at::timestamptz AS at, c.role_name AS role, c.dataset, c.function,
+           c.rho * 1e-9::float8 AS rho, c.delta * 1e-18::float8 AS delta, c.epsilon * 1e-9::float8 AS epsilon,
+           c.request::jsonb AS request, coalesce(c.release_id, r.id) AS release
+      FROM dp.charge c
+      JOIN dp.dataset d ON d.id = c.dataset_id
+      JOIN dp.budget b ON b.id = c.budget_id
+      LEFT JOIN dp.release r ON r.charge_id = c.id
+     WHERE pg_catalog.pg_has_role(b.role_oid, 'USAGE')
+        OR EXISTS (SELECT FROM pg_catalog.pg_class k
+                    WHERE k.oid = d.relation_oid AND pg_catalog.pg_has_role(k.relowner, 'USAGE'));
+COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
+
+CREATE VIEW dp.releases WITH (security_barrier) AS
+    SELECT r.id AS release, r.charge_id AS charge, d.dataset, r.version, r.attributes, r.workload, r.predicate,
+           r.method, r.queries, r.created
+      FROM dp.release r JOIN dp.dataset d ON d.id = r.dataset_id
+     WHERE EXISTS (SELECT FROM dp.charge c JOIN dp.budget b ON b.id = c.budget_id
+                    WHERE (c.id = r.charge_id OR c.release_id = r.id)
+                      AND c.dataset_id = d.id AND pg_catalog.pg_has_role(b.role_oid, 'USAGE'))
+        OR EXISTS (SELECT FROM pg_catalog.pg_class k
+                    WHERE k.oid = d.relation_oid AND pg_catalog.pg_has_role(k.relowner, 'USAGE'));
+COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
+
+GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.releases TO PUBLIC;
+
+----------------------------------------------------------------------
+-- For the owner of a table
+----------------------------------------------------------------------
+
+CREATE FUNCTION dp.create_dataset(dataset text, relation regclass, epsilon double precision,
+        delta double precision DEFAULT 1e-9, neighbours text DEFAULT 'add_remove', unit name DEFAULT NULL,
+        max_rows integer DEFAULT 1, accounting text DEFAULT 'zcdp', private_column name DEFAULT NULL,
+        max_change double precision DEFAULT NULL, change text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_create_dataset' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.create_dataset(text, regclass, double precision, double precision, text, name, integer, text, name, double precision, text) IS
+    'registers your table as a dataset; epsilon and delta: the cap on what it may lose to everybody together';
+
+CREATE FUNCTION dp.drop_dataset(dataset text) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_drop_dataset' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.drop_dataset(text) IS
+    'unregisters a dataset; what was spent is kept and counts again when the table is registered anew';
+
+CREATE FUNCTION dp.new_version(dataset text) RETURNS integer
+    AS 'MODULE_PATHNAME', 'pe_sql_new_version' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.new_version(text) IS
+    'declares that the data changed: answers paid before are not replayed from now on; returns the version';
+
+CREATE FUNCTION dp.add_attribute(dataset text, attribute name) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_add_boolean' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_attribute(text, name) IS
+    'declares a boolean column as an attribute with the levels false and true';
+
+CREATE FUNCTION dp.add_attribute(dataset text, attribute name, levels anyarray,
+        outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_add_levels' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_attribute(text, name, anyarray, text, text) IS
+    'declares a column as an attribute with these levels; outside: drop or other; nulls: drop or cell';
+
+CREATE FUNCTION dp.add_attribute(dataset text, attribute name, levels text,
+        outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_add_levels' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, text) IS
+    'the same with the levels as an array literal in the column''s own input form';
+
+CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower anycompatible, upper anycompatible, bins integer,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_add_bins' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_attribute(text, name, anycompatible, anycompatible, integer, text, text) IS
+    'declares a column as an attribute of equal bins from lower to upper; outside: clamp, drop or other; nulls: drop or cell';
+
+CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower text, upper text, bins integer,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_add_bins' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, integer, text, text) IS
+    'the same with the bounds in the column''s own input form';
+
+CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges anyarray,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_add_edges' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_edges(text, name, anyarray, text, text) IS
+    'declares a column as an attribute of bins between ascending edges: [e1, e2), [e2, e3), ..., the last one closed';
+
+CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges text,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_add_edges' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text) IS
+    'the same with the edges as an array literal in the column''s own input form';
+
+CREATE FUNCTION dp.grant_budget(grantee name, dataset text, epsilon double precision,
+        delta double precision DEFAULT NULL, accounting text DEFAULT 'zcdp') RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_grant_budget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.grant_budget(name, text, double precision, double precision, text) IS
+    'sets the total that a role may lose on your dataset; delta NULL: that of the cap';
+
+CREATE FUNCTION dp.revoke_budget(grantee name, dataset text) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_revoke_budget' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.revoke_budget(name, text) IS
+    'takes back what a role has not spent yet; what it paid for it may still read';
+
+----------------------------------------------------------------------
+-- For the analyst.  What charges is VOLATILE, PARALLEL UNSAFE and returns a table.
+----------------------------------------------------------------------
+
+CREATE FUNCTION dp.describe(dataset text) RETURNS TABLE (description text)
+    AS 'MODULE_PATHNAME', 'pe_sql_describe' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.describe(text) IS
+    'a page on a dataset: what is protected, what may be asked, and what is left of your budget';
+
+CREATE FUNCTION dp.histogram(dataset text, attributes text[], workload text DEFAULT 'identity',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+    'private answers to a workload of counts; give exactly one of epsilon, rho and max_stderr; the same request again is answered free';
+
+CREATE FUNCTION dp.histogram(dataset text, attributes text, workload text DEFAULT 'identity',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.histogram(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+    'the same for one attribute by its name, or several as an array literal';
+
+CREATE FUNCTION dp.quote(dataset text, attributes text[], workload text DEFAULT 'identity',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
+        rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
+        lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean)
+    AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.quote(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+    'what dp.histogram with the same arguments would cost and how far off its answers would be; reads no data, charges nothing';
+
+CREATE FUNCTION dp.quote(dataset text, attributes text, workload text DEFAULT 'identity',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
+        rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
+        lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean)
+    AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.quote(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+    'the same for one attribute by its name, or several as an array literal';
+
+CREATE FUNCTION dp.quote_queries(dataset text, attributes text[], workload text DEFAULT 'identity',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (query integer, label jsonb, stderr double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_quote_queries' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.quote_queries(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+    'the queries that dp.histogram with the same arguments would answer, each with its standard error; reads no data, charges nothing';
+
+CREATE FUNCTION dp.quote_queries(dataset text, attributes text, workload text DEFAULT 'identity',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (query integer, label jsonb, stderr double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_quote_queries' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.quote_queries(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+    'the same for one attribute by its name, or several as an array literal';
+
+CREATE FUNCTION dp.cells(release bigint)
+    RETURNS TABLE (cell integer, label jsonb, estimate double precision, stderr double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_cells' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.cells(bigint) IS
+    'the estimate for every cell of a paid release, free; only for those who may replay it, and the owner';
+
+----------------------------------------------------------------------
+-- The accumulator that reads the rows.  It needs SELECT on them like any
+-- aggregate, and returns exact counts to whoever has it.
+----------------------------------------------------------------------
+
+CREATE FUNCTION dp.tally_add(internal, domain bytea, VARIADIC attributes "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_tally_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.tally_add(internal, bytea, "any") IS 'transition function of the aggregate dp.tally';
+CREATE FUNCTION dp.tally_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_tally_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.tally_combine(internal, internal) IS 'combine function of the aggregate dp.tally';
+CREATE FUNCTION dp.tally_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_tally_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.tally_serialize(internal) IS 'serialisation of the state of the aggregate dp.tally';
+CREATE FUNCTION dp.tally_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_tally_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.tally_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp.tally';
+CREATE FUNCTION dp.tally_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_tally_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.tally_final(internal) IS 'final function of the aggregate dp.tally';
+CREATE AGGREGATE dp.tally(domain bytea, VARIADIC attributes "any") (
+    SFUNC = dp.tally_add, STYPE = internal, COMBINEFUNC = dp.tally_combine,
+    SERIALFUNC = dp.tally_serialize, DESERIALFUNC = dp.tally_deserialize,
+    FINALFUNC = dp.tally_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp.tally(bytea, "any") IS
+    'exact counts per cell of a domain, as the scan of a dataset uses it; needs SELECT on the rows';

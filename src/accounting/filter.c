@@ -1,0 +1,50 @@
+/*
+ * filter.c
+ *	  The privacy filter: which charges a budget admits.  See filter.h.
+ */
+#include "accounting/filter.h"
+
+#include "accounting/zcdp.h"
+
+bool
+pe_epsilon_valid(double epsilon)
+{
+	/* NaN fails every comparison */
+	return epsilon > 0 && epsilon <= PE_EPSILON_MAX;
+}
+
+bool
+pe_delta_valid(double delta)
+{
+	return delta > 0 && delta < 1;
+}
+
+/* limit - spent cannot overflow: neither is negative. */
+static bool
+fits(int64_t limit, int64_t spent, int64_t charge)
+{
+	if (limit < 0 || spent < 0 || charge < 0)
+		return false;
+	return charge <= limit - spent;
+}
+
+bool
+pe_filter_accepts(pe_cost limit, pe_cost spent, pe_cost charge)
+{
+	return fits(limit.rho_nano, spent.rho_nano, charge.rho_nano) &&
+		fits(limit.delta_atto, spent.delta_atto, charge.delta_atto);
+}
+
+pe_cost
+pe_budget_limit(double epsilon, double delta)
+{
+	pe_cost		limit = {-1, -1};
+
+	if (!pe_epsilon_valid(epsilon) || !pe_delta_valid(delta))
+		return limit;
+
+	limit.rho_nano = pe_nano_rho_of_epsilon(epsilon, delta / 2);
+	/* halving the rounded integer, rounded down, is rounding the half down */
+	limit.delta_atto = pe_atto_down(delta) / 2;
+	return limit;
+}

@@ -1,0 +1,54 @@
+/*
+ * filter.h
+ *	  The privacy filter: which charges a budget admits.
+ *
+ * A charge is a pair (rho, delta): the mechanism is delta-approximately
+ * rho-zCDP.  Mechanisms may be chosen adaptively, their costs included, as long
+ * as each cost is fixed before its own noise is drawn and bounds the loss given
+ * everything released before.  If a mechanism runs only while both sums,
+ * its own cost included, stay within a limit fixed in advance, the whole
+ * interaction is delta-approximately rho-zCDP for that limit; nothing is lost
+ * against non-adaptive composition (Feldman and Zrnic, arXiv 2008.11193;
+ * Whitehouse, Ramdas, Rogers and Wu, arXiv 2203.05481).  Several limits (of a role, of a
+ * data set) are several filters, and all of them must accept.
+ */
+#ifndef PE_ACCOUNTING_FILTER_H
+#define PE_ACCOUNTING_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The largest epsilon that is served; far beyond any privacy, and where the arithmetic is still proved. */
+#define PE_EPSILON_MAX		1e5
+
+/* A cost, a sum of costs, or a limit on it: nano-units of rho, atto-units of delta. */
+typedef struct
+{
+	int64_t		rho_nano;
+	int64_t		delta_atto;
+} pe_cost;
+
+/* Whether epsilon may be asked for: finite, above 0, at most PE_EPSILON_MAX. */
+extern bool pe_epsilon_valid(double epsilon);
+
+/* Whether delta may be asked for: 0 < delta < 1. */
+extern bool pe_delta_valid(double delta);
+
+/*
+ * Whether a charge still fits: spent + charge <= limit in both components.
+ * Exact, without overflow; any negative number is refused.
+ */
+extern bool pe_filter_accepts(pe_cost limit, pe_cost spent, pe_cost charge);
+
+/*
+ * The limit that a budget (epsilon, delta) sets, both components rounded down:
+ * half of delta turns rho into epsilon (pe_nano_rho_of_epsilon), the other half
+ * bounds the sum of the charged deltas.  If the sums stay within it, everything
+ * released is (epsilon, delta)-DP: outside an event of probability delta/2 the
+ * whole is rho-zCDP, which is (epsilon, delta/2)-DP.
+ *
+ * (-1, -1), which admits no charge, if epsilon or delta is not valid.
+ */
+extern pe_cost pe_budget_limit(double epsilon, double delta);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * arguments.c
+ *	  Arguments of the SQL functions.  See arguments.h.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+
+#include "accounting/filter.h"
+#include "api/arguments.h"
+
+char *
+pe_text_argument(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		pe_refuse_null(name);
+	return text_to_cstring(PG_GETARG_TEXT_PP(n));
+}
+
+double
+pe_float_argument(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		pe_refuse_null(name);
+	return PG_GETARG_FLOAT8(n);
+}
+
+void
+pe_check_epsilon(double epsilon)
+{
+	if (!pe_epsilon_valid(epsilon))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon must be a number above 0 and at most %g", PE_EPSILON_MAX)));
+}
+
+void
+pe_check_delta(double delta)
+{
+	if (!pe_delta_valid(delta))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta must be a number above 0 and below 1")));
+}
+
+void
+pe_refuse_null(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("%s must not be null", name)));
+}
+
+void
+pe_refuse_parameter(const char *name, const char *value, const char *expected)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid value for %s: \"%s\"", name, value),
+			 errhint("It must be %s.", expected)));
+}
+
+void
+pe_refuse_feature(const char *what, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("%s is not supported", what),
+			 errhint("%s", hint)));
+}

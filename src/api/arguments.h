@@ -1,0 +1,22 @@
+/*
+ * arguments.h
+ *	  Arguments of the SQL functions, and what is said when they are wrong.
+ */
+#ifndef PE_API_ARGUMENTS_H
+#define PE_API_ARGUMENTS_H
+
+#include "fmgr.h"
+
+/* Argument n; 22004 if it is null. */
+extern char *pe_text_argument(FunctionCallInfo fcinfo, int n, const char *name);
+extern double pe_float_argument(FunctionCallInfo fcinfo, int n, const char *name);
+
+/* 22023 unless it is finite, above 0 and at most the largest served; unless 0 < delta < 1. */
+extern void pe_check_epsilon(double epsilon);
+extern void pe_check_delta(double delta);
+
+extern void pe_refuse_null(const char *name) pg_attribute_noreturn();
+extern void pe_refuse_parameter(const char *name, const char *value, const char *expected) pg_attribute_noreturn();
+extern void pe_refuse_feature(const char *what, const char *hint) pg_attribute_noreturn();
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * describe.c
+ *	  dp.describe: a page on a dataset, for psql.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+#include "accounting/zcdp.h"
+#include "api/arguments.h"
+#include "ledger/budget.h"
+#include "ledger/registry.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_describe);
+
+/* More levels or edges than this are not listed one by one. */
+#define LISTED 12
+
+static void pg_attribute_printf(2, 3)
+line(ReturnSetInfo *result, const char *format,...)
+{
+	bool		nulls[1] = {false};
+	Datum		values[1];
+	StringInfoData text;
+	va_list		arguments;
+	int			needed;
+
+	initStringInfo(&text);
+	do
+	{
+		va_start(arguments, format);
+		needed = appendStringInfoVA(&text, format, arguments);
+		va_end(arguments);
+		if (needed != 0)
+			enlargeStringInfo(&text, needed);
+	} while (needed != 0);
+	values[0] = CStringGetTextDatum(text.data);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+static char *
+list_of_points(const pe_column *column)
+{
+	int			points = column->domain.points;
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < points; i++)
+	{
+		if (points > LISTED && i == LISTED - 1)
+		{
+			appendStringInfoString(&list, " ...");
+			i = points - 1;
+		}
+		appendStringInfo(&list, "%s%s", i > 0 ? " " : "", column->points[i]);
+	}
+	return list.data;
+}
+
+static void
+describe_attribute(ReturnSetInfo *result, const pe_column *column)
+{
+	bool		bins = column->domain.kind == PE_BINS;
+
+	line(result, "  %s (%s), %d cells", column->name, format_type_be(column->type), column->cells);
+	line(result, "    %s: %s", bins ? "edges of bins" : "levels", list_of_points(column));
+	line(result, "    values outside are %s; NULLs are %s",
+		 column->domain.outside == PE_OUTSIDE_CLAMP ? "counted in the nearest bin"
+		 : column->domain.outside == PE_OUTSIDE_OTHER ? "counted in a cell 'other'" : "not counted",
+		 column->domain.nulls == PE_NULLS_CELL ? "counted in a cell of their own" : "not counted");
+}
+
+static void
+describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	pe_budget  *budget = pe_budget_find(dataset);
+
+	line(result, "cap: epsilon %g at delta %g for everybody together; epsilon %.4g of it is left",
+		 dataset->epsilon, dataset->delta,
+		 pe_zcdp_epsilon((dataset->rho_limit - dataset->rho_spent) * 1e-9, dataset->delta / 2));
+	if (budget != NULL)
+		line(result, "your budget (role %s): epsilon %g at delta %g; epsilon %.4g of it is left",
+			 budget->role, budget->epsilon, budget->delta, pe_budget_epsilon_left(budget, dataset));
+	else
+		line(result, "you have no budget of your own on it");
+}
+
+Datum
+pe_sql_describe(PG_FUNCTION_ARGS)
+{
+	pe_dataset *dataset = pe_dataset_load(pe_text_argument(fcinfo, 0, "dataset"));
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	pe_column  *columns;
+	int			count;
+
+	InitMaterializedSRF(fcinfo, 0);
+	columns = pe_columns_load(dataset, NULL, &count);
+	line(result, "dataset %s, version %d of its data", dataset->name, dataset->version);
+	line(result, "protected: the presence of any one row");
+	describe_budget(result, dataset);
+	line(result, "attributes:");
+	for (int i = 0; i < count; i++)
+		describe_attribute(result, &columns[i]);
+	if (count > 0)
+		line(result, "ask: SELECT * FROM dp.quote('%s', '{%s}', epsilon => 0.1), then dp.histogram with the same arguments",
+			 dataset->name, columns[0].name);
+	return (Datum) 0;
+}

@@ -1,0 +1,321 @@
+/*
+ * question.c
+ *	  The arguments of dp.histogram and of its quotes.  See question.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/json.h"
+
+#include "accounting/filter.h"
+#include "accounting/zcdp.h"
+#include "api/arguments.h"
+#include "api/question.h"
+#include "ledger/settings.h"
+#include "mechanism/gauss.h"
+#include "mechanism/gaussian.h"
+
+/* The arguments by position, the same in all functions. */
+enum
+{
+	ARG_DATASET, ARG_ATTRIBUTES, ARG_WORKLOAD, ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR, ARG_DELTA,
+	ARG_PREDICATE, ARG_METHOD, ARG_NONNEGATIVE, ARG_FRESH, ARG_BUDGET
+};
+
+/* ------------------------------------------------------------------
+ * Attributes and workload
+ * ------------------------------------------------------------------
+ */
+
+/* The names asked for: text[], or text that is one name or an array literal. */
+static char **
+attribute_names(FunctionCallInfo fcinfo, int *count)
+{
+	ArrayType  *array;
+	Datum	   *elements;
+	bool	   *nulls;
+	char	  **names;
+
+	if (PG_ARGISNULL(ARG_ATTRIBUTES))
+		pe_refuse_null("attributes");
+	if (get_fn_expr_argtype(fcinfo->flinfo, ARG_ATTRIBUTES) == TEXTOID)
+	{
+		char	   *given = text_to_cstring(PG_GETARG_TEXT_PP(ARG_ATTRIBUTES));
+
+		if (given[0] != '{')
+		{
+			*count = 1;
+			names = palloc(sizeof(char *));
+			names[0] = given;
+			return names;
+		}
+		array = DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, given, TEXTOID, -1));
+	}
+	else
+		array = PG_GETARG_ARRAYTYPE_P(ARG_ATTRIBUTES);
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
+	if (*count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("at least one attribute must be given")));
+	names = palloc(*count * sizeof(char *));
+	for (int i = 0; i < *count; i++)
+	{
+		if (nulls[i])
+			pe_refuse_null("an attribute");
+		names[i] = TextDatumGetCString(elements[i]);
+	}
+	return names;
+}
+
+static void
+parse_workload(FunctionCallInfo fcinfo, pe_histogram *h)
+{
+	char	   *text = pe_text_argument(fcinfo, ARG_WORKLOAD, "workload");
+	const char **names = palloc(h->attributes * sizeof(char *));
+	pe_workload_error error;
+
+	for (int i = 0; i < h->attributes; i++)
+		names[i] = h->columns[i].name;
+	if (pe_workload_parse(text, names, h->attributes, &h->workload, &error))
+		return;
+	ereport(ERROR,
+			(errcode(error.status == PE_WORKLOAD_NO_ATTRIBUTE ? ERRCODE_UNDEFINED_OBJECT
+					 : error.status == PE_WORKLOAD_REPEATED ? ERRCODE_INVALID_PARAMETER_VALUE
+					 : ERRCODE_SYNTAX_ERROR),
+			 errmsg("%s", error.message),
+			 internalerrquery(text),
+			 internalerrposition(pg_mbstrlen_with_len(text, error.position) + 1)));
+}
+
+/* Everything a request takes is known from public numbers before it is taken. */
+static void
+check_memory(const pe_histogram *h)
+{
+	size_t		needed = pe_strategy_memory(h->domain->cells, h->queries)
+		+ (size_t) h->domain->cells * 2 * sizeof(int64);
+
+	if (needed > (size_t) pe_max_memory * 1024)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("the request needs %zu kB, more than pg_epsilon.max_memory", needed / 1024),
+				 errhint("Ask for fewer cells, or let a superuser raise pg_epsilon.max_memory.")));
+}
+
+static void
+check_not_yet_served(FunctionCallInfo fcinfo, pe_histogram *h)
+{
+	static const char *const later[] = {
+		"coa", "gaussian", "identity", "wavelet", "hierarchical", "adaptive", "smoothing", "lowrank", "dawa"
+	};
+
+	h->method = pe_text_argument(fcinfo, ARG_METHOD, "method");
+	for (int i = 0; i < lengthof(later); i++)
+		if (strcmp(h->method, later[i]) == 0)
+			pe_refuse_feature(psprintf("method \"%s\"", h->method), "Use method => 'optimal'.");
+	if (strcmp(h->method, "optimal") != 0)
+		pe_refuse_parameter("method", h->method, "optimal");
+	if (!PG_ARGISNULL(ARG_PREDICATE))
+		pe_refuse_feature("a predicate", "Ask for the attribute as well, and take the cells you want.");
+	if (!PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE))
+		pe_refuse_feature("nonnegative", "Negative estimates can be replaced by 0 in the query, at the price of a bias.");
+}
+
+/* ------------------------------------------------------------------
+ * Cost
+ * ------------------------------------------------------------------
+ */
+
+double
+pe_histogram_stderr(pe_u128 sensitivity_sq, int64 rho)
+{
+	pe_u128		p;
+	uint64_t	q;
+
+	if (!pe_gaussian_calibrate(sensitivity_sq, rho, &p, &q))
+		return INFINITY;
+	return sqrt(pe_gauss_variance(p, q));
+}
+
+/* The least rho, in nano, whose standard error is at most max_stderr; it falls as rho grows. */
+static int64
+rho_of_stderr(pe_u128 sensitivity_sq, double max_stderr)
+{
+	int64		low = 0;		/* too little */
+	int64		high = INT64_C(1) << 62;
+
+	if (pe_histogram_stderr(sensitivity_sq, high) > max_stderr)
+		return 0;
+	while (high - low > 1)
+	{
+		int64		middle = low + (high - low) / 2;
+
+		if (pe_histogram_stderr(sensitivity_sq, middle) <= max_stderr)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+static void
+check_positive(const char *name, double value)
+{
+	if (!(value > 0) || isinf(value))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be a finite number above 0", name)));
+}
+
+static void
+resolve_cost(FunctionCallInfo fcinfo, pe_histogram *h)
+{
+	int			given = !PG_ARGISNULL(ARG_EPSILON) + !PG_ARGISNULL(ARG_RHO) + !PG_ARGISNULL(ARG_MAX_STDERR);
+
+	if (given != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("exactly one of epsilon, rho and max_stderr must be given")));
+	h->delta = h->budget != NULL ? h->budget->delta / 2 : h->dataset->delta / 2;
+	if (!PG_ARGISNULL(ARG_DELTA))
+		h->delta = PG_GETARG_FLOAT8(ARG_DELTA);
+	pe_check_delta(h->delta);
+
+	if (!PG_ARGISNULL(ARG_EPSILON))
+	{
+		pe_check_epsilon(PG_GETARG_FLOAT8(ARG_EPSILON));
+		h->rho = pe_nano_rho_of_epsilon(PG_GETARG_FLOAT8(ARG_EPSILON), h->delta);
+	}
+	else if (!PG_ARGISNULL(ARG_RHO))
+	{
+		check_positive("rho", PG_GETARG_FLOAT8(ARG_RHO));
+		h->rho = pe_nano_rho_down(PG_GETARG_FLOAT8(ARG_RHO));
+	}
+	else
+	{
+		check_positive("max_stderr", PG_GETARG_FLOAT8(ARG_MAX_STDERR));
+		h->rho = rho_of_stderr(h->sensitivity_sq, PG_GETARG_FLOAT8(ARG_MAX_STDERR));
+	}
+	h->stderr_ = pe_histogram_stderr(h->sensitivity_sq, h->rho);
+	if (h->rho <= 0 || isinf(h->stderr_))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the cost asked for is out of range"),
+				 errdetail("A charge is a whole number of 1e-9 of rho, at least one and at most 9e9.")));
+}
+
+double
+pe_histogram_epsilon(const pe_histogram *h)
+{
+	return pe_zcdp_epsilon(h->rho * 1e-9, h->delta);
+}
+
+/* ------------------------------------------------------------------
+ * The request as the ledger knows it
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * Two requests with the same text are the same request, and the second is
+ * answered from the first.  How the cost was written and how the answer is
+ * post-processed are not in it.
+ */
+static char *
+canonical_request(const pe_histogram *h)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "{\"kind\": \"histogram\", \"dataset\": ");
+	escape_json(&text, h->dataset->name);
+	appendStringInfo(&text, ", \"version\": %d, \"attributes\": [", h->dataset->version);
+	for (int i = 0; i < h->attributes; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(&text, ", ");
+		escape_json(&text, h->columns[i].name);
+	}
+	appendStringInfoString(&text, "], \"workload\": ");
+	escape_json(&text, h->workload.canonical);
+	appendStringInfo(&text, ", \"predicate\": null, \"method\": \"%s\", \"accounting\": \"%s\", \"rho\": " INT64_FORMAT "}",
+					 h->method, h->dataset->accounting, h->rho);
+	return text.data;
+}
+
+static char *
+decimal(pe_u128 number)
+{
+	char		digits[40];
+	int			at = lengthof(digits);
+
+	digits[--at] = '\0';
+	do
+		digits[--at] = '0' + (int) (number % 10);
+	while ((number /= 10) != 0);
+	return pstrdup(digits + at);
+}
+
+static void
+fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
+{
+	pe_charge_request *charge = &h->question.charge;
+
+	h->question.dataset = h->dataset;
+	h->question.columns = h->columns;
+	h->question.domain = h->domain;
+	h->question.strategy = &h->strategy;
+	h->question.sensitivity_sq = h->sensitivity_sq;
+	charge->dataset_id = h->dataset->id;
+	charge->version = h->dataset->version;
+	charge->budget_id = h->budget != NULL ? h->budget->id : 0;
+	charge->role = GetUserNameFromId(GetUserId(), false);
+	charge->function = "dp.histogram";
+	charge->rho = h->rho;
+	charge->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
+	charge->request = canonical_request(h);
+	charge->attributes = h->attributes;
+	charge->attribute = palloc(h->attributes * sizeof(char *));
+	for (int i = 0; i < h->attributes; i++)
+		charge->attribute[i] = h->columns[i].name;
+	charge->workload = h->workload.canonical;
+	charge->method = h->method;
+	charge->queries = h->queries;
+	charge->sensitivity_sq = decimal(h->sensitivity_sq);
+}
+
+pe_histogram *
+pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
+{
+	pe_histogram *h = palloc0(sizeof(*h));
+	char	  **names = attribute_names(fcinfo, &h->attributes);
+
+	h->dataset = pe_dataset_load(pe_text_argument(fcinfo, ARG_DATASET, "dataset"));
+	h->columns = pe_columns_load(h->dataset, names, &h->attributes);
+	pe_dataset_check_committed(h->dataset);
+	if (!PG_ARGISNULL(ARG_BUDGET))
+		h->budget = pe_budget_choose(h->dataset, NameStr(*PG_GETARG_NAME(ARG_BUDGET)));
+	else
+		h->budget = needs_budget ? pe_budget_choose(h->dataset, NULL) : pe_budget_find(h->dataset);
+	check_not_yet_served(fcinfo, h);
+
+	h->domain = pe_columns_domain(h->columns, h->attributes);
+	parse_workload(fcinfo, h);
+	h->queries = pe_workload_queries(&h->workload, h->domain);
+	check_memory(h);
+	pe_strategy_of_workload(&h->workload, h->domain, &h->strategy);
+	if (!pe_strategy_sensitivity_sq(&h->strategy, h->dataset->max_rows, &h->sensitivity_sq))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the sensitivity of the request is too large")));
+	resolve_cost(fcinfo, h);
+	fill_question(fcinfo, h);
+	return h;
+}

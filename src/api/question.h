@@ -1,0 +1,47 @@
+/*
+ * question.h
+ *	  The arguments of dp.histogram, dp.quote and dp.quote_queries, validated.
+ *
+ * No row is read here, and nothing is charged: whatever is wrong is an ordinary
+ * error and free.
+ */
+#ifndef PE_API_QUESTION_H
+#define PE_API_QUESTION_H
+
+#include "fmgr.h"
+
+#include "core/strategy.h"
+#include "ledger/budget.h"
+#include "ledger/door.h"
+
+typedef struct pe_histogram
+{
+	pe_dataset *dataset;
+	pe_budget  *budget;			/* NULL: none, which only a quote may have */
+	pe_column  *columns;
+	int			attributes;
+	pe_domain  *domain;
+	pe_workload workload;
+	pe_strategy strategy;
+	int32		queries;
+	char	   *method;
+	double		delta;			/* at which an epsilon is meant */
+	int64		rho;			/* nano: what is charged and calibrated to */
+	pe_u128		sensitivity_sq;
+	double		stderr_;		/* of every query: each is measured once, by itself */
+	pe_question question;
+} pe_histogram;
+
+/*
+ * Validates.  A question that shall be answered needs a budget (42501
+ * otherwise); a quote does not.
+ */
+extern pe_histogram *pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget);
+
+/* The epsilon that the charge is, at the delta it was asked for. */
+extern double pe_histogram_epsilon(const pe_histogram *histogram);
+
+/* The standard error that a charge of rho nano would buy; infinity for 0. */
+extern double pe_histogram_stderr(pe_u128 sensitivity_sq, int64 rho);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * access.c
+ *	  SQL on the ledger's tables.  See access.h.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_authid.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "ledger/access.h"
+
+static void
+pin(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+void
+pe_access_begin(pe_access *access)
+{
+	SPI_connect();
+	GetUserIdAndSecContext(&access->saved_user, &access->saved_context);
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
+						   access->saved_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION);
+	access->guc_level = NewGUCNestLevel();
+	pin("search_path", "pg_catalog, pg_temp");
+	pin("extra_float_digits", "1");
+	pin("datestyle", "ISO, YMD");
+	pin("timezone", "UTC");
+}
+
+void
+pe_access_end(pe_access *access)
+{
+	AtEOXact_GUC(true, access->guc_level);
+	SetUserIdAndSecContext(access->saved_user, access->saved_context);
+	SPI_finish();
+}
+
+static SPIPlanPtr
+planned(pe_statement *statement)
+{
+	if (statement->plan == NULL)
+	{
+		SPIPlanPtr	plan = SPI_prepare(statement->sql, statement->parameters, statement->types);
+
+		if (plan == NULL || SPI_keepplan(plan) != 0)
+			elog(ERROR, "cannot prepare a statement of the ledger: %s", SPI_result_code_string(SPI_result));
+		statement->plan = plan;
+	}
+	return statement->plan;
+}
+
+static uint64
+checked(int result)
+{
+	if (result < 0)
+		elog(ERROR, "statement of the ledger failed: %s", SPI_result_code_string(result));
+	return SPI_processed;
+}
+
+uint64
+pe_access_write(pe_statement *statement, Datum *values, const char *nulls)
+{
+	return checked(SPI_execute_plan(planned(statement), values, nulls, false, 0));
+}
+
+uint64
+pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
+{
+	uint64		rows;
+
+	PushCopiedSnapshot(GetLatestSnapshot());
+	rows = checked(SPI_execute_snapshot(planned(statement), values, nulls, GetActiveSnapshot(),
+										InvalidSnapshot, true, false, 0));
+	PopActiveSnapshot();
+	return rows;
+}
+
+/* Copies to the memory that was current before SPI_connect: it outlives pe_access_end. */
+Datum
+pe_access_datum(uint64 row, int column, bool *isnull)
+{
+	TupleDesc	desc = SPI_tuptable->tupdesc;
+	Form_pg_attribute attribute = TupleDescAttr(desc, column - 1);
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], desc, column, isnull);
+
+	if (*isnull || attribute->attbyval)
+		return value;
+	if (attribute->attlen == -1)
+		value = PointerGetDatum(PG_DETOAST_DATUM(value));
+	return SPI_datumTransfer(value, false, attribute->attlen);
+}
+
+int64
+pe_access_int64(uint64 row, int column)
+{
+	TupleDesc	desc = SPI_tuptable->tupdesc;
+	bool		isnull;
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], desc, column, &isnull);
+
+	if (isnull)
+		return 0;
+	switch (TupleDescAttr(desc, column - 1)->attlen)
+	{
+		case 8:
+			return DatumGetInt64(value);
+		case 4:
+			return DatumGetInt32(value);
+		case 1:
+			return DatumGetBool(value);
+		default:
+			elog(ERROR, "column %d of a statement of the ledger is not an integer", column);
+	}
+}
+
+char *
+pe_access_text(uint64 row, int column)
+{
+	TupleDesc	desc = SPI_tuptable->tupdesc;
+	char	   *text = SPI_getvalue(SPI_tuptable->vals[row], desc, column);
+
+	if (text == NULL)
+		return NULL;
+	return DatumGetCString(SPI_datumTransfer(CStringGetDatum(text), false, -2));
+}

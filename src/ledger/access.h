@@ -1,0 +1,48 @@
+/*
+ * access.h
+ *	  SQL on the ledger's tables, as their owner and as nobody else.
+ *
+ * The tables of schema dp are closed to all roles but superusers.  Between
+ * pe_access_begin and pe_access_end the current user is the bootstrap
+ * superuser in a restricted security context, search_path is pg_catalog and
+ * pg_temp, and values are written in one fixed form whatever the session says.
+ * An error in between is undone by the abort of the (sub)transaction.
+ */
+#ifndef PE_LEDGER_ACCESS_H
+#define PE_LEDGER_ACCESS_H
+
+#include "executor/spi.h"
+
+#define PE_MAX_PARAMETERS 24
+
+/* A statement, planned at its first use in a session and kept. */
+typedef struct pe_statement
+{
+	SPIPlanPtr	plan;			/* NULL before the first use */
+	const char *sql;
+	int			parameters;
+	Oid			types[PE_MAX_PARAMETERS];
+} pe_statement;
+
+typedef struct pe_access
+{
+	Oid			saved_user;
+	int			saved_context;
+	int			guc_level;
+} pe_access;
+
+extern void pe_access_begin(pe_access *access);
+extern void pe_access_end(pe_access *access);
+
+/* Runs a statement that writes, or a read under the transaction's snapshot; returns the number of rows. */
+extern uint64 pe_access_write(pe_statement *statement, Datum *values, const char *nulls);
+
+/* Runs a SELECT under the latest snapshot, in any isolation level; returns the number of rows. */
+extern uint64 pe_access_read(pe_statement *statement, Datum *values, const char *nulls);
+
+/* Column (from 1) of a row of the last result, in the caller's memory; NULL for null text. */
+extern char *pe_access_text(uint64 row, int column);
+extern int64 pe_access_int64(uint64 row, int column);
+extern Datum pe_access_datum(uint64 row, int column, bool *isnull);
+
+#endif

@@ -1,0 +1,210 @@
+/*
+ * budget.c
+ *	  Budgets.  See budget.h.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+
+#include "accounting/filter.h"
+#include "accounting/zcdp.h"
+#include "ledger/access.h"
+#include "ledger/budget.h"
+
+typedef struct candidate
+{
+	pe_budget	budget;
+	bool		changed_here;
+} candidate;
+
+static void
+candidate_of_row(uint64 row, candidate *c)
+{
+	bool		isnull;
+
+	c->budget.id = pe_access_int64(row, 1);
+	c->budget.role = pe_access_text(row, 2);
+	c->budget.role_oid = (Oid) pe_access_int64(row, 3);
+	c->budget.accounting = pe_access_text(row, 4);
+	c->budget.epsilon = DatumGetFloat8(pe_access_datum(row, 5, &isnull));
+	c->budget.delta = DatumGetFloat8(pe_access_datum(row, 6, &isnull));
+	c->budget.rho_limit = pe_access_int64(row, 7);
+	c->budget.rho_spent = pe_access_int64(row, 8);
+	c->budget.delta_limit = pe_access_int64(row, 9);
+	c->budget.delta_spent = pe_access_int64(row, 10);
+	c->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 11), NULL, 10));
+}
+
+/* The budgets that the current user could draw on; his own alone, if he has one. */
+static candidate *
+load_candidates(const pe_dataset *dataset, const char *role, int *count)
+{
+	static pe_statement all = {NULL, "SELECT id, role_name, role_oid::int8, accounting, epsilon, delta, rho_limit, rho_spent, "
+		"delta_limit, delta_spent, xmin::text FROM dp.budget WHERE dataset_id = $1 ORDER BY role_name", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	Oid			user = GetUserId();
+	MemoryContext here = CurrentMemoryContext;
+	candidate  *candidates;
+	pe_access	access;
+	uint64		rows;
+	int			n = 0;
+
+	pe_access_begin(&access);
+	rows = pe_access_read(&all, values, NULL);
+	MemoryContextSwitchTo(here);
+	candidates = palloc0((rows + 1) * sizeof(*candidates));
+	for (uint64 row = 0; row < rows; row++)
+	{
+		candidate	c;
+
+		candidate_of_row(row, &c);
+		if (!has_privs_of_role(user, c.budget.role_oid) || (role != NULL && strcmp(role, c.budget.role) != 0))
+			continue;
+		if (role == NULL && c.budget.role_oid == user)
+		{
+			candidates[0] = c;
+			n = 1;
+			break;
+		}
+		candidates[n++] = c;
+	}
+	pe_access_end(&access);
+	*count = n;
+	return candidates;
+}
+
+static char *
+role_list(const candidate *candidates, int count)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&list, "%s\"%s\"", i > 0 ? ", " : "", candidates[i].budget.role);
+	return list.data;
+}
+
+pe_budget *
+pe_budget_choose(const pe_dataset *dataset, const char *role)
+{
+	int			count;
+	candidate  *candidates = load_candidates(dataset, role, &count);
+
+	if (count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 role == NULL
+				 ? errmsg("you have no budget on dataset \"%s\"", dataset->name)
+				 : errmsg("role \"%s\" has no budget on dataset \"%s\" that you may use", role, dataset->name),
+				 errhint("The owner of the table grants one with dp.grant_budget.")));
+	if (count > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("several budgets on dataset \"%s\" are open to you", dataset->name),
+				 errdetail("They were granted to the roles %s.", role_list(candidates, count)),
+				 errhint("Choose one with budget => 'role'.")));
+	if (candidates[0].changed_here)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the budget of role \"%s\" on dataset \"%s\" was changed in this transaction",
+						candidates[0].budget.role, dataset->name),
+				 errdetail("Charges are committed in another transaction, which cannot see the change."),
+				 errhint("COMMIT first.")));
+	return &candidates[0].budget;
+}
+
+pe_budget *
+pe_budget_find(const pe_dataset *dataset)
+{
+	int			count;
+	candidate  *candidates = load_candidates(dataset, NULL, &count);
+
+	return count == 1 ? &candidates[0].budget : NULL;
+}
+
+int64
+pe_budget_rho_left(const pe_budget *budget, const pe_dataset *dataset)
+{
+	return Min(budget->rho_limit - budget->rho_spent, dataset->rho_limit - dataset->rho_spent);
+}
+
+double
+pe_budget_epsilon_left(const pe_budget *budget, const pe_dataset *dataset)
+{
+	return pe_zcdp_epsilon(pe_budget_rho_left(budget, dataset) * 1e-9, budget->delta / 2);
+}
+
+/* The row of a role: by its OID, or by its name where the role was made anew. */
+static bool
+find_row(const pe_dataset *dataset, const char *role, Oid role_oid, int64 *id, pe_cost *spent)
+{
+	static pe_statement find = {NULL, "SELECT id, rho_spent, delta_spent FROM dp.budget "
+		"WHERE dataset_id = $1 AND (role_oid = $2 OR role_name = $3) ORDER BY role_oid <> $2 FOR UPDATE", 3,
+	{INT8OID, OIDOID, TEXTOID}};
+	Datum		values[3] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid), CStringGetTextDatum(role)};
+
+	if (pe_access_write(&find, values, NULL) == 0)
+		return false;
+	*id = pe_access_int64(0, 1);
+	spent->rho_nano = pe_access_int64(0, 2);
+	spent->delta_atto = pe_access_int64(0, 3);
+	return true;
+}
+
+void
+pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_oid,
+			  double epsilon, double delta, const char *accounting)
+{
+	static pe_statement insert = {NULL, "INSERT INTO dp.budget (dataset_id, role_name, role_oid, accounting, epsilon, delta, "
+		"rho_limit, rho_spent, delta_limit, delta_spent) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, 0)", 8,
+	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID}};
+	static pe_statement update = {NULL, "UPDATE dp.budget SET role_name = $2, role_oid = $3, accounting = $4, epsilon = $5, "
+		"delta = $6, rho_limit = $7, delta_limit = $8 WHERE id = $1", 8,
+	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID}};
+	pe_cost		limit = pe_budget_limit(epsilon, delta);
+	pe_cost		spent;
+	Datum		values[8];
+	pe_access	access;
+	int64		id;
+	bool		present;
+
+	pe_access_begin(&access);
+	present = find_row(dataset, role, role_oid, &id, &spent);
+	if (present && (limit.rho_nano < spent.rho_nano || limit.delta_atto < spent.delta_atto))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the budget is below what role \"%s\" has spent already", role),
+				 errdetail("It spent rho %g.", spent.rho_nano * 1e-9),
+				 errhint("dp.revoke_budget takes back what is not spent.")));
+	values[0] = Int64GetDatum(present ? id : dataset->id);
+	values[1] = CStringGetTextDatum(role);
+	values[2] = ObjectIdGetDatum(role_oid);
+	values[3] = CStringGetTextDatum(accounting);
+	values[4] = Float8GetDatum(epsilon);
+	values[5] = Float8GetDatum(delta);
+	values[6] = Int64GetDatum(limit.rho_nano);
+	values[7] = Int64GetDatum(limit.delta_atto);
+	pe_access_write(present ? &update : &insert, values, NULL);
+	pe_access_end(&access);
+}
+
+bool
+pe_budget_revoke(const pe_dataset *dataset, Oid role_oid)
+{
+	static pe_statement revoke = {NULL, "UPDATE dp.budget SET rho_limit = rho_spent, delta_limit = delta_spent "
+		"WHERE dataset_id = $1 AND role_oid = $2", 2, {INT8OID, OIDOID}};
+	Datum		values[2] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid)};
+	pe_access	access;
+	bool		found;
+
+	pe_access_begin(&access);
+	found = pe_access_write(&revoke, values, NULL) > 0;
+	pe_access_end(&access);
+	return found;
+}

@@ -1,0 +1,48 @@
+/*
+ * budget.h
+ *	  Budgets: what a role may lose on a dataset.
+ */
+#ifndef PE_LEDGER_BUDGET_H
+#define PE_LEDGER_BUDGET_H
+
+#include "ledger/registry.h"
+
+typedef struct pe_budget
+{
+	int64		id;
+	char	   *role;			/* who it was granted to */
+	Oid			role_oid;
+	char	   *accounting;
+	double		epsilon;
+	double		delta;
+	int64		rho_limit;		/* nano */
+	int64		rho_spent;
+	int64		delta_limit;	/* atto */
+	int64		delta_spent;
+} pe_budget;
+
+/*
+ * The budget that the current user draws on: the one granted to himself, else
+ * the only one granted to a role whose privileges he has; role picks one of
+ * those by name.  42501 if there is none, or several and none is picked; 55000
+ * if the caller's own open transaction changed it.
+ */
+extern pe_budget *pe_budget_choose(const pe_dataset *dataset, const char *role);
+
+/* The same, but NULL instead of an error where there is no budget or no single one. */
+extern pe_budget *pe_budget_find(const pe_dataset *dataset);
+
+/* The rho that budget and cap both leave, in nano. */
+extern int64 pe_budget_rho_left(const pe_budget *budget, const pe_dataset *dataset);
+
+/* The epsilon, at half of the budget's delta, of one request that takes all of it. */
+extern double pe_budget_epsilon_left(const pe_budget *budget, const pe_dataset *dataset);
+
+/* Sets the total of a role; 22023 if it is below what is spent.  In the caller's transaction. */
+extern void pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_oid,
+						  double epsilon, double delta, const char *accounting);
+
+/* Sets the total of a role to what is spent; false if it has no budget. */
+extern bool pe_budget_revoke(const pe_dataset *dataset, Oid role_oid);
+
+#endif

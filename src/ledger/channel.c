@@ -1,0 +1,405 @@
+/*
+ * channel.c
+ *	  The backend's side of the channel to the ledger's worker.  See channel.h.
+ */
+#include "postgres.h"
+
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "storage/latch.h"
+#include "storage/procarray.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "ledger/channel.h"
+#include "ledger/settings.h"
+
+/* This session's channel. */
+static struct
+{
+	dsm_segment *segment;		/* NULL: none is open */
+	pe_channel *shared;
+	shm_mq_handle *request;
+	shm_mq_handle *reply;
+	pid_t		worker_pid;
+} channel;
+
+/* How a message fared. */
+typedef enum fate
+{
+	ANSWERED,
+	WORKER_LEFT,				/* in good order: it never looked at the message */
+	WORKER_DIED
+} fate;
+
+void
+pe_worker_lock_tag(LOCKTAG *tag, dsm_handle handle)
+{
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, handle, 0, PE_WORKER_LOCK);
+}
+
+static void
+nap(long milliseconds)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+static void
+close_channel(void)
+{
+	if (channel.request != NULL)
+		shm_mq_detach(channel.request);
+	if (channel.reply != NULL)
+		shm_mq_detach(channel.reply);
+	if (channel.segment != NULL)
+		dsm_detach(channel.segment);
+	memset(&channel, 0, sizeof(channel));
+}
+
+/* ------------------------------------------------------------------
+ * Finding or starting the worker
+ * ------------------------------------------------------------------
+ */
+
+/* The handle of the mailbox of this database's worker; 0 if there is none. */
+static dsm_handle
+find_mailbox(void)
+{
+	LockData   *locks = GetLockStatusData();
+	LOCKTAG		wanted;
+
+	pe_worker_lock_tag(&wanted, 0);
+	for (int i = 0; i < locks->nelements; i++)
+	{
+		LockInstanceData *held = &locks->locks[i];
+
+		if (held->holdMask != 0 &&
+			held->locktag.locktag_type == wanted.locktag_type &&
+			held->locktag.locktag_field1 == wanted.locktag_field1 &&
+			held->locktag.locktag_field2 != 0 &&
+			held->locktag.locktag_field4 == wanted.locktag_field4)
+			return held->locktag.locktag_field2;
+	}
+	return 0;
+}
+
+/* Puts the channel's handle into the mailbox; false if the worker is leaving or all slots are taken. */
+static bool
+post(pe_mailbox *mailbox, dsm_handle handle)
+{
+	bool		posted = false;
+
+	SpinLockAcquire(&mailbox->mutex);
+	for (int i = 0; i < PE_MAILBOX_SLOTS && !mailbox->closed && !posted; i++)
+		if (mailbox->slot[i] == 0)
+		{
+			mailbox->slot[i] = handle;
+			posted = true;
+		}
+	SpinLockRelease(&mailbox->mutex);
+	if (posted)
+		SetLatch(&mailbox->worker->procLatch);
+	return posted;
+}
+
+static void
+make_channel(void)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	shm_mq	   *request;
+	shm_mq	   *reply;
+
+	channel.segment = dsm_create(sizeof(pe_channel), 0);
+	dsm_pin_mapping(channel.segment);
+	channel.shared = dsm_segment_address(channel.segment);
+	channel.shared->left = false;
+	request = shm_mq_create(channel.shared->request, PE_QUEUE_SIZE);
+	reply = shm_mq_create(channel.shared->reply, PE_QUEUE_SIZE);
+	shm_mq_set_sender(request, MyProc);
+	shm_mq_set_receiver(reply, MyProc);
+	channel.request = shm_mq_attach(request, channel.segment, NULL);
+	channel.reply = shm_mq_attach(reply, channel.segment, NULL);
+	MemoryContextSwitchTo(old);
+}
+
+/* Hands the channel to the worker behind a mailbox; false if that one is gone or leaving. */
+static bool
+join_worker(dsm_handle handle)
+{
+	dsm_segment *segment = dsm_attach(handle);
+	pe_mailbox *mailbox;
+	bool		posted = false;
+
+	if (segment == NULL)
+		return false;
+	mailbox = dsm_segment_address(segment);
+	if (mailbox->magic == PE_MAILBOX_MAGIC)
+	{
+		channel.worker_pid = mailbox->worker_pid;
+		posted = post(mailbox, dsm_segment_handle(channel.segment));
+	}
+	dsm_detach(segment);
+	return posted;
+}
+
+static bool
+start_worker(BackgroundWorkerHandle **handle)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_ConsistentState;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "pg_epsilon", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "pe_worker_main", sizeof(worker.bgw_function_name));
+	snprintf(worker.bgw_name, sizeof(worker.bgw_name), "pg_epsilon ledger of database %u", MyDatabaseId);
+	strlcpy(worker.bgw_type, "pg_epsilon ledger", sizeof(worker.bgw_type));
+	worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
+	worker.bgw_notify_pid = MyProcPid;
+	return RegisterDynamicBackgroundWorker(&worker, handle);
+}
+
+static bool
+is_running(BackgroundWorkerHandle *handle)
+{
+	pid_t		pid;
+
+	return handle != NULL && GetBackgroundWorkerPid(handle, &pid) != BGWH_STOPPED;
+}
+
+/* Opens the channel if it is not open; 53400 if no worker can be had by the deadline. */
+static void
+open_channel(TimestampTz deadline)
+{
+	BackgroundWorkerHandle *started = NULL;
+
+	if (channel.segment != NULL)
+		return;
+	if (!IsUnderPostmaster)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("the ledger needs a background worker, and single-user mode has none")));
+	make_channel();
+	for (;;)
+	{
+		dsm_handle	mailbox = find_mailbox();
+
+		if (mailbox != 0 && join_worker(mailbox))
+			return;
+		if (GetCurrentTimestamp() >= deadline)
+			break;
+		/* a second worker that finds the first leaves at once, so a race to start one is harmless */
+		if (mailbox == 0 && !is_running(started) && !start_worker(&started))
+			nap(50);
+		else
+			nap(1);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("no background worker could be had for the ledger within %d ms", pe_charge_timeout),
+			 errdetail("Nothing was charged."),
+			 errhint("Raise max_worker_processes, or pg_epsilon.charge_timeout.")));
+}
+
+/* ------------------------------------------------------------------
+ * Messages
+ * ------------------------------------------------------------------
+ */
+
+static fate
+gone(void)
+{
+	return channel.shared->left ? WORKER_LEFT : WORKER_DIED;
+}
+
+static shm_mq_result
+receive_now(StringInfo answer)
+{
+	Size		size;
+	void	   *data;
+	shm_mq_result result = shm_mq_receive(channel.reply, &size, &data, true);
+
+	if (result == SHM_MQ_SUCCESS)
+	{
+		initStringInfo(answer);
+		appendBinaryStringInfo(answer, data, size);
+	}
+	return result;
+}
+
+/* Waits for the answer to the message sent. */
+static fate
+receive(StringInfo answer)
+{
+	for (;;)
+	{
+		/* looked at before the queue: an answer sent before death is then there to read */
+		bool		alive = BackendPidGetProc(channel.worker_pid) != NULL;
+		shm_mq_result result = receive_now(answer);
+
+		if (result == SHM_MQ_SUCCESS)
+			return ANSWERED;
+		/* a worker that died before it took the channel out of its mailbox never attached to it */
+		if (result == SHM_MQ_DETACHED || !alive)
+			return gone();
+		nap(1000);
+	}
+}
+
+static fate
+send_message(StringInfo message)
+{
+	shm_mq_result result = shm_mq_send(channel.request, message->len, message->data, false, true);
+
+	return result == SHM_MQ_SUCCESS ? ANSWERED : gone();
+}
+
+/* Raises an error of the worker as the caller's own. */
+static void
+raise_error(StringInfo answer)
+{
+	int			code = pq_getmsgint(answer, 4);
+	const char *message = pq_getmsgrawstring(answer);
+	const char *detail = pq_getmsgrawstring(answer);
+	const char *hint = pq_getmsgrawstring(answer);
+
+	ereport(ERROR,
+			(errcode(code), errmsg_internal("%s", message),
+			 detail[0] ? errdetail_internal("%s", detail) : 0,
+			 hint[0] ? errhint("%s", hint) : 0));
+}
+
+/*
+ * One message and its answer.  If interrupts are held, they are resumed between
+ * the two.  After an error in between (a cancel, say) the answer may still come:
+ * the channel cannot be used for anything else.
+ */
+static fate
+exchange(StringInfo message, StringInfo answer, bool *held)
+{
+	fate		result;
+
+	PG_TRY();
+	{
+		result = send_message(message);
+		if (result == ANSWERED)
+		{
+			if (held != NULL && *held)
+			{
+				*held = false;
+				RESUME_INTERRUPTS();
+			}
+			result = receive(answer);
+		}
+	}
+	PG_CATCH();
+	{
+		close_channel();
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	if (result != ANSWERED)
+		close_channel();
+	return result;
+}
+
+static void
+raise_died(const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("the ledger's worker stopped before it answered"),
+			 errdetail("%s", detail)));
+}
+
+static void
+reserve_once(StringInfo message, pe_charge_reply *reply, TimestampTz deadline)
+{
+	StringInfoData answer;
+	fate		result;
+
+	do
+	{
+		PG_TRY();
+		{
+			open_channel(deadline);
+		}
+		PG_CATCH();
+		{
+			close_channel();
+			PG_RE_THROW();
+		}
+		PG_END_TRY();
+		result = exchange(message, &answer, NULL);
+	} while (result == WORKER_LEFT);
+	if (result == WORKER_DIED)
+		raise_died("The request may have been charged.");
+	if (answer.data[0] == PE_ANSWER_ERROR)
+	{
+		(void) pq_getmsgbyte(&answer);
+		raise_error(&answer);
+	}
+	pe_reply_read(&answer, reply);
+	pfree(answer.data);
+}
+
+void
+pe_channel_reserve(const pe_charge_request *request, pe_charge_reply *reply)
+{
+	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
+	StringInfoData message;
+
+	initStringInfo(&message);
+	pq_sendbyte(&message, PE_MESSAGE_RESERVE);
+	pe_request_write(&message, request);
+	for (;;)
+	{
+		reserve_once(&message, reply, deadline);
+		if (reply->outcome != PE_BUSY)
+			break;
+		if (GetCurrentTimestamp() >= deadline)
+			ereport(ERROR,
+					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+					 errmsg("the dataset or the budget is being changed by another transaction"),
+					 errdetail("Nothing was charged."),
+					 errhint("Ask again once that transaction is over.")));
+		nap(10);
+	}
+	pfree(message.data);
+}
+
+int64
+pe_channel_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
+{
+	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
+	StringInfoData message;
+	StringInfoData answer;
+	bool		held = true;
+	int			attempts = 0;
+	fate		result;
+
+	initStringInfo(&message);
+	pq_sendbyte(&message, PE_MESSAGE_STORE);
+	pe_request_write(&message, request);
+	pq_sendint64(&message, charge_id);
+	pq_sendint64(&message, values);
+	appendBinaryStringInfo(&message, (const char *) value, values * sizeof(int64));
+
+	/* the next worker can store it as well: the charge is committed */
+	do
+	{
+		open_channel(deadline);
+		result = exchange(&message, &answer, &held);
+	} while (result != ANSWERED && ++attempts < 3);
+	if (result != ANSWERED)
+		raise_died("The charge stands, and its answer is lost.");
+	if (pq_getmsgbyte(&answer) == PE_ANSWER_ERROR)
+		raise_error(&answer);
+	return pq_getmsgint64(&answer);
+}

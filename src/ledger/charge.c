@@ -1,0 +1,438 @@
+/*
+ * charge.c
+ *	  The ledger's own transactions.  See charge.h.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "common/cryptohash.h"
+#include "common/sha2.h"
+#include "libpq/pqformat.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "accounting/filter.h"
+#include "ledger/access.h"
+#include "ledger/charge.h"
+#include "ledger/errors.h"
+#include "ledger/registry.h"
+
+/* ------------------------------------------------------------------
+ * Hashes and payloads
+ * ------------------------------------------------------------------
+ */
+
+static bytea *
+sha256(const void *first, size_t first_size, const void *second, size_t second_size)
+{
+	pg_cryptohash_ctx *ctx = pg_cryptohash_create(PG_SHA256);
+	bytea	   *hash = palloc(VARHDRSZ + PG_SHA256_DIGEST_LENGTH);
+
+	SET_VARSIZE(hash, VARHDRSZ + PG_SHA256_DIGEST_LENGTH);
+	if (pg_cryptohash_init(ctx) < 0 ||
+		pg_cryptohash_update(ctx, first, first_size) < 0 ||
+		pg_cryptohash_update(ctx, second, second_size) < 0 ||
+		pg_cryptohash_final(ctx, (uint8 *) VARDATA(hash), PG_SHA256_DIGEST_LENGTH) < 0)
+		elog(ERROR, "SHA-256 failed");
+	pg_cryptohash_free(ctx);
+	return hash;
+}
+
+bytea *
+pe_request_hash(const char *request)
+{
+	return sha256(request, strlen(request), "", 0);
+}
+
+bytea *
+pe_payload_write(const int64 *value, int64 values)
+{
+	StringInfoData bytes;
+
+	pq_begintypsend(&bytes);
+	enlargeStringInfo(&bytes, values * sizeof(int64));
+	for (int64 i = 0; i < values; i++)
+		pq_sendint64(&bytes, value[i]);
+	return pq_endtypsend(&bytes);
+}
+
+int64 *
+pe_payload_read(const bytea *payload, int64 *values)
+{
+	StringInfoData bytes;
+	int64	   *value;
+
+	initStringInfo(&bytes);
+	appendBinaryStringInfo(&bytes, VARDATA_ANY(payload), VARSIZE_ANY_EXHDR(payload));
+	if (bytes.len % sizeof(int64) != 0)
+		elog(ERROR, "the payload of a release is damaged");
+	*values = bytes.len / sizeof(int64);
+	value = palloc(Max(*values, 1) * sizeof(int64));
+	for (int64 i = 0; i < *values; i++)
+		value[i] = pq_getmsgint64(&bytes);
+	return value;
+}
+
+/* ------------------------------------------------------------------
+ * Messages
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_request_write(StringInfo to, const pe_charge_request *request)
+{
+	pq_sendint64(to, request->dataset_id);
+	pq_sendint64(to, request->version);
+	pq_sendint64(to, request->budget_id);
+	pq_sendint64(to, request->rho);
+	pq_sendint64(to, request->delta);
+	pq_sendbyte(to, request->fresh);
+	pq_sendint32(to, request->attributes);
+	pq_sendint32(to, request->queries);
+	appendBinaryStringInfo(to, request->role, strlen(request->role) + 1);
+	appendBinaryStringInfo(to, request->function, strlen(request->function) + 1);
+	appendBinaryStringInfo(to, request->request, strlen(request->request) + 1);
+	appendBinaryStringInfo(to, request->workload, strlen(request->workload) + 1);
+	appendBinaryStringInfo(to, request->method, strlen(request->method) + 1);
+	appendBinaryStringInfo(to, request->sensitivity_sq, strlen(request->sensitivity_sq) + 1);
+	for (int i = 0; i < request->attributes; i++)
+		appendBinaryStringInfo(to, request->attribute[i], strlen(request->attribute[i]) + 1);
+}
+
+void
+pe_request_read(StringInfo from, pe_charge_request *request)
+{
+	request->dataset_id = pq_getmsgint64(from);
+	request->version = pq_getmsgint64(from);
+	request->budget_id = pq_getmsgint64(from);
+	request->rho = pq_getmsgint64(from);
+	request->delta = pq_getmsgint64(from);
+	request->fresh = pq_getmsgbyte(from) != 0;
+	request->attributes = pq_getmsgint(from, 4);
+	request->queries = pq_getmsgint(from, 4);
+	request->role = pstrdup(pq_getmsgrawstring(from));
+	request->function = pstrdup(pq_getmsgrawstring(from));
+	request->request = pstrdup(pq_getmsgrawstring(from));
+	request->workload = pstrdup(pq_getmsgrawstring(from));
+	request->method = pstrdup(pq_getmsgrawstring(from));
+	request->sensitivity_sq = pstrdup(pq_getmsgrawstring(from));
+	request->attribute = palloc0((request->attributes + 1) * sizeof(char *));
+	for (int i = 0; i < request->attributes; i++)
+		request->attribute[i] = pstrdup(pq_getmsgrawstring(from));
+}
+
+void
+pe_reply_write(StringInfo to, const pe_charge_reply *reply)
+{
+	pq_sendbyte(to, reply->outcome);
+	pq_sendint64(to, reply->charge_id);
+	pq_sendint64(to, reply->release_id);
+	pq_sendint64(to, reply->rho_left);
+	pq_sendint64(to, reply->values);
+	appendBinaryStringInfo(to, (const char *) reply->value, reply->values * sizeof(int64));
+}
+
+void
+pe_reply_read(StringInfo from, pe_charge_reply *reply)
+{
+	reply->outcome = (pe_charge_outcome) pq_getmsgbyte(from);
+	reply->charge_id = pq_getmsgint64(from);
+	reply->release_id = pq_getmsgint64(from);
+	reply->rho_left = pq_getmsgint64(from);
+	reply->values = pq_getmsgint64(from);
+	reply->value = palloc(Max(reply->values, 1) * sizeof(int64));
+	pq_copymsgbytes(from, (char *) reply->value, reply->values * sizeof(int64));
+}
+
+/* ------------------------------------------------------------------
+ * Replay
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * The newest release of the same request in the same version of the data: paid
+ * by this budget, or else by any.  Sets *paid to which it is.
+ */
+static bool
+find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *paid)
+{
+	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid FROM dp.release r, "
+		"LATERAL (SELECT EXISTS (SELECT FROM dp.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id OR c.release_id = r.id)) AS paid) p "
+		"WHERE r.dataset_id = $1 AND r.version = $2 AND r.request_hash = $3 AND r.request = $5 AND r.payload IS NOT NULL "
+		"ORDER BY p.paid DESC, r.id DESC LIMIT 1", 5, {INT8OID, INT4OID, BYTEAOID, INT8OID, TEXTOID}};
+	Datum		values[5] = {
+		Int64GetDatum(request->dataset_id), Int32GetDatum((int32) request->version),
+		PointerGetDatum(pe_request_hash(request->request)), Int64GetDatum(request->budget_id),
+		CStringGetTextDatum(request->request)
+	};
+	bool		isnull;
+
+	if (request->fresh || pe_access_write(&find, values, NULL) == 0)
+		return false;
+	reply->release_id = pe_access_int64(0, 1);
+	reply->value = pe_payload_read(DatumGetByteaPP(pe_access_datum(0, 2, &isnull)), &reply->values);
+	*paid = pe_access_int64(0, 3) != 0;
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * The filter and the charge
+ * ------------------------------------------------------------------
+ */
+
+typedef struct ledger_state
+{
+	char	   *dataset;
+	pe_cost		cap_limit;
+	pe_cost		cap_spent;
+	int64		charges;
+	bytea	   *head;
+	char	   *budget_role;
+	pe_cost		limit;
+	pe_cost		spent;
+} ledger_state;
+
+static pe_cost
+cost_of_row(int column)
+{
+	pe_cost		cost = {pe_access_int64(0, column), pe_access_int64(0, column + 1)};
+
+	return cost;
+}
+
+static void __attribute__((noreturn))
+raise_frozen(const char *dataset, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PE_FROZEN),
+			 errmsg("dataset \"%s\" is frozen", dataset),
+			 errdetail("%s", detail)));
+	pg_unreachable();
+}
+
+static void __attribute__((noreturn))
+raise_stale(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the dataset or the budget was changed while the request was made"),
+			 errhint("Ask again.")));
+	pg_unreachable();
+}
+
+/* The last link must be what the head says: a row put back or edited breaks it. */
+static void
+check_chain(const pe_charge_request *request, const ledger_state *state)
+{
+	static pe_statement last = {NULL, "SELECT hash FROM dp.charge WHERE dataset_id = $1 AND seq = $2", 2, {INT8OID, INT8OID}};
+	static pe_statement count = {NULL, "SELECT coalesce(max(seq), 0) FROM dp.charge WHERE dataset_id = $1", 1, {INT8OID}};
+	Datum		values[2] = {Int64GetDatum(request->dataset_id), Int64GetDatum(state->charges)};
+	bool		isnull = false;
+	bool		same = state->charges == 0;
+
+	if (state->charges > 0 && pe_access_write(&last, values, NULL) == 1)
+	{
+		bytea	   *hash = DatumGetByteaPP(pe_access_datum(0, 1, &isnull));
+
+		same = VARSIZE_ANY_EXHDR(hash) == VARSIZE_ANY_EXHDR(state->head) &&
+			memcmp(VARDATA_ANY(hash), VARDATA_ANY(state->head), VARSIZE_ANY_EXHDR(hash)) == 0;
+	}
+	pe_access_write(&count, values, NULL);
+	if (!same || pe_access_int64(0, 1) != state->charges)
+		raise_frozen(state->dataset, "The chain of its charges is broken.");
+}
+
+/*
+ * Locks the dataset and the budget and reads them.  False, with nothing locked
+ * that matters, if somebody else holds one: the worker serves others and must
+ * not wait.
+ */
+static bool
+lock_state(const pe_charge_request *request, ledger_state *state)
+{
+	static pe_statement dataset = {NULL, "SELECT dataset, relation_oid::int8, identity, version, rho_limit, delta_limit, "
+		"rho_spent, delta_spent, charges, chain_head FROM dp.dataset WHERE id = $1 AND NOT dropped FOR UPDATE SKIP LOCKED",
+	1, {INT8OID}};
+	static pe_statement present = {NULL, "SELECT FROM dp.dataset d, dp.budget b WHERE d.id = $1 AND NOT d.dropped AND b.id = $2 "
+	"AND b.dataset_id = d.id", 2, {INT8OID, INT8OID}};
+	static pe_statement budget = {NULL, "SELECT role_name, rho_limit, delta_limit, rho_spent, delta_spent "
+		"FROM dp.budget WHERE id = $2 AND dataset_id = $1 FOR UPDATE SKIP LOCKED", 2, {INT8OID, INT8OID}};
+	Datum		values[2] = {Int64GetDatum(request->dataset_id), Int64GetDatum(request->budget_id)};
+	bool		isnull;
+
+	if (pe_access_write(&present, values, NULL) == 0)
+		raise_stale();
+	if (pe_access_write(&dataset, values, NULL) == 0)
+		return false;
+	state->dataset = pe_access_text(0, 1);
+	if (pe_access_int64(0, 4) != request->version)
+		raise_stale();
+	if (pe_identity_is_frozen(pe_access_text(0, 3), (Oid) pe_access_int64(0, 2)))
+		raise_frozen(state->dataset, "Its ledger was written in another cluster, timeline or database.");
+	state->cap_limit = cost_of_row(5);
+	state->cap_spent = cost_of_row(7);
+	state->charges = pe_access_int64(0, 9);
+	state->head = DatumGetByteaPP(pe_access_datum(0, 10, &isnull));
+
+	if (pe_access_write(&budget, values, NULL) == 0)
+		return false;
+	state->budget_role = pe_access_text(0, 1);
+	state->limit = cost_of_row(2);
+	state->spent = cost_of_row(4);
+	check_chain(request, state);
+	return true;
+}
+
+/* Everything that a charge says, in one fixed form: what the chain hashes. */
+static char *
+canonical_charge(const pe_charge_request *request, const ledger_state *state, const char *at,
+				 pe_cost cap_cost, int64 release_id)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "{\"dataset\": ");
+	escape_json(&text, state->dataset);
+	appendStringInfo(&text, ", \"seq\": " INT64_FORMAT ", \"at\": \"%s\", \"role\": ", state->charges + 1, at);
+	escape_json(&text, request->role);
+	appendStringInfoString(&text, ", \"budget\": ");
+	escape_json(&text, state->budget_role);
+	appendStringInfoString(&text, ", \"function\": ");
+	escape_json(&text, request->function);
+	appendStringInfo(&text, ", \"rho\": " INT64_FORMAT ", \"delta\": " INT64_FORMAT
+					 ", \"cap_rho\": " INT64_FORMAT ", \"cap_delta\": " INT64_FORMAT,
+					 request->rho, request->delta, cap_cost.rho_nano, cap_cost.delta_atto);
+	if (release_id != 0)
+		appendStringInfo(&text, ", \"release\": " INT64_FORMAT, release_id);
+	appendStringInfo(&text, ", \"request\": %s}", request->request);
+	return text.data;
+}
+
+static int64
+write_charge(const pe_charge_request *request, const ledger_state *state, pe_cost cap_cost, int64 release_id)
+{
+	static pe_statement insert = {NULL, "INSERT INTO dp.charge (id, dataset_id, seq, dataset, at, role_name, budget_id, budget_role, "
+		"function, rho, delta, cap_rho, cap_delta, request, release_id, hash) VALUES (pg_catalog.nextval('dp.charge_id_seq'), "
+		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id", 15,
+		{INT8OID, INT8OID, TEXTOID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT8OID,
+	TEXTOID, INT8OID, BYTEAOID}};
+	static pe_statement budget = {NULL, "UPDATE dp.budget SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3 "
+	"WHERE id = $1", 3, {INT8OID, INT8OID, INT8OID}};
+	static pe_statement dataset = {NULL, "UPDATE dp.dataset SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
+	"charges = charges + 1, chain_head = $4 WHERE id = $1", 4, {INT8OID, INT8OID, INT8OID, BYTEAOID}};
+	char	   *at = pstrdup(timestamptz_to_str(GetCurrentTimestamp()));
+	char	   *canonical = canonical_charge(request, state, at, cap_cost, release_id);
+	bytea	   *hash = sha256(VARDATA_ANY(state->head), VARSIZE_ANY_EXHDR(state->head), canonical, strlen(canonical));
+	Datum		charge[15] = {
+		Int64GetDatum(request->dataset_id), Int64GetDatum(state->charges + 1),
+		CStringGetTextDatum(state->dataset), CStringGetTextDatum(at), CStringGetTextDatum(request->role),
+		Int64GetDatum(request->budget_id), CStringGetTextDatum(state->budget_role),
+		CStringGetTextDatum(request->function), Int64GetDatum(request->rho), Int64GetDatum(request->delta),
+		Int64GetDatum(cap_cost.rho_nano), Int64GetDatum(cap_cost.delta_atto),
+		CStringGetTextDatum(request->request), Int64GetDatum(release_id), PointerGetDatum(hash)
+	};
+	char		nulls[] = "               ";
+	Datum		own[3] = {Int64GetDatum(request->budget_id), Int64GetDatum(request->rho), Int64GetDatum(request->delta)};
+	Datum		cap[4] = {
+		Int64GetDatum(request->dataset_id), Int64GetDatum(cap_cost.rho_nano),
+		Int64GetDatum(cap_cost.delta_atto), PointerGetDatum(hash)
+	};
+	int64		id;
+
+	if (release_id == 0)
+		nulls[13] = 'n';
+	pe_access_write(&insert, charge, nulls);
+	id = pe_access_int64(0, 1);
+	pe_access_write(&budget, own, NULL);
+	pe_access_write(&dataset, cap, NULL);
+	return id;
+}
+
+/* Charges if both filters accept.  A release that exists costs the cap nothing more. */
+static void
+charge_or_refuse(const pe_charge_request *request, pe_charge_reply *reply)
+{
+	pe_cost		cost = {request->rho, request->delta};
+	pe_cost		cap_cost = reply->release_id == 0 ? cost : (pe_cost) {0, 0};
+	ledger_state state;
+
+	if (!lock_state(request, &state))
+	{
+		reply->outcome = PE_BUSY;
+		return;
+	}
+	reply->rho_left = Min(state.limit.rho_nano - state.spent.rho_nano,
+						  state.cap_limit.rho_nano - state.cap_spent.rho_nano);
+	if (!pe_filter_accepts(state.limit, state.spent, cost) ||
+		!pe_filter_accepts(state.cap_limit, state.cap_spent, cap_cost))
+	{
+		reply->outcome = PE_REFUSED;
+		return;
+	}
+	reply->charge_id = write_charge(request, &state, cap_cost, reply->release_id);
+	reply->rho_left = Min(state.limit.rho_nano - state.spent.rho_nano - cost.rho_nano,
+						  state.cap_limit.rho_nano - state.cap_spent.rho_nano - cap_cost.rho_nano);
+	reply->outcome = reply->release_id == 0 ? PE_CHARGED : PE_REPLAYED;
+}
+
+void
+pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply)
+{
+	bool		paid = false;
+	pe_access	access;
+
+	memset(reply, 0, sizeof(*reply));
+	pe_access_begin(&access);
+	if (find_release(request, reply, &paid) && paid)
+		reply->outcome = PE_REPLAYED;
+	else if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("a standby cannot charge"),
+				 errhint("Answers that were paid on the primary are replayed here; ask the rest there.")));
+	else
+		charge_or_refuse(request, reply);
+	pe_access_end(&access);
+}
+
+int64
+pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
+{
+	static pe_statement insert = {NULL, "INSERT INTO dp.release (id, charge_id, dataset_id, version, request, request_hash, attributes, "
+		"workload, method, queries, sensitivity_sq, rho, payload) VALUES (pg_catalog.nextval('dp.release_id_seq'), "
+		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.numeric, $11, $12) RETURNING id", 12,
+		{INT8OID, INT8OID, INT4OID, TEXTOID, BYTEAOID, TEXTARRAYOID, TEXTOID, TEXTOID, INT4OID, TEXTOID, INT8OID,
+	BYTEAOID}};
+	Datum	   *names = palloc((request->attributes + 1) * sizeof(Datum));
+	Datum		row[12];
+	pe_access	access;
+	int64		id;
+
+	for (int i = 0; i < request->attributes; i++)
+		names[i] = CStringGetTextDatum(request->attribute[i]);
+	row[0] = Int64GetDatum(charge_id);
+	row[1] = Int64GetDatum(request->dataset_id);
+	row[2] = Int32GetDatum((int32) request->version);
+	row[3] = CStringGetTextDatum(request->request);
+	row[4] = PointerGetDatum(pe_request_hash(request->request));
+	row[5] = PointerGetDatum(construct_array(names, request->attributes, TEXTOID, -1, false, TYPALIGN_INT));
+	row[6] = CStringGetTextDatum(request->workload);
+	row[7] = CStringGetTextDatum(request->method);
+	row[8] = Int32GetDatum(request->queries);
+	row[9] = CStringGetTextDatum(request->sensitivity_sq);
+	row[10] = Int64GetDatum(request->rho);
+	row[11] = PointerGetDatum(pe_payload_write(value, values));
+
+	pe_access_begin(&access);
+	pe_access_write(&insert, row, NULL);
+	id = pe_access_int64(0, 1);
+	pe_access_end(&access);
+	return id;
+}

@@ -1,0 +1,85 @@
+/*
+ * charge.h
+ *	  The ledger's own transactions: reserve a charge, store a release.
+ *
+ * These run in the ledger's worker, each in a transaction of its own, which is
+ * committed and flushed before anybody hears of it.  So no ROLLBACK, error,
+ * cancel or crash of the caller can undo a charge, and what it pays for may
+ * leave the server.
+ */
+#ifndef PE_LEDGER_CHARGE_H
+#define PE_LEDGER_CHARGE_H
+
+#include "lib/stringinfo.h"
+
+#include "core/mem.h"
+
+/* What a backend asks of the ledger before it reads any row. */
+typedef struct pe_charge_request
+{
+	int64		dataset_id;
+	int64		version;		/* the version of the data it means */
+	int64		budget_id;
+	const char *role;			/* the current user who asks */
+	const char *function;		/* of SQL, for the record */
+	int64		rho;			/* nano */
+	int64		delta;			/* atto */
+	bool		fresh;			/* no replay */
+	const char *request;		/* the canonical request, JSON */
+
+	/* what a release needs besides: the record of how to read its payload */
+	int			attributes;
+	char	  **attribute;
+	const char *workload;
+	const char *method;
+	int32		queries;
+	const char *sensitivity_sq; /* decimal */
+} pe_charge_request;
+
+typedef enum pe_charge_outcome
+{
+	PE_CHARGED = 'c',			/* committed: read the rows, then store */
+	PE_REPLAYED = 'r',			/* the answer is there already */
+	PE_REFUSED = 'x',			/* the filter does not admit it; nothing was charged */
+	PE_BUSY = 'b'				/* somebody is changing the dataset or the budget; nothing was charged */
+} pe_charge_outcome;
+
+typedef struct pe_charge_reply
+{
+	pe_charge_outcome outcome;
+	int64		charge_id;		/* 0 for a replay that cost nothing */
+	int64		release_id;		/* of a replay */
+	int64		rho_left;		/* nano, the lesser of budget and cap */
+	int64		values;			/* of a replay: the measurements */
+	int64	   *value;
+} pe_charge_reply;
+
+/*
+ * Reserves a charge, or finds the release that the same request on the same
+ * budget has paid for.  Commits before it returns.  Errors: PE002 frozen, 55000
+ * the dataset or the budget is no longer what the request was made for, 25006
+ * in recovery.
+ */
+extern void pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply);
+
+/*
+ * Stores the measurements that a charge of this worker paid for; returns the
+ * number of the release.  Commits before it returns.
+ */
+extern int64 pe_charge_store(const pe_charge_request *request, int64 charge_id,
+							 const int64 *value, int64 values);
+
+/* SHA-256 of the canonical request: the key under which its releases are found. */
+extern bytea *pe_request_hash(const char *request);
+
+/* Measurements as the payload of a release, and back; an error if the bytes are not one. */
+extern bytea *pe_payload_write(const int64 *value, int64 values);
+extern int64 *pe_payload_read(const bytea *payload, int64 *values);
+
+/* Messages between a backend and the worker. */
+extern void pe_request_write(StringInfo to, const pe_charge_request *request);
+extern void pe_request_read(StringInfo from, pe_charge_request *request);
+extern void pe_reply_write(StringInfo to, const pe_charge_reply *reply);
+extern void pe_reply_read(StringInfo from, pe_charge_reply *reply);
+
+#endif

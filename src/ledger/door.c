@@ -1,0 +1,417 @@
+/*
+ * door.c
+ *	  The one door.  See door.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "executor/instrument.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "ledger/channel.h"
+#include "ledger/door.h"
+#include "ledger/settings.h"
+#include "mechanism/gaussian.h"
+
+/* ------------------------------------------------------------------
+ * Who may ask, and of what
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_door_check_relation(Oid relation)
+{
+	List	   *family = find_all_inheritors(relation, NoLock, NULL);
+	ListCell   *cell;
+
+	foreach(cell, family)
+	{
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
+		Form_pg_class class;
+
+		if (!HeapTupleIsValid(tuple))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("the table of the dataset is gone")));
+		class = (Form_pg_class) GETSTRUCT(tuple);
+		if (class->relkind != RELKIND_RELATION && class->relkind != RELKIND_PARTITIONED_TABLE)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("\"%s\" is not a table", NameStr(class->relname)),
+					 errhint("Register the table that holds the rows; a view could be redefined under the budget.")));
+		if (class->relpersistence == RELPERSISTENCE_TEMP)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("\"%s\" is a temporary table", NameStr(class->relname)),
+					 errhint("Register a permanent table: a budget outlives the session.")));
+		if (class->relforcerowsecurity)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("row security of \"%s\" is forced on its owner", NameStr(class->relname)),
+					 errhint("Use ALTER TABLE ... NO FORCE ROW LEVEL SECURITY; a dataset counts all rows.")));
+		ReleaseSysCache(tuple);
+	}
+}
+
+/* Whether a role could change the rows, and so learn from the change of an answer. */
+static bool
+may_write(Oid relation, Oid role)
+{
+	return pg_class_aclcheck(relation, role, ACL_INSERT) == ACLCHECK_OK ||
+		pg_class_aclcheck(relation, role, ACL_UPDATE) == ACLCHECK_OK ||
+		pg_class_aclcheck(relation, role, ACL_DELETE) == ACLCHECK_OK ||
+		pg_class_aclcheck(relation, role, ACL_TRUNCATE) == ACLCHECK_OK ||
+		pg_class_aclcheck(relation, role, ACL_TRIGGER) == ACLCHECK_OK ||
+		pg_attribute_aclcheck_all(relation, role, ACL_INSERT, ACLMASK_ANY) == ACLCHECK_OK ||
+		pg_attribute_aclcheck_all(relation, role, ACL_UPDATE, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
+static void
+check_writes_nothing(const pe_dataset *dataset, Oid role)
+{
+	ListCell   *cell;
+
+	if (pe_dataset_owned_by(dataset, role))
+		return;
+	foreach(cell, pe_relation_family(dataset->relation))
+		if (may_write(lfirst_oid(cell), role))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("a role that may change table \"%s\" may not ask dataset \"%s\"",
+							get_rel_name(lfirst_oid(cell)), dataset->name),
+					 errdetail("Whoever changes rows learns from the change of the answers."),
+					 errhint("Revoke INSERT, UPDATE, DELETE, TRUNCATE and TRIGGER from it, or ask with another role.")));
+}
+
+/* ------------------------------------------------------------------
+ * The scan
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * What the session's settings could make visible, or change with the data: row
+ * counters, nested plans, statement statistics, spills.  The plan is always a
+ * full scan, so the blocks read depend on the size of the table alone.
+ */
+static void
+pin_settings(void)
+{
+	static const char *const pinned[][2] = {
+		{"track_counts", "off"},
+		{"pg_stat_statements.track", "none"},
+		{"auto_explain.log_min_duration", "-1"},
+		{"auto_explain.log_nested_statements", "off"},
+		{"debug_print_parse", "off"},
+		{"debug_print_raw_parse", "off"},
+		{"debug_print_rewritten", "off"},
+		{"debug_print_plan", "off"},
+		{"log_parser_stats", "off"},
+		{"log_planner_stats", "off"},
+		{"log_executor_stats", "off"},
+		{"trace_sort", "off"},
+		{"client_min_messages", "warning"},
+		{"search_path", "pg_catalog, pg_temp"},
+		{"row_security", "off"},
+		{"plan_cache_mode", "force_generic_plan"},
+		{"jit", "off"},
+		{"work_mem", "64MB"},
+		{"enable_seqscan", "on"},
+		{"enable_indexscan", "off"},
+		{"enable_indexonlyscan", "off"},
+		{"enable_bitmapscan", "off"},
+		{"enable_tidscan", "off"}
+	};
+
+	for (int i = 0; i < lengthof(pinned); i++)
+		if (GetConfigOption(pinned[i][0], true, false) != NULL)
+			(void) set_config_option(pinned[i][0], pinned[i][1], PGC_SUSET, PGC_S_SESSION,
+									 GUC_ACTION_SAVE, true, 0, false);
+}
+
+static char *
+scan_statement(const pe_question *question, const char *qualification)
+{
+	Oid			relation = question->dataset->relation;
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT dp.tally($1");
+	for (int i = 0; i < question->domain->attributes; i++)
+		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
+	appendStringInfo(&sql, ") FROM %s t%s",
+					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation)),
+					 qualification);
+	return sql.data;
+}
+
+static SPIPlanPtr
+prepare(const char *sql)
+{
+	Oid			types[1] = {BYTEAOID};
+	SPIPlanPtr	plan = SPI_prepare_cursor(sql, 1, types, CURSOR_OPT_PARALLEL_OK | CURSOR_OPT_GENERIC_PLAN);
+
+	if (plan == NULL)
+		elog(ERROR, "cannot prepare the scan: %s", SPI_result_code_string(SPI_result));
+	return plan;
+}
+
+/*
+ * Parses and plans the scan, and checks all privileges by running it on no row:
+ * what fails here is an ordinary error, and free.
+ */
+static SPIPlanPtr
+plan_scan(const pe_question *question, Datum *values)
+{
+	SPIPlanPtr	plan = prepare(scan_statement(question, ""));
+	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
+
+	if (cached == NULL)
+		elog(ERROR, "cannot plan the scan");
+	ReleaseCachedPlan(cached, NULL);
+	if (SPI_execute_plan(prepare(scan_statement(question, " WHERE false")), values, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "the scan failed on no row");
+	return plan;
+}
+
+static bytea *
+domain_bytes(const pe_domain *domain)
+{
+	size_t		size = pe_domain_size(domain);
+	bytea	   *bytes = palloc(VARHDRSZ + size);
+
+	SET_VARSIZE(bytes, VARHDRSZ + size);
+	pe_domain_write(domain, VARDATA(bytes));
+	return bytes;
+}
+
+/*
+ * Reads the rows into counts per cell.  The snapshot is the latest, seen as of
+ * the first command of the caller's transaction: nothing of what that
+ * transaction did shows, so an UPDATE to be rolled back cannot shape the answer.
+ */
+static void
+scan(const pe_question *question, SPIPlanPtr plan, Datum *values, int64 *counts)
+{
+	size_t		size = question->domain->cells * sizeof(int64);
+	bool		isnull;
+	Datum		tally;
+	int			result;
+
+	PushCopiedSnapshot(GetLatestSnapshot());
+	GetActiveSnapshot()->curcid = FirstCommandId;
+	result = SPI_execute_snapshot(plan, values, NULL, GetActiveSnapshot(), InvalidSnapshot, true, false, 0);
+	PopActiveSnapshot();
+	if (result != SPI_OK_SELECT || SPI_processed != 1)
+		elog(ERROR, "the scan failed");
+	tally = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	if (!isnull)				/* NULL: the table has no row */
+	{
+		bytea	   *bytes = DatumGetByteaPP(tally);
+
+		if (VARSIZE_ANY_EXHDR(bytes) != size)
+			elog(ERROR, "the scan returned another domain");
+		memcpy(counts, VARDATA_ANY(bytes), size);
+		pe_wipe(VARDATA_ANY(bytes), size);
+	}
+}
+
+/* What is an error even while rows are read: nothing the data decides. */
+static bool
+is_ordinary_error(int sqlstate)
+{
+	switch (sqlstate)
+	{
+		case ERRCODE_QUERY_CANCELED:
+		case ERRCODE_ADMIN_SHUTDOWN:
+		case ERRCODE_CRASH_SHUTDOWN:
+		case ERRCODE_CANNOT_CONNECT_NOW:
+		case ERRCODE_DATABASE_DROPPED:
+
+			/*
+			 * In a serializable transaction whether it fails depends on who
+			 * else writes, never on a value, and the same would show at
+			 * COMMIT.  Swallowed, it would make an empty answer permanent.
+			 */
+		case ERRCODE_T_R_SERIALIZATION_FAILURE:
+			return true;
+		default:
+			return false;
+	}
+}
+
+typedef struct door
+{
+	const pe_question *question;
+	pe_charge_reply *reply;
+	int64	   *counts;			/* exact, until it is wiped */
+	bool		reading;		/* the charge is committed */
+	MemoryContext context;		/* where the reply lives */
+} door;
+
+/* Everything from the lock to the last row, in a subtransaction that is always undone. */
+static void
+charge_and_read(door *d)
+{
+	const pe_question *question = d->question;
+	Datum		values[1] = {PointerGetDatum(domain_bytes(question->domain))};
+	MemoryContext spi;
+	SPIPlanPtr	plan;
+
+	/* all locks go with the subtransaction: a prepared transaction cannot keep them */
+	(void) find_all_inheritors(question->dataset->relation, AccessShareLock, NULL);
+	pe_door_check_relation(question->dataset->relation);
+
+	SPI_connect();
+	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
+	pin_settings();
+	SetUserIdAndSecContext(pe_dataset_relation_owner(question->dataset),
+						   SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	plan = plan_scan(question, values);
+
+	spi = MemoryContextSwitchTo(d->context);
+	pe_channel_reserve(&question->charge, d->reply);
+	MemoryContextSwitchTo(spi);
+	if (d->reply->outcome == PE_CHARGED)
+	{
+		d->reading = true;
+		scan(question, plan, values, d->counts);
+		d->reading = false;
+	}
+	SPI_finish();
+}
+
+/* An error while rows were read: the answer of an empty table, and a line for the operator alone. */
+static void
+forget_error(door *d, const ErrorData *error)
+{
+	memset(d->counts, 0, d->question->domain->cells * sizeof(int64));
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("the rows of dataset \"%s\" could not be read (SQLSTATE %s)",
+					d->question->dataset->name, unpack_sql_state(error->sqlerrcode)),
+			 errdetail("Charge " INT64_FORMAT " was answered as if the table were empty.", d->reply->charge_id),
+			 errhidestmt(true), errhidecontext(true)));
+}
+
+static void
+read_rows(door *d)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	BufferUsage buffers = pgBufferUsage;
+	WalUsage	wal = pgWalUsage;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(d->context);
+	PG_TRY();
+	{
+		charge_and_read(d);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(d->context);
+		error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(d->context);
+	CurrentResourceOwner = owner;
+
+	/* EXPLAIN (ANALYZE, BUFFERS) around the door must not see the scan */
+	pgBufferUsage = buffers;
+	pgWalUsage = wal;
+
+	if (error != NULL && (!d->reading || is_ordinary_error(error->sqlerrcode)))
+	{
+		pe_wipe(d->counts, d->question->domain->cells * sizeof(int64));
+		ReThrowError(error);
+	}
+	if (error != NULL)
+		forget_error(d, error);
+}
+
+/* ------------------------------------------------------------------
+ * Noise, store, time
+ * ------------------------------------------------------------------
+ */
+
+/* Measures, adds noise and stores; no interrupt may come between the draw and the store. */
+static void
+release(door *d)
+{
+	const pe_question *question = d->question;
+	const pe_strategy *strategy = question->strategy;
+	pe_i128    *exact = pe_alloc(strategy->rows, sizeof(*exact));
+	int64	   *measured = pe_alloc(strategy->rows, sizeof(*measured));
+
+	pe_strategy_apply(strategy, d->counts, exact);
+	pe_wipe(d->counts, question->domain->cells * sizeof(int64));
+
+	HOLD_INTERRUPTS();
+	pe_gaussian_release(exact, strategy->rows, question->sensitivity_sq, question->charge.rho, measured);
+	d->reply->values = strategy->rows;
+	d->reply->value = measured;
+	d->reply->release_id = pe_channel_store(&question->charge, d->reply->charge_id, measured, strategy->rows);
+	pe_free(exact);
+}
+
+/* Sleeps to the next multiple of the time quantum after start. */
+static void
+wait_for_quantum(TimestampTz start)
+{
+	int64		quantum = (int64) pe_time_quantum * 1000;
+
+	if (quantum == 0)
+		return;
+	for (TimestampTz until = start + ((GetCurrentTimestamp() - start) / quantum + 1) * quantum;;)
+	{
+		long		left = (long) ceil((until - GetCurrentTimestamp()) / 1000.0);
+
+		if (left <= 0)
+			return;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+pe_door_answer(const pe_question *question, pe_charge_reply *reply)
+{
+	TimestampTz start = GetCurrentTimestamp();
+	door		d = {question, reply, NULL, false, CurrentMemoryContext};
+
+	if (IsInParallelMode())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("private answers cannot be asked for in a parallel operation")));
+	check_writes_nothing(question->dataset, GetUserId());
+	d.counts = pe_alloc(question->domain->cells, sizeof(*d.counts));
+	read_rows(&d);
+	if (reply->outcome == PE_CHARGED)
+	{
+		release(&d);
+		wait_for_quantum(start);
+	}
+	pe_free(d.counts);
+}

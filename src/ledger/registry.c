@@ -1,0 +1,546 @@
+/*
+ * registry.c
+ *	  Datasets and their attributes.  See registry.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "accounting/filter.h"
+#include "ledger/access.h"
+#include "ledger/registry.h"
+#include "ledger/values.h"
+
+#define HASH_SIZE 32
+
+/* Field 4 of the advisory lock that serialises registrations; SQL's own use 1 and 2. */
+#define REGISTRATION_LOCK 0x7065
+
+#define DATASET_COLUMNS \
+	"SELECT id, dataset, relation_oid::int8, owner, unit, max_rows, neighbours, accounting, epsilon, delta, " \
+	"rho_limit, rho_spent, delta_limit, delta_spent, version, identity, xmin::text, dropped FROM dp.dataset "
+
+static pe_dataset *
+dataset_of_row(uint64 row)
+{
+	pe_dataset *dataset = palloc0(sizeof(*dataset));
+	bool		isnull;
+
+	/* the struct must outlive SPI_finish like the strings do */
+	dataset = (pe_dataset *) DatumGetPointer(SPI_datumTransfer(PointerGetDatum(dataset), false, sizeof(*dataset)));
+	dataset->id = pe_access_int64(row, 1);
+	dataset->name = pe_access_text(row, 2);
+	dataset->relation = (Oid) pe_access_int64(row, 3);
+	dataset->owner = pe_access_text(row, 4);
+	dataset->unit = pe_access_text(row, 5);
+	dataset->max_rows = (int) pe_access_int64(row, 6);
+	dataset->neighbours = pe_access_text(row, 7);
+	dataset->accounting = pe_access_text(row, 8);
+	dataset->epsilon = DatumGetFloat8(pe_access_datum(row, 9, &isnull));
+	dataset->delta = DatumGetFloat8(pe_access_datum(row, 10, &isnull));
+	dataset->rho_limit = pe_access_int64(row, 11);
+	dataset->rho_spent = pe_access_int64(row, 12);
+	dataset->delta_limit = pe_access_int64(row, 13);
+	dataset->delta_spent = pe_access_int64(row, 14);
+	dataset->version = (int) pe_access_int64(row, 15);
+	dataset->identity = pe_access_text(row, 16);
+	dataset->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 17), NULL, 10));
+	return dataset;
+}
+
+pe_dataset *
+pe_dataset_load(const char *name)
+{
+	static pe_statement by_name = {NULL, DATASET_COLUMNS "WHERE dataset = $1 AND NOT dropped", 1, {TEXTOID}};
+	Datum		values[1] = {CStringGetTextDatum(name)};
+	pe_dataset *dataset = NULL;
+	pe_access	access;
+
+	pe_access_begin(&access);
+	if (pe_access_read(&by_name, values, NULL) == 1)
+		dataset = dataset_of_row(0);
+	pe_access_end(&access);
+	if (dataset == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("dataset \"%s\" does not exist", name),
+				 errhint("The view dp.datasets lists the datasets.")));
+	return dataset;
+}
+
+pe_dataset *
+pe_dataset_load_by_id(int64 id)
+{
+	static pe_statement by_id = {NULL, DATASET_COLUMNS "WHERE id = $1 AND NOT dropped", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(id)};
+	pe_dataset *dataset = NULL;
+	pe_access	access;
+
+	pe_access_begin(&access);
+	if (pe_access_read(&by_id, values, NULL) == 1)
+		dataset = dataset_of_row(0);
+	pe_access_end(&access);
+	return dataset;
+}
+
+void
+pe_dataset_check_committed(const pe_dataset *dataset)
+{
+	if (dataset->changed_here)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("dataset \"%s\" was changed in this transaction", dataset->name),
+				 errdetail("Charges are committed in another transaction, which cannot see the change."),
+				 errhint("COMMIT first.")));
+}
+
+Oid
+pe_dataset_relation_owner(const pe_dataset *dataset)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(dataset->relation));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
+
+bool
+pe_dataset_owned_by(const pe_dataset *dataset, Oid role)
+{
+	Oid			owner = pe_dataset_relation_owner(dataset);
+
+	/* the relation is gone: whoever registered it may still unregister it */
+	if (!OidIsValid(owner))
+		owner = get_role_oid(dataset->owner, true);
+	return OidIsValid(owner) ? has_privs_of_role(role, owner) : superuser_arg(role);
+}
+
+void
+pe_dataset_check_owner(const pe_dataset *dataset)
+{
+	if (!pe_dataset_owned_by(dataset, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of the table of dataset \"%s\"", dataset->name)));
+}
+
+char *
+pe_current_identity(Oid relation)
+{
+	return psprintf(UINT64_FORMAT "/%u/%u/%u", GetSystemIdentifier(), GetWALInsertionTimeLine(),
+					MyDatabaseId, relation);
+}
+
+bool
+pe_identity_is_frozen(const char *identity, Oid relation)
+{
+	/* the insertion timeline is not known in recovery, where nothing can be charged anyway */
+	return !RecoveryInProgress() && strcmp(identity, pe_current_identity(relation)) != 0;
+}
+
+static List *
+ancestors_of(Oid relation)
+{
+	static pe_statement parents = {NULL, "WITH RECURSIVE a AS (SELECT inhparent FROM pg_catalog.pg_inherits WHERE inhrelid = $1 "
+		"UNION SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN a ON i.inhrelid = a.inhparent) "
+		"SELECT inhparent::int8 FROM a", 1, {OIDOID}};
+	Datum		values[1] = {ObjectIdGetDatum(relation)};
+	MemoryContext here = CurrentMemoryContext;
+	List	   *ancestors = NIL;
+	pe_access	access;
+	uint64		rows;
+
+	pe_access_begin(&access);
+	rows = pe_access_read(&parents, values, NULL);
+	MemoryContextSwitchTo(here);
+	for (uint64 row = 0; row < rows; row++)
+		ancestors = lappend_oid(ancestors, (Oid) pe_access_int64(row, 1));
+	pe_access_end(&access);
+	return ancestors;
+}
+
+List *
+pe_relation_family(Oid relation)
+{
+	return list_concat(find_all_inheritors(relation, NoLock, NULL), ancestors_of(relation));
+}
+
+/* ------------------------------------------------------------------
+ * Attributes
+ * ------------------------------------------------------------------
+ */
+
+/* The column of the relation, checked to be what was declared. */
+static Oid
+column_type(const pe_dataset *dataset, const char *attribute, const char *declared)
+{
+	AttrNumber	number = get_attnum(dataset->relation, attribute);
+	Oid			type = InvalidOid;
+
+	if (number > 0)
+		type = get_atttype(dataset->relation, number);
+	if (!OidIsValid(type) || strcmp(format_type_be(getBaseType(type)), declared) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" is no longer what was declared for dataset \"%s\"",
+						attribute, dataset->name),
+				 errhint("The owner can drop the dataset and register it again; what was spent is kept.")));
+	return getBaseType(type);
+}
+
+static char **
+text_array(Datum array, int *count)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	char	  **strings;
+
+	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
+	strings = palloc0(Max(*count, 1) * sizeof(char *));
+	for (int i = 0; i < *count; i++)
+		strings[i] = TextDatumGetCString(elements[i]);
+	return strings;
+}
+
+/* The declared texts as points: parsed by the type's own input function. */
+static void
+parse_points(pe_column *column, int count)
+{
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(column->type, &input, &parameter);
+	column->domain.points = count;
+	column->domain.point = pe_alloc(count, sizeof(*column->domain.point));
+	for (int i = 0; i < count; i++)
+		column->domain.point[i] =
+			pe_point_of_datum(column->type, OidInputFunctionCall(input, column->points[i], parameter, -1));
+}
+
+static void
+column_of_row(pe_dataset *dataset, uint64 row, pe_column *column)
+{
+	bool		isnull;
+	int			count;
+
+	column->name = pe_access_text(row, 1);
+	column->type = column_type(dataset, column->name, pe_access_text(row, 2));
+	column->points = text_array(pe_access_datum(row, 4, &isnull), &count);
+	column->domain.kind = strcmp(pe_access_text(row, 3), "levels") == 0 ? PE_LEVELS : PE_BINS;
+	column->domain.outside = (pe_outside) pe_access_text(row, 5)[0];
+	column->domain.nulls = (pe_nulls) pe_access_text(row, 6)[0];
+	if (!pe_type_key(column->type, &column->domain.key))
+		elog(ERROR, "type of attribute \"%s\" is not supported", column->name);
+	if (TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 7), NULL, 10)))
+		dataset->changed_here = true;
+	parse_points(column, count);
+	if (pe_attribute_prepare(&column->domain) != PE_DOMAIN_OK)
+		elog(ERROR, "attribute \"%s\" of dataset \"%s\" is stored wrongly", column->name, dataset->name);
+	column->cells = pe_attribute_cells(&column->domain);
+}
+
+static void
+check_not_repeated(char **names, int which)
+{
+	for (int i = 0; i < which; i++)
+		if (strcmp(names[i], names[which]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("attribute \"%s\" is given twice", names[which])));
+}
+
+/* The row of the last result that declares an attribute. */
+static uint64
+find_attribute(const pe_dataset *dataset, const char *name, uint64 rows)
+{
+	for (uint64 row = 0; row < rows; row++)
+		if (strcmp(SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 1), name) == 0)
+			return row;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", name, dataset->name),
+			 errhint("SELECT * FROM dp.describe('%s') lists what may be asked.", dataset->name)));
+}
+
+pe_column *
+pe_columns_load(pe_dataset *dataset, char **names, int *count)
+{
+	static pe_statement all = {NULL, "SELECT attribute, type, kind, points, outside, nulls, xmin::text "
+		"FROM dp.attribute WHERE dataset_id = $1 ORDER BY position", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	pe_column  *columns;
+	pe_access	access;
+	MemoryContext here = CurrentMemoryContext;
+	uint64		rows;
+
+	pe_access_begin(&access);
+	rows = pe_access_read(&all, values, NULL);
+	if (names == NULL)
+		*count = (int) rows;
+	MemoryContextSwitchTo(here);
+	columns = palloc0(Max(*count, 1) * sizeof(*columns));
+	for (int i = 0; i < *count; i++)
+	{
+		uint64		row = i;
+
+		if (names != NULL)
+		{
+			check_not_repeated(names, i);
+			row = find_attribute(dataset, names[i], rows);
+		}
+		column_of_row(dataset, row, &columns[i]);
+	}
+	pe_access_end(&access);
+	return columns;
+}
+
+pe_domain *
+pe_columns_domain(const pe_column *columns, int count)
+{
+	pe_domain  *domain = palloc0(sizeof(*domain));
+
+	if (count > PE_MAX_ATTRIBUTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many attributes"),
+				 errdetail("A request may have at most %d attributes.", PE_MAX_ATTRIBUTES)));
+	domain->attributes = count;
+	for (int i = 0; i < count; i++)
+		domain->attribute[i] = columns[i].domain;
+	if (pe_domain_prepare(domain) != PE_DOMAIN_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the attributes have too many cells together"),
+				 errdetail("A request may have at most %d cells.", PE_MAX_CELLS),
+				 errhint("Ask for fewer attributes at a time.")));
+	return domain;
+}
+
+/* ------------------------------------------------------------------
+ * Registration
+ * ------------------------------------------------------------------
+ */
+
+/* Registrations come one after the other, so that two cannot overlap unseen. */
+static void
+lock_registrations(void)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, 0, 0, REGISTRATION_LOCK);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+/* 42710 if the relation, an ancestor or a descendant is a dataset already. */
+static void
+check_not_registered(Oid relation)
+{
+	static pe_statement live = {NULL, DATASET_COLUMNS "WHERE NOT dropped AND relation_oid = ANY ($1)", 1, {OIDARRAYOID}};
+	List	   *family = pe_relation_family(relation);
+	Datum	   *oids = palloc(list_length(family) * sizeof(Datum));
+	Datum		values[1];
+	uint64		rows;
+	int			n = 0;
+	ListCell   *cell;
+
+	foreach(cell, family)
+		oids[n++] = ObjectIdGetDatum(lfirst_oid(cell));
+	values[0] = PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	rows = pe_access_read(&live, values, NULL);
+	for (uint64 row = 0; row < rows; row++)
+	{
+		pe_dataset *other = dataset_of_row(row);
+
+		if (!pe_identity_is_frozen(other->identity, other->relation))
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_OBJECT),
+					 errmsg("table \"%s\", or one it inherits from or that inherits from it, is dataset \"%s\" already",
+							get_rel_name(relation), other->name)));
+	}
+}
+
+/* The row of the same relation that drop_dataset left; NULL if there is none. */
+static pe_dataset *
+find_unregistered(Oid relation)
+{
+	static pe_statement dropped = {NULL, DATASET_COLUMNS "WHERE dropped AND relation_oid = $1 ORDER BY id DESC", 1, {OIDOID}};
+	Datum		values[1] = {ObjectIdGetDatum(relation)};
+	uint64		rows = pe_access_read(&dropped, values, NULL);
+
+	for (uint64 row = 0; row < rows; row++)
+	{
+		pe_dataset *old = dataset_of_row(row);
+
+		if (!pe_identity_is_frozen(old->identity, relation))
+			return old;
+	}
+	return NULL;
+}
+
+static void
+resume(pe_dataset *old, const char *name, double epsilon, double delta, pe_cost limit,
+	   const char *neighbours, const char *accounting)
+{
+	static pe_statement update = {NULL, "UPDATE dp.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
+		"rho_limit = $5, delta_limit = $6, owner = $7, version = version + 1 WHERE id = $1", 7,
+	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID}};
+	Datum		values[7] = {
+		Int64GetDatum(old->id), CStringGetTextDatum(name), Float8GetDatum(epsilon), Float8GetDatum(delta),
+		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto),
+		CStringGetTextDatum(GetUserNameFromId(pe_dataset_relation_owner(old), false))
+	};
+
+	if (old->unit != NULL || strcmp(old->neighbours, neighbours) != 0 || strcmp(old->accounting, accounting) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the table was a dataset with another unit, other neighbours or another accounting"),
+				 errdetail("What was spent then was measured in those terms and cannot be carried over.")));
+	if (limit.rho_nano < old->rho_spent || limit.delta_atto < old->delta_spent)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the cap is below what the table has lost already"),
+				 errdetail("As dataset \"%s\" it lost rho %g.", old->name, old->rho_spent * 1e-9)));
+	pe_access_write(&update, values, NULL);
+}
+
+void
+pe_dataset_register(const char *name, Oid relation, double epsilon, double delta,
+					const char *neighbours, const char *accounting)
+{
+	static pe_statement taken = {NULL, "SELECT FROM dp.dataset WHERE dataset = $1 AND NOT dropped", 1, {TEXTOID}};
+	static pe_statement insert = {NULL, "INSERT INTO dp.dataset (dataset, relation_oid, relation_schema, relation_name, owner, "
+		"max_rows, neighbours, accounting, epsilon, delta, rho_limit, delta_limit, unit_key, identity, chain_head) "
+		"VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, $11, $12, $13, $14)", 14,
+		{TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID,
+	BYTEAOID, TEXTOID, BYTEAOID}};
+	pe_cost		limit = pe_budget_limit(epsilon, delta);
+	pe_dataset *old;
+	pe_access	access;
+	bytea	   *key = palloc(VARHDRSZ + HASH_SIZE);
+	bytea	   *genesis = palloc0(VARHDRSZ + HASH_SIZE);
+	Datum		values[14] = {CStringGetTextDatum(name)};
+	HeapTuple	tuple;
+
+	SET_VARSIZE(key, VARHDRSZ + HASH_SIZE);
+	SET_VARSIZE(genesis, VARHDRSZ + HASH_SIZE);
+	pe_random_bytes(VARDATA(key), HASH_SIZE);
+
+	lock_registrations();
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "relation %u is gone", relation);
+	values[1] = ObjectIdGetDatum(relation);
+	values[2] = CStringGetTextDatum(get_namespace_name(((Form_pg_class) GETSTRUCT(tuple))->relnamespace));
+	values[3] = CStringGetTextDatum(NameStr(((Form_pg_class) GETSTRUCT(tuple))->relname));
+	values[4] = CStringGetTextDatum(GetUserNameFromId(((Form_pg_class) GETSTRUCT(tuple))->relowner, false));
+	ReleaseSysCache(tuple);
+	values[5] = CStringGetTextDatum(neighbours);
+	values[6] = CStringGetTextDatum(accounting);
+	values[7] = Float8GetDatum(epsilon);
+	values[8] = Float8GetDatum(delta);
+	values[9] = Int64GetDatum(limit.rho_nano);
+	values[10] = Int64GetDatum(limit.delta_atto);
+	values[11] = PointerGetDatum(key);
+	values[12] = CStringGetTextDatum(pe_current_identity(relation));
+	values[13] = PointerGetDatum(genesis);
+
+	pe_access_begin(&access);
+	if (pe_access_read(&taken, values, NULL) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("dataset \"%s\" already exists", name)));
+	check_not_registered(relation);
+	old = find_unregistered(relation);
+	if (old != NULL)
+		resume(old, name, epsilon, delta, limit, neighbours, accounting);
+	else
+		pe_access_write(&insert, values, NULL);
+	pe_access_end(&access);
+}
+
+void
+pe_dataset_unregister(const pe_dataset *dataset)
+{
+	static pe_statement mark = {NULL, "UPDATE dp.dataset SET dropped = true WHERE id = $1", 1, {INT8OID}};
+	static pe_statement attributes = {NULL, "DELETE FROM dp.attribute WHERE dataset_id = $1", 1, {INT8OID}};
+	static pe_statement budgets = {NULL, "UPDATE dp.budget SET rho_limit = rho_spent, delta_limit = delta_spent "
+		"WHERE dataset_id = $1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	pe_access	access;
+
+	pe_access_begin(&access);
+	pe_access_write(&mark, values, NULL);
+	pe_access_write(&attributes, values, NULL);
+	pe_access_write(&budgets, values, NULL);
+	pe_access_end(&access);
+}
+
+int
+pe_dataset_new_version(const pe_dataset *dataset)
+{
+	static pe_statement bump = {NULL, "UPDATE dp.dataset SET version = version + 1 WHERE id = $1 RETURNING version", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	pe_access	access;
+	int			version;
+
+	pe_access_begin(&access);
+	pe_access_write(&bump, values, NULL);
+	version = (int) pe_access_int64(0, 1);
+	pe_access_end(&access);
+	return version;
+}
+
+void
+pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,
+					  pe_kind kind, char **points, int count, bool ordered, int cells,
+					  const char *outside, const char *nulls)
+{
+	static pe_statement present = {NULL, "SELECT FROM dp.attribute WHERE dataset_id = $1 AND attribute = $2", 2,
+	{INT8OID, TEXTOID}};
+	static pe_statement insert = {NULL, "INSERT INTO dp.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
+		"cells, outside, nulls) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9 "
+		"FROM dp.attribute WHERE dataset_id = $1", 9,
+	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID}};
+	Datum	   *texts = palloc(count * sizeof(Datum));
+	Datum		values[9];
+	pe_access	access;
+
+	for (int i = 0; i < count; i++)
+		texts[i] = CStringGetTextDatum(points[i]);
+	values[0] = Int64GetDatum(dataset->id);
+	values[1] = CStringGetTextDatum(attribute);
+	values[2] = CStringGetTextDatum(type);
+	values[3] = CStringGetTextDatum(kind == PE_LEVELS ? "levels" : "bins");
+	values[4] = PointerGetDatum(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
+	values[5] = BoolGetDatum(ordered);
+	values[6] = Int32GetDatum(cells);
+	values[7] = CStringGetTextDatum(outside);
+	values[8] = CStringGetTextDatum(nulls);
+
+	pe_access_begin(&access);
+	if (pe_access_write(&present, values, NULL) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("attribute \"%s\" of dataset \"%s\" already exists", attribute, dataset->name),
+				 errhint("A declaration is public and final; to change it, drop the dataset and register it again.")));
+	pe_access_write(&insert, values, NULL);
+	pe_access_end(&access);
+}

@@ -1,0 +1,97 @@
+/*
+ * registry.h
+ *	  Datasets and their attributes, as the owner declared them.
+ *
+ * Everything that a sensitivity depends on is read from here and from nowhere
+ * else; no function that an analyst calls takes it as an argument.
+ */
+#ifndef PE_LEDGER_REGISTRY_H
+#define PE_LEDGER_REGISTRY_H
+
+#include "nodes/pg_list.h"
+
+#include "core/domain.h"
+
+typedef struct pe_dataset
+{
+	int64		id;
+	char	   *name;
+	Oid			relation;
+	char	   *owner;			/* who registered it */
+	char	   *unit;			/* NULL: each row */
+	int			max_rows;
+	char	   *neighbours;
+	char	   *accounting;
+	double		epsilon;		/* the cap, as declared */
+	double		delta;
+	int64		rho_limit;		/* nano */
+	int64		rho_spent;
+	int64		delta_limit;	/* atto */
+	int64		delta_spent;
+	int			version;
+	char	   *identity;
+	bool		changed_here;	/* by the caller's own open transaction */
+} pe_dataset;
+
+/* A declared attribute with its column. */
+typedef struct pe_column
+{
+	char	   *name;
+	Oid			type;			/* base type of the column */
+	char	  **points;			/* levels or edges, as text in the column's type */
+	int			cells;
+	pe_attribute domain;
+} pe_column;
+
+/*
+ * The dataset of this name.  Error 42704 if there is none.  Read under the
+ * latest snapshot.
+ */
+extern pe_dataset *pe_dataset_load(const char *name);
+
+/* The same by its number; NULL if it was dropped. */
+extern pe_dataset *pe_dataset_load_by_id(int64 id);
+
+/* 55000 if the caller's own open transaction changed the dataset or its attributes. */
+extern void pe_dataset_check_committed(const pe_dataset *dataset);
+
+/* The owner of the relation; InvalidOid if the relation is gone. */
+extern Oid	pe_dataset_relation_owner(const pe_dataset *dataset);
+
+/* A relation, all that inherit from it, and all that it inherits from. */
+extern List *pe_relation_family(Oid relation);
+
+/* Whether role has the privileges of the dataset's owner. */
+extern bool pe_dataset_owned_by(const pe_dataset *dataset, Oid role);
+
+/* 42501 unless the current user owns the dataset. */
+extern void pe_dataset_check_owner(const pe_dataset *dataset);
+
+/* Whether the row was written for this cluster, timeline, database and relation. */
+extern char *pe_current_identity(Oid relation);
+extern bool pe_identity_is_frozen(const char *identity, Oid relation);
+
+/*
+ * The declared attributes of these names, in this order, with prepared domains.
+ * 42704 for an unknown one, 22023 for a repeated one, 55000 for one whose column
+ * is no longer what was declared.  With names NULL: all, in the order declared.
+ * Sets dataset->changed_here if one was declared by the open transaction.
+ */
+extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);
+
+/* The product of the domains of columns; 54000 if it has too many cells. */
+extern pe_domain *pe_columns_domain(const pe_column *columns, int count);
+
+/*
+ * Writes.  The caller has validated the arguments; these run in the caller's
+ * transaction.
+ */
+extern void pe_dataset_register(const char *name, Oid relation, double epsilon, double delta,
+								const char *neighbours, const char *accounting);
+extern void pe_dataset_unregister(const pe_dataset *dataset);
+extern int	pe_dataset_new_version(const pe_dataset *dataset);
+extern void pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,
+								  pe_kind kind, char **points, int count, bool ordered, int cells,
+								  const char *outside, const char *nulls);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * settings.h
+ *	  The configuration parameters pg_epsilon.*.
+ */
+#ifndef PE_LEDGER_SETTINGS_H
+#define PE_LEDGER_SETTINGS_H
+
+extern int	pe_max_memory;		/* kB */
+extern int	pe_charge_timeout;	/* ms */
+extern int	pe_worker_linger;	/* ms */
+extern int	pe_time_quantum;	/* ms */
+
+/* Defines the parameters; called once, when the library is loaded. */
+extern void pe_settings_define(void);
+
+#endif

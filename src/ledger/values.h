@@ -1,0 +1,37 @@
+/*
+ * values.h
+ *	  PostgreSQL's types as keys of a domain, and their text and JSON forms.
+ */
+#ifndef PE_LEDGER_VALUES_H
+#define PE_LEDGER_VALUES_H
+
+#include "lib/stringinfo.h"
+
+#include "core/domain.h"
+
+/*
+ * The kind of key that values of a type become; false if the type cannot be an
+ * attribute.  Domains count as their base types.
+ */
+extern bool pe_type_key(Oid type, pe_key *key);
+
+/* Whether bins make sense: integers, floats, dates and timestamps. */
+extern bool pe_type_has_bins(Oid type);
+
+/*
+ * A value as a point.  Bytes point into the value, which is detoasted in the
+ * current memory context if it must be.  type is a base type that pe_type_key
+ * accepts.
+ */
+extern pe_point pe_point_of_datum(Oid type, Datum value);
+
+/* The cell of a value that is not NULL.  The same map, for the scan. */
+extern int32 pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value);
+
+/* The value of a point whose key is an integer; an error if the type cannot hold it. */
+extern Datum pe_datum_of_int(Oid type, int64 value);
+
+/* A declared value, stored as text, in the JSON form of its type. */
+extern void pe_append_json_value(StringInfo to, Oid type, const char *text);
+
+#endif

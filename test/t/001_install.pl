@@ -1,0 +1,41 @@
+# The extension installs in a fresh cluster, by a superuser only, owns its schema dp, and goes without a trace.
+use strict;
+use warnings FATAL => 'all';
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+
+$node->safe_psql('postgres', 'CREATE ROLE curator LOGIN; GRANT CREATE ON DATABASE postgres TO curator');
+my ($status, $stdout, $stderr) =
+  $node->psql('postgres', 'CREATE EXTENSION pg_epsilon', extra_params => [ '-U', 'curator' ]);
+isnt($status, 0, 'an ordinary role may not create the extension');
+like($stderr, qr/permission denied to create extension "pg_epsilon"/, 'and is told so');
+
+# Somebody else's schema dp is not taken over.
+$node->safe_psql('postgres', 'CREATE SCHEMA dp AUTHORIZATION curator');
+($status, $stdout, $stderr) = $node->psql('postgres', 'CREATE EXTENSION pg_epsilon');
+like($stderr, qr/schema "dp" already exists/, 'an existing schema dp is refused');
+$node->safe_psql('postgres', 'DROP SCHEMA dp');
+
+$node->safe_psql('postgres', 'CREATE EXTENSION pg_epsilon');
+is($node->safe_psql('postgres', "SELECT extversion FROM pg_extension WHERE extname = 'pg_epsilon'"),
+	'1.0', 'version 1.0 is installed');
+is($node->safe_psql('postgres', q{
+	SELECT n.nspname
+	FROM pg_depend d
+	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+	JOIN pg_namespace n ON d.classid = 'pg_namespace'::regclass AND d.objid = n.oid
+	WHERE e.extname = 'pg_epsilon' AND d.deptype = 'e'}),
+	'dp', 'schema dp belongs to it');
+
+$node->safe_psql('postgres', 'DROP EXTENSION pg_epsilon');
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname = 'dp'"),
+	'0', 'DROP EXTENSION takes the schema with it');
+
+$node->stop;
+done_testing();

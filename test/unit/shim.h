@@ -1,0 +1,26 @@
+/*
+ * shim.h
+ *	  What the unit tests may ask of their implementation of core/mem.h.
+ */
+#ifndef PE_TEST_SHIM_H
+#define PE_TEST_SHIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * pe_random_bytes serves a reproducible stream from now on.  Not
+ * cryptographic: for tests that must do the same thing twice.
+ */
+extern void pe_test_seed(uint64_t seed);
+
+/* pe_random_bytes serves the system's randomness again (as at the start). */
+extern void pe_test_unseed(void);
+
+/* Does body(arg) end in pe_bug?  (Elsewhere pe_bug aborts the program.) */
+extern bool pe_test_is_bug(void (*body) (void *arg), void *arg);
+
+/* How often pe_poll was called. */
+extern uint64_t pe_test_polls(void);
+
+#endif
