@@ -198,8 +198,8 @@ COMMENT ON VIEW dp.attributes IS 'declared attributes; levels: the levels, or th
 
 CREATE VIEW dp.budgets WITH (security_barrier) AS
     SELECT d.dataset, b.role_name AS role, b.accounting, b.epsilon, b.delta,
-           b.rho_limit * 1e-9::float8 AS rho_limit, b.rho_spent * 1e-9::float8 AS rho_spent,
-           (b.rho_limit - b.rho_spent) * 1e-9::float8 AS rho_left,
+           b.rho_limit / 1e9::float8 AS rho_limit, b.rho_spent / 1e9::float8 AS rho_spent,
+           (b.rho_limit - b.rho_spent) / 1e9::float8 AS rho_left,
            dp.epsilon_of_rho(least(b.rho_limit - b.rho_spent, d.rho_limit - d.rho_spent) * 1e-9::float8,
                              b.delta / 2) AS epsilon_left,
            dp.is_frozen(d.identity, d.relation_oid) AS frozen
@@ -212,7 +212,7 @@ COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his da
 
 CREATE VIEW dp.charges WITH (security_barrier) AS
     SELECT c.id AS charge, c.at::timestamptz AS at, c.role_name AS role, c.dataset, c.function,
-           c.rho * 1e-9::float8 AS rho, c.delta * 1e-18::float8 AS delta, c.epsilon * 1e-9::float8 AS epsilon,
+           c.rho / 1e9::float8 AS rho, c.delta / 1e18::float8 AS delta, c.epsilon / 1e9::float8 AS epsilon,
            c.request::jsonb AS request, coalesce(c.release_id, r.id) AS release
       FROM dp.charge c
       JOIN dp.dataset d ON d.id = c.dataset_id

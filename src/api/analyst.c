@@ -166,7 +166,7 @@ pe_sql_quote(PG_FUNCTION_ARGS)
 	int64		after = replay ? left : left - h->rho;
 	bool		nulls[14] = {false};
 	Datum		values[14] = {
-		Float8GetDatum(h->rho * 1e-9), Float8GetDatum(pe_histogram_epsilon(h)), Float8GetDatum(h->delta),
+		Float8GetDatum(h->rho / 1e9), Float8GetDatum(pe_histogram_epsilon(h)), Float8GetDatum(h->delta),
 		Float8GetDatum(h->stderr_), Float8GetDatum(h->stderr_), Int32GetDatum(h->queries),
 		Int32GetDatum(h->domain->cells), CStringGetTextDatum(h->method),
 		/* see pe_strategy_of_workload: the queries themselves are the optimum, and the bound is attained */
@@ -377,5 +377,5 @@ pe_sql_rho_of_epsilon(PG_FUNCTION_ARGS)
 
 	pe_check_epsilon(epsilon);
 	pe_check_delta(delta);
-	PG_RETURN_FLOAT8(pe_nano_rho_of_epsilon(epsilon, delta) * 1e-9);
+	PG_RETURN_FLOAT8(pe_nano_rho_of_epsilon(epsilon, delta) / 1e9);
 }

@@ -96,7 +96,7 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 	pe_column  *columns;
 	int			count;
 
-	InitMaterializedSRF(fcinfo, 0);
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	columns = pe_columns_load(dataset, NULL, &count);
 	line(result, "dataset %s, version %d of its data", dataset->name, dataset->version);
 	line(result, "protected: the presence of any one row");

@@ -19,8 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef __int128 pe_i128;
-typedef unsigned __int128 pe_u128;
+/* Aligned to 8 bytes: the server's allocator promises no more, and 16 are assumed otherwise. */
+typedef __int128 pe_i128 __attribute__((aligned(8)));
+typedef unsigned __int128 pe_u128 __attribute__((aligned(8)));
 
 /* Zeroed memory for count objects of size bytes; the product is checked. */
 extern void *pe_alloc(size_t count, size_t size);

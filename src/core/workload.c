@@ -168,10 +168,12 @@ use_attribute(parser *p, const char *name, bool identity, size_t position)
 
 	if (attribute < 0)
 		return fail(p, PE_WORKLOAD_NO_ATTRIBUTE, position,
-					"attribute \"%.*s\" of the workload is not among the attributes asked for", shown_size(name), name);
+					"attribute \"%.*s\" of the workload is not among the attributes asked for",
+					shown_size(name), name);
 	if (p->used[attribute])
 		return fail(p, PE_WORKLOAD_REPEATED, position,
-					"attribute \"%.*s\" stands twice in a product of the workload", shown_size(name), name);
+					"attribute \"%.*s\" stands twice in a product of the workload",
+					shown_size(name), name);
 	p->used[attribute] = true;
 	if (identity)
 		p->workload->factor[p->workload->factors++] = attribute;
@@ -233,7 +235,8 @@ parse_factor(parser *p)
 	identity = strcmp(name, "identity") == 0;
 	if (!identity && strcmp(name, "total") != 0)
 		return fail(p, PE_WORKLOAD_SYNTAX, start,
-					"there is no workload constructor \"%.*s\": identity or total is expected", shown_size(name), name);
+					"there is no workload constructor \"%.*s\": identity or total is expected",
+					shown_size(name), name);
 	append_canonical(p, name);
 
 	if (next_character(p) != '(')

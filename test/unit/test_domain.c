@@ -1,0 +1,1119 @@
+/*
+ * test_domain.c
+ *	  Levels, bins, products of attributes and their written form.
+ *
+ * Random cases come from a fixed seed, so failures repeat; with PG_EPSILON_QUICK
+ * set there are far fewer.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/domain.h"
+#include "shim.h"
+
+#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+/* the least positive double */
+#define DENORMAL 4.9406564584124654e-324
+
+/* ---- helpers ---- */
+
+static uint64_t
+random_word(void)
+{
+	uint64_t	word;
+
+	pe_random_bytes(&word, sizeof(word));
+	return word;
+}
+
+static int
+random_below(int n)
+{
+	return (int) (random_word() % (uint64_t) n);
+}
+
+static double
+random_unit(void)
+{
+	return (double) (random_word() >> 11) / 9007199254740992.0;
+}
+
+static int
+cases(int count)
+{
+	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
+}
+
+static pe_attribute
+declare(pe_key key, pe_kind kind, pe_outside outside, pe_nulls nulls, int32_t points)
+{
+	pe_attribute attribute;
+
+	memset(&attribute, 0, sizeof(attribute));
+	attribute.key = key;
+	attribute.kind = kind;
+	attribute.outside = outside;
+	attribute.nulls = nulls;
+	attribute.points = points;
+	attribute.point = pe_alloc((size_t) points, sizeof(pe_point));
+	return attribute;
+}
+
+static pe_attribute
+ints(pe_kind kind, pe_outside outside, pe_nulls nulls, int32_t points, const int64_t *value)
+{
+	pe_attribute attribute = declare(PE_KEY_INT, kind, outside, nulls, points);
+
+	for (int32_t i = 0; i < points; i++)
+		attribute.point[i].i = value[i];
+	return attribute;
+}
+
+static pe_attribute
+floats(pe_kind kind, pe_outside outside, pe_nulls nulls, int32_t points, const double *value)
+{
+	pe_attribute attribute = declare(PE_KEY_FLOAT, kind, outside, nulls, points);
+
+	for (int32_t i = 0; i < points; i++)
+		attribute.point[i].f = value[i];
+	return attribute;
+}
+
+typedef struct piece
+{
+	const char *data;
+	uint32_t	size;
+} piece;
+
+#define PIECE(literal) {literal, sizeof(literal) - 1}
+
+static pe_attribute
+bytes(pe_outside outside, pe_nulls nulls, int32_t points, const piece *value)
+{
+	pe_attribute attribute = declare(PE_KEY_BYTES, PE_LEVELS, outside, nulls, points);
+
+	for (int32_t i = 0; i < points; i++)
+	{
+		attribute.point[i].b.data = value[i].data;
+		attribute.point[i].b.size = value[i].size;
+	}
+	return attribute;
+}
+
+/* 0, 1, 2, ... as levels or edges */
+static pe_attribute
+counted(pe_kind kind, pe_outside outside, pe_nulls nulls, int32_t points)
+{
+	pe_attribute attribute = declare(PE_KEY_INT, kind, outside, nulls, points);
+
+	for (int32_t i = 0; i < points; i++)
+		attribute.point[i].i = i;
+	return attribute;
+}
+
+static void
+drop(pe_attribute *attribute)
+{
+	pe_free(attribute->lookup);
+	pe_free(attribute->point);
+}
+
+static pe_domain_status
+status_of(pe_attribute attribute)
+{
+	pe_domain_status status = pe_attribute_prepare(&attribute);
+
+	drop(&attribute);
+	return status;
+}
+
+static void
+prepare(pe_attribute *attribute)
+{
+	assert_int_equal(pe_attribute_prepare(attribute), PE_DOMAIN_OK);
+}
+
+/* ---- levels ---- */
+
+static void
+test_int_levels(void **state)
+{
+	static const int64_t value[] = {7, INT64_MIN, -1, INT64_MAX, 0, 3};
+	pe_attribute a = ints(PE_LEVELS, PE_OUTSIDE_DROP, PE_NULLS_DROP, lengthof(value), value);
+
+	(void) state;
+	prepare(&a);
+	for (int i = 0; i < lengthof(value); i++)
+		assert_int_equal(pe_cell_of_int(&a, value[i]), i);
+	assert_int_equal(pe_cell_of_int(&a, 1), PE_DROPPED);
+	assert_int_equal(pe_cell_of_int(&a, INT64_MAX - 1), PE_DROPPED);
+	assert_int_equal(pe_cell_of_null(&a), PE_DROPPED);
+	assert_int_equal(pe_attribute_cells(&a), 6);
+	assert_false(pe_attribute_is_ordered(&a));
+	drop(&a);
+}
+
+static void
+test_float_levels(void **state)
+{
+	static const double value[] = {1.5, 0.0, -DBL_MAX, DENORMAL, 0.1};
+	pe_attribute a = floats(PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, lengthof(value), value);
+
+	(void) state;
+	prepare(&a);
+	for (int i = 0; i < lengthof(value); i++)
+		assert_int_equal(pe_cell_of_float(&a, value[i]), i);
+	assert_int_equal(pe_cell_of_float(&a, -0.0), 1);
+	assert_int_equal(pe_cell_of_float(&a, -DENORMAL), 5);
+	assert_int_equal(pe_cell_of_float(&a, INFINITY), 5);
+	assert_int_equal(pe_cell_of_float(&a, -INFINITY), 5);
+	assert_int_equal(pe_cell_of_float(&a, NAN), 6);
+	assert_int_equal(pe_cell_of_float(&a, -NAN), 6);
+	assert_int_equal(pe_cell_of_null(&a), 6);
+	assert_false(pe_attribute_is_ordered(&a));
+	drop(&a);
+
+	a = floats(PE_LEVELS, PE_OUTSIDE_DROP, PE_NULLS_DROP, 2, (double[]) {-0.0, 1});
+	prepare(&a);
+	assert_int_equal(pe_cell_of_float(&a, 0.0), 0);
+	assert_int_equal(pe_cell_of_float(&a, -0.0), 0);
+	assert_int_equal(pe_cell_of_float(&a, NAN), PE_DROPPED);
+	assert_int_equal(pe_cell_of_float(&a, INFINITY), PE_DROPPED);
+	assert_true(pe_attribute_is_ordered(&a));
+	drop(&a);
+}
+
+static void
+test_bytes_levels(void **state)
+{
+	static const piece value[] = {
+		PIECE("b"), PIECE(""), PIECE("a"), PIECE("a\0"), PIECE("a\0b"), PIECE("\0"), PIECE("\xff"), PIECE("A")
+	};
+	static const piece ascending[] = {
+		PIECE(""), PIECE("\0"), PIECE("\0\0"), PIECE("a"), PIECE("a\0"), PIECE("aa"), PIECE("b"), PIECE("\x80")
+	};
+	pe_attribute a = bytes(PE_OUTSIDE_OTHER, PE_NULLS_DROP, lengthof(value), value);
+
+	(void) state;
+	prepare(&a);
+	for (int i = 0; i < lengthof(value); i++)
+	{
+		/* the level is found by its bytes, not by its address, and nothing after them is read */
+		char	   *copy = malloc(value[i].size > 0 ? value[i].size : 1);
+
+		memcpy(copy, value[i].data, value[i].size);
+		assert_int_equal(pe_cell_of_bytes(&a, copy, value[i].size), i);
+		free(copy);
+	}
+	assert_int_equal(pe_cell_of_bytes(&a, "ab", 2), 8);
+	assert_int_equal(pe_cell_of_bytes(&a, "a\0c", 3), 8);
+	assert_int_equal(pe_cell_of_bytes(&a, "\0\0", 2), 8);
+	/* a size that does not fit 32 bits is no level, though its low bits are those of one */
+	assert_int_equal(pe_cell_of_bytes(&a, "", (size_t) UINT32_MAX + 1), 8);
+	assert_false(pe_attribute_is_ordered(&a));
+	drop(&a);
+
+	a = bytes(PE_OUTSIDE_DROP, PE_NULLS_DROP, lengthof(ascending), ascending);
+	prepare(&a);
+	assert_true(pe_attribute_is_ordered(&a));
+	assert_int_equal(pe_cell_of_bytes(&a, "ab", 2), PE_DROPPED);
+	drop(&a);
+}
+
+static void
+test_levels_brute_force(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(300); round++)
+	{
+		int32_t		n = 1 + random_below(200);
+		int64_t		step = round % 3 == 0 ? 1 : round % 3 == 1 ? 4096 : (int64_t) 1 << 32;
+		pe_attribute a = declare(PE_KEY_INT, PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_DROP, n);
+
+		for (int32_t i = 0; i < n; i++)
+			a.point[i].i = (i - n / 2) * 2 * step;
+		for (int32_t i = n - 1; i > 0; i--)
+		{
+			int32_t		j = random_below(i + 1);
+			pe_point	swap = a.point[i];
+
+			a.point[i] = a.point[j];
+			a.point[j] = swap;
+		}
+		prepare(&a);
+		for (int32_t i = 0; i < n; i++)
+		{
+			assert_int_equal(pe_cell_of_int(&a, a.point[i].i), i);
+			assert_int_equal(pe_cell_of_int(&a, a.point[i].i + step), n);
+		}
+		drop(&a);
+	}
+}
+
+static void
+test_refused(void **state)
+{
+	static const piece twice[] = {PIECE("x"), PIECE("y\0"), PIECE(""), PIECE("y\0")};
+	const pe_outside d = PE_OUTSIDE_DROP;
+	const pe_nulls n = PE_NULLS_DROP;
+
+	(void) state;
+	assert_int_equal(status_of(ints(PE_LEVELS, d, n, 0, NULL)), PE_DOMAIN_EMPTY);
+	assert_int_equal(status_of(ints(PE_BINS, d, n, 0, NULL)), PE_DOMAIN_EMPTY);
+	assert_int_equal(status_of(ints(PE_BINS, d, n, 1, (int64_t[]) {5})), PE_DOMAIN_EMPTY);
+	assert_int_equal(status_of(floats(PE_BINS, d, n, 1, (double[]) {5})), PE_DOMAIN_EMPTY);
+	assert_int_equal(status_of(ints(PE_LEVELS, d, n, 3, (int64_t[]) {5, 6, 5})), PE_DOMAIN_DUPLICATE);
+	assert_int_equal(status_of(floats(PE_LEVELS, d, n, 3, (double[]) {1, 2, 1})), PE_DOMAIN_DUPLICATE);
+	assert_int_equal(status_of(floats(PE_LEVELS, d, n, 2, (double[]) {0.0, -0.0})), PE_DOMAIN_DUPLICATE);
+	assert_int_equal(status_of(floats(PE_LEVELS, d, n, 2, (double[]) {-0.0, 0.0})), PE_DOMAIN_DUPLICATE);
+	assert_int_equal(status_of(bytes(d, n, 4, twice)), PE_DOMAIN_DUPLICATE);
+	assert_int_equal(status_of(bytes(d, n, 3, twice)), PE_DOMAIN_OK);
+	assert_int_equal(status_of(floats(PE_LEVELS, d, n, 2, (double[]) {1, NAN})), PE_DOMAIN_NOT_FINITE);
+	assert_int_equal(status_of(floats(PE_LEVELS, d, n, 2, (double[]) {INFINITY, 1})), PE_DOMAIN_NOT_FINITE);
+	assert_int_equal(status_of(floats(PE_BINS, d, n, 2, (double[]) {-INFINITY, 1})), PE_DOMAIN_NOT_FINITE);
+	assert_int_equal(status_of(floats(PE_BINS, d, n, 3, (double[]) {0, NAN, 1})), PE_DOMAIN_NOT_FINITE);
+	assert_int_equal(status_of(ints(PE_BINS, d, n, 3, (int64_t[]) {1, 2, 2})), PE_DOMAIN_NOT_ASCENDING);
+	assert_int_equal(status_of(ints(PE_BINS, d, n, 3, (int64_t[]) {1, 0, 2})), PE_DOMAIN_NOT_ASCENDING);
+	assert_int_equal(status_of(floats(PE_BINS, d, n, 2, (double[]) {-0.0, 0.0})), PE_DOMAIN_NOT_ASCENDING);
+	assert_int_equal(status_of(floats(PE_BINS, d, n, 2, (double[]) {1, 0})), PE_DOMAIN_NOT_ASCENDING);
+	assert_int_equal(status_of(ints(PE_LEVELS, PE_OUTSIDE_CLAMP, n, 2, (int64_t[]) {1, 2})), PE_DOMAIN_NO_ORDER);
+	assert_int_equal(status_of(bytes(PE_OUTSIDE_CLAMP, n, 1, twice)), PE_DOMAIN_NO_ORDER);
+	{
+		pe_attribute a = bytes(d, n, 2, twice);
+
+		a.kind = PE_BINS;
+		assert_int_equal(status_of(a), PE_DOMAIN_NO_ORDER);
+	}
+}
+
+/* ---- bins ---- */
+
+static void
+test_int_bins(void **state)
+{
+	static const int64_t edge[] = {0, 10, 20, 21, 100};
+	static const struct
+	{
+		int64_t		value;
+		int32_t		cell;
+	}			inside[] = {
+		{0, 0}, {9, 0}, {10, 1}, {19, 1}, {20, 2}, {21, 3}, {22, 3}, {99, 3}, {100, 3}
+	};
+	static const struct
+	{
+		pe_outside	outside;
+		int32_t		low;
+		int32_t		high;
+	}			rule[] = {
+		{PE_OUTSIDE_DROP, PE_DROPPED, PE_DROPPED}, {PE_OUTSIDE_CLAMP, 0, 3}, {PE_OUTSIDE_OTHER, 4, 4}
+	};
+
+	(void) state;
+	for (int r = 0; r < lengthof(rule); r++)
+	{
+		pe_attribute a = ints(PE_BINS, rule[r].outside, PE_NULLS_CELL, lengthof(edge), edge);
+
+		prepare(&a);
+		for (int i = 0; i < lengthof(inside); i++)
+			assert_int_equal(pe_cell_of_int(&a, inside[i].value), inside[i].cell);
+		assert_int_equal(pe_cell_of_int(&a, -1), rule[r].low);
+		assert_int_equal(pe_cell_of_int(&a, INT64_MIN), rule[r].low);
+		assert_int_equal(pe_cell_of_int(&a, 101), rule[r].high);
+		assert_int_equal(pe_cell_of_int(&a, INT64_MAX), rule[r].high);
+		assert_int_equal(pe_cell_of_null(&a), rule[r].outside == PE_OUTSIDE_OTHER ? 5 : 4);
+		assert_true(pe_attribute_is_ordered(&a));
+		drop(&a);
+	}
+}
+
+static void
+test_int_extremes(void **state)
+{
+	static const int64_t edge[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX};
+	pe_attribute a = ints(PE_BINS, PE_OUTSIDE_DROP, PE_NULLS_DROP, lengthof(edge), edge);
+
+	(void) state;
+	prepare(&a);
+	for (int i = 0; i < lengthof(edge); i++)
+		assert_int_equal(pe_cell_of_int(&a, edge[i]), i < lengthof(edge) - 1 ? i : i - 1);
+	assert_int_equal(pe_cell_of_int(&a, INT64_MIN + 2), 1);
+	assert_int_equal(pe_cell_of_int(&a, -2), 1);
+	assert_int_equal(pe_cell_of_int(&a, 2), 4);
+	assert_int_equal(pe_cell_of_int(&a, INT64_MAX - 2), 4);
+	drop(&a);
+
+	a = ints(PE_BINS, PE_OUTSIDE_CLAMP, PE_NULLS_DROP, 2, (int64_t[]) {INT64_MAX - 1, INT64_MAX});
+	prepare(&a);
+	assert_int_equal(pe_cell_of_int(&a, INT64_MIN), 0);
+	assert_int_equal(pe_cell_of_int(&a, INT64_MAX), 0);
+	drop(&a);
+}
+
+static void
+test_float_bins(void **state)
+{
+	static const double edge[] = {-1.5, 0, 0.1, 1e300};
+	pe_attribute a = floats(PE_BINS, PE_OUTSIDE_CLAMP, PE_NULLS_CELL, lengthof(edge), edge);
+
+	(void) state;
+	prepare(&a);
+	assert_int_equal(pe_cell_of_float(&a, -1.5), 0);
+	assert_int_equal(pe_cell_of_float(&a, nextafter(-1.5, -2)), 0);
+	assert_int_equal(pe_cell_of_float(&a, -DENORMAL), 0);
+	assert_int_equal(pe_cell_of_float(&a, -0.0), 1);
+	assert_int_equal(pe_cell_of_float(&a, 0.0), 1);
+	assert_int_equal(pe_cell_of_float(&a, nextafter(0.1, 0)), 1);
+	assert_int_equal(pe_cell_of_float(&a, 0.1), 2);
+	assert_int_equal(pe_cell_of_float(&a, 1e300), 2);
+	assert_int_equal(pe_cell_of_float(&a, nextafter(1e300, INFINITY)), 2);
+	assert_int_equal(pe_cell_of_float(&a, INFINITY), 2);
+	assert_int_equal(pe_cell_of_float(&a, -INFINITY), 0);
+	assert_int_equal(pe_cell_of_float(&a, NAN), 3);
+	drop(&a);
+
+	/* the width of all bins together is infinite */
+	a = floats(PE_BINS, PE_OUTSIDE_OTHER, PE_NULLS_DROP, 3, (double[]) {-DBL_MAX, 0, DBL_MAX});
+	prepare(&a);
+	assert_int_equal(pe_cell_of_float(&a, -DBL_MAX), 0);
+	assert_int_equal(pe_cell_of_float(&a, -1), 0);
+	assert_int_equal(pe_cell_of_float(&a, 0), 1);
+	assert_int_equal(pe_cell_of_float(&a, DBL_MAX), 1);
+	assert_int_equal(pe_cell_of_float(&a, INFINITY), 2);
+	assert_int_equal(pe_cell_of_float(&a, -INFINITY), 2);
+	assert_int_equal(pe_cell_of_float(&a, NAN), PE_DROPPED);
+	drop(&a);
+}
+
+/* What the declaration says, edge by edge. */
+static int32_t
+linear_cell(const pe_attribute *a, pe_point value)
+{
+	const pe_point *e = a->point;
+	int32_t		bins = a->points - 1;
+	bool		is_int = a->key == PE_KEY_INT;
+
+	for (int32_t i = 0; i < bins; i++)
+		if ((is_int ? e[i].i <= value.i : e[i].f <= value.f) &&
+			(is_int ? value.i < e[i + 1].i : value.f < e[i + 1].f))
+			return i;
+	if (is_int ? value.i == e[bins].i : value.f == e[bins].f)
+		return bins - 1;
+	if (a->outside == PE_OUTSIDE_DROP)
+		return PE_DROPPED;
+	if (a->outside == PE_OUTSIDE_OTHER)
+		return bins;
+	return (is_int ? value.i < e[0].i : value.f < e[0].f) ? 0 : bins - 1;
+}
+
+static double
+random_finite(void)
+{
+	double		value;
+
+	do
+	{
+		uint64_t	word = random_word();
+
+		memcpy(&value, &word, sizeof(value));
+	} while (!isfinite(value));
+	return value;
+}
+
+static int
+compare_floats(const void *a, const void *b)
+{
+	const pe_point *x = a;
+	const pe_point *y = b;
+
+	return (x->f > y->f) - (x->f < y->f);
+}
+
+static int
+compare_ints(const void *a, const void *b)
+{
+	const pe_point *x = a;
+	const pe_point *y = b;
+
+	return (x->i > y->i) - (x->i < y->i);
+}
+
+/* Sorts the points and leaves each out that equals the one before. */
+static void
+make_edges(pe_attribute *a)
+{
+	int32_t		kept = 1;
+	bool		is_int = a->key == PE_KEY_INT;
+
+	qsort(a->point, (size_t) a->points, sizeof(pe_point), is_int ? compare_ints : compare_floats);
+	for (int32_t i = 1; i < a->points; i++)
+		if (is_int ? a->point[i].i > a->point[kept - 1].i : a->point[i].f > a->point[kept - 1].f)
+			a->point[kept++] = a->point[i];
+	a->points = kept;
+}
+
+static const pe_outside all_outside[] = {PE_OUTSIDE_DROP, PE_OUTSIDE_CLAMP, PE_OUTSIDE_OTHER};
+
+static pe_attribute
+random_int_bins(int shape)
+{
+	pe_attribute a = declare(PE_KEY_INT, PE_BINS, all_outside[random_below(3)], PE_NULLS_DROP,
+							 2 + random_below(random_below(20) == 0 ? 1000 : 30));
+	int64_t		start = (int64_t) random_word() >> (1 + random_below(62));
+	int64_t		step = 1 + random_below(1000);
+	int			bits = 1 + random_below(63);
+
+	for (int32_t i = 0; i < a.points; i++)
+		switch (shape)
+		{
+			case 0:				/* uniform */
+				a.point[i].i = start + i * step;
+				break;
+			case 1:				/* any numbers of some size */
+				a.point[i].i = (int64_t) random_word() >> bits;
+				break;
+			case 2:				/* the whole range */
+				a.point[i].i = i == 0 ? INT64_MIN : i == 1 ? INT64_MAX : (int64_t) random_word();
+				break;
+			case 3:				/* skewed: 2^0, 2^1, ... */
+				a.point[i].i = (int64_t) ((UINT64_C(1) << random_below(63)) + (uint64_t) random_below(2));
+				break;
+			default:			/* neighbours that are one double */
+				a.point[i].i = INT64_MAX - random_below(3000);
+		}
+	make_edges(&a);
+	if (a.points < 2)
+	{
+		a.points = 2;
+		a.point[0].i = 0;
+		a.point[1].i = 1;
+	}
+	prepare(&a);
+	return a;
+}
+
+static pe_attribute
+random_float_bins(int shape)
+{
+	pe_attribute a = declare(PE_KEY_FLOAT, PE_BINS, all_outside[random_below(3)], PE_NULLS_DROP,
+							 2 + random_below(random_below(20) == 0 ? 1000 : 30));
+	double		start = random_unit() * 1000 - 500;
+	double		step = random_unit();
+	double		close = random_unit();
+
+	for (int32_t i = 0; i < a.points; i++)
+		switch (shape)
+		{
+			case 0:				/* uniform, the edges rounded */
+				a.point[i].f = start + i * step;
+				break;
+			case 1:				/* any bits */
+				a.point[i].f = random_finite();
+				break;
+			case 2:				/* e_n - e_0 overflows */
+				a.point[i].f = i == 0 ? -DBL_MAX : i == 1 ? DBL_MAX : random_finite();
+				break;
+			case 3:				/* denormals */
+				a.point[i].f = (random_below(2001) - 1000) * DENORMAL;
+				break;
+			case 4:				/* skewed */
+				a.point[i].f = ldexp(1, random_below(2000) - 1000);
+				break;
+			default:			/* each the next double */
+				a.point[i].f = close;
+				close = nextafter(close, INFINITY);
+		}
+	make_edges(&a);
+	if (a.points < 2)
+	{
+		a.points = 2;
+		a.point[0].f = 0;
+		a.point[1].f = 1;
+	}
+	prepare(&a);
+	return a;
+}
+
+static int64_t
+random_int_near(const pe_attribute *a)
+{
+	int64_t		edge = a->point[random_below(a->points)].i;
+	int64_t		first = a->point[0].i;
+	uint64_t	width = (uint64_t) a->point[a->points - 1].i - (uint64_t) first;
+
+	switch (random_below(6))
+	{
+		case 0:
+			return edge;
+		case 1:
+			return edge > INT64_MIN ? edge - 1 : edge;
+		case 2:
+			return edge < INT64_MAX ? edge + 1 : edge;
+		case 3:
+			return (int64_t) random_word();
+		case 4:
+			return random_below(2) ? INT64_MIN : INT64_MAX;
+		default:
+			return (int64_t) ((uint64_t) first + (width == UINT64_MAX ? random_word() : random_word() % (width + 1)));
+	}
+}
+
+static double
+random_float_near(const pe_attribute *a)
+{
+	static const double special[] = {0.0, -0.0, DBL_MAX, -DBL_MAX, INFINITY, -INFINITY, DENORMAL, -DENORMAL, DBL_MIN};
+	double		edge = a->point[random_below(a->points)].f;
+	double		first = a->point[0].f;
+	double		last = a->point[a->points - 1].f;
+	double		part = random_unit();
+
+	switch (random_below(6))
+	{
+		case 0:
+			return edge;
+		case 1:
+			return nextafter(edge, -INFINITY);
+		case 2:
+			return nextafter(edge, INFINITY);
+		case 3:
+			return random_finite();
+		case 4:
+			return special[random_below(lengthof(special))];
+		default:
+			return first * (1 - part) + last * part;
+	}
+}
+
+static void
+test_bins_brute_force(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(2400); round++)
+	{
+		pe_attribute a = random_int_bins(round % 5);
+		pe_attribute b = random_float_bins(round % 6);
+
+		for (int i = 0; i < 50; i++)
+		{
+			pe_point	value;
+
+			value.i = random_int_near(&a);
+			assert_int_equal(pe_cell_of_int(&a, value.i), linear_cell(&a, value));
+			value.f = random_float_near(&b);
+			assert_int_equal(pe_cell_of_float(&b, value.f), linear_cell(&b, value));
+		}
+		for (int32_t i = 0; i < a.points; i++)
+			assert_int_equal(pe_cell_of_int(&a, a.point[i].i), i < a.points - 1 ? i : i - 1);
+		for (int32_t i = 0; i < b.points; i++)
+			assert_int_equal(pe_cell_of_float(&b, b.point[i].f), i < b.points - 1 ? i : i - 1);
+		drop(&a);
+		drop(&b);
+	}
+}
+
+/* ---- the order and number of cells ---- */
+
+static void
+test_cell_order(void **state)
+{
+	(void) state;
+	for (int bins = 0; bins <= 1; bins++)
+		for (int outside = 0; outside < 3; outside++)
+			for (int nulls = 0; nulls < 2; nulls++)
+			{
+				pe_attribute a = counted(bins ? PE_BINS : PE_LEVELS, all_outside[outside],
+										 nulls ? PE_NULLS_CELL : PE_NULLS_DROP, 4);
+				int32_t		ordered = bins ? 3 : 4;
+				bool		other = all_outside[outside] == PE_OUTSIDE_OTHER;
+				int32_t		cells = ordered + other + nulls;
+
+				if (!bins && all_outside[outside] == PE_OUTSIDE_CLAMP)
+				{
+					assert_int_equal(status_of(a), PE_DOMAIN_NO_ORDER);
+					continue;
+				}
+				prepare(&a);
+				assert_int_equal(pe_attribute_ordered_cells(&a), ordered);
+				assert_int_equal(pe_attribute_cells(&a), cells);
+				assert_int_equal(pe_cell_of_int(&a, 99),
+								 other ? ordered : all_outside[outside] == PE_OUTSIDE_CLAMP ? ordered - 1 : PE_DROPPED);
+				assert_int_equal(pe_cell_of_null(&a), nulls ? cells - 1 : PE_DROPPED);
+				for (int32_t cell = -1; cell <= cells; cell++)
+				{
+					assert_int_equal(pe_attribute_is_other(&a, cell), other && cell == ordered);
+					assert_int_equal(pe_attribute_is_null(&a, cell), nulls && cell == ordered + other);
+				}
+				drop(&a);
+			}
+}
+
+static void
+test_limits(void **state)
+{
+	const pe_outside d = PE_OUTSIDE_DROP;
+	const pe_nulls n = PE_NULLS_DROP;
+	pe_attribute a;
+
+	(void) state;
+	assert_int_equal(PE_MAX_CELLS, 1048576);
+
+	a = counted(PE_LEVELS, d, n, PE_MAX_CELLS);
+	prepare(&a);
+	for (int32_t i = 0; i < PE_MAX_CELLS; i += 997)
+		assert_int_equal(pe_cell_of_int(&a, i), i);
+	assert_int_equal(pe_cell_of_int(&a, PE_MAX_CELLS), PE_DROPPED);
+	drop(&a);
+
+	a = counted(PE_BINS, d, n, PE_MAX_CELLS + 1);
+	prepare(&a);
+	assert_int_equal(pe_attribute_cells(&a), PE_MAX_CELLS);
+	for (int32_t i = 0; i < PE_MAX_CELLS; i += 997)
+		assert_int_equal(pe_cell_of_int(&a, i), i);
+	assert_int_equal(pe_cell_of_int(&a, PE_MAX_CELLS), PE_MAX_CELLS - 1);
+	drop(&a);
+
+	assert_int_equal(status_of(counted(PE_LEVELS, d, n, PE_MAX_CELLS + 1)), PE_DOMAIN_TOO_LARGE);
+	assert_int_equal(status_of(counted(PE_BINS, d, n, PE_MAX_CELLS + 2)), PE_DOMAIN_TOO_LARGE);
+	/* 'other' and NULL count */
+	assert_int_equal(status_of(counted(PE_LEVELS, PE_OUTSIDE_OTHER, n, PE_MAX_CELLS)), PE_DOMAIN_TOO_LARGE);
+	assert_int_equal(status_of(counted(PE_BINS, d, PE_NULLS_CELL, PE_MAX_CELLS + 1)), PE_DOMAIN_TOO_LARGE);
+	assert_int_equal(status_of(counted(PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, PE_MAX_CELLS - 1)), PE_DOMAIN_TOO_LARGE);
+	assert_int_equal(status_of(counted(PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, PE_MAX_CELLS - 2)), PE_DOMAIN_OK);
+
+	a = counted(PE_LEVELS, d, n, 1);
+	a.points = INT32_MAX;		/* refused before any point is read */
+	assert_int_equal(pe_attribute_prepare(&a), PE_DOMAIN_TOO_LARGE);
+	a.kind = PE_BINS;
+	assert_int_equal(pe_attribute_prepare(&a), PE_DOMAIN_TOO_LARGE);
+	drop(&a);
+}
+
+/* ---- products ---- */
+
+static void
+make_domain(pe_domain *domain, int attributes, const int *levels)
+{
+	memset(domain, 0, sizeof(*domain));
+	domain->attributes = attributes;
+	for (int i = 0; i < attributes; i++)
+	{
+		domain->attribute[i] = counted(PE_LEVELS, PE_OUTSIDE_DROP, PE_NULLS_DROP, levels[i]);
+		prepare(&domain->attribute[i]);
+	}
+}
+
+static pe_domain_status
+product_status(int attributes, int first, int rest)
+{
+	pe_domain	domain;
+	pe_domain_status status;
+	int			levels[PE_MAX_ATTRIBUTES];
+
+	for (int i = 0; i < attributes; i++)
+		levels[i] = i == 0 ? first : rest;
+	make_domain(&domain, attributes, levels);
+	status = pe_domain_prepare(&domain);
+	if (status == PE_DOMAIN_OK)
+	{
+		int64_t		cells = 1;
+
+		for (int i = 0; i < attributes; i++)
+			cells *= levels[i];
+		assert_int_equal(domain.cells, cells);
+	}
+	pe_domain_free(&domain);
+	return status;
+}
+
+static void
+test_product_limits(void **state)
+{
+	pe_domain	domain;
+
+	(void) state;
+	assert_int_equal(product_status(0, 1, 1), PE_DOMAIN_OK);
+	assert_int_equal(product_status(1, PE_MAX_CELLS, 1), PE_DOMAIN_OK);
+	assert_int_equal(product_status(2, 1024, 1024), PE_DOMAIN_OK);
+	assert_int_equal(product_status(2, 1025, 1024), PE_DOMAIN_TOO_LARGE);
+	assert_int_equal(product_status(20, 2, 2), PE_DOMAIN_OK);
+	assert_int_equal(product_status(21, 2, 2), PE_DOMAIN_TOO_LARGE);
+	assert_int_equal(product_status(2, PE_MAX_CELLS, 1), PE_DOMAIN_OK);
+	assert_int_equal(product_status(2, PE_MAX_CELLS, 2), PE_DOMAIN_TOO_LARGE);
+	assert_int_equal(product_status(32, 1, 1), PE_DOMAIN_OK);
+	/* a product that would come back into range if it wrapped at 64 bits */
+	assert_int_equal(product_status(32, 4, 4), PE_DOMAIN_TOO_LARGE);
+	assert_int_equal(product_status(32, 1024, 1024), PE_DOMAIN_TOO_LARGE);
+
+	memset(&domain, 0, sizeof(domain));
+	domain.attributes = PE_MAX_ATTRIBUTES + 1;
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_TOO_LARGE);
+}
+
+static void
+test_product_brute_force(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(300); round++)
+	{
+		pe_domain	domain;
+		int			attributes = 1 + random_below(5);
+		int			levels[PE_MAX_ATTRIBUTES];
+		int			at[PE_MAX_ATTRIBUTES] = {0};
+		int			cells = 1;
+
+		for (int i = 0; i < attributes; i++)
+			cells *= levels[i] = 1 + random_below(5);
+		make_domain(&domain, attributes, levels);
+		assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+		assert_int_equal(domain.cells, cells);
+
+		/* count up like an odometer, the last attribute fastest */
+		for (int32_t cell = 0; cell < cells; cell++)
+		{
+			int64_t		sum = 0;
+
+			for (int i = 0; i < attributes; i++)
+			{
+				assert_int_equal(pe_domain_coordinate(&domain, cell, i), at[i]);
+				sum += (int64_t) at[i] * domain.stride[i];
+			}
+			assert_int_equal(sum, cell);
+			for (int i = attributes - 1; i >= 0 && ++at[i] == levels[i]; i--)
+				at[i] = 0;
+		}
+		pe_domain_free(&domain);
+		assert_int_equal(domain.attributes, 0);
+	}
+}
+
+/* ---- the written form ---- */
+
+static void
+varied_domain(pe_domain *domain)
+{
+	static const piece value[] = {PIECE("red"), PIECE(""), PIECE("\0"), PIECE("a\0b"), PIECE("\xff\xfe")};
+	static const piece empty[] = {PIECE("")};
+
+	memset(domain, 0, sizeof(*domain));
+	domain->attributes = 6;
+	domain->attribute[0] = ints(PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, 3, (int64_t[]) {5, INT64_MIN, INT64_MAX});
+	domain->attribute[1] = ints(PE_BINS, PE_OUTSIDE_CLAMP, PE_NULLS_DROP, 4, (int64_t[]) {-3, 0, 10, 1000000});
+	domain->attribute[2] = floats(PE_LEVELS, PE_OUTSIDE_DROP, PE_NULLS_CELL, 3, (double[]) {-0.0, 2.5, -7});
+	domain->attribute[3] = floats(PE_BINS, PE_OUTSIDE_OTHER, PE_NULLS_DROP, 4, (double[]) {-DBL_MAX, 0, DENORMAL, DBL_MAX});
+	domain->attribute[4] = bytes(PE_OUTSIDE_OTHER, PE_NULLS_CELL, lengthof(value), value);
+	domain->attribute[5] = bytes(PE_OUTSIDE_DROP, PE_NULLS_DROP, 1, empty);
+	for (int i = 0; i < domain->attributes; i++)
+		prepare(&domain->attribute[i]);
+	assert_int_equal(pe_domain_prepare(domain), PE_DOMAIN_OK);
+}
+
+/* The written form in memory of exactly its size. */
+static char *
+written(const pe_domain *domain, size_t *size)
+{
+	char	   *to;
+
+	*size = pe_domain_size(domain);
+	to = malloc(*size);
+	pe_domain_write(domain, to);
+	return to;
+}
+
+/* Reads from a copy in memory of exactly that size, and frees what was read. */
+static pe_domain_status
+read_status(const char *from, size_t size)
+{
+	pe_domain	domain;
+	pe_domain_status status;
+	char	   *copy = malloc(size > 0 ? size : 1);
+
+	memcpy(copy, from, size);
+	status = pe_domain_read(&domain, copy, size);
+	if (status == PE_DOMAIN_OK)
+	{
+		/* what is accepted is what would be written */
+		size_t		again_size;
+		char	   *again = written(&domain, &again_size);
+
+		assert_int_equal(again_size, size);
+		assert_memory_equal(again, from, size);
+		free(again);
+
+		/* and it maps every value into its cells */
+		for (int i = 0; i < domain.attributes; i++)
+		{
+			const pe_attribute *a = &domain.attribute[i];
+
+			for (int probe = 0; probe < 8; probe++)
+			{
+				int64_t		value = (int64_t) random_word() >> random_below(64);
+				int32_t		cell = a->key == PE_KEY_INT ? pe_cell_of_int(a, value) :
+					a->key == PE_KEY_FLOAT ? pe_cell_of_float(a, (double) value) :
+					pe_cell_of_bytes(a, (const char *) &value, (size_t) random_below(9));
+
+				assert_in_range(cell + 1, 0, pe_attribute_cells(a));
+			}
+		}
+	}
+	pe_domain_free(&domain);
+	free(copy);
+	return status;
+}
+
+static void
+test_round_trip(void **state)
+{
+	pe_domain	domain;
+	pe_domain	back;
+	size_t		size;
+	char	   *form;
+
+	(void) state;
+	varied_domain(&domain);
+	form = written(&domain, &size);
+	assert_int_equal(pe_domain_read(&back, form, size), PE_DOMAIN_OK);
+	assert_int_equal(back.attributes, domain.attributes);
+	assert_int_equal(back.cells, domain.cells);
+	for (int i = 0; i < domain.attributes; i++)
+	{
+		const pe_attribute *a = &domain.attribute[i];
+		const pe_attribute *b = &back.attribute[i];
+
+		assert_int_equal(b->key, a->key);
+		assert_int_equal(b->kind, a->kind);
+		assert_int_equal(b->outside, a->outside);
+		assert_int_equal(b->nulls, a->nulls);
+		assert_int_equal(b->points, a->points);
+		assert_int_equal(back.stride[i], domain.stride[i]);
+		for (int32_t j = 0; j < a->points; j++)
+		{
+			const pe_point *p = &a->point[j];
+			const pe_point *q = &b->point[j];
+
+			switch (a->key)
+			{
+				case PE_KEY_INT:
+					assert_true(q->i == p->i);
+					assert_int_equal(pe_cell_of_int(b, p->i), pe_cell_of_int(a, p->i));
+					break;
+				case PE_KEY_FLOAT:
+					assert_memory_equal(&q->f, &p->f, sizeof(double));
+					assert_int_equal(pe_cell_of_float(b, p->f), pe_cell_of_float(a, p->f));
+					break;
+				case PE_KEY_BYTES:
+					assert_int_equal(q->b.size, p->b.size);
+					assert_memory_equal(q->b.data, p->b.data, p->b.size);
+					assert_true(q->b.data >= form && q->b.data + q->b.size <= form + size);
+					assert_int_equal(pe_cell_of_bytes(b, p->b.data, p->b.size), j);
+					break;
+			}
+		}
+		assert_int_equal(pe_cell_of_null(b), pe_cell_of_null(a));
+	}
+	pe_domain_free(&back);
+	assert_int_equal(read_status(form, size), PE_DOMAIN_OK);
+	free(form);
+	pe_domain_free(&domain);
+
+	/* no attribute at all: one cell */
+	memset(&domain, 0, sizeof(domain));
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	form = written(&domain, &size);
+	assert_int_equal(pe_domain_read(&back, form, size), PE_DOMAIN_OK);
+	assert_int_equal(back.cells, 1);
+	pe_domain_free(&back);
+	free(form);
+}
+
+static void
+test_round_trip_largest(void **state)
+{
+	pe_domain	domain;
+	size_t		size;
+	char	   *form;
+
+	(void) state;
+	memset(&domain, 0, sizeof(domain));
+	domain.attributes = 1;
+	domain.attribute[0] = counted(PE_BINS, PE_OUTSIDE_DROP, PE_NULLS_DROP, PE_MAX_CELLS + 1);
+	prepare(&domain.attribute[0]);
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	form = written(&domain, &size);
+	assert_int_equal(read_status(form, size), PE_DOMAIN_OK);
+	free(form);
+	pe_domain_free(&domain);
+}
+
+static void
+test_read_refuses(void **state)
+{
+	pe_domain	domain;
+	size_t		size;
+	char	   *form;
+	char	   *longer;
+	int			accepted = 0;
+
+	(void) state;
+	varied_domain(&domain);
+	form = written(&domain, &size);
+
+	for (size_t part = 0; part < size; part++)
+		assert_int_equal(read_status(form, part), PE_DOMAIN_MALFORMED);
+
+	longer = malloc(size + 9);
+	memset(longer, 0, size + 9);
+	memcpy(longer, form, size);
+	for (size_t more = 1; more <= 9; more++)
+		assert_int_equal(read_status(longer, size + more), PE_DOMAIN_MALFORMED);
+	free(longer);
+
+	/* every other value of every byte */
+	for (size_t i = 0; i < size; i++)
+		for (int flip = 1; flip < 256; flip += getenv("PG_EPSILON_QUICK") != NULL ? 37 : 1)
+		{
+			pe_domain_status status;
+
+			form[i] ^= (char) flip;
+			status = read_status(form, size);
+			form[i] ^= (char) flip;
+			if (i < 4)
+				assert_int_equal(status, PE_DOMAIN_MALFORMED);
+			accepted += status == PE_DOMAIN_OK;
+		}
+	assert_true(accepted > 0);	/* another level is another domain */
+
+	/* several bytes at once, after the magic */
+	for (int round = 0; round < cases(100000); round++)
+	{
+		char	   *copy = malloc(size);
+
+		memcpy(copy, form, size);
+		for (int i = 1 + random_below(4); i > 0; i--)
+			copy[4 + random_below((int) size - 4)] = (char) random_word();
+		(void) read_status(copy, (size_t) random_below((int) size + 1));
+		(void) read_status(copy, size);
+		free(copy);
+	}
+	free(form);
+	pe_domain_free(&domain);
+}
+
+/* One attribute with the given letters and count of points, then room for some of them. */
+static pe_domain_status
+read_count(const char *letters, int32_t count, size_t room, bool *allocated)
+{
+	pe_domain	domain;
+	pe_domain_status status;
+	size_t		size = 4 + 1 + 4 + 4 + room;
+	char	   *form = calloc(size, 1);
+
+	memcpy(form, "ped\1\1", 5);
+	memcpy(form + 5, letters, 4);
+	memcpy(form + 9, &count, 4);
+	status = pe_domain_read(&domain, form, size);
+	*allocated = domain.attribute[0].point != NULL;
+	pe_domain_free(&domain);
+	free(form);
+	return status;
+}
+
+static void
+test_read_counts(void **state)
+{
+	static const char *const letters[] = {"ildd", "ieoc", "flcd", "feoc", "blod"};
+	static const int32_t counts[] = {INT32_MAX, INT32_MIN, -1, PE_MAX_CELLS + 2, PE_MAX_CELLS, 17, 1 << 30};
+	bool		allocated;
+
+	(void) state;
+	for (int i = 0; i < lengthof(letters); i++)
+		for (int j = 0; j < lengthof(counts); j++)
+		{
+			assert_int_equal(read_count(letters[i], counts[j], 64, &allocated), PE_DOMAIN_MALFORMED);
+			assert_false(allocated);
+		}
+
+	/* too many points, though all of them are there */
+	assert_int_equal(read_count("blod", PE_MAX_CELLS + 2, 4 * (PE_MAX_CELLS + 2), &allocated), PE_DOMAIN_MALFORMED);
+	assert_false(allocated);
+	/* four bytes are the smallest point: the empty string */
+	assert_int_equal(read_count("blod", 1, 4, &allocated), PE_DOMAIN_OK);
+	assert_int_equal(read_count("blod", 2, 8, &allocated), PE_DOMAIN_DUPLICATE);
+	/* no point at all, and too few edges */
+	assert_int_equal(read_count("ildd", 0, 0, &allocated), PE_DOMAIN_EMPTY);
+	assert_int_equal(read_count("iedd", 1, 8, &allocated), PE_DOMAIN_EMPTY);
+	/* letters that stand for nothing */
+	assert_int_equal(read_count("ildd", 1, 8, &allocated), PE_DOMAIN_OK);
+	assert_int_equal(read_count("xldd", 1, 8, &allocated), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_count("ixdd", 1, 8, &allocated), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_count("ilxd", 1, 8, &allocated), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_count("ildx", 1, 8, &allocated), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_count("ildo", 1, 8, &allocated), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_count("il\0d", 1, 8, &allocated), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_count("ilcd", 1, 8, &allocated), PE_DOMAIN_NO_ORDER);
+	assert_int_equal(read_count("bedd", 2, 8, &allocated), PE_DOMAIN_NO_ORDER);
+	/* more attributes than a domain has */
+	assert_int_equal(read_status("ped\1\41", 5), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_status("ped\1\377", 5), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_status("ped\1\0", 5), PE_DOMAIN_OK);
+	assert_int_equal(read_status("ped\2\0", 5), PE_DOMAIN_MALFORMED);
+}
+
+static void
+test_read_product_too_large(void **state)
+{
+	pe_domain	domain;
+	size_t		size;
+	char	   *form;
+
+	(void) state;
+	make_domain(&domain, 2, (int[]) {1025, 1024});
+	form = written(&domain, &size);
+	assert_int_equal(read_status(form, size), PE_DOMAIN_TOO_LARGE);
+	free(form);
+	pe_domain_free(&domain);
+}
+
+static int
+seed(void **state)
+{
+	(void) state;
+	pe_test_seed(20240229);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_int_levels),
+		cmocka_unit_test(test_float_levels),
+		cmocka_unit_test(test_bytes_levels),
+		cmocka_unit_test(test_levels_brute_force),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_int_bins),
+		cmocka_unit_test(test_int_extremes),
+		cmocka_unit_test(test_float_bins),
+		cmocka_unit_test(test_bins_brute_force),
+		cmocka_unit_test(test_cell_order),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_product_limits),
+		cmocka_unit_test(test_product_brute_force),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_round_trip_largest),
+		cmocka_unit_test(test_read_refuses),
+		cmocka_unit_test(test_read_counts),
+		cmocka_unit_test(test_read_product_too_large),
+	};
+
+	return cmocka_run_group_tests(tests, seed, NULL);
+}
