@@ -10,7 +10,7 @@ CORE       = domain workload strategy
 MECHANISM  = bits lazy_exp gauss gaussian
 ACCOUNTING = zcdp filter mechanisms
 LEDGER     = shim settings access values registry budget charge channel worker door
-API        = module arguments owner question label analyst describe tally
+API        = module arguments rows owner question label histogram release describe convert tally
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.

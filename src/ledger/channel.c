@@ -403,3 +403,9 @@ pe_channel_store(const pe_charge_request *request, int64 charge_id, const int64 
 		raise_error(&answer);
 	return pq_getmsgint64(&answer);
 }
+
+void
+pe_channel_abandon(void)
+{
+	close_channel();
+}

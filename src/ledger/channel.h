@@ -42,6 +42,9 @@ extern void pe_channel_reserve(const pe_charge_request *request, pe_charge_reply
 extern int64 pe_channel_store(const pe_charge_request *request, int64 charge_id,
 							  const int64 *value, int64 values);
 
+/* Backend: tells the worker that a charge will not be followed by a release. */
+extern void pe_channel_abandon(void);
+
 /* ------------------------------------------------------------------
  * What backend and worker share
  * ------------------------------------------------------------------

@@ -28,6 +28,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "ledger/access.h"
 #include "ledger/channel.h"
 #include "ledger/door.h"
 #include "ledger/settings.h"
@@ -270,14 +271,14 @@ typedef struct door
 
 /* Everything from the lock to the last row, in a subtransaction that is always undone. */
 static void
-charge_and_read(door *d)
+charge_and_read(void *argument)
 {
+	door	   *d = argument;
 	const pe_question *question = d->question;
 	Datum		values[1] = {PointerGetDatum(domain_bytes(question->domain))};
 	MemoryContext spi;
 	SPIPlanPtr	plan;
 
-	/* all locks go with the subtransaction: a prepared transaction cannot keep them */
 	(void) find_all_inheritors(question->dataset->relation, AccessShareLock, NULL);
 	pe_door_check_relation(question->dataset->relation);
 
@@ -315,39 +316,24 @@ forget_error(door *d, const ErrorData *error)
 static void
 read_rows(door *d)
 {
-	ResourceOwner owner = CurrentResourceOwner;
 	BufferUsage buffers = pgBufferUsage;
 	WalUsage	wal = pgWalUsage;
-	ErrorData  *volatile error = NULL;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(d->context);
-	PG_TRY();
-	{
-		charge_and_read(d);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(d->context);
-		error = CopyErrorData();
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(d->context);
-	CurrentResourceOwner = owner;
+	ErrorData  *error = pe_run_undone(charge_and_read, d);
 
 	/* EXPLAIN (ANALYZE, BUFFERS) around the door must not see the scan */
 	pgBufferUsage = buffers;
 	pgWalUsage = wal;
 
-	if (error != NULL && (!d->reading || is_ordinary_error(error->sqlerrcode)))
+	if (error == NULL)
+		return;
+	if (d->reading && !is_ordinary_error(error->sqlerrcode))
 	{
-		pe_wipe(d->counts, d->question->domain->cells * sizeof(int64));
-		ReThrowError(error);
-	}
-	if (error != NULL)
 		forget_error(d, error);
+		return;
+	}
+	pe_wipe(d->counts, d->question->domain->cells * sizeof(int64));
+	pe_channel_abandon();
+	ReThrowError(error);
 }
 
 /* ------------------------------------------------------------------

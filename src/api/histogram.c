@@ -1,0 +1,231 @@
+/*
+ * histogram.c
+ *	  dp.histogram and its quotes.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+
+#include "accounting/zcdp.h"
+#include "api/label.h"
+#include "api/question.h"
+#include "api/rows.h"
+#include "ledger/access.h"
+#include "ledger/errors.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_histogram);
+PG_FUNCTION_INFO_V1(pe_sql_quote);
+PG_FUNCTION_INFO_V1(pe_sql_quote_queries);
+
+/* ------------------------------------------------------------------
+ * Telling what was charged, and what was not
+ * ------------------------------------------------------------------
+ */
+
+/* Four digits, rounded down: what is said to be left is never more than is. */
+static char *
+rounded_down(double value)
+{
+	double		scale;
+
+	if (!(value > 0))
+		return pstrdup("0");
+	scale = pow(10, 3 - floor(log10(value)));
+	return psprintf("%.4g", floor(value * scale) / scale);
+}
+
+static double
+epsilon_left(const pe_histogram *h, int64 rho_left)
+{
+	return pe_zcdp_epsilon(Max(rho_left, 0) * 1e-9, h->budget->delta / 2);
+}
+
+static void
+tell_charge(const pe_histogram *h, const pe_charge_reply *reply)
+{
+	ereport(NOTICE,
+			(errmsg("charged epsilon %.4g (rho %.4g) on dataset \"%s\"; %s left; release " INT64_FORMAT,
+					pe_histogram_epsilon(h), h->rho * 1e-9, h->dataset->name,
+					rounded_down(epsilon_left(h, reply->rho_left)), reply->release_id)));
+}
+
+static void
+refuse_overspend(const pe_histogram *h, const pe_charge_reply *reply)
+{
+	double		left = epsilon_left(h, reply->rho_left);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
+			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left",
+					h->budget->role, h->dataset->name),
+			 errdetail("The request costs epsilon %.4g (rho %.4g); epsilon %s (rho %.9g) is left. Nothing was charged.",
+					   pe_histogram_epsilon(h), h->rho * 1e-9, rounded_down(left), Max(reply->rho_left, 0) * 1e-9),
+			 reply->rho_left > 0
+			 ? errhint("epsilon => %s fits and buys max_stderr => %.4g.", float8out_internal(left),
+					   pe_histogram_stderr(h->sensitivity_sq, reply->rho_left))
+			 : errhint("The owner of the table can raise the budget or the cap.")));
+}
+
+/* ------------------------------------------------------------------
+ * dp.histogram
+ * ------------------------------------------------------------------
+ */
+
+/* A call of dp.histogram or of a quote. */
+typedef struct call
+{
+	FunctionCallInfo fcinfo;
+	pe_histogram *histogram;
+	pe_charge_reply reply;
+	bool		replay;			/* of a quote */
+} call;
+
+/* Runs body so that the caller's transaction keeps no lock of it. */
+static void
+run(call *c, void (*body) (void *))
+{
+	ErrorData  *error = pe_run_undone(body, c);
+
+	if (error != NULL)
+		ReThrowError(error);
+}
+
+static void
+make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+	const pe_histogram *h = c->histogram;
+
+	values[0] = Int32GetDatum(query + 1);
+	values[1] = pe_label_of_query(&h->workload, h->domain, h->columns, query);
+	values[2] = Float8GetDatum((double) c->reply.value[query]);
+	values[3] = Float8GetDatum(h->stderr_);
+	values[4] = Int64GetDatum(c->reply.release_id);
+}
+
+static void
+answer(void *argument)
+{
+	call	   *c = argument;
+
+	c->histogram = pe_histogram_arguments(c->fcinfo, true);
+	pe_door_answer(&c->histogram->question, &c->reply);
+}
+
+Datum
+pe_sql_histogram(PG_FUNCTION_ARGS)
+{
+	call		c = {.fcinfo = fcinfo};
+
+	run(&c, answer);
+	if (c.reply.outcome == PE_REFUSED)
+		refuse_overspend(c.histogram, &c.reply);
+	if (c.reply.charge_id != 0)
+		tell_charge(c.histogram, &c.reply);
+	if (c.reply.values != c.histogram->queries)
+		elog(ERROR, "release " INT64_FORMAT " does not hold the answers to its queries", c.reply.release_id);
+	pe_return_rows(fcinfo, c.histogram->queries, 5, make_answer, &c);
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------------
+ * Quotes
+ * ------------------------------------------------------------------
+ */
+
+/* Whether the budget has paid for this very request already. */
+static bool
+is_replay(const pe_histogram *h)
+{
+	static pe_statement find = {NULL, "SELECT FROM dp.release r JOIN dp.charge c ON c.id = r.charge_id OR c.release_id = r.id "
+		"WHERE r.dataset_id = $1 AND r.version = $2 AND r.request_hash = $3 AND r.request = $4 AND r.payload IS NOT NULL "
+		"AND c.budget_id = $5 LIMIT 1", 5, {INT8OID, INT4OID, BYTEAOID, TEXTOID, INT8OID}};
+	const pe_charge_request *request = &h->question.charge;
+	Datum		values[5] = {
+		Int64GetDatum(request->dataset_id), Int32GetDatum((int32) request->version),
+		PointerGetDatum(pe_request_hash(request->request)), CStringGetTextDatum(request->request),
+		Int64GetDatum(request->budget_id)
+	};
+	pe_access	access;
+	bool		found;
+
+	if (request->fresh || h->budget == NULL)
+		return false;
+	pe_access_begin(&access);
+	found = pe_access_read(&find, values, NULL) > 0;
+	pe_access_end(&access);
+	return found;
+}
+
+static void
+quote(void *argument)
+{
+	call	   *c = argument;
+
+	c->histogram = pe_histogram_arguments(c->fcinfo, false);
+	c->replay = is_replay(c->histogram);
+}
+
+/* The one row of dp.quote. */
+static void
+make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+	const pe_histogram *h = c->histogram;
+	int64		left = h->budget != NULL ? pe_budget_rho_left(h->budget, h->dataset) : 0;
+	int64		after = c->replay ? left : left - h->rho;
+	bool		fits = h->budget != NULL && after >= 0;
+
+	values[0] = Float8GetDatum(h->rho / 1e9);
+	values[1] = Float8GetDatum(pe_histogram_epsilon(h));
+	values[2] = Float8GetDatum(h->delta);
+	values[3] = Float8GetDatum(h->stderr_);
+	values[4] = Float8GetDatum(h->stderr_);
+	values[5] = Int32GetDatum(h->queries);
+	values[6] = Int32GetDatum(h->domain->cells);
+	values[7] = CStringGetTextDatum(h->method);
+	/* see pe_strategy_of_workload: the queries themselves are the optimum, and attain the bound */
+	values[8] = Float8GetDatum(h->queries);
+	values[9] = Float8GetDatum(h->queries);
+	values[10] = Float8GetDatum(0);
+	values[11] = BoolGetDatum(fits);
+	nulls[12] = !fits;
+	if (fits)
+		values[12] = Float8GetDatum(epsilon_left(h, after));
+	values[13] = BoolGetDatum(c->replay);
+}
+
+Datum
+pe_sql_quote(PG_FUNCTION_ARGS)
+{
+	call		c = {.fcinfo = fcinfo};
+
+	run(&c, quote);
+	pe_return_rows(fcinfo, 1, 14, make_quote, &c);
+	return (Datum) 0;
+}
+
+static void
+make_quoted_query(const void *argument, int32 query, Datum *values, bool *nulls)
+{
+	const pe_histogram *h = ((const call *) argument)->histogram;
+
+	values[0] = Int32GetDatum(query + 1);
+	values[1] = pe_label_of_query(&h->workload, h->domain, h->columns, query);
+	values[2] = Float8GetDatum(h->stderr_);
+}
+
+Datum
+pe_sql_quote_queries(PG_FUNCTION_ARGS)
+{
+	call		c = {.fcinfo = fcinfo};
+
+	run(&c, quote);
+	pe_return_rows(fcinfo, c.histogram->queries, 3, make_quoted_query, &c);
+	return (Datum) 0;
+}

@@ -1,0 +1,39 @@
+/*
+ * rows.c
+ *	  Returning many rows from a set-returning function.  See rows.h.
+ */
+#include "postgres.h"
+
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "api/rows.h"
+
+void
+pe_return_rows(FunctionCallInfo fcinfo, int32 rows, int columns,
+			   void (*make) (const void *argument, int32 row, Datum *values, bool *nulls),
+			   const void *argument)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Datum	   *values = palloc0(columns * sizeof(Datum));
+	bool	   *nulls = palloc0(columns * sizeof(bool));
+	MemoryContext per_row;
+
+	/* the caller's own description: a result of one column is no row type */
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	per_row = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon row", ALLOCSET_DEFAULT_SIZES);
+	for (int32 row = 0; row < rows; row++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(per_row);
+
+		CHECK_FOR_INTERRUPTS();
+		memset(nulls, 0, columns * sizeof(bool));
+		make(argument, row, values, nulls);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(per_row);
+	}
+	MemoryContextDelete(per_row);
+}

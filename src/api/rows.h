@@ -1,0 +1,19 @@
+/*
+ * rows.h
+ *	  Returning many rows from a set-returning function.
+ */
+#ifndef PE_API_ROWS_H
+#define PE_API_ROWS_H
+
+#include "fmgr.h"
+
+/*
+ * Returns rows 0 .. rows - 1 of columns values each.  make fills values and
+ * nulls (all false before); it runs in a memory context that is emptied after
+ * each row.
+ */
+extern void pe_return_rows(FunctionCallInfo fcinfo, int32 rows, int columns,
+						   void (*make) (const void *argument, int32 row, Datum *values, bool *nulls),
+						   const void *argument);
+
+#endif
