@@ -259,9 +259,9 @@ COMMENT ON FUNCTION dp.new_version(text) IS
     'declares that the data changed: answers paid before are not replayed from now on; returns the version';
 
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name) RETURNS void
-    AS 'MODULE_PATHNAME', 'pe_sql_add_boolean' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+    AS 'MODULE_PATHNAME', 'pe_sql_add_own_levels' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.add_attribute(text, name) IS
-    'declares a boolean column as an attribute with the levels false and true';
+    'declares a boolean or enum column as an attribute with the levels of its type';
 
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, levels anyarray,
         outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void

@@ -6,19 +6,25 @@
 
 #include <math.h>
 
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "accounting/filter.h"
 #include "accounting/zcdp.h"
@@ -32,7 +38,7 @@
 PG_FUNCTION_INFO_V1(pe_sql_create_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_drop_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_new_version);
-PG_FUNCTION_INFO_V1(pe_sql_add_boolean);
+PG_FUNCTION_INFO_V1(pe_sql_add_own_levels);
 PG_FUNCTION_INFO_V1(pe_sql_add_levels);
 PG_FUNCTION_INFO_V1(pe_sql_add_bins);
 PG_FUNCTION_INFO_V1(pe_sql_add_edges);
@@ -214,7 +220,7 @@ begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rul
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of type %s cannot be an attribute", d->column, format_type_be(d->type)),
-				 errhint("Attributes are integers, floats, booleans, dates, timestamps or text.")));
+				 errhint("Attributes are numbers, booleans, enums, dates, timestamps, uuid or text.")));
 	if (kind == PE_BINS && !pe_type_has_bins(d->type))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -277,11 +283,25 @@ check_declaration(declaration *d)
 				 errdetail("The limit is %d.", PE_MAX_CELLS)));
 }
 
-/* Stores a declaration; the points as text in one form, whatever the session's settings. */
+/* Whether the points ascend in the order of the column's type; text is compared bytewise. */
+static bool
+is_ordered(const declaration *d)
+{
+	TypeCacheEntry *cache = lookup_type_cache(d->type, TYPECACHE_CMP_PROC_FINFO);
+
+	for (int i = 1; i < d->attribute.points; i++)
+		if (DatumGetInt32(FunctionCall2Coll(&cache->cmp_proc_finfo, C_COLLATION_OID,
+											d->value[i - 1], d->value[i])) >= 0)
+			return false;
+	return true;
+}
+
+/* Stores a declaration; type and points as text in one form, whatever the session's settings. */
 static void
 end_declaration(declaration *d)
 {
 	char	  **texts = palloc(Max(d->attribute.points, 1) * sizeof(char *));
+	char	   *type;
 	MemoryContext here = CurrentMemoryContext;
 	pe_access	access;
 	Oid			output;
@@ -295,25 +315,58 @@ end_declaration(declaration *d)
 		texts[i] = d->type == BOOLOID
 			? (DatumGetBool(d->value[i]) ? "true" : "false")
 			: OidOutputFunctionCall(output, d->value[i]);
+	type = format_type_be(d->type);
 	pe_access_end(&access);
-	pe_attribute_register(d->dataset, d->column, format_type_be(d->type), d->attribute.kind,
-						  texts, d->attribute.points, pe_attribute_is_ordered(&d->attribute),
+	pe_attribute_register(d->dataset, d->column, type, d->attribute.kind,
+						  texts, d->attribute.points, is_ordered(d),
 						  pe_attribute_cells(&d->attribute), d->outside, d->nulls);
 }
 
-Datum
-pe_sql_add_boolean(PG_FUNCTION_ARGS)
+/* The labels of an enum, in their order. */
+static Datum *
+enum_labels(Oid type, int *count)
 {
-	Datum		levels[2] = {BoolGetDatum(false), BoolGetDatum(true)};
+	Relation	catalog = table_open(EnumRelationId, AccessShareLock);
+	Relation	index = index_open(EnumTypIdSortOrderIndexId, AccessShareLock);
+	Datum	   *labels = NULL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(type));
+	scan = systable_beginscan_ordered(catalog, index, NULL, 1, &key);
+	for (*count = 0; HeapTupleIsValid(tuple = systable_getnext_ordered(scan, ForwardScanDirection)); (*count)++)
+	{
+		Size		size = (*count + 1) * sizeof(Datum);
+
+		labels = labels == NULL ? palloc(size) : repalloc(labels, size);
+		labels[*count] = ObjectIdGetDatum(((Form_pg_enum) GETSTRUCT(tuple))->oid);
+	}
+	systable_endscan_ordered(scan);
+	index_close(index, AccessShareLock);
+	table_close(catalog, AccessShareLock);
+	return labels;
+}
+
+Datum
+pe_sql_add_own_levels(PG_FUNCTION_ARGS)
+{
+	static Datum both[2] = {BoolGetDatum(false), BoolGetDatum(true)};
 	declaration d;
+	Datum	   *labels;
+	int			count = 2;
 
 	begin_declaration(&d, fcinfo, PE_LEVELS, 0);
-	if (d.type != BOOLOID)
+	if (d.type == BOOLOID)
+		labels = both;
+	else if (type_is_enum(d.type))
+		labels = enum_labels(d.type, &count);
+	else
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of type %s does not tell its own levels", d.column, format_type_be(d.type)),
 				 errhint("Declare levels, or bins: dp.add_attribute(dataset, attribute, lower, upper, bins).")));
-	set_points(&d, levels, 2);
+	set_points(&d, labels, count);
 	end_declaration(&d);
 	PG_RETURN_VOID();
 }
@@ -388,7 +441,7 @@ parse_edge(const declaration *d, char *text)
 	if (!is_integer(d->type))
 		return parse_value(d, text);
 	number = DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-	if (numeric_is_nan(DatumGetNumeric(number)) || numeric_is_inf(DatumGetNumeric(number)))
+	if (!pe_datum_is_finite(NUMERICOID, number))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the edges of attribute \"%s\" must be finite", d->column)));
@@ -396,22 +449,16 @@ parse_edge(const declaration *d, char *text)
 																		DirectFunctionCall1(numeric_ceil, number))));
 }
 
-/* Infinite dates and timestamps are no edges: nothing lies between them and a day. */
-static void
-check_finite_edge(const declaration *d, pe_point point)
+static Datum
+parse_finite_edge(const declaration *d, char *text)
 {
-	bool		infinite = false;
+	Datum		edge = parse_edge(d, text);
 
-	if (d->type == DATEOID)
-		infinite = DATE_NOT_FINITE(point.i);
-	else if (d->type == TIMESTAMPOID || d->type == TIMESTAMPTZOID)
-		infinite = TIMESTAMP_NOT_FINITE(point.i);
-	else if (d->attribute.key == PE_KEY_FLOAT)
-		infinite = !isfinite(point.f);
-	if (infinite)
+	if (!pe_datum_is_finite(d->type, edge))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the edges of attribute \"%s\" must be finite", d->column)));
+	return edge;
 }
 
 Datum
@@ -444,10 +491,7 @@ pe_sql_add_edges(PG_FUNCTION_ARGS)
 	texts = list_argument(fcinfo, 2, "edges", &count);
 	values = palloc(Max(count, 1) * sizeof(Datum));
 	for (int i = 0; i < count; i++)
-	{
-		values[i] = parse_edge(&d, texts[i]);
-		check_finite_edge(&d, pe_point_of_datum(d.type, values[i]));
-	}
+		values[i] = parse_finite_edge(&d, texts[i]);
 	set_points(&d, values, count);
 	end_declaration(&d);
 	PG_RETURN_VOID();
@@ -467,23 +511,34 @@ bound_argument(FunctionCallInfo fcinfo, int n, const char *what)
 	return OidOutputFunctionCall(output, PG_GETARG_DATUM(n));
 }
 
-/* Edge i of equal bins: exact for discrete types, rounded up; plain arithmetic for floats. */
+/* lower + (upper - lower) i / bins, to the digits that numeric's division keeps. */
 static Datum
-equal_edge(const declaration *d, pe_point lower, pe_point upper, int i, int bins)
+equal_numeric_edge(Datum lower, Datum upper, int i, int bins)
 {
+	Datum		width = DirectFunctionCall2(numeric_sub, upper, lower);
+	Datum		step = DirectFunctionCall2(numeric_mul, width, NumericGetDatum(int64_to_numeric(i)));
+
+	step = DirectFunctionCall2(numeric_div, step, NumericGetDatum(int64_to_numeric(bins)));
+	return DirectFunctionCall1(numeric_trim_scale, DirectFunctionCall2(numeric_add, lower, step));
+}
+
+/* Edge i of equal bins: exact for discrete types, rounded up; the type's own arithmetic for others. */
+static Datum
+equal_edge(const declaration *d, Datum lower, Datum upper, int i, int bins)
+{
+	pe_point	low = pe_point_of_datum(d->type, lower);
+	pe_point	high = pe_point_of_datum(d->type, upper);
+	double		width;
+
+	if (i == 0 || i == bins)
+		return i == 0 ? lower : upper;
+	if (d->type == NUMERICOID)
+		return equal_numeric_edge(lower, upper, i, bins);
 	if (d->attribute.key == PE_KEY_INT)
-	{
-		pe_i128		step = ((pe_i128) upper.i - lower.i) * i;
-
-		return pe_datum_of_int(d->type, (int64) (lower.i + (step + bins - 1) / bins));
-	}
-	else
-	{
-		double		width = (upper.f - lower.f) * i;
-		double		edge = i == bins ? upper.f : lower.f + (isinf(width) ? (upper.f / bins - lower.f / bins) * i : width / bins);
-
-		return d->type == FLOAT4OID ? Float4GetDatum((float4) edge) : Float8GetDatum(edge);
-	}
+		return pe_datum_of_int(d->type, (int64) (low.i + (((pe_i128) high.i - low.i) * i + bins - 1) / bins));
+	width = (high.f - low.f) * i;
+	width = isinf(width) ? (high.f / bins - low.f / bins) * i : width / bins;
+	return d->type == FLOAT4OID ? Float4GetDatum((float4) (low.f + width)) : Float8GetDatum(low.f + width);
 }
 
 Datum
@@ -491,7 +546,8 @@ pe_sql_add_bins(PG_FUNCTION_ARGS)
 {
 	int			bins = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4);
 	declaration d;
-	pe_point	bound[2];
+	Datum		lower;
+	Datum		upper;
 	Datum	   *values;
 
 	begin_declaration(&d, fcinfo, PE_BINS, 5);
@@ -499,18 +555,11 @@ pe_sql_add_bins(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bins must be between 1 and %d", PE_MAX_CELLS)));
-	for (int i = 0; i < 2; i++)
-	{
-		bound[i] = pe_point_of_datum(d.type, parse_edge(&d, bound_argument(fcinfo, 2 + i, i == 0 ? "lower" : "upper")));
-		check_finite_edge(&d, bound[i]);
-	}
-	if (d.attribute.key == PE_KEY_INT ? bound[0].i >= bound[1].i : !(bound[0].f < bound[1].f))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("lower must be below upper")));
+	lower = parse_finite_edge(&d, bound_argument(fcinfo, 2, "lower"));
+	upper = parse_finite_edge(&d, bound_argument(fcinfo, 3, "upper"));
 	values = palloc((bins + 1) * sizeof(Datum));
 	for (int i = 0; i <= bins; i++)
-		values[i] = equal_edge(&d, bound[0], bound[1], i, bins);
+		values[i] = equal_edge(&d, lower, upper, i, bins);
 	set_points(&d, values, bins + 1);
 	end_declaration(&d);
 	PG_RETURN_VOID();

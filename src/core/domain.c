@@ -22,18 +22,27 @@ hash_bytes(const void *data, size_t size)
 	return h ^ (h >> 15);
 }
 
+/* Fibonacci hashing: the product's high bits depend on all bits of the word. */
+static uint32_t
+hash_word(uint64_t word)
+{
+	return (uint32_t) ((word * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+}
+
 static uint32_t
 hash_point(pe_key key, const pe_point *point)
 {
 	double		canonical;
+	uint64_t	word;
 
 	switch (key)
 	{
 		case PE_KEY_INT:
-			return hash_bytes(&point->i, sizeof(point->i));
+			return hash_word((uint64_t) point->i);
 		case PE_KEY_FLOAT:
 			canonical = point->f + 0.0; /* -0 and 0 are one level */
-			return hash_bytes(&canonical, sizeof(canonical));
+			memcpy(&word, &canonical, sizeof(word));
+			return hash_word(word);
 		case PE_KEY_BYTES:
 			return hash_bytes(point->b.data, point->b.size);
 	}
@@ -127,18 +136,20 @@ prepare_bins(pe_attribute *attribute)
 	int32_t		last = attribute->points - 1;
 	double		width;
 
-	if (attribute->key == PE_KEY_BYTES)
-		return PE_DOMAIN_NO_ORDER;
 	if (attribute->points < 2)
 		return PE_DOMAIN_EMPTY;
 	if (!pe_attribute_is_ordered(attribute))
 		return PE_DOMAIN_NOT_ASCENDING;
 
+	attribute->scale = 0;
+	if (attribute->key == PE_KEY_BYTES)
+		return PE_DOMAIN_OK;
 	if (attribute->key == PE_KEY_INT)
 		width = (double) attribute->point[last].i - (double) attribute->point[0].i;
 	else
 		width = attribute->point[last].f - attribute->point[0].f;
-	attribute->scale = isfinite(width) ? last / width : 0;
+	if (isfinite(width))
+		attribute->scale = last / width;
 	return PE_DOMAIN_OK;
 }
 
@@ -229,12 +240,19 @@ cell_of_level(const pe_attribute *attribute, const pe_point *value)
  * edges alone decide, so the rounding of the guess cannot matter.
  */
 static int32_t
-find_bin(const pe_attribute *attribute, const pe_point *value, double offset)
+first_guess(const pe_attribute *attribute, double offset)
+{
+	int32_t		last = attribute->points - 2;
+	double		guess = offset * attribute->scale;
+
+	return guess >= 0 && guess <= last ? (int32_t) guess : last;
+}
+
+static int32_t
+find_bin(const pe_attribute *attribute, const pe_point *value, int32_t middle)
 {
 	int32_t		low = 0;
 	int32_t		high = attribute->points - 2;
-	double		guess = offset * attribute->scale;
-	int32_t		middle = guess >= 0 && guess <= high ? (int32_t) guess : high / 2;
 
 	while (low < high)
 	{
@@ -254,6 +272,7 @@ pe_cell_of_int(const pe_attribute *attribute, int64_t value)
 {
 	const pe_point *edge = attribute->point;
 	pe_point	point = {.i = value};
+	int32_t		guess;
 
 	if (attribute->kind == PE_LEVELS)
 		return cell_of_level(attribute, &point);
@@ -261,7 +280,10 @@ pe_cell_of_int(const pe_attribute *attribute, int64_t value)
 		return cell_outside(attribute, false);
 	if (value > edge[attribute->points - 1].i)
 		return cell_outside(attribute, true);
-	return find_bin(attribute, &point, (double) value - (double) edge[0].i);
+	guess = first_guess(attribute, (double) value - (double) edge[0].i);
+	if (value >= edge[guess].i && value < edge[guess + 1].i)
+		return guess;
+	return find_bin(attribute, &point, guess);
 }
 
 int32_t
@@ -269,6 +291,7 @@ pe_cell_of_float(const pe_attribute *attribute, double value)
 {
 	const pe_point *edge = attribute->point;
 	pe_point	point = {.f = value};
+	int32_t		guess;
 
 	if (isnan(value))
 		return pe_cell_of_null(attribute);
@@ -278,19 +301,29 @@ pe_cell_of_float(const pe_attribute *attribute, double value)
 		return cell_outside(attribute, false);
 	if (value > edge[attribute->points - 1].f)
 		return cell_outside(attribute, true);
-	return find_bin(attribute, &point, value - edge[0].f);
+	guess = first_guess(attribute, value - edge[0].f);
+	if (value >= edge[guess].f && value < edge[guess + 1].f)
+		return guess;
+	return find_bin(attribute, &point, guess);
 }
 
 int32_t
 pe_cell_of_bytes(const pe_attribute *attribute, const char *data, size_t size)
 {
+	const pe_point *edge = attribute->point;
 	pe_point	point;
 
 	if (size > UINT32_MAX)
 		return cell_outside(attribute, true);
 	point.b.data = data;
 	point.b.size = (uint32_t) size;
-	return cell_of_level(attribute, &point);
+	if (attribute->kind == PE_LEVELS)
+		return cell_of_level(attribute, &point);
+	if (before(PE_KEY_BYTES, &point, &edge[0]))
+		return cell_outside(attribute, false);
+	if (before(PE_KEY_BYTES, &edge[attribute->points - 1], &point))
+		return cell_outside(attribute, true);
+	return find_bin(attribute, &point, attribute->points / 2 - 1);
 }
 
 pe_domain_status

@@ -11,7 +11,9 @@
  * of the attributes, last fastest.
  *
  * Values reach this floor as keys of three kinds: int64 (integers, dates,
- * timestamps, booleans), double (floats) and bytes (text, compared bytewise).
+ * timestamps, booleans, enums), double (floats) and bytes, whose order is that
+ * of memcmp, a prefix first (text, uuid, and numeric in an encoding that keeps
+ * its order).
  * The map never fails: NaN is NULL, infinities are outside, and a value that no
  * cell takes is dropped.
  */
@@ -99,7 +101,7 @@ typedef enum pe_domain_status
 	PE_DOMAIN_DUPLICATE,		/* a level stands twice */
 	PE_DOMAIN_NOT_ASCENDING,	/* edges do not ascend strictly */
 	PE_DOMAIN_TOO_LARGE,		/* more than PE_MAX_CELLS cells, or too many attributes */
-	PE_DOMAIN_NO_ORDER,			/* bins or clamp asked of a kind of key without order */
+	PE_DOMAIN_NO_ORDER,			/* clamp asked of levels, where nothing is nearest */
 	PE_DOMAIN_MALFORMED			/* bytes that pe_domain_write did not write */
 } pe_domain_status;
 

@@ -13,16 +13,13 @@
 #include "executor/instrument.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "nodes/parsenodes.h"
 #include "pgstat.h"
 #include "storage/latch.h"
-#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/plancache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -55,7 +52,8 @@ pe_door_check_relation(Oid relation)
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("the table of the dataset is gone")));
 		class = (Form_pg_class) GETSTRUCT(tuple);
-		if (class->relkind != RELKIND_RELATION && class->relkind != RELKIND_PARTITIONED_TABLE)
+		if (class->relkind != RELKIND_RELATION && class->relkind != RELKIND_PARTITIONED_TABLE &&
+			class->relkind != RELKIND_FOREIGN_TABLE)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("\"%s\" is not a table", NameStr(class->relname)),
@@ -150,7 +148,7 @@ pin_settings(void)
 }
 
 static char *
-scan_statement(const pe_question *question, const char *qualification)
+scan_statement(const pe_question *question)
 {
 	Oid			relation = question->dataset->relation;
 	StringInfoData sql;
@@ -159,38 +157,26 @@ scan_statement(const pe_question *question, const char *qualification)
 	appendStringInfoString(&sql, "SELECT dp.tally($1");
 	for (int i = 0; i < question->domain->attributes; i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
-	appendStringInfo(&sql, ") FROM %s t%s",
-					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation)),
-					 qualification);
+	appendStringInfo(&sql, ") FROM %s t",
+					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation)));
 	return sql.data;
 }
 
-static SPIPlanPtr
-prepare(const char *sql)
-{
-	Oid			types[1] = {BYTEAOID};
-	SPIPlanPtr	plan = SPI_prepare_cursor(sql, 1, types, CURSOR_OPT_PARALLEL_OK | CURSOR_OPT_GENERIC_PLAN);
-
-	if (plan == NULL)
-		elog(ERROR, "cannot prepare the scan: %s", SPI_result_code_string(SPI_result));
-	return plan;
-}
-
 /*
- * Parses and plans the scan, and checks all privileges by running it on no row:
- * what fails here is an ordinary error, and free.
+ * Parses and plans the scan, and starts it without fetching: that checks all
+ * privileges and connects to foreign servers.  What fails here is an ordinary
+ * error, and free.
  */
 static SPIPlanPtr
 plan_scan(const pe_question *question, Datum *values)
 {
-	SPIPlanPtr	plan = prepare(scan_statement(question, ""));
-	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
+	Oid			types[1] = {BYTEAOID};
+	SPIPlanPtr	plan = SPI_prepare_cursor(scan_statement(question), 1, types,
+										  CURSOR_OPT_PARALLEL_OK | CURSOR_OPT_GENERIC_PLAN);
 
-	if (cached == NULL)
-		elog(ERROR, "cannot plan the scan");
-	ReleaseCachedPlan(cached, NULL);
-	if (SPI_execute_plan(prepare(scan_statement(question, " WHERE false")), values, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "the scan failed on no row");
+	if (plan == NULL)
+		elog(ERROR, "cannot prepare the scan: %s", SPI_result_code_string(SPI_result));
+	SPI_cursor_close(SPI_cursor_open(NULL, plan, values, NULL, true));
 	return plan;
 }
 

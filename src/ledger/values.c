@@ -4,19 +4,33 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/fmgrprotos.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 #include "utils/timestamp.h"
+#include "utils/uuid.h"
 
 #include "ledger/values.h"
 
 bool
 pe_type_key(Oid type, pe_key *key)
 {
-	switch (getBaseType(type))
+	type = getBaseType(type);
+	if (type_is_enum(type))
+	{
+		*key = PE_KEY_INT;
+		return true;
+	}
+	switch (type)
 	{
 		case BOOLOID:
 		case INT2OID:
@@ -34,6 +48,8 @@ pe_type_key(Oid type, pe_key *key)
 		case TEXTOID:
 		case VARCHAROID:
 		case BPCHAROID:
+		case UUIDOID:
+		case NUMERICOID:
 			*key = PE_KEY_BYTES;
 			return true;
 		default:
@@ -44,9 +60,21 @@ pe_type_key(Oid type, pe_key *key)
 bool
 pe_type_has_bins(Oid type)
 {
-	pe_key		key;
-
-	return getBaseType(type) != BOOLOID && pe_type_key(type, &key) && key != PE_KEY_BYTES;
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return true;
+		default:
+			return false;
+	}
 }
 
 static int64
@@ -62,8 +90,12 @@ int_of_datum(Oid type, Datum value)
 			return DatumGetInt32(value);
 		case DATEOID:
 			return DatumGetDateADT(value);
-		default:				/* bigint and timestamps are 64 bits wide */
+		case INT8OID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
 			return DatumGetInt64(value);
+		default:				/* an enum's value is the OID of its label */
+			return DatumGetObjectId(value);
 	}
 }
 
@@ -73,16 +105,91 @@ float_of_datum(Oid type, Datum value)
 	return type == FLOAT4OID ? DatumGetFloat4(value) : DatumGetFloat8(value);
 }
 
-/* The bytes of a text value; the blanks that pad character(n) do not count. */
+/* First byte of an encoded numeric. */
+enum
+{
+	MINUS_INFINITY, NEGATIVE, ZERO, POSITIVE, PLUS_INFINITY, NOT_A_NUMBER
+};
+
+/* Signs in the wire format of numeric (numeric_send). */
+#define WIRE_NEGATIVE 0x4000
+#define WIRE_NAN 0xC000
+#define WIRE_PLUS_INFINITY 0xD000
+#define WIRE_MINUS_INFINITY 0xF000
+
+static uint16
+wire_uint16(const char *wire)
+{
+	uint16		word;
+
+	memcpy(&word, wire, sizeof(word));
+	return pg_ntoh16(word);
+}
+
+static char *
+put_uint16(char *to, uint16 word)
+{
+	word = pg_hton16(word);
+	memcpy(to, &word, sizeof(word));
+	return to + sizeof(word);
+}
+
+/*
+ * A numeric as bytes whose memcmp order, prefix first, is the order of numbers:
+ * its class, then for a finite number its weight and its digits to base 10000,
+ * which numeric keeps without zeros at either end.  Of negative numbers all of
+ * it is complemented, and ends in a word above any digit's, so that the longer
+ * of two comes first.  Nothing is rounded, and no value is an error.
+ */
+static void
+encode_numeric(Datum value, const char **data, uint32 *size)
+{
+	const char *wire = VARDATA_ANY(DatumGetByteaPP(DirectFunctionCall1(numeric_send, value)));
+	int			digits = wire_uint16(wire);
+	uint16		weight = wire_uint16(wire + 2) ^ 0x8000;
+	uint16		sign = wire_uint16(wire + 4);
+	uint16		flip = sign == WIRE_NEGATIVE ? 0xFFFF : 0;
+	char	   *encoded = palloc(1 + (digits + 2) * sizeof(uint16));
+	char	   *to = encoded;
+
+	*to++ = sign == WIRE_NAN ? NOT_A_NUMBER
+		: sign == WIRE_PLUS_INFINITY ? PLUS_INFINITY
+		: sign == WIRE_MINUS_INFINITY ? MINUS_INFINITY
+		: digits == 0 ? ZERO
+		: sign == WIRE_NEGATIVE ? NEGATIVE : POSITIVE;
+	if (digits > 0)
+		to = put_uint16(to, weight ^ flip);
+	for (int i = 0; i < digits; i++)
+		to = put_uint16(to, (uint16) (wire_uint16(wire + 8 + 2 * i) + 1) ^ flip);
+	if (flip != 0)
+		to = put_uint16(to, 0xFFFF);
+	*data = encoded;
+	*size = to - encoded;
+}
+
+/* The bytes that stand for a value; the blanks that pad character(n) do not count. */
 static void
 bytes_of_datum(Oid type, Datum value, const char **data, uint32 *size)
 {
-	text	   *packed = DatumGetTextPP(value);
+	struct varlena *packed;
 
-	*data = VARDATA_ANY(packed);
-	*size = VARSIZE_ANY_EXHDR(packed);
-	if (type == BPCHAROID)
-		*size = bpchartruelen((char *) *data, *size);
+	if (type == NUMERICOID)
+		encode_numeric(value, data, size);
+	else if (type == UUIDOID)
+	{
+		*data = (const char *) DatumGetUUIDP(value)->data;
+		*size = UUID_LEN;
+	}
+	else
+	{
+		packed = (struct varlena *) DatumGetPointer(value);
+		if (VARATT_IS_EXTENDED(packed) && !VARATT_IS_SHORT(packed))
+			packed = PG_DETOAST_DATUM_PACKED(value);
+		*data = VARDATA_ANY(packed);
+		*size = VARSIZE_ANY_EXHDR(packed);
+		if (type == BPCHAROID)
+			*size = bpchartruelen((char *) *data, *size);
+	}
 }
 
 pe_point
@@ -122,6 +229,8 @@ pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value)
 			return pe_cell_of_float(attribute, float_of_datum(type, value));
 		case PE_KEY_BYTES:
 			bytes_of_datum(type, value, &data, &size);
+			if (type == NUMERICOID && data[0] == NOT_A_NUMBER)
+				return pe_cell_of_null(attribute);
 			return pe_cell_of_bytes(attribute, data, size);
 	}
 	pe_bug("unknown kind of key");
@@ -159,16 +268,33 @@ pe_datum_of_int(Oid type, int64 value)
 			 errmsg("an edge is out of the range of type %s", format_type_be(type))));
 }
 
-void
-pe_append_json_value(StringInfo to, Oid type, const char *text)
+/* As to_jsonb writes it, in UTC. */
+static void
+append_json_timestamp(StringInfo to, Oid type, char *text)
 {
-	switch (getBaseType(type))
+	PGFunction	input = type == TIMESTAMPOID ? timestamp_in : timestamptz_in;
+	Datum		value = DirectFunctionCall3(input, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	char		buffer[MAXDATELEN + 1];
+	int			utc = 0;
+
+	escape_json(to, JsonEncodeDateTime(buffer, value, type, type == TIMESTAMPTZOID ? &utc : NULL));
+}
+
+void
+pe_append_json_value(StringInfo to, Oid type, char *text)
+{
+	switch (type)
 	{
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			append_json_timestamp(to, type, text);
+			break;
 		case INT2OID:
 		case INT4OID:
 		case INT8OID:
 		case FLOAT4OID:
 		case FLOAT8OID:
+		case NUMERICOID:
 			appendStringInfoString(to, text);
 			break;
 		case BOOLOID:
@@ -176,5 +302,26 @@ pe_append_json_value(StringInfo to, Oid type, const char *text)
 			break;
 		default:
 			escape_json(to, text);
+	}
+}
+
+bool
+pe_datum_is_finite(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case FLOAT4OID:
+			return isfinite(DatumGetFloat4(value));
+		case FLOAT8OID:
+			return isfinite(DatumGetFloat8(value));
+		case NUMERICOID:
+			return !numeric_is_nan(DatumGetNumeric(value)) && !numeric_is_inf(DatumGetNumeric(value));
+		case DATEOID:
+			return !DATE_NOT_FINITE(DatumGetDateADT(value));
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return !TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value));
+		default:
+			return true;
 	}
 }

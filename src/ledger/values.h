@@ -15,7 +15,7 @@
  */
 extern bool pe_type_key(Oid type, pe_key *key);
 
-/* Whether bins make sense: integers, floats, dates and timestamps. */
+/* Whether bins make sense: numbers, dates and timestamps. */
 extern bool pe_type_has_bins(Oid type);
 
 /*
@@ -31,7 +31,10 @@ extern int32 pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum val
 /* The value of a point whose key is an integer; an error if the type cannot hold it. */
 extern Datum pe_datum_of_int(Oid type, int64 value);
 
-/* A declared value, stored as text, in the JSON form of its type. */
-extern void pe_append_json_value(StringInfo to, Oid type, const char *text);
+/* Whether a value is neither NaN nor infinite: bounds and edges must be. */
+extern bool pe_datum_is_finite(Oid type, Datum value);
+
+/* A declared value, stored as text, in the JSON form of its base type. */
+extern void pe_append_json_value(StringInfo to, Oid type, char *text);
 
 #endif
