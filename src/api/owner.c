@@ -276,11 +276,6 @@ check_declaration(declaration *d)
 					 errmsg("attribute \"%s\" has too many cells", d->column),
 					 errdetail("The limit is %d.", PE_MAX_CELLS)));
 	}
-	if (pe_attribute_cells(&d->attribute) > PE_MAX_CELLS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("attribute \"%s\" has too many cells", d->column),
-				 errdetail("The limit is %d.", PE_MAX_CELLS)));
 }
 
 /* Whether the points ascend in the order of the column's type; text is compared bytewise. */

@@ -22,10 +22,11 @@ hash_bytes(const void *data, size_t size)
 	return h ^ (h >> 15);
 }
 
-/* Fibonacci hashing: the product's high bits depend on all bits of the word. */
+/* Fibonacci hashing, the halves folded first: small integers as doubles differ in the upper one alone. */
 static uint32_t
 hash_word(uint64_t word)
 {
+	word ^= word >> 32;
 	return (uint32_t) ((word * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
 }
 

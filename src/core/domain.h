@@ -148,7 +148,7 @@ extern size_t pe_domain_size(const pe_domain *domain);
 extern void pe_domain_write(const pe_domain *domain, char *bytes);
 extern pe_domain_status pe_domain_read(pe_domain *domain, const char *bytes, size_t size);
 
-/* Frees what prepare and read allocated. */
+/* Frees a domain that pe_domain_read made; the bytes it was read from are the caller's. */
 extern void pe_domain_free(pe_domain *domain);
 
 #endif

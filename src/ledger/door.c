@@ -318,7 +318,8 @@ read_rows(door *d)
 		return;
 	}
 	pe_wipe(d->counts, d->question->domain->cells * sizeof(int64));
-	pe_channel_abandon();
+	if (d->reading)
+		pe_channel_abandon();
 	ReThrowError(error);
 }
 

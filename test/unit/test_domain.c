@@ -111,6 +111,15 @@ bytes(pe_outside outside, pe_nulls nulls, int32_t points, const piece *value)
 	return attribute;
 }
 
+static pe_attribute
+bytes_bins(pe_outside outside, pe_nulls nulls, int32_t points, const piece *value)
+{
+	pe_attribute attribute = bytes(outside, nulls, points, value);
+
+	attribute.kind = PE_BINS;
+	return attribute;
+}
+
 /* 0, 1, 2, ... as levels or edges */
 static pe_attribute
 counted(pe_kind kind, pe_outside outside, pe_nulls nulls, int32_t points)
@@ -261,6 +270,85 @@ test_levels_brute_force(void **state)
 	}
 }
 
+/* Zero among many levels, under either sign. */
+static void
+test_float_zero_brute_force(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(300); round++)
+	{
+		int32_t		n = 1 + random_below(300);
+		int32_t		zero = random_below(n);
+		double		unit = round % 2 ? 0.1 : 1;
+		pe_attribute a = declare(PE_KEY_FLOAT, PE_LEVELS, PE_OUTSIDE_DROP, PE_NULLS_DROP, n);
+
+		for (int32_t i = 0; i < n; i++)
+			a.point[i].f = (i - zero) * unit;
+		if (round % 3 == 0)
+			a.point[zero].f = -0.0;
+		prepare(&a);
+		assert_int_equal(pe_cell_of_float(&a, 0.0), zero);
+		assert_int_equal(pe_cell_of_float(&a, -0.0), zero);
+		for (int32_t i = 0; i < n; i++)
+		{
+			assert_int_equal(pe_cell_of_float(&a, (i - zero) * unit), i);
+			assert_int_equal(pe_cell_of_float(&a, (i - zero + 0.5) * unit), PE_DROPPED);
+		}
+		drop(&a);
+	}
+}
+
+/* Strings many of which are beginnings of others, so that they meet in the table. */
+static void
+test_bytes_brute_force(void **state)
+{
+	enum
+	{
+		STRINGS = 255, LONGEST = 7
+	};
+	char	   *string[STRINGS];
+	int			size[STRINGS];
+	int			count = 0;
+
+	(void) state;
+	/* all strings of up to seven bytes 'a' or zero, each in memory of exactly its size */
+	for (int length = 0; length <= LONGEST; length++)
+		for (int bits = 0; bits < 1 << length; bits++, count++)
+		{
+			size[count] = length;
+			string[count] = malloc(length > 0 ? (size_t) length : 1);
+			for (int i = 0; i < length; i++)
+				string[count][i] = bits >> i & 1 ? 'a' : '\0';
+		}
+	assert_int_equal(count, STRINGS);
+
+	for (int round = 0; round < cases(1000); round++)
+	{
+		int32_t		cell[STRINGS];
+		int			share = 2 + random_below(8);
+		pe_attribute a = declare(PE_KEY_BYTES, PE_LEVELS, PE_OUTSIDE_DROP, PE_NULLS_DROP, STRINGS);
+
+		a.points = 0;
+		for (int i = 0; i < STRINGS; i++)
+		{
+			cell[i] = random_below(share) == 0 ? a.points : PE_DROPPED;
+			if (cell[i] < 0)
+				continue;
+			a.point[a.points].b.data = string[i];
+			a.point[a.points++].b.size = (uint32_t) size[i];
+		}
+		if (a.points > 0)
+		{
+			prepare(&a);
+			for (int i = 0; i < STRINGS; i++)
+				assert_int_equal(pe_cell_of_bytes(&a, string[i], (size_t) size[i]), cell[i]);
+		}
+		drop(&a);
+	}
+	for (int i = 0; i < STRINGS; i++)
+		free(string[i]);
+}
+
 static void
 test_refused(void **state)
 {
@@ -289,12 +377,12 @@ test_refused(void **state)
 	assert_int_equal(status_of(floats(PE_BINS, d, n, 2, (double[]) {1, 0})), PE_DOMAIN_NOT_ASCENDING);
 	assert_int_equal(status_of(ints(PE_LEVELS, PE_OUTSIDE_CLAMP, n, 2, (int64_t[]) {1, 2})), PE_DOMAIN_NO_ORDER);
 	assert_int_equal(status_of(bytes(PE_OUTSIDE_CLAMP, n, 1, twice)), PE_DOMAIN_NO_ORDER);
-	{
-		pe_attribute a = bytes(d, n, 2, twice);
-
-		a.kind = PE_BINS;
-		assert_int_equal(status_of(a), PE_DOMAIN_NO_ORDER);
-	}
+	assert_int_equal(status_of(bytes_bins(d, n, 1, twice)), PE_DOMAIN_EMPTY);
+	assert_int_equal(status_of(bytes_bins(d, n, 2, twice)), PE_DOMAIN_OK);
+	assert_int_equal(status_of(bytes_bins(d, n, 3, twice)), PE_DOMAIN_NOT_ASCENDING);
+	assert_int_equal(status_of(bytes_bins(d, n, 2, (piece[]) {PIECE("x"), PIECE("x")})), PE_DOMAIN_NOT_ASCENDING);
+	assert_int_equal(status_of(bytes_bins(d, n, 2, (piece[]) {PIECE("x\0"), PIECE("x")})), PE_DOMAIN_NOT_ASCENDING);
+	assert_int_equal(status_of(bytes_bins(d, n, 2, (piece[]) {PIECE("x"), PIECE("x\0")})), PE_DOMAIN_OK);
 }
 
 /* ---- bins ---- */
@@ -393,6 +481,99 @@ test_float_bins(void **state)
 	assert_int_equal(pe_cell_of_float(&a, -INFINITY), 2);
 	assert_int_equal(pe_cell_of_float(&a, NAN), PE_DROPPED);
 	drop(&a);
+}
+
+static int
+compare_bytes(const void *a, const void *b)
+{
+	const pe_point *x = a;
+	const pe_point *y = b;
+	uint32_t	common = x->b.size < y->b.size ? x->b.size : y->b.size;
+	int			order = memcmp(x->b.data, y->b.data, common);
+
+	return order != 0 ? order : (x->b.size > y->b.size) - (x->b.size < y->b.size);
+}
+
+static void
+test_bytes_bins(void **state)
+{
+	static const piece edge[] = {PIECE("b"), PIECE("b\0"), PIECE("d"), PIECE("\x80"), PIECE("\xff\xff")};
+	static const struct
+	{
+		piece		value;
+		int32_t		cell;		/* clamped */
+		bool		outside;
+	}			sample[] = {
+		{PIECE(""), 0, true}, {PIECE("\0"), 0, true}, {PIECE("az"), 0, true}, {PIECE("b"), 0, false},
+		{PIECE("b\0"), 1, false}, {PIECE("b\0\0"), 1, false}, {PIECE("c"), 1, false}, {PIECE("d"), 2, false},
+		{PIECE("d\0"), 2, false}, {PIECE("\x7f"), 2, false}, {PIECE("\x80"), 3, false}, {PIECE("\xff"), 3, false},
+		{PIECE("\xff\xfe\xff"), 3, false}, {PIECE("\xff\xff"), 3, false}, {PIECE("\xff\xff\0"), 3, true},
+	};
+
+	(void) state;
+	for (int rule = 0; rule < 3; rule++)
+	{
+		static const pe_outside outside[] = {PE_OUTSIDE_DROP, PE_OUTSIDE_CLAMP, PE_OUTSIDE_OTHER};
+		static const int32_t cell[] = {PE_DROPPED, 0, 4};
+		pe_attribute a = bytes_bins(outside[rule], PE_NULLS_CELL, lengthof(edge), edge);
+
+		prepare(&a);
+		assert_int_equal(pe_attribute_cells(&a), 5 + (rule == 2));
+		assert_int_equal(pe_cell_of_null(&a), 4 + (rule == 2));
+		for (int i = 0; i < lengthof(sample); i++)
+			assert_int_equal(pe_cell_of_bytes(&a, sample[i].value.data, sample[i].value.size),
+							 sample[i].outside && rule != 1 ? cell[rule] : sample[i].cell);
+		drop(&a);
+	}
+}
+
+static void
+test_bytes_bins_brute_force(void **state)
+{
+	static const char letter[] = {'\0', 'a', '\x7f', '\x80', '\xff'};
+	char		text[64][4];
+
+	(void) state;
+	for (int round = 0; round < cases(2000); round++)
+	{
+		pe_attribute a = declare(PE_KEY_BYTES, PE_BINS, PE_OUTSIDE_OTHER, PE_NULLS_DROP, 2 + random_below(60));
+		int32_t		kept = 1;
+
+		for (int32_t i = 0; i < a.points; i++)
+		{
+			for (int j = 0; j < 4; j++)
+				text[i][j] = letter[random_below(lengthof(letter))];
+			a.point[i].b.data = text[i];
+			a.point[i].b.size = (uint32_t) random_below(5);
+		}
+		qsort(a.point, (size_t) a.points, sizeof(pe_point), compare_bytes);
+		for (int32_t i = 1; i < a.points; i++)
+			if (compare_bytes(&a.point[kept - 1], &a.point[i]) != 0)
+				a.point[kept++] = a.point[i];
+		a.points = kept;
+		if (kept >= 2)
+		{
+			prepare(&a);
+			for (int i = 0; i < 50; i++)
+			{
+				char		data[4];
+				pe_point	value = {.b = {data, (uint32_t) random_below(5)}};
+				int32_t		cell = kept - 1;
+
+				for (int j = 0; j < 4; j++)
+					data[j] = letter[random_below(lengthof(letter))];
+				for (int32_t j = 0; j < kept - 1; j++)
+					if (compare_bytes(&a.point[j], &value) <= 0 && compare_bytes(&value, &a.point[j + 1]) < 0)
+						cell = j;
+				if (compare_bytes(&value, &a.point[kept - 1]) == 0)
+					cell = kept - 2;
+				assert_int_equal(pe_cell_of_bytes(&a, data, value.b.size), cell);
+			}
+			for (int32_t i = 0; i < kept; i++)
+				assert_int_equal(pe_cell_of_bytes(&a, a.point[i].b.data, a.point[i].b.size), i < kept - 1 ? i : i - 1);
+		}
+		drop(&a);
+	}
 }
 
 /* What the declaration says, edge by edge. */
@@ -717,7 +898,7 @@ product_status(int attributes, int first, int rest)
 {
 	pe_domain	domain;
 	pe_domain_status status;
-	int			levels[PE_MAX_ATTRIBUTES];
+	int			levels[PE_MAX_ATTRIBUTES] = {0};
 
 	for (int i = 0; i < attributes; i++)
 		levels[i] = i == 0 ? first : rest;
@@ -767,7 +948,7 @@ test_product_brute_force(void **state)
 	{
 		pe_domain	domain;
 		int			attributes = 1 + random_below(5);
-		int			levels[PE_MAX_ATTRIBUTES];
+		int			levels[PE_MAX_ATTRIBUTES] = {0};
 		int			at[PE_MAX_ATTRIBUTES] = {0};
 		int			cells = 1;
 
@@ -803,15 +984,17 @@ varied_domain(pe_domain *domain)
 {
 	static const piece value[] = {PIECE("red"), PIECE(""), PIECE("\0"), PIECE("a\0b"), PIECE("\xff\xfe")};
 	static const piece empty[] = {PIECE("")};
+	static const piece edge[] = {PIECE(""), PIECE("\0"), PIECE("m")};
 
 	memset(domain, 0, sizeof(*domain));
-	domain->attributes = 6;
+	domain->attributes = 7;
 	domain->attribute[0] = ints(PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, 3, (int64_t[]) {5, INT64_MIN, INT64_MAX});
 	domain->attribute[1] = ints(PE_BINS, PE_OUTSIDE_CLAMP, PE_NULLS_DROP, 4, (int64_t[]) {-3, 0, 10, 1000000});
 	domain->attribute[2] = floats(PE_LEVELS, PE_OUTSIDE_DROP, PE_NULLS_CELL, 3, (double[]) {-0.0, 2.5, -7});
 	domain->attribute[3] = floats(PE_BINS, PE_OUTSIDE_OTHER, PE_NULLS_DROP, 4, (double[]) {-DBL_MAX, 0, DENORMAL, DBL_MAX});
 	domain->attribute[4] = bytes(PE_OUTSIDE_OTHER, PE_NULLS_CELL, lengthof(value), value);
 	domain->attribute[5] = bytes(PE_OUTSIDE_DROP, PE_NULLS_DROP, 1, empty);
+	domain->attribute[6] = bytes_bins(PE_OUTSIDE_CLAMP, PE_NULLS_DROP, lengthof(edge), edge);
 	for (int i = 0; i < domain->attributes; i++)
 		prepare(&domain->attribute[i]);
 	assert_int_equal(pe_domain_prepare(domain), PE_DOMAIN_OK);
@@ -914,7 +1097,8 @@ test_round_trip(void **state)
 					assert_int_equal(q->b.size, p->b.size);
 					assert_memory_equal(q->b.data, p->b.data, p->b.size);
 					assert_true(q->b.data >= form && q->b.data + q->b.size <= form + size);
-					assert_int_equal(pe_cell_of_bytes(b, p->b.data, p->b.size), j);
+					assert_int_equal(pe_cell_of_bytes(b, p->b.data, p->b.size),
+									 pe_cell_of_bytes(a, p->b.data, p->b.size));
 					break;
 			}
 		}
@@ -1060,7 +1244,7 @@ test_read_counts(void **state)
 	assert_int_equal(read_count("ildo", 1, 8, &allocated), PE_DOMAIN_MALFORMED);
 	assert_int_equal(read_count("il\0d", 1, 8, &allocated), PE_DOMAIN_MALFORMED);
 	assert_int_equal(read_count("ilcd", 1, 8, &allocated), PE_DOMAIN_NO_ORDER);
-	assert_int_equal(read_count("bedd", 2, 8, &allocated), PE_DOMAIN_NO_ORDER);
+	assert_int_equal(read_count("bedd", 2, 8, &allocated), PE_DOMAIN_NOT_ASCENDING);
 	/* more attributes than a domain has */
 	assert_int_equal(read_status("ped\1\41", 5), PE_DOMAIN_MALFORMED);
 	assert_int_equal(read_status("ped\1\377", 5), PE_DOMAIN_MALFORMED);
@@ -1099,10 +1283,14 @@ main(void)
 		cmocka_unit_test(test_float_levels),
 		cmocka_unit_test(test_bytes_levels),
 		cmocka_unit_test(test_levels_brute_force),
+		cmocka_unit_test(test_float_zero_brute_force),
+		cmocka_unit_test(test_bytes_brute_force),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_int_bins),
 		cmocka_unit_test(test_int_extremes),
 		cmocka_unit_test(test_float_bins),
+		cmocka_unit_test(test_bytes_bins),
+		cmocka_unit_test(test_bytes_bins_brute_force),
 		cmocka_unit_test(test_bins_brute_force),
 		cmocka_unit_test(test_cell_order),
 		cmocka_unit_test(test_limits),
