@@ -7,10 +7,10 @@ DATA       = sql/pg_epsilon--1.0.sql
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
 CORE       = domain workload strategy
-MECHANISM  = bits lazy_exp gauss gaussian
+MECHANISM  = bits lazy_exp gauss strip gaussian
 ACCOUNTING = zcdp filter mechanisms
 LEDGER     = shim settings access values registry budget charge channel worker door
-API        = module arguments rows owner question label histogram release describe convert tally
+API        = module arguments rows owner attribute question label histogram release describe convert tally
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
@@ -146,7 +146,11 @@ $(UNIT_SAN): build/unit-san/%: test/unit/%.c $(UNIT_SHIM) build/libpure-san.a bu
 
 $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
-	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a -lm
+	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a -lm
+
+# The sampler is measured with the server's own random source, if there are headers for it.
+BENCH_SHIM = $(UNIT_SHIM)
+build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include openssl/rand.h /dev/null >/dev/null 2>&1 && echo yes),-DPE_BENCH_OPENSSL -lcrypto,$(UNIT_SHIM))
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS)))
 

@@ -25,6 +25,15 @@ pe_float_argument(FunctionCallInfo fcinfo, int n, const char *name)
 	return PG_GETARG_FLOAT8(n);
 }
 
+pe_dataset *
+pe_own_dataset(const char *name)
+{
+	pe_dataset *dataset = pe_dataset_load(name);
+
+	pe_dataset_check_owner(dataset);
+	return dataset;
+}
+
 void
 pe_check_epsilon(double epsilon)
 {

@@ -7,9 +7,14 @@
 
 #include "fmgr.h"
 
+#include "ledger/registry.h"
+
 /* Argument n; 22004 if it is null. */
 extern char *pe_text_argument(FunctionCallInfo fcinfo, int n, const char *name);
 extern double pe_float_argument(FunctionCallInfo fcinfo, int n, const char *name);
+
+/* The dataset of this name; 42704 if there is none, 42501 unless the current user owns it. */
+extern pe_dataset *pe_own_dataset(const char *name);
 
 /* 22023 unless it is finite, above 0 and at most the largest served; unless 0 < delta < 1. */
 extern void pe_check_epsilon(double epsilon);

@@ -271,7 +271,7 @@ charge_and_read(void *argument)
 	SPI_connect();
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
 	pin_settings();
-	SetUserIdAndSecContext(pe_dataset_relation_owner(question->dataset),
+	SetUserIdAndSecContext(pe_relation_owner(question->dataset->relation),
 						   SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 	plan = plan_scan(question, values);
 

@@ -109,9 +109,9 @@ pe_dataset_check_committed(const pe_dataset *dataset)
 }
 
 Oid
-pe_dataset_relation_owner(const pe_dataset *dataset)
+pe_relation_owner(Oid relation)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(dataset->relation));
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	Oid			owner = InvalidOid;
 
 	if (HeapTupleIsValid(tuple))
@@ -125,7 +125,7 @@ pe_dataset_relation_owner(const pe_dataset *dataset)
 bool
 pe_dataset_owned_by(const pe_dataset *dataset, Oid role)
 {
-	Oid			owner = pe_dataset_relation_owner(dataset);
+	Oid			owner = pe_relation_owner(dataset->relation);
 
 	/* the relation is gone: whoever registered it may still unregister it */
 	if (!OidIsValid(owner))
@@ -405,7 +405,7 @@ resume(pe_dataset *old, const char *name, double epsilon, double delta, pe_cost 
 	Datum		values[7] = {
 		Int64GetDatum(old->id), CStringGetTextDatum(name), Float8GetDatum(epsilon), Float8GetDatum(delta),
 		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto),
-		CStringGetTextDatum(GetUserNameFromId(pe_dataset_relation_owner(old), false))
+		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(old->relation), false))
 	};
 
 	if (old->unit != NULL || strcmp(old->neighbours, neighbours) != 0 || strcmp(old->accounting, accounting) != 0)

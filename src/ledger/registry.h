@@ -55,8 +55,8 @@ extern pe_dataset *pe_dataset_load_by_id(int64 id);
 /* 55000 if the caller's own open transaction changed the dataset or its attributes. */
 extern void pe_dataset_check_committed(const pe_dataset *dataset);
 
-/* The owner of the relation; InvalidOid if the relation is gone. */
-extern Oid	pe_dataset_relation_owner(const pe_dataset *dataset);
+/* The owner of a relation; InvalidOid if it is gone. */
+extern Oid	pe_relation_owner(Oid relation);
 
 /* A relation, all that inherit from it, and all that it inherits from. */
 extern List *pe_relation_family(Oid relation);

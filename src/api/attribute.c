@@ -1,0 +1,429 @@
+/*
+ * attribute.c
+ *	  Declaring the attributes of a dataset: levels and bins.
+ *
+ * A declaration is public and never looks at a row.  Values given in any type,
+ * or as literals, become values of the column's type by its own input function.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_enum.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/rel.h"
+#include "utils/typcache.h"
+
+#include "api/arguments.h"
+#include "ledger/access.h"
+#include "ledger/registry.h"
+#include "ledger/values.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_add_own_levels);
+PG_FUNCTION_INFO_V1(pe_sql_add_levels);
+PG_FUNCTION_INFO_V1(pe_sql_add_bins);
+PG_FUNCTION_INFO_V1(pe_sql_add_edges);
+
+/* A declaration in the making. */
+typedef struct declaration
+{
+	pe_dataset *dataset;
+	char	   *column;
+	Oid			type;			/* base type of the column */
+	char	   *outside;
+	char	   *nulls;
+	pe_attribute attribute;
+	Datum	   *value;			/* levels or edges */
+} declaration;
+
+static void
+set_rules(declaration *d, char *outside, char *nulls, pe_kind kind)
+{
+	bool		known = strcmp(outside, "drop") == 0 || strcmp(outside, "other") == 0 || strcmp(outside, "clamp") == 0;
+
+	if (!known || (kind == PE_LEVELS && outside[0] == 'c'))
+		pe_refuse_parameter("outside", outside, kind == PE_LEVELS ? "drop or other" : "clamp, drop or other");
+	if (strcmp(nulls, "drop") != 0 && strcmp(nulls, "cell") != 0)
+		pe_refuse_parameter("nulls", nulls, "drop or cell");
+	d->outside = outside;
+	d->nulls = nulls;
+	d->attribute.kind = kind;
+	d->attribute.outside = (pe_outside) outside[0];
+	d->attribute.nulls = (pe_nulls) nulls[0];
+}
+
+static void
+begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rules)
+{
+	AttrNumber	number;
+
+	memset(d, 0, sizeof(*d));
+	d->dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
+	if (PG_ARGISNULL(1))
+		pe_refuse_null("attribute");
+	d->column = pstrdup(NameStr(*PG_GETARG_NAME(1)));
+	if (rules > 0)
+		set_rules(d, pe_text_argument(fcinfo, rules, "outside"), pe_text_argument(fcinfo, rules + 1, "nulls"), kind);
+	else
+		set_rules(d, "drop", "drop", kind);
+
+	number = get_attnum(d->dataset->relation, d->column);
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("the table of dataset \"%s\" has no column \"%s\"", d->dataset->name, d->column)));
+	d->type = getBaseType(get_atttype(d->dataset->relation, number));
+	if (!pe_type_key(d->type, &d->attribute.key))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of type %s cannot be an attribute", d->column, format_type_be(d->type)),
+				 errhint("Attributes are numbers, booleans, enums, dates, timestamps, uuid or text.")));
+	if (kind == PE_BINS && !pe_type_has_bins(d->type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of type %s has no order to make bins of", d->column, format_type_be(d->type)),
+				 errhint("Declare its levels instead.")));
+}
+
+static void
+set_points(declaration *d, Datum *values, int count)
+{
+	d->value = values;
+	d->attribute.points = count;
+	d->attribute.point = palloc0(Max(count, 1) * sizeof(*d->attribute.point));
+	for (int i = 0; i < count; i++)
+		d->attribute.point[i] = pe_point_of_datum(d->type, values[i]);
+}
+
+static void
+check_declaration(declaration *d)
+{
+	bool		levels = d->attribute.kind == PE_LEVELS;
+	const char *what = levels ? "levels" : "edges";
+
+	switch (pe_attribute_prepare(&d->attribute))
+	{
+		case PE_DOMAIN_OK:
+			break;
+		case PE_DOMAIN_EMPTY:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("attribute \"%s\" needs at least %s", d->column, levels ? "one level" : "two edges")));
+			break;
+		case PE_DOMAIN_NOT_FINITE:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the %s of attribute \"%s\" must be finite", what, d->column)));
+			break;
+		case PE_DOMAIN_DUPLICATE:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a level of attribute \"%s\" is given twice", d->column)));
+			break;
+		case PE_DOMAIN_NOT_ASCENDING:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the edges of attribute \"%s\" must ascend", d->column),
+					 errdetail("Each bin needs a lower edge below its upper edge, after rounding to type %s.",
+							   format_type_be(d->type))));
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("attribute \"%s\" has too many cells", d->column),
+					 errdetail("The limit is %d.", PE_MAX_CELLS)));
+	}
+}
+
+/* Whether the points ascend in the order of the column's type; text is compared bytewise. */
+static bool
+is_ordered(const declaration *d)
+{
+	TypeCacheEntry *cache = lookup_type_cache(d->type, TYPECACHE_CMP_PROC_FINFO);
+
+	for (int i = 1; i < d->attribute.points; i++)
+		if (DatumGetInt32(FunctionCall2Coll(&cache->cmp_proc_finfo, C_COLLATION_OID,
+											d->value[i - 1], d->value[i])) >= 0)
+			return false;
+	return true;
+}
+
+/* Stores a declaration; type and points as text in one form, whatever the session's settings. */
+static void
+end_declaration(declaration *d)
+{
+	char	  **texts = palloc(Max(d->attribute.points, 1) * sizeof(char *));
+	char	   *type;
+	MemoryContext here = CurrentMemoryContext;
+	pe_access	access;
+	Oid			output;
+	bool		varlena;
+
+	check_declaration(d);
+	getTypeOutputInfo(d->type, &output, &varlena);
+	pe_access_begin(&access);
+	MemoryContextSwitchTo(here);
+	for (int i = 0; i < d->attribute.points; i++)
+		texts[i] = d->type == BOOLOID
+			? (DatumGetBool(d->value[i]) ? "true" : "false")
+			: OidOutputFunctionCall(output, d->value[i]);
+	type = format_type_be(d->type);
+	pe_access_end(&access);
+	pe_attribute_register(d->dataset, d->column, type, d->attribute.kind,
+						  texts, d->attribute.points, is_ordered(d),
+						  pe_attribute_cells(&d->attribute), d->outside, d->nulls);
+}
+
+/* The labels of an enum, in their order. */
+static Datum *
+enum_labels(Oid type, int *count)
+{
+	Relation	catalog = table_open(EnumRelationId, AccessShareLock);
+	Relation	index = index_open(EnumTypIdSortOrderIndexId, AccessShareLock);
+	Datum	   *labels = NULL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(type));
+	scan = systable_beginscan_ordered(catalog, index, NULL, 1, &key);
+	for (*count = 0; HeapTupleIsValid(tuple = systable_getnext_ordered(scan, ForwardScanDirection)); (*count)++)
+	{
+		Size		size = (*count + 1) * sizeof(Datum);
+
+		labels = labels == NULL ? palloc(size) : repalloc(labels, size);
+		labels[*count] = ObjectIdGetDatum(((Form_pg_enum) GETSTRUCT(tuple))->oid);
+	}
+	systable_endscan_ordered(scan);
+	index_close(index, AccessShareLock);
+	table_close(catalog, AccessShareLock);
+	return labels;
+}
+
+Datum
+pe_sql_add_own_levels(PG_FUNCTION_ARGS)
+{
+	static Datum both[2] = {BoolGetDatum(false), BoolGetDatum(true)};
+	declaration d;
+	Datum	   *labels;
+	int			count = 2;
+
+	begin_declaration(&d, fcinfo, PE_LEVELS, 0);
+	if (d.type == BOOLOID)
+		labels = both;
+	else if (type_is_enum(d.type))
+		labels = enum_labels(d.type, &count);
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of type %s does not tell its own levels", d.column, format_type_be(d.type)),
+				 errhint("Declare levels, or bins: dp.add_attribute(dataset, attribute, lower, upper, bins).")));
+	set_points(&d, labels, count);
+	end_declaration(&d);
+	PG_RETURN_VOID();
+}
+
+/* ------------------------------------------------------------------
+ * Values of a declaration: arrays of any type, or literals
+ * ------------------------------------------------------------------
+ */
+
+/* The elements of argument n as text: an array of any type, or an array literal. */
+static char **
+list_argument(FunctionCallInfo fcinfo, int n, const char *what, int *count)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, n);
+	ArrayType  *array;
+	Datum	   *elements;
+	bool	   *nulls;
+	char	  **texts;
+	Oid			element;
+	Oid			output;
+	int16		length;
+	bool		byvalue;
+	char		align;
+	bool		varlena;
+
+	if (PG_ARGISNULL(n))
+		pe_refuse_null(what);
+	if (type == TEXTOID)
+		array = DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, text_to_cstring(PG_GETARG_TEXT_PP(n)), TEXTOID, -1));
+	else
+		array = PG_GETARG_ARRAYTYPE_P(n);
+	if (ARR_NDIM(array) > 1)
+		pe_refuse_parameter(what, "an array of several dimensions", "a list");
+	element = ARR_ELEMTYPE(array);
+	get_typlenbyvalalign(element, &length, &byvalue, &align);
+	deconstruct_array(array, element, length, byvalue, align, &elements, &nulls, count);
+	getTypeOutputInfo(element, &output, &varlena);
+	texts = palloc(Max(*count, 1) * sizeof(char *));
+	for (int i = 0; i < *count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s must not contain nulls", what)));
+		texts[i] = OidOutputFunctionCall(output, elements[i]);
+	}
+	return texts;
+}
+
+static Datum
+parse_value(const declaration *d, char *text)
+{
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(d->type, &input, &parameter);
+	return OidInputFunctionCall(input, text, parameter, -1);
+}
+
+static bool
+is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+/* An edge in the column's type; a fraction between integers is rounded up. */
+static Datum
+parse_edge(const declaration *d, char *text)
+{
+	Datum		number;
+
+	if (!is_integer(d->type))
+		return parse_value(d, text);
+	number = DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	if (!pe_datum_is_finite(NUMERICOID, number))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the edges of attribute \"%s\" must be finite", d->column)));
+	return pe_datum_of_int(d->type, DatumGetInt64(DirectFunctionCall1(numeric_int8,
+																		DirectFunctionCall1(numeric_ceil, number))));
+}
+
+static Datum
+parse_finite_edge(const declaration *d, char *text)
+{
+	Datum		edge = parse_edge(d, text);
+
+	if (!pe_datum_is_finite(d->type, edge))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the edges of attribute \"%s\" must be finite", d->column)));
+	return edge;
+}
+
+Datum
+pe_sql_add_levels(PG_FUNCTION_ARGS)
+{
+	declaration d;
+	char	  **texts;
+	Datum	   *values;
+	int			count;
+
+	begin_declaration(&d, fcinfo, PE_LEVELS, 3);
+	texts = list_argument(fcinfo, 2, "levels", &count);
+	values = palloc(Max(count, 1) * sizeof(Datum));
+	for (int i = 0; i < count; i++)
+		values[i] = parse_value(&d, texts[i]);
+	set_points(&d, values, count);
+	end_declaration(&d);
+	PG_RETURN_VOID();
+}
+
+Datum
+pe_sql_add_edges(PG_FUNCTION_ARGS)
+{
+	declaration d;
+	char	  **texts;
+	Datum	   *values;
+	int			count;
+
+	begin_declaration(&d, fcinfo, PE_BINS, 3);
+	texts = list_argument(fcinfo, 2, "edges", &count);
+	values = palloc(Max(count, 1) * sizeof(Datum));
+	for (int i = 0; i < count; i++)
+		values[i] = parse_finite_edge(&d, texts[i]);
+	set_points(&d, values, count);
+	end_declaration(&d);
+	PG_RETURN_VOID();
+}
+
+/* A bound of equal bins as text: of any type, or a literal. */
+static char *
+bound_argument(FunctionCallInfo fcinfo, int n, const char *what)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, n);
+	Oid			output;
+	bool		varlena;
+
+	if (PG_ARGISNULL(n))
+		pe_refuse_null(what);
+	getTypeOutputInfo(type, &output, &varlena);
+	return OidOutputFunctionCall(output, PG_GETARG_DATUM(n));
+}
+
+/* lower + (upper - lower) i / bins, to the digits that numeric's division keeps. */
+static Datum
+equal_numeric_edge(Datum lower, Datum upper, int i, int bins)
+{
+	Datum		width = DirectFunctionCall2(numeric_sub, upper, lower);
+	Datum		step = DirectFunctionCall2(numeric_mul, width, NumericGetDatum(int64_to_numeric(i)));
+
+	step = DirectFunctionCall2(numeric_div, step, NumericGetDatum(int64_to_numeric(bins)));
+	return DirectFunctionCall1(numeric_trim_scale, DirectFunctionCall2(numeric_add, lower, step));
+}
+
+/* Edge i of equal bins: exact for discrete types, rounded up; the type's own arithmetic for others. */
+static Datum
+equal_edge(const declaration *d, Datum lower, Datum upper, int i, int bins)
+{
+	pe_point	low = pe_point_of_datum(d->type, lower);
+	pe_point	high = pe_point_of_datum(d->type, upper);
+	double		width;
+
+	if (i == 0 || i == bins)
+		return i == 0 ? lower : upper;
+	if (d->type == NUMERICOID)
+		return equal_numeric_edge(lower, upper, i, bins);
+	if (d->attribute.key == PE_KEY_INT)
+		return pe_datum_of_int(d->type, (int64) (low.i + (((pe_i128) high.i - low.i) * i + bins - 1) / bins));
+	width = (high.f - low.f) * i;
+	width = isinf(width) ? (high.f / bins - low.f / bins) * i : width / bins;
+	return d->type == FLOAT4OID ? Float4GetDatum((float4) (low.f + width)) : Float8GetDatum(low.f + width);
+}
+
+Datum
+pe_sql_add_bins(PG_FUNCTION_ARGS)
+{
+	int			bins = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4);
+	declaration d;
+	Datum		lower;
+	Datum		upper;
+	Datum	   *values;
+
+	begin_declaration(&d, fcinfo, PE_BINS, 5);
+	if (bins < 1 || bins > PE_MAX_CELLS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bins must be between 1 and %d", PE_MAX_CELLS)));
+	lower = parse_finite_edge(&d, bound_argument(fcinfo, 2, "lower"));
+	upper = parse_finite_edge(&d, bound_argument(fcinfo, 3, "upper"));
+	values = palloc((bins + 1) * sizeof(Datum));
+	for (int i = 0; i <= bins; i++)
+		values[i] = equal_edge(&d, lower, upper, i, bins);
+	set_points(&d, values, bins + 1);
+	end_declaration(&d);
+	PG_RETURN_VOID();
+}
