@@ -20,8 +20,8 @@ extern pe_dataset *pe_own_dataset(const char *name);
 extern void pe_check_epsilon(double epsilon);
 extern void pe_check_delta(double delta);
 
-extern void pe_refuse_null(const char *name) pg_attribute_noreturn();
-extern void pe_refuse_parameter(const char *name, const char *value, const char *expected) pg_attribute_noreturn();
-extern void pe_refuse_feature(const char *what, const char *hint) pg_attribute_noreturn();
+extern void pe_refuse_null(const char *name) __attribute__((noreturn));
+extern void pe_refuse_parameter(const char *name, const char *value, const char *expected) __attribute__((noreturn));
+extern void pe_refuse_feature(const char *what, const char *hint) __attribute__((noreturn));
 
 #endif

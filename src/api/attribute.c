@@ -214,7 +214,7 @@ enum_labels(Oid type, int *count)
 Datum
 pe_sql_add_own_levels(PG_FUNCTION_ARGS)
 {
-	static Datum both[2] = {BoolGetDatum(false), BoolGetDatum(true)};
+	Datum		both[2] = {BoolGetDatum(false), BoolGetDatum(true)};
 	declaration d;
 	Datum	   *labels;
 	int			count = 2;

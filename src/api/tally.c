@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"	/* VARDATA and its kin, in every version */
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

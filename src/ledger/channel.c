@@ -156,10 +156,10 @@ start_worker(BackgroundWorkerHandle **handle)
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_ConsistentState;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, "pg_epsilon", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "pe_worker_main", sizeof(worker.bgw_function_name));
+	snprintf(worker.bgw_library_name, sizeof(worker.bgw_library_name), "pg_epsilon");
+	snprintf(worker.bgw_function_name, sizeof(worker.bgw_function_name), "pe_worker_main");
 	snprintf(worker.bgw_name, sizeof(worker.bgw_name), "pg_epsilon ledger of database %u", MyDatabaseId);
-	strlcpy(worker.bgw_type, "pg_epsilon ledger", sizeof(worker.bgw_type));
+	snprintf(worker.bgw_type, sizeof(worker.bgw_type), "pg_epsilon ledger");
 	worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
 	worker.bgw_notify_pid = MyProcPid;
 	return RegisterDynamicBackgroundWorker(&worker, handle);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"	/* VARDATA and its kin, in every version */
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "port/pg_bswap.h"

@@ -6,6 +6,7 @@
 
 #include "mechanism/bits.h"
 #include "mechanism/gauss.h"
+#include "mechanism/strip.h"
 
 #define NANO UINT64_C(1000000000)
 
@@ -54,6 +55,24 @@ saturated_sum(pe_i128 a, pe_i128 b)
 	return (int64_t) sum;
 }
 
+static void
+add_noise(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits, int64_t *released)
+{
+	for (size_t i = 0; i < count; i++)
+		released[i] = saturated_sum(exact[i], pe_gauss_draw(noise, bits));
+}
+
+static void
+add_noise_by_table(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits, int64_t *released)
+{
+	pe_strip	table;
+
+	pe_strip_init(&table, noise, PE_STRIP_REACH);
+	for (size_t i = 0; i < count; i++)
+		released[i] = saturated_sum(exact[i], pe_strip_draw(&table, bits));
+	pe_wipe(&table, sizeof(table));
+}
+
 void
 pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho, int64_t *released)
 {
@@ -66,8 +85,10 @@ pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_
 		pe_bug("Gaussian mechanism cannot be calibrated");
 	pe_gauss_init(&noise, p, q);
 	pe_bits_init(&bits);
-	for (size_t i = 0; i < count; i++)
-		released[i] = saturated_sum(exact[i], pe_gauss_draw(&noise, &bits));
+	if (count >= PE_GAUSSIAN_TABLE_COUNT && pe_strip_in_range(&noise))
+		add_noise_by_table(exact, count, &noise, &bits, released);
+	else
+		add_noise(exact, count, &noise, &bits, released);
 	pe_bits_wipe(&bits);
 	pe_wipe(exact, count * sizeof(*exact));
 }
