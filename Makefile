@@ -20,7 +20,7 @@ REGRESS    =
 ISOLATION  =
 
 # Programs of check-long besides test/t_long/*.pl: each prints TAP.
-LONG       =
+LONG       = scripts/mutate.sh
 
 # ---- Settings ----
 
@@ -80,7 +80,7 @@ endif
 
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
-OUR_GOALS = help deps deps-build check check-long check-layers demo demo-stop bench \
+OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate demo demo-stop bench \
 	unit-binaries unit-san-binaries bench-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
@@ -169,6 +169,8 @@ help:
 	@echo "make demo-stop     stop that server and remove its data"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
 	@echo "make check-long    make check, then the unit tests under valgrind and the long runs"
+	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
+	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
@@ -196,6 +198,16 @@ ifneq ($(filter check-long,$(MAKECMDGOALS)),)
 check-long: deps
 	@scripts/check.sh long
 endif
+
+ifneq ($(filter check-sanitize,$(MAKECMDGOALS)),)
+.PHONY: check-sanitize
+check-sanitize: deps
+	@ONLY="sanitize valgrind" scripts/check.sh long
+endif
+
+.PHONY: mutate
+mutate: deps
+	@scripts/mutate.sh
 
 check-layers:
 	@scripts/check_layers.sh

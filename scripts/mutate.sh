@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Breaks what privacy relies on, one thing at a time, in a copy of the checkout, and sees a test
+# fail for each.  A mutation that no test notices is a failure here.  Prints TAP.
+#
+#   scripts/mutate.sh             all of them
+#   MUTATIONS="name ..."          these only
+#
+# A mutation is a name, a file, a Perl expression that must change it, and the suite and test
+# that must then fail.
+set -u
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+WORK=${PG_EPSILON_OUT:-$ROOT/build}/mutate
+TREE=$WORK/tree
+N=0
+BAD=0
+
+result() { # OK WHAT
+	N=$((N + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $N - $2"
+	else
+		BAD=$((BAD + 1))
+		echo "not ok $N - $2"
+	fi
+}
+
+wanted() {
+	[ -z "${MUTATIONS:-}" ] || [[ " $MUTATIONS " == *" $1 "* ]]
+}
+
+# mutate NAME FILE EXPRESSION SUITE TEST
+mutate() {
+	local name=$1 file=$TREE/$2 log=$WORK/$1.log
+	wanted "$name" || return 0
+	cp "$file" "$WORK/original"
+	perl -0pi -e "$3" "$file"
+	if cmp -s "$file" "$WORK/original"; then
+		result 1 "$name: the expression changes nothing in $2"
+		return
+	fi
+	(cd "$TREE" && env -u PGHOST -u PGPORT -u PGUSER -u MAKEFLAGS -u MAKELEVEL \
+		make check WERROR= ONLY="$4" TESTS="$5") >"$log" 2>&1 </dev/null
+	cp "$WORK/original" "$file"
+	if grep -qE 'The build failed|could not be built' "$log"; then
+		result 1 "$name: the mutated source does not build"
+		tail -n 20 "$log" | sed 's/^/# /'
+	elif grep -qE '^[0-9]+ passed, [1-9][0-9]* failed$' "$log"; then
+		result 0 "$name: $4 $5 notices"
+	else
+		result 1 "$name: $4 $5 does not notice"
+		tail -n 5 "$log" | sed 's/^/# /'
+	fi
+}
+
+rm -rf "$WORK"
+mkdir -p "$TREE" || exit 1
+tar -C "$ROOT" --exclude=./build --exclude=./.git --exclude='*.so' -cf - . | tar -C "$TREE" -xf - || exit 1
+
+mutate sensitivity_halved src/core/strategy.c \
+	's/\*sensitivity_sq = largest \* copies_sq;/*sensitivity_sq = (largest * copies_sq + 3) \/ 4;/' unit test_strategy
+mutate noise_halved src/mechanism/gaussian.c \
+	's/(pe_gaussian_calibrate\(sensitivity_sq, )nano_rho/${1}4 * nano_rho/' unit test_gauss
+mutate step_doubled src/mechanism/gaussian.c \
+	's/pe_gauss_draw\(noise, bits\)/2 * (pe_gauss_draw(noise, bits) \/ 2)/; s/pe_strip_draw\(&table, bits\)/2 * (pe_strip_draw(&table, bits) \/ 2)/' \
+	unit test_gauss
+mutate charge_dropped src/ledger/charge.c \
+	's/\n\tpe_access_write\(&budget, own, NULL\);//' tap 010_charges
+mutate cap_dropped src/ledger/charge.c \
+	's/(!pe_filter_accepts\(state.limit, state.spent, cost\)) \|\|\s*!pe_filter_accepts\(state.cap_limit, state.cap_spent, cap_cost\)/$1/; s/CONSTRAINT dataset_rho[^\n]*\n//' \
+	tap 012_race
+mutate flush_dropped src/ledger/worker.c \
+	's/\{"synchronous_commit", "on"\},/{"synchronous_commit", "off"},/' tap 010_charges
+mutate own_changes_visible src/ledger/door.c \
+	's/\n\tGetActiveSnapshot\(\)->curcid = FirstCommandId;//' tap 030_attacks
+mutate replay_free_for_others src/ledger/charge.c \
+	's/find_release\(request, reply, &paid\) && paid/find_release(request, reply, \&paid)/' tap 011_transactions
+mutate writers_admitted src/ledger/door.c \
+	's/\n\tcheck_writes_nothing\(question->dataset, GetUserId\(\)\);//' tap 030_attacks
+mutate scan_error_shown src/ledger/door.c \
+	's/d->reading && !is_ordinary_error/false \&\& !is_ordinary_error/' tap 030_attacks
+mutate budget_rounded_up src/accounting/filter.c \
+	's/pe_nano_rho_of_epsilon\(epsilon, delta \/ 2\)/pe_nano_rho_of_epsilon(epsilon, delta \/ 2) + 1/' unit test_accounting
+mutate nulls_in_bin_0 src/core/domain.c \
+	's/pe_attribute_cells\(attribute\) - 1 : PE_DROPPED;/pe_attribute_cells(attribute) - 1 : 0;/' regress exact
+mutate counters_on src/ledger/door.c \
+	's/\n\t\t\{"track_counts", "off"\},//' tap 040_visible
+mutate quantum_off src/ledger/door.c \
+	's/(int64\s+quantum = )[^;]*;/${1}0;/' tap 042_time
+
+echo "1..$N"
+rm -rf "$TREE"
+[ "$N" -gt 0 ] && [ "$BAD" = 0 ]
