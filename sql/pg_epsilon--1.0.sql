@@ -39,6 +39,7 @@ CREATE TABLE dp.dataset (
     epsilon_limit bigint CHECK (epsilon_limit >= 0),
     epsilon_spent bigint CHECK (epsilon_spent >= 0),
     version integer NOT NULL DEFAULT 1,
+    declared_version integer NOT NULL DEFAULT 1,
     unit_key bytea NOT NULL,
     identity text NOT NULL,
     charges bigint NOT NULL DEFAULT 0,
@@ -52,6 +53,7 @@ CREATE UNIQUE INDEX dataset_name ON dp.dataset (dataset) WHERE NOT dropped;
 COMMENT ON TABLE dp.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges';
 COMMENT ON COLUMN dp.dataset.dropped IS 'unregistered: cap, spent and charges are kept and resumed by a new registration of the relation';
 COMMENT ON COLUMN dp.dataset.version IS 'version of the data; a release is replayed within its version only';
+COMMENT ON COLUMN dp.dataset.declared_version IS 'first version with the attributes as they are now; the cells of earlier releases had other meanings';
 COMMENT ON COLUMN dp.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
 COMMENT ON COLUMN dp.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
 COMMENT ON COLUMN dp.dataset.rho_limit IS 'cap in 1e-9';

@@ -8,8 +8,6 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 
 #include "api/label.h"
 #include "api/question.h"
@@ -22,6 +20,11 @@ PG_FUNCTION_INFO_V1(pe_sql_cells);
 typedef struct stored_release
 {
 	int64		id;
+	int			version;		/* of the data it is from */
+	int			attributes;
+	char	  **names;
+	char	   *workload_text;
+	bytea	   *payload;
 	pe_dataset *dataset;
 	pe_column  *columns;
 	pe_domain  *domain;
@@ -71,61 +74,50 @@ parse_u128(const char *digits)
 	return number;
 }
 
+/* The row of a release, if the current user may read it. */
 static void
-load_release(int64 id, stored_release *r)
+read_row(stored_release *r)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, sensitivity_sq::text, rho, payload "
 	"FROM dp.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
-	Datum		key[1] = {Int64GetDatum(id)};
-	pe_workload_error error;
+	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
-	const char **names;
-	char	   *workload;
-	Datum	   *elements;
-	bool	   *nulls;
-	bool		isnull;
 	int64		dataset;
-	int			version;
-	int			count;
+	bool		isnull;
 
-	r->id = id;
 	pe_access_begin(&access);
 	if (pe_access_read(&find, key, NULL) != 1)
-		refuse_release(id);
+		refuse_release(r->id);
 	dataset = pe_access_int64(0, 1);
-	version = (int) pe_access_int64(0, 2);
-	workload = pe_access_text(0, 4);
+	r->version = (int) pe_access_int64(0, 2);
+	r->names = pe_access_texts(0, 3, &r->attributes);
+	r->workload_text = pe_access_text(0, 4);
 	r->stderr_ = pe_histogram_stderr(parse_u128(pe_access_text(0, 5)), pe_access_int64(0, 6));
-	elements = NULL;
-	{
-		Datum		array = pe_access_datum(0, 3, &isnull);
-		Datum		payload = pe_access_datum(0, 7, &isnull);
-
-		pe_access_end(&access);
-		deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &count);
-		r->value = pe_payload_read(DatumGetByteaPP(payload), &r->values);
-	}
-	names = palloc(Max(count, 1) * sizeof(char *));
-	for (int i = 0; i < count; i++)
-		names[i] = TextDatumGetCString(elements[i]);
+	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
+	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
-	if (r->dataset == NULL || (!paid_for(id) && !pe_dataset_owned_by(r->dataset, GetUserId())))
-		refuse_release(id);
-	if (r->dataset->version < version)
-		elog(ERROR, "release " INT64_FORMAT " is of a version that its dataset never had", id);
-	r->columns = pe_columns_load(r->dataset, (char **) names, &count);
-	r->domain = pe_columns_domain(r->columns, count);
-	if (!pe_workload_parse(workload, names, count, &r->workload, &error))
-		elog(ERROR, "the workload of release " INT64_FORMAT " cannot be read: %s", id, error.message);
+	if (r->dataset == NULL || (!paid_for(r->id) && !pe_dataset_owned_by(r->dataset, GetUserId())))
+		refuse_release(r->id);
 }
 
 static void
 load(void *argument)
 {
 	stored_release *r = argument;
+	pe_workload_error error;
 
-	load_release(r->id, r);
+	read_row(r);
+	if (r->version < r->dataset->declared_version)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the attributes of dataset \"%s\" were declared anew after release " INT64_FORMAT,
+						r->dataset->name, r->id)));
+	r->value = pe_payload_read(r->payload, &r->values);
+	r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
+	r->domain = pe_columns_domain(r->columns, r->attributes);
+	if (!pe_workload_parse(r->workload_text, (const char *const *) r->names, r->attributes, &r->workload, &error))
+		elog(ERROR, "the workload of release " INT64_FORMAT " cannot be read: %s", r->id, error.message);
 }
 
 static void

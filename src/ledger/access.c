@@ -6,7 +6,9 @@
 
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -34,6 +36,7 @@ pe_access_begin(pe_access *access)
 	pin("extra_float_digits", "1");
 	pin("datestyle", "ISO, YMD");
 	pin("timezone", "UTC");
+	pin("quote_all_identifiers", "off");
 }
 
 void
@@ -119,6 +122,26 @@ pe_access_int64(uint64 row, int column)
 		default:
 			elog(ERROR, "column %d of a statement of the ledger is not an integer", column);
 	}
+}
+
+char **
+pe_access_texts(uint64 row, int column, int *count)
+{
+	MemoryContext spi = CurrentMemoryContext;
+	bool		isnull;
+	Datum		array = pe_access_datum(row, column, &isnull);
+	char	  **texts;
+	Datum	   *elements;
+	bool	   *nulls;
+
+	/* beside the array: it outlives pe_access_end */
+	MemoryContextSwitchTo(GetMemoryChunkContext(DatumGetPointer(array)));
+	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
+	texts = palloc0(Max(*count, 1) * sizeof(char *));
+	for (int i = 0; i < *count; i++)
+		texts[i] = TextDatumGetCString(elements[i]);
+	MemoryContextSwitchTo(spi);
+	return texts;
 }
 
 char *

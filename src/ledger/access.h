@@ -42,6 +42,7 @@ extern uint64 pe_access_read(pe_statement *statement, Datum *values, const char 
 
 /* Column (from 1) of a row of the last result, in the caller's memory; NULL for null text. */
 extern char *pe_access_text(uint64 row, int column);
+extern char **pe_access_texts(uint64 row, int column, int *count);	/* a text[] that is not null */
 extern int64 pe_access_int64(uint64 row, int column);
 extern Datum pe_access_datum(uint64 row, int column, bool *isnull);
 

@@ -128,7 +128,8 @@ pin_settings(void)
 		{"log_planner_stats", "off"},
 		{"log_executor_stats", "off"},
 		{"trace_sort", "off"},
-		{"client_min_messages", "warning"},
+		{"client_min_messages", "error"},
+		{"exit_on_error", "off"},	/* a FATAL error would show what forget_error hides */
 		{"search_path", "pg_catalog, pg_temp"},
 		{"row_security", "off"},
 		{"plan_cache_mode", "force_generic_plan"},

@@ -32,7 +32,7 @@
 
 #define DATASET_COLUMNS \
 	"SELECT id, dataset, relation_oid::int8, owner, unit, max_rows, neighbours, accounting, epsilon, delta, " \
-	"rho_limit, rho_spent, delta_limit, delta_spent, version, identity, xmin::text, dropped FROM dp.dataset "
+	"rho_limit, rho_spent, delta_limit, delta_spent, version, identity, xmin::text, declared_version FROM dp.dataset "
 
 static pe_dataset *
 dataset_of_row(uint64 row)
@@ -58,6 +58,7 @@ dataset_of_row(uint64 row)
 	dataset->delta_spent = pe_access_int64(row, 14);
 	dataset->version = (int) pe_access_int64(row, 15);
 	dataset->identity = pe_access_text(row, 16);
+	dataset->declared_version = (int) pe_access_int64(row, 18);
 	dataset->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 17), NULL, 10));
 	return dataset;
 }
@@ -206,20 +207,6 @@ column_type(const pe_dataset *dataset, const char *attribute, const char *declar
 	return getBaseType(type);
 }
 
-static char **
-text_array(Datum array, int *count)
-{
-	Datum	   *elements;
-	bool	   *nulls;
-	char	  **strings;
-
-	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
-	strings = palloc0(Max(*count, 1) * sizeof(char *));
-	for (int i = 0; i < *count; i++)
-		strings[i] = TextDatumGetCString(elements[i]);
-	return strings;
-}
-
 /* The declared texts as points: parsed by the type's own input function. */
 static void
 parse_points(pe_column *column, int count)
@@ -238,12 +225,11 @@ parse_points(pe_column *column, int count)
 static void
 column_of_row(pe_dataset *dataset, uint64 row, pe_column *column)
 {
-	bool		isnull;
 	int			count;
 
 	column->name = pe_access_text(row, 1);
 	column->type = column_type(dataset, column->name, pe_access_text(row, 2));
-	column->points = text_array(pe_access_datum(row, 4, &isnull), &count);
+	column->points = pe_access_texts(row, 4, &count);
 	column->domain.kind = strcmp(pe_access_text(row, 3), "levels") == 0 ? PE_LEVELS : PE_BINS;
 	column->domain.outside = (pe_outside) pe_access_text(row, 5)[0];
 	column->domain.nulls = (pe_nulls) pe_access_text(row, 6)[0];
@@ -400,7 +386,7 @@ resume(pe_dataset *old, const char *name, double epsilon, double delta, pe_cost 
 	   const char *neighbours, const char *accounting)
 {
 	static pe_statement update = {NULL, "UPDATE dp.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
-		"rho_limit = $5, delta_limit = $6, owner = $7, version = version + 1 WHERE id = $1", 7,
+		"rho_limit = $5, delta_limit = $6, owner = $7, version = version + 1, declared_version = version + 1 WHERE id = $1", 7,
 	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID}};
 	Datum		values[7] = {
 		Int64GetDatum(old->id), CStringGetTextDatum(name), Float8GetDatum(epsilon), Float8GetDatum(delta),

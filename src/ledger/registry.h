@@ -28,7 +28,8 @@ typedef struct pe_dataset
 	int64		rho_spent;
 	int64		delta_limit;	/* atto */
 	int64		delta_spent;
-	int			version;
+	int			version;		/* of the data */
+	int			declared_version;	/* the first with these attributes */
 	char	   *identity;
 	bool		changed_here;	/* by the caller's own open transaction */
 } pe_dataset;

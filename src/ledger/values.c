@@ -184,7 +184,7 @@ bytes_of_datum(Oid type, Datum value, const char **data, uint32 *size)
 	else
 	{
 		packed = (struct varlena *) DatumGetPointer(value);
-		if (VARATT_IS_EXTENDED(packed) && !VARATT_IS_SHORT(packed))
+		if (VARATT_IS_EXTERNAL(packed) || VARATT_IS_COMPRESSED(packed))
 			packed = PG_DETOAST_DATUM_PACKED(value);
 		*data = VARDATA_ANY(packed);
 		*size = VARSIZE_ANY_EXHDR(packed);
