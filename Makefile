@@ -16,8 +16,8 @@ API        = module arguments rows owner attribute question label histogram rele
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
-REGRESS    =
-ISOLATION  =
+REGRESS    = install owner attributes budgets histogram exact quote errors views
+ISOLATION  = owner_changes replay register
 
 # Programs of check-long besides test/t_long/*.pl: each prints TAP.
 LONG       = scripts/mutate.sh

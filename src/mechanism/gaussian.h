@@ -20,9 +20,9 @@
  * (one answer) and Theorem 14 (vectors): if sum_i (a_i - a'_i)^2 / sigma^2 <=
  * 2 rho for all neighbours, integers a = A x, a' = A x', then a + Y is rho-zCDP.
  *
- * The samplers are exact (gauss.h, strip.h).  Bringing y_i into the range of int64 is a
- * function of y_i alone: post-processing, which costs nothing and hides only
- * what would not fit.
+ * The samplers are exact (gauss.h, strip.h).  Bringing y_i into the range of
+ * int64 is a function of y_i alone: post-processing, which costs nothing and
+ * hides only what would not fit.
  */
 #ifndef PE_MECHANISM_GAUSSIAN_H
 #define PE_MECHANISM_GAUSSIAN_H
@@ -38,9 +38,9 @@
  * width allows one; below, without (gauss.h).  The law is the same.
  *
  * Measured by test/bench/bench_sampler.c with RAND_bytes: a table costs 6.4
- * microseconds and saves 39 ns per draw, which pays from 165 draws on for sigma
- * from 1e4 to 2^50 (138 at 100, 61 at 10, 14 at 1); with getrandom(2), from
- * 110.  Near the break-even either choice costs a few microseconds at most.
+ * microseconds and saves 40 ns per draw, which pays from 145 to 170 draws on for
+ * sigma from 1e4 to 2^50 (140 at 100, 60 at 10, 14 at 1); with getrandom(2),
+ * from 110.  Near the break-even either choice costs a few microseconds at most.
  */
 #define PE_GAUSSIAN_TABLE_COUNT 180
 

@@ -219,8 +219,9 @@ throw_coins(pe_bits *bits, unsigned *n)
  * Decides on *k, proposed in the given strip with the first bits of V, where
  * these are not below the quick bound.  In the tail it first moves *k.
  *
- * The claim is V 2^-n W < w F exp(-x), n = 0 but for the tail: V 2^-n is a uniform
- * real with n zeros put before its bits.
+ * The claim is V 2^-n W < w F exp(-x), n = 0 but for the tail: V 2^-n has n zeros
+ * and then V's bits, of which first holds the beginning; the others are drawn
+ * when they are needed.
  *
  * In double, x has a relative error below 8 u < 2^-50 (strip.h).  While x <= 2^40
  * that is at most 2^-10, which exp turns into a relative error below

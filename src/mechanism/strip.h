@@ -56,7 +56,8 @@
  *
  * Ranges.  sigma < 2^56 is required, p < 2^127, q < 2^64:
  *
- * - K < 9 sigma + 1 + sigma/6 + 1 and n <= 63 make k < 74 * 2^56 < 2^63.
+ * - K < 9 sigma + sigma/6 + 2, D <= sigma + 1 and n <= 63 make every k < 73 sigma +
+ *	 65 < 2^63.
  * - The sum of w_i f(a_i) is at least 1/2 and at least the sum of f, which is at
  *	 least sigma sqrt(pi/2) (Poisson summation).  As w_i <= max(1, sigma/6), w_i F
  *	 < 2^64; as D = 1 for sigma < 1 and D <= sigma + 1 <= 2 sigma otherwise,

@@ -1,12 +1,12 @@
 /*
  * bench_sampler.c
- *	  Draws per second of the discrete Gaussian sampler on one core.
+ *	  Draws per second of the discrete Gaussian samplers on one core.
  *
- * CPU time, best of three runs, with the system's randomness fetched by the
- * sampler's own buffer.  With -DPE_BENCH_OPENSSL (link with -lcrypto in place
+ * CPU time, best of five runs, with the system's randomness fetched by the
+ * samplers' own buffer.  With -DPE_BENCH_OPENSSL (link with -lcrypto in place
  * of shim.c) the bytes come from RAND_bytes, as they do in a server built with
  * OpenSSL; otherwise from getrandom(2) through shim.c, which is several times
- * slower.
+ * slower.  The Makefile takes the former where OpenSSL's headers are installed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
@@ -17,6 +17,7 @@
 #include "core/mem.h"
 #include "mechanism/bits.h"
 #include "mechanism/gauss.h"
+#include "mechanism/strip.h"
 
 #ifdef PE_BENCH_OPENSSL
 #include <openssl/rand.h>
@@ -44,11 +45,21 @@ pe_bug(const char *what)
 }
 #define SOURCE "RAND_bytes"
 #else
-#define SOURCE "getrandom(2)"
+#define SOURCE "getrandom(2); without OpenSSL's headers there is no RAND_bytes"
 #endif
 
 #define DRAWS 2000000
-#define RUNS 3
+#define SETUPS 2000
+#define RUNS 5
+
+/* One distribution, prepared for both samplers, and what is drawn, summed. */
+typedef struct subject
+{
+	pe_gauss	gauss;
+	pe_strip	strip;
+	pe_bits		bits;
+	pe_i128		sink;
+} subject;
 
 static double
 cpu_seconds(void)
@@ -59,42 +70,72 @@ cpu_seconds(void)
 	return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
 }
 
-/* Million draws per second of N_Z(0, sigma^2); what is drawn is summed into *sink. */
+static void
+draw_gauss(subject *s)
+{
+	for (int i = 0; i < DRAWS; i++)
+		s->sink += pe_gauss_draw(&s->gauss, &s->bits);
+}
+
+static void
+draw_strip(subject *s)
+{
+	for (int i = 0; i < DRAWS; i++)
+		s->sink += pe_strip_draw(&s->strip, &s->bits);
+}
+
+static void
+set_up_strip(subject *s)
+{
+	for (int i = 0; i < SETUPS; i++)
+	{
+		pe_strip_init(&s->strip, &s->gauss, PE_STRIP_REACH);
+		s->sink += s->strip.tail;
+	}
+}
+
+/* Nanoseconds for each of the count things that run does. */
 static double
-measure(pe_u128 sigma, pe_bits *bits, pe_i128 *sink)
+nanoseconds(void (*run) (subject *s), subject *s, int count)
 {
 	double		best = INFINITY;
-	pe_gauss	g;
 
-	pe_gauss_init(&g, sigma * sigma, 1);
-	for (int run = 0; run < RUNS; run++)
+	for (int i = 0; i < RUNS; i++)
 	{
 		double		start = cpu_seconds();
-		double		taken;
 
-		for (int i = 0; i < DRAWS; i++)
-			*sink += pe_gauss_draw(&g, bits);
-		taken = cpu_seconds() - start;
-		best = taken < best ? taken : best;
+		run(s);
+		best = fmin(best, cpu_seconds() - start);
 	}
-	return DRAWS / best / 1e6;
+	return best / count * 1e9;
 }
 
 int
 main(void)
 {
-	const uint64_t sigmas[] = {1, 10, 10000, UINT64_C(1) << 20, UINT64_C(1) << 31, UINT64_C(1) << 50};
-	static pe_bits bits;
-	pe_i128		sink = 0;
+	const uint64_t sigmas[] = {1, 10, 100, 10000, UINT64_C(1) << 20, UINT64_C(1) << 31, UINT64_C(1) << 50};
+	static subject s;
 	double		start;
 
-	pe_bits_init(&bits);
+	pe_bits_init(&s.bits);
 	start = cpu_seconds();
 	for (int i = 0; i < 2000; i++)
-		pe_bits_refill(&bits);
+		pe_bits_refill(&s.bits);
 	printf("random source " SOURCE ": %.2f GB/s\n", 2000.0 * PE_BITS_BYTES / (cpu_seconds() - start) / 1e9);
+	printf("%18s %15s %15s %15s %18s\n", "sigma", "fused CKS, M/s", "strips, M/s", "set-up, us", "break-even, draws");
 	for (size_t i = 0; i < sizeof(sigmas) / sizeof(sigmas[0]); i++)
-		printf("sigma %18.0f: %6.1f million draws/s\n", (double) sigmas[i], measure(sigmas[i], &bits, &sink));
-	pe_bits_wipe(&bits);
-	return sink == 1;
+	{
+		double		gauss;
+		double		strip;
+		double		set_up;
+
+		pe_gauss_init(&s.gauss, (pe_u128) sigmas[i] * sigmas[i], 1);
+		set_up = nanoseconds(set_up_strip, &s, SETUPS);
+		gauss = nanoseconds(draw_gauss, &s, DRAWS);
+		strip = nanoseconds(draw_strip, &s, DRAWS);
+		printf("%18.0f %15.1f %15.1f %15.1f %18.0f\n", (double) sigmas[i], 1e3 / gauss, 1e3 / strip, set_up / 1e3,
+			   set_up / (gauss - strip));
+	}
+	pe_bits_wipe(&s.bits);
+	return s.sink == 1;
 }
