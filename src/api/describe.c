@@ -105,7 +105,9 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 	for (int i = 0; i < count; i++)
 		describe_attribute(result, &columns[i]);
 	if (count > 0)
-		line(result, "ask: SELECT * FROM dp.quote('%s', '{%s}', epsilon => 0.1), then dp.histogram with the same arguments",
-			 dataset->name, columns[0].name);
+	{
+		line(result, "ask: SELECT * FROM dp.quote('%s', '{%s}', epsilon => 0.1)", dataset->name, columns[0].name);
+		line(result, "  and then dp.histogram with the same arguments");
+	}
 	return (Datum) 0;
 }

@@ -31,7 +31,7 @@ static struct
 typedef enum fate
 {
 	ANSWERED,
-	WORKER_LEFT,				/* in good order: it never looked at the message */
+	WORKER_LEFT,				/* it never looked at the message: left in good order, or died before */
 	WORKER_DIED
 } fate;
 
@@ -252,12 +252,13 @@ receive(StringInfo answer)
 	}
 }
 
+/* The queue shows the end of a message last: one that could not be sent was not looked at. */
 static fate
 send_message(StringInfo message)
 {
 	shm_mq_result result = shm_mq_send(channel.request, message->len, message->data, false, true);
 
-	return result == SHM_MQ_SUCCESS ? ANSWERED : gone();
+	return result == SHM_MQ_SUCCESS ? ANSWERED : WORKER_LEFT;
 }
 
 /* Raises an error of the worker as the caller's own. */

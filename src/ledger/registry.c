@@ -22,6 +22,7 @@
 
 #include "accounting/filter.h"
 #include "ledger/access.h"
+#include "ledger/errors.h"
 #include "ledger/registry.h"
 #include "ledger/values.h"
 
@@ -363,6 +364,31 @@ check_not_registered(Oid relation)
 	}
 }
 
+/*
+ * PE002 if what is spent of the relation, under its name or its OID, is written
+ * in a row that is not of here: a restored table must not begin a new ledger.
+ */
+static void
+check_not_frozen(Oid relation, Datum schema, Datum name)
+{
+	static pe_statement same = {NULL, DATASET_COLUMNS "WHERE (relation_schema = $1 AND relation_name = $2) "
+		"OR (relation_oid = $3 AND pg_catalog.split_part(identity, '/', 3)::int8 = $4::int8)", 4,
+	{TEXTOID, TEXTOID, OIDOID, OIDOID}};
+	Datum		values[4] = {schema, name, ObjectIdGetDatum(relation), ObjectIdGetDatum(MyDatabaseId)};
+	uint64		rows = pe_access_read(&same, values, NULL);
+
+	for (uint64 row = 0; row < rows; row++)
+	{
+		pe_dataset *old = dataset_of_row(row);
+
+		if (pe_identity_is_frozen(old->identity, old->relation))
+			ereport(ERROR,
+					(errcode(ERRCODE_PE_FROZEN),
+					 errmsg("table \"%s\" is frozen as dataset \"%s\"", get_rel_name(relation), old->name),
+					 errdetail("Its ledger was written in another cluster, timeline or database.")));
+	}
+}
+
 /* The row of the same relation that drop_dataset left; NULL if there is none. */
 static pe_dataset *
 find_unregistered(Oid relation)
@@ -453,6 +479,7 @@ pe_dataset_register(const char *name, Oid relation, double epsilon, double delta
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("dataset \"%s\" already exists", name)));
+	check_not_frozen(relation, values[2], values[3]);
 	check_not_registered(relation);
 	old = find_unregistered(relation);
 	if (old != NULL)

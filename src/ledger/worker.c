@@ -317,14 +317,19 @@ leave_clients(void)
 	}
 }
 
+/* Milliseconds that a worker waits for the backend that started it, however short the linger time. */
+#define FIRST_LINGER 1000
+
 /* Serves until nothing has come for the linger time. */
 static void
 serve_until_idle(void)
 {
 	TimestampTz last = GetCurrentTimestamp();
+	bool		served = false;
 
 	for (;;)
 	{
+		int			linger = served ? pe_worker_linger : Max(pe_worker_linger, FIRST_LINGER);
 		long		left;
 
 		CHECK_FOR_INTERRUPTS();
@@ -337,10 +342,11 @@ serve_until_idle(void)
 		if (serve_clients())
 		{
 			last = GetCurrentTimestamp();
+			served = true;
 			continue;
 		}
 		left = owes_releases() ? 60 * 1000
-			: TimestampDifferenceMilliseconds(GetCurrentTimestamp(), TimestampTzPlusMilliseconds(last, pe_worker_linger));
+			: TimestampDifferenceMilliseconds(GetCurrentTimestamp(), TimestampTzPlusMilliseconds(last, linger));
 		if (left <= 0 && close_mailbox())
 			return;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, Max(left, 1), PG_WAIT_EXTENSION);

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# A private histogram against the plain GROUP BY over the same bins of the same rows, serial and
+# with two workers, interleaved.  The GROUP BY has statistics of its expressions, so that its
+# plan is the best there is; the table is frozen and in shared buffers.  Required: a ratio of at
+# most 0.6.
+#
+#   ROWS=n     rows of the table (default 10 million)
+#   ROUNDS=n   how often each is measured (default 5)
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
+ROWS=${ROWS:-10000000}
+ROUNDS=${ROUNDS:-5}
+LIMIT=0.6
+
+sql() { psql -XqAt -v ON_ERROR_STOP=1 "$@" || exit 1; }
+
+# The table fits a quarter of shared buffers: a scan of a larger one would not stay there.
+choose_user
+data=$(sql -c 'SHOW data_directory')
+sql -c "ALTER SYSTEM SET shared_buffers = '2560MB'" -c 'ALTER SYSTEM SET fsync = off' -c 'ALTER SYSTEM SET autovacuum = off' \
+	-c 'ALTER SYSTEM SET wal_level = minimal' -c 'ALTER SYSTEM SET max_wal_senders = 0' -c "ALTER SYSTEM SET max_wal_size = '8GB'" \
+	-c 'ALTER SYSTEM SET jit = off'
+as_user "$(command -v pg_ctl)" -D "$data" -l "$(dirname "$data")/server.log" -m fast -w restart >/dev/null </dev/null || exit 1
+
+sql <<SQL
+SET client_min_messages = warning;
+CREATE EXTENSION pg_epsilon;
+CREATE ROLE bench_owner;
+CREATE ROLE bench_analyst;
+GRANT CREATE ON SCHEMA public TO bench_owner;
+SET ROLE bench_owner;
+CREATE TABLE measured AS
+	SELECT random() AS x, (random() * 999)::int AS k, (ARRAY['north', 'south', 'east', 'west', 'centre'])[i % 5 + 1] AS s
+	  FROM generate_series(1, $ROWS) i;
+CREATE STATISTICS measured_x ON (width_bucket(x, 0, 1, 100)) FROM measured;
+CREATE STATISTICS measured_k ON (k / 10) FROM measured;
+CREATE STATISTICS measured_ks (ndistinct) ON (k / 10), s FROM measured;
+SELECT dp.create_dataset('measured', 'measured', 1e5) \g /dev/null
+SELECT dp.add_attribute('measured', 'x', 0.0, 1.0, 100) \g /dev/null
+SELECT dp.add_attribute('measured', 'k', 0, 1000, 100) \g /dev/null
+SELECT dp.add_attribute('measured', 's', '{north,south,east,west,centre}') \g /dev/null
+SELECT dp.grant_budget('bench_analyst', 'measured', 1e5) \g /dev/null
+SQL
+sql -c 'VACUUM (FREEZE, ANALYZE) measured' -c 'SELECT count(*) FROM measured' >/dev/null
+
+group_by() {
+	case $1 in
+	x) echo 'SELECT width_bucket(x, 0, 1, 100), count(*) FROM measured GROUP BY 1' ;;
+	k,s) echo 'SELECT k / 10, s, count(*) FROM measured GROUP BY 1, 2' ;;
+	esac
+}
+histogram() { echo "SELECT * FROM dp.histogram('measured', '{$1}', rho => 0.001, fresh => true)"; }
+
+# measure ROLE WORKERS SQL: milliseconds
+measure() {
+	sql -c "LOAD 'pg_epsilon'; SET pg_epsilon.time_quantum = 0; SET ROLE $1; SET max_parallel_workers_per_gather = $2; SET client_min_messages = warning" \
+		-c '\timing on' -c '\o /dev/null' -c "$3" | awk '/^Time:/ { t = $2 } END { print t }'
+}
+
+# plan WORKERS SQL: the nodes of the plan, outermost first
+plan() {
+	sql -c "SET max_parallel_workers_per_gather = $1; EXPLAIN (COSTS OFF) $2" |
+		awk '{ sub(/^[ ->]*/, "") } /Aggregate|Gather|Scan|Sort$/ { printf "%s%s", n++ ? " <- " : "", $0 } END { print "" }'
+}
+
+# least and median of the numbers given
+least() { printf '%s\n' "$@" | sort -g | head -n 1; }
+median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+echo "$ROWS rows, $(sql -c "SELECT pg_size_pretty(pg_relation_size('measured'))"), $ROUNDS rounds; milliseconds: least, median"
+over=0
+for workers in 0 2; do
+	for attributes in x k,s; do
+		groups=()
+		histograms=()
+		ratios=()
+		for ((round = 0; round < ROUNDS; round++)); do
+			g=$(measure bench_owner "$workers" "$(group_by "$attributes")")
+			h=$(measure bench_analyst "$workers" "$(histogram "$attributes")")
+			groups+=("$g")
+			histograms+=("$h")
+			ratios+=("$(awk "BEGIN { print $h / $g }")")
+		done
+		[ "$attributes" = x ] && cells=100 || cells=500
+		awk -v g="$(least "${groups[@]}")" -v gm="$(median "${groups[@]}")" -v h="$(least "${histograms[@]}")" \
+			-v hm="$(median "${histograms[@]}")" -v r="$(median "${ratios[@]}")" \
+			-v what="$cells cells of $attributes, $workers workers" 'BEGIN {
+			printf "%-32s GROUP BY %7.0f %7.0f  private %7.0f %7.0f  ratio of least %.2f, of medians %.2f, median of ratios %.2f\n", what, g, gm, h, hm, h / g, hm / gm, r }'
+		echo "    GROUP BY: $(plan "$workers" "$(group_by "$attributes")")"
+		# the two of a round are measured one after the other, under the same load
+		awk -v r="$(median "${ratios[@]}")" -v limit=$LIMIT 'BEGIN { exit r > limit }' || over=1
+	done
+done
+[ "$over" = 0 ] || {
+	echo "A median of ratios is above $LIMIT."
+	exit 1
+}
