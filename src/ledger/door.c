@@ -223,25 +223,29 @@ scan(const pe_question *question, SPIPlanPtr plan, Datum *values, int64 *counts)
 	}
 }
 
-/* What is an error even while rows are read: nothing the data decides. */
+/*
+ * What is an error even while rows are read: a cancel, a shutdown, and the
+ * failure of a serializable transaction.  Whether the last happens depends on
+ * who else writes, never on a value, and the same would show at COMMIT;
+ * swallowed, it would make an empty answer permanent.  Only the server's own
+ * count, by the source file they are raised in: a foreign server can send any
+ * SQLSTATE, with any text.
+ */
 static bool
-is_ordinary_error(int sqlstate)
+is_ordinary_error(const ErrorData *error)
 {
-	switch (sqlstate)
+	if (error->filename == NULL)
+		return false;
+	switch (error->sqlerrcode)
 	{
 		case ERRCODE_QUERY_CANCELED:
 		case ERRCODE_ADMIN_SHUTDOWN:
 		case ERRCODE_CRASH_SHUTDOWN:
 		case ERRCODE_CANNOT_CONNECT_NOW:
 		case ERRCODE_DATABASE_DROPPED:
-
-			/*
-			 * In a serializable transaction whether it fails depends on who
-			 * else writes, never on a value, and the same would show at
-			 * COMMIT.  Swallowed, it would make an empty answer permanent.
-			 */
+			return strcmp(error->filename, "postgres.c") == 0;
 		case ERRCODE_T_R_SERIALIZATION_FAILURE:
-			return true;
+			return strcmp(error->filename, "postgres.c") == 0 || strcmp(error->filename, "predicate.c") == 0;
 		default:
 			return false;
 	}
@@ -313,7 +317,7 @@ read_rows(door *d)
 
 	if (error == NULL)
 		return;
-	if (d->reading && !is_ordinary_error(error->sqlerrcode))
+	if (d->reading && !is_ordinary_error(error))
 	{
 		forget_error(d, error);
 		return;

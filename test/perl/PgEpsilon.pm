@@ -1,0 +1,355 @@
+# What the TAP tests of pg_epsilon share: a server with a registered table, sessions of
+# ordinary roles, and the ledger's numbers.
+#
+#   use PgEpsilon;
+#   my $node = people_node('main');
+#   my ($status, $out, $err) = ask($node, 'ann', "SELECT * FROM dp.histogram('people', 'age', epsilon => 0.1)");
+#
+# What people_node sets up, in database postgres:
+#   curator   ordinary role; owns table public.people and may create roles' objects in public
+#   ann, bob  ordinary roles with a budget on the dataset; no privilege on the table
+#   people    table (id int, age int 0..99, sex text 'f' or 'm'); dataset of the same name,
+#             attributes age (10 bins from 0 to 100) and sex (levels f, m)
+package PgEpsilon;
+
+use strict;
+use warnings FATAL => 'all';
+
+use Exporter 'import';
+use IO::Socket::UNIX;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use PostgreSQL::Test::BackgroundPsql;
+use Test::More;
+
+# numbers the scripts of bench
+my $benches = 0;
+
+our @EXPORT = qw(people_node add_people add_role ask ask_ok session session_query session_start session_finish session_error
+  ledger ledger_ok
+  nano_of wait_for sqlstate wire bench brake brake_on brake_off);
+
+# people_node NAME, conf => TEXT, rows => N, epsilon => CAP, budget => EPSILON
+# A started server with the extension, the roles and the dataset above.  conf goes to
+# postgresql.conf.  budget 0: nobody gets one.
+sub people_node
+{
+	my ($name, %o) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init;
+	$node->append_conf('postgresql.conf', "max_worker_processes = 16\n" . ($o{conf} // ''));
+	$node->start;
+	$node->safe_psql('postgres', q{
+		CREATE ROLE curator LOGIN;
+		CREATE ROLE ann LOGIN;
+		CREATE ROLE bob LOGIN;
+		GRANT CREATE, USAGE ON SCHEMA public TO curator, ann, bob});
+	add_people($node, 'postgres', 'people', %o);
+	return $node;
+}
+
+# add_people NODE, DATABASE, NAME, rows => N, epsilon => CAP, budget => EPSILON
+# One more table and dataset of this name, owned by curator, with budgets for ann and bob;
+# creates the extension if the database has none.
+sub add_people
+{
+	my ($node, $db, $name, %o) = @_;
+	my $rows = $o{rows} // 3000;
+	my $cap = $o{epsilon} // 20;
+	my $budget = $o{budget} // 8;
+	my $grants = $budget ? join('', map { "SELECT dp.grant_budget('$_', '$name', $budget);\n" } qw(ann bob)) : '';
+
+	$node->safe_psql($db, 'CREATE EXTENSION IF NOT EXISTS pg_epsilon; GRANT CREATE, USAGE ON SCHEMA public TO curator');
+	ask_ok($node, 'curator', qq{
+		CREATE TABLE public.$name (id int, age int, sex text);
+		INSERT INTO public.$name SELECT i, i % 100, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END FROM generate_series(1, $rows) i;
+		SELECT dp.create_dataset('$name', 'public.$name', epsilon => $cap);
+		SELECT dp.add_attribute('$name', 'age', 0, 100, 10);
+		SELECT dp.add_attribute('$name', 'sex', ARRAY['f', 'm']);
+		$grants}, db => $db);
+	return;
+}
+
+# add_role NODE, ROLE, SQL: an ordinary role that may log in; then SQL as curator
+sub add_role
+{
+	my ($node, $role, $sql) = @_;
+
+	$node->safe_psql('postgres', "CREATE ROLE $role LOGIN");
+	ask_ok($node, 'curator', $sql) if $sql;
+	return;
+}
+
+# ask NODE, ROLE, SQL, db => DATABASE, stop => 0|1, psql's own parameters
+# Runs SQL as a role in a session of its own; SQLSTATEs show in the error text.
+# Returns (exit status, output, error text).
+sub ask
+{
+	my ($node, $role, $sql, %o) = @_;
+	my $db = delete $o{db} // 'postgres';
+	my $stop = delete $o{stop} // 1;
+
+	return $node->psql($db, $sql, on_error_stop => $stop,
+		extra_params => [ '-U', $role, '-v', 'VERBOSITY=verbose', @{ delete $o{extra_params} // [] } ], %o);
+}
+
+# ask_ok NODE, ROLE, SQL, db => DATABASE: the output; an error ends the test
+sub ask_ok
+{
+	my ($node, $role, $sql, %o) = @_;
+	my ($status, $out, $err) = ask($node, $role, $sql, %o);
+
+	die "as $role: $sql\n$err" if $status != 0;
+	return $out;
+}
+
+# sqlstate TEXT: the SQLSTATE of the first error in verbose error text, '' if there is none
+sub sqlstate
+{
+	my ($err) = @_;
+
+	return $err =~ /(?:ERROR|FATAL):  ([0-9A-Z]{5}):/ ? $1 : '';
+}
+
+# session NODE, ROLE, db => DATABASE: a PostgreSQL::Test::BackgroundPsql of this role, which
+# stays after an error
+sub session
+{
+	my ($node, $role, %o) = @_;
+	my $session = $node->background_psql($o{db} // 'postgres', on_error_stop => 0,
+		extra_params => [ '-U', $role, '-v', 'VERBOSITY=verbose' ]);
+
+	return $session;
+}
+
+# session_query SESSION, SQL: (output, error text and notices) of SQL in a session
+sub session_query
+{
+	my ($session, $sql) = @_;
+	my $out = $session->query($sql);
+	my $err = $session->{stderr};
+
+	$session->{stderr} = '';
+	return ($out, $err);
+}
+
+# session_start SESSION, SQL: sends SQL and does not wait for what comes of it
+sub session_start
+{
+	my ($session, $sql) = @_;
+
+	$session->query_until(qr/started/, "\\echo started\n$sql\n;\n");
+	return;
+}
+
+# session_finish SESSION: waits for what was started; as session_query
+sub session_finish
+{
+	my ($session) = @_;
+
+	return session_query($session, '');
+}
+
+# session_error SESSION: waits for the error of what was started and ends the session, which
+# the server may have ended before; (output, error text)
+sub session_error
+{
+	my ($session) = @_;
+
+	PostgreSQL::Test::Utils::pump_until($session->{run}, $session->{timeout}, \$session->{stderr}, qr/(ERROR|FATAL):.*\n/);
+	eval { $session->quit };
+	return ($session->{stdout}, $session->{stderr});
+}
+
+# ledger NODE, db => DATABASE, dataset => NAME: what the ledger says of a dataset, as a hash:
+#   charges     number of charges          releases   number of releases
+#   rho         sum of their rho           cap_rho    sum of what they cost the cap
+#   spent       rho spent of the cap       left       rho left of the cap
+#   budget      role => rho spent          limit      role => rho granted
+# all in nano
+sub ledger
+{
+	my ($node, %o) = @_;
+	my $db = $o{db} // 'postgres';
+	my $dataset = $o{dataset} // 'people';
+	my %l;
+
+	@l{qw(id charges rho cap_rho releases spent left)} = split /\|/, $node->safe_psql($db, qq{
+		SELECT d.id, count(c.id), coalesce(sum(c.rho), 0), coalesce(sum(c.cap_rho), 0),
+		       (SELECT count(*) FROM dp.release r WHERE r.dataset_id = d.id), d.rho_spent, d.rho_limit - d.rho_spent
+		  FROM dp.dataset d LEFT JOIN dp.charge c ON c.dataset_id = d.id
+		 WHERE d.dataset = '$dataset' AND NOT d.dropped GROUP BY d.id});
+	for (split /\n/, $node->safe_psql($db,
+			"SELECT role_name, rho_spent, rho_limit FROM dp.budget WHERE dataset_id = $l{id} ORDER BY 1"))
+	{
+		my ($role, $spent, $limit) = split /\|/;
+
+		$l{budget}{$role} = $spent;
+		$l{limit}{$role} = $limit;
+	}
+	return \%l;
+}
+
+# ledger_ok NODE, WHAT, db => DATABASE: one test that the whole ledger agrees with itself:
+# what is spent of every budget and cap is the sum of its charges and within its limit, the
+# charges of a dataset are numbered without a gap, the head of the chain is the hash of the
+# last, and every release has its charge.
+sub ledger_ok
+{
+	my ($node, $what, %o) = @_;
+	my $wrong = $node->safe_psql($o{db} // 'postgres', q{
+		SELECT 'cap of ' || d.dataset FROM dp.dataset d
+		 WHERE d.rho_spent <> (SELECT coalesce(sum(c.cap_rho), 0) FROM dp.charge c WHERE c.dataset_id = d.id)
+		    OR d.rho_spent > d.rho_limit
+		UNION ALL
+		SELECT 'budget of ' || b.role_name FROM dp.budget b
+		 WHERE b.rho_spent <> (SELECT coalesce(sum(c.rho), 0) FROM dp.charge c WHERE c.budget_id = b.id)
+		    OR b.rho_spent > b.rho_limit
+		UNION ALL
+		SELECT 'numbers of ' || d.dataset FROM dp.dataset d
+		 WHERE (d.charges, d.charges) IS DISTINCT FROM
+		       (SELECT (count(*), coalesce(max(c.seq), 0))::record FROM dp.charge c WHERE c.dataset_id = d.id)
+		UNION ALL
+		SELECT 'chain of ' || d.dataset FROM dp.dataset d
+		 WHERE d.charges > 0 AND d.chain_head IS DISTINCT FROM
+		       (SELECT c.hash FROM dp.charge c WHERE c.dataset_id = d.id ORDER BY c.seq DESC LIMIT 1)
+		UNION ALL
+		SELECT 'release ' || r.id FROM dp.release r
+		 WHERE NOT EXISTS (SELECT FROM dp.charge c WHERE c.id = r.charge_id AND c.dataset_id = r.dataset_id AND c.rho = r.rho)});
+
+	is($wrong, '', "$what: the ledger agrees with itself");
+	return;
+}
+
+# nano_of NODE, ROLE, ARGUMENTS: the rho in nano that dp.quote(ARGUMENTS) tells this role
+sub nano_of
+{
+	my ($node, $role, $arguments, %o) = @_;
+
+	return ask_ok($node, $role, "SELECT (rho * 1e9)::numeric::bigint FROM dp.quote($arguments)", %o);
+}
+
+# wait_for NODE, SQL, SECONDS: polls as superuser until SQL gives t; false after SECONDS
+sub wait_for
+{
+	my ($node, $sql, $seconds, %o) = @_;
+	my $until = time() + ($seconds // 30);
+
+	while (time() <= $until)
+	{
+		return 1 if $node->safe_psql($o{db} // 'postgres', $sql) eq 't';
+		select(undef, undef, undef, 0.05);
+	}
+	return 0;
+}
+
+# wire NODE, ROLE, SQL, rows => N, execute => N, db => DATABASE
+# SQL as a prepared statement of the extended protocol, as drivers send it: parsed once, then
+# bound and executed `execute` times [1], each time for at most `rows` rows [0: all].  Returns
+# a list of messages [type, body] from the first answer on.  The connection is dropped without
+# a Terminate message, and, if rows are limited, while the portal is still open.
+sub wire
+{
+	my ($node, $role, $sql, %o) = @_;
+	my $socket = IO::Socket::UNIX->new(Peer => $node->host . '/.s.PGSQL.' . $node->port)
+	  or die "cannot connect: $!";
+	my @messages;
+	my $send = sub {
+		my ($type, $body) = @_;
+		syswrite($socket, $type . pack('N', 4 + length $body) . $body) // die "cannot send: $!";
+	};
+	my $read = sub {
+		my ($size) = @_;
+		my $bytes = '';
+
+		while (length $bytes < $size)
+		{
+			sysread($socket, $bytes, $size - length $bytes, length $bytes) || die 'the server hung up';
+		}
+		return $bytes;
+	};
+	# reads to a message of one of these types
+	my $until = sub {
+		my ($types) = @_;
+
+		for (;;)
+		{
+			my ($type, $size) = unpack('aN', $read->(5));
+
+			push @messages, [ $type, $read->($size - 4) ];
+			return if $type =~ /[$types]/;
+		}
+	};
+
+	$send->('', pack('N', 196608) . join("\0", 'user', $role, 'database', $o{db} // 'postgres') . "\0\0");
+	$until->('ZE');
+	die "cannot connect as $role" if $messages[-1][0] eq 'E';
+	@messages = ();
+	$send->('P', "s\0$sql\0" . pack('n', 0));
+	for (1 .. $o{execute} // 1)
+	{
+		$send->('B', "\0s\0" . pack('nnn', 0, 0, 0));
+		$send->('E', "\0" . pack('N', $o{rows} // 0));
+		# Flush keeps the portal open, Sync ends the transaction
+		$send->(($o{rows} // 0) ? 'H' : 'S', '');
+		$until->(($o{rows} // 0) ? 'sCE' : 'Z');
+	}
+	close $socket;
+	return @messages;
+}
+
+# bench NODE, ROLE, SQL, clients => N, times => N, db => DATABASE, options => [...]
+# Starts pgbench: N clients [8] that run SQL until they have done so N times [1] or it fails,
+# which ends that client alone.  Returns an IPC::Run handle; finish it.
+sub bench
+{
+	my ($node, $role, $sql, %o) = @_;
+	my $script = $node->basedir . '/bench.' . ++$benches . '.sql';
+	my $log = '';
+
+	append_to_file($script, "$sql;\n");
+	return IPC::Run::start(
+		[ $node->installed_command('pgbench'), '-n', '-c', $o{clients} // 8, '-j', 2, '-t', $o{times} // 1,
+			'-f', $script, '-h', $node->host, '-p', $node->port, '-U', $role, @{ $o{options} // [] }, $o{db} // 'postgres' ],
+		'>', \$log, '2>&1');
+}
+
+# brake NODE, db => DATABASE
+# Adds to people a column note, an attribute with cells a, b and other, of which one value is
+# stored out of line.  brake_on locks the index that is needed to read it, as a REINDEX does, so
+# that a scan which reads note stands still, after its charge, until brake_off.  Returns what
+# those two take.
+sub brake
+{
+	my ($node, %o) = @_;
+	my $db = $o{db} // 'postgres';
+
+	ask_ok($node, 'curator', q{
+		ALTER TABLE people ADD COLUMN note text;
+		ALTER TABLE people ALTER COLUMN note SET STORAGE EXTERNAL;
+		UPDATE people SET note = repeat('n', 5000) WHERE id = 1;
+		SELECT dp.add_attribute('people', 'note', ARRAY['a', 'b'], outside => 'other')}, db => $db);
+	return {
+		session => $node->background_psql($db, on_error_stop => 0),
+		index => $node->safe_psql($db, q{SELECT i.indexrelid::regclass FROM pg_index i
+			JOIN pg_class c ON c.reltoastrelid = i.indrelid WHERE c.oid = 'people'::regclass}) };
+}
+
+sub brake_on
+{
+	my ($brake) = @_;
+
+	session_query($brake->{session}, "BEGIN; REINDEX INDEX $brake->{index}");
+	return;
+}
+
+sub brake_off
+{
+	my ($brake) = @_;
+
+	session_query($brake->{session}, 'ROLLBACK');
+	return;
+}
+
+1;

@@ -1,0 +1,340 @@
+# The ledger's worker comes when it is needed and goes when it is not; nothing that happens to
+# it, or around it, loses a charge or lets one through.
+use strict;
+use warnings FATAL => 'all';
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time sleep);
+use PgEpsilon;
+
+my $node = people_node('main', conf => "max_connections = 100\npg_epsilon.worker_linger = '2s'\nlog_min_duration_statement = 0\n");
+my $workers = q{FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};
+my $waiting = q{SELECT EXISTS (SELECT FROM pg_stat_activity
+	WHERE usename = 'ann' AND state = 'active' AND wait_event_type = 'Extension')};
+my $fresh = q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.000001, fresh => true)};
+my $price = 1000;
+
+sub new_request
+{
+	my ($dataset) = @_;
+
+	$price++;
+	return sprintf("'%s', 'age', rho => 0.%06d", $dataset // 'people', $price);
+}
+
+sub wait_until_gone
+{
+	return wait_for($node, "SELECT NOT EXISTS (SELECT $workers)", 10);
+}
+
+# asked WHAT, CODE, charges => N: CODE gets a new request and leaves N charges [1]
+sub asked
+{
+	my ($what, $code, %o) = @_;
+	my $before = ledger($node, %o);
+
+	$code->(new_request());
+	is(ledger($node, %o)->{charges} - $before->{charges}, $o{charges} // 1, "$what: charges");
+	ledger_ok($node, $what, %o);
+	return;
+}
+
+# ---- It comes and goes ----
+
+is($node->safe_psql('postgres', "SELECT count(*) $workers"), '0', 'no worker before the first request');
+my $ann = session($node, 'ann');
+my $bob = session($node, 'bob');
+asked('the first request', sub { session_query($ann, "SELECT * FROM dp.histogram($_[0])") });
+my $pid = $node->safe_psql('postgres', "SELECT pid $workers");
+like($pid, qr/^\d+$/, 'one worker after the first request');
+asked('the second session', sub { session_query($bob, "SELECT * FROM dp.histogram($_[0])") });
+is($node->safe_psql('postgres', "SELECT pid $workers"), $pid, 'two sessions share it');
+is($node->safe_psql('postgres', "SELECT coalesce(query, '') $workers"), '', 'its statements are shown to nobody');
+my $since = time();
+ok(wait_until_gone(), 'it leaves');
+cmp_ok(time() - $since, '>', 0.3, 'but not at once');
+asked('the next request of an old session', sub {
+	my ($out, $err) = session_query($ann, "SELECT count(*) FROM dp.histogram($_[0])");
+	is($out, '10', 'the next request of an old session: answered');
+});
+isnt($node->safe_psql('postgres', "SELECT pid $workers"), $pid, 'by a new worker');
+
+# Requests that meet a worker just leaving: each is answered and charged once.
+$node->safe_psql('postgres', q{ALTER SYSTEM SET pg_epsilon.worker_linger = 0});
+$node->reload;
+wait_until_gone();
+{
+	my $before = ledger($node);
+	ok(bench($node, 'ann', $fresh, clients => 1, times => 40)->finish, 'a worker for each request: all are answered');
+	ok(bench($node, 'ann', $fresh, clients => 4, times => 40, options => [ '-R', '100' ])->finish,
+		'requests to workers that do not linger: all are answered');
+	is(ledger($node)->{charges} - $before->{charges}, 200, 'requests to workers that do not linger: each is charged once');
+	ledger_ok($node, 'requests to workers that do not linger');
+}
+$node->safe_psql('postgres', q{ALTER SYSTEM RESET pg_epsilon.worker_linger});
+$node->reload;
+
+# ---- It dies ----
+
+asked('before it dies', sub { session_query($_, "SELECT * FROM dp.histogram($_[0], fresh => true)") for $ann, $bob }, charges => 2);
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $workers");
+ok(wait_until_gone(), 'an idle worker can be terminated');
+for my $session ($ann, $bob)
+{
+	asked('after it died', sub {
+		my ($out, $err) = session_query($session, "SELECT count(*) FROM dp.histogram($_[0])");
+		is($out, '10', 'after it died: answered');
+		is(sqlstate($err), '', 'after it died: without an error');
+	});
+}
+asked('in a new session after it died', sub {
+	is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($_[0])"), '10', 'in a new session after it died: answered');
+});
+
+# Dying under load: a request may fail, and may then have been charged, never answered for nothing.
+{
+	my $before = ledger($node);
+	my @running = map { bench($node, $_, $fresh, clients => 3, times => 30) } qw(ann bob);
+
+	for (1 .. 5)
+	{
+		$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $workers");
+		sleep(0.1);
+	}
+	eval { $_->finish } for @running;
+	my $after = ledger($node);
+	cmp_ok($after->{charges} - $before->{charges}, '>=', $after->{releases} - $before->{releases},
+		'dying under load: no answer without a charge');
+	ledger_ok($node, 'dying under load');
+	asked('after all that', sub { is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($_[0])"), '10', 'after all that: answered') });
+}
+
+# ---- Between a charge and its release ----
+
+# The worker stays beyond its linger time for a release that is still to come, and if it dies the
+# next one stores it.
+my $brake = brake($node);
+my $standing = q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'ann' AND wait_event_type = 'Lock')};
+
+for my $dies (0, 1)
+{
+	my $what = $dies ? 'dying between charge and release' : 'a long scan';
+
+	asked($what, sub {
+		my $releases = ledger($node)->{releases};
+		my $request = $_[0] =~ s/'age'/'note'/r;
+
+		brake_on($brake);
+		session_start($ann, "SELECT count(*) FROM dp.histogram($request)");
+		ok(wait_for($node, $standing), "$what: the scan stands");
+		if ($dies)
+		{
+			$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $workers");
+			ok(wait_until_gone(), "$what: the worker is gone");
+		}
+		else
+		{
+			sleep(2.5);
+			is($node->safe_psql('postgres', "SELECT count(*) $workers"), '1', "$what: the worker waits");
+		}
+		brake_off($brake);
+		my ($out, $err) = session_finish($ann);
+		like($out, qr/^3$/m, "$what: answered");
+		is(sqlstate($err), '', "$what: without an error");
+		is(ledger($node)->{releases}, $releases + 1, "$what: the release is stored");
+	});
+}
+
+# A session whose request was cancelled on the way gets, for its next one, no answer to the last.
+my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+my $lock = session($node, $superuser);
+for my $where ('in the worker', 'in the scan')
+{
+	my $stands = $where eq 'in the scan' ? $standing : "SELECT EXISTS (SELECT $workers AND wait_event_type = 'Lock')";
+
+	asked("cancelled $where", sub {
+		my $charges = ledger($node)->{charges};
+		my $request = $_[0] =~ s/'age'/'note'/r;
+
+		brake_on($brake) if $where eq 'in the scan';
+		session_query($lock, 'BEGIN; LOCK TABLE dp.charge IN SHARE MODE') if $where eq 'in the worker';
+		session_start($ann, "SELECT count(*) FROM dp.histogram($request)");
+		ok(wait_for($node, $stands), "cancelled $where: it stands");
+		$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE usename = 'ann'});
+		is(sqlstate((session_finish($ann))[1]), '57014', "cancelled $where: it fails");
+		session_query($lock, 'ROLLBACK');
+		brake_off($brake);
+		ok(wait_for($node, "SELECT count(*) = $charges + 1 FROM dp.charge WHERE dataset = 'people'"),
+			"cancelled $where: it stays charged");
+		my ($out, $err) = session_query($ann, $fresh);
+		is($out, '2', "cancelled $where: the next request of the session is answered");
+		like($err, qr/rho 1e-06/, "cancelled $where: and charged what it costs");
+	}, charges => 2);
+}
+$_->quit for $lock, $brake->{session};
+
+# ---- Somebody holds the budget or the dataset ----
+
+add_people($node, 'postgres', 'others');
+my $owner = session($node, 'curator');
+for my $change (q{dp.grant_budget('ann', 'people', 9)}, q{dp.new_version('people')})
+{
+	session_query($owner, "BEGIN; SELECT $change");
+	asked("waiting for $change", sub {
+		my $started = time();
+		session_query($ann, q{SET pg_epsilon.charge_timeout = '2s'});
+		session_start($ann, "SELECT * FROM dp.histogram($_[0])");
+		my $others = new_request('others');
+		is(ask_ok($node, 'bob', "SELECT count(*) FROM dp.histogram($others)"), '10', "waiting for $change: another dataset is served meanwhile");
+		is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE usename = 'ann' AND state = 'active'}),
+			'1', "waiting for $change: while the first one waits");
+		my ($out, $err) = session_finish($ann);
+		is(sqlstate($err), '55P03', "waiting for $change: it gives up");
+		like($err, qr/Nothing was charged/, "waiting for $change: and says that nothing was charged");
+		cmp_ok(time() - $started, '>', 1.9, "waiting for $change: after the timeout");
+		session_query($ann, 'RESET pg_epsilon.charge_timeout');
+	}, charges => 0);
+	asked("until $change is over", sub {
+		session_start($ann, "SELECT count(*) FROM dp.histogram($_[0])");
+		ok(wait_for($node, $waiting), "until $change is over: it waits");
+		session_query($owner, 'ROLLBACK');
+		my ($out, $err) = session_finish($ann);
+		like($out, qr/^10$/m, "until $change is over: then it is answered");
+	});
+}
+
+# ---- Settings of the database and of the roles ----
+
+asked('before the settings', sub { session_query($ann, "SELECT * FROM dp.histogram($_[0])") });
+ok(wait_until_gone(), 'the worker left');
+$node->safe_psql('postgres', q{
+	CREATE SCHEMA decoy;
+	CREATE TABLE decoy.charge AS SELECT * FROM dp.charge;
+	CREATE FUNCTION decoy.nextval(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
+	GRANT USAGE ON SCHEMA decoy TO PUBLIC});
+for my $whose ('DATABASE postgres', "ROLE \"$superuser\"", 'ROLE ALL')
+{
+	$node->safe_psql('postgres', "SET default_transaction_read_only = off; ALTER $whose SET $_")
+	  for 'lock_timeout = 1', 'statement_timeout = 60000', "search_path = 'decoy', 'pg_catalog', 'dp'", 'session_replication_role = replica',
+	  "default_transaction_isolation = 'serializable'", 'synchronous_commit = off', "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kathmandu'",
+	  'extra_float_digits = 0', "bytea_output = 'escape'", 'row_security = off', 'idle_in_transaction_session_timeout = 1',
+	  'default_transaction_read_only = on', "plan_cache_mode = 'force_custom_plan'", 'standard_conforming_strings = off';
+}
+{
+	# they hold for the sessions of this test, too
+	my $strange = session($node, 'ann');
+	is((session_query($strange, 'SHOW default_transaction_read_only'))[0], 'on', 'the settings are in force');
+	asked('strange settings', sub {
+		my ($out, $err) = session_query($strange, "SELECT count(*) FROM dp.histogram($_[0])");
+		is($out, '10', 'strange settings: answered');
+		is(sqlstate($err), '', 'strange settings: without an error');
+		is((session_query($strange, "SELECT replay FROM dp.quote($_[0])"))[0], 't', 'strange settings: and stored');
+	});
+	like($node->safe_psql('postgres', 'SELECT at FROM dp.charge ORDER BY id DESC LIMIT 1'),
+		qr/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/,
+		'strange settings: the time of a charge is written in one form');
+	my $free = 'SET default_transaction_read_only = off; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0';
+	asked('strange settings, a lock on a table of the ledger', sub {
+		my $lock = session($node, $superuser);
+
+		session_query($lock, "$free; BEGIN; LOCK TABLE dp.charge IN SHARE MODE");
+		session_start($strange, "SELECT count(*) FROM dp.histogram($_[0])");
+		ok(wait_for($node, "SELECT EXISTS (SELECT $workers AND wait_event_type = 'Lock')"),
+			'strange settings, a lock on a table of the ledger: the worker waits');
+		session_query($lock, 'COMMIT');
+		like((session_finish($strange))[0], qr/^10$/m, 'strange settings, a lock on a table of the ledger: then it is answered');
+		$lock->quit;
+	});
+	asked('strange settings, waiting', sub {
+		my $lock = session($node, 'curator');
+
+		session_query($lock, "$free; BEGIN; SELECT dp.grant_budget('ann', 'people', 8)");
+		session_start($strange, "SELECT count(*) FROM dp.histogram($_[0])");
+		ok(wait_for($node, $waiting), 'strange settings, waiting: it waits');
+		session_query($lock, 'COMMIT');
+		like((session_finish($strange))[0], qr/^10$/m, 'strange settings, waiting: then it is answered');
+		$lock->quit;
+	});
+	$strange->quit;
+}
+$node->safe_psql('postgres', "SET default_transaction_read_only = off; ALTER $_ RESET ALL")
+  for 'DATABASE postgres', "ROLE \"$superuser\"", 'ROLE ALL';
+$node->safe_psql('postgres', 'DROP SCHEMA decoy CASCADE');
+
+# ---- Nobody reads what others ask ----
+
+my $secret = q{'people', 'sex', rho => 0.000777};
+ask_ok($node, 'ann', "SELECT * FROM dp.histogram($secret)");
+is(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.charges WHERE rho = 0.000777}), '1', 'a role sees its own charges');
+is(ask_ok($node, 'curator', q{SELECT count(*) FROM dp.charges WHERE rho = 0.000777}), '1', 'the owner sees them');
+is(ask_ok($node, 'bob', q{SELECT count(*) FROM dp.charges WHERE rho = 0.000777}), '0', 'others do not');
+is(ask_ok($node, 'bob', q{SELECT count(*) FROM dp.releases WHERE charge IN (SELECT id FROM generate_series(1, 100000) id) AND attributes = '{sex}'
+	AND release NOT IN (SELECT release FROM dp.charges WHERE release IS NOT NULL)}), '0', 'nor the releases');
+for my $table (qw(dataset attribute budget charge release))
+{
+	is(sqlstate((ask($node, 'bob', "TABLE dp.$table"))[2]), '42501', "nobody reads dp.$table");
+	is(sqlstate((ask($node, 'curator', "DELETE FROM dp.$table"))[2]), '42501', "and nobody writes it");
+}
+is(ask_ok($node, 'bob', "SELECT count(*) $workers AND query NOT IN ('', '<insufficient privilege>')"), '0',
+	'pg_stat_activity shows no statement of the worker');
+unlike(slurp_file($node->logfile), qr/(?:statement|STATEMENT|duration): [^\n]*(?:INSERT INTO|UPDATE) dp\./, 'and the log has none');
+
+# ---- More sessions at once than the mailbox has places ----
+
+{
+	my $before = ledger($node);
+	$node->safe_psql('postgres', q{ALTER SYSTEM SET pg_epsilon.worker_linger = 0});
+	$node->reload;
+	my $handle = bench($node, 'bob', $fresh, clients => 75, times => 2);
+	ok($handle->finish, '75 sessions: all are answered');
+	is(ledger($node)->{charges} - $before->{charges}, 150, '75 sessions: and charged');
+	ledger_ok($node, '75 sessions');
+	$node->safe_psql('postgres', q{ALTER SYSTEM RESET pg_epsilon.worker_linger});
+	$node->reload;
+}
+
+# ---- DROP DATABASE does not wait for long ----
+
+$node->safe_psql('postgres', 'CREATE DATABASE brief');
+add_people($node, 'brief', 'people');
+asked('a charge in another database', sub { ask_ok($node, 'ann', "SELECT * FROM dp.histogram($_[0])", db => 'brief') }, db => 'brief');
+is($node->safe_psql('brief', "SELECT count(*) $workers AND datname = 'brief'"), '1', 'it has a worker of its own');
+my ($status, $out, $err) = $node->psql('postgres', 'DROP DATABASE brief');
+is($err, '', 'DROP DATABASE right after a charge');
+is($status, 0, 'DROP DATABASE succeeds');
+
+# ---- No slot for a worker ----
+
+$_->quit for $ann, $bob, $owner;
+$node->append_conf('postgresql.conf', 'max_worker_processes = 0');
+$node->restart;
+asked('no slot', sub {
+	my ($status, $out, $err) = ask($node, 'ann', "SET pg_epsilon.charge_timeout = '300ms'; SELECT * FROM dp.histogram($_[0])");
+	is(sqlstate($err), '53400', 'no slot: refused');
+	like($err, qr/Nothing was charged/, 'no slot: and says that nothing was charged');
+	like($err, qr/HINT:  .*max_worker_processes/, 'no slot: with a hint');
+	is(ask_ok($node, 'ann', "SELECT fits FROM dp.quote($_[0])"), 't', 'no slot: a quote needs none');
+}, charges => 0);
+
+# One slot, taken by the worker of another database until that one leaves.
+$node->append_conf('postgresql.conf', "max_worker_processes = 2\npg_epsilon.worker_linger = '2s'");
+$node->restart;
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+add_people($node, 'other', 'people');
+my $slots = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'logical replication launcher'});
+$node->append_conf('postgresql.conf', 'max_worker_processes = ' . ($slots + 1));
+$node->restart;
+asked('the slot is taken', sub {
+	my ($request) = @_;
+	ask_ok($node, 'ann', "SELECT * FROM dp.histogram($request)", db => 'other');
+	my ($status, $out, $err) = ask($node, 'ann', "SET pg_epsilon.charge_timeout = '300ms'; SELECT * FROM dp.histogram($request)");
+	is(sqlstate($err), '53400', 'the slot is taken: refused');
+}, charges => 0);
+asked('the slot is taken for a while', sub {
+	is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($_[0])"), '10', 'the slot is taken for a while: then answered');
+});
+
+$node->stop;
+done_testing();

@@ -1,0 +1,434 @@
+# What surrounds the door tells nothing of the rows.
+#
+# Four databases, copies of one template so that even OIDs agree, hold one dataset each.  Three
+# of its tables have the same size and other contents; the fourth is larger and has dead rows,
+# so that whatever shows the scan at all shows there.  An analyst asks the same of all four and
+# collects what he can see: it must be the same, apart from names, times and the answers.
+use strict;
+use warnings FATAL => 'all';
+
+use PgEpsilon;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $rows = 4711;    # easy to find where it should not be
+my %contents = (
+	one => q{5, 'f'},
+	spread => q{i * 7 % 100, CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END},
+	outside => q{1000, 'x'},
+	larger => q{5, 'f'});
+my @databases = qw(larger one spread outside);
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+my $libdir = $node->config_data('--pkglibdir');
+my $statements = -e "$libdir/pg_stat_statements.so" || -e "$libdir/pg_stat_statements.dylib";
+my $auto_explain = -e "$libdir/auto_explain.so" || -e "$libdir/auto_explain.dylib";
+$node->append_conf('postgresql.conf', qq{
+max_worker_processes = 16
+autovacuum = off
+track_functions = all
+log_min_messages = debug1
+log_error_verbosity = verbose
+log_statement = all
+log_min_duration_statement = 0
+} . ($statements ? "shared_preload_libraries = 'pg_stat_statements'\npg_stat_statements.track = all\n" : ''));
+$node->start;
+
+$node->safe_psql('postgres', q{CREATE ROLE curator LOGIN; CREATE ROLE ann LOGIN; CREATE DATABASE model});
+$node->safe_psql('model', q{
+	CREATE EXTENSION pg_epsilon;
+	GRANT CREATE, USAGE ON SCHEMA public TO curator, ann});
+$node->safe_psql('model', 'CREATE EXTENSION pg_stat_statements') if $statements;
+ask_ok($node, 'curator', q{CREATE TABLE people (id int PRIMARY KEY, age int, sex text)}, db => 'model');
+
+my $size = q{SELECT count(*), pg_relation_size('people'), sum(pg_column_size(p)), min(pg_column_size(p)), max(pg_column_size(p)) FROM people p};
+for my $db (@databases)
+{
+	my $count = $db eq 'larger' ? 3 * $rows : $rows;
+
+	$node->safe_psql('postgres', "CREATE DATABASE $db TEMPLATE model");
+	ask_ok($node, 'curator', qq{
+		INSERT INTO people SELECT i, $contents{$db} FROM generate_series(1, $count) i;
+		CREATE STATISTICS people_mcv (mcv, dependencies) ON age, sex FROM people;
+		ANALYZE people;
+		SELECT dp.create_dataset('people', 'people', epsilon => 1000);
+		SELECT dp.add_attribute('people', 'age', 0, 100, 10, outside => 'drop');
+		SELECT dp.add_attribute('people', 'sex', ARRAY['f', 'm']);
+		SELECT dp.grant_budget('ann', 'people', 1000)}, db => $db);
+	is(ask_ok($node, 'curator', $size, db => $db), ask_ok($node, 'curator', $size, db => $databases[1]), "$db: the same size")
+	  if $db ne 'larger';
+	# relation caches and pages are as they will stay
+	ask_ok($node, 'ann', q{SELECT count(*) FROM dp.histogram('people', '{age,sex}', rho => 0.00001)}, db => $db) for 1 .. 2;
+}
+my $log_start = -s $node->logfile;
+
+my $ask = q{dp.histogram('people', '{age,sex}', rho => 0.00001, fresh => true)};
+my $shape = "SELECT query, label, stderr FROM $ask";
+
+# normal TEXT: without what differs from call to call
+sub normal
+{
+	my ($text) = @_;
+
+	for ($text)
+	{
+		s/\b(?:@{[ join '|', @databases ]})\b/DB/g;
+		s/release \d+/release N/g;
+		s/; [\d.e+]+ left/; N left/g;
+		s{(xid/subid/cid): \d+/}{$1: X/}g;
+		s/duration: [\d.]+ ms/duration: T/g;
+		s/^!.*\n//mg;    # resource usage of log_*_stats
+		s/^(LOCATION:.*):\d+$/$1/mg;
+	}
+	return $text;
+}
+
+# seen DATABASE, SQL, more of ask: all that reaches the analyst, normalised
+sub seen
+{
+	my ($db, $sql, %o) = @_;
+	my ($status, $out, $err) = ask($node, 'ann', "\\set SHOW_CONTEXT always\n$sql", db => $db, %o);
+
+	return normal("$out\n-- messages\n$err");
+}
+
+# same WHAT, SQL or CODE, TEXT: one test that all four databases show the same; returns it
+sub same
+{
+	my ($what, $look, %o) = @_;
+	my %seen = map { $_ => ref $look ? $look->($_) : seen($_, $look, %o) } @databases;
+	my @other = grep { $seen{$_} ne $seen{one} } @databases;
+
+	is("@other", '', "$what: the same whatever the rows are")
+	  or diag map { "-- $_\n$seen{$_}\n" } 'one', @other;
+	unlike($seen{one}, qr/ERROR|FATAL/, "$what: could be asked") unless $o{may_fail};
+	return $seen{one};
+}
+
+# What a session of the analyst leaves in the shared counters is there once it has gone.
+sub gone
+{
+	wait_for($node, q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'ann')}, 20)
+	  or die 'a session of the analyst stays';
+	return;
+}
+
+# ---- EXPLAIN (56, 20) ----
+
+# dead rows in full pages: the next scan prunes them, which writes WAL
+sub leave_dead_rows
+{
+	ask_ok($node, 'curator', q{UPDATE people SET age = age WHERE id % 3 = 0}, db => 'larger');
+	return;
+}
+
+for my $options ('ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF', 'ANALYZE, BUFFERS, WAL, TIMING OFF, SUMMARY OFF',
+	'ANALYZE, BUFFERS, WAL, VERBOSE, SETTINGS, TIMING OFF, SUMMARY OFF, FORMAT JSON')
+{
+	leave_dead_rows();
+	my $plan = same("EXPLAIN ($options)", "EXPLAIN ($options) SELECT * FROM $ask");
+	like($plan, qr/Function Scan/, 'it is a plan');
+	unlike($plan, qr/people"? t|tally|Seq Scan/, 'without the scan in it');
+}
+
+my $charges = 'SELECT count(*) FROM dp.charge';
+my $before = $node->safe_psql('one', $charges);
+seen('one', "EXPLAIN VERBOSE SELECT * FROM $ask");
+seen('one', "PREPARE p AS SELECT * FROM $ask; EXPLAIN (VERBOSE, BUFFERS) EXECUTE p");
+seen('one', "EXPLAIN VERBOSE SELECT ($ask).estimate");
+seen('one', "EXPLAIN VERBOSE SELECT * FROM generate_series(1, 3) i WHERE i < (SELECT max(estimate) FROM $ask)");
+is($node->safe_psql('one', $charges), $before, 'EXPLAIN without ANALYZE never runs it');
+is($node->safe_psql('one', q{
+	SELECT string_agg(DISTINCT format('%s %s %s', provolatile, proleakproof, proparallel), ', ')
+	  FROM pg_proc WHERE pronamespace = 'dp'::regnamespace AND proname = 'histogram'}),
+	'v f u', 'what charges is VOLATILE, not LEAKPROOF, PARALLEL UNSAFE');
+is($node->safe_psql('one', q{
+	SELECT count(*) FROM pg_proc WHERE pronamespace = 'dp'::regnamespace AND (proleakproof OR prosecdef)}),
+	'0', 'nothing in schema dp is LEAKPROOF or SECURITY DEFINER');
+
+# ---- Counters (27, 28) ----
+
+my $counters = q{
+	SELECT relname, seq_scan, seq_tup_read, idx_scan, idx_tup_fetch FROM pg_stat_%s_tables
+	 WHERE relname = 'people' OR relid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'people') ORDER BY 1};
+
+my $xact = same('pg_stat_xact_*', "BEGIN;\n$shape;\n" . join(";\n",
+	sprintf($counters, 'xact_user'), sprintf($counters, 'xact_all'),
+	q{SELECT relname, seq_scan, seq_tup_read FROM pg_stat_xact_all_tables WHERE schemaname IN ('dp', 'public') ORDER BY 1},
+	q{SELECT funcname, calls FROM pg_stat_xact_user_functions ORDER BY 1}) . ";\nCOMMIT");
+like($xact, qr/^people\|0\|0\|0\|0$/m, 'the transaction has counted no row of the table');
+
+my %shared;
+my $read_shared = sub {
+	my ($db) = @_;
+
+	gone();
+	return ask_ok($node, 'ann', join(";\n",
+		sprintf($counters, 'user'),
+		q{SELECT n_tup_hot_upd, last_autovacuum FROM pg_stat_all_tables WHERE relname = 'people'},
+		q{SELECT heap_blks_read, heap_blks_hit, idx_blks_read, idx_blks_hit, toast_blks_read, toast_blks_hit
+			FROM pg_statio_user_tables WHERE relname = 'people'},
+		q{SELECT indexrelname, idx_scan, idx_tup_read, idx_tup_fetch FROM pg_stat_all_indexes WHERE relname = 'people'},
+		q{SELECT indexrelname, idx_blks_read, idx_blks_hit FROM pg_statio_all_indexes WHERE relname = 'people'}), db => $db);
+};
+my $database_counter = q{SELECT tup_returned, tup_fetched, blks_read + blks_hit, temp_files, temp_bytes
+	FROM pg_stat_database WHERE datname = current_database()};
+for my $db (@databases)
+{
+	my $old = $read_shared->($db);
+	gone();
+	my @old = split /\|/, $node->safe_psql($db, $database_counter);
+
+	ask_ok($node, 'ann', "$shape;\n$shape", db => $db);
+	gone();
+	my @new = split /\|/, $node->safe_psql($db, $database_counter);
+	is($read_shared->($db), $old, "$db: pg_stat_* and pg_statio_* have counted nothing of the table");
+	$shared{$db} = [ map { $new[$_] - $old[$_] } 0 .. $#new ];
+	is("@{ $shared{$db} }[3, 4]", '0 0', "$db: no temporary file");
+}
+# what the sessions read of the catalogs is counted, and varies a little; the rows would not be little
+my @least = map { my $i = $_; (sort { $a <=> $b } map { $shared{$_}[$i] } @databases)[0] } 0 .. 1;
+for my $db (@databases)
+{
+	cmp_ok($shared{$db}[0] - $least[0], '<', $rows, "$db: tup_returned of pg_stat_database holds no scan");
+	cmp_ok($shared{$db}[1] - $least[1], '<', $rows, "$db: nor does tup_fetched");
+}
+same('pg_stat_user_functions', sub {
+	my ($db) = @_;
+
+	gone();
+	$node->safe_psql($db, q{SELECT pg_stat_reset()});
+	ask_ok($node, 'ann', $shape, db => $db);
+	gone();
+	return ask_ok($node, 'ann', q{SELECT funcname, calls FROM pg_stat_user_functions ORDER BY 1, 2}, db => $db);
+});
+
+SKIP:
+{
+	skip 'pg_stat_statements is not installed', 4 unless $statements;
+
+	my $seen = same('pg_stat_statements', sub {
+		my ($db) = @_;
+
+		leave_dead_rows();
+		gone();
+		$node->safe_psql($db, 'SELECT pg_stat_statements_reset()');
+		ask_ok($node, 'ann', $shape, db => $db);
+		return ask_ok($node, 'ann', q{
+			SELECT s.toplevel, s.calls, s.rows, s.userid = r.oid,
+			       CASE WHEN s.userid = r.oid THEN concat_ws(' ', s.shared_blks_hit + s.shared_blks_read, s.temp_blks_written, s.wal_records) END,
+			       s.query
+			  FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid CROSS JOIN pg_roles r
+			 WHERE d.datname = current_database() AND r.rolname = 'ann' AND s.query NOT LIKE '%pg_stat_statements%'
+			 ORDER BY s.userid = r.oid, s.toplevel, s.calls, s.rows, s.query}, db => $db);
+	});
+	like($seen, qr/^t\|1\|20\|t\|/m, 'his own statement is there');
+	is($node->safe_psql('one', q{SELECT count(*) FROM pg_stat_statements WHERE query LIKE '%tally(%'}), '0',
+		'the scan is not among the statements');
+}
+
+# ---- Messages (29) ----
+
+# messages WHAT, SETTINGS: of a question under these settings of the session
+sub messages
+{
+	my ($what, $settings) = @_;
+	my $seen = same($what, "$settings;\n$shape");
+
+	unlike($seen, qr/tally/, "$what: nothing of the scan");
+	unlike($seen, qr/(?<![\d.])(?:$rows|@{[ 3 * $rows ]})(?!\d)/, "$what: no count");
+	return $seen;
+}
+
+messages('client_min_messages', 'SET client_min_messages = debug5');
+my $printed = messages('debug_print_*', q{SET debug_print_parse = on; SET debug_print_rewritten = on; SET debug_print_plan = on;
+	SET trace_sort = on; SET client_min_messages = debug5});
+like($printed, qr/PLANNEDSTMT/, 'plans are printed');
+
+# what only a superuser can switch on, and has, for this role
+$node->safe_psql('postgres', "ALTER ROLE ann SET $_ = on") for qw(log_parser_stats log_planner_stats log_executor_stats log_duration);
+my $statistics = messages('log_*_stats', 'SET client_min_messages = log');
+like($statistics, qr/EXECUTOR STATISTICS/, 'statistics are told');
+$node->safe_psql('postgres', "ALTER ROLE ann RESET $_") for qw(log_parser_stats log_planner_stats log_executor_stats log_duration);
+
+SKIP:
+{
+	skip 'auto_explain is not installed', 4 unless $auto_explain;
+
+	$node->safe_psql('postgres', q{ALTER ROLE ann SET session_preload_libraries = 'auto_explain'});
+	$node->safe_psql('postgres', "ALTER ROLE ann SET auto_explain.$_") for 'log_min_duration = 0', 'log_analyze = on',
+	  'log_buffers = on', 'log_wal = on', 'log_timing = off', 'log_verbose = on', 'log_triggers = on', 'log_nested_statements = on';
+	leave_dead_rows();
+	my $plans = messages('auto_explain', 'SET client_min_messages = log');
+	like($plans, qr/Function Scan on dp.histogram .*actual rows=20/, 'plans are told');
+	unlike($plans, qr/Scan on public\.people/, 'but not that of the scan');
+	$node->safe_psql('postgres', 'ALTER ROLE ann RESET ALL');
+}
+
+# ---- Locks, activity, portals ----
+
+my $left = same('locks, sessions and portals', "BEGIN;\n$shape;\n" . join(";\n",
+	q{SELECT 'own', locktype, relation::regclass, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype <> 'virtualxid' ORDER BY 2, 3, 4},
+	q{SELECT 'lock', mode FROM pg_locks WHERE relation = 'people'::regclass},
+	q{SELECT 'lock', c.relname, l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+		WHERE l.pid = pg_backend_pid() AND c.relnamespace = 'dp'::regnamespace},
+	q{SELECT 'other', backend_type, usename, state, query, wait_event, backend_xid, backend_xmin, query_start
+		FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()},
+	q{SELECT 'me', backend_type, usename, state, backend_xid, wait_event FROM pg_stat_activity WHERE pid = pg_backend_pid()},
+	q{SELECT 'cursor', name, statement FROM pg_cursors WHERE statement NOT LIKE '%pg_cursors%'},
+	q{SELECT 'prepared', name, statement FROM pg_prepared_statements},
+	map { "SELECT 'progress', * FROM pg_stat_progress_$_" } qw(analyze basebackup cluster copy create_index vacuum)) . ";\nCOMMIT");
+unlike($left, qr/^(?:lock|cursor|prepared|progress)\|/m, 'no lock on the table or the ledger, no portal and no progress is left');
+like($left, qr/^other\|[^|]*\|[^|]*\|[^|]*\|<insufficient privilege>\|\|\|\|$/m, 'of the worker nobody sees what it does');
+
+# ---- Statistics of the columns, and other privileges (32, 33) ----
+
+same('statistics of the columns', q{
+	SELECT count(*) FROM pg_stats WHERE schemaname IN ('public', 'dp');
+	SELECT count(*) FROM pg_stats_ext WHERE schemaname IN ('public', 'dp');
+	SELECT count(*) FROM pg_stats_ext_exprs WHERE schemaname IN ('public', 'dp')});
+is(seen('one', q{SELECT count(*) FROM pg_stats WHERE schemaname = 'public'}), "0\n-- messages\n", 'no statistics of the table');
+for my $catalog (qw(pg_statistic pg_statistic_ext_data public.people), $node->safe_psql('one', q{
+	SELECT string_agg(format('%I.%I', nspname, relname), ' ') FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+	 WHERE nspname = 'dp' AND relkind IN ('r', 'S', 'p')}) =~ /(\S+)/g)
+{
+	my ($status, $out, $err) = ask($node, 'ann', "SELECT * FROM $catalog", db => 'one');
+
+	is(sqlstate($err), '42501', "$catalog cannot be read");
+}
+
+my $oracle = 'CREATE TABLE mine (id int REFERENCES people)';
+my ($status, $out, $err) = ask($node, 'ann', $oracle, db => 'one');
+is(sqlstate($err), '42501', 'no foreign key to the table');
+# A grant of REFERENCES is a grant to learn which keys exist.  It is no way to write, so the door
+# stays open, and says no more than to anybody else.
+ask_ok($node, 'curator', 'GRANT REFERENCES ON people TO ann', db => 'one');
+same('with REFERENCES', $shape);
+ask_ok($node, 'curator', 'REVOKE REFERENCES ON people FROM ann', db => 'one');
+
+# other ways out of the table (34)
+for my $way ('COPY people TO STDOUT', 'CREATE PUBLICATION out FOR TABLE people', 'CREATE TABLE heir () INHERITS (people)',
+	q{SELECT pg_create_logical_replication_slot('out', 'pgoutput')}, 'CREATE STATISTICS mine ON age, sex FROM people',
+	'CREATE INDEX ON people (age)', 'CREATE VIEW mine AS SELECT * FROM people; SELECT * FROM mine')
+{
+	($status, $out, $err) = ask($node, 'ann', $way, db => 'one');
+	like(sqlstate($err), qr/^(?:42501|55000)$/, "refused: $way");
+	unlike($out, qr/\d/, 'and nothing is told');
+}
+my $analyzed = same('ANALYZE VERBOSE', 'SET client_min_messages = debug1; ANALYZE VERBOSE people; VACUUM (VERBOSE) people');
+like($analyzed, qr/skipping/, 'tells nothing but that');
+unlike($analyzed, qr/\bINFO\b/, 'and nothing else');
+
+# ---- Names of the analyst's own (24, 25) ----
+
+my @evil_operators = map { my $type = $_; map { [ $_, $type ] } '=', '<>', '<', '>=' } qw(text int8 int4 oid bytea bool name);
+my $evil = q{
+	CREATE SCHEMA evil;
+	CREATE SEQUENCE evil.runs;
+	} . join('', map {
+		my ($operator, $type) = @$_;
+		my $name = "f_" . unpack('H*', $operator) . "_$type";
+		qq{CREATE FUNCTION evil.$name(pg_catalog.$type, pg_catalog.$type) RETURNS bool LANGUAGE plpgsql AS
+			\$\$BEGIN RAISE WARNING 'evil'; PERFORM pg_catalog.nextval('evil.runs'); RETURN true; END\$\$;
+		CREATE OPERATOR evil.$operator (FUNCTION = evil.$name, LEFTARG = pg_catalog.$type, RIGHTARG = pg_catalog.$type);
+		}} @evil_operators) . join('', map {
+		my ($name, $arguments, $result) = @$_;
+		qq{CREATE FUNCTION evil.$name($arguments) RETURNS $result LANGUAGE plpgsql AS
+			\$\$BEGIN RAISE WARNING 'evil'; PERFORM pg_catalog.nextval('evil.runs'); RETURN NULL; END\$\$;
+		}} [ 'add', 'int8, int8', 'int8' ], [ 'nextval', 'text', 'int8' ], [ 'now', '', 'timestamptz' ],
+		[ 'tally', 'bytea, int', 'bytea' ], [ 'to_jsonb', 'text', 'jsonb' ], [ 'sha256', 'bytea', 'bytea' ]) . q{
+	CREATE OPERATOR evil.+ (FUNCTION = evil.add, LEFTARG = pg_catalog.int8, RIGHTARG = pg_catalog.int8);
+	CREATE AGGREGATE evil.count(*) (SFUNC = pg_catalog.int8inc, STYPE = pg_catalog.int8, INITCOND = '-1000000');
+	CREATE DOMAIN evil.int8 AS pg_catalog.int8 CHECK (pg_catalog.nextval('evil.runs') < 0);
+	CREATE DOMAIN evil.oid AS pg_catalog.oid CHECK (pg_catalog.nextval('evil.runs') < 0);
+	CREATE TABLE evil.people (age int, sex text);
+	};
+my $temporary = join "\n", map { "CREATE TEMP TABLE $_ AS SELECT * FROM (VALUES (1)) x (id);" }
+  qw(people dataset attribute budget charge release pg_class pg_inherits pg_proc);
+$node->safe_psql('one', 'GRANT CREATE ON DATABASE one TO ann');
+ask_ok($node, 'ann', $evil, db => 'one');
+$before = $node->safe_psql('one', "$charges; SELECT rho_spent FROM dp.budget");
+($status, $out, $err) = ask($node, 'ann', qq{
+	$temporary
+	SET search_path = evil, pg_temp, public, pg_catalog;
+	SELECT pg_catalog.count(*) FROM dp.quote('people', 'age', rho => 0.00002);
+	SELECT pg_catalog.count(*) FROM dp.describe('people');
+	SELECT query, estimate FROM dp.histogram('people', 'age', rho => 0.00002)}, db => 'one');
+is($status, 0, 'asked under names of his own') or diag $err;
+unlike($err, qr/evil/, 'none of his functions ran');
+is(ask_ok($node, 'ann', 'SELECT is_called FROM evil.runs', db => 'one'), 'f', 'nor did one silently');
+my @estimates = map { (split /\|/)[1] } grep { /^\d+\|/ } split /\n/, $out;
+is(scalar @estimates, 10, 'all queries are answered');
+# the standard error is 158.1
+cmp_ok(abs($estimates[0] - $rows), '<', 8 * 158.2, 'from the rows of the dataset');
+my ($charges_before, $spent_before) = split /\n/, $before;
+my ($charges_after, $spent_after) = split /\n/, $node->safe_psql('one', "$charges; SELECT rho_spent FROM dp.budget");
+is($charges_after - $charges_before, 1, 'and the ledger has the charge');
+is($spent_after - $spent_before, 20000, 'in full');
+
+# ---- Row security (35) ----
+
+ask_ok($node, 'curator', q{
+	CREATE TABLE guarded (x int);
+	INSERT INTO guarded SELECT i % 4 FROM generate_series(1, 100) i;
+	CREATE SEQUENCE leaks;
+	GRANT USAGE ON leaks TO PUBLIC;
+	CREATE FUNCTION leak(int) RETURNS bool LANGUAGE plpgsql COST 0.0001 AS
+		$$BEGIN RAISE WARNING 'row %', $1; PERFORM nextval('leaks'); RETURN $1 = 1; END$$;
+	CREATE POLICY a_quarter ON guarded USING (leak(x));
+	ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
+	SELECT dp.create_dataset('guarded', 'guarded', epsilon => 10000);
+	SELECT dp.add_attribute('guarded', 'x', ARRAY[0, 1, 2, 3]);
+	SELECT dp.grant_budget('ann', 'guarded', 10000)}, db => 'one');
+for my $setting (qw(on off))
+{
+	($status, $out, $err) = ask($node, 'ann', qq{
+		SET row_security = $setting;
+		SELECT array_agg(estimate ORDER BY query) FROM dp.histogram('guarded', 'x', rho => 500, fresh => true)}, db => 'one');
+	is($out, '{25,25,25,25}', "row_security = $setting: all rows are counted");
+	unlike($err, qr/row \d/, "row_security = $setting: the policy says nothing");
+}
+is(ask_ok($node, 'curator', 'SELECT is_called FROM leaks', db => 'one'), 'f', 'no policy ran');
+ask_ok($node, 'curator', 'ALTER TABLE guarded FORCE ROW LEVEL SECURITY', db => 'one');
+$before = $node->safe_psql('one', $charges);
+($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.histogram('guarded', 'x', rho => 500, fresh => true)}, db => 'one');
+is(sqlstate($err), '0A000', 'forced on the owner: refused');
+is($node->safe_psql('one', $charges), $before, 'and free');
+
+# ---- The accumulator (36, 44) ----
+
+# no SQL expression, not even NULL, has the type internal
+for my $call (q{dp.tally_add(NULL, '\x706564'::bytea, 1)}, q{dp.tally_combine(NULL, NULL)}, q{dp.tally_final(NULL)},
+	q{dp.tally_final('\x00'::bytea)}, q{dp.tally_serialize(NULL)}, q{dp.tally_deserialize('\x0000000000000000', NULL)})
+{
+	($status, $out, $err) = ask($node, 'ann', "SELECT $call", db => 'one');
+	is(sqlstate($err), '42883', "$call cannot be called");
+}
+($status, $out, $err) = ask($node, 'ann', q{
+	CREATE AGGREGATE evil.state(bytea, VARIADIC "any") (SFUNC = dp.tally_add, STYPE = internal, PARALLEL = SAFE)}, db => 'one');
+is(sqlstate($err), '42P13', 'no aggregate of his own has that state');
+($status, $out, $err) = ask($node, 'ann', q{SELECT dp.tally('\x706564'::bytea, age) FROM people}, db => 'one');
+is(sqlstate($err), '42501', 'dp.tally needs SELECT on the rows');
+($status, $out, $err) = ask($node, 'ann', q{
+	SELECT dp.tally('\x706564'::bytea, x) OVER () FROM generate_series(1, 3) x}, db => 'one');
+is(sqlstate($err), '0A000', 'and is no window function');
+is($node->safe_psql('one', q{
+	SELECT string_agg(oid::regprocedure::text, ' ') FROM pg_proc
+	 WHERE pronamespace = 'dp'::regnamespace AND has_function_privilege('ann', oid, 'EXECUTE')
+	   AND prorettype IN ('bytea'::regtype, 'internal'::regtype) AND 'internal'::regtype <> ALL (proargtypes)}),
+	'dp.tally(bytea,"any")', 'nothing else in schema dp returns a state');
+
+# ---- The server log (31) ----
+
+my $log = slurp_file($node->logfile, $log_start);
+like($log, qr/LOG: .*duration: /, 'the log was verbose');
+unlike($log, qr/dp\.tally\(\$1/, 'the log does not know the statement of the scan');
+unlike($log, qr/rows=(?:$rows|@{[ 3 * $rows ]})\b/, 'nor counts of rows');
+my @counts = grep { /(?<![\d.])$rows(?!\d)/ && !/\[$rows\]/ } split /\n/, $log;
+is("@counts", '', 'nor the exact count in any other form');
+unlike($log, qr/67120{12}/, 'nor the bytes of the tally');
+
+ledger_ok($node, $_, db => $_) for @databases;
+done_testing();
