@@ -249,8 +249,15 @@ SKIP:
 		CREATE FOREIGN TABLE divides (id int, age int, sex text) SERVER near OPTIONS (table_name 'divided');
 		CREATE FOREIGN TABLE domains (id int, age loud, sex text) SERVER near OPTIONS (table_name 'plain');
 		CREATE FOREIGN TABLE tells (id int, age told, sex text) SERVER near OPTIONS (table_name 'few');
+		CREATE FUNCTION pretend(int, text) RETURNS int LANGUAGE plpgsql
+			AS $$BEGIN IF $1 = 7 THEN RAISE 'secret' USING ERRCODE = $2; END IF; RETURN $1; END$$;
+		CREATE VIEW cancelled AS SELECT id, pretend(age, '57014') AS age, sex FROM plain;
+		CREATE VIEW unserializable AS SELECT id, pretend(age, '40001') AS age, sex FROM plain;
+		CREATE FOREIGN TABLE cancels (id int, age int, sex text) SERVER near OPTIONS (table_name 'cancelled');
+		CREATE FOREIGN TABLE conflicts (id int, age int, sex text) SERVER near OPTIONS (table_name 'unserializable');
 		CREATE FOREIGN TABLE casts (id int, age int, sex text) SERVER near OPTIONS (table_name 'words')});
-	my %state = (divides => '22012', domains => '23514', casts => '22P02');
+	# the last two are SQLSTATEs that a failure of the server's own may show
+	my %state = (divides => '22012', domains => '23514', casts => '22P02', cancels => '57014', conflicts => '40001');
 	for my $table (sort keys %state)
 	{
 		my $log_start = -s $node->logfile;
