@@ -1,0 +1,164 @@
+-- Budgets: granted, raised, lowered, revoked; whose budget a role draws on; what is left is what fits.
+CREATE EXTENSION pg_epsilon;
+CREATE ROLE regress_curator;
+CREATE ROLE regress_ann;
+CREATE ROLE regress_bob;
+CREATE ROLE regress_team;
+CREATE ROLE regress_lab;
+CREATE ROLE regress_cy IN ROLE regress_team;
+CREATE ROLE regress_dan IN ROLE regress_team, regress_lab;
+CREATE ROLE regress_eve NOINHERIT IN ROLE regress_team;
+GRANT CREATE ON SCHEMA public TO regress_curator;
+CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    m text; d text; h text;
+BEGIN
+    EXECUTE statement;
+    RETURN 'accepted';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
+    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
+END $$;
+\pset format unaligned
+\pset footer off
+
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE t (b boolean);
+INSERT INTO t SELECT i % 3 = 0 FROM generate_series(1, 100) i;
+SELECT dp.create_dataset('d', 't', 10, 1e-6);
+SELECT dp.add_attribute('d', 'b');
+
+\t on
+SELECT refused($$SELECT dp.grant_budget(NULL, 'd', 1)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', NULL, 1)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', NULL)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_noone', 'd', 1)$$);
+SELECT refused($$SELECT dp.grant_budget('public', 'd', 1)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 0)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', -1)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 'NaN')$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, 0)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, 1)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, accounting => 'pure')$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, accounting => NULL)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, accounting => 'x')$$);
+SELECT refused($$SELECT dp.revoke_budget('regress_ann', 'd')$$);
+SELECT refused($$SELECT dp.revoke_budget('regress_noone', 'd')$$);
+\t off
+
+-- delta is that of the cap where it is not given; half of it turns rho into epsilon
+SELECT dp.grant_budget('regress_ann', 'd', 1);
+SELECT dp.grant_budget('regress_bob', 'd', 2, 1e-9);
+SELECT role, accounting, epsilon, delta, rho_limit = dp.rho_of_epsilon(epsilon, delta / 2) AS rho_limit_is_of_half_delta,
+       rho_limit * 1e9 = round(rho_limit::numeric, 9) * 1e9 AS whole_nano, rho_spent, rho_left = rho_limit AS all_left,
+       epsilon_left <= epsilon AND epsilon_left > epsilon - 1e-6 AS epsilon_left, frozen
+  FROM dp.budgets ORDER BY role;
+-- the conversion is monotone, rounds down, and its inverse never admits more
+SELECT bool_and(dp.epsilon_of_rho(dp.rho_of_epsilon(e, d), d) <= e
+                AND dp.epsilon_of_rho(dp.rho_of_epsilon(e, d) + 1e-9, d) > e) AS tight
+  FROM unnest(ARRAY[0.01, 0.1, 0.5, 1, 2, 10, 100]) e, unnest(ARRAY[1e-3, 1e-6, 1e-9, 1e-12]) d;
+
+-- epsilon_left as printed, read again, fits, and spends exactly everything
+SET SESSION AUTHORIZATION regress_ann;
+SET client_min_messages = warning;
+SELECT count(*) FROM dp.histogram('d', 'b', epsilon => 0.3);
+SELECT epsilon_left FROM dp.budgets \gset
+\t on
+-- a hair more does not fit, and says what does
+SELECT regexp_replace(refused(format('SELECT * FROM dp.histogram(%L, %L, epsilon => %s + 1e-6)', 'd', 'b', :'epsilon_left')), '[0-9.]+\d', '#', 'g');
+\t off
+SELECT count(*) FROM dp.histogram('d', 'b', 'total', epsilon => :epsilon_left);
+SELECT rho_left, rho_spent = rho_limit AS all_spent, epsilon_left FROM dp.budgets;
+\t on
+SELECT refused($$SELECT * FROM dp.histogram('d', 'b', rho => 1e-9)$$);
+\t off
+-- what was paid is still answered, at any cost given that means the same
+SELECT count(*) FROM dp.histogram('d', 'b', epsilon => 0.3);
+SELECT count(*) FROM dp.charges;
+
+-- raised: the total is set, what is spent stays
+SET SESSION AUTHORIZATION regress_curator;
+SELECT rho_spent AS spent FROM dp.budgets WHERE role = 'regress_ann' \gset
+SELECT dp.grant_budget('regress_ann', 'd', 3);
+SELECT epsilon, rho_spent = :spent AS kept, rho_left > 0 AS left FROM dp.budgets WHERE role = 'regress_ann';
+-- lowered, but not below what is spent
+\t on
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 2)$$);
+SELECT regexp_replace(refused($$SELECT dp.grant_budget('regress_ann', 'd', 0.9)$$), 'rho [0-9.]+', 'rho #');
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1)$$);
+SELECT refused($$SELECT dp.revoke_budget('regress_ann', 'd')$$);
+SELECT refused($$SELECT dp.revoke_budget('regress_bob', 'd')$$);
+\t off
+SELECT role, rho_limit = rho_spent AS nothing_left, rho_spent = 0 AS nothing_spent FROM dp.budgets ORDER BY role;
+-- a budget above the cap: the cap holds
+SELECT dp.grant_budget('regress_bob', 'd', 100);
+SET SESSION AUTHORIZATION regress_bob;
+SELECT epsilon, epsilon_left < 10 AS capped FROM dp.budgets;
+\t on
+SELECT regexp_replace(refused($$SELECT * FROM dp.histogram('d', 'b', epsilon => 10)$$), '[0-9.]+\d', '#', 'g');
+\t off
+SELECT epsilon_left FROM dp.budgets \gset
+SELECT count(*) FROM dp.histogram('d', 'b', epsilon => :epsilon_left);
+SELECT epsilon_left, rho_left > 0 AS own_left FROM dp.budgets;
+SELECT epsilon_left FROM dp.datasets;
+
+-- whose budget: one's own first, else the one that is inherited, else an error that names the choices
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE t2 (b boolean);
+SELECT dp.create_dataset('d2', 't2', 100);
+SELECT dp.add_attribute('d2', 'b');
+SELECT dp.grant_budget('regress_team', 'd2', 5), dp.grant_budget('regress_lab', 'd2', 5), dp.grant_budget('regress_ann', 'd2', 5);
+\t on
+SET SESSION AUTHORIZATION regress_cy;
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.001)$$);
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.001, budget => 'regress_ann')$$);
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.001, budget => 'regress_noone')$$);
+SET SESSION AUTHORIZATION regress_dan;
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.002)$$);
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.002, budget => 'regress_lab')$$);
+SET SESSION AUTHORIZATION regress_eve;
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.003)$$);
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.003, budget => 'regress_team')$$);
+SET ROLE regress_team;
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.003)$$);
+RESET ROLE;
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.grant_budget('regress_dan', 'd2', 5);
+SET SESSION AUTHORIZATION regress_dan;
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.004)$$);
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.005, budget => 'regress_team')$$);
+-- the owner has no budget of his own unless he grants one
+SET SESSION AUTHORIZATION regress_curator;
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.006)$$);
+\t off
+-- charged is the current user; the budget is that of the role it was granted to
+SELECT c.role, c.rho, r.role_name AS budget FROM dp.charges c
+  CROSS JOIN LATERAL (SELECT b.role AS role_name FROM dp.budgets b WHERE b.dataset = 'd2' AND b.role IN
+    (CASE c.rho WHEN 0.001 THEN 'regress_team' WHEN 0.002 THEN 'regress_lab' WHEN 0.003 THEN 'regress_team' WHEN 0.004 THEN 'regress_dan' WHEN 0.005 THEN 'regress_team' END)) r
+ WHERE c.dataset = 'd2' ORDER BY c.charge;
+SELECT role, rho_spent FROM dp.budgets WHERE dataset = 'd2' ORDER BY role;
+SELECT dp.revoke_budget('regress_team', 'd2');
+\t on
+SET SESSION AUTHORIZATION regress_cy;
+SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.0001)$$);
+\t off
+
+RESET SESSION AUTHORIZATION;
+-- another budget pays for a release that exists, the cap does not
+SET SESSION AUTHORIZATION regress_ann;
+SELECT rho_spent FROM dp.budgets WHERE dataset = 'd2';
+SELECT count(*) FROM dp.histogram('d2', 'b', rho => 0.004);
+SELECT rho_spent FROM dp.budgets WHERE dataset = 'd2';
+RESET SESSION AUTHORIZATION;
+SELECT rho_spent, (SELECT sum(rho) FROM dp.charge c WHERE c.dataset_id = d.id) AS charged,
+       (SELECT sum(cap_rho) FROM dp.charge c WHERE c.dataset_id = d.id) AS charged_to_cap,
+       (SELECT count(*) FROM dp.release r WHERE r.dataset_id = d.id) AS releases, charges
+  FROM dp.dataset d WHERE dataset = 'd2';
+-- nothing is ever spent beyond a limit, and the sums are those of the charges
+SELECT b.role_name, b.rho_spent <= b.rho_limit AS within, b.rho_spent = sum(c.rho) AS adds_up
+  FROM dp.budget b JOIN dp.charge c ON c.budget_id = b.id GROUP BY b.id ORDER BY b.id;
+
+DROP EXTENSION pg_epsilon;
+DROP FUNCTION refused;
+DROP OWNED BY regress_curator;
+DROP ROLE regress_curator, regress_ann, regress_bob, regress_cy, regress_dan, regress_eve, regress_team, regress_lab;

@@ -1,0 +1,81 @@
+-- What the extension installs: functions and their flags, privileges, comments,
+-- what pg_dump takes along, and that it goes and comes again.
+CREATE EXTENSION pg_epsilon;
+CREATE ROLE regress_nobody;
+\pset format unaligned
+\pset footer off
+
+-- The whole surface.  What charges or reads the ledger is VOLATILE (v) and PARALLEL UNSAFE (u);
+-- what charges returns a set; nothing is SECURITY DEFINER or LEAKPROOF; everybody may execute everything.
+SELECT p.proname AS function, pg_get_function_identity_arguments(p.oid) AS arguments,
+       p.provolatile AS volatile, p.proparallel AS parallel, p.proretset AS set,
+       p.prosecdef AS definer, p.proleakproof AS leakproof,
+       has_function_privilege('regress_nobody', p.oid, 'EXECUTE') AS open
+  FROM pg_proc p
+ WHERE p.pronamespace = 'dp'::regnamespace
+ ORDER BY p.proname COLLATE "C", pg_get_function_identity_arguments(p.oid) COLLATE "C";
+
+-- Every object has a comment, but indexes, sequences and the row types of tables: expect none.
+SELECT p.oid::regprocedure AS function_without_comment
+  FROM pg_proc p
+ WHERE p.pronamespace = 'dp'::regnamespace AND obj_description(p.oid, 'pg_proc') IS NULL;
+SELECT c.oid::regclass AS relation_without_comment
+  FROM pg_class c
+ WHERE c.relnamespace = 'dp'::regnamespace AND c.relkind IN ('r', 'v', 'm')
+   AND obj_description(c.oid, 'pg_class') IS NULL;
+SELECT obj_description('dp'::regnamespace, 'pg_namespace') IS NOT NULL AS schema_has_comment;
+
+-- Tables and sequences are closed, views are open and barriers; nobody may create in the schema.
+SELECT c.relname AS relation, c.relkind AS kind, c.reloptions AS options,
+       CASE WHEN c.relkind <> 'S' THEN has_any_column_privilege('regress_nobody', c.oid, 'SELECT')
+            ELSE has_sequence_privilege('regress_nobody', c.oid, 'SELECT, USAGE, UPDATE') END AS may_read,
+       c.relkind <> 'S' AND (has_table_privilege('regress_nobody', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER, REFERENCES')
+            OR has_any_column_privilege('regress_nobody', c.oid, 'INSERT, UPDATE, REFERENCES')) AS may_write
+  FROM pg_class c
+ WHERE c.relnamespace = 'dp'::regnamespace AND c.relkind IN ('r', 'v', 'S')
+ ORDER BY c.relkind, c.relname COLLATE "C";
+SELECT has_schema_privilege('regress_nobody', 'dp', 'USAGE') AS may_use,
+       has_schema_privilege('regress_nobody', 'dp', 'CREATE') AS may_create;
+
+-- pg_dump takes every table and every sequence along, whole.
+SELECT c.relname AS relation, x.condition = '' AS whole
+  FROM pg_extension e, unnest(e.extconfig, e.extcondition) AS x (relation, condition)
+  JOIN pg_class c ON c.oid = x.relation
+ WHERE e.extname = 'pg_epsilon'
+ ORDER BY c.relname COLLATE "C";
+SELECT c.oid::regclass AS not_dumped
+  FROM pg_class c
+ WHERE c.relnamespace = 'dp'::regnamespace AND c.relkind IN ('r', 'S')
+   AND NOT c.oid = ANY ((SELECT extconfig FROM pg_extension WHERE extname = 'pg_epsilon')::oid[]);
+
+-- No column that a restore could choke on, no trigger, no foreign key.
+SELECT a.attrelid::regclass, a.attname, a.atttypid::regtype
+  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+ WHERE c.relnamespace = 'dp'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
+   AND format_type(a.atttypid, NULL) LIKE 'reg%';
+SELECT count(*) AS triggers FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE c.relnamespace = 'dp'::regnamespace;
+SELECT count(*) AS foreign_keys FROM pg_constraint WHERE connamespace = 'dp'::regnamespace AND contype = 'f';
+
+-- Whatever could weaken privacy is for superusers.
+LOAD 'pg_epsilon';
+SELECT name, setting, unit, context FROM pg_settings WHERE name LIKE 'pg\_epsilon.%' ORDER BY name COLLATE "C";
+\set VERBOSITY terse
+SET ROLE regress_nobody;
+SET pg_epsilon.time_quantum = 0;
+SET pg_epsilon.max_memory = '2GB';
+SET pg_epsilon.worker_linger = 0;
+SET pg_epsilon.nothing = 1;
+SELECT count(*) FROM dp.dataset;
+SELECT count(*) FROM dp.charge;
+SELECT nextval('dp.charge_id_seq');
+CREATE TABLE dp.mine (x int);
+SELECT count(*) FROM dp.datasets;
+RESET ROLE;
+
+-- It goes without a trace, and comes again.
+DROP EXTENSION pg_epsilon;
+SELECT count(*) FROM pg_namespace WHERE nspname = 'dp';
+CREATE EXTENSION pg_epsilon;
+SELECT count(*) FROM dp.datasets;
+DROP EXTENSION pg_epsilon;
+DROP ROLE regress_nobody;
