@@ -191,6 +191,10 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
     SELECT d.dataset, a.attribute, a.type, a.kind, a.cells,
            CASE WHEN a.type IN ('smallint', 'integer', 'bigint', 'real', 'double precision', 'numeric', 'boolean')
                 THEN (SELECT pg_catalog.jsonb_agg(p::pg_catalog.jsonb) FROM pg_catalog.unnest(a.points) p)
+                WHEN a.type = 'timestamp without time zone'
+                THEN pg_catalog.to_jsonb(a.points::pg_catalog.timestamp[])
+                WHEN a.type = 'timestamp with time zone'    -- in UTC, as they are stored
+                THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.replace(p, ' ', 'T') || ':00') FROM pg_catalog.unnest(a.points) p)
                 ELSE pg_catalog.to_jsonb(a.points) END AS levels,
            a.outside, a.nulls
       FROM dp.dataset d JOIN dp.attribute a ON a.dataset_id = d.id
@@ -229,11 +233,12 @@ CREATE VIEW dp.releases WITH (security_barrier) AS
     SELECT r.id AS release, r.charge_id AS charge, d.dataset, r.version, r.attributes, r.workload, r.predicate,
            r.method, r.queries, r.created
       FROM dp.release r JOIN dp.dataset d ON d.id = r.dataset_id
-     WHERE EXISTS (SELECT FROM dp.charge c JOIN dp.budget b ON b.id = c.budget_id
-                    WHERE (c.id = r.charge_id OR c.release_id = r.id)
-                      AND c.dataset_id = d.id AND pg_catalog.pg_has_role(b.role_oid, 'USAGE'))
-        OR EXISTS (SELECT FROM pg_catalog.pg_class k
-                    WHERE k.oid = d.relation_oid AND pg_catalog.pg_has_role(k.relowner, 'USAGE'));
+     WHERE NOT d.dropped AND r.version >= d.declared_version AND r.payload IS NOT NULL
+       AND (EXISTS (SELECT FROM dp.charge c JOIN dp.budget b ON b.id = c.budget_id
+                     WHERE (c.id = r.charge_id OR c.release_id = r.id)
+                       AND c.dataset_id = d.id AND pg_catalog.pg_has_role(b.role_oid, 'USAGE'))
+            OR EXISTS (SELECT FROM pg_catalog.pg_class k
+                        WHERE k.oid = d.relation_oid AND pg_catalog.pg_has_role(k.relowner, 'USAGE')));
 COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
 
 GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.releases TO PUBLIC;

@@ -17,26 +17,47 @@
 
 #include "ledger/access.h"
 
-static void
-pin(const char *name, const char *value)
+void
+pe_pin_settings(const pe_setting *settings, int count)
 {
-	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	for (int i = 0; i < count; i++)
+		if (GetConfigOption(settings[i].name, true, false) != NULL)
+			(void) set_config_option(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_SESSION,
+									 GUC_ACTION_SAVE, true, 0, false);
 }
+
+/* How values are written, and what would show the ledger's plans to the session. */
+static const pe_setting pinned[] = {
+	{"search_path", "pg_catalog, pg_temp"},
+	{"quote_all_identifiers", "off"},
+	{"extra_float_digits", "1"},
+	{"datestyle", "ISO, YMD"},
+	{"timezone", "UTC"},
+	{"pg_stat_statements.track", "none"},
+	{"auto_explain.log_min_duration", "-1"},
+	{"debug_print_parse", "off"},
+	{"debug_print_raw_parse", "off"},
+	{"debug_print_rewritten", "off"},
+	{"debug_print_plan", "off"},
+	{"log_parser_stats", "off"},
+	{"log_planner_stats", "off"},
+	{"log_executor_stats", "off"}
+};
 
 void
 pe_access_begin(pe_access *access)
 {
+	if (IsInParallelMode())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("the ledger cannot be used in a parallel operation")));
 	SPI_connect();
 	GetUserIdAndSecContext(&access->saved_user, &access->saved_context);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
 						   access->saved_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);
 	access->guc_level = NewGUCNestLevel();
-	pin("search_path", "pg_catalog, pg_temp");
-	pin("extra_float_digits", "1");
-	pin("datestyle", "ISO, YMD");
-	pin("timezone", "UTC");
-	pin("quote_all_identifiers", "off");
+	pe_pin_settings(pinned, lengthof(pinned));
 }
 
 void

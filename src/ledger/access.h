@@ -31,6 +31,17 @@ typedef struct pe_access
 	int			guc_level;
 } pe_access;
 
+/* A configuration parameter and the value it must have. */
+typedef struct pe_setting
+{
+	const char *name;
+	const char *value;
+} pe_setting;
+
+/* Sets parameters until the current GUC nest level ends; those that this server does not know are passed over. */
+extern void pe_pin_settings(const pe_setting *settings, int count);
+
+/* 25000 in a parallel operation. */
 extern void pe_access_begin(pe_access *access);
 extern void pe_access_end(pe_access *access);
 

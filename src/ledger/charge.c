@@ -407,9 +407,10 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp.release (id, charge_id, dataset_id, version, request, request_hash, attributes, "
 		"workload, method, queries, sensitivity_sq, rho, payload) VALUES (pg_catalog.nextval('dp.release_id_seq'), "
-		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.numeric, $11, $12) RETURNING id", 12,
+		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.numeric, $11, $12) ON CONFLICT (charge_id) DO NOTHING", 12,
 		{INT8OID, INT8OID, INT4OID, TEXTOID, BYTEAOID, TEXTARRAYOID, TEXTOID, TEXTOID, INT4OID, TEXTOID, INT8OID,
 	BYTEAOID}};
+	static pe_statement find = {NULL, "SELECT id FROM dp.release WHERE charge_id = $1", 1, {INT8OID}};
 	Datum	   *names = palloc((request->attributes + 1) * sizeof(Datum));
 	Datum		row[12];
 	pe_access	access;
@@ -431,7 +432,9 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 	row[11] = PointerGetDatum(pe_payload_write(value, values));
 
 	pe_access_begin(&access);
+	/* it is there already if a worker died between its commit and its answer */
 	pe_access_write(&insert, row, NULL);
+	pe_access_write(&find, row, NULL);
 	id = pe_access_int64(0, 1);
 	pe_access_end(&access);
 	return id;

@@ -112,41 +112,32 @@ check_writes_nothing(const pe_dataset *dataset, Oid role)
  * counters, nested plans, statement statistics, spills.  The plan is always a
  * full scan, so the blocks read depend on the size of the table alone.
  */
-static void
-pin_settings(void)
-{
-	static const char *const pinned[][2] = {
-		{"track_counts", "off"},
-		{"pg_stat_statements.track", "none"},
-		{"auto_explain.log_min_duration", "-1"},
-		{"auto_explain.log_nested_statements", "off"},
-		{"debug_print_parse", "off"},
-		{"debug_print_raw_parse", "off"},
-		{"debug_print_rewritten", "off"},
-		{"debug_print_plan", "off"},
-		{"log_parser_stats", "off"},
-		{"log_planner_stats", "off"},
-		{"log_executor_stats", "off"},
-		{"trace_sort", "off"},
-		{"client_min_messages", "error"},
-		{"exit_on_error", "off"},	/* a FATAL error would show what forget_error hides */
-		{"search_path", "pg_catalog, pg_temp"},
-		{"row_security", "off"},
-		{"plan_cache_mode", "force_generic_plan"},
-		{"jit", "off"},
-		{"work_mem", "64MB"},
-		{"enable_seqscan", "on"},
-		{"enable_indexscan", "off"},
-		{"enable_indexonlyscan", "off"},
-		{"enable_bitmapscan", "off"},
-		{"enable_tidscan", "off"}
-	};
-
-	for (int i = 0; i < lengthof(pinned); i++)
-		if (GetConfigOption(pinned[i][0], true, false) != NULL)
-			(void) set_config_option(pinned[i][0], pinned[i][1], PGC_SUSET, PGC_S_SESSION,
-									 GUC_ACTION_SAVE, true, 0, false);
-}
+static const pe_setting pinned[] = {
+	{"track_counts", "off"},
+	{"pg_stat_statements.track", "none"},
+	{"auto_explain.log_min_duration", "-1"},
+	{"auto_explain.log_nested_statements", "off"},
+	{"debug_print_parse", "off"},
+	{"debug_print_raw_parse", "off"},
+	{"debug_print_rewritten", "off"},
+	{"debug_print_plan", "off"},
+	{"log_parser_stats", "off"},
+	{"log_planner_stats", "off"},
+	{"log_executor_stats", "off"},
+	{"trace_sort", "off"},
+	{"client_min_messages", "error"},
+	{"exit_on_error", "off"},	/* a FATAL error would show what forget_error hides */
+	{"search_path", "pg_catalog, pg_temp"},
+	{"row_security", "off"},
+	{"plan_cache_mode", "force_generic_plan"},
+	{"jit", "off"},
+	{"work_mem", "64MB"},
+	{"enable_seqscan", "on"},
+	{"enable_indexscan", "off"},
+	{"enable_indexonlyscan", "off"},
+	{"enable_bitmapscan", "off"},
+	{"enable_tidscan", "off"}
+};
 
 static char *
 scan_statement(const pe_question *question)
@@ -275,7 +266,7 @@ charge_and_read(void *argument)
 
 	SPI_connect();
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
-	pin_settings();
+	pe_pin_settings(pinned, lengthof(pinned));
 	SetUserIdAndSecContext(pe_relation_owner(question->dataset->relation),
 						   SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 	plan = plan_scan(question, values);
@@ -379,10 +370,6 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 	TimestampTz start = GetCurrentTimestamp();
 	door		d = {question, reply, NULL, false, CurrentMemoryContext};
 
-	if (IsInParallelMode())
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
-				 errmsg("private answers cannot be asked for in a parallel operation")));
 	check_writes_nothing(question->dataset, GetUserId());
 	d.counts = pe_alloc(question->domain->cells, sizeof(*d.counts));
 	read_rows(&d);

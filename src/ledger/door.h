@@ -34,7 +34,7 @@ typedef struct pe_question
  * reply is PE_CHARGED with the new release and its measurements, PE_REPLAYED,
  * or PE_REFUSED.  Errors: those of pe_channel_reserve; before any charge 42501
  * (the role may write to the table, or its owner may not read it), 0A000 (the
- * relation is of a kind that cannot be read), 25000 (parallel mode).  Once rows
+ * relation is of a kind that cannot be read).  Once rows
  * are read only a cancel, a shutdown or a serialisation failure is an error;
  * anything else is answered as an empty table.
  */

@@ -33,7 +33,7 @@
 
 #define DATASET_COLUMNS \
 	"SELECT id, dataset, relation_oid::int8, owner, unit, max_rows, neighbours, accounting, epsilon, delta, " \
-	"rho_limit, rho_spent, delta_limit, delta_spent, version, identity, xmin::text, declared_version FROM dp.dataset "
+	"rho_limit, rho_spent, delta_limit, delta_spent, version, identity, xmin::text, declared_version, dropped FROM dp.dataset "
 
 static pe_dataset *
 dataset_of_row(uint64 row)
@@ -60,6 +60,7 @@ dataset_of_row(uint64 row)
 	dataset->version = (int) pe_access_int64(row, 15);
 	dataset->identity = pe_access_text(row, 16);
 	dataset->declared_version = (int) pe_access_int64(row, 18);
+	dataset->dropped = pe_access_int64(row, 19) != 0;
 	dataset->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 17), NULL, 10));
 	return dataset;
 }
@@ -194,9 +195,15 @@ pe_relation_family(Oid relation)
 static Oid
 column_type(const pe_dataset *dataset, const char *attribute, const char *declared)
 {
-	AttrNumber	number = get_attnum(dataset->relation, attribute);
 	Oid			type = InvalidOid;
+	AttrNumber	number;
 
+	if (!OidIsValid(pe_relation_owner(dataset->relation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the table of dataset \"%s\" is gone", dataset->name)));
+
+	number = get_attnum(dataset->relation, attribute);
 	if (number > 0)
 		type = get_atttype(dataset->relation, number);
 	if (!OidIsValid(type) || strcmp(format_type_be(getBaseType(type)), declared) != 0)
@@ -336,13 +343,14 @@ lock_registrations(void)
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
-/* 42710 if the relation, an ancestor or a descendant is a dataset already. */
-static void
-check_not_registered(Oid relation)
+/* The rows of the relation, its ancestors and its descendants, where they are of here. */
+static List *
+family_datasets(Oid relation)
 {
-	static pe_statement live = {NULL, DATASET_COLUMNS "WHERE NOT dropped AND relation_oid = ANY ($1)", 1, {OIDARRAYOID}};
+	static pe_statement any = {NULL, DATASET_COLUMNS "WHERE relation_oid = ANY ($1) ORDER BY id DESC", 1, {OIDARRAYOID}};
 	List	   *family = pe_relation_family(relation);
 	Datum	   *oids = palloc(list_length(family) * sizeof(Datum));
+	List	   *datasets = NIL;
 	Datum		values[1];
 	uint64		rows;
 	int			n = 0;
@@ -351,17 +359,48 @@ check_not_registered(Oid relation)
 	foreach(cell, family)
 		oids[n++] = ObjectIdGetDatum(lfirst_oid(cell));
 	values[0] = PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	rows = pe_access_read(&live, values, NULL);
+	rows = pe_access_read(&any, values, NULL);
 	for (uint64 row = 0; row < rows; row++)
 	{
-		pe_dataset *other = dataset_of_row(row);
+		pe_dataset *dataset = dataset_of_row(row);
 
-		if (!pe_identity_is_frozen(other->identity, other->relation))
+		if (!pe_identity_is_frozen(dataset->identity, dataset->relation))
+			datasets = lappend(datasets, dataset);
+	}
+	return datasets;
+}
+
+/*
+ * The row that drop_dataset left of the same relation; NULL if there is none.
+ * 42710 if the relation, an ancestor or a descendant is a dataset; 55000 if one
+ * of the others was, and lost something that a cap of this one would not count.
+ */
+static pe_dataset *
+find_unregistered(Oid relation)
+{
+	pe_dataset *same = NULL;
+	ListCell   *cell;
+
+	foreach(cell, family_datasets(relation))
+	{
+		pe_dataset *old = lfirst(cell);
+
+		if (!old->dropped)
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_OBJECT),
 					 errmsg("table \"%s\", or one it inherits from or that inherits from it, is dataset \"%s\" already",
-							get_rel_name(relation), other->name)));
+							get_rel_name(relation), old->name)));
+		if (old->relation == relation)
+			same = same == NULL ? old : same;
+		else if (old->rho_spent > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("table \"%s\" has rows in common with one that was dataset \"%s\"",
+							get_rel_name(relation), old->name),
+					 errdetail("That lost rho %g, which a cap of this one would not count.", old->rho_spent * 1e-9),
+					 errhint("Register that table again.")));
 	}
+	return same;
 }
 
 /*
@@ -387,24 +426,6 @@ check_not_frozen(Oid relation, Datum schema, Datum name)
 					 errmsg("table \"%s\" is frozen as dataset \"%s\"", get_rel_name(relation), old->name),
 					 errdetail("Its ledger was written in another cluster, timeline or database.")));
 	}
-}
-
-/* The row of the same relation that drop_dataset left; NULL if there is none. */
-static pe_dataset *
-find_unregistered(Oid relation)
-{
-	static pe_statement dropped = {NULL, DATASET_COLUMNS "WHERE dropped AND relation_oid = $1 ORDER BY id DESC", 1, {OIDOID}};
-	Datum		values[1] = {ObjectIdGetDatum(relation)};
-	uint64		rows = pe_access_read(&dropped, values, NULL);
-
-	for (uint64 row = 0; row < rows; row++)
-	{
-		pe_dataset *old = dataset_of_row(row);
-
-		if (!pe_identity_is_frozen(old->identity, relation))
-			return old;
-	}
-	return NULL;
 }
 
 static void
@@ -480,7 +501,6 @@ pe_dataset_register(const char *name, Oid relation, double epsilon, double delta
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("dataset \"%s\" already exists", name)));
 	check_not_frozen(relation, values[2], values[3]);
-	check_not_registered(relation);
 	old = find_unregistered(relation);
 	if (old != NULL)
 		resume(old, name, epsilon, delta, limit, neighbours, accounting);

@@ -31,6 +31,7 @@ typedef struct pe_dataset
 	int			version;		/* of the data */
 	int			declared_version;	/* the first with these attributes */
 	char	   *identity;
+	bool		dropped;		/* unregistered; its spending is kept */
 	bool		changed_here;	/* by the caller's own open transaction */
 } pe_dataset;
 
