@@ -90,7 +90,7 @@ CREATE TABLE dp.budget (
     delta_spent bigint CHECK (delta_spent >= 0),
     epsilon_limit bigint CHECK (epsilon_limit >= 0),
     epsilon_spent bigint CHECK (epsilon_spent >= 0),
-    UNIQUE (dataset_id, role_name),
+    UNIQUE (dataset_id, role_oid),
     CONSTRAINT budget_rho CHECK (rho_spent <= rho_limit),
     CONSTRAINT budget_delta CHECK (delta_spent <= delta_limit),
     CONSTRAINT budget_epsilon CHECK (epsilon_spent <= epsilon_limit)
@@ -170,6 +170,16 @@ CREATE FUNCTION dp.rho_of_epsilon(epsilon double precision, delta double precisi
 COMMENT ON FUNCTION dp.rho_of_epsilon(double precision, double precision) IS
     'largest rho, in whole units of 1e-9, such that rho-zCDP is (epsilon, delta)-differential privacy';
 
+CREATE FUNCTION dp.is_owner(identity text, relation oid, owner text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'pe_sql_is_owner' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp.is_owner(text, oid, text) IS
+    'whether you have the privileges of the owner of a dataset row (used by the views)';
+
+CREATE FUNCTION dp.is_payer(identity text, relation oid, role_oid oid, role_name text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'pe_sql_is_payer' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp.is_payer(text, oid, oid, text) IS
+    'whether you have the privileges of the role of a budget row (used by the views)';
+
 CREATE FUNCTION dp.is_frozen(identity text, relation oid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'pe_sql_is_frozen' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp.is_frozen(text, oid) IS
@@ -211,9 +221,8 @@ CREATE VIEW dp.budgets WITH (security_barrier) AS
            dp.is_frozen(d.identity, d.relation_oid) AS frozen
       FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id
      WHERE NOT d.dropped
-       AND (pg_catalog.pg_has_role(b.role_oid, 'USAGE')
-            OR EXISTS (SELECT FROM pg_catalog.pg_class c
-                        WHERE c.oid = d.relation_oid AND pg_catalog.pg_has_role(c.relowner, 'USAGE')));
+       AND (dp.is_payer(d.identity, d.relation_oid, b.role_oid, b.role_name)
+            OR dp.is_owner(d.identity, d.relation_oid, d.owner));
 COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits';
 
 CREATE VIEW dp.charges WITH (security_barrier) AS
@@ -224,9 +233,8 @@ CREATE VIEW dp.charges WITH (security_barrier) AS
       JOIN dp.dataset d ON d.id = c.dataset_id
       JOIN dp.budget b ON b.id = c.budget_id
       LEFT JOIN dp.release r ON r.charge_id = c.id
-     WHERE pg_catalog.pg_has_role(b.role_oid, 'USAGE')
-        OR EXISTS (SELECT FROM pg_catalog.pg_class k
-                    WHERE k.oid = d.relation_oid AND pg_catalog.pg_has_role(k.relowner, 'USAGE'));
+     WHERE dp.is_payer(d.identity, d.relation_oid, b.role_oid, b.role_name)
+        OR dp.is_owner(d.identity, d.relation_oid, d.owner);
 COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
 
 CREATE VIEW dp.releases WITH (security_barrier) AS
@@ -236,9 +244,8 @@ CREATE VIEW dp.releases WITH (security_barrier) AS
      WHERE NOT d.dropped AND r.version >= d.declared_version AND r.payload IS NOT NULL
        AND (EXISTS (SELECT FROM dp.charge c JOIN dp.budget b ON b.id = c.budget_id
                      WHERE (c.id = r.charge_id OR c.release_id = r.id)
-                       AND c.dataset_id = d.id AND pg_catalog.pg_has_role(b.role_oid, 'USAGE'))
-            OR EXISTS (SELECT FROM pg_catalog.pg_class k
-                        WHERE k.oid = d.relation_oid AND pg_catalog.pg_has_role(k.relowner, 'USAGE')));
+                       AND c.dataset_id = d.id AND dp.is_payer(d.identity, d.relation_oid, b.role_oid, b.role_name))
+            OR dp.is_owner(d.identity, d.relation_oid, d.owner));
 COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
 
 GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.releases TO PUBLIC;

@@ -312,16 +312,21 @@ parse_edge(const declaration *d, char *text)
 																		DirectFunctionCall1(numeric_ceil, number))));
 }
 
+/* NaN counts as NULL and infinities lie outside, so neither can be declared. */
+static Datum
+parse_finite(const declaration *d, Datum value, const char *what)
+{
+	if (!pe_datum_is_finite(d->type, value))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the %s of attribute \"%s\" must be finite", what, d->column)));
+	return value;
+}
+
 static Datum
 parse_finite_edge(const declaration *d, char *text)
 {
-	Datum		edge = parse_edge(d, text);
-
-	if (!pe_datum_is_finite(d->type, edge))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the edges of attribute \"%s\" must be finite", d->column)));
-	return edge;
+	return parse_finite(d, parse_edge(d, text), "edges");
 }
 
 Datum
@@ -336,7 +341,7 @@ pe_sql_add_levels(PG_FUNCTION_ARGS)
 	texts = list_argument(fcinfo, 2, "levels", &count);
 	values = palloc(Max(count, 1) * sizeof(Datum));
 	for (int i = 0; i < count; i++)
-		values[i] = parse_value(&d, texts[i]);
+		values[i] = parse_finite(&d, parse_value(&d, texts[i]), "levels");
 	set_points(&d, values, count);
 	end_declaration(&d);
 	PG_RETURN_VOID();

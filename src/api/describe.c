@@ -106,7 +106,8 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 		describe_attribute(result, &columns[i]);
 	if (count > 0)
 	{
-		line(result, "ask: SELECT * FROM dp.quote('%s', '{%s}', epsilon => 0.1)", dataset->name, columns[0].name);
+		line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
+			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
 		line(result, "  and then dp.histogram with the same arguments");
 	}
 	return (Datum) 0;

@@ -22,6 +22,8 @@ PG_FUNCTION_INFO_V1(pe_sql_new_version);
 PG_FUNCTION_INFO_V1(pe_sql_grant_budget);
 PG_FUNCTION_INFO_V1(pe_sql_revoke_budget);
 PG_FUNCTION_INFO_V1(pe_sql_is_frozen);
+PG_FUNCTION_INFO_V1(pe_sql_is_owner);
+PG_FUNCTION_INFO_V1(pe_sql_is_payer);
 
 /* ------------------------------------------------------------------
  * Datasets
@@ -36,7 +38,7 @@ check_budget_numbers(double epsilon, double delta)
 	if (pe_budget_limit(epsilon, delta).rho_nano == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon %g is too small to admit any charge", epsilon)));
+				 errmsg("epsilon %g at delta %g admits no charge", epsilon, delta)));
 }
 
 static void
@@ -125,6 +127,21 @@ Datum
 pe_sql_is_frozen(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(pe_identity_is_frozen(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1)));
+}
+
+Datum
+pe_sql_is_owner(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(pe_is_owner(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1),
+							   text_to_cstring(PG_GETARG_TEXT_PP(2)), GetUserId()));
+}
+
+Datum
+pe_sql_is_payer(PG_FUNCTION_ARGS)
+{
+	bool		frozen = pe_identity_is_frozen(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1));
+
+	PG_RETURN_BOOL(pe_is_payer(frozen, PG_GETARG_OID(2), text_to_cstring(PG_GETARG_TEXT_PP(3)), GetUserId()));
 }
 
 /* ------------------------------------------------------------------

@@ -61,7 +61,10 @@ attribute_names(FunctionCallInfo fcinfo, int *count)
 	else
 		array = PG_GETARG_ARRAYTYPE_P(ARG_ATTRIBUTES);
 
+	if (ARR_NDIM(array) > 1)
+		pe_refuse_parameter("attributes", "an array of several dimensions", "a list");
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
+	pe_check_attributes(*count);
 	if (*count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -76,6 +79,9 @@ attribute_names(FunctionCallInfo fcinfo, int *count)
 	return names;
 }
 
+/* The longest text of a workload, in bytes. */
+#define WORKLOAD_SIZE (1024 * 1024)
+
 static void
 parse_workload(FunctionCallInfo fcinfo, pe_histogram *h)
 {
@@ -83,6 +89,10 @@ parse_workload(FunctionCallInfo fcinfo, pe_histogram *h)
 	const char **names = palloc(h->attributes * sizeof(char *));
 	pe_workload_error error;
 
+	if (strlen(text) > WORKLOAD_SIZE)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the workload is longer than %d bytes", WORKLOAD_SIZE)));
 	for (int i = 0; i < h->attributes; i++)
 		names[i] = h->columns[i].name;
 	if (pe_workload_parse(text, names, h->attributes, &h->workload, &error))

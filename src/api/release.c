@@ -7,7 +7,6 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 
 #include "api/label.h"
 #include "api/question.h"
@@ -45,9 +44,9 @@ refuse_release(int64 id)
 
 /* Whether one of the budgets that paid for a release is open to the current user. */
 static bool
-paid_for(int64 id)
+paid_for(int64 id, bool frozen)
 {
-	static pe_statement payers = {NULL, "SELECT b.role_oid::int8 FROM dp.release r "
+	static pe_statement payers = {NULL, "SELECT b.role_oid::int8, b.role_name FROM dp.release r "
 		"JOIN dp.charge c ON c.id = r.charge_id OR c.release_id = r.id JOIN dp.budget b ON b.id = c.budget_id "
 	"WHERE r.id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
@@ -59,7 +58,7 @@ paid_for(int64 id)
 	pe_access_begin(&access);
 	rows = pe_access_read(&payers, values, NULL);
 	for (uint64 row = 0; row < rows && !paid; row++)
-		paid = has_privs_of_role(user, (Oid) pe_access_int64(row, 1));
+		paid = pe_is_payer(frozen, (Oid) pe_access_int64(row, 1), pe_access_text(row, 2), user);
 	pe_access_end(&access);
 	return paid;
 }
@@ -97,7 +96,7 @@ read_row(stored_release *r)
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
-	if (r->dataset == NULL || (!paid_for(r->id) && !pe_dataset_owned_by(r->dataset, GetUserId())))
+	if (r->dataset == NULL || (!paid_for(r->id, r->dataset->frozen) && !pe_dataset_owned_by(r->dataset, GetUserId())))
 		refuse_release(r->id);
 }
 

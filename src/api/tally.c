@@ -148,7 +148,9 @@ pe_sql_tally_combine(PG_FUNCTION_ARGS)
 	if (state == NULL)
 		state = new_tally(context, other->cells);
 	if (state->cells != other->cells)
-		elog(ERROR, "tallies of different domains cannot be combined");
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the domain of dp.tally must be the same for all rows")));
 	for (int32 cell = 0; cell < state->cells; cell++)
 		state->count[cell] += other->count[cell];
 	PG_RETURN_POINTER(state);

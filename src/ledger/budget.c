@@ -41,6 +41,21 @@ candidate_of_row(uint64 row, candidate *c)
 	c->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 11), NULL, 10));
 }
 
+/* The role of a budget: by its OID, or by its name where the OIDs are of another cluster. */
+static Oid
+role_of(bool frozen, Oid role_oid, const char *role_name)
+{
+	return frozen ? get_role_oid(role_name, true) : role_oid;
+}
+
+bool
+pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user)
+{
+	Oid			role = role_of(frozen, role_oid, role_name);
+
+	return OidIsValid(role) && has_privs_of_role(user, role);
+}
+
 /* The budgets that the current user could draw on; his own alone, if he has one. */
 static candidate *
 load_candidates(const pe_dataset *dataset, const char *role, int *count)
@@ -49,6 +64,7 @@ load_candidates(const pe_dataset *dataset, const char *role, int *count)
 		"delta_limit, delta_spent, xmin::text FROM dp.budget WHERE dataset_id = $1 ORDER BY role_name", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	Oid			user = GetUserId();
+	Oid			picked = role != NULL ? get_role_oid(role, true) : InvalidOid;
 	MemoryContext here = CurrentMemoryContext;
 	candidate  *candidates;
 	pe_access	access;
@@ -62,11 +78,13 @@ load_candidates(const pe_dataset *dataset, const char *role, int *count)
 	for (uint64 row = 0; row < rows; row++)
 	{
 		candidate	c;
+		Oid			of;
 
 		candidate_of_row(row, &c);
-		if (!has_privs_of_role(user, c.budget.role_oid) || (role != NULL && strcmp(role, c.budget.role) != 0))
+		of = role_of(dataset->frozen, c.budget.role_oid, c.budget.role);
+		if (!pe_is_payer(dataset->frozen, c.budget.role_oid, c.budget.role, user) || (role != NULL && of != picked))
 			continue;
-		if (role == NULL && c.budget.role_oid == user)
+		if (role == NULL && of == user)
 		{
 			candidates[0] = c;
 			n = 1;
@@ -140,12 +158,13 @@ pe_budget_epsilon_left(const pe_budget *budget, const pe_dataset *dataset)
 	return pe_zcdp_epsilon(pe_budget_rho_left(budget, dataset) * 1e-9, budget->delta / 2);
 }
 
-/* The row of a role: by its OID, or by its name where the role was made anew. */
+/* The row of a role: by its OID, or by its name where the role of that row is gone and was made anew. */
 static bool
 find_row(const pe_dataset *dataset, const char *role, Oid role_oid, int64 *id, pe_cost *spent)
 {
 	static pe_statement find = {NULL, "SELECT id, rho_spent, delta_spent FROM dp.budget "
-		"WHERE dataset_id = $1 AND (role_oid = $2 OR role_name = $3) ORDER BY role_oid <> $2 FOR UPDATE", 3,
+		"WHERE dataset_id = $1 AND (role_oid = $2 OR (role_name = $3 AND NOT EXISTS "
+		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2 FOR UPDATE OF budget", 3,
 	{INT8OID, OIDOID, TEXTOID}};
 	Datum		values[3] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid), CStringGetTextDatum(role)};
 

@@ -32,6 +32,9 @@ extern pe_budget *pe_budget_choose(const pe_dataset *dataset, const char *role);
 /* The same, but NULL instead of an error where there is no budget or no single one. */
 extern pe_budget *pe_budget_find(const pe_dataset *dataset);
 
+/* Whether user has the privileges of the role of a budget's row. */
+extern bool pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user);
+
 /* The rho that budget and cap both leave, in nano. */
 extern int64 pe_budget_rho_left(const pe_budget *budget, const pe_dataset *dataset);
 

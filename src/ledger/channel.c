@@ -17,6 +17,9 @@
 #include "ledger/channel.h"
 #include "ledger/settings.h"
 
+/* What is said of a charge whose release could not be stored. */
+#define CHARGE_STANDS "The charge stands, and its answer is lost."
+
 /* This session's channel. */
 static struct
 {
@@ -173,14 +176,12 @@ is_running(BackgroundWorkerHandle *handle)
 	return handle != NULL && GetBackgroundWorkerPid(handle, &pid) != BGWH_STOPPED;
 }
 
-/* Opens the channel if it is not open; 53400 if no worker can be had by the deadline. */
+/* Hands a new channel to a worker, starting one if there is none; 53400 if that fails until the deadline. */
 static void
-open_channel(TimestampTz deadline)
+find_worker(TimestampTz deadline, const char *state)
 {
 	BackgroundWorkerHandle *started = NULL;
 
-	if (channel.segment != NULL)
-		return;
 	if (!IsUnderPostmaster)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -203,8 +204,26 @@ open_channel(TimestampTz deadline)
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("no background worker could be had for the ledger within %d ms", pe_charge_timeout),
-			 errdetail("Nothing was charged."),
+			 errdetail("%s", state),
 			 errhint("Raise max_worker_processes, or pg_epsilon.charge_timeout.")));
+}
+
+/* Opens the channel if it is not open.  state: what to say of the charge if that fails. */
+static void
+open_channel(TimestampTz deadline, const char *state)
+{
+	if (channel.segment != NULL)
+		return;
+	PG_TRY();
+	{
+		find_worker(deadline, state);
+	}
+	PG_CATCH();
+	{
+		close_channel();
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 }
 
 /* ------------------------------------------------------------------
@@ -252,13 +271,25 @@ receive(StringInfo answer)
 	}
 }
 
-/* The queue shows the end of a message last: one that could not be sent was not looked at. */
+/*
+ * Sends a message.  The queue shows the end of a message last: one that could
+ * not be sent was not looked at.  Waits for room here and not in the queue's own
+ * code, which would wait for ever for a worker that died before it attached.
+ */
 static fate
 send_message(StringInfo message)
 {
-	shm_mq_result result = shm_mq_send(channel.request, message->len, message->data, false, true);
+	for (;;)
+	{
+		bool		alive = BackendPidGetProc(channel.worker_pid) != NULL;
+		shm_mq_result result = shm_mq_send(channel.request, message->len, message->data, true, true);
 
-	return result == SHM_MQ_SUCCESS ? ANSWERED : WORKER_LEFT;
+		if (result == SHM_MQ_SUCCESS)
+			return ANSWERED;
+		if (result == SHM_MQ_DETACHED || !alive)
+			return WORKER_LEFT;
+		nap(1000);
+	}
 }
 
 /* Raises an error of the worker as the caller's own. */
@@ -327,16 +358,7 @@ reserve_once(StringInfo message, pe_charge_reply *reply, TimestampTz deadline)
 
 	do
 	{
-		PG_TRY();
-		{
-			open_channel(deadline);
-		}
-		PG_CATCH();
-		{
-			close_channel();
-			PG_RE_THROW();
-		}
-		PG_END_TRY();
+		open_channel(deadline, "Nothing was charged.");
 		result = exchange(message, &answer, NULL);
 	} while (result == WORKER_LEFT);
 	if (result == WORKER_DIED)
@@ -395,11 +417,11 @@ pe_channel_store(const pe_charge_request *request, int64 charge_id, const int64 
 	/* the next worker can store it as well: the charge is committed */
 	do
 	{
-		open_channel(deadline);
+		open_channel(deadline, CHARGE_STANDS);
 		result = exchange(&message, &answer, &held);
 	} while (result != ANSWERED && ++attempts < 3);
 	if (result != ANSWERED)
-		raise_died("The charge stands, and its answer is lost.");
+		raise_died(CHARGE_STANDS);
 	if (pq_getmsgbyte(&answer) == PE_ANSWER_ERROR)
 		raise_error(&answer);
 	return pq_getmsgint64(&answer);

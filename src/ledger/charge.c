@@ -399,6 +399,12 @@ pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply)
 				 errhint("Answers that were paid on the primary are replayed here; ask the rest there.")));
 	else
 		charge_or_refuse(request, reply);
+	if (reply->outcome != PE_REPLAYED)
+	{
+		/* not paid for: what another budget's release says stays here */
+		reply->release_id = 0;
+		reply->values = 0;
+	}
 	pe_access_end(&access);
 }
 

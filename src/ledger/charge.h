@@ -63,7 +63,7 @@ typedef struct pe_charge_reply
 extern void pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply);
 
 /*
- * Stores the measurements that a charge of this worker paid for; returns the
+ * Stores the measurements that a charge paid for; returns the
  * number of the release.  Commits before it returns.
  */
 extern int64 pe_charge_store(const pe_charge_request *request, int64 charge_id,

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -13,13 +14,14 @@
 #include "executor/instrument.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
 #include "pgstat.h"
 #include "storage/latch.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -72,34 +74,21 @@ pe_door_check_relation(Oid relation)
 	}
 }
 
-/* Whether a role could change the rows, and so learn from the change of an answer. */
-static bool
-may_write(Oid relation, Oid role)
-{
-	return pg_class_aclcheck(relation, role, ACL_INSERT) == ACLCHECK_OK ||
-		pg_class_aclcheck(relation, role, ACL_UPDATE) == ACLCHECK_OK ||
-		pg_class_aclcheck(relation, role, ACL_DELETE) == ACLCHECK_OK ||
-		pg_class_aclcheck(relation, role, ACL_TRUNCATE) == ACLCHECK_OK ||
-		pg_class_aclcheck(relation, role, ACL_TRIGGER) == ACLCHECK_OK ||
-		pg_attribute_aclcheck_all(relation, role, ACL_INSERT, ACLMASK_ANY) == ACLCHECK_OK ||
-		pg_attribute_aclcheck_all(relation, role, ACL_UPDATE, ACLMASK_ANY) == ACLCHECK_OK;
-}
-
 static void
 check_writes_nothing(const pe_dataset *dataset, Oid role)
 {
-	ListCell   *cell;
+	Oid			writable;
 
 	if (pe_dataset_owned_by(dataset, role))
 		return;
-	foreach(cell, pe_relation_family(dataset->relation))
-		if (may_write(lfirst_oid(cell), role))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("a role that may change table \"%s\" may not ask dataset \"%s\"",
-							get_rel_name(lfirst_oid(cell)), dataset->name),
-					 errdetail("Whoever changes rows learns from the change of the answers."),
-					 errhint("Revoke INSERT, UPDATE, DELETE, TRUNCATE and TRIGGER from it, or ask with another role.")));
+	writable = pe_relation_writable_by(dataset->relation, role);
+	if (OidIsValid(writable))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("a role that may change table \"%s\" may not ask dataset \"%s\"",
+						get_rel_name(writable), dataset->name),
+				 errdetail("Whoever changes rows learns from the change of the answers."),
+				 errhint("Revoke INSERT, UPDATE, DELETE, TRUNCATE and TRIGGER from it and from roles it is a member of, or ask with another role.")));
 }
 
 /* ------------------------------------------------------------------
@@ -114,6 +103,7 @@ check_writes_nothing(const pe_dataset *dataset, Oid role)
  */
 static const pe_setting pinned[] = {
 	{"track_counts", "off"},
+	{"track_functions", "none"},
 	{"pg_stat_statements.track", "none"},
 	{"auto_explain.log_min_duration", "-1"},
 	{"auto_explain.log_nested_statements", "off"},
@@ -155,6 +145,26 @@ scan_statement(const pe_question *question)
 }
 
 /*
+ * The statement names the table, and whoever owns its schema may have given the
+ * name to a view meanwhile, which would run with the rights of the table's
+ * owner.  A plan that is not kept is never parsed again, so what holds here
+ * holds to the end.
+ */
+static void
+check_names_the_table(SPIPlanPtr plan, Oid relation)
+{
+	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
+	List	   *range = linitial_node(Query, source->query_list)->rtable;
+	RangeTblEntry *entry = linitial_node(RangeTblEntry, range);
+
+	if (list_length(range) != 1 || entry->rtekind != RTE_RELATION || entry->relid != relation)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the table of the dataset was renamed meanwhile"),
+				 errhint("Ask again.")));
+}
+
+/*
  * Parses and plans the scan, and starts it without fetching: that checks all
  * privileges and connects to foreign servers.  What fails here is an ordinary
  * error, and free.
@@ -168,6 +178,7 @@ plan_scan(const pe_question *question, Datum *values)
 
 	if (plan == NULL)
 		elog(ERROR, "cannot prepare the scan: %s", SPI_result_code_string(SPI_result));
+	check_names_the_table(plan, question->dataset->relation);
 	SPI_cursor_close(SPI_cursor_open(NULL, plan, values, NULL, true));
 	return plan;
 }
@@ -251,6 +262,30 @@ typedef struct door
 	MemoryContext context;		/* where the reply lives */
 } door;
 
+/*
+ * The caller's own TRUNCATE or ALTER TABLE would show: it changes where the rows
+ * are, which no snapshot hides.
+ */
+static void
+check_not_changed_here(List *family)
+{
+	ListCell   *cell;
+
+	foreach(cell, family)
+	{
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		if (TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("table \"%s\" was changed in this transaction", get_rel_name(lfirst_oid(cell))),
+					 errhint("COMMIT first.")));
+		ReleaseSysCache(tuple);
+	}
+}
+
 /* Everything from the lock to the last row, in a subtransaction that is always undone. */
 static void
 charge_and_read(void *argument)
@@ -261,8 +296,9 @@ charge_and_read(void *argument)
 	MemoryContext spi;
 	SPIPlanPtr	plan;
 
-	(void) find_all_inheritors(question->dataset->relation, AccessShareLock, NULL);
+	check_not_changed_here(find_all_inheritors(question->dataset->relation, AccessShareLock, NULL));
 	pe_door_check_relation(question->dataset->relation);
+	pe_columns_check(question->dataset, question->columns, question->domain->attributes);
 
 	SPI_connect();
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
@@ -370,7 +406,14 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 	TimestampTz start = GetCurrentTimestamp();
 	door		d = {question, reply, NULL, false, CurrentMemoryContext};
 
+	if (question->dataset->frozen)
+	{
+		/* what was paid is replayed, whatever became of the table; the rest is refused */
+		pe_channel_reserve(&question->charge, reply);
+		return;
+	}
 	check_writes_nothing(question->dataset, GetUserId());
+	pe_dataset_check_alone(question->dataset);
 	d.counts = pe_alloc(question->domain->cells, sizeof(*d.counts));
 	read_rows(&d);
 	if (reply->outcome == PE_CHARGED)

@@ -16,7 +16,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -61,6 +61,7 @@ dataset_of_row(uint64 row)
 	dataset->identity = pe_access_text(row, 16);
 	dataset->declared_version = (int) pe_access_int64(row, 18);
 	dataset->dropped = pe_access_int64(row, 19) != 0;
+	dataset->frozen = pe_identity_is_frozen(dataset->identity, dataset->relation);
 	dataset->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 17), NULL, 10));
 	return dataset;
 }
@@ -126,14 +127,19 @@ pe_relation_owner(Oid relation)
 }
 
 bool
+pe_is_owner(const char *identity, Oid relation, const char *owner, Oid role)
+{
+	Oid			owner_oid = pe_identity_is_frozen(identity, relation) ? InvalidOid : pe_relation_owner(relation);
+
+	if (!OidIsValid(owner_oid))
+		owner_oid = get_role_oid(owner, true);
+	return OidIsValid(owner_oid) ? has_privs_of_role(role, owner_oid) : superuser_arg(role);
+}
+
+bool
 pe_dataset_owned_by(const pe_dataset *dataset, Oid role)
 {
-	Oid			owner = pe_relation_owner(dataset->relation);
-
-	/* the relation is gone: whoever registered it may still unregister it */
-	if (!OidIsValid(owner))
-		owner = get_role_oid(dataset->owner, true);
-	return OidIsValid(owner) ? has_privs_of_role(role, owner) : superuser_arg(role);
+	return pe_is_owner(dataset->identity, dataset->relation, dataset->owner, role);
 }
 
 void
@@ -180,10 +186,39 @@ ancestors_of(Oid relation)
 	return ancestors;
 }
 
-List *
-pe_relation_family(Oid relation)
+/* A relation, all that inherit from it, and all that it inherits from, as an oid[]. */
+static Datum
+family_of(Oid relation)
 {
-	return list_concat(find_all_inheritors(relation, NoLock, NULL), ancestors_of(relation));
+	List	   *family = list_concat(find_all_inheritors(relation, NoLock, NULL), ancestors_of(relation));
+	Datum	   *oids = palloc(list_length(family) * sizeof(Datum));
+	int			n = 0;
+	ListCell   *cell;
+
+	foreach(cell, family)
+		oids[n++] = ObjectIdGetDatum(lfirst_oid(cell));
+	return PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+}
+
+Oid
+pe_relation_writable_by(Oid relation, Oid role)
+{
+	static pe_statement writable = {NULL, "SELECT c.oid::int8 FROM pg_catalog.pg_class c "
+		"WHERE c.oid = ANY ($1) AND (pg_catalog.pg_has_role($2, 'pg_write_all_data', 'MEMBER') OR EXISTS ("
+		"SELECT FROM (SELECT coalesce(c.relacl, pg_catalog.acldefault('r', c.relowner)) AS acl UNION ALL "
+		"SELECT a.attacl FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attacl IS NOT NULL) l, "
+		"LATERAL pg_catalog.aclexplode(l.acl) e "
+		"WHERE e.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER') "
+	"AND (e.grantee = 0 OR pg_catalog.pg_has_role($2, e.grantee, 'MEMBER')))) LIMIT 1", 2, {OIDARRAYOID, OIDOID}};
+	Datum		values[2] = {family_of(relation), ObjectIdGetDatum(role)};
+	pe_access	access;
+	Oid			found = InvalidOid;
+
+	pe_access_begin(&access);
+	if (pe_access_read(&writable, values, NULL) > 0)
+		found = (Oid) pe_access_int64(0, 1);
+	pe_access_end(&access);
+	return found;
 }
 
 /* ------------------------------------------------------------------
@@ -191,33 +226,55 @@ pe_relation_family(Oid relation)
  * ------------------------------------------------------------------
  */
 
-/* The column of the relation, checked to be what was declared. */
-static Oid
-column_type(const pe_dataset *dataset, const char *attribute, const char *declared)
+static void __attribute__((noreturn))
+raise_column_changed(const pe_dataset *dataset, const char *column)
 {
-	Oid			type = InvalidOid;
-	AttrNumber	number;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("column \"%s\" is no longer what was declared for dataset \"%s\"", column, dataset->name),
+			 errhint("The owner can drop the dataset and register it again; what was spent is kept.")));
+	pg_unreachable();
+}
 
+/* The base type of a column of the relation; InvalidOid if there is none. */
+static Oid
+column_type(const pe_dataset *dataset, const char *column)
+{
+	AttrNumber	number = get_attnum(dataset->relation, column);
+
+	return number > 0 ? getBaseType(get_atttype(dataset->relation, number)) : InvalidOid;
+}
+
+/* The type of an attribute: that of its column, checked to be what was declared. */
+static Oid
+attribute_type(const pe_dataset *dataset, const char *attribute, const char *declared)
+{
+	Oid			type;
+
+	/* the relation of this OID is another one; the declaration still says what was paid for */
+	if (dataset->frozen)
+		return DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(declared)));
 	if (!OidIsValid(pe_relation_owner(dataset->relation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the table of dataset \"%s\" is gone", dataset->name)));
+	type = column_type(dataset, attribute);
+	if (!OidIsValid(type) || strcmp(format_type_be(type), declared) != 0)
+		raise_column_changed(dataset, attribute);
+	return type;
+}
 
-	number = get_attnum(dataset->relation, attribute);
-	if (number > 0)
-		type = get_atttype(dataset->relation, number);
-	if (!OidIsValid(type) || strcmp(format_type_be(getBaseType(type)), declared) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("column \"%s\" is no longer what was declared for dataset \"%s\"",
-						attribute, dataset->name),
-				 errhint("The owner can drop the dataset and register it again; what was spent is kept.")));
-	return getBaseType(type);
+void
+pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (column_type(dataset, columns[i].name) != columns[i].type)
+			raise_column_changed(dataset, columns[i].name);
 }
 
 /* The declared texts as points: parsed by the type's own input function. */
 static void
-parse_points(pe_column *column, int count)
+parse_points(const pe_dataset *dataset, pe_column *column, int count)
 {
 	Oid			input;
 	Oid			parameter;
@@ -226,8 +283,13 @@ parse_points(pe_column *column, int count)
 	column->domain.points = count;
 	column->domain.point = pe_alloc(count, sizeof(*column->domain.point));
 	for (int i = 0; i < count; i++)
+	{
+		if (type_is_enum(column->type) &&
+			!SearchSysCacheExists2(ENUMTYPOIDNAME, ObjectIdGetDatum(column->type), CStringGetDatum(column->points[i])))
+			raise_column_changed(dataset, column->name);
 		column->domain.point[i] =
 			pe_point_of_datum(column->type, OidInputFunctionCall(input, column->points[i], parameter, -1));
+	}
 }
 
 static void
@@ -236,7 +298,7 @@ column_of_row(pe_dataset *dataset, uint64 row, pe_column *column)
 	int			count;
 
 	column->name = pe_access_text(row, 1);
-	column->type = column_type(dataset, column->name, pe_access_text(row, 2));
+	column->type = attribute_type(dataset, column->name, pe_access_text(row, 2));
 	column->points = pe_access_texts(row, 4, &count);
 	column->domain.kind = strcmp(pe_access_text(row, 3), "levels") == 0 ? PE_LEVELS : PE_BINS;
 	column->domain.outside = (pe_outside) pe_access_text(row, 5)[0];
@@ -245,7 +307,7 @@ column_of_row(pe_dataset *dataset, uint64 row, pe_column *column)
 		elog(ERROR, "type of attribute \"%s\" is not supported", column->name);
 	if (TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 7), NULL, 10)))
 		dataset->changed_here = true;
-	parse_points(column, count);
+	parse_points(dataset, column, count);
 	if (pe_attribute_prepare(&column->domain) != PE_DOMAIN_OK)
 		elog(ERROR, "attribute \"%s\" of dataset \"%s\" is stored wrongly", column->name, dataset->name);
 	column->cells = pe_attribute_cells(&column->domain);
@@ -271,7 +333,7 @@ find_attribute(const pe_dataset *dataset, const char *name, uint64 rows)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", name, dataset->name),
-			 errhint("SELECT * FROM dp.describe('%s') lists what may be asked.", dataset->name)));
+			 errhint("SELECT * FROM dp.describe(%s) lists what may be asked.", quote_literal_cstr(dataset->name))));
 }
 
 pe_column *
@@ -306,16 +368,22 @@ pe_columns_load(pe_dataset *dataset, char **names, int *count)
 	return columns;
 }
 
-pe_domain *
-pe_columns_domain(const pe_column *columns, int count)
+void
+pe_check_attributes(int count)
 {
-	pe_domain  *domain = palloc0(sizeof(*domain));
-
 	if (count > PE_MAX_ATTRIBUTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many attributes"),
 				 errdetail("A request may have at most %d attributes.", PE_MAX_ATTRIBUTES)));
+}
+
+pe_domain *
+pe_columns_domain(const pe_column *columns, int count)
+{
+	pe_domain  *domain = palloc0(sizeof(*domain));
+
+	pe_check_attributes(count);
 	domain->attributes = count;
 	for (int i = 0; i < count; i++)
 		domain->attribute[i] = columns[i].domain;
@@ -348,26 +416,40 @@ static List *
 family_datasets(Oid relation)
 {
 	static pe_statement any = {NULL, DATASET_COLUMNS "WHERE relation_oid = ANY ($1) ORDER BY id DESC", 1, {OIDARRAYOID}};
-	List	   *family = pe_relation_family(relation);
-	Datum	   *oids = palloc(list_length(family) * sizeof(Datum));
+	Datum		values[1] = {family_of(relation)};
 	List	   *datasets = NIL;
-	Datum		values[1];
 	uint64		rows;
-	int			n = 0;
-	ListCell   *cell;
 
-	foreach(cell, family)
-		oids[n++] = ObjectIdGetDatum(lfirst_oid(cell));
-	values[0] = PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 	rows = pe_access_read(&any, values, NULL);
 	for (uint64 row = 0; row < rows; row++)
 	{
 		pe_dataset *dataset = dataset_of_row(row);
 
-		if (!pe_identity_is_frozen(dataset->identity, dataset->relation))
+		if (!dataset->frozen)
 			datasets = lappend(datasets, dataset);
 	}
 	return datasets;
+}
+
+void
+pe_dataset_check_alone(const pe_dataset *dataset)
+{
+	pe_access	access;
+	ListCell   *cell;
+
+	pe_access_begin(&access);
+	foreach(cell, family_datasets(dataset->relation))
+	{
+		pe_dataset *other = lfirst(cell);
+
+		if (!other->dropped && other->id != dataset->id)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, other->name),
+					 errdetail("One of their tables came to inherit from the other."),
+					 errhint("The owner can drop one of them.")));
+	}
+	pe_access_end(&access);
 }
 
 /*
@@ -420,7 +502,7 @@ check_not_frozen(Oid relation, Datum schema, Datum name)
 	{
 		pe_dataset *old = dataset_of_row(row);
 
-		if (pe_identity_is_frozen(old->identity, old->relation))
+		if (old->frozen)
 			ereport(ERROR,
 					(errcode(ERRCODE_PE_FROZEN),
 					 errmsg("table \"%s\" is frozen as dataset \"%s\"", get_rel_name(relation), old->name),

@@ -32,6 +32,7 @@ typedef struct pe_dataset
 	int			declared_version;	/* the first with these attributes */
 	char	   *identity;
 	bool		dropped;		/* unregistered; its spending is kept */
+	bool		frozen;			/* written elsewhere: its OIDs mean nothing here */
 	bool		changed_here;	/* by the caller's own open transaction */
 } pe_dataset;
 
@@ -60,11 +61,26 @@ extern void pe_dataset_check_committed(const pe_dataset *dataset);
 /* The owner of a relation; InvalidOid if it is gone. */
 extern Oid	pe_relation_owner(Oid relation);
 
-/* A relation, all that inherit from it, and all that it inherits from. */
-extern List *pe_relation_family(Oid relation);
+/*
+ * A relation of the family that role could change: by a privilege of its own or
+ * of a role that it is a member of, inherited or not.  InvalidOid if there is none.
+ */
+extern Oid	pe_relation_writable_by(Oid relation, Oid role);
 
-/* Whether role has the privileges of the dataset's owner. */
+/*
+ * 55000 if another dataset has rows of this one, by an inheritance or a
+ * partition that came after both were registered.
+ */
+extern void pe_dataset_check_alone(const pe_dataset *dataset);
+
+/*
+ * Whether role has the privileges of the dataset's owner: the owner of the
+ * relation, or, where that is gone or means another one, who registered it.
+ */
 extern bool pe_dataset_owned_by(const pe_dataset *dataset, Oid role);
+
+/* The same for the columns of a dataset's row. */
+extern bool pe_is_owner(const char *identity, Oid relation, const char *owner, Oid role);
 
 /* 42501 unless the current user owns the dataset. */
 extern void pe_dataset_check_owner(const pe_dataset *dataset);
@@ -80,6 +96,12 @@ extern bool pe_identity_is_frozen(const char *identity, Oid relation);
  * Sets dataset->changed_here if one was declared by the open transaction.
  */
 extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);
+
+/* 55000 if a column is no longer of the type that it was loaded with. */
+extern void pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count);
+
+/* 54000 if a request has too many attributes. */
+extern void pe_check_attributes(int count);
 
 /* The product of the domains of columns; 54000 if it has too many cells. */
 extern pe_domain *pe_columns_domain(const pe_column *columns, int count);

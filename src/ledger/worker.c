@@ -169,8 +169,9 @@ release_client(client *c)
  * ------------------------------------------------------------------
  */
 
-static void
-serve_reserve(client *c, StringInfo message, StringInfo answer)
+/* Whether a release must follow. */
+static bool
+serve_reserve(StringInfo message, StringInfo answer)
 {
 	pe_charge_request request;
 	pe_charge_reply reply;
@@ -178,11 +179,11 @@ serve_reserve(client *c, StringInfo message, StringInfo answer)
 	pe_request_read(message, &request);
 	pe_charge_reserve(&request, &reply);
 	pe_reply_write(answer, &reply);
-	c->owes_release = reply.outcome == PE_CHARGED;
+	return reply.outcome == PE_CHARGED;
 }
 
 static void
-serve_store(client *c, StringInfo message, StringInfo answer)
+serve_store(StringInfo message, StringInfo answer)
 {
 	pe_charge_request request;
 	int64		charge_id;
@@ -194,7 +195,6 @@ serve_store(client *c, StringInfo message, StringInfo answer)
 	values = pq_getmsgint64(message);
 	value = palloc(values * sizeof(int64));
 	pq_copymsgbytes(message, (char *) value, values * sizeof(int64));
-	c->owes_release = false;
 	pq_sendbyte(answer, PE_ANSWER_STORED);
 	pq_sendint64(answer, pe_charge_store(&request, charge_id, value, values));
 }
@@ -224,6 +224,26 @@ answer_error(StringInfo answer)
 	append_text(answer, error->hint);
 }
 
+/* One message in a transaction of its own. */
+static void
+handle(client *c, StringInfo message, StringInfo answer)
+{
+	char		kind = pq_getmsgbyte(message);
+	bool		owes_release = false;
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	MemoryContextSwitchTo(message_context);
+	if (kind == PE_MESSAGE_RESERVE)
+		owes_release = serve_reserve(message, answer);
+	else
+		serve_store(message, answer);
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	c->owes_release = owes_release;
+}
+
 static void
 serve(client *c, void *data, Size size)
 {
@@ -237,18 +257,7 @@ serve(client *c, void *data, Size size)
 
 	PG_TRY();
 	{
-		char		kind = pq_getmsgbyte(&message);
-
-		SetCurrentStatementStartTimestamp();
-		StartTransactionCommand();
-		PushActiveSnapshot(GetTransactionSnapshot());
-		MemoryContextSwitchTo(message_context);
-		if (kind == PE_MESSAGE_RESERVE)
-			serve_reserve(c, &message, &answer);
-		else
-			serve_store(c, &message, &answer);
-		PopActiveSnapshot();
-		CommitTransactionCommand();
+		handle(c, &message, &answer);
 	}
 	PG_CATCH();
 	{
