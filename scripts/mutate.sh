@@ -82,7 +82,7 @@ mutate budget_rounded_up src/accounting/filter.c \
 	's/pe_nano_rho_of_epsilon\(epsilon, delta \/ 2\)/pe_nano_rho_of_epsilon(epsilon, delta \/ 2) + 1/' unit test_accounting
 mutate nulls_in_bin_0 src/core/domain.c \
 	's/pe_attribute_cells\(attribute\) - 1 : PE_DROPPED;/pe_attribute_cells(attribute) - 1 : 0;/' regress exact
-mutate buffers_shown src/ledger/door.c \
+mutate buffers_shown src/ledger/access.c \
 	's/\n\tpgBufferUsage = buffers;//' tap 040_visible
 mutate search_path_kept src/ledger/access.c \
 	's/\n\tpin\("search_path", "pg_catalog, pg_temp"\);//' tap 040_visible

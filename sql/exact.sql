@@ -50,6 +50,7 @@ INSERT INTO r (id, d, d2, dn, ts, tz) SELECT 400 + i, x::date, x::date, x::date,
 SELECT dp.add_edges('r', 'd', '{2020-01-01,2020-02-01,2020-03-01}', outside => 'other', nulls => 'cell');
 SELECT dp.add_edges('r', 'd2', '{2020-01-01,2020-02-01,2020-03-01}', outside => 'clamp', nulls => 'drop');
 SELECT dp.add_attribute('r', 'dn', '{2020-01-01,infinity}', outside => 'other', nulls => 'cell');
+SELECT dp.add_attribute('r', 'dn', '{2020-01-01}', outside => 'other', nulls => 'cell');
 SELECT dp.add_edges('r', 'ts', '{2020-01-01,2020-02-01,2020-03-01}', outside => 'other', nulls => 'cell');
 SELECT dp.add_edges('r', 'tz', '{2020-01-01 00:00+00,2020-02-01 00:00+00,2020-03-01 00:00+00}', outside => 'other', nulls => 'cell');
 SELECT dp.grant_budget('regress_ann', 'r', 1e5);

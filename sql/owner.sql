@@ -239,6 +239,28 @@ SELECT refused($$SELECT dp.drop_dataset('gone')$$);
 SET SESSION AUTHORIZATION regress_curator;
 SELECT refused($$SELECT dp.drop_dataset('gone')$$);
 
+
+-- What a partition lost is not lost again under its parent
+CREATE TABLE whole (b boolean) PARTITION BY LIST (b);
+CREATE TABLE part PARTITION OF whole FOR VALUES IN (true);
+\t off
+SELECT dp.create_dataset('part', 'part', 1);
+SELECT dp.drop_dataset('part');
+SELECT dp.create_dataset('whole', 'whole', 1);
+SELECT dp.drop_dataset('whole');
+SELECT dp.create_dataset('part', 'part', 1);
+SELECT dp.add_attribute('part', 'b');
+SELECT dp.grant_budget('regress_ann', 'part', 1);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(*) FROM dp.histogram('part', 'b', rho => 0.001);
+SELECT count(*) FROM dp.releases WHERE dataset = 'part';
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.drop_dataset('part');
+-- nor are its releases listed, which could not be read
+SELECT count(*) FROM dp.releases WHERE dataset = 'part';
+\t on
+SELECT refused($$SELECT dp.create_dataset('whole', 'whole', 1)$$);
+
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused;

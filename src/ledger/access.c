@@ -7,6 +7,7 @@
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -181,6 +182,8 @@ pe_run_undone(void (*body) (void *), void *argument)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	BufferUsage buffers = pgBufferUsage;
+	WalUsage	wal = pgWalUsage;
 	ErrorData  *volatile error = NULL;
 
 	BeginInternalSubTransaction(NULL);
@@ -199,5 +202,9 @@ pe_run_undone(void (*body) (void *), void *argument)
 	RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
+
+	/* EXPLAIN (ANALYZE, BUFFERS, WAL) around the call must not see what was read in it */
+	pgBufferUsage = buffers;
+	pgWalUsage = wal;
 	return error;
 }

@@ -11,7 +11,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
-#include "executor/instrument.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
@@ -334,13 +333,7 @@ forget_error(door *d, const ErrorData *error)
 static void
 read_rows(door *d)
 {
-	BufferUsage buffers = pgBufferUsage;
-	WalUsage	wal = pgWalUsage;
 	ErrorData  *error = pe_run_undone(charge_and_read, d);
-
-	/* EXPLAIN (ANALYZE, BUFFERS) around the door must not see the scan */
-	pgBufferUsage = buffers;
-	pgWalUsage = wal;
 
 	if (error == NULL)
 		return;
