@@ -201,8 +201,6 @@ SELECT refused($$SELECT dp.tally('\x00', x) FROM mine$$);
 SELECT refused($$SELECT dp.tally(NULL, x) FROM mine$$);
 SELECT refused($$SELECT dp.tally('\x70656401016c646401000000', x) FROM mine$$);
 SELECT refused($$SELECT dp.tally('\x00', x) OVER () FROM mine$$);
-SELECT refused($$SELECT dp.tally_final(NULL)$$);
-SELECT refused($$SELECT dp.tally_deserialize('\x00', NULL)$$);
 SELECT refused($$CREATE AGGREGATE public.steal(bytea, int) (SFUNC = dp.tally_add, STYPE = internal)$$);
 
 -- Nothing of all this was charged

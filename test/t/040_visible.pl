@@ -404,7 +404,8 @@ for my $call (q{dp.tally_add(NULL, '\x706564'::bytea, 1)}, q{dp.tally_combine(NU
 	q{dp.tally_final('\x00'::bytea)}, q{dp.tally_serialize(NULL)}, q{dp.tally_deserialize('\x0000000000000000', NULL)})
 {
 	($status, $out, $err) = ask($node, 'ann', "SELECT $call", db => 'one');
-	is(sqlstate($err), '42883', "$call cannot be called");
+	# which of the two depends on the minor version of the server
+	like(sqlstate($err), qr/^(42883|0A000)$/, "$call cannot be called");
 }
 ($status, $out, $err) = ask($node, 'ann', q{
 	CREATE AGGREGATE evil.state(bytea, VARIADIC "any") (SFUNC = dp.tally_add, STYPE = internal, PARALLEL = SAFE)}, db => 'one');
