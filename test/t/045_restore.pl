@@ -1,0 +1,221 @@
+# A ledger restored into another cluster: OIDs written there are those of other tables and other
+# roles here, so names alone say who owns and who paid.
+use strict;
+use warnings FATAL => 'all';
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use PgEpsilon;
+
+my $paid = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'age', rho => 0.001)};
+my $group_paid = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'sex', rho => 0.002)};
+my $unpaid = q{SELECT estimate FROM dp.histogram('people', 'sex', rho => 0.001)};
+
+# ---- What is dumped ----
+
+my $node = people_node('origin');
+$node->safe_psql('postgres', q{
+	CREATE ROLE cleo LOGIN;
+	CREATE ROLE team;
+	CREATE ROLE tom LOGIN;
+	CREATE ROLE old_name LOGIN;
+	GRANT team TO tom});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget(r, 'people', 2) FROM unnest(ARRAY['cleo', 'team', 'old_name']::name[]) r});
+my $answer = ask_ok($node, 'ann', $paid);
+is(ask_ok($node, 'cleo', $paid), $answer, 'origin: another budget pays for the same release');
+my $group_answer = ask_ok($node, 'tom', $group_paid);
+ask_ok($node, 'bob', q{SELECT FROM dp.histogram('people', '{age,sex}', rho => 0.003)});
+# what one role paid for before it gave its name to another, and went on paying under its new one
+my $renamed_paid = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'age', rho => 0.004)};
+my $renamed_answer = ask_ok($node, 'old_name', $renamed_paid);
+$node->safe_psql('postgres', 'ALTER ROLE old_name RENAME TO new_name; CREATE ROLE old_name LOGIN');
+ask_ok($node, 'new_name', q{SELECT FROM dp.histogram('people', 'sex', rho => 0.005)});
+# a table that changed its owner after it was registered
+$node->safe_psql('postgres', 'CREATE ROLE giver LOGIN; CREATE ROLE taker LOGIN; GRANT CREATE ON SCHEMA public TO giver, taker');
+ask_ok($node, 'giver', q{
+	CREATE TABLE given (b boolean);
+	SELECT dp.create_dataset('given', 'given', 10);
+	SELECT dp.add_attribute('given', 'b');
+	SELECT dp.grant_budget('ann', 'given', 5)});
+$node->safe_psql('postgres', 'ALTER TABLE given OWNER TO taker');
+ask_ok($node, 'ann', q{SELECT FROM dp.histogram('given', 'b', rho => 0.001)});
+# one that was unregistered
+ask_ok($node, 'curator', q{
+	CREATE TABLE former (b boolean);
+	SELECT dp.create_dataset('former', 'former', 10);
+	SELECT dp.add_attribute('former', 'b');
+	SELECT dp.grant_budget('ann', 'former', 5)});
+ask_ok($node, 'ann', q{SELECT FROM dp.histogram('former', 'b', rho => 0.001)});
+ask_ok($node, 'curator', q{SELECT dp.drop_dataset('former')});
+ledger_ok($node, 'origin');
+
+my $sums = q{SELECT count(*), sum(rho), sum(cap_rho), string_agg(encode(hash, 'hex'), ' ' ORDER BY dataset_id, seq) FROM dp.charge};
+my $rows = q{SELECT md5((SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp.dataset d) || (SELECT string_agg(a::text, ' ' ORDER BY dataset_id, position) FROM dp.attribute a)
+	|| (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp.budget b) || (SELECT string_agg(c::text, ' ' ORDER BY id) FROM dp.charge c)
+	|| (SELECT string_agg(r::text, ' ' ORDER BY id) FROM dp.release r))};
+my $next = q{SELECT string_agg(last_value::text || is_called::text, ' ' ORDER BY sequencename)
+	FROM (SELECT 'dataset' AS sequencename, * FROM dp.dataset_id_seq UNION ALL SELECT 'budget', * FROM dp.budget_id_seq
+	UNION ALL SELECT 'charge', * FROM dp.charge_id_seq UNION ALL SELECT 'release', * FROM dp.release_id_seq) s};
+my $normal = "SET timezone = 'UTC'; SET datestyle = 'ISO'; ";
+my %want = map { $_ => $node->safe_psql('postgres', $normal . $_) } $sums, $rows, $next;
+my $release = $node->safe_psql('postgres', q{SELECT min(id) FROM dp.release});
+my $dump = $node->backup_dir . '.dump';
+command_ok([ 'pg_dump', '-Fc', '-f', $dump, '-d', $node->connstr('postgres') ], 'origin: pg_dump');
+$node->stop;
+
+# ---- Restored where OIDs are others ----
+
+# cleo is missing, and so are new_name and giver's successor
+my $other = PostgreSQL::Test::Cluster->new('other');
+$other->init(force_initdb => 1);
+$other->append_conf('postgresql.conf', "max_worker_processes = 16\n");
+$other->start;
+$other->safe_psql('postgres', "CREATE ROLE filler$_") for 1 .. 20;
+$other->safe_psql('postgres', "CREATE ROLE $_ LOGIN") for qw(mallory tom bob ann old_name taker giver curator);
+$other->safe_psql('postgres', 'CREATE ROLE team; GRANT team TO tom; DROP ROLE filler1, filler2; CREATE TABLE filler (v int); DROP TABLE filler;
+	CREATE DATABASE copy');
+my ($out, $err);
+IPC::Run::run([ $other->installed_command('pg_restore'), '-d', $other->connstr('copy'), $dump ], '>', \$out, '2>', \$err);
+is(join("\n", grep { /error:.*ERROR/ && !/role "(?:cleo|new_name)" does not exist/ } split /\n/, $err), '', 'restored, but for the roles that are missing');
+
+# of NODE's roles; the whole ledger of the copy
+my %db = (db => 'copy');
+$other->safe_psql('copy', 'GRANT CREATE, USAGE ON SCHEMA public TO curator, mallory, taker, giver');
+is($other->safe_psql('copy', $normal . $_), $want{$_}, 'restored as it was: ' . substr($_, 0, 30)) for $sums, $rows, $next;
+ledger_ok($other, 'restored', %db);
+is($other->safe_psql('copy', q{SELECT count(*) FROM dp.dataset d JOIN pg_class c ON c.oid = d.relation_oid WHERE c.relname = d.relation_name}), '0',
+	'no OID of a table is what it was');
+is($other->safe_psql('copy', q{SELECT count(*) FROM dp.budget b JOIN pg_roles r ON r.oid = b.role_oid WHERE r.rolname = b.role_name}), '0',
+	'no OID of a role is what it was');
+is(ask_ok($other, 'mallory', q{SELECT string_agg(dataset || ' ' || frozen, ',' ORDER BY dataset) FROM dp.datasets}, %db),
+	'given true,people true', 'restored: frozen');
+
+my $charges = sub { return $other->safe_psql('copy', 'SELECT count(*), sum(rho_spent) FROM dp.charge, dp.budget') };
+my $count = $charges->();
+
+# refused ROLE, SQL, SQLSTATE, NAME: in the copy, fails so, answers nothing and charges nothing
+sub refused
+{
+	my ($role, $sql, $state, $name) = @_;
+	my ($status, $o, $e) = ask($other, $role, $sql, %db);
+
+	is(sqlstate($e), $state, "$name: $state");
+	is($o, '', "$name: no row");
+	is($charges->(), $count, "$name: nothing charged");
+	return;
+}
+
+# payers WHEN: who paid has his answer, and no other
+sub payers
+{
+	my ($when) = @_;
+
+	is(ask_ok($other, 'ann', $paid, %db), $answer, "$when: ann's answer is replayed");
+	is(ask_ok($other, 'tom', $group_paid, %db), $group_answer, "$when: the answer of a group is replayed to a member");
+	is(ask_ok($other, 'ann', q{SELECT replay, rho FROM dp.quote('people', 'age', rho => 0.001)}, %db), 't|0.001', "$when: and is quoted so");
+	is(ask_ok($other, 'ann', "SELECT count(*) FROM dp.cells($release)", %db), '10', "$when: ann reads its cells");
+	is(ask_ok($other, 'ann', q{SELECT string_agg(dataset || ' ' || frozen, ',' ORDER BY dataset) FROM dp.budgets}, %db),
+		'given true,people true', "$when: ann sees her budgets");
+	is(ask_ok($other, 'ann', q{SELECT string_agg(dataset, ',' ORDER BY dataset) FROM dp.charges}, %db), 'former,given,people', "$when: and her charges");
+	is(ask_ok($other, 'ann', q{SELECT string_agg(dataset, ',' ORDER BY dataset) FROM dp.releases}, %db), 'given,people', "$when: and her releases");
+	like(ask_ok($other, 'ann', q{SELECT string_agg(description, ' ') FROM dp.describe('people')}, %db), qr/your budget \(role ann\)/,
+		"$when: dp.describe knows her budget");
+	refused('ann', $unpaid, 'PE002', "$when: a new request");
+	refused('ann', $paid =~ s/\)$/, fresh => true)/r, 'PE002', "$when: the paid request, fresh");
+	refused('tom', $unpaid, 'PE002', "$when: a new request of a group");
+	refused('bob', $paid, 'PE002', "$when: what others paid");
+	return;
+}
+
+# stranger ROLE, WHEN: a role that has nothing to do with the dataset
+sub stranger
+{
+	my ($role, $when) = @_;
+
+	is(ask_ok($other, $role, "SELECT count(*) FROM dp.$_", %db), '0', "$when: no row of dp.$_") for 'charges', 'budgets', 'releases';
+	refused($role, $paid, '42501', "$when: no replay");
+	refused($role, $paid =~ s/\)$/, budget => 'ann')/r, '42501', "$when: nor of another's budget");
+	refused($role, $unpaid, '42501', "$when: no charge");
+	refused($role, "SELECT * FROM dp.cells($release)", '42704', "$when: no cells");
+	is(ask_ok($other, $role, q{SELECT replay FROM dp.quote('people', 'age', rho => 0.001)}, %db), 'f', "$when: a quote promises no replay");
+	unlike(ask_ok($other, $role, q{SELECT string_agg(description, ' ') FROM dp.describe('people')}, %db), qr/your budget \(/,
+		"$when: dp.describe knows of no budget");
+	refused($role, q{SELECT dp.grant_budget('mallory', 'people', 1)}, '42501', "$when: not dp.grant_budget");
+	refused($role, q{SELECT dp.revoke_budget('ann', 'people')}, '42501', "$when: not dp.revoke_budget");
+	refused($role, q{SELECT dp.drop_dataset('people')}, '42501', "$when: not dp.drop_dataset");
+	refused($role, q{SELECT dp.new_version('people')}, '42501', "$when: not dp.new_version");
+	refused($role, q{SELECT dp.add_attribute('people', 'id', 0, 100, 10)}, '42501', "$when: not dp.add_attribute");
+	return;
+}
+
+payers('restored');
+stranger('mallory', 'restored');
+# the owner, by his name
+is(ask_ok($other, 'curator', q{SELECT count(*) > 4 FROM dp.charges}, %db), 't', 'restored: the owner sees the charges');
+is(ask_ok($other, 'curator', q{SELECT count(*) FROM dp.budgets WHERE dataset = 'people'}, %db), '5', 'restored: and the budgets');
+is(ask_ok($other, 'curator', "SELECT count(*) FROM dp.cells($release)", %db), '10', 'restored: and reads the cells');
+refused('curator', q{SELECT dp.create_dataset('fresh', 'public.people', 20)}, 'PE002', 'restored: registering the table anew');
+refused('curator', q{BEGIN; SELECT dp.drop_dataset('people'); SELECT dp.create_dataset('people', 'public.people', 20)}, 'PE002',
+	'restored: nor after it was dropped');
+refused('curator', q{SELECT dp.create_dataset('former', 'public.former', 20)}, 'PE002', 'restored: nor one dropped before');
+refused('taker', q{SELECT dp.create_dataset('fresh', 'public.given', 20)}, 'PE002', 'restored: nor one that was given away');
+# who the table belonged to when it was dumped
+is(ask_ok($other, 'taker', q{SELECT count(*) FROM dp.charges WHERE dataset = 'given'}, %db), '1', 'restored: a table given away, its owner sees its charges');
+is(ask_ok($other, 'giver', q{SELECT count(*) FROM dp.charges WHERE dataset = 'given'}, %db), '0', 'restored: and who gave it does not');
+# a role that has the name that another had when it paid
+refused('old_name', $renamed_paid, '42501', 'restored: a name that was given up');
+is(ask_ok($other, 'old_name', 'SELECT count(*) FROM dp.charges', %db), '0', 'restored: nor its charges');
+
+# ---- A stranger's table has the OID, by chance ----
+
+ask_ok($other, 'mallory', q{CREATE TABLE public.people_of_mallory (id int, age int, sex text); INSERT INTO people_of_mallory VALUES (1, 1, 'f')}, %db);
+my $old_oid = $other->safe_psql('copy', q{SELECT relation_oid FROM dp.dataset WHERE dataset = 'people'});
+my $mallorys = q{(SELECT oid FROM pg_class WHERE relname = 'people_of_mallory')};
+my $identity = $other->safe_psql('copy', q{SELECT identity FROM dp.dataset WHERE dataset = 'people'});
+for my $same ('OID', 'OID, timeline and database')
+{
+	my $when = "a stranger's table with that $same";
+
+	$other->safe_psql('copy', "UPDATE dp.dataset SET relation_oid = $mallorys, identity = "
+		. ($same eq 'OID' ? "regexp_replace(identity, '[0-9]+\$', ${mallorys}::text)"
+			: "split_part(identity, '/', 1) || '/1/' || (SELECT oid FROM pg_database WHERE datname = 'copy') || '/' || $mallorys")
+		. " WHERE dataset = 'people'");
+	payers($when);
+	stranger('mallory', $when);
+	is(ask_ok($other, 'curator', q{SELECT count(*) FROM dp.budgets WHERE dataset = 'people'}, %db), '5', "$when: the owner is who he was");
+	refused('curator', q{SELECT dp.create_dataset('fresh', 'public.people', 20)}, 'PE002', "$when: registering the table anew");
+	$other->safe_psql('copy', "UPDATE dp.dataset SET relation_oid = $old_oid, identity = '$identity' WHERE dataset = 'people'");
+}
+# he may register his own table
+$other->safe_psql('copy', "UPDATE dp.dataset SET relation_oid = $mallorys, identity = regexp_replace(identity, '[0-9]+\$', ${mallorys}::text) WHERE dataset = 'people'");
+my ($status, $o, $e) = ask($other, 'mallory', q{BEGIN; SELECT dp.create_dataset('mine', 'public.people_of_mallory', 20); ROLLBACK}, %db);
+is(sqlstate($e), '', "a stranger's table with that OID can be registered");
+$other->safe_psql('copy', "UPDATE dp.dataset SET relation_oid = $old_oid, identity = '$identity' WHERE dataset = 'people'");
+
+# ---- A stranger has the OID of a role, by chance ----
+
+my $budget = q{role_name = 'ann' AND dataset_id = (SELECT id FROM dp.dataset WHERE dataset = 'people')};
+my $old_role = $other->safe_psql('copy', "SELECT role_oid FROM dp.budget WHERE $budget");
+$other->safe_psql('copy', "UPDATE dp.budget SET role_oid = (SELECT oid FROM pg_roles WHERE rolname = 'mallory') WHERE $budget");
+payers("a stranger with ann's OID");
+stranger('mallory', "a stranger with ann's OID");
+$other->safe_psql('copy', "UPDATE dp.budget SET role_oid = $old_role WHERE $budget");
+
+# ---- What the owner may still do ----
+
+# a missing role, made anew, by its name
+$other->safe_psql('postgres', 'CREATE ROLE cleo LOGIN');
+is(ask_ok($other, 'cleo', $paid, %db), $answer, 'a role that was missing: its answer is replayed');
+$other->safe_psql('postgres', 'CREATE ROLE new_name LOGIN');
+($status, $o, $e) = ask($other, 'new_name', $renamed_paid, %db);
+is($o, $renamed_answer, 'and one that was renamed, by its last name');
+is(ask_ok($other, 'curator', q{SELECT dp.new_version('people')}, %db), '2', 'the owner, dp.new_version');
+refused('ann', $paid, 'PE002', 'the owner, dp.new_version: and what was paid is of another version');
+is((ask($other, 'curator', q{SELECT dp.drop_dataset('people')}, %db))[0], 0, 'the owner, dp.drop_dataset');
+refused('curator', q{SELECT dp.create_dataset('people', 'public.people', 20)}, 'PE002', 'after that: registering the table anew');
+refused('ann', $paid, '42704', 'after that: a request');
+is($other->safe_psql('copy', $normal . $sums), $want{$sums}, 'the charges are what they were');
+
+$other->stop;
+done_testing();
