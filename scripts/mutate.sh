@@ -89,12 +89,12 @@ mutate search_path_kept src/ledger/access.c \
 mutate error_made_fatal src/ledger/door.c \
 	's/\n\t\{"exit_on_error", "off"\},//' tap 041_relations
 mutate ancestors_forgotten src/ledger/registry.c \
-	's/list_concat\(find_all_inheritors\(relation, NoLock, NULL\), ancestors_of\(relation\)\);/list_make1_oid(relation);/' \
+	's/list_concat_unique_oid\(ancestors_of\(descendants\), descendants\)/list_make1_oid(relation)/' \
 	tap 041_relations
 mutate plan_unchecked src/ledger/door.c \
 	's/\n\tcheck_names_the_table\(plan, question->dataset->relation\);//' tap 044_names
 mutate truncate_admitted src/ledger/door.c \
-	's/check_not_changed_here\((find_all[^;]*)\);/(void) $1;/' tap 044_names
+	's/\n\tpe_relation_check_committed\(question->dataset->relation\);//' tap 044_names
 mutate freeze_forgotten src/ledger/charge.c \
 	's/if \(pe_identity_is_frozen\(/if (false && pe_identity_is_frozen(/' tap 043_frozen
 mutate counters_on src/ledger/door.c \

@@ -109,6 +109,19 @@ pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
 	return rows;
 }
 
+uint64
+pe_access_read_committed(pe_statement *statement, Datum *values)
+{
+	uint64		rows;
+
+	PushCopiedSnapshot(GetLatestSnapshot());
+	GetActiveSnapshot()->curcid = FirstCommandId;
+	rows = checked(SPI_execute_snapshot(planned(statement), values, NULL, GetActiveSnapshot(),
+										InvalidSnapshot, true, false, 0));
+	PopActiveSnapshot();
+	return rows;
+}
+
 /* Copies to the memory that was current before SPI_connect: it outlives pe_access_end. */
 Datum
 pe_access_datum(uint64 row, int column, bool *isnull)

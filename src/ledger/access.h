@@ -51,6 +51,9 @@ extern uint64 pe_access_write(pe_statement *statement, Datum *values, const char
 /* Runs a SELECT under the latest snapshot, in any isolation level; returns the number of rows. */
 extern uint64 pe_access_read(pe_statement *statement, Datum *values, const char *nulls);
 
+/* The same, but nothing that the caller's own transaction did shows. */
+extern uint64 pe_access_read_committed(pe_statement *statement, Datum *values);
+
 /* Column (from 1) of a row of the last result, in the caller's memory; NULL for null text. */
 extern char *pe_access_text(uint64 row, int column);
 extern char **pe_access_texts(uint64 row, int column, int *count);	/* a text[] that is not null */

@@ -262,8 +262,9 @@ lock_state(const pe_charge_request *request, ledger_state *state)
 	1, {INT8OID}};
 	static pe_statement present = {NULL, "SELECT FROM dp.dataset d, dp.budget b WHERE d.id = $1 AND NOT d.dropped AND b.id = $2 "
 	"AND b.dataset_id = d.id", 2, {INT8OID, INT8OID}};
-	static pe_statement budget = {NULL, "SELECT role_name, rho_limit, delta_limit, rho_spent, delta_spent "
-		"FROM dp.budget WHERE id = $2 AND dataset_id = $1 FOR UPDATE SKIP LOCKED", 2, {INT8OID, INT8OID}};
+	static pe_statement budget = {NULL, "SELECT coalesce((SELECT a.rolname::text FROM pg_catalog.pg_authid a "
+		"WHERE a.oid = role_oid), role_name), rho_limit, delta_limit, rho_spent, delta_spent "
+		"FROM dp.budget WHERE id = $2 AND dataset_id = $1 FOR UPDATE OF budget SKIP LOCKED", 2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum(request->dataset_id), Int64GetDatum(request->budget_id)};
 	bool		isnull;
 
@@ -323,10 +324,14 @@ write_charge(const pe_charge_request *request, const ledger_state *state, pe_cos
 		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id", 15,
 		{INT8OID, INT8OID, TEXTOID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT8OID,
 	TEXTOID, INT8OID, BYTEAOID}};
-	static pe_statement budget = {NULL, "UPDATE dp.budget SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3 "
-	"WHERE id = $1", 3, {INT8OID, INT8OID, INT8OID}};
+	/* the names as they are now: where the OIDs mean nothing, in another cluster, they are all there is */
+	static pe_statement budget = {NULL, "UPDATE dp.budget SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
+		"role_name = $4 WHERE id = $1", 4, {INT8OID, INT8OID, INT8OID, TEXTOID}};
 	static pe_statement dataset = {NULL, "UPDATE dp.dataset SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
-	"charges = charges + 1, chain_head = $4 WHERE id = $1", 4, {INT8OID, INT8OID, INT8OID, BYTEAOID}};
+		"charges = charges + 1, chain_head = $4, owner = pg_catalog.pg_get_userbyid(c.relowner), "
+		"relation_schema = n.nspname, relation_name = c.relname "
+		"FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+	"WHERE id = $1 AND c.oid = relation_oid", 4, {INT8OID, INT8OID, INT8OID, BYTEAOID}};
 	char	   *at = pstrdup(timestamptz_to_str(GetCurrentTimestamp()));
 	char	   *canonical = canonical_charge(request, state, at, cap_cost, release_id);
 	bytea	   *hash = sha256(VARDATA_ANY(state->head), VARSIZE_ANY_EXHDR(state->head), canonical, strlen(canonical));
@@ -339,7 +344,10 @@ write_charge(const pe_charge_request *request, const ledger_state *state, pe_cos
 		CStringGetTextDatum(request->request), Int64GetDatum(release_id), PointerGetDatum(hash)
 	};
 	char		nulls[] = "               ";
-	Datum		own[3] = {Int64GetDatum(request->budget_id), Int64GetDatum(request->rho), Int64GetDatum(request->delta)};
+	Datum		own[4] = {
+		Int64GetDatum(request->budget_id), Int64GetDatum(request->rho), Int64GetDatum(request->delta),
+		CStringGetTextDatum(state->budget_role)
+	};
 	Datum		cap[4] = {
 		Int64GetDatum(request->dataset_id), Int64GetDatum(cap_cost.rho_nano),
 		Int64GetDatum(cap_cost.delta_atto), PointerGetDatum(hash)
@@ -351,7 +359,8 @@ write_charge(const pe_charge_request *request, const ledger_state *state, pe_cos
 	pe_access_write(&insert, charge, nulls);
 	id = pe_access_int64(0, 1);
 	pe_access_write(&budget, own, NULL);
-	pe_access_write(&dataset, cap, NULL);
+	if (pe_access_write(&dataset, cap, NULL) != 1)
+		raise_stale();			/* the table was dropped meanwhile */
 	return id;
 }
 

@@ -16,6 +16,7 @@
 #include "nodes/parsenodes.h"
 #include "pgstat.h"
 #include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -261,30 +262,6 @@ typedef struct door
 	MemoryContext context;		/* where the reply lives */
 } door;
 
-/*
- * The caller's own TRUNCATE or ALTER TABLE would show: it changes where the rows
- * are, which no snapshot hides.
- */
-static void
-check_not_changed_here(List *family)
-{
-	ListCell   *cell;
-
-	foreach(cell, family)
-	{
-		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
-
-		if (!HeapTupleIsValid(tuple))
-			continue;
-		if (TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("table \"%s\" was changed in this transaction", get_rel_name(lfirst_oid(cell))),
-					 errhint("COMMIT first.")));
-		ReleaseSysCache(tuple);
-	}
-}
-
 /* Everything from the lock to the last row, in a subtransaction that is always undone. */
 static void
 charge_and_read(void *argument)
@@ -295,7 +272,11 @@ charge_and_read(void *argument)
 	MemoryContext spi;
 	SPIPlanPtr	plan;
 
-	check_not_changed_here(find_all_inheritors(question->dataset->relation, AccessShareLock, NULL));
+	/* locked first: what is checked then stays so until the last row is read */
+	LockRelationOid(question->dataset->relation, AccessShareLock);
+	(void) find_all_inheritors(question->dataset->relation, AccessShareLock, NULL);
+	pe_relation_check_committed(question->dataset->relation);
+	pe_dataset_check_alone(question->dataset);
 	pe_door_check_relation(question->dataset->relation);
 	pe_columns_check(question->dataset, question->columns, question->domain->attributes);
 
@@ -406,7 +387,6 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 		return;
 	}
 	check_writes_nothing(question->dataset, GetUserId());
-	pe_dataset_check_alone(question->dataset);
 	d.counts = pe_alloc(question->domain->cells, sizeof(*d.counts));
 	read_rows(&d);
 	if (reply->outcome == PE_CHARGED)

@@ -106,20 +106,29 @@ sub refused
 	return;
 }
 
+# told ROLE, SQL: what a role is told in the copy; of an error, its SQLSTATE
+sub told
+{
+	my ($role, $sql) = @_;
+	my ($status, $o, $e) = ask($other, $role, $sql, %db);
+
+	return $status == 0 ? $o : 'ERROR ' . sqlstate($e);
+}
+
 # payers WHEN: who paid has his answer, and no other
 sub payers
 {
 	my ($when) = @_;
 
-	is(ask_ok($other, 'ann', $paid, %db), $answer, "$when: ann's answer is replayed");
-	is(ask_ok($other, 'tom', $group_paid, %db), $group_answer, "$when: the answer of a group is replayed to a member");
-	is(ask_ok($other, 'ann', q{SELECT replay, rho FROM dp.quote('people', 'age', rho => 0.001)}, %db), 't|0.001', "$when: and is quoted so");
-	is(ask_ok($other, 'ann', "SELECT count(*) FROM dp.cells($release)", %db), '10', "$when: ann reads its cells");
-	is(ask_ok($other, 'ann', q{SELECT string_agg(dataset || ' ' || frozen, ',' ORDER BY dataset) FROM dp.budgets}, %db),
+	is(told('ann', $paid), $answer, "$when: ann's answer is replayed");
+	is(told('tom', $group_paid), $group_answer, "$when: the answer of a group is replayed to a member");
+	is(told('ann', q{SELECT replay, rho FROM dp.quote('people', 'age', rho => 0.001)}), 't|0.001', "$when: and is quoted so");
+	is(told('ann', "SELECT count(*) FROM dp.cells($release)"), '10', "$when: ann reads its cells");
+	is(told('ann', q{SELECT string_agg(dataset || ' ' || frozen, ',' ORDER BY dataset) FROM dp.budgets}),
 		'given true,people true', "$when: ann sees her budgets");
-	is(ask_ok($other, 'ann', q{SELECT string_agg(dataset, ',' ORDER BY dataset) FROM dp.charges}, %db), 'former,given,people', "$when: and her charges");
-	is(ask_ok($other, 'ann', q{SELECT string_agg(dataset, ',' ORDER BY dataset) FROM dp.releases}, %db), 'given,people', "$when: and her releases");
-	like(ask_ok($other, 'ann', q{SELECT string_agg(description, ' ') FROM dp.describe('people')}, %db), qr/your budget \(role ann\)/,
+	is(told('ann', q{SELECT string_agg(dataset, ',' ORDER BY dataset) FROM dp.charges}), 'former,given,people', "$when: and her charges");
+	is(told('ann', q{SELECT string_agg(dataset, ',' ORDER BY dataset) FROM dp.releases}), 'given,people', "$when: and her releases");
+	like(told('ann', q{SELECT string_agg(description, ' ') FROM dp.describe('people')}), qr/your budget \(role ann\)/,
 		"$when: dp.describe knows her budget");
 	refused('ann', $unpaid, 'PE002', "$when: a new request");
 	refused('ann', $paid =~ s/\)$/, fresh => true)/r, 'PE002', "$when: the paid request, fresh");
@@ -133,13 +142,13 @@ sub stranger
 {
 	my ($role, $when) = @_;
 
-	is(ask_ok($other, $role, "SELECT count(*) FROM dp.$_", %db), '0', "$when: no row of dp.$_") for 'charges', 'budgets', 'releases';
+	is(told($role, "SELECT count(*) FROM dp.$_"), '0', "$when: no row of dp.$_") for 'charges', 'budgets', 'releases';
 	refused($role, $paid, '42501', "$when: no replay");
 	refused($role, $paid =~ s/\)$/, budget => 'ann')/r, '42501', "$when: nor of another's budget");
 	refused($role, $unpaid, '42501', "$when: no charge");
 	refused($role, "SELECT * FROM dp.cells($release)", '42704', "$when: no cells");
-	is(ask_ok($other, $role, q{SELECT replay FROM dp.quote('people', 'age', rho => 0.001)}, %db), 'f', "$when: a quote promises no replay");
-	unlike(ask_ok($other, $role, q{SELECT string_agg(description, ' ') FROM dp.describe('people')}, %db), qr/your budget \(/,
+	is(told($role, q{SELECT replay FROM dp.quote('people', 'age', rho => 0.001)}), 'f', "$when: a quote promises no replay");
+	unlike(told($role, q{SELECT string_agg(description, ' ') FROM dp.describe('people')}), qr/your budget \(/,
 		"$when: dp.describe knows of no budget");
 	refused($role, q{SELECT dp.grant_budget('mallory', 'people', 1)}, '42501', "$when: not dp.grant_budget");
 	refused($role, q{SELECT dp.revoke_budget('ann', 'people')}, '42501', "$when: not dp.revoke_budget");
@@ -152,24 +161,24 @@ sub stranger
 payers('restored');
 stranger('mallory', 'restored');
 # the owner, by his name
-is(ask_ok($other, 'curator', q{SELECT count(*) > 4 FROM dp.charges}, %db), 't', 'restored: the owner sees the charges');
-is(ask_ok($other, 'curator', q{SELECT count(*) FROM dp.budgets WHERE dataset = 'people'}, %db), '5', 'restored: and the budgets');
-is(ask_ok($other, 'curator', "SELECT count(*) FROM dp.cells($release)", %db), '10', 'restored: and reads the cells');
+is(told('curator', q{SELECT count(*) > 4 FROM dp.charges}), 't', 'restored: the owner sees the charges');
+is(told('curator', q{SELECT count(*) FROM dp.budgets WHERE dataset = 'people'}), '5', 'restored: and the budgets');
+is(told('curator', "SELECT count(*) FROM dp.cells($release)"), '10', 'restored: and reads the cells');
 refused('curator', q{SELECT dp.create_dataset('fresh', 'public.people', 20)}, 'PE002', 'restored: registering the table anew');
 refused('curator', q{BEGIN; SELECT dp.drop_dataset('people'); SELECT dp.create_dataset('people', 'public.people', 20)}, 'PE002',
 	'restored: nor after it was dropped');
 refused('curator', q{SELECT dp.create_dataset('former', 'public.former', 20)}, 'PE002', 'restored: nor one dropped before');
 refused('taker', q{SELECT dp.create_dataset('fresh', 'public.given', 20)}, 'PE002', 'restored: nor one that was given away');
 # who the table belonged to when it was dumped
-is(ask_ok($other, 'taker', q{SELECT count(*) FROM dp.charges WHERE dataset = 'given'}, %db), '1', 'restored: a table given away, its owner sees its charges');
-is(ask_ok($other, 'giver', q{SELECT count(*) FROM dp.charges WHERE dataset = 'given'}, %db), '0', 'restored: and who gave it does not');
+is(told('taker', q{SELECT count(*) FROM dp.charges WHERE dataset = 'given'}), '1', 'restored: a table given away, its owner sees its charges');
+is(told('giver', q{SELECT count(*) FROM dp.charges WHERE dataset = 'given'}), '0', 'restored: and who gave it does not');
 # a role that has the name that another had when it paid
 refused('old_name', $renamed_paid, '42501', 'restored: a name that was given up');
-is(ask_ok($other, 'old_name', 'SELECT count(*) FROM dp.charges', %db), '0', 'restored: nor its charges');
+is(told('old_name', 'SELECT count(*) FROM dp.charges'), '0', 'restored: nor its charges');
 
 # ---- A stranger's table has the OID, by chance ----
 
-ask_ok($other, 'mallory', q{CREATE TABLE public.people_of_mallory (id int, age int, sex text); INSERT INTO people_of_mallory VALUES (1, 1, 'f')}, %db);
+told('mallory', q{CREATE TABLE public.people_of_mallory (id int, age int, sex text); INSERT INTO people_of_mallory VALUES (1, 1, 'f')});
 my $old_oid = $other->safe_psql('copy', q{SELECT relation_oid FROM dp.dataset WHERE dataset = 'people'});
 my $mallorys = q{(SELECT oid FROM pg_class WHERE relname = 'people_of_mallory')};
 my $identity = $other->safe_psql('copy', q{SELECT identity FROM dp.dataset WHERE dataset = 'people'});
@@ -183,7 +192,7 @@ for my $same ('OID', 'OID, timeline and database')
 		. " WHERE dataset = 'people'");
 	payers($when);
 	stranger('mallory', $when);
-	is(ask_ok($other, 'curator', q{SELECT count(*) FROM dp.budgets WHERE dataset = 'people'}, %db), '5', "$when: the owner is who he was");
+	is(told('curator', q{SELECT count(*) FROM dp.budgets WHERE dataset = 'people'}), '5', "$when: the owner is who he was");
 	refused('curator', q{SELECT dp.create_dataset('fresh', 'public.people', 20)}, 'PE002', "$when: registering the table anew");
 	$other->safe_psql('copy', "UPDATE dp.dataset SET relation_oid = $old_oid, identity = '$identity' WHERE dataset = 'people'");
 }
@@ -206,11 +215,11 @@ $other->safe_psql('copy', "UPDATE dp.budget SET role_oid = $old_role WHERE $budg
 
 # a missing role, made anew, by its name
 $other->safe_psql('postgres', 'CREATE ROLE cleo LOGIN');
-is(ask_ok($other, 'cleo', $paid, %db), $answer, 'a role that was missing: its answer is replayed');
+is(told('cleo', $paid), $answer, 'a role that was missing: its answer is replayed');
 $other->safe_psql('postgres', 'CREATE ROLE new_name LOGIN');
 ($status, $o, $e) = ask($other, 'new_name', $renamed_paid, %db);
 is($o, $renamed_answer, 'and one that was renamed, by its last name');
-is(ask_ok($other, 'curator', q{SELECT dp.new_version('people')}, %db), '2', 'the owner, dp.new_version');
+is(told('curator', q{SELECT dp.new_version('people')}), '2', 'the owner, dp.new_version');
 refused('ann', $paid, 'PE002', 'the owner, dp.new_version: and what was paid is of another version');
 is((ask($other, 'curator', q{SELECT dp.drop_dataset('people')}, %db))[0], 0, 'the owner, dp.drop_dataset');
 refused('curator', q{SELECT dp.create_dataset('people', 'public.people', 20)}, 'PE002', 'after that: registering the table anew');
