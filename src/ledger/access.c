@@ -190,6 +190,11 @@ pe_access_text(uint64 row, int column)
 	return DatumGetCString(SPI_datumTransfer(CStringGetDatum(text), false, -2));
 }
 
+/* Whatever is said below ERROR on the way could tell what was read. */
+static const pe_setting quiet[] = {
+	{"client_min_messages", "error"}
+};
+
 ErrorData *
 pe_run_undone(void (*body) (void *), void *argument)
 {
@@ -203,6 +208,7 @@ pe_run_undone(void (*body) (void *), void *argument)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
+		pe_pin_settings(quiet, lengthof(quiet));	/* goes with the subtransaction */
 		body(argument);
 	}
 	PG_CATCH();

@@ -63,8 +63,10 @@ extern Datum pe_access_datum(uint64 row, int column, bool *isnull);
 /*
  * Runs body in a subtransaction that is always undone, so that none of its locks
  * stays with the caller's transaction: a prepared transaction would keep them
- * for ever.  The buffers it uses are not counted.  What body allocates in the current memory context stays.  Returns
- * the error that ended body, to be rethrown or not; NULL if there was none.
+ * for ever.  The buffers it uses are not counted, and messages below ERROR do
+ * not reach the client.  What body allocates in the current memory context
+ * stays.  Returns the error that ended body, to be rethrown or not; NULL if
+ * there was none.
  */
 extern ErrorData *pe_run_undone(void (*body) (void *), void *argument);
 

@@ -115,7 +115,6 @@ static const pe_setting pinned[] = {
 	{"log_planner_stats", "off"},
 	{"log_executor_stats", "off"},
 	{"trace_sort", "off"},
-	{"client_min_messages", "error"},
 	{"exit_on_error", "off"},	/* a FATAL error would show what forget_error hides */
 	{"search_path", "pg_catalog, pg_temp"},
 	{"row_security", "off"},
