@@ -298,6 +298,8 @@ sub messages
 	$text =~ s/[0-9.e+]+ left; release \d+/left/;
 	return $text;
 }
+# asked twice: PostgreSQL 18 tells of the catalogs' pages that it reads from disk
+messages('t');
 my $healthy = messages('t');
 $count = charges();
 my $log_start = -s $node->logfile;
