@@ -17,6 +17,7 @@
 #include "api/rows.h"
 #include "ledger/access.h"
 #include "ledger/errors.h"
+#include "mechanism/gaussian.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_histogram);
 PG_FUNCTION_INFO_V1(pe_sql_quote);
@@ -67,7 +68,7 @@ refuse_overspend(const pe_histogram *h, const pe_charge_reply *reply)
 					   pe_histogram_epsilon(h), h->rho * 1e-9, rounded_down(left), Max(reply->rho_left, 0) * 1e-9),
 			 reply->rho_left > 0
 			 ? errhint("epsilon => %s fits and buys max_stderr => %.4g.", float8out_internal(left),
-					   pe_histogram_stderr(h->sensitivity_sq, reply->rho_left))
+					   pe_gaussian_stderr(h->sensitivity_sq, reply->rho_left))
 			 : errhint("The owner of the table can raise the budget or the cap.")));
 }
 

@@ -19,7 +19,6 @@
 #include "api/arguments.h"
 #include "api/question.h"
 #include "ledger/settings.h"
-#include "mechanism/gauss.h"
 #include "mechanism/gaussian.h"
 
 /* The arguments by position, the same in all functions. */
@@ -144,38 +143,6 @@ check_not_yet_served(FunctionCallInfo fcinfo, pe_histogram *h)
  * ------------------------------------------------------------------
  */
 
-double
-pe_histogram_stderr(pe_u128 sensitivity_sq, int64 rho)
-{
-	pe_u128		p;
-	uint64_t	q;
-
-	if (!pe_gaussian_calibrate(sensitivity_sq, rho, &p, &q))
-		return INFINITY;
-	return sqrt(pe_gauss_variance(p, q));
-}
-
-/* The least rho, in nano, whose standard error is at most max_stderr; it falls as rho grows. */
-static int64
-rho_of_stderr(pe_u128 sensitivity_sq, double max_stderr)
-{
-	int64		low = 0;		/* too little */
-	int64		high = INT64_C(1) << 62;
-
-	if (pe_histogram_stderr(sensitivity_sq, high) > max_stderr)
-		return 0;
-	while (high - low > 1)
-	{
-		int64		middle = low + (high - low) / 2;
-
-		if (pe_histogram_stderr(sensitivity_sq, middle) <= max_stderr)
-			high = middle;
-		else
-			low = middle;
-	}
-	return high;
-}
-
 static void
 check_positive(const char *name, double value)
 {
@@ -212,9 +179,9 @@ resolve_cost(FunctionCallInfo fcinfo, pe_histogram *h)
 	else
 	{
 		check_positive("max_stderr", PG_GETARG_FLOAT8(ARG_MAX_STDERR));
-		h->rho = rho_of_stderr(h->sensitivity_sq, PG_GETARG_FLOAT8(ARG_MAX_STDERR));
+		h->rho = pe_gaussian_nano_rho_of_stderr(h->sensitivity_sq, PG_GETARG_FLOAT8(ARG_MAX_STDERR));
 	}
-	h->stderr_ = pe_histogram_stderr(h->sensitivity_sq, h->rho);
+	h->stderr_ = pe_gaussian_stderr(h->sensitivity_sq, h->rho);
 	if (h->rho <= 0 || isinf(h->stderr_))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -40,8 +40,4 @@ extern pe_histogram *pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_
 
 /* The epsilon that the charge is, at the delta it was asked for. */
 extern double pe_histogram_epsilon(const pe_histogram *histogram);
-
-/* The standard error that a charge of rho nano would buy; infinity for 0. */
-extern double pe_histogram_stderr(pe_u128 sensitivity_sq, int64 rho);
-
 #endif

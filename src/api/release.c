@@ -9,9 +9,11 @@
 #include "miscadmin.h"
 
 #include "api/label.h"
-#include "api/question.h"
 #include "api/rows.h"
 #include "ledger/access.h"
+#include "ledger/budget.h"
+#include "ledger/charge.h"
+#include "mechanism/gaussian.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_cells);
 
@@ -91,7 +93,7 @@ read_row(stored_release *r)
 	r->version = (int) pe_access_int64(0, 2);
 	r->names = pe_access_texts(0, 3, &r->attributes);
 	r->workload_text = pe_access_text(0, 4);
-	r->stderr_ = pe_histogram_stderr(parse_u128(pe_access_text(0, 5)), pe_access_int64(0, 6));
+	r->stderr_ = pe_gaussian_stderr(parse_u128(pe_access_text(0, 5)), pe_access_int64(0, 6));
 	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
 	pe_access_end(&access);
 

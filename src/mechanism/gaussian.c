@@ -4,6 +4,8 @@
  */
 #include "mechanism/gaussian.h"
 
+#include <math.h>
+
 #include "mechanism/bits.h"
 #include "mechanism/gauss.h"
 #include "mechanism/strip.h"
@@ -35,6 +37,37 @@ pe_gaussian_calibrate(pe_u128 sensitivity_sq, int64_t nano_rho, pe_u128 *p, uint
 	*p = sensitivity_sq * factor;
 	*q = denominator;
 	return true;
+}
+
+double
+pe_gaussian_stderr(pe_u128 sensitivity_sq, int64_t nano_rho)
+{
+	pe_u128		p;
+	uint64_t	q;
+
+	if (!pe_gaussian_calibrate(sensitivity_sq, nano_rho, &p, &q))
+		return INFINITY;
+	return sqrt(pe_gauss_variance(p, q));
+}
+
+int64_t
+pe_gaussian_nano_rho_of_stderr(pe_u128 sensitivity_sq, double max_stderr)
+{
+	int64_t		low = 0;		/* too little */
+	int64_t		high = INT64_C(1) << 62;
+
+	if (!(pe_gaussian_stderr(sensitivity_sq, high) <= max_stderr))
+		return 0;
+	while (high - low > 1)
+	{
+		int64_t		middle = low + (high - low) / 2;
+
+		if (pe_gaussian_stderr(sensitivity_sq, middle) <= max_stderr)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
 }
 
 /*

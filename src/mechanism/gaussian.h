@@ -53,6 +53,18 @@
 extern bool pe_gaussian_calibrate(pe_u128 sensitivity_sq, int64_t nano_rho, pe_u128 *p, uint64_t *q);
 
 /*
+ * The standard deviation of that noise, in units of the answers: a public
+ * number.  Infinity if pe_gaussian_calibrate refuses the parameters.
+ */
+extern double pe_gaussian_stderr(pe_u128 sensitivity_sq, int64_t nano_rho);
+
+/*
+ * The least nano_rho whose standard deviation is at most max_stderr > 0; 0 if
+ * there is none up to 2^62.  The standard deviation falls as nano_rho grows.
+ */
+extern int64_t pe_gaussian_nano_rho_of_stderr(pe_u128 sensitivity_sq, double max_stderr);
+
+/*
  * Adds noise of that sigma^2 to each of the count exact answers and stores the
  * sums in released, saturated to the range of int64.
  *

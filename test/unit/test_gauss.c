@@ -827,6 +827,36 @@ test_calibrate(void **state)
 	assert_true(p == 17 && q == 19);
 }
 
+/* The cheapest rho for a standard error: it reaches it, and one nano less does not. */
+static void
+test_stderr(void **state)
+{
+	static const double asked[] = {0.3, 0.5, 1, 2, 7.07, 100, 12345.678};
+	static const pe_u128 sensitivity_sq[] = {1, 2, 9, (pe_u128) 1 << 40};
+
+	(void) state;
+	assert_true(fabs(pe_gaussian_stderr(1, 500000) - sqrt(1000)) < 1e-9);
+	assert_true(fabs(pe_gaussian_stderr(4, 500000) - 2 * sqrt(1000)) < 1e-9);
+	/* at sigma^2 = 1/2 the discrete Gaussian varies less than the continuous one */
+	assert_true(pe_gaussian_stderr(1, 1000000000) < sqrt(0.5));
+	assert_true(isinf(pe_gaussian_stderr(1, 0)));
+	assert_true(isinf(pe_gaussian_stderr(0, 1)));
+	for (size_t s = 0; s < sizeof(sensitivity_sq) / sizeof(sensitivity_sq[0]); s++)
+		for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+		{
+			int64_t		rho = pe_gaussian_nano_rho_of_stderr(sensitivity_sq[s], asked[i]);
+
+			if (rho == 0)
+			{
+				assert_true(pe_gaussian_stderr(sensitivity_sq[s], INT64_C(1) << 62) > asked[i]);
+				continue;
+			}
+			assert_true(pe_gaussian_stderr(sensitivity_sq[s], rho) <= asked[i]);
+			assert_true(rho == 1 || pe_gaussian_stderr(sensitivity_sq[s], rho - 1) > asked[i]);
+		}
+	assert_int_equal(pe_gaussian_nano_rho_of_stderr(1, NAN), 0);
+}
+
 static void
 release_uncalibrated(void *arg)
 {
@@ -926,6 +956,7 @@ main(void)
 		cmocka_unit_test(test_gauss_forced),
 		cmocka_unit_test(test_gauss_low_bits),
 		cmocka_unit_test(test_calibrate),
+		cmocka_unit_test(test_stderr),
 		cmocka_unit_test(test_release_saturates),
 		cmocka_unit_test(test_release_law),
 	};
