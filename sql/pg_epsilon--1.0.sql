@@ -116,13 +116,16 @@ CREATE TABLE dp.charge (
     cap_epsilon bigint,
     request text NOT NULL,
     release_id bigint,
+    strategy_id bigint,
     hash bytea NOT NULL,
     UNIQUE (dataset_id, seq)
 );
+CREATE INDEX charge_strategy ON dp.charge (strategy_id) WHERE strategy_id IS NOT NULL;
 CREATE INDEX charge_budget ON dp.charge (budget_id, release_id);
 COMMENT ON TABLE dp.charge IS 'the ledger: every charge, never changed, hash-chained per dataset';
 COMMENT ON COLUMN dp.charge.cap_rho IS 'what the charge cost the cap of the dataset: 0 where a stored release was paid again by another budget';
 COMMENT ON COLUMN dp.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
+COMMENT ON COLUMN dp.charge.strategy_id IS 'what is measured; NULL: the workload itself';
 COMMENT ON COLUMN dp.charge.hash IS 'SHA-256 of the previous hash and the canonical text of this charge';
 
 CREATE SEQUENCE dp.release_id_seq;
@@ -140,11 +143,38 @@ CREATE TABLE dp.release (
     queries integer NOT NULL,
     sensitivity_sq numeric NOT NULL,
     rho bigint NOT NULL,
+    strategy_id bigint,
     payload bytea,
     created timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
 CREATE INDEX release_request ON dp.release (dataset_id, version, request_hash);
 COMMENT ON TABLE dp.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
+
+CREATE SEQUENCE dp.strategy_id_seq;
+CREATE TABLE dp.strategy (
+    id bigint PRIMARY KEY,
+    key_hash bytea NOT NULL,
+    key text NOT NULL,
+    gap double precision NOT NULL,
+    workload text NOT NULL,
+    method text NOT NULL,
+    attributes text[],
+    cells integer[] NOT NULL,
+    ordered integer[] NOT NULL,
+    columns integer NOT NULL,
+    rank integer NOT NULL,
+    objective double precision NOT NULL,
+    lower_bound double precision NOT NULL,
+    iterations integer NOT NULL,
+    milliseconds double precision NOT NULL,
+    matrix bytea NOT NULL,
+    created timestamptz NOT NULL DEFAULT pg_catalog.now()
+);
+ALTER TABLE dp.strategy ALTER matrix SET STORAGE EXTERNAL;
+CREATE INDEX strategy_key ON dp.strategy (key_hash, gap);
+COMMENT ON TABLE dp.strategy IS 'strategies that were optimised: integer matrices that depend on no data; those that no charge refers to make room for newer ones';
+COMMENT ON COLUMN dp.strategy.gap IS 'asked for; what was reached is objective / lower_bound - 1';
+COMMENT ON COLUMN dp.strategy.matrix IS 'columns of classes of cells, and the integers; checked at every load, the sensitivity computed from them anew';
 
 SELECT pg_catalog.pg_extension_config_dump('dp.dataset', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.dataset_id_seq', '');
@@ -155,6 +185,8 @@ SELECT pg_catalog.pg_extension_config_dump('dp.charge', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.charge_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.release', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.release_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.strategy', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.strategy_id_seq', '');
 
 ----------------------------------------------------------------------
 -- Arithmetic of the ledger: no data, everybody may ask

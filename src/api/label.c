@@ -1,81 +1,175 @@
 /*
  * label.c
- *	  Labels of queries and cells.  See label.h.
+ *	  Labels of queries.  See label.h.
  */
 #include "postgres.h"
 
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/json.h"
 
 #include "api/label.h"
 #include "ledger/values.h"
 
-static void
-append_cell(StringInfo to, const pe_column *column, int32 cell)
+static JsonbValue
+text_value(const char *text)
 {
-	const pe_attribute *attribute = &column->domain;
+	JsonbValue	value;
+
+	value.type = jbvString;
+	value.val.string.val = (char *) text;
+	value.val.string.len = (int) strlen(text);
+	return value;
+}
+
+/* A declared value: a scalar of JSON. */
+static JsonbValue
+point_value(const pe_column *column, char *point)
+{
+	StringInfoData text;
+	JsonbValue	value;
+	Jsonb	   *json;
+
+	initStringInfo(&text);
+	pe_append_json_value(&text, column->type, point);
+	json = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
+	if (!JsonbExtractScalar(&json->root, &value))
+		elog(ERROR, "a declared value is not a scalar of JSON");
+	return value;
+}
+
+void
+pe_labels_init(pe_labels *labels, const pe_workload *workload, const pe_column *columns)
+{
+	int			attributes = workload->shape.attributes;
+
+	labels->workload = workload;
+	labels->columns = columns;
+	labels->name = palloc(attributes * sizeof(JsonbValue));
+	labels->point = palloc(attributes * sizeof(JsonbValue *));
+	for (int a = 0; a < attributes; a++)
+	{
+		int			points = columns[a].domain.points;
+
+		labels->name[a] = text_value(columns[a].name);
+		labels->point[a] = palloc(points * sizeof(JsonbValue));
+		for (int p = 0; p < points; p++)
+			labels->point[a][p] = point_value(&columns[a], columns[a].points[p]);
+	}
+	labels->term = pe_alloc(workload->queries, sizeof(int32));
+	labels->local = pe_alloc(workload->queries, sizeof(int32));
+	pe_workload_index(workload, labels->term, labels->local);
+}
+
+static void
+push_pair(JsonbParseState **state, const char *key, JsonbValue *value)
+{
+	JsonbValue	name = text_value(key);
+
+	pushJsonbValue(state, WJB_KEY, &name);
+	pushJsonbValue(state, WJB_VALUE, value);
+}
+
+static void
+push_bool(JsonbParseState **state, const char *key, bool flag)
+{
+	JsonbValue	value;
+
+	value.type = jbvBool;
+	value.val.boolean = flag;
+	push_pair(state, key, &value);
+}
+
+/* Cells from .. to of an ordered attribute, as the values between which they lie. */
+static void
+push_range(JsonbParseState **state, const pe_labels *labels, int a, int32 from, int32 to)
+{
+	const pe_attribute *attribute = &labels->columns[a].domain;
+	JsonbValue *point = labels->point[a];
+	bool		last = to == pe_attribute_ordered_cells(attribute) - 1;
+
+	pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
+	push_pair(state, "from", &point[from]);
+	/* the last bin ends at the last edge, the last level is itself the end */
+	push_pair(state, "to", &point[last ? attribute->points - 1 : to + 1]);
+	push_bool(state, "last", last);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+}
+
+static void
+push_cell(JsonbParseState **state, const pe_labels *labels, int a, int32 cell)
+{
+	const pe_attribute *attribute = &labels->columns[a].domain;
+	JsonbValue	null;
 
 	if (pe_attribute_is_null(attribute, cell))
-		appendStringInfoString(to, "null");
-	else if (pe_attribute_is_other(attribute, cell))
-		appendStringInfoString(to, "{\"other\": true}");
-	else if (attribute->kind == PE_LEVELS)
-		pe_append_json_value(to, column->type, column->points[cell]);
-	else
 	{
-		bool		last = cell == pe_attribute_ordered_cells(attribute) - 1;
+		null.type = jbvNull;
+		pushJsonbValue(state, WJB_VALUE, &null);
+	}
+	else if (pe_attribute_is_other(attribute, cell))
+	{
+		pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
+		push_bool(state, "other", true);
+		pushJsonbValue(state, WJB_END_OBJECT, NULL);
+	}
+	else if (attribute->kind == PE_LEVELS)
+		pushJsonbValue(state, WJB_VALUE, &labels->point[a][cell]);
+	else
+		push_range(state, labels, a, cell, cell);
+}
 
-		appendStringInfoString(to, "{\"from\": ");
-		pe_append_json_value(to, column->type, column->points[cell]);
-		appendStringInfoString(to, ", \"to\": ");
-		pe_append_json_value(to, column->type, column->points[cell + 1]);
-		appendStringInfo(to, ", \"last\": %s}", last ? "true" : "false");
+static void
+push_row(JsonbParseState **state, int32 query)
+{
+	JsonbValue	row;
+
+	row.type = jbvNumeric;
+	row.val.numeric = DatumGetNumeric(DirectFunctionCall1(int4_numeric, Int32GetDatum(query + 1)));
+	push_pair(state, "row", &row);
+}
+
+static void
+push_factor(JsonbParseState **state, const pe_labels *labels, const pe_factor *factor, int32 query)
+{
+	int32		from;
+	int32		to;
+
+	if (factor->constructor == PE_TOTAL)
+		return;
+	if (factor->attribute == PE_ALL_CELLS)
+	{
+		push_row(state, query);
+		return;
+	}
+	pushJsonbValue(state, WJB_KEY, &labels->name[factor->attribute]);
+	switch (factor->constructor)
+	{
+		case PE_IDENTITY:
+			push_cell(state, labels, factor->attribute, query);
+			break;
+		case PE_MATRIX:
+			pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
+			push_row(state, query);
+			pushJsonbValue(state, WJB_END_OBJECT, NULL);
+			break;
+		default:
+			pe_factor_range(factor, query, &from, &to);
+			push_range(state, labels, factor->attribute, from, to);
 	}
 }
 
-static void
-append_attribute(StringInfo to, const pe_column *column, int32 cell)
-{
-	appendStringInfoString(to, to->len > 1 ? ", " : "");
-	escape_json(to, column->name);
-	appendStringInfoString(to, ": ");
-	append_cell(to, column, cell);
-}
-
-static Datum
-as_jsonb(StringInfo text)
-{
-	Datum		label;
-
-	appendStringInfoChar(text, '}');
-	label = DirectFunctionCall1(jsonb_in, CStringGetDatum(text->data));
-	pfree(text->data);
-	return label;
-}
-
 Datum
-pe_label_of_query(const pe_workload *workload, const pe_domain *domain,
-				  const pe_column *columns, int32 query)
+pe_label(const pe_labels *labels, int32 query)
 {
-	StringInfoData text;
+	const pe_term *term = &labels->workload->term[labels->term[query]];
+	int32		factor_query[PE_MAX_ATTRIBUTES];
+	JsonbParseState *state = NULL;
+	JsonbValue *label;
 
-	initStringInfo(&text);
-	appendStringInfoChar(&text, '{');
-	for (int f = 0; f < workload->factors; f++)
-		append_attribute(&text, &columns[workload->factor[f]],
-						 pe_workload_coordinate(workload, domain, query, f));
-	return as_jsonb(&text);
-}
-
-Datum
-pe_label_of_cell(const pe_domain *domain, const pe_column *columns, int32 cell)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	appendStringInfoChar(&text, '{');
-	for (int a = 0; a < domain->attributes; a++)
-		append_attribute(&text, &columns[a], pe_domain_coordinate(domain, cell, a));
-	return as_jsonb(&text);
+	(void) pe_term_query(term, labels->local[query], factor_query);
+	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	for (int f = 0; f < term->factors; f++)
+		push_factor(&state, labels, &term->factor[f], factor_query[f]);
+	label = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+	return JsonbPGetDatum(JsonbValueToJsonb(label));
 }

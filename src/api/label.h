@@ -1,22 +1,34 @@
 /*
  * label.h
- *	  Labels of queries and cells: which part of the domain they count, as jsonb.
+ *	  Labels of queries: which part of the domain they count, as jsonb.
+ *
+ * A key per attribute that the query restricts.  A level is its value; a bin or
+ * a range {"from": a, "to": b, "last": bool}, half-open unless last; a row of a
+ * matrix {"row": 3}, counted from 1; {"other": true}; null for NULL.  A query
+ * over everything is {}; a row of a matrix over all cells {"row": 3} itself.
  */
 #ifndef PE_API_LABEL_H
 #define PE_API_LABEL_H
 
+#include "utils/jsonb.h"
+
 #include "core/workload.h"
 #include "ledger/registry.h"
 
-/*
- * A key per attribute that the query restricts: a level is its value, a bin
- * {"from": a, "to": b, "last": bool} (half-open unless last), {"other": true},
- * null for NULL.  query from 0.
- */
-extern Datum pe_label_of_query(const pe_workload *workload, const pe_domain *domain,
-							   const pe_column *columns, int32 query);
+typedef struct pe_labels
+{
+	const pe_workload *workload;
+	const pe_column *columns;
+	JsonbValue *name;			/* of each attribute */
+	JsonbValue **point;			/* its levels or edges */
+	int32	   *term;			/* where each query stands: pe_workload_index */
+	int32	   *local;
+} pe_labels;
 
-/* The same for a cell: all attributes are restricted. */
-extern Datum pe_label_of_cell(const pe_domain *domain, const pe_column *columns, int32 cell);
+/* Prepares labels of a workload over the leading columns. */
+extern void pe_labels_init(pe_labels *labels, const pe_workload *workload, const pe_column *columns);
+
+/* The label of query q (from 0). */
+extern Datum pe_label(const pe_labels *labels, int32 query);
 
 #endif

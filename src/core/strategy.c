@@ -1,65 +1,138 @@
 /*
  * strategy.c
- *	  Integer strategy matrices.  See strategy.h.
+ *	  Integer strategy matrices: the object, its sensitivity, A x, and bytes.
+ *	  See strategy.h.
  */
 #include "core/strategy.h"
 
 #include <string.h>
 
-void
-pe_strategy_of_workload(const pe_workload *workload, const pe_domain *domain,
-						pe_strategy *strategy)
+/* The place of T's entry in its packed form, row <= column. */
+static size_t
+packed(int32_t row, int32_t column)
 {
-	int32_t		cells = domain->cells;
+	return (size_t) column * (column + 1) / 2 + row;
+}
 
-	strategy->rows = pe_workload_queries(workload, domain);
-	strategy->columns = cells;
-	strategy->start = pe_alloc((size_t) cells + 1, sizeof(*strategy->start));
-	strategy->row = pe_alloc(cells, sizeof(*strategy->row));
-	strategy->entry = pe_alloc(cells, sizeof(*strategy->entry));
-	for (int32_t cell = 0; cell < cells; cell++)
+static size_t
+packed_size(int32_t rows)
+{
+	return (size_t) rows * (rows + 1) / 2;
+}
+
+/* ------------------------------------------------------------------
+ * Sensitivity and measurement
+ * ------------------------------------------------------------------
+ */
+
+/* T b in place: column j of T needs b[j] alone, and changes what is above it. */
+static void
+multiply_triangle(const pe_strategy *strategy, pe_i128 *b)
+{
+	for (int32_t j = 0; strategy->triangle != NULL && j < strategy->rows; j++)
 	{
-		strategy->start[cell] = cell;
-		strategy->row[cell] = pe_workload_query_of_cell(workload, domain, cell);
-		strategy->entry[cell] = 1;
+		const int32_t *column = strategy->triangle + packed(0, j);
+		pe_i128		factor = b[j];
+
+		for (int32_t i = 0; i < j; i++)
+			b[i] += column[i] * factor;
+		b[j] = column[j] * factor;
 	}
-	strategy->start[cells] = cells;
 }
 
-size_t
-pe_strategy_memory(int32_t cells, int32_t queries)
+static void
+column_of_matrix(const pe_strategy *strategy, int32_t column, pe_i128 *a)
 {
-	return ((size_t) cells + 1) * (sizeof(int64_t) + 2 * sizeof(int32_t))
-		+ (size_t) queries * (sizeof(pe_i128) + sizeof(int64_t));
+	memset(a, 0, strategy->rows * sizeof(*a));
+	if (strategy->basis != NULL)
+	{
+		for (int32_t i = 0; i < strategy->rows; i++)
+			a[i] = strategy->basis[(size_t) i * strategy->columns + column];
+		multiply_triangle(strategy, a);
+	}
+	else if (strategy->triangle != NULL)
+	{
+		for (int32_t i = 0; i <= column; i++)
+			a[i] = strategy->triangle[packed(i, column)];
+	}
+	else
+		a[column] = 1;
 }
 
-static pe_u128
-column_norm_sq(const pe_strategy *strategy, int32_t column)
+/* The sum of magnitudes in a row of T, each times what it multiplies at most. */
+static double
+largest_row_sum(const pe_strategy *strategy)
 {
-	pe_u128		norm_sq = 0;
+	double		largest = 1;
+	double	   *basis_sum = pe_alloc(strategy->rows, sizeof(double));
 
-	for (int64_t k = strategy->start[column]; k < strategy->start[column + 1]; k++)
-		norm_sq += (pe_u128) ((int64_t) strategy->entry[k] * strategy->entry[k]);
-	return norm_sq;
+	for (int32_t i = 0; i < strategy->rows; i++)
+	{
+		basis_sum[i] = strategy->basis == NULL;
+		for (int32_t j = 0; strategy->basis != NULL && j < strategy->columns; j++)
+		{
+			double		entry = strategy->basis[(size_t) i * strategy->columns + j];
+
+			basis_sum[i] += entry < 0 ? -entry : entry;
+		}
+		largest = basis_sum[i] > largest ? basis_sum[i] : largest;
+	}
+	for (int32_t i = 0; strategy->triangle != NULL && i < strategy->rows; i++)
+	{
+		double		sum = 0;
+
+		for (int32_t j = i; j < strategy->rows; j++)
+		{
+			double		entry = strategy->triangle[packed(i, j)];
+
+			sum += (entry < 0 ? -entry : entry) * basis_sum[j];
+		}
+		largest = sum > largest ? sum : largest;
+	}
+	pe_free(basis_sum);
+	return largest;
+}
+
+/* Sums of squares stay below 2^96 as long as each of at most 2^20 entries is below 2^38. */
+static bool
+add_square(pe_i128 entry, pe_u128 *sum)
+{
+	const pe_i128 limit = (pe_i128) 1 << 38;
+
+	if (entry >= limit || entry <= -limit)
+		return false;
+	*sum += (pe_u128) (entry * entry);
+	return true;
 }
 
 bool
-pe_strategy_sensitivity_sq(const pe_strategy *strategy, int32_t max_rows,
-						   pe_u128 *sensitivity_sq)
+pe_strategy_sensitivity_sq(const pe_strategy *strategy, int32_t max_rows, pe_u128 *sensitivity_sq)
 {
-	pe_u128		largest = 0;
+	pe_u128		largest = 1;
 	pe_u128		copies_sq = (pe_u128) max_rows * (pe_u128) max_rows;
+	pe_i128    *a;
+	bool		fits = true;
 
 	if (max_rows < 1)
 		pe_bug("a unit has at least one row");
-	for (int32_t column = 0; column < strategy->columns; column++)
+	if (strategy->triangle != NULL || strategy->basis != NULL)
 	{
-		pe_u128		norm_sq = column_norm_sq(strategy, column);
+		if (largest_row_sum(strategy) >= 0x1p62)	/* times a count below 2^63 */
+			return false;
+		a = pe_alloc(strategy->rows, sizeof(*a));
+		for (int32_t column = 0; column < strategy->columns && fits; column++)
+		{
+			pe_u128		norm_sq = 0;
 
-		if (norm_sq > largest)
-			largest = norm_sq;
+			column_of_matrix(strategy, column, a);
+			for (int32_t i = 0; i < strategy->rows && fits; i++)
+				fits = add_square(a[i], &norm_sq);
+			if (norm_sq > largest)
+				largest = norm_sq;
+		}
+		pe_free(a);
 	}
-	if (largest > (((pe_u128) 1 << 96) - 1) / copies_sq)
+	if (!fits || largest > (((pe_u128) 1 << 96) - 1) / copies_sq)
 		return false;
 	*sensitivity_sq = largest * copies_sq;
 	return true;
@@ -68,17 +141,184 @@ pe_strategy_sensitivity_sq(const pe_strategy *strategy, int32_t max_rows,
 void
 pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
 {
-	memset(y, 0, (size_t) strategy->rows * sizeof(*y));
-	for (int32_t column = 0; column < strategy->columns; column++)
-		for (int64_t k = strategy->start[column]; k < strategy->start[column + 1]; k++)
-			y[strategy->row[k]] += (pe_i128) strategy->entry[k] * x[column];
+	for (int32_t i = 0; i < strategy->rows; i++)
+	{
+		y[i] = 0;
+		if (strategy->basis == NULL)
+			y[i] = x[i];
+		for (int32_t j = 0; strategy->basis != NULL && j < strategy->columns; j++)
+			y[i] += (pe_i128) strategy->basis[(size_t) i * strategy->columns + j] * x[j];
+	}
+	multiply_triangle(strategy, y);
+}
+
+void
+pe_strategy_matrix(const pe_strategy *strategy, double *a)
+{
+	pe_i128    *column = pe_alloc(strategy->rows, sizeof(*column));
+
+	for (int32_t j = 0; j < strategy->columns; j++)
+	{
+		column_of_matrix(strategy, j, column);
+		for (int32_t i = 0; i < strategy->rows; i++)
+			a[(size_t) i * strategy->columns + j] = (double) column[i];
+	}
+	pe_free(column);
+}
+
+/* ------------------------------------------------------------------
+ * Bytes: a header, then the arrays
+ * ------------------------------------------------------------------
+ */
+
+#define FORMAT 1
+
+typedef struct header
+{
+	int32_t		format;
+	int32_t		classes;
+	int32_t		columns;
+	int32_t		rows;
+	int32_t		has_triangle;
+	int32_t		has_basis;
+	int32_t		iterations;
+	int32_t		unused;
+	double		objective;
+	double		lower_bound;
+} header;
+
+static size_t
+size_of(const header *h)
+{
+	size_t		words = h->classes;
+
+	if (h->has_triangle)
+		words += packed_size(h->rows);
+	if (h->has_basis)
+		words += (size_t) h->rows * h->columns;
+	return sizeof(header) + words * sizeof(int32_t);
+}
+
+static header
+header_of(const pe_strategy *strategy)
+{
+	return (header) {
+		FORMAT, strategy->classes, strategy->columns, strategy->rows,
+		strategy->triangle != NULL, strategy->basis != NULL, strategy->iterations, 0,
+		strategy->objective, strategy->lower_bound
+	};
+}
+
+size_t
+pe_strategy_size(const pe_strategy *strategy)
+{
+	header		h = header_of(strategy);
+
+	return size_of(&h);
+}
+
+static char *
+write_words(char *to, const int32_t *words, size_t count)
+{
+	if (words == NULL)
+		return to;
+	memcpy(to, words, count * sizeof(int32_t));
+	return to + count * sizeof(int32_t);
+}
+
+void
+pe_strategy_write(const pe_strategy *strategy, char *bytes)
+{
+	header		h = header_of(strategy);
+
+	memcpy(bytes, &h, sizeof(h));
+	bytes = write_words(bytes + sizeof(h), strategy->column_of, strategy->classes);
+	bytes = write_words(bytes, strategy->triangle, packed_size(strategy->rows));
+	write_words(bytes, strategy->basis, (size_t) strategy->rows * strategy->columns);
+}
+
+static int32_t *
+read_words(const char **from, size_t count)
+{
+	int32_t    *words = pe_alloc(count, sizeof(int32_t));
+
+	memcpy(words, *from, count * sizeof(int32_t));
+	*from += count * sizeof(int32_t);
+	return words;
+}
+
+static bool
+header_is_sound(const header *h)
+{
+	return h->format == FORMAT && h->unused == 0 &&
+		h->classes >= 1 && h->classes <= PE_MAX_CELLS &&
+		h->columns >= 1 && h->columns <= h->classes &&
+		h->rows >= 1 && h->rows <= h->columns &&
+		(h->has_triangle == 0 || h->has_triangle == 1) &&
+		(h->has_basis == 0 || h->has_basis == 1) &&
+		(h->has_basis || h->rows == h->columns) &&
+		h->objective > 0 && h->lower_bound > 0;
+}
+
+/* Every column has a class, T is invertible. */
+static bool
+arrays_are_sound(const pe_strategy *strategy)
+{
+	bool	   *seen = pe_alloc(strategy->columns, sizeof(bool));
+	int32_t		found = 0;
+	bool		sound = true;
+
+	for (int32_t c = 0; c < strategy->classes && sound; c++)
+	{
+		int32_t		column = strategy->column_of[c];
+
+		sound = column >= PE_RULED_OUT && column < strategy->columns;
+		if (sound && column >= 0 && !seen[column])
+		{
+			seen[column] = true;
+			found++;
+		}
+	}
+	for (int32_t i = 0; strategy->triangle != NULL && i < strategy->rows; i++)
+		sound = sound && strategy->triangle[packed(i, i)] > 0;
+	pe_free(seen);
+	return sound && found == strategy->columns;
+}
+
+pe_strategy_status
+pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size)
+{
+	header		h;
+
+	memset(strategy, 0, sizeof(*strategy));
+	if (size < sizeof(h))
+		return PE_STRATEGY_MALFORMED;
+	memcpy(&h, bytes, sizeof(h));
+	if (!header_is_sound(&h) || size != size_of(&h))
+		return PE_STRATEGY_MALFORMED;
+	bytes += sizeof(h);
+	strategy->classes = h.classes;
+	strategy->columns = h.columns;
+	strategy->rows = h.rows;
+	strategy->iterations = h.iterations;
+	strategy->objective = h.objective;
+	strategy->lower_bound = h.lower_bound;
+	strategy->column_of = read_words(&bytes, h.classes);
+	if (h.has_triangle)
+		strategy->triangle = read_words(&bytes, packed_size(h.rows));
+	if (h.has_basis)
+		strategy->basis = read_words(&bytes, (size_t) h.rows * h.columns);
+	if (arrays_are_sound(strategy))
+		return PE_STRATEGY_OK;
+	pe_strategy_free(strategy);
+	return PE_STRATEGY_MALFORMED;
 }
 
 void
 pe_strategy_free(pe_strategy *strategy)
 {
-	pe_free(strategy->start);
-	pe_free(strategy->row);
-	pe_free(strategy->entry);
+	pe_free(strategy->column_of);
+	pe_free(strategy->triangle);
+	pe_free(strategy->basis);
 	memset(strategy, 0, sizeof(*strategy));
 }

@@ -3,10 +3,11 @@
  *	  Integer strategy matrices: what is measured.
  *
  * A strategy is a matrix A of integers, one row per measurement and one column
- * per cell, stored by columns with only the entries that are not zero.  From
- * this one object come both the exact measurements A x and the sensitivity, so
- * that the noise can never be calibrated to another matrix than the one
- * applied.
+ * for each group of cells that no query of the workload tells apart.  A = T B:
+ * T upper triangular and invertible, B a set of independent integer rows that
+ * spans the queries; either can be the identity.  From this one object come
+ * both the exact measurements A x and the sensitivity, so that the noise can
+ * never be calibrated to another matrix than the one applied.
  *
  * Neighbouring tables differ in one unit; a unit contributes any x in N^n with
  * sum x <= k (it can also be no row at all).  With a_j the columns:
@@ -15,51 +16,95 @@
  *
  * in the L2 norm: A(x - x') = sum of at most k columns, and the norm of a sum
  * is at most the sum of the norms; k copies of the largest column reach it.
- * Squares of entries below 2^31 over at most 2^20 rows sum below 2^82, and
- * k^2 < 2^62 is checked against the 128 bits.
+ * A cell without a column (no query asks for it, or a predicate rules it out)
+ * contributes nothing to A x, which is the zero contribution.
+ *
+ * Rounding to integers can cost accuracy, never privacy: everything that is
+ * said of errors is computed from the integers again.
  */
 #ifndef PE_CORE_STRATEGY_H
 #define PE_CORE_STRATEGY_H
 
 #include <stdbool.h>
 
-#include "core/workload.h"
+#include "core/algebra.h"
+
+/* column_of: no query asks for the class; the predicate rules all of its cells out. */
+#define PE_NOT_ASKED (-1)
+#define PE_RULED_OUT (-2)
 
 typedef struct pe_strategy
 {
-	int32_t		rows;
+	int32_t		classes;		/* of the workload it was made for */
+	int32_t    *column_of;		/* of each class: its column, or one of the above */
 	int32_t		columns;
-	int64_t    *start;			/* columns + 1 offsets into row and entry */
-	int32_t    *row;
-	int32_t    *entry;
+	int32_t		rows;
+	int32_t    *triangle;		/* T by columns, column j its first j + 1 entries; NULL: the identity */
+	int32_t    *basis;			/* B by rows, rows x columns; NULL: the identity */
+
+	/* the certificate: expected squared error of all queries, weighted, for one unit of
+	 * noise variance and squared sensitivity */
+	double		objective;		/* of these integers */
+	double		lower_bound;	/* of every strategy */
+	int32_t		iterations;		/* eigendecompositions that it took */
 } pe_strategy;
 
-/*
- * The strategy that measures the queries of a workload themselves, once each.
- * For identity, total and their products every column of W has exactly one
- * entry, 1, so tr(W'W (A'A)^+) max_j |a_j|^2 = m, the number of queries; the
- * bound ||W||_*^2 / n of the nuclear norm is m as well, for all singular values
- * of W are sqrt(n/m): the strategy is optimal with gap 0.
- */
-extern void pe_strategy_of_workload(const pe_workload *workload, const pe_domain *domain,
-									pe_strategy *strategy);
+typedef enum pe_strategy_status
+{
+	PE_STRATEGY_OK,
+	PE_STRATEGY_EMPTY,			/* no cell is asked for: there is nothing to measure */
+	PE_STRATEGY_TOO_LARGE,		/* more classes than can be optimised for */
+	PE_STRATEGY_MALFORMED		/* bytes that pe_strategy_write did not write */
+} pe_strategy_status;
 
-/* Bytes that pe_strategy_of_workload and a measurement of it take. */
-extern size_t pe_strategy_memory(int32_t cells, int32_t queries);
+/*
+ * The optimal strategy for a workload, over its classes.  possible: which cells
+ * of the shape a predicate leaves; NULL: all.  gap: how far the objective may be
+ * from the optimum, relatively; what was reached is objective / lower_bound - 1.
+ *
+ * A workload that counts each cell once (identity, total and their products) is
+ * measured itself, in any size: W'W is diagonal and the optimum X = I attains
+ * the bound ||W||_*^2 / n.  Everything else takes at most PE_OPTIMUM_CELLS
+ * classes.
+ *
+ * Source of the rounding: T = round(2^k R) for X = R'R, entries then moved by
+ * one until every column norm is 2^k as nearly as it can be; k = 16, and more
+ * where the gap asks for it.  For a workload of smaller rank than its columns
+ * X = B'P B and P = R'R instead, so that the row space of A is that of W
+ * exactly, and the answers are not biased.
+ */
+extern pe_strategy_status pe_strategy_optimal(const pe_workload *workload, const pe_classes *classes,
+											  const bool *possible, double gap, pe_strategy *strategy);
+
+/* Whether pe_strategy_optimal takes the workload itself. */
+extern bool pe_workload_counts_once(const pe_workload *workload);
+
+/* Bytes that pe_strategy_optimal takes at most. */
+extern size_t pe_strategy_optimal_memory(const pe_workload *workload, const pe_classes *classes);
 
 /*
  * Delta^2 for add_remove neighbours and units of at most max_rows rows, exact.
- * False if it does not fit 96 bits (no sampler could serve it).
+ * False if it does not fit 96 bits (no sampler could serve it), or if the
+ * entries of A are so large that A x could overflow 127 bits for counts below
+ * 2^63.
  */
 extern bool pe_strategy_sensitivity_sq(const pe_strategy *strategy, int32_t max_rows,
 									   pe_u128 *sensitivity_sq);
 
 /*
- * y = A x, exact.  |x_j| < 2^63, |a_ij| < 2^31 and at most 2^20 columns make
- * |y_i| < 2^114: the 128 bits cannot overflow, whatever the data, so there is
- * no check that the data could fail.
+ * y = A x, exact; x has an entry per column, below 2^63.  With the entries that
+ * pe_strategy_sensitivity_sq accepts the 128 bits cannot overflow, whatever the
+ * data, so there is no check that the data could fail.
  */
 extern void pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y);
+
+/* The entries of A, rows x columns by rows, as doubles: exact. */
+extern void pe_strategy_matrix(const pe_strategy *strategy, double *a);
+
+/* As bytes, for a table, and back; pe_strategy_read checks every field. */
+extern size_t pe_strategy_size(const pe_strategy *strategy);
+extern void pe_strategy_write(const pe_strategy *strategy, char *bytes);
+extern pe_strategy_status pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size);
 
 extern void pe_strategy_free(pe_strategy *strategy);
 

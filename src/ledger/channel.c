@@ -397,15 +397,32 @@ pe_channel_reserve(const pe_charge_request *request, pe_charge_reply *reply)
 	pfree(message.data);
 }
 
+/* Sends what is to be stored, again if a worker dies; returns the number it is stored under. */
+static int64
+store_message(StringInfo message, const char *state, TimestampTz deadline, bool *held)
+{
+	StringInfoData answer;
+	int			attempts = 0;
+	fate		result;
+
+	do
+	{
+		open_channel(deadline, state);
+		result = exchange(message, &answer, held);
+	} while (result != ANSWERED && ++attempts < 3);
+	if (result != ANSWERED)
+		raise_died(state);
+	if (pq_getmsgbyte(&answer) == PE_ANSWER_ERROR)
+		raise_error(&answer);
+	return pq_getmsgint64(&answer);
+}
+
 int64
 pe_channel_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
 	StringInfoData message;
-	StringInfoData answer;
 	bool		held = true;
-	int			attempts = 0;
-	fate		result;
 
 	initStringInfo(&message);
 	pq_sendbyte(&message, PE_MESSAGE_STORE);
@@ -415,16 +432,14 @@ pe_channel_store(const pe_charge_request *request, int64 charge_id, const int64 
 	appendBinaryStringInfo(&message, (const char *) value, values * sizeof(int64));
 
 	/* the next worker can store it as well: the charge is committed */
-	do
-	{
-		open_channel(deadline, CHARGE_STANDS);
-		result = exchange(&message, &answer, &held);
-	} while (result != ANSWERED && ++attempts < 3);
-	if (result != ANSWERED)
-		raise_died(CHARGE_STANDS);
-	if (pq_getmsgbyte(&answer) == PE_ANSWER_ERROR)
-		raise_error(&answer);
-	return pq_getmsgint64(&answer);
+	return store_message(&message, CHARGE_STANDS, deadline, &held);
+}
+
+int64
+pe_channel_keep(StringInfo message)
+{
+	return store_message(message, "Nothing was charged.",
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout), NULL);
 }
 
 void

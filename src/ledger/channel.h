@@ -42,6 +42,9 @@ extern void pe_channel_reserve(const pe_charge_request *request, pe_charge_reply
 extern int64 pe_channel_store(const pe_charge_request *request, int64 charge_id,
 							  const int64 *value, int64 values);
 
+/* Backend: has the worker keep a strategy (strategies.c writes the message); returns its number. */
+extern int64 pe_channel_keep(StringInfo message);
+
 /* Backend: tells the worker that a charge will not be followed by a release. */
 extern void pe_channel_abandon(void);
 
@@ -77,6 +80,7 @@ typedef struct pe_channel
 /* First byte of a message to the worker. */
 #define PE_MESSAGE_RESERVE 'R'
 #define PE_MESSAGE_STORE 'S'
+#define PE_MESSAGE_KEEP 'K'
 
 /* First byte of an answer; other answers are a pe_charge_reply. */
 #define PE_ANSWER_STORED 'S'

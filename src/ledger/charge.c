@@ -23,14 +23,15 @@
 #include "ledger/charge.h"
 #include "ledger/errors.h"
 #include "ledger/registry.h"
+#include "ledger/strategies.h"
 
 /* ------------------------------------------------------------------
  * Hashes and payloads
  * ------------------------------------------------------------------
  */
 
-static bytea *
-sha256(const void *first, size_t first_size, const void *second, size_t second_size)
+bytea *
+pe_sha256(const void *first, size_t first_size, const void *second, size_t second_size)
 {
 	pg_cryptohash_ctx *ctx = pg_cryptohash_create(PG_SHA256);
 	bytea	   *hash = palloc(VARHDRSZ + PG_SHA256_DIGEST_LENGTH);
@@ -48,7 +49,7 @@ sha256(const void *first, size_t first_size, const void *second, size_t second_s
 bytea *
 pe_request_hash(const char *request)
 {
-	return sha256(request, strlen(request), "", 0);
+	return pe_sha256(request, strlen(request), "", 0);
 }
 
 bytea *
@@ -96,6 +97,7 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 	pq_sendbyte(to, request->fresh);
 	pq_sendint32(to, request->attributes);
 	pq_sendint32(to, request->queries);
+	pq_sendint64(to, request->strategy_id);
 	appendBinaryStringInfo(to, request->role, strlen(request->role) + 1);
 	appendBinaryStringInfo(to, request->function, strlen(request->function) + 1);
 	appendBinaryStringInfo(to, request->request, strlen(request->request) + 1);
@@ -117,6 +119,7 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 	request->fresh = pq_getmsgbyte(from) != 0;
 	request->attributes = pq_getmsgint(from, 4);
 	request->queries = pq_getmsgint(from, 4);
+	request->strategy_id = pq_getmsgint64(from);
 	request->role = pstrdup(pq_getmsgrawstring(from));
 	request->function = pstrdup(pq_getmsgrawstring(from));
 	request->request = pstrdup(pq_getmsgrawstring(from));
@@ -135,6 +138,7 @@ pe_reply_write(StringInfo to, const pe_charge_reply *reply)
 	pq_sendint64(to, reply->charge_id);
 	pq_sendint64(to, reply->release_id);
 	pq_sendint64(to, reply->rho_left);
+	pq_sendint64(to, reply->strategy_id);
 	pq_sendint64(to, reply->values);
 	appendBinaryStringInfo(to, (const char *) reply->value, reply->values * sizeof(int64));
 }
@@ -146,6 +150,7 @@ pe_reply_read(StringInfo from, pe_charge_reply *reply)
 	reply->charge_id = pq_getmsgint64(from);
 	reply->release_id = pq_getmsgint64(from);
 	reply->rho_left = pq_getmsgint64(from);
+	reply->strategy_id = pq_getmsgint64(from);
 	reply->values = pq_getmsgint64(from);
 	reply->value = palloc(Max(reply->values, 1) * sizeof(int64));
 	pq_copymsgbytes(from, (char *) reply->value, reply->values * sizeof(int64));
@@ -163,7 +168,7 @@ pe_reply_read(StringInfo from, pe_charge_reply *reply)
 static bool
 find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *paid)
 {
-	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid FROM dp.release r, "
+	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0) FROM dp.release r, "
 		"LATERAL (SELECT EXISTS (SELECT FROM dp.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id OR c.release_id = r.id)) AS paid) p "
 		"WHERE r.dataset_id = $1 AND r.version = $2 AND r.request_hash = $3 AND r.request = $5 AND r.payload IS NOT NULL "
 		"ORDER BY p.paid DESC, r.id DESC LIMIT 1", 5, {INT8OID, INT4OID, BYTEAOID, INT8OID, TEXTOID}};
@@ -179,6 +184,7 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 	reply->release_id = pe_access_int64(0, 1);
 	reply->value = pe_payload_read(DatumGetByteaPP(pe_access_datum(0, 2, &isnull)), &reply->values);
 	*paid = pe_access_int64(0, 3) != 0;
+	reply->strategy_id = pe_access_int64(0, 4);
 	return true;
 }
 
@@ -320,10 +326,10 @@ static int64
 write_charge(const pe_charge_request *request, const ledger_state *state, pe_cost cap_cost, int64 release_id)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp.charge (id, dataset_id, seq, dataset, at, role_name, budget_id, budget_role, "
-		"function, rho, delta, cap_rho, cap_delta, request, release_id, hash) VALUES (pg_catalog.nextval('dp.charge_id_seq'), "
-		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id", 15,
+		"function, rho, delta, cap_rho, cap_delta, request, release_id, hash, strategy_id) VALUES (pg_catalog.nextval('dp.charge_id_seq'), "
+		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, NULLIF($16, 0)) RETURNING id", 16,
 		{INT8OID, INT8OID, TEXTOID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT8OID,
-	TEXTOID, INT8OID, BYTEAOID}};
+	TEXTOID, INT8OID, BYTEAOID, INT8OID}};
 	/* the names as they are now: where the OIDs mean nothing, in another cluster, they are all there is */
 	static pe_statement budget = {NULL, "UPDATE dp.budget SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
 		"role_name = $4 WHERE id = $1", 4, {INT8OID, INT8OID, INT8OID, TEXTOID}};
@@ -334,16 +340,17 @@ write_charge(const pe_charge_request *request, const ledger_state *state, pe_cos
 	"WHERE id = $1 AND c.oid = relation_oid", 4, {INT8OID, INT8OID, INT8OID, BYTEAOID}};
 	char	   *at = pstrdup(timestamptz_to_str(GetCurrentTimestamp()));
 	char	   *canonical = canonical_charge(request, state, at, cap_cost, release_id);
-	bytea	   *hash = sha256(VARDATA_ANY(state->head), VARSIZE_ANY_EXHDR(state->head), canonical, strlen(canonical));
-	Datum		charge[15] = {
+	bytea	   *hash = pe_sha256(VARDATA_ANY(state->head), VARSIZE_ANY_EXHDR(state->head), canonical, strlen(canonical));
+	Datum		charge[16] = {
 		Int64GetDatum(request->dataset_id), Int64GetDatum(state->charges + 1),
 		CStringGetTextDatum(state->dataset), CStringGetTextDatum(at), CStringGetTextDatum(request->role),
 		Int64GetDatum(request->budget_id), CStringGetTextDatum(state->budget_role),
 		CStringGetTextDatum(request->function), Int64GetDatum(request->rho), Int64GetDatum(request->delta),
 		Int64GetDatum(cap_cost.rho_nano), Int64GetDatum(cap_cost.delta_atto),
-		CStringGetTextDatum(request->request), Int64GetDatum(release_id), PointerGetDatum(hash)
+		CStringGetTextDatum(request->request), Int64GetDatum(release_id), PointerGetDatum(hash),
+		Int64GetDatum(release_id == 0 ? request->strategy_id : 0)
 	};
-	char		nulls[] = "               ";
+	char		nulls[] = "                ";
 	Datum		own[4] = {
 		Int64GetDatum(request->budget_id), Int64GetDatum(request->rho), Int64GetDatum(request->delta),
 		CStringGetTextDatum(state->budget_role)
@@ -385,6 +392,8 @@ charge_or_refuse(const pe_charge_request *request, pe_charge_reply *reply)
 		reply->outcome = PE_REFUSED;
 		return;
 	}
+	if (reply->release_id == 0)
+		pe_strategy_check_kept(request->strategy_id);
 	reply->charge_id = write_charge(request, &state, cap_cost, reply->release_id);
 	reply->rho_left = Min(state.limit.rho_nano - state.spent.rho_nano - cost.rho_nano,
 						  state.cap_limit.rho_nano - state.cap_spent.rho_nano - cap_cost.rho_nano);
@@ -412,6 +421,7 @@ pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply)
 	{
 		/* not paid for: what another budget's release says stays here */
 		reply->release_id = 0;
+		reply->strategy_id = 0;
 		reply->values = 0;
 	}
 	pe_access_end(&access);
@@ -421,13 +431,13 @@ int64
 pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp.release (id, charge_id, dataset_id, version, request, request_hash, attributes, "
-		"workload, method, queries, sensitivity_sq, rho, payload) VALUES (pg_catalog.nextval('dp.release_id_seq'), "
-		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.numeric, $11, $12) ON CONFLICT (charge_id) DO NOTHING", 12,
+		"workload, method, queries, sensitivity_sq, rho, payload, strategy_id) VALUES (pg_catalog.nextval('dp.release_id_seq'), "
+		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.numeric, $11, $12, NULLIF($13, 0)) ON CONFLICT (charge_id) DO NOTHING", 13,
 		{INT8OID, INT8OID, INT4OID, TEXTOID, BYTEAOID, TEXTARRAYOID, TEXTOID, TEXTOID, INT4OID, TEXTOID, INT8OID,
-	BYTEAOID}};
+	BYTEAOID, INT8OID}};
 	static pe_statement find = {NULL, "SELECT id FROM dp.release WHERE charge_id = $1", 1, {INT8OID}};
 	Datum	   *names = palloc((request->attributes + 1) * sizeof(Datum));
-	Datum		row[12];
+	Datum		row[13];
 	pe_access	access;
 	int64		id;
 
@@ -445,6 +455,7 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 	row[9] = CStringGetTextDatum(request->sensitivity_sq);
 	row[10] = Int64GetDatum(request->rho);
 	row[11] = PointerGetDatum(pe_payload_write(value, values));
+	row[12] = Int64GetDatum(request->strategy_id);
 
 	pe_access_begin(&access);
 	/* it is there already if a worker died between its commit and its answer */

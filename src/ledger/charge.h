@@ -34,6 +34,7 @@ typedef struct pe_charge_request
 	const char *method;
 	int32		queries;
 	const char *sensitivity_sq; /* decimal */
+	int64		strategy_id;	/* what is measured; 0: the workload itself */
 } pe_charge_request;
 
 typedef enum pe_charge_outcome
@@ -50,6 +51,7 @@ typedef struct pe_charge_reply
 	int64		charge_id;		/* 0 for a replay that cost nothing */
 	int64		release_id;		/* of a replay */
 	int64		rho_left;		/* nano, the lesser of budget and cap */
+	int64		strategy_id;	/* of a replay: what was measured */
 	int64		values;			/* of a replay: the measurements */
 	int64	   *value;
 } pe_charge_reply;
@@ -68,6 +70,9 @@ extern void pe_charge_reserve(const pe_charge_request *request, pe_charge_reply 
  */
 extern int64 pe_charge_store(const pe_charge_request *request, int64 charge_id,
 							 const int64 *value, int64 values);
+
+/* SHA-256 of two pieces, one after the other. */
+extern bytea *pe_sha256(const void *first, size_t first_size, const void *second, size_t second_size);
 
 /* SHA-256 of the canonical request: the key under which its releases are found. */
 extern bytea *pe_request_hash(const char *request);

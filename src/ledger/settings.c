@@ -38,6 +38,21 @@ int			pe_worker_linger = 2 * 1000;
  */
 int			pe_time_quantum = 10;
 
+/*
+ * How much of the table of strategies those may take that no charge refers to.
+ */
+int			pe_strategy_cache = 256 * 1024;
+
+void
+pe_check_memory(size_t bytes)
+{
+	if (bytes / 1024 > (size_t) pe_max_memory)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("the request needs %zu kB, more than pg_epsilon.max_memory", bytes / 1024),
+				 errhint("Ask for fewer cells, or let a superuser raise pg_epsilon.max_memory.")));
+}
+
 void
 pe_settings_define(void)
 {
@@ -48,6 +63,10 @@ pe_settings_define(void)
 	DefineCustomIntVariable("pg_epsilon.max_memory",
 							"The most memory that one request may take.",
 							NULL, &pe_max_memory, 1024 * 1024, 1024, INT_MAX,
+							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("pg_epsilon.strategy_cache",
+							"How much room kept strategies may take that no charge refers to.",
+							NULL, &pe_strategy_cache, 256 * 1024, 0, INT_MAX,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("pg_epsilon.time_quantum",
 							"Private answers are returned at multiples of this time after their request.",

@@ -27,6 +27,7 @@
 
 #include "ledger/channel.h"
 #include "ledger/settings.h"
+#include "ledger/strategies.h"
 
 PGDLLEXPORT void pe_worker_main(Datum database);
 
@@ -200,6 +201,13 @@ serve_store(StringInfo message, StringInfo answer)
 }
 
 static void
+serve_keep(StringInfo message, StringInfo answer)
+{
+	pq_sendbyte(answer, PE_ANSWER_STORED);
+	pq_sendint64(answer, pe_strategy_keep(message));
+}
+
+static void
 append_text(StringInfo to, const char *text)
 {
 	appendBinaryStringInfo(to, text != NULL ? text : "", (text != NULL ? strlen(text) : 0) + 1);
@@ -237,6 +245,8 @@ handle(client *c, StringInfo message, StringInfo answer)
 	MemoryContextSwitchTo(message_context);
 	if (kind == PE_MESSAGE_RESERVE)
 		owes_release = serve_reserve(message, answer);
+	else if (kind == PE_MESSAGE_KEEP)
+		serve_keep(message, answer);
 	else
 		serve_store(message, answer);
 	PopActiveSnapshot();

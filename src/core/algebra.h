@@ -1,0 +1,70 @@
+/*
+ * algebra.h
+ *	  What can be computed from a workload W without writing W out.
+ *
+ * W is a sum of products of one-dimensional factors (workload.h), so W'W, W x
+ * and w'Q w for every query w are computed factor by factor and term by term:
+ * ranges by summed-area tables, products mode by mode.  Source:
+ * math of Kronecker products; McKenna et al., "Optimizing error of
+ * high-dimensional statistical queries", PVLDB 2018, for the implicit form.
+ *
+ * Cells that no query tells apart are one class.  Per attribute, neighbouring
+ * cells are in one class if every factor on the attribute gives them the same
+ * weights; an attribute that no factor names is one class.  Arrays here are
+ * over the classes of all attributes, row-major, last attribute fastest: the
+ * `cells` of pe_classes.
+ */
+#ifndef PE_CORE_ALGEBRA_H
+#define PE_CORE_ALGEBRA_H
+
+#include "core/workload.h"
+
+typedef struct pe_classes
+{
+	int			attributes;
+	int32_t		cells;			/* of the product */
+	int32_t		count[PE_MAX_ATTRIBUTES];
+	int32_t    *class_of[PE_MAX_ATTRIBUTES];	/* of each cell of the attribute */
+	int32_t    *first[PE_MAX_ATTRIBUTES];	/* the first cell of each class */
+} pe_classes;
+
+/* The classes that the workloads, all over one shape, tell apart together. */
+extern void pe_classes_init(const pe_workload *const *workloads, int count, pe_classes *classes);
+extern void pe_classes_free(pe_classes *classes);
+
+/* The class, as an index into arrays over classes, of a cell of the shape. */
+extern int32_t pe_classes_of_cell(const pe_classes *classes, const pe_shape *shape, int32_t cell);
+
+/*
+ * gram = W'W, cells x cells, both triangles: exact integers (the parser sees to
+ * it); weighted: sum over terms of weight^2 W_t'W_t.  Takes up to twice the
+ * memory of gram besides.
+ */
+extern void pe_workload_gram(const pe_workload *workload, const pe_classes *classes, bool weighted, double *gram);
+
+/* answer[q] = sum over classes of w_qc x_c, unweighted, for all queries q. */
+extern void pe_workload_apply(const pe_workload *workload, const pe_classes *classes,
+							  const double *x, double *answer);
+
+/* answer[q] = sum over classes of w_qc^2 d_c. */
+extern void pe_workload_apply_squares(const pe_workload *workload, const pe_classes *classes,
+									  const double *d, double *answer);
+
+/* answer[q] = w_q' Q w_q for a symmetric Q, cells x cells. */
+extern void pe_workload_quadratic(const pe_workload *workload, const pe_classes *classes,
+								  const double *q, double *answer);
+
+/* Bytes that pe_workload_quadratic takes at most, besides Q and answer. */
+extern size_t pe_workload_quadratic_memory(const pe_workload *workload, const pe_classes *classes);
+
+/* The row of one query of a term, over the classes. */
+extern void pe_term_row(const pe_term *term, const pe_classes *classes, const int32_t *factor_query, int32_t *row);
+
+/*
+ * A workload whose rows span the same space: prefix and all_range replaced by
+ * single cells.  It refers to the given one.
+ */
+extern void pe_workload_basis(const pe_workload *workload, pe_workload *basis);
+extern void pe_workload_basis_free(pe_workload *basis);
+
+#endif

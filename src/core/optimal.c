@@ -1,0 +1,427 @@
+/*
+ * optimal.c
+ *	  From the optimum in real numbers to the integers that are measured.  See
+ *	  strategy.h.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/basis.h"
+#include "core/linalg.h"
+#include "core/optimum.h"
+#include "core/reconstruct.h"
+#include "core/strategy.h"
+
+/* The lattice of T is 2^-k; finer while the certificate falls short of what was asked. */
+#define FIRST_BITS 16
+#define MOST_BITS 24
+#define BITS_STEP 4
+
+/*
+ * Where no basis of the queries can be had, all cells are measured: X =
+ * (1 - eta) X + eta I.  A smaller eta than 2^-(k - 2.5) makes the rounding of T
+ * matter more than it saves.
+ */
+#define RIDGE 1e-4
+
+/* What a strategy is made from. */
+typedef struct maker
+{
+	const pe_workload *workload;
+	const pe_classes *classes;
+	double		gap;
+	int32_t		n;				/* columns */
+	int32_t    *representative; /* class of each column */
+	double	   *gram;			/* W'W over the columns, exact */
+	double	   *v;				/* the same, weighted; gram itself if nothing is */
+	pe_strategy *strategy;
+} maker;
+
+static size_t
+square(int32_t n)
+{
+	return (size_t) n * n;
+}
+
+/* ------------------------------------------------------------------
+ * Columns
+ * ------------------------------------------------------------------
+ */
+
+static void
+mark_ruled_out(const pe_workload *workload, const pe_classes *classes, const bool *possible, int32_t *column_of)
+{
+	int32_t		cells = pe_shape_cells(&workload->shape);
+
+	if (possible == NULL)
+		return;
+	for (int32_t c = 0; c < classes->cells; c++)
+		column_of[c] = PE_RULED_OUT;
+	for (int32_t cell = 0; cell < cells; cell++)
+		if (possible[cell])
+			column_of[pe_classes_of_cell(classes, &workload->shape, cell)] = 0;
+}
+
+bool
+pe_workload_counts_once(const pe_workload *workload)
+{
+	if (workload->terms != 1)
+		return false;
+	for (int f = 0; f < workload->term[0].factors; f++)
+		if (workload->term[0].factor[f].constructor != PE_IDENTITY &&
+			workload->term[0].factor[f].constructor != PE_TOTAL)
+			return false;
+	return true;
+}
+
+/* W itself: a column for every class that is left. */
+static pe_strategy_status
+measure_workload(const pe_workload *workload, pe_strategy *strategy)
+{
+	double		weight = workload->term[0].weight;
+
+	for (int32_t c = 0; c < strategy->classes; c++)
+		if (strategy->column_of[c] != PE_RULED_OUT)
+			strategy->column_of[c] = strategy->columns++;
+	strategy->rows = strategy->columns;
+	strategy->objective = weight * weight * strategy->columns;
+	strategy->lower_bound = strategy->objective;
+	return strategy->columns > 0 ? PE_STRATEGY_OK : PE_STRATEGY_EMPTY;
+}
+
+static void
+clear_ruled_out(const maker *m, double *gram)
+{
+	int32_t		classes = m->classes->cells;
+
+	for (int32_t c = 0; c < classes; c++)
+		if (m->strategy->column_of[c] == PE_RULED_OUT)
+			for (int32_t i = 0; i < classes; i++)
+				gram[(size_t) c * classes + i] = gram[(size_t) i * classes + c] = 0;
+}
+
+static bool
+is_weighted(const pe_workload *workload)
+{
+	for (int32_t t = 0; t < workload->terms; t++)
+		if (workload->term[t].weight != 1)
+			return true;
+	return false;
+}
+
+/* The weighted Gram matrix over the columns. */
+static double *
+weighted_gram(const maker *m)
+{
+	double	   *all = pe_alloc(square(m->classes->cells), sizeof(double));
+	double	   *v = pe_alloc(square(m->n), sizeof(double));
+
+	pe_workload_gram(m->workload, m->classes, true, all);
+	for (int32_t i = 0; i < m->n; i++)
+		for (int32_t j = 0; j < m->n; j++)
+			v[(size_t) i * m->n + j] = all[(size_t) m->representative[i] * m->classes->cells + m->representative[j]];
+	pe_free(all);
+	return v;
+}
+
+/* Classes become columns: ruled out, not asked, or one of those with the same weights in every query. */
+static void
+make_columns(maker *m)
+{
+	int32_t		classes = m->classes->cells;
+	int32_t    *column_of = pe_alloc(classes, sizeof(int32_t));
+
+	m->gram = pe_alloc(square(classes), sizeof(double));
+	pe_workload_gram(m->workload, m->classes, false, m->gram);
+	clear_ruled_out(m, m->gram);
+	m->n = pe_optimum_reduce(m->gram, classes, column_of);
+	m->representative = pe_alloc(m->n + 1, sizeof(int32_t));
+	for (int32_t c = classes - 1; c >= 0; c--)
+	{
+		if (column_of[c] >= 0)
+			m->representative[column_of[c]] = c;
+		if (m->strategy->column_of[c] != PE_RULED_OUT)
+			m->strategy->column_of[c] = column_of[c] >= 0 ? column_of[c] : PE_NOT_ASKED;
+	}
+	pe_free(column_of);
+	m->strategy->columns = m->n;
+	if (m->n > 0)
+		m->v = is_weighted(m->workload) ? weighted_gram(m) : m->gram;
+}
+
+/* ------------------------------------------------------------------
+ * Rounding
+ * ------------------------------------------------------------------
+ */
+
+/* |a| of an entry, and the row it stands in */
+typedef struct sized
+{
+	int32_t		size;
+	int32_t		row;
+} sized;
+
+static int
+compare_sized(const void *a, const void *b)
+{
+	const sized *left = a;
+	const sized *right = b;
+
+	if (left->size != right->size)
+		return left->size < right->size ? 1 : -1;
+	return left->row < right->row ? -1 : left->row > right->row;
+}
+
+/*
+ * Moves entries of a column by one, largest first, while that brings its squared
+ * norm nearer to target, which it must not exceed.  This takes away the first
+ * order of what rounding costs: the largest column norm is the sensitivity.
+ */
+static void
+adjust_column(int32_t *column, int32_t count, double target, sized *order)
+{
+	double		missing = target;
+
+	for (int32_t i = 0; i < count; i++)
+	{
+		order[i] = (sized) {column[i] < 0 ? -column[i] : column[i], i};
+		missing -= (double) column[i] * column[i];
+	}
+	qsort(order, count, sizeof(*order), compare_sized);
+	for (int32_t i = 0; i < count; i++)
+	{
+		int32_t    *entry = &column[order[i].row];
+		double		grows = 2.0 * order[i].size + 1;
+		double		shrinks = 2.0 * order[i].size - 1;
+
+		if (missing >= grows)
+		{
+			*entry += *entry < 0 ? -1 : 1;
+			missing -= grows;
+		}
+		else if (missing < 0 && order[i].size > 1 && shrinks - (-missing) < -missing)
+		{
+			*entry -= *entry < 0 ? -1 : 1;
+			missing += shrinks;
+		}
+	}
+}
+
+/* T = round(2^bits R), R upper triangular with stride r.  target: squared norms of R's columns, or NULL. */
+static int32_t *
+round_triangle(const double *r, int32_t n, int bits, const double *target)
+{
+	int32_t    *triangle = pe_alloc(square(n) / 2 + n, sizeof(int32_t));
+	sized	   *order = pe_alloc(n, sizeof(*order));
+	int32_t    *column = triangle;
+
+	for (int32_t j = 0; j < n; column += ++j)
+	{
+		for (int32_t i = 0; i <= j; i++)
+			column[i] = (int32_t) lrint(ldexp(r[(size_t) j * n + i], bits));
+		if (column[j] < 1)
+			column[j] = 1;		/* invertible, whatever the cost */
+		if (target != NULL)
+			adjust_column(column, j + 1, floor(ldexp(target[j], 2 * bits)), order);
+	}
+	pe_free(order);
+	return triangle;
+}
+
+static double *
+unpack_triangle(const int32_t *triangle, int32_t n)
+{
+	double	   *r = pe_alloc(square(n), sizeof(double));
+
+	for (int32_t j = 0; j < n; j++)
+		for (int32_t i = 0; i <= j; i++)
+			r[(size_t) j * n + i] = *triangle++;
+	return r;
+}
+
+/* sum_ij V_ij (T'T)^-1_ij, V symmetric: both triangles. */
+static double
+expected_error(const int32_t *triangle, int32_t n, const double *v)
+{
+	double	   *c = unpack_triangle(triangle, n);
+	double		sum = 0;
+
+	if (!pe_la_triangle_inverse(n, c, n))
+		pe_bug("a triangle with a zero on its diagonal");
+	pe_la_triangle_square(n, c, n);
+	for (int32_t j = 0; j < n; j++)
+	{
+		for (int32_t i = 0; i < j; i++)
+			sum += 2 * c[(size_t) j * n + i] * v[(size_t) j * n + i];
+		sum += c[(size_t) j * n + j] * v[(size_t) j * n + j];
+	}
+	pe_free(c);
+	return sum;
+}
+
+/*
+ * The integers, as fine as the gap asks for, and what they are worth.  v: W'W in
+ * the coordinates that T's columns stand for.
+ */
+static void
+make_triangle(maker *m, const double *r, int32_t n, const double *target, const double *v)
+{
+	pe_strategy *strategy = m->strategy;
+
+	strategy->rows = n;
+	for (int bits = FIRST_BITS;; bits += BITS_STEP)
+	{
+		pe_u128		sensitivity_sq;
+
+		pe_poll();
+		strategy->triangle = round_triangle(r, n, bits, target);
+		if (!pe_strategy_sensitivity_sq(strategy, 1, &sensitivity_sq))
+			pe_bug("a strategy beyond its bounds");
+		strategy->objective = (double) sensitivity_sq * expected_error(strategy->triangle, n, v);
+		if (strategy->objective <= strategy->lower_bound * (1 + m->gap) || bits == MOST_BITS)
+			return;
+		pe_free(strategy->triangle);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * From X to A
+ * ------------------------------------------------------------------
+ */
+
+/* X of full rank, destroyed: X = R'R. */
+static void
+factor_full(maker *m, double *x)
+{
+	double	   *target = pe_alloc(m->n, sizeof(double));
+
+	for (int32_t i = 0; i < m->n; i++)
+		target[i] = x[(size_t) i * m->n + i];
+	if (!pe_la_cholesky(m->n, x, m->n))
+		pe_bug("the optimum is not positive definite");
+	make_triangle(m, x, m->n, target, m->v);
+	pe_free(target);
+}
+
+/* X = (1 - eta) G'G + eta I. */
+static void
+measure_everything(maker *m, const pe_optimum *optimum)
+{
+	double	   *x = pe_alloc(square(m->n), sizeof(double));
+
+	pe_la_syrk(true, m->n, optimum->rank, 1 - RIDGE, optimum->factor, optimum->rank, 0, x, m->n);
+	pe_la_mirror(m->n, x, m->n);
+	for (int32_t i = 0; i < m->n; i++)
+		x[(size_t) i * m->n + i] += RIDGE;
+	factor_full(m, x);
+	pe_free(x);
+}
+
+/* R of the QR factorisation of a (rows x n), with a positive diagonal; false if it is not of rank n. */
+static bool
+triangle_of(double *a, int32_t rows, int32_t n, double *r)
+{
+	pe_la_qr(rows, n, a, rows, r, n);
+	for (int32_t i = 0; i < n; i++)
+	{
+		if (!(fabs(r[(size_t) i * n + i]) > 1e-7))
+			return false;
+		if (r[(size_t) i * n + i] > 0)
+			continue;
+		for (int32_t j = i; j < n; j++)
+			r[(size_t) j * n + i] = -r[(size_t) j * n + i];
+	}
+	return true;
+}
+
+/*
+ * Of X = G'G the part P in X = B'P B: with N = B^+, P = (G N)'(G N) = R'R, and
+ * the workload in B's coordinates is N'V N.
+ */
+static bool
+factor_basis(maker *m, const pe_optimum *optimum, int32_t rows)
+{
+	double	   *inverse = pe_alloc((size_t) m->n * rows, sizeof(double));
+	double	   *r = pe_alloc(square(rows), sizeof(double));
+	double	   *product = pe_alloc((size_t) m->n * rows, sizeof(double));
+	double	   *v = pe_alloc(square(rows), sizeof(double));
+	bool		done = false;
+
+	m->strategy->rows = rows;
+	if (optimum->rank >= rows && pe_basis_inverse(m->strategy, inverse))
+	{
+		pe_la_gemm(false, false, optimum->rank, rows, m->n, 1, optimum->factor, optimum->rank, inverse, m->n,
+				   0, product, optimum->rank);
+		if (triangle_of(product, optimum->rank, rows, r))
+		{
+			pe_la_symm(false, m->n, rows, 1, m->v, m->n, inverse, m->n, 0, product, m->n);
+			pe_la_gemm(true, false, rows, rows, m->n, 1, inverse, m->n, product, m->n, 0, v, rows);
+			make_triangle(m, r, rows, NULL, v);
+			done = true;
+		}
+	}
+	pe_free(inverse);
+	pe_free(r);
+	pe_free(product);
+	pe_free(v);
+	return done;
+}
+
+static void
+factor_deficient(maker *m, const pe_optimum *optimum)
+{
+	pe_strategy *strategy = m->strategy;
+	int32_t		rows = pe_basis_select(m->workload, m->classes, m->representative, m->n, m->gram, &strategy->basis);
+
+	if (rows > 0 && rows < m->n && factor_basis(m, optimum, rows))
+		return;
+	if (rows > 0)
+		pe_free(strategy->basis);
+	strategy->basis = NULL;
+	measure_everything(m, optimum);
+}
+
+pe_strategy_status
+pe_strategy_optimal(const pe_workload *workload, const pe_classes *classes, const bool *possible, double gap,
+					pe_strategy *strategy)
+{
+	maker		m = {.workload = workload, .classes = classes, .gap = gap, .strategy = strategy};
+	pe_optimum	optimum;
+
+	memset(strategy, 0, sizeof(*strategy));
+	strategy->classes = classes->cells;
+	strategy->column_of = pe_alloc(classes->cells, sizeof(int32_t));
+	mark_ruled_out(workload, classes, possible, strategy->column_of);
+	if (pe_workload_counts_once(workload))
+		return measure_workload(workload, strategy);
+	if (classes->cells > PE_OPTIMUM_CELLS)
+		return PE_STRATEGY_TOO_LARGE;
+	make_columns(&m);
+	if (m.n == 0)
+		return PE_STRATEGY_EMPTY;
+	pe_optimum_solve(m.v, m.n, gap / 2, &optimum);	/* the other half is for the rounding */
+	strategy->iterations = optimum.iterations;
+	strategy->lower_bound = optimum.lower;
+	if (optimum.full)
+		factor_full(&m, optimum.x);
+	else
+		factor_deficient(&m, &optimum);
+	pe_optimum_free(&optimum);
+	if (m.v != m.gram)
+		pe_free(m.v);
+	pe_free(m.gram);
+	pe_free(m.representative);
+	return PE_STRATEGY_OK;
+}
+
+size_t
+pe_strategy_optimal_memory(const pe_workload *workload, const pe_classes *classes)
+{
+	size_t		n = classes->cells;
+
+	if (pe_workload_counts_once(workload) || n > PE_OPTIMUM_CELLS)
+		return n * sizeof(int32_t);
+	/* the Gram matrix twice, the optimum, and what follows it in the same room */
+	return 2 * n * n * sizeof(double) + pe_optimum_memory((int32_t) n) + (size_t) workload->queries * 2 * sizeof(int32_t);
+}

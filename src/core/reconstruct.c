@@ -1,0 +1,406 @@
+/*
+ * reconstruct.c
+ *	  From measurements back to answers.  See reconstruct.h.
+ */
+#include "core/reconstruct.h"
+
+#include <string.h>
+
+#include "core/linalg.h"
+#include "core/optimum.h"
+
+/* A query is determined if this much of its square or less is outside the row space. */
+#define OUTSIDE 1e-7
+
+static size_t
+square(int32_t n)
+{
+	return (size_t) n * n;
+}
+
+/* ------------------------------------------------------------------
+ * A strategy by itself, over its columns
+ * ------------------------------------------------------------------
+ */
+
+static double *
+triangle_as_doubles(const pe_strategy *strategy)
+{
+	double	   *r = pe_alloc(square(strategy->rows), sizeof(double));
+	const int32_t *entry = strategy->triangle;
+
+	for (int32_t j = 0; j < strategy->rows; j++)
+		for (int32_t i = 0; i <= j; i++)
+			r[(size_t) j * strategy->rows + i] = entry != NULL ? *entry++ : i == j;
+	return r;
+}
+
+bool
+pe_basis_inverse(const pe_strategy *strategy, double *inverse)
+{
+	int32_t		n = strategy->columns;
+	int32_t		rows = strategy->rows;
+	double	   *q = pe_alloc((size_t) n * rows, sizeof(double));
+	double	   *r = pe_alloc(square(rows), sizeof(double));
+	bool		independent = true;
+
+	/* B' = Q R, so B = R'Q' and B^+ = Q R'^-1: the transpose of R^-1 Q' */
+	for (size_t i = 0; i < (size_t) n * rows; i++)
+		q[i] = strategy->basis[i];
+	pe_la_qr(n, rows, q, n, r, rows);
+	independent = pe_la_triangle_inverse(rows, r, rows);
+	for (int32_t j = 0; j < rows; j++)
+		for (int32_t i = 0; i < j; i++)
+		{
+			r[(size_t) i * rows + j] = r[(size_t) j * rows + i];
+			r[(size_t) j * rows + i] = 0;
+		}
+	if (independent)
+		pe_la_gemm(false, false, n, rows, rows, 1, q, n, r, rows, 0, inverse, n);
+	pe_free(q);
+	pe_free(r);
+	return independent;
+}
+
+static double *
+basis_inverse(const pe_strategy *strategy)
+{
+	double	   *inverse = pe_alloc((size_t) strategy->columns * strategy->rows, sizeof(double));
+
+	if (!pe_basis_inverse(strategy, inverse))
+		pe_bug("a basis of rows that are not independent");
+	return inverse;
+}
+
+void
+pe_strategy_solve(const pe_strategy *strategy, const int64_t *y, double *x)
+{
+	double	   *z = pe_alloc(strategy->rows, sizeof(double));
+
+	for (int32_t i = 0; i < strategy->rows; i++)
+		z[i] = (double) y[i];
+	if (strategy->triangle != NULL)
+	{
+		double	   *r = triangle_as_doubles(strategy);
+
+		pe_la_triangle_solve(false, strategy->rows, 1, r, strategy->rows, z, strategy->rows);
+		pe_free(r);
+	}
+	if (strategy->basis != NULL)
+	{
+		double	   *inverse = basis_inverse(strategy);
+
+		pe_la_gemv(false, strategy->columns, strategy->rows, 1, inverse, strategy->columns, z, 0, x);
+		pe_free(inverse);
+	}
+	else
+		memcpy(x, z, strategy->rows * sizeof(double));
+	pe_free(z);
+}
+
+void
+pe_strategy_covariance(const pe_strategy *strategy, double *c)
+{
+	int32_t		n = strategy->columns;
+	int32_t		rows = strategy->rows;
+	double	   *r = triangle_as_doubles(strategy);
+
+	if (!pe_la_triangle_inverse(rows, r, rows))
+		pe_bug("a triangle with a zero on its diagonal");
+	pe_poll();
+	if (strategy->basis == NULL)
+	{
+		pe_la_triangle_square(rows, r, rows);
+		for (int32_t j = 0; j < n; j++)
+			for (int32_t i = 0; i <= j; i++)
+				c[(size_t) j * n + i] = c[(size_t) i * n + j] = r[(size_t) j * n + i];
+	}
+	else
+	{
+		double	   *inverse = basis_inverse(strategy);
+		double	   *product = pe_alloc((size_t) n * rows, sizeof(double));
+
+		/* r's lower triangle is zero, so it is a full matrix as well */
+		pe_la_gemm(false, false, n, rows, rows, 1, inverse, n, r, rows, 0, product, n);
+		pe_la_syrk(false, n, rows, 1, product, n, 0, c, n);
+		pe_la_mirror(n, c, n);
+		pe_free(inverse);
+		pe_free(product);
+	}
+	pe_free(r);
+}
+
+/* ------------------------------------------------------------------
+ * Classes of two workloads
+ * ------------------------------------------------------------------
+ */
+
+/* Which of the joint classes have a cell that the predicate leaves. */
+static bool *
+possible_classes(const pe_reconstruction *r)
+{
+	const pe_shape *shape = &r->workload->shape;
+	int32_t		cells = pe_shape_cells(shape);
+	bool	   *possible = pe_alloc(r->classes.cells, sizeof(bool));
+
+	for (int32_t cell = 0; cell < cells; cell++)
+		if (r->measured->possible == NULL || r->measured->possible[cell])
+			possible[pe_classes_of_cell(&r->classes, shape, cell)] = true;
+	return possible;
+}
+
+/* The cell of the shape with the first cells of a class. */
+static int32_t
+first_cell(const pe_classes *classes, const pe_shape *shape, int32_t class)
+{
+	int32_t		cell = 0;
+	int32_t		stride = 1;
+
+	for (int a = shape->attributes - 1; a >= 0; a--)
+	{
+		cell += classes->first[a][class % classes->count[a]] * stride;
+		stride *= shape->cells[a];
+		class /= classes->count[a];
+	}
+	return cell;
+}
+
+static void
+find_columns(pe_reconstruction *r)
+{
+	const pe_strategy *strategy = r->measured->strategy;
+	const pe_shape *shape = &r->workload->shape;
+	bool	   *possible = possible_classes(r);
+	pe_classes	measured;
+
+	pe_classes_init(&r->measured->workload, 1, &measured);
+	if (measured.cells != strategy->classes)
+		pe_bug("a strategy for another workload");
+	r->column_of = pe_alloc(r->classes.cells, sizeof(int32_t));
+	r->members = pe_alloc(strategy->columns, sizeof(int32_t));
+	r->diagonal = strategy->triangle == NULL && strategy->basis == NULL;
+	for (int32_t c = 0; c < r->classes.cells; c++)
+	{
+		int32_t		cell = first_cell(&r->classes, shape, c);
+
+		r->column_of[c] = possible[c] ? strategy->column_of[pe_classes_of_cell(&measured, shape, cell)] : PE_RULED_OUT;
+		if (r->column_of[c] >= 0 && ++r->members[r->column_of[c]] > 1)
+			r->diagonal = false;
+	}
+	pe_classes_free(&measured);
+	pe_free(possible);
+}
+
+bool
+pe_reconstruction_init(const pe_measured *measured, const pe_workload *workload, pe_reconstruction *r)
+{
+	const pe_workload *both[2] = {measured->workload, workload};
+
+	memset(r, 0, sizeof(*r));
+	r->measured = measured;
+	r->workload = workload;
+	pe_classes_init(both, 2, &r->classes);
+	find_columns(r);
+	if (r->diagonal || r->classes.cells <= PE_OPTIMUM_CELLS)
+		return true;
+	pe_reconstruction_free(r);
+	return false;
+}
+
+void
+pe_reconstruction_free(pe_reconstruction *r)
+{
+	pe_classes_free(&r->classes);
+	pe_free(r->column_of);
+	pe_free(r->members);
+	memset(r, 0, sizeof(*r));
+}
+
+/* ------------------------------------------------------------------
+ * What is determined
+ * ------------------------------------------------------------------
+ */
+
+/* I - B^+ B over the columns, or zero. */
+static double *
+outside_basis(const pe_strategy *strategy)
+{
+	int32_t		n = strategy->columns;
+	double	   *outside = pe_alloc(square(n), sizeof(double));
+	double	   *inverse;
+	double	   *basis;
+
+	if (strategy->basis == NULL)
+		return outside;
+	inverse = basis_inverse(strategy);
+	basis = pe_alloc((size_t) n * strategy->rows, sizeof(double));
+	for (size_t i = 0; i < (size_t) n * strategy->rows; i++)
+		basis[i] = strategy->basis[i];
+	pe_la_gemm(false, true, n, n, strategy->rows, -1, inverse, n, basis, n, 0, outside, n);
+	for (int32_t i = 0; i < n; i++)
+		outside[(size_t) i * n + i] += 1;
+	pe_free(inverse);
+	pe_free(basis);
+	return outside;
+}
+
+/*
+ * The square of what a query w has outside the row space, as w'Q w: what
+ * differs within a column, all of a class that no column has, and what of the
+ * columns' means B does not span.
+ */
+static double *
+outside_row_space(const pe_reconstruction *r)
+{
+	int32_t		classes = r->classes.cells;
+	int32_t		n = r->measured->strategy->columns;
+	double	   *over_columns = outside_basis(r->measured->strategy);
+	double	   *q = pe_alloc(square(classes), sizeof(double));
+
+	for (int32_t i = 0; i < classes; i++)
+	{
+		int32_t		a = r->column_of[i];
+
+		q[(size_t) i * classes + i] = a != PE_RULED_OUT;
+		for (int32_t j = 0; a >= 0 && j < classes; j++)
+		{
+			int32_t		b = r->column_of[j];
+
+			if (b < 0)
+				continue;
+			q[(size_t) i * classes + j] += over_columns[(size_t) a * n + b] / ((double) r->members[a] * r->members[b]);
+			if (a == b)
+				q[(size_t) i * classes + j] -= 1.0 / r->members[a];
+		}
+	}
+	pe_free(over_columns);
+	return q;
+}
+
+/* Each class that is possible has a column of its own: it is determined if it has one. */
+static void
+outside_of_diagonal(const pe_reconstruction *r, double *outside)
+{
+	double	   *q = pe_alloc(r->classes.cells, sizeof(double));
+
+	for (int32_t c = 0; c < r->classes.cells; c++)
+		q[c] = r->column_of[c] == PE_NOT_ASKED;
+	pe_workload_apply_squares(r->workload, &r->classes, q, outside);
+	pe_free(q);
+}
+
+int32_t
+pe_reconstruction_undetermined(const pe_reconstruction *r)
+{
+	double	   *outside = pe_alloc(r->workload->queries, sizeof(double));
+	double	   *whole = pe_alloc(r->workload->queries, sizeof(double));
+	double	   *ones = pe_alloc(r->classes.cells, sizeof(double));
+	int32_t		found = -1;
+
+	for (int32_t c = 0; c < r->classes.cells; c++)
+		ones[c] = 1;
+	pe_workload_apply_squares(r->workload, &r->classes, ones, whole);
+	if (r->diagonal)
+		outside_of_diagonal(r, outside);
+	else
+	{
+		double	   *q = outside_row_space(r);
+
+		pe_workload_quadratic(r->workload, &r->classes, q, outside);
+		pe_free(q);
+	}
+	for (int32_t i = r->workload->queries - 1; i >= 0; i--)
+		if (outside[i] > OUTSIDE * whole[i])
+			found = i;
+	pe_free(outside);
+	pe_free(whole);
+	pe_free(ones);
+	return found;
+}
+
+/* ------------------------------------------------------------------
+ * Estimates and variances
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_reconstruction_estimate(const pe_reconstruction *r, const int64_t *y, double *estimate)
+{
+	double	   *x = pe_alloc(r->measured->strategy->columns, sizeof(double));
+	double	   *over_classes = pe_alloc(r->classes.cells, sizeof(double));
+
+	pe_strategy_solve(r->measured->strategy, y, x);
+	for (int32_t c = 0; c < r->classes.cells; c++)
+		if (r->column_of[c] >= 0)
+			over_classes[c] = x[r->column_of[c]] / r->members[r->column_of[c]];
+	pe_workload_apply(r->workload, &r->classes, over_classes, estimate);
+	pe_free(over_classes);
+	pe_free(x);
+}
+
+static void
+variance_of_diagonal(const pe_reconstruction *r, double *variance)
+{
+	double	   *d = pe_alloc(r->classes.cells, sizeof(double));
+
+	for (int32_t c = 0; c < r->classes.cells; c++)
+		d[c] = r->column_of[c] >= 0;
+	pe_workload_apply_squares(r->workload, &r->classes, d, variance);
+	pe_free(d);
+}
+
+/* C over the classes: a column's estimate is shared out among its classes. */
+static double *
+covariance_of_classes(const pe_reconstruction *r)
+{
+	int32_t		classes = r->classes.cells;
+	int32_t		n = r->measured->strategy->columns;
+	double	   *c = pe_alloc(square(n), sizeof(double));
+	double	   *q = pe_alloc(square(classes), sizeof(double));
+
+	pe_strategy_covariance(r->measured->strategy, c);
+	for (int32_t i = 0; i < classes; i++)
+	{
+		int32_t		a = r->column_of[i];
+
+		for (int32_t j = 0; a >= 0 && j < classes; j++)
+		{
+			int32_t		b = r->column_of[j];
+
+			if (b >= 0)
+				q[(size_t) i * classes + j] = c[(size_t) a * n + b] / ((double) r->members[a] * r->members[b]);
+		}
+	}
+	pe_free(c);
+	return q;
+}
+
+void
+pe_reconstruction_variance(const pe_reconstruction *r, double *variance)
+{
+	double	   *q;
+
+	if (r->diagonal)
+	{
+		variance_of_diagonal(r, variance);
+		return;
+	}
+	q = covariance_of_classes(r);
+	pe_workload_quadratic(r->workload, &r->classes, q, variance);
+	pe_free(q);
+	/* rounding can leave a little below zero where the truth is zero */
+	for (int32_t i = 0; i < r->workload->queries; i++)
+		if (variance[i] < 0)
+			variance[i] = 0;
+}
+
+size_t
+pe_reconstruction_memory(const pe_workload *workload, const pe_classes *classes)
+{
+	size_t		n = classes->cells;
+
+	if (n > PE_OPTIMUM_CELLS)
+		return 6 * n * sizeof(double) + 2 * (size_t) workload->queries * sizeof(double);
+	return 4 * n * n * sizeof(double) + pe_workload_quadratic_memory(workload, classes)
+		+ 2 * (size_t) workload->queries * sizeof(double);
+}

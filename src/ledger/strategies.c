@@ -1,0 +1,401 @@
+/*
+ * strategies.c
+ *	  Strategies that were computed, kept in a table.  See strategies.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"	/* VARDATA and its kin, in every version */
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "common/sha2.h"
+#include "libpq/pqformat.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "core/optimum.h"
+#include "ledger/access.h"
+#include "ledger/channel.h"
+#include "ledger/settings.h"
+#include "ledger/shim.h"
+#include "ledger/strategies.h"
+
+/* ------------------------------------------------------------------
+ * The key
+ * ------------------------------------------------------------------
+ */
+
+/* Two keys with the same text have the same strategies. */
+static char *
+key_text(const pe_strategy_key *key)
+{
+	const pe_shape *shape = &key->workload->shape;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "{\"method\": \"%s\", \"objective\": \"sum\", \"norm\": \"l2\", \"cells\": [", key->method);
+	for (int a = 0; a < shape->attributes; a++)
+	{
+		appendStringInfo(&text, "%s[", a > 0 ? ", " : "");
+		if (shape->name[a] != NULL)
+			escape_json(&text, shape->name[a]);
+		else
+			appendStringInfoString(&text, "null");
+		appendStringInfo(&text, ", %d, %d]", shape->cells[a], shape->ordered[a]);
+	}
+	appendStringInfoString(&text, "], \"workload\": ");
+	escape_json(&text, key->workload->canonical);
+	if (key->possible != NULL)
+	{
+		bytea	   *hash = pe_sha256(key->possible, pe_shape_cells(shape) * sizeof(bool), "", 0);
+
+		appendStringInfoString(&text, ", \"possible\": \"");
+		for (int i = 0; i < PG_SHA256_DIGEST_LENGTH; i++)
+			appendStringInfo(&text, "%02x", (unsigned char) VARDATA(hash)[i]);
+		appendStringInfoChar(&text, '"');
+	}
+	appendStringInfoChar(&text, '}');
+	return text.data;
+}
+
+/* ------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------
+ */
+
+/* The row (id, method, milliseconds, matrix) of the last result. */
+static void
+read_kept(pe_kept_strategy *found)
+{
+	bool		isnull;
+	bytea	   *bytes;
+
+	found->id = pe_access_int64(0, 1);
+	found->method = pe_access_text(0, 2);
+	found->milliseconds = DatumGetFloat8(pe_access_datum(0, 3, &isnull));
+	bytes = DatumGetByteaPP(pe_access_datum(0, 4, &isnull));
+	if (pe_strategy_read(&found->strategy, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)) != PE_STRATEGY_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("strategy " INT64_FORMAT " is damaged", found->id)));
+}
+
+bool
+pe_strategy_find(const pe_strategy_key *key, pe_kept_strategy *found)
+{
+	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp.strategy "
+	"WHERE key_hash = $1 AND key = $2 AND gap <= $3 ORDER BY gap, id LIMIT 1", 3, {BYTEAOID, TEXTOID, FLOAT8OID}};
+	char	   *text = key_text(key);
+	Datum		values[3] = {
+		PointerGetDatum(pe_request_hash(text)), CStringGetTextDatum(text), Float8GetDatum(key->gap)
+	};
+	pe_access	access;
+	bool		there;
+
+	pe_access_begin(&access);
+	there = pe_access_read(&find, values, NULL) == 1;
+	if (there)
+		read_kept(found);
+	pe_access_end(&access);
+	return there;
+}
+
+bool
+pe_strategy_load_matrix(int64 id, pe_kept_strategy *found)
+{
+	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp.strategy WHERE id = $1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(id)};
+	pe_access	access;
+	bool		there;
+
+	pe_access_begin(&access);
+	there = pe_access_read(&find, values, NULL) == 1;
+	if (there)
+		read_kept(found);
+	pe_access_end(&access);
+	return there;
+}
+
+/* The shape of a stored strategy: names if there are any, cells and ordered cells. */
+static void
+read_shape(pe_shape *shape, int column)
+{
+	static pe_statement rows = {NULL, "SELECT c, o, n FROM dp.strategy, ROWS FROM (pg_catalog.unnest(cells), "
+		"pg_catalog.unnest(ordered), pg_catalog.unnest(attributes)) WITH ORDINALITY u(c, o, n, i) WHERE id = $1 ORDER BY i",
+	1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(column)};
+	uint64		count = pe_access_read(&rows, values, NULL);
+
+	memset(shape, 0, sizeof(*shape));
+	shape->attributes = (int) Min(count, PE_MAX_ATTRIBUTES);
+	for (int a = 0; a < shape->attributes; a++)
+	{
+		shape->cells[a] = (int32) pe_access_int64(a, 1);
+		shape->ordered[a] = (int32) pe_access_int64(a, 2);
+		shape->name[a] = pe_access_text(a, 3);
+	}
+}
+
+bool
+pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload)
+{
+	static pe_statement find = {NULL, "SELECT workload FROM dp.strategy WHERE id = $1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(id)};
+	pe_workload_error error;
+	pe_shape	shape;
+	pe_access	access;
+	char	   *text;
+
+	if (!pe_strategy_load_matrix(id, found))
+		return false;
+	pe_access_begin(&access);
+	if (pe_access_read(&find, values, NULL) != 1)
+	{
+		pe_access_end(&access);
+		return false;
+	}
+	text = pe_access_text(0, 1);
+	read_shape(&shape, id);
+	pe_access_end(&access);
+	if (!pe_workload_parse(text, shape.name[0] != NULL ? &shape : NULL, workload, &error))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("strategy " INT64_FORMAT " is damaged", id)));
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * Keeping: the message to the worker, and what it does
+ * ------------------------------------------------------------------
+ */
+
+static void
+send_text(StringInfo to, const char *text)
+{
+	appendBinaryStringInfo(to, text, strlen(text) + 1);
+}
+
+static void
+write_message(StringInfo to, const pe_strategy_key *key, double milliseconds, const char *bytes, size_t size)
+{
+	const pe_shape *shape = &key->workload->shape;
+
+	initStringInfo(to);
+	pq_sendbyte(to, PE_MESSAGE_KEEP);
+	send_text(to, key_text(key));
+	send_text(to, key->workload->canonical);
+	send_text(to, key->method);
+	pq_sendfloat8(to, key->gap);
+	pq_sendfloat8(to, milliseconds);
+	pq_sendint32(to, shape->attributes);
+	for (int a = 0; a < shape->attributes; a++)
+	{
+		pq_sendint32(to, shape->cells[a]);
+		pq_sendint32(to, shape->ordered[a]);
+		send_text(to, shape->name[a] != NULL ? shape->name[a] : "");
+	}
+	appendBinaryStringInfo(to, bytes, size);
+}
+
+/* What is older and no charge refers to goes, once it and the newer ones fill the cache. */
+static void
+make_room(int64 newest)
+{
+	static pe_statement remove = {NULL, "DELETE FROM dp.strategy WHERE id IN (SELECT id FROM (SELECT s.id, "
+		"pg_catalog.sum(pg_catalog.octet_length(s.matrix)) OVER (ORDER BY s.id DESC) AS size FROM dp.strategy s "
+		"WHERE NOT EXISTS (SELECT FROM dp.charge c WHERE c.strategy_id = s.id)) u WHERE u.size > $1 AND u.id <> $2)",
+	2, {INT8OID, INT8OID}};
+	Datum		values[2] = {Int64GetDatum((int64) pe_strategy_cache * 1024), Int64GetDatum(newest)};
+
+	pe_access_write(&remove, values, NULL);
+}
+
+static Datum
+array_of(Datum *elements, int count, Oid type)
+{
+	if (type == TEXTOID)
+		return PointerGetDatum(construct_array(elements, count, type, -1, false, TYPALIGN_INT));
+	return PointerGetDatum(construct_array(elements, count, type, sizeof(int32), true, TYPALIGN_INT));
+}
+
+int64
+pe_strategy_keep(StringInfo message)
+{
+	static pe_statement find = {NULL, "SELECT id FROM dp.strategy WHERE key_hash = $1 AND key = $2 AND gap <= $3 ORDER BY gap, id LIMIT 1",
+	3, {BYTEAOID, TEXTOID, FLOAT8OID}};
+	static pe_statement insert = {NULL, "INSERT INTO dp.strategy (id, key_hash, key, gap, workload, method, milliseconds, "
+		"attributes, cells, ordered, columns, rank, objective, lower_bound, iterations, matrix) VALUES "
+		"(pg_catalog.nextval('dp.strategy_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id",
+		15, {BYTEAOID, TEXTOID, FLOAT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTARRAYOID, INT4ARRAYOID, INT4ARRAYOID,
+	INT4OID, INT4OID, FLOAT8OID, FLOAT8OID, INT4OID, BYTEAOID}};
+	const char *key = pq_getmsgrawstring(message);
+	const char *workload = pq_getmsgrawstring(message);
+	const char *method = pq_getmsgrawstring(message);
+	double		gap = pq_getmsgfloat8(message);
+	double		milliseconds = pq_getmsgfloat8(message);
+	int			attributes = pq_getmsgint(message, 4);
+	Datum		name[PE_MAX_ATTRIBUTES];
+	Datum		cells[PE_MAX_ATTRIBUTES];
+	Datum		ordered[PE_MAX_ATTRIBUTES];
+	bool		named = false;
+	char		nulls[] = "               ";
+	pe_strategy strategy;
+	bytea	   *matrix;
+	int			size;
+	pe_access	access;
+	int64		id;
+
+	for (int a = 0; a < attributes; a++)
+	{
+		const char *text;
+
+		cells[a] = Int32GetDatum(pq_getmsgint(message, 4));
+		ordered[a] = Int32GetDatum(pq_getmsgint(message, 4));
+		text = pq_getmsgrawstring(message);
+		named |= text[0] != '\0';
+		name[a] = CStringGetTextDatum(text);
+	}
+	size = message->len - message->cursor;
+	matrix = palloc(VARHDRSZ + size);
+	SET_VARSIZE(matrix, VARHDRSZ + size);
+	pq_copymsgbytes(message, VARDATA(matrix), size);
+	if (pe_strategy_read(&strategy, VARDATA(matrix), size) != PE_STRATEGY_OK)
+		elog(ERROR, "a strategy came damaged");
+	if (!named)
+		nulls[6] = 'n';
+
+	pe_access_begin(&access);
+	{
+		Datum		row[15] = {
+			PointerGetDatum(pe_request_hash(key)), CStringGetTextDatum(key), Float8GetDatum(gap),
+			CStringGetTextDatum(workload), CStringGetTextDatum(method), Float8GetDatum(milliseconds),
+			array_of(name, attributes, TEXTOID), array_of(cells, attributes, INT4OID), array_of(ordered, attributes, INT4OID),
+			Int32GetDatum(strategy.columns), Int32GetDatum(strategy.rows), Float8GetDatum(strategy.objective),
+			Float8GetDatum(strategy.lower_bound), Int32GetDatum(strategy.iterations), PointerGetDatum(matrix)
+		};
+
+		/* another backend may have been first */
+		if (pe_access_write(&find, row, NULL) == 0)
+		{
+			pe_access_write(&insert, row, nulls);
+			id = pe_access_int64(0, 1);
+			make_room(id);
+		}
+		else
+			id = pe_access_int64(0, 1);
+	}
+	pe_access_end(&access);
+	return id;
+}
+
+void
+pe_strategy_check_kept(int64 id)
+{
+	static pe_statement find = {NULL, "SELECT FROM dp.strategy WHERE id = $1 FOR KEY SHARE", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(id)};
+
+	if (id != 0 && pe_access_write(&find, values, NULL) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the strategy of the request was removed meanwhile"),
+				 errdetail("Nothing was charged."),
+				 errhint("Ask again.")));
+}
+
+/* ------------------------------------------------------------------
+ * Computing
+ * ------------------------------------------------------------------
+ */
+
+typedef struct lookup
+{
+	const pe_strategy_key *key;
+	pe_kept_strategy *found;
+	bool		there;
+} lookup;
+
+static void
+look_up(void *argument)
+{
+	lookup	   *l = argument;
+
+	l->there = pe_strategy_find(l->key, l->found);
+}
+
+static void
+refuse_strategy(const pe_strategy_key *key, pe_strategy_status status, int32 classes)
+{
+	if (status == PE_STRATEGY_EMPTY)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the workload counts no cell"),
+				 key->possible != NULL ? errdetail("The predicate rules out every cell that it asks for.") : 0));
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the workload tells %d classes of cells apart, more than can be optimised for", classes),
+			 errdetail("At most %d can be.", PE_OPTIMUM_CELLS),
+			 errhint("Ask for fewer attributes or coarser bins; products of identity and total have no such limit.")));
+}
+
+/* Solves in memory that is gone afterwards; the strategy as bytes in the caller's. */
+static bytea *
+solve(const pe_strategy_key *key)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext own = AllocSetContextCreate(caller, "pg_epsilon optimisation", ALLOCSET_DEFAULT_SIZES);
+	pe_classes	classes;
+	pe_strategy strategy;
+	pe_strategy_status status;
+	bytea	   *bytes;
+	size_t		size;
+
+	MemoryContextSwitchTo(own);
+	pe_classes_init(&key->workload, 1, &classes);
+	pe_check_memory(pe_strategy_optimal_memory(key->workload, &classes));
+	pe_progress_begin();
+	status = pe_strategy_optimal(key->workload, &classes, key->possible, key->gap, &strategy);
+	if (status != PE_STRATEGY_OK)
+		refuse_strategy(key, status, classes.cells);
+	size = pe_strategy_size(&strategy);
+	MemoryContextSwitchTo(caller);
+	bytes = MemoryContextAllocHuge(caller, VARHDRSZ + size);
+	SET_VARSIZE(bytes, VARHDRSZ + size);
+	pe_strategy_write(&strategy, VARDATA(bytes));
+	MemoryContextDelete(own);
+	return bytes;
+}
+
+void
+pe_strategy_obtain(const pe_strategy_key *key, bool keep_all, pe_kept_strategy *found)
+{
+	bool		keep = keep_all || !pe_workload_counts_once(key->workload);
+	lookup		l = {key, found, false};
+	TimestampTz start = GetCurrentTimestamp();
+	StringInfoData message;
+	ErrorData  *error;
+	bytea	   *bytes;
+
+	memset(found, 0, sizeof(*found));
+	if (keep)
+	{
+		error = pe_run_undone(look_up, &l);
+		if (error != NULL)
+			ReThrowError(error);
+		if (l.there)
+			return;
+	}
+	bytes = solve(key);
+	if (pe_strategy_read(&found->strategy, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ) != PE_STRATEGY_OK)
+		elog(ERROR, "a strategy cannot be read back");
+	found->method = pstrdup(key->method);
+	found->milliseconds = (GetCurrentTimestamp() - start) / 1000.0;
+	if (keep && !RecoveryInProgress())
+	{
+		write_message(&message, key, found->milliseconds, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
+		found->id = pe_channel_keep(&message);
+		pfree(message.data);
+	}
+	pfree(bytes);
+}

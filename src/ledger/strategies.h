@@ -1,0 +1,69 @@
+/*
+ * strategies.h
+ *	  Strategies that were computed, kept in a table.
+ *
+ * A strategy depends on public things alone: the workload, the sizes of the
+ * attributes, the cells that a predicate leaves, and how good it must be.  Its
+ * bytes are checked when they are read, and the sensitivity is computed anew
+ * from the integers that are then applied.
+ *
+ * A strategy that a charge refers to is kept for ever, for the release can only
+ * be read with it; others make room for newer ones (pg_epsilon.strategy_cache).
+ */
+#ifndef PE_LEDGER_STRATEGIES_H
+#define PE_LEDGER_STRATEGIES_H
+
+#include "lib/stringinfo.h"
+
+#include "core/strategy.h"
+
+/* What a strategy is for: the key of the cache, and what is needed to read it again. */
+typedef struct pe_strategy_key
+{
+	const pe_workload *workload;
+	const bool *possible;		/* cells that a predicate leaves; NULL: all */
+	const char *method;
+	double		gap;			/* that was asked for */
+} pe_strategy_key;
+
+/* One as it is in the table. */
+typedef struct pe_kept_strategy
+{
+	int64		id;				/* 0: not in the table */
+	char	   *method;
+	double		milliseconds;	/* that it took */
+	pe_strategy strategy;
+} pe_kept_strategy;
+
+/*
+ * The best strategy of the table for a key whose gap was asked to be at most
+ * key->gap; false if there is none.  Read under the latest snapshot.
+ */
+extern bool pe_strategy_find(const pe_strategy_key *key, pe_kept_strategy *found);
+
+/*
+ * A strategy by its number, with the workload that it is for (whose shape has
+ * names only if the workload uses them).  False if there is none.
+ */
+extern bool pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload);
+
+/* Only the strategy. */
+extern bool pe_strategy_load_matrix(int64 id, pe_kept_strategy *found);
+
+/*
+ * Finds a strategy or computes it, with progress to be heard of, and keeps it by
+ * way of the worker unless this is a standby.  Strategies that measure the
+ * workload itself are not kept unless keep_all says so: they are made faster
+ * than read.  Errors: 22023 nothing is asked
+ * for, 54000 too many cells to optimise for, 53200 more than pg_epsilon.max_memory.
+ * Not inside pe_run_undone, which would silence the progress.
+ */
+extern void pe_strategy_obtain(const pe_strategy_key *key, bool keep_all, pe_kept_strategy *found);
+
+/* Worker: puts a strategy into the table and returns its number; or that of one that is as good. */
+extern int64 pe_strategy_keep(StringInfo message);
+
+/* Worker: 55000 if a strategy that a charge shall refer to was removed meanwhile. */
+extern void pe_strategy_check_kept(int64 id);
+
+#endif
