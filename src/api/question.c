@@ -17,6 +17,7 @@
 #include "accounting/filter.h"
 #include "accounting/zcdp.h"
 #include "api/arguments.h"
+#include "api/predicate.h"
 #include "api/question.h"
 #include "ledger/settings.h"
 #include "mechanism/gaussian.h"
@@ -105,12 +106,27 @@ parse_workload(FunctionCallInfo fcinfo, pe_histogram *h)
 			 internalerrposition(pg_mbstrlen_with_len(text, error.position) + 1)));
 }
 
+/* The predicate, and the columns that it alone names behind the others. */
+static void
+parse_predicate(FunctionCallInfo fcinfo, pe_histogram *h)
+{
+	int			count = h->attributes;
+
+	if (PG_ARGISNULL(ARG_PREDICATE))
+		return;
+	h->columns = repalloc(h->columns, PE_MAX_ATTRIBUTES * sizeof(*h->columns));
+	h->selection = pe_predicate_argument(h->dataset, text_to_cstring(PG_GETARG_TEXT_PP(ARG_PREDICATE)), h->columns, &count);
+	h->predicate = h->selection->canonical;
+	h->watched = count - h->attributes;
+}
+
 /* Everything a request takes is known from public numbers before it is taken. */
 static void
 check_memory(const pe_histogram *h)
 {
 	size_t		needed = pe_strategy_memory(h->domain->cells, h->queries)
-		+ (size_t) h->domain->cells * 2 * sizeof(int64);
+		+ (size_t) h->domain->cells * 2 * sizeof(int64)
+		+ (h->selection != NULL ? pe_predicate_memory(h->selection, h->domain) : 0);
 
 	if (needed > (size_t) pe_max_memory * 1024)
 		ereport(ERROR,
@@ -132,8 +148,6 @@ check_not_yet_served(FunctionCallInfo fcinfo, pe_histogram *h)
 			pe_refuse_feature(psprintf("method \"%s\"", h->method), "Use method => 'optimal'.");
 	if (strcmp(h->method, "optimal") != 0)
 		pe_refuse_parameter("method", h->method, "optimal");
-	if (!PG_ARGISNULL(ARG_PREDICATE))
-		pe_refuse_feature("a predicate", "Ask for the attribute as well, and take the cells you want.");
 	if (!PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE))
 		pe_refuse_feature("nonnegative", "Negative estimates can be replaced by 0 in the query, at the price of a bias.");
 }
@@ -222,7 +236,12 @@ canonical_request(const pe_histogram *h)
 	}
 	appendStringInfoString(&text, "], \"workload\": ");
 	escape_json(&text, h->workload.canonical);
-	appendStringInfo(&text, ", \"predicate\": null, \"method\": \"%s\", \"accounting\": \"%s\", \"rho\": " INT64_FORMAT "}",
+	appendStringInfoString(&text, ", \"predicate\": ");
+	if (h->predicate != NULL)
+		escape_json(&text, h->predicate);
+	else
+		appendStringInfoString(&text, "null");
+	appendStringInfo(&text, ", \"method\": \"%s\", \"accounting\": \"%s\", \"rho\": " INT64_FORMAT "}",
 					 h->method, h->dataset->accounting, h->rho);
 	return text.data;
 }
@@ -248,6 +267,7 @@ fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
 	h->question.dataset = h->dataset;
 	h->question.columns = h->columns;
 	h->question.domain = h->domain;
+	h->question.predicate = h->selection;
 	h->question.strategy = &h->strategy;
 	h->question.sensitivity_sq = h->sensitivity_sq;
 	charge->dataset_id = h->dataset->id;
@@ -263,6 +283,7 @@ fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
 	for (int i = 0; i < h->attributes; i++)
 		charge->attribute[i] = h->columns[i].name;
 	charge->workload = h->workload.canonical;
+	charge->predicate = h->predicate;
 	charge->method = h->method;
 	charge->queries = h->queries;
 	charge->sensitivity_sq = decimal(h->sensitivity_sq);
@@ -283,11 +304,14 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 		h->budget = needs_budget ? pe_budget_choose(h->dataset, NULL) : pe_budget_find(h->dataset);
 	check_not_yet_served(fcinfo, h);
 
-	h->domain = pe_columns_domain(h->columns, h->attributes);
+	parse_predicate(fcinfo, h);
+	h->domain = pe_columns_domain(h->columns, h->attributes + h->watched, h->watched);
 	parse_workload(fcinfo, h);
 	h->queries = pe_workload_queries(&h->workload, h->domain);
 	check_memory(h);
-	pe_strategy_of_workload(&h->workload, h->domain, &h->strategy);
+	if (h->selection != NULL)
+		h->possible = pe_predicate_cells(h->selection, h->domain);
+	pe_strategy_of_workload(&h->workload, h->domain, h->possible, &h->strategy);
 	if (!pe_strategy_sensitivity_sq(&h->strategy, h->dataset->max_rows, &h->sensitivity_sq))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

@@ -18,9 +18,13 @@ typedef struct pe_histogram
 {
 	pe_dataset *dataset;
 	pe_budget  *budget;			/* NULL: none, which only a quote may have */
-	pe_column  *columns;
-	int			attributes;
+	pe_column  *columns;		/* counted, then watched */
+	int			attributes;		/* counted */
+	int			watched;		/* named by the predicate alone */
 	pe_domain  *domain;
+	pe_predicate *selection;	/* NULL: all rows count */
+	const char *predicate;		/* canonical; NULL: none */
+	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
 	pe_workload workload;
 	pe_strategy strategy;
 	int32		queries;

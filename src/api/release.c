@@ -9,6 +9,7 @@
 #include "miscadmin.h"
 
 #include "api/label.h"
+#include "api/predicate.h"
 #include "api/rows.h"
 #include "ledger/access.h"
 #include "ledger/budget.h"
@@ -30,6 +31,8 @@ typedef struct stored_release
 	pe_column  *columns;
 	pe_domain  *domain;
 	pe_workload workload;
+	char	   *predicate_text; /* NULL: none */
+	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
 	double		stderr_;
 	int64		values;
 	int64	   *value;
@@ -79,7 +82,7 @@ parse_u128(const char *digits)
 static void
 read_row(stored_release *r)
 {
-	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, sensitivity_sq::text, rho, payload "
+	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, sensitivity_sq::text, rho, payload, predicate "
 	"FROM dp.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
@@ -95,11 +98,25 @@ read_row(stored_release *r)
 	r->workload_text = pe_access_text(0, 4);
 	r->stderr_ = pe_gaussian_stderr(parse_u128(pe_access_text(0, 5)), pe_access_int64(0, 6));
 	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
+	r->predicate_text = pe_access_text(0, 8);
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
 	if (r->dataset == NULL || (!paid_for(r->id, r->dataset->frozen) && !pe_dataset_owned_by(r->dataset, GetUserId())))
 		refuse_release(r->id);
+}
+
+/* Which cells the predicate of the release leaves, as it was when it was asked. */
+static bool *
+possible_cells(const stored_release *r)
+{
+	int			count = r->attributes;
+	pe_column  *columns = palloc0(PE_MAX_ATTRIBUTES * sizeof(*columns));
+	pe_predicate *predicate;
+
+	memcpy(columns, r->columns, r->attributes * sizeof(*columns));
+	predicate = pe_predicate_argument(r->dataset, r->predicate_text, columns, &count);
+	return pe_predicate_cells(predicate, pe_columns_domain(columns, count, count - r->attributes));
 }
 
 static void
@@ -116,20 +133,23 @@ load(void *argument)
 						r->dataset->name, r->id)));
 	r->value = pe_payload_read(r->payload, &r->values);
 	r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
-	r->domain = pe_columns_domain(r->columns, r->attributes);
+	r->domain = pe_columns_domain(r->columns, r->attributes, 0);
 	if (!pe_workload_parse(r->workload_text, (const char *const *) r->names, r->attributes, &r->workload, &error))
 		elog(ERROR, "the workload of release " INT64_FORMAT " cannot be read: %s", r->id, error.message);
+	if (r->predicate_text != NULL)
+		r->possible = possible_cells(r);
 }
 
 static void
 make_cell(const void *argument, int32 cell, Datum *values, bool *nulls)
 {
 	const stored_release *r = argument;
+	bool		known = r->possible != NULL && !r->possible[cell];	/* to hold no row, from the predicate alone */
 
 	values[0] = Int32GetDatum(cell);
 	values[1] = pe_label_of_cell(r->domain, r->columns, cell);
-	values[2] = Float8GetDatum((double) r->value[pe_workload_query_of_cell(&r->workload, r->domain, cell)]);
-	values[3] = Float8GetDatum(r->stderr_);
+	values[2] = Float8GetDatum(known ? 0 : (double) r->value[pe_workload_query_of_cell(&r->workload, r->domain, cell)]);
+	values[3] = Float8GetDatum(known ? 0 : r->stderr_);
 }
 
 Datum

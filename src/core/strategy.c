@@ -8,9 +8,10 @@
 
 void
 pe_strategy_of_workload(const pe_workload *workload, const pe_domain *domain,
-						pe_strategy *strategy)
+						const bool *possible, pe_strategy *strategy)
 {
 	int32_t		cells = domain->cells;
+	int64_t		entries = 0;
 
 	strategy->rows = pe_workload_queries(workload, domain);
 	strategy->columns = cells;
@@ -19,11 +20,13 @@ pe_strategy_of_workload(const pe_workload *workload, const pe_domain *domain,
 	strategy->entry = pe_alloc(cells, sizeof(*strategy->entry));
 	for (int32_t cell = 0; cell < cells; cell++)
 	{
-		strategy->start[cell] = cell;
-		strategy->row[cell] = pe_workload_query_of_cell(workload, domain, cell);
-		strategy->entry[cell] = 1;
+		strategy->start[cell] = entries;
+		if (possible != NULL && !possible[cell])
+			continue;
+		strategy->row[entries] = pe_workload_query_of_cell(workload, domain, cell);
+		strategy->entry[entries++] = 1;
 	}
-	strategy->start[cells] = cells;
+	strategy->start[cells] = entries;
 }
 
 size_t

@@ -40,9 +40,12 @@ typedef struct pe_strategy
  * entry, 1, so tr(W'W (A'A)^+) max_j |a_j|^2 = m, the number of queries; the
  * bound ||W||_*^2 / n of the nuclear norm is m as well, for all singular values
  * of W are sqrt(n/m): the strategy is optimal with gap 0.
+ *
+ * possible: per cell, whether a row can count there; NULL: in all.  The columns
+ * of the others are empty: cells that a predicate rules out leave the domain.
  */
 extern void pe_strategy_of_workload(const pe_workload *workload, const pe_domain *domain,
-									pe_strategy *strategy);
+									const bool *possible, pe_strategy *strategy);
 
 /* Bytes that pe_strategy_of_workload and a measurement of it take. */
 extern size_t pe_strategy_memory(int32_t cells, int32_t queries);
