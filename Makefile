@@ -6,17 +6,17 @@ DATA       = sql/pg_epsilon--1.0.sql
 
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
-CORE       = domain workload strategy
+CORE       = domain names workload predicate strategy
 MECHANISM  = bits lazy_exp gauss strip gaussian
 ACCOUNTING = zcdp filter mechanisms
 LEDGER     = shim settings access values registry budget charge channel worker door
-API        = module arguments rows owner attribute question label histogram release describe convert tally
+API        = module arguments rows owner attribute question predicate label histogram release describe convert tally
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
-REGRESS    = install owner attributes budgets histogram exact quote errors views
+REGRESS    = install owner attributes budgets histogram exact predicate quote errors views
 ISOLATION  = owner_changes replay register
 
 # Programs of check-long besides test/t_long/*.pl: each prints TAP.

@@ -82,6 +82,15 @@ mutate budget_rounded_up src/accounting/filter.c \
 	's/pe_nano_rho_of_epsilon\(epsilon, delta \/ 2\)/pe_nano_rho_of_epsilon(epsilon, delta \/ 2) + 1/' unit test_accounting
 mutate nulls_in_bin_0 src/core/domain.c \
 	's/pe_attribute_cells\(attribute\) - 1 : PE_DROPPED;/pe_attribute_cells(attribute) - 1 : 0;/' regress exact
+mutate predicate_forgotten src/api/tally.c \
+	's/pe_predicate_selects\(&state->predicate, coordinate\) \?/pe_predicate_selects(\&state->predicate, coordinate) || true ?/' \
+	regress predicate
+mutate unknown_is_false src/core/predicate.c \
+	's/(set_null\(leaf, attribute->domain, )PE_UNKNOWN\)/${1}PE_FALSE)/g' regress predicate
+mutate bins_cut_in_two src/core/predicate.c \
+	's/return edge < bins \? edge : -1;/return edge;/' unit test_predicate
+mutate predicate_not_in_request src/api/question.c \
+	's/escape_json\(&text, h->predicate\);/appendStringInfoString(\&text, "null");/' regress predicate
 mutate buffers_shown src/ledger/access.c \
 	's/\n\tpgBufferUsage = buffers;//' tap 040_visible
 mutate search_path_kept src/ledger/access.c \

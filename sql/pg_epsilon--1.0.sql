@@ -423,6 +423,12 @@ CREATE FUNCTION dp.quote_queries(dataset text, attributes text, workload text DE
 COMMENT ON FUNCTION dp.quote_queries(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
     'the same for one attribute by its name, or several as an array literal';
 
+CREATE FUNCTION dp.answer(release bigint, workload text)
+        RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_answer' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.answer(bigint, text) IS
+    'answers another workload from a paid release, free: everything that its measurements determine';
+
 CREATE FUNCTION dp.cells(release bigint)
     RETURNS TABLE (cell integer, label jsonb, estimate double precision, stderr double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_cells' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -455,3 +461,30 @@ CREATE AGGREGATE dp.tally(domain bytea, VARIADIC attributes "any") (
     FINALFUNC = dp.tally_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp.tally(bytea, "any") IS
     'exact counts per cell of a domain, as the scan of a dataset uses it; needs SELECT on the rows';
+
+----------------------------------------------------------------------
+-- Strategies: no data, everybody may ask
+----------------------------------------------------------------------
+
+CREATE FUNCTION dp.optimize(workload text, method text DEFAULT 'optimal', gap double precision DEFAULT 1e-6,
+        objective text DEFAULT 'sum', norm text DEFAULT 'l2')
+        RETURNS TABLE (strategy bigint, method text, size integer, rank integer, objective double precision,
+                       lower_bound double precision, gap double precision, iterations integer, milliseconds double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_optimize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION dp.optimize(text, text, double precision, text, text) IS
+    'computes the best strategy for a workload given by sizes, all_range(64) * identity(2), with a certificate: no strategy has an objective below lower_bound';
+
+CREATE FUNCTION dp.strategy_matrix(strategy bigint) RETURNS double precision[]
+    AS 'MODULE_PATHNAME', 'pe_sql_strategy_matrix' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.strategy_matrix(bigint) IS
+    'the integer matrix of a strategy: a row per measurement, a column per cell';
+
+CREATE FUNCTION dp.workload_matrix(workload text) RETURNS double precision[]
+    AS 'MODULE_PATHNAME', 'pe_sql_workload_matrix' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_matrix(text) IS
+    'a workload given by sizes as a matrix: a row per query, a column per cell, without weights';
+
+CREATE FUNCTION dp.gram(workload text) RETURNS double precision[]
+    AS 'MODULE_PATHNAME', 'pe_sql_gram' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.gram(text) IS
+    'W''W of a workload given by sizes, its rows multiplied by their weights: all that the optimum depends on';

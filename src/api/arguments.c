@@ -77,3 +77,19 @@ pe_refuse_feature(const char *what, const char *hint)
 			 errmsg("%s is not supported", what),
 			 errhint("%s", hint)));
 }
+
+char *
+pe_method_argument(FunctionCallInfo fcinfo, int n)
+{
+	static const char *const later[] = {
+		"coa", "gaussian", "identity", "wavelet", "hierarchical", "adaptive", "smoothing", "lowrank", "dawa"
+	};
+	char	   *method = pe_text_argument(fcinfo, n, "method");
+
+	for (int i = 0; i < lengthof(later); i++)
+		if (strcmp(method, later[i]) == 0)
+			pe_refuse_feature(psprintf("method \"%s\"", method), "Use method => 'optimal'.");
+	if (strcmp(method, "optimal") != 0)
+		pe_refuse_parameter("method", method, "optimal");
+	return method;
+}

@@ -24,4 +24,7 @@ extern void pe_refuse_null(const char *name) __attribute__((noreturn));
 extern void pe_refuse_parameter(const char *name, const char *value, const char *expected) __attribute__((noreturn));
 extern void pe_refuse_feature(const char *what, const char *hint) __attribute__((noreturn));
 
+/* The method of a strategy. */
+extern char *pe_method_argument(FunctionCallInfo fcinfo, int n);
+
 #endif

@@ -12,7 +12,7 @@
 #include "utils/float.h"
 
 #include "accounting/zcdp.h"
-#include "api/label.h"
+#include "api/answers.h"
 #include "api/question.h"
 #include "api/rows.h"
 #include "ledger/access.h"
@@ -56,7 +56,7 @@ tell_charge(const pe_histogram *h, const pe_charge_reply *reply)
 }
 
 static void
-refuse_overspend(const pe_histogram *h, const pe_charge_reply *reply)
+refuse_overspend(pe_histogram *h, const pe_charge_reply *reply)
 {
 	double		left = epsilon_left(h, reply->rho_left);
 
@@ -68,7 +68,7 @@ refuse_overspend(const pe_histogram *h, const pe_charge_reply *reply)
 					   pe_histogram_epsilon(h), h->rho * 1e-9, rounded_down(left), Max(reply->rho_left, 0) * 1e-9),
 			 reply->rho_left > 0
 			 ? errhint("epsilon => %s fits and buys max_stderr => %.4g.", float8out_internal(left),
-					   pe_gaussian_stderr(h->sensitivity_sq, reply->rho_left))
+					   pe_gaussian_stderr(h->sensitivity_sq, reply->rho_left) * sqrt(pe_histogram_max_variance(h)))
 			 : errhint("The owner of the table can raise the budget or the cap.")));
 }
 
@@ -83,7 +83,13 @@ typedef struct call
 	FunctionCallInfo fcinfo;
 	pe_histogram *histogram;
 	pe_charge_reply reply;
-	bool		replay;			/* of a quote */
+	pe_answers	answers;
+
+	/* of a quote */
+	bool		replay;
+	double		max_stderr;
+	double		rms_stderr;
+	pe_labels	labels;
 } call;
 
 /* Runs body so that the caller's transaction keeps no lock of it. */
@@ -97,25 +103,63 @@ run(call *c, void (*body) (void *))
 }
 
 static void
-make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
-{
-	const call *c = argument;
-	const pe_histogram *h = c->histogram;
-
-	values[0] = Int32GetDatum(query + 1);
-	values[1] = pe_label_of_query(&h->workload, h->domain, h->columns, query);
-	values[2] = Float8GetDatum((double) c->reply.value[query]);
-	values[3] = Float8GetDatum(h->stderr_);
-	values[4] = Int64GetDatum(c->reply.release_id);
-}
-
-static void
-answer(void *argument)
+arguments(void *argument)
 {
 	call	   *c = argument;
 
 	c->histogram = pe_histogram_arguments(c->fcinfo, true);
+}
+
+static void
+ask_door(void *argument)
+{
+	call	   *c = argument;
+
 	pe_door_answer(&c->histogram->question, &c->reply);
+}
+
+/* A replay is of what was measured then: another strategy perhaps than would be made now. */
+static void
+load_measured(void *argument)
+{
+	call	   *c = argument;
+	pe_histogram *h = c->histogram;
+
+	if (!pe_strategy_load_matrix(c->reply.strategy_id, &h->kept))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the strategy of release " INT64_FORMAT " is gone", c->reply.release_id)));
+}
+
+static void
+make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+
+	values[0] = Int32GetDatum(query + 1);
+	values[1] = pe_label(&c->answers.labels, query);
+	values[2] = Float8GetDatum(c->answers.estimate[query]);
+	values[3] = Float8GetDatum(c->answers.stderr_[query]);
+	values[4] = Int64GetDatum(c->reply.release_id);
+}
+
+/* From the measurements of the reply to answers. */
+static void
+reconstruct(call *c)
+{
+	pe_histogram *h = c->histogram;
+
+	if (c->reply.strategy_id != h->kept.id && c->reply.outcome == PE_REPLAYED)
+	{
+		run(c, load_measured);
+		h->variance = NULL;
+		if (!pe_strategy_sensitivity_sq(&h->kept.strategy, h->dataset->max_rows, &h->sensitivity_sq))
+			elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", c->reply.release_id);
+	}
+	if (c->reply.values != h->kept.strategy.rows)
+		elog(ERROR, "release " INT64_FORMAT " does not hold the measurements of its strategy", c->reply.release_id);
+	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->reply.value,
+					pe_gaussian_stderr(h->sensitivity_sq, h->rho), h->variance);
 }
 
 Datum
@@ -123,14 +167,15 @@ pe_sql_histogram(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo};
 
-	run(&c, answer);
+	run(&c, arguments);
+	pe_histogram_resolve(fcinfo, c.histogram);
+	run(&c, ask_door);
 	if (c.reply.outcome == PE_REFUSED)
 		refuse_overspend(c.histogram, &c.reply);
 	if (c.reply.charge_id != 0)
 		tell_charge(c.histogram, &c.reply);
-	if (c.reply.values != c.histogram->queries)
-		elog(ERROR, "release " INT64_FORMAT " does not hold the answers to its queries", c.reply.release_id);
-	pe_return_rows(fcinfo, c.histogram->queries, 5, make_answer, &c);
+	reconstruct(&c);
+	pe_return_rows(fcinfo, c.answers.queries, 5, make_answer, &c);
 	return (Datum) 0;
 }
 
@@ -164,12 +209,38 @@ is_replay(const pe_histogram *h)
 }
 
 static void
-quote(void *argument)
+quote_arguments(void *argument)
 {
 	call	   *c = argument;
 
 	c->histogram = pe_histogram_arguments(c->fcinfo, false);
+}
+
+static void
+look_for_replay(void *argument)
+{
+	call	   *c = argument;
+
 	c->replay = is_replay(c->histogram);
+}
+
+/* Everything that a quote tells; reads no row, charges nothing. */
+static void
+quote(call *c)
+{
+	pe_histogram *h;
+	double		noise;
+	double		sum = 0;
+
+	run(c, quote_arguments);
+	h = c->histogram;
+	pe_histogram_resolve(c->fcinfo, h);
+	run(c, look_for_replay);
+	noise = pe_gaussian_stderr(h->sensitivity_sq, h->rho);
+	c->max_stderr = noise * sqrt(pe_histogram_max_variance(h));
+	for (int32 q = 0; q < h->workload.queries; q++)
+		sum += h->variance[q];
+	c->rms_stderr = noise * sqrt(sum / h->workload.queries);
 }
 
 /* The one row of dp.quote. */
@@ -185,15 +256,14 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[0] = Float8GetDatum(h->rho / 1e9);
 	values[1] = Float8GetDatum(pe_histogram_epsilon(h));
 	values[2] = Float8GetDatum(h->delta);
-	values[3] = Float8GetDatum(h->stderr_);
-	values[4] = Float8GetDatum(h->stderr_);
-	values[5] = Int32GetDatum(h->queries);
+	values[3] = Float8GetDatum(c->max_stderr);
+	values[4] = Float8GetDatum(c->rms_stderr);
+	values[5] = Int32GetDatum(h->workload.queries);
 	values[6] = Int32GetDatum(h->domain->cells);
 	values[7] = CStringGetTextDatum(h->method);
-	/* see pe_strategy_of_workload: the queries themselves are the optimum, and attain the bound */
-	values[8] = Float8GetDatum(h->queries);
-	values[9] = Float8GetDatum(h->queries);
-	values[10] = Float8GetDatum(0);
+	values[8] = Float8GetDatum(h->kept.strategy.objective);
+	values[9] = Float8GetDatum(h->kept.strategy.lower_bound);
+	values[10] = Float8GetDatum(pe_strategy_gap(&h->kept.strategy));
 	values[11] = BoolGetDatum(fits);
 	nulls[12] = !fits;
 	if (fits)
@@ -206,7 +276,7 @@ pe_sql_quote(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo};
 
-	run(&c, quote);
+	quote(&c);
 	pe_return_rows(fcinfo, 1, 14, make_quote, &c);
 	return (Datum) 0;
 }
@@ -214,11 +284,12 @@ pe_sql_quote(PG_FUNCTION_ARGS)
 static void
 make_quoted_query(const void *argument, int32 query, Datum *values, bool *nulls)
 {
-	const pe_histogram *h = ((const call *) argument)->histogram;
+	const call *c = argument;
+	const pe_histogram *h = c->histogram;
 
 	values[0] = Int32GetDatum(query + 1);
-	values[1] = pe_label_of_query(&h->workload, h->domain, h->columns, query);
-	values[2] = Float8GetDatum(h->stderr_);
+	values[1] = pe_label(&c->labels, query);
+	values[2] = Float8GetDatum(pe_gaussian_stderr(h->sensitivity_sq, h->rho) * sqrt(h->variance[query]));
 }
 
 Datum
@@ -226,7 +297,8 @@ pe_sql_quote_queries(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo};
 
-	run(&c, quote);
-	pe_return_rows(fcinfo, c.histogram->queries, 3, make_quoted_query, &c);
+	quote(&c);
+	pe_labels_init(&c.labels, &c.histogram->workload, c.histogram->columns);
+	pe_return_rows(fcinfo, c.histogram->workload.queries, 3, make_quoted_query, &c);
 	return (Datum) 0;
 }

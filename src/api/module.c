@@ -6,6 +6,7 @@
 
 #include "fmgr.h"
 
+#include "core/linalg.h"
 #include "ledger/settings.h"
 
 PG_MODULE_MAGIC;
@@ -16,4 +17,9 @@ void
 _PG_init(void)
 {
 	pe_settings_define();
+	if (!pe_la_single_thread())
+		ereport(WARNING,
+				(errmsg("the linear algebra library of pg_epsilon runs threads of its own"),
+				 errdetail("It is limited to one thread now, but threads in a server process are a known source of hangs."),
+				 errhint("Install the serial variant of OpenBLAS (Debian: libopenblas0-serial).")));
 }

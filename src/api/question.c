@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -16,10 +15,16 @@
 
 #include "accounting/filter.h"
 #include "accounting/zcdp.h"
+#include "api/answers.h"
 #include "api/arguments.h"
+#include "api/predicate.h"
 #include "api/question.h"
 #include "ledger/settings.h"
 #include "mechanism/gaussian.h"
+
+/* How near to the optimum a strategy is made for a histogram, and how near one must be that is there already. */
+#define HISTOGRAM_GAP 1e-6
+#define ACCEPTED_GAP 1e-3
 
 /* The arguments by position, the same in all functions. */
 enum
@@ -78,62 +83,40 @@ attribute_names(FunctionCallInfo fcinfo, int *count)
 	return names;
 }
 
-/* The longest text of a workload, in bytes. */
-#define WORKLOAD_SIZE (1024 * 1024)
-
+/* The predicate, and the columns that it alone names behind the others. */
 static void
-parse_workload(FunctionCallInfo fcinfo, pe_histogram *h)
+parse_predicate(FunctionCallInfo fcinfo, pe_histogram *h)
 {
-	char	   *text = pe_text_argument(fcinfo, ARG_WORKLOAD, "workload");
-	const char **names = palloc(h->attributes * sizeof(char *));
-	pe_workload_error error;
+	int			count = h->attributes;
 
-	if (strlen(text) > WORKLOAD_SIZE)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the workload is longer than %d bytes", WORKLOAD_SIZE)));
-	for (int i = 0; i < h->attributes; i++)
-		names[i] = h->columns[i].name;
-	if (pe_workload_parse(text, names, h->attributes, &h->workload, &error))
+	if (PG_ARGISNULL(ARG_PREDICATE))
 		return;
-	ereport(ERROR,
-			(errcode(error.status == PE_WORKLOAD_NO_ATTRIBUTE ? ERRCODE_UNDEFINED_OBJECT
-					 : error.status == PE_WORKLOAD_REPEATED ? ERRCODE_INVALID_PARAMETER_VALUE
-					 : ERRCODE_SYNTAX_ERROR),
-			 errmsg("%s", error.message),
-			 internalerrquery(text),
-			 internalerrposition(pg_mbstrlen_with_len(text, error.position) + 1)));
+	h->columns = repalloc(h->columns, PE_MAX_ATTRIBUTES * sizeof(*h->columns));
+	h->selection = pe_predicate_argument(h->dataset, text_to_cstring(PG_GETARG_TEXT_PP(ARG_PREDICATE)), h->columns, &count);
+	h->predicate = h->selection->canonical;
+	h->watched = count - h->attributes;
 }
 
-/* Everything a request takes is known from public numbers before it is taken. */
+/* What the answer will take, besides the strategy. */
 static void
 check_memory(const pe_histogram *h)
 {
-	size_t		needed = pe_strategy_memory(h->domain->cells, h->queries)
-		+ (size_t) h->domain->cells * 2 * sizeof(int64);
+	pe_classes	classes;
+	const pe_workload *workload = &h->workload;
+	size_t		cells = h->domain->cells;
 
-	if (needed > (size_t) pe_max_memory * 1024)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("the request needs %zu kB, more than pg_epsilon.max_memory", needed / 1024),
-				 errhint("Ask for fewer cells, or let a superuser raise pg_epsilon.max_memory.")));
+	pe_classes_init(&workload, 1, &classes);
+	pe_check_memory(pe_reconstruction_memory(&h->workload, &classes)
+					+ cells * (sizeof(int64) + sizeof(int32)) + (size_t) classes.cells * (sizeof(pe_i128) + 2 * sizeof(int64))
+					+ (size_t) h->workload.queries * 3 * sizeof(double)
+					+ (h->selection != NULL ? pe_predicate_memory(h->selection, h->domain) : 0));
+	pe_classes_free(&classes);
 }
 
 static void
 check_not_yet_served(FunctionCallInfo fcinfo, pe_histogram *h)
 {
-	static const char *const later[] = {
-		"coa", "gaussian", "identity", "wavelet", "hierarchical", "adaptive", "smoothing", "lowrank", "dawa"
-	};
-
-	h->method = pe_text_argument(fcinfo, ARG_METHOD, "method");
-	for (int i = 0; i < lengthof(later); i++)
-		if (strcmp(h->method, later[i]) == 0)
-			pe_refuse_feature(psprintf("method \"%s\"", h->method), "Use method => 'optimal'.");
-	if (strcmp(h->method, "optimal") != 0)
-		pe_refuse_parameter("method", h->method, "optimal");
-	if (!PG_ARGISNULL(ARG_PREDICATE))
-		pe_refuse_feature("a predicate", "Ask for the attribute as well, and take the cells you want.");
+	h->method = pe_method_argument(fcinfo, ARG_METHOD);
 	if (!PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE))
 		pe_refuse_feature("nonnegative", "Negative estimates can be replaced by 0 in the query, at the price of a bias.");
 }
@@ -179,14 +162,26 @@ resolve_cost(FunctionCallInfo fcinfo, pe_histogram *h)
 	else
 	{
 		check_positive("max_stderr", PG_GETARG_FLOAT8(ARG_MAX_STDERR));
-		h->rho = pe_gaussian_nano_rho_of_stderr(h->sensitivity_sq, PG_GETARG_FLOAT8(ARG_MAX_STDERR));
+		h->rho = pe_gaussian_nano_rho_of_scaled_stderr(h->sensitivity_sq, PG_GETARG_FLOAT8(ARG_MAX_STDERR),
+													   sqrt(pe_histogram_max_variance(h)));
 	}
-	h->stderr_ = pe_gaussian_stderr(h->sensitivity_sq, h->rho);
-	if (h->rho <= 0 || isinf(h->stderr_))
+	if (h->rho <= 0 || isinf(pe_gaussian_stderr(h->sensitivity_sq, h->rho)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the cost asked for is out of range"),
 				 errdetail("A charge is a whole number of 1e-9 of rho, at least one and at most 9e9.")));
+}
+
+double
+pe_histogram_max_variance(pe_histogram *h)
+{
+	double		most = 0;
+
+	if (h->variance == NULL)
+		h->variance = pe_unit_variances(&h->measured, &h->workload);
+	for (int32 q = 0; q < h->workload.queries; q++)
+		most = Max(most, h->variance[q]);
+	return most;
 }
 
 double
@@ -222,7 +217,12 @@ canonical_request(const pe_histogram *h)
 	}
 	appendStringInfoString(&text, "], \"workload\": ");
 	escape_json(&text, h->workload.canonical);
-	appendStringInfo(&text, ", \"predicate\": null, \"method\": \"%s\", \"accounting\": \"%s\", \"rho\": " INT64_FORMAT "}",
+	appendStringInfoString(&text, ", \"predicate\": ");
+	if (h->predicate != NULL)
+		escape_json(&text, h->predicate);
+	else
+		appendStringInfoString(&text, "null");
+	appendStringInfo(&text, ", \"method\": \"%s\", \"accounting\": \"%s\", \"rho\": " INT64_FORMAT "}",
 					 h->method, h->dataset->accounting, h->rho);
 	return text.data;
 }
@@ -248,7 +248,10 @@ fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
 	h->question.dataset = h->dataset;
 	h->question.columns = h->columns;
 	h->question.domain = h->domain;
-	h->question.strategy = &h->strategy;
+	h->question.predicate = h->selection;
+	h->question.strategy = &h->kept.strategy;
+	h->question.column_of_cell = pe_alloc(h->domain->cells, sizeof(int32));
+	pe_strategy_columns(&h->kept.strategy, &h->workload, h->possible, h->question.column_of_cell);
 	h->question.sensitivity_sq = h->sensitivity_sq;
 	charge->dataset_id = h->dataset->id;
 	charge->version = h->dataset->version;
@@ -263,8 +266,10 @@ fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
 	for (int i = 0; i < h->attributes; i++)
 		charge->attribute[i] = h->columns[i].name;
 	charge->workload = h->workload.canonical;
+	charge->predicate = h->predicate;
 	charge->method = h->method;
-	charge->queries = h->queries;
+	charge->queries = h->workload.queries;
+	charge->strategy_id = h->kept.id;
 	charge->sensitivity_sq = decimal(h->sensitivity_sq);
 }
 
@@ -273,6 +278,7 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 {
 	pe_histogram *h = palloc0(sizeof(*h));
 	char	  **names = attribute_names(fcinfo, &h->attributes);
+	pe_shape	shape;
 
 	h->dataset = pe_dataset_load(pe_text_argument(fcinfo, ARG_DATASET, "dataset"));
 	h->columns = pe_columns_load(h->dataset, names, &h->attributes);
@@ -283,16 +289,27 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 		h->budget = needs_budget ? pe_budget_choose(h->dataset, NULL) : pe_budget_find(h->dataset);
 	check_not_yet_served(fcinfo, h);
 
-	h->domain = pe_columns_domain(h->columns, h->attributes);
-	parse_workload(fcinfo, h);
-	h->queries = pe_workload_queries(&h->workload, h->domain);
+	parse_predicate(fcinfo, h);
+	h->domain = pe_columns_domain(h->columns, h->attributes + h->watched, h->watched);
+	pe_columns_shape(h->columns, h->domain, &shape);
+	pe_parse_workload(pe_text_argument(fcinfo, ARG_WORKLOAD, "workload"), &shape, &h->workload);
 	check_memory(h);
-	pe_strategy_of_workload(&h->workload, h->domain, &h->strategy);
-	if (!pe_strategy_sensitivity_sq(&h->strategy, h->dataset->max_rows, &h->sensitivity_sq))
+	if (h->selection != NULL)
+		h->possible = pe_predicate_cells(h->selection, h->domain);
+	return h;
+}
+
+void
+pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *h)
+{
+	pe_strategy_key key = {&h->workload, h->possible, h->method, HISTOGRAM_GAP};
+
+	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &h->kept);
+	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible};
+	if (!pe_strategy_sensitivity_sq(&h->kept.strategy, h->dataset->max_rows, &h->sensitivity_sq))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the sensitivity of the request is too large")));
 	resolve_cost(fcinfo, h);
 	fill_question(fcinfo, h);
-	return h;
 }

@@ -10,25 +10,32 @@
 
 #include "fmgr.h"
 
-#include "core/strategy.h"
+#include "core/reconstruct.h"
 #include "ledger/budget.h"
 #include "ledger/door.h"
+#include "ledger/strategies.h"
 
 typedef struct pe_histogram
 {
 	pe_dataset *dataset;
 	pe_budget  *budget;			/* NULL: none, which only a quote may have */
-	pe_column  *columns;
-	int			attributes;
+	pe_column  *columns;		/* counted, then watched */
+	int			attributes;		/* counted */
+	int			watched;		/* named by the predicate alone */
 	pe_domain  *domain;
+	pe_predicate *selection;	/* NULL: all rows count */
+	const char *predicate;		/* canonical; NULL: none */
+	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
 	pe_workload workload;
-	pe_strategy strategy;
-	int32		queries;
 	char	   *method;
 	double		delta;			/* at which an epsilon is meant */
-	int64		rho;			/* nano: what is charged and calibrated to */
+	int64		rho;			/* nano: what is charged and calibrated to; by pe_histogram_resolve */
+
+	/* by pe_histogram_resolve */
+	pe_kept_strategy kept;
+	pe_measured measured;
 	pe_u128		sensitivity_sq;
-	double		stderr_;		/* of every query: each is measured once, by itself */
+	double	   *variance;		/* of each query for noise of variance 1; NULL: not computed yet */
 	pe_question question;
 } pe_histogram;
 
@@ -37,6 +44,15 @@ typedef struct pe_histogram
  * otherwise); a quote does not.
  */
 extern pe_histogram *pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget);
+
+/*
+ * Finds or computes the strategy, and resolves what the request costs.  Not
+ * inside pe_run_undone: a computation tells how far it is.
+ */
+extern void pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *histogram);
+
+/* The largest variance of a query for noise of variance 1. */
+extern double pe_histogram_max_variance(pe_histogram *histogram);
 
 /* The epsilon that the charge is, at the delta it was asked for. */
 extern double pe_histogram_epsilon(const pe_histogram *histogram);

@@ -1,20 +1,24 @@
 /*
  * release.c
- *	  Reading paid answers again: dp.cells.
+ *	  Reading paid answers again: dp.answer and dp.cells.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 
-#include "api/label.h"
+#include "api/answers.h"
+#include "api/predicate.h"
 #include "api/rows.h"
 #include "ledger/access.h"
 #include "ledger/budget.h"
 #include "ledger/charge.h"
+#include "ledger/strategies.h"
 #include "mechanism/gaussian.h"
 
+PG_FUNCTION_INFO_V1(pe_sql_answer);
 PG_FUNCTION_INFO_V1(pe_sql_cells);
 
 /* A stored release, read by somebody who may. */
@@ -30,9 +34,16 @@ typedef struct stored_release
 	pe_column  *columns;
 	pe_domain  *domain;
 	pe_workload workload;
-	double		stderr_;
+	char	   *predicate_text; /* NULL: none */
+	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
+	int64		rho;
+	int64		strategy_id;	/* 0: the workload itself was measured */
+	pe_kept_strategy kept;
+	pe_measured measured;
+	pe_shape	shape;
 	int64		values;
 	int64	   *value;
+	pe_answers	answers;
 } stored_release;
 
 static void
@@ -65,21 +76,11 @@ paid_for(int64 id, bool frozen)
 	return paid;
 }
 
-static pe_u128
-parse_u128(const char *digits)
-{
-	pe_u128		number = 0;
-
-	for (; *digits; digits++)
-		number = number * 10 + (pe_u128) (*digits - '0');
-	return number;
-}
-
 /* The row of a release, if the current user may read it. */
 static void
 read_row(stored_release *r)
 {
-	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, sensitivity_sq::text, rho, payload "
+	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), rho, payload, predicate "
 	"FROM dp.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
@@ -93,8 +94,10 @@ read_row(stored_release *r)
 	r->version = (int) pe_access_int64(0, 2);
 	r->names = pe_access_texts(0, 3, &r->attributes);
 	r->workload_text = pe_access_text(0, 4);
-	r->stderr_ = pe_gaussian_stderr(parse_u128(pe_access_text(0, 5)), pe_access_int64(0, 6));
+	r->strategy_id = pe_access_int64(0, 5);
+	r->rho = pe_access_int64(0, 6);
 	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
+	r->predicate_text = pe_access_text(0, 8);
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
@@ -102,11 +105,46 @@ read_row(stored_release *r)
 		refuse_release(r->id);
 }
 
+/* Which cells the predicate of the release leaves, as it was when it was asked. */
+static bool *
+possible_cells(const stored_release *r)
+{
+	int			count = r->attributes;
+	pe_column  *columns = palloc0(PE_MAX_ATTRIBUTES * sizeof(*columns));
+	pe_predicate *predicate;
+
+	memcpy(columns, r->columns, r->attributes * sizeof(*columns));
+	predicate = pe_predicate_argument(r->dataset, r->predicate_text, columns, &count);
+	return pe_predicate_cells(predicate, pe_columns_domain(columns, count, count - r->attributes));
+}
+
+/* What was measured: from the table, or the workload itself. */
+static void
+load_strategy(stored_release *r)
+{
+	const pe_workload *workload = &r->workload;
+	pe_classes	classes;
+	bool		there;
+
+	if (r->strategy_id != 0)
+		there = pe_strategy_load_matrix(r->strategy_id, &r->kept);
+	else
+	{
+		pe_classes_init(&workload, 1, &classes);
+		there = pe_workload_counts_once(workload) &&
+			pe_strategy_optimal(workload, &classes, r->possible, 1, &r->kept.strategy) == PE_STRATEGY_OK;
+	}
+	if (!there || r->values != r->kept.strategy.rows)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("what release " INT64_FORMAT " measured cannot be told", r->id)));
+	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible};
+}
+
 static void
 load(void *argument)
 {
 	stored_release *r = argument;
-	pe_workload_error error;
 
 	read_row(r);
 	if (r->version < r->dataset->declared_version)
@@ -116,35 +154,66 @@ load(void *argument)
 						r->dataset->name, r->id)));
 	r->value = pe_payload_read(r->payload, &r->values);
 	r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
-	r->domain = pe_columns_domain(r->columns, r->attributes);
-	if (!pe_workload_parse(r->workload_text, (const char *const *) r->names, r->attributes, &r->workload, &error))
-		elog(ERROR, "the workload of release " INT64_FORMAT " cannot be read: %s", r->id, error.message);
+	r->domain = pe_columns_domain(r->columns, r->attributes, 0);
+	pe_columns_shape(r->columns, r->domain, &r->shape);
+	pe_parse_workload(r->workload_text, &r->shape, &r->workload);
+	if (r->predicate_text != NULL)
+		r->possible = possible_cells(r);
+	load_strategy(r);
+}
+
+/* Answers a workload from what the release measured: post-processing, which costs nothing. */
+static void
+answer(stored_release *r, const char *text)
+{
+	pe_workload *workload = palloc0(sizeof(*workload));
+	ErrorData  *error = pe_run_undone(load, r);
+	pe_u128		sensitivity_sq;
+
+	if (error != NULL)
+		ReThrowError(error);
+	pe_parse_workload(text, &r->shape, workload);
+	if (!pe_strategy_sensitivity_sq(&r->kept.strategy, r->dataset->max_rows, &sensitivity_sq))
+		elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", r->id);
+	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value,
+					pe_gaussian_stderr(sensitivity_sq, r->rho), NULL);
 }
 
 static void
-make_cell(const void *argument, int32 cell, Datum *values, bool *nulls)
+make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 {
 	const stored_release *r = argument;
 
+	values[0] = Int32GetDatum(query + 1);
+	values[1] = pe_label(&r->answers.labels, query);
+	values[2] = Float8GetDatum(r->answers.estimate[query]);
+	values[3] = Float8GetDatum(r->answers.stderr_[query]);
+}
+
+Datum
+pe_sql_answer(PG_FUNCTION_ARGS)
+{
+	stored_release r = {.id = PG_GETARG_INT64(0)};
+
+	answer(&r, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	pe_return_rows(fcinfo, r.answers.queries, 4, make_answer, &r);
+	return (Datum) 0;
+}
+
+/* The same, but cells count from 0. */
+static void
+make_cell(const void *argument, int32 cell, Datum *values, bool *nulls)
+{
+	make_answer(argument, cell, values, nulls);
 	values[0] = Int32GetDatum(cell);
-	values[1] = pe_label_of_cell(r->domain, r->columns, cell);
-	values[2] = Float8GetDatum((double) r->value[pe_workload_query_of_cell(&r->workload, r->domain, cell)]);
-	values[3] = Float8GetDatum(r->stderr_);
 }
 
 Datum
 pe_sql_cells(PG_FUNCTION_ARGS)
 {
 	stored_release r = {.id = PG_GETARG_INT64(0)};
-	ErrorData  *error = pe_run_undone(load, &r);
 
-	if (error != NULL)
-		ReThrowError(error);
-	if (pe_workload_queries(&r.workload, r.domain) != r.domain->cells || r.values != r.domain->cells)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("release " INT64_FORMAT " does not determine single cells", r.id),
-				 errdetail("It answers workload %s.", r.workload.canonical)));
-	pe_return_rows(fcinfo, r.domain->cells, 4, make_cell, &r);
+	answer(&r, "identity");
+	pe_return_rows(fcinfo, r.answers.queries, 4, make_cell, &r);
 	return (Datum) 0;
 }

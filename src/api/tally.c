@@ -1,10 +1,14 @@
 /*
  * tally.c
- *	  dp.tally: exact counts per cell of a declared domain.
+ *	  dp.tally: exact counts per cell of a declared domain, of the rows that a
+ *	  predicate selects.
  *
  * The accumulator through which the door reads rows.  It returns exact counts,
  * to whoever may read the rows anyway.  Its state is `internal`, so no SQL can
  * hand it a state of its own making.
+ *
+ * The predicate looks at cell numbers and at nothing else (core/predicate.h), so
+ * no row can make it fail, and every row is read whatever it says.
  */
 #include "postgres.h"
 
@@ -13,7 +17,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "core/domain.h"
+#include "core/predicate.h"
 #include "ledger/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_tally_add);
@@ -30,6 +34,7 @@ typedef struct tally
 	int32		cells;
 	int64	   *count;
 	pe_domain	domain;			/* empty in a state that was deserialised or combined */
+	pe_predicate predicate;		/* without steps: none */
 	Oid			type[PE_MAX_ATTRIBUTES];	/* base types of the arguments */
 } tally;
 
@@ -59,12 +64,14 @@ new_tally(MemoryContext context, int32 cells)
 static void
 check_arguments(FunctionCallInfo fcinfo, tally *state)
 {
-	if (PG_NARGS() - FIRST_ATTRIBUTE != state->domain.attributes)
+	int			attributes = state->domain.attributes + state->domain.watched;
+
+	if (PG_NARGS() - FIRST_ATTRIBUTE != attributes)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the domain has %d attributes, and %d are given",
-						state->domain.attributes, PG_NARGS() - FIRST_ATTRIBUTE)));
-	for (int a = 0; a < state->domain.attributes; a++)
+						attributes, PG_NARGS() - FIRST_ATTRIBUTE)));
+	for (int a = 0; a < attributes; a++)
 	{
 		pe_key		key;
 
@@ -82,6 +89,7 @@ first_row(FunctionCallInfo fcinfo)
 	MemoryContext context = aggregate_context(fcinfo);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	pe_domain	domain;
+	pe_predicate predicate;
 	bytea	   *bytes;
 	tally	   *state;
 
@@ -90,15 +98,26 @@ first_row(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the domain of dp.tally must not be null")));
 	bytes = PG_GETARG_BYTEA_P_COPY(1);	/* the domain's points refer to it */
-	if (pe_domain_read(&domain, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ) != PE_DOMAIN_OK)
+	if (!pe_selection_read(&domain, &predicate, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid domain for dp.tally")));
 	state = new_tally(context, domain.cells);
 	state->domain = domain;
+	state->predicate = predicate;
 	check_arguments(fcinfo, state);
 	MemoryContextSwitchTo(old);
 	return state;
+}
+
+static int32
+coordinate_of_row(FunctionCallInfo fcinfo, const tally *state, int a)
+{
+	const pe_attribute *attribute = &state->domain.attribute[a];
+
+	return PG_ARGISNULL(a + FIRST_ATTRIBUTE)
+		? pe_cell_of_null(attribute)
+		: pe_cell_of_datum(attribute, state->type[a], PG_GETARG_DATUM(a + FIRST_ATTRIBUTE));
 }
 
 /* The cell of a row, or PE_DROPPED. */
@@ -109,10 +128,7 @@ cell_of_row(FunctionCallInfo fcinfo, const tally *state)
 
 	for (int a = 0; a < state->domain.attributes; a++)
 	{
-		const pe_attribute *attribute = &state->domain.attribute[a];
-		int32		coordinate = PG_ARGISNULL(a + FIRST_ATTRIBUTE)
-			? pe_cell_of_null(attribute)
-			: pe_cell_of_datum(attribute, state->type[a], PG_GETARG_DATUM(a + FIRST_ATTRIBUTE));
+		int32		coordinate = coordinate_of_row(fcinfo, state, a);
 
 		if (coordinate == PE_DROPPED)
 			return PE_DROPPED;
@@ -121,11 +137,30 @@ cell_of_row(FunctionCallInfo fcinfo, const tally *state)
 	return cell;
 }
 
+/* The same under a predicate: a row that it does not select is dropped. */
+static int32
+cell_of_selected_row(FunctionCallInfo fcinfo, const tally *state)
+{
+	int32		coordinate[PE_MAX_ATTRIBUTES];
+	int32		cell = 0;
+
+	for (int a = 0; a < state->domain.attributes + state->domain.watched; a++)
+	{
+		coordinate[a] = coordinate_of_row(fcinfo, state, a);
+		if (coordinate[a] == PE_DROPPED)
+			return PE_DROPPED;
+		cell += coordinate[a] * state->domain.stride[a];
+	}
+	return pe_predicate_selects(&state->predicate, coordinate) ? cell : PE_DROPPED;
+}
+
 Datum
 pe_sql_tally_add(PG_FUNCTION_ARGS)
 {
 	tally	   *state = PG_ARGISNULL(0) ? first_row(fcinfo) : (tally *) PG_GETARG_POINTER(0);
-	int32		cell = cell_of_row(fcinfo, state);
+	int32		cell = state->predicate.steps == 0
+		? cell_of_row(fcinfo, state)
+		: cell_of_selected_row(fcinfo, state);
 
 	if (cell != PE_DROPPED)
 		state->count[cell]++;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* First bytes of a written domain: "pe" and the version of the format. */
-static const char magic[4] = {'p', 'e', 'd', 1};
+static const char magic[4] = {'p', 'e', 'd', 2};
 
 /* FNV-1a: the levels are the owner's, so nobody can gain by collisions. */
 static uint32_t
@@ -204,6 +204,35 @@ pe_attribute_is_ordered(const pe_attribute *attribute)
 }
 
 int32_t
+pe_attribute_points_before(const pe_attribute *attribute, const pe_point *value)
+{
+	int32_t		low = 0;
+	int32_t		high = attribute->points;
+
+	while (low < high)
+	{
+		int32_t		middle = low + (high - low) / 2;
+
+		if (before(attribute->key, &attribute->point[middle], value))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int32_t
+pe_attribute_find_point(const pe_attribute *attribute, const pe_point *value)
+{
+	int32_t		number;
+
+	if (attribute->kind == PE_LEVELS)
+		return find_level(attribute, value);
+	number = pe_attribute_points_before(attribute, value);
+	return number < attribute->points && same_point(attribute->key, &attribute->point[number], value) ? number : -1;
+}
+
+int32_t
 pe_cell_of_null(const pe_attribute *attribute)
 {
 	return attribute->nulls == PE_NULLS_CELL ? pe_attribute_cells(attribute) - 1 : PE_DROPPED;
@@ -332,8 +361,10 @@ pe_domain_prepare(pe_domain *domain)
 {
 	int64_t		cells = 1;
 
-	if (domain->attributes > PE_MAX_ATTRIBUTES)
+	if (domain->attributes > PE_MAX_ATTRIBUTES || domain->watched > PE_MAX_ATTRIBUTES - domain->attributes)
 		return PE_DOMAIN_TOO_LARGE;
+	for (int a = 0; a < domain->watched; a++)
+		domain->stride[domain->attributes + a] = 0;
 	for (int a = domain->attributes - 1; a >= 0; a--)
 	{
 		domain->stride[a] = (int32_t) cells;
@@ -352,7 +383,8 @@ pe_domain_coordinate(const pe_domain *domain, int32_t cell, int attribute)
 }
 
 /*
- * The written form: magic, number of attributes (1 byte); per attribute four
+ * The written form: magic, numbers of counted and of watched attributes (1 byte
+ * each); per attribute four
  * letters (key, kind, outside, nulls), the number of points (4 bytes), then the
  * points: 8 bytes each, or for bytes a length (4 bytes) and the bytes.  It
  * never leaves the machine that wrote it, so integers are in host order.
@@ -360,9 +392,9 @@ pe_domain_coordinate(const pe_domain *domain, int32_t cell, int attribute)
 size_t
 pe_domain_size(const pe_domain *domain)
 {
-	size_t		size = sizeof(magic) + 1;
+	size_t		size = sizeof(magic) + 2;
 
-	for (int a = 0; a < domain->attributes; a++)
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
 	{
 		const pe_attribute *attribute = &domain->attribute[a];
 
@@ -388,7 +420,8 @@ pe_domain_write(const pe_domain *domain, char *bytes)
 	char	   *to = put(bytes, magic, sizeof(magic));
 
 	*to++ = (char) domain->attributes;
-	for (int a = 0; a < domain->attributes; a++)
+	*to++ = (char) domain->watched;
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
 	{
 		const pe_attribute *attribute = &domain->attribute[a];
 
@@ -481,14 +514,15 @@ pe_domain_read(pe_domain *domain, const char *bytes, size_t size)
 {
 	reader		from = {bytes, size};
 	char		head[sizeof(magic)];
-	unsigned char attributes;
+	unsigned char attributes[2];
 
 	memset(domain, 0, sizeof(*domain));
 	if (!take(&from, head, sizeof(head)) || memcmp(head, magic, sizeof(magic)) != 0 ||
-		!take(&from, &attributes, 1) || attributes > PE_MAX_ATTRIBUTES)
+		!take(&from, attributes, sizeof(attributes)) || attributes[0] + attributes[1] > PE_MAX_ATTRIBUTES)
 		return PE_DOMAIN_MALFORMED;
-	domain->attributes = attributes;
-	for (int a = 0; a < domain->attributes; a++)
+	domain->attributes = attributes[0];
+	domain->watched = attributes[1];
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
 	{
 		pe_domain_status status = read_attribute(&from, &domain->attribute[a]);
 
@@ -503,7 +537,7 @@ pe_domain_read(pe_domain *domain, const char *bytes, size_t size)
 void
 pe_domain_free(pe_domain *domain)
 {
-	for (int a = 0; a < domain->attributes; a++)
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
 	{
 		pe_free(domain->attribute[a].lookup);
 		pe_free(domain->attribute[a].point);

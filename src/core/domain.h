@@ -10,6 +10,10 @@
  * so.  Several attributes form a product; its cells are row-major in the order
  * of the attributes, last fastest.
  *
+ * Behind the attributes that span the product a domain may have others, watched:
+ * a predicate looks at their cells (core/predicate.h), but they span none.  A row
+ * that the declaration of any attribute drops, counted or watched, is dropped.
+ *
  * Values reach this floor as keys of three kinds: int64 (integers, dates,
  * timestamps, booleans, enums), double (floats) and bytes, whose order is that
  * of memcmp, a prefix first (text, uuid, and numeric in an encoding that keeps
@@ -27,7 +31,7 @@
 /* The most cells that one attribute, or a product of attributes, may have. */
 #define PE_MAX_CELLS (1 << 20)
 
-/* The most attributes in one product. */
+/* The most attributes in one domain, counted and watched together. */
 #define PE_MAX_ATTRIBUTES 32
 
 /* What pe_*_cell returns for a row that no cell takes. */
@@ -86,10 +90,11 @@ typedef struct pe_attribute
 
 typedef struct pe_domain
 {
-	int			attributes;
+	int			attributes;		/* that span the product */
+	int			watched;		/* behind them: that a predicate looks at alone */
 	int32_t		cells;			/* of the product */
 	pe_attribute attribute[PE_MAX_ATTRIBUTES];
-	int32_t		stride[PE_MAX_ATTRIBUTES];
+	int32_t		stride[PE_MAX_ATTRIBUTES];	/* 0 for the watched */
 } pe_domain;
 
 /* Why a declaration is refused. */
@@ -124,6 +129,13 @@ extern bool pe_attribute_is_null(const pe_attribute *attribute, int32_t cell);
 /* Whether the points ascend strictly: always for bins, maybe for levels. */
 extern bool pe_attribute_is_ordered(const pe_attribute *attribute);
 
+/*
+ * Where a value stands among the points: the number of points before it, where
+ * they ascend; the number of the point that it is, or -1.
+ */
+extern int32_t pe_attribute_points_before(const pe_attribute *attribute, const pe_point *value);
+extern int32_t pe_attribute_find_point(const pe_attribute *attribute, const pe_point *value);
+
 /* The cell of a value, or PE_DROPPED. */
 extern int32_t pe_cell_of_null(const pe_attribute *attribute);
 extern int32_t pe_cell_of_int(const pe_attribute *attribute, int64_t value);
@@ -131,12 +143,13 @@ extern int32_t pe_cell_of_float(const pe_attribute *attribute, double value);
 extern int32_t pe_cell_of_bytes(const pe_attribute *attribute, const char *data, size_t size);
 
 /*
- * Computes strides and the number of cells from the prepared attributes.
+ * Computes strides and the number of cells from the prepared attributes, of
+ * which the first `attributes` span cells and the next `watched` do not.
  * PE_DOMAIN_TOO_LARGE if the product has more than PE_MAX_CELLS cells.
  */
 extern pe_domain_status pe_domain_prepare(pe_domain *domain);
 
-/* The cell of one attribute within a cell of the product. */
+/* The cell of one attribute, not a watched one, within a cell of the product. */
 extern int32_t pe_domain_coordinate(const pe_domain *domain, int32_t cell, int attribute);
 
 /*

@@ -166,6 +166,28 @@ pe_strategy_matrix(const pe_strategy *strategy, double *a)
 	pe_free(column);
 }
 
+double
+pe_strategy_gap(const pe_strategy *strategy)
+{
+	return strategy->objective / strategy->lower_bound - 1;
+}
+
+void
+pe_strategy_columns(const pe_strategy *strategy, const pe_workload *workload, const bool *possible,
+					int32_t *column_of_cell)
+{
+	int32_t		cells = pe_shape_cells(&workload->shape);
+	pe_classes	classes;
+
+	pe_classes_init(&workload, 1, &classes);
+	if (classes.cells != strategy->classes)
+		pe_bug("a strategy for another workload");
+	for (int32_t cell = 0; cell < cells; cell++)
+		column_of_cell[cell] = possible == NULL || possible[cell]
+			? strategy->column_of[pe_classes_of_cell(&classes, &workload->shape, cell)] : PE_RULED_OUT;
+	pe_classes_free(&classes);
+}
+
 /* ------------------------------------------------------------------
  * Bytes: a header, then the arrays
  * ------------------------------------------------------------------

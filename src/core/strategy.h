@@ -76,8 +76,15 @@ typedef enum pe_strategy_status
 extern pe_strategy_status pe_strategy_optimal(const pe_workload *workload, const pe_classes *classes,
 											  const bool *possible, double gap, pe_strategy *strategy);
 
+/* How far the objective can be from the optimum, relatively. */
+extern double pe_strategy_gap(const pe_strategy *strategy);
+
 /* Whether pe_strategy_optimal takes the workload itself. */
 extern bool pe_workload_counts_once(const pe_workload *workload);
+
+/* The column of each cell of the workload's shape, or PE_NOT_ASKED or PE_RULED_OUT. */
+extern void pe_strategy_columns(const pe_strategy *strategy, const pe_workload *workload, const bool *possible,
+								int32_t *column_of_cell);
 
 /* Bytes that pe_strategy_optimal takes at most. */
 extern size_t pe_strategy_optimal_memory(const pe_workload *workload, const pe_classes *classes);

@@ -95,6 +95,7 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 	pq_sendint64(to, request->rho);
 	pq_sendint64(to, request->delta);
 	pq_sendbyte(to, request->fresh);
+	pq_sendbyte(to, request->predicate != NULL);
 	pq_sendint32(to, request->attributes);
 	pq_sendint32(to, request->queries);
 	pq_sendint64(to, request->strategy_id);
@@ -104,6 +105,8 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 	appendBinaryStringInfo(to, request->workload, strlen(request->workload) + 1);
 	appendBinaryStringInfo(to, request->method, strlen(request->method) + 1);
 	appendBinaryStringInfo(to, request->sensitivity_sq, strlen(request->sensitivity_sq) + 1);
+	if (request->predicate != NULL)
+		appendBinaryStringInfo(to, request->predicate, strlen(request->predicate) + 1);
 	for (int i = 0; i < request->attributes; i++)
 		appendBinaryStringInfo(to, request->attribute[i], strlen(request->attribute[i]) + 1);
 }
@@ -111,12 +114,15 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 void
 pe_request_read(StringInfo from, pe_charge_request *request)
 {
+	bool		has_predicate;
+
 	request->dataset_id = pq_getmsgint64(from);
 	request->version = pq_getmsgint64(from);
 	request->budget_id = pq_getmsgint64(from);
 	request->rho = pq_getmsgint64(from);
 	request->delta = pq_getmsgint64(from);
 	request->fresh = pq_getmsgbyte(from) != 0;
+	has_predicate = pq_getmsgbyte(from) != 0;
 	request->attributes = pq_getmsgint(from, 4);
 	request->queries = pq_getmsgint(from, 4);
 	request->strategy_id = pq_getmsgint64(from);
@@ -126,6 +132,7 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 	request->workload = pstrdup(pq_getmsgrawstring(from));
 	request->method = pstrdup(pq_getmsgrawstring(from));
 	request->sensitivity_sq = pstrdup(pq_getmsgrawstring(from));
+	request->predicate = has_predicate ? pstrdup(pq_getmsgrawstring(from)) : NULL;
 	request->attribute = palloc0((request->attributes + 1) * sizeof(char *));
 	for (int i = 0; i < request->attributes; i++)
 		request->attribute[i] = pstrdup(pq_getmsgrawstring(from));
@@ -431,13 +438,14 @@ int64
 pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp.release (id, charge_id, dataset_id, version, request, request_hash, attributes, "
-		"workload, method, queries, sensitivity_sq, rho, payload, strategy_id) VALUES (pg_catalog.nextval('dp.release_id_seq'), "
-		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.numeric, $11, $12, NULLIF($13, 0)) ON CONFLICT (charge_id) DO NOTHING", 13,
+		"workload, method, queries, sensitivity_sq, rho, payload, strategy_id, predicate) VALUES (pg_catalog.nextval('dp.release_id_seq'), "
+		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.numeric, $11, $12, NULLIF($13, 0), $14) ON CONFLICT (charge_id) DO NOTHING", 14,
 		{INT8OID, INT8OID, INT4OID, TEXTOID, BYTEAOID, TEXTARRAYOID, TEXTOID, TEXTOID, INT4OID, TEXTOID, INT8OID,
-	BYTEAOID, INT8OID}};
+	BYTEAOID, INT8OID, TEXTOID}};
 	static pe_statement find = {NULL, "SELECT id FROM dp.release WHERE charge_id = $1", 1, {INT8OID}};
 	Datum	   *names = palloc((request->attributes + 1) * sizeof(Datum));
-	Datum		row[13];
+	Datum		row[14] = {0};
+	char		nulls[] = "              ";
 	pe_access	access;
 	int64		id;
 
@@ -456,10 +464,14 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 	row[10] = Int64GetDatum(request->rho);
 	row[11] = PointerGetDatum(pe_payload_write(value, values));
 	row[12] = Int64GetDatum(request->strategy_id);
+	if (request->predicate != NULL)
+		row[13] = CStringGetTextDatum(request->predicate);
+	else
+		nulls[13] = 'n';
 
 	pe_access_begin(&access);
 	/* it is there already if a worker died between its commit and its answer */
-	pe_access_write(&insert, row, NULL);
+	pe_access_write(&insert, row, nulls);
 	pe_access_write(&find, row, NULL);
 	id = pe_access_int64(0, 1);
 	pe_access_end(&access);

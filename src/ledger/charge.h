@@ -31,6 +31,7 @@ typedef struct pe_charge_request
 	int			attributes;
 	char	  **attribute;
 	const char *workload;
+	const char *predicate;		/* canonical; NULL: none */
 	const char *method;
 	int32		queries;
 	const char *sensitivity_sq; /* decimal */

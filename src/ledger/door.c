@@ -128,6 +128,12 @@ static const pe_setting pinned[] = {
 	{"enable_tidscan", "off"}
 };
 
+static int
+attributes_of(const pe_question *question)
+{
+	return question->domain->attributes + question->domain->watched;
+}
+
 static char *
 scan_statement(const pe_question *question)
 {
@@ -136,7 +142,7 @@ scan_statement(const pe_question *question)
 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT dp.tally($1");
-	for (int i = 0; i < question->domain->attributes; i++)
+	for (int i = 0; i < attributes_of(question); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
 	appendStringInfo(&sql, ") FROM %s t",
 					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation)));
@@ -182,14 +188,15 @@ plan_scan(const pe_question *question, Datum *values)
 	return plan;
 }
 
+/* What the accumulator is told: the domain, and the predicate if there is one. */
 static bytea *
-domain_bytes(const pe_domain *domain)
+selection_bytes(const pe_question *question)
 {
-	size_t		size = pe_domain_size(domain);
+	size_t		size = pe_selection_size(question->domain, question->predicate);
 	bytea	   *bytes = palloc(VARHDRSZ + size);
 
 	SET_VARSIZE(bytes, VARHDRSZ + size);
-	pe_domain_write(domain, VARDATA(bytes));
+	pe_selection_write(question->domain, question->predicate, VARDATA(bytes));
 	return bytes;
 }
 
@@ -267,7 +274,7 @@ charge_and_read(void *argument)
 {
 	door	   *d = argument;
 	const pe_question *question = d->question;
-	Datum		values[1] = {PointerGetDatum(domain_bytes(question->domain))};
+	Datum		values[1] = {PointerGetDatum(selection_bytes(question))};
 	MemoryContext spi;
 	SPIPlanPtr	plan;
 
@@ -277,7 +284,7 @@ charge_and_read(void *argument)
 	pe_relation_check_committed(question->dataset->relation);
 	pe_dataset_check_alone(question->dataset);
 	pe_door_check_relation(question->dataset->relation);
-	pe_columns_check(question->dataset, question->columns, question->domain->attributes);
+	pe_columns_check(question->dataset, question->columns, attributes_of(question));
 
 	SPI_connect();
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
@@ -339,11 +346,17 @@ release(door *d)
 {
 	const pe_question *question = d->question;
 	const pe_strategy *strategy = question->strategy;
+	int64	   *columns = pe_alloc(strategy->columns, sizeof(*columns));
 	pe_i128    *exact = pe_alloc(strategy->rows, sizeof(*exact));
 	int64	   *measured = pe_alloc(strategy->rows, sizeof(*measured));
 
-	pe_strategy_apply(strategy, d->counts, exact);
+	for (int32 cell = 0; cell < question->domain->cells; cell++)
+		if (question->column_of_cell[cell] >= 0)
+			columns[question->column_of_cell[cell]] += d->counts[cell];
 	pe_wipe(d->counts, question->domain->cells * sizeof(int64));
+	pe_strategy_apply(strategy, columns, exact);
+	pe_wipe(columns, strategy->columns * sizeof(int64));
+	pe_free(columns);
 
 	HOLD_INTERRUPTS();
 	pe_gaussian_release(exact, strategy->rows, question->sensitivity_sq, question->charge.rho, measured);

@@ -5,7 +5,9 @@
  *
  * Released: the integers A x + noise for the strategy A and the counts x per
  * cell of the declared domain, stored in the ledger, and nothing else about the
- * rows: not an error, not the time beyond a quantum, not a statistic.
+ * rows: not an error, not the time beyond a quantum, not a statistic.  A
+ * predicate is evaluated row by row in the accumulator and never in WHERE, so
+ * what is read, and what shows of that, is the same for all predicates.
  * Neighbours, sensitivity, cost and theorem: core/strategy.h, mechanism/gaussian.h.
  *
  * The order never changes: validate, charge (committed), read the rows, draw
@@ -14,6 +16,7 @@
 #ifndef PE_LEDGER_DOOR_H
 #define PE_LEDGER_DOOR_H
 
+#include "core/predicate.h"
 #include "core/strategy.h"
 #include "ledger/charge.h"
 #include "ledger/registry.h"
@@ -22,9 +25,11 @@
 typedef struct pe_question
 {
 	const pe_dataset *dataset;
-	const pe_column *columns;
+	const pe_column *columns;	/* of all attributes of the domain, the watched ones last */
 	const pe_domain *domain;
+	const pe_predicate *predicate;	/* NULL: all rows count */
 	const pe_strategy *strategy;
+	int32	   *column_of_cell; /* of the strategy; negative: none counts it */
 	pe_u128		sensitivity_sq;
 	pe_charge_request charge;
 } pe_question;

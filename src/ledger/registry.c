@@ -362,10 +362,13 @@ parse_points(const pe_dataset *dataset, pe_column *column, int count)
 	}
 }
 
+#define ATTRIBUTE_COLUMNS "attribute, type, kind, points, outside, nulls, xmin::text, ordered "
+
 static void
 column_of_row(pe_dataset *dataset, uint64 row, pe_column *column)
 {
 	int			count;
+	bool		isnull;
 
 	column->name = pe_access_text(row, 1);
 	column->type = attribute_type(dataset, column->name, pe_access_text(row, 2));
@@ -373,6 +376,7 @@ column_of_row(pe_dataset *dataset, uint64 row, pe_column *column)
 	column->domain.kind = strcmp(pe_access_text(row, 3), "levels") == 0 ? PE_LEVELS : PE_BINS;
 	column->domain.outside = (pe_outside) pe_access_text(row, 5)[0];
 	column->domain.nulls = (pe_nulls) pe_access_text(row, 6)[0];
+	column->ordered = DatumGetBool(pe_access_datum(row, 8, &isnull));
 	if (!pe_type_key(column->type, &column->domain.key))
 		elog(ERROR, "type of attribute \"%s\" is not supported", column->name);
 	if (TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 7), NULL, 10)))
@@ -409,8 +413,8 @@ find_attribute(const pe_dataset *dataset, const char *name, uint64 rows)
 pe_column *
 pe_columns_load(pe_dataset *dataset, char **names, int *count)
 {
-	static pe_statement all = {NULL, "SELECT attribute, type, kind, points, outside, nulls, xmin::text "
-		"FROM dp.attribute WHERE dataset_id = $1 ORDER BY position", 1, {INT8OID}};
+	static pe_statement all = {NULL, "SELECT " ATTRIBUTE_COLUMNS "FROM dp.attribute WHERE dataset_id = $1 ORDER BY position",
+	1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_column  *columns;
 	pe_access	access;
@@ -438,6 +442,26 @@ pe_columns_load(pe_dataset *dataset, char **names, int *count)
 	return columns;
 }
 
+bool
+pe_column_find(pe_dataset *dataset, const char *name, pe_column *column)
+{
+	static pe_statement one = {NULL, "SELECT " ATTRIBUTE_COLUMNS "FROM dp.attribute WHERE dataset_id = $1 AND attribute = $2",
+	2, {INT8OID, TEXTOID}};
+	Datum		values[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(name)};
+	pe_access	access;
+	MemoryContext here = CurrentMemoryContext;
+	bool		found;
+
+	pe_access_begin(&access);
+	found = pe_access_read(&one, values, NULL) > 0;
+	MemoryContextSwitchTo(here);
+	memset(column, 0, sizeof(*column));
+	if (found)
+		column_of_row(dataset, 0, column);
+	pe_access_end(&access);
+	return found;
+}
+
 void
 pe_check_attributes(int count)
 {
@@ -449,12 +473,13 @@ pe_check_attributes(int count)
 }
 
 pe_domain *
-pe_columns_domain(const pe_column *columns, int count)
+pe_columns_domain(const pe_column *columns, int count, int watched)
 {
 	pe_domain  *domain = palloc0(sizeof(*domain));
 
 	pe_check_attributes(count);
-	domain->attributes = count;
+	domain->attributes = count - watched;
+	domain->watched = watched;
 	for (int i = 0; i < count; i++)
 		domain->attribute[i] = columns[i].domain;
 	if (pe_domain_prepare(domain) != PE_DOMAIN_OK)

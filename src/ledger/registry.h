@@ -43,6 +43,7 @@ typedef struct pe_column
 	Oid			type;			/* base type of the column */
 	char	  **points;			/* levels or edges, as text in the column's type */
 	int			cells;
+	bool		ordered;		/* the points ascend in the order of the type */
 	pe_attribute domain;
 } pe_column;
 
@@ -104,14 +105,20 @@ extern bool pe_identity_is_frozen(const char *identity, Oid relation);
  */
 extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);
 
+/* The same for one name; false if it is not declared. */
+extern bool pe_column_find(pe_dataset *dataset, const char *name, pe_column *column);
+
 /* 55000 if a column is no longer of the type that it was loaded with. */
 extern void pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count);
 
 /* 54000 if a request has too many attributes. */
 extern void pe_check_attributes(int count);
 
-/* The product of the domains of columns; 54000 if it has too many cells. */
-extern pe_domain *pe_columns_domain(const pe_column *columns, int count);
+/*
+ * The product of the domains of columns, of which the last `watched` do not span
+ * cells; 54000 if it has too many cells or there are too many attributes.
+ */
+extern pe_domain *pe_columns_domain(const pe_column *columns, int count, int watched);
 
 /*
  * Writes.  The caller has validated the arguments; these run in the caller's

@@ -83,13 +83,13 @@ read_kept(pe_kept_strategy *found)
 }
 
 bool
-pe_strategy_find(const pe_strategy_key *key, pe_kept_strategy *found)
+pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found)
 {
 	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp.strategy "
 	"WHERE key_hash = $1 AND key = $2 AND gap <= $3 ORDER BY gap, id LIMIT 1", 3, {BYTEAOID, TEXTOID, FLOAT8OID}};
 	char	   *text = key_text(key);
 	Datum		values[3] = {
-		PointerGetDatum(pe_request_hash(text)), CStringGetTextDatum(text), Float8GetDatum(key->gap)
+		PointerGetDatum(pe_request_hash(text)), CStringGetTextDatum(text), Float8GetDatum(accepted_gap)
 	};
 	pe_access	access;
 	bool		there;
@@ -312,6 +312,7 @@ pe_strategy_check_kept(int64 id)
 typedef struct lookup
 {
 	const pe_strategy_key *key;
+	double		accepted_gap;
 	pe_kept_strategy *found;
 	bool		there;
 } lookup;
@@ -321,7 +322,7 @@ look_up(void *argument)
 {
 	lookup	   *l = argument;
 
-	l->there = pe_strategy_find(l->key, l->found);
+	l->there = pe_strategy_find(l->key, l->accepted_gap, l->found);
 }
 
 static void
@@ -368,10 +369,10 @@ solve(const pe_strategy_key *key)
 }
 
 void
-pe_strategy_obtain(const pe_strategy_key *key, bool keep_all, pe_kept_strategy *found)
+pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_all, pe_kept_strategy *found)
 {
 	bool		keep = keep_all || !pe_workload_counts_once(key->workload);
-	lookup		l = {key, found, false};
+	lookup		l = {key, accepted_gap, found, false};
 	TimestampTz start = GetCurrentTimestamp();
 	StringInfoData message;
 	ErrorData  *error;

@@ -36,10 +36,10 @@ typedef struct pe_kept_strategy
 } pe_kept_strategy;
 
 /*
- * The best strategy of the table for a key whose gap was asked to be at most
- * key->gap; false if there is none.  Read under the latest snapshot.
+ * The best strategy of the table for a key that was asked for with at most this
+ * gap; false if there is none.  Read under the latest snapshot.
  */
-extern bool pe_strategy_find(const pe_strategy_key *key, pe_kept_strategy *found);
+extern bool pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found);
 
 /*
  * A strategy by its number, with the workload that it is for (whose shape has
@@ -51,14 +51,14 @@ extern bool pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *wor
 extern bool pe_strategy_load_matrix(int64 id, pe_kept_strategy *found);
 
 /*
- * Finds a strategy or computes it, with progress to be heard of, and keeps it by
+ * Finds a strategy (accepted_gap as above) or computes it, with progress to be heard of, and keeps it by
  * way of the worker unless this is a standby.  Strategies that measure the
  * workload itself are not kept unless keep_all says so: they are made faster
  * than read.  Errors: 22023 nothing is asked
  * for, 54000 too many cells to optimise for, 53200 more than pg_epsilon.max_memory.
  * Not inside pe_run_undone, which would silence the progress.
  */
-extern void pe_strategy_obtain(const pe_strategy_key *key, bool keep_all, pe_kept_strategy *found);
+extern void pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_all, pe_kept_strategy *found);
 
 /* Worker: puts a strategy into the table and returns its number; or that of one that is as good. */
 extern int64 pe_strategy_keep(StringInfo message);

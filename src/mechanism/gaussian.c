@@ -53,16 +53,22 @@ pe_gaussian_stderr(pe_u128 sensitivity_sq, int64_t nano_rho)
 int64_t
 pe_gaussian_nano_rho_of_stderr(pe_u128 sensitivity_sq, double max_stderr)
 {
+	return pe_gaussian_nano_rho_of_scaled_stderr(sensitivity_sq, max_stderr, 1);
+}
+
+int64_t
+pe_gaussian_nano_rho_of_scaled_stderr(pe_u128 sensitivity_sq, double max_stderr, double scale)
+{
 	int64_t		low = 0;		/* too little */
 	int64_t		high = INT64_C(1) << 62;
 
-	if (!(pe_gaussian_stderr(sensitivity_sq, high) <= max_stderr))
+	if (!(scale * pe_gaussian_stderr(sensitivity_sq, high) <= max_stderr))
 		return 0;
 	while (high - low > 1)
 	{
 		int64_t		middle = low + (high - low) / 2;
 
-		if (pe_gaussian_stderr(sensitivity_sq, middle) <= max_stderr)
+		if (scale * pe_gaussian_stderr(sensitivity_sq, middle) <= max_stderr)
 			high = middle;
 		else
 			low = middle;

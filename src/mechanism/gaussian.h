@@ -64,6 +64,9 @@ extern double pe_gaussian_stderr(pe_u128 sensitivity_sq, int64_t nano_rho);
  */
 extern int64_t pe_gaussian_nano_rho_of_stderr(pe_u128 sensitivity_sq, double max_stderr);
 
+/* The same for an estimate whose standard error is scale > 0 times that of the noise. */
+extern int64_t pe_gaussian_nano_rho_of_scaled_stderr(pe_u128 sensitivity_sq, double max_stderr, double scale);
+
 /*
  * Adds noise of that sigma^2 to each of the count exact answers and stores the
  * sums in released, saturated to the range of int64.

@@ -3,7 +3,8 @@
 # Four databases, copies of one template so that even OIDs agree, hold one dataset each.  Three
 # of its tables have the same size and other contents; the fourth is larger and has dead rows,
 # so that whatever shows the scan at all shows there.  An analyst asks the same of all four and
-# collects what he can see: it must be the same, apart from names, times and the answers.
+# collects what he can see: it must be the same, apart from names, times and the answers.  So it
+# must be for a predicate that selects hardly a row and for one that selects nearly all.
 use strict;
 use warnings FATAL => 'all';
 
@@ -79,6 +80,7 @@ sub normal
 		s/; [\d.e+]+ left/; N left/g;
 		s{(xid/subid/cid): \d+/}{$1: X/}g;
 		s/duration: [\d.]+ ms/duration: T/g;
+		s/age >= 90|age < 90/PREDICATE/g;
 		s/^!.*\n//mg;    # resource usage of log_*_stats
 		s/^(LOCATION:.*):\d+$/$1/mg;
 	}
@@ -282,6 +284,86 @@ my $left = same('locks, sessions and portals', "BEGIN;\n$shape;\n" . join(";\n",
 	map { "SELECT 'progress', * FROM pg_stat_progress_$_" } qw(analyze basebackup cluster copy create_index vacuum)) . ";\nCOMMIT");
 unlike($left, qr/^(?:lock|cursor|prepared|progress)\|/m, 'no lock on the table or the ledger, no portal and no progress is left');
 like($left, qr/^other\|[^|]*\|[^|]*\|[^|]*\|<insufficient privilege>\|\|\|\|$/m, 'of the worker nobody sees what it does');
+
+# ---- Predicates of very different selectivity (22, 26, 56) ----
+
+my %question = map { $_->[0] => "dp.histogram('people', 'sex', rho => 0.00001, fresh => true, predicate => '$_->[1]')" }
+  [ few => 'age >= 90' ], [ many => 'age < 90' ];
+
+# alike WHAT, CODE: one test that all databases show the same under both predicates; returns it
+sub alike
+{
+	my ($what, $look) = @_;
+	my %seen = map { my $db = $_; map { ("$db $_" => $look->($db, $question{$_})) } sort keys %question } @databases;
+	my @other = grep { $seen{$_} ne $seen{'one few'} } sort keys %seen;
+
+	is("@other", '', "two predicates, $what: the same whatever they select")
+	  or diag map { "-- $_\n$seen{$_}\n" } 'one few', @other;
+	unlike($seen{'one few'}, qr/ERROR|FATAL|tally|people"? t\b/, "two predicates, $what: could be asked, and tells nothing of the scan");
+	return $seen{'one few'};
+}
+
+is(ask_ok($node, 'curator', 'SELECT count(*) FROM people WHERE age >= 90', db => 'one'), '0', 'one of the two selects no row');
+is(ask_ok($node, 'curator', 'SELECT count(*) FROM people WHERE age < 90', db => 'one'), $rows, 'and the other all');
+ask_ok($node, 'ann', "SELECT count(*) FROM $question{few}", db => $_) for @databases;    # fills the caches
+leave_dead_rows();
+my $plan = alike('EXPLAIN', sub {
+	seen($_[0], "EXPLAIN (ANALYZE, BUFFERS, WAL, VERBOSE, TIMING OFF, SUMMARY OFF) SELECT * FROM $_[1]") });
+like($plan, qr/PREDICATE/, 'the predicate stands in the plan as it was written');
+alike('client_min_messages', sub { seen($_[0], "SET client_min_messages = debug5;\nSELECT query, label, stderr FROM $_[1]") });
+like(alike('pg_stat_xact_*', sub {
+	seen($_[0], "BEGIN;\nSELECT query, label, stderr FROM $_[1];\n" . join(";\n", sprintf($counters, 'xact_user'),
+		q{SELECT relname, seq_scan, seq_tup_read FROM pg_stat_xact_all_tables WHERE schemaname IN ('dp', 'public') ORDER BY 1}) . ";\nCOMMIT")
+}), qr/^people\|0\|0\|0\|0$/m, 'no row of the table is counted');
+{
+	my %grown;
+
+	for my $db (@databases)
+	{
+		for my $which (sort keys %question)
+		{
+			my $old = $read_shared->($db);
+			gone();
+			my @old = split /\|/, $node->safe_psql($db, $database_counter);
+
+			ask_ok($node, 'ann', "SELECT count(*) FROM $question{$which}", db => $db);
+			gone();
+			my @new = split /\|/, $node->safe_psql($db, $database_counter);
+			is($read_shared->($db), $old, "$db, $which: pg_stat_* and pg_statio_* have counted nothing of the table");
+			is(join(' ', map { $new[$_] - $old[$_] } 3, 4), '0 0', "$db, $which: no temporary file");
+			$grown{"$db $which"} = $new[0] - $old[0];
+		}
+	}
+	my ($least, $most) = (sort { $a <=> $b } values %grown)[0, -1];
+	cmp_ok($most - $least, '<', $rows, 'tup_returned of pg_stat_database holds no scan');
+}
+SKIP:
+{
+	skip 'pg_stat_statements is not installed', 2 unless $statements;
+
+	alike('pg_stat_statements', sub {
+		my ($db, $question) = @_;
+
+		gone();
+		$node->safe_psql($db, 'SELECT pg_stat_statements_reset()');
+		ask_ok($node, 'ann', "SELECT query, label, stderr FROM $question", db => $db);
+		return ask_ok($node, 'ann', q{
+			SELECT s.toplevel, s.calls, s.rows, concat_ws(' ', s.shared_blks_hit + s.shared_blks_read, s.temp_blks_written, s.wal_records), s.query
+			  FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid JOIN pg_roles r ON r.oid = s.userid
+			 WHERE d.datname = current_database() AND r.rolname = 'ann' AND s.query NOT LIKE '%pg_stat_statements%'
+			 ORDER BY 1, 2, 3, 5}, db => $db);
+	});
+}
+# what is no predicate is refused before anything is read, and free
+my $free = $node->safe_psql('one', $charges);
+for my $text ('sex::int = 1', '1/(age-50) > 0', 'pg_sleep(1) IS NULL', 'leak(sex)', q{sex ~ 'f'}, q{sex OPERATOR(public.=) 'f'},
+	'age < (SELECT 90)', q{ctid = '(0,1)'}, 'tableoid = 1', q{xmin = '3'}, q{age < 90; SELECT 1}, 'age + 0 < 90', 'age < 57')
+{
+	my ($status, $out, $err) = ask($node, 'ann', qq{SELECT * FROM dp.histogram('people', 'sex', rho => 0.00001, predicate => \$\$$text\$\$)}, db => 'one');
+	like(sqlstate($err), qr/^(?:42601|42704|22023)$/, "predicate $text: refused");
+	is($out, '', 'and nothing told');
+}
+is($node->safe_psql('one', $charges), $free, 'and nothing charged');
 
 # ---- Statistics of the columns, and other privileges (32, 33) ----
 

@@ -1109,6 +1109,23 @@ test_round_trip(void **state)
 	free(form);
 	pe_domain_free(&domain);
 
+	/* watched attributes come back as such, and span no cell */
+	varied_domain(&domain);
+	domain.watched = 2;
+	domain.attributes -= domain.watched;
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	form = written(&domain, &size);
+	assert_int_equal(read_status(form, size), PE_DOMAIN_OK);
+	assert_int_equal(pe_domain_read(&back, form, size), PE_DOMAIN_OK);
+	assert_int_equal(back.attributes, domain.attributes);
+	assert_int_equal(back.watched, 2);
+	assert_int_equal(back.cells, domain.cells);
+	assert_int_equal(back.stride[domain.attributes], 0);
+	assert_int_equal(back.stride[domain.attributes + 1], 0);
+	pe_domain_free(&back);
+	pe_domain_free(&domain);
+	free(form);
+
 	/* no attribute at all: one cell */
 	memset(&domain, 0, sizeof(domain));
 	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
@@ -1198,12 +1215,12 @@ read_count(const char *letters, int32_t count, size_t room, bool *allocated)
 {
 	pe_domain	domain;
 	pe_domain_status status;
-	size_t		size = 4 + 1 + 4 + 4 + room;
+	size_t		size = 4 + 2 + 4 + 4 + room;
 	char	   *form = calloc(size, 1);
 
-	memcpy(form, "ped\1\1", 5);
-	memcpy(form + 5, letters, 4);
-	memcpy(form + 9, &count, 4);
+	memcpy(form, "ped\2\1\0", 6);
+	memcpy(form + 6, letters, 4);
+	memcpy(form + 10, &count, 4);
 	status = pe_domain_read(&domain, form, size);
 	*allocated = domain.attribute[0].point != NULL;
 	pe_domain_free(&domain);
@@ -1246,10 +1263,13 @@ test_read_counts(void **state)
 	assert_int_equal(read_count("ilcd", 1, 8, &allocated), PE_DOMAIN_NO_ORDER);
 	assert_int_equal(read_count("bedd", 2, 8, &allocated), PE_DOMAIN_NOT_ASCENDING);
 	/* more attributes than a domain has */
-	assert_int_equal(read_status("ped\1\41", 5), PE_DOMAIN_MALFORMED);
-	assert_int_equal(read_status("ped\1\377", 5), PE_DOMAIN_MALFORMED);
-	assert_int_equal(read_status("ped\1\0", 5), PE_DOMAIN_OK);
+	assert_int_equal(read_status("ped\2\41\0", 6), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_status("ped\2\0\41", 6), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_status("ped\2\40\1", 6), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_status("ped\2\377\1", 6), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_status("ped\2\0\0", 6), PE_DOMAIN_OK);
 	assert_int_equal(read_status("ped\2\0", 5), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_status("ped\1\0\0", 6), PE_DOMAIN_MALFORMED);
 }
 
 static void

@@ -170,7 +170,7 @@ test_of_workload(void **state)
 		for (const int *kept = sample[s].kept; *kept >= 0; kept++)
 			rows *= levels[*kept];
 		parse(sample[s].text, 3, &workload);
-		pe_strategy_of_workload(&workload, &domain, &strategy);
+		pe_strategy_of_workload(&workload, &domain, NULL, &strategy);
 		assert_int_equal(strategy.rows, rows);
 		assert_int_equal(strategy.columns, 24);
 		assert_int_equal(strategy.start[0], 0);
@@ -286,7 +286,7 @@ test_apply_workload(void **state)
 			levels[i] = 1 + random_below(4);
 		make_domain(&domain, 3, levels);
 		parse(text[round % lengthof(text)], 3, &workload);
-		pe_strategy_of_workload(&workload, &domain, &strategy);
+		pe_strategy_of_workload(&workload, &domain, NULL, &strategy);
 		x = pe_alloc((size_t) domain.cells, sizeof(*x));
 		y = pe_alloc((size_t) strategy.rows, sizeof(*y));
 		for (int32_t cell = 0; cell < domain.cells; cell++)
@@ -328,7 +328,7 @@ test_apply_largest(void **state)
 	(void) state;
 	make_domain(&domain, 1, (int[]) {PE_MAX_CELLS});
 	parse("total", 1, &workload);
-	pe_strategy_of_workload(&workload, &domain, &strategy);
+	pe_strategy_of_workload(&workload, &domain, NULL, &strategy);
 	for (int32_t i = 0; i < PE_MAX_CELLS; i++)
 		x[i] = INT64_MAX;
 	pe_strategy_apply(&strategy, x, &y);
@@ -432,7 +432,7 @@ test_sensitivity_of_workloads(void **state)
 					continue;
 				make_domain(&domain, 2, (int[]) {a, b});
 				parse(text[s], 2, &workload);
-				pe_strategy_of_workload(&workload, &domain, &strategy);
+				pe_strategy_of_workload(&workload, &domain, NULL, &strategy);
 				check_sensitivity(&strategy);
 				pe_strategy_free(&strategy);
 				pe_free(workload.canonical);

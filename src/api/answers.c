@@ -1,0 +1,119 @@
+/*
+ * answers.c
+ *	  A workload as text of SQL's, and the answers to its queries.  See answers.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "mb/pg_wchar.h"
+
+#include "api/answers.h"
+#include "core/optimum.h"
+#include "ledger/settings.h"
+
+/* The longest text of a workload, in bytes. */
+#define WORKLOAD_SIZE (1024 * 1024)
+
+static int
+sqlstate_of(pe_workload_status status)
+{
+	switch (status)
+	{
+		case PE_WORKLOAD_NO_ATTRIBUTE:
+			return ERRCODE_UNDEFINED_OBJECT;
+		case PE_WORKLOAD_INVALID:
+			return ERRCODE_INVALID_PARAMETER_VALUE;
+		case PE_WORKLOAD_TOO_LARGE:
+			return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+		default:
+			return ERRCODE_SYNTAX_ERROR;
+	}
+}
+
+void
+pe_parse_workload(const char *text, const pe_shape *shape, pe_workload *workload)
+{
+	pe_workload_error error;
+
+	if (strlen(text) > WORKLOAD_SIZE)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the workload is longer than %d bytes", WORKLOAD_SIZE)));
+	if (pe_workload_parse(text, shape, workload, &error))
+		return;
+	ereport(ERROR,
+			(errcode(sqlstate_of(error.status)),
+			 errmsg("%s", error.message),
+			 internalerrquery(text),
+			 internalerrposition(pg_mbstrlen_with_len(text, error.position) + 1)));
+}
+
+void
+pe_columns_shape(const pe_column *columns, const pe_domain *domain, pe_shape *shape)
+{
+	const char *names[PE_MAX_ATTRIBUTES];
+
+	for (int a = 0; a < domain->attributes; a++)
+		names[a] = columns[a].name;
+	pe_shape_of_domain(domain, names, shape);
+}
+
+static void
+begin_reconstruction(const pe_measured *measured, const pe_workload *workload, pe_reconstruction *r)
+{
+	if (!pe_reconstruction_init(measured, workload, r))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the workload tells too many classes of cells apart"),
+				 errdetail("At most %d can be.", PE_OPTIMUM_CELLS)));
+	pe_check_memory(pe_reconstruction_memory(workload, &r->classes));
+}
+
+double *
+pe_unit_variances(const pe_measured *measured, const pe_workload *workload)
+{
+	double	   *variance = pe_alloc(workload->queries, sizeof(double));
+	pe_reconstruction r;
+
+	begin_reconstruction(measured, workload, &r);
+	pe_reconstruction_variance(&r, variance);
+	pe_reconstruction_free(&r);
+	return variance;
+}
+
+static void
+check_determined(const pe_reconstruction *r)
+{
+	int32		query = pe_reconstruction_undetermined(r);
+
+	if (query < 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the release does not determine query %d of the workload", query + 1),
+			 errdetail("It measures workload %s.", r->measured->workload->canonical)));
+}
+
+void
+pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
+				const pe_column *columns, const int64 *y, double noise_stderr, const double *variance)
+{
+	pe_reconstruction r;
+
+	begin_reconstruction(measured, workload, &r);
+	if (workload != measured->workload)
+		check_determined(&r);
+	answers->queries = workload->queries;
+	answers->estimate = pe_alloc(workload->queries, sizeof(double));
+	answers->stderr_ = pe_alloc(workload->queries, sizeof(double));
+	pe_reconstruction_estimate(&r, y, answers->estimate);
+	if (variance == NULL)
+		pe_reconstruction_variance(&r, answers->stderr_);
+	else
+		memcpy(answers->stderr_, variance, workload->queries * sizeof(double));
+	for (int32 q = 0; q < workload->queries; q++)
+		answers->stderr_[q] = noise_stderr * sqrt(answers->stderr_[q]);
+	pe_reconstruction_free(&r);
+	pe_labels_init(&answers->labels, workload, columns);
+}

@@ -1,0 +1,41 @@
+/*
+ * answers.h
+ *	  A workload as text of SQL's, and the answers to its queries.
+ */
+#ifndef PE_API_ANSWERS_H
+#define PE_API_ANSWERS_H
+
+#include "api/label.h"
+#include "core/reconstruct.h"
+#include "ledger/registry.h"
+
+/*
+ * Parses the text of a workload; shape as pe_workload_parse takes it.  Errors,
+ * with the position in the text: 42601 syntax, 42704 unknown attribute, 22023
+ * what the attributes do not allow, 54000 too large.
+ */
+extern void pe_parse_workload(const char *text, const pe_shape *shape, pe_workload *workload);
+
+/* The shape of the counted attributes of a domain, which are the leading columns. */
+extern void pe_columns_shape(const pe_column *columns, const pe_domain *domain, pe_shape *shape);
+
+/* The variance of every query of a workload for noise of variance 1; 22023 or 54000 if it cannot be had. */
+extern double *pe_unit_variances(const pe_measured *measured, const pe_workload *workload);
+
+/* All queries of a workload with their labels. */
+typedef struct pe_answers
+{
+	pe_labels	labels;
+	int32		queries;
+	double	   *estimate;
+	double	   *stderr_;
+} pe_answers;
+
+/*
+ * Answers a workload from measurements y with noise of a standard deviation.
+ * variance: those of pe_unit_variances, or NULL.
+ */
+extern void pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
+							const pe_column *columns, const int64 *y, double noise_stderr, const double *variance);
+
+#endif

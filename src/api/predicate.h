@@ -1,0 +1,34 @@
+/*
+ * predicate.h
+ *	  Predicates over the attributes of a dataset.
+ *
+ * No row is read here: what a predicate means follows from its text and the
+ * declarations, and every error is an ordinary one and free.
+ */
+#ifndef PE_API_PREDICATE_H
+#define PE_API_PREDICATE_H
+
+#include "core/predicate.h"
+#include "ledger/registry.h"
+
+/*
+ * Parses a predicate over all attributes of a dataset.  columns holds *count that
+ * are counted, and has room for PE_MAX_ATTRIBUTES; those that the predicate names
+ * besides are put behind them, in the order of their first mention, and *count
+ * grows.  Literals are read by the input function of the column's type.
+ *
+ * Errors, with the position in the text where there is one: 42601 syntax, 42704
+ * unknown attribute, 22023 a literal that is no level or edge or makes a test
+ * inexact, whatever the input function says of a malformed one, 54000 too long, too
+ * large or too many attributes, 55000 as pe_columns_load and
+ * pe_dataset_check_committed.
+ */
+extern pe_predicate *pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns, int *count);
+
+/*
+ * For each cell of the product, whether a row can count there.  22023 if none
+ * can, 54000 if too many combinations of cells would have to be looked at.
+ */
+extern bool *pe_predicate_cells(const pe_predicate *predicate, const pe_domain *domain);
+
+#endif
