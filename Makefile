@@ -6,11 +6,11 @@ DATA       = sql/pg_epsilon--1.0.sql
 
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
-CORE       = domain names workload predicate strategy
+CORE       = domain names workload algebra predicate strategy reconstruct basis optimal
 MECHANISM  = bits lazy_exp gauss strip gaussian
 ACCOUNTING = zcdp filter mechanisms
-LEDGER     = shim settings access values registry budget charge channel worker door
-API        = module arguments rows owner attribute question predicate label histogram release describe convert tally
+LEDGER     = shim settings access values registry budget strategies charge channel worker door
+API        = module arguments rows owner attribute question predicate label histogram release describe convert tally answers optimize
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
