@@ -25,39 +25,30 @@ packed_size(int32_t rows)
  * ------------------------------------------------------------------
  */
 
-/* T b in place: column j of T needs b[j] alone, and changes what is above it. */
+/*
+ * Column j of A, exact: what largest_row_sum bounds fits 64 bits, partial sums
+ * included.
+ */
 static void
-multiply_triangle(const pe_strategy *strategy, pe_i128 *b)
-{
-	for (int32_t j = 0; strategy->triangle != NULL && j < strategy->rows; j++)
-	{
-		const int32_t *column = strategy->triangle + packed(0, j);
-		pe_i128		factor = b[j];
-
-		for (int32_t i = 0; i < j; i++)
-			b[i] += column[i] * factor;
-		b[j] = column[j] * factor;
-	}
-}
-
-static void
-column_of_matrix(const pe_strategy *strategy, int32_t column, pe_i128 *a)
+column_of_matrix(const pe_strategy *strategy, int32_t j, int64_t *a)
 {
 	memset(a, 0, strategy->rows * sizeof(*a));
-	if (strategy->basis != NULL)
+	if (strategy->basis == NULL && strategy->triangle == NULL)
+		a[j] = 1;
+	for (int32_t i = 0; strategy->basis == NULL && strategy->triangle != NULL && i <= j; i++)
+		a[i] = strategy->triangle[packed(i, j)];
+	for (int32_t l = 0; strategy->basis != NULL && l < strategy->rows; l++)
 	{
-		for (int32_t i = 0; i < strategy->rows; i++)
-			a[i] = strategy->basis[(size_t) i * strategy->columns + column];
-		multiply_triangle(strategy, a);
+		int64_t		factor = strategy->basis[(size_t) l * strategy->columns + j];
+		const int32_t *column = strategy->triangle + packed(0, l);
+
+		for (int32_t i = 0; factor != 0 && i <= l; i++)
+			a[i] += column[i] * factor;
 	}
-	else if (strategy->triangle != NULL)
-	{
-		for (int32_t i = 0; i <= column; i++)
-			a[i] = strategy->triangle[packed(i, column)];
-	}
-	else
-		a[column] = 1;
 }
+
+/* Times counts below 2^63, 127 bits. */
+#define ROW_SUM_MAX 0x1p62
 
 /* The sum of magnitudes in a row of T, each times what it multiplies at most. */
 static double
@@ -93,15 +84,15 @@ largest_row_sum(const pe_strategy *strategy)
 	return largest;
 }
 
-/* Sums of squares stay below 2^96 as long as each of at most 2^20 entries is below 2^38. */
+/* Sums of squares of at most 2^20 entries below 2^38 stay below 2^96. */
 static bool
-add_square(pe_i128 entry, pe_u128 *sum)
+add_square(int64_t entry, pe_u128 *sum)
 {
-	const pe_i128 limit = (pe_i128) 1 << 38;
+	const int64_t limit = INT64_C(1) << 38;
 
 	if (entry >= limit || entry <= -limit)
 		return false;
-	*sum += (pe_u128) (entry * entry);
+	*sum += (pe_u128) entry * (pe_u128) entry;
 	return true;
 }
 
@@ -110,14 +101,14 @@ pe_strategy_sensitivity_sq(const pe_strategy *strategy, int32_t max_rows, pe_u12
 {
 	pe_u128		largest = 1;
 	pe_u128		copies_sq = (pe_u128) max_rows * (pe_u128) max_rows;
-	pe_i128    *a;
+	int64_t    *a;
 	bool		fits = true;
 
 	if (max_rows < 1)
 		pe_bug("a unit has at least one row");
-	if (strategy->triangle != NULL || strategy->basis != NULL)
+	if (strategy->triangle != NULL)
 	{
-		if (largest_row_sum(strategy) >= 0x1p62)	/* times a count below 2^63 */
+		if (largest_row_sum(strategy) >= ROW_SUM_MAX)
 			return false;
 		a = pe_alloc(strategy->rows, sizeof(*a));
 		for (int32_t column = 0; column < strategy->columns && fits; column++)
@@ -138,6 +129,21 @@ pe_strategy_sensitivity_sq(const pe_strategy *strategy, int32_t max_rows, pe_u12
 	return true;
 }
 
+/* T b in place: column j of T needs b[j] alone, and changes what is above it. */
+static void
+multiply_triangle(const pe_strategy *strategy, pe_i128 *b)
+{
+	for (int32_t j = 0; strategy->triangle != NULL && j < strategy->rows; j++)
+	{
+		const int32_t *column = strategy->triangle + packed(0, j);
+		pe_i128		factor = b[j];
+
+		for (int32_t i = 0; i < j; i++)
+			b[i] += column[i] * factor;
+		b[j] = column[j] * factor;
+	}
+}
+
 void
 pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
 {
@@ -155,7 +161,7 @@ pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
 void
 pe_strategy_matrix(const pe_strategy *strategy, double *a)
 {
-	pe_i128    *column = pe_alloc(strategy->rows, sizeof(*column));
+	int64_t    *column = pe_alloc(strategy->rows, sizeof(*column));
 
 	for (int32_t j = 0; j < strategy->columns; j++)
 	{
@@ -278,7 +284,7 @@ header_is_sound(const header *h)
 		h->rows >= 1 && h->rows <= h->columns &&
 		(h->has_triangle == 0 || h->has_triangle == 1) &&
 		(h->has_basis == 0 || h->has_basis == 1) &&
-		(h->has_basis || h->rows == h->columns) &&
+		(h->has_basis ? h->has_triangle : h->rows == h->columns) &&
 		h->objective > 0 && h->lower_bound > 0;
 }
 
@@ -304,7 +310,7 @@ arrays_are_sound(const pe_strategy *strategy)
 	for (int32_t i = 0; strategy->triangle != NULL && i < strategy->rows; i++)
 		sound = sound && strategy->triangle[packed(i, i)] > 0;
 	pe_free(seen);
-	return sound && found == strategy->columns;
+	return sound && found == strategy->columns && largest_row_sum(strategy) < ROW_SUM_MAX;
 }
 
 pe_strategy_status

@@ -40,7 +40,7 @@ typedef struct pe_strategy
 	int32_t		columns;
 	int32_t		rows;
 	int32_t    *triangle;		/* T by columns, column j its first j + 1 entries; NULL: the identity */
-	int32_t    *basis;			/* B by rows, rows x columns; NULL: the identity */
+	int32_t    *basis;			/* B by rows, rows x columns; NULL: the identity; only with a triangle */
 
 	/* the certificate: expected squared error of all queries, weighted, for one unit of
 	 * noise variance and squared sensitivity */

@@ -65,21 +65,29 @@ key_text(const pe_strategy_key *key)
  * ------------------------------------------------------------------
  */
 
-/* The row (id, method, milliseconds, matrix) of the last result. */
-static void
-read_kept(pe_kept_strategy *found)
+/* Reads the one row (id, method, milliseconds, matrix) that a statement finds, if it finds one. */
+static bool
+read_kept(pe_statement *find, Datum *values, pe_kept_strategy *found)
 {
+	bytea	   *bytes = NULL;
+	pe_access	access;
 	bool		isnull;
-	bytea	   *bytes;
 
-	found->id = pe_access_int64(0, 1);
-	found->method = pe_access_text(0, 2);
-	found->milliseconds = DatumGetFloat8(pe_access_datum(0, 3, &isnull));
-	bytes = DatumGetByteaPP(pe_access_datum(0, 4, &isnull));
-	if (pe_strategy_read(&found->strategy, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)) != PE_STRATEGY_OK)
+	pe_access_begin(&access);
+	if (pe_access_read(find, values, NULL) == 1)
+	{
+		found->id = pe_access_int64(0, 1);
+		found->method = pe_access_text(0, 2);
+		found->milliseconds = DatumGetFloat8(pe_access_datum(0, 3, &isnull));
+		bytes = DatumGetByteaPP(pe_access_datum(0, 4, &isnull));
+	}
+	pe_access_end(&access);
+	/* outside: what is allocated in between is gone now */
+	if (bytes != NULL && pe_strategy_read(&found->strategy, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)) != PE_STRATEGY_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("strategy " INT64_FORMAT " is damaged", found->id)));
+	return bytes != NULL;
 }
 
 bool
@@ -91,15 +99,8 @@ pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strate
 	Datum		values[3] = {
 		PointerGetDatum(pe_request_hash(text)), CStringGetTextDatum(text), Float8GetDatum(accepted_gap)
 	};
-	pe_access	access;
-	bool		there;
 
-	pe_access_begin(&access);
-	there = pe_access_read(&find, values, NULL) == 1;
-	if (there)
-		read_kept(found);
-	pe_access_end(&access);
-	return there;
+	return read_kept(&find, values, found);
 }
 
 bool
@@ -107,15 +108,8 @@ pe_strategy_load_matrix(int64 id, pe_kept_strategy *found)
 {
 	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp.strategy WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
-	pe_access	access;
-	bool		there;
 
-	pe_access_begin(&access);
-	there = pe_access_read(&find, values, NULL) == 1;
-	if (there)
-		read_kept(found);
-	pe_access_end(&access);
-	return there;
+	return read_kept(&find, values, found);
 }
 
 /* The shape of a stored strategy: names if there are any, cells and ordered cells. */
