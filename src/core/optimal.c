@@ -150,6 +150,26 @@ make_columns(maker *m)
 		m->v = is_weighted(m->workload) ? weighted_gram(m) : m->gram;
 }
 
+/* Queries that share no cell: with a diagonal V nothing is better than to count each column. */
+static bool
+is_diagonal(const maker *m)
+{
+	for (int32_t j = 0; j < m->n; j++)
+		for (int32_t i = 0; i < j; i++)
+			if (m->v[(size_t) j * m->n + i] != 0)
+				return false;
+	return true;
+}
+
+static void
+measure_columns(maker *m)
+{
+	m->strategy->rows = m->n;
+	for (int32_t i = 0; i < m->n; i++)
+		m->strategy->objective += m->v[(size_t) i * m->n + i];
+	m->strategy->lower_bound = m->strategy->objective;
+}
+
 /* ------------------------------------------------------------------
  * Rounding
  * ------------------------------------------------------------------
@@ -382,12 +402,26 @@ factor_deficient(maker *m, const pe_optimum *optimum)
 	measure_everything(m, optimum);
 }
 
+static void
+optimise(maker *m)
+{
+	pe_optimum	optimum;
+
+	pe_optimum_solve(m->v, m->n, m->gap / 2, &optimum);	/* the other half is for the rounding */
+	m->strategy->iterations = optimum.iterations;
+	m->strategy->lower_bound = optimum.lower;
+	if (optimum.full)
+		factor_full(m, optimum.x);
+	else
+		factor_deficient(m, &optimum);
+	pe_optimum_free(&optimum);
+}
+
 pe_strategy_status
 pe_strategy_optimal(const pe_workload *workload, const pe_classes *classes, const bool *possible, double gap,
 					pe_strategy *strategy)
 {
 	maker		m = {.workload = workload, .classes = classes, .gap = gap, .strategy = strategy};
-	pe_optimum	optimum;
 
 	memset(strategy, 0, sizeof(*strategy));
 	strategy->classes = classes->cells;
@@ -400,14 +434,10 @@ pe_strategy_optimal(const pe_workload *workload, const pe_classes *classes, cons
 	make_columns(&m);
 	if (m.n == 0)
 		return PE_STRATEGY_EMPTY;
-	pe_optimum_solve(m.v, m.n, gap / 2, &optimum);	/* the other half is for the rounding */
-	strategy->iterations = optimum.iterations;
-	strategy->lower_bound = optimum.lower;
-	if (optimum.full)
-		factor_full(&m, optimum.x);
+	if (is_diagonal(&m))
+		measure_columns(&m);
 	else
-		factor_deficient(&m, &optimum);
-	pe_optimum_free(&optimum);
+		optimise(&m);
 	if (m.v != m.gram)
 		pe_free(m.v);
 	pe_free(m.gram);
