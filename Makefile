@@ -6,11 +6,11 @@ DATA       = sql/pg_epsilon--1.0.sql
 
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
-CORE       = domain names workload algebra predicate strategy reconstruct basis optimal
+CORE       = linalg optimum_eval optimum_hessian optimum domain names workload algebra predicate basis strategy optimal reconstruct
 MECHANISM  = bits lazy_exp gauss strip gaussian
 ACCOUNTING = zcdp filter mechanisms
 LEDGER     = shim settings access values registry budget strategies charge channel worker door
-API        = module arguments rows owner attribute question predicate label histogram release describe convert tally answers optimize
+API        = module arguments rows owner attribute question predicate label answers histogram release optimize describe convert tally
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
@@ -29,9 +29,13 @@ WERROR ?= -Werror
 
 OPT_FLAGS  = -O2 -g -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-after-statement
 
+# OpenBLAS and LAPACKE.  Where a distribution keeps their headers apart, that directory is searched.
+BLAS_LIBS  ?= -llapacke -lopenblas
+BLAS_FLAGS ?= $(addprefix -isystem ,$(firstword $(wildcard /usr/include/openblas)) $(firstword $(wildcard /usr/include/lapacke)))
+
 # Floors 0 to 2 are plain C11 and never see PostgreSQL's headers or flags.  Their symbols
 # are hidden: the server loads every module into one global name space.
-PURE_FLAGS = -std=c11 $(OPT_FLAGS) -fPIC -fvisibility=hidden -fstack-protector-strong -Isrc
+PURE_FLAGS = -std=c11 $(OPT_FLAGS) -fPIC -fvisibility=hidden -fstack-protector-strong -Isrc $(BLAS_FLAGS)
 
 # Floors 3 and 4: gnu11, not c11, because the server's headers use the keyword typeof
 # (copyObject in nodes/nodes.h), which strict c11 does not have.
@@ -39,7 +43,7 @@ PG_FLOOR_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare
 
 # Unit tests and benchmarks: floors 0 to 2 and test/unit/shim.c, no server.
 # cmocka 2 has new names for some assertions, which cmocka 1 does not know.
-TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit
+TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
 SANITIZE   = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # ---- Derived ----
@@ -62,7 +66,7 @@ TAP_TESTS    = $(if $(wildcard test/t/*.pl),1)
 PROVE_TESTS  = test/t/*.pl
 ISOLATION_OPTS = --inputdir=test/isolation --outputdir=output_iso
 
-SHLIB_LINK  += -lm
+SHLIB_LINK  += $(BLAS_LIBS) -lm
 # Our own references stay in our own module, whatever other modules export.
 ifeq ($(shell uname -s),Linux)
 SHLIB_LINK  += -Wl,-Bsymbolic
@@ -139,19 +143,22 @@ LINK_TEST = $(PURE_CC) $(TEST_FLAGS)
 
 $(UNIT_TESTS): build/unit/%: test/unit/%.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
-	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a -lcmocka -lm
+	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a -lcmocka $(BLAS_LIBS) -lm
 
 $(UNIT_SAN): build/unit-san/%: test/unit/%.c $(UNIT_SHIM) build/libpure-san.a build/flags.san
 	@mkdir -p $(@D)
-	$(LINK_TEST) $(SANITIZE) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure-san.a -lcmocka -lm
+	$(LINK_TEST) $(SANITIZE) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure-san.a -lcmocka $(BLAS_LIBS) -lm
 
 $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
-	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a -lm
+	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
 # The sampler is measured with the server's own random source, if there are headers for it.
 BENCH_SHIM = $(UNIT_SHIM)
 build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include openssl/rand.h /dev/null >/dev/null 2>&1 && echo yes),-DPE_BENCH_OPENSSL -lcrypto,$(UNIT_SHIM))
+
+# Memory is measured by standing between the solver and the shim.
+build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS)))
 

@@ -6,8 +6,16 @@
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "core/mem.h"
+#include "ledger/shim.h"
+
+/* Between two messages about the same operation, and before the first one. */
+#define QUIET_MILLISECONDS 2000
+
+/* When the operation began, or when it was last heard of; 0: there is none. */
+static TimestampTz heard_of = 0;
 
 void *
 pe_alloc(size_t count, size_t size)
@@ -38,6 +46,23 @@ void
 pe_poll(void)
 {
 	CHECK_FOR_INTERRUPTS();
+}
+
+void
+pe_progress_begin(void)
+{
+	heard_of = GetCurrentTimestamp();
+}
+
+void
+pe_progress(const char *what, int step, double gap)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (heard_of == 0 || !TimestampDifferenceExceeds(heard_of, now, QUIET_MILLISECONDS))
+		return;
+	heard_of = now;
+	ereport(NOTICE, (errmsg("%s: evaluation %d, gap %.0e", what, step, gap)));
 }
 
 void

@@ -18,6 +18,7 @@ static bool seeded = false;
 static uint64_t state;
 static jmp_buf *bug_expected = NULL;
 static uint64_t polls = 0;
+static uint64_t steps = 0;
 
 void
 pe_test_seed(uint64_t seed)
@@ -54,6 +55,12 @@ pe_test_polls(void)
 	return polls;
 }
 
+uint64_t
+pe_test_steps(void)
+{
+	return steps;
+}
+
 void *
 pe_alloc(size_t count, size_t size)
 {
@@ -81,6 +88,12 @@ void
 pe_poll(void)
 {
 	polls++;
+}
+
+void
+pe_progress(const char *what, int step, double gap)
+{
+	steps++;
 }
 
 /* Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 */

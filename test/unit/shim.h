@@ -23,4 +23,7 @@ extern bool pe_test_is_bug(void (*body) (void *arg), void *arg);
 /* How often pe_poll was called. */
 extern uint64_t pe_test_polls(void);
 
+/* How often pe_progress was called. */
+extern uint64_t pe_test_steps(void);
+
 #endif
