@@ -16,7 +16,7 @@ API        = module arguments rows owner attribute question predicate label answ
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
-REGRESS    = install owner attributes budgets histogram exact predicate quote errors views
+REGRESS    = install owner attributes budgets histogram exact predicate workload optimize quote errors views
 ISOLATION  = owner_changes replay register
 
 # Programs of check-long besides test/t_long/*.pl: each prints TAP.
