@@ -135,6 +135,13 @@ SELECT predicate FROM dp.releases ORDER BY release DESC LIMIT 1;
 SELECT replay FROM dp.quote('p', 'one', rho => 0.25, predicate => (SELECT predicate FROM dp.releases ORDER BY release DESC LIMIT 1));
 SELECT max(release) AS release FROM dp.releases \gset
 SELECT cell, stderr > 0 AS noisy FROM dp.cells(:release);
+-- a paid answer is read again even in the transaction that bumps the version
+SET SESSION AUTHORIZATION regress_curator;
+SELECT max(release) AS own FROM dp.releases WHERE predicate = 'smokes' \gset
+BEGIN;
+SELECT dp.new_version('p');
+SELECT count(*) FROM dp.cells(:own);
+ROLLBACK;
 -- another budget pays for the same answer, and may then read it
 SET SESSION AUTHORIZATION regress_bob;
 SELECT release = :first AS same FROM dp.histogram('p', 'one', rho => 0.5, predicate => $$sex = 'f' AND (age < 30 OR smokes)$$);

@@ -239,7 +239,6 @@ pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns,
 				 errmsg("the predicate is longer than %d bytes", PREDICATE_SIZE)));
 	if (!pe_predicate_parse(text, &source, predicate, &error))
 		raise_error(text, &error);
-	pe_dataset_check_committed(dataset);	/* of the columns that were loaded now */
 	*count = r.count;
 	return predicate;
 }

@@ -93,6 +93,7 @@ parse_predicate(FunctionCallInfo fcinfo, pe_histogram *h)
 		return;
 	h->columns = repalloc(h->columns, PE_MAX_ATTRIBUTES * sizeof(*h->columns));
 	h->selection = pe_predicate_argument(h->dataset, text_to_cstring(PG_GETARG_TEXT_PP(ARG_PREDICATE)), h->columns, &count);
+	pe_dataset_check_committed(h->dataset);	/* for the columns that were loaded now */
 	h->predicate = h->selection->canonical;
 	h->watched = count - h->attributes;
 }

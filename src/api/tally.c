@@ -110,7 +110,7 @@ first_row(FunctionCallInfo fcinfo)
 	return state;
 }
 
-static int32
+static pg_attribute_always_inline int32
 coordinate_of_row(FunctionCallInfo fcinfo, const tally *state, int a)
 {
 	const pe_attribute *attribute = &state->domain.attribute[a];
@@ -137,8 +137,11 @@ cell_of_row(FunctionCallInfo fcinfo, const tally *state)
 	return cell;
 }
 
-/* The same under a predicate: a row that it does not select is dropped. */
-static int32
+/*
+ * The same under a predicate: a row that it does not select is dropped.  On its
+ * own, so that a scan without one does not pay for its frame.
+ */
+static pg_noinline int32
 cell_of_selected_row(FunctionCallInfo fcinfo, const tally *state)
 {
 	int32		coordinate[PE_MAX_ATTRIBUTES];

@@ -361,6 +361,7 @@ add_leaf(parser *p, const pe_predicate_attribute *attribute, size_t position)
 	int32_t		cells = pe_attribute_cells(attribute->domain);
 	pe_predicate_leaf *leaf;
 
+	pe_poll();
 	if ((size_t) cells > PE_PREDICATE_TABLES - p->tables)
 	{
 		fail(p, PE_PREDICATE_TOO_LARGE, position, "predicate has too many tests of attributes with many cells");

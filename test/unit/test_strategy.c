@@ -199,6 +199,42 @@ test_of_workload(void **state)
 	pe_domain_free(&domain);
 }
 
+/* Cells that a predicate rules out: empty columns, and the same sensitivity as long as one is left. */
+static void
+test_possible(void **state)
+{
+	pe_domain	domain;
+	pe_workload workload;
+	pe_strategy strategy;
+	pe_u128		sensitivity_sq;
+	bool		possible[12] = {false, true, true, false, false, true, false, true, false, false, true, false};
+	int64_t		x[12];
+	pe_i128		y[4];
+	int64_t		sum[4] = {0};
+
+	(void) state;
+	make_domain(&domain, 2, (int[]) {3, 4});
+	parse("identity(b)", 2, &workload);
+	pe_strategy_of_workload(&workload, &domain, possible, &strategy);
+	assert_int_equal(strategy.rows, 4);
+	assert_int_equal(strategy.columns, 12);
+	for (int cell = 0; cell < 12; cell++)
+	{
+		assert_int_equal(strategy.start[cell + 1] - strategy.start[cell], possible[cell]);
+		x[cell] = cell + 1;
+		if (possible[cell])
+			sum[cell % 4] += cell + 1;
+	}
+	pe_strategy_apply(&strategy, x, y);
+	for (int row = 0; row < 4; row++)
+		assert_true(y[row] == sum[row]);
+	assert_true(pe_strategy_sensitivity_sq(&strategy, 1, &sensitivity_sq));
+	assert_true(equal(sensitivity_sq, 1));
+	pe_strategy_free(&strategy);
+	pe_free(workload.canonical);
+	pe_domain_free(&domain);
+}
+
 static void
 test_memory(void **state)
 {
@@ -570,6 +606,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_of_workload),
+		cmocka_unit_test(test_possible),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_apply),
 		cmocka_unit_test(test_apply_workload),
