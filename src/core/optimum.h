@@ -31,8 +31,13 @@
 #define PE_OPTIMUM_CELLS 4096
 
 /*
- * What is proved is lower <= F* <= upper: both bounds contain an allowance for
- * rounding, so upper is F(X) and up to a few 1e-8 of it more.
+ * What is certified is lower <= F* <= upper.  Both bounds contain an allowance
+ * for rounding: sums of n products, and with them eigenvalues relative to the
+ * largest, are taken to be wrong by min(n, 4 sqrt n) eps, which is what rounding
+ * does except with negligible probability (Higham, Mary, "A New Approach to
+ * Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019).  So
+ * upper is F(X) and a little more: ordinarily less than 1e-7 of it, for a badly
+ * scaled V up to about 1e-6.
  *
  * Where V is not of full rank (pivots below 1e-12 of the largest diagonal entry
  * count as zero), upper is tr(R'R X^+) for the part R'R of V that was kept, and

@@ -172,6 +172,7 @@ pe_dual_init(pe_dual *dual, const double *v, int32_t n, bool split)
 	dual->n = n;
 	dual->order = split ? (n + 1) / 2 : n;
 	dual->blocks = split ? 2 : 1;
+	dual->rounding = fmin(n, 4.0 * sqrt(n)) * DBL_EPSILON;
 	for (int32_t b = 0; b < dual->blocks; b++)
 		init_block(dual, b, v, split);
 	dual->copies = numbers((size_t) dual->order);
@@ -301,7 +302,7 @@ factored_spectrum(pe_dual *dual, pe_dual_block *block)
 static double
 eigenvalue_error(const pe_dual *dual, double largest)
 {
-	return dual->n * DBL_EPSILON * largest;
+	return dual->rounding * largest;
 }
 
 /*
@@ -355,7 +356,7 @@ measured_trace(pe_dual *dual, const pe_dual_block *block, double largest)
 
 /*
  * What V - R'R can add to F where V is of full rank: its entries are at most
- * n eps sqrt(V_ii V_jj), so tr((V - R'R) X^-1) is at most n eps
+ * rounding sqrt(V_ii V_jj), so tr((V - R'R) X^-1) is at most rounding
  * (sum sqrt(V_ii (X^-1)_ii))^2, X = Y^-.5 U diag(s) U' Y^-.5.
  */
 static double
@@ -375,7 +376,7 @@ factorisation_error(const pe_dual *dual, const pe_dual_block *block)
 		}
 		sum += sqrt(block->v[i + (size_t) i * (size_t) block->size] * dual->y[i] * z);
 	}
-	return dual->n * DBL_EPSILON * sum * sum;
+	return dual->rounding * sum * sum;
 }
 
 /*
@@ -408,7 +409,7 @@ factored_roots(pe_dual *dual, pe_dual_block *block)
 	if (lower < sum * (1.0 - WORTH_MEASURING))
 		lower = fmax(lower, measured_trace(dual, block, sqrt(largest)));
 	dual->trace_lower += lower;
-	dual->slack += dual->n * DBL_EPSILON * sum;
+	dual->slack += dual->rounding * sum;
 	if (dual->rank == dual->n)
 		dual->slack += factorisation_error(dual, block);
 }
@@ -530,8 +531,8 @@ normalised_block(pe_dual *dual, const pe_dual_block *block, double *size)
 }
 
 /*
- * The error of U's orthogonality costs n eps T, that of Z and of the sum n eps
- * times the size of their terms; the eigenvalues' error does not enter, for V
+ * The error of U's orthogonality costs rounding T, that of Z and of the sum
+ * rounding times the size of their terms; the eigenvalues' error does not enter, for V
  * is used itself.
  */
 double
@@ -549,5 +550,5 @@ pe_dual_normalised(pe_dual *dual)
 		sum += normalised_block(dual, &dual->block[b], &size);
 		rounding += size * size;
 	}
-	return sum + dual->n * DBL_EPSILON * rounding;
+	return sum + dual->rounding * rounding;
 }

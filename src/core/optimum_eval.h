@@ -42,6 +42,7 @@ typedef struct pe_dual
 	int32_t		n;
 	int32_t		order;			/* length of y: n, or (n + 1) / 2 if split */
 	int32_t		rank;			/* of V */
+	double		rounding;		/* relative error of a sum of n products, see optimum.h */
 	double		tolerance;		/* pivots up to this count as zero */
 	bool		direct;			/* V is of full rank and used itself, not through row factors */
 	int32_t		blocks;
