@@ -19,6 +19,10 @@ API        = module arguments rows owner attribute question predicate label answ
 REGRESS    = install owner attributes budgets histogram exact predicate workload optimize quote errors views
 ISOLATION  = owner_changes replay register
 
+# What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, its seeds test/fuzz/corpus/<name>/*
+# (those called *.hex are written in hexadecimal) and, if there is one, test/fuzz/<name>.dict.
+FUZZ       = workload domain
+
 # Programs of check-long besides test/t_long/*.pl: each prints TAP.
 LONG       = scripts/mutate.sh
 
@@ -46,6 +50,11 @@ PG_FLOOR_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare
 TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
 SANITIZE   = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
+# Fuzzing needs clang, for its libFuzzer.  Warnings are the other compiler's matter.
+FUZZ_CC       ?= clang
+FUZZ_SANITIZE  = -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_FLAGS     = -std=gnu11 -O1 -g -ffp-contract=off -Isrc -Itest/unit $(BLAS_FLAGS)
+
 # ---- Derived ----
 
 PURE_SRCS = $(CORE:%=src/core/%.c) $(MECHANISM:%=src/mechanism/%.c) $(ACCOUNTING:%=src/accounting/%.c)
@@ -59,6 +68,8 @@ UNIT_SRCS   = $(sort $(wildcard test/unit/test_*.c))
 UNIT_SHIM   = $(wildcard test/unit/shim.c)
 UNIT_TESTS  = $(UNIT_SRCS:test/unit/%.c=build/unit/%)
 UNIT_SAN    = $(UNIT_SRCS:test/unit/%.c=build/unit-san/%)
+FUZZ_OBJS   = $(PURE_SRCS:%.c=build/fuzz/obj/%.o) $(UNIT_SHIM:%.c=build/fuzz/obj/%.o)
+FUZZ_BINS   = $(FUZZ:%=build/fuzz/fuzz_%)
 BENCH_SRCS  = $(sort $(wildcard test/bench/bench_*.c))
 BENCH_BINS  = $(BENCH_SRCS:test/bench/%.c=build/bench/%)
 
@@ -85,8 +96,8 @@ endif
 
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
-OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate demo demo-stop bench \
-	unit-binaries unit-san-binaries bench-binaries clean-private
+OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench \
+	unit-binaries unit-san-binaries bench-binaries fuzz-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
 .DEFAULT_GOAL := all
@@ -108,9 +119,10 @@ endif
 
 # ---- Objects.  A change of flags or of PostgreSQL rebuilds; -MMD tracks the headers. ----
 
-FLAG_FILES = build/flags.pure build/flags.san build/flags.pg
+FLAG_FILES = build/flags.pure build/flags.san build/flags.pg build/flags.fuzz
 build/flags.pure: FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(TEST_FLAGS)
 build/flags.san:  FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(TEST_FLAGS) $(SANITIZE)
+build/flags.fuzz: FLAGS_NOW = $(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SANITIZE)
 build/flags.pg:   FLAGS_NOW = $(VERSION) $(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS)
 
 .PHONY: FORCE
@@ -153,6 +165,18 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 	@mkdir -p $(@D)
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
+$(FUZZ_OBJS): build/fuzz/obj/%.o: %.c build/flags.fuzz
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SANITIZE:-fsanitize=fuzzer,%=-fsanitize=fuzzer-no-link,%) -MMD -MP -c -o $@ $<
+
+build/fuzz/libpure.a: $(FUZZ_OBJS)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(FUZZ_BINS): build/fuzz/%: test/fuzz/%.c build/fuzz/libpure.a build/flags.fuzz
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SANITIZE) -MMD -MP -MT $@ -MF $@.d -o $@ $< build/fuzz/libpure.a $(BLAS_LIBS) -lm
+
 # The sampler is measured with the server's own random source, if there are headers for it.
 BENCH_SHIM = $(UNIT_SHIM)
 build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include openssl/rand.h /dev/null >/dev/null 2>&1 && echo yes),-DPE_BENCH_OPENSSL -lcrypto,$(UNIT_SHIM))
@@ -160,12 +184,14 @@ build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include
 # Memory is measured by standing between the solver and the shim.
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
--include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS)))
+-include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(FUZZ_OBJS:.o=.d) \
+	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(FUZZ_BINS)))
 
-.PHONY: unit-binaries unit-san-binaries bench-binaries
+.PHONY: unit-binaries unit-san-binaries bench-binaries fuzz-binaries
 unit-binaries: $(UNIT_TESTS)
 unit-san-binaries: $(UNIT_SAN)
 bench-binaries: $(BENCH_BINS)
+fuzz-binaries: $(FUZZ_BINS)
 
 # ---- Targets for people ----
 
@@ -176,9 +202,10 @@ help:
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind and the long runs"
+	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer and the long runs"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
+	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
@@ -193,7 +220,7 @@ deps:
 deps-build:
 	@scripts/deps.sh build
 
-export REGRESS ISOLATION LONG PURE_SRCS PG_SRCS ONLY TESTS JOBS
+export REGRESS ISOLATION LONG FUZZ FUZZ_SECONDS PURE_SRCS PG_SRCS ONLY TESTS JOBS
 
 ifneq ($(filter check,$(MAKECMDGOALS)),)
 .PHONY: check
@@ -216,6 +243,11 @@ endif
 .PHONY: mutate
 mutate: deps
 	@scripts/mutate.sh
+
+.PHONY: fuzz
+fuzz:
+	@scripts/deps.sh fuzz
+	@scripts/fuzz.sh
 
 check-layers:
 	@scripts/check_layers.sh

@@ -5,9 +5,10 @@
 #
 #   scripts/check.sh [long]
 #
-#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap valgrind long
-#   TESTS="name ..."     these unit, regress, isolation and TAP tests only
+#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap valgrind fuzz long
+#   TESTS="name ..."     these unit, regress, isolation and TAP tests and fuzzers only
 #   JOBS=n               unit and TAP tests at the same time (default: processors, at most 4)
+#   FUZZ_SECONDS=n       seconds for each fuzzer of the long run (default: 60)
 #   TEST_TIMEOUT=n       seconds that one unit or TAP test or one pg_regress run may take
 #
 # Unit tests that find PG_EPSILON_QUICK set run under valgrind and may take fewer samples.
@@ -19,6 +20,7 @@ TESTS=${TESTS:-}
 REGRESS=${REGRESS:-}
 ISOLATION=${ISOLATION:-}
 LONG=${LONG:-}
+FUZZ=${FUZZ:-}
 cpus=$(nproc 2>/dev/null || echo 2)
 JOBS=${JOBS:-$((cpus > 4 ? 4 : cpus))}
 TEST_TIMEOUT=${TEST_TIMEOUT:-420}
@@ -312,6 +314,22 @@ run_long() {
 	as_user env HOME="$RUN_DIR/home" TMPDIR=/tmp PG_EPSILON_ROOT="$VIEW" PG_EPSILON_OUT="$RUN_DIR/long" timeout --kill-after=20 "$LONG_TIMEOUT" "$1"
 }
 
+# ---- fuzzers: a minute each, with clang if it can be had; else the suite says that it was skipped ----
+
+fuzz_suite() {
+	local log=$RUN_DIR/log/fuzz.log names
+	# shellcheck disable=SC2086
+	names=$(selected $FUZZ)
+	if [ -z "$names" ]; then
+		suite_empty "none of the fuzzers is among TESTS"
+		return
+	fi
+	scripts/deps.sh fuzz || echo "Without clang there is no fuzzing; going on."
+	FUZZ=$(xargs <<<"$names") FUZZ_SECONDS=${FUZZ_SECONDS:-60} JOBS=$JOBS scripts/fuzz.sh >"$log" 2>&1 </dev/null
+	one_tap "$log" fuzz $? $((SECONDS - SUITE_START))
+	suite_end
+}
+
 # ---- the run ----
 
 echo "== build"
@@ -364,6 +382,7 @@ fi
 
 if [ "$MODE" = long ]; then
 	suite valgrind && unit_suite unit-binaries run_unit_valgrind
+	suite fuzz && fuzz_suite
 	if suite long; then
 		if ! compgen -G "test/t_long/*.pl" >/dev/null && [ -z "$LONG" ]; then
 			suite_empty "test/t_long/*.pl: there are none, and LONG lists no program"

@@ -132,7 +132,7 @@ make_list() {
 
 check_lists() {
 	[ -f Makefile ] || return
-	local regress isolation f n listed
+	local regress isolation fuzz f n listed
 	# shellcheck disable=SC2046
 	unlisted "$(make_list PURE_SRCS) $(make_list PG_SRCS)" $(find src -name '*.c' 2>/dev/null | LC_ALL=C sort)
 	regress=" $(make_list REGRESS) "
@@ -153,6 +153,21 @@ check_lists() {
 	done
 	for n in $isolation; do
 		[ -f "test/isolation/specs/$n.spec" ] || echo "ISOLATION: $n has no test/isolation/specs/$n.spec"
+	done
+	fuzz=$(make_list FUZZ)
+	listed=
+	for n in $fuzz; do
+		listed+=" test/fuzz/fuzz_$n.c"
+	done
+	# shellcheck disable=SC2046
+	unlisted "$listed" $(find test/fuzz -name '*.c' 2>/dev/null | LC_ALL=C sort)
+	for n in $fuzz; do
+		compgen -G "test/fuzz/corpus/$n/*" >/dev/null || echo "FUZZ: $n has no seeds in test/fuzz/corpus/$n"
+	done
+	for f in test/fuzz/corpus/* test/fuzz/*.dict; do
+		[ -e "$f" ] || continue
+		n=$(basename "$f" .dict)
+		[[ " $fuzz " == *" $n "* ]] || echo "$f: there is no $n in FUZZ"
 	done
 }
 
@@ -234,6 +249,10 @@ self_test() {
 	plant lists src/core/new.c 'int x;'
 	plant lists sql/two.sql 'select 2;'
 	plant lists test/isolation/specs/three.spec 'session s1'
+	plant lists test/fuzz/fuzz_four.c 'int x;'
+	plant lists test/fuzz/corpus/five/1 'seed'
+	plant lists test/fuzz/six.dict '"word"'
+	plant lists Makefile $'PURE_SRCS = src/core/a.c\nPG_SRCS = src/api/d.c\nREGRESS = one\nISOLATION =\nFUZZ = gone'
 	plant lists Makefile $'PURE_SRCS = src/core/a.c src/core/gone.c\nPG_SRCS = src/api/d.c\nREGRESS = one\nISOLATION ='
 	rm -rf "$TMP"
 	trap - EXIT

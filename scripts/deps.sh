@@ -3,6 +3,7 @@
 #
 #   scripts/deps.sh build    compiler, make, PostgreSQL server and headers, BLAS, LAPACKE
 #   scripts/deps.sh [test]   the same, and cmocka, IPC::Run, prove, valgrind
+#   scripts/deps.sh fuzz     make, BLAS, LAPACKE, and clang with the run-time library of its fuzzer and sanitizers
 #
 # PG_CONFIG=/path/to/pg_config chooses a PostgreSQL.  Nothing is installed when
 # nothing is missing.  Debian's postgresql packages create and start a cluster
@@ -13,9 +14,9 @@ cd "$(dirname "$0")/.." || exit 1
 
 what=${1:-test}
 case $what in
-build | test) ;;
+build | test | fuzz) ;;
 *)
-	echo "usage: scripts/deps.sh [build | test]" >&2
+	echo "usage: scripts/deps.sh [build | test | fuzz]" >&2
 	exit 2
 	;;
 esac
@@ -58,17 +59,7 @@ apt_major() {
 	echo 15
 }
 
-find_missing() {
-	missing=()
-	packages=()
-	local major
-	{ command -v gcc || command -v cc; } >/dev/null || need "a C compiler" gcc libc6-dev
-	[ -f /usr/include/stdio.h ] || need "the C library headers" libc6-dev
-	command -v make >/dev/null || need "make" make
-	if ! scripts/pg_config.sh >/dev/null 2>&1; then
-		major=$(apt_major)
-		need "a PostgreSQL server (15 to 18) with server headers" "postgresql-$major" "postgresql-server-dev-$major"
-	fi
+find_blas() {
 	# Debian keeps the serial OpenBLAS beside the threaded ones; elsewhere any OpenBLAS must do.
 	local elsewhere=no
 	[ -f /etc/debian_version ] || elsewhere=yes
@@ -77,12 +68,54 @@ find_missing() {
 	have_lib 'openblas-serial/libopenblas.so' || { [ $elsewhere = yes ] && have_lib 'libopenblas*.so'; } ||
 		need "OpenBLAS, serial, development files" libopenblas-serial-dev
 	have_header lapacke.h || need "LAPACKE" liblapacke-dev
+}
+
+# The packages of clang and of the run-time library that belongs to it.  Before LLVM 14 that was
+# in libclang-common.
+clang_packages() {
+	local major
+	major=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\).*/\1/p' | head -n 1)
+	echo clang
+	if apt-cache show "libclang-rt-${major:-0}-dev" >/dev/null 2>&1; then
+		echo "libclang-rt-$major-dev"
+	elif [ -n "$major" ]; then
+		echo "libclang-common-$major-dev"
+	fi
+}
+
+find_missing() {
+	missing=()
+	packages=()
+	local major
+	if [ "$what" = fuzz ]; then
+		command -v make >/dev/null || need "make" make
+		find_blas
+		# shellcheck disable=SC2046
+		scripts/fuzz.sh possible || need "clang and the run-time library of its fuzzer" libc6-dev $(clang_packages)
+		return
+	fi
+	{ command -v gcc || command -v cc; } >/dev/null || need "a C compiler" gcc libc6-dev
+	[ -f /usr/include/stdio.h ] || need "the C library headers" libc6-dev
+	command -v make >/dev/null || need "make" make
+	if ! scripts/pg_config.sh >/dev/null 2>&1; then
+		major=$(apt_major)
+		need "a PostgreSQL server (15 to 18) with server headers" "postgresql-$major" "postgresql-server-dev-$major"
+	fi
+	find_blas
 	if [ "$what" = test ]; then
 		have_header cmocka.h || need "cmocka" libcmocka-dev
 		command -v prove >/dev/null || need "prove" perl
 		perl -MIPC::Run -e 1 2>/dev/null || need "the Perl module IPC::Run" libipc-run-perl
 		perl -MTest::More -e 1 2>/dev/null || need "the Perl module Test::More" perl
 		command -v valgrind >/dev/null || need "valgrind" valgrind
+	fi
+}
+
+complete() {
+	if [ "$what" = fuzz ]; then
+		echo "dependencies: complete ($("${FUZZ_CC:-clang}" --version | head -n 1))"
+	else
+		echo "dependencies: complete ($("$(scripts/pg_config.sh)" --version))"
 	fi
 }
 
@@ -93,14 +126,14 @@ say_missing() {
 	done
 }
 
-if [ -n "${PG_CONFIG:-}" ] && ! scripts/pg_config.sh >/dev/null; then
+if [ "$what" != fuzz ] && [ -n "${PG_CONFIG:-}" ] && ! scripts/pg_config.sh >/dev/null; then
 	echo "Correct PG_CONFIG, or unset it and let this script look for a PostgreSQL." >&2
 	exit 1
 fi
 
 find_missing
 if [ ${#missing[@]} -eq 0 ]; then
-	echo "dependencies: complete ($("$(scripts/pg_config.sh)" --version))"
+	complete
 	exit 0
 fi
 
@@ -146,7 +179,8 @@ fi
 find_missing
 if [ ${#missing[@]} -gt 0 ]; then
 	say_missing >&2
-	echo "The packages were installed, but the above is still not found. Set PG_CONFIG if PostgreSQL is at an unusual place." >&2
+	echo "The packages were installed, but the above is still not found." >&2
+	[ "$what" = fuzz ] || echo "Set PG_CONFIG if PostgreSQL is at an unusual place." >&2
 	exit 1
 fi
-echo "dependencies: complete ($("$(scripts/pg_config.sh)" --version))"
+complete

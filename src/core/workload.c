@@ -8,6 +8,7 @@
 #include "core/workload.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,13 @@
 #define WEIGHT_MIN 1e-3
 #define WEIGHT_MAX 1e3
 
+/* Weights multiplied may miss a limit by rounding, and in another order not. */
+#define WEIGHT_SLACK 1e-9
+
 struct pe_chunk
 {
 	struct pe_chunk *next;
+	struct pe_chunk *previous;
 	int64_t		data[];
 };
 
@@ -68,12 +73,38 @@ typedef struct piece
 static void *
 keep(parser *p, size_t count, size_t size)
 {
-	size_t		words = count * size / sizeof(int64_t) + 1;
-	struct pe_chunk *chunk = pe_alloc(words + 1, sizeof(int64_t));
+	struct pe_chunk *chunk = pe_alloc(1, sizeof(struct pe_chunk) + count * size);
 
 	chunk->next = p->workload->chunks;
+	if (chunk->next != NULL)
+		chunk->next->previous = chunk;
 	p->workload->chunks = chunk;
 	return chunk->data;
+}
+
+/* Frees what keep gave before the workload is. */
+static void
+release(parser *p, void *data)
+{
+	struct pe_chunk *chunk = (struct pe_chunk *) ((char *) data - offsetof(struct pe_chunk, data));
+
+	if (chunk->next != NULL)
+		chunk->next->previous = chunk->previous;
+	if (chunk->previous != NULL)
+		chunk->previous->next = chunk->next;
+	else
+		p->workload->chunks = chunk->next;
+	pe_free(chunk);
+}
+
+/* Without this a short text of many products would take gigabytes. */
+static void
+release_terms(parser *p, pe_term *term, int32_t terms)
+{
+	for (int32_t t = 0; t < terms; t++)
+		release(p, term[t].factor);
+	if (terms > 0)
+		release(p, term);
 }
 
 static bool __attribute__((format(printf, 4, 5)))
@@ -186,7 +217,8 @@ reserve_canonical(parser *p, size_t more)
 	while (p->canonical_size + more + 1 > room)
 		room = 2 * room + 64;
 	larger = pe_alloc(room, 1);
-	memcpy(larger, p->workload->canonical, p->canonical_size);
+	if (p->canonical_size > 0)
+		memcpy(larger, p->workload->canonical, p->canonical_size);
 	pe_free(p->workload->canonical);
 	p->workload->canonical = larger;
 	p->canonical_room = room;
@@ -587,6 +619,7 @@ read_ranges(parser *p, pe_factor *factor)
 {
 	int32_t    *list = NULL;
 	int32_t		count = 0;
+	int32_t		ordered = p->workload->shape.ordered[factor->attribute];
 	const char *separator = "; ";
 
 	if (!expect(p, ';', "\";\" and ranges of cells"))
@@ -603,9 +636,9 @@ read_ranges(parser *p, pe_factor *factor)
 			return false;
 		if (from > to)
 			return fail(p, PE_WORKLOAD_INVALID, start, "a range goes from its first cell to its last");
-		if (!p->collecting && to >= p->workload->shape.ordered[factor->attribute])
+		if (!p->collecting && ordered > 0 && to >= ordered)
 			return fail(p, PE_WORKLOAD_INVALID, start, "range %d-%d is beyond the last cell, %d",
-						from, to, p->workload->shape.ordered[factor->attribute] - 1);
+						from, to, ordered - 1);
 		push(p, &list, &count, from);
 		push(p, &list, &count, to);
 		append_canonical(p, separator);
@@ -675,7 +708,11 @@ read_rows(parser *p, pe_factor *factor)
 	return expect(p, '}', "\",\" or \"}\"");
 }
 
-/* The attribute of a matrix that does not say it: all cells, or the one at its place. */
+/*
+ * The attribute of a matrix that does not say it: all cells, or the one at its
+ * place.  Beside attributes of one cell these are the same queries, and the one
+ * at its place may stand in a product.
+ */
 static bool
 place_matrix(parser *p, pe_factor *factor, int place, piece *made)
 {
@@ -687,7 +724,8 @@ place_matrix(parser *p, pe_factor *factor, int place, piece *made)
 			p->lone_columns[place] = factor->cells;
 		return true;
 	}
-	if (place == 0 && shape->attributes > 1 && factor->cells == pe_shape_cells(shape))
+	if (place == 0 && shape->attributes > 1 &&
+		factor->cells != shape->cells[0] && factor->cells == pe_shape_cells(shape))
 	{
 		factor->attribute = PE_ALL_CELLS;
 		made->whole = true;
@@ -921,7 +959,11 @@ read_factor(parser *p, pe_constructor constructor, int place, piece *made)
 		return false;
 	made->places = 1;
 	if (p->collecting)
+	{
+		release_terms(p, made->term, made->terms);
+		made->terms = 0;
 		return true;
+	}
 	if (factor->attribute != PE_ALL_CELLS && !size_factor(p, factor))
 		return false;
 	made->queries = factor->queries;
@@ -990,13 +1032,23 @@ check_disjoint(parser *p, const pe_term *left, const pe_term *right)
 	return true;
 }
 
+/* Multiplies the weight of a term. */
+static bool
+weigh(parser *p, pe_term *term, double weight, size_t position)
+{
+	term->weight *= weight;
+	if (term->weight >= WEIGHT_MIN * (1 - WEIGHT_SLACK) && term->weight <= WEIGHT_MAX * (1 + WEIGHT_SLACK))
+		return true;
+	return fail(p, PE_WORKLOAD_INVALID, position, "weights multiplied must be from %g to %g", WEIGHT_MIN, WEIGHT_MAX);
+}
+
 /* The product of two terms; the queries of right run fastest, of which its union has so many. */
 static bool
 multiply_terms(parser *p, const pe_term *left, const pe_term *right, int64_t right_queries, pe_term *made)
 {
 	if (!check_disjoint(p, left, right))
 		return false;
-	made->weight = left->weight * right->weight;
+	made->weight = left->weight;
 	made->largest = left->largest * right->largest;
 	made->first = left->first * right_queries + right->first;
 	made->queries = left->queries * right->queries;
@@ -1006,7 +1058,7 @@ multiply_terms(parser *p, const pe_term *left, const pe_term *right, int64_t rig
 	for (int f = 0; f < left->factors; f++)
 		made->factor[f].stride *= right_queries;
 	memcpy(made->factor + left->factors, right->factor, right->factors * sizeof(pe_factor));
-	return true;
+	return weigh(p, made, right->weight, right->factor->position);
 }
 
 static bool
@@ -1031,6 +1083,8 @@ multiply(parser *p, piece *left, const piece *right)
 		for (int32_t r = 0; r < right->terms; r++)
 			if (!multiply_terms(p, &left->term[l], &right->term[r], right->queries, &term[(int64_t) l * right->terms + r]))
 				return false;
+	release_terms(p, left->term, left->terms);
+	release_terms(p, right->term, right->terms);
 	left->term = term;
 	left->terms = (int32_t) terms;
 	return true;
@@ -1050,6 +1104,7 @@ read_product(parser *p, int place, piece *made)
 	double		weight = 0;
 	size_t		from = p->canonical_size;
 	char		first = next_character(p);
+	size_t		position = p->at;
 
 	if (is_digit(first) || first == '.')
 	{
@@ -1076,7 +1131,8 @@ read_product(parser *p, int place, piece *made)
 	{
 		made->binds = BINDS_WEIGHTED;
 		for (int32_t t = 0; t < made->terms; t++)
-			made->term[t].weight *= weight;
+			if (!weigh(p, &made->term[t], weight, position))
+				return false;
 	}
 	made->canonical_from = from;
 	return true;
@@ -1102,6 +1158,7 @@ unite(parser *p, piece *left, const piece *right, int32_t *room)
 		*room = 2 * (left->terms + right->terms);
 		larger = keep(p, *room, sizeof(pe_term));
 		memcpy(larger, left->term, left->terms * sizeof(pe_term));
+		release(p, left->term);
 		left->term = larger;
 	}
 	for (int32_t t = 0; t < right->terms; t++)
@@ -1110,6 +1167,7 @@ unite(parser *p, piece *left, const piece *right, int32_t *room)
 		left->term[left->terms++].first += left->queries;
 	}
 	left->queries += right->queries;
+	release(p, right->term);
 	return true;
 }
 
@@ -1297,7 +1355,7 @@ pe_factor_range(const pe_factor *factor, int32_t query, int32_t *from, int32_t *
 			return;
 		case PE_ALL_RANGE:
 			*from = first_cell_of_range(factor->cells, query);
-			*to = *from + query - (int32_t) ranges_before(factor->cells, *from);
+			*to = *from + (int32_t) (query - ranges_before(factor->cells, *from));
 			return;
 		case PE_WIDTH_RANGE:
 			*from = query;

@@ -1,0 +1,107 @@
+/*
+ * fuzz_domain.c
+ *	  Any bytes as a written domain.
+ *
+ * They are refused, or they are exactly what pe_domain_write makes of the
+ * domain that was read, and its map sends values to its cells.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/domain.h"
+
+static void
+demand(bool condition, const char *what)
+{
+	if (!condition)
+		pe_bug(what);
+}
+
+static void
+check_cell(const pe_attribute *attribute, int32_t cell)
+{
+	demand(cell == PE_DROPPED || (cell >= 0 && cell < pe_attribute_cells(attribute)), "a cell that does not exist");
+}
+
+static int32_t
+cell_of_point(const pe_attribute *attribute, const pe_point *point)
+{
+	switch (attribute->key)
+	{
+		case PE_KEY_INT:
+			return pe_cell_of_int(attribute, point->i);
+		case PE_KEY_FLOAT:
+			return pe_cell_of_float(attribute, point->f);
+		case PE_KEY_BYTES:
+			return pe_cell_of_bytes(attribute, point->b.data, point->b.size);
+	}
+	pe_bug("unknown kind of key");
+}
+
+/* A level is its own cell; an edge begins its bin, and the last one closes it. */
+static void
+check_points(const pe_attribute *attribute)
+{
+	int32_t		last = pe_attribute_ordered_cells(attribute) - 1;
+
+	for (int32_t i = 0; i < attribute->points; i++)
+		demand(cell_of_point(attribute, &attribute->point[i]) == (i < last ? i : last), "the cell of a point");
+}
+
+static void
+check_others(const pe_attribute *attribute)
+{
+	static const int64_t integers[] = {INT64_MIN, -1, 0, 1, INT64_MAX};
+	const double floats[] = {-INFINITY, -DBL_MAX, -0.0, DBL_MIN, 0.5, DBL_MAX, INFINITY, NAN};
+
+	check_cell(attribute, pe_cell_of_null(attribute));
+	if (attribute->key == PE_KEY_INT)
+		for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++)
+			check_cell(attribute, pe_cell_of_int(attribute, integers[i]));
+	if (attribute->key == PE_KEY_FLOAT)
+		for (size_t i = 0; i < sizeof(floats) / sizeof(floats[0]); i++)
+			check_cell(attribute, pe_cell_of_float(attribute, floats[i]));
+	if (attribute->key == PE_KEY_BYTES)
+	{
+		check_cell(attribute, pe_cell_of_bytes(attribute, "", 0));
+		check_cell(attribute, pe_cell_of_bytes(attribute, "\xff\xff", 2));
+	}
+}
+
+static void
+check_domain(const pe_domain *domain, const char *bytes, size_t size)
+{
+	char	   *written;
+	int64_t		cells = 1;
+
+	demand(pe_domain_size(domain) == size, "the size of what was read");
+	written = pe_alloc(size, 1);
+	pe_domain_write(domain, written);
+	demand(memcmp(written, bytes, size) == 0, "what was read is not what is written");
+	pe_free(written);
+	for (int a = 0; a < domain->attributes; a++)
+	{
+		check_points(&domain->attribute[a]);
+		check_others(&domain->attribute[a]);
+		cells *= pe_attribute_cells(&domain->attribute[a]);
+		(void) pe_attribute_is_ordered(&domain->attribute[a]);
+		demand(pe_domain_coordinate(domain, domain->cells - 1, a) == pe_attribute_cells(&domain->attribute[a]) - 1,
+			   "the last cell");
+	}
+	demand(cells == domain->cells && cells <= PE_MAX_CELLS, "the number of cells");
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	pe_domain	domain;
+
+	if (pe_domain_read(&domain, (const char *) data, size) == PE_DOMAIN_OK)
+		check_domain(&domain, (const char *) data, size);
+	pe_domain_free(&domain);
+	return 0;
+}
