@@ -109,7 +109,7 @@ check_memory(const pe_histogram *h)
 	pe_classes_init(&workload, 1, &classes);
 	pe_check_memory(pe_reconstruction_memory(&h->workload, &classes)
 					+ cells * (sizeof(int64) + sizeof(int32)) + (size_t) classes.cells * (sizeof(pe_i128) + 2 * sizeof(int64))
-					+ (size_t) h->workload.queries * 3 * sizeof(double)
+					+ (size_t) h->workload.queries * 4 * sizeof(double)	/* estimate, error, variance, label */
 					+ (h->selection != NULL ? pe_predicate_memory(h->selection, h->domain) : 0));
 	pe_classes_free(&classes);
 }

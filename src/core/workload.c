@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_SIZE 256
+#include "core/names.h"
 
 #define ENTRY_MAX 10000000
 
@@ -120,67 +120,18 @@ fail(parser *p, pe_workload_status status, size_t position, const char *format,.
 	return false;
 }
 
-/* ASCII only: a workload reads the same in every locale. */
-static bool
-is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static bool
 is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool
-starts_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
-}
-
-static bool
-continues_name(char c)
-{
-	return starts_name(c) || is_digit(c) || c == '$';
-}
-
-static char
-to_lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char) (c - 'A' + 'a') : c;
-}
-
 static char
 next_character(parser *p)
 {
-	while (is_space(p->text[p->at]))
+	while (pe_is_space(p->text[p->at]))
 		p->at++;
 	return p->text[p->at];
-}
-
-/* The bytes of the character at p->at, so that a message never cuts one in two. */
-static int
-character_size(const parser *p)
-{
-	int			size = 1;
-
-	if (p->text[p->at] & 0x80)
-		while (size < 4 && (p->text[p->at + size] & 0xC0) == 0x80)
-			size++;
-	return size;
-}
-
-/* The bytes of a name that a message shows: at most 64, and whole characters. */
-static int
-shown_size(const char *name)
-{
-	size_t		size = strlen(name);
-
-	if (size > 64)
-		for (size = 64; size > 60 && (name[size] & 0xC0) == 0x80; size--)
-			;
-	return (int) size;
 }
 
 static bool
@@ -189,7 +140,7 @@ fail_at_character(parser *p, const char *expected)
 	if (next_character(p) == '\0')
 		return fail(p, PE_WORKLOAD_SYNTAX, p->at, "workload ends where %s is expected", expected);
 	return fail(p, PE_WORKLOAD_SYNTAX, p->at, "syntax error in workload at \"%.*s\": %s is expected",
-				character_size(p), p->text + p->at, expected);
+				pe_character_size(p->text + p->at), p->text + p->at, expected);
 }
 
 static bool
@@ -250,13 +201,10 @@ append_formatted(parser *p, const char *format,...)
 static void
 append_canonical_name(parser *p, const char *name)
 {
-	bool		plain = starts_name(name[0]);
-	char		quoted[2 * NAME_SIZE + 3];
+	char		quoted[2 * PE_NAME_SIZE + 3];
 	char	   *to = quoted;
 
-	for (const char *c = name; *c; c++)
-		plain = plain && continues_name(*c) && to_lower(*c) == *c;
-	if (plain)
+	if (pe_name_is_plain(name))
 	{
 		append_canonical(p, name);
 		return;
@@ -293,52 +241,25 @@ enclose_canonical(parser *p, size_t from)
  */
 
 static bool
-append_to_name(parser *p, char *name, size_t *size, char c, size_t start)
-{
-	if (*size + 1 >= NAME_SIZE)
-		return fail(p, PE_WORKLOAD_SYNTAX, start, "name in workload is too long");
-	name[(*size)++] = c;
-	name[*size] = '\0';
-	return true;
-}
-
-static bool
-read_quoted(parser *p, char *name, size_t start)
-{
-	size_t		size = 0;
-
-	for (p->at++;; p->at++)
-	{
-		char		c = p->text[p->at];
-
-		if (c == '\0')
-			return fail(p, PE_WORKLOAD_SYNTAX, start, "quoted name in workload has no end");
-		if (c == '"' && p->text[++p->at] != '"')
-			break;
-		if (!append_to_name(p, name, &size, c, start))
-			return false;
-	}
-	if (size == 0)
-		return fail(p, PE_WORKLOAD_SYNTAX, start, "quoted name in workload is empty");
-	return true;
-}
-
-static bool
 read_name(parser *p, char *name, const char *expected)
 {
-	char		c = next_character(p);
-	size_t		start = p->at;
-	size_t		size = 0;
+	size_t		start = (next_character(p), p->at);
 
-	name[0] = '\0';
-	if (c == '"')
-		return read_quoted(p, name, start);
-	if (!starts_name(c))
-		return fail_at_character(p, expected);
-	for (; continues_name(p->text[p->at]); p->at++)
-		if (!append_to_name(p, name, &size, to_lower(p->text[p->at]), start))
-			return false;
-	return true;
+	switch (pe_name_read(p->text, &p->at, name))
+	{
+		case PE_NAME_PLAIN:
+		case PE_NAME_QUOTED:
+			return true;
+		case PE_NAME_NONE:
+			return fail_at_character(p, expected);
+		case PE_NAME_TOO_LONG:
+			return fail(p, PE_WORKLOAD_SYNTAX, start, "name in workload is too long");
+		case PE_NAME_NO_END:
+			return fail(p, PE_WORKLOAD_SYNTAX, start, "quoted name in workload has no end");
+		case PE_NAME_EMPTY:
+			return fail(p, PE_WORKLOAD_SYNTAX, start, "quoted name in workload is empty");
+	}
+	return false;
 }
 
 /* A whole number from 0 to most; a sign only if it is allowed. */
@@ -358,7 +279,7 @@ read_integer(parser *p, bool sign, int32_t most, const char *expected, int32_t *
 	for (; is_digit(p->text[p->at]); p->at++)
 		if (value <= most)
 			value = 10 * value + (p->text[p->at] - '0');
-	if (starts_name(p->text[p->at]) || p->text[p->at] == '.')
+	if (pe_starts_name(p->text[p->at]) || p->text[p->at] == '.')
 		return fail_at_character(p, "the end of a whole number");
 	if (value > most)
 		return fail(p, PE_WORKLOAD_TOO_LARGE, start, "number in workload is larger than %d", most);
@@ -447,7 +368,7 @@ describe_attribute(const pe_shape *shape, int attribute, char *text, size_t size
 	const char *name = shape->name[attribute];
 
 	if (name != NULL)
-		snprintf(text, size, "attribute \"%.*s\"", shown_size(name), name);
+		snprintf(text, size, "attribute \"%.*s\"", pe_shown_size(name), name);
 	else
 		snprintf(text, size, "factor %d", attribute + 1);
 }
@@ -461,9 +382,9 @@ use_name(parser *p, pe_factor *factor, const char *name)
 	if (factor->attribute < 0)
 		return p->named
 			? fail(p, PE_WORKLOAD_NO_ATTRIBUTE, factor->position,
-				   "attribute \"%.*s\" of the workload is not among the attributes asked for", shown_size(name), name)
+				   "attribute \"%.*s\" of the workload is not among the attributes asked for", pe_shown_size(name), name)
 			: fail(p, PE_WORKLOAD_NO_ATTRIBUTE, factor->position,
-				   "\"%.*s\" is no number of cells, and there are no attributes here", shown_size(name), name);
+				   "\"%.*s\" is no number of cells, and there are no attributes here", pe_shown_size(name), name);
 	return true;
 }
 
@@ -511,7 +432,7 @@ use_size(parser *p, pe_factor *factor, int place, int32_t cells)
 static bool
 read_attribute(parser *p, pe_factor *factor, int place)
 {
-	char		name[NAME_SIZE];
+	char		name[PE_NAME_SIZE];
 	int32_t		cells;
 
 	factor->position = (next_character(p), (int) p->at);
@@ -975,7 +896,7 @@ static bool
 read_constructor(parser *p, int place, piece *made)
 {
 	pe_constructor constructor;
-	char		name[NAME_SIZE];
+	char		name[PE_NAME_SIZE];
 
 	made->canonical_from = p->canonical_size;
 	if (!read_name(p, name, "a constructor of a workload"))
@@ -986,7 +907,7 @@ read_constructor(parser *p, int place, piece *made)
 	if (!find_constructor(name, &constructor))
 		return fail(p, PE_WORKLOAD_SYNTAX, made->position,
 					"there is no workload constructor \"%.*s\": identity, total, prefix, all_range, width_range, ranges, marginals or matrix is expected",
-					shown_size(name), name);
+					pe_shown_size(name), name);
 	if (next_character(p) != '(' && (constructor == PE_IDENTITY || constructor == PE_TOTAL))
 		return whole_factor(p, constructor == PE_IDENTITY, made);
 	return read_factor(p, constructor, place, made);
