@@ -4,36 +4,15 @@
  *
  * W is a sum of products of one-dimensional factors (workload.h), so W'W, W x
  * and w'Q w for every query w are computed factor by factor and term by term:
- * ranges by summed-area tables, products mode by mode.  Source:
- * math of Kronecker products; McKenna et al., "Optimizing error of
- * high-dimensional statistical queries", PVLDB 2018, for the implicit form.
- *
- * Cells that no query tells apart are one class.  Per attribute, neighbouring
- * cells are in one class if every factor on the attribute gives them the same
- * weights; an attribute that no factor names is one class.  Arrays here are
- * over the classes of all attributes, row-major, last attribute fastest: the
- * `cells` of pe_classes.
+ * ranges by summed-area tables, products mode by mode.  Arrays are over the
+ * classes of all attributes (classes.h).  Source: the implicit form of McKenna,
+ * Miklau, Hay, Machanavajjhala, "Optimizing error of high-dimensional
+ * statistical queries under differential privacy", PVLDB 11(10), 2018.
  */
 #ifndef PE_CORE_ALGEBRA_H
 #define PE_CORE_ALGEBRA_H
 
-#include "core/workload.h"
-
-typedef struct pe_classes
-{
-	int			attributes;
-	int32_t		cells;			/* of the product */
-	int32_t		count[PE_MAX_ATTRIBUTES];
-	int32_t    *class_of[PE_MAX_ATTRIBUTES];	/* of each cell of the attribute */
-	int32_t    *first[PE_MAX_ATTRIBUTES];	/* the first cell of each class */
-} pe_classes;
-
-/* The classes that the workloads, all over one shape, tell apart together. */
-extern void pe_classes_init(const pe_workload *const *workloads, int count, pe_classes *classes);
-extern void pe_classes_free(pe_classes *classes);
-
-/* The class, as an index into arrays over classes, of a cell of the shape. */
-extern int32_t pe_classes_of_cell(const pe_classes *classes, const pe_shape *shape, int32_t cell);
+#include "core/classes.h"
 
 /*
  * gram = W'W, cells x cells, both triangles: exact integers (the parser sees to
