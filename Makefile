@@ -21,7 +21,7 @@ ISOLATION  = owner_changes replay register
 
 # What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, its seeds test/fuzz/corpus/<name>/*
 # (those called *.hex are written in hexadecimal) and, if there is one, test/fuzz/<name>.dict.
-FUZZ       = workload domain
+FUZZ       = workload predicate domain strategy
 
 # Programs of check-long besides test/t_long/*.pl: each prints TAP.
 LONG       = scripts/mutate.sh

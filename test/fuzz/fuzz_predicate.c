@@ -1,0 +1,219 @@
+/*
+ * fuzz_predicate.c
+ *	  Any bytes as the text of a predicate, and as what the accumulator is told.
+ *
+ * A text is refused with a place in it and a message, or it selects the cells
+ * that its canonical text selects, which reads as itself.  Bytes are refused, or
+ * they are exactly what pe_selection_write makes of what was read.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/predicate.h"
+
+static pe_point ages[] = {{.i = 0}, {.i = 10}, {.i = 20}, {.i = 50}};
+static pe_point sexes[] = {{.b = {"f", 1}}, {.b = {"m", 1}}, {.b = {"x y", 3}}};
+static pe_point flags[] = {{.i = 0}, {.i = 1}};
+static char *const age_texts[] = {"0", "10", "20", "50"};
+static char *const sex_texts[] = {"f", "m", "x y"};
+static char *const flag_texts[] = {"f", "t"};
+
+static pe_domain domain = {
+	.attributes = 2, .watched = 1,
+	.attribute = {
+		{.key = PE_KEY_INT, .kind = PE_BINS, .outside = PE_OUTSIDE_OTHER, .nulls = PE_NULLS_CELL, .points = 4, .point = ages},
+		{.key = PE_KEY_BYTES, .kind = PE_LEVELS, .outside = PE_OUTSIDE_DROP, .nulls = PE_NULLS_CELL, .points = 3, .point = sexes},
+		{.key = PE_KEY_INT, .kind = PE_LEVELS, .outside = PE_OUTSIDE_DROP, .nulls = PE_NULLS_DROP, .points = 2, .point = flags}
+	}
+};
+static const char *const names[] = {"age", "sex", "flag"};
+static char *const *const texts[] = {age_texts, sex_texts, flag_texts};
+
+static void
+demand(bool condition, const char *what)
+{
+	if (!condition)
+		pe_bug(what);
+}
+
+static bool
+find_attribute(void *context, const char *name, pe_predicate_attribute *found)
+{
+	(void) context;
+	for (int a = 0; a < 3; a++)
+		if (strcmp(names[a], name) == 0)
+		{
+			*found = (pe_predicate_attribute) {a, &domain.attribute[a], pe_attribute_is_ordered(&domain.attribute[a]), texts[a]};
+			return true;
+		}
+	return false;
+}
+
+/* Literals live as long as the call: texts that grow are kept here. */
+static char kept[1 << 16];
+static size_t kept_size;
+
+/* A string as a literal reads it. */
+static const char *
+quoted(const char *text)
+{
+	char	   *start = kept + kept_size;
+	char	   *to = start;
+
+	*to++ = '\'';
+	for (; *text; text++)
+	{
+		if (*text == '\'')
+			*to++ = '\'';
+		*to++ = *text;
+	}
+	*to++ = '\'';
+	*to++ = '\0';
+	kept_size += (size_t) (to - start);
+	return start;
+}
+
+static bool
+read_literal(void *context, const pe_predicate_attribute *attribute, const pe_literal *literal,
+			 pe_point *value, const char **canonical, pe_predicate_error *error)
+{
+	size_t		size = strlen(literal->text);
+	char	   *end = NULL;
+
+	(void) context;
+	if (attribute->number == 1 && literal->kind == PE_LITERAL_STRING && kept_size + 3 * size + 4 <= sizeof(kept))
+	{
+		value->b.data = memcpy(kept + kept_size, literal->text, size + 1);
+		value->b.size = (uint32_t) size;
+		kept_size += size + 1;
+		*canonical = quoted(literal->text);
+		return true;
+	}
+	if (attribute->number == 2 && literal->kind == PE_LITERAL_BOOLEAN)
+	{
+		value->i = literal->text[0] == 't';
+		*canonical = value->i ? "true" : "false";
+		return true;
+	}
+	if (attribute->number == 0 && literal->kind == PE_LITERAL_NUMBER && size < 12 && kept_size + 24 <= sizeof(kept))
+	{
+		value->i = strtol(literal->text, &end, 10);
+		if (*end == '\0')
+		{
+			*canonical = kept + kept_size;
+			kept_size += (size_t) sprintf(kept + kept_size, "%lld", (long long) value->i) + 1;
+			return true;
+		}
+	}
+	error->status = PE_PREDICATE_LITERAL;
+	error->position = literal->position;
+	snprintf(error->message, sizeof(error->message), "no literal");
+	return false;
+}
+
+static const pe_predicate_source source = {NULL, find_attribute, read_literal};
+
+static void
+check_same(const pe_predicate *one, const pe_predicate *other)
+{
+	int32_t		at[3];
+
+	for (at[0] = 0; at[0] < pe_attribute_cells(&domain.attribute[0]); at[0]++)
+		for (at[1] = 0; at[1] < pe_attribute_cells(&domain.attribute[1]); at[1]++)
+			for (at[2] = 0; at[2] < pe_attribute_cells(&domain.attribute[2]); at[2]++)
+				demand(pe_predicate_selects(one, at) == pe_predicate_selects(other, at), "two readings select other cells");
+}
+
+/* Bytes of a selection that was read: the same bytes again. */
+static void
+check_selection(const char *bytes, size_t size)
+{
+	pe_domain	read_domain;
+	pe_predicate read_predicate;
+	char	   *copy = pe_alloc(size + 1, 1);
+	char	   *written;
+
+	memcpy(copy, bytes, size);
+	if (pe_selection_read(&read_domain, &read_predicate, copy, size))
+	{
+		const pe_predicate *given = read_predicate.steps > 0 ? &read_predicate : NULL;
+		int32_t		at[PE_MAX_ATTRIBUTES] = {0};
+
+		demand(pe_selection_size(&read_domain, given) == size, "the size of a selection");
+		written = pe_alloc(size, 1);
+		pe_selection_write(&read_domain, given, written);
+		demand(memcmp(written, bytes, size) == 0, "a selection written again");
+		pe_free(written);
+		if (given != NULL)
+			(void) pe_predicate_selects(given, at);
+		pe_predicate_free(&read_predicate);
+		pe_domain_free(&read_domain);
+	}
+	pe_free(copy);
+}
+
+static void
+check_accepted(const pe_predicate *predicate)
+{
+	pe_predicate again;
+	pe_predicate_error error;
+	bool	   *possible = pe_alloc(domain.cells, sizeof(bool));
+	bool		some;
+	size_t		size = pe_selection_size(&domain, predicate);
+	char	   *bytes = pe_alloc(size, 1);
+
+	demand(pe_predicate_parse(predicate->canonical, &source, &again, &error), "canonical text is refused");
+	demand(strcmp(again.canonical, predicate->canonical) == 0, "canonical text of canonical text");
+	check_same(predicate, &again);
+	pe_predicate_free(&again);
+	demand(pe_predicate_possible(predicate, &domain, possible, &some) == PE_PREDICATE_OK, "possible cells");
+	pe_selection_write(&domain, predicate, bytes);
+	check_selection(bytes, size);
+	pe_free(bytes);
+	pe_free(possible);
+}
+
+static void
+check_text(const char *text)
+{
+	pe_predicate predicate;
+	pe_predicate_error error;
+
+	kept_size = 0;
+	if (pe_predicate_parse(text, &source, &predicate, &error))
+	{
+		check_accepted(&predicate);
+		pe_predicate_free(&predicate);
+		return;
+	}
+	demand(error.position >= 0 && (size_t) error.position <= strlen(text), "a place outside of the text");
+	demand(error.message[0] != '\0', "refused without a message");
+}
+
+static void
+prepare(void)
+{
+	for (int a = 0; a < 3; a++)
+		demand(pe_attribute_prepare(&domain.attribute[a]) == PE_DOMAIN_OK, "the attributes");
+	demand(pe_domain_prepare(&domain) == PE_DOMAIN_OK, "the domain");
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char	   *text = malloc(size + 1);
+
+	if (text == NULL)
+		pe_bug("out of memory");
+	if (domain.cells == 0)
+		prepare();
+	if (size > 0)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	check_text(text);
+	check_selection(text, size);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,51 @@
+/*
+ * fuzz_strategy.c
+ *	  Any bytes as a kept strategy.
+ *
+ * They are refused, or they are a strategy that can be measured with: its
+ * sensitivity is above 0 or too large to be served, and it is written as the
+ * same bytes.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "core/strategy.h"
+
+static void
+demand(bool condition, const char *what)
+{
+	if (!condition)
+		pe_bug(what);
+}
+
+static void
+check_strategy(const pe_strategy *strategy, const uint8_t *data, size_t size)
+{
+	char	   *written = pe_alloc(size, 1);
+	int64_t    *x = pe_alloc(strategy->columns, sizeof(*x));
+	pe_i128    *y = pe_alloc(strategy->rows, sizeof(*y));
+	pe_u128		sensitivity_sq = 0;
+
+	demand(pe_strategy_size(strategy) == size, "the size of what was read");
+	pe_strategy_write(strategy, written);
+	demand(memcmp(written, data, size) == 0, "what was read is not what is written");
+	demand(!pe_strategy_sensitivity_sq(strategy, 1, &sensitivity_sq) || sensitivity_sq > 0, "a sensitivity of 0");
+	for (int32_t c = 0; c < strategy->columns; c++)
+		x[c] = c % 2 == 0 ? INT64_MAX : INT64_MIN;
+	pe_strategy_apply(strategy, x, y);
+	pe_free(written);
+	pe_free(x);
+	pe_free(y);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	pe_strategy strategy;
+
+	if (pe_strategy_read(&strategy, (const char *) data, size) != PE_STRATEGY_OK)
+		return 0;
+	check_strategy(&strategy, data, size);
+	pe_strategy_free(&strategy);
+	return 0;
+}
