@@ -125,7 +125,7 @@ load_measured(void *argument)
 	call	   *c = argument;
 	pe_histogram *h = c->histogram;
 
-	if (!pe_strategy_load_matrix(c->reply.strategy_id, &h->kept))
+	if (!pe_strategy_load_matrix(c->reply.strategy_id, &h->workload, &h->kept))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the strategy of release " INT64_FORMAT " is gone", c->reply.release_id)));
@@ -157,7 +157,9 @@ reconstruct(call *c)
 			elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", c->reply.release_id);
 	}
 	if (c->reply.values != h->kept.strategy.rows)
-		elog(ERROR, "release " INT64_FORMAT " does not hold the measurements of its strategy", c->reply.release_id);
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy", c->reply.release_id)));
 	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->reply.value,
 					pe_gaussian_stderr(h->sensitivity_sq, h->rho), h->variance);
 }

@@ -127,7 +127,7 @@ load_strategy(stored_release *r)
 	bool		there;
 
 	if (r->strategy_id != 0)
-		there = pe_strategy_load_matrix(r->strategy_id, &r->kept);
+		there = pe_strategy_load_matrix(r->strategy_id, workload, &r->kept);
 	else
 	{
 		pe_classes_init(&workload, 1, &classes);

@@ -65,6 +65,26 @@ key_text(const pe_strategy_key *key)
  * ------------------------------------------------------------------
  */
 
+static void
+refuse_damaged(int64 id)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("strategy " INT64_FORMAT " is damaged", id)));
+}
+
+/* What is sound by itself can still be the matrix of another workload. */
+static void
+check_is_for(const pe_kept_strategy *found, const pe_workload *workload)
+{
+	pe_classes	classes;
+
+	pe_classes_init(&workload, 1, &classes);
+	if (classes.cells != found->strategy.classes)
+		refuse_damaged(found->id);
+	pe_classes_free(&classes);
+}
+
 /* Reads the one row (id, method, milliseconds, matrix) that a statement finds, if it finds one. */
 static bool
 read_kept(pe_statement *find, Datum *values, pe_kept_strategy *found)
@@ -84,9 +104,7 @@ read_kept(pe_statement *find, Datum *values, pe_kept_strategy *found)
 	pe_access_end(&access);
 	/* outside: what is allocated in between is gone now */
 	if (bytes != NULL && pe_strategy_read(&found->strategy, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)) != PE_STRATEGY_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("strategy " INT64_FORMAT " is damaged", found->id)));
+		refuse_damaged(found->id);
 	return bytes != NULL;
 }
 
@@ -100,16 +118,28 @@ pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strate
 		PointerGetDatum(pe_request_hash(text)), CStringGetTextDatum(text), Float8GetDatum(accepted_gap)
 	};
 
-	return read_kept(&find, values, found);
+	if (!read_kept(&find, values, found))
+		return false;
+	check_is_for(found, key->workload);
+	return true;
 }
 
-bool
-pe_strategy_load_matrix(int64 id, pe_kept_strategy *found)
+static bool
+read_by_id(int64 id, pe_kept_strategy *found)
 {
 	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp.strategy WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
 
 	return read_kept(&find, values, found);
+}
+
+bool
+pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_kept_strategy *found)
+{
+	if (!read_by_id(id, found))
+		return false;
+	check_is_for(found, workload);
+	return true;
 }
 
 /* The shape of a stored strategy: names if there are any, cells and ordered cells. */
@@ -142,7 +172,7 @@ pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload)
 	pe_access	access;
 	char	   *text;
 
-	if (!pe_strategy_load_matrix(id, found))
+	if (!read_by_id(id, found))
 		return false;
 	pe_access_begin(&access);
 	if (pe_access_read(&find, values, NULL) != 1)
@@ -154,9 +184,8 @@ pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload)
 	read_shape(&shape, id);
 	pe_access_end(&access);
 	if (!pe_workload_parse(text, shape.name[0] != NULL ? &shape : NULL, workload, &error))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("strategy " INT64_FORMAT " is damaged", id)));
+		refuse_damaged(id);
+	check_is_for(found, workload);
 	return true;
 }
 

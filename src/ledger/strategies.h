@@ -37,7 +37,8 @@ typedef struct pe_kept_strategy
 
 /*
  * The best strategy of the table for a key that was asked for with at most this
- * gap; false if there is none.  Read under the latest snapshot.
+ * gap; false if there is none.  Read under the latest snapshot.  Here and below
+ * one that is damaged, or is the matrix of another workload, is an error (XX001).
  */
 extern bool pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found);
 
@@ -47,8 +48,8 @@ extern bool pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe
  */
 extern bool pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload);
 
-/* Only the strategy. */
-extern bool pe_strategy_load_matrix(int64 id, pe_kept_strategy *found);
+/* Only the strategy, for a workload that is known. */
+extern bool pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_kept_strategy *found);
 
 /*
  * Finds a strategy (accepted_gap as above) or computes it, with progress to be heard of, and keeps it by
