@@ -483,6 +483,16 @@ refused($some, 'ranges(u; 7-7)', 1);
 refused($some, 'ranges(u; 10-11)', 1);
 refused($some, 'total', 1);
 
+# cells that are measured together, of which a predicate leaves one alone or both
+my $split = ask_ok($node, 'ann', q{SELECT min(release) FROM dp.histogram('d', '{u,s}', 'all_range(u)', rho => 0.001, predicate => $$s = 'f' OR u < 3$$)});
+my %split = (name => 'cells left alone', release => $split, m => measurements($split, [ map { (1, $_ < 3 ? 1 : 0) } 0 .. 11 ]));
+$split{g} = right_inverse($split{m}{a});
+answered(\%split, 'all_range(u)', kronecker(all_range(12), total(2)));
+answered(\%split, 'ranges(u; 3-11, 5-5) * identity(s)', kronecker(ranges(12, [ 3, 11 ], [ 5, 5 ]), identity(2)));
+refused($split, 'identity', 1);
+refused($split, 'ranges(u; 5-5, 2-2) * identity(s)', 3);
+refused($split, 'total + identity(s)', 2);
+
 # an attribute that was summed over, in a workload that counts each cell once
 my $summed = ask_ok($node, 'ann', q{SELECT min(release) FROM dp.histogram('d', '{u,s}', 'identity(u)', rho => 0.001)});
 is(ask_ok($node, 'ann', "SELECT count(*), bool_and(a.estimate = h.estimate AND a.stderr = h.stderr)
