@@ -311,6 +311,7 @@ pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *h)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the sensitivity of the request is too large")));
+	(void) pe_histogram_max_variance(h);	/* whatever could fail in it fails before the charge */
 	resolve_cost(fcinfo, h);
 	fill_question(fcinfo, h);
 }
