@@ -24,6 +24,7 @@ CREATE TABLE dp.dataset (
     relation_name text NOT NULL,
     owner text NOT NULL,
     unit text,
+    unit_type text,
     max_rows integer NOT NULL CHECK (max_rows >= 1),
     neighbours text NOT NULL CHECK (neighbours IN ('add_remove', 'substitute', 'values')),
     accounting text NOT NULL CHECK (accounting IN ('zcdp', 'pure')),
@@ -54,6 +55,8 @@ COMMENT ON TABLE dp.dataset IS 'registered tables: privacy unit, neighbours, cap
 COMMENT ON COLUMN dp.dataset.dropped IS 'unregistered: cap, spent and charges are kept and resumed by a new registration of the relation';
 COMMENT ON COLUMN dp.dataset.version IS 'version of the data; a release is replayed within its version only';
 COMMENT ON COLUMN dp.dataset.declared_version IS 'first version with the attributes as they are now; the cells of earlier releases had other meanings';
+COMMENT ON COLUMN dp.dataset.unit IS 'column that says whose a row is; NULL: each row is a unit of its own';
+COMMENT ON COLUMN dp.dataset.unit_type IS 'base type of that column, which it must keep';
 COMMENT ON COLUMN dp.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
 COMMENT ON COLUMN dp.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
 COMMENT ON COLUMN dp.dataset.rho_limit IS 'cap in 1e-9';
@@ -461,6 +464,28 @@ CREATE AGGREGATE dp.tally(domain bytea, VARIADIC attributes "any") (
     FINALFUNC = dp.tally_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp.tally(bytea, "any") IS
     'exact counts per cell of a domain, as the scan of a dataset uses it; needs SELECT on the rows';
+
+CREATE FUNCTION dp.tally_units_add(internal, domain bytea, cut bytea, VARIADIC unit_and_attributes "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.tally_units_add(internal, bytea, bytea, "any") IS 'transition function of the aggregate dp.tally_units';
+CREATE FUNCTION dp.tally_units_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.tally_units_combine(internal, internal) IS 'combine function of the aggregate dp.tally_units';
+CREATE FUNCTION dp.tally_units_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.tally_units_serialize(internal) IS 'serialisation of the state of the aggregate dp.tally_units';
+CREATE FUNCTION dp.tally_units_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.tally_units_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp.tally_units';
+CREATE FUNCTION dp.tally_units_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.tally_units_final(internal) IS 'final function of the aggregate dp.tally_units';
+CREATE AGGREGATE dp.tally_units(domain bytea, cut bytea, VARIADIC unit_and_attributes "any") (
+    SFUNC = dp.tally_units_add, STYPE = internal, COMBINEFUNC = dp.tally_units_combine,
+    SERIALFUNC = dp.tally_units_serialize, DESERIALFUNC = dp.tally_units_deserialize,
+    FINALFUNC = dp.tally_units_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp.tally_units(bytea, bytea, "any") IS
+    'the same of each unit''s rows a limited number, chosen by a keyed hash; the cut has limit and key, the first value is the unit';
 
 ----------------------------------------------------------------------
 -- Strategies: no data, everybody may ask

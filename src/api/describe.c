@@ -74,6 +74,21 @@ describe_attribute(ReturnSetInfo *result, const pe_column *column)
 }
 
 static void
+describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	bool		substitute = pe_dataset_neighbours(dataset) == PE_SUBSTITUTE;
+
+	if (dataset->unit == NULL)
+		line(result, substitute ? "protected: what any one row says, not how many rows there are"
+			 : "protected: the presence of any one row");
+	else
+		line(result, substitute ? "protected: what all rows with the same %s say, not how many different ones there are"
+			 : "protected: the presence of all rows with the same %s", dataset->unit);
+	if (dataset->unit != NULL)
+		line(result, "  at most %d of the rows of each count, and none where it is NULL", dataset->max_rows);
+}
+
+static void
 describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 {
 	pe_budget  *budget = pe_budget_find(dataset);
@@ -99,7 +114,7 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	columns = pe_columns_load(dataset, NULL, &count);
 	line(result, "dataset %s, version %d of its data", dataset->name, dataset->version);
-	line(result, "protected: the presence of any one row");
+	describe_unit(result, dataset);
 	describe_budget(result, dataset);
 	line(result, "attributes:");
 	for (int i = 0; i < count; i++)

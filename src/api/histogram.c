@@ -153,7 +153,7 @@ reconstruct(call *c)
 	{
 		run(c, load_measured);
 		h->variance = NULL;
-		if (!pe_strategy_sensitivity_sq(&h->kept.strategy, h->dataset->max_rows, &h->sensitivity_sq))
+		if (!pe_strategy_sensitivity_sq(&h->kept.strategy, pe_dataset_neighbours(h->dataset), h->dataset->max_rows, &h->sensitivity_sq))
 			elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", c->reply.release_id);
 	}
 	if (c->reply.values != h->kept.strategy.rows)

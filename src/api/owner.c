@@ -52,13 +52,28 @@ check_zcdp(const char *accounting)
 }
 
 static void
-check_add_remove(const char *neighbours)
+check_neighbours(const char *neighbours)
 {
-	if (strcmp(neighbours, "add_remove") == 0)
+	if (strcmp(neighbours, "add_remove") == 0 || strcmp(neighbours, "substitute") == 0)
 		return;
-	if (strcmp(neighbours, "substitute") == 0 || strcmp(neighbours, "values") == 0)
-		pe_refuse_feature("this relation of neighbours", "Use neighbours => 'add_remove'.");
-	pe_refuse_parameter("neighbours", neighbours, "add_remove");
+	if (strcmp(neighbours, "values") == 0)
+		pe_refuse_feature("this relation of neighbours", "Use neighbours => 'add_remove' or 'substitute'.");
+	pe_refuse_parameter("neighbours", neighbours, "add_remove or substitute");
+}
+
+static void
+check_unit(Oid relation, const char *unit, int max_rows)
+{
+	if (max_rows < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_rows must be at least 1")));
+	if (unit == NULL && max_rows != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_rows must be 1 where each row is a unit")));
+	if (unit != NULL)
+		(void) pe_unit_column_type(relation, unit);
 }
 
 static void
@@ -84,6 +99,7 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
 	double		delta = pe_float_argument(fcinfo, 3, "delta");
 	char	   *neighbours = pe_text_argument(fcinfo, 4, "neighbours");
+	char	   *unit = PG_ARGISNULL(5) ? NULL : NameStr(*PG_GETARG_NAME(5));
 	int			max_rows = PG_ARGISNULL(6) ? 1 : PG_GETARG_INT32(6);
 	char	   *accounting = pe_text_argument(fcinfo, 7, "accounting");
 
@@ -94,19 +110,14 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 	check_relation_owner(relation);
 	check_budget_numbers(epsilon, delta);
 	check_zcdp(accounting);
-	check_add_remove(neighbours);
+	check_neighbours(neighbours);
 	if (!PG_ARGISNULL(8) || !PG_ARGISNULL(9) || !PG_ARGISNULL(10))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("private_column, max_change and change go with neighbours => 'values'")));
-	if (!PG_ARGISNULL(5))
-		pe_refuse_feature("a unit column", "Leave unit out: each row is then a unit.");
-	if (max_rows != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("max_rows must be 1 where each row is a unit")));
 	pe_door_check_relation(relation);
-	pe_dataset_register(name, relation, epsilon, delta, neighbours, accounting);
+	check_unit(relation, unit, max_rows);
+	pe_dataset_register(name, relation, epsilon, delta, unit, max_rows, neighbours, accounting);
 	PG_RETURN_VOID();
 }
 

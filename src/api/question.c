@@ -307,7 +307,8 @@ pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *h)
 
 	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &h->kept);
 	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible};
-	if (!pe_strategy_sensitivity_sq(&h->kept.strategy, h->dataset->max_rows, &h->sensitivity_sq))
+	pe_check_memory(pe_strategy_sensitivity_memory(&h->kept.strategy, pe_dataset_neighbours(h->dataset)));
+	if (!pe_strategy_sensitivity_sq(&h->kept.strategy, pe_dataset_neighbours(h->dataset), h->dataset->max_rows, &h->sensitivity_sq))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the sensitivity of the request is too large")));

@@ -15,6 +15,7 @@
 #include "ledger/access.h"
 #include "ledger/budget.h"
 #include "ledger/charge.h"
+#include "ledger/settings.h"
 #include "ledger/strategies.h"
 #include "mechanism/gaussian.h"
 
@@ -173,7 +174,8 @@ answer(stored_release *r, const char *text)
 	if (error != NULL)
 		ReThrowError(error);
 	pe_parse_workload(text, &r->shape, workload);
-	if (!pe_strategy_sensitivity_sq(&r->kept.strategy, r->dataset->max_rows, &sensitivity_sq))
+	pe_check_memory(pe_strategy_sensitivity_memory(&r->kept.strategy, pe_dataset_neighbours(r->dataset)));
+	if (!pe_strategy_sensitivity_sq(&r->kept.strategy, pe_dataset_neighbours(r->dataset), r->dataset->max_rows, &sensitivity_sq))
 		elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", r->id);
 	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value,
 					pe_gaussian_stderr(sensitivity_sq, r->rho), NULL);

@@ -6,19 +6,14 @@
  * The accumulator through which the door reads rows.  It returns exact counts,
  * to whoever may read the rows anyway.  Its state is `internal`, so no SQL can
  * hand it a state of its own making.
- *
- * The predicate looks at cell numbers and at nothing else (core/predicate.h), so
- * no row can make it fail, and every row is read whatever it says.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"	/* VARDATA and its kin, in every version */
 #include "fmgr.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
-#include "core/predicate.h"
-#include "ledger/values.h"
+#include "api/reader.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_tally_add);
 PG_FUNCTION_INFO_V1(pe_sql_tally_combine);
@@ -33,21 +28,13 @@ typedef struct tally
 {
 	int32		cells;
 	int64	   *count;
-	pe_domain	domain;			/* empty in a state that was deserialised or combined */
-	pe_predicate predicate;		/* without steps: none */
-	Oid			type[PE_MAX_ATTRIBUTES];	/* base types of the arguments */
+	pe_reader	reader;			/* empty in a state that was deserialised or combined */
 } tally;
 
 static MemoryContext
 aggregate_context(FunctionCallInfo fcinfo)
 {
-	MemoryContext context;
-
-	if (AggCheckCallContext(fcinfo, &context) != AGG_CONTEXT_AGGREGATE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp.tally can only be used as a plain aggregate")));
-	return context;
+	return pe_reader_context(fcinfo, "dp.tally");
 }
 
 static tally *
@@ -60,110 +47,26 @@ new_tally(MemoryContext context, int32 cells)
 	return state;
 }
 
-/* The arguments must be what the domain was declared for. */
-static void
-check_arguments(FunctionCallInfo fcinfo, tally *state)
-{
-	int			attributes = state->domain.attributes + state->domain.watched;
-
-	if (PG_NARGS() - FIRST_ATTRIBUTE != attributes)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the domain has %d attributes, and %d are given",
-						attributes, PG_NARGS() - FIRST_ATTRIBUTE)));
-	for (int a = 0; a < attributes; a++)
-	{
-		pe_key		key;
-
-		state->type[a] = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, a + FIRST_ATTRIBUTE));
-		if (!pe_type_key(state->type[a], &key) || key != state->domain.attribute[a].key)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("argument %d is not of a type that the domain was declared for", a + FIRST_ATTRIBUTE)));
-	}
-}
-
 static tally *
 first_row(FunctionCallInfo fcinfo)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	pe_domain	domain;
-	pe_predicate predicate;
-	bytea	   *bytes;
+	pe_reader	reader;
 	tally	   *state;
 
-	if (PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("the domain of dp.tally must not be null")));
-	bytes = PG_GETARG_BYTEA_P_COPY(1);	/* the domain's points refer to it */
-	if (!pe_selection_read(&domain, &predicate, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid domain for dp.tally")));
-	state = new_tally(context, domain.cells);
-	state->domain = domain;
-	state->predicate = predicate;
-	check_arguments(fcinfo, state);
+	pe_reader_init(&reader, fcinfo, FIRST_ATTRIBUTE, "dp.tally");
+	state = new_tally(context, reader.domain.cells);
+	state->reader = reader;
 	MemoryContextSwitchTo(old);
 	return state;
-}
-
-static pg_attribute_always_inline int32
-coordinate_of_row(FunctionCallInfo fcinfo, const tally *state, int a)
-{
-	const pe_attribute *attribute = &state->domain.attribute[a];
-
-	return PG_ARGISNULL(a + FIRST_ATTRIBUTE)
-		? pe_cell_of_null(attribute)
-		: pe_cell_of_datum(attribute, state->type[a], PG_GETARG_DATUM(a + FIRST_ATTRIBUTE));
-}
-
-/* The cell of a row, or PE_DROPPED. */
-static int32
-cell_of_row(FunctionCallInfo fcinfo, const tally *state)
-{
-	int32		cell = 0;
-
-	for (int a = 0; a < state->domain.attributes; a++)
-	{
-		int32		coordinate = coordinate_of_row(fcinfo, state, a);
-
-		if (coordinate == PE_DROPPED)
-			return PE_DROPPED;
-		cell += coordinate * state->domain.stride[a];
-	}
-	return cell;
-}
-
-/*
- * The same under a predicate: a row that it does not select is dropped.  On its
- * own, so that a scan without one does not pay for its frame.
- */
-static pg_noinline int32
-cell_of_selected_row(FunctionCallInfo fcinfo, const tally *state)
-{
-	int32		coordinate[PE_MAX_ATTRIBUTES];
-	int32		cell = 0;
-
-	for (int a = 0; a < state->domain.attributes + state->domain.watched; a++)
-	{
-		coordinate[a] = coordinate_of_row(fcinfo, state, a);
-		if (coordinate[a] == PE_DROPPED)
-			return PE_DROPPED;
-		cell += coordinate[a] * state->domain.stride[a];
-	}
-	return pe_predicate_selects(&state->predicate, coordinate) ? cell : PE_DROPPED;
 }
 
 Datum
 pe_sql_tally_add(PG_FUNCTION_ARGS)
 {
 	tally	   *state = PG_ARGISNULL(0) ? first_row(fcinfo) : (tally *) PG_GETARG_POINTER(0);
-	int32		cell = state->predicate.steps == 0
-		? cell_of_row(fcinfo, state)
-		: cell_of_selected_row(fcinfo, state);
+	int32		cell = pe_reader_cell(&state->reader, fcinfo);
 
 	if (cell != PE_DROPPED)
 		state->count[cell]++;

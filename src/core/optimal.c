@@ -296,7 +296,7 @@ make_triangle(maker *m, const double *r, int32_t n, const double *target, const 
 
 		pe_poll();
 		strategy->triangle = round_triangle(r, n, bits, target);
-		if (!pe_strategy_sensitivity_sq(strategy, 1, &sensitivity_sq))
+		if (!pe_strategy_sensitivity_sq(strategy, PE_ADD_REMOVE, 1, &sensitivity_sq))
 			pe_bug("a strategy beyond its bounds");
 		strategy->objective = (double) sensitivity_sq * expected_error(strategy->triangle, n, v);
 		if (strategy->objective <= strategy->lower_bound * (1 + m->gap) || bits == MOST_BITS)

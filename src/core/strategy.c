@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "core/linalg.h"
+
 /* The place of T's entry in its packed form, row <= column. */
 static size_t
 packed(int32_t row, int32_t column)
@@ -96,37 +98,162 @@ add_square(int64_t entry, pe_u128 *sum)
 	return true;
 }
 
+/* The largest |a_j|^2, and at least 1. */
+static bool
+largest_norm(const pe_strategy *strategy, pe_u128 *largest)
+{
+	int64_t    *a = pe_alloc(strategy->rows, sizeof(*a));
+	bool		fits = true;
+
+	for (int32_t column = 0; column < strategy->columns && fits; column++)
+	{
+		pe_u128		norm_sq = 0;
+
+		column_of_matrix(strategy, column, a);
+		for (int32_t i = 0; i < strategy->rows && fits; i++)
+			fits = add_square(a[i], &norm_sq);
+		if (norm_sq > *largest)
+			*largest = norm_sq;
+	}
+	pe_free(a);
+	return fits;
+}
+
+/* Columns whose distances are computed together: the products of two panels then run at the speed of DGEMM. */
+#define PANEL 128
+
+/* Below this all integers are doubles. */
+#define EXACT_IN_DOUBLES ((pe_u128) 1 << 53)
+
+/* The columns of A as doubles, one after the other, and their squared norms. */
+static void
+columns_as_doubles(const pe_strategy *strategy, double *a, double *norm_sq)
+{
+	int64_t    *column = pe_alloc(strategy->rows, sizeof(*column));
+
+	for (int32_t j = 0; j < strategy->columns; j++)
+	{
+		column_of_matrix(strategy, j, column);
+		norm_sq[j] = 0;
+		for (int32_t i = 0; i < strategy->rows; i++)
+		{
+			a[(size_t) j * strategy->rows + i] = (double) column[i];
+			norm_sq[j] += (double) column[i] * (double) column[i];
+		}
+	}
+	pe_free(column);
+}
+
+/* The largest |a_i - a_j|^2 where no column's square reaches EXACT_IN_DOUBLES. */
+static pe_u128
+largest_distance_of_small(const pe_strategy *strategy)
+{
+	int32_t		rows = strategy->rows;
+	double	   *a = pe_alloc((size_t) rows * strategy->columns, sizeof(*a));
+	double	   *norm_sq = pe_alloc(strategy->columns, sizeof(*norm_sq));
+	double	   *product = pe_alloc(PANEL * PANEL, sizeof(*product));
+	int64_t		largest = 0;
+
+	columns_as_doubles(strategy, a, norm_sq);
+	for (int32_t first = 0; first < strategy->columns; first += PANEL)
+	{
+		int32_t		width = strategy->columns - first < PANEL ? strategy->columns - first : PANEL;
+		int32_t		depth = strategy->basis == NULL ? first + width : rows;	/* below it A = T is zero */
+
+		pe_poll();
+		for (int32_t other = first; other < strategy->columns; other += PANEL)
+		{
+			int32_t		others = strategy->columns - other < PANEL ? strategy->columns - other : PANEL;
+
+			pe_la_gemm(true, false, width, others, depth, 1, a + (size_t) first * rows, rows,
+					   a + (size_t) other * rows, rows, 0, product, width);
+			for (int32_t j = 0; j < others; j++)
+				for (int32_t i = 0; i < width; i++)
+				{
+					int64_t		distance_sq = (int64_t) norm_sq[first + i] + (int64_t) norm_sq[other + j] -
+						2 * (int64_t) product[j * width + i];
+
+					largest = distance_sq > largest ? distance_sq : largest;
+				}
+		}
+	}
+	pe_free(product);
+	pe_free(norm_sq);
+	pe_free(a);
+	return (pe_u128) largest;
+}
+
+/* The same for columns of any size; raises *largest. */
+static bool
+largest_distance_of_large(const pe_strategy *strategy, pe_u128 *largest)
+{
+	int32_t		rows = strategy->rows;
+	int64_t    *a = pe_alloc((size_t) rows * strategy->columns, sizeof(*a));
+	bool		fits = true;
+
+	for (int32_t j = 0; j < strategy->columns && fits; j++)
+	{
+		int64_t    *column = a + (size_t) j * rows;
+
+		pe_poll();
+		column_of_matrix(strategy, j, column);
+		for (int32_t other = 0; other < j && fits; other++)
+		{
+			pe_u128		distance_sq = 0;
+
+			for (int32_t i = 0; i < rows && fits; i++)
+				fits = add_square(column[i] - a[(size_t) other * rows + i], &distance_sq);
+			if (distance_sq > *largest)
+				*largest = distance_sq;
+		}
+	}
+	pe_free(a);
+	return fits;
+}
+
+/* Raises *largest, the largest |a_j|^2, to the largest |a_i - a_j|^2. */
+static bool
+largest_distance(const pe_strategy *strategy, pe_u128 *largest)
+{
+	pe_u128		distance_sq = strategy->columns > 1 ? 2 : 0;	/* between columns of the identity */
+
+	if (*largest >= EXACT_IN_DOUBLES)
+		return largest_distance_of_large(strategy, largest);
+	if (strategy->triangle != NULL)
+		distance_sq = largest_distance_of_small(strategy);
+	if (distance_sq > *largest)
+		*largest = distance_sq;
+	return true;
+}
+
 bool
-pe_strategy_sensitivity_sq(const pe_strategy *strategy, int32_t max_rows, pe_u128 *sensitivity_sq)
+pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
+						   pe_u128 *sensitivity_sq)
 {
 	pe_u128		largest = 1;
 	pe_u128		copies_sq = (pe_u128) max_rows * (pe_u128) max_rows;
-	int64_t    *a;
-	bool		fits = true;
 
 	if (max_rows < 1)
 		pe_bug("a unit has at least one row");
-	if (strategy->triangle != NULL)
-	{
-		if (largest_row_sum(strategy) >= ROW_SUM_MAX)
-			return false;
-		a = pe_alloc(strategy->rows, sizeof(*a));
-		for (int32_t column = 0; column < strategy->columns && fits; column++)
-		{
-			pe_u128		norm_sq = 0;
-
-			column_of_matrix(strategy, column, a);
-			for (int32_t i = 0; i < strategy->rows && fits; i++)
-				fits = add_square(a[i], &norm_sq);
-			if (norm_sq > largest)
-				largest = norm_sq;
-		}
-		pe_free(a);
-	}
-	if (!fits || largest > (((pe_u128) 1 << 96) - 1) / copies_sq)
+	if (strategy->triangle != NULL &&
+		(largest_row_sum(strategy) >= ROW_SUM_MAX || !largest_norm(strategy, &largest)))
+		return false;
+	if (neighbours == PE_SUBSTITUTE && !largest_distance(strategy, &largest))
+		return false;
+	if (largest > (((pe_u128) 1 << 96) - 1) / copies_sq)
 		return false;
 	*sensitivity_sq = largest * copies_sq;
 	return true;
+}
+
+size_t
+pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_neighbours neighbours)
+{
+	size_t		columns = (size_t) strategy->columns + 2;	/* besides: norms, one column */
+
+	if (strategy->triangle == NULL || neighbours == PE_ADD_REMOVE)
+		return (size_t) strategy->rows * 2 * sizeof(int64_t);
+	return ((size_t) strategy->rows * columns + PANEL * PANEL) * sizeof(double);
 }
 
 /* T b in place: column j of T needs b[j] alone, and changes what is above it. */

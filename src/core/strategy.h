@@ -13,11 +13,16 @@
  * sum x <= k (it can also be no row at all).  With a_j the columns:
  *
  *	 add_remove:  Delta = k max_j |a_j|
+ *	 substitute:  Delta = k max(max_j |a_j|, max_ij |a_i - a_j|)
  *
- * in the L2 norm: A(x - x') = sum of at most k columns, and the norm of a sum
- * is at most the sum of the norms; k copies of the largest column reach it.
+ * in the L2 norm.  A x of one unit lies in k times the convex hull of 0 and the
+ * columns, and so do its vertices.  add_remove compares such a point with 0,
+ * substitute two of them; a convex function is largest at vertices, so k copies
+ * of one column, or of two, reach the maximum.  0 is a vertex of both: a unit
+ * whose rows are all dropped.  Without it `total` under a predicate would have
+ * equal columns, no sensitivity under substitute, and leave without noise.
  * A cell without a column (no query asks for it, or a predicate rules it out)
- * contributes nothing to A x, which is the zero contribution.
+ * contributes nothing to A x, which is the same vertex.
  *
  * Rounding to integers can cost accuracy, never privacy: everything that is
  * said of errors is computed from the integers again.
@@ -32,6 +37,13 @@
 /* column_of: no query asks for the class; the predicate rules all of its cells out. */
 #define PE_NOT_ASKED (-1)
 #define PE_RULED_OUT (-2)
+
+/* Which tables a unit's presence tells apart. */
+typedef enum pe_neighbours
+{
+	PE_ADD_REMOVE,				/* one has a unit more */
+	PE_SUBSTITUTE				/* a unit's rows are replaced by others: their number is public */
+} pe_neighbours;
 
 typedef struct pe_strategy
 {
@@ -90,13 +102,22 @@ extern void pe_strategy_columns(const pe_strategy *strategy, const pe_workload *
 extern size_t pe_strategy_optimal_memory(const pe_workload *workload, const pe_classes *classes);
 
 /*
- * Delta^2 for add_remove neighbours and units of at most max_rows rows, exact.
- * False if it does not fit 96 bits (no sampler could serve it), or if the
- * entries of A are so large that A x could overflow 127 bits for counts below
- * 2^63.
+ * Delta^2 for units of at most max_rows rows, exact.  False if it does not fit
+ * 96 bits (no sampler could serve it), or if the entries of A are so large that
+ * A x could overflow 127 bits for counts below 2^63.
+ *
+ * The distances |a_i - a_j|^2 = |a_i|^2 + |a_j|^2 - 2 a_i'a_j come from products
+ * of panels of A in doubles where the largest |a_j|^2, found in integers before,
+ * is below 2^53: by Cauchy-Schwarz every sum of some of the terms |a_il a_jl| is
+ * then below 2^53 too, so whatever order, blocking or fused multiplications BLAS
+ * uses, each number on the way is an integer that a double holds.  With larger
+ * columns, which 16 to 20 bits of rounding never give, all is done in integers.
  */
-extern bool pe_strategy_sensitivity_sq(const pe_strategy *strategy, int32_t max_rows,
+extern bool pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
 									   pe_u128 *sensitivity_sq);
+
+/* Bytes that this takes. */
+extern size_t pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_neighbours neighbours);
 
 /*
  * y = A x, exact; x has an entry per column, below 2^63.  With the entries that

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -15,6 +16,7 @@
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "pgstat.h"
+#include "storage/bufmgr.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -22,11 +24,13 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "core/units.h"
 #include "ledger/access.h"
 #include "ledger/channel.h"
 #include "ledger/door.h"
@@ -141,7 +145,10 @@ scan_statement(const pe_question *question)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfoString(&sql, "SELECT dp.tally($1");
+	if (question->dataset->unit == NULL)
+		appendStringInfoString(&sql, "SELECT dp.tally($1");
+	else
+		appendStringInfo(&sql, "SELECT dp.tally_units($1, $2, t.%s", quote_identifier(question->dataset->unit));
 	for (int i = 0; i < attributes_of(question); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
 	appendStringInfo(&sql, ") FROM %s t",
@@ -177,8 +184,9 @@ check_names_the_table(SPIPlanPtr plan, Oid relation)
 static SPIPlanPtr
 plan_scan(const pe_question *question, Datum *values)
 {
-	Oid			types[1] = {BYTEAOID};
-	SPIPlanPtr	plan = SPI_prepare_cursor(scan_statement(question), 1, types,
+	Oid			types[2] = {BYTEAOID, BYTEAOID};
+	int			parameters = question->dataset->unit == NULL ? 1 : 2;
+	SPIPlanPtr	plan = SPI_prepare_cursor(scan_statement(question), parameters, types,
 										  CURSOR_OPT_PARALLEL_OK | CURSOR_OPT_GENERIC_PLAN);
 
 	if (plan == NULL)
@@ -201,34 +209,102 @@ selection_bytes(const pe_question *question)
 }
 
 /*
- * Reads the rows into counts per cell.  The snapshot is the latest, seen as of
- * the first command of the caller's transaction: nothing of what that
- * transaction did shows, so an UPDATE to be rolled back cannot shape the answer.
+ * The most rows that a table can have, by its size: as many as fit its blocks
+ * if they were empty.  A foreign table counts with what ANALYZE left of it.
  */
-static void
-scan(const pe_question *question, SPIPlanPtr plan, Datum *values, int64 *counts)
+static uint64
+rows_at_most(Oid relation)
 {
-	size_t		size = question->domain->cells * sizeof(int64);
+	uint64		rows = 0;
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+	{
+		Relation	member = relation_open(lfirst_oid(cell), NoLock);
+
+		if (member->rd_rel->relkind == RELKIND_RELATION)
+			rows += (uint64) RelationGetNumberOfBlocks(member) * MaxHeapTuplesPerPage;
+		else if (member->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+			rows += (uint64) Max(member->rd_rel->reltuples, 0);
+		relation_close(member, NoLock);
+	}
+	return rows;
+}
+
+/* How the accumulator cuts the rows of units, for the first range of them; NULL without a unit. */
+static bytea *
+cut_bytes(const pe_dataset *dataset)
+{
+	bytea	   *bytes;
+	pe_cut		cut = {.max_rows = dataset->max_rows};
+
+	if (dataset->unit == NULL)
+		return NULL;
+	pe_cut_divide(&cut, rows_at_most(dataset->relation), (size_t) pe_max_memory * 1024);
+	pe_unit_key_load(dataset, cut.key);
+	bytes = palloc(VARHDRSZ + sizeof(cut));
+	SET_VARSIZE(bytes, VARHDRSZ + sizeof(cut));
+	memcpy(VARDATA(bytes), &cut, sizeof(cut));
+	pe_wipe(&cut, sizeof(cut));
+	return bytes;
+}
+
+/* Adds the counts that one scan returns. */
+static void
+scan_once(const pe_question *question, SPIPlanPtr plan, Datum *values, int64 *counts)
+{
+	int32		cells = question->domain->cells;
 	bool		isnull;
 	Datum		tally;
 	int			result;
 
-	PushCopiedSnapshot(GetLatestSnapshot());
-	GetActiveSnapshot()->curcid = FirstCommandId;
 	result = SPI_execute_snapshot(plan, values, NULL, GetActiveSnapshot(), InvalidSnapshot, true, false, 0);
-	PopActiveSnapshot();
 	if (result != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "the scan failed");
 	tally = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 	if (!isnull)				/* NULL: the table has no row */
 	{
 		bytea	   *bytes = DatumGetByteaPP(tally);
+		char	   *data = VARDATA_ANY(bytes);
 
-		if (VARSIZE_ANY_EXHDR(bytes) != size)
+		if (VARSIZE_ANY_EXHDR(bytes) != cells * sizeof(int64))
 			elog(ERROR, "the scan returned another domain");
-		memcpy(counts, VARDATA_ANY(bytes), size);
-		pe_wipe(VARDATA_ANY(bytes), size);
+		for (int32 cell = 0; cell < cells; cell++)
+		{
+			int64		count;
+
+			memcpy(&count, data + cell * sizeof(count), sizeof(count));
+			counts[cell] += count;
+		}
+		pe_wipe(data, cells * sizeof(int64));
 	}
+	SPI_freetuptable(SPI_tuptable);
+}
+
+/*
+ * Reads the rows into counts per cell, units range by range.  The snapshot is
+ * the latest, one for all ranges, seen as of the first command of the caller's
+ * transaction: nothing of what that transaction did shows, so an UPDATE to be
+ * rolled back cannot shape the answer.
+ */
+static void
+scan(const pe_question *question, SPIPlanPtr plan, Datum *values, int64 *counts)
+{
+	char	   *cut_data = question->dataset->unit == NULL ? NULL : VARDATA(DatumGetPointer(values[1]));
+	pe_cut		cut = {.ranges = 1};
+
+	PushCopiedSnapshot(GetLatestSnapshot());
+	GetActiveSnapshot()->curcid = FirstCommandId;
+	if (cut_data != NULL)
+		memcpy(&cut, cut_data, sizeof(cut));
+	for (cut.range = 0; cut.range < cut.ranges; cut.range++)
+	{
+		if (cut_data != NULL)
+			memcpy(cut_data, &cut, sizeof(cut));
+		scan_once(question, plan, values, counts);
+	}
+	pe_wipe(&cut, sizeof(cut));
+	PopActiveSnapshot();
 }
 
 /*
@@ -264,6 +340,7 @@ typedef struct door
 	const pe_question *question;
 	pe_charge_reply *reply;
 	int64	   *counts;			/* exact, until it is wiped */
+	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 	bool		reading;		/* the charge is committed */
 	MemoryContext context;		/* where the reply lives */
 } door;
@@ -274,7 +351,7 @@ charge_and_read(void *argument)
 {
 	door	   *d = argument;
 	const pe_question *question = d->question;
-	Datum		values[1] = {PointerGetDatum(selection_bytes(question))};
+	Datum		values[2] = {PointerGetDatum(selection_bytes(question)), (Datum) 0};
 	MemoryContext spi;
 	SPIPlanPtr	plan;
 
@@ -286,6 +363,8 @@ charge_and_read(void *argument)
 	pe_door_check_relation(question->dataset->relation);
 	pe_columns_check(question->dataset, question->columns, attributes_of(question));
 
+	d->cut = cut_bytes(question->dataset);
+	values[1] = PointerGetDatum(d->cut);
 	SPI_connect();
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
 	pe_pin_settings(pinned, lengthof(pinned));
@@ -322,6 +401,8 @@ read_rows(door *d)
 {
 	ErrorData  *error = pe_run_undone(charge_and_read, d);
 
+	if (d->cut != NULL)
+		pe_wipe(VARDATA(d->cut), sizeof(pe_cut));
 	if (error == NULL)
 		return;
 	if (d->reading && !is_ordinary_error(error))
@@ -390,7 +471,7 @@ void
 pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 {
 	TimestampTz start = GetCurrentTimestamp();
-	door		d = {question, reply, NULL, false, CurrentMemoryContext};
+	door		d = {question, reply, NULL, NULL, false, CurrentMemoryContext};
 
 	if (question->dataset->frozen)
 	{

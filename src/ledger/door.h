@@ -5,7 +5,9 @@
  *
  * Released: the integers A x + noise for the strategy A and the counts x per
  * cell of the declared domain, stored in the ledger, and nothing else about the
- * rows: not an error, not the time beyond a quantum, not a statistic.  A
+ * rows: not an error, not the time beyond a quantum, not a statistic.  The
+ * rows of a unit of privacy are cut to max_rows by what that unit's own rows are
+ * (core/units.h), in as many scans as the size of the table asks for.  A
  * predicate is evaluated row by row in the accumulator and never in WHERE, so
  * what is read, and what shows of that, is the same for all predicates.
  * Neighbours, sensitivity, cost and theorem: core/strategy.h, mechanism/gaussian.h.

@@ -21,6 +21,7 @@
 #include "utils/syscache.h"
 
 #include "accounting/filter.h"
+#include "core/units.h"
 #include "ledger/access.h"
 #include "ledger/errors.h"
 #include "ledger/registry.h"
@@ -33,7 +34,7 @@
 
 #define DATASET_COLUMNS \
 	"SELECT id, dataset, relation_oid::int8, owner, unit, max_rows, neighbours, accounting, epsilon, delta, " \
-	"rho_limit, rho_spent, delta_limit, delta_spent, version, identity, xmin::text, declared_version, dropped FROM dp.dataset "
+	"rho_limit, rho_spent, delta_limit, delta_spent, version, identity, xmin::text, declared_version, dropped, unit_type FROM dp.dataset "
 
 static pe_dataset *
 dataset_of_row(uint64 row)
@@ -61,6 +62,7 @@ dataset_of_row(uint64 row)
 	dataset->identity = pe_access_text(row, 16);
 	dataset->declared_version = (int) pe_access_int64(row, 18);
 	dataset->dropped = pe_access_int64(row, 19) != 0;
+	dataset->unit_type = pe_access_text(row, 20);
 	dataset->frozen = pe_identity_is_frozen(dataset->identity, dataset->relation);
 	dataset->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 17), NULL, 10));
 	return dataset;
@@ -99,6 +101,16 @@ pe_dataset_load_by_id(int64 id)
 		dataset = dataset_of_row(0);
 	pe_access_end(&access);
 	return dataset;
+}
+
+pe_neighbours
+pe_dataset_neighbours(const pe_dataset *dataset)
+{
+	if (strcmp(dataset->neighbours, "add_remove") == 0)
+		return PE_ADD_REMOVE;
+	if (strcmp(dataset->neighbours, "substitute") == 0)
+		return PE_SUBSTITUTE;
+	elog(ERROR, "neighbours \"%s\" of dataset \"%s\" are not served", dataset->neighbours, dataset->name);
 }
 
 void
@@ -334,9 +346,79 @@ attribute_type(const pe_dataset *dataset, const char *attribute, const char *dec
 	return type;
 }
 
+/* ------------------------------------------------------------------
+ * The unit of privacy
+ * ------------------------------------------------------------------
+ */
+
+/* Whether a column can be the unit: its type, and its collation as far as that makes other bytes equal. */
+static bool
+can_be_unit(Oid relation, const char *column)
+{
+	AttrNumber	number = get_attnum(relation, column);
+	Oid			type;
+	int32		modifier;
+	Oid			collation;
+
+	get_atttypetypmodcoll(relation, number, &type, &modifier, &collation);
+	return pe_type_is_unit(type) && (!OidIsValid(collation) || get_collation_isdeterministic(collation));
+}
+
+Oid
+pe_unit_column_type(Oid relation, const char *column)
+{
+	AttrNumber	number = get_attnum(relation, column);
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of table \"%s\" does not exist", column, get_rel_name(relation))));
+	if (!can_be_unit(relation, column))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" cannot be the unit", column),
+				 errdetail("Its type is %s, or its collation is not deterministic.", format_type_be(get_atttype(relation, number))),
+				 errhint("A unit is an integer, numeric, text, varchar, char, uuid, bytea, date or timestamp, equal where its bytes are.")));
+	return getBaseType(get_atttype(relation, number));
+}
+
+void
+pe_unit_check(const pe_dataset *dataset)
+{
+	Oid			type;
+
+	if (dataset->unit == NULL || dataset->frozen)
+		return;
+	type = column_type(dataset, dataset->unit);
+	if (!OidIsValid(type) || strcmp(format_type_be(type), dataset->unit_type) != 0 ||
+		!can_be_unit(dataset->relation, dataset->unit))
+		raise_column_changed(dataset, dataset->unit);
+}
+
+void
+pe_unit_key_load(const pe_dataset *dataset, uint8 *key)
+{
+	static pe_statement find = {NULL, "SELECT unit_key FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	pe_access	access;
+	bytea	   *bytes;
+	bool		isnull;
+
+	pe_access_begin(&access);
+	if (pe_access_read(&find, values, NULL) != 1)
+		elog(ERROR, "dataset \"%s\" is gone", dataset->name);
+	bytes = DatumGetByteaPP(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	if (VARSIZE_ANY_EXHDR(bytes) != PE_UNIT_KEY)
+		elog(ERROR, "the key of dataset \"%s\" is stored wrongly", dataset->name);
+	memcpy(key, VARDATA_ANY(bytes), PE_UNIT_KEY);
+	pe_wipe(VARDATA_ANY(bytes), PE_UNIT_KEY);
+	pe_access_end(&access);
+}
+
 void
 pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count)
 {
+	pe_unit_check(dataset);
 	for (int i = 0; i < count; i++)
 		if (column_type(dataset, columns[i].name) != columns[i].type)
 			raise_column_changed(dataset, columns[i].name);
@@ -439,6 +521,7 @@ pe_columns_load(pe_dataset *dataset, char **names, int *count)
 		column_of_row(dataset, row, &columns[i]);
 	}
 	pe_access_end(&access);
+	pe_unit_check(dataset);
 	return columns;
 }
 
@@ -605,20 +688,36 @@ check_not_frozen(Oid relation, Datum schema, Datum name)
 	}
 }
 
+static bool
+same_unit(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* What is written of the unit's column; nothing without one. */
+static Datum
+unit_type_text(Oid relation, const char *unit)
+{
+	return unit != NULL ? CStringGetTextDatum(format_type_be(pe_unit_column_type(relation, unit))) : (Datum) 0;
+}
+
+/* max_rows may differ: what a unit lost was measured for all of its rows that counted then. */
 static void
 resume(pe_dataset *old, const char *name, double epsilon, double delta, pe_cost limit,
-	   const char *neighbours, const char *accounting)
+	   const char *unit, int max_rows, const char *neighbours, const char *accounting)
 {
 	static pe_statement update = {NULL, "UPDATE dp.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
-		"rho_limit = $5, delta_limit = $6, owner = $7, version = version + 1, declared_version = version + 1 WHERE id = $1", 7,
-	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID}};
-	Datum		values[7] = {
+		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, "
+		"version = version + 1, declared_version = version + 1 WHERE id = $1", 9,
+	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID}};
+	Datum		values[9] = {
 		Int64GetDatum(old->id), CStringGetTextDatum(name), Float8GetDatum(epsilon), Float8GetDatum(delta),
 		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto),
-		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(old->relation), false))
+		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(old->relation), false)), Int32GetDatum(max_rows),
+		unit_type_text(old->relation, unit)
 	};
 
-	if (old->unit != NULL || strcmp(old->neighbours, neighbours) != 0 || strcmp(old->accounting, accounting) != 0)
+	if (!same_unit(old->unit, unit) || strcmp(old->neighbours, neighbours) != 0 || strcmp(old->accounting, accounting) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the table was a dataset with another unit, other neighbours or another accounting"),
@@ -628,25 +727,26 @@ resume(pe_dataset *old, const char *name, double epsilon, double delta, pe_cost 
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the cap is below what the table has lost already"),
 				 errdetail("As dataset \"%s\" it lost rho %g.", old->name, old->rho_spent * 1e-9)));
-	pe_access_write(&update, values, NULL);
+	pe_access_write(&update, values, unit == NULL ? "        n" : NULL);
 }
 
 void
-pe_dataset_register(const char *name, Oid relation, double epsilon, double delta,
-					const char *neighbours, const char *accounting)
+pe_dataset_register(const char *name, Oid relation, double epsilon, double delta, const char *unit,
+					int max_rows, const char *neighbours, const char *accounting)
 {
 	static pe_statement taken = {NULL, "SELECT FROM dp.dataset WHERE dataset = $1 AND NOT dropped", 1, {TEXTOID}};
 	static pe_statement insert = {NULL, "INSERT INTO dp.dataset (dataset, relation_oid, relation_schema, relation_name, owner, "
-		"max_rows, neighbours, accounting, epsilon, delta, rho_limit, delta_limit, unit_key, identity, chain_head) "
-		"VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, $11, $12, $13, $14)", 14,
+		"neighbours, accounting, epsilon, delta, rho_limit, delta_limit, unit_key, identity, chain_head, "
+		"max_rows, unit, unit_type) "
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)", 17,
 		{TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID,
-	BYTEAOID, TEXTOID, BYTEAOID}};
+	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID}};
 	pe_cost		limit = pe_budget_limit(epsilon, delta);
 	pe_dataset *old;
 	pe_access	access;
 	bytea	   *key = palloc(VARHDRSZ + HASH_SIZE);
 	bytea	   *genesis = palloc0(VARHDRSZ + HASH_SIZE);
-	Datum		values[14] = {CStringGetTextDatum(name)};
+	Datum		values[17] = {CStringGetTextDatum(name)};
 	HeapTuple	tuple;
 
 	SET_VARSIZE(key, VARHDRSZ + HASH_SIZE);
@@ -671,6 +771,9 @@ pe_dataset_register(const char *name, Oid relation, double epsilon, double delta
 	values[11] = PointerGetDatum(key);
 	values[12] = CStringGetTextDatum(pe_current_identity(relation));
 	values[13] = PointerGetDatum(genesis);
+	values[14] = Int32GetDatum(max_rows);
+	values[15] = unit != NULL ? CStringGetTextDatum(unit) : (Datum) 0;
+	values[16] = unit_type_text(relation, unit);
 
 	pe_access_begin(&access);
 	if (pe_access_read(&taken, values, NULL) > 0)
@@ -680,9 +783,9 @@ pe_dataset_register(const char *name, Oid relation, double epsilon, double delta
 	check_not_frozen(relation, values[2], values[3]);
 	old = find_unregistered(relation);
 	if (old != NULL)
-		resume(old, name, epsilon, delta, limit, neighbours, accounting);
+		resume(old, name, epsilon, delta, limit, unit, max_rows, neighbours, accounting);
 	else
-		pe_access_write(&insert, values, NULL);
+		pe_access_write(&insert, values, unit == NULL ? "               nn" : NULL);
 	pe_access_end(&access);
 }
 

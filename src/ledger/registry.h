@@ -11,6 +11,7 @@
 #include "nodes/pg_list.h"
 
 #include "core/domain.h"
+#include "core/strategy.h"
 
 typedef struct pe_dataset
 {
@@ -18,7 +19,8 @@ typedef struct pe_dataset
 	char	   *name;
 	Oid			relation;
 	char	   *owner;			/* who registered it */
-	char	   *unit;			/* NULL: each row */
+	char	   *unit;			/* a column; NULL: each row */
+	char	   *unit_type;		/* base type of the column when it was declared */
 	int			max_rows;
 	char	   *neighbours;
 	char	   *accounting;
@@ -58,6 +60,22 @@ extern pe_dataset *pe_dataset_load_by_id(int64 id);
 
 /* 55000 if the caller's own open transaction changed the dataset or its attributes. */
 extern void pe_dataset_check_committed(const pe_dataset *dataset);
+
+/* What tables the dataset's sensitivities compare. */
+extern pe_neighbours pe_dataset_neighbours(const pe_dataset *dataset);
+
+/*
+ * The base type of a column that shall be the unit of privacy.  42703 if there
+ * is none of this name, 0A000 if its values cannot name units (pe_type_is_unit),
+ * or are equal under its collation where their bytes are not.
+ */
+extern Oid	pe_unit_column_type(Oid relation, const char *column);
+
+/* 55000 if the unit's column is no longer of the type that was declared. */
+extern void pe_unit_check(const pe_dataset *dataset);
+
+/* The secret key of the hash that chooses the rows of a unit: PE_UNIT_KEY bytes; whoever calls wipes them. */
+extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
 
 /* The owner of a relation; InvalidOid if it is gone. */
 extern Oid	pe_relation_owner(Oid relation);
@@ -100,7 +118,7 @@ extern bool pe_identity_is_frozen(const char *identity, Oid relation);
 /*
  * The declared attributes of these names, in this order, with prepared domains.
  * 42704 for an unknown one, 22023 for a repeated one, 55000 for one whose column
- * is no longer what was declared.  With names NULL: all, in the order declared.
+ * is no longer what was declared, or if the unit's is not.  With names NULL: all, in the order declared.
  * Sets dataset->changed_here if one was declared by the open transaction.
  */
 extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);
@@ -108,7 +126,7 @@ extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count)
 /* The same for one name; false if it is not declared. */
 extern bool pe_column_find(pe_dataset *dataset, const char *name, pe_column *column);
 
-/* 55000 if a column is no longer of the type that it was loaded with. */
+/* 55000 if a column is no longer of the type that it was loaded with, or the unit's column not what was declared. */
 extern void pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count);
 
 /* 54000 if a request has too many attributes. */
@@ -124,8 +142,8 @@ extern pe_domain *pe_columns_domain(const pe_column *columns, int count, int wat
  * Writes.  The caller has validated the arguments; these run in the caller's
  * transaction.
  */
-extern void pe_dataset_register(const char *name, Oid relation, double epsilon, double delta,
-								const char *neighbours, const char *accounting);
+extern void pe_dataset_register(const char *name, Oid relation, double epsilon, double delta, const char *unit,
+								int max_rows, const char *neighbours, const char *accounting);
 extern void pe_dataset_unregister(const pe_dataset *dataset);
 extern int	pe_dataset_new_version(const pe_dataset *dataset);
 extern void pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,

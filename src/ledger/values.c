@@ -216,6 +216,31 @@ pe_point_of_datum(Oid type, Datum value)
 	return point;
 }
 
+bool
+pe_type_is_unit(Oid type)
+{
+	pe_key		key;
+
+	type = getBaseType(type);
+	return type == BYTEAOID ||
+		(type != BOOLOID && !type_is_enum(type) && pe_type_key(type, &key) && key != PE_KEY_FLOAT);
+}
+
+void
+pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size)
+{
+	pe_key		key;
+
+	if (type == BYTEAOID || (pe_type_key(type, &key) && key == PE_KEY_BYTES))
+		bytes_of_datum(type, value, data, size);
+	else
+	{
+		*room = int_of_datum(type, value);
+		*data = (const char *) room;
+		*size = sizeof(*room);
+	}
+}
+
 int32
 pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value)
 {

@@ -28,6 +28,20 @@ extern pe_point pe_point_of_datum(Oid type, Datum value);
 /* The cell of a value that is not NULL.  The same map, for the scan. */
 extern int32 pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value);
 
+/*
+ * Whether values of a type can name the units of privacy: integers, numeric,
+ * text kinds, uuid, bytea, date and timestamps.  For these two values are equal
+ * iff their bytes are (pe_unit_bytes); text under a collation that is not
+ * deterministic, where other bytes can be equal, is for the caller to refuse.
+ */
+extern bool pe_type_is_unit(Oid type);
+
+/*
+ * The bytes that a unit is known by.  type is a base type that pe_type_is_unit
+ * accepts; data lies in the value, in *room or in the current memory context.
+ */
+extern void pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size);
+
 /* The value of a point whose key is an integer; an error if the type cannot hold it. */
 extern Datum pe_datum_of_int(Oid type, int64 value);
 

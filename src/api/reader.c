@@ -1,0 +1,118 @@
+/*
+ * reader.c
+ *	  The cell of a row, for the accumulators that read rows.  See reader.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"	/* VARDATA and its kin, in every version */
+#include "utils/lsyscache.h"
+
+#include "api/reader.h"
+#include "ledger/values.h"
+
+MemoryContext
+pe_reader_context(FunctionCallInfo fcinfo, const char *name)
+{
+	MemoryContext context;
+
+	if (AggCheckCallContext(fcinfo, &context) != AGG_CONTEXT_AGGREGATE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s can only be used as a plain aggregate", name)));
+	return context;
+}
+
+/* The arguments must be what the domain was declared for. */
+static void
+check_arguments(FunctionCallInfo fcinfo, pe_reader *reader)
+{
+	int			attributes = reader->domain.attributes + reader->domain.watched;
+
+	if (PG_NARGS() - reader->first != attributes)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the domain has %d attributes, and %d are given",
+						attributes, PG_NARGS() - reader->first)));
+	for (int a = 0; a < attributes; a++)
+	{
+		pe_key		key;
+
+		reader->type[a] = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, a + reader->first));
+		if (!pe_type_key(reader->type[a], &key) || key != reader->domain.attribute[a].key)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("argument %d is not of a type that the domain was declared for", a + reader->first)));
+	}
+}
+
+void
+pe_reader_init(pe_reader *reader, FunctionCallInfo fcinfo, int first, const char *name)
+{
+	bytea	   *bytes;
+
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("the domain of %s must not be null", name)));
+	bytes = PG_GETARG_BYTEA_P_COPY(1);	/* the domain's points refer to it */
+	reader->first = first;
+	if (!pe_selection_read(&reader->domain, &reader->predicate, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid domain for %s", name)));
+	check_arguments(fcinfo, reader);
+}
+
+static pg_attribute_always_inline int32
+coordinate_of_row(FunctionCallInfo fcinfo, const pe_reader *reader, int a)
+{
+	const pe_attribute *attribute = &reader->domain.attribute[a];
+
+	return PG_ARGISNULL(a + reader->first)
+		? pe_cell_of_null(attribute)
+		: pe_cell_of_datum(attribute, reader->type[a], PG_GETARG_DATUM(a + reader->first));
+}
+
+static pg_attribute_always_inline int32
+cell_of_row(FunctionCallInfo fcinfo, const pe_reader *reader)
+{
+	int32		cell = 0;
+
+	for (int a = 0; a < reader->domain.attributes; a++)
+	{
+		int32		coordinate = coordinate_of_row(fcinfo, reader, a);
+
+		if (coordinate == PE_DROPPED)
+			return PE_DROPPED;
+		cell += coordinate * reader->domain.stride[a];
+	}
+	return cell;
+}
+
+/*
+ * The same under a predicate: a row that it does not select is dropped.  On its
+ * own, so that a scan without one does not pay for its frame.
+ */
+static pg_noinline int32
+cell_of_selected_row(FunctionCallInfo fcinfo, const pe_reader *reader)
+{
+	int32		coordinate[PE_MAX_ATTRIBUTES];
+	int32		cell = 0;
+
+	for (int a = 0; a < reader->domain.attributes + reader->domain.watched; a++)
+	{
+		coordinate[a] = coordinate_of_row(fcinfo, reader, a);
+		if (coordinate[a] == PE_DROPPED)
+			return PE_DROPPED;
+		cell += coordinate[a] * reader->domain.stride[a];
+	}
+	return pe_predicate_selects(&reader->predicate, coordinate) ? cell : PE_DROPPED;
+}
+
+int32
+pe_reader_cell(const pe_reader *reader, FunctionCallInfo fcinfo)
+{
+	return reader->predicate.steps == 0
+		? cell_of_row(fcinfo, reader)
+		: cell_of_selected_row(fcinfo, reader);
+}

@@ -1,0 +1,38 @@
+/*
+ * reader.h
+ *	  The cell of a row, for the accumulators that read rows.
+ *
+ * An accumulator is told a selection, a domain and maybe a predicate over it
+ * (core/predicate.h), and gets the values of the domain's attributes as
+ * arguments.  The predicate looks at cell numbers and at nothing else, so no row
+ * can make it fail, and every row is read whatever it says.
+ */
+#ifndef PE_API_READER_H
+#define PE_API_READER_H
+
+#include "fmgr.h"
+
+#include "core/predicate.h"
+
+typedef struct pe_reader
+{
+	int			first;			/* the argument that is the first attribute */
+	pe_domain	domain;
+	pe_predicate predicate;		/* without steps: none */
+	Oid			type[PE_MAX_ATTRIBUTES];	/* base types of the arguments */
+} pe_reader;
+
+/* The context of the aggregate `name`; 0A000 where it is none, or a window function. */
+extern MemoryContext pe_reader_context(FunctionCallInfo fcinfo, const char *name);
+
+/*
+ * Reads the selection, argument 1, in the current memory context.  22004 if it
+ * is null, 22P03 if it is none, 22023 and 42804 if the arguments from `first` on
+ * are not what it was made for.
+ */
+extern void pe_reader_init(pe_reader *reader, FunctionCallInfo fcinfo, int first, const char *name);
+
+/* The cell of a row, or PE_DROPPED. */
+extern int32 pe_reader_cell(const pe_reader *reader, FunctionCallInfo fcinfo);
+
+#endif

@@ -1,0 +1,235 @@
+/*
+ * tally_units.c
+ *	  dp.tally_units: exact counts per cell of a declared domain, of each unit's
+ *	  rows at most max_rows.
+ *
+ * The accumulator through which the door reads the rows of a dataset with a
+ * privacy unit.  Like dp.tally (tally.c) it returns exact counts, to whoever may
+ * read the rows anyway, and its state is `internal`.  What it collects, and which
+ * rows count: core/units.h.
+ *
+ * A row without a unit is dropped, but collected like any other dropped row.
+ *
+ * The cut, argument 2, holds the dataset's key.  It is a parameter of the scan,
+ * so no text of a statement has it; what follows from it is wiped with the state.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"	/* VARDATA and its kin, in every version */
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "api/reader.h"
+#include "core/units.h"
+#include "ledger/values.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_tally_units_add);
+PG_FUNCTION_INFO_V1(pe_sql_tally_units_combine);
+PG_FUNCTION_INFO_V1(pe_sql_tally_units_serialize);
+PG_FUNCTION_INFO_V1(pe_sql_tally_units_deserialize);
+PG_FUNCTION_INFO_V1(pe_sql_tally_units_final);
+
+/* The arguments of the transition function: state, selection, cut, unit, attributes. */
+#define CUT 2
+#define UNIT 3
+#define FIRST_ATTRIBUTE 4
+
+/* What every state must know to be counted. */
+typedef struct frame
+{
+	pe_unit_keys keys;
+	int64		limit;
+	int32		max_rows;
+	int32		cells;
+} frame;
+
+typedef struct tally
+{
+	frame		frame;
+	pe_units	units;
+
+	/* empty in a state that was deserialised or combined: */
+	pe_cut		cut;			/* without its key */
+	Oid			unit_type;		/* base type */
+	pe_reader	reader;
+} tally;
+
+static MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	return pe_reader_context(fcinfo, "dp.tally_units");
+}
+
+static void
+read_cut(FunctionCallInfo fcinfo, pe_cut *cut)
+{
+	bytea	   *bytes = PG_ARGISNULL(CUT) ? NULL : PG_GETARG_BYTEA_PP(CUT);
+	bool		sound = bytes != NULL && VARSIZE_ANY_EXHDR(bytes) == sizeof(*cut);
+
+	if (sound)
+		memcpy(cut, VARDATA_ANY(bytes), sizeof(*cut));
+	if (!sound || !pe_cut_is_sound(cut))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid cut for dp.tally_units")));
+}
+
+static Oid
+unit_type(FunctionCallInfo fcinfo)
+{
+	Oid			type = PG_NARGS() > UNIT ? getBaseType(get_fn_expr_argtype(fcinfo->flinfo, UNIT)) : InvalidOid;
+
+	if (!OidIsValid(type) || !pe_type_is_unit(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("argument %d of dp.tally_units is not of a type that can be a unit", UNIT)));
+	return type;
+}
+
+static tally *
+first_row(FunctionCallInfo fcinfo)
+{
+	MemoryContext old = MemoryContextSwitchTo(aggregate_context(fcinfo));
+	tally	   *state = palloc0(sizeof(*state));
+
+	read_cut(fcinfo, &state->cut);
+	state->unit_type = unit_type(fcinfo);
+	pe_reader_init(&state->reader, fcinfo, FIRST_ATTRIBUTE, "dp.tally_units");
+	pe_unit_keys_init(&state->frame.keys, &state->cut);
+	pe_wipe(state->cut.key, sizeof(state->cut.key));
+	state->frame.limit = state->cut.limit;
+	state->frame.max_rows = state->cut.max_rows;
+	state->frame.cells = state->reader.domain.cells;
+	pe_units_init(&state->units, state->frame.limit);
+	MemoryContextSwitchTo(old);
+	return state;
+}
+
+/* The hash of a row's unit; all rows without one are of the same, which has no bytes. */
+static void
+unit_of_row(FunctionCallInfo fcinfo, const tally *state, uint64 *unit)
+{
+	const char *data = "";
+	uint32		size = 0;
+	int64		room;
+
+	if (!PG_ARGISNULL(UNIT))
+		pe_unit_bytes(state->unit_type, PG_GETARG_DATUM(UNIT), &room, &data, &size);
+	pe_unit_hash(&state->frame.keys, data, size, unit);
+}
+
+Datum
+pe_sql_tally_units_add(PG_FUNCTION_ARGS)
+{
+	tally	   *state = PG_ARGISNULL(0) ? first_row(fcinfo) : (tally *) PG_GETARG_POINTER(0);
+	uint64		unit[2];
+	int32		cell = pe_reader_cell(&state->reader, fcinfo);
+
+	unit_of_row(fcinfo, state, unit);
+	if (PG_ARGISNULL(UNIT) || cell == PE_DROPPED)
+		cell = PE_NO_CELL;
+	if (pe_unit_in_range(&state->cut, unit))
+	{
+		if (unlikely(state->units.entries == state->units.room))
+		{
+			MemoryContext old = MemoryContextSwitchTo(aggregate_context(fcinfo));
+
+			pe_units_make_room(&state->units);
+			MemoryContextSwitchTo(old);
+		}
+		pe_units_add(&state->units, unit, cell);
+	}
+	PG_RETURN_POINTER(state);
+}
+
+Datum
+pe_sql_tally_units_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext old = MemoryContextSwitchTo(aggregate_context(fcinfo));
+	tally	   *state = PG_ARGISNULL(0) ? NULL : (tally *) PG_GETARG_POINTER(0);
+	tally	   *other = PG_ARGISNULL(1) ? NULL : (tally *) PG_GETARG_POINTER(1);
+
+	if (other == NULL)
+	{
+		MemoryContextSwitchTo(old);
+		if (state == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(state);
+	}
+	if (state == NULL)
+	{
+		state = palloc0(sizeof(*state));
+		state->frame = other->frame;
+		pe_units_init(&state->units, state->frame.limit);
+	}
+	if (memcmp(&state->frame, &other->frame, sizeof(frame)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the domain and the cut of dp.tally_units must be the same for all rows")));
+	pe_units_sort(&state->units);
+	pe_units_sort(&other->units);
+	pe_units_merge(&state->units, &other->units);
+	MemoryContextSwitchTo(old);
+	PG_RETURN_POINTER(state);
+}
+
+/* The frame, then the entries, sorted, so that the leader only merges. */
+Datum
+pe_sql_tally_units_serialize(PG_FUNCTION_ARGS)
+{
+	tally	   *state = (tally *) PG_GETARG_POINTER(0);
+	size_t		size;
+	bytea	   *bytes;
+
+	(void) aggregate_context(fcinfo);
+	pe_units_sort(&state->units);
+	size = state->units.entries * sizeof(pe_unit_rows);
+	bytes = palloc(VARHDRSZ + sizeof(frame) + size);
+	SET_VARSIZE(bytes, VARHDRSZ + sizeof(frame) + size);
+	memcpy(VARDATA(bytes), &state->frame, sizeof(frame));
+	memcpy(VARDATA(bytes) + sizeof(frame), state->units.entry, size);
+	pe_units_free(&state->units);
+	pe_wipe(&state->frame.keys, sizeof(pe_unit_keys));
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+Datum
+pe_sql_tally_units_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	size_t		size = VARSIZE_ANY_EXHDR(bytes);
+	tally	   *state = palloc0(sizeof(*state));
+
+	(void) aggregate_context(fcinfo);
+	if (size < sizeof(frame) || (size - sizeof(frame)) % sizeof(pe_unit_rows) != 0)
+		elog(ERROR, "invalid serialised state of dp.tally_units");
+	size -= sizeof(frame);
+	memcpy(&state->frame, VARDATA_ANY(bytes), sizeof(frame));
+	pe_units_init(&state->units, state->frame.limit);
+	state->units.entries = state->units.room = size / sizeof(pe_unit_rows);
+	state->units.entry = pe_alloc(state->units.room, sizeof(pe_unit_rows));
+	memcpy(state->units.entry, VARDATA_ANY(bytes) + sizeof(frame), size);
+	pe_wipe(VARDATA_ANY(bytes), sizeof(frame) + size);
+	PG_RETURN_POINTER(state);
+}
+
+/* The counts of all cells, as int64 in host order; NULL if there was no row. */
+Datum
+pe_sql_tally_units_final(PG_FUNCTION_ARGS)
+{
+	tally	   *state = PG_ARGISNULL(0) ? NULL : (tally *) PG_GETARG_POINTER(0);
+	size_t		size;
+	bytea	   *bytes;
+
+	(void) aggregate_context(fcinfo);
+	if (state == NULL)
+		PG_RETURN_NULL();
+	size = state->frame.cells * sizeof(int64);
+	bytes = palloc0(VARHDRSZ + size);
+	SET_VARSIZE(bytes, VARHDRSZ + size);
+	pe_units_sort(&state->units);
+	pe_units_count(&state->units, &state->frame.keys, state->frame.max_rows, state->frame.cells, (int64 *) VARDATA(bytes));
+	pe_units_free(&state->units);
+	pe_wipe(&state->frame.keys, sizeof(pe_unit_keys));
+	PG_RETURN_BYTEA_P(bytes);
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# A private histogram of a dataset with a privacy unit, of whose rows five count, against the same
+# GROUP BY over a subquery that numbers each unit's rows with row_number(), serial and with two
+# workers, interleaved.  Units have one to nine rows.  The table is frozen and in shared buffers.
+# Required: a ratio of at most 2.5.
+#
+#   UNITS=n    units of privacy (default 1 million)
+#   ROUNDS=n   how often each is measured (default 5)
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
+UNITS=${UNITS:-1000000}
+ROUNDS=${ROUNDS:-5}
+LIMIT=2.5
+
+sql() { psql -XqAt -v ON_ERROR_STOP=1 "$@" || exit 1; }
+
+# The table fits a quarter of shared buffers: a scan of a larger one would not stay there.
+choose_user
+restart() { as_user "$(command -v pg_ctl)" -D "$data" -l "$(dirname "$data")/server.log" -m fast -w restart >/dev/null </dev/null; }
+cleanup() { # the next benchmark finds the server as this one did
+	PGDATABASE=postgres psql -Xq -c 'DROP DATABASE IF EXISTS units (FORCE)' -c 'DROP ROLE IF EXISTS bench_owner, bench_analyst' -c 'ALTER SYSTEM RESET ALL' 2>/dev/null
+	restart
+}
+trap cleanup EXIT
+data=$(sql -c 'SHOW data_directory')
+sql -c "ALTER SYSTEM SET shared_buffers = '2560MB'" -c 'ALTER SYSTEM SET fsync = off' -c 'ALTER SYSTEM SET autovacuum = off' \
+	-c 'ALTER SYSTEM SET wal_level = minimal' -c 'ALTER SYSTEM SET max_wal_senders = 0' -c "ALTER SYSTEM SET max_wal_size = '8GB'" \
+	-c 'ALTER SYSTEM SET jit = off'
+restart || exit 1
+sql -c 'CREATE DATABASE units'
+export PGDATABASE=units
+
+sql <<SQL
+SET client_min_messages = warning;
+CREATE EXTENSION pg_epsilon;
+CREATE ROLE bench_owner;
+CREATE ROLE bench_analyst;
+GRANT CREATE ON SCHEMA public TO bench_owner;
+SET ROLE bench_owner;
+CREATE TABLE measured AS
+	SELECT unit, (random() * 999)::int AS k, (ARRAY['north', 'south', 'east', 'west', 'centre'])[unit % 5 + 1] AS s
+	  FROM generate_series(1, $UNITS) unit, generate_series(1, 1 + unit % 9)
+	 ORDER BY random();
+CREATE STATISTICS measured_ks (ndistinct) ON (k / 10), s FROM measured;
+SELECT dp.create_dataset('measured', 'measured', 1e5, unit => 'unit', max_rows => 5) \g /dev/null
+SELECT dp.add_attribute('measured', 'k', 0, 1000, 100) \g /dev/null
+SELECT dp.add_attribute('measured', 's', '{north,south,east,west,centre}') \g /dev/null
+SELECT dp.grant_budget('bench_analyst', 'measured', 1e5) \g /dev/null
+SQL
+sql -c 'VACUUM (FREEZE, ANALYZE) measured' -c 'SELECT count(*) FROM measured' >/dev/null
+
+group_by='SELECT k / 10, s, count(*) FROM (SELECT k, s, row_number() OVER (PARTITION BY unit) AS n FROM measured) x WHERE n <= 5 GROUP BY 1, 2'
+histogram="SELECT * FROM dp.histogram('measured', '{k,s}', rho => 0.001, fresh => true)"
+
+# measure ROLE WORKERS SQL: milliseconds
+measure() {
+	sql -c "LOAD 'pg_epsilon'; SET pg_epsilon.time_quantum = 0; SET ROLE $1; SET max_parallel_workers_per_gather = $2; SET client_min_messages = warning" \
+		-c '\timing on' -c '\o /dev/null' -c "$3" | awk '/^Time:/ { t = $2 } END { print t }'
+}
+
+# least and median of the numbers given
+least() { printf '%s\n' "$@" | sort -g | head -n 1; }
+median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+echo "$UNITS units, $(sql -c 'SELECT count(*) FROM measured') rows, $(sql -c "SELECT pg_size_pretty(pg_relation_size('measured'))"), $ROUNDS rounds; milliseconds: least, median"
+over=0
+for workers in 0 2; do
+	groups=()
+	histograms=()
+	ratios=()
+	for ((round = 0; round < ROUNDS; round++)); do
+		g=$(measure bench_owner "$workers" "$group_by")
+		h=$(measure bench_analyst "$workers" "$histogram")
+		groups+=("$g")
+		histograms+=("$h")
+		ratios+=("$(awk "BEGIN { print $h / $g }")")
+	done
+	awk -v g="$(least "${groups[@]}")" -v gm="$(median "${groups[@]}")" -v h="$(least "${histograms[@]}")" \
+		-v hm="$(median "${histograms[@]}")" -v r="$(median "${ratios[@]}")" -v what="$workers workers" 'BEGIN {
+		printf "%-10s row_number %7.0f %7.0f  private %7.0f %7.0f  ratio of least %.2f, of medians %.2f, median of ratios %.2f\n", what, g, gm, h, hm, h / g, hm / gm, r }'
+	# the two of a round are measured one after the other, under the same load
+	awk -v r="$(median "${ratios[@]}")" -v limit=$LIMIT 'BEGIN { exit r > limit }' || over=1
+done
+[ "$over" = 0 ] || {
+	echo "A median of ratios is above $LIMIT."
+	exit 1
+}

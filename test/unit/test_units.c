@@ -1,0 +1,444 @@
+/*
+ * test_units.c
+ *	  Which rows of a unit count: the keyed functions against published values,
+ *	  the cut against its definition, in every order, split and range.
+ *
+ * Random cases come from a fixed seed, so failures repeat; with PG_EPSILON_QUICK
+ * set there are far fewer.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/units.h"
+#include "shim.h"
+
+#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+static int
+random_below(int n)
+{
+	uint64_t	word;
+
+	pe_random_bytes(&word, sizeof(word));
+	return (int) (word % (uint64_t) n);
+}
+
+static int
+cases(int count)
+{
+	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
+}
+
+/* ---- keyed functions ---- */
+
+static void
+assert_hex(const void *bytes, size_t size, const char *expected)
+{
+	char		hex[2 * 64 + 1];
+
+	for (size_t i = 0; i < size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *) bytes)[i]);
+	assert_string_equal(hex, expected);
+}
+
+/* RFC 4231, test cases 1 and 2; then keys and messages of many lengths, as Python's hmac has them */
+static void
+test_hmac(void **state)
+{
+	pe_hmac_key key;
+	uint8_t		result[PE_HMAC_SIZE] = {0};
+	uint8_t		message[300];
+
+	(void) state;
+	memset(message, 0x0b, 20);
+	pe_hmac_init(&key, message, 20);
+	pe_hmac(&key, "Hi There", 8, result);
+	assert_hex(result, sizeof(result), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+	pe_hmac_init(&key, (const uint8_t *) "Jefe", 4);
+	pe_hmac(&key, "what do ya want for nothing?", 28, result);
+	assert_hex(result, sizeof(result), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+	memset(result, 0, sizeof(result));
+	for (int size = 0; size < 300; size++)
+	{
+		for (int i = 0; i < size; i++)
+			message[i] = (uint8_t) (size * 7 + i);
+		pe_hmac_init(&key, result, sizeof(result));
+		pe_hmac(&key, message, (size_t) size, result);
+	}
+	assert_hex(result, sizeof(result), "9e54f6689c5518d204447d57a04e20544b4f521240be1e9b5be1ef9590294033");
+}
+
+/* The authors' own vectors: key 00 01 .. 0f, message 00 01 .. of each length */
+static void
+test_siphash(void **state)
+{
+	static const struct
+	{
+		size_t		size;
+		const char *expected;
+	}			sample[] = {
+		{0, "a3817f04ba25a8e66df67214c7550293"},
+		{1, "da87c1d86b99af44347659119b22fc45"},
+		{2, "8177228da4a45dc7fca38bdef60affe4"},
+		{8, "3b62a9ba6258f5610f83e264f31497b4"},
+		{15, "5493e99933b0a8117e08ec0f97cfc3d9"},
+		{63, "5150d1772f50834a503e069a973fbd7c"},
+	};
+	static const uint64_t key[2] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
+	uint8_t		message[64];
+
+	(void) state;
+	for (int i = 0; i < lengthof(message); i++)
+		message[i] = (uint8_t) i;
+	for (int s = 0; s < lengthof(sample); s++)
+	{
+		uint64_t	result[2];
+		uint8_t		bytes[16];
+
+		pe_siphash(key, message, sample[s].size, result);
+		for (int i = 0; i < 16; i++)
+			bytes[i] = (uint8_t) (result[i / 8] >> (8 * (i % 8)));
+		assert_hex(bytes, sizeof(bytes), sample[s].expected);
+	}
+}
+
+/* ---- the cut ---- */
+
+#define MOST_ROWS 400
+#define MOST_CELLS 8
+
+typedef struct row
+{
+	int			unit;
+	int32_t		cell;
+} row;
+
+typedef struct table
+{
+	int			rows;
+	int			units;
+	int32_t		cells;
+	row			row[MOST_ROWS];
+} table;
+
+typedef struct ranked
+{
+	uint8_t		rank[PE_HMAC_SIZE];
+	int32_t		cell;
+} ranked;
+
+/* Some units have many rows, some tables few cells, so that there are ties and equal rows. */
+static void
+random_table(table *t)
+{
+	t->rows = random_below(3) == 0 ? random_below(20) : random_below(MOST_ROWS);
+	t->units = 1 + random_below(random_below(2) == 0 ? 4 : 100);
+	t->cells = 1 + random_below(MOST_CELLS);
+	for (int i = 0; i < t->rows; i++)
+	{
+		t->row[i].unit = random_below(4) == 0 ? 0 : random_below(t->units);
+		t->row[i].cell = random_below(5) == 0 ? PE_NO_CELL : random_below(t->cells);
+	}
+}
+
+static void
+random_cut(pe_cut *cut)
+{
+	memset(cut, 0, sizeof(*cut));
+	pe_random_bytes(cut->key, sizeof(cut->key));
+	cut->max_rows = 1 + random_below(random_below(2) == 0 ? 6 : 60);
+	cut->limit = 1 + random_below(100);
+	cut->ranges = 1;
+}
+
+static int
+by_rank(const void *a, const void *b)
+{
+	return memcmp(a, b, PE_HMAC_SIZE);
+}
+
+/* HMAC-SHA256(key, unit || cell || j), by the definition */
+static void
+rank_of(const pe_cut *cut, const pe_unit_keys *keys, int unit, int32_t cell, int j, uint8_t *rank)
+{
+	pe_hmac_key key;
+	uint64_t	hash[2];
+	uint8_t		message[28] = {0};
+
+	pe_unit_hash(keys, &unit, sizeof(unit), hash);
+	for (int i = 0; i < 16; i++)
+		message[i] = (uint8_t) (hash[i / 8] >> (56 - 8 * (i % 8)));
+	message[19] = (uint8_t) cell;
+	message[26] = (uint8_t) (j >> 8);
+	message[27] = (uint8_t) j;
+	pe_hmac_init(&key, cut->key, sizeof(cut->key));
+	pe_hmac(&key, message, sizeof(message), rank);
+}
+
+/* Counts by the definition: each unit's rows, numbered in their cell, sorted by rank. */
+static void
+count_by_definition(const table *t, const pe_cut *cut, int64_t *count)
+{
+	pe_unit_keys keys;
+	ranked		all[MOST_ROWS];
+
+	pe_unit_keys_init(&keys, cut);
+	for (int unit = 0; unit < t->units; unit++)
+	{
+		int			j[MOST_CELLS] = {0};
+		int			rows = 0;
+
+		for (int i = 0; i < t->rows; i++)
+			if (t->row[i].unit == unit && t->row[i].cell != PE_NO_CELL)
+			{
+				all[rows].cell = t->row[i].cell;
+				rank_of(cut, &keys, unit, all[rows].cell, ++j[all[rows].cell], all[rows].rank);
+				rows++;
+			}
+		qsort(all, (size_t) rows, sizeof(all[0]), by_rank);
+		for (int i = 0; i < rows && i < cut->max_rows; i++)
+			count[all[i].cell]++;
+	}
+}
+
+static void
+add_row(pe_units *units, const pe_cut *cut, const pe_unit_keys *keys, const row *r)
+{
+	uint64_t	hash[2];
+
+	pe_unit_hash(keys, &r->unit, sizeof(r->unit), hash);
+	if (!pe_unit_in_range(cut, hash))
+		return;
+	if (units->entries == units->room)
+		pe_units_make_room(units);
+	assert_true(units->entries < units->room);
+	pe_units_add(units, hash, r->cell);
+}
+
+/* The same by states: the rows dealt out to some, in ranges, and merged. */
+static void
+count_by_states(const table *t, pe_cut cut, int states, int64_t *count)
+{
+	pe_unit_keys keys;
+
+	pe_unit_keys_init(&keys, &cut);
+	for (cut.range = 0; cut.range < cut.ranges; cut.range++)
+	{
+		pe_units	units[4];
+
+		for (int s = 0; s < states; s++)
+			pe_units_init(&units[s], (size_t) cut.limit);
+		for (int i = 0; i < t->rows; i++)
+			add_row(&units[random_below(states)], &cut, &keys, &t->row[i]);
+		for (int s = 0; s < states; s++)
+			pe_units_sort(&units[s]);
+		for (int s = 1; s < states; s++)
+			pe_units_merge(&units[0], &units[s]);
+		pe_units_count(&units[0], &keys, cut.max_rows, t->cells, count);
+		pe_units_free(&units[0]);
+	}
+}
+
+static void
+shuffle(table *t)
+{
+	for (int i = t->rows - 1; i > 0; i--)
+	{
+		int			j = random_below(i + 1);
+		row			r = t->row[i];
+
+		t->row[i] = t->row[j];
+		t->row[j] = r;
+	}
+}
+
+static void
+test_cut(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(1000); round++)
+	{
+		table		t;
+		pe_cut		cut;
+		int64_t		expected[MOST_CELLS] = {0};
+
+		random_table(&t);
+		random_cut(&cut);
+		count_by_definition(&t, &cut, expected);
+		for (int states = 1; states <= 4; states++)
+		{
+			int64_t		count[MOST_CELLS] = {0};
+
+			shuffle(&t);
+			cut.limit = 1 + random_below(2 * MOST_ROWS);
+			cut.ranges = 1 + (uint32_t) random_below(states == 1 ? 1 : 7);
+			count_by_states(&t, cut, states, count);
+			assert_memory_equal(count, expected, sizeof(count));
+		}
+	}
+}
+
+/* A unit more changes the counts by at most max_rows in all, and upwards: what the sensitivity is for. */
+static void
+test_one_unit(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(1000); round++)
+	{
+		table		t;
+		table		without;
+		pe_cut		cut;
+		int64_t		count[2][MOST_CELLS] = {{0}};
+		int64_t		change = 0;
+		int			gone;
+
+		random_table(&t);
+		random_cut(&cut);
+		gone = random_below(t.units);
+		without = t;
+		without.rows = 0;
+		for (int i = 0; i < t.rows; i++)
+			if (t.row[i].unit != gone)
+				without.row[without.rows++] = t.row[i];
+		count_by_states(&t, cut, 1, count[0]);
+		count_by_states(&without, cut, 2, count[1]);
+		for (int c = 0; c < MOST_CELLS; c++)
+		{
+			assert_true(count[0][c] >= count[1][c]);
+			change += count[0][c] - count[1][c];
+		}
+		assert_true(change <= cut.max_rows);
+	}
+}
+
+/* Another key keeps other rows. */
+static void
+test_key(void **state)
+{
+	table		t = {.rows = MOST_ROWS, .units = 40, .cells = MOST_CELLS};
+	pe_cut		cut = {.limit = 1000, .max_rows = 2, .ranges = 1};
+	int64_t		count[2][MOST_CELLS] = {{0}};
+
+	(void) state;
+	for (int i = 0; i < t.rows; i++)
+		t.row[i] = (row) {i % 40, i / 40 % MOST_CELLS};
+	count_by_states(&t, cut, 1, count[0]);
+	cut.key[31] = 1;
+	count_by_states(&t, cut, 1, count[1]);
+	assert_memory_not_equal(count[0], count[1], sizeof(count[0]));
+}
+
+/* Every hash is in one range; a table that fits is not divided, and shares are of a size. */
+static void
+test_ranges(void **state)
+{
+	pe_cut		cut = {.max_rows = 1};
+
+	(void) state;
+	pe_cut_divide(&cut, 1000, 72 * 1000);
+	assert_int_equal(cut.ranges, 1);
+	assert_int_equal(cut.limit, 1000);
+	pe_cut_divide(&cut, 1001, 72 * 1000);
+	assert_int_equal(cut.ranges, 3);
+	pe_cut_divide(&cut, 0, 0);
+	assert_int_equal(cut.ranges, 1);
+	assert_true(pe_cut_is_sound(&cut));
+	pe_cut_divide(&cut, UINT64_MAX, 0);
+	assert_true(pe_cut_is_sound(&cut));
+	pe_cut_divide(&cut, UINT64_MAX, SIZE_MAX);
+	assert_true(cut.limit * (int64_t) sizeof(pe_unit_rows) < INT64_C(1) << 30);
+	for (int round = 0; round < cases(10000); round++)
+	{
+		uint64_t	hash[2];
+		int			in = 0;
+
+		pe_random_bytes(hash, sizeof(hash));
+		if (round < 2)
+			hash[0] = round == 0 ? 0 : UINT64_MAX;
+		cut.ranges = 1 + (uint32_t) random_below(9);
+		for (cut.range = 0; cut.range < cut.ranges; cut.range++)
+			in += pe_unit_in_range(&cut, hash);
+		assert_int_equal(in, 1);
+	}
+}
+
+/* Memory is what the limit says, however many equal rows there are; more units take more. */
+static void
+test_room(void **state)
+{
+	pe_units	units;
+	uint64_t	unit[2] = {1, 2};
+
+	(void) state;
+	pe_units_init(&units, 1000);
+	for (int i = 0; i < 100000; i++)
+	{
+		if (units.entries == units.room)
+			pe_units_make_room(&units);
+		pe_units_add(&units, unit, i % 7 - 1);
+	}
+	assert_int_equal(units.room, 1000);
+	pe_units_sort(&units);
+	assert_int_equal(units.entries, 7);
+	for (uint64_t i = 0; i < 100000; i++)
+	{
+		unit[0] = i << 50;
+		unit[1] = i;
+		if (units.entries == units.room)
+			pe_units_make_room(&units);
+		pe_units_add(&units, unit, 0);
+	}
+	pe_units_sort(&units);
+	assert_int_equal(units.entries, 100007);
+	for (size_t i = 1; i < units.entries; i++)
+		assert_true(units.entry[i - 1].unit[0] <= units.entry[i].unit[0]);
+	pe_units_free(&units);
+}
+
+static void
+test_unsound(void **state)
+{
+	static const pe_cut unsound[] = {
+		{.limit = 0, .max_rows = 1, .ranges = 1}, {.limit = 1, .max_rows = 0, .ranges = 1},
+		{.limit = 1, .max_rows = 1, .ranges = 0}, {.limit = 1, .max_rows = 1, .range = 3, .ranges = 3},
+		{.limit = 1, .max_rows = 1, .ranges = 1, .unused = 1}
+	};
+
+	(void) state;
+	for (int i = 0; i < lengthof(unsound); i++)
+		assert_false(pe_cut_is_sound(&unsound[i]));
+}
+
+static int
+seed(void **state)
+{
+	(void) state;
+	pe_test_seed(20240611);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hmac),
+		cmocka_unit_test(test_siphash),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_one_unit),
+		cmocka_unit_test(test_key),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_unsound),
+	};
+
+	return cmocka_run_group_tests(tests, seed, NULL);
+}
