@@ -193,15 +193,36 @@ compare_sized(const void *a, const void *b)
 	return left->row < right->row ? -1 : left->row > right->row;
 }
 
+/* Moves an entry away from 0, or towards it; returns what its square loses by that. */
+static double
+move_entry(int32_t *entry, bool grow)
+{
+	double		before = *entry;
+
+	*entry += (*entry < 0) == grow ? -1 : 1;
+	return before * before - (double) *entry * *entry;
+}
+
+/* What its square would gain or lose. */
+static double
+square_of_move(int32_t entry, bool grow)
+{
+	double		size = entry < 0 ? -(double) entry : entry;
+
+	return grow ? 2 * size + 1 : 2 * size - 1;
+}
+
 /*
- * Moves entries of a column by one, largest first, while that brings its squared
- * norm nearer to target, which it must not exceed.  This takes away the first
- * order of what rounding costs: the largest column norm is the sensitivity.
+ * Moves entries of a column by one, the largest that fits each time, until its
+ * squared norm is as near below target as the smallest entry allows.  This takes
+ * away the first order of what rounding costs: the largest column norm is the
+ * sensitivity, and every column that falls short of it wastes noise.
  */
 static void
 adjust_column(int32_t *column, int32_t count, double target, sized *order)
 {
 	double		missing = target;
+	int32_t		at = 0;
 
 	for (int32_t i = 0; i < count; i++)
 	{
@@ -209,23 +230,15 @@ adjust_column(int32_t *column, int32_t count, double target, sized *order)
 		missing -= (double) column[i] * column[i];
 	}
 	qsort(order, count, sizeof(*order), compare_sized);
-	for (int32_t i = 0; i < count; i++)
-	{
-		int32_t    *entry = &column[order[i].row];
-		double		grows = 2.0 * order[i].size + 1;
-		double		shrinks = 2.0 * order[i].size - 1;
-
-		if (missing >= grows)
-		{
-			*entry += *entry < 0 ? -1 : 1;
-			missing -= grows;
-		}
-		else if (missing < 0 && order[i].size > 1 && shrinks - (-missing) < -missing)
-		{
-			*entry -= *entry < 0 ? -1 : 1;
-			missing += shrinks;
-		}
-	}
+	while (count > 0 && order[count - 1].size < 2)
+		count--;				/* neither 0 nor the last unit of a diagonal entry is touched */
+	for (; missing < 0 && at < count; at++)
+		while (missing < 0 && (at == count - 1 || square_of_move(column[order[at].row], false) <= -missing) &&
+			   abs(column[order[at].row]) > 1)
+			missing += move_entry(&column[order[at].row], false);
+	for (at = 0; at < count; at++)
+		while (square_of_move(column[order[at].row], true) <= missing)
+			missing += move_entry(&column[order[at].row], true);
 }
 
 /* T = round(2^bits R), R upper triangular with stride r.  target: squared norms of R's columns, or NULL. */
@@ -432,17 +445,15 @@ pe_strategy_optimal(const pe_workload *workload, const pe_classes *classes, cons
 	if (classes->cells > PE_OPTIMUM_CELLS)
 		return PE_STRATEGY_TOO_LARGE;
 	make_columns(&m);
-	if (m.n == 0)
-		return PE_STRATEGY_EMPTY;
-	if (is_diagonal(&m))
+	if (m.n > 0 && is_diagonal(&m))
 		measure_columns(&m);
-	else
+	else if (m.n > 0)
 		optimise(&m);
 	if (m.v != m.gram)
 		pe_free(m.v);
 	pe_free(m.gram);
 	pe_free(m.representative);
-	return PE_STRATEGY_OK;
+	return m.n > 0 ? PE_STRATEGY_OK : PE_STRATEGY_EMPTY;
 }
 
 size_t

@@ -1,10 +1,12 @@
 /*
  * test_strategy.c
- *	  Integer strategies: the matrix of a workload, exact measurements, and the
- *	  sensitivity against every contribution that a unit can make.
+ *	  Strategies from the text of a workload to integers and back to answers:
+ *	  known optima, certificates and losses recomputed from the integers, least
+ *	  squares by other means, bytes.
  *
- * Random cases come from a fixed seed, so failures repeat; with PG_EPSILON_QUICK
- * set there are far fewer.
+ * Includes optimal.c to reach the single steps of the rounding.  Random cases
+ * come from a fixed seed, so failures repeat; with PG_EPSILON_QUICK set there
+ * are far fewer, and none of order 1024.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,611 +14,843 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 
-#include "core/strategy.h"
+#include "core/optimal.c"
+#include "core/reconstruct.h"
 #include "shim.h"
+#include "workloads.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
-
-/* ---- helpers ---- */
-
-static const char *const names[] = {"a", "b", "c", "d"};
-
-static uint64_t
-random_word(void)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return word;
-}
-
-static int
-random_below(int n)
-{
-	return (int) (random_word() % (uint64_t) n);
-}
-
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
-}
-
-static bool
-equal(pe_u128 a, pe_u128 b)
-{
-	if (a != b)
-		print_error("%llx%016llx against %llx%016llx\n", (unsigned long long) (a >> 64), (unsigned long long) a,
-					(unsigned long long) (b >> 64), (unsigned long long) b);
-	return a == b;
-}
+#define GAP 1e-6
 
 static void
-make_domain(pe_domain *domain, int attributes, const int *levels)
-{
-	memset(domain, 0, sizeof(*domain));
-	domain->attributes = attributes;
-	for (int i = 0; i < attributes; i++)
-	{
-		pe_attribute *a = &domain->attribute[i];
-
-		a->key = PE_KEY_INT;
-		a->kind = PE_LEVELS;
-		a->outside = PE_OUTSIDE_DROP;
-		a->nulls = levels[i] > 1 ? PE_NULLS_CELL : PE_NULLS_DROP;
-		a->points = levels[i] > 1 ? levels[i] - 1 : 1;
-		a->point = pe_alloc((size_t) a->points, sizeof(pe_point));
-		for (int32_t j = 0; j < a->points; j++)
-			a->point[j].i = j;
-		assert_int_equal(pe_attribute_prepare(a), PE_DOMAIN_OK);
-	}
-	assert_int_equal(pe_domain_prepare(domain), PE_DOMAIN_OK);
-}
-
-static void
-parse(const char *text, int attributes, pe_workload *workload)
+parse(const char *source, const pe_shape *shape, pe_workload *workload)
 {
 	pe_workload_error error;
 
-	if (!pe_workload_parse(text, names, attributes, workload, &error))
-		fail_msg("%s: %s", text, error.message);
+	if (!pe_workload_parse(source, shape, workload, &error))
+		fail_msg("%s: %s", source, error.message);
 }
 
-/* A strategy from a matrix that is stored by rows, zeros and all. */
+static pe_strategy_status
+optimal(const pe_workload *workload, const bool *possible, double gap, pe_strategy *strategy)
+{
+	pe_classes	classes;
+	pe_strategy_status status;
+
+	pe_classes_init(&workload, 1, &classes);
+	status = pe_strategy_optimal(workload, &classes, possible, gap, strategy);
+	pe_classes_free(&classes);
+	return status;
+}
+
+/* ---- known optima, through the text ---- */
+
+/* The k-way marginals of a product of sizes, as a union of products. */
 static void
-make_strategy(pe_strategy *strategy, int rows, int columns, const int32_t *matrix)
+marginals(text *to, const int *size, int attributes, int k)
 {
-	int64_t		entries = 0;
+	bool		first = true;
 
-	strategy->rows = rows;
-	strategy->columns = columns;
-	strategy->start = pe_alloc((size_t) columns + 1, sizeof(int64_t));
-	strategy->row = pe_alloc((size_t) rows * (size_t) columns, sizeof(int32_t));
-	strategy->entry = pe_alloc((size_t) rows * (size_t) columns, sizeof(int32_t));
-	for (int column = 0; column < columns; column++)
+	to->size = 0;
+	for (int set = 0; set < 1 << attributes; set++)
 	{
-		strategy->start[column] = entries;
-		for (int row = 0; row < rows; row++)
-			if (matrix[row * columns + column] != 0)
-			{
-				strategy->row[entries] = row;
-				strategy->entry[entries++] = matrix[row * columns + column];
-			}
-	}
-	strategy->start[columns] = entries;
-}
-
-static void
-random_matrix(int32_t *matrix, int size, int largest)
-{
-	for (int i = 0; i < size; i++)
-		matrix[i] = random_below(3) == 0 ? 0 : random_below(2 * largest + 1) - largest;
-}
-
-/* A count, often as large as a count can be, or larger: the sums do not care for the sign */
-static int64_t
-random_count(void)
-{
-	switch (random_below(5))
-	{
-		case 0:
-			return INT64_MAX;
-		case 1:
-			return INT64_MIN;
-		case 2:
-			return INT64_MAX - random_below(3);
-		case 3:
-			return random_below(10);
-		default:
-			return (int64_t) random_word();
+		if (__builtin_popcount(set) != k)
+			continue;
+		add(to, "%s", first ? "" : " + ");
+		first = false;
+		for (int a = 0; a < attributes; a++)
+			add(to, "%s%s(%d)", a > 0 ? " * " : "", set >> a & 1 ? "identity" : "total", size[a]);
 	}
 }
 
-/* ---- the strategy of a workload ---- */
+static void
+cyclic_windows(text *to, int n)
+{
+	to->size = 0;
+	add(to, "matrix({");
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			add(to, "%s%d%s", j > 0 ? "," : i > 0 ? ",{" : "{", (j - i + n) % n < n / 4, j == n - 1 ? "}" : "");
+	add(to, "})");
+}
 
 static void
-test_of_workload(void **state)
+haar(text *to, int n)
+{
+	to->size = 0;
+	add(to, "matrix({");
+	for (int j = 0; j < n; j++)
+		add(to, "%s1", j > 0 ? "," : "{");
+	add(to, "}");
+	for (int width = n; width > 1; width /= 2)
+		for (int from = 0; from < n; from += width)
+			for (int j = 0; j < n; j++)
+				add(to, "%s%d%s", j > 0 ? "," : ",{",
+					j < from || j >= from + width ? 0 : j < from + width / 2 ? 1 : -1, j == n - 1 ? "}" : "");
+	add(to, "})");
+}
+
+static double worst_gap;
+
+static void
+check_optimum(const char *source, const pe_shape *shape, double optimum)
+{
+	pe_workload workload;
+	pe_strategy strategy;
+
+	parse(source, shape, &workload);
+	assert_int_equal(optimal(&workload, NULL, GAP, &strategy), PE_STRATEGY_OK);
+	worst_gap = fmax(worst_gap, pe_strategy_gap(&strategy));
+	if (!(pe_strategy_gap(&strategy) >= 0 && pe_strategy_gap(&strategy) <= GAP) ||
+		!(fabs(strategy.objective / optimum - 1) <= 1e-6) || strategy.lower_bound > optimum * (1 + 1e-9))
+		fail_msg("%.60s: objective %.12g, lower bound %.12g, optimum %.12g",
+				 source, strategy.objective, strategy.lower_bound, optimum);
+	pe_strategy_free(&strategy);
+	pe_workload_free(&workload);
+}
+
+static void
+test_known(void **state)
 {
 	static const struct
 	{
-		const char *text;
-		int			kept[4];	/* attributes that restrict a query, in the order of the text, then -1 */
-	}			sample[] = {
-		{"identity", {0, 1, 2, -1}},
-		{"total", {-1}},
-		{"identity(b)", {1, -1}},
-		{"total(b)", {-1}},
-		{"identity(c) * identity(a)", {2, 0, -1}},
-		{"identity(c) * total(b) * identity(a)", {2, 0, -1}},
-		{"identity(b) * identity(c) * identity(a)", {1, 2, 0, -1}},
+		const char *source;
+		double		optimum;
+	}			known[] = {
+		{"all_range(2)", 3.732050808}, {"prefix(2)", 2.618033989}, {"all_range(4)", 16.44088734}, {"prefix(4)", 6.874144097},
+		{"all_range(16)", 413.1402168}, {"prefix(16)", 45.66535681}, {"all_range(64)", 11024.3815}, {"prefix(64)", 282.2014211},
+		{"all_range(256)", 276929.3084}, {"prefix(256)", 1631.403045},
+		{"identity(16)", 16}, {"identity(64)", 64}, {"identity(256)", 256},
+		{"total(16) + identity(16)", 22.85582305}, {"total(64) + identity(64)", 78.90381994},
+		{"total(256) + identity(256)", 286.9450077},
+		{"prefix(16) * prefix(16)", 2085.324813}, {"all_range(16) * identity(4)", 1652.560867}
 	};
-	static const int levels[] = {3, 4, 2};
-	pe_domain	domain;
+	static const struct
+	{
+		int			size[10];
+		int			attributes;
+		int			k;
+		double		optimum;
+	}			tables[] = {
+		{{4, 4}, 2, 1, 13.74264069}, {{4, 4, 4}, 3, 1, 28.79422863}, {{4, 4, 4}, 3, 2, 107.4330844},
+		{{2, 2, 2, 2, 2, 2}, 6, 2, 260.6511962}, {{2, 2, 2, 2, 2, 2, 2, 2}, 8, 2, 741.4051835},
+		{{2, 3, 5}, 3, 2, 61.46296197}, {{2, 3, 5}, 3, 1, 21.7826788}, {{10, 10}, 2, 1, 37.69116882},
+		{{5, 7, 9}, 3, 2, 355.7183956}
+	};
+	text		t;
 
 	(void) state;
-	make_domain(&domain, 3, levels);
-	for (int s = 0; s < lengthof(sample); s++)
+	for (int i = 0; i < lengthof(known); i++)
+		check_optimum(known[i].source, NULL, known[i].optimum);
+	for (int i = 0; i < lengthof(tables); i++)
 	{
-		pe_workload workload;
-		pe_strategy strategy;
-		pe_u128		sensitivity_sq;
-		int			rows = 1;
-
-		for (const int *kept = sample[s].kept; *kept >= 0; kept++)
-			rows *= levels[*kept];
-		parse(sample[s].text, 3, &workload);
-		pe_strategy_of_workload(&workload, &domain, NULL, &strategy);
-		assert_int_equal(strategy.rows, rows);
-		assert_int_equal(strategy.columns, 24);
-		assert_int_equal(strategy.start[0], 0);
-		for (int a = 0, cell = 0; a < levels[0]; a++)
-			for (int b = 0; b < levels[1]; b++)
-				for (int c = 0; c < levels[2]; c++, cell++)
-				{
-					int			at[] = {a, b, c};
-					int			row = 0;
-
-					for (const int *kept = sample[s].kept; *kept >= 0; kept++)
-						row = row * levels[*kept] + at[*kept];
-					assert_int_equal(strategy.start[cell + 1] - strategy.start[cell], 1);
-					assert_int_equal(strategy.row[strategy.start[cell]], row);
-					assert_int_equal(strategy.entry[strategy.start[cell]], 1);
-				}
-		for (int k = 1; k <= 5; k++)
-		{
-			assert_true(pe_strategy_sensitivity_sq(&strategy, k, &sensitivity_sq));
-			assert_true(equal(sensitivity_sq, (pe_u128) k * (pe_u128) k));
-		}
-		pe_strategy_free(&strategy);
-		assert_null(strategy.start);
-		pe_free(workload.canonical);
+		marginals(&t, tables[i].size, tables[i].attributes, tables[i].k);
+		check_optimum(t.data, NULL, tables[i].optimum);
 	}
-	pe_domain_free(&domain);
+	cyclic_windows(&t, 16);
+	check_optimum(t.data, NULL, 36.99179695);
+	haar(&t, 16);
+	check_optimum(t.data, NULL, 67.9411255);
+	print_message("largest gap of the integers: %.2g\n", worst_gap);
 }
 
-/* Cells that a predicate rules out: empty columns, and the same sensitivity as long as one is left. */
+/* The same by names: marginals(k), and the mixture of tables that a census asks for. */
 static void
-test_possible(void **state)
+test_known_by_name(void **state)
 {
-	pe_domain	domain;
+	const pe_shape three = {3, {"a", "b", "c"}, {5, 7, 9}, {5, 7, 9}};
+	const pe_shape census = {4, {"age", "sex", "race", "hisp"}, {2, 2, 8, 2}, {2, 2, 8, 2}};
+	const pe_shape larger = {4, {"age", "sex", "race", "hisp"}, {8, 2, 8, 2}, {8, 2, 8, 2}};
+	const char *asked = "total + identity(sex) * identity(race) * identity(hisp) + prefix(age) * identity(sex)"
+		" + identity(age) * identity(race) + identity(age) * identity(sex) * identity(hisp)";
+
+	(void) state;
+	check_optimum("marginals(2)", &three, 355.7183956);
+	check_optimum("marginals(0) + marginals(1) + marginals(2) + marginals(3)", &three, 1282.367416);
+	check_optimum(asked, &census, 153.5495521);
+	check_optimum(asked, &larger, 472.9368936);
+}
+
+static void
+test_known_large(void **state)
+{
+	const int	two[10] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
+	const int	eight[3] = {8, 8, 8};
+	const int	four[5] = {4, 4, 4, 4, 4};
+	text		t;
+
+	(void) state;
+	if (getenv("PG_EPSILON_QUICK") != NULL)
+		return;
+	check_optimum("all_range(1024)", NULL, 6484329);
+	check_optimum("prefix(1024)", NULL, 8944.329194);
+	check_optimum("total(1024) + identity(1024)", NULL, 1086.970665);
+	marginals(&t, two, 10, 2);
+	check_optimum(t.data, NULL, 1669.057647);
+	marginals(&t, eight, 3, 2);
+	check_optimum(t.data, NULL, 497.4602506);
+	marginals(&t, four, 5, 2);
+	check_optimum(t.data, NULL, 948.0591649);
+}
+
+/* ---- what rounding costs ---- */
+
+/* At the coarsest lattice: the error of the integers over that of the real optimum, less 1. */
+static double
+loss(const char *source, bool everything)
+{
+	pe_workload workload;
+	pe_classes	classes;
+	pe_strategy strategy = {0};
+	pe_optimum	optimum;
+	maker		m = {.classes = &classes, .gap = 1e9, .strategy = &strategy};
+	const pe_workload *w = &workload;
+	double		result;
+
+	parse(source, NULL, &workload);
+	pe_classes_init(&w, 1, &classes);
+	m.workload = w;
+	strategy.classes = classes.cells;
+	strategy.column_of = pe_alloc(classes.cells, sizeof(int32_t));
+	make_columns(&m);
+	pe_optimum_solve(m.v, m.n, 1e-8, &optimum);
+	strategy.lower_bound = optimum.lower;
+	if (optimum.full)
+		factor_full(&m, optimum.x);
+	else if (everything)
+		measure_everything(&m, &optimum);
+	else
+	{
+		factor_deficient(&m, &optimum);
+		assert_non_null(strategy.basis);
+	}
+	result = strategy.objective / optimum.upper - 1;
+	pe_optimum_free(&optimum);
+	if (m.v != m.gram)
+		pe_free(m.v);
+	pe_free(m.gram);
+	pe_free(m.representative);
+	pe_strategy_free(&strategy);
+	pe_classes_free(&classes);
+	pe_workload_free(&workload);
+	return result;
+}
+
+static void
+test_loss(void **state)
+{
+	static const char *const full[] = {
+		/* below 64 cells the first columns have too few entries to be adjusted; there k grows */
+		"all_range(64)", "all_range(256)", "prefix(64)", "prefix(256)",
+		"total(64) + identity(64)", "prefix(16) * prefix(16)", "all_range(32) * identity(4)"
+	};
+	static const char *const deficient[] = {
+		"identity(4) * identity(4) * total(4) + identity(4) * total(4) * identity(4) + total(4) * identity(4) * identity(4)",
+		"identity(5) * identity(7) * total(9) + identity(5) * total(7) * identity(9) + total(5) * identity(7) * identity(9)",
+		"identity(10) * total(10) + total(10) * identity(10)", "width_range(64, 9)", "width_range(200, 50)",
+		"all_range(12) * total(12) + total(12) * prefix(12)", "ranges(30; 0-9, 5-14, 10-20, 3-29)"
+	};
+	double		worst[3] = {0, 0, 0};
+
+	(void) state;
+	for (int i = 0; i < lengthof(full); i++)
+		worst[0] = fmax(worst[0], loss(full[i], false));
+	for (int i = 0; i < lengthof(deficient); i++)
+		worst[1] = fmax(worst[1], loss(deficient[i], false));
+	for (int i = 0; i < lengthof(deficient); i++)
+		worst[2] = fmax(worst[2], loss(deficient[i], true));
+	print_message("loss at k = 16: full rank %.2g, with a basis %.2g, everything measured %.2g\n",
+				  worst[0], worst[1], worst[2]);
+	assert_true(worst[0] <= 2e-6);
+	assert_true(worst[1] <= 1e-4);
+	assert_true(worst[2] <= 1.5e-4);
+}
+
+/* A finer lattice where the gap asks for it: entries grow with it. */
+static void
+test_finer(void **state)
+{
+	const char *source = "identity(10) * total(10) + total(10) * identity(10)";
+	pe_workload workload;
+	pe_strategy coarse;
+	pe_strategy fine;
+	pe_u128		square_of_coarse;
+	pe_u128		square_of_fine;
+
+	(void) state;
+	parse(source, NULL, &workload);
+	assert_int_equal(optimal(&workload, NULL, 1e-2, &coarse), PE_STRATEGY_OK);
+	assert_int_equal(optimal(&workload, NULL, 1e-6, &fine), PE_STRATEGY_OK);
+	assert_true(pe_strategy_sensitivity_sq(&coarse, PE_ADD_REMOVE, 1, &square_of_coarse));
+	assert_true(pe_strategy_sensitivity_sq(&fine, PE_ADD_REMOVE, 1, &square_of_fine));
+	assert_true(fabs(sqrt((double) square_of_coarse) / 0x1p16 - 1) < 1e-2);
+	assert_true(sqrt((double) square_of_fine) > 0x1p19);
+	assert_true(pe_strategy_gap(&fine) <= 1e-6);
+	pe_strategy_free(&coarse);
+	pe_strategy_free(&fine);
+	pe_workload_free(&workload);
+}
+
+/* Rows that doubles cannot tell from dependent ones: everything is measured, and nothing is lost. */
+static void
+test_no_basis(void **state)
+{
 	pe_workload workload;
 	pe_strategy strategy;
-	pe_u128		sensitivity_sq;
-	bool		possible[12] = {false, true, true, false, false, true, false, true, false, false, true, false};
-	int64_t		x[12];
-	pe_i128		y[4];
-	int64_t		sum[4] = {0};
+	pe_measured measured = {&workload, &strategy, NULL};
+	pe_reconstruction r;
+	int64_t		x[3] = {7, 1000003, 12};
+	pe_i128		exact[3];
+	int64_t		y[3];
+	double		estimate[2];
 
 	(void) state;
-	make_domain(&domain, 2, (int[]) {3, 4});
-	parse("identity(b)", 2, &workload);
-	pe_strategy_of_workload(&workload, &domain, possible, &strategy);
-	assert_int_equal(strategy.rows, 4);
-	assert_int_equal(strategy.columns, 12);
-	for (int cell = 0; cell < 12; cell++)
-	{
-		assert_int_equal(strategy.start[cell + 1] - strategy.start[cell], possible[cell]);
-		x[cell] = cell + 1;
-		if (possible[cell])
-			sum[cell % 4] += cell + 1;
-	}
-	pe_strategy_apply(&strategy, x, y);
-	for (int row = 0; row < 4; row++)
-		assert_true(y[row] == sum[row]);
-	assert_true(pe_strategy_sensitivity_sq(&strategy, 1, &sensitivity_sq));
-	assert_true(equal(sensitivity_sq, 1));
+	parse("matrix({{1000000,1,0},{1000000,2,0}})", NULL, &workload);
+	assert_int_equal(optimal(&workload, NULL, GAP, &strategy), PE_STRATEGY_OK);
+	assert_true(strategy.columns == 2 && strategy.rows == 2);
+	pe_strategy_apply(&strategy, x, exact);
+	for (int i = 0; i < strategy.rows; i++)
+		y[i] = (int64_t) exact[i];
+	assert_true(pe_reconstruction_init(&measured, &workload, &r));
+	assert_int_equal(pe_reconstruction_undetermined(&r), -1);
+	pe_reconstruction_estimate(&r, y, estimate);
+	assert_true(fabs(estimate[0] / (7e6 + 1000003) - 1) < 1e-9 && fabs(estimate[1] / (7e6 + 2 * 1000003) - 1) < 1e-9);
+	pe_reconstruction_free(&r);
 	pe_strategy_free(&strategy);
-	pe_free(workload.canonical);
-	pe_domain_free(&domain);
+	pe_workload_free(&workload);
 }
 
-static void
-test_memory(void **state)
-{
-	static const int32_t size[] = {1, 2, 1000, PE_MAX_CELLS};
+/* ---- random workloads, end to end ---- */
 
-	(void) state;
-	for (int c = 0; c < lengthof(size); c++)
-		for (int q = 0; q < lengthof(size); q++)
+/* A over all cells, rows x cells: what is measured, by the maps of the strategy. */
+static double *
+measured_matrix(const pe_strategy *strategy, const pe_workload *workload, const bool *possible)
+{
+	int32_t		cells = pe_shape_cells(&workload->shape);
+	double	   *by_column = pe_alloc((size_t) strategy->rows * strategy->columns, sizeof(double));
+	double	   *a = pe_alloc((size_t) strategy->rows * cells, sizeof(double));
+	int32_t    *column_of = pe_alloc(cells, sizeof(int32_t));
+
+	pe_strategy_matrix(strategy, by_column);
+	pe_strategy_columns(strategy, workload, possible, column_of);
+	for (int32_t i = 0; i < strategy->rows; i++)
+		for (int32_t c = 0; c < cells; c++)
+			if (column_of[c] >= 0)
+				a[(size_t) i * cells + c] = by_column[(size_t) i * strategy->columns + column_of[c]];
+	pe_free(by_column);
+	pe_free(column_of);
+	return a;
+}
+
+/* Solves M u = b in long double, with pivoting; M is n x n and destroyed. */
+static void
+solve_by_elimination(long double *m, long double *b, int n)
+{
+	for (int c = 0; c < n; c++)
+	{
+		int			best = c;
+
+		for (int i = c; i < n; i++)
+			if (fabsl(m[i * n + c]) > fabsl(m[best * n + c]))
+				best = i;
+		for (int j = 0; j < n; j++)
 		{
-			size_t		cells = (size_t) size[c];
-			size_t		queries = (size_t) size[q];
-			size_t		arrays = (cells + 1) * sizeof(int64_t) + 2 * cells * sizeof(int32_t)
-				+ queries * (sizeof(pe_i128) + sizeof(int64_t));
-			size_t		told = pe_strategy_memory(size[c], size[q]);
+			long double swap = m[c * n + j];
 
-			assert_true(told >= arrays && told <= arrays + 64);
+			m[c * n + j] = m[best * n + j];
+			m[best * n + j] = swap;
 		}
+		{
+			long double swap = b[c];
+
+			b[c] = b[best];
+			b[best] = swap;
+		}
+		for (int i = c + 1; i < n; i++)
+		{
+			long double factor = m[i * n + c] / m[c * n + c];
+
+			for (int j = c; j < n; j++)
+				m[i * n + j] -= factor * m[c * n + j];
+			b[i] -= factor * b[c];
+		}
+	}
+	for (int i = n - 1; i >= 0; i--)
+	{
+		for (int j = i + 1; j < n; j++)
+			b[i] -= m[i * n + j] * b[j];
+		b[i] /= m[i * n + i];
+	}
 }
 
-/* ---- measurements ---- */
+/* The least-squares weights u on the measurements for a query w over the possible cells: A A'u = A w. */
+static void
+weights_of_query(const double *a, int rows, int cells, const double *w, long double *u)
+{
+	long double *m = malloc((size_t) rows * rows * sizeof(long double));
+
+	for (int i = 0; i < rows; i++)
+	{
+		u[i] = 0;
+		for (int c = 0; c < cells; c++)
+			u[i] += (long double) a[i * cells + c] * w[c];
+		for (int j = 0; j < rows; j++)
+		{
+			m[i * rows + j] = 0;
+			for (int c = 0; c < cells; c++)
+				m[i * rows + j] += (long double) a[i * cells + c] * a[j * cells + c];
+		}
+	}
+	solve_by_elimination(m, u, rows);
+	free(m);
+}
+
+typedef struct trial
+{
+	pe_shape	shape;
+	text		source;
+	pe_workload workload;
+	int32_t		cells;
+	bool	   *possible;
+	pe_strategy strategy;
+	double	   *a;
+	pe_i128    *exact;
+	int64_t    *y;				/* noisy */
+	int64_t    *x;				/* counts of the cells */
+} trial;
+
+/* False if the workload asks for nothing. */
+static bool
+begin(trial *t, bool mask)
+{
+	int32_t    *column_of;
+	int64_t    *columns;
+	pe_strategy_status status;
+
+	random_shape(&t->shape);
+	random_workload(&t->source, &t->shape, true);
+	parse(t->source.data, &t->shape, &t->workload);
+	t->cells = pe_shape_cells(&t->shape);
+	t->possible = mask ? pe_alloc(t->cells, sizeof(bool)) : NULL;
+	for (int32_t c = 0; mask && c < t->cells; c++)
+		t->possible[c] = between(0, 3) > 0;
+	status = optimal(&t->workload, t->possible, GAP, &t->strategy);
+	if (status == PE_STRATEGY_EMPTY)
+	{
+		pe_strategy_free(&t->strategy);
+		pe_free(t->possible);
+		pe_workload_free(&t->workload);
+		return false;
+	}
+	assert_int_equal(status, PE_STRATEGY_OK);
+	t->a = measured_matrix(&t->strategy, &t->workload, t->possible);
+	t->x = pe_alloc(t->cells, sizeof(int64_t));
+	t->y = pe_alloc(t->strategy.rows, sizeof(int64_t));
+	t->exact = pe_alloc(t->strategy.rows, sizeof(pe_i128));
+	columns = pe_alloc(t->strategy.columns, sizeof(int64_t));
+	column_of = pe_alloc(t->cells, sizeof(int32_t));
+	pe_strategy_columns(&t->strategy, &t->workload, t->possible, column_of);
+	for (int32_t c = 0; c < t->cells; c++)
+	{
+		t->x[c] = t->possible == NULL || t->possible[c] ? between(0, 1000) : 0;
+		if (column_of[c] >= 0)
+			columns[column_of[c]] += t->x[c];
+	}
+	pe_strategy_apply(&t->strategy, columns, t->exact);
+	for (int32_t i = 0; i < t->strategy.rows; i++)
+		t->y[i] = (int64_t) t->exact[i] + between(-1000000, 1000000);
+	pe_free(columns);
+	pe_free(column_of);
+	return true;
+}
 
 static void
-check_apply(const pe_strategy *strategy, const int32_t *matrix, const int64_t *x)
+end(trial *t)
 {
-	pe_i128    *y = pe_alloc((size_t) strategy->rows, sizeof(pe_i128));
+	pe_strategy_free(&t->strategy);
+	pe_workload_free(&t->workload);
+	pe_free(t->possible);
+	pe_free(t->a);
+	pe_free(t->exact);
+	pe_free(t->y);
+	pe_free(t->x);
+}
 
-	/* what was there before does not matter */
-	pe_random_bytes(y, (size_t) strategy->rows * sizeof(pe_i128));
-	pe_strategy_apply(strategy, x, y);
-	for (int row = 0; row < strategy->rows; row++)
+/* A x is what A written out makes of x, and the sensitivity is that of its columns. */
+static void
+check_measurement(const trial *t)
+{
+	pe_u128		largest = 0;
+	pe_u128		got;
+
+	for (int32_t i = 0; i < t->strategy.rows; i++)
 	{
 		pe_i128		sum = 0;
 
-		for (int column = 0; column < strategy->columns; column++)
-			sum += (pe_i128) matrix[row * strategy->columns + column] * x[column];
-		assert_true(equal((pe_u128) y[row], (pe_u128) sum));
+		for (int32_t c = 0; c < t->cells; c++)
+			sum += (pe_i128) t->a[(size_t) i * t->cells + c] * t->x[c];
+		if (sum != t->exact[i])
+			fail_msg("measurement %d of %s", i, t->source.data);
 	}
-	pe_free(y);
+	for (int32_t c = 0; c < t->cells; c++)
+	{
+		pe_u128		norm_sq = 0;
+
+		for (int32_t i = 0; i < t->strategy.rows; i++)
+			norm_sq += (pe_u128) ((pe_i128) t->a[(size_t) i * t->cells + c] * (pe_i128) t->a[(size_t) i * t->cells + c]);
+		largest = norm_sq > largest ? norm_sq : largest;
+	}
+	assert_true(pe_strategy_sensitivity_sq(&t->strategy, PE_ADD_REMOVE, 3, &got));
+	assert_true(got == 9 * largest);
 }
 
+/* w with the cells that are ruled out taken as 0: they are known to be empty. */
 static void
-test_apply(void **state)
+query_over_possible(const trial *t, const double *w, int32_t query, double *row)
 {
-	(void) state;
-	for (int round = 0; round < cases(20000); round++)
-	{
-		int32_t		matrix[36];
-		int64_t		x[6];
-		int			rows = 1 + random_below(6);
-		int			columns = 1 + random_below(6);
-		pe_strategy strategy;
-
-		random_matrix(matrix, rows * columns, round % 2 ? 3 : 1000000000);
-		for (int i = 0; i < rows * columns; i++)
-			if (round % 4 == 0 && random_below(3) == 0)
-				matrix[i] = random_below(2) ? INT32_MAX : INT32_MIN;
-		for (int i = 0; i < columns; i++)
-			x[i] = random_count();
-		make_strategy(&strategy, rows, columns, matrix);
-		check_apply(&strategy, matrix, x);
-		pe_strategy_free(&strategy);
-	}
+	for (int32_t c = 0; c < t->cells; c++)
+		row[c] = t->possible == NULL || t->possible[c] ? w[(size_t) query * t->cells + c] : 0;
 }
 
-/* The measurements of a workload are its queries, counted cell by cell. */
-static void
-test_apply_workload(void **state)
+/*
+ * The answers and variances of a workload against least squares; returns the
+ * weighted sum of the variances.  *undetermined: the first query outside the
+ * row space, or -1.
+ */
+static double
+check_answers(const trial *t, const pe_workload *asked, int32_t *undetermined)
 {
-	static const char *const text[] = {
-		"identity", "total", "identity(a)", "identity(b) * identity(a)", "identity(c) * total(a)",
-		"identity(c) * identity(a) * identity(b)"
-	};
+	pe_measured measured = {&t->workload, &t->strategy, t->possible};
+	pe_reconstruction r;
+	double	   *w = write_out(asked);
+	double	   *row = pe_alloc(t->cells, sizeof(double));
+	double	   *estimate = pe_alloc(asked->queries, sizeof(double));
+	double	   *variance = pe_alloc(asked->queries, sizeof(double));
+	long double *u = malloc((size_t) t->strategy.rows * sizeof(long double));
+	double		sum = 0;
+	int32_t		factor_query[PE_MAX_ATTRIBUTES];
 
-	(void) state;
-	for (int round = 0; round < cases(600); round++)
-	{
-		int			levels[3];
-		pe_domain	domain;
-		pe_workload workload;
-		pe_strategy strategy;
-		int64_t    *x;
-		pe_i128    *y;
-
-		for (int i = 0; i < 3; i++)
-			levels[i] = 1 + random_below(4);
-		make_domain(&domain, 3, levels);
-		parse(text[round % lengthof(text)], 3, &workload);
-		pe_strategy_of_workload(&workload, &domain, NULL, &strategy);
-		x = pe_alloc((size_t) domain.cells, sizeof(*x));
-		y = pe_alloc((size_t) strategy.rows, sizeof(*y));
-		for (int32_t cell = 0; cell < domain.cells; cell++)
-			x[cell] = random_count();
-		pe_strategy_apply(&strategy, x, y);
-		for (int32_t query = 0; query < strategy.rows; query++)
+	assert_true(pe_reconstruction_init(&measured, asked, &r));
+	pe_reconstruction_estimate(&r, t->y, estimate);
+	pe_reconstruction_variance(&r, variance);
+	*undetermined = -1;
+	for (int32_t k = 0; k < asked->terms; k++)
+		for (int64_t i = 0; i < asked->term[k].queries; i++)
 		{
-			pe_i128		sum = 0;
+			int32_t		query = (int32_t) pe_term_query(&asked->term[k], i, factor_query);
+			long double answer = 0;
+			long double square = 0;
+			long double outside = 0;
+			long double size = 0;
 
-			for (int32_t cell = 0; cell < domain.cells; cell++)
+			query_over_possible(t, w, query, row);
+			weights_of_query(t->a, t->strategy.rows, t->cells, row, u);
+			for (int32_t c = 0; c < t->cells; c++)
 			{
-				bool		counts = true;
+				long double left = row[c];
 
-				for (int f = 0; f < workload.factors; f++)
-					counts = counts && pe_workload_coordinate(&workload, &domain, query, f)
-						== pe_domain_coordinate(&domain, cell, workload.factor[f]);
-				if (counts)
-					sum += x[cell];
+				for (int32_t j = 0; j < t->strategy.rows; j++)
+					left -= u[j] * t->a[(size_t) j * t->cells + c];
+				outside += left * left;
+				size += (long double) row[c] * row[c];
 			}
-			assert_true(equal((pe_u128) y[query], (pe_u128) sum));
+			if (outside > 1e-12L * size)
+			{
+				if (*undetermined < 0 || query < *undetermined)
+					*undetermined = query;
+				continue;
+			}
+			for (int32_t j = 0; j < t->strategy.rows; j++)
+			{
+				answer += u[j] * t->y[j];
+				square += u[j] * u[j];
+			}
+			if (fabs(estimate[query] - (double) answer) > 1e-9 * (1 + fabs((double) answer) + 1000 * sqrt((double) size)))
+				fail_msg("query %d of %s from %s: %.17g, not %.17g", query, asked->canonical, t->source.data,
+						 estimate[query], (double) answer);
+			if (fabs(variance[query] - (double) square) > 1e-9 * (double) square + 1e-30)
+				fail_msg("variance of query %d of %s from %s: %.17g, not %.17g", query, asked->canonical, t->source.data,
+						 variance[query], (double) square);
+			sum += asked->term[k].weight * asked->term[k].weight * (double) square;
 		}
-		pe_free(x);
-		pe_free(y);
-		pe_strategy_free(&strategy);
-		pe_free(workload.canonical);
-		pe_domain_free(&domain);
-	}
+	assert_int_equal(pe_reconstruction_undetermined(&r), *undetermined);
+	pe_reconstruction_free(&r);
+	pe_free(w);
+	pe_free(row);
+	pe_free(estimate);
+	pe_free(variance);
+	free(u);
+	return sum;
+}
+
+/* The objective that the strategy states is that of these integers. */
+static void
+check_certificate(const trial *t, double variances)
+{
+	pe_u128		sensitivity_sq;
+	double		objective;
+
+	assert_true(pe_strategy_sensitivity_sq(&t->strategy, PE_ADD_REMOVE, 1, &sensitivity_sq));
+	objective = (double) sensitivity_sq * variances;
+	if (fabs(objective / t->strategy.objective - 1) > 1e-8)
+		fail_msg("objective of %s: %.12g, not %.12g", t->source.data, t->strategy.objective, objective);
+	if (pe_strategy_gap(&t->strategy) > GAP)
+		fail_msg("gap of %s: %g", t->source.data, pe_strategy_gap(&t->strategy));
+	/* a little below 0 is the rounding of the two sums */
+	if (pe_strategy_gap(&t->strategy) < -1e-12)
+		fail_msg("gap of %s: %g", t->source.data, pe_strategy_gap(&t->strategy));
 }
 
 static void
-test_apply_largest(void **state)
+test_random(void **state)
 {
-	pe_domain	domain;
+	int			determined = 0;
+	int			others = 0;
+
+	(void) state;
+	pe_test_seed(7);
+	for (int i = 0; i < cases(600); i++)
+	{
+		trial		t;
+		text		source;
+		pe_workload asked;
+		int32_t		undetermined;
+		double		variances;
+
+		if (!begin(&t, i % 3 == 0))
+			continue;
+		check_measurement(&t);
+		variances = check_answers(&t, &t.workload, &undetermined);
+		assert_int_equal(undetermined, -1);
+		check_certificate(&t, variances);
+
+		random_workload(&source, &t.shape, false);
+		parse(source.data, &t.shape, &asked);
+		(void) check_answers(&t, &asked, &undetermined);
+		others++;
+		determined += undetermined < 0;
+		pe_workload_free(&asked);
+		end(&t);
+	}
+	print_message("%d of %d other workloads were determined\n", determined, others);
+	assert_true(cases(600) < 600 || (determined > 50 && determined < others - 50));
+}
+
+/* ---- single cases ---- */
+
+static void
+test_counts_once(void **state)
+{
+	const pe_shape shape = {2, {"a", "b"}, {500, 400}, {500, 0}};
+	pe_workload workload;
+	pe_workload other;
+	pe_strategy strategy;
+	pe_measured measured = {&workload, &strategy, NULL};
+	pe_reconstruction r;
+	double	   *variance;
+
+	(void) state;
+	parse("3 * identity(b) * identity(a)", &shape, &workload);
+	assert_true(pe_workload_counts_once(&workload));
+	assert_int_equal(optimal(&workload, NULL, GAP, &strategy), PE_STRATEGY_OK);
+	assert_true(strategy.rows == 200000 && strategy.triangle == NULL && strategy.basis == NULL);
+	assert_true(strategy.objective == 9 * 200000.0 && pe_strategy_gap(&strategy) == 0);
+
+	parse("prefix(a) + identity(b)", &shape, &other);
+	assert_true(pe_reconstruction_init(&measured, &other, &r));
+	assert_int_equal(pe_reconstruction_undetermined(&r), -1);
+	variance = pe_alloc(other.queries, sizeof(double));
+	pe_reconstruction_variance(&r, variance);
+	assert_true(variance[0] == 400 && variance[499] == 200000 && variance[500] == 500 && variance[899] == 500);
+	pe_free(variance);
+	pe_reconstruction_free(&r);
+	pe_workload_free(&other);
+	pe_workload_free(&workload);
+	pe_strategy_free(&strategy);
+}
+
+/* Summed over b, b is not determined, in any size. */
+static void
+test_undetermined_large(void **state)
+{
+	const pe_shape shape = {2, {"a", "b"}, {500, 400}, {500, 0}};
+	pe_workload workload;
+	pe_workload other;
+	pe_strategy strategy;
+	pe_measured measured = {&workload, &strategy, NULL};
+	pe_reconstruction r;
+
+	(void) state;
+	parse("identity(a)", &shape, &workload);
+	assert_int_equal(optimal(&workload, NULL, GAP, &strategy), PE_STRATEGY_OK);
+	parse("all_range(a)", &shape, &other);
+	assert_true(pe_reconstruction_init(&measured, &other, &r));
+	assert_int_equal(pe_reconstruction_undetermined(&r), -1);
+	pe_reconstruction_free(&r);
+	pe_workload_free(&other);
+	parse("identity", &shape, &other);
+	assert_false(pe_reconstruction_init(&measured, &other, &r));
+	pe_workload_free(&other);
+	pe_workload_free(&workload);
+	pe_strategy_free(&strategy);
+}
+
+static void
+test_statuses(void **state)
+{
+	const pe_shape shape = {2, {"a", "b"}, {4, 3}, {4, 3}};
+	bool		none[12] = {false};
+	bool		some[12] = {false};
 	pe_workload workload;
 	pe_strategy strategy;
-	int64_t    *x = pe_alloc(PE_MAX_CELLS, sizeof(*x));
-	pe_i128		y;
 
 	(void) state;
-	make_domain(&domain, 1, (int[]) {PE_MAX_CELLS});
-	parse("total", 1, &workload);
-	pe_strategy_of_workload(&workload, &domain, NULL, &strategy);
-	for (int32_t i = 0; i < PE_MAX_CELLS; i++)
-		x[i] = INT64_MAX;
-	pe_strategy_apply(&strategy, x, &y);
-	assert_true(equal((pe_u128) y, ((pe_u128) 1 << 83) - ((pe_u128) 1 << 20)));
-
-	/* the largest entries there are: 2^31 2^63 2^20 = 2^114 */
-	for (int32_t i = 0; i < PE_MAX_CELLS; i++)
-	{
-		x[i] = INT64_MIN;
-		strategy.entry[i] = INT32_MIN;
-	}
-	pe_strategy_apply(&strategy, x, &y);
-	assert_true(equal((pe_u128) y, (pe_u128) 1 << 114));
-
-	pe_free(x);
+	parse("prefix(a)", &shape, &workload);
+	assert_int_equal(optimal(&workload, none, GAP, &strategy), PE_STRATEGY_EMPTY);
 	pe_strategy_free(&strategy);
-	pe_free(workload.canonical);
-	pe_domain_free(&domain);
+	some[11] = true;			/* the last cell of a: only the last prefix counts it */
+	assert_int_equal(optimal(&workload, some, GAP, &strategy), PE_STRATEGY_OK);
+	assert_true(strategy.columns == 1 && strategy.rows == 1 && strategy.triangle == NULL);
+	pe_strategy_free(&strategy);
+	pe_workload_free(&workload);
+
+	parse("matrix(a; {{0,0,0,0}})", &shape, &workload);
+	assert_int_equal(optimal(&workload, NULL, GAP, &strategy), PE_STRATEGY_EMPTY);
+	pe_strategy_free(&strategy);
+	pe_workload_free(&workload);
+
+	parse("prefix(4097)", NULL, &workload);
+	assert_int_equal(optimal(&workload, NULL, GAP, &strategy), PE_STRATEGY_TOO_LARGE);
+	pe_strategy_free(&strategy);
+	pe_workload_free(&workload);
 }
 
-/* ---- sensitivity ---- */
-
-/* The largest |A x|^2 over all x in N^n with sum x <= left, from cell on. */
-static pe_u128
-largest_change(const pe_strategy *strategy, int64_t *x, int cell, int left)
-{
-	pe_u128		largest = 0;
-
-	if (cell == strategy->columns)
-	{
-		pe_i128		y[8];
-
-		pe_strategy_apply(strategy, x, y);
-		for (int row = 0; row < strategy->rows; row++)
-			largest += (pe_u128) (y[row] * y[row]);
-		return largest;
-	}
-	for (int count = 0; count <= left; count++)
-	{
-		pe_u128		change;
-
-		x[cell] = count;
-		change = largest_change(strategy, x, cell + 1, left - count);
-		if (change > largest)
-			largest = change;
-	}
-	x[cell] = 0;
-	return largest;
-}
-
+/* A x with counts up to the ends of int64. */
 static void
-check_sensitivity(const pe_strategy *strategy)
+test_extreme_counts(void **state)
 {
-	int64_t		x[32] = {0};
-
-	for (int k = 1; k <= 3; k++)
-	{
-		pe_u128		sensitivity_sq = 12345;
-
-		assert_true(pe_strategy_sensitivity_sq(strategy, k, &sensitivity_sq));
-		assert_true(equal(sensitivity_sq, largest_change(strategy, x, 0, k)));
-	}
-}
-
-static void
-test_sensitivity_brute_force(void **state)
-{
-	static const int largest[] = {1, 2, 3, 10, 100000, INT32_MAX / 2};
-
-	(void) state;
-	for (int round = 0; round < cases(6000); round++)
-	{
-		int32_t		matrix[25];
-		int			rows = 1 + random_below(5);
-		int			columns = 1 + random_below(5);
-		pe_strategy strategy;
-
-		random_matrix(matrix, rows * columns, largest[round % lengthof(largest)]);
-		make_strategy(&strategy, rows, columns, matrix);
-		check_sensitivity(&strategy);
-		pe_strategy_free(&strategy);
-	}
-}
-
-static void
-test_sensitivity_of_workloads(void **state)
-{
-	static const char *const text[] = {"identity", "total", "identity(a)", "identity(b) * identity(a)", "total(a)"};
-
-	(void) state;
-	for (int a = 1; a <= 3; a++)
-		for (int b = 1; b <= 3; b++)
-			for (int s = 0; s < lengthof(text); s++)
-			{
-				pe_domain	domain;
-				pe_workload workload;
-				pe_strategy strategy;
-
-				/* largest_change has room for eight rows */
-				if (a * b > 8)
-					continue;
-				make_domain(&domain, 2, (int[]) {a, b});
-				parse(text[s], 2, &workload);
-				pe_strategy_of_workload(&workload, &domain, NULL, &strategy);
-				check_sensitivity(&strategy);
-				pe_strategy_free(&strategy);
-				pe_free(workload.canonical);
-				pe_domain_free(&domain);
-			}
-}
-
-static void
-test_sensitivity_known(void **state)
-{
-	/* the largest column is neither the first nor the last, nor the one with the most or the largest entries */
-	static const int32_t matrix[] = {
-		1, 3, 0, 4, 1,
-		1, -3, 0, 0, 0,
-		1, 0, 0, 0, 0,
-		1, 0, 0, 0, 0,
-	};
-	static const int32_t zero[] = {0, 0};
+	pe_workload workload;
 	pe_strategy strategy;
-	pe_u128		got;
+	pe_i128    *y;
+	int64_t    *x;
 
 	(void) state;
-	make_strategy(&strategy, 4, 5, matrix);
-	assert_true(pe_strategy_sensitivity_sq(&strategy, 1, &got));
-	assert_true(equal(got, 18));
-	assert_true(pe_strategy_sensitivity_sq(&strategy, 7, &got));
-	assert_true(equal(got, 18 * 49));
-	assert_true(pe_strategy_sensitivity_sq(&strategy, INT32_MAX, &got));
-	assert_true(equal(got, 18 * (pe_u128) INT32_MAX * INT32_MAX));
-	pe_strategy_free(&strategy);
-
-	make_strategy(&strategy, 1, 2, zero);
-	assert_true(pe_strategy_sensitivity_sq(&strategy, 3, &got));
-	assert_true(equal(got, 0));
-	pe_strategy_free(&strategy);
-}
-
-/* One column of so many equal entries. */
-static void
-column_strategy(pe_strategy *strategy, int32_t rows, int32_t entry)
-{
-	strategy->rows = rows;
-	strategy->columns = 1;
-	strategy->start = pe_alloc(2, sizeof(int64_t));
-	strategy->row = pe_alloc((size_t) rows, sizeof(int32_t));
-	strategy->entry = pe_alloc((size_t) rows, sizeof(int32_t));
-	for (int32_t i = 0; i < rows; i++)
+	parse("prefix(64)", NULL, &workload);
+	assert_int_equal(optimal(&workload, NULL, 1e-9, &strategy), PE_STRATEGY_OK);
+	x = pe_alloc(64, sizeof(*x));
+	y = pe_alloc(64, sizeof(*y));
+	for (int i = 0; i < 64; i++)
+		x[i] = i % 2 == 0 ? INT64_MAX : INT64_MIN;
+	pe_strategy_apply(&strategy, x, y);
+	for (int32_t i = 0; i < 64; i++)
 	{
-		strategy->row[i] = i;
-		strategy->entry[i] = entry;
+		pe_i128		sum = 0;
+		const int32_t *entry = strategy.triangle;
+
+		for (int32_t j = 0; j < 64; entry += ++j)
+			if (i <= j)
+				sum += (pe_i128) entry[i] * x[j];
+		assert_true(sum == y[i]);
 	}
-	strategy->start[1] = rows;
+	pe_free(x);
+	pe_free(y);
+	pe_strategy_free(&strategy);
+	pe_workload_free(&workload);
 }
 
+/* ---- bytes ---- */
+
 static void
-test_sensitivity_overflow(void **state)
+check_same_strategy(const pe_strategy *a, const pe_strategy *b)
 {
-	static const struct
-	{
-		int32_t		rows;
-		int32_t		entry;
-		int32_t		max_rows;
-		bool		fits;
-	}			sample[] = {
-		/* 4 2^62 k^2 = 2^64 k^2 */
-		{4, INT32_MIN, 65535, true},
-		{4, INT32_MIN, 65536, false},
-		{4, INT32_MIN, INT32_MAX, false},
-		{4, INT32_MIN + 1, 65536, true},
-		{4, INT32_MAX, 65536, true},
-		{4, INT32_MAX, 65537, false},
-		/* 2^20 2^62 k^2 = 2^82 k^2 */
-		{PE_MAX_CELLS, INT32_MIN, 1, true},
-		{PE_MAX_CELLS, INT32_MIN, 127, true},
-		{PE_MAX_CELLS, INT32_MIN, 128, false},
-		{PE_MAX_CELLS, INT32_MAX, 128, true},
-		{PE_MAX_CELLS, INT32_MIN, INT32_MAX, false},
-		/* 2^20 k^2 < 2^82 */
-		{PE_MAX_CELLS, -1, INT32_MAX, true},
-		/* 2^94 again and again */
-		{1, 65536, INT32_MAX, true},
-		{4, 65536, INT32_MAX, true},
-		{5, 65536, INT32_MAX, false},
-	};
+	assert_true(a->classes == b->classes && a->columns == b->columns && a->rows == b->rows);
+	assert_true(a->objective == b->objective && a->lower_bound == b->lower_bound && a->iterations == b->iterations);
+	assert_memory_equal(a->column_of, b->column_of, (size_t) a->classes * sizeof(int32_t));
+	assert_true((a->triangle == NULL) == (b->triangle == NULL) && (a->basis == NULL) == (b->basis == NULL));
+	if (a->triangle != NULL)
+		assert_memory_equal(a->triangle, b->triangle, (size_t) a->rows * (a->rows + 1) / 2 * sizeof(int32_t));
+	if (a->basis != NULL)
+		assert_memory_equal(a->basis, b->basis, (size_t) a->rows * a->columns * sizeof(int32_t));
+}
 
-	(void) state;
-	for (int i = 0; i < lengthof(sample); i++)
-	{
-		pe_strategy strategy;
-		pe_u128		got = 12345;
-		pe_u128		norm_sq = (pe_u128) ((int64_t) sample[i].entry * sample[i].entry) * (pe_u128) sample[i].rows;
-		pe_u128		copies = (pe_u128) sample[i].max_rows;
+/* Whatever is accepted can be measured with. */
+static void
+read_damaged(const char *bytes, size_t size)
+{
+	pe_strategy strategy;
+	pe_u128		sensitivity_sq;
+	char	   *copy = malloc(size > 0 ? size : 1);
 
-		column_strategy(&strategy, sample[i].rows, sample[i].entry);
-		assert_int_equal(pe_strategy_sensitivity_sq(&strategy, sample[i].max_rows, &got), sample[i].fits);
-		assert_true(equal(got, sample[i].fits ? norm_sq * copies * copies : 12345));
-		assert_true(!sample[i].fits || got >> 96 == 0);
+	memcpy(copy, bytes, size);
+	if (pe_strategy_read(&strategy, copy, size) == PE_STRATEGY_OK)
+	{
+		if (pe_strategy_sensitivity_sq(&strategy, PE_SUBSTITUTE, 1, &sensitivity_sq))
+			assert_true(sensitivity_sq > 0);
 		pe_strategy_free(&strategy);
 	}
+	free(copy);
 }
 
 static void
-ask_for_rows(void *arg)
+test_bytes(void **state)
 {
-	pe_strategy strategy = {0};
-	int64_t		start = 0;
-	pe_u128		got;
-
-	strategy.start = &start;
-	(void) pe_strategy_sensitivity_sq(&strategy, *(int32_t *) arg, &got);
-}
-
-static void
-test_no_rows(void **state)
-{
-	int32_t		none[] = {0, -1, INT32_MIN};
-	int32_t		one = 1;
+	static const char *const sources[] = {"prefix(5)", "identity(3) * total(2) + total(3) * identity(2)", "identity(4)"};
 
 	(void) state;
-	for (int i = 0; i < lengthof(none); i++)
-		assert_true(pe_test_is_bug(ask_for_rows, &none[i]));
-	assert_false(pe_test_is_bug(ask_for_rows, &one));
-}
+	pe_test_seed(3);
+	for (int i = 0; i < lengthof(sources); i++)
+	{
+		pe_workload workload;
+		pe_strategy strategy;
+		pe_strategy again;
+		size_t		size;
+		char	   *bytes;
 
-static int
-seed(void **state)
-{
-	(void) state;
-	pe_test_seed(20240302);
-	return 0;
+		parse(sources[i], NULL, &workload);
+		assert_int_equal(optimal(&workload, NULL, GAP, &strategy), PE_STRATEGY_OK);
+		size = pe_strategy_size(&strategy);
+		bytes = pe_alloc(size + 1, 1);
+		pe_strategy_write(&strategy, bytes);
+		assert_int_equal(pe_strategy_read(&again, bytes, size), PE_STRATEGY_OK);
+		check_same_strategy(&strategy, &again);
+		pe_strategy_free(&again);
+		assert_int_equal(pe_strategy_read(&again, bytes, size + 1), PE_STRATEGY_MALFORMED);
+		for (size_t shorter = 0; shorter < size; shorter++)
+			assert_int_equal(pe_strategy_read(&again, bytes, shorter), PE_STRATEGY_MALFORMED);
+		for (int flips = 0; flips < cases(20000); flips++)
+		{
+			size_t		at = (size_t) between(0, (int) size - 1);
+			char		before = bytes[at];
+
+			bytes[at] = (char) between(-128, 127);
+			read_damaged(bytes, size);
+			bytes[at] = before;
+		}
+		pe_free(bytes);
+		pe_strategy_free(&strategy);
+		pe_workload_free(&workload);
+	}
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_of_workload),
-		cmocka_unit_test(test_possible),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_apply),
-		cmocka_unit_test(test_apply_workload),
-		cmocka_unit_test(test_apply_largest),
-		cmocka_unit_test(test_sensitivity_brute_force),
-		cmocka_unit_test(test_sensitivity_of_workloads),
-		cmocka_unit_test(test_sensitivity_known),
-		cmocka_unit_test(test_sensitivity_overflow),
-		cmocka_unit_test(test_no_rows),
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_known_by_name),
+		cmocka_unit_test(test_known_large),
+		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_finer),
+		cmocka_unit_test(test_no_basis),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_counts_once),
+		cmocka_unit_test(test_undetermined_large),
+		cmocka_unit_test(test_statuses),
+		cmocka_unit_test(test_extreme_counts),
+		cmocka_unit_test(test_bytes),
 	};
 
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
