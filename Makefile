@@ -9,14 +9,14 @@ DATA       = sql/pg_epsilon--1.0.sql
 CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal prf units reconstruct
 MECHANISM  = bits lazy_exp gauss strip gaussian
 ACCOUNTING = zcdp filter mechanisms
-LEDGER     = shim settings access values registry budget strategies charge channel worker door
-API        = module arguments rows owner attribute question predicate label answers histogram release optimize describe convert reader tally tally_units
+LEDGER     = shim settings access values registry budget strategies chain charge channel worker door attest
+API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize describe convert reader tally tally_units
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
-REGRESS    = install owner attributes budgets histogram exact units predicate workload optimize quote errors views
+REGRESS    = install owner attest attributes budgets histogram exact units predicate workload optimize quote errors views
 ISOLATION  = owner_changes replay register
 
 # What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, its seeds test/fuzz/corpus/<name>/*

@@ -83,7 +83,7 @@ CREATE TABLE dp.budget (
     id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('dp.budget_id_seq'),
     dataset_id bigint NOT NULL,
     role_name text NOT NULL,
-    role_oid oid NOT NULL,
+    role_oid oid,
     accounting text NOT NULL CHECK (accounting IN ('zcdp', 'pure')),
     epsilon double precision NOT NULL,
     delta double precision NOT NULL,
@@ -99,6 +99,7 @@ CREATE TABLE dp.budget (
     CONSTRAINT budget_epsilon CHECK (epsilon_spent <= epsilon_limit)
 );
 COMMENT ON TABLE dp.budget IS 'what a role may lose on a dataset, and has lost; one row per role and dataset';
+COMMENT ON COLUMN dp.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; nobody can use the budget';
 
 CREATE SEQUENCE dp.charge_id_seq;
 CREATE TABLE dp.charge (
@@ -126,6 +127,7 @@ CREATE TABLE dp.charge (
 CREATE INDEX charge_strategy ON dp.charge (strategy_id) WHERE strategy_id IS NOT NULL;
 CREATE INDEX charge_budget ON dp.charge (budget_id, release_id);
 COMMENT ON TABLE dp.charge IS 'the ledger: every charge, never changed, hash-chained per dataset';
+COMMENT ON COLUMN dp.charge.budget_id IS '0 where dp.attest charges the cap alone';
 COMMENT ON COLUMN dp.charge.cap_rho IS 'what the charge cost the cap of the dataset: 0 where a stored release was paid again by another budget';
 COMMENT ON COLUMN dp.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
 COMMENT ON COLUMN dp.charge.strategy_id IS 'what is measured; NULL: the workload itself';
@@ -256,7 +258,7 @@ CREATE VIEW dp.budgets WITH (security_barrier) AS
            dp.is_frozen(d.identity, d.relation_oid) AS frozen
       FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id
      WHERE NOT d.dropped
-       AND (dp.is_payer(d.identity, d.relation_oid, b.role_oid, b.role_name)
+       AND (dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
             OR dp.is_owner(d.identity, d.relation_oid, d.owner));
 COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits';
 
@@ -266,9 +268,9 @@ CREATE VIEW dp.charges WITH (security_barrier) AS
            c.request::jsonb AS request, coalesce(c.release_id, r.id) AS release
       FROM dp.charge c
       JOIN dp.dataset d ON d.id = c.dataset_id
-      JOIN dp.budget b ON b.id = c.budget_id
+      LEFT JOIN dp.budget b ON b.id = c.budget_id
       LEFT JOIN dp.release r ON r.charge_id = c.id
-     WHERE dp.is_payer(d.identity, d.relation_oid, b.role_oid, b.role_name)
+     WHERE dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
         OR dp.is_owner(d.identity, d.relation_oid, d.owner);
 COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
 
@@ -279,7 +281,7 @@ CREATE VIEW dp.releases WITH (security_barrier) AS
      WHERE NOT d.dropped AND r.version >= d.declared_version AND r.payload IS NOT NULL
        AND (EXISTS (SELECT FROM dp.charge c JOIN dp.budget b ON b.id = c.budget_id
                      WHERE (c.id = r.charge_id OR c.release_id = r.id)
-                       AND c.dataset_id = d.id AND dp.is_payer(d.identity, d.relation_oid, b.role_oid, b.role_name))
+                       AND c.dataset_id = d.id AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name))
             OR dp.is_owner(d.identity, d.relation_oid, d.owner));
 COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
 
@@ -358,6 +360,18 @@ CREATE FUNCTION dp.revoke_budget(grantee name, dataset text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_revoke_budget' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.revoke_budget(name, text) IS
     'takes back what a role has not spent yet; what it paid for it may still read';
+
+CREATE FUNCTION dp.verify_ledger(dataset text)
+        RETURNS TABLE (ok boolean, charges bigint, rho_spent double precision, first_bad bigint, message text)
+    AS 'MODULE_PATHNAME', 'pe_sql_verify_ledger' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION dp.verify_ledger(text) IS
+    'computes the hash chain of your dataset anew and adds up its charges; first_bad: the charge that is not as it was written, or follows a missing one';
+
+CREATE FUNCTION dp.attest(reason text)
+        RETURNS TABLE (dataset text, relation text, charges bigint, rho_spent double precision, message text)
+    AS 'MODULE_PATHNAME', 'pe_sql_attest' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION dp.attest(text) IS
+    'lifts the freeze of all your datasets in this database, after a restore or a promotion: you vouch that their charges are complete; gives no budget back';
 
 ----------------------------------------------------------------------
 -- For the analyst.  What charges is VOLATILE, PARALLEL UNSAFE and returns a table.

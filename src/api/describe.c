@@ -114,6 +114,8 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	columns = pe_columns_load(dataset, NULL, &count);
 	line(result, "dataset %s, version %d of its data", dataset->name, dataset->version);
+	if (dataset->frozen)
+		line(result, "frozen: its ledger was written elsewhere; paid answers are returned, nothing can be charged until the owner calls dp.attest");
 	describe_unit(result, dataset);
 	describe_budget(result, dataset);
 	line(result, "attributes:");

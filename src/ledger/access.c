@@ -122,6 +122,18 @@ pe_access_read_committed(pe_statement *statement, Datum *values)
 	return rows;
 }
 
+uint64
+pe_access_read_again(pe_statement *statement, Datum *values)
+{
+	return checked(SPI_execute_plan(planned(statement), values, NULL, true, 0));
+}
+
+Portal
+pe_access_cursor(pe_statement *statement, Datum *values)
+{
+	return SPI_cursor_open(NULL, planned(statement), values, NULL, true);
+}
+
 /* Copies to the memory that was current before SPI_connect: it outlives pe_access_end. */
 Datum
 pe_access_datum(uint64 row, int column, bool *isnull)

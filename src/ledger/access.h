@@ -54,6 +54,14 @@ extern uint64 pe_access_read(pe_statement *statement, Datum *values, const char 
 /* The same, but nothing that the caller's own transaction did shows. */
 extern uint64 pe_access_read_committed(pe_statement *statement, Datum *values);
 
+/*
+ * For several reads that must fit together: a SELECT under the snapshot that is
+ * active, which the caller has pushed, all of it or by a cursor.  The caller
+ * fetches with SPI_cursor_fetch and closes.
+ */
+extern uint64 pe_access_read_again(pe_statement *statement, Datum *values);
+extern Portal pe_access_cursor(pe_statement *statement, Datum *values);
+
 /* Column (from 1) of a row of the last result, in the caller's memory; NULL for null text. */
 extern char *pe_access_text(uint64 row, int column);
 extern char **pe_access_texts(uint64 row, int column, int *count);	/* a text[] that is not null */

@@ -164,7 +164,7 @@ find_row(const pe_dataset *dataset, const char *role, Oid role_oid, int64 *id, p
 {
 	static pe_statement find = {NULL, "SELECT id, rho_spent, delta_spent FROM dp.budget "
 		"WHERE dataset_id = $1 AND (role_oid = $2 OR (role_name = $3 AND NOT EXISTS "
-		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2 FOR UPDATE OF budget", 3,
+		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2, rho_spent DESC FOR UPDATE OF budget", 3,
 	{INT8OID, OIDOID, TEXTOID}};
 	Datum		values[3] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid), CStringGetTextDatum(role)};
 
@@ -226,4 +226,32 @@ pe_budget_revoke(const pe_dataset *dataset, Oid role_oid)
 	found = pe_access_write(&revoke, values, NULL) > 0;
 	pe_access_end(&access);
 	return found;
+}
+
+void
+pe_budgets_place(const pe_dataset *dataset, bool local)
+{
+	static pe_statement forget = {NULL, "UPDATE dp.budget SET role_oid = NULL WHERE dataset_id = $1 AND NOT ($2 AND EXISTS "
+	"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))", 2, {INT8OID, BOOLOID}};
+	/* two rows under one name: one of them is of a role that was renamed, and nobody can say which */
+	static pe_statement find = {NULL, "UPDATE dp.budget b SET role_oid = a.oid FROM pg_catalog.pg_authid a "
+		"WHERE b.dataset_id = $1 AND b.role_oid IS NULL AND a.rolname = b.role_name AND NOT EXISTS "
+		"(SELECT FROM dp.budget o WHERE o.dataset_id = $1 AND o.id <> b.id AND (o.role_name = b.role_name OR o.role_oid = a.oid))", 1,
+	{INT8OID}};
+	static pe_statement missing = {NULL, "SELECT role_name FROM dp.budget WHERE dataset_id = $1 AND role_oid IS NULL ORDER BY id", 1,
+	{INT8OID}};
+	Datum		values[2] = {Int64GetDatum(dataset->id), BoolGetDatum(local)};
+	pe_access	access;
+	uint64		rows;
+
+	pe_access_begin(&access);
+	pe_access_write(&forget, values, NULL);
+	pe_access_write(&find, values, NULL);
+	rows = pe_access_write(&missing, values, NULL);
+	for (uint64 row = 0; row < rows && !dataset->dropped; row++)
+		ereport(NOTICE,
+				(errmsg("the budget of role \"%s\" on dataset \"%s\" cannot be used", pe_access_text(row, 1), dataset->name),
+				 errdetail("There is no such role here, or several budgets were granted under its name."),
+				 errhint("Create the role if need be and grant the budget again; what was spent is kept.")));
+	pe_access_end(&access);
 }

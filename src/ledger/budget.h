@@ -45,6 +45,13 @@ extern double pe_budget_epsilon_left(const pe_budget *budget, const pe_dataset *
 extern void pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_oid,
 						  double epsilon, double delta, const char *accounting);
 
+/*
+ * The budgets of a dataset that was written elsewhere become those of the roles
+ * that bear their names here; if it is local, only where the role of the OID is
+ * gone.  One of a role that is not found stays and cannot be used; a NOTICE says so.
+ */
+extern void pe_budgets_place(const pe_dataset *dataset, bool local);
+
 /* Sets the total of a role to what is spent; false if it has no budget. */
 extern bool pe_budget_revoke(const pe_dataset *dataset, Oid role_oid);
 

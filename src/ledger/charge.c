@@ -13,13 +13,13 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/json.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "accounting/filter.h"
 #include "ledger/access.h"
+#include "ledger/chain.h"
 #include "ledger/charge.h"
 #include "ledger/errors.h"
 #include "ledger/registry.h"
@@ -226,7 +226,8 @@ raise_frozen(const char *dataset, const char *detail)
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_FROZEN),
 			 errmsg("dataset \"%s\" is frozen", dataset),
-			 errdetail("%s", detail)));
+			 errdetail("%s", detail),
+			 errhint("Answers that were paid are returned; the owner of the table lifts the freeze with dp.attest.")));
 	pg_unreachable();
 }
 
@@ -304,39 +305,9 @@ lock_state(const pe_charge_request *request, ledger_state *state)
 	return true;
 }
 
-/* Everything that a charge says, in one fixed form: what the chain hashes. */
-static char *
-canonical_charge(const pe_charge_request *request, const ledger_state *state, const char *at,
-				 pe_cost cap_cost, int64 release_id)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	appendStringInfoString(&text, "{\"dataset\": ");
-	escape_json(&text, state->dataset);
-	appendStringInfo(&text, ", \"seq\": " INT64_FORMAT ", \"at\": \"%s\", \"role\": ", state->charges + 1, at);
-	escape_json(&text, request->role);
-	appendStringInfoString(&text, ", \"budget\": ");
-	escape_json(&text, state->budget_role);
-	appendStringInfoString(&text, ", \"function\": ");
-	escape_json(&text, request->function);
-	appendStringInfo(&text, ", \"rho\": " INT64_FORMAT ", \"delta\": " INT64_FORMAT
-					 ", \"cap_rho\": " INT64_FORMAT ", \"cap_delta\": " INT64_FORMAT,
-					 request->rho, request->delta, cap_cost.rho_nano, cap_cost.delta_atto);
-	if (release_id != 0)
-		appendStringInfo(&text, ", \"release\": " INT64_FORMAT, release_id);
-	appendStringInfo(&text, ", \"request\": %s}", request->request);
-	return text.data;
-}
-
 static int64
 write_charge(const pe_charge_request *request, const ledger_state *state, pe_cost cap_cost, int64 release_id)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp.charge (id, dataset_id, seq, dataset, at, role_name, budget_id, budget_role, "
-		"function, rho, delta, cap_rho, cap_delta, request, release_id, hash, strategy_id) VALUES (pg_catalog.nextval('dp.charge_id_seq'), "
-		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, NULLIF($16, 0)) RETURNING id", 16,
-		{INT8OID, INT8OID, TEXTOID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, INT8OID, INT8OID, INT8OID, INT8OID,
-	TEXTOID, INT8OID, BYTEAOID, INT8OID}};
 	/* the names as they are now: where the OIDs mean nothing, in another cluster, they are all there is */
 	static pe_statement budget = {NULL, "UPDATE dp.budget SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
 		"role_name = $4 WHERE id = $1", 4, {INT8OID, INT8OID, INT8OID, TEXTOID}};
@@ -345,19 +316,16 @@ write_charge(const pe_charge_request *request, const ledger_state *state, pe_cos
 		"relation_schema = n.nspname, relation_name = c.relname "
 		"FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
 	"WHERE id = $1 AND c.oid = relation_oid", 4, {INT8OID, INT8OID, INT8OID, BYTEAOID}};
-	char	   *at = pstrdup(timestamptz_to_str(GetCurrentTimestamp()));
-	char	   *canonical = canonical_charge(request, state, at, cap_cost, release_id);
-	bytea	   *hash = pe_sha256(VARDATA_ANY(state->head), VARSIZE_ANY_EXHDR(state->head), canonical, strlen(canonical));
-	Datum		charge[16] = {
-		Int64GetDatum(request->dataset_id), Int64GetDatum(state->charges + 1),
-		CStringGetTextDatum(state->dataset), CStringGetTextDatum(at), CStringGetTextDatum(request->role),
-		Int64GetDatum(request->budget_id), CStringGetTextDatum(state->budget_role),
-		CStringGetTextDatum(request->function), Int64GetDatum(request->rho), Int64GetDatum(request->delta),
-		Int64GetDatum(cap_cost.rho_nano), Int64GetDatum(cap_cost.delta_atto),
-		CStringGetTextDatum(request->request), Int64GetDatum(release_id), PointerGetDatum(hash),
-		Int64GetDatum(release_id == 0 ? request->strategy_id : 0)
+	pe_charge_line line = {
+		.dataset_id = request->dataset_id, .seq = state->charges + 1, .dataset = state->dataset,
+		.role = request->role, .budget_id = request->budget_id, .budget_role = state->budget_role,
+		.function = request->function, .request = request->request, .release_id = release_id,
+		.strategy_id = release_id == 0 ? request->strategy_id : 0,
+		.amount = {[PE_RHO] = request->rho, [PE_DELTA] = request->delta,
+		[PE_CAP_RHO] = cap_cost.rho_nano, [PE_CAP_DELTA] = cap_cost.delta_atto},
+		.absent = {[PE_EPSILON] = true, [PE_CAP_EPSILON] = true}
 	};
-	char		nulls[] = "                ";
+	bytea	   *hash = pe_chain_append(&line, VARDATA_ANY(state->head), VARSIZE_ANY_EXHDR(state->head));
 	Datum		own[4] = {
 		Int64GetDatum(request->budget_id), Int64GetDatum(request->rho), Int64GetDatum(request->delta),
 		CStringGetTextDatum(state->budget_role)
@@ -366,16 +334,11 @@ write_charge(const pe_charge_request *request, const ledger_state *state, pe_cos
 		Int64GetDatum(request->dataset_id), Int64GetDatum(cap_cost.rho_nano),
 		Int64GetDatum(cap_cost.delta_atto), PointerGetDatum(hash)
 	};
-	int64		id;
 
-	if (release_id == 0)
-		nulls[13] = 'n';
-	pe_access_write(&insert, charge, nulls);
-	id = pe_access_int64(0, 1);
 	pe_access_write(&budget, own, NULL);
 	if (pe_access_write(&dataset, cap, NULL) != 1)
 		raise_stale();			/* the table was dropped meanwhile */
-	return id;
+	return line.id;
 }
 
 /* Charges if both filters accept.  A release that exists costs the cap nothing more. */

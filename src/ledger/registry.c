@@ -113,6 +113,30 @@ pe_dataset_neighbours(const pe_dataset *dataset)
 	elog(ERROR, "neighbours \"%s\" of dataset \"%s\" are not served", dataset->neighbours, dataset->name);
 }
 
+List *
+pe_datasets_of_user(void)
+{
+	static pe_statement all = {NULL, DATASET_COLUMNS "ORDER BY dropped, id DESC", 0, {0}};
+	Oid			user = GetUserId();
+	MemoryContext here = CurrentMemoryContext;
+	List	   *owned = NIL;
+	pe_access	access;
+	uint64		rows;
+
+	pe_access_begin(&access);
+	rows = pe_access_read(&all, NULL, NULL);
+	MemoryContextSwitchTo(here);
+	for (uint64 row = 0; row < rows; row++)
+	{
+		pe_dataset *dataset = dataset_of_row(row);
+
+		if (pe_dataset_owned_by(dataset, user))
+			owned = lappend(owned, dataset);
+	}
+	pe_access_end(&access);
+	return owned;
+}
+
 void
 pe_dataset_check_committed(const pe_dataset *dataset)
 {
@@ -175,6 +199,18 @@ pe_identity_is_frozen(const char *identity, Oid relation)
 {
 	/* the insertion timeline is not known in recovery, where nothing can be charged anyway */
 	return !RecoveryInProgress() && strcmp(identity, pe_current_identity(relation)) != 0;
+}
+
+bool
+pe_identity_is_local(const char *identity, Oid relation)
+{
+	uint64		system;
+	unsigned	timeline;
+	unsigned	database;
+	unsigned	of;
+
+	return sscanf(identity, UINT64_FORMAT "/%u/%u/%u", &system, &timeline, &database, &of) == 4 &&
+		system == GetSystemIdentifier() && database == MyDatabaseId && of == relation;
 }
 
 static Datum
@@ -579,9 +615,8 @@ pe_columns_domain(const pe_column *columns, int count, int watched)
  * ------------------------------------------------------------------
  */
 
-/* Registrations come one after the other, so that two cannot overlap unseen. */
-static void
-lock_registrations(void)
+void
+pe_registrations_lock(void)
 {
 	LOCKTAG		tag;
 
@@ -663,12 +698,26 @@ find_unregistered(Oid relation)
 	return same;
 }
 
+/* 55000 if a registered dataset of the relation's owner is of a table of this name that is gone: a restore may have replaced it. */
+static void
+check_not_replaced(const pe_dataset *old, Oid relation)
+{
+	if (!old->dropped && !OidIsValid(pe_relation_owner(old->relation)) &&
+		pe_dataset_owned_by(old, pe_relation_owner(relation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a table \"%s\" that is gone is dataset \"%s\"", get_rel_name(relation), old->name),
+				 errhint("After a restore, dp.attest lets the dataset go on with this table; dp.drop_dataset gives it up.")));
+}
+
 /*
  * PE002 if what is spent of the relation, under its name or its OID, is written
  * in a row that is not of here: a restored table must not begin a new ledger.
+ * It has one already if it is known: then what was unregistered under its name
+ * was another table.
  */
 static void
-check_not_frozen(Oid relation, Datum schema, Datum name)
+check_not_frozen(Oid relation, Datum schema, Datum name, bool known)
 {
 	static pe_statement same = {NULL, DATASET_COLUMNS "WHERE (relation_schema = $1 AND relation_name = $2) "
 		"OR (relation_oid = $3 AND pg_catalog.split_part(identity, '/', 3)::int8 = $4::int8)", 4,
@@ -680,11 +729,13 @@ check_not_frozen(Oid relation, Datum schema, Datum name)
 	{
 		pe_dataset *old = dataset_of_row(row);
 
-		if (old->frozen)
+		if (old->frozen && !(known && old->dropped))
 			ereport(ERROR,
 					(errcode(ERRCODE_PE_FROZEN),
 					 errmsg("table \"%s\" is frozen as dataset \"%s\"", get_rel_name(relation), old->name),
-					 errdetail("Its ledger was written in another cluster, timeline or database.")));
+					 errdetail("Its ledger was written in another cluster, timeline or database."),
+					 errhint("The owner of the table lifts the freeze with dp.attest, and can then register it anew.")));
+		check_not_replaced(old, relation);
 	}
 }
 
@@ -753,7 +804,7 @@ pe_dataset_register(const char *name, Oid relation, double epsilon, double delta
 	SET_VARSIZE(genesis, VARHDRSZ + HASH_SIZE);
 	pe_random_bytes(VARDATA(key), HASH_SIZE);
 
-	lock_registrations();
+	pe_registrations_lock();
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "relation %u is gone", relation);
@@ -780,12 +831,42 @@ pe_dataset_register(const char *name, Oid relation, double epsilon, double delta
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("dataset \"%s\" already exists", name)));
-	check_not_frozen(relation, values[2], values[3]);
 	old = find_unregistered(relation);
+	check_not_frozen(relation, values[2], values[3], old != NULL);
 	if (old != NULL)
 		resume(old, name, epsilon, delta, limit, unit, max_rows, neighbours, accounting);
 	else
 		pe_access_write(&insert, values, unit == NULL ? "               nn" : NULL);
+	pe_access_end(&access);
+}
+
+bool
+pe_relation_is_known(Oid relation)
+{
+	pe_access	access;
+	ListCell   *cell;
+	bool		known = false;
+
+	pe_access_begin(&access);
+	foreach(cell, family_datasets(relation))
+		known = known || ((pe_dataset *) lfirst(cell))->relation == relation;
+	pe_access_end(&access);
+	return known;
+}
+
+void
+pe_dataset_place(int64 id, Oid relation)
+{
+	static pe_statement place = {NULL, "UPDATE dp.dataset SET relation_oid = $2, identity = $3, owner = $4 WHERE id = $1", 4,
+	{INT8OID, OIDOID, TEXTOID, TEXTOID}};
+	Datum		values[4] = {
+		Int64GetDatum(id), ObjectIdGetDatum(relation), CStringGetTextDatum(pe_current_identity(relation)),
+		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(relation), false))
+	};
+	pe_access	access;
+
+	pe_access_begin(&access);
+	pe_access_write(&place, values, NULL);
 	pe_access_end(&access);
 }
 

@@ -58,6 +58,9 @@ extern pe_dataset *pe_dataset_load(const char *name);
 /* The same by its number; NULL if it was dropped. */
 extern pe_dataset *pe_dataset_load_by_id(int64 id);
 
+/* Those that the current user owns: registered before unregistered, newer before older. */
+extern List *pe_datasets_of_user(void);
+
 /* 55000 if the caller's own open transaction changed the dataset or its attributes. */
 extern void pe_dataset_check_committed(const pe_dataset *dataset);
 
@@ -115,6 +118,9 @@ extern void pe_dataset_check_owner(const pe_dataset *dataset);
 extern char *pe_current_identity(Oid relation);
 extern bool pe_identity_is_frozen(const char *identity, Oid relation);
 
+/* Whether the row was written for this relation in this cluster and database, whatever the timeline. */
+extern bool pe_identity_is_local(const char *identity, Oid relation);
+
 /*
  * The declared attributes of these names, in this order, with prepared domains.
  * 42704 for an unknown one, 22023 for a repeated one, 55000 for one whose column
@@ -144,6 +150,16 @@ extern pe_domain *pe_columns_domain(const pe_column *columns, int count, int wat
  */
 extern void pe_dataset_register(const char *name, Oid relation, double epsilon, double delta, const char *unit,
 								int max_rows, const char *neighbours, const char *accounting);
+
+/* Registrations come one after the other, so that two cannot overlap unseen.  Held to the end of the transaction. */
+extern void pe_registrations_lock(void);
+
+/* Whether a dataset of here, registered or not, is of this very relation. */
+extern bool pe_relation_is_known(Oid relation);
+
+/* The row of a dataset is written for this relation of here. */
+extern void pe_dataset_place(int64 id, Oid relation);
+
 extern void pe_dataset_unregister(const pe_dataset *dataset);
 extern int	pe_dataset_new_version(const pe_dataset *dataset);
 extern void pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,

@@ -1,0 +1,361 @@
+/*
+ * attest.c
+ *	  The owner vouches for a ledger.  See attest.h.
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+
+#include "ledger/access.h"
+#include "ledger/attest.h"
+#include "ledger/budget.h"
+#include "ledger/chain.h"
+#include "ledger/door.h"
+#include "ledger/errors.h"
+#include "ledger/registry.h"
+
+/* What the locked row of a dataset says of where it was written. */
+typedef struct record
+{
+	bool		dropped;
+	char	   *schema;
+	char	   *name;
+	char	   *identity;
+	char	   *head;			/* hexadecimal */
+} record;
+
+static void
+lock_record(const pe_dataset *dataset, record *r)
+{
+	static pe_statement lock = {NULL, "SELECT dropped, relation_schema, relation_name, identity, pg_catalog.encode(chain_head, 'hex') "
+	"FROM dp.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	pe_access	access;
+
+	pe_access_begin(&access);
+	if (pe_access_write(&lock, values, NULL) != 1)
+		elog(ERROR, "a dataset is gone");
+	r->dropped = pe_access_int64(0, 1) != 0;
+	r->schema = pe_access_text(0, 2);
+	r->name = pe_access_text(0, 3);
+	r->identity = pe_access_text(0, 4);
+	r->head = pe_access_text(0, 5);
+	pe_access_end(&access);
+}
+
+/* ------------------------------------------------------------------
+ * The table
+ * ------------------------------------------------------------------
+ */
+
+/* The table of the recorded name; InvalidOid if there is none. */
+static Oid
+table_named(const record *r)
+{
+	Oid			schema = get_namespace_oid(r->schema, true);
+	Oid			relation = OidIsValid(schema) ? get_relname_relid(r->name, schema) : InvalidOid;
+	char		kind = OidIsValid(relation) ? get_rel_relkind(relation) : '\0';
+
+	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_FOREIGN_TABLE
+		? relation : InvalidOid;
+}
+
+/* Whether the dataset was written in this database, for a table that still is but has another name. */
+static bool
+was_renamed(const pe_dataset *dataset, const record *r, Oid relation)
+{
+	return pe_identity_is_local(r->identity, dataset->relation) &&
+		dataset->relation != relation && OidIsValid(pe_relation_owner(dataset->relation));
+}
+
+/*
+ * The table that the dataset is of here: of the recorded name, and the current
+ * user's.  Otherwise an error, or for an unregistered dataset InvalidOid.
+ */
+static Oid
+find_table(const pe_dataset *dataset, const record *r)
+{
+	int			level = !r->dropped ? ERROR : dataset->frozen ? NOTICE : DEBUG1;
+	Oid			relation = table_named(r);
+	char	   *name = quote_qualified_identifier(r->schema, r->name);
+
+	if (was_renamed(dataset, r, relation))
+		ereport(level,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the table of dataset \"%s\" was renamed", dataset->name),
+				 errdetail("The ledger knows it as %s; it is \"%s\" now.", name, get_rel_name(dataset->relation)),
+				 errhint("Give it that name again and call dp.attest; then it can be renamed.")));
+	else if (!OidIsValid(relation))
+		ereport(level,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("there is no table %s, which is dataset \"%s\"", name, dataset->name),
+				 errhint("Restore it%s, and call dp.attest again.",
+						 r->dropped ? "" : ", or unregister the dataset with dp.drop_dataset")));
+	else if (!has_privs_of_role(GetUserId(), pe_relation_owner(relation)))
+		ereport(level,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of table %s, which is dataset \"%s\"", name, dataset->name),
+				 errhint("A superuser can call dp.attest, or give you the table.")));
+	else if (r->dropped && pe_relation_is_known(relation))
+		ereport(level,
+				(errmsg("table %s goes on as another dataset than \"%s\", which was unregistered", name, dataset->name)));
+	else
+		return relation;
+	return InvalidOid;
+}
+
+/* The lock keeps what was found true to the end of the transaction. */
+static Oid
+lock_table(const pe_dataset *dataset, const record *r)
+{
+	Oid			relation = find_table(dataset, r);
+
+	if (!OidIsValid(relation))
+		return InvalidOid;
+	LockRelationOid(relation, AccessShareLock);
+	if (find_table(dataset, r) != relation)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the table of dataset \"%s\" was changed meanwhile", dataset->name),
+				 errhint("Call dp.attest again.")));
+	pe_door_check_relation(relation);
+	return relation;
+}
+
+/* 55000 unless the table has the declared columns, that of the unit with them, and is no part of another dataset. */
+static void
+check_declarations(int64 dataset_id)
+{
+	pe_dataset *dataset = pe_dataset_load_by_id(dataset_id);
+	int			count;
+
+	pe_dataset_check_alone(dataset);
+	(void) pe_columns_load(dataset, NULL, &count);
+}
+
+/* ------------------------------------------------------------------
+ * The line of the chain
+ * ------------------------------------------------------------------
+ */
+
+static char *
+request_text(const record *r, const char *identity, const char *reason, const char *finding)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "{\"reason\": ");
+	escape_json(&text, reason);
+	appendStringInfo(&text, ", \"identity\": \"%s\", \"before\": ", identity);
+	escape_json(&text, r->identity);
+	appendStringInfo(&text, ", \"head\": \"%s\", \"finding\": ", r->head);
+	if (finding != NULL)
+		escape_json(&text, finding);
+	else
+		appendStringInfoString(&text, "null");
+	appendStringInfoChar(&text, '}');
+	return text.data;
+}
+
+/* One of the three quantities: spent no less than the sum, the limit no less than what is spent. */
+#define RAISE(what) \
+	what "_spent = greatest(" what "_spent, s." what "::pg_catalog.int8), " \
+	what "_limit = greatest(" what "_limit, " what "_spent, s." what "::pg_catalog.int8)"
+
+/* What is spent becomes no less than the sums of the charges say, and the limits no less than what is spent. */
+static void
+raise_spent(Datum *values)
+{
+	static pe_statement cap = {NULL, "UPDATE dp.dataset SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
+		" FROM (SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp.charge "
+	"WHERE dataset_id = $1) s WHERE id = $1", 1, {INT8OID}};
+	static pe_statement budgets = {NULL, "UPDATE dp.budget SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
+		" FROM (SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp.charge "
+	"WHERE dataset_id = $1 GROUP BY budget_id) s WHERE dataset_id = $1 AND s.budget_id = id", 1, {INT8OID}};
+
+	pe_access_write(&cap, values, NULL);
+	pe_access_write(&budgets, values, NULL);
+}
+
+/* What is spent and no charge says: of the cap (row 0), and of each budget where there is such. */
+static uint64
+read_missing(Datum *values)
+{
+	static pe_statement missing = {NULL, "SELECT 0 AS id, '' AS role, (d.rho_spent - coalesce(s.rho, 0))::pg_catalog.int8 AS rho, "
+		"(d.delta_spent - coalesce(s.delta, 0))::pg_catalog.int8 AS delta, "
+		"(coalesce(d.epsilon_spent, 0) - coalesce(s.epsilon, 0))::pg_catalog.int8 AS epsilon FROM dp.dataset d, "
+		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp.charge WHERE dataset_id = $1) s "
+		"WHERE d.id = $1 UNION ALL SELECT * FROM (SELECT b.id, b.role_name, "
+		"(coalesce(b.rho_spent, 0) - coalesce(s.rho, 0))::pg_catalog.int8 AS rho, "
+		"(coalesce(b.delta_spent, 0) - coalesce(s.delta, 0))::pg_catalog.int8 AS delta, "
+		"(coalesce(b.epsilon_spent, 0) - coalesce(s.epsilon, 0))::pg_catalog.int8 AS epsilon FROM dp.budget b LEFT JOIN "
+		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp.charge WHERE dataset_id = $1 "
+		"GROUP BY budget_id) s ON s.budget_id = b.id WHERE b.dataset_id = $1) b WHERE (rho, delta, epsilon) <> (0, 0, 0) "
+	"ORDER BY id", 1, {INT8OID}};
+
+	return pe_access_write(&missing, values, NULL);
+}
+
+/* Fills in what row of the last result says is missing. */
+static void
+line_of_missing(pe_charge_line *line, uint64 row)
+{
+	int64		epsilon = pe_access_int64(row, 5);
+	pe_amount	first;
+
+	line->budget_id = pe_access_int64(row, 1);
+	line->budget_role = pe_access_text(row, 2);
+	first = line->budget_id == 0 ? PE_CAP_RHO : PE_RHO;
+	memset(line->amount, 0, sizeof(line->amount));
+	memset(line->absent, false, sizeof(line->absent));
+	line->absent[PE_EPSILON] = line->absent[PE_CAP_EPSILON] = true;
+	line->amount[first] = pe_access_int64(row, 3);
+	line->amount[first + 1] = pe_access_int64(row, 4);
+	line->amount[first + 2] = epsilon;
+	line->absent[first + 2] = epsilon == 0;
+}
+
+/*
+ * Writes who attests what and why after the lines that there are.  Where the
+ * chain was broken the line carries what is spent of the cap and no charge says,
+ * and one more line for each budget what is so of it: the sums agree again.
+ */
+static void
+write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *request)
+{
+	static pe_statement head = {NULL, "UPDATE dp.dataset SET charges = $2, chain_head = $3 WHERE id = $1", 3,
+	{INT8OID, INT8OID, BYTEAOID}};
+	bool		broken = check->finding != NULL;
+	Datum		values[3] = {Int64GetDatum(dataset->id)};
+	pe_charge_line *line;
+	bytea	   *hash = NULL;
+	char	   *role = GetUserNameFromId(GetUserId(), false);
+	pe_access	access;
+	uint64		lines;
+
+	pe_access_begin(&access);
+	if (broken)
+		raise_spent(values);
+	lines = broken ? read_missing(values) : Min(read_missing(values), 1);
+	line = palloc0(lines * sizeof(*line));
+	for (uint64 i = 0; i < lines; i++)
+		line_of_missing(&line[i], i);
+	for (uint64 i = 0; i < lines; i++)
+	{
+		line[i].dataset_id = dataset->id;
+		line[i].seq = check->last_seq + 1 + i;
+		line[i].dataset = dataset->name;
+		line[i].role = role;
+		line[i].function = broken && i == 0 ? PE_ATTEST_BROKEN : PE_ATTEST;
+		line[i].request = request;
+		hash = i == 0 ? pe_chain_append(&line[i], check->head, sizeof(check->head))
+			: pe_chain_append(&line[i], VARDATA_ANY(hash), VARSIZE_ANY_EXHDR(hash));
+	}
+	values[1] = Int64GetDatum(check->last_seq + lines);
+	values[2] = PointerGetDatum(hash);
+	pe_access_write(&head, values, NULL);
+	pe_access_end(&access);
+}
+
+/* ------------------------------------------------------------------
+ * Attesting
+ * ------------------------------------------------------------------
+ */
+
+static void
+check_chain(const pe_dataset *dataset, pe_chain_check *check)
+{
+	pe_chain_check_all(dataset->id, check);
+	if (check->finding != NULL && !superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_PE_FROZEN),
+				 errmsg("the ledger of dataset \"%s\" is broken", dataset->name),
+				 errdetail("What dp.verify_ledger finds: %s.", check->finding),
+				 errhint("A superuser can find out what happened; dp.attest called by a superuser takes the charges as they are.")));
+}
+
+static pe_attested *
+result_of(const pe_dataset *dataset, const record *r, const pe_chain_check *check)
+{
+	static pe_statement read = {NULL, "SELECT charges, rho_spent FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	pe_attested *attested = palloc0(sizeof(*attested));
+	pe_access	access;
+
+	attested->dataset = dataset->name;
+	attested->relation = quote_qualified_identifier(r->schema, r->name);
+	attested->finding = check->finding;
+	attested->dropped = r->dropped;
+	pe_access_begin(&access);
+	pe_access_write(&read, values, NULL);
+	attested->charges = pe_access_int64(0, 1);
+	attested->rho_spent = pe_access_int64(0, 2) * 1e-9;
+	pe_access_end(&access);
+	return attested;
+}
+
+/* NULL if nothing is to be attested, or nothing can be. */
+static pe_attested *
+attest(const pe_dataset *dataset, const char *reason)
+{
+	bool		moved = dataset->frozen || !OidIsValid(pe_relation_owner(dataset->relation));
+	Oid			relation = dataset->relation;
+	pe_chain_check check;
+	record		r;
+
+	check_chain(dataset, &check);
+	if (!moved && check.finding == NULL)
+		return NULL;
+	lock_record(dataset, &r);
+	if (moved)
+		relation = lock_table(dataset, &r);
+	if (!OidIsValid(relation))
+		return NULL;
+	check_chain(dataset, &check);
+	if (moved)
+	{
+		pe_dataset_place(dataset->id, relation);
+		pe_budgets_place(dataset, pe_identity_is_local(r.identity, dataset->relation));
+		if (!r.dropped)
+			check_declarations(dataset->id);
+	}
+	write_lines(dataset, &check, request_text(&r, pe_current_identity(relation), reason, check.finding));
+	return result_of(dataset, &r, &check);
+}
+
+List *
+pe_attest(const char *reason)
+{
+	List	   *done = NIL;
+	ListCell   *cell;
+
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("a standby cannot attest"),
+				 errhint("Attest on the primary, or here after the promotion.")));
+	if (pe_datasets_of_user() == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of a dataset"),
+				 errhint("The owners of the tables, or a superuser, attest.")));
+	pe_registrations_lock();
+	foreach(cell, pe_datasets_of_user())
+	{
+		pe_attested *attested = attest(lfirst(cell), reason);
+
+		if (attested != NULL)
+			done = lappend(done, attested);
+	}
+	return done;
+}

@@ -1,0 +1,68 @@
+/*
+ * chain.h
+ *	  The hash chain of a dataset's charges: one line after the other, and all of
+ *	  them checked.
+ *
+ * Every line's hash is the SHA-256 of the hash before it and of its own text.
+ * The text says all that its row says, by names and numbers of the ledger and
+ * never by OIDs, so it is the same in every cluster.
+ */
+#ifndef PE_LEDGER_CHAIN_H
+#define PE_LEDGER_CHAIN_H
+
+#include "common/sha2.h"
+
+/* Functions of the lines by which a freeze was lifted. */
+#define PE_ATTEST "dp.attest"
+#define PE_ATTEST_BROKEN "dp.attest, broken chain"
+
+/* What a line costs, budget and cap. */
+typedef enum pe_amount
+{
+	PE_RHO, PE_DELTA, PE_EPSILON, PE_CAP_RHO, PE_CAP_DELTA, PE_CAP_EPSILON, PE_AMOUNTS
+} pe_amount;
+
+/* A row of dp.charge but for its hash. */
+typedef struct pe_charge_line
+{
+	int64		id;				/* set by pe_chain_append */
+	int64		dataset_id;
+	int64		seq;
+	const char *dataset;
+	const char *at;				/* set by pe_chain_append */
+	const char *role;
+	int64		budget_id;		/* 0: charged to the cap alone */
+	const char *budget_role;
+	const char *function;
+	int64		amount[PE_AMOUNTS];
+	bool		absent[PE_AMOUNTS];	/* NULL */
+	const char *request;		/* JSON */
+	int64		release_id;		/* 0: none */
+	int64		strategy_id;	/* 0: none */
+} pe_charge_line;
+
+/*
+ * Inserts a line after the one whose hash is head; returns its hash.  Between
+ * pe_access_begin and pe_access_end; the caller has locked the dataset's row and
+ * writes the new head into it.
+ */
+extern bytea *pe_chain_append(pe_charge_line *line, const void *head, size_t head_size);
+
+typedef struct pe_chain_check
+{
+	int64		charges;		/* lines that there are */
+	int64		last_seq;		/* the highest number in use, or that the dataset's row says is */
+	int64		rho_spent;		/* of the cap, in nano, as the dataset's row says */
+	int64		first_bad;		/* the charge that is not as it was written, or follows a missing one; 0: none */
+	char	   *finding;		/* what is wrong; NULL: nothing */
+	char		head[PG_SHA256_DIGEST_LENGTH];	/* of the lines as they are */
+} pe_chain_check;
+
+/*
+ * Computes the chain of a dataset anew and adds up its charges, under one
+ * snapshot, the latest.  Reads only; memory does not grow with the number of
+ * charges.
+ */
+extern void pe_chain_check_all(int64 dataset_id, pe_chain_check *check);
+
+#endif
