@@ -6,11 +6,11 @@ DATA       = sql/pg_epsilon--1.0.sql
 
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
-CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal prf units reconstruct
+CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal prf units reconstruct nonnegative
 MECHANISM  = bits lazy_exp gauss strip gaussian
 ACCOUNTING = zcdp filter mechanisms
 LEDGER     = shim settings access values registry budget strategies charge channel worker door
-API        = module arguments rows owner attribute question predicate label answers histogram release optimize describe convert reader tally tally_units
+API        = module arguments rows owner attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
