@@ -16,7 +16,7 @@ API        = module arguments rows owner attribute question predicate label answ
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
-REGRESS    = install owner attributes budgets histogram exact units predicate workload optimize quote errors views
+REGRESS    = install owner attributes budgets histogram exact units predicate workload nonnegative publish optimize quote errors views
 ISOLATION  = owner_changes replay register
 
 # What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, its seeds test/fuzz/corpus/<name>/*

@@ -477,5 +477,6 @@ main(void)
 		cmocka_unit_test(test_negative_total),
 	};
 
+	pe_test_seed(20240304);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
