@@ -288,7 +288,7 @@ measure(const pe_strategy *strategy, double sigma, int64_t *y)
 	pe_i128    *exact = pe_alloc(strategy->rows, sizeof(pe_i128));
 	pe_u128		sensitivity_sq;
 
-	assert_true(pe_strategy_sensitivity_sq(strategy, 1, &sensitivity_sq));
+	assert_true(pe_strategy_sensitivity_sq(strategy, PE_ADD_REMOVE, 1, &sensitivity_sq));
 	for (int32_t j = 0; j < strategy->columns; j++)
 		x[j] = random_below(4) == 0 ? random_below(1000) : 0;
 	pe_strategy_apply(strategy, x, exact);
@@ -355,6 +355,7 @@ check_measured(const char *text, double sigma, bool keeps_total)
 	double	   *again;
 	double		certificate;
 	double		total;
+	uint64_t	polls;
 	clock_t		start;
 
 	parse(text, &workload);
@@ -366,11 +367,13 @@ check_measured(const char *text, double sigma, bool keeps_total)
 	measure(&strategy, sigma, y);
 	pe_strategy_solve(&strategy, y, free_x);
 	total = sum_of(strategy.columns, free_x);
+	polls = pe_test_polls();
 	start = clock();
 	certificate = pe_strategy_solve_nonnegative(&strategy, y, x);
 	print_message("# %s, sigma %g: %d of rank %d, %.2f s, residual %.1e\n", text, sigma, strategy.columns, strategy.rows,
 				  (double) (clock() - start) / CLOCKS_PER_SEC, certificate);
 	assert_true(certificate <= PE_NONNEGATIVE_RESIDUAL);
+	assert_true(strategy.triangle == NULL || total <= 0 || pe_test_polls() > polls);	/* it can be cancelled */
 	if (keeps_total)
 		assert_true(fabs(sum_of(strategy.columns, x) - fmax(total, 0)) <= 1e-9 * fabs(total));
 	if (!keeps_total || total > 0)
