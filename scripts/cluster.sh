@@ -114,7 +114,8 @@ copy_server() {
 	PGSHARE=$BASE/pg$sharedir
 	PGXS_PERL=$BASE/pg$(dirname "$(dirname "$("$PG_CONFIG" --pgxs)")")/test/perl
 	PG_REGRESS_DIR=$BASE/pg$(dirname "$(dirname "$("$PG_CONFIG" --pgxs)")")/test
-	stamp="$("$PG_CONFIG" --version) $bindir $(stat -c %Y "$bindir/postgres" 2>/dev/null || stat -f %m "$bindir/postgres")"
+	# the directory's time too: another extension may have been installed beside the server (pg_cron)
+	stamp="$("$PG_CONFIG" --version) $bindir $(stat -c %Y "$bindir/postgres" "$pkglibdir" 2>/dev/null || stat -f %m "$bindir/postgres" "$pkglibdir")"
 	if [ "$(cat "$BASE/pg/.copied-from" 2>/dev/null)" != "$stamp" ]; then
 		rm -rf "$BASE/pg"
 		mkdir -p "$PGBIN" "$PGLIB" "$PGSHARE" || exit 1

@@ -4,6 +4,8 @@
 #   scripts/deps.sh build    compiler, make, PostgreSQL server and headers, BLAS, LAPACKE
 #   scripts/deps.sh [test]   the same, and cmocka, IPC::Run, prove, valgrind
 #   scripts/deps.sh fuzz     make, BLAS, LAPACKE, and clang with the run-time library of its fuzzer and sanitizers
+#   scripts/deps.sh clients  the programs of test/t/060_clients.pl and 061_cron.pl: pandas with SQLAlchemy, R with
+#                            dbplyr, a JDK with the JDBC driver, pg_cron.  Only .ci/run asks for them
 #
 # PG_CONFIG=/path/to/pg_config chooses a PostgreSQL.  Nothing is installed when
 # nothing is missing.  Debian's postgresql packages create and start a cluster
@@ -14,9 +16,9 @@ cd "$(dirname "$0")/.." || exit 1
 
 what=${1:-test}
 case $what in
-build | test | fuzz) ;;
+build | test | fuzz | clients) ;;
 *)
-	echo "usage: scripts/deps.sh [build | test | fuzz]" >&2
+	echo "usage: scripts/deps.sh [build | test | fuzz | clients]" >&2
 	exit 2
 	;;
 esac
@@ -83,6 +85,21 @@ clang_packages() {
 	fi
 }
 
+# The clients that the TAP tests otherwise skip.
+find_clients() {
+	local config major
+	python3 -c 'import sqlalchemy, pandas, psycopg2' 2>/dev/null ||
+		/usr/bin/python3 -c 'import sqlalchemy, pandas, psycopg2' 2>/dev/null ||
+		need "pandas, SQLAlchemy and psycopg2" python3-pandas python3-sqlalchemy python3-psycopg2
+	Rscript -e 'library(dbplyr); library(RPostgreSQL)' >/dev/null 2>&1 ||
+		need "R with dbplyr and RPostgreSQL" r-base-core r-cran-dbplyr r-cran-rpostgresql
+	command -v javac >/dev/null || need "a JDK" default-jdk-headless
+	[ -f /usr/share/java/postgresql.jar ] || need "the JDBC driver" libpostgresql-jdbc-java
+	config=$(scripts/pg_config.sh 2>/dev/null) || return 0
+	major=$("$config" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+	[ -f "$("$config" --pkglibdir)/pg_cron.so" ] || need "pg_cron" "postgresql-$major-cron"
+}
+
 find_missing() {
 	missing=()
 	packages=()
@@ -92,6 +109,10 @@ find_missing() {
 		find_blas
 		# shellcheck disable=SC2046
 		scripts/fuzz.sh possible || need "clang and the run-time library of its fuzzer" libc6-dev $(clang_packages)
+		return
+	fi
+	if [ "$what" = clients ]; then
+		find_clients
 		return
 	fi
 	{ command -v gcc || command -v cc; } >/dev/null || need "a C compiler" gcc libc6-dev

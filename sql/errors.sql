@@ -83,7 +83,6 @@ SELECT ask($$'d', 'sex', epsilon => 1, delta => 'Infinity'$$);
 SELECT ask($$'d', 'sex', epsilon => 1, method => 'coa'$$);
 SELECT ask($$'d', 'sex', epsilon => 1, method => 'dawa'$$);
 SELECT ask($$'d', 'sex', epsilon => 1, method => 'guess'$$);
-SELECT ask($$'d', 'sex', epsilon => 1, nonnegative => true$$);
 -- too many cells: known before anything is read, however big the product
 SELECT ask($$'d', '{big1,big2,big3}', epsilon => 1$$);
 SELECT ask($$'d', '{age,big1,big2}', epsilon => 1$$);

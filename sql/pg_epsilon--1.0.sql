@@ -389,7 +389,7 @@ CREATE FUNCTION dp.histogram(dataset text, attributes text[], workload text DEFA
     RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
-    'private answers to a workload of counts; give exactly one of epsilon, rho and max_stderr; the same request again is answered free';
+    'private answers to a workload of counts; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones';
 
 CREATE FUNCTION dp.histogram(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -451,6 +451,16 @@ CREATE FUNCTION dp.cells(release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_cells' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.cells(bigint) IS
     'the estimate for every cell of a paid release, free; only for those who may replay it, and the owner';
+
+CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT false) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'pe_sql_publish' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.publish(bigint, text, boolean) IS
+    'makes a paid release an ordinary table of yours, free: a row per count with estimate, stderr and 95% interval; replace: one that this function made; returns the number of rows';
+
+CREATE FUNCTION dp.expire_release(release bigint) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_expire_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.expire_release(bigint) IS
+    'removes what a release on your dataset measured: nobody can read it again; its charge stays';
 
 ----------------------------------------------------------------------
 -- The accumulator that reads the rows.  It needs SELECT on them like any

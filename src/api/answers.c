@@ -9,6 +9,7 @@
 #include "mb/pg_wchar.h"
 
 #include "api/answers.h"
+#include "core/nonnegative.h"
 #include "core/optimum.h"
 #include "ledger/settings.h"
 
@@ -95,9 +96,22 @@ check_determined(const pe_reconstruction *r)
 			 errdetail("It measures workload %s.", r->measured->workload->canonical)));
 }
 
+/* The limit of iterations has never been seen to be reached; what is paid stays paid. */
+static void
+estimate_nonnegative(const pe_reconstruction *r, const int64 *y, double *estimate)
+{
+	if (pe_reconstruction_estimate_nonnegative(r, y, estimate) <= PE_NONNEGATIVE_RESIDUAL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("the nearest counts that are not negative could not be computed"),
+			 errhint("Ask the same without nonnegative: that is answered from the same measurements, free.")));
+}
+
 void
 pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
-				const pe_column *columns, const int64 *y, double noise_stderr, const double *variance)
+				const pe_column *columns, const int64 *y, double noise_stderr, const double *variance,
+				bool nonnegative)
 {
 	pe_reconstruction r;
 
@@ -107,7 +121,10 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 	answers->queries = workload->queries;
 	answers->estimate = pe_alloc(workload->queries, sizeof(double));
 	answers->stderr_ = pe_alloc(workload->queries, sizeof(double));
-	pe_reconstruction_estimate(&r, y, answers->estimate);
+	if (nonnegative)
+		estimate_nonnegative(&r, y, answers->estimate);
+	else
+		pe_reconstruction_estimate(&r, y, answers->estimate);
 	if (variance == NULL)
 		pe_reconstruction_variance(&r, answers->stderr_);
 	else

@@ -33,9 +33,10 @@ typedef struct pe_answers
 
 /*
  * Answers a workload from measurements y with noise of a standard deviation.
- * variance: those of pe_unit_variances, or NULL.
+ * variance: those of pe_unit_variances, or NULL.  nonnegative: from the nearest
+ * counts that are not negative; the standard errors are those without.
  */
 extern void pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
-							const pe_column *columns, const int64 *y, double noise_stderr, const double *variance);
+							const pe_column *columns, const int64 *y, double noise_stderr, const double *variance, bool nonnegative);
 
 #endif

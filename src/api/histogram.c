@@ -161,7 +161,7 @@ reconstruct(call *c)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy", c->reply.release_id)));
 	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->reply.value,
-					pe_gaussian_stderr(h->sensitivity_sq, h->rho), h->variance);
+					pe_gaussian_stderr(h->sensitivity_sq, h->rho), h->variance, h->nonnegative);
 }
 
 Datum

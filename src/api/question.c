@@ -114,14 +114,6 @@ check_memory(const pe_histogram *h)
 	pe_classes_free(&classes);
 }
 
-static void
-check_not_yet_served(FunctionCallInfo fcinfo, pe_histogram *h)
-{
-	h->method = pe_method_argument(fcinfo, ARG_METHOD);
-	if (!PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE))
-		pe_refuse_feature("nonnegative", "Negative estimates can be replaced by 0 in the query, at the price of a bias.");
-}
-
 /* ------------------------------------------------------------------
  * Cost
  * ------------------------------------------------------------------
@@ -288,7 +280,8 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 		h->budget = pe_budget_choose(h->dataset, NameStr(*PG_GETARG_NAME(ARG_BUDGET)));
 	else
 		h->budget = needs_budget ? pe_budget_choose(h->dataset, NULL) : pe_budget_find(h->dataset);
-	check_not_yet_served(fcinfo, h);
+	h->method = pe_method_argument(fcinfo, ARG_METHOD);
+	h->nonnegative = !PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE);
 
 	parse_predicate(fcinfo, h);
 	h->domain = pe_columns_domain(h->columns, h->attributes + h->watched, h->watched);

@@ -28,6 +28,7 @@ typedef struct pe_histogram
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
 	pe_workload workload;
 	char	   *method;
+	bool		nonnegative;	/* how the answer is post-processed; no part of the request */
 	double		delta;			/* at which an epsilon is meant */
 	int64		rho;			/* nano: what is charged and calibrated to; by pe_histogram_resolve */
 

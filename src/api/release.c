@@ -1,6 +1,7 @@
 /*
  * release.c
- *	  Reading paid answers again: dp.answer and dp.cells.
+ *	  Reading paid answers again, and expiring them: dp.answer, dp.cells and
+ *	  dp.expire_release.  See release.h.
  */
 #include "postgres.h"
 
@@ -9,8 +10,8 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "api/answers.h"
 #include "api/predicate.h"
+#include "api/release.h"
 #include "api/rows.h"
 #include "ledger/access.h"
 #include "ledger/budget.h"
@@ -21,31 +22,7 @@
 
 PG_FUNCTION_INFO_V1(pe_sql_answer);
 PG_FUNCTION_INFO_V1(pe_sql_cells);
-
-/* A stored release, read by somebody who may. */
-typedef struct stored_release
-{
-	int64		id;
-	int			version;		/* of the data it is from */
-	int			attributes;
-	char	  **names;
-	char	   *workload_text;
-	bytea	   *payload;
-	pe_dataset *dataset;
-	pe_column  *columns;
-	pe_domain  *domain;
-	pe_workload workload;
-	char	   *predicate_text; /* NULL: none */
-	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
-	int64		rho;
-	int64		strategy_id;	/* 0: the workload itself was measured */
-	pe_kept_strategy kept;
-	pe_measured measured;
-	pe_shape	shape;
-	int64		values;
-	int64	   *value;
-	pe_answers	answers;
-} stored_release;
+PG_FUNCTION_INFO_V1(pe_sql_expire_release);
 
 static void
 refuse_release(int64 id)
@@ -79,7 +56,7 @@ paid_for(int64 id, bool frozen)
 
 /* The row of a release, if the current user may read it. */
 static void
-read_row(stored_release *r)
+read_row(pe_release *r)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), rho, payload, predicate "
 	"FROM dp.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
@@ -108,7 +85,7 @@ read_row(stored_release *r)
 
 /* Which cells the predicate of the release leaves, as it was when it was asked. */
 static bool *
-possible_cells(const stored_release *r)
+possible_cells(const pe_release *r)
 {
 	int			count = r->attributes;
 	pe_column  *columns = palloc0(PE_MAX_ATTRIBUTES * sizeof(*columns));
@@ -121,7 +98,7 @@ possible_cells(const stored_release *r)
 
 /* What was measured: from the table, or the workload itself. */
 static void
-load_strategy(stored_release *r)
+load_strategy(pe_release *r)
 {
 	const pe_workload *workload = &r->workload;
 	pe_classes	classes;
@@ -145,7 +122,7 @@ load_strategy(stored_release *r)
 static void
 load(void *argument)
 {
-	stored_release *r = argument;
+	pe_release *r = argument;
 
 	read_row(r);
 	if (r->version < r->dataset->declared_version)
@@ -163,28 +140,31 @@ load(void *argument)
 	load_strategy(r);
 }
 
-/* Answers a workload from what the release measured: post-processing, which costs nothing. */
-static void
-answer(stored_release *r, const char *text)
+void
+pe_release_answer(pe_release *r, const char *text)
 {
-	pe_workload *workload = palloc0(sizeof(*workload));
+	pe_workload *workload = &r->workload;
 	ErrorData  *error = pe_run_undone(load, r);
 	pe_u128		sensitivity_sq;
 
 	if (error != NULL)
 		ReThrowError(error);
-	pe_parse_workload(text, &r->shape, workload);
+	if (text != NULL)
+	{
+		workload = palloc0(sizeof(*workload));
+		pe_parse_workload(text, &r->shape, workload);
+	}
 	pe_check_memory(pe_strategy_sensitivity_memory(&r->kept.strategy, pe_dataset_neighbours(r->dataset)));
 	if (!pe_strategy_sensitivity_sq(&r->kept.strategy, pe_dataset_neighbours(r->dataset), r->dataset->max_rows, &sensitivity_sq))
 		elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", r->id);
 	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value,
-					pe_gaussian_stderr(sensitivity_sq, r->rho), NULL);
+					pe_gaussian_stderr(sensitivity_sq, r->rho), NULL, false);
 }
 
 static void
 make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 {
-	const stored_release *r = argument;
+	const pe_release *r = argument;
 
 	values[0] = Int32GetDatum(query + 1);
 	values[1] = pe_label(&r->answers.labels, query);
@@ -195,9 +175,9 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 Datum
 pe_sql_answer(PG_FUNCTION_ARGS)
 {
-	stored_release r = {.id = PG_GETARG_INT64(0)};
+	pe_release r = {.id = PG_GETARG_INT64(0)};
 
-	answer(&r, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	pe_release_answer(&r, text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	pe_return_rows(fcinfo, r.answers.queries, 4, make_answer, &r);
 	return (Datum) 0;
 }
@@ -213,9 +193,30 @@ make_cell(const void *argument, int32 cell, Datum *values, bool *nulls)
 Datum
 pe_sql_cells(PG_FUNCTION_ARGS)
 {
-	stored_release r = {.id = PG_GETARG_INT64(0)};
+	pe_release r = {.id = PG_GETARG_INT64(0)};
 
-	answer(&r, "identity");
+	pe_release_answer(&r, "identity");
 	pe_return_rows(fcinfo, r.answers.queries, 4, make_cell, &r);
 	return (Datum) 0;
+}
+
+static void
+read_own(void *argument)
+{
+	pe_release *r = argument;
+
+	read_row(r);
+	pe_dataset_check_owner(r->dataset);
+}
+
+Datum
+pe_sql_expire_release(PG_FUNCTION_ARGS)
+{
+	pe_release	r = {.id = PG_GETARG_INT64(0)};
+	ErrorData  *error = pe_run_undone(read_own, &r);
+
+	if (error != NULL)
+		ReThrowError(error);
+	pe_release_expire(r.id);
+	PG_RETURN_VOID();
 }

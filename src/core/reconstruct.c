@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/linalg.h"
+#include "core/nonnegative.h"
 #include "core/optimum.h"
 
 /* A query is determined if this much of its square or less is outside the row space. */
@@ -323,19 +324,38 @@ pe_reconstruction_undetermined(const pe_reconstruction *r)
  * ------------------------------------------------------------------
  */
 
-void
-pe_reconstruction_estimate(const pe_reconstruction *r, const int64_t *y, double *estimate)
+/* The queries from an estimate over the columns. */
+static void
+answer_from_columns(const pe_reconstruction *r, const double *x, double *estimate)
 {
-	double	   *x = pe_alloc(r->measured->strategy->columns, sizeof(double));
 	double	   *over_classes = pe_alloc(r->classes.cells, sizeof(double));
 
-	pe_strategy_solve(r->measured->strategy, y, x);
 	for (int32_t c = 0; c < r->classes.cells; c++)
 		if (r->column_of[c] >= 0)
 			over_classes[c] = x[r->column_of[c]] / r->members[r->column_of[c]];
 	pe_workload_apply(r->workload, &r->classes, over_classes, estimate);
 	pe_free(over_classes);
+}
+
+void
+pe_reconstruction_estimate(const pe_reconstruction *r, const int64_t *y, double *estimate)
+{
+	double	   *x = pe_alloc(r->measured->strategy->columns, sizeof(double));
+
+	pe_strategy_solve(r->measured->strategy, y, x);
+	answer_from_columns(r, x, estimate);
 	pe_free(x);
+}
+
+double
+pe_reconstruction_estimate_nonnegative(const pe_reconstruction *r, const int64_t *y, double *estimate)
+{
+	double	   *x = pe_alloc(r->measured->strategy->columns, sizeof(double));
+	double		certificate = pe_strategy_solve_nonnegative(r->measured->strategy, y, x);
+
+	answer_from_columns(r, x, estimate);
+	pe_free(x);
+	return certificate;
 }
 
 static void

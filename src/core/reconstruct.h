@@ -49,6 +49,10 @@ extern int32_t pe_reconstruction_undetermined(const pe_reconstruction *reconstru
 /* estimate[q] of all queries from the measurements. */
 extern void pe_reconstruction_estimate(const pe_reconstruction *reconstruction, const int64_t *y, double *estimate);
 
+/* The same from the nearest counts that are not negative; returns their certificate (nonnegative.h). */
+extern double pe_reconstruction_estimate_nonnegative(const pe_reconstruction *reconstruction, const int64_t *y,
+													 double *estimate);
+
 /* variance[q] of all queries, in units of the variance of one measurement's noise: w'C w. */
 extern void pe_reconstruction_variance(const pe_reconstruction *reconstruction, double *variance);
 

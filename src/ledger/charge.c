@@ -440,3 +440,15 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 	pe_access_end(&access);
 	return id;
 }
+
+void
+pe_release_expire(int64 id)
+{
+	static pe_statement expire = {NULL, "UPDATE dp.release SET payload = NULL WHERE id = $1", 1, {INT8OID}};
+	Datum		key[1] = {Int64GetDatum(id)};
+	pe_access	access;
+
+	pe_access_begin(&access);
+	(void) pe_access_write(&expire, key, NULL);
+	pe_access_end(&access);
+}

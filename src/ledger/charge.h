@@ -72,6 +72,9 @@ extern void pe_charge_reserve(const pe_charge_request *request, pe_charge_reply 
 extern int64 pe_charge_store(const pe_charge_request *request, int64 charge_id,
 							 const int64 *value, int64 values);
 
+/* Removes the measurements of a release, in the caller's transaction; its charge stays. */
+extern void pe_release_expire(int64 id);
+
 /* SHA-256 of two pieces, one after the other. */
 extern bytea *pe_sha256(const void *first, size_t first_size, const void *second, size_t second_size);
 
