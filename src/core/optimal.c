@@ -20,10 +20,11 @@
 
 /*
  * Where no basis of the queries can be had, all cells are measured: X =
- * (1 - eta) X + eta I.  A smaller eta than 2^-(k - 2.5) makes the rounding of T
- * matter more than it saves.
+ * (1 - eta) X + eta I, which costs about eta of the variance.  A smaller eta
+ * than 2^-(k - 2.5) makes the rounding of T matter more than it saves.
  */
-#define RIDGE 1e-4
+#define MOST_RIDGE 8e-5			/* for k = FIRST_BITS */
+#define LEAST_RIDGE 4e-7		/* for k = MOST_BITS */
 
 /* What a strategy is made from. */
 typedef struct maker
@@ -342,11 +343,12 @@ static void
 measure_everything(maker *m, const pe_optimum *optimum)
 {
 	double	   *x = pe_alloc(square(m->n), sizeof(double));
+	double		ridge = fmin(fmax(m->gap / 2, LEAST_RIDGE), MOST_RIDGE);
 
-	pe_la_syrk(true, m->n, optimum->rank, 1 - RIDGE, optimum->factor, optimum->rank, 0, x, m->n);
+	pe_la_syrk(true, m->n, optimum->rank, 1 - ridge, optimum->factor, optimum->rank, 0, x, m->n);
 	pe_la_mirror(m->n, x, m->n);
 	for (int32_t i = 0; i < m->n; i++)
-		x[(size_t) i * m->n + i] += RIDGE;
+		x[(size_t) i * m->n + i] += ridge;
 	factor_full(m, x);
 	pe_free(x);
 }
