@@ -65,7 +65,7 @@ mutate max_rows_forgotten src/core/strategy.c \
 mutate rows_by_place src/core/units.c \
 	's/pe_hmac\(key, message, sizeof\(message\), row->rank\);/(void) key; put(row->rank, j, 8);/' unit test_units
 mutate rows_uncut src/api/tally_units.c \
-	's/state->frame.max_rows = state->cut.max_rows;/state->frame.max_rows = INT_MAX;/' regress units
+	's/state->frame.max_rows = state->cut.max_rows;/state->frame.max_rows = PG_INT32_MAX;/' regress units
 mutate rows_without_unit src/api/tally_units.c \
 	's/PG_ARGISNULL\(UNIT\) \|\| cell == PE_DROPPED/cell == PE_DROPPED/' regress units
 mutate noise_halved src/mechanism/gaussian.c \
