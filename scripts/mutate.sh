@@ -58,6 +58,16 @@ tar -C "$ROOT" --exclude=./build --exclude=./.git --exclude='*.so' -cf - . | tar
 
 mutate sensitivity_halved src/core/strategy.c \
 	's/\*sensitivity_sq = largest \* copies_sq;/*sensitivity_sq = (largest * copies_sq + 3) \/ 4;/' unit test_strategy
+mutate zero_vertex_forgotten src/core/strategy.c \
+	's/if \(distance_sq > \*largest\)\n\t\t(\*largest = distance_sq;\n\treturn true;)/$1/' unit test_neighbours
+mutate max_rows_forgotten src/core/strategy.c \
+	's/\(pe_u128\) max_rows \* \(pe_u128\) max_rows/1/' unit test_neighbours
+mutate rows_by_place src/core/units.c \
+	's/pe_hmac\(key, message, sizeof\(message\), row->rank\);/(void) key; put(row->rank, j, 8);/' unit test_units
+mutate rows_uncut src/api/tally_units.c \
+	's/state->frame.max_rows = state->cut.max_rows;/state->frame.max_rows = PG_INT32_MAX;/' regress units
+mutate rows_without_unit src/api/tally_units.c \
+	's/PG_ARGISNULL\(UNIT\) \|\| cell == PE_DROPPED/cell == PE_DROPPED/' regress units
 mutate noise_halved src/mechanism/gaussian.c \
 	's/(pe_gaussian_calibrate\(sensitivity_sq, )nano_rho/${1}4 * nano_rho/' unit test_gauss
 mutate step_doubled src/mechanism/gaussian.c \
@@ -82,8 +92,8 @@ mutate budget_rounded_up src/accounting/filter.c \
 	's/pe_nano_rho_of_epsilon\(epsilon, delta \/ 2\)/pe_nano_rho_of_epsilon(epsilon, delta \/ 2) + 1/' unit test_accounting
 mutate nulls_in_bin_0 src/core/domain.c \
 	's/pe_attribute_cells\(attribute\) - 1 : PE_DROPPED;/pe_attribute_cells(attribute) - 1 : 0;/' regress exact
-mutate predicate_forgotten src/api/tally.c \
-	's/pe_predicate_selects\(&state->predicate, coordinate\) \?/pe_predicate_selects(\&state->predicate, coordinate) || true ?/' \
+mutate predicate_forgotten src/api/reader.c \
+	's/pe_predicate_selects\(&reader->predicate, coordinate\) \?/pe_predicate_selects(\&reader->predicate, coordinate) || true ?/' \
 	regress predicate
 mutate unknown_is_false src/core/predicate.c \
 	's/(set_null\(leaf, attribute->domain, )PE_UNKNOWN\)/${1}PE_FALSE)/g' regress predicate

@@ -63,56 +63,19 @@ pe_reader_init(pe_reader *reader, FunctionCallInfo fcinfo, int first, const char
 	check_arguments(fcinfo, reader);
 }
 
-static pg_attribute_always_inline int32
-coordinate_of_row(FunctionCallInfo fcinfo, const pe_reader *reader, int a)
-{
-	const pe_attribute *attribute = &reader->domain.attribute[a];
-
-	return PG_ARGISNULL(a + reader->first)
-		? pe_cell_of_null(attribute)
-		: pe_cell_of_datum(attribute, reader->type[a], PG_GETARG_DATUM(a + reader->first));
-}
-
-static pg_attribute_always_inline int32
-cell_of_row(FunctionCallInfo fcinfo, const pe_reader *reader)
-{
-	int32		cell = 0;
-
-	for (int a = 0; a < reader->domain.attributes; a++)
-	{
-		int32		coordinate = coordinate_of_row(fcinfo, reader, a);
-
-		if (coordinate == PE_DROPPED)
-			return PE_DROPPED;
-		cell += coordinate * reader->domain.stride[a];
-	}
-	return cell;
-}
-
-/*
- * The same under a predicate: a row that it does not select is dropped.  On its
- * own, so that a scan without one does not pay for its frame.
- */
-static pg_noinline int32
-cell_of_selected_row(FunctionCallInfo fcinfo, const pe_reader *reader)
+/* On its own, so that a scan without a predicate does not pay for its frame. */
+int32
+pe_reader_selected_cell(const pe_reader *reader, FunctionCallInfo fcinfo)
 {
 	int32		coordinate[PE_MAX_ATTRIBUTES];
 	int32		cell = 0;
 
 	for (int a = 0; a < reader->domain.attributes + reader->domain.watched; a++)
 	{
-		coordinate[a] = coordinate_of_row(fcinfo, reader, a);
+		coordinate[a] = pe_reader_coordinate(reader, fcinfo, a, reader->first);
 		if (coordinate[a] == PE_DROPPED)
 			return PE_DROPPED;
 		cell += coordinate[a] * reader->domain.stride[a];
 	}
 	return pe_predicate_selects(&reader->predicate, coordinate) ? cell : PE_DROPPED;
-}
-
-int32
-pe_reader_cell(const pe_reader *reader, FunctionCallInfo fcinfo)
-{
-	return reader->predicate.steps == 0
-		? cell_of_row(fcinfo, reader)
-		: cell_of_selected_row(fcinfo, reader);
 }

@@ -13,6 +13,7 @@
 #include "fmgr.h"
 
 #include "core/predicate.h"
+#include "ledger/values.h"
 
 typedef struct pe_reader
 {
@@ -32,7 +33,40 @@ extern MemoryContext pe_reader_context(FunctionCallInfo fcinfo, const char *name
  */
 extern void pe_reader_init(pe_reader *reader, FunctionCallInfo fcinfo, int first, const char *name);
 
-/* The cell of a row, or PE_DROPPED. */
-extern int32 pe_reader_cell(const pe_reader *reader, FunctionCallInfo fcinfo);
+/* The cell of a row that the predicate selects, or PE_DROPPED. */
+extern int32 pe_reader_selected_cell(const pe_reader *reader, FunctionCallInfo fcinfo);
+
+/* The cell of one attribute. */
+static pg_attribute_always_inline int32
+pe_reader_coordinate(const pe_reader *reader, FunctionCallInfo fcinfo, int a, int first)
+{
+	const pe_attribute *attribute = &reader->domain.attribute[a];
+
+	return PG_ARGISNULL(a + first)
+		? pe_cell_of_null(attribute)
+		: pe_cell_of_datum(attribute, reader->type[a], PG_GETARG_DATUM(a + first));
+}
+
+/*
+ * The cell of a row, or PE_DROPPED.  Inline, and told again which argument is
+ * the first attribute, because it is called once for each row.
+ */
+static pg_attribute_always_inline int32
+pe_reader_cell(const pe_reader *reader, FunctionCallInfo fcinfo, int first)
+{
+	int32		cell = 0;
+
+	if (reader->predicate.steps != 0)
+		return pe_reader_selected_cell(reader, fcinfo);
+	for (int a = 0; a < reader->domain.attributes; a++)
+	{
+		int32		coordinate = pe_reader_coordinate(reader, fcinfo, a, first);
+
+		if (coordinate == PE_DROPPED)
+			return PE_DROPPED;
+		cell += coordinate * reader->domain.stride[a];
+	}
+	return cell;
+}
 
 #endif

@@ -66,7 +66,7 @@ Datum
 pe_sql_tally_add(PG_FUNCTION_ARGS)
 {
 	tally	   *state = PG_ARGISNULL(0) ? first_row(fcinfo) : (tally *) PG_GETARG_POINTER(0);
-	int32		cell = pe_reader_cell(&state->reader, fcinfo);
+	int32		cell = pe_reader_cell(&state->reader, fcinfo, FIRST_ATTRIBUTE);
 
 	if (cell != PE_DROPPED)
 		state->count[cell]++;

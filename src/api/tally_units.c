@@ -123,7 +123,7 @@ pe_sql_tally_units_add(PG_FUNCTION_ARGS)
 {
 	tally	   *state = PG_ARGISNULL(0) ? first_row(fcinfo) : (tally *) PG_GETARG_POINTER(0);
 	uint64		unit[2];
-	int32		cell = pe_reader_cell(&state->reader, fcinfo);
+	int32		cell = pe_reader_cell(&state->reader, fcinfo, FIRST_ATTRIBUTE);
 
 	unit_of_row(fcinfo, state, unit);
 	if (PG_ARGISNULL(UNIT) || cell == PE_DROPPED)

@@ -49,12 +49,26 @@ bytes_of_word(uint32_t word, uint8_t *bytes)
 		bytes[i] = (uint8_t) (word >> (24 - 8 * i));
 }
 
+/*
+ * One of the 64 steps.  It changes two of the eight words; which role a word has
+ * moves on by one from step to step, so eight steps leave every word in its place.
+ */
+static inline void
+step(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f, uint32_t g, uint32_t *h, uint32_t added)
+{
+	uint32_t	t1 = *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + added;
+
+	*d += t1;
+	*h = t1 + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 /* FIPS 180-4, 6.2.2: one block into the state. */
 static void
 compress(uint32_t state[8], const uint8_t *block)
 {
 	uint32_t	w[64];
-	uint32_t	s[8];
+	uint32_t	a = state[0], b = state[1], c = state[2], d = state[3],
+				e = state[4], f = state[5], g = state[6], h = state[7];
 
 	for (int t = 0; t < 16; t++)
 		w[t] = word_of_bytes(block + 4 * t);
@@ -62,20 +76,25 @@ compress(uint32_t state[8], const uint8_t *block)
 		w[t] = w[t - 16] + w[t - 7] +
 			(rotate(w[t - 15], 7) ^ rotate(w[t - 15], 18) ^ w[t - 15] >> 3) +
 			(rotate(w[t - 2], 17) ^ rotate(w[t - 2], 19) ^ w[t - 2] >> 10);
-	memcpy(s, state, sizeof(s));
-	for (int t = 0; t < 64; t++)
+	for (int t = 0; t < 64; t += 8)
 	{
-		uint32_t	t1 = s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25)) +
-			((s[4] & s[5]) ^ (~s[4] & s[6])) + constant[t] + w[t];
-		uint32_t	t2 = (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) +
-			((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-
-		memmove(s + 1, s, 7 * sizeof(*s));
-		s[4] += t1;
-		s[0] = t1 + t2;
+		step(a, b, c, &d, e, f, g, &h, constant[t] + w[t]);
+		step(h, a, b, &c, d, e, f, &g, constant[t + 1] + w[t + 1]);
+		step(g, h, a, &b, c, d, e, &f, constant[t + 2] + w[t + 2]);
+		step(f, g, h, &a, b, c, d, &e, constant[t + 3] + w[t + 3]);
+		step(e, f, g, &h, a, b, c, &d, constant[t + 4] + w[t + 4]);
+		step(d, e, f, &g, h, a, b, &c, constant[t + 5] + w[t + 5]);
+		step(c, d, e, &f, g, h, a, &b, constant[t + 6] + w[t + 6]);
+		step(b, c, d, &e, f, g, h, &a, constant[t + 7] + w[t + 7]);
 	}
-	for (int i = 0; i < 8; i++)
-		state[i] += s[i];
+	state[0] += a;
+	state[1] += b;
+	state[2] += c;
+	state[3] += d;
+	state[4] += e;
+	state[5] += f;
+	state[6] += g;
+	state[7] += h;
 }
 
 /* The rest of a message, of which one block is in the state already, and its end. */

@@ -111,7 +111,8 @@ extern size_t pe_strategy_optimal_memory(const pe_workload *workload, const pe_c
  * is below 2^53: by Cauchy-Schwarz every sum of some of the terms |a_il a_jl| is
  * then below 2^53 too, so whatever order, blocking or fused multiplications BLAS
  * uses, each number on the way is an integer that a double holds.  With larger
- * columns, which 16 to 20 bits of rounding never give, all is done in integers.
+ * columns, which 16 to 24 bits of rounding do not give, all is done in integers.
+ * It takes 3 seconds for 4096 columns, 0.6 for 2048, on a busy processor.
  */
 extern bool pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
 									   pe_u128 *sensitivity_sq);

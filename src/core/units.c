@@ -341,54 +341,54 @@ rank_row(const pe_hmac_key *key, const pe_unit_rows *entry, uint64_t j, candidat
 	row->cell = entry->cell;
 }
 
-/* Counts the max_rows of a unit's rows that rank first; there are more than that. */
-static void
-choose(const pe_unit_rows *entry, size_t entries, const pe_hmac_key *key, size_t max_rows, candidate *heap, int64_t *count)
+/* Makes row one of those chosen, at most max_rows, if it ranks before one of them or there is room. */
+static size_t
+offer(candidate *heap, size_t chosen, size_t max_rows, const candidate *row)
 {
+	if (chosen < max_rows)
+	{
+		heap[chosen] = *row;
+		sift_up(heap, chosen);
+		return chosen + 1;
+	}
+	if (ranks_before(row, &heap[0]))
+	{
+		heap[0] = *row;
+		sift_down(heap, max_rows);
+	}
+	return chosen;
+}
+
+/*
+ * Counts the max_rows rows that rank first of the unit that begins at entry, and
+ * returns where it ends.  All rows are ranked, needed or not.
+ */
+static const pe_unit_rows *
+count_unit(const pe_unit_rows *entry, const pe_unit_rows *end, const pe_hmac_key *key, size_t max_rows,
+		   candidate *heap, int64_t *count)
+{
+	const pe_unit_rows *first = entry;
 	size_t		chosen = 0;
 	uint64_t	j = 0;
 
-	for (size_t i = 0; i < entries; i++)
+	for (; entry < end && entry->unit[0] == first->unit[0] && entry->unit[1] == first->unit[1]; entry++)
 	{
-		if (i > 0 && entry[i].cell != entry[i - 1].cell)
+		if (entry > first && entry->cell != entry[-1].cell)
 			j = 0;
-		for (uint32_t row = 0; row < entry[i].rows; row++)
+		for (uint32_t row = 0; row < entry->rows; row++)
 		{
 			candidate	next;
 
 			if (row % 4096 == 0)
 				pe_poll();
-			rank_row(key, &entry[i], ++j, &next);
-			if (chosen < max_rows)
-			{
-				heap[chosen] = next;
-				sift_up(heap, chosen++);
-			}
-			else if (ranks_before(&next, &heap[0]))
-			{
-				heap[0] = next;
-				sift_down(heap, max_rows);
-			}
+			rank_row(key, entry, ++j, &next);
+			if (entry->cell != PE_NO_CELL)
+				chosen = offer(heap, chosen, max_rows, &next);
 		}
 	}
-	for (size_t i = 0; i < max_rows; i++)
+	for (size_t i = 0; i < chosen; i++)
 		count[heap[i].cell]++;
-}
-
-/* The entries of the unit that begins at entry, without those of rows that are dropped, and their rows. */
-static size_t
-counted_entries(const pe_unit_rows *entry, const pe_unit_rows *end, int32_t cells, uint64_t *rows)
-{
-	const pe_unit_rows *next = entry;
-
-	for (*rows = 0; next < end && next->cell != PE_NO_CELL &&
-		 next->unit[0] == entry->unit[0] && next->unit[1] == entry->unit[1]; next++)
-	{
-		if (next->cell < 0 || next->cell >= cells)
-			pe_bug("a row in no cell");
-		*rows += next->rows;
-	}
-	return (size_t) (next - entry);
+	return entry;
 }
 
 static uint64_t
@@ -401,28 +401,28 @@ all_rows(const pe_units *units)
 	return rows;
 }
 
+static void
+check_cells(const pe_units *units, int32_t cells)
+{
+	for (size_t i = 0; i < units->entries; i++)
+		if (units->entry[i].cell < PE_NO_CELL || units->entry[i].cell >= cells)
+			pe_bug("a row in no cell");
+}
+
 void
 pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, int32_t cells, int64_t *count)
 {
+	const pe_unit_rows *entry = units->entry;
 	const pe_unit_rows *end = units->entry + units->entries;
 	uint64_t	most = all_rows(units);
-	size_t		room = most < (uint64_t) max_rows ? 1 : (size_t) max_rows;
+	size_t		room = most < (uint64_t) max_rows ? (size_t) most : (size_t) max_rows;
 	candidate  *heap = pe_alloc(room, sizeof(*heap));
 
 	if (!units->sorted)
 		pe_bug("units are counted before they are sorted");
-	for (const pe_unit_rows *entry = units->entry; entry < end;)
-	{
-		uint64_t	rows;
-		size_t		entries = counted_entries(entry, end, cells, &rows);
-
-		if (rows > (uint64_t) max_rows)
-			choose(entry, entries, &keys->rank, (size_t) max_rows, heap, count);
-		else
-			for (size_t i = 0; i < entries; i++)
-				count[entry[i].cell] += entry[i].rows;
-		entry += entries > 0 ? entries : 1;	/* an entry of dropped rows comes last in its unit */
-	}
+	check_cells(units, cells);
+	while (entry < end)
+		entry = count_unit(entry, end, &keys->rank, room, heap, count);
 	pe_wipe(heap, room * sizeof(*heap));
 	pe_free(heap);
 }

@@ -25,10 +25,10 @@
  * entry per cell at most, however many rows it has.
  *
  * No memory limit here fails, for that would be an answer about the rows; a range
- * that holds more than expected takes more than expected.  Time depends on the
- * rows in two ways: the order they come in, and two compressions of SHA-256 for
- * each row of the units that have more than k.  The multiple of the time quantum
- * that an answer is returned at covers little differences of that (SECURITY.md).
+ * that holds more than expected takes more than expected.  Every row is hashed,
+ * for its rank too, whether or not it is dropped or its unit has more than k, so
+ * that time tells little of that: what is left are the order that rows come in
+ * and a few comparisons for each that is not dropped.
  */
 #ifndef PE_CORE_UNITS_H
 #define PE_CORE_UNITS_H

@@ -211,6 +211,7 @@ selection_bytes(const pe_question *question)
 /*
  * The most rows that a table can have, by its size: as many as fit its blocks
  * if they were empty.  A foreign table counts with what ANALYZE left of it.
+ * Where there are more (another access method), more memory is taken.
  */
 static uint64
 rows_at_most(Oid relation)

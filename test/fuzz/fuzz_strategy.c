@@ -29,7 +29,8 @@ check_strategy(const pe_strategy *strategy, const uint8_t *data, size_t size)
 	demand(pe_strategy_size(strategy) == size, "the size of what was read");
 	pe_strategy_write(strategy, written);
 	demand(memcmp(written, data, size) == 0, "what was read is not what is written");
-	demand(!pe_strategy_sensitivity_sq(strategy, 1, &sensitivity_sq) || sensitivity_sq > 0, "a sensitivity of 0");
+	for (pe_neighbours neighbours = PE_ADD_REMOVE; neighbours <= PE_SUBSTITUTE; neighbours++)
+		demand(!pe_strategy_sensitivity_sq(strategy, neighbours, 1, &sensitivity_sq) || sensitivity_sq > 0, "a sensitivity of 0");
 	for (int32_t c = 0; c < strategy->columns; c++)
 		x[c] = c % 2 == 0 ? INT64_MAX : INT64_MIN;
 	pe_strategy_apply(strategy, x, y);
