@@ -6,8 +6,8 @@ DATA       = sql/pg_epsilon--1.0.sql
 
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
-CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal prf units reconstruct nonnegative
-MECHANISM  = bits lazy_exp gauss strip gaussian
+CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative
+MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise
 ACCOUNTING = zcdp filter mechanisms
 LEDGER     = shim settings access values registry budget strategies chain charge channel worker door attest
 API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units
@@ -16,7 +16,7 @@ API        = module arguments rows owner attest attribute question predicate lab
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
-REGRESS    = install owner attest attributes budgets histogram exact units predicate workload nonnegative publish optimize quote errors views
+REGRESS    = install owner attest attributes budgets histogram exact units predicate workload nonnegative publish optimize quote errors views pure
 ISOLATION  = owner_changes replay register publish
 
 # What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, its seeds test/fuzz/corpus/<name>/*

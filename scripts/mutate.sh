@@ -68,6 +68,19 @@ mutate rows_uncut src/api/tally_units.c \
 	's/state->frame.max_rows = state->cut.max_rows;/state->frame.max_rows = PG_INT32_MAX;/' regress units
 mutate rows_without_unit src/api/tally_units.c \
 	's/PG_ARGISNULL\(UNIT\) \|\| cell == PE_DROPPED/cell == PE_DROPPED/' regress units
+mutate l2_for_pure src/api/answers.c \
+	's/return norm == PE_L2\n/return norm <= PE_L1\n/' regress pure
+mutate gauss_for_pure src/api/question.c \
+	's/h->noise.norm = h->pure \? PE_L1 : PE_L2;/h->noise.norm = PE_L2;/' regress pure
+mutate l1_sensitivity_of_one_entry src/core/strategy.c \
+	's/sum \+= magnitude\(b == NULL \? a\[i\] : a\[i\] - b\[i\]\);/sum = magnitude(b == NULL ? a[i] : a[i] - b[i]) > sum ? magnitude(b == NULL ? a[i] : a[i] - b[i]) : sum;/' \
+	unit test_laplace
+mutate pure_noise_halved src/mechanism/laplace.c \
+	's/(pe_laplace_calibrate\(sensitivity, )nano_epsilon(, &t, &s\)\)\n\t\tpe_bug)/${1}2 * nano_epsilon$2/' unit test_laplace
+mutate pure_free_of_cap src/accounting/filter.c \
+	's/cost.rho_nano = pe_nano_rho_of_pure\(charge.epsilon_nano\);/cost.rho_nano = 0;/' tap 047_pure
+mutate pure_epsilon_uncounted src/ledger/charge.c \
+	's/, epsilon_spent = epsilon_spent \+ \$5 WHERE id = \$1", 5/, epsilon_spent = epsilon_spent + 0 * \$5 WHERE id = \$1", 5/' tap 047_pure
 mutate noise_halved src/mechanism/gaussian.c \
 	's/(pe_gaussian_calibrate\(sensitivity_sq, )nano_rho/${1}4 * nano_rho/' unit test_gauss
 mutate step_doubled src/mechanism/gaussian.c \

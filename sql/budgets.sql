@@ -39,7 +39,7 @@ SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', -1)$$);
 SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 'NaN')$$);
 SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, 0)$$);
 SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, 1)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, accounting => 'pure')$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, 1e-6, accounting => 'pure')$$);
 SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, accounting => NULL)$$);
 SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, accounting => 'x')$$);
 SELECT refused($$SELECT dp.revoke_budget('regress_ann', 'd')$$);

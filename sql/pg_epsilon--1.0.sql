@@ -33,10 +33,10 @@ CREATE TABLE dp.dataset (
     change text CHECK (change IN ('one', 'all')),
     epsilon double precision NOT NULL,
     delta double precision NOT NULL,
-    rho_limit bigint NOT NULL CHECK (rho_limit >= 0),
-    rho_spent bigint NOT NULL DEFAULT 0 CHECK (rho_spent >= 0),
-    delta_limit bigint NOT NULL CHECK (delta_limit >= 0),
-    delta_spent bigint NOT NULL DEFAULT 0 CHECK (delta_spent >= 0),
+    rho_limit bigint CHECK (rho_limit >= 0),
+    rho_spent bigint CHECK (rho_spent >= 0),
+    delta_limit bigint CHECK (delta_limit >= 0),
+    delta_spent bigint CHECK (delta_spent >= 0),
     epsilon_limit bigint CHECK (epsilon_limit >= 0),
     epsilon_spent bigint CHECK (epsilon_spent >= 0),
     version integer NOT NULL DEFAULT 1,
@@ -48,7 +48,10 @@ CREATE TABLE dp.dataset (
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT dataset_rho CHECK (rho_spent <= rho_limit),
     CONSTRAINT dataset_delta CHECK (delta_spent <= delta_limit),
-    CONSTRAINT dataset_epsilon CHECK (epsilon_spent <= epsilon_limit)
+    CONSTRAINT dataset_epsilon CHECK (epsilon_spent <= epsilon_limit),
+    CONSTRAINT dataset_counted CHECK (CASE accounting
+        WHEN 'pure' THEN pg_catalog.num_nulls(epsilon_limit, epsilon_spent) = 0
+        ELSE pg_catalog.num_nulls(rho_limit, rho_spent, delta_limit, delta_spent) = 0 END)
 );
 CREATE UNIQUE INDEX dataset_name ON dp.dataset (dataset) WHERE NOT dropped;
 COMMENT ON TABLE dp.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges';
@@ -59,7 +62,7 @@ COMMENT ON COLUMN dp.dataset.unit IS 'column that says whose a row is; NULL: eac
 COMMENT ON COLUMN dp.dataset.unit_type IS 'base type of that column, which it must keep';
 COMMENT ON COLUMN dp.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
 COMMENT ON COLUMN dp.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
-COMMENT ON COLUMN dp.dataset.rho_limit IS 'cap in 1e-9';
+COMMENT ON COLUMN dp.dataset.rho_limit IS 'cap in 1e-9; NULL if accounting is pure';
 COMMENT ON COLUMN dp.dataset.delta_limit IS 'sum of deltas allowed, in 1e-18';
 COMMENT ON COLUMN dp.dataset.epsilon_limit IS 'pure cap in 1e-9; NULL unless accounting is pure';
 
@@ -96,7 +99,10 @@ CREATE TABLE dp.budget (
     UNIQUE (dataset_id, role_oid),
     CONSTRAINT budget_rho CHECK (rho_spent <= rho_limit),
     CONSTRAINT budget_delta CHECK (delta_spent <= delta_limit),
-    CONSTRAINT budget_epsilon CHECK (epsilon_spent <= epsilon_limit)
+    CONSTRAINT budget_epsilon CHECK (epsilon_spent <= epsilon_limit),
+    CONSTRAINT budget_counted CHECK (CASE accounting
+        WHEN 'pure' THEN pg_catalog.num_nulls(epsilon_limit, epsilon_spent) = 0
+        ELSE pg_catalog.num_nulls(rho_limit, rho_spent, delta_limit, delta_spent) = 0 END)
 );
 COMMENT ON TABLE dp.budget IS 'what a role may lose on a dataset, and has lost; one row per role and dataset';
 COMMENT ON COLUMN dp.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; nobody can use the budget';
@@ -128,6 +134,7 @@ CREATE INDEX charge_strategy ON dp.charge (strategy_id) WHERE strategy_id IS NOT
 CREATE INDEX charge_budget ON dp.charge (budget_id, release_id);
 COMMENT ON TABLE dp.charge IS 'the ledger: every charge, never changed, hash-chained per dataset';
 COMMENT ON COLUMN dp.charge.budget_id IS '0 where dp.attest charges the cap alone';
+COMMENT ON COLUMN dp.charge.epsilon IS 'of a pure mechanism, in 1e-9; rho and delta are then NULL';
 COMMENT ON COLUMN dp.charge.cap_rho IS 'what the charge cost the cap of the dataset: 0 where a stored release was paid again by another budget';
 COMMENT ON COLUMN dp.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
 COMMENT ON COLUMN dp.charge.strategy_id IS 'what is measured; NULL: the workload itself';
@@ -146,14 +153,21 @@ CREATE TABLE dp.release (
     predicate text,
     method text NOT NULL,
     queries integer NOT NULL,
-    sensitivity_sq numeric NOT NULL,
-    rho bigint NOT NULL,
+    sensitivity_sq numeric,
+    rho bigint,
+    sensitivity_l1 numeric,
+    epsilon bigint,
     strategy_id bigint,
     payload bytea,
-    created timestamptz NOT NULL DEFAULT pg_catalog.now()
+    created timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    CONSTRAINT release_noise CHECK (pg_catalog.num_nulls(sensitivity_sq, rho) = 2 * pg_catalog.num_nonnulls(epsilon)
+        AND (sensitivity_l1 IS NULL) = (epsilon IS NULL))
 );
 CREATE INDEX release_request ON dp.release (dataset_id, version, request_hash);
 COMMENT ON TABLE dp.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
+
+COMMENT ON COLUMN dp.release.rho IS 'discrete Gaussian noise of this cost in 1e-9 for squared sensitivity sensitivity_sq, else';
+COMMENT ON COLUMN dp.release.epsilon IS 'discrete Laplace noise of this cost in 1e-9 for sensitivity sensitivity_l1';
 
 CREATE SEQUENCE dp.strategy_id_seq;
 CREATE TABLE dp.strategy (
@@ -207,6 +221,11 @@ CREATE FUNCTION dp.rho_of_epsilon(epsilon double precision, delta double precisi
 COMMENT ON FUNCTION dp.rho_of_epsilon(double precision, double precision) IS
     'largest rho, in whole units of 1e-9, such that rho-zCDP is (epsilon, delta)-differential privacy';
 
+CREATE FUNCTION dp.pure_epsilon_of_rho(rho double precision) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_pure_epsilon_of_rho' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.pure_epsilon_of_rho(double precision) IS
+    'largest epsilon, in whole units of 1e-9, such that every epsilon-differentially private mechanism is rho-zCDP';
+
 CREATE FUNCTION dp.is_owner(identity text, relation oid, owner text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'pe_sql_is_owner' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp.is_owner(text, oid, text) IS
@@ -228,7 +247,8 @@ COMMENT ON FUNCTION dp.is_frozen(text, oid) IS
 
 CREATE VIEW dp.datasets WITH (security_barrier) AS
     SELECT d.dataset, d.unit, d.max_rows, d.neighbours,
-           dp.epsilon_of_rho((d.rho_limit - d.rho_spent) * 1e-9::float8, d.delta / 2) AS epsilon_left,
+           CASE d.accounting WHEN 'pure' THEN (d.epsilon_limit - d.epsilon_spent) / 1e9::float8
+                ELSE dp.epsilon_of_rho((d.rho_limit - d.rho_spent) * 1e-9::float8, d.delta / 2) END AS epsilon_left,
            dp.is_frozen(d.identity, d.relation_oid) AS frozen
       FROM dp.dataset d
      WHERE NOT d.dropped;
@@ -253,8 +273,12 @@ CREATE VIEW dp.budgets WITH (security_barrier) AS
     SELECT d.dataset, b.role_name AS role, b.accounting, b.epsilon, b.delta,
            b.rho_limit / 1e9::float8 AS rho_limit, b.rho_spent / 1e9::float8 AS rho_spent,
            (b.rho_limit - b.rho_spent) / 1e9::float8 AS rho_left,
-           dp.epsilon_of_rho(least(b.rho_limit - b.rho_spent, d.rho_limit - d.rho_spent) * 1e-9::float8,
-                             b.delta / 2) AS epsilon_left,
+           CASE b.accounting
+                WHEN 'pure' THEN least((b.epsilon_limit - b.epsilon_spent) / 1e9::float8,
+                                       (d.epsilon_limit - d.epsilon_spent) / 1e9::float8,
+                                       dp.pure_epsilon_of_rho((d.rho_limit - d.rho_spent) / 1e9::float8))
+                ELSE dp.epsilon_of_rho(least(b.rho_limit - b.rho_spent, d.rho_limit - d.rho_spent) * 1e-9::float8,
+                                       b.delta / 2) END AS epsilon_left,
            dp.is_frozen(d.identity, d.relation_oid) AS frozen
       FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id
      WHERE NOT d.dropped

@@ -32,13 +32,14 @@ bool
 pe_filter_accepts(pe_cost limit, pe_cost spent, pe_cost charge)
 {
 	return fits(limit.rho_nano, spent.rho_nano, charge.rho_nano) &&
-		fits(limit.delta_atto, spent.delta_atto, charge.delta_atto);
+		fits(limit.delta_atto, spent.delta_atto, charge.delta_atto) &&
+		fits(limit.epsilon_nano, spent.epsilon_nano, charge.epsilon_nano);
 }
 
 pe_cost
 pe_budget_limit(double epsilon, double delta)
 {
-	pe_cost		limit = {-1, -1};
+	pe_cost		limit = {-1, -1, 0};
 
 	if (!pe_epsilon_valid(epsilon) || !pe_delta_valid(delta))
 		return limit;
@@ -47,4 +48,52 @@ pe_budget_limit(double epsilon, double delta)
 	/* halving the rounded integer, rounded down, is rounding the half down */
 	limit.delta_atto = pe_atto_down(delta) / 2;
 	return limit;
+}
+
+pe_cost
+pe_pure_limit(double epsilon)
+{
+	pe_cost		limit = {0, 0, -1};
+
+	if (pe_epsilon_valid(epsilon))
+		limit.epsilon_nano = pe_nano_rho_down(epsilon);
+	return limit;
+}
+
+pe_cost
+pe_cap_cost(pe_cost charge, bool cap_is_pure)
+{
+	pe_cost		cost = charge;
+
+	if (!cap_is_pure && charge.epsilon_nano != 0)
+	{
+		cost.rho_nano = pe_nano_rho_of_pure(charge.epsilon_nano);
+		cost.epsilon_nano = 0;
+	}
+	return cost;
+}
+
+static int64_t
+lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+int64_t
+pe_nano_left(pe_cost budget_left, bool budget_is_pure, pe_cost cap_left, bool cap_is_pure)
+{
+	int64_t		of_cap = budget_is_pure == cap_is_pure
+		? (cap_is_pure ? cap_left.epsilon_nano : cap_left.rho_nano)
+		: budget_is_pure ? pe_nano_pure_of_rho(cap_left.rho_nano) : 0;
+	int64_t		left = lesser(budget_is_pure ? budget_left.epsilon_nano : budget_left.rho_nano, of_cap);
+
+	return left > 0 ? left : 0;
+}
+
+pe_cost
+pe_cost_less(pe_cost limit, pe_cost spent)
+{
+	return (pe_cost) {
+		limit.rho_nano - spent.rho_nano, limit.delta_atto - spent.delta_atto, limit.epsilon_nano - spent.epsilon_nano
+	};
 }

@@ -3,13 +3,16 @@
  *	  The privacy filter: which charges a budget admits.
  *
  * A charge is a pair (rho, delta): the mechanism is delta-approximately
- * rho-zCDP.  Mechanisms may be chosen adaptively, their costs included, as long
+ * rho-zCDP.  Or it is an epsilon: the mechanism is pure, epsilon-DP.  Mechanisms may be chosen adaptively, their costs included, as long
  * as each cost is fixed before its own noise is drawn and bounds the loss given
  * everything released before.  If a mechanism runs only while both sums,
  * its own cost included, stay within a limit fixed in advance, the whole
  * interaction is delta-approximately rho-zCDP for that limit; nothing is lost
  * against non-adaptive composition (Feldman and Zrnic, arXiv 2008.11193;
- * Whitehouse, Ramdas, Rogers and Wu, arXiv 2203.05481).  Several limits (of a role, of a
+ * Whitehouse, Ramdas, Rogers and Wu, arXiv 2203.05481).  The same holds for the
+ * sum of the epsilons of pure mechanisms, whose losses add up for every outcome
+ * (basic composition, adaptive in costs: Rogers, Roth, Ullman and Vadhan, arXiv
+ * 1605.08294).  A limit counts one or the other.  Several limits (of a role, of a
  * data set) are several filters, and all of them must accept.
  */
 #ifndef PE_ACCOUNTING_FILTER_H
@@ -21,11 +24,16 @@
 /* The largest epsilon that is served; far beyond any privacy, and where the arithmetic is still proved. */
 #define PE_EPSILON_MAX		1e5
 
-/* A cost, a sum of costs, or a limit on it: nano-units of rho, atto-units of delta. */
+/*
+ * A cost, a sum of costs, or a limit on it: nano-units of rho and atto-units of
+ * delta, epsilon_nano 0; or nano-units of a pure epsilon, rho_nano and delta_atto
+ * 0.  So a pure limit admits no mechanism that costs rho, and the other way round.
+ */
 typedef struct
 {
 	int64_t		rho_nano;
 	int64_t		delta_atto;
+	int64_t		epsilon_nano;
 } pe_cost;
 
 /* Whether epsilon may be asked for: finite, above 0, at most PE_EPSILON_MAX. */
@@ -35,7 +43,7 @@ extern bool pe_epsilon_valid(double epsilon);
 extern bool pe_delta_valid(double delta);
 
 /*
- * Whether a charge still fits: spent + charge <= limit in both components.
+ * Whether a charge still fits: spent + charge <= limit in all components.
  * Exact, without overflow; any negative number is refused.
  */
 extern bool pe_filter_accepts(pe_cost limit, pe_cost spent, pe_cost charge);
@@ -50,5 +58,24 @@ extern bool pe_filter_accepts(pe_cost limit, pe_cost spent, pe_cost charge);
  * (-1, -1), which admits no charge, if epsilon or delta is not valid.
  */
 extern pe_cost pe_budget_limit(double epsilon, double delta);
+
+/* The limit that a pure budget sets: epsilon, rounded down; (0, 0, -1) if epsilon is not valid. */
+extern pe_cost pe_pure_limit(double epsilon);
+
+/*
+ * What a charge costs a cap: itself, or, where it is a pure one and the cap counts
+ * rho, epsilon tanh(epsilon / 2) rounded up (pe_nano_rho_of_pure).
+ */
+extern pe_cost pe_cap_cost(pe_cost charge, bool cap_is_pure);
+
+/*
+ * The nano-units that the next request may cost, 0 at least, by what is left of
+ * a budget and of a cap: of epsilon if the budget is pure, of rho otherwise.  A
+ * request of so much fits, and one unit more does not.
+ */
+extern int64_t pe_nano_left(pe_cost budget_left, bool budget_is_pure, pe_cost cap_left, bool cap_is_pure);
+
+/* limit - spent in all components. */
+extern pe_cost pe_cost_less(pe_cost limit, pe_cost spent);
 
 #endif

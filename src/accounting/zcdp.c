@@ -332,3 +332,35 @@ pe_pure_to_zcdp(double epsilon)
 	value = epsilon * tanh(epsilon / 2);
 	return pe_round_up(value, 20 * PE_ROUNDOFF * value);
 }
+
+/* The quotient is the double nearest to the number of nano-units: both operands are exact up to 2^53. */
+int64_t
+pe_nano_rho_of_pure(int64_t nano_epsilon)
+{
+	return nano_epsilon < 0 ? -1 : pe_nano_up(pe_pure_to_zcdp((double) nano_epsilon / 1e9));
+}
+
+/*
+ * Bisection as in pe_nano_rho_of_epsilon: lo only ever moves to an epsilon that
+ * rho pays for.  hi is too large: epsilon tanh(epsilon / 2) >= epsilon - 1.
+ */
+int64_t
+pe_nano_pure_of_rho(int64_t nano_rho)
+{
+	int64_t		lo = 0;
+	int64_t		hi = nano_rho + INT64_C(2000000000);
+
+	if (nano_rho <= 0 || nano_rho > INT64_MAX / 4)
+		return 0;
+	while (hi - lo > 1)
+	{
+		int64_t		middle = lo + (hi - lo) / 2;
+		int64_t		cost = pe_nano_rho_of_pure(middle);
+
+		if (cost >= 0 && cost <= nano_rho)
+			lo = middle;
+		else
+			hi = middle;
+	}
+	return lo;
+}

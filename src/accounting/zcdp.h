@@ -115,4 +115,16 @@ extern int64_t pe_nano_up(double cost);
  */
 extern double pe_pure_to_zcdp(double epsilon);
 
+/*
+ * What a pure mechanism of nano_epsilon 1e-9 costs in nano-units of rho: the
+ * above, rounded up.  -1 for nano_epsilon < 0 and where it does not fit.
+ */
+extern int64_t pe_nano_rho_of_pure(int64_t nano_epsilon);
+
+/*
+ * The largest number of nano-units of a pure epsilon that costs at most nano_rho;
+ * 0 if there is none.
+ */
+extern int64_t pe_nano_pure_of_rho(int64_t nano_rho);
+
 #endif

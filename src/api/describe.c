@@ -9,7 +9,6 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "accounting/zcdp.h"
 #include "api/arguments.h"
 #include "ledger/budget.h"
 #include "ledger/registry.h"
@@ -73,6 +72,12 @@ describe_attribute(ReturnSetInfo *result, const pe_column *column)
 		 column->domain.nulls == PE_NULLS_CELL ? "counted in a cell of their own" : "not counted");
 }
 
+static char *
+promise(const char *accounting, double epsilon, double delta)
+{
+	return pe_is_pure(accounting) ? psprintf("pure epsilon %g", epsilon) : psprintf("epsilon %g at delta %g", epsilon, delta);
+}
+
 static void
 describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
 {
@@ -93,12 +98,11 @@ describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 {
 	pe_budget  *budget = pe_budget_find(dataset);
 
-	line(result, "cap: epsilon %g at delta %g for everybody together; epsilon %.4g of it is left",
-		 dataset->epsilon, dataset->delta,
-		 pe_zcdp_epsilon((dataset->rho_limit - dataset->rho_spent) * 1e-9, dataset->delta / 2));
+	line(result, "cap: %s for everybody together; epsilon %.4g of it is left",
+		 promise(dataset->accounting, dataset->epsilon, dataset->delta), pe_dataset_epsilon_left(dataset));
 	if (budget != NULL)
-		line(result, "your budget (role %s): epsilon %g at delta %g; epsilon %.4g of it is left",
-			 budget->role, budget->epsilon, budget->delta, pe_budget_epsilon_left(budget, dataset));
+		line(result, "your budget (role %s): %s; epsilon %.4g of it is left", budget->role,
+			 promise(budget->accounting, budget->epsilon, budget->delta), pe_budget_epsilon_left(budget, dataset));
 	else
 		line(result, "you have no budget of your own on it");
 }

@@ -17,7 +17,6 @@
 #include "api/rows.h"
 #include "ledger/access.h"
 #include "ledger/errors.h"
-#include "mechanism/gaussian.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_histogram);
 PG_FUNCTION_INFO_V1(pe_sql_quote);
@@ -40,35 +39,46 @@ rounded_down(double value)
 	return psprintf("%.4g", floor(value * scale) / scale);
 }
 
-static double
-epsilon_left(const pe_histogram *h, int64 rho_left)
+/* "epsilon 0.5", with rho behind it where that is what is counted. */
+static char *
+cost_text(const pe_histogram *h)
 {
-	return pe_zcdp_epsilon(Max(rho_left, 0) * 1e-9, h->budget->delta / 2);
+	if (h->pure)
+		return psprintf("epsilon %.4g", pe_histogram_epsilon(h));
+	return psprintf("epsilon %.4g (rho %.4g)", pe_histogram_epsilon(h), h->noise.nano * 1e-9);
+}
+
+static char *
+left_text(const pe_histogram *h, int64 left)
+{
+	char	   *epsilon = rounded_down(pe_budget_epsilon(h->budget, left));
+
+	return h->pure ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
 }
 
 static void
 tell_charge(const pe_histogram *h, const pe_charge_reply *reply)
 {
 	ereport(NOTICE,
-			(errmsg("charged epsilon %.4g (rho %.4g) on dataset \"%s\"; %s left; release " INT64_FORMAT,
-					pe_histogram_epsilon(h), h->rho * 1e-9, h->dataset->name,
-					rounded_down(epsilon_left(h, reply->rho_left)), reply->release_id)));
+			(errmsg("charged %s on dataset \"%s\"; %s left; release " INT64_FORMAT,
+					cost_text(h), h->dataset->name,
+					rounded_down(pe_budget_epsilon(h->budget, reply->left)), reply->release_id)));
 }
 
 static void
 refuse_overspend(pe_histogram *h, const pe_charge_reply *reply)
 {
-	double		left = epsilon_left(h, reply->rho_left);
+	double		left = pe_budget_epsilon(h->budget, reply->left);
+	pe_noise	affordable = {h->noise.norm, h->noise.sensitivity, reply->left};
 
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left",
 					h->budget->role, h->dataset->name),
-			 errdetail("The request costs epsilon %.4g (rho %.4g); epsilon %s (rho %.9g) is left. Nothing was charged.",
-					   pe_histogram_epsilon(h), h->rho * 1e-9, rounded_down(left), Max(reply->rho_left, 0) * 1e-9),
-			 reply->rho_left > 0
+			 errdetail("The request costs %s; %s is left. Nothing was charged.", cost_text(h), left_text(h, reply->left)),
+			 reply->left > 0
 			 ? errhint("epsilon => %s fits and buys max_stderr => %.4g.", float8out_internal(left),
-					   pe_gaussian_stderr(h->sensitivity_sq, reply->rho_left) * sqrt(pe_histogram_max_variance(h)))
+					   pe_noise_stderr(&affordable) * sqrt(pe_histogram_max_variance(h)))
 			 : errhint("The owner of the table can raise the budget or the cap.")));
 }
 
@@ -153,7 +163,7 @@ reconstruct(call *c)
 	{
 		run(c, load_measured);
 		h->variance = NULL;
-		if (!pe_strategy_sensitivity_sq(&h->kept.strategy, pe_dataset_neighbours(h->dataset), h->dataset->max_rows, &h->sensitivity_sq))
+		if (!pe_sensitivity(h->dataset, &h->kept.strategy, h->noise.norm, &h->noise.sensitivity))
 			elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", c->reply.release_id);
 	}
 	if (c->reply.values != h->kept.strategy.rows)
@@ -161,7 +171,7 @@ reconstruct(call *c)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy", c->reply.release_id)));
 	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->reply.value,
-					pe_gaussian_stderr(h->sensitivity_sq, h->rho), h->variance, h->nonnegative);
+					pe_noise_stderr(&h->noise), h->variance, h->nonnegative);
 }
 
 Datum
@@ -238,7 +248,7 @@ quote(call *c)
 	h = c->histogram;
 	pe_histogram_resolve(c->fcinfo, h);
 	run(c, look_for_replay);
-	noise = pe_gaussian_stderr(h->sensitivity_sq, h->rho);
+	noise = pe_noise_stderr(&h->noise);
 	c->max_stderr = noise * sqrt(pe_histogram_max_variance(h));
 	for (int32 q = 0; q < h->workload.queries; q++)
 		sum += h->variance[q];
@@ -251,11 +261,12 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const call *c = argument;
 	const pe_histogram *h = c->histogram;
-	int64		left = h->budget != NULL ? pe_budget_rho_left(h->budget, h->dataset) : 0;
-	int64		after = c->replay ? left : left - h->rho;
-	bool		fits = h->budget != NULL && after >= 0;
+	pe_cost		cost = c->replay ? (pe_cost) {0} : pe_request_cost(&h->question.charge);
+	int64		after = h->budget != NULL ? pe_budget_left_after(h->budget, h->dataset, cost) : -1;
+	bool		fits = after >= 0;
 
-	values[0] = Float8GetDatum(h->rho / 1e9);
+	values[0] = Float8GetDatum(h->noise.nano / 1e9);
+	nulls[0] = h->pure;
 	values[1] = Float8GetDatum(pe_histogram_epsilon(h));
 	values[2] = Float8GetDatum(h->delta);
 	values[3] = Float8GetDatum(c->max_stderr);
@@ -266,10 +277,11 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[8] = Float8GetDatum(h->kept.strategy.objective);
 	values[9] = Float8GetDatum(h->kept.strategy.lower_bound);
 	values[10] = Float8GetDatum(pe_strategy_gap(&h->kept.strategy));
+	nulls[9] = nulls[10] = h->pure;		/* nobody has a bound worth telling */
 	values[11] = BoolGetDatum(fits);
 	nulls[12] = !fits;
 	if (fits)
-		values[12] = Float8GetDatum(epsilon_left(h, after));
+		values[12] = Float8GetDatum(pe_budget_epsilon(h->budget, after));
 	values[13] = BoolGetDatum(c->replay);
 }
 
@@ -291,7 +303,7 @@ make_quoted_query(const void *argument, int32 query, Datum *values, bool *nulls)
 
 	values[0] = Int32GetDatum(query + 1);
 	values[1] = pe_label(&c->labels, query);
-	values[2] = Float8GetDatum(pe_gaussian_stderr(h->sensitivity_sq, h->rho) * sqrt(h->variance[query]));
+	values[2] = Float8GetDatum(pe_noise_stderr(&h->noise) * sqrt(h->variance[query]));
 }
 
 Datum

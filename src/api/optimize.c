@@ -70,7 +70,7 @@ pe_sql_optimize(PG_FUNCTION_ARGS)
 {
 	optimization o;
 	double		gap = pe_float_argument(fcinfo, 2, "gap");
-	pe_strategy_key key = {&o.workload, NULL, pe_method_argument(fcinfo, 1), gap};
+	pe_strategy_key key = {&o.workload, NULL, pe_method_argument(fcinfo, 1), gap, PE_L2};
 
 	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &o.workload);
 	if (!(gap >= 1e-9 && gap <= 1))

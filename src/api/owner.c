@@ -16,6 +16,9 @@
 #include "ledger/door.h"
 #include "ledger/registry.h"
 
+/* Default of dp.create_dataset. */
+#define CAP_DELTA 1e-9
+
 PG_FUNCTION_INFO_V1(pe_sql_create_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_drop_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_new_version);
@@ -31,24 +34,45 @@ PG_FUNCTION_INFO_V1(pe_sql_is_payer);
  */
 
 static void
-check_budget_numbers(double epsilon, double delta)
+check_budget_numbers(const char *accounting, double epsilon, double delta)
 {
+	pe_cost		limit;
+
 	pe_check_epsilon(epsilon);
-	pe_check_delta(delta);
-	if (pe_budget_limit(epsilon, delta).rho_nano == 0)
+	if (!pe_is_pure(accounting))
+		pe_check_delta(delta);
+	limit = pe_limit(accounting, epsilon, delta);
+	if (limit.rho_nano == 0 && limit.epsilon_nano == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon %g at delta %g admits no charge", epsilon, delta)));
 }
 
-static void
-check_zcdp(const char *accounting)
+static char *
+accounting_argument(FunctionCallInfo fcinfo, int n)
 {
-	if (strcmp(accounting, "zcdp") == 0)
-		return;
-	if (strcmp(accounting, "pure") == 0)
-		pe_refuse_feature("accounting \"pure\"", "Use accounting => 'zcdp'.");
-	pe_refuse_parameter("accounting", accounting, "zcdp");
+	char	   *accounting = pe_text_argument(fcinfo, n, "accounting");
+
+	if (strcmp(accounting, "zcdp") != 0 && !pe_is_pure(accounting))
+		pe_refuse_parameter("accounting", accounting, "zcdp or pure");
+	return accounting;
+}
+
+/* The delta of a cap or a budget: given, else that by default; 0 in pure accounting, which admits no other. */
+static double
+delta_argument(FunctionCallInfo fcinfo, int n, const char *accounting, double by_default)
+{
+	double		delta = PG_ARGISNULL(n) ? by_default : PG_GETARG_FLOAT8(n);
+
+	if (!pe_is_pure(accounting))
+		return delta;
+	if (delta != 0 && delta != by_default)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta does not go with pure accounting"),
+				 errdetail("It counts epsilon alone, and delta is 0."),
+				 errhint("Leave delta out.")));
+	return 0;
 }
 
 static void
@@ -97,19 +121,20 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 	char	   *name = pe_text_argument(fcinfo, 0, "dataset");
 	Oid			relation = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
 	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
-	double		delta = pe_float_argument(fcinfo, 3, "delta");
+	char	   *accounting = accounting_argument(fcinfo, 7);
+	double		delta = delta_argument(fcinfo, 3, accounting, CAP_DELTA);
 	char	   *neighbours = pe_text_argument(fcinfo, 4, "neighbours");
 	char	   *unit = PG_ARGISNULL(5) ? NULL : NameStr(*PG_GETARG_NAME(5));
 	int			max_rows = PG_ARGISNULL(6) ? 1 : PG_GETARG_INT32(6);
-	char	   *accounting = pe_text_argument(fcinfo, 7, "accounting");
 
 	if (!OidIsValid(relation))
 		pe_refuse_null("relation");
+	if (PG_ARGISNULL(3) && !pe_is_pure(accounting))
+		pe_refuse_null("delta");
 	if (name[0] == '\0')
 		pe_refuse_parameter("dataset", name, "a name that is not empty");
 	check_relation_owner(relation);
-	check_budget_numbers(epsilon, delta);
-	check_zcdp(accounting);
+	check_budget_numbers(accounting, epsilon, delta);
 	check_neighbours(neighbours);
 	if (!PG_ARGISNULL(8) || !PG_ARGISNULL(9) || !PG_ARGISNULL(10))
 		ereport(ERROR,
@@ -160,20 +185,31 @@ pe_sql_is_payer(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------
  */
 
+/* A pure cap cannot count rho. */
+static void
+check_fits_cap(const pe_dataset *dataset, const char *accounting)
+{
+	if (pe_is_pure(dataset->accounting) && !pe_is_pure(accounting))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the cap of dataset \"%s\" admits pure budgets only", dataset->name),
+				 errhint("Use accounting => 'pure'.")));
+}
+
 Datum
 pe_sql_grant_budget(PG_FUNCTION_ARGS)
 {
 	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 1, "dataset"));
 	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
-	double		delta = PG_ARGISNULL(3) ? dataset->delta : PG_GETARG_FLOAT8(3);
-	char	   *accounting = pe_text_argument(fcinfo, 4, "accounting");
+	char	   *accounting = accounting_argument(fcinfo, 4);
+	double		delta = delta_argument(fcinfo, 3, accounting, pe_is_pure(accounting) ? 0 : dataset->delta);
 	char	   *role;
 
 	if (PG_ARGISNULL(0))
 		pe_refuse_null("grantee");
 	role = pstrdup(NameStr(*PG_GETARG_NAME(0)));
-	check_budget_numbers(epsilon, delta);
-	check_zcdp(accounting);
+	check_fits_cap(dataset, accounting);
+	check_budget_numbers(accounting, epsilon, delta);
 	pe_budget_set(dataset, role, get_role_oid(role, false), epsilon, delta, accounting);
 	PG_RETURN_VOID();
 }

@@ -20,7 +20,6 @@
 #include "api/predicate.h"
 #include "api/question.h"
 #include "ledger/settings.h"
-#include "mechanism/gaussian.h"
 
 /* How near to the optimum a strategy is made for a histogram, and how near one must be that is there already. */
 #define HISTOGRAM_GAP 1e-6
@@ -129,40 +128,67 @@ check_positive(const char *name, double value)
 }
 
 static void
+refuse_of_pure(const char *name, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s does not go with pure accounting", name),
+			 errdetail("It counts epsilon alone, and delta is 0."),
+			 errhint("%s", hint)));
+}
+
+static void
+resolve_delta(FunctionCallInfo fcinfo, pe_histogram *h)
+{
+	if (h->pure)
+	{
+		if (!PG_ARGISNULL(ARG_DELTA))
+			refuse_of_pure("delta", "Leave delta out.");
+		if (!PG_ARGISNULL(ARG_RHO))
+			refuse_of_pure("rho", "Use epsilon or max_stderr.");
+		return;
+	}
+	h->delta = h->budget != NULL ? h->budget->delta / 2 : h->dataset->delta / 2;
+	if (!PG_ARGISNULL(ARG_DELTA))
+		h->delta = PG_GETARG_FLOAT8(ARG_DELTA);
+	pe_check_delta(h->delta);
+}
+
+static void
 resolve_cost(FunctionCallInfo fcinfo, pe_histogram *h)
 {
 	int			given = !PG_ARGISNULL(ARG_EPSILON) + !PG_ARGISNULL(ARG_RHO) + !PG_ARGISNULL(ARG_MAX_STDERR);
+	int64	   *nano = &h->noise.nano;
 
 	if (given != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("exactly one of epsilon, rho and max_stderr must be given")));
-	h->delta = h->budget != NULL ? h->budget->delta / 2 : h->dataset->delta / 2;
-	if (!PG_ARGISNULL(ARG_DELTA))
-		h->delta = PG_GETARG_FLOAT8(ARG_DELTA);
-	pe_check_delta(h->delta);
-
+	resolve_delta(fcinfo, h);
 	if (!PG_ARGISNULL(ARG_EPSILON))
 	{
-		pe_check_epsilon(PG_GETARG_FLOAT8(ARG_EPSILON));
-		h->rho = pe_nano_rho_of_epsilon(PG_GETARG_FLOAT8(ARG_EPSILON), h->delta);
+		double		epsilon = PG_GETARG_FLOAT8(ARG_EPSILON);
+
+		pe_check_epsilon(epsilon);
+		*nano = h->pure ? pe_nano_rho_down(epsilon) : pe_nano_rho_of_epsilon(epsilon, h->delta);
 	}
 	else if (!PG_ARGISNULL(ARG_RHO))
 	{
 		check_positive("rho", PG_GETARG_FLOAT8(ARG_RHO));
-		h->rho = pe_nano_rho_down(PG_GETARG_FLOAT8(ARG_RHO));
+		*nano = pe_nano_rho_down(PG_GETARG_FLOAT8(ARG_RHO));
 	}
 	else
 	{
 		check_positive("max_stderr", PG_GETARG_FLOAT8(ARG_MAX_STDERR));
-		h->rho = pe_gaussian_nano_rho_of_scaled_stderr(h->sensitivity_sq, PG_GETARG_FLOAT8(ARG_MAX_STDERR),
-													   sqrt(pe_histogram_max_variance(h)));
+		*nano = pe_noise_least_nano(&h->noise, PG_GETARG_FLOAT8(ARG_MAX_STDERR), sqrt(pe_histogram_max_variance(h)));
 	}
-	if (h->rho <= 0 || isinf(pe_gaussian_stderr(h->sensitivity_sq, h->rho)))
+	if (*nano <= 0 || isinf(pe_noise_stderr(&h->noise)) || (h->pure && *nano > PE_EPSILON_MAX * 1e9))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the cost asked for is out of range"),
-				 errdetail("A charge is a whole number of 1e-9 of rho, at least one and at most 9e9.")));
+				 h->pure
+				 ? errdetail("A charge is a whole number of 1e-9 of epsilon, at least one and at most %g of epsilon.", PE_EPSILON_MAX)
+				 : errdetail("A charge is a whole number of 1e-9 of rho, at least one and at most 9e9.")));
 }
 
 double
@@ -180,7 +206,7 @@ pe_histogram_max_variance(pe_histogram *h)
 double
 pe_histogram_epsilon(const pe_histogram *h)
 {
-	return pe_zcdp_epsilon(h->rho * 1e-9, h->delta);
+	return h->pure ? h->noise.nano / 1e9 : pe_zcdp_epsilon(h->noise.nano * 1e-9, h->delta);
 }
 
 /* ------------------------------------------------------------------
@@ -215,8 +241,8 @@ canonical_request(const pe_histogram *h)
 		escape_json(&text, h->predicate);
 	else
 		appendStringInfoString(&text, "null");
-	appendStringInfo(&text, ", \"method\": \"%s\", \"accounting\": \"%s\", \"rho\": " INT64_FORMAT "}",
-					 h->method, h->dataset->accounting, h->rho);
+	appendStringInfo(&text, ", \"method\": \"%s\", \"accounting\": \"%s\", \"%s\": " INT64_FORMAT "}",
+					 h->method, h->pure ? "pure" : "zcdp", h->pure ? "epsilon" : "rho", h->noise.nano);
 	return text.data;
 }
 
@@ -245,13 +271,14 @@ fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
 	h->question.strategy = &h->kept.strategy;
 	h->question.column_of_cell = pe_alloc(h->domain->cells, sizeof(int32));
 	pe_strategy_columns(&h->kept.strategy, &h->workload, h->possible, h->question.column_of_cell);
-	h->question.sensitivity_sq = h->sensitivity_sq;
+	h->question.noise = h->noise;
 	charge->dataset_id = h->dataset->id;
 	charge->version = h->dataset->version;
 	charge->budget_id = h->budget != NULL ? h->budget->id : 0;
 	charge->role = GetUserNameFromId(GetUserId(), false);
 	charge->function = "dp.histogram";
-	charge->rho = h->rho;
+	charge->rho = h->pure ? 0 : h->noise.nano;
+	charge->epsilon = h->pure ? h->noise.nano : 0;
 	charge->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
 	charge->request = canonical_request(h);
 	charge->attributes = h->attributes;
@@ -263,7 +290,7 @@ fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
 	charge->method = h->method;
 	charge->queries = h->workload.queries;
 	charge->strategy_id = h->kept.id;
-	charge->sensitivity_sq = decimal(h->sensitivity_sq);
+	charge->sensitivity = decimal(h->noise.sensitivity);
 }
 
 pe_histogram *
@@ -282,6 +309,8 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 		h->budget = needs_budget ? pe_budget_choose(h->dataset, NULL) : pe_budget_find(h->dataset);
 	h->method = pe_method_argument(fcinfo, ARG_METHOD);
 	h->nonnegative = !PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE);
+	h->pure = pe_is_pure(h->budget != NULL ? h->budget->accounting : h->dataset->accounting);
+	h->noise.norm = h->pure ? PE_L1 : PE_L2;
 
 	parse_predicate(fcinfo, h);
 	h->domain = pe_columns_domain(h->columns, h->attributes + h->watched, h->watched);
@@ -296,12 +325,11 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 void
 pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *h)
 {
-	pe_strategy_key key = {&h->workload, h->possible, h->method, HISTOGRAM_GAP};
+	pe_strategy_key key = {&h->workload, h->possible, h->method, HISTOGRAM_GAP, h->noise.norm};
 
 	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &h->kept);
 	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible};
-	pe_check_memory(pe_strategy_sensitivity_memory(&h->kept.strategy, pe_dataset_neighbours(h->dataset)));
-	if (!pe_strategy_sensitivity_sq(&h->kept.strategy, pe_dataset_neighbours(h->dataset), h->dataset->max_rows, &h->sensitivity_sq))
+	if (!pe_sensitivity(h->dataset, &h->kept.strategy, h->noise.norm, &h->noise.sensitivity))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the sensitivity of the request is too large")));

@@ -29,13 +29,13 @@ typedef struct pe_histogram
 	pe_workload workload;
 	char	   *method;
 	bool		nonnegative;	/* how the answer is post-processed; no part of the request */
-	double		delta;			/* at which an epsilon is meant */
-	int64		rho;			/* nano: what is charged and calibrated to; by pe_histogram_resolve */
+	bool		pure;			/* the accounting of the budget, or of the dataset where there is none */
+	double		delta;			/* at which an epsilon is meant; 0: pure */
 
 	/* by pe_histogram_resolve */
 	pe_kept_strategy kept;
 	pe_measured measured;
-	pe_u128		sensitivity_sq;
+	pe_noise	noise;			/* what is charged, and calibrated to it */
 	double	   *variance;		/* of each query for noise of variance 1; NULL: not computed yet */
 	pe_question question;
 } pe_histogram;
@@ -57,4 +57,5 @@ extern double pe_histogram_max_variance(pe_histogram *histogram);
 
 /* The epsilon that the charge is, at the delta it was asked for. */
 extern double pe_histogram_epsilon(const pe_histogram *histogram);
+
 #endif

@@ -16,9 +16,8 @@
 #include "ledger/access.h"
 #include "ledger/budget.h"
 #include "ledger/charge.h"
-#include "ledger/settings.h"
 #include "ledger/strategies.h"
-#include "mechanism/gaussian.h"
+#include "mechanism/noise.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_answer);
 PG_FUNCTION_INFO_V1(pe_sql_cells);
@@ -58,7 +57,8 @@ paid_for(int64 id, bool frozen)
 static void
 read_row(pe_release *r)
 {
-	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), rho, payload, predicate "
+	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
+		"coalesce(rho, epsilon), payload, predicate, rho IS NULL "
 	"FROM dp.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
@@ -73,9 +73,10 @@ read_row(pe_release *r)
 	r->names = pe_access_texts(0, 3, &r->attributes);
 	r->workload_text = pe_access_text(0, 4);
 	r->strategy_id = pe_access_int64(0, 5);
-	r->rho = pe_access_int64(0, 6);
+	r->noise.nano = pe_access_int64(0, 6);
 	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
 	r->predicate_text = pe_access_text(0, 8);
+	r->noise.norm = pe_access_int64(0, 9) != 0 ? PE_L1 : PE_L2;
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
@@ -145,7 +146,6 @@ pe_release_answer(pe_release *r, const char *text)
 {
 	pe_workload *workload = &r->workload;
 	ErrorData  *error = pe_run_undone(load, r);
-	pe_u128		sensitivity_sq;
 
 	if (error != NULL)
 		ReThrowError(error);
@@ -154,11 +154,10 @@ pe_release_answer(pe_release *r, const char *text)
 		workload = palloc0(sizeof(*workload));
 		pe_parse_workload(text, &r->shape, workload);
 	}
-	pe_check_memory(pe_strategy_sensitivity_memory(&r->kept.strategy, pe_dataset_neighbours(r->dataset)));
-	if (!pe_strategy_sensitivity_sq(&r->kept.strategy, pe_dataset_neighbours(r->dataset), r->dataset->max_rows, &sensitivity_sq))
+	if (!pe_sensitivity(r->dataset, &r->kept.strategy, r->noise.norm, &r->noise.sensitivity))
 		elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", r->id);
 	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value,
-					pe_gaussian_stderr(sensitivity_sq, r->rho), NULL, false);
+					pe_noise_stderr(&r->noise), NULL, false);
 }
 
 static void

@@ -7,6 +7,7 @@
 
 #include "api/answers.h"
 #include "ledger/strategies.h"
+#include "mechanism/noise.h"
 
 /* A stored release, read by somebody who may. */
 typedef struct pe_release
@@ -23,7 +24,7 @@ typedef struct pe_release
 	pe_workload workload;
 	char	   *predicate_text; /* NULL: none */
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
-	int64		rho;
+	pe_noise	noise;
 	int64		strategy_id;	/* 0: the workload itself was measured */
 	pe_kept_strategy kept;
 	pe_measured measured;

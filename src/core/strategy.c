@@ -256,6 +256,92 @@ pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_neighbours neighb
 	return ((size_t) strategy->rows * columns + PANEL * PANEL) * sizeof(double);
 }
 
+static pe_u128
+magnitude(int64_t entry)
+{
+	return entry < 0 ? -(pe_u128) entry : (pe_u128) entry;
+}
+
+/* |a|_1, or |a - b|_1 where b is not NULL; entries are below 2^62. */
+static pe_u128
+l1_distance(const int64_t *a, const int64_t *b, int32_t rows)
+{
+	pe_u128		sum = 0;
+
+	for (int32_t i = 0; i < rows; i++)
+		sum += magnitude(b == NULL ? a[i] : a[i] - b[i]);
+	return sum;
+}
+
+/* max_j |a_j|_1 */
+static pe_u128
+largest_column_l1(const pe_strategy *strategy)
+{
+	int64_t    *a = pe_alloc(strategy->rows, sizeof(*a));
+	pe_u128		largest = 1;
+
+	for (int32_t j = 0; j < strategy->columns; j++)
+	{
+		pe_u128		norm;
+
+		column_of_matrix(strategy, j, a);
+		norm = l1_distance(a, NULL, strategy->rows);
+		largest = norm > largest ? norm : largest;
+	}
+	pe_free(a);
+	return largest;
+}
+
+/* max_ij |a_i - a_j|_1 of at most PE_L1_PAIRS columns */
+static pe_u128
+largest_difference_l1(const pe_strategy *strategy)
+{
+	size_t		rows = strategy->rows;
+	int64_t    *a = pe_alloc(strategy->columns * rows, sizeof(*a));
+	pe_u128		largest = 0;
+
+	for (int32_t j = 0; j < strategy->columns; j++)
+	{
+		pe_poll();
+		column_of_matrix(strategy, j, a + j * rows);
+		for (int32_t i = 0; i < j; i++)
+		{
+			pe_u128		norm = l1_distance(a + j * rows, a + i * rows, strategy->rows);
+
+			largest = norm > largest ? norm : largest;
+		}
+	}
+	pe_free(a);
+	return largest;
+}
+
+bool
+pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
+						   pe_u128 *sensitivity)
+{
+	pe_u128		largest = 1;
+
+	if (max_rows < 1)
+		pe_bug("a unit has at least one row");
+	if (largest_row_sum(strategy) >= ROW_SUM_MAX)
+		return false;
+	if (strategy->triangle != NULL)
+		largest = largest_column_l1(strategy);
+	if (neighbours == PE_SUBSTITUTE)
+	{
+		pe_u128		difference = 2 * largest;
+
+		/* of the identity two columns are exactly that far apart, if there are two */
+		if (strategy->triangle != NULL && strategy->columns <= PE_L1_PAIRS)
+			difference = largest_difference_l1(strategy);
+		if (strategy->columns > 1 && difference > largest)
+			largest = difference;
+	}
+	/* at most 2 2^20 entries below 2^62, times 2^31 */
+	*sensitivity = largest * (pe_u128) max_rows;
+	return true;
+}
+
 /* T b in place: column j of T needs b[j] alone, and changes what is above it. */
 static void
 multiply_triangle(const pe_strategy *strategy, pe_i128 *b)

@@ -15,9 +15,9 @@
  *	 add_remove:  Delta = k max_j |a_j|
  *	 substitute:  Delta = k max(max_j |a_j|, max_ij |a_i - a_j|)
  *
- * in the L2 norm.  A x of one unit lies in k times the convex hull of 0 and the
- * columns, and so do its vertices.  add_remove compares such a point with 0,
- * substitute two of them; a convex function is largest at vertices, so k copies
+ * in the L2 norm for Gaussian noise and in the L1 norm for Laplace noise.  A x of
+ * one unit lies in k times the convex hull of 0 and the columns, and so do its
+ * vertices.  add_remove compares such a point with 0, substitute two of them; a convex function is largest at vertices, so k copies
  * of one column, or of two, reach the maximum.  0 is a vertex of both: a unit
  * whose rows are all dropped.  Without it `total` under a predicate would have
  * equal columns, no sensitivity under substitute, and leave without noise.
@@ -44,6 +44,13 @@ typedef enum pe_neighbours
 	PE_ADD_REMOVE,				/* one has a unit more */
 	PE_SUBSTITUTE				/* a unit's rows are replaced by others: their number is public */
 } pe_neighbours;
+
+/* The norm of sensitivities: PE_L2 is for Gaussian noise (zCDP), PE_L1 for Laplace noise (pure). */
+typedef enum pe_norm
+{
+	PE_L2,
+	PE_L1
+} pe_norm;
 
 typedef struct pe_strategy
 {
@@ -88,6 +95,16 @@ typedef enum pe_strategy_status
 extern pe_strategy_status pe_strategy_optimal(const pe_workload *workload, const pe_classes *classes,
 											  const bool *possible, double gap, pe_strategy *strategy);
 
+/*
+ * The same for the L1 norm, of all that is known here: the best of the columns
+ * counted one by one, the rows of a basis of the workload, and the integers of
+ * pe_strategy_optimal, by Delta_1^2 tr(V (A'A)^+), V the weighted W'W, Delta_1 of
+ * add_remove.  That is the objective; lower_bound is the one of the L2 norm, which
+ * holds here too as no L1 norm is below the L2 norm, but may be far off.
+ */
+extern pe_strategy_status pe_strategy_optimal_l1(const pe_workload *workload, const pe_classes *classes,
+												 const bool *possible, double gap, pe_strategy *strategy);
+
 /* How far the objective can be from the optimum, relatively. */
 extern double pe_strategy_gap(const pe_strategy *strategy);
 
@@ -121,9 +138,21 @@ extern bool pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbour
 extern size_t pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_neighbours neighbours);
 
 /*
+ * Delta in the L1 norm for units of at most max_rows rows, exact; for substitute
+ * and a strategy of more than PE_L1_PAIRS columns that is not the identity, the
+ * bound 2 k max_j |a_j|, as there are too many pairs of columns to look at.
+ * False if the entries of A are so large that A x could overflow 127 bits for
+ * counts below 2^63.
+ */
+#define PE_L1_PAIRS 1024
+extern bool pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
+									   pe_u128 *sensitivity);
+
+/*
  * y = A x, exact; x has an entry per column, below 2^63.  With the entries that
- * pe_strategy_sensitivity_sq accepts the 128 bits cannot overflow, whatever the
- * data, so there is no check that the data could fail.
+ * the sensitivities above accept the 128 bits cannot overflow, whatever the
+ * data (each y is below 2^125 in absolute value), so there is no check that the
+ * data could fail.
  */
 extern void pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y);
 

@@ -169,8 +169,8 @@ request_text(const record *r, const char *identity, const char *reason, const ch
 
 /* One of the three quantities: spent no less than the sum, the limit no less than what is spent. */
 #define RAISE(what) \
-	what "_spent = greatest(" what "_spent, s." what "::pg_catalog.int8), " \
-	what "_limit = greatest(" what "_limit, " what "_spent, s." what "::pg_catalog.int8)"
+	what "_spent = CASE WHEN " what "_spent IS NOT NULL THEN greatest(" what "_spent, s." what "::pg_catalog.int8) END, " \
+	what "_limit = CASE WHEN " what "_limit IS NOT NULL THEN greatest(" what "_limit, " what "_spent, s." what "::pg_catalog.int8) END"
 
 /* What is spent becomes no less than the sums of the charges say, and the limits no less than what is spent. */
 static void
@@ -191,8 +191,8 @@ raise_spent(Datum *values)
 static uint64
 read_missing(Datum *values)
 {
-	static pe_statement missing = {NULL, "SELECT 0 AS id, '' AS role, (d.rho_spent - coalesce(s.rho, 0))::pg_catalog.int8 AS rho, "
-		"(d.delta_spent - coalesce(s.delta, 0))::pg_catalog.int8 AS delta, "
+	static pe_statement missing = {NULL, "SELECT 0 AS id, '' AS role, (coalesce(d.rho_spent, 0) - coalesce(s.rho, 0))::pg_catalog.int8 AS rho, "
+		"(coalesce(d.delta_spent, 0) - coalesce(s.delta, 0))::pg_catalog.int8 AS delta, "
 		"(coalesce(d.epsilon_spent, 0) - coalesce(s.epsilon, 0))::pg_catalog.int8 AS epsilon FROM dp.dataset d, "
 		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp.charge WHERE dataset_id = $1) s "
 		"WHERE d.id = $1 UNION ALL SELECT * FROM (SELECT b.id, b.role_name, "
@@ -223,6 +223,7 @@ line_of_missing(pe_charge_line *line, uint64 row)
 	line->amount[first + 1] = pe_access_int64(row, 4);
 	line->amount[first + 2] = epsilon;
 	line->absent[first + 2] = epsilon == 0;
+	line->absent[first] = line->absent[first + 1] = epsilon != 0;
 }
 
 /*
@@ -287,7 +288,7 @@ check_chain(const pe_dataset *dataset, pe_chain_check *check)
 static pe_attested *
 result_of(const pe_dataset *dataset, const record *r, const pe_chain_check *check)
 {
-	static pe_statement read = {NULL, "SELECT charges, rho_spent FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
+	static pe_statement read = {NULL, "SELECT charges, coalesce(rho_spent, 0) FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_attested *attested = palloc0(sizeof(*attested));
 	pe_access	access;

@@ -39,6 +39,8 @@ candidate_of_row(uint64 row, candidate *c)
 	c->budget.delta_limit = pe_access_int64(row, 9);
 	c->budget.delta_spent = pe_access_int64(row, 10);
 	c->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 11), NULL, 10));
+	c->budget.epsilon_limit = pe_access_int64(row, 12);
+	c->budget.epsilon_spent = pe_access_int64(row, 13);
 }
 
 /* The role of a budget: by its OID, or by its name where the OIDs are of another cluster. */
@@ -60,8 +62,9 @@ pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user)
 static candidate *
 load_candidates(const pe_dataset *dataset, const char *role, int *count)
 {
-	static pe_statement all = {NULL, "SELECT id, role_name, role_oid::int8, accounting, epsilon, delta, rho_limit, rho_spent, "
-		"delta_limit, delta_spent, xmin::text FROM dp.budget WHERE dataset_id = $1 ORDER BY role_name", 1, {INT8OID}};
+	static pe_statement all = {NULL, "SELECT id, role_name, role_oid::int8, accounting, epsilon, delta, "
+		"coalesce(rho_limit, 0), coalesce(rho_spent, 0), coalesce(delta_limit, 0), coalesce(delta_spent, 0), xmin::text, "
+		"coalesce(epsilon_limit, 0), coalesce(epsilon_spent, 0) FROM dp.budget WHERE dataset_id = $1 ORDER BY role_name", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	Oid			user = GetUserId();
 	Oid			picked = role != NULL ? get_role_oid(role, true) : InvalidOid;
@@ -147,24 +150,44 @@ pe_budget_find(const pe_dataset *dataset)
 }
 
 int64
-pe_budget_rho_left(const pe_budget *budget, const pe_dataset *dataset)
+pe_budget_left_after(const pe_budget *budget, const pe_dataset *dataset, pe_cost charge)
 {
-	return Min(budget->rho_limit - budget->rho_spent, dataset->rho_limit - dataset->rho_spent);
+	bool		cap_is_pure = pe_is_pure(dataset->accounting);
+	pe_cost		limit = {budget->rho_limit, budget->delta_limit, budget->epsilon_limit};
+	pe_cost		spent = {budget->rho_spent, budget->delta_spent, budget->epsilon_spent};
+	pe_cost		nothing = {0};
+	pe_cost		left = pe_cost_less(limit, spent);
+	pe_cost		cap_left = pe_dataset_left(dataset);
+	pe_cost		cap_charge = pe_cap_cost(charge, cap_is_pure);
+
+	if (!pe_filter_accepts(left, nothing, charge) || !pe_filter_accepts(cap_left, nothing, cap_charge))
+		return -1;
+	return pe_nano_left(pe_cost_less(left, charge), pe_is_pure(budget->accounting),
+						pe_cost_less(cap_left, cap_charge), cap_is_pure);
+}
+
+double
+pe_budget_epsilon(const pe_budget *budget, int64 nano)
+{
+	return pe_is_pure(budget->accounting) ? nano / 1e9 : pe_zcdp_epsilon(nano * 1e-9, budget->delta / 2);
 }
 
 double
 pe_budget_epsilon_left(const pe_budget *budget, const pe_dataset *dataset)
 {
-	return pe_zcdp_epsilon(pe_budget_rho_left(budget, dataset) * 1e-9, budget->delta / 2);
+	pe_cost		nothing = {0};
+
+	return pe_budget_epsilon(budget, Max(pe_budget_left_after(budget, dataset, nothing), 0));
 }
 
 /* The row of a role: by its OID, or by its name where the role of that row is gone and was made anew. */
 static bool
 find_row(const pe_dataset *dataset, const char *role, Oid role_oid, int64 *id, pe_cost *spent)
 {
-	static pe_statement find = {NULL, "SELECT id, rho_spent, delta_spent FROM dp.budget "
+	static pe_statement find = {NULL, "SELECT id, coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0) "
+		"FROM dp.budget "
 		"WHERE dataset_id = $1 AND (role_oid = $2 OR (role_name = $3 AND NOT EXISTS "
-		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2, rho_spent DESC FOR UPDATE OF budget", 3,
+		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2, coalesce(rho_spent, epsilon_spent) DESC FOR UPDATE OF budget", 3,
 	{INT8OID, OIDOID, TEXTOID}};
 	Datum		values[3] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid), CStringGetTextDatum(role)};
 
@@ -173,6 +196,7 @@ find_row(const pe_dataset *dataset, const char *role, Oid role_oid, int64 *id, p
 	*id = pe_access_int64(0, 1);
 	spent->rho_nano = pe_access_int64(0, 2);
 	spent->delta_atto = pe_access_int64(0, 3);
+	spent->epsilon_nano = pe_access_int64(0, 4);
 	return true;
 }
 
@@ -181,25 +205,36 @@ pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_oid,
 			  double epsilon, double delta, const char *accounting)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp.budget (dataset_id, role_name, role_oid, accounting, epsilon, delta, "
-		"rho_limit, rho_spent, delta_limit, delta_spent) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, 0)", 8,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID}};
+		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent) "
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, 0 * $7, $8, 0 * $8, $9, 0 * $9)", 9,
+	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID}};
 	static pe_statement update = {NULL, "UPDATE dp.budget SET role_name = $2, role_oid = $3, accounting = $4, epsilon = $5, "
-		"delta = $6, rho_limit = $7, delta_limit = $8 WHERE id = $1", 8,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID}};
-	pe_cost		limit = pe_budget_limit(epsilon, delta);
+		"delta = $6, rho_limit = $7, rho_spent = CASE WHEN $7 IS NOT NULL THEN coalesce(rho_spent, 0) END, "
+		"delta_limit = $8, delta_spent = CASE WHEN $8 IS NOT NULL THEN coalesce(delta_spent, 0) END, "
+		"epsilon_limit = $9, epsilon_spent = CASE WHEN $9 IS NOT NULL THEN coalesce(epsilon_spent, 0) END WHERE id = $1", 9,
+	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID}};
+	bool		pure = pe_is_pure(accounting);
+	pe_cost		limit = pe_limit(accounting, epsilon, delta);
+	pe_cost		nothing = {0};
 	pe_cost		spent;
-	Datum		values[8];
+	Datum		values[9];
 	pe_access	access;
 	int64		id;
 	bool		present;
 
 	pe_access_begin(&access);
 	present = find_row(dataset, role, role_oid, &id, &spent);
-	if (present && (limit.rho_nano < spent.rho_nano || limit.delta_atto < spent.delta_atto))
+	if (present && (pure ? spent.rho_nano : spent.epsilon_nano) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("role \"%s\" has spent of a budget with another accounting", role),
+				 errdetail("It spent %s, which cannot be carried over.", pe_spending(spent.rho_nano, spent.epsilon_nano)),
+				 errhint("Use accounting => '%s', or grant another role a budget.", pure ? "zcdp" : "pure")));
+	if (present && !pe_filter_accepts(limit, spent, nothing))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the budget is below what role \"%s\" has spent already", role),
-				 errdetail("It spent rho %g.", spent.rho_nano * 1e-9),
+				 errdetail("It spent %s.", pe_spending(spent.rho_nano, spent.epsilon_nano)),
 				 errhint("dp.revoke_budget takes back what is not spent.")));
 	values[0] = Int64GetDatum(present ? id : dataset->id);
 	values[1] = CStringGetTextDatum(role);
@@ -209,14 +244,16 @@ pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_oid,
 	values[5] = Float8GetDatum(delta);
 	values[6] = Int64GetDatum(limit.rho_nano);
 	values[7] = Int64GetDatum(limit.delta_atto);
-	pe_access_write(present ? &update : &insert, values, NULL);
+	values[8] = Int64GetDatum(limit.epsilon_nano);
+	pe_access_write(present ? &update : &insert, values, pure ? "      nn " : "        n");
 	pe_access_end(&access);
 }
 
 bool
 pe_budget_revoke(const pe_dataset *dataset, Oid role_oid)
 {
-	static pe_statement revoke = {NULL, "UPDATE dp.budget SET rho_limit = rho_spent, delta_limit = delta_spent "
+	static pe_statement revoke = {NULL, "UPDATE dp.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
+		"epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1 AND role_oid = $2", 2, {INT8OID, OIDOID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid)};
 	pe_access	access;

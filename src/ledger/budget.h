@@ -19,6 +19,8 @@ typedef struct pe_budget
 	int64		rho_spent;
 	int64		delta_limit;	/* atto */
 	int64		delta_spent;
+	int64		epsilon_limit;	/* nano; pure: instead of rho and delta, which are 0 */
+	int64		epsilon_spent;
 } pe_budget;
 
 /*
@@ -35,13 +37,22 @@ extern pe_budget *pe_budget_find(const pe_dataset *dataset);
 /* Whether user has the privileges of the role of a budget's row. */
 extern bool pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user);
 
-/* The rho that budget and cap both leave, in nano. */
-extern int64 pe_budget_rho_left(const pe_budget *budget, const pe_dataset *dataset);
+/*
+ * What budget and cap would both leave after a charge, in nano: rho, or epsilon if
+ * the budget is pure.  -1 if the charge does not fit.
+ */
+extern int64 pe_budget_left_after(const pe_budget *budget, const pe_dataset *dataset, pe_cost charge);
 
-/* The epsilon, at half of the budget's delta, of one request that takes all of it. */
+/* So much of rho or epsilon as an epsilon: at half of the budget's delta, or pure. */
+extern double pe_budget_epsilon(const pe_budget *budget, int64 nano);
+
+/* The epsilon of one request that takes all that is left. */
 extern double pe_budget_epsilon_left(const pe_budget *budget, const pe_dataset *dataset);
 
-/* Sets the total of a role; 22023 if it is below what is spent.  In the caller's transaction. */
+/*
+ * Sets the total of a role; 22023 if it is below what is spent, 55000 if something
+ * is spent in another accounting.  In the caller's transaction.
+ */
 extern void pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_oid,
 						  double epsilon, double delta, const char *accounting);
 

@@ -243,7 +243,7 @@ follow_all(pe_chain_check *check, Datum *values, MemoryContext context)
 static void
 check_head(pe_chain_check *check, Datum *values)
 {
-	static pe_statement head = {NULL, "SELECT charges, chain_head, rho_spent FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
+	static pe_statement head = {NULL, "SELECT charges, chain_head, coalesce(rho_spent, 0) FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
 	int64		said;
 
 	if (pe_access_read_again(&head, values) != 1)

@@ -94,6 +94,7 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 	pq_sendint64(to, request->budget_id);
 	pq_sendint64(to, request->rho);
 	pq_sendint64(to, request->delta);
+	pq_sendint64(to, request->epsilon);
 	pq_sendbyte(to, request->fresh);
 	pq_sendbyte(to, request->predicate != NULL);
 	pq_sendint32(to, request->attributes);
@@ -104,7 +105,7 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 	appendBinaryStringInfo(to, request->request, strlen(request->request) + 1);
 	appendBinaryStringInfo(to, request->workload, strlen(request->workload) + 1);
 	appendBinaryStringInfo(to, request->method, strlen(request->method) + 1);
-	appendBinaryStringInfo(to, request->sensitivity_sq, strlen(request->sensitivity_sq) + 1);
+	appendBinaryStringInfo(to, request->sensitivity, strlen(request->sensitivity) + 1);
 	if (request->predicate != NULL)
 		appendBinaryStringInfo(to, request->predicate, strlen(request->predicate) + 1);
 	for (int i = 0; i < request->attributes; i++)
@@ -121,6 +122,7 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 	request->budget_id = pq_getmsgint64(from);
 	request->rho = pq_getmsgint64(from);
 	request->delta = pq_getmsgint64(from);
+	request->epsilon = pq_getmsgint64(from);
 	request->fresh = pq_getmsgbyte(from) != 0;
 	has_predicate = pq_getmsgbyte(from) != 0;
 	request->attributes = pq_getmsgint(from, 4);
@@ -131,7 +133,7 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 	request->request = pstrdup(pq_getmsgrawstring(from));
 	request->workload = pstrdup(pq_getmsgrawstring(from));
 	request->method = pstrdup(pq_getmsgrawstring(from));
-	request->sensitivity_sq = pstrdup(pq_getmsgrawstring(from));
+	request->sensitivity = pstrdup(pq_getmsgrawstring(from));
 	request->predicate = has_predicate ? pstrdup(pq_getmsgrawstring(from)) : NULL;
 	request->attribute = palloc0((request->attributes + 1) * sizeof(char *));
 	for (int i = 0; i < request->attributes; i++)
@@ -144,7 +146,7 @@ pe_reply_write(StringInfo to, const pe_charge_reply *reply)
 	pq_sendbyte(to, reply->outcome);
 	pq_sendint64(to, reply->charge_id);
 	pq_sendint64(to, reply->release_id);
-	pq_sendint64(to, reply->rho_left);
+	pq_sendint64(to, reply->left);
 	pq_sendint64(to, reply->strategy_id);
 	pq_sendint64(to, reply->values);
 	appendBinaryStringInfo(to, (const char *) reply->value, reply->values * sizeof(int64));
@@ -156,7 +158,7 @@ pe_reply_read(StringInfo from, pe_charge_reply *reply)
 	reply->outcome = (pe_charge_outcome) pq_getmsgbyte(from);
 	reply->charge_id = pq_getmsgint64(from);
 	reply->release_id = pq_getmsgint64(from);
-	reply->rho_left = pq_getmsgint64(from);
+	reply->left = pq_getmsgint64(from);
 	reply->strategy_id = pq_getmsgint64(from);
 	reply->values = pq_getmsgint64(from);
 	reply->value = palloc(Max(reply->values, 1) * sizeof(int64));
@@ -203,11 +205,13 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 typedef struct ledger_state
 {
 	char	   *dataset;
+	bool		cap_pure;
 	pe_cost		cap_limit;
 	pe_cost		cap_spent;
 	int64		charges;
 	bytea	   *head;
 	char	   *budget_role;
+	bool		pure;			/* the budget is */
 	pe_cost		limit;
 	pe_cost		spent;
 } ledger_state;
@@ -215,7 +219,7 @@ typedef struct ledger_state
 static pe_cost
 cost_of_row(int column)
 {
-	pe_cost		cost = {pe_access_int64(0, column), pe_access_int64(0, column + 1)};
+	pe_cost		cost = {pe_access_int64(0, column), pe_access_int64(0, column + 1), pe_access_int64(0, column + 2)};
 
 	return cost;
 }
@@ -271,13 +275,16 @@ check_chain(const pe_charge_request *request, const ledger_state *state)
 static bool
 lock_state(const pe_charge_request *request, ledger_state *state)
 {
-	static pe_statement dataset = {NULL, "SELECT dataset, relation_oid::int8, identity, version, rho_limit, delta_limit, "
-		"rho_spent, delta_spent, charges, chain_head FROM dp.dataset WHERE id = $1 AND NOT dropped FOR UPDATE SKIP LOCKED",
+	static pe_statement dataset = {NULL, "SELECT dataset, relation_oid::int8, identity, version, "
+		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), "
+		"coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), charges, chain_head, accounting "
+		"FROM dp.dataset WHERE id = $1 AND NOT dropped FOR UPDATE SKIP LOCKED",
 	1, {INT8OID}};
 	static pe_statement present = {NULL, "SELECT FROM dp.dataset d, dp.budget b WHERE d.id = $1 AND NOT d.dropped AND b.id = $2 "
 	"AND b.dataset_id = d.id", 2, {INT8OID, INT8OID}};
 	static pe_statement budget = {NULL, "SELECT coalesce((SELECT a.rolname::text FROM pg_catalog.pg_authid a "
-		"WHERE a.oid = role_oid), role_name), rho_limit, delta_limit, rho_spent, delta_spent "
+		"WHERE a.oid = role_oid), role_name), coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), "
+		"coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), accounting "
 		"FROM dp.budget WHERE id = $2 AND dataset_id = $1 FOR UPDATE OF budget SKIP LOCKED", 2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum(request->dataset_id), Int64GetDatum(request->budget_id)};
 	bool		isnull;
@@ -292,15 +299,19 @@ lock_state(const pe_charge_request *request, ledger_state *state)
 	if (pe_identity_is_frozen(pe_access_text(0, 3), (Oid) pe_access_int64(0, 2)))
 		raise_frozen(state->dataset, "Its ledger was written in another cluster, timeline or database.");
 	state->cap_limit = cost_of_row(5);
-	state->cap_spent = cost_of_row(7);
-	state->charges = pe_access_int64(0, 9);
-	state->head = DatumGetByteaPP(pe_access_datum(0, 10, &isnull));
+	state->cap_spent = cost_of_row(8);
+	state->charges = pe_access_int64(0, 11);
+	state->head = DatumGetByteaPP(pe_access_datum(0, 12, &isnull));
+	state->cap_pure = pe_is_pure(pe_access_text(0, 13));
 
 	if (pe_access_write(&budget, values, NULL) == 0)
 		return false;
 	state->budget_role = pe_access_text(0, 1);
 	state->limit = cost_of_row(2);
-	state->spent = cost_of_row(4);
+	state->spent = cost_of_row(5);
+	state->pure = pe_is_pure(pe_access_text(0, 8));
+	if (state->pure != (request->epsilon > 0))
+		raise_stale();
 	check_chain(request, state);
 	return true;
 }
@@ -310,29 +321,31 @@ write_charge(const pe_charge_request *request, const ledger_state *state, pe_cos
 {
 	/* the names as they are now: where the OIDs mean nothing, in another cluster, they are all there is */
 	static pe_statement budget = {NULL, "UPDATE dp.budget SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
-		"role_name = $4 WHERE id = $1", 4, {INT8OID, INT8OID, INT8OID, TEXTOID}};
+		"role_name = $4, epsilon_spent = epsilon_spent + $5 WHERE id = $1", 5, {INT8OID, INT8OID, INT8OID, TEXTOID, INT8OID}};
 	static pe_statement dataset = {NULL, "UPDATE dp.dataset SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
-		"charges = charges + 1, chain_head = $4, owner = pg_catalog.pg_get_userbyid(c.relowner), "
+		"epsilon_spent = epsilon_spent + $5, charges = charges + 1, chain_head = $4, owner = pg_catalog.pg_get_userbyid(c.relowner), "
 		"relation_schema = n.nspname, relation_name = c.relname "
 		"FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-	"WHERE id = $1 AND c.oid = relation_oid", 4, {INT8OID, INT8OID, INT8OID, BYTEAOID}};
+	"WHERE id = $1 AND c.oid = relation_oid", 5, {INT8OID, INT8OID, INT8OID, BYTEAOID, INT8OID}};
 	pe_charge_line line = {
 		.dataset_id = request->dataset_id, .seq = state->charges + 1, .dataset = state->dataset,
 		.role = request->role, .budget_id = request->budget_id, .budget_role = state->budget_role,
 		.function = request->function, .request = request->request, .release_id = release_id,
 		.strategy_id = release_id == 0 ? request->strategy_id : 0,
 		.amount = {[PE_RHO] = request->rho, [PE_DELTA] = request->delta,
-		[PE_CAP_RHO] = cap_cost.rho_nano, [PE_CAP_DELTA] = cap_cost.delta_atto},
-		.absent = {[PE_EPSILON] = true, [PE_CAP_EPSILON] = true}
+		[PE_EPSILON] = request->epsilon, [PE_CAP_RHO] = cap_cost.rho_nano, [PE_CAP_DELTA] = cap_cost.delta_atto,
+		[PE_CAP_EPSILON] = cap_cost.epsilon_nano},
+		.absent = {[PE_RHO] = state->pure, [PE_DELTA] = state->pure, [PE_EPSILON] = !state->pure,
+		[PE_CAP_RHO] = state->cap_pure, [PE_CAP_DELTA] = state->cap_pure, [PE_CAP_EPSILON] = !state->cap_pure}
 	};
 	bytea	   *hash = pe_chain_append(&line, VARDATA_ANY(state->head), VARSIZE_ANY_EXHDR(state->head));
-	Datum		own[4] = {
+	Datum		own[5] = {
 		Int64GetDatum(request->budget_id), Int64GetDatum(request->rho), Int64GetDatum(request->delta),
-		CStringGetTextDatum(state->budget_role)
+		CStringGetTextDatum(state->budget_role), Int64GetDatum(request->epsilon)
 	};
-	Datum		cap[4] = {
+	Datum		cap[5] = {
 		Int64GetDatum(request->dataset_id), Int64GetDatum(cap_cost.rho_nano),
-		Int64GetDatum(cap_cost.delta_atto), PointerGetDatum(hash)
+		Int64GetDatum(cap_cost.delta_atto), PointerGetDatum(hash), Int64GetDatum(cap_cost.epsilon_nano)
 	};
 
 	pe_access_write(&budget, own, NULL);
@@ -341,12 +354,18 @@ write_charge(const pe_charge_request *request, const ledger_state *state, pe_cos
 	return line.id;
 }
 
+pe_cost
+pe_request_cost(const pe_charge_request *request)
+{
+	return (pe_cost) {request->rho, request->delta, request->epsilon};
+}
+
 /* Charges if both filters accept.  A release that exists costs the cap nothing more. */
 static void
 charge_or_refuse(const pe_charge_request *request, pe_charge_reply *reply)
 {
-	pe_cost		cost = {request->rho, request->delta};
-	pe_cost		cap_cost = reply->release_id == 0 ? cost : (pe_cost) {0, 0};
+	pe_cost		cost = pe_request_cost(request);
+	pe_cost		cap_cost = {0};
 	ledger_state state;
 
 	if (!lock_state(request, &state))
@@ -354,8 +373,10 @@ charge_or_refuse(const pe_charge_request *request, pe_charge_reply *reply)
 		reply->outcome = PE_BUSY;
 		return;
 	}
-	reply->rho_left = Min(state.limit.rho_nano - state.spent.rho_nano,
-						  state.cap_limit.rho_nano - state.cap_spent.rho_nano);
+	reply->left = pe_nano_left(pe_cost_less(state.limit, state.spent), state.pure,
+							   pe_cost_less(state.cap_limit, state.cap_spent), state.cap_pure);
+	if (reply->release_id == 0)
+		cap_cost = pe_cap_cost(cost, state.cap_pure);
 	if (!pe_filter_accepts(state.limit, state.spent, cost) ||
 		!pe_filter_accepts(state.cap_limit, state.cap_spent, cap_cost))
 	{
@@ -365,8 +386,8 @@ charge_or_refuse(const pe_charge_request *request, pe_charge_reply *reply)
 	if (reply->release_id == 0)
 		pe_strategy_check_kept(request->strategy_id);
 	reply->charge_id = write_charge(request, &state, cap_cost, reply->release_id);
-	reply->rho_left = Min(state.limit.rho_nano - state.spent.rho_nano - cost.rho_nano,
-						  state.cap_limit.rho_nano - state.cap_spent.rho_nano - cap_cost.rho_nano);
+	reply->left = pe_nano_left(pe_cost_less(pe_cost_less(state.limit, state.spent), cost), state.pure,
+							   pe_cost_less(pe_cost_less(state.cap_limit, state.cap_spent), cap_cost), state.cap_pure);
 	reply->outcome = reply->release_id == 0 ? PE_CHARGED : PE_REPLAYED;
 }
 
@@ -401,14 +422,16 @@ int64
 pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp.release (id, charge_id, dataset_id, version, request, request_hash, attributes, "
-		"workload, method, queries, sensitivity_sq, rho, payload, strategy_id, predicate) VALUES (pg_catalog.nextval('dp.release_id_seq'), "
-		"$1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.numeric, $11, $12, NULLIF($13, 0), $14) ON CONFLICT (charge_id) DO NOTHING", 14,
+		"workload, method, queries, sensitivity_sq, rho, payload, strategy_id, predicate, sensitivity_l1, epsilon) "
+		"VALUES (pg_catalog.nextval('dp.release_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.numeric, $11, $12, "
+		"NULLIF($13, 0), $14, $15::pg_catalog.numeric, $16) ON CONFLICT (charge_id) DO NOTHING", 16,
 		{INT8OID, INT8OID, INT4OID, TEXTOID, BYTEAOID, TEXTARRAYOID, TEXTOID, TEXTOID, INT4OID, TEXTOID, INT8OID,
-	BYTEAOID, INT8OID, TEXTOID}};
+	BYTEAOID, INT8OID, TEXTOID, TEXTOID, INT8OID}};
 	static pe_statement find = {NULL, "SELECT id FROM dp.release WHERE charge_id = $1", 1, {INT8OID}};
 	Datum	   *names = palloc((request->attributes + 1) * sizeof(Datum));
-	Datum		row[14] = {0};
-	char		nulls[] = "              ";
+	Datum		row[16] = {0};
+	char		nulls[] = "                ";
+	bool		pure = request->epsilon > 0;
 	pe_access	access;
 	int64		id;
 
@@ -423,7 +446,7 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 	row[6] = CStringGetTextDatum(request->workload);
 	row[7] = CStringGetTextDatum(request->method);
 	row[8] = Int32GetDatum(request->queries);
-	row[9] = CStringGetTextDatum(request->sensitivity_sq);
+	row[9] = row[14] = CStringGetTextDatum(request->sensitivity);
 	row[10] = Int64GetDatum(request->rho);
 	row[11] = PointerGetDatum(pe_payload_write(value, values));
 	row[12] = Int64GetDatum(request->strategy_id);
@@ -431,6 +454,8 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 		row[13] = CStringGetTextDatum(request->predicate);
 	else
 		nulls[13] = 'n';
+	row[15] = Int64GetDatum(request->epsilon);
+	nulls[pure ? 9 : 14] = nulls[pure ? 10 : 15] = 'n';
 
 	pe_access_begin(&access);
 	/* it is there already if a worker died between its commit and its answer */

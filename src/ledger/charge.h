@@ -12,6 +12,7 @@
 
 #include "lib/stringinfo.h"
 
+#include "accounting/filter.h"
 #include "core/mem.h"
 
 /* What a backend asks of the ledger before it reads any row. */
@@ -22,8 +23,9 @@ typedef struct pe_charge_request
 	int64		budget_id;
 	const char *role;			/* the current user who asks */
 	const char *function;		/* of SQL, for the record */
-	int64		rho;			/* nano */
-	int64		delta;			/* atto */
+	int64		rho;			/* nano; 0 for a pure mechanism */
+	int64		delta;			/* atto; 0 for a pure mechanism */
+	int64		epsilon;		/* nano, of a pure mechanism; 0: none */
 	bool		fresh;			/* no replay */
 	const char *request;		/* the canonical request, JSON */
 
@@ -34,7 +36,7 @@ typedef struct pe_charge_request
 	const char *predicate;		/* canonical; NULL: none */
 	const char *method;
 	int32		queries;
-	const char *sensitivity_sq; /* decimal */
+	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism */
 	int64		strategy_id;	/* what is measured; 0: the workload itself */
 } pe_charge_request;
 
@@ -51,11 +53,14 @@ typedef struct pe_charge_reply
 	pe_charge_outcome outcome;
 	int64		charge_id;		/* 0 for a replay that cost nothing */
 	int64		release_id;		/* of a replay */
-	int64		rho_left;		/* nano, the lesser of budget and cap */
+	int64		left;			/* nano, of budget and cap together: rho, or epsilon if the budget is pure */
 	int64		strategy_id;	/* of a replay: what was measured */
 	int64		values;			/* of a replay: the measurements */
 	int64	   *value;
 } pe_charge_reply;
+
+/* What a request costs its budget. */
+extern pe_cost pe_request_cost(const pe_charge_request *request);
 
 /*
  * Reserves a charge, or finds the release that the same request on the same

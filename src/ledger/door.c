@@ -35,7 +35,6 @@
 #include "ledger/channel.h"
 #include "ledger/door.h"
 #include "ledger/settings.h"
-#include "mechanism/gaussian.h"
 
 /* ------------------------------------------------------------------
  * Who may ask, and of what
@@ -441,7 +440,7 @@ release(door *d)
 	pe_free(columns);
 
 	HOLD_INTERRUPTS();
-	pe_gaussian_release(exact, strategy->rows, question->sensitivity_sq, question->charge.rho, measured);
+	pe_noise_release(&question->noise, exact, strategy->rows, measured);
 	d->reply->values = strategy->rows;
 	d->reply->value = measured;
 	d->reply->release_id = pe_channel_store(&question->charge, d->reply->charge_id, measured, strategy->rows);

@@ -10,7 +10,8 @@
  * (core/units.h), in as many scans as the size of the table asks for.  A
  * predicate is evaluated row by row in the accumulator and never in WHERE, so
  * what is read, and what shows of that, is the same for all predicates.
- * Neighbours, sensitivity, cost and theorem: core/strategy.h, mechanism/gaussian.h.
+ * Neighbours, sensitivity, cost and theorem: core/strategy.h, mechanism/gaussian.h,
+ * mechanism/laplace.h.
  *
  * The order never changes: validate, charge (committed), read the rows, draw
  * the noise, store the release (committed), return.
@@ -22,6 +23,7 @@
 #include "core/strategy.h"
 #include "ledger/charge.h"
 #include "ledger/registry.h"
+#include "mechanism/noise.h"
 
 /* A question that has been validated: everything here is public. */
 typedef struct pe_question
@@ -32,7 +34,7 @@ typedef struct pe_question
 	const pe_predicate *predicate;	/* NULL: all rows count */
 	const pe_strategy *strategy;
 	int32	   *column_of_cell; /* of the strategy; negative: none counts it */
-	pe_u128		sensitivity_sq;
+	pe_noise	noise;
 	pe_charge_request charge;
 } pe_question;
 

@@ -20,7 +20,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "accounting/filter.h"
+#include "accounting/zcdp.h"
 #include "core/units.h"
 #include "ledger/access.h"
 #include "ledger/errors.h"
@@ -34,7 +34,8 @@
 
 #define DATASET_COLUMNS \
 	"SELECT id, dataset, relation_oid::int8, owner, unit, max_rows, neighbours, accounting, epsilon, delta, " \
-	"rho_limit, rho_spent, delta_limit, delta_spent, version, identity, xmin::text, declared_version, dropped, unit_type FROM dp.dataset "
+	"coalesce(rho_limit, 0), coalesce(rho_spent, 0), coalesce(delta_limit, 0), coalesce(delta_spent, 0), version, identity, " \
+	"xmin::text, declared_version, dropped, coalesce(epsilon_limit, 0), coalesce(epsilon_spent, 0), unit_type FROM dp.dataset "
 
 static pe_dataset *
 dataset_of_row(uint64 row)
@@ -62,7 +63,9 @@ dataset_of_row(uint64 row)
 	dataset->identity = pe_access_text(row, 16);
 	dataset->declared_version = (int) pe_access_int64(row, 18);
 	dataset->dropped = pe_access_int64(row, 19) != 0;
-	dataset->unit_type = pe_access_text(row, 20);
+	dataset->epsilon_limit = pe_access_int64(row, 20);
+	dataset->epsilon_spent = pe_access_int64(row, 21);
+	dataset->unit_type = pe_access_text(row, 22);
 	dataset->frozen = pe_identity_is_frozen(dataset->identity, dataset->relation);
 	dataset->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 17), NULL, 10));
 	return dataset;
@@ -135,6 +138,43 @@ pe_datasets_of_user(void)
 	}
 	pe_access_end(&access);
 	return owned;
+}
+
+bool
+pe_is_pure(const char *accounting)
+{
+	return strcmp(accounting, "pure") == 0;
+}
+
+pe_cost
+pe_limit(const char *accounting, double epsilon, double delta)
+{
+	return pe_is_pure(accounting) ? pe_pure_limit(epsilon) : pe_budget_limit(epsilon, delta);
+}
+
+char *
+pe_spending(int64 rho_nano, int64 epsilon_nano)
+{
+	return epsilon_nano > 0 ? psprintf("epsilon %g", epsilon_nano * 1e-9) : psprintf("rho %g", rho_nano * 1e-9);
+}
+
+pe_cost
+pe_dataset_left(const pe_dataset *dataset)
+{
+	pe_cost		limit = {dataset->rho_limit, dataset->delta_limit, dataset->epsilon_limit};
+	pe_cost		spent = {dataset->rho_spent, dataset->delta_spent, dataset->epsilon_spent};
+
+	return pe_cost_less(limit, spent);
+}
+
+double
+pe_dataset_epsilon_left(const pe_dataset *dataset)
+{
+	pe_cost		left = pe_dataset_left(dataset);
+
+	if (pe_is_pure(dataset->accounting))
+		return left.epsilon_nano / 1e9;
+	return pe_zcdp_epsilon(left.rho_nano * 1e-9, dataset->delta / 2);
 }
 
 void
@@ -687,12 +727,12 @@ find_unregistered(Oid relation)
 							get_rel_name(relation), old->name)));
 		if (old->relation == relation)
 			same = same == NULL ? old : same;
-		else if (old->rho_spent > 0)
+		else if (old->rho_spent > 0 || old->epsilon_spent > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("table \"%s\" has rows in common with one that was dataset \"%s\"",
 							get_rel_name(relation), old->name),
-					 errdetail("That lost rho %g, which a cap of this one would not count.", old->rho_spent * 1e-9),
+					 errdetail("That lost %s, which a cap of this one would not count.", pe_spending(old->rho_spent, old->epsilon_spent)),
 					 errhint("Register that table again.")));
 	}
 	return same;
@@ -752,33 +792,49 @@ unit_type_text(Oid relation, const char *unit)
 	return unit != NULL ? CStringGetTextDatum(format_type_be(pe_unit_column_type(relation, unit))) : (Datum) 0;
 }
 
+/* Of the parameters rho and delta (the next one), or epsilon, those that the accounting does not count are NULL. */
+static void
+mark_not_counted(char *nulls, int rho, int epsilon, const char *accounting)
+{
+	if (pe_is_pure(accounting))
+		nulls[rho] = nulls[rho + 1] = 'n';
+	else
+		nulls[epsilon] = 'n';
+}
+
 /* max_rows may differ: what a unit lost was measured for all of its rows that counted then. */
 static void
 resume(pe_dataset *old, const char *name, double epsilon, double delta, pe_cost limit,
 	   const char *unit, int max_rows, const char *neighbours, const char *accounting)
 {
 	static pe_statement update = {NULL, "UPDATE dp.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
-		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, "
-		"version = version + 1, declared_version = version + 1 WHERE id = $1", 9,
-	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID}};
-	Datum		values[9] = {
+		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, epsilon_limit = $10, "
+		"version = version + 1, declared_version = version + 1 WHERE id = $1", 10,
+	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID, INT8OID}};
+	Datum		values[10] = {
 		Int64GetDatum(old->id), CStringGetTextDatum(name), Float8GetDatum(epsilon), Float8GetDatum(delta),
 		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto),
 		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(old->relation), false)), Int32GetDatum(max_rows),
-		unit_type_text(old->relation, unit)
+		unit_type_text(old->relation, unit), Int64GetDatum(limit.epsilon_nano)
 	};
+	char		nulls[] = "          ";
+	pe_cost		spent = {old->rho_spent, old->delta_spent, old->epsilon_spent};
+	pe_cost		nothing = {0};
 
 	if (!same_unit(old->unit, unit) || strcmp(old->neighbours, neighbours) != 0 || strcmp(old->accounting, accounting) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the table was a dataset with another unit, other neighbours or another accounting"),
 				 errdetail("What was spent then was measured in those terms and cannot be carried over.")));
-	if (limit.rho_nano < old->rho_spent || limit.delta_atto < old->delta_spent)
+	if (!pe_filter_accepts(limit, spent, nothing))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the cap is below what the table has lost already"),
-				 errdetail("As dataset \"%s\" it lost rho %g.", old->name, old->rho_spent * 1e-9)));
-	pe_access_write(&update, values, unit == NULL ? "        n" : NULL);
+				 errdetail("As dataset \"%s\" it lost %s.", old->name, pe_spending(old->rho_spent, old->epsilon_spent))));
+	mark_not_counted(nulls, 4, 9, accounting);
+	if (unit == NULL)
+		nulls[8] = 'n';
+	pe_access_write(&update, values, nulls);
 }
 
 void
@@ -788,16 +844,17 @@ pe_dataset_register(const char *name, Oid relation, double epsilon, double delta
 	static pe_statement taken = {NULL, "SELECT FROM dp.dataset WHERE dataset = $1 AND NOT dropped", 1, {TEXTOID}};
 	static pe_statement insert = {NULL, "INSERT INTO dp.dataset (dataset, relation_oid, relation_schema, relation_name, owner, "
 		"neighbours, accounting, epsilon, delta, rho_limit, delta_limit, unit_key, identity, chain_head, "
-		"max_rows, unit, unit_type) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)", 17,
+		"max_rows, unit, unit_type, epsilon_limit, rho_spent, delta_spent, epsilon_spent) "
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, 0 * $10, 0 * $11, 0 * $18)", 18,
 		{TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID,
-	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID}};
-	pe_cost		limit = pe_budget_limit(epsilon, delta);
+	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID}};
+	pe_cost		limit = pe_limit(accounting, epsilon, delta);
 	pe_dataset *old;
 	pe_access	access;
 	bytea	   *key = palloc(VARHDRSZ + HASH_SIZE);
 	bytea	   *genesis = palloc0(VARHDRSZ + HASH_SIZE);
-	Datum		values[17] = {CStringGetTextDatum(name)};
+	char		nulls[] = "                  ";
+	Datum		values[18] = {CStringGetTextDatum(name)};
 	HeapTuple	tuple;
 
 	SET_VARSIZE(key, VARHDRSZ + HASH_SIZE);
@@ -825,6 +882,10 @@ pe_dataset_register(const char *name, Oid relation, double epsilon, double delta
 	values[14] = Int32GetDatum(max_rows);
 	values[15] = unit != NULL ? CStringGetTextDatum(unit) : (Datum) 0;
 	values[16] = unit_type_text(relation, unit);
+	values[17] = Int64GetDatum(limit.epsilon_nano);
+	mark_not_counted(nulls, 9, 17, accounting);
+	if (unit == NULL)
+		nulls[15] = nulls[16] = 'n';
 
 	pe_access_begin(&access);
 	if (pe_access_read(&taken, values, NULL) > 0)
@@ -836,7 +897,7 @@ pe_dataset_register(const char *name, Oid relation, double epsilon, double delta
 	if (old != NULL)
 		resume(old, name, epsilon, delta, limit, unit, max_rows, neighbours, accounting);
 	else
-		pe_access_write(&insert, values, unit == NULL ? "               nn" : NULL);
+		pe_access_write(&insert, values, nulls);
 	pe_access_end(&access);
 }
 
@@ -875,7 +936,8 @@ pe_dataset_unregister(const pe_dataset *dataset)
 {
 	static pe_statement mark = {NULL, "UPDATE dp.dataset SET dropped = true WHERE id = $1", 1, {INT8OID}};
 	static pe_statement attributes = {NULL, "DELETE FROM dp.attribute WHERE dataset_id = $1", 1, {INT8OID}};
-	static pe_statement budgets = {NULL, "UPDATE dp.budget SET rho_limit = rho_spent, delta_limit = delta_spent "
+	static pe_statement budgets = {NULL, "UPDATE dp.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
+		"epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_access	access;

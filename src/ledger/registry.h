@@ -10,6 +10,7 @@
 
 #include "nodes/pg_list.h"
 
+#include "accounting/filter.h"
 #include "core/domain.h"
 #include "core/strategy.h"
 
@@ -30,6 +31,8 @@ typedef struct pe_dataset
 	int64		rho_spent;
 	int64		delta_limit;	/* atto */
 	int64		delta_spent;
+	int64		epsilon_limit;	/* nano; pure: instead of rho and delta, which are 0 */
+	int64		epsilon_spent;
 	int			version;		/* of the data */
 	int			declared_version;	/* the first with these attributes */
 	char	   *identity;
@@ -60,6 +63,19 @@ extern pe_dataset *pe_dataset_load_by_id(int64 id);
 
 /* Those that the current user owns: registered before unregistered, newer before older. */
 extern List *pe_datasets_of_user(void);
+
+/* Whether an accounting is "pure": epsilon is counted, instead of rho and delta. */
+extern bool pe_is_pure(const char *accounting);
+
+/* The limit that epsilon and delta set in an accounting; nothing fits where they set none. */
+extern pe_cost pe_limit(const char *accounting, double epsilon, double delta);
+
+/* "rho 0.1" or "epsilon 0.1": what was spent, for a message. */
+extern char *pe_spending(int64 rho_nano, int64 epsilon_nano);
+
+/* What is left of the cap, and the same as an epsilon: at half of its delta, or pure. */
+extern pe_cost pe_dataset_left(const pe_dataset *dataset);
+extern double pe_dataset_epsilon_left(const pe_dataset *dataset);
 
 /* 55000 if the caller's own open transaction changed the dataset or its attributes. */
 extern void pe_dataset_check_committed(const pe_dataset *dataset);

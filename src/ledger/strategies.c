@@ -35,7 +35,8 @@ key_text(const pe_strategy_key *key)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "{\"method\": \"%s\", \"objective\": \"sum\", \"norm\": \"l2\", \"cells\": [", key->method);
+	appendStringInfo(&text, "{\"method\": \"%s\", \"objective\": \"sum\", \"norm\": \"%s\", \"cells\": [",
+					 key->method, key->norm == PE_L1 ? "l1" : "l2");
 	for (int a = 0; a < shape->attributes; a++)
 	{
 		appendStringInfo(&text, "%s[", a > 0 ? ", " : "");
@@ -379,7 +380,8 @@ solve(const pe_strategy_key *key)
 	pe_classes_init(&key->workload, 1, &classes);
 	pe_check_memory(pe_strategy_optimal_memory(key->workload, &classes));
 	pe_progress_begin();
-	status = pe_strategy_optimal(key->workload, &classes, key->possible, key->gap, &strategy);
+	status = (key->norm == PE_L1 ? pe_strategy_optimal_l1 : pe_strategy_optimal)
+		(key->workload, &classes, key->possible, key->gap, &strategy);
 	if (status != PE_STRATEGY_OK)
 		refuse_strategy(key, status, classes.cells);
 	size = pe_strategy_size(&strategy);

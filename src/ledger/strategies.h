@@ -24,6 +24,7 @@ typedef struct pe_strategy_key
 	const bool *possible;		/* cells that a predicate leaves; NULL: all */
 	const char *method;
 	double		gap;			/* that was asked for */
+	pe_norm		norm;			/* of the sensitivity */
 } pe_strategy_key;
 
 /* One as it is in the table. */

@@ -93,12 +93,12 @@ pe_gauss_init(pe_gauss *g, pe_u128 p, uint64_t q)
 
 /* Is the uniform real that begins with first below exp(-m), 1 <= m <= PE_GAUSS_TABLE? */
 static bool
-below_exp(const pe_gauss *g, uint64_t first, uint32_t m, pe_bits *bits)
+below_exp(bool no_table, uint64_t first, uint32_t m, pe_bits *bits)
 {
 	uint64_t	entry = pe_gauss_exp_table[m - 1];
 	pe_lazy_claim claim;
 
-	if (first != entry && !g->no_table)
+	if (first != entry && !no_table)
 		return first < entry;
 	claim.a = 1;
 	claim.b = 1;
@@ -119,16 +119,16 @@ below_exp(const pe_gauss *g, uint64_t first, uint32_t m, pe_bits *bits)
  * at most one m can need them: the entries of the table differ, so first equals
  * one entry at most, and for every other m first alone decides whatever follows.
  */
-static __attribute__((noinline)) uint32_t
-geometric_slowly(const pe_gauss *g, uint64_t first, pe_bits *bits)
+static __attribute__((noinline)) uint64_t
+geometric_slowly(bool no_table, uint64_t first, uint64_t limit, pe_bits *bits)
 {
-	uint32_t	v = 0;
+	uint64_t	v = 0;
 
-	while (v < PE_GAUSS_V_LIMIT)
+	while (v < limit)
 	{
 		for (uint32_t m = 1; m <= PE_GAUSS_TABLE; m++)
 		{
-			if (!below_exp(g, first, m, bits))
+			if (!below_exp(no_table, first, m, bits))
 				return v + m - 1;
 		}
 		v += PE_GAUSS_TABLE;
@@ -142,17 +142,23 @@ geometric_slowly(const pe_gauss *g, uint64_t first, pe_bits *bits)
  * unless they equal the upper half of an entry.  The loop ends as the upper
  * half is 0 from m = 23 on.
  */
-static inline uint32_t
-geometric(const pe_gauss *g, uint32_t first, pe_bits *bits)
+static inline uint64_t
+geometric(bool no_table, uint32_t first, uint64_t limit, pe_bits *bits)
 {
 	uint32_t	v = 0;
 	uint32_t	entry;
 
 	while (first < (entry = (uint32_t) (pe_gauss_exp_table[v] >> 32)))
 		v++;
-	if (__builtin_expect(first == entry || g->no_table, 0))
-		return geometric_slowly(g, (uint64_t) first << 32 | pe_bits_next32(bits), bits);
+	if (__builtin_expect(first == entry || no_table, 0))
+		return geometric_slowly(no_table, (uint64_t) first << 32 | pe_bits_next32(bits), limit, bits);
 	return v;
+}
+
+uint64_t
+pe_gauss_geometric(bool no_table, uint32_t first, uint64_t limit, pe_bits *bits)
+{
+	return geometric(no_table, first, limit, bits);
 }
 
 /* ----------
@@ -249,7 +255,7 @@ pe_gauss_draw(const pe_gauss *g, pe_bits *bits)
 	for (;;)
 	{
 		uint64_t	word = pe_bits_next64(bits);
-		uint32_t	v = geometric(g, (uint32_t) (word >> 32), bits);
+		uint32_t	v = (uint32_t) geometric(g->no_table, (uint32_t) (word >> 32), PE_GAUSS_V_LIMIT, bits);
 		uint64_t	u = pe_bits_below(bits, g->t);
 		pe_u128		x;
 

@@ -69,6 +69,14 @@ typedef struct pe_gauss
 extern uint64_t pe_gauss_gcd(pe_u128 a, uint64_t b);
 
 /*
+ * V with P[V >= m] = exp(-m) from a uniform real that begins with the 32 bits
+ * first.  limit is below 2^64 - PE_GAUSS_TABLE; a result of limit or more says no
+ * more than that V is at least limit.  no_table as in pe_gauss.  Part of the
+ * samplers here and in laplace.h.
+ */
+extern uint64_t pe_gauss_geometric(bool no_table, uint32_t first, uint64_t limit, pe_bits *bits);
+
+/*
  * Prepares N_Z(0, p/q), any 0 < p < 2^127 and q > 0; pe_bug otherwise.
  */
 extern void pe_gauss_init(pe_gauss *g, pe_u128 p, uint64_t q);

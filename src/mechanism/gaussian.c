@@ -8,6 +8,7 @@
 
 #include "mechanism/bits.h"
 #include "mechanism/gauss.h"
+#include "mechanism/saturate.h"
 #include "mechanism/strip.h"
 
 #define NANO UINT64_C(1000000000)
@@ -50,55 +51,11 @@ pe_gaussian_stderr(pe_u128 sensitivity_sq, int64_t nano_rho)
 	return sqrt(pe_gauss_variance(p, q));
 }
 
-int64_t
-pe_gaussian_nano_rho_of_stderr(pe_u128 sensitivity_sq, double max_stderr)
-{
-	return pe_gaussian_nano_rho_of_scaled_stderr(sensitivity_sq, max_stderr, 1);
-}
-
-int64_t
-pe_gaussian_nano_rho_of_scaled_stderr(pe_u128 sensitivity_sq, double max_stderr, double scale)
-{
-	int64_t		low = 0;		/* too little */
-	int64_t		high = INT64_C(1) << 62;
-
-	if (!(scale * pe_gaussian_stderr(sensitivity_sq, high) <= max_stderr))
-		return 0;
-	while (high - low > 1)
-	{
-		int64_t		middle = low + (high - low) / 2;
-
-		if (scale * pe_gaussian_stderr(sensitivity_sq, middle) <= max_stderr)
-			high = middle;
-		else
-			low = middle;
-	}
-	return high;
-}
-
-/*
- * a + b, brought into the range of int64.  Where even 128 bits overflow, both
- * have the same sign, and the true sum is beyond int64 on that side.
- */
-static int64_t
-saturated_sum(pe_i128 a, pe_i128 b)
-{
-	pe_i128		sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return a < 0 ? INT64_MIN : INT64_MAX;
-	if (sum > INT64_MAX)
-		return INT64_MAX;
-	if (sum < INT64_MIN)
-		return INT64_MIN;
-	return (int64_t) sum;
-}
-
 static void
 add_noise(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits, int64_t *released)
 {
 	for (size_t i = 0; i < count; i++)
-		released[i] = saturated_sum(exact[i], pe_gauss_draw(noise, bits));
+		released[i] = pe_saturated_sum(exact[i], pe_gauss_draw(noise, bits));
 }
 
 static void
@@ -108,7 +65,7 @@ add_noise_by_table(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe
 
 	pe_strip_init(&table, noise, PE_STRIP_REACH);
 	for (size_t i = 0; i < count; i++)
-		released[i] = saturated_sum(exact[i], pe_strip_draw(&table, bits));
+		released[i] = pe_saturated_sum(exact[i], pe_strip_draw(&table, bits));
 	pe_wipe(&table, sizeof(table));
 }
 

@@ -59,15 +59,6 @@ extern bool pe_gaussian_calibrate(pe_u128 sensitivity_sq, int64_t nano_rho, pe_u
 extern double pe_gaussian_stderr(pe_u128 sensitivity_sq, int64_t nano_rho);
 
 /*
- * The least nano_rho whose standard deviation is at most max_stderr > 0; 0 if
- * there is none up to 2^62.  The standard deviation falls as nano_rho grows.
- */
-extern int64_t pe_gaussian_nano_rho_of_stderr(pe_u128 sensitivity_sq, double max_stderr);
-
-/* The same for an estimate whose standard error is scale > 0 times that of the noise. */
-extern int64_t pe_gaussian_nano_rho_of_scaled_stderr(pe_u128 sensitivity_sq, double max_stderr, double scale);
-
-/*
  * Adds noise of that sigma^2 to each of the count exact answers and stores the
  * sums in released, saturated to the range of int64.
  *

@@ -202,10 +202,14 @@ sub ledger_ok
 		SELECT 'cap of ' || d.dataset FROM dp.dataset d
 		 WHERE d.rho_spent <> (SELECT coalesce(sum(c.cap_rho), 0) FROM dp.charge c WHERE c.dataset_id = d.id)
 		    OR d.rho_spent > d.rho_limit
+		    OR d.epsilon_spent <> (SELECT coalesce(sum(c.cap_epsilon), 0) FROM dp.charge c WHERE c.dataset_id = d.id)
+		    OR d.epsilon_spent > d.epsilon_limit
 		UNION ALL
 		SELECT 'budget of ' || b.role_name FROM dp.budget b
 		 WHERE b.rho_spent <> (SELECT coalesce(sum(c.rho), 0) FROM dp.charge c WHERE c.budget_id = b.id)
 		    OR b.rho_spent > b.rho_limit
+		    OR b.epsilon_spent <> (SELECT coalesce(sum(c.epsilon), 0) FROM dp.charge c WHERE c.budget_id = b.id)
+		    OR b.epsilon_spent > b.epsilon_limit
 		UNION ALL
 		SELECT 'numbers of ' || d.dataset FROM dp.dataset d
 		 WHERE (d.charges, d.charges) IS DISTINCT FROM
@@ -216,7 +220,8 @@ sub ledger_ok
 		       (SELECT c.hash FROM dp.charge c WHERE c.dataset_id = d.id ORDER BY c.seq DESC LIMIT 1)
 		UNION ALL
 		SELECT 'release ' || r.id FROM dp.release r
-		 WHERE NOT EXISTS (SELECT FROM dp.charge c WHERE c.id = r.charge_id AND c.dataset_id = r.dataset_id AND c.rho = r.rho)});
+		 WHERE NOT EXISTS (SELECT FROM dp.charge c WHERE c.id = r.charge_id AND c.dataset_id = r.dataset_id
+		         AND (c.rho, c.epsilon) IS NOT DISTINCT FROM (r.rho, r.epsilon))});
 
 	is($wrong, '', "$what: the ledger agrees with itself");
 	return;

@@ -268,38 +268,45 @@ law_of(law *l, double parameter, long n)
 /* A sampler: one draw from what it prepared. */
 typedef pe_i128 (*test_draw) (const void *prepared, pe_bits *bits);
 
-/* Chi-square, mean, variance and correlation of neighbours for n draws of N_Z(0, parameter). */
+/* Chi-square, mean, variance and correlation of neighbours for n draws of a law. */
 static inline void
-check_draws(const char *name, test_draw draw, const void *prepared, double parameter, long n)
+check_law(const char *name, test_draw draw, const void *prepared, const law *l, long n)
 {
-	double		sd;
+	double		sd = sqrt(l->variance);
 	double		sum = 0.0;
 	double		squares = 0.0;
 	double		lagged = 0.0;
 	double		last = 0.0;
 	long		seen[MAX_BINS] = {0};
-	law			l;
 	pe_bits		bits;
 
-	law_of(&l, parameter, n);
-	sd = sqrt(l.variance);
 	pe_bits_init(&bits);
 	for (long i = 0; i < n; i++)
 	{
 		pe_i128		y = draw(prepared, &bits);
 		double		z = (double) y / sd;
 
-		seen[law_bin(&l, y)]++;
+		seen[law_bin(l, y)]++;
 		sum += z;
 		squares += z * z;
 		lagged += z * last;
 		last = z;
 	}
 	pe_bits_wipe(&bits);
-	check_chi_square(name, seen, l.mass, l.nbins, n);
+	check_chi_square(name, seen, l->mass, l->nbins, n);
 	check_z("mean", sum / sqrt((double) n));
-	check_z("variance", (squares - (double) n) / sqrt((double) n * (l.fourth / (l.variance * l.variance) - 1.0)));
+	check_z("variance", (squares - (double) n) / sqrt((double) n * (l->fourth / (l->variance * l->variance) - 1.0)));
 	check_z("correlation", lagged / sqrt((double) n));
+}
+
+/* The same for N_Z(0, parameter). */
+static inline void
+check_draws(const char *name, test_draw draw, const void *prepared, double parameter, long n)
+{
+	law			l;
+
+	law_of(&l, parameter, n);
+	check_law(name, draw, prepared, &l, n);
 }
 
 /* Low bits of a noised sum are uniform: noise has step 1, whatever its size. */

@@ -522,8 +522,8 @@ nano_up_against_integers(void **state)
 static bool
 accepts(int64_t rho_limit, int64_t delta_limit, int64_t rho_spent, int64_t delta_spent, int64_t rho, int64_t delta)
 {
-	return pe_filter_accepts((pe_cost) {rho_limit, delta_limit}, (pe_cost) {rho_spent, delta_spent},
-							 (pe_cost) {rho, delta});
+	return pe_filter_accepts((pe_cost) {rho_limit, delta_limit, 0}, (pe_cost) {rho_spent, delta_spent, 0},
+							 (pe_cost) {rho, delta, 0});
 }
 
 static void
@@ -562,12 +562,12 @@ filter_sums_never_pass_the_limit(void **state)
 	(void) state;
 	for (int round = 0; round < 200; round++)
 	{
-		pe_cost		limit = {(int64_t) (random_word() >> 1), (int64_t) (random_word() >> 1)};
-		pe_cost		spent = {0, 0};
+		pe_cost		limit = {(int64_t) (random_word() >> 1), (int64_t) (random_word() >> 1), 0};
+		pe_cost		spent = {0, 0, 0};
 
 		for (int i = 0; i < 200; i++)
 		{
-			pe_cost		charge = {(int64_t) (random_word() >> (1 + i % 63)), (int64_t) (random_word() >> (1 + i % 63))};
+			pe_cost		charge = {(int64_t) (random_word() >> (1 + i % 63)), (int64_t) (random_word() >> (1 + i % 63)), 0};
 			bool		fit = (__int128) spent.rho_nano + charge.rho_nano <= limit.rho_nano &&
 				(__int128) spent.delta_atto + charge.delta_atto <= limit.delta_atto;
 
@@ -600,7 +600,7 @@ budget_limits(void **state)
 		pe_cost		none = pe_budget_limit(wrong[i][0], wrong[i][1]);
 
 		assert_true(none.rho_nano == -1 && none.delta_atto == -1);
-		assert_false(pe_filter_accepts(none, (pe_cost) {0, 0}, (pe_cost) {0, 0}));
+		assert_false(pe_filter_accepts(none, (pe_cost) {0, 0, 0}, (pe_cost) {0, 0, 0}));
 	}
 }
 
@@ -614,8 +614,8 @@ epsilon_left_fits(void **state)
 		double		epsilon = random_log(0.001, 100);
 		double		delta = random_log(1e-12, 0.1);
 		pe_cost		limit = pe_budget_limit(epsilon, delta);
-		pe_cost		spent = {(int64_t) (random_unit() * (double) limit.rho_nano), 0};
-		pe_cost		charge = {0, 0};
+		pe_cost		spent = {(int64_t) (random_unit() * (double) limit.rho_nano), 0, 0};
+		pe_cost		charge = {0, 0, 0};
 		double		left;
 
 		if (limit.rho_nano == spent.rho_nano)
@@ -708,6 +708,78 @@ pure_directions(void **state)
 	assert_true(pe_pure_to_zcdp(DBL_TRUE_MIN) > 0);
 	assert_true(isinf(pe_pure_to_zcdp(-1)));
 	assert_true(isinf(pe_pure_to_zcdp(NAN)));
+}
+
+/* What a pure charge costs a cap in rho, and what a rho pays for. */
+static void
+pure_in_nano(void **state)
+{
+	(void) state;
+	/* epsilon tanh(epsilon / 2) to more digits, rounded up */
+	assert_true(pe_nano_rho_of_pure(1000000000) == 462117158);
+	assert_true(pe_nano_rho_of_pure(500000000) == 122459332);
+	assert_true(pe_nano_rho_of_pure(100000000) == 4995838);
+	assert_true(pe_nano_rho_of_pure(5000000000) == 4933071491);
+	assert_true(pe_nano_rho_of_pure(1) == 1);
+	assert_true(pe_nano_rho_of_pure(0) == 0);
+	assert_true(pe_nano_rho_of_pure(-1) == -1);
+	assert_true(pe_nano_pure_of_rho(0) == 0);
+	assert_true(pe_nano_pure_of_rho(-1) == 0);
+	assert_true(pe_nano_pure_of_rho(INT64_MAX) == 0);
+	for (int i = 0; i < 20000; i++)
+	{
+		int64_t		epsilon = (int64_t) (random_log(1e-9, 1e5) * 1e9);
+		int64_t		rho = pe_nano_rho_of_pure(epsilon);
+		int64_t		paid = pe_nano_pure_of_rho(rho);
+
+		assert_true((long double) rho >= 1e9L * ((long double) epsilon / 1e9L) * tanhl((long double) epsilon / 2e9L));
+		assert_true(paid >= epsilon);
+		assert_true(pe_nano_rho_of_pure(paid) <= rho);
+		assert_true(pe_nano_rho_of_pure(paid + 1) > rho);
+	}
+}
+
+/* Pure charges: on a pure cap, on one that counts rho, and never on a budget of the other kind. */
+static void
+pure_charges(void **state)
+{
+	pe_cost		nothing = {0, 0, 0};
+	pe_cost		charge = {0, 0, 500000000};
+	pe_cost		limit = pe_pure_limit(1);
+	pe_cost		zcdp = pe_budget_limit(1, 1e-6);
+	pe_cost		cap_cost = pe_cap_cost(charge, false);
+
+	(void) state;
+	assert_true(limit.rho_nano == 0 && limit.delta_atto == 0 && limit.epsilon_nano == 1000000000);
+	assert_true(pe_pure_limit(0.3).epsilon_nano == 300000000);
+	assert_true(pe_pure_limit(1e-10).epsilon_nano == 0);
+	assert_true(pe_pure_limit(-1).epsilon_nano == -1);
+	assert_true(pe_pure_limit(NAN).epsilon_nano == -1);
+	assert_false(pe_filter_accepts(pe_pure_limit(-1), nothing, nothing));
+	assert_true(pe_filter_accepts(limit, charge, charge));
+	assert_false(pe_filter_accepts(limit, charge, (pe_cost) {0, 0, 500000001}));
+	assert_false(pe_filter_accepts(limit, nothing, (pe_cost) {1, 0, 0}));
+	assert_false(pe_filter_accepts(limit, nothing, (pe_cost) {0, 1, 0}));
+	assert_false(pe_filter_accepts(zcdp, nothing, (pe_cost) {0, 0, 1}));
+	assert_true(cap_cost.rho_nano == 122459332 && cap_cost.delta_atto == 0 && cap_cost.epsilon_nano == 0);
+	assert_true(pe_cap_cost(charge, true).epsilon_nano == charge.epsilon_nano && pe_cap_cost(charge, true).rho_nano == 0);
+	assert_true(pe_cap_cost((pe_cost) {7, 8, 0}, false).rho_nano == 7 && pe_cap_cost((pe_cost) {7, 8, 0}, false).delta_atto == 8);
+
+	/* what is left fits, and one nano more does not */
+	for (int i = 0; i < 2000; i++)
+	{
+		pe_cost		left = {0, 0, (int64_t) (random_log(1e-6, 10) * 1e9)};
+		pe_cost		cap = {(int64_t) (random_log(1e-9, 10) * 1e9), 0, 0};
+		pe_cost		most = {0, 0, pe_nano_left(left, true, cap, false)};
+		pe_cost		more = {0, 0, most.epsilon_nano + 1};
+
+		assert_true(pe_filter_accepts(left, nothing, most) && pe_filter_accepts(cap, nothing, pe_cap_cost(most, false)));
+		assert_false(pe_filter_accepts(left, nothing, more) && pe_filter_accepts(cap, nothing, pe_cap_cost(more, false)));
+	}
+	assert_true(pe_nano_left(limit, true, charge, true) == 500000000);
+	assert_true(pe_nano_left((pe_cost) {9, 0, 0}, false, (pe_cost) {5, 0, 0}, false) == 5);
+	assert_true(pe_nano_left((pe_cost) {9, 0, 0}, false, charge, true) == 0);
+	assert_true(pe_nano_left((pe_cost) {-3, 0, 0}, false, (pe_cost) {5, 0, 0}, false) == 0);
 }
 
 static long double
@@ -1183,6 +1255,8 @@ main(void)
 		cmocka_unit_test(valid_requests),
 		cmocka_unit_test(pure_is_randomised_response),
 		cmocka_unit_test(pure_directions),
+		cmocka_unit_test(pure_in_nano),
+		cmocka_unit_test(pure_charges),
 		cmocka_unit_test(laplace_is_supremum),
 		cmocka_unit_test(laplace_directions),
 		cmocka_unit_test(discrete_laplace_is_supremum),

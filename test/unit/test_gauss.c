@@ -22,6 +22,7 @@
 #include "mechanism/gauss.h"
 #include "mechanism/gaussian.h"
 #include "mechanism/lazy_exp.h"
+#include "mechanism/noise.h"
 #include "shim.h"
 #include "statistics.h"
 
@@ -844,7 +845,8 @@ test_stderr(void **state)
 	for (size_t s = 0; s < sizeof(sensitivity_sq) / sizeof(sensitivity_sq[0]); s++)
 		for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
 		{
-			int64_t		rho = pe_gaussian_nano_rho_of_stderr(sensitivity_sq[s], asked[i]);
+			pe_noise	noise = {PE_L2, sensitivity_sq[s], 0};
+			int64_t		rho = pe_noise_least_nano(&noise, asked[i], 1);
 
 			if (rho == 0)
 			{
@@ -854,7 +856,7 @@ test_stderr(void **state)
 			assert_true(pe_gaussian_stderr(sensitivity_sq[s], rho) <= asked[i]);
 			assert_true(rho == 1 || pe_gaussian_stderr(sensitivity_sq[s], rho - 1) > asked[i]);
 		}
-	assert_int_equal(pe_gaussian_nano_rho_of_stderr(1, NAN), 0);
+	assert_int_equal(pe_noise_least_nano(&(pe_noise) {PE_L2, 1, 0}, NAN, 1), 0);
 }
 
 static void
