@@ -72,6 +72,7 @@ FUZZ_OBJS   = $(PURE_SRCS:%.c=build/fuzz/obj/%.o) $(UNIT_SHIM:%.c=build/fuzz/obj
 FUZZ_BINS   = $(FUZZ:%=build/fuzz/fuzz_%)
 BENCH_SRCS  = $(sort $(wildcard test/bench/bench_*.c))
 BENCH_BINS  = $(BENCH_SRCS:test/bench/%.c=build/bench/%)
+AUDIT_BIN   = build/audit/audit
 
 TAP_TESTS    = $(if $(wildcard test/t/*.pl),1)
 PROVE_TESTS  = test/t/*.pl
@@ -96,8 +97,8 @@ endif
 
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
-OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench \
-	unit-binaries unit-san-binaries bench-binaries fuzz-binaries clean-private
+OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench audit \
+	unit-binaries unit-san-binaries bench-binaries audit-binary fuzz-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
 .DEFAULT_GOAL := all
@@ -177,6 +178,10 @@ $(FUZZ_BINS): build/fuzz/%: test/fuzz/%.c build/fuzz/libpure.a build/flags.fuzz
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SANITIZE) -MMD -MP -MT $@ -MF $@.d -o $@ $< build/fuzz/libpure.a $(BLAS_LIBS) -lm
 
+$(AUDIT_BIN): test/audit/audit.c $(UNIT_SHIM) build/libpure.a build/flags.pure
+	@mkdir -p $(@D)
+	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
+
 # The sampler is measured with the server's own random source, if there are headers for it.
 BENCH_SHIM = $(UNIT_SHIM)
 build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include openssl/rand.h /dev/null >/dev/null 2>&1 && echo yes),-DPE_BENCH_OPENSSL -lcrypto,$(UNIT_SHIM))
@@ -185,27 +190,29 @@ build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(FUZZ_OBJS:.o=.d) \
-	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(FUZZ_BINS)))
+	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(FUZZ_BINS)))
 
-.PHONY: unit-binaries unit-san-binaries bench-binaries fuzz-binaries
+.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary fuzz-binaries
 unit-binaries: $(UNIT_TESTS)
 unit-san-binaries: $(UNIT_SAN)
 bench-binaries: $(BENCH_BINS)
+audit-binary: $(AUDIT_BIN)
 fuzz-binaries: $(FUZZ_BINS)
 
 # ---- Targets for people ----
 
-.PHONY: help deps deps-build check-layers demo demo-stop bench clean-private
+.PHONY: help deps deps-build check-layers demo demo-stop bench audit clean-private
 help:
 	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer and the long runs"
+	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit and the long runs"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
+	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7)"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
@@ -260,6 +267,12 @@ demo-stop:
 
 bench: deps
 	@scripts/bench.sh
+
+AUDIT_DRAWS ?= 10000000
+
+audit: deps
+	@$(MAKE) -s --no-print-directory audit-binary
+	@$(AUDIT_BIN) $(AUDIT_DRAWS)
 
 clean-private:
 	@scripts/cluster.sh clean

@@ -5,9 +5,10 @@
 #
 #   scripts/check.sh [long]
 #
-#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap valgrind fuzz long
+#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap valgrind fuzz audit long
 #   TESTS="name ..."     these unit, regress, isolation and TAP tests and fuzzers only
 #   JOBS=n               unit and TAP tests at the same time (default: processors, at most 4)
+#   AUDIT_DRAWS=n        draws for each tally in the audit of the long run (default: 1000000)
 #   FUZZ_SECONDS=n       seconds for each fuzzer of the long run (default: 60)
 #   TEST_TIMEOUT=n       seconds that one unit or TAP test or one pg_regress run may take
 #
@@ -331,6 +332,20 @@ fuzz_suite() {
 	suite_end
 }
 
+# ---- the audit, with fewer draws than `make audit` ----
+
+audit_suite() {
+	local log=$RUN_DIR/log/audit.log
+	if run_make -s audit-binary; then
+		timeout "$LONG_TIMEOUT" build/audit/audit "${AUDIT_DRAWS:-1000000}" >"$log" 2>&1 </dev/null
+		one_tap "$log" audit $? $((SECONDS - SUITE_START))
+	else
+		echo "the audit could not be built"
+		add 0 1 0
+	fi
+	suite_end
+}
+
 # ---- the run ----
 
 echo "== build"
@@ -384,6 +399,7 @@ fi
 if [ "$MODE" = long ]; then
 	suite valgrind && unit_suite unit-binaries run_unit_valgrind
 	suite fuzz && fuzz_suite
+	suite audit && audit_suite
 	if suite long; then
 		if ! compgen -G "test/t_long/*.pl" >/dev/null && [ -z "$LONG" ]; then
 			suite_empty "test/t_long/*.pl: there are none, and LONG lists no program"

@@ -1,0 +1,785 @@
+/*
+ * audit.c
+ *	  Audits of the mechanisms from tally to released vector.
+ *
+ *	 audit [draws [mechanism]]	for each of two neighbours, default 10^7; one mechanism only
+ *
+ * For every mechanism, rule of neighbours and strategy in the table below: the
+ * worst pairs of neighbouring tallies are found by listing all neighbours
+ * (neighbours.h); tally, strategy and mechanism are run on both, as the server
+ * runs them; and from the draws a lower bound of what is lost is computed
+ * (bounds.h) and held against the charge.  A bound above the charge is a proof,
+ * but for a probability below 1e-9, that more is lost than is charged.
+ *
+ * Looked at: the vector projected on the difference of the exact answers, every
+ * coordinate, every difference of two coordinates, and the low bits of every
+ * coordinate; for a pure charge, also how far all coordinates are beyond those
+ * answers.  Each is sorted into bins, and
+ *
+ * - for events E (a bin, all bins from one on, all bins up to one, and of low
+ *	 bits every residue) P(E) <= exp(epsilon) Q(E) + delta must hold: for a pure
+ *	 charge with delta = 0, for a charge of rho with (epsilon, delta) on its curve
+ *	 (pe_zcdp_epsilon);
+ * - a charge of rho bounds KL(P || Q), the limit of the Renyi divergences as
+ *	 their order falls to 1.  For any f, KL >= E_P f - ln E_Q exp(f) (Donsker,
+ *	 Varadhan); f is fitted to one half of the draws, the other half gives the
+ *	 bound.  For Gaussian noise that comes near rho itself.
+ *
+ * An audit that never finds anything proves little, so that for the true
+ * mechanisms the bound must also reach a share of the charge, and planted
+ * faults (faults.h) must each be caught.
+ *
+ * The random bytes are those of the shim's reproducible stream, begun anew for
+ * every row of the table: a failure repeats.  The noise of many releases is drawn
+ * by one call for several copies of the exact answers: for the first of a target's
+ * two pairs by calls short enough for the sampler without a table, and by some for
+ * one copy as in the server; for the second by calls that take the table.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "accounting/zcdp.h"
+#include "core/strategy.h"
+#include "mechanism/gaussian.h"
+#include "mechanism/laplace.h"
+#include "bounds.h"
+#include "neighbours.h"
+#include "shim.h"
+
+#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+#define NANO 1e9
+
+#define SEED 20240611
+
+/* The bound must reach this share of the charge, or the audit has no power. */
+#define LEAST_SHARE 0.6
+
+/* Faults are caught with so many draws; with more they would be as well. */
+#define FAULT_DRAWS 1000000
+
+#define BINS 256
+#define LOW_BITS 8
+#define PILOT 4096
+
+/* the projection, the corner, coordinates, pairs of coordinates, low bits */
+#define MAX_STATISTICS (2 + MAX_ROWS + MAX_ROWS * (MAX_ROWS - 1) / 2 + MAX_ROWS)
+
+/* Numbers of one call, at most. */
+#define LONG_CALL 1024
+
+static const double deltas[] = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.2};
+
+/* ------------------------------------------------------------------
+ * What is audited
+ * ------------------------------------------------------------------
+ */
+
+struct subject;
+
+/* Adds noise to count numbers, copies of the rows of the subject's strategy. */
+typedef void (*release_function) (const struct subject *s, pe_i128 *exact, size_t count, int64_t *released);
+
+typedef struct mechanism
+{
+	const char *name;
+	bool		pure;			/* charged in nano-units of epsilon, not of rho */
+	bool		l1;				/* the norm of its sensitivity; L2: squared */
+	release_function release;
+	bool		(*sensitivity) (const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
+								pe_u128 *sensitivity);
+} mechanism;
+
+typedef struct target
+{
+	const mechanism *mechanism;
+	pe_neighbours neighbours;
+	int			max_rows;
+	const char *workload;
+	int			ruled_out;		/* a cell that a predicate rules out, or -1 */
+	int64_t		nano;			/* the charge */
+	int64_t		base;			/* rows of the first cell that are not the unit's */
+} target;
+
+/* A target, and what is made from it. */
+typedef struct subject
+{
+	target		of;
+	matrix		a;
+	pe_strategy strategy;
+	int32_t		column_of_cell[MAX_CELLS];
+	pe_u128		sensitivity;	/* as the server computes it */
+	pe_u128		listed;			/* by the list of neighbours */
+	pe_u128		without_zero;	/* the same without contributions of nothing */
+	pair		worst[2];
+	double		epsilon[lengthof(deltas)];	/* the curve of the charge */
+} subject;
+
+static void
+gaussian_release(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_gaussian_release(exact, count, s->sensitivity, s->of.nano, released);
+}
+
+static const mechanism gaussian = {"gaussian", false, false, gaussian_release, pe_strategy_sensitivity_sq};
+
+static void
+laplace_release(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_laplace_release(exact, count, s->sensitivity, s->of.nano, released);
+}
+
+static const mechanism laplace = {"laplace", true, true, laplace_release, pe_strategy_sensitivity_l1};
+
+#define MARGINALS "total(2) * identity(3) + identity(2) * total(3)"
+
+/* rho 0.5: sigma is the sensitivity; 0.125: twice; 0.055555555: three times */
+static const target targets[] = {
+	{&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 500000000, 3},
+	{&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 125000000, 3},
+	{&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 55555555, 3},
+	{&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 500000000, INT64_C(1) << 60},
+	{&gaussian, PE_ADD_REMOVE, 3, "identity(4)", -1, 500000000, 3},
+	{&gaussian, PE_SUBSTITUTE, 1, "identity(4)", -1, 125000000, 3},
+	{&gaussian, PE_SUBSTITUTE, 3, "identity(4)", -1, 500000000, 3},
+	{&gaussian, PE_ADD_REMOVE, 1, "total(4)", 2, 500000000, 3},
+	{&gaussian, PE_SUBSTITUTE, 1, "total(4)", 2, 500000000, 3},
+	{&gaussian, PE_SUBSTITUTE, 3, "total(4)", 2, 55555555, 3},
+	{&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 500000000, 3},
+	{&gaussian, PE_ADD_REMOVE, 3, "prefix(4)", -1, 125000000, 3},
+	{&gaussian, PE_SUBSTITUTE, 1, "prefix(4)", -1, 500000000, 3},
+	{&gaussian, PE_SUBSTITUTE, 3, "prefix(4)", 1, 125000000, 3},
+	{&gaussian, PE_ADD_REMOVE, 1, "all_range(8)", -1, 500000000, 3},
+	{&gaussian, PE_SUBSTITUTE, 1, "all_range(8)", -1, 125000000, 3},
+	{&gaussian, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3},
+	{&gaussian, PE_ADD_REMOVE, 3, MARGINALS, -1, 125000000, 3},
+	{&gaussian, PE_SUBSTITUTE, 1, MARGINALS, 4, 500000000, 3},
+	{&laplace, PE_ADD_REMOVE, 1, "identity(4)", -1, 1000000000, 3},
+	{&laplace, PE_ADD_REMOVE, 3, "identity(4)", -1, 500000000, 3},
+	{&laplace, PE_SUBSTITUTE, 1, "identity(4)", -1, 1000000000, 3},
+	{&laplace, PE_SUBSTITUTE, 1, "total(4)", 2, 1000000000, 3},
+	{&laplace, PE_ADD_REMOVE, 1, "prefix(4)", -1, 1000000000, 3},
+	{&laplace, PE_SUBSTITUTE, 3, "prefix(4)", 1, 1000000000, 3},
+	{&laplace, PE_ADD_REMOVE, 1, "all_range(8)", -1, 1000000000, 3},
+	{&laplace, PE_SUBSTITUTE, 1, MARGINALS, 4, 1000000000, 3},
+};
+
+/* ------------------------------------------------------------------
+ * Preparation
+ * ------------------------------------------------------------------
+ */
+
+static void
+make_strategy(subject *s)
+{
+	pe_workload workload;
+	pe_workload_error error;
+	pe_classes	classes;
+	const pe_workload *one = &workload;
+	bool		possible[MAX_CELLS];
+
+	if (!pe_workload_parse(s->of.workload, NULL, &workload, &error))
+		pe_bug(error.message);
+	s->a.cells = pe_shape_cells(&workload.shape);
+	for (int cell = 0; cell < s->a.cells; cell++)
+		possible[cell] = cell != s->of.ruled_out;
+	pe_classes_init(&one, 1, &classes);
+	if ((s->of.mechanism->l1 ? pe_strategy_optimal_l1 : pe_strategy_optimal)
+		(&workload, &classes, possible, 1e-6, &s->strategy) != PE_STRATEGY_OK)
+		pe_bug("no strategy");
+	s->a.rows = s->strategy.rows;
+	pe_strategy_columns(&s->strategy, &workload, possible, s->column_of_cell);
+	pe_classes_free(&classes);
+	pe_workload_free(&workload);
+}
+
+/* The strategy over cells, from its matrix over columns. */
+static void
+make_matrix(subject *s)
+{
+	double		entry[MAX_ROWS * MAX_CELLS];
+
+	pe_strategy_matrix(&s->strategy, entry);
+	for (int i = 0; i < s->a.rows; i++)
+		for (int cell = 0; cell < s->a.cells; cell++)
+			s->a.entry[i][cell] = s->column_of_cell[cell] < 0 ? 0 :
+				(int64_t) entry[i * s->strategy.columns + s->column_of_cell[cell]];
+}
+
+static void
+prepare(const target *of, subject *s)
+{
+	pair		unused[2];
+
+	memset(s, 0, sizeof(*s));
+	s->of = *of;
+	make_strategy(s);
+	make_matrix(s);
+	if (!of->mechanism->sensitivity(&s->strategy, of->neighbours, of->max_rows, &s->sensitivity))
+		pe_bug("no sensitivity");
+	s->listed = worst_neighbours(&s->a, of->max_rows, of->neighbours, of->mechanism->l1, true, s->worst);
+	s->without_zero = worst_neighbours(&s->a, of->max_rows, of->neighbours, of->mechanism->l1, false, unused);
+	for (int i = 0; i < lengthof(deltas); i++)
+		s->epsilon[i] = pe_zcdp_epsilon((double) s->of.nano / NANO, deltas[i]);
+}
+
+/* The exact answers for a table in which the unit gives c: tally, columns, strategy. */
+static void
+measure(const subject *s, const contribution *c, pe_i128 *y)
+{
+	int64_t		x[MAX_CELLS] = {0};
+
+	for (int cell = 0; cell < s->a.cells; cell++)
+		if (s->column_of_cell[cell] >= 0)
+			x[s->column_of_cell[cell]] += (cell == 0 ? s->of.base : 2 * cell) + c->count[cell];
+	pe_strategy_apply(&s->strategy, x, y);
+}
+
+/* ------------------------------------------------------------------
+ * Drawing
+ * ------------------------------------------------------------------
+ */
+
+typedef enum kind
+{
+	PROJECTION, CORNER, COORDINATE, DIFFERENCE, LOW
+} kind;
+
+/* A number that is computed from the released vector, and how it is sorted into bins. */
+typedef struct statistic
+{
+	kind		kind;
+	int			i;
+	int			j;
+	double		least;			/* bin 1 begins here */
+	double		scale;			/* bins for each unit */
+	uint32_t	seen[2][2][BINS];	/* half of the draws, P or Q, bin */
+} statistic;
+
+/* One pair of neighbours and what was drawn for it. */
+typedef struct trial
+{
+	const subject *subject;
+	release_function release;
+	bool		table;			/* calls are so long that the noise comes from a table */
+	pe_i128		exact[2][MAX_ROWS];
+	double		direction[MAX_ROWS];
+	uint64_t	n[2];			/* draws in each half, the same for P and Q */
+	int			count;
+	statistic	each[MAX_STATISTICS];
+} trial;
+
+static void
+add_statistic(trial *t, kind kind, int i, int j)
+{
+	statistic  *s = &t->each[t->count++];
+
+	s->kind = kind;
+	s->i = i;
+	s->j = j;
+}
+
+/* The released vector less Q's exact answers: known numbers, so that nothing is lost by it. */
+static void
+centre(const trial *t, const int64_t *released, int64_t *r)
+{
+	for (int i = 0; i < t->subject->a.rows; i++)
+		r[i] = (int64_t) ((uint64_t) released[i] - (uint64_t) t->exact[1][i]);
+}
+
+/*
+ * How far the vector is beyond P's exact answers in the coordinate where that is
+ * least.  Where it is beyond in all, a Laplace loss is as large as it gets.
+ */
+static double
+corner(const trial *t, const int64_t *r)
+{
+	double		least = INFINITY;
+
+	for (int i = 0; i < t->subject->a.rows; i++)
+		if (t->direction[i] != 0)
+			least = fmin(least, (t->direction[i] > 0 ? 1 : -1) * ((double) r[i] - t->direction[i]));
+	return least;
+}
+
+/* A function of r alone.  Rounding changes the function, not what follows from it. */
+static double
+value(const trial *t, const statistic *s, const int64_t *r)
+{
+	double		sum = 0;
+
+	if (s->kind == CORNER)
+		return corner(t, r);
+	if (s->kind == COORDINATE)
+		return (double) r[s->i];
+	if (s->kind == DIFFERENCE)
+		return (double) r[s->i] - (double) r[s->j];
+	for (int i = 0; i < t->subject->a.rows; i++)
+		sum += t->direction[i] * (double) r[i];
+	return sum;
+}
+
+static int
+bin_of(const trial *t, const statistic *s, const int64_t *r)
+{
+	double		place;
+
+	if (s->kind == LOW)
+		return (int) ((uint64_t) r[s->i] % BINS);
+	place = 1 + (value(t, s, r) - s->least) * s->scale;
+	return place < 1 ? 0 : place >= BINS - 1 ? BINS - 1 : (int) place;
+}
+
+/* Runs copies releases of P (side 0) or Q (side 1); released gets rows numbers for each. */
+static void
+draw(const trial *t, int side, size_t copies, int64_t *released)
+{
+	static pe_i128 exact[LONG_CALL + MAX_ROWS];
+	size_t		rows = (size_t) t->subject->a.rows;
+
+	for (size_t c = 0; c < copies; c++)
+		memcpy(exact + c * rows, t->exact[side], rows * sizeof(*exact));
+	t->release(t->subject, exact, copies * rows, released);
+}
+
+/* Bins of step 1 or wider that hold nearly all of some first draws, which are not counted. */
+static void
+choose_bins(trial *t)
+{
+	static int64_t released[LONG_CALL + MAX_ROWS];
+	double		least[MAX_STATISTICS];
+	double		most[MAX_STATISTICS];
+	int64_t		r[MAX_ROWS];
+
+	for (int draws = 0; draws < 2 * PILOT; draws++)
+	{
+		draw(t, draws % 2, 1, released);
+		centre(t, released, r);
+		for (int k = 0; k < t->count; k++)
+		{
+			double		v = t->each[k].kind == LOW ? 0 : value(t, &t->each[k], r);
+
+			least[k] = draws == 0 ? v : fmin(least[k], v);
+			most[k] = draws == 0 ? v : fmax(most[k], v);
+		}
+	}
+	for (int k = 0; k < t->count; k++)
+	{
+		double		width = most[k] - least[k];
+
+		/* an eighth more on both sides */
+		t->each[k].least = floor(least[k] - width / 8);
+		t->each[k].scale = fmin(1, (BINS - 3) / (1.25 * width + 2));
+	}
+}
+
+static void
+count_draws(trial *t, int half, int side, size_t copies)
+{
+	static int64_t released[LONG_CALL + MAX_ROWS];
+	int64_t		r[MAX_ROWS];
+
+	draw(t, side, copies, released);
+	for (size_t c = 0; c < copies; c++)
+	{
+		centre(t, released + c * (size_t) t->subject->a.rows, r);
+		for (int k = 0; k < t->count; k++)
+			t->each[k].seen[half][side][bin_of(t, &t->each[k], r)]++;
+	}
+}
+
+/*
+ * Many copies in a call, as many as take the one sampler or the other, and now
+ * and then one copy, as in the server.  Rounds belong to the halves in turn.
+ */
+static void
+run(trial *t, uint64_t draws)
+{
+	size_t		rows = (size_t) t->subject->a.rows;
+	size_t		many = (t->table ? LONG_CALL : PE_GAUSSIAN_TABLE_COUNT - 1) / rows;
+
+	for (uint64_t round = 0; t->n[0] + t->n[1] < draws; round++)
+		for (int call = t->table ? 1 : 0; call < 17; call++)
+		{
+			size_t		copies = call == 0 ? 1 : many;
+
+			count_draws(t, round % 2, 0, copies);
+			count_draws(t, round % 2, 1, copies);
+			t->n[round % 2] += copies;
+		}
+}
+
+static void
+start_trial(trial *t, const subject *s, const pair *pair, release_function release)
+{
+	int			rows = s->a.rows;
+
+	memset(t, 0, sizeof(*t));
+	t->subject = s;
+	t->release = release;
+	measure(s, &pair->p, t->exact[0]);
+	measure(s, &pair->q, t->exact[1]);
+	for (int i = 0; i < rows; i++)
+	{
+		if (t->exact[0][i] - t->exact[1][i] != (pe_i128) pair->p.image[i] - pair->q.image[i])
+			pe_bug("the matrix applied is not the matrix shown");
+		t->direction[i] = (double) (t->exact[0][i] - t->exact[1][i]);
+	}
+	add_statistic(t, PROJECTION, 0, 0);
+	if (s->of.mechanism->pure)
+		add_statistic(t, CORNER, 0, 0);
+	for (int i = 0; i < rows; i++)
+		add_statistic(t, COORDINATE, i, 0);
+	for (int i = 0; i < rows; i++)
+		for (int j = 0; j < i; j++)
+			add_statistic(t, DIFFERENCE, i, j);
+	for (int i = 0; i < rows; i++)
+		add_statistic(t, LOW, i, 0);
+	choose_bins(t);
+}
+
+/* ------------------------------------------------------------------
+ * Judging
+ * ------------------------------------------------------------------
+ */
+
+/* A lower bound of what is lost, what is charged, and where it was found. */
+typedef struct finding
+{
+	double		bound;
+	double		charge;
+	double		share;			/* of the charge; above 1: caught */
+	double		delta;			/* that both are at */
+	char		where[80];
+} finding;
+
+typedef struct verdict
+{
+	finding		epsilon;
+	finding		rho;
+} verdict;
+
+static void
+describe(const statistic *s, const char *event, int bin, char *where, size_t size)
+{
+	static const char *const names[] = {"projection", "corner", "y%d", "y%d - y%d", "low bits of y%d"};
+	char		name[40];
+
+	snprintf(name, sizeof(name), names[s->kind], s->i, s->j);
+	if (event == NULL)
+		snprintf(where, size, "divergence of %s", name);
+	else if (s->kind == LOW)
+		snprintf(where, size, "%s = %d %s", name, bin, event);
+	else
+		snprintf(where, size, "%s %s %.4g", name, event, s->least + (bin - 1) / s->scale);
+}
+
+/* Keeps the finding with the largest share. */
+static bool
+keep(finding *f, double bound, double charge, double delta)
+{
+	if (!(bound / charge > f->share))
+		return false;
+	f->bound = bound;
+	f->charge = charge;
+	f->share = bound / charge;
+	f->delta = delta;
+	return true;
+}
+
+/* P(E) <= exp(epsilon) Q(E) + delta for an event that was seen so often, and with P and Q exchanged. */
+static void
+judge_event(const trial *t, const statistic *s, const uint64_t seen[2], const char *event, int bin, finding *f)
+{
+	const subject *subject = t->subject;
+	uint64_t	n = t->n[0] + t->n[1];
+
+	for (int side = 0; side < 2; side++)
+	{
+		double		p = probability_bound(seen[side], n, false);
+		double		q = probability_bound(seen[1 - side], n, true);
+		bool		better = false;
+
+		if (subject->of.mechanism->pure)
+			better = p > 0 && keep(f, log(p / q), (double) subject->of.nano / NANO, 0);
+		for (int i = 0; i < lengthof(deltas) && !subject->of.mechanism->pure; i++)
+			if (p > deltas[i] && keep(f, log((p - deltas[i]) / q), subject->epsilon[i], deltas[i]))
+				better = true;
+		if (better)
+			describe(s, event, bin, f->where, sizeof(f->where));
+	}
+}
+
+static void
+judge_ordered(const trial *t, const statistic *s, finding *f)
+{
+	uint64_t	n = t->n[0] + t->n[1];
+	uint64_t	above[2] = {n, n};
+
+	for (int bin = 0; bin < BINS; bin++)
+	{
+		uint64_t	here[2];
+		uint64_t	below[2];
+
+		for (int side = 0; side < 2; side++)
+		{
+			here[side] = (uint64_t) s->seen[0][side][bin] + s->seen[1][side][bin];
+			below[side] = n - above[side];
+		}
+		judge_event(t, s, here, "in the bin from", bin, f);
+		judge_event(t, s, above, "from", bin, f);
+		judge_event(t, s, below, "below", bin, f);
+		for (int side = 0; side < 2; side++)
+			above[side] -= here[side];
+	}
+}
+
+/* Residues by 256, by 128, .., by 2. */
+static void
+judge_low_bits(const trial *t, const statistic *s, finding *f)
+{
+	for (int bits = 1; bits <= LOW_BITS; bits++)
+		for (int residue = 0; residue < 1 << bits; residue++)
+		{
+			static const char *const events[] = {"", "mod 2", "mod 4", "mod 8", "mod 16", "mod 32", "mod 64", "mod 128", "mod 256"};
+			uint64_t	seen[2] = {0, 0};
+
+			for (int side = 0; side < 2; side++)
+				for (int bin = residue; bin < BINS; bin += 1 << bits)
+					seen[side] += (uint64_t) s->seen[0][side][bin] + s->seen[1][side][bin];
+			judge_event(t, s, seen, events[bits], residue, f);
+		}
+}
+
+/* f: the loss in each bin by the first half of the draws, cut off where a Gaussian loss of this rho seldom is */
+static void
+fit_losses(const trial *t, const statistic *s, int side, double limit, double *loss)
+{
+	double		n = (double) t->n[0];
+
+	for (int bin = 0; bin < BINS; bin++)
+	{
+		double		p = (s->seen[0][side][bin] + 0.5) / n;
+		double		q = (s->seen[0][1 - side][bin] + 0.5) / n;
+
+		loss[bin] = fmax(-limit, fmin(limit, log(p / q)));
+	}
+}
+
+/* The bound of the expectation of value by the second half of one side's draws. */
+static double
+expectation(const trial *t, const statistic *s, int side, const double *value, double range, bool upper)
+{
+	double		n = (double) t->n[1];
+	double		mean = 0;
+	double		variance = 0;
+	double		error;
+
+	for (int bin = 0; bin < BINS; bin++)
+		mean += s->seen[1][side][bin] * value[bin] / n;
+	for (int bin = 0; bin < BINS; bin++)
+		variance += s->seen[1][side][bin] * (value[bin] - mean) * (value[bin] - mean) / (n - 1);
+	error = mean_error(variance, range, n);
+	return upper ? mean + error : mean - error;
+}
+
+/* KL(P || Q) >= E_P f - ln E_Q exp(f), and with P and Q exchanged. */
+static void
+judge_divergence(const trial *t, const statistic *s, finding *f)
+{
+	double		rho = (double) t->subject->of.nano / NANO;
+	double		limit = fmin(rho + 3.5 * sqrt(2 * rho), 6);
+	double		loss[BINS];
+	double		ratio[BINS];
+
+	for (int side = 0; side < 2; side++)
+	{
+		double		lower;
+		double		upper;
+
+		fit_losses(t, s, side, limit, loss);
+		for (int bin = 0; bin < BINS; bin++)
+			ratio[bin] = exp(loss[bin]);
+		lower = expectation(t, s, side, loss, 2 * limit, false);
+		upper = expectation(t, s, 1 - side, ratio, exp(limit) - exp(-limit), true);
+		if (keep(f, lower - log(upper), rho, 0))
+			describe(s, NULL, 0, f->where, sizeof(f->where));
+	}
+}
+
+static void
+judge(const trial *t, verdict *v)
+{
+	for (int k = 0; k < t->count; k++)
+	{
+		const statistic *s = &t->each[k];
+
+		if (s->kind == LOW)
+			judge_low_bits(t, s, &v->epsilon);
+		else
+			judge_ordered(t, s, &v->epsilon);
+		if (!t->subject->of.mechanism->pure)
+			judge_divergence(t, s, &v->rho);
+	}
+}
+
+/*
+ * Audits a mechanism, or what a fault makes of it: each of the samplers on a
+ * worst pair of its own, so that the one cannot make up for the other.
+ */
+static void
+audit(const subject *s, release_function release, uint64_t draws, verdict *v)
+{
+	static trial t;
+
+	pe_test_seed(SEED);
+	memset(v, 0, sizeof(*v));
+	for (int i = 0; i < 2; i++)
+	{
+		start_trial(&t, s, &s->worst[i], release);
+		t.table = i == 1;
+		run(&t, draws);
+		judge(&t, v);
+	}
+}
+
+#include "faults.h"
+
+/* ------------------------------------------------------------------
+ * The run
+ * ------------------------------------------------------------------
+ */
+
+static int	tests = 0;
+static int	failures = 0;
+
+static void
+ok(bool passed, const char *name, const char *what)
+{
+	tests++;
+	failures += !passed;
+	printf("%s %d - %s: %s\n", passed ? "ok" : "not ok", tests, name, what);
+	fflush(stdout);
+}
+
+static void
+name_strategy(const target *of, char *name, size_t size)
+{
+	char		predicate[40] = "";
+
+	if (of->ruled_out >= 0)
+		snprintf(predicate, sizeof(predicate), " without cell %d", of->ruled_out);
+	snprintf(name, size, "%s%s%s", of->workload, predicate,
+			 of->base >> 60 ? " of 2^60 rows" : of->base >> 53 ? " of 2^53 rows" : "");
+}
+
+static void
+name_target(const target *of, char *name, size_t size)
+{
+	char		strategy[80];
+
+	name_strategy(of, strategy, sizeof(strategy));
+	snprintf(name, size, "%s, %s(%d), %s, %s %.4g", of->mechanism->name, of->neighbours == PE_SUBSTITUTE ? "substitute" : "add_remove",
+			 of->max_rows, strategy, of->mechanism->pure ? "epsilon" : "rho", (double) of->nano / NANO);
+}
+
+static void
+print_header(uint64_t draws)
+{
+	printf("# %llu draws for each tally of a pair; lower bounds, out of the charge, as a share of it.\n",
+		   (unsigned long long) draws);
+	printf("# epsilon is that of events, at the delta shown; rho that of the divergence.\n");
+	printf("# %-9s %-13s %-62s %-14s %-40s %-30s %s\n", "mechanism", "neighbours", "strategy", "charge",
+		   "lower bound, share: epsilon", "rho", "verdict");
+}
+
+static void
+print_findings(const verdict *v, const char *word)
+{
+	char		text[60];
+
+	snprintf(text, sizeof(text), "%.4f of %.4f at %.0e %6.1f %%", v->epsilon.bound, v->epsilon.charge, v->epsilon.delta,
+			 100 * v->epsilon.share);
+	printf(" %-40s", text);
+	snprintf(text, sizeof(text), "%.4f of %.4f %6.1f %%", v->rho.bound, v->rho.charge, 100 * v->rho.share);
+	printf(" %-30s %s\n", v->rho.charge > 0 ? text : "", word);
+}
+
+static void
+print_row(const subject *s, const verdict *v, const char *word)
+{
+	char		text[80];
+
+	snprintf(text, sizeof(text), "%s(%d)", s->of.neighbours == PE_SUBSTITUTE ? "substitute" : "add_remove", s->of.max_rows);
+	printf("# %-9s %-13s", s->of.mechanism->name, text);
+	name_strategy(&s->of, text, sizeof(text));
+	printf(" %-62s", text);
+	snprintf(text, sizeof(text), "%s %.4g", s->of.mechanism->pure ? "epsilon" : "rho", (double) s->of.nano / NANO);
+	printf(" %-14s", text);
+	print_findings(v, word);
+}
+
+static void
+audit_target(const target *of, uint64_t draws)
+{
+	subject		s;
+	char		name[160];
+	verdict		v;
+	bool		below;
+	double		share;
+
+	prepare(of, &s);
+	name_target(of, name, sizeof(name));
+	ok(s.sensitivity == s.listed, name, "the sensitivity is what the list of all neighbours says");
+	audit(&s, of->mechanism->release, draws, &v);
+	below = v.epsilon.share <= 1 && v.rho.share <= 1;
+	share = of->mechanism->pure ? v.epsilon.share : v.rho.share;
+	print_row(&s, &v, !below ? "ABOVE THE CHARGE" : share >= LEAST_SHARE ? "holds" : "NO POWER");
+	ok(below, name, "never above the charge");
+	ok(share >= LEAST_SHARE, name, "the audit comes near the charge");
+	pe_strategy_free(&s.strategy);
+}
+
+static void
+audit_fault(const fault *f, uint64_t draws)
+{
+	subject		s;
+	verdict		v;
+	const finding *by;
+
+	prepare(&f->of, &s);
+	audit(&s, f->release, draws, &v);
+	by = v.rho.share > v.epsilon.share ? &v.rho : &v.epsilon;
+	print_row(&s, &v, by->share > 1 ? "caught" : "NOT CAUGHT");
+	printf("#   %s: %s %s\n", f->name, by->share > 1 ? "caught by" : "nearest was", by->where);
+	ok(by->share > 1, f->name, "caught");
+	pe_strategy_free(&s.strategy);
+}
+
+int
+main(int argc, char **argv)
+{
+	uint64_t	draws = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
+	const char *only = argc > 2 ? argv[2] : NULL;
+	time_t		start = time(NULL);
+
+	if (argc > 3 || draws < 1000)
+	{
+		fprintf(stderr, "usage: audit [draws [mechanism]]\n");
+		return 2;
+	}
+	print_header(draws);
+	for (int i = 0; i < lengthof(targets); i++)
+		if (only == NULL || strcmp(only, targets[i].mechanism->name) == 0)
+			audit_target(&targets[i], draws);
+	printf("# planted faults, at most %d draws\n", FAULT_DRAWS);
+	for (int i = 0; i < lengthof(faults); i++)
+		if (only == NULL || strcmp(only, faults[i].of.mechanism->name) == 0)
+			audit_fault(&faults[i], draws < FAULT_DRAWS ? draws : FAULT_DRAWS);
+	printf("# %d s\n", (int) (time(NULL) - start));
+	printf("1..%d\n", tests);
+	return failures > 0;
+}

@@ -1,0 +1,196 @@
+/*
+ * faults.h
+ *	  Faults that the audit must catch: mechanisms that lose more than they
+ *	  charge.  Part of audit.c; nothing of it is in the product.
+ *
+ * A fault is charged like the mechanism that it imitates.
+ */
+#ifndef PE_AUDIT_FAULTS_H
+#define PE_AUDIT_FAULTS_H
+
+typedef struct fault
+{
+	const char *name;
+	target		of;
+	release_function release;
+} fault;
+
+#define MAX_CALL (LONG_CALL + MAX_ROWS)
+
+static void
+sensitivity_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_gaussian_release(exact, count, s->sensitivity / 4, s->of.nano, released);
+}
+
+/* A tenth of the standard deviation. */
+static void
+sigma_too_small(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_gaussian_release(exact, count, s->sensitivity, s->of.nano * 100 / 81, released);
+}
+
+/* A unit of several rows is protected as if it had one. */
+static void
+max_rows_forgotten(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_gaussian_release(exact, count, s->sensitivity / (pe_u128) (s->of.max_rows * s->of.max_rows), s->of.nano, released);
+}
+
+/* substitute: a row that becomes none is forgotten.  No sensitivity, no noise. */
+static void
+zero_left_out(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	if (s->without_zero > 0)
+		pe_gaussian_release(exact, count, s->without_zero, s->of.nano, released);
+	else
+		for (size_t i = 0; i < count; i++)
+			released[i] = (int64_t) exact[i];
+}
+
+/* Noise for numbers of this sensitivity. */
+static void
+draw_noise(pe_u128 sensitivity, int64_t nano, size_t count, int64_t *noise)
+{
+	static pe_i128 zero[MAX_CALL];
+
+	memset(zero, 0, sizeof(zero));
+	pe_gaussian_release(zero, count, sensitivity, nano, noise);
+}
+
+/* The same for Laplace noise. */
+static void
+laplace_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_laplace_release(exact, count, s->sensitivity, 2 * s->of.nano, released);
+}
+
+/* The L2 norm where the L1 norm belongs. */
+static void
+laplace_by_l2(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_u128		squared;
+
+	if (!pe_strategy_sensitivity_sq(&s->strategy, s->of.neighbours, s->of.max_rows, &squared))
+		pe_bug("no sensitivity");
+	pe_laplace_release(exact, count, (pe_u128) sqrt((double) squared), s->of.nano, released);
+}
+
+static void
+laplace_zero_left_out(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	if (s->without_zero > 0)
+		pe_laplace_release(exact, count, s->without_zero, s->of.nano, released);
+	else
+		for (size_t i = 0; i < count; i++)
+			released[i] = (int64_t) exact[i];
+}
+
+/* Noise of the right size in steps of 2^bits: the low bits stand in clear. */
+static void
+add_in_steps(const subject *s, const pe_i128 *exact, size_t count, int bits, int64_t *released)
+{
+	draw_noise(s->sensitivity, s->of.nano << 2 * bits, count, released);
+	for (size_t i = 0; i < count; i++)
+		released[i] = (int64_t) exact[i] + released[i] * (INT64_C(1) << bits);
+}
+
+static void
+steps_of_2(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	add_in_steps(s, exact, count, 1, released);
+}
+
+static void
+steps_of_65536(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	add_in_steps(s, exact, count, 16, released);
+}
+
+/* One normal number, by Box and Muller, as a textbook has it. */
+static double
+float_normal(void)
+{
+	uint64_t	word[2];
+
+	pe_random_bytes(word, sizeof(word));
+	return sqrt(-2 * log(ldexp((double) (word[0] >> 11) + 1, -53))) * cos(2 * acos(-1) * ldexp((double) (word[1] >> 11), -53));
+}
+
+static double
+float_sum(const subject *s, pe_i128 exact)
+{
+	return (double) exact + pe_gaussian_stderr(s->sensitivity, s->of.nano) * float_normal();
+}
+
+/* The double itself, in units of 2^-54: the finest bit of numbers between 1/4 and 1/2. */
+static void
+floats(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	for (size_t i = 0; i < count; i++)
+		released[i] = (int64_t) ldexp(float_sum(s, exact[i]), 54);
+}
+
+/* Rounded to integers; from 2^53 on doubles are not as fine, and a step of 1 becomes 2. */
+static void
+floats_rounded(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	for (size_t i = 0; i < count; i++)
+		released[i] = (int64_t) nearbyint(float_sum(s, exact[i]));
+}
+
+/* Half the noise on the first coordinate. */
+static void
+one_coordinate(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	int64_t		less[MAX_CALL];
+	size_t		rows = (size_t) s->a.rows;
+
+	draw_noise(s->sensitivity, s->of.nano, count, released);
+	draw_noise(s->sensitivity, 4 * s->of.nano, count, less);
+	for (size_t i = 0; i < count; i++)
+		released[i] = (int64_t) exact[i] + (i % rows == 0 ? less[i] : released[i]);
+}
+
+/* The first two coordinates get the same noise. */
+static void
+bits_reused(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	size_t		rows = (size_t) s->a.rows;
+	int64_t		noise[MAX_CALL];
+
+	draw_noise(s->sensitivity, s->of.nano, count, noise);
+	for (size_t i = 0; i < count; i++)
+		released[i] = (int64_t) exact[i] + (i % rows == 1 ? noise[i - 1] : noise[i]);
+}
+
+/* Noise beyond three standard deviations is cut off: what lies there cannot come from the neighbour. */
+static void
+tails_cut(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	int64_t		limit = (int64_t) (3 * pe_gaussian_stderr(s->sensitivity, s->of.nano));
+
+	draw_noise(s->sensitivity, s->of.nano, count, released);
+	for (size_t i = 0; i < count; i++)
+		released[i] = (int64_t) exact[i] + (released[i] < -limit ? -limit : released[i] > limit ? limit : released[i]);
+}
+
+static const fault faults[] = {
+	{"sensitivity halved", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 500000000, 3}, sensitivity_halved},
+	{"sensitivity halved, substitute", {&gaussian, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, sensitivity_halved},
+	{"sigma a tenth too small", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 500000000, 3}, sigma_too_small},
+	{"max_rows forgotten", {&gaussian, PE_ADD_REMOVE, 3, "all_range(8)", -1, 125000000, 3}, max_rows_forgotten},
+	{"zero vertex left out", {&gaussian, PE_SUBSTITUTE, 1, "total(4)", 2, 500000000, 3}, zero_left_out},
+	{"noise in steps of 2", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 55555555, 3}, steps_of_2},
+	{"noise in steps of 2^16", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 125000000, 3}, steps_of_65536},
+	{"float noise", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 500000000, 0}, floats},
+	{"float noise, rounded", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 500000000, (INT64_C(1) << 53) + 1}, floats_rounded},
+	{"wrong sigma of one coordinate", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 500000000, 3}, one_coordinate},
+	{"random bits used twice", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 500000000, 3}, bits_reused},
+	{"tails cut off", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 55555555, 3}, tails_cut},
+	{"sensitivity halved, Laplace", {&laplace, PE_ADD_REMOVE, 1, "identity(4)", -1, 1000000000, 3}, laplace_halved},
+	{"L2 norm for L1", {&laplace, PE_SUBSTITUTE, 1, "identity(4)", -1, 1000000000, 3}, laplace_by_l2},
+	{"zero vertex left out, Laplace", {&laplace, PE_SUBSTITUTE, 1, "total(4)", 2, 1000000000, 3}, laplace_zero_left_out},
+};
+
+#endif
