@@ -201,7 +201,7 @@ fuzz-binaries: $(FUZZ_BINS)
 
 # ---- Targets for people ----
 
-.PHONY: help deps deps-build check-layers demo demo-stop bench audit clean-private
+.PHONY: help deps deps-build check-layers demo demo-stop bench audit pictures clean-private
 help:
 	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
@@ -211,6 +211,7 @@ help:
 	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit and the long runs"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
+	@echo "make pictures      draw the pictures of the README"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
 	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7)"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
@@ -273,6 +274,10 @@ AUDIT_DRAWS ?= 10000000
 audit: deps
 	@$(MAKE) -s --no-print-directory audit-binary
 	@$(AUDIT_BIN) $(AUDIT_DRAWS)
+
+pictures: deps
+	@scripts/deps.sh pictures
+	@scripts/pictures.sh
 
 clean-private:
 	@scripts/cluster.sh clean

@@ -6,6 +6,7 @@
 #   scripts/deps.sh fuzz     make, BLAS, LAPACKE, and clang with the run-time library of its fuzzer and sanitizers
 #   scripts/deps.sh clients  the programs of test/t/060_clients.pl and 061_cron.pl: pandas with SQLAlchemy, R with
 #                            dbplyr, a JDK with the JDBC driver, pg_cron.  Only .ci/run asks for them
+#   scripts/deps.sh pictures gnuplot
 #
 # PG_CONFIG=/path/to/pg_config chooses a PostgreSQL.  Nothing is installed when
 # nothing is missing.  Debian's postgresql packages create and start a cluster
@@ -16,9 +17,9 @@ cd "$(dirname "$0")/.." || exit 1
 
 what=${1:-test}
 case $what in
-build | test | fuzz | clients) ;;
+build | test | fuzz | clients | pictures) ;;
 *)
-	echo "usage: scripts/deps.sh [build | test | fuzz | clients]" >&2
+	echo "usage: scripts/deps.sh [build | test | fuzz | clients | pictures]" >&2
 	exit 2
 	;;
 esac
@@ -113,6 +114,10 @@ find_missing() {
 	fi
 	if [ "$what" = clients ]; then
 		find_clients
+		return
+	fi
+	if [ "$what" = pictures ]; then
+		command -v gnuplot >/dev/null || need "gnuplot" gnuplot-nox
 		return
 	fi
 	{ command -v gcc || command -v cc; } >/dev/null || need "a C compiler" gcc libc6-dev

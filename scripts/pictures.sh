@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Draws the pictures of the README, doc/*.svg, from what the extension itself says on a private
+# server.  The second shows one answer with its noise: it differs from run to run.
+. "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
+
+command -v gnuplot >/dev/null || die "gnuplot is needed (Debian: gnuplot-nox)."
+cluster_setup || die "The build failed; its messages are above."
+clean_environment
+SERVER=
+trap '[ -z "$SERVER" ] || cluster_stop "$SERVER"; [ -z "${RUN_DIR:-}" ] || rm -rf "$RUN_DIR"' EXIT
+trap 'exit 130' INT TERM HUP
+new_run_dir pictures
+SERVER=$RUN_DIR/server
+cluster_start "$SERVER" || exit 1
+"$PGBIN/createdb" pictures || exit 1
+export PGDATABASE=pictures
+
+sql() { # sql FILE: rows of the statements on standard input, separated by blanks
+	"$PGBIN/psql" -X -q -A -t -F ' ' -v ON_ERROR_STOP=1 >"$RUN_DIR/$1"
+}
+
+# The root mean square error over all ranges of n cells, one count alone being 1: each range with
+# noise of its own (the sensitivity is the root of the most ranges that share a cell), cells added
+# up (a range has (n + 2) / 3 of them in the mean), and the strategy that is measured.
+sql ranges <<'END' || die "The first picture's figures could not be had."
+CREATE EXTENSION pg_epsilon;
+SELECT n, sqrt(ceil((n + 1) / 2.0) * floor((n + 1) / 2.0)), sqrt((n + 2) / 3.0), sqrt(objective / (n * (n + 1) / 2))
+  FROM unnest('{2,4,8,16,32,64,128,256,512,1024}'::int[]) n, dp.optimize(format('all_range(%s)', n)) ORDER BY n;
+END
+
+# Cumulative counts of the demo's table, and what they are.
+sql answer <<'END' || die "The second picture's figures could not be had."
+CREATE TABLE residents (age int, sex text, sample_yr int, kappa float8, lambda float8, flc_grp int,
+    creatinine float8, mgus boolean, futime int, death boolean, chapter text);
+\copy residents FROM 'demo/flchain.csv' WITH (FORMAT csv, HEADER)
+SET client_min_messages = warning;
+\o /dev/null
+SELECT dp.create_dataset('residents', 'residents', epsilon => 4);
+SELECT dp.add_attribute('residents', 'futime', 0, 5300, bins => 53);
+SELECT dp.grant_budget(current_user::name, 'residents', epsilon => 1);
+CREATE TABLE answer AS SELECT * FROM dp.histogram('residents', 'futime', 'width_range(futime, 3)', epsilon => 0.1);
+\o
+SELECT ((label->'futime'->>'from')::int + (label->'futime'->>'to')::int) / 2, estimate, 1.96 * stderr,
+       (SELECT count(*) FROM residents r WHERE r.futime >= (label->'futime'->>'from')::int
+           AND (r.futime < (label->'futime'->>'to')::int OR (label->'futime'->>'last')::boolean))
+  FROM answer ORDER BY query;
+END
+
+gnuplot <<END || die "gnuplot failed."
+set terminal svg size 760,420 font "sans,13" background "white"
+set grid lc rgb "#dddddd"
+set border 3
+set tics nomirror
+set output "doc/ranges.svg"
+set title "All ranges of n cells for the same budget"
+set xlabel "cells"
+set ylabel "error of a range, in errors of a single count"
+set logscale x 2
+set logscale y 10
+set yrange [0.8:1000]
+set key top left
+plot "$RUN_DIR/ranges" using 1:2 with linespoints lw 2 pt 7 ps 0.5 lc rgb "#b03030" title "noise for every range by itself", \
+     "" using 1:3 with linespoints lw 2 pt 7 ps 0.5 lc rgb "#808080" title "noisy cells, added up", \
+     "" using 1:4 with linespoints lw 3 pt 7 ps 0.6 lc rgb "#2060b0" title "what pg\\\\_epsilon measures: the optimum, certified"
+unset logscale
+set output "doc/answer.svg"
+set title "Residents by time of follow-up, 300 days wide: epsilon 0.1 for all of it"
+set xlabel "days"
+set ylabel "residents"
+set xrange [0:5300]
+set yrange [*:*]
+set key top left
+plot "$RUN_DIR/answer" using 1:2:3 with yerrorbars lw 1.5 pt 7 ps 0.5 lc rgb "#2060b0" title "estimate and 95 % interval", \
+     "" using 1:4 with lines lw 2 lc rgb "#b03030" title "the truth, which only the owner sees"
+END
+[ -z "$RUN_USER" ] || chown --reference=doc doc/*.svg 2>/dev/null
+ls doc/*.svg
