@@ -18,8 +18,13 @@
 #define MOST_BITS 24
 #define BITS_STEP 4
 
+/* With a basis of large integers T is small, and needs a finer lattice; its entries stay below 2^30. */
+#define MOST_BITS_OF_BASIS 28
+#define ENTRY_BITS 30
+
 /*
- * Where no basis of the queries can be had, all cells are measured: X =
+ * Where no basis of the queries can be had, or its rounding costs too much, all
+ * cells are measured: X =
  * (1 - eta) X + eta I, which costs about eta of the variance.  A smaller eta
  * than 2^-(k - 2.5) makes the rounding of T matter more than it saves.
  */
@@ -295,28 +300,30 @@ expected_error(const int32_t *triangle, int32_t n, const double *v)
 }
 
 /*
- * The integers, as fine as the gap asks for, and what they are worth.  v: W'W in
- * the coordinates that T's columns stand for.
+ * The integers on one lattice, and what they are worth.  v: W'W in the
+ * coordinates that T's columns stand for.  False if they are beyond what can be
+ * measured.
  */
-static void
-make_triangle(maker *m, const double *r, int32_t n, const double *target, const double *v)
+static bool
+make_triangle(maker *m, const double *r, int32_t n, int bits, const double *target, const double *v)
 {
 	pe_strategy *strategy = m->strategy;
+	pe_u128		sensitivity_sq;
 
+	pe_poll();
+	pe_free(strategy->triangle);
 	strategy->rows = n;
-	for (int bits = FIRST_BITS;; bits += BITS_STEP)
-	{
-		pe_u128		sensitivity_sq;
+	strategy->triangle = round_triangle(r, n, bits, target);
+	if (!pe_strategy_sensitivity_sq(strategy, PE_ADD_REMOVE, 1, &sensitivity_sq))
+		return false;
+	strategy->objective = (double) sensitivity_sq * expected_error(strategy->triangle, n, v);
+	return true;
+}
 
-		pe_poll();
-		strategy->triangle = round_triangle(r, n, bits, target);
-		if (!pe_strategy_sensitivity_sq(strategy, PE_ADD_REMOVE, 1, &sensitivity_sq))
-			pe_bug("a strategy beyond its bounds");
-		strategy->objective = (double) sensitivity_sq * expected_error(strategy->triangle, n, v);
-		if (strategy->objective <= strategy->lower_bound * (1 + m->gap) || bits == MOST_BITS)
-			return;
-		pe_free(strategy->triangle);
-	}
+static bool
+is_good(const maker *m)
+{
+	return m->strategy->objective <= m->strategy->lower_bound * (1 + m->gap);
 }
 
 /* ------------------------------------------------------------------
@@ -329,12 +336,18 @@ static void
 factor_full(maker *m, double *x)
 {
 	double	   *target = pe_alloc(m->n, sizeof(double));
+	int			bits = FIRST_BITS;
 
 	for (int32_t i = 0; i < m->n; i++)
 		target[i] = x[(size_t) i * m->n + i];
 	if (!pe_la_cholesky(m->n, x, m->n))
 		pe_bug("the optimum is not positive definite");
-	make_triangle(m, x, m->n, target, m->v);
+	do
+	{
+		if (!make_triangle(m, x, m->n, bits, target, m->v))
+			pe_bug("a strategy beyond its bounds");
+		bits += BITS_STEP;
+	} while (bits <= MOST_BITS && !is_good(m));
 	pe_free(target);
 }
 
@@ -360,14 +373,48 @@ triangle_of(double *a, int32_t rows, int32_t n, double *r)
 	pe_la_qr(rows, n, a, rows, r, n);
 	for (int32_t i = 0; i < n; i++)
 	{
-		if (!(fabs(r[(size_t) i * n + i]) > 1e-7))
+		double		diagonal = r[(size_t) i * n + i];
+		double		column = 0;
+
+		for (int32_t j = 0; j <= i; j++)
+			column = fmax(column, fabs(r[(size_t) i * n + j]));
+		if (!(fabs(diagonal) > 1e-7 * column))
 			return false;
-		if (r[(size_t) i * n + i] > 0)
+		if (diagonal > 0)
 			continue;
 		for (int32_t j = i; j < n; j++)
 			r[(size_t) j * n + i] = -r[(size_t) j * n + i];
 	}
 	return true;
+}
+
+/* The finest lattice on which R's entries stay below 2^ENTRY_BITS. */
+static int
+most_bits(const double *r, int32_t n)
+{
+	double		largest = 0;
+	int			exponent;
+
+	for (size_t i = 0; i < square(n); i++)
+		largest = fmax(largest, fabs(r[i]));
+	(void) frexp(largest, &exponent);
+	return exponent < ENTRY_BITS - MOST_BITS_OF_BASIS ? MOST_BITS_OF_BASIS : ENTRY_BITS - exponent;
+}
+
+/* R of P in X = B'P B, v: the workload in B's coordinates. */
+static bool
+round_basis(maker *m, const double *r, int32_t rows, const double *v)
+{
+	int			most = most_bits(r, rows);
+	int			bits = most < FIRST_BITS ? most : FIRST_BITS;
+	bool		done;
+
+	do
+	{
+		done = make_triangle(m, r, rows, bits, NULL, v);
+		bits += BITS_STEP;
+	} while (done && bits <= most && !is_good(m));
+	return done;
 }
 
 /*
@@ -392,8 +439,7 @@ factor_basis(maker *m, const pe_optimum *optimum, int32_t rows)
 		{
 			pe_la_symm(false, m->n, rows, 1, m->v, m->n, inverse, m->n, 0, product, m->n);
 			pe_la_gemm(true, false, rows, rows, m->n, 1, inverse, m->n, product, m->n, 0, v, rows);
-			make_triangle(m, r, rows, NULL, v);
-			done = true;
+			done = round_basis(m, r, rows, v);
 		}
 	}
 	pe_free(inverse);
@@ -408,13 +454,26 @@ factor_deficient(maker *m, const pe_optimum *optimum)
 {
 	pe_strategy *strategy = m->strategy;
 	int32_t		rows = pe_basis_select(m->workload, m->classes, m->representative, m->n, m->gram, &strategy->basis);
+	bool		usable = rows > 0 && rows < m->n && factor_basis(m, optimum, rows);
+	pe_strategy with_basis = *strategy;
 
-	if (rows > 0 && rows < m->n && factor_basis(m, optimum, rows))
+	if (usable && is_good(m))
 		return;
-	if (rows > 0)
-		pe_free(strategy->basis);
 	strategy->basis = NULL;
+	if (usable)
+		strategy->triangle = NULL;
 	measure_everything(m, optimum);
+	if (usable && with_basis.objective <= strategy->objective)
+	{
+		pe_free(strategy->triangle);
+		*strategy = with_basis;
+	}
+	else if (rows > 0)
+	{
+		pe_free(with_basis.basis);
+		if (usable)
+			pe_free(with_basis.triangle);
+	}
 }
 
 static void
