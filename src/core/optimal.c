@@ -425,26 +425,32 @@ static bool
 factor_basis(maker *m, const pe_optimum *optimum, int32_t rows)
 {
 	double	   *inverse = pe_alloc((size_t) m->n * rows, sizeof(double));
-	double	   *r = pe_alloc(square(rows), sizeof(double));
-	double	   *product = pe_alloc((size_t) m->n * rows, sizeof(double));
-	double	   *v = pe_alloc(square(rows), sizeof(double));
-	bool		done = false;
+	double	   *r = NULL;
+	double	   *product = NULL;
+	double	   *v = NULL;
+	bool		done;
 
 	m->strategy->rows = rows;
-	if (optimum->rank >= rows && pe_basis_inverse(m->strategy, inverse))
+	done = optimum->rank >= rows && pe_basis_inverse(m->strategy, inverse);
+	if (done)
 	{
+		/* not before the inverse, which takes room itself */
+		r = pe_alloc(square(rows), sizeof(double));
+		product = pe_alloc((size_t) m->n * optimum->rank, sizeof(double));
 		pe_la_gemm(false, false, optimum->rank, rows, m->n, 1, optimum->factor, optimum->rank, inverse, m->n,
 				   0, product, optimum->rank);
-		if (triangle_of(product, optimum->rank, rows, r))
-		{
-			pe_la_symm(false, m->n, rows, 1, m->v, m->n, inverse, m->n, 0, product, m->n);
-			pe_la_gemm(true, false, rows, rows, m->n, 1, inverse, m->n, product, m->n, 0, v, rows);
-			done = round_basis(m, r, rows, v);
-		}
+		done = triangle_of(product, optimum->rank, rows, r);
+	}
+	if (done)
+	{
+		v = pe_alloc(square(rows), sizeof(double));
+		pe_la_symm(false, m->n, rows, 1, m->v, m->n, inverse, m->n, 0, product, m->n);
+		pe_la_gemm(true, false, rows, rows, m->n, 1, inverse, m->n, product, m->n, 0, v, rows);
 	}
 	pe_free(inverse);
-	pe_free(r);
 	pe_free(product);
+	done = done && round_basis(m, r, rows, v);
+	pe_free(r);
 	pe_free(v);
 	return done;
 }
@@ -521,9 +527,15 @@ size_t
 pe_strategy_optimal_memory(const pe_workload *workload, const pe_classes *classes)
 {
 	size_t		n = classes->cells;
+	size_t		queries;
+	pe_workload candidates;
 
 	if (pe_workload_counts_once(workload) || n > PE_OPTIMUM_CELLS)
 		return n * sizeof(int32_t);
-	/* the Gram matrix twice, the optimum, and what follows it in the same room */
-	return 2 * n * n * sizeof(double) + pe_optimum_memory((int32_t) n) + (size_t) workload->queries * 2 * sizeof(int32_t);
+	pe_workload_basis(workload, &candidates);
+	queries = candidates.queries;
+	pe_workload_basis_free(&candidates);
+	/* the Gram matrix twice; the optimum, and in its room what follows it; a basis, and what finds it */
+	return n * n * (2 * sizeof(double) + sizeof(int32_t)) + pe_optimum_memory((int32_t) n)
+		+ queries * (2 * sizeof(int32_t) + 5 * sizeof(double));
 }
