@@ -351,12 +351,27 @@ factor_full(maker *m, double *x)
 	pe_free(target);
 }
 
+/* Puts a strategy back that was made before, if it is not worse; the other one is freed. */
+static void
+keep_better(maker *m, pe_strategy *before)
+{
+	pe_strategy *strategy = m->strategy;
+	pe_strategy worse = *before;
+
+	if (before->objective <= strategy->objective)
+	{
+		worse = *strategy;
+		*strategy = *before;
+	}
+	pe_free(worse.triangle);
+	pe_free(worse.basis);
+}
+
 /* X = (1 - eta) G'G + eta I. */
 static void
-measure_everything(maker *m, const pe_optimum *optimum)
+measure_with_ridge(maker *m, const pe_optimum *optimum, double ridge)
 {
 	double	   *x = pe_alloc(square(m->n), sizeof(double));
-	double		ridge = fmin(fmax(m->gap / 2, LEAST_RIDGE), MOST_RIDGE);
 
 	pe_la_syrk(true, m->n, optimum->rank, 1 - ridge, optimum->factor, optimum->rank, 0, x, m->n);
 	pe_la_mirror(m->n, x, m->n);
@@ -364,6 +379,24 @@ measure_everything(maker *m, const pe_optimum *optimum)
 		x[(size_t) i * m->n + i] += ridge;
 	factor_full(m, x);
 	pe_free(x);
+}
+
+/* Where weights of very different sizes make rounding cost more than the ridge, a larger one is better. */
+static void
+measure_everything(maker *m, const pe_optimum *optimum)
+{
+	double		ridge = fmin(fmax(m->gap / 2, LEAST_RIDGE), MOST_RIDGE);
+
+	measure_with_ridge(m, optimum, ridge);
+	while (ridge < MOST_RIDGE && !is_good(m) && pe_strategy_gap(m->strategy) > 4 * ridge)
+	{
+		pe_strategy before = *m->strategy;
+
+		m->strategy->triangle = NULL;
+		ridge = fmin(8 * ridge, MOST_RIDGE);
+		measure_with_ridge(m, optimum, ridge);
+		keep_better(m, &before);
+	}
 }
 
 /* R of the QR factorisation of a (rows x n), with a positive diagonal; false if it is not of rank n. */
@@ -465,21 +498,16 @@ factor_deficient(maker *m, const pe_optimum *optimum)
 
 	if (usable && is_good(m))
 		return;
-	strategy->basis = NULL;
-	if (usable)
-		strategy->triangle = NULL;
-	measure_everything(m, optimum);
-	if (usable && with_basis.objective <= strategy->objective)
+	if (!usable)
 	{
+		pe_free(strategy->basis);
+		with_basis.objective = INFINITY;
 		pe_free(strategy->triangle);
-		*strategy = with_basis;
+		with_basis.basis = with_basis.triangle = NULL;
 	}
-	else if (rows > 0)
-	{
-		pe_free(with_basis.basis);
-		if (usable)
-			pe_free(with_basis.triangle);
-	}
+	strategy->basis = strategy->triangle = NULL;
+	measure_everything(m, optimum);
+	keep_better(m, &with_basis);
 }
 
 static void
