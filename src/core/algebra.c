@@ -590,7 +590,7 @@ quadratic_memory_of_term(const pe_term *term, const pe_classes *classes)
 	size_t		rest = classes->cells;
 
 	if (is_whole(term))
-		return term->queries * sizeof(double);
+		return (term->queries + (rest + 1) * (rest + 1)) * sizeof(double);
 	axes_of_term(term, classes, axes);
 	for (int a = classes->attributes - 1; a >= 0; a--)
 	{

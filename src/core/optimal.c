@@ -18,8 +18,13 @@
 #define MOST_BITS 24
 #define BITS_STEP 4
 
+/* With a basis of large integers T is small, and needs a finer lattice; its entries stay below 2^30. */
+#define MOST_BITS_OF_BASIS 28
+#define ENTRY_BITS 30
+
 /*
- * Where no basis of the queries can be had, all cells are measured: X =
+ * Where no basis of the queries can be had, or its rounding costs too much, all
+ * cells are measured: X =
  * (1 - eta) X + eta I, which costs about eta of the variance.  A smaller eta
  * than 2^-(k - 2.5) makes the rounding of T matter more than it saves.
  */
@@ -295,28 +300,30 @@ expected_error(const int32_t *triangle, int32_t n, const double *v)
 }
 
 /*
- * The integers, as fine as the gap asks for, and what they are worth.  v: W'W in
- * the coordinates that T's columns stand for.
+ * The integers on one lattice, and what they are worth.  v: W'W in the
+ * coordinates that T's columns stand for.  False if they are beyond what can be
+ * measured.
  */
-static void
-make_triangle(maker *m, const double *r, int32_t n, const double *target, const double *v)
+static bool
+make_triangle(maker *m, const double *r, int32_t n, int bits, const double *target, const double *v)
 {
 	pe_strategy *strategy = m->strategy;
+	pe_u128		sensitivity_sq;
 
+	pe_poll();
+	pe_free(strategy->triangle);
 	strategy->rows = n;
-	for (int bits = FIRST_BITS;; bits += BITS_STEP)
-	{
-		pe_u128		sensitivity_sq;
+	strategy->triangle = round_triangle(r, n, bits, target);
+	if (!pe_strategy_sensitivity_sq(strategy, PE_ADD_REMOVE, 1, &sensitivity_sq))
+		return false;
+	strategy->objective = (double) sensitivity_sq * expected_error(strategy->triangle, n, v);
+	return true;
+}
 
-		pe_poll();
-		strategy->triangle = round_triangle(r, n, bits, target);
-		if (!pe_strategy_sensitivity_sq(strategy, PE_ADD_REMOVE, 1, &sensitivity_sq))
-			pe_bug("a strategy beyond its bounds");
-		strategy->objective = (double) sensitivity_sq * expected_error(strategy->triangle, n, v);
-		if (strategy->objective <= strategy->lower_bound * (1 + m->gap) || bits == MOST_BITS)
-			return;
-		pe_free(strategy->triangle);
-	}
+static bool
+is_good(const maker *m)
+{
+	return m->strategy->objective <= m->strategy->lower_bound * (1 + m->gap);
 }
 
 /* ------------------------------------------------------------------
@@ -329,21 +336,42 @@ static void
 factor_full(maker *m, double *x)
 {
 	double	   *target = pe_alloc(m->n, sizeof(double));
+	int			bits = FIRST_BITS;
 
 	for (int32_t i = 0; i < m->n; i++)
 		target[i] = x[(size_t) i * m->n + i];
 	if (!pe_la_cholesky(m->n, x, m->n))
 		pe_bug("the optimum is not positive definite");
-	make_triangle(m, x, m->n, target, m->v);
+	do
+	{
+		if (!make_triangle(m, x, m->n, bits, target, m->v))
+			pe_bug("a strategy beyond its bounds");
+		bits += BITS_STEP;
+	} while (bits <= MOST_BITS && !is_good(m));
 	pe_free(target);
+}
+
+/* Puts a strategy back that was made before, if it is not worse; the other one is freed. */
+static void
+keep_better(maker *m, pe_strategy *before)
+{
+	pe_strategy *strategy = m->strategy;
+	pe_strategy worse = *before;
+
+	if (before->objective <= strategy->objective)
+	{
+		worse = *strategy;
+		*strategy = *before;
+	}
+	pe_free(worse.triangle);
+	pe_free(worse.basis);
 }
 
 /* X = (1 - eta) G'G + eta I. */
 static void
-measure_everything(maker *m, const pe_optimum *optimum)
+measure_with_ridge(maker *m, const pe_optimum *optimum, double ridge)
 {
 	double	   *x = pe_alloc(square(m->n), sizeof(double));
-	double		ridge = fmin(fmax(m->gap / 2, LEAST_RIDGE), MOST_RIDGE);
 
 	pe_la_syrk(true, m->n, optimum->rank, 1 - ridge, optimum->factor, optimum->rank, 0, x, m->n);
 	pe_la_mirror(m->n, x, m->n);
@@ -353,6 +381,24 @@ measure_everything(maker *m, const pe_optimum *optimum)
 	pe_free(x);
 }
 
+/* Where weights of very different sizes make rounding cost more than the ridge, a larger one is better. */
+static void
+measure_everything(maker *m, const pe_optimum *optimum)
+{
+	double		ridge = fmin(fmax(m->gap / 2, LEAST_RIDGE), MOST_RIDGE);
+
+	measure_with_ridge(m, optimum, ridge);
+	while (ridge < MOST_RIDGE && !is_good(m) && pe_strategy_gap(m->strategy) > 4 * ridge)
+	{
+		pe_strategy before = *m->strategy;
+
+		m->strategy->triangle = NULL;
+		ridge = fmin(8 * ridge, MOST_RIDGE);
+		measure_with_ridge(m, optimum, ridge);
+		keep_better(m, &before);
+	}
+}
+
 /* R of the QR factorisation of a (rows x n), with a positive diagonal; false if it is not of rank n. */
 static bool
 triangle_of(double *a, int32_t rows, int32_t n, double *r)
@@ -360,14 +406,48 @@ triangle_of(double *a, int32_t rows, int32_t n, double *r)
 	pe_la_qr(rows, n, a, rows, r, n);
 	for (int32_t i = 0; i < n; i++)
 	{
-		if (!(fabs(r[(size_t) i * n + i]) > 1e-7))
+		double		diagonal = r[(size_t) i * n + i];
+		double		column = 0;
+
+		for (int32_t j = 0; j <= i; j++)
+			column = fmax(column, fabs(r[(size_t) i * n + j]));
+		if (!(fabs(diagonal) > 1e-7 * column))
 			return false;
-		if (r[(size_t) i * n + i] > 0)
+		if (diagonal > 0)
 			continue;
 		for (int32_t j = i; j < n; j++)
 			r[(size_t) j * n + i] = -r[(size_t) j * n + i];
 	}
 	return true;
+}
+
+/* The finest lattice on which R's entries stay below 2^ENTRY_BITS. */
+static int
+most_bits(const double *r, int32_t n)
+{
+	double		largest = 0;
+	int			exponent;
+
+	for (size_t i = 0; i < square(n); i++)
+		largest = fmax(largest, fabs(r[i]));
+	(void) frexp(largest, &exponent);
+	return exponent < ENTRY_BITS - MOST_BITS_OF_BASIS ? MOST_BITS_OF_BASIS : ENTRY_BITS - exponent;
+}
+
+/* R of P in X = B'P B, v: the workload in B's coordinates. */
+static bool
+round_basis(maker *m, const double *r, int32_t rows, const double *v)
+{
+	int			most = most_bits(r, rows);
+	int			bits = most < FIRST_BITS ? most : FIRST_BITS;
+	bool		done;
+
+	do
+	{
+		done = make_triangle(m, r, rows, bits, NULL, v);
+		bits += BITS_STEP;
+	} while (done && bits <= most && !is_good(m));
+	return done;
 }
 
 /*
@@ -378,27 +458,32 @@ static bool
 factor_basis(maker *m, const pe_optimum *optimum, int32_t rows)
 {
 	double	   *inverse = pe_alloc((size_t) m->n * rows, sizeof(double));
-	double	   *r = pe_alloc(square(rows), sizeof(double));
-	double	   *product = pe_alloc((size_t) m->n * rows, sizeof(double));
-	double	   *v = pe_alloc(square(rows), sizeof(double));
-	bool		done = false;
+	double	   *r = NULL;
+	double	   *product = NULL;
+	double	   *v = NULL;
+	bool		done;
 
 	m->strategy->rows = rows;
-	if (optimum->rank >= rows && pe_basis_inverse(m->strategy, inverse))
+	done = optimum->rank >= rows && pe_basis_inverse(m->strategy, inverse);
+	if (done)
 	{
+		/* not before the inverse, which takes room itself */
+		r = pe_alloc(square(rows), sizeof(double));
+		product = pe_alloc((size_t) m->n * optimum->rank, sizeof(double));
 		pe_la_gemm(false, false, optimum->rank, rows, m->n, 1, optimum->factor, optimum->rank, inverse, m->n,
 				   0, product, optimum->rank);
-		if (triangle_of(product, optimum->rank, rows, r))
-		{
-			pe_la_symm(false, m->n, rows, 1, m->v, m->n, inverse, m->n, 0, product, m->n);
-			pe_la_gemm(true, false, rows, rows, m->n, 1, inverse, m->n, product, m->n, 0, v, rows);
-			make_triangle(m, r, rows, NULL, v);
-			done = true;
-		}
+		done = triangle_of(product, optimum->rank, rows, r);
+	}
+	if (done)
+	{
+		v = pe_alloc(square(rows), sizeof(double));
+		pe_la_symm(false, m->n, rows, 1, m->v, m->n, inverse, m->n, 0, product, m->n);
+		pe_la_gemm(true, false, rows, rows, m->n, 1, inverse, m->n, product, m->n, 0, v, rows);
 	}
 	pe_free(inverse);
-	pe_free(r);
 	pe_free(product);
+	done = done && round_basis(m, r, rows, v);
+	pe_free(r);
 	pe_free(v);
 	return done;
 }
@@ -408,13 +493,21 @@ factor_deficient(maker *m, const pe_optimum *optimum)
 {
 	pe_strategy *strategy = m->strategy;
 	int32_t		rows = pe_basis_select(m->workload, m->classes, m->representative, m->n, m->gram, &strategy->basis);
+	bool		usable = rows > 0 && rows < m->n && factor_basis(m, optimum, rows);
+	pe_strategy with_basis = *strategy;
 
-	if (rows > 0 && rows < m->n && factor_basis(m, optimum, rows))
+	if (usable && is_good(m))
 		return;
-	if (rows > 0)
+	if (!usable)
+	{
 		pe_free(strategy->basis);
-	strategy->basis = NULL;
+		with_basis.objective = INFINITY;
+		pe_free(strategy->triangle);
+		with_basis.basis = with_basis.triangle = NULL;
+	}
+	strategy->basis = strategy->triangle = NULL;
 	measure_everything(m, optimum);
+	keep_better(m, &with_basis);
 }
 
 static void
@@ -462,9 +555,15 @@ size_t
 pe_strategy_optimal_memory(const pe_workload *workload, const pe_classes *classes)
 {
 	size_t		n = classes->cells;
+	size_t		queries;
+	pe_workload candidates;
 
 	if (pe_workload_counts_once(workload) || n > PE_OPTIMUM_CELLS)
 		return n * sizeof(int32_t);
-	/* the Gram matrix twice, the optimum, and what follows it in the same room */
-	return 2 * n * n * sizeof(double) + pe_optimum_memory((int32_t) n) + (size_t) workload->queries * 2 * sizeof(int32_t);
+	pe_workload_basis(workload, &candidates);
+	queries = candidates.queries;
+	pe_workload_basis_free(&candidates);
+	/* the Gram matrix twice; the optimum, and in its room what follows it; a basis, and what finds it */
+	return n * n * (2 * sizeof(double) + sizeof(int32_t)) + pe_optimum_memory((int32_t) n)
+		+ queries * (2 * sizeof(int32_t) + 5 * sizeof(double));
 }

@@ -39,10 +39,10 @@
  * upper is F(X) and a little more: ordinarily less than 1e-7 of it, for a badly
  * scaled V up to about 1e-6.
  *
- * Where V is not of full rank (pivots below 1e-12 of the largest diagonal entry
- * count as zero), upper is tr(R'R X^+) for the part R'R of V that was kept, and
+ * Where V is not of full rank (with its diagonal scaled to about 1, pivots below
+ * 1e-12 count as zero), upper is tr(R'R X^+) for the part R'R of V that was kept, and
  * lower is a bound for R'R and so for V too (V - R'R is positive semidefinite).
- * The part left out has no diagonal entry above that 1e-12, and only matters
+ * The part left out has no diagonal entry above 4e-12 of V's, and only matters
  * for a V that is singular up to rounding but not exactly.
  */
 typedef struct pe_optimum

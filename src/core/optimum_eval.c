@@ -11,7 +11,7 @@
 #include "core/linalg.h"
 #include "core/mem.h"
 
-/* Pivots below this part of the largest diagonal entry count as zero. */
+/* Pivots of the scaled V below this count as zero. */
 #define RANK_TOLERANCE 1e-12
 
 /* A lower bound of T that is by this part lower than T is worth a matrix product to raise it. */
@@ -92,16 +92,25 @@ init_block(pe_dual *dual, int32_t b, const double *v, bool split)
 
 /* ---- rank ---- */
 
-/* The pivoted Cholesky factor of V_b in scratch; returns the rank. */
+/*
+ * The pivoted Cholesky factor of V_b in scratch, of its columns scaled to about
+ * the same length: a column of small numbers must not be lost beside one of large
+ * ones.  Returns the rank.
+ */
 static int32_t
-factor_block(pe_dual *dual, const pe_dual_block *block, double tolerance, int32_t *pivot)
+factor_block(pe_dual *dual, const pe_dual_block *block, int32_t *pivot)
 {
-	memcpy(dual->scratch, block->v, square(block->size) * sizeof(double));
+	int32_t		n = block->size;
+
+	for (int32_t j = 0; j < n; j++)
+		for (int32_t i = 0; i < n; i++)
+			dual->scratch[i + (size_t) j * (size_t) n] =
+				block->v[i + (size_t) j * (size_t) n] / (dual->unit[i] * dual->unit[j]);
 	pe_poll();
-	return pe_la_cholesky_pivoted(block->size, dual->scratch, block->size, tolerance, pivot, dual->work);
+	return pe_la_cholesky_pivoted(n, dual->scratch, n, RANK_TOLERANCE, pivot, dual->work);
 }
 
-/* R from the factor in scratch, its columns back in their old order. */
+/* R from the factor in scratch, its columns back in their old order and length. */
 static double *
 row_factor(const pe_dual *dual, const pe_dual_block *block, const int32_t *pivot)
 {
@@ -110,7 +119,8 @@ row_factor(const pe_dual *dual, const pe_dual_block *block, const int32_t *pivot
 
 	for (int32_t i = 0; i < block->size; i++)
 		for (int32_t k = 0; k < rank && k <= i; k++)
-			r[k + (size_t) pivot[i] * (size_t) rank] = dual->scratch[i + (size_t) k * (size_t) block->size];
+			r[k + (size_t) pivot[i] * (size_t) rank] =
+				dual->scratch[i + (size_t) k * (size_t) block->size] * dual->unit[pivot[i]];
 	return r;
 }
 
@@ -124,7 +134,7 @@ pe_dual_use_factors(pe_dual *dual)
 
 		if (block->r != NULL)
 			continue;
-		block->rank = factor_block(dual, block, dual->tolerance, dual->iwork);
+		block->rank = factor_block(dual, block, dual->iwork);
 		block->r = row_factor(dual, block, dual->iwork);
 	}
 }
@@ -138,7 +148,7 @@ find_ranks(pe_dual *dual)
 	{
 		pe_dual_block *block = &dual->block[b];
 
-		block->rank = factor_block(dual, block, dual->tolerance, dual->iwork);
+		block->rank = factor_block(dual, block, dual->iwork);
 		dual->rank += block->rank;
 		if (block->rank < block->size)
 			block->r = row_factor(dual, block, dual->iwork);
@@ -155,13 +165,23 @@ pe_dual_memory(int32_t n)
 {
 	/* row factor, eigenvectors and scratch; split blocks need less than half of it all */
 	return (3 * square(n) + pe_la_eigen_work(n)) * sizeof(double)
-		+ pe_la_eigen_iwork(n) * sizeof(int32_t) + (size_t) n * (8 * sizeof(double) + sizeof(float));
+		+ pe_la_eigen_iwork(n) * sizeof(int32_t) + (size_t) n * (9 * sizeof(double) + sizeof(float));
 }
 
 static double *
 numbers(size_t count)
 {
 	return pe_alloc(count, sizeof(double));
+}
+
+/* Dividing by it rounds nothing. */
+static double
+power_of_two_near(double length)
+{
+	int			exponent;
+
+	(void) frexp(length, &exponent);
+	return ldexp(1.0, exponent);
 }
 
 void
@@ -185,10 +205,11 @@ pe_dual_init(pe_dual *dual, const double *v, int32_t n, bool split)
 	dual->scratch = numbers(square(dual->order));
 	dual->work = numbers(pe_la_eigen_work(dual->order));
 	dual->iwork = pe_alloc(pe_la_eigen_iwork(dual->order), sizeof(int32_t));
+	dual->unit = numbers((size_t) dual->order);
 	for (int32_t i = 0; i < n; i++)
 	{
 		dual->copies[pe_dual_index(dual, i)] += 1.0;
-		dual->tolerance = fmax(dual->tolerance, RANK_TOLERANCE * v[i + (size_t) i * (size_t) n]);
+		dual->unit[pe_dual_index(dual, i)] = power_of_two_near(sqrt(v[i + (size_t) i * (size_t) n]));
 	}
 	find_ranks(dual);
 	for (int32_t b = 0; b < dual->blocks; b++)
@@ -208,6 +229,7 @@ pe_dual_free(pe_dual *dual)
 		pe_free(dual->block[b].u);
 		pe_free(dual->block[b].s);
 	}
+	pe_free(dual->unit);
 	pe_free(dual->copies);
 	pe_free(dual->y);
 	pe_free(dual->kappa);

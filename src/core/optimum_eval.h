@@ -43,7 +43,7 @@ typedef struct pe_dual
 	int32_t		order;			/* length of y: n, or (n + 1) / 2 if split */
 	int32_t		rank;			/* of V */
 	double		rounding;		/* relative error of a sum of n products, see optimum.h */
-	double		tolerance;		/* pivots up to this count as zero */
+	double	   *unit;			/* order: V's columns in these units are of length 1/2 to 1 */
 	bool		direct;			/* V is of full rank and used itself, not through row factors */
 	int32_t		blocks;
 	pe_dual_block block[2];

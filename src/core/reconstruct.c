@@ -10,8 +10,15 @@
 #include "core/nonnegative.h"
 #include "core/optimum.h"
 
-/* A query is determined if this much of its square or less is outside the row space. */
-#define OUTSIDE 1e-7
+/*
+ * A query is determined if this much of its square or less is outside the row
+ * space: of its length 1e-8, less than one unit beside the largest weight that
+ * the language has, and more than rounding makes of zero.
+ */
+#define OUTSIDE 1e-16
+
+/* So many random vectors that all look as if it were less by a factor of ten have a chance below 1e-8. */
+#define PROBES 8
 
 static size_t
 square(int32_t n)
@@ -222,72 +229,97 @@ pe_reconstruction_free(pe_reconstruction *r)
  * ------------------------------------------------------------------
  */
 
-/* I - B^+ B over the columns, or zero. */
+/* Orthonormal rows that span what B's rows do: columns x rows; NULL if B is the identity. */
 static double *
-outside_basis(const pe_strategy *strategy)
+orthonormal_basis(const pe_strategy *strategy)
 {
-	int32_t		n = strategy->columns;
-	double	   *outside = pe_alloc(square(n), sizeof(double));
-	double	   *inverse;
-	double	   *basis;
+	size_t		size = (size_t) strategy->columns * strategy->rows;
+	double	   *q;
 
 	if (strategy->basis == NULL)
-		return outside;
-	inverse = basis_inverse(strategy);
-	basis = pe_alloc((size_t) n * strategy->rows, sizeof(double));
-	for (size_t i = 0; i < (size_t) n * strategy->rows; i++)
-		basis[i] = strategy->basis[i];
-	pe_la_gemm(false, true, n, n, strategy->rows, -1, inverse, n, basis, n, 0, outside, n);
-	for (int32_t i = 0; i < n; i++)
-		outside[(size_t) i * n + i] += 1;
-	pe_free(inverse);
-	pe_free(basis);
-	return outside;
-}
-
-/*
- * The square of what a query w has outside the row space, as w'Q w: what
- * differs within a column, all of a class that no column has, and what of the
- * columns' means B does not span.
- */
-static double *
-outside_row_space(const pe_reconstruction *r)
-{
-	int32_t		classes = r->classes.cells;
-	int32_t		n = r->measured->strategy->columns;
-	double	   *over_columns = outside_basis(r->measured->strategy);
-	double	   *q = pe_alloc(square(classes), sizeof(double));
-
-	for (int32_t i = 0; i < classes; i++)
-	{
-		int32_t		a = r->column_of[i];
-
-		q[(size_t) i * classes + i] = a != PE_RULED_OUT;
-		for (int32_t j = 0; a >= 0 && j < classes; j++)
-		{
-			int32_t		b = r->column_of[j];
-
-			if (b < 0)
-				continue;
-			q[(size_t) i * classes + j] += over_columns[(size_t) a * n + b] / ((double) r->members[a] * r->members[b]);
-			if (a == b)
-				q[(size_t) i * classes + j] -= 1.0 / r->members[a];
-		}
-	}
-	pe_free(over_columns);
+		return NULL;
+	q = pe_alloc(size, sizeof(double));
+	for (size_t i = 0; i < size; i++)
+		q[i] = strategy->basis[i];
+	pe_la_qr(strategy->columns, strategy->rows, q, strategy->columns, NULL, 1);
 	return q;
 }
 
-/* Each class that is possible has a column of its own: it is determined if it has one. */
-static void
-outside_of_diagonal(const pe_reconstruction *r, double *outside)
+static double
+random_number(void)
 {
-	double	   *q = pe_alloc(r->classes.cells, sizeof(double));
+	uint64_t	word;
 
+	pe_random_bytes(&word, sizeof(word));
+	return (double) (word >> 11) * 0x1p-52 - 1;
+}
+
+/* A random vector over the columns to which all rows of B are orthogonal. */
+static void
+probe_columns(const pe_strategy *strategy, const double *q, double *u)
+{
+	int32_t		n = strategy->columns;
+	double	   *along;
+
+	memset(u, 0, n * sizeof(double));
+	if (q == NULL)
+		return;
+	for (int32_t a = 0; a < n; a++)
+		u[a] = random_number();
+	along = pe_alloc(strategy->rows, sizeof(double));
+	for (int pass = 0; pass < 2; pass++)	/* twice for the rounding */
+	{
+		pe_la_gemv(true, n, strategy->rows, 1, q, n, u, 0, along);
+		pe_la_gemv(false, n, strategy->rows, -1, q, n, along, 1, u);
+	}
+	pe_free(along);
+}
+
+/*
+ * A random vector over the classes to which every query that is determined is
+ * orthogonal: anything for a class that no column has, sums of 0 within a column
+ * but for what B does not span.
+ */
+static void
+probe_classes(const pe_reconstruction *r, const double *q, double *z)
+{
+	const pe_strategy *strategy = r->measured->strategy;
+	double	   *missing = pe_alloc(strategy->columns, sizeof(double));
+
+	probe_columns(strategy, q, missing);
 	for (int32_t c = 0; c < r->classes.cells; c++)
-		q[c] = r->column_of[c] == PE_NOT_ASKED;
-	pe_workload_apply_squares(r->workload, &r->classes, q, outside);
+	{
+		int32_t		a = r->column_of[c];
+
+		z[c] = a == PE_NOT_ASKED || (a >= 0 && r->members[a] > 1) ? random_number() : 0;
+		if (a >= 0)
+			missing[a] -= z[c];
+	}
+	for (int32_t c = 0; c < r->classes.cells; c++)
+		if (r->column_of[c] >= 0)
+			z[c] += missing[r->column_of[c]] / r->members[r->column_of[c]];
+	pe_free(missing);
+}
+
+/* outside[i] = the sum of squares of query i on the probes. */
+static void
+probe_queries(const pe_reconstruction *r, double *outside)
+{
+	double	   *q = orthonormal_basis(r->measured->strategy);
+	double	   *z = pe_alloc(r->classes.cells, sizeof(double));
+	double	   *answer = pe_alloc(r->workload->queries, sizeof(double));
+
+	for (int probe = 0; probe < PROBES; probe++)
+	{
+		pe_poll();
+		probe_classes(r, q, z);
+		pe_workload_apply(r->workload, &r->classes, z, answer);
+		for (int32_t i = 0; i < r->workload->queries; i++)
+			outside[i] += answer[i] * answer[i];
+	}
 	pe_free(q);
+	pe_free(z);
+	pe_free(answer);
 }
 
 int32_t
@@ -299,17 +331,9 @@ pe_reconstruction_undetermined(const pe_reconstruction *r)
 	int32_t		found = -1;
 
 	for (int32_t c = 0; c < r->classes.cells; c++)
-		ones[c] = 1;
+		ones[c] = r->column_of[c] != PE_RULED_OUT;
 	pe_workload_apply_squares(r->workload, &r->classes, ones, whole);
-	if (r->diagonal)
-		outside_of_diagonal(r, outside);
-	else
-	{
-		double	   *q = outside_row_space(r);
-
-		pe_workload_quadratic(r->workload, &r->classes, q, outside);
-		pe_free(q);
-	}
+	probe_queries(r, outside);
 	for (int32_t i = r->workload->queries - 1; i >= 0; i--)
 		if (outside[i] > OUTSIDE * whole[i])
 			found = i;
@@ -420,7 +444,7 @@ pe_reconstruction_memory(const pe_workload *workload, const pe_classes *classes)
 	size_t		n = classes->cells;
 
 	if (n > PE_OPTIMUM_CELLS)
-		return 6 * n * sizeof(double) + 2 * (size_t) workload->queries * sizeof(double);
-	return 4 * n * n * sizeof(double) + pe_workload_quadratic_memory(workload, classes)
-		+ 2 * (size_t) workload->queries * sizeof(double);
+		return 6 * n * sizeof(double) + 5 * (size_t) workload->queries * sizeof(double);
+	return 6 * n * n * sizeof(double) + pe_workload_quadratic_memory(workload, classes)
+		+ 5 * (size_t) workload->queries * sizeof(double);
 }

@@ -6,6 +6,7 @@
 #include "shim.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@ static uint64_t state;
 static jmp_buf *bug_expected = NULL;
 static uint64_t polls = 0;
 static uint64_t steps = 0;
+static size_t in_use = 0;
+static size_t most_in_use = 0;
 
 void
 pe_test_seed(uint64_t seed)
@@ -61,6 +64,15 @@ pe_test_steps(void)
 	return steps;
 }
 
+size_t
+pe_test_memory(void)
+{
+	size_t		most = most_in_use;
+
+	most_in_use = in_use;
+	return most - in_use;
+}
+
 void *
 pe_alloc(size_t count, size_t size)
 {
@@ -68,12 +80,16 @@ pe_alloc(size_t count, size_t size)
 
 	if (p == NULL)
 		pe_bug("out of memory");
+	in_use += malloc_usable_size(p);
+	if (in_use > most_in_use)
+		most_in_use = in_use;
 	return p;
 }
 
 void
 pe_free(void *p)
 {
+	in_use -= malloc_usable_size(p);
 	free(p);
 }
 

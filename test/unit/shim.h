@@ -6,6 +6,7 @@
 #define PE_TEST_SHIM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -25,5 +26,11 @@ extern uint64_t pe_test_polls(void);
 
 /* How often pe_progress was called. */
 extern uint64_t pe_test_steps(void);
+
+/*
+ * The most bytes from pe_alloc at one time since the last call, above what is in
+ * use now.  Blocks count with what the C library rounds them up to.
+ */
+extern size_t pe_test_memory(void);
 
 #endif

@@ -985,6 +985,24 @@ test_split(void **state)
 
 /* ---- the host ---- */
 
+/* Columns of ones beside columns of millions: none of them may be lost in the rank. */
+static void
+test_scales(void **state)
+{
+	for (int size = 1; size <= 10000000; size *= 10)
+	{
+		const double w[] = {0, -1, 0, 1, -1.3 * size, 1, 4.2 * size, 0, 4.1 * size, 2, 3.4 * size, -1};
+		double	   *v = gram(w, 2, 6);
+		pe_optimum	result;
+
+		pe_optimum_solve(v, 6, GAP, &result);
+		assert_int_equal(result.rank, 2);
+		assert_true(result.lower > 0.0 && result.upper <= result.lower * (1.0 + GAP));
+		pe_optimum_free(&result);
+		pe_free(v);
+	}
+}
+
 static void
 test_host(void **state)
 {
@@ -1043,6 +1061,7 @@ main(void)
 		cmocka_unit_test(test_reduction),
 		cmocka_unit_test(test_reduction_lossless),
 		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_scales),
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_refusals),
 	};
