@@ -150,7 +150,7 @@ mutate quantum_off src/ledger/door.c \
 mutate folded_cells_lost src/ledger/door.c \
 	's/(columns\[question->column_of_cell\[cell\]\]) \+=/$1 =/' tap 021_strategies
 mutate sensitivity_of_first_column src/core/strategy.c \
-	's/if \(norm_sq > largest\)/if (column == 0)/' tap 021_strategies
+	's/if \(norm_sq > \*largest\)/if (column == 0)/' tap 021_strategies
 mutate variance_of_one_factor src/core/reconstruct.c \
 	's/\n\t\tpe_la_triangle_square\(rows, r, rows\);//' tap 021_strategies
 mutate undetermined_answered src/api/answers.c \
