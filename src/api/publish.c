@@ -433,7 +433,7 @@ make_table(const publication *p)
 {
 	if (OidIsValid(p->existing) && has_same_columns(p))
 	{
-		execute(psprintf("DELETE FROM %s", p->target));
+		execute(psprintf("DELETE FROM ONLY %s", p->target));
 		return;
 	}
 	if (OidIsValid(p->existing))
