@@ -153,6 +153,18 @@ INSERT INTO renamed VALUES (false);
 SELECT dp.new_version('it''s');
 SET SESSION AUTHORIZATION regress_ann;
 SELECT counts('it''s', 'where "is') AS renamed;
+-- long values, compressed and out of line: as long as a level, and longer than all of them
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE long_values (v text);
+CREATE TABLE long_apart (v text);
+ALTER TABLE long_apart ALTER v SET STORAGE EXTERNAL;
+INSERT INTO long_values SELECT repeat(c, n) FROM unnest('{a,b}'::text[]) c, unnest('{1,5000,5001,200000}'::int[]) n;
+INSERT INTO long_apart SELECT v FROM long_values;
+SELECT dp.create_dataset(t, t::regclass, 1e5) FROM unnest('{long_values,long_apart}'::text[]) t;
+SELECT dp.add_attribute(t, 'v', ARRAY['a', repeat('a', 5000)], outside => 'other') FROM unnest('{long_values,long_apart}'::text[]) t;
+SELECT dp.grant_budget('regress_ann', t, 1e5) FROM unnest('{long_values,long_apart}'::text[]) t;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT counts('long_values', 'v') AS compressed, counts('long_apart', 'v') AS out_of_line;
 
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;

@@ -162,6 +162,11 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT min(stderr) * sqrt(2) * sinh(1 / 8.0::float8) BETWEEN 0.999999 AND 1.000001 AS of_delta_4, count(*) FROM dp.quote_queries('v', 'n', :'twice', epsilon => 1);
 -- epsilon 10000: next to no noise
 SELECT count(*), min(round(estimate)), max(round(estimate)) FROM dp.histogram('v', 'n', :'twice', epsilon => 10000);
+-- what is published says epsilon
+SELECT release AS measured FROM dp.histogram('v', 'n', :'twice', epsilon => 10000) LIMIT 1 \gset
+SELECT dp.publish(:measured, 'pg_temp.published');
+SELECT substring(obj_description('published'::regclass) FROM 'charge \d+ of (\w+ \d+) on') AS cost;
+DROP TABLE published;
 RESET SESSION AUTHORIZATION;
 SELECT r.sensitivity_l1, s.rank, octet_length(r.payload) / 8 AS measured FROM dp.release r JOIN dp.strategy s ON s.id = r.strategy_id ORDER BY r.id DESC LIMIT 1;
 -- neighbours by substitution, and units of up to three rows: Delta_1 is 2, and 6

@@ -70,6 +70,7 @@ typedef struct publication
 	pe_release	release;
 	int64		charge;
 	int64		rho;			/* nano */
+	int64		epsilon;		/* nano, of a pure mechanism instead of rho; 0: none */
 	char	   *date;
 
 	char	   *schema;
@@ -433,7 +434,7 @@ make_table(const publication *p)
 {
 	if (OidIsValid(p->existing) && has_same_columns(p))
 	{
-		execute(psprintf("DELETE FROM %s", p->target));
+		execute(psprintf("DELETE FROM ONLY %s", p->target));
 		return;
 	}
 	if (OidIsValid(p->existing))
@@ -488,10 +489,12 @@ comment_on_table(const publication *p)
 {
 	const pe_release *r = &p->release;
 	char	   *comment = psprintf(MARK "release " INT64_FORMAT " of dataset \"%s\", version %d of its data; "
-								   "workload %s; %s%s; charge " INT64_FORMAT " of rho %.9g on %s",
+								   "workload %s; %s%s; charge " INT64_FORMAT " of %s %.9g on %s",
 								   r->id, r->dataset->name, r->version, r->workload.canonical,
 								   r->predicate_text != NULL ? "where " : "all rows",
-								   r->predicate_text != NULL ? r->predicate_text : "", p->charge, p->rho * 1e-9, p->date);
+								   r->predicate_text != NULL ? r->predicate_text : "", p->charge,
+								   p->epsilon > 0 ? "epsilon" : "rho",
+								   (p->epsilon > 0 ? p->epsilon : p->rho) * 1e-9, p->date);
 
 	execute(psprintf("COMMENT ON TABLE %s IS %s", p->target, quote_literal_cstr(comment)));
 }
@@ -506,7 +509,7 @@ static void
 read_charge(void *argument)
 {
 	publication *p = argument;
-	static pe_statement find = {NULL, "SELECT c.id, c.rho, pg_catalog.left(c.at, 10) FROM dp.release r "
+	static pe_statement find = {NULL, "SELECT c.id, c.rho, pg_catalog.left(c.at, 10), c.epsilon FROM dp.release r "
 	"JOIN dp.charge c ON c.id = r.charge_id WHERE r.id = $1", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(p->release.id)};
 	pe_access	access;
@@ -517,6 +520,7 @@ read_charge(void *argument)
 	p->charge = pe_access_int64(0, 1);
 	p->rho = pe_access_int64(0, 2);
 	p->date = pe_access_text(0, 3);
+	p->epsilon = pe_access_int64(0, 4);
 	pe_access_end(&access);
 }
 

@@ -96,6 +96,7 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 	pq_sendint64(to, request->delta);
 	pq_sendint64(to, request->epsilon);
 	pq_sendbyte(to, request->fresh);
+	pq_sendbyte(to, request->replay_only);
 	pq_sendbyte(to, request->predicate != NULL);
 	pq_sendint32(to, request->attributes);
 	pq_sendint32(to, request->queries);
@@ -124,6 +125,7 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 	request->delta = pq_getmsgint64(from);
 	request->epsilon = pq_getmsgint64(from);
 	request->fresh = pq_getmsgbyte(from) != 0;
+	request->replay_only = pq_getmsgbyte(from) != 0;
 	has_predicate = pq_getmsgbyte(from) != 0;
 	request->attributes = pq_getmsgint(from, 4);
 	request->queries = pq_getmsgint(from, 4);
@@ -298,6 +300,8 @@ lock_state(const pe_charge_request *request, ledger_state *state)
 		raise_stale();
 	if (pe_identity_is_frozen(pe_access_text(0, 3), (Oid) pe_access_int64(0, 2)))
 		raise_frozen(state->dataset, "Its ledger was written in another cluster, timeline or database.");
+	if (request->replay_only)
+		raise_stale();			/* attested meanwhile: nobody would read the rows */
 	state->cap_limit = cost_of_row(5);
 	state->cap_spent = cost_of_row(8);
 	state->charges = pe_access_int64(0, 11);

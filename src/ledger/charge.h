@@ -27,6 +27,7 @@ typedef struct pe_charge_request
 	int64		delta;			/* atto; 0 for a pure mechanism */
 	int64		epsilon;		/* nano, of a pure mechanism; 0: none */
 	bool		fresh;			/* no replay */
+	bool		replay_only;	/* no charge: the dataset was frozen when it was looked at */
 	const char *request;		/* the canonical request, JSON */
 
 	/* what a release needs besides: the record of how to read its payload */

@@ -476,7 +476,10 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 	if (question->dataset->frozen)
 	{
 		/* what was paid is replayed, whatever became of the table; the rest is refused */
-		pe_channel_reserve(&question->charge, reply);
+		pe_charge_request replay = question->charge;
+
+		replay.replay_only = true;
+		pe_channel_reserve(&replay, reply);
 		return;
 	}
 	check_writes_nothing(question->dataset, GetUserId());

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "access/detoast.h"
 #include "access/htup_details.h"	/* VARDATA and its kin, in every version */
 #include "catalog/pg_type.h"
 #include "fmgr.h"
@@ -241,6 +242,25 @@ pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *siz
 	}
 }
 
+/*
+ * Whether a text is stored out of line or compressed, and longer than all levels:
+ * it is none of them, and to fetch it would take a time that its length shows.
+ */
+static bool
+exceeds_levels(const pe_attribute *attribute, Oid type, Datum value)
+{
+	const struct varlena *stored = (const struct varlena *) DatumGetPointer(value);
+	Size		size;
+
+	if ((type != TEXTOID && type != VARCHAROID) || !(VARATT_IS_EXTERNAL(stored) || VARATT_IS_COMPRESSED(stored)))
+		return false;
+	size = toast_raw_datum_size(value) - VARHDRSZ;
+	for (int i = 0; i < attribute->points; i++)
+		if (attribute->point[i].b.size >= size)
+			return false;
+	return true;
+}
+
 int32
 pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value)
 {
@@ -254,6 +274,8 @@ pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value)
 		case PE_KEY_FLOAT:
 			return pe_cell_of_float(attribute, float_of_datum(type, value));
 		case PE_KEY_BYTES:
+			if (exceeds_levels(attribute, type, value))
+				return pe_cell_of_bytes(attribute, NULL, SIZE_MAX);
 			bytes_of_datum(type, value, &data, &size);
 			if (type == NUMERICOID && data[0] == NOT_A_NUMBER)
 				return pe_cell_of_null(attribute);

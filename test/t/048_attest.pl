@@ -56,6 +56,24 @@ ledger_ok($node, 'template copy', %copy);
 like(ask_ok($node, 'curator', $verify, %copy), qr/^t\|5\|/, 'template copy: the ledger is whole');
 is(ask_ok($node, 'curator', $verify), 't|3||every charge is what was written, and what is spent is their sum', 'and the origin is what it was');
 
+# ---- A request that found the dataset frozen, and the freeze is lifted before its charge ----
+
+$node->safe_psql('copy', q{UPDATE dp.dataset SET identity = '1/1/1/1' WHERE dataset = 'people'});
+my $owner = session($node, 'curator', %copy);
+my $asker = session($node, 'ann', %copy);
+session_query($owner, "BEGIN; $attest;");
+my $charges = ledger($node, %copy)->{charges};
+session_start($asker, $paid =~ s/0.001/0.006/r);
+is(wait_for($node, q{SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = 'copy' AND backend_type = 'pg_epsilon ledger'}), 1,
+	'lifted meanwhile: the request waits for whoever attests');
+session_query($owner, 'COMMIT;');
+my (undef, $refusal) = session_finish($asker);
+is(sqlstate($refusal), '55000', 'lifted meanwhile: ask again');
+is(ledger($node, %copy)->{charges}, $charges + 1, 'lifted meanwhile: nothing but the attestation was written');
+isnt(ask_ok($node, 'ann', $paid =~ s/0.001/0.006/r, %copy), '', 'asked again: a charge');
+ledger_ok($node, 'lifted meanwhile', %copy);
+$_->quit for $owner, $asker;
+
 # ---- Restored into another cluster, over an older restore ----
 
 my $dump = $node->backup_dir . '.dump';
