@@ -143,6 +143,13 @@ SELECT refused('age', repeat('x', 2000000));
 SELECT * FROM dp.quote('people', 'age', 'all_range', rho => 1, method => 'wavelet');
 SELECT * FROM dp.quote('people', 'age', 'all_range', rho => 1, method => 'best');
 
+-- What others asked is not for everybody to see
+RESET SESSION AUTHORIZATION;
+SELECT max(id) AS strategy FROM dp.strategy WHERE attributes IS NOT NULL \gset
+SELECT array_ndims(dp.strategy_matrix(:strategy)) AS for_superusers;
+SET SESSION AUTHORIZATION regress_ann;
+\set VERBOSITY sqlstate
+SELECT dp.strategy_matrix(:strategy);
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP TABLE people, ranges;

@@ -74,10 +74,11 @@ begin_reconstruction(const pe_measured *measured, const pe_workload *workload, p
 double *
 pe_unit_variances(const pe_measured *measured, const pe_workload *workload)
 {
-	double	   *variance = pe_alloc(workload->queries, sizeof(double));
+	double	   *variance;
 	pe_reconstruction r;
 
 	begin_reconstruction(measured, workload, &r);
+	variance = pe_alloc(workload->queries, sizeof(double));
 	pe_reconstruction_variance(&r, variance);
 	pe_reconstruction_free(&r);
 	return variance;

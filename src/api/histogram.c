@@ -263,7 +263,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	const pe_histogram *h = c->histogram;
 	pe_cost		cost = c->replay ? (pe_cost) {0} : pe_request_cost(&h->question.charge);
 	int64		after = h->budget != NULL ? pe_budget_left_after(h->budget, h->dataset, cost) : -1;
-	bool		fits = after >= 0;
+	bool		fits = after >= 0 && (c->replay || !h->dataset->frozen);
 
 	values[0] = Float8GetDatum(h->noise.nano / 1e9);
 	nulls[0] = h->pure;

@@ -9,6 +9,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -145,6 +146,12 @@ pe_sql_strategy_matrix(PG_FUNCTION_ARGS)
 
 	if (error != NULL)
 		ReThrowError(error);
+	/* what others ask of their datasets is for the views to show, to whom it concerns */
+	if (r.workload.shape.name[0] != NULL && !superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("strategy " INT64_FORMAT " was made for a question about a dataset", r.id),
+				 errhint("dp.optimize makes the same for a workload that is given by sizes.")));
 	cells = pe_shape_cells(&r.workload.shape);
 	matrix = new_matrix(strategy->rows, cells, &entry);
 	by_column = pe_alloc((size_t) strategy->rows * strategy->columns, sizeof(double));

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -115,6 +117,23 @@ check_relation_owner(Oid relation)
 				 errmsg("must be owner of table %s", get_rel_name(relation))));
 }
 
+/* A foreign server can fail over a single row, which no noise of ours hides. */
+static void
+warn_of_foreign_rows(Oid relation)
+{
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+		{
+			ereport(WARNING,
+					(errmsg("table \"%s\" is foreign", get_rel_name(lfirst_oid(cell))),
+					 errdetail("If its server fails over a row, the answer is that of an empty table: whether such a row is there is not protected."),
+					 errhint("Register a table whose rows can all be read.")));
+			return;
+		}
+}
+
 Datum
 pe_sql_create_dataset(PG_FUNCTION_ARGS)
 {
@@ -141,6 +160,7 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("private_column, max_change and change go with neighbours => 'values'")));
 	pe_door_check_relation(relation);
+	warn_of_foreign_rows(relation);
 	check_unit(relation, unit, max_rows);
 	pe_dataset_register(name, relation, epsilon, delta, unit, max_rows, neighbours, accounting);
 	PG_RETURN_VOID();
