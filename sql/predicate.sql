@@ -29,7 +29,7 @@ BEGIN
     RETURN 'accepted';
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
+    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(replace(h, 'DateStyle', 'datestyle'), ''), '');    -- as 15 to 17 spell it
 END $$;
 
 SET SESSION AUTHORIZATION regress_curator;
