@@ -321,8 +321,8 @@ sub bench
 }
 
 # brake NODE, db => DATABASE
-# Adds to people a column note, an attribute with cells a, b and other, of which one value is
-# stored out of line.  brake_on locks the index that is needed to read it, as a REINDEX does, so
+# Adds to people a column note, an attribute with two levels and other, of which one value is
+# stored out of line; a level is longer still, or the value would be none without being read.  brake_on locks the index that is needed to read it, as a REINDEX does, so
 # that a scan which reads note stands still, after its charge, until brake_off.  Returns what
 # those two take.
 sub brake
@@ -334,7 +334,7 @@ sub brake
 		ALTER TABLE people ADD COLUMN note text;
 		ALTER TABLE people ALTER COLUMN note SET STORAGE EXTERNAL;
 		UPDATE people SET note = repeat('n', 5000) WHERE id = 1;
-		SELECT dp.add_attribute('people', 'note', ARRAY['a', 'b'], outside => 'other')}, db => $db);
+		SELECT dp.add_attribute('people', 'note', ARRAY['a', repeat('b', 6000)], outside => 'other')}, db => $db);
 	return {
 		session => $node->background_psql($db, on_error_stop => 0),
 		index => $node->safe_psql($db, q{SELECT i.indexrelid::regclass FROM pg_index i
