@@ -106,8 +106,9 @@ pe_strategy_solve(const pe_strategy *strategy, const int64_t *y, double *x)
 	pe_free(z);
 }
 
-void
-pe_strategy_covariance(const pe_strategy *strategy, double *c)
+/* C, columns x columns, both triangles. */
+static void
+covariance_of_columns(const pe_strategy *strategy, double *c)
 {
 	int32_t		n = strategy->columns;
 	int32_t		rows = strategy->rows;
@@ -402,7 +403,7 @@ covariance_of_classes(const pe_reconstruction *r)
 	double	   *c = pe_alloc(square(n), sizeof(double));
 	double	   *q = pe_alloc(square(classes), sizeof(double));
 
-	pe_strategy_covariance(r->measured->strategy, c);
+	covariance_of_columns(r->measured->strategy, c);
 	for (int32_t i = 0; i < classes; i++)
 	{
 		int32_t		a = r->column_of[i];

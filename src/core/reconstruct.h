@@ -60,12 +60,10 @@ extern void pe_reconstruction_variance(const pe_reconstruction *reconstruction, 
 extern size_t pe_reconstruction_memory(const pe_workload *workload, const pe_classes *classes);
 
 /*
- * The parts of the above, over columns: x^ = B^+ T^-1 y; C, columns x columns,
- * both triangles; and B^+, columns x rows by columns (false if B's rows are not
- * independent in doubles).
+ * The parts of the above, over columns: x^ = B^+ T^-1 y, and B^+, columns x rows
+ * by columns (false if B's rows are not independent in doubles).
  */
 extern void pe_strategy_solve(const pe_strategy *strategy, const int64_t *y, double *x);
-extern void pe_strategy_covariance(const pe_strategy *strategy, double *c);
 extern bool pe_basis_inverse(const pe_strategy *strategy, double *inverse);
 
 #endif

@@ -458,8 +458,9 @@ pe_unit_column_type(Oid relation, const char *column)
 	return getBaseType(get_atttype(relation, number));
 }
 
-void
-pe_unit_check(const pe_dataset *dataset)
+/* 55000 if the unit's column is no longer of the type that was declared. */
+static void
+check_unit_column(const pe_dataset *dataset)
 {
 	Oid			type;
 
@@ -494,7 +495,7 @@ pe_unit_key_load(const pe_dataset *dataset, uint8 *key)
 void
 pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count)
 {
-	pe_unit_check(dataset);
+	check_unit_column(dataset);
 	for (int i = 0; i < count; i++)
 		if (column_type(dataset, columns[i].name) != columns[i].type)
 			raise_column_changed(dataset, columns[i].name);
@@ -597,7 +598,7 @@ pe_columns_load(pe_dataset *dataset, char **names, int *count)
 		column_of_row(dataset, row, &columns[i]);
 	}
 	pe_access_end(&access);
-	pe_unit_check(dataset);
+	check_unit_column(dataset);
 	return columns;
 }
 

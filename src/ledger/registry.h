@@ -90,9 +90,6 @@ extern pe_neighbours pe_dataset_neighbours(const pe_dataset *dataset);
  */
 extern Oid	pe_unit_column_type(Oid relation, const char *column);
 
-/* 55000 if the unit's column is no longer of the type that was declared. */
-extern void pe_unit_check(const pe_dataset *dataset);
-
 /* The secret key of the hash that chooses the rows of a unit: PE_UNIT_KEY bytes; whoever calls wipes them. */
 extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
 

@@ -109,8 +109,9 @@ read_kept(pe_statement *find, Datum *values, pe_kept_strategy *found)
 	return bytes != NULL;
 }
 
-bool
-pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found)
+/* The best strategy of the table for a key that was asked for with at most this gap; false if there is none. */
+static bool
+find_strategy(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found)
 {
 	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp.strategy "
 	"WHERE key_hash = $1 AND key = $2 AND gap <= $3 ORDER BY gap, id LIMIT 1", 3, {BYTEAOID, TEXTOID, FLOAT8OID}};
@@ -346,7 +347,7 @@ look_up(void *argument)
 {
 	lookup	   *l = argument;
 
-	l->there = pe_strategy_find(l->key, l->accepted_gap, l->found);
+	l->there = find_strategy(l->key, l->accepted_gap, l->found);
 }
 
 static void

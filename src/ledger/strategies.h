@@ -37,15 +37,10 @@ typedef struct pe_kept_strategy
 } pe_kept_strategy;
 
 /*
- * The best strategy of the table for a key that was asked for with at most this
- * gap; false if there is none.  Read under the latest snapshot.  Here and below
- * one that is damaged, or is the matrix of another workload, is an error (XX001).
- */
-extern bool pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found);
-
-/*
  * A strategy by its number, with the workload that it is for (whose shape has
- * names only if the workload uses them).  False if there is none.
+ * names only if the workload uses them).  False if there is none.  Read under
+ * the latest snapshot; one that is damaged, or is the matrix of another
+ * workload, is an error (XX001).
  */
 extern bool pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload);
 
@@ -53,12 +48,13 @@ extern bool pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *wor
 extern bool pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_kept_strategy *found);
 
 /*
- * Finds a strategy (accepted_gap as above) or computes it, with progress to be heard of, and keeps it by
- * way of the worker unless this is a standby.  Strategies that measure the
- * workload itself are not kept unless keep_all says so: they are made faster
- * than read.  Errors: 22023 nothing is asked
- * for, 54000 too many cells to optimise for, 53200 more than pg_epsilon.max_memory.
- * Not inside pe_run_undone, which would silence the progress.
+ * Finds the best strategy that was asked for with at most accepted_gap, or
+ * computes one, with progress to be heard of, and keeps it by way of the worker
+ * unless this is a standby.  Strategies that measure the workload itself are not
+ * kept unless keep_all says so: they are made faster than read.  Errors: 22023
+ * nothing is asked for, 54000 too many cells to optimise for, 53200 more than
+ * pg_epsilon.max_memory.  Not inside pe_run_undone, which would silence the
+ * progress.
  */
 extern void pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_all, pe_kept_strategy *found);
 
