@@ -1,0 +1,29 @@
+/*
+ * fit_plan.h
+ *	  What a fit costs, and how much noise that buys: worked out before anything
+ *	  is charged.
+ */
+#ifndef PE_ACCOUNTING_FIT_PLAN_H
+#define PE_ACCOUNTING_FIT_PLAN_H
+
+#include "accounting/filter.h"
+#include "mechanism/fit.h"
+
+/*
+ * Fills in problem->plan; *cost is what the ledger charges: nano itself, or for an
+ * (epsilon, delta) method (epsilon tanh(epsilon / 2), delta), rounded up, all of it
+ * (problem->nano is then the epsilon of the whole in 1e-9).  False if the cost
+ * cannot be met, such as epsilon too small for the number of steps.
+ */
+extern bool pe_fit_plan_make(pe_fit_problem *problem, pe_cost *cost);
+
+/*
+ * objpert (objpert.c): the least s/R for a share of epsilon and delta, modern bound
+ * of math 2.4, rounded up; Lambda / beta from the share.
+ */
+extern bool pe_plan_objpert(pe_fit_problem *problem, pe_cost *cost);
+
+/* sgd, sgd_adv (sampling.c): noise for Poisson-sampled steps, by Renyi divergences of integer order. */
+extern bool pe_plan_sampled(pe_fit_problem *problem, pe_cost *cost);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * select.h
+ *	  Private selection: the number of a small integer loss.
+ *
+ * Released: an index i.  PE_L2 (rho): the exponential mechanism, P(i) proportional
+ * to exp(-score_i eta / sensitivity), scores integers of range `sensitivity`, which
+ * all move the same way between neighbours (monotone: eta is then the range of the
+ * privacy loss); rho from eta by the tight bound of Harrison and Manurangsi, or
+ * eta^2 / 8 (Cesar and Rogers), whichever the header of select.c proves.  Under
+ * substitute they are not monotone, and the range is twice as large.
+ * PE_L1 (pure epsilon): permute-and-flip (McKenna and Sheldon, arXiv 2010.12603).
+ *
+ * Exact: scores are integers, the temperature is a rational, every decision is one
+ * of lazy_exp.h.
+ */
+#ifndef PE_MECHANISM_SELECT_H
+#define PE_MECHANISM_SELECT_H
+
+#include "core/mem.h"
+#include "core/strategy.h"
+#include "mechanism/bits.h"
+
+/*
+ * The index of one of count scores, small ones likelier.  sensitivity: the most
+ * that a score changes between neighbours (k included); monotone: all scores move
+ * the same way.  nano: the cost, of rho (PE_L2) or of a pure epsilon (PE_L1).
+ * Interrupts are not polled.
+ */
+extern int32_t pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+							   pe_norm norm, int64_t nano);
+
+#endif
