@@ -1,0 +1,26 @@
+/*
+ * row_sink.h
+ *	  How the accumulator dp.fit_rows hands a whole store of rows to the door.
+ *
+ * An aggregate cannot return a store to SQL, and need not: where rows stay in
+ * memory for a whole fit, the accumulator of the door's own scan puts them here.
+ */
+#ifndef PE_LEDGER_ROW_SINK_H
+#define PE_LEDGER_ROW_SINK_H
+
+#include "core/rows.h"
+
+typedef struct pe_row_sink
+{
+	MemoryContext context;		/* in which the rows shall live on */
+	pe_rows		rows;
+	bool		filled;
+} pe_row_sink;
+
+/*
+ * Puts rows, all of whose memory is in owner, into the sink that the door has
+ * opened: owner becomes a child of its context.  0A000 if there is no sink.
+ */
+extern void pe_row_sink_put(pe_rows *rows, MemoryContext owner);
+
+#endif
