@@ -263,6 +263,55 @@ pe_row_spec_read(pe_row_spec *spec, const char *bytes, size_t size, const char *
 	return true;
 }
 
+/* ---- coefficients ---- */
+
+/* The cells of a feature's group: its levels and indicators. */
+static int32_t
+cells_of(const pe_row_spec *spec, int32_t f)
+{
+	int32_t		group = spec->map.group[f];
+
+	return group < 0 ? 0 : spec->map.shape.cells[group];
+}
+
+int32_t
+pe_row_spec_terms(const pe_row_spec *spec)
+{
+	int32_t		terms = 1;
+
+	for (int32_t f = 0; f < spec->map.features; f++)
+		terms += (spec->map.feature[f].number ? 1 : 0) + cells_of(spec, f);
+	return terms;
+}
+
+/*
+ * A number v is x = (v - middle) / half in the model, and so is the label of a
+ * regression; indicators are 0 or 1 in both.
+ */
+void
+pe_row_spec_coefficients(const pe_row_spec *spec, const double *w, double *coefficient)
+{
+	const pe_feature_map *map = &spec->map;
+	double		half = spec->classes ? 1 : spec->label_upper / 2 - spec->label_lower / 2;
+	double		middle = spec->classes ? 0 : spec->label_lower / 2 + spec->label_upper / 2;
+	int32_t		intercept = pe_feature_intercept(map);
+	int32_t		term = 1;
+
+	coefficient[0] = middle + (intercept >= 0 ? half * w[intercept] : 0);
+	for (int32_t f = 0; f < map->features; f++)
+	{
+		const pe_feature *feature = &map->feature[f];
+
+		if (feature->number)
+		{
+			coefficient[term] = half * w[pe_feature_column(map, f, -1)] / (feature->upper / 2 - feature->lower / 2);
+			coefficient[0] -= coefficient[term++] * (feature->lower / 2 + feature->upper / 2);
+		}
+		for (int32_t cell = 0; cell < cells_of(spec, f); cell++)
+			coefficient[term++] = half * w[pe_feature_column(map, f, cell)];
+	}
+}
+
 /* ---- labels ---- */
 
 int16_t

@@ -41,6 +41,15 @@ extern void pe_row_spec_write(const pe_row_spec *spec, char *bytes);
 extern bool pe_row_spec_read(pe_row_spec *spec, const char *bytes, size_t size, const char **end, size_t *rest);
 
 /*
+ * Coefficients on the scale of the values, from weights of the scaled features, in
+ * the order of the terms: the intercept (there is one even without an intercept
+ * column, for bounds whose middle is not 0), then of each feature its number, or
+ * its cells, then its indicators of 'other' and NULL.  pe_row_spec_terms of them.
+ */
+extern int32_t pe_row_spec_terms(const pe_row_spec *spec);
+extern void pe_row_spec_coefficients(const pe_row_spec *spec, const double *w, double *coefficient);
+
+/*
  * The label of a row: of a cell (classes) or a number; PE_NO_LABEL drops the row.
  */
 extern int16_t pe_row_spec_label_of_cell(int32_t cell);

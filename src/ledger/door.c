@@ -344,7 +344,10 @@ charge_and_read(void *argument)
 	scan.plan = plan_scan(visit, &scan);
 
 	spi = MemoryContextSwitchTo(d->context);
-	pe_channel_reserve(visit->charge, d->reply);
+	if (visit->charge != NULL)
+		pe_channel_reserve(visit->charge, d->reply);
+	else
+		d->reply->outcome = PE_CHARGED;
 	MemoryContextSwitchTo(spi);
 	if (d->reply->outcome == PE_CHARGED)
 		read_rows(d, &scan);
@@ -368,7 +371,7 @@ pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
 	door		d = {visit, reply, false, CurrentMemoryContext};
 	ErrorData  *error;
 
-	if (visit->dataset->frozen)
+	if (visit->dataset->frozen && visit->charge != NULL)
 	{
 		/* what was paid is replayed, whatever became of the table; the rest is refused */
 		pe_charge_request replay = *visit->charge;
@@ -381,13 +384,13 @@ pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
 	error = pe_run_undone(charge_and_read, &d);
 	if (error == NULL)
 		return true;
-	if (d.reading && !is_ordinary_error(error))
+	if (d.reading && visit->charge != NULL && !is_ordinary_error(error))
 	{
 		log_error(&d, error);
 		return false;
 	}
 	visit->wipe(visit->argument);
-	if (d.reading)
+	if (d.reading && visit->charge != NULL)
 		pe_channel_abandon();
 	ReThrowError(error);
 	pg_unreachable();

@@ -80,7 +80,7 @@ typedef struct pe_visit
 	const pe_dataset *dataset;
 	const pe_column *columns;	/* whose declarations must still hold */
 	int			count;
-	const pe_charge_request *charge;
+	const pe_charge_request *charge;	/* NULL: the owner reads, without privacy, and errors are his to see */
 
 	/* Under the lock, before anything is charged: makes the statement and its parameters. */
 	void		(*prepare) (void *argument, pe_scan *scan);

@@ -10,16 +10,9 @@
 
 #include "core/rows.h"
 
-typedef struct pe_row_sink
-{
-	MemoryContext context;		/* in which the rows shall live on */
-	pe_rows		rows;
-	bool		filled;
-} pe_row_sink;
-
 /*
  * Puts rows, all of whose memory is in owner, into the sink that the door has
- * opened: owner becomes a child of its context.  0A000 if there is no sink.
+ * opened: owner outlives the aggregate then.  0A000 if there is no sink.
  */
 extern void pe_row_sink_put(pe_rows *rows, MemoryContext owner);
 
