@@ -99,9 +99,12 @@ pe_sampled_defaults(pe_fit_problem *problem)
 	fill_in(&o->iterations, 1000);
 	fill_in(&o->start, 0);
 	fill_in(&o->clip, radius_of(problem));
-	fill_in(&o->smoothness, smoothness_of(problem));
-	fill_in(&o->rate, 1 / o->smoothness);
-	fill_in(&o->l2, 0);
+	if (problem->method == PE_FIT_SGD)
+	{
+		fill_in(&o->smoothness, smoothness_of(problem));
+		fill_in(&o->rate, 1 / o->smoothness);
+		fill_in(&o->l2, 0);
+	}
 	if (!isnan(o->batch))
 	{
 		if (!isnan(o->sampling))
@@ -111,6 +114,7 @@ pe_sampled_defaults(pe_fit_problem *problem)
 		if (check_batch(o) != NULL)
 			return check_batch(o);
 		o->sampling = o->batch / o->rows;
+		o->batch = NAN;
 	}
 	fill_in(&o->sampling, 0.01);
 	return NULL;

@@ -10,7 +10,10 @@
 
 #include "mechanism/fit.h"
 
-/* Puts defaults where options are unset; NULL, or the name of an option that makes no sense beside the others. */
+/*
+ * Puts defaults where options are unset; NULL, or the name of an option that makes no
+ * sense beside the others.  batch / rows of sgd becomes sampling.
+ */
 extern const char *pe_accelerated_defaults(pe_fit_problem *problem);
 extern const char *pe_sampled_defaults(pe_fit_problem *problem);
 
