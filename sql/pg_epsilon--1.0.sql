@@ -518,6 +518,20 @@ CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT 
 COMMENT ON FUNCTION dp.publish(bigint, text, boolean) IS
     'makes a paid release an ordinary table of yours, free: a row per count with estimate, stderr and 95% interval; replace: one that this function made; returns the number of rows';
 
+CREATE FUNCTION dp.fit(dataset text, model text, label name, features name[], method text DEFAULT 'auto',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
+        predicate text DEFAULT NULL, options jsonb DEFAULT NULL, name text DEFAULT NULL,
+        fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (term text, coefficient double precision, model text, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.fit(text, text, name, name[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name) IS
+    'fits a private model: logistic_regression, svm or linear_regression of a label by declared attributes; give epsilon or rho; coefficients are on the scale of the values; the same request again is answered free';
+
+CREATE FUNCTION dp.drop_model(model text) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_drop_model' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.drop_model(text) IS
+    'forgets a model''s name and coefficients; its charge stays, and so does its release';
+
 CREATE FUNCTION dp.expire_release(release bigint) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_expire_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.expire_release(bigint) IS

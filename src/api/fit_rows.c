@@ -88,8 +88,16 @@ read_spec(state *s)
 	const char *pass;
 	size_t		size;
 
-	if (!pe_row_spec_read(&s->spec, VARDATA(s->bytes), VARSIZE(s->bytes) - VARHDRSZ, &pass, &size) ||
-		(size > 0 && !pe_pass_read(&s->pass, &s->spec.map.shape, pass, size)))
+	bool		sound = pe_row_spec_read(&s->spec, VARDATA(s->bytes), VARSIZE(s->bytes) - VARHDRSZ, &pass, &size);
+
+	if (sound && size > 0)
+	{
+		char	   *aligned = palloc(size);
+
+		memcpy(aligned, pass, size);
+		sound = pe_pass_read(&s->pass, &s->spec.map.shape, aligned, size);
+	}
+	if (!sound)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid specification for " NAME)));

@@ -87,7 +87,6 @@ fit_rows(const pe_fit_question *question, pe_rows *rows, double *w)
 	pe_source	source;
 
 	pe_source_of_rows(&source, rows);
-	pe_progress_begin();
 	PG_TRY();
 	{
 		pe_fit_run(question->problem, &source, w);
@@ -290,7 +289,6 @@ read_rows(void *argument, pe_scan *scan)
 		collect(f, scan);
 	else
 	{
-		pe_progress_begin();
 		pe_fit_run(f->question->problem, &s.source, f->w);
 		f->fitted = true;
 	}
@@ -322,6 +320,7 @@ visit_and_fit(fitting *f, const pe_charge_request *charge, pe_charge_reply *repl
 	};
 	bool		could_be_read;
 
+	pe_progress_begin();
 	f->sink.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon fit", ALLOCSET_DEFAULT_SIZES);
 	f->w = new_weights(question);
 	could_be_read = pe_door_visit(&visit, reply);
@@ -379,6 +378,7 @@ pe_fit_collected(const pe_fit_question *question, pe_rows *rows, pe_charge_reply
 	TimestampTz start = GetCurrentTimestamp();
 	double	   *w = new_weights(question);
 
+	pe_progress_begin();
 	PG_TRY();
 	{
 		pe_channel_reserve(&question->charge, reply);

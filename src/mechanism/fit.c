@@ -128,6 +128,29 @@ pe_fit_options_init(pe_fit_options *values)
 		*value_of(values, &options[i]) = NAN;
 }
 
+bool
+pe_fit_option_set(pe_fit_options *values, const char *name, double value)
+{
+	for (int i = 0; i < OPTIONS; i++)
+	{
+		if (strcmp(options[i].name, name) == 0)
+		{
+			*value_of(values, &options[i]) = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *
+pe_fit_option(const pe_fit_options *values, int number, double *value)
+{
+	if (number >= OPTIONS)
+		return NULL;
+	*value = *value_of((pe_fit_options *) values, &options[number]);
+	return options[number].name;
+}
+
 static bool
 makes_sense(const pe_fit_problem *problem, const option *o, double value)
 {

@@ -101,6 +101,12 @@ extern const char *pe_fit_method_name(pe_fit_method method);
 /* All options unset. */
 extern void pe_fit_options_init(pe_fit_options *options);
 
+/* Sets an option by its name; false for a name that is none. */
+extern bool pe_fit_option_set(pe_fit_options *options, const char *name, double value);
+
+/* The option of this number from 0, in a fixed order: its name, or NULL behind the last. */
+extern const char *pe_fit_option(const pe_fit_options *options, int number, double *value);
+
 /*
  * Puts defaults where options are unset.  Returns NULL, or the name of an option
  * that the method does not know or whose value makes no sense.
