@@ -122,6 +122,8 @@ extern size_t pe_fit_memory(const pe_fit_problem *problem);
 
 /* What agd pays for a gradient at first, for a selection, and for measuring a gradient of some cost again. */
 extern void pe_fit_agd_costs(const pe_fit_problem *problem, int64_t *gradient, int64_t *selection);
+/* How newton divides its cost: the second moment, and iterations gradients. */
+extern void pe_fit_newton_costs(const pe_fit_problem *problem, int64_t *moment, int64_t *gradient);
 extern int64_t pe_fit_agd_increment(const pe_fit_problem *problem, int64_t gradient);
 
 /* Fits.  w: columns numbers, finite.  The random source must not fail.  Tells progress after each pass. */
