@@ -6,7 +6,7 @@ DATA       = sql/pg_epsilon--1.0.sql
 
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
-CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative rows pass kernel
+CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative rows pass kernel minimise
 MECHANISM  = bits lazy_exp gauss gauss_floor strip gaussian laplace noise
 ACCOUNTING = zcdp filter mechanisms
 LEDGER     = shim settings access values registry budget strategies chain charge channel worker door attest
