@@ -19,7 +19,7 @@
  * Sensitivity, one row added or removed (times k where a unit has k):
  *	  GRADIENT		|contribution|_2 <= clip, or |.|_1 <= clip, in integers
  *	  MOMENT		entries z_i z_j, i >= j, of the row z (with its label as a last
- *					column if with_label): sum_i z_i^4 + 2 sum_{i>j} (z_i z_j)^2 = |z|_2^4
+ *					column if with_label: of classes, when loss is not squared, -PE_ONE or PE_ONE): sum_i z_i^4 + 2 sum_{i>j} (z_i z_j)^2 = |z|_2^4
  *	  LOSSES, COORDINATES	every entry in [0, cap]: all scores move the same way, by at most cap
  *	  COUNT			1 in each entry
  *	  CURVATURE, PRECISE	not released under noise of their own
