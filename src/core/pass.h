@@ -19,7 +19,7 @@
  * Sensitivity, one row added or removed (times k where a unit has k):
  *	  GRADIENT		|contribution|_2 <= clip, or |.|_1 <= clip, in integers
  *	  MOMENT		entries z_i z_j, i >= j, of the row z (with its label as a last
- *					column if with_label): sum_i z_i^4 + 2 sum_{i>j} (z_i z_j)^2 = |z|_2^4
+ *					column if with_label: of classes, when loss is not squared, -PE_ONE or PE_ONE): sum_i z_i^4 + 2 sum_{i>j} (z_i z_j)^2 = |z|_2^4
  *	  LOSSES, COORDINATES	every entry in [0, cap]: all scores move the same way, by at most cap
  *	  COUNT			1 in each entry
  *	  CURVATURE, PRECISE	not released under noise of their own
@@ -48,6 +48,16 @@ typedef enum pe_pass_kind
 	PE_PASS_COUNT,				/* rows; rows with label 1 (the sum of labels in a regression) */
 	PE_PASS_PRECISE				/* unclipped gradient in 2^-50 / PE_ONE, columns entries; then the loss in 2^-40 */
 } pe_pass_kind;
+
+/*
+ * Labels are 0 and 1, which count as y = -1 and 1, but with PE_LOSS_SQUARED, where y
+ * = label / PE_ONE.  The label as a column of MOMENT is y PE_ONE in both cases, so
+ * a pass says by its loss which it is; so does the second entry of COUNT.
+ *
+ * PRECISE is about the weights v 2^-scale.  If libm's exp and log1p are good to an
+ * ulp, a row's l' is good to 2^-50 and its loss to 2^-39, for margins of at most
+ * 2^9; of a squared loss l' to 2^-44 and the loss to 2^-34.
+ */
 
 /* Bits behind the point: of a derivative in GRADIENT (before residual_bits), and of a loss. */
 #define PE_RESIDUAL_BITS 15
@@ -88,21 +98,21 @@ typedef struct pe_pass
 	int32_t		candidates;
 	float		alpha[PE_MAX_CANDIDATES];
 	float		step;			/* COORDINATES */
-	int32_t		cap;			/* LOSSES, COORDINATES: in 2^-PE_LOSS_BITS; 0: none, which no private fit asks for */
+	int32_t		cap;			/* LOSSES, COORDINATES: in 2^-PE_LOSS_BITS; 0: 2^31 - 128, which no private fit asks for */
 } pe_pass;
 
 /*
  * Rounds w to integers at the largest scale up to 30 that keeps every margin of a
  * row of |x|_2^2 <= radius_sq below 2^43 - 2^13 in absolute value, and every |v| in
  * range.  v has room for columns numbers.  w is public and finite; numbers beyond 2^90 are
- * brought to it.
+ * brought to it.  radius_sq is below 2^40.
  */
 extern void pe_weights_set(pe_weights *weights, const double *w, int32_t columns, pe_u128 radius_sq);
 
 /* The number of sums. */
 extern size_t pe_pass_sums(const pe_pass *pass, const pe_row_shape *shape);
 
-/* What one unit of a sum is worth: sums times this are the real numbers (x in units of PE_ONE). */
+/* What one unit of a sum is worth: sums times this are the real numbers (x in units of PE_ONE); of PRECISE, of the gradient. */
 extern double pe_pass_unit(const pe_pass *pass);
 
 /*
@@ -111,7 +121,7 @@ extern double pe_pass_unit(const pe_pass *pass);
  */
 extern void pe_pass_run(const pe_pass *pass, pe_rows *rows, pe_i128 *sums);
 
-/* A pass as bytes of this machine, and back; pe_pass_read checks everything and points into the bytes. */
+/* A pass as bytes of this machine, and back; pe_pass_read checks everything and points into the bytes, which are aligned to 4. */
 extern size_t pe_pass_size(const pe_pass *pass, const pe_row_shape *shape);
 extern void pe_pass_write(const pe_pass *pass, const pe_row_shape *shape, char *bytes);
 extern bool pe_pass_read(pe_pass *pass, const pe_row_shape *shape, const char *bytes, size_t size);

@@ -70,7 +70,7 @@ typedef struct pe_rows
 	bool		with_units;
 	uint64_t	(*unit)[2];		/* of each row, with_units */
 	size_t		unit_room;
-	/* caps of |s| per row, for the clip they were computed for (pass.c) */
+	/* caps of |s| per row, for the clip they were computed for (pass.c); cap_norm -1: for none */
 	int			cap_norm;
 	pe_u128		cap_clip;
 } pe_rows;

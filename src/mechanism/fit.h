@@ -39,12 +39,12 @@ typedef enum pe_fit_method
  */
 typedef struct pe_fit_options
 {
-	double		iterations;		/* newton, gd .. masg_opt, sgd, agd (planned), outpert, objpert */
+	double		iterations;		/* all but one_pass and majority; agd: planned */
 	double		l2;				/* Lambda: Lambda/2 |w|^2 is added to the SUM of the losses */
 	double		clip;			/* of a row's gradient, in the norm of the accounting, in units of a feature */
 	double		rows;			/* a public guess of the number of rows, where a method divides by it */
-	double		share;			/* newton: of the cost for the second moment; agd: for selections; objpert: of epsilon for Lambda; sgd none */
-	double		decay;			/* newton: quotient of successive shares */
+	double		share;			/* newton, one_pass: of the cost for the second moment; agd: for selections; objpert: of epsilon for Lambda; sgd none */
+	double		decay;			/* newton: quotient of successive shares; privgene: of steps */
 	double		floor;			/* newton, one_pass: least eigenvalue, in noise times sqrt(columns) */
 	double		rate;			/* learning rate; gd .. masg_opt: c, in units of 1/L */
 	double		start;			/* first value of every weight */
@@ -52,7 +52,7 @@ typedef struct pe_fit_options
 	double		gamma;			/* agd */
 	double		candidates;		/* agd: steps besides 0 */
 	double		loss_cap;		/* agd, privgene: C_obj */
-	double		step_max;		/* agd: first range of steps */
+	double		step_max;		/* agd: first range of steps; privgene: the first step */
 	double		adjust;			/* agd: rounds between adjustments of the range (tau) */
 	double		splits;			/* agd: the paper's division of epsilon instead of a planned number; NaN: planned */
 	double		gap0;			/* nag_opt, masg_opt: a guess of F(start) - F* */
@@ -114,6 +114,12 @@ extern int32_t pe_fit_passes(const pe_fit_problem *problem);
 
 /* Bytes besides the rows. */
 extern size_t pe_fit_memory(const pe_fit_problem *problem);
+
+/* What agd pays for a gradient at first, for a selection, and for measuring a gradient of some cost again. */
+extern void pe_fit_agd_costs(const pe_fit_problem *problem, int64_t *gradient, int64_t *selection);
+/* How newton divides its cost: the second moment, and iterations gradients. */
+extern void pe_fit_newton_costs(const pe_fit_problem *problem, int64_t *moment, int64_t *gradient);
+extern int64_t pe_fit_agd_increment(const pe_fit_problem *problem, int64_t gradient);
 
 /* Fits.  w: columns numbers, finite.  The random source must not fail.  Tells progress after each pass. */
 extern void pe_fit_run(const pe_fit_problem *problem, pe_source *source, double *w);
