@@ -168,11 +168,10 @@ permute_and_flip(const flip *f, const pe_i128 *score, int32_t count, pe_i128 lea
 }
 
 int32_t
-pe_select_with_margin(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-					  pe_norm norm, int64_t nano, double margin)
+pe_select_with(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+			   pe_norm norm, int64_t nano, double margin, pe_bits *bits)
 {
 	pe_i128		least;
-	pe_bits		bits;
 	flip		f;
 	int32_t		chosen;
 
@@ -183,9 +182,7 @@ pe_select_with_margin(const pe_i128 *score, int32_t count, pe_u128 sensitivity, 
 	least = score[0];
 	for (int32_t i = 1; i < count; i++)
 		least = score[i] < least ? score[i] : least;
-	pe_bits_init(&bits);
-	chosen = (norm == PE_L1 ? permute_and_flip : exponential_mechanism) (&f, score, count, least, &bits);
-	pe_bits_wipe(&bits);
+	chosen = (norm == PE_L1 ? permute_and_flip : exponential_mechanism) (&f, score, count, least, bits);
 	pe_wipe(&least, sizeof(least));
 	return chosen;
 }
@@ -194,5 +191,11 @@ int32_t
 pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
 				pe_norm norm, int64_t nano)
 {
-	return pe_select_with_margin(score, count, sensitivity, monotone, norm, nano, PE_LAZY_MARGIN);
+	pe_bits		bits;
+	int32_t		chosen;
+
+	pe_bits_init(&bits);
+	chosen = pe_select_with(score, count, sensitivity, monotone, norm, nano, PE_LAZY_MARGIN, &bits);
+	pe_bits_wipe(&bits);
+	return chosen;
 }

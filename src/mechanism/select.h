@@ -35,10 +35,11 @@ extern int32_t pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sens
 							   pe_norm norm, int64_t nano);
 
 /*
- * The same with another margin for decisions in double, for unit tests: infinity
- * leaves every decision to the exact comparison.  The law does not depend on it.
+ * The same with bits of the caller's and another margin for decisions in double, for
+ * unit tests: infinity leaves every decision to the exact comparison.  The law does not
+ * depend on it.
  */
-extern int32_t pe_select_with_margin(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-									 pe_norm norm, int64_t nano, double margin);
+extern int32_t pe_select_with(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+							  pe_norm norm, int64_t nano, double margin, pe_bits *bits);
 
 #endif
