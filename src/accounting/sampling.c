@@ -84,44 +84,70 @@ typedef struct search
 	int			alpha[MAX_ALPHAS];
 } search;
 
-/* Whether order alpha proves that steps of nano_step without sampling stay within epsilon. */
-static bool
-proves(const search *s, int alpha, int64_t nano_step)
+/* The epsilon that order alpha proves for steps of nano_step without sampling. */
+static double
+epsilon_of_order(const search *s, int alpha, int64_t nano_step)
 {
 	/* three roundings on the way to sigma, each half an epsilon: rounded down */
 	double		sigma = sqrt(5e8 / (double) nano_step) * (1 - 4 * DBL_EPSILON);
 	double		tau = s->steps * pe_rdp_subsampled_gaussian(s->q, sigma, alpha) +
 		alpha * ((double) s->nano_count * 1e-9);
 
-	return pe_renyi_epsilon(tau * (1 + 4 * DBL_EPSILON), alpha - 1, s->delta) <= s->epsilon;
+	return pe_renyi_epsilon(tau * (1 + 4 * DBL_EPSILON), alpha - 1, s->delta);
+}
+
+/* ln(1 + C(alpha, k) (1-q)^(alpha-k) q^k (exp((k^2 - k) rho) - 1)) / (alpha - 1): one term of the sum for k = 2 or alpha. */
+static double
+one_term(const search *s, double alpha, double k, double rho)
+{
+	double		exponent = k * (k - 1) * rho;
+	double		log_choose = k == 2 && alpha > 2 ? log(alpha * (alpha - 1) / 2) : 0;
+	double		log_none = alpha > k ? (alpha - k) * log1p(-s->q) : 0;
+	double		log_grown = exponent > 30 ? exponent : log(expm1(exponent));
+	double		log_term = log_choose + log_none + k * log(s->q) + log_grown;
+
+	return (log_term > 30 ? log_term : log1p(exp(log_term))) / (alpha - 1);
 }
 
 /*
- * The orders of the grid that can prove anything: without any loss they already do,
- * and they are not far above the one that a Gaussian without sampling would take.
+ * Whether an order is hopeless, at a glance: divergences increase with the order, and
+ * are at least what one term of the sum gives.  To take this for a proof of failure
+ * only makes the noise larger.
  */
-static void
-choose_orders(search *s)
+static bool
+is_hopeless(const search *s, int alpha, int64_t nano_step)
 {
-	double		most = 4 * (2 * -log(s->delta) / s->epsilon + 1);
+	double		rho = (double) nano_step * 1e-9;
+	double		lower = s->q < 1 ? fmin(alpha, fmax(2, floor(1 / s->q))) : alpha;
+	double		divergence = s->q < 1 ? fmax(one_term(s, lower, 2, rho), one_term(s, alpha, alpha, rho)) : alpha * rho;
+	double		tau = s->steps * divergence + alpha * ((double) s->nano_count * 1e-9);
 
+	return pe_renyi_epsilon(tau * (1 - 1e-9), alpha - 1, s->delta) > s->epsilon * (1 + 1e-9);
+}
+
+/* Whether order alpha proves that steps of nano_step without sampling stay within epsilon. */
+static bool
+proves(const search *s, int alpha, int64_t nano_step)
+{
+	return !is_hopeless(s, alpha, nano_step) && epsilon_of_order(s, alpha, nano_step) <= s->epsilon;
+}
+
+/* The grid. */
+static void
+set_orders(search *s)
+{
 	s->alphas = 0;
 	for (int alpha = 2; alpha <= PE_ALPHA_MAX && s->alphas < MAX_ALPHAS;
 		 alpha += alpha < ALPHA_DENSE ? 1 : (int) (alpha * (ALPHA_FACTOR - 1)))
-	{
-		if (alpha > ALPHA_DENSE && alpha > most)
-			break;
-		if (pe_renyi_epsilon(0, alpha - 1, s->delta) <= s->epsilon)
-			s->alpha[s->alphas++] = alpha;
-	}
+		s->alpha[s->alphas++] = alpha;
 }
 
 /*
- * The largest cost that the order proves, above one that it proves already, to within
- * a part of `part` (0: exactly).
+ * The largest cost that the order proves, above one that it proves already: to within a
+ * COARSE part, or exactly.
  */
 static int64_t
-largest_of_order(const search *s, int alpha, int64_t proved, int64_t part)
+largest_of_order(const search *s, int alpha, int64_t proved, bool exactly)
 {
 	int64_t		step = proved / COARSE + 1;
 	int64_t		fails;
@@ -132,7 +158,7 @@ largest_of_order(const search *s, int alpha, int64_t proved, int64_t part)
 		step *= 2;
 	}
 	fails = proved + step;
-	while (fails - proved > 1 && fails - proved > (part == 0 ? 0 : proved / part))
+	while (fails - proved > (exactly ? 1 : 1 + proved / COARSE))
 	{
 		int64_t		middle = proved + (fails - proved) / 2;
 
@@ -144,26 +170,72 @@ largest_of_order(const search *s, int alpha, int64_t proved, int64_t part)
 	return proved;
 }
 
+/* Where the search begins: the order that a Gaussian of this epsilon and delta takes, without sampling. */
+static int
+first_order(const search *s)
+{
+	double		order = 2 * -log(s->delta) / s->epsilon;
+	int			i = 0;
+
+	while (i < s->alphas - 1 && s->alpha[i] < order)
+		i++;
+	return i;
+}
+
+/*
+ * A cost that the order proves, not far below the largest, or 0.  By the first term of
+ * the sum, sampling divides the cost by about q^2.
+ */
+static int64_t
+first_cost(const search *s, int alpha)
+{
+	double		total = (double) pe_nano_rho_of_epsilon(s->epsilon, s->delta);
+	int64_t		guess = (int64_t) fmin(total / (s->steps * s->q * s->q), 1e17);
+
+	for (; guess > 0; guess = guess / 4 * 3)
+	{
+		if (proves(s, alpha, guess))
+			return guess;
+	}
+	return 0;
+}
+
 /* The largest cost of a step that an order of the grid proves; 0 if there is none. */
 static int64_t
 largest_step(const search *s)
 {
-	int64_t		best = 0;
+	int			first = first_order(s);
+	int64_t		best = first_cost(s, s->alpha[first]);
 
-	/* roughly, from the largest order down: the best of them, and few others, take a search */
-	for (int i = s->alphas - 1; i >= 0; i--)
+	/* roughly, from the first order outwards: few of the others take a search */
+	for (int i = 0; i < 2 * s->alphas; i++)
 	{
+		int			at = i % 2 == 0 ? first + i / 2 : first - (i + 1) / 2;
 		int64_t		next = best + best / COARSE + 1;
 
-		if (proves(s, s->alpha[i], next))
-			best = largest_of_order(s, s->alpha[i], next, COARSE);
+		if (at >= 0 && at < s->alphas && proves(s, s->alpha[at], next))
+			best = largest_of_order(s, s->alpha[at], next, false);
 	}
 	for (int i = 0; i < s->alphas; i++)
 	{
 		if (proves(s, s->alpha[i], best + 1))
-			best = largest_of_order(s, s->alpha[i], best + 1, 0);
+			best = largest_of_order(s, s->alpha[i], best + 1, true);
 	}
 	return best;
+}
+
+double
+pe_sampled_epsilon(double q, int32_t steps, int64_t nano_step, int64_t nano_count, double delta)
+{
+	search		s = {.q = q, .steps = steps, .nano_count = nano_count, .delta = delta};
+	double		best = INFINITY;
+
+	if (nano_step <= 0 || nano_count < 0 || steps < 1)
+		return INFINITY;
+	set_orders(&s);
+	for (int i = 0; i < s.alphas; i++)
+		best = fmin(best, epsilon_of_order(&s, s.alpha[i], nano_step));
+	return fmax(best, 0);
 }
 
 bool
@@ -190,7 +262,7 @@ pe_plan_sampled(pe_fit_problem *problem, pe_cost *cost)
 	s.q = pe_sample_probability(plan->sample);
 	s.steps = plan->steps;
 	s.nano_count = plan->nano_count;
-	choose_orders(&s);
+	set_orders(&s);
 	plan->nano_step = largest_step(&s);
 	if (plan->nano_step == 0)
 		return false;
