@@ -377,18 +377,20 @@ make_problem(pe_model_fit *fit)
 	problem->radius_1 = map->radius_1;
 	problem->max_rows = fit->dataset->unit == NULL ? 1 : fit->dataset->max_rows;
 	problem->substitute = pe_dataset_neighbours(fit->dataset) == PE_SUBSTITUTE;
-	wrong = pe_fit_refusal(problem);
-	if (wrong != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("method \"%s\" cannot be used here", pe_fit_method_name(problem->method)),
-				 errdetail("%s", wrong)));
+	if (pe_fit_is_private(problem->method))
+		resolve_cost(fit);
 	wrong = pe_fit_defaults(problem);
 	if (wrong != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("method \"%s\" does not take option \"%s\", or not this value",
 						pe_fit_method_name(problem->method), wrong)));
+	wrong = pe_fit_refusal(problem);
+	if (wrong != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("method \"%s\" cannot be used here", pe_fit_method_name(problem->method)),
+				 errdetail("%s", wrong)));
 }
 
 static void
@@ -592,8 +594,6 @@ pe_model_validate(const pe_model_request *request)
 	read_options(fit);
 	make_spec(fit);
 	make_problem(fit);
-	if (pe_fit_is_private(fit->problem.method))
-		resolve_cost(fit);
 	make_plan(fit, &cost);
 	make_record(fit);
 	fill_question(fit, &cost);
