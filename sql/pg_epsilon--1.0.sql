@@ -527,6 +527,16 @@ CREATE FUNCTION dp.fit(dataset text, model text, label name, features name[], me
 COMMENT ON FUNCTION dp.fit(text, text, name, name[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name) IS
     'fits a private model: logistic_regression, svm or linear_regression of a label by declared attributes; give epsilon or rho; coefficients are on the scale of the values; the same request again is answered free';
 
+CREATE FUNCTION dp.predict(model text, features jsonb) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_predict' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp.predict(text, jsonb) IS
+    'what a model says of a row, to_jsonb(row) or any object with its features: a probability, a margin (svm) or a value; NULL for a row that its declaration drops';
+
+CREATE FUNCTION dp.predict_row(model text, features double precision[]) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_predict_row' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp.predict_row(text, double precision[]) IS
+    'the same of features in the order of the model, all of them numbers: true is 1, a date the days and a timestamp the microseconds since 2000-01-01';
+
 CREATE FUNCTION dp.drop_model(model text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_drop_model' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.drop_model(text) IS

@@ -56,22 +56,11 @@ model_named(const char *name)
 	pe_refuse_parameter("model", name, "logistic_regression, svm or linear_regression");
 }
 
-/* A declared bound as the number that the model takes it for. */
-static double
-number_of_text(Oid type, char *text)
-{
-	Oid			input;
-	Oid			parameter;
-
-	getTypeInputInfo(type, &input, &parameter);
-	return pe_number_of_datum(type, OidInputFunctionCall(input, text, parameter, -1));
-}
-
 static void
 bounds_of(const pe_column *column, double *lower, double *upper)
 {
-	*lower = number_of_text(column->type, column->points[0]);
-	*upper = number_of_text(column->type, column->points[column->domain.points - 1]);
+	*lower = pe_number_of_text(column->type, column->points[0]);
+	*upper = pe_number_of_text(column->type, column->points[column->domain.points - 1]);
 	if (!(*lower < *upper))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -93,7 +82,7 @@ number_levels(const pe_column *column, pe_attribute *levels)
 						column->name, format_type_be(column->type)),
 				 errhint("Use dp.fit, which reads the columns themselves.")));
 	for (int i = 0; i < levels->points; i++)
-		levels->point[i].f = number_of_text(column->type, column->points[i]);
+		levels->point[i].f = pe_number_of_text(column->type, column->points[i]);
 	if (pe_attribute_prepare(levels) != PE_DOMAIN_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -234,11 +223,13 @@ set_option(pe_model_fit *fit, const char *name, const JsonbValue *value)
 		if (!(fit->spec.map.max_norm > 0) || isinf(fit->spec.map.max_norm))
 			pe_refuse_parameter(name, psprintf("%g", fit->spec.map.max_norm), "a number above 0");
 	}
-	else if (!pe_fit_option_set(&fit->problem.options, name, json_number(name, value)))
+	else if (!pe_fit_option_set(&fit->problem.options, name, NAN))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no option \"%s\"", name),
 				 errhint("Besides those of the methods there are intercept and max_norm.")));
+	else
+		(void) pe_fit_option_set(&fit->problem.options, name, json_number(name, value));
 }
 
 static void

@@ -265,7 +265,7 @@ pe_model_load(const char *name)
 	int64		dataset_id;
 	int64		release_id;
 
-	pe_access_begin(&access);
+	pe_access_begin_reading(&access);
 	if (pe_access_read(&find, key, NULL) != 1)
 		refuse_model(name);
 	dataset_id = pe_access_int64(0, 1);

@@ -301,6 +301,16 @@ pe_number_of_datum(Oid type, Datum value)
 	}
 }
 
+double
+pe_number_of_text(Oid type, char *text)
+{
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(type, &input, &parameter);
+	return pe_number_of_datum(type, OidInputFunctionCall(input, text, parameter, -1));
+}
+
 Datum
 pe_datum_of_int(Oid type, int64 value)
 {
