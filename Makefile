@@ -10,7 +10,7 @@ CORE       = linalg optimum_eval optimum_hessian optimum domain names workload c
 MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor
 ACCOUNTING = zcdp filter mechanisms sampling fit_plan
 LEDGER     = shim settings access values registry budget strategies models chain charge channel worker door counts fits attest
-API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict
+API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict model_options fit_aggregate
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.

@@ -367,6 +367,7 @@ make_problem(pe_model_fit *fit)
 	problem->radius_sq = map->radius_sq;
 	problem->radius_1 = map->radius_1;
 	problem->max_rows = fit->dataset->unit == NULL ? 1 : fit->dataset->max_rows;
+	problem->anonymous = fit->request->by_array;
 	problem->substitute = pe_dataset_neighbours(fit->dataset) == PE_SUBSTITUTE;
 	if (pe_fit_is_private(problem->method))
 		resolve_cost(fit);
@@ -428,7 +429,8 @@ append_options(StringInfo text, const pe_model_fit *fit)
 /*
  * Two requests with the same text are the same request, and the second is
  * answered from the first.  How the cost was written and what the model is called
- * are not in it.
+ * are not in it.  That the rows were those of a query is: a release of other rows must
+ * not answer for the table.
  */
 static char *
 canonical_request(const pe_model_fit *fit, const pe_cost *cost)
@@ -448,6 +450,8 @@ canonical_request(const pe_model_fit *fit, const pe_cost *cost)
 		escape_json(&text, fit->spec.predicate.canonical);
 	else
 		appendStringInfoString(&text, "null");
+	if (request->by_array)
+		appendStringInfoString(&text, ", \"rows\": \"of a query\"");
 	appendStringInfo(&text, ", \"method\": \"%s\", ", pe_fit_method_name(fit->problem.method));
 	append_options(&text, fit);
 	appendStringInfo(&text, ", \"accounting\": \"%s\", ", fit->problem.pure ? "pure" : "zcdp");
@@ -528,6 +532,7 @@ make_record(pe_model_fit *fit)
 	char	  **term;
 
 	record->name = fit->request->name;
+	record->numbered = fit->request->numbered;
 	record->kind = fit->request->model;
 	record->label = fit->request->label;
 	record->declaration = declaration_of(fit);
