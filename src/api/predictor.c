@@ -290,12 +290,6 @@ refuse_json(const input *in)
 			 errmsg("the value of feature \"%s\" is not of type %s", in->name, in->type_name)));
 }
 
-static double
-double_of_numeric(Numeric number)
-{
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(number)));
-}
-
 static Datum
 parsed(const input *in, char *text)
 {
@@ -313,7 +307,7 @@ static double
 number_of_json(const input *in, const JsonbValue *value)
 {
 	if (value->type == jbvNumeric && !is_time(in->type))
-		return double_of_numeric(value->val.numeric);
+		return pe_number_of_numeric(NumericGetDatum(value->val.numeric));
 	if (value->type != jbvString)
 		refuse_json(in);
 	return pe_number_of_datum(in->type, parsed(in, pnstrdup(value->val.string.val, value->val.string.len)));
@@ -339,9 +333,9 @@ cell_of_number(const input *in, Numeric number)
 		case NUMERICOID:
 			return pe_cell_of_datum(&in->level, NUMERICOID, NumericGetDatum(number));
 		case FLOAT4OID:
-			return pe_cell_of_float(&in->level, (float) double_of_numeric(number));
+			return pe_cell_of_float(&in->level, (float) pe_number_of_numeric(NumericGetDatum(number)));
 		case FLOAT8OID:
-			return pe_cell_of_float(&in->level, double_of_numeric(number));
+			return pe_cell_of_float(&in->level, pe_number_of_numeric(NumericGetDatum(number)));
 		default:
 			text = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(number)));
 			return cell_of_text(in, text, strlen(text));
