@@ -73,6 +73,7 @@ FUZZ_BINS   = $(FUZZ:%=build/fuzz/fuzz_%)
 BENCH_SRCS  = $(sort $(wildcard test/bench/bench_*.c))
 BENCH_BINS  = $(BENCH_SRCS:test/bench/%.c=build/bench/%)
 AUDIT_BIN   = build/audit/audit
+ACCURACY_BIN = build/accuracy/accuracy
 
 TAP_TESTS    = $(if $(wildcard test/t/*.pl),1)
 PROVE_TESTS  = test/t/*.pl
@@ -98,7 +99,8 @@ endif
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
 OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench audit \
-	unit-binaries unit-san-binaries bench-binaries audit-binary fuzz-binaries clean-private
+	accuracy reproduce-models accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
+	audit-binary fuzz-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
 .DEFAULT_GOAL := all
@@ -181,6 +183,18 @@ $(FUZZ_BINS): build/fuzz/%: test/fuzz/%.c build/fuzz/libpure.a build/flags.fuzz
 $(AUDIT_BIN): test/audit/audit.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
+
+# What measures accuracy: tables and trials, which the programs of test/reproduce use too.
+TRIALS = test/accuracy/dataset.c test/accuracy/trial.c test/accuracy/synthetic.c
+TRIAL_OBJS = $(TRIALS:%.c=build/obj/%.o)
+
+$(TRIAL_OBJS): build/obj/%.o: %.c build/flags.pure
+	@mkdir -p $(@D)
+	$(PURE_CC) $(TEST_FLAGS) -MMD -MP -c -o $@ $<
+
+$(ACCURACY_BIN): test/accuracy/accuracy.c $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a build/flags.pure
+	@mkdir -p $(@D)
+	$(LINK_TEST) -Itest/accuracy -MMD -MP -MT $@ -MF $@.d -o $@ $< $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
 # The sampler is measured with the server's own random source, if there are headers for it.
 BENCH_SHIM = $(UNIT_SHIM)
