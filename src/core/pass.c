@@ -808,7 +808,7 @@ add_precise(pass_run *run, const int16_t *tile, pe_i128 *total)
 			continue;
 		if (run->pass->fine != NULL)
 			margin += ldexp((double) fine_margin(run, tile, r), -PE_FINE_BITS);
-		add_precise_row(run, tile, r, margin * run->weights.unit, total);
+		add_precise_row(run, tile, r, ldexp(margin / PE_ONE, -run->weights.scale), total);
 	}
 }
 
