@@ -65,9 +65,9 @@ typedef struct pe_fit_plan
 	int64_t		nano_step;		/* sgd, sgd_adv: the cost of one step without its sampling, to which its noise is calibrated */
 	uint64_t	sample;			/* q 2^64 */
 	int32_t		steps;
-	double		lambda;			/* objpert: regulariser on the sum, for |x| <= 1 and real features */
-	double		sigma;			/* objpert, outpert: standard deviation, in units of the radius */
-	int64_t		nano_output;	/* objpert, outpert: cost of the noise on the output */
+	double		lambda;			/* objpert: regulariser on the sum, of real features x / PE_ONE */
+	double		sigma;			/* objpert: standard deviation of the linear term, in units of the radius sqrt(radius_sq) / PE_ONE */
+	double		output;			/* objpert: standard deviation of the noise on the output, in errors of the minimiser */
 } pe_fit_plan;
 
 typedef struct pe_fit_problem
