@@ -23,10 +23,10 @@
  * delta_G that of a Gaussian of sensitivity v and standard deviation 1, v^2 = r^2 + q^2,
  * r = m R / s, q = 2 eta / t; eta is the distance below.  (accounting/objpert.c solves this for
  * s and t; the ledger is charged (epsilon tanh(epsilon / 2), delta), which every
- * (epsilon, delta)-DP release keeps.)  The bound is that of Redberg, Koskela and Wang,
- * "Improving the privacy and practicality of objective perturbation", arXiv 2401.00583,
- * in its spirit; Chaudhuri, Monteleoni and Sarwate 2011, and Kifer, Smith and Thakurta
- * 2012, are the origin.  The proof is here in full.
+ * (epsilon, delta)-DP release keeps.)  Chaudhuri, Monteleoni and Sarwate 2011, and Kifer,
+ * Smith and Thakurta 2012, are the origin; Redberg, Koskela and Wang, arXiv 2401.00583,
+ * have such a bound for one row and the exact minimiser; Iyengar et al., S&P 2019, release
+ * an approximate one with noise of its own.  The proof is here in full.
  *
  * 1. w* = argmin J_D.  G_D(w) = sum l_i'(x_i.w) x_i + Lambda w is Lipschitz and strongly
  *	  monotone, so it is a bijection whose inverse is Lipschitz, and w* = G_D^-1(-b).  By
