@@ -7,8 +7,8 @@ DATA       = sql/pg_epsilon--1.0.sql
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
 CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative rows pass kernel
-MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure select curvature fit fit_newton fit_one_pass fit_agd fit_privgene fit_run
-ACCOUNTING = zcdp filter mechanisms
+MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure select curvature fit first_order fit_newton fit_one_pass fit_agd fit_privgene fit_accelerated fit_sgd fit_run
+ACCOUNTING = zcdp filter mechanisms sampling fit_plan
 LEDGER     = shim settings access values registry budget strategies chain charge channel worker door attest
 API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units
 

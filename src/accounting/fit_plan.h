@@ -26,4 +26,10 @@ extern bool pe_plan_objpert(pe_fit_problem *problem, pe_cost *cost);
 /* sgd, sgd_adv (sampling.c): noise for Poisson-sampled steps, by Renyi divergences of integer order. */
 extern bool pe_plan_sampled(pe_fit_problem *problem, pe_cost *cost);
 
+/*
+ * The epsilon at delta, rounded up, of so many sampled steps, each of which would cost
+ * nano_step of rho without sampling, after a release of nano_count.
+ */
+extern double pe_sampled_epsilon(double q, int32_t steps, int64_t nano_step, int64_t nano_count, double delta);
+
 #endif

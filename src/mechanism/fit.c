@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "mechanism/first_order.h"
 #include "mechanism/measure.h"
 
 /* More passes than this are refused: nobody would wait for them. */
@@ -100,6 +101,8 @@ static const option options[] = {
 	{AT(rate), ACCELERATED | SAMPLED | BIT(OUTPERT), 0, 1e6, true, false},
 	{AT(start), ACCELERATED | SAMPLED, -1e6, 1e6, false, false},
 	{AT(batch), ACCELERATED | SAMPLED, 0, 1e15, false, false},
+	{AT(sampling), SAMPLED, 0, 1, true, false},
+	{AT(smoothness), ACCELERATED | BIT(SGD), 0x1p-30, 1e9, false, false},
 	{AT(gamma), BIT(AGD), 0.001, 1, false, false},
 	{AT(candidates), BIT(AGD), 1, PE_MAX_CANDIDATES - 1, false, true},
 	{AT(loss_cap), BIT(AGD) | BIT(PRIVGENE), 0.001, 1000, false, false},
@@ -213,33 +216,6 @@ privgene_defaults(pe_fit_problem *problem)
 }
 
 static void
-accelerated_defaults(pe_fit_problem *problem)
-{
-	pe_fit_options *o = &problem->options;
-	bool		chooses = problem->method == PE_FIT_NAG_OPT || problem->method == PE_FIT_MASG_OPT;
-
-	fill_in(&o->iterations, chooses ? 1000 : 100);
-	fill_in(&o->rate, 1);
-	fill_in(&o->start, 0);
-	fill_in(&o->gap0, 10);
-	fill_in(&o->batch, 0);
-	fill_in(&o->clip, radius_of(problem));
-	fill_in(&o->l2, 0);
-}
-
-static void
-sampled_defaults(pe_fit_problem *problem)
-{
-	pe_fit_options *o = &problem->options;
-
-	fill_in(&o->iterations, 1000);
-	fill_in(&o->rate, 1);
-	fill_in(&o->start, 0);
-	fill_in(&o->clip, radius_of(problem));
-	fill_in(&o->l2, 0);
-}
-
-static void
 perturbed_defaults(pe_fit_problem *problem)
 {
 	pe_fit_options *o = &problem->options;
@@ -265,7 +241,8 @@ plain_defaults(pe_fit_problem *problem)
 	fill_in(&problem->options.l2, 0);
 }
 
-static void
+/* NULL, or the name of an option that makes no sense beside the others. */
+static const char *
 set_defaults(pe_fit_problem *problem)
 {
 	switch (problem->method)
@@ -284,8 +261,7 @@ set_defaults(pe_fit_problem *problem)
 			break;
 		case PE_FIT_SGD:
 		case PE_FIT_SGD_ADV:
-			sampled_defaults(problem);
-			break;
+			return pe_sampled_defaults(problem);
 		case PE_FIT_OBJPERT:
 		case PE_FIT_OUTPERT:
 			perturbed_defaults(problem);
@@ -297,8 +273,9 @@ set_defaults(pe_fit_problem *problem)
 		case PE_FIT_METHODS:
 			break;
 		default:
-			accelerated_defaults(problem);
+			return pe_accelerated_defaults(problem);
 	}
+	return NULL;
 }
 
 const char *
@@ -311,8 +288,7 @@ pe_fit_defaults(pe_fit_problem *problem)
 		if (!isnan(value) && !makes_sense(problem, &options[i], value))
 			return options[i].name;
 	}
-	set_defaults(problem);
-	return NULL;
+	return set_defaults(problem);
 }
 
 /* ----------
@@ -421,6 +397,8 @@ pe_fit_refusal(const pe_fit_problem *problem)
 		return refusal;
 	if (problem->substitute && samples(problem))
 		return "Sampling is accounted for units that come and go, not for units that change their rows.";
+	if (!problem->pure && problem->options.batch > 0 && !pe_fit_is_approximate(problem->method))
+		return "A sampled Gaussian has no cost in rho that is below that of all rows; sgd is accounted for in epsilon and delta.";
 	if (!pe_measure_fits(problem))
 		return "A unit may have so many rows here that no sampler serves the noise.";
 	if (!((double) problem->nano * least_share(problem) >= 2))
@@ -470,12 +448,14 @@ pe_fit_passes(const pe_fit_problem *problem)
 		case PE_FIT_AGD:
 			passes = agd_passes(problem);
 			break;
-		case PE_FIT_SGD:
-		case PE_FIT_SGD_ADV:
-			passes = problem->plan.steps > 0 ? problem->plan.steps : problem->options.iterations;
+		case PE_FIT_OBJPERT:
+		case PE_FIT_OUTPERT:
+		case PE_FIT_PRIVGENE:
+		case PE_FIT_NONPRIVATE:
+			passes = problem->options.iterations;
 			break;
 		default:
-			passes = problem->options.iterations;
+			passes = pe_first_order_passes(problem);
 	}
 	return (int32_t) fmin(passes, INT32_MAX);
 }

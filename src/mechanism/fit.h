@@ -40,22 +40,26 @@ typedef enum pe_fit_method
 typedef struct pe_fit_options
 {
 	double		iterations;		/* all but one_pass and majority; agd: planned */
-	double		l2;				/* Lambda: Lambda/2 |w|^2 is added to the SUM of the losses */
+	double		l2;				/* Lambda: Lambda/2 |w|^2 is added to the SUM of the losses; gd .. masg_opt:
+								 * unset is smoothness / 1000 for every row */
 	double		clip;			/* of a row's gradient, in the norm of the accounting, in units of a feature */
 	double		rows;			/* a public guess of the number of rows, where a method divides by it */
 	double		share;			/* newton, one_pass: of the cost for the second moment; agd: for selections; objpert: of epsilon for Lambda; sgd none */
 	double		decay;			/* newton: quotient of successive shares; privgene: of steps */
 	double		floor;			/* newton, one_pass: least eigenvalue, in noise times sqrt(columns) */
-	double		rate;			/* learning rate; gd .. masg_opt: c, in units of 1/L */
+	double		rate;			/* learning rate; gd .. masg_opt: c <= 1, in units of 1/L */
 	double		start;			/* first value of every weight */
-	double		batch;			/* expected rows of a batch; gd .. masg_opt: 0 all */
+	double		batch;			/* expected rows of a batch, with `rows`; gd .. masg_opt (pure only): 0 all */
+	double		sampling;		/* sgd, sgd_adv: the probability that a unit is in a batch, instead of batch */
+	double		smoothness;		/* gd .. masg_opt, sgd: of a row's loss, instead of the bound by the declared
+								 * bounds; it must not come from the data unless it was noised */
 	double		gamma;			/* agd */
 	double		candidates;		/* agd: steps besides 0 */
 	double		loss_cap;		/* agd, privgene: C_obj */
 	double		step_max;		/* agd: first range of steps; privgene: the first step */
 	double		adjust;			/* agd: rounds between adjustments of the range (tau) */
 	double		splits;			/* agd: the paper's division of epsilon instead of a planned number; NaN: planned */
-	double		gap0;			/* nag_opt, masg_opt: a guess of F(start) - F* */
+	double		gap0;			/* nag_opt, masg_opt: a guess of F(start) - F*; unset: a bound */
 	double		hinge;			/* svm with agd: 1: plain hinge */
 } pe_fit_options;
 
@@ -63,8 +67,9 @@ typedef struct pe_fit_options
 typedef struct pe_fit_plan
 {
 	int64_t		nano_step;		/* sgd, sgd_adv: the cost of one step without its sampling, to which its noise is calibrated */
-	uint64_t	sample;			/* q 2^64 */
-	int32_t		steps;
+	int64_t		nano_count;		/* sgd: rho of the noisy number of rows; 0 if it is given */
+	uint64_t	sample;			/* sgd, sgd_adv: q 2^64; 0: all */
+	int32_t		steps;			/* sgd, sgd_adv */
 	double		lambda;			/* objpert: regulariser on the sum, for |x| <= 1 and real features */
 	double		sigma;			/* objpert, outpert: standard deviation, in units of the radius */
 	int64_t		nano_output;	/* objpert, outpert: cost of the noise on the output */
