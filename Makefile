@@ -6,9 +6,9 @@ DATA       = sql/pg_epsilon--1.0.sql
 
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
-CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative rows pass kernel
-MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure select curvature fit first_order fit_newton fit_one_pass fit_agd fit_privgene fit_accelerated fit_sgd fit_run
-ACCOUNTING = zcdp filter mechanisms sampling fit_plan
+CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative rows pass kernel minimise
+MECHANISM  = bits lazy_exp gauss gauss_floor strip gaussian laplace noise measure select curvature fit first_order fit_newton fit_one_pass fit_agd fit_privgene fit_objpert fit_accelerated fit_sgd fit_run
+ACCOUNTING = zcdp filter mechanisms objpert sampling fit_plan
 LEDGER     = shim settings access values registry budget strategies chain charge channel worker door attest
 API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units
 
@@ -185,6 +185,10 @@ $(AUDIT_BIN): test/audit/audit.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 # The sampler is measured with the server's own random source, if there are headers for it.
 BENCH_SHIM = $(UNIT_SHIM)
 build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include openssl/rand.h /dev/null >/dev/null 2>&1 && echo yes),-DPE_BENCH_OPENSSL -lcrypto,$(UNIT_SHIM))
+
+# What a fit spends is counted by standing between a method and the noise.
+WRAP_COSTS = -Wl,--wrap=pe_noise_release,--wrap=pe_select_least
+build/unit/test_fit_newton build/unit-san/test_fit_newton build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) $(WRAP_COSTS)
 
 # Memory is measured by standing between the solver and the shim.
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
