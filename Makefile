@@ -109,7 +109,6 @@ endif
 OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench audit \
 	accuracy reproduce-models accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
 	audit-binary fuzz-binaries clean-private
-	unit-binaries unit-san-binaries bench-binaries audit-binary fuzz-binaries reproduce-binaries reproduce-models clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
 .DEFAULT_GOAL := all
@@ -204,9 +203,10 @@ $(TRIAL_OBJS): build/obj/%.o: %.c build/flags.pure
 $(ACCURACY_BIN): test/accuracy/accuracy.c $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
 	$(LINK_TEST) -Itest/accuracy -MMD -MP -MT $@ -MF $@.d -o $@ $< $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
-$(REPRODUCE_BINS): build/reproduce/%: test/reproduce/%.c $(UNIT_SHIM) build/libpure.a build/flags.pure
+
+$(REPRODUCE_BINS): build/reproduce/%: test/reproduce/%.c $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
-	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
+	$(LINK_TEST) -Itest/accuracy -MMD -MP -MT $@ -MF $@.d -o $@ $< $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
 # The sampler is measured with the server's own random source, if there are headers for it.
 BENCH_SHIM = $(UNIT_SHIM)
@@ -220,19 +220,20 @@ build/unit/test_fit_newton build/unit-san/test_fit_newton build/unit/test_fit_se
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(FUZZ_OBJS:.o=.d) \
-	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)))
+	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d))
 
-.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary fuzz-binaries reproduce-binaries
+.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary accuracy-binary fuzz-binaries reproduce-binaries
 unit-binaries: $(UNIT_TESTS)
 unit-san-binaries: $(UNIT_SAN)
 bench-binaries: $(BENCH_BINS)
 audit-binary: $(AUDIT_BIN)
+accuracy-binary: $(ACCURACY_BIN)
 reproduce-binaries: $(REPRODUCE_BINS)
 fuzz-binaries: $(FUZZ_BINS)
 
 # ---- Targets for people ----
 
-.PHONY: help deps deps-build check-layers demo demo-stop bench audit pictures reproduce-models clean-private
+.PHONY: help deps deps-build check-layers demo demo-stop bench audit accuracy pictures reproduce-models clean-private
 help:
 	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
@@ -245,6 +246,7 @@ help:
 	@echo "make pictures      draw the pictures of the README"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
 	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7)"
+	@echo "make accuracy      how good the private models are, against trusted figures, on ../shared/data (DATA=/path)"
 	@echo "make reproduce-models  repeat the experiments of the papers on private models and compare (RUNS=n, default 20; about 15 minutes)"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
 	@echo "make bench         run the benchmarks of test/bench"
@@ -306,6 +308,10 @@ AUDIT_DRAWS ?= 10000000
 audit: deps
 	@$(MAKE) -s --no-print-directory audit-binary
 	@$(AUDIT_BIN) $(AUDIT_DRAWS)
+
+accuracy: deps
+	@$(MAKE) -s --no-print-directory accuracy-binary
+	@$(ACCURACY_BIN)
 
 RUNS ?= 20
 

@@ -32,6 +32,8 @@
 
 /* Where fewer rows than this take part, those are copied together: one row in 16. */
 #define COPY_BELOW ((uint64_t) 1 << 60)
+/* The largest |fine|. */
+#define FINE_MOST (INT32_C(1) << (PE_FINE_BITS - 1))
 
 /* w is brought to this. */
 #define WEIGHT_MOST 0x1p90
@@ -112,12 +114,23 @@ weights_are_sound(const pe_weights *weights, int32_t columns)
 }
 
 static bool
+fine_is_sound(const pe_pass *pass, int32_t columns)
+{
+	for (int32_t j = 0; j < columns; j++)
+		if (pass->fine[j] < -FINE_MOST || pass->fine[j] > FINE_MOST)
+			return false;
+	return pass->kind == PE_PASS_PRECISE;
+}
+
+static bool
 pass_is_sound(const pe_pass *pass, const pe_row_shape *shape)
 {
 	if ((unsigned) pass->kind > PE_PASS_PRECISE || (unsigned) pass->loss > PE_LOSS_SQUARED ||
 		(unsigned) pass->norm > PE_L1)
 		return false;
 	if (takes_weights(pass->kind) && !weights_are_sound(&pass->weights, shape->columns))
+		return false;
+	if (pass->fine != NULL && !fine_is_sound(pass, shape->columns))
 		return false;
 	if (pass->kind == PE_PASS_GRADIENT)
 		return pass->residual_bits >= 0 && pass->residual_bits <= MAX_RESIDUAL_BITS;
@@ -186,7 +199,7 @@ typedef struct prepared_weights
 	const int32_t *v;			/* of all columns */
 	int32_t    *dense;			/* of the dense ones, padded */
 	pe_margin_units units;
-	int32_t		scale;
+	double		unit;			/* what a margin's integer is worth */
 } prepared_weights;
 
 /* Numbers of one tile that are kept between steps. */
@@ -196,7 +209,7 @@ typedef struct tile_scratch
 	float		margin[PE_TILE];
 	float		direction[PE_TILE];
 	float		moved[PE_TILE];
-	_Alignas(PE_TILE_ALIGN) int16_t s[PE_TILE];
+	int16_t		s[PE_TILE];
 	int16_t		cap[PE_TILE];
 } tile_scratch;
 
@@ -243,9 +256,9 @@ prepare_weights(prepared_weights *to, const pe_weights *weights, const pe_row_sh
 	int32_t    *v = pe_alloc((size_t) dense, sizeof(*v));
 
 	to->v = weights->v;
-	to->scale = weights->scale;
-	to->units.low = ldexpf(1.0f / PE_ONE, -weights->scale);
-	to->units.high = ldexpf(to->units.low, PE_LOW_BITS);
+	to->unit = ldexp(1.0, -weights->scale) / PE_ONE;
+	to->units.low = (float) to->unit;
+	to->units.high = (float) ldexp(to->unit, PE_LOW_BITS);
 	if (shape->dense > 0)
 		memcpy(v, weights->v, (size_t) shape->dense * sizeof(*v));
 	to->dense = v;
@@ -846,6 +859,47 @@ add_precise_row(pass_run *run, const int16_t *tile, int r, double margin, pe_i12
 	total[shape->columns] += fixed_point(pe_double_loss(loss, margin, y), PE_PRECISE_LOSS_BITS);
 }
 
+/*
+ * What fine adds to the margins' integers, in 2^-PE_FINE_BITS of their unit: at most
+ * 2^11 columns of 2^14 2^30.
+ */
+static int64_t
+fine_margin(const pass_run *run, const int16_t *tile, int r)
+{
+	const pe_row_shape *shape = run->shape;
+	const int32_t *fine = run->pass->fine;
+	int64_t		sum = 0;
+
+	for (int32_t j = 0; j < shape->dense; j++)
+		sum += (int64_t) pe_tile_column(tile, j)[r] * fine[j];
+	for (int32_t g = 0; g < shape->groups; g++)
+	{
+		uint16_t	cell = pe_tile_cells(shape, tile, g)[r];
+
+		if (cell != PE_NO_GROUP_CELL)
+			sum += (int64_t) pe_tile_unit(shape, tile)[r] * fine[run->first[g] + cell];
+	}
+	return sum;
+}
+
+/*
+ * The margin, good to two roundings of its own size, whatever it is: it is exact until
+ * it becomes a double, and is then divided.
+ *
+ * So |l'' margin| <= 1.5 and the few roundings of l' make an error below 2^-51, and
+ * that of the fixed point is 2^-51 (Huber: 2 1.5 + 1/2 roundings; logistic: 2 0.23, 1/2
+ * for exp if it is good to an ulp, 2 more).
+ */
+static double
+precise_margin(const pass_run *run, const int16_t *tile, int r)
+{
+	pe_i128		whole = (pe_i128) whole_margin(&run->scratch.margins, r) * (INT64_C(1) << PE_FINE_BITS);
+
+	if (run->pass->fine != NULL)
+		whole += fine_margin(run, tile, r);
+	return ldexp((double) whole / PE_ONE, -run->pass->weights.scale - PE_FINE_BITS);
+}
+
 static void
 add_precise(pass_run *run, const int16_t *tile, pe_i128 *total)
 {
@@ -854,11 +908,7 @@ add_precise(pass_run *run, const int16_t *tile, pe_i128 *total)
 	compute_margins(run, &run->weights, tile);
 	for (int r = 0; r < PE_TILE; r++)
 		if (label[r] != PE_NO_LABEL)
-		{
-			double		margin = (double) whole_margin(&run->scratch.margins, r) / PE_ONE;
-
-			add_precise_row(run, tile, r, ldexp(margin, -run->weights.scale), total);
-		}
+			add_precise_row(run, tile, r, precise_margin(run, tile, r), total);
 }
 
 /* ------------------------------------------------------------------
@@ -877,9 +927,9 @@ add_moments(pass_run *run, const int16_t *tiles, int32_t count)
 		add_cell_moments(run, tiles + (size_t) t * size);
 }
 
-/* The tiles from one on, of one block, at most PE_MOMENT_TILES; after: the one that follows them. */
+/* The tiles from one on, of one block, at most PE_MOMENT_TILES. */
 static void
-add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, const int16_t *after, pe_i128 *total)
+add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, pe_i128 *total)
 {
 	const pe_pass *pass = run->pass;
 	const int16_t *tiles = pe_rows_tile(rows, first * PE_TILE);
@@ -893,7 +943,7 @@ add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, const
 	for (int32_t t = 0; t < count; t++)
 	{
 		const int16_t *tile = tiles + (size_t) t * size;
-		const int16_t *next = t + 1 < count ? tile + size : after;
+		const int16_t *next = t + 1 < count ? tile + size : tile;
 
 		switch (pass->kind)
 		{
@@ -938,12 +988,11 @@ pe_pass_run_with(pe_kernel kernel, const pe_pass *pass, pe_rows *rows, pe_i128 *
 	if (pass->kind == PE_PASS_GRADIENT)
 		compute_caps(rows, pass);
 	start_run(&run, kernel, pass, &rows->shape);
-	for (size_t t = 0, count; t < tiles; t += count)
+	for (size_t t = 0; t < tiles; t += PE_MOMENT_TILES)
 	{
-		count = tiles - t < PE_MOMENT_TILES ? tiles - t : PE_MOMENT_TILES;
 		if (t % PE_BLOCK_TILES == 0)
 			pe_poll();
-		add_tiles(&run, rows, t, (int32_t) count, pe_rows_tile(rows, (t + count < tiles ? t + count : t) * PE_TILE), sums);
+		add_tiles(&run, rows, t, (int32_t) (tiles - t < PE_MOMENT_TILES ? tiles - t : PE_MOMENT_TILES), sums);
 		if ((t / PE_BLOCK_TILES + 1) % SUM_BLOCKS == 0)
 			add_to_total(&run, sums);
 	}
@@ -979,6 +1028,7 @@ typedef struct pass_bytes
 	int32_t		with_label;
 	int32_t		candidates;
 	int32_t		cap;
+	int32_t		fine;			/* 1: fine follows the weights */
 	float		step;
 	float		alpha[PE_MAX_CANDIDATES];
 } pass_bytes;
@@ -986,7 +1036,8 @@ typedef struct pass_bytes
 size_t
 pe_pass_size(const pe_pass *pass, const pe_row_shape *shape)
 {
-	size_t		weights = (size_t) takes_weights(pass->kind) + (size_t) (pass->kind == PE_PASS_LOSSES);
+	size_t		weights = (size_t) takes_weights(pass->kind) + (size_t) (pass->kind == PE_PASS_LOSSES) +
+		(size_t) (pass->fine != NULL);
 
 	return sizeof(pass_bytes) + weights * (size_t) shape->columns * sizeof(int32_t);
 }
@@ -1011,6 +1062,7 @@ pe_pass_write(const pe_pass *pass, const pe_row_shape *shape, char *bytes)
 	head.with_label = pass->with_label;
 	head.candidates = pass->candidates;
 	head.cap = pass->cap;
+	head.fine = pass->fine != NULL;
 	head.step = pass->step;
 	memcpy(head.alpha, pass->alpha, sizeof(head.alpha));
 	memcpy(bytes, &head, sizeof(head));
@@ -1018,6 +1070,8 @@ pe_pass_write(const pe_pass *pass, const pe_row_shape *shape, char *bytes)
 		memcpy(bytes + sizeof(head), pass->weights.v, weights);
 	if (pass->kind == PE_PASS_LOSSES)
 		memcpy(bytes + sizeof(head) + weights, pass->direction.v, weights);
+	if (pass->fine != NULL)
+		memcpy(bytes + sizeof(head) + weights, pass->fine, weights);
 	pe_wipe(&head, sizeof(head));
 }
 
@@ -1050,9 +1104,12 @@ pe_pass_read(pe_pass *pass, const pe_row_shape *shape, const char *bytes, size_t
 	if (size < sizeof(head) || (uintptr_t) bytes % sizeof(int32_t) != 0)
 		return false;
 	memcpy(&head, bytes, sizeof(head));
-	if (head.with_label < 0 || head.with_label > 1 || head.kind < 0 || head.kind > PE_PASS_PRECISE)
+	if (head.with_label < 0 || head.with_label > 1 || head.kind < 0 || head.kind > PE_PASS_PRECISE ||
+		head.fine < 0 || head.fine > (head.kind == PE_PASS_PRECISE))
 		return false;
 	pass_of_head(pass, &head);
+	if (head.fine != 0)
+		pass->fine = v + shape->columns;
 	pe_wipe(&head, sizeof(head));
 	if (size != pe_pass_size(pass, shape))
 		return false;
