@@ -32,6 +32,7 @@
 
 /* Where fewer rows than this take part, those are copied together: one row in 16. */
 #define COPY_BELOW ((uint64_t) 1 << 60)
+
 /* The largest |fine|. */
 #define FINE_MOST (INT32_C(1) << (PE_FINE_BITS - 1))
 
@@ -199,7 +200,7 @@ typedef struct prepared_weights
 	const int32_t *v;			/* of all columns */
 	int32_t    *dense;			/* of the dense ones, padded */
 	pe_margin_units units;
-	double		unit;			/* what a margin's integer is worth */
+	int32_t		scale;
 } prepared_weights;
 
 /* Numbers of one tile that are kept between steps. */
@@ -209,7 +210,7 @@ typedef struct tile_scratch
 	float		margin[PE_TILE];
 	float		direction[PE_TILE];
 	float		moved[PE_TILE];
-	int16_t		s[PE_TILE];
+	_Alignas(PE_TILE_ALIGN) int16_t s[PE_TILE];
 	int16_t		cap[PE_TILE];
 } tile_scratch;
 
@@ -256,9 +257,9 @@ prepare_weights(prepared_weights *to, const pe_weights *weights, const pe_row_sh
 	int32_t    *v = pe_alloc((size_t) dense, sizeof(*v));
 
 	to->v = weights->v;
-	to->unit = ldexp(1.0, -weights->scale) / PE_ONE;
-	to->units.low = (float) to->unit;
-	to->units.high = (float) ldexp(to->unit, PE_LOW_BITS);
+	to->scale = weights->scale;
+	to->units.low = ldexpf(1.0f / PE_ONE, -weights->scale);
+	to->units.high = ldexpf(to->units.low, PE_LOW_BITS);
 	if (shape->dense > 0)
 		memcpy(v, weights->v, (size_t) shape->dense * sizeof(*v));
 	to->dense = v;
@@ -927,9 +928,9 @@ add_moments(pass_run *run, const int16_t *tiles, int32_t count)
 		add_cell_moments(run, tiles + (size_t) t * size);
 }
 
-/* The tiles from one on, of one block, at most PE_MOMENT_TILES. */
+/* The tiles from one on, of one block, at most PE_MOMENT_TILES; after: the one that follows them. */
 static void
-add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, pe_i128 *total)
+add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, const int16_t *after, pe_i128 *total)
 {
 	const pe_pass *pass = run->pass;
 	const int16_t *tiles = pe_rows_tile(rows, first * PE_TILE);
@@ -943,7 +944,7 @@ add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, pe_i1
 	for (int32_t t = 0; t < count; t++)
 	{
 		const int16_t *tile = tiles + (size_t) t * size;
-		const int16_t *next = t + 1 < count ? tile + size : tile;
+		const int16_t *next = t + 1 < count ? tile + size : after;
 
 		switch (pass->kind)
 		{
@@ -988,11 +989,12 @@ pe_pass_run_with(pe_kernel kernel, const pe_pass *pass, pe_rows *rows, pe_i128 *
 	if (pass->kind == PE_PASS_GRADIENT)
 		compute_caps(rows, pass);
 	start_run(&run, kernel, pass, &rows->shape);
-	for (size_t t = 0; t < tiles; t += PE_MOMENT_TILES)
+	for (size_t t = 0, count; t < tiles; t += count)
 	{
+		count = tiles - t < PE_MOMENT_TILES ? tiles - t : PE_MOMENT_TILES;
 		if (t % PE_BLOCK_TILES == 0)
 			pe_poll();
-		add_tiles(&run, rows, t, (int32_t) (tiles - t < PE_MOMENT_TILES ? tiles - t : PE_MOMENT_TILES), sums);
+		add_tiles(&run, rows, t, (int32_t) count, pe_rows_tile(rows, (t + count < tiles ? t + count : t) * PE_TILE), sums);
 		if ((t / PE_BLOCK_TILES + 1) % SUM_BLOCKS == 0)
 			add_to_total(&run, sums);
 	}
