@@ -70,9 +70,9 @@ typedef struct pe_fit_plan
 	int64_t		nano_count;		/* sgd: rho of the noisy number of rows; 0 if it is given */
 	uint64_t	sample;			/* sgd, sgd_adv: q 2^64; 0: all */
 	int32_t		steps;			/* sgd, sgd_adv */
-	double		lambda;			/* objpert: regulariser on the sum, for |x| <= 1 and real features */
-	double		sigma;			/* objpert, outpert: standard deviation, in units of the radius */
-	int64_t		nano_output;	/* objpert, outpert: cost of the noise on the output */
+	double		lambda;			/* objpert: regulariser on the sum, of real features x / PE_ONE */
+	double		sigma;			/* objpert: standard deviation of the linear term, in units of the radius sqrt(radius_sq) / PE_ONE */
+	double		output;			/* objpert: standard deviation of the noise on the output, in errors of the minimiser */
 } pe_fit_plan;
 
 typedef struct pe_fit_problem
