@@ -321,8 +321,8 @@ pe_fit_agd_costs(const pe_fit_problem *problem, int64_t *gradient, int64_t *sele
 		of_gradient = part * part / (4 * log(1.25 / DELTA_OF_SPLITS)) * 1e9;
 		of_selection = part * part / 2 * 1e9;
 	}
-	*gradient = (int64_t) fmin(of_gradient, nano);
-	*selection = (int64_t) fmin(of_selection, nano);
+	*gradient = (int64_t) fmin(of_gradient, fmin(nano, 0x1p62));
+	*selection = (int64_t) fmin(of_selection, fmin(nano, 0x1p62));
 }
 
 int64_t
