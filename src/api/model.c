@@ -355,6 +355,24 @@ resolve_cost(pe_model_fit *fit)
 		refuse_cost("The smallest unit is 1e-9.");
 }
 
+/* An option that the method needs, does not know, or not with this value. */
+static void
+refuse_option(const pe_fit_problem *problem, const char *wrong)
+{
+	const char *name;
+	double		value = NAN;
+
+	for (int i = 0; (name = pe_fit_option(&problem->options, i, &value)) != NULL; i++)
+		if (strcmp(name, wrong) == 0)
+			break;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 name != NULL && isnan(value)
+			 ? errmsg("method \"%s\" needs option \"%s\"", pe_fit_method_name(problem->method), wrong)
+			 : errmsg("method \"%s\" does not take option \"%s\", or not this value",
+					  pe_fit_method_name(problem->method), wrong)));
+}
+
 static void
 make_problem(pe_model_fit *fit)
 {
@@ -373,10 +391,7 @@ make_problem(pe_model_fit *fit)
 		resolve_cost(fit);
 	wrong = pe_fit_defaults(problem);
 	if (wrong != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("method \"%s\" does not take option \"%s\", or not this value",
-						pe_fit_method_name(problem->method), wrong)));
+		refuse_option(problem, wrong);
 	wrong = pe_fit_refusal(problem);
 	if (wrong != NULL)
 		ereport(ERROR,
