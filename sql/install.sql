@@ -23,6 +23,10 @@ SELECT c.oid::regclass AS relation_without_comment
   FROM pg_class c
  WHERE c.relnamespace = 'dp'::regnamespace AND c.relkind IN ('r', 'v', 'm')
    AND obj_description(c.oid, 'pg_class') IS NULL;
+SELECT t.oid::regtype AS type_without_comment
+  FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
+ WHERE t.typnamespace = 'dp'::regnamespace AND t.typelem = 0 AND (c.relkind IS NULL OR c.relkind = 'c')
+   AND obj_description(t.oid, 'pg_type') IS NULL;
 SELECT obj_description('dp'::regnamespace, 'pg_namespace') IS NOT NULL AS schema_has_comment;
 
 -- Tables and sequences are closed, views are open and barriers; nobody may create in the schema.

@@ -229,7 +229,7 @@ array_argument(const state *s, FunctionCallInfo fcinfo)
 	if (array != NULL && !pe_float_array_has(array, s->request.features))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the options name %d features, and an array has not as many elements", s->request.features)));
+				 errmsg("features must have one dimension and as many elements as the options name (%d)", s->request.features)));
 	return array;
 }
 

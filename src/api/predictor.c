@@ -24,7 +24,7 @@ typedef struct input
 {
 	char	   *name;
 	int			name_size;
-	const char *type_name;
+	const char *type_name;		/* for messages */
 	Oid			type;			/* as which values are compared: integers as numeric, enums as text */
 	FmgrInfo	in;
 	Oid			in_parameter;
@@ -51,7 +51,8 @@ struct pe_predictor
  */
 
 /*
- * The types of a declaration as format_type_be_qualified writes them.  Any other one is
+ * The types of a declaration as format_type_be_qualified writes them, without the
+ * schema of those that are the server's own.  Any other one is
  * an enum: its values are known by their text, so that the model needs neither the
  * type nor a right to look at it.
  */
@@ -68,8 +69,8 @@ static const struct
 	{"real", FLOAT4OID},
 	{"double precision", FLOAT8OID},
 	{"character", BPCHAROID},
-	{"pg_catalog.uuid", UUIDOID},
-	{"pg_catalog.date", DATEOID},
+	{"uuid", UUIDOID},
+	{"date", DATEOID},
 	{"timestamp without time zone", TIMESTAMPOID},
 	{"timestamp with time zone", TIMESTAMPTZOID}
 };
@@ -173,6 +174,8 @@ make_input(input *in, JsonbContainer *declared)
 	in->name = string_field(declared, "attribute");
 	in->name_size = strlen(in->name);
 	in->type_name = string_field(declared, "type");
+	if (strncmp(in->type_name, "pg_catalog.", strlen("pg_catalog.")) == 0)
+		in->type_name += strlen("pg_catalog.");
 	in->type = type_named(in->type_name);
 	getTypeInputInfo(in->type, &function, &in->in_parameter);
 	fmgr_info(function, &in->in);
@@ -420,7 +423,8 @@ pe_predict_array(const pe_predictor *predictor, ArrayType *row, double *predicti
 	if (!pe_float_array_has(row, predictor->inputs))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" has %d features, and the array has not as many elements", predictor->model, predictor->inputs)));
+				 errmsg("features must have one dimension and as many elements as model \"%s\" has features (%d)",
+						predictor->model, predictor->inputs)));
 	pe_float_array_begin(&walk, row);
 	for (int i = 0; i < predictor->inputs; i++)
 		added &= add_number_or_level(&predictor->input[i], pe_float_array_next(&walk), &sum);
