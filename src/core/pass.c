@@ -198,7 +198,6 @@ typedef struct prepared_weights
 {
 	pe_limbs	limbs;
 	const int32_t *v;			/* of all columns */
-	int32_t    *dense;			/* of the dense ones, padded */
 	pe_margin_units units;
 	int32_t		scale;
 } prepared_weights;
@@ -253,24 +252,20 @@ first_cells(const pe_row_shape *shape)
 static void
 prepare_weights(prepared_weights *to, const pe_weights *weights, const pe_row_shape *shape)
 {
-	int32_t		dense = pe_tile_dense(shape);
-	int32_t    *v = pe_alloc((size_t) dense, sizeof(*v));
+	size_t		pairs = (size_t) pe_tile_dense(shape) / 2;
+	const int32_t half = 1 << (PE_LOW_BITS - 1);
 
 	to->v = weights->v;
 	to->scale = weights->scale;
 	to->units.low = ldexpf(1.0f / PE_ONE, -weights->scale);
 	to->units.high = ldexpf(to->units.low, PE_LOW_BITS);
-	if (shape->dense > 0)
-		memcpy(v, weights->v, (size_t) shape->dense * sizeof(*v));
-	to->dense = v;
-	to->limbs.v = v;
-	to->limbs.pairs = dense / 2;
-	to->limbs.high = pe_alloc((size_t) dense / 2, sizeof(uint32_t));
-	to->limbs.low = pe_alloc((size_t) dense / 2, sizeof(uint32_t));
-	for (int32_t j = 0; j < dense; j++)
+	to->limbs.pairs = (int32_t) pairs;
+	to->limbs.high = pe_alloc(pairs, sizeof(uint32_t));
+	to->limbs.low = pe_alloc(pairs, sizeof(uint32_t));
+	for (int32_t j = 0; j < shape->dense; j++)
 	{
-		int32_t		low = ((v[j] + (1 << (PE_LOW_BITS - 1))) & ((1 << PE_LOW_BITS) - 1)) - (1 << (PE_LOW_BITS - 1));
-		int32_t		high = (v[j] - low) / (1 << PE_LOW_BITS);
+		int32_t		low = ((weights->v[j] + half) & (2 * half - 1)) - half;
+		int32_t		high = (weights->v[j] - low) / (2 * half);
 
 		to->limbs.low[j / 2] |= (uint32_t) (uint16_t) low << (j % 2 * 16);
 		to->limbs.high[j / 2] |= (uint32_t) (uint16_t) high << (j % 2 * 16);
@@ -280,7 +275,6 @@ prepare_weights(prepared_weights *to, const pe_weights *weights, const pe_row_sh
 static void
 free_weights(prepared_weights *weights)
 {
-	pe_free(weights->dense);
 	pe_free(weights->limbs.high);
 	pe_free(weights->limbs.low);
 }
