@@ -319,8 +319,8 @@ pe_fit_agd_costs(const pe_fit_problem *problem, int64_t *gradient, int64_t *sele
 		of_gradient = part * part / (4 * log(1.25 / DELTA_OF_SPLITS)) * 1e9;
 		of_selection = part * part / 2 * 1e9;
 	}
-	*gradient = (int64_t) of_gradient;
-	*selection = (int64_t) of_selection;
+	*gradient = (int64_t) fmin(of_gradient, fmin(nano, 0x1p62));
+	*selection = (int64_t) fmin(of_selection, fmin(nano, 0x1p62));
 }
 
 int64_t
@@ -353,6 +353,9 @@ least_share(const pe_fit_problem *problem)
 		int64_t		selection;
 
 		pe_fit_agd_costs(problem, &gradient, &selection);
+		/* not one round */
+		if (gradient > problem->nano - selection)
+			return 0;
 		return (double) (gradient < selection ? gradient : selection) / (double) problem->nano;
 	}
 	if (problem->method != PE_FIT_NEWTON)
