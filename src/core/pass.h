@@ -94,7 +94,7 @@ typedef struct pe_pass
 
 	/* GRADIENT: a unit takes part with probability sample 2^-64, decided anew for
 	 * every pass; 0: all do.  Rows of one unit share the coin SipHash(sample_key, unit);
-	 * without units every row has its own 64 fresh bits. */
+	 * without units every row has a coin of its own, of fresh bits. */
 	uint64_t	sample;
 	uint64_t	sample_key[2];
 
