@@ -242,7 +242,7 @@ table_minimise(const table *t, long double lambda, const double *b, long double 
 		long double size = 1;
 		int			halvings;
 
-		if (table_length(g, n) < 1e-15L * (1 + (long double) t->rows.rows))
+		if (table_length(g, n) < 1e-14L * (1 + (long double) t->rows.rows))
 			break;
 		memcpy(step, g, sizeof(step));
 		table_solve(n, hessian, step);
@@ -250,7 +250,7 @@ table_minimise(const table *t, long double lambda, const double *b, long double 
 		{
 			for (int32_t j = 0; j < n; j++)
 				next[j] = w[j] - size * step[j];
-			if (table_objective(t, next, lambda, b, g, NULL) <= value + 1e-16L * fabsl(value))
+			if (table_objective(t, next, lambda, b, g, NULL) <= value + 1e-15L * fabsl(value))
 				break;
 		}
 		if (halvings == 40 || size * table_length(step, n) < 1e-18L * (1 + table_length(w, n)))
