@@ -218,7 +218,8 @@ set_costs(const pe_fit_problem *problem, const shape *s, int64_t nano, pe_schedu
 		set_parts(problem, s, schedule, part);
 	for (int32_t t = 0; t < schedule->steps; t++)
 	{
-		int64_t		more = (int64_t) ((double) rest * part[t]);
+		double		share = (double) rest * part[t];
+		int64_t		more = share < (double) (rest - sum) ? (int64_t) share : rest - sum;
 
 		/* parts add up to 1 but for rounding: what is not left is not given */
 		if (more > rest - sum)

@@ -175,7 +175,7 @@ test_costs(void **state)
 			problem.options.smoothness = exp(40 * descent_uniform() - 20);
 		problem.nano = (int64_t) problem.options.iterations;
 		if (i % 11 != 0)
-			problem.nano += (int64_t) exp(43 * descent_uniform());
+			problem.nano = i % 13 == 0 ? INT64_MAX - i % 2 : problem.nano + (int64_t) exp(43 * descent_uniform());
 		assert_null(pe_fit_defaults(&problem));
 		pe_schedule_make(&problem, rows, problem.nano, &schedule);
 		assert_true(schedule.steps >= 1 && schedule.steps <= problem.options.iterations);
