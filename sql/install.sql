@@ -6,7 +6,8 @@ CREATE ROLE regress_nobody;
 \pset footer off
 
 -- The whole surface.  What charges or reads the ledger is VOLATILE (v) and PARALLEL UNSAFE (u);
--- what charges returns a set; nothing is SECURITY DEFINER or LEAKPROOF; everybody may execute everything.
+-- what charges returns a set, or is an aggregate, which SQL calls IMMUTABLE whatever its functions are;
+-- nothing is SECURITY DEFINER or LEAKPROOF; everybody may execute everything.
 SELECT p.proname AS function, pg_get_function_identity_arguments(p.oid) AS arguments,
        p.provolatile AS volatile, p.proparallel AS parallel, p.proretset AS set,
        p.prosecdef AS definer, p.proleakproof AS leakproof,
