@@ -139,7 +139,7 @@ SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y",
 SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-11, "method": "objpert", "intercept": false, "max_norm": 1}')) AS objpert FROM t;
 SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "p", "label": "y", "features": ["a"], "epsilon": 0.5, "budget": "regress_ann"}')) AS pure FROM p;
 SELECT sound(dp.linear_regression(z, ARRAY[a], '{"dataset": "u", "label": "z", "features": ["a"], "epsilon": 0.5, "name": null}')) AS units FROM u;
-SELECT dataset, function, request->>'method' AS method, rho IS NOT NULL AS rho, delta, epsilon, request->'options' AS options, request->>'rows' AS rows
+SELECT dataset, function, request->>'method' AS method, rho IS NOT NULL AS rho, delta, epsilon, request #>> '{options,intercept}' AS intercept, request #>> '{options,max_norm}' AS max_norm, request->>'rows' AS rows
   FROM dp.charges ORDER BY charge DESC LIMIT 5;
 
 -- One charge for each group, and one for equal aggregates.  Names of groups are numbered.
