@@ -45,6 +45,7 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT refused($$SELECT dp.svm(y, ARRAY[a], s) FROM t$$);
 SELECT refused($$SELECT dp.svm(y, ARRAY[a], '{"dataset": "d"}' || s) FROM t$$);
 SELECT refused($$SELECT dp.svm(y, ARRAY[a], s) FROM nothing$$);
+SELECT refused($$SELECT dp.svm(y, ARRAY[a], (SELECT max(s) FROM nothing)) FROM t$$);
 SELECT refused($$SELECT dp.svm(y, ARRAY[a], NULL) FROM t$$);
 -- JSON with what dp.fit takes
 SELECT ask('svm', 'y, ARRAY[a]', '');
