@@ -72,6 +72,7 @@ typedef struct state
 	pe_cut		cut;			/* with its key */
 	pe_unit_keys keys;
 	pe_rows		rows;
+	uint64		dropped;		/* rows that were read and not collected */
 	pe_i128    *sums;			/* has_pass */
 	size_t		count;			/* of sums */
 	reader	   *reader;			/* NULL in a state that was deserialised or combined */
@@ -138,6 +139,13 @@ new_state(MemoryContext parent, const char *bytes, size_t size, const pe_cut *cu
 	return s;
 }
 
+/* A pass over rows that need not be cut has sums, everything else rows. */
+static bool
+has_sums(const state *s)
+{
+	return s->has_pass && !s->has_units;
+}
+
 /* Runs the pass over the rows collected so far, and forgets them. */
 static void
 sum_up(state *s)
@@ -146,6 +154,8 @@ sum_up(state *s)
 
 	pe_pass_run(&s->pass, &s->rows, s->sums);
 	pe_rows_clear(&s->rows);
+	pe_pass_idle(&s->pass, &s->spec.map.shape, s->dropped);
+	s->dropped = 0;
 	MemoryContextSwitchTo(old);
 }
 
@@ -344,8 +354,6 @@ collect(state *s, const uint64 *unit)
 
 	pe_rows_add(&s->rows, &s->reader->row, unit);
 	MemoryContextSwitchTo(old);
-	if (s->has_pass && !s->has_units && s->rows.rows >= PASS_ROWS)
-		sum_up(s);
 }
 
 Datum
@@ -362,6 +370,10 @@ pe_sql_fit_rows_add(PG_FUNCTION_ARGS)
 	}
 	if (counts)
 		collect(s, s->has_units ? unit : NULL);
+	else
+		s->dropped++;
+	if (has_sums(s) && s->rows.rows + s->dropped >= PASS_ROWS)
+		sum_up(s);
 	PG_RETURN_POINTER(s);
 }
 
@@ -371,23 +383,19 @@ pe_sql_fit_rows_add(PG_FUNCTION_ARGS)
 typedef struct written
 {
 	uint64		spec_size;
+	uint64		dropped;
 	pe_cut		cut;
 	bool		has_units;
 	bool		has_sums;
 } written;
 
-/* A pass over rows that need not be cut has sums, everything else rows. */
-static bool
-has_sums(const state *s)
-{
-	return s->has_pass && !s->has_units;
-}
-
 Datum
 pe_sql_fit_rows_serialize(PG_FUNCTION_ARGS)
 {
 	state	   *s = (state *) PG_GETARG_POINTER(0);
-	written		head = {.spec_size = VARSIZE(s->bytes) - VARHDRSZ, .cut = s->cut, .has_units = s->has_units, .has_sums = has_sums(s)};
+	written		head = {
+		.spec_size = VARSIZE(s->bytes) - VARHDRSZ, .cut = s->cut, .has_units = s->has_units, .has_sums = has_sums(s)
+	};
 	size_t		size;
 	bytea	   *bytes;
 	char	   *to;
@@ -395,6 +403,7 @@ pe_sql_fit_rows_serialize(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	if (head.has_sums)
 		sum_up(s);
+	head.dropped = s->dropped;
 	size = head.has_sums ? s->count * sizeof(*s->sums) : pe_rows_size(&s->rows);
 	bytes = palloc(VARHDRSZ + sizeof(head) + head.spec_size + size);
 	SET_VARSIZE(bytes, VARHDRSZ + sizeof(head) + head.spec_size + size);
@@ -428,6 +437,7 @@ pe_sql_fit_rows_deserialize(PG_FUNCTION_ARGS)
 	from += sizeof(head);
 	s = new_state(CurrentMemoryContext, from, head.spec_size, head.has_units ? &head.cut : NULL);
 	pe_wipe(&head.cut, sizeof(head.cut));
+	s->dropped = head.dropped;
 	from += head.spec_size;
 	size -= sizeof(head) + head.spec_size;
 	if (head.has_sums != has_sums(s) || (head.has_sums && size != s->count * sizeof(*s->sums)))
@@ -465,6 +475,7 @@ absorb(state *s, state *other)
 		elog(ERROR, "invalid serialised state of " NAME);
 	else
 		pe_wipe((char *) other->pending, other->pending_size);
+	s->dropped += other->dropped;
 	MemoryContextSwitchTo(old);
 	wipe(other);
 }
@@ -526,7 +537,7 @@ pe_sql_fit_rows_final(PG_FUNCTION_ARGS)
 	}
 	if (!s->has_pass)
 	{
-		pe_row_sink_put(&s->rows, s->context);
+		pe_row_sink_put(&s->rows, s->dropped, s->context);
 		PG_RETURN_NULL();
 	}
 	sum_up(s);

@@ -1081,6 +1081,27 @@ pe_pass_run(const pe_pass *pass, pe_rows *rows, pe_i128 *sums)
 	pe_pass_run_with(pe_kernel_best(), pass, rows, sums);
 }
 
+void
+pe_pass_idle(const pe_pass *pass, const pe_row_shape *shape, size_t dropped)
+{
+	pe_i128    *forgotten = pe_alloc(pe_pass_sums(pass, shape), sizeof(*forgotten));
+	pe_row		row = {
+		.dense = pe_alloc((size_t) shape->dense, sizeof(*row.dense)),
+		.cell = pe_alloc((size_t) shape->groups, sizeof(*row.cell))
+	};
+	pe_rows		block;
+
+	pe_rows_init(&block, shape, false);
+	for (size_t i = 0; i < PE_BLOCK_ROWS && i < dropped; i++)
+		pe_rows_add(&block, &row, NULL);
+	for (size_t done = 0; done + PE_BLOCK_ROWS / 2 < dropped; done += PE_BLOCK_ROWS)
+		pe_pass_run(pass, &block, forgotten);
+	pe_rows_free(&block);
+	pe_free(row.dense);
+	pe_free(row.cell);
+	pe_free(forgotten);
+}
+
 /* ------------------------------------------------------------------
  * Passes as bytes
  * ------------------------------------------------------------------
@@ -1203,6 +1224,7 @@ run_rows(pe_source *source, const pe_pass *pass, pe_i128 *sums)
 {
 	memset(sums, 0, pe_pass_sums(pass, source->shape) * sizeof(*sums));
 	pe_pass_run(pass, source->rows, sums);
+	pe_pass_idle(pass, source->shape, source->dropped);
 }
 
 void
@@ -1211,4 +1233,5 @@ pe_source_of_rows(pe_source *source, pe_rows *rows)
 	source->run = run_rows;
 	source->shape = &rows->shape;
 	source->rows = rows;
+	source->dropped = 0;
 }
