@@ -27,6 +27,7 @@
 #include "utils/typcache.h"
 
 #include "api/reader.h"
+#include "api/row_value.h"
 #include "api/unit_argument.h"
 #include "core/pass.h"
 #include "core/row_spec.h"
@@ -283,7 +284,7 @@ first_row(FunctionCallInfo fcinfo)
 static int32
 cell_of(const reader *r, int n, const pe_attribute *attribute)
 {
-	return r->nulls[n] ? pe_cell_of_null(attribute) : pe_cell_of_datum(attribute, r->type[n], r->values[n]);
+	return pe_cell_of_value(attribute, r->type[n], r->values[n], r->nulls[n]);
 }
 
 /* Whether no attribute that the predicate watches drops the row, and the predicate selects it. */
@@ -300,14 +301,6 @@ selected(const state *s, const reader *r, int n)
 		dropped |= cell[a] == PE_DROPPED;
 	}
 	return !dropped && (s->spec.predicate.steps == 0 || pe_predicate_selects(&s->spec.predicate, cell));
-}
-
-static int16
-label_of(const state *s, const reader *r)
-{
-	if (s->spec.classes)
-		return pe_row_spec_label_of_cell(cell_of(r, 0, &s->spec.label));
-	return r->nulls[0] ? PE_NO_LABEL : pe_row_spec_label_of_number(&s->spec, pe_number_of_datum(r->type[0], r->values[0]));
 }
 
 /* The values of a row, from the arguments and the record behind them. */
@@ -350,7 +343,7 @@ read_row(FunctionCallInfo fcinfo, const state *s, reader *r)
 		else
 			feature->number = pe_number_of_datum(r->type[n], r->values[n]);
 	}
-	r->row.label = label_of(s, r);
+	r->row.label = pe_label_of_value(&s->spec, r->type[0], r->values[0], r->nulls[0]);
 	return selected(s, r, n) && pe_feature_encode(map, r->feature, &r->row) && r->row.label != PE_NO_LABEL;
 }
 

@@ -430,6 +430,8 @@ pe_fit_refusal(const pe_fit_problem *problem)
 		return refusal;
 	if (problem->substitute && samples(problem))
 		return "Sampling is accounted for units that come and go, not for units that change their rows.";
+	if (problem->anonymous && problem->max_rows > 1 && samples(problem))
+		return "Sampling is accounted for whole units, and which rows are of one unit is not known here.";
 	if (!problem->pure && problem->options.batch > 0 && !pe_fit_is_approximate(problem->method))
 		return "A sampled Gaussian has no cost in rho that is below that of all rows; sgd is accounted for in epsilon and delta.";
 	if (!pe_measure_fits(problem))

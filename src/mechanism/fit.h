@@ -85,6 +85,7 @@ typedef struct pe_fit_problem
 	pe_u128		radius_sq;		/* |x|_2^2, and */
 	int64_t		radius_1;		/* |x|_1, of every row, at most */
 	int32_t		max_rows;		/* of a unit: k */
+	bool		anonymous;		/* rows come without their units: where one has several, no method can sample units */
 	bool		substitute;
 	bool		pure;			/* nano is of a pure epsilon, else of rho */
 	int64_t		nano;			/* the cost, all of it; of an (epsilon, delta) method the epsilon */
