@@ -48,6 +48,12 @@ PG_FLOOR_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare
 # Unit tests and benchmarks: floors 0 to 2 and test/unit/shim.c, no server.
 # cmocka 2 has new names for some assertions, which cmocka 1 does not know.
 TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
+# The loops over the rows of a model: the compiler makes vectors of them only with these, which
+# change no value.
+LOOP_SRCS  = src/core/kernel src/core/rows src/core/pass
+LOOP_FLAGS = -O3 -fno-math-errno -fno-trapping-math
+OWN_FLAGS  = $(if $(filter $*,$(LOOP_SRCS)),$(LOOP_FLAGS))
+
 SANITIZE   = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # Fuzzing needs clang, for its libFuzzer.  Warnings are the other compiler's matter.
@@ -121,8 +127,8 @@ endif
 # ---- Objects.  A change of flags or of PostgreSQL rebuilds; -MMD tracks the headers. ----
 
 FLAG_FILES = build/flags.pure build/flags.san build/flags.pg build/flags.fuzz
-build/flags.pure: FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(TEST_FLAGS)
-build/flags.san:  FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(TEST_FLAGS) $(SANITIZE)
+build/flags.pure: FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(LOOP_FLAGS) $(TEST_FLAGS)
+build/flags.san:  FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(LOOP_FLAGS) $(TEST_FLAGS) $(SANITIZE)
 build/flags.fuzz: FLAGS_NOW = $(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SANITIZE)
 build/flags.pg:   FLAGS_NOW = $(VERSION) $(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS)
 
@@ -134,11 +140,11 @@ $(FLAG_FILES): FORCE
 
 $(PURE_OBJS): build/obj/%.o: %.c build/flags.pure
 	@mkdir -p $(@D)
-	$(PURE_CC) $(PURE_FLAGS) -MMD -MP -c -o $@ $<
+	$(PURE_CC) $(PURE_FLAGS) $(OWN_FLAGS) -MMD -MP -c -o $@ $<
 
 $(SAN_OBJS): build/san/%.o: %.c build/flags.san
 	@mkdir -p $(@D)
-	$(PURE_CC) $(PURE_FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
+	$(PURE_CC) $(PURE_FLAGS) $(OWN_FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
 $(PG_OBJS): build/obj/%.o: %.c build/flags.pg
 	@mkdir -p $(@D)

@@ -4,7 +4,7 @@
  *
  * What differs between instruction sets is in kernel.c; here is what is done with
  * it, and what groups add: a row is in one cell of each, so their share of a margin
- * and of a sum is one number per group and row.
+ * and of a sum is one number per group and row.  Compiled with -O3, like kernel.c.
  *
  * Sums are 64 bits wide within SUM_BLOCKS blocks of rows, which none can exceed:
  * an entry of a row is at most 2^31 (a loss), and those are 2^31 rows.
@@ -29,6 +29,18 @@
 
 /* The largest |fine|. */
 #define FINE_MOST (INT32_C(1) << (PE_FINE_BITS - 1))
+
+/* Tiles after which 32-bit sums of numbers in cells are flushed: 2^10 2^6 2^14 < 2^31. */
+#define CELL_TILES 1024
+
+/* Columns of a tile that are turned into rows together. */
+#define TURNED_TOGETHER 8
+
+/* Rows that are sampled together. */
+#define CHUNK_ROWS (PE_MOMENT_TILES * PE_TILE)
+
+/* Where fewer rows than this take part, those are copied together: one row in 16. */
+#define COPY_BELOW ((uint64_t) 1 << 60)
 
 /* w is brought to this. */
 #define WEIGHT_MOST 0x1p90
@@ -192,9 +204,8 @@ typedef struct prepared_weights
 {
 	pe_limbs	limbs;
 	const int32_t *v;			/* of all columns */
-	int32_t    *dense;			/* of the dense ones, padded */
 	pe_margin_units units;
-	double		unit;			/* what a margin's integer is worth */
+	int32_t		scale;
 } prepared_weights;
 
 /* Numbers of one tile that are kept between steps. */
@@ -204,7 +215,7 @@ typedef struct tile_scratch
 	float		margin[PE_TILE];
 	float		direction[PE_TILE];
 	float		moved[PE_TILE];
-	int16_t		s[PE_TILE];
+	_Alignas(PE_TILE_ALIGN) int16_t s[PE_TILE];
 	int16_t		cap[PE_TILE];
 } tile_scratch;
 
@@ -220,8 +231,15 @@ typedef struct pass_run
 	char	   *accumulators;	/* of the kernel's gradient */
 	void	   *accumulator_memory;
 	int32_t		accumulated;	/* tiles */
-	int16_t    *copy;			/* PE_MOMENT_TILES tiles: rows that are scaled or were chosen */
+	int16_t    *copy;			/* PE_MOMENT_TILES tiles of scaled rows, or one of rows that were chosen */
+	size_t		copy_tiles;
+	int32_t		copied;			/* rows */
 	void	   *copy_memory;
+	int16_t    *turned;			/* of a moment with groups: the dense columns of a tile, row by row */
+	size_t		turned_count;
+	int32_t    *cell_sums;		/* and sums of x_j over the rows in a cell */
+	size_t		cell_count;
+	int32_t		cell_tiles;
 	int64_t    *sums;
 	size_t		count;
 	int32_t		cap;			/* of losses */
@@ -245,24 +263,20 @@ first_cells(const pe_row_shape *shape)
 static void
 prepare_weights(prepared_weights *to, const pe_weights *weights, const pe_row_shape *shape)
 {
-	int32_t		dense = pe_tile_dense(shape);
-	int32_t    *v = pe_alloc((size_t) dense, sizeof(*v));
+	size_t		pairs = (size_t) pe_tile_dense(shape) / 2;
+	const int32_t half = 1 << (PE_LOW_BITS - 1);
 
 	to->v = weights->v;
-	to->unit = ldexp(1.0, -weights->scale) / PE_ONE;
-	to->units.low = (float) to->unit;
-	to->units.high = (float) ldexp(to->unit, PE_LOW_BITS);
-	if (shape->dense > 0)
-		memcpy(v, weights->v, (size_t) shape->dense * sizeof(*v));
-	to->dense = v;
-	to->limbs.v = v;
-	to->limbs.pairs = dense / 2;
-	to->limbs.high = pe_alloc((size_t) dense / 2, sizeof(uint32_t));
-	to->limbs.low = pe_alloc((size_t) dense / 2, sizeof(uint32_t));
-	for (int32_t j = 0; j < dense; j++)
+	to->scale = weights->scale;
+	to->units.low = ldexpf(1.0f / PE_ONE, -weights->scale);
+	to->units.high = ldexpf(to->units.low, PE_LOW_BITS);
+	to->limbs.pairs = (int32_t) pairs;
+	to->limbs.high = pe_alloc(pairs, sizeof(uint32_t));
+	to->limbs.low = pe_alloc(pairs, sizeof(uint32_t));
+	for (int32_t j = 0; j < shape->dense; j++)
 	{
-		int32_t		low = ((v[j] + (1 << (PE_LOW_BITS - 1))) & ((1 << PE_LOW_BITS) - 1)) - (1 << (PE_LOW_BITS - 1));
-		int32_t		high = (v[j] - low) / (1 << PE_LOW_BITS);
+		int32_t		low = ((weights->v[j] + half) & (2 * half - 1)) - half;
+		int32_t		high = (weights->v[j] - low) / (2 * half);
 
 		to->limbs.low[j / 2] |= (uint32_t) (uint16_t) low << (j % 2 * 16);
 		to->limbs.high[j / 2] |= (uint32_t) (uint16_t) high << (j % 2 * 16);
@@ -272,7 +286,6 @@ prepare_weights(prepared_weights *to, const pe_weights *weights, const pe_row_sh
 static void
 free_weights(prepared_weights *weights)
 {
-	pe_free(weights->dense);
 	pe_free(weights->limbs.high);
 	pe_free(weights->limbs.low);
 }
@@ -298,11 +311,17 @@ start_run(pass_run *run, pe_kernel kernel, const pe_pass *pass, const pe_row_sha
 	run->sums = pe_alloc(run->count, sizeof(*run->sums));
 	run->cap = pass->cap > 0 && pass->cap < PE_LOSS_MOST ? pass->cap : PE_LOSS_MOST;
 	run->scale = ldexpf(1.0f, PE_RESIDUAL_BITS - pass->residual_bits);
-	if (pass->kind == PE_PASS_CURVATURE)
+	if ((pass->kind == PE_PASS_MOMENT || pass->kind == PE_PASS_CURVATURE) && shape->groups > 0)
 	{
-		run->copy_memory = pe_alloc(1, PE_TILE_ALIGN + PE_MOMENT_TILES * sizeof(int16_t) * pe_tile_size(shape));
-		run->copy = pe_align_tile(run->copy_memory);
+		run->turned_count = PE_TILE * (size_t) shape->dense;
+		run->cell_count = (size_t) (shape->columns - shape->dense) * (size_t) shape->dense;
 	}
+	run->turned = pe_alloc(run->turned_count, sizeof(*run->turned));
+	run->cell_sums = pe_alloc(run->cell_count, sizeof(*run->cell_sums));
+	run->copy_tiles = pass->kind == PE_PASS_CURVATURE ? PE_MOMENT_TILES :
+		pass->kind == PE_PASS_GRADIENT && pass->sample != 0 ? 1 : 0;
+	run->copy_memory = pe_alloc(1, PE_TILE_ALIGN + run->copy_tiles * sizeof(int16_t) * pe_tile_size(shape));
+	run->copy = pe_align_tile(run->copy_memory);
 }
 
 /* Adds what is in the kernel's accumulators to the 64-bit sums of a gradient. */
@@ -334,8 +353,11 @@ end_run(pass_run *run)
 	pe_free(run->sums);
 	pe_wipe(run->accumulators, accumulators);
 	pe_free(run->accumulator_memory);
-	if (run->copy != NULL)
-		pe_wipe(run->copy, PE_MOMENT_TILES * sizeof(int16_t) * pe_tile_size(run->shape));
+	pe_wipe(run->turned, run->turned_count * sizeof(*run->turned));
+	pe_free(run->turned);
+	pe_wipe(run->cell_sums, run->cell_count * sizeof(*run->cell_sums));
+	pe_free(run->cell_sums);
+	pe_wipe(run->copy, run->copy_tiles * sizeof(int16_t) * pe_tile_size(run->shape));
 	pe_free(run->copy_memory);
 	pe_free(run->first);
 	free_weights(&run->weights);
@@ -520,28 +542,111 @@ add_gradient(pass_run *run, const int16_t *tile, const int16_t *cap, const int16
 	add_products(run, tile, scratch->s, next, run->sums);
 }
 
-/* Caps of a tile whose rows not chosen have 0. */
+/* ------------------------------------------------------------------
+ * Some rows
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * Which of so many rows take part, each with a coin of its own: 16 random bits,
+ * and 48 more where these do not tell whether all 64 are below `sample`.
+ */
 static void
-choose_rows(pass_run *run, const pe_rows *rows, size_t first, const int16_t *tile)
+toss_coins(uint64_t sample, size_t count, bool *chosen)
 {
-	const pe_pass *pass = run->pass;
+	const uint64_t low_mask = ((uint64_t) 1 << 48) - 1;
+	uint16_t	word[CHUNK_ROWS];
+
+	pe_random_bytes(word, count * sizeof(*word));
+	for (size_t r = 0; r < count; r++)
+	{
+		uint64_t	more;
+
+		chosen[r] = word[r] < sample >> 48;
+		if (word[r] != sample >> 48)
+			continue;
+		pe_random_bytes(&more, sizeof(more));
+		chosen[r] = (more & low_mask) < (sample & low_mask);
+	}
+	pe_wipe(word, sizeof(word));
+}
+
+/* The same with a coin for each unit. */
+static void
+toss_unit_coins(const pe_pass *pass, const pe_rows *rows, size_t first, size_t count, bool *chosen)
+{
+	uint64_t	hash[2];
+
+	for (size_t r = 0; r < count; r++)
+	{
+		pe_siphash(pass->sample_key, rows->unit[first + r], sizeof(rows->unit[0]), hash);
+		chosen[r] = hash[0] < pass->sample;
+	}
+	pe_wipe(hash, sizeof(hash));
+}
+
+/* Adds the gradient of the rows that were copied so far. */
+static void
+add_copied(pass_run *run)
+{
+	int16_t    *cap = pe_tile_cap(run->shape, run->copy);
+
+	if (run->copied == 0)
+		return;
+	for (int32_t r = run->copied; r < PE_TILE; r++)
+		cap[r] = 0;
+	add_gradient(run, run->copy, cap, run->copy);
+	run->copied = 0;
+}
+
+/* Copies a row to those that take part. */
+static void
+copy_row(pass_run *run, const int16_t *tile, size_t place)
+{
+	size_t		size = pe_tile_size(run->shape);
+	int16_t    *to = run->copy + run->copied;
+
+	for (size_t at = 0; at < size; at += PE_TILE)
+		to[at] = tile[at + place];
+	if (++run->copied == PE_TILE)
+		add_copied(run);
+}
+
+/* The gradient of a tile with caps of 0 for rows that are not chosen. */
+static void
+add_masked(pass_run *run, const int16_t *tile, const bool *chosen, size_t count)
+{
 	const int16_t *cap = pe_tile_cap(run->shape, tile);
-	uint64_t	coin[PE_TILE];
 
-	if (!rows->with_units)
-		pe_random_bytes(coin, sizeof(coin));
+	for (size_t r = 0; r < PE_TILE; r++)
+		run->scratch.cap[r] = r < count && chosen[r] ? cap[r] : 0;
+	add_gradient(run, tile, run->scratch.cap, tile);
+}
+
+/* Adds the gradient of those rows that take part of so many tiles, at most PE_MOMENT_TILES. */
+static void
+add_sampled(pass_run *run, const pe_rows *rows, size_t first_tile, int32_t tiles)
+{
+	size_t		first = first_tile * PE_TILE;
+	size_t		count = (size_t) tiles * PE_TILE;
+	bool		chosen[CHUNK_ROWS];
+
+	if (count > rows->rows - first)
+		count = rows->rows - first;
+	if (rows->with_units)
+		toss_unit_coins(run->pass, rows, first, count, chosen);
 	else
-		for (size_t r = 0; r < PE_TILE; r++)
-		{
-			uint64_t	hash[2] = {0, 0};
-
-			if (first + r < rows->rows)
-				pe_siphash(pass->sample_key, rows->unit[first + r], sizeof(rows->unit[0]), hash);
-			coin[r] = hash[0];
-		}
-	for (int r = 0; r < PE_TILE; r++)
-		run->scratch.cap[r] = coin[r] < pass->sample ? cap[r] : 0;
-	pe_wipe(coin, sizeof(coin));
+		toss_coins(run->pass->sample, count, chosen);
+	if (run->pass->sample < COPY_BELOW)
+	{
+		for (size_t r = 0; r < count; r++)
+			if (chosen[r])
+				copy_row(run, pe_rows_tile(rows, first + r), r % PE_TILE);
+	}
+	else
+		for (size_t r = 0; r < count; r += PE_TILE)
+			add_masked(run, pe_rows_tile(rows, first + r), chosen + r, count - r);
+	pe_wipe(chosen, sizeof(chosen));
 }
 
 /* ------------------------------------------------------------------
@@ -549,35 +654,88 @@ choose_rows(pass_run *run, const pe_rows *rows, size_t first, const int16_t *til
  * ------------------------------------------------------------------
  */
 
-/* Adds x_i x_j of a tile's rows where i is a cell, and j a dense column or a cell. */
+/* The dense columns of a tile row by row. */
 static void
-add_cell_moments(pass_run *run, const int16_t *tile)
+turn_tile(const pe_row_shape *shape, const int16_t *tile, int16_t *to)
+{
+	for (int32_t start = 0; start < shape->dense; start += TURNED_TOGETHER)
+	{
+		int32_t		end = shape->dense - start < TURNED_TOGETHER ? shape->dense : start + TURNED_TOGETHER;
+
+		for (int r = 0; r < PE_TILE; r++)
+			for (int32_t j = start; j < end; j++)
+				to[(size_t) r * (size_t) shape->dense + (size_t) j] = pe_tile_column(tile, j)[r];
+	}
+}
+
+/* Adds what is in cell_sums, which are sums of x_j over rows that have PE_ONE in the cell, to the moment. */
+static void
+flush_cells(pass_run *run)
 {
 	const pe_row_shape *shape = run->shape;
-	const int16_t *unit = pe_tile_unit(shape, tile);
+	size_t		dense = (size_t) shape->dense;
+
+	for (size_t c = 0; c < (size_t) (shape->columns - shape->dense); c++)
+	{
+		int64_t    *of = run->sums + packed(dense + c);
+
+		for (size_t j = 0; j < dense; j++)
+			of[j] += (int64_t) run->cell_sums[c * dense + j] * PE_ONE;
+	}
+	memset(run->cell_sums, 0, run->cell_count * sizeof(*run->cell_sums));
+	run->cell_tiles = 0;
+}
+
+/* Adds x_i x_j of a row with this in its cells, where i is a cell, and j a dense column or a cell. */
+static inline void
+add_cell_moments_of_row(pass_run *run, const int16_t *tile, int r, int32_t unit)
+{
+	const pe_row_shape *shape = run->shape;
+	const size_t dense = (size_t) shape->dense;
+	const int16_t *x = run->turned + (size_t) r * dense;
 
 	for (int32_t g = 0; g < shape->groups; g++)
 	{
-		const uint16_t *cell = pe_tile_cells(shape, tile, g);
+		uint16_t	cell = pe_tile_cells(shape, tile, g)[r];
+		size_t		column;
+		int64_t    *of;
 
-		for (int r = 0; r < PE_TILE; r++)
+		if (cell == PE_NO_GROUP_CELL)
+			continue;
+		column = (size_t) (run->first[g] + cell);
+		of = run->sums + packed(column);
+		if (unit == PE_ONE)
 		{
-			int64_t    *of;
+			int32_t    *sums = run->cell_sums + (column - dense) * dense;
 
-			if (cell[r] == PE_NO_GROUP_CELL)
-				continue;
-			of = run->sums + packed((size_t) (run->first[g] + cell[r]));
-			for (int32_t j = 0; j < shape->dense; j++)
-				of[j] += (int32_t) unit[r] * pe_tile_column(tile, j)[r];
-			for (int32_t h = 0; h <= g; h++)
-			{
-				uint16_t	other = pe_tile_cells(shape, tile, h)[r];
+			for (size_t j = 0; j < dense; j++)
+				sums[j] += x[j];
+		}
+		else
+			for (size_t j = 0; j < dense; j++)
+				of[j] += unit * x[j];
+		for (int32_t h = 0; h <= g; h++)
+		{
+			uint16_t	other = pe_tile_cells(shape, tile, h)[r];
 
-				if (other != PE_NO_GROUP_CELL)
-					of[run->first[h] + other] += (int32_t) unit[r] * unit[r];
-			}
+			if (other != PE_NO_GROUP_CELL)
+				of[run->first[h] + other] += unit * unit;
 		}
 	}
+}
+
+static void
+add_cell_moments(pass_run *run, const int16_t *tile)
+{
+	const int16_t *unit = pe_tile_unit(run->shape, tile);
+
+	if (run->shape->groups == 0)
+		return;
+	turn_tile(run->shape, tile, run->turned);
+	for (int r = 0; r < PE_TILE; r++)
+		add_cell_moments_of_row(run, tile, r, unit[r]);
+	if (++run->cell_tiles == CELL_TILES)
+		flush_cells(run);
 }
 
 /* Adds the row of the label, the last of the moment. */
@@ -839,25 +997,28 @@ add_moments(pass_run *run, const int16_t *tiles, int32_t count)
 		add_cell_moments(run, tiles + (size_t) t * size);
 }
 
-/* The tiles from one on, of one block, at most PE_MOMENT_TILES. */
+/* The tiles from one on, of one block, at most PE_MOMENT_TILES; after: the one that follows them. */
 static void
-add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, pe_i128 *total)
+add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, const int16_t *after, pe_i128 *total)
 {
 	const pe_pass *pass = run->pass;
 	const int16_t *tiles = pe_rows_tile(rows, first * PE_TILE);
 	size_t		size = pe_tile_size(run->shape);
 
+	if (pass->kind == PE_PASS_GRADIENT && pass->sample != 0)
+	{
+		add_sampled(run, rows, first, count);
+		return;
+	}
 	for (int32_t t = 0; t < count; t++)
 	{
 		const int16_t *tile = tiles + (size_t) t * size;
-		const int16_t *next = t + 1 < count ? tile + size : tile;
+		const int16_t *next = t + 1 < count ? tile + size : after;
 
 		switch (pass->kind)
 		{
 			case PE_PASS_GRADIENT:
-				if (pass->sample != 0)
-					choose_rows(run, rows, (first + (size_t) t) * PE_TILE, tile);
-				add_gradient(run, tile, pass->sample != 0 ? run->scratch.cap : pe_tile_cap(run->shape, tile), next);
+				add_gradient(run, tile, pe_tile_cap(run->shape, tile), next);
 				break;
 			case PE_PASS_MOMENT:
 				if (pass->with_label)
@@ -897,14 +1058,18 @@ pe_pass_run_with(pe_kernel kernel, const pe_pass *pass, pe_rows *rows, pe_i128 *
 	if (pass->kind == PE_PASS_GRADIENT)
 		compute_caps(rows, pass);
 	start_run(&run, kernel, pass, &rows->shape);
-	for (size_t t = 0; t < tiles; t += PE_MOMENT_TILES)
+	for (size_t t = 0, count; t < tiles; t += count)
 	{
+		count = tiles - t < PE_MOMENT_TILES ? tiles - t : PE_MOMENT_TILES;
 		if (t % PE_BLOCK_TILES == 0)
 			pe_poll();
-		add_tiles(&run, rows, t, (int32_t) (tiles - t < PE_MOMENT_TILES ? tiles - t : PE_MOMENT_TILES), sums);
+		add_tiles(&run, rows, t, (int32_t) count, pe_rows_tile(rows, (t + count < tiles ? t + count : t) * PE_TILE), sums);
 		if ((t / PE_BLOCK_TILES + 1) % SUM_BLOCKS == 0)
 			add_to_total(&run, sums);
 	}
+	add_copied(&run);
+	if (run.cell_tiles > 0)
+		flush_cells(&run);
 	flush(&run, pass->kind == PE_PASS_MOMENT ? run.sums + packed((size_t) run.shape->columns) : run.sums);
 	add_to_total(&run, sums);
 	end_run(&run);

@@ -16,7 +16,7 @@
 #include "mechanism/outpert.h"
 #include "shim.h"
 #include "statistics.h"
-#include "tables.h"
+#include "fit_tables.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 

@@ -11,7 +11,7 @@
 #include "accounting/fit_plan.h"
 #include "shim.h"
 #include "statistics.h"
-#include "tables.h"
+#include "fit_tables.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
