@@ -165,15 +165,21 @@ clip_of(const pe_fit_problem *problem)
 	return radius_of(problem) * (problem->model == PE_MODEL_LOGISTIC ? 0.5 : 1);
 }
 
+/*
+ * Of a squared loss the curvature is right from the first step, and what the first
+ * steps measured is forgotten: fewer of them, and most of the cost for the last.  There
+ * it is also worth more to be careful where the noise hides the curvature.
+ */
 static void
 newton_defaults(pe_fit_problem *problem)
 {
 	pe_fit_options *o = &problem->options;
+	bool		linear = problem->model == PE_MODEL_LINEAR;
 
-	fill_in(&o->iterations, 8);
+	fill_in(&o->iterations, linear ? 4 : 8);
 	fill_in(&o->share, 0.2);
-	fill_in(&o->decay, 0.8);
-	fill_in(&o->floor, 0.7);
+	fill_in(&o->decay, linear ? 0.5 : 0.8);
+	fill_in(&o->floor, linear ? 2 : 0.7);
 	fill_in(&o->clip, clip_of(problem));
 	fill_in(&o->l2, 0);
 }
@@ -182,7 +188,7 @@ static void
 one_pass_defaults(pe_fit_problem *problem)
 {
 	fill_in(&problem->options.share, 0.5);
-	fill_in(&problem->options.floor, 2);
+	fill_in(&problem->options.floor, problem->model == PE_MODEL_LINEAR ? 2 : 0.7);
 	fill_in(&problem->options.l2, 0);
 }
 
@@ -320,8 +326,8 @@ pe_fit_agd_costs(const pe_fit_problem *problem, int64_t *gradient, int64_t *sele
 		of_gradient = part * part / (4 * log(1.25 / DELTA_OF_SPLITS)) * 1e9;
 		of_selection = part * part / 2 * 1e9;
 	}
-	*gradient = (int64_t) of_gradient;
-	*selection = (int64_t) of_selection;
+	*gradient = (int64_t) fmin(of_gradient, fmin(nano, 0x1p62));
+	*selection = (int64_t) fmin(of_selection, fmin(nano, 0x1p62));
 }
 
 int64_t
@@ -354,6 +360,9 @@ least_share(const pe_fit_problem *problem)
 		int64_t		selection;
 
 		pe_fit_agd_costs(problem, &gradient, &selection);
+		/* not one round */
+		if (gradient > problem->nano - selection)
+			return 0;
 		return (double) (gradient < selection ? gradient : selection) / (double) problem->nano;
 	}
 	if (problem->method != PE_FIT_NEWTON)

@@ -57,7 +57,7 @@ typedef struct pe_fit_options
 	double		candidates;		/* agd: steps besides 0 */
 	double		loss_cap;		/* agd, privgene: C_obj */
 	double		step_max;		/* agd: first range of steps; privgene: the first step */
-	double		adjust;			/* agd: rounds between adjustments of the range (tau) */
+	double		adjust;			/* agd: rounds between adjustments of the range (tau); 0: none, and steps of equal ratios */
 	double		splits;			/* agd: the paper's division of epsilon instead of a planned number; NaN: planned */
 	double		gap0;			/* nag_opt, masg_opt: a guess of F(start) - F*; unset: a bound */
 	double		hinge;			/* svm with agd: 1: plain hinge */
