@@ -409,7 +409,7 @@ report(const setting *s, const statistics *ours, FILE *reference)
 	/* of few runs, whose deviation says little, the reference's */
 	allowed = 5 * sqrt(error_sq(ours->runs < 8 ? &theirs : ours, ours->runs) + error_sq(&theirs, theirs.runs)) + 0.05;
 	/* the rows are drawn anew, so L and what is chosen by it are a little different */
-	same = distance <= allowed && fabs(ours->steps - theirs.steps) <= 0.01 * theirs.steps;
+	same = distance <= allowed && abs(ours->steps - theirs.steps) <= 0.01 * theirs.steps;
 	printf(" %11.5g %10.3g %5d  %6.3f of %5.3f  %s\n", theirs.mean, theirs.deviation, theirs.steps,
 		   distance, allowed, same ? "agrees" : "DIFFERS");
 	return same;
