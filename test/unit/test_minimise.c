@@ -39,13 +39,13 @@ test_place(void **state)
 		pe_place_set(&place, w, rest, radius_sq);
 		for (int j = 0; j < 5; j++)
 		{
-			long double exact = (long double) place.v[j] * ldexp(1, -place.scale);
-			double		off = (double) (exact - w[j]) - rest[j];
+			/* neighbouring doubles have an exact difference */
+			double		off = (place.w[j] - w[j]) + (place.rest[j] - rest[j]);
 
 			assert_true(place.v[j] < INT64_C(1) << 58 && place.v[j] > -(INT64_C(1) << 58));
+			/* a double holds the point but for the last bits, which rest has */
 			assert_true(place.w[j] + place.rest[j] == place.w[j]);
-			/* a double holds the point here but for the last bits, which rest has */
-			assert_true(ldexp(place.w[j], place.scale) + ldexp(place.rest[j], place.scale) == (double) place.v[j]);
+			assert_true((int64_t) ldexp(place.w[j], place.scale) + (int64_t) ldexp(place.rest[j], place.scale) == place.v[j]);
 			assert_true(fabs(off) <= ldexp(1, -place.scale) * 0.51);
 			v[j] = place.v[j];
 		}
