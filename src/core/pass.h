@@ -57,8 +57,8 @@ typedef enum pe_pass_kind
  * PRECISE is about the weights v 2^-scale, or with fine about (v + fine 2^-31) 2^-scale:
  * a minimiser rounded to v alone is too coarse for the gradient there to be small.
  * If libm's exp and log1p are good to an ulp, a row's l' is good to 2^-50 for every
- * margin, and its loss to 2^-39 for margins of at most 2^9; of a squared loss l' to 2^-44
- * and the loss to 2^-34 for those.
+ * margin, and its loss to 2^-39 for margins of at most 2^9; of a squared loss l' to 2^-42
+ * and the loss to 2^-32 for those.
  */
 
 /* Bits behind the point: of a derivative in GRADIENT (before residual_bits), and of a loss. */
