@@ -6,11 +6,11 @@ DATA       = sql/pg_epsilon--1.0.sql
 
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
-CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative rows pass kernel
-MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise
-ACCOUNTING = zcdp filter mechanisms
-LEDGER     = shim settings access values registry budget strategies chain charge channel worker door attest
-API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units
+CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative features rows pass kernel row_spec minimise
+MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain
+ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
+LEDGER     = shim settings access values registry budget strategies models chain charge channel worker door counts fits attest
+API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units unit_argument fit_rows price model fit
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
@@ -79,6 +79,9 @@ FUZZ_BINS   = $(FUZZ:%=build/fuzz/fuzz_%)
 BENCH_SRCS  = $(sort $(wildcard test/bench/bench_*.c))
 BENCH_BINS  = $(BENCH_SRCS:test/bench/%.c=build/bench/%)
 AUDIT_BIN   = build/audit/audit
+ACCURACY_BIN = build/accuracy/accuracy
+REPRODUCE_SRCS = $(sort $(wildcard test/reproduce/*.c))
+REPRODUCE_BINS = $(REPRODUCE_SRCS:test/reproduce/%.c=build/reproduce/%)
 
 TAP_TESTS    = $(if $(wildcard test/t/*.pl),1)
 PROVE_TESTS  = test/t/*.pl
@@ -104,7 +107,8 @@ endif
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
 OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench audit \
-	unit-binaries unit-san-binaries bench-binaries audit-binary fuzz-binaries clean-private
+	accuracy reproduce-models accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
+	audit-binary fuzz-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
 .DEFAULT_GOAL := all
@@ -188,38 +192,62 @@ $(AUDIT_BIN): test/audit/audit.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
+# What measures accuracy: tables and trials, which the programs of test/reproduce use too.
+TRIALS = test/accuracy/dataset.c test/accuracy/trial.c test/accuracy/synthetic.c
+TRIAL_OBJS = $(TRIALS:%.c=build/obj/%.o)
+
+$(TRIAL_OBJS): build/obj/%.o: %.c build/flags.pure
+	@mkdir -p $(@D)
+	$(PURE_CC) $(TEST_FLAGS) -MMD -MP -c -o $@ $<
+
+$(ACCURACY_BIN): test/accuracy/accuracy.c $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a build/flags.pure
+	@mkdir -p $(@D)
+	$(LINK_TEST) -Itest/accuracy -MMD -MP -MT $@ -MF $@.d -o $@ $< $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
+
+$(REPRODUCE_BINS): build/reproduce/%: test/reproduce/%.c $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a build/flags.pure
+	@mkdir -p $(@D)
+	$(LINK_TEST) -Itest/accuracy -MMD -MP -MT $@ -MF $@.d -o $@ $< $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
+
 # The sampler is measured with the server's own random source, if there are headers for it.
 BENCH_SHIM = $(UNIT_SHIM)
 build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include openssl/rand.h /dev/null >/dev/null 2>&1 && echo yes),-DPE_BENCH_OPENSSL -lcrypto,$(UNIT_SHIM))
+
+# What a fit spends is counted by standing between a method and the noise.
+build/unit/test_fit_newton build/unit-san/test_fit_newton: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_noise_release
+build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_noise_release,--wrap=pe_select_least
 
 # Memory is measured by standing between the solver and the shim.
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(FUZZ_OBJS:.o=.d) \
-	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(FUZZ_BINS)))
+	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d))
 
-.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary fuzz-binaries
+.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary accuracy-binary fuzz-binaries reproduce-binaries
 unit-binaries: $(UNIT_TESTS)
 unit-san-binaries: $(UNIT_SAN)
 bench-binaries: $(BENCH_BINS)
 audit-binary: $(AUDIT_BIN)
+accuracy-binary: $(ACCURACY_BIN)
+reproduce-binaries: $(REPRODUCE_BINS)
 fuzz-binaries: $(FUZZ_BINS)
 
 # ---- Targets for people ----
 
-.PHONY: help deps deps-build check-layers demo demo-stop bench audit pictures clean-private
+.PHONY: help deps deps-build check-layers demo demo-stop bench audit accuracy pictures reproduce-models clean-private
 help:
 	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit and the long runs"
+	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit, a sample of accuracy and the long runs"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
 	@echo "make pictures      draw the pictures of the README"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
 	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7)"
+	@echo "make accuracy      how good the private models are, against trusted figures, on ../shared/data (DATA=/path)"
+	@echo "make reproduce-models  repeat the papers' experiments on private models, compare and draw them (RUNS=n, default 20; TESTS='kuru dpagd')"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
@@ -280,6 +308,16 @@ AUDIT_DRAWS ?= 10000000
 audit: deps
 	@$(MAKE) -s --no-print-directory audit-binary
 	@$(AUDIT_BIN) $(AUDIT_DRAWS)
+
+accuracy: deps
+	@$(MAKE) -s --no-print-directory accuracy-binary
+	@$(ACCURACY_BIN)
+
+RUNS ?= 20
+
+reproduce-models: deps
+	@scripts/deps.sh pictures
+	@scripts/reproduce.sh $(RUNS)
 
 pictures: deps
 	@scripts/deps.sh pictures

@@ -39,6 +39,9 @@
 /* Where fewer rows than this take part, those are copied together: one row in 16. */
 #define COPY_BELOW ((uint64_t) 1 << 60)
 
+/* The largest |fine|. */
+#define FINE_MOST (INT32_C(1) << (PE_FINE_BITS - 1))
+
 /* w is brought to this. */
 #define WEIGHT_MOST 0x1p90
 
@@ -118,12 +121,23 @@ weights_are_sound(const pe_weights *weights, int32_t columns)
 }
 
 static bool
+fine_is_sound(const pe_pass *pass, int32_t columns)
+{
+	for (int32_t j = 0; j < columns; j++)
+		if (pass->fine[j] < -FINE_MOST || pass->fine[j] > FINE_MOST)
+			return false;
+	return pass->kind == PE_PASS_PRECISE;
+}
+
+static bool
 pass_is_sound(const pe_pass *pass, const pe_row_shape *shape)
 {
 	if ((unsigned) pass->kind > PE_PASS_PRECISE || (unsigned) pass->loss > PE_LOSS_SQUARED ||
 		(unsigned) pass->norm > PE_L1)
 		return false;
 	if (takes_weights(pass->kind) && !weights_are_sound(&pass->weights, shape->columns))
+		return false;
+	if (pass->fine != NULL && !fine_is_sound(pass, shape->columns))
 		return false;
 	if (pass->kind == PE_PASS_GRADIENT)
 		return pass->residual_bits >= 0 && pass->residual_bits <= MAX_RESIDUAL_BITS;
@@ -915,6 +929,47 @@ add_precise_row(pass_run *run, const int16_t *tile, int r, double margin, pe_i12
 	total[shape->columns] += fixed_point(pe_double_loss(loss, margin, y), PE_PRECISE_LOSS_BITS);
 }
 
+/*
+ * What fine adds to the margins' integers, in 2^-PE_FINE_BITS of their unit: at most
+ * 2^11 columns of 2^14 2^30.
+ */
+static int64_t
+fine_margin(const pass_run *run, const int16_t *tile, int r)
+{
+	const pe_row_shape *shape = run->shape;
+	const int32_t *fine = run->pass->fine;
+	int64_t		sum = 0;
+
+	for (int32_t j = 0; j < shape->dense; j++)
+		sum += (int64_t) pe_tile_column(tile, j)[r] * fine[j];
+	for (int32_t g = 0; g < shape->groups; g++)
+	{
+		uint16_t	cell = pe_tile_cells(shape, tile, g)[r];
+
+		if (cell != PE_NO_GROUP_CELL)
+			sum += (int64_t) pe_tile_unit(shape, tile)[r] * fine[run->first[g] + cell];
+	}
+	return sum;
+}
+
+/*
+ * The margin, good to two roundings of its own size, whatever it is: it is exact until
+ * it becomes a double, and is then divided.
+ *
+ * So |l'' margin| <= 1.5 and the few roundings of l' make an error below 2^-51, and
+ * that of the fixed point is 2^-51 (Huber: 2 1.5 + 1/2 roundings; logistic: 2 0.23, 1/2
+ * for exp if it is good to an ulp, 2 more).
+ */
+static double
+precise_margin(const pass_run *run, const int16_t *tile, int r)
+{
+	pe_i128		whole = (pe_i128) whole_margin(&run->scratch.margins, r) * (INT64_C(1) << PE_FINE_BITS);
+
+	if (run->pass->fine != NULL)
+		whole += fine_margin(run, tile, r);
+	return ldexp((double) whole / PE_ONE, -run->pass->weights.scale - PE_FINE_BITS);
+}
+
 static void
 add_precise(pass_run *run, const int16_t *tile, pe_i128 *total)
 {
@@ -923,11 +978,7 @@ add_precise(pass_run *run, const int16_t *tile, pe_i128 *total)
 	compute_margins(run, &run->weights, tile);
 	for (int r = 0; r < PE_TILE; r++)
 		if (label[r] != PE_NO_LABEL)
-		{
-			double		margin = (double) whole_margin(&run->scratch.margins, r) / PE_ONE;
-
-			add_precise_row(run, tile, r, ldexp(margin, -run->weights.scale), total);
-		}
+			add_precise_row(run, tile, r, precise_margin(run, tile, r), total);
 }
 
 /* ------------------------------------------------------------------
@@ -1030,6 +1081,27 @@ pe_pass_run(const pe_pass *pass, pe_rows *rows, pe_i128 *sums)
 	pe_pass_run_with(pe_kernel_best(), pass, rows, sums);
 }
 
+void
+pe_pass_idle(const pe_pass *pass, const pe_row_shape *shape, size_t dropped)
+{
+	pe_i128    *forgotten = pe_alloc(pe_pass_sums(pass, shape), sizeof(*forgotten));
+	pe_row		row = {
+		.dense = pe_alloc((size_t) shape->dense, sizeof(*row.dense)),
+		.cell = pe_alloc((size_t) shape->groups, sizeof(*row.cell))
+	};
+	pe_rows		block;
+
+	pe_rows_init(&block, shape, false);
+	for (size_t i = 0; i < PE_BLOCK_ROWS && i < dropped; i++)
+		pe_rows_add(&block, &row, NULL);
+	for (size_t done = 0; done + PE_BLOCK_ROWS / 2 < dropped; done += PE_BLOCK_ROWS)
+		pe_pass_run(pass, &block, forgotten);
+	pe_rows_free(&block);
+	pe_free(row.dense);
+	pe_free(row.cell);
+	pe_free(forgotten);
+}
+
 /* ------------------------------------------------------------------
  * Passes as bytes
  * ------------------------------------------------------------------
@@ -1050,6 +1122,7 @@ typedef struct pass_bytes
 	int32_t		with_label;
 	int32_t		candidates;
 	int32_t		cap;
+	int32_t		fine;			/* 1: fine follows the weights */
 	float		step;
 	float		alpha[PE_MAX_CANDIDATES];
 } pass_bytes;
@@ -1057,7 +1130,8 @@ typedef struct pass_bytes
 size_t
 pe_pass_size(const pe_pass *pass, const pe_row_shape *shape)
 {
-	size_t		weights = (size_t) takes_weights(pass->kind) + (size_t) (pass->kind == PE_PASS_LOSSES);
+	size_t		weights = (size_t) takes_weights(pass->kind) + (size_t) (pass->kind == PE_PASS_LOSSES) +
+		(size_t) (pass->fine != NULL);
 
 	return sizeof(pass_bytes) + weights * (size_t) shape->columns * sizeof(int32_t);
 }
@@ -1082,6 +1156,7 @@ pe_pass_write(const pe_pass *pass, const pe_row_shape *shape, char *bytes)
 	head.with_label = pass->with_label;
 	head.candidates = pass->candidates;
 	head.cap = pass->cap;
+	head.fine = pass->fine != NULL;
 	head.step = pass->step;
 	memcpy(head.alpha, pass->alpha, sizeof(head.alpha));
 	memcpy(bytes, &head, sizeof(head));
@@ -1089,6 +1164,8 @@ pe_pass_write(const pe_pass *pass, const pe_row_shape *shape, char *bytes)
 		memcpy(bytes + sizeof(head), pass->weights.v, weights);
 	if (pass->kind == PE_PASS_LOSSES)
 		memcpy(bytes + sizeof(head) + weights, pass->direction.v, weights);
+	if (pass->fine != NULL)
+		memcpy(bytes + sizeof(head) + weights, pass->fine, weights);
 	pe_wipe(&head, sizeof(head));
 }
 
@@ -1121,9 +1198,12 @@ pe_pass_read(pe_pass *pass, const pe_row_shape *shape, const char *bytes, size_t
 	if (size < sizeof(head) || (uintptr_t) bytes % sizeof(int32_t) != 0)
 		return false;
 	memcpy(&head, bytes, sizeof(head));
-	if (head.with_label < 0 || head.with_label > 1 || head.kind < 0 || head.kind > PE_PASS_PRECISE)
+	if (head.with_label < 0 || head.with_label > 1 || head.kind < 0 || head.kind > PE_PASS_PRECISE ||
+		head.fine < 0 || head.fine > (head.kind == PE_PASS_PRECISE))
 		return false;
 	pass_of_head(pass, &head);
+	if (head.fine != 0)
+		pass->fine = v + shape->columns;
 	pe_wipe(&head, sizeof(head));
 	if (size != pe_pass_size(pass, shape))
 		return false;
@@ -1144,6 +1224,7 @@ run_rows(pe_source *source, const pe_pass *pass, pe_i128 *sums)
 {
 	memset(sums, 0, pe_pass_sums(pass, source->shape) * sizeof(*sums));
 	pe_pass_run(pass, source->rows, sums);
+	pe_pass_idle(pass, source->shape, source->dropped);
 }
 
 void
@@ -1152,4 +1233,5 @@ pe_source_of_rows(pe_source *source, pe_rows *rows)
 	source->run = run_rows;
 	source->shape = &rows->shape;
 	source->rows = rows;
+	source->dropped = 0;
 }

@@ -284,6 +284,23 @@ pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value)
 	pe_bug("unknown kind of key");
 }
 
+double
+pe_number_of_datum(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case FLOAT4OID:
+		case FLOAT8OID:
+			return float_of_datum(type, value);
+		case NUMERICOID:
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+		default:
+			if (!pe_datum_is_finite(type, value))
+				return int_of_datum(type, value) < 0 ? -INFINITY : INFINITY;
+			return (double) int_of_datum(type, value);
+	}
+}
+
 Datum
 pe_datum_of_int(Oid type, int64 value)
 {

@@ -39,23 +39,27 @@ typedef enum pe_fit_method
  */
 typedef struct pe_fit_options
 {
-	double		iterations;		/* newton, gd .. masg_opt, sgd, agd (planned), outpert, objpert */
-	double		l2;				/* Lambda: Lambda/2 |w|^2 is added to the SUM of the losses */
+	double		iterations;		/* all but one_pass and majority; agd: planned */
+	double		l2;				/* Lambda: Lambda/2 |w|^2 is added to the SUM of the losses; gd .. masg_opt:
+								 * unset is smoothness / 1000 for every row */
 	double		clip;			/* of a row's gradient, in the norm of the accounting, in units of a feature */
 	double		rows;			/* a public guess of the number of rows, where a method divides by it */
-	double		share;			/* newton: of the cost for the second moment; agd: for selections; objpert: of epsilon for Lambda; sgd none */
-	double		decay;			/* newton: quotient of successive shares */
+	double		share;			/* newton, one_pass: of the cost for the second moment; agd: for selections; objpert: of epsilon for Lambda; sgd none */
+	double		decay;			/* newton: quotient of successive shares; privgene: of steps */
 	double		floor;			/* newton, one_pass: least eigenvalue, in noise times sqrt(columns) */
-	double		rate;			/* learning rate; gd .. masg_opt: c, in units of 1/L */
+	double		rate;			/* learning rate (sgd: 1/L, svm 2/L); gd .. masg_opt: c <= 1, outpert: <= 2, in units of 1/L */
 	double		start;			/* first value of every weight */
-	double		batch;			/* expected rows of a batch; gd .. masg_opt: 0 all */
+	double		batch;			/* expected rows of a batch, with `rows`; gd .. masg_opt (pure only): 0 all */
+	double		sampling;		/* sgd, sgd_adv: the probability that a unit is in a batch, instead of batch */
+	double		smoothness;		/* gd .. masg_opt, sgd: of a row's loss, instead of the bound by the declared
+								 * bounds; it must not come from the data unless it was noised */
 	double		gamma;			/* agd */
 	double		candidates;		/* agd: steps besides 0 */
 	double		loss_cap;		/* agd, privgene: C_obj */
-	double		step_max;		/* agd: first range of steps */
-	double		adjust;			/* agd: rounds between adjustments of the range (tau) */
+	double		step_max;		/* agd: first range of steps; privgene: the first step */
+	double		adjust;			/* agd: rounds between adjustments of the range (tau); 0: none, and steps of equal ratios */
 	double		splits;			/* agd: the paper's division of epsilon instead of a planned number; NaN: planned */
-	double		gap0;			/* nag_opt, masg_opt: a guess of F(start) - F* */
+	double		gap0;			/* nag_opt, masg_opt: a guess of F(start) - F*; unset: a bound */
 	double		hinge;			/* svm with agd: 1: plain hinge */
 } pe_fit_options;
 
@@ -63,11 +67,12 @@ typedef struct pe_fit_options
 typedef struct pe_fit_plan
 {
 	int64_t		nano_step;		/* sgd, sgd_adv: the cost of one step without its sampling, to which its noise is calibrated */
-	uint64_t	sample;			/* q 2^64 */
-	int32_t		steps;
-	double		lambda;			/* objpert: regulariser on the sum, for |x| <= 1 and real features */
-	double		sigma;			/* objpert, outpert: standard deviation, in units of the radius */
-	int64_t		nano_output;	/* objpert, outpert: cost of the noise on the output */
+	int64_t		nano_count;		/* sgd: rho of the noisy number of rows; 0 if it is given */
+	uint64_t	sample;			/* sgd, sgd_adv: q 2^64; 0: all */
+	int32_t		steps;			/* sgd, sgd_adv */
+	double		lambda;			/* objpert: regulariser on the sum, of real features x / PE_ONE */
+	double		sigma;			/* objpert: standard deviation of the linear term, in units of the radius sqrt(radius_sq) / PE_ONE */
+	double		output;			/* objpert: standard deviation of the noise on the output, in errors of the minimiser */
 } pe_fit_plan;
 
 typedef struct pe_fit_problem
@@ -96,6 +101,12 @@ extern const char *pe_fit_method_name(pe_fit_method method);
 /* All options unset. */
 extern void pe_fit_options_init(pe_fit_options *options);
 
+/* Sets an option by its name; false for a name that is none. */
+extern bool pe_fit_option_set(pe_fit_options *options, const char *name, double value);
+
+/* The option of this number from 0, in a fixed order: its name, or NULL behind the last. */
+extern const char *pe_fit_option(const pe_fit_options *options, int number, double *value);
+
 /*
  * Puts defaults where options are unset.  Returns NULL, or the name of an option
  * that the method does not know or whose value makes no sense.
@@ -114,6 +125,12 @@ extern int32_t pe_fit_passes(const pe_fit_problem *problem);
 
 /* Bytes besides the rows. */
 extern size_t pe_fit_memory(const pe_fit_problem *problem);
+
+/* What agd pays for a gradient at first, for a selection, and for measuring a gradient of some cost again. */
+extern void pe_fit_agd_costs(const pe_fit_problem *problem, int64_t *gradient, int64_t *selection);
+/* How newton divides its cost: the second moment, and iterations gradients. */
+extern void pe_fit_newton_costs(const pe_fit_problem *problem, int64_t *moment, int64_t *gradient);
+extern int64_t pe_fit_agd_increment(const pe_fit_problem *problem, int64_t gradient);
 
 /* Fits.  w: columns numbers, finite.  The random source must not fail.  Tells progress after each pass. */
 extern void pe_fit_run(const pe_fit_problem *problem, pe_source *source, double *w);

@@ -1,0 +1,468 @@
+/*
+ * test_sampling.c
+ *	  What steps on random batches cost: src/accounting/sampling.c, fit_plan.c and the
+ *	  pure batches of src/mechanism/first_order.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "accounting/fit_plan.h"
+#include "accounting/mechanisms.h"
+#include "accounting/zcdp.h"
+#include "mechanism/first_order.h"
+#include "shim.h"
+
+#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+/* A problem of sgd with 20 columns, of which the plan sees epsilon, delta and the options alone. */
+static pe_row_shape shape = {.dense = 20, .columns = 20};
+
+static void
+make_problem(pe_fit_problem *problem, pe_fit_method method, int64_t nano, double delta)
+{
+	memset(problem, 0, sizeof(*problem));
+	problem->model = PE_MODEL_LOGISTIC;
+	problem->method = method;
+	problem->shape = &shape;
+	problem->intercept = -1;
+	problem->radius_sq = (pe_u128) 20 * PE_ONE * PE_ONE;
+	problem->radius_1 = 20 * PE_ONE;
+	problem->max_rows = 1;
+	problem->nano = nano;
+	problem->delta = delta;
+	pe_fit_options_init(&problem->options);
+}
+
+static void
+make_sampled(pe_fit_problem *problem, double epsilon, double delta, int32_t steps, double q, double rows)
+{
+	make_problem(problem, PE_FIT_SGD, pe_nano_rho_down(epsilon), delta);
+	problem->options.iterations = steps;
+	problem->options.sampling = q;
+	problem->options.rows = rows;
+	assert_null(pe_fit_defaults(problem));
+}
+
+/* ----------
+ * The divergence
+ * ----------
+ */
+
+/*
+ * Both divergences of order alpha of a step, by summing over the integers: P0 = N_Z(0,
+ * sigma^2) and (1-q) P0 + q P0(. - v).
+ */
+static void
+divergences(double q, double sigma, int v, int alpha, double *forward, double *backward)
+{
+	int			reach = (int) (14 * sigma) + alpha * v + 20;
+	long double mass = 0;
+	long double sum = 0;
+	long double other = 0;
+
+	for (int x = -reach; x <= reach; x++)
+	{
+		long double p = expl(-(long double) x * x / (2 * sigma * sigma));
+		long double r = expl((2.0L * x * v - (long double) v * v) / (2 * sigma * sigma));
+		long double mixed = 1 - q + q * r;
+
+		mass += p;
+		sum += p * powl(mixed, alpha);
+		other += p * powl(mixed, 1 - alpha);
+	}
+	*forward = (double) (logl(sum / mass) / (alpha - 1));
+	*backward = (double) (logl(other / mass) / (alpha - 1));
+}
+
+/*
+ * The formula of the continuous Gaussian is exact for the discrete one, in one
+ * direction, at any sigma however small; the other direction is no larger; shorter
+ * shifts lose less.
+ */
+static void
+test_discrete(void **state)
+{
+	static const double qs[] = {0.01, 0.2, 0.7};
+	static const double sigmas[] = {0.4, 0.8, 2, 9.5};
+	static const int shifts[] = {1, 3};
+	static const int alphas[] = {2, 3, 8};
+
+	(void) state;
+	for (int i = 0; i < lengthof(qs) * lengthof(sigmas) * lengthof(shifts) * lengthof(alphas); i++)
+	{
+		double		q = qs[i % 3];
+		double		sigma = sigmas[i / 3 % 4];
+		int			v = shifts[i / 12 % 2];
+		int			alpha = alphas[i / 24];
+		double		formula = pe_rdp_subsampled_gaussian(q, sigma / v, alpha);
+		double		forward;
+		double		backward;
+		double		shorter;
+		double		unused;
+
+		divergences(q, sigma, v, alpha, &forward, &backward);
+		assert_true(fabs(formula / forward - 1) < 1e-8);
+		assert_true(backward <= forward * (1 + 1e-9));
+		assert_true(backward >= 0);
+		if (v > 1)
+		{
+			divergences(q, sigma, v - 1, alpha, &shorter, &unused);
+			assert_true(shorter < forward);
+		}
+	}
+}
+
+/* ----------
+ * The plan
+ * ----------
+ */
+
+/* q = .01, sigma = 1.1, 1000 steps, delta 1e-5: epsilon 1.7253 (integer orders). */
+static void
+test_golden(void **state)
+{
+	pe_fit_problem problem;
+	pe_cost		cost;
+	double		epsilon = pe_sampled_epsilon(0.01, 1000, 413223140, 0, 1e-5);
+
+	(void) state;
+	assert_true(fabs(epsilon - 1.7253) < 1e-4);
+	make_sampled(&problem, epsilon, 1e-5, 1000, 0.01, 1e6);
+	assert_true(pe_fit_plan_make(&problem, &cost));
+	assert_true(fabs((double) problem.plan.nano_step / 413223140.0 - 1) < 1e-6);
+	assert_int_equal(problem.plan.steps, 1000);
+	assert_int_equal(problem.plan.nano_count, 0);
+	assert_true(fabs(ldexp((double) problem.plan.sample, -64) - 0.01) < 1e-15);
+	assert_true(ldexpl(problem.plan.sample, -64) <= 0.01L * (1 + 1e-15L));
+	assert_true(cost.delta_atto == INT64_C(10000000000000));
+	assert_true(cost.epsilon_nano == 0);
+	assert_true((double) cost.rho_nano * 1e-9 >= epsilon * tanh(epsilon / 2) * (1 - 1e-8));
+	assert_true((double) cost.rho_nano * 1e-9 <= epsilon * tanh(epsilon / 2) * (1 + 1e-8));
+}
+
+#define ORDERS 4200
+
+/* The epsilon of one integer order, by an independent sum in long double. */
+static double
+epsilon_of(double q, double rho, int32_t steps, double rho_count, double delta, int alpha)
+{
+	static long double factorial[ORDERS + 1];
+	long double largest = 0;
+	long double sum = 0;
+	double		tau;
+
+	for (int k = 1; k <= ORDERS && factorial[ORDERS] == 0; k++)
+		factorial[k] = factorial[k - 1] + logl(k);
+	for (int pass = 0; pass < 2; pass++)
+	{
+		for (int k = 0; k <= alpha; k++)
+		{
+			long double term = factorial[alpha] - factorial[k] - factorial[alpha - k] +
+				(k < alpha ? (alpha - k) * log1pl(-q) : 0) + k * logl(q) + (long double) k * (k - 1) * rho;
+
+			if (pass == 0 && term > largest)
+				largest = term;
+			if (pass == 1)
+				sum += expl(term - largest);
+		}
+	}
+	tau = (double) (steps * (largest + logl(sum)) / (alpha - 1)) + alpha * rho_count;
+	return tau + log1p(-1.0 / alpha) - (log(delta) + log(alpha)) / (alpha - 1);
+}
+
+/* The best of all orders up to 4000. */
+static double
+epsilon_by_sum(double q, double rho, int32_t steps, double rho_count, double delta)
+{
+	double		best = INFINITY;
+	int			order = 2;
+
+	for (int alpha = 2; alpha <= 4000; alpha += alpha < 60 ? 1 : alpha / 30)
+	{
+		double		epsilon = epsilon_of(q, rho, steps, rho_count, delta, alpha);
+
+		if (epsilon < best)
+		{
+			best = epsilon;
+			order = alpha;
+		}
+	}
+	for (int alpha = order - order / 30; alpha <= order + order / 30; alpha++)
+		best = fmin(best, epsilon_of(q, rho, steps, rho_count, delta, alpha > 2 ? alpha : 2));
+	return best;
+}
+
+/*
+ * The noise is enough by an independent sum, and by a little more than enough: one unit
+ * more is too much for the orders of the grid, a thousandth more for all orders.
+ */
+static void
+test_largest(void **state)
+{
+	static const struct
+	{
+		double		epsilon;
+		double		delta;
+		int32_t		steps;
+		double		q;
+		double		rows;
+	}			cases[] = {
+		{0.05, 1e-8, 1000, 0.01, NAN}, {0.1, 1e-8, 1000, 0.01, 36169}, {0.4, 1e-8, 3000, 0.00553, 36169},
+		{1.6, 1e-8, 300, 0.01, NAN}, {1, 1e-6, 1, 0.5, NAN}, {8, 1e-5, 100, 0.1, 1000}, {0.5, 1e-6, 10000, 1e-4, NAN},
+		{20, 1e-3, 10, 0.3, NAN}, {0.3, 1e-6, 7, 1, 1000}
+	};
+
+	(void) state;
+	for (int i = getenv("PG_EPSILON_QUICK") != NULL ? 3 : 0; i < lengthof(cases); i++)
+	{
+		double		q = cases[i].q;
+		int32_t		steps = cases[i].steps;
+		double		delta = cases[i].delta;
+		pe_fit_problem problem;
+		pe_fit_plan *plan = &problem.plan;
+		pe_cost		cost;
+		double		rho;
+		struct timespec before;
+		struct timespec after;
+
+		make_sampled(&problem, cases[i].epsilon, delta, steps, q, cases[i].rows);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+		assert_true(pe_plan_sampled(&problem, &cost));
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+		rho = (double) plan->nano_step * 1e-9;
+		print_message("epsilon %g, %d steps, q %g: sigma / clip %.4g, %.1f ms\n", cases[i].epsilon, steps, q,
+					  sqrt(0.5 / rho), (double) (after.tv_sec - before.tv_sec) * 1e3 +
+					  (double) (after.tv_nsec - before.tv_nsec) * 1e-6);
+		assert_true(plan->nano_count > 0 || !isnan(cases[i].rows));
+		if (q < 1)
+		{
+			assert_true(epsilon_by_sum(q, rho, steps, (double) plan->nano_count * 1e-9, delta) <=
+						cases[i].epsilon * (1 + 1e-9));
+			assert_true(epsilon_by_sum(q, rho * 1.002, steps, (double) plan->nano_count * 1e-9, delta) > cases[i].epsilon);
+		}
+		q = pe_sample_probability(plan->sample);
+		assert_true(pe_sampled_epsilon(q, steps, plan->nano_step, plan->nano_count, delta) <= cases[i].epsilon);
+		assert_true(pe_sampled_epsilon(q, steps, plan->nano_step + 1, plan->nano_count, delta) >
+					cases[i].epsilon * (1 - 1e-12));
+		assert_true(cost.rho_nano == pe_nano_rho_of_pure(problem.nano));
+		assert_true(cost.delta_atto == pe_atto_down(delta));
+	}
+}
+
+/* More steps, larger batches, and a count take more noise; all units in every batch are zCDP's steps. */
+static void
+test_directions(void **state)
+{
+	double		base = pe_sampled_epsilon(0.01, 1000, 100000000, 0, 1e-6);
+	double		whole = pe_sampled_epsilon(1, 10, 1000000, 0, 1e-6);
+
+	(void) state;
+	assert_true(pe_sampled_epsilon(0.01, 1001, 100000000, 0, 1e-6) > base);
+	assert_true(pe_sampled_epsilon(0.0101, 1000, 100000000, 0, 1e-6) > base);
+	assert_true(pe_sampled_epsilon(0.01, 1000, 101000000, 0, 1e-6) > base);
+	assert_true(pe_sampled_epsilon(0.01, 1000, 100000000, 1000, 1e-6) > base);
+	assert_true(pe_sampled_epsilon(0.01, 1000, 100000000, 0, 1e-7) > base);
+	assert_true(whole >= pe_zcdp_epsilon(0.01, 1e-6) * (1 - 1e-12));
+	assert_true(whole <= pe_zcdp_epsilon(0.01, 1e-6) * 1.001);
+	assert_true(isinf(pe_sampled_epsilon(0.01, 0, 1, 0, 1e-6)));
+	assert_true(isinf(pe_sampled_epsilon(0.01, 1, 0, 0, 1e-6)));
+	assert_true(isinf(pe_sampled_epsilon(0.01, 1, 1, -1, 1e-6)));
+	assert_true(isinf(pe_sampled_epsilon(0.01, 1, 1, 0, 0)));
+}
+
+/* What cannot be had is refused before anything is charged. */
+static void
+test_refusals(void **state)
+{
+	pe_fit_problem problem;
+	pe_cost		cost;
+
+	(void) state;
+	make_sampled(&problem, 1, 1e-6, 1000, 0.01, 1e5);
+	assert_true(pe_fit_plan_make(&problem, &cost));
+	problem.substitute = true;
+	assert_false(pe_fit_plan_make(&problem, &cost));
+	assert_non_null(pe_fit_refusal(&problem));
+	problem.substitute = false;
+	problem.pure = true;
+	assert_false(pe_fit_plan_make(&problem, &cost));
+	assert_non_null(pe_fit_refusal(&problem));
+	make_sampled(&problem, 1, 0, 1000, 0.01, 1e5);
+	assert_false(pe_fit_plan_make(&problem, &cost));
+	make_sampled(&problem, 1, 1e-19, 1000, 0.01, 1e5);
+	assert_false(pe_fit_plan_make(&problem, &cost));
+	make_sampled(&problem, 1, 1e-6, 1000, 1e-30, 1e5);
+	assert_false(pe_fit_plan_make(&problem, &cost));
+	/* no order in reach proves so small an epsilon, whatever the noise */
+	make_sampled(&problem, 1e-4, 1e-9, 1000, 0.01, 1e5);
+	assert_false(pe_fit_plan_make(&problem, &cost));
+	make_sampled(&problem, 1, 1e-6, 1000, 0.01, 1e5);
+	problem.nano = 0;
+	assert_false(pe_fit_plan_make(&problem, &cost));
+}
+
+/* Batches of sgd by rows, and the settings of sgd_adv. */
+static void
+test_sampled_options(void **state)
+{
+	pe_fit_problem problem;
+	pe_cost		cost;
+
+	(void) state;
+	make_problem(&problem, PE_FIT_SGD, 1000000000, 1e-6);
+	problem.options.batch = 500;
+	assert_string_equal(pe_fit_defaults(&problem), "rows");
+	problem.options.rows = 400;
+	assert_string_equal(pe_fit_defaults(&problem), "batch");
+	problem.options.rows = 50000;
+	assert_null(pe_fit_defaults(&problem));
+	assert_true(problem.options.sampling == 0.01);
+	assert_null(pe_fit_defaults(&problem));
+	assert_true(problem.options.rate == 0.2);
+	problem.options.batch = 500;
+	assert_string_equal(pe_fit_defaults(&problem), "sampling");
+
+	make_problem(&problem, PE_FIT_SGD, 1000000000, 1e-6);
+	assert_null(pe_fit_defaults(&problem));
+	assert_int_equal(pe_fit_passes(&problem), 1001);
+	assert_true(pe_fit_plan_make(&problem, &cost));
+	assert_true(problem.plan.nano_count == pe_nano_rho_of_epsilon(1, 1e-6) / 50);
+
+	make_problem(&problem, PE_FIT_SGD_ADV, 1600000000, 1e-8);
+	assert_string_equal(pe_fit_defaults(&problem), "rows");
+	problem.options.rows = 36169;
+	assert_null(pe_fit_defaults(&problem));
+	assert_true(problem.options.iterations == 116);
+	assert_true(problem.options.sampling == 200.0 / 36169);
+	assert_true(problem.options.rate == 0.1);
+	assert_true(problem.options.clip == 3);
+	assert_true(fabs(problem.options.l2 - 36.169) < 1e-9);
+	assert_null(pe_fit_defaults(&problem));
+	assert_true(pe_fit_plan_make(&problem, &cost));
+}
+
+/* ----------
+ * Pure batches, and methods that are charged as they are
+ * ----------
+ */
+
+/* ln(1 + q (exp(e) - 1)) of what comes out is at most what went in, and one unit more is not, but for rounding. */
+static void
+test_pure_batches(void **state)
+{
+	static const int64_t nanos[] = {1, 1000, 8000000, 1000000000, INT64_C(20000000000)};
+	static const double qs[] = {1e-9, 0.01, 0.5, 0.999};
+
+	(void) state;
+	for (int i = 0; i < lengthof(nanos) * lengthof(qs); i++)
+	{
+		int64_t		nano = nanos[i % 5];
+		bool		fits;
+		uint64_t	sample = pe_sample_of(qs[i / 5], &fits);
+		long double q = ldexpl(sample, -64);
+		int64_t		unsampled = pe_unsampled_epsilon(nano, sample);
+		long double cost = log1pl(q * expm1l((long double) unsampled * 1e-9L)) * 1e9L;
+		long double more = log1pl(q * expm1l((long double) unsampled * 1e-9L * (1 + 1e-11L) + 2e-9L)) * 1e9L;
+
+		assert_true(fits);
+		assert_true(unsampled >= nano);
+		assert_true(unsampled == nano || cost <= nano);
+		assert_true(more > nano);
+	}
+	assert_int_equal(pe_unsampled_epsilon(12345, 0), 12345);
+	/* where exp would overflow there is nothing to gain */
+	assert_int_equal(pe_unsampled_epsilon(INT64_MAX, 1), INT64_MAX);
+}
+
+static void
+test_samples(void **state)
+{
+	bool		fits;
+
+	(void) state;
+	assert_true(pe_sample_of(1, &fits) == 0 && fits);
+	assert_true(pe_sample_of(2, &fits) == 0 && fits);
+	assert_true(pe_sample_of(0.5, &fits) == UINT64_C(1) << 63 && fits);
+	(void) pe_sample_of(0, &fits);
+	assert_false(fits);
+	(void) pe_sample_of(NAN, &fits);
+	assert_false(fits);
+	(void) pe_sample_of(1e-20, &fits);
+	assert_false(fits);
+	assert_true(pe_sample_probability(0) == 1);
+	assert_true(pe_sample_probability(UINT64_C(1) << 63) >= 0.5);
+	assert_true(pe_sample_probability(UINT64_MAX) <= 1);
+	/* a double cannot tell the largest integers apart: upwards */
+	assert_true(pe_sample_probability(UINT64_C(0x8000000000000001)) > 0.5);
+}
+
+static void
+test_charges(void **state)
+{
+	pe_fit_problem problem;
+	pe_cost		cost;
+
+	(void) state;
+	for (int method = PE_FIT_GD; method <= PE_FIT_MASG_OPT; method++)
+	{
+		make_problem(&problem, (pe_fit_method) method, 20000000, 0);
+		assert_null(pe_fit_defaults(&problem));
+		assert_true(pe_fit_plan_make(&problem, &cost));
+		assert_true(cost.rho_nano == 20000000 && cost.delta_atto == 0 && cost.epsilon_nano == 0);
+		problem.pure = true;
+		assert_true(pe_fit_plan_make(&problem, &cost));
+		assert_true(cost.rho_nano == 0 && cost.delta_atto == 0 && cost.epsilon_nano == 20000000);
+		/* a unit for each step and one for the count */
+		problem.nano = (int64_t) problem.options.iterations + 1;
+		assert_true(pe_fit_plan_make(&problem, &cost) || problem.nano / 50 > 1);
+		problem.nano--;
+		assert_false(pe_fit_plan_make(&problem, &cost));
+		problem.options.rows = 1000;
+		assert_true(pe_fit_plan_make(&problem, &cost));
+		assert_int_equal(pe_fit_passes(&problem), problem.options.iterations);
+		problem.options.batch = 10;
+		assert_null(pe_fit_refusal(&problem));
+		assert_true(pe_fit_plan_make(&problem, &cost));
+		problem.substitute = true;
+		assert_false(pe_fit_plan_make(&problem, &cost));
+		assert_non_null(pe_fit_refusal(&problem));
+		problem.substitute = problem.pure = false;
+		assert_false(pe_fit_plan_make(&problem, &cost));
+		assert_non_null(pe_fit_refusal(&problem));
+	}
+	make_problem(&problem, PE_FIT_NEWTON, 5, 0);
+	assert_null(pe_fit_defaults(&problem));
+	assert_true(pe_fit_plan_make(&problem, &cost));
+	assert_true(cost.rho_nano == 5);
+	problem.nano = 0;
+	assert_false(pe_fit_plan_make(&problem, &cost));
+	make_problem(&problem, PE_FIT_MAJORITY, 0, 0);
+	assert_true(pe_fit_plan_make(&problem, &cost));
+	assert_true(cost.rho_nano == 0 && cost.delta_atto == 0 && cost.epsilon_nano == 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_discrete),
+		cmocka_unit_test(test_golden),
+		cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_directions),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_sampled_options),
+		cmocka_unit_test(test_pure_batches),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_charges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
