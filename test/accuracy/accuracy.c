@@ -14,7 +14,7 @@
  * percentage point or four standard errors of the difference, whichever is more.
  * large: newton's loss is above the optimum by no more than 0.0005, in nine passes.
  * linear: one_pass's excess error is at most 1.2 times the reference's, and so is
- * newton's, which reads the rows nine times; for comparison the best gradient descents.
+ * newton's, which reads the rows more often; for comparison the best gradient descents.
  *
  * A sample is for routine runs: one repetition, few epsilons.  Its standard errors
  * are from the reference's deviations, since those of five runs say little, and six
