@@ -364,6 +364,33 @@ resolve_cost(pe_model_fit *fit)
 		refuse_cost("The smallest unit is 1e-9.");
 }
 
+/* The value of an option; NaN if it was not given. */
+static double
+option_value(const pe_fit_options *options, const char *name)
+{
+	const char *other;
+	double		value;
+
+	for (int i = 0; (other = pe_fit_option(options, i, &value)) != NULL; i++)
+		if (strcmp(other, name) == 0)
+			return value;
+	return NAN;
+}
+
+static void
+refuse_option(const pe_fit_problem *problem, const char *name)
+{
+	const char *method = pe_fit_method_name(problem->method);
+
+	if (isnan(option_value(&problem->options, name)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("method \"%s\" needs option \"%s\"", method, name)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("method \"%s\" does not take option \"%s\", or not this value", method, name)));
+}
+
 static void
 make_problem(pe_model_fit *fit)
 {
@@ -381,10 +408,7 @@ make_problem(pe_model_fit *fit)
 		resolve_cost(fit);
 	wrong = pe_fit_defaults(problem);
 	if (wrong != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("method \"%s\" does not take option \"%s\", or not this value",
-						pe_fit_method_name(problem->method), wrong)));
+		refuse_option(problem, wrong);
 	wrong = pe_fit_refusal(problem);
 	if (wrong != NULL)
 		ereport(ERROR,
