@@ -7,8 +7,8 @@ DATA       = sql/pg_epsilon--1.0.sql
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
 CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative features rows pass kernel row_spec minimise
-MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor
-ACCOUNTING = zcdp filter mechanisms sampling fit_plan
+MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain
+ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
 LEDGER     = shim settings access values registry budget strategies models chain charge channel worker door counts fits attest
 API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units unit_argument fit_rows price model fit
 
@@ -48,6 +48,12 @@ PG_FLOOR_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare
 # Unit tests and benchmarks: floors 0 to 2 and test/unit/shim.c, no server.
 # cmocka 2 has new names for some assertions, which cmocka 1 does not know.
 TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
+# The loops over the rows of a model: the compiler makes vectors of them only with these, which
+# change no value.
+LOOP_SRCS  = src/core/kernel src/core/rows src/core/pass
+LOOP_FLAGS = -O3 -fno-math-errno -fno-trapping-math
+OWN_FLAGS  = $(if $(filter $*,$(LOOP_SRCS)),$(LOOP_FLAGS))
+
 SANITIZE   = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # Fuzzing needs clang, for its libFuzzer.  Warnings are the other compiler's matter.
@@ -73,6 +79,9 @@ FUZZ_BINS   = $(FUZZ:%=build/fuzz/fuzz_%)
 BENCH_SRCS  = $(sort $(wildcard test/bench/bench_*.c))
 BENCH_BINS  = $(BENCH_SRCS:test/bench/%.c=build/bench/%)
 AUDIT_BIN   = build/audit/audit
+ACCURACY_BIN = build/accuracy/accuracy
+REPRODUCE_SRCS = $(sort $(wildcard test/reproduce/*.c))
+REPRODUCE_BINS = $(REPRODUCE_SRCS:test/reproduce/%.c=build/reproduce/%)
 
 TAP_TESTS    = $(if $(wildcard test/t/*.pl),1)
 PROVE_TESTS  = test/t/*.pl
@@ -98,7 +107,8 @@ endif
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
 OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench audit \
-	unit-binaries unit-san-binaries bench-binaries audit-binary fuzz-binaries clean-private
+	accuracy reproduce-models accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
+	audit-binary fuzz-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
 .DEFAULT_GOAL := all
@@ -121,8 +131,8 @@ endif
 # ---- Objects.  A change of flags or of PostgreSQL rebuilds; -MMD tracks the headers. ----
 
 FLAG_FILES = build/flags.pure build/flags.san build/flags.pg build/flags.fuzz
-build/flags.pure: FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(TEST_FLAGS)
-build/flags.san:  FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(TEST_FLAGS) $(SANITIZE)
+build/flags.pure: FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(LOOP_FLAGS) $(TEST_FLAGS)
+build/flags.san:  FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(LOOP_FLAGS) $(TEST_FLAGS) $(SANITIZE)
 build/flags.fuzz: FLAGS_NOW = $(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SANITIZE)
 build/flags.pg:   FLAGS_NOW = $(VERSION) $(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS)
 
@@ -134,20 +144,15 @@ $(FLAG_FILES): FORCE
 
 $(PURE_OBJS): build/obj/%.o: %.c build/flags.pure
 	@mkdir -p $(@D)
-	$(PURE_CC) $(PURE_FLAGS) -MMD -MP -c -o $@ $<
+	$(PURE_CC) $(PURE_FLAGS) $(OWN_FLAGS) -MMD -MP -c -o $@ $<
 
 $(SAN_OBJS): build/san/%.o: %.c build/flags.san
 	@mkdir -p $(@D)
-	$(PURE_CC) $(PURE_FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
+	$(PURE_CC) $(PURE_FLAGS) $(OWN_FLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
 $(PG_OBJS): build/obj/%.o: %.c build/flags.pg
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
-
-# The loops over rows: the compiler makes vectors of them only with these, which change no value.
-KERNEL_FLAGS = -O3 -fno-math-errno -fno-trapping-math
-build/obj/src/core/kernel.o: PURE_FLAGS += $(KERNEL_FLAGS)
-build/san/src/core/kernel.o: PURE_FLAGS += $(KERNEL_FLAGS)
 
 build/libpure.a: $(PURE_OBJS)
 	@rm -f $@
@@ -187,26 +192,48 @@ $(AUDIT_BIN): test/audit/audit.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
+# What measures accuracy: tables and trials, which the programs of test/reproduce use too.
+TRIALS = test/accuracy/dataset.c test/accuracy/trial.c test/accuracy/synthetic.c
+TRIAL_OBJS = $(TRIALS:%.c=build/obj/%.o)
+
+$(TRIAL_OBJS): build/obj/%.o: %.c build/flags.pure
+	@mkdir -p $(@D)
+	$(PURE_CC) $(TEST_FLAGS) -MMD -MP -c -o $@ $<
+
+$(ACCURACY_BIN): test/accuracy/accuracy.c $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a build/flags.pure
+	@mkdir -p $(@D)
+	$(LINK_TEST) -Itest/accuracy -MMD -MP -MT $@ -MF $@.d -o $@ $< $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
+
+$(REPRODUCE_BINS): build/reproduce/%: test/reproduce/%.c $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a build/flags.pure
+	@mkdir -p $(@D)
+	$(LINK_TEST) -Itest/accuracy -MMD -MP -MT $@ -MF $@.d -o $@ $< $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
+
 # The sampler is measured with the server's own random source, if there are headers for it.
 BENCH_SHIM = $(UNIT_SHIM)
 build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include openssl/rand.h /dev/null >/dev/null 2>&1 && echo yes),-DPE_BENCH_OPENSSL -lcrypto,$(UNIT_SHIM))
+
+# What a fit spends is counted by standing between a method and the noise.
+WRAP_COSTS = -Wl,--wrap=pe_noise_release,--wrap=pe_select_least
+build/unit/test_fit_newton build/unit-san/test_fit_newton build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) $(WRAP_COSTS)
 
 # Memory is measured by standing between the solver and the shim.
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(FUZZ_OBJS:.o=.d) \
-	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(FUZZ_BINS)))
+	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d))
 
-.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary fuzz-binaries
+.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary accuracy-binary fuzz-binaries reproduce-binaries
 unit-binaries: $(UNIT_TESTS)
 unit-san-binaries: $(UNIT_SAN)
 bench-binaries: $(BENCH_BINS)
 audit-binary: $(AUDIT_BIN)
+accuracy-binary: $(ACCURACY_BIN)
+reproduce-binaries: $(REPRODUCE_BINS)
 fuzz-binaries: $(FUZZ_BINS)
 
 # ---- Targets for people ----
 
-.PHONY: help deps deps-build check-layers demo demo-stop bench audit pictures clean-private
+.PHONY: help deps deps-build check-layers demo demo-stop bench audit accuracy pictures reproduce-models clean-private
 help:
 	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
@@ -219,6 +246,8 @@ help:
 	@echo "make pictures      draw the pictures of the README"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
 	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7)"
+	@echo "make accuracy      how good the private models are, against trusted figures, on ../shared/data (DATA=/path)"
+	@echo "make reproduce-models  repeat the experiments of the papers on private models and compare (RUNS=n, default 20; about 15 minutes)"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
@@ -279,6 +308,15 @@ AUDIT_DRAWS ?= 10000000
 audit: deps
 	@$(MAKE) -s --no-print-directory audit-binary
 	@$(AUDIT_BIN) $(AUDIT_DRAWS)
+
+accuracy: deps
+	@$(MAKE) -s --no-print-directory accuracy-binary
+	@$(ACCURACY_BIN)
+
+RUNS ?= 20
+
+reproduce-models: deps
+	@scripts/reproduce_models.sh $(RUNS)
 
 pictures: deps
 	@scripts/deps.sh pictures

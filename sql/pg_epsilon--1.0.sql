@@ -586,9 +586,9 @@ CREATE AGGREGATE dp.tally_units(domain bytea, cut bytea, VARIADIC unit_and_attri
 COMMENT ON AGGREGATE dp.tally_units(bytea, bytea, "any") IS
     'the same of each unit''s rows a limited number, chosen by a keyed hash; the cut has limit and key, the first value is the unit';
 
-CREATE FUNCTION dp.fit_rows_add(internal, specification bytea, cut bytea, unit "any", row_values record) RETURNS internal
+CREATE FUNCTION dp.fit_rows_add(internal, specification bytea, cut bytea, unit "any", VARIADIC row_values "any") RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.fit_rows_add(internal, bytea, bytea, "any", record) IS 'transition function of the aggregate dp.fit_rows';
+COMMENT ON FUNCTION dp.fit_rows_add(internal, bytea, bytea, "any", "any") IS 'transition function of the aggregate dp.fit_rows';
 CREATE FUNCTION dp.fit_rows_combine(internal, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp.fit_rows_combine(internal, internal) IS 'combine function of the aggregate dp.fit_rows';
@@ -601,11 +601,11 @@ COMMENT ON FUNCTION dp.fit_rows_deserialize(bytea, internal) IS 'deserialisation
 CREATE FUNCTION dp.fit_rows_final(internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp.fit_rows_final(internal) IS 'final function of the aggregate dp.fit_rows';
-CREATE AGGREGATE dp.fit_rows(specification bytea, cut bytea, unit "any", row_values record) (
+CREATE AGGREGATE dp.fit_rows(specification bytea, cut bytea, unit "any", VARIADIC row_values "any") (
     SFUNC = dp.fit_rows_add, STYPE = internal, COMBINEFUNC = dp.fit_rows_combine,
     SERIALFUNC = dp.fit_rows_serialize, DESERIALFUNC = dp.fit_rows_deserialize,
     FINALFUNC = dp.fit_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp.fit_rows(bytea, bytea, "any", record) IS
+COMMENT ON AGGREGATE dp.fit_rows(bytea, bytea, "any", "any") IS
     'exact sums over the rows of a model, as the scan of a dataset uses it; needs SELECT on the rows';
 
 ----------------------------------------------------------------------

@@ -42,7 +42,6 @@ pe_fit_plan_make(pe_fit_problem *problem, pe_cost *cost)
 	switch (problem->method)
 	{
 		case PE_FIT_OBJPERT:
-		case PE_FIT_OUTPERT:
 			return pe_plan_objpert(problem, cost);
 		case PE_FIT_SGD:
 		case PE_FIT_SGD_ADV:

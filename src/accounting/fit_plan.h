@@ -18,10 +18,18 @@
 extern bool pe_fit_plan_make(pe_fit_problem *problem, pe_cost *cost);
 
 /*
- * objpert (objpert.c): the least s/R for a share of epsilon and delta, modern bound
- * of math 2.4, rounded up; Lambda / beta from the share.
+ * objpert (objpert.c): regulariser and noise for an epsilon and delta, which the whole
+ * fit then meets; the theorem is in mechanism/fit_objpert.c.
  */
 extern bool pe_plan_objpert(pe_fit_problem *problem, pe_cost *cost);
+
+/*
+ * The least standard deviation of objective perturbation, in units of what the
+ * neighbours' gradients differ by at most, rounded up: for (epsilon, delta), when the
+ * logarithm of the determinants' ratio is at most log_det, and gradients are a sum of
+ * `rows' rows'.  Infinity if there is none.
+ */
+extern double pe_objpert_sigma(double epsilon, double delta, double log_det, double rows);
 
 /* sgd, sgd_adv (sampling.c): noise for Poisson-sampled steps, by Renyi divergences of integer order. */
 extern bool pe_plan_sampled(pe_fit_problem *problem, pe_cost *cost);

@@ -8,8 +8,9 @@
  * whoever may read the rows anyway.  Its state is `internal`, so no SQL can hand it
  * a state of its own making.
  *
- * The values of a row come as one record: label, features, what a predicate
- * watches.  Where units may have several rows (the cut is not null), rows are
+ * The values of a row are the label, the features and what a predicate watches.
+ * As many as a function can take come as arguments, PE_ROW_ARGUMENTS of them; if
+ * there are more, the rest is a record behind them.  Where units may have several rows (the cut is not null), rows are
  * collected, cut when all are there, and only then summed; otherwise a pass holds a
  * few blocks at a time.  Sums are integers, so order and workers do not matter.
  */
@@ -18,6 +19,7 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -39,7 +41,7 @@ PG_FUNCTION_INFO_V1(pe_sql_fit_rows_final);
 
 #define NAME "dp.fit_rows"
 #define ARG_SPEC 1
-#define ARG_ROW (PE_ARG_UNIT + 1)
+#define ARG_FIRST (PE_ARG_UNIT + 1)
 
 /* Rows that a pass collects before it is run over them. */
 #define PASS_ROWS (8 * PE_BLOCK_ROWS)
@@ -48,7 +50,9 @@ PG_FUNCTION_INFO_V1(pe_sql_fit_rows_final);
 typedef struct reader
 {
 	Oid			unit_type;
-	TupleDesc	desc;
+	int			count;			/* of values */
+	int			direct;			/* of these, that are arguments */
+	TupleDesc	desc;			/* of the record that holds the rest; NULL: none */
 	Datum	   *values;
 	bool	   *nulls;
 	Oid		   *type;			/* base types */
@@ -202,21 +206,36 @@ check_types(const state *s, const reader *r)
 		check_levels(r, n, &spec->watched.attribute[a]);
 }
 
+/* The record behind the arguments, if there is one. */
 static void
-describe_rows(state *s, reader *r, HeapTupleHeader first)
+describe_record(FunctionCallInfo fcinfo, reader *r)
 {
-	int			values = pe_row_spec_values(&s->spec);
+	int			arguments = PG_NARGS() - ARG_FIRST;
+	HeapTupleHeader record;
 
-	r->desc = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(first), HeapTupleHeaderGetTypMod(first));
-	if (r->desc->natts != values)
+	r->direct = arguments;
+	if (arguments == 0 || get_fn_expr_argtype(fcinfo->flinfo, PG_NARGS() - 1) != RECORDOID || PG_ARGISNULL(PG_NARGS() - 1))
+		return;
+	record = PG_GETARG_HEAPTUPLEHEADER(PG_NARGS() - 1);
+	r->direct = arguments - 1;
+	r->desc = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(record), HeapTupleHeaderGetTypMod(record));
+}
+
+static void
+describe_rows(state *s, reader *r, FunctionCallInfo fcinfo)
+{
+	describe_record(fcinfo, r);
+	r->count = r->direct + (r->desc != NULL ? r->desc->natts : 0);
+	if (r->count != pe_row_spec_values(&s->spec))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a row of " NAME " has %d values, and %d are declared", r->desc->natts, values)));
-	r->values = palloc(values * sizeof(Datum));
-	r->nulls = palloc(values * sizeof(bool));
-	r->type = palloc(values * sizeof(Oid));
-	for (int n = 0; n < values; n++)
-		r->type[n] = getBaseType(TupleDescAttr(r->desc, n)->atttypid);
+				 errmsg("a row of " NAME " has %d values, and %d are declared", r->count, pe_row_spec_values(&s->spec))));
+	r->values = palloc(r->count * sizeof(Datum));
+	r->nulls = palloc(r->count * sizeof(bool));
+	r->type = palloc(r->count * sizeof(Oid));
+	for (int n = 0; n < r->count; n++)
+		r->type[n] = getBaseType(n < r->direct ? get_fn_expr_argtype(fcinfo->flinfo, ARG_FIRST + n)
+								 : TupleDescAttr(r->desc, n - r->direct)->atttypid);
 	check_types(s, r);
 	r->feature = palloc0((s->spec.map.features + 1) * sizeof(*r->feature));
 	r->row.dense = palloc0((s->spec.map.shape.dense + 1) * sizeof(int16));
@@ -233,10 +252,10 @@ first_row(FunctionCallInfo fcinfo)
 	state	   *s;
 	MemoryContext old;
 
-	if (PG_ARGISNULL(ARG_SPEC) || PG_ARGISNULL(ARG_ROW))
+	if (PG_ARGISNULL(ARG_SPEC))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("the specification and the rows of " NAME " must not be null")));
+				 errmsg("the specification of " NAME " must not be null")));
 	bytes = PG_GETARG_BYTEA_PP(ARG_SPEC);
 	if (has_units)
 		pe_cut_argument(fcinfo, &cut, NAME);
@@ -246,7 +265,7 @@ first_row(FunctionCallInfo fcinfo)
 	s->reader = palloc0(sizeof(*s->reader));
 	if (has_units)
 		s->reader->unit_type = pe_unit_argument_type(fcinfo, NAME);
-	describe_rows(s, s->reader, PG_GETARG_HEAPTUPLEHEADER(ARG_ROW));
+	describe_rows(s, s->reader, fcinfo);
 	MemoryContextSwitchTo(old);
 	return s;
 }
@@ -281,22 +300,45 @@ label_of(const state *s, const reader *r)
 	return r->nulls[0] ? PE_NO_LABEL : pe_row_spec_label_of_number(&s->spec, pe_number_of_datum(r->type[0], r->values[0]));
 }
 
+/* The values of a row, from the arguments and the record behind them. */
+static void
+take_values(FunctionCallInfo fcinfo, reader *r)
+{
+	for (int n = 0; n < r->direct; n++)
+	{
+		r->values[n] = fcinfo->args[ARG_FIRST + n].value;
+		r->nulls[n] = fcinfo->args[ARG_FIRST + n].isnull;
+	}
+	if (r->desc != NULL)
+	{
+		HeapTupleHeader record = PG_GETARG_HEAPTUPLEHEADER(PG_NARGS() - 1);
+		HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(record), .t_data = record};
+
+		heap_deform_tuple(&tuple, r->desc, r->values + r->direct, r->nulls + r->direct);
+	}
+}
+
 /* A row as the model sees it; false if it is dropped. */
 static bool
-read_row(const state *s, reader *r, HeapTupleHeader header)
+read_row(FunctionCallInfo fcinfo, const state *s, reader *r)
 {
 	const pe_feature_map *map = &s->spec.map;
-	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(header), .t_data = header};
 	int			n = 1;
 
-	heap_deform_tuple(&tuple, r->desc, r->values, r->nulls);
+	take_values(fcinfo, r);
 	for (int f = 0; f < map->features; f++, n++)
 	{
-		r->feature[f].null = r->nulls[n];
+		pe_feature_value *feature = &r->feature[f];
+
+		feature->null = r->nulls[n];
 		if (!map->feature[f].number)
-			r->feature[f].cell = cell_of(r, n, &s->spec.levels[f]);
-		else if (!r->nulls[n])
-			r->feature[f].number = pe_number_of_datum(r->type[n], r->values[n]);
+			feature->cell = cell_of(r, n, &s->spec.levels[f]);
+		else if (feature->null)
+			continue;
+		else if (r->type[n] == FLOAT8OID)	/* the one that there are many of */
+			feature->number = DatumGetFloat8(r->values[n]);
+		else
+			feature->number = pe_number_of_datum(r->type[n], r->values[n]);
 	}
 	r->row.label = label_of(s, r);
 	return selected(s, r, n) && pe_feature_encode(map, r->feature, &r->row) && r->row.label != PE_NO_LABEL;
@@ -317,7 +359,7 @@ Datum
 pe_sql_fit_rows_add(PG_FUNCTION_ARGS)
 {
 	state	   *s = PG_ARGISNULL(0) ? first_row(fcinfo) : (state *) PG_GETARG_POINTER(0);
-	bool		counts = read_row(s, s->reader, PG_GETARG_HEAPTUPLEHEADER(ARG_ROW));
+	bool		counts = read_row(fcinfo, s, s->reader);
 	uint64		unit[2] = {0, 0};
 
 	if (s->has_units)

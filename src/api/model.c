@@ -364,31 +364,22 @@ resolve_cost(pe_model_fit *fit)
 		refuse_cost("The smallest unit is 1e-9.");
 }
 
-/* The value of an option; NaN if it was not given. */
-static double
-option_value(const pe_fit_options *options, const char *name)
-{
-	const char *other;
-	double		value;
-
-	for (int i = 0; (other = pe_fit_option(options, i, &value)) != NULL; i++)
-		if (strcmp(other, name) == 0)
-			return value;
-	return NAN;
-}
-
+/* An option that the method needs, does not know, or not with this value. */
 static void
-refuse_option(const pe_fit_problem *problem, const char *name)
+refuse_option(const pe_fit_problem *problem, const char *wrong)
 {
-	const char *method = pe_fit_method_name(problem->method);
+	const char *name;
+	double		value = NAN;
 
-	if (isnan(option_value(&problem->options, name)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("method \"%s\" needs option \"%s\"", method, name)));
+	for (int i = 0; (name = pe_fit_option(&problem->options, i, &value)) != NULL; i++)
+		if (strcmp(name, wrong) == 0)
+			break;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("method \"%s\" does not take option \"%s\", or not this value", method, name)));
+			 name != NULL && isnan(value)
+			 ? errmsg("method \"%s\" needs option \"%s\"", pe_fit_method_name(problem->method), wrong)
+			 : errmsg("method \"%s\" does not take option \"%s\", or not this value",
+					  pe_fit_method_name(problem->method), wrong)));
 }
 
 static void

@@ -23,11 +23,13 @@
 /* Tiles that a second moment takes together. */
 #define PE_MOMENT_TILES 16
 
-/* Weights for the dense columns: as they are, and as pairs of limbs v = 4096 high + low, the second in the upper half. */
+/*
+ * Weights for pairs of dense columns, as limbs v = 4096 high + low, -2048 <= low <
+ * 2048: the first column's in the lower half of a word, the second's in the upper.
+ */
 typedef struct pe_limbs
 {
 	int32_t		pairs;
-	const int32_t *v;			/* padded to 2 pairs */
 	uint32_t   *high;
 	uint32_t   *low;
 } pe_limbs;

@@ -7,8 +7,9 @@
  * NaN included, the integers that come out are in their ranges: each comparison is
  * written so that a NaN falls on the side of the limit.
  *
- * Errors against the exact functions, for |margin| <= 64: derivative below 2^-20,
- * loss below 2^-19 (test_pass.c).
+ * Errors against the exact functions, for |margin| <= 64, relative where they are
+ * above 1: below 2^-22 (test_pass.c).  A rounded derivative differs by at most 1 from
+ * what double would give, and in less than one row in 2000.
  */
 #ifndef PE_CORE_LOSS_H
 #define PE_CORE_LOSS_H
@@ -84,7 +85,7 @@ pe_float_label(pe_loss loss, int16_t label)
 	return label > 0 ? 1.0f : 0.0f;
 }
 
-/* The derivative by the margin. */
+/* The derivative by the margin, without a difference that cancels. */
 PE_LOSS_INLINE float
 pe_float_derivative(pe_loss loss, float margin, float y)
 {
@@ -94,7 +95,7 @@ pe_float_derivative(pe_loss loss, float margin, float y)
 	switch (loss)
 	{
 		case PE_LOSS_LOGISTIC:
-			return 1.0f / (1.0f + pe_float_exp(-margin)) - y;
+			return -sign / (1.0f + pe_float_exp(sign * margin));
 		case PE_LOSS_HUBER:
 			d = 1.5f - sign * margin;
 			d = d > 0.0f ? d : 0.0f;
@@ -194,10 +195,6 @@ pe_quantised_curvature(pe_loss loss, float margin, float y)
  * ------------------------------------------------------------------
  */
 
-/*
- * Nowhere is a difference taken that cancels: of the logistic derivative the one
- * with y = 1 is -1 / (1 + exp(margin)).
- */
 static inline double
 pe_double_derivative(pe_loss loss, double margin, double y)
 {

@@ -51,7 +51,10 @@ pe_place_free(pe_place *point)
 	pe_wipe(point, sizeof(*point));
 }
 
-/* What v lacks of a weight, in 2^-PE_FINE_BITS: w 2^scale - v is exact, as both are multiples of the last bit of w or of 1. */
+/*
+ * What v lacks of a weight, in 2^-PE_FINE_BITS.  w 2^scale - v is exact: it is small
+ * against w, and both are multiples of the last bit of w 2^scale, which is below 2^27.
+ */
 static int32_t
 fine_part(double w, double rest, int32_t v, int32_t scale)
 {

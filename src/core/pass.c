@@ -27,6 +27,12 @@
 /* The largest residual_bits. */
 #define MAX_RESIDUAL_BITS 64
 
+/* Rows that are sampled together. */
+#define CHUNK_ROWS (PE_MOMENT_TILES * PE_TILE)
+
+/* Where fewer rows than this take part, those are copied together: one row in 16. */
+#define COPY_BELOW ((uint64_t) 1 << 60)
+
 /* The largest |fine|. */
 #define FINE_MOST (INT32_C(1) << (PE_FINE_BITS - 1))
 
@@ -192,7 +198,6 @@ typedef struct prepared_weights
 {
 	pe_limbs	limbs;
 	const int32_t *v;			/* of all columns */
-	int32_t    *dense;			/* of the dense ones, padded */
 	pe_margin_units units;
 	int32_t		scale;
 } prepared_weights;
@@ -220,7 +225,9 @@ typedef struct pass_run
 	char	   *accumulators;	/* of the kernel's gradient */
 	void	   *accumulator_memory;
 	int32_t		accumulated;	/* tiles */
-	int16_t    *copy;			/* PE_MOMENT_TILES tiles: rows that are scaled or were chosen */
+	int16_t    *copy;			/* PE_MOMENT_TILES tiles of scaled rows, or one of rows that were chosen */
+	size_t		copy_tiles;
+	int32_t		copied;			/* rows */
 	void	   *copy_memory;
 	int64_t    *sums;
 	size_t		count;
@@ -245,24 +252,20 @@ first_cells(const pe_row_shape *shape)
 static void
 prepare_weights(prepared_weights *to, const pe_weights *weights, const pe_row_shape *shape)
 {
-	int32_t		dense = pe_tile_dense(shape);
-	int32_t    *v = pe_alloc((size_t) dense, sizeof(*v));
+	size_t		pairs = (size_t) pe_tile_dense(shape) / 2;
+	const int32_t half = 1 << (PE_LOW_BITS - 1);
 
 	to->v = weights->v;
 	to->scale = weights->scale;
 	to->units.low = ldexpf(1.0f / PE_ONE, -weights->scale);
 	to->units.high = ldexpf(to->units.low, PE_LOW_BITS);
-	if (shape->dense > 0)
-		memcpy(v, weights->v, (size_t) shape->dense * sizeof(*v));
-	to->dense = v;
-	to->limbs.v = v;
-	to->limbs.pairs = dense / 2;
-	to->limbs.high = pe_alloc((size_t) dense / 2, sizeof(uint32_t));
-	to->limbs.low = pe_alloc((size_t) dense / 2, sizeof(uint32_t));
-	for (int32_t j = 0; j < dense; j++)
+	to->limbs.pairs = (int32_t) pairs;
+	to->limbs.high = pe_alloc(pairs, sizeof(uint32_t));
+	to->limbs.low = pe_alloc(pairs, sizeof(uint32_t));
+	for (int32_t j = 0; j < shape->dense; j++)
 	{
-		int32_t		low = ((v[j] + (1 << (PE_LOW_BITS - 1))) & ((1 << PE_LOW_BITS) - 1)) - (1 << (PE_LOW_BITS - 1));
-		int32_t		high = (v[j] - low) / (1 << PE_LOW_BITS);
+		int32_t		low = ((weights->v[j] + half) & (2 * half - 1)) - half;
+		int32_t		high = (weights->v[j] - low) / (2 * half);
 
 		to->limbs.low[j / 2] |= (uint32_t) (uint16_t) low << (j % 2 * 16);
 		to->limbs.high[j / 2] |= (uint32_t) (uint16_t) high << (j % 2 * 16);
@@ -272,7 +275,6 @@ prepare_weights(prepared_weights *to, const pe_weights *weights, const pe_row_sh
 static void
 free_weights(prepared_weights *weights)
 {
-	pe_free(weights->dense);
 	pe_free(weights->limbs.high);
 	pe_free(weights->limbs.low);
 }
@@ -298,11 +300,10 @@ start_run(pass_run *run, pe_kernel kernel, const pe_pass *pass, const pe_row_sha
 	run->sums = pe_alloc(run->count, sizeof(*run->sums));
 	run->cap = pass->cap > 0 && pass->cap < PE_LOSS_MOST ? pass->cap : PE_LOSS_MOST;
 	run->scale = ldexpf(1.0f, PE_RESIDUAL_BITS - pass->residual_bits);
-	if (pass->kind == PE_PASS_CURVATURE)
-	{
-		run->copy_memory = pe_alloc(1, PE_TILE_ALIGN + PE_MOMENT_TILES * sizeof(int16_t) * pe_tile_size(shape));
-		run->copy = pe_align_tile(run->copy_memory);
-	}
+	run->copy_tiles = pass->kind == PE_PASS_CURVATURE ? PE_MOMENT_TILES :
+		pass->kind == PE_PASS_GRADIENT && pass->sample != 0 ? 1 : 0;
+	run->copy_memory = pe_alloc(1, PE_TILE_ALIGN + run->copy_tiles * sizeof(int16_t) * pe_tile_size(shape));
+	run->copy = pe_align_tile(run->copy_memory);
 }
 
 /* Adds what is in the kernel's accumulators to the 64-bit sums of a gradient. */
@@ -334,8 +335,7 @@ end_run(pass_run *run)
 	pe_free(run->sums);
 	pe_wipe(run->accumulators, accumulators);
 	pe_free(run->accumulator_memory);
-	if (run->copy != NULL)
-		pe_wipe(run->copy, PE_MOMENT_TILES * sizeof(int16_t) * pe_tile_size(run->shape));
+	pe_wipe(run->copy, run->copy_tiles * sizeof(int16_t) * pe_tile_size(run->shape));
 	pe_free(run->copy_memory);
 	pe_free(run->first);
 	free_weights(&run->weights);
@@ -520,28 +520,111 @@ add_gradient(pass_run *run, const int16_t *tile, const int16_t *cap, const int16
 	add_products(run, tile, scratch->s, next, run->sums);
 }
 
-/* Caps of a tile whose rows not chosen have 0. */
+/* ------------------------------------------------------------------
+ * Some rows
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * Which of so many rows take part, each with a coin of its own: 16 random bits,
+ * and 48 more where these do not tell whether all 64 are below `sample`.
+ */
 static void
-choose_rows(pass_run *run, const pe_rows *rows, size_t first, const int16_t *tile)
+toss_coins(uint64_t sample, size_t count, bool *chosen)
 {
-	const pe_pass *pass = run->pass;
+	const uint64_t low_mask = ((uint64_t) 1 << 48) - 1;
+	uint16_t	word[CHUNK_ROWS];
+
+	pe_random_bytes(word, count * sizeof(*word));
+	for (size_t r = 0; r < count; r++)
+	{
+		uint64_t	more;
+
+		chosen[r] = word[r] < sample >> 48;
+		if (word[r] != sample >> 48)
+			continue;
+		pe_random_bytes(&more, sizeof(more));
+		chosen[r] = (more & low_mask) < (sample & low_mask);
+	}
+	pe_wipe(word, sizeof(word));
+}
+
+/* The same with a coin for each unit. */
+static void
+toss_unit_coins(const pe_pass *pass, const pe_rows *rows, size_t first, size_t count, bool *chosen)
+{
+	uint64_t	hash[2];
+
+	for (size_t r = 0; r < count; r++)
+	{
+		pe_siphash(pass->sample_key, rows->unit[first + r], sizeof(rows->unit[0]), hash);
+		chosen[r] = hash[0] < pass->sample;
+	}
+	pe_wipe(hash, sizeof(hash));
+}
+
+/* Adds the gradient of the rows that were copied so far. */
+static void
+add_copied(pass_run *run)
+{
+	int16_t    *cap = pe_tile_cap(run->shape, run->copy);
+
+	if (run->copied == 0)
+		return;
+	for (int32_t r = run->copied; r < PE_TILE; r++)
+		cap[r] = 0;
+	add_gradient(run, run->copy, cap, run->copy);
+	run->copied = 0;
+}
+
+/* Copies a row to those that take part. */
+static void
+copy_row(pass_run *run, const int16_t *tile, size_t place)
+{
+	size_t		size = pe_tile_size(run->shape);
+	int16_t    *to = run->copy + run->copied;
+
+	for (size_t at = 0; at < size; at += PE_TILE)
+		to[at] = tile[at + place];
+	if (++run->copied == PE_TILE)
+		add_copied(run);
+}
+
+/* The gradient of a tile with caps of 0 for rows that are not chosen. */
+static void
+add_masked(pass_run *run, const int16_t *tile, const bool *chosen, size_t count)
+{
 	const int16_t *cap = pe_tile_cap(run->shape, tile);
-	uint64_t	coin[PE_TILE];
 
-	if (!rows->with_units)
-		pe_random_bytes(coin, sizeof(coin));
+	for (size_t r = 0; r < PE_TILE; r++)
+		run->scratch.cap[r] = r < count && chosen[r] ? cap[r] : 0;
+	add_gradient(run, tile, run->scratch.cap, tile);
+}
+
+/* Adds the gradient of those rows that take part of so many tiles, at most PE_MOMENT_TILES. */
+static void
+add_sampled(pass_run *run, const pe_rows *rows, size_t first_tile, int32_t tiles)
+{
+	size_t		first = first_tile * PE_TILE;
+	size_t		count = (size_t) tiles * PE_TILE;
+	bool		chosen[CHUNK_ROWS];
+
+	if (count > rows->rows - first)
+		count = rows->rows - first;
+	if (rows->with_units)
+		toss_unit_coins(run->pass, rows, first, count, chosen);
 	else
-		for (size_t r = 0; r < PE_TILE; r++)
-		{
-			uint64_t	hash[2] = {0, 0};
-
-			if (first + r < rows->rows)
-				pe_siphash(pass->sample_key, rows->unit[first + r], sizeof(rows->unit[0]), hash);
-			coin[r] = hash[0];
-		}
-	for (int r = 0; r < PE_TILE; r++)
-		run->scratch.cap[r] = coin[r] < pass->sample ? cap[r] : 0;
-	pe_wipe(coin, sizeof(coin));
+		toss_coins(run->pass->sample, count, chosen);
+	if (run->pass->sample < COPY_BELOW)
+	{
+		for (size_t r = 0; r < count; r++)
+			if (chosen[r])
+				copy_row(run, pe_rows_tile(rows, first + r), r % PE_TILE);
+	}
+	else
+		for (size_t r = 0; r < count; r += PE_TILE)
+			add_masked(run, pe_rows_tile(rows, first + r), chosen + r, count - r);
+	pe_wipe(chosen, sizeof(chosen));
 }
 
 /* ------------------------------------------------------------------
@@ -794,6 +877,24 @@ fine_margin(const pass_run *run, const int16_t *tile, int r)
 	return sum;
 }
 
+/*
+ * The margin, good to two roundings of its own size, whatever it is: it is exact until
+ * it becomes a double, and is then divided.
+ *
+ * So |l'' margin| <= 1.5 and the few roundings of l' make an error below 2^-51, and
+ * that of the fixed point is 2^-51 (Huber: 2 1.5 + 1/2 roundings; logistic: 2 0.23, 1/2
+ * for exp if it is good to an ulp, 2 more).
+ */
+static double
+precise_margin(const pass_run *run, const int16_t *tile, int r)
+{
+	pe_i128		whole = (pe_i128) whole_margin(&run->scratch.margins, r) * (INT64_C(1) << PE_FINE_BITS);
+
+	if (run->pass->fine != NULL)
+		whole += fine_margin(run, tile, r);
+	return ldexp((double) whole / PE_ONE, -run->pass->weights.scale - PE_FINE_BITS);
+}
+
 static void
 add_precise(pass_run *run, const int16_t *tile, pe_i128 *total)
 {
@@ -801,15 +902,8 @@ add_precise(pass_run *run, const int16_t *tile, pe_i128 *total)
 
 	compute_margins(run, &run->weights, tile);
 	for (int r = 0; r < PE_TILE; r++)
-	{
-		double		margin = (double) whole_margin(&run->scratch.margins, r);
-
-		if (label[r] == PE_NO_LABEL)
-			continue;
-		if (run->pass->fine != NULL)
-			margin += ldexp((double) fine_margin(run, tile, r), -PE_FINE_BITS);
-		add_precise_row(run, tile, r, ldexp(margin / PE_ONE, -run->weights.scale), total);
-	}
+		if (label[r] != PE_NO_LABEL)
+			add_precise_row(run, tile, r, precise_margin(run, tile, r), total);
 }
 
 /* ------------------------------------------------------------------
@@ -836,6 +930,11 @@ add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, const
 	const int16_t *tiles = pe_rows_tile(rows, first * PE_TILE);
 	size_t		size = pe_tile_size(run->shape);
 
+	if (pass->kind == PE_PASS_GRADIENT && pass->sample != 0)
+	{
+		add_sampled(run, rows, first, count);
+		return;
+	}
 	for (int32_t t = 0; t < count; t++)
 	{
 		const int16_t *tile = tiles + (size_t) t * size;
@@ -844,9 +943,7 @@ add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, const
 		switch (pass->kind)
 		{
 			case PE_PASS_GRADIENT:
-				if (pass->sample != 0)
-					choose_rows(run, rows, (first + (size_t) t) * PE_TILE, tile);
-				add_gradient(run, tile, pass->sample != 0 ? run->scratch.cap : pe_tile_cap(run->shape, tile), next);
+				add_gradient(run, tile, pe_tile_cap(run->shape, tile), next);
 				break;
 			case PE_PASS_MOMENT:
 				if (pass->with_label)
@@ -895,6 +992,7 @@ pe_pass_run_with(pe_kernel kernel, const pe_pass *pass, pe_rows *rows, pe_i128 *
 		if ((t / PE_BLOCK_TILES + 1) % SUM_BLOCKS == 0)
 			add_to_total(&run, sums);
 	}
+	add_copied(&run);
 	flush(&run, pass->kind == PE_PASS_MOMENT ? run.sums + packed((size_t) run.shape->columns) : run.sums);
 	add_to_total(&run, sums);
 	end_run(&run);

@@ -55,9 +55,10 @@ typedef enum pe_pass_kind
  * a pass says by its loss which it is; so does the second entry of COUNT.
  *
  * PRECISE is about the weights v 2^-scale, or with fine about (v + fine 2^-31) 2^-scale:
- * a minimiser rounded to v alone is too coarse for the gradient there to be small.  If libm's exp and log1p are good to an
- * ulp, a row's l' is good to 2^-50 and its loss to 2^-39, for margins of at most
- * 2^9; of a squared loss l' to 2^-42 and the loss to 2^-32.
+ * a minimiser rounded to v alone is too coarse for the gradient there to be small.
+ * If libm's exp and log1p are good to an ulp, a row's l' is good to 2^-50 for every
+ * margin, and its loss to 2^-39 for margins of at most 2^9; of a squared loss l' to 2^-44
+ * and the loss to 2^-34 for those.
  */
 
 /* Bits behind the point: of a derivative in GRADIENT (before residual_bits), and of a loss. */
@@ -93,7 +94,7 @@ typedef struct pe_pass
 
 	/* GRADIENT: a unit takes part with probability sample 2^-64, decided anew for
 	 * every pass; 0: all do.  Rows of one unit share the coin SipHash(sample_key, unit);
-	 * without units every row has its own 64 fresh bits. */
+	 * without units every row has a coin of its own, of fresh bits. */
 	uint64_t	sample;
 	uint64_t	sample_key[2];
 

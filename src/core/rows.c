@@ -1,6 +1,8 @@
 /*
  * rows.c
  *	  The rows of a model.  See rows.h.
+ *
+ * Compiled with -O3, like kernel.c.
  */
 #include "core/rows.h"
 

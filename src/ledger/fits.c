@@ -182,12 +182,12 @@ scan_statement(const pe_fit_question *question, bool has_cut)
 
 	initStringInfo(&sql);
 	if (has_cut)
-		appendStringInfo(&sql, "SELECT dp.fit_rows($1, $2, t.%s, ROW(", quote_identifier(question->dataset->unit));
+		appendStringInfo(&sql, "SELECT dp.fit_rows($1, $2, t.%s", quote_identifier(question->dataset->unit));
 	else
-		appendStringInfoString(&sql, "SELECT dp.fit_rows($1, NULL, 0, ROW(");
+		appendStringInfoString(&sql, "SELECT dp.fit_rows($1, NULL, 0");
 	for (int i = 0; i < question->count; i++)
-		appendStringInfo(&sql, "%st.%s", i > 0 ? ", " : "", quote_identifier(question->columns[i].name));
-	appendStringInfo(&sql, ")) FROM %s t", pe_door_table(question->dataset));
+		appendStringInfo(&sql, "%st.%s", i == PE_ROW_ARGUMENTS ? ", ROW(" : ", ", quote_identifier(question->columns[i].name));
+	appendStringInfo(&sql, "%s) FROM %s t", question->count > PE_ROW_ARGUMENTS ? ")" : "", pe_door_table(question->dataset));
 	return sql.data;
 }
 

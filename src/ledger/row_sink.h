@@ -10,6 +10,9 @@
 
 #include "core/rows.h"
 
+/* Values of a row that dp.fit_rows takes as arguments, with five before them; the others come as a record. */
+#define PE_ROW_ARGUMENTS 90
+
 /*
  * Puts rows, all of whose memory is in owner, into the sink that the door has
  * opened: owner outlives the aggregate then.  0A000 if there is no sink.

@@ -57,8 +57,7 @@ pe_fit_method_name(pe_fit_method method)
 bool
 pe_fit_is_approximate(pe_fit_method method)
 {
-	return method == PE_FIT_OBJPERT || method == PE_FIT_OUTPERT ||
-		method == PE_FIT_SGD || method == PE_FIT_SGD_ADV;
+	return method == PE_FIT_OBJPERT || method == PE_FIT_SGD || method == PE_FIT_SGD_ADV;
 }
 
 bool
@@ -92,8 +91,8 @@ typedef struct option
 
 static const option options[] = {
 	{AT(iterations), GRADIENTS | BIT(OUTPERT) | BIT(OBJPERT) | BIT(PRIVGENE) | BIT(NONPRIVATE), 1, 100000, false, true},
-	{AT(l2), GRADIENTS | BIT(ONE_PASS) | BIT(OUTPERT) | BIT(OBJPERT) | BIT(NONPRIVATE), 0, 1e15, false, false},
-	{AT(clip), GRADIENTS | BIT(OUTPERT), 0x1p-10, 1e6, false, false},
+	{AT(l2), GRADIENTS | BIT(ONE_PASS) | BIT(OBJPERT) | BIT(NONPRIVATE), 0, 1e15, false, false},
+	{AT(clip), GRADIENTS, 0x1p-10, 1e6, false, false},
 	{AT(rows), ACCELERATED | SAMPLED | BIT(OUTPERT), 1, 1e15, false, false},
 	{AT(share), BIT(NEWTON) | BIT(ONE_PASS) | BIT(AGD) | BIT(OBJPERT), 0.001, 0.999, false, false},
 	{AT(decay), BIT(NEWTON) | BIT(PRIVGENE), 0.01, 1, false, false},
@@ -247,14 +246,13 @@ perturbed_defaults(pe_fit_problem *problem)
 	{
 		fill_in(&o->iterations, 12);
 		fill_in(&o->share, 0.1);
+		fill_in(&o->l2, 0);
 	}
 	else
 	{
 		fill_in(&o->iterations, 20);
 		fill_in(&o->rate, 1);
-		fill_in(&o->clip, radius_of(problem));
 	}
-	fill_in(&o->l2, 0);
 }
 
 static void
@@ -344,8 +342,8 @@ pe_fit_agd_costs(const pe_fit_problem *problem, int64_t *gradient, int64_t *sele
 		of_gradient = part * part / (4 * log(1.25 / DELTA_OF_SPLITS)) * 1e9;
 		of_selection = part * part / 2 * 1e9;
 	}
-	*gradient = (int64_t) of_gradient;
-	*selection = (int64_t) of_selection;
+	*gradient = (int64_t) fmin(of_gradient, fmin(nano, 0x1p62));
+	*selection = (int64_t) fmin(of_selection, fmin(nano, 0x1p62));
 }
 
 int64_t
@@ -378,6 +376,9 @@ least_share(const pe_fit_problem *problem)
 		int64_t		selection;
 
 		pe_fit_agd_costs(problem, &gradient, &selection);
+		/* not one round */
+		if (gradient > problem->nano - selection)
+			return 0;
 		return (double) (gradient < selection ? gradient : selection) / (double) problem->nano;
 	}
 	if (problem->method != PE_FIT_NEWTON)
@@ -403,6 +404,8 @@ model_refusal(const pe_fit_problem *problem)
 	if (problem->model == PE_MODEL_LINEAR &&
 		(problem->method == PE_FIT_OBJPERT || problem->method == PE_FIT_OUTPERT))
 		return "The theorem of this method needs bounded gradients, which a regression does not have.";
+	if (problem->method == PE_FIT_OUTPERT && !(problem->options.rate <= 2))
+		return "The theorem of this method needs a rate of at most 2, the inverse of the largest curvature being 1.";
 	if (problem->model == PE_MODEL_LINEAR &&
 		(problem->method == PE_FIT_AGD || problem->method == PE_FIT_PRIVGENE))
 		return "This method is for two classes.";
@@ -472,9 +475,15 @@ pe_fit_passes(const pe_fit_problem *problem)
 			passes = agd_passes(problem);
 			break;
 		case PE_FIT_OBJPERT:
-		case PE_FIT_OUTPERT:
-		case PE_FIT_PRIVGENE:
+			passes = 2 * problem->options.iterations + 2;
+			break;
 		case PE_FIT_NONPRIVATE:
+			passes = 2 * problem->options.iterations + 3;
+			break;
+		case PE_FIT_OUTPERT:
+			passes = problem->options.iterations + (isnan(problem->options.rows) ? 2 : 1);
+			break;
+		case PE_FIT_PRIVGENE:
 			passes = problem->options.iterations;
 			break;
 		default:

@@ -47,7 +47,7 @@ typedef struct pe_fit_options
 	double		share;			/* newton, one_pass: of the cost for the second moment; agd: for selections; objpert: of epsilon for Lambda; sgd none */
 	double		decay;			/* newton: quotient of successive shares; privgene: of steps */
 	double		floor;			/* newton, one_pass: least eigenvalue, in noise times sqrt(columns) */
-	double		rate;			/* learning rate; gd .. masg_opt: c <= 1, in units of 1/L */
+	double		rate;			/* learning rate; gd .. masg_opt: c <= 1, outpert: <= 2, in units of 1/L */
 	double		start;			/* first value of every weight */
 	double		batch;			/* expected rows of a batch, with `rows`; gd .. masg_opt (pure only): 0 all */
 	double		sampling;		/* sgd, sgd_adv: the probability that a unit is in a batch, instead of batch */
@@ -70,9 +70,9 @@ typedef struct pe_fit_plan
 	int64_t		nano_count;		/* sgd: rho of the noisy number of rows; 0 if it is given */
 	uint64_t	sample;			/* sgd, sgd_adv: q 2^64; 0: all */
 	int32_t		steps;			/* sgd, sgd_adv */
-	double		lambda;			/* objpert: regulariser on the sum, for |x| <= 1 and real features */
-	double		sigma;			/* objpert, outpert: standard deviation, in units of the radius */
-	int64_t		nano_output;	/* objpert, outpert: cost of the noise on the output */
+	double		lambda;			/* objpert: regulariser on the sum, of real features x / PE_ONE */
+	double		sigma;			/* objpert: standard deviation of the linear term, in units of the radius sqrt(radius_sq) / PE_ONE */
+	double		output;			/* objpert: standard deviation of the noise on the output, in errors of the minimiser */
 } pe_fit_plan;
 
 typedef struct pe_fit_problem

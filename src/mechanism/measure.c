@@ -112,6 +112,15 @@ can_be_calibrated(pe_noise noise)
 	return pe_laplace_calibrate(noise.sensitivity, noise.nano, &p, &q);
 }
 
+/* Before anything is read for it. */
+static pe_noise
+checked(pe_noise noise)
+{
+	if (!can_be_calibrated(noise))
+		pe_bug("a measurement cannot be calibrated");
+	return noise;
+}
+
 bool
 pe_measure_fits(const pe_fit_problem *problem)
 {
@@ -131,8 +140,6 @@ release(const pe_noise *noise, pe_i128 *exact, size_t count, double unit, double
 {
 	int64_t    *released = pe_alloc(count, sizeof(*released));
 
-	if (!can_be_calibrated(*noise))
-		pe_bug("a measurement cannot be calibrated");
 	pe_noise_release(noise, exact, count, released);
 	for (size_t i = 0; i < count; i++)
 		real[i] = (double) released[i] * unit;
@@ -232,7 +239,7 @@ void
 pe_measure_sums(const pe_fit_problem *problem, const pe_pass *pass, const pe_exact_sums *exact,
 				int64_t nano, double *gradient)
 {
-	pe_noise	noise = gradient_noise(problem, pass->clip, nano);
+	pe_noise	noise = checked(gradient_noise(problem, pass->clip, nano));
 	pe_i128    *copy = pe_alloc(exact->count, sizeof(*copy));
 
 	if (pass->kind != PE_PASS_GRADIENT || pass->norm != noise.norm)
@@ -300,7 +307,7 @@ release_moment(const pe_fit_problem *problem, const pe_i128 *packed, int64_t nan
 	int32_t		columns = problem->shape->columns;
 	size_t		d = (size_t) columns;
 	size_t		most = d * (d - 1) / 2 > d ? d * (d - 1) / 2 : d;
-	pe_noise	noise = moment_noise(problem, nano);
+	pe_noise	noise = checked(moment_noise(problem, nano));
 	pe_noise	less = off_diagonal(noise);
 	pe_i128    *picked = pe_alloc(most, sizeof(*picked));
 	double	   *real = pe_alloc(most, sizeof(*real));
@@ -331,7 +338,7 @@ run_moment(pe_source *source, bool with_label, pe_loss loss, pe_pass *pass, pe_e
 void
 pe_measure_moment(const pe_fit_problem *problem, pe_source *source, int64_t nano, double *moment, double *noise)
 {
-	pe_noise	of_diagonal = moment_noise(problem, nano);
+	pe_noise	of_diagonal = checked(moment_noise(problem, nano));
 	pe_exact_sums exact;
 	pe_pass		pass;
 	double		unit;
@@ -348,8 +355,8 @@ pe_measure_moment_and_label(const pe_fit_problem *problem, pe_source *source, in
 							double *moment, double *noise, double *label)
 {
 	size_t		d = (size_t) problem->shape->columns;
-	pe_noise	of_diagonal = moment_noise(problem, nano);
-	pe_noise	of_label = label_noise(problem, nano_label);
+	pe_noise	of_diagonal = checked(moment_noise(problem, nano));
+	pe_noise	of_label = checked(label_noise(problem, nano_label));
 	pe_exact_sums exact;
 	pe_pass		pass;
 	double		unit;
@@ -370,7 +377,7 @@ pe_measure_moment_and_label(const pe_fit_problem *problem, pe_source *source, in
 double
 pe_measure_count(const pe_fit_problem *problem, pe_source *source, int64_t nano)
 {
-	pe_noise	noise = noise_for(problem, 1, 1, nano);
+	pe_noise	noise = checked(noise_for(problem, 1, 1, nano));
 	pe_exact_sums exact;
 	pe_pass		pass;
 	double		rows;

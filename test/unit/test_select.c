@@ -159,7 +159,7 @@ test_exact_path(void **state)
 {
 	(void) state;
 	for (int i = 0; i < lengthof(selections); i++)
-		check(&selections[i], INFINITY, 0, scaled(20000));
+		check(&selections[i], INFINITY, 0, scaled(6000));
 }
 
 /* The table of laws is that of the mechanisms: sums to 1, and the rates are what the charge buys. */

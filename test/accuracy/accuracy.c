@@ -1,0 +1,449 @@
+/*
+ * accuracy.c
+ *	  How good the private models are, against figures of trusted prototypes.
+ *
+ *	 accuracy [full | sample] [bank | adult | large | linear]	default: full, all of them
+ *	 accuracy dump TABLE FILE	the rows of a table as integers
+ *
+ * The folder of the tables is DATA, ../shared/data without it; the figures are in
+ * test/accuracy/reference.csv, where it also says how they were made.
+ *
+ * bank, adult: five-fold cross-validation, repeated, of each method with the
+ * product's defaults (sgd: 3000 steps, as the figures have), at delta 1e-8.  A
+ * method holds if its mean accuracy is not below the reference's by more than half a
+ * percentage point or four standard errors of the difference, whichever is more.
+ * large: newton's loss is above the optimum by no more than 0.0005, in nine passes.
+ * linear: one_pass's excess error is at most 1.2 times the reference's, or is not
+ * told apart from that by four standard errors.
+ *
+ * A sample is for routine runs: one repetition, few epsilons.  Its standard errors
+ * are from the reference's deviations, since those of five runs say little, and six
+ * of them are allowed beyond the half point; so it fails by chance less than once in
+ * 10^9 times, and finds what is plainly broken.
+ *
+ * Prints TAP, the figures as comments.
+ */
+#define _XOPEN_SOURCE 700
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "shim.h"
+#include "synthetic.h"
+#include "trial.h"
+
+#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+#define REFERENCE "test/accuracy/reference.csv"
+#define DELTA 1e-8
+
+/* Slow ones do as many runs as the reference has. */
+#define SGD_RUNS 10
+
+static bool sample = false;
+static int	tests = 0;
+static int	failures = 0;
+
+static void
+ok(bool holds, const char *what)
+{
+	printf("%sok %d - %s\n", holds ? "" : "not ", ++tests, what);
+	failures += !holds;
+	fflush(stdout);
+}
+
+static void
+skip(const char *what, const char *why)
+{
+	printf("ok %d - %s # SKIP %s\n", ++tests, what, why);
+}
+
+/* ------------------------------------------------------------------
+ * The reference
+ * ------------------------------------------------------------------
+ */
+
+#define MOST_FIGURES 400
+#define MOST_WEIGHTS 64
+
+/* Of a method on a problem: a mean over runs, and their deviation.  Of a problem: numbers that describe it. */
+typedef struct figure
+{
+	char		problem[40];
+	char		model[20];
+	char		method[20];
+	double		epsilon;
+	double		mean;
+	double		sd;
+	int			runs;
+} figure;
+
+static figure figures[MOST_FIGURES];
+static int	figure_count = 0;
+
+static void
+read_reference(void)
+{
+	FILE	   *in = fopen(REFERENCE, "r");
+	char		line[1000];
+
+	if (in == NULL)
+	{
+		fprintf(stderr, "%s cannot be read; run this from the top of the source\n", REFERENCE);
+		exit(2);
+	}
+	while (fgets(line, sizeof(line), in) != NULL)
+	{
+		figure	   *f = &figures[figure_count];
+
+		if (line[0] == '#')
+			continue;
+		if (figure_count == MOST_FIGURES || sscanf(line, "%39[^,],%19[^,],%19[^,],%lf,%lf,%lf,%d", f->problem, f->model, f->method,
+												  &f->epsilon, &f->mean, &f->sd, &f->runs) != 7)
+		{
+			fprintf(stderr, "%s has a line that is not understood: %s", REFERENCE, line);
+			exit(2);
+		}
+		figure_count++;
+	}
+	fclose(in);
+}
+
+static const figure *
+find_figure(const char *problem, const char *model, const char *method, double epsilon)
+{
+	for (int i = 0; i < figure_count; i++)
+		if (strcmp(figures[i].problem, problem) == 0 && strcmp(figures[i].model, model) == 0 &&
+			strcmp(figures[i].method, method) == 0 && figures[i].epsilon == epsilon)
+			return &figures[i];
+	fprintf(stderr, "no figure for %s, %s, %s, epsilon %g\n", problem, model, method, epsilon);
+	exit(2);
+}
+
+/* ------------------------------------------------------------------
+ * Tables
+ * ------------------------------------------------------------------
+ */
+
+static const double all_epsilons[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
+static const double few_epsilons[] = {0.2, 0.8};
+
+static const pe_fit_method methods[] = {PE_FIT_NEWTON, PE_FIT_OBJPERT, PE_FIT_AGD, PE_FIT_SGD};
+
+static const char *
+model_name(pe_model model)
+{
+	return model == PE_MODEL_LOGISTIC ? "logistic" : model == PE_MODEL_SVM ? "svm" : "linear";
+}
+
+/* How much worse than the reference is not told apart from it. */
+static double
+allowed(const trial *t, const figure *f)
+{
+	double		of_reference = f->sd / sqrt(f->runs);
+	double		ours = sample ? f->sd / sqrt(t->accuracy.count) : series_error(&t->accuracy);
+	double		error = hypot(of_reference, ours);
+
+	return sample ? 0.5 + 6.0 * error : fmax(0.5, 4.0 * error);
+}
+
+static void
+judge(const char *problem, const trial *t)
+{
+	const char *method = pe_fit_method_name(t->method);
+	bool		private = pe_fit_is_private(t->method);
+	const figure *f = find_figure(problem, model_name(t->model), method, private ? t->epsilon : 0.0);
+	double		worse = f->mean - t->accuracy.mean;
+	char		what[200];
+
+	printf("# %-6s %-8s %-10s %5.3g  %7.3f +- %.3f   %7.3f +- %.3f   %+7.3f of -%.3f   %.4f   %6.2f s\n", problem,
+		   model_name(t->model), method, t->epsilon, t->accuracy.mean, series_error(&t->accuracy), f->mean,
+		   f->sd / sqrt(f->runs), -worse, allowed(t, f), t->objective.mean, t->seconds.mean);
+	snprintf(what, sizeof(what), "%s, %s, %s, epsilon %g: not worse than the reference", problem, model_name(t->model), method,
+			 t->epsilon);
+	ok(worse <= allowed(t, f), what);
+}
+
+#define MOST_TRIALS 100
+
+/* All trials of a table, in the order of the printed lines. */
+static int
+list_trials(trial *trials)
+{
+	static const pe_model models[] = {PE_MODEL_LOGISTIC, PE_MODEL_SVM};
+	const double *epsilons = sample ? few_epsilons : all_epsilons;
+	int			count = sample ? lengthof(few_epsilons) : lengthof(all_epsilons);
+	int			listed = 0;
+
+	for (int m = 0; m < lengthof(models); m++)
+	{
+		for (int i = 0; i < lengthof(methods); i++)
+			for (int e = 0; e < count; e++)
+			{
+				trial	   *t = &trials[listed];
+
+				/* a sample takes the slow one once */
+				if (sample && methods[i] == PE_FIT_SGD && (e > 0 || m > 0))
+					continue;
+				trial_init(t, models[m], methods[i], epsilons[e], DELTA);
+				if (methods[i] == PE_FIT_SGD)
+				{
+					t->options.iterations = 3000;
+					t->most_runs = SGD_RUNS;
+				}
+				listed++;
+			}
+		trial_init(&trials[listed++], models[m], PE_FIT_NONPRIVATE, 0.0, 0.0);
+		trial_init(&trials[listed++], models[m], PE_FIT_MAJORITY, 0.0, 0.0);
+	}
+	return listed;
+}
+
+static const char *
+folder(void)
+{
+	const char *named = getenv("DATA");
+
+	return named != NULL && named[0] != '\0' ? named : "../shared/data";
+}
+
+static void
+run_table(const char *name)
+{
+	static trial trials[MOST_TRIALS];
+	dataset		data;
+	int			count = list_trials(trials);
+
+	if (!dataset_load(&data, name, folder()))
+	{
+		skip(name, "its files are not there");
+		return;
+	}
+	printf("# %s: %zu rows, %d columns, |x|^2 <= %.3f; delta %g\n", name, data.rows, data.map.shape.columns,
+		   (double) data.map.radius_sq / PE_ONE / PE_ONE, DELTA);
+	printf("# accuracy in percent and its standard error, the reference's, the difference and the largest allowed, "
+		   "mean loss, time of a fit\n");
+	cross_validate(&data, sample ? 1 : 5, trials, count);
+	for (int i = 0; i < count; i++)
+		judge(name, &trials[i]);
+	dataset_free(&data);
+}
+
+/* ------------------------------------------------------------------
+ * Rows that are drawn
+ * ------------------------------------------------------------------
+ */
+
+/* The numbers 0 .. rows - 1. */
+static size_t *
+all_rows(const dataset *data)
+{
+	size_t	   *order = pe_alloc(data->rows, sizeof(*order));
+
+	for (size_t i = 0; i < data->rows; i++)
+		order[i] = i;
+	return order;
+}
+
+static int32_t
+passes_of(const trial *t, const dataset *data)
+{
+	pe_fit_problem problem = {.model = t->model, .method = t->method, .options = t->options, .shape = &data->map.shape,
+		.radius_sq = data->map.radius_sq, .radius_1 = data->map.radius_1, .max_rows = 1, .nano = 1000000};
+
+	pe_fit_defaults(&problem);
+	return pe_fit_passes(&problem);
+}
+
+/* newton at one epsilon: its mean excess loss over a few fits. */
+static void
+run_large_at(const dataset *data, pe_rows *store, const size_t *order, double best, double epsilon)
+{
+	double		w[64];
+	trial		t;
+	series		excess = {0};
+	char		what[200];
+
+	trial_init(&t, PE_MODEL_LOGISTIC, PE_FIT_NEWTON, epsilon, DELTA);
+	for (int i = 0; i < (sample ? 1 : 5); i++)
+	{
+		pe_test_seed((uint64_t) i + 1);
+		trial_fit(&t, data, store, data->rows, w);
+		series_add(&excess, objective_of(data, PE_MODEL_LOGISTIC, order, data->rows, w) - best);
+	}
+	printf("# large newton %g: excess loss %.6f +- %.6f, %d passes\n", epsilon, excess.mean, series_error(&excess),
+		   passes_of(&t, data));
+	snprintf(what, sizeof(what), "large, newton, epsilon %g: excess loss at most 0.0005 in 9 passes", epsilon);
+	ok(excess.mean <= 0.0005 && passes_of(&t, data) <= 9, what);
+}
+
+static void
+run_large(void)
+{
+	dataset		data;
+	pe_rows		store;
+	double		w[64];
+	double		best;
+	size_t	   *order;
+
+	make_large(&data);
+	order = all_rows(&data);
+	logistic_optimum(&data, w);
+	best = objective_of(&data, PE_MODEL_LOGISTIC, order, data.rows, w);
+	printf("# large: 10^6 rows, %d columns; least loss %.6f, accuracy %.3f\n", data.map.shape.columns, best,
+		   accuracy_of(&data, order, data.rows, w));
+	store_rows(&store, &data, order, data.rows);
+	run_large_at(&data, &store, order, best, 0.1);
+	if (!sample)
+		run_large_at(&data, &store, order, best, 1.0);
+	pe_rows_free(&store);
+	pe_free(order);
+	dataset_free(&data);
+}
+
+/* Mean excess over fits of one method. */
+static series
+linear_series(const dataset *data, pe_rows *store, const least_squares *best, pe_fit_method method, double epsilon, int fits)
+{
+	double		w[64];
+	trial		t;
+	series		excess = {0};
+
+	trial_init(&t, PE_MODEL_LINEAR, method, epsilon, DELTA);
+	for (int i = 0; i < fits; i++)
+	{
+		pe_test_seed((uint64_t) i + 1);
+		trial_fit(&t, data, store, data->rows, w);
+		series_add(&excess, linear_excess(best, w));
+	}
+	return excess;
+}
+
+static void
+run_linear_at(const char *problem, const dataset *data, pe_rows *store, const least_squares *best, double epsilon)
+{
+	const figure *f = find_figure(problem, "linear", "one_pass", epsilon);
+	const figure *descent = find_figure(problem, "linear", "gd", epsilon);
+	series		once = linear_series(data, store, best, PE_FIT_ONE_PASS, epsilon, sample ? 20 : 100);
+	series		newton = linear_series(data, store, best, PE_FIT_NEWTON, epsilon, sample ? 5 : 20);
+	double		error = hypot(1.2 * f->sd / sqrt(f->runs), series_error(&once));
+	char		what[200];
+
+	printf("# %-16s %4g  one_pass %.3g +- %.2g, reference %.3g +- %.2g, ratio %.3f; newton %.3g +- %.2g, "
+		   "gradient descent's reference %.3g\n",
+		   problem, epsilon, once.mean, series_error(&once), f->mean, f->sd / sqrt(f->runs), once.mean / f->mean, newton.mean,
+		   series_error(&newton), descent->mean);
+	snprintf(what, sizeof(what), "%s, one_pass, epsilon %g: at most 1.2 times the reference's excess", problem, epsilon);
+	ok(once.mean <= 1.2 * f->mean + (sample ? 8.0 : 4.0) * error, what);
+}
+
+static void
+run_linear_problem(int n, int d)
+{
+	static const double epsilons[] = {0.1, 0.5, 1.0, 2.0};
+	char		problem[40];
+	double		direction[MOST_WEIGHTS];
+	dataset		data;
+	pe_rows		store;
+	least_squares best;
+	size_t	   *order;
+
+	snprintf(problem, sizeof(problem), "linear-%d-%d", n, d);
+	for (int j = 0; j < d; j++)
+		direction[j] = find_figure(problem, "linear", "direction", j)->mean;
+	make_linear(&data, n, d, direction);
+	order = all_rows(&data);
+	linear_optimum(&data, &best);
+	store_rows(&store, &data, order, data.rows);
+	for (int e = 0; e < lengthof(epsilons); e++)
+		run_linear_at(problem, &data, &store, &best, epsilons[e]);
+	pe_rows_free(&store);
+	least_squares_free(&best);
+	pe_free(order);
+	dataset_free(&data);
+}
+
+static void
+run_linear(void)
+{
+	run_linear_problem(10000, 10);
+	run_linear_problem(100000, 10);
+	if (sample)
+		return;
+	run_linear_problem(100000, 50);
+	run_linear_problem(1000000, 50);
+}
+
+/* ------------------------------------------------------------------
+ * The program
+ * ------------------------------------------------------------------
+ */
+
+static int
+dump(const char *table, const char *file)
+{
+	dataset		data;
+
+	if (!dataset_load(&data, table, folder()))
+	{
+		fprintf(stderr, "%s: its files are not in %s\n", table, folder());
+		return 2;
+	}
+	dataset_dump(&data, file);
+	return 0;
+}
+
+static int
+usage(void)
+{
+	fprintf(stderr, "usage: accuracy [full | sample] [bank | adult | large | linear]\n"
+			"       accuracy dump TABLE FILE\n");
+	return 2;
+}
+
+static bool
+known(const char *only)
+{
+	static const char *const parts[] = {"bank", "adult", "large", "linear"};
+
+	for (int i = 0; i < lengthof(parts); i++)
+		if (strcmp(only, parts[i]) == 0)
+			return true;
+	return false;
+}
+
+/* A sample leaves out what repeats the other table. */
+static void
+run(const char *only)
+{
+	bool		all = only == NULL;
+
+	if (all || strcmp(only, "bank") == 0)
+		run_table("bank");
+	if ((all && !sample) || (!all && strcmp(only, "adult") == 0))
+		run_table("adult");
+	if (all || strcmp(only, "large") == 0)
+		run_large();
+	if (all || strcmp(only, "linear") == 0)
+		run_linear();
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *only = argc > 2 ? argv[2] : NULL;
+	time_t		start = time(NULL);
+
+	if (argc == 4 && strcmp(argv[1], "dump") == 0)
+		return dump(argv[2], argv[3]);
+	sample = argc > 1 && strcmp(argv[1], "sample") == 0;
+	if (argc > 3 || (argc > 1 && !sample && strcmp(argv[1], "full") != 0) || (only != NULL && !known(only)))
+		return usage();
+	read_reference();
+	run(only);
+	printf("# %d s\n", (int) (time(NULL) - start));
+	printf("1..%d\n", tests);
+	return failures > 0;
+}

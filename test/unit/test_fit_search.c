@@ -1,0 +1,401 @@
+/*
+ * test_fit_search.c
+ *	  Methods that select: agd and privgene.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "core/loss.h"
+#include "mechanism/measure.h"
+#include "mechanism/noise.h"
+#include "mechanism/select.h"
+#include "models.h"
+#include "shim.h"
+
+/* So large that no noise is seen; a selection uses no more than 2^45. */
+#define PLENTY (INT64_C(1) << 55)
+
+/* ----------
+ * What noise and selections were told to cost
+ * ----------
+ */
+static int64_t spent;
+static int	gradients;
+static int	selections;
+static bool refuse_to_move;		/* every selection of agd is made to be 0 */
+static pe_u128 last_sensitivity;
+static bool last_monotone;
+static pe_norm last_norm;
+
+extern void __real_pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released);
+extern int32_t __real_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+									  pe_norm norm, int64_t nano);
+
+void
+__wrap_pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released)
+{
+	assert_true(noise->nano > 0 && noise->norm == PE_L2);
+	spent += noise->nano;
+	gradients++;
+	__real_pe_noise_release(noise, exact, count, released);
+}
+
+int32_t
+__wrap_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+					   pe_norm norm, int64_t nano)
+{
+	int32_t		chosen = __real_pe_select_least(score, count, sensitivity, monotone, norm, nano);
+
+	assert_true(nano > 0);
+	spent += nano;
+	selections++;
+	last_sensitivity = sensitivity;
+	last_monotone = monotone;
+	last_norm = norm;
+	return refuse_to_move ? 0 : chosen;
+}
+
+static void
+start_counting(void)
+{
+	spent = 0;
+	gradients = 0;
+	selections = 0;
+	refuse_to_move = false;
+}
+
+/* ----------
+ * Costs and passes
+ * ----------
+ */
+
+/* Whatever is chosen, no more is spent than the cost, nor read more often than was said. */
+static void
+test_agd_costs(void **state)
+{
+	static const int64_t nanos[] = {300, 1009, 55300, 2990000, 42000000, 1000000007, PLENTY};
+	double		w[MODEL_MOST_COLUMNS];
+	table		t;
+
+	(void) state;
+	table_start(&t, 3, 1, 2);
+	table_fill(&t, PE_MODEL_LOGISTIC, 100, 1);
+	for (int i = 0; i < 7 * 2 * 2 * 2; i++)
+	{
+		counted_source counted;
+		pe_fit_problem problem;
+
+		problem_of(&t, i % 2 == 0 ? PE_MODEL_LOGISTIC : PE_MODEL_SVM, PE_FIT_AGD, nanos[i / 8], &problem);
+		if (i / 2 % 2 == 1)
+			problem.options.splits = 60;
+		assert_null(pe_fit_defaults(&problem));
+		if (pe_fit_refusal(&problem) != NULL)
+		{
+			/* shares below one; a division that is for small epsilons */
+			assert_true(problem.nano < 55300 || (problem.nano == PLENTY && problem.options.splits == 60));
+			continue;
+		}
+		count_passes(&counted, &t);
+		start_counting();
+		refuse_to_move = i / 4 % 2 == 1;
+		pe_fit_run(&problem, &counted.source, w);
+		assert_true(spent <= problem.nano);
+		/* what is left over is less than a round */
+		if (!refuse_to_move && isnan(problem.options.splits))
+			assert_true(spent > problem.nano - problem.nano / 3);
+		assert_true(selections > 0 && counted.passes <= pe_fit_passes(&problem));
+		assert_true(all_finite(w, t.shape.columns));
+		if (refuse_to_move)
+		{
+			/* one pass for the gradient, however often it was measured, and one for each selection */
+			assert_int_equal(gradients, selections);
+			assert_int_equal(counted.passes, selections + 1);
+			for (int j = 0; j < t.shape.columns; j++)
+				assert_true(w[j] == 0);
+		}
+		else
+			assert_true(counted.passes <= gradients + selections);
+	}
+	table_free(&t);
+}
+
+/* All of the cost in equal parts, and the sensitivity that the header proves. */
+static void
+test_privgene_costs(void **state)
+{
+	double		w[MODEL_MOST_COLUMNS];
+	table		t;
+
+	(void) state;
+	table_start(&t, 3, 1, 2);
+	table_fill(&t, PE_MODEL_LOGISTIC, 100, 1);
+	for (int i = 0; i < 16; i++)
+	{
+		counted_source counted;
+		pe_fit_problem problem;
+		double		step = i / 8 % 2 == 0 ? 0.5 : 2;
+
+		problem_of(&t, PE_MODEL_LOGISTIC, PE_FIT_PRIVGENE, 1000003, &problem);
+		problem.pure = i % 2 == 1;
+		problem.substitute = i / 2 % 2 == 1;
+		problem.max_rows = i / 4 % 2 == 1 ? 3 : 1;
+		problem.options.iterations = 7;
+		problem.options.decay = 1;
+		problem.options.step_max = step;
+		assert_null(pe_fit_defaults(&problem));
+		assert_null(pe_fit_refusal(&problem));
+		count_passes(&counted, &t);
+		start_counting();
+		pe_fit_run(&problem, &counted.source, w);
+		assert_true(spent == problem.nano);
+		assert_int_equal(selections, 7);
+		assert_int_equal(gradients, 0);
+		assert_int_equal(counted.passes, 7);
+		assert_int_equal(pe_fit_passes(&problem), 7);
+		/* 2 s and the slack, or the cap of 3 */
+		assert_true(last_sensitivity == (pe_u128) problem.max_rows * (step < 1 ? 32768 + 8 : 3 * 32768));
+		assert_int_equal(last_monotone, !problem.substitute);
+		assert_int_equal(last_norm, problem.pure ? PE_L1 : PE_L2);
+	}
+	table_free(&t);
+}
+
+/*
+ * The spread of what one row adds to the scores is what privgene says, in the integers
+ * that passes make: margins in between and far out, capped and not.
+ */
+static void
+test_privgene_spread(void **state)
+{
+	stream		s = {11};
+	int			rows = getenv("PG_EPSILON_QUICK") != NULL ? 300 : 5000;
+
+	(void) state;
+	for (int i = 0; i < rows; i++)
+	{
+		double		w[6];
+		int32_t		v[6];
+		double		x[3];
+		int			cell[1] = {i % 2};
+		pe_i128		sums[12];
+		pe_i128		least;
+		pe_i128		most;
+		double		step = 2 * stream_uniform(&s);
+		double		size = i % 3 == 0 ? 1 : i % 3 == 1 ? 30 : 1e5;
+		table		t;
+		pe_pass		pass;
+
+		table_start(&t, 3, 1, 2);
+		for (int j = 0; j < 6; j++)
+			w[j] = size * (2 * stream_uniform(&s) - 1);
+		for (int j = 0; j < 3; j++)
+			x[j] = stream_uniform(&s) < 0.5 ? 1 : -1;
+		table_add(&t, x, cell, stream_uniform(&s) < 0.5, true);
+		memset(&pass, 0, sizeof(pass));
+		pass.kind = PE_PASS_COORDINATES;
+		pass.loss = i % 4 < 2 ? PE_LOSS_LOGISTIC : i % 4 == 2 ? PE_LOSS_HUBER : PE_LOSS_HINGE;
+		pass.step = (float) step;
+		pass.cap = i % 5 == 0 ? 16 << PE_LOSS_BITS : 3 << PE_LOSS_BITS;
+		pass.weights.v = v;
+		pe_weights_set(&pass.weights, w, 6, t.radius_sq);
+		t.source.run(&t.source, &pass, sums);
+		least = most = sums[0];
+		for (int j = 1; j < 12; j++)
+		{
+			least = sums[j] < least ? sums[j] : least;
+			most = sums[j] > most ? sums[j] : most;
+		}
+		assert_true(least >= 0 && most <= pass.cap);
+		assert_true((double) (most - least) <= 2 * (ceil(ldexp((double) pass.step, PE_LOSS_BITS)) + 4));
+		table_free(&t);
+	}
+}
+
+/* ----------
+ * Results
+ * ----------
+ */
+static void
+test_agd_minimum(void **state)
+{
+	(void) state;
+	pe_test_seed(5);
+	for (int i = 0; i < 4; i++)
+	{
+		pe_model	model = i % 2 == 0 ? PE_MODEL_LOGISTIC : PE_MODEL_SVM;
+		double		w[MODEL_MOST_COLUMNS];
+		double		best[MODEL_MOST_COLUMNS];
+		double		loss;
+		double		lowest;
+		table		t;
+		pe_fit_problem problem;
+
+		table_start(&t, 4, i / 2, 3);
+		table_fill(&t, model, 3000, 5);
+		problem_of(&t, model, PE_FIT_NEWTON, PLENTY, &problem);
+		problem.options.iterations = 60;
+		problem.options.clip = 1000;
+		assert_null(pe_fit_defaults(&problem));
+		pe_fit_run(&problem, &t.source, best);
+		lowest = mean_loss(&t, model, best, NULL);
+
+		problem_of(&t, model, PE_FIT_AGD, PLENTY, &problem);
+		problem.options.iterations = 100;
+		problem.options.loss_cap = 30;
+		assert_null(pe_fit_defaults(&problem));
+		pe_fit_run(&problem, &t.source, w);
+		loss = mean_loss(&t, model, w, NULL);
+		assert_true(loss >= lowest - 1e-5);
+		if (!(loss < lowest + 0.005))
+			fail_msg("agd ends at %g, the minimum is %g", loss, lowest);
+
+		/* l2 is in the gradient and in the scores */
+		problem.options.l2 = 3000;
+		pe_fit_run(&problem, &t.source, best);
+		for (int j = 0; j < t.shape.columns; j++)
+		{
+			w[j] *= w[j];
+			best[j] *= best[j];
+			if (j > 0)
+			{
+				w[0] += w[j];
+				best[0] += best[j];
+			}
+		}
+		assert_true(best[0] < w[0] / 4);
+		table_free(&t);
+	}
+	pe_test_unseed();
+}
+
+/* The hinge itself: another loss than the smoothed one, in gradients and in scores. */
+static void
+test_agd_hinge(void **state)
+{
+	double		w[2][MODEL_MOST_COLUMNS];
+	double		x[1] = {1};
+	table		t;
+
+	(void) state;
+	pe_test_seed(6);
+	table_start(&t, 1, 0, 0);
+	for (int i = 0; i < 400; i++)
+		table_add(&t, x, NULL, 1, true);
+	for (int hinge = 0; hinge < 2; hinge++)
+	{
+		pe_fit_problem problem;
+
+		problem_of(&t, PE_MODEL_SVM, PE_FIT_AGD, PLENTY, &problem);
+		problem.options.hinge = hinge;
+		problem.options.iterations = 1;
+		problem.options.candidates = 40;
+		assert_null(pe_fit_defaults(&problem));
+		pe_fit_run(&problem, &t.source, w[hinge]);
+	}
+	/* the least step at which the loss is 0: a margin of 1, or of 1.5, in steps of 0.05 sqrt(2) */
+	assert_true(fabs(w[0][0] + w[0][1] - 1.5) < 0.08 || w[0][0] + w[0][1] > 1.5);
+	assert_true(w[1][0] + w[1][1] >= 1);
+	assert_true(w[0][0] + w[0][1] >= 1.45);
+	table_free(&t);
+	pe_test_unseed();
+}
+
+static void
+test_privgene_minimum(void **state)
+{
+	(void) state;
+	pe_test_seed(7);
+	for (int i = 0; i < 4; i++)
+	{
+		pe_model	model = i % 2 == 0 ? PE_MODEL_LOGISTIC : PE_MODEL_SVM;
+		double		w[MODEL_MOST_COLUMNS];
+		double		best[MODEL_MOST_COLUMNS];
+		double		loss;
+		double		lowest;
+		table		t;
+		pe_fit_problem problem;
+
+		table_start(&t, 4, 1, 3);
+		table_fill(&t, model, 2000, 5);
+		problem_of(&t, model, PE_FIT_NEWTON, PLENTY, &problem);
+		problem.options.iterations = 60;
+		problem.options.clip = 1000;
+		assert_null(pe_fit_defaults(&problem));
+		pe_fit_run(&problem, &t.source, best);
+		lowest = mean_loss(&t, model, best, NULL);
+
+		problem_of(&t, model, PE_FIT_PRIVGENE, PLENTY, &problem);
+		problem.pure = i / 2 == 1;
+		problem.options.iterations = 80;
+		problem.options.loss_cap = 16;
+		assert_null(pe_fit_defaults(&problem));
+		pe_fit_run(&problem, &t.source, w);
+		loss = mean_loss(&t, model, w, NULL);
+		if (!(loss < lowest + 0.01))
+			fail_msg("privgene ends at %g, the minimum is %g", loss, lowest);
+		table_free(&t);
+	}
+	pe_test_unseed();
+}
+
+/* Tables that say nothing, and costs that buy nothing: numbers all the same. */
+static void
+test_degenerate(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 6 * 2 * 2 * 2; i++)
+	{
+		pe_model	model = i % 2 == 0 ? PE_MODEL_LOGISTIC : PE_MODEL_SVM;
+		int			kind = i / 2 % 6;
+		pe_fit_method method = i / 12 % 2 == 0 ? PE_FIT_AGD : PE_FIT_PRIVGENE;
+		double		x[3] = {0.5, -1, 0};
+		double		none[3] = {0, 0, 0};
+		double		w[MODEL_MOST_COLUMNS];
+		int			cell[1] = {1};
+		table		t;
+		pe_fit_problem problem;
+
+		table_start(&t, 3, 1, 2);
+		/* no row; one; one class; constant columns; zeros; many */
+		for (int row = 0; row < (kind == 0 ? 0 : kind == 1 ? 1 : 200); row++)
+			table_add(&t, kind == 4 ? none : x, cell, kind == 2 ? 1 : row % 2, true);
+		if (kind == 5)
+			table_fill(&t, model, 200, 9);
+		problem_of(&t, model, method, i / 24 == 0 ? 250 : PLENTY, &problem);
+		problem.max_rows = i % 5 == 0 ? 100 : 1;
+		problem.substitute = i % 7 == 0;
+		assert_null(pe_fit_defaults(&problem));
+		assert_null(pe_fit_refusal(&problem));
+		start_counting();
+		pe_fit_run(&problem, &t.source, w);
+		assert_true(spent <= problem.nano);
+		assert_true(all_finite(w, t.shape.columns));
+		if (method == PE_FIT_AGD)
+		{
+			assert_true(last_sensitivity == (pe_u128) problem.max_rows * (3 << PE_LOSS_BITS));
+			assert_int_equal(last_monotone, !problem.substitute);
+		}
+		table_free(&t);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_agd_costs),
+		cmocka_unit_test(test_privgene_costs),
+		cmocka_unit_test(test_privgene_spread),
+		cmocka_unit_test(test_agd_minimum),
+		cmocka_unit_test(test_agd_hinge),
+		cmocka_unit_test(test_privgene_minimum),
+		cmocka_unit_test(test_degenerate),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
