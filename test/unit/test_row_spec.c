@@ -468,6 +468,41 @@ test_fields(void **state)
 	pe_feature_map_free(&spec.map);
 }
 
+/* A pass of any kind with a number that makes no sense is refused. */
+static void
+test_pass_fields(void **state)
+{
+	int32_t		cells[1] = {3};
+	pe_row_shape shape = {.dense = 2, .groups = 1, .cells = cells, .columns = 5};
+	int32_t		v[5] = {1, 2, 3, 4, 5};
+
+	(void) state;
+	for (int kind = PE_PASS_GRADIENT; kind <= PE_PASS_PRECISE; kind++)
+	{
+		const pe_pass sound = {
+			.kind = (pe_pass_kind) kind, .weights = {.scale = 3, .v = v}, .direction = {.scale = 3, .v = v},
+			.norm = PE_L2, .clip = 1000, .candidates = 1
+		};
+		pe_pass		wrong[] = {sound, sound, sound, sound, sound, sound, sound};
+		pe_pass		read;
+		size_t		size = pe_pass_size(&sound, &shape);
+		char	   *bytes = malloc(size);
+
+		wrong[1].residual_bits = -1;
+		wrong[2].residual_bits = INT32_MIN + 3;
+		wrong[3].residual_bits = 1000;
+		wrong[4].loss = (pe_loss) 4;
+		wrong[5].norm = (pe_norm) 2;
+		wrong[6].norm = (pe_norm) -1;
+		for (int i = 0; i < 7; i++)
+		{
+			pe_pass_write(&wrong[i], &shape, bytes);
+			assert_int_equal(pe_pass_read(&read, &shape, bytes, size), i == 0);
+		}
+		free(bytes);
+	}
+}
+
 /* ---- coefficients ---- */
 
 /* What the coefficients say of a row of values; the row's cells are those it was encoded to. */
@@ -626,7 +661,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_truncated), cmocka_unit_test(test_altered),
-		cmocka_unit_test(test_fields), cmocka_unit_test(test_coefficients), cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_fields), cmocka_unit_test(test_pass_fields),
+		cmocka_unit_test(test_coefficients), cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_labels)
 	};
 
