@@ -249,8 +249,10 @@ SELECT dp.drop_model('plain');
 SELECT count(*) AS plain FROM dp.models WHERE model = 'plain';
 SET SESSION AUTHORIZATION regress_ann;
 SELECT dp.drop_model('rich');
--- its release is replayed all the same, without a name or with a new one
+-- its release is replayed all the same, and is a model again
 SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000) f JOIN rich USING (term, coefficient, release);
+SELECT dp.drop_model('model_1');
+SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000, name => 'rich') f JOIN rich USING (term, coefficient, release);
 
 -- ---- The ledger ----
 SELECT function, rho, delta, epsilon, request FROM dp.charges ORDER BY charge LIMIT 1;
@@ -345,9 +347,9 @@ RESET SESSION AUTHORIZATION;
 SELECT refused($$SELECT dp.fit_rows('\x00', NULL, 0, ROW(1, 2))$$);
 SELECT refused($$SELECT dp.fit_rows('', NULL, 0, ROW(1, 2))$$);
 SELECT refused($$SELECT dp.fit_rows(NULL, NULL, 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp.fit_rows('\x00', NULL, 0, NULL::t)$$);
 SELECT refused($$SELECT dp.fit_rows('\x00', '\x00', 0, ROW(1, 2))$$);
 SELECT refused($$SELECT dp.fit_rows('\x00', NULL, 0, ROW(1, 2)) OVER ()$$);
+SELECT refused($$SELECT dp.fit_rows('\x00', NULL, 0)$$);
 SELECT refused($$CREATE AGGREGATE public.steal(bytea, bytea, int, record) (SFUNC = dp.fit_rows_add, STYPE = internal)$$);
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused, ask;
