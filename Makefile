@@ -10,13 +10,13 @@ CORE       = linalg optimum_eval optimum_hessian optimum domain names workload c
 MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain
 ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
 LEDGER     = shim settings access values registry budget strategies models chain charge channel worker door counts fits attest
-API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units unit_argument fit_rows price model fit
+API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict model_options fit_aggregate
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
-REGRESS    = install owner attest attributes budgets histogram exact units predicate workload nonnegative publish optimize quote errors views pure fit
+REGRESS    = install owner attest attributes budgets histogram exact units predicate workload nonnegative publish optimize quote errors views pure fit predict models
 ISOLATION  = owner_changes replay register publish fit
 
 # What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, its seeds test/fuzz/corpus/<name>/*
@@ -221,8 +221,8 @@ BENCH_SHIM = $(UNIT_SHIM)
 build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include openssl/rand.h /dev/null >/dev/null 2>&1 && echo yes),-DPE_BENCH_OPENSSL -lcrypto,$(UNIT_SHIM))
 
 # What a fit spends is counted by standing between a method and the noise.
-WRAP_COSTS = -Wl,--wrap=pe_noise_release,--wrap=pe_select_least
-build/unit/test_fit_newton build/unit-san/test_fit_newton build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) $(WRAP_COSTS)
+build/unit/test_fit_newton build/unit-san/test_fit_newton: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_noise_release
+build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_noise_release,--wrap=pe_select_least
 
 # Memory is measured by standing between the solver and the shim.
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
@@ -248,14 +248,14 @@ help:
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit and the long runs"
+	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit, a sample of accuracy and the long runs"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
 	@echo "make pictures      draw the pictures of the README"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
 	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7)"
 	@echo "make accuracy      how good the private models are, against trusted figures, on ../shared/data (DATA=/path)"
-	@echo "make reproduce-models  repeat the experiments of the papers on private models and compare (RUNS=n, default 20; about 15 minutes)"
+	@echo "make reproduce-models  repeat the papers' experiments on private models, compare and draw them (RUNS=n, default 20; TESTS='kuru dpagd')"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
@@ -324,7 +324,8 @@ accuracy: deps
 RUNS ?= 20
 
 reproduce-models: deps
-	@scripts/reproduce_models.sh $(RUNS)
+	@scripts/deps.sh pictures
+	@scripts/reproduce.sh $(RUNS)
 
 pictures: deps
 	@scripts/deps.sh pictures

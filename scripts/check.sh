@@ -5,10 +5,12 @@
 #
 #   scripts/check.sh [long]
 #
-#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap valgrind fuzz audit long
+#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap valgrind fuzz audit accuracy
+#                        long
 #   TESTS="name ..."     these unit, regress, isolation and TAP tests and fuzzers only
 #   JOBS=n               unit and TAP tests at the same time (default: processors, at most 4)
 #   AUDIT_DRAWS=n        draws for each tally in the audit of the long run (default: 1000000)
+#   DATA=/path           real tables for the accuracy of the long run (default: ../shared/data; skipped where they are not)
 #   FUZZ_SECONDS=n       seconds for each fuzzer of the long run (default: 60)
 #   TEST_TIMEOUT=n       seconds that one unit or TAP test or one pg_regress run may take
 #
@@ -346,6 +348,20 @@ audit_suite() {
 	suite_end
 }
 
+# ---- how good the private models are, with fewer runs than `make accuracy` ----
+
+accuracy_suite() {
+	local log=$RUN_DIR/log/accuracy.log
+	if run_make -s accuracy-binary; then
+		timeout "$LONG_TIMEOUT" build/accuracy/accuracy sample >"$log" 2>&1 </dev/null
+		one_tap "$log" accuracy $? $((SECONDS - SUITE_START))
+	else
+		echo "the program that measures accuracy could not be built"
+		add 0 1 0
+	fi
+	suite_end
+}
+
 # ---- the run ----
 
 echo "== build"
@@ -409,6 +425,7 @@ if [ "$MODE" = long ]; then
 	suite valgrind && unit_suite unit-binaries run_unit_valgrind
 	suite fuzz && fuzz_suite
 	suite audit && audit_suite
+	suite accuracy && accuracy_suite
 	if suite long; then
 		if ! compgen -G "test/t_long/*.pl" >/dev/null && [ -z "$LONG" ]; then
 			suite_empty "test/t_long/*.pl: there are none, and LONG lists no program"

@@ -527,6 +527,55 @@ CREATE FUNCTION dp.fit(dataset text, model text, label name, features name[], me
 COMMENT ON FUNCTION dp.fit(text, text, name, name[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name) IS
     'fits a private model: logistic_regression, svm or linear_regression of a label by declared attributes; give epsilon or rho; coefficients are on the scale of the values; the same request again is answered free';
 
+CREATE TYPE dp.model_term AS (term text, coefficient double precision, model text, release bigint);
+COMMENT ON TYPE dp.model_term IS 'a term of a fitted model; the aggregates that fit models return an array of them';
+
+CREATE FUNCTION dp.logistic_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.logistic_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.logistic_regression';
+CREATE FUNCTION dp.logistic_regression_final(internal) RETURNS dp.model_term[]
+    AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.logistic_regression_final(internal) IS 'final function of the aggregate dp.logistic_regression';
+CREATE AGGREGATE dp.logistic_regression(label "any", features double precision[], options text) (
+    SFUNC = dp.logistic_regression_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp.logistic_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
+COMMENT ON AGGREGATE dp.logistic_regression("any", double precision[], text) IS
+    'fits a private model to rows that you may read, the logistic loss of a label of two classes; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
+
+CREATE FUNCTION dp.svm_add(internal, label "any", features double precision[], options text) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_svm_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.svm_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.svm';
+CREATE FUNCTION dp.svm_final(internal) RETURNS dp.model_term[]
+    AS 'MODULE_PATHNAME', 'pe_sql_svm_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.svm_final(internal) IS 'final function of the aggregate dp.svm';
+CREATE AGGREGATE dp.svm(label "any", features double precision[], options text) (
+    SFUNC = dp.svm_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp.svm_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
+COMMENT ON AGGREGATE dp.svm("any", double precision[], text) IS
+    'fits a private model to rows that you may read, the smoothed hinge loss of a label of two classes; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
+
+CREATE FUNCTION dp.linear_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_linear_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.linear_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.linear_regression';
+CREATE FUNCTION dp.linear_regression_final(internal) RETURNS dp.model_term[]
+    AS 'MODULE_PATHNAME', 'pe_sql_linear_regression_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.linear_regression_final(internal) IS 'final function of the aggregate dp.linear_regression';
+CREATE AGGREGATE dp.linear_regression(label "any", features double precision[], options text) (
+    SFUNC = dp.linear_regression_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp.linear_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
+COMMENT ON AGGREGATE dp.linear_regression("any", double precision[], text) IS
+    'fits a private model to rows that you may read, the squared error of a number; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
+
+CREATE FUNCTION dp.predict(model text, features jsonb) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_predict' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp.predict(text, jsonb) IS
+    'what a model says of a row, to_jsonb(row) or any object with its features: a probability, a margin (svm) or a value; NULL for a row that its declaration drops';
+
+CREATE FUNCTION dp.predict_row(model text, features double precision[]) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_predict_row' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp.predict_row(text, double precision[]) IS
+    'the same of features in the order of the model, all of them numbers: true is 1, a date the days and a timestamp the microseconds since 2000-01-01';
+
 CREATE FUNCTION dp.drop_model(model text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_drop_model' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.drop_model(text) IS

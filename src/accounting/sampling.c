@@ -152,7 +152,7 @@ largest_of_order(const search *s, int alpha, int64_t proved, bool exactly)
 	int64_t		step = proved / COARSE + 1;
 	int64_t		fails;
 
-	while (proved <= INT64_MAX / 4 && proves(s, alpha, proved + step))
+	while (proved <= INT64_MAX / 16 && proves(s, alpha, proved + step))
 	{
 		proved += step;
 		step *= 2;

@@ -27,6 +27,7 @@
 #include "utils/typcache.h"
 
 #include "api/reader.h"
+#include "api/row_value.h"
 #include "api/unit_argument.h"
 #include "core/pass.h"
 #include "core/row_spec.h"
@@ -71,6 +72,7 @@ typedef struct state
 	pe_cut		cut;			/* with its key */
 	pe_unit_keys keys;
 	pe_rows		rows;
+	uint64		dropped;		/* rows that were read and not collected */
 	pe_i128    *sums;			/* has_pass */
 	size_t		count;			/* of sums */
 	reader	   *reader;			/* NULL in a state that was deserialised or combined */
@@ -137,6 +139,13 @@ new_state(MemoryContext parent, const char *bytes, size_t size, const pe_cut *cu
 	return s;
 }
 
+/* A pass over rows that need not be cut has sums, everything else rows. */
+static bool
+has_sums(const state *s)
+{
+	return s->has_pass && !s->has_units;
+}
+
 /* Runs the pass over the rows collected so far, and forgets them. */
 static void
 sum_up(state *s)
@@ -145,6 +154,8 @@ sum_up(state *s)
 
 	pe_pass_run(&s->pass, &s->rows, s->sums);
 	pe_rows_clear(&s->rows);
+	pe_pass_idle(&s->pass, &s->spec.map.shape, s->dropped);
+	s->dropped = 0;
 	MemoryContextSwitchTo(old);
 }
 
@@ -273,7 +284,7 @@ first_row(FunctionCallInfo fcinfo)
 static int32
 cell_of(const reader *r, int n, const pe_attribute *attribute)
 {
-	return r->nulls[n] ? pe_cell_of_null(attribute) : pe_cell_of_datum(attribute, r->type[n], r->values[n]);
+	return pe_cell_of_value(attribute, r->type[n], r->values[n], r->nulls[n]);
 }
 
 /* Whether no attribute that the predicate watches drops the row, and the predicate selects it. */
@@ -290,14 +301,6 @@ selected(const state *s, const reader *r, int n)
 		dropped |= cell[a] == PE_DROPPED;
 	}
 	return !dropped && (s->spec.predicate.steps == 0 || pe_predicate_selects(&s->spec.predicate, cell));
-}
-
-static int16
-label_of(const state *s, const reader *r)
-{
-	if (s->spec.classes)
-		return pe_row_spec_label_of_cell(cell_of(r, 0, &s->spec.label));
-	return r->nulls[0] ? PE_NO_LABEL : pe_row_spec_label_of_number(&s->spec, pe_number_of_datum(r->type[0], r->values[0]));
 }
 
 /* The record behind the arguments: of the type of the first row's, or its values would be read as what they are not. */
@@ -353,7 +356,7 @@ read_row(FunctionCallInfo fcinfo, const state *s, reader *r)
 		else
 			feature->number = pe_number_of_datum(r->type[n], r->values[n]);
 	}
-	r->row.label = label_of(s, r);
+	r->row.label = pe_label_of_value(&s->spec, r->type[0], r->values[0], r->nulls[0]);
 	return selected(s, r, n) && pe_feature_encode(map, r->feature, &r->row) && r->row.label != PE_NO_LABEL;
 }
 
@@ -364,8 +367,6 @@ collect(state *s, const uint64 *unit)
 
 	pe_rows_add(&s->rows, &s->reader->row, unit);
 	MemoryContextSwitchTo(old);
-	if (s->has_pass && !s->has_units && s->rows.rows >= PASS_ROWS)
-		sum_up(s);
 }
 
 Datum
@@ -382,6 +383,10 @@ pe_sql_fit_rows_add(PG_FUNCTION_ARGS)
 	}
 	if (counts)
 		collect(s, s->has_units ? unit : NULL);
+	else
+		s->dropped++;
+	if (has_sums(s) && s->rows.rows + s->dropped >= PASS_ROWS)
+		sum_up(s);
 	PG_RETURN_POINTER(s);
 }
 
@@ -391,23 +396,19 @@ pe_sql_fit_rows_add(PG_FUNCTION_ARGS)
 typedef struct written
 {
 	uint64		spec_size;
+	uint64		dropped;
 	pe_cut		cut;
 	bool		has_units;
 	bool		has_sums;
 } written;
 
-/* A pass over rows that need not be cut has sums, everything else rows. */
-static bool
-has_sums(const state *s)
-{
-	return s->has_pass && !s->has_units;
-}
-
 Datum
 pe_sql_fit_rows_serialize(PG_FUNCTION_ARGS)
 {
 	state	   *s = (state *) PG_GETARG_POINTER(0);
-	written		head = {.spec_size = VARSIZE(s->bytes) - VARHDRSZ, .cut = s->cut, .has_units = s->has_units, .has_sums = has_sums(s)};
+	written		head = {
+		.spec_size = VARSIZE(s->bytes) - VARHDRSZ, .cut = s->cut, .has_units = s->has_units, .has_sums = has_sums(s)
+	};
 	size_t		size;
 	bytea	   *bytes;
 	char	   *to;
@@ -415,6 +416,7 @@ pe_sql_fit_rows_serialize(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	if (head.has_sums)
 		sum_up(s);
+	head.dropped = s->dropped;
 	size = head.has_sums ? s->count * sizeof(*s->sums) : pe_rows_size(&s->rows);
 	bytes = palloc(VARHDRSZ + sizeof(head) + head.spec_size + size);
 	SET_VARSIZE(bytes, VARHDRSZ + sizeof(head) + head.spec_size + size);
@@ -448,6 +450,7 @@ pe_sql_fit_rows_deserialize(PG_FUNCTION_ARGS)
 	from += sizeof(head);
 	s = new_state(CurrentMemoryContext, from, head.spec_size, head.has_units ? &head.cut : NULL);
 	pe_wipe(&head.cut, sizeof(head.cut));
+	s->dropped = head.dropped;
 	from += head.spec_size;
 	size -= sizeof(head) + head.spec_size;
 	if (head.has_sums != has_sums(s) || (head.has_sums && size != s->count * sizeof(*s->sums)))
@@ -485,6 +488,7 @@ absorb(state *s, state *other)
 		elog(ERROR, "invalid serialised state of " NAME);
 	else
 		pe_wipe((char *) other->pending, other->pending_size);
+	s->dropped += other->dropped;
 	MemoryContextSwitchTo(old);
 	wipe(other);
 }
@@ -546,7 +550,7 @@ pe_sql_fit_rows_final(PG_FUNCTION_ARGS)
 	}
 	if (!s->has_pass)
 	{
-		pe_row_sink_put(&s->rows, s->context);
+		pe_row_sink_put(&s->rows, s->dropped, s->context);
 		PG_RETURN_NULL();
 	}
 	sum_up(s);

@@ -56,22 +56,11 @@ model_named(const char *name)
 	pe_refuse_parameter("model", name, "logistic_regression, svm or linear_regression");
 }
 
-/* A declared bound as the number that the model takes it for. */
-static double
-number_of_text(Oid type, char *text)
-{
-	Oid			input;
-	Oid			parameter;
-
-	getTypeInputInfo(type, &input, &parameter);
-	return pe_number_of_datum(type, OidInputFunctionCall(input, text, parameter, -1));
-}
-
 static void
 bounds_of(const pe_column *column, double *lower, double *upper)
 {
-	*lower = number_of_text(column->type, column->points[0]);
-	*upper = number_of_text(column->type, column->points[column->domain.points - 1]);
+	*lower = pe_number_of_text(column->type, column->points[0]);
+	*upper = pe_number_of_text(column->type, column->points[column->domain.points - 1]);
 	if (!(*lower < *upper))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -93,7 +82,7 @@ number_levels(const pe_column *column, pe_attribute *levels)
 						column->name, format_type_be(column->type)),
 				 errhint("Use dp.fit, which reads the columns themselves.")));
 	for (int i = 0; i < levels->points; i++)
-		levels->point[i].f = number_of_text(column->type, column->points[i]);
+		levels->point[i].f = pe_number_of_text(column->type, column->points[i]);
 	if (pe_attribute_prepare(levels) != PE_DOMAIN_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -234,11 +223,13 @@ set_option(pe_model_fit *fit, const char *name, const JsonbValue *value)
 		if (!(fit->spec.map.max_norm > 0) || isinf(fit->spec.map.max_norm))
 			pe_refuse_parameter(name, psprintf("%g", fit->spec.map.max_norm), "a number above 0");
 	}
-	else if (!pe_fit_option_set(&fit->problem.options, name, json_number(name, value)))
+	else if (!pe_fit_option_set(&fit->problem.options, name, NAN))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no option \"%s\"", name),
 				 errhint("Besides those of the methods there are intercept and max_norm.")));
+	else
+		(void) pe_fit_option_set(&fit->problem.options, name, json_number(name, value));
 }
 
 static void
@@ -394,6 +385,7 @@ make_problem(pe_model_fit *fit)
 	problem->radius_sq = map->radius_sq;
 	problem->radius_1 = map->radius_1;
 	problem->max_rows = fit->dataset->unit == NULL ? 1 : fit->dataset->max_rows;
+	problem->anonymous = fit->request->by_array;
 	problem->substitute = pe_dataset_neighbours(fit->dataset) == PE_SUBSTITUTE;
 	if (pe_fit_is_private(problem->method))
 		resolve_cost(fit);
@@ -452,7 +444,8 @@ append_options(StringInfo text, const pe_model_fit *fit)
 /*
  * Two requests with the same text are the same request, and the second is
  * answered from the first.  How the cost was written and what the model is called
- * are not in it.
+ * are not in it.  That the rows were those of a query is: a release of other rows must
+ * not answer for the table.
  */
 static char *
 canonical_request(const pe_model_fit *fit, const pe_cost *cost)
@@ -472,6 +465,8 @@ canonical_request(const pe_model_fit *fit, const pe_cost *cost)
 		escape_json(&text, fit->spec.predicate.canonical);
 	else
 		appendStringInfoString(&text, "null");
+	if (request->by_array)
+		appendStringInfoString(&text, ", \"rows\": \"of a query\"");
 	appendStringInfo(&text, ", \"method\": \"%s\", ", pe_fit_method_name(fit->problem.method));
 	append_options(&text, fit);
 	appendStringInfo(&text, ", \"accounting\": \"%s\", ", fit->problem.pure ? "pure" : "zcdp");
@@ -552,6 +547,7 @@ make_record(pe_model_fit *fit)
 	char	  **term;
 
 	record->name = fit->request->name;
+	record->numbered = fit->request->numbered;
 	record->kind = fit->request->model;
 	record->label = fit->request->label;
 	record->declaration = declaration_of(fit);

@@ -30,9 +30,10 @@ typedef struct pe_model_request
 	char	   *predicate;
 	Jsonb	   *options;
 	char	   *name;
+	bool		numbered;		/* the release's number is put behind the name */
 	char	   *budget;
 	bool		fresh;
-	bool		by_array;		/* features come as float8[]: levels are numbers */
+	bool		by_array;		/* rows come as float8[], without their units: levels are numbers */
 } pe_model_request;
 
 typedef struct pe_model_fit

@@ -127,6 +127,12 @@ extern double pe_pass_unit(const pe_pass *pass);
  */
 extern void pe_pass_run(const pe_pass *pass, pe_rows *rows, pe_i128 *sums);
 
+/*
+ * Does the work of a pass over so many more rows, and forgets it: for rows that were
+ * dropped, so that the time of a fit tells little of how many a predicate selects.
+ */
+extern void pe_pass_idle(const pe_pass *pass, const pe_row_shape *shape, size_t rows);
+
 /* A pass as bytes of this machine, and back; pe_pass_read checks everything and points into the bytes, which are aligned to 4. */
 extern size_t pe_pass_size(const pe_pass *pass, const pe_row_shape *shape);
 extern void pe_pass_write(const pe_pass *pass, const pe_row_shape *shape, char *bytes);
@@ -154,6 +160,7 @@ struct pe_source
 	void		(*run) (pe_source *source, const pe_pass *pass, pe_i128 *sums);
 	const pe_row_shape *shape;
 	pe_rows    *rows;			/* of a store */
+	size_t		dropped;		/* rows that were read besides, and take the same time */
 };
 
 extern void pe_source_of_rows(pe_source *source, pe_rows *rows);

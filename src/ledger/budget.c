@@ -305,7 +305,7 @@ pe_release_is_paid(int64 id, bool frozen)
 	bool		paid = false;
 	uint64		rows;
 
-	pe_access_begin(&access);
+	pe_access_begin_reading(&access);
 	rows = pe_access_read(&payers, values, NULL);
 	for (uint64 row = 0; row < rows && !paid; row++)
 		paid = pe_is_payer(frozen, (Oid) pe_access_int64(row, 1), pe_access_text(row, 2), user);

@@ -19,6 +19,7 @@
 typedef struct pe_model_record
 {
 	const char *name;			/* NULL: after its release */
+	bool		numbered;		/* its number is put behind the name in any case: there will be more of them */
 	const char *kind;			/* logistic_regression, svm, linear_regression */
 	const char *label;
 	const char *declaration;	/* JSON: how values become terms */

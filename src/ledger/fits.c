@@ -26,6 +26,7 @@ typedef struct row_sink
 {
 	MemoryContext context;		/* in which the rows shall live on */
 	pe_rows		rows;
+	uint64		dropped;		/* rows that were read and did not count */
 	bool		filled;
 } row_sink;
 
@@ -33,7 +34,7 @@ typedef struct row_sink
 static row_sink *open_sink = NULL;
 
 void
-pe_row_sink_put(pe_rows *rows, MemoryContext owner)
+pe_row_sink_put(pe_rows *rows, uint64 dropped, MemoryContext owner)
 {
 	if (open_sink == NULL || open_sink->filled)
 		ereport(ERROR,
@@ -42,6 +43,7 @@ pe_row_sink_put(pe_rows *rows, MemoryContext owner)
 				 errhint("Use dp.fit.")));
 	MemoryContextSetParent(owner, open_sink->context);
 	open_sink->rows = *rows;
+	open_sink->dropped = dropped;
 	open_sink->filled = true;
 }
 
@@ -80,13 +82,14 @@ new_weights(const pe_fit_question *question)
 	return palloc0((question->spec->map.shape.columns + 1) * sizeof(double));
 }
 
-/* Fits on rows in memory, which are wiped, also when the fit is cancelled. */
+/* Fits on rows in memory, which are wiped, also when the fit is cancelled; in the time of all that were read. */
 static void
-fit_rows(const pe_fit_question *question, pe_rows *rows, double *w)
+fit_rows(const pe_fit_question *question, pe_rows *rows, uint64 dropped, double *w)
 {
 	pe_source	source;
 
 	pe_source_of_rows(&source, rows);
+	source.dropped = dropped;
 	PG_TRY();
 	{
 		pe_fit_run(question->problem, &source, w);
@@ -104,7 +107,7 @@ fit_nothing(const pe_fit_question *question, double *w)
 	pe_rows		rows;
 
 	pe_rows_init(&rows, &question->spec->map.shape, false);
-	fit_rows(question, &rows, w);
+	fit_rows(question, &rows, 0, w);
 }
 
 /* The coefficients of weights. */
@@ -303,7 +306,7 @@ finish(fitting *f, bool could_be_read)
 	if (could_be_read && f->sink.filled)
 	{
 		f->sink.filled = false;
-		fit_rows(f->question, &f->sink.rows, f->w);
+		fit_rows(f->question, &f->sink.rows, f->sink.dropped, f->w);
 	}
 	else
 		fit_nothing(f->question, f->w);
@@ -396,7 +399,7 @@ pe_fit_collected(const pe_fit_question *question, pe_rows *rows, pe_charge_reply
 	}
 	PG_TRY();
 	{
-		fit_rows(question, rows, w);
+		fit_rows(question, rows, 0, w);
 	}
 	PG_CATCH();
 	{
@@ -413,6 +416,6 @@ pe_fit_collected_plain(const pe_fit_question *question, pe_rows *rows, double *c
 {
 	double	   *w = new_weights(question);
 
-	fit_rows(question, rows, w);
+	fit_rows(question, rows, 0, w);
 	pe_row_spec_coefficients(question->spec, w, coefficient);
 }

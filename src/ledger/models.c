@@ -33,6 +33,7 @@ pe_model_record_write(StringInfo to, const pe_model_record *record)
 	pq_sendbyte(to, record->name != NULL);
 	if (record->name != NULL)
 		write_string(to, record->name);
+	pq_sendbyte(to, record->numbered);
 	write_string(to, record->kind);
 	write_string(to, record->label);
 	write_string(to, record->declaration);
@@ -48,6 +49,7 @@ pe_model_record_read(StringInfo from)
 
 	if (pq_getmsgbyte(from) != 0)
 		record->name = pstrdup(pq_getmsgrawstring(from));
+	record->numbered = pq_getmsgbyte(from) != 0;
 	record->kind = pstrdup(pq_getmsgrawstring(from));
 	record->label = pstrdup(pq_getmsgrawstring(from));
 	record->declaration = pstrdup(pq_getmsgrawstring(from));
@@ -124,7 +126,7 @@ refuse_name(const char *name)
 			 errhint("Give it another name, or leave name out.")));
 }
 
-/* The name of a model that was not given one, or whose name was taken since. */
+/* The name of a model that was not given one of its own, or whose name was taken since. */
 static char *
 numbered(const char *name, int64 release_id)
 {
@@ -142,7 +144,7 @@ pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *v
 	if (pe_access_write(&there, key, NULL) > 0)
 		return;					/* a worker died between its commit and its answer */
 	memcpy(coefficient, value, request->model->terms * sizeof(double));
-	if (name != NULL && insert_model(request, name, release_id, coefficient))
+	if (name != NULL && !request->model->numbered && insert_model(request, name, release_id, coefficient))
 		return;
 	(void) insert_model(request, numbered(name != NULL ? name : "model", release_id), release_id, coefficient);
 }
@@ -165,7 +167,7 @@ add_name(const pe_charge_request *request, int64 release_id)
 void
 pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *reply)
 {
-	const char *name = request->model->name;
+	const char *name = request->model->numbered ? NULL : request->model->name;
 
 	if (name != NULL && name_is_taken(name, reply->release_id))
 		refuse_name(name);
@@ -186,12 +188,12 @@ pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request,
 	bool		kept;
 
 	pe_access_begin(&access);
-	if (request->model->name != NULL)
+	if (request->model->name != NULL && !request->model->numbered)
 		name = pstrdup(request->model->name);
 	else
 	{
 		pe_access_write(&next, NULL, NULL);
-		name = numbered("plain_model", pe_access_int64(0, 1));
+		name = numbered(request->model->name != NULL ? request->model->name : "plain_model", pe_access_int64(0, 1));
 	}
 	kept = insert_model(request, name, 0, coefficient);
 	name = DatumGetCString(SPI_datumTransfer(CStringGetDatum(name), false, -2));
@@ -273,7 +275,7 @@ pe_model_load(const char *name)
 	int64		dataset_id;
 	int64		release_id;
 
-	pe_access_begin(&access);
+	pe_access_begin_reading(&access);
 	if (pe_access_read(&find, key, NULL) != 1)
 		refuse_model(name);
 	dataset_id = pe_access_int64(0, 1);

@@ -24,8 +24,8 @@ extern pe_model_record *pe_model_record_read(StringInfo from);
 extern void pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *reply);
 
 /*
- * Worker: keeps the model of a new release.  Where its name was taken since it was
- * reserved, the release's number is put behind it.
+ * Worker: keeps the model of a new release.  The release's number is put behind its
+ * name where that was asked for, or where the name was taken since it was reserved.
  */
 extern void pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *value);
 

@@ -14,9 +14,9 @@
 #define PE_ROW_ARGUMENTS 90
 
 /*
- * Puts rows, all of whose memory is in owner, into the sink that the door has
+ * Puts rows, and how many were read besides, all of whose memory is in owner, into the sink that the door has
  * opened: owner outlives the aggregate then.  0A000 if there is no sink.
  */
-extern void pe_row_sink_put(pe_rows *rows, MemoryContext owner);
+extern void pe_row_sink_put(pe_rows *rows, uint64 dropped, MemoryContext owner);
 
 #endif

@@ -47,7 +47,7 @@ typedef struct pe_fit_options
 	double		share;			/* newton, one_pass: of the cost for the second moment; agd: for selections; objpert: of epsilon for Lambda; sgd none */
 	double		decay;			/* newton: quotient of successive shares; privgene: of steps */
 	double		floor;			/* newton, one_pass: least eigenvalue, in noise times sqrt(columns) */
-	double		rate;			/* learning rate; gd .. masg_opt: c <= 1, outpert: <= 2, in units of 1/L */
+	double		rate;			/* learning rate (sgd: 1/L, svm 2/L); gd .. masg_opt: c <= 1, outpert: <= 2, in units of 1/L */
 	double		start;			/* first value of every weight */
 	double		batch;			/* expected rows of a batch, with `rows`; gd .. masg_opt (pure only): 0 all */
 	double		sampling;		/* sgd, sgd_adv: the probability that a unit is in a batch, instead of batch */
@@ -57,7 +57,7 @@ typedef struct pe_fit_options
 	double		candidates;		/* agd: steps besides 0 */
 	double		loss_cap;		/* agd, privgene: C_obj */
 	double		step_max;		/* agd: first range of steps; privgene: the first step */
-	double		adjust;			/* agd: rounds between adjustments of the range (tau) */
+	double		adjust;			/* agd: rounds between adjustments of the range (tau); 0: none, and steps of equal ratios */
 	double		splits;			/* agd: the paper's division of epsilon instead of a planned number; NaN: planned */
 	double		gap0;			/* nag_opt, masg_opt: a guess of F(start) - F*; unset: a bound */
 	double		hinge;			/* svm with agd: 1: plain hinge */
@@ -85,6 +85,7 @@ typedef struct pe_fit_problem
 	pe_u128		radius_sq;		/* |x|_2^2, and */
 	int64_t		radius_1;		/* |x|_1, of every row, at most */
 	int32_t		max_rows;		/* of a unit: k */
+	bool		anonymous;		/* rows come without their units: where one has several, no method can sample units */
 	bool		substitute;
 	bool		pure;			/* nano is of a pure epsilon, else of rho */
 	int64_t		nano;			/* the cost, all of it; of an (epsilon, delta) method the epsilon */

@@ -218,7 +218,8 @@ set_costs(const pe_fit_problem *problem, const shape *s, int64_t nano, pe_schedu
 		set_parts(problem, s, schedule, part);
 	for (int32_t t = 0; t < schedule->steps; t++)
 	{
-		int64_t		more = (int64_t) ((double) rest * part[t]);
+		double		share = (double) rest * part[t];
+		int64_t		more = share < (double) (rest - sum) ? (int64_t) share : rest - sum;
 
 		/* parts add up to 1 but for rounding: what is not left is not given */
 		if (more > rest - sum)
@@ -281,7 +282,7 @@ typedef struct state
 static void
 state_init(const pe_fit_problem *problem, pe_source *source, double rows, state *st)
 {
-	bool		fits = true;
+	bool		fits;
 
 	st->problem = problem;
 	st->source = source;
@@ -293,8 +294,6 @@ state_init(const pe_fit_problem *problem, pe_source *source, double rows, state 
 	{
 		st->divisor = problem->options.batch;
 		st->pass.sample = pe_sample_of(problem->options.batch / rows, &fits);
-		if (!fits || !problem->pure || problem->substitute)
-			pe_bug("batches that are not accounted for");
 	}
 	st->x = pe_alloc(st->columns, sizeof(double));
 	st->before = pe_alloc(st->columns, sizeof(double));
@@ -312,6 +311,20 @@ state_free(state *st)
 	pe_free(st->before);
 	pe_free(st->z);
 	pe_free(st->gradient);
+}
+
+/* Batches only where pe_unsampled_epsilon is about them. */
+static void
+check_batches(const pe_fit_problem *problem)
+{
+	bool		fits = true;
+
+	if (problem->options.batch > 0)
+	{
+		(void) pe_sample_of(problem->options.batch / problem->options.rows, &fits);
+		if (!fits || !problem->pure || problem->substitute)
+			pe_bug("batches that are not accounted for");
+	}
 }
 
 /* A noisy gradient at z of the mean loss and the regulariser. */
@@ -351,10 +364,12 @@ void
 pe_fit_accelerated(const pe_fit_problem *problem, pe_source *source, double *w)
 {
 	int64_t		nano_count = pe_count_share(problem, problem->nano);
-	double		rows = pe_first_order_rows(problem, source, nano_count);
 	pe_schedule schedule;
+	double		rows;
 	state		st;
 
+	check_batches(problem);
+	rows = pe_first_order_rows(problem, source, nano_count);
 	pe_schedule_make(problem, rows, problem->nano - nano_count, &schedule);
 	state_init(problem, source, rows, &st);
 	for (int32_t t = 0; t < schedule.steps; t++)

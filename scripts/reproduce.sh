@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Repeats the papers' experiments on private models with the floors that need no server, compares
+# with reference values where there are any, and draws what the papers draw: build/reproduce/*.csv
+# and *.svg.  Each is a program test/reproduce/<name>.c and, if there is one, <name>.gnuplot.
+#
+#   scripts/reproduce.sh [RUNS]     runs of each experiment (default 20; those on real tables, which
+#                                   take longer, do a quarter)
+#
+#   TESTS="kuru dpagd"   these only
+#   DATA=/path           the real tables (default: ../shared/data)
+. "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
+
+RUNS=${1:-20}
+TESTS=${TESTS:-}
+FAILED=0
+
+[[ $RUNS =~ ^[1-9][0-9]*$ ]] || die "The number of runs is a number: $RUNS is not."
+command -v gnuplot >/dev/null || die "gnuplot is needed (Debian: gnuplot-nox; make deps does not install it, scripts/deps.sh pictures does)."
+run_make -s reproduce-binaries || die "The programs could not be built; the messages are above."
+
+for source in test/reproduce/*.c; do
+	name=$(basename "$source" .c)
+	[ -z "$TESTS" ] || [[ " $TESTS " == *" $name "* ]] || continue
+	runs=$RUNS
+	[ "$name" != dpagd ] || runs=$(((RUNS + 3) / 4))
+	echo "== $name, $runs runs"
+	if ! "build/reproduce/$name" "$runs"; then
+		echo "== $name: not as in the reference"
+		FAILED=1
+	fi
+	[ ! -f "test/reproduce/$name.gnuplot" ] || gnuplot "test/reproduce/$name.gnuplot" || FAILED=1
+done
+ls build/reproduce/*.csv build/reproduce/*.svg
+exit $FAILED

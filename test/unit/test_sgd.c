@@ -1,0 +1,324 @@
+/*
+ * test_sgd.c
+ *	  sgd and sgd_adv: src/mechanism/fit_sgd.c, with plans of src/accounting/sampling.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "accounting/fit_plan.h"
+#include "descent.h"
+#include "mechanism/gaussian.h"
+#include "mechanism/measure.h"
+#include "statistics.h"
+
+#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+static void
+make_problem(pe_fit_problem *problem, pe_fit_method method, int32_t steps, double q, double rows)
+{
+	make_descent_problem(problem, method);
+	problem->nano = 1000000000;
+	problem->options.iterations = steps;
+	problem->options.sampling = q;
+	problem->options.rows = rows;
+	assert_null(pe_fit_defaults(problem));
+}
+
+/*
+ * All rows in every batch and no noise: gradient descent with an implicit regulariser;
+ * sgd's mean of the second half, sgd_adv's last iterate, and a trace that ends in what is
+ * returned.
+ */
+static void
+test_steps(void **state)
+{
+	static kept_trace kept;
+	descent_rows d;
+
+	(void) state;
+	make_descent_rows(&d, 2000, 21);
+	for (int adv = 0; adv < 2; adv++)
+	{
+		pe_fit_problem problem;
+		watched_source watched;
+		double		x[COLUMNS] = {0.5, 0.5, 0.5, 0.5};
+		double		mean[COLUMNS] = {0};
+		double		w[COLUMNS];
+		double		mu;
+
+		make_descent_problem(&problem, adv ? PE_FIT_SGD_ADV : PE_FIT_SGD);
+		problem.options.iterations = 41;
+		problem.options.sampling = 1;
+		problem.options.rows = 2000;
+		problem.options.start = 0.5;
+		problem.options.l2 = 100;
+		problem.options.rate = 0.7;
+		assert_null(pe_fit_defaults(&problem));
+		problem.plan = (pe_fit_plan) {.nano_step = WITHOUT_NOISE, .steps = 41};
+		problem.trace = keep;
+		problem.trace_argument = &kept;
+		kept.steps = 0;
+		watch_source(&watched, &d.source);
+		pe_fit_sgd(&problem, &watched.source, w);
+		assert_int_equal(watched.gradients, 41);
+		assert_int_equal(watched.counts, 0);
+		assert_int_equal(kept.steps, 41);
+		assert_memory_equal(w, kept.w[41], sizeof(w));
+		mu = problem.options.l2 / 2000;
+		for (int t = 1; t <= 41; t++)
+		{
+			double		g[COLUMNS];
+
+			mean_gradient(&d, x, g);
+			for (int j = 0; j < COLUMNS; j++)
+			{
+				x[j] = (x[j] - 0.7 * g[j]) / (1 + 0.7 * mu);
+				if (t > 20)
+					mean[j] += x[j] / 21;
+				if (t <= 20)
+					assert_true(fabs(kept.w[t][j] - x[j]) < 1e-5);
+			}
+		}
+		for (int j = 0; j < COLUMNS; j++)
+			assert_true(fabs(w[j] - (adv ? x[j] : mean[j])) < 1e-5);
+	}
+	free_descent_rows(&d);
+}
+
+/* No rows: a step's noise is that of nano_step, of k rows a unit, divided by q rows. */
+static void
+test_noise(void **state)
+{
+	long		runs = scaled(20000);
+	descent_rows d;
+	pe_fit_problem problem;
+	pe_cost		cost;
+	double		squares = 0;
+	double		fourths = 0;
+	double		deviation;
+
+	(void) state;
+	make_descent_rows(&d, 0, 1);
+	make_problem(&problem, PE_FIT_SGD, 1, 0.25, 4000);
+	problem.max_rows = 3;
+	assert_true(pe_plan_sampled(&problem, &cost));
+	deviation = problem.options.rate / 1000 / (32768.0 * PE_ONE) *
+		pe_gaussian_stderr(pe_clip_integer(problem.options.clip, 0, PE_L2) * 9, problem.plan.nano_step);
+	pe_test_seed(4);
+	for (long i = 0; i < runs; i++)
+	{
+		double		w[COLUMNS];
+
+		pe_fit_sgd(&problem, &d.source, w);
+		for (int j = 0; j < COLUMNS; j++)
+		{
+			double		z = w[j] / deviation;
+
+			squares += z * z;
+			fourths += z * z * z * z;
+		}
+	}
+	pe_test_unseed();
+	runs *= COLUMNS;
+	/* the clip is brought to the longest gradient, 1 / 32768 less than 1 */
+	check_z("variance", (squares / (double) runs - 1) / sqrt(2 / (double) runs));
+	check_z("fourth moment", (fourths / (double) runs / 3 - 1) / sqrt(10.7 / (double) runs));
+	free_descent_rows(&d);
+}
+
+/* Batches are random, new in every step, and right in the mean and in the variance. */
+static void
+test_batches(void **state)
+{
+	const double q = 0.2;
+	long		runs = scaled(4000);
+	descent_rows d;
+	pe_fit_problem problem;
+	watched_source watched;
+	double		zero[COLUMNS] = {0};
+	double		gradient[COLUMNS];
+	double		sum[COLUMNS] = {0};
+	double		squares[COLUMNS] = {0};
+	bool		fits;
+
+	(void) state;
+	make_descent_rows(&d, 400, 31);
+	make_problem(&problem, PE_FIT_SGD, 1, q, 400);
+	problem.plan = (pe_fit_plan) {.nano_step = WITHOUT_NOISE, .steps = 1, .sample = pe_sample_of(q, &fits)};
+	mean_gradient(&d, zero, gradient);
+	watch_source(&watched, &d.source);
+	pe_test_seed(8);
+	for (long i = 0; i < runs; i++)
+	{
+		double		w[COLUMNS];
+
+		pe_fit_sgd(&problem, &watched.source, w);
+		for (int j = 0; j < COLUMNS; j++)
+		{
+			sum[j] -= w[j] / problem.options.rate;
+			squares[j] += w[j] / problem.options.rate * w[j] / problem.options.rate;
+		}
+	}
+	pe_test_unseed();
+	assert_true(watched.last.sample == problem.plan.sample);
+	for (int j = 0; j < COLUMNS; j++)
+	{
+		double		variance = 0;
+		double		seen = squares[j] / (double) runs - sum[j] / (double) runs * sum[j] / (double) runs;
+
+		for (int i = 0; i < d.count; i++)
+			variance += q * (1 - q) * d.x[i][j] * d.x[i][j] / 4 / (400 * q) / (400 * q);
+		check_z("mean of batches", (sum[j] / (double) runs - gradient[j]) / sqrt(variance / (double) runs));
+		check_z("variance of batches", (seen / variance - 1) / sqrt(2 / (double) runs));
+	}
+	free_descent_rows(&d);
+}
+
+static descent_rows no_rows;
+
+static void
+run_problem(void *argument)
+{
+	double		w[COLUMNS];
+
+	pe_fit_sgd(argument, &no_rows.source, w);
+}
+
+/* Without a plan, or on what the plan does not cover, it does not run. */
+static void
+test_unaccounted(void **state)
+{
+	pe_fit_problem problem;
+	pe_cost		cost;
+
+	(void) state;
+	make_descent_rows(&no_rows, 0, 1);
+	make_problem(&problem, PE_FIT_SGD, 10, 0.1, 1000);
+	assert_true(pe_test_is_bug(run_problem, &problem));
+	assert_true(pe_plan_sampled(&problem, &cost));
+	problem.substitute = true;
+	assert_true(pe_test_is_bug(run_problem, &problem));
+	problem.substitute = false;
+	problem.pure = true;
+	assert_true(pe_test_is_bug(run_problem, &problem));
+	free_descent_rows(&no_rows);
+}
+
+/* No rows, a few, and many; the number of rows measured. */
+static void
+test_runs(void **state)
+{
+	static const int counts[] = {0, 2, 5000};
+
+	(void) state;
+	for (int i = 0; i < lengthof(counts) * 3; i++)
+	{
+		descent_rows d;
+		watched_source watched;
+		pe_fit_problem problem;
+		pe_cost		cost;
+		double		w[COLUMNS];
+
+		make_descent_rows(&d, counts[i / 3], 2);
+		watch_source(&watched, &d.source);
+		make_problem(&problem, PE_FIT_SGD, 30, 0.1, NAN);
+		problem.model = (pe_model) (i % 3);
+		assert_true(pe_plan_sampled(&problem, &cost));
+		pe_fit_sgd(&problem, &watched.source, w);
+		assert_int_equal(watched.counts, 1);
+		assert_int_equal(watched.gradients, 30);
+		assert_int_equal(pe_fit_passes(&problem), 31);
+		for (int j = 0; j < COLUMNS; j++)
+			assert_true(isfinite(w[j]));
+		free_descent_rows(&d);
+	}
+}
+
+/* Rates and regularisers beyond any sense do not end in numbers that are not finite. */
+static void
+test_extremes(void **state)
+{
+	static const double extremes[] = {1e-300, 1e6};
+	descent_rows d;
+
+	(void) state;
+	make_descent_rows(&d, 50, 2);
+	for (int i = 0; i < 8; i++)
+	{
+		pe_fit_problem problem;
+		pe_cost		cost;
+		double		w[COLUMNS];
+
+		make_descent_problem(&problem, PE_FIT_SGD);
+		problem.model = PE_MODEL_LINEAR;
+		problem.nano = 10000000;
+		problem.options.iterations = 300;
+		problem.options.rate = extremes[i % 2];
+		problem.options.l2 = extremes[i / 2 % 2] * 1e9;
+		problem.options.rows = i / 4 ? 1 : 1e15;
+		assert_null(pe_fit_defaults(&problem));
+		assert_true(pe_plan_sampled(&problem, &cost));
+		pe_fit_sgd(&problem, &d.source, w);
+		for (int j = 0; j < COLUMNS; j++)
+			assert_true(isfinite(w[j]));
+	}
+	free_descent_rows(&d);
+}
+
+/* epsilon 1, delta 1e-6: what there is to learn from 20000 rows, with defaults but for fewer steps. */
+static void
+test_learns(void **state)
+{
+	descent_rows d;
+
+	(void) state;
+	make_descent_rows(&d, 20000, 12);
+	for (int model = PE_MODEL_LOGISTIC; model <= PE_MODEL_SVM; model++)
+	{
+		pe_fit_problem problem;
+		pe_cost		cost;
+		double		w[COLUMNS];
+		int			right = 0;
+		int			best = 0;
+
+		make_problem(&problem, PE_FIT_SGD, 200, NAN, NAN);
+		problem.model = (pe_model) model;
+		assert_true(pe_plan_sampled(&problem, &cost));
+		pe_fit_sgd(&problem, &d.source, w);
+		for (int i = 0; i < d.count; i++)
+		{
+			double		margin = 0;
+			double		truth = 0;
+
+			for (int j = 0; j < COLUMNS; j++)
+			{
+				margin += d.x[i][j] * w[j];
+				truth += d.x[i][j] * (j % 2 == 0 ? 1 : -2) * (j + 1);
+			}
+			right += (margin > 0) == (d.y[i] > 0);
+			best += (truth > 0) == (d.y[i] > 0);
+		}
+		print_message("model %d: accuracy %.3f of %.3f\n", model, right / 20000.0, best / 20000.0);
+		assert_true(right > best - 1000);
+	}
+	free_descent_rows(&d);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_batches),
+		cmocka_unit_test(test_unaccounted),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_learns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
