@@ -16,12 +16,12 @@ API        = module arguments rows owner attest attribute question predicate lab
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
-REGRESS    = install owner attest attributes budgets histogram exact units predicate workload nonnegative publish optimize quote errors views pure predict models
-ISOLATION  = owner_changes replay register publish
+REGRESS    = install owner attest attributes budgets histogram exact units predicate workload nonnegative publish optimize quote errors views pure fit predict models
+ISOLATION  = owner_changes replay register publish fit
 
 # What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, its seeds test/fuzz/corpus/<name>/*
 # (those called *.hex are written in hexadecimal) and, if there is one, test/fuzz/<name>.dict.
-FUZZ       = workload predicate domain strategy
+FUZZ       = workload predicate domain strategy row_spec
 
 # Programs of check-long besides test/t_long/*.pl: each prints TAP.
 LONG       = scripts/mutate.sh
@@ -175,6 +175,14 @@ $(UNIT_SAN): build/unit-san/%: test/unit/%.c $(UNIT_SHIM) build/libpure-san.a bu
 $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a $(BLAS_LIBS) -lm
+
+# Server functions for tests: built for the private server of `make check', never installed.
+TEST_MODULE = build/test/pg_epsilon_test.so
+.PHONY: test-module
+test-module: $(TEST_MODULE)
+$(TEST_MODULE): test/server/pg_epsilon_test.c build/obj/src/ledger/shim.o build/libpure.a build/flags.pg
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< build/obj/src/ledger/shim.o build/libpure.a $(SHLIB_LINK)
 
 $(FUZZ_OBJS): build/fuzz/obj/%.o: %.c build/flags.fuzz
 	@mkdir -p $(@D)

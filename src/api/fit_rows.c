@@ -303,6 +303,19 @@ selected(const state *s, const reader *r, int n)
 	return !dropped && (s->spec.predicate.steps == 0 || pe_predicate_selects(&s->spec.predicate, cell));
 }
 
+/* The record behind the arguments: of the type of the first row's, or its values would be read as what they are not. */
+static HeapTupleHeader
+the_record(FunctionCallInfo fcinfo, const reader *r)
+{
+	HeapTupleHeader record = PG_ARGISNULL(PG_NARGS() - 1) ? NULL : PG_GETARG_HEAPTUPLEHEADER(PG_NARGS() - 1);
+
+	if (record == NULL || HeapTupleHeaderGetTypeId(record) != r->desc->tdtypeid || HeapTupleHeaderGetTypMod(record) != r->desc->tdtypmod)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the records of " NAME " must all be of one type")));
+	return record;
+}
+
 /* The values of a row, from the arguments and the record behind them. */
 static void
 take_values(FunctionCallInfo fcinfo, reader *r)
@@ -314,7 +327,7 @@ take_values(FunctionCallInfo fcinfo, reader *r)
 	}
 	if (r->desc != NULL)
 	{
-		HeapTupleHeader record = PG_GETARG_HEAPTUPLEHEADER(PG_NARGS() - 1);
+		HeapTupleHeader record = the_record(fcinfo, r);
 		HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(record), .t_data = record};
 
 		heap_deform_tuple(&tuple, r->desc, r->values + r->direct, r->nulls + r->direct);

@@ -133,14 +133,12 @@ static bool
 pass_is_sound(const pe_pass *pass, const pe_row_shape *shape)
 {
 	if ((unsigned) pass->kind > PE_PASS_PRECISE || (unsigned) pass->loss > PE_LOSS_SQUARED ||
-		(unsigned) pass->norm > PE_L1)
+		(unsigned) pass->norm > PE_L1 || pass->residual_bits < 0 || pass->residual_bits > MAX_RESIDUAL_BITS)
 		return false;
 	if (takes_weights(pass->kind) && !weights_are_sound(&pass->weights, shape->columns))
 		return false;
 	if (pass->fine != NULL && !fine_is_sound(pass, shape->columns))
 		return false;
-	if (pass->kind == PE_PASS_GRADIENT)
-		return pass->residual_bits >= 0 && pass->residual_bits <= MAX_RESIDUAL_BITS;
 	if (pass->kind == PE_PASS_COORDINATES)
 		return isfinite(pass->step) && pass->cap >= 0;
 	if (pass->kind != PE_PASS_LOSSES)

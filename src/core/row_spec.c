@@ -169,9 +169,9 @@ read_attribute(cursor *from, pe_attribute *attribute)
 	size_t		size;
 	pe_domain	domain;
 
-	if (!take_piece(from, &piece, &size) || pe_domain_read(&domain, piece, size) != PE_DOMAIN_OK)
+	if (!take_piece(from, &piece, &size))
 		return false;
-	if (domain.attributes != 1 || domain.watched != 0)
+	if (pe_domain_read(&domain, piece, size) != PE_DOMAIN_OK || domain.attributes != 1 || domain.watched != 0)
 	{
 		pe_domain_free(&domain);
 		return false;
@@ -233,19 +233,17 @@ read_label(cursor *from, pe_row_spec *spec)
 	return read_attribute(from, &spec->label) && pe_attribute_cells(&spec->label) >= 2;
 }
 
-bool
-pe_row_spec_read(pe_row_spec *spec, const char *bytes, size_t size, const char **end, size_t *rest)
-{
-	cursor		from = {bytes, size};
-	header		head;
-	const char *selection;
-	size_t		selection_size;
+static const uint8_t zeros[sizeof(((header *) 0)->unused)];
 
-	memset(spec, 0, sizeof(*spec));
-	if (!take(&from, &head, sizeof(head)) || head.magic != MAGIC ||
+static bool
+read_header(cursor *from, pe_row_spec *spec)
+{
+	header		head;
+
+	if (!take(from, &head, sizeof(head)) || head.magic != MAGIC ||
 		head.features < 0 || head.features > PE_MAX_COLUMNS ||
 		!is_flag(head.intercept) || !is_flag(head.classes) || !is_flag(head.label_clamp) ||
-		!isfinite(head.max_norm) || head.max_norm < 0)
+		memcmp(head.unused, zeros, sizeof(zeros)) != 0 || !isfinite(head.max_norm) || head.max_norm < 0)
 		return false;
 	spec->map.features = head.features;
 	spec->map.intercept = head.intercept;
@@ -254,13 +252,48 @@ pe_row_spec_read(pe_row_spec *spec, const char *bytes, size_t size, const char *
 	spec->label_clamp = head.label_clamp;
 	spec->label_lower = head.label_lower;
 	spec->label_upper = head.label_upper;
-	if (!read_features(&from, spec) || !read_label(&from, spec) ||
+	return true;
+}
+
+bool
+pe_row_spec_read(pe_row_spec *spec, const char *bytes, size_t size, const char **end, size_t *rest)
+{
+	cursor		from = {bytes, size};
+	const char *selection;
+	size_t		selection_size;
+
+	memset(spec, 0, sizeof(*spec));
+	if (!read_header(&from, spec) || !read_features(&from, spec) || !read_label(&from, spec) ||
 		!take_piece(&from, &selection, &selection_size) ||
 		!pe_selection_read(&spec->watched, &spec->predicate, selection, selection_size))
+	{
+		pe_row_spec_free(spec);
 		return false;
+	}
 	*end = from.at;
 	*rest = from.left;
 	return true;
+}
+
+static void
+free_attribute(pe_attribute *attribute)
+{
+	pe_free(attribute->lookup);
+	pe_free(attribute->point);
+}
+
+void
+pe_row_spec_free(pe_row_spec *spec)
+{
+	for (int32_t f = 0; spec->levels != NULL && f < spec->map.features; f++)
+		free_attribute(&spec->levels[f]);
+	free_attribute(&spec->label);
+	pe_predicate_free(&spec->predicate);
+	pe_domain_free(&spec->watched);
+	pe_feature_map_free(&spec->map);
+	pe_free(spec->map.feature);
+	pe_free(spec->levels);
+	memset(spec, 0, sizeof(*spec));
 }
 
 /* ---- coefficients ---- */

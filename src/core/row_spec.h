@@ -34,11 +34,14 @@ extern int32_t pe_row_spec_values(const pe_row_spec *spec);
  * A specification as bytes of this machine, and back.  Behind it there may be a
  * pass (core/pass.h), which the caller writes: *rest bytes from *end on.
  * pe_row_spec_read checks every field, prepares the map and points into the bytes;
- * false for bytes that were not written here.
+ * false, with nothing allocated, for bytes that were not written here.
  */
 extern size_t pe_row_spec_size(const pe_row_spec *spec);
 extern void pe_row_spec_write(const pe_row_spec *spec, char *bytes);
 extern bool pe_row_spec_read(pe_row_spec *spec, const char *bytes, size_t size, const char **end, size_t *rest);
+
+/* Frees a specification that pe_row_spec_read made; the bytes it was read from are the caller's. */
+extern void pe_row_spec_free(pe_row_spec *spec);
 
 /*
  * Coefficients on the scale of the values, from weights of the scaled features, in

@@ -126,28 +126,6 @@ refuse_name(const char *name)
 			 errhint("Give it another name, or leave name out.")));
 }
 
-void
-pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *reply)
-{
-	static pe_statement alias = {NULL, "INSERT INTO dp.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
-		"features, declaration, terms, coefficients) SELECT pg_catalog.nextval('dp.model_id_seq'), $1, dataset_id, release_id, $3, "
-		"kind, method, label, features, declaration, terms, coefficients FROM dp.model WHERE release_id = $2 ORDER BY id LIMIT 1 "
-	"ON CONFLICT (model) DO NOTHING", 3, {TEXTOID, INT8OID, TEXTOID}};
-	const char *name = request->model->name;
-	Datum		row[3] = {0};
-
-	if (name == NULL || request->model->numbered)
-		return;
-	if (name_is_taken(name, reply->release_id))
-		refuse_name(name);
-	if (reply->release_id == 0 || RecoveryInProgress())
-		return;
-	row[0] = CStringGetTextDatum(name);
-	row[1] = Int64GetDatum(reply->release_id);
-	row[2] = CStringGetTextDatum(request->role);
-	(void) pe_access_write(&alias, row, NULL);
-}
-
 /* The name of a model that was not given one of its own, or whose name was taken since. */
 static char *
 numbered(const char *name, int64 release_id)
@@ -169,6 +147,36 @@ pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *v
 	if (name != NULL && !request->model->numbered && insert_model(request, name, release_id, coefficient))
 		return;
 	(void) insert_model(request, numbered(name != NULL ? name : "model", release_id), release_id, coefficient);
+}
+
+/* Gives the model of a release one more name. */
+static void
+add_name(const pe_charge_request *request, int64 release_id)
+{
+	static pe_statement alias = {NULL, "INSERT INTO dp.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
+		"features, declaration, terms, coefficients) SELECT pg_catalog.nextval('dp.model_id_seq'), $1, dataset_id, release_id, $3, "
+		"kind, method, label, features, declaration, terms, coefficients FROM dp.model WHERE release_id = $2 ORDER BY id LIMIT 1 "
+	"ON CONFLICT (model) DO NOTHING", 3, {TEXTOID, INT8OID, TEXTOID}};
+	Datum		row[3] = {
+		CStringGetTextDatum(request->model->name), Int64GetDatum(release_id), CStringGetTextDatum(request->role)
+	};
+
+	(void) pe_access_write(&alias, row, NULL);
+}
+
+void
+pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *reply)
+{
+	const char *name = request->model->numbered ? NULL : request->model->name;
+
+	if (name != NULL && name_is_taken(name, reply->release_id))
+		refuse_name(name);
+	if (reply->release_id == 0 || RecoveryInProgress())
+		return;
+	if (name != NULL)
+		add_name(request, reply->release_id);
+	if (reply->values == request->model->terms)
+		pe_model_keep(request, reply->release_id, reply->value);	/* dp.drop_model took its last name */
 }
 
 char *

@@ -18,7 +18,8 @@ extern pe_model_record *pe_model_record_read(StringInfo from);
 
 /*
  * Worker, when a charge is reserved or a release found: 42710 if another model has
- * the name that is asked for; a model that is found gets it as one more.
+ * the name that is asked for; a model that is found gets it as one more, and a model
+ * that was dropped is kept anew.
  */
 extern void pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *reply);
 
