@@ -67,7 +67,7 @@ mutate rows_by_place src/core/units.c \
 mutate rows_uncut src/api/tally_units.c \
 	's/state->frame.max_rows = state->cut.max_rows;/state->frame.max_rows = PG_INT32_MAX;/' regress units
 mutate rows_without_unit src/api/tally_units.c \
-	's/PG_ARGISNULL\(UNIT\) \|\| cell == PE_DROPPED/cell == PE_DROPPED/' regress units
+	's/PG_ARGISNULL\(PE_ARG_UNIT\) \|\| cell == PE_DROPPED/cell == PE_DROPPED/' regress units
 mutate model_clip_doubled src/core/pass.c \
 	's/cap_l2\(norm\[r\], pass->clip\)/cap_l2(norm[r], 2 * pass->clip)/' unit test_pass
 mutate model_flush_dropped src/core/kernel.h \
@@ -132,9 +132,9 @@ mutate own_changes_visible src/ledger/door.c \
 mutate replay_free_for_others src/ledger/charge.c \
 	's/find_release\(request, reply, &paid\) && paid/find_release(request, reply, \&paid)/' tap 011_transactions
 mutate writers_admitted src/ledger/door.c \
-	's/\n\tcheck_writes_nothing\(question->dataset, GetUserId\(\)\);//' tap 030_attacks
+	's/\n\tcheck_writes_nothing\(visit->dataset, GetUserId\(\)\);//' tap 030_attacks
 mutate scan_error_shown src/ledger/door.c \
-	's/d->reading && !is_ordinary_error/false \&\& !is_ordinary_error/' tap 030_attacks
+	's/d\.reading && visit->charge != NULL && !is_ordinary_error/false \&\& !is_ordinary_error/' tap 030_attacks
 mutate budget_rounded_up src/accounting/filter.c \
 	's/pe_nano_rho_of_epsilon\(epsilon, delta \/ 2\)/pe_nano_rho_of_epsilon(epsilon, delta \/ 2) + 1/' unit test_accounting
 mutate nulls_in_bin_0 src/core/domain.c \
@@ -158,9 +158,9 @@ mutate ancestors_forgotten src/ledger/registry.c \
 	's/list_concat_unique_oid\(ancestors_of\(descendants\), descendants\)/list_make1_oid(relation)/' \
 	tap 041_relations
 mutate plan_unchecked src/ledger/door.c \
-	's/\n\tcheck_names_the_table\(plan, question->dataset->relation\);//' tap 044_names
+	's/\n\tcheck_names_the_table\(plan, visit->dataset->relation\);//' tap 044_names
 mutate truncate_admitted src/ledger/door.c \
-	's/\n\tpe_relation_check_committed\(question->dataset->relation\);//' tap 044_names
+	's/\n\tpe_relation_check_committed\(relation\);//' tap 044_names
 mutate freeze_forgotten src/ledger/charge.c \
 	's/if \(pe_identity_is_frozen\(/if (false && pe_identity_is_frozen(/' tap 043_frozen
 mutate attest_for_anybody src/ledger/registry.c \
@@ -181,7 +181,7 @@ mutate counters_on src/ledger/door.c \
 	's/\n\t\{"track_counts", "off"\},//' tap 040_visible
 mutate quantum_off src/ledger/door.c \
 	's/(int64\s+quantum = )[^;]*;/${1}0;/' tap 042_time
-mutate folded_cells_lost src/ledger/door.c \
+mutate folded_cells_lost src/ledger/counts.c \
 	's/(columns\[question->column_of_cell\[cell\]\]) \+=/$1 =/' tap 021_strategies
 mutate sensitivity_of_first_column src/core/strategy.c \
 	's/if \(norm_sq > \*largest\)/if (column == 0)/' tap 021_strategies
@@ -193,6 +193,26 @@ mutate replay_by_another_strategy src/api/histogram.c \
 	's/if \(c->reply.strategy_id != h->kept.id && /if (false && /' tap 022_kept_strategies
 mutate strategies_not_dumped sql/pg_epsilon--1.0.sql \
 	's/\nSELECT pg_catalog.pg_extension_config_dump\(.dp.strategy., ..\);//' tap 022_kept_strategies
+mutate gradient_sensitivity_halved src/mechanism/measure.c \
+	's/return noise_for\(problem, clip, problem->substitute/return noise_for(problem, clip \/ 4, problem->substitute/' unit test_measure
+mutate moment_sensitivity_halved src/mechanism/measure.c \
+	's/(\n\t\tproduct\(problem->radius_sq, problem->radius_sq\));(\n\n\treturn noise_for)/$1 \/ 4;$2/' unit test_measure
+mutate clip_dropped src/core/pass.c \
+	's/\(pass->norm == PE_L2 \? cap_l2\(norm\[r\], pass->clip\) : cap_l1\(norm\[r\], pass->clip\)\)/((void) cap_l1, (void) cap_l2, INT16_MAX)/' unit test_pass
+mutate fit_units_uncut src/api/fit_rows.c \
+	's/\n\t\tpe_rows_cut\(&s->rows, &s->keys, s->cut.max_rows\);//' regress fit
+mutate fit_rows_without_unit src/api/fit_rows.c \
+	's/counts = counts && !PG_ARGISNULL\(PE_ARG_UNIT\) && /counts = counts \&\& /' regress fit
+mutate fit_predicate_forgotten src/api/fit_rows.c \
+	's/s->spec.predicate.steps == 0 \|\|/true ||/' regress fit
+mutate fit_predicate_not_in_request src/api/model.c \
+	's/escape_json\(&text, fit->spec.predicate.canonical\);/appendStringInfoString(\&text, "null");/' regress fit
+mutate fit_free src/ledger/fits.c \
+	's/visit_and_fit\(&f, &question->charge, reply\);/visit_and_fit(\&f, NULL, reply);/' regress fit
+mutate plain_model_for_anybody src/api/model.c \
+	's/\n\t\tpe_dataset_check_owner\(fit->dataset\);//' regress fit
+mutate model_for_anybody src/ledger/models.c \
+	's/\n\tcheck_may_use\(name, dataset_id, release_id\);/\n\t(void) check_may_use;/' regress fit
 mutate units_sampled_by_rows src/api/model.c \
 	's/problem->anonymous = fit->request->by_array;/problem->anonymous = false;/' regress models
 mutate table_answered_from_a_query src/api/model.c \

@@ -201,7 +201,7 @@ CREATE FUNCTION pg_temp.spent() RETURNS float8 LANGUAGE sql AS $$ SELECT round(s
 CREATE TEMP TABLE before AS SELECT pg_temp.spent() AS spent;
 -- the same, in other words: free and the same
 SELECT count(*) AS same FROM dp.fit('d', 'svm', 'y', '{x,z}', rho => 0.02) f JOIN first USING (term, coefficient, model, release);
-SELECT count(*) AS same FROM dp.fit('d', 'svm', 'y', '{x,z}', 'newton', rho => 0.02, options => '{"l2": 0, "iterations": 8, "intercept": true, "share": null}') f
+SELECT count(*) AS same FROM dp.fit('d', 'svm', 'y', '{x,z}', 'newton', rho => 0.02, options => '{"l2": 0, "intercept": true, "share": null}') f
   JOIN first USING (term, coefficient, model, release);
 -- under one more name
 SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'svm', 'y', '{x,z}', rho => 0.02, name => 'one more') f JOIN first USING (term, coefficient, release);
@@ -255,7 +255,8 @@ SELECT dp.drop_model('model_1');
 SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000, name => 'rich') f JOIN rich USING (term, coefficient, release);
 
 -- ---- The ledger ----
-SELECT function, rho, delta, epsilon, request FROM dp.charges ORDER BY charge LIMIT 1;
+SELECT function, rho, delta, epsilon, request - 'options' AS request FROM dp.charges ORDER BY charge LIMIT 1;
+SELECT request -> 'options' ? 'iterations' AS defaults_are_written, request -> 'options' -> 'intercept' AS intercept FROM dp.charges ORDER BY charge LIMIT 1;
 SELECT attributes, workload, predicate, method, queries FROM dp.releases ORDER BY release LIMIT 1;
 -- an (epsilon, delta) method
 SELECT count(*) AS terms FROM dp.fit('d', 'svm', 'y', '{x}', 'sgd', epsilon => 1, delta => 1e-10, options => '{"iterations": 10}');
@@ -328,6 +329,16 @@ SELECT dataset, count(*) AS terms, bool_and(coefficient > '-Infinity' AND coeffi
   FROM dp.datasets, dp.fit(dataset, 'linear_regression', 'v', '{x,f4,n,z}', 'nonprivate') WHERE dataset <> 'd' GROUP BY 1 ORDER BY 1;
 SELECT dataset, count(*) AS terms, bool_and(coefficient > '-Infinity' AND coefficient < 'Infinity') AS finite
   FROM dp.datasets, dp.fit(dataset, 'svm', 'y', '{x,f4,n,z}', 'majority') WHERE dataset <> 'd' GROUP BY 1 ORDER BY 1;
+
+-- ---- Units: two rows of each, whatever they have ----
+CREATE TABLE visits AS SELECT 1 AS unit, 1::float8 AS v, true AS y FROM generate_series(1, 1000)
+    UNION ALL SELECT i, -1, false FROM generate_series(2, 3) i, generate_series(1, 2)
+    UNION ALL SELECT NULL, 1, true FROM generate_series(1, 50);
+SELECT dp.create_dataset('visits', 'visits', 1000, unit => 'unit', max_rows => 2);
+SELECT dp.add_attribute('visits', 'v', -1, 1, 4), dp.add_attribute('visits', 'y');
+-- (2 - 4) / 6, and a minority
+SELECT round(coefficient::numeric, 6) AS mean FROM dp.fit('visits', 'linear_regression', 'v', '{y}', 'majority') WHERE term = '(Intercept)';
+SELECT coefficient FROM dp.fit('visits', 'svm', 'y', '{v}', 'majority') WHERE term = '(Intercept)';
 
 -- ---- Substitution ----
 CREATE TABLE fixed AS SELECT y, x, v FROM t;

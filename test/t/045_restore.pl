@@ -26,6 +26,8 @@ my $answer = ask_ok($node, 'ann', $paid);
 is(ask_ok($node, 'cleo', $paid), $answer, 'origin: another budget pays for the same release');
 my $group_answer = ask_ok($node, 'tom', $group_paid);
 ask_ok($node, 'bob', q{SELECT FROM dp.histogram('people', '{age,sex}', rho => 0.003)});
+my $fitted = q{SELECT string_agg(term || coefficient::text || model, ' ' ORDER BY term) FROM dp.fit('people', 'linear_regression', 'age', '{sex}', rho => 0.006, name => 'of age')};
+my $model = ask_ok($node, 'ann', $fitted);
 # what one role paid for before it gave its name to another, and went on paying under its new one
 my $renamed_paid = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'age', rho => 0.004)};
 my $renamed_answer = ask_ok($node, 'old_name', $renamed_paid);
@@ -53,10 +55,12 @@ ledger_ok($node, 'origin');
 my $sums = q{SELECT count(*), sum(rho), sum(cap_rho), string_agg(encode(hash, 'hex'), ' ' ORDER BY dataset_id, seq) FROM dp.charge};
 my $rows = q{SELECT md5((SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp.dataset d) || (SELECT string_agg(a::text, ' ' ORDER BY dataset_id, position) FROM dp.attribute a)
 	|| (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp.budget b) || (SELECT string_agg(c::text, ' ' ORDER BY id) FROM dp.charge c)
-	|| (SELECT string_agg(r::text, ' ' ORDER BY id) FROM dp.release r))};
+	|| (SELECT string_agg(r::text, ' ' ORDER BY id) FROM dp.release r)
+	|| (SELECT string_agg(m::text, ' ' ORDER BY id) FROM dp.model m))};
 my $next = q{SELECT string_agg(last_value::text || is_called::text, ' ' ORDER BY sequencename)
 	FROM (SELECT 'dataset' AS sequencename, * FROM dp.dataset_id_seq UNION ALL SELECT 'budget', * FROM dp.budget_id_seq
-	UNION ALL SELECT 'charge', * FROM dp.charge_id_seq UNION ALL SELECT 'release', * FROM dp.release_id_seq) s};
+	UNION ALL SELECT 'charge', * FROM dp.charge_id_seq UNION ALL SELECT 'release', * FROM dp.release_id_seq
+	UNION ALL SELECT 'model', * FROM dp.model_id_seq) s};
 my $normal = "SET timezone = 'UTC'; SET datestyle = 'ISO'; ";
 my %want = map { $_ => $node->safe_psql('postgres', $normal . $_) } $sums, $rows, $next;
 my $release = $node->safe_psql('postgres', q{SELECT min(id) FROM dp.release});
@@ -121,13 +125,15 @@ sub payers
 	my ($when) = @_;
 
 	is(told('ann', $paid), $answer, "$when: ann's answer is replayed");
+	is(told('ann', $fitted), $model, "$when: and so is her model");
+	is(told('ann', q{SELECT model || release FROM dp.models}) =~ s/\d+$//r, 'of age', "$when: which she sees");
 	is(told('tom', $group_paid), $group_answer, "$when: the answer of a group is replayed to a member");
 	is(told('ann', q{SELECT replay, rho FROM dp.quote('people', 'age', rho => 0.001)}), 't|0.001', "$when: and is quoted so");
 	is(told('ann', "SELECT count(*) FROM dp.cells($release)"), '10', "$when: ann reads its cells");
 	is(told('ann', q{SELECT string_agg(dataset || ' ' || frozen, ',' ORDER BY dataset) FROM dp.budgets}),
 		'given true,people true', "$when: ann sees her budgets");
-	is(told('ann', q{SELECT string_agg(dataset, ',' ORDER BY dataset) FROM dp.charges}), 'former,given,people', "$when: and her charges");
-	is(told('ann', q{SELECT string_agg(dataset, ',' ORDER BY dataset) FROM dp.releases}), 'given,people', "$when: and her releases");
+	is(told('ann', q{SELECT string_agg(DISTINCT dataset, ',' ORDER BY dataset) FROM dp.charges}), 'former,given,people', "$when: and her charges");
+	is(told('ann', q{SELECT string_agg(DISTINCT dataset, ',' ORDER BY dataset) FROM dp.releases}), 'given,people', "$when: and her releases");
 	like(told('ann', q{SELECT string_agg(description, ' ') FROM dp.describe('people')}), qr/your budget \(role ann\)/,
 		"$when: dp.describe knows her budget");
 	refused('ann', $unpaid, 'PE002', "$when: a new request");
