@@ -120,6 +120,22 @@ mutate noise_halved src/mechanism/gaussian.c \
 mutate step_doubled src/mechanism/gaussian.c \
 	's/pe_gauss_draw\(noise, bits\)/2 * (pe_gauss_draw(noise, bits) \/ 2)/; s/pe_strip_draw\(&table, bits\)/2 * (pe_strip_draw(&table, bits) \/ 2)/' \
 	unit test_gauss
+mutate model_rows_forgotten src/mechanism/measure.c \
+	's/product\(product\(row, product\(k, k\)\), \(pe_u128\) squares\)/product(row, (pe_u128) squares)/' unit test_measure
+mutate gradient_substitute_forgotten src/mechanism/measure.c \
+	's/gradient_noise\(const(.*?)problem->substitute \? 4 : 1/gradient_noise(const$1problem->substitute ? 1 : 1/s' unit test_measure
+mutate moment_noise_quartered src/mechanism/measure.c \
+	's/noise\.nano \*= 2;/noise.nano *= 4;/' unit test_measure
+mutate selection_not_monotone src/mechanism/select.c \
+	's/monotone \? sensitivity : 2 \* sensitivity/sensitivity/' unit test_select
+mutate selection_rate_doubled src/mechanism/select.c \
+	's/2 \* RATE_BITS \+ 3/2 * RATE_BITS + 5/' unit test_select
+mutate scores_rows_forgotten src/mechanism/fit_agd.c \
+	's/k \* \(pe_u128\) d->losses\.cap/(pe_u128) d->losses.cap/' unit test_fit_search
+mutate agd_overspends src/mechanism/fit_agd.c \
+	's/d->left < more \+ d->of_selection/d->left <= 0/' unit test_fit_search
+mutate newton_spends_twice src/mechanism/fit_newton.c \
+	's/left = problem->nano - \*moment;/left = problem->nano;/' unit test_fit_newton
 mutate charge_dropped src/ledger/charge.c \
 	's/\n\tpe_access_write\(&budget, own, NULL\);//' tap 010_charges
 mutate cap_dropped src/ledger/charge.c \

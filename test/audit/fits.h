@@ -291,6 +291,9 @@ release_fit_as(const subject *s, int64_t nano, pe_i128 *exact, size_t count, int
 		pe_bug("no such method");
 	make_problem(s, method, &problem);
 	problem.nano = nano;
+	/* few rounds, of which each tells more */
+	if (method == PE_FIT_AGD || method == PE_FIT_PRIVGENE)
+		problem.options.iterations = 3;
 	if (pe_fit_defaults(&problem) != NULL || pe_fit_refusal(&problem) != NULL)
 		pe_bug("a fit that cannot be had");
 	memset(released, 0, count * sizeof(*released));
