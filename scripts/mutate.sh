@@ -103,6 +103,22 @@ mutate sampled_count_free src/accounting/sampling.c \
 	's/alpha \* \(\(double\) s->nano_count \* 1e-9\);\n\n\treturn/0;\n\n\treturn/' unit test_sampling
 mutate pure_batches_too_cheap src/mechanism/first_order.c \
 	's/expm1\(epsilon\) \/ q\)/expm1(epsilon) \/ q \/ q)/' unit test_sampling
+mutate objpert_one_sided src/accounting/objpert.c \
+	's/delta \/ \(2 \* rows\)/delta \/ rows/' unit test_objpert
+mutate objpert_regulariser_free src/accounting/objpert.c \
+	's/double\t\tvalue = rows \* log1p\(beta \/ lambda\);/double\t\tvalue = 0 * rows * beta * lambda;/' unit test_objpert
+mutate objpert_forgets_rows src/accounting/objpert.c \
+	's/plan->sigma = rows \* sigma/plan->sigma = sigma/' unit test_objpert
+mutate objpert_narrow_output src/mechanism/fit_objpert.c \
+	's/problem->plan\.output \* ETA \* distance/problem->plan.output * distance \/ 4/' unit test_objpert
+mutate minimum_not_certified src/core/minimise.c \
+	's/point->length = \(sqrt\(square\)/point->length = 0.5 * (sqrt(square)/' unit test_objpert
+mutate outpert_replaces_for_free src/mechanism/fit_outpert.c \
+	's/\t\to->sensitivity \*= 2;/\t\to->sensitivity *= 1;/' unit test_outpert
+mutate outpert_step_by_the_guess src/mechanism/fit_outpert.c \
+	's/x <= 2 \* c \? 1 - x/c > 0 ? 1 - 0 * x/' unit test_outpert
+mutate gauss_floor_without_square src/mechanism/gauss_floor.c \
+	's/accept_exp\(&u, 2, 1, 2 \* p, bits\)/true/' unit test_gauss_floor
 mutate batches_of_all_rows src/mechanism/fit_sgd.c \
 	's/\td\.pass\.sample = plan->sample;\n//' unit test_sgd
 mutate pure_batches_of_all_rows src/mechanism/fit_accelerated.c \
