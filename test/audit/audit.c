@@ -671,7 +671,8 @@ judge(const trial *t, verdict *v)
 
 /*
  * Audits a mechanism, or what a fault makes of it: each of the samplers on a
- * worst pair of its own, so that the one cannot make up for the other.
+ * worst pair of its own, so that the one cannot make up for the other.  A fit chooses its
+ * samplers itself, and has one pair.
  */
 static void
 audit(const subject *s, release_function release, uint64_t draws, verdict *v)
@@ -680,7 +681,7 @@ audit(const subject *s, release_function release, uint64_t draws, verdict *v)
 
 	pe_test_seed(SEED);
 	memset(v, 0, sizeof(*v));
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < (s->of.mechanism->prepare == prepare_fit ? 1 : 2); i++)
 	{
 		start_trial(&t, s, &s->worst[i], release);
 		t.table = i == 1;
