@@ -20,9 +20,12 @@
 #include "mechanism/select.h"
 #include "models.h"
 
-/* At most: each of these fetches random bytes of its own, as in the server, which takes its time. */
-#define SUM_DRAWS 200000
-#define SELECTION_DRAWS 100000
+/*
+ * Of a full run, and at least a tenth of that of a shorter one: each of these fetches
+ * random bytes of its own, as in the server, which takes its time.
+ */
+#define SUM_DRAWS 1000000
+#define SELECTION_DRAWS 1000000
 #define FIT_DRAWS 20000
 
 #define COLUMNS 2
