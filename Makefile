@@ -6,22 +6,22 @@ DATA       = sql/pg_epsilon--1.0.sql
 
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
-CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative features rows pass kernel minimise
-MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure select curvature fit fit_newton fit_one_pass fit_agd fit_privgene fit_run gauss_floor first_order fit_accelerated fit_sgd fit_objpert fit_outpert fit_plain
+CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative features rows pass kernel row_spec minimise
+MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain
 ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
-LEDGER     = shim settings access values registry budget strategies chain charge channel worker door attest
-API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units
+LEDGER     = shim settings access values registry budget strategies models chain charge channel worker door counts fits attest
+API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict model_options fit_aggregate
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
-REGRESS    = install owner attest attributes budgets histogram exact units predicate workload nonnegative publish optimize quote errors views pure
-ISOLATION  = owner_changes replay register publish
+REGRESS    = install owner attest attributes budgets histogram exact units predicate workload nonnegative publish optimize quote errors views pure fit predict models
+ISOLATION  = owner_changes replay register publish fit
 
 # What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, its seeds test/fuzz/corpus/<name>/*
 # (those called *.hex are written in hexadecimal) and, if there is one, test/fuzz/<name>.dict.
-FUZZ       = workload predicate domain strategy
+FUZZ       = workload predicate domain strategy row_spec
 
 # Programs of check-long besides test/t_long/*.pl: each prints TAP.
 LONG       = scripts/mutate.sh
@@ -176,6 +176,14 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 	@mkdir -p $(@D)
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
+# Server functions for tests: built for the private server of `make check', never installed.
+TEST_MODULE = build/test/pg_epsilon_test.so
+.PHONY: test-module
+test-module: $(TEST_MODULE)
+$(TEST_MODULE): test/server/pg_epsilon_test.c build/obj/src/ledger/shim.o build/libpure.a build/flags.pg
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< build/obj/src/ledger/shim.o build/libpure.a $(SHLIB_LINK)
+
 $(FUZZ_OBJS): build/fuzz/obj/%.o: %.c build/flags.fuzz
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SANITIZE:-fsanitize=fuzzer,%=-fsanitize=fuzzer-no-link,%) -MMD -MP -c -o $@ $<
@@ -213,8 +221,8 @@ BENCH_SHIM = $(UNIT_SHIM)
 build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include openssl/rand.h /dev/null >/dev/null 2>&1 && echo yes),-DPE_BENCH_OPENSSL -lcrypto,$(UNIT_SHIM))
 
 # What a fit spends is counted by standing between a method and the noise.
-WRAP_COSTS = -Wl,--wrap=pe_noise_release,--wrap=pe_select_least
-build/unit/test_fit_newton build/unit-san/test_fit_newton build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) $(WRAP_COSTS)
+build/unit/test_fit_newton build/unit-san/test_fit_newton: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_noise_release
+build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_noise_release,--wrap=pe_select_least
 
 # Memory is measured by standing between the solver and the shim.
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free

@@ -6,7 +6,8 @@ CREATE ROLE regress_nobody;
 \pset footer off
 
 -- The whole surface.  What charges or reads the ledger is VOLATILE (v) and PARALLEL UNSAFE (u);
--- what charges returns a set; nothing is SECURITY DEFINER or LEAKPROOF; everybody may execute everything.
+-- what charges returns a set, or is an aggregate, which SQL calls IMMUTABLE whatever its functions are;
+-- nothing is SECURITY DEFINER or LEAKPROOF; everybody may execute everything.
 SELECT p.proname AS function, pg_get_function_identity_arguments(p.oid) AS arguments,
        p.provolatile AS volatile, p.proparallel AS parallel, p.proretset AS set,
        p.prosecdef AS definer, p.proleakproof AS leakproof,
@@ -23,6 +24,10 @@ SELECT c.oid::regclass AS relation_without_comment
   FROM pg_class c
  WHERE c.relnamespace = 'dp'::regnamespace AND c.relkind IN ('r', 'v', 'm')
    AND obj_description(c.oid, 'pg_class') IS NULL;
+SELECT t.oid::regtype AS type_without_comment
+  FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
+ WHERE t.typnamespace = 'dp'::regnamespace AND t.typelem = 0 AND (c.relkind IS NULL OR c.relkind = 'c')
+   AND obj_description(t.oid, 'pg_type') IS NULL;
 SELECT obj_description('dp'::regnamespace, 'pg_namespace') IS NOT NULL AS schema_has_comment;
 
 -- Tables and sequences are closed, views are open and barriers; nobody may create in the schema.

@@ -149,7 +149,7 @@ CREATE TABLE dp.release (
     request text NOT NULL,
     request_hash bytea NOT NULL,
     attributes text[] NOT NULL,
-    workload text NOT NULL,
+    workload text,
     predicate text,
     method text NOT NULL,
     queries integer NOT NULL,
@@ -160,12 +160,14 @@ CREATE TABLE dp.release (
     strategy_id bigint,
     payload bytea,
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
-    CONSTRAINT release_noise CHECK (pg_catalog.num_nulls(sensitivity_sq, rho) = 2 * pg_catalog.num_nonnulls(epsilon)
-        AND (sensitivity_l1 IS NULL) = (epsilon IS NULL))
+    CONSTRAINT release_noise CHECK (CASE WHEN workload IS NULL
+        THEN pg_catalog.num_nonnulls(sensitivity_sq, rho, sensitivity_l1, epsilon) = 0
+        ELSE pg_catalog.num_nulls(sensitivity_sq, rho) = 2 * pg_catalog.num_nonnulls(epsilon)
+             AND (sensitivity_l1 IS NULL) = (epsilon IS NULL) END)
 );
 CREATE INDEX release_request ON dp.release (dataset_id, version, request_hash);
 COMMENT ON TABLE dp.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
-
+COMMENT ON COLUMN dp.release.workload IS 'NULL: a model, whose coefficients the payload holds';
 COMMENT ON COLUMN dp.release.rho IS 'discrete Gaussian noise of this cost in 1e-9 for squared sensitivity sensitivity_sq, else';
 COMMENT ON COLUMN dp.release.epsilon IS 'discrete Laplace noise of this cost in 1e-9 for sensitivity sensitivity_l1';
 
@@ -195,6 +197,29 @@ COMMENT ON TABLE dp.strategy IS 'strategies that were optimised: integer matrice
 COMMENT ON COLUMN dp.strategy.gap IS 'asked for; what was reached is objective / lower_bound - 1';
 COMMENT ON COLUMN dp.strategy.matrix IS 'columns of classes of cells, and the integers; checked at every load, the sensitivity computed from them anew';
 
+CREATE SEQUENCE dp.model_id_seq;
+CREATE TABLE dp.model (
+    id bigint PRIMARY KEY,
+    model text NOT NULL UNIQUE,
+    dataset_id bigint NOT NULL,
+    release_id bigint,
+    role_name text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('logistic_regression', 'svm', 'linear_regression')),
+    method text NOT NULL,
+    label text NOT NULL,
+    features text[] NOT NULL,
+    declaration jsonb NOT NULL,
+    terms text[] NOT NULL,
+    coefficients double precision[] NOT NULL,
+    created timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    CHECK (pg_catalog.array_length(terms, 1) = pg_catalog.array_length(coefficients, 1))
+);
+CREATE INDEX model_release ON dp.model (release_id);
+COMMENT ON TABLE dp.model IS 'fitted models by name';
+COMMENT ON COLUMN dp.model.release_id IS 'the paid release; NULL: fitted without privacy, for the owner of the dataset alone';
+COMMENT ON COLUMN dp.model.declaration IS 'how values become terms: type, bounds or levels of each feature, and the label';
+COMMENT ON COLUMN dp.model.coefficients IS 'of the terms, on the scale of the values; the first term is the intercept';
+
 SELECT pg_catalog.pg_extension_config_dump('dp.dataset', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.dataset_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.attribute', '');
@@ -206,6 +231,8 @@ SELECT pg_catalog.pg_extension_config_dump('dp.release', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.release_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.strategy', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.strategy_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.model', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.model_id_seq', '');
 
 ----------------------------------------------------------------------
 -- Arithmetic of the ledger: no data, everybody may ask
@@ -309,7 +336,17 @@ CREATE VIEW dp.releases WITH (security_barrier) AS
             OR dp.is_owner(d.identity, d.relation_oid, d.owner));
 COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
 
-GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.releases TO PUBLIC;
+CREATE VIEW dp.models WITH (security_barrier) AS
+    SELECT m.model, d.dataset, m.kind, m.method, m.label, m.features, m.role_name AS role, m.release_id AS release, m.created
+      FROM dp.model m JOIN dp.dataset d ON d.id = m.dataset_id
+     WHERE dp.is_owner(d.identity, d.relation_oid, d.owner)
+        OR EXISTS (SELECT FROM dp.release r JOIN dp.charge c ON c.id = r.charge_id OR c.release_id = r.id
+                     JOIN dp.budget b ON b.id = c.budget_id
+                    WHERE r.id = m.release_id AND c.dataset_id = d.id
+                      AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name));
+COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on his datasets; release NULL: fitted without privacy';
+
+GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.releases, dp.models TO PUBLIC;
 
 ----------------------------------------------------------------------
 -- For the owner of a table
@@ -481,6 +518,69 @@ CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT 
 COMMENT ON FUNCTION dp.publish(bigint, text, boolean) IS
     'makes a paid release an ordinary table of yours, free: a row per count with estimate, stderr and 95% interval; replace: one that this function made; returns the number of rows';
 
+CREATE FUNCTION dp.fit(dataset text, model text, label name, features name[], method text DEFAULT 'auto',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
+        predicate text DEFAULT NULL, options jsonb DEFAULT NULL, name text DEFAULT NULL,
+        fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (term text, coefficient double precision, model text, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.fit(text, text, name, name[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name) IS
+    'fits a private model: logistic_regression, svm or linear_regression of a label by declared attributes; give epsilon or rho; coefficients are on the scale of the values; the same request again is answered free';
+
+CREATE TYPE dp.model_term AS (term text, coefficient double precision, model text, release bigint);
+COMMENT ON TYPE dp.model_term IS 'a term of a fitted model; the aggregates that fit models return an array of them';
+
+CREATE FUNCTION dp.logistic_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.logistic_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.logistic_regression';
+CREATE FUNCTION dp.logistic_regression_final(internal) RETURNS dp.model_term[]
+    AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.logistic_regression_final(internal) IS 'final function of the aggregate dp.logistic_regression';
+CREATE AGGREGATE dp.logistic_regression(label "any", features double precision[], options text) (
+    SFUNC = dp.logistic_regression_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp.logistic_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
+COMMENT ON AGGREGATE dp.logistic_regression("any", double precision[], text) IS
+    'fits a private model to rows that you may read, the logistic loss of a label of two classes; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
+
+CREATE FUNCTION dp.svm_add(internal, label "any", features double precision[], options text) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_svm_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.svm_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.svm';
+CREATE FUNCTION dp.svm_final(internal) RETURNS dp.model_term[]
+    AS 'MODULE_PATHNAME', 'pe_sql_svm_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.svm_final(internal) IS 'final function of the aggregate dp.svm';
+CREATE AGGREGATE dp.svm(label "any", features double precision[], options text) (
+    SFUNC = dp.svm_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp.svm_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
+COMMENT ON AGGREGATE dp.svm("any", double precision[], text) IS
+    'fits a private model to rows that you may read, the smoothed hinge loss of a label of two classes; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
+
+CREATE FUNCTION dp.linear_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_linear_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.linear_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.linear_regression';
+CREATE FUNCTION dp.linear_regression_final(internal) RETURNS dp.model_term[]
+    AS 'MODULE_PATHNAME', 'pe_sql_linear_regression_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.linear_regression_final(internal) IS 'final function of the aggregate dp.linear_regression';
+CREATE AGGREGATE dp.linear_regression(label "any", features double precision[], options text) (
+    SFUNC = dp.linear_regression_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp.linear_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
+COMMENT ON AGGREGATE dp.linear_regression("any", double precision[], text) IS
+    'fits a private model to rows that you may read, the squared error of a number; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
+
+CREATE FUNCTION dp.predict(model text, features jsonb) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_predict' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp.predict(text, jsonb) IS
+    'what a model says of a row, to_jsonb(row) or any object with its features: a probability, a margin (svm) or a value; NULL for a row that its declaration drops';
+
+CREATE FUNCTION dp.predict_row(model text, features double precision[]) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_predict_row' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp.predict_row(text, double precision[]) IS
+    'the same of features in the order of the model, all of them numbers: true is 1, a date the days and a timestamp the microseconds since 2000-01-01';
+
+CREATE FUNCTION dp.drop_model(model text) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_drop_model' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.drop_model(text) IS
+    'forgets a model''s name and coefficients; its charge stays, and so does its release';
+
 CREATE FUNCTION dp.expire_release(release bigint) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_expire_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.expire_release(bigint) IS
@@ -534,6 +634,28 @@ CREATE AGGREGATE dp.tally_units(domain bytea, cut bytea, VARIADIC unit_and_attri
     FINALFUNC = dp.tally_units_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp.tally_units(bytea, bytea, "any") IS
     'the same of each unit''s rows a limited number, chosen by a keyed hash; the cut has limit and key, the first value is the unit';
+
+CREATE FUNCTION dp.fit_rows_add(internal, specification bytea, cut bytea, unit "any", VARIADIC row_values "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.fit_rows_add(internal, bytea, bytea, "any", "any") IS 'transition function of the aggregate dp.fit_rows';
+CREATE FUNCTION dp.fit_rows_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.fit_rows_combine(internal, internal) IS 'combine function of the aggregate dp.fit_rows';
+CREATE FUNCTION dp.fit_rows_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.fit_rows_serialize(internal) IS 'serialisation of the state of the aggregate dp.fit_rows';
+CREATE FUNCTION dp.fit_rows_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.fit_rows_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp.fit_rows';
+CREATE FUNCTION dp.fit_rows_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.fit_rows_final(internal) IS 'final function of the aggregate dp.fit_rows';
+CREATE AGGREGATE dp.fit_rows(specification bytea, cut bytea, unit "any", VARIADIC row_values "any") (
+    SFUNC = dp.fit_rows_add, STYPE = internal, COMBINEFUNC = dp.fit_rows_combine,
+    SERIALFUNC = dp.fit_rows_serialize, DESERIALFUNC = dp.fit_rows_deserialize,
+    FINALFUNC = dp.fit_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp.fit_rows(bytea, bytea, "any", "any") IS
+    'exact sums over the rows of a model, as the scan of a dataset uses it; needs SELECT on the rows';
 
 ----------------------------------------------------------------------
 -- Strategies: no data, everybody may ask

@@ -9,14 +9,12 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
-#include "utils/float.h"
 
-#include "accounting/zcdp.h"
 #include "api/answers.h"
+#include "api/price.h"
 #include "api/question.h"
 #include "api/rows.h"
 #include "ledger/access.h"
-#include "ledger/errors.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_histogram);
 PG_FUNCTION_INFO_V1(pe_sql_quote);
@@ -27,59 +25,28 @@ PG_FUNCTION_INFO_V1(pe_sql_quote_queries);
  * ------------------------------------------------------------------
  */
 
-/* Four digits, rounded down: what is said to be left is never more than is. */
-static char *
-rounded_down(double value)
+static pe_price
+price_of(const pe_histogram *h)
 {
-	double		scale;
-
-	if (!(value > 0))
-		return pstrdup("0");
-	scale = pow(10, 3 - floor(log10(value)));
-	return psprintf("%.4g", floor(value * scale) / scale);
-}
-
-/* "epsilon 0.5", with rho behind it where that is what is counted. */
-static char *
-cost_text(const pe_histogram *h)
-{
-	if (h->pure)
-		return psprintf("epsilon %.4g", pe_histogram_epsilon(h));
-	return psprintf("epsilon %.4g (rho %.4g)", pe_histogram_epsilon(h), h->noise.nano * 1e-9);
-}
-
-static char *
-left_text(const pe_histogram *h, int64 left)
-{
-	char	   *epsilon = rounded_down(pe_budget_epsilon(h->budget, left));
-
-	return h->pure ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
+	return (pe_price) {h->dataset, h->budget, &h->question.charge, pe_histogram_epsilon(h)};
 }
 
 static void
 tell_charge(const pe_histogram *h, const pe_charge_reply *reply)
 {
-	ereport(NOTICE,
-			(errmsg("charged %s on dataset \"%s\"; %s left; release " INT64_FORMAT,
-					cost_text(h), h->dataset->name,
-					rounded_down(pe_budget_epsilon(h->budget, reply->left)), reply->release_id)));
+	pe_price	price = price_of(h);
+
+	pe_price_tell(&price, reply, psprintf("release " INT64_FORMAT, reply->release_id));
 }
 
 static void
 refuse_overspend(pe_histogram *h, const pe_charge_reply *reply)
 {
-	double		left = pe_budget_epsilon(h->budget, reply->left);
+	pe_price	price = price_of(h);
 	pe_noise	affordable = {h->noise.norm, h->noise.sensitivity, reply->left};
 
-	ereport(ERROR,
-			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
-			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left",
-					h->budget->role, h->dataset->name),
-			 errdetail("The request costs %s; %s is left. Nothing was charged.", cost_text(h), left_text(h, reply->left)),
-			 reply->left > 0
-			 ? errhint("epsilon => %s fits and buys max_stderr => %.4g.", float8out_internal(left),
-					   pe_noise_stderr(&affordable) * sqrt(pe_histogram_max_variance(h)))
-			 : errhint("The owner of the table can raise the budget or the cap.")));
+	pe_price_refuse(&price, reply, psprintf(" and buys max_stderr => %.4g",
+											pe_noise_stderr(&affordable) * sqrt(pe_histogram_max_variance(h))));
 }
 
 /* ------------------------------------------------------------------

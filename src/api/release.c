@@ -32,33 +32,12 @@ refuse_release(int64 id)
 			 errhint("The view dp.releases lists those that are.")));
 }
 
-/* Whether one of the budgets that paid for a release is open to the current user. */
-static bool
-paid_for(int64 id, bool frozen)
-{
-	static pe_statement payers = {NULL, "SELECT b.role_oid::int8, b.role_name FROM dp.release r "
-		"JOIN dp.charge c ON c.id = r.charge_id OR c.release_id = r.id JOIN dp.budget b ON b.id = c.budget_id "
-	"WHERE r.id = $1", 1, {INT8OID}};
-	Datum		values[1] = {Int64GetDatum(id)};
-	Oid			user = GetUserId();
-	pe_access	access;
-	bool		paid = false;
-	uint64		rows;
-
-	pe_access_begin(&access);
-	rows = pe_access_read(&payers, values, NULL);
-	for (uint64 row = 0; row < rows && !paid; row++)
-		paid = pe_is_payer(frozen, (Oid) pe_access_int64(row, 1), pe_access_text(row, 2), user);
-	pe_access_end(&access);
-	return paid;
-}
-
 /* The row of a release, if the current user may read it. */
 static void
 read_row(pe_release *r)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
-		"coalesce(rho, epsilon), payload, predicate, rho IS NULL "
+		"coalesce(rho, epsilon, 0), payload, predicate, rho IS NULL "
 	"FROM dp.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
@@ -80,7 +59,7 @@ read_row(pe_release *r)
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
-	if (r->dataset == NULL || (!paid_for(r->id, r->dataset->frozen) && !pe_dataset_owned_by(r->dataset, GetUserId())))
+	if (r->dataset == NULL || (!pe_release_is_paid(r->id, r->dataset->frozen) && !pe_dataset_owned_by(r->dataset, GetUserId())))
 		refuse_release(r->id);
 }
 
@@ -126,6 +105,11 @@ load(void *argument)
 	pe_release *r = argument;
 
 	read_row(r);
+	if (r->workload_text == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("release " INT64_FORMAT " is a model", r->id),
+				 errhint("dp.models tells its name, and dp.predict uses it.")));
 	if (r->version < r->dataset->declared_version)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

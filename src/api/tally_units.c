@@ -9,19 +9,14 @@
  * rows count: core/units.h.
  *
  * A row without a unit is dropped, but collected like any other dropped row.
- *
- * The cut, argument 2, holds the dataset's key.  It is a parameter of the scan,
- * so no text of a statement has it; what follows from it is wiped with the state.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"	/* VARDATA and its kin, in every version */
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "api/reader.h"
-#include "core/units.h"
-#include "ledger/values.h"
+#include "api/unit_argument.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_tally_units_add);
 PG_FUNCTION_INFO_V1(pe_sql_tally_units_combine);
@@ -30,9 +25,7 @@ PG_FUNCTION_INFO_V1(pe_sql_tally_units_deserialize);
 PG_FUNCTION_INFO_V1(pe_sql_tally_units_final);
 
 /* The arguments of the transition function: state, selection, cut, unit, attributes. */
-#define CUT 2
-#define UNIT 3
-#define FIRST_ATTRIBUTE 4
+#define FIRST_ATTRIBUTE (PE_ARG_UNIT + 1)
 
 /* What every state must know to be counted. */
 typedef struct frame
@@ -60,40 +53,14 @@ aggregate_context(FunctionCallInfo fcinfo)
 	return pe_reader_context(fcinfo, "dp.tally_units");
 }
 
-static void
-read_cut(FunctionCallInfo fcinfo, pe_cut *cut)
-{
-	bytea	   *bytes = PG_ARGISNULL(CUT) ? NULL : PG_GETARG_BYTEA_PP(CUT);
-	bool		sound = bytes != NULL && VARSIZE_ANY_EXHDR(bytes) == sizeof(*cut);
-
-	if (sound)
-		memcpy(cut, VARDATA_ANY(bytes), sizeof(*cut));
-	if (!sound || !pe_cut_is_sound(cut))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid cut for dp.tally_units")));
-}
-
-static Oid
-unit_type(FunctionCallInfo fcinfo)
-{
-	Oid			type = PG_NARGS() > UNIT ? getBaseType(get_fn_expr_argtype(fcinfo->flinfo, UNIT)) : InvalidOid;
-
-	if (!OidIsValid(type) || !pe_type_is_unit(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("argument %d of dp.tally_units is not of a type that can be a unit", UNIT)));
-	return type;
-}
-
 static tally *
 first_row(FunctionCallInfo fcinfo)
 {
 	MemoryContext old = MemoryContextSwitchTo(aggregate_context(fcinfo));
 	tally	   *state = palloc0(sizeof(*state));
 
-	read_cut(fcinfo, &state->cut);
-	state->unit_type = unit_type(fcinfo);
+	pe_cut_argument(fcinfo, &state->cut, "dp.tally_units");
+	state->unit_type = pe_unit_argument_type(fcinfo, "dp.tally_units");
 	pe_reader_init(&state->reader, fcinfo, FIRST_ATTRIBUTE, "dp.tally_units");
 	pe_unit_keys_init(&state->frame.keys, &state->cut);
 	pe_wipe(state->cut.key, sizeof(state->cut.key));
@@ -105,19 +72,6 @@ first_row(FunctionCallInfo fcinfo)
 	return state;
 }
 
-/* The hash of a row's unit; all rows without one are of the same, which has no bytes. */
-static void
-unit_of_row(FunctionCallInfo fcinfo, const tally *state, uint64 *unit)
-{
-	const char *data = "";
-	uint32		size = 0;
-	int64		room;
-
-	if (!PG_ARGISNULL(UNIT))
-		pe_unit_bytes(state->unit_type, PG_GETARG_DATUM(UNIT), &room, &data, &size);
-	pe_unit_hash(&state->frame.keys, data, size, unit);
-}
-
 Datum
 pe_sql_tally_units_add(PG_FUNCTION_ARGS)
 {
@@ -125,8 +79,8 @@ pe_sql_tally_units_add(PG_FUNCTION_ARGS)
 	uint64		unit[2];
 	int32		cell = pe_reader_cell(&state->reader, fcinfo, FIRST_ATTRIBUTE);
 
-	unit_of_row(fcinfo, state, unit);
-	if (PG_ARGISNULL(UNIT) || cell == PE_DROPPED)
+	pe_unit_argument_hash(fcinfo, state->unit_type, &state->frame.keys, unit);
+	if (PG_ARGISNULL(PE_ARG_UNIT) || cell == PE_DROPPED)
 		cell = PE_NO_CELL;
 	if (pe_unit_in_range(&state->cut, unit))
 	{

@@ -108,6 +108,15 @@ set_radii(pe_feature_map *map)
 	return true;
 }
 
+/* 0 where the bounds are so far apart, or so close together, that place() goes another way. */
+static double
+factor_of(double lower, double upper)
+{
+	double		width = upper - lower;
+
+	return width > 1e-290 && width < 1e290 ? 2 * PE_ONE / width : 0;
+}
+
 bool
 pe_feature_map_prepare(pe_feature_map *map)
 {
@@ -119,12 +128,14 @@ pe_feature_map_prepare(pe_feature_map *map)
 	map->shape.cells = pe_alloc((size_t) map->shape.groups, sizeof(*map->shape.cells));
 	map->column = pe_alloc((size_t) map->features, sizeof(*map->column));
 	map->group = pe_alloc((size_t) map->features, sizeof(*map->group));
+	map->factor = pe_alloc((size_t) map->features, sizeof(*map->factor));
 	for (int32_t i = 0; i < map->features; i++)
 	{
 		int32_t		cells = cells_of(&map->feature[i]);
 
 		map->column[i] = map->feature[i].number ? dense++ : -1;
 		map->group[i] = cells > 0 ? group : -1;
+		map->factor[i] = map->feature[i].number ? factor_of(map->feature[i].lower, map->feature[i].upper) : 0;
 		if (cells > 0)
 			map->shape.cells[group++] = cells;
 	}
@@ -137,7 +148,9 @@ pe_feature_map_free(pe_feature_map *map)
 	pe_free(map->shape.cells);
 	pe_free(map->column);
 	pe_free(map->group);
+	pe_free(map->factor);
 	map->shape.cells = map->column = map->group = NULL;
+	map->factor = NULL;
 }
 
 int32_t
@@ -172,13 +185,9 @@ pe_feature_intercept(const pe_feature_map *map)
  * because rounding is monotone, so the quotient is in [-1, 1]; u - l is not 0, since
  * differences underflow gradually.  Where u - l overflows all three are made smaller.
  */
-int16_t
-pe_feature_scale(double value, double lower, double upper)
+static int16_t
+place_extreme(double value, double lower, double upper)
 {
-	if (value <= lower)
-		return -PE_ONE;
-	if (value >= upper)
-		return PE_ONE;
 	if (isinf(upper - lower))
 	{
 		value /= 4.0;
@@ -186,6 +195,27 @@ pe_feature_scale(double value, double lower, double upper)
 		upper /= 4.0;
 	}
 	return (int16_t) (((value - lower) - (upper - value)) / (upper - lower) * PE_ONE);
+}
+
+/* The place of a value between the bounds; the rounding errors of factor are far below 1 and are cut off with the rest. */
+static int16_t
+place(double value, double lower, double upper, double factor)
+{
+	double		x = ((value - lower) - (upper - value)) * 0.5 * factor;
+
+	if (factor == 0)
+		return place_extreme(value, lower, upper);
+	x = x < -PE_ONE ? -PE_ONE : x;
+	x = x > PE_ONE ? PE_ONE : x;
+	return (int16_t) x;
+}
+
+int16_t
+pe_feature_scale(double value, double lower, double upper)
+{
+	value = value < lower ? lower : value;
+	value = value > upper ? upper : value;
+	return place(value, lower, upper, factor_of(lower, upper));
 }
 
 /* A cell of the indicators of a number, or false where the declaration drops the row. */
@@ -198,14 +228,20 @@ indicate(bool declared, int32_t at, uint16_t *cell)
 }
 
 static bool
-encode_number(const pe_feature *feature, const pe_feature_value *value, int16_t *dense, uint16_t *cell)
+encode_number(const pe_feature *feature, double factor, const pe_feature_value *value, int16_t *dense, uint16_t *cell)
 {
+	double		number = value->number;
+
 	*dense = 0;
-	if (value->null || isnan(value->number))
+	if (value->null || isnan(number))
 		return indicate(feature->null, feature->other ? 1 : 0, cell);
-	if (!feature->clamp && !(value->number >= feature->lower && value->number <= feature->upper))
-		return indicate(feature->other, 0, cell);
-	*dense = pe_feature_scale(value->number, feature->lower, feature->upper);
+	if (number < feature->lower || number > feature->upper)
+	{
+		if (!feature->clamp)
+			return indicate(feature->other, 0, cell);
+		number = number < feature->lower ? feature->lower : feature->upper;
+	}
+	*dense = place(number, feature->lower, feature->upper, factor);
 	return true;
 }
 
@@ -263,7 +299,7 @@ pe_feature_encode(const pe_feature_map *map, const pe_feature_value *value, pe_r
 		const pe_feature *feature = &map->feature[i];
 		uint16_t	cell = PE_NO_GROUP_CELL;
 
-		if (!(feature->number ? encode_number(feature, &value[i], &row->dense[map->column[i]], &cell)
+		if (!(feature->number ? encode_number(feature, map->factor[i], &value[i], &row->dense[map->column[i]], &cell)
 			  : encode_level(feature, &value[i], &cell)))
 			return false;
 		if (map->group[i] >= 0)

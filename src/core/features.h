@@ -40,6 +40,7 @@ typedef struct pe_feature_map
 	pe_row_shape shape;
 	int32_t    *column;			/* of each feature: the dense column of a number */
 	int32_t    *group;			/* its group, or -1 */
+	double	   *factor;			/* of a number: 2 PE_ONE / what is between its bounds */
 	pe_u128		radius_sq;		/* |x|_2^2 of every row is at most this, in units of the integers */
 	int64_t		radius_1;		/* |x|_1 likewise */
 } pe_feature_map;

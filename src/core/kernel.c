@@ -4,11 +4,11 @@
  *
  * The Makefile compiles this file with -O3 -fno-math-errno -fno-trapping-math, which
  * change no value and without which the compiler makes no vectors of the per-row
- * loops.
+ * loops; and with -fstack-protector-strong, which is needed: without it gcc 12 may
+ * misalign the local arrays of a function of wide vectors that calls no other (gcc's
+ * PR 109780).
  */
 #include "core/kernel.h"
-
-#include <string.h>
 
 #include "core/loss.h"
 

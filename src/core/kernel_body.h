@@ -120,22 +120,22 @@ K(gradient) (const int16_t *tile, int32_t dense, const int16_t *s, void *accumul
 KERNEL void
 K(flush) (int32_t dense, void *accumulators, int64_t *sums)
 {
-	VECTOR	   *from = accumulators;
+	const int32_t lanes = VECTOR_BYTES / 4;
+	int32_t    *from = accumulators;
 
 	for (int32_t j = 0; j < dense; j++)
 	{
-		int32_t		lane[2][VECTOR_BYTES / 4];
 		int64_t		high = 0;
 		int64_t		low = 0;
 
-		memcpy(lane, &from[2 * j], sizeof(lane));
-		for (int i = 0; i < VECTOR_BYTES / 4; i++)
+		for (int32_t i = 0; i < lanes; i++)
 		{
-			high += lane[0][i];
-			low += lane[1][i];
+			high += from[i];
+			low += from[lanes + i];
+			from[i] = from[lanes + i] = 0;
 		}
 		sums[j] += high * 256 + low;
-		from[2 * j] = from[2 * j + 1] = V_ZERO();
+		from += 2 * lanes;
 	}
 }
 

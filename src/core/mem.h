@@ -41,10 +41,11 @@ extern void pe_poll(void);
 
 /*
  * Tells the host how far long work is: what is being done ("optimising the
- * strategy"), which step has ended (from 1), and how far from the goal it is (a
- * relative gap).  The host decides whether anybody hears of it.
+ * strategy"), which step has ended (from 1) of how many, or, if steps is 0, how far
+ * from the goal it is (a relative gap).  The host decides whether anybody hears of
+ * it.
  */
-extern void pe_progress(const char *what, int step, double gap);
+extern void pe_progress(const char *what, int step, int steps, double gap);
 
 /* Fills buf with size bytes from a cryptographic source; does not return if there is none. */
 extern void pe_random_bytes(void *buf, size_t size);

@@ -16,8 +16,9 @@
 /* Below this step Newton's direction is given up for the gradient's. */
 #define STEP_LEAST 0x1p-9
 
-/* A step changes no margin by more than this much and times the margins there are. */
-#define STEP_MOST 16.0
+/* A step is at most so many times as long as the weights, plus what changes a margin by this much. */
+#define STEP_GROWTH 4.0
+#define STEP_MARGIN 32.0
 
 /* ------------------------------------------------------------------
  * Points
@@ -269,7 +270,7 @@ limit_direction(search *s)
 	int32_t		n = s->here.columns;
 	double		radius = sqrt((double) s->f->radius_sq) / PE_ONE;
 	double		length = sqrt(product(n, s->direction, s->direction));
-	double		most = STEP_MOST * (sqrt(product(n, s->here.w, s->here.w)) + STEP_MOST / radius);
+	double		most = STEP_GROWTH * sqrt(product(n, s->here.w, s->here.w)) + STEP_MARGIN / radius;
 
 	if (length > most)
 		for (int32_t j = 0; j < n; j++)

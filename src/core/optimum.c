@@ -330,7 +330,7 @@ evaluate(search *s)
 	}
 	settle_scale(s);
 	take_bounds(s);
-	pe_progress("optimising the strategy", s->evaluations, gap_of(s));
+	pe_progress("optimising the strategy", s->evaluations, 0, gap_of(s));
 	return true;
 }
 

@@ -4,7 +4,7 @@
  *
  * What differs between instruction sets is in kernel.c; here is what is done with
  * it, and what groups add: a row is in one cell of each, so their share of a margin
- * and of a sum is one number per group and row.
+ * and of a sum is one number per group and row.  Compiled with -O3, like kernel.c.
  *
  * Sums are 64 bits wide within SUM_BLOCKS blocks of rows, which none can exceed:
  * an entry of a row is at most 2^31 (a loss), and those are 2^31 rows.
@@ -27,14 +27,20 @@
 /* The largest residual_bits. */
 #define MAX_RESIDUAL_BITS 64
 
+/* The largest |fine|. */
+#define FINE_MOST (INT32_C(1) << (PE_FINE_BITS - 1))
+
+/* Tiles after which 32-bit sums of numbers in cells are flushed: 2^10 2^6 2^14 < 2^31. */
+#define CELL_TILES 1024
+
+/* Columns of a tile that are turned into rows together. */
+#define TURNED_TOGETHER 8
+
 /* Rows that are sampled together. */
 #define CHUNK_ROWS (PE_MOMENT_TILES * PE_TILE)
 
 /* Where fewer rows than this take part, those are copied together: one row in 16. */
 #define COPY_BELOW ((uint64_t) 1 << 60)
-
-/* The largest |fine|. */
-#define FINE_MOST (INT32_C(1) << (PE_FINE_BITS - 1))
 
 /* w is brought to this. */
 #define WEIGHT_MOST 0x1p90
@@ -127,14 +133,12 @@ static bool
 pass_is_sound(const pe_pass *pass, const pe_row_shape *shape)
 {
 	if ((unsigned) pass->kind > PE_PASS_PRECISE || (unsigned) pass->loss > PE_LOSS_SQUARED ||
-		(unsigned) pass->norm > PE_L1)
+		(unsigned) pass->norm > PE_L1 || pass->residual_bits < 0 || pass->residual_bits > MAX_RESIDUAL_BITS)
 		return false;
 	if (takes_weights(pass->kind) && !weights_are_sound(&pass->weights, shape->columns))
 		return false;
 	if (pass->fine != NULL && !fine_is_sound(pass, shape->columns))
 		return false;
-	if (pass->kind == PE_PASS_GRADIENT)
-		return pass->residual_bits >= 0 && pass->residual_bits <= MAX_RESIDUAL_BITS;
 	if (pass->kind == PE_PASS_COORDINATES)
 		return isfinite(pass->step) && pass->cap >= 0;
 	if (pass->kind != PE_PASS_LOSSES)
@@ -229,6 +233,11 @@ typedef struct pass_run
 	size_t		copy_tiles;
 	int32_t		copied;			/* rows */
 	void	   *copy_memory;
+	int16_t    *turned;			/* of a moment with groups: the dense columns of a tile, row by row */
+	size_t		turned_count;
+	int32_t    *cell_sums;		/* and sums of x_j over the rows in a cell */
+	size_t		cell_count;
+	int32_t		cell_tiles;
 	int64_t    *sums;
 	size_t		count;
 	int32_t		cap;			/* of losses */
@@ -300,6 +309,13 @@ start_run(pass_run *run, pe_kernel kernel, const pe_pass *pass, const pe_row_sha
 	run->sums = pe_alloc(run->count, sizeof(*run->sums));
 	run->cap = pass->cap > 0 && pass->cap < PE_LOSS_MOST ? pass->cap : PE_LOSS_MOST;
 	run->scale = ldexpf(1.0f, PE_RESIDUAL_BITS - pass->residual_bits);
+	if ((pass->kind == PE_PASS_MOMENT || pass->kind == PE_PASS_CURVATURE) && shape->groups > 0)
+	{
+		run->turned_count = PE_TILE * (size_t) shape->dense;
+		run->cell_count = (size_t) (shape->columns - shape->dense) * (size_t) shape->dense;
+	}
+	run->turned = pe_alloc(run->turned_count, sizeof(*run->turned));
+	run->cell_sums = pe_alloc(run->cell_count, sizeof(*run->cell_sums));
 	run->copy_tiles = pass->kind == PE_PASS_CURVATURE ? PE_MOMENT_TILES :
 		pass->kind == PE_PASS_GRADIENT && pass->sample != 0 ? 1 : 0;
 	run->copy_memory = pe_alloc(1, PE_TILE_ALIGN + run->copy_tiles * sizeof(int16_t) * pe_tile_size(shape));
@@ -335,6 +351,10 @@ end_run(pass_run *run)
 	pe_free(run->sums);
 	pe_wipe(run->accumulators, accumulators);
 	pe_free(run->accumulator_memory);
+	pe_wipe(run->turned, run->turned_count * sizeof(*run->turned));
+	pe_free(run->turned);
+	pe_wipe(run->cell_sums, run->cell_count * sizeof(*run->cell_sums));
+	pe_free(run->cell_sums);
 	pe_wipe(run->copy, run->copy_tiles * sizeof(int16_t) * pe_tile_size(run->shape));
 	pe_free(run->copy_memory);
 	pe_free(run->first);
@@ -632,35 +652,88 @@ add_sampled(pass_run *run, const pe_rows *rows, size_t first_tile, int32_t tiles
  * ------------------------------------------------------------------
  */
 
-/* Adds x_i x_j of a tile's rows where i is a cell, and j a dense column or a cell. */
+/* The dense columns of a tile row by row. */
 static void
-add_cell_moments(pass_run *run, const int16_t *tile)
+turn_tile(const pe_row_shape *shape, const int16_t *tile, int16_t *to)
+{
+	for (int32_t start = 0; start < shape->dense; start += TURNED_TOGETHER)
+	{
+		int32_t		end = shape->dense - start < TURNED_TOGETHER ? shape->dense : start + TURNED_TOGETHER;
+
+		for (int r = 0; r < PE_TILE; r++)
+			for (int32_t j = start; j < end; j++)
+				to[(size_t) r * (size_t) shape->dense + (size_t) j] = pe_tile_column(tile, j)[r];
+	}
+}
+
+/* Adds what is in cell_sums, which are sums of x_j over rows that have PE_ONE in the cell, to the moment. */
+static void
+flush_cells(pass_run *run)
 {
 	const pe_row_shape *shape = run->shape;
-	const int16_t *unit = pe_tile_unit(shape, tile);
+	size_t		dense = (size_t) shape->dense;
+
+	for (size_t c = 0; c < (size_t) (shape->columns - shape->dense); c++)
+	{
+		int64_t    *of = run->sums + packed(dense + c);
+
+		for (size_t j = 0; j < dense; j++)
+			of[j] += (int64_t) run->cell_sums[c * dense + j] * PE_ONE;
+	}
+	memset(run->cell_sums, 0, run->cell_count * sizeof(*run->cell_sums));
+	run->cell_tiles = 0;
+}
+
+/* Adds x_i x_j of a row with this in its cells, where i is a cell, and j a dense column or a cell. */
+static inline void
+add_cell_moments_of_row(pass_run *run, const int16_t *tile, int r, int32_t unit)
+{
+	const pe_row_shape *shape = run->shape;
+	const size_t dense = (size_t) shape->dense;
+	const int16_t *x = run->turned + (size_t) r * dense;
 
 	for (int32_t g = 0; g < shape->groups; g++)
 	{
-		const uint16_t *cell = pe_tile_cells(shape, tile, g);
+		uint16_t	cell = pe_tile_cells(shape, tile, g)[r];
+		size_t		column;
+		int64_t    *of;
 
-		for (int r = 0; r < PE_TILE; r++)
+		if (cell == PE_NO_GROUP_CELL)
+			continue;
+		column = (size_t) (run->first[g] + cell);
+		of = run->sums + packed(column);
+		if (unit == PE_ONE)
 		{
-			int64_t    *of;
+			int32_t    *sums = run->cell_sums + (column - dense) * dense;
 
-			if (cell[r] == PE_NO_GROUP_CELL)
-				continue;
-			of = run->sums + packed((size_t) (run->first[g] + cell[r]));
-			for (int32_t j = 0; j < shape->dense; j++)
-				of[j] += (int32_t) unit[r] * pe_tile_column(tile, j)[r];
-			for (int32_t h = 0; h <= g; h++)
-			{
-				uint16_t	other = pe_tile_cells(shape, tile, h)[r];
+			for (size_t j = 0; j < dense; j++)
+				sums[j] += x[j];
+		}
+		else
+			for (size_t j = 0; j < dense; j++)
+				of[j] += unit * x[j];
+		for (int32_t h = 0; h <= g; h++)
+		{
+			uint16_t	other = pe_tile_cells(shape, tile, h)[r];
 
-				if (other != PE_NO_GROUP_CELL)
-					of[run->first[h] + other] += (int32_t) unit[r] * unit[r];
-			}
+			if (other != PE_NO_GROUP_CELL)
+				of[run->first[h] + other] += unit * unit;
 		}
 	}
+}
+
+static void
+add_cell_moments(pass_run *run, const int16_t *tile)
+{
+	const int16_t *unit = pe_tile_unit(run->shape, tile);
+
+	if (run->shape->groups == 0)
+		return;
+	turn_tile(run->shape, tile, run->turned);
+	for (int r = 0; r < PE_TILE; r++)
+		add_cell_moments_of_row(run, tile, r, unit[r]);
+	if (++run->cell_tiles == CELL_TILES)
+		flush_cells(run);
 }
 
 /* Adds the row of the label, the last of the moment. */
@@ -993,6 +1066,8 @@ pe_pass_run_with(pe_kernel kernel, const pe_pass *pass, pe_rows *rows, pe_i128 *
 			add_to_total(&run, sums);
 	}
 	add_copied(&run);
+	if (run.cell_tiles > 0)
+		flush_cells(&run);
 	flush(&run, pass->kind == PE_PASS_MOMENT ? run.sums + packed((size_t) run.shape->columns) : run.sums);
 	add_to_total(&run, sums);
 	end_run(&run);
@@ -1002,6 +1077,27 @@ void
 pe_pass_run(const pe_pass *pass, pe_rows *rows, pe_i128 *sums)
 {
 	pe_pass_run_with(pe_kernel_best(), pass, rows, sums);
+}
+
+void
+pe_pass_idle(const pe_pass *pass, const pe_row_shape *shape, size_t dropped)
+{
+	pe_i128    *forgotten = pe_alloc(pe_pass_sums(pass, shape), sizeof(*forgotten));
+	pe_row		row = {
+		.dense = pe_alloc((size_t) shape->dense, sizeof(*row.dense)),
+		.cell = pe_alloc((size_t) shape->groups, sizeof(*row.cell))
+	};
+	pe_rows		block;
+
+	pe_rows_init(&block, shape, false);
+	for (size_t i = 0; i < PE_BLOCK_ROWS && i < dropped; i++)
+		pe_rows_add(&block, &row, NULL);
+	for (size_t done = 0; done + PE_BLOCK_ROWS / 2 < dropped; done += PE_BLOCK_ROWS)
+		pe_pass_run(pass, &block, forgotten);
+	pe_rows_free(&block);
+	pe_free(row.dense);
+	pe_free(row.cell);
+	pe_free(forgotten);
 }
 
 /* ------------------------------------------------------------------
@@ -1126,6 +1222,7 @@ run_rows(pe_source *source, const pe_pass *pass, pe_i128 *sums)
 {
 	memset(sums, 0, pe_pass_sums(pass, source->shape) * sizeof(*sums));
 	pe_pass_run(pass, source->rows, sums);
+	pe_pass_idle(pass, source->shape, source->dropped);
 }
 
 void
@@ -1134,4 +1231,5 @@ pe_source_of_rows(pe_source *source, pe_rows *rows)
 	source->run = run_rows;
 	source->shape = &rows->shape;
 	source->rows = rows;
+	source->dropped = 0;
 }

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
@@ -45,13 +46,17 @@ static const pe_setting pinned[] = {
 	{"log_executor_stats", "off"}
 };
 
-void
-pe_access_begin(pe_access *access)
+static void
+refuse_parallel(void)
 {
-	if (IsInParallelMode())
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
-				 errmsg("the ledger cannot be used in a parallel operation")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+			 errmsg("the ledger cannot be used in a parallel operation")));
+}
+
+static void
+begin(pe_access *access)
+{
 	SPI_connect();
 	GetUserIdAndSecContext(&access->saved_user, &access->saved_context);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
@@ -59,6 +64,22 @@ pe_access_begin(pe_access *access)
 						   SECURITY_RESTRICTED_OPERATION);
 	access->guc_level = NewGUCNestLevel();
 	pe_pin_settings(pinned, lengthof(pinned));
+}
+
+void
+pe_access_begin(pe_access *access)
+{
+	if (IsInParallelMode())
+		refuse_parallel();
+	begin(access);
+}
+
+void
+pe_access_begin_reading(pe_access *access)
+{
+	if (IsParallelWorker())
+		refuse_parallel();
+	begin(access);
 }
 
 void
@@ -102,7 +123,7 @@ pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
 {
 	uint64		rows;
 
-	PushCopiedSnapshot(GetLatestSnapshot());
+	PushCopiedSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
 	rows = checked(SPI_execute_snapshot(planned(statement), values, nulls, GetActiveSnapshot(),
 										InvalidSnapshot, true, false, 0));
 	PopActiveSnapshot();

@@ -43,12 +43,19 @@ extern void pe_pin_settings(const pe_setting *settings, int count);
 
 /* 25000 in a parallel operation. */
 extern void pe_access_begin(pe_access *access);
+
+/* For nothing but reads, which the leader of a parallel operation may do too; 25000 in a worker of one. */
+extern void pe_access_begin_reading(pe_access *access);
 extern void pe_access_end(pe_access *access);
 
 /* Runs a statement that writes, or a read under the transaction's snapshot; returns the number of rows. */
 extern uint64 pe_access_write(pe_statement *statement, Datum *values, const char *nulls);
 
-/* Runs a SELECT under the latest snapshot, in any isolation level; returns the number of rows. */
+/*
+ * Runs a SELECT under the latest snapshot, in any isolation level; in a parallel
+ * operation, where none can be taken, under the one that is active.  Returns the
+ * number of rows.
+ */
 extern uint64 pe_access_read(pe_statement *statement, Datum *values, const char *nulls);
 
 /* The same, but nothing that the caller's own transaction did shows. */

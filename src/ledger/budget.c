@@ -292,3 +292,23 @@ pe_budgets_place(const pe_dataset *dataset, bool local)
 				 errhint("Create the role if need be and grant the budget again; what was spent is kept.")));
 	pe_access_end(&access);
 }
+
+bool
+pe_release_is_paid(int64 id, bool frozen)
+{
+	static pe_statement payers = {NULL, "SELECT b.role_oid::int8, b.role_name FROM dp.release r "
+		"JOIN dp.charge c ON c.id = r.charge_id OR c.release_id = r.id JOIN dp.budget b ON b.id = c.budget_id "
+	"WHERE r.id = $1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(id)};
+	Oid			user = GetUserId();
+	pe_access	access;
+	bool		paid = false;
+	uint64		rows;
+
+	pe_access_begin_reading(&access);
+	rows = pe_access_read(&payers, values, NULL);
+	for (uint64 row = 0; row < rows && !paid; row++)
+		paid = pe_is_payer(frozen, (Oid) pe_access_int64(row, 1), pe_access_text(row, 2), user);
+	pe_access_end(&access);
+	return paid;
+}

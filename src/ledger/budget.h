@@ -37,6 +37,9 @@ extern pe_budget *pe_budget_find(const pe_dataset *dataset);
 /* Whether user has the privileges of the role of a budget's row. */
 extern bool pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user);
 
+/* Whether one of the budgets that paid for a release is open to the current user. */
+extern bool pe_release_is_paid(int64 release_id, bool frozen);
+
 /*
  * What budget and cap would both leave after a charge, in nano: rho, or epsilon if
  * the budget is pure.  -1 if the charge does not fit.

@@ -22,6 +22,7 @@
 #include "ledger/chain.h"
 #include "ledger/charge.h"
 #include "ledger/errors.h"
+#include "ledger/models.h"
 #include "ledger/registry.h"
 #include "ledger/strategies.h"
 
@@ -98,13 +99,17 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 	pq_sendbyte(to, request->fresh);
 	pq_sendbyte(to, request->replay_only);
 	pq_sendbyte(to, request->predicate != NULL);
+	pq_sendbyte(to, request->workload != NULL);
 	pq_sendint32(to, request->attributes);
 	pq_sendint32(to, request->queries);
 	pq_sendint64(to, request->strategy_id);
 	appendBinaryStringInfo(to, request->role, strlen(request->role) + 1);
 	appendBinaryStringInfo(to, request->function, strlen(request->function) + 1);
 	appendBinaryStringInfo(to, request->request, strlen(request->request) + 1);
-	appendBinaryStringInfo(to, request->workload, strlen(request->workload) + 1);
+	if (request->workload != NULL)
+		appendBinaryStringInfo(to, request->workload, strlen(request->workload) + 1);
+	else
+		pe_model_record_write(to, request->model);
 	appendBinaryStringInfo(to, request->method, strlen(request->method) + 1);
 	appendBinaryStringInfo(to, request->sensitivity, strlen(request->sensitivity) + 1);
 	if (request->predicate != NULL)
@@ -117,6 +122,7 @@ void
 pe_request_read(StringInfo from, pe_charge_request *request)
 {
 	bool		has_predicate;
+	bool		has_workload;
 
 	request->dataset_id = pq_getmsgint64(from);
 	request->version = pq_getmsgint64(from);
@@ -127,13 +133,15 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 	request->fresh = pq_getmsgbyte(from) != 0;
 	request->replay_only = pq_getmsgbyte(from) != 0;
 	has_predicate = pq_getmsgbyte(from) != 0;
+	has_workload = pq_getmsgbyte(from) != 0;
 	request->attributes = pq_getmsgint(from, 4);
 	request->queries = pq_getmsgint(from, 4);
 	request->strategy_id = pq_getmsgint64(from);
 	request->role = pstrdup(pq_getmsgrawstring(from));
 	request->function = pstrdup(pq_getmsgrawstring(from));
 	request->request = pstrdup(pq_getmsgrawstring(from));
-	request->workload = pstrdup(pq_getmsgrawstring(from));
+	request->workload = has_workload ? pstrdup(pq_getmsgrawstring(from)) : NULL;
+	request->model = has_workload ? NULL : pe_model_record_read(from);
 	request->method = pstrdup(pq_getmsgrawstring(from));
 	request->sensitivity = pstrdup(pq_getmsgrawstring(from));
 	request->predicate = has_predicate ? pstrdup(pq_getmsgrawstring(from)) : NULL;
@@ -412,6 +420,8 @@ pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply)
 				 errhint("Answers that were paid on the primary are replayed here; ask the rest there.")));
 	else
 		charge_or_refuse(request, reply);
+	if (request->model != NULL && (reply->outcome == PE_REPLAYED || reply->outcome == PE_CHARGED))
+		pe_model_reserve_name(request, reply);
 	if (reply->outcome != PE_REPLAYED)
 	{
 		/* not paid for: what another budget's release says stays here */
@@ -447,7 +457,10 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 	row[3] = CStringGetTextDatum(request->request);
 	row[4] = PointerGetDatum(pe_request_hash(request->request));
 	row[5] = PointerGetDatum(construct_array(names, request->attributes, TEXTOID, -1, false, TYPALIGN_INT));
-	row[6] = CStringGetTextDatum(request->workload);
+	if (request->workload != NULL)
+		row[6] = CStringGetTextDatum(request->workload);
+	else
+		nulls[6] = 'n';
 	row[7] = CStringGetTextDatum(request->method);
 	row[8] = Int32GetDatum(request->queries);
 	row[9] = row[14] = CStringGetTextDatum(request->sensitivity);
@@ -460,12 +473,16 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 		nulls[13] = 'n';
 	row[15] = Int64GetDatum(request->epsilon);
 	nulls[pure ? 9 : 14] = nulls[pure ? 10 : 15] = 'n';
+	if (request->model != NULL)
+		nulls[9] = nulls[10] = nulls[14] = nulls[15] = 'n';	/* its noise was of many kinds */
 
 	pe_access_begin(&access);
 	/* it is there already if a worker died between its commit and its answer */
 	pe_access_write(&insert, row, nulls);
 	pe_access_write(&find, row, NULL);
 	id = pe_access_int64(0, 1);
+	if (request->model != NULL)
+		pe_model_keep(request, id, value);
 	pe_access_end(&access);
 	return id;
 }
@@ -474,10 +491,12 @@ void
 pe_release_expire(int64 id)
 {
 	static pe_statement expire = {NULL, "UPDATE dp.release SET payload = NULL WHERE id = $1", 1, {INT8OID}};
+	static pe_statement forget = {NULL, "DELETE FROM dp.model WHERE release_id = $1", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(id)};
 	pe_access	access;
 
 	pe_access_begin(&access);
 	(void) pe_access_write(&expire, key, NULL);
+	(void) pe_access_write(&forget, key, NULL);
 	pe_access_end(&access);
 }

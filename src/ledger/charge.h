@@ -15,6 +15,18 @@
 #include "accounting/filter.h"
 #include "core/mem.h"
 
+/* A model that a release is, for dp.model (models.h). */
+typedef struct pe_model_record
+{
+	const char *name;			/* NULL: after its release */
+	bool		numbered;		/* its number is put behind the name in any case: there will be more of them */
+	const char *kind;			/* logistic_regression, svm, linear_regression */
+	const char *label;
+	const char *declaration;	/* JSON: how values become terms */
+	int			terms;
+	char	  **term;
+} pe_model_record;
+
 /* What a backend asks of the ledger before it reads any row. */
 typedef struct pe_charge_request
 {
@@ -33,11 +45,12 @@ typedef struct pe_charge_request
 	/* what a release needs besides: the record of how to read its payload */
 	int			attributes;
 	char	  **attribute;
-	const char *workload;
+	const char *workload;		/* NULL: a model, and attribute its features */
+	const pe_model_record *model;	/* NULL: counts */
 	const char *predicate;		/* canonical; NULL: none */
 	const char *method;
 	int32		queries;
-	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism */
+	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model */
 	int64		strategy_id;	/* what is measured; 0: the workload itself */
 } pe_charge_request;
 
@@ -65,15 +78,17 @@ extern pe_cost pe_request_cost(const pe_charge_request *request);
 
 /*
  * Reserves a charge, or finds the release that the same request on the same
- * budget has paid for.  Commits before it returns.  Errors: PE002 frozen, 55000
- * the dataset or the budget is no longer what the request was made for, 25006
- * in recovery.
+ * budget has paid for; a model that is found gets the name that was asked for as
+ * well.  Commits before it returns.  Errors: PE002 frozen, 55000 the dataset or the
+ * budget is no longer what the request was made for, 25006 in recovery, 42710
+ * another model has the name.
  */
 extern void pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply);
 
 /*
- * Stores the measurements that a charge paid for; returns the
- * number of the release.  Commits before it returns.
+ * Stores the measurements that a charge paid for, or the coefficients of a model as
+ * the bits of doubles; returns the number of the release.  Commits before it
+ * returns.
  */
 extern int64 pe_charge_store(const pe_charge_request *request, int64 charge_id,
 							 const int64 *value, int64 values);

@@ -131,30 +131,6 @@ static const pe_setting pinned[] = {
 	{"enable_tidscan", "off"}
 };
 
-static int
-attributes_of(const pe_question *question)
-{
-	return question->domain->attributes + question->domain->watched;
-}
-
-static char *
-scan_statement(const pe_question *question)
-{
-	Oid			relation = question->dataset->relation;
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	if (question->dataset->unit == NULL)
-		appendStringInfoString(&sql, "SELECT dp.tally($1");
-	else
-		appendStringInfo(&sql, "SELECT dp.tally_units($1, $2, t.%s", quote_identifier(question->dataset->unit));
-	for (int i = 0; i < attributes_of(question); i++)
-		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
-	appendStringInfo(&sql, ") FROM %s t",
-					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation)));
-	return sql.data;
-}
-
 /*
  * The statement names the table, and whoever owns its schema may have given the
  * name to a view meanwhile, which would run with the rights of the table's
@@ -181,39 +157,46 @@ check_names_the_table(SPIPlanPtr plan, Oid relation)
  * error, and free.
  */
 static SPIPlanPtr
-plan_scan(const pe_question *question, Datum *values)
+plan_scan(const pe_visit *visit, pe_scan *scan)
 {
-	Oid			types[2] = {BYTEAOID, BYTEAOID};
-	int			parameters = question->dataset->unit == NULL ? 1 : 2;
-	SPIPlanPtr	plan = SPI_prepare_cursor(scan_statement(question), parameters, types,
+	SPIPlanPtr	plan = SPI_prepare_cursor(scan->statement, scan->parameters, scan->types,
 										  CURSOR_OPT_PARALLEL_OK | CURSOR_OPT_GENERIC_PLAN);
 
 	if (plan == NULL)
 		elog(ERROR, "cannot prepare the scan: %s", SPI_result_code_string(SPI_result));
-	check_names_the_table(plan, question->dataset->relation);
-	SPI_cursor_close(SPI_cursor_open(NULL, plan, values, NULL, true));
+	check_names_the_table(plan, visit->dataset->relation);
+	SPI_cursor_close(SPI_cursor_open(NULL, plan, scan->values, NULL, true));
 	return plan;
 }
 
-/* What the accumulator is told: the domain, and the predicate if there is one. */
-static bytea *
-selection_bytes(const pe_question *question)
+char *
+pe_door_table(const pe_dataset *dataset)
 {
-	size_t		size = pe_selection_size(question->domain, question->predicate);
-	bytea	   *bytes = palloc(VARHDRSZ + size);
-
-	SET_VARSIZE(bytes, VARHDRSZ + size);
-	pe_selection_write(question->domain, question->predicate, VARDATA(bytes));
-	return bytes;
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(dataset->relation)), get_rel_name(dataset->relation));
 }
 
-/*
- * The most rows that a table can have, by its size: as many as fit its blocks
- * if they were empty.  A foreign table counts with what ANALYZE left of it.
- * Where there are more (another access method), more memory is taken.
- */
-static uint64
-rows_at_most(Oid relation)
+/* The least room that columns take in a row of member that has them all. */
+static Size
+least_width(Relation member, char **stored, int count)
+{
+	Size		width = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		AttrNumber	number = get_attnum(RelationGetRelid(member), stored[i]);
+		Form_pg_attribute attribute;
+
+		if (number <= 0)
+			continue;
+		attribute = TupleDescAttr(RelationGetDescr(member), number - 1);
+		if (attribute->attlen > 0 && !attribute->atthasmissing)
+			width += attribute->attlen;
+	}
+	return width;
+}
+
+uint64
+pe_door_rows_at_most(Oid relation, char **stored, int count)
 {
 	uint64		rows = 0;
 	ListCell   *cell;
@@ -221,9 +204,10 @@ rows_at_most(Oid relation)
 	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
 	{
 		Relation	member = relation_open(lfirst_oid(cell), NoLock);
+		Size		row = sizeof(ItemIdData) + MAXALIGN(SizeofHeapTupleHeader + least_width(member, stored, count));
 
 		if (member->rd_rel->relkind == RELKIND_RELATION)
-			rows += (uint64) RelationGetNumberOfBlocks(member) * MaxHeapTuplesPerPage;
+			rows += (uint64) RelationGetNumberOfBlocks(member) * ((BLCKSZ - SizeOfPageHeaderData) / row);
 		else if (member->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 			rows += (uint64) Max(member->rd_rel->reltuples, 0);
 		relation_close(member, NoLock);
@@ -231,80 +215,55 @@ rows_at_most(Oid relation)
 	return rows;
 }
 
-/* How the accumulator cuts the rows of units, for the first range of them; NULL without a unit. */
-static bytea *
-cut_bytes(const pe_dataset *dataset)
+bytea *
+pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory)
 {
-	bytea	   *bytes;
 	pe_cut		cut = {.max_rows = dataset->max_rows};
+	bytea	   *bytes = palloc(VARHDRSZ + sizeof(cut));
 
-	if (dataset->unit == NULL)
-		return NULL;
-	pe_cut_divide(&cut, rows_at_most(dataset->relation), (size_t) pe_max_memory * 1024);
+	pe_cut_divide(&cut, rows, memory);
 	pe_unit_key_load(dataset, cut.key);
-	bytes = palloc(VARHDRSZ + sizeof(cut));
 	SET_VARSIZE(bytes, VARHDRSZ + sizeof(cut));
 	memcpy(VARDATA(bytes), &cut, sizeof(cut));
 	pe_wipe(&cut, sizeof(cut));
 	return bytes;
 }
 
-/* Adds the counts that one scan returns. */
-static void
-scan_once(const pe_question *question, SPIPlanPtr plan, Datum *values, int64 *counts)
+void
+pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument)
 {
-	int32		cells = question->domain->cells;
-	bool		isnull;
-	Datum		tally;
 	int			result;
+	bool		isnull;
+	Datum		value;
 
-	result = SPI_execute_snapshot(plan, values, NULL, GetActiveSnapshot(), InvalidSnapshot, true, false, 0);
+	result = SPI_execute_snapshot(scan->plan, (Datum *) scan->values, NULL, GetActiveSnapshot(), InvalidSnapshot, true, false, 0);
 	if (result != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "the scan failed");
-	tally = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	if (!isnull)				/* NULL: the table has no row */
+	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	if (!isnull)				/* NULL: no row */
 	{
-		bytea	   *bytes = DatumGetByteaPP(tally);
-		char	   *data = VARDATA_ANY(bytes);
+		bytea	   *bytes = DatumGetByteaPP(value);
 
-		if (VARSIZE_ANY_EXHDR(bytes) != cells * sizeof(int64))
-			elog(ERROR, "the scan returned another domain");
-		for (int32 cell = 0; cell < cells; cell++)
-		{
-			int64		count;
-
-			memcpy(&count, data + cell * sizeof(count), sizeof(count));
-			counts[cell] += count;
-		}
-		pe_wipe(data, cells * sizeof(int64));
+		take(argument, bytes);
+		pe_wipe(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
 	}
 	SPI_freetuptable(SPI_tuptable);
 }
 
-/*
- * Reads the rows into counts per cell, units range by range.  The snapshot is
- * the latest, one for all ranges, seen as of the first command of the caller's
- * transaction: nothing of what that transaction did shows, so an UPDATE to be
- * rolled back cannot shape the answer.
- */
-static void
-scan(const pe_question *question, SPIPlanPtr plan, Datum *values, int64 *counts)
+void
+pe_door_scan_ranges(const pe_scan *scan, bytea *cut_bytes, void (*take) (void *argument, bytea *result), void *argument)
 {
-	char	   *cut_data = question->dataset->unit == NULL ? NULL : VARDATA(DatumGetPointer(values[1]));
 	pe_cut		cut = {.ranges = 1};
 
-	PushCopiedSnapshot(GetLatestSnapshot());
-	GetActiveSnapshot()->curcid = FirstCommandId;
-	if (cut_data != NULL)
-		memcpy(&cut, cut_data, sizeof(cut));
+	if (cut_bytes != NULL)
+		memcpy(&cut, VARDATA(cut_bytes), sizeof(cut));
 	for (cut.range = 0; cut.range < cut.ranges; cut.range++)
 	{
-		if (cut_data != NULL)
-			memcpy(cut_data, &cut, sizeof(cut));
-		scan_once(question, plan, values, counts);
+		if (cut_bytes != NULL)
+			memcpy(VARDATA(cut_bytes), &cut, sizeof(cut));
+		pe_door_scan(scan, take, argument);
 	}
 	pe_wipe(&cut, sizeof(cut));
-	PopActiveSnapshot();
 }
 
 /*
@@ -337,119 +296,108 @@ is_ordinary_error(const ErrorData *error)
 
 typedef struct door
 {
-	const pe_question *question;
+	const pe_visit *visit;
 	pe_charge_reply *reply;
-	int64	   *counts;			/* exact, until it is wiped */
-	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 	bool		reading;		/* the charge is committed */
 	MemoryContext context;		/* where the reply lives */
 } door;
+
+/*
+ * Reads under one snapshot, the latest, seen as of the first command of the
+ * caller's transaction: nothing of what that transaction did shows, so an UPDATE
+ * to be rolled back cannot shape the answer.
+ */
+static void
+read_rows(door *d, pe_scan *scan)
+{
+	d->reading = true;
+	PushCopiedSnapshot(GetLatestSnapshot());
+	GetActiveSnapshot()->curcid = FirstCommandId;
+	d->visit->read(d->visit->argument, scan);
+	PopActiveSnapshot();
+	d->reading = false;
+}
 
 /* Everything from the lock to the last row, in a subtransaction that is always undone. */
 static void
 charge_and_read(void *argument)
 {
 	door	   *d = argument;
-	const pe_question *question = d->question;
-	Datum		values[2] = {PointerGetDatum(selection_bytes(question)), (Datum) 0};
+	const pe_visit *visit = d->visit;
+	Oid			relation = visit->dataset->relation;
+	pe_scan		scan = {0};
 	MemoryContext spi;
-	SPIPlanPtr	plan;
 
 	/* locked first: what is checked then stays so until the last row is read */
-	LockRelationOid(question->dataset->relation, AccessShareLock);
-	(void) find_all_inheritors(question->dataset->relation, AccessShareLock, NULL);
-	pe_relation_check_committed(question->dataset->relation);
-	pe_dataset_check_alone(question->dataset);
-	pe_door_check_relation(question->dataset->relation);
-	pe_columns_check(question->dataset, question->columns, attributes_of(question));
+	LockRelationOid(relation, AccessShareLock);
+	(void) find_all_inheritors(relation, AccessShareLock, NULL);
+	pe_relation_check_committed(relation);
+	pe_dataset_check_alone(visit->dataset);
+	pe_door_check_relation(relation);
+	pe_columns_check(visit->dataset, visit->columns, visit->count);
 
-	d->cut = cut_bytes(question->dataset);
-	values[1] = PointerGetDatum(d->cut);
+	visit->prepare(visit->argument, &scan);
 	SPI_connect();
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
 	pe_pin_settings(pinned, lengthof(pinned));
-	SetUserIdAndSecContext(pe_relation_owner(question->dataset->relation),
-						   SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	plan = plan_scan(question, values);
+	SetUserIdAndSecContext(pe_relation_owner(relation), SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	scan.plan = plan_scan(visit, &scan);
 
 	spi = MemoryContextSwitchTo(d->context);
-	pe_channel_reserve(&question->charge, d->reply);
+	if (visit->charge != NULL)
+		pe_channel_reserve(visit->charge, d->reply);
+	else
+		d->reply->outcome = PE_CHARGED;
 	MemoryContextSwitchTo(spi);
 	if (d->reply->outcome == PE_CHARGED)
-	{
-		d->reading = true;
-		scan(question, plan, values, d->counts);
-		d->reading = false;
-	}
+		read_rows(d, &scan);
 	SPI_finish();
 }
 
-/* An error while rows were read: the answer of an empty table, and a line for the operator alone. */
+/* An error while rows were read: a line for the operator alone. */
 static void
-forget_error(door *d, const ErrorData *error)
+log_error(const door *d, const ErrorData *error)
 {
-	memset(d->counts, 0, d->question->domain->cells * sizeof(int64));
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("the rows of dataset \"%s\" could not be read (SQLSTATE %s)",
-					d->question->dataset->name, unpack_sql_state(error->sqlerrcode)),
+					d->visit->dataset->name, unpack_sql_state(error->sqlerrcode)),
 			 errdetail("Charge " INT64_FORMAT " was answered as if the table were empty.", d->reply->charge_id),
 			 errhidestmt(true), errhidecontext(true)));
 }
 
-static void
-read_rows(door *d)
+bool
+pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
 {
-	ErrorData  *error = pe_run_undone(charge_and_read, d);
+	door		d = {visit, reply, false, CurrentMemoryContext};
+	ErrorData  *error;
 
-	if (d->cut != NULL)
-		pe_wipe(VARDATA(d->cut), sizeof(pe_cut));
-	if (error == NULL)
-		return;
-	if (d->reading && !is_ordinary_error(error))
+	if (visit->dataset->frozen && visit->charge != NULL)
 	{
-		forget_error(d, error);
-		return;
+		/* what was paid is replayed, whatever became of the table; the rest is refused */
+		pe_charge_request replay = *visit->charge;
+
+		replay.replay_only = true;
+		pe_channel_reserve(&replay, reply);
+		return true;
 	}
-	pe_wipe(d->counts, d->question->domain->cells * sizeof(int64));
-	if (d->reading)
+	check_writes_nothing(visit->dataset, GetUserId());
+	error = pe_run_undone(charge_and_read, &d);
+	if (error == NULL)
+		return true;
+	if (d.reading && visit->charge != NULL && !is_ordinary_error(error))
+	{
+		log_error(&d, error);
+		return false;
+	}
+	visit->wipe(visit->argument);
+	if (d.reading && visit->charge != NULL)
 		pe_channel_abandon();
 	ReThrowError(error);
+	pg_unreachable();
 }
 
-/* ------------------------------------------------------------------
- * Noise, store, time
- * ------------------------------------------------------------------
- */
-
-/* Measures, adds noise and stores; no interrupt may come between the draw and the store. */
-static void
-release(door *d)
-{
-	const pe_question *question = d->question;
-	const pe_strategy *strategy = question->strategy;
-	int64	   *columns = pe_alloc(strategy->columns, sizeof(*columns));
-	pe_i128    *exact = pe_alloc(strategy->rows, sizeof(*exact));
-	int64	   *measured = pe_alloc(strategy->rows, sizeof(*measured));
-
-	for (int32 cell = 0; cell < question->domain->cells; cell++)
-		if (question->column_of_cell[cell] >= 0)
-			columns[question->column_of_cell[cell]] += d->counts[cell];
-	pe_wipe(d->counts, question->domain->cells * sizeof(int64));
-	pe_strategy_apply(strategy, columns, exact);
-	pe_wipe(columns, strategy->columns * sizeof(int64));
-	pe_free(columns);
-
-	HOLD_INTERRUPTS();
-	pe_noise_release(&question->noise, exact, strategy->rows, measured);
-	d->reply->values = strategy->rows;
-	d->reply->value = measured;
-	d->reply->release_id = pe_channel_store(&question->charge, d->reply->charge_id, measured, strategy->rows);
-	pe_free(exact);
-}
-
-/* Sleeps to the next multiple of the time quantum after start. */
-static void
-wait_for_quantum(TimestampTz start)
+void
+pe_door_wait(TimestampTz start)
 {
 	int64		quantum = (int64) pe_time_quantum * 1000;
 
@@ -465,30 +413,4 @@ wait_for_quantum(TimestampTz start)
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
-}
-
-void
-pe_door_answer(const pe_question *question, pe_charge_reply *reply)
-{
-	TimestampTz start = GetCurrentTimestamp();
-	door		d = {question, reply, NULL, NULL, false, CurrentMemoryContext};
-
-	if (question->dataset->frozen)
-	{
-		/* what was paid is replayed, whatever became of the table; the rest is refused */
-		pe_charge_request replay = question->charge;
-
-		replay.replay_only = true;
-		pe_channel_reserve(&replay, reply);
-		return;
-	}
-	check_writes_nothing(question->dataset, GetUserId());
-	d.counts = pe_alloc(question->domain->cells, sizeof(*d.counts));
-	read_rows(&d);
-	if (reply->outcome == PE_CHARGED)
-	{
-		release(&d);
-		wait_for_quantum(start);
-	}
-	pe_free(d.counts);
 }

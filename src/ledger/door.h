@@ -19,6 +19,9 @@
 #ifndef PE_LEDGER_DOOR_H
 #define PE_LEDGER_DOOR_H
 
+#include "datatype/timestamp.h"
+#include "executor/spi.h"
+
 #include "core/predicate.h"
 #include "core/strategy.h"
 #include "ledger/charge.h"
@@ -55,5 +58,65 @@ extern void pe_door_answer(const pe_question *question, pe_charge_reply *reply);
  * so all that inherit from it.
  */
 extern void pe_door_check_relation(Oid relation);
+
+/* ------------------------------------------------------------------
+ * What counts.c and models.c are made of
+ * ------------------------------------------------------------------
+ */
+
+/* The scan of a visit: one SELECT of one row of one bytea. */
+typedef struct pe_scan
+{
+	const char *statement;
+	int			parameters;
+	Oid			types[2];
+	Datum		values[2];
+	SPIPlanPtr	plan;			/* set by the door */
+} pe_scan;
+
+/* A visit to a registered table, validated: everything here is public. */
+typedef struct pe_visit
+{
+	const pe_dataset *dataset;
+	const pe_column *columns;	/* whose declarations must still hold */
+	int			count;
+	const pe_charge_request *charge;	/* NULL: the owner reads, without privacy, and errors are his to see */
+
+	/* Under the lock, before anything is charged: makes the statement and its parameters. */
+	void		(*prepare) (void *argument, pe_scan *scan);
+	/* Charged: reads the rows, by scans under one snapshot. */
+	void		(*read) (void *argument, pe_scan *scan);
+	/* Overwrites what is exact or secret, before an error goes on to the caller. */
+	void		(*wipe) (void *argument);
+	void	   *argument;
+} pe_visit;
+
+/*
+ * Charges, and reads the rows if the charge was made (reply->outcome).  False if
+ * they could not be read, which only the server's log says: the answer is then that
+ * of an empty table.  Errors as of pe_door_answer.
+ */
+extern bool pe_door_visit(const pe_visit *visit, pe_charge_reply *reply);
+
+/* The table of a dataset as SQL names it. */
+extern char *pe_door_table(const pe_dataset *dataset);
+
+/*
+ * The most rows that a table can have, by its size: as many as fit its blocks if
+ * they had nothing but the columns `stored`, which no row that counts leaves null.
+ * A foreign table counts with what ANALYZE left of it.  Where there are more
+ * (another access method), more memory is taken.
+ */
+extern uint64 pe_door_rows_at_most(Oid relation, char **stored, int count);
+
+/* How an accumulator cuts the rows of units (core/units.h): a pe_cut of the first range, with its key. */
+extern bytea *pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory);
+
+/* Runs the scan once, or once for each range of units, and hands on what it returns, unless it is null. */
+extern void pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument);
+extern void pe_door_scan_ranges(const pe_scan *scan, bytea *cut, void (*take) (void *argument, bytea *result), void *argument);
+
+/* Sleeps to the next multiple of the time quantum after start. */
+extern void pe_door_wait(TimestampTz start);
 
 #endif

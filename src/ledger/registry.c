@@ -99,7 +99,7 @@ pe_dataset_load_by_id(int64 id)
 	pe_dataset *dataset = NULL;
 	pe_access	access;
 
-	pe_access_begin(&access);
+	pe_access_begin_reading(&access);
 	if (pe_access_read(&by_id, values, NULL) == 1)
 		dataset = dataset_of_row(0);
 	pe_access_end(&access);

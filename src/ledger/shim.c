@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -12,10 +13,13 @@
 #include "ledger/shim.h"
 
 /* Between two messages about the same operation, and before the first one. */
-#define QUIET_MILLISECONDS 2000
+#define QUIET_MILLISECONDS 1000
 
 /* When the operation began, or when it was last heard of; 0: there is none. */
 static TimestampTz heard_of = 0;
+
+/* What the session wants to hear of, when the operation began. */
+static int	level = NOTICE;
 
 void *
 pe_alloc(size_t count, size_t size)
@@ -52,17 +56,32 @@ void
 pe_progress_begin(void)
 {
 	heard_of = GetCurrentTimestamp();
+	level = client_min_messages;
+}
+
+/* While rows are read nothing is heard of (pe_run_undone) but this, which is public. */
+static void
+tell(const char *what, int step, int steps, double gap)
+{
+	int			saved = client_min_messages;
+
+	client_min_messages = level;
+	if (steps > 0)
+		ereport(NOTICE, (errmsg("%s: pass %d of %d", what, step, steps)));
+	else
+		ereport(NOTICE, (errmsg("%s: evaluation %d, gap %.0e", what, step, gap)));
+	client_min_messages = saved;
 }
 
 void
-pe_progress(const char *what, int step, double gap)
+pe_progress(const char *what, int step, int steps, double gap)
 {
 	TimestampTz now = GetCurrentTimestamp();
 
 	if (heard_of == 0 || !TimestampDifferenceExceeds(heard_of, now, QUIET_MILLISECONDS))
 		return;
 	heard_of = now;
-	ereport(NOTICE, (errmsg("%s: evaluation %d, gap %.0e", what, step, gap)));
+	tell(what, step, steps, gap);
 }
 
 void

@@ -6,8 +6,8 @@
 #define PE_LEDGER_SHIM_H
 
 /*
- * An operation begins that may take long.  From two seconds after this on,
- * pe_progress tells the client how far it is, at most every two seconds.  Until
+ * An operation begins that may take long.  From a second after this on,
+ * pe_progress tells the client how far it is, at most every second.  Until
  * the first call in a session nothing is said.
  */
 extern void pe_progress_begin(void);

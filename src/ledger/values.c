@@ -284,6 +284,98 @@ pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value)
 	pe_bug("unknown kind of key");
 }
 
+/* A stored numeric begins with a word: these bits of it, the sign and the weight in the rest, or in the next word. */
+#define STORED_FORM 0xC000
+#define STORED_SHORT 0x8000
+#define STORED_SPECIAL 0xC000
+#define STORED_NEGATIVE 0x4000
+#define SHORT_NEGATIVE 0x2000
+#define SHORT_WEIGHT_NEGATIVE 0x0040
+#define SHORT_WEIGHT 0x003F
+
+/* Integers of this size are doubles. */
+#define EXACT_INTEGER (INT64CONST(1) << 53)
+
+static uint16
+stored_word(const char *data, int n)
+{
+	uint16		word;
+
+	memcpy(&word, data + n * sizeof(word), sizeof(word));
+	return word;
+}
+
+/*
+ * A numeric of few digits: an integer below 2^53 times or divided by a power of
+ * 10000 that is a double too, so that rounding once gives the nearest double.  False
+ * for any other one.  What is read here is the form on disk, which pg_upgrade keeps.
+ */
+static bool
+number_of_short_numeric(const char *data, uint32 size, double *number)
+{
+	static const double power[] = {1, 1e4, 1e8, 1e12, 1e16, 1e20};
+	uint16		head = stored_word(data, 0);
+	bool		brief = (head & STORED_FORM) == STORED_SHORT;
+	int			first = brief ? 1 : 2;
+	int			digits = (int) (size / sizeof(uint16)) - first;
+	int			weight;
+	int64		integer = 0;
+	int			exponent;
+
+	if ((head & STORED_FORM) == STORED_SPECIAL || digits > 4)
+		return false;
+	weight = !brief ? (int16) stored_word(data, 1)
+		: (head & SHORT_WEIGHT_NEGATIVE) != 0 ? (int) (head & SHORT_WEIGHT) - (SHORT_WEIGHT + 1)
+		: (int) (head & SHORT_WEIGHT);
+	exponent = digits > 0 ? weight - (digits - 1) : 0;
+	for (int i = 0; i < digits; i++)
+		integer = integer * 10000 + stored_word(data, first + i);
+	if (integer > EXACT_INTEGER || exponent >= (int) lengthof(power) || -exponent >= (int) lengthof(power))
+		return false;
+	*number = exponent < 0 ? integer / power[-exponent] : integer * power[exponent];
+	if ((head & (brief ? SHORT_NEGATIVE : STORED_NEGATIVE)) != 0)
+		*number = -*number;
+	return true;
+}
+
+double
+pe_number_of_numeric(Datum value)
+{
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+	double		number;
+
+	if (number_of_short_numeric(VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed), &number))
+		return number;
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PointerGetDatum(packed)));
+}
+
+double
+pe_number_of_datum(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case FLOAT4OID:
+		case FLOAT8OID:
+			return float_of_datum(type, value);
+		case NUMERICOID:
+			return pe_number_of_numeric(value);
+		default:
+			if (!pe_datum_is_finite(type, value))
+				return int_of_datum(type, value) < 0 ? -INFINITY : INFINITY;
+			return (double) int_of_datum(type, value);
+	}
+}
+
+double
+pe_number_of_text(Oid type, char *text)
+{
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(type, &input, &parameter);
+	return pe_number_of_datum(type, OidInputFunctionCall(input, text, parameter, -1));
+}
+
 Datum
 pe_datum_of_int(Oid type, int64 value)
 {

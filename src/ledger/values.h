@@ -42,6 +42,19 @@ extern bool pe_type_is_unit(Oid type);
  */
 extern void pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size);
 
+/*
+ * A value as a number, for a model: the nearest double, dates and times in their
+ * own units.  Infinities stay, NaN stays, nothing fails.  type is a base type with
+ * bins, or boolean.
+ */
+extern double pe_number_of_datum(Oid type, Datum value);
+
+/* The same of a numeric. */
+extern double pe_number_of_numeric(Datum value);
+
+/* The same of a value in the input form of its type. */
+extern double pe_number_of_text(Oid type, char *text);
+
 /* The value of a point whose key is an integer; an error if the type cannot hold it. */
 extern Datum pe_datum_of_int(Oid type, int64 value);
 

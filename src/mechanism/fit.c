@@ -127,6 +127,29 @@ pe_fit_options_init(pe_fit_options *values)
 		*value_of(values, &options[i]) = NAN;
 }
 
+bool
+pe_fit_option_set(pe_fit_options *values, const char *name, double value)
+{
+	for (int i = 0; i < OPTIONS; i++)
+	{
+		if (strcmp(options[i].name, name) == 0)
+		{
+			*value_of(values, &options[i]) = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *
+pe_fit_option(const pe_fit_options *values, int number, double *value)
+{
+	if (number >= OPTIONS)
+		return NULL;
+	*value = *value_of((pe_fit_options *) values, &options[number]);
+	return options[number].name;
+}
+
 static bool
 makes_sense(const pe_fit_problem *problem, const option *o, double value)
 {
@@ -227,7 +250,8 @@ perturbed_defaults(pe_fit_problem *problem)
 
 	if (problem->method == PE_FIT_OBJPERT)
 	{
-		fill_in(&o->iterations, 12);
+		/* it ends after 3 to 7, with the kinks of a hinge after 2 to 12: a number that is not exceeded hides which */
+		fill_in(&o->iterations, problem->model == PE_MODEL_SVM ? 20 : 12);
 		fill_in(&o->share, 0.1);
 		fill_in(&o->l2, 0);
 	}
@@ -406,6 +430,8 @@ pe_fit_refusal(const pe_fit_problem *problem)
 		return refusal;
 	if (problem->substitute && samples(problem))
 		return "Sampling is accounted for units that come and go, not for units that change their rows.";
+	if (problem->anonymous && problem->max_rows > 1 && samples(problem))
+		return "Sampling is accounted for whole units, and which rows are of one unit is not known here.";
 	if (!problem->pure && problem->options.batch > 0 && !pe_fit_is_approximate(problem->method))
 		return "A sampled Gaussian has no cost in rho that is below that of all rows; sgd is accounted for in epsilon and delta.";
 	if (!pe_measure_fits(problem))

@@ -85,6 +85,7 @@ typedef struct pe_fit_problem
 	pe_u128		radius_sq;		/* |x|_2^2, and */
 	int64_t		radius_1;		/* |x|_1, of every row, at most */
 	int32_t		max_rows;		/* of a unit: k */
+	bool		anonymous;		/* rows come without their units: where one has several, no method can sample units */
 	bool		substitute;
 	bool		pure;			/* nano is of a pure epsilon, else of rho */
 	int64_t		nano;			/* the cost, all of it; of an (epsilon, delta) method the epsilon */
@@ -100,6 +101,12 @@ extern const char *pe_fit_method_name(pe_fit_method method);
 
 /* All options unset. */
 extern void pe_fit_options_init(pe_fit_options *options);
+
+/* Sets an option by its name; false for a name that is none. */
+extern bool pe_fit_option_set(pe_fit_options *options, const char *name, double value);
+
+/* The option of this number from 0, in a fixed order: its name, or NULL behind the last. */
+extern const char *pe_fit_option(const pe_fit_options *options, int number, double *value);
 
 /*
  * Puts defaults where options are unset.  Returns NULL, or the name of an option

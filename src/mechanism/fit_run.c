@@ -22,7 +22,7 @@ run_and_tell(pe_source *source, const pe_pass *pass, pe_i128 *sums)
 
 	told->inner->run(told->inner, pass, sums);
 	told->passes++;
-	pe_progress("fitting the model", told->passes, fmax(0, 1 - (double) told->passes / told->most));
+	pe_progress("fitting the model", told->passes, told->most, 0);
 }
 
 static void

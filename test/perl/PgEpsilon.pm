@@ -194,7 +194,7 @@ sub ledger
 # ledger_ok NODE, WHAT, db => DATABASE: one test that the whole ledger agrees with itself:
 # what is spent of every budget and cap is the sum of its charges and within its limit, the
 # charges of a dataset are numbered without a gap, the head of the chain is the hash of the
-# last, and every release has its charge.
+# last, every release has its charge (a model's does not tell its noise), and every model its release.
 sub ledger_ok
 {
 	my ($node, $what, %o) = @_;
@@ -221,7 +221,11 @@ sub ledger_ok
 		UNION ALL
 		SELECT 'release ' || r.id FROM dp.release r
 		 WHERE NOT EXISTS (SELECT FROM dp.charge c WHERE c.id = r.charge_id AND c.dataset_id = r.dataset_id
-		         AND (c.rho, c.epsilon) IS NOT DISTINCT FROM (r.rho, r.epsilon))});
+		         AND (r.workload IS NULL OR (c.rho, c.epsilon) IS NOT DISTINCT FROM (r.rho, r.epsilon)))
+		UNION ALL
+		SELECT 'model ' || m.model FROM dp.model m
+		 WHERE m.release_id IS NOT NULL AND NOT EXISTS (SELECT FROM dp.release r
+		         WHERE r.id = m.release_id AND r.dataset_id = m.dataset_id AND r.workload IS NULL AND r.payload IS NOT NULL)});
 
 	is($wrong, '', "$what: the ledger agrees with itself");
 	return;

@@ -25,6 +25,11 @@ $standby->start;
 # what is paid on the primary arrives
 my $late = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'age', rho => 0.003)};
 my $late_answer = ask_ok($node, 'ann', $late);
+my $fit = q{SELECT string_agg(coefficient::text, ' ' ORDER BY term) FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', epsilon => 0.1, name => 'm')};
+my $predict = q{SELECT dp.predict('m', '{"age": 40}')};
+my $fit_rows = q{SELECT dp.logistic_regression(sex, ARRAY[40], '{"dataset": "people", "label": "sex", "features": ["age"], "epsilon": 0.1}') FROM unnest('{f,m}'::text[]) sex};
+my $model = ask_ok($node, 'ann', $fit);
+my $prediction = ask_ok($node, 'ann', $predict);
 $node->wait_for_catchup($standby);
 
 # refused ROLE, SQL, SQLSTATE, NAME
@@ -42,6 +47,10 @@ is(ask_ok($standby, 'ann', $paid), $answer, 'standby: what was paid is answered'
 is(ask_ok($standby, 'ann', $late), $late_answer, 'standby: and what was paid meanwhile');
 is(ask_ok($standby, 'ann', "SELECT count(*) FROM dp.cells($release)"), '10', 'standby: dp.cells');
 is(ask_ok($standby, 'ann', "SELECT count(*) FROM dp.answer($release, 'total')"), '1', 'standby: dp.answer');
+is(ask_ok($standby, 'ann', $fit), $model, 'standby: a model that was paid');
+is(ask_ok($standby, 'ann', $predict), $prediction, 'standby: dp.predict');
+refused('bob', $predict, '42704', 'standby: the model of another budget');
+refused('ann', $fit_rows, '25006', 'standby: a model of the rows of a query');
 refused('ann', $unpaid, '25006', 'standby: a charge');
 refused('ann', $paid =~ s/\)$/, fresh => true)/r, '25006', 'standby: a paid request, fresh');
 refused('bob', $paid, '25006', 'standby: a release that another budget paid for');
@@ -51,8 +60,8 @@ is(ask_ok($standby, 'ann', q{SELECT count(*) FROM dp.quote_queries('people', 'se
 is(ask_ok($standby, 'ann', q{SELECT rank > 0 AND gap <= 1e-3 FROM dp.optimize('prefix(24)', gap => 1e-3)}), 't', 'standby: dp.optimize');
 like(ask_ok($standby, 'ann', q{SELECT string_agg(description, ' ') FROM dp.describe('people')}), qr/your budget \(role ann\)/, 'standby: dp.describe');
 is(ask_ok($standby, 'ann', "SELECT count(*) FROM dp.$_->[0]"), $_->[1], "standby: dp.$_->[0]")
-	for [ 'datasets', 1 ], [ 'attributes', 2 ], [ 'budgets', 1 ], [ 'charges', 3 ], [ 'releases', 3 ];
-is(ask_ok($standby, 'curator', $verify), 't|3', 'standby: dp.verify_ledger');
+	for [ 'datasets', 1 ], [ 'attributes', 2 ], [ 'budgets', 1 ], [ 'charges', 4 ], [ 'releases', 4 ], [ 'models', 1 ];
+is(ask_ok($standby, 'curator', $verify), 't|4', 'standby: dp.verify_ledger');
 refused('ann', $verify, '42501', 'standby: dp.verify_ledger of an analyst');
 refused('curator', $attest, '25006', 'standby: dp.attest');
 refused('curator', q{SELECT dp.grant_budget('ann', 'people', 9)}, '25006', 'standby: dp.grant_budget');
@@ -67,9 +76,10 @@ $node->stop('immediate');
 $standby->promote;
 refused('ann', $unpaid, 'PE002', 'promoted: a charge');
 is(ask_ok($standby, 'ann', $late), $late_answer, 'promoted: what was paid is answered');
-is(ask_ok($standby, 'curator', $verify), 't|4', 'promoted: the ledger is whole');
+is(ask_ok($standby, 'ann', $predict), $prediction, 'promoted: dp.predict');
+is(ask_ok($standby, 'curator', $verify), 't|5', 'promoted: the ledger is whole');
 refused('ann', $attest, '42501', 'promoted: an analyst attests');
-is(ask_ok($standby, 'curator', $attest), 'people|5|attested', 'promoted: the owner attests');
+is(ask_ok($standby, 'curator', $attest), 'people|6|attested', 'promoted: the owner attests');
 is(ask_ok($standby, 'ann', $unpaid), '2', 'attested: a charge');
 is(ask_ok($standby, 'ann', $paid), $answer, 'attested: a replay');
 is(ask_ok($standby, 'rob', $unpaid), '2', 'attested: a role that was renamed has its budget');

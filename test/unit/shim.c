@@ -107,7 +107,7 @@ pe_poll(void)
 }
 
 void
-pe_progress(const char *what, int step, double gap)
+pe_progress(const char *what, int step, int of, double gap)
 {
 	steps++;
 }

@@ -457,7 +457,7 @@ test_weights_at_their_ends(void **state)
 {
 	for (int c = 0; c < quick(300); c++)
 	{
-		int32_t		v[6];
+		int32_t		v[9];		/* 3, and the cells of a group */
 		table		t;
 		pe_rows		rows;
 		pe_pass		pass;
@@ -599,6 +599,27 @@ test_moments(void **state)
 				pe_rows_free(&rows);
 				free_table(&t);
 			}
+}
+
+/* More rows in a cell than 32 bits have room for. */
+static void
+test_full_cell(void **state)
+{
+	table		t;
+	pe_rows		rows;
+	pe_pass		pass;
+
+	if (getenv("PG_EPSILON_QUICK") != NULL)
+		skip();
+	make_table(&t, 1, 1, 180000, ALL_ONE, false, 0);
+	for (int i = 0; i < t.n; i++)
+		t.row[i].cell[0] = 0;
+	store_table(&rows, &t, NULL);
+	make_pass(&pass, PE_PASS_MOMENT, PE_LOSS_LOGISTIC, &t.shape, 1.0);
+	check_pass(&pass, &t, &rows);
+	free_pass(&pass);
+	pe_rows_free(&rows);
+	free_table(&t);
 }
 
 /* Many columns: gradients and second moments. */
@@ -783,7 +804,7 @@ test_caps(void **state)
 		pass.norm = norm;
 		pe_rows_init(&rows, &shape, false);
 		pe_rows_add(&rows, &row, NULL);
-		/* the store keeps caps: a second clip must not meet those of the first */
+		/* the store keeps caps: a second clip must not meet those of the first, nor a second row no cap */
 		for (int less = 0; less < 2; less++)
 		{
 			pe_i128		sums[3] = {0};
@@ -795,17 +816,14 @@ test_caps(void **state)
 			pe_pass_run(&pass, &rows, sums);
 			for (int j = 0; j < 3; j++)
 				assert_true(sums[j] == (pe_i128) (s - less) * dense[j]);
-			/* nor a row that was added since */
-			if (less == 0)
-			{
-				pe_rows_add(&rows, &row, NULL);
-				memset(sums, 0, sizeof(sums));
-				pe_pass_run(&pass, &rows, sums);
-				for (int j = 0; j < 3; j++)
-					assert_true(sums[j] == (pe_i128) (2 * s) * dense[j]);
-				pe_rows_clear(&rows);
-				pe_rows_add(&rows, &row, NULL);
-			}
+		}
+		pe_rows_add(&rows, &row, NULL);
+		{
+			pe_i128		sums[3] = {0};
+
+			pe_pass_run(&pass, &rows, sums);
+			for (int j = 0; j < 3; j++)
+				assert_true(sums[j] == (pe_i128) (2 * (s > 0 ? s - 1 : 0)) * dense[j]);
 		}
 		pe_rows_free(&rows);
 	}
@@ -905,7 +923,8 @@ test_losses(void **state)
 		assert_true(worst[loss][1] < 0x1p-22);
 	}
 	print_message("    s differs by 1 in %.4f %% of %ld rows\n", 100.0 * (double) differ / (double) all, all);
-	assert_true((double) differ <= 0.0005 * (double) all);
+	if (all > 100000)
+		assert_true((double) differ <= 0.0005 * (double) all);
 	assert_true(worst_curvature < 0x1p-16);
 }
 
@@ -993,7 +1012,10 @@ test_extreme_margins(void **state)
 static void
 test_precise(void **state)
 {
-	if (1.0L + 0x1p-60L == 1.0L)
+	/* at run time: valgrind has long doubles of 64 bits */
+	volatile long double one = 1.0L;
+
+	if (one + 0x1p-60L == one)
 		skip();
 	for (int c = 0; c < quick(2000); c++)
 	{
@@ -1487,6 +1509,7 @@ main(void)
 		cmocka_unit_test(test_large_gradients),
 		cmocka_unit_test(test_flush),
 		cmocka_unit_test(test_moments),
+		cmocka_unit_test(test_full_cell),
 		cmocka_unit_test(test_wide),
 		cmocka_unit_test(test_one_row),
 		cmocka_unit_test(test_caps),

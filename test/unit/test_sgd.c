@@ -229,6 +229,49 @@ test_batches(void **state)
 	free_descent_rows(&d);
 }
 
+/* The rows of a unit come together or not at all, anew in every step. */
+static void
+test_units(void **state)
+{
+	pe_row_shape shape = {.dense = 1, .columns = 1};
+	pe_fit_problem problem;
+	pe_source	source;
+	pe_rows		rows;
+	long		runs = scaled(4000);
+	long		came = 0;
+	bool		fits;
+
+	(void) state;
+	pe_rows_init(&rows, &shape, true);
+	pe_source_of_rows(&source, &rows);
+	for (int i = 0; i < 30; i++)
+	{
+		static const uint64_t unit[2] = {123456789, 987654321};
+		int16_t		one = PE_ONE;
+		pe_row		row = {&one, NULL, PE_ONE, 1};
+
+		pe_rows_add(&rows, &row, unit);
+	}
+	make_problem(&problem, PE_FIT_SGD, 1, 0.3, 30);
+	problem.shape = &shape;
+	problem.max_rows = 30;
+	problem.options.rate = 1;
+	problem.plan = (pe_fit_plan) {.nano_step = WITHOUT_NOISE, .steps = 1, .sample = pe_sample_of(0.3, &fits)};
+	pe_test_seed(15);
+	for (long i = 0; i < runs; i++)
+	{
+		double		w;
+
+		/* 30 residuals of 1/2, divided by the 9 rows that are expected */
+		pe_fit_sgd(&problem, &source, &w);
+		assert_true(fabs(w) < 0.01 || fabs(w - 15 / 9.0) < 0.01);
+		came += w > 1;
+	}
+	pe_test_unseed();
+	check_z("units that come", ((double) came - 0.3 * (double) runs) / sqrt(0.21 * (double) runs));
+	pe_rows_free(&rows);
+}
+
 static descent_rows no_rows;
 
 static void
@@ -367,6 +410,7 @@ main(void)
 		cmocka_unit_test(test_unset_rate),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_batches),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_unaccounted),
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_extremes),

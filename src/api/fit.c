@@ -1,0 +1,184 @@
+/*
+ * fit.c
+ *	  dp.fit: a private model of a registered table, for roles that may not read it.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "api/arguments.h"
+#include "api/model.h"
+#include "api/rows.h"
+#include "ledger/access.h"
+#include "ledger/models.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_fit);
+PG_FUNCTION_INFO_V1(pe_sql_drop_model);
+
+enum
+{
+	ARG_DATASET, ARG_MODEL, ARG_LABEL, ARG_FEATURES, ARG_METHOD, ARG_EPSILON, ARG_RHO, ARG_DELTA,
+	ARG_PREDICATE, ARG_OPTIONS, ARG_NAME, ARG_FRESH, ARG_BUDGET
+};
+
+typedef struct call
+{
+	FunctionCallInfo fcinfo;
+	pe_model_request request;
+	pe_model_fit *fit;
+	pe_charge_reply reply;
+	char	   *name;			/* of the model */
+	double	   *coefficient;
+} call;
+
+static char **
+name_array(FunctionCallInfo fcinfo, int n, const char *what, int *count)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	char	  **names;
+
+	if (PG_ARGISNULL(n))
+		pe_refuse_null(what);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(n), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, count);
+	names = palloc((*count + 1) * sizeof(char *));
+	for (int i = 0; i < *count; i++)
+	{
+		if (nulls[i])
+			pe_refuse_null("a feature");
+		names[i] = pstrdup(NameStr(*DatumGetName(elements[i])));
+	}
+	return names;
+}
+
+static char *
+optional_text(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
+}
+
+static char *
+optional_name(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(n)));
+}
+
+static double
+optional_float(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		return NAN;
+	if (isnan(PG_GETARG_FLOAT8(n)))
+		pe_refuse_parameter(name, "NaN", "a number");
+	return PG_GETARG_FLOAT8(n);
+}
+
+static void
+read_arguments(FunctionCallInfo fcinfo, pe_model_request *request)
+{
+	pe_model_request_init(request, "dp.fit");
+	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
+	request->model = pe_text_argument(fcinfo, ARG_MODEL, "model");
+	if (PG_ARGISNULL(ARG_LABEL))
+		pe_refuse_null("label");
+	request->label = optional_name(fcinfo, ARG_LABEL);
+	request->feature = name_array(fcinfo, ARG_FEATURES, "features", &request->features);
+	request->method = optional_text(fcinfo, ARG_METHOD);
+	request->epsilon = optional_float(fcinfo, ARG_EPSILON, "epsilon");
+	request->rho = optional_float(fcinfo, ARG_RHO, "rho");
+	request->delta = optional_float(fcinfo, ARG_DELTA, "delta");
+	request->predicate = optional_text(fcinfo, ARG_PREDICATE);
+	request->options = PG_ARGISNULL(ARG_OPTIONS) ? NULL : PG_GETARG_JSONB_P(ARG_OPTIONS);
+	request->name = optional_text(fcinfo, ARG_NAME);
+	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
+	request->budget = optional_name(fcinfo, ARG_BUDGET);
+}
+
+/* Runs body so that the caller's transaction keeps no lock of it. */
+static void
+run(call *c, void (*body) (void *))
+{
+	ErrorData  *error = pe_run_undone(body, c);
+
+	if (error != NULL)
+		ReThrowError(error);
+}
+
+static void
+validate(void *argument)
+{
+	call	   *c = argument;
+
+	read_arguments(c->fcinfo, &c->request);
+	c->fit = pe_model_validate(&c->request);
+}
+
+static void
+find_name(void *argument)
+{
+	call	   *c = argument;
+
+	c->name = pe_model_name(c->reply.release_id, c->request.name);
+}
+
+static void
+make_row(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+
+	values[0] = CStringGetTextDatum(c->fit->record.term[row]);
+	values[1] = Float8GetDatum(c->coefficient[row]);
+	nulls[2] = c->name == NULL;
+	if (c->name != NULL)
+		values[2] = CStringGetTextDatum(c->name);
+	nulls[3] = c->reply.release_id == 0;
+	values[3] = Int64GetDatum(c->reply.release_id);
+}
+
+/* Charged, or replayed, or refused. */
+static void
+fit_privately(call *c)
+{
+	const pe_model_fit *fit = c->fit;
+
+	pe_door_fit(&fit->question, &c->reply);
+	if (c->reply.outcome == PE_REFUSED)
+		pe_model_refuse(fit, &c->reply);
+	run(c, find_name);
+	if (c->reply.charge_id != 0)
+		pe_model_tell(fit, &c->reply, c->name != NULL ? c->name : "");
+	if (c->reply.values != fit->record.terms)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("release " INT64_FORMAT " does not hold the coefficients of its terms", c->reply.release_id)));
+	memcpy(c->coefficient, c->reply.value, fit->record.terms * sizeof(double));
+}
+
+Datum
+pe_sql_fit(PG_FUNCTION_ARGS)
+{
+	call		c = {.fcinfo = fcinfo};
+
+	run(&c, validate);
+	c.coefficient = palloc0(c.fit->record.terms * sizeof(double));
+	if (pe_fit_is_private(c.fit->problem.method))
+		fit_privately(&c);
+	else
+	{
+		pe_door_fit_plain(&c.fit->question, c.coefficient);
+		c.name = pe_model_keep_plain(c.fit->dataset, &c.fit->question.charge, c.coefficient);
+	}
+	pe_return_rows(fcinfo, c.fit->record.terms, 4, make_row, &c);
+	return (Datum) 0;
+}
+
+Datum
+pe_sql_drop_model(PG_FUNCTION_ARGS)
+{
+	pe_model_drop(pe_text_argument(fcinfo, 0, "model"));
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,639 @@
+/*
+ * model.c
+ *	  What a fit is asked for.  See model.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+#include "accounting/fit_plan.h"
+#include "accounting/zcdp.h"
+#include "api/arguments.h"
+#include "api/model.h"
+#include "api/predicate.h"
+#include "ledger/errors.h"
+#include "ledger/settings.h"
+#include "ledger/values.h"
+
+static const struct
+{
+	const char *name;
+	pe_model	model;
+}			models[] = {
+	{"logistic_regression", PE_MODEL_LOGISTIC},
+	{"svm", PE_MODEL_SVM},
+	{"linear_regression", PE_MODEL_LINEAR}
+};
+
+void
+pe_model_request_init(pe_model_request *request, const char *function)
+{
+	memset(request, 0, sizeof(*request));
+	request->function = function;
+	request->epsilon = request->rho = request->delta = NAN;
+}
+
+/* ------------------------------------------------------------------
+ * Label and features
+ * ------------------------------------------------------------------
+ */
+
+static pe_model
+model_named(const char *name)
+{
+	for (int i = 0; i < lengthof(models); i++)
+		if (strcmp(models[i].name, name) == 0)
+			return models[i].model;
+	pe_refuse_parameter("model", name, "logistic_regression, svm or linear_regression");
+}
+
+static void
+bounds_of(const pe_column *column, double *lower, double *upper)
+{
+	*lower = pe_number_of_text(column->type, column->points[0]);
+	*upper = pe_number_of_text(column->type, column->points[column->domain.points - 1]);
+	if (!(*lower < *upper))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the bounds of attribute \"%s\" are too close together for a model", column->name)));
+}
+
+/* The levels of an attribute whose values come in an array of numbers. */
+static void
+number_levels(const pe_column *column, pe_attribute *levels)
+{
+	*levels = (pe_attribute) {
+		.key = PE_KEY_FLOAT, .kind = PE_LEVELS, .outside = column->domain.outside, .nulls = column->domain.nulls,
+		.points = column->domain.points, .point = palloc(column->domain.points * sizeof(pe_point))
+	};
+	if (!pe_type_has_bins(column->type) && column->type != BOOLOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("attribute \"%s\" has levels of type %s, which an array of numbers cannot hold",
+						column->name, format_type_be(column->type)),
+				 errhint("Use dp.fit, which reads the columns themselves.")));
+	for (int i = 0; i < levels->points; i++)
+		levels->point[i].f = pe_number_of_text(column->type, column->points[i]);
+	if (pe_attribute_prepare(levels) != PE_DOMAIN_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the levels of attribute \"%s\" are not different numbers", column->name)));
+}
+
+static void
+make_feature(const pe_column *column, bool by_array, pe_feature *feature, pe_attribute *levels)
+{
+	feature->number = column->domain.kind == PE_BINS;
+	feature->other = column->domain.outside == PE_OUTSIDE_OTHER;
+	feature->null = column->domain.nulls == PE_NULLS_CELL;
+	if (feature->number)
+	{
+		feature->clamp = column->domain.outside == PE_OUTSIDE_CLAMP;
+		bounds_of(column, &feature->lower, &feature->upper);
+	}
+	else
+	{
+		feature->levels = pe_attribute_ordered_cells(&column->domain);
+		if (by_array)
+			number_levels(column, levels);
+		else
+			*levels = column->domain;
+	}
+}
+
+static void
+make_label(const pe_column *column, pe_model model, pe_row_spec *spec)
+{
+	spec->classes = model != PE_MODEL_LINEAR;
+	if (spec->classes)
+	{
+		if (pe_attribute_cells(&column->domain) != 2)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("label \"%s\" has %d cells, and a classification needs two",
+							column->name, pe_attribute_cells(&column->domain)),
+					 errdetail("The positive class is the last cell; 'other' and NULL are cells where the declaration keeps them.")));
+		spec->label = column->domain;
+		return;
+	}
+	if (column->domain.kind != PE_BINS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label \"%s\" has no declared bounds", column->name),
+				 errhint("Declare it with bins or edges.")));
+	spec->label_clamp = column->domain.outside == PE_OUTSIDE_CLAMP;
+	bounds_of(column, &spec->label_lower, &spec->label_upper);
+}
+
+static void
+load_columns(pe_model_fit *fit)
+{
+	const pe_model_request *request = fit->request;
+	char	  **names = palloc((request->features + 1) * sizeof(char *));
+
+	if (request->features == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("at least one feature must be given")));
+	names[0] = request->label;
+	memcpy(names + 1, request->feature, request->features * sizeof(char *));
+	fit->count = request->features + 1;
+	fit->columns = pe_columns_load(fit->dataset, names, &fit->count);
+}
+
+/* The predicate, and the columns that it watches behind the others. */
+static void
+add_predicate(pe_model_fit *fit)
+{
+	pe_column  *watched = palloc0(PE_MAX_ATTRIBUTES * sizeof(*watched));
+	int			count = 0;
+	pe_predicate *predicate;
+
+	if (fit->request->predicate == NULL)
+	{
+		(void) pe_domain_prepare(&fit->spec.watched);
+		return;
+	}
+	predicate = pe_predicate_argument(fit->dataset, fit->request->predicate, watched, &count);
+	fit->spec.watched = *pe_columns_domain(watched, count, count);
+	(void) pe_predicate_cells(predicate, &fit->spec.watched);	/* one that selects nothing is an error */
+	fit->spec.predicate = *predicate;
+	fit->columns = repalloc(fit->columns, (fit->count + count) * sizeof(*fit->columns));
+	memcpy(fit->columns + fit->count, watched, count * sizeof(*watched));
+	fit->count += count;
+}
+
+static void
+make_spec(pe_model_fit *fit)
+{
+	const pe_model_request *request = fit->request;
+	pe_feature_map *map = &fit->spec.map;
+
+	map->features = request->features;
+	map->feature = palloc0(request->features * sizeof(*map->feature));
+	fit->spec.levels = palloc0(request->features * sizeof(*fit->spec.levels));
+	for (int i = 0; i < request->features; i++)
+		make_feature(&fit->columns[i + 1], request->by_array, &map->feature[i], &fit->spec.levels[i]);
+	make_label(&fit->columns[0], fit->problem.model, &fit->spec);
+	if (!pe_feature_map_prepare(map))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the features make too many columns, or max_norm leaves nothing of them"),
+				 errdetail("A model has at most %d columns: one for each number, one for each level.", PE_MAX_COLUMNS)));
+}
+
+/* ------------------------------------------------------------------
+ * Options
+ * ------------------------------------------------------------------
+ */
+
+static double
+json_number(const char *name, const JsonbValue *value)
+{
+	if (value->type != jbvNumeric)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" must be a number", name)));
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
+}
+
+static void
+set_option(pe_model_fit *fit, const char *name, const JsonbValue *value)
+{
+	if (strcmp(name, "intercept") == 0)
+	{
+		if (value->type != jbvBool)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("option \"intercept\" must be true or false")));
+		fit->spec.map.intercept = value->val.boolean;
+	}
+	else if (strcmp(name, "max_norm") == 0)
+	{
+		fit->spec.map.max_norm = json_number(name, value);
+		if (!(fit->spec.map.max_norm > 0) || isinf(fit->spec.map.max_norm))
+			pe_refuse_parameter(name, psprintf("%g", fit->spec.map.max_norm), "a number above 0");
+	}
+	else if (!pe_fit_option_set(&fit->problem.options, name, NAN))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there is no option \"%s\"", name),
+				 errhint("Besides those of the methods there are intercept and max_norm.")));
+	else
+		(void) pe_fit_option_set(&fit->problem.options, name, json_number(name, value));
+}
+
+static void
+read_options(pe_model_fit *fit)
+{
+	JsonbIterator *iterator;
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	char	   *name = NULL;
+
+	fit->spec.map.intercept = true;
+	pe_fit_options_init(&fit->problem.options);
+	if (fit->request->options == NULL)
+		return;
+	if (!JB_ROOT_IS_OBJECT(fit->request->options))
+		pe_refuse_parameter("options", "not an object", "a JSON object");
+	iterator = JsonbIteratorInit(&fit->request->options->root);
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+			name = pnstrdup(value.val.string.val, value.val.string.len);
+		else if (token == WJB_VALUE && value.type != jbvNull)
+			set_option(fit, name, &value);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * Method and cost
+ * ------------------------------------------------------------------
+ */
+
+static void
+choose_method(pe_model_fit *fit)
+{
+	const char *name = fit->request->method;
+
+	if (name == NULL || strcmp(name, "auto") == 0)
+		fit->problem.method = fit->problem.pure ? PE_FIT_NAG_OPT : PE_FIT_NEWTON;
+	else if (!pe_fit_method_named(name, &fit->problem.method))
+		pe_refuse_parameter("method", name, "auto, newton, objpert, one_pass, agd, gd, hb, nag, masg, nag_opt, masg_opt, "
+							"sgd, sgd_adv, outpert or privgene (nonprivate and majority: owners only)");
+}
+
+/* A model without privacy is the owner's alone; every other one takes a budget. */
+static void
+choose_budget(pe_model_fit *fit)
+{
+	pe_fit_method method;
+	const char *name = fit->request->method;
+
+	if (name != NULL && pe_fit_method_named(name, &method) && !pe_fit_is_private(method))
+	{
+		pe_dataset_check_owner(fit->dataset);
+		if (fit->dataset->frozen)
+			ereport(ERROR,
+					(errcode(ERRCODE_PE_FROZEN),
+					 errmsg("dataset \"%s\" is frozen", fit->dataset->name),
+					 errhint("dp.attest lifts the freeze.")));
+		return;
+	}
+	fit->budget = pe_budget_choose(fit->dataset, fit->request->budget);
+	fit->problem.pure = pe_is_pure(fit->budget->accounting);
+}
+
+static void
+refuse_cost(const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the cost asked for is out of range"),
+			 errdetail("%s", why)));
+}
+
+static void
+resolve_delta(pe_model_fit *fit)
+{
+	const pe_model_request *request = fit->request;
+	bool		approximate = pe_fit_is_approximate(fit->problem.method);
+
+	if (fit->problem.pure)
+	{
+		if (!isnan(request->delta) || !isnan(request->rho))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("rho and delta do not go with pure accounting"),
+					 errhint("Use epsilon.")));
+		return;
+	}
+	fit->problem.delta = !isnan(request->delta) ? request->delta : fit->budget->delta / (approximate ? 20 : 2);
+	pe_check_delta(fit->problem.delta);
+}
+
+/* An (epsilon, delta) method takes an epsilon; a rho is the largest one that costs no more. */
+static void
+resolve_cost(pe_model_fit *fit)
+{
+	const pe_model_request *request = fit->request;
+	pe_fit_problem *problem = &fit->problem;
+	bool		approximate = pe_fit_is_approximate(problem->method) && !problem->pure;
+
+	if (isnan(request->epsilon) == isnan(request->rho))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("exactly one of epsilon and rho must be given")));
+	resolve_delta(fit);
+	if (!isnan(request->epsilon))
+	{
+		pe_check_epsilon(request->epsilon);
+		problem->nano = problem->pure || approximate ? pe_nano_rho_down(request->epsilon)
+			: pe_nano_rho_of_epsilon(request->epsilon, problem->delta);
+		fit->epsilon = request->epsilon;
+	}
+	else
+	{
+		int64		rho = pe_nano_rho_down(request->rho);
+
+		if (!(request->rho > 0) || isinf(request->rho))
+			pe_refuse_parameter("rho", psprintf("%g", request->rho), "a finite number above 0");
+		problem->nano = approximate ? pe_nano_pure_of_rho(rho) : rho;
+		fit->epsilon = approximate ? problem->nano * 1e-9 : pe_zcdp_epsilon(rho * 1e-9, problem->delta);
+	}
+	if (problem->nano <= 0 || problem->nano > PE_EPSILON_MAX * 1e9)
+		refuse_cost("The smallest unit is 1e-9.");
+}
+
+/* An option that the method needs, does not know, or not with this value. */
+static void
+refuse_option(const pe_fit_problem *problem, const char *wrong)
+{
+	const char *name;
+	double		value = NAN;
+
+	for (int i = 0; (name = pe_fit_option(&problem->options, i, &value)) != NULL; i++)
+		if (strcmp(name, wrong) == 0)
+			break;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 name != NULL && isnan(value)
+			 ? errmsg("method \"%s\" needs option \"%s\"", pe_fit_method_name(problem->method), wrong)
+			 : errmsg("method \"%s\" does not take option \"%s\", or not this value",
+					  pe_fit_method_name(problem->method), wrong)));
+}
+
+static void
+make_problem(pe_model_fit *fit)
+{
+	pe_fit_problem *problem = &fit->problem;
+	const pe_feature_map *map = &fit->spec.map;
+	const char *wrong;
+
+	problem->shape = &map->shape;
+	problem->intercept = pe_feature_intercept(map);
+	problem->radius_sq = map->radius_sq;
+	problem->radius_1 = map->radius_1;
+	problem->max_rows = fit->dataset->unit == NULL ? 1 : fit->dataset->max_rows;
+	problem->anonymous = fit->request->by_array;
+	problem->substitute = pe_dataset_neighbours(fit->dataset) == PE_SUBSTITUTE;
+	if (pe_fit_is_private(problem->method))
+		resolve_cost(fit);
+	wrong = pe_fit_defaults(problem);
+	if (wrong != NULL)
+		refuse_option(problem, wrong);
+	wrong = pe_fit_refusal(problem);
+	if (wrong != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("method \"%s\" cannot be used here", pe_fit_method_name(problem->method)),
+				 errdetail("%s", wrong)));
+}
+
+static void
+make_plan(pe_model_fit *fit, pe_cost *cost)
+{
+	if (!pe_fit_plan_make(&fit->problem, cost))
+		refuse_cost("It is too little for the method, or too little for so many iterations.");
+	pe_check_memory(pe_fit_memory(&fit->problem));
+}
+
+/* ------------------------------------------------------------------
+ * The request, and what is kept of the model
+ * ------------------------------------------------------------------
+ */
+
+static void
+append_texts(StringInfo text, char **element, int count)
+{
+	appendStringInfoChar(text, '[');
+	for (int i = 0; i < count; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(text, ", ");
+		escape_json(text, element[i]);
+	}
+	appendStringInfoChar(text, ']');
+}
+
+static void
+append_options(StringInfo text, const pe_model_fit *fit)
+{
+	const char *name;
+	double		value;
+
+	appendStringInfo(text, "\"options\": {\"intercept\": %s", fit->spec.map.intercept ? "true" : "false");
+	if (fit->spec.map.max_norm > 0)
+		appendStringInfo(text, ", \"max_norm\": %s", float8out_internal(fit->spec.map.max_norm));
+	for (int i = 0; (name = pe_fit_option(&fit->problem.options, i, &value)) != NULL; i++)
+		if (!isnan(value))
+			appendStringInfo(text, ", \"%s\": %s", name, float8out_internal(value));
+	appendStringInfoChar(text, '}');
+}
+
+/*
+ * Two requests with the same text are the same request, and the second is
+ * answered from the first.  How the cost was written and what the model is called
+ * are not in it.  That the rows were those of a query is: a release of other rows must
+ * not answer for the table.
+ */
+static char *
+canonical_request(const pe_model_fit *fit, const pe_cost *cost)
+{
+	const pe_model_request *request = fit->request;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "{\"kind\": \"model\", \"dataset\": ");
+	escape_json(&text, fit->dataset->name);
+	appendStringInfo(&text, ", \"version\": %d, \"model\": \"%s\", \"label\": ", fit->dataset->version, request->model);
+	escape_json(&text, request->label);
+	appendStringInfoString(&text, ", \"features\": ");
+	append_texts(&text, request->feature, request->features);
+	appendStringInfoString(&text, ", \"predicate\": ");
+	if (fit->spec.predicate.steps != 0)
+		escape_json(&text, fit->spec.predicate.canonical);
+	else
+		appendStringInfoString(&text, "null");
+	if (request->by_array)
+		appendStringInfoString(&text, ", \"rows\": \"of a query\"");
+	appendStringInfo(&text, ", \"method\": \"%s\", ", pe_fit_method_name(fit->problem.method));
+	append_options(&text, fit);
+	appendStringInfo(&text, ", \"accounting\": \"%s\", ", fit->problem.pure ? "pure" : "zcdp");
+	if (fit->problem.pure)
+		appendStringInfo(&text, "\"epsilon\": " INT64_FORMAT "}", cost->epsilon_nano);
+	else
+		appendStringInfo(&text, "\"rho\": " INT64_FORMAT ", \"delta\": " INT64_FORMAT "}", cost->rho_nano, cost->delta_atto);
+	return text.data;
+}
+
+/* The terms of one feature: its number, or its levels, then its indicators. */
+static char **
+add_terms(const pe_column *column, const pe_feature *feature, char **term)
+{
+	if (feature->number)
+		*term++ = column->name;
+	else
+		for (int i = 0; i < feature->levels; i++)
+			*term++ = psprintf("%s = %s", column->name, column->points[i]);
+	if (feature->other)
+		*term++ = psprintf("%s is other", column->name);
+	if (feature->null)
+		*term++ = psprintf("%s is null", column->name);
+	return term;
+}
+
+static const char *
+outside_word(pe_outside outside)
+{
+	return outside == PE_OUTSIDE_CLAMP ? "clamp" : outside == PE_OUTSIDE_OTHER ? "other" : "drop";
+}
+
+/* One attribute of the declaration. */
+static void
+append_column(StringInfo text, const pe_column *column, bool number)
+{
+	appendStringInfoString(text, "{\"attribute\": ");
+	escape_json(text, column->name);
+	appendStringInfoString(text, ", \"type\": ");
+	escape_json(text, format_type_be_qualified(column->type));
+	appendStringInfo(text, ", \"number\": %s, \"outside\": \"%s\", \"null\": %s, \"points\": ",
+					 number ? "true" : "false", outside_word(column->domain.outside),
+					 column->domain.nulls == PE_NULLS_CELL ? "true" : "false");
+	if (number)
+	{
+		char	   *bounds[2] = {column->points[0], column->points[column->domain.points - 1]};
+
+		append_texts(text, bounds, 2);
+	}
+	else
+		append_texts(text, column->points, column->domain.points);
+	appendStringInfoChar(text, '}');
+}
+
+static char *
+declaration_of(const pe_model_fit *fit)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "{\"label\": ");
+	append_column(&text, &fit->columns[0], !fit->spec.classes);
+	appendStringInfoString(&text, ", \"features\": [");
+	for (int i = 0; i < fit->request->features; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(&text, ", ");
+		append_column(&text, &fit->columns[i + 1], fit->spec.map.feature[i].number);
+	}
+	appendStringInfoString(&text, "]}");
+	return text.data;
+}
+
+static void
+make_record(pe_model_fit *fit)
+{
+	pe_model_record *record = &fit->record;
+	char	  **term;
+
+	record->name = fit->request->name;
+	record->numbered = fit->request->numbered;
+	record->kind = fit->request->model;
+	record->label = fit->request->label;
+	record->declaration = declaration_of(fit);
+	record->terms = pe_row_spec_terms(&fit->spec);
+	record->term = term = palloc(record->terms * sizeof(char *));
+	*term++ = "(Intercept)";
+	for (int i = 0; i < fit->request->features; i++)
+		term = add_terms(&fit->columns[i + 1], &fit->spec.map.feature[i], term);
+	Assert(term == record->term + record->terms);
+}
+
+static void
+fill_question(pe_model_fit *fit, const pe_cost *cost)
+{
+	pe_charge_request *charge = &fit->question.charge;
+
+	fit->question.dataset = fit->dataset;
+	fit->question.columns = fit->columns;
+	fit->question.count = fit->count;
+	fit->question.spec = &fit->spec;
+	fit->question.problem = &fit->problem;
+	charge->dataset_id = fit->dataset->id;
+	charge->version = fit->dataset->version;
+	charge->budget_id = fit->budget != NULL ? fit->budget->id : 0;
+	charge->role = GetUserNameFromId(GetUserId(), false);
+	charge->function = fit->request->function;
+	charge->rho = cost->rho_nano;
+	charge->delta = cost->delta_atto;
+	charge->epsilon = cost->epsilon_nano;
+	charge->fresh = fit->request->fresh;
+	charge->request = canonical_request(fit, cost);
+	charge->attributes = fit->request->features;
+	charge->attribute = fit->request->feature;
+	charge->model = &fit->record;
+	charge->predicate = fit->spec.predicate.steps != 0 ? fit->spec.predicate.canonical : NULL;
+	charge->method = pe_fit_method_name(fit->problem.method);
+	charge->queries = fit->record.terms;
+	charge->sensitivity = "0";
+}
+
+pe_model_fit *
+pe_model_validate(const pe_model_request *request)
+{
+	pe_model_fit *fit = palloc0(sizeof(*fit));
+	pe_cost		cost = {0};
+
+	fit->request = request;
+	fit->problem.model = model_named(request->model);
+	fit->dataset = pe_dataset_load(request->dataset);
+	choose_budget(fit);
+	choose_method(fit);
+	load_columns(fit);
+	add_predicate(fit);
+	pe_dataset_check_committed(fit->dataset);
+	read_options(fit);
+	make_spec(fit);
+	make_problem(fit);
+	make_plan(fit, &cost);
+	make_record(fit);
+	fill_question(fit, &cost);
+	return fit;
+}
+
+/* ------------------------------------------------------------------
+ * Afterwards
+ * ------------------------------------------------------------------
+ */
+
+static pe_price
+price_of(const pe_model_fit *fit)
+{
+	return (pe_price) {fit->dataset, fit->budget, &fit->question.charge, fit->epsilon};
+}
+
+void
+pe_model_tell(const pe_model_fit *fit, const pe_charge_reply *reply, const char *name)
+{
+	pe_price	price = price_of(fit);
+
+	pe_price_tell(&price, reply, psprintf("release " INT64_FORMAT ", model \"%s\"", reply->release_id, name));
+}
+
+void
+pe_model_refuse(const pe_model_fit *fit, const pe_charge_reply *reply)
+{
+	pe_price	price = price_of(fit);
+
+	pe_price_refuse(&price, reply, "");
+}

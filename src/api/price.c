@@ -1,0 +1,72 @@
+/*
+ * price.c
+ *	  What is said about a charge.  See price.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+#include "utils/float.h"
+
+#include "api/price.h"
+#include "ledger/errors.h"
+
+/* Four digits, rounded down: what is said to be left is never more than is. */
+static char *
+rounded_down(double value)
+{
+	double		scale;
+
+	if (!(value > 0))
+		return pstrdup("0");
+	scale = pow(10, 3 - floor(log10(value)));
+	return psprintf("%.4g", floor(value * scale) / scale);
+}
+
+/* "epsilon 0.5", with rho, and delta if there is one, behind it where that is what is counted. */
+static char *
+cost_text(const pe_price *price)
+{
+	const pe_charge_request *charge = price->charge;
+
+	if (charge->epsilon > 0)
+		return psprintf("epsilon %.4g", price->epsilon);
+	if (charge->delta > 0)
+		return psprintf("epsilon %.4g (rho %.4g, delta %.4g)", price->epsilon, charge->rho * 1e-9, charge->delta * 1e-18);
+	return psprintf("epsilon %.4g (rho %.4g)", price->epsilon, charge->rho * 1e-9);
+}
+
+static char *
+left_text(const pe_price *price, int64 left)
+{
+	char	   *epsilon = rounded_down(pe_budget_epsilon(price->budget, left));
+
+	return price->charge->epsilon > 0 ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
+}
+
+void
+pe_price_tell(const pe_price *price, const pe_charge_reply *reply, const char *what)
+{
+	ereport(NOTICE,
+			(errmsg("charged %s on dataset \"%s\"; %s left; %s",
+					cost_text(price), price->dataset->name,
+					rounded_down(pe_budget_epsilon(price->budget, reply->left)), what)));
+}
+
+void
+pe_price_refuse(const pe_price *price, const pe_charge_reply *reply, const char *buys)
+{
+	double		left = pe_budget_epsilon(price->budget, reply->left);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
+			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left",
+					price->budget->role, price->dataset->name),
+			 errdetail("The request costs %s; %s is left. Nothing was charged.", cost_text(price), left_text(price, reply->left)),
+			 price->charge->delta > 0
+			 ? errhint("A method that is charged rho alone needs no delta; the owner of the table can raise the budget or the cap.")
+			 : reply->left > 0
+			 ? errhint("epsilon => %s fits%s.", float8out_internal(left), buys)
+			 : errhint("The owner of the table can raise the budget or the cap.")));
+}

@@ -1,0 +1,305 @@
+/*
+ * models.c
+ *	  Fitted models.  See models.h.
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "ledger/access.h"
+#include "ledger/budget.h"
+#include "ledger/models.h"
+
+/* ------------------------------------------------------------------
+ * Messages
+ * ------------------------------------------------------------------
+ */
+
+static void
+write_string(StringInfo to, const char *string)
+{
+	appendBinaryStringInfo(to, string, strlen(string) + 1);
+}
+
+void
+pe_model_record_write(StringInfo to, const pe_model_record *record)
+{
+	pq_sendbyte(to, record->name != NULL);
+	if (record->name != NULL)
+		write_string(to, record->name);
+	pq_sendbyte(to, record->numbered);
+	write_string(to, record->kind);
+	write_string(to, record->label);
+	write_string(to, record->declaration);
+	pq_sendint32(to, record->terms);
+	for (int i = 0; i < record->terms; i++)
+		write_string(to, record->term[i]);
+}
+
+pe_model_record *
+pe_model_record_read(StringInfo from)
+{
+	pe_model_record *record = palloc0(sizeof(*record));
+
+	if (pq_getmsgbyte(from) != 0)
+		record->name = pstrdup(pq_getmsgrawstring(from));
+	record->numbered = pq_getmsgbyte(from) != 0;
+	record->kind = pstrdup(pq_getmsgrawstring(from));
+	record->label = pstrdup(pq_getmsgrawstring(from));
+	record->declaration = pstrdup(pq_getmsgrawstring(from));
+	record->terms = pq_getmsgint(from, 4);
+	record->term = palloc0((record->terms + 1) * sizeof(char *));
+	for (int i = 0; i < record->terms; i++)
+		record->term[i] = pstrdup(pq_getmsgrawstring(from));
+	return record;
+}
+
+/* ------------------------------------------------------------------
+ * Writing
+ * ------------------------------------------------------------------
+ */
+
+static Datum
+text_array(char **text, int count)
+{
+	Datum	   *elements = palloc((count + 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		elements[i] = CStringGetTextDatum(text[i]);
+	return PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+static Datum
+float_array(const double *number, int count)
+{
+	Datum	   *elements = palloc((count + 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		elements[i] = Float8GetDatum(number[i]);
+	return PointerGetDatum(construct_array(elements, count, FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+/* Inserts a model; false if another one has the name. */
+static bool
+insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient)
+{
+	static pe_statement insert = {NULL, "INSERT INTO dp.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
+		"features, declaration, terms, coefficients) VALUES (pg_catalog.nextval('dp.model_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, "
+		"$9::pg_catalog.jsonb, $10, $11) ON CONFLICT (model) DO NOTHING", 11,
+	{TEXTOID, INT8OID, INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, TEXTOID, TEXTARRAYOID, FLOAT8ARRAYOID}};
+	const pe_model_record *record = request->model;
+	Datum		row[11] = {
+		CStringGetTextDatum(name), Int64GetDatum(request->dataset_id), Int64GetDatum(release_id),
+		CStringGetTextDatum(request->role), CStringGetTextDatum(record->kind), CStringGetTextDatum(request->method),
+		CStringGetTextDatum(record->label), text_array(request->attribute, request->attributes),
+		CStringGetTextDatum(record->declaration), text_array(record->term, record->terms),
+		float_array(coefficient, record->terms)
+	};
+	const char *nulls = release_id == 0 ? "  n        " : "           ";
+
+	return pe_access_write(&insert, row, nulls) == 1;
+}
+
+/* Whether a model of another release has the name. */
+static bool
+name_is_taken(const char *name, int64 release_id)
+{
+	static pe_statement other = {NULL, "SELECT FROM dp.model WHERE model = $1 AND release_id IS DISTINCT FROM $2", 2, {TEXTOID, INT8OID}};
+	Datum		key[2] = {CStringGetTextDatum(name), Int64GetDatum(release_id)};
+
+	return pe_access_write(&other, key, NULL) > 0;
+}
+
+static void
+refuse_name(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DUPLICATE_OBJECT),
+			 errmsg("a model \"%s\" exists already", name),
+			 errdetail("Nothing was charged."),
+			 errhint("Give it another name, or leave name out.")));
+}
+
+/* The name of a model that was not given one of its own, or whose name was taken since. */
+static char *
+numbered(const char *name, int64 release_id)
+{
+	return psprintf("%s_" INT64_FORMAT, name, release_id);
+}
+
+void
+pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *value)
+{
+	static pe_statement there = {NULL, "SELECT FROM dp.model WHERE release_id = $1", 1, {INT8OID}};
+	Datum		key[1] = {Int64GetDatum(release_id)};
+	const char *name = request->model->name;
+	double	   *coefficient = palloc((request->model->terms + 1) * sizeof(double));
+
+	if (pe_access_write(&there, key, NULL) > 0)
+		return;					/* a worker died between its commit and its answer */
+	memcpy(coefficient, value, request->model->terms * sizeof(double));
+	if (name != NULL && !request->model->numbered && insert_model(request, name, release_id, coefficient))
+		return;
+	(void) insert_model(request, numbered(name != NULL ? name : "model", release_id), release_id, coefficient);
+}
+
+/* Gives the model of a release one more name. */
+static void
+add_name(const pe_charge_request *request, int64 release_id)
+{
+	static pe_statement alias = {NULL, "INSERT INTO dp.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
+		"features, declaration, terms, coefficients) SELECT pg_catalog.nextval('dp.model_id_seq'), $1, dataset_id, release_id, $3, "
+		"kind, method, label, features, declaration, terms, coefficients FROM dp.model WHERE release_id = $2 ORDER BY id LIMIT 1 "
+	"ON CONFLICT (model) DO NOTHING", 3, {TEXTOID, INT8OID, TEXTOID}};
+	Datum		row[3] = {
+		CStringGetTextDatum(request->model->name), Int64GetDatum(release_id), CStringGetTextDatum(request->role)
+	};
+
+	(void) pe_access_write(&alias, row, NULL);
+}
+
+void
+pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *reply)
+{
+	const char *name = request->model->numbered ? NULL : request->model->name;
+
+	if (name != NULL && name_is_taken(name, reply->release_id))
+		refuse_name(name);
+	if (reply->release_id == 0 || RecoveryInProgress())
+		return;
+	if (name != NULL)
+		add_name(request, reply->release_id);
+	if (reply->values == request->model->terms)
+		pe_model_keep(request, reply->release_id, reply->value);	/* dp.drop_model took its last name */
+}
+
+char *
+pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request, const double *coefficient)
+{
+	static pe_statement next = {NULL, "SELECT pg_catalog.nextval('dp.model_id_seq')", 0, {0}};
+	pe_access	access;
+	char	   *name;
+	bool		kept;
+
+	pe_access_begin(&access);
+	if (request->model->name != NULL && !request->model->numbered)
+		name = pstrdup(request->model->name);
+	else
+	{
+		pe_access_write(&next, NULL, NULL);
+		name = numbered(request->model->name != NULL ? request->model->name : "plain_model", pe_access_int64(0, 1));
+	}
+	kept = insert_model(request, name, 0, coefficient);
+	name = DatumGetCString(SPI_datumTransfer(CStringGetDatum(name), false, -2));
+	pe_access_end(&access);
+	if (!kept)
+		refuse_name(name);
+	return name;
+}
+
+/* ------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------
+ */
+
+char *
+pe_model_name(int64 release_id, const char *wanted)
+{
+	static pe_statement names = {NULL, "SELECT model FROM dp.model WHERE release_id = $1 ORDER BY model = $2 DESC, id LIMIT 1",
+	2, {INT8OID, TEXTOID}};
+	Datum		key[2] = {Int64GetDatum(release_id), CStringGetTextDatum(wanted != NULL ? wanted : "")};
+	pe_access	access;
+	char	   *name = NULL;
+
+	pe_access_begin(&access);
+	if (pe_access_read(&names, key, NULL) == 1)
+		name = pe_access_text(0, 1);
+	pe_access_end(&access);
+	return name;
+}
+
+static void
+refuse_model(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("model \"%s\" does not exist, or is not yours to use", name),
+			 errhint("The view dp.models lists those that are.")));
+}
+
+/* 42704 unless the current user paid for a model's release, or owns its dataset. */
+static void
+check_may_use(const char *name, int64 dataset_id, int64 release_id)
+{
+	pe_dataset *dataset = pe_dataset_load_by_id(dataset_id);
+
+	if (dataset == NULL ||
+		(!pe_dataset_owned_by(dataset, GetUserId()) && (release_id == 0 || !pe_release_is_paid(release_id, dataset->frozen))))
+		refuse_model(name);
+}
+
+/* Numbers of a float8[] that is not null, beside it. */
+static double *
+floats_of_row(int column, int *count)
+{
+	MemoryContext spi = CurrentMemoryContext;
+	bool		isnull;
+	Datum		array = pe_access_datum(0, column, &isnull);
+	Datum	   *elements;
+	bool	   *nulls;
+	double	   *number;
+
+	MemoryContextSwitchTo(GetMemoryChunkContext(DatumGetPointer(array)));
+	deconstruct_array(DatumGetArrayTypeP(array), FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements, &nulls, count);
+	number = palloc((*count + 1) * sizeof(double));
+	for (int i = 0; i < *count; i++)
+		number[i] = DatumGetFloat8(elements[i]);
+	MemoryContextSwitchTo(spi);
+	return number;
+}
+
+pe_kept_model *
+pe_model_load(const char *name)
+{
+	static pe_statement find = {NULL, "SELECT dataset_id, coalesce(release_id, 0), kind, label, declaration::text, features, coefficients "
+	"FROM dp.model WHERE model = $1", 1, {TEXTOID}};
+	Datum		key[1] = {CStringGetTextDatum(name)};
+	pe_kept_model *model = palloc0(sizeof(*model));
+	pe_access	access;
+	int64		dataset_id;
+	int64		release_id;
+
+	pe_access_begin_reading(&access);
+	if (pe_access_read(&find, key, NULL) != 1)
+		refuse_model(name);
+	dataset_id = pe_access_int64(0, 1);
+	release_id = pe_access_int64(0, 2);
+	model->kind = pe_access_text(0, 3);
+	model->label = pe_access_text(0, 4);
+	model->declaration = pe_access_text(0, 5);
+	model->feature = pe_access_texts(0, 6, &model->features);
+	model->coefficient = floats_of_row(7, &model->terms);
+	pe_access_end(&access);
+	model->name = pstrdup(name);
+	check_may_use(name, dataset_id, release_id);
+	return model;
+}
+
+void
+pe_model_drop(const char *name)
+{
+	static pe_statement drop = {NULL, "DELETE FROM dp.model WHERE model = $1", 1, {TEXTOID}};
+	Datum		key[1] = {CStringGetTextDatum(name)};
+	pe_access	access;
+
+	(void) pe_model_load(name);
+	pe_access_begin(&access);
+	(void) pe_access_write(&drop, key, NULL);
+	pe_access_end(&access);
+}

@@ -1,0 +1,189 @@
+/*
+ * pg_epsilon_test.c
+ *	  Server functions for tests alone: specifications and passes as bytes, so that
+ *	  dp.fit_rows can be asked for exact sums over a table of the test's own.
+ *
+ * `make install` leaves this out; `make check' builds it into its private server.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "core/pass.h"
+#include "core/row_spec.h"
+
+PG_MODULE_MAGIC;
+
+PG_FUNCTION_INFO_V1(pe_test_spec);
+PG_FUNCTION_INFO_V1(pe_test_pass);
+PG_FUNCTION_INFO_V1(pe_test_cut);
+PG_FUNCTION_INFO_V1(pe_test_sums);
+
+static bytea *
+new_bytes(Size size)
+{
+	bytea	   *bytes = palloc0(VARHDRSZ + size);
+
+	SET_VARSIZE(bytes, VARHDRSZ + size);
+	return bytes;
+}
+
+/* Levels 0, 1, ... of an integer column. */
+static pe_attribute
+integer_levels(int count, bool others)
+{
+	pe_attribute levels = {
+		.key = PE_KEY_INT, .kind = PE_LEVELS, .outside = others ? PE_OUTSIDE_OTHER : PE_OUTSIDE_DROP,
+		.nulls = others ? PE_NULLS_CELL : PE_NULLS_DROP, .points = count, .point = palloc0(count * sizeof(pe_point))
+	};
+
+	for (int i = 0; i < count; i++)
+		levels.point[i].i = i;
+	if (pe_attribute_prepare(&levels) != PE_DOMAIN_OK)
+		elog(ERROR, "no such levels");
+	return levels;
+}
+
+/*
+ * pe_test_spec(numbers int, levels int, classes bool): numbers in [-1, 1], of which
+ * each second one is clamped and the others have indicators of values outside and of
+ * NULL, then an integer with levels and both; the label is 0 or 1, or a number in
+ * [-1, 1].
+ */
+Datum
+pe_test_spec(PG_FUNCTION_ARGS)
+{
+	int			numbers = PG_GETARG_INT32(0);
+	int			levels = PG_GETARG_INT32(1);
+	pe_row_spec spec = {.classes = PG_GETARG_BOOL(2), .label_lower = -1, .label_upper = 1, .label_clamp = true};
+	pe_feature_map *map = &spec.map;
+	bytea	   *bytes;
+
+	map->features = numbers + (levels > 0 ? 1 : 0);
+	map->intercept = true;
+	map->feature = palloc0((map->features + 1) * sizeof(*map->feature));
+	spec.levels = palloc0((map->features + 1) * sizeof(*spec.levels));
+	for (int i = 0; i < numbers; i++)
+		map->feature[i] = (pe_feature) {
+			.number = true, .lower = -1, .upper = 1, .clamp = i % 2 == 0, .other = i % 2 == 1, .null = i % 2 == 1
+		};
+	if (levels > 0)
+	{
+		map->feature[numbers] = (pe_feature) {.levels = levels, .other = true, .null = true};
+		spec.levels[numbers] = integer_levels(levels, true);
+	}
+	if (spec.classes)
+		spec.label = integer_levels(2, false);
+	(void) pe_domain_prepare(&spec.watched);
+	if (!pe_feature_map_prepare(map))
+		elog(ERROR, "no such specification");
+	bytes = new_bytes(pe_row_spec_size(&spec));
+	pe_row_spec_write(&spec, VARDATA(bytes));
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+/* Weights in [-1, 1] that follow from a seed. */
+static void
+make_weights(pe_weights *weights, const pe_feature_map *map, uint64 seed)
+{
+	double	   *w = palloc(map->shape.columns * sizeof(double));
+
+	weights->v = palloc(map->shape.columns * sizeof(int32));
+	for (int j = 0; j < map->shape.columns; j++)
+	{
+		seed = seed * UINT64CONST(6364136223846793005) + UINT64CONST(1442695040888963407);
+		w[j] = (double) (int64) seed / 9223372036854775808.0;
+	}
+	pe_weights_set(weights, w, map->shape.columns, map->radius_sq);
+}
+
+static const char *const kinds[] = {"gradient", "moment", "curvature", "losses", "coordinates", "count", "precise", "gradient1"};
+
+/* pe_test_pass(spec bytea, kind text, seed int): the specification with a pass behind it; gradient1: in the L1 norm. */
+Datum
+pe_test_pass(PG_FUNCTION_ARGS)
+{
+	bytea	   *given = PG_GETARG_BYTEA_P(0);
+	char	   *kind = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	Size		size = VARSIZE(given) - VARHDRSZ;
+	pe_pass		pass = {.with_label = true, .norm = PE_L2, .clip = (pe_u128) PE_ONE * PE_ONE * 20000 * 20000, .cap = 3 << PE_LOSS_BITS, .step = 0.5f};
+	pe_row_spec spec;
+	const char *end;
+	Size		rest;
+	bytea	   *bytes;
+	int			number = 0;
+
+	while (number < lengthof(kinds) && strcmp(kinds[number], kind) != 0)
+		number++;
+	if (number == lengthof(kinds) || !pe_row_spec_read(&spec, VARDATA(given), size, &end, &rest) || rest != 0)
+		elog(ERROR, "no such kind, or no specification");
+	if (number == lengthof(kinds) - 1)
+	{
+		number = PE_PASS_GRADIENT;
+		pass.norm = PE_L1;
+		pass.clip = (pe_u128) PE_ONE * 20000;
+	}
+	pass.kind = number;
+	pass.loss = spec.classes ? PE_LOSS_LOGISTIC : PE_LOSS_SQUARED;
+	pass.residual_bits = spec.classes ? 0 : 4;
+	make_weights(&pass.weights, &spec.map, PG_GETARG_INT32(2));
+	make_weights(&pass.direction, &spec.map, PG_GETARG_INT32(2) + 1);
+	pass.candidates = pass.kind == PE_PASS_LOSSES ? 3 : 0;
+	pass.alpha[1] = 0.5f;
+	pass.alpha[2] = 1;
+	bytes = new_bytes(size + pe_pass_size(&pass, &spec.map.shape));
+	memcpy(VARDATA(bytes), VARDATA(given), size);
+	pe_pass_write(&pass, &spec.map.shape, VARDATA(bytes) + size);
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+/* pe_test_cut(max_rows int, range int, ranges int): how units are cut, with a key that everybody knows. */
+Datum
+pe_test_cut(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = new_bytes(sizeof(pe_cut));
+	pe_cut		cut = {.limit = 1000, .max_rows = PG_GETARG_INT32(0), .range = PG_GETARG_INT32(1), .ranges = PG_GETARG_INT32(2)};
+
+	memset(cut.key, 0x5a, sizeof(cut.key));
+	memcpy(VARDATA(bytes), &cut, sizeof(cut));
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+/* The decimal digits of a number. */
+static Datum
+digits_of(pe_i128 number)
+{
+	char		digits[48];
+	char	   *at = digits + sizeof(digits) - 1;
+	bool		negative = number < 0;
+	pe_u128		left = negative ? -(pe_u128) number : (pe_u128) number;
+
+	*at = '\0';
+	do
+		*--at = (char) ('0' + (int) (left % 10));
+	while ((left /= 10) != 0);
+	if (negative)
+		*--at = '-';
+	return CStringGetTextDatum(at);
+}
+
+/* pe_test_sums(bytea): what dp.fit_rows returned, as text[] of numbers. */
+Datum
+pe_test_sums(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_P(0);
+	int			count = (VARSIZE(bytes) - VARHDRSZ) / sizeof(pe_i128);
+	Datum	   *number = palloc((count + 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+	{
+		pe_i128		sum;
+
+		memcpy(&sum, VARDATA(bytes) + i * sizeof(sum), sizeof(sum));
+		number[i] = digits_of(sum);
+	}
+	PG_RETURN_ARRAYTYPE_P(construct_array(number, count, TEXTOID, -1, false, TYPALIGN_INT));
+}

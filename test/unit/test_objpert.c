@@ -1,0 +1,484 @@
+/*
+ * test_objpert.c
+ *	  Objective perturbation: its accounting, the minimiser, and the law of what is
+ *	  released.
+ *
+ * Statistical tests use the system's randomness (statistics.h).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "accounting/fit_plan.h"
+#include "accounting/zcdp.h"
+#include "core/minimise.h"
+#include "shim.h"
+#include "statistics.h"
+#include "fit_tables.h"
+
+#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+/* ----------
+ * Accounting
+ * ----------
+ */
+
+/* P[N(0, 1) > z] */
+static double
+tail(double z)
+{
+	return 0.5 * erfc(z / sqrt(2.0));
+}
+
+/* delta as math has it: E max(0, 1 - exp(a - |Z|)), Z ~ N(0, r^2), a = epsilon - c - r^2 / 2. */
+static double
+delta_by_formula(double epsilon, double log_det, double sigma)
+{
+	double		r = 1 / sigma;
+	double		a = epsilon - log_det - r * r / 2;
+	double		t = fmax(a, 0);
+
+	return 2 * (tail(t / r) - exp(a + r * r / 2) * tail(t / r + r));
+}
+
+/* The same by Simpson's rule over 40 standard deviations. */
+static double
+delta_by_integral(double epsilon, double log_det, double sigma)
+{
+	const int	n = 40000;
+	double		r = 1 / sigma;
+	double		a = epsilon - log_det - r * r / 2;
+	double		sum = 0;
+
+	for (int i = 0; i <= n; i++)
+	{
+		double		z = 40.0 * i / n;
+		double		h = fmax(0, -expm1(a - r * z));
+
+		sum += (i == 0 || i == n ? 1 : i % 2 == 1 ? 4 : 2) * h * exp(-z * z / 2);
+	}
+	return 2 * sum * 40.0 / n / 3 / sqrt(2 * M_PI);
+}
+
+static void
+test_golden(void **state)
+{
+	const struct
+	{
+		double		epsilon;
+		double		sigma;
+		double		digits;
+	}			golden[] = {{0.05, 101.5, 0.05}, {0.1, 52.3, 0.05}, {0.4, 13.8, 0.05}, {1.6, 3.7, 0.05}};
+
+	(void) state;
+	for (int i = 0; i < lengthof(golden); i++)
+	{
+		double		epsilon = golden[i].epsilon;
+		double		sigma = pe_objpert_sigma(epsilon, 1e-8, 0.1 * epsilon, 1);
+
+		print_message("epsilon %g: s/R %.4f\n", epsilon, sigma);
+		assert_true(fabs(sigma - golden[i].sigma) <= golden[i].digits);
+	}
+}
+
+/* It is the least sigma whose delta is small enough, by the formula and by its integral. */
+static void
+test_sigma(void **state)
+{
+	const double epsilons[] = {0.01, 0.2, 1, 5};
+	const double deltas[] = {1e-4, 1e-9};
+
+	(void) state;
+	for (int i = 0; i < lengthof(epsilons); i++)
+		for (int j = 0; j < lengthof(deltas); j++)
+		{
+			double		log_det = 0.2 * epsilons[i];
+			double		sigma = pe_objpert_sigma(epsilons[i], deltas[j], log_det, 1);
+
+			assert_true(delta_by_formula(epsilons[i], log_det, sigma) <= deltas[j] * (1 + 1e-9));
+			assert_true(delta_by_formula(epsilons[i], log_det, sigma * 0.9999) > deltas[j]);
+			assert_true(fabs(delta_by_integral(epsilons[i], log_det, sigma) / deltas[j] - 1) < 1e-4);
+		}
+}
+
+static void
+test_monotone(void **state)
+{
+	double		last = INFINITY;
+
+	(void) state;
+	for (double epsilon = 0.01; epsilon < 20; epsilon *= 1.3)
+	{
+		double		sigma = pe_objpert_sigma(epsilon, 1e-8, 0.1 * epsilon, 1);
+
+		assert_true(sigma < last);
+		assert_true(pe_objpert_sigma(epsilon, 1e-9, 0.1 * epsilon, 1) > sigma);
+		assert_true(pe_objpert_sigma(epsilon, 1e-8, 0.2 * epsilon, 1) > sigma);
+		assert_true(pe_objpert_sigma(epsilon, 1e-8, 0.1 * epsilon, 2) > sigma);
+		last = sigma;
+	}
+	assert_true(isinf(pe_objpert_sigma(1, 1e-8, 1, 1)));
+	assert_true(isinf(pe_objpert_sigma(1, 1e-8, 2, 1)));
+}
+
+static void
+plan_of(table *t, double epsilon, pe_cost *cost)
+{
+	t->problem.nano = pe_nano_rho_down(epsilon);
+	t->problem.delta = 1e-8;
+	assert_null(pe_fit_defaults(&t->problem));
+	assert_true(pe_fit_plan_make(&t->problem, cost));
+}
+
+/* The plan's noises together are what the theorem asks for, with what the regulariser costs counted. */
+static void
+check_plan(int32_t k, bool substitute, double l2, pe_model model)
+{
+	table		t;
+	pe_cost		cost;
+	pe_fit_plan *plan = &t.problem.plan;
+	double		rows = substitute ? 2 * k : k;
+	double		beta;
+	double		log_det;
+	double		both;
+
+	table_init(&t, 5, 0, model, PE_FIT_OBJPERT);
+	t.problem.max_rows = k;
+	t.problem.substitute = substitute;
+	t.problem.options.l2 = l2;
+	plan_of(&t, 0.7, &cost);
+	beta = 5.0 * (model == PE_MODEL_LOGISTIC ? 0.25 : 1);
+	log_det = k * log1p(beta / plan->lambda);
+	assert_true(log_det <= 0.07 * (1 + 1e-12));
+	assert_true(plan->lambda >= l2);
+	both = rows * rows / (plan->sigma * plan->sigma) + 4 / (plan->output * plan->output);
+	assert_true(rows * 2 * delta_by_formula(0.7, log_det, 1 / sqrt(both)) / 2 <= 1e-8 * (1 + 1e-9));
+	assert_true(rows * 2 * delta_by_formula(0.7, log_det, 0.999 / sqrt(both)) / 2 > 1e-8);
+	assert_int_equal(cost.rho_nano, pe_nano_rho_of_pure(700000000));
+	assert_int_equal(cost.delta_atto, 10000000000);
+	assert_int_equal(cost.epsilon_nano, 0);
+	table_free(&t);
+}
+
+static void
+test_plan(void **state)
+{
+	table		t;
+	pe_cost		cost;
+
+	(void) state;
+	check_plan(1, false, 0, PE_MODEL_LOGISTIC);
+	check_plan(1, false, 0, PE_MODEL_SVM);
+	check_plan(3, false, 0, PE_MODEL_LOGISTIC);
+	check_plan(1, true, 0, PE_MODEL_SVM);
+	check_plan(2, true, 1e4, PE_MODEL_LOGISTIC);
+
+	/* refused: no delta, and an epsilon that asks for too much noise */
+	table_init(&t, 2, 0, PE_MODEL_LOGISTIC, PE_FIT_OBJPERT);
+	assert_null(pe_fit_defaults(&t.problem));
+	t.problem.nano = 1000000000;
+	t.problem.delta = 0;
+	assert_false(pe_fit_plan_make(&t.problem, &cost));
+	t.problem.delta = 1e-9;
+	assert_true(pe_fit_plan_make(&t.problem, &cost));
+	t.problem.nano = 1000;
+	assert_false(pe_fit_plan_make(&t.problem, &cost));
+	t.problem.nano = 1000000000;
+	t.problem.model = PE_MODEL_LINEAR;
+	assert_non_null(pe_fit_refusal(&t.problem));
+	t.problem.model = PE_MODEL_LOGISTIC;
+	assert_null(pe_fit_refusal(&t.problem));
+	t.problem.pure = true;
+	assert_non_null(pe_fit_refusal(&t.problem));
+	table_free(&t);
+}
+
+/* ----------
+ * The minimiser
+ * ----------
+ */
+static void
+check_minimum(table *t, double lambda, const double *b, const char *name)
+{
+	int32_t		n = t->shape.columns;
+	double		radius = sqrt((double) t->problem.radius_sq) / PE_ONE;
+	pe_smooth	f = {
+		.source = &t->source,
+		.loss = t->problem.model == PE_MODEL_LOGISTIC ? PE_LOSS_LOGISTIC : PE_LOSS_HUBER,
+		.radius_sq = t->problem.radius_sq,
+		.lambda = lambda,
+		.linear = b,
+	};
+	long double at[TABLE_COLUMNS] = {0};
+	long double expected[TABLE_COLUMNS];
+	long double gradient[TABLE_COLUMNS];
+	long double certified;
+	pe_place	minimum;
+	int32_t		iterations = pe_minimise(&f, 0x1p-16 * radius, 0, 0, &minimum);
+
+	certified = minimum.length + (long double) t->rows.rows * PE_PRECISE_ERROR * radius;
+	for (int32_t j = 0; j < n; j++)
+		at[j] = (long double) minimum.v[j] * ldexp(1, -minimum.scale);
+	table_objective(t, at, lambda, b, gradient, NULL);
+	assert_true(minimum.length <= 0x1p-16 * radius);
+	assert_true(table_length(gradient, n) <= certified);
+
+	table_minimise(t, lambda, b, expected);
+	for (int32_t j = 0; j < n; j++)
+		expected[j] -= at[j];
+	print_message("%s: %d iterations, gradient %.3g (at most %.3g), distance %.3g (at most %.3g)\n", name, iterations,
+				  (double) table_length(gradient, n), (double) certified,
+				  (double) table_length(expected, n), (double) certified / lambda);
+	/* what the test itself finds is as near as 1e-15 (1 + rows) / lambda */
+	assert_true(table_length(expected, n) <= (certified + 1e-14L * (1 + (long double) t->rows.rows)) / lambda);
+	pe_place_free(&minimum);
+}
+
+typedef void (*filler) (table *t);
+
+static void
+fill_nothing(table *t)
+{
+	(void) t;
+}
+
+static void
+fill_one(table *t)
+{
+	const double x[TABLE_COLUMNS] = {1, -1, 0.5, 0.25};
+
+	table_add(t, x, 2, 1);
+}
+
+static void
+fill_one_class(table *t)
+{
+	const double truth[TABLE_COLUMNS] = {[4] = 50};
+
+	table_fill(t, 300, truth);
+}
+
+static void
+fill_separable(table *t)
+{
+	const double truth[TABLE_COLUMNS] = {1000, -700, 300};
+
+	table_fill(t, 400, truth);
+}
+
+static void
+fill_constant(table *t)
+{
+	for (int i = 0; i < 200; i++)
+	{
+		const double x[TABLE_COLUMNS] = {1, 1, 0, table_uniform() < 0.5 ? 1 : -1};
+
+		table_add(t, x, 0, table_uniform() < 0.7);
+	}
+}
+
+static void
+fill_random(table *t)
+{
+	const double truth[TABLE_COLUMNS] = {2, -1, 0.5, 3, 0.3};
+
+	table_fill(t, 1000, truth);
+}
+
+/* Rows so small that the weights become large. */
+static void
+fill_tiny(table *t)
+{
+	for (int i = 0; i < 600; i++)
+	{
+		double		sign = i % 2 == 0 ? 1 : -1;
+		const double x[TABLE_COLUMNS] = {sign / PE_ONE, -sign * 3 / PE_ONE};
+
+		table_add(t, x, -1, i % 2 == 0);
+	}
+}
+
+static void
+test_minimum(void **state)
+{
+	const struct
+	{
+		filler		fill;
+		const char *name;
+	}			cases[] = {
+		{fill_nothing, "no rows"}, {fill_one, "one row"}, {fill_one_class, "one class"}, {fill_separable, "separable"},
+		{fill_constant, "constant columns"}, {fill_random, "random"}, {fill_tiny, "tiny rows"},
+	};
+	const double lambdas[] = {500, 3, 0.01};
+
+	(void) state;
+	for (int i = 0; i < lengthof(cases); i++)
+		for (int l = 0; l < lengthof(lambdas); l++)
+			for (pe_model model = PE_MODEL_LOGISTIC; model <= PE_MODEL_SVM; model++)
+			{
+				table		t;
+				double		b[TABLE_COLUMNS];
+				char		name[80];
+
+				table_init(&t, 5, 4, model, PE_FIT_OBJPERT);
+				cases[i].fill(&t);
+				for (int j = 0; j < TABLE_COLUMNS; j++)
+					b[j] = 0.1 * lambdas[l] * table_normal();
+				snprintf(name, sizeof(name), "%s, %s, lambda %g", cases[i].name,
+						 model == PE_MODEL_SVM ? "hinge" : "logistic", lambdas[l]);
+				check_minimum(&t, lambdas[l], b, name);
+				check_minimum(&t, lambdas[l], NULL, name);
+				table_free(&t);
+			}
+}
+
+/* So many iterations and no fewer are made, and they do no harm. */
+static void
+test_iterations(void **state)
+{
+	table		t;
+	pe_place	place;
+	pe_smooth	f;
+
+	(void) state;
+	table_init(&t, 5, 4, PE_MODEL_LOGISTIC, PE_FIT_OBJPERT);
+	fill_random(&t);
+	f = (pe_smooth) {.source = &t.source, .loss = PE_LOSS_LOGISTIC, .radius_sq = t.problem.radius_sq, .lambda = 1};
+	assert_int_equal(pe_minimise(&f, 1e-3, 25, 0, &place), 25);
+	assert_true(place.length <= 1e-3);
+	pe_place_free(&place);
+	assert_int_equal(pe_minimise(&f, 0, 0, 2, &place), 2);
+	assert_true(place.length > 1e-3);
+	pe_place_free(&place);
+	table_free(&t);
+}
+
+/* ----------
+ * The law
+ * ----------
+ */
+
+/*
+ * With one column the minimiser falls with b: P[w <= t] = P[-b <= G(t)] = Phi(G(t) / s).
+ * The noise on the output is too small to be seen.
+ */
+static void
+check_one_column(pe_model model, int rows, long n, const char *name)
+{
+	table		t;
+	pe_cost		cost;
+	long		seen[20] = {0};
+	double		mass[20];
+
+	table_init(&t, 1, 0, model, PE_FIT_OBJPERT);
+	for (int i = 0; i < rows; i++)
+		table_add(&t, NULL, -1, i % 4 == 0);
+	t.problem.options.iterations = 1;
+	plan_of(&t, 1.5, &cost);
+	for (long i = 0; i < n; i++)
+	{
+		double		w;
+		long double at;
+		long double gradient;
+
+		pe_fit_objpert(&t.problem, &t.source, &w);
+		at = w;
+		table_objective(&t, &at, t.problem.plan.lambda, NULL, &gradient, NULL);
+		seen[(int) fmin(19, floor(20 * normal_cdf((double) gradient / t.problem.plan.sigma)))]++;
+	}
+	for (int i = 0; i < 20; i++)
+		mass[i] = 1.0 / 20;
+	check_chi_square(name, seen, mass, 20, n);
+	table_free(&t);
+}
+
+static void
+test_law(void **state)
+{
+	(void) state;
+	check_one_column(PE_MODEL_LOGISTIC, 0, scaled(4000), "no rows");
+	check_one_column(PE_MODEL_LOGISTIC, 17, scaled(4000), "logistic, 17 rows");
+	check_one_column(PE_MODEL_SVM, 17, scaled(4000), "hinge, 17 rows");
+}
+
+/* With a regulariser so strong that the linear term moves nothing, the noise on the output is what is left. */
+static void
+test_output_noise(void **state)
+{
+	table		t;
+	pe_cost		cost;
+	double		sum = 0;
+	double		squares = 0;
+	long		n = scaled(4000);
+	double		sigma;
+
+	(void) state;
+	table_init(&t, 1, 0, PE_MODEL_LOGISTIC, PE_FIT_OBJPERT);
+	t.problem.options.iterations = 1;
+	plan_of(&t, 1, &cost);
+	t.problem.plan.sigma = 1e-9;
+	sigma = t.problem.plan.output * 1.125 * 0x1p-15 / t.problem.plan.lambda;
+	for (long i = 0; i < n; i++)
+	{
+		double		w;
+
+		pe_fit_objpert(&t.problem, &t.source, &w);
+		sum += w / sigma;
+		squares += w * w / (sigma * sigma);
+	}
+	check_z("mean", sum / sqrt((double) n));
+	check_z("variance", (squares - (double) n) / sqrt(2.0 * (double) n));
+	table_free(&t);
+}
+
+/* ----------
+ * A whole fit
+ * ----------
+ */
+static void
+test_fit(void **state)
+{
+	const double truth[TABLE_COLUMNS] = {2, -1, 0.5, 3, 0.3};
+	long double best[TABLE_COLUMNS];
+
+	(void) state;
+	for (pe_model model = PE_MODEL_LOGISTIC; model <= PE_MODEL_SVM; model++)
+	{
+		table		t;
+		pe_cost		cost;
+		double		w[TABLE_COLUMNS];
+		double		distance = 0;
+
+		table_init(&t, 5, 4, model, PE_FIT_OBJPERT);
+		table_fill(&t, 2000, truth);
+		plan_of(&t, 4, &cost);
+		pe_fit_objpert(&t.problem, &t.source, w);
+		table_minimise(&t, t.problem.plan.lambda, NULL, best);
+		for (int32_t j = 0; j < t.shape.columns; j++)
+			distance += (w[j] - (double) best[j]) * (w[j] - (double) best[j]);
+		/* |w - best| <= |b| / Lambda plus the noise on the output */
+		print_message("distance from the minimiser without noise %.4g\n", sqrt(distance));
+		assert_true(sqrt(distance) < 20 * t.problem.plan.sigma * 3 / t.problem.plan.lambda);
+		table_free(&t);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_golden),
+		cmocka_unit_test(test_sigma),
+		cmocka_unit_test(test_monotone),
+		cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_minimum),
+		cmocka_unit_test(test_iterations),
+		cmocka_unit_test(test_law),
+		cmocka_unit_test(test_output_noise),
+		cmocka_unit_test(test_fit),
+	};
+
+	return cmocka_run_group_tests_name("objpert", tests, NULL, NULL);
+}
