@@ -239,16 +239,42 @@ SELECT label->'futime'->>'to' AS days, round(estimate::numeric) AS followed_less
   FROM dp.answer(:release, 'prefix') WHERE estimate >= 7874 / 2 ORDER BY query LIMIT 1;
 \set ECHO none
 
-\echo '=== 13. The ledger ================================================================ curator ==='
+\echo '=== 13. A model =================================================================== analyst ==='
 \echo
-\echo 'She sees who paid what for which question, and what is left of the cap.'
+\echo 'Who of them died within the fifteen years of the study? A logistic regression on age and sex, paid'
+\echo 'like any other answer; its coefficients are a release, and predictions from them are free.'
+\echo
+\set ECHO queries
+SELECT term, round(coefficient::numeric, 3) AS coefficient
+  FROM dp.fit('residents', 'logistic_regression', 'death', '{age,sex}', epsilon => 0.3,
+              name => 'mortality');
+SELECT age, sex, round(dp.predict('mortality', to_jsonb(somebody))::numeric, 2) AS chance
+  FROM (VALUES (60, 'F'), (60, 'M'), (85, 'F'), (85, 'M')) AS somebody (age, sex);
+\set ECHO none
+SELECT dp.predict('mortality', '{"age": 85, "sex": "F"}') > dp.predict('mortality', '{"age": 60, "sex": "F"}') AS holds,
+       dp.predict('mortality', '{"age": 60, "sex": "F"}') AS young, dp.predict('mortality', '{"age": 85, "sex": "F"}') AS old \gset
+SELECT demo.claim(:'holds', 'the model knows that age kills') AS claim \gset
+
+\echo '=== 14. The ledger ================================================================ curator ==='
+\echo
+\echo 'She sees who paid what for which question, and what is left of the cap. And she alone may fit'
+\echo 'without noise, to see what privacy cost the model: the same two chances, private and not.'
 \echo
 \connect - curator
 \set ECHO queries
-SELECT charge, role, rho, request->>'attributes' AS attributes, request->>'workload' AS workload,
-       release
+SELECT charge, role, rho, coalesce(request->>'attributes', request->>'features') AS attributes,
+       coalesce(request->>'workload', request->>'model') AS workload, release
   FROM dp.charges ORDER BY charge;
 SELECT dataset, round(epsilon_left::numeric, 2) AS epsilon_left_of_cap, frozen FROM dp.datasets;
+CREATE TABLE study.plain AS
+  SELECT * FROM dp.fit('residents', 'logistic_regression', 'death', '{age,sex}', 'nonprivate',
+                       name => 'plain');
+SELECT model, round(dp.predict(model, '{"age": 60, "sex": "F"}')::numeric, 2) AS "60, F",
+       round(dp.predict(model, '{"age": 85, "sex": "F"}')::numeric, 2) AS "85, F"
+  FROM dp.models ORDER BY model;
 \set ECHO none
-SELECT count(*) = 3 AS holds FROM dp.charges \gset
-SELECT demo.claim(:'holds', 'three charges are in the ledger') AS claim \gset
+SELECT count(*) = 4 AS holds FROM dp.charges \gset
+SELECT demo.claim(:'holds', 'four charges are in the ledger') AS claim \gset
+SELECT abs(dp.predict('plain', '{"age": 60, "sex": "F"}') - :young) < 0.25
+       AND abs(dp.predict('plain', '{"age": 85, "sex": "F"}') - :old) < 0.25 AS holds \gset
+SELECT demo.claim(:'holds', 'the private chances are near those without noise') AS claim \gset

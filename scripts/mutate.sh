@@ -68,6 +68,24 @@ mutate rows_uncut src/api/tally_units.c \
 	's/state->frame.max_rows = state->cut.max_rows;/state->frame.max_rows = PG_INT32_MAX;/' regress units
 mutate rows_without_unit src/api/tally_units.c \
 	's/PG_ARGISNULL\(PE_ARG_UNIT\) \|\| cell == PE_DROPPED/cell == PE_DROPPED/' regress units
+mutate model_clip_doubled src/core/pass.c \
+	's/cap_l2\(norm\[r\], pass->clip\)/cap_l2(norm[r], 2 * pass->clip)/' unit test_pass
+mutate model_flush_dropped src/core/kernel.h \
+	's/#define PE_FLUSH_TILES PE_BLOCK_TILES/#define PE_FLUSH_TILES (4 * PE_BLOCK_TILES)/' unit test_pass
+mutate model_caps_of_another_clip src/core/pass.c \
+	's/ && rows->cap_clip == pass->clip//' unit test_pass
+mutate model_row_without_cap src/core/rows.c \
+	's/(\trows->rows\+\+;\n)\trows->cap_norm = -1;\n/$1/' unit test_pass
+mutate model_loss_uncapped src/core/pass.c \
+	's/run->cap = pass->cap > 0[^;]*;/run->cap = PE_LOSS_MOST;/' unit test_pass
+mutate model_coins_of_rows src/core/pass.c \
+	's/if \(rows->with_units\)\n\t\ttoss_unit/if (rows == NULL)\n\t\ttoss_unit/' unit test_pass
+mutate model_coins_rounded src/core/pass.c \
+	's/\(more & low_mask\) < \(sample & low_mask\)/more != 0/' unit test_pass
+mutate model_one_row_too_many src/core/rows.c \
+	's/size_t i = \(size_t\) max_rows;/size_t i = (size_t) max_rows + 1;/' unit test_rows
+mutate model_rows_by_place src/core/rows.c \
+	's/(\tj = again \? j \+ 1 : 1;)/$1\n\t\tj = of[i].row;/' unit test_rows
 mutate l2_for_pure src/api/answers.c \
 	's/return norm == PE_L2\n/return norm <= PE_L1\n/' regress pure
 mutate gauss_for_pure src/api/question.c \
@@ -85,6 +103,22 @@ mutate sampled_count_free src/accounting/sampling.c \
 	's/alpha \* \(\(double\) s->nano_count \* 1e-9\);\n\n\treturn/0;\n\n\treturn/' unit test_sampling
 mutate pure_batches_too_cheap src/mechanism/first_order.c \
 	's/expm1\(epsilon\) \/ q\)/expm1(epsilon) \/ q \/ q)/' unit test_sampling
+mutate objpert_one_sided src/accounting/objpert.c \
+	's/delta \/ \(2 \* rows\)/delta \/ rows/' unit test_objpert
+mutate objpert_regulariser_free src/accounting/objpert.c \
+	's/double\t\tvalue = rows \* log1p\(beta \/ lambda\);/double\t\tvalue = 0 * rows * beta * lambda;/' unit test_objpert
+mutate objpert_forgets_rows src/accounting/objpert.c \
+	's/plan->sigma = rows \* sigma/plan->sigma = sigma/' unit test_objpert
+mutate objpert_narrow_output src/mechanism/fit_objpert.c \
+	's/problem->plan\.output \* ETA \* distance/problem->plan.output * distance \/ 4/' unit test_objpert
+mutate minimum_not_certified src/core/minimise.c \
+	's/point->length = \(sqrt\(square\)/point->length = 0.5 * (sqrt(square)/' unit test_objpert
+mutate outpert_replaces_for_free src/mechanism/fit_outpert.c \
+	's/\t\to->sensitivity \*= 2;/\t\to->sensitivity *= 1;/' unit test_outpert
+mutate outpert_step_by_the_guess src/mechanism/fit_outpert.c \
+	's/x <= 2 \* c \? 1 - x/c > 0 ? 1 - 0 * x/' unit test_outpert
+mutate gauss_floor_without_square src/mechanism/gauss_floor.c \
+	's/accept_exp\(&u, 2, 1, 2 \* p, bits\)/true/' unit test_gauss_floor
 mutate batches_of_all_rows src/mechanism/fit_sgd.c \
 	's/\td\.pass\.sample = plan->sample;\n//' unit test_sgd
 mutate pure_batches_of_all_rows src/mechanism/fit_accelerated.c \
@@ -102,6 +136,22 @@ mutate noise_halved src/mechanism/gaussian.c \
 mutate step_doubled src/mechanism/gaussian.c \
 	's/pe_gauss_draw\(noise, bits\)/2 * (pe_gauss_draw(noise, bits) \/ 2)/; s/pe_strip_draw\(&table, bits\)/2 * (pe_strip_draw(&table, bits) \/ 2)/' \
 	unit test_gauss
+mutate model_rows_forgotten src/mechanism/measure.c \
+	's/product\(product\(row, product\(k, k\)\), \(pe_u128\) squares\)/product(row, (pe_u128) squares)/' unit test_measure
+mutate gradient_substitute_forgotten src/mechanism/measure.c \
+	's/gradient_noise\(const(.*?)problem->substitute \? 4 : 1/gradient_noise(const$1problem->substitute ? 1 : 1/s' unit test_measure
+mutate moment_noise_quartered src/mechanism/measure.c \
+	's/noise\.nano \*= 2;/noise.nano *= 4;/' unit test_measure
+mutate selection_not_monotone src/mechanism/select.c \
+	's/monotone \? sensitivity : 2 \* sensitivity/sensitivity/' unit test_select
+mutate selection_rate_doubled src/mechanism/select.c \
+	's/2 \* RATE_BITS \+ 3/2 * RATE_BITS + 5/' unit test_select
+mutate scores_rows_forgotten src/mechanism/fit_agd.c \
+	's/k \* \(pe_u128\) d->losses\.cap/(pe_u128) d->losses.cap/' unit test_fit_search
+mutate agd_overspends src/mechanism/fit_agd.c \
+	's/d->left < more \+ d->of_selection/d->left <= 0/' unit test_fit_search
+mutate newton_spends_twice src/mechanism/fit_newton.c \
+	's/left = problem->nano - \*moment;/left = problem->nano;/' unit test_fit_newton
 mutate charge_dropped src/ledger/charge.c \
 	's/\n\tpe_access_write\(&budget, own, NULL\);//' tap 010_charges
 mutate cap_dropped src/ledger/charge.c \

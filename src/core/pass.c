@@ -27,6 +27,9 @@
 /* The largest residual_bits. */
 #define MAX_RESIDUAL_BITS 64
 
+/* The largest |fine|. */
+#define FINE_MOST (INT32_C(1) << (PE_FINE_BITS - 1))
+
 /* Tiles after which 32-bit sums of numbers in cells are flushed: 2^10 2^6 2^14 < 2^31. */
 #define CELL_TILES 1024
 
@@ -38,9 +41,6 @@
 
 /* Where fewer rows than this take part, those are copied together: one row in 16. */
 #define COPY_BELOW ((uint64_t) 1 << 60)
-
-/* The largest |fine|. */
-#define FINE_MOST (INT32_C(1) << (PE_FINE_BITS - 1))
 
 /* w is brought to this. */
 #define WEIGHT_MOST 0x1p90

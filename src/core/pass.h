@@ -19,7 +19,7 @@
  * Sensitivity, one row added or removed (times k where a unit has k):
  *	  GRADIENT		|contribution|_2 <= clip, or |.|_1 <= clip, in integers
  *	  MOMENT		entries z_i z_j, i >= j, of the row z (with its label as a last
- *					column if with_label: of classes, when loss is not squared, -PE_ONE or PE_ONE): sum_i z_i^4 + 2 sum_{i>j} (z_i z_j)^2 = |z|_2^4
+ *					column if with_label): sum_i z_i^4 + 2 sum_{i>j} (z_i z_j)^2 = |z|_2^4
  *	  LOSSES, COORDINATES	every entry in [0, cap]: all scores move the same way, by at most cap
  *	  COUNT			1 in each entry
  *	  CURVATURE, PRECISE	not released under noise of their own
@@ -57,8 +57,8 @@ typedef enum pe_pass_kind
  * PRECISE is about the weights v 2^-scale, or with fine about (v + fine 2^-31) 2^-scale:
  * a minimiser rounded to v alone is too coarse for the gradient there to be small.
  * If libm's exp and log1p are good to an ulp, a row's l' is good to 2^-50 for every
- * margin, and its loss to 2^-39 for margins of at most 2^9; of a squared loss l' to 2^-44
- * and the loss to 2^-34 for those.
+ * margin, and its loss to 2^-39 for margins of at most 2^9; of a squared loss l' to 2^-42
+ * and the loss to 2^-32 for those.
  */
 
 /* Bits behind the point: of a derivative in GRADIENT (before residual_bits), and of a loss. */
@@ -118,7 +118,10 @@ extern void pe_weights_set(pe_weights *weights, const double *w, int32_t columns
 /* The number of sums. */
 extern size_t pe_pass_sums(const pe_pass *pass, const pe_row_shape *shape);
 
-/* What one unit of a sum is worth: sums times this are the real numbers (x in units of PE_ONE); of PRECISE, of the gradient. */
+/*
+ * What one unit of a sum is worth: sums times this are the real numbers (x in units
+ * of PE_ONE); of PRECISE, of the gradient.
+ */
 extern double pe_pass_unit(const pe_pass *pass);
 
 /*
@@ -133,7 +136,10 @@ extern void pe_pass_run(const pe_pass *pass, pe_rows *rows, pe_i128 *sums);
  */
 extern void pe_pass_idle(const pe_pass *pass, const pe_row_shape *shape, size_t rows);
 
-/* A pass as bytes of this machine, and back; pe_pass_read checks everything and points into the bytes, which are aligned to 4. */
+/*
+ * A pass as bytes of this machine, and back; pe_pass_read checks everything and points
+ * into the bytes, which are aligned to 4.
+ */
 extern size_t pe_pass_size(const pe_pass *pass, const pe_row_shape *shape);
 extern void pe_pass_write(const pe_pass *pass, const pe_row_shape *shape, char *bytes);
 extern bool pe_pass_read(pe_pass *pass, const pe_row_shape *shape, const char *bytes, size_t size);

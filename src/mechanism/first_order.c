@@ -86,10 +86,8 @@ sgd_adv_defaults(pe_fit_problem *problem)
 }
 
 /*
- * sgd: a thousand steps on a hundredth of the rows each, at the rate 1 / L that is safe
- * for any rows.  The bound of a hinge counts every row as if it were in the narrow band
- * where the loss is curved, which they never are all: 2 / L, the largest rate at which
- * descent does not move away even if they were.
+ * sgd: a thousand steps on a hundredth of the rows each.  Its rate stays unset, for it
+ * depends on the noise and on the number of rows (fit_sgd.c).
  */
 const char *
 pe_sampled_defaults(pe_fit_problem *problem)
@@ -108,7 +106,6 @@ pe_sampled_defaults(pe_fit_problem *problem)
 	if (problem->method == PE_FIT_SGD)
 	{
 		fill_in(&o->smoothness, smoothness_of(problem));
-		fill_in(&o->rate, (problem->model == PE_MODEL_SVM ? 2 : 1) / o->smoothness);
 		fill_in(&o->l2, 0);
 	}
 	if (!isnan(o->batch))

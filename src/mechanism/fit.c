@@ -258,7 +258,7 @@ perturbed_defaults(pe_fit_problem *problem)
 	else
 	{
 		fill_in(&o->iterations, 20);
-		fill_in(&o->rate, 1);
+		fill_in(&o->rate, 2);
 	}
 }
 

@@ -47,7 +47,7 @@ typedef struct pe_fit_options
 	double		share;			/* newton, one_pass: of the cost for the second moment; agd: for selections; objpert: of epsilon for Lambda; sgd none */
 	double		decay;			/* newton: quotient of successive shares; privgene: of steps */
 	double		floor;			/* newton, one_pass: least eigenvalue, in noise times sqrt(columns) */
-	double		rate;			/* learning rate (sgd: 1/L, svm 2/L); gd .. masg_opt: c <= 1, outpert: <= 2, in units of 1/L */
+	double		rate;			/* learning rate (sgd, unset: 1/L, svm 2/L, less for much noise); gd .. masg_opt: c <= 1, outpert: <= 2, in units of 1/L */
 	double		start;			/* first value of every weight */
 	double		batch;			/* expected rows of a batch, with `rows`; gd .. masg_opt (pure only): 0 all */
 	double		sampling;		/* sgd, sgd_adv: the probability that a unit is in a batch, instead of batch */

@@ -125,9 +125,10 @@ static void
 add_noise(const pe_fit_problem *problem, const pe_outpert *o, pe_i128 *exact, int64_t nano, int64_t *released)
 {
 	size_t		columns = (size_t) problem->shape->columns;
+	double		steps_l1 = ceil((double) o->steps * sqrt((double) columns) * SLACK);
 
 	if (problem->pure)
-		pe_laplace_release(exact, columns, (pe_u128) ceil((double) o->steps * sqrt((double) columns) * SLACK), nano, released);
+		pe_laplace_release(exact, columns, (pe_u128) steps_l1, nano, released);
 	else
 		pe_gaussian_release(exact, columns, (pe_u128) o->steps * o->steps, nano, released);
 }

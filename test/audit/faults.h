@@ -175,6 +175,63 @@ tails_cut(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 		released[i] = (int64_t) exact[i] + (released[i] < -limit ? -limit : released[i] > limit ? limit : released[i]);
 }
 
+/* Gradients clipped at C get the noise for C / 2. */
+static void
+sums_clip_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_sums_as(s, s->of.nano, s->of.max_rows, CLIP / 2, exact, count, released);
+}
+
+static void
+sums_rows_forgotten(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_sums_as(s, s->of.nano, 1, CLIP, exact, count, released);
+}
+
+/* A second moment of units that change is treated as one of units that come and go. */
+static void
+sums_substitute_forgotten(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	subject		other = *s;
+
+	other.of.neighbours = PE_ADD_REMOVE;
+	release_sums_as(&other, s->of.nano, s->of.max_rows, CLIP, exact, count, released);
+}
+
+static void
+scores_rows_forgotten(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_selection_as(s, SCORE_CAP, s->of.neighbours != PE_SUBSTITUTE, s->of.nano, exact, count, released);
+}
+
+/* Scores of units that change do not all move the same way. */
+static void
+scores_monotone(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_selection_as(s, s->sensitivity, true, s->of.nano, exact, count, released);
+}
+
+/* rho as if it were eta^2 / 2. */
+static void
+scores_rate_doubled(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_selection_as(s, s->sensitivity, true, 4 * s->of.nano, exact, count, released);
+}
+
+/* The losses that were clipped for another cap. */
+static void
+scores_cap_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_selection_as(s, s->sensitivity / 2, s->of.neighbours != PE_SUBSTITUTE, s->of.nano, exact, count, released);
+}
+
+/* Each step of a fit spends as if it were the only one. */
+static void
+fit_not_divided(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_fit_as(s, 100 * s->of.nano, exact, count, released);
+}
+
 static const fault faults[] = {
 	{"sensitivity halved", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 500000000, 3}, sensitivity_halved},
 	{"sensitivity halved, substitute", {&gaussian, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, sensitivity_halved},
@@ -191,6 +248,17 @@ static const fault faults[] = {
 	{"sensitivity halved, Laplace", {&laplace, PE_ADD_REMOVE, 1, "identity(4)", -1, 1000000000, 3}, laplace_halved},
 	{"L2 norm for L1", {&laplace, PE_SUBSTITUTE, 1, "identity(4)", -1, 1000000000, 3}, laplace_by_l2},
 	{"zero vertex left out, Laplace", {&laplace, PE_SUBSTITUTE, 1, "total(4)", 2, 1000000000, 3}, laplace_zero_left_out},
+	{"clip halved", {&sums, PE_ADD_REMOVE, 1, "gradient", -1, 500000000, 0}, sums_clip_halved},
+	{"clip halved, L1", {&sums_pure, PE_ADD_REMOVE, 1, "gradient", -1, 1000000000, 0}, sums_clip_halved},
+	{"max_rows forgotten in a gradient", {&sums, PE_SUBSTITUTE, 3, "gradient", -1, 125000000, 0}, sums_rows_forgotten},
+	{"max_rows forgotten in a moment", {&sums, PE_ADD_REMOVE, 3, "second moment", -1, 125000000, 0}, sums_rows_forgotten},
+	{"moment of units that change", {&sums, PE_SUBSTITUTE, 1, "second moment", -1, 500000000, 0}, sums_substitute_forgotten},
+	{"max_rows forgotten in scores", {&selection, PE_ADD_REMOVE, 3, "scores", -1, 500000000, 0}, scores_rows_forgotten},
+	{"scores taken for monotone", {&selection, PE_SUBSTITUTE, 1, "scores", -1, 500000000, 0}, scores_monotone},
+	{"scores taken for monotone, pure", {&selection_pure, PE_SUBSTITUTE, 1, "scores", -1, 1000000000, 0}, scores_monotone},
+	{"rate of a selection doubled", {&selection, PE_ADD_REMOVE, 1, "scores", -1, 125000000, 0}, scores_rate_doubled},
+	{"cap of scores halved", {&selection_pure, PE_ADD_REMOVE, 1, "scores", -1, 1000000000, 0}, scores_cap_halved},
+	{"cost of a fit not divided", {&fit, PE_ADD_REMOVE, 1, "newton", -1, 500000000, 0}, fit_not_divided},
 };
 
 #endif

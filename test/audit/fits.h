@@ -1,236 +1,328 @@
 /*
  * fits.h
- *	  Audits of the fits whose noise is not on a sum of their own: objpert, outpert.
+ *	  Audits of what private models are made of: noisy sums of passes, selections, and
+ *	  whole fits.  Part of audit.c.
  *
- * Whole fits of one weight are run on two neighbouring tables: k rows of one class
- * beside none, where a hinge is straight and its gradient as long as it gets.  From
- * the draws follows a lower bound of the epsilon at several deltas: for events E, w at
- * least or at most some t, log((P(E) - delta) / Q(E)), each probability bounded by
- * probability_bound.  The t come from draws that are not counted.  What is charged is
- * for outpert the curve of rho, and for objpert the curve of its theorem, of which the
- * requested (epsilon, delta) is one point:
+ * A table has rows of few kinds, which are this file's cells: a unit contributes up to
+ * max_rows rows of any kinds, and what each gives to the sums is found by running the
+ * pass on it alone.  All neighbours are then listed as for a tally (neighbours.h).  Both
+ * tables of a pair go through the pass as a whole, and its sums through the product's
+ * own functions (measure.h, select.h), as they are, with the sensitivity that these work
+ * out.
  *
- *	  delta = 2 k delta_G(epsilon - c) at the sigma that was planned.
- *
- * Call audit_fits once, after the targets.
+ * Of a selection the vector has a 1 in the place that was chosen.  Of a whole fit it
+ * holds the weights in units of 2^-10.
  */
 #ifndef PE_AUDIT_FITS_H
 #define PE_AUDIT_FITS_H
 
-#include "accounting/fit_plan.h"
+#include "mechanism/measure.h"
+#include "mechanism/select.h"
+#include "models.h"
 
+/*
+ * Of a full run, and at least a tenth of that of a shorter one: each of these fetches
+ * random bytes of its own, as in the server, which takes its time.
+ */
+#define SUM_DRAWS 1000000
+#define SELECTION_DRAWS 1000000
 #define FIT_DRAWS 20000
-#define FIT_THRESHOLDS 200
 
-/* Half of objpert's delta, and what the regulariser costs, are not needed by these neighbours: .2 to .3. */
-#define FIT_LEAST_SHARE 0.15
+#define COLUMNS 2
+#define CANDIDATES 2
 
-/* A method, its neighbours, and what is wrong with it: the true one has all 1. */
-typedef struct fit_target
+/* What one row can add to a score. */
+#define SCORE_CAP (3 << PE_LOSS_BITS)
+
+/* A unit of the weights of a fit. */
+#define WEIGHT_BITS 10
+
+/* Half of the rows' radius sqrt(2): at weights of 0 a gradient is as long, or cut. */
+#define CLIP 0.5
+
+static const struct
 {
-	const char *name;
-	pe_fit_method method;
-	int			rows;			/* that the neighbours differ by */
-	int			max_rows;		/* that it is calibrated for */
-	double		noise;			/* the noise is multiplied by this */
-	bool		pure;
-	int64_t		nano;
-	bool		fault;
-} fit_target;
+	double		x;
+	int			label;
+}			kinds[] = {{1, 0}, {1, 1}, {-1, 0}, {-1, 1}, {0.5, 1}};
 
-static const fit_target fit_targets[] = {
-	{"objpert, k 1", PE_FIT_OBJPERT, 1, 1, 1, false, 2000000000, false},
-	{"objpert, k 3", PE_FIT_OBJPERT, 3, 3, 1, false, 2000000000, false},
-	{"outpert, k 1", PE_FIT_OUTPERT, 1, 1, 1, false, 500000000, false},
-	{"outpert, k 2", PE_FIT_OUTPERT, 2, 2, 1, false, 500000000, false},
-	{"outpert, pure", PE_FIT_OUTPERT, 1, 1, 1, true, 1000000000, false},
-	{"objpert with 0.4 of its noise", PE_FIT_OBJPERT, 1, 1, 0.4, false, 2000000000, true},
-	{"objpert that forgets 2 of 3 rows", PE_FIT_OBJPERT, 3, 1, 1, false, 2000000000, true},
-	{"outpert that forgets 1 of 2 rows", PE_FIT_OUTPERT, 2, 1, 1, false, 500000000, true},
-	{"pure outpert that forgets 1 of 2 rows", PE_FIT_OUTPERT, 2, 1, 1, true, 1000000000, true},
-};
+/* Rows of every kind that are not the unit's. */
+#define OTHERS 2
 
-static double
-fit_normal_tail(double z)
+/* ----------
+ * Tables
+ * ----------
+ */
+static void
+add_kind(table *t, int kind, int rows)
 {
-	return 0.5 * erfc(z / sqrt(2.0));
+	for (int i = 0; i < rows; i++)
+		table_add(t, &kinds[kind].x, NULL, kinds[kind].label, true);
 }
 
-/* The largest epsilon at which the theorem of objpert still allows delta. */
-static double
-objpert_curve(const pe_fit_problem *p, double delta)
+/* The problem, without its table: shape and radii are those of all tables here. */
+static void
+make_problem(const subject *s, pe_fit_method method, pe_fit_problem *problem)
 {
-	double		k = p->max_rows;
-	double		c = k * log1p(1 / p->plan.lambda);
-	double		v = sqrt(k * k / (p->plan.sigma * p->plan.sigma) + 4 / (p->plan.output * p->plan.output));
-	double		low = 0;
-	double		high = 100;
+	static table empty;
 
-	for (int i = 0; i < 60; i++)
+	if (empty.shape.columns == 0)
+		table_start(&empty, COLUMNS - 1, 0, 0);
+	problem_of(&empty, PE_MODEL_LOGISTIC, method, s->of.nano, problem);
+	problem->max_rows = s->of.max_rows;
+	problem->substitute = s->of.neighbours == PE_SUBSTITUTE;
+	problem->pure = s->of.mechanism->pure;
+}
+
+/* The sums of a pass over so many rows of each kind, and of the unit's. */
+static void
+sums_of(const subject *s, const contribution *c, int others, pe_i128 *y)
+{
+	bool		moment = strcmp(s->of.workload, "second moment") == 0;
+	double		w[COLUMNS] = {0, 0};
+	pe_fit_problem problem;
+	pe_pass		pass;
+	table		t;
+
+	make_problem(s, PE_FIT_NEWTON, &problem);
+	table_start(&t, COLUMNS - 1, 0, 0);
+	for (int kind = 0; kind < s->a.cells; kind++)
+		add_kind(&t, kind, others + c->count[kind]);
+	pe_gradient_pass(&problem, CLIP, &pass);
+	pe_weights_set(&pass.weights, w, COLUMNS, problem.radius_sq);
+	if (moment)
+		pass.kind = PE_PASS_MOMENT;
+	t.source.run(&t.source, &pass, y);
+	pe_gradient_free(&pass);
+	table_free(&t);
+}
+
+/* ----------
+ * Sums
+ * ----------
+ */
+static void
+prepare_sums(subject *s)
+{
+	bool		moment = strcmp(s->of.workload, "second moment") == 0;
+	pe_u128		k = (pe_u128) s->of.max_rows;
+	bool		substitute = s->of.neighbours == PE_SUBSTITUTE;
+	pe_fit_problem problem;
+	pe_pass		pass;
+
+	s->a.cells = lengthof(kinds);
+	s->a.rows = moment ? COLUMNS * (COLUMNS + 1) / 2 : COLUMNS;
+	for (int kind = 0; kind < s->a.cells; kind++)
 	{
-		double		e = (low + high) / 2;
-		double		allowed = fit_normal_tail(e / v - v / 2) - exp(e) * fit_normal_tail(e / v + v / 2);
+		contribution one = {0};
+		pe_i128		y[MAX_ROWS];
 
-		if (2 * k * allowed > delta)
-			low = e;
-		else
-			high = e;
+		one.count[kind] = 1;
+		sums_of(s, &one, 0, y);
+		for (int i = 0; i < s->a.rows; i++)
+			s->a.entry[i][kind] = (int64_t) y[i];
 	}
-	return c + high;
-}
-
-static double
-fit_curve(const pe_fit_problem *p, double delta)
-{
-	if (p->method == PE_FIT_OBJPERT)
-		return objpert_curve(p, delta);
-	return p->pure ? (double) p->nano / NANO : pe_zcdp_epsilon((double) p->nano / NANO, delta);
-}
-
-/* One table with so many rows of class 1 whose only column is the intercept. */
-static void
-fit_table(pe_rows *rows, pe_source *source, pe_row_shape *shape, int count)
-{
-	int16_t		one = PE_ONE;
-	uint16_t	none = PE_NO_GROUP_CELL;
-	pe_row		row = {&one, &none, PE_ONE, 1};
-
-	*shape = (pe_row_shape) {.dense = 1, .columns = 1};
-	pe_rows_init(rows, shape, false);
-	for (int i = 0; i < count; i++)
-		pe_rows_add(rows, &row, NULL);
-	pe_source_of_rows(source, rows);
-}
-
-static void
-fit_problem(const fit_target *of, const pe_row_shape *shape, pe_fit_problem *p)
-{
-	pe_cost		cost;
-
-	memset(p, 0, sizeof(*p));
-	pe_fit_options_init(&p->options);
-	p->model = PE_MODEL_SVM;
-	p->method = of->method;
-	p->shape = shape;
-	p->radius_sq = (pe_u128) PE_ONE * PE_ONE;
-	p->radius_1 = PE_ONE;
-	p->max_rows = of->max_rows;
-	p->pure = of->pure;
-	p->nano = of->nano;
-	p->delta = 1e-3;
-	p->options.iterations = 1;
-	if (of->method == PE_FIT_OUTPERT)
-	{
-		p->options.rate = 0.5;
-		p->options.rows = 1000;
-	}
-	if (pe_fit_defaults(p) != NULL || pe_fit_refusal(p) != NULL || !pe_fit_plan_make(p, &cost))
-		pe_bug("a fit cannot be audited");
-}
-
-/* Draws of each side, the first half to choose thresholds. */
-static void
-draw_fits(const fit_target *of, const pe_fit_problem *p, int count, double *w[2])
-{
-	for (int side = 0; side < 2; side++)
-	{
-		pe_rows		rows;
-		pe_source	source;
-		pe_row_shape shape;
-		pe_fit_problem noisy = *p;
-
-		fit_table(&rows, &source, &shape, side == 0 ? of->rows : 0);
-		noisy.shape = &shape;
-		noisy.plan.sigma *= of->noise;
-		for (int i = 0; i < count; i++)
-		{
-			if (of->method == PE_FIT_OBJPERT)
-				pe_fit_objpert(&noisy, &source, &w[side][i]);
-			else
-				pe_fit_outpert(&noisy, &source, &w[side][i]);
-		}
-		pe_rows_free(&rows);
-	}
-}
-
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
-/* The largest share of the charge that an event proves. */
-static double
-judge_fits(const pe_fit_problem *p, double *w[2], int count, double *epsilon, double *delta)
-{
-	int			half = count / 2;
-	double		most = 0;
-
-	qsort(w[0], (size_t) half, sizeof(double), compare_doubles);
-	for (int t = 1; t < FIT_THRESHOLDS; t++)
-		for (int event = 0; event < 4; event++)
-		{
-			double		limit = w[0][(size_t) half * t / FIT_THRESHOLDS];
-			int			p_side = event / 2;
-			uint64_t	seen[2] = {0, 0};
-
-			for (int side = 0; side < 2; side++)
-				for (int i = half; i < count; i++)
-					seen[side] += event % 2 == 0 ? w[side][i] >= limit : w[side][i] < limit;
-			for (int d = 0; d < lengthof(deltas); d++)
-			{
-				double		at = p->pure ? 0 : deltas[d];
-				double		in_p = probability_bound(seen[p_side], (uint64_t) (count - half), false);
-				double		in_q = probability_bound(seen[1 - p_side], (uint64_t) (count - half), true);
-				double		bound = in_p > at ? log((in_p - at) / in_q) : 0;
-				double		share = bound / fit_curve(p, at);
-
-				if (share > most)
-				{
-					most = share;
-					*epsilon = bound;
-					*delta = at;
-				}
-			}
-		}
-	return most;
-}
-
-static void
-audit_fit(const fit_target *of, int count)
-{
-	double	   *w[2] = {pe_alloc((size_t) count, sizeof(double)), pe_alloc((size_t) count, sizeof(double))};
-	pe_row_shape shape = {.dense = 1, .columns = 1};
-	pe_fit_problem p;
-	double		epsilon = 0;
-	double		delta = 0;
-	double		share;
-
-	pe_test_seed(SEED);
-	fit_problem(of, &shape, &p);
-	draw_fits(of, &p, count, w);
-	share = judge_fits(&p, w, count, &epsilon, &delta);
-	printf("# fit       %-50s %.4f of %.4f at %.0e %6.1f %%\n", of->name, epsilon, fit_curve(&p, delta), delta, 100 * share);
-	if (of->fault)
-		ok(share > 1, of->name, "caught");
+	make_problem(s, PE_FIT_NEWTON, &problem);
+	pe_gradient_pass(&problem, CLIP, &pass);
+	/* what the header of measure.h says; the off-diagonal entry counts twice in L2 */
+	if (s->of.mechanism->pure)
+		s->sensitivity = k * (substitute ? 2 : 1) *
+			(moment ? ((pe_u128) (problem.radius_1 * problem.radius_1) + problem.radius_sq) / 2 : pass.clip);
+	else if (moment)
+		s->sensitivity = k * k * (substitute ? 2 : 1) * problem.radius_sq * problem.radius_sq;
 	else
-	{
-		ok(share <= 1, of->name, "never above the charge");
-		ok(share >= FIT_LEAST_SHARE, of->name, "the audit comes near the charge");
-	}
-	pe_free(w[0]);
-	pe_free(w[1]);
+		s->sensitivity = k * k * (substitute ? 4 : 1) * pass.clip;
+	if (moment && !s->of.mechanism->pure)
+		s->a.weight[1] = 2;
+	pe_gradient_free(&pass);
 }
 
 static void
-audit_fits(void)
+measure_sums(const subject *s, const contribution *c, pe_i128 *y)
 {
-	printf("# whole fits, %d draws for each table\n", FIT_DRAWS);
-	for (int i = 0; i < lengthof(fit_targets); i++)
-		audit_fit(&fit_targets[i], FIT_DRAWS);
+	sums_of(s, c, OTHERS, y);
 }
+
+/* A source that gives sums that are there already. */
+typedef struct given_source
+{
+	pe_source	source;
+	const pe_i128 *sums;
+	size_t		count;
+} given_source;
+
+static void
+give_sums(pe_source *source, const pe_pass *pass, pe_i128 *sums)
+{
+	given_source *given = (given_source *) source;
+
+	if (pe_pass_sums(pass, source->shape) != given->count)
+		pe_bug("other sums are asked for");
+	memcpy(sums, given->sums, given->count * sizeof(*sums));
+}
+
+/* Noise on copies of the sums; nano and k: what the product's function is told, for faults. */
+static void
+release_sums_as(const subject *s, int64_t nano, int max_rows, double clip, pe_i128 *exact, size_t count, int64_t *released)
+{
+	bool		moment = strcmp(s->of.workload, "second moment") == 0;
+	size_t		rows = (size_t) s->a.rows;
+	double		w[COLUMNS] = {0, 0};
+	pe_fit_problem problem;
+	pe_pass		pass;
+	given_source given;
+
+	make_problem(s, PE_FIT_NEWTON, &problem);
+	problem.max_rows = max_rows;
+	pe_gradient_pass(&problem, clip, &pass);
+	given.source.run = give_sums;
+	given.source.shape = problem.shape;
+	given.source.rows = NULL;
+	given.count = rows;
+	for (size_t c = 0; c < count; c += rows)
+	{
+		double		real[COLUMNS * COLUMNS];
+		double		noise;
+
+		given.sums = exact + c;
+		if (moment)
+		{
+			pe_measure_moment(&problem, &given.source, nano, real, &noise);
+			released[c] = (int64_t) rint(real[0] * PE_ONE * PE_ONE);
+			released[c + 1] = (int64_t) rint(real[1] * PE_ONE * PE_ONE);
+			released[c + 2] = (int64_t) rint(real[3] * PE_ONE * PE_ONE);
+			continue;
+		}
+		pe_measure_gradient(&problem, &given.source, &pass, w, nano, real);
+		for (size_t i = 0; i < rows; i++)
+			released[c + i] = (int64_t) rint(real[i] / pe_pass_unit(&pass));
+	}
+	pe_gradient_free(&pass);
+}
+
+static void
+release_sums(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_sums_as(s, s->of.nano, s->of.max_rows, CLIP, exact, count, released);
+}
+
+static const mechanism sums = {"sums", false, false, release_sums, NULL, prepare_sums, measure_sums, LEAST_SHARE, SUM_DRAWS};
+static const mechanism sums_pure = {"sums", true, true, release_sums, NULL, prepare_sums, measure_sums, LEAST_SHARE, SUM_DRAWS};
+
+/* ----------
+ * Selections
+ * ----------
+ */
+
+/*
+ * A row adds the cap to one score or to the other.  Scores without the unit are the same:
+ * there a selection tells most.
+ */
+static void
+prepare_scores(subject *s)
+{
+	s->a.cells = CANDIDATES;
+	s->a.rows = CANDIDATES;
+	for (int i = 0; i < CANDIDATES; i++)
+		s->a.entry[i][i] = SCORE_CAP;
+	s->sensitivity = (pe_u128) s->of.max_rows * SCORE_CAP;
+}
+
+static void
+measure_scores(const subject *s, const contribution *c, pe_i128 *y)
+{
+	for (int i = 0; i < CANDIDATES; i++)
+	{
+		y[i] = 10 * SCORE_CAP;
+		for (int kind = 0; kind < s->a.cells; kind++)
+			y[i] += (pe_i128) c->count[kind] * s->a.entry[i][kind];
+	}
+}
+
+static void
+release_selection_as(const subject *s, pe_u128 sensitivity, bool monotone, int64_t nano,
+					 pe_i128 *exact, size_t count, int64_t *released)
+{
+	memset(released, 0, count * sizeof(*released));
+	for (size_t c = 0; c < count; c += CANDIDATES)
+		released[c + (size_t) pe_select_least(exact + c, CANDIDATES, sensitivity, monotone,
+											  s->of.mechanism->pure ? PE_L1 : PE_L2, nano)] = 1;
+}
+
+static void
+release_selection(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_selection_as(s, s->sensitivity, s->of.neighbours != PE_SUBSTITUTE, s->of.nano, exact, count, released);
+}
+
+/* The divergence of two numbers has few bins, and is below rho = eta^2 / 8 by a tenth or so. */
+#define LEAST_OF_SELECTION 0.4
+
+static const mechanism selection = {"selection", false, false, release_selection, NULL, prepare_scores, measure_scores, LEAST_OF_SELECTION, SELECTION_DRAWS};
+static const mechanism selection_pure = {"selection", true, true, release_selection, NULL, prepare_scores, measure_scores, LEAST_SHARE, SELECTION_DRAWS};
+
+/* ----------
+ * Whole fits
+ * ----------
+ */
+
+/* The table stands in `exact` as the number of rows of each kind. */
+static void
+prepare_fit(subject *s)
+{
+	s->a.cells = lengthof(kinds);
+	s->a.rows = lengthof(kinds);
+	for (int kind = 0; kind < s->a.cells; kind++)
+		s->a.entry[kind][kind] = 1;
+}
+
+static void
+measure_fit(const subject *s, const contribution *c, pe_i128 *y)
+{
+	for (int kind = 0; kind < s->a.cells; kind++)
+		y[kind] = (kind == 0 || kind == 3 ? 1 : 0) + c->count[kind];
+}
+
+static void
+release_fit_as(const subject *s, int64_t nano, pe_i128 *exact, size_t count, int64_t *released)
+{
+	size_t		rows = (size_t) s->a.rows;
+	pe_fit_problem problem;
+	pe_fit_method method;
+
+	if (!pe_fit_method_named(s->of.workload, &method))
+		pe_bug("no such method");
+	make_problem(s, method, &problem);
+	problem.nano = nano;
+	/* few rounds, of which each tells more */
+	if (method == PE_FIT_AGD || method == PE_FIT_PRIVGENE)
+		problem.options.iterations = 3;
+	if (pe_fit_defaults(&problem) != NULL || pe_fit_refusal(&problem) != NULL)
+		pe_bug("a fit that cannot be had");
+	memset(released, 0, count * sizeof(*released));
+	for (size_t c = 0; c < count; c += rows)
+	{
+		double		w[COLUMNS];
+		table		t;
+
+		table_start(&t, COLUMNS - 1, 0, 0);
+		for (size_t kind = 0; kind < rows; kind++)
+			add_kind(&t, (int) kind, (int) exact[c + kind]);
+		pe_fit_run(&problem, &t.source, w);
+		for (int j = 0; j < COLUMNS; j++)
+			released[c + (size_t) j] = (int64_t) rint(ldexp(w[j], WEIGHT_BITS));
+		table_free(&t);
+	}
+}
+
+static void
+release_fit(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_fit_as(s, s->of.nano, exact, count, released);
+}
+
+/* Noise adds up over a fit, and what is left of it in two numbers is far from the whole: no share is asked for. */
+static const mechanism fit = {"fit", false, false, release_fit, NULL, prepare_fit, measure_fit, 0, FIT_DRAWS};
+static const mechanism fit_pure = {"fit", true, true, release_fit, NULL, prepare_fit, measure_fit, 0, FIT_DRAWS};
 
 #endif

@@ -27,6 +27,7 @@ typedef struct matrix
 	int			cells;
 	int			rows;
 	int64_t		entry[MAX_ROWS][MAX_CELLS];
+	int			weight[MAX_ROWS];	/* of a row in squared distances; 0: 1 */
 } matrix;
 
 /* What a unit gives, and what it does to the measurements. */
@@ -67,15 +68,15 @@ list_contributions(const matrix *a, int left, int cell, const contribution *now,
 
 /* |p - q|: squared in L2, as it is in L1. */
 static inline pe_u128
-distance(const contribution *p, const contribution *q, int rows, bool l1)
+distance(const matrix *a, const contribution *p, const contribution *q, bool l1)
 {
 	pe_u128		sum = 0;
 
-	for (int i = 0; i < rows; i++)
+	for (int i = 0; i < a->rows; i++)
 	{
 		pe_i128		d = (pe_i128) p->image[i] - q->image[i];
 
-		sum += (pe_u128) (l1 ? (d < 0 ? -d : d) : d * d);
+		sum += (pe_u128) (l1 ? (d < 0 ? -d : d) : d * d) * (a->weight[i] > 0 ? (pe_u128) a->weight[i] : 1);
 	}
 	return sum;
 }
@@ -106,7 +107,7 @@ worst_neighbours(const matrix *a, int max_rows, pe_neighbours rule, bool l1, boo
 	for (int i = 0; i < list.count; i++)
 		for (int j = 0; j < (rule == PE_SUBSTITUTE ? list.count : 1); j++)
 		{
-			pe_u128		d = distance(&list.each[i], &list.each[j], a->rows, l1);
+			pe_u128		d = distance(a, &list.each[i], &list.each[j], l1);
 
 			if (d < most || (!zero && (is_nothing(&list.each[i], a->rows) || is_nothing(&list.each[j], a->rows))))
 				continue;

@@ -24,7 +24,7 @@ if (rows(parameters, "1") > 0) {
 		do for [name in "splits gamma C_grad C_obj"] {
 			column = what eq "accuracy" ? 4 : 6
 			set title what." by ".name noenhanced
-			if (what eq "accuracy" && name eq "splits") { set key bottom right } else { unset key }
+			if (what eq "objective" && name eq "splits") { set key top right } else { unset key }
 			plot for [e in "0.1 0.4 1.6"] of_parameter(name, e) using 2:column:(column(column + 1) / sqrt(column(8))) with yerrorlines lw 1.5 pt 7 ps 0.4 lc rgb color(e) title "epsilon = ".e
 		}
 	}
@@ -60,7 +60,7 @@ do for [figure = 2:4] {
 				model = word(side eq "left" ? left : right, 2)
 				names = present(dataset, model)
 				set title dataset.", ".model.": ".(column eq "5" ? "accuracy in percent" : "objective")
-				if (column eq "5" && side eq "left") { set key bottom right noenhanced maxrows 5 } else { unset key }
+				if (column eq "7" && side eq "left") { set key top right noenhanced maxrows 5 } else { unset key }
 				c = int(column)
 				if (c == 5) {
 					plot for [m in names] of_method(dataset, model, m) using 4:c:(column(c + 1) / sqrt(column(9))) with yerrorlines lw 1.5 pt 7 ps 0.4 lc rgb color_of(m) title m, \
@@ -68,7 +68,8 @@ do for [figure = 2:4] {
 						level(dataset, model, "majority", c) using 1:2 with lines lw 1 dt 3 lc rgb "#404040" title "majority"
 				} else {
 					plot for [m in names] of_method(dataset, model, m) using 4:c:(column(c + 1) / sqrt(column(9))) with yerrorlines lw 1.5 pt 7 ps 0.4 lc rgb color_of(m) title m, \
-						level(dataset, model, "nonprivate", c) using 1:2 with lines lw 1 dt 2 lc rgb "#404040" title "nonprivate"
+						level(dataset, model, "nonprivate", c) using 1:2 with lines lw 1 dt 2 lc rgb "#404040" title "nonprivate", \
+						NaN with lines lw 1 dt 3 lc rgb "#404040" title "majority"
 				}
 			}
 		}

@@ -4,6 +4,8 @@
 set datafile separator ","
 set terminal svg size 1500,560 font "sans,11" background "white"
 set logscale y 10
+set logscale x 10
+set xrange [1:1000]
 set format y "10^{%T}"
 set grid lc rgb "#dddddd"
 set border 3

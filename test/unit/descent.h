@@ -13,7 +13,7 @@
 
 #define COLUMNS 4
 
-/* No noise: the cost is so large that every draw is 0. */
+/* No noise to speak of. */
 #define WITHOUT_NOISE (INT64_MAX / 2)
 
 static pe_row_shape descent_shape = {.dense = COLUMNS, .columns = COLUMNS};

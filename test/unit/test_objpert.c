@@ -220,7 +220,7 @@ check_minimum(table *t, double lambda, const double *b, const char *name)
 
 	certified = minimum.length + (long double) t->rows.rows * PE_PRECISE_ERROR * radius;
 	for (int32_t j = 0; j < n; j++)
-		at[j] = ldexpl((long double) minimum.v[j], -minimum.scale);
+		at[j] = (long double) minimum.v[j] * ldexp(1, -minimum.scale);
 	table_objective(t, at, lambda, b, gradient, NULL);
 	assert_true(minimum.length <= 0x1p-16 * radius);
 	assert_true(table_length(gradient, n) <= certified);

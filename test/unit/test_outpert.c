@@ -52,7 +52,7 @@ test_descent(void **state)
 			pe_i128		exact[TABLE_COLUMNS];
 			long double w[TABLE_COLUMNS] = {0};
 			long double g[TABLE_COLUMNS];
-			long double square = 0;
+			long double off;
 			double		rows = 60 * part * part;
 			double		beta = 5 * (model == PE_MODEL_LOGISTIC ? 0.25 : 1);
 			double		x;
@@ -69,9 +69,11 @@ test_descent(void **state)
 					w[j] -= 1.6L / beta * (x <= 2.5 ? 1 - x / 5 : 1.25 / x) / rows * g[j];
 			}
 			for (int32_t j = 0; j < t.shape.columns; j++)
-				square += powl(w[j] - ldexpl((long double) exact[j], -o.bits), 2);
-			assert_true(sqrtl(square) <= o.error + ldexp(sqrt(t.shape.columns), -o.bits - 1));
-			assert_true(sqrtl(square) > 0);
+				w[j] -= (long double) ldexp((double) exact[j], -o.bits);
+			off = table_length(w, t.shape.columns);
+			/* 1e-13: under valgrind long double is no better than double */
+			assert_true(off <= o.error + ldexp(sqrt(t.shape.columns), -o.bits - 1) + 1e-13);
+			assert_true(off > 0);
 			assert_true(o.error < 1e-3 * o.sensitivity);
 			table_free(&t);
 		}
@@ -169,7 +171,7 @@ test_sensitivity(void **state)
 		{
 			double		most = 0;
 
-			for (long j = 0; j < scaled(4000) / 4; j++)
+			for (long j = 0; j < (long) (1000 * fmax(test_scale(), 0.05)); j++)
 				most = fmax(most, random_neighbours(model, cases[i].k, cases[i].substitute));
 			print_message("%s, k %d%s: at most %.3f of the sensitivity\n", model == PE_MODEL_SVM ? "hinge" : "logistic",
 						  cases[i].k, cases[i].substitute ? ", substitute" : "", most);
@@ -228,7 +230,7 @@ test_attained(void **state)
 static void
 check_noise(bool pure)
 {
-	long		n = scaled(5000);
+	long		n = scaled(3000);
 	pe_i128		exact[TABLE_COLUMNS];
 	double		sum = 0;
 	double		squares = 0;

@@ -88,6 +88,56 @@ test_steps(void **state)
 	free_descent_rows(&d);
 }
 
+/* The mean square of a step without rows, in squares of what its noise would make at the rate 1. */
+static double
+unset_rate_sq(pe_model model, int64_t nano_step, long runs, double *distance_sq)
+{
+	descent_rows d;
+	pe_fit_problem problem;
+	double		sum = 0;
+	double		noise;
+	bool		fits;
+
+	make_descent_rows(&d, 0, 1);
+	make_descent_problem(&problem, PE_FIT_SGD);
+	problem.model = model;
+	problem.nano = 1000000000;
+	problem.options.iterations = 1;
+	problem.options.sampling = 0.25;
+	problem.options.rows = 4000;
+	assert_null(pe_fit_defaults(&problem));
+	problem.plan = (pe_fit_plan) {.nano_step = nano_step, .steps = 1, .sample = pe_sample_of(0.25, &fits)};
+	for (long i = 0; i < runs; i++)
+	{
+		double		w[COLUMNS];
+
+		pe_fit_sgd(&problem, &d.source, w);
+		for (int j = 0; j < COLUMNS; j++)
+			sum += w[j] * w[j] / runs;
+	}
+	free_descent_rows(&d);
+	noise = problem.options.clip / 1000 * sqrt(COLUMNS * 5e8 / nano_step);
+	*distance_sq = sum;
+	return sum / (noise * noise) * problem.options.smoothness * problem.options.smoothness;
+}
+
+/* A rate that is not given: 1 / L or 2 / L, or what keeps the noise of all steps from going farther than 8. */
+static void
+test_unset_rate(void **state)
+{
+	long		runs = scaled(20000);
+	double		allowed = 6.2 * sqrt(2.0 / COLUMNS / runs);
+	double		distance_sq;
+
+	(void) state;
+	pe_test_seed(6);
+	assert_true(fabs(unset_rate_sq(PE_MODEL_LOGISTIC, 1000000, runs, &distance_sq) - 1) < allowed);
+	assert_true(fabs(unset_rate_sq(PE_MODEL_SVM, 1000000, runs, &distance_sq) / 4 - 1) < allowed);
+	unset_rate_sq(PE_MODEL_LOGISTIC, 1, runs, &distance_sq);
+	assert_true(fabs(distance_sq / 64 - 1) < allowed);
+	pe_test_unseed();
+}
+
 /* No rows: a step's noise is that of nano_step, of k rows a unit, divided by q rows. */
 static void
 test_noise(void **state)
@@ -103,6 +153,7 @@ test_noise(void **state)
 	(void) state;
 	make_descent_rows(&d, 0, 1);
 	make_problem(&problem, PE_FIT_SGD, 1, 0.25, 4000);
+	problem.options.rate = 0.5;
 	problem.max_rows = 3;
 	assert_true(pe_plan_sampled(&problem, &cost));
 	deviation = problem.options.rate / 1000 / (32768.0 * PE_ONE) *
@@ -147,6 +198,7 @@ test_batches(void **state)
 	(void) state;
 	make_descent_rows(&d, 400, 31);
 	make_problem(&problem, PE_FIT_SGD, 1, q, 400);
+	problem.options.rate = 0.5;
 	problem.plan = (pe_fit_plan) {.nano_step = WITHOUT_NOISE, .steps = 1, .sample = pe_sample_of(q, &fits)};
 	mean_gradient(&d, zero, gradient);
 	watch_source(&watched, &d.source);
@@ -175,6 +227,49 @@ test_batches(void **state)
 		check_z("variance of batches", (seen / variance - 1) / sqrt(2 / (double) runs));
 	}
 	free_descent_rows(&d);
+}
+
+/* The rows of a unit come together or not at all, anew in every step. */
+static void
+test_units(void **state)
+{
+	pe_row_shape shape = {.dense = 1, .columns = 1};
+	pe_fit_problem problem;
+	pe_source	source;
+	pe_rows		rows;
+	long		runs = scaled(4000);
+	long		came = 0;
+	bool		fits;
+
+	(void) state;
+	pe_rows_init(&rows, &shape, true);
+	pe_source_of_rows(&source, &rows);
+	for (int i = 0; i < 30; i++)
+	{
+		static const uint64_t unit[2] = {123456789, 987654321};
+		int16_t		one = PE_ONE;
+		pe_row		row = {&one, NULL, PE_ONE, 1};
+
+		pe_rows_add(&rows, &row, unit);
+	}
+	make_problem(&problem, PE_FIT_SGD, 1, 0.3, 30);
+	problem.shape = &shape;
+	problem.max_rows = 30;
+	problem.options.rate = 1;
+	problem.plan = (pe_fit_plan) {.nano_step = WITHOUT_NOISE, .steps = 1, .sample = pe_sample_of(0.3, &fits)};
+	pe_test_seed(15);
+	for (long i = 0; i < runs; i++)
+	{
+		double		w;
+
+		/* 30 residuals of 1/2, divided by the 9 rows that are expected */
+		pe_fit_sgd(&problem, &source, &w);
+		assert_true(fabs(w) < 0.01 || fabs(w - 15 / 9.0) < 0.01);
+		came += w > 1;
+	}
+	pe_test_unseed();
+	check_z("units that come", ((double) came - 0.3 * (double) runs) / sqrt(0.21 * (double) runs));
+	pe_rows_free(&rows);
 }
 
 static descent_rows no_rows;
@@ -312,8 +407,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_unset_rate),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_batches),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_unaccounted),
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_extremes),
