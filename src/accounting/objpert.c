@@ -27,7 +27,7 @@
 #define OUTPUT_SHARE 0.02
 
 /* A smaller Lambda is not asked for, whatever epsilon is: the minimiser must exist. */
-#define LEAST_RATIO 0x1p-20
+#define LEAST_RATIO 0x1p-10
 
 /* The largest s / R: mechanism/fit_objpert.c counts on it. */
 #define MOST_SIGMA 0x1p20

@@ -317,6 +317,19 @@ pe_row_spec_terms(const pe_row_spec *spec)
 	return terms;
 }
 
+/* Takes the mean off, and returns it. */
+static double
+centre(double *coefficient, int32_t count)
+{
+	double		mean = 0;
+
+	for (int32_t i = 0; i < count; i++)
+		mean += coefficient[i] / count;
+	for (int32_t i = 0; i < count; i++)
+		coefficient[i] -= mean;
+	return mean;
+}
+
 /*
  * A number v is x = (v - middle) / half in the model, and so is the label of a
  * regression; indicators are 0 or 1 in both.
@@ -341,7 +354,10 @@ pe_row_spec_coefficients(const pe_row_spec *spec, const double *w, double *coeff
 			coefficient[0] -= coefficient[term++] * (feature->lower / 2 + feature->upper / 2);
 		}
 		for (int32_t cell = 0; cell < cells_of(spec, f); cell++)
-			coefficient[term++] = half * w[pe_feature_column(map, f, cell)];
+			coefficient[term + cell] = half * w[pe_feature_column(map, f, cell)];
+		if (!feature->number && intercept >= 0)
+			coefficient[0] += centre(coefficient + term, cells_of(spec, f));
+		term += cells_of(spec, f);
 	}
 }
 

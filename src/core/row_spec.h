@@ -48,6 +48,8 @@ extern void pe_row_spec_free(pe_row_spec *spec);
  * the order of the terms: the intercept (there is one even without an intercept
  * column, for bounds whose middle is not 0), then of each feature its number, or
  * its cells, then its indicators of 'other' and NULL.  pe_row_spec_terms of them.
+ * Where there is an intercept column the cells of a feature with levels add up to 0:
+ * every row is in one of them, so that only their differences mean anything.
  */
 extern int32_t pe_row_spec_terms(const pe_row_spec *spec);
 extern void pe_row_spec_coefficients(const pe_row_spec *spec, const double *w, double *coefficient);

@@ -606,7 +606,7 @@ test_coefficients(void **state)
 	assert_true(compared > 0);
 }
 
-/* By hand: 2 + 3 v - 0.5 w with v in [0, 10] and w in [100, 300], y in [-50, 50], and a level. */
+/* By hand: 2 + 3 v - 0.5 w with v in [0, 10] and w in [100, 300], y in [-50, 50], and levels 7 and -9, which are -1 + 8 and -1 - 8. */
 static void
 test_by_hand(void **state)
 {
@@ -624,10 +624,10 @@ test_by_hand(void **state)
 	w[pe_feature_column(&spec.map, 1, 1)] = -9 / 50.0;
 	w[pe_feature_intercept(&spec.map)] = (2 + 3 * 5 - 0.5 * 200) / 50;
 	pe_row_spec_coefficients(&spec, w, coefficient);
-	assert_true(fabs(coefficient[0] - 2) < 1e-12);
+	assert_true(fabs(coefficient[0] - 1) < 1e-12);
 	assert_true(fabs(coefficient[1] - 3) < 1e-12);
-	assert_true(fabs(coefficient[2] - 7) < 1e-12);
-	assert_true(fabs(coefficient[3] + 9) < 1e-12);
+	assert_true(fabs(coefficient[2] - 8) < 1e-12);
+	assert_true(fabs(coefficient[3] + 8) < 1e-12);
 	assert_true(fabs(coefficient[4] + 0.5) < 1e-12);
 	pe_feature_map_free(&spec.map);
 }
