@@ -26,8 +26,12 @@
  */
 #define OUTPUT_SHARE 0.02
 
-/* A smaller Lambda is not asked for, whatever epsilon is: the minimiser must exist. */
-#define LEAST_RATIO 0x1p-10
+/*
+ * Lambda / beta, at least, whatever epsilon is.  It is no more than the sixteenth part of
+ * one row, and a smaller one would cost more than it gives: what the minimiser is known
+ * to is divided by it, and has to be covered by noise.
+ */
+#define LEAST_RATIO 0x1p-4
 
 /* The largest s / R: mechanism/fit_objpert.c counts on it. */
 #define MOST_SIGMA 0x1p20
