@@ -1,8 +1,12 @@
 # pg_epsilon: build, install, test, demo.  `make help` lists the targets.
 
+# DATA=/path, of whoever calls: where real tables are.  PGXS has another use for the name.
+REAL_DATA := $(DATA)
+unexport DATA
+
 EXTENSION  = pg_epsilon
 MODULE_big = pg_epsilon
-DATA       = sql/pg_epsilon--1.0.sql
+override DATA = sql/pg_epsilon--1.0.sql
 
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
@@ -241,6 +245,9 @@ fuzz-binaries: $(FUZZ_BINS)
 
 # ---- Targets for people ----
 
+# Programs look in ../shared/data where they are not told.
+WITH_DATA = $(if $(REAL_DATA),DATA='$(REAL_DATA)')
+
 .PHONY: help deps deps-build check-layers demo demo-stop bench audit accuracy pictures reproduce-models clean-private
 help:
 	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
@@ -281,7 +288,7 @@ endif
 ifneq ($(filter check-long,$(MAKECMDGOALS)),)
 .PHONY: check-long
 check-long: deps
-	@scripts/check.sh long
+	@$(WITH_DATA) scripts/check.sh long
 endif
 
 ifneq ($(filter check-sanitize,$(MAKECMDGOALS)),)
@@ -319,13 +326,13 @@ audit: deps
 
 accuracy: deps
 	@$(MAKE) -s --no-print-directory accuracy-binary
-	@$(ACCURACY_BIN)
+	@$(WITH_DATA) $(ACCURACY_BIN)
 
 RUNS ?= 20
 
 reproduce-models: deps
 	@scripts/deps.sh pictures
-	@scripts/reproduce.sh $(RUNS)
+	@$(WITH_DATA) scripts/reproduce.sh $(RUNS)
 
 pictures: deps
 	@scripts/deps.sh pictures
