@@ -26,8 +26,12 @@
  */
 #define OUTPUT_SHARE 0.02
 
-/* A smaller Lambda is not asked for, whatever epsilon is: the minimiser must exist. */
-#define LEAST_RATIO 0x1p-20
+/*
+ * A smaller Lambda is not asked for, whatever epsilon is.  It would buy nothing (this is
+ * less than the curvature of one row), cost more of epsilon, and where rows are separable
+ * put the minimum so far out that finding it takes as long as the data want.
+ */
+#define LEAST_RATIO 0x1p-7
 
 /* The largest s / R: mechanism/fit_objpert.c counts on it. */
 #define MOST_SIGMA 0x1p20
