@@ -28,8 +28,9 @@
 
 /*
  * Lambda / beta, at least, whatever epsilon is.  It is no more than the sixteenth part of
- * one row, and a smaller one would cost more than it gives: what the minimiser is known
- * to is divided by it, and has to be covered by noise.
+ * one row; a smaller one would cost more of epsilon, divide what the minimiser is known
+ * to, which noise has to cover, and where rows are separable put the minimum so far out
+ * that finding it takes as long as the data want.
  */
 #define LEAST_RATIO 0x1p-4
 

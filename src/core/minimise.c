@@ -212,12 +212,17 @@ count_rows(const pe_smooth *f)
 	return rows;
 }
 
-/* The second derivative at the point, as its upper triangle; a trace of ridge keeps it regular where lambda is 0. */
+/*
+ * The second derivative at the point, as its lower triangle; a trace of ridge keeps it
+ * regular where lambda is 0.  Beside a small lambda a fixed ridge would be all that
+ * Newton's direction sees of directions without rows.
+ */
 static void
 read_hessian(search *s, double unit)
 {
 	int32_t		n = s->here.columns;
 	size_t		entry = 0;
+	double		ridge = s->f->lambda > 0 ? s->f->lambda : 1e-12;
 	double		trace = 0;
 
 	for (int32_t i = 0; i < n; i++)
@@ -227,7 +232,7 @@ read_hessian(search *s, double unit)
 		trace += s->hessian[(size_t) i * n + i];
 	}
 	for (int32_t i = 0; i < n; i++)
-		s->hessian[(size_t) i * n + i] += s->f->lambda + 1e-13 * trace + 1e-12;
+		s->hessian[(size_t) i * n + i] += ridge + 1e-13 * trace;
 }
 
 /* Newton's direction, or false if there is none. */

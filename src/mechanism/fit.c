@@ -405,6 +405,26 @@ pure_refusal(const pe_fit_problem *problem)
 	return NULL;
 }
 
+/* The shortest rows, squared, of which the second derivative is known to some percent: they are integers. */
+#define SHORTEST_ROWS (1 << 14)
+
+/*
+ * What the minimiser of objpert needs to end, whatever the rows are.  Weights are
+ * multiples of 2^-61 at best, so that the gradient of Lambda/2 |w|^2 is known to
+ * Lambda 2^-62 sqrt(columns), which must be well below the 2^-16 R that is certified.
+ */
+static const char *
+objpert_refusal(const pe_fit_problem *problem)
+{
+	double		radius = sqrt((double) problem->radius_sq) / PE_ONE;
+
+	if (problem->radius_sq < SHORTEST_ROWS)
+		return "Rows are cut to so small a norm here that their rounding is not small.";
+	if (problem->options.l2 * sqrt(problem->shape->columns) > 0x1p42 * radius)
+		return "Option l2 is so large here that weights cannot be told from 0.";
+	return NULL;
+}
+
 static const char *
 model_refusal(const pe_fit_problem *problem)
 {
@@ -416,7 +436,7 @@ model_refusal(const pe_fit_problem *problem)
 	if (problem->model == PE_MODEL_LINEAR &&
 		(problem->method == PE_FIT_AGD || problem->method == PE_FIT_PRIVGENE))
 		return "This method is for two classes.";
-	return NULL;
+	return problem->method == PE_FIT_OBJPERT ? objpert_refusal(problem) : NULL;
 }
 
 const char *

@@ -40,6 +40,9 @@
 /* The range of steps grows by so much over the largest of the last ones. */
 #define GROWTH 1.1
 
+/* No range is larger: no step of use is, and steps of any number of rounds stay finite in float32. */
+#define LARGEST_RANGE 0x1p30
+
 /* So many steps of equal ratios double. */
 #define STEPS_OF_A_DOUBLING 3
 
@@ -205,7 +208,7 @@ rounds(descent *d)
 			d->problem->trace(d->problem->trace_argument, round, d->w);
 		if (adjust > 0 && round % adjust == 0)
 		{
-			d->range = GROWTH * d->largest;
+			d->range = fmin(GROWTH * d->largest, LARGEST_RANGE);
 			d->largest = 0;
 		}
 	}

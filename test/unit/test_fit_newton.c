@@ -154,6 +154,17 @@ test_refusals(void **state)
 		assert_null(pe_fit_defaults(&problem));
 		assert_non_null(pe_fit_refusal(&problem));
 	}
+	/* objpert: a minimum that no weights could be near to, and rows that are hardly more than their rounding */
+	for (int beyond = 0; beyond < 2; beyond++)
+	{
+		problem_of(&t, PE_MODEL_LOGISTIC, PE_FIT_OBJPERT, 1000000000, &problem);
+		problem.options.l2 = (beyond ? 1.01 : 0.99) * 0x1p42;
+		assert_null(pe_fit_defaults(&problem));
+		assert_int_equal(pe_fit_refusal(&problem) != NULL, beyond);
+		problem.options.l2 = 0;
+		problem.radius_sq = beyond ? 16383 : 16384;
+		assert_int_equal(pe_fit_refusal(&problem) != NULL, beyond);
+	}
 	problem_of(&t, PE_MODEL_LINEAR, PE_FIT_AGD, 1000000000, &problem);
 	assert_null(pe_fit_defaults(&problem));
 	assert_non_null(pe_fit_refusal(&problem));

@@ -28,6 +28,7 @@ static int64_t spent;
 static int	gradients;
 static int	selections;
 static bool refuse_to_move;		/* every selection of agd is made to be 0 */
+static bool move_farthest;		/* or the last one */
 static pe_u128 last_sensitivity;
 static bool last_monotone;
 static pe_norm last_norm;
@@ -57,7 +58,7 @@ __wrap_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity,
 	last_sensitivity = sensitivity;
 	last_monotone = monotone;
 	last_norm = norm;
-	return refuse_to_move ? 0 : chosen;
+	return refuse_to_move ? 0 : move_farthest ? count - 1 : chosen;
 }
 
 static void
@@ -67,6 +68,7 @@ start_counting(void)
 	gradients = 0;
 	selections = 0;
 	refuse_to_move = false;
+	move_farthest = false;
 }
 
 /* ----------
@@ -390,6 +392,31 @@ test_degenerate(void **state)
 	}
 }
 
+/* Noise may choose the longest step in every round, and the range grows each time. */
+static void
+test_agd_range(void **state)
+{
+	double		w[MODEL_MOST_COLUMNS];
+	table		t;
+	pe_fit_problem problem;
+
+	(void) state;
+	table_start(&t, 3, 0, 0);
+	table_fill(&t, PE_MODEL_LOGISTIC, 20, 3);
+	problem_of(&t, PE_MODEL_LOGISTIC, PE_FIT_AGD, 1000000000, &problem);
+	problem.options.iterations = 2000;
+	problem.options.adjust = 1;
+	assert_null(pe_fit_defaults(&problem));
+	assert_null(pe_fit_refusal(&problem));
+	start_counting();
+	move_farthest = true;
+	pe_fit_run(&problem, &t.source, w);
+	assert_true(selections >= 2000);
+	assert_true(all_finite(w, t.shape.columns));
+	start_counting();
+	table_free(&t);
+}
+
 int
 main(void)
 {
@@ -401,6 +428,7 @@ main(void)
 		cmocka_unit_test(test_agd_hinge),
 		cmocka_unit_test(test_privgene_minimum),
 		cmocka_unit_test(test_degenerate),
+		cmocka_unit_test(test_agd_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -355,6 +355,89 @@ test_iterations(void **state)
 	table_free(&t);
 }
 
+/* A source that counts its passes. */
+typedef struct counting
+{
+	pe_source	source;
+	pe_source  *inner;
+	int			passes;
+} counting;
+
+static void
+run_and_count(pe_source *source, const pe_pass *pass, pe_i128 *sums)
+{
+	counting   *c = (counting *) source;
+
+	if (++c->passes > 500)
+		fail_msg("the minimum is not found in 500 passes");
+	c->inner->run(c->inner, pass, sums);
+}
+
+static int
+passes_of(table *t, double *w)
+{
+	counting	c = {t->source, &t->source, 0};
+
+	c.source.run = run_and_count;
+	pe_fit_objpert(&t->problem, &c.source, w);
+	return c.passes;
+}
+
+/*
+ * It ends, whatever is asked for: much epsilon, all of which could go to a regulariser
+ * that is next to nothing, and the largest of regularisers.  Rows are few and separable.
+ */
+static void
+test_ends(void **state)
+{
+	const struct
+	{
+		double		epsilon;
+		double		share;
+		double		l2;
+	}			cases[] = {{100, 0.999, 0}, {1e6, 0.1, 0}, {0.01, 0.001, 0}, {1, 0.1, 0x1p41}};
+	double		truth[TABLE_COLUMNS] = {1000};
+
+	(void) state;
+	for (int i = 0; i < lengthof(cases); i++)
+		for (pe_model model = PE_MODEL_LOGISTIC; model <= PE_MODEL_SVM; model++)
+		{
+			table		t;
+			pe_cost		cost;
+			double		w[TABLE_COLUMNS];
+
+			table_init(&t, 21, 0, model, PE_FIT_OBJPERT);
+			table_fill(&t, 300, truth);
+			t.problem.options.share = cases[i].share;
+			t.problem.options.l2 = cases[i].l2;
+			plan_of(&t, cases[i].epsilon, &cost);
+			assert_null(pe_fit_refusal(&t.problem));
+			print_message("epsilon %g, Lambda %g: %d passes\n", cases[i].epsilon, t.problem.plan.lambda, passes_of(&t, w));
+			table_free(&t);
+		}
+}
+
+/* Newton's method sees a small lambda where there are no rows: the function is quadratic there. */
+static void
+test_small_lambda(void **state)
+{
+	const double b[TABLE_COLUMNS] = {1, -2, 3};
+	table		t;
+	pe_place	place;
+	pe_smooth	f;
+
+	(void) state;
+	table_init(&t, 5, 4, PE_MODEL_LOGISTIC, PE_FIT_OBJPERT);
+	f = (pe_smooth) {
+		.source = &t.source, .loss = PE_LOSS_LOGISTIC, .radius_sq = t.problem.radius_sq, .lambda = 1e-14, .linear = b
+	};
+	/* a step is at most 4 times as long as the way so far: 1e14 is 5^20 */
+	assert_true(pe_minimise(&f, 0x1p-16, 0, 100, &place) <= 30);
+	assert_true(place.length <= 0x1p-16);
+	pe_place_free(&place);
+	table_free(&t);
+}
+
 /* ----------
  * The law
  * ----------
@@ -475,6 +558,8 @@ main(void)
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_minimum),
 		cmocka_unit_test(test_iterations),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_small_lambda),
 		cmocka_unit_test(test_law),
 		cmocka_unit_test(test_output_noise),
 		cmocka_unit_test(test_fit),
