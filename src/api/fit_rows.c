@@ -75,6 +75,7 @@ typedef struct state
 	uint64		dropped;		/* rows that were read and not collected */
 	pe_i128    *sums;			/* has_pass */
 	size_t		count;			/* of sums */
+	bool		taken;			/* and wiped */
 	reader	   *reader;			/* NULL in a state that was deserialised or combined */
 	const char *pending;		/* of a state that was deserialised: its rows, not yet taken in */
 	size_t		pending_size;
@@ -414,6 +415,7 @@ pe_sql_fit_rows_serialize(PG_FUNCTION_ARGS)
 	char	   *to;
 
 	(void) aggregate_context(fcinfo);
+	pe_reader_take(&s->taken, NAME);
 	if (head.has_sums)
 		sum_up(s);
 	head.dropped = s->dropped;
@@ -540,6 +542,7 @@ pe_sql_fit_rows_final(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	if (s == NULL)
 		PG_RETURN_NULL();
+	pe_reader_take(&s->taken, NAME);
 	if (s->has_units)
 	{
 		old = MemoryContextSwitchTo(s->context);
