@@ -133,6 +133,30 @@ numbered(const char *name, int64 release_id)
 	return psprintf("%s_" INT64_FORMAT, name, release_id);
 }
 
+static int64
+next_id(void)
+{
+	static pe_statement next = {NULL, "SELECT pg_catalog.nextval('dp.model_id_seq')", 0, {0}};
+
+	pe_access_write(&next, NULL, NULL);
+	return pe_access_int64(0, 1);
+}
+
+/*
+ * Inserts a model under a number: its release's, and if somebody has taken that
+ * name, who can guess which number comes next, one more.  Whoever paid has a model.
+ */
+static void
+insert_numbered(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient)
+{
+	const char *first = numbered(name, release_id);
+
+	if (insert_model(request, first, release_id, coefficient))
+		return;
+	while (!insert_model(request, numbered(first, next_id()), release_id, coefficient))
+		CHECK_FOR_INTERRUPTS();
+}
+
 void
 pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *value)
 {
@@ -146,7 +170,7 @@ pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *v
 	memcpy(coefficient, value, request->model->terms * sizeof(double));
 	if (name != NULL && !request->model->numbered && insert_model(request, name, release_id, coefficient))
 		return;
-	(void) insert_model(request, numbered(name != NULL ? name : "model", release_id), release_id, coefficient);
+	insert_numbered(request, name != NULL ? name : "model", release_id, coefficient);
 }
 
 /* Gives the model of a release one more name. */
@@ -182,7 +206,6 @@ pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *r
 char *
 pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request, const double *coefficient)
 {
-	static pe_statement next = {NULL, "SELECT pg_catalog.nextval('dp.model_id_seq')", 0, {0}};
 	pe_access	access;
 	char	   *name;
 	bool		kept;
@@ -191,10 +214,7 @@ pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request,
 	if (request->model->name != NULL && !request->model->numbered)
 		name = pstrdup(request->model->name);
 	else
-	{
-		pe_access_write(&next, NULL, NULL);
-		name = numbered(request->model->name != NULL ? request->model->name : "plain_model", pe_access_int64(0, 1));
-	}
+		name = numbered(request->model->name != NULL ? request->model->name : "plain_model", next_id());
 	kept = insert_model(request, name, 0, coefficient);
 	name = DatumGetCString(SPI_datumTransfer(CStringGetDatum(name), false, -2));
 	pe_access_end(&access);

@@ -25,6 +25,7 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION test_sums(bytea) RETURNS text[] AS 'pg_epsilon_test', 'pe_test_sums' LANGUAGE C STRICT;
 	CREATE ROLE curator LOGIN;
 	CREATE ROLE ann LOGIN;
+	CREATE ROLE bob LOGIN;
 	GRANT CREATE, USAGE ON SCHEMA public TO curator});
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 
@@ -371,6 +372,14 @@ ok($paid >= 1 && $paid <= 8, 'who was charged before another was stored has paid
 is($raced->{releases} - $charges->{releases}, $paid, 'each charge has its release');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM dp.model WHERE model LIKE 'raced%'}), $paid, 'and each release its model');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM dp.model WHERE model = 'raced'}), '1', 'of which one has the name');
+
+# ---- Names that somebody else takes first ----
+
+my $next = $node->safe_psql('postgres', 'SELECT last_value FROM dp.release_id_seq') + 2;
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'plain', 100)});
+ask_ok($node, 'bob', "SELECT FROM dp.fit('plain', 'svm', 'y', '{c}', 'one_pass', rho => 0.01, name => 'model_$next')");
+like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{c,k}', 'one_pass', rho => 0.01)}), qr/^model_${next}_\d+$/,
+	'who guesses the next number keeps nobody from his model');
 
 # ---- Many fits in one session hold no memory ----
 
