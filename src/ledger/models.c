@@ -188,6 +188,19 @@ add_name(const pe_charge_request *request, int64 release_id)
 	(void) pe_access_write(&alias, row, NULL);
 }
 
+/*
+ * Holds a release from being expired until the names it is given are committed;
+ * false if it is being expired, by a transaction that could not see them.
+ */
+static bool
+hold_release(int64 release_id)
+{
+	static pe_statement hold = {NULL, "SELECT FROM dp.release WHERE id = $1 AND payload IS NOT NULL FOR SHARE SKIP LOCKED", 1, {INT8OID}};
+	Datum		key[1] = {Int64GetDatum(release_id)};
+
+	return pe_access_write(&hold, key, NULL) == 1;
+}
+
 void
 pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *reply)
 {
@@ -195,7 +208,7 @@ pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *r
 
 	if (name != NULL && name_is_taken(name, reply->release_id))
 		refuse_name(name);
-	if (reply->release_id == 0 || RecoveryInProgress())
+	if (reply->release_id == 0 || RecoveryInProgress() || !hold_release(reply->release_id))
 		return;
 	if (name != NULL)
 		add_name(request, reply->release_id);
@@ -288,7 +301,8 @@ pe_kept_model *
 pe_model_load(const char *name)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, coalesce(release_id, 0), kind, label, declaration::text, features, coefficients "
-	"FROM dp.model WHERE model = $1", 1, {TEXTOID}};
+		"FROM dp.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT FROM dp.release r "
+	"WHERE r.id = release_id AND r.payload IS NOT NULL))", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_kept_model *model = palloc0(sizeof(*model));
 	pe_access	access;
