@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
@@ -11,6 +12,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "ledger/access.h"
 #include "ledger/budget.h"
@@ -85,7 +87,45 @@ float_array(const double *number, int count)
 	return PointerGetDatum(construct_array(elements, count, FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/* Inserts a model; false if another one has the name. */
+/*
+ * Writes a row of one name.  False if another one has the name, or if a transaction
+ * that makes or drops such a one is not over: the ledger's worker serves others too,
+ * and anybody can leave such a transaction open.
+ */
+static bool
+write_at_once(pe_statement *statement, Datum *row, const char *nulls)
+{
+	static const pe_setting impatient[] = {{"lock_timeout", "1ms"}};
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *error = NULL;
+	volatile bool written = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		pe_pin_settings(impatient, lengthof(impatient));	/* goes with the subtransaction */
+		written = pe_access_write(statement, row, nulls) == 1;
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+			ReThrowError(error);
+		written = false;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return written;
+}
+
+/* Inserts a model; false if another one has the name.  The worker does not wait to see whether one will. */
 static bool
 insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient)
 {
@@ -103,7 +143,7 @@ insert_model(const pe_charge_request *request, const char *name, int64 release_i
 	};
 	const char *nulls = release_id == 0 ? "  n        " : "           ";
 
-	return pe_access_write(&insert, row, nulls) == 1;
+	return IsBackgroundWorker ? write_at_once(&insert, row, nulls) : pe_access_write(&insert, row, nulls) == 1;
 }
 
 /* Whether a model of another release has the name. */
@@ -173,7 +213,17 @@ pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *v
 	insert_numbered(request, name != NULL ? name : "model", release_id, coefficient);
 }
 
-/* Gives the model of a release one more name. */
+static void
+refuse_busy_name(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("a model \"%s\" is being made or dropped by another transaction", name),
+			 errdetail("Nothing was charged."),
+			 errhint("Ask again once that transaction is over, or give it another name.")));
+}
+
+/* Gives the model of a release one more name, if it has not got it. */
 static void
 add_name(const pe_charge_request *request, int64 release_id)
 {
@@ -181,11 +231,16 @@ add_name(const pe_charge_request *request, int64 release_id)
 		"features, declaration, terms, coefficients) SELECT pg_catalog.nextval('dp.model_id_seq'), $1, dataset_id, release_id, $3, "
 		"kind, method, label, features, declaration, terms, coefficients FROM dp.model WHERE release_id = $2 ORDER BY id LIMIT 1 "
 	"ON CONFLICT (model) DO NOTHING", 3, {TEXTOID, INT8OID, TEXTOID}};
+	static pe_statement mine = {NULL, "SELECT FROM dp.model WHERE release_id = $1 AND model = $2", 2, {INT8OID, TEXTOID}};
+	static pe_statement there = {NULL, "SELECT FROM dp.model WHERE release_id = $1", 1, {INT8OID}};
+	Datum		key[2] = {Int64GetDatum(release_id), CStringGetTextDatum(request->model->name)};
 	Datum		row[3] = {
 		CStringGetTextDatum(request->model->name), Int64GetDatum(release_id), CStringGetTextDatum(request->role)
 	};
 
-	(void) pe_access_write(&alias, row, NULL);
+	if (pe_access_write(&mine, key, NULL) == 0 && pe_access_write(&there, key, NULL) > 0 &&
+		!write_at_once(&alias, row, NULL))
+		refuse_busy_name(request->model->name);
 }
 
 /*

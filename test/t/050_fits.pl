@@ -380,6 +380,23 @@ ask_ok($node, 'bob', "SELECT FROM dp.fit('plain', 'svm', 'y', '{c}', 'one_pass',
 like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{c,k}', 'one_pass', rho => 0.01)}), qr/^model_${next}_\d+$/,
 	'who guesses the next number keeps nobody from his model');
 
+# ---- Names in transactions that are not over: the worker waits for none of them ----
+
+$next = $node->safe_psql('postgres', 'SELECT last_value FROM dp.release_id_seq') + 1;
+my $holder = session($node, 'curator');
+session_query($holder, "BEGIN; SELECT count(*) FROM dp.fit('plain', 'svm', 'y', '{a}', 'majority', name => '$_');") for 'held', "model_$next";
+my $held_since = time;
+like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,c,k}', 'one_pass', rho => 0.01)}), qr/^model_${next}_\d+$/,
+	'who holds the next number keeps nobody from his model');
+like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,b,k}', 'one_pass', rho => 0.01, name => 'held')}), qr/^held_\d+$/,
+	'a name that is held: another one');
+($status, $out, $err) = ask($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,c,k}', 'one_pass', rho => 0.01, name => 'held')});
+is(sqlstate($err), '55P03', 'for what was paid: refused');
+cmp_ok(time - $held_since, '<', 4, 'all of it at once');
+session_query($holder, 'ROLLBACK;');
+$holder->quit;
+is(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,c,k}', 'one_pass', rho => 0.01, name => 'held')}), 'held', 'and given afterwards');
+
 # ---- A release that is being expired gets no more names ----
 
 for my $isolation ('READ COMMITTED', 'REPEATABLE READ')
