@@ -305,7 +305,7 @@ is(sqlstate($err), '25006', 'a model without privacy is written by its own trans
 # ---- A long fit: told of, cancelled ----
 
 my %long = (
-	memory => [ 1048576, q{dp.fit('plain', 'logistic_regression', 'y', '{a,b,c,k}', 'agd', rho => 0.1, fresh => true, options => '{"iterations": 100000}')} ],
+	memory => [ 1048576, q{dp.fit('plain', 'logistic_regression', 'y', '{a,b,c,k}', 'gd', rho => 0.1, fresh => true, options => '{"iterations": 100000}')} ],
 	scans => [ 1024, q{dp.fit('plain', 'logistic_regression', 'y', '{a,b,c,k}', 'gd', rho => 0.1, fresh => true, options => '{"iterations": 100000}')} ]);
 for my $how (sort keys %long)
 {
