@@ -351,6 +351,16 @@ SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', 'sgd', epsilon
 SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', 'sgd_adv', epsilon => 1, options => '{"rows": 1000}')$$);
 \t off
 SELECT count(*) AS terms FROM dp.fit('fixed', 'svm', 'y', '{x}', epsilon => 1);
+-- ---- A request that was answered twice: each name is that of its own release ----
+SELECT DISTINCT model FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, name => 'older');
+SELECT DISTINCT model FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, name => 'newer', fresh => true);
+SELECT DISTINCT o.model, o.release < n.release AS own, o.coefficient <> n.coefficient AS other
+  FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, name => 'older') o JOIN dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, name => 'newer') n USING (term);
+-- ---- Options that differ are other requests, however few digits the session writes ----
+SET extra_float_digits = -15;
+SELECT count(DISTINCT release) AS releases FROM (VALUES (0.12), (0.13), (0.12)) o (l2),
+       LATERAL dp.fit('fixed', 'svm', 'y', '{x}', epsilon => 1, options => jsonb_build_object('l2', l2, 'clip', 1));
+RESET extra_float_digits;
 
 -- ---- The accumulator: what is none of its arguments ----
 RESET SESSION AUTHORIZATION;

@@ -339,11 +339,13 @@ COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an own
 CREATE VIEW dp.models WITH (security_barrier) AS
     SELECT m.model, d.dataset, m.kind, m.method, m.label, m.features, m.role_name AS role, m.release_id AS release, m.created
       FROM dp.model m JOIN dp.dataset d ON d.id = m.dataset_id
-     WHERE dp.is_owner(d.identity, d.relation_oid, d.owner)
-        OR EXISTS (SELECT FROM dp.release r JOIN dp.charge c ON c.id = r.charge_id OR c.release_id = r.id
-                     JOIN dp.budget b ON b.id = c.budget_id
-                    WHERE r.id = m.release_id AND c.dataset_id = d.id
-                      AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name));
+     WHERE NOT d.dropped
+       AND (m.release_id IS NULL OR EXISTS (SELECT FROM dp.release r WHERE r.id = m.release_id AND r.payload IS NOT NULL))
+       AND (dp.is_owner(d.identity, d.relation_oid, d.owner)
+            OR EXISTS (SELECT FROM dp.release r JOIN dp.charge c ON c.id = r.charge_id OR c.release_id = r.id
+                         JOIN dp.budget b ON b.id = c.budget_id
+                        WHERE r.id = m.release_id AND c.dataset_id = d.id
+                          AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)));
 COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on his datasets; release NULL: fitted without privacy';
 
 GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.releases, dp.models TO PUBLIC;

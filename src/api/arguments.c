@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "common/shortest_dec.h"
 #include "utils/builtins.h"
 
 #include "accounting/filter.h"
@@ -50,6 +51,15 @@ pe_check_delta(double delta)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta must be a number above 0 and below 1")));
+}
+
+char *
+pe_number_text(double number)
+{
+	char	   *text = palloc(DOUBLE_SHORTEST_DECIMAL_LEN);
+
+	double_to_shortest_decimal_buf(number, text);
+	return text;
 }
 
 void

@@ -20,6 +20,12 @@ extern pe_dataset *pe_own_dataset(const char *name);
 extern void pe_check_epsilon(double epsilon);
 extern void pe_check_delta(double delta);
 
+/*
+ * A number in the fewest digits that tell it from every other one, whatever the
+ * session's extra_float_digits: two numbers never have one text.
+ */
+extern char *pe_number_text(double number);
+
 extern void pe_refuse_null(const char *name) __attribute__((noreturn));
 extern void pe_refuse_parameter(const char *name, const char *value, const char *expected) __attribute__((noreturn));
 extern void pe_refuse_feature(const char *what, const char *hint) __attribute__((noreturn));

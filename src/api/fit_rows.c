@@ -59,6 +59,7 @@ typedef struct reader
 	Oid		   *type;			/* base types */
 	pe_feature_value *feature;
 	pe_row		row;
+	pe_rows		spare;			/* into which rows that are dropped are written, for the time it takes */
 } reader;
 
 typedef struct state
@@ -75,6 +76,7 @@ typedef struct state
 	uint64		dropped;		/* rows that were read and not collected */
 	pe_i128    *sums;			/* has_pass */
 	size_t		count;			/* of sums */
+	bool		taken;			/* and wiped */
 	reader	   *reader;			/* NULL in a state that was deserialised or combined */
 	const char *pending;		/* of a state that was deserialised: its rows, not yet taken in */
 	size_t		pending_size;
@@ -164,6 +166,8 @@ static void
 wipe(state *s)
 {
 	pe_rows_free(&s->rows);
+	if (s->reader != NULL)
+		pe_rows_free(&s->reader->spare);
 	if (s->sums != NULL)
 		pe_wipe(s->sums, s->count * sizeof(*s->sums));
 	pe_wipe(&s->cut, sizeof(s->cut));
@@ -251,6 +255,7 @@ describe_rows(state *s, reader *r, FunctionCallInfo fcinfo)
 	r->feature = palloc0((s->spec.map.features + 1) * sizeof(*r->feature));
 	r->row.dense = palloc0((s->spec.map.shape.dense + 1) * sizeof(int16));
 	r->row.cell = palloc0((s->spec.map.shape.groups + 1) * sizeof(uint16));
+	pe_rows_init(&r->spare, &s->spec.map.shape, s->has_units);
 }
 
 static state *
@@ -334,12 +339,16 @@ take_values(FunctionCallInfo fcinfo, reader *r)
 	}
 }
 
-/* A row as the model sees it; false if it is dropped. */
+/*
+ * A row as the model sees it; false if it is dropped, in the time of one that is
+ * not: how long a scan takes would tell how many rows a predicate selects.
+ */
 static bool
 read_row(FunctionCallInfo fcinfo, const state *s, reader *r)
 {
 	const pe_feature_map *map = &s->spec.map;
 	int			n = 1;
+	bool		counts;
 
 	take_values(fcinfo, r);
 	for (int f = 0; f < map->features; f++, n++)
@@ -357,7 +366,9 @@ read_row(FunctionCallInfo fcinfo, const state *s, reader *r)
 			feature->number = pe_number_of_datum(r->type[n], r->values[n]);
 	}
 	r->row.label = pe_label_of_value(&s->spec, r->type[0], r->values[0], r->nulls[0]);
-	return selected(s, r, n) && pe_feature_encode(map, r->feature, &r->row) && r->row.label != PE_NO_LABEL;
+	counts = selected(s, r, n);
+	counts &= pe_feature_encode(map, r->feature, &r->row);
+	return counts && r->row.label != PE_NO_LABEL;
 }
 
 static void
@@ -367,6 +378,24 @@ collect(state *s, const uint64 *unit)
 
 	pe_rows_add(&s->rows, &s->reader->row, unit);
 	MemoryContextSwitchTo(old);
+}
+
+/* Nothing, written down like a row. */
+static void
+skip(state *s, const uint64 *unit)
+{
+	const pe_row_shape *shape = &s->spec.map.shape;
+	pe_row	   *row = &s->reader->row;
+	MemoryContext old = MemoryContextSwitchTo(s->context);
+
+	memset(row->dense, 0, shape->dense * sizeof(int16));
+	memset(row->cell, 0, shape->groups * sizeof(uint16));
+	row->unit = row->label = 0;
+	if (s->reader->spare.rows == PE_BLOCK_ROWS)
+		pe_rows_clear(&s->reader->spare);
+	pe_rows_add(&s->reader->spare, row, unit);
+	MemoryContextSwitchTo(old);
+	s->dropped++;
 }
 
 Datum
@@ -384,7 +413,7 @@ pe_sql_fit_rows_add(PG_FUNCTION_ARGS)
 	if (counts)
 		collect(s, s->has_units ? unit : NULL);
 	else
-		s->dropped++;
+		skip(s, s->has_units ? unit : NULL);
 	if (has_sums(s) && s->rows.rows + s->dropped >= PASS_ROWS)
 		sum_up(s);
 	PG_RETURN_POINTER(s);
@@ -414,6 +443,7 @@ pe_sql_fit_rows_serialize(PG_FUNCTION_ARGS)
 	char	   *to;
 
 	(void) aggregate_context(fcinfo);
+	pe_reader_take(&s->taken, NAME);
 	if (head.has_sums)
 		sum_up(s);
 	head.dropped = s->dropped;
@@ -540,6 +570,7 @@ pe_sql_fit_rows_final(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	if (s == NULL)
 		PG_RETURN_NULL();
+	pe_reader_take(&s->taken, NAME);
 	if (s->has_units)
 	{
 		old = MemoryContextSwitchTo(s->context);
@@ -550,6 +581,8 @@ pe_sql_fit_rows_final(PG_FUNCTION_ARGS)
 	}
 	if (!s->has_pass)
 	{
+		if (s->reader != NULL)
+			pe_rows_free(&s->reader->spare);
 		pe_row_sink_put(&s->rows, s->dropped, s->context);
 		PG_RETURN_NULL();
 	}

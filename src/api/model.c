@@ -9,7 +9,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/float.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
@@ -434,10 +433,10 @@ append_options(StringInfo text, const pe_model_fit *fit)
 
 	appendStringInfo(text, "\"options\": {\"intercept\": %s", fit->spec.map.intercept ? "true" : "false");
 	if (fit->spec.map.max_norm > 0)
-		appendStringInfo(text, ", \"max_norm\": %s", float8out_internal(fit->spec.map.max_norm));
+		appendStringInfo(text, ", \"max_norm\": %s", pe_number_text(fit->spec.map.max_norm));
 	for (int i = 0; (name = pe_fit_option(&fit->problem.options, i, &value)) != NULL; i++)
 		if (!isnan(value))
-			appendStringInfo(text, ", \"%s\": %s", name, float8out_internal(value));
+			appendStringInfo(text, ", \"%s\": %s", name, pe_number_text(value));
 	appendStringInfoChar(text, '}');
 }
 

@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "utils/builtins.h"
-#include "utils/float.h"
 
+#include "api/arguments.h"
 #include "api/price.h"
 #include "ledger/errors.h"
 
@@ -67,6 +67,6 @@ pe_price_refuse(const pe_price *price, const pe_charge_reply *reply, const char 
 			 price->charge->delta > 0
 			 ? errhint("A method that is charged rho alone needs no delta; the owner of the table can raise the budget or the cap.")
 			 : reply->left > 0
-			 ? errhint("epsilon => %s fits%s.", float8out_internal(left), buys)
+			 ? errhint("epsilon => %s fits%s.", pe_number_text(left), buys)
 			 : errhint("The owner of the table can raise the budget or the cap.")));
 }

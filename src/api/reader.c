@@ -22,6 +22,17 @@ pe_reader_context(FunctionCallInfo fcinfo, const char *name)
 	return context;
 }
 
+void
+pe_reader_take(bool *taken, const char *name)
+{
+	if (*taken)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the result of %s can be taken once", name),
+				 errhint("Compute it in WITH ... AS MATERIALIZED.")));
+	*taken = true;
+}
+
 /* The arguments must be what the domain was declared for. */
 static void
 check_arguments(FunctionCallInfo fcinfo, pe_reader *reader)

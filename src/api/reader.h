@@ -27,6 +27,13 @@ typedef struct pe_reader
 extern MemoryContext pe_reader_context(FunctionCallInfo fcinfo, const char *name);
 
 /*
+ * A state is wiped when its result is taken, and *taken remembers it.  0A000 where
+ * the executor asks for the result once more, as it does of groups that it keeps
+ * for a rescan.
+ */
+extern void pe_reader_take(bool *taken, const char *name);
+
+/*
  * Reads the selection, argument 1, in the current memory context.  22004 if it
  * is null, 22P03 if it is none, 22023 and 42804 if the arguments from `first` on
  * are not what it was made for.

@@ -28,6 +28,7 @@ typedef struct tally
 {
 	int32		cells;
 	int64	   *count;
+	bool		taken;			/* and wiped */
 	pe_reader	reader;			/* empty in a state that was deserialised or combined */
 } tally;
 
@@ -140,6 +141,7 @@ pe_sql_tally_final(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	if (state == NULL)
 		PG_RETURN_NULL();
+	pe_reader_take(&state->taken, "dp.tally");
 	bytes = counts_as_bytes(state);
 	pe_wipe(state->count, state->cells * sizeof(int64));
 	PG_RETURN_BYTEA_P(bytes);

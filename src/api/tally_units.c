@@ -40,6 +40,7 @@ typedef struct tally
 {
 	frame		frame;
 	pe_units	units;
+	bool		taken;			/* and wiped */
 
 	/* empty in a state that was deserialised or combined: */
 	pe_cut		cut;			/* without its key */
@@ -136,6 +137,7 @@ pe_sql_tally_units_serialize(PG_FUNCTION_ARGS)
 	bytea	   *bytes;
 
 	(void) aggregate_context(fcinfo);
+	pe_reader_take(&state->taken, "dp.tally_units");
 	pe_units_sort(&state->units);
 	size = state->units.entries * sizeof(pe_unit_rows);
 	bytes = palloc(VARHDRSZ + sizeof(frame) + size);
@@ -178,6 +180,7 @@ pe_sql_tally_units_final(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	if (state == NULL)
 		PG_RETURN_NULL();
+	pe_reader_take(&state->taken, "dp.tally_units");
 	size = state->frame.cells * sizeof(int64);
 	bytes = palloc0(VARHDRSZ + size);
 	SET_VARSIZE(bytes, VARHDRSZ + size);

@@ -182,7 +182,8 @@ pe_reply_read(StringInfo from, pe_charge_reply *reply)
 
 /*
  * The newest release of the same request in the same version of the data: paid
- * by this budget, or else by any.  Sets *paid to which it is.
+ * by this budget, or else by any; of several the one whose model has the name that
+ * is asked for.  Sets *paid to which it is.
  */
 static bool
 find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *paid)
@@ -190,11 +191,13 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0) FROM dp.release r, "
 		"LATERAL (SELECT EXISTS (SELECT FROM dp.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id OR c.release_id = r.id)) AS paid) p "
 		"WHERE r.dataset_id = $1 AND r.version = $2 AND r.request_hash = $3 AND r.request = $5 AND r.payload IS NOT NULL "
-		"ORDER BY p.paid DESC, r.id DESC LIMIT 1", 5, {INT8OID, INT4OID, BYTEAOID, INT8OID, TEXTOID}};
-	Datum		values[5] = {
+		"ORDER BY p.paid DESC, EXISTS (SELECT FROM dp.model m WHERE m.model = $6 AND m.release_id = r.id) DESC, r.id DESC LIMIT 1", 6,
+	{INT8OID, INT4OID, BYTEAOID, INT8OID, TEXTOID, TEXTOID}};
+	const char *name = request->model != NULL ? request->model->name : NULL;
+	Datum		values[6] = {
 		Int64GetDatum(request->dataset_id), Int32GetDatum((int32) request->version),
 		PointerGetDatum(pe_request_hash(request->request)), Int64GetDatum(request->budget_id),
-		CStringGetTextDatum(request->request)
+		CStringGetTextDatum(request->request), CStringGetTextDatum(name != NULL ? name : "")
 	};
 	bool		isnull;
 

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
@@ -11,6 +12,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 
 #include "ledger/access.h"
 #include "ledger/budget.h"
@@ -85,7 +87,45 @@ float_array(const double *number, int count)
 	return PointerGetDatum(construct_array(elements, count, FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/* Inserts a model; false if another one has the name. */
+/*
+ * Writes a row of one name.  False if another one has the name, or if a transaction
+ * that makes or drops such a one is not over: the ledger's worker serves others too,
+ * and anybody can leave such a transaction open.
+ */
+static bool
+write_at_once(pe_statement *statement, Datum *row, const char *nulls)
+{
+	static const pe_setting impatient[] = {{"lock_timeout", "1ms"}};
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *error = NULL;
+	volatile bool written = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		pe_pin_settings(impatient, lengthof(impatient));	/* goes with the subtransaction */
+		written = pe_access_write(statement, row, nulls) == 1;
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+			ReThrowError(error);
+		written = false;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return written;
+}
+
+/* Inserts a model; false if another one has the name.  The worker does not wait to see whether one will. */
 static bool
 insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient)
 {
@@ -103,7 +143,7 @@ insert_model(const pe_charge_request *request, const char *name, int64 release_i
 	};
 	const char *nulls = release_id == 0 ? "  n        " : "           ";
 
-	return pe_access_write(&insert, row, nulls) == 1;
+	return IsBackgroundWorker ? write_at_once(&insert, row, nulls) : pe_access_write(&insert, row, nulls) == 1;
 }
 
 /* Whether a model of another release has the name. */
@@ -133,6 +173,30 @@ numbered(const char *name, int64 release_id)
 	return psprintf("%s_" INT64_FORMAT, name, release_id);
 }
 
+static int64
+next_id(void)
+{
+	static pe_statement next = {NULL, "SELECT pg_catalog.nextval('dp.model_id_seq')", 0, {0}};
+
+	pe_access_write(&next, NULL, NULL);
+	return pe_access_int64(0, 1);
+}
+
+/*
+ * Inserts a model under a number: its release's, and if somebody has taken that
+ * name, who can guess which number comes next, one more.  Whoever paid has a model.
+ */
+static void
+insert_numbered(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient)
+{
+	const char *first = numbered(name, release_id);
+
+	if (insert_model(request, first, release_id, coefficient))
+		return;
+	while (!insert_model(request, numbered(first, next_id()), release_id, coefficient))
+		CHECK_FOR_INTERRUPTS();
+}
+
 void
 pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *value)
 {
@@ -146,10 +210,20 @@ pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *v
 	memcpy(coefficient, value, request->model->terms * sizeof(double));
 	if (name != NULL && !request->model->numbered && insert_model(request, name, release_id, coefficient))
 		return;
-	(void) insert_model(request, numbered(name != NULL ? name : "model", release_id), release_id, coefficient);
+	insert_numbered(request, name != NULL ? name : "model", release_id, coefficient);
 }
 
-/* Gives the model of a release one more name. */
+static void
+refuse_busy_name(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("a model \"%s\" is being made or dropped by another transaction", name),
+			 errdetail("Nothing was charged."),
+			 errhint("Ask again once that transaction is over, or give it another name.")));
+}
+
+/* Gives the model of a release one more name, if it has not got it. */
 static void
 add_name(const pe_charge_request *request, int64 release_id)
 {
@@ -157,11 +231,29 @@ add_name(const pe_charge_request *request, int64 release_id)
 		"features, declaration, terms, coefficients) SELECT pg_catalog.nextval('dp.model_id_seq'), $1, dataset_id, release_id, $3, "
 		"kind, method, label, features, declaration, terms, coefficients FROM dp.model WHERE release_id = $2 ORDER BY id LIMIT 1 "
 	"ON CONFLICT (model) DO NOTHING", 3, {TEXTOID, INT8OID, TEXTOID}};
+	static pe_statement mine = {NULL, "SELECT FROM dp.model WHERE release_id = $1 AND model = $2", 2, {INT8OID, TEXTOID}};
+	static pe_statement there = {NULL, "SELECT FROM dp.model WHERE release_id = $1", 1, {INT8OID}};
+	Datum		key[2] = {Int64GetDatum(release_id), CStringGetTextDatum(request->model->name)};
 	Datum		row[3] = {
 		CStringGetTextDatum(request->model->name), Int64GetDatum(release_id), CStringGetTextDatum(request->role)
 	};
 
-	(void) pe_access_write(&alias, row, NULL);
+	if (pe_access_write(&mine, key, NULL) == 0 && pe_access_write(&there, key, NULL) > 0 &&
+		!write_at_once(&alias, row, NULL))
+		refuse_busy_name(request->model->name);
+}
+
+/*
+ * Holds a release from being expired until the names it is given are committed;
+ * false if it is being expired, by a transaction that could not see them.
+ */
+static bool
+hold_release(int64 release_id)
+{
+	static pe_statement hold = {NULL, "SELECT FROM dp.release WHERE id = $1 AND payload IS NOT NULL FOR SHARE SKIP LOCKED", 1, {INT8OID}};
+	Datum		key[1] = {Int64GetDatum(release_id)};
+
+	return pe_access_write(&hold, key, NULL) == 1;
 }
 
 void
@@ -171,7 +263,7 @@ pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *r
 
 	if (name != NULL && name_is_taken(name, reply->release_id))
 		refuse_name(name);
-	if (reply->release_id == 0 || RecoveryInProgress())
+	if (reply->release_id == 0 || RecoveryInProgress() || !hold_release(reply->release_id))
 		return;
 	if (name != NULL)
 		add_name(request, reply->release_id);
@@ -182,7 +274,6 @@ pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *r
 char *
 pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request, const double *coefficient)
 {
-	static pe_statement next = {NULL, "SELECT pg_catalog.nextval('dp.model_id_seq')", 0, {0}};
 	pe_access	access;
 	char	   *name;
 	bool		kept;
@@ -191,10 +282,7 @@ pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request,
 	if (request->model->name != NULL && !request->model->numbered)
 		name = pstrdup(request->model->name);
 	else
-	{
-		pe_access_write(&next, NULL, NULL);
-		name = numbered(request->model->name != NULL ? request->model->name : "plain_model", pe_access_int64(0, 1));
-	}
+		name = numbered(request->model->name != NULL ? request->model->name : "plain_model", next_id());
 	kept = insert_model(request, name, 0, coefficient);
 	name = DatumGetCString(SPI_datumTransfer(CStringGetDatum(name), false, -2));
 	pe_access_end(&access);
@@ -268,7 +356,8 @@ pe_kept_model *
 pe_model_load(const char *name)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, coalesce(release_id, 0), kind, label, declaration::text, features, coefficients "
-	"FROM dp.model WHERE model = $1", 1, {TEXTOID}};
+		"FROM dp.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT FROM dp.release r "
+	"WHERE r.id = release_id AND r.payload IS NOT NULL))", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_kept_model *model = palloc0(sizeof(*model));
 	pe_access	access;
