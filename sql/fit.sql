@@ -347,6 +347,8 @@ SELECT dp.add_attribute('fixed', 'y'), dp.add_attribute('fixed', 'x', 0, 100, 10
 SELECT dp.grant_budget('regress_ann', 'fixed', 5000);
 SET SESSION AUTHORIZATION regress_ann;
 \t on
+SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.0123, name => '')$$);
+SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.0123, name => (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 200) i))$$);
 SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', 'sgd', epsilon => 1)$$);
 SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', 'sgd_adv', epsilon => 1, options => '{"rows": 1000}')$$);
 \t off

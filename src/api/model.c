@@ -23,6 +23,9 @@
 #include "ledger/settings.h"
 #include "ledger/values.h"
 
+/* The longest name of a model, in bytes. */
+#define MAX_NAME 255
+
 static const struct
 {
 	const char *name;
@@ -587,6 +590,16 @@ fill_question(pe_model_fit *fit, const pe_cost *cost)
 	charge->sensitivity = "0";
 }
 
+/* The name is kept after the charge, in an index: whatever could be wrong with it is so before. */
+static void
+check_name(const char *name)
+{
+	if (name != NULL && (name[0] == '\0' || strlen(name) > MAX_NAME))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the name of a model must have 1 to %d bytes", MAX_NAME)));
+}
+
 pe_model_fit *
 pe_model_validate(const pe_model_request *request)
 {
@@ -594,6 +607,7 @@ pe_model_validate(const pe_model_request *request)
 	pe_cost		cost = {0};
 
 	fit->request = request;
+	check_name(request->name);
 	fit->problem.model = model_named(request->model);
 	fit->dataset = pe_dataset_load(request->dataset);
 	choose_budget(fit);

@@ -125,7 +125,7 @@ write_at_once(pe_statement *statement, Datum *row, const char *nulls)
 	return written;
 }
 
-/* Inserts a model; false if another one has the name.  The worker does not wait to see whether one will. */
+/* Inserts a model; false if another one has the name.  That of a release is inserted by the worker, which does not wait. */
 static bool
 insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient)
 {
@@ -143,7 +143,7 @@ insert_model(const pe_charge_request *request, const char *name, int64 release_i
 	};
 	const char *nulls = release_id == 0 ? "  n        " : "           ";
 
-	return IsBackgroundWorker ? write_at_once(&insert, row, nulls) : pe_access_write(&insert, row, nulls) == 1;
+	return release_id != 0 ? write_at_once(&insert, row, nulls) : pe_access_write(&insert, row, nulls) == 1;
 }
 
 /* Whether a model of another release has the name. */
