@@ -160,7 +160,7 @@ static SPIPlanPtr
 plan_scan(const pe_visit *visit, pe_scan *scan)
 {
 	SPIPlanPtr	plan = SPI_prepare_cursor(scan->statement, scan->parameters, scan->types,
-										  CURSOR_OPT_PARALLEL_OK | CURSOR_OPT_GENERIC_PLAN);
+										  (scan->serial ? 0 : CURSOR_OPT_PARALLEL_OK) | CURSOR_OPT_GENERIC_PLAN);
 
 	if (plan == NULL)
 		elog(ERROR, "cannot prepare the scan: %s", SPI_result_code_string(SPI_result));

@@ -71,6 +71,7 @@ typedef struct pe_scan
 	int			parameters;
 	Oid			types[2];
 	Datum		values[2];
+	bool		serial;			/* without parallel workers */
 	SPIPlanPtr	plan;			/* set by the door */
 } pe_scan;
 

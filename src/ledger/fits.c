@@ -226,6 +226,8 @@ prepare(void *argument, pe_scan *scan)
 	scan->types[0] = scan->types[1] = BYTEAOID;
 	scan->values[0] = spec_datum(question, NULL);
 	scan->values[1] = PointerGetDatum(f->cut);
+	/* a unit may have more rows than the state of a worker can hand over */
+	scan->serial = f->cut != NULL && !f->in_memory;
 }
 
 static void
