@@ -777,13 +777,13 @@ at_most(uint64_t draws, uint64_t most)
 	return draws < most ? draws : most;
 }
 
-/* What takes longer has fewer draws: all of them in a full run of 10^7, a tenth in the short one of 10^6. */
+/* What takes longer has fewer draws: all of them in a full run of 10^7, a fifth in the short one of 10^6. */
 static uint64_t
 draws_of(const mechanism *m, uint64_t draws)
 {
 	if (m->most_draws == UINT64_MAX)
 		return draws;
-	return at_most(draws, draws >= FULL_DRAWS || m->most_draws < FULL_DRAWS / 100 ? m->most_draws : m->most_draws / 10);
+	return at_most(draws, draws >= FULL_DRAWS || m->most_draws < FULL_DRAWS / 100 ? m->most_draws : m->most_draws / 5);
 }
 
 static void

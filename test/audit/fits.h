@@ -21,7 +21,7 @@
 #include "models.h"
 
 /*
- * Of a full run, and at least a tenth of that of a shorter one: each of these fetches
+ * Of a full run, and a fifth of them in the short one: each of these fetches
  * random bytes of its own, as in the server, which takes its time.
  */
 #define SUM_DRAWS 1000000
