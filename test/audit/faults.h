@@ -225,13 +225,6 @@ scores_cap_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *relea
 	release_selection_as(s, s->sensitivity / 2, s->of.neighbours != PE_SUBSTITUTE, s->of.nano, exact, count, released);
 }
 
-/* Each step of a fit spends as if it were the only one. */
-static void
-fit_not_divided(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
-{
-	release_fit_as(s, 100 * s->of.nano, exact, count, released);
-}
-
 static const fault faults[] = {
 	{"sensitivity halved", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 500000000, 3}, sensitivity_halved},
 	{"sensitivity halved, substitute", {&gaussian, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, sensitivity_halved},
@@ -258,7 +251,6 @@ static const fault faults[] = {
 	{"scores taken for monotone, pure", {&selection_pure, PE_SUBSTITUTE, 1, "scores", -1, 1000000000, 0}, scores_monotone},
 	{"rate of a selection doubled", {&selection, PE_ADD_REMOVE, 1, "scores", -1, 125000000, 0}, scores_rate_doubled},
 	{"cap of scores halved", {&selection_pure, PE_ADD_REMOVE, 1, "scores", -1, 1000000000, 0}, scores_cap_halved},
-	{"cost of a fit not divided", {&fit, PE_ADD_REMOVE, 1, "newton", -1, 500000000, 0}, fit_not_divided},
 };
 
 #endif
