@@ -24,6 +24,10 @@ typedef struct pe_dataset
 	char	   *unit_type;		/* base type of the column when it was declared */
 	int			max_rows;
 	char	   *neighbours;
+	char	   *private_column; /* neighbours are "values": what moves between them; else NULL */
+	char	   *private_type;	/* base type of that column when it was declared */
+	double		max_change;		/* by at most this */
+	bool		change_all;		/* in all rows; else in one */
 	char	   *accounting;
 	double		epsilon;		/* the cap, as declared */
 	double		delta;
@@ -80,7 +84,14 @@ extern double pe_dataset_epsilon_left(const pe_dataset *dataset);
 /* 55000 if the caller's own open transaction changed the dataset or its attributes. */
 extern void pe_dataset_check_committed(const pe_dataset *dataset);
 
-/* What tables the dataset's sensitivities compare. */
+/* Whether its neighbours differ in values of the private column; others differ in rows. */
+extern bool pe_dataset_has_values(const pe_dataset *dataset);
+
+/* 0A000 if its neighbours differ in values, for functions that protect rows; or the other way round. */
+extern void pe_dataset_check_rows(const pe_dataset *dataset);
+extern void pe_dataset_check_values(const pe_dataset *dataset);
+
+/* What tables the dataset's sensitivities compare; not for "values". */
 extern pe_neighbours pe_dataset_neighbours(const pe_dataset *dataset);
 
 /*

@@ -1,0 +1,74 @@
+/*
+ * programme.h
+ *	  Linear programmes of few variables and many rows, with a certified gap: the
+ *	  minimum of a piecewise affine function over a polytope; and the nearest point of
+ *	  a polytope, a quadratic programme of the same form.
+ *
+ * Primal-dual interior point method with a predictor and a corrector (Mehrotra, SIAM J.
+ * Optim. 2(4), 1992; Wright, Primal-Dual Interior-Point Methods, 1997) on normal
+ * equations of at most d + 1 columns.
+ *
+ * Certificate.  For multipliers w >= 0 of the functions with sum 1, v >= 0 of the
+ * inequalities, and any x in the box,
+ *
+ *	  max_i (a_i'x + b_i) >= sum_i w_i (a_i'x + b_i) + sum_k v_k (g_k'x - h_k)
+ *						  >= min over the box of the right side,
+ *
+ * which is a sum over the coordinates (weak duality).  The bound is true for whatever
+ * multipliers the iteration ends with, so that the gap is proved, up to the rounding of
+ * these sums, by arithmetic that is independent of the iteration.  Where the box has
+ * infinite ends, a smaller box that is shown to hold a minimiser takes its place.
+ *
+ * Nothing here is private: what goes in is public or noised, or belongs to whoever asks.
+ */
+#ifndef PE_CORE_PROGRAMME_H
+#define PE_CORE_PROGRAMME_H
+
+#include "core/affine.h"
+
+typedef enum pe_programme_end
+{
+	PE_PROGRAMME_SOLVED,
+	PE_PROGRAMME_EMPTY,			/* the set has no point */
+	PE_PROGRAMME_UNBOUNDED,		/* the function has no minimum; of a set: it is not bounded */
+	PE_PROGRAMME_THIN,			/* pe_polytope_tighten: the set has no interior to speak of */
+	PE_PROGRAMME_STALLED		/* the gap asked for was not reached: what was found is there */
+} pe_programme_end;
+
+/* The solution of pe_affine_minimise. */
+typedef struct pe_affine_minimum
+{
+	double	   *x;				/* variables numbers, in the box exactly, in the inequalities to rounding */
+	double		value;			/* of the function there */
+	double		bound;			/* no point of the set has less */
+	int			iterations;
+} pe_affine_minimum;
+
+/*
+ * Minimises f over the set to value - bound <= gap (1 + |value|); gap >= 1e-10.
+ * minimum->x is the caller's room.  Without rows: any point of the set, value
+ * -infinity.  Polls.  Slopes, offsets and inequalities are finite.
+ */
+extern pe_programme_end pe_affine_minimise(const pe_plain_affine *f, const pe_polytope *set, double gap,
+										   pe_affine_minimum *minimum);
+
+/*
+ * What a sampler needs to know of a set: the smallest box around it (to rounding,
+ * never smaller than it by more), and a point well inside: the centre of a largest
+ * box of the proportions of that box.  PE_PROGRAMME_THIN if that is smaller than 2^-20
+ * of it in each coordinate, or the box has no width in some coordinate.  lower, upper, centre: room for
+ * variables numbers.
+ */
+extern pe_programme_end pe_polytope_tighten(const pe_polytope *set, double *lower, double *upper, double *centre);
+
+/*
+ * The point of a bounded set that is nearest to y in the Euclidean norm, to 1e-9 of
+ * the distance or of the size of the set, whichever is larger; the set is known not to
+ * be empty.  Of a box, exactly.  x may be y.
+ */
+extern void pe_polytope_nearest(const pe_polytope *set, const double *y, double *x);
+
+/* Bytes that minimising takes, besides its arguments. */
+extern size_t pe_programme_memory(int32_t variables, int32_t rows, int32_t inequalities);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * cube.h
+ *	  The K-norm mechanism of the maximum norm on integer vectors.
+ *
+ * Released: y = a + Y for an integer vector a of count numbers, Y with P[Y = v]
+ * proportional to exp(-s |v|_inf) over all integer vectors, each y_i then brought into
+ * the range of int64.
+ *
+ * Neighbours: whatever relation the caller's sensitivity is for; sensitivity is at
+ * least the maximum over neighbours of |a - a'|_inf.
+ *
+ * Cost: epsilon-differential privacy with epsilon = nano_epsilon 1e-9 exactly, s =
+ * epsilon / sensitivity, a rational that is used as such: the two probabilities of any
+ * y differ by a factor of at most exp(s | |y - a|_inf - |y - a'|_inf |) <= exp(s
+ * |a - a'|_inf) <= exp(epsilon).  Hardt and Talwar, "On the geometry of differential
+ * privacy", STOC 2010 (K-norm mechanism), here on the integers.
+ *
+ * Sampler (proof in cube.c): a radius R >= 0 with P[R = r] proportional to
+ * (2 r + 1)^count exp(-s r), then count numbers uniform in -R .. R.
+ */
+#ifndef PE_MECHANISM_CUBE_H
+#define PE_MECHANISM_CUBE_H
+
+#include "core/mem.h"
+#include "mechanism/bits.h"
+
+/*
+ * Adds that noise to each of the count exact answers, each below 2^126 - 2^63 in
+ * absolute value, and stores the sums in released, saturated to the range of int64.
+ * sensitivity / epsilon must be at least count / 8 and below 2^90 (else pe_bug): above that the sampler's
+ * chance of accepting a radius is above exp(-8) or so.
+ *
+ * On return exact is overwritten with zeros.  Never polls.
+ */
+extern void pe_cube_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano_epsilon, int64_t *released);
+
+/* One vector of noise, brought into the range of int64, with bits of the caller's: for unit tests and audits. */
+extern void pe_cube_draw(pe_i128 *noise, size_t count, pe_u128 sensitivity, int64_t nano_epsilon, pe_bits *bits);
+
+/* Whether it serves this. */
+extern bool pe_cube_serves(size_t count, pe_u128 sensitivity, int64_t nano_epsilon);
+
+#endif
