@@ -79,6 +79,14 @@ promise(const char *accounting, double epsilon, double delta)
 }
 
 static void
+describe_values(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	line(result, "protected: %s, up to a change of %s%s; rows and other columns are public",
+		 psprintf(dataset->change_all ? "the values of %s in all rows" : "the value of %s in any one row", dataset->private_column),
+		 pe_number_text(dataset->max_change), dataset->change_all ? " in each" : "");
+}
+
+static void
 describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
 {
 	bool		substitute = pe_dataset_neighbours(dataset) == PE_SUBSTITUTE;
@@ -107,6 +115,23 @@ describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 		line(result, "you have no budget of your own on it");
 }
 
+/* A question that can be asked; nothing where there is no attribute for it. */
+static void
+describe_question(ReturnSetInfo *result, const pe_dataset *dataset, const pe_column *columns, int count)
+{
+	if (count == 0)
+		return;
+	if (pe_dataset_has_values(dataset))
+		line(result, "ask: SELECT * FROM dp.minimize_max_affine(%s, ARRAY[%s], %s, lower => '{-1}', upper => '{1}', epsilon => 0.1)",
+			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name), quote_literal_cstr(dataset->private_column));
+	else
+	{
+		line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
+			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
+		line(result, "  and then dp.histogram with the same arguments");
+	}
+}
+
 Datum
 pe_sql_describe(PG_FUNCTION_ARGS)
 {
@@ -120,16 +145,14 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 	line(result, "dataset %s, version %d of its data", dataset->name, dataset->version);
 	if (dataset->frozen)
 		line(result, "frozen: its ledger was written elsewhere; paid answers are returned, nothing can be charged until the owner calls dp.attest");
-	describe_unit(result, dataset);
+	if (pe_dataset_has_values(dataset))
+		describe_values(result, dataset);
+	else
+		describe_unit(result, dataset);
 	describe_budget(result, dataset);
 	line(result, "attributes:");
 	for (int i = 0; i < count; i++)
 		describe_attribute(result, &columns[i]);
-	if (count > 0)
-	{
-		line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
-			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
-		line(result, "  and then dp.histogram with the same arguments");
-	}
+	describe_question(result, dataset, columns, count);
 	return (Datum) 0;
 }
