@@ -12,6 +12,7 @@
 #include "api/arguments.h"
 #include "ledger/budget.h"
 #include "ledger/registry.h"
+#include "ledger/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_describe);
 
@@ -81,9 +82,10 @@ promise(const char *accounting, double epsilon, double delta)
 static void
 describe_values(ReturnSetInfo *result, const pe_dataset *dataset)
 {
-	line(result, "protected: %s, up to a change of %s%s; rows and other columns are public",
-		 psprintf(dataset->change_all ? "the values of %s in all rows" : "the value of %s in any one row", dataset->private_column),
-		 pe_number_text(dataset->max_change), dataset->change_all ? " in each" : "");
+	line(result, dataset->change_all
+		 ? "protected: the values of %s in all rows, up to a change of %s in each; rows and other columns are public"
+		 : "protected: the value of %s in any one row, up to a change of %s; rows and other columns are public",
+		 dataset->private_column, pe_number_text(dataset->max_change));
 }
 
 static void
@@ -115,21 +117,27 @@ describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 		line(result, "you have no budget of your own on it");
 }
 
-/* A question that can be asked; nothing where there is no attribute for it. */
+/* A question about values: the first attribute that has numbers is its slope. */
 static void
-describe_question(ReturnSetInfo *result, const pe_dataset *dataset, const pe_column *columns, int count)
+describe_minimum(ReturnSetInfo *result, const pe_dataset *dataset, const pe_column *columns, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (pe_type_has_bins(columns[i].type))
+		{
+			line(result, "ask: SELECT * FROM dp.minimize_max_affine(%s, ARRAY[%s], %s, lower => '{-1}', upper => '{1}', epsilon => 0.1)",
+				 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[i].name), quote_literal_cstr(dataset->private_column));
+			return;
+		}
+}
+
+static void
+describe_histogram(ReturnSetInfo *result, const pe_dataset *dataset, const pe_column *columns, int count)
 {
 	if (count == 0)
 		return;
-	if (pe_dataset_has_values(dataset))
-		line(result, "ask: SELECT * FROM dp.minimize_max_affine(%s, ARRAY[%s], %s, lower => '{-1}', upper => '{1}', epsilon => 0.1)",
-			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name), quote_literal_cstr(dataset->private_column));
-	else
-	{
-		line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
-			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
-		line(result, "  and then dp.histogram with the same arguments");
-	}
+	line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
+		 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
+	line(result, "  and then dp.histogram with the same arguments");
 }
 
 Datum
@@ -153,6 +161,9 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 	line(result, "attributes:");
 	for (int i = 0; i < count; i++)
 		describe_attribute(result, &columns[i]);
-	describe_question(result, dataset, columns, count);
+	if (pe_dataset_has_values(dataset))
+		describe_minimum(result, dataset, columns, count);
+	else
+		describe_histogram(result, dataset, columns, count);
 	return (Datum) 0;
 }
