@@ -194,9 +194,10 @@ SELECT refused($$SELECT dp.create_dataset('rows', 'rows', 1, neighbours => 'valu
 \t off
 
 -- All rows may change
-CREATE TABLE demand (hour text, slope int, load float8);
+CREATE TABLE demand (hour int, slope int, load float8);
 SELECT dp.create_dataset('demand', 'demand', 1, neighbours => 'values', private_column => 'load', max_change => 1e-4, change => 'all');
-SELECT dp.add_attribute('demand', 'hour', '{noon,night}');
+SELECT dp.add_attribute('demand', 'hour', '{0,12}');
+-- levels are no slopes
 SELECT count(*) AS asks FROM dp.describe('demand') WHERE description LIKE 'ask%';
 SELECT dp.add_attribute('demand', 'slope', -5, 5, 10);
 SELECT * FROM dp.describe('demand') WHERE description LIKE 'protected%' OR description LIKE 'ask%';

@@ -12,7 +12,6 @@
 #include "api/arguments.h"
 #include "ledger/budget.h"
 #include "ledger/registry.h"
-#include "ledger/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_describe);
 
@@ -117,12 +116,12 @@ describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 		line(result, "you have no budget of your own on it");
 }
 
-/* A question about values: the first attribute that has numbers is its slope. */
+/* A question about values: the first attribute with bins is its slope. */
 static void
 describe_minimum(ReturnSetInfo *result, const pe_dataset *dataset, const pe_column *columns, int count)
 {
 	for (int i = 0; i < count; i++)
-		if (pe_type_has_bins(columns[i].type))
+		if (columns[i].domain.kind == PE_BINS)
 		{
 			line(result, "ask: SELECT * FROM dp.minimize_max_affine(%s, ARRAY[%s], %s, lower => '{-1}', upper => '{1}', epsilon => 0.1)",
 				 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[i].name), quote_literal_cstr(dataset->private_column));
