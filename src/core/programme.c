@@ -687,12 +687,12 @@ consider(const programme *p, const double *z, solution *found)
 	found->value = value;
 }
 
-/* weight = multiplier^2 of the constraints that count, and the matrix of these weights. */
+/* weight = multiplier of the constraints that count, and the matrix of these weights. */
 static bool
 weigh_active(const programme *p, iterate *at, bool all)
 {
 	for (int32_t i = 0; i < p->pairs; i++)
-		at->target[i] = all || at->active[i] ? at->multiplier[i] * at->multiplier[i] : 0;
+		at->target[i] = all || at->active[i] ? at->multiplier[i] : 0;
 	build_normal(p, at, at->target);
 	return factorise(p, at);
 }
