@@ -31,7 +31,7 @@
 /* The least gap to ask for. */
 #define PE_PROGRAMME_LEAST_GAP 1e-10
 
-/* A gap of so much of a slope times its coordinate is the rounding of the function's value. */
+/* A gap of so much of the terms of sum_i w_i a_i'x + sum_k v_k g_k'x, in absolute value, is rounding. */
 #define PE_PROGRAMME_ROUNDING 0x1p-48
 
 #define PE_PROGRAMME_ZERO 0x1p-80
@@ -56,7 +56,7 @@ typedef struct pe_affine_minimum
 
 /*
  * Minimises f over the set to value - bound <= gap (1 + |value|), gap >=
- * PE_PROGRAMME_LEAST_GAP, or to PE_PROGRAMME_ROUNDING where that is more.  minimum->x is
+ * PE_PROGRAMME_LEAST_GAP, or to PE_PROGRAMME_ROUNDING if that is more.  minimum->x is
  * the caller's room.  Without rows: any point of the set, value -infinity.  Polls.
  * Slopes, offsets and inequalities are finite.
  */
