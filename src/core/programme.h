@@ -58,7 +58,8 @@ typedef struct pe_affine_minimum
  * Minimises f over the set to value - bound <= gap (1 + |value|), gap >=
  * PE_PROGRAMME_LEAST_GAP, or to PE_PROGRAMME_ROUNDING if that is more.  minimum->x is
  * the caller's room.  Without rows: any point of the set, value -infinity.  Polls.
- * Slopes, offsets and inequalities are finite.
+ * Slopes, offsets and inequalities are finite.  PE_PROGRAMME_STALLED, with a gap of 1e-8
+ * or less, was only seen where a function is level to 1e-10 over a whole face of the set.
  */
 extern pe_programme_end pe_affine_minimise(const pe_plain_affine *f, const pe_polytope *set, double gap,
 										   pe_affine_minimum *minimum);
