@@ -959,7 +959,7 @@ minimise(const pe_plain_affine *f, const pe_polytope *set, const double *x, doub
  * ------------------------------------------------------------------
  */
 
-/* Functions (of one more row each than inequalities) that are made of a set. */
+/* Functions that are made of a set. */
 typedef struct made
 {
 	double	   *row;
