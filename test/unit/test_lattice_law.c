@@ -345,6 +345,24 @@ test_small(void **state)
 	}
 }
 
+/* No decision in double, where S and T are worth some units of the exponent each. */
+static void
+test_exact_path(void **state)
+{
+	instance	in;
+
+	(void) state;
+	start_small(&in, 1, 3, false, 7);
+	for (int32_t cells = 1; cells <= 6; cells += 5)
+	{
+		const making exactly = {PLENTY, cells, INFINITY};
+
+		check_law_on("exactly, by scores", &in, 4, 0, 3, &exactly, scaled(10000));
+		check_law_on("exactly, by both", &in, 2, 0.7, 3, &exactly, scaled(10000));
+	}
+	drop(&in);
+}
+
 /* No rows: uniform on the set, whatever is left of it. */
 static void
 test_uniform(void **state)
@@ -1155,6 +1173,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small),
+		cmocka_unit_test(test_exact_path),
 		cmocka_unit_test(test_uniform),
 		cmocka_unit_test(test_odd_rows),
 		cmocka_unit_test(test_norms),
