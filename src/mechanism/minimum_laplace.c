@@ -281,8 +281,6 @@ pe_minimum_laplace_solution(const pe_minimum_problem *problem, const pe_affine *
 	for (size_t j = 0; j < d; j++)
 		exact[j] = into_box(at[j]);
 	release_point(problem, exact, d, at);
-	for (size_t j = 0; j < d; j++)
-		at[j] = into_box(at[j]);
 	pe_lattice_point(&lattice, at, x);
 	pe_polytope_nearest(&problem->set, x, x);
 	pe_affine_lattice_free(&lattice);
