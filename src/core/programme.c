@@ -698,16 +698,16 @@ weigh_active(const programme *p, iterate *at, bool all)
 	return factorise(p, at);
 }
 
-/* Moves z to where the active constraints hold with equality, least squares by their multipliers. */
+/* Goes from z to where the active constraints hold with equality, least squares by their multipliers. */
 static void
-polish_point(const programme *p, iterate *at, solution *found)
+polish_point(const programme *p, iterate *at, const double *from, solution *found)
 {
 	const double zero[PE_AFFINE_VARIABLES + 1] = {0};
 	double		right[PE_AFFINE_VARIABLES + 1];
 	double		z[PE_AFFINE_VARIABLES + 1];
 
-	memcpy(z, at->z, sizeof(z));
-	for (int round = 0; round < 2; round++)
+	memcpy(z, from, (size_t) p->n * sizeof(double));
+	for (int round = 0; round < 3; round++)
 	{
 		multiply(p, z, at->work);
 		for (int32_t i = 0; i < p->pairs; i++)
@@ -717,6 +717,22 @@ polish_point(const programme *p, iterate *at, solution *found)
 		move(p->n, z, 1, at->dz);
 	}
 	consider(p, z, found);
+}
+
+/*
+ * Points near to where the iteration is and near to 0: where many points are minima, the
+ * iteration ends in the middle of them, and that may be so far away that a function's
+ * value is rounding.
+ */
+static void
+polish_points(const programme *p, iterate *at, solution *found)
+{
+	double		origin[PE_AFFINE_VARIABLES + 1] = {0};
+
+	for (int32_t j = 0; j < p->d; j++)
+		origin[j] = fmax(p->lower[j], fmin(p->upper[j], 0));
+	polish_point(p, at, at->z, found);
+	polish_point(p, at, origin, found);
 }
 
 static void
@@ -865,7 +881,7 @@ propose(const programme *p, iterate *at, solution *found, bool all)
 {
 	if (!weigh_active(p, at, all))
 		return;
-	polish_point(p, at, found);
+	polish_points(p, at, found);
 	polish_multipliers(p, at, found, all);
 	judge(p, found);
 }
@@ -934,7 +950,7 @@ minimise(const pe_plain_affine *f, const pe_polytope *set, const double *x, doub
 		consider(&p, at->z, &found);
 	}
 	minimum->value = found.value;
-	minimum->bound = found.bound;
+	minimum->bound = fmin(found.bound, found.value);
 	pe_free(found.high);
 	pe_free(found.low);
 	free_iterate(at);
