@@ -14,7 +14,7 @@
 #include "mechanism/minimum.h"
 
 #define CUBE_DRAWS 250000
-#define MINIMUM_DRAWS 50000
+#define MINIMUM_DRAWS 40000
 
 /* ----------
  * Noise of the maximum norm
@@ -168,7 +168,7 @@ release_minimum(const subject *s, pe_i128 *exact, size_t count, int64_t *release
  * One number shows a part of what two offsets lose, and the mean of two points one
  * selection of two.  Of rho even less is seen by so few draws: no share is asked for.
  */
-#define LEAST_OF_MINIMUM 0.3
+#define LEAST_OF_MINIMUM 0.15
 
 static const mechanism minimum = {"minimum", false, false, release_minimum, NULL, prepare_minimum, measure_minimum, 0, MINIMUM_DRAWS};
 static const mechanism minimum_pure = {"minimum", true, true, release_minimum, NULL, prepare_minimum, measure_minimum, LEAST_OF_MINIMUM, MINIMUM_DRAWS};
