@@ -31,8 +31,7 @@
 /* Inequalities hold to this part of their terms. */
 #define FEASIBLE 0x1p-44
 
-/* A set with a smaller violation, in terms of its size, is not called empty; a direction with less slope not descending. */
-#define EMPTY_BY 1e-9
+/* A direction with less slope does not descend. */
 #define DESCENT 1e-9
 
 /* pe_polytope_tighten: the least part of the box, and the least width in terms of the given one. */
@@ -215,8 +214,9 @@ build_normal(const programme *p, iterate *at, const double *weight)
 }
 
 /*
- * The factor of the normal matrix.  A part of the diagonal is added, more if that does
- * not help, so that directions without any weight stay where they are.
+ * The factor of the normal matrix.  The last bit of the diagonal is added, more if that
+ * does not help, so that directions without any weight stay where they are.  More at once
+ * would be more than the weights of directions in which a programme is nearly level.
  */
 static bool
 factorise(const programme *p, iterate *at)
@@ -226,7 +226,7 @@ factorise(const programme *p, iterate *at)
 
 	if (!pe_la_finite(size, at->normal))
 		return false;
-	for (double ridge = 0x1p-48; ridge < 1; ridge *= 0x1p8)
+	for (double ridge = DBL_EPSILON; ridge < 1; ridge *= 0x1p8)
 	{
 		memcpy(at->factor, at->normal, size * sizeof(double));
 		for (int32_t j = 0; j < n; j++)
@@ -688,12 +688,12 @@ consider(const programme *p, const double *z, solution *found)
 	found->value = value;
 }
 
-/* weight = multiplier^2 of the constraints that count, and the matrix of these weights. */
+/* weight = multiplier of the constraints that count, and the matrix of these weights. */
 static bool
 weigh_active(const programme *p, iterate *at, bool all)
 {
 	for (int32_t i = 0; i < p->pairs; i++)
-		at->target[i] = all || at->active[i] ? at->multiplier[i] * at->multiplier[i] : 0;
+		at->target[i] = all || at->active[i] ? at->multiplier[i] : 0;
 	build_normal(p, at, at->target);
 	return factorise(p, at);
 }
@@ -1002,16 +1002,13 @@ box_is_empty(const pe_polytope *set)
 	return false;
 }
 
-/* The inequalities by how far a point is outside; false if one holds nowhere.  depth: what no point is inside by. */
+/* The inequalities by how far a point is outside; false if one holds nowhere.  size: of the right sides. */
 static bool
-make_violations(const pe_polytope *set, made *m, double *depth)
+make_violations(const pe_polytope *set, made *m, double *size)
 {
 	int32_t		d = set->variables;
 
-	*depth = 0;
-	for (int32_t j = 0; j < d; j++)
-		if (isfinite(set->upper[j] - set->lower[j]))
-			*depth = fmax(*depth, set->upper[j] - set->lower[j]);
+	*size = 0;
 	for (int32_t k = 0; k < set->inequalities; k++)
 	{
 		const double *row = set->inequality + (size_t) k * (size_t) (d + 1);
@@ -1022,10 +1019,19 @@ make_violations(const pe_polytope *set, made *m, double *depth)
 		if (most == 0)
 			continue;
 		add_made(m, d, row, row[d], most);
-		*depth = fmax(*depth, fabs(row[d]) / most);
+		*size = fmax(*size, fabs(row[d]) / most);
 	}
-	*depth = *depth > 0 ? *depth : 1;
 	return true;
+}
+
+/* What no point needs to be inside by: a row without slopes sees to it that there is a minimum. */
+static double
+enough_depth(const pe_polytope *set, double size)
+{
+	for (int32_t j = 0; j < set->variables; j++)
+		if (isfinite(set->upper[j] - set->lower[j]))
+			size = fmax(size, set->upper[j] - set->lower[j]);
+	return size > 0 ? size : 1;
 }
 
 /* A point of the set, far inside where that is possible. */
@@ -1036,7 +1042,7 @@ find_point(const pe_polytope *set, double *x)
 	pe_polytope box = {.variables = d, .lower = set->lower, .upper = set->upper};
 	pe_affine_minimum least = {.x = x};
 	made		m;
-	double		depth;
+	double		size;
 	bool		empty;
 
 	if (box_is_empty(set))
@@ -1046,15 +1052,14 @@ find_point(const pe_polytope *set, double *x)
 	if (set->inequalities == 0)
 		return PE_PROGRAMME_SOLVED;
 	m = new_made(set->inequalities + 1, d);
-	empty = !make_violations(set, &m, &depth);
+	empty = !make_violations(set, &m, &size);
 	if (!empty)
 	{
 		pe_plain_affine f = {d, m.rows + 1, m.row, m.offset};
 
-		/* the row of zeros: no need to go further inside than that */
-		m.offset[m.rows] = -depth;
+		m.offset[m.rows] = -enough_depth(set, size);
 		minimise(&f, &box, NULL, PE_PROGRAMME_LEAST_GAP, &least);
-		empty = least.value > EMPTY_BY * fmax(depth, largest(d, x));
+		empty = least.bound > FEASIBLE * fmax(size, largest(d, x));
 	}
 	free_made(&m);
 	return empty ? PE_PROGRAMME_EMPTY : PE_PROGRAMME_SOLVED;
