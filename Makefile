@@ -11,7 +11,7 @@ override DATA = sql/pg_epsilon--1.0.sql
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
 CORE       = linalg optimum_eval optimum_hessian optimum domain names workload classes algebra predicate basis strategy optimal optimal_l1 prf units reconstruct nonnegative features rows pass kernel row_spec minimise affine affine_lattice programme
-MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain lattice_law minimum_exponential
+MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain cube minimum minimum_laplace minimum_subgradient minimum_unsafe lattice_law minimum_exponential
 ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
 LEDGER     = shim settings access values registry budget strategies models chain charge channel worker door counts fits attest
 API        = module arguments rows owner attest attribute question predicate label answers histogram release optimize publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict model_options fit_aggregate
@@ -227,6 +227,7 @@ build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include
 # What a fit spends is counted by standing between a method and the noise.
 build/unit/test_fit_newton build/unit-san/test_fit_newton: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_noise_release
 build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_noise_release,--wrap=pe_select_least
+build/unit/test_minimum build/unit-san/test_minimum: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_cube_release,--wrap=pe_laplace_release,--wrap=pe_gaussian_release,--wrap=pe_select_least,--wrap=pe_select_exponential
 
 # Linear programmes are compared with GLPK's, where it is.
 build/unit/test_programme build/unit-san/test_programme: BLAS_LIBS += $(if $(shell $(PURE_CC) -E -x c -include glpk.h /dev/null >/dev/null 2>&1 && echo yes),-lglpk)
