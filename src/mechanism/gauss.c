@@ -107,6 +107,7 @@ below_exp(bool no_table, uint64_t first, uint32_t m, pe_bits *bits)
 	claim.n2 = pe_wide_from(0);
 	claim.d2 = pe_wide_from(1);
 	claim.shift = 0;
+	claim.scale = 0;
 	return pe_lazy_less_exact(&claim, first, bits);
 }
 
@@ -218,6 +219,7 @@ accept_exactly(const pe_gauss *g, uint64_t u, uint32_t v, uint64_t first, pe_bit
 	claim.n2 = pe_wide_from(g->p);
 	claim.d2 = pe_wide_times(pe_wide_times(pe_wide_product(g->t, g->t), g->q), 2);
 	claim.shift = v;
+	claim.scale = 0;
 	return pe_lazy_less_exact(&claim, first, bits);
 }
 

@@ -60,6 +60,7 @@ accept_exactly(const pe_laplace *l, pe_u128 u, uint64_t first, pe_bits *bits)
 	claim.n2 = pe_wide_from(0);
 	claim.d2 = pe_wide_from(1);
 	claim.shift = 0;
+	claim.scale = 0;
 	return pe_lazy_less_exact(&claim, first, bits);
 }
 

@@ -75,7 +75,7 @@ extern double pe_lattice_law_acceptance(const pe_lattice_law *law);
 extern void pe_lattice_law_free(pe_lattice_law *law);
 
 /* The most bytes it takes. */
-extern size_t pe_lattice_law_memory(int32_t variables, int32_t rows);
+extern size_t pe_lattice_law_memory(int32_t variables, int32_t rows, int32_t inequalities);
 
 /*
  * For unit tests: another limit on cells, lattices of fewer bits (points
@@ -85,5 +85,8 @@ extern size_t pe_lattice_law_memory(int32_t variables, int32_t rows);
  */
 extern pe_lattice_law *pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, pe_score_rate prior,
 												const double *centre, size_t memory, int32_t cells, int32_t bits, double margin);
+
+/* For unit tests: the first point of a cell; where X is one of a finite set, point number 0 .. cells - 1 of it. */
+extern void pe_lattice_law_corner(const pe_lattice_law *law, int32_t number, int64_t *at);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * lazy_exp.c
- *	  Exact decisions "V a < b exp(-x)" for a uniform real V and a rational x:
+ *	  Exact decisions "V a < b 2^s exp(-x)" for a uniform real V and a rational x:
  *	  the fixed-point part.
  *
  * A fixed-point number with L limbs is an array of L + 2 words, lowest first:
@@ -11,8 +11,11 @@
 
 #include <string.h>
 
-#define MIN_LIMBS 4
-#define MAX_LIMBS 64
+/* Words of V that a decision is tried with; the exponential has PE_LAZY_SCALE bits more at most. */
+#define MIN_KNOWN 4
+#define MAX_KNOWN 64
+
+#define MAX_LIMBS (MAX_KNOWN + PE_LAZY_SCALE / 64)
 #define WORDS (MAX_LIMBS + 2)
 
 /*
@@ -27,7 +30,7 @@
 /* Everything that depends on random bits, in one place so that it can be wiped. */
 typedef struct workspace
 {
-	uint64_t	known[MAX_LIMBS];	/* the first words of V, highest first */
+	uint64_t	known[MAX_KNOWN];	/* the first words of V, highest first */
 	int			nknown;
 	uint64_t	x[WORDS];
 	uint64_t	part[WORDS];	/* a quotient, then the reduced argument */
@@ -173,6 +176,14 @@ multiply_by_word(uint64_t *a, uint64_t word, int n)
 		a[i] = (uint64_t) sum;
 		carry = (uint64_t) (sum >> 64);
 	}
+}
+
+/* a 2^bits, bits < 64 */
+static void
+shift_left(uint64_t *a, unsigned bits, int n)
+{
+	for (int i = n - 1; i >= 0 && bits != 0; i--)
+		a[i] = a[i] << bits | (i > 0 ? a[i - 1] >> (64 - bits) : 0);
 }
 
 static void
@@ -343,8 +354,8 @@ taylor_sum(workspace *w, int limbs)
  * With r = x / 2^s < 2^-8, exp(-x) is exp(-r) squared s times.  r is taken 2/2^s
  * + 1 < 2 ulp too small, the Taylor sum of N terms adds 3 N + 3 ulp: together
  * e < 3 N + 8.  Squaring a value in [0, 1] known to e ulp gives 2 e + e^2 ulp +
- * 1 <= 2 e + 2 (e < 2^63 and ulp <= 2^-256).  N <= 513 since r^i < 2^(-8 i), and
- * s <= 22 as x < 2^14; so e stays below 2^34.
+ * 1 <= 2 e + 2 (e < 2^63 and ulp <= 2^-256).  N <= 1025 since r^i < 2^(-8 i)
+ * and there are 8192 bits at most, and s <= 22 as x < 2^14; so e stays below 2^34.
  */
 static void
 enclose_exponential(workspace *w, int limbs)
@@ -387,13 +398,34 @@ enclose_exponential(workspace *w, int limbs)
  */
 
 /*
- * Decides with limbs limbs, if possible.  The known words put V in [v, v + 1)
- * ulp: the claim is true if (v + 1) a <= b lower, false if v a >= b upper.  All
- * products are below 2^65 and fit the two integer words.
+ * w->v = (the known words as an integer, plus more) a, in units of 2^(-64 known - scale),
+ * which is exact in limbs limbs: they hold those units.  The integer is at most
+ * 2^(64 known), a is below 2^64 and the shift below 2^64, which is 0 where limbs = known:
+ * limbs + 2 words are enough.
+ */
+static void
+place_uniform(workspace *w, const pe_lazy_claim *claim, int known, int limbs, uint64_t more)
+{
+	int			n = limbs + 2;
+
+	memset(w->v, 0, n * sizeof(uint64_t));
+	for (int i = 0; i < known; i++)
+		w->v[known - 1 - i] = w->known[i];
+	add_word(w->v, more, n);
+	multiply_by_word(w->v, claim->a, n);
+	shift_left(w->v, (unsigned) (64 * (limbs - known)) - claim->scale, n);
+}
+
+/*
+ * Decides with so many known words of V, if possible, and exp(-x) to scale bits more.
+ * The known words put V in [v, v + 1) units: the claim is true if (v + 1) a 2^-scale <=
+ * b lower, false if v a 2^-scale >= b upper.  All products are below 2^65 and fit the
+ * two integer words.
  */
 static pe_lazy_answer
-decide_at(workspace *w, const pe_lazy_claim *claim, int limbs)
+decide_at(workspace *w, const pe_lazy_claim *claim, int known)
 {
+	int			limbs = known + (int) (claim->scale + 63) / 64;
 	int			n = limbs + 2;
 
 	compute_exponent(w, claim, limbs);
@@ -401,13 +433,10 @@ decide_at(workspace *w, const pe_lazy_claim *claim, int limbs)
 	multiply_by_word(w->lower, claim->b, n);
 	multiply_by_word(w->upper, claim->b, n);
 
-	memset(w->v, 0, n * sizeof(uint64_t));
-	for (int i = 0; i < limbs; i++)
-		w->v[limbs - 1 - i] = w->known[i];
-	multiply_by_word(w->v, claim->a, n);
+	place_uniform(w, claim, known, limbs, 0);
 	if (compare_words(w->v, w->upper, n) >= 0)
 		return PE_LAZY_NO;
-	add_word(w->v, claim->a, n);
+	place_uniform(w, claim, known, limbs, 1);
 	if (compare_words(w->v, w->lower, n) <= 0)
 		return PE_LAZY_YES;
 	return PE_LAZY_UNSURE;
@@ -419,17 +448,17 @@ pe_lazy_less_exact(const pe_lazy_claim *claim, uint64_t first, pe_bits *bits)
 	workspace	w;
 	pe_lazy_answer answer = PE_LAZY_UNSURE;
 
-	if (claim->a == 0 || claim->b == 0 || claim->shift > UINT32_MAX)
+	if (claim->a == 0 || claim->b == 0 || claim->shift >> 60 != 0 || claim->scale > PE_LAZY_SCALE)
 		pe_bug("malformed exact comparison");
 	w.known[0] = first;
 	w.nknown = 1;
-	for (int limbs = MIN_LIMBS; answer == PE_LAZY_UNSURE; limbs *= 2)
+	for (int known = MIN_KNOWN; answer == PE_LAZY_UNSURE; known *= 2)
 	{
-		if (limbs > MAX_LIMBS)
+		if (known > MAX_KNOWN)
 			pe_bug("exact comparison left open by 4096 random bits");
-		while (w.nknown < limbs)
+		while (w.nknown < known)
 			w.known[w.nknown++] = pe_bits_next64(bits);
-		answer = decide_at(&w, claim, limbs);
+		answer = decide_at(&w, claim, known);
 	}
 	pe_wipe(&w, sizeof(w));
 	return answer == PE_LAZY_YES;

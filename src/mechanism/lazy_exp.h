@@ -1,6 +1,6 @@
 /*
  * lazy_exp.h
- *	  Exact decisions "V a < b exp(-x)" for a uniform real V and a rational x.
+ *	  Exact decisions "V a < b 2^s exp(-x)" for a uniform real V and a rational x.
  *
  * Every exact sampler of this floor accepts or rejects by such a decision.  V is
  * a uniform real of [0,1) whose first bits are given and whose further bits are
@@ -10,7 +10,8 @@
  *
  * 1. in double, with a margin that covers every rounding error
  *	  (pe_lazy_quick): this settles all but about 2^-39 of the cases;
- * 2. in fixed point with 4, 8, 16, 32, 64 limbs of 64 bits (pe_lazy_less_exact).
+ * 2. in fixed point with 4, 8, 16, 32, 64 limbs of 64 bits, and as many more as s asks
+ *	  for (pe_lazy_less_exact).
  *
  * No result depends on the last digits of libm's exp: it only has to be right
  * to a relative 2^-45, which is 2^7 times worse than its documented error.
@@ -34,6 +35,9 @@
 /* Absolute margin: 64 known bits of V leave 2^-64, an underflow of exp less. */
 #define PE_LAZY_FLOOR 0x1p-60
 
+/* The largest power of two that an exponential may be multiplied by. */
+#define PE_LAZY_SCALE 4096
+
 /* An unsigned integer of 256 bits, lowest limb first. */
 typedef struct pe_wide
 {
@@ -41,10 +45,11 @@ typedef struct pe_wide
 } pe_wide;
 
 /*
- * The claim V a < b exp(-x) with x = n1/d1 + n2/d2 - shift.
+ * The claim V a < b 2^scale exp(-x) with x = n1/d1 + n2/d2 - shift.
  *
- * Required: x >= 0, 0 < d1, d2 < 2^255, a >= 1, b >= 1, shift < 2^32.  A term
- * that is not needed is 0/1.
+ * Required: x >= 0, 0 < d1, d2 < 2^255, a >= 1, b >= 1, shift < 2^60, scale <=
+ * PE_LAZY_SCALE.  A term that is not needed is 0/1; scale is 0 for all who do not
+ * compare with an exponential far below 1.
  */
 typedef struct pe_lazy_claim
 {
@@ -55,6 +60,7 @@ typedef struct pe_lazy_claim
 	pe_wide		n2;
 	pe_wide		d2;
 	uint64_t	shift;
+	uint32_t	scale;
 } pe_lazy_claim;
 
 typedef enum pe_lazy_answer

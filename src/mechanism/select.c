@@ -70,24 +70,30 @@ integer_root(pe_u128 value)
 	return root;
 }
 
+void
+pe_select_rate(bool pure, int64_t nano, uint64_t *numerator, uint64_t *factor)
+{
+	if (nano <= 0)
+		pe_bug("a selection cannot be calibrated");
+	if (pure)
+	{
+		*numerator = (uint64_t) nano;
+		*factor = NANO;
+		return;
+	}
+	if (nano > MOST_NANO)
+		nano = MOST_NANO;
+	*numerator = integer_root(((pe_u128) nano << (2 * RATE_BITS + 3)) / NANO);
+	*factor = UINT64_C(1) << RATE_BITS;
+}
+
 static void
 calibrate(flip *f, pe_u128 sensitivity, bool monotone, pe_norm norm, int64_t nano)
 {
-	if (sensitivity == 0 || sensitivity >> 120 != 0 || nano <= 0)
+	if (sensitivity == 0 || sensitivity >> 120 != 0)
 		pe_bug("a selection cannot be calibrated");
 	f->sensitivity = monotone ? sensitivity : 2 * sensitivity;
-	if (norm == PE_L1)
-	{
-		f->n = (uint64_t) nano;
-		f->factor = NANO;
-	}
-	else
-	{
-		if (nano > MOST_NANO)
-			nano = MOST_NANO;
-		f->n = integer_root(((pe_u128) nano << (2 * RATE_BITS + 3)) / NANO);
-		f->factor = UINT64_C(1) << RATE_BITS;
-	}
+	pe_select_rate(norm == PE_L1, nano, &f->n, &f->factor);
 	f->rate = (double) f->n / (double) f->factor / (double) f->sensitivity;
 }
 
@@ -103,6 +109,7 @@ accept_exactly(const flip *f, pe_u128 difference, uint64_t first, pe_bits *bits)
 	claim.n2 = pe_wide_from(0);
 	claim.d2 = pe_wide_from(1);
 	claim.shift = 0;
+	claim.scale = 0;
 	return pe_lazy_less_exact(&claim, first, bits);
 }
 

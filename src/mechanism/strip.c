@@ -197,6 +197,7 @@ accept_exactly(const pe_strip *s, uint64_t a, uint64_t b, uint64_t k, uint64_t f
 	claim.n2 = pe_wide_from(0);
 	claim.d2 = pe_wide_from(1);
 	claim.shift = 0;
+	claim.scale = 0;
 	return pe_lazy_less_exact(&claim, first, bits);
 }
 

@@ -211,7 +211,7 @@ overflow_wide(void *arg)
 static pe_lazy_claim
 make_claim(uint64_t a, uint64_t b, pe_u128 n1, pe_u128 d1, pe_u128 n2, pe_u128 d2, uint64_t shift)
 {
-	pe_lazy_claim claim = {a, b, pe_wide_from(n1), pe_wide_from(d1), pe_wide_from(n2), pe_wide_from(d2), shift};
+	pe_lazy_claim claim = {a, b, pe_wide_from(n1), pe_wide_from(d1), pe_wide_from(n2), pe_wide_from(d2), shift, 0};
 
 	return claim;
 }

@@ -182,7 +182,7 @@ is_less(const pe_strip *s, uint64_t a, uint64_t b, uint64_t k, uint64_t first, u
 	static pe_bits bits;
 	uint64_t	words[63];
 	pe_lazy_claim claim = {a, b, pe_wide_times(pe_wide_product(k, k), s->q), pe_wide_times(pe_wide_from(s->p), 2),
-	pe_wide_from(0), pe_wide_from(1), 0};
+	pe_wide_from(0), pe_wide_from(1), 0, 0};
 
 	for (int i = 0; i < 63; i++)
 		words[i] = rest;
