@@ -80,13 +80,21 @@ extern size_t pe_minimum_memory(const pe_minimum_problem *problem, size_t rows);
 /*
  * Finds a point, d = set.variables numbers in x, all finite; of every method but
  * subgradient_last in the set.  Polls before anything is drawn that matters, never
- * after: the caller holds what comes out.  f->offset is not changed; copies are wiped.
- * Without rows the function is constant.
+ * after, with one exception: laplace_data polls while it minimises what has been
+ * noised.  f->offset is not changed; copies are wiped.  Without rows the function is
+ * constant.
  */
 extern void pe_minimum_run(const pe_minimum_problem *problem, const pe_affine *f, double *x);
 
 /* The minimum over the set without the offsets; -infinity without rows.  Public. */
 extern double pe_minimum_public(const pe_minimum_problem *problem, const pe_affine *f);
+
+/*
+ * A minimiser for the offsets given, which need not be f's: rows that are nowhere the
+ * maximum (-infinity too) are left out, so that one that is missing does no harm to the
+ * programme.  The centre, if there is no solution in doubles.
+ */
+extern void pe_minimum_of_offsets(const pe_minimum_problem *problem, const pe_affine *f, const double *offset, double *x);
 
 /* ---- one file each, called by pe_minimum_run ---- */
 extern void pe_minimum_exponential(const pe_minimum_problem *problem, const pe_affine *f, double *x);

@@ -16,6 +16,8 @@
  * Rogers, arXiv 2004.07223).  Otherwise -D <= s'_i - s_i <= D, the interval is
  * twice as long, and D is doubled instead.  With rate = p / 2^40 and p = floor(sqrt(8 rho
  * 2^80)), an integer root of an integer that was rounded down, eta^2 / 8 <= rho holds.
+ * A bounded range of eta is also a pure epsilon of eta, since both laws sum to 1: at a pure
+ * charge rate = epsilon.
  * (The tight bound of Harrison and Manurangsi, arXiv 2510.25746, would allow an eta that
  * is larger by about eta^2 / 144 of itself: nothing, where selections are many.)
  *
@@ -174,9 +176,11 @@ permute_and_flip(const flip *f, const pe_i128 *score, int32_t count, pe_i128 lea
 	return chosen;
 }
 
-int32_t
-pe_select_with(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-			   pe_norm norm, int64_t nano, double margin, pe_bits *bits)
+typedef int32_t (*selection) (const flip *f, const pe_i128 *score, int32_t count, pe_i128 least, pe_bits *bits);
+
+static int32_t
+select_by(selection rule, const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+		  pe_norm norm, int64_t nano, double margin, pe_bits *bits)
 {
 	pe_i128		least;
 	flip		f;
@@ -189,9 +193,17 @@ pe_select_with(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool mo
 	least = score[0];
 	for (int32_t i = 1; i < count; i++)
 		least = score[i] < least ? score[i] : least;
-	chosen = (norm == PE_L1 ? permute_and_flip : exponential_mechanism) (&f, score, count, least, bits);
+	chosen = rule(&f, score, count, least, bits);
 	pe_wipe(&least, sizeof(least));
 	return chosen;
+}
+
+int32_t
+pe_select_with(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+			   pe_norm norm, int64_t nano, double margin, pe_bits *bits)
+{
+	return select_by(norm == PE_L1 ? permute_and_flip : exponential_mechanism,
+					 score, count, sensitivity, monotone, norm, nano, margin, bits);
 }
 
 int32_t
@@ -203,6 +215,19 @@ pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool m
 
 	pe_bits_init(&bits);
 	chosen = pe_select_with(score, count, sensitivity, monotone, norm, nano, PE_LAZY_MARGIN, &bits);
+	pe_bits_wipe(&bits);
+	return chosen;
+}
+
+int32_t
+pe_select_exponential(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+					  pe_norm norm, int64_t nano)
+{
+	pe_bits		bits;
+	int32_t		chosen;
+
+	pe_bits_init(&bits);
+	chosen = select_by(exponential_mechanism, score, count, sensitivity, monotone, norm, nano, PE_LAZY_MARGIN, &bits);
 	pe_bits_wipe(&bits);
 	return chosen;
 }

@@ -35,7 +35,14 @@ extern int32_t pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sens
 							   pe_norm norm, int64_t nano);
 
 /*
- * The same with bits of the caller's and another margin for decisions in double, for
+ * The same by the exponential mechanism at a pure epsilon too, where it has the rate of
+ * permute-and-flip and is never better: for methods that are stated with it.
+ */
+extern int32_t pe_select_exponential(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+									 pe_norm norm, int64_t nano);
+
+/*
+ * pe_select_least with bits of the caller's and another margin for decisions in double, for
  * unit tests: infinity leaves every decision to the exact comparison.  The law does not
  * depend on it.
  */
