@@ -29,7 +29,8 @@ CREATE TABLE dp.dataset (
     neighbours text NOT NULL CHECK (neighbours IN ('add_remove', 'substitute', 'values')),
     accounting text NOT NULL CHECK (accounting IN ('zcdp', 'pure')),
     private_column text,
-    max_change double precision,
+    private_type text,
+    max_change double precision CHECK (max_change > 0 AND max_change < 'Infinity'),
     change text CHECK (change IN ('one', 'all')),
     epsilon double precision NOT NULL,
     delta double precision NOT NULL,
@@ -51,7 +52,10 @@ CREATE TABLE dp.dataset (
     CONSTRAINT dataset_epsilon CHECK (epsilon_spent <= epsilon_limit),
     CONSTRAINT dataset_counted CHECK (CASE accounting
         WHEN 'pure' THEN pg_catalog.num_nulls(epsilon_limit, epsilon_spent) = 0
-        ELSE pg_catalog.num_nulls(rho_limit, rho_spent, delta_limit, delta_spent) = 0 END)
+        ELSE pg_catalog.num_nulls(rho_limit, rho_spent, delta_limit, delta_spent) = 0 END),
+    CONSTRAINT dataset_values CHECK (CASE neighbours
+        WHEN 'values' THEN pg_catalog.num_nulls(private_column, private_type, max_change, change) = 0 AND unit IS NULL AND max_rows = 1
+        ELSE pg_catalog.num_nonnulls(private_column, private_type, max_change, change) = 0 END)
 );
 CREATE UNIQUE INDEX dataset_name ON dp.dataset (dataset) WHERE NOT dropped;
 COMMENT ON TABLE dp.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges';
@@ -60,6 +64,10 @@ COMMENT ON COLUMN dp.dataset.version IS 'version of the data; a release is repla
 COMMENT ON COLUMN dp.dataset.declared_version IS 'first version with the attributes as they are now; the cells of earlier releases had other meanings';
 COMMENT ON COLUMN dp.dataset.unit IS 'column that says whose a row is; NULL: each row is a unit of its own';
 COMMENT ON COLUMN dp.dataset.unit_type IS 'base type of that column, which it must keep';
+COMMENT ON COLUMN dp.dataset.private_column IS 'column whose values are protected where neighbours are values; rows and other columns are public then';
+COMMENT ON COLUMN dp.dataset.private_type IS 'base type of that column, which it must keep';
+COMMENT ON COLUMN dp.dataset.max_change IS 'by at most this a value of that column moves between neighbours';
+COMMENT ON COLUMN dp.dataset.change IS 'whether it moves in one row, or in all';
 COMMENT ON COLUMN dp.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
 COMMENT ON COLUMN dp.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
 COMMENT ON COLUMN dp.dataset.rho_limit IS 'cap in 1e-9; NULL if accounting is pure';
@@ -276,10 +284,11 @@ CREATE VIEW dp.datasets WITH (security_barrier) AS
     SELECT d.dataset, d.unit, d.max_rows, d.neighbours,
            CASE d.accounting WHEN 'pure' THEN (d.epsilon_limit - d.epsilon_spent) / 1e9::float8
                 ELSE dp.epsilon_of_rho((d.rho_limit - d.rho_spent) * 1e-9::float8, d.delta / 2) END AS epsilon_left,
-           dp.is_frozen(d.identity, d.relation_oid) AS frozen
+           dp.is_frozen(d.identity, d.relation_oid) AS frozen,
+           d.private_column, d.max_change, d.change
       FROM dp.dataset d
      WHERE NOT d.dropped;
-COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, and what is left of the cap, as an epsilon';
+COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, or the private column and how it may change, and what is left of the cap, as an epsilon';
 
 CREATE VIEW dp.attributes WITH (security_barrier) AS
     SELECT d.dataset, a.attribute, a.type, a.kind, a.cells,
@@ -360,7 +369,7 @@ CREATE FUNCTION dp.create_dataset(dataset text, relation regclass, epsilon doubl
         max_change double precision DEFAULT NULL, change text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_create_dataset' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.create_dataset(text, regclass, double precision, double precision, text, name, integer, text, name, double precision, text) IS
-    'registers your table as a dataset; epsilon and delta: the cap on what it may lose to everybody together';
+    'registers your table as a dataset; epsilon and delta: the cap on what it may lose to everybody together; neighbours: add_remove or substitute protect rows, values a private_column, which moves by at most max_change in one row, or in all';
 
 CREATE FUNCTION dp.drop_dataset(dataset text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_drop_dataset' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

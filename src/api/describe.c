@@ -79,6 +79,15 @@ promise(const char *accounting, double epsilon, double delta)
 }
 
 static void
+describe_values(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	line(result, dataset->change_all
+		 ? "protected: the values of %s in all rows, up to a change of %s in each; rows and other columns are public"
+		 : "protected: the value of %s in any one row, up to a change of %s; rows and other columns are public",
+		 dataset->private_column, pe_number_text(dataset->max_change));
+}
+
+static void
 describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
 {
 	bool		substitute = pe_dataset_neighbours(dataset) == PE_SUBSTITUTE;
@@ -107,6 +116,29 @@ describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 		line(result, "you have no budget of your own on it");
 }
 
+/* A question about values: the first attribute with bins is its slope. */
+static void
+describe_minimum(ReturnSetInfo *result, const pe_dataset *dataset, const pe_column *columns, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (columns[i].domain.kind == PE_BINS)
+		{
+			line(result, "ask: SELECT * FROM dp.minimize_max_affine(%s, ARRAY[%s], %s, lower => '{-1}', upper => '{1}', epsilon => 0.1)",
+				 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[i].name), quote_literal_cstr(dataset->private_column));
+			return;
+		}
+}
+
+static void
+describe_histogram(ReturnSetInfo *result, const pe_dataset *dataset, const pe_column *columns, int count)
+{
+	if (count == 0)
+		return;
+	line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
+		 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
+	line(result, "  and then dp.histogram with the same arguments");
+}
+
 Datum
 pe_sql_describe(PG_FUNCTION_ARGS)
 {
@@ -120,16 +152,17 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 	line(result, "dataset %s, version %d of its data", dataset->name, dataset->version);
 	if (dataset->frozen)
 		line(result, "frozen: its ledger was written elsewhere; paid answers are returned, nothing can be charged until the owner calls dp.attest");
-	describe_unit(result, dataset);
+	if (pe_dataset_has_values(dataset))
+		describe_values(result, dataset);
+	else
+		describe_unit(result, dataset);
 	describe_budget(result, dataset);
 	line(result, "attributes:");
 	for (int i = 0; i < count; i++)
 		describe_attribute(result, &columns[i]);
-	if (count > 0)
-	{
-		line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
-			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
-		line(result, "  and then dp.histogram with the same arguments");
-	}
+	if (pe_dataset_has_values(dataset))
+		describe_minimum(result, dataset, columns, count);
+	else
+		describe_histogram(result, dataset, columns, count);
 	return (Datum) 0;
 }

@@ -610,6 +610,7 @@ pe_model_validate(const pe_model_request *request)
 	check_name(request->name);
 	fit->problem.model = model_named(request->model);
 	fit->dataset = pe_dataset_load(request->dataset);
+	pe_dataset_check_rows(fit->dataset);
 	choose_budget(fit);
 	choose_method(fit);
 	load_columns(fit);

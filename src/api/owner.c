@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "fmgr.h"
@@ -77,29 +79,71 @@ delta_argument(FunctionCallInfo fcinfo, int n, const char *accounting, double by
 	return 0;
 }
 
-static void
-check_neighbours(const char *neighbours)
+static char *
+neighbours_argument(FunctionCallInfo fcinfo, int n)
 {
-	if (strcmp(neighbours, "add_remove") == 0 || strcmp(neighbours, "substitute") == 0)
-		return;
-	if (strcmp(neighbours, "values") == 0)
-		pe_refuse_feature("this relation of neighbours", "Use neighbours => 'add_remove' or 'substitute'.");
-	pe_refuse_parameter("neighbours", neighbours, "add_remove or substitute");
+	char	   *neighbours = pe_text_argument(fcinfo, n, "neighbours");
+
+	if (strcmp(neighbours, "add_remove") != 0 && strcmp(neighbours, "substitute") != 0 && strcmp(neighbours, "values") != 0)
+		pe_refuse_parameter("neighbours", neighbours, "add_remove, substitute or values");
+	return neighbours;
 }
 
 static void
-check_unit(Oid relation, const char *unit, int max_rows)
+check_unit(const pe_dataset *declared)
 {
-	if (max_rows < 1)
+	if (declared->max_rows < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_rows must be at least 1")));
-	if (unit == NULL && max_rows != 1)
+	if (declared->unit == NULL && declared->max_rows != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_rows must be 1 where each row is a unit")));
-	if (unit != NULL)
-		(void) pe_unit_column_type(relation, unit);
+	if (declared->unit != NULL)
+		(void) pe_unit_column_type(declared->relation, declared->unit);
+}
+
+/* What says how values move: private_column, max_change and change, arguments n and on. */
+static void
+check_no_values(FunctionCallInfo fcinfo, int n)
+{
+	if (!PG_ARGISNULL(n) || !PG_ARGISNULL(n + 1) || !PG_ARGISNULL(n + 2))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("private_column, max_change and change go with neighbours => 'values'")));
+}
+
+static void
+values_arguments(FunctionCallInfo fcinfo, int n, pe_dataset *declared)
+{
+	char	   *change = PG_ARGISNULL(n + 2) ? "one" : pe_text_argument(fcinfo, n + 2, "change");
+
+	if (PG_ARGISNULL(n) || PG_ARGISNULL(n + 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("neighbours => 'values' needs private_column and max_change"),
+				 errhint("They say which column is protected, and by how much a value of it may be another one.")));
+	declared->private_column = pstrdup(NameStr(*PG_GETARG_NAME(n)));
+	declared->max_change = PG_GETARG_FLOAT8(n + 1);
+	declared->change_all = strcmp(change, "all") == 0;
+	if (!(declared->max_change > 0) || isinf(declared->max_change))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_change must be a finite number above 0")));
+	if (!declared->change_all && strcmp(change, "one") != 0)
+		pe_refuse_parameter("change", change, "one or all");
+}
+
+static void
+check_values(const pe_dataset *declared)
+{
+	if (declared->unit != NULL || declared->max_rows != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unit and max_rows do not go with neighbours => 'values'"),
+				 errdetail("Rows are public then, and only the private column of each is protected.")));
+	(void) pe_private_column_type(declared->relation, declared->private_column);
 }
 
 static void
@@ -137,32 +181,36 @@ warn_of_foreign_rows(Oid relation)
 Datum
 pe_sql_create_dataset(PG_FUNCTION_ARGS)
 {
-	char	   *name = pe_text_argument(fcinfo, 0, "dataset");
-	Oid			relation = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
-	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
-	char	   *accounting = accounting_argument(fcinfo, 7);
-	double		delta = delta_argument(fcinfo, 3, accounting, CAP_DELTA);
-	char	   *neighbours = pe_text_argument(fcinfo, 4, "neighbours");
-	char	   *unit = PG_ARGISNULL(5) ? NULL : NameStr(*PG_GETARG_NAME(5));
-	int			max_rows = PG_ARGISNULL(6) ? 1 : PG_GETARG_INT32(6);
+	pe_dataset	declared = {0};
 
-	if (!OidIsValid(relation))
+	declared.name = pe_text_argument(fcinfo, 0, "dataset");
+	declared.relation = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+	declared.epsilon = pe_float_argument(fcinfo, 2, "epsilon");
+	declared.accounting = accounting_argument(fcinfo, 7);
+	declared.delta = delta_argument(fcinfo, 3, declared.accounting, CAP_DELTA);
+	declared.neighbours = neighbours_argument(fcinfo, 4);
+	declared.unit = PG_ARGISNULL(5) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(5)));
+	declared.max_rows = PG_ARGISNULL(6) ? 1 : PG_GETARG_INT32(6);
+	if (pe_dataset_has_values(&declared))
+		values_arguments(fcinfo, 8, &declared);
+	else
+		check_no_values(fcinfo, 8);
+
+	if (!OidIsValid(declared.relation))
 		pe_refuse_null("relation");
-	if (PG_ARGISNULL(3) && !pe_is_pure(accounting))
+	if (PG_ARGISNULL(3) && !pe_is_pure(declared.accounting))
 		pe_refuse_null("delta");
-	if (name[0] == '\0')
-		pe_refuse_parameter("dataset", name, "a name that is not empty");
-	check_relation_owner(relation);
-	check_budget_numbers(accounting, epsilon, delta);
-	check_neighbours(neighbours);
-	if (!PG_ARGISNULL(8) || !PG_ARGISNULL(9) || !PG_ARGISNULL(10))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("private_column, max_change and change go with neighbours => 'values'")));
-	pe_door_check_relation(relation);
-	warn_of_foreign_rows(relation);
-	check_unit(relation, unit, max_rows);
-	pe_dataset_register(name, relation, epsilon, delta, unit, max_rows, neighbours, accounting);
+	if (declared.name[0] == '\0')
+		pe_refuse_parameter("dataset", declared.name, "a name that is not empty");
+	check_relation_owner(declared.relation);
+	check_budget_numbers(declared.accounting, declared.epsilon, declared.delta);
+	pe_door_check_relation(declared.relation);
+	warn_of_foreign_rows(declared.relation);
+	if (pe_dataset_has_values(&declared))
+		check_values(&declared);
+	else
+		check_unit(&declared);
+	pe_dataset_register(&declared);
 	PG_RETURN_VOID();
 }
 

@@ -301,6 +301,7 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 	pe_shape	shape;
 
 	h->dataset = pe_dataset_load(pe_text_argument(fcinfo, ARG_DATASET, "dataset"));
+	pe_dataset_check_rows(h->dataset);
 	h->columns = pe_columns_load(h->dataset, names, &h->attributes);
 	pe_dataset_check_committed(h->dataset);
 	if (!PG_ARGISNULL(ARG_BUDGET))

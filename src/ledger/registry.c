@@ -35,7 +35,8 @@
 #define DATASET_COLUMNS \
 	"SELECT id, dataset, relation_oid::int8, owner, unit, max_rows, neighbours, accounting, epsilon, delta, " \
 	"coalesce(rho_limit, 0), coalesce(rho_spent, 0), coalesce(delta_limit, 0), coalesce(delta_spent, 0), version, identity, " \
-	"xmin::text, declared_version, dropped, coalesce(epsilon_limit, 0), coalesce(epsilon_spent, 0), unit_type FROM dp.dataset "
+	"xmin::text, declared_version, dropped, coalesce(epsilon_limit, 0), coalesce(epsilon_spent, 0), unit_type, " \
+	"private_column, private_type, coalesce(max_change, 0), coalesce(change = 'all', false) FROM dp.dataset "
 
 static pe_dataset *
 dataset_of_row(uint64 row)
@@ -66,6 +67,10 @@ dataset_of_row(uint64 row)
 	dataset->epsilon_limit = pe_access_int64(row, 20);
 	dataset->epsilon_spent = pe_access_int64(row, 21);
 	dataset->unit_type = pe_access_text(row, 22);
+	dataset->private_column = pe_access_text(row, 23);
+	dataset->private_type = pe_access_text(row, 24);
+	dataset->max_change = DatumGetFloat8(pe_access_datum(row, 25, &isnull));
+	dataset->change_all = DatumGetBool(pe_access_datum(row, 26, &isnull));
 	dataset->frozen = pe_identity_is_frozen(dataset->identity, dataset->relation);
 	dataset->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 17), NULL, 10));
 	return dataset;
@@ -114,6 +119,32 @@ pe_dataset_neighbours(const pe_dataset *dataset)
 	if (strcmp(dataset->neighbours, "substitute") == 0)
 		return PE_SUBSTITUTE;
 	elog(ERROR, "neighbours \"%s\" of dataset \"%s\" are not served", dataset->neighbours, dataset->name);
+}
+
+bool
+pe_dataset_has_values(const pe_dataset *dataset)
+{
+	return strcmp(dataset->neighbours, "values") == 0;
+}
+
+void
+pe_dataset_check_rows(const pe_dataset *dataset)
+{
+	if (pe_dataset_has_values(dataset))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dataset \"%s\" protects values, not rows", dataset->name),
+				 errhint("Use dp.minimize_max_affine.")));
+}
+
+void
+pe_dataset_check_values(const pe_dataset *dataset)
+{
+	if (!pe_dataset_has_values(dataset))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dataset \"%s\" protects rows, not values", dataset->name),
+				 errhint("The owner of a table can register it with neighbours => 'values'.")));
 }
 
 List *
@@ -423,9 +454,21 @@ attribute_type(const pe_dataset *dataset, const char *attribute, const char *dec
 }
 
 /* ------------------------------------------------------------------
- * The unit of privacy
+ * The unit of privacy, and the private column
  * ------------------------------------------------------------------
  */
+
+static AttrNumber
+column_number(Oid relation, const char *column)
+{
+	AttrNumber	number = get_attnum(relation, column);
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of table \"%s\" does not exist", column, get_rel_name(relation))));
+	return number;
+}
 
 /* Whether a column can be the unit: its type, and its collation as far as that makes other bytes equal. */
 static bool
@@ -443,12 +486,8 @@ can_be_unit(Oid relation, const char *column)
 Oid
 pe_unit_column_type(Oid relation, const char *column)
 {
-	AttrNumber	number = get_attnum(relation, column);
+	AttrNumber	number = column_number(relation, column);
 
-	if (number <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of table \"%s\" does not exist", column, get_rel_name(relation))));
 	if (!can_be_unit(relation, column))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -458,18 +497,44 @@ pe_unit_column_type(Oid relation, const char *column)
 	return getBaseType(get_atttype(relation, number));
 }
 
-/* 55000 if the unit's column is no longer of the type that was declared. */
-static void
-check_unit_column(const pe_dataset *dataset)
+Oid
+pe_private_column_type(Oid relation, const char *column)
 {
-	Oid			type;
+	Oid			declared = get_atttype(relation, column_number(relation, column));
+	Oid			type = getBaseType(declared);
 
-	if (dataset->unit == NULL || dataset->frozen)
+	if (type != INT2OID && type != INT4OID && type != INT8OID && type != NUMERICOID && type != FLOAT4OID && type != FLOAT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" cannot be the private column", column),
+				 errdetail("Its type is %s.", format_type_be(declared)),
+				 errhint("A private column is smallint, integer, bigint, numeric, real or double precision.")));
+	return type;
+}
+
+static void
+check_column_type(const pe_dataset *dataset, const char *column, const char *declared)
+{
+	Oid			type = column_type(dataset, column);
+
+	if (!OidIsValid(type) || strcmp(format_type_be(type), declared) != 0)
+		raise_column_changed(dataset, column);
+}
+
+/* 55000 if the unit's column or the private one is no longer of the type that was declared. */
+static void
+check_declared_columns(const pe_dataset *dataset)
+{
+	if (dataset->frozen)
 		return;
-	type = column_type(dataset, dataset->unit);
-	if (!OidIsValid(type) || strcmp(format_type_be(type), dataset->unit_type) != 0 ||
-		!can_be_unit(dataset->relation, dataset->unit))
-		raise_column_changed(dataset, dataset->unit);
+	if (dataset->unit != NULL)
+	{
+		check_column_type(dataset, dataset->unit, dataset->unit_type);
+		if (!can_be_unit(dataset->relation, dataset->unit))
+			raise_column_changed(dataset, dataset->unit);
+	}
+	if (dataset->private_column != NULL)
+		check_column_type(dataset, dataset->private_column, dataset->private_type);
 }
 
 void
@@ -495,7 +560,7 @@ pe_unit_key_load(const pe_dataset *dataset, uint8 *key)
 void
 pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count)
 {
-	check_unit_column(dataset);
+	check_declared_columns(dataset);
 	for (int i = 0; i < count; i++)
 		if (column_type(dataset, columns[i].name) != columns[i].type)
 			raise_column_changed(dataset, columns[i].name);
@@ -598,7 +663,7 @@ pe_columns_load(pe_dataset *dataset, char **names, int *count)
 		column_of_row(dataset, row, &columns[i]);
 	}
 	pe_access_end(&access);
-	check_unit_column(dataset);
+	check_declared_columns(dataset);
 	return columns;
 }
 
@@ -781,16 +846,33 @@ check_not_frozen(Oid relation, Datum schema, Datum name, bool known)
 }
 
 static bool
-same_unit(const char *a, const char *b)
+same_text(const char *a, const char *b)
 {
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* What is written of the unit's column; nothing without one. */
-static Datum
-unit_type_text(Oid relation, const char *unit)
+/* Whether what was spent under one declaration means the same under the other; max_rows may differ, see resume. */
+static bool
+same_terms(const pe_dataset *old, const pe_dataset *declared)
 {
-	return unit != NULL ? CStringGetTextDatum(format_type_be(pe_unit_column_type(relation, unit))) : (Datum) 0;
+	return same_text(old->unit, declared->unit) && strcmp(old->neighbours, declared->neighbours) == 0 &&
+		same_text(old->private_column, declared->private_column) && old->max_change == declared->max_change &&
+		old->change_all == declared->change_all && strcmp(old->accounting, declared->accounting) == 0;
+}
+
+/* What is written of the unit's column, and of the private one; nothing without one. */
+static Datum
+unit_type_text(const pe_dataset *declared)
+{
+	return declared->unit != NULL
+		? CStringGetTextDatum(format_type_be(pe_unit_column_type(declared->relation, declared->unit))) : (Datum) 0;
+}
+
+static Datum
+private_type_text(const pe_dataset *declared)
+{
+	return declared->private_column != NULL
+		? CStringGetTextDatum(format_type_be(pe_private_column_type(declared->relation, declared->private_column))) : (Datum) 0;
 }
 
 /* Of the parameters rho and delta (the next one), or epsilon, those that the accounting does not count are NULL. */
@@ -805,24 +887,23 @@ mark_not_counted(char *nulls, int rho, int epsilon, const char *accounting)
 
 /* max_rows may differ: what a unit lost was measured for all of its rows that counted then. */
 static void
-resume(pe_dataset *old, const char *name, double epsilon, double delta, pe_cost limit,
-	   const char *unit, int max_rows, const char *neighbours, const char *accounting)
+resume(const pe_dataset *old, const pe_dataset *declared, pe_cost limit)
 {
 	static pe_statement update = {NULL, "UPDATE dp.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
-		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, epsilon_limit = $10, "
-		"version = version + 1, declared_version = version + 1 WHERE id = $1", 10,
-	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID, INT8OID}};
-	Datum		values[10] = {
-		Int64GetDatum(old->id), CStringGetTextDatum(name), Float8GetDatum(epsilon), Float8GetDatum(delta),
+		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, epsilon_limit = $10, private_type = $11, "
+		"version = version + 1, declared_version = version + 1 WHERE id = $1", 11,
+	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID, INT8OID, TEXTOID}};
+	Datum		values[11] = {
+		Int64GetDatum(old->id), CStringGetTextDatum(declared->name), Float8GetDatum(declared->epsilon), Float8GetDatum(declared->delta),
 		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto),
-		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(old->relation), false)), Int32GetDatum(max_rows),
-		unit_type_text(old->relation, unit), Int64GetDatum(limit.epsilon_nano)
+		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(old->relation), false)), Int32GetDatum(declared->max_rows),
+		unit_type_text(declared), Int64GetDatum(limit.epsilon_nano), private_type_text(declared)
 	};
-	char		nulls[] = "          ";
+	char		nulls[] = "           ";
 	pe_cost		spent = {old->rho_spent, old->delta_spent, old->epsilon_spent};
 	pe_cost		nothing = {0};
 
-	if (!same_unit(old->unit, unit) || strcmp(old->neighbours, neighbours) != 0 || strcmp(old->accounting, accounting) != 0)
+	if (!same_terms(old, declared))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the table was a dataset with another unit, other neighbours or another accounting"),
@@ -832,30 +913,34 @@ resume(pe_dataset *old, const char *name, double epsilon, double delta, pe_cost 
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the cap is below what the table has lost already"),
 				 errdetail("As dataset \"%s\" it lost %s.", old->name, pe_spending(old->rho_spent, old->epsilon_spent))));
-	mark_not_counted(nulls, 4, 9, accounting);
-	if (unit == NULL)
+	mark_not_counted(nulls, 4, 9, declared->accounting);
+	if (declared->unit == NULL)
 		nulls[8] = 'n';
+	if (declared->private_column == NULL)
+		nulls[10] = 'n';
 	pe_access_write(&update, values, nulls);
 }
 
 void
-pe_dataset_register(const char *name, Oid relation, double epsilon, double delta, const char *unit,
-					int max_rows, const char *neighbours, const char *accounting)
+pe_dataset_register(const pe_dataset *declared)
 {
 	static pe_statement taken = {NULL, "SELECT FROM dp.dataset WHERE dataset = $1 AND NOT dropped", 1, {TEXTOID}};
 	static pe_statement insert = {NULL, "INSERT INTO dp.dataset (dataset, relation_oid, relation_schema, relation_name, owner, "
 		"neighbours, accounting, epsilon, delta, rho_limit, delta_limit, unit_key, identity, chain_head, "
-		"max_rows, unit, unit_type, epsilon_limit, rho_spent, delta_spent, epsilon_spent) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, 0 * $10, 0 * $11, 0 * $18)", 18,
+		"max_rows, unit, unit_type, epsilon_limit, private_column, private_type, max_change, change, "
+		"rho_spent, delta_spent, epsilon_spent) "
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, "
+		"0 * $10, 0 * $11, 0 * $18)", 22,
 		{TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID,
-	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID}};
-	pe_cost		limit = pe_limit(accounting, epsilon, delta);
+	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID}};
+	Oid			relation = declared->relation;
+	pe_cost		limit = pe_limit(declared->accounting, declared->epsilon, declared->delta);
 	pe_dataset *old;
 	pe_access	access;
 	bytea	   *key = palloc(VARHDRSZ + HASH_SIZE);
 	bytea	   *genesis = palloc0(VARHDRSZ + HASH_SIZE);
-	char		nulls[] = "                  ";
-	Datum		values[18] = {CStringGetTextDatum(name)};
+	char		nulls[] = "                      ";
+	Datum		values[22] = {CStringGetTextDatum(declared->name)};
 	HeapTuple	tuple;
 
 	SET_VARSIZE(key, VARHDRSZ + HASH_SIZE);
@@ -871,32 +956,38 @@ pe_dataset_register(const char *name, Oid relation, double epsilon, double delta
 	values[3] = CStringGetTextDatum(NameStr(((Form_pg_class) GETSTRUCT(tuple))->relname));
 	values[4] = CStringGetTextDatum(GetUserNameFromId(((Form_pg_class) GETSTRUCT(tuple))->relowner, false));
 	ReleaseSysCache(tuple);
-	values[5] = CStringGetTextDatum(neighbours);
-	values[6] = CStringGetTextDatum(accounting);
-	values[7] = Float8GetDatum(epsilon);
-	values[8] = Float8GetDatum(delta);
+	values[5] = CStringGetTextDatum(declared->neighbours);
+	values[6] = CStringGetTextDatum(declared->accounting);
+	values[7] = Float8GetDatum(declared->epsilon);
+	values[8] = Float8GetDatum(declared->delta);
 	values[9] = Int64GetDatum(limit.rho_nano);
 	values[10] = Int64GetDatum(limit.delta_atto);
 	values[11] = PointerGetDatum(key);
 	values[12] = CStringGetTextDatum(pe_current_identity(relation));
 	values[13] = PointerGetDatum(genesis);
-	values[14] = Int32GetDatum(max_rows);
-	values[15] = unit != NULL ? CStringGetTextDatum(unit) : (Datum) 0;
-	values[16] = unit_type_text(relation, unit);
+	values[14] = Int32GetDatum(declared->max_rows);
+	values[15] = declared->unit != NULL ? CStringGetTextDatum(declared->unit) : (Datum) 0;
+	values[16] = unit_type_text(declared);
 	values[17] = Int64GetDatum(limit.epsilon_nano);
-	mark_not_counted(nulls, 9, 17, accounting);
-	if (unit == NULL)
+	values[18] = declared->private_column != NULL ? CStringGetTextDatum(declared->private_column) : (Datum) 0;
+	values[19] = private_type_text(declared);
+	values[20] = Float8GetDatum(declared->max_change);
+	values[21] = CStringGetTextDatum(declared->change_all ? "all" : "one");
+	mark_not_counted(nulls, 9, 17, declared->accounting);
+	if (declared->unit == NULL)
 		nulls[15] = nulls[16] = 'n';
+	if (declared->private_column == NULL)
+		nulls[18] = nulls[19] = nulls[20] = nulls[21] = 'n';
 
 	pe_access_begin(&access);
 	if (pe_access_read(&taken, values, NULL) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("dataset \"%s\" already exists", name)));
+				 errmsg("dataset \"%s\" already exists", declared->name)));
 	old = find_unregistered(relation);
 	check_not_frozen(relation, values[2], values[3], old != NULL);
 	if (old != NULL)
-		resume(old, name, epsilon, delta, limit, unit, max_rows, neighbours, accounting);
+		resume(old, declared, limit);
 	else
 		pe_access_write(&insert, values, nulls);
 	pe_access_end(&access);

@@ -101,6 +101,9 @@ extern pe_neighbours pe_dataset_neighbours(const pe_dataset *dataset);
  */
 extern Oid	pe_unit_column_type(Oid relation, const char *column);
 
+/* The same of a column whose values shall be protected: 42703, or 0A000 if it holds no numbers. */
+extern Oid	pe_private_column_type(Oid relation, const char *column);
+
 /* The secret key of the hash that chooses the rows of a unit: PE_UNIT_KEY bytes; whoever calls wipes them. */
 extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
 
@@ -148,7 +151,7 @@ extern bool pe_identity_is_local(const char *identity, Oid relation);
 /*
  * The declared attributes of these names, in this order, with prepared domains.
  * 42704 for an unknown one, 22023 for a repeated one, 55000 for one whose column
- * is no longer what was declared, or if the unit's is not.  With names NULL: all, in the order declared.
+ * is no longer what was declared, or if the unit's or the private one is not.  With names NULL: all, in the order declared.
  * Sets dataset->changed_here if one was declared by the open transaction.
  */
 extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);
@@ -156,7 +159,7 @@ extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count)
 /* The same for one name; false if it is not declared. */
 extern bool pe_column_find(pe_dataset *dataset, const char *name, pe_column *column);
 
-/* 55000 if a column is no longer of the type that it was loaded with, or the unit's column not what was declared. */
+/* 55000 if a column is no longer of the type that it was loaded with, or the unit's or the private one not what was declared. */
 extern void pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count);
 
 /* 54000 if a request has too many attributes. */
@@ -172,8 +175,12 @@ extern pe_domain *pe_columns_domain(const pe_column *columns, int count, int wat
  * Writes.  The caller has validated the arguments; these run in the caller's
  * transaction.
  */
-extern void pe_dataset_register(const char *name, Oid relation, double epsilon, double delta, const char *unit,
-								int max_rows, const char *neighbours, const char *accounting);
+
+/*
+ * Registers declared->relation: name, cap (epsilon, delta), unit, max_rows, neighbours, private_column,
+ * max_change, change_all and accounting are as declared; the rest is not looked at.
+ */
+extern void pe_dataset_register(const pe_dataset *declared);
 
 /* Registrations come one after the other, so that two cannot overlap unseen.  Held to the end of the transaction. */
 extern void pe_registrations_lock(void);

@@ -50,6 +50,12 @@ ask_ok($node, 'curator', q{
 	SELECT dp.grant_budget('ann', 'former', 5)});
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('former', 'b', rho => 0.001)});
 ask_ok($node, 'curator', q{SELECT dp.drop_dataset('former')});
+# one that protects values; no double prints 0.1 + 0.2 in fewer digits than all
+ask_ok($node, 'curator', q{
+	CREATE TABLE offers (slope float8, price numeric);
+	SELECT dp.create_dataset('offers', 'offers', 10, neighbours => 'values', private_column => 'price',
+		max_change => 0.30000000000000004, change => 'all');
+	SELECT dp.add_attribute('offers', 'slope', -1, 1, 2)});
 ledger_ok($node, 'origin');
 
 my $sums = q{SELECT count(*), sum(rho), sum(cap_rho), string_agg(encode(hash, 'hex'), ' ' ORDER BY dataset_id, seq) FROM dp.charge};
@@ -93,7 +99,7 @@ is($other->safe_psql('copy', q{SELECT count(*) FROM dp.dataset d JOIN pg_class c
 is($other->safe_psql('copy', q{SELECT count(*) FROM dp.budget b JOIN pg_roles r ON r.oid = b.role_oid WHERE r.rolname = b.role_name}), '0',
 	'no OID of a role is what it was');
 is(ask_ok($other, 'mallory', q{SELECT string_agg(dataset || ' ' || frozen, ',' ORDER BY dataset) FROM dp.datasets}, %db),
-	'given true,people true', 'restored: frozen');
+	'given true,offers true,people true', 'restored: frozen');
 
 my $charges = sub { return $other->safe_psql('copy', 'SELECT count(*), sum(rho_spent) FROM dp.charge, dp.budget') };
 my $count = $charges->();
@@ -174,6 +180,12 @@ refused('curator', q{SELECT dp.create_dataset('fresh', 'public.people', 20)}, 'P
 refused('curator', q{BEGIN; SELECT dp.drop_dataset('people'); SELECT dp.create_dataset('people', 'public.people', 20)}, 'PE002',
 	'restored: nor after it was dropped');
 refused('curator', q{SELECT dp.create_dataset('former', 'public.former', 20)}, 'PE002', 'restored: nor one dropped before');
+refused('curator', q{SELECT dp.create_dataset('fresh', 'public.offers', 20)}, 'PE002', 'restored: nor one that protects values');
+is(told('mallory', q{SELECT private_column, max_change, change FROM dp.datasets WHERE dataset = 'offers'}), 'price|0.30000000000000004|all',
+	'restored: which are protected as before');
+is(told('mallory', q{SELECT description FROM dp.describe('offers') WHERE description LIKE 'protected%'}),
+	'protected: the values of price in all rows, up to a change of 0.30000000000000004 in each; rows and other columns are public',
+	'restored: and described so');
 refused('taker', q{SELECT dp.create_dataset('fresh', 'public.given', 20)}, 'PE002', 'restored: nor one that was given away');
 # who the table belonged to when it was dumped
 is(told('taker', q{SELECT count(*) FROM dp.charges WHERE dataset = 'given'}), '1', 'restored: a table given away, its owner sees its charges');
