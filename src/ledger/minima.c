@@ -86,18 +86,20 @@ wipe(void *argument)
 static void
 minimise_rows(const pe_minimum_question *question, pe_affine *rows, double *value)
 {
-	const pe_minimum_problem *problem = question->problem;
+	double	   *public_value = value + question->problem->set.variables;
 
 	PG_TRY();
 	{
-		value[problem->set.variables] = pe_minimum_public(problem, rows);
-		pe_minimum_run(problem, rows, value);
+		*public_value = pe_minimum_public(question->problem, rows);
+		pe_minimum_run(question->problem, rows, value);
 	}
-	PG_FINALLY();
+	PG_CATCH();
 	{
 		pe_affine_free(rows);
+		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	pe_affine_free(rows);
 }
 
 static void

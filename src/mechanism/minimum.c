@@ -209,7 +209,7 @@ pe_minimum_memory(const pe_minimum_problem *problem, size_t rows)
 	bytes = pe_programme_memory(set->variables, (int32_t) rows, set->inequalities) +
 		pe_affine_lattice_memory(set->variables, (int32_t) rows, set->inequalities) + rows * row_bytes(problem);
 	if (problem->method == PE_MINIMUM_EXPONENTIAL)
-		bytes += pe_lattice_law_memory(set->variables, (int32_t) rows);
+		bytes += pe_lattice_law_memory(set->variables, (int32_t) rows, set->inequalities);
 	return bytes;
 }
 
