@@ -41,12 +41,10 @@ refuse_slope(const pe_column *column, const char *what, const char *hint)
 			 errhint("%s", hint)));
 }
 
-/* Rows are public: all that can become of one without a slope is that it does not count. */
+/* All that can become of a row without a slope is that it does not count.  The private column is no attribute. */
 static void
-check_slope(const pe_dataset *dataset, const pe_column *column)
+check_slope(const pe_column *column)
 {
-	if (strcmp(column->name, dataset->private_column) == 0)
-		refuse_slope(column, "is private", "Slopes are columns that everybody may know.");
 	if (column->domain.kind != PE_BINS)
 		refuse_slope(column, "has levels", "Declare it with bins or edges.");
 	if (column->domain.outside == PE_OUTSIDE_OTHER)
@@ -65,7 +63,7 @@ load_columns(pe_minimum_validated *m)
 		return;
 	m->columns = pe_columns_load(m->dataset, request->slope, &count);
 	for (int i = 0; i < count; i++)
-		check_slope(m->dataset, &m->columns[i]);
+		check_slope(&m->columns[i]);
 	if (strcmp(request->offsets, m->dataset->private_column) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

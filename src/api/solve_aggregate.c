@@ -35,9 +35,8 @@ PG_FUNCTION_INFO_V1(pe_sql_solve_max_affine_final);
 /* Where the options are among the aggregate's own arguments. */
 #define OPTIONS 2
 
-/* The relative gap that is asked for unless the options say another one, and the least that there is. */
+/* The relative gap that is asked for unless the options say another one. */
 #define DEFAULT_GAP 1e-9
-#define LEAST_GAP 1e-10
 
 typedef struct state
 {
@@ -82,8 +81,8 @@ read_options(state *s, const char *json)
 	check_keys(options);
 	pe_polytope_of_json(options, &set);
 	pe_option_take_number(options, "gap", &s->gap);
-	if (!(s->gap >= LEAST_GAP && s->gap < 1))
-		pe_refuse_option("gap", psprintf("a number from %g to below 1", LEAST_GAP));
+	if (!(s->gap >= PE_PROGRAMME_LEAST_GAP && s->gap < 1))
+		pe_refuse_option("gap", psprintf("a number from %g to below 1", PE_PROGRAMME_LEAST_GAP));
 	pe_polytope_make(&set, s->variables, &s->set);
 }
 

@@ -144,7 +144,7 @@ pe_minimum_check_memory(const pe_minimum_problem *problem, uint64 rows)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("a minimum over as many as " UINT64_FORMAT " rows may need more than pg_epsilon.max_memory", rows),
 				 errdetail("Nothing was charged."),
-				 errhint("The rows of a table are estimated from its size: VACUUM FULL can make it smaller.  Or let a superuser raise pg_epsilon.max_memory.")));
+				 errhint("The size of a table says how many rows it can have: VACUUM FULL may help, or a superuser can raise pg_epsilon.max_memory.")));
 }
 
 /* Slopes are what no row that counts leaves null. */
