@@ -16,8 +16,10 @@
  *
  * which is a sum over the coordinates (weak duality).  The bound is true for whatever
  * multipliers the iteration ends with, so that the gap is proved, up to the rounding of
- * these sums, by arithmetic that is independent of the iteration.  Where the box has
- * infinite ends, a smaller box that is shown to hold a minimiser takes its place.
+ * these sums, by arithmetic that is independent of the iteration.  The sums are made in
+ * twice the precision of double, for multipliers that have it too, since what is left of
+ * them is multiplied by the width of the box.  Where that is infinite, they must be 0 to
+ * PE_PROGRAMME_ZERO of their terms and then count as 0; else there is no bound.
  *
  * Nothing here is private: what goes in is public or noised, or belongs to whoever asks.
  */
@@ -25,6 +27,14 @@
 #define PE_CORE_PROGRAMME_H
 
 #include "core/affine.h"
+
+/* The least gap to ask for. */
+#define PE_PROGRAMME_LEAST_GAP 1e-10
+
+/* A gap of so much of a slope times its coordinate is the rounding of the function's value. */
+#define PE_PROGRAMME_ROUNDING 0x1p-48
+
+#define PE_PROGRAMME_ZERO 0x1p-80
 
 typedef enum pe_programme_end
 {
@@ -45,9 +55,10 @@ typedef struct pe_affine_minimum
 } pe_affine_minimum;
 
 /*
- * Minimises f over the set to value - bound <= gap (1 + |value|); gap >= 1e-10.
- * minimum->x is the caller's room.  Without rows: any point of the set, value
- * -infinity.  Polls.  Slopes, offsets and inequalities are finite.
+ * Minimises f over the set to value - bound <= gap (1 + |value|), gap >=
+ * PE_PROGRAMME_LEAST_GAP, or to PE_PROGRAMME_ROUNDING where that is more.  minimum->x is
+ * the caller's room.  Without rows: any point of the set, value -infinity.  Polls.
+ * Slopes, offsets and inequalities are finite.
  */
 extern pe_programme_end pe_affine_minimise(const pe_plain_affine *f, const pe_polytope *set, double gap,
 										   pe_affine_minimum *minimum);
