@@ -311,6 +311,59 @@ test_lazy_known_thresholds(void **state)
 	check_threshold(&claim, far);
 }
 
+/* Claims with a power of two. */
+static void
+test_lazy_scale(void **state)
+{
+	/* 3/5 2^100 exp(-69 - 5/7) */
+	const uint64_t hundred[12] = {
+		UINT64_C(0x6701747292c3fb9d), UINT64_C(0x6e2263c04e38f036), UINT64_C(0xb931ffaff7340e01),
+		UINT64_C(0x21b16cd24a651cc8), UINT64_C(0x2c33e925bf07d14d), UINT64_C(0x4193157b04dd7d9d),
+		UINT64_C(0xdb1319915747177c), UINT64_C(0x06319910c0e224f6), UINT64_C(0x5a21bdc6497d964e),
+		UINT64_C(0xe5ee52e4a52d17b6), UINT64_C(0x5aacfa5202a92f55), UINT64_C(0x9e1d32afbe2d12fd)
+	};
+	/* 2^4096 exp(-2839 - 1/7) */
+	const uint64_t most[12] = {
+		UINT64_C(0xfcf1e83a2efc3d28), UINT64_C(0xef469659c816a1b9), UINT64_C(0xa41916f91fa5c980),
+		UINT64_C(0xc8df9af5050b655b), UINT64_C(0xdc9716ac5b3ef650), UINT64_C(0xcf7190130cf57913),
+		UINT64_C(0x99c2acc60bf6f591), UINT64_C(0x18357cdb4581f329), UINT64_C(0x56c6cac73a4f2b1b),
+		UINT64_C(0x78d404018f058ea9), UINT64_C(0xe6498f9d36603f11), UINT64_C(0x5ab3e56848705ef1)
+	};
+	/* a power of two on the left side is the same as none on the right */
+	const uint32_t scales[] = {1, 63, 64, 65, 128, 1000};
+	pe_lazy_claim claim;
+	static pe_bits bits;
+
+	(void) state;
+	claim = make_claim(5, 3, 69, 1, 5, 7, 0);
+	claim.scale = 100;
+	check_threshold(&claim, hundred);
+	claim = make_claim(UINT64_C(5) << 60, UINT64_C(3) << 59, 69, 1, 12, 7, 1);
+	claim.scale = 101;
+	check_threshold(&claim, hundred);
+	claim = make_claim(1, 1, 2840, 1, 1, 7, 1);
+	claim.scale = 4096;
+	check_threshold(&claim, most);
+	claim = make_claim(1, 1, (pe_u128) 1 << 60, 1, 2839 * 7 + 1, 7, (UINT64_C(1) << 60) - 1);
+	claim.n1.limb[0]--;
+	claim.scale = 4096;
+	check_threshold(&claim, most);
+
+	/* V < 2^s exp(-0) always, V 2^s < 2^s exp(-1) as without */
+	pe_bits_init(&bits);
+	for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++)
+	{
+		claim = make_claim(1, 1, 0, 1, 0, 1, 0);
+		claim.scale = scales[i];
+		assert_true(pe_lazy_less_exact(&claim, UINT64_MAX, &bits));
+		claim = make_claim(UINT64_C(1) << (scales[i] < 64 ? scales[i] : 63), 1, 1, 1, 0, 1, 0);
+		claim.scale = scales[i] < 64 ? scales[i] : 63;
+		assert_true(pe_lazy_less_exact(&claim, UINT64_C(0x5e2d58d8b3bcdf19), &bits));
+		assert_false(pe_lazy_less_exact(&claim, UINT64_C(0x5e2d58d8b3bcdf1b), &bits));
+	}
+	pe_bits_wipe(&bits);
+}
+
 static void
 test_lazy_extremes(void **state)
 {
@@ -376,6 +429,15 @@ use_zero_factor(void *arg)
 	(void) pe_lazy_less_exact(&claim, 1, arg);
 }
 
+static void
+use_large_scale(void *arg)
+{
+	pe_lazy_claim claim = make_claim(1, 1, 1, 1, 0, 1, 0);
+
+	claim.scale = PE_LAZY_SCALE + 1;
+	(void) pe_lazy_less_exact(&claim, 1, arg);
+}
+
 /* V a = b for every bit that is served: 2/3 = 0.1010... is never decided */
 static void
 never_decided(void *arg)
@@ -400,6 +462,7 @@ test_lazy_bugs(void **state)
 	assert_true(pe_test_is_bug(use_zero_denominator, &bits));
 	assert_true(pe_test_is_bug(use_large_denominator, &bits));
 	assert_true(pe_test_is_bug(use_zero_factor, &bits));
+	assert_true(pe_test_is_bug(use_large_scale, &bits));
 	assert_true(pe_test_is_bug(never_decided, &bits));
 }
 
@@ -943,6 +1006,7 @@ main(void)
 		cmocka_unit_test(test_below_uniform),
 		cmocka_unit_test(test_wide),
 		cmocka_unit_test(test_lazy_known_thresholds),
+		cmocka_unit_test(test_lazy_scale),
 		cmocka_unit_test(test_lazy_extremes),
 		cmocka_unit_test(test_lazy_bugs),
 		cmocka_unit_test(test_lazy_quick),
