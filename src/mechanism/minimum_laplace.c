@@ -232,15 +232,20 @@ void
 pe_minimum_laplace_data(const pe_minimum_problem *problem, const pe_affine *f, double *x)
 {
 	size_t		rows = (size_t) f->rows;
-	pe_i128    *exact = pe_alloc(rows, sizeof(*exact));
-	int64_t    *released = pe_alloc(rows, sizeof(*released));
-	int32_t		unit = unit_of_noise(problem, f);
+	pe_i128    *exact;
+	int64_t    *released;
+	int32_t		unit;
 
+	memcpy(x, problem->centre, (size_t) f->variables * sizeof(*x));
+	if (rows == 0)
+		return;
+	exact = pe_alloc(rows, sizeof(*exact));
+	released = pe_alloc(rows, sizeof(*released));
+	unit = unit_of_noise(problem, f);
 	/* shifts round down, whatever the sign */
 	for (size_t i = 0; i < rows; i++)
 		exact[i] = f->offset[i] >> (unit - f->unit);
-	if (rows > 0)
-		release_offsets(problem, exact, rows, unit, released);
+	release_offsets(problem, exact, rows, unit, released);
 	for (size_t i = 0; i < rows; i++)
 		exact[i] = released[i];
 	minimise_integers(problem, f, exact, unit, x);
