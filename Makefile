@@ -184,9 +184,9 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 TEST_MODULE = build/test/pg_epsilon_test.so
 .PHONY: test-module
 test-module: $(TEST_MODULE)
-$(TEST_MODULE): test/server/pg_epsilon_test.c build/obj/src/ledger/shim.o build/libpure.a build/flags.pg
+$(TEST_MODULE): test/server/pg_epsilon_test.c build/obj/src/ledger/shim.o build/obj/src/api/offset_value.o build/libpure.a build/flags.pg
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< build/obj/src/ledger/shim.o build/libpure.a $(SHLIB_LINK)
+	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< build/obj/src/ledger/shim.o build/obj/src/api/offset_value.o build/libpure.a $(SHLIB_LINK)
 
 $(FUZZ_OBJS): build/fuzz/obj/%.o: %.c build/flags.fuzz
 	@mkdir -p $(@D)
