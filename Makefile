@@ -229,6 +229,9 @@ build/unit/test_fit_newton build/unit-san/test_fit_newton: UNIT_SHIM := $(UNIT_S
 build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_noise_release,--wrap=pe_select_least
 build/unit/test_minimum build/unit-san/test_minimum: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_cube_release,--wrap=pe_laplace_release,--wrap=pe_gaussian_release,--wrap=pe_select_least,--wrap=pe_select_exponential
 
+# Linear programmes are compared with GLPK's, where it is.
+build/unit/test_programme build/unit-san/test_programme: BLAS_LIBS += $(if $(shell $(PURE_CC) -E -x c -include glpk.h /dev/null >/dev/null 2>&1 && echo yes),-lglpk)
+
 # Memory is measured by standing between the solver and the shim.
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 

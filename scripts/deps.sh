@@ -2,7 +2,7 @@
 # Finds what is missing to build, run and test pg_epsilon and installs it with apt.
 #
 #   scripts/deps.sh build    compiler, make, PostgreSQL server and headers, BLAS, LAPACKE
-#   scripts/deps.sh [test]   the same, and cmocka, IPC::Run, prove, valgrind
+#   scripts/deps.sh [test]   the same, and cmocka, GLPK, IPC::Run, prove, valgrind
 #   scripts/deps.sh fuzz     make, BLAS, LAPACKE, and clang with the run-time library of its fuzzer and sanitizers
 #   scripts/deps.sh clients  the programs of test/t/060_clients.pl and 061_cron.pl: pandas with SQLAlchemy, R with
 #                            dbplyr, a JDK with the JDBC driver, pg_cron.  Only .ci/run asks for them
@@ -130,6 +130,7 @@ find_missing() {
 	find_blas
 	if [ "$what" = test ]; then
 		have_header cmocka.h || need "cmocka" libcmocka-dev
+		have_header glpk.h || need "GLPK" libglpk-dev
 		command -v prove >/dev/null || need "prove" perl
 		perl -MIPC::Run -e 1 2>/dev/null || need "the Perl module IPC::Run" libipc-run-perl
 		perl -MTest::More -e 1 2>/dev/null || need "the Perl module Test::More" perl

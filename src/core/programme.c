@@ -31,8 +31,7 @@
 /* Inequalities hold to this part of their terms. */
 #define FEASIBLE 0x1p-44
 
-/* A set with a smaller violation, in terms of its size, is not called empty; a direction with less slope not descending. */
-#define EMPTY_BY 1e-9
+/* A direction with less slope does not descend. */
 #define DESCENT 1e-9
 
 /* pe_polytope_tighten: the least part of the box, and the least width in terms of the given one. */
@@ -698,16 +697,16 @@ weigh_active(const programme *p, iterate *at, bool all)
 	return factorise(p, at);
 }
 
-/* Moves z to where the active constraints hold with equality, least squares by their multipliers. */
+/* Goes from z to where the active constraints hold with equality, least squares by their multipliers. */
 static void
-polish_point(const programme *p, iterate *at, solution *found)
+polish_point(const programme *p, iterate *at, const double *from, solution *found)
 {
 	const double zero[PE_AFFINE_VARIABLES + 1] = {0};
 	double		right[PE_AFFINE_VARIABLES + 1];
 	double		z[PE_AFFINE_VARIABLES + 1];
 
-	memcpy(z, at->z, sizeof(z));
-	for (int round = 0; round < 2; round++)
+	memcpy(z, from, (size_t) p->n * sizeof(double));
+	for (int round = 0; round < 3; round++)
 	{
 		multiply(p, z, at->work);
 		for (int32_t i = 0; i < p->pairs; i++)
@@ -717,6 +716,22 @@ polish_point(const programme *p, iterate *at, solution *found)
 		move(p->n, z, 1, at->dz);
 	}
 	consider(p, z, found);
+}
+
+/*
+ * Points near to where the iteration is and near to 0: where many points are minima, the
+ * iteration ends in the middle of them, and that may be so far away that a function's
+ * value is rounding.
+ */
+static void
+polish_points(const programme *p, iterate *at, solution *found)
+{
+	double		origin[PE_AFFINE_VARIABLES + 1] = {0};
+
+	for (int32_t j = 0; j < p->d; j++)
+		origin[j] = fmax(p->lower[j], fmin(p->upper[j], 0));
+	polish_point(p, at, at->z, found);
+	polish_point(p, at, origin, found);
 }
 
 static void
@@ -865,7 +880,7 @@ propose(const programme *p, iterate *at, solution *found, bool all)
 {
 	if (!weigh_active(p, at, all))
 		return;
-	polish_point(p, at, found);
+	polish_points(p, at, found);
 	polish_multipliers(p, at, found, all);
 	judge(p, found);
 }
@@ -934,7 +949,7 @@ minimise(const pe_plain_affine *f, const pe_polytope *set, const double *x, doub
 		consider(&p, at->z, &found);
 	}
 	minimum->value = found.value;
-	minimum->bound = found.bound;
+	minimum->bound = fmin(found.bound, found.value);
 	pe_free(found.high);
 	pe_free(found.low);
 	free_iterate(at);
@@ -986,16 +1001,13 @@ box_is_empty(const pe_polytope *set)
 	return false;
 }
 
-/* The inequalities by how far a point is outside; false if one holds nowhere.  depth: what no point is inside by. */
+/* The inequalities by how far a point is outside; false if one holds nowhere.  size: of the right sides. */
 static bool
-make_violations(const pe_polytope *set, made *m, double *depth)
+make_violations(const pe_polytope *set, made *m, double *size)
 {
 	int32_t		d = set->variables;
 
-	*depth = 0;
-	for (int32_t j = 0; j < d; j++)
-		if (isfinite(set->upper[j] - set->lower[j]))
-			*depth = fmax(*depth, set->upper[j] - set->lower[j]);
+	*size = 0;
 	for (int32_t k = 0; k < set->inequalities; k++)
 	{
 		const double *row = set->inequality + (size_t) k * (size_t) (d + 1);
@@ -1006,10 +1018,19 @@ make_violations(const pe_polytope *set, made *m, double *depth)
 		if (most == 0)
 			continue;
 		add_made(m, d, row, row[d], most);
-		*depth = fmax(*depth, fabs(row[d]) / most);
+		*size = fmax(*size, fabs(row[d]) / most);
 	}
-	*depth = *depth > 0 ? *depth : 1;
 	return true;
+}
+
+/* What no point needs to be inside by: a row without slopes sees to it that there is a minimum. */
+static double
+enough_depth(const pe_polytope *set, double size)
+{
+	for (int32_t j = 0; j < set->variables; j++)
+		if (isfinite(set->upper[j] - set->lower[j]))
+			size = fmax(size, set->upper[j] - set->lower[j]);
+	return size > 0 ? size : 1;
 }
 
 /* A point of the set, far inside where that is possible. */
@@ -1020,7 +1041,7 @@ find_point(const pe_polytope *set, double *x)
 	pe_polytope box = {.variables = d, .lower = set->lower, .upper = set->upper};
 	pe_affine_minimum least = {.x = x};
 	made		m;
-	double		depth;
+	double		size;
 	bool		empty;
 
 	if (box_is_empty(set))
@@ -1030,15 +1051,14 @@ find_point(const pe_polytope *set, double *x)
 	if (set->inequalities == 0)
 		return PE_PROGRAMME_SOLVED;
 	m = new_made(set->inequalities + 1, d);
-	empty = !make_violations(set, &m, &depth);
+	empty = !make_violations(set, &m, &size);
 	if (!empty)
 	{
 		pe_plain_affine f = {d, m.rows + 1, m.row, m.offset};
 
-		/* the row of zeros: no need to go further inside than that */
-		m.offset[m.rows] = -depth;
+		m.offset[m.rows] = -enough_depth(set, size);
 		minimise(&f, &box, NULL, PE_PROGRAMME_LEAST_GAP, &least);
-		empty = least.value > EMPTY_BY * fmax(depth, largest(d, x));
+		empty = least.bound > FEASIBLE * fmax(size, largest(d, x));
 	}
 	free_made(&m);
 	return empty ? PE_PROGRAMME_EMPTY : PE_PROGRAMME_SOLVED;
