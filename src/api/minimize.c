@@ -5,12 +5,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-
 #include "api/arguments.h"
 #include "api/minimum_question.h"
 #include "api/rows.h"
@@ -33,59 +27,23 @@ typedef struct call
 	const double *value;
 } call;
 
-static char **
-slope_names(FunctionCallInfo fcinfo, int *count)
-{
-	Datum	   *elements;
-	bool	   *nulls;
-	char	  **names;
-
-	if (PG_ARGISNULL(ARG_SLOPES))
-		pe_refuse_null("slopes");
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_SLOPES), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, count);
-	names = palloc((*count + 1) * sizeof(char *));
-	for (int i = 0; i < *count; i++)
-	{
-		if (nulls[i])
-			pe_refuse_null("a slope");
-		names[i] = pstrdup(NameStr(*DatumGetName(elements[i])));
-	}
-	return names;
-}
-
-static char *
-optional_name(FunctionCallInfo fcinfo, int n)
-{
-	return PG_ARGISNULL(n) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(n)));
-}
-
-static double
-optional_float(FunctionCallInfo fcinfo, int n, const char *name)
-{
-	if (PG_ARGISNULL(n))
-		return NAN;
-	if (isnan(PG_GETARG_FLOAT8(n)))
-		pe_refuse_parameter(name, "NaN", "a number");
-	return PG_GETARG_FLOAT8(n);
-}
-
 static void
 read_arguments(FunctionCallInfo fcinfo, pe_minimum_request *request)
 {
 	pe_minimum_request_init(request, "dp.minimize_max_affine");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	request->slope = slope_names(fcinfo, &request->slopes);
-	request->offsets = optional_name(fcinfo, ARG_OFFSETS);
+	request->slope = pe_names_argument(fcinfo, ARG_SLOPES, "slopes", "a slope", &request->slopes);
+	request->offsets = pe_optional_name(fcinfo, ARG_OFFSETS);
 	if (request->offsets == NULL)
 		pe_refuse_null("offsets");
 	pe_polytope_of_arrays(fcinfo, ARG_LOWER, &request->set);
-	request->method = PG_ARGISNULL(ARG_METHOD) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(ARG_METHOD));
-	request->epsilon = optional_float(fcinfo, ARG_EPSILON, "epsilon");
-	request->rho = optional_float(fcinfo, ARG_RHO, "rho");
-	request->delta = optional_float(fcinfo, ARG_DELTA, "delta");
+	request->method = pe_optional_text(fcinfo, ARG_METHOD);
+	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
+	request->rho = pe_optional_float(fcinfo, ARG_RHO, "rho");
+	request->delta = pe_optional_float(fcinfo, ARG_DELTA, "delta");
 	request->options = PG_ARGISNULL(ARG_OPTIONS) ? NULL : PG_GETARG_JSONB_P(ARG_OPTIONS);
 	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
-	request->budget = optional_name(fcinfo, ARG_BUDGET);
+	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
 }
 
 static void

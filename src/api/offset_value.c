@@ -70,6 +70,7 @@ integer_of_text(const char *text)
 static pe_i128
 offset_of_numeric(const pe_offset_reader *reader, Datum value)
 {
+	value = NumericGetDatum(DatumGetNumeric(value));	/* fetched once */
 	if (numeric_is_nan(DatumGetNumeric(value)))
 		return -PE_OFFSET_MOST;
 	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, value, NumericGetDatum(reader->most))) >= 0)
