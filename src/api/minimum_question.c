@@ -19,6 +19,9 @@
 #include "ledger/errors.h"
 #include "ledger/settings.h"
 
+/* The largest number of a point. */
+#define COORDINATE_MOST 0x1p900
+
 void
 pe_minimum_request_init(pe_minimum_request *request, const char *function)
 {
@@ -164,6 +167,18 @@ variables_of(const pe_minimum_request *request)
 	return variables;
 }
 
+/* Points and steps of every method stay finite: whether they do must not be for the offsets to say. */
+static void
+check_size(const double *lower, const double *upper, int variables)
+{
+	for (int j = 0; j < variables; j++)
+		if (lower[j] < -COORDINATE_MOST || upper[j] > COORDINATE_MOST)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the feasible set is too large"),
+					 errdetail("No number of a point may exceed %g.", COORDINATE_MOST)));
+}
+
 static void
 make_set(pe_minimum_validated *m)
 {
@@ -179,6 +194,7 @@ make_set(pe_minimum_validated *m)
 	end = pe_polytope_tighten(&problem->set, lower, upper, centre);
 	if (end != PE_PROGRAMME_SOLVED)
 		pe_polytope_refuse(end);
+	check_size(lower, upper, variables);
 	problem->lower = lower;
 	problem->upper = upper;
 	problem->centre = centre;
