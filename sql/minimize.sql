@@ -243,6 +243,7 @@ SELECT count(DISTINCT release) AS releases, bool_and(release > (SELECT release F
     SELECT release FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,0}', '{1,1.5}', rho => 0.5) UNION ALL
     SELECT release FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,0.1}', '{1,1}', rho => 0.5) UNION ALL
     SELECT release FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,0}', '{1,1}', '{{1,1,3}}', rho => 0.5) UNION ALL
+    SELECT release FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,0}', '{1,1}', '{{1,1,2.5}}', rho => 0.5) UNION ALL
     SELECT release FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,0}', '{1,1}', rho => 0.5, options => '{"prior": 0.1}') UNION ALL
     SELECT release FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,0}', '{1,1}', rho => 0.5, method => 'laplace_data')) r;
 SELECT pg_temp.spent() - spent AS paid FROM before;
