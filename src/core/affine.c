@@ -59,7 +59,7 @@ pe_affine_offset(double value, int32_t unit)
 	if (isinf(value))
 		return value > 0 ? PE_OFFSET_MOST : -PE_OFFSET_MOST;
 	frexp(value, &exponent);
-	if (exponent <= unit)
+	if (value == 0 || exponent <= unit)
 		return value < 0 ? -1 : 0;
 	if (exponent - unit > MOST_BITS)
 		return value > 0 ? PE_OFFSET_MOST : -PE_OFFSET_MOST;

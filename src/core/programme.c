@@ -214,8 +214,9 @@ build_normal(const programme *p, iterate *at, const double *weight)
 }
 
 /*
- * The factor of the normal matrix.  A part of the diagonal is added, more if that does
- * not help, so that directions without any weight stay where they are.
+ * The factor of the normal matrix.  The last bit of the diagonal is added, more if that
+ * does not help, so that directions without any weight stay where they are.  More at once
+ * would be more than the weights of directions in which a programme is nearly level.
  */
 static bool
 factorise(const programme *p, iterate *at)
@@ -225,7 +226,7 @@ factorise(const programme *p, iterate *at)
 
 	if (!pe_la_finite(size, at->normal))
 		return false;
-	for (double ridge = 0x1p-48; ridge < 1; ridge *= 0x1p8)
+	for (double ridge = DBL_EPSILON; ridge < 1; ridge *= 0x1p8)
 	{
 		memcpy(at->factor, at->normal, size * sizeof(double));
 		for (int32_t j = 0; j < n; j++)
@@ -687,12 +688,12 @@ consider(const programme *p, const double *z, solution *found)
 	found->value = value;
 }
 
-/* weight = multiplier^2 of the constraints that count, and the matrix of these weights. */
+/* weight = multiplier of the constraints that count, and the matrix of these weights. */
 static bool
 weigh_active(const programme *p, iterate *at, bool all)
 {
 	for (int32_t i = 0; i < p->pairs; i++)
-		at->target[i] = all || at->active[i] ? at->multiplier[i] * at->multiplier[i] : 0;
+		at->target[i] = all || at->active[i] ? at->multiplier[i] : 0;
 	build_normal(p, at, at->target);
 	return factorise(p, at);
 }

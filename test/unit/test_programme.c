@@ -926,8 +926,7 @@ test_nearest_many(void **state)
 			way[j] = x[j] - y[j];
 			here += way[j] * x[j];
 		}
-		/* the least value is taken almost everywhere on a face: a gap of 1e-8 will do */
-		assert_int_equal(pe_affine_minimise(&f, &i.set, 1e-8, &least), PE_PROGRAMME_SOLVED);
+		assert_int_equal(pe_affine_minimise(&f, &i.set, GAP, &least), PE_PROGRAMME_SOLVED);
 		assert_true(here - least.bound <= 1e-7 * (1 + fabs(here)));
 		instance_free(&i);
 	}
