@@ -92,7 +92,7 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 256, 2000, 6000, 20
 #define LARGEST_MARGIN 0x1p-10
 
 /* The most bytes of lists. */
-#define LIST_MOST ((size_t) 64 << 20)
+#define LIST_MOST ((size_t) 32 << 20)
 
 /* log 2 */
 #define LN2 0.6931471805599453
@@ -215,16 +215,28 @@ denominator_of(const pe_score_rate *rate)
 	return d;
 }
 
+/* In double, within five roundings. */
+static double
+rate_per_unit(const pe_score_rate *rate)
+{
+	return ldexp((double) rate->numerator / ((double) rate->change * (double) rate->factor), rate->shift);
+}
+
 static void
-set_rate(face *f, const pe_score_rate *rate)
+check_rate(const pe_score_rate *rate)
 {
 	if (rate->shift > 0 || rate->shift < -200 || rate->change == 0 || rate->factor == 0)
 		pe_bug("malformed rate of a score");
+	if (rate_per_unit(rate) > ldexp(1.0 + 0x1p-40, -RATE_SHIFT))
+		pe_bug("rate of a score too large");
+}
+
+static void
+set_rate(face *f, const pe_score_rate *rate)
+{
 	f->rate = *rate;
 	f->denominator = denominator_of(rate);
-	f->per_unit = ldexp((double) rate->numerator / ((double) rate->change * (double) rate->factor), rate->shift);
-	if (f->per_unit > ldexp(1.0 + 0x1p-40, -RATE_SHIFT))
-		pe_bug("rate of a score too large");
+	f->per_unit = rate_per_unit(rate);
 }
 
 /* ----------
@@ -1000,10 +1012,13 @@ pe_lattice_law *
 pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, pe_score_rate prior,
 						 const double *centre, size_t memory, int32_t cells, int32_t bits, double margin)
 {
-	pe_lattice_law *law = pe_alloc(1, sizeof(*law));
 	bool		points = lattice->variables > PE_CELL_VARIABLES;
+	pe_lattice_law *law;
 	cell		root;
 
+	check_rate(&rate);
+	check_rate(&prior);
+	law = pe_alloc(1, sizeof(*law));
 	memset(&root, 0, sizeof(root));
 	law->variables = lattice->variables;
 	law->bits = bits;
