@@ -124,9 +124,12 @@ pe_cube_draw(pe_i128 *noise, size_t count, pe_u128 sensitivity, int64_t nano_eps
 void
 pe_cube_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano_epsilon, int64_t *released)
 {
-	pe_i128    *noise = pe_alloc(count, sizeof(*noise));
+	pe_i128    *noise;
 	pe_bits		bits;
 
+	if (!pe_cube_serves(count, sensitivity, nano_epsilon))
+		pe_bug("noise of the maximum norm cannot be calibrated");
+	noise = pe_alloc(count, sizeof(*noise));
 	pe_bits_init(&bits);
 	pe_cube_draw(noise, count, sensitivity, nano_epsilon, &bits);
 	for (size_t i = 0; i < count; i++)

@@ -30,7 +30,8 @@
  * faults (faults.h) must each be caught.
  *
  * What private models are made of is audited in the same way (fits.h), with fewer draws,
- * and whole fits on tables of a few rows, with a few.
+ * and whole fits on tables of a few rows, with a few; so is the minimisation of piecewise
+ * affine functions (minima.h).
  *
  * The random bytes are those of the shim's reproducible stream, begun anew for
  * every row of the table: a failure repeats.  The noise of many releases is drawn
@@ -151,6 +152,7 @@ static const mechanism laplace = {"laplace", true, true, laplace_release, pe_str
 	NULL, NULL, LEAST_SHARE, UINT64_MAX};
 
 #include "fits.h"
+#include "minima.h"
 
 #define MARGINALS "total(2) * identity(3) + identity(2) * total(3)"
 
@@ -201,6 +203,20 @@ static const target targets[] = {
 	{&fit, PE_SUBSTITUTE, 3, "agd", -1, 500000000, 0},
 	{&fit, PE_ADD_REMOVE, 1, "privgene", -1, 500000000, 0},
 	{&fit_pure, PE_ADD_REMOVE, 1, "privgene", -1, 1000000000, 0},
+	{&cube, PE_ADD_REMOVE, 1, "two numbers", -1, 1000000000, 3},
+	{&cube, PE_ADD_REMOVE, 1, "two numbers", -1, 3000000000, INT64_C(1) << 60},
+	{&minimum_pure, PE_ADD_REMOVE, 1, "laplace_data, one", -1, 1000000000, 0},
+	{&minimum_pure, PE_ADD_REMOVE, 1, "laplace_data, all", -1, 1000000000, 0},
+	{&minimum, PE_ADD_REMOVE, 1, "laplace_data, one", -1, 500000000, 0},
+	{&minimum, PE_ADD_REMOVE, 1, "laplace_data, all", -1, 500000000, 0},
+	{&minimum_pure, PE_ADD_REMOVE, 1, "laplace_solution", -1, 1000000000, 0},
+	{&minimum, PE_ADD_REMOVE, 1, "laplace_solution", -1, 500000000, 0},
+	{&minimum_pure, PE_ADD_REMOVE, 1, "exponential, one", -1, 1000000000, 0},
+	{&minimum_pure, PE_ADD_REMOVE, 1, "exponential, all", -1, 1000000000, 0},
+	{&minimum, PE_ADD_REMOVE, 1, "exponential, all", -1, 125000000, 0},
+	{&minimum_pure, PE_ADD_REMOVE, 1, "subgradient", -1, 2000000000, 0},
+	{&minimum_pure, PE_ADD_REMOVE, 1, "subgradient_last", -1, 2000000000, 0},
+	{&minimum, PE_ADD_REMOVE, 1, "subgradient_last", -1, 250000000, 0},
 };
 
 /* ------------------------------------------------------------------
@@ -675,16 +691,18 @@ judge(const trial *t, verdict *v)
 /*
  * Audits a mechanism, or what a fault makes of it: each of the samplers on a
  * worst pair of its own, so that the one cannot make up for the other.  A fit chooses its
- * samplers itself, and has one pair.
+ * samplers itself, and has one pair; so does a minimisation.
  */
 static void
 audit(const subject *s, release_function release, uint64_t draws, verdict *v)
 {
 	static trial t;
+	bool		whole = s->of.mechanism->prepare == prepare_fit || s->of.mechanism->prepare == prepare_minimum;
+	int			pairs = whole ? 1 : 2;
 
 	pe_test_seed(SEED);
 	memset(v, 0, sizeof(*v));
-	for (int i = 0; i < (s->of.mechanism->prepare == prepare_fit ? 1 : 2); i++)
+	for (int i = 0; i < pairs; i++)
 	{
 		start_trial(&t, s, &s->worst[i], release);
 		t.table = i == 1;

@@ -225,6 +225,45 @@ scores_cap_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *relea
 	release_selection_as(s, s->sensitivity / 2, s->of.neighbours != PE_SUBSTITUTE, s->of.nano, exact, count, released);
 }
 
+/* Neighbours move by twice as much. */
+static void
+cube_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_cube_as(s, 2 * s->of.nano, exact, count, released);
+}
+
+/* Each number has the noise that would do for it alone. */
+static void
+cube_of_one_number(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_laplace_release(exact, count, s->sensitivity, s->of.nano, released);
+}
+
+/* Both numbers have the same noise, one that would do for each. */
+static void
+cube_without_area(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_i128		zero[MAX_CALL] = {0};
+	int64_t		noise[MAX_CALL];
+
+	pe_laplace_release(zero, count, s->sensitivity, s->of.nano, noise);
+	for (size_t i = 0; i < count; i++)
+		released[i] = (int64_t) exact[i] + noise[i - i % 2];
+}
+
+static void
+minimum_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_minimum_as(s, (s->of.mechanism->pure ? 2 : 4) * s->of.nano, case_of(s)->all, exact, count, released);
+}
+
+/* All offsets move, and the noise is for one. */
+static void
+minimum_of_one(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_minimum_as(s, s->of.nano, false, exact, count, released);
+}
+
 static const fault faults[] = {
 	{"sensitivity halved", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 500000000, 3}, sensitivity_halved},
 	{"sensitivity halved, substitute", {&gaussian, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, sensitivity_halved},
@@ -251,6 +290,17 @@ static const fault faults[] = {
 	{"scores taken for monotone, pure", {&selection_pure, PE_SUBSTITUTE, 1, "scores", -1, 1000000000, 0}, scores_monotone},
 	{"rate of a selection doubled", {&selection, PE_ADD_REMOVE, 1, "scores", -1, 125000000, 0}, scores_rate_doubled},
 	{"cap of scores halved", {&selection_pure, PE_ADD_REMOVE, 1, "scores", -1, 1000000000, 0}, scores_cap_halved},
+	{"sensitivity halved, maximum norm", {&cube, PE_ADD_REMOVE, 1, "two numbers", -1, 1000000000, 3}, cube_halved},
+	{"noise for one number of two", {&cube, PE_ADD_REMOVE, 1, "two numbers", -1, 1000000000, 3}, cube_of_one_number},
+	{"the same noise for two numbers", {&cube, PE_ADD_REMOVE, 1, "two numbers", -1, 1000000000, 3}, cube_without_area},
+	{"sensitivity halved of offsets", {&minimum_pure, PE_ADD_REMOVE, 1, "laplace_data, all", -1, 1000000000, 0}, minimum_halved},
+	{"sensitivity halved of offsets, rho", {&minimum, PE_ADD_REMOVE, 1, "laplace_data, all", -1, 500000000, 0}, minimum_halved},
+	{"noise for one offset of two", {&minimum_pure, PE_ADD_REMOVE, 1, "laplace_data, all", -1, 1000000000, 0}, minimum_of_one},
+	{"noise for one offset of two, rho", {&minimum, PE_ADD_REMOVE, 1, "laplace_data, all", -1, 500000000, 0}, minimum_of_one},
+	{"sensitivity halved of a solution", {&minimum_pure, PE_ADD_REMOVE, 1, "laplace_solution", -1, 1000000000, 0}, minimum_halved},
+	{"scores of a lattice taken for monotone", {&minimum_pure, PE_ADD_REMOVE, 1, "exponential, all", -1, 1000000000, 0}, minimum_halved},
+	{"each of two steps pays with all", {&minimum_pure, PE_ADD_REMOVE, 1, "subgradient_last", -1, 2000000000, 0}, minimum_halved},
+	{"sensitivity halved of rows' values, rho", {&minimum, PE_ADD_REMOVE, 1, "subgradient_last", -1, 250000000, 0}, minimum_halved},
 };
 
 #endif
