@@ -857,22 +857,18 @@ judge(const programme *p, solution *found)
 		found->bound = fmax(found->bound, found->value - gap / total);
 }
 
-/* Are value and bound as near as asked, or as the rounding of a function's terms at x lets them be? */
+/* Are value and bound as near as asked, or as the rounding of the bound's terms at x lets them be? */
 static bool
 is_near(const programme *p, const solution *found, double gap)
 {
-	const part *functions = &p->part[0];
 	double		apart = found->value - found->bound;
 	double		terms = 0;
 
 	if (!isfinite(apart))
 		return false;
-	if (apart <= gap * (1 + fabs(found->value)))
-		return true;
-	for (int32_t i = 0; i < functions->count; i++)
-		for (int32_t j = 0; j < p->d && found->high[i] > 0; j++)
-			terms = fmax(terms, fabs(functions->row[(size_t) i * (size_t) p->d + (size_t) j] * found->x[j]));
-	return apart <= PE_PROGRAMME_ROUNDING * terms;
+	for (int32_t j = 0; j < p->d; j++)
+		terms += found->size[j] * fabs(found->x[j]);
+	return apart <= fmax(gap * (1 + fabs(found->value)), PE_PROGRAMME_ROUNDING * terms);
 }
 
 /* Proposes a point and a bound from where the iteration is. */
@@ -1316,25 +1312,25 @@ pe_polytope_tighten(const pe_polytope *set, double *lower, double *upper, double
 }
 
 /*
- * Is the nearest point found?  The objective, with the coefficient 1, is by at most
- * gap = multipliers.slacks + |dual|^2 / 2 above its minimum, and so the square of the
- * distance from it at most twice that.
+ * How far the point is from the nearest at most.  The objective, with the coefficient 1, is
+ * by at most gap = multipliers.slacks + |dual|^2 / 2 above its minimum, and the square
+ * of the distance at most twice that.
  */
-static bool
-is_nearest(const programme *p, const iterate *at, double size)
+static double
+distance_off(const programme *p, const iterate *at, double size)
 {
 	double		gap = complementarity(p, at) + dot(p->n, at->dual, at->dual) / 2;
 
-	for (int32_t j = 0; j < p->d; j++)
-		size = fmax(size, fabs(at->z[j] - p->y[j]));
-	return sqrt(2 * gap) <= NEAREST * size && is_feasible(p, at->z, size);
+	return is_feasible(p, at->z, size) ? sqrt(2 * gap) : INFINITY;
 }
 
+/* From x, which becomes the nearest that was seen: in the end rounding may spoil what was better. */
 static void
 find_nearest(const pe_polytope *set, const double *y, double *x)
 {
 	programme	p;
 	iterate    *at;
+	double		least = INFINITY;
 	double		size;
 
 	programme_init(&p, NULL, set);
@@ -1343,15 +1339,19 @@ find_nearest(const pe_polytope *set, const double *y, double *x)
 	at = new_iterate(&p);
 	depart(&p, at, x);
 	size = size_of_points(&p, at->z);
-	for (int i = 0; i < MOST_ITERATIONS; i++)
+	for (int i = 0; i < MOST_ITERATIONS && !(least <= NEAREST * size); i++)
 	{
+		double		off;
+
 		pe_poll();
 		measure(&p, at);
-		if (is_nearest(&p, at, size) || !iterate_once(&p, at))
+		off = distance_off(&p, at, size);
+		for (int32_t j = 0; j < p.d && (off < least || isinf(least)); j++)
+			x[j] = fmax(p.lower[j], fmin(p.upper[j], at->z[j]));
+		least = fmin(least, off);
+		if (!iterate_once(&p, at))
 			break;
 	}
-	for (int32_t j = 0; j < p.d; j++)
-		x[j] = fmax(p.lower[j], fmin(p.upper[j], at->z[j]));
 	free_iterate(at);
 	programme_free(&p);
 }

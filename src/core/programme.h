@@ -31,7 +31,7 @@
 /* The least gap to ask for. */
 #define PE_PROGRAMME_LEAST_GAP 1e-10
 
-/* A gap of so much of a slope times its coordinate is the rounding of the function's value. */
+/* A gap of so much of the terms of sum_i w_i a_i'x + sum_k v_k g_k'x, in absolute value, is rounding. */
 #define PE_PROGRAMME_ROUNDING 0x1p-48
 
 #define PE_PROGRAMME_ZERO 0x1p-80
@@ -56,9 +56,10 @@ typedef struct pe_affine_minimum
 
 /*
  * Minimises f over the set to value - bound <= gap (1 + |value|), gap >=
- * PE_PROGRAMME_LEAST_GAP, or to PE_PROGRAMME_ROUNDING where that is more.  minimum->x is
+ * PE_PROGRAMME_LEAST_GAP, or to PE_PROGRAMME_ROUNDING if that is more.  minimum->x is
  * the caller's room.  Without rows: any point of the set, value -infinity.  Polls.
- * Slopes, offsets and inequalities are finite.
+ * Slopes, offsets and inequalities are finite.  PE_PROGRAMME_STALLED, with a gap of 1e-8
+ * or less, was only seen where a function is level to 1e-10 over a whole face of the set.
  */
 extern pe_programme_end pe_affine_minimise(const pe_plain_affine *f, const pe_polytope *set, double gap,
 										   pe_affine_minimum *minimum);
