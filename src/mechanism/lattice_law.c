@@ -69,10 +69,14 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 256, 2000, 6000, 20
 /* So often is a point outside brought nearer by half. */
 #define NET_SHRINK 30
 
-/* a_c of the heaviest cell is in [2^PEAK, 2^(PEAK + 1)]: 2^16 of them have a sum below 2^64. */
-#define PEAK 46
+/*
+ * a_c of the heaviest cell is near 2^PEAK: within a factor of 2, and of exp(4) where
+ * exponents are so large that their errors are (2^49 EXPONENT_ERROR).  2^16 of them have a
+ * sum below 2^64.
+ */
+#define PEAK 40
 
-/* A cell lighter than 2^-LIGHTEST of the heaviest is not divided: K - depth_c > PEAK - LIGHTEST - 1. */
+/* A cell lighter than 2^-LIGHTEST of the heaviest is not divided, so that K - depth_c is near PEAK - LIGHTEST at least. */
 #define LIGHTEST 30
 
 /* It is enough if a proposal is accepted with this chance. */
