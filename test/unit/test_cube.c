@@ -169,7 +169,7 @@ test_law(void **state)
 {
 	(void) state;
 	for (int i = 0; i < lengthof(samples); i++)
-		check_enumerated(&samples[i], scaled(100000));
+		check_enumerated(&samples[i], scaled(60000));
 }
 
 /* ----------
@@ -267,7 +267,7 @@ test_moments(void **state)
 {
 	(void) state;
 	for (int i = 0; i < lengthof(wide); i++)
-		check_moments(&wide[i], scaled(5000));
+		check_moments(&wide[i], scaled(3000));
 }
 
 /* At a large scale a number is R times a uniform one, and R / scale nearly a gamma variable. */
