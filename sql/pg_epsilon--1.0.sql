@@ -175,7 +175,7 @@ CREATE TABLE dp.release (
 );
 CREATE INDEX release_request ON dp.release (dataset_id, version, request_hash);
 COMMENT ON TABLE dp.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
-COMMENT ON COLUMN dp.release.workload IS 'NULL: a model, whose coefficients the payload holds';
+COMMENT ON COLUMN dp.release.workload IS 'NULL: a model, whose coefficients the payload holds, or a minimum, whose point and public value it holds';
 COMMENT ON COLUMN dp.release.rho IS 'discrete Gaussian noise of this cost in 1e-9 for squared sensitivity sensitivity_sq, else';
 COMMENT ON COLUMN dp.release.epsilon IS 'discrete Laplace noise of this cost in 1e-9 for sensitivity sensitivity_l1';
 
@@ -592,6 +592,53 @@ CREATE FUNCTION dp.drop_model(model text) RETURNS void
 COMMENT ON FUNCTION dp.drop_model(text) IS
     'forgets a model''s name and coefficients; its charge stays, and so does its release';
 
+CREATE FUNCTION dp.minimize_max_affine(dataset text, slopes name[], offsets name, lower double precision[], upper double precision[],
+        inequalities double precision[] DEFAULT NULL, method text DEFAULT 'exponential',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
+        options jsonb DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (x double precision[], public_value double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION dp.minimize_max_affine(text, name[], name, double precision[], double precision[], double precision[], text, double precision, double precision, double precision, jsonb, boolean, name) IS
+    'a private point where the largest of slopes . x + offset over the rows is small: lower <= x <= upper, and rows (g, h) of inequalities mean g . x <= h; public_value: the minimum without offsets; give epsilon or rho; the same request again is answered free; methods laplace_data_l2 and metropolis are not private, and for the owner alone';
+
+CREATE TYPE dp.affine_minimum AS (x double precision[], public_value double precision, release bigint);
+COMMENT ON TYPE dp.affine_minimum IS 'a private minimum of a piecewise affine function, as dp.minimize_max_affine_agg returns it';
+
+CREATE FUNCTION dp.minimize_max_affine_add(internal, slopes double precision[], offsets double precision, options text) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.minimize_max_affine_add(internal, double precision[], double precision, text) IS 'transition function of the aggregate dp.minimize_max_affine_agg';
+CREATE FUNCTION dp.minimize_max_affine_final(internal) RETURNS dp.affine_minimum
+    AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.minimize_max_affine_final(internal) IS 'final function of the aggregate dp.minimize_max_affine_agg';
+CREATE AGGREGATE dp.minimize_max_affine_agg(slopes double precision[], offsets double precision, options text) (
+    SFUNC = dp.minimize_max_affine_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp.minimize_max_affine_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
+COMMENT ON AGGREGATE dp.minimize_max_affine_agg(double precision[], double precision, text) IS
+    'the same of rows that you may read; options is a constant, {"dataset": .., "lower": [..], "upper": [..], "epsilon": ..}; one charge for each group';
+
+CREATE TYPE dp.affine_solution AS (x double precision[], value double precision, gap double precision);
+COMMENT ON TYPE dp.affine_solution IS 'a minimum of a piecewise affine function, as dp.solve_max_affine returns it; no point has a value below value - gap';
+
+CREATE FUNCTION dp.solve_max_affine_add(internal, slopes double precision[], offsets double precision) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.solve_max_affine_add(internal, double precision[], double precision) IS 'transition function of the aggregate dp.solve_max_affine';
+CREATE FUNCTION dp.solve_max_affine_add(internal, slopes double precision[], offsets double precision, options text) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.solve_max_affine_add(internal, double precision[], double precision, text) IS 'transition function of the aggregate dp.solve_max_affine';
+CREATE FUNCTION dp.solve_max_affine_final(internal) RETURNS dp.affine_solution
+    AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.solve_max_affine_final(internal) IS 'final function of the aggregate dp.solve_max_affine';
+CREATE AGGREGATE dp.solve_max_affine(slopes double precision[], offsets double precision) (
+    SFUNC = dp.solve_max_affine_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp.solve_max_affine_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp.solve_max_affine(double precision[], double precision) IS
+    'the minimum over all x of the largest of slopes . x + offset, without privacy, by a linear programme with a certified gap';
+CREATE AGGREGATE dp.solve_max_affine(slopes double precision[], offsets double precision, options text) (
+    SFUNC = dp.solve_max_affine_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp.solve_max_affine_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp.solve_max_affine(double precision[], double precision, text) IS
+    'the same over a set; options is a constant, {"lower": [..], "upper": [..], "inequalities": [[..], ..], "gap": 1e-9}, each of them optional';
+
 CREATE FUNCTION dp.expire_release(release bigint) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_expire_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.expire_release(bigint) IS
@@ -667,6 +714,28 @@ CREATE AGGREGATE dp.fit_rows(specification bytea, cut bytea, unit "any", VARIADI
     FINALFUNC = dp.fit_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp.fit_rows(bytea, bytea, "any", "any") IS
     'exact sums over the rows of a model, as the scan of a dataset uses it; needs SELECT on the rows';
+
+CREATE FUNCTION dp.affine_rows_add(internal, specification bytea, private_offset "any", VARIADIC slopes "any") RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.affine_rows_add(internal, bytea, "any", "any") IS 'transition function of the aggregate dp.affine_rows';
+CREATE FUNCTION dp.affine_rows_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.affine_rows_combine(internal, internal) IS 'combine function of the aggregate dp.affine_rows';
+CREATE FUNCTION dp.affine_rows_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.affine_rows_serialize(internal) IS 'serialisation of the state of the aggregate dp.affine_rows';
+CREATE FUNCTION dp.affine_rows_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.affine_rows_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp.affine_rows';
+CREATE FUNCTION dp.affine_rows_final(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp.affine_rows_final(internal) IS 'final function of the aggregate dp.affine_rows';
+CREATE AGGREGATE dp.affine_rows(specification bytea, private_offset "any", VARIADIC slopes "any") (
+    SFUNC = dp.affine_rows_add, STYPE = internal, COMBINEFUNC = dp.affine_rows_combine,
+    SERIALFUNC = dp.affine_rows_serialize, DESERIALFUNC = dp.affine_rows_deserialize,
+    FINALFUNC = dp.affine_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp.affine_rows(bytea, "any", "any") IS
+    'collects the rows of a piecewise affine function for dp.minimize_max_affine, as the scan of a dataset uses it; returns nothing; needs SELECT on the rows';
 
 ----------------------------------------------------------------------
 -- Strategies: no data, everybody may ask

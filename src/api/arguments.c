@@ -4,7 +4,11 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "accounting/filter.h"
@@ -24,6 +28,48 @@ pe_float_argument(FunctionCallInfo fcinfo, int n, const char *name)
 	if (PG_ARGISNULL(n))
 		pe_refuse_null(name);
 	return PG_GETARG_FLOAT8(n);
+}
+
+char *
+pe_optional_text(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
+}
+
+char *
+pe_optional_name(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(n)));
+}
+
+double
+pe_optional_float(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		return NAN;
+	if (isnan(PG_GETARG_FLOAT8(n)))
+		pe_refuse_parameter(name, "NaN", "a number");
+	return PG_GETARG_FLOAT8(n);
+}
+
+char **
+pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *each, int *count)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	char	  **names;
+
+	if (PG_ARGISNULL(n))
+		pe_refuse_null(name);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(n), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, count);
+	names = palloc((*count + 1) * sizeof(char *));
+	for (int i = 0; i < *count; i++)
+	{
+		if (nulls[i])
+			pe_refuse_null(each);
+		names[i] = pstrdup(NameStr(*DatumGetName(elements[i])));
+	}
+	return names;
 }
 
 pe_dataset *

@@ -13,6 +13,14 @@
 extern char *pe_text_argument(FunctionCallInfo fcinfo, int n, const char *name);
 extern double pe_float_argument(FunctionCallInfo fcinfo, int n, const char *name);
 
+/* Argument n; NULL, or NaN, if it is null.  22023 for a number that is NaN. */
+extern char *pe_optional_text(FunctionCallInfo fcinfo, int n);
+extern char *pe_optional_name(FunctionCallInfo fcinfo, int n);
+extern double pe_optional_float(FunctionCallInfo fcinfo, int n, const char *name);
+
+/* Argument n, name[]; 22004 if it (`name`) or one of them (`each`) is null. */
+extern char **pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *each, int *count);
+
 /* The dataset of this name; 42704 if there is none, 42501 unless the current user owns it. */
 extern pe_dataset *pe_own_dataset(const char *name);
 

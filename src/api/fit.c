@@ -4,10 +4,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "api/arguments.h"
@@ -35,48 +31,6 @@ typedef struct call
 	double	   *coefficient;
 } call;
 
-static char **
-name_array(FunctionCallInfo fcinfo, int n, const char *what, int *count)
-{
-	Datum	   *elements;
-	bool	   *nulls;
-	char	  **names;
-
-	if (PG_ARGISNULL(n))
-		pe_refuse_null(what);
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(n), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, count);
-	names = palloc((*count + 1) * sizeof(char *));
-	for (int i = 0; i < *count; i++)
-	{
-		if (nulls[i])
-			pe_refuse_null("a feature");
-		names[i] = pstrdup(NameStr(*DatumGetName(elements[i])));
-	}
-	return names;
-}
-
-static char *
-optional_text(FunctionCallInfo fcinfo, int n)
-{
-	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
-}
-
-static char *
-optional_name(FunctionCallInfo fcinfo, int n)
-{
-	return PG_ARGISNULL(n) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(n)));
-}
-
-static double
-optional_float(FunctionCallInfo fcinfo, int n, const char *name)
-{
-	if (PG_ARGISNULL(n))
-		return NAN;
-	if (isnan(PG_GETARG_FLOAT8(n)))
-		pe_refuse_parameter(name, "NaN", "a number");
-	return PG_GETARG_FLOAT8(n);
-}
-
 static void
 read_arguments(FunctionCallInfo fcinfo, pe_model_request *request)
 {
@@ -85,17 +39,17 @@ read_arguments(FunctionCallInfo fcinfo, pe_model_request *request)
 	request->model = pe_text_argument(fcinfo, ARG_MODEL, "model");
 	if (PG_ARGISNULL(ARG_LABEL))
 		pe_refuse_null("label");
-	request->label = optional_name(fcinfo, ARG_LABEL);
-	request->feature = name_array(fcinfo, ARG_FEATURES, "features", &request->features);
-	request->method = optional_text(fcinfo, ARG_METHOD);
-	request->epsilon = optional_float(fcinfo, ARG_EPSILON, "epsilon");
-	request->rho = optional_float(fcinfo, ARG_RHO, "rho");
-	request->delta = optional_float(fcinfo, ARG_DELTA, "delta");
-	request->predicate = optional_text(fcinfo, ARG_PREDICATE);
+	request->label = pe_optional_name(fcinfo, ARG_LABEL);
+	request->feature = pe_names_argument(fcinfo, ARG_FEATURES, "features", "a feature", &request->features);
+	request->method = pe_optional_text(fcinfo, ARG_METHOD);
+	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
+	request->rho = pe_optional_float(fcinfo, ARG_RHO, "rho");
+	request->delta = pe_optional_float(fcinfo, ARG_DELTA, "delta");
+	request->predicate = pe_optional_text(fcinfo, ARG_PREDICATE);
 	request->options = PG_ARGISNULL(ARG_OPTIONS) ? NULL : PG_GETARG_JSONB_P(ARG_OPTIONS);
-	request->name = optional_text(fcinfo, ARG_NAME);
+	request->name = pe_optional_text(fcinfo, ARG_NAME);
 	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
-	request->budget = optional_name(fcinfo, ARG_BUDGET);
+	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
 }
 
 /* Runs body so that the caller's transaction keeps no lock of it. */

@@ -35,6 +35,7 @@
 #include "api/float_array.h"
 #include "api/model.h"
 #include "api/model_options.h"
+#include "api/options.h"
 #include "api/reader.h"
 #include "api/row_value.h"
 #include "ledger/access.h"

@@ -37,7 +37,8 @@ static void
 read_row(pe_release *r)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
-		"coalesce(rho, epsilon, 0), payload, predicate, rho IS NULL "
+		"coalesce(rho, epsilon, 0), payload, predicate, rho IS NULL, "
+		"workload IS NULL AND request::jsonb->>'kind' = 'minimum' "
 	"FROM dp.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
@@ -56,6 +57,7 @@ read_row(pe_release *r)
 	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
 	r->predicate_text = pe_access_text(0, 8);
 	r->noise.norm = pe_access_int64(0, 9) != 0 ? PE_L1 : PE_L2;
+	r->is_minimum = pe_access_int64(0, 10) != 0;
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
@@ -99,6 +101,20 @@ load_strategy(pe_release *r)
 	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible};
 }
 
+/* What is no measurement of counts. */
+static void
+refuse_kind(const pe_release *r)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 r->is_minimum
+			 ? errmsg("release " INT64_FORMAT " is a minimum", r->id)
+			 : errmsg("release " INT64_FORMAT " is a model", r->id),
+			 r->is_minimum
+			 ? errhint("dp.minimize_max_affine with the same arguments returns it, free.")
+			 : errhint("dp.models tells its name, and dp.predict uses it.")));
+}
+
 static void
 load(void *argument)
 {
@@ -106,10 +122,7 @@ load(void *argument)
 
 	read_row(r);
 	if (r->workload_text == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("release " INT64_FORMAT " is a model", r->id),
-				 errhint("dp.models tells its name, and dp.predict uses it.")));
+		refuse_kind(r);
 	if (r->version < r->dataset->declared_version)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

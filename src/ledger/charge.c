@@ -100,6 +100,7 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 	pq_sendbyte(to, request->replay_only);
 	pq_sendbyte(to, request->predicate != NULL);
 	pq_sendbyte(to, request->workload != NULL);
+	pq_sendbyte(to, request->model != NULL);
 	pq_sendint32(to, request->attributes);
 	pq_sendint32(to, request->queries);
 	pq_sendint64(to, request->strategy_id);
@@ -108,7 +109,7 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 	appendBinaryStringInfo(to, request->request, strlen(request->request) + 1);
 	if (request->workload != NULL)
 		appendBinaryStringInfo(to, request->workload, strlen(request->workload) + 1);
-	else
+	if (request->model != NULL)
 		pe_model_record_write(to, request->model);
 	appendBinaryStringInfo(to, request->method, strlen(request->method) + 1);
 	appendBinaryStringInfo(to, request->sensitivity, strlen(request->sensitivity) + 1);
@@ -123,6 +124,7 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 {
 	bool		has_predicate;
 	bool		has_workload;
+	bool		has_model;
 
 	request->dataset_id = pq_getmsgint64(from);
 	request->version = pq_getmsgint64(from);
@@ -134,6 +136,7 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 	request->replay_only = pq_getmsgbyte(from) != 0;
 	has_predicate = pq_getmsgbyte(from) != 0;
 	has_workload = pq_getmsgbyte(from) != 0;
+	has_model = pq_getmsgbyte(from) != 0;
 	request->attributes = pq_getmsgint(from, 4);
 	request->queries = pq_getmsgint(from, 4);
 	request->strategy_id = pq_getmsgint64(from);
@@ -141,7 +144,7 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 	request->function = pstrdup(pq_getmsgrawstring(from));
 	request->request = pstrdup(pq_getmsgrawstring(from));
 	request->workload = has_workload ? pstrdup(pq_getmsgrawstring(from)) : NULL;
-	request->model = has_workload ? NULL : pe_model_record_read(from);
+	request->model = has_model ? pe_model_record_read(from) : NULL;
 	request->method = pstrdup(pq_getmsgrawstring(from));
 	request->sensitivity = pstrdup(pq_getmsgrawstring(from));
 	request->predicate = has_predicate ? pstrdup(pq_getmsgrawstring(from)) : NULL;
@@ -476,8 +479,8 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 		nulls[13] = 'n';
 	row[15] = Int64GetDatum(request->epsilon);
 	nulls[pure ? 9 : 14] = nulls[pure ? 10 : 15] = 'n';
-	if (request->model != NULL)
-		nulls[9] = nulls[10] = nulls[14] = nulls[15] = 'n';	/* its noise was of many kinds */
+	if (request->workload == NULL)
+		nulls[9] = nulls[10] = nulls[14] = nulls[15] = 'n';	/* its noise was of many kinds, or of another one */
 
 	pe_access_begin(&access);
 	/* it is there already if a worker died between its commit and its answer */

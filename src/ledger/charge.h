@@ -45,12 +45,12 @@ typedef struct pe_charge_request
 	/* what a release needs besides: the record of how to read its payload */
 	int			attributes;
 	char	  **attribute;
-	const char *workload;		/* NULL: a model, and attribute its features */
-	const pe_model_record *model;	/* NULL: counts */
+	const char *workload;		/* NULL: a model, and attribute its features; or a minimum, and attribute its slopes */
+	const pe_model_record *model;	/* NULL: counts, or a minimum */
 	const char *predicate;		/* canonical; NULL: none */
 	const char *method;
 	int32		queries;
-	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model */
+	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model or a minimum */
 	int64		strategy_id;	/* what is measured; 0: the workload itself */
 } pe_charge_request;
 
@@ -86,9 +86,9 @@ extern pe_cost pe_request_cost(const pe_charge_request *request);
 extern void pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply);
 
 /*
- * Stores the measurements that a charge paid for, or the coefficients of a model as
- * the bits of doubles; returns the number of the release.  Commits before it
- * returns.
+ * Stores the measurements that a charge paid for, or the coefficients of a model, or
+ * the point and the public value of a minimum, as the bits of doubles; returns the
+ * number of the release.  Commits before it returns.
  */
 extern int64 pe_charge_store(const pe_charge_request *request, int64 charge_id,
 							 const int64 *value, int64 values);

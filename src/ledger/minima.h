@@ -18,7 +18,7 @@
 typedef struct pe_minimum_question
 {
 	const pe_dataset *dataset;
-	const pe_column *columns;	/* the slopes, in the order of the variables */
+	const pe_column *columns;	/* the slopes, in the order of the variables; not of rows that were collected */
 	int			count;
 	const pe_minimum_problem *problem;
 	pe_charge_request charge;
@@ -37,6 +37,9 @@ extern void pe_door_minimise(const pe_minimum_question *question, pe_charge_repl
  * room for variables + 1 numbers.
  */
 extern void pe_door_minimise_plain(const pe_minimum_question *question, double *value);
+
+/* 53200 if so many rows, and what is done with them, may need more than pg_epsilon.max_memory. */
+extern void pe_minimum_check_memory(const pe_minimum_problem *problem, uint64 rows);
 
 /*
  * For rows that the caller may read and has collected: charges, minimises and stores.

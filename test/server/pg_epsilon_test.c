@@ -1,7 +1,8 @@
 /*
  * pg_epsilon_test.c
  *	  Server functions for tests alone: specifications and passes as bytes, so that
- *	  dp.fit_rows can be asked for exact sums over a table of the test's own.
+ *	  dp.fit_rows can be asked for exact sums over a table of the test's own; and what a
+ *	  private value becomes before there is noise.
  *
  * `make install` leaves this out; `make check' builds it into its private server.
  */
@@ -11,9 +12,12 @@
 #include "fmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
+#include "api/offset_value.h"
 #include "core/pass.h"
 #include "core/row_spec.h"
+#include "ledger/affine_sink.h"
 
 PG_MODULE_MAGIC;
 
@@ -21,6 +25,9 @@ PG_FUNCTION_INFO_V1(pe_test_spec);
 PG_FUNCTION_INFO_V1(pe_test_pass);
 PG_FUNCTION_INFO_V1(pe_test_cut);
 PG_FUNCTION_INFO_V1(pe_test_sums);
+PG_FUNCTION_INFO_V1(pe_test_offset);
+PG_FUNCTION_INFO_V1(pe_test_unit);
+PG_FUNCTION_INFO_V1(pe_test_affine_spec);
 
 static bytea *
 new_bytes(Size size)
@@ -186,4 +193,36 @@ pe_test_sums(PG_FUNCTION_ARGS)
 		number[i] = digits_of(sum);
 	}
 	PG_RETURN_ARRAYTYPE_P(construct_array(number, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/* pe_test_offset(value "any", unit int): the integer that a private value becomes, in units of 2^unit. */
+Datum
+pe_test_offset(PG_FUNCTION_ARGS)
+{
+	pe_offset_reader reader;
+
+	if (!pe_offset_reader_init(&reader, getBaseType(get_fn_expr_argtype(fcinfo->flinfo, 0)), PG_GETARG_INT32(1)))
+		PG_RETURN_NULL();
+	return digits_of(pe_offset_of_datum(&reader, PG_GETARG_DATUM(0), PG_ARGISNULL(0)));
+}
+
+/* pe_test_unit(max_change float8): the unit of a dataset. */
+Datum
+pe_test_unit(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(pe_affine_unit(PG_GETARG_FLOAT8(0)));
+}
+
+/* pe_test_affine_spec(variables int, unit int, lower float8, upper float8): a specification of dp.affine_rows, all slopes of one kind. */
+Datum
+pe_test_affine_spec(PG_FUNCTION_ARGS)
+{
+	pe_affine_spec spec = {.variables = PG_GETARG_INT32(0), .unit = PG_GETARG_INT32(1)};
+	int			slopes = Min(Max(spec.variables, 0), PE_AFFINE_VARIABLES);
+	bytea	   *bytes = new_bytes(PE_AFFINE_SPEC_SIZE(slopes));
+
+	for (int j = 0; j < slopes; j++)
+		spec.slope[j] = (pe_slope_spec) {.lower = PG_GETARG_FLOAT8(2), .upper = PG_GETARG_FLOAT8(3), .clamp = 1};
+	memcpy(VARDATA(bytes), &spec, PE_AFFINE_SPEC_SIZE(slopes));
+	PG_RETURN_BYTEA_P(bytes);
 }

@@ -485,6 +485,7 @@ is($node->safe_psql('one', $charges), $before, 'and free');
 for my $call (q{dp.tally_add(NULL, '\x706564'::bytea, 1)}, q{dp.tally_combine(NULL, NULL)}, q{dp.tally_final(NULL)},
 	q{dp.tally_units_combine(NULL, NULL)}, q{dp.tally_units_final(NULL)}, q{dp.tally_units_deserialize('\x0000000000000000', NULL)},
 	q{dp.fit_rows_combine(NULL, NULL)}, q{dp.fit_rows_final(NULL)}, q{dp.fit_rows_serialize(NULL)}, q{dp.fit_rows_deserialize('\x00', NULL)},
+	q{dp.affine_rows_combine(NULL, NULL)}, q{dp.affine_rows_final(NULL)}, q{dp.affine_rows_serialize(NULL)}, q{dp.affine_rows_deserialize('\x00', NULL)},
 	q{dp.tally_final('\x00'::bytea)}, q{dp.tally_serialize(NULL)}, q{dp.tally_deserialize('\x0000000000000000', NULL)})
 {
 	($status, $out, $err) = ask($node, 'ann', "SELECT $call", db => 'one');
@@ -503,7 +504,7 @@ is($node->safe_psql('one', q{
 	SELECT string_agg(oid::regprocedure::text, ' ' ORDER BY proname) FROM pg_proc
 	 WHERE pronamespace = 'dp'::regnamespace AND has_function_privilege('ann', oid, 'EXECUTE')
 	   AND prorettype IN ('bytea'::regtype, 'internal'::regtype) AND 'internal'::regtype <> ALL (proargtypes)}),
-	'dp.fit_rows(bytea,bytea,"any","any") dp.tally(bytea,"any") dp.tally_units(bytea,bytea,"any")', 'nothing else in schema dp returns a state');
+	'dp.affine_rows(bytea,"any","any") dp.fit_rows(bytea,bytea,"any","any") dp.tally(bytea,"any") dp.tally_units(bytea,bytea,"any")', 'nothing else in schema dp returns a state');
 
 # ---- The server log (31) ----
 

@@ -1,0 +1,101 @@
+/*
+ * minimize.c
+ *	  dp.minimize_max_affine: a private minimum on a registered table, for roles that
+ *	  may not read it.
+ */
+#include "postgres.h"
+
+#include "api/arguments.h"
+#include "api/minimum_question.h"
+#include "api/rows.h"
+#include "ledger/access.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine);
+
+enum
+{
+	ARG_DATASET, ARG_SLOPES, ARG_OFFSETS, ARG_LOWER, ARG_UPPER, ARG_INEQUALITIES, ARG_METHOD, ARG_EPSILON, ARG_RHO,
+	ARG_DELTA, ARG_OPTIONS, ARG_FRESH, ARG_BUDGET
+};
+
+typedef struct call
+{
+	FunctionCallInfo fcinfo;
+	pe_minimum_request request;
+	pe_minimum_validated *minimum;
+	pe_charge_reply reply;
+	const double *value;
+} call;
+
+static void
+read_arguments(FunctionCallInfo fcinfo, pe_minimum_request *request)
+{
+	pe_minimum_request_init(request, "dp.minimize_max_affine");
+	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
+	request->slope = pe_names_argument(fcinfo, ARG_SLOPES, "slopes", "a slope", &request->slopes);
+	request->offsets = pe_optional_name(fcinfo, ARG_OFFSETS);
+	if (request->offsets == NULL)
+		pe_refuse_null("offsets");
+	pe_polytope_of_arrays(fcinfo, ARG_LOWER, &request->set);
+	request->method = pe_optional_text(fcinfo, ARG_METHOD);
+	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
+	request->rho = pe_optional_float(fcinfo, ARG_RHO, "rho");
+	request->delta = pe_optional_float(fcinfo, ARG_DELTA, "delta");
+	request->options = PG_ARGISNULL(ARG_OPTIONS) ? NULL : PG_GETARG_JSONB_P(ARG_OPTIONS);
+	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
+	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
+}
+
+static void
+validate(void *argument)
+{
+	call	   *c = argument;
+
+	read_arguments(c->fcinfo, &c->request);
+	c->minimum = pe_minimum_validate(&c->request);
+}
+
+/* Charged, or replayed, or refused. */
+static void
+minimise_privately(call *c)
+{
+	pe_door_minimise(&c->minimum->question, &c->reply);
+	if (c->reply.outcome == PE_REFUSED)
+		pe_minimum_refuse(c->minimum, &c->reply);
+	if (c->reply.charge_id != 0)
+		pe_minimum_tell(c->minimum, &c->reply);
+	c->value = pe_minimum_values(c->minimum, &c->reply);
+}
+
+static void
+minimise_plainly(call *c)
+{
+	double	   *value = palloc0((c->minimum->problem.set.variables + 1) * sizeof(double));
+
+	pe_door_minimise_plain(&c->minimum->question, value);
+	c->value = value;
+}
+
+static void
+make_row(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+
+	pe_minimum_row(c->minimum, c->value, c->reply.release_id, values, nulls);
+}
+
+Datum
+pe_sql_minimize_max_affine(PG_FUNCTION_ARGS)
+{
+	call		c = {.fcinfo = fcinfo};
+	ErrorData  *error = pe_run_undone(validate, &c);	/* the caller's transaction keeps no lock of it */
+
+	if (error != NULL)
+		ReThrowError(error);
+	if (pe_minimum_is_private(c.minimum->problem.method))
+		minimise_privately(&c);
+	else
+		minimise_plainly(&c);
+	pe_return_rows(fcinfo, 1, 3, make_row, &c);
+	return (Datum) 0;
+}

@@ -1,0 +1,288 @@
+/*
+ * minimum_aggregate.c
+ *	  dp.minimize_max_affine_agg: private minima over the rows of a query, for roles
+ *	  that may read them.
+ *
+ * The options name a registered dataset, on whose account the minimum is, and whose
+ * declaration says by how much an offset can move.  What the rows are is the query's
+ * matter: who asks may read them, and vouches for it that slopes are public, and that
+ * neighbours of the dataset differ in the query's offsets by no more than they do in the
+ * private column, in one row or in all as it was declared.
+ *
+ * As of the aggregates that fit models (fit_aggregate.c): what can be wrong with the
+ * options is so before any row is looked at, one charge for each group at its end, also
+ * for one without rows, and the same query again is charged again.  There is no combine
+ * function and none to serialise a state, and the state is `internal`: no SQL sees it.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "api/float_array.h"
+#include "api/minimum_question.h"
+#include "api/options.h"
+#include "api/reader.h"
+#include "ledger/access.h"
+#include "ledger/settings.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine_add);
+PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine_final);
+
+#define NAME "dp.minimize_max_affine_agg"
+#define ARG_SLOPES 1
+#define ARG_OFFSET 2
+
+/* Where the options are among the aggregate's own arguments. */
+#define OPTIONS 2
+
+/* Memory is looked at before each so many rows. */
+#define BLOCK_ROWS 1024
+
+/* One group. */
+typedef struct state
+{
+	MemoryContext context;		/* of this and of everything below */
+	MemoryContextCallback forget;
+	pe_minimum_request request;
+	pe_minimum_validated *minimum;
+	pe_affine	rows;
+	size_t		bytes;			/* of rows */
+	size_t	   *all_bytes;		/* of the rows of all groups of the aggregate; NULL in a group without rows */
+	bool		minimised;
+	Datum		result;			/* minimised */
+} state;
+
+/* ------------------------------------------------------------------
+ * A group
+ * ------------------------------------------------------------------
+ */
+
+static void
+require(const void *given, const char *name)
+{
+	if (given == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the options lack \"%s\"", name),
+				 errhint("They need dataset, lower, upper, and epsilon or rho.")));
+}
+
+/* Every key that is not one of dp.minimize_max_affine is an option of the method. */
+static void
+read_options(const char *json, pe_minimum_request *request)
+{
+	static const char *const ours[] = {
+		"dataset", "lower", "upper", "inequalities", "method", "epsilon", "rho", "delta", "budget"
+	};
+	Jsonb	   *options = pe_options_read(json);
+
+	pe_option_take_string(options, "dataset", &request->dataset);
+	pe_polytope_of_json(options, &request->set);
+	pe_option_take_string(options, "method", &request->method);
+	pe_option_take_number(options, "epsilon", &request->epsilon);
+	pe_option_take_number(options, "rho", &request->rho);
+	pe_option_take_number(options, "delta", &request->delta);
+	pe_option_take_string(options, "budget", &request->budget);
+	require(request->dataset, "dataset");
+	require(request->set.lower, "lower");
+	require(request->set.upper, "upper");
+	request->options = pe_options_without(options, ours, lengthof(ours));
+}
+
+typedef struct validation
+{
+	FunctionCallInfo fcinfo;
+	state	   *s;
+} validation;
+
+static void
+validate(void *argument)
+{
+	validation *v = argument;
+	state	   *s = v->s;
+
+	pe_minimum_request_init(&s->request, NAME);
+	read_options(pe_constant_text(v->fcinfo, OPTIONS), &s->request);
+	s->request.fresh = true;
+	s->request.of_query = true;
+	s->minimum = pe_minimum_validate(&s->request);
+}
+
+static void
+forget(void *argument)
+{
+	state	   *s = argument;
+
+	pe_affine_free(&s->rows);
+	if (s->all_bytes != NULL)
+		*s->all_bytes -= s->bytes;
+}
+
+/* A group without rows; whatever is wrong with the options is an error here. */
+static state *
+new_state(FunctionCallInfo fcinfo, MemoryContext parent)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "pg_epsilon rows", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	state	   *s = palloc0(sizeof(*s));
+	validation	v = {fcinfo, s};
+	ErrorData  *error;
+
+	s->context = context;
+	s->forget.func = forget;
+	s->forget.arg = s;
+	error = pe_run_undone(validate, &v);	/* the query keeps no lock of it */
+	if (error != NULL)
+		ReThrowError(error);
+	pe_affine_init(&s->rows, s->minimum->problem.set.variables, pe_affine_unit(s->minimum->problem.max_change));
+	MemoryContextRegisterResetCallback(context, &s->forget);
+	MemoryContextSwitchTo(old);
+	return s;
+}
+
+/* ------------------------------------------------------------------
+ * Rows
+ * ------------------------------------------------------------------
+ */
+
+/* What the groups of one aggregate take together is counted with its transition function. */
+static state *
+first_row(FunctionCallInfo fcinfo, MemoryContext parent)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	state	   *s = new_state(fcinfo, parent);
+
+	if (flinfo->fn_extra == NULL)
+		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(size_t));
+	s->all_bytes = flinfo->fn_extra;
+	return s;
+}
+
+/* Before a block of rows. */
+static void
+check_memory(state *s)
+{
+	uint64		rows = (uint64) s->rows.rows + BLOCK_ROWS;
+	size_t		bytes = pe_affine_memory(s->rows.variables, rows);
+	size_t		all = *s->all_bytes + (bytes - s->bytes);
+
+	if (rows > PG_INT32_MAX || all + pe_minimum_memory(&s->minimum->problem, rows) > (size_t) pe_max_memory * 1024)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("the rows of the aggregate need more than pg_epsilon.max_memory"),
+				 errdetail("Nothing was charged for this group."),
+				 errhint("Let a superuser raise pg_epsilon.max_memory.")));
+	*s->all_bytes = all;
+	s->bytes = bytes;
+}
+
+/* Slopes are public: an error may say what is wrong with them. */
+static void
+read_slopes(const state *s, FunctionCallInfo fcinfo, double *slope)
+{
+	int			variables = s->rows.variables;
+	ArrayType  *array = PG_ARGISNULL(ARG_SLOPES) ? NULL : PG_GETARG_ARRAYTYPE_P(ARG_SLOPES);
+	pe_float_array walk;
+
+	if (array == NULL || !pe_float_array_has(array, variables))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("slopes must have one dimension and as many elements as lower (%d)", variables)));
+	pe_float_array_begin(&walk, array);
+	for (int j = 0; j < variables; j++)
+	{
+		slope[j] = pe_float_array_next(&walk);
+		if (!isfinite(slope[j]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("slopes must not be null, NaN or infinite")));
+	}
+}
+
+/* An offset is private: whatever it is is no error. */
+static pe_i128
+offset_of(const state *s, FunctionCallInfo fcinfo)
+{
+	return pe_affine_offset(PG_ARGISNULL(ARG_OFFSET) ? NAN : PG_GETARG_FLOAT8(ARG_OFFSET), s->rows.unit);
+}
+
+static void
+add_row(state *s, FunctionCallInfo fcinfo)
+{
+	double		slope[PE_AFFINE_VARIABLES];
+	MemoryContext old;
+
+	read_slopes(s, fcinfo, slope);
+	if (s->rows.rows % BLOCK_ROWS == 0)
+		check_memory(s);
+	old = MemoryContextSwitchTo(s->context);
+	pe_affine_add(&s->rows, slope, offset_of(s, fcinfo));
+	MemoryContextSwitchTo(old);
+}
+
+Datum
+pe_sql_minimize_max_affine_add(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = pe_reader_context(fcinfo, NAME);
+	state	   *s = PG_ARGISNULL(0) ? first_row(fcinfo, context) : (state *) PG_GETARG_POINTER(0);
+
+	add_row(s, fcinfo);
+	PG_RETURN_POINTER(s);
+}
+
+/* ------------------------------------------------------------------
+ * The minimum
+ * ------------------------------------------------------------------
+ */
+
+static const double *
+minimise_privately(state *s, pe_charge_reply *reply)
+{
+	pe_minimise_collected(&s->minimum->question, &s->rows, reply);
+	if (reply->outcome == PE_REFUSED)
+		pe_minimum_refuse(s->minimum, reply);
+	pe_minimum_tell(s->minimum, reply);
+	return pe_minimum_values(s->minimum, reply);
+}
+
+static const double *
+minimise_plainly(state *s)
+{
+	double	   *value = palloc0((s->rows.variables + 1) * sizeof(double));
+
+	pe_minimise_collected_plain(&s->minimum->question, &s->rows, value);
+	return value;
+}
+
+static void
+minimise_group(state *s, Oid type)
+{
+	pe_charge_reply reply = {0};
+	Datum		values[3] = {0};
+	bool		nulls[3] = {false};
+	MemoryContext old = MemoryContextSwitchTo(s->context);
+	const double *value = pe_minimum_is_private(s->minimum->problem.method) ? minimise_privately(s, &reply) : minimise_plainly(s);
+
+	pe_minimum_row(s->minimum, value, reply.release_id, values, nulls);
+	s->result = HeapTupleGetDatum(heap_form_tuple(lookup_rowtype_tupdesc_copy(type, -1), values, nulls));
+	s->minimised = true;
+	MemoryContextSwitchTo(old);
+}
+
+Datum
+pe_sql_minimize_max_affine_final(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = pe_reader_context(fcinfo, NAME);
+	state	   *s = PG_ARGISNULL(0) ? new_state(fcinfo, context) : (state *) PG_GETARG_POINTER(0);
+
+	if (!s->minimised)
+		minimise_group(s, get_fn_expr_rettype(fcinfo->flinfo));
+	return datumCopy(s->result, false, -1);
+}

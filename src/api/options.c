@@ -1,0 +1,164 @@
+/*
+ * options.c
+ *	  Options of aggregates.  See options.h.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/execnodes.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/params.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
+
+#include "api/arguments.h"
+#include "api/options.h"
+
+/* ------------------------------------------------------------------
+ * The argument
+ * ------------------------------------------------------------------
+ */
+
+static Aggref *
+aggregate_of(FunctionCallInfo fcinfo)
+{
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+
+	if (aggref == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this function can only be used by its aggregate")));
+	return aggref;
+}
+
+Oid
+pe_aggregate_argument_type(FunctionCallInfo fcinfo, int argument)
+{
+	return list_nth_oid(aggregate_of(fcinfo)->aggargtypes, argument);
+}
+
+/* The value of a parameter of the statement; false if there is none. */
+static bool
+parameter_value(FunctionCallInfo fcinfo, const Param *param, Datum *value, bool *isnull)
+{
+	ParamListInfo list = castNode(AggState, fcinfo->context)->ss.ps.state->es_param_list_info;
+	ParamExternData room;
+	ParamExternData *data;
+
+	if (param->paramkind != PARAM_EXTERN || list == NULL || param->paramid < 1 || param->paramid > list->numParams)
+		return false;
+	data = list->paramFetch != NULL ? list->paramFetch(list, param->paramid, false, &room) : &list->params[param->paramid - 1];
+	*value = data->value;
+	*isnull = data->isnull;
+	return data->ptype == param->paramtype;
+}
+
+static bool
+constant_value(FunctionCallInfo fcinfo, Expr *expression, Datum *value, bool *isnull)
+{
+	while (IsA(expression, RelabelType))
+		expression = ((RelabelType *) expression)->arg;
+	if (IsA(expression, Param))
+		return parameter_value(fcinfo, (Param *) expression, value, isnull);
+	if (!IsA(expression, Const))
+		return false;
+	*value = ((Const *) expression)->constvalue;
+	*isnull = ((Const *) expression)->constisnull;
+	return true;
+}
+
+char *
+pe_constant_text(FunctionCallInfo fcinfo, int argument)
+{
+	Aggref	   *aggref = aggregate_of(fcinfo);
+	TargetEntry *entry = list_nth_node(TargetEntry, aggref->args, argument);
+	Datum		value;
+	bool		isnull;
+
+	if (!constant_value(fcinfo, entry->expr, &value, &isnull))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the options must be a constant"),
+				 errdetail("They are read once for each query, and no row has a say in them.")));
+	if (isnull)
+		pe_refuse_null("options");
+	return TextDatumGetCString(value);
+}
+
+/* ------------------------------------------------------------------
+ * The JSON
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_refuse_option(const char *name, const char *expected)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("option \"%s\" must be %s", name, expected)));
+}
+
+bool
+pe_option_find(const Jsonb *options, const char *name, JsonbValue *value)
+{
+	return getKeyJsonValueFromContainer((JsonbContainer *) &options->root, name, strlen(name), value) != NULL &&
+		value->type != jbvNull;
+}
+
+char *
+pe_option_string(const char *name, const JsonbValue *value)
+{
+	if (value->type != jbvString)
+		pe_refuse_option(name, "a string");
+	return pnstrdup(value->val.string.val, value->val.string.len);
+}
+
+void
+pe_option_take_string(const Jsonb *options, const char *name, char **to)
+{
+	JsonbValue	value;
+
+	if (pe_option_find(options, name, &value))
+		*to = pe_option_string(name, &value);
+}
+
+double
+pe_option_number(const char *name, const JsonbValue *value)
+{
+	if (value->type != jbvNumeric)
+		pe_refuse_option(name, "a number");
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
+}
+
+void
+pe_option_take_number(const Jsonb *options, const char *name, double *to)
+{
+	JsonbValue	value;
+
+	if (pe_option_find(options, name, &value))
+		*to = pe_option_number(name, &value);
+}
+
+Jsonb *
+pe_options_read(const char *json)
+{
+	Jsonb	   *options = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
+
+	if (!JB_ROOT_IS_OBJECT(options))
+		pe_refuse_parameter("options", json, "a JSON object");
+	return options;
+}
+
+Jsonb *
+pe_options_without(const Jsonb *options, const char *const *names, int count)
+{
+	Datum	   *elements = palloc((count + 1) * sizeof(Datum));
+	ArrayType  *array;
+
+	for (int i = 0; i < count; i++)
+		elements[i] = CStringGetTextDatum(names[i]);
+	array = construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT);
+	return DatumGetJsonbP(DirectFunctionCall2(jsonb_delete_array, PointerGetDatum(options), PointerGetDatum(array)));
+}
