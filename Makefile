@@ -111,7 +111,7 @@ endif
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
 OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench audit \
-	accuracy reproduce-models accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
+	accuracy reproduce-models reproduce-piecewise accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
 	audit-binary fuzz-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
@@ -252,14 +252,14 @@ fuzz-binaries: $(FUZZ_BINS)
 # Programs look in ../shared/data where they are not told.
 WITH_DATA = $(if $(REAL_DATA),DATA='$(REAL_DATA)')
 
-.PHONY: help deps deps-build check-layers demo demo-stop bench audit accuracy pictures reproduce-models clean-private
+.PHONY: help deps deps-build check-layers demo demo-stop bench audit accuracy pictures reproduce-models reproduce-piecewise clean-private
 help:
 	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit, a sample of accuracy and the long runs"
+	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit, samples of accuracy and of reproduce-piecewise, and the long runs"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
 	@echo "make pictures      draw the pictures of the README"
@@ -267,6 +267,7 @@ help:
 	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7)"
 	@echo "make accuracy      how good the private models are, against trusted figures, on ../shared/data (DATA=/path)"
 	@echo "make reproduce-models  repeat the papers' experiments on private models, compare and draw them (RUNS=n, default 20: half an hour or more; TESTS='kuru dpagd')"
+	@echo "make reproduce-piecewise  repeat the paper's experiments on piecewise affine objectives, compare and draw them (DRAWS=n, default 1000: four minutes)"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
@@ -336,7 +337,13 @@ RUNS ?= 20
 
 reproduce-models: deps
 	@scripts/deps.sh pictures
-	@$(WITH_DATA) scripts/reproduce.sh $(RUNS)
+	@$(WITH_DATA) TESTS="$(or $(TESTS),kuru dpagd)" scripts/reproduce.sh $(RUNS)
+
+DRAWS ?= 1000
+
+reproduce-piecewise: deps
+	@scripts/deps.sh pictures
+	@TESTS=piecewise scripts/reproduce.sh $(DRAWS)
 
 pictures: deps
 	@scripts/deps.sh pictures

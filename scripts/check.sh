@@ -6,7 +6,7 @@
 #   scripts/check.sh [long]
 #
 #   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap valgrind fuzz audit accuracy
-#                        long
+#                        reproduce long
 #   TESTS="name ..."     these unit, regress, isolation and TAP tests and fuzzers only
 #   JOBS=n               unit and TAP tests at the same time (default: processors, at most 4)
 #   AUDIT_DRAWS=n        draws for each tally in the audit of the long run (default: 1000000)
@@ -362,6 +362,20 @@ accuracy_suite() {
 	suite_end
 }
 
+# ---- the experiments on piecewise affine objectives, with fewer draws than `make reproduce-piecewise` ----
+
+reproduce_suite() {
+	local log=$RUN_DIR/log/reproduce.log
+	if run_make -s reproduce-binaries; then
+		timeout "$LONG_TIMEOUT" build/reproduce/piecewise sample >"$log" 2>&1 </dev/null
+		one_tap "$log" piecewise $? $((SECONDS - SUITE_START))
+	else
+		echo "the programs that repeat experiments could not be built"
+		add 0 1 0
+	fi
+	suite_end
+}
+
 # ---- the run ----
 
 echo "== build"
@@ -426,6 +440,7 @@ if [ "$MODE" = long ]; then
 	suite fuzz && fuzz_suite
 	suite audit && audit_suite
 	suite accuracy && accuracy_suite
+	suite reproduce && reproduce_suite
 	if suite long; then
 		if ! compgen -G "test/t_long/*.pl" >/dev/null && [ -z "$LONG" ]; then
 			suite_empty "test/t_long/*.pl: there are none, and LONG lists no program"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Repeats the papers' experiments on private models with the floors that need no server, compares
-# with reference values where there are any, and draws what the papers draw: build/reproduce/*.csv
-# and *.svg.  Each is a program test/reproduce/<name>.c and, if there is one, <name>.gnuplot.
+# Repeats the papers' experiments with the floors that need no server, compares with reference
+# values where there are any, and draws what the papers draw: build/reproduce/*.csv and *.svg.
+# Each is a program test/reproduce/<name>.c and, if there is one, <name>.gnuplot.
 #
 #   scripts/reproduce.sh [RUNS]     runs of each experiment (default 20; those on real tables, which
-#                                   take longer, do a quarter)
+#                                   take longer, do a quarter; piecewise wants 1000)
 #
-#   TESTS="kuru dpagd"   these only
+#   TESTS="kuru dpagd piecewise"   these only
 #   DATA=/path           the real tables (default: ../shared/data)
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 
