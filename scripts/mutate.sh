@@ -255,6 +255,53 @@ mutate result_charged_again src/api/fit_aggregate.c \
 	's/if \(!s->fitted\)/if (true)/' regress models
 mutate model_kept_for_other_roles src/api/predict.c \
 	's/k->user == GetUserId\(\)/true/' regress predict
+mutate values_histogram src/api/question.c 's/\tpe_dataset_check_rows\(h->dataset\);\n//' regress values
+mutate private_attribute src/api/attribute.c 's/\tcheck_public\(d\);\n//' regress values
+mutate private_column_changed src/ledger/registry.c \
+	's/\tif \(dataset->private_column != NULL\)\n\t\tcheck_column_type[^\n]*\n//' regress values
+mutate other_max_change src/ledger/registry.c \
+	's/ && old->max_change == declared->max_change/ \&\& old->max_change >= declared->max_change/' regress values
+mutate change_one_for_all src/ledger/registry.c 's/coalesce\(change = .all., false\)/false/' regress values
+mutate offset_rounded_to_zero src/core/affine.c \
+	's/\(pe_i128\) floor\(ldexp\(value, -unit\)\)/(pe_i128) ldexp(value, -unit)/' unit test_affine
+mutate lattice_change_halved src/core/affine_lattice.c \
+	's/change = pe_affine_change\(max_change, lattice->unit\)/change = (pe_affine_change(max_change, lattice->unit) + 1) \/ 2/' unit test_affine
+mutate inequality_outward src/core/affine_lattice.c \
+	's/lattice->step\[j\]\), unit, UP\);/lattice->step[j]), unit, NEAREST);/' unit test_affine
+mutate bound_without_box src/core/programme.c \
+	's/gap \+= cost_of_coordinate\(p, found, j\);/gap += 0 * cost_of_coordinate(p, found, j);/' unit test_programme
+mutate law_rate_doubled src/mechanism/lattice_law.c 's/rate\.factor \*= 2;//' unit test_lattice_law
+mutate law_accepts_all src/mechanism/lattice_law.c \
+	's/return answer == PE_LAZY_YES;\n\treturn accept_exactly/return true;\n\treturn accept_exactly/' unit test_lattice_law
+mutate law_rows_dropped src/mechanism/lattice_law.c \
+	's/law->high\[i\] = low \+ range/law->high[i] = low + range \/ 2/' unit test_lattice_law
+mutate law_prior_from_data src/mechanism/lattice_law.c \
+	's/return k == SCORE \? lattice->base/return k != LIMIT ? lattice->base/' unit test_lattice_law
+mutate law_exact_depth src/mechanism/lattice_law.c \
+	's/claim\.scale = scale;/claim.scale = (uint32_t) law->scale;/' unit test_lattice_law
+mutate lazy_scale_dropped src/mechanism/lazy_exp.c 's/\n\tshift_left\(w->v, [^;]*;//' unit test_gauss
+mutate minimum_numeric_by_double src/api/offset_value.c \
+	's/return offset_of_numeric\(reader, value\);/return pe_affine_offset(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value)), reader->unit);/' tap 051_minimize
+mutate minimum_half_price src/api/minimum_question.c \
+	's/\{\.rho_nano = m->problem\.nano\}/{.rho_nano = m->problem.nano \/ 2}/' regress minimize
+mutate minimum_request_without_inequalities src/api/minimum_question.c \
+	's/set->inequality \+ \(size_t\) k \* \(set->variables \+ 1\), set->variables \+ 1\);/set->inequality, 0);/' regress minimize
+mutate minimum_plain_for_all src/api/minimum_question.c \
+	's/\n\tpe_dataset_check_owner\(m->dataset\);/\n/' regress minimize
+mutate minimum_agg_replayed src/api/minimum_aggregate.c \
+	's/s->request\.fresh = true;//' regress minimize
+mutate offsets_noise_of_one src/mechanism/minimum_laplace.c \
+	's/problem->all \? \(pe_u128\) rows : 1/1/' unit test_minimum
+mutate offsets_cube_halved src/mechanism/minimum_laplace.c \
+	's/release_cube\(exact, rows, change,/release_cube(exact, rows, change \/ 2,/' unit test_minimum
+mutate solution_of_one_variable src/mechanism/minimum_laplace.c \
+	's/\(pe_u128\) variables \* FARTHEST/(pe_u128) FARTHEST/' unit test_minimum
+mutate subgradient_monotone src/mechanism/minimum_subgradient.c \
+	's/d->lattice\.change, false, norm/d->lattice.change, true, norm/' unit test_minimum
+mutate subgradient_sign src/mechanism/minimum_subgradient.c \
+	's/d->score\[i\] = -pe_lattice_row/d->score[i] = pe_lattice_row/' unit test_minimum
+mutate cube_unchecked src/mechanism/cube.c \
+	's/ && accept_radius\(r, count, bits\)/ \&\& (accept_radius(r, count, bits) || true)/' unit test_cube
 
 echo "1..$N"
 rm -rf "$TREE"

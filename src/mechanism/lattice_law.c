@@ -55,8 +55,11 @@ enum
 
 #define SCORES 2				/* SCORE and PUBLIC */
 
-/* The most cells, per number of variables. */
-static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 256, 2000, 6000, 20000, 20000};
+/*
+ * The most cells, per number of variables.  Few are enough (ENOUGH) where minima are
+ * points; where they are many, on a line that is askew to the axes, all are needed.
+ */
+static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 1000, 20000, 20000, 20000, 20000};
 
 /* A set of so many points, unless that makes more products than NET_WORK. */
 #define NET_MOST 65536
