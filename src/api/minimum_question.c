@@ -426,13 +426,22 @@ price_of(const pe_minimum_validated *m)
 	return (pe_price) {m->dataset, m->budget, &m->question.charge, m->epsilon};
 }
 
+/* ", on average at most 0.13 above the minimum" */
+static char *
+expectation(const pe_minimum_validated *minimum)
+{
+	double		gap = pe_minimum_expected_gap(&minimum->problem);
+
+	return isnan(gap) ? "" : psprintf(", on average at most %.3g above the minimum", gap);
+}
+
 void
 pe_minimum_tell(const pe_minimum_validated *minimum, const pe_charge_reply *reply)
 {
 	pe_price	price = price_of(minimum);
 
-	pe_price_tell(&price, reply, psprintf("release " INT64_FORMAT ", method \"%s\"", reply->release_id,
-										  pe_minimum_method_name(minimum->problem.method)));
+	pe_price_tell(&price, reply, psprintf("release " INT64_FORMAT ", method \"%s\"%s", reply->release_id,
+										  pe_minimum_method_name(minimum->problem.method), expectation(minimum)));
 }
 
 void

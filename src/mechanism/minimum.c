@@ -11,6 +11,7 @@
 #include "core/affine_lattice.h"
 #include "core/programme.h"
 #include "mechanism/lattice_law.h"
+#include "mechanism/select.h"
 
 /* The gap of the public minimum. */
 #define GAP 1e-9
@@ -211,6 +212,19 @@ pe_minimum_memory(const pe_minimum_problem *problem, size_t rows)
 	if (problem->method == PE_MINIMUM_EXPONENTIAL)
 		bytes += pe_lattice_law_memory(set->variables, (int32_t) rows, set->inequalities);
 	return bytes;
+}
+
+double
+pe_minimum_expected_gap(const pe_minimum_problem *problem)
+{
+	int32_t		d = problem->set.variables;
+	uint64_t	numerator;
+	uint64_t	factor;
+
+	if (problem->method != PE_MINIMUM_EXPONENTIAL || problem->options.prior > 0 || d > PE_CELL_VARIABLES)
+		return NAN;
+	pe_select_rate(problem->pure, problem->nano, &numerator, &factor);
+	return d * 2 * problem->max_change * (double) factor / (double) numerator;
 }
 
 double

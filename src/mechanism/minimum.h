@@ -86,6 +86,19 @@ extern size_t pe_minimum_memory(const pe_minimum_problem *problem, size_t rows);
  */
 extern void pe_minimum_run(const pe_minimum_problem *problem, const pe_affine *f, double *x);
 
+/*
+ * How far above the minimum the value at the point is on average, at most: before
+ * anything is drawn, from what is public.  NaN where nothing is known: for methods other
+ * than exponential, with a prior, and above PE_CELL_VARIABLES variables.
+ *
+ * The function is convex, so the volume V(s) of the set where it is at most s above its
+ * minimum has a concave d-th root (Brunn and Minkowski), and V'(s) / s^(d-1) falls.  Under
+ * the law with density V'(s) exp(-kappa s), kappa = eta / (2 max_change), s is therefore
+ * stochastically smaller than under that with s^(d-1), a gamma law of mean d / kappa.
+ * (The lattice is taken for the set: its steps are 2^-28 of it.)
+ */
+extern double pe_minimum_expected_gap(const pe_minimum_problem *problem);
+
 /* The minimum over the set without the offsets; -infinity without rows.  Public. */
 extern double pe_minimum_public(const pe_minimum_problem *problem, const pe_affine *f);
 

@@ -1190,6 +1190,55 @@ test_minimum(void **state)
 	pe_test_unseed();
 }
 
+/*
+ * Over a cone whose base is a cube the law of the gap is the gamma law that is the worst
+ * of all: its mean is the bound, and the standard error of n draws that over sqrt(d n).
+ */
+static void
+test_expected_gap(void **state)
+{
+	long		n = scaled(600);
+
+	(void) state;
+	for (int32_t d = 1; d <= 3; d++)
+	{
+		region		r;
+		pe_affine	f;
+		pe_minimum_problem problem;
+		double		bound;
+		double		sum = 0;
+		double		off;
+
+		make_box(&r, d, -4, 4);
+		pe_affine_init(&f, d, pe_affine_unit(0.01));
+		for (int32_t k = 0; k < 2 * d; k++)
+		{
+			double		slope[3] = {0};
+
+			slope[k / 2] = k % 2 == 0 ? 1 : -1;
+			add_row(&f, slope, 0);
+		}
+		make_problem(&r, PE_MINIMUM_EXPONENTIAL, true, d != 2, NANO, &problem);
+		bound = pe_minimum_expected_gap(&problem);
+		assert_true(fabs(bound * (d != 2 ? 1 : sqrt(8)) / (0.02 * d) - 1) < 1e-6);
+		for (long draw = 0; draw < n; draw++)
+		{
+			double		x[3];
+
+			pe_minimum_run(&problem, &f, x);
+			sum += value_at(&f, x);
+		}
+		off = (sum / (double) n / bound - 1) * sqrt((double) d * (double) n);
+		/* a gamma variable of shape d n */
+		assert_true(off > -6.5 && off < 10);
+		problem.options.prior = 1;
+		assert_true(isnan(pe_minimum_expected_gap(&problem)));
+		problem.method = PE_MINIMUM_LAPLACE_DATA;
+		assert_true(isnan(pe_minimum_expected_gap(&problem)));
+		pe_affine_free(&f);
+	}
+}
+
 /* The offsets have no part in the public minimum. */
 static void
 test_public(void **state)
@@ -1262,6 +1311,7 @@ main(void)
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_minimum),
+		cmocka_unit_test(test_expected_gap),
 		cmocka_unit_test(test_public),
 		cmocka_unit_test(test_memory),
 	};
