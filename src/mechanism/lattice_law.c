@@ -104,6 +104,9 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 256, 2000, 6000, 20
 /* Products between two polls. */
 #define POLL_WORK 1000000.0
 
+/* What a proposal takes besides its products, in such. */
+#define PROPOSAL_WORK 100.0
+
 /* Indices of rows, shared by cells. */
 typedef struct row_list
 {
@@ -1192,21 +1195,46 @@ accept(const pe_lattice_law *law, const cell *c, const int64_t *value, pe_bits *
 	return accept_exactly(law, a, (uint32_t) scale, value, first, bits);
 }
 
+/* Whether a point of the cell is drawn and accepted. */
+static bool
+propose(const pe_lattice_law *law, const cell *c, pe_bits *bits, int64_t *at, int64_t *value)
+{
+	draw_point(law, c, bits, at);
+	if (value_at(law, c, LIMIT, at) > 0)
+		return false;
+	for (int k = 0; k < SCORES; k++)
+		value[k] = value_at(law, c, k, at);
+	return accept(law, c, value, bits);
+}
+
+/* What that takes at most. */
+static double
+work_of_proposal(const pe_lattice_law *law, const cell *c)
+{
+	double		products = PROPOSAL_WORK;
+
+	for (int k = 0; k < FACES; k++)
+		products += c->list[k] == NULL ? 0 : (double) c->list[k]->count * law->variables;
+	return products;
+}
+
+/* What was proposed before a poll was rejected: nothing that matters is drawn yet. */
 void
 pe_lattice_law_draw(const pe_lattice_law *law, pe_bits *bits, int64_t *at)
 {
 	int64_t		value[FACES];
-	const cell *c;
-	bool		accepted;
+	const cell *c = draw_cell(law, bits);
+	double		done = 0;
 
-	do
+	while (!propose(law, c, bits, at, value))
 	{
+		done += work_of_proposal(law, c);
+		if (done >= POLL_WORK)
+		{
+			done = 0;
+			pe_poll();
+		}
 		c = draw_cell(law, bits);
-		draw_point(law, c, bits, at);
-		accepted = value_at(law, c, LIMIT, at) <= 0;
-		for (int k = 0; accepted && k < SCORES; k++)
-			value[k] = value_at(law, c, k, at);
-		accepted = accepted && accept(law, c, value, bits);
-	} while (!accepted);
+	}
 	pe_wipe(value, sizeof(value));
 }
