@@ -898,6 +898,20 @@ round_centre(const pe_lattice_law *law, const pe_affine_lattice *lattice, const 
 		at[j] = nearest(law, (double) at[j]);
 }
 
+/*
+ * Whether the centre's point is inside: then its cell is never dropped, and every draw ends.
+ * If it is not, rounding has eaten up the set, and whether a cell is left would be for the
+ * offsets to say, by which cells are divided; and what is left may have no point to draw.
+ */
+static bool
+holds_centre(const pe_lattice_law *law, const pe_affine_lattice *lattice, const double *centre)
+{
+	int64_t		at[PE_AFFINE_VARIABLES];
+
+	round_centre(law, lattice, centre, at);
+	return pe_lattice_inside(lattice, at);
+}
+
 /* No point is known to be inside: the centre is, as doubles. */
 static void
 make_alone(pe_lattice_law *law, const pe_affine_lattice *lattice, const double *centre)
@@ -1038,15 +1052,15 @@ pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, p
 	open_faces(law, lattice, points || prior.numerator != 0, &root);
 	if (points)
 		make_points(law, lattice, &root, centre);
-	else
+	else if (holds_centre(law, lattice, centre))
 	{
 		for (int32_t j = 0; j < law->variables; j++)
 			root.width[j] = (uint8_t) bits;
 		divide(law, &root);
 		memset(root.list, 0, sizeof(root.list));
-		if (law->count == 0)
-			make_alone(law, lattice, centre);
 	}
+	else
+		make_alone(law, lattice, centre);
 	release_lists(law, &root);
 	weigh(law);
 	pe_wipe(&root, sizeof(root));
