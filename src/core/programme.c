@@ -38,6 +38,9 @@
 #define THIN_PART 0x1p-20
 #define THIN_WIDTH 1e-9
 
+/* The least slack of the centre in the terms of an inequality: points in doubles are that near to real ones. */
+#define THIN_ROUNDING 0x1p-48
+
 /* The nearest point is found to that, and the header promises ten times it. */
 #define NEAREST 1e-10
 
@@ -1265,6 +1268,29 @@ make_rooms(const pe_polytope *set, const double *lower, const double *upper, mad
 	}
 }
 
+/* Is there more room around the centre, r times the size of the box, than rounding takes? */
+static bool
+is_roomy(const pe_polytope *set, const double *lower, const double *upper, double r)
+{
+	const double *row = set->inequality;
+
+	for (int32_t k = 0; k < set->inequalities; k++, row += set->variables + 1)
+	{
+		double		most = largest(set->variables, row);
+		double		room = 0;
+		double		terms = 0;
+
+		for (int32_t j = 0; j < set->variables && most > 0; j++)
+		{
+			room += fabs(row[j]) / most * (upper[j] / 2 - lower[j] / 2);
+			terms += fabs(row[j]) / most * fmax(fabs(lower[j]), fabs(upper[j]));
+		}
+		if (r * room < THIN_ROUNDING * terms)
+			return false;
+	}
+	return true;
+}
+
 static pe_programme_end
 find_centre(const pe_polytope *set, const double *lower, const double *upper, double *centre)
 {
@@ -1277,7 +1303,7 @@ find_centre(const pe_polytope *set, const double *lower, const double *upper, do
 	f.rows = m.rows;
 	minimise(&f, &box, NULL, PE_PROGRAMME_LEAST_GAP, &least);
 	free_made(&m);
-	return -least.value < THIN_PART ? PE_PROGRAMME_THIN : PE_PROGRAMME_SOLVED;
+	return -least.value < THIN_PART || !is_roomy(set, lower, upper, -least.value) ? PE_PROGRAMME_THIN : PE_PROGRAMME_SOLVED;
 }
 
 static pe_programme_end

@@ -68,8 +68,9 @@ extern pe_programme_end pe_affine_minimise(const pe_plain_affine *f, const pe_po
  * What a sampler needs to know of a set: the smallest box around it (to rounding,
  * never smaller than it by more), and a point well inside: the centre of a largest
  * box of the proportions of that box.  PE_PROGRAMME_THIN if that is smaller than 2^-20
- * of it in each coordinate, or the box has no width in some coordinate.  lower, upper, centre: room for
- * variables numbers.
+ * of it in each coordinate, or the box has no width in some coordinate, or the set is so
+ * narrow, that far from 0, that rounding of its points takes all of it (core/affine_lattice.h).
+ * lower, upper, centre: room for variables numbers.
  */
 extern pe_programme_end pe_polytope_tighten(const pe_polytope *set, double *lower, double *upper, double *centre);
 

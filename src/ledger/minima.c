@@ -82,7 +82,7 @@ wipe(void *argument)
 	m->sink.filled = false;
 }
 
-/* Minimises over rows, which are wiped, also when that is cancelled.  The draw comes last: after it nothing polls. */
+/* Minimises over rows, which are wiped, also when that is cancelled: what was drawn by then goes nowhere, and the charge stays. */
 static void
 minimise_rows(const pe_minimum_question *question, pe_affine *rows, double *value)
 {

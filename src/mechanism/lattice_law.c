@@ -107,6 +107,9 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 1000, 20000, 20000,
 /* Products between two polls. */
 #define POLL_WORK 1000000.0
 
+/* What a proposal takes besides its products, in such. */
+#define PROPOSAL_WORK 100.0
+
 /* Indices of rows, shared by cells. */
 typedef struct row_list
 {
@@ -898,6 +901,20 @@ round_centre(const pe_lattice_law *law, const pe_affine_lattice *lattice, const 
 		at[j] = nearest(law, (double) at[j]);
 }
 
+/*
+ * Whether the centre's point is inside: then its cell is never dropped, and every draw ends.
+ * If it is not, rounding has eaten up the set, and whether a cell is left would be for the
+ * offsets to say, by which cells are divided; and what is left may have no point to draw.
+ */
+static bool
+holds_centre(const pe_lattice_law *law, const pe_affine_lattice *lattice, const double *centre)
+{
+	int64_t		at[PE_AFFINE_VARIABLES];
+
+	round_centre(law, lattice, centre, at);
+	return pe_lattice_inside(lattice, at);
+}
+
 /* No point is known to be inside: the centre is, as doubles. */
 static void
 make_alone(pe_lattice_law *law, const pe_affine_lattice *lattice, const double *centre)
@@ -1038,15 +1055,15 @@ pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, p
 	open_faces(law, lattice, points || prior.numerator != 0, &root);
 	if (points)
 		make_points(law, lattice, &root, centre);
-	else
+	else if (holds_centre(law, lattice, centre))
 	{
 		for (int32_t j = 0; j < law->variables; j++)
 			root.width[j] = (uint8_t) bits;
 		divide(law, &root);
 		memset(root.list, 0, sizeof(root.list));
-		if (law->count == 0)
-			make_alone(law, lattice, centre);
 	}
+	else
+		make_alone(law, lattice, centre);
 	release_lists(law, &root);
 	weigh(law);
 	pe_wipe(&root, sizeof(root));
@@ -1195,21 +1212,46 @@ accept(const pe_lattice_law *law, const cell *c, const int64_t *value, pe_bits *
 	return accept_exactly(law, a, (uint32_t) scale, value, first, bits);
 }
 
+/* Whether a point of the cell is drawn and accepted. */
+static bool
+propose(const pe_lattice_law *law, const cell *c, pe_bits *bits, int64_t *at, int64_t *value)
+{
+	draw_point(law, c, bits, at);
+	if (value_at(law, c, LIMIT, at) > 0)
+		return false;
+	for (int k = 0; k < SCORES; k++)
+		value[k] = value_at(law, c, k, at);
+	return accept(law, c, value, bits);
+}
+
+/* What that takes at most. */
+static double
+work_of_proposal(const pe_lattice_law *law, const cell *c)
+{
+	double		products = PROPOSAL_WORK;
+
+	for (int k = 0; k < FACES; k++)
+		products += c->list[k] == NULL ? 0 : (double) c->list[k]->count * law->variables;
+	return products;
+}
+
+/* What was proposed before a poll was rejected: nothing that matters is drawn yet. */
 void
 pe_lattice_law_draw(const pe_lattice_law *law, pe_bits *bits, int64_t *at)
 {
 	int64_t		value[FACES];
-	const cell *c;
-	bool		accepted;
+	const cell *c = draw_cell(law, bits);
+	double		done = 0;
 
-	do
+	while (!propose(law, c, bits, at, value))
 	{
+		done += work_of_proposal(law, c);
+		if (done >= POLL_WORK)
+		{
+			done = 0;
+			pe_poll();
+		}
 		c = draw_cell(law, bits);
-		draw_point(law, c, bits, at);
-		accepted = value_at(law, c, LIMIT, at) <= 0;
-		for (int k = 0; accepted && k < SCORES; k++)
-			value[k] = value_at(law, c, k, at);
-		accepted = accepted && accept(law, c, value, bits);
-	} while (!accepted);
+	}
 	pe_wipe(value, sizeof(value));
 }

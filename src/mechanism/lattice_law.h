@@ -58,13 +58,17 @@ extern pe_score_rate pe_prior_rate(double tau, int32_t unit);
 /*
  * Divides the box, or evaluates the public points: what takes long; polls.  The
  * lattice stays the caller's and must outlive the law.  centre: a point inside (of the
- * set, as doubles), from which the public points spread, and the only one if no other
- * is inside.  memory: bytes that may be taken.
+ * set, as doubles), from which the public points spread, and the only one that is drawn
+ * if its point of the lattice is not inside (above PE_CELL_VARIABLES: if no public point is).  memory: bytes that may be taken.
  */
 extern pe_lattice_law *pe_lattice_law_make(const pe_affine_lattice *lattice, pe_score_rate rate, pe_score_rate prior,
 										   const double *centre, size_t memory);
 
-/* One draw: variables numbers.  Never polls. */
+/*
+ * One draw: variables numbers.  Polls between rejected proposals: their number has no
+ * bound, and where f is level along a line, say, and max_change is tiny, it is beyond all
+ * patience.  Never after the one that is accepted.
+ */
 extern void pe_lattice_law_draw(const pe_lattice_law *law, pe_bits *bits, int64_t *at);
 
 /* How many cells there are, and a lower bound of the chance that a proposal is accepted, for tests and benchmarks. */

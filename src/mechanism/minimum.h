@@ -79,9 +79,9 @@ extern size_t pe_minimum_memory(const pe_minimum_problem *problem, size_t rows);
 
 /*
  * Finds a point, d = set.variables numbers in x, all finite; of every method but
- * subgradient_last in the set.  Polls before anything is drawn that matters, never
- * after, with one exception: laplace_data polls while it minimises what has been
- * noised.  f->offset is not changed; copies are wiped.  Without rows the function is
+ * subgradient_last in the set.  Polls, also while it works on what has been
+ * noised already (laplace_data, laplace_solution, subgradients), but exponential never after
+ * its draw.  f->offset is not changed; copies are wiped.  Without rows the function is
  * constant.
  */
 extern void pe_minimum_run(const pe_minimum_problem *problem, const pe_affine *f, double *x);

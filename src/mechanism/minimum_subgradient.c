@@ -48,7 +48,8 @@ typedef struct descent
 	const pe_affine *f;
 	pe_affine_lattice lattice;
 	pe_i128    *score;
-	double		alpha;
+	double		longest;		/* G; 1 where all slopes are 0 */
+	double		way;			/* alpha G: a step as long as the longest slope */
 } descent;
 
 /* sqrt of the sum of squares, of numbers whose squares may not be numbers */
@@ -62,19 +63,22 @@ length_of(const double *v, int32_t count)
 	return length;
 }
 
-/* 0 where all slopes are. */
-static double
-step_length(const pe_minimum_problem *problem, const pe_affine *f)
+/* alpha itself need not be a number where slopes are tiny and the box is not. */
+static void
+set_step(descent *d)
 {
-	const pe_minimum_options *o = &problem->options;
+	const pe_minimum_options *o = &d->problem->options;
+	int32_t		count = d->f->variables;
 	double		half[PE_AFFINE_VARIABLES];
-	double		longest = 0;
 
-	for (int32_t j = 0; j < f->variables; j++)
-		half[j] = problem->upper[j] / 2 - problem->lower[j] / 2;
-	for (int32_t i = 0; i < f->rows; i++)
-		longest = fmax(longest, length_of(f->slope + (size_t) i * (size_t) f->variables, f->variables));
-	return longest > 0 ? o->step * length_of(half, f->variables) / longest / sqrt(o->iterations) : 0;
+	for (int32_t j = 0; j < count; j++)
+		half[j] = d->problem->upper[j] / 2 - d->problem->lower[j] / 2;
+	d->longest = 0;
+	for (int32_t i = 0; i < d->f->rows; i++)
+		d->longest = fmax(d->longest, length_of(d->f->slope + (size_t) i * (size_t) count, count));
+	if (d->longest == 0)
+		d->longest = 1;
+	d->way = o->step * length_of(half, count) / sqrt(o->iterations);
 }
 
 static void
@@ -82,7 +86,7 @@ start(descent *d, const pe_minimum_problem *problem, const pe_affine *f)
 {
 	d->problem = problem;
 	d->f = f;
-	d->alpha = step_length(problem, f);
+	set_step(d);
 	d->score = pe_alloc((size_t) f->rows, sizeof(*d->score));
 	pe_affine_lattice_init(&d->lattice, f, &problem->set, problem->lower, problem->upper, problem->max_change);
 }
@@ -115,7 +119,7 @@ descend(descent *d, double *x, int64_t nano)
 	const double *slope = d->f->slope + (size_t) select_row(d, x, nano) * (size_t) d->f->variables;
 
 	for (int32_t j = 0; j < d->f->variables; j++)
-		x[j] -= d->alpha * slope[j];
+		x[j] -= d->way * (slope[j] / d->longest);
 	if (d->problem->method == PE_MINIMUM_SUBGRADIENT)
 		pe_polytope_nearest(&d->problem->set, x, x);
 }
@@ -129,6 +133,7 @@ run(descent *d, double *x)
 
 	for (int32_t t = 0; t < steps; t++)
 	{
+		pe_poll();
 		for (int32_t j = 0; j < d->f->variables; j++)
 			mean[j] += x[j] / steps;
 		descend(d, x, t < steps - 1 ? part : d->problem->nano - part * (steps - 1));

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/affine_lattice.h"
 #include "core/programme.h"
 #include "shim.h"
 
@@ -757,6 +758,44 @@ test_degenerate_sets(void **state)
 	assert_int_equal(pe_polytope_tighten(&set, lower, upper, centre), PE_PROGRAMME_THIN);
 }
 
+/* Narrow bands across boxes far from 0: thin, or their centre is inside as a point of the lattice too. */
+static void
+test_far(void **state)
+{
+	const double slope[2] = {1, -1};
+	int			ends[PE_PROGRAMME_STALLED + 1] = {0};
+
+	(void) state;
+	for (int far = 0; far <= 44; far += 2)
+		for (int narrow = 0; narrow <= 22; narrow++)
+		{
+			const double at = ldexp(1, far);
+			const double band = ldexp(1, -narrow);
+			const double box[] = {at, at, at + 1, at + 1};
+			const double rows[] = {1, 1, 2 * at + 1 + band, -1, -1, -(2 * at + 1 - band)};
+			pe_polytope set = {2, 2, box, box + 2, rows};
+			double		lower[2];
+			double		upper[2];
+			double		centre[2];
+			int64_t		X[2];
+			pe_affine_lattice lattice;
+			pe_affine	f;
+			pe_programme_end end = pe_polytope_tighten(&set, lower, upper, centre);
+
+			ends[end]++;
+			if (end != PE_PROGRAMME_SOLVED)
+				continue;
+			pe_affine_init(&f, 2, pe_affine_unit(1));
+			pe_affine_add(&f, slope, 0);
+			pe_affine_lattice_init(&lattice, &f, &set, lower, upper, 1);
+			pe_lattice_nearest(&lattice, centre, X);
+			assert_true(pe_lattice_inside(&lattice, X));
+			pe_affine_lattice_free(&lattice);
+			pe_affine_free(&f);
+		}
+	assert_true(ends[PE_PROGRAMME_THIN] > 100 && ends[PE_PROGRAMME_SOLVED] > 100);
+}
+
 /* The largest inner box of a triangle: [0, 1/2]^2 of x, y >= 0, x + y <= 1. */
 static void
 test_centre(void **state)
@@ -973,6 +1012,7 @@ main(void)
 		cmocka_unit_test(test_lax),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_degenerate_sets),
+		cmocka_unit_test(test_far),
 		cmocka_unit_test(test_centre),
 		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_nearest_many),
