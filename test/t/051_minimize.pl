@@ -302,6 +302,26 @@ is(sqlstate($err), '53200', 'more rows than fit the memory: refused');
 unlike($err, qr/max_memory.*\b20000\b/, 'by the size of the table, not by its rows');
 is(ledger($node, dataset => 'big')->{charges}, $recovered->{charges}, 'and free');
 
+# a foreign table's size is not known before it is read: no more rows are kept than fit
+$node->safe_psql('postgres', qq{
+	COPY (SELECT sin(i), i FROM generate_series(1, 20000) i) TO '@{[ $node->basedir ]}/rows.csv' (FORMAT csv);
+	CREATE EXTENSION file_fdw;
+	CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
+	CREATE FOREIGN TABLE distant (a float8, c float8) SERVER files OPTIONS (filename '@{[ $node->basedir ]}/rows.csv', format 'csv');
+	ALTER FOREIGN TABLE distant OWNER TO curator});
+register('distant', 'a', 'c');
+my $distant = "LOAD 'pg_epsilon'; SET pg_epsilon.max_memory = 5120; SET SESSION AUTHORIZATION ann;
+	SELECT x[1] BETWEEN -1 AND 1 FROM dp.minimize_max_affine('distant', '{a}', 'c', '{-1}', '{1}', method => 'laplace_data', rho => 0.1)";
+($status, $out, $err) = ask($node, $superuser, $distant);
+is(sqlstate($err), '53200', 'more rows than fit the memory, of a foreign table: seen as they are read');
+is(join(' ', @{ ledger($node, dataset => 'distant') }{qw(charges releases)}), '1 0', 'charged, without an answer');
+($status, $out, $err) = ask($node, $superuser, $distant =~ s/5120/1048576/r);
+is("$status $out", '0 t', 'with more memory: answered');
+$node->safe_psql('postgres', 'ANALYZE distant');
+($status, $out, $err) = ask($node, $superuser, $distant =~ s/0\.1/0.2/r);
+is(sqlstate($err), '53200', 'once its size is known: refused');
+is(join(' ', @{ ledger($node, dataset => 'distant') }{qw(charges releases)}), '2 1', 'and free');
+
 # ---- The private column is what was declared ----
 
 $session = session($node, 'ann');
