@@ -117,6 +117,8 @@ my $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET m
 my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; EXPLAIN (COSTS OFF) SELECT dp.affine_rows('\\x00', c, a, b) FROM plain});
 like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, 'parallel workers have a part in it');
 
+my $forced = $node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')});
+
 # The minimum without offsets over small boxes around the circle: the row that a box is made for
 # decides it, and without that row it were less by 3e-6 or more.
 my $boxes = q{generate_series(1, 2000, 61) i, LATERAL (SELECT ARRAY[cos(i * pi() / 1000), sin(i * pi() / 1000)] AS x) x};
@@ -134,6 +136,7 @@ for my $table (qw(plain backwards parts parent))
 {
 	my @settings = map { [ "$_ workers", "$parallel$_" ] } 0, 4;
 
+	push @settings, [ 'all in one worker', "SET $forced = on" ] if $table eq 'plain';
 	push @settings, [ 'partition by partition', "${parallel}2; SET parallel_leader_participation = off; SET enable_partitionwise_aggregate = on" ] if $table eq 'parts';
 	for (@settings)
 	{
