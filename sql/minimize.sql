@@ -102,6 +102,7 @@ SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1}', '{{1,1}}', epsilon => 1$$);
 SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1}', '{{1,1,NaN}}', epsilon => 1$$);
 SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1}', '{{1,1,Infinity}}', epsilon => 1$$);
 SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1}', '{{0,0,-1}}', epsilon => 1$$);
+SELECT ask(format($$'{a,b}', 'c', '{-1,-1}', '{1,1}', %L, epsilon => 1$$, array_fill(1::float8, '{10923,3}')));
 SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1.7e308}', epsilon => 1$$);
 -- cost
 SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1}'$$);

@@ -106,6 +106,13 @@ SELECT refused($$SELECT dp.add_attribute('offers', 'price', 0, 200, 10)$$);
 SELECT refused($$SELECT dp.add_attribute('offers', 'price', '{1,2}')$$);
 SELECT refused($$SELECT dp.add_attribute('offers', 'price')$$);
 SELECT refused($$SELECT dp.add_edges('offers', 'price', '{1,2}')$$);
+-- nor is one that the table computes from it
+ALTER TABLE offers ADD twice numeric GENERATED ALWAYS AS (2 * price) STORED, ADD far float8 GENERATED ALWAYS AS (slope + 1) STORED;
+SELECT refused($$SELECT dp.add_attribute('offers', 'twice', 0, 200, 10)$$);
+BEGIN;
+SELECT refused($$SELECT dp.add_attribute('offers', 'far', 0, 200, 10)$$);
+ROLLBACK;
+ALTER TABLE offers DROP twice, DROP far;
 \t off
 SELECT dp.add_attribute('offers', 'slope', 0, 20, 4);
 SELECT dp.add_attribute('offers', 'kind', '{even,odd}');
@@ -151,6 +158,12 @@ BEGIN;
 ALTER TABLE offers DROP price;
 SELECT refused($$SELECT * FROM dp.describe('offers')$$);
 ROLLBACK;
+-- An attribute that is computed from it now
+ALTER TABLE offers DROP other, ADD other numeric GENERATED ALWAYS AS (price) STORED;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT refused($$SELECT * FROM dp.minimize_max_affine('offers', '{other}', 'price', '{0}', '{1}', epsilon => 1)$$);
+SET SESSION AUTHORIZATION regress_curator;
+ALTER TABLE offers ALTER other DROP EXPRESSION;
 
 -- Frozen: it can be read, and attested for a table that has the column
 RESET SESSION AUTHORIZATION;

@@ -68,7 +68,7 @@ static bool
 spec_is_sound(const pe_affine_spec *spec)
 {
 	if (spec->variables < 1 || spec->variables > PE_AFFINE_VARIABLES ||
-		spec->unit < -UNIT_MOST || spec->unit > UNIT_MOST)
+		spec->unit < -UNIT_MOST || spec->unit > UNIT_MOST || spec->most < 1 || spec->most >= PG_INT32_MAX)
 		return false;
 	for (int j = 0; j < spec->variables; j++)
 		if (!slope_is_sound(&spec->slope[j]))
@@ -105,7 +105,8 @@ add_row(state *s, const double *slope, pe_i128 offset)
 {
 	MemoryContext old = MemoryContextSwitchTo(s->context);
 
-	pe_affine_add(&s->rows, slope, offset);
+	if (s->rows.rows <= s->spec.most)
+		pe_affine_add(&s->rows, slope, offset);
 	MemoryContextSwitchTo(old);
 }
 

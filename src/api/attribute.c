@@ -63,17 +63,6 @@ set_rules(declaration *d, char *outside, char *nulls, pe_kind kind)
 	d->attribute.nulls = (pe_nulls) nulls[0];
 }
 
-/* Attributes are public where values are protected. */
-static void
-check_public(const declaration *d)
-{
-	if (pe_dataset_has_values(d->dataset) && strcmp(d->column, d->dataset->private_column) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" cannot be an attribute", d->column),
-				 errdetail("Its values are what dataset \"%s\" protects.", d->dataset->name)));
-}
-
 static void
 begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rules)
 {
@@ -94,7 +83,7 @@ begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rul
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("the table of dataset \"%s\" has no column \"%s\"", d->dataset->name, d->column)));
-	check_public(d);
+	pe_dataset_check_public(d->dataset, d->column);
 	d->type = getBaseType(get_atttype(d->dataset->relation, number));
 	if (!pe_type_key(d->type, &d->attribute.key))
 		ereport(ERROR,

@@ -22,6 +22,9 @@
 /* The largest number of a point. */
 #define COORDINATE_MOST 0x1p900
 
+/* Numbers of all inequalities: a charge and a release keep their text, which is below 1 MB. */
+#define INEQUALITY_NUMBERS 32768
+
 void
 pe_minimum_request_init(pe_minimum_request *request, const char *function)
 {
@@ -180,6 +183,16 @@ check_size(const double *lower, const double *upper, int variables)
 }
 
 static void
+check_inequalities(const pe_minimum_request *request, int variables)
+{
+	if (request->set.inequalities > INEQUALITY_NUMBERS / (variables + 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many inequalities"),
+				 errdetail("There may be %d of so many variables.", INEQUALITY_NUMBERS / (variables + 1))));
+}
+
+static void
 make_set(pe_minimum_validated *m)
 {
 	pe_minimum_problem *problem = &m->problem;
@@ -189,6 +202,7 @@ make_set(pe_minimum_validated *m)
 	double	   *centre = palloc(variables * sizeof(double));
 	pe_programme_end end;
 
+	check_inequalities(m->request, variables);
 	pe_polytope_make(&m->request->set, variables, &problem->set);
 	pe_check_memory(pe_programme_memory(variables, 0, problem->set.inequalities));
 	end = pe_polytope_tighten(&problem->set, lower, upper, centre);

@@ -24,6 +24,7 @@ typedef struct pe_affine_spec
 {
 	int32		variables;
 	int32		unit;
+	int64		most;			/* of more rows one is kept, which shows that there are more */
 	pe_slope_spec slope[PE_AFFINE_VARIABLES];
 } pe_affine_spec;
 

@@ -123,6 +123,8 @@ static const pe_setting pinned[] = {
 	{"row_security", "off"},
 	{"plan_cache_mode", "force_generic_plan"},
 	{"jit", "off"},
+	{"force_parallel_mode", "off"},	/* a worker would have the result, which is here for some accumulators */
+	{"debug_parallel_query", "off"},
 	{"work_mem", "64MB"},
 	{"enable_seqscan", "on"},
 	{"enable_indexscan", "off"},

@@ -56,6 +56,7 @@ typedef struct minimising
 	const pe_minimum_question *question;
 	affine_sink sink;
 	double	   *value;			/* the point, then the public minimum */
+	int64		most;			/* rows that there is memory for */
 } minimising;
 
 static int
@@ -135,16 +136,41 @@ bytes_at_most(const pe_minimum_problem *problem, uint64 rows)
 }
 
 /* A function has as many rows as an int can count, and no worker's may exceed what a datum can be. */
+static bool
+rows_fit(const pe_minimum_problem *problem, uint64 rows)
+{
+	return rows < PG_INT32_MAX && pe_affine_memory(problem->set.variables, rows) <= MaxAllocSize / 2 &&
+		bytes_at_most(problem, rows) / 1024 <= (size_t) pe_max_memory;
+}
+
 void
 pe_minimum_check_memory(const pe_minimum_problem *problem, uint64 rows)
 {
-	if (rows > PG_INT32_MAX || pe_affine_memory(problem->set.variables, rows) > MaxAllocSize / 2 ||
-		bytes_at_most(problem, rows) / 1024 > (size_t) pe_max_memory)
+	if (!rows_fit(problem, rows))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("a minimum over as many as " UINT64_FORMAT " rows may need more than pg_epsilon.max_memory", rows),
 				 errdetail("Nothing was charged."),
 				 errhint("The size of a table says how many rows it can have: VACUUM FULL may help, or a superuser can raise pg_epsilon.max_memory.")));
+}
+
+/* How many rows fit: at least one, or the request was refused. */
+static int64
+most_rows(const pe_minimum_problem *problem)
+{
+	int64		fit = 1;
+	int64		too_many = PG_INT32_MAX;
+
+	while (too_many - fit > 1)
+	{
+		int64		rows = fit + (too_many - fit) / 2;
+
+		if (rows_fit(problem, rows))
+			fit = rows;
+		else
+			too_many = rows;
+	}
+	return fit;
 }
 
 /* Slopes are what no row that counts leaves null. */
@@ -173,9 +199,9 @@ scan_statement(const pe_minimum_question *question)
 
 /* What the accumulator is told. */
 static Datum
-spec_datum(const pe_minimum_question *question)
+spec_datum(const pe_minimum_question *question, int64 most)
 {
-	pe_affine_spec spec = {.variables = question->count, .unit = pe_affine_unit(question->problem->max_change)};
+	pe_affine_spec spec = {.variables = question->count, .unit = pe_affine_unit(question->problem->max_change), .most = most};
 	size_t		size = PE_AFFINE_SPEC_SIZE(spec.variables);
 	bytea	   *bytes = palloc(VARHDRSZ + size);
 
@@ -195,13 +221,15 @@ spec_datum(const pe_minimum_question *question)
 static void
 prepare(void *argument, pe_scan *scan)
 {
-	const pe_minimum_question *question = ((minimising *) argument)->question;
+	minimising *m = argument;
+	const pe_minimum_question *question = m->question;
 
 	pe_minimum_check_memory(question->problem, rows_at_most(question));
+	m->most = most_rows(question->problem);
 	scan->statement = scan_statement(question);
 	scan->parameters = 1;
 	scan->types[0] = BYTEAOID;
-	scan->values[0] = spec_datum(question);
+	scan->values[0] = spec_datum(question, m->most);
 }
 
 static void
@@ -220,12 +248,28 @@ read_rows(void *argument, pe_scan *scan)
 	open_sink = NULL;
 }
 
+/*
+ * The size of a foreign table is not known before it is read, and a table grows.  How
+ * many rows there are is public: an error may say so.
+ */
+static void
+check_rows(const minimising *m)
+{
+	if (m->sink.rows.rows > m->most)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("a minimum over more than " INT64_FORMAT " rows may need more than pg_epsilon.max_memory", m->most),
+				 errdetail("That there are more was seen as they were read: what was charged stays charged."),
+				 errhint("A superuser can raise pg_epsilon.max_memory. ANALYZE of a foreign table tells its size, and a request that cannot be served is free then.")));
+}
+
 /* Minimises over what was collected: over nothing if the rows could not be read. */
 static void
 finish(minimising *m, bool could_be_read)
 {
 	if (could_be_read && m->sink.filled)
 	{
+		check_rows(m);
 		m->sink.filled = false;
 		minimise_rows(m->question, &m->sink.rows, m->value);
 	}

@@ -5,6 +5,8 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -12,12 +14,15 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "accounting/zcdp.h"
@@ -557,10 +562,51 @@ pe_unit_key_load(const pe_dataset *dataset, uint8 *key)
 	pe_access_end(&access);
 }
 
+/* Whether a generated column of a table is computed from another column of it. */
+static bool
+is_computed_from(Relation table, const char *column, const char *other)
+{
+	AttrNumber	number = get_attnum(RelationGetRelid(table), column);
+	AttrNumber	from = get_attnum(RelationGetRelid(table), other);
+	Bitmapset  *read = NULL;
+
+	if (number <= 0 || from <= 0 || TupleDescAttr(RelationGetDescr(table), number - 1)->attgenerated == '\0')
+		return false;
+	pull_varattnos(build_column_default(table, number), 1, &read);
+	return bms_is_member(from - FirstLowInvalidHeapAttributeNumber, read);
+}
+
+/* Attributes are public where values are protected. */
+void
+pe_dataset_check_public(const pe_dataset *dataset, const char *column)
+{
+	bool		is_private = false;
+	ListCell   *cell;
+
+	if (!pe_dataset_has_values(dataset) || dataset->frozen)
+		return;
+	foreach(cell, find_all_inheritors(dataset->relation, AccessShareLock, NULL))
+	{
+		Relation	table = table_open(lfirst_oid(cell), NoLock);
+
+		is_private = is_private || is_computed_from(table, column, dataset->private_column);
+		table_close(table, NoLock);
+	}
+	if (is_private || strcmp(column, dataset->private_column) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" cannot be an attribute", column),
+				 is_private ? errdetail("It is computed from column \"%s\", whose values are what dataset \"%s\" protects.",
+										dataset->private_column, dataset->name)
+				 : errdetail("Its values are what dataset \"%s\" protects.", dataset->name)));
+}
+
 void
 pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count)
 {
 	check_declared_columns(dataset);
+	for (int i = 0; i < count; i++)
+		pe_dataset_check_public(dataset, columns[i].name);
 	for (int i = 0; i < count; i++)
 		if (column_type(dataset, columns[i].name) != columns[i].type)
 			raise_column_changed(dataset, columns[i].name);

@@ -162,6 +162,9 @@ extern bool pe_column_find(pe_dataset *dataset, const char *name, pe_column *col
 /* 55000 if a column is no longer of the type that it was loaded with, or the unit's or the private one not what was declared. */
 extern void pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count);
 
+/* 22023 if it is the private column, or a generated one that is computed from it in some table of the dataset. */
+extern void pe_dataset_check_public(const pe_dataset *dataset, const char *column);
+
 /* 54000 if a request has too many attributes. */
 extern void pe_check_attributes(int count);
 

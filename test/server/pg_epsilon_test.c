@@ -217,7 +217,7 @@ pe_test_unit(PG_FUNCTION_ARGS)
 Datum
 pe_test_affine_spec(PG_FUNCTION_ARGS)
 {
-	pe_affine_spec spec = {.variables = PG_GETARG_INT32(0), .unit = PG_GETARG_INT32(1)};
+	pe_affine_spec spec = {.variables = PG_GETARG_INT32(0), .unit = PG_GETARG_INT32(1), .most = 1000000};
 	int			slopes = Min(Max(spec.variables, 0), PE_AFFINE_VARIABLES);
 	bytea	   *bytes = new_bytes(PE_AFFINE_SPEC_SIZE(slopes));
 

@@ -117,6 +117,8 @@ my $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET m
 my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; EXPLAIN (COSTS OFF) SELECT dp.affine_rows('\\x00', c, a, b) FROM plain});
 like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, 'parallel workers have a part in it');
 
+my $forced = $node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')});
+
 # The minimum without offsets over small boxes around the circle: the row that a box is made for
 # decides it, and without that row it were less by 3e-6 or more.
 my $boxes = q{generate_series(1, 2000, 61) i, LATERAL (SELECT ARRAY[cos(i * pi() / 1000), sin(i * pi() / 1000)] AS x) x};
@@ -134,6 +136,7 @@ for my $table (qw(plain backwards parts parent))
 {
 	my @settings = map { [ "$_ workers", "$parallel$_" ] } 0, 4;
 
+	push @settings, [ 'all in one worker', "SET $forced = on" ] if $table eq 'plain';
 	push @settings, [ 'partition by partition', "${parallel}2; SET parallel_leader_participation = off; SET enable_partitionwise_aggregate = on" ] if $table eq 'parts';
 	for (@settings)
 	{
@@ -301,6 +304,26 @@ is(ledger($node, dataset => 'big')->{charges}, $recovered->{charges}, 'nothing i
 is(sqlstate($err), '53200', 'more rows than fit the memory: refused');
 unlike($err, qr/max_memory.*\b20000\b/, 'by the size of the table, not by its rows');
 is(ledger($node, dataset => 'big')->{charges}, $recovered->{charges}, 'and free');
+
+# a foreign table's size is not known before it is read: no more rows are kept than fit
+$node->safe_psql('postgres', qq{
+	COPY (SELECT sin(i), i FROM generate_series(1, 20000) i) TO '@{[ $node->basedir ]}/rows.csv' (FORMAT csv);
+	CREATE EXTENSION file_fdw;
+	CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
+	CREATE FOREIGN TABLE distant (a float8, c float8) SERVER files OPTIONS (filename '@{[ $node->basedir ]}/rows.csv', format 'csv');
+	ALTER FOREIGN TABLE distant OWNER TO curator});
+register('distant', 'a', 'c');
+my $distant = "LOAD 'pg_epsilon'; SET pg_epsilon.max_memory = 5120; SET SESSION AUTHORIZATION ann;
+	SELECT x[1] BETWEEN -1 AND 1 FROM dp.minimize_max_affine('distant', '{a}', 'c', '{-1}', '{1}', method => 'laplace_data', rho => 0.1)";
+($status, $out, $err) = ask($node, $superuser, $distant);
+is(sqlstate($err), '53200', 'more rows than fit the memory, of a foreign table: seen as they are read');
+is(join(' ', @{ ledger($node, dataset => 'distant') }{qw(charges releases)}), '1 0', 'charged, without an answer');
+($status, $out, $err) = ask($node, $superuser, $distant =~ s/5120/1048576/r);
+is("$status $out", '0 t', 'with more memory: answered');
+$node->safe_psql('postgres', 'ANALYZE distant');
+($status, $out, $err) = ask($node, $superuser, $distant =~ s/0\.1/0.2/r);
+is(sqlstate($err), '53200', 'once its size is known: refused');
+is(join(' ', @{ ledger($node, dataset => 'distant') }{qw(charges releases)}), '2 1', 'and free');
 
 # ---- The private column is what was declared ----
 
