@@ -275,6 +275,8 @@ mutate law_accepts_all src/mechanism/lattice_law.c \
 	's/return answer == PE_LAZY_YES;\n\treturn accept_exactly/return true;\n\treturn accept_exactly/' unit test_lattice_law
 mutate law_rows_dropped src/mechanism/lattice_law.c \
 	's/law->high\[i\] = low \+ range/law->high[i] = low + range \/ 2/' unit test_lattice_law
+mutate law_mean_too_high src/mechanism/lattice_law.c \
+	's/return \(int64_t\) \(sum >> WEIGHT_BITS\);/return (int64_t) (sum >> WEIGHT_BITS) + (INT64_C(1) << 44);/' unit test_lattice_law
 mutate law_prior_from_data src/mechanism/lattice_law.c \
 	's/return k == SCORE \? lattice->base/return k != LIMIT ? lattice->base/' unit test_lattice_law
 mutate law_exact_depth src/mechanism/lattice_law.c \

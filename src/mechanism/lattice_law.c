@@ -8,9 +8,11 @@
  * the set is in, as the least value of one inequality over it shows, is dropped.
  *
  * Bounds.  Of rows over a cell the least and the largest values are sums of integers.
- * L_c = the largest of the least values is a lower bound of the score S on c.  A row
+ * L_c = the largest of the least values is a lower bound of the score S on c, and so is the
+ * least value of any mean of rows: where rows cross, the mean that linear programming
+ * finds (core/cell_bound.h) is as high as S itself, but for rounding.  A row
  * that is nowhere above L_c is not needed there: S(X) = max(L_c, the rows left), exactly,
- * as some row is L_c or more at every X of c.  What is inside c inherits both, so that
+ * as S is L_c or more at every X of c.  What is inside c inherits both, so that
  * L grows and lists shrink.  T, the score without offsets, has a bound and a list of its
  * own, and so have the inequalities, whose bound is 0: rows of G.X - H that are nowhere
  * above 0 hold everywhere in the cell.
@@ -40,6 +42,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/cell_bound.h"
 #include "core/programme.h"
 #include "mechanism/lazy_exp.h"
 #include "mechanism/select.h"
@@ -81,6 +84,13 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 1000, 20000, 20000,
 
 /* A cell lighter than 2^-LIGHTEST of the heaviest is not divided, so that K - depth_c is near PEAK - LIGHTEST at least. */
 #define LIGHTEST 30
+
+/*
+ * A bound that leaves more than that open, in units of the exponent, is made better by a
+ * combination of rows, with weights of so many bits: sums stay below 2^(62 + WEIGHT_BITS).
+ */
+#define OPEN 0.5
+#define WEIGHT_BITS 30
 
 /* It is enough if a proposal is accepted with this chance. */
 #define ENOUGH (1.0 / 3.0)
@@ -154,8 +164,10 @@ struct pe_lattice_law
 	uint64_t   *total;			/* sums of a_0 .. a_i */
 	int32_t		scale;			/* K */
 	uint64_t	shift;
-	int64_t    *high;			/* scratch: the largest values of rows */
-	size_t		scratch;		/* numbers there */
+	int64_t    *high;			/* scratch: the largest values of rows, */
+	double	   *near;			/* rows on the unit cube that a cell is, and */
+	int32_t    *near_row;		/* which they are; NULL for points */
+	size_t		scratch;		/* rows there is room for */
 	size_t		list_room;		/* bytes left for lists */
 	double		work;			/* products since the last poll */
 };
@@ -276,7 +288,10 @@ larger(size_t a, size_t b)
 static size_t
 fixed_memory(size_t rows, size_t inequalities)
 {
-	return sizeof(pe_lattice_law) + 256 + (SCORES * rows + inequalities + larger(rows, inequalities)) * sizeof(int64_t) +
+	size_t		scratch = larger(rows, inequalities);
+	size_t		near = (PE_CELL_VARIABLES + 1) * sizeof(double) + sizeof(int32_t);
+
+	return sizeof(pe_lattice_law) + 320 + (SCORES * rows + inequalities + scratch) * sizeof(int64_t) + scratch * near +
 		SCORES * list_bytes(rows) + list_bytes(inequalities);
 }
 
@@ -509,18 +524,14 @@ keep_rows(pe_lattice_law *law, cell *c, int k, int32_t kept)
 	release_list(law, old);
 }
 
-/* The cell's own bound and list of a face, from those it has inherited; returns an upper bound. */
+/* The least and the largest value of each row of the list over a cell; returns the largest of the least, or the bound. */
 static int64_t
-narrow(pe_lattice_law *law, cell *c, int k)
+measure_rows(pe_lattice_law *law, const cell *c, int k)
 {
 	const face *f = &law->face[k];
 	const row_list *list = c->list[k];
 	int64_t		bound = c->bound[k];
-	int64_t		most;
-	int32_t		kept = 0;
 
-	if (list == NULL)
-		return bound;
 	for (int32_t i = 0; i < list->count; i++)
 	{
 		const int64_t *a = f->slope + (size_t) list->row[i] * f->stride;
@@ -537,13 +548,128 @@ narrow(pe_lattice_law *law, cell *c, int k)
 		law->high[i] = low + range;
 		bound = low > bound ? low : bound;
 	}
-	most = c->bound[k] = bound;
+	work(law, 2.0 * list->count * law->variables);
+	return bound;
+}
+
+/* The value of a row at the cell's corner. */
+static int64_t
+row_at_corner(const pe_lattice_law *law, const cell *c, int k, int32_t row)
+{
+	const face *f = &law->face[k];
+	const int64_t *a = f->slope + (size_t) row * f->stride;
+	int64_t		value = f->offset[row];
+
+	for (int32_t j = 0; j < law->variables; j++)
+		value += a[j] * c->corner[j];
+	return value;
+}
+
+/* The rows that are above the bound somewhere, on the unit cube, in units of the size of what is open. */
+static int32_t
+bring_near(pe_lattice_law *law, const cell *c, int k, double size)
+{
+	const face *f = &law->face[k];
+	const row_list *list = c->list[k];
+	double	   *to = law->near;
+	int32_t		count = 0;
+
 	for (int32_t i = 0; i < list->count; i++)
 	{
-		kept += law->high[i] > bound;
-		most = law->high[i] > most ? law->high[i] : most;
+		const int64_t *a = f->slope + (size_t) list->row[i] * f->stride;
+
+		if (law->high[i] <= c->bound[k])
+			continue;
+		for (int32_t j = 0; j < law->variables; j++)
+			*to++ = (double) a[j] * (double) ((INT64_C(1) << c->width[j]) - 1) / size;
+		*to++ = (double) (row_at_corner(law, c, k, list->row[i]) - c->bound[k]) / size;
+		law->near_row[count++] = list->row[i];
 	}
-	work(law, 2.0 * list->count * law->variables);
+	return count;
+}
+
+/* Weights in units of 2^-WEIGHT_BITS, whose sum is 1. */
+static void
+round_weights(const double *weight, int32_t count, int64_t *rounded)
+{
+	int64_t		left = INT64_C(1) << WEIGHT_BITS;
+	int32_t		heaviest = 0;
+
+	for (int32_t i = 0; i < count; i++)
+	{
+		rounded[i] = (int64_t) fmin(ldexp(weight[i], WEIGHT_BITS), (double) left);
+		left -= rounded[i];
+		heaviest = rounded[i] > rounded[heaviest] ? i : heaviest;
+	}
+	rounded[heaviest] += left;
+}
+
+/* The least value over the cell of a weighted mean of rows, rounded down: S is nowhere below it. */
+static int64_t
+bound_of_mean(const pe_lattice_law *law, const cell *c, int k, const int32_t *row, const int64_t *weight, int32_t count)
+{
+	const face *f = &law->face[k];
+	pe_i128		sum = 0;
+
+	for (int32_t i = 0; i < count; i++)
+		sum += (pe_i128) weight[i] * row_at_corner(law, c, k, row[i]);
+	for (int32_t j = 0; j < law->variables; j++)
+	{
+		pe_i128		slope = 0;
+
+		for (int32_t i = 0; i < count; i++)
+			slope += (pe_i128) weight[i] * f->slope[(size_t) row[i] * f->stride + (size_t) j];
+		if (slope < 0)
+			sum += slope * ((INT64_C(1) << c->width[j]) - 1);
+	}
+	return (int64_t) (sum >> WEIGHT_BITS);
+}
+
+/*
+ * Where rows cross inside the cell, none of them alone says how high their maximum is: a
+ * mean of them does.  Doubles choose its weights, integers make the bound.
+ */
+static void
+raise_bound(pe_lattice_law *law, cell *c, int k, int64_t most)
+{
+	double		open = (double) (most - c->bound[k]);
+	int32_t		index[PE_CELL_BOUND_VARIABLES + 1];
+	double		weight[PE_CELL_BOUND_VARIABLES + 1];
+	int64_t		rounded[PE_CELL_BOUND_VARIABLES + 1] = {0};
+	int32_t		row[PE_CELL_BOUND_VARIABLES + 1];
+	int32_t		count;
+	int64_t		bound;
+
+	if (!(open * law->face[k].per_unit > OPEN))
+		return;
+	count = bring_near(law, c, k, open);
+	work(law, 4.0 * count * law->variables);
+	count = pe_cell_weights(law->variables, count, law->near, index, weight);
+	for (int32_t i = 0; i < count; i++)
+		row[i] = law->near_row[index[i]];
+	round_weights(weight, count, rounded);
+	bound = bound_of_mean(law, c, k, row, rounded, count);
+	if (bound > c->bound[k])
+		c->bound[k] = bound;
+}
+
+/* The cell's own bound and list of a face, from those it has inherited; returns an upper bound. */
+static int64_t
+narrow(pe_lattice_law *law, cell *c, int k)
+{
+	const row_list *list = c->list[k];
+	int64_t		most;
+	int32_t		kept = 0;
+
+	if (list == NULL)
+		return c->bound[k];
+	most = c->bound[k] = measure_rows(law, c, k);
+	for (int32_t i = 0; i < list->count; i++)
+		most = law->high[i] > most ? law->high[i] : most;
+	if (k != LIMIT)
+		raise_bound(law, c, k, most);
+	for (int32_t i = 0; i < list->count; i++)
+		kept += law->high[i] > c->bound[k];
 	keep_rows(law, c, k, kept);
 	return most;
 }
@@ -1051,6 +1177,11 @@ pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, p
 	set_rate(&law->face[PUBLIC], &prior);
 	law->scratch = larger((size_t) lattice->rows, (size_t) lattice->inequalities);
 	law->high = pe_alloc(law->scratch, sizeof(int64_t));
+	if (!points)
+	{
+		law->near = pe_alloc(law->scratch, ((size_t) law->variables + 1) * sizeof(double));
+		law->near_row = pe_alloc(law->scratch, sizeof(int32_t));
+	}
 	allot(law, lattice, memory, cells);
 	open_faces(law, lattice, points || prior.numerator != 0, &root);
 	if (points)
@@ -1122,6 +1253,10 @@ pe_lattice_law_free(pe_lattice_law *law)
 	pe_free(law->cells);
 	pe_free(law->total);
 	pe_free(law->high);
+	if (law->near != NULL)
+		pe_wipe(law->near, law->scratch * ((size_t) law->variables + 1) * sizeof(double));
+	pe_free(law->near);
+	pe_free(law->near_row);
 	pe_free(law->point);
 	pe_wipe(law, sizeof(*law));
 	pe_free(law);

@@ -1145,6 +1145,62 @@ test_polls(void **state)
 }
 
 /*
+ * Laws so sharp that cells are very much larger than where the mass is: rows that cross
+ * must say together what none of them says alone.  A draw then takes few proposals: a poll
+ * is a million products.
+ */
+static void
+check_sharp(int32_t variables, int32_t rows, double max_change, bool level)
+{
+	static pe_bits source;
+	uint64_t	seed = 11;
+	uint64_t	polls;
+	double		sum = 0;
+	int			n = 40;
+	int64_t		at[MOST];
+	pe_lattice_law *law;
+	instance	in;
+
+	start(&in, variables, -1, 1, max_change);
+	for (int32_t i = 0; i < rows; i++)
+	{
+		double		slope[MOST];
+
+		for (int32_t j = 0; j < variables; j++)
+			slope[j] = level ? (i % 2 == 0 ? 1 : -1) * (j == 0 ? 1 : -0.77 * j) : next_normal(&seed);
+		add(&in, slope, level ? 0 : next_normal(&seed));
+	}
+	finish(&in);
+	law = pe_lattice_law_make(&in.lattice, pure_rate(&in, 0.1), prior_rate(&in, 0), in.centre, PLENTY);
+	pe_bits_init(&source);
+	polls = pe_test_polls();
+	for (int i = 0; i < n; i++)
+	{
+		pe_lattice_law_draw(law, &source, at);
+		sum += level ? ldexp((double) pe_lattice_score(&in.lattice, at), in.lattice.unit) : 0;
+	}
+	assert_true(pe_test_polls() - polls < 1000);
+	/* at most a gamma variable of shape n d, of mean 1 for each (mechanism/minimum.h) */
+	assert_true(sum * 0.1 / (2 * max_change) < n * variables + 9 * sqrt(n * variables));
+	pe_bits_wipe(&source);
+	pe_lattice_law_free(law);
+	drop(&in);
+}
+
+static void
+test_sharp(void **state)
+{
+	(void) state;
+	for (int i = 5; i < 10; i++)
+		check_sharp(5, 1000, pow(10, -i), false);
+	check_sharp(5, 6, 1e-9, false);
+	check_sharp(4, 1000, 1e-9, false);
+	check_sharp(2, 2, 1e-8, true);
+	check_sharp(3, 2, 1e-7, true);
+	check_sharp(5, 2, 1e-5, true);
+}
+
+/*
  * A draw can be cancelled: one cell, 2^-18 of which is in the set.  Each draw polls unless it
  * accepts one of the first 10,000 proposals, 4% of them: none of 20 polls with a chance below
  * 1e-28.
@@ -1270,6 +1326,7 @@ main(void)
 		cmocka_unit_test(test_rates_of_norms),
 		cmocka_unit_test(test_concentrated),
 		cmocka_unit_test(test_concentrated_coarse),
+		cmocka_unit_test(test_sharp),
 		cmocka_unit_test(test_points),
 		cmocka_unit_test(test_points_are_public),
 		cmocka_unit_test(test_no_point),

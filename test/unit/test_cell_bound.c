@@ -1,0 +1,134 @@
+/*
+ * test_cell_bound.c
+ *	  The weights of rows that prove a least value over the unit cube: against linear
+ *	  programming.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "core/cell_bound.h"
+#include "core/programme.h"
+#include "mechanism/bits.h"
+#include "shim.h"
+
+#define MOST_ROWS 40
+
+static pe_bits bits;
+
+/* Between -1 and 1; or of few values, so that there are ties, or of all sizes. */
+static double
+draw(int kind)
+{
+	double		u = (double) pe_bits_below(&bits, 2000001) / 1e6 - 1;
+
+	return kind == 0 ? u : kind == 1 ? (double) pe_bits_below(&bits, 5) - 2 : u * pow(10, (double) pe_bits_below(&bits, 9) - 4);
+}
+
+/* The least value over the cube of the weighted mean. */
+static double
+proved(int32_t d, const double *row, const int32_t *index, const double *weight, int32_t count)
+{
+	double		bound = 0;
+
+	for (int32_t j = 0; j <= d; j++)
+	{
+		double		sum = 0;
+
+		for (int32_t i = 0; i < count; i++)
+			sum += weight[i] * row[index[i] * (d + 1) + j];
+		bound += j == d ? sum : fmin(sum, 0);
+	}
+	return bound;
+}
+
+static double
+least_value(int32_t d, int32_t rows, const double *row)
+{
+	double		slope[MOST_ROWS * PE_CELL_BOUND_VARIABLES];
+	double		offset[MOST_ROWS];
+	double		lower[PE_CELL_BOUND_VARIABLES] = {0};
+	double		upper[PE_CELL_BOUND_VARIABLES];
+	double		x[PE_CELL_BOUND_VARIABLES];
+	pe_plain_affine f = {d, rows, slope, offset};
+	pe_polytope cube = {d, 0, lower, upper, NULL};
+	pe_affine_minimum minimum = {.x = x};
+
+	for (int32_t j = 0; j < d; j++)
+		upper[j] = 1;
+	for (int32_t i = 0; i < rows; i++)
+	{
+		for (int32_t j = 0; j < d; j++)
+			slope[i * d + j] = row[i * (d + 1) + j];
+		offset[i] = row[i * (d + 1) + d];
+	}
+	assert_int_equal(pe_affine_minimise(&f, &cube, 1e-10, &minimum), PE_PROGRAMME_SOLVED);
+	return minimum.value;
+}
+
+static void
+test_weights(void **state)
+{
+	(void) state;
+	pe_test_seed(3);
+	pe_bits_init(&bits);
+	for (int round = 0; round < 3000; round++)
+	{
+		int			kind = round % 3;
+		int32_t		d = 1 + (int32_t) pe_bits_below(&bits, PE_CELL_BOUND_VARIABLES);
+		int32_t		rows = 1 + (int32_t) pe_bits_below(&bits, MOST_ROWS);
+		double		row[MOST_ROWS * (PE_CELL_BOUND_VARIABLES + 1)];
+		int32_t		index[PE_CELL_BOUND_VARIABLES + 1];
+		double		weight[PE_CELL_BOUND_VARIABLES + 1];
+		double		sum = 0;
+		double		size = 1;
+		int32_t		count;
+
+		for (int32_t i = 0; i < rows * (d + 1); i++)
+		{
+			row[i] = draw(kind);
+			size = fmax(size, fabs(row[i]));
+		}
+		count = pe_cell_weights(d, rows, row, index, weight);
+		assert_in_range(count, 1, d + 1);
+		for (int32_t i = 0; i < count; i++)
+		{
+			assert_in_range(index[i], 0, rows - 1);
+			assert_true(weight[i] > 0);
+			sum += weight[i];
+		}
+		assert_true(fabs(sum - 1) < 1e-9);
+		assert_true(fabs(proved(d, row, index, weight, count) - least_value(d, rows, row)) < 1e-8 * size);
+	}
+	pe_test_unseed();
+}
+
+/* Rows that cross: neither says anything, both together all. */
+static void
+test_crossing(void **state)
+{
+	const double row[] = {2, -2, 0, -2, 2, 0};
+	int32_t		index[3];
+	double		weight[3];
+
+	(void) state;
+	assert_int_equal(pe_cell_weights(2, 2, row, index, weight), 2);
+	assert_true(fabs(weight[0] - 0.5) < 1e-12 && fabs(weight[1] - 0.5) < 1e-12);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_crossing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
