@@ -14,7 +14,7 @@
 #   FUZZ_SECONDS=n       seconds for each fuzzer of the long run (default: 60)
 #   TEST_TIMEOUT=n       seconds that one unit or TAP test or one pg_regress run may take
 #
-# Unit tests that find PG_EPSILON_QUICK set run under valgrind and may take fewer samples.
+# Unit tests that find PG_EPSILON_QUICK set run under valgrind or sanitizers and may take fewer samples.
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 
 MODE=${1:-short}
@@ -193,7 +193,7 @@ unit_names() {
 run_unit() { CMOCKA_MESSAGE_OUTPUT=TAP timeout "$TEST_TIMEOUT" "build/unit/$1"; }
 
 run_unit_san() {
-	CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=abort_on_error=0:detect_leaks=${DETECT_LEAKS:-1} UBSAN_OPTIONS=print_stacktrace=1 \
+	PG_EPSILON_QUICK=1 CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=abort_on_error=0:detect_leaks=${DETECT_LEAKS:-1} UBSAN_OPTIONS=print_stacktrace=1 \
 		timeout $((TEST_TIMEOUT * 3)) "build/unit-san/$1"
 }
 
