@@ -210,12 +210,20 @@ unit_suite() {
 		suite_empty "test/unit/test_*.c: there are none"
 		return
 	fi
-	if ! run_make -s -k -j"$cpus" "$1"; then
+	# shellcheck disable=SC2046,SC2086
+	names=$(echo $(selected $names))
+	if [ -z "$names" ]; then
+		suite_end
+		return
+	fi
+	# those that will run, and no others
+	# shellcheck disable=SC2086
+	if ! run_make -s -k -j"$cpus" "$1" UNIT_SRCS="$(echo $(printf 'test/unit/%s.c ' $names))"; then
 		echo "not every unit test could be built"
 		add 0 1 0
 	fi
-	# shellcheck disable=SC2046,SC2086
-	run_pool "$2" $(selected $names)
+	# shellcheck disable=SC2086
+	run_pool "$2" $names
 	suite_end
 }
 
