@@ -249,14 +249,14 @@ mutate units_sampled_by_rows src/api/model.c \
 	's/problem->anonymous = fit->request->by_array;/problem->anonymous = false;/' regress models
 mutate table_answered_from_a_query src/api/model.c \
 	's/if \(request->by_array\)\n\t\tappendStringInfoString/if (false)\n\t\tappendStringInfoString/' regress models
-mutate options_by_row src/api/model_options.c \
+mutate options_by_row src/api/options.c \
 	's/if \(!IsA\(expression, Const\)\)\n\t\treturn false;/if (!IsA(expression, Const))\n\t\treturn *value = CStringGetTextDatum("{}"), *isnull = false, true;/' regress models
 mutate result_charged_again src/api/fit_aggregate.c \
 	's/if \(!s->fitted\)/if (true)/' regress models
 mutate model_kept_for_other_roles src/api/predict.c \
 	's/k->user == GetUserId\(\)/true/' regress predict
 mutate values_histogram src/api/question.c 's/\tpe_dataset_check_rows\(h->dataset\);\n//' regress values
-mutate private_attribute src/api/attribute.c 's/\tcheck_public\(d\);\n//' regress values
+mutate private_attribute src/api/attribute.c 's/\tpe_dataset_check_public\(d->dataset, d->column\);\n//' regress values
 mutate private_column_changed src/ledger/registry.c \
 	's/\tif \(dataset->private_column != NULL\)\n\t\tcheck_column_type[^\n]*\n//' regress values
 mutate other_max_change src/ledger/registry.c \
