@@ -35,6 +35,7 @@ SKIPPED=0
 RUN_DIR=
 SERVER=
 REPORT=()
+FAULTS=()
 
 finish() {
 	local status=$? keep=
@@ -54,6 +55,8 @@ finish() {
 	fi
 	echo
 	[ ${#REPORT[@]} -eq 0 ] || printf '%s\n' "${REPORT[@]}"
+	# Again at the end: of a long run often only the last lines are kept.
+	[ ${#FAULTS[@]} -eq 0 ] || printf 'failed: %s\n' "${FAULTS[@]}"
 	[ "$FAILED" -eq 0 ] || [ -z "$RUN_DIR" ] || echo "The logs of this run are in $ROOT/build/check"
 	[ "$SKIPPED" -eq 0 ] || echo "$SKIPPED skipped"
 	echo "$PASSED passed, $FAILED failed"
@@ -130,6 +133,15 @@ tap_counts() {
 		}' "$1"
 }
 
+# faults_of LOG NAME: the tests of one TAP producer that failed, with what was found and expected, or the name alone
+faults_of() {
+	awk -v name="$2" '
+		/^not ok/ && !/# *(SKIP|TO[D]O|to[d]o)/ { print name ": " $0; found = 1; left = 6; next }
+		/^# / && left-- > 0           { print "    " $0; next }
+		{ left = 0 }
+		END { if (!found) print name }' "$1"
+}
+
 # one_tap LOG NAME STATUS SECONDS: reports one finished TAP producer
 one_tap() {
 	local p f s
@@ -138,6 +150,7 @@ one_tap() {
 	printf '%-46s passed %4d  failed %3d  skipped %3d  %4d s\n' "$2" "$p" "$f" "$s" "$4"
 	[ "$s" = 0 ] || grep -E '^ok [0-9]+.*# *(SKIP|skip|TO[D]O)|^not ok.*# *(SKIP|TO[D]O)|^1\.\.0|skipped:' "$1" | sed 's/^/    /'
 	if [ "$f" != 0 ]; then
+		mapfile -t -O "${#FAULTS[@]}" FAULTS < <(faults_of "$1" "$2")
 		case $3 in
 		0) ;;
 		124 | 137) echo "    stopped after the time limit, or killed (exit status $3)" ;;
@@ -267,6 +280,7 @@ regress_suite() {
 	count=$(wc -w <<<"$names")
 	[ $((p + f)) -ge "$count" ] || f=$((count - p))
 	[ "$rc" = 0 ] || [ "$f" -gt 0 ] || f=1
+	[ "$f" = 0 ] || mapfile -t -O "${#FAULTS[@]}" FAULTS < <(grep -E '\.\.\. (FAILED|failed)|^not ok [0-9]' "$log")
 	[ -f "$out/regression.diffs" ] && [ -s "$out/regression.diffs" ] && cat "$out/regression.diffs"
 	crash=$(tail -n +$((before + 1)) "$SERVER/server.log" | grep -E -B5 'PANIC:|TRAP:|was terminated by signal' | tail -n 40)
 	if [ -n "$crash" ]; then
