@@ -90,7 +90,7 @@ measure_workload(const pe_workload *workload, pe_strategy *strategy)
 	for (int32_t c = 0; c < strategy->classes; c++)
 		if (strategy->column_of[c] != PE_RULED_OUT)
 			strategy->column_of[c] = strategy->columns++;
-	strategy->rows = strategy->columns;
+	strategy->rows = strategy->inner = strategy->columns;
 	strategy->objective = weight * weight * strategy->columns;
 	strategy->lower_bound = strategy->objective;
 	return strategy->columns > 0 ? PE_STRATEGY_OK : PE_STRATEGY_EMPTY;
@@ -170,7 +170,7 @@ is_diagonal(const maker *m)
 static void
 measure_columns(maker *m)
 {
-	m->strategy->rows = m->n;
+	m->strategy->rows = m->strategy->inner = m->n;
 	for (int32_t i = 0; i < m->n; i++)
 		m->strategy->objective += m->v[(size_t) i * m->n + i];
 	m->strategy->lower_bound = m->strategy->objective;
@@ -312,7 +312,7 @@ make_triangle(maker *m, const double *r, int32_t n, int bits, const double *targ
 
 	pe_poll();
 	pe_free(strategy->triangle);
-	strategy->rows = n;
+	strategy->rows = strategy->inner = n;
 	strategy->triangle = round_triangle(r, n, bits, target);
 	if (!pe_strategy_sensitivity_sq(strategy, PE_ADD_REMOVE, 1, &sensitivity_sq))
 		return false;
@@ -463,7 +463,7 @@ factor_basis(maker *m, const pe_optimum *optimum, int32_t rows)
 	double	   *v = NULL;
 	bool		done;
 
-	m->strategy->rows = rows;
+	m->strategy->rows = m->strategy->inner = rows;
 	done = optimum->rank >= rows && pe_basis_inverse(m->strategy, inverse);
 	if (done)
 	{

@@ -107,7 +107,7 @@ measure_columns(pe_strategy *strategy)
 	pe_free(strategy->basis);
 	strategy->triangle = NULL;
 	strategy->basis = NULL;
-	strategy->rows = strategy->columns;
+	strategy->rows = strategy->inner = strategy->columns;
 }
 
 /* Replaces the integers that are optimal for L2 by better ones for L1, if there are any. */

@@ -373,6 +373,13 @@ pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
 }
 
 void
+pe_strategy_bind(pe_strategy *strategy, const pe_workload *workload)
+{
+	if (strategy->direct)
+		strategy->workload = workload;
+}
+
+void
 pe_strategy_matrix(const pe_strategy *strategy, double *a)
 {
 	int64_t    *column = pe_alloc(strategy->rows, sizeof(*column));
@@ -542,6 +549,7 @@ pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size)
 	strategy->classes = h.classes;
 	strategy->columns = h.columns;
 	strategy->rows = h.rows;
+	strategy->inner = h.has_basis ? h.rows : h.columns;
 	strategy->iterations = h.iterations;
 	strategy->objective = h.objective;
 	strategy->lower_bound = h.lower_bound;

@@ -3,9 +3,12 @@
  *	  Integer strategy matrices: what is measured.
  *
  * A strategy is a matrix A of integers, one row per measurement and one column
- * for each group of cells that no query of the workload tells apart.  A = T B:
- * T upper triangular and invertible, B a set of independent integer rows that
- * spans the queries; either can be the identity.  From this one object come
+ * for each group of cells that no query of the workload tells apart.  A = M B: B
+ * a set of independent integer rows that spans the queries, or the identity; M
+ * of full column rank: the identity, an upper triangular T, or any matrix with
+ * at least as many rows as columns (dense).  Or A = W itself (direct), the
+ * unweighted queries of the workload over the columns, which is not stored and
+ * need not be of full rank.  From this one object come
  * both the exact measurements A x and the sensitivity, so that the noise can
  * never be calibrated to another matrix than the one applied.
  *
@@ -33,6 +36,7 @@
 #include <stdbool.h>
 
 #include "core/algebra.h"
+#include "core/method.h"
 
 /* column_of: no query asks for the class; the predicate rules all of its cells out. */
 #define PE_NOT_ASKED (-1)
@@ -45,21 +49,18 @@ typedef enum pe_neighbours
 	PE_SUBSTITUTE				/* a unit's rows are replaced by others: their number is public */
 } pe_neighbours;
 
-/* The norm of sensitivities: PE_L2 is for Gaussian noise (zCDP), PE_L1 for Laplace noise (pure). */
-typedef enum pe_norm
-{
-	PE_L2,
-	PE_L1
-} pe_norm;
-
 typedef struct pe_strategy
 {
 	int32_t		classes;		/* of the workload it was made for */
 	int32_t    *column_of;		/* of each class: its column, or one of the above */
 	int32_t		columns;
-	int32_t		rows;
-	int32_t    *triangle;		/* T by columns, column j its first j + 1 entries; NULL: the identity */
-	int32_t    *basis;			/* B by rows, rows x columns; NULL: the identity; only with a triangle */
+	int32_t		rows;			/* of A */
+	int32_t		inner;			/* columns of M, rows of B: columns if B is the identity */
+	int32_t    *triangle;		/* M = T by columns, column j its first j + 1 entries; rows = inner */
+	int32_t    *dense;			/* M by columns, rows x inner; at most one of triangle and dense is there */
+	int32_t    *basis;			/* B by rows, inner x columns; NULL: the identity; only with a triangle or dense */
+	bool		direct;			/* A = W; no M, no B, inner = columns, rows = the workload's queries */
+	const pe_workload *workload;	/* of a direct strategy, once pe_strategy_bind was called; not ours */
 
 	/* the certificate: expected squared error of all queries, weighted, for one unit of
 	 * noise variance and squared sensitivity */
@@ -75,6 +76,42 @@ typedef enum pe_strategy_status
 	PE_STRATEGY_TOO_LARGE,		/* more classes than can be optimised for */
 	PE_STRATEGY_MALFORMED		/* bytes that pe_strategy_write did not write */
 } pe_strategy_status;
+
+/* What the strategy shall be good at. */
+typedef enum pe_objective
+{
+	PE_SUM,						/* the sum of all queries' variances, weighted */
+	PE_MAX						/* the largest variance of a query, weighted */
+} pe_objective;
+
+/*
+ * What is asked for.  gap: how far the objective of method optimal may be from the
+ * optimum, relatively; what was reached is objective / lower_bound - 1.
+ */
+typedef struct pe_strategy_wish
+{
+	const pe_workload *workload;
+	const pe_classes *classes;	/* of this workload */
+	const bool *possible;		/* cells that a predicate leaves; NULL: all */
+	pe_method	method;
+	pe_objective objective;
+	pe_norm		norm;
+	double		gap;
+} pe_strategy_wish;
+
+/*
+ * Makes it.  lower_bound: of every strategy for this objective and norm (for PE_L1
+ * that of the L2 norm, which holds there too and may be far off); of other methods
+ * than optimal it is 0 until pe_strategy_bound has told it.  A wish that
+ * pe_method_serves does not allow is a bug of the caller.
+ */
+extern pe_strategy_status pe_strategy_make(const pe_strategy_wish *wish, pe_strategy *strategy);
+
+/* Bytes that this takes at most, and pe_strategy_bound. */
+extern size_t pe_strategy_make_memory(const pe_strategy_wish *wish);
+
+/* A lower bound of the objective of every strategy, to within the wish's gap or 1e-3, whichever is more. */
+extern pe_strategy_status pe_strategy_bound(const pe_strategy_wish *wish, double *lower_bound);
 
 /*
  * The optimal strategy for a workload, over its classes.  possible: which cells
@@ -155,6 +192,9 @@ extern bool pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbour
  * data could fail.
  */
 extern void pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y);
+
+/* Tells a direct strategy its workload, which must outlive it; nothing for others.  Everything else needs it. */
+extern void pe_strategy_bind(pe_strategy *strategy, const pe_workload *workload);
 
 /* The entries of A, rows x columns by rows, as doubles: exact. */
 extern void pe_strategy_matrix(const pe_strategy *strategy, double *a);
