@@ -163,6 +163,19 @@ pe_la_cholesky_solve_single(int32_t n, const float *l, int32_t ldl, float *b)
 	succeeded(LAPACKE_spotrs_work(LAPACK_COL_MAJOR, 'L', n, 1, l, ldl, b, n > 0 ? n : 1));
 }
 
+bool
+pe_la_inverse(int32_t n, double *x, int32_t ldx)
+{
+	require_matrix(n, n, x, ldx);
+	if (!succeeded(LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, x, ldx)))
+		return false;
+	pe_poll();
+	if (!succeeded(LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', n, x, ldx)))
+		return false;
+	pe_la_mirror(n, x, ldx);
+	return true;
+}
+
 int32_t
 pe_la_cholesky_pivoted(int32_t n, double *a, int32_t lda, double tolerance,
 					   int32_t *pivot, double *work)
@@ -276,6 +289,18 @@ pe_la_eigen_iwork(int32_t n)
 	return 3 + 5 * (size_t) n;
 }
 
+/* A to tridiagonal form: value its diagonal, off and tau at the start of work; false if it is not finite. */
+static bool
+tridiagonal(int32_t n, double *a, double *value, double *work, lapack_int size)
+{
+	double	   *off = work;
+	double	   *tau = work + n;
+
+	succeeded(LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', n, a, n, value, off, tau, work + 2 * (size_t) n, size));
+	/* a number that is not finite spreads into every later column: this sees it */
+	return pe_la_finite((size_t) n, value) && (n < 2 || pe_la_finite((size_t) n - 1, off));
+}
+
 bool
 pe_la_eigen(int32_t n, double *a, double *value, double *z, double *work, int32_t *iwork)
 {
@@ -287,9 +312,7 @@ pe_la_eigen(int32_t n, double *a, double *value, double *z, double *work, int32_
 
 	require_matrix(n, n, a, n);
 	require(value != NULL && z != NULL && work != NULL && iwork != NULL);
-	succeeded(LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', n, a, n, value, off, tau, rest, size));
-	/* a number that is not finite spreads into every later column: this sees it */
-	if (!pe_la_finite((size_t) n, value) || (n > 1 && !pe_la_finite((size_t) n - 1, off)))
+	if (!tridiagonal(n, a, value, work, size))
 		return false;
 	pe_poll();
 	if (!succeeded(LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', n, value, off, z, n, rest, size,
@@ -298,4 +321,21 @@ pe_la_eigen(int32_t n, double *a, double *value, double *z, double *work, int32_
 	pe_poll();
 	succeeded(LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', n, n, a, n, tau, z, n, rest, size));
 	return true;
+}
+
+size_t
+pe_la_eigenvalues_work(int32_t n)
+{
+	return 2 * (size_t) n + blocked_work(n);
+}
+
+bool
+pe_la_eigenvalues(int32_t n, double *a, double *value, double *work)
+{
+	require_matrix(n, n, a, n);
+	require(value != NULL && work != NULL);
+	if (!tridiagonal(n, a, value, work, (lapack_int) blocked_work(n)))
+		return false;
+	pe_poll();
+	return succeeded(LAPACKE_dsterf_work(n, value, work));
 }

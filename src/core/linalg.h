@@ -73,6 +73,9 @@ extern void pe_la_cholesky_solve(int32_t n, int32_t columns, const double *r, in
 extern bool pe_la_cholesky_single(int32_t n, float *x, int32_t ldx);
 extern void pe_la_cholesky_solve_single(int32_t n, const float *l, int32_t ldl, float *b);
 
+/* X = X^-1 in place: reads the lower triangle, writes both.  False if X is not positive definite. */
+extern bool pe_la_inverse(int32_t n, double *x, int32_t ldx);
+
 /*
  * P'A P = L L' with diagonal pivoting (dpstrf), in place, lower triangle; stops
  * when no remaining diagonal entry exceeds tolerance.  Returns the rank: only
@@ -117,5 +120,11 @@ extern size_t pe_la_eigen_iwork(int32_t n);
  * from n = 4096.
  */
 extern bool pe_la_eigen(int32_t n, double *a, double *value, double *z, double *work, int32_t *iwork);
+
+/* Numbers in pe_la_eigenvalues' work. */
+extern size_t pe_la_eigenvalues_work(int32_t n);
+
+/* The eigenvalues of A alone, ascending; A (lower triangle, stride n) is destroyed. */
+extern bool pe_la_eigenvalues(int32_t n, double *a, double *value, double *work);
 
 #endif
