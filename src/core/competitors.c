@@ -135,23 +135,26 @@ make_adaptive(pe_maker *m)
 static int32_t
 row_factor(const pe_maker *m, double **r)
 {
-	double	   *a = pe_alloc(square(m->n), sizeof(double));
-	double	   *unit = pe_alloc(m->n, sizeof(double));
-	int32_t    *pivot = pe_alloc(m->n, sizeof(int32_t));
+	int32_t		n = m->n;
+	double	   *a = pe_alloc(square(n), sizeof(double));
+	double	   *unit = pe_alloc(n, sizeof(double));
+	double	   *work = pe_alloc(2 * (size_t) n, sizeof(double));
+	int32_t    *pivot = pe_alloc(n, sizeof(int32_t));
 	int32_t		rank;
 
-	for (int32_t i = 0; i < m->n; i++)
-		unit[i] = sqrt(m->v[(size_t) i * m->n + i]);
-	for (int32_t j = 0; j < m->n; j++)
-		for (int32_t i = 0; i < m->n; i++)
-			a[(size_t) j * m->n + i] = m->v[(size_t) j * m->n + i] / (unit[i] * unit[j]);
-	rank = pe_la_cholesky_pivoted(m->n, a, m->n, RANK_TOLERANCE, pivot);
-	*r = pe_alloc((size_t) rank * m->n, sizeof(double));
-	for (int32_t j = 0; j < m->n; j++)
-		for (int32_t i = 0; i < rank && i <= j; i++)
-			(*r)[(size_t) pivot[j] * rank + i] = a[(size_t) j * m->n + i] * unit[pivot[j]];
+	for (int32_t i = 0; i < n; i++)
+		unit[i] = sqrt(m->v[(size_t) i * n + i]);
+	for (int32_t j = 0; j < n; j++)
+		for (int32_t i = 0; i < n; i++)
+			a[(size_t) j * n + i] = m->v[(size_t) j * n + i] / (unit[i] * unit[j]);
+	rank = pe_la_cholesky_pivoted(n, a, n, RANK_TOLERANCE, pivot, work);
+	*r = pe_alloc((size_t) rank * n, sizeof(double));
+	for (int32_t i = 0; i < n; i++)
+		for (int32_t k = 0; k < rank && k <= i; k++)
+			(*r)[k + (size_t) pivot[i] * rank] = a[i + (size_t) k * n] * unit[pivot[i]];
 	pe_free(a);
 	pe_free(unit);
+	pe_free(work);
 	pe_free(pivot);
 	return rank;
 }
