@@ -77,7 +77,7 @@ method_memory(const pe_strategy_wish *wish, int32_t n)
 			return pe_adaptive_memory(n) + square;
 		case PE_METHOD_LOWRANK:
 			return pe_low_rank_memory(n, n) + square +
-				(wish->norm == PE_L1 ? pe_round_dense_memory(pe_low_rank_rows(n), n) + 4 * square : 0);
+				(wish->norm == PE_L1 ? pe_round_dense_memory(pe_low_rank_rows(n), n, n) + 4 * square : 0);
 		case PE_METHOD_WAVELET:
 		case PE_METHOD_HIERARCHICAL:
 			/* at most two rows for each column */
@@ -95,5 +95,7 @@ pe_strategy_make_memory(const pe_strategy_wish *wish)
 
 	if (pe_strategy_is_workload(wish) || n > PE_OPTIMUM_CELLS)
 		return optimal;
+	if (wish->method == PE_METHOD_OPTIMAL && wish->norm == PE_L1)
+		return pe_strategy_optimal_l1_memory(wish->workload, wish->classes);
 	return optimal + method_memory(wish, n);
 }
