@@ -17,14 +17,14 @@
 #define DOUBLED_EVERY 10		/* updates of the multipliers */
 #define SETTLED 1e-4			/* relative change of L that ends alternations */
 #define POWER_STEPS 12			/* of the power iteration for the length of gradient steps */
-#define LEAST_SQUARE 1e-12		/* of the largest squared singular value: what counts to L's rank */
+#define LEAST_SQUARE 1e-8		/* of the largest squared singular value of L: what counts to its rank */
 #define SEED 0x9e3779b97f4a7c15 /* of the start: any number would do */
 
 const pe_low_rank_options pe_low_rank_defaults = {
 	.residual = 3e-4,
 	.outer = 200,
 	.alternations = 5,
-	.gradients = 10
+	.gradients = 5
 };
 
 /*
