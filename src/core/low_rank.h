@@ -14,7 +14,11 @@
  * Source: Yuan, Zhang, Winslett, Xiao, Yang, Hao, "Low-Rank Mechanism: Optimizing Batch
  * Queries under Differential Privacy", PVLDB 2012, Algorithms 1 and 2, for the L1 norm;
  * "Optimizing Batch Linear Queries under Exact and Approximate Differential Privacy",
- * TODS 2015, for the L2 norm.
+ * TODS 2015, for the L2 norm.  Two things are different here.  The residual at which it
+ * stops is relative: the papers' 0.01 means nothing where queries have weights.  And
+ * beta = 1 at first, as published, lets the ball of the L1 norm, which has corners,
+ * empty rows of L, often until R = B L cannot be had; then all is begun anew with twice
+ * that beta.
  */
 #ifndef PE_CORE_LOW_RANK_H
 #define PE_CORE_LOW_RANK_H
@@ -28,7 +32,7 @@
 typedef struct pe_low_rank_options
 {
 	double		residual;		/* stops where |R - B L|_F is at most this part of |R|_F */
-	int32_t		outer;			/* most updates of the multipliers */
+	int32_t		outer;			/* most updates of the multipliers after one beginning */
 	int32_t		alternations;	/* between B and L in each, at most */
 	int32_t		gradients;		/* steps for L in each of those, at most */
 } pe_low_rank_options;
