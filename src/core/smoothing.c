@@ -13,6 +13,7 @@
 
 #define LEAST_PART 1e-12		/* of a step that is tried */
 #define SPECTRAL_RANGE 1e10		/* of the lengths of steps, around the first one */
+#define LARGEST_SCALE 1e3		/* of X in one stage, whose floor stays where it is */
 #define MATRICES 6				/* of a search, besides v and what pe_la_eigen needs */
 #define SMALLEST_EXPONENT (-1000)	/* of the scale, so that it and its inverse are normal numbers */
 #define LARGEST_EXPONENT 1000
@@ -44,6 +45,7 @@ typedef struct search
 	double		history[PE_SMOOTHING_MEMORY];	/* smoothed objectives of this stage, the last ones */
 	int32_t		accepted;		/* of this stage */
 	int32_t		iterations;
+	int32_t		told;			/* the last of them that the trace knows */
 } search;
 
 static size_t
@@ -68,22 +70,10 @@ pe_smoothing_defaults(pe_smoothing_options *options)
 
 /* ---- the function and its gradient ---- */
 
-/* Sums column by column, which rounds less than one sum over all. */
 static double
 inner(int32_t n, const double *a, const double *b)
 {
-	double		sum = 0.0;
-
-	for (int32_t j = 0; j < n; j++)
-	{
-		size_t		start = (size_t) j * (size_t) n;
-		double		column = 0.0;
-
-		for (size_t i = start; i < start + (size_t) n; i++)
-			column += a[i] * b[i];
-		sum += column;
-	}
-	return sum;
+	return pe_la_dot(square(n), a, b);
 }
 
 static double
@@ -206,18 +196,19 @@ find_direction(search *s)
 
 /*
  * z = the inverse of X in p, and what is known of it: the trace of V X^-1 and the
- * smoothed objective; false if X is not positive definite or they are not finite.
+ * smoothed objective.  False if X is not positive definite, or so badly that they
+ * are not finite or negative.
  */
 static bool
 invert(search *s, double *trace, double *smooth)
 {
 	memcpy(s->z, s->p, square(s->n) * sizeof(double));
 	pe_poll();
-	if (!pe_la_inverse(s->n, s->z, s->n))
+	if (!(largest_diagonal(s->n, s->p) <= LARGEST_SCALE) || !pe_la_inverse(s->n, s->z, s->n))
 		return false;
 	*trace = s->scale * inner(s->n, s->z, s->v);
 	*smooth = smooth_maximum(s->n, s->p, s->mu, NULL) * *trace;
-	return isfinite(*smooth);
+	return isfinite(*smooth) && *smooth >= 0.0;
 }
 
 /* p becomes X, with what invert told; its gradient, and whether it is the best. */
@@ -293,12 +284,15 @@ take_step(search *s)
 	return false;
 }
 
+/* Once for each iteration: a stage begins where one before it has ended. */
 static void
 tell(search *s)
 {
 	pe_progress("optimising the strategy", s->iterations + 1, 0, s->measure);
-	if (s->trace != NULL)
-		s->trace->tell(s->trace->argument, s->iterations, s->objective / s->scale, s->measure);
+	if (s->trace == NULL || s->iterations == s->told)
+		return;
+	s->told = s->iterations;
+	s->trace->tell(s->trace->argument, s->iterations, s->objective / s->scale, s->measure);
 }
 
 /* The length of the step before projection is taken out of it, and the scale of X, which f does not depend on. */
@@ -355,14 +349,14 @@ run_stage(search *s, double mu)
 	s->length = s->first_length = first_length(s);
 	for (;;)
 	{
-		double		gradient;
+		double		length;
 
 		if (!find_direction(s))
 			return false;
-		gradient = projected_gradient(s);
+		length = projected_gradient(s);
 		if (s->start == 0.0)
-			s->start = gradient;
-		s->measure = s->start > 0.0 ? gradient / s->start : 0.0;
+			s->start = length;
+		s->measure = s->start > 0.0 ? length / s->start : 0.0;
 		tell(s);
 		if (s->measure <= s->options->tolerance)
 			return true;
@@ -419,6 +413,7 @@ search_init(search *s, const double *v, int32_t n, const pe_smoothing_options *o
 	s->trace = trace;
 	s->v = v;
 	s->n = n;
+	s->told = -1;
 	s->scale = scale_of(v, n);
 	s->objective = s->least = INFINITY;
 	for (int32_t i = 0; i < n; i++)
