@@ -69,22 +69,18 @@ pe_coa_homotopy_defaults(pe_coa_options *options)
 
 /* ---- the function and its derivatives ---- */
 
-/* Sums column by column, which rounds less than one sum over all. */
 static double
 inner(int32_t n, const double *a, const double *b)
 {
-	double		sum = 0.0;
+	return pe_la_dot(square(n), a, b);
+}
 
-	for (int32_t j = 0; j < n; j++)
-	{
-		size_t		start = (size_t) j * (size_t) n;
-		double		column = 0.0;
-
-		for (size_t i = start; i < start + (size_t) n; i++)
-			column += a[i] * b[i];
-		sum += column;
-	}
-	return sum;
+/* y += factor x.  Not by BLAS, which rounds an array's end otherwise than its middle: what is symmetric stays so. */
+static void
+add(int32_t n, double factor, const double *x, double *y)
+{
+	for (size_t i = 0; i < square(n); i++)
+		y[i] += factor * x[i];
 }
 
 static double
@@ -110,8 +106,7 @@ gradient(const double *v, int32_t n, double scale, double theta, const double *z
 {
 	pe_poll();
 	pe_la_gemm(false, false, n, n, n, scale, v, n, z, n, 0.0, work, n);
-	for (size_t i = 0; i < square(n); i++)
-		work[i] += theta * z[i];
+	add(n, theta, z, work);
 	pe_poll();
 	pe_la_gemm(false, false, n, n, n, -1.0, z, n, work, n, 0.0, g, n);
 	/* symmetric up to rounding: altogether */
@@ -158,17 +153,6 @@ add_transpose(int32_t n, double *t)
 	clear_diagonal(n, t);
 }
 
-/* A step along p: t = -H(p). */
-static void
-advance(search *s, double step)
-{
-	for (size_t i = 0; i < square(s->n); i++)
-	{
-		s->d[i] += step * s->p[i];
-		s->r[i] += step * s->t[i];
-	}
-}
-
 /*
  * d = about -H^-1 G off the diagonal.  If the curvature along p is not positive,
  * which only rounding or a V that is not positive semidefinite can do, d stays what it is.
@@ -194,7 +178,9 @@ find_direction(search *s)
 		curvature = -inner(s->n, s->p, s->t);
 		if (!(curvature > 0.0))
 			return;
-		advance(s, old / curvature);
+		/* t = -H(p) */
+		add(s->n, old / curvature, s->p, s->d);
+		add(s->n, old / curvature, s->t, s->r);
 		new = inner(s->n, s->r, s->r);
 		for (size_t i = 0; i < square(s->n); i++)
 			s->p[i] = s->r[i] + new / old * s->p[i];
@@ -230,13 +216,12 @@ take_step(search *s)
 		double		trace_v;
 		double		trace_z;
 
-		for (size_t i = 0; i < square(s->n); i++)
-			s->z[i] = s->x[i] + step * s->d[i];
+		memcpy(s->z, s->x, square(s->n) * sizeof(double));
+		add(s->n, step, s->d, s->z);
 		if (!invert(s, &trace_v, &trace_z) ||
 			!(trace_v + s->theta * trace_z <= before + s->options->sigma * step * slope))
 			continue;
-		for (size_t i = 0; i < square(s->n); i++)
-			s->x[i] += step * s->d[i];
+		add(s->n, step, s->d, s->x);
 		s->trace_v = trace_v;
 		s->trace_z = trace_z;
 		s->iterations++;
@@ -245,28 +230,18 @@ take_step(search *s)
 	return false;
 }
 
-/* ||G - diag G||_F / ||G||_F; 0 for G = 0 */
+/* ||G - diag G||_F / ||G||_F; 0 for G = 0.  r = G - diag G. */
 static double
-measure_of(int32_t n, const double *g)
+measure_gradient(search *s)
 {
+	double		rest;
 	double		diagonal = 0.0;
-	double		rest = 0.0;
 
-	for (int32_t j = 0; j < n; j++)
-	{
-		double		column = 0.0;
-
-		for (int32_t i = 0; i < n; i++)
-		{
-			double		entry = g[i + (size_t) j * (size_t) n];
-
-			if (i == j)
-				diagonal += entry * entry;
-			else
-				column += entry * entry;
-		}
-		rest += column;
-	}
+	memcpy(s->r, s->g, square(s->n) * sizeof(double));
+	clear_diagonal(s->n, s->r);
+	rest = inner(s->n, s->r, s->r);
+	for (int32_t i = 0; i < s->n; i++)
+		diagonal += s->g[i + (size_t) i * (size_t) s->n] * s->g[i + (size_t) i * (size_t) s->n];
 	return rest > 0.0 ? sqrt(rest / (rest + diagonal)) : 0.0;
 }
 
@@ -326,7 +301,7 @@ arrived(search *s)
 	double		gap;
 
 	gradient(s->v, s->n, s->scale, s->theta, s->z, s->g, s->work);
-	s->measure = measure_of(s->n, s->g);
+	s->measure = measure_gradient(s);
 	gap = s->options->gap > 0.0 ? certified_gap(s) : s->measure;
 	pe_progress("optimising the strategy", s->iterations + 1, 0, gap);
 	return gap <= (s->options->gap > 0.0 ? s->options->gap : s->options->tolerance);

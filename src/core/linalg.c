@@ -69,6 +69,13 @@ pe_la_finite(size_t count, const double *x)
 
 /* ---- products ---- */
 
+double
+pe_la_dot(size_t count, const double *x, const double *y)
+{
+	require(count <= INT32_MAX && x != NULL && y != NULL);
+	return cblas_ddot((int) count, x, 1, y, 1);
+}
+
 void
 pe_la_gemm(bool transpose_a, bool transpose_b, int32_t m, int32_t n, int32_t k,
 		   double alpha, const double *a, int32_t lda, const double *b, int32_t ldb,

@@ -37,6 +37,8 @@ extern bool pe_la_finite(size_t count, const double *x);
 
 /* ---- products ---- */
 
+extern double pe_la_dot(size_t count, const double *x, const double *y);
+
 /* C = alpha op(A) op(B) + beta C; op(A) is m x k, op(B) is k x n, C is m x n; op transposes if told. */
 extern void pe_la_gemm(bool transpose_a, bool transpose_b, int32_t m, int32_t n, int32_t k,
 					   double alpha, const double *a, int32_t lda, const double *b, int32_t ldb,
