@@ -369,3 +369,75 @@ pe_la_eigenvalues(int32_t n, double *a, double *value, double *work)
 	pe_poll();
 	return succeeded(LAPACKE_dsterf_work(n, value, work));
 }
+
+/* ---- singular values ---- */
+
+/* What dgebrd leaves, and room for what follows. */
+typedef struct bidiagonal
+{
+	double	   *off;			/* superdiagonal */
+	double	   *left;			/* the reflectors' factors */
+	double	   *right;
+	double	   *u;
+	double	   *vt;
+	double	   *work;
+	lapack_int	size;			/* of work */
+	lapack_int *iwork;
+} bidiagonal;
+
+static void
+bidiagonal_init(bidiagonal *b, int32_t n)
+{
+	size_t		order = (size_t) n;
+	size_t		divide = 3 * order * order + 4 * order;
+	size_t		size = divide > blocked_work(n) ? divide : blocked_work(n);
+
+	b->off = pe_alloc(3 * order, sizeof(double));
+	b->left = b->off + order;
+	b->right = b->left + order;
+	b->u = pe_alloc(order * order, sizeof(double));
+	b->vt = pe_alloc(order * order, sizeof(double));
+	b->size = size > INT32_MAX ? INT32_MAX : (lapack_int) size;
+	b->work = pe_alloc(size, sizeof(double));
+	b->iwork = pe_alloc(8 * order, sizeof(lapack_int));
+}
+
+static void
+bidiagonal_free(bidiagonal *b)
+{
+	pe_free(b->off);
+	pe_free(b->u);
+	pe_free(b->vt);
+	pe_free(b->work);
+	pe_free(b->iwork);
+}
+
+static bool
+singular_parts(int32_t n, double *a, double *value, bidiagonal *b)
+{
+	succeeded(LAPACKE_dgebrd_work(LAPACK_COL_MAJOR, n, n, a, n, value, b->off, b->left, b->right, b->work, b->size));
+	if (!pe_la_finite((size_t) n, value) || !pe_la_finite((size_t) n - 1, b->off))
+		return false;
+	pe_poll();
+	if (!succeeded(LAPACKE_dbdsdc_work(LAPACK_COL_MAJOR, 'U', 'I', n, value, b->off, b->u, n, b->vt, n,
+									   NULL, NULL, b->work, b->iwork)))
+		return false;
+	pe_poll();
+	succeeded(LAPACKE_dormbr_work(LAPACK_COL_MAJOR, 'Q', 'L', 'N', n, n, n, a, n, b->left, b->u, n, b->work, b->size));
+	memcpy(a, b->u, (size_t) n * (size_t) n * sizeof(double));
+	return true;
+}
+
+bool
+pe_la_singular(int32_t n, double *a, double *value)
+{
+	bidiagonal	b;
+	bool		done;
+
+	require_matrix(n, n, a, n);
+	require(n >= 1 && value != NULL);
+	bidiagonal_init(&b, n);
+	done = singular_parts(n, a, value, &b);
+	bidiagonal_free(&b);
+	return done;
+}

@@ -132,4 +132,13 @@ extern size_t pe_la_eigenvalues_work(int32_t n);
 /* The eigenvalues of A alone, ascending; A (lower triangle, stride n) is destroyed. */
 extern bool pe_la_eigenvalues(int32_t n, double *a, double *value, double *work);
 
+/* ---- singular values ---- */
+
+/*
+ * A = U diag(value) V', n x n, value descending: U in place of A, V is not
+ * formed.  dgesdd in its three parts (dgebrd, dbdsdc, dormbr), as above; takes 5 n^2
+ * and a multiple of n of numbers besides A.
+ */
+extern bool pe_la_singular(int32_t n, double *a, double *value);
+
 #endif

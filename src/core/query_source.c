@@ -4,6 +4,7 @@
  */
 #include "core/query_source.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -60,6 +61,16 @@ variances_of_workload(const void *argument, const double *c, double *variance)
 	}
 }
 
+static double
+largest_weight(const pe_workload *workload)
+{
+	double		largest = 0.0;
+
+	for (int32_t t = 0; t < workload->terms; t++)
+		largest = fmax(largest, fabs(workload->term[t].weight) * workload->term[t].largest);
+	return largest;
+}
+
 void
 pe_workload_source_init(const pe_workload *workload, const pe_classes *classes,
 						const int32_t *representative, int32_t n, const double *gram,
@@ -69,7 +80,7 @@ pe_workload_source_init(const pe_workload *workload, const pe_classes *classes,
 	kept->term = pe_alloc((size_t) workload->queries, sizeof(int32_t));
 	kept->local = pe_alloc((size_t) workload->queries, sizeof(int32_t));
 	pe_workload_index(workload, kept->term, kept->local);
-	*source = (pe_query_source) {workload->queries, gram, rows_of_workload, variances_of_workload, kept};
+	*source = (pe_query_source) {workload->queries, largest_weight(workload), gram, rows_of_workload, variances_of_workload, kept};
 }
 
 void

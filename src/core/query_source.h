@@ -12,6 +12,7 @@
 typedef struct pe_query_source
 {
 	int32_t		queries;
+	double		largest;		/* no weight is beyond it */
 	const double *gram;			/* sum over all of them of w_q w_q', n x n, both triangles */
 
 	/* rows[i + k * count] = the weight of column k in query query[i] */
