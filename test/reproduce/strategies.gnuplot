@@ -43,9 +43,10 @@ usual = "($6 == 0 || $6 == int(0.4 * ($4 < $5 ? $4 : $5)))"
 over_n(m) = sprintf("$5 == %d && %s", m, usual)
 over_m(n) = sprintf("$4 == %d && %s", n, usual)
 pick(experiment, kind, method, condition, x) = sprintf("<awk -F, -v name=%s 'BEGIN { before = sub(/_before$/, \"\", name) } $1 == \"%s\" && $2 == \"%s\" && $8 == \"finished\" && %s { at = $4 \",\" $5 \",\" $6; if ($7 == \"optimal\") least[at] = $12; if ($7 == name) { objective[at] = before ? $13 : $12; error[at] = $11 * objective[at] / $12; seconds[at] = $16; stopped[at] = $15 } } END { for (at in objective) { split(at, z, \",\"); print z[%d] \",\" error[at] \",\" (at in least ? sqrt(objective[at] / least[at]) : \"nan\") \",\" seconds[at] \",\" stopped[at] } }' %s | sort -t, -n", method, experiment, kind, condition, x, csv)
-# one line of words for what is missing
+# a panel without any point, of a run that was stopped, has an axis all the same
+points_of(experiment, kind, condition) = int(system(sprintf("awk -F, '$1 == \"%s\" && $2 == \"%s\" && $8 == \"finished\" && %s' %s | wc -l", experiment, kind, condition, csv)))
+# words for what took too long
 missing(experiment, kind, condition, x, what) = system(sprintf("awk -F, '$1 == \"%s\" && $2 == \"%s\" && %s && $8 ~ /not finished|not tried/ && (!($7 in first) || $%d < first[$7]) { first[$7] = $%d } END { for (m in first) print m \" from %s = \" first[m] }' %s | sort | paste -sd';' | sed 's/;/; /g'", experiment, kind, condition, x, x, what, csv))
-says(text) = text eq "" ? "" : "not finished in ".limit." s: ".text
 
 # ---- Figures 2 to 5 and 6 to 9: errors by cells and by queries; below, how far from the optimum ----
 
@@ -70,8 +71,8 @@ do for [figure in "cells queries"] {
 		set bmargin at screen ratio ? 0.235 : 0.615
 		set title ratio ? "" : kind
 		set xlabel ratio ? (cells ? "cells n" : "queries m") : ""
-		set ylabel panel % 4 ? "" : ratio ? "root mean squared error / optimum" : "mean squared error of an answer"
-		if (ratio) { set format y "%g"; set yrange [0.97:12]; set ytics (1, 1.1, 1.2, 1.5, 2, 3, 5, 10) } else { set format y "10^{%T}"; set yrange [*:*]; set ytics autofreq }
+		set ylabel panel % 4 ? "" : ratio ? "root mean squared error / optimum (below 12)" : "mean squared error of an answer"
+		if (ratio) { set format y "%g"; set yrange [0.97:12]; set ytics (1, 1.1, 1.2, 1.5, 2, 3, 5, 10) } else { set format y "10^{%T}"; if (points_of("error", kind, condition) > 0) { set yrange [*:*] } else { set yrange [1:10] }; set ytics autofreq }
 		words = missing("error", kind, condition, cells ? 4 : 5, cells ? "n" : "m")
 		if (ratio && words ne "") { set label 1 "not finished in ".limit." s:\n".system("echo '".words."' | sed 's/; /\\n/g'") at graph 0.03, 0.97 font "sans,11" noenhanced } else { unset label 1 }
 		if (panel == 7) { set key at screen 0.5, 0.13 center maxrows 3 noenhanced samplen 4 width 1 } else { unset key }
@@ -87,6 +88,7 @@ do for [figure in "cells queries"] {
 set terminal svg size 1200,760 font "sans,13" background "white"
 set output folder."/strategies_rank.svg"
 set multiplot title "Expected error on WRelated by its rank s, n = 512 cells, m = 1024 queries, (epsilon, delta) = (0.1, 0.0001)"
+of_rank = "$4 == 512 && $5 == 1024"
 unset logscale x
 set xrange [0.05:1.05]
 set xtics autofreq 0.1 norotate
@@ -98,17 +100,18 @@ do for [panel = 0:1] {
 	set tmargin at screen 0.9
 	set bmargin at screen 0.31
 	set title ""
-	set ylabel panel ? "root mean squared error / optimum" : "mean squared error of an answer"
-	if (panel) { set format y "%g"; set yrange [0.97:12]; set ytics (1, 1.1, 1.2, 1.5, 2, 3, 5, 10) } else { set format y "10^{%T}"; set yrange [*:*]; set ytics autofreq }
+	set ylabel panel ? "root mean squared error / optimum (below 12)" : "mean squared error of an answer"
+	if (panel) { set format y "%g"; set yrange [0.97:12]; set ytics (1, 1.1, 1.2, 1.5, 2, 3, 5, 10) } else { set format y "10^{%T}"; if (points_of("error", "WRelated", of_rank) > 0) { set yrange [*:*] } else { set yrange [1:10] }; set ytics autofreq }
 	if (panel) { set key at screen 0.5, 0.16 center maxrows 4 noenhanced samplen 4 width 1 } else { unset key }
-	plot for [m in all] pick("error", "WRelated", m, "$4 == 512 && $5 == 1024", 3) using (column(1) / 512):(panel ? column(3) : column(2)) with linespoints lw 1.6 dt dash_of(m) pt mark_of(m) ps size_of(m) lc rgb color_of(m) title title_of(m)
+	plot for [m in all] pick("error", "WRelated", m, of_rank, 3) using (column(1) / 512):(panel ? column(3) : column(2)) with linespoints lw 1.6 dt dash_of(m) pt mark_of(m) ps size_of(m) lc rgb color_of(m) title title_of(m)
 }
 unset multiplot
 unset output
 
 # ---- Figure 1: convergence ----
 
-trace(kind, n, m) = sprintf("%s/strategies_trace_%s_%d_%s.csv", folder, kind, n, m)
+dash_of_n(n) = n eq "256" ? 1 : 2
+trace(kind, n, m) = sprintf("%s/strategies_trace_%s_%s_%s.csv", folder, kind, n, m)
 there(file) = int(system(sprintf("test -f %s && echo 1 || echo 0", file)))
 file_of(kind, n, m) = there(trace(kind, n, m)) ? trace(kind, n, m) : "/dev/null"
 set terminal svg size 1720,900 font "sans,13" background "white"
@@ -131,9 +134,9 @@ do for [panel = 0:9] {
 	set xlabel by_time ? "seconds of a processor" : "iteration, from 1"
 	set ylabel panel % 5 ? "" : "objective / optimum - 1"
 	if (panel == 9) { set key at screen 0.5, 0.07 center maxrows 2 noenhanced samplen 5 width 1 } else { unset key }
-	plot for [n in "256 1024"] file_of(kind, n, "coa") using (by_time ? column(2) : column(1) + 1):3 with linespoints lw 1.6 dt (n eq "256" ? 1 : 2) pt (n eq "256" ? 4 : 5) ps 0.6 lc rgb color_of("coa") title "COA, n = ".n, \
-		for [n in "256 1024"] file_of(kind, n, "coa") using (by_time ? NaN : column(1) + 1):4 with lines lw 1 dt (n eq "256" ? 1 : 3) lc rgb "#80a0d0" title "COA's measure ||G - diag G|| / ||G||, n = ".n, \
-		for [n in "256 1024"] file_of(kind, n, "optimal") using (by_time ? column(2) : column(1)):3 with linespoints lw 1.6 dt (n eq "256" ? 1 : 2) pt (n eq "256" ? 6 : 7) ps 0.6 lc rgb "#000000" title "optimum's solver, n = ".n
+	plot for [n in "256 1024"] file_of(kind, n, "coa") using (by_time ? column(2) : column(1) + 1):3 with linespoints lw 1.6 dt dash_of_n(n) pt (n eq "256" ? 4 : 5) ps 0.6 lc rgb color_of("coa") title "COA, n = ".n, \
+		for [n in "256 1024"] file_of(kind, n, "coa") using (by_time ? NaN : column(1) + 1):4 with lines lw 1 dt dash_of_n(n) lc rgb "#80a0d0" title "COA's measure ||G - diag G|| / ||G||, n = ".n, \
+		for [n in "256 1024"] file_of(kind, n, "optimal") using (by_time ? column(2) : column(1)):3 with linespoints lw 1.6 dt dash_of_n(n) pt (n eq "256" ? 6 : 7) ps 0.6 lc rgb "#000000" title "optimum's solver, n = ".n
 }
 unset multiplot
 unset output
@@ -179,7 +182,7 @@ mark_of_delta(d) = d eq "0.01" ? 4 : d eq "0.001" ? 6 : d eq "0.0001" ? 8 : 12
 set terminal svg size 1720,900 font "sans,13" background "white"
 set output folder."/strategies_dawa.svg"
 set multiplot title "WRange, epsilon = 0.1: strategies under (epsilon, delta), whose error does not depend on the data, against DAWA, which looks at the data, under delta = 0"
-set yrange [*:*]
+if (int(system(sprintf("wc -l < %s", dawa))) > 1) { set yrange [*:*] } else { set yrange [1:10] }
 do for [panel = 0:7] {
 	data = word("searchlogs nettrace adult uniform", panel % 4 + 1)
 	cells = panel < 4
