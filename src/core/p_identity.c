@@ -20,6 +20,12 @@
 #define CELLS_PER_SUM 16		/* the paper's p = n / 16 */
 #define DECREASE 1e-4			/* of what the slope promises, for a step to be taken */
 #define SHORTEST_STEP 1e-12
+#define FIRST_STEP 0.1			/* of the entry that moves most; Theta is about 1 */
+#define MANY_STARTS 5
+#define MANY_STARTS_CELLS 256
+#define OPERATIONS 1e11			/* of all starts together, if none ends before */
+#define LEAST_EVALUATIONS 100
+#define MOST_EVALUATIONS 10000
 #define IDLE_ITERATIONS 10		/* after so many that gain less than IDLE_GAIN together, relatively, it ends */
 #define IDLE_GAIN 1e-6
 
@@ -154,6 +160,7 @@ typedef struct search
 {
 	problem		f;
 	size_t		size;
+	double	   *vectors;		/* all of them */
 	double	   *theta;
 	double	   *gradient;
 	double		objective;
@@ -172,20 +179,18 @@ typedef struct search
 static void
 search_init(search *s, const double *v, int32_t n, int32_t p)
 {
-	double	   *vectors;
-
 	memset(s, 0, sizeof(*s));
 	problem_init(&s->f, v, n, p);
 	s->size = entries(&s->f);
-	vectors = pe_alloc(VECTORS * s->size, sizeof(double));
-	s->theta = vectors;
-	s->gradient = vectors + s->size;
-	s->trial = vectors + 2 * s->size;
-	s->trial_gradient = vectors + 3 * s->size;
-	s->direction = vectors + 4 * s->size;
+	s->vectors = pe_alloc(VECTORS * s->size, sizeof(double));
+	s->theta = s->vectors;
+	s->gradient = s->vectors + s->size;
+	s->trial = s->vectors + 2 * s->size;
+	s->trial_gradient = s->vectors + 3 * s->size;
+	s->direction = s->vectors + 4 * s->size;
 	for (int k = 0; k < PAIRS; k++)
 	{
-		s->step[k] = vectors + (5 + 2 * (size_t) k) * s->size;
+		s->step[k] = s->vectors + (5 + 2 * (size_t) k) * s->size;
 		s->change[k] = s->step[k] + s->size;
 	}
 }
@@ -193,7 +198,7 @@ search_init(search *s, const double *v, int32_t n, int32_t p)
 static void
 search_free(search *s)
 {
-	pe_free(s->theta);
+	pe_free(s->vectors);
 	problem_free(&s->f);
 }
 
@@ -259,4 +264,260 @@ make_direction(search *s)
 	for (size_t k = 0; k < s->size; k++)
 		if (is_held(s, k))
 			s->direction[k] = 0;
+}
+
+/* gradient'(trial - theta) */
+static double
+promised(const search *s)
+{
+	double		sum = 0;
+
+	for (size_t k = 0; k < s->size; k++)
+		sum += s->gradient[k] * (s->trial[k] - s->theta[k]);
+	return sum;
+}
+
+/* Goes along the direction, shorter and shorter, until the objective falls as it should; false if it never does. */
+static bool
+find_trial(search *s, double *objective)
+{
+	double		length = 1;
+
+	while (length > SHORTEST_STEP && s->evaluations < s->most_evaluations)
+	{
+		double		slope;
+		double		bend;
+
+		for (size_t k = 0; k < s->size; k++)
+			s->trial[k] = fmax(s->theta[k] + length * s->direction[k], 0);
+		slope = promised(s);
+		*objective = evaluate(&s->f, s->trial, s->trial_gradient);
+		s->evaluations++;
+		if (slope < 0 && *objective <= s->objective + DECREASE * slope)
+			return true;
+		/* the minimum of the parabola through what is known, within bounds */
+		bend = *objective - s->objective - slope;
+		length *= bend > 0 && isfinite(bend) ? fmin(fmax(-slope / (2 * bend), 0.1), 0.5) : 0.1;
+	}
+	return false;
+}
+
+/* Remembers the step to the trial, if the gradient grew along it, and goes there. */
+static void
+take_trial(search *s, double objective)
+{
+	int			at = (int) (s->pairs % PAIRS);
+	double		curvature = 0;
+	double	   *swap;
+
+	for (size_t k = 0; k < s->size; k++)
+	{
+		s->step[at][k] = s->trial[k] - s->theta[k];
+		s->change[at][k] = s->trial_gradient[k] - s->gradient[k];
+		curvature += s->step[at][k] * s->change[at][k];
+	}
+	if (curvature > 0)
+		s->pairs++;
+	swap = s->theta;
+	s->theta = s->trial;
+	s->trial = swap;
+	swap = s->gradient;
+	s->gradient = s->trial_gradient;
+	s->trial_gradient = swap;
+	s->objective = objective;
+}
+
+/* The gradient says where to go and not how far; false if it says nothing. */
+static bool
+shorten_first_step(search *s)
+{
+	double		largest = 0;
+
+	for (size_t k = 0; k < s->size; k++)
+		largest = fmax(largest, fabs(s->direction[k]));
+	for (size_t k = 0; k < s->size; k++)
+		s->direction[k] *= largest > 0 ? FIRST_STEP / largest : 0;
+	return largest > 0;
+}
+
+/* One iteration; false if nothing more can be gained. */
+static bool
+iterate(search *s)
+{
+	double		objective;
+
+	make_direction(s);
+	if (s->pairs == 0 && !shorten_first_step(s))
+		return false;
+	if (find_trial(s, &objective))
+	{
+		take_trial(s, objective);
+		return true;
+	}
+	if (s->pairs == 0)
+		return false;
+	s->pairs = 0;				/* what is remembered misleads: the gradient itself is tried next */
+	return s->evaluations < s->most_evaluations;
+}
+
+/* Numbers in [0, 1) from a fixed sequence (Steele, Lea, Flood 2014): no privacy hangs on them. */
+static double
+next_uniform(uint64_t *state)
+{
+	uint64_t	word = (*state += UINT64_C(0x9e3779b97f4a7c15));
+
+	word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (double) ((word ^ (word >> 31)) >> 11) * 0x1p-53;
+}
+
+/* Where a report of what happens goes, and how many iterations there were. */
+typedef struct report
+{
+	const pe_trace *trace;
+	int32_t		iterations;
+} report;
+
+static void
+tell(report *r, const search *s, double gain)
+{
+	r->iterations++;
+	pe_progress("optimising the strategy", r->iterations, 0, gain);
+	if (r->trace != NULL)
+		r->trace->tell(r->trace->argument, r->iterations, s->objective, gain);
+}
+
+/* From a random Theta to a local minimum; false if the evaluations did not suffice. */
+static bool
+run(search *s, uint64_t *random, report *r)
+{
+	double		before[IDLE_ITERATIONS];
+	double		gain = INFINITY;
+	int32_t		count = 0;
+
+	s->pairs = 0;
+	for (size_t k = 0; k < s->size; k++)
+		s->theta[k] = next_uniform(random);
+	s->objective = evaluate(&s->f, s->theta, s->gradient);
+	s->evaluations = 1;
+	while (gain > IDLE_GAIN)
+	{
+		double	   *oldest = &before[count % IDLE_ITERATIONS];
+
+		if (s->evaluations >= s->most_evaluations)
+			return false;
+		gain = count++ < IDLE_ITERATIONS ? INFINITY : *oldest / s->objective - 1;
+		*oldest = s->objective;
+		if (!iterate(s))
+			return s->evaluations < s->most_evaluations;
+		tell(r, s, gain);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * What is looked for, and the result
+ * ------------------------------------------------------------------
+ */
+
+static int32_t
+sums_of(int32_t n, const pe_p_identity_options *options)
+{
+	if (options->sums > 0)
+		return options->sums;
+	return n < CELLS_PER_SUM ? 1 : n / CELLS_PER_SUM;
+}
+
+static int32_t
+starts_of(int32_t n, const pe_p_identity_options *options)
+{
+	if (options->starts > 0)
+		return options->starts;
+	return n <= MANY_STARTS_CELLS ? MANY_STARTS : 1;
+}
+
+/* Of 2 p n^2 operations for the product with V and 9 p^2 n for all else. */
+static int32_t
+evaluations_of(int32_t n, const pe_p_identity_options *options)
+{
+	double		p = sums_of(n, options);
+	double		cost = 2 * p * n * n + 9 * p * p * n;
+
+	if (options->evaluations > 0)
+		return options->evaluations;
+	return (int32_t) fmin(fmax(OPERATIONS / cost / starts_of(n, options), LEAST_EVALUATIONS), MOST_EVALUATIONS);
+}
+
+/* A = [I; Theta] D by columns */
+static double *
+factor_of(const double *theta, int32_t n, int32_t p)
+{
+	double	   *a = pe_alloc((size_t) n * (n + p), sizeof(double));
+
+	for (int32_t j = 0; j < n; j++)
+	{
+		double	   *column = a + (size_t) j * (n + p);
+		double		sum = 1;
+
+		for (int32_t i = 0; i < p; i++)
+			sum += theta[(size_t) j * p + i];
+		column[j] = 1 / sum;
+		for (int32_t i = 0; i < p; i++)
+			column[n + i] = theta[(size_t) j * p + i] / sum;
+	}
+	return a;
+}
+
+static void
+check_arguments(const double *v, int32_t n)
+{
+	if (n < 1 || n > PE_OPTIMUM_CELLS)
+		pe_bug("a Gram matrix of an impossible size");
+	if (!pe_la_finite((size_t) n * n, v))
+		pe_bug("a Gram matrix that is not finite");
+	for (int32_t j = 0; j < n; j++)
+		if (!(v[(size_t) j * n + j] > 0))
+			pe_bug("a Gram matrix with a column that nobody asks for");
+}
+
+void
+pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, const pe_trace *trace, pe_design *design)
+{
+	int32_t		p = sums_of(n, options);
+	uint64_t	random = 0;
+	report		r = {trace, 0};
+	double	   *best;
+	search		s;
+
+	check_arguments(v, n);
+	*design = (pe_design) {.n = n, .rows = n + p, .finished = true};
+	search_init(&s, v, n, p);
+	s.most_evaluations = evaluations_of(n, options);
+	best = pe_alloc(s.size, sizeof(double));	/* Theta = 0 */
+	for (int32_t j = 0; j < n; j++)
+		design->objective += v[(size_t) j * n + j];
+	for (int32_t start = 0; start < starts_of(n, options); start++)
+	{
+		bool		finished = run(&s, &random, &r);
+
+		if (!(s.objective < design->objective))
+			continue;
+		design->objective = s.objective;
+		design->finished = finished;
+		memcpy(best, s.theta, s.size * sizeof(double));
+	}
+	search_free(&s);
+	design->iterations = r.iterations;
+	design->factor = factor_of(best, n, p);
+	pe_free(best);
+}
+
+size_t
+pe_p_identity_memory(int32_t n, const pe_p_identity_options *options)
+{
+	size_t		p = sums_of(n, options);
+	size_t		size = p * n;
+
+	/* the vectors, the best, and the problem's; then the result */
+	return ((VECTORS + 1 + 3) * size + 2 * p * p + n + (size_t) n * (n + p)) * sizeof(double);
 }
