@@ -57,28 +57,39 @@ extern void pe_dawa_split(pe_dawa_plan *plan, int64_t nano);
 /* Bytes that all of the below take at most, without the plan. */
 extern size_t pe_dawa_memory(int32_t columns);
 
+/* What is made on the way.  The first is private, the others are functions of it and of the plan. */
+typedef struct pe_dawa_buckets
+{
+	pe_partition partition;
+	pe_strategy strategy;		/* its columns are the buckets */
+	pe_u128		sensitivity;	/* of that strategy, L1 */
+	double	   *root;			/* A'A = R'R; NULL: every bucket is counted by itself */
+} pe_dawa_buckets;
+
 /*
- * Step 1.  Counts of the columns, none below 0 and 2^62 in sum at most; they are left as they are,
- * what is computed from them is wiped.  Never polls.
+ * Step 1.  Counts of the columns, none below 0 and 2^62 in sum at most; they are left
+ * as they are, what is computed from them is wiped.  Never polls.
  */
-extern void pe_dawa_divide(const pe_dawa_plan *plan, const int64_t *counts, pe_partition *partition);
+extern void pe_dawa_divide(const pe_dawa_plan *plan, const int64_t *counts, pe_dawa_buckets *buckets);
 
 /*
  * Between the steps: the strategy for the buckets, their workload being the columns'
  * with even spread.  The best known under L1 (core/p_identity.h), or the buckets
  * themselves.  Takes seconds where there are many buckets; polls, and tells how far it is.
  */
-extern void pe_dawa_prepare(const pe_dawa_plan *plan, const pe_partition *partition, pe_strategy *strategy);
+extern void pe_dawa_prepare(const pe_dawa_plan *plan, pe_dawa_buckets *buckets);
 
 /*
  * Step 2, and what follows from it: released[j] is the estimate of column j in units
  * of 2^-PE_ESTIMATE_BITS, rounded to the nearest and brought into the range of int64.
- * What is computed from the counts is wiped.  Never polls before the draw.
+ * What is computed from the counts is wiped.  Never polls.
  */
-extern void pe_dawa_measure(const pe_dawa_plan *plan, const pe_partition *partition, const pe_strategy *strategy,
-							const int64_t *counts, int64_t *released);
+extern void pe_dawa_measure(const pe_dawa_plan *plan, const pe_dawa_buckets *buckets, const int64_t *counts,
+							int64_t *released);
 
-/* All of it: for whoever has nothing to lose by a cancel between the steps. */
+extern void pe_dawa_buckets_free(pe_dawa_buckets *buckets);
+
+/* All of it: for whoever has nothing to wipe if it is cancelled between the steps. */
 extern void pe_dawa_release(const pe_dawa_plan *plan, const int64_t *counts, int64_t *released);
 
 #endif
