@@ -240,11 +240,12 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[4] = Float8GetDatum(c->rms_stderr);
 	values[5] = Int32GetDatum(h->workload.queries);
 	values[6] = Int32GetDatum(h->domain->cells);
-	values[7] = CStringGetTextDatum(h->method);
+	values[7] = CStringGetTextDatum(pe_method_name(h->method));
 	values[8] = Float8GetDatum(h->kept.strategy.objective);
 	values[9] = Float8GetDatum(h->kept.strategy.lower_bound);
 	values[10] = Float8GetDatum(pe_strategy_gap(&h->kept.strategy));
-	nulls[9] = nulls[10] = h->pure;		/* nobody has a bound worth telling */
+	/* for pure accounting nobody has a bound worth telling, nor for more cells than can be optimised for */
+	nulls[9] = nulls[10] = h->pure || h->kept.strategy.lower_bound == 0;
 	values[11] = BoolGetDatum(fits);
 	nulls[12] = !fits;
 	if (fits)

@@ -82,6 +82,22 @@ attribute_names(FunctionCallInfo fcinfo, int *count)
 	return names;
 }
 
+/* The method; the accounting, which decides the noise, is known. */
+static void
+resolve_method(FunctionCallInfo fcinfo, pe_histogram *h)
+{
+	h->method = pe_method_argument(fcinfo, ARG_METHOD);
+	pe_check_method(h->method, h->noise.norm);
+	if (h->method == PE_METHOD_DAWA)
+		pe_refuse_feature("method \"dawa\"", "Use method => 'optimal'.");
+	if (h->nonnegative && h->method == PE_METHOD_GAUSSIAN)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("nonnegative does not go with method \"gaussian\""),
+				 errdetail("It measures the queries alone, each by itself, and estimates no cells."),
+				 errhint("Use another method, or leave nonnegative out.")));
+}
+
 /* The predicate, and the columns that it alone names behind the others. */
 static void
 parse_predicate(FunctionCallInfo fcinfo, pe_histogram *h)
@@ -242,7 +258,7 @@ canonical_request(const pe_histogram *h)
 	else
 		appendStringInfoString(&text, "null");
 	appendStringInfo(&text, ", \"method\": \"%s\", \"accounting\": \"%s\", \"%s\": " INT64_FORMAT "}",
-					 h->method, h->pure ? "pure" : "zcdp", h->pure ? "epsilon" : "rho", h->noise.nano);
+					 pe_method_name(h->method), h->pure ? "pure" : "zcdp", h->pure ? "epsilon" : "rho", h->noise.nano);
 	return text.data;
 }
 
@@ -287,7 +303,7 @@ fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
 		charge->attribute[i] = h->columns[i].name;
 	charge->workload = h->workload.canonical;
 	charge->predicate = h->predicate;
-	charge->method = h->method;
+	charge->method = pe_method_name(h->method);
 	charge->queries = h->workload.queries;
 	charge->strategy_id = h->kept.id;
 	charge->sensitivity = decimal(h->noise.sensitivity);
@@ -308,10 +324,10 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 		h->budget = pe_budget_choose(h->dataset, NameStr(*PG_GETARG_NAME(ARG_BUDGET)));
 	else
 		h->budget = needs_budget ? pe_budget_choose(h->dataset, NULL) : pe_budget_find(h->dataset);
-	h->method = pe_method_argument(fcinfo, ARG_METHOD);
 	h->nonnegative = !PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE);
 	h->pure = pe_is_pure(h->budget != NULL ? h->budget->accounting : h->dataset->accounting);
 	h->noise.norm = h->pure ? PE_L1 : PE_L2;
+	resolve_method(fcinfo, h);
 
 	parse_predicate(fcinfo, h);
 	h->domain = pe_columns_domain(h->columns, h->attributes + h->watched, h->watched);
@@ -326,7 +342,7 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 void
 pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *h)
 {
-	pe_strategy_key key = {&h->workload, h->possible, h->method, HISTOGRAM_GAP, h->noise.norm};
+	pe_strategy_key key = {&h->workload, h->possible, h->method, PE_SUM, h->noise.norm, HISTOGRAM_GAP};
 
 	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &h->kept);
 	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible};

@@ -27,7 +27,7 @@ typedef struct pe_histogram
 	const char *predicate;		/* canonical; NULL: none */
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
 	pe_workload workload;
-	char	   *method;
+	pe_method	method;
 	bool		nonnegative;	/* how the answer is post-processed; no part of the request */
 	bool		pure;			/* the accounting of the budget, or of the dataset where there is none */
 	double		delta;			/* at which an epsilon is meant; 0: pure */

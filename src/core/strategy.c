@@ -506,7 +506,7 @@ header_is_sound(const header *h)
 		(h->has_triangle == 0 || h->has_triangle == 1) &&
 		(h->has_basis == 0 || h->has_basis == 1) &&
 		(h->has_basis ? h->has_triangle : h->rows == h->columns) &&
-		h->objective > 0 && h->objective <= DBL_MAX && h->lower_bound > 0 && h->lower_bound <= DBL_MAX;
+		h->objective > 0 && h->objective <= DBL_MAX && h->lower_bound >= 0 && h->lower_bound <= DBL_MAX;
 }
 
 /* Every column has a class, T is invertible. */
