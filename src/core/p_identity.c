@@ -9,6 +9,7 @@
  */
 #include "core/p_identity.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,13 +20,13 @@
 #define PAIRS 10				/* steps that the L-BFGS direction remembers */
 #define CELLS_PER_SUM 16		/* the paper's p = n / 16 */
 #define DECREASE 1e-4			/* of what the slope promises, for a step to be taken */
+#define MOST_ROUNDING 1e-6		/* of the objective, that a larger Theta must not reach */
 #define SHORTEST_STEP 1e-12
 #define FIRST_STEP 0.1			/* of the entry that moves most; Theta is about 1 */
-#define MANY_STARTS 5
-#define MANY_STARTS_CELLS 256
-#define OPERATIONS 1e11			/* of all starts together, if none ends before */
-#define LEAST_EVALUATIONS 100
-#define MOST_EVALUATIONS 10000
+#define OPERATIONS 3e11			/* in floating point, of all starts together, about */
+#define MOST_STARTS 5			/* the paper's number */
+#define LEAST_EVALUATIONS 300	/* of one start: fewer leave too much on the table */
+#define MOST_EVALUATIONS 2000	/* more hardly matter */
 #define IDLE_ITERATIONS 10		/* after so many that gain less than IDLE_GAIN together, relatively, it ends */
 #define IDLE_GAIN 1e-6
 
@@ -46,6 +47,7 @@ typedef struct problem
 	double	   *solved;			/* Y = C^-1 Theta */
 	double	   *root;			/* p x p: C = I + Theta Theta' = R'R */
 	double	   *inner;			/* p x p */
+	double		size_of_sums;	/* tr C */
 } problem;
 
 static size_t
@@ -97,13 +99,14 @@ weigh_columns(problem *f, const double *theta)
 			f->product[(size_t) j * f->p + i] *= f->sum[j];
 }
 
-/* root and solved; false if Theta is too large for I to be seen beside it. */
+/* root, size_of_sums and solved; false if Theta is too large for I to be seen beside it. */
 static bool
 solve_sums(problem *f, const double *theta)
 {
 	pe_la_syrk(false, f->p, f->n, 1, theta, f->p, 0, f->root, f->p);
+	f->size_of_sums = 0;
 	for (int32_t i = 0; i < f->p; i++)
-		f->root[(size_t) i * f->p + i] += 1;
+		f->size_of_sums += f->root[(size_t) i * f->p + i] += 1;
 	pe_la_mirror(f->p, f->root, f->p);
 	if (!pe_la_finite((size_t) f->p * f->p, f->root) || !pe_la_cholesky(f->p, f->root, f->p))
 		return false;
@@ -126,11 +129,15 @@ share_of_column(const problem *f, int32_t j)
 /*
  * With Y M = C^-1 Theta M the objective changes with Theta itself by -2 Y U M, and
  * with s_j by 2 (U M)_jj / s_j.  Y U = C^-1 (Theta U), Y U M = Y U - (Y U Theta') Y.
+ *
+ * tr(U M) = tr U - tr(C^-1 Theta U Theta'): an error E in C, of eps |C|, makes one
+ * of at most |E| tr(U) / 4 in it.  Where that could matter Theta counts as too large.
  */
 static double
 evaluate(problem *f, const double *theta, double *gradient)
 {
 	double		objective = 0;
+	double		whole = 0;
 
 	pe_poll();
 	weigh_columns(f, theta);
@@ -145,10 +152,13 @@ evaluate(problem *f, const double *theta, double *gradient)
 		double		share = share_of_column(f, j);
 
 		objective += share;
+		whole += f->sum[j] * f->sum[j] * f->v[(size_t) j * f->n + j];
 		for (int32_t i = 0; i < f->p; i++)
 			gradient[(size_t) j * f->p + i] += 2 * share / f->sum[j];
 	}
-	return isfinite(objective) && pe_la_finite(entries(f), gradient) ? objective : INFINITY;
+	if (!(DBL_EPSILON * whole * f->size_of_sums < MOST_ROUNDING * objective) || !pe_la_finite(entries(f), gradient))
+		return INFINITY;
+	return objective;
 }
 
 /* ------------------------------------------------------------------
@@ -167,14 +177,17 @@ typedef struct search
 	double	   *trial;
 	double	   *trial_gradient;
 	double	   *direction;
+	double	   *free;			/* 0 for an entry that is held, 1 for others */
 	double	   *step[PAIRS];	/* of Theta, the latest at (pairs - 1) % PAIRS */
 	double	   *change[PAIRS];	/* of the gradient with it */
+	double		curvature[PAIRS];	/* step'change > 0 */
+	double		scale;			/* of the first approximation of H: curvature / |change|^2 of the latest */
 	int64_t		pairs;			/* ever since the start */
 	int32_t		evaluations;
 	int32_t		most_evaluations;
 } search;
 
-#define VECTORS (5 + 2 * PAIRS)
+#define VECTORS (6 + 2 * PAIRS)
 
 static void
 search_init(search *s, const double *v, int32_t n, int32_t p)
@@ -188,9 +201,10 @@ search_init(search *s, const double *v, int32_t n, int32_t p)
 	s->trial = s->vectors + 2 * s->size;
 	s->trial_gradient = s->vectors + 3 * s->size;
 	s->direction = s->vectors + 4 * s->size;
+	s->free = s->vectors + 5 * s->size;
 	for (int k = 0; k < PAIRS; k++)
 	{
-		s->step[k] = s->vectors + (5 + 2 * (size_t) k) * s->size;
+		s->step[k] = s->vectors + (6 + 2 * (size_t) k) * s->size;
 		s->change[k] = s->step[k] + s->size;
 	}
 }
@@ -209,61 +223,56 @@ is_held(const search *s, size_t k)
 	return s->theta[k] == 0 && s->gradient[k] > 0;
 }
 
-/* x'y over the entries that are not held */
 static double
-free_product(const search *s, const double *x, const double *y)
+inner_product(const search *s, const double *x, const double *y)
 {
-	double		sum = 0;
+	double		product;
 
-	for (size_t k = 0; k < s->size; k++)
-		if (!is_held(s, k))
-			sum += x[k] * y[k];
-	return sum;
+	pe_la_gemv(true, (int32_t) s->size, 1, 1, x, (int32_t) s->size, y, 0, &product);
+	return product;
 }
 
+/* direction += factor x, over the entries that are free. */
 static void
-add_multiple(size_t size, double factor, const double *x, double *y)
+bend_direction(search *s, double factor, const double *x)
 {
-	for (size_t k = 0; k < size; k++)
-		y[k] += factor * x[k];
+	for (size_t k = 0; k < s->size; k++)
+		s->direction[k] += factor * s->free[k] * x[k];
 }
 
-/* The two loops of L-BFGS over the free entries (Nocedal and Wright, algorithm 7.4): direction = -H gradient. */
+/*
+ * direction = -H gradient by the two loops of L-BFGS (Nocedal and Wright, algorithm
+ * 7.4), every vector cut to the entries that are free.  The curvatures are those of
+ * whole steps: H is positive definite on the free entries all the same, and an entry
+ * that is held hardly ever was part of a step.
+ */
 static void
 make_direction(search *s)
 {
-	double		curvature[PAIRS];
 	double		alpha[PAIRS];
-	double		scale = 0;
 	int64_t		oldest = s->pairs > PAIRS ? s->pairs - PAIRS : 0;
 
 	for (size_t k = 0; k < s->size; k++)
-		s->direction[k] = is_held(s, k) ? 0 : -s->gradient[k];
+	{
+		s->free[k] = !is_held(s, k);
+		s->direction[k] = -s->free[k] * s->gradient[k];
+	}
 	for (int64_t pair = s->pairs - 1; pair >= oldest; pair--)
 	{
 		int			at = (int) (pair % PAIRS);
 
-		curvature[at] = free_product(s, s->step[at], s->change[at]);
-		if (!(curvature[at] > 0))
-			continue;
-		if (scale == 0)
-			scale = curvature[at] / free_product(s, s->change[at], s->change[at]);
-		alpha[at] = free_product(s, s->step[at], s->direction) / curvature[at];
-		add_multiple(s->size, -alpha[at], s->change[at], s->direction);
+		alpha[at] = inner_product(s, s->step[at], s->direction) / s->curvature[at];
+		bend_direction(s, -alpha[at], s->change[at]);
 	}
-	for (size_t k = 0; k < s->size; k++)
-		s->direction[k] *= scale > 0 ? scale : 1;
+	for (size_t k = 0; k < s->size && s->pairs > 0; k++)
+		s->direction[k] *= s->scale;
 	for (int64_t pair = oldest; pair < s->pairs; pair++)
 	{
 		int			at = (int) (pair % PAIRS);
+		double		beta = inner_product(s, s->change[at], s->direction) / s->curvature[at];
 
-		if (curvature[at] > 0)
-			add_multiple(s->size, alpha[at] - free_product(s, s->change[at], s->direction) / curvature[at],
-						 s->step[at], s->direction);
+		bend_direction(s, alpha[at] - beta, s->step[at]);
 	}
-	for (size_t k = 0; k < s->size; k++)
-		if (is_held(s, k))
-			s->direction[k] = 0;
 }
 
 /* gradient'(trial - theta) */
@@ -307,17 +316,19 @@ static void
 take_trial(search *s, double objective)
 {
 	int			at = (int) (s->pairs % PAIRS);
-	double		curvature = 0;
 	double	   *swap;
 
 	for (size_t k = 0; k < s->size; k++)
 	{
 		s->step[at][k] = s->trial[k] - s->theta[k];
 		s->change[at][k] = s->trial_gradient[k] - s->gradient[k];
-		curvature += s->step[at][k] * s->change[at][k];
 	}
-	if (curvature > 0)
+	s->curvature[at] = inner_product(s, s->step[at], s->change[at]);
+	if (s->curvature[at] > 0)
+	{
+		s->scale = s->curvature[at] / inner_product(s, s->change[at], s->change[at]);
 		s->pairs++;
+	}
 	swap = s->theta;
 	s->theta = s->trial;
 	s->trial = swap;
@@ -428,24 +439,29 @@ sums_of(int32_t n, const pe_p_identity_options *options)
 	return n < CELLS_PER_SUM ? 1 : n / CELLS_PER_SUM;
 }
 
+/* Operations of an evaluation: 2 p n^2 for the product with V, 9 p^2 n for all else. */
+static double
+cost_of(int32_t n, const pe_p_identity_options *options)
+{
+	double		p = sums_of(n, options);
+
+	return 2 * p * n * n + 9 * p * p * n;
+}
+
 static int32_t
 starts_of(int32_t n, const pe_p_identity_options *options)
 {
 	if (options->starts > 0)
 		return options->starts;
-	return n <= MANY_STARTS_CELLS ? MANY_STARTS : 1;
+	return (int32_t) fmin(fmax(OPERATIONS / cost_of(n, options) / MOST_EVALUATIONS, 1), MOST_STARTS);
 }
 
-/* Of 2 p n^2 operations for the product with V and 9 p^2 n for all else. */
 static int32_t
 evaluations_of(int32_t n, const pe_p_identity_options *options)
 {
-	double		p = sums_of(n, options);
-	double		cost = 2 * p * n * n + 9 * p * p * n;
-
 	if (options->evaluations > 0)
 		return options->evaluations;
-	return (int32_t) fmin(fmax(OPERATIONS / cost / starts_of(n, options), LEAST_EVALUATIONS), MOST_EVALUATIONS);
+	return (int32_t) fmin(fmax(OPERATIONS / cost_of(n, options), LEAST_EVALUATIONS), MOST_EVALUATIONS);
 }
 
 /* A = [I; Theta] D by columns */
