@@ -251,6 +251,29 @@ pe_la_qr(int32_t m, int32_t n, double *a, int32_t lda, double *r, int32_t ldr)
 	pe_free(tau);
 }
 
+void
+pe_la_qr_triangle(int32_t m, int32_t n, double *a, int32_t lda, double *r, int32_t ldr)
+{
+	double		best = 1.0;
+	lapack_int	size;
+	double	   *tau;
+	double	   *work;
+
+	require_matrix(m, n, a, lda);
+	require_matrix(n, n, r, ldr);
+	require(m >= n);
+	if (n == 0)
+		return;
+	tau = pe_alloc((size_t) n, sizeof(double));
+	succeeded(LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, a, lda, tau, &best, -1));
+	size = (lapack_int) fmax(best, (double) n);
+	work = pe_alloc((size_t) size, sizeof(double));
+	succeeded(LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, a, lda, tau, work, size));
+	copy_triangle(n, a, lda, r, ldr);
+	pe_free(work);
+	pe_free(tau);
+}
+
 /* ---- eigenvalues ---- */
 
 /* What LAPACK's blocked codes want: columns of 64, and the triangular factors of dormtr. */

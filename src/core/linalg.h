@@ -104,6 +104,9 @@ extern void pe_la_triangle_square(int32_t n, double *r, int32_t ldr);
  */
 extern void pe_la_qr(int32_t m, int32_t n, double *a, int32_t lda, double *r, int32_t ldr);
 
+/* R alone, in half the time; A is destroyed. */
+extern void pe_la_qr_triangle(int32_t m, int32_t n, double *a, int32_t lda, double *r, int32_t ldr);
+
 /* ---- eigenvalues ---- */
 
 /* Numbers in pe_la_eigen's work and iwork. */

@@ -2,11 +2,14 @@
  * make.c
  *	  The strategy that is wished for, by any method.  See strategy.h.
  */
+#include "core/partition.h"
 #include "core/strategy.h"
 
 pe_strategy_status
 pe_strategy_make(const pe_strategy_wish *wish, pe_strategy *strategy)
 {
+	if (wish->method == PE_METHOD_DAWA)
+		return pe_ordered_columns(wish->workload, wish->classes, wish->possible, strategy);
 	if (wish->norm == PE_L1)
 		return pe_strategy_optimal_l1(wish->workload, wish->classes, wish->possible, wish->gap, strategy);
 	return pe_strategy_optimal(wish->workload, wish->classes, wish->possible, wish->gap, strategy);

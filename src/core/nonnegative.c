@@ -389,15 +389,15 @@ determines_total(const pe_strategy *strategy)
 
 	if (strategy->basis == NULL)
 		return true;
-	inverse = pe_alloc((size_t) n * strategy->rows, sizeof(double));
-	sums = pe_alloc(strategy->rows, sizeof(double));
+	inverse = pe_alloc((size_t) n * strategy->inner, sizeof(double));
+	sums = pe_alloc(strategy->inner, sizeof(double));
 	rest = pe_alloc(n, sizeof(double));
 	if (!pe_basis_inverse(strategy, inverse))
 		pe_bug("a basis of rows that are not independent");
-	for (int32_t i = 0; i < strategy->rows; i++)
+	for (int32_t i = 0; i < strategy->inner; i++)
 		for (int32_t j = 0; j < n; j++)
 			sums[i] += strategy->basis[(size_t) i * n + j];
-	pe_la_gemv(false, n, strategy->rows, 1, inverse, n, sums, 0, rest);
+	pe_la_gemv(false, n, strategy->inner, 1, inverse, n, sums, 0, rest);
 	for (int32_t j = 0; j < n; j++)
 		outside += (rest[j] - 1) * (rest[j] - 1);
 	pe_free(inverse);
@@ -406,8 +406,45 @@ determines_total(const pe_strategy *strategy)
 	return outside <= OUTSIDE * n;
 }
 
+/* a = R B by rows, inner x columns. */
+static void
+reduced_matrix(const pe_strategy *strategy, double *a)
+{
+	int32_t		n = strategy->columns;
+	int32_t		inner = strategy->inner;
+	double	   *r = pe_alloc((size_t) inner * inner, sizeof(double));
+	double	   *basis = pe_alloc((size_t) n * inner, sizeof(double));
+
+	pe_strategy_triangle(strategy, r);
+	for (int32_t i = 0; i < inner; i++)
+		for (int32_t j = 0; j < n; j++)
+			basis[(size_t) i * n + j] = strategy->basis != NULL ? strategy->basis[(size_t) i * n + j] : i == j;
+	/* by rows is the transpose by columns: B'R' */
+	pe_la_gemm(false, true, n, inner, inner, 1, basis, n, r, inner, 0, a, n);
+	pe_free(r);
+	pe_free(basis);
+}
+
+/* x holds x^. */
 static double
-solve_by_pivoting(const pe_strategy *strategy, const int64_t *y, const double *total, double *x)
+solve_dense(const pe_strategy *strategy, const double *total, double *x)
+{
+	int32_t		n = strategy->columns;
+	int32_t		inner = strategy->inner;
+	double	   *a = pe_alloc((size_t) inner * n, sizeof(double));
+	double	   *measured = pe_alloc(inner, sizeof(double));
+	double		least;
+
+	reduced_matrix(strategy, a);
+	pe_la_gemv(true, n, inner, 1, a, n, x, 0, measured);
+	least = pe_nonnegative_least_squares(inner, n, a, measured, total, x);
+	pe_free(measured);
+	pe_free(a);
+	return least;
+}
+
+static double
+solve_triangle(const pe_strategy *strategy, const int64_t *y, const double *total, double *x)
 {
 	double	   *a = pe_alloc((size_t) strategy->rows * strategy->columns, sizeof(double));
 	double	   *measured = pe_alloc(strategy->rows, sizeof(double));
@@ -425,21 +462,24 @@ solve_by_pivoting(const pe_strategy *strategy, const int64_t *y, const double *t
 double
 pe_strategy_solve_nonnegative(const pe_strategy *strategy, const int64_t *y, double *x)
 {
-	bool		determined = determines_total(strategy);
+	bool		determined;
 	double		least = 0;
 	double		total;
 
 	pe_strategy_solve(strategy, y, x);
+	determined = determines_total(strategy);
 	total = sum_of(strategy->columns, x);
 	if (determined && total <= 0)
 	{
 		memset(x, 0, strategy->columns * sizeof(double));
 		return 0;
 	}
-	if (strategy->triangle == NULL)
-		pe_nonnegative_nearest(strategy->columns, total, x);
+	if (strategy->dense != NULL)
+		least = solve_dense(strategy, determined ? &total : NULL, x);
+	else if (strategy->triangle != NULL)
+		least = solve_triangle(strategy, y, determined ? &total : NULL, x);
 	else
-		least = solve_by_pivoting(strategy, y, determined ? &total : NULL, x);
+		pe_nonnegative_nearest(strategy->columns, total, x);
 	/* what is left of the total's error by rounding */
 	if (determined)
 		multiply(strategy->columns, x, total / sum_of(strategy->columns, x));

@@ -44,7 +44,13 @@ extern double pe_nonnegative_least_squares(int32_t rows, int32_t columns, double
 /* The same where A is the identity, exact up to rounding: the nearest point of a simplex. */
 extern void pe_nonnegative_nearest(int32_t columns, double total, double *x);
 
-/* x over the columns of a strategy from its measurements y.  Returns the certificate. */
+/*
+ * x over the columns of a strategy from its measurements y.  Returns the
+ * certificate.  Of a dense M the rows of R B are taken for A and R B x^ for y (R of
+ * M = Q R): |A x - y|^2 is |R B (x - x^)|^2 and what no x changes, A'A and A'y are
+ * the same, and there are no more rows than columns.  A direct strategy is a bug of
+ * the caller: its queries alone say nothing of cells.
+ */
 extern double pe_strategy_solve_nonnegative(const pe_strategy *strategy, const int64_t *y, double *x);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "core/reconstruct.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/linalg.h"
@@ -16,6 +17,9 @@
  * the language has, and more than rounding makes of zero.
  */
 #define OUTSIDE 1e-16
+
+/* A column of M is dependent on those before it if this part of it or less is not along them. */
+#define DEPENDENT 1e-10
 
 /* So many random vectors that all look as if it were less by a factor of ten have a chance below 1e-8. */
 #define PROBES 8
@@ -31,15 +35,87 @@ square(int32_t n)
  * ------------------------------------------------------------------
  */
 
-static double *
-triangle_as_doubles(const pe_strategy *strategy)
+/* The next rows of M below what is in the block, which has room for so many. */
+static void
+stack_rows(const pe_strategy *strategy, int32_t first, int32_t count, double *below, int32_t room)
 {
-	double	   *r = pe_alloc(square(strategy->rows), sizeof(double));
+	for (int32_t j = 0; j < strategy->inner; j++)
+		for (int32_t i = 0; i < count; i++)
+			below[(size_t) j * room + i] = strategy->dense[(size_t) j * strategy->rows + first + i];
+}
+
+static void
+stack_triangle(const double *r, int32_t n, double *block, int32_t room)
+{
+	for (int32_t j = 0; j < n; j++)
+		memcpy(block + (size_t) j * room, r + (size_t) j * n, n * sizeof(double));
+}
+
+/*
+ * R of a dense M, in blocks: below the triangle of the rows so far stand the next
+ * ones.  So it takes the room of two triangles, however many rows there are.
+ */
+static void
+triangle_of_dense(const pe_strategy *strategy, double *r)
+{
+	int32_t		n = strategy->inner;
+	int32_t		room = strategy->rows < 2 * n ? strategy->rows : 2 * n;
+	double	   *block = pe_alloc((size_t) room * n, sizeof(double));
+	int32_t		top = 0;
+
+	for (int32_t done = 0; done < strategy->rows;)
+	{
+		int32_t		next = strategy->rows - done < room - top ? strategy->rows - done : room - top;
+
+		pe_poll();
+		if (top > 0)
+			stack_triangle(r, n, block, room);
+		stack_rows(strategy, done, next, block + top, room);
+		pe_la_qr_triangle(top + next, n, block, room, r, n);
+		done += next;
+		top = n;
+	}
+	pe_free(block);
+}
+
+static void
+check_independent(const double *r, int32_t n)
+{
+	for (int32_t j = 0; j < n; j++)
+	{
+		double		norm = 0;
+
+		for (int32_t i = 0; i <= j; i++)
+			norm = hypot(norm, r[(size_t) j * n + i]);
+		if (!(fabs(r[(size_t) j * n + j]) > DEPENDENT * norm))
+			pe_bug("a dense strategy of columns that are not independent");
+	}
+}
+
+void
+pe_strategy_triangle(const pe_strategy *strategy, double *r)
+{
+	int32_t		n = strategy->inner;
 	const int32_t *entry = strategy->triangle;
 
-	for (int32_t j = 0; j < strategy->rows; j++)
+	if (strategy->dense != NULL)
+	{
+		triangle_of_dense(strategy, r);
+		check_independent(r, n);
+		return;
+	}
+	memset(r, 0, square(n) * sizeof(double));
+	for (int32_t j = 0; j < n; j++)
 		for (int32_t i = 0; i <= j; i++)
-			r[(size_t) j * strategy->rows + i] = entry != NULL ? *entry++ : i == j;
+			r[(size_t) j * n + i] = entry != NULL ? *entry++ : i == j;
+}
+
+static double *
+triangle_of(const pe_strategy *strategy)
+{
+	double	   *r = pe_alloc(square(strategy->inner), sizeof(double));
+
+	pe_strategy_triangle(strategy, r);
 	return r;
 }
 
@@ -47,7 +123,7 @@ bool
 pe_basis_inverse(const pe_strategy *strategy, double *inverse)
 {
 	int32_t		n = strategy->columns;
-	int32_t		rows = strategy->rows;
+	int32_t		rows = strategy->inner;
 	double	   *q = pe_alloc((size_t) n * rows, sizeof(double));
 	double	   *r = pe_alloc(square(rows), sizeof(double));
 	bool		independent = true;
@@ -73,36 +149,90 @@ pe_basis_inverse(const pe_strategy *strategy, double *inverse)
 static double *
 basis_inverse(const pe_strategy *strategy)
 {
-	double	   *inverse = pe_alloc((size_t) strategy->columns * strategy->rows, sizeof(double));
+	double	   *inverse = pe_alloc((size_t) strategy->columns * strategy->inner, sizeof(double));
 
 	if (!pe_basis_inverse(strategy, inverse))
 		pe_bug("a basis of rows that are not independent");
 	return inverse;
 }
 
-void
-pe_strategy_solve(const pe_strategy *strategy, const int64_t *y, double *x)
+/* rest = y - M z */
+static void
+residual_of_dense(const pe_strategy *strategy, const int64_t *y, const double *z, double *rest)
 {
-	double	   *z = pe_alloc(strategy->rows, sizeof(double));
+	for (int32_t i = 0; i < strategy->rows; i++)
+		rest[i] = (double) y[i];
+	for (int32_t l = 0; l < strategy->inner; l++)
+		for (int32_t i = 0; i < strategy->rows; i++)
+			rest[i] -= strategy->dense[(size_t) l * strategy->rows + i] * z[l];
+}
+
+/* z += (R'R)^-1 M'rest */
+static void
+step_of_dense(const pe_strategy *strategy, const double *r, const double *rest, double *z)
+{
+	int32_t		n = strategy->inner;
+	double	   *step = pe_alloc(n, sizeof(double));
+
+	for (int32_t l = 0; l < n; l++)
+		for (int32_t i = 0; i < strategy->rows; i++)
+			step[l] += strategy->dense[(size_t) l * strategy->rows + i] * rest[i];
+	pe_la_triangle_solve(true, n, 1, r, n, step, n);
+	pe_la_triangle_solve(false, n, 1, r, n, step, n);
+	for (int32_t l = 0; l < n; l++)
+		z[l] += step[l];
+	pe_free(step);
+}
+
+/* z = M^+ y, z being zero. */
+static void
+solve_dense(const pe_strategy *strategy, const int64_t *y, double *z)
+{
+	double	   *r = triangle_of(strategy);
+	double	   *rest = pe_alloc(strategy->rows, sizeof(double));
+
+	for (int pass = 0; pass < 2; pass++)	/* the second one refines */
+	{
+		residual_of_dense(strategy, y, z, rest);
+		step_of_dense(strategy, r, rest, z);
+	}
+	pe_free(r);
+	pe_free(rest);
+}
+
+/* z = T^-1 y, or y itself. */
+static void
+solve_square(const pe_strategy *strategy, const int64_t *y, double *z)
+{
+	double	   *r;
 
 	for (int32_t i = 0; i < strategy->rows; i++)
 		z[i] = (double) y[i];
-	if (strategy->triangle != NULL)
-	{
-		double	   *r = triangle_as_doubles(strategy);
+	if (strategy->triangle == NULL)
+		return;
+	r = triangle_of(strategy);
+	pe_la_triangle_solve(false, strategy->rows, 1, r, strategy->rows, z, strategy->rows);
+	pe_free(r);
+}
 
-		pe_la_triangle_solve(false, strategy->rows, 1, r, strategy->rows, z, strategy->rows);
-		pe_free(r);
-	}
+void
+pe_strategy_solve(const pe_strategy *strategy, const int64_t *y, double *x)
+{
+	double	   *z;
+
+	if (strategy->direct)
+		pe_bug("counts from queries that are measured by themselves");
+	z = pe_alloc(strategy->inner, sizeof(double));
+	(strategy->dense != NULL ? solve_dense : solve_square) (strategy, y, z);
 	if (strategy->basis != NULL)
 	{
 		double	   *inverse = basis_inverse(strategy);
 
-		pe_la_gemv(false, strategy->columns, strategy->rows, 1, inverse, strategy->columns, z, 0, x);
+		pe_la_gemv(false, strategy->columns, strategy->inner, 1, inverse, strategy->columns, z, 0, x);
 		pe_free(inverse);
 	}
 	else
-		memcpy(x, z, strategy->rows * sizeof(double));
+		memcpy(x, z, strategy->inner * sizeof(double));
 	pe_free(z);
 }
 
@@ -111,8 +241,8 @@ static void
 covariance_of_columns(const pe_strategy *strategy, double *c)
 {
 	int32_t		n = strategy->columns;
-	int32_t		rows = strategy->rows;
-	double	   *r = triangle_as_doubles(strategy);
+	int32_t		rows = strategy->inner;
+	double	   *r = triangle_of(strategy);
 
 	if (!pe_la_triangle_inverse(rows, r, rows))
 		pe_bug("a triangle with a zero on its diagonal");
@@ -187,7 +317,7 @@ find_columns(pe_reconstruction *r)
 		pe_bug("a strategy for another workload");
 	r->column_of = pe_alloc(r->classes.cells, sizeof(int32_t));
 	r->members = pe_alloc(strategy->columns, sizeof(int32_t));
-	r->diagonal = strategy->triangle == NULL && strategy->basis == NULL;
+	r->diagonal = strategy->triangle == NULL && strategy->dense == NULL;
 	for (int32_t c = 0; c < r->classes.cells; c++)
 	{
 		int32_t		cell = first_cell(&r->classes, shape, c);
@@ -200,6 +330,18 @@ find_columns(pe_reconstruction *r)
 	pe_free(possible);
 }
 
+/* Whether two workloads have the same queries in the same order, for all that their texts say. */
+static bool
+is_same_workload(const pe_workload *a, const pe_workload *b)
+{
+	if (a->shape.attributes != b->shape.attributes)
+		return false;
+	for (int i = 0; i < a->shape.attributes; i++)
+		if (a->shape.cells[i] != b->shape.cells[i] || a->shape.ordered[i] != b->shape.ordered[i])
+			return false;
+	return a->queries == b->queries && strcmp(a->canonical, b->canonical) == 0;
+}
+
 bool
 pe_reconstruction_init(const pe_measured *measured, const pe_workload *workload, pe_reconstruction *r)
 {
@@ -209,6 +351,11 @@ pe_reconstruction_init(const pe_measured *measured, const pe_workload *workload,
 	r->measured = measured;
 	r->workload = workload;
 	pe_classes_init(both, 2, &r->classes);
+	if (measured->strategy->direct)
+	{
+		r->same = is_same_workload(measured->workload, workload);
+		return true;
+	}
 	find_columns(r);
 	if (r->diagonal || r->classes.cells <= PE_OPTIMUM_CELLS)
 		return true;
@@ -234,7 +381,7 @@ pe_reconstruction_free(pe_reconstruction *r)
 static double *
 orthonormal_basis(const pe_strategy *strategy)
 {
-	size_t		size = (size_t) strategy->columns * strategy->rows;
+	size_t		size = (size_t) strategy->columns * strategy->inner;
 	double	   *q;
 
 	if (strategy->basis == NULL)
@@ -242,7 +389,7 @@ orthonormal_basis(const pe_strategy *strategy)
 	q = pe_alloc(size, sizeof(double));
 	for (size_t i = 0; i < size; i++)
 		q[i] = strategy->basis[i];
-	pe_la_qr(strategy->columns, strategy->rows, q, strategy->columns, NULL, 1);
+	pe_la_qr(strategy->columns, strategy->inner, q, strategy->columns, NULL, 1);
 	return q;
 }
 
@@ -267,11 +414,11 @@ probe_columns(const pe_strategy *strategy, const double *q, double *u)
 		return;
 	for (int32_t a = 0; a < n; a++)
 		u[a] = random_number();
-	along = pe_alloc(strategy->rows, sizeof(double));
+	along = pe_alloc(strategy->inner, sizeof(double));
 	for (int pass = 0; pass < 2; pass++)	/* twice for the rounding */
 	{
-		pe_la_gemv(true, n, strategy->rows, 1, q, n, u, 0, along);
-		pe_la_gemv(false, n, strategy->rows, -1, q, n, along, 1, u);
+		pe_la_gemv(true, n, strategy->inner, 1, q, n, u, 0, along);
+		pe_la_gemv(false, n, strategy->inner, -1, q, n, along, 1, u);
 	}
 	pe_free(along);
 }
@@ -326,11 +473,16 @@ probe_queries(const pe_reconstruction *r, double *outside)
 int32_t
 pe_reconstruction_undetermined(const pe_reconstruction *r)
 {
-	double	   *outside = pe_alloc(r->workload->queries, sizeof(double));
-	double	   *whole = pe_alloc(r->workload->queries, sizeof(double));
-	double	   *ones = pe_alloc(r->classes.cells, sizeof(double));
+	double	   *outside;
+	double	   *whole;
+	double	   *ones;
 	int32_t		found = -1;
 
+	if (r->measured->strategy->direct)
+		return r->same ? -1 : 0;
+	outside = pe_alloc(r->workload->queries, sizeof(double));
+	whole = pe_alloc(r->workload->queries, sizeof(double));
+	ones = pe_alloc(r->classes.cells, sizeof(double));
 	for (int32_t c = 0; c < r->classes.cells; c++)
 		ones[c] = r->column_of[c] != PE_RULED_OUT;
 	pe_workload_apply_squares(r->workload, &r->classes, ones, whole);
@@ -362,11 +514,27 @@ answer_from_columns(const pe_reconstruction *r, const double *x, double *estimat
 	pe_free(over_classes);
 }
 
+/* Each measurement is an answer; returns whether it is. */
+static bool
+is_answered_directly(const pe_reconstruction *r)
+{
+	if (r->measured->strategy->direct && !r->same)
+		pe_bug("answers to other queries than were measured by themselves");
+	return r->same;
+}
+
 void
 pe_reconstruction_estimate(const pe_reconstruction *r, const int64_t *y, double *estimate)
 {
-	double	   *x = pe_alloc(r->measured->strategy->columns, sizeof(double));
+	double	   *x;
 
+	if (is_answered_directly(r))
+	{
+		for (int32_t i = 0; i < r->workload->queries; i++)
+			estimate[i] = (double) y[i];
+		return;
+	}
+	x = pe_alloc(r->measured->strategy->columns, sizeof(double));
 	pe_strategy_solve(r->measured->strategy, y, x);
 	answer_from_columns(r, x, estimate);
 	pe_free(x);
@@ -425,6 +593,12 @@ pe_reconstruction_variance(const pe_reconstruction *r, double *variance)
 {
 	double	   *q;
 
+	if (is_answered_directly(r))
+	{
+		for (int32_t i = 0; i < r->workload->queries; i++)
+			variance[i] = 1;
+		return;
+	}
 	if (r->diagonal)
 	{
 		variance_of_diagonal(r, variance);

@@ -8,7 +8,9 @@
 #include <float.h>
 #include <string.h>
 
+#include "core/direct.h"
 #include "core/linalg.h"
+#include "core/optimum.h"
 
 /* The place of T's entry in its packed form, row <= column. */
 static size_t
@@ -28,63 +30,118 @@ packed_size(int32_t rows)
  * ------------------------------------------------------------------
  */
 
+/* Whether every column is counted by itself. */
+static bool
+is_identity(const pe_strategy *strategy)
+{
+	return strategy->triangle == NULL && strategy->dense == NULL && !strategy->direct;
+}
+
+/* Column l of M, of which only the leading entries are there; NULL: that of the identity. */
+static const int32_t *
+column_of_m(const pe_strategy *strategy, int32_t l, int32_t *entries)
+{
+	*entries = strategy->triangle != NULL ? l + 1 : strategy->rows;
+	if (strategy->triangle != NULL)
+		return strategy->triangle + packed(0, l);
+	return strategy->dense != NULL ? strategy->dense + (size_t) l * strategy->rows : NULL;
+}
+
+/* a += factor M_l */
+static void
+add_column_of_m(const pe_strategy *strategy, int32_t l, int64_t factor, int64_t *a)
+{
+	int32_t		entries;
+	const int32_t *column = column_of_m(strategy, l, &entries);
+
+	if (column == NULL)
+		a[l] += factor;
+	for (int32_t i = 0; column != NULL && i < entries; i++)
+		a[i] += column[i] * factor;
+}
+
 /*
- * Column j of A, exact: what largest_row_sum bounds fits 64 bits, partial sums
- * included.
+ * Column j of A = M B, exact: what largest_row_sum bounds fits 64 bits, partial
+ * sums included.
  */
 static void
 column_of_matrix(const pe_strategy *strategy, int32_t j, int64_t *a)
 {
 	memset(a, 0, strategy->rows * sizeof(*a));
-	if (strategy->basis == NULL && strategy->triangle == NULL)
-		a[j] = 1;
-	for (int32_t i = 0; strategy->basis == NULL && strategy->triangle != NULL && i <= j; i++)
-		a[i] = strategy->triangle[packed(i, j)];
-	for (int32_t l = 0; strategy->basis != NULL && l < strategy->rows; l++)
+	if (strategy->basis == NULL)
+		add_column_of_m(strategy, j, 1, a);
+	for (int32_t l = 0; strategy->basis != NULL && l < strategy->inner; l++)
 	{
 		int64_t		factor = strategy->basis[(size_t) l * strategy->columns + j];
-		const int32_t *column = strategy->triangle + packed(0, l);
 
-		for (int32_t i = 0; factor != 0 && i <= l; i++)
-			a[i] += column[i] * factor;
+		if (factor != 0)
+			add_column_of_m(strategy, l, factor, a);
 	}
 }
 
 /* Times counts below 2^63, 127 bits. */
 #define ROW_SUM_MAX 0x1p62
 
-/* The sum of magnitudes in a row of T, each times what it multiplies at most. */
 static double
-largest_row_sum(const pe_strategy *strategy)
+largest_of(int32_t count, const double *numbers)
 {
 	double		largest = 1;
-	double	   *basis_sum = pe_alloc(strategy->rows, sizeof(double));
 
-	for (int32_t i = 0; i < strategy->rows; i++)
+	for (int32_t i = 0; i < count; i++)
+		largest = numbers[i] > largest ? numbers[i] : largest;
+	return largest;
+}
+
+/* The sums of magnitudes in the rows of B. */
+static void
+row_sums_of_basis(const pe_strategy *strategy, double *sum)
+{
+	for (int32_t i = 0; i < strategy->inner; i++)
 	{
-		basis_sum[i] = strategy->basis == NULL;
+		sum[i] = strategy->basis == NULL;
 		for (int32_t j = 0; strategy->basis != NULL && j < strategy->columns; j++)
 		{
 			double		entry = strategy->basis[(size_t) i * strategy->columns + j];
 
-			basis_sum[i] += entry < 0 ? -entry : entry;
+			sum[i] += entry < 0 ? -entry : entry;
 		}
-		largest = basis_sum[i] > largest ? basis_sum[i] : largest;
 	}
-	for (int32_t i = 0; strategy->triangle != NULL && i < strategy->rows; i++)
+}
+
+/* The same of M, each magnitude times what it multiplies at most. */
+static void
+row_sums_of_m(const pe_strategy *strategy, const double *basis_sum, double *sum)
+{
+	for (int32_t l = 0; l < strategy->inner; l++)
 	{
-		double		sum = 0;
+		int32_t		entries;
+		const int32_t *column = column_of_m(strategy, l, &entries);
 
-		for (int32_t j = i; j < strategy->rows; j++)
+		for (int32_t i = 0; column != NULL && i < entries; i++)
 		{
-			double		entry = strategy->triangle[packed(i, j)];
+			double		entry = column[i];
 
-			sum += (entry < 0 ? -entry : entry) * basis_sum[j];
+			sum[i] += (entry < 0 ? -entry : entry) * basis_sum[l];
 		}
-		largest = sum > largest ? sum : largest;
 	}
+}
+
+/* The largest sum of magnitudes in a row of M or B, those of M times what they multiply at most. */
+static double
+largest_row_sum(const pe_strategy *strategy)
+{
+	double	   *basis_sum = pe_alloc(strategy->inner, sizeof(double));
+	double	   *sum = pe_alloc(strategy->rows, sizeof(double));
+	double		of_basis;
+	double		of_m;
+
+	row_sums_of_basis(strategy, basis_sum);
+	row_sums_of_m(strategy, basis_sum, sum);
+	of_basis = largest_of(strategy->inner, basis_sum);
+	of_m = largest_of(strategy->rows, sum);
 	pe_free(basis_sum);
-	return largest;
+	pe_free(sum);
+	return of_basis > of_m ? of_basis : of_m;
 }
 
 /* Sums of squares of at most 2^20 entries below 2^38 stay below 2^96. */
@@ -159,7 +216,8 @@ largest_distance_of_small(const pe_strategy *strategy)
 	for (int32_t first = 0; first < strategy->columns; first += PANEL)
 	{
 		int32_t		width = strategy->columns - first < PANEL ? strategy->columns - first : PANEL;
-		int32_t		depth = strategy->basis == NULL ? first + width : rows;	/* below it A = T is zero */
+		bool		is_triangle = strategy->triangle != NULL && strategy->basis == NULL;
+		int32_t		depth = is_triangle ? first + width : rows;	/* below it A = T is zero */
 
 		pe_poll();
 		for (int32_t other = first; other < strategy->columns; other += PANEL)
@@ -220,11 +278,21 @@ largest_distance(const pe_strategy *strategy, pe_u128 *largest)
 
 	if (*largest >= EXACT_IN_DOUBLES)
 		return largest_distance_of_large(strategy, largest);
-	if (strategy->triangle != NULL)
+	if (!is_identity(strategy))
 		distance_sq = largest_distance_of_small(strategy);
 	if (distance_sq > *largest)
 		*largest = distance_sq;
 	return true;
+}
+
+/* The largest |a_j|^2 of A = M B, and of their differences if told. */
+static bool
+largest_sq(const pe_strategy *strategy, bool pairs, pe_u128 *largest)
+{
+	if (!is_identity(strategy) &&
+		(largest_row_sum(strategy) >= ROW_SUM_MAX || !largest_norm(strategy, largest)))
+		return false;
+	return !pairs || largest_distance(strategy, largest);
 }
 
 bool
@@ -236,10 +304,7 @@ pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbours neighbours
 
 	if (max_rows < 1)
 		pe_bug("a unit has at least one row");
-	if (strategy->triangle != NULL &&
-		(largest_row_sum(strategy) >= ROW_SUM_MAX || !largest_norm(strategy, &largest)))
-		return false;
-	if (neighbours == PE_SUBSTITUTE && !largest_distance(strategy, &largest))
+	if (!(strategy->direct ? pe_direct_largest_sq : largest_sq) (strategy, neighbours == PE_SUBSTITUTE, &largest))
 		return false;
 	if (largest > (((pe_u128) 1 << 96) - 1) / copies_sq)
 		return false;
@@ -250,11 +315,15 @@ pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbours neighbours
 size_t
 pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_neighbours neighbours)
 {
-	size_t		columns = (size_t) strategy->columns + 2;	/* besides: norms, one column */
+	size_t		rows = strategy->rows;
+	size_t		columns = strategy->columns;
 
-	if (strategy->triangle == NULL || neighbours == PE_ADD_REMOVE)
-		return (size_t) strategy->rows * 2 * sizeof(int64_t);
-	return ((size_t) strategy->rows * columns + PANEL * PANEL) * sizeof(double);
+	if (strategy->direct)
+		return pe_direct_memory(strategy);
+	if (is_identity(strategy) || neighbours == PE_ADD_REMOVE)
+		return 2 * (rows + strategy->inner) * sizeof(int64_t);
+	/* A, norms, one column */
+	return (rows * (columns + 2) + 2 * columns + PANEL * PANEL) * sizeof(double);
 }
 
 static pe_u128
@@ -316,6 +385,25 @@ largest_difference_l1(const pe_strategy *strategy)
 	return largest;
 }
 
+/* The largest |a_j|_1 of A = M B, and of their differences, or a bound of them, if told. */
+static bool
+largest_l1(const pe_strategy *strategy, bool pairs, pe_u128 *largest)
+{
+	pe_u128		difference;
+
+	if (largest_row_sum(strategy) >= ROW_SUM_MAX)
+		return false;
+	if (!is_identity(strategy))
+		*largest = largest_column_l1(strategy);
+	/* of the identity two columns are exactly that far apart, if there are two */
+	difference = 2 * *largest;
+	if (pairs && !is_identity(strategy) && strategy->columns <= PE_L1_PAIRS)
+		difference = largest_difference_l1(strategy);
+	if (pairs && strategy->columns > 1 && difference > *largest)
+		*largest = difference;
+	return true;
+}
+
 bool
 pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
 						   pe_u128 *sensitivity)
@@ -324,23 +412,25 @@ pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbours neighbours
 
 	if (max_rows < 1)
 		pe_bug("a unit has at least one row");
-	if (largest_row_sum(strategy) >= ROW_SUM_MAX)
+	if (!(strategy->direct ? pe_direct_largest_l1 : largest_l1) (strategy, neighbours == PE_SUBSTITUTE, &largest))
 		return false;
-	if (strategy->triangle != NULL)
-		largest = largest_column_l1(strategy);
-	if (neighbours == PE_SUBSTITUTE)
-	{
-		pe_u128		difference = 2 * largest;
-
-		/* of the identity two columns are exactly that far apart, if there are two */
-		if (strategy->triangle != NULL && strategy->columns <= PE_L1_PAIRS)
-			difference = largest_difference_l1(strategy);
-		if (strategy->columns > 1 && difference > largest)
-			largest = difference;
-	}
-	/* at most 2 2^20 entries below 2^62, times 2^31 */
+	/* at most 2 2^20 entries below 2^62, or a direct one's below 2^55, times 2^31 */
 	*sensitivity = largest * (pe_u128) max_rows;
 	return true;
+}
+
+/* b = B x */
+static void
+multiply_basis(const pe_strategy *strategy, const int64_t *x, pe_i128 *b)
+{
+	for (int32_t i = 0; i < strategy->inner; i++)
+	{
+		b[i] = 0;
+		if (strategy->basis == NULL)
+			b[i] = x[i];
+		for (int32_t j = 0; strategy->basis != NULL && j < strategy->columns; j++)
+			b[i] += (pe_i128) strategy->basis[(size_t) i * strategy->columns + j] * x[j];
+	}
 }
 
 /* T b in place: column j of T needs b[j] alone, and changes what is above it. */
@@ -358,32 +448,67 @@ multiply_triangle(const pe_strategy *strategy, pe_i128 *b)
 	}
 }
 
+/* y = M b */
+static void
+multiply_dense(const pe_strategy *strategy, const pe_i128 *b, pe_i128 *y)
+{
+	memset(y, 0, strategy->rows * sizeof(*y));
+	for (int32_t l = 0; l < strategy->inner; l++)
+	{
+		const int32_t *column = strategy->dense + (size_t) l * strategy->rows;
+
+		for (int32_t i = 0; i < strategy->rows; i++)
+			y[i] += column[i] * b[l];
+	}
+}
+
+static void
+apply_dense(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
+{
+	size_t		inner = strategy->inner;
+	pe_i128    *b = pe_alloc(inner, sizeof(*b));
+
+	multiply_basis(strategy, x, b);
+	multiply_dense(strategy, b, y);
+	pe_wipe(b, inner * sizeof(*b));
+	pe_free(b);
+}
+
 void
 pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
 {
-	for (int32_t i = 0; i < strategy->rows; i++)
+	if (strategy->direct)
+		pe_direct_apply(strategy, x, y);
+	else if (strategy->dense != NULL)
+		apply_dense(strategy, x, y);
+	else
 	{
-		y[i] = 0;
-		if (strategy->basis == NULL)
-			y[i] = x[i];
-		for (int32_t j = 0; strategy->basis != NULL && j < strategy->columns; j++)
-			y[i] += (pe_i128) strategy->basis[(size_t) i * strategy->columns + j] * x[j];
+		multiply_basis(strategy, x, y);
+		multiply_triangle(strategy, y);
 	}
-	multiply_triangle(strategy, y);
 }
 
 void
 pe_strategy_bind(pe_strategy *strategy, const pe_workload *workload)
 {
-	if (strategy->direct)
-		strategy->workload = workload;
+	if (!strategy->direct)
+		return;
+	if (workload->queries != strategy->rows)
+		pe_bug("a strategy for another workload");
+	strategy->workload = workload;
 }
 
 void
 pe_strategy_matrix(const pe_strategy *strategy, double *a)
 {
-	int64_t    *column = pe_alloc(strategy->rows, sizeof(*column));
+	int64_t    *column;
 
+	if (strategy->direct)
+	{
+		pe_direct_matrix(strategy, a);
+		return;
+	}
+	column = pe_alloc(strategy->rows, sizeof(*column));
 	for (int32_t j = 0; j < strategy->columns; j++)
 	{
 		column_of_matrix(strategy, j, column);
@@ -420,41 +545,74 @@ pe_strategy_columns(const pe_strategy *strategy, const pe_workload *workload, co
  * ------------------------------------------------------------------
  */
 
-#define FORMAT 1
+#define FORMAT 2
+
+/* What M is. */
+typedef enum kind
+{
+	IDENTITY,
+	TRIANGLE,
+	DENSE,
+	DIRECT						/* there is none: A = W */
+} kind;
 
 typedef struct header
 {
 	int32_t		format;
+	int32_t		kind;
 	int32_t		classes;
 	int32_t		columns;
 	int32_t		rows;
-	int32_t		has_triangle;
+	int32_t		inner;
 	int32_t		has_basis;
 	int32_t		iterations;
-	int32_t		unused;
 	double		objective;
 	double		lower_bound;
 } header;
 
+/* At most 2^40 each: the sizes of a sound header are 2^20 at most, but for the rows of DIRECT. */
+static size_t
+words_of_m(const header *h)
+{
+	switch (h->kind)
+	{
+		case TRIANGLE:
+			return packed_size(h->rows);
+		case DENSE:
+			return (size_t) h->rows * h->inner;
+		default:
+			return 0;
+	}
+}
+
+static size_t
+words_of_basis(const header *h)
+{
+	return h->has_basis ? (size_t) h->inner * h->columns : 0;
+}
+
 static size_t
 size_of(const header *h)
 {
-	size_t		words = h->classes;
+	return sizeof(header) + (h->classes + words_of_m(h) + words_of_basis(h)) * sizeof(int32_t);
+}
 
-	if (h->has_triangle)
-		words += packed_size(h->rows);
-	if (h->has_basis)
-		words += (size_t) h->rows * h->columns;
-	return sizeof(header) + words * sizeof(int32_t);
+static kind
+kind_of(const pe_strategy *strategy)
+{
+	if (strategy->direct)
+		return DIRECT;
+	if (strategy->dense != NULL)
+		return DENSE;
+	return strategy->triangle != NULL ? TRIANGLE : IDENTITY;
 }
 
 static header
 header_of(const pe_strategy *strategy)
 {
 	return (header) {
-		FORMAT, strategy->classes, strategy->columns, strategy->rows,
-		strategy->triangle != NULL, strategy->basis != NULL, strategy->iterations, 0,
-		strategy->objective, strategy->lower_bound
+		FORMAT, kind_of(strategy), strategy->classes, strategy->columns, strategy->rows, strategy->inner,
+		strategy->basis != NULL, strategy->iterations, strategy->objective, strategy->lower_bound
 	};
 }
 
@@ -469,7 +627,7 @@ pe_strategy_size(const pe_strategy *strategy)
 static char *
 write_words(char *to, const int32_t *words, size_t count)
 {
-	if (words == NULL)
+	if (count == 0)
 		return to;
 	memcpy(to, words, count * sizeof(int32_t));
 	return to + count * sizeof(int32_t);
@@ -482,36 +640,58 @@ pe_strategy_write(const pe_strategy *strategy, char *bytes)
 
 	memcpy(bytes, &h, sizeof(h));
 	bytes = write_words(bytes + sizeof(h), strategy->column_of, strategy->classes);
-	bytes = write_words(bytes, strategy->triangle, packed_size(strategy->rows));
-	write_words(bytes, strategy->basis, (size_t) strategy->rows * strategy->columns);
+	bytes = write_words(bytes, h.kind == DENSE ? strategy->dense : strategy->triangle, words_of_m(&h));
+	write_words(bytes, strategy->basis, words_of_basis(&h));
 }
 
+/* NULL if there are none. */
 static int32_t *
 read_words(const char **from, size_t count)
 {
-	int32_t    *words = pe_alloc(count, sizeof(int32_t));
+	int32_t    *words;
 
+	if (count == 0)
+		return NULL;
+	words = pe_alloc(count, sizeof(int32_t));
 	memcpy(words, *from, count * sizeof(int32_t));
 	*from += count * sizeof(int32_t);
 	return words;
 }
 
+/* The sizes of M and B go together. */
+static bool
+kind_is_sound(const header *h)
+{
+	switch (h->kind)
+	{
+		case IDENTITY:
+			return !h->has_basis && h->rows == h->columns;
+		case TRIANGLE:
+			return h->rows == h->inner;
+		case DENSE:
+			return h->rows >= h->inner && h->rows <= PE_MAX_CELLS;
+		case DIRECT:
+			return !h->has_basis && h->classes <= PE_OPTIMUM_CELLS;
+		default:
+			return false;
+	}
+}
+
 static bool
 header_is_sound(const header *h)
 {
-	return h->format == FORMAT && h->unused == 0 &&
+	return h->format == FORMAT &&
 		h->classes >= 1 && h->classes <= PE_MAX_CELLS &&
-		h->columns >= 1 && h->columns <= h->classes &&
-		h->rows >= 1 && h->rows <= h->columns &&
-		(h->has_triangle == 0 || h->has_triangle == 1) &&
+		h->columns >= 1 && h->columns <= h->classes && h->rows >= 1 &&
 		(h->has_basis == 0 || h->has_basis == 1) &&
-		(h->has_basis ? h->has_triangle : h->rows == h->columns) &&
+		(h->has_basis ? h->inner >= 1 && h->inner <= h->columns : h->inner == h->columns) &&
+		kind_is_sound(h) &&
 		h->objective > 0 && h->objective <= DBL_MAX && h->lower_bound >= 0 && h->lower_bound <= DBL_MAX;
 }
 
-/* Every column has a class, T is invertible. */
+/* Whether every column has a class. */
 static bool
-arrays_are_sound(const pe_strategy *strategy)
+columns_are_sound(const pe_strategy *strategy)
 {
 	bool	   *seen = pe_alloc(strategy->columns, sizeof(bool));
 	int32_t		found = 0;
@@ -528,10 +708,18 @@ arrays_are_sound(const pe_strategy *strategy)
 			found++;
 		}
 	}
-	for (int32_t i = 0; strategy->triangle != NULL && i < strategy->rows; i++)
-		sound = sound && strategy->triangle[packed(i, i)] > 0;
 	pe_free(seen);
-	return sound && found == strategy->columns && largest_row_sum(strategy) < ROW_SUM_MAX;
+	return sound && found == strategy->columns;
+}
+
+/* Whether T is invertible, and A x can be computed. */
+static bool
+entries_are_sound(const pe_strategy *strategy)
+{
+	for (int32_t i = 0; strategy->triangle != NULL && i < strategy->rows; i++)
+		if (strategy->triangle[packed(i, i)] <= 0)
+			return false;
+	return strategy->direct || largest_row_sum(strategy) < ROW_SUM_MAX;
 }
 
 pe_strategy_status
@@ -549,16 +737,18 @@ pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size)
 	strategy->classes = h.classes;
 	strategy->columns = h.columns;
 	strategy->rows = h.rows;
-	strategy->inner = h.has_basis ? h.rows : h.columns;
+	strategy->inner = h.inner;
+	strategy->direct = h.kind == DIRECT;
 	strategy->iterations = h.iterations;
 	strategy->objective = h.objective;
 	strategy->lower_bound = h.lower_bound;
 	strategy->column_of = read_words(&bytes, h.classes);
-	if (h.has_triangle)
-		strategy->triangle = read_words(&bytes, packed_size(h.rows));
-	if (h.has_basis)
-		strategy->basis = read_words(&bytes, (size_t) h.rows * h.columns);
-	if (arrays_are_sound(strategy))
+	if (h.kind == DENSE)
+		strategy->dense = read_words(&bytes, words_of_m(&h));
+	else
+		strategy->triangle = read_words(&bytes, words_of_m(&h));
+	strategy->basis = read_words(&bytes, words_of_basis(&h));
+	if (columns_are_sound(strategy) && entries_are_sound(strategy))
 		return PE_STRATEGY_OK;
 	pe_strategy_free(strategy);
 	return PE_STRATEGY_MALFORMED;
@@ -569,6 +759,7 @@ pe_strategy_free(pe_strategy *strategy)
 {
 	pe_free(strategy->column_of);
 	pe_free(strategy->triangle);
+	pe_free(strategy->dense);
 	pe_free(strategy->basis);
 	memset(strategy, 0, sizeof(*strategy));
 }

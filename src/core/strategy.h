@@ -65,7 +65,7 @@ typedef struct pe_strategy
 	/* the certificate: expected squared error of all queries, weighted, for one unit of
 	 * noise variance and squared sensitivity */
 	double		objective;		/* of these integers */
-	double		lower_bound;	/* of every strategy; 0: nobody knows one */
+	double		lower_bound;	/* of every strategy; 0: not known */
 	int32_t		iterations;		/* eigendecompositions that it took */
 } pe_strategy;
 
@@ -167,6 +167,9 @@ extern size_t pe_strategy_optimal_memory(const pe_workload *workload, const pe_c
  * uses, each number on the way is an integer that a double holds.  With larger
  * columns, which 16 to 24 bits of rounding do not give, all is done in integers.
  * It takes 3 seconds for 4096 columns, 0.6 for 2048, on a busy processor.
+ *
+ * Of a direct strategy the norms and distances are those of W'W, integers below
+ * 2^53 in doubles (direct.h); false if they are not.
  */
 extern bool pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
 									   pe_u128 *sensitivity_sq);
@@ -177,7 +180,9 @@ extern size_t pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_nei
 /*
  * Delta in the L1 norm for units of at most max_rows rows, exact; for substitute
  * and a strategy of more than PE_L1_PAIRS columns that is not the identity, the
- * bound 2 k max_j |a_j|, as there are too many pairs of columns to look at.
+ * bound 2 k max_j |a_j|, as there are too many pairs of columns to look at.  A
+ * direct strategy of zeros and ones is exact in any size, one of other weights and
+ * very many queries is bounded sooner (direct.h).
  * False if the entries of A are so large that A x could overflow 127 bits for
  * counts below 2^63.
  */
@@ -193,13 +198,22 @@ extern bool pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbour
  */
 extern void pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y);
 
-/* Tells a direct strategy its workload, which must outlive it; nothing for others.  Everything else needs it. */
+/*
+ * Tells a direct strategy its workload, which must outlive it; nothing for others.
+ * Sensitivities, A x and A need it.  A workload of another number of queries is a
+ * bug of the caller.
+ */
 extern void pe_strategy_bind(pe_strategy *strategy, const pe_workload *workload);
 
 /* The entries of A, rows x columns by rows, as doubles: exact. */
 extern void pe_strategy_matrix(const pe_strategy *strategy, double *a);
 
-/* As bytes, for a table, and back; pe_strategy_read checks every field. */
+/*
+ * As bytes, for a table, and back; a direct strategy is not bound then.
+ * pe_strategy_read checks every field, and what keeps A x and the sensitivity
+ * sound.  It does not look at the ranks of a dense M and of B, which would take
+ * as long as to answer: reconstruct.h does, before it divides by anything.
+ */
 extern size_t pe_strategy_size(const pe_strategy *strategy);
 extern void pe_strategy_write(const pe_strategy *strategy, char *bytes);
 extern pe_strategy_status pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size);

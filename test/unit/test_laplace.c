@@ -469,7 +469,7 @@ test_sensitivity_random(void **state)
 		int32_t		basis[12];
 		double		matrix[12];
 		uint64_t	word[2];
-		sample		s = {.strategy = {.columns = 4, .rows = 3, .triangle = triangle, .basis = basis}, .a = matrix};
+		sample		s = {.strategy = {.columns = 4, .rows = 3, .inner = 3, .triangle = triangle, .basis = basis}, .a = matrix};
 		double		largest = 0;
 		double		farthest = 0;
 		pe_u128		got;
@@ -502,7 +502,7 @@ test_sensitivity_bounds(void **state)
 {
 	int32_t		one[1] = {3};
 	int32_t    *basis = pe_alloc(PE_L1_PAIRS + 1, sizeof(int32_t));
-	pe_strategy wide = {.columns = PE_L1_PAIRS + 1, .rows = 1, .triangle = one, .basis = basis};
+	pe_strategy wide = {.columns = PE_L1_PAIRS + 1, .rows = 1, .inner = 1, .triangle = one, .basis = basis};
 	pe_u128		got;
 
 	(void) state;
@@ -557,7 +557,7 @@ test_optimal(void **state)
 		pe_free(columns.strategy.triangle);
 		pe_free(columns.strategy.basis);
 		columns.strategy.triangle = columns.strategy.basis = NULL;
-		columns.strategy.rows = columns.strategy.columns;
+		columns.strategy.rows = columns.strategy.inner = columns.strategy.columns;
 		print_message("%s: %g, L2 optimum %g, columns %g, L2 bound %g\n", workloads[w], chosen.strategy.objective,
 					  error_of(&optimum), error_of(&columns), chosen.strategy.lower_bound);
 		if (strstr(workloads[w], "3 *") == NULL)
