@@ -738,6 +738,57 @@ COMMENT ON AGGREGATE dp.affine_rows(bytea, "any", "any") IS
     'collects the rows of a piecewise affine function for dp.minimize_max_affine, as the scan of a dataset uses it; returns nothing; needs SELECT on the rows';
 
 ----------------------------------------------------------------------
+-- Workloads to keep in a table.  A value is the canonical text, stored as text
+-- is: what is not about the language is the server's own.  Equality and hash
+-- only: workloads have no order.
+----------------------------------------------------------------------
+
+CREATE TYPE dp.workload;
+CREATE FUNCTION dp.workload_in(cstring) RETURNS dp.workload
+    AS 'MODULE_PATHNAME', 'pe_sql_workload_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_in(cstring) IS 'input of the type dp.workload: checks the language and makes the text canonical';
+CREATE FUNCTION dp.workload_out(dp.workload) RETURNS cstring
+    AS 'textout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_out(dp.workload) IS 'output of the type dp.workload';
+CREATE FUNCTION dp.workload_recv(internal) RETURNS dp.workload
+    AS 'MODULE_PATHNAME', 'pe_sql_workload_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_recv(internal) IS 'binary input of the type dp.workload: checks like the other';
+CREATE FUNCTION dp.workload_send(dp.workload) RETURNS bytea
+    AS 'textsend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_send(dp.workload) IS 'binary output of the type dp.workload';
+CREATE TYPE dp.workload (INPUT = dp.workload_in, OUTPUT = dp.workload_out,
+    RECEIVE = dp.workload_recv, SEND = dp.workload_send, INTERNALLENGTH = VARIABLE, STORAGE = extended, CATEGORY = 'S');
+COMMENT ON TYPE dp.workload IS
+    'which counts are asked for, all_range(age) * identity(sex) + total, in canonical text: white space and needless parentheses are gone; attributes and sizes are checked where it is used';
+
+CREATE CAST (text AS dp.workload) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (dp.workload AS text) WITH INOUT AS IMPLICIT;
+
+CREATE FUNCTION dp.workload_eq(dp.workload, dp.workload) RETURNS boolean
+    AS 'byteaeq' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_eq(dp.workload, dp.workload) IS 'whether two workloads have the same canonical text';
+CREATE FUNCTION dp.workload_ne(dp.workload, dp.workload) RETURNS boolean
+    AS 'byteane' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_ne(dp.workload, dp.workload) IS 'whether two workloads have different canonical texts';
+CREATE OPERATOR dp.= (LEFTARG = dp.workload, RIGHTARG = dp.workload, FUNCTION = dp.workload_eq,
+    COMMUTATOR = OPERATOR(dp.=), NEGATOR = OPERATOR(dp.<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES);
+COMMENT ON OPERATOR dp.= (dp.workload, dp.workload) IS 'same canonical text';
+CREATE OPERATOR dp.<> (LEFTARG = dp.workload, RIGHTARG = dp.workload, FUNCTION = dp.workload_ne,
+    COMMUTATOR = OPERATOR(dp.<>), NEGATOR = OPERATOR(dp.=), RESTRICT = neqsel, JOIN = neqjoinsel);
+COMMENT ON OPERATOR dp.<> (dp.workload, dp.workload) IS 'different canonical text';
+
+CREATE FUNCTION dp.workload_hash(dp.workload) RETURNS integer
+    AS 'hashvarlena' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_hash(dp.workload) IS 'hash of a workload''s canonical text';
+CREATE FUNCTION dp.workload_hash_extended(dp.workload, bigint) RETURNS bigint
+    AS 'hashvarlenaextended' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_hash_extended(dp.workload, bigint) IS 'hash of a workload''s canonical text with a seed';
+CREATE OPERATOR CLASS dp.workload_ops DEFAULT FOR TYPE dp.workload USING hash AS
+    OPERATOR 1 dp.= (dp.workload, dp.workload),
+    FUNCTION 1 dp.workload_hash(dp.workload),
+    FUNCTION 2 dp.workload_hash_extended(dp.workload, bigint);
+
+----------------------------------------------------------------------
 -- Strategies: no data, everybody may ask
 ----------------------------------------------------------------------
 

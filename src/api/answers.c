@@ -32,22 +32,47 @@ sqlstate_of(pe_workload_status status)
 	}
 }
 
+static void
+check_length(const char *text)
+{
+	if (strlen(text) > WORKLOAD_SIZE)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the workload is longer than %d bytes", WORKLOAD_SIZE)));
+}
+
+static void
+refuse_workload(const char *text, const pe_workload_error *error)
+{
+	ereport(ERROR,
+			(errcode(sqlstate_of(error->status)),
+			 errmsg("%s", error->message),
+			 internalerrquery(text),
+			 internalerrposition(pg_mbstrlen_with_len(text, error->position) + 1)));
+}
+
 void
 pe_parse_workload(const char *text, const pe_shape *shape, pe_workload *workload)
 {
 	pe_workload_error error;
 
-	if (strlen(text) > WORKLOAD_SIZE)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the workload is longer than %d bytes", WORKLOAD_SIZE)));
-	if (pe_workload_parse(text, shape, workload, &error))
-		return;
-	ereport(ERROR,
-			(errcode(sqlstate_of(error.status)),
-			 errmsg("%s", error.message),
-			 internalerrquery(text),
-			 internalerrposition(pg_mbstrlen_with_len(text, error.position) + 1)));
+	check_length(text);
+	if (!pe_workload_parse(text, shape, workload, &error))
+		refuse_workload(text, &error);
+}
+
+char *
+pe_canonical_workload(const char *text)
+{
+	pe_workload_error error;
+	char	   *canonical;
+
+	check_length(text);
+	canonical = pe_workload_canonical(text, &error);
+	if (canonical == NULL)
+		refuse_workload(text, &error);
+	check_length(canonical);	/* blanks are put in: what is stored must be readable again */
+	return canonical;
 }
 
 void

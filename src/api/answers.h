@@ -16,6 +16,13 @@
  */
 extern void pe_parse_workload(const char *text, const pe_shape *shape, pe_workload *workload);
 
+/*
+ * The canonical text of a workload over attributes that are not known, as
+ * pe_workload_canonical makes it.  Errors: those of the former that do not depend on
+ * attributes, and 54000 if the canonical text could not be parsed for its length.
+ */
+extern char *pe_canonical_workload(const char *text);
+
 /* The shape of the counted attributes of a domain, which are the leading columns. */
 extern void pe_columns_shape(const pe_column *columns, const pe_domain *domain, pe_shape *shape);
 
