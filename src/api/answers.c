@@ -145,6 +145,18 @@ estimate_nonnegative(const pe_reconstruction *r, const int64 *y, double *estimat
 			 errhint("Ask the same without nonnegative: that is answered from the same measurements, free.")));
 }
 
+/* Of all queries, NaN where nobody knows them. */
+static void
+fill_errors(const pe_reconstruction *r, double noise_stderr, const double *variance, double *stderr_)
+{
+	if (variance != NULL)
+		memcpy(stderr_, variance, r->workload->queries * sizeof(double));
+	else if (!isnan(noise_stderr))
+		pe_reconstruction_variance(r, stderr_);
+	for (int32 q = 0; q < r->workload->queries; q++)
+		stderr_[q] = noise_stderr * sqrt(stderr_[q]);
+}
+
 void
 pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
 				const pe_column *columns, const int64 *y, double noise_stderr, const double *variance,
@@ -162,12 +174,7 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 		estimate_nonnegative(&r, y, answers->estimate);
 	else
 		pe_reconstruction_estimate(&r, y, answers->estimate);
-	if (variance == NULL)
-		pe_reconstruction_variance(&r, answers->stderr_);
-	else
-		memcpy(answers->stderr_, variance, workload->queries * sizeof(double));
-	for (int32 q = 0; q < workload->queries; q++)
-		answers->stderr_[q] = noise_stderr * sqrt(answers->stderr_[q]);
+	fill_errors(&r, noise_stderr, variance, answers->stderr_);
 	pe_reconstruction_free(&r);
 	pe_labels_init(&answers->labels, workload, columns);
 }

@@ -46,7 +46,8 @@ typedef struct pe_answers
 } pe_answers;
 
 /*
- * Answers a workload from measurements y with noise of a standard deviation.
+ * Answers a workload from measurements y with noise of a standard deviation; NaN:
+ * nobody knows it, and all standard errors are NaN.
  * variance: those of pe_unit_variances, or NULL.  nonnegative: from the nearest
  * counts that are not negative; the standard errors are those without.
  */

@@ -18,6 +18,8 @@ pe_strategy_make(const pe_strategy_wish *wish, pe_strategy *strategy)
 size_t
 pe_strategy_make_memory(const pe_strategy_wish *wish)
 {
+	if (wish->norm == PE_L1)
+		return pe_strategy_optimal_l1_memory(wish->workload, wish->classes);
 	return pe_strategy_optimal_memory(wish->workload, wish->classes);
 }
 

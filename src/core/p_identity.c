@@ -431,8 +431,8 @@ run(search *s, uint64_t *random, report *r)
  * ------------------------------------------------------------------
  */
 
-static int32_t
-sums_of(int32_t n, const pe_p_identity_options *options)
+int32_t
+pe_p_identity_sums(int32_t n, const pe_p_identity_options *options)
 {
 	if (options->sums > 0)
 		return options->sums;
@@ -443,7 +443,7 @@ sums_of(int32_t n, const pe_p_identity_options *options)
 static double
 cost_of(int32_t n, const pe_p_identity_options *options)
 {
-	double		p = sums_of(n, options);
+	double		p = pe_p_identity_sums(n, options);
 
 	return 2 * p * n * n + 9 * p * p * n;
 }
@@ -499,7 +499,7 @@ check_arguments(const double *v, int32_t n)
 void
 pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, const pe_trace *trace, pe_design *design)
 {
-	int32_t		p = sums_of(n, options);
+	int32_t		p = pe_p_identity_sums(n, options);
 	uint64_t	random = 0;
 	report		r = {trace, 0};
 	double	   *best;
@@ -531,7 +531,7 @@ pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, 
 size_t
 pe_p_identity_memory(int32_t n, const pe_p_identity_options *options)
 {
-	size_t		p = sums_of(n, options);
+	size_t		p = pe_p_identity_sums(n, options);
 	size_t		size = p * n;
 
 	/* the vectors, the best, and the problem's; then the result */

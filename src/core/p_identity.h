@@ -48,6 +48,9 @@ typedef struct pe_p_identity_options
 extern void pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, const pe_trace *trace,
 						  pe_design *design);
 
+/* p */
+extern int32_t pe_p_identity_sums(int32_t n, const pe_p_identity_options *options);
+
 /* Bytes that this takes at most, with the result but without v. */
 extern size_t pe_p_identity_memory(int32_t n, const pe_p_identity_options *options);
 

@@ -249,6 +249,7 @@ pe_ordered_columns(const pe_workload *workload, const pe_classes *classes, const
 	pe_free(asked);
 	strategy->rows = strategy->inner = strategy->columns;
 	strategy->triangle = lattice_triangle(strategy->columns);
+	strategy->objective = 1;
 	if (strategy->columns > 0)
 		return PE_STRATEGY_OK;
 	pe_strategy_free(strategy);

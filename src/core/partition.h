@@ -79,7 +79,8 @@ extern bool pe_shape_is_ordered(const pe_shape *shape);
 /*
  * How estimates of ordered columns are kept: a column for every class that is asked
  * for and possible, in their order, and T = 2^PE_ESTIMATE_BITS I, so that the stored
- * integers are estimates of counts in units of 2^-16.  Nothing is measured by it.
+ * integers are estimates of counts in units of 2^-16.  Nothing is measured by it, so
+ * there is no objective to tell: it is 1, and no bound is known.
  */
 #define PE_ESTIMATE_BITS 16
 extern pe_strategy_status pe_ordered_columns(const pe_workload *workload, const pe_classes *classes,

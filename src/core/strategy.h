@@ -134,10 +134,11 @@ extern pe_strategy_status pe_strategy_optimal(const pe_workload *workload, const
 
 /*
  * The same for the L1 norm, of all that is known here: the best of the columns
- * counted one by one, the rows of a basis of the workload, and the integers of
- * pe_strategy_optimal, by Delta_1^2 tr(V (A'A)^+), V the weighted W'W, Delta_1 of
- * add_remove.  That is the objective; lower_bound is the one of the L2 norm, which
- * holds here too as no L1 norm is below the L2 norm, but may be far off.
+ * counted one by one, the rows of a basis of the workload, the integers of
+ * pe_strategy_optimal, and all columns with a few sums of them (p_identity.h), by
+ * Delta_1^2 tr(V (A'A)^+), V the weighted W'W, Delta_1 of add_remove.  That is the
+ * objective; lower_bound is the one of the L2 norm, to within 1e-3 or the gap if that
+ * is more, which holds here too as no L1 norm is below the L2 norm, but may be far off.
  */
 extern pe_strategy_status pe_strategy_optimal_l1(const pe_workload *workload, const pe_classes *classes,
 												 const bool *possible, double gap, pe_strategy *strategy);
@@ -152,8 +153,9 @@ extern bool pe_workload_counts_once(const pe_workload *workload);
 extern void pe_strategy_columns(const pe_strategy *strategy, const pe_workload *workload, const bool *possible,
 								int32_t *column_of_cell);
 
-/* Bytes that pe_strategy_optimal takes at most. */
+/* Bytes that they take at most. */
 extern size_t pe_strategy_optimal_memory(const pe_workload *workload, const pe_classes *classes);
+extern size_t pe_strategy_optimal_l1_memory(const pe_workload *workload, const pe_classes *classes);
 
 /*
  * Delta^2 for units of at most max_rows rows, exact.  False if it does not fit

@@ -385,7 +385,8 @@ make_strategy(const pe_strategy_key *key, pe_strategy *strategy, double *millise
 	*milliseconds = (GetCurrentTimestamp() - start) / 1000.0;
 	if (status != PE_STRATEGY_OK)
 		refuse_strategy(key, status, classes.cells);
-	if (key->method != PE_METHOD_OPTIMAL && pe_strategy_bound(&wish, &strategy->lower_bound) != PE_STRATEGY_OK)
+	if (key->method != PE_METHOD_OPTIMAL && key->method != PE_METHOD_DAWA &&
+		pe_strategy_bound(&wish, &strategy->lower_bound) != PE_STRATEGY_OK)
 		strategy->lower_bound = 0;
 }
 

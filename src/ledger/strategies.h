@@ -23,7 +23,7 @@ typedef struct pe_strategy_key
 {
 	const pe_workload *workload;
 	const bool *possible;		/* cells that a predicate leaves; NULL: all */
-	pe_method	method;			/* not dawa, which looks at the data */
+	pe_method	method;			/* dawa: how its estimates are kept */
 	pe_objective objective;
 	pe_norm		norm;			/* of the sensitivity */
 	double		gap;			/* that was asked for */

@@ -43,23 +43,46 @@ random_entry(int largest)
 	return random_below(4) == 0 ? 0 : random_below(2 * largest + 1) - largest;
 }
 
-/* A = T B, or A = T without a basis; the diagonal of T is positive. */
 static void
-random_strategy(pe_strategy *strategy, int32_t rows, int32_t columns, int largest)
+random_triangle(pe_strategy *strategy, int largest)
 {
 	size_t		at = 0;
 
-	memset(strategy, 0, sizeof(*strategy));
-	strategy->rows = rows;
-	strategy->columns = strategy->classes = columns;
-	strategy->triangle = pe_alloc((size_t) rows * (rows + 1) / 2, sizeof(int32_t));
-	for (int32_t j = 0; j < rows; j++)
+	strategy->triangle = pe_alloc((size_t) strategy->rows * (strategy->rows + 1) / 2, sizeof(int32_t));
+	for (int32_t j = 0; j < strategy->rows; j++)
 		for (int32_t i = 0; i <= j; i++)
 			strategy->triangle[at++] = i < j ? random_entry(largest) : 1 + random_below(largest);
-	if (rows < columns)
+}
+
+/* A triangle above, so that no column depends on others, and anything below. */
+static void
+random_dense(pe_strategy *strategy, int largest)
+{
+	size_t		at = 0;
+
+	strategy->dense = pe_alloc((size_t) strategy->rows * strategy->inner, sizeof(int32_t));
+	for (int32_t j = 0; j < strategy->inner; j++)
+		for (int32_t i = 0; i < strategy->rows; i++)
+			strategy->dense[at++] = i == j ? 1 + random_below(largest) :
+				i > j && i < strategy->inner ? 0 : random_entry(largest);
+}
+
+/* A = M B, or A = M without a basis; M is a triangle, or dense. */
+static void
+random_strategy(pe_strategy *strategy, bool dense, int32_t rows, int32_t inner, int32_t columns, int largest)
+{
+	memset(strategy, 0, sizeof(*strategy));
+	strategy->rows = rows;
+	strategy->inner = inner;
+	strategy->columns = strategy->classes = columns;
+	if (dense)
+		random_dense(strategy, largest);
+	else
+		random_triangle(strategy, largest);
+	if (inner < columns)
 	{
-		strategy->basis = pe_alloc((size_t) rows * columns, sizeof(int32_t));
-		for (int32_t i = 0; i < rows * columns; i++)
+		strategy->basis = pe_alloc((size_t) inner * columns, sizeof(int32_t));
+		for (int32_t i = 0; i < inner * columns; i++)
 			strategy->basis[i] = i % columns == i / columns ? 1 : random_entry(2);	/* no row of zeros */
 	}
 }
@@ -145,10 +168,12 @@ test_brute_force(void **state)
 	{
 		pe_strategy strategy;
 		int			columns = 1 + random_below(5);
-		int			rows = 1 + random_below(columns);
-		double		a[25];
+		int			inner = 1 + random_below(columns);
+		bool		dense = random_below(2);
+		int			rows = dense ? inner + random_below(7 - inner) : inner;
+		double		a[30];
 
-		random_strategy(&strategy, rows, columns, largest[round % lengthof(largest)]);
+		random_strategy(&strategy, dense, rows, inner, columns, largest[round % lengthof(largest)]);
 		pe_strategy_matrix(&strategy, a);
 		check_by_brute_force(&strategy, a, columns, 1 + round / lengthof(largest) % 3);
 		pe_strategy_free(&strategy);
@@ -163,16 +188,18 @@ test_panels(void **state)
 
 	(void) state;
 	for (int s = 0; s < lengthof(size); s++)
-		for (int with_basis = 0; with_basis <= (size[s] > 2); with_basis++)
+		for (int form = 0; form < (size[s] > 2 ? 4 : 2); form++)
 		{
+			bool		dense = form % 2;
 			int32_t		columns = size[s];
-			int32_t		rows = with_basis ? columns / 2 : columns;
+			int32_t		inner = form / 2 ? columns / 2 : columns;
+			int32_t		rows = dense ? inner + 3 : inner;
 			double	   *a = pe_alloc((size_t) rows * columns, sizeof(*a));
 			pe_strategy strategy;
 			pe_u128		largest = 0;
 			pe_u128		got;
 
-			random_strategy(&strategy, rows, columns, 1 << 12);
+			random_strategy(&strategy, dense, rows, inner, columns, 1 << 12);
 			pe_strategy_matrix(&strategy, a);
 			for (int32_t i = 0; i < columns; i++)
 				for (int32_t j = -1; j < i; j++)	/* -1: the empty contribution */
