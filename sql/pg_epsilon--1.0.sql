@@ -798,7 +798,14 @@ CREATE FUNCTION dp.optimize(workload text, method text DEFAULT 'optimal', gap do
                        lower_bound double precision, gap double precision, iterations integer, milliseconds double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_optimize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.optimize(text, text, double precision, text, text) IS
-    'computes the best strategy for a workload given by sizes, all_range(64) * identity(2), with a certificate: no strategy has an objective below lower_bound';
+    'computes the strategy of a method for a workload given by sizes, all_range(64) * identity(2), with a certificate: no strategy has an objective below lower_bound; gap: how near to the optimum method optimal comes, relatively; objective: sum of all queries'' variances, or max, the largest; norm: l2 for Gaussian noise, l1 for Laplace noise, whose bound is that of l2';
+
+CREATE FUNCTION dp.compare(workload text, epsilon double precision, delta double precision,
+        methods text[] DEFAULT NULL, example bigint[] DEFAULT NULL)
+        RETURNS TABLE (method text, rmse double precision, ratio_to_bound double precision, milliseconds double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION dp.compare(text, double precision, double precision, text[], bigint[]) IS
+    'how far off the answers to a workload given by sizes would be by each method, NULL: by all that go with the noise; delta NULL: a pure epsilon; ratio_to_bound: to what no strategy can be better than, which may be far below what any strategy reaches where epsilon is pure; example: public counts of the cells, on which dawa is simulated';
 
 CREATE FUNCTION dp.strategy_matrix(strategy bigint) RETURNS double precision[]
     AS 'MODULE_PATHNAME', 'pe_sql_strategy_matrix' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
