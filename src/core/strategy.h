@@ -151,7 +151,7 @@ extern pe_strategy_status pe_strategy_optimal(const pe_workload *workload, const
 extern pe_strategy_status pe_strategy_optimal_l1(const pe_workload *workload, const pe_classes *classes,
 												 const bool *possible, double gap, pe_strategy *strategy);
 
-/* How far the objective can be from the optimum, relatively. */
+/* How far the objective can be from the optimum, relatively; infinity where nobody knows a bound. */
 extern double pe_strategy_gap(const pe_strategy *strategy);
 
 /* Whether pe_strategy_optimal takes the workload itself. */
