@@ -216,6 +216,17 @@ $(ACCURACY_BIN): test/accuracy/accuracy.c $(TRIAL_OBJS) $(UNIT_SHIM) build/libpu
 	@mkdir -p $(@D)
 	$(LINK_TEST) -Itest/accuracy -MMD -MP -MT $@ -MF $@.d -o $@ $< $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
+# What the experiments on strategies are made of, besides their program.
+STRATEGIES = $(wildcard test/reproduce/strategies/*.c)
+STRATEGY_OBJS = $(STRATEGIES:%.c=build/obj/%.o)
+
+$(STRATEGY_OBJS): build/obj/%.o: %.c build/flags.pure
+	@mkdir -p $(@D)
+	$(PURE_CC) $(TEST_FLAGS) -Itest/accuracy -MMD -MP -c -o $@ $<
+
+build/reproduce/strategies: TRIAL_OBJS += $(STRATEGY_OBJS)
+build/reproduce/strategies: $(STRATEGY_OBJS)
+
 $(REPRODUCE_BINS): build/reproduce/%: test/reproduce/%.c $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
 	$(LINK_TEST) -Itest/accuracy -MMD -MP -MT $@ -MF $@.d -o $@ $< $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
@@ -239,7 +250,7 @@ build/reproduce/strategies: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_progress
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(FUZZ_OBJS:.o=.d) \
-	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d))
+	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d) $(STRATEGY_OBJS:.o=.d))
 
 .PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary accuracy-binary fuzz-binaries reproduce-binaries
 unit-binaries: $(UNIT_TESTS)
