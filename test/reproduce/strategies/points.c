@@ -272,6 +272,8 @@ write_point(FILE *csv, const point *p)
 	if (p->status == FINISHED)
 		fprintf(csv, ",%d,%d,%.10g,%.12g,%.12g,%d,%d,%.4g,%.4g\n", o->columns, o->rank, error_of(p, DELTA), o->objective,
 				o->bound, o->iterations, o->stopped, o->seconds, o->reached);
+	else if (p->status == NOT_FINISHED)
+		fprintf(csv, ",,,,,,,,%d,\n", limit);
 	else
 		fprintf(csv, ",,,,,,,,,\n");
 	fflush(csv);
@@ -296,7 +298,25 @@ method_of(const char *name)
 	return -1;
 }
 
-/* A line that write_point wrote; what is not among the points, or was broken, is left to be made. */
+/* What follows the status. */
+static void
+read_outcome(char *line, outcome *o)
+{
+	o->columns = atoi(next_field(&line));
+	o->rank = atoi(next_field(&line));
+	next_field(&line);
+	o->objective = atof(next_field(&line));
+	o->bound = atof(next_field(&line));
+	o->iterations = atoi(next_field(&line));
+	o->stopped = atoi(next_field(&line));
+	o->seconds = atof(next_field(&line));
+	o->reached = atof(next_field(&line));
+}
+
+/*
+ * A line that write_point wrote.  What is not among the points is of no use; what was
+ * broken, had less time than it has now or was not tried for that is left to be made.
+ */
 static void
 read_point(char *line)
 {
@@ -314,18 +334,11 @@ read_point(char *line)
 	m = method_of(next_field(&line));
 	s = place_of(next_field(&line), status_name, STATUSES);
 	at = find_point((experiment) e, &z, (method) m);
-	if (at < 0 || s < FINISHED || s == BROKEN)
+	if (at < 0 || s < FINISHED || s == NOT_TRIED || s == BROKEN)
 		return;
-	points[at].status = (status) s;
-	points[at].outcome.columns = atoi(next_field(&line));
-	points[at].outcome.rank = atoi(next_field(&line));
-	next_field(&line);
-	points[at].outcome.objective = atof(next_field(&line));
-	points[at].outcome.bound = atof(next_field(&line));
-	points[at].outcome.iterations = atoi(next_field(&line));
-	points[at].outcome.stopped = atoi(next_field(&line));
-	points[at].outcome.seconds = atof(next_field(&line));
-	points[at].outcome.reached = atof(next_field(&line));
+	read_outcome(line, &points[at].outcome);
+	if (s != NOT_FINISHED || points[at].outcome.seconds >= limit)
+		points[at].status = (status) s;
 }
 
 FILE *
