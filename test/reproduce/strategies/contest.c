@@ -214,7 +214,7 @@ const contender methods[METHODS] = {
  * ----------
  */
 #define UNIFORM_TOP 10			/* 0 to 10 have variance 10 */
-#define MOST_DRAWS 20
+#define MOST_DRAWS 200
 #define LEAST_DRAWS 3
 
 const char *const data_name[DATA_SETS] = {"-", "searchlogs", "nettrace", "adult", "uniform"};
