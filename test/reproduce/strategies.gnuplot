@@ -45,8 +45,10 @@ over_m(n) = sprintf("$4 == %d && %s", n, usual)
 pick(experiment, kind, method, condition, x) = sprintf("<awk -F, -v name=%s 'BEGIN { before = sub(/_before$/, \"\", name) } $1 == \"%s\" && $2 == \"%s\" && $8 == \"finished\" && %s { at = $4 \",\" $5 \",\" $6; if ($7 == \"optimal\") least[at] = $12; if ($7 == name) { objective[at] = before ? $13 : $12; error[at] = $11 * objective[at] / $12; seconds[at] = $16; stopped[at] = $15 } } END { for (at in objective) { split(at, z, \",\"); print z[%d] \",\" error[at] \",\" (at in least ? sqrt(objective[at] / least[at]) : \"nan\") \",\" seconds[at] \",\" stopped[at] } }' %s | sort -t, -n", method, experiment, kind, condition, x, csv)
 # a panel without any point, of a run that was stopped, has an axis all the same
 points_of(experiment, kind, condition) = int(system(sprintf("awk -F, '$1 == \"%s\" && $2 == \"%s\" && $8 == \"finished\" && %s' %s | wc -l", experiment, kind, condition, csv)))
-# words for what took too long
-missing(experiment, kind, condition, x, what) = system(sprintf("awk -F, '$1 == \"%s\" && $2 == \"%s\" && %s && $8 ~ /not finished|not tried/ && (!($7 in first) || $%d < first[$7]) { first[$7] = $%d } END { for (m in first) print m \" from %s = \" first[m] }' %s | sort | paste -sd';' | sed 's/;/; /g'", experiment, kind, condition, x, x, what, csv))
+# words for what is not there: took too long, or has more columns than are solved for
+missing(experiment, kind, condition, x, what) = system(sprintf("awk -F, '$1 == \"%s\" && $2 == \"%s\" && %s && $8 ~ /not finished|not tried/ && (!($7 in first) || $%d < first[$7]) { first[$7] = $%d } END { for (m in first) print m \" from %s = \" first[m] }' %s | sort", experiment, kind, condition, x, x, what, csv))
+too_large(experiment, kind, condition) = int(system(sprintf("awk -F, '$1 == \"%s\" && $2 == \"%s\" && %s && $8 == \"too large\"' %s | wc -l", experiment, kind, condition, csv))) > 0
+says(words, large) = (words eq "" ? "" : "not finished in ".limit." s:\n".words).(large ? (words eq "" ? "" : "\n")."solvers take at most 4096 columns" : "")
 
 # ---- Figures 2 to 5 and 6 to 9: errors by cells and by queries; below, how far from the optimum ----
 
@@ -74,8 +76,8 @@ do for [figure in "cells queries"] {
 		set ylabel panel % 4 ? "" : ratio ? "root mean squared error / optimum (below 12)" : "mean squared error of an answer"
 		if (ratio) { set format y "%g"; set yrange [0.97:12]; set ytics (1, 1.1, 1.2, 1.5, 2, 3, 5, 10) } else { set format y "10^{%T}"; if (points_of("error", kind, condition) > 0) { set yrange [*:*] } else { set yrange [1:10] }; set ytics autofreq }
 		words = missing("error", kind, condition, cells ? 4 : 5, cells ? "n" : "m")
-		if (ratio && words ne "") { set label 1 "not finished in ".limit." s:\n".system("echo '".words."' | sed 's/; /\\n/g'") at graph 0.03, 0.97 font "sans,11" noenhanced } else { unset label 1 }
-		if (panel == 7) { set key at screen 0.5, 0.13 center maxrows 3 noenhanced samplen 4 width 1 } else { unset key }
+		if (ratio) { set label 1 says(words, too_large("error", kind, condition)) at graph 0.03, 0.97 font "sans,11" noenhanced } else { unset label 1 }
+		if (panel == 7) { set key at screen 0.97, 0.15 right top maxrows 4 noenhanced samplen 4 width -6 } else { unset key }
 		plot for [m in all] pick("error", kind, m, condition, place) using 1:(ratio ? column(3) : column(2)) with linespoints lw 1.6 dt dash_of(m) pt mark_of(m) ps size_of(m) lc rgb color_of(m) title title_of(m)
 	}
 	unset multiplot
@@ -102,7 +104,7 @@ do for [panel = 0:1] {
 	set title ""
 	set ylabel panel ? "root mean squared error / optimum (below 12)" : "mean squared error of an answer"
 	if (panel) { set format y "%g"; set yrange [0.97:12]; set ytics (1, 1.1, 1.2, 1.5, 2, 3, 5, 10) } else { set format y "10^{%T}"; if (points_of("error", "WRelated", of_rank) > 0) { set yrange [*:*] } else { set yrange [1:10] }; set ytics autofreq }
-	if (panel) { set key at screen 0.5, 0.16 center maxrows 4 noenhanced samplen 4 width 1 } else { unset key }
+	if (panel) { set key at screen 0.97, 0.2 right top maxrows 4 noenhanced samplen 3 width -8 } else { unset key }
 	plot for [m in all] pick("error", "WRelated", m, of_rank, 3) using (column(1) / 512):(panel ? column(3) : column(2)) with linespoints lw 1.6 dt dash_of(m) pt mark_of(m) ps size_of(m) lc rgb color_of(m) title title_of(m)
 }
 unset multiplot
@@ -133,7 +135,7 @@ do for [panel = 0:9] {
 	if (by_time) { set xrange [1e-3:200]; set xtics autofreq; set format x "10^{%T}" } else { set xrange [0.8:110]; set xtics (1, 2, 5, 10, 20, 50, 100); set format x "%g" }
 	set xlabel by_time ? "seconds of a processor" : "iteration, from 1"
 	set ylabel panel % 5 ? "" : "objective / optimum - 1"
-	if (panel == 9) { set key at screen 0.5, 0.07 center maxrows 2 noenhanced samplen 5 width 1 } else { unset key }
+	if (panel == 9) { set key at screen 0.97, 0.1 right top maxrows 2 noenhanced samplen 5 width -6 } else { unset key }
 	plot for [n in "256 1024"] file_of(kind, n, "coa") using (by_time ? column(2) : column(1) + 1):3 with linespoints lw 1.6 dt dash_of_n(n) pt (n eq "256" ? 4 : 5) ps 0.6 lc rgb color_of("coa") title "COA, n = ".n, \
 		for [n in "256 1024"] file_of(kind, n, "coa") using (by_time ? NaN : column(1) + 1):4 with lines lw 1 dt dash_of_n(n) lc rgb "#80a0d0" title "COA's measure ||G - diag G|| / ||G||, n = ".n, \
 		for [n in "256 1024"] file_of(kind, n, "optimal") using (by_time ? column(2) : column(1)):3 with linespoints lw 1.6 dt dash_of_n(n) pt (n eq "256" ? 6 : 7) ps 0.6 lc rgb "#000000" title "optimum's solver, n = ".n
@@ -165,8 +167,8 @@ do for [panel = 0:11] {
 	set xlabel row == 2 ? "queries m" : "cells n" offset 0,0.5
 	set ylabel panel % 4 ? "" : "seconds"
 	words = missing("time", kind, condition, row == 2 ? 5 : 4, row == 2 ? "m" : "n")
-	if (words ne "") { set label 1 "not finished in ".limit." s:\n".system("echo '".words."' | sed 's/; /\\n/g'") at graph 0.03, 0.96 font "sans,11" noenhanced } else { unset label 1 }
-	if (panel == 11) { set key at screen 0.5, 0.04 center maxrows 1 noenhanced samplen 5 width 1 } else { unset key }
+	set label 1 says(words, too_large("time", kind, condition)) at graph 0.99, 0.36 right font "sans,11" noenhanced
+	if (panel == 11) { set key at screen 0.97, 0.08 right top maxrows 2 noenhanced samplen 5 width -4 } else { unset key }
 	plot for [m in slow] pick("time", kind, m, condition, place) using 1:4 with linespoints lw 1.6 dt dash_of(m) pt mark_of(m) ps size_of(m) lc rgb color_of(m) title title_of(m)
 }
 unset multiplot
@@ -193,7 +195,7 @@ do for [panel = 0:7] {
 	set title (data eq "searchlogs" ? "search log" : data eq "nettrace" ? "net trace" : data eq "adult" ? "Adult" : "uniform from 0 to 10").(cells ? ", m = 1024 queries" : ", n = 1024 cells")
 	set xlabel cells ? "cells n" : "queries m"
 	set ylabel panel % 4 ? "" : "mean squared error of an answer"
-	if (panel == 7) { set key at screen 0.5, 0.06 center maxrows 3 noenhanced samplen 5 width 1 } else { unset key }
+	if (panel == 7) { set key at screen 0.97, 0.12 right top maxrows 4 noenhanced samplen 5 width -6 } else { unset key }
 	plot of_data(data, cells ? 3 : 2, 1024, cells ? 2 : 3) using 1:2:(2 * column(3)) with yerrorlines lw 2 pt mark_of("dawa") ps 0.8 lc rgb color_of("dawa") title title_of("dawa"), \
 		for [d in "0.01 0.001 0.0001 1e-05"] of_delta("optimal", d, cells ? 3 : 2, 1024, cells ? 2 : 3) using 1:2 with linespoints lw 1.4 pt mark_of_delta(d) ps 0.5 lc rgb "#000000" title "optimum, delta = ".d, \
 		for [d in "0.01 0.001 0.0001 1e-05"] of_delta("coa", d, cells ? 3 : 2, 1024, cells ? 2 : 3) using 1:2 with linespoints lw 1.2 dt 2 pt mark_of_delta(d) ps 1.1 lc rgb color_of("coa") title "COA, delta = ".d
