@@ -10,6 +10,7 @@
 #include "core/low_rank.h"
 #include "core/maker.h"
 #include "core/optimum.h"
+#include "core/partition.h"
 #include "core/round_dense.h"
 #include "core/smoothing.h"
 
@@ -26,9 +27,11 @@ pe_strategy_is_workload(const pe_strategy_wish *wish)
 pe_strategy_status
 pe_strategy_make(const pe_strategy_wish *wish, pe_strategy *strategy)
 {
-	if (!pe_method_serves(wish->method, wish->norm) || wish->method == PE_METHOD_DAWA ||
+	if (!pe_method_serves(wish->method, wish->norm) ||
 		(wish->objective == PE_MAX && (wish->method != PE_METHOD_OPTIMAL || wish->norm != PE_L2)))
 		pe_bug("a wish that no method serves");
+	if (wish->method == PE_METHOD_DAWA)
+		return pe_ordered_columns(wish->workload, wish->classes, wish->possible, strategy);
 	if (wish->method != PE_METHOD_OPTIMAL)
 		return pe_make_competitor(wish, strategy);
 	if (wish->norm == PE_L1)
