@@ -175,7 +175,7 @@ pe_dawa_memory(int32_t columns)
 	size_t		square = (size_t) columns * columns * sizeof(double);
 	pe_p_identity_options options = {0};
 	size_t		searching = pe_p_identity_memory(columns, &options);
-	size_t		rounding = pe_round_dense_memory(2 * columns, columns);
+	size_t		rounding = pe_round_dense_memory(2 * columns, columns, columns);
 
 	/* V and the design or A and R, beside what is at work; intervals and scores are small */
 	return 4 * square + (searching > rounding ? searching : rounding) + (size_t) columns * 1024;
