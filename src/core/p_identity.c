@@ -41,9 +41,10 @@ typedef struct problem
 	const double *v;			/* n x n */
 	int32_t		n;
 	int32_t		p;
+	double		mean;			/* of V's diagonal: everything else is in this unit, far from overflow */
 	double	   *sum;			/* n: s_j = 1 + sum_i Theta_ij, the diagonal of D^-1 */
 	double	   *scaled;			/* Theta D^-1 */
-	double	   *product;		/* Theta U, U = D^-1 V D^-1 */
+	double	   *product;		/* Theta U, U = D^-1 V D^-1 / mean */
 	double	   *solved;			/* Y = C^-1 Theta */
 	double	   *root;			/* p x p: C = I + Theta Theta' = R'R */
 	double	   *inner;			/* p x p */
@@ -60,6 +61,9 @@ static void
 problem_init(problem *f, const double *v, int32_t n, int32_t p)
 {
 	*f = (problem) {.v = v, .n = n, .p = p};
+	for (int32_t j = 0; j < n; j++)
+		f->mean += v[(size_t) j * n + j] / n;
+	f->mean = fmax(f->mean, DBL_MIN);
 	f->sum = pe_alloc(n, sizeof(double));
 	f->scaled = pe_alloc(entries(f), sizeof(double));
 	f->product = pe_alloc(entries(f), sizeof(double));
@@ -93,7 +97,7 @@ weigh_columns(problem *f, const double *theta)
 		for (int32_t i = 0; i < f->p; i++)
 			f->scaled[(size_t) j * f->p + i] = column[i] * f->sum[j];
 	}
-	pe_la_symm(true, f->p, f->n, 1, f->v, f->n, f->scaled, f->p, 0, f->product, f->p);
+	pe_la_symm(true, f->p, f->n, 1 / f->mean, f->v, f->n, f->scaled, f->p, 0, f->product, f->p);
 	for (int32_t j = 0; j < f->n; j++)
 		for (int32_t i = 0; i < f->p; i++)
 			f->product[(size_t) j * f->p + i] *= f->sum[j];
@@ -115,11 +119,18 @@ solve_sums(problem *f, const double *theta)
 	return true;
 }
 
+/* U_jj */
+static double
+weight_of_column(const problem *f, int32_t j)
+{
+	return f->sum[j] * f->sum[j] * (f->v[(size_t) j * f->n + j] / f->mean);
+}
+
 /* (U M)_jj, M = I - Theta'Y: what column j contributes to the objective tr(U M). */
 static double
 share_of_column(const problem *f, int32_t j)
 {
-	double		share = f->sum[j] * f->sum[j] * f->v[(size_t) j * f->n + j];
+	double		share = weight_of_column(f, j);
 
 	for (size_t k = (size_t) j * f->p; k < (size_t) (j + 1) * f->p; k++)
 		share -= f->product[k] * f->solved[k];
@@ -152,12 +163,26 @@ evaluate(problem *f, const double *theta, double *gradient)
 		double		share = share_of_column(f, j);
 
 		objective += share;
-		whole += f->sum[j] * f->sum[j] * f->v[(size_t) j * f->n + j];
+		whole += weight_of_column(f, j);
 		for (int32_t i = 0; i < f->p; i++)
 			gradient[(size_t) j * f->p + i] += 2 * share / f->sum[j];
 	}
 	if (!(DBL_EPSILON * whole * f->size_of_sums < MOST_ROUNDING * objective) || !pe_la_finite(entries(f), gradient))
 		return INFINITY;
+	return objective;
+}
+
+double
+pe_p_identity_objective(const double *v, int32_t n, int32_t p, const double *theta, double *gradient)
+{
+	problem		f;
+	double		objective;
+
+	problem_init(&f, v, n, p);
+	objective = evaluate(&f, theta, gradient) * f.mean;
+	for (size_t k = 0; k < entries(&f); k++)
+		gradient[k] *= f.mean;
+	problem_free(&f);
 	return objective;
 }
 
@@ -395,7 +420,7 @@ tell(report *r, const search *s, double gain)
 	r->iterations++;
 	pe_progress("optimising the strategy", r->iterations, 0, gain);
 	if (r->trace != NULL)
-		r->trace->tell(r->trace->argument, r->iterations, s->objective, gain);
+		r->trace->tell(r->trace->argument, r->iterations, s->objective * s->f.mean, gain);
 }
 
 /* From a random Theta to a local minimum; false if the evaluations did not suffice. */
@@ -502,6 +527,7 @@ pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, 
 	int32_t		p = pe_p_identity_sums(n, options);
 	uint64_t	random = 0;
 	report		r = {trace, 0};
+	double		least = n;			/* at Theta = 0, in units of the mean */
 	double	   *best;
 	search		s;
 
@@ -509,19 +535,18 @@ pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, 
 	*design = (pe_design) {.n = n, .rows = n + p, .finished = true};
 	search_init(&s, v, n, p);
 	s.most_evaluations = evaluations_of(n, options);
-	best = pe_alloc(s.size, sizeof(double));	/* Theta = 0 */
-	for (int32_t j = 0; j < n; j++)
-		design->objective += v[(size_t) j * n + j];
+	best = pe_alloc(s.size, sizeof(double));
 	for (int32_t start = 0; start < starts_of(n, options); start++)
 	{
 		bool		finished = run(&s, &random, &r);
 
-		if (!(s.objective < design->objective))
+		if (!(s.objective < least))
 			continue;
-		design->objective = s.objective;
+		least = s.objective;
 		design->finished = finished;
 		memcpy(best, s.theta, s.size * sizeof(double));
 	}
+	design->objective = least * s.f.mean;
 	search_free(&s);
 	design->iterations = r.iterations;
 	design->factor = factor_of(best, n, p);

@@ -40,13 +40,19 @@ typedef struct pe_p_identity_options
  * 1 <= n <= PE_OPTIMUM_CELLS), of any rank.  design.factor is A, (n + p) x n, its
  * first n rows diagonal and positive; objective is tr(V (A'A)^-1); iterations those
  * of all starts together.  A V that is not finite or has a diagonal entry <= 0 is a
- * bug of the caller.  trace: may be NULL; the measure is the largest entry of the
- * projected gradient, times that of Theta, relative to the objective.
+ * bug of the caller.  trace: may be NULL; the measure is what the last iterations gained,
+ * relatively, and INFINITY at first.
  *
  * Polls once per evaluation; reports progress once per iteration.
  */
 extern void pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, const pe_trace *trace,
 						  pe_design *design);
+
+/*
+ * The objective at Theta (p x n by columns, >= 0), and its gradient; INFINITY, and no
+ * gradient, where Theta is so large that rounding would tell.
+ */
+extern double pe_p_identity_objective(const double *v, int32_t n, int32_t p, const double *theta, double *gradient);
 
 /* p */
 extern int32_t pe_p_identity_sums(int32_t n, const pe_p_identity_options *options);

@@ -103,21 +103,36 @@ count_buckets(int32_t buckets, pe_strategy *strategy)
 		strategy->column_of[b] = b;
 }
 
-/* Replaces that by the best known integers, if there are any. */
+/* Whether no query asks for two buckets: then nothing is better than to count each. */
+static bool
+is_diagonal(const double *v, int32_t n)
+{
+	for (int32_t j = 0; j < n; j++)
+		for (int32_t i = 0; i < j; i++)
+			if (v[(size_t) j * n + i] != 0)
+				return false;
+	return true;
+}
+
+/* Replaces that by the best known integers, if there are better ones. */
 static void
 optimise_buckets(const pe_dawa_plan *plan, const pe_partition *partition, pe_strategy *strategy)
 {
 	double	   *v = gram_of_buckets(plan, partition);
-	pe_p_identity_options options = {0};
-	pe_design	design;
-	pe_real_strategy real;
 
-	pe_p_identity(v, partition->buckets, &options, NULL, &design);
-	real = (pe_real_strategy) {
-		.factor = design.factor, .rows = design.rows, .inner = design.n, .diagonal = design.n, .v = v, .norm = PE_L1
-	};
-	(void) pe_round_dense(&real, strategy);
-	pe_design_free(&design);
+	if (!is_diagonal(v, partition->buckets))
+	{
+		pe_p_identity_options options = {0};
+		pe_design	design;
+		pe_real_strategy real;
+
+		pe_p_identity(v, partition->buckets, &options, NULL, &design);
+		real = (pe_real_strategy) {
+			.factor = design.factor, .rows = design.rows, .inner = design.n, .diagonal = design.n, .v = v, .norm = PE_L1
+		};
+		(void) pe_round_dense(&real, strategy);
+		pe_design_free(&design);
+	}
 	pe_free(v);
 }
 
@@ -151,7 +166,7 @@ complete(const pe_dawa_plan *plan, pe_dawa_buckets *buckets)
 	if (strategy->dense != NULL)
 		buckets->root = root_of(strategy);
 	return pe_strategy_sensitivity_l1(strategy, plan->neighbours, plan->max_rows, &buckets->sensitivity) &&
-		(buckets->root != NULL) == (strategy->dense != NULL);
+		!isinf(pe_laplace_stderr(buckets->sensitivity, plan->counts_nano)) && (buckets->root != NULL) == (strategy->dense != NULL);
 }
 
 void

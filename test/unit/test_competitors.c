@@ -244,7 +244,9 @@ test_max(void **state)
 	{
 		make(alike[s], PE_METHOD_OPTIMAL, PE_L2, PE_MAX, &m);
 		make(alike[s], PE_METHOD_OPTIMAL, PE_L2, PE_SUM, &sum);
-		assert_true(fabs(m.strategy.objective * m.workload.queries / sum.strategy.objective - 1) < 1e-5);
+		if (!(fabs(m.strategy.objective * m.workload.queries / sum.strategy.objective - 1) < 2e-5))
+			fail_msg("%s: largest variance %.10g, mean of the least sum %.10g", alike[s], m.strategy.objective,
+					 sum.strategy.objective / m.workload.queries);
 		discard(&m);
 		discard(&sum);
 	}
