@@ -80,7 +80,7 @@ method_memory(const pe_strategy_wish *wish, int32_t n)
 			return pe_adaptive_memory(n) + square;
 		case PE_METHOD_LOWRANK:
 			return pe_low_rank_memory(n, n) + square +
-				(wish->norm == PE_L1 ? pe_round_dense_memory(pe_low_rank_rows(n), n, n) + 4 * square : 0);
+				(wish->norm == PE_L1 ? pe_round_dense_memory(pe_low_rank_rows(n) + n, n, n) + square : 0);
 		case PE_METHOD_WAVELET:
 		case PE_METHOD_HIERARCHICAL:
 			/* at most two rows for each column */

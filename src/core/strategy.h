@@ -103,10 +103,10 @@ typedef struct pe_strategy_wish
 /*
  * Makes it.  lower_bound: of every strategy for this objective and norm (for PE_L1
  * that of the L2 norm, which holds there too and may be far off); of other methods
- * than optimal it is 0 until pe_strategy_bound has told it.  A wish that
- * pe_method_serves does not allow, and PE_MAX for anything but optimal under PE_L2, are
- * bugs of the caller.  Of dawa it is how estimates are kept (partition.h), and says
- * nothing of errors.
+ * than optimal it is 0 until pe_strategy_bound has told it.  For method dawa it is
+ * how its estimates are kept (pe_ordered_columns), which is no measurement, and so
+ * has no bound.  A wish that pe_method_serves does not allow, and PE_MAX for
+ * anything but optimal under PE_L2, are bugs of the caller.
  */
 extern pe_strategy_status pe_strategy_make(const pe_strategy_wish *wish, pe_strategy *strategy);
 
