@@ -10,6 +10,7 @@
 #include "core/low_rank.h"
 #include "core/maker.h"
 #include "core/optimum.h"
+#include "core/optimum_max.h"
 #include "core/partition.h"
 #include "core/round_dense.h"
 #include "core/smoothing.h"
@@ -70,6 +71,9 @@ method_memory(const pe_strategy_wish *wish, int32_t n)
 {
 	size_t		square = (size_t) n * n * sizeof(double);
 
+	if (wish->objective == PE_MAX)
+		return pe_optimum_max_memory(wish->workload->queries, n) + pe_workload_source_memory(wish->workload, wish->classes) +
+			3 * square + (size_t) wish->workload->queries * sizeof(double);
 	switch (wish->method)
 	{
 		case PE_METHOD_COA:
