@@ -7,11 +7,17 @@
  * privacy depends on: the sensitivity is computed from the integers that are
  * chosen, whichever they are.
  */
-#include <string.h>
+#include <math.h>
 
 #include "core/linalg.h"
+#include "core/optimum.h"
+#include "core/p_identity.h"
 #include "core/reconstruct.h"
+#include "core/round_dense.h"
 #include "core/strategy.h"
+
+/* How far the optimum for L2 need be known: it is far below what L1 allows, and its integers are one candidate of four. */
+#define BOUND_GAP 1e-3
 
 /* V over the columns of a strategy: the weighted W'W of one class for each. */
 static double *
@@ -100,14 +106,75 @@ objective_of_basis(const pe_strategy *rows_of_basis, const double *v)
 	return sum > 0 ? sum * squared_sensitivity(rows_of_basis) : 0;
 }
 
+/* Puts another matrix in the place of the one that is there. */
 static void
-measure_columns(pe_strategy *strategy)
+replace_matrix(pe_strategy *strategy, const pe_strategy *other)
 {
 	pe_free(strategy->triangle);
+	pe_free(strategy->dense);
 	pe_free(strategy->basis);
-	strategy->triangle = NULL;
-	strategy->basis = NULL;
-	strategy->rows = strategy->inner = strategy->columns;
+	*strategy = *other;
+}
+
+/* What both say of classes and columns, and no matrix: every column counted. */
+static pe_strategy
+without_matrix(const pe_strategy *strategy)
+{
+	pe_strategy columns = *strategy;
+
+	columns.triangle = columns.dense = columns.basis = NULL;
+	columns.rows = columns.inner = columns.columns;
+	return columns;
+}
+
+static void
+try_columns(const double *v, pe_strategy *strategy)
+{
+	pe_strategy columns = without_matrix(strategy);
+
+	columns.objective = objective_of_columns(v, columns.columns);
+	if (columns.objective <= strategy->objective)
+		replace_matrix(strategy, &columns);
+}
+
+/* The rows of the basis that the optimum for L2 has, if it has one. */
+static void
+try_basis(const double *v, pe_strategy *strategy)
+{
+	pe_strategy rows_of_basis = *strategy;
+
+	if (strategy->basis == NULL)
+		return;
+	rows_of_basis.triangle = unit_triangle(strategy->rows);
+	rows_of_basis.objective = objective_of_basis(&rows_of_basis, v);
+	if (rows_of_basis.objective > 0 && rows_of_basis.objective < strategy->objective)
+	{
+		pe_free(strategy->triangle);
+		*strategy = rows_of_basis;
+	}
+	else
+		pe_free(rows_of_basis.triangle);
+}
+
+/* All columns and a few sums of them. */
+static void
+try_p_identity(const double *v, pe_strategy *strategy)
+{
+	const pe_p_identity_options options = {0};
+	pe_strategy dense = without_matrix(strategy);
+	int32_t		n = strategy->columns;
+	pe_design	design;
+
+	pe_p_identity(v, n, &options, NULL, &design);
+	if (design.objective < strategy->objective &&
+		pe_round_dense(&(pe_real_strategy) {design.factor, design.rows, n, n, v, PE_L1}, &dense))
+	{
+		if (dense.objective < strategy->objective)
+			replace_matrix(strategy, &dense);
+		else
+			pe_free(dense.dense);
+	}
+	pe_design_free(&design);
 }
 
 /* Replaces the integers that are optimal for L2 by better ones for L1, if there are any. */
@@ -115,30 +182,11 @@ static void
 choose(const pe_workload *workload, const pe_classes *classes, pe_strategy *strategy)
 {
 	double	   *v = gram_of_columns(workload, classes, strategy);
-	double		by_column = objective_of_columns(v, strategy->columns);
 
 	strategy->objective = objective_of_optimum(strategy);
-	if (strategy->basis != NULL)
-	{
-		pe_strategy rows_of_basis = *strategy;
-		double		by_row;
-
-		rows_of_basis.triangle = unit_triangle(strategy->rows);
-		by_row = objective_of_basis(&rows_of_basis, v);
-		if (by_row > 0 && by_row < strategy->objective)
-		{
-			pe_free(strategy->triangle);
-			strategy->triangle = rows_of_basis.triangle;
-			strategy->objective = by_row;
-		}
-		else
-			pe_free(rows_of_basis.triangle);
-	}
-	if (by_column <= strategy->objective)
-	{
-		measure_columns(strategy);
-		strategy->objective = by_column;
-	}
+	try_basis(v, strategy);
+	try_columns(v, strategy);
+	try_p_identity(v, strategy);
 	pe_free(v);
 }
 
@@ -146,10 +194,30 @@ pe_strategy_status
 pe_strategy_optimal_l1(const pe_workload *workload, const pe_classes *classes, const bool *possible, double gap,
 					   pe_strategy *strategy)
 {
-	pe_strategy_status status = pe_strategy_optimal(workload, classes, possible, gap, strategy);
+	pe_strategy_status status = pe_strategy_optimal(workload, classes, possible, fmax(gap, BOUND_GAP), strategy);
 
 	/* without a triangle it is optimal here too: it attains the bound for L2, and its Delta_1 is its Delta_2 */
 	if (status == PE_STRATEGY_OK && strategy->triangle != NULL)
 		choose(workload, classes, strategy);
 	return status;
+}
+
+size_t
+pe_strategy_optimal_l1_memory(const pe_workload *workload, const pe_classes *classes)
+{
+	const pe_p_identity_options options = {0};
+	size_t		optimum = pe_strategy_optimal_memory(workload, classes);
+	int32_t		n = classes->cells;
+	int32_t		rows;
+	size_t		search;
+	size_t		rounding;
+
+	if (pe_workload_counts_once(workload) || n > PE_OPTIMUM_CELLS)
+		return optimum;
+	rows = n + pe_p_identity_sums(n, &options);
+	search = pe_p_identity_memory(n, &options);
+	rounding = (size_t) rows * n * sizeof(double) + pe_round_dense_memory(rows, n, n);
+	/* besides: V, and the integers of the optimum for L2 with their basis */
+	rounding = (size_t) n * n * (sizeof(double) + 2 * sizeof(int32_t)) + (search > rounding ? search : rounding);
+	return optimum > rounding ? optimum : rounding;
 }

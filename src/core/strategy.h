@@ -74,6 +74,7 @@ typedef enum pe_strategy_status
 	PE_STRATEGY_OK,
 	PE_STRATEGY_EMPTY,			/* no cell is asked for: there is nothing to measure */
 	PE_STRATEGY_TOO_LARGE,		/* more classes than can be optimised for */
+	PE_STRATEGY_BEYOND,			/* the integers of this method, or its sensitivity, are beyond what can be measured */
 	PE_STRATEGY_MALFORMED		/* bytes that pe_strategy_write did not write */
 } pe_strategy_status;
 
@@ -103,9 +104,17 @@ typedef struct pe_strategy_wish
  * Makes it.  lower_bound: of every strategy for this objective and norm (for PE_L1
  * that of the L2 norm, which holds there too and may be far off); of other methods
  * than optimal it is 0 until pe_strategy_bound has told it.  A wish that
- * pe_method_serves does not allow is a bug of the caller.
+ * pe_method_serves does not allow, and PE_MAX for anything but optimal under PE_L2, are
+ * bugs of the caller.  Of dawa it is how estimates are kept (partition.h), and says
+ * nothing of errors.
  */
 extern pe_strategy_status pe_strategy_make(const pe_strategy_wish *wish, pe_strategy *strategy);
+
+/*
+ * Whether that is the workload itself, a column for every class: methods optimal,
+ * gaussian and identity for one that counts each cell once, in any size.
+ */
+extern bool pe_strategy_is_workload(const pe_strategy_wish *wish);
 
 /* Bytes that this takes at most, and pe_strategy_bound. */
 extern size_t pe_strategy_make_memory(const pe_strategy_wish *wish);
@@ -134,15 +143,16 @@ extern pe_strategy_status pe_strategy_optimal(const pe_workload *workload, const
 
 /*
  * The same for the L1 norm, of all that is known here: the best of the columns
- * counted one by one, the rows of a basis of the workload, and the integers of
- * pe_strategy_optimal, by Delta_1^2 tr(V (A'A)^+), V the weighted W'W, Delta_1 of
- * add_remove.  That is the objective; lower_bound is the one of the L2 norm, which
- * holds here too as no L1 norm is below the L2 norm, but may be far off.
+ * counted one by one, the rows of a basis of the workload, the integers of
+ * pe_strategy_optimal, and all columns with a few sums of them (p_identity.h), by
+ * Delta_1^2 tr(V (A'A)^+), V the weighted W'W, Delta_1 of add_remove.  That is the
+ * objective; lower_bound is the one of the L2 norm, to within 1e-3 or the gap if that
+ * is more, which holds here too as no L1 norm is below the L2 norm, but may be far off.
  */
 extern pe_strategy_status pe_strategy_optimal_l1(const pe_workload *workload, const pe_classes *classes,
 												 const bool *possible, double gap, pe_strategy *strategy);
 
-/* How far the objective can be from the optimum, relatively. */
+/* How far the objective can be from the optimum, relatively; infinity where nobody knows a bound. */
 extern double pe_strategy_gap(const pe_strategy *strategy);
 
 /* Whether pe_strategy_optimal takes the workload itself. */
@@ -152,8 +162,9 @@ extern bool pe_workload_counts_once(const pe_workload *workload);
 extern void pe_strategy_columns(const pe_strategy *strategy, const pe_workload *workload, const bool *possible,
 								int32_t *column_of_cell);
 
-/* Bytes that pe_strategy_optimal takes at most. */
+/* Bytes that they take at most. */
 extern size_t pe_strategy_optimal_memory(const pe_workload *workload, const pe_classes *classes);
+extern size_t pe_strategy_optimal_l1_memory(const pe_workload *workload, const pe_classes *classes);
 
 /*
  * Delta^2 for units of at most max_rows rows, exact.  False if it does not fit

@@ -4,7 +4,7 @@
  *	  known optima, certificates and losses recomputed from the integers, least
  *	  squares by other means, bytes.
  *
- * Includes optimal.c to reach the single steps of the rounding.  Random cases
+ * Includes maker.c to reach the single steps of the rounding.  Random cases
  * come from a fixed seed, so failures repeat; with PG_EPSILON_QUICK set there
  * are far fewer, and none of order 1024.
  */
@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-#include "core/optimal.c"
+#include "core/maker.c"
 #include "core/reconstruct.h"
 #include "shim.h"
 #include "workloads.h"
@@ -203,35 +203,36 @@ loss(const char *source, bool everything)
 {
 	pe_workload workload;
 	pe_classes	classes;
-	pe_strategy strategy = {0};
+	pe_strategy strategy;
 	pe_optimum	optimum;
-	maker		m = {.classes = &classes, .gap = 1e9, .strategy = &strategy};
+	pe_maker	m;
 	const pe_workload *w = &workload;
+	pe_strategy_wish wish = {.workload = w, .classes = &classes};
 	double		result;
 
 	parse(source, NULL, &workload);
 	pe_classes_init(&w, 1, &classes);
-	m.workload = w;
-	strategy.classes = classes.cells;
-	strategy.column_of = pe_alloc(classes.cells, sizeof(int32_t));
-	make_columns(&m);
+	assert_int_equal(pe_maker_begin(&m, &wish, &strategy), PE_STRATEGY_OK);
 	pe_optimum_solve(m.v, m.n, 1e-8, &optimum);
-	strategy.lower_bound = optimum.lower;
+	m.goal = optimum.lower;
+	m.tolerance = 1e9;
 	if (optimum.full)
-		factor_full(&m, optimum.x);
+		assert_true(pe_maker_round_full(&m, optimum.x));
 	else if (everything)
-		measure_everything(&m, &optimum);
+	{
+		double	   *x = square_of_factor(m.n, optimum.factor, optimum.rank);
+
+		pe_maker_round_singular(&m, x);
+		pe_free(x);
+	}
 	else
 	{
-		factor_deficient(&m, &optimum);
+		pe_maker_round_factor(&m, optimum.factor, optimum.rank);
 		assert_non_null(strategy.basis);
 	}
 	result = strategy.objective / optimum.upper - 1;
 	pe_optimum_free(&optimum);
-	if (m.v != m.gram)
-		pe_free(m.v);
-	pe_free(m.gram);
-	pe_free(m.representative);
+	pe_maker_end(&m);
 	pe_strategy_free(&strategy);
 	pe_classes_free(&classes);
 	pe_workload_free(&workload);
