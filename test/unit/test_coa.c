@@ -493,6 +493,31 @@ test_trace(void **state)
 	pe_free(v);
 }
 
+/* No step raises F, however wild the directions are: few queries, and little else. */
+static void
+test_descent(void **state)
+{
+	for (int turn = 0; turn < 40; turn++)
+	{
+		int			n = 4 + turn % 13;
+		double	   *v = turn % 2 == 0 ? random_gram(n, n) : badly_scaled(n, n);
+		story		told = {0};
+		pe_trace	trace_of = {listen, &told};
+		pe_coa_options options;
+		pe_design	design;
+
+		pe_coa_defaults(&options);
+		options.theta = 0.0;
+		options.cg_steps = 1 + turn % 7;
+		pe_coa(v, n, &options, &trace_of, &design);
+		assert_int_equal(told.count, design.iterations + 1);
+		for (int i = 1; i < told.count; i++)
+			assert_true(told.objective[i] <= told.objective[i - 1]);
+		pe_design_free(&design);
+		pe_free(v);
+	}
+}
+
 /* ---- scales, and matrices that are no workload's ---- */
 
 /* Powers of two change nothing, and neither overflows. */
@@ -684,6 +709,7 @@ main(void)
 		cmocka_unit_test(test_related),
 		cmocka_unit_test(test_certificate),
 		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_descent),
 		cmocka_unit_test(test_scales),
 		cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_host),
