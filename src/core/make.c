@@ -10,6 +10,7 @@
 #include "core/low_rank.h"
 #include "core/maker.h"
 #include "core/optimum.h"
+#include "core/optimum_max.h"
 #include "core/partition.h"
 #include "core/round_dense.h"
 #include "core/smoothing.h"
@@ -70,6 +71,9 @@ method_memory(const pe_strategy_wish *wish, int32_t n)
 {
 	size_t		square = (size_t) n * n * sizeof(double);
 
+	if (wish->objective == PE_MAX)
+		return pe_optimum_max_memory(wish->workload->queries, n) + pe_workload_source_memory(wish->workload, wish->classes) +
+			3 * square + (size_t) wish->workload->queries * sizeof(double);
 	switch (wish->method)
 	{
 		case PE_METHOD_COA:
@@ -80,7 +84,7 @@ method_memory(const pe_strategy_wish *wish, int32_t n)
 			return pe_adaptive_memory(n) + square;
 		case PE_METHOD_LOWRANK:
 			return pe_low_rank_memory(n, n) + square +
-				(wish->norm == PE_L1 ? pe_round_dense_memory(pe_low_rank_rows(n), n, n) + 4 * square : 0);
+				(wish->norm == PE_L1 ? pe_round_dense_memory(pe_low_rank_rows(n) + n, n, n) + square : 0);
 		case PE_METHOD_WAVELET:
 		case PE_METHOD_HIERARCHICAL:
 			/* at most two rows for each column */
