@@ -20,7 +20,7 @@ API        = module arguments rows owner attest attribute question predicate lab
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
-REGRESS    = install owner attest attributes budgets histogram exact units predicate workload workload_type nonnegative publish optimize compare quote errors views pure fit predict models minimize values dawa
+REGRESS    = install owner attest attributes budgets histogram exact units predicate workload workload_type nonnegative publish optimize compare methods quote errors views pure fit predict models minimize values dawa
 ISOLATION  = owner_changes replay register publish fit
 
 # What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, its seeds test/fuzz/corpus/<name>/*
