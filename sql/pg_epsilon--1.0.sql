@@ -177,7 +177,7 @@ CREATE INDEX release_request ON dp.release (dataset_id, version, request_hash);
 COMMENT ON TABLE dp.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
 COMMENT ON COLUMN dp.release.workload IS 'NULL: a model, whose coefficients the payload holds, or a minimum, whose point and public value it holds';
 COMMENT ON COLUMN dp.release.rho IS 'discrete Gaussian noise of this cost in 1e-9 for squared sensitivity sensitivity_sq, else';
-COMMENT ON COLUMN dp.release.epsilon IS 'discrete Laplace noise of this cost in 1e-9 for sensitivity sensitivity_l1';
+COMMENT ON COLUMN dp.release.epsilon IS 'discrete Laplace noise of this cost in 1e-9 for sensitivity sensitivity_l1; 0: a partition and counts of its buckets, for sensitivities of their own';
 
 CREATE SEQUENCE dp.strategy_id_seq;
 CREATE TABLE dp.strategy (
@@ -738,6 +738,57 @@ COMMENT ON AGGREGATE dp.affine_rows(bytea, "any", "any") IS
     'collects the rows of a piecewise affine function for dp.minimize_max_affine, as the scan of a dataset uses it; returns nothing; needs SELECT on the rows';
 
 ----------------------------------------------------------------------
+-- Workloads to keep in a table.  A value is the canonical text, stored as text
+-- is: what is not about the language is the server's own.  Equality and hash
+-- only: workloads have no order.
+----------------------------------------------------------------------
+
+CREATE TYPE dp.workload;
+CREATE FUNCTION dp.workload_in(cstring) RETURNS dp.workload
+    AS 'MODULE_PATHNAME', 'pe_sql_workload_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_in(cstring) IS 'input of the type dp.workload: checks the language and makes the text canonical';
+CREATE FUNCTION dp.workload_out(dp.workload) RETURNS cstring
+    AS 'textout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_out(dp.workload) IS 'output of the type dp.workload';
+CREATE FUNCTION dp.workload_recv(internal) RETURNS dp.workload
+    AS 'MODULE_PATHNAME', 'pe_sql_workload_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_recv(internal) IS 'binary input of the type dp.workload: checks like the other';
+CREATE FUNCTION dp.workload_send(dp.workload) RETURNS bytea
+    AS 'textsend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_send(dp.workload) IS 'binary output of the type dp.workload';
+CREATE TYPE dp.workload (INPUT = dp.workload_in, OUTPUT = dp.workload_out,
+    RECEIVE = dp.workload_recv, SEND = dp.workload_send, INTERNALLENGTH = VARIABLE, STORAGE = extended, CATEGORY = 'S');
+COMMENT ON TYPE dp.workload IS
+    'which counts are asked for, all_range(age) * identity(sex) + total, in canonical text: white space and needless parentheses are gone; attributes and sizes are checked where it is used';
+
+CREATE CAST (text AS dp.workload) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (dp.workload AS text) WITH INOUT AS IMPLICIT;
+
+CREATE FUNCTION dp.workload_eq(dp.workload, dp.workload) RETURNS boolean
+    AS 'byteaeq' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_eq(dp.workload, dp.workload) IS 'whether two workloads have the same canonical text';
+CREATE FUNCTION dp.workload_ne(dp.workload, dp.workload) RETURNS boolean
+    AS 'byteane' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_ne(dp.workload, dp.workload) IS 'whether two workloads have different canonical texts';
+CREATE OPERATOR dp.= (LEFTARG = dp.workload, RIGHTARG = dp.workload, FUNCTION = dp.workload_eq,
+    COMMUTATOR = OPERATOR(dp.=), NEGATOR = OPERATOR(dp.<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES);
+COMMENT ON OPERATOR dp.= (dp.workload, dp.workload) IS 'same canonical text';
+CREATE OPERATOR dp.<> (LEFTARG = dp.workload, RIGHTARG = dp.workload, FUNCTION = dp.workload_ne,
+    COMMUTATOR = OPERATOR(dp.<>), NEGATOR = OPERATOR(dp.=), RESTRICT = neqsel, JOIN = neqjoinsel);
+COMMENT ON OPERATOR dp.<> (dp.workload, dp.workload) IS 'different canonical text';
+
+CREATE FUNCTION dp.workload_hash(dp.workload) RETURNS integer
+    AS 'hashvarlena' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_hash(dp.workload) IS 'hash of a workload''s canonical text';
+CREATE FUNCTION dp.workload_hash_extended(dp.workload, bigint) RETURNS bigint
+    AS 'hashvarlenaextended' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp.workload_hash_extended(dp.workload, bigint) IS 'hash of a workload''s canonical text with a seed';
+CREATE OPERATOR CLASS dp.workload_ops DEFAULT FOR TYPE dp.workload USING hash AS
+    OPERATOR 1 dp.= (dp.workload, dp.workload),
+    FUNCTION 1 dp.workload_hash(dp.workload),
+    FUNCTION 2 dp.workload_hash_extended(dp.workload, bigint);
+
+----------------------------------------------------------------------
 -- Strategies: no data, everybody may ask
 ----------------------------------------------------------------------
 
@@ -747,7 +798,14 @@ CREATE FUNCTION dp.optimize(workload text, method text DEFAULT 'optimal', gap do
                        lower_bound double precision, gap double precision, iterations integer, milliseconds double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_optimize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.optimize(text, text, double precision, text, text) IS
-    'computes the best strategy for a workload given by sizes, all_range(64) * identity(2), with a certificate: no strategy has an objective below lower_bound';
+    'computes the strategy of a method for a workload given by sizes, all_range(64) * identity(2), with a certificate: no strategy has an objective below lower_bound; gap: how near to the optimum method optimal comes, relatively; objective: sum of all queries'' variances, or max, the largest; norm: l2 for Gaussian noise, l1 for Laplace noise, whose bound is that of l2';
+
+CREATE FUNCTION dp.compare(workload text, epsilon double precision, delta double precision,
+        methods text[] DEFAULT NULL, example bigint[] DEFAULT NULL)
+        RETURNS TABLE (method text, rmse double precision, ratio_to_bound double precision, milliseconds double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION dp.compare(text, double precision, double precision, text[], bigint[]) IS
+    'how far off the answers to a workload given by sizes would be by each method, NULL: by all that go with the noise; delta NULL: a pure epsilon; ratio_to_bound: to what no strategy can be better than, which may be far below what any strategy reaches where epsilon is pure; example: public counts of the cells, on which dawa is simulated';
 
 CREATE FUNCTION dp.strategy_matrix(strategy bigint) RETURNS double precision[]
     AS 'MODULE_PATHNAME', 'pe_sql_strategy_matrix' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

@@ -32,22 +32,47 @@ sqlstate_of(pe_workload_status status)
 	}
 }
 
+static void
+check_length(const char *text)
+{
+	if (strlen(text) > WORKLOAD_SIZE)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the workload is longer than %d bytes", WORKLOAD_SIZE)));
+}
+
+static void
+refuse_workload(const char *text, const pe_workload_error *error)
+{
+	ereport(ERROR,
+			(errcode(sqlstate_of(error->status)),
+			 errmsg("%s", error->message),
+			 internalerrquery(text),
+			 internalerrposition(pg_mbstrlen_with_len(text, error->position) + 1)));
+}
+
 void
 pe_parse_workload(const char *text, const pe_shape *shape, pe_workload *workload)
 {
 	pe_workload_error error;
 
-	if (strlen(text) > WORKLOAD_SIZE)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the workload is longer than %d bytes", WORKLOAD_SIZE)));
-	if (pe_workload_parse(text, shape, workload, &error))
-		return;
-	ereport(ERROR,
-			(errcode(sqlstate_of(error.status)),
-			 errmsg("%s", error.message),
-			 internalerrquery(text),
-			 internalerrposition(pg_mbstrlen_with_len(text, error.position) + 1)));
+	check_length(text);
+	if (!pe_workload_parse(text, shape, workload, &error))
+		refuse_workload(text, &error);
+}
+
+char *
+pe_canonical_workload(const char *text)
+{
+	pe_workload_error error;
+	char	   *canonical;
+
+	check_length(text);
+	canonical = pe_workload_canonical(text, &error);
+	if (canonical == NULL)
+		refuse_workload(text, &error);
+	check_length(canonical);	/* blanks are put in: what is stored must be readable again */
+	return canonical;
 }
 
 void
@@ -120,6 +145,18 @@ estimate_nonnegative(const pe_reconstruction *r, const int64 *y, double *estimat
 			 errhint("Ask the same without nonnegative: that is answered from the same measurements, free.")));
 }
 
+/* Of all queries, NaN where nobody knows them. */
+static void
+fill_errors(const pe_reconstruction *r, double noise_stderr, const double *variance, double *stderr_)
+{
+	if (variance != NULL)
+		memcpy(stderr_, variance, r->workload->queries * sizeof(double));
+	else if (!isnan(noise_stderr))
+		pe_reconstruction_variance(r, stderr_);
+	for (int32 q = 0; q < r->workload->queries; q++)
+		stderr_[q] = noise_stderr * sqrt(stderr_[q]);
+}
+
 void
 pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
 				const pe_column *columns, const int64 *y, double noise_stderr, const double *variance,
@@ -137,12 +174,7 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 		estimate_nonnegative(&r, y, answers->estimate);
 	else
 		pe_reconstruction_estimate(&r, y, answers->estimate);
-	if (variance == NULL)
-		pe_reconstruction_variance(&r, answers->stderr_);
-	else
-		memcpy(answers->stderr_, variance, workload->queries * sizeof(double));
-	for (int32 q = 0; q < workload->queries; q++)
-		answers->stderr_[q] = noise_stderr * sqrt(answers->stderr_[q]);
+	fill_errors(&r, noise_stderr, variance, answers->stderr_);
 	pe_reconstruction_free(&r);
 	pe_labels_init(&answers->labels, workload, columns);
 }

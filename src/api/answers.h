@@ -16,6 +16,13 @@
  */
 extern void pe_parse_workload(const char *text, const pe_shape *shape, pe_workload *workload);
 
+/*
+ * The canonical text of a workload over attributes that are not known, as
+ * pe_workload_canonical makes it.  Errors: those of the former that do not depend on
+ * attributes, and 54000 if the canonical text could not be parsed for its length.
+ */
+extern char *pe_canonical_workload(const char *text);
+
 /* The shape of the counted attributes of a domain, which are the leading columns. */
 extern void pe_columns_shape(const pe_column *columns, const pe_domain *domain, pe_shape *shape);
 
@@ -39,7 +46,8 @@ typedef struct pe_answers
 } pe_answers;
 
 /*
- * Answers a workload from measurements y with noise of a standard deviation.
+ * Answers a workload from measurements y with noise of a standard deviation; NaN:
+ * nobody knows it, and all standard errors are NaN.
  * variance: those of pe_unit_variances, or NULL.  nonnegative: from the nearest
  * counts that are not negative; the standard errors are those without.
  */

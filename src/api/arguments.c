@@ -8,6 +8,7 @@
 
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
+#include "lib/stringinfo.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 
@@ -134,18 +135,62 @@ pe_refuse_feature(const char *what, const char *hint)
 			 errhint("%s", hint)));
 }
 
-char *
+/* "a, b or c". */
+static char *
+alternatives(const char *const *words, int count)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&text, "%s%s", i == 0 ? "" : i == count - 1 ? " or " : ", ", words[i]);
+	return text.data;
+}
+
+int
+pe_choice_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *const *words, int count)
+{
+	char	   *given = pe_text_argument(fcinfo, n, name);
+
+	for (int i = 0; i < count; i++)
+		if (strcmp(given, words[i]) == 0)
+			return i;
+	pe_refuse_parameter(name, given, alternatives(words, count));
+}
+
+pe_method
 pe_method_argument(FunctionCallInfo fcinfo, int n)
 {
-	static const char *const later[] = {
-		"coa", "gaussian", "identity", "wavelet", "hierarchical", "adaptive", "smoothing", "lowrank", "dawa"
-	};
-	char	   *method = pe_text_argument(fcinfo, n, "method");
+	return pe_method_of_text(pe_text_argument(fcinfo, n, "method"));
+}
 
-	for (int i = 0; i < lengthof(later); i++)
-		if (strcmp(method, later[i]) == 0)
-			pe_refuse_feature(psprintf("method \"%s\"", method), "Use method => 'optimal'.");
-	if (strcmp(method, "optimal") != 0)
-		pe_refuse_parameter("method", method, "optimal");
-	return method;
+pe_method
+pe_method_of_text(const char *name)
+{
+	const char *names[PE_METHODS];
+	pe_method	method;
+
+	if (pe_method_of_name(name, &method))
+		return method;
+	for (int i = 0; i < PE_METHODS; i++)
+		names[i] = pe_method_name((pe_method) i);
+	pe_refuse_parameter("method", name, alternatives(names, PE_METHODS));
+}
+
+void
+pe_check_method(pe_method method, pe_norm norm)
+{
+	const char *names[PE_METHODS];
+	int			count = 0;
+
+	if (pe_method_serves(method, norm))
+		return;
+	for (int i = 0; i < PE_METHODS; i++)
+		if (pe_method_serves((pe_method) i, norm))
+			names[count++] = pe_method_name((pe_method) i);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("method \"%s\" does not go with %s noise", pe_method_name(method), norm == PE_L1 ? "Laplace" : "Gaussian"),
+			 errdetail("Pure accounting draws Laplace noise, whose sensitivity is in the L1 norm; zCDP draws Gaussian noise, with the L2 norm."),
+			 errhint("It must be %s.", alternatives(names, count))));
 }

@@ -7,6 +7,7 @@
 
 #include "fmgr.h"
 
+#include "core/method.h"
 #include "ledger/registry.h"
 
 /* Argument n; 22004 if it is null. */
@@ -38,7 +39,14 @@ extern void pe_refuse_null(const char *name) __attribute__((noreturn));
 extern void pe_refuse_parameter(const char *name, const char *value, const char *expected) __attribute__((noreturn));
 extern void pe_refuse_feature(const char *what, const char *hint) __attribute__((noreturn));
 
-/* The method of a strategy. */
-extern char *pe_method_argument(FunctionCallInfo fcinfo, int n);
+/* Argument n, one of so many words: its place among them; 22023 for another one. */
+extern int	pe_choice_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *const *words, int count);
+
+/* The method of a strategy by its name; 22023 if there is none of this name. */
+extern pe_method pe_method_argument(FunctionCallInfo fcinfo, int n);
+extern pe_method pe_method_of_text(const char *name);
+
+/* 22023 for a method that does not serve the norm, with the names of those that do. */
+extern void pe_check_method(pe_method method, pe_norm norm);
 
 #endif

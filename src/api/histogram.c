@@ -45,6 +45,8 @@ refuse_overspend(pe_histogram *h, const pe_charge_reply *reply)
 	pe_price	price = price_of(h);
 	pe_noise	affordable = {h->noise.norm, h->noise.sensitivity, reply->left};
 
+	if (h->method == PE_METHOD_DAWA)
+		pe_price_refuse(&price, reply, "");
 	pe_price_refuse(&price, reply, psprintf(" and buys max_stderr => %.4g",
 											pe_noise_stderr(&affordable) * sqrt(pe_histogram_max_variance(h))));
 }
@@ -117,6 +119,7 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[1] = pe_label(&c->answers.labels, query);
 	values[2] = Float8GetDatum(c->answers.estimate[query]);
 	values[3] = Float8GetDatum(c->answers.stderr_[query]);
+	nulls[3] = isnan(c->answers.stderr_[query]);
 	values[4] = Int64GetDatum(c->reply.release_id);
 }
 
@@ -130,7 +133,8 @@ reconstruct(call *c)
 	{
 		run(c, load_measured);
 		h->variance = NULL;
-		if (!pe_sensitivity(h->dataset, &h->kept.strategy, h->noise.norm, &h->noise.sensitivity))
+		if (h->method != PE_METHOD_DAWA &&
+			!pe_sensitivity(h->dataset, &h->kept.strategy, h->noise.norm, &h->noise.sensitivity))
 			elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", c->reply.release_id);
 	}
 	if (c->reply.values != h->kept.strategy.rows)
@@ -138,7 +142,7 @@ reconstruct(call *c)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy", c->reply.release_id)));
 	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->reply.value,
-					pe_noise_stderr(&h->noise), h->variance, h->nonnegative);
+					pe_histogram_noise_stderr(h), h->variance, h->nonnegative);
 }
 
 Datum
@@ -215,6 +219,8 @@ quote(call *c)
 	h = c->histogram;
 	pe_histogram_resolve(c->fcinfo, h);
 	run(c, look_for_replay);
+	if (h->method == PE_METHOD_DAWA)
+		return;					/* nobody knows its errors */
 	noise = pe_noise_stderr(&h->noise);
 	c->max_stderr = noise * sqrt(pe_histogram_max_variance(h));
 	for (int32 q = 0; q < h->workload.queries; q++)
@@ -231,6 +237,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	pe_cost		cost = c->replay ? (pe_cost) {0} : pe_request_cost(&h->question.charge);
 	int64		after = h->budget != NULL ? pe_budget_left_after(h->budget, h->dataset, cost) : -1;
 	bool		fits = after >= 0 && (c->replay || !h->dataset->frozen);
+	bool		unknown = h->method == PE_METHOD_DAWA;
 
 	values[0] = Float8GetDatum(h->noise.nano / 1e9);
 	nulls[0] = h->pure;
@@ -238,13 +245,15 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[2] = Float8GetDatum(h->delta);
 	values[3] = Float8GetDatum(c->max_stderr);
 	values[4] = Float8GetDatum(c->rms_stderr);
+	nulls[3] = nulls[4] = nulls[8] = unknown;
 	values[5] = Int32GetDatum(h->workload.queries);
 	values[6] = Int32GetDatum(h->domain->cells);
-	values[7] = CStringGetTextDatum(h->method);
+	values[7] = CStringGetTextDatum(pe_method_name(h->method));
 	values[8] = Float8GetDatum(h->kept.strategy.objective);
 	values[9] = Float8GetDatum(h->kept.strategy.lower_bound);
 	values[10] = Float8GetDatum(pe_strategy_gap(&h->kept.strategy));
-	nulls[9] = nulls[10] = h->pure;		/* nobody has a bound worth telling */
+	/* for pure accounting nobody has a bound worth telling, nor for more cells than can be optimised for */
+	nulls[9] = nulls[10] = h->pure || h->kept.strategy.lower_bound == 0;
 	values[11] = BoolGetDatum(fits);
 	nulls[12] = !fits;
 	if (fits)
@@ -270,7 +279,9 @@ make_quoted_query(const void *argument, int32 query, Datum *values, bool *nulls)
 
 	values[0] = Int32GetDatum(query + 1);
 	values[1] = pe_label(&c->labels, query);
-	values[2] = Float8GetDatum(pe_noise_stderr(&h->noise) * sqrt(h->variance[query]));
+	nulls[2] = h->method == PE_METHOD_DAWA;
+	if (!nulls[2])
+		values[2] = Float8GetDatum(pe_noise_stderr(&h->noise) * sqrt(h->variance[query]));
 }
 
 Datum

@@ -45,42 +45,54 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 
 	values[0] = Int64GetDatum(o->kept.id);
 	nulls[0] = o->kept.id == 0; /* a standby keeps nothing */
-	values[1] = CStringGetTextDatum(o->kept.method);
+	values[1] = CStringGetTextDatum(pe_method_name(o->kept.method));
 	values[2] = Int32GetDatum(pe_shape_cells(&o->workload.shape));
 	values[3] = Int32GetDatum(strategy->rows);
 	values[4] = Float8GetDatum(strategy->objective);
 	values[5] = Float8GetDatum(strategy->lower_bound);
 	values[6] = Float8GetDatum(pe_strategy_gap(strategy));
+	nulls[5] = nulls[6] = strategy->lower_bound == 0;	/* more cells than can be optimised for */
 	values[7] = Int32GetDatum(strategy->iterations);
 	values[8] = Float8GetDatum(o->kept.milliseconds);
 }
 
+/* Only the optimum is made for the largest variance, and for Gaussian noise. */
 static void
-check_choice(FunctionCallInfo fcinfo, int argument, const char *name, const char *served, const char *later)
+check_wish(const pe_strategy_key *key)
 {
-	char	   *given = pe_text_argument(fcinfo, argument, name);
-
-	if (strcmp(given, later) == 0)
-		pe_refuse_feature(psprintf("%s \"%s\"", name, given), psprintf("Use %s => '%s'.", name, served));
-	if (strcmp(given, served) != 0)
-		pe_refuse_parameter(name, given, served);
+	if (key->method == PE_METHOD_DAWA)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("method \"dawa\" has no strategy"),
+				 errdetail("What it measures depends on the data."),
+				 errhint("dp.compare(..., example => ...) shows how good it is on data like yours.")));
+	pe_check_method(key->method, key->norm);
+	if (key->objective == PE_MAX && (key->method != PE_METHOD_OPTIMAL || key->norm != PE_L2))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("objective \"max\" is for method \"optimal\" and norm \"l2\" only"),
+				 errhint("Use objective => 'sum', or leave method and norm out.")));
+	if (!(key->gap >= 1e-9 && key->gap <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("gap must be a number from 1e-9 to 1")));
 }
 
 Datum
 pe_sql_optimize(PG_FUNCTION_ARGS)
 {
+	static const char *const objectives[] = {[PE_SUM] = "sum", [PE_MAX] = "max"};
+	static const char *const norms[] = {[PE_L2] = "l2", [PE_L1] = "l1"};
 	optimization o;
-	double		gap = pe_float_argument(fcinfo, 2, "gap");
-	pe_strategy_key key = {&o.workload, NULL, pe_method_argument(fcinfo, 1), gap, PE_L2};
+	pe_strategy_key key = {.workload = &o.workload};
 
 	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &o.workload);
-	if (!(gap >= 1e-9 && gap <= 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("gap must be a number from 1e-9 to 1")));
-	check_choice(fcinfo, 3, "objective", "sum", "max");
-	check_choice(fcinfo, 4, "norm", "l2", "l1");
-	pe_strategy_obtain(&key, gap, true, &o.kept);
+	key.method = pe_method_argument(fcinfo, 1);
+	key.gap = pe_float_argument(fcinfo, 2, "gap");
+	key.objective = (pe_objective) pe_choice_argument(fcinfo, 3, "objective", objectives, lengthof(objectives));
+	key.norm = (pe_norm) pe_choice_argument(fcinfo, 4, "norm", norms, lengthof(norms));
+	check_wish(&key);
+	pe_strategy_obtain(&key, key.gap, true, &o.kept);
 	pe_return_rows(fcinfo, 1, 9, make_row, &o);
 	return (Datum) 0;
 }

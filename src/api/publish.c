@@ -11,11 +11,13 @@
  *	 <a>_row					row of a matrix over the attribute
  *	 <a>_cell					'value', 'other', 'null', 'all' or 'row', where there is not only one of these
  *	 matrix_row					row of a matrix over all cells
- *	 estimate, stderr, lower95, upper95
+ *	 estimate, stderr, lower95, upper95		the last three NULL where nobody knows the error
  *
  * A name that is taken gets a number behind it.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -321,6 +323,8 @@ make_row(const publication *p, int32 q, Datum *values, char *nulls)
 	}
 	put(QUERY, Int32GetDatum(q + 1), values, nulls);
 	put(ESTIMATE, Float8GetDatum(answers->estimate[q]), values, nulls);
+	if (isnan(half))
+		return;					/* nobody knows its error */
 	put(STDERR, Float8GetDatum(answers->stderr_[q]), values, nulls);
 	put(LOWER95, Float8GetDatum(answers->estimate[q] - half), values, nulls);
 	put(UPPER95, Float8GetDatum(answers->estimate[q] + half), values, nulls);

@@ -82,6 +82,20 @@ attribute_names(FunctionCallInfo fcinfo, int *count)
 	return names;
 }
 
+/* The method; the accounting, which decides the noise, is known. */
+static void
+resolve_method(FunctionCallInfo fcinfo, pe_histogram *h)
+{
+	h->method = pe_method_argument(fcinfo, ARG_METHOD);
+	pe_check_method(h->method, h->noise.norm);
+	if (h->nonnegative && h->method == PE_METHOD_GAUSSIAN)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("nonnegative does not go with method \"gaussian\""),
+				 errdetail("It measures the queries alone, each by itself, and estimates no cells."),
+				 errhint("Use another method, or leave nonnegative out.")));
+}
+
 /* The predicate, and the columns that it alone names behind the others. */
 static void
 parse_predicate(FunctionCallInfo fcinfo, pe_histogram *h)
@@ -95,6 +109,18 @@ parse_predicate(FunctionCallInfo fcinfo, pe_histogram *h)
 	pe_dataset_check_committed(h->dataset);	/* for the columns that were loaded now */
 	h->predicate = h->selection->canonical;
 	h->watched = count - h->attributes;
+}
+
+/* A partition is of neighbouring cells. */
+static void
+check_ordered(const pe_histogram *h)
+{
+	if (h->method == PE_METHOD_DAWA && !pe_shape_is_ordered(&h->workload.shape))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("method \"dawa\" is for a single attribute whose cells all have an order"),
+				 errdetail("It counts neighbouring cells together; cells for other values and for NULL have no neighbours."),
+				 errhint("Use another method.")));
 }
 
 /* What the answer will take, besides the strategy. */
@@ -154,6 +180,27 @@ resolve_delta(FunctionCallInfo fcinfo, pe_histogram *h)
 	pe_check_delta(h->delta);
 }
 
+/* What cannot be asked of a method whose errors depend on the data. */
+static void
+refuse_of_dawa(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("max_stderr does not go with method \"dawa\""),
+			 errdetail("Its answers are biased by what the data are like, so nobody knows their errors."),
+			 errhint("Use epsilon.")));
+}
+
+/* Whether noise of this cost can be drawn. */
+static bool
+can_be_charged(const pe_histogram *h)
+{
+	if (h->pure && h->noise.nano > PE_EPSILON_MAX * 1e9)
+		return false;
+	return h->method == PE_METHOD_DAWA ? h->noise.nano >= PE_DAWA_LEAST_NANO
+		: h->noise.nano > 0 && !isinf(pe_noise_stderr(&h->noise));
+}
+
 static void
 resolve_cost(FunctionCallInfo fcinfo, pe_histogram *h)
 {
@@ -177,18 +224,27 @@ resolve_cost(FunctionCallInfo fcinfo, pe_histogram *h)
 		check_positive("rho", PG_GETARG_FLOAT8(ARG_RHO));
 		*nano = pe_nano_rho_down(PG_GETARG_FLOAT8(ARG_RHO));
 	}
+	else if (h->method == PE_METHOD_DAWA)
+		refuse_of_dawa();
 	else
 	{
 		check_positive("max_stderr", PG_GETARG_FLOAT8(ARG_MAX_STDERR));
 		*nano = pe_noise_least_nano(&h->noise, PG_GETARG_FLOAT8(ARG_MAX_STDERR), sqrt(pe_histogram_max_variance(h)));
 	}
-	if (*nano <= 0 || isinf(pe_noise_stderr(&h->noise)) || (h->pure && *nano > PE_EPSILON_MAX * 1e9))
+	if (!can_be_charged(h))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the cost asked for is out of range"),
 				 h->pure
-				 ? errdetail("A charge is a whole number of 1e-9 of epsilon, at least one and at most %g of epsilon.", PE_EPSILON_MAX)
+				 ? errdetail("A charge is a whole number of 1e-9 of epsilon, at least %d and at most %g of epsilon.",
+							 h->method == PE_METHOD_DAWA ? PE_DAWA_LEAST_NANO : 1, PE_EPSILON_MAX)
 				 : errdetail("A charge is a whole number of 1e-9 of rho, at least one and at most 9e9.")));
+}
+
+double
+pe_histogram_noise_stderr(const pe_histogram *h)
+{
+	return h->method == PE_METHOD_DAWA ? NAN : pe_noise_stderr(&h->noise);
 }
 
 double
@@ -242,7 +298,7 @@ canonical_request(const pe_histogram *h)
 	else
 		appendStringInfoString(&text, "null");
 	appendStringInfo(&text, ", \"method\": \"%s\", \"accounting\": \"%s\", \"%s\": " INT64_FORMAT "}",
-					 h->method, h->pure ? "pure" : "zcdp", h->pure ? "epsilon" : "rho", h->noise.nano);
+					 pe_method_name(h->method), h->pure ? "pure" : "zcdp", h->pure ? "epsilon" : "rho", h->noise.nano);
 	return text.data;
 }
 
@@ -272,6 +328,7 @@ fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
 	h->question.column_of_cell = pe_alloc(h->domain->cells, sizeof(int32));
 	pe_strategy_columns(&h->kept.strategy, &h->workload, h->possible, h->question.column_of_cell);
 	h->question.noise = h->noise;
+	h->question.dawa = h->method == PE_METHOD_DAWA ? &h->dawa : NULL;
 	charge->dataset_id = h->dataset->id;
 	charge->version = h->dataset->version;
 	charge->budget_id = h->budget != NULL ? h->budget->id : 0;
@@ -287,10 +344,10 @@ fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
 		charge->attribute[i] = h->columns[i].name;
 	charge->workload = h->workload.canonical;
 	charge->predicate = h->predicate;
-	charge->method = h->method;
+	charge->method = pe_method_name(h->method);
 	charge->queries = h->workload.queries;
 	charge->strategy_id = h->kept.id;
-	charge->sensitivity = decimal(h->noise.sensitivity);
+	charge->sensitivity = h->method == PE_METHOD_DAWA ? "0" : decimal(h->noise.sensitivity);
 }
 
 pe_histogram *
@@ -308,33 +365,62 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 		h->budget = pe_budget_choose(h->dataset, NameStr(*PG_GETARG_NAME(ARG_BUDGET)));
 	else
 		h->budget = needs_budget ? pe_budget_choose(h->dataset, NULL) : pe_budget_find(h->dataset);
-	h->method = pe_method_argument(fcinfo, ARG_METHOD);
 	h->nonnegative = !PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE);
 	h->pure = pe_is_pure(h->budget != NULL ? h->budget->accounting : h->dataset->accounting);
 	h->noise.norm = h->pure ? PE_L1 : PE_L2;
+	resolve_method(fcinfo, h);
 
 	parse_predicate(fcinfo, h);
 	h->domain = pe_columns_domain(h->columns, h->attributes + h->watched, h->watched);
 	pe_columns_shape(h->columns, h->domain, &shape);
 	pe_parse_workload(pe_text_argument(fcinfo, ARG_WORKLOAD, "workload"), &shape, &h->workload);
+	check_ordered(h);
 	check_memory(h);
 	if (h->selection != NULL)
 		h->possible = pe_predicate_cells(h->selection, h->domain);
 	return h;
 }
 
-void
-pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *h)
+/* The sensitivity, and the errors of the queries: whatever could fail in it fails before the charge. */
+static void
+resolve_noise(pe_histogram *h)
 {
-	pe_strategy_key key = {&h->workload, h->possible, h->method, HISTOGRAM_GAP, h->noise.norm};
-
-	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &h->kept);
-	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible};
 	if (!pe_sensitivity(h->dataset, &h->kept.strategy, h->noise.norm, &h->noise.sensitivity))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the sensitivity of the request is too large")));
-	(void) pe_histogram_max_variance(h);	/* whatever could fail in it fails before the charge */
+	(void) pe_histogram_max_variance(h);
+}
+
+/* What a private partition is computed from, but for the cost. */
+static void
+resolve_dawa(pe_histogram *h)
+{
+	const pe_workload *workload = &h->workload;
+	pe_classes	classes;
+
+	pe_classes_init(&workload, 1, &classes);
+	pe_check_memory(pe_dawa_memory(classes.cells));
+	h->dawa = (pe_dawa_plan) {
+		.columns = h->kept.strategy.columns, .v = pe_ordered_gram(workload, &classes, &h->kept.strategy),
+		.neighbours = pe_dataset_neighbours(h->dataset), .max_rows = h->dataset->max_rows
+	};
+	pe_classes_free(&classes);
+}
+
+void
+pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *h)
+{
+	pe_strategy_key key = {&h->workload, h->possible, h->method, PE_SUM, h->noise.norm, HISTOGRAM_GAP};
+
+	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &h->kept);
+	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible};
+	if (h->method == PE_METHOD_DAWA)
+		resolve_dawa(h);
+	else
+		resolve_noise(h);
 	resolve_cost(fcinfo, h);
+	if (h->method == PE_METHOD_DAWA)
+		pe_dawa_split(&h->dawa, h->noise.nano);
 	fill_question(fcinfo, h);
 }

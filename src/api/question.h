@@ -27,7 +27,7 @@ typedef struct pe_histogram
 	const char *predicate;		/* canonical; NULL: none */
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
 	pe_workload workload;
-	char	   *method;
+	pe_method	method;
 	bool		nonnegative;	/* how the answer is post-processed; no part of the request */
 	bool		pure;			/* the accounting of the budget, or of the dataset where there is none */
 	double		delta;			/* at which an epsilon is meant; 0: pure */
@@ -35,7 +35,8 @@ typedef struct pe_histogram
 	/* by pe_histogram_resolve */
 	pe_kept_strategy kept;
 	pe_measured measured;
-	pe_noise	noise;			/* what is charged, and calibrated to it */
+	pe_noise	noise;			/* what is charged, and calibrated to it; of dawa its cost alone */
+	pe_dawa_plan dawa;			/* of that method */
 	double	   *variance;		/* of each query for noise of variance 1; NULL: not computed yet */
 	pe_question question;
 } pe_histogram;
@@ -51,6 +52,9 @@ extern pe_histogram *pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_
  * inside pe_run_undone: a computation tells how far it is.
  */
 extern void pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *histogram);
+
+/* The standard deviation of the noise; NaN of method dawa, whose errors depend on the data. */
+extern double pe_histogram_noise_stderr(const pe_histogram *histogram);
 
 /* The largest variance of a query for noise of variance 1. */
 extern double pe_histogram_max_variance(pe_histogram *histogram);

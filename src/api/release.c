@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -38,7 +40,7 @@ read_row(pe_release *r)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
 		"coalesce(rho, epsilon, 0), payload, predicate, rho IS NULL, "
-		"workload IS NULL AND request::jsonb->>'kind' = 'minimum' "
+		"workload IS NULL AND request::jsonb->>'kind' = 'minimum', method = 'dawa' "
 	"FROM dp.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
@@ -58,6 +60,7 @@ read_row(pe_release *r)
 	r->predicate_text = pe_access_text(0, 8);
 	r->noise.norm = pe_access_int64(0, 9) != 0 ? PE_L1 : PE_L2;
 	r->is_minimum = pe_access_int64(0, 10) != 0;
+	r->is_dawa = pe_access_int64(0, 11) != 0;
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
@@ -138,6 +141,17 @@ load(void *argument)
 	load_strategy(r);
 }
 
+/* The standard deviation of the noise; NaN where nobody knows the errors. */
+static double
+noise_stderr(pe_release *r)
+{
+	if (r->is_dawa)
+		return NAN;
+	if (!pe_sensitivity(r->dataset, &r->kept.strategy, r->noise.norm, &r->noise.sensitivity))
+		elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", r->id);
+	return pe_noise_stderr(&r->noise);
+}
+
 void
 pe_release_answer(pe_release *r, const char *text)
 {
@@ -151,10 +165,7 @@ pe_release_answer(pe_release *r, const char *text)
 		workload = palloc0(sizeof(*workload));
 		pe_parse_workload(text, &r->shape, workload);
 	}
-	if (!pe_sensitivity(r->dataset, &r->kept.strategy, r->noise.norm, &r->noise.sensitivity))
-		elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", r->id);
-	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value,
-					pe_noise_stderr(&r->noise), NULL, false);
+	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value, noise_stderr(r), NULL, false);
 }
 
 static void
@@ -166,6 +177,7 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[1] = pe_label(&r->answers.labels, query);
 	values[2] = Float8GetDatum(r->answers.estimate[query]);
 	values[3] = Float8GetDatum(r->answers.stderr_[query]);
+	nulls[3] = isnan(r->answers.stderr_[query]);
 }
 
 Datum

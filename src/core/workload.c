@@ -3,7 +3,8 @@
  *	  The language of workloads.  See workload.h.
  *
  * A text is read twice when it gives sizes instead of names: first to learn the
- * sizes, which a later term may give for an earlier one, then to build.
+ * sizes, which a later term may give for an earlier one, then to build.  For its
+ * canonical text alone it is read once, as if to learn the sizes.
  */
 #include "core/workload.h"
 
@@ -40,6 +41,7 @@ typedef struct parser
 	int			nesting;
 	bool		named;			/* the shape was given */
 	bool		collecting;		/* first reading: sizes only */
+	bool		spelling;		/* collecting, and not even sizes: any attributes will do */
 	int32_t		lone_columns[PE_MAX_ATTRIBUTES];	/* of a matrix that says no more */
 	size_t		canonical_size;
 	size_t		canonical_room;
@@ -378,6 +380,8 @@ use_name(parser *p, pe_factor *factor, const char *name)
 {
 	const pe_shape *shape = &p->workload->shape;
 
+	if (p->spelling)
+		return true;
 	factor->attribute = find_attribute(shape, name);
 	if (factor->attribute < 0)
 		return p->named
@@ -414,6 +418,8 @@ use_size(parser *p, pe_factor *factor, int place, int32_t cells)
 
 	if (cells == 0)
 		return fail(p, PE_WORKLOAD_INVALID, factor->position, "an attribute has at least one cell");
+	if (p->spelling)
+		return true;
 	if (p->collecting)
 		return collect_size(p, place, cells, factor->position);
 	if (place >= shape->attributes)
@@ -456,6 +462,8 @@ use_ordered_attribute(parser *p, pe_factor *factor)
 	const pe_shape *shape = &p->workload->shape;
 	int			found = 0;
 
+	if (p->spelling)
+		return true;
 	if (!p->named)
 		return fail(p, PE_WORKLOAD_INVALID, factor->position, "a number of cells is needed here, in parentheses");
 	for (int a = 0; a < shape->attributes; a++)
@@ -1189,6 +1197,25 @@ pe_workload_parse(const char *text, const pe_shape *shape, pe_workload *workload
 	}
 	pe_workload_free(workload);
 	return false;
+}
+
+char *
+pe_workload_canonical(const char *text, pe_workload_error *error)
+{
+	pe_workload workload;
+	parser		p = {.text = text, .collecting = true, .spelling = true, .workload = &workload, .error = error};
+	piece		made;
+	char	   *canonical = NULL;
+
+	memset(&workload, 0, sizeof(workload));
+	memset(error, 0, sizeof(*error));
+	if (read_text(&p, &made))
+	{
+		canonical = workload.canonical;
+		workload.canonical = NULL;
+	}
+	pe_workload_free(&workload);
+	return canonical;
 }
 
 void

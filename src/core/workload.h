@@ -127,6 +127,15 @@ typedef struct pe_workload_error
 extern bool pe_workload_parse(const char *text, const pe_shape *shape,
 							  pe_workload *workload, pe_workload_error *error);
 
+/*
+ * The canonical text of a workload over attributes that nobody knows yet: the same
+ * as pe_workload_parse gives over any shape that the text fits.  Checked is what
+ * does not depend on the attributes; names are not looked up, and sizes not
+ * compared.  Its own canonical text is itself.  NULL, with error filled, for what
+ * fits no shape; else pe_free it.
+ */
+extern char *pe_workload_canonical(const char *text, pe_workload_error *error);
+
 extern void pe_workload_free(pe_workload *workload);
 
 /* The shape of a domain whose attributes have these names. */

@@ -50,7 +50,7 @@ typedef struct pe_charge_request
 	const char *predicate;		/* canonical; NULL: none */
 	const char *method;
 	int32		queries;
-	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model or a minimum */
+	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model, a minimum, or dawa, which draws twice */
 	int64		strategy_id;	/* what is measured; 0: the workload itself */
 } pe_charge_request;
 

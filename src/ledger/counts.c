@@ -117,30 +117,84 @@ wipe(void *argument)
 		pe_wipe(VARDATA(c->cut), sizeof(pe_cut));
 }
 
+/* The exact counts of the strategy's columns; those of the cells are wiped. */
+static int64_t *
+sum_columns(counting *c)
+{
+	const pe_question *question = c->question;
+	int64_t    *columns = pe_alloc(question->strategy->columns, sizeof(*columns));
+
+	for (int32_t cell = 0; cell < question->domain->cells; cell++)
+		if (question->column_of_cell[cell] >= 0)
+			columns[question->column_of_cell[cell]] += c->counts[cell];
+	wipe(c);
+	return columns;
+}
+
+static void
+wipe_columns(const pe_question *question, int64_t *columns)
+{
+	pe_wipe(columns, question->strategy->columns * sizeof(int64));
+	pe_free(columns);
+}
+
+/* A x with noise.  Interrupts are held from here to the store. */
+static void
+measure_strategy(const pe_question *question, int64_t *columns, int64_t *measured)
+{
+	const pe_strategy *strategy = question->strategy;
+	pe_i128    *exact = pe_alloc(strategy->rows, sizeof(*exact));
+
+	pe_strategy_apply(strategy, columns, exact);
+	wipe_columns(question, columns);
+	HOLD_INTERRUPTS();
+	pe_noise_release(&question->noise, exact, strategy->rows, measured);
+	pe_free(exact);
+}
+
+/* The partition, and the strategy for its buckets, which takes time: if that is cancelled nothing follows the charge. */
+static void
+prepare_buckets(const pe_question *question, int64_t *columns, pe_dawa_buckets *buckets)
+{
+	PG_TRY();
+	{
+		pe_dawa_divide(question->dawa, columns, buckets);
+		pe_dawa_prepare(question->dawa, buckets);
+	}
+	PG_CATCH();
+	{
+		wipe_columns(question, columns);
+		pe_channel_abandon();
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+}
+
+/* Estimates by way of a private partition.  Interrupts are held from the draw of the counts to the store. */
+static void
+measure_buckets(const pe_question *question, int64_t *columns, int64_t *measured)
+{
+	pe_dawa_buckets buckets;
+
+	prepare_buckets(question, columns, &buckets);
+	HOLD_INTERRUPTS();
+	pe_dawa_measure(question->dawa, &buckets, columns, measured);
+	wipe_columns(question, columns);
+	pe_dawa_buckets_free(&buckets);
+}
+
 /* Measures, adds noise and stores; no interrupt may come between the draw and the store. */
 static void
 release(counting *c, pe_charge_reply *reply)
 {
 	const pe_question *question = c->question;
-	const pe_strategy *strategy = question->strategy;
-	int64	   *columns = pe_alloc(strategy->columns, sizeof(*columns));
-	pe_i128    *exact = pe_alloc(strategy->rows, sizeof(*exact));
-	int64	   *measured = pe_alloc(strategy->rows, sizeof(*measured));
+	int32_t		rows = question->strategy->rows;
+	int64_t    *measured = pe_alloc(rows, sizeof(*measured));
 
-	for (int32 cell = 0; cell < question->domain->cells; cell++)
-		if (question->column_of_cell[cell] >= 0)
-			columns[question->column_of_cell[cell]] += c->counts[cell];
-	wipe(c);
-	pe_strategy_apply(strategy, columns, exact);
-	pe_wipe(columns, strategy->columns * sizeof(int64));
-	pe_free(columns);
-
-	HOLD_INTERRUPTS();
-	pe_noise_release(&question->noise, exact, strategy->rows, measured);
-	reply->values = strategy->rows;
+	(question->dawa != NULL ? measure_buckets : measure_strategy) (question, sum_columns(c), measured);
+	reply->values = rows;
 	reply->value = measured;
-	reply->release_id = pe_channel_store(&question->charge, reply->charge_id, measured, strategy->rows);
-	pe_free(exact);
+	reply->release_id = pe_channel_store(&question->charge, reply->charge_id, measured, rows);
 }
 
 void

@@ -4,14 +4,15 @@
  *	  read it.
  *
  * Released: the integers A x + noise for the strategy A and the counts x per
- * cell of the declared domain, stored in the ledger, and nothing else about the
+ * cell of the declared domain, or what mechanism/dawa.h makes of the counts, stored
+ * in the ledger, and nothing else about the
  * rows: not an error, not the time beyond a quantum, not a statistic.  The
  * rows of a unit of privacy are cut to max_rows by what that unit's own rows are
  * (core/units.h), in as many scans as the size of the table asks for.  A
  * predicate is evaluated row by row in the accumulator and never in WHERE, so
  * what is read, and what shows of that, is the same for all predicates.
  * Neighbours, sensitivity, cost and theorem: core/strategy.h, mechanism/gaussian.h,
- * mechanism/laplace.h.
+ * mechanism/laplace.h, mechanism/dawa.h.
  *
  * The order never changes: validate, charge (committed), read the rows, draw
  * the noise, store the release (committed), return.
@@ -26,6 +27,7 @@
 #include "core/strategy.h"
 #include "ledger/charge.h"
 #include "ledger/registry.h"
+#include "mechanism/dawa.h"
 #include "mechanism/noise.h"
 
 /* A question that has been validated: everything here is public. */
@@ -35,7 +37,8 @@ typedef struct pe_question
 	const pe_column *columns;	/* of all attributes of the domain, the watched ones last */
 	const pe_domain *domain;
 	const pe_predicate *predicate;	/* NULL: all rows count */
-	const pe_strategy *strategy;
+	const pe_strategy *strategy;	/* what is measured; of dawa: what is stored */
+	const pe_dawa_plan *dawa;	/* NULL: the strategy is measured, with noise */
 	int32	   *column_of_cell; /* of the strategy; negative: none counts it */
 	pe_noise	noise;
 	pe_charge_request charge;

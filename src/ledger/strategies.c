@@ -27,7 +27,7 @@
  * ------------------------------------------------------------------
  */
 
-/* Two keys with the same text have the same strategies. */
+/* Two keys with the same text have the same strategies, but for how good they must be. */
 static char *
 key_text(const pe_strategy_key *key)
 {
@@ -35,8 +35,8 @@ key_text(const pe_strategy_key *key)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "{\"method\": \"%s\", \"objective\": \"sum\", \"norm\": \"%s\", \"cells\": [",
-					 key->method, key->norm == PE_L1 ? "l1" : "l2");
+	appendStringInfo(&text, "{\"method\": \"%s\", \"objective\": \"%s\", \"norm\": \"%s\", \"cells\": [",
+					 pe_method_name(key->method), key->objective == PE_MAX ? "max" : "sum", key->norm == PE_L1 ? "l1" : "l2");
 	for (int a = 0; a < shape->attributes; a++)
 	{
 		appendStringInfo(&text, "%s[", a > 0 ? ", " : "");
@@ -74,16 +74,18 @@ refuse_damaged(int64 id)
 			 errmsg("strategy " INT64_FORMAT " is damaged", id)));
 }
 
-/* What is sound by itself can still be the matrix of another workload. */
+/* Gives a strategy its workload.  What is sound by itself can still be the matrix of another one. */
 static void
-check_is_for(const pe_kept_strategy *found, const pe_workload *workload)
+bind_to(pe_kept_strategy *found, const pe_workload *workload)
 {
+	pe_strategy *strategy = &found->strategy;
 	pe_classes	classes;
 
 	pe_classes_init(&workload, 1, &classes);
-	if (classes.cells != found->strategy.classes)
+	if (classes.cells != strategy->classes || (strategy->direct && strategy->rows != workload->queries))
 		refuse_damaged(found->id);
 	pe_classes_free(&classes);
+	pe_strategy_bind(strategy, workload);
 }
 
 /* Reads the one row (id, method, milliseconds, matrix) that a statement finds, if it finds one. */
@@ -98,7 +100,8 @@ read_kept(pe_statement *find, Datum *values, pe_kept_strategy *found)
 	if (pe_access_read(find, values, NULL) == 1)
 	{
 		found->id = pe_access_int64(0, 1);
-		found->method = pe_access_text(0, 2);
+		if (!pe_method_of_name(pe_access_text(0, 2), &found->method))
+			refuse_damaged(found->id);
 		found->milliseconds = DatumGetFloat8(pe_access_datum(0, 3, &isnull));
 		bytes = DatumGetByteaPP(pe_access_datum(0, 4, &isnull));
 	}
@@ -122,7 +125,7 @@ find_strategy(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy 
 
 	if (!read_kept(&find, values, found))
 		return false;
-	check_is_for(found, key->workload);
+	bind_to(found, key->workload);
 	return true;
 }
 
@@ -140,7 +143,7 @@ pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_kept_strategy 
 {
 	if (!read_by_id(id, found))
 		return false;
-	check_is_for(found, workload);
+	bind_to(found, workload);
 	return true;
 }
 
@@ -187,7 +190,7 @@ pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload)
 	pe_access_end(&access);
 	if (!pe_workload_parse(text, shape.name[0] != NULL ? &shape : NULL, workload, &error))
 		refuse_damaged(id);
-	check_is_for(found, workload);
+	bind_to(found, workload);
 	return true;
 }
 
@@ -211,7 +214,7 @@ write_message(StringInfo to, const pe_strategy_key *key, double milliseconds, co
 	pq_sendbyte(to, PE_MESSAGE_KEEP);
 	send_text(to, key_text(key));
 	send_text(to, key->workload->canonical);
-	send_text(to, key->method);
+	send_text(to, pe_method_name(key->method));
 	pq_sendfloat8(to, key->gap);
 	pq_sendfloat8(to, milliseconds);
 	pq_sendint32(to, shape->attributes);
@@ -365,26 +368,46 @@ refuse_strategy(const pe_strategy_key *key, pe_strategy_status status, int32 cla
 			 errhint("Ask for fewer attributes or coarser bins; products of identity and total have no such limit.")));
 }
 
+static pe_strategy_wish
+wish_of(const pe_strategy_key *key, const pe_classes *classes)
+{
+	return (pe_strategy_wish) {key->workload, classes, key->possible, key->method, key->objective, key->norm, key->gap};
+}
+
+/* The strategy by its method, which is timed, and a bound of all strategies, which is not. */
+static void
+make_strategy(const pe_strategy_key *key, pe_strategy *strategy, double *milliseconds)
+{
+	pe_classes	classes;
+	pe_strategy_wish wish = wish_of(key, &classes);
+	pe_strategy_status status;
+	TimestampTz start;
+
+	pe_classes_init(&key->workload, 1, &classes);
+	pe_check_memory(pe_strategy_make_memory(&wish));
+	pe_progress_begin();
+	start = GetCurrentTimestamp();
+	status = pe_strategy_make(&wish, strategy);
+	*milliseconds = (GetCurrentTimestamp() - start) / 1000.0;
+	if (status != PE_STRATEGY_OK)
+		refuse_strategy(key, status, classes.cells);
+	if (key->method != PE_METHOD_OPTIMAL && key->method != PE_METHOD_DAWA &&
+		pe_strategy_bound(&wish, &strategy->lower_bound) != PE_STRATEGY_OK)
+		strategy->lower_bound = 0;
+}
+
 /* Solves in memory that is gone afterwards; the strategy as bytes in the caller's. */
 static bytea *
-solve(const pe_strategy_key *key)
+solve(const pe_strategy_key *key, double *milliseconds)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext own = AllocSetContextCreate(caller, "pg_epsilon optimisation", ALLOCSET_DEFAULT_SIZES);
-	pe_classes	classes;
 	pe_strategy strategy;
-	pe_strategy_status status;
 	bytea	   *bytes;
 	size_t		size;
 
 	MemoryContextSwitchTo(own);
-	pe_classes_init(&key->workload, 1, &classes);
-	pe_check_memory(pe_strategy_optimal_memory(key->workload, &classes));
-	pe_progress_begin();
-	status = (key->norm == PE_L1 ? pe_strategy_optimal_l1 : pe_strategy_optimal)
-		(key->workload, &classes, key->possible, key->gap, &strategy);
-	if (status != PE_STRATEGY_OK)
-		refuse_strategy(key, status, classes.cells);
+	make_strategy(key, &strategy, milliseconds);
 	size = pe_strategy_size(&strategy);
 	MemoryContextSwitchTo(caller);
 	bytes = MemoryContextAllocHuge(caller, VARHDRSZ + size);
@@ -397,9 +420,9 @@ solve(const pe_strategy_key *key)
 void
 pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_all, pe_kept_strategy *found)
 {
-	bool		keep = keep_all || !pe_workload_counts_once(key->workload);
+	pe_strategy_wish wish = wish_of(key, NULL);
+	bool		keep = keep_all || !pe_strategy_is_workload(&wish);
 	lookup		l = {key, accepted_gap, found, false};
-	TimestampTz start = GetCurrentTimestamp();
 	StringInfoData message;
 	ErrorData  *error;
 	bytea	   *bytes;
@@ -413,11 +436,11 @@ pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_al
 		if (l.there)
 			return;
 	}
-	bytes = solve(key);
+	bytes = solve(key, &found->milliseconds);
 	if (pe_strategy_read(&found->strategy, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ) != PE_STRATEGY_OK)
 		elog(ERROR, "a strategy cannot be read back");
-	found->method = pstrdup(key->method);
-	found->milliseconds = (GetCurrentTimestamp() - start) / 1000.0;
+	found->method = key->method;
+	bind_to(found, key->workload);
 	if (keep && !RecoveryInProgress())
 	{
 		write_message(&message, key, found->milliseconds, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);

@@ -3,7 +3,8 @@
  *	  Strategies that were computed, kept in a table.
  *
  * A strategy depends on public things alone: the workload, the sizes of the
- * attributes, the cells that a predicate leaves, and how good it must be.  Its
+ * attributes, the cells that a predicate leaves, the method, and what it shall
+ * be good at, in which norm and how nearly.  Its
  * bytes are checked when they are read, and the sensitivity is computed anew
  * from the integers that are then applied.
  *
@@ -22,18 +23,19 @@ typedef struct pe_strategy_key
 {
 	const pe_workload *workload;
 	const bool *possible;		/* cells that a predicate leaves; NULL: all */
-	const char *method;
-	double		gap;			/* that was asked for */
+	pe_method	method;			/* dawa: how its estimates are kept */
+	pe_objective objective;
 	pe_norm		norm;			/* of the sensitivity */
+	double		gap;			/* that was asked for */
 } pe_strategy_key;
 
 /* One as it is in the table. */
 typedef struct pe_kept_strategy
 {
 	int64		id;				/* 0: not in the table */
-	char	   *method;
-	double		milliseconds;	/* that it took */
-	pe_strategy strategy;
+	pe_method	method;
+	double		milliseconds;	/* that it took, without the bound of other methods than optimal */
+	pe_strategy strategy;		/* bound to its workload, which must outlive it; lower_bound 0: nobody knows one */
 } pe_kept_strategy;
 
 /*
@@ -50,9 +52,11 @@ extern bool pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_ke
 /*
  * Finds the best strategy that was asked for with at most accepted_gap, or
  * computes one, with progress to be heard of, and keeps it by way of the worker
- * unless this is a standby.  Strategies that measure the workload itself are not
- * kept unless keep_all says so: they are made faster than read.  Errors: 22023
- * nothing is asked for, 54000 too many cells to optimise for, 53200 more than
+ * unless this is a standby.  Strategies that count the workload's classes themselves
+ * (pe_strategy_is_workload) are not kept unless keep_all says so: they are made faster than read.  The lower
+ * bound is that of the optimum, whatever the method; a method that serves more
+ * cells than an optimum can be found for has none.  Errors: 22023
+ * nothing is asked for, 54000 too many cells for the method, 53200 more than
  * pg_epsilon.max_memory.  Not inside pe_run_undone, which would silence the
  * progress.
  */

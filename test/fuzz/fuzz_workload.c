@@ -1,10 +1,11 @@
 /*
  * fuzz_workload.c
- *	  Any bytes as the text of a workload, over attributes with names and over
- *	  none.
+ *	  Any bytes as the text of a workload, over attributes with names, over
+ *	  none, and over any.
  *
  * A text is refused with a place in it and a message, or it means what its
- * canonical text means, which reads as itself.
+ * canonical text means, which reads as itself.  Over any attributes it has the
+ * same canonical text as over those that it fits.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,14 +31,20 @@ demand(bool condition, const char *what)
 }
 
 static void
-check_refusal(const char *text, const pe_workload *workload, const pe_workload_error *error)
+check_error(const char *text, const pe_workload_error *error)
 {
-	static const pe_workload nothing;
-
 	demand(error->status != PE_WORKLOAD_OK, "refused without a status");
 	demand(error->position >= 0 && (size_t) error->position <= strlen(text), "a place outside of the text");
 	demand(error->message[0] != '\0', "refused without a message");
 	demand(strlen(error->message) < sizeof(error->message) - 1, "a message that was cut off");
+}
+
+static void
+check_refusal(const char *text, const pe_workload *workload, const pe_workload_error *error)
+{
+	static const pe_workload nothing;
+
+	check_error(text, error);
 	demand(workload->chunks == NULL && workload->canonical == NULL && workload->term == nothing.term,
 		   "refused, and something is left");
 }
@@ -141,8 +148,29 @@ check_canonical(const pe_workload *workload, const pe_shape *shape)
 	pe_workload_free(&again);
 }
 
+/* The canonical text over any attributes, or NULL if there is none. */
+static char *
+check_spelling(const char *text)
+{
+	pe_workload_error error;
+	char	   *canonical = pe_workload_canonical(text, &error);
+	char	   *again;
+
+	if (canonical == NULL)
+	{
+		check_error(text, &error);
+		return NULL;
+	}
+	again = pe_workload_canonical(canonical, &error);
+	demand(again != NULL, "canonical text over any attributes is refused");
+	demand(strcmp(again, canonical) == 0, "canonical text of canonical text over any attributes");
+	pe_free(again);
+	return canonical;
+}
+
+/* canonical: over any attributes. */
 static void
-check_text(const char *text, const pe_shape *shape)
+check_text(const char *text, const pe_shape *shape, const char *canonical)
 {
 	pe_workload workload;
 	pe_workload_error error;
@@ -152,6 +180,7 @@ check_text(const char *text, const pe_shape *shape)
 		check_refusal(text, &workload, &error);
 		return;
 	}
+	demand(canonical != NULL && strcmp(canonical, workload.canonical) == 0, "another canonical text over any attributes");
 	check_terms(&workload);
 	check_canonical(&workload, shape);
 	pe_workload_free(&workload);
@@ -161,15 +190,18 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char	   *text = malloc(size + 1);
+	char	   *canonical;
 
 	if (text == NULL)
 		pe_bug("out of memory");
 	if (size > 0)
 		memcpy(text, data, size);
 	text[size] = '\0';
-	check_text(text, NULL);
+	canonical = check_spelling(text);
+	check_text(text, NULL, canonical);
 	for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
-		check_text(text, &shapes[s]);
+		check_text(text, &shapes[s], canonical);
+	pe_free(canonical);
 	free(text);
 	return 0;
 }

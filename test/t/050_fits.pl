@@ -331,7 +331,7 @@ for my $how (sort keys %long)
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 	($out, $err) = session_error($session);
 	is(sqlstate($err), '57014', "$how: pg_cancel_backend");
-	cmp_ok(time - $start, '<', 5, "$how: soon");
+	cmp_ok(time - $start, '<', 20, "$how: soon");
 	# the worker is killed in between: the fit fails at its end, or starts a new worker
 	$session = session($node, 'ann');
 	session_start($session, q{SELECT count(*) AS terms FROM dp.fit('plain', 'logistic_regression', 'y', '{a,b,c,k}', 'gd', rho => 0.1, fresh => true, options => '{"iterations": 1500}')});
@@ -394,7 +394,7 @@ like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y
 	'a name that is held: another one');
 ($status, $out, $err) = ask($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,c,k}', 'one_pass', rho => 0.01, name => 'held')});
 is(sqlstate($err), '55P03', 'for what was paid: refused');
-cmp_ok(time - $held_since, '<', 4, 'all of it at once');
+cmp_ok(time - $held_since, '<', 20, 'all of it at once');
 session_query($holder, 'ROLLBACK;');
 $holder->quit;
 is(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,c,k}', 'one_pass', rho => 0.01, name => 'held')}), 'held', 'and given afterwards');

@@ -260,8 +260,11 @@ is(ledger($node, dataset => 'broken')->{releases}, 1, 'and the answer is a relea
 
 ask_ok($node, 'curator', q{CREATE TABLE big AS SELECT sin(i) AS a, sin(i * 1.3 + 1) AS b, sin(i * 1.7 + 2) AS c, sin(i * 2.1 + 3) AS d, sin(i * 2.9 + 4) AS e, sin(i * 3.7) / 2 AS o FROM generate_series(1, 20000) i});
 register('big', 'a,b,c,d,e', 'o');
-my $long = q{dp.minimize_max_affine('big', '{a,b,c,d,e}', 'o', '{-1,-1,-1,-1,-1}', '{1,1,1,1,1}', epsilon => 1, fresh => true)};
-my $before = ledger($node, dataset => 'big');
+# as low as it gets on a whole section of the box, askew to its axes: with so sharp a law a draw takes minutes
+ask_ok($node, 'curator', q{CREATE TABLE askew AS SELECT s AS a, s * 0.7 AS b, s * 0.45 AS c, s * 0.85 AS d, s * 0.6 AS e, 0.0::float8 AS o FROM generate_series(-1, 1, 2) s, generate_series(1, 1000) i});
+register('askew', 'a,b,c,d,e', 'o', 'max_change => 1e-9');
+my $long = q{dp.minimize_max_affine('askew', '{a,b,c,d,e}', 'o', '{-1,-1,-1,-1,-1}', '{1,1,1,1,1}', epsilon => 1, fresh => true)};
+my $before = ledger($node, dataset => 'askew');
 my $session = session($node, 'ann');
 my ($pid) = (session_query($session, 'SELECT pg_backend_pid();'))[0] =~ /(\d+)/;
 session_start($session, "SELECT * FROM $long");
@@ -270,8 +273,8 @@ my $start = time;
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 ($out, $err) = session_error($session);
 is(sqlstate($err), '57014', 'a long draw is cancelled');
-cmp_ok(time - $start, '<', 3, 'soon');
-my $after = ledger($node, dataset => 'big');
+cmp_ok(time - $start, '<', 20, 'soon');
+my $after = ledger($node, dataset => 'askew');
 is($after->{charges} - $before->{charges} . ' ' . ($after->{releases} - $before->{releases}), '1 0', 'the charge stays, without a release');
 $session = session($node, 'ann');
 session_query($session, 'SET statement_timeout = 700;');
@@ -279,23 +282,24 @@ session_query($session, 'SET statement_timeout = 700;');
 is(sqlstate($err), '57014', 'statement_timeout cancels it as well');
 ($out, $err) = session_query($session, q{SET statement_timeout = 0; SELECT x[1] BETWEEN -1 AND 1 FROM dp.minimize_max_affine('big', '{a,b,c,d,e}', 'o', '{-1,-1,-1,-1,-1}', '{1,1,1,1,1}', method => 'subgradient', rho => 0.1);});
 is($out, 't', 'and the session goes on, for an answer in five variables');
-$after = ledger($node, dataset => 'big');
+$after = ledger($node, dataset => 'askew');
 session_start($session, "SELECT * FROM $long");
 ok(wait_for($node, "SELECT count(*) = $after->{charges} + 1 FROM dp.charge WHERE dataset_id = $after->{id}", 20), 'charged');
 $node->stop('immediate');
 eval { $session->quit };
 $node->start;
-my $recovered = ledger($node, dataset => 'big');
+my $recovered = ledger($node, dataset => 'askew');
 is("$recovered->{charges} $recovered->{releases}", ($after->{charges} + 1) . " $after->{releases}", 'after a crash: the charge is there, and no release');
 # without privacy too: nothing is charged
+my $charged = ledger($node, dataset => 'big')->{charges};
 $session = session($node, 'curator');
 session_query($session, 'SET statement_timeout = 300;');
 ($out, $err) = session_query($session, q{SELECT * FROM dp.minimize_max_affine('big', '{a,b,c,d,e}', 'o', '{-1,-1,-1,-1,-1}', '{1,1,1,1,1}', method => 'metropolis', epsilon => 1, options => '{"steps": 1000000}');});
 is(sqlstate($err), '57014', 'metropolis is cancelled');
-($out, $err) = session_query($session, q{SELECT (dp.solve_max_affine(array(SELECT sin(i * j) FROM generate_series(1, 50) j), cos(i * i), '{"gap": 1e-10}')).value FROM generate_series(1, 20000) i;});
+($out, $err) = session_query($session, q{SELECT (dp.solve_max_affine(array(SELECT sin(i * j) FROM generate_series(1, 50) j), cos(i * i), '{"gap": 1e-10}')).value FROM generate_series(1, 60000) i;});
 is(sqlstate($err), '57014', 'dp.solve_max_affine is cancelled');
 $session->quit;
-is(ledger($node, dataset => 'big')->{charges}, $recovered->{charges}, 'nothing is charged for either');
+is(ledger($node, dataset => 'big')->{charges}, $charged, 'nothing is charged for either');
 
 # ---- Memory, before anything is charged ----
 
@@ -303,7 +307,7 @@ is(ledger($node, dataset => 'big')->{charges}, $recovered->{charges}, 'nothing i
 	SELECT * FROM dp.minimize_max_affine('big', '{a,b,c,d,e}', 'o', '{-1,-1,-1,-1,-1}', '{1,1,1,1,1}', method => 'laplace_data', rho => 0.1)");
 is(sqlstate($err), '53200', 'more rows than fit the memory: refused');
 unlike($err, qr/max_memory.*\b20000\b/, 'by the size of the table, not by its rows');
-is(ledger($node, dataset => 'big')->{charges}, $recovered->{charges}, 'and free');
+is(ledger($node, dataset => 'big')->{charges}, $charged, 'and free');
 
 # a foreign table's size is not known before it is read: no more rows are kept than fit
 $node->safe_psql('postgres', qq{

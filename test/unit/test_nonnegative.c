@@ -345,45 +345,49 @@ check_optimal(const pe_strategy *strategy, bool keeps_total, const int64_t *y, c
 }
 
 static void
-check_measured(const char *text, double sigma, bool keeps_total)
+check_measurements(const pe_strategy *strategy, const char *what, double sigma, bool keeps_total)
 {
-	pe_workload workload;
-	pe_strategy strategy;
-	int64_t    *y;
-	double	   *free_x;
-	double	   *x;
-	double	   *again;
+	int64_t    *y = pe_alloc(strategy->rows, sizeof(int64_t));
+	double	   *x = pe_alloc(strategy->columns, sizeof(double));
+	double	   *again = pe_alloc(strategy->columns, sizeof(double));
+	double	   *free_x = pe_alloc(strategy->columns, sizeof(double));
 	double		certificate;
 	double		total;
 	uint64_t	polls;
 	clock_t		start;
 
-	parse(text, &workload);
-	optimal(&workload, &strategy);
-	y = pe_alloc(strategy.rows, sizeof(int64_t));
-	x = pe_alloc(strategy.columns, sizeof(double));
-	again = pe_alloc(strategy.columns, sizeof(double));
-	free_x = pe_alloc(strategy.columns, sizeof(double));
-	measure(&strategy, sigma, y);
-	pe_strategy_solve(&strategy, y, free_x);
-	total = sum_of(strategy.columns, free_x);
+	measure(strategy, sigma, y);
+	pe_strategy_solve(strategy, y, free_x);
+	total = sum_of(strategy->columns, free_x);
 	polls = pe_test_polls();
 	start = clock();
-	certificate = pe_strategy_solve_nonnegative(&strategy, y, x);
-	print_message("# %s, sigma %g: %d of rank %d, %.2f s, residual %.1e\n", text, sigma, strategy.columns, strategy.rows,
+	certificate = pe_strategy_solve_nonnegative(strategy, y, x);
+	print_message("# %s, sigma %g: %d of rank %d, %.2f s, residual %.1e\n", what, sigma, strategy->columns, strategy->inner,
 				  (double) (clock() - start) / CLOCKS_PER_SEC, certificate);
 	assert_true(certificate <= PE_NONNEGATIVE_RESIDUAL);
-	assert_true(strategy.triangle == NULL || total <= 0 || pe_test_polls() > polls);	/* it can be cancelled */
+	/* it can be cancelled */
+	assert_true((strategy->triangle == NULL && strategy->dense == NULL) || total <= 0 || pe_test_polls() > polls);
 	if (keeps_total)
-		assert_true(fabs(sum_of(strategy.columns, x) - fmax(total, 0)) <= 1e-9 * fabs(total));
+		assert_true(fabs(sum_of(strategy->columns, x) - fmax(total, 0)) <= 1e-9 * fabs(total));
 	if (!keeps_total || total > 0)
-		check_optimal(&strategy, keeps_total, y, x);
-	pe_strategy_solve_nonnegative(&strategy, y, again);
-	assert_memory_equal(x, again, strategy.columns * sizeof(double));
+		check_optimal(strategy, keeps_total, y, x);
+	pe_strategy_solve_nonnegative(strategy, y, again);
+	assert_memory_equal(x, again, strategy->columns * sizeof(double));
 	pe_free(y);
 	pe_free(x);
 	pe_free(again);
 	pe_free(free_x);
+}
+
+static void
+check_measured(const char *text, double sigma, bool keeps_total)
+{
+	pe_workload workload;
+	pe_strategy strategy;
+
+	parse(text, &workload);
+	optimal(&workload, &strategy);
+	check_measurements(&strategy, text, sigma, keeps_total);
 	pe_strategy_free(&strategy);
 	pe_workload_free(&workload);
 }
@@ -432,6 +436,55 @@ test_no_total(void **state)
 	}
 }
 
+/* ---- dense strategies ---- */
+
+/* A binary tree over 32 cells: 63 rows, every node once. */
+static void
+make_tree(pe_strategy *tree)
+{
+	int32_t		row = 0;
+
+	*tree = (pe_strategy) {.classes = 32, .columns = 32, .inner = 32, .rows = 63};
+	tree->dense = pe_alloc(63 * 32, sizeof(int32_t));
+	for (int32_t width = 32; width > 0; width /= 2)
+		for (int32_t from = 0; from < 32; from += width, row++)
+			for (int32_t j = from; j < from + width; j++)
+				tree->dense[j * 63 + row] = 1;
+}
+
+/* Random rows, many of them, over sums of neighbours: the total is a sum of these where there is an even number. */
+static void
+make_sums(pe_strategy *sums, int32_t columns)
+{
+	*sums = (pe_strategy) {.classes = columns, .columns = columns, .inner = columns - 1, .rows = 3 * columns};
+	sums->dense = pe_alloc((size_t) sums->rows * sums->inner, sizeof(int32_t));
+	sums->basis = pe_alloc((size_t) sums->inner * columns, sizeof(int32_t));
+	for (int32_t i = 0; i < sums->rows * sums->inner; i++)
+		sums->dense[i] = random_below(100) - 20;
+	for (int32_t i = 0; i < sums->inner; i++)
+		sums->basis[i * columns + i] = sums->basis[i * columns + i + 1] = 1;
+}
+
+static void
+test_dense(void **state)
+{
+	static const double sigmas[] = {0.1, 10, 1000, 1e6};
+	pe_strategy strategy;
+
+	for (int s = 0; s < lengthof(sigmas); s++)
+	{
+		make_tree(&strategy);
+		check_measurements(&strategy, "tree", sigmas[s], true);
+		pe_strategy_free(&strategy);
+		for (int32_t columns = 9; columns <= 12; columns++)
+		{
+			make_sums(&strategy, columns);
+			check_measurements(&strategy, "sums", sigmas[s], columns % 2 == 0);
+			pe_strategy_free(&strategy);
+		}
+	}
+}
+
 /* About a second is allowed. */
 static void
 test_large(void **state)
@@ -476,6 +529,7 @@ main(void)
 		cmocka_unit_test(test_strategies),
 		cmocka_unit_test(test_marginals),
 		cmocka_unit_test(test_no_total),
+		cmocka_unit_test(test_dense),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_negative_total),
 	};

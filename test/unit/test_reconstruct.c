@@ -317,6 +317,246 @@ check_answers(const pe_reconstruction *r, const char *source)
 	pe_free(estimate);
 }
 
+/* ---- dense strategies ---- */
+
+#define MOST_INNER 4
+#define MOST_ROWS 11
+
+/* b in place of G^-1 b by elimination without fractions, exact; G is k x k and destroyed, of full rank. */
+static void
+solve_exactly(int k, pe_i128 g[MOST_INNER][MOST_INNER], pe_i128 *b, double *solution)
+{
+	pe_i128		before = 1;
+
+	for (int c = 0; c < k; c++)
+	{
+		assert_true(g[c][c] != 0);	/* a Gram matrix needs no pivots */
+		for (int i = 0; i < k; i++)
+		{
+			pe_i128		factor = g[i][c];
+
+			for (int j = 0; i != c && j < k; j++)
+				g[i][j] = (g[c][c] * g[i][j] - factor * g[c][j]) / before;
+			if (i != c)
+				b[i] = (g[c][c] * b[i] - factor * b[c]) / before;
+		}
+		before = g[c][c];
+	}
+	for (int c = 0; c < k; c++)
+		solution[c] = (double) b[c] / (double) g[c][c];
+}
+
+/* A random strategy over the cells, and queries v'B that it determines. */
+typedef struct dense_trial
+{
+	pe_strategy strategy;
+	int32_t		column_of[MOST_INNER + 2];
+	int32_t		m[MOST_ROWS * MOST_INNER];
+	int32_t		basis[MOST_INNER * (MOST_INNER + 2)];
+	int64_t		y[MOST_ROWS];
+	int			queries;
+	int64_t		v[5][MOST_INNER];
+} dense_trial;
+
+static bool
+has_rank(int rows, int columns, const int32_t *entry, size_t row_step, size_t column_step)
+{
+	space		s = {.cells = columns};
+
+	for (int i = 0; i < rows; i++)
+	{
+		int64_t		row[MOST_CELLS];
+
+		for (int j = 0; j < columns; j++)
+			row[j] = entry[(size_t) i * row_step + (size_t) j * column_step];
+		if (!extend(&s, row, true))
+			return false;
+	}
+	return true;
+}
+
+static void
+random_dense(dense_trial *t)
+{
+	pe_strategy *s = &t->strategy;
+	int			largest = between(1, 100);
+
+	memset(t, 0, sizeof(*t));
+	s->inner = between(1, MOST_INNER);
+	s->columns = s->classes = s->inner + (between(0, 1) ? between(1, 2) : 0);
+	s->rows = between(0, 1) ? between(s->inner, MOST_ROWS) : between(s->inner, s->inner + 1);
+	s->column_of = t->column_of;
+	s->dense = t->m;
+	s->basis = s->inner < s->columns ? t->basis : NULL;
+	for (int c = 0; c < s->columns; c++)
+		t->column_of[c] = (c + 1) % s->columns;
+	do
+		for (int i = 0; i < s->rows * s->inner; i++)
+			t->m[i] = between(0, 2) ? between(-largest, largest) : 0;
+	while (!has_rank(s->inner, s->rows, t->m, s->rows, 1));
+	do
+		for (int i = 0; i < s->inner * s->columns; i++)
+			t->basis[i] = between(-2, 2);
+	while (s->basis != NULL && !has_rank(s->inner, s->columns, t->basis, s->columns, 1));
+	for (int i = 0; i < s->rows; i++)
+		t->y[i] = between(-100000, 100000);
+	t->queries = between(1, 5);
+	for (int q = 0; q < t->queries; q++)
+		for (int l = 0; l < s->inner; l++)
+			t->v[q][l] = between(-3, 3);
+}
+
+/* The weight of a cell in query v'B. */
+static int64_t
+weight_of_cell(const dense_trial *t, int q, int cell)
+{
+	const pe_strategy *s = &t->strategy;
+	int64_t		sum = 0;
+
+	for (int l = 0; l < s->inner; l++)
+		sum += t->v[q][l] * (s->basis != NULL ? s->basis[l * s->columns + s->column_of[cell]] : l == s->column_of[cell]);
+	return sum;
+}
+
+/* v'(M'M)^-1 M'y and v'(M'M)^-1 v */
+static void
+exact_answer(const dense_trial *t, int q, double *estimate, double *variance)
+{
+	const pe_strategy *s = &t->strategy;
+
+	for (int which = 0; which < 2; which++)
+	{
+		pe_i128		g[MOST_INNER][MOST_INNER] = {{0}};
+		pe_i128		b[MOST_INNER] = {0};
+		double		z[MOST_INNER];
+		double	   *result = which == 0 ? estimate : variance;
+
+		for (int k = 0; k < s->inner; k++)
+			for (int i = 0; i < s->rows; i++)
+			{
+				b[k] += (pe_i128) s->dense[k * s->rows + i] * t->y[i];
+				for (int l = 0; l < s->inner; l++)
+					g[k][l] += (pe_i128) s->dense[k * s->rows + i] * s->dense[l * s->rows + i];
+			}
+		for (int k = 0; which == 1 && k < s->inner; k++)
+			b[k] = t->v[q][k];
+		solve_exactly(s->inner, g, b, z);
+		*result = 0;
+		for (int k = 0; k < s->inner; k++)
+			*result += z[k] * (double) t->v[q][k];
+	}
+}
+
+static void
+check_dense(const dense_trial *t)
+{
+	pe_workload workload;
+	pe_workload asked;
+	pe_measured measured = {&workload, &t->strategy, NULL};
+	pe_reconstruction r;
+	text		source = {.size = 0};
+	double		estimate[5];
+	double		variance[5];
+	static space s;
+
+	add(&source, "identity(%d)", t->strategy.classes);
+	parse(source.data, NULL, &workload);
+	source.size = 0;
+	add(&source, "matrix({");
+	for (int q = 0; q < t->queries; q++)
+		for (int c = 0; c < t->strategy.columns; c++)
+			add(&source, "%s%d%s", c > 0 ? "," : q > 0 ? ",{" : "{", (int) weight_of_cell(t, q, c),
+				c == t->strategy.columns - 1 ? "}" : "");
+	add(&source, "})");
+	parse(source.data, NULL, &asked);
+	assert_true(pe_reconstruction_init(&measured, &asked, &r));
+	assert_int_equal(pe_reconstruction_undetermined(&r), -1);
+	pe_reconstruction_estimate(&r, t->y, estimate);
+	pe_reconstruction_variance(&r, variance);
+	for (int q = 0; q < t->queries; q++)
+	{
+		double		exact;
+		double		exact_variance;
+
+		exact_answer(t, q, &exact, &exact_variance);
+		if (fabs(estimate[q] - exact) > 1e-9 * (1e5 + fabs(exact)) || fabs(variance[q] - exact_variance) > 1e-9 * (1 + exact_variance))
+			fail_msg("query %d of %s: %.17g, not %.17g; variance %.17g, not %.17g", q, source.data,
+					 estimate[q], exact, variance[q], exact_variance);
+	}
+	pe_reconstruction_free(&r);
+	/* the cells themselves are determined if there is no basis */
+	space_of_strategy(&measured, &s);
+	assert_true(pe_reconstruction_init(&measured, &workload, &r));
+	assert_int_equal(pe_reconstruction_undetermined(&r), first_outside(&s, &workload, NULL));
+	pe_reconstruction_free(&r);
+	pe_workload_free(&asked);
+	pe_workload_free(&workload);
+}
+
+/* Against exact least squares. */
+static void
+test_dense(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(4000); round++)
+	{
+		dense_trial t;
+
+		random_dense(&t);
+		check_dense(&t);
+	}
+}
+
+/* Columns that are almost one: the triangle alone loses twice the digits that there are to lose. */
+static void
+test_dense_nearly_dependent(void **state)
+{
+	int32_t		m[6] = {2000000, 1, 0, 2000000, 0, 1};
+	pe_strategy strategy = {.classes = 2, .columns = 2, .rows = 3, .inner = 2, .dense = m};
+	const int64_t x[2] = {123456, 789};
+	pe_i128		exact[3];
+	int64_t		y[3];
+	double		got[2];
+
+	(void) state;
+	pe_strategy_apply(&strategy, x, exact);
+	for (int i = 0; i < 3; i++)
+		y[i] = (int64_t) exact[i];
+	pe_strategy_solve(&strategy, y, got);
+	assert_true(fabs(got[0] - 123456) < 1e-4 && fabs(got[1] - 789) < 1e-4);
+}
+
+static void
+make_triangle(void *argument)
+{
+	double		r[9];
+
+	pe_strategy_triangle(argument, r);
+}
+
+/* Columns that are not independent are told, never divided by. */
+static void
+test_dense_dependent(void **state)
+{
+	static int32_t m[][12] = {
+		{1, 2, 3, 4, 2, 4, 6, 8}, {0, 0, 0, 0, 1, 1, 1, 1}, {1, 0, 0, 0, 0, 0, 0, 0},
+		{1, 5, 0, 7, 0, 3, 1, 1, 1, 8, 1, 8}, {1073741824, 1, 1, 0, 1073741824, 1, 1, 0},
+	};
+	static int32_t sound[] = {1073741824, 1, 1, 0, 1073741824, 1, 1, 1};
+	pe_strategy strategy = {.rows = 4};
+
+	(void) state;
+	for (int i = 0; i < lengthof(m); i++)
+	{
+		strategy.columns = strategy.inner = i == 3 ? 3 : 2;
+		strategy.dense = m[i];
+		assert_true(pe_test_is_bug(make_triangle, &strategy));
+	}
+	strategy.columns = strategy.inner = 2;
+	strategy.dense = sound;
+	assert_false(pe_test_is_bug(make_triangle, &strategy));
+}
+
 /* ---- what is determined ---- */
 
 /* By the two workloads, in both ways of asking; returns whether the other one was determined. */
@@ -610,6 +850,66 @@ check_memory(const char *source)
 	pe_workload_free(&workload);
 }
 
+/* A dense matrix of far more rows than columns takes no more than a triangle. */
+static void
+check_memory_of_dense(int32_t columns, int32_t inner, int32_t rows)
+{
+	char		source[32];
+	pe_workload workload;
+	pe_strategy strategy = {.classes = columns, .columns = columns, .inner = inner, .rows = rows};
+	pe_measured measured = {&workload, &strategy, NULL};
+	pe_reconstruction r;
+	double	   *answer = pe_alloc(columns, sizeof(double));
+	int64_t    *y = pe_alloc(rows, sizeof(*y));
+	size_t		most;
+
+	snprintf(source, sizeof(source), "identity(%d)", columns);
+	parse(source, NULL, &workload);
+	strategy.column_of = pe_alloc(columns, sizeof(int32_t));
+	strategy.dense = pe_alloc((size_t) rows * inner, sizeof(int32_t));
+	strategy.basis = inner < columns ? pe_alloc((size_t) inner * columns, sizeof(int32_t)) : NULL;
+	for (int32_t c = 0; c < columns; c++)
+		strategy.column_of[c] = c;
+	for (int32_t i = 0; i < rows * inner; i++)
+		strategy.dense[i] = between(-100, 100);
+	for (int32_t i = 0; inner < columns && i < inner * columns; i++)
+		strategy.basis[i] = i % columns == i / columns || i % columns == columns - 1;
+	for (int32_t i = 0; i < rows; i++)
+		y[i] = between(-1000, 1000);
+	(void) pe_test_memory();
+	assert_true(pe_strategy_sensitivity_sq(&strategy, PE_SUBSTITUTE, 1, &(pe_u128) {0}));
+	assert_true(pe_strategy_sensitivity_l1(&strategy, PE_SUBSTITUTE, 1, &(pe_u128) {0}));
+	assert_true(pe_test_memory() <= pe_strategy_sensitivity_memory(&strategy, PE_SUBSTITUTE) + SLACK);
+	assert_true(pe_strategy_sensitivity_sq(&strategy, PE_ADD_REMOVE, 1, &(pe_u128) {0}));
+	assert_true(pe_test_memory() <= pe_strategy_sensitivity_memory(&strategy, PE_ADD_REMOVE) + SLACK);
+	assert_true(pe_reconstruction_init(&measured, &workload, &r));
+	most = pe_reconstruction_memory(&workload, &r.classes) + (size_t) rows * sizeof(double) + SLACK;
+	(void) pe_test_memory();
+	assert_int_equal(pe_reconstruction_undetermined(&r), inner < columns ? 0 : -1);
+	pe_reconstruction_estimate(&r, y, answer);
+	assert_true(pe_test_memory() <= most);
+	pe_reconstruction_variance(&r, answer);
+	assert_true(pe_test_memory() <= most);
+	(void) pe_reconstruction_estimate_nonnegative(&r, y, answer);
+	assert_true(pe_test_memory() <= most);
+	pe_reconstruction_free(&r);
+	pe_strategy_free(&strategy);
+	pe_workload_free(&workload);
+	pe_free(answer);
+	pe_free(y);
+}
+
+static void
+test_memory_dense(void **state)
+{
+	(void) state;
+	check_memory_of_dense(100, 100, 100);
+	check_memory_of_dense(100, 100, 150);
+	check_memory_of_dense(100, 100, 1234);
+	check_memory_of_dense(100, 99, 300);
+	check_memory_of_dense(100, 40, 60);
+}
+
 static void
 test_memory(void **state)
 {
@@ -735,7 +1035,11 @@ main(void)
 		cmocka_unit_test(test_ruled_out),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_scales),
+		cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_dense_nearly_dependent),
+		cmocka_unit_test(test_dense_dependent),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_memory_dense),
 		cmocka_unit_test(test_memory_whole),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_bytes),

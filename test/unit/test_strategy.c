@@ -766,14 +766,17 @@ test_extreme_counts(void **state)
 static void
 check_same_strategy(const pe_strategy *a, const pe_strategy *b)
 {
-	assert_true(a->classes == b->classes && a->columns == b->columns && a->rows == b->rows);
+	assert_true(a->classes == b->classes && a->columns == b->columns && a->rows == b->rows && a->inner == b->inner);
 	assert_true(a->objective == b->objective && a->lower_bound == b->lower_bound && a->iterations == b->iterations);
 	assert_memory_equal(a->column_of, b->column_of, (size_t) a->classes * sizeof(int32_t));
 	assert_true((a->triangle == NULL) == (b->triangle == NULL) && (a->basis == NULL) == (b->basis == NULL));
+	assert_true((a->dense == NULL) == (b->dense == NULL) && a->direct == b->direct);
 	if (a->triangle != NULL)
 		assert_memory_equal(a->triangle, b->triangle, (size_t) a->rows * (a->rows + 1) / 2 * sizeof(int32_t));
+	if (a->dense != NULL)
+		assert_memory_equal(a->dense, b->dense, (size_t) a->rows * a->inner * sizeof(int32_t));
 	if (a->basis != NULL)
-		assert_memory_equal(a->basis, b->basis, (size_t) a->rows * a->columns * sizeof(int32_t));
+		assert_memory_equal(a->basis, b->basis, (size_t) a->inner * a->columns * sizeof(int32_t));
 }
 
 /* Whatever is accepted can be measured with. */
@@ -787,11 +790,37 @@ read_damaged(const char *bytes, size_t size)
 	memcpy(copy, bytes, size);
 	if (pe_strategy_read(&strategy, copy, size) == PE_STRATEGY_OK)
 	{
-		if (pe_strategy_sensitivity_sq(&strategy, PE_SUBSTITUTE, 1, &sensitivity_sq))
+		if (!strategy.direct && pe_strategy_sensitivity_sq(&strategy, PE_SUBSTITUTE, 1, &sensitivity_sq))
 			assert_true(sensitivity_sq > 0);
 		pe_strategy_free(&strategy);
 	}
 	free(copy);
+}
+
+static void
+check_bytes(const pe_strategy *strategy)
+{
+	size_t		size = pe_strategy_size(strategy);
+	char	   *bytes = pe_alloc(size + 1, 1);
+	pe_strategy again;
+
+	pe_strategy_write(strategy, bytes);
+	assert_int_equal(pe_strategy_read(&again, bytes, size), PE_STRATEGY_OK);
+	check_same_strategy(strategy, &again);
+	pe_strategy_free(&again);
+	assert_int_equal(pe_strategy_read(&again, bytes, size + 1), PE_STRATEGY_MALFORMED);
+	for (size_t shorter = 0; shorter < size; shorter++)
+		assert_int_equal(pe_strategy_read(&again, bytes, shorter), PE_STRATEGY_MALFORMED);
+	for (int flips = 0; flips < cases(20000); flips++)
+	{
+		size_t		at = (size_t) between(0, (int) size - 1);
+		char		before = bytes[at];
+
+		bytes[at] = (char) between(-128, 127);
+		read_damaged(bytes, size);
+		bytes[at] = before;
+	}
+	pe_free(bytes);
 }
 
 static void
@@ -805,33 +834,169 @@ test_bytes(void **state)
 	{
 		pe_workload workload;
 		pe_strategy strategy;
-		pe_strategy again;
-		size_t		size;
-		char	   *bytes;
 
 		parse(sources[i], NULL, &workload);
 		assert_int_equal(optimal(&workload, NULL, GAP, &strategy), PE_STRATEGY_OK);
-		size = pe_strategy_size(&strategy);
-		bytes = pe_alloc(size + 1, 1);
-		pe_strategy_write(&strategy, bytes);
-		assert_int_equal(pe_strategy_read(&again, bytes, size), PE_STRATEGY_OK);
-		check_same_strategy(&strategy, &again);
-		pe_strategy_free(&again);
-		assert_int_equal(pe_strategy_read(&again, bytes, size + 1), PE_STRATEGY_MALFORMED);
-		for (size_t shorter = 0; shorter < size; shorter++)
-			assert_int_equal(pe_strategy_read(&again, bytes, shorter), PE_STRATEGY_MALFORMED);
-		for (int flips = 0; flips < cases(20000); flips++)
-		{
-			size_t		at = (size_t) between(0, (int) size - 1);
-			char		before = bytes[at];
-
-			bytes[at] = (char) between(-128, 127);
-			read_damaged(bytes, size);
-			bytes[at] = before;
-		}
-		pe_free(bytes);
+		check_bytes(&strategy);
 		pe_strategy_free(&strategy);
 		pe_workload_free(&workload);
+	}
+}
+
+/* ---- dense strategies ---- */
+
+static int32_t column_of[4] = {0, PE_RULED_OUT, 2, 1};
+static int32_t tree[15] = {1, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 0, 0, 0, 1};
+static int32_t pairs[6] = {1, 1, 0, 0, 1, 1};
+
+/* A tree over three columns, or three rows over two sums of them. */
+static pe_strategy
+dense(bool with_basis)
+{
+	return (pe_strategy) {
+		.classes = 4, .column_of = column_of, .columns = 3, .rows = with_basis ? 7 : 5, .inner = with_basis ? 2 : 3,
+		.dense = tree, .basis = with_basis ? pairs : NULL, .objective = 1
+	};
+}
+
+static void
+test_bytes_dense(void **state)
+{
+	pe_strategy strategy;
+
+	(void) state;
+	for (int with_basis = 0; with_basis <= 1; with_basis++)
+	{
+		strategy = dense(with_basis);
+		check_bytes(&strategy);
+	}
+	strategy = (pe_strategy) {
+		.classes = 4, .column_of = column_of, .columns = 3, .rows = 100000, .inner = 3, .direct = true, .objective = 1
+	};
+	check_bytes(&strategy);
+}
+
+/* What is written here but does not fit together is refused. */
+static void
+refuse(const pe_strategy *strategy)
+{
+	size_t		size = pe_strategy_size(strategy);
+	char	   *bytes = pe_alloc(size, 1);
+	pe_strategy again;
+
+	pe_strategy_write(strategy, bytes);
+	assert_int_equal(pe_strategy_read(&again, bytes, size), PE_STRATEGY_MALFORMED);
+	pe_free(bytes);
+}
+
+static void
+test_refused(void **state)
+{
+	pe_strategy s;
+	int32_t		large[15];
+	int32_t    *many = pe_alloc(PE_OPTIMUM_CELLS + 1, sizeof(int32_t));
+
+	(void) state;
+	s = dense(false);
+	s.rows = 2;					/* fewer than columns */
+	refuse(&s);
+	s = dense(false);
+	s.inner = 2;				/* without a basis all columns are M's */
+	refuse(&s);
+	s = dense(true);
+	s.rows = 1;
+	refuse(&s);
+	s = dense(true);
+	s.columns = 1;				/* fewer than there are rows of the basis */
+	refuse(&s);
+	s = dense(false);
+	for (int i = 0; i < 15; i++)
+		large[i] = INT32_MAX;
+	s.dense = large;			/* large, but A x fits */
+	check_bytes(&s);
+	s = dense(true);
+	s.dense = large;
+	s.basis = large;
+	refuse(&s);					/* 2 * 3 * 2^62 in a row */
+	s = (pe_strategy) {
+		.classes = PE_OPTIMUM_CELLS + 1, .column_of = many, .columns = 1, .rows = 5, .inner = 1, .direct = true, .objective = 1
+	};
+	refuse(&s);					/* more classes than there is a Gram matrix of */
+	s.classes--;
+	check_bytes(&s);
+	s.inner = 2;
+	refuse(&s);
+	pe_free(many);
+}
+
+/* Entries that a sampler cannot serve, or that A x cannot. */
+static void
+test_large_entries(void **state)
+{
+	int32_t		large[15];
+	pe_strategy s = dense(true);
+	pe_u128		got;
+
+	(void) state;
+	for (int i = 0; i < 15; i++)
+		large[i] = INT32_MAX;
+	s.dense = large;
+	assert_true(pe_strategy_sensitivity_sq(&s, PE_ADD_REMOVE, 1, &got));
+	assert_true(got == 7 * (2 * (pe_u128) INT32_MAX) * (2 * (pe_u128) INT32_MAX));
+	assert_true(pe_strategy_sensitivity_l1(&s, PE_ADD_REMOVE, 1, &got));
+	assert_true(got == 7 * 2 * (pe_u128) INT32_MAX);
+	assert_false(pe_strategy_sensitivity_sq(&s, PE_ADD_REMOVE, 1 << 16, &got));
+	s.basis = large;
+	assert_false(pe_strategy_sensitivity_sq(&s, PE_ADD_REMOVE, 1, &got));
+	assert_false(pe_strategy_sensitivity_l1(&s, PE_ADD_REMOVE, 1, &got));
+}
+
+/* A x with counts up to the ends of int64, against A written out. */
+static void
+check_sums(const pe_strategy *strategy)
+{
+	int64_t		x[3] = {INT64_MAX, INT64_MIN, -12345};
+	pe_i128		y[7];
+	double		a[21];
+
+	pe_strategy_matrix(strategy, a);
+	pe_strategy_apply(strategy, x, y);
+	for (int32_t i = 0; i < strategy->rows; i++)
+	{
+		pe_i128		sum = 0;
+
+		for (int32_t j = 0; j < 3; j++)
+		{
+			int64_t		entry = 0;
+
+			for (int32_t l = 0; l < strategy->inner; l++)
+				entry += (int64_t) strategy->dense[l * strategy->rows + i] *
+					(strategy->basis != NULL ? strategy->basis[l * 3 + j] : l == j);
+			assert_true((double) entry == a[i * 3 + j]);
+			sum += (pe_i128) entry * x[j];
+		}
+		assert_true(sum == y[i]);
+	}
+}
+
+static void
+test_sums_dense(void **state)
+{
+	int32_t		m[15];
+	int32_t		b[6];
+
+	(void) state;
+	for (int round = 0; round < cases(2000); round++)
+	{
+		pe_strategy s = dense(round % 2);
+
+		for (int i = 0; i < 15; i++)
+			m[i] = between(-1000000, 1000000);
+		for (int i = 0; i < 6; i++)
+			b[i] = between(-50, 50);
+		s.dense = m;
+		s.basis = s.basis != NULL ? b : NULL;
+		check_sums(&s);
 	}
 }
 
@@ -851,6 +1016,10 @@ main(void)
 		cmocka_unit_test(test_statuses),
 		cmocka_unit_test(test_extreme_counts),
 		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_bytes_dense),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_large_entries),
+		cmocka_unit_test(test_sums_dense),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

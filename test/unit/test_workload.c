@@ -67,6 +67,35 @@ cases(int count)
 	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
 }
 
+/*
+ * The canonical text over any attributes is its own, and that of whatever attributes
+ * the text fits: known is that over some, or NULL.
+ */
+static void
+check_spelling(const char *text, const char *known)
+{
+	pe_workload_error error;
+	char	   *canonical = pe_workload_canonical(text, &error);
+	char	   *again;
+
+	if (canonical == NULL)
+	{
+		if (known != NULL)
+			fail_msg("%.500s fits attributes, and over any: %s at %d", text, error.message, error.position);
+		assert_true(error.status != PE_WORKLOAD_OK && error.message[0] != '\0');
+		assert_in_range(error.position, 0, strlen(text));
+		return;
+	}
+	assert_int_equal(error.status, PE_WORKLOAD_OK);
+	if (known != NULL)
+		assert_string_equal(canonical, known);
+	again = pe_workload_canonical(canonical, &error);
+	assert_non_null(again);
+	assert_string_equal(again, canonical);
+	pe_free(again);
+	pe_free(canonical);
+}
+
 /* Parses a copy in memory of exactly its size. */
 static bool
 parse(const char *text, const pe_shape *shape, pe_workload *workload, pe_workload_error *error)
@@ -77,6 +106,7 @@ parse(const char *text, const pe_shape *shape, pe_workload *workload, pe_workloa
 
 	memcpy(copy, text, size);
 	good = pe_workload_parse(copy, shape, workload, error);
+	check_spelling(copy, good ? workload->canonical : NULL);
 	free(copy);
 	return good;
 }
@@ -1694,6 +1724,45 @@ test_random_bytes(void **state)
 	}
 }
 
+/* What is said of attributes nobody has is neither looked up nor compared. */
+static void
+test_any_attributes(void **state)
+{
+	static const char *const good[][2] = {
+		{"PREFIX(Anything) * identity( \"Else\" )", "prefix(anything) * identity(\"Else\")"},
+		{"identity(4) + total(5) + prefix", "identity(4) + total(5) + prefix"},
+		{"prefix * all_range", "prefix * all_range"},
+		{"prefix(a) * ((total(a)))", "prefix(a) * total(a)"},
+		{"ranges(n;7-1000)", "ranges(n; 7-1000)"},
+		{"width_range(n,999)", "width_range(n, 999)"},
+		{"matrix(n;{{1,2}}) + matrix({{3}})", "matrix(n; {{1,2}}) + matrix({{3}})"},
+		{"marginals(16)", "marginals(16)"},
+		{"1000 * (1000 * total)", "1000 * (1000 * total)"},
+	};
+	static const char *const bad[] = {
+		"", "prefix(", "prefix(a))", "best(a)", "0 * total", "identity(0)", "ranges(a; 3-2)", "matrix({{1},{2,3}})", "matrix({})",
+		"identity * total(a)", "marginals(1) * total(a)", "total(1048577)", "identity(\"\")", "total + ", "2 total"
+	};
+	pe_workload_error error;
+
+	(void) state;
+	for (int i = 0; i < lengthof(good); i++)
+	{
+		char	   *canonical = pe_workload_canonical(good[i][0], &error);
+
+		assert_non_null(canonical);
+		assert_string_equal(canonical, good[i][1]);
+		pe_free(canonical);
+		check_spelling(good[i][0], good[i][1]);
+	}
+	for (int i = 0; i < lengthof(bad); i++)
+	{
+		if (pe_workload_canonical(bad[i], &error) != NULL)
+			fail_msg("%s was accepted", bad[i]);
+		check_spelling(bad[i], NULL);
+	}
+}
+
 static int
 seed(void **state)
 {
@@ -1727,6 +1796,7 @@ main(void)
 		cmocka_unit_test(test_no_range),
 		cmocka_unit_test(test_marginals_order),
 		cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_any_attributes),
 		cmocka_unit_test(test_random_workloads),
 		cmocka_unit_test(test_random_tokens),
 		cmocka_unit_test(test_random_bytes),
