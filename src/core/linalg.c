@@ -69,6 +69,13 @@ pe_la_finite(size_t count, const double *x)
 
 /* ---- products ---- */
 
+double
+pe_la_dot(size_t count, const double *x, const double *y)
+{
+	require(count <= INT32_MAX && x != NULL && y != NULL);
+	return cblas_ddot((int) count, x, 1, y, 1);
+}
+
 void
 pe_la_gemm(bool transpose_a, bool transpose_b, int32_t m, int32_t n, int32_t k,
 		   double alpha, const double *a, int32_t lda, const double *b, int32_t ldb,
@@ -161,6 +168,19 @@ pe_la_cholesky_solve_single(int32_t n, const float *l, int32_t ldl, float *b)
 	require_matrix(n, n, l, ldl);
 	require(b != NULL);
 	succeeded(LAPACKE_spotrs_work(LAPACK_COL_MAJOR, 'L', n, 1, l, ldl, b, n > 0 ? n : 1));
+}
+
+bool
+pe_la_inverse(int32_t n, double *x, int32_t ldx)
+{
+	require_matrix(n, n, x, ldx);
+	if (!succeeded(LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, x, ldx)))
+		return false;
+	pe_poll();
+	if (!succeeded(LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', n, x, ldx)))
+		return false;
+	pe_la_mirror(n, x, ldx);
+	return true;
 }
 
 int32_t
@@ -299,6 +319,18 @@ pe_la_eigen_iwork(int32_t n)
 	return 3 + 5 * (size_t) n;
 }
 
+/* A to tridiagonal form: value its diagonal, off and tau at the start of work; false if it is not finite. */
+static bool
+tridiagonal(int32_t n, double *a, double *value, double *work, lapack_int size)
+{
+	double	   *off = work;
+	double	   *tau = work + n;
+
+	succeeded(LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', n, a, n, value, off, tau, work + 2 * (size_t) n, size));
+	/* a number that is not finite spreads into every later column: this sees it */
+	return pe_la_finite((size_t) n, value) && (n < 2 || pe_la_finite((size_t) n - 1, off));
+}
+
 bool
 pe_la_eigen(int32_t n, double *a, double *value, double *z, double *work, int32_t *iwork)
 {
@@ -310,9 +342,7 @@ pe_la_eigen(int32_t n, double *a, double *value, double *z, double *work, int32_
 
 	require_matrix(n, n, a, n);
 	require(value != NULL && z != NULL && work != NULL && iwork != NULL);
-	succeeded(LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'L', n, a, n, value, off, tau, rest, size));
-	/* a number that is not finite spreads into every later column: this sees it */
-	if (!pe_la_finite((size_t) n, value) || (n > 1 && !pe_la_finite((size_t) n - 1, off)))
+	if (!tridiagonal(n, a, value, work, size))
 		return false;
 	pe_poll();
 	if (!succeeded(LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', n, value, off, z, n, rest, size,
@@ -321,4 +351,93 @@ pe_la_eigen(int32_t n, double *a, double *value, double *z, double *work, int32_
 	pe_poll();
 	succeeded(LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', n, n, a, n, tau, z, n, rest, size));
 	return true;
+}
+
+size_t
+pe_la_eigenvalues_work(int32_t n)
+{
+	return 2 * (size_t) n + blocked_work(n);
+}
+
+bool
+pe_la_eigenvalues(int32_t n, double *a, double *value, double *work)
+{
+	require_matrix(n, n, a, n);
+	require(value != NULL && work != NULL);
+	if (!tridiagonal(n, a, value, work, (lapack_int) blocked_work(n)))
+		return false;
+	pe_poll();
+	return succeeded(LAPACKE_dsterf_work(n, value, work));
+}
+
+/* ---- singular values ---- */
+
+/* What dgebrd leaves, and room for what follows. */
+typedef struct bidiagonal
+{
+	double	   *off;			/* superdiagonal */
+	double	   *left;			/* the reflectors' factors */
+	double	   *right;
+	double	   *u;
+	double	   *vt;
+	double	   *work;
+	lapack_int	size;			/* of work */
+	lapack_int *iwork;
+} bidiagonal;
+
+static void
+bidiagonal_init(bidiagonal *b, int32_t n)
+{
+	size_t		order = (size_t) n;
+	size_t		divide = 3 * order * order + 4 * order;
+	size_t		size = divide > blocked_work(n) ? divide : blocked_work(n);
+
+	b->off = pe_alloc(3 * order, sizeof(double));
+	b->left = b->off + order;
+	b->right = b->left + order;
+	b->u = pe_alloc(order * order, sizeof(double));
+	b->vt = pe_alloc(order * order, sizeof(double));
+	b->size = size > INT32_MAX ? INT32_MAX : (lapack_int) size;
+	b->work = pe_alloc(size, sizeof(double));
+	b->iwork = pe_alloc(8 * order, sizeof(lapack_int));
+}
+
+static void
+bidiagonal_free(bidiagonal *b)
+{
+	pe_free(b->off);
+	pe_free(b->u);
+	pe_free(b->vt);
+	pe_free(b->work);
+	pe_free(b->iwork);
+}
+
+static bool
+singular_parts(int32_t n, double *a, double *value, bidiagonal *b)
+{
+	succeeded(LAPACKE_dgebrd_work(LAPACK_COL_MAJOR, n, n, a, n, value, b->off, b->left, b->right, b->work, b->size));
+	if (!pe_la_finite((size_t) n, value) || !pe_la_finite((size_t) n - 1, b->off))
+		return false;
+	pe_poll();
+	if (!succeeded(LAPACKE_dbdsdc_work(LAPACK_COL_MAJOR, 'U', 'I', n, value, b->off, b->u, n, b->vt, n,
+									   NULL, NULL, b->work, b->iwork)))
+		return false;
+	pe_poll();
+	succeeded(LAPACKE_dormbr_work(LAPACK_COL_MAJOR, 'Q', 'L', 'N', n, n, n, a, n, b->left, b->u, n, b->work, b->size));
+	memcpy(a, b->u, (size_t) n * (size_t) n * sizeof(double));
+	return true;
+}
+
+bool
+pe_la_singular(int32_t n, double *a, double *value)
+{
+	bidiagonal	b;
+	bool		done;
+
+	require_matrix(n, n, a, n);
+	require(n >= 1 && value != NULL);
+	bidiagonal_init(&b, n);
+	done = singular_parts(n, a, value, &b);
+	bidiagonal_free(&b);
+	return done;
 }

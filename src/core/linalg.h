@@ -37,6 +37,8 @@ extern bool pe_la_finite(size_t count, const double *x);
 
 /* ---- products ---- */
 
+extern double pe_la_dot(size_t count, const double *x, const double *y);
+
 /* C = alpha op(A) op(B) + beta C; op(A) is m x k, op(B) is k x n, C is m x n; op transposes if told. */
 extern void pe_la_gemm(bool transpose_a, bool transpose_b, int32_t m, int32_t n, int32_t k,
 					   double alpha, const double *a, int32_t lda, const double *b, int32_t ldb,
@@ -72,6 +74,9 @@ extern void pe_la_cholesky_solve(int32_t n, int32_t columns, const double *r, in
 /* X = L L' in single precision, in place, lower triangle; and b = X^-1 b for one right hand side. */
 extern bool pe_la_cholesky_single(int32_t n, float *x, int32_t ldx);
 extern void pe_la_cholesky_solve_single(int32_t n, const float *l, int32_t ldl, float *b);
+
+/* X = X^-1 in place: reads the lower triangle, writes both.  False if X is not positive definite. */
+extern bool pe_la_inverse(int32_t n, double *x, int32_t ldx);
 
 /*
  * P'A P = L L' with diagonal pivoting (dpstrf), in place, lower triangle; stops
@@ -120,5 +125,20 @@ extern size_t pe_la_eigen_iwork(int32_t n);
  * from n = 4096.
  */
 extern bool pe_la_eigen(int32_t n, double *a, double *value, double *z, double *work, int32_t *iwork);
+
+/* Numbers in pe_la_eigenvalues' work. */
+extern size_t pe_la_eigenvalues_work(int32_t n);
+
+/* The eigenvalues of A alone, ascending; A (lower triangle, stride n) is destroyed. */
+extern bool pe_la_eigenvalues(int32_t n, double *a, double *value, double *work);
+
+/* ---- singular values ---- */
+
+/*
+ * A = U diag(value) V', n x n, value descending: U in place of A, V is not
+ * formed.  dgesdd in its three parts (dgebrd, dbdsdc, dormbr), as above; takes 5 n^2
+ * and a multiple of n of numbers besides A.
+ */
+extern bool pe_la_singular(int32_t n, double *a, double *value);
 
 #endif

@@ -319,7 +319,7 @@ sum_of_errors(int32_t n, const double *c, const double *v)
 	return sum;
 }
 
-/* What M's inverse says over the columns: N C N', N = B^+ by columns (NULL: the identity); c is n x n, destroyed. */
+/* What T's inverse says over the columns: N C N', N = B^+ by columns (NULL: the identity); C, inner x inner, upper triangle, is destroyed. */
 static double
 error_over_columns(const pe_maker *m, double *c, int32_t inner, const double *inverse)
 {
@@ -327,7 +327,9 @@ error_over_columns(const pe_maker *m, double *c, int32_t inner, const double *in
 	double	   *over;
 	double		error;
 
-	pe_la_mirror(inner, c, inner);
+	for (int32_t j = 0; j < inner; j++)
+		for (int32_t i = 0; i < j; i++)
+			c[(size_t) i * inner + j] = c[(size_t) j * inner + i];
 	if (inverse == NULL)
 		return m->error(m->argument, c);
 	product = pe_alloc((size_t) m->n * inner, sizeof(double));

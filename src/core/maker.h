@@ -73,4 +73,7 @@ extern pe_strategy_status pe_maker_count_classes(const pe_strategy_wish *wish, p
 extern pe_strategy_status pe_make_optimal(const pe_strategy_wish *wish, pe_strategy *strategy);
 extern pe_strategy_status pe_make_competitor(const pe_strategy_wish *wish, pe_strategy *strategy);
 
+/* The lower bound alone, of the sum under L2, to within a gap: into the strategy. */
+extern void pe_make_bound(pe_maker *maker, double gap);
+
 #endif

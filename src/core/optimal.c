@@ -2,16 +2,36 @@
  * optimal.c
  *	  The optimal strategy for a workload under L2.  See strategy.h.
  */
+#include <math.h>
+
+#include "core/closed_form.h"
 #include "core/maker.h"
 #include "core/optimum.h"
+#include "core/optimum_max.h"
 
-/* Solves, and rounds what is found. */
+/* The solver, or what can be written down. */
 static void
-optimise(pe_maker *m, double gap)
+solve(const pe_maker *m, double gap, pe_optimum *optimum)
+{
+	const pe_classes *classes = m->wish->classes;
+	bool		all = m->n == classes->cells;	/* so that columns are the product of attributes */
+
+	if (!pe_closed_form(m->v, m->n, classes->count, all ? classes->attributes : 0, optimum))
+		pe_optimum_solve(m->v, m->n, gap, optimum);
+}
+
+static void
+make_sum(pe_maker *m)
 {
 	pe_optimum	optimum;
 
-	pe_optimum_solve(m->v, m->n, gap / 2, &optimum);	/* the other half is for the rounding */
+	if (pe_maker_is_diagonal(m))
+	{
+		pe_maker_count_columns(m);
+		m->strategy->lower_bound = m->strategy->objective;
+		return;
+	}
+	solve(m, m->wish->gap / 2, &optimum);	/* the other half is for the rounding */
 	m->strategy->iterations = optimum.iterations;
 	m->strategy->lower_bound = m->goal = optimum.lower;
 	if (!optimum.full)
@@ -21,16 +41,59 @@ optimise(pe_maker *m, double gap)
 	pe_optimum_free(&optimum);
 }
 
-static void
-make_sum(pe_maker *m)
+void
+pe_make_bound(pe_maker *m, double gap)
 {
-	if (pe_maker_is_diagonal(m))
-	{
-		pe_maker_count_columns(m);
-		m->strategy->lower_bound = m->strategy->objective;
-	}
-	else
-		optimise(m, m->wish->gap);
+	pe_optimum	optimum;
+
+	solve(m, gap, &optimum);
+	m->strategy->lower_bound = optimum.lower;
+	pe_optimum_free(&optimum);
+}
+
+/* ---- the largest variance ---- */
+
+typedef struct worst_query
+{
+	const pe_query_source *source;
+	double	   *variance;
+} worst_query;
+
+static double
+largest_variance(void *argument, const double *c)
+{
+	const worst_query *w = argument;
+	double		largest = 0;
+
+	w->source->variances(w->source->argument, c, w->variance);
+	for (int32_t q = 0; q < w->source->queries; q++)
+		largest = fmax(largest, w->variance[q]);
+	return largest;
+}
+
+static void
+make_max(pe_maker *m)
+{
+	pe_workload_source kept;
+	pe_query_source source;
+	worst_query worst = {&source, NULL};
+	pe_design	design;
+	double		upper;
+
+	pe_workload_source_init(m->wish->workload, m->wish->classes, m->representative, m->n, m->v, &kept, &source);
+	worst.variance = pe_alloc(source.queries, sizeof(double));
+	m->error = largest_variance;
+	m->argument = &worst;
+	pe_optimum_max(&source, m->n, m->wish->gap / 2, &design, &m->strategy->lower_bound, &upper);
+	m->strategy->iterations = design.iterations;
+	m->goal = m->strategy->lower_bound;
+	if (design.x == NULL)
+		pe_maker_round_factor(m, design.factor, design.rows);
+	else if (!pe_maker_round_full(m, design.x))
+		pe_bug("the optimum is not positive definite");
+	pe_design_free(&design);
+	pe_free(worst.variance);
+	pe_workload_source_free(&kept);
 }
 
 pe_strategy_status
@@ -45,7 +108,10 @@ pe_make_optimal(const pe_strategy_wish *wish, pe_strategy *strategy)
 	if (status != PE_STRATEGY_OK)
 		return status;
 	m.tolerance = wish->gap;
-	make_sum(&m);
+	if (wish->objective == PE_MAX)
+		make_max(&m);
+	else
+		make_sum(&m);
 	pe_maker_end(&m);
 	return PE_STRATEGY_OK;
 }

@@ -57,6 +57,7 @@ typedef struct pe_dual
 	double	   *root;			/* order: scratch vector */
 	double	   *scale;			/* order: scaling of the factored system */
 	float	   *right;			/* order: its right hand side */
+	const double *tie;			/* order: tie tie' is added to S; or NULL */
 	double	   *scratch;		/* order x order, never live between two functions but for the Newton system */
 	double	   *work;			/* pe_la_eigen_work(order) >= order x order */
 	int32_t    *iwork;
@@ -92,7 +93,7 @@ extern double pe_dual_largest(const pe_dual *dual);
 extern double pe_dual_normalised(pe_dual *dual);
 
 /*
- * Prepares (S + diag(shift)) du = b in single precision: S enters a search
+ * Prepares (S + tie tie' + diag(shift)) du = b in single precision: S enters a search
  * direction only, never a bound.  step: of the quadrature in log t, which is off
  * by 6 % at 2 and by 1.4 % at 1.5; fine: a rule that is off by less than 1e-5,
  * for an S with small eigenvalues, at several times the work.  The system lives

@@ -144,6 +144,21 @@ build_hessian(pe_dual *dual, double coarse_step, bool fine)
 	}
 }
 
+static void
+add_tie(pe_dual *dual)
+{
+	int32_t		n = dual->order;
+	float	   *h = (float *) dual->scratch;
+
+	for (int32_t j = 0; j < n; j++)
+	{
+		double		part = dual->tie[j] / sqrt(dual->kappa[j]);
+
+		for (int32_t i = j; i < n && part != 0.0; i++)
+			h[i + (size_t) j * (size_t) n] += (float) (part * dual->tie[i] / sqrt(dual->kappa[i]));
+	}
+}
+
 /* Unit diagonal, then Cholesky; what single precision made indefinite gets more on its diagonal. */
 static bool
 factor_hessian(pe_dual *dual, const double *shift)
@@ -175,6 +190,8 @@ bool
 pe_dual_system(pe_dual *dual, double step, bool fine, const double *shift)
 {
 	build_hessian(dual, step, fine);
+	if (dual->tie != NULL)
+		add_tie(dual);
 	if (!factor_hessian(dual, shift))
 		return false;
 	for (int32_t i = 0; i < dual->order; i++)

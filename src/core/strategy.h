@@ -74,6 +74,7 @@ typedef enum pe_strategy_status
 	PE_STRATEGY_OK,
 	PE_STRATEGY_EMPTY,			/* no cell is asked for: there is nothing to measure */
 	PE_STRATEGY_TOO_LARGE,		/* more classes than can be optimised for */
+	PE_STRATEGY_BEYOND,			/* the integers of this method, or its sensitivity, are beyond what can be measured */
 	PE_STRATEGY_MALFORMED		/* bytes that pe_strategy_write did not write */
 } pe_strategy_status;
 
@@ -102,10 +103,18 @@ typedef struct pe_strategy_wish
 /*
  * Makes it.  lower_bound: of every strategy for this objective and norm (for PE_L1
  * that of the L2 norm, which holds there too and may be far off); of other methods
- * than optimal it is 0 until pe_strategy_bound has told it.  A wish that
- * pe_method_serves does not allow is a bug of the caller.
+ * than optimal it is 0 until pe_strategy_bound has told it.  For method dawa it is
+ * how its estimates are kept (pe_ordered_columns), which is no measurement, and so
+ * has no bound.  A wish that pe_method_serves does not allow, and PE_MAX for
+ * anything but optimal under PE_L2, are bugs of the caller.
  */
 extern pe_strategy_status pe_strategy_make(const pe_strategy_wish *wish, pe_strategy *strategy);
+
+/*
+ * Whether that is the workload itself, a column for every class: methods optimal,
+ * gaussian and identity for one that counts each cell once, in any size.
+ */
+extern bool pe_strategy_is_workload(const pe_strategy_wish *wish);
 
 /* Bytes that this takes at most, and pe_strategy_bound. */
 extern size_t pe_strategy_make_memory(const pe_strategy_wish *wish);

@@ -291,6 +291,56 @@ test_cholesky(void **state)
 }
 
 static void
+test_inverse(void **state)
+{
+	static matrix r;
+	static matrix x;
+	static matrix z;
+	static matrix product;
+
+	fill_upper(r, N);
+	fill(x, N, N);
+	fill(product, N, N);
+	for (int j = 0; j < N; j++)
+		for (int i = 0; i < N; i++)
+		{
+			x[i + j * LD] = 0.0;
+			for (int k = 0; k < N; k++)
+				x[i + j * LD] += upper(r, k, i) * upper(r, k, j);
+		}
+	memcpy(z, x, sizeof(z));
+	/* the upper triangle is not read, and written */
+	for (int j = 0; j < N; j++)
+		for (int i = 0; i < j; i++)
+			z[i + j * LD] = NAN;
+	assert_true(pe_la_inverse(N, z, LD));
+	pe_la_gemm(false, false, N, N, N, 1.0, x, LD, z, LD, 0.0, product, LD);
+	for (int j = 0; j < N; j++)
+		for (int i = 0; i < LD; i++)
+		{
+			assert_close(product[i + j * LD], i >= N ? UNTOUCHED : i == j);
+			assert_true(i >= N ? z[i + j * LD] == UNTOUCHED : z[i + j * LD] == z[j + i * LD]);
+		}
+	x[5 + 5 * LD] = -1.0;
+	assert_false(pe_la_inverse(N, x, LD));
+}
+
+static void
+test_dot(void **state)
+{
+	static matrix a;
+	static matrix b;
+	double		sum = 0.0;
+
+	fill(a, N, N);
+	fill(b, N, N);
+	for (int i = 0; i < N; i++)
+		sum += a[i] * b[i];
+	assert_close(pe_la_dot(N, a, b), sum);
+	assert_true(pe_la_dot(0, a, b) == 0.0);
+}
+
+static void
 test_pivoted(void **state)
 {
 	static matrix w;
@@ -360,6 +410,26 @@ test_qr(void **state)
 	pe_la_qr(M, 0, q, LD, NULL, LD);
 }
 
+/* Of kept (n x n), which pe_la_eigen found to be value. */
+static void
+check_eigenvalues(int n, const double *kept, const double *value)
+{
+	double	   *a = pe_alloc((size_t) n * (size_t) n, sizeof(double));
+	double	   *alone = pe_alloc((size_t) n, sizeof(double));
+	double	   *work = pe_alloc(pe_la_eigenvalues_work(n), sizeof(double));
+
+	memcpy(a, kept, (size_t) n * (size_t) n * sizeof(double));
+	assert_true(pe_la_eigenvalues(n, a, alone, work));
+	for (int k = 0; k < n; k++)
+		assert_close(alone[k], value[k]);
+	memcpy(a, kept, (size_t) n * (size_t) n * sizeof(double));
+	a[n - 1] = NAN;
+	assert_false(pe_la_eigenvalues(n, a, alone, work));
+	pe_free(a);
+	pe_free(alone);
+	pe_free(work);
+}
+
 static void
 check_eigen(int n)
 {
@@ -393,6 +463,7 @@ check_eigen(int n)
 			assert_close(inner, i == k);
 		}
 	}
+	check_eigenvalues(n, kept, value);
 	memcpy(a, kept, (size_t) n * (size_t) n * sizeof(double));
 	a[n * n - 1] = NAN;
 	assert_false(pe_la_eigen(n, a, value, z, work, iwork));
@@ -463,6 +534,8 @@ main(void)
 		cmocka_unit_test(test_symmetric),
 		cmocka_unit_test(test_triangles),
 		cmocka_unit_test(test_cholesky),
+		cmocka_unit_test(test_inverse),
+		cmocka_unit_test(test_dot),
 		cmocka_unit_test(test_pivoted),
 		cmocka_unit_test(test_qr),
 		cmocka_unit_test(test_eigen),

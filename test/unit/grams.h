@@ -1,0 +1,276 @@
+/*
+ * grams.h
+ *	  Gram matrices for the tests of the iterative methods, and what is
+ *	  recomputed of their designs.
+ */
+#ifndef PE_TEST_GRAMS_H
+#define PE_TEST_GRAMS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/design.h"
+#include "core/linalg.h"
+#include "core/mem.h"
+#include "core/optimum.h"
+#include "shim.h"
+
+#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+static inline bool
+quick(void)
+{
+	return getenv("PG_EPSILON_QUICK") != NULL;
+}
+
+static inline double
+uniform(double lo, double hi)
+{
+	uint64_t	word;
+
+	pe_random_bytes(&word, sizeof(word));
+	return lo + (hi - lo) * ((double) (word >> 11) * 0x1p-53);
+}
+
+static inline double
+normal(void)
+{
+	return sqrt(-2.0 * log(uniform(0x1p-53, 1.0))) * cos(2.0 * acos(-1.0) * uniform(0.0, 1.0));
+}
+
+static inline double *
+matrix(int rows, int columns)
+{
+	return pe_alloc((size_t) rows * (size_t) columns, sizeof(double));
+}
+
+/* V = W'W; w (m x n by columns) is freed. */
+static inline double *
+gram(double *w, int m, int n)
+{
+	double	   *v = matrix(n, n);
+
+	pe_la_gemm(true, false, n, n, m, 1.0, w, m, w, m, 0.0, v, n);
+	pe_la_mirror(n, v, n);
+	pe_free(w);
+	return v;
+}
+
+static inline double *
+random_gram(int m, int n)
+{
+	double	   *w = matrix(m, n);
+
+	for (int i = 0; i < m * n; i++)
+		w[i] = normal();
+	return gram(w, m, n);
+}
+
+static inline double *
+all_range(int n)
+{
+	double	   *v = matrix(n, n);
+
+	for (int j = 0; j < n; j++)
+		for (int i = 0; i < n; i++)
+			v[i + j * n] = ((i < j ? i : j) + 1.0) * (n - (i > j ? i : j));
+	return v;
+}
+
+static inline double *
+prefix(int n)
+{
+	double	   *v = matrix(n, n);
+
+	for (int j = 0; j < n; j++)
+		for (int i = 0; i < n; i++)
+			v[i + j * n] = n - (i > j ? i : j);
+	return v;
+}
+
+static inline double *
+total_identity(int n)
+{
+	double	   *v = matrix(n, n);
+
+	for (int j = 0; j < n; j++)
+		for (int i = 0; i < n; i++)
+			v[i + j * n] = 1.0 + (i == j);
+	return v;
+}
+
+/* All 2-way marginals of attributes of 4 cells each: of those that agree, 2 are chosen. */
+static inline double *
+two_way(int n)
+{
+	double	   *v = matrix(n, n);
+
+	for (int j = 0; j < n; j++)
+		for (int i = 0; i < n; i++)
+		{
+			int			agree = 0;
+
+			for (int place = 1; place < n; place *= 4)
+				agree += i / place % 4 == j / place % 4;
+			v[i + j * n] = agree * (agree - 1) / 2;
+		}
+	return v;
+}
+
+/* The paper's WDiscrete with m queries: entries 1 with probability 0.02, else -1. */
+static inline double *
+discrete(int n)
+{
+	int			m = 1024;
+	double	   *w = matrix(m, n);
+
+	for (int i = 0; i < m * n; i++)
+		w[i] = uniform(0.0, 1.0) < 0.02 ? 1.0 : -1.0;
+	return gram(w, m, n);
+}
+
+/* The paper's WRelated: of rank 0.4 n. */
+static inline double *
+related(int n)
+{
+	int			m = 1024;
+	int			rank = n * 2 / 5;
+	double	   *left = matrix(m, rank);
+	double	   *right = matrix(rank, n);
+	double	   *w = matrix(m, n);
+
+	for (int i = 0; i < m * rank; i++)
+		left[i] = normal();
+	for (int i = 0; i < rank * n; i++)
+		right[i] = normal();
+	pe_la_gemm(false, false, m, n, rank, 1.0, left, m, right, rank, 0.0, w, m);
+	pe_free(left);
+	pe_free(right);
+	return gram(w, m, n);
+}
+
+/* Columns and rows of very different sizes: diagonals from about e^-20 to e^20. */
+static inline double *
+badly_scaled(int m, int n)
+{
+	double	   *w = matrix(m, n);
+
+	for (int j = 0; j < n; j++)
+	{
+		double		column = exp(uniform(-10.0, 10.0));
+
+		for (int i = 0; i < m; i++)
+			w[i + j * m] = normal() * column;
+	}
+	return gram(w, m, n);
+}
+
+static inline double *
+diagonal(int n)
+{
+	double	   *v = matrix(n, n);
+
+	for (int i = 0; i < n; i++)
+		v[i + i * n] = exp(uniform(-8.0, 8.0));
+	return v;
+}
+
+static inline double
+trace(const double *v, int n)
+{
+	double		sum = 0.0;
+
+	for (int i = 0; i < n; i++)
+		sum += v[i + i * n];
+	return sum;
+}
+
+static inline double *
+copy_of(const double *v, int n)
+{
+	double	   *copy = matrix(n, n);
+
+	memcpy(copy, v, (size_t) n * (size_t) n * sizeof(double));
+	return copy;
+}
+
+/* The certified F*, of V of any rank. */
+static inline double
+best_possible(const double *v, int n)
+{
+	pe_optimum	optimum;
+	double		lower;
+
+	pe_optimum_solve(v, n, 1e-9, &optimum);
+	lower = optimum.lower;
+	pe_optimum_free(&optimum);
+	return lower;
+}
+
+/* tr(V X^-1) by another way than the methods': a Cholesky solve; NAN if X is not positive definite. */
+static inline double
+recomputed(const double *v, const double *x, int n)
+{
+	double	   *r = copy_of(x, n);
+	double	   *b = copy_of(v, n);
+	double		sum = NAN;
+
+	if (pe_la_cholesky(n, r, n))
+	{
+		pe_la_cholesky_solve(n, n, r, n, b, n);
+		sum = trace(b, n);
+	}
+	pe_free(r);
+	pe_free(b);
+	return sum;
+}
+
+static inline double
+largest_diagonal(const double *x, int n)
+{
+	double		largest = 0.0;
+
+	for (int i = 0; i < n; i++)
+		largest = fmax(largest, x[i + i * n]);
+	return largest;
+}
+
+static inline bool
+symmetric(const double *x, int n)
+{
+	for (int j = 0; j < n; j++)
+		for (int i = 0; i < j; i++)
+			if (x[i + j * n] != x[j + i * n])
+				return false;
+	return true;
+}
+
+/* What a trace was told. */
+#define TOLD 2048
+
+typedef struct story
+{
+	int			count;
+	int32_t		iteration[TOLD];
+	double		objective[TOLD];
+	double		measure[TOLD];
+} story;
+
+static inline void
+listen(void *argument, int32_t iteration, double objective, double measure)
+{
+	story	   *told = argument;
+
+	if (told->count < TOLD)
+	{
+		told->iteration[told->count] = iteration;
+		told->objective[told->count] = objective;
+		told->measure[told->count] = measure;
+	}
+	told->count++;
+}
+
+#endif

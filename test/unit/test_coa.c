@@ -1,0 +1,658 @@
+/*
+ * test_coa.c
+ *	  The published Newton method: its derivatives, its steps, where it ends, and
+ *	  where it does not.
+ *
+ * Iterations and gaps are those of a slow implementation of the same algorithm,
+ * which differ by one or two where a step size is decided by rounding.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core/coa.h"
+#include "grams.h"
+
+/* ---- derivatives ---- */
+
+/* Positive definite with a diagonal of about 1. */
+static double *
+random_point(int n)
+{
+	double	   *x = random_gram(3 * n, n);
+
+	for (int i = 0; i < n * n; i++)
+		x[i] /= 3.0 * n;
+	return x;
+}
+
+static double *
+random_symmetric(int n)
+{
+	double	   *p = matrix(n, n);
+
+	for (int j = 0; j < n; j++)
+		for (int i = 0; i <= j; i++)
+			p[i + j * n] = p[j + i * n] = normal();
+	return p;
+}
+
+/* F and its gradient at X + h P */
+static double
+value_beside(const double *v, int n, double theta, const double *x, double h, const double *p, double *g)
+{
+	double	   *point = copy_of(x, n);
+	double	   *z = matrix(n, n);
+	double	   *work = matrix(n, n);
+	double		objective;
+
+	for (int i = 0; i < n * n; i++)
+		point[i] += h * p[i];
+	assert_true(pe_coa_evaluate(v, n, theta, point, &objective, z, g, work));
+	pe_free(point);
+	pe_free(z);
+	pe_free(work);
+	return objective;
+}
+
+static void
+test_derivatives(void **state)
+{
+	const double h = 1e-5;
+	const int	n = 7;
+	double	   *v = random_gram(5, n);
+	double	   *x = random_point(n);
+	double	   *g = matrix(n, n);
+	double	   *z = matrix(n, n);
+	double	   *t = matrix(n, n);
+	double	   *work = matrix(n, n);
+	double	   *above = matrix(n, n);
+	double	   *below = matrix(n, n);
+	double		objective;
+
+	assert_true(pe_coa_evaluate(v, n, 0.5, x, &objective, z, g, work));
+	for (int i = 0; i < n; i++)
+		v[i + i * n] += 0.5;
+	assert_true(fabs(objective / recomputed(v, x, n) - 1.0) <= 1e-12);
+	for (int i = 0; i < n; i++)
+		v[i + i * n] -= 0.5;
+	for (int turn = 0; turn < 10; turn++)
+	{
+		double	   *p = random_symmetric(n);
+		double		slope = pe_la_dot((size_t) (n * n), g, p);
+		double		change = value_beside(v, n, 0.5, x, h, p, above) - value_beside(v, n, 0.5, x, -h, p, below);
+
+		assert_true(fabs(change / (2.0 * h) - slope) <= 1e-6 * objective);
+		pe_coa_product(n, z, g, p, t, work);
+		for (int j = 0; j < n; j++)
+			for (int i = 0; i < n; i++)
+			{
+				double		second = (above[i + j * n] - below[i + j * n]) / (2.0 * h);
+
+				assert_true(fabs(second + t[i + j * n] + t[j + i * n]) <= 1e-5 * objective);
+			}
+		pe_free(p);
+	}
+	/* not positive definite */
+	x[0] = -1.0;
+	assert_false(pe_coa_evaluate(v, n, 0.5, x, &objective, z, g, work));
+	pe_free(v);
+	pe_free(x);
+	pe_free(g);
+	pe_free(z);
+	pe_free(t);
+	pe_free(work);
+	pe_free(above);
+	pe_free(below);
+}
+
+/* Column (i, j) of the Hessian over the pairs i > j, at X = I: Z = I, G = -V. */
+static void
+hessian_column(const double *v, int n, int i, int j, double *column)
+{
+	double	   *p = matrix(n, n);
+	double	   *z = matrix(n, n);
+	double	   *g = matrix(n, n);
+	double	   *t = matrix(n, n);
+	double	   *work = matrix(n, n);
+
+	p[i + j * n] = p[j + i * n] = 1.0;
+	for (int k = 0; k < n * n; k++)
+	{
+		z[k] = k % (n + 1) == 0;
+		g[k] = -v[k];
+	}
+	pe_coa_product(n, z, g, p, t, work);
+	for (int b = 0; b < n; b++)
+		for (int a = b + 1; a < n; a++)
+			*column++ = -t[a + b * n] - t[b + a * n];
+	pe_free(p);
+	pe_free(z);
+	pe_free(g);
+	pe_free(t);
+	pe_free(work);
+}
+
+/* With as many steps as there are unknowns one iteration is one of Newton's, solved here by Cholesky. */
+static void
+test_newton(void **state)
+{
+	enum
+	{
+		ORDER = 4, PAIRS = 6
+	};
+	pe_coa_options options;
+
+	pe_coa_defaults(&options);
+	options.theta = 0.0;
+	options.cg_steps = PAIRS;
+	options.iterations = 1;
+	options.tolerance = 0.0;
+	for (int turn = 0; turn < 20; turn++)
+	{
+		double	   *v = random_gram(4 * ORDER, ORDER);
+		double		hessian[PAIRS * PAIRS];
+		double		step[PAIRS];
+		int			k = 0;
+		pe_design	design;
+
+		for (int i = 0; i < ORDER; i++)
+			v[i + i * ORDER] += 40.0;
+		for (int j = 0; j < ORDER; j++)
+			for (int i = j + 1; i < ORDER; i++, k++)
+			{
+				hessian_column(v, ORDER, i, j, hessian + k * PAIRS);
+				step[k] = v[i + j * ORDER];
+			}
+		assert_true(pe_la_cholesky(PAIRS, hessian, PAIRS));
+		pe_la_cholesky_solve(PAIRS, 1, hessian, PAIRS, step, PAIRS);
+		pe_coa(v, ORDER, &options, NULL, &design);
+		assert_int_equal(design.iterations, 1);
+		k = 0;
+		for (int j = 0; j < ORDER; j++)
+			for (int i = j + 1; i < ORDER; i++, k++)
+				assert_true(fabs(design.x[i + j * ORDER] - step[k]) <= 1e-10);
+		pe_design_free(&design);
+		pe_free(v);
+	}
+}
+
+/* ---- what a design must be ---- */
+
+static void
+assert_design(const double *v, const pe_design *design)
+{
+	int			n = design->n;
+	double		expected = recomputed(v, design->x, n);
+
+	assert_null(design->factor);
+	assert_true(symmetric(design->x, n));
+	for (int i = 0; i < n; i++)
+		assert_true(design->x[i + i * n] == 1.0);
+	/* no worse than where it began, which has a diagonal of 1 too */
+	if (!(fabs(design->objective / expected - 1.0) <= 1e-6) || !(design->objective <= trace(v, n) * (1.0 + 1e-9)))
+		fail_msg("n %d: objective %.12g, recomputed %.12g, tr V %.12g", n, design->objective, expected, trace(v, n));
+}
+
+/* ---- closed forms ---- */
+
+static void
+test_order_two(void **state)
+{
+	pe_coa_options options;
+
+	pe_coa_defaults(&options);
+	options.tolerance = 1e-6;
+	for (int turn = 0; turn < 200; turn++)
+	{
+		double		theta = turn % 2 == 0 ? 0.0 : uniform(0.1, 2.0);
+		double		a = exp(uniform(-1.0, 1.0));
+		double		c = exp(uniform(-1.0, 1.0));
+		double		b = uniform(-0.9, 0.9) * sqrt(a * c);
+		double		v[4] = {a, b, b, c};
+		double		both = a + c + 2.0 * theta;
+		double		x = (both - sqrt(both * both - 4.0 * b * b)) / (2.0 * b);
+		double		expected = (a + c - 2.0 * b * x) / (1.0 - x * x);
+		pe_design	design;
+
+		options.theta = theta;
+		pe_coa(v, 2, &options, NULL, &design);
+		if (!design.finished || fabs(design.x[1] - x) > 2e-6 || fabs(design.objective / expected - 1.0) > 1e-6)
+			fail_msg("%g %g %g, theta %g: x %.12g, expected %.12g; %.12g, expected %.12g", a, b, c, theta,
+					 design.x[1], x, design.objective, expected);
+		assert_design(v, &design);
+		pe_design_free(&design);
+	}
+}
+
+/* X = I is optimal: no step. */
+static void
+test_diagonal(void **state)
+{
+	for (int n = 1; n <= 20; n++)
+	{
+		pe_coa_options options;
+		pe_design	design;
+		double	   *v = diagonal(n);
+
+		pe_coa_defaults(&options);
+		options.gap = n % 2 == 0 ? 1e-6 : 0.0;
+		pe_coa(v, n, &options, NULL, &design);
+		assert_true(design.finished && design.iterations == 0);
+		assert_true(fabs(design.objective / trace(v, n) - 1.0) <= 1e-13);
+		pe_design_free(&design);
+		pe_free(v);
+	}
+}
+
+/* ---- known optima ---- */
+
+typedef struct known
+{
+	const char *name;
+	double	   *(*make) (int n);
+	int			n;
+	double		optimum;
+	int			least;			/* iterations to a gap of 1e-6 */
+	int			most;
+} known;
+
+static void
+test_known(void **state)
+{
+	static const known cases[] = {
+		{"all-range", all_range, 64, 11024.38150, 7, 12},
+		{"all-range", all_range, 256, 276929.3084, 17, 25},
+		{"prefix", prefix, 64, 282.2014211, 17, 24},
+		{"total+identity", total_identity, 64, 78.90381994, 5, 9},
+	};
+
+	for (int i = 0; i < lengthof(cases); i++)
+		for (int rule = 0; rule < 2; rule++)
+		{
+			const known *k = &cases[i];
+			pe_coa_options options;
+			pe_design	design;
+			double	   *v;
+
+			if (quick() && k->n > 64)
+				continue;
+			v = k->make(k->n);
+			pe_coa_defaults(&options);
+			options.gap = rule == 0 ? 1e-6 : 0.0;
+			pe_coa(v, k->n, &options, NULL, &design);
+			if (!design.finished || !(fabs(design.objective / k->optimum - 1.0) <= 2e-6) ||
+				design.iterations < k->least || design.iterations > k->most + 8 * rule)
+				fail_msg("%s %d, rule %d: %.12g (%.2e), %d iterations", k->name, k->n, rule, design.objective,
+						 design.objective / k->optimum - 1.0, design.iterations);
+			assert_design(v, &design);
+			pe_design_free(&design);
+			pe_free(v);
+		}
+}
+
+static void
+test_discrete(void **state)
+{
+	int			n = quick() ? 32 : 256;
+	double	   *v = discrete(n);
+	pe_coa_options options;
+	pe_design	design;
+
+	pe_coa_defaults(&options);
+	options.gap = 1e-6;
+	pe_coa(v, n, &options, NULL, &design);
+	assert_true(design.finished && design.iterations <= 16);
+	assert_true(design.objective <= best_possible(v, n) * (1.0 + 1e-6));
+	assert_design(v, &design);
+	pe_design_free(&design);
+	pe_free(v);
+}
+
+/* ---- V of less than full rank ---- */
+
+/* Relative excess over the optimum on V itself. */
+static double
+excess(const double *v, int n, const pe_coa_options *options, pe_design *design)
+{
+	pe_coa(v, n, options, NULL, design);
+	assert_design(v, design);
+	return design->objective / best_possible(v, n) - 1.0;
+}
+
+/* What theta costs: 1.0 % for 4^3, 1.9 % for 4^4, though V + theta I is solved; Algorithm 3 takes it away. */
+static void
+test_theta(void **state)
+{
+	static const double loss[] = {0.0103, 0.0193};
+
+	for (int i = 0; i < (quick() ? 1 : 2); i++)
+	{
+		int			n = i == 0 ? 64 : 256;
+		double	   *v = two_way(n);
+		pe_coa_options options;
+		pe_design	design;
+		double		found;
+
+		pe_coa_defaults(&options);
+		options.gap = 1e-6;
+		found = excess(v, n, &options, &design);
+		if (!design.finished || fabs(found - loss[i]) > 2e-4)
+			fail_msg("%d: %.5f off, expected %.4f", n, found, loss[i]);
+		pe_design_free(&design);
+		if (n == 64)
+		{
+			pe_coa_homotopy_defaults(&options);
+			found = excess(v, n, &options, &design);
+			if (!(found <= 1e-4) || design.iterations <= options.stages)
+				fail_msg("by stages: %.2e off, %d iterations", found, design.iterations);
+			pe_design_free(&design);
+		}
+		pe_free(v);
+	}
+}
+
+/* Five steps of conjugate gradients are too few there: 30 % and more off after 60 iterations. */
+static void
+test_related(void **state)
+{
+	int			n = quick() ? 40 : 64;
+	double	   *v = related(n);
+	pe_coa_options options;
+	pe_design	design;
+	double		found;
+
+	pe_coa_defaults(&options);
+	options.gap = 1e-6;
+	found = excess(v, n, &options, &design);
+	assert_false(design.finished);
+	assert_int_equal(design.iterations, 60);
+	if (!(found >= 0.1 && found <= 0.6))
+		fail_msg("%.3f off", found);
+	pe_design_free(&design);
+	pe_coa_homotopy_defaults(&options);
+	found = excess(v, n, &options, &design);
+	if (!(found <= 0.1))
+		fail_msg("by stages: %.3f off", found);
+	pe_design_free(&design);
+	pe_free(v);
+}
+
+/* ---- the rules for stopping ---- */
+
+/* Whatever is certified holds on V + theta I, where it was certified, and is not far too careful. */
+static void
+test_certificate(void **state)
+{
+	static const double gaps[] = {0.3, 0.03, 1e-3, 1e-5};
+	int			wide = 0;
+
+	for (int turn = 0; turn < (quick() ? 8 : 80); turn++)
+	{
+		int			n = 2 + turn % 19;
+		double		gap = gaps[turn % lengthof(gaps)];
+		double	   *v = random_gram(n + turn % 7, n);
+		pe_coa_options options;
+		pe_design	design;
+		double		reached;
+
+		pe_coa_defaults(&options);
+		options.theta = 0.1;
+		options.gap = gap;
+		options.iterations = 400;
+		pe_coa(v, n, &options, NULL, &design);
+		for (int i = 0; i < n; i++)
+			v[i + i * n] += options.theta;
+		reached = recomputed(v, design.x, n) / best_possible(v, n) - 1.0;
+		if (!design.finished || !(reached <= gap * (1.0 + 1e-6) + 1e-8))
+			fail_msg("n %d: gap %.3e, certified %.3e", n, reached, gap);
+		wide += reached > gap / 100.0;
+		pe_design_free(&design);
+		pe_free(v);
+	}
+	assert_true(wide >= (quick() ? 1 : 10));
+}
+
+static void
+test_trace(void **state)
+{
+	int			n = 48;
+	double	   *v = prefix(n);
+	double		all = 0.0;
+	double		rest = 0.0;
+	story		told = {0};
+	pe_trace	trace_of = {listen, &told};
+	pe_coa_options options;
+	pe_design	design;
+
+	for (int i = 0; i < n * n; i++)
+	{
+		all += v[i] * v[i];
+		rest += i % (n + 1) == 0 ? 0.0 : v[i] * v[i];
+	}
+	pe_coa_defaults(&options);
+	options.theta = 0.0;
+	pe_coa(v, n, &options, &trace_of, &design);
+	assert_int_equal(told.count, design.iterations + 1);
+	assert_true(fabs(told.objective[0] / trace(v, n) - 1.0) <= 1e-13);
+	assert_true(fabs(told.measure[0] / sqrt(rest / all) - 1.0) <= 1e-12);
+	for (int i = 0; i < told.count; i++)
+	{
+		assert_int_equal(told.iteration[i], i);
+		assert_true(i == 0 || told.objective[i] <= told.objective[i - 1]);
+		assert_true((told.measure[i] <= options.tolerance) == (design.finished && i == design.iterations));
+	}
+	assert_true(design.finished && told.objective[design.iterations] == design.objective);
+	pe_design_free(&design);
+	/* every stage goes on counting */
+	pe_coa_homotopy_defaults(&options);
+	told.count = 0;
+	pe_coa(v, n, &options, &trace_of, &design);
+	assert_int_equal(told.count, design.iterations + 1);
+	for (int i = 0; i < told.count; i++)
+		assert_int_equal(told.iteration[i], i);
+	pe_design_free(&design);
+	pe_free(v);
+}
+
+/* ---- scales, and matrices that are no workload's ---- */
+
+/* Powers of two change nothing, and neither overflows. */
+static void
+test_scales(void **state)
+{
+	static const int exponents[] = {-1000, -60, 60, 990};
+	int			n = 24;
+	double	   *v = all_range(n);
+	double	   *scaled = matrix(n, n);
+	pe_coa_options options;
+	pe_design	design;
+	pe_design	other;
+
+	pe_coa_defaults(&options);
+	pe_coa(v, n, &options, NULL, &design);
+	for (int k = 0; k < lengthof(exponents); k++)
+	{
+		for (int i = 0; i < n * n; i++)
+			scaled[i] = ldexp(v[i], exponents[k]);
+		pe_coa_defaults(&options);
+		options.theta = ldexp(options.theta, exponents[k]);
+		pe_coa(scaled, n, &options, NULL, &other);
+		assert_true(other.finished && other.iterations == design.iterations);
+		assert_true(other.objective == ldexp(design.objective, exponents[k]));
+		assert_memory_equal(other.x, design.x, (size_t) (n * n) * sizeof(double));
+		pe_design_free(&other);
+	}
+	pe_design_free(&design);
+	pe_free(scaled);
+	pe_free(v);
+}
+
+static double *
+odd_gram(int kind, int n)
+{
+	double	   *v;
+
+	switch (kind)
+	{
+		case 0:
+			return random_gram(1, n);
+		case 1:
+			return badly_scaled(n, n);
+		case 2:
+			return badly_scaled(2, n);
+		case 3:
+			return matrix(n, n);
+		case 4:
+			/* not positive semidefinite */
+			return random_symmetric(n);
+		default:
+			v = random_gram(n / 2 + 1, n);
+			for (int i = 0; i < n * n; i++)
+				v[i] *= kind == 5 ? 1e290 : 1e-290;
+			return v;
+	}
+}
+
+static void
+test_odd(void **state)
+{
+	for (int turn = 0; turn < (quick() ? 14 : 140); turn++)
+	{
+		int			n = 1 + turn % 23;
+		int			kind = turn % 7;
+		double	   *v = odd_gram(kind, n);
+		pe_coa_options options;
+		pe_design	design;
+
+		if (turn % 3 == 0)
+			pe_coa_homotopy_defaults(&options);
+		else
+			pe_coa_defaults(&options);
+		options.theta = turn % 3 == 1 ? 0.0 : options.theta;
+		options.gap = turn % 2 == 0 ? 1e-6 : 0.0;
+		pe_coa(v, n, &options, NULL, &design);
+		for (int i = 0; i < n; i++)
+			assert_true(design.x[i + i * n] == 1.0);
+		assert_true(symmetric(design.x, n) && pe_la_finite((size_t) (n * n), design.x));
+		assert_false(isnan(recomputed(v, design.x, n)) || !isfinite(design.objective));
+		assert_true(design.iterations <= 60 * (options.stages > 0 ? options.stages : 1));
+		pe_design_free(&design);
+		pe_free(v);
+	}
+}
+
+/* ---- the host ---- */
+
+static void
+test_host(void **state)
+{
+	static const int orders[] = {5, 40, 100};
+
+	for (int i = 0; i < lengthof(orders); i++)
+	{
+		int			n = orders[i];
+		double	   *v = prefix(n);
+		uint64_t	polls = pe_test_polls();
+		uint64_t	steps = pe_test_steps();
+		pe_coa_options options;
+		pe_design	design;
+
+		pe_coa_defaults(&options);
+		options.gap = 1e-4;
+		pe_test_memory();
+		pe_coa(v, n, &options, NULL, &design);
+		assert_int_equal(pe_test_steps() - steps, design.iterations + 1);
+		/* around every product, and within the inverses */
+		assert_true(pe_test_polls() - polls >= (uint64_t) (design.iterations * (2 * options.cg_steps + 4)));
+		pe_design_free(&design);
+		assert_true(pe_test_memory() + (size_t) (n * n) * sizeof(double) <= pe_coa_memory(n));
+		pe_free(v);
+	}
+	assert_true(pe_coa_memory(4096) <= 73 * (size_t) 4096 * 4096);
+}
+
+typedef struct question
+{
+	double		v;
+	int32_t		n;
+	pe_coa_options options;
+} question;
+
+static void
+ask(void *argument)
+{
+	question   *q = argument;
+	pe_design	design;
+
+	pe_coa(&q->v, q->n, &q->options, NULL, &design);
+	pe_design_free(&design);
+}
+
+static question
+sensible(void)
+{
+	question	q = {.v = 1.0, .n = 1};
+
+	pe_coa_defaults(&q.options);
+	return q;
+}
+
+static void
+test_refusals(void **state)
+{
+	question	q = sensible();
+
+	assert_false(pe_test_is_bug(ask, &q));
+	q.v = NAN;
+	assert_true(pe_test_is_bug(ask, &q));
+	q.v = -INFINITY;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.n = 0;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.options.theta = -1e-9;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.options.beta = 1.0;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.options.sigma = 0.5;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.options.cg_steps = 0;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.options.decay = 1.0;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.options.gap = NAN;
+	assert_true(pe_test_is_bug(ask, &q));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_derivatives),
+		cmocka_unit_test(test_newton),
+		cmocka_unit_test(test_order_two),
+		cmocka_unit_test(test_diagonal),
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_discrete),
+		cmocka_unit_test(test_theta),
+		cmocka_unit_test(test_related),
+		cmocka_unit_test(test_certificate),
+		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_scales),
+		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_refusals),
+	};
+
+	pe_test_seed(20160813);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,336 @@
+/*
+ * test_competitors.c
+ *	  Strategies of every method, as integers: their objective against the
+ *	  variances that reconstruction tells, against known ratios to the optimum and
+ *	  against the bound; that every query is answered, and without a bias.
+ *
+ * With PG_EPSILON_QUICK set there are fewer and smaller workloads.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "core/reconstruct.h"
+#include "shim.h"
+#include "workloads.h"
+
+#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+typedef struct made
+{
+	pe_workload workload;
+	pe_classes	classes;
+	pe_strategy strategy;
+	pe_strategy_wish wish;
+} made;
+
+static void
+make(const char *source, pe_method method, pe_norm norm, pe_objective objective, made *m)
+{
+	pe_workload_error error;
+	const pe_workload *w = &m->workload;
+
+	if (!pe_workload_parse(source, NULL, &m->workload, &error))
+		fail_msg("%s: %s", source, error.message);
+	pe_classes_init(&w, 1, &m->classes);
+	m->wish = (pe_strategy_wish) {w, &m->classes, NULL, method, objective, norm, 1e-6};
+	assert_int_equal(pe_strategy_make(&m->wish, &m->strategy), PE_STRATEGY_OK);
+}
+
+static void
+discard(made *m)
+{
+	pe_strategy_free(&m->strategy);
+	pe_classes_free(&m->classes);
+	pe_workload_free(&m->workload);
+}
+
+static double
+squared_sensitivity(const pe_strategy *strategy, pe_norm norm)
+{
+	pe_u128		sensitivity;
+
+	if (norm == PE_L2)
+	{
+		assert_true(pe_strategy_sensitivity_sq(strategy, PE_ADD_REMOVE, 1, &sensitivity));
+		return (double) sensitivity;
+	}
+	assert_true(pe_strategy_sensitivity_l1(strategy, PE_ADD_REMOVE, 1, &sensitivity));
+	return (double) sensitivity * (double) sensitivity;
+}
+
+/* Delta^2 times the weighted sum, or the largest, of all variances. */
+static double
+objective_again(const made *m)
+{
+	pe_measured measured = {&m->workload, &m->strategy, NULL};
+	pe_reconstruction r;
+	double	   *variance = pe_alloc(m->workload.queries, sizeof(double));
+	double		sum = 0;
+	double		largest = 0;
+
+	assert_true(pe_reconstruction_init(&measured, &m->workload, &r));
+	assert_int_equal(pe_reconstruction_undetermined(&r), -1);
+	pe_reconstruction_variance(&r, variance);
+	for (int32_t t = 0; t < m->workload.terms; t++)
+	{
+		const pe_term *term = &m->workload.term[t];
+		int32_t		factor_query[PE_MAX_ATTRIBUTES];
+
+		for (int64_t local = 0; local < term->queries; local++)
+		{
+			double		v = term->weight * term->weight * variance[pe_term_query(term, local, factor_query)];
+
+			sum += v;
+			largest = fmax(largest, v);
+		}
+	}
+	pe_reconstruction_free(&r);
+	pe_free(variance);
+	return squared_sensitivity(&m->strategy, m->wish.norm) * (m->wish.objective == PE_MAX ? largest : sum);
+}
+
+/* Measurements without noise give the exact answers. */
+static void
+check_unbiased(const made *m)
+{
+	pe_measured measured = {&m->workload, &m->strategy, NULL};
+	pe_reconstruction r;
+	int64_t    *x = pe_alloc(m->strategy.columns, sizeof(int64_t));
+	pe_i128    *exact = pe_alloc(m->strategy.rows, sizeof(pe_i128));
+	int64_t    *y = pe_alloc(m->strategy.rows, sizeof(int64_t));
+	double	   *counts = pe_alloc(m->classes.cells, sizeof(double));
+	double	   *truth = pe_alloc(m->workload.queries, sizeof(double));
+	double	   *estimate = pe_alloc(m->workload.queries, sizeof(double));
+	double	   *ones = pe_alloc(m->classes.cells, sizeof(double));
+	double	   *squares = pe_alloc(m->workload.queries, sizeof(double));
+
+	for (int32_t j = 0; j < m->strategy.columns; j++)
+		x[j] = between(0, 1000);
+	/* all of a column's rows are in the first of its classes */
+	for (int32_t c = m->classes.cells - 1; c >= 0; c--)
+	{
+		int32_t		column = m->strategy.column_of[c];
+		bool		first = column >= 0;
+
+		for (int32_t before = 0; before < c && first; before++)
+			first = m->strategy.column_of[before] != column;
+		if (first)
+			counts[c] = (double) x[column];
+		ones[c] = 1;
+	}
+	pe_strategy_apply(&m->strategy, x, exact);
+	for (int32_t i = 0; i < m->strategy.rows; i++)
+		y[i] = (int64_t) exact[i];
+	assert_true(pe_reconstruction_init(&measured, &m->workload, &r));
+	pe_reconstruction_estimate(&r, y, estimate);
+	pe_workload_apply(&m->workload, &m->classes, counts, truth);
+	pe_workload_apply_squares(&m->workload, &m->classes, ones, squares);
+	for (int32_t q = 0; q < m->workload.queries; q++)
+		assert_true(fabs(estimate[q] - truth[q]) <= 1e-7 * 1000 * sqrt(m->classes.cells * squares[q]) + 1e-9);
+	pe_reconstruction_free(&r);
+	pe_free(x);
+	pe_free(exact);
+	pe_free(y);
+	pe_free(counts);
+	pe_free(truth);
+	pe_free(estimate);
+	pe_free(ones);
+	pe_free(squares);
+}
+
+static void
+check_bytes(const made *m)
+{
+	size_t		size;
+	char	   *bytes;
+	pe_strategy again;
+	pe_strategy copy = m->strategy;
+
+	if (copy.lower_bound == 0)
+		copy.lower_bound = copy.objective;
+	size = pe_strategy_size(&copy);
+	bytes = pe_alloc(size, 1);
+	pe_strategy_write(&copy, bytes);
+	assert_int_equal(pe_strategy_read(&again, bytes, size), PE_STRATEGY_OK);
+	pe_strategy_bind(&again, &m->workload);
+	assert_true(squared_sensitivity(&again, m->wish.norm) == squared_sensitivity(&m->strategy, m->wish.norm));
+	pe_strategy_free(&again);
+	pe_free(bytes);
+}
+
+static const char *const sources[] = {
+	"all_range(16)", "prefix(17)", "identity(8)", "total(5) + identity(5)", "3 * prefix(9) + total(9)",
+	"identity(4) * total(4) + total(4) * identity(4)", "width_range(30, 7)", "ranges(12; 0-3, 2-9, 2-9, 5-11)",
+	"matrix({{1,-2,0,3},{0,0,5,0},{1,1,1,1}})", "total(9)", "prefix(4) * prefix(3)", "identity(1)"
+};
+
+static void
+test_every_method(void **state)
+{
+	(void) state;
+	for (int s = 0; s < cases(lengthof(sources)) + 4 && s < lengthof(sources); s++)
+		for (int method = 0; method < PE_METHOD_DAWA; method++)
+			for (int norm = PE_L2; norm <= PE_L1; norm++)
+			{
+				made		m;
+				double		bound;
+				double		again;
+
+				if (!pe_method_serves((pe_method) method, (pe_norm) norm))
+					continue;
+				make(sources[s], (pe_method) method, (pe_norm) norm, PE_SUM, &m);
+				again = objective_again(&m);
+				if (!(fabs(m.strategy.objective / again - 1) < 1e-6))
+					fail_msg("%s, %s, norm %d: objective %.10g, by the variances %.10g", sources[s],
+							 pe_method_name((pe_method) method), norm, m.strategy.objective, again);
+				assert_int_equal(pe_strategy_bound(&m.wish, &bound), PE_STRATEGY_OK);
+				assert_true(m.strategy.objective >= bound * (1 - 1e-9));
+				if (method == PE_METHOD_OPTIMAL && norm == PE_L2)
+					assert_true(pe_strategy_gap(&m.strategy) <= 2e-5 && m.strategy.lower_bound >= bound * (1 - 2e-3));
+				check_unbiased(&m);
+				check_bytes(&m);
+				discard(&m);
+			}
+}
+
+/* The error's root relative to that of the optimum. */
+static void
+check_ratio(const char *source, pe_method method, double optimum, double expected, double tolerance)
+{
+	made		m;
+	double		ratio;
+
+	make(source, method, PE_L2, PE_SUM, &m);
+	ratio = sqrt(m.strategy.objective / optimum);
+	if (!(fabs(ratio - expected) < tolerance))
+		fail_msg("%s, %s: %.5f times the optimum", source, pe_method_name(method), ratio);
+	discard(&m);
+}
+
+static void
+test_known(void **state)
+{
+	(void) state;
+	check_ratio("all_range(64)", PE_METHOD_GAUSSIAN, 11024.38150, 14.1152, 5e-4);
+	check_ratio("all_range(64)", PE_METHOD_IDENTITY, 11024.38150, 2.0374, 5e-4);
+	check_ratio("all_range(64)", PE_METHOD_WAVELET, 11024.38150, 1.1739, 5e-4);
+	check_ratio("prefix(64)", PE_METHOD_GAUSSIAN, 282.2014211, 3.8098, 5e-4);
+	check_ratio("prefix(64)", PE_METHOD_WAVELET, 282.2014211, 1.1931, 5e-4);
+	check_ratio("identity(64)", PE_METHOD_WAVELET, 64, 1.5279, 5e-4);
+	check_ratio("total(64) + identity(64)", PE_METHOD_ADAPTIVE, 78.90381994, 1, 1e-4);
+	check_ratio("all_range(64)", PE_METHOD_COA, 11024.38150, 1, 1e-4);
+	check_ratio("identity(4) * identity(4) * total(4) + identity(4) * total(4) * identity(4) + total(4) * identity(4) * identity(4)",
+				PE_METHOD_GAUSSIAN, 107.4330844, 1.1577, 5e-4);
+	check_ratio("identity(4) * identity(4) * total(4) + identity(4) * total(4) * identity(4) + total(4) * identity(4) * identity(4)",
+				PE_METHOD_ADAPTIVE, 107.4330844, 1, 1e-4);
+}
+
+/* The worst query: certified, by the integers; the mean where all are alike; and what it gains elsewhere. */
+static void
+test_max(void **state)
+{
+	static const char *const alike[] = {"identity(7)", "identity(4) * total(4) + total(4) * identity(4)",
+	"identity(3) * identity(3) * total(3) + identity(3) * total(3) * identity(3) + total(3) * identity(3) * identity(3)"};
+	made		m;
+	made		sum;
+
+	(void) state;
+	for (int s = 0; s < lengthof(alike); s++)
+	{
+		make(alike[s], PE_METHOD_OPTIMAL, PE_L2, PE_MAX, &m);
+		make(alike[s], PE_METHOD_OPTIMAL, PE_L2, PE_SUM, &sum);
+		if (!(fabs(m.strategy.objective * m.workload.queries / sum.strategy.objective - 1) < 2e-5))
+			fail_msg("%s: largest variance %.10g, mean of the least sum %.10g", alike[s], m.strategy.objective,
+					 sum.strategy.objective / m.workload.queries);
+		discard(&m);
+		discard(&sum);
+	}
+	for (int s = 0; s < lengthof(sources); s++)
+	{
+		double		of_sum;
+
+		make(sources[s], PE_METHOD_OPTIMAL, PE_L2, PE_MAX, &m);
+		make(sources[s], PE_METHOD_OPTIMAL, PE_L2, PE_SUM, &sum);
+		sum.wish.objective = PE_MAX;
+		of_sum = objective_again(&sum);
+		if (!(fabs(m.strategy.objective / objective_again(&m) - 1) < 1e-6) || pe_strategy_gap(&m.strategy) > 2e-5 ||
+			m.strategy.objective > of_sum * (1 + 2e-5) || m.strategy.lower_bound > of_sum * (1 + 1e-9))
+			fail_msg("%s: largest variance %.10g, by the variances %.10g, bound %.10g, of the least sum %.10g", sources[s],
+					 m.strategy.objective, objective_again(&m), m.strategy.lower_bound, of_sum);
+		check_unbiased(&m);
+		discard(&m);
+		discard(&sum);
+	}
+}
+
+static void
+test_predicate(void **state)
+{
+	static const bool possible[16] = {true, true, false, false, true, true, true, true, false, true, true, true, true, true, false, true};
+	made		m;
+
+	(void) state;
+	for (int method = 0; method < PE_METHOD_DAWA; method++)
+		for (int norm = PE_L2; norm <= PE_L1; norm++)
+		{
+			if (!pe_method_serves((pe_method) method, (pe_norm) norm))
+				continue;
+			make("all_range(16)", (pe_method) method, (pe_norm) norm, PE_SUM, &m);
+			pe_strategy_free(&m.strategy);
+			m.wish.possible = possible;
+			assert_int_equal(pe_strategy_make(&m.wish, &m.strategy), PE_STRATEGY_OK);
+			assert_int_equal(m.strategy.columns, 12);
+			assert_true(squared_sensitivity(&m.strategy, (pe_norm) norm) > 0);
+			discard(&m);
+		}
+}
+
+/* What a strategy takes to be made is told before. */
+static void
+test_memory(void **state)
+{
+	static const char *const large[] = {
+		"all_range(40)", "width_range(50, 12)", "identity(3) * identity(3) * total(5) + total(3) * identity(3) * identity(5)",
+		"5 * prefix(12) * total(3) + identity(12) * identity(3)", "matrix({{1,0,1},{0,1,1}}) * all_range(5)"
+	};
+
+	(void) state;
+	for (int s = 0; s < cases(lengthof(large)) + 1 && s < lengthof(large); s++)
+		for (int method = 0; method < PE_METHOD_DAWA; method++)
+			for (int kind = 0; kind < 3; kind++)
+			{
+				made		m;
+				size_t		most;
+
+				if (!pe_method_serves((pe_method) method, kind == 1 ? PE_L1 : PE_L2) ||
+					(kind == 2 && method != PE_METHOD_OPTIMAL))
+					continue;
+				make(large[s], (pe_method) method, kind == 1 ? PE_L1 : PE_L2, kind == 2 ? PE_MAX : PE_SUM, &m);
+				pe_strategy_free(&m.strategy);
+				most = pe_strategy_make_memory(&m.wish) + 4096;
+				(void) pe_test_memory();
+				assert_int_equal(pe_strategy_make(&m.wish, &m.strategy), PE_STRATEGY_OK);
+				if (pe_test_memory() + pe_strategy_size(&m.strategy) > most)
+					fail_msg("%s, %s, kind %d: more memory than was told", large[s], pe_method_name((pe_method) method), kind);
+				discard(&m);
+			}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_method),
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_max),
+		cmocka_unit_test(test_predicate),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,470 @@
+/*
+ * test_smoothing.c
+ *	  The smoothed method: its gradient, its projection, how near to the optimum
+ *	  it comes, and that it survives any matrix.
+ *
+ * How near is what was measured, with room for other roundings; it is no promise
+ * of the method.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core/smoothing.h"
+#include "grams.h"
+
+/* ---- the function ---- */
+
+/* Positive definite, with diagonal entries near enough to each other that all of them matter. */
+static double *
+random_point(int n)
+{
+	double	   *x = random_gram(6 * n, n);
+
+	for (int i = 0; i < n * n; i++)
+		x[i] /= 6.0 * n;
+	return x;
+}
+
+static double *
+random_symmetric(int n)
+{
+	double	   *p = matrix(n, n);
+
+	for (int j = 0; j < n; j++)
+		for (int i = 0; i <= j; i++)
+			p[i + j * n] = p[j + i * n] = normal();
+	return p;
+}
+
+/* smax_mu(diag X) tr(V X^-1), written out */
+static double
+smoothed(const double *v, const double *x, int n, double mu)
+{
+	double		sum = 0.0;
+
+	for (int i = 0; i < n; i++)
+		sum += exp(x[i + i * n] / mu);
+	return mu * log(sum) * recomputed(v, x, n);
+}
+
+static void
+test_gradient(void **state)
+{
+	const double h = 1e-5;
+	const int	n = 7;
+	double	   *v = random_gram(5, n);
+	double	   *x = random_point(n);
+	double	   *z = matrix(n, n);
+	double	   *g = matrix(n, n);
+	double	   *work = pe_alloc((size_t) (n * n + n), sizeof(double));
+	double		objective;
+
+	assert_true(pe_smoothing_evaluate(v, n, 0.1, x, &objective, z, g, work));
+	assert_true(fabs(objective / smoothed(v, x, n, 0.1) - 1.0) <= 1e-12);
+	for (int turn = 0; turn < 10; turn++)
+	{
+		double	   *p = random_symmetric(n);
+		double	   *above = copy_of(x, n);
+		double	   *below = copy_of(x, n);
+		double		slope = (smoothed(v, above, n, 0.1) - smoothed(v, below, n, 0.1)) / (2.0 * h);
+
+		for (int i = 0; i < n * n; i++)
+		{
+			above[i] += h * p[i];
+			below[i] -= h * p[i];
+		}
+		slope = (smoothed(v, above, n, 0.1) - smoothed(v, below, n, 0.1)) / (2.0 * h);
+		assert_true(fabs(slope - pe_la_dot((size_t) (n * n), g, p)) <= 1e-6 * objective);
+		pe_free(p);
+		pe_free(above);
+		pe_free(below);
+	}
+	/* the maximum itself, when mu is small; and between it and mu log n above it */
+	assert_true(pe_smoothing_evaluate(v, n, 1e-9, x, &objective, z, g, work));
+	assert_true(fabs(objective / (largest_diagonal(x, n) * recomputed(v, x, n)) - 1.0) <= 1e-7);
+	x[0] = -1.0;
+	assert_false(pe_smoothing_evaluate(v, n, 0.1, x, &objective, z, g, work));
+	pe_free(v);
+	pe_free(x);
+	pe_free(z);
+	pe_free(g);
+	pe_free(work);
+}
+
+/* ---- the projection ---- */
+
+static double
+least_eigenvalue(const double *a, int n)
+{
+	double	   *copy = copy_of(a, n);
+	double	   *value = matrix(n, 1);
+	double	   *work = pe_alloc(pe_la_eigenvalues_work(n), sizeof(double));
+	double		least;
+
+	assert_true(pe_la_eigenvalues(n, copy, value, work));
+	least = value[0];
+	pe_free(copy);
+	pe_free(value);
+	pe_free(work);
+	return least;
+}
+
+/* P is the nearest if and only if P >= floor, P - A >= 0 and <P - A, P - floor> = 0. */
+static void
+check_projection(int n, double floor, const double *a)
+{
+	double	   *copy = copy_of(a, n);
+	double	   *p = matrix(n, n);
+	double	   *z = matrix(n, n);
+	double	   *work = pe_alloc(pe_la_eigen_work(n) + (size_t) n, sizeof(double));
+	int32_t    *iwork = pe_alloc(pe_la_eigen_iwork(n), sizeof(int32_t));
+	double	   *lift = matrix(n, n);
+	double		product = 0.0;
+
+	assert_true(pe_smoothing_project(n, floor, copy, p, z, work, iwork));
+	assert_true(symmetric(p, n));
+	assert_true(least_eigenvalue(p, n) >= floor - 1e-12 * n);
+	for (int i = 0; i < n * n; i++)
+	{
+		lift[i] = p[i] - a[i];
+		product += lift[i] * (p[i] - (i % (n + 1) == 0 ? floor : 0.0));
+	}
+	assert_true(least_eigenvalue(lift, n) >= -1e-12 * n);
+	assert_true(fabs(product) <= 1e-11 * n * n);
+	pe_free(copy);
+	pe_free(p);
+	pe_free(z);
+	pe_free(work);
+	pe_free(iwork);
+	pe_free(lift);
+}
+
+static void
+test_projection(void **state)
+{
+	for (int n = 1; n <= 40; n += 3)
+	{
+		double	   *a = random_symmetric(n);
+
+		check_projection(n, 0.01, a);
+		check_projection(n, 1.0, a);
+		/* nothing to do */
+		for (int i = 0; i < n; i++)
+			a[i + i * n] += 100.0;
+		check_projection(n, 0.01, a);
+		pe_free(a);
+	}
+}
+
+/* ---- where it ends ---- */
+
+static void
+assert_design(const double *v, const pe_design *design)
+{
+	int			n = design->n;
+	double		expected = recomputed(v, design->x, n);
+
+	assert_null(design->factor);
+	assert_true(symmetric(design->x, n));
+	assert_true(largest_diagonal(design->x, n) == 1.0);
+	/* tr V is where it began */
+	if (!(fabs(design->objective / expected - 1.0) <= 1e-6) || !(design->objective <= trace(v, n) * (1.0 + 1e-9)))
+		fail_msg("n %d: objective %.12g, recomputed %.12g, tr V %.12g", n, design->objective, expected, trace(v, n));
+}
+
+typedef struct near
+{
+	const char *name;
+	double	   *(*make) (int n);
+	int			n;
+	double		excess;			/* at most, relatively to the optimum */
+} near;
+
+static void
+test_near(void **state)
+{
+	static const near cases[] = {
+		{"all-range", all_range, 16, 1e-4}, {"all-range", all_range, 64, 3e-4},
+		{"prefix", prefix, 16, 1e-3}, {"prefix", prefix, 64, 1e-3},
+		{"total+identity", total_identity, 64, 1e-4}, {"discrete", discrete, 64, 5e-4},
+		{"diagonal", diagonal, 30, 1e-6}, {"two-way", two_way, 16, 1e-6},
+		/* of less than full rank: the floor keeps it definite, and costs */
+		{"two-way", two_way, 64, 6e-2}, {"related", related, 40, 1e-1},
+	};
+
+	for (int i = 0; i < lengthof(cases); i++)
+	{
+		const near *k = &cases[i];
+		pe_smoothing_options options;
+		pe_design	design;
+		double	   *v;
+		double		excess;
+
+		if (quick() && k->n > 40)
+			continue;
+		v = k->make(k->n);
+		pe_smoothing_defaults(&options);
+		pe_smoothing(v, k->n, &options, NULL, &design);
+		excess = design.objective / best_possible(v, k->n) - 1.0;
+		if (getenv("PG_EPSILON_VERBOSE") != NULL)
+			print_message("%s %d: %.2e off, %d iterations\n", k->name, k->n, excess, design.iterations);
+		if (!(excess <= k->excess) || excess < -1e-7)
+			fail_msg("%s %d: %.2e off, %d iterations", k->name, k->n, excess, design.iterations);
+		assert_design(v, &design);
+		pe_design_free(&design);
+		pe_free(v);
+	}
+}
+
+/* A maximum that is less and less smoothed comes nearer: by far. */
+static void
+test_stages(void **state)
+{
+	int			n = 24;
+	double	   *v = prefix(n);
+	double		best = best_possible(v, n);
+	double		excess[2];
+	pe_smoothing_options options;
+	pe_design	design;
+
+	for (int i = 0; i < 2; i++)
+	{
+		pe_smoothing_defaults(&options);
+		options.stages = i == 0 ? 1 : 4;
+		options.iterations = 800 / options.stages;
+		pe_smoothing(v, n, &options, NULL, &design);
+		excess[i] = design.objective / best - 1.0;
+		pe_design_free(&design);
+	}
+	if (!(excess[0] >= 1e-3) || !(excess[1] <= excess[0] / 10.0))
+		fail_msg("one stage %.2e off, four %.2e", excess[0], excess[1]);
+	pe_free(v);
+}
+
+/* Of all points that were met the best is returned, though objectives rise on the way. */
+static void
+test_trace(void **state)
+{
+	int			n = 24;
+	double	   *v = prefix(n);
+	story		told = {0};
+	pe_trace	trace_of = {listen, &told};
+	pe_smoothing_options options;
+	pe_design	design;
+	double		least = INFINITY;
+	int			rises = 0;
+
+	pe_smoothing_defaults(&options);
+	pe_smoothing(v, n, &options, &trace_of, &design);
+	assert_int_equal(told.count, design.iterations + 1);
+	assert_true(told.count <= TOLD);
+	assert_true(fabs(told.objective[0] / trace(v, n) - 1.0) <= 1e-13);
+	assert_true(told.measure[0] == 1.0);
+	for (int i = 0; i < told.count; i++)
+	{
+		assert_int_equal(told.iteration[i], i);
+		rises += i > 0 && told.objective[i] > told.objective[i - 1];
+		least = fmin(least, told.objective[i]);
+	}
+	assert_true(rises > 0);
+	assert_true(design.objective == least);
+	pe_design_free(&design);
+	/* the tolerance ends a stage */
+	options.stages = 1;
+	options.tolerance = 0.1;
+	told.count = 0;
+	pe_smoothing(v, n, &options, &trace_of, &design);
+	assert_true(design.finished && design.iterations < options.iterations);
+	for (int i = 0; i < told.count; i++)
+		assert_true((told.measure[i] <= options.tolerance) == (i == design.iterations));
+	pe_design_free(&design);
+	pe_free(v);
+}
+
+/* ---- scales, and matrices that are no workload's ---- */
+
+/* Powers of two change nothing, and neither overflows. */
+static void
+test_scales(void **state)
+{
+	static const int exponents[] = {-1000, -60, 60, 990};
+	int			n = 12;
+	double	   *v = all_range(n);
+	double	   *scaled = matrix(n, n);
+	pe_smoothing_options options;
+	pe_design	design;
+	pe_design	other;
+
+	pe_smoothing_defaults(&options);
+	pe_smoothing(v, n, &options, NULL, &design);
+	for (int k = 0; k < lengthof(exponents); k++)
+	{
+		for (int i = 0; i < n * n; i++)
+			scaled[i] = ldexp(v[i], exponents[k]);
+		pe_smoothing(scaled, n, &options, NULL, &other);
+		assert_int_equal(other.iterations, design.iterations);
+		assert_true(other.objective == ldexp(design.objective, exponents[k]));
+		assert_memory_equal(other.x, design.x, (size_t) (n * n) * sizeof(double));
+		pe_design_free(&other);
+	}
+	pe_design_free(&design);
+	pe_free(scaled);
+	pe_free(v);
+}
+
+static double *
+odd_gram(int kind, int n)
+{
+	double	   *v;
+
+	switch (kind)
+	{
+		case 0:
+			return random_gram(1, n);
+		case 1:
+			return badly_scaled(n, n);
+		case 2:
+			return badly_scaled(2, n);
+		case 3:
+			return matrix(n, n);
+		case 4:
+			/* not positive semidefinite */
+			return random_symmetric(n);
+		default:
+			v = random_gram(n / 2 + 1, n);
+			for (int i = 0; i < n * n; i++)
+				v[i] *= kind == 5 ? 1e290 : 1e-290;
+			return v;
+	}
+}
+
+static void
+test_odd(void **state)
+{
+	for (int turn = 0; turn < (quick() ? 14 : 140); turn++)
+	{
+		int			n = 1 + turn % 23;
+		double	   *v = odd_gram(turn % 7, n);
+		pe_smoothing_options options;
+		pe_design	design;
+
+		pe_smoothing_defaults(&options);
+		options.iterations = turn % 3 == 0 ? 20 : 200;
+		pe_smoothing(v, n, &options, NULL, &design);
+		assert_true(symmetric(design.x, n) && pe_la_finite((size_t) (n * n), design.x));
+		assert_true(largest_diagonal(design.x, n) == 1.0);
+		/* positive definite, and by the floor so */
+		if (!(least_eigenvalue(design.x, n) >= 1e-12) || !(design.objective >= 0.0))
+			fail_msg("kind %d, n %d: %g, least eigenvalue %g", turn % 7, n, design.objective,
+					 least_eigenvalue(design.x, n));
+		assert_true(design.iterations <= options.stages * options.iterations);
+		pe_design_free(&design);
+		pe_free(v);
+	}
+}
+
+/* ---- the host ---- */
+
+static void
+test_host(void **state)
+{
+	static const int orders[] = {5, 40, 100};
+
+	for (int i = 0; i < lengthof(orders); i++)
+	{
+		int			n = orders[i];
+		double	   *v = prefix(n);
+		uint64_t	polls = pe_test_polls();
+		uint64_t	steps = pe_test_steps();
+		pe_smoothing_options options;
+		pe_design	design;
+
+		pe_smoothing_defaults(&options);
+		options.iterations = 10;
+		pe_test_memory();
+		pe_smoothing(v, n, &options, NULL, &design);
+		/* every stage tells where it begins */
+		assert_int_equal(pe_test_steps() - steps, design.iterations + options.stages);
+		assert_true(pe_test_polls() - polls >= (uint64_t) (4 * design.iterations));
+		pe_design_free(&design);
+		assert_true(pe_test_memory() + (size_t) (n * n) * sizeof(double) <= pe_smoothing_memory(n));
+		pe_free(v);
+	}
+	assert_true(pe_smoothing_memory(4096) <= 65 * (size_t) 4096 * 4096);
+}
+
+typedef struct question
+{
+	double		v;
+	int32_t		n;
+	pe_smoothing_options options;
+} question;
+
+static void
+ask(void *argument)
+{
+	question   *q = argument;
+	pe_design	design;
+
+	pe_smoothing(&q->v, q->n, &q->options, NULL, &design);
+	pe_design_free(&design);
+}
+
+static question
+sensible(void)
+{
+	question	q = {.v = 1.0, .n = 1};
+
+	pe_smoothing_defaults(&q.options);
+	return q;
+}
+
+static void
+test_refusals(void **state)
+{
+	question	q = sensible();
+
+	assert_false(pe_test_is_bug(ask, &q));
+	q.v = NAN;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.n = 0;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.options.stages = 0;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.options.first_mu = 0.0;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.options.floor = 0.0;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.options.memory = PE_SMOOTHING_MEMORY + 1;
+	assert_true(pe_test_is_bug(ask, &q));
+	q = sensible();
+	q.options.decrease = NAN;
+	assert_true(pe_test_is_bug(ask, &q));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gradient),
+		cmocka_unit_test(test_projection),
+		cmocka_unit_test(test_near),
+		cmocka_unit_test(test_stages),
+		cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_scales),
+		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_refusals),
+	};
+
+	pe_test_seed(20120827);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
