@@ -24,6 +24,27 @@ SELECT count(DISTINCT strategy) AS strategies FROM generate_series(1, 3), dp.opt
 SELECT a.strategy = b.strategy AS same FROM dp.optimize('prefix( 8 )') a, dp.optimize('(prefix(8))', gap => 0.1) b;
 SELECT a.strategy = b.strategy AS same FROM dp.optimize('prefix(8)') a, dp.optimize('prefix(8) + prefix(8)') b;
 
+-- Every method: none is below the bound, and by how much each is above it (in standard errors, to three digits where it is known)
+CREATE TEMP TABLE method (method text, norm text, prefix64 text, all_range2 text);
+INSERT INTO method VALUES ('optimal', 'l2', '1.000', '1.000'), ('coa', 'l2', '1.000', '1.000'), ('gaussian', 'l2', '3.810', '1.268'), ('identity', 'l2', '2.715', '1.035'),
+    ('wavelet', 'l2', '1.193', '1.035'), ('hierarchical', 'l2', '1.199', '1.035'), ('adaptive', 'l2', NULL, '1.000'), ('smoothing', 'l2', '1.000', '1.000'), ('lowrank', 'l2', '1.000', '1.000'),
+    ('optimal', 'l1', NULL, NULL), ('gaussian', 'l1', NULL, NULL), ('identity', 'l1', '2.715', '1.035'), ('wavelet', 'l1', NULL, NULL), ('hierarchical', 'l1', NULL, NULL), ('lowrank', 'l1', NULL, NULL);
+SELECT m.method, norm, bool_and(o.method = m.method AND o.objective >= o.lower_bound AND o.gap = o.objective / o.lower_bound - 1 AND o.milliseconds >= 0) AS told,
+       bool_and(round(sqrt(objective / optimum)::numeric, 3) = ratio::numeric) AS known
+  FROM (SELECT method, norm, prefix64, 'prefix(64)', 282.2014211 FROM method UNION ALL SELECT method, norm, all_range2, 'all_range(2)', 2 + sqrt(3) FROM method) m(method, norm, ratio, workload, optimum),
+       dp.optimize(m.workload, m.method, norm => m.norm) o GROUP BY m.method, norm ORDER BY norm DESC, m.method;
+-- An L1 norm is not below the L2 norm
+SELECT a.objective >= b.lower_bound AS bounded, a.objective <= i.objective AS no_worse FROM dp.optimize('all_range(32)', norm => 'l1') a, dp.optimize('all_range(32)') b, dp.optimize('all_range(32)', 'identity', norm => 'l1') i;
+-- Each is kept by itself
+SELECT count(*) AS asked, count(DISTINCT strategy) AS strategies FROM method m, dp.optimize('all_range(2)', m.method, norm => m.norm);
+SELECT count(DISTINCT strategy) FROM (SELECT strategy FROM dp.optimize('prefix(8)') UNION ALL SELECT strategy FROM dp.optimize('prefix(8)', objective => 'max')) s;
+SELECT a.strategy = b.strategy AS same FROM dp.optimize('prefix(8)', objective => 'max') a, dp.optimize('prefix(8)', objective => 'max', gap => 0.1) b;
+-- The largest variance: certified, and the mean where all queries are alike
+SELECT w AS workload, o.objective >= o.lower_bound AND o.gap <= 1e-6 AS certified, abs(o.objective * s.queries / t.objective - 1) < 2e-6 AS alike
+  FROM (VALUES ('identity(6)', 6), ('total(7)', 1), ('identity(3) * total(4)', 3), ('width_range(1, 1)', 1)) s(w, queries), dp.optimize(w, objective => 'max') o, dp.optimize(w) t;
+SELECT o.gap <= 1e-6 AS certified, o.objective >= t.lower_bound / 64 AS above_the_least_mean
+  FROM dp.optimize('prefix(64)', objective => 'max') o, dp.optimize('prefix(64)') t;
+
 -- The matrices
 SELECT dp.workload_matrix('all_range(3)');
 SELECT dp.workload_matrix('prefix(2) * identity(2) + 5 * total(2)');
@@ -51,17 +72,21 @@ SELECT * FROM dp.optimize('identity(99999999999999999999)');
 SELECT * FROM dp.optimize(NULL);
 SELECT * FROM dp.optimize('prefix(4)', gap => 0);
 SELECT * FROM dp.optimize('prefix(4)', gap => 'NaN');
-SELECT * FROM dp.optimize('prefix(4)', objective => 'max');
 SELECT * FROM dp.optimize('prefix(4)', objective => 'least');
-SELECT * FROM dp.optimize('prefix(4)', norm => 'l1');
-SELECT * FROM dp.optimize('prefix(4)', method => 'coa');
+SELECT * FROM dp.optimize('prefix(4)', objective => NULL);
+SELECT * FROM dp.optimize('prefix(4)', objective => 'max', norm => 'l1');
+SELECT * FROM dp.optimize('prefix(4)', objective => 'max', method => 'identity');
+SELECT * FROM dp.optimize('prefix(4)', norm => 'l3');
+SELECT * FROM dp.optimize('prefix(4)', method => 'best');
+SELECT * FROM dp.optimize('prefix(4)', method => 'adaptive', norm => 'l1');
+SELECT * FROM dp.optimize('prefix(4)', method => 'dawa');
 SELECT dp.strategy_matrix(999999);
 SELECT dp.workload_matrix('all_range(4000)');
 SELECT dp.workload_matrix('prefix(3');
 SELECT dp.gram('identity(20000)');
 SELECT size, rank, objective, lower_bound, gap FROM dp.optimize('identity(100000) * total(10)');
 
-DROP TABLE known;
+DROP TABLE known, method;
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP ROLE regress_ann;

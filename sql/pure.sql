@@ -61,7 +61,7 @@ SELECT max(stderr) = (SELECT max_stderr FROM dp.quote('p', 'x', epsilon => 0.25)
        abs(max(stderr) - 1 / (sqrt(2) * sinh(0.125))) < 1e-12 AS closed_form FROM dp.cells(:release);
 SELECT round((stderr / sqrt(10))::numeric, 9) = round((1 / (sqrt(2) * sinh(0.125)))::numeric, 9) AS of_total FROM dp.answer(:release, 'total');
 SELECT rho, epsilon, delta, queries, method, lower_bound, gap, fits, epsilon_left_after, replay FROM dp.quote('p', 'x', epsilon => 0.25);
-SELECT rho, epsilon, delta, objective, lower_bound, gap, fits, epsilon_left_after, replay FROM dp.quote('p', 'x', 'prefix', epsilon => 0.25);
+SELECT rho, epsilon, delta, objective < 55 AS better_than_cells, lower_bound, gap, fits, epsilon_left_after, replay FROM dp.quote('p', 'x', 'prefix', epsilon => 0.25);
 SELECT max(stderr) = max_stderr AS same FROM dp.quote('p', 'x', 'prefix', epsilon => 0.25), dp.quote_queries('p', 'x', 'prefix', epsilon => 0.25) GROUP BY max_stderr;
 -- max_stderr: the least epsilon
 SELECT m, q.max_stderr <= m AS kept, l.max_stderr > m AS less_is_above, q.fits

@@ -59,7 +59,7 @@ SELECT * FROM dp.quote('nothing', 'x', epsilon => 1);
 SELECT * FROM dp.quote('d', 'x', 'nothing', epsilon => 1);
 SELECT * FROM dp.quote('d', 'x', epsilon => 1, budget => 'regress_ann');
 SELECT * FROM dp.quote_queries('d', 'x', epsilon => 0);
-SELECT * FROM dp.quote_queries('d', 'x', epsilon => 1, method => 'wavelet');
+SELECT * FROM dp.quote_queries('d', 'x', epsilon => 1, method => 'best');
 \set VERBOSITY default
 
 -- A quote takes no lock and needs no row: the table may be locked by somebody else, and be broken

@@ -140,7 +140,6 @@ SELECT * FROM dp.quote('people', 'grade', 'matrix({{0,0,0,0}})', rho => 1);
 SELECT refused('age', repeat('(', 100) || 'total' || repeat(')', 100));
 SELECT refused('age', 'all_range' || repeat(' + all_range', 70000));
 SELECT refused('age', repeat('x', 2000000));
-SELECT * FROM dp.quote('people', 'age', 'all_range', rho => 1, method => 'wavelet');
 SELECT * FROM dp.quote('people', 'age', 'all_range', rho => 1, method => 'best');
 
 -- What others asked is not for everybody to see

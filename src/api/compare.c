@@ -45,7 +45,7 @@ typedef struct found
 {
 	pe_method	method;
 	double		rmse;
-	double		ratio;
+	double		objective;
 	double		milliseconds;
 } found;
 
@@ -58,6 +58,7 @@ typedef struct comparison
 	const int64 *example;		/* per cell; NULL: none */
 	int			methods;
 	found	   *row;
+	double		bound;			/* of every strategy's objective, the best that was found; 0: none */
 } comparison;
 
 /* ------------------------------------------------------------------
@@ -98,8 +99,9 @@ unit_rms(const comparison *c, const pe_strategy *strategy)
 	return sqrt(sum / c->workload.queries);
 }
 
+/* The bounds that strategies were kept with are not equally near to the optimum, but true of all of them. */
 static void
-compute(const comparison *c, found *row)
+compute(comparison *c, found *row)
 {
 	pe_strategy_key key = {&c->workload, NULL, row->method, PE_SUM, c->norm, GAP};
 	pe_kept_strategy kept;
@@ -107,8 +109,9 @@ compute(const comparison *c, found *row)
 
 	pe_strategy_obtain(&key, GAP, true, &kept);
 	row->rmse = noise_stderr(c, strategy) * unit_rms(c, strategy);
-	row->ratio = strategy->lower_bound > 0 ? sqrt(strategy->objective / strategy->lower_bound) : NAN;
+	row->objective = strategy->objective;
 	row->milliseconds = kept.milliseconds;
+	c->bound = Max(c->bound, strategy->lower_bound);
 }
 
 /* ------------------------------------------------------------------
@@ -196,9 +199,9 @@ simulate_dawa(const comparison *c, found *row)
 }
 
 static void
-compare_dawa(const comparison *c, found *row)
+compare_dawa(comparison *c, found *row)
 {
-	row->rmse = row->ratio = row->milliseconds = NAN;
+	row->rmse = row->objective = row->milliseconds = NAN;
 	if (c->example != NULL)
 		simulate_dawa(c, row);
 	else
@@ -213,12 +216,12 @@ compare_dawa(const comparison *c, found *row)
  */
 
 static void
-refuse_cost(void)
+refuse_cost(int least)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("the cost asked for is out of range"),
-			 errdetail("A charge is a whole number of 1e-9 of rho, or of a pure epsilon, at least one.")));
+			 errdetail("A charge is a whole number of 1e-9 of rho, or of a pure epsilon, at least %d.", least)));
 }
 
 /* What dp.histogram would charge for (epsilon, delta), or for a pure epsilon. */
@@ -237,7 +240,7 @@ read_cost(FunctionCallInfo fcinfo, comparison *c)
 		c->nano = pe_nano_rho_of_epsilon(epsilon, delta);
 	}
 	if (c->nano <= 0)
-		refuse_cost();
+		refuse_cost(1);
 }
 
 /* The counts of an example: as many as there are cells, none below 0. */
@@ -281,7 +284,7 @@ check_method(const comparison *c, pe_method method)
 				 errmsg("method \"dawa\" is for a single ordered attribute"),
 				 errhint("Leave it out of methods.")));
 	else if (c->pure_nano < PE_DAWA_LEAST_NANO)
-		refuse_cost();
+		refuse_cost(PE_DAWA_LEAST_NANO);
 }
 
 /* Unless somebody names them: all that serve the norm, and dawa where there is an example for it. */
@@ -340,17 +343,18 @@ set_number(double number, Datum *value, bool *null)
 static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
-	const found *f = &((const comparison *) argument)->row[row];
+	const comparison *c = argument;
+	const found *f = &c->row[row];
 
 	values[0] = CStringGetTextDatum(pe_method_name(f->method));
 	set_number(f->rmse, &values[1], &nulls[1]);
-	set_number(f->ratio, &values[2], &nulls[2]);
+	set_number(c->bound > 0 ? sqrt(f->objective / c->bound) : NAN, &values[2], &nulls[2]);
 	set_number(f->milliseconds, &values[3], &nulls[3]);
 }
 
 /* Each method in memory that is gone before the next. */
 static void
-compare(const comparison *c, found *row)
+compare(comparison *c, found *row)
 {
 	MemoryContext own = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon comparison", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(own);

@@ -12,6 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/json.h"
+#include "utils/memutils.h"
 
 #include "accounting/filter.h"
 #include "accounting/zcdp.h"
@@ -133,7 +134,7 @@ check_memory(const pe_histogram *h)
 
 	pe_classes_init(&workload, 1, &classes);
 	pe_check_memory(pe_reconstruction_memory(&h->workload, &classes)
-					+ cells * (sizeof(int64) + sizeof(int32)) + (size_t) classes.cells * (sizeof(pe_i128) + 2 * sizeof(int64))
+					+ cells * (sizeof(int64) + sizeof(int32)) + (size_t) classes.cells * sizeof(int64)
 					+ (size_t) h->workload.queries * 4 * sizeof(double)	/* estimate, error, variance, label */
 					+ (h->selection != NULL ? pe_predicate_memory(h->selection, h->domain) : 0));
 	pe_classes_free(&classes);
@@ -381,6 +382,23 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 	return h;
 }
 
+/* Most measurements of a release: as many as are handed to the worker in one piece. */
+#define MOST_MEASUREMENTS ((int32) (MaxAllocSize / 2 / sizeof(int64)))
+
+/* What becomes of the measurements, of which some methods take many more than there are cells. */
+static void
+check_measurements(const pe_strategy *strategy)
+{
+	if (strategy->rows > MOST_MEASUREMENTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the request takes %d measurements, more than a release can hold", strategy->rows),
+				 errdetail("At most %d can be.", MOST_MEASUREMENTS),
+				 errhint("Use method => 'optimal', which measures no more than there are cells.")));
+	/* exact, noisy, and on its way to the worker */
+	pe_check_memory((size_t) strategy->rows * (sizeof(pe_i128) + 2 * sizeof(int64)));
+}
+
 /* The sensitivity, and the errors of the queries: whatever could fail in it fails before the charge. */
 static void
 resolve_noise(pe_histogram *h)
@@ -414,6 +432,7 @@ pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *h)
 	pe_strategy_key key = {&h->workload, h->possible, h->method, PE_SUM, h->noise.norm, HISTOGRAM_GAP};
 
 	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &h->kept);
+	check_measurements(&h->kept.strategy);
 	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible};
 	if (h->method == PE_METHOD_DAWA)
 		resolve_dawa(h);

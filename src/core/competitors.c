@@ -16,7 +16,6 @@
 #include "core/low_rank.h"
 #include "core/maker.h"
 #include "core/optimum.h"
-#include "core/reconstruct.h"
 #include "core/round_dense.h"
 #include "core/smoothing.h"
 
@@ -83,11 +82,11 @@ make_smoothing(pe_maker *m)
 	pe_design_free(&design);
 }
 
-/* The factor itself, where it is square X in full. */
+/* The factor of a workload of this rank; where that is full, X. */
 static void
-round_design_factor(pe_maker *m, const pe_design *design)
+round_design_factor(pe_maker *m, const pe_design *design, int32_t rank)
 {
-	if (design->rows < m->n)
+	if (rank < m->n)
 		pe_maker_round_factor(m, design->factor, design->rows);
 	else
 	{
@@ -109,7 +108,7 @@ make_adaptive(pe_maker *m)
 	pe_adaptive(m->v, m->n, PE_ADAPTIVE_GAP, NULL, &adapted);
 	begin_rounding(m, &adapted.design);
 	if (adapted.design.x == NULL)
-		round_design_factor(m, &adapted.design);
+		round_design_factor(m, &adapted.design, adapted.design.rows);
 	else
 	{
 		round_x(m, adapted.design.x);
@@ -119,7 +118,7 @@ make_adaptive(pe_maker *m)
 
 			m->strategy->triangle = NULL;
 			m->goal = adapted.uncompleted;
-			round_design_factor(m, &adapted.design);
+			round_design_factor(m, &adapted.design, adapted.design.rows);
 			pe_maker_keep_better(m, &completed);
 		}
 	}
@@ -159,44 +158,23 @@ row_factor(const pe_maker *m, double **r)
 	return rank;
 }
 
-/* L over the columns or, where the workload is of smaller rank, over a basis: M = L B^+.  False if that cannot be measured. */
+/* L over the columns, which it has the rank of.  False if that cannot be measured. */
 static bool
 round_l1(pe_maker *m, const pe_design *design)
 {
-	int32_t		inner = pe_maker_basis(m) ? m->strategy->inner : m->n;
-	pe_real_strategy real = {.factor = design->factor, .rows = design->rows, .inner = inner, .v = m->v, .norm = PE_L1};
-	double	   *inverse = NULL;
-	double	   *factor = NULL;
-	double	   *product = NULL;
-	double	   *v = NULL;
-	bool		done = true;
+	pe_real_strategy real = {
+		.factor = design->factor, .rows = design->rows, .inner = m->n, .v = m->v, .norm = PE_L1
+	};
 
-	if (inner < m->n)
-	{
-		inverse = pe_alloc((size_t) m->n * inner, sizeof(double));
-		done = pe_basis_inverse(m->strategy, inverse);
-	}
-	if (done && inner < m->n)
-	{
-		factor = pe_alloc((size_t) design->rows * inner, sizeof(double));
-		product = pe_alloc((size_t) m->n * inner, sizeof(double));
-		v = pe_alloc(square(inner), sizeof(double));
-		pe_la_gemm(false, false, design->rows, inner, m->n, 1, design->factor, design->rows, inverse, m->n,
-				   0, factor, design->rows);
-		pe_la_symm(false, m->n, inner, 1, m->v, m->n, inverse, m->n, 0, product, m->n);
-		pe_la_gemm(true, false, inner, inner, m->n, 1, inverse, m->n, product, m->n, 0, v, inner);
-		real.factor = factor;
-		real.v = v;
-	}
-	done = done && pe_round_dense(&real, m->strategy);
-	pe_free(inverse);
-	pe_free(factor);
-	pe_free(product);
-	pe_free(v);
-	return done;
+	m->strategy->inner = m->n;
+	return pe_round_dense(&real, m->strategy);
 }
 
-/* What the rows of L do not span cannot be answered, so they are made to span what the workload needs. */
+/*
+ * What the rows of L do not span cannot be answered.  For a workload of smaller rank
+ * they are made combinations of its rows or, in the L1 norm, which would lose by
+ * that, are joined by all columns.
+ */
 static bool
 make_low_rank(pe_maker *m)
 {
@@ -207,15 +185,13 @@ make_low_rank(pe_maker *m)
 
 	pe_low_rank(r, rank, m->n, m->wish->norm, NULL, NULL, &result);
 	if (rank < m->n)
-		pe_low_rank_project(r, rank, m->wish->norm, &result);
+		(m->wish->norm == PE_L1 ? pe_low_rank_append : pe_low_rank_project) (r, rank, m->wish->norm, &result);
 	pe_free(r);
 	begin_rounding(m, &result.design);
 	if (m->wish->norm == PE_L1)
 		done = round_l1(m, &result.design);
-	else if (rank < m->n)
-		pe_maker_round_factor(m, result.design.factor, result.design.rows);
 	else
-		round_design_factor(m, &result.design);
+		round_design_factor(m, &result.design, rank);
 	pe_low_rank_free(&result);
 	return done;
 }

@@ -54,10 +54,11 @@ pe_direct_largest_sq(const pe_strategy *strategy, bool pairs, pe_u128 *largest)
 {
 	bound		b;
 	size_t		n = strategy->classes;
-	double	   *gram = pe_alloc(n * n, sizeof(double));
+	double	   *gram;
 	bool		exact = true;
 
 	begin(strategy, &b);
+	gram = pe_alloc(n * n, sizeof(double));
 	pe_workload_gram(b.workload, &b.classes, false, gram);
 	for (int32_t j = 0; j < b.columns && exact; j++)
 	{
@@ -326,9 +327,10 @@ void
 pe_direct_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
 {
 	bound		b;
-	pe_i128    *over_classes = pe_alloc(strategy->classes, sizeof(*over_classes));
+	pe_i128    *over_classes;
 
 	begin(strategy, &b);
+	over_classes = pe_alloc(strategy->classes, sizeof(*over_classes));
 	for (int32_t j = 0; j < b.columns; j++)
 		over_classes[b.class_of[j]] = x[j];
 	for (int32_t t = 0; t < b.workload->terms; t++)
@@ -342,10 +344,11 @@ void
 pe_direct_matrix(const pe_strategy *strategy, double *a)
 {
 	bound		b;
-	int32_t    *row = pe_alloc(strategy->classes, sizeof(int32_t));
+	int32_t    *row;
 	int32_t		factor_query[PE_MAX_ATTRIBUTES];
 
 	begin(strategy, &b);
+	row = pe_alloc(strategy->classes, sizeof(int32_t));
 	for (int32_t t = 0; t < b.workload->terms; t++)
 		for (int64_t i = 0; i < b.workload->term[t].queries; i++)
 		{

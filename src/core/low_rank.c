@@ -18,6 +18,8 @@
 #define SETTLED 1e-4			/* relative change of L that ends alternations */
 #define POWER_STEPS 12			/* of the power iteration for the length of gradient steps */
 #define LEAST_SQUARE 1e-8		/* of the largest squared singular value of L: what counts to its rank */
+#define LARGEST_RIDGE 0x1p-1		/* of the rows that are appended */
+#define LEAST_RIDGE 0x1p-10
 #define SEED 0x9e3779b97f4a7c15 /* of the start: any number would do */
 
 const pe_low_rank_options pe_low_rank_defaults = {
@@ -642,7 +644,90 @@ pe_low_rank_project(const double *r, int32_t rank, pe_norm norm, pe_low_rank_res
 	pe_free(copy);
 }
 
-/* The search: R twice, and 3 of rank x n, 1 of rows x rank, rows x rows, 7 of rows x n; judging it takes less. */
+/* tr(R (L'L + eta^2 I)^-1 R'); gram: L'L, lower triangle.  Infinite if that cannot be had. */
+static double
+appended_trace(const double *gram, const double *r, int32_t rank, int32_t n, double eta)
+{
+	double	   *x = matrix(n, n);
+	double	   *half = matrix(n, rank);
+	double		trace = INFINITY;
+
+	memcpy(x, gram, product(n, n) * sizeof(double));
+	for (int32_t j = 0; j < n; j++)
+	{
+		x[(size_t) j + product(j, n)] += eta * eta;
+		for (int32_t i = 0; i < rank; i++)
+			half[(size_t) j + product(i, n)] = r[(size_t) i + product(j, rank)];
+	}
+	pe_poll();
+	if (pe_la_cholesky(n, x, n))
+	{
+		pe_la_triangle_solve(true, n, rank, x, n, half, n);
+		trace = sum_of_squares(product(n, rank), half);
+	}
+	pe_free(half);
+	pe_free(x);
+	return trace;
+}
+
+/* Delta of L, whose longest column has norm 1, with rows eta e_j appended */
+static double
+appended_length(double eta, pe_norm norm)
+{
+	return norm == PE_L1 ? 1.0 + eta : sqrt(1.0 + eta * eta);
+}
+
+/* The best eta; sets the objective, for R / scale. */
+static double
+best_ridge(const double *r, int32_t rank, double scale, pe_norm norm, pe_design *design)
+{
+	int32_t		n = design->n;
+	double	   *gram = matrix(n, n);
+	double		best = LARGEST_RIDGE;
+	double		least = INFINITY;
+
+	pe_la_syrk(true, n, design->rows, 1.0, design->factor, design->rows, 0.0, gram, n);
+	pe_la_mirror(n, gram, n);
+	for (double eta = LARGEST_RIDGE; eta >= LEAST_RIDGE; eta /= 2.0)
+	{
+		double		error = pow(appended_length(eta, norm), 2.0) * appended_trace(gram, r, rank, n, eta);
+
+		if (error < least)
+		{
+			least = error;
+			best = eta;
+		}
+	}
+	design->objective = least * scale * scale;
+	pe_free(gram);
+	return best;
+}
+
+void
+pe_low_rank_append(const double *r, int32_t rank, pe_norm norm, pe_low_rank_result *result)
+{
+	pe_design  *design = &result->design;
+	int32_t		n = design->n;
+	int32_t		rows = design->rows + n;
+	double		scale;
+	double	   *copy = scaled(r, rank, n, &scale);
+	double		eta = best_ridge(copy, rank, scale, norm, design);
+	double	   *factor = matrix(rows, n);
+
+	for (int32_t j = 0; j < n; j++)
+	{
+		memcpy(factor + product(j, rows), design->factor + product(j, design->rows), (size_t) design->rows * sizeof(double));
+		factor[(size_t) (design->rows + j) + product(j, rows)] = eta;
+	}
+	normalise(factor, rows, n, norm);
+	pe_free(design->factor);
+	design->factor = factor;
+	design->rows = rows;
+	result->residual = 0.0;
+	pe_free(copy);
+}
+
+/* Matrices of the search, of judging its result and of appending rows to it, whichever is most, and vectors. */
 size_t
 pe_low_rank_memory(int32_t rank, int32_t n)
 {
@@ -651,8 +736,13 @@ pe_low_rank_memory(int32_t rank, int32_t n)
 	size_t		searching = 4 * product(rank, n) + product(rows, rank) + product(rows, rows) + 7 * product(rows, n);
 	size_t		judging = 3 * product(rank, n) + product(rows, n) + product(rank, rows) + product(rank, order) +
 		2 * product(order, order) + pe_la_eigen_work(order) + pe_la_eigen_iwork(order);
+	size_t		appending = 2 * (product(rank, n) + product(rows, n) + product(n, n));
 
-	return sizeof(double) * ((searching > judging ? searching : judging) + 128 * (size_t) n) + 4096;
+	if (searching < judging)
+		searching = judging;
+	if (searching < appending)
+		searching = appending;
+	return sizeof(double) * (searching + 16 * (size_t) n) + 4096;
 }
 
 void

@@ -67,9 +67,18 @@ extern void pe_low_rank(const double *r, int32_t rank, int32_t n, pe_norm norm, 
  * Projects the rows of L onto those of R, and scales it so that its longest column is
  * of norm 1: a strategy whose rows are combinations of the workload's, as one over a
  * basis of integer rows must be.  Objective and residual are made anew; the residual
- * is then 0, up to rounding, unless L misses a direction of R altogether.
+ * is 0 then, up to rounding, unless L misses a direction of R altogether.
  */
 extern void pe_low_rank_project(const double *r, int32_t rank, pe_norm norm, pe_low_rank_result *result);
+
+/*
+ * Appends rows eta e_j for all columns j, and scales L so that its longest column is of
+ * norm 1: it has the rank of its columns then, and R - R L^+ L = 0 whatever R.  eta is
+ * the best of 2^-1, 2^-2 .. 2^-10.  This is for the L1 norm, where L gains much from
+ * the corners of the ball, and loses it by projection; in the L2 norm projection costs
+ * hardly anything.
+ */
+extern void pe_low_rank_append(const double *r, int32_t rank, pe_norm norm, pe_low_rank_result *result);
 
 /* Upper bound of the bytes that are allocated at one time by these, with the result. */
 extern size_t pe_low_rank_memory(int32_t rank, int32_t n);

@@ -10,6 +10,8 @@
 #include "core/low_rank.h"
 #include "core/maker.h"
 #include "core/optimum.h"
+#include "core/optimum_max.h"
+#include "core/partition.h"
 #include "core/round_dense.h"
 #include "core/smoothing.h"
 
@@ -26,9 +28,11 @@ pe_strategy_is_workload(const pe_strategy_wish *wish)
 pe_strategy_status
 pe_strategy_make(const pe_strategy_wish *wish, pe_strategy *strategy)
 {
-	if (!pe_method_serves(wish->method, wish->norm) || wish->method == PE_METHOD_DAWA ||
+	if (!pe_method_serves(wish->method, wish->norm) ||
 		(wish->objective == PE_MAX && (wish->method != PE_METHOD_OPTIMAL || wish->norm != PE_L2)))
 		pe_bug("a wish that no method serves");
+	if (wish->method == PE_METHOD_DAWA)
+		return pe_ordered_columns(wish->workload, wish->classes, wish->possible, strategy);
 	if (wish->method != PE_METHOD_OPTIMAL)
 		return pe_make_competitor(wish, strategy);
 	if (wish->norm == PE_L1)
@@ -67,6 +71,9 @@ method_memory(const pe_strategy_wish *wish, int32_t n)
 {
 	size_t		square = (size_t) n * n * sizeof(double);
 
+	if (wish->objective == PE_MAX)
+		return pe_optimum_max_memory(wish->workload->queries, n) + pe_workload_source_memory(wish->workload, wish->classes) +
+			3 * square + (size_t) wish->workload->queries * sizeof(double);
 	switch (wish->method)
 	{
 		case PE_METHOD_COA:
@@ -77,7 +84,7 @@ method_memory(const pe_strategy_wish *wish, int32_t n)
 			return pe_adaptive_memory(n) + square;
 		case PE_METHOD_LOWRANK:
 			return pe_low_rank_memory(n, n) + square +
-				(wish->norm == PE_L1 ? pe_round_dense_memory(pe_low_rank_rows(n), n, n) + 4 * square : 0);
+				(wish->norm == PE_L1 ? pe_round_dense_memory(pe_low_rank_rows(n) + n, n, n) + square : 0);
 		case PE_METHOD_WAVELET:
 		case PE_METHOD_HIERARCHICAL:
 			/* at most two rows for each column */

@@ -543,9 +543,13 @@ pe_reconstruction_estimate(const pe_reconstruction *r, const int64_t *y, double 
 double
 pe_reconstruction_estimate_nonnegative(const pe_reconstruction *r, const int64_t *y, double *estimate)
 {
-	double	   *x = pe_alloc(r->measured->strategy->columns, sizeof(double));
-	double		certificate = pe_strategy_solve_nonnegative(r->measured->strategy, y, x);
+	double	   *x;
+	double		certificate;
 
+	if (r->measured->strategy->direct)
+		pe_bug("counts from queries that are measured by themselves");
+	x = pe_alloc(r->measured->strategy->columns, sizeof(double));
+	certificate = pe_strategy_solve_nonnegative(r->measured->strategy, y, x);
 	answer_from_columns(r, x, estimate);
 	pe_free(x);
 	return certificate;

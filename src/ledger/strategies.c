@@ -368,12 +368,18 @@ refuse_strategy(const pe_strategy_key *key, pe_strategy_status status, int32 cla
 			 errhint("Ask for fewer attributes or coarser bins; products of identity and total have no such limit.")));
 }
 
+static pe_strategy_wish
+wish_of(const pe_strategy_key *key, const pe_classes *classes)
+{
+	return (pe_strategy_wish) {key->workload, classes, key->possible, key->method, key->objective, key->norm, key->gap};
+}
+
 /* The strategy by its method, which is timed, and a bound of all strategies, which is not. */
 static void
 make_strategy(const pe_strategy_key *key, pe_strategy *strategy, double *milliseconds)
 {
 	pe_classes	classes;
-	pe_strategy_wish wish = {key->workload, &classes, key->possible, key->method, key->objective, key->norm, key->gap};
+	pe_strategy_wish wish = wish_of(key, &classes);
 	pe_strategy_status status;
 	TimestampTz start;
 
@@ -414,7 +420,8 @@ solve(const pe_strategy_key *key, double *milliseconds)
 void
 pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_all, pe_kept_strategy *found)
 {
-	bool		keep = keep_all || key->method != PE_METHOD_OPTIMAL || !pe_workload_counts_once(key->workload);
+	pe_strategy_wish wish = wish_of(key, NULL);
+	bool		keep = keep_all || !pe_strategy_is_workload(&wish);
 	lookup		l = {key, accepted_gap, found, false};
 	StringInfoData message;
 	ErrorData  *error;

@@ -52,8 +52,8 @@ extern bool pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_ke
 /*
  * Finds the best strategy that was asked for with at most accepted_gap, or
  * computes one, with progress to be heard of, and keeps it by way of the worker
- * unless this is a standby.  Optimal strategies that measure the workload itself
- * are not kept unless keep_all says so: they are made faster than read.  The lower
+ * unless this is a standby.  Strategies that count the workload's classes themselves
+ * (pe_strategy_is_workload) are not kept unless keep_all says so: they are made faster than read.  The lower
  * bound is that of the optimum, whatever the method; a method that serves more
  * cells than an optimum can be found for has none.  Errors: 22023
  * nothing is asked for, 54000 too many cells for the method, 53200 more than

@@ -30,8 +30,8 @@
  * faults (faults.h) must each be caught.
  *
  * What private models are made of is audited in the same way (fits.h), with fewer draws,
- * and whole fits on tables of a few rows, with a few; so is the minimisation of piecewise
- * affine functions (minima.h).
+ * and whole fits on tables of a few rows, with a few; so are the minimisation of piecewise
+ * affine functions (minima.h), and counts by way of a private partition (dawa.h).
  *
  * The random bytes are those of the shim's reproducible stream, begun anew for
  * every row of the table: a failure repeats.  The noise of many releases is drawn
@@ -153,6 +153,7 @@ static const mechanism laplace = {"laplace", true, true, laplace_release, pe_str
 
 #include "fits.h"
 #include "minima.h"
+#include "dawa.h"
 
 #define MARGINALS "total(2) * identity(3) + identity(2) * total(3)"
 
@@ -217,6 +218,13 @@ static const target targets[] = {
 	{&minimum_pure, PE_ADD_REMOVE, 1, "subgradient", -1, 2000000000, 0},
 	{&minimum_pure, PE_ADD_REMOVE, 1, "subgradient_last", -1, 2000000000, 0},
 	{&minimum, PE_ADD_REMOVE, 1, "subgradient_last", -1, 250000000, 0},
+	{&intervals, PE_ADD_REMOVE, 1, "eight columns", -1, 1000000000, 0},
+	{&intervals, PE_ADD_REMOVE, 3, "seven columns", -1, 1000000000, 0},
+	{&dawa, PE_ADD_REMOVE, 1, "two columns, apart", -1, 1000000000, 0},
+	{&dawa, PE_SUBSTITUTE, 1, "two columns, a row moves", -1, 1000000000, 0},
+	{&dawa, PE_ADD_REMOVE, 3, "two columns, together", -1, 1000000000, 0},
+	{&dawa, PE_ADD_REMOVE, 1, "eight columns", -1, 1000000000, 0},
+	{&dawa, PE_ADD_REMOVE, 1, "seven columns", -1, 1000000000, 0},
 };
 
 /* ------------------------------------------------------------------
@@ -691,13 +699,14 @@ judge(const trial *t, verdict *v)
 /*
  * Audits a mechanism, or what a fault makes of it: each of the samplers on a
  * worst pair of its own, so that the one cannot make up for the other.  A fit chooses its
- * samplers itself, and has one pair; so does a minimisation.
+ * samplers itself, and has one pair; so does a minimisation, and so does a private partition.
  */
 static void
 audit(const subject *s, release_function release, uint64_t draws, verdict *v)
 {
 	static trial t;
-	bool		whole = s->of.mechanism->prepare == prepare_fit || s->of.mechanism->prepare == prepare_minimum;
+	bool		whole = s->of.mechanism->prepare == prepare_fit || s->of.mechanism->prepare == prepare_minimum ||
+		s->of.mechanism->prepare == prepare_dawa;
 	int			pairs = whole ? 1 : 2;
 
 	pe_test_seed(SEED);

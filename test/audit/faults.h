@@ -264,6 +264,32 @@ minimum_of_one(const subject *s, pe_i128 *exact, size_t count, int64_t *released
 	release_minimum_as(s, s->of.nano, false, exact, count, released);
 }
 
+static void
+intervals_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_laplace_release(exact, count, s->sensitivity / 2, s->of.nano, released);
+}
+
+/* Noise for half of the sensitivity is noise for twice the cost. */
+static void
+dawa_partition_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_dawa_as(s, s->of.nano / 2, s->of.nano - s->of.nano / 4, exact, count, released);
+}
+
+static void
+dawa_counts_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_dawa_as(s, s->of.nano / 4, 2 * (s->of.nano - s->of.nano / 4), exact, count, released);
+}
+
+/* The counts have all of the cost, as if the partition were free. */
+static void
+dawa_partition_free(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_dawa_as(s, s->of.nano / 3, s->of.nano, exact, count, released);
+}
+
 static const fault faults[] = {
 	{"sensitivity halved", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 500000000, 3}, sensitivity_halved},
 	{"sensitivity halved, substitute", {&gaussian, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, sensitivity_halved},
@@ -301,6 +327,10 @@ static const fault faults[] = {
 	{"scores of a lattice taken for monotone", {&minimum_pure, PE_ADD_REMOVE, 1, "exponential, all", -1, 1000000000, 0}, minimum_halved},
 	{"each of two steps pays with all", {&minimum_pure, PE_ADD_REMOVE, 1, "subgradient_last", -1, 2000000000, 0}, minimum_halved},
 	{"sensitivity halved of rows' values, rho", {&minimum, PE_ADD_REMOVE, 1, "subgradient_last", -1, 250000000, 0}, minimum_halved},
+	{"sensitivity halved of intervals", {&intervals, PE_ADD_REMOVE, 1, "eight columns", -1, 1000000000, 0}, intervals_halved},
+	{"sensitivity halved of a partition", {&dawa, PE_ADD_REMOVE, 1, "two columns, apart", -1, 1000000000, 0}, dawa_partition_halved},
+	{"sensitivity halved of buckets", {&dawa, PE_ADD_REMOVE, 1, "two columns, together", -1, 1000000000, 0}, dawa_counts_halved},
+	{"three quarters of two draws charged", {&dawa, PE_ADD_REMOVE, 1, "two columns, apart", -1, 1000000000, 0}, dawa_partition_free},
 };
 
 #endif

@@ -1,5 +1,6 @@
-# The examples of decisions in the README, as they are printed there, run by an ordinary role;
-# and that what they find is near the minimum, which whoever may read the rows can compute.
+# The examples of decisions and of methods in the README, as they are printed there, run by an ordinary
+# role; that what decisions find is near the minimum, which whoever may read the rows can compute; and
+# that methods compare as it is printed there.
 use strict;
 use warnings FATAL => 'all';
 
@@ -34,7 +35,7 @@ $node->safe_psql('postgres', q{
 my ($readme) = grep { -e $_ } ('README.md', '../../README.md');
 my %example = examples($readme);
 
-is(join(', ', sort keys %example), 'chebyshev, least absolute deviations, resource allocation', 'there are three examples');
+is(join(', ', sort keys %example), 'chebyshev, dawa, least absolute deviations, methods, resource allocation', 'there are five examples');
 
 sub point_of
 {
@@ -81,6 +82,18 @@ for my $case (
 	cmp_ok($gap, '<', $tail * 2 * $change / sqrt(8 * $rho) + $rounded, "$name: what is found is near the minimum");
 	cmp_ok($gap, '>', -1e-6, "$name: and not below it");
 }
+
+# How methods compare: as it is printed, aligned, with a heading, and in four blanks
+my $printed = ask_ok($node, 'curator', $example{methods}, extra_params => [ '-P', 'tuples_only=off', '-P', 'format=aligned', '-P', 'footer=off' ]);
+$printed =~ s/[ \t]+$//mg;
+$printed =~ s/^/    /mg;
+note($printed);
+cmp_ok(index(slurp_file($readme), "$printed\n"), '>', 0, 'methods: the README prints what is found');
+
+# Equal counts are what dawa is for: with 3/4 of epsilon for one or few buckets it is below the best of the
+# others.  Even 53 buckets of which each had to be counted by itself would not be 4 times as far off.
+my ($optimal, $dawa) = map { (split /\|/)[1] } split /\n/, ask_ok($node, 'curator', $example{dawa});
+cmp_ok($dawa, '<', 4 * $optimal, 'dawa: simulated');
 
 $node->stop;
 done_testing();

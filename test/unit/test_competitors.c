@@ -290,6 +290,37 @@ test_predicate(void **state)
 		}
 }
 
+/* What a strategy takes to be made is told before. */
+static void
+test_memory(void **state)
+{
+	static const char *const large[] = {
+		"all_range(40)", "width_range(50, 12)", "identity(3) * identity(3) * total(5) + total(3) * identity(3) * identity(5)",
+		"5 * prefix(12) * total(3) + identity(12) * identity(3)", "matrix({{1,0,1},{0,1,1}}) * all_range(5)"
+	};
+
+	(void) state;
+	for (int s = 0; s < cases(lengthof(large)) + 1 && s < lengthof(large); s++)
+		for (int method = 0; method < PE_METHOD_DAWA; method++)
+			for (int kind = 0; kind < 3; kind++)
+			{
+				made		m;
+				size_t		most;
+
+				if (!pe_method_serves((pe_method) method, kind == 1 ? PE_L1 : PE_L2) ||
+					(kind == 2 && method != PE_METHOD_OPTIMAL))
+					continue;
+				make(large[s], (pe_method) method, kind == 1 ? PE_L1 : PE_L2, kind == 2 ? PE_MAX : PE_SUM, &m);
+				pe_strategy_free(&m.strategy);
+				most = pe_strategy_make_memory(&m.wish) + 4096;
+				(void) pe_test_memory();
+				assert_int_equal(pe_strategy_make(&m.wish, &m.strategy), PE_STRATEGY_OK);
+				if (pe_test_memory() + pe_strategy_size(&m.strategy) > most)
+					fail_msg("%s, %s, kind %d: more memory than was told", large[s], pe_method_name((pe_method) method), kind);
+				discard(&m);
+			}
+}
+
 int
 main(void)
 {
@@ -298,6 +329,7 @@ main(void)
 		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_max),
 		cmocka_unit_test(test_predicate),
+		cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -408,22 +408,20 @@ typedef struct misuse
 	pe_workload workload;
 	pe_workload other;
 	pe_strategy strategy;
+	pe_reconstruction own;
+	pe_reconstruction of_other;
 } misuse;
 
 static void
 do_wrong(void *argument)
 {
 	misuse	   *m = argument;
-	pe_measured measured = {&m->workload, &m->strategy, NULL};
-	pe_reconstruction r;
 	int64_t		columns[4] = {0};
 	int64_t		y[8] = {0};
 	pe_i128		exact[8];
 	double		answer[8];
 	pe_u128		got;
 
-	if (m->which >= 4)
-		assert_true(pe_reconstruction_init(&measured, m->which == 7 ? &m->workload : &m->other, &r));
 	switch (m->which)
 	{
 		case 0:
@@ -441,13 +439,16 @@ do_wrong(void *argument)
 			pe_strategy_solve(&m->strategy, y, answer);
 			break;
 		case 4:
-			pe_reconstruction_estimate(&r, y, answer);
+			pe_reconstruction_estimate(&m->of_other, y, answer);
 			break;
 		case 5:
-			pe_reconstruction_variance(&r, answer);
+			pe_reconstruction_variance(&m->of_other, answer);
+			break;
+		case 6:
+			(void) pe_reconstruction_estimate_nonnegative(&m->of_other, y, answer);
 			break;
 		default:
-			(void) pe_reconstruction_estimate_nonnegative(&r, y, answer);
+			(void) pe_reconstruction_estimate_nonnegative(&m->own, y, answer);
 	}
 }
 
@@ -455,6 +456,7 @@ static void
 test_bugs(void **state)
 {
 	misuse		m;
+	pe_measured measured = {&m.workload, &m.strategy, NULL};
 
 	(void) state;
 	parse("prefix(4)", NULL, &m.workload);
@@ -462,7 +464,11 @@ test_bugs(void **state)
 	for (m.which = 0; m.which < 8; m.which++)
 	{
 		assert_true(make_direct(&m.workload, NULL, &m.strategy));
+		assert_true(pe_reconstruction_init(&measured, &m.workload, &m.own));
+		assert_true(pe_reconstruction_init(&measured, &m.other, &m.of_other));
 		assert_true(pe_test_is_bug(do_wrong, &m));
+		pe_reconstruction_free(&m.own);
+		pe_reconstruction_free(&m.of_other);
 		pe_strategy_free(&m.strategy);
 	}
 	pe_workload_free(&m.workload);

@@ -1,0 +1,342 @@
+/*
+ * test_closed_form.c
+ *	  Strategies that can be written down: their certificates by other means, the
+ *	  values that are known, and the solver's own answer to the same question.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/closed_form.h"
+#include "core/mem.h"
+#include "certificate.h"
+#include "shim.h"
+
+#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+#define EXACT 1e-9				/* what a closed form may be off */
+
+static bool
+quick(void)
+{
+	return getenv("PG_EPSILON_QUICK") != NULL;
+}
+
+/* lo .. hi, both included */
+static int
+between(int lo, int hi)
+{
+	uint64_t	word;
+
+	pe_random_bytes(&word, sizeof(word));
+	return lo + (int) (word % (uint64_t) (hi - lo + 1));
+}
+
+/* The certificate holds, is far closer than a search would have it, and the solver agrees. */
+static void
+check(const char *name, const double *v, int n, const int32_t *count, int attributes)
+{
+	pe_optimum	form;
+	pe_optimum	solved;
+
+	assert_true(pe_closed_form(v, n, count, attributes, &form));
+	assert_int_equal(form.n, n);
+	assert_int_equal(form.iterations, 0);
+	if (form.upper / form.lower - 1.0 > EXACT || form.upper < form.lower)
+		fail_msg("%s %d: %.15g .. %.15g", name, n, form.lower, form.upper);
+	assert_true(certificate_holds(name, v, &form, 1e-9));
+	pe_optimum_solve(v, n, GAP, &solved);
+	if (solved.rank != form.rank || form.lower > solved.upper || solved.lower > form.upper)
+		fail_msg("%s %d: %.12g, rank %d; solver %.12g, rank %d", name, n, form.upper, form.rank, solved.upper, solved.rank);
+	pe_optimum_free(&form);
+	pe_optimum_free(&solved);
+}
+
+static bool
+fits(const double *v, int n, const int32_t *count, int attributes)
+{
+	pe_optimum	form;
+	bool		found = pe_closed_form(v, n, count, attributes, &form);
+
+	if (found)
+		pe_optimum_free(&form);
+	return found;
+}
+
+/* ---- diagonal ---- */
+
+static void
+test_diagonal(void **state)
+{
+	for (int i = 0; i < 40; i++)
+	{
+		int			n = between(1, 30);
+		double	   *v = matrix(n, n);
+		double		sum = 0.0;
+		pe_optimum	form;
+
+		for (int j = 0; j < n; j++)
+			sum += v[j + j * n] = exp((double) between(-40, 40));
+		assert_true(pe_closed_form(v, n, NULL, 0, &form));
+		assert_true(close_to(form.upper, sum, 1e-13) && form.lower <= sum && form.full);
+		assert_true(certificate_holds("diagonal", v, &form, 1e-12));
+		for (int j = 0; j < n; j++)
+			for (int k = 0; k < n; k++)
+				assert_true(form.x[j + k * n] == (j == k));
+		pe_optimum_free(&form);
+		pe_free(v);
+	}
+}
+
+/* ---- rotations ---- */
+
+/* All rotations of a few queries. */
+static double *
+rotations(int n, int queries, bool windows)
+{
+	double	   *v = matrix(n, n);
+	double	   *w = matrix(n, 1);
+
+	for (int q = 0; q < queries; q++)
+	{
+		int			width = between(1, n);
+
+		for (int i = 0; i < n; i++)
+			w[i] = windows ? i < width : between(-3, 3);
+		w[0] += !windows && q == 0 ? 10.0 : 0.0;
+		for (int r = 0; r < n; r++)
+			for (int j = 0; j < n; j++)
+				for (int i = 0; i < n; i++)
+					v[i + j * n] += w[(i + r) % n] * w[(j + r) % n];
+	}
+	pe_free(w);
+	return v;
+}
+
+static void
+test_rotations(void **state)
+{
+	double	   *v;
+
+	pe_test_seed(3);
+	for (int i = 0; i < (quick() ? 6 : 120); i++)
+	{
+		int			n = between(2, 40);
+
+		v = rotations(n, between(1, 2), i % 2 == 0);
+		check("rotations", v, n, NULL, 0);
+		/* one entry, and its mirror image, out of line */
+		v[n - 1] += 1.0;
+		v[(n - 1) * n] += 1.0;
+		assert_true(n == 2 || n == 3 || !fits(v, n, NULL, 0));
+		pe_free(v);
+	}
+}
+
+/* Windows of n/4 cells on a circle: rank, and the value that another program found. */
+static void
+test_windows(void **state)
+{
+	static const struct
+	{
+		int			n;
+		int			rank;
+		double		optimum;
+	}			known[] = {{16, 13, 36.99179695}, {64, 49, 269.5710565}, {256, 193, 1710.563339}};
+
+	for (int k = 0; k < lengthof(known); k++)
+	{
+		int			n = known[k].n;
+		double	   *v = matrix(n, n);
+		pe_optimum	form;
+
+		for (int j = 0; j < n; j++)
+			for (int i = 0; i < n; i++)
+				v[i + j * n] = fmax(n / 4 - abs(i - j), 0.0) + fmax(n / 4 - (n - abs(i - j)), 0.0);
+		assert_true(pe_closed_form(v, n, NULL, 0, &form));
+		assert_int_equal(form.rank, known[k].rank);
+		assert_true(close_to(form.upper, known[k].optimum, 1e-9) && close_to(form.lower, known[k].optimum, 1e-9));
+		pe_optimum_free(&form);
+		pe_free(v);
+	}
+}
+
+/* ---- permutations of each attribute's cells ---- */
+
+/* Weighted sum of products of identity and total, one for each set of attributes, some left out. */
+static double *
+products(const int32_t *count, int attributes, const double *weight)
+{
+	int			n = 1;
+	double	   *v;
+
+	for (int a = 0; a < attributes; a++)
+		n *= count[a];
+	v = matrix(n, n);
+	for (int j = 0; j < n; j++)
+		for (int i = 0; i < n; i++)
+			for (int set = 0; set < 1 << attributes; set++)
+			{
+				int			left = i;
+				int			right = j;
+				bool		equal = true;
+
+				for (int a = attributes - 1; a >= 0; a--)
+				{
+					equal = equal && (!(set >> a & 1) || left % count[a] == right % count[a]);
+					left /= count[a];
+					right /= count[a];
+				}
+				v[i + (size_t) j * (size_t) n] += equal ? weight[set] * weight[set] : 0.0;
+			}
+	return v;
+}
+
+static void
+test_products(void **state)
+{
+	pe_test_seed(4);
+	for (int i = 0; i < (quick() ? 8 : 120); i++)
+	{
+		int32_t		count[3];
+		int			attributes = between(1, 3);
+		double		weight[8];
+		double	   *v;
+		int			n = 1;
+
+		for (int a = 0; a < attributes; a++)
+			n *= count[a] = between(1, 4);
+		for (int set = 0; set < 8; set++)
+			weight[set] = between(0, 2) == 0 ? between(1, 5) : 0.0;
+		weight[between(0, (1 << attributes) - 1)] = 1.5;
+		v = products(count, attributes, weight);
+		check("products", v, n, count, attributes);
+		pe_free(v);
+	}
+}
+
+/* All marginals of k attributes: values that another program found. */
+static void
+test_marginals(void **state)
+{
+	static const struct
+	{
+		int			attributes;
+		int32_t		count[10];
+		int			lo;
+		int			hi;
+		int			rank;
+		double		optimum;
+	}			known[] = {
+		{3, {4, 4, 4}, 1, 1, 10, 28.79422863}, {3, {4, 4, 4}, 2, 2, 37, 107.4330844},
+		{8, {2, 2, 2, 2, 2, 2, 2, 2}, 2, 2, 37, 741.4051835}, {3, {2, 3, 5}, 2, 2, 22, 61.46296197},
+		{2, {10, 10}, 1, 1, 19, 37.69116882}, {3, {5, 7, 9}, 2, 2, 123, 355.7183956},
+		{3, {5, 7, 9}, 0, 3, 315, 1282.367416}, {1, {64}, 0, 1, 64, 78.90381994},
+		{5, {4, 4, 4, 4, 4}, 2, 2, 106, 948.0591649},
+		{10, {2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, 3, 3, 176, 12659.08373},
+	};
+
+	for (int k = 0; k < lengthof(known); k++)
+	{
+		double		weight[1024] = {0};
+		double	   *v;
+		int			n = 1;
+		pe_optimum	form;
+
+		for (int a = 0; a < known[k].attributes; a++)
+			n *= known[k].count[a];
+		if (quick() && n > 100)
+			continue;
+		for (int set = 0; set < 1 << known[k].attributes; set++)
+		{
+			int			size = __builtin_popcount((unsigned) set);
+
+			weight[set] = size >= known[k].lo && size <= known[k].hi;
+		}
+		v = products(known[k].count, known[k].attributes, weight);
+		assert_true(pe_closed_form(v, n, known[k].count, known[k].attributes, &form));
+		if (form.rank != known[k].rank || !close_to(form.upper, known[k].optimum, 1e-9) ||
+			!close_to(form.lower, known[k].optimum, 1e-9))
+			fail_msg("marginals %d: %.12g .. %.12g rank %d", k, form.lower, form.upper, form.rank);
+		if (n <= 320)
+			assert_true(certificate_holds("marginals", v, &form, 1e-9));
+		pe_optimum_free(&form);
+		pe_free(v);
+	}
+}
+
+/* What looks alike and is not: other sizes, another order, an entry that differs, prefixes. */
+static void
+test_refusals(void **state)
+{
+	static const int32_t right[] = {2, 3, 5};
+	static const int32_t wrong[] = {3, 2, 5};
+	static const int32_t short_of[] = {2, 3};
+	static const double weight[8] = {1, 1, 0, 1, 0, 0, 1, 0};
+	double	   *v = products(right, 3, weight);
+	double		infinite[] = {1.0, 0.5, 0.5, INFINITY};
+	double		empty[] = {1.0, 0.0, 0.0, 0.0};
+
+	assert_true(fits(v, 30, right, 3));
+	assert_false(fits(v, 30, wrong, 3));
+	assert_false(fits(v, 30, short_of, 2));
+	assert_false(fits(v, 30, NULL, 0));
+	v[29] = v[29 * 30] = nextafter(v[29], 10.0);
+	assert_false(fits(v, 30, right, 3));
+	for (int j = 0; j < 30; j++)
+		for (int i = 0; i < 30; i++)
+			v[i + j * 30] = 30 - (i > j ? i : j);
+	assert_false(fits(v, 30, right, 3));
+	assert_false(fits(infinite, 2, NULL, 0));
+	assert_false(fits(empty, 2, NULL, 0));
+	pe_free(v);
+}
+
+/* ---- every other transitive group ---- */
+
+/* A V that the dihedral group leaves alone: no form here knows it, and the solver stops at once. */
+static void
+test_transitive(void **state)
+{
+	double	   *v = matrix(60, 60);
+	pe_optimum	optimum;
+
+	/* rotations, then reflections; V_gh = f(g^-1 h), f(g) = f(g^-1) */
+	for (int j = 0; j < 60; j++)
+		for (int i = 0; i < 60; i++)
+		{
+			int			flip = i / 30 != j / 30;
+			int			turn = i / 30 == 0 ? (j % 30 - i % 30 + 30) % 30 : (i % 30 - j % 30 + 30) % 30;
+			int			near = turn < 30 - turn ? turn : 30 - turn;
+
+			v[i + j * 60] = (flip ? 0.5 * (turn % 7 == 3) + 0.1 * (turn == 11) : 1.0 / (1.0 + near)) + 10.0 * (i == j);
+		}
+	assert_false(fits(v, 60, NULL, 0));
+	pe_optimum_solve(v, 60, GAP, &optimum);
+	assert_int_equal(optimum.iterations, 1);
+	assert_true(certificate_holds("dihedral", v, &optimum, 1e-9));
+	pe_optimum_free(&optimum);
+	pe_free(v);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_diagonal),
+		cmocka_unit_test(test_rotations),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_products),
+		cmocka_unit_test(test_marginals),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_transitive),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
