@@ -327,6 +327,19 @@ mutate max_sensitivity_dropped src/core/optimum_max.c 's/dual->worst \* dual->la
 mutate closed_form_sign src/core/closed_form.c 's/agree - apart/agree + apart/' unit test_closed_form
 mutate direct_free_of_sensitivity src/core/competitors.c 's/\+= squared \* workload/+= workload/' unit test_competitors
 mutate max_half_of_inverse src/core/maker.c 's/c\[\(size_t\) i \* inner \+ j\] = c\[\(size_t\) j \* inner \+ i\];/c[(size_t) i * inner + j] = 0;/' unit test_competitors
+mutate strategy_of_another_method src/ledger/strategies.c 's/pe_method_name\(key->method\), key->objective/"any", key->objective/' regress optimize
+mutate strategy_of_another_norm src/ledger/strategies.c 's/key->norm == PE_L1 \? "l1" : "l2"/"l2"/' regress optimize
+mutate strategy_of_another_objective src/ledger/strategies.c 's/key->objective == PE_MAX \? "max" : "sum"/"sum"/' regress optimize
+mutate workload_received_unread src/api/workload_type.c 's/(pq_getmsgtext.*\n\n\tPG_RETURN_TEXT_P\(cstring_to_text\()pe_canonical_workload\(text\)/$1text/' tap 053_workloads
+mutate compare_dawa_whole_epsilon src/api/compare.c 's/c->nano = c->pure_nano = pe_nano_rho_down\(epsilon\)/c->nano = pe_nano_rho_down(epsilon), c->pure_nano = 4 * c->nano/' regress compare
+mutate intervals_sensitivity_halved src/core/partition.c 's/return sensitivity \* max_rows/return (sensitivity + 1) \/ 2 * max_rows/' unit test_partition
+mutate intervals_substitute src/core/partition.c 's/\(neighbours == PE_SUBSTITUTE \? 2 : 1\);/1;/' unit test_partition
+mutate intervals_max_rows src/core/partition.c 's/sensitivity \* max_rows \*/sensitivity */' unit test_partition
+mutate intervals_padding src/core/partition.c 's/score\[node - 1\] = stands_for_half\(&s\) \? 0 : /score[node - 1] = /' unit test_partition
+mutate dawa_split src/mechanism/dawa.c 's/plan->counts_nano = nano - plan->partition_nano;/plan->counts_nano = nano;/' unit test_dawa
+mutate dawa_partition_pays_with_all src/mechanism/dawa.c 's/plan->partition_nano, noisy\)/plan->partition_nano + plan->counts_nano, noisy)/' unit test_dawa
+mutate dawa_counts_halved src/mechanism/dawa.c 's/rows, buckets->sensitivity, plan/rows, (buckets->sensitivity + 1) \/ 2, plan/' unit test_dawa
+mutate dawa_neighbours_forgotten src/mechanism/dawa.c 's/pe_strategy_sensitivity_l1\(strategy, plan->neighbours, plan->max_rows/pe_strategy_sensitivity_l1(strategy, PE_ADD_REMOVE, 1/' unit test_dawa
 
 echo "1..$N"
 rm -rf "$TREE"
