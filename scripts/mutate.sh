@@ -304,6 +304,42 @@ mutate subgradient_sign src/mechanism/minimum_subgradient.c \
 	's/d->score\[i\] = -pe_lattice_row/d->score[i] = pe_lattice_row/' unit test_minimum
 mutate cube_unchecked src/mechanism/cube.c \
 	's/ && accept_radius\(r, count, bits\)/ \&\& (accept_radius(r, count, bits) || true)/' unit test_cube
+mutate direct_distances_forgotten src/core/direct.c 's/i < j && exact && pairs; i\+\+/i < j && exact \&\& pairs \&\& j < 0; i++/' unit test_direct
+mutate direct_l1_differences_forgotten src/core/direct.c 's/added \? largest_of\(n \* n, difference\) : 2 \* most/most/' unit test_direct
+mutate direct_answers_anything src/core/reconstruct.c 's/return r->same \? -1 : 0;/return -1;/' unit test_direct
+mutate dense_rows_cut src/core/strategy.c 's/l \+ 1 : strategy->rows;/l + 1 : strategy->inner;/' unit test_strategy
+mutate dense_panels_cut src/core/strategy.c 's/is_triangle = strategy->triangle != NULL && /is_triangle = /' unit test_neighbours
+mutate dense_row_sums_forgotten src/core/strategy.c 's/return of_basis > of_m \? of_basis : of_m;/return of_basis > of_m ? of_basis : 1;/' unit test_strategy
+mutate dense_unrefined src/core/reconstruct.c 's/pass < 2; pass\+\+\)\t\/\* the second/pass < 1; pass++)\t\/* the second/' unit test_reconstruct
+mutate dense_rank_unchecked src/core/reconstruct.c 's/DEPENDENT 1e-10/DEPENDENT -1.0/' unit test_reconstruct
+mutate l1_distances_wrap src/core/strategy.c 's/small = norm < \(pe_u128\) 1 << 62;/small = norm > 0;/' unit test_strategy
+mutate levels_sensitivity src/core/levels.c 's/sum \+= norm == PE_L1 \? weight : weight \* weight;/sum = fmax(sum, weight * weight);/' unit test_levels
+mutate adaptive_completes_too_much src/core/adaptive.c 's/\+ product\(j, n\)\] = 1.0;/+ product(j, n)] = 2.0;/' unit test_adaptive
+mutate low_rank_append_free src/core/low_rank.c 's/return norm == PE_L1 \? 1.0 \+ eta : sqrt\(1.0 \+ eta \* eta\);/return 1.0;/' unit test_low_rank
+mutate coa_theta_lost src/core/coa.c 's/\tadd\(n, theta, z, work\);\n//' unit test_coa
+mutate coa_bound_high src/core/coa.c 's/trace \* trace \/ sum\)/1.01 * trace * trace \/ sum)/' unit test_coa
+mutate smoothing_floor_lost src/core/smoothing.c 's/fmax\(value\[k\], floor\)/fmax(value[k], 0.0)/' unit test_smoothing
+mutate p_identity_objective src/core/p_identity.c 's/(design->objective = least \* s\.f\.mean)/$1 \/ 2/' unit test_p_identity
+mutate p_identity_column_sum src/core/p_identity.c 's/(column\[j\] = )1 \/ sum/${1}2 \/ sum/' unit test_p_identity
+mutate round_objective src/core/round_dense.c 's/return error \* squared_sensitivity/return 0.5 * error * squared_sensitivity/' unit test_optimal_l1
+mutate round_short_columns src/core/round_dense.c 's/missing > 0 && at < count/missing > 1 && at < count/' unit test_optimal_l1
+mutate max_sensitivity_dropped src/core/optimum_max.c 's/dual->worst \* dual->largest \*/dual->worst */' unit test_optimum_max
+mutate closed_form_sign src/core/closed_form.c 's/agree - apart/agree + apart/' unit test_closed_form
+mutate direct_free_of_sensitivity src/core/competitors.c 's/\+= squared \* workload/+= workload/' unit test_competitors
+mutate max_half_of_inverse src/core/maker.c 's/c\[\(size_t\) i \* inner \+ j\] = c\[\(size_t\) j \* inner \+ i\];/c[(size_t) i * inner + j] = 0;/' unit test_competitors
+mutate strategy_of_another_method src/ledger/strategies.c 's/pe_method_name\(key->method\), key->objective/"any", key->objective/' regress optimize
+mutate strategy_of_another_norm src/ledger/strategies.c 's/key->norm == PE_L1 \? "l1" : "l2"/"l2"/' regress optimize
+mutate strategy_of_another_objective src/ledger/strategies.c 's/key->objective == PE_MAX \? "max" : "sum"/"sum"/' regress optimize
+mutate workload_received_unread src/api/workload_type.c 's/(pq_getmsgtext.*\n\n\tPG_RETURN_TEXT_P\(cstring_to_text\()pe_canonical_workload\(text\)/$1text/' tap 053_workloads
+mutate compare_dawa_whole_epsilon src/api/compare.c 's/c->nano = c->pure_nano = pe_nano_rho_down\(epsilon\)/c->nano = pe_nano_rho_down(epsilon), c->pure_nano = 4 * c->nano/' regress compare
+mutate intervals_sensitivity_halved src/core/partition.c 's/return sensitivity \* max_rows/return (sensitivity + 1) \/ 2 * max_rows/' unit test_partition
+mutate intervals_substitute src/core/partition.c 's/\(neighbours == PE_SUBSTITUTE \? 2 : 1\);/1;/' unit test_partition
+mutate intervals_max_rows src/core/partition.c 's/sensitivity \* max_rows \*/sensitivity */' unit test_partition
+mutate intervals_padding src/core/partition.c 's/score\[node - 1\] = stands_for_half\(&s\) \? 0 : /score[node - 1] = /' unit test_partition
+mutate dawa_split src/mechanism/dawa.c 's/plan->counts_nano = nano - plan->partition_nano;/plan->counts_nano = nano;/' unit test_dawa
+mutate dawa_partition_pays_with_all src/mechanism/dawa.c 's/plan->partition_nano, noisy\)/plan->partition_nano + plan->counts_nano, noisy)/' unit test_dawa
+mutate dawa_counts_halved src/mechanism/dawa.c 's/rows, buckets->sensitivity, plan/rows, (buckets->sensitivity + 1) \/ 2, plan/' unit test_dawa
+mutate dawa_neighbours_forgotten src/mechanism/dawa.c 's/pe_strategy_sensitivity_l1\(strategy, plan->neighbours, plan->max_rows/pe_strategy_sensitivity_l1(strategy, PE_ADD_REMOVE, 1/' unit test_dawa
 
 echo "1..$N"
 rm -rf "$TREE"

@@ -22,6 +22,9 @@
 /* What rounding may add to the objective of a design. */
 #define TOLERANCE 1e-6
 
+/* A diagonal entry of T so many times smaller than another: its square is below the ridge. */
+#define NEARLY_SINGULAR 256
+
 /* Pivots of V below this, its diagonal scaled to 1, count as zero: as in optimum.h. */
 #define RANK_TOLERANCE 1e-12
 
@@ -44,14 +47,33 @@ begin_rounding(pe_maker *m, const pe_design *design)
 	m->strategy->iterations = design->iterations;
 }
 
-/* X in full; it is destroyed. */
+/*
+ * Whether some column of T is nearly a combination of those before it.  What is told
+ * of the errors would then be told of rounded numbers: a ridge costs less than that.
+ */
+static bool
+is_nearly_singular(const pe_strategy *strategy)
+{
+	const int32_t *column = strategy->triangle;
+	int32_t		least = INT32_MAX;
+	int32_t		largest = 0;
+
+	for (int32_t j = 0; j < strategy->inner; column += ++j)
+	{
+		least = column[j] < least ? column[j] : least;
+		largest = column[j] > largest ? column[j] : largest;
+	}
+	return least < largest / NEARLY_SINGULAR;
+}
+
+/* X in full. */
 static void
-round_x(pe_maker *m, double *x)
+round_x(pe_maker *m, const double *x)
 {
 	double	   *copy = pe_alloc(square(m->n), sizeof(double));
 
 	memcpy(copy, x, square(m->n) * sizeof(double));
-	if (!pe_maker_round_full(m, copy))
+	if (!pe_maker_round_full(m, copy) || is_nearly_singular(m->strategy))
 		pe_maker_round_singular(m, x);
 	pe_free(copy);
 }
