@@ -111,7 +111,7 @@ endif
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
 OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench audit \
-	accuracy reproduce-models reproduce-piecewise accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
+	accuracy reproduce-models reproduce-piecewise reproduce-strategies accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
 	audit-binary fuzz-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
@@ -216,6 +216,17 @@ $(ACCURACY_BIN): test/accuracy/accuracy.c $(TRIAL_OBJS) $(UNIT_SHIM) build/libpu
 	@mkdir -p $(@D)
 	$(LINK_TEST) -Itest/accuracy -MMD -MP -MT $@ -MF $@.d -o $@ $< $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
+# What the experiments on strategies are made of, besides their program.
+STRATEGIES = $(wildcard test/reproduce/strategies/*.c)
+STRATEGY_OBJS = $(STRATEGIES:%.c=build/obj/%.o)
+
+$(STRATEGY_OBJS): build/obj/%.o: %.c build/flags.pure
+	@mkdir -p $(@D)
+	$(PURE_CC) $(TEST_FLAGS) -Itest/accuracy -MMD -MP -c -o $@ $<
+
+build/reproduce/strategies: TRIAL_OBJS += $(STRATEGY_OBJS)
+build/reproduce/strategies: $(STRATEGY_OBJS)
+
 $(REPRODUCE_BINS): build/reproduce/%: test/reproduce/%.c $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
 	$(LINK_TEST) -Itest/accuracy -MMD -MP -MT $@ -MF $@.d -o $@ $< $(TRIAL_OBJS) $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
@@ -232,11 +243,14 @@ build/unit/test_minimum build/unit-san/test_minimum: UNIT_SHIM := $(UNIT_SHIM) -
 # Linear programmes are compared with GLPK's, where it is.
 build/unit/test_programme build/unit-san/test_programme: BLAS_LIBS += $(if $(shell $(PURE_CC) -E -x c -include glpk.h /dev/null >/dev/null 2>&1 && echo yes),-lglpk)
 
+# The optimum's gap is followed by standing between the solver and the shim.
+build/reproduce/strategies: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_progress
+
 # Memory is measured by standing between the solver and the shim.
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(FUZZ_OBJS:.o=.d) \
-	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d))
+	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d) $(STRATEGY_OBJS:.o=.d))
 
 .PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary accuracy-binary fuzz-binaries reproduce-binaries
 unit-binaries: $(UNIT_TESTS)
@@ -252,14 +266,14 @@ fuzz-binaries: $(FUZZ_BINS)
 # Programs look in ../shared/data where they are not told.
 WITH_DATA = $(if $(REAL_DATA),DATA='$(REAL_DATA)')
 
-.PHONY: help deps deps-build check-layers demo demo-stop bench audit accuracy pictures reproduce-models reproduce-piecewise clean-private
+.PHONY: help deps deps-build check-layers demo demo-stop bench audit accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies clean-private
 help:
 	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit, samples of accuracy and of reproduce-piecewise, and the long runs"
+	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit, samples of accuracy, of reproduce-piecewise and reproduce-strategies, and the long runs"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
 	@echo "make pictures      draw the pictures of the README"
@@ -268,6 +282,7 @@ help:
 	@echo "make accuracy      how good the private models are, against trusted figures, on ../shared/data (DATA=/path)"
 	@echo "make reproduce-models  repeat the papers' experiments on private models, compare and draw them (RUNS=n, default 20: half an hour or more; TESTS='kuru dpagd')"
 	@echo "make reproduce-piecewise  repeat the paper's experiments on piecewise affine objectives, compare and draw them (DRAWS=n, default 1000: four minutes)"
+	@echo "make reproduce-strategies  repeat the paper's experiments on strategies, compare and draw them (LIMIT=n, default 120: seconds for a point; JOBS=n, default 2; hours; goes on where it was stopped)"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
@@ -344,6 +359,10 @@ DRAWS ?= 1000
 reproduce-piecewise: deps
 	@scripts/deps.sh pictures
 	@TESTS=piecewise scripts/reproduce.sh $(DRAWS)
+
+reproduce-strategies: deps
+	@scripts/deps.sh pictures
+	@$(WITH_DATA) TESTS=strategies scripts/reproduce.sh
 
 pictures: deps
 	@scripts/deps.sh pictures

@@ -384,13 +384,17 @@ accuracy_suite() {
 	suite_end
 }
 
-# ---- the experiments on piecewise affine objectives, with fewer draws than `make reproduce-piecewise` ----
+# ---- the experiments on decisions and on strategies: fewer draws and points than `make reproduce-piecewise` and reproduce-strategies ----
 
 reproduce_suite() {
-	local log=$RUN_DIR/log/reproduce.log
+	local name log start
 	if run_make -s reproduce-binaries; then
-		timeout "$LONG_TIMEOUT" build/reproduce/piecewise sample >"$log" 2>&1 </dev/null
-		one_tap "$log" piecewise $? $((SECONDS - SUITE_START))
+		for name in piecewise strategies; do
+			log=$RUN_DIR/log/reproduce_$name.log
+			start=$SECONDS
+			timeout "$LONG_TIMEOUT" "build/reproduce/$name" sample >"$log" 2>&1 </dev/null
+			one_tap "$log" "$name" $? $((SECONDS - start))
+		done
 	else
 		echo "the programs that repeat experiments could not be built"
 		add 0 1 0

@@ -4,10 +4,11 @@
 # Each is a program test/reproduce/<name>.c and, if there is one, <name>.gnuplot.
 #
 #   scripts/reproduce.sh [RUNS]     runs of each experiment (default 20; those on real tables, which
-#                                   take longer, do a quarter; piecewise wants 1000)
+#                                   take longer, do a quarter; piecewise wants 1000; strategies has none)
 #
-#   TESTS="kuru dpagd piecewise"   these only
+#   TESTS="kuru dpagd piecewise strategies"   these only
 #   DATA=/path           the real tables (default: ../shared/data)
+#   LIMIT=n, JOBS=n      strategies: seconds of a processor for a point (default 120), points at the same time (2)
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 
 RUNS=${1:-20}
@@ -23,8 +24,11 @@ for source in test/reproduce/*.c; do
 	[ -z "$TESTS" ] || [[ " $TESTS " == *" $name "* ]] || continue
 	runs=$RUNS
 	[ "$name" != dpagd ] || runs=$(((RUNS + 3) / 4))
-	echo "== $name, $runs runs"
-	if ! "build/reproduce/$name" "$runs"; then
+	arguments=("$runs")
+	title="$name, $runs runs"
+	[ "$name" != strategies ] || { arguments=() title=$name; }
+	echo "== $title"
+	if ! "build/reproduce/$name" "${arguments[@]}"; then
 		echo "== $name: not as in the reference"
 		FAILED=1
 	fi
