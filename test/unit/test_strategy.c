@@ -951,6 +951,29 @@ test_large_entries(void **state)
 	assert_false(pe_strategy_sensitivity_l1(&s, PE_ADD_REMOVE, 1, &got));
 }
 
+/* Distances in the L1 norm beyond 64 bits: columns of seven entries near 2^61, of either sign. */
+static void
+test_large_distances(void **state)
+{
+	int32_t		large[15];
+	const int32_t most = (1 << 30) - 1;
+	int32_t		basis[6] = {most, -most, 0, most, -most, 1};
+	pe_strategy s = dense(true);
+	pe_u128		column;
+	pe_u128		got;
+
+	(void) state;
+	for (int i = 0; i < 15; i++)
+		large[i] = 1 << 30;
+	s.dense = large;
+	s.basis = basis;
+	column = 7 * ((pe_u128) most << 31);
+	assert_true(pe_strategy_sensitivity_l1(&s, PE_ADD_REMOVE, 1, &got));
+	assert_true(got == column);
+	assert_true(pe_strategy_sensitivity_l1(&s, PE_SUBSTITUTE, 1, &got));
+	assert_true(got == 2 * column);
+}
+
 /* A x with counts up to the ends of int64, against A written out. */
 static void
 check_sums(const pe_strategy *strategy)
@@ -1019,6 +1042,7 @@ main(void)
 		cmocka_unit_test(test_bytes_dense),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_large_entries),
+		cmocka_unit_test(test_large_distances),
 		cmocka_unit_test(test_sums_dense),
 	};
 
