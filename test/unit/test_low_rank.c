@@ -280,7 +280,8 @@ static void
 test_gaussian(void **state)
 {
 	for (int i = 0; i < lengthof(expectations); i++)
-		check_quality(&expectations[i], PE_L2);
+		if (!quick() || expectations[i].n <= 16)
+			check_quality(&expectations[i], PE_L2);
 }
 
 static void
@@ -451,6 +452,12 @@ test_host(void **state)
 	assert_int_equal(pe_test_steps() - steps, result.design.iterations);
 	assert_true(pe_test_polls() - polls >= 2 * (uint64_t) result.design.iterations);
 	pe_low_rank_free(&result);
+	/* its columns were in the ball, so that scaling them changed nothing; other beginnings are told too */
+	heard.calls = 0;
+	pe_low_rank(r, rank, 16, PE_L1, NULL, &trace, &result);
+	assert_true(result.design.finished && heard.calls == result.design.iterations);
+	assert_true(close_to(heard.objective, result.design.objective, 1e-2));
+	pe_low_rank_free(&result);
 	options.outer = 2;
 	pe_low_rank(r, rank, 16, PE_L2, &options, NULL, &result);
 	assert_true(!result.design.finished && result.design.iterations == 2);
@@ -459,6 +466,7 @@ test_host(void **state)
 	/* what cannot be reached is not waited for, in either norm */
 	options = pe_low_rank_defaults;
 	options.residual = 0.0;
+	options.outer = quick() ? 30 : options.outer;
 	for (pe_norm norm = PE_L2; norm <= PE_L1; norm++)
 	{
 		pe_low_rank(r, rank, 16, norm, &options, NULL, &result);
