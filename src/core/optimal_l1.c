@@ -7,17 +7,12 @@
  * privacy depends on: the sensitivity is computed from the integers that are
  * chosen, whichever they are.
  */
-#include <math.h>
-
 #include "core/linalg.h"
 #include "core/optimum.h"
 #include "core/p_identity.h"
 #include "core/reconstruct.h"
 #include "core/round_dense.h"
 #include "core/strategy.h"
-
-/* How far the optimum for L2 need be known: it is far below what L1 allows, and its integers are one candidate of four. */
-#define BOUND_GAP 1e-3
 
 /* V over the columns of a strategy: the weighted W'W of one class for each. */
 static double *
@@ -194,7 +189,7 @@ pe_strategy_status
 pe_strategy_optimal_l1(const pe_workload *workload, const pe_classes *classes, const bool *possible, double gap,
 					   pe_strategy *strategy)
 {
-	pe_strategy_status status = pe_strategy_optimal(workload, classes, possible, fmax(gap, BOUND_GAP), strategy);
+	pe_strategy_status status = pe_strategy_optimal(workload, classes, possible, gap, strategy);
 
 	/* without a triangle it is optimal here too: it attains the bound for L2, and its Delta_1 is its Delta_2 */
 	if (status == PE_STRATEGY_OK && strategy->triangle != NULL)

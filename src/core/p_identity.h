@@ -16,8 +16,10 @@
  * By Woodbury's identity (I + Theta'Theta)^-1 = I - Theta'(I + Theta Theta')^-1
  * Theta, so that the objective and its gradient cost O(p n^2) and never an inverse
  * of order n.  The problem is not convex: what is found is a local minimum, the
- * best from a few starts.  The paper's starts are random; this one adds Theta = 0,
- * the columns one by one, as a value never to be exceeded.
+ * best from a few starts.  The paper's starts are random; added here are one with a
+ * single sum, as rows of Theta that are alike share what one of them had better have
+ * alone and are slow to let go, and Theta = 0, the columns one by one, as a value
+ * never to be exceeded.
  */
 #ifndef PE_CORE_P_IDENTITY_H
 #define PE_CORE_P_IDENTITY_H
@@ -31,7 +33,7 @@
 typedef struct pe_p_identity_options
 {
 	int32_t		sums;			/* p, rows of Theta; 0: the paper's n / 16, at least 1 */
-	int32_t		starts;			/* 0: 5 for small n, fewer for larger ones */
+	int32_t		starts;			/* besides the one with a single sum; 0: 5 for small n, fewer for larger ones */
 	int32_t		evaluations;	/* of the objective from one start, at most; 0: as many as take bearable time */
 } pe_p_identity_options;
 

@@ -146,8 +146,8 @@ extern pe_strategy_status pe_strategy_optimal(const pe_workload *workload, const
  * counted one by one, the rows of a basis of the workload, the integers of
  * pe_strategy_optimal, and all columns with a few sums of them (p_identity.h), by
  * Delta_1^2 tr(V (A'A)^+), V the weighted W'W, Delta_1 of add_remove.  That is the
- * objective; lower_bound is the one of the L2 norm, to within 1e-3 or the gap if that
- * is more, which holds here too as no L1 norm is below the L2 norm, but may be far off.
+ * objective; lower_bound is the one of the L2 norm, which holds here too as no L1
+ * norm is below the L2 norm, but may be far off.
  */
 extern pe_strategy_status pe_strategy_optimal_l1(const pe_workload *workload, const pe_classes *classes,
 												 const bool *possible, double gap, pe_strategy *strategy);
