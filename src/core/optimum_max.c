@@ -37,14 +37,20 @@
 #include "core/optimum_max_eval.h"
 
 #define NEWTON_QUERIES 4096		/* most queries of the interior point method */
-#define EVALUATIONS 60			/* of it, at most */
+#define EVALUATIONS 80			/* of it, at most */
 #define MULTIPLICATIONS 120		/* otherwise */
 #define OMEGA 1.8
 #define PATIENCE 12				/* evaluations without any gain, then rounding is at its end */
+#define IDLE_BOLD 4				/* of them, then long steps do not do */
 #define IDLE_COARSE 2			/* of them, then the Hessian was too coarse */
 #define STEP 1.5				/* of the quadrature */
-#define STAY_INSIDE 0.98		/* part of the way to the boundary that is gone */
 #define FIRST_SLACK 0.1			/* of X_ii <= 1 and of a_q <= sigma, at the start */
+#define SCALE_STEPS 30			/* each leaves 3/4 of what the scale is off in logarithms */
+#define FALL 0.8				/* most part of itself that a coordinate loses in a step */
+#define RISE 20.0				/* and gains */
+#define CAUTIOUS_FALL 0.5
+#define CAUTIOUS_RISE 2.0
+#define CAUTIOUS_CENTRING 0.3
 #define SHARE 0.1				/* of all queries together in p, in units of the gap */
 #define LARGEST_SHARE 1e-3
 #define LEAST_SHARE 1e-10
@@ -56,6 +62,7 @@ typedef struct search
 	int32_t		evaluations;
 	int32_t		idle;			/* evaluations since the last gain */
 	bool		fine;			/* directions from a coarse Hessian do not do */
+	bool		cautious;		/* short steps along the central path */
 	double		lower;
 	double		upper;
 	double	   *best;			/* rank x n: the strategy of upper */
@@ -249,13 +256,18 @@ longest(int32_t n, const double *x, const double *dx)
 	return step;
 }
 
+/*
+ * Each coordinate goes as far as it may by itself: one that falls to zero, of a
+ * query that does not matter, must not hold up all others.
+ */
 static void
-move(int32_t n, double *x, const double *dx)
+move(const search *s, double *x, const double *dx)
 {
-	double		step = fmin(1.0, STAY_INSIDE * longest(n, x, dx));
+	double		fall = s->cautious ? CAUTIOUS_FALL : FALL;
+	double		rise = s->cautious ? CAUTIOUS_RISE : RISE;
 
-	for (int32_t i = 0; i < n; i++)
-		x[i] += step * dx[i];
+	for (int32_t i = 0; i < s->order; i++)
+		x[i] += fmin(fmax(dx[i], -fall * x[i]), rise * x[i]);
 }
 
 /* Mehrotra's predictor and corrector */
@@ -278,11 +290,54 @@ interior_step(search *s)
 	/* the last floor keeps what has tiny weight from stalling the search */
 	centring = fmax(fmax(pow(mean_product(s, step) / mu, 3.0), 1e-4),
 					0.2 * s->goal * s->dual.trace / (s->order * mu));
-	for (int32_t i = 0; i < s->order && step > 0.1; i++)
+	if (s->cautious)
+		centring = fmax(centring, CAUTIOUS_CENTRING);
+	for (int32_t i = 0; i < s->order && step > 0.1 && !s->cautious; i++)
 		s->correction[i] = s->dy[i] * s->dz[i];
 	interior_direction(s, centring * mu);
-	move(s->order, y, s->dy);
-	move(s->order, s->z, s->dz);
+	move(s, y, s->dy);
+	move(s, s->z, s->dz);
+	return true;
+}
+
+/*
+ * The scale of y and of p at which the sums over X_ii + z_i = 1 and a_q + z_q = sigma
+ * with weights y and p hold for y z = mu: T = sum y - n mu = sigma sum p - m mu.
+ * What keeps y and p positive changes these sums, and neither bound sees it.
+ */
+static void
+settle_scale(search *s)
+{
+	pe_max_dual *dual = &s->dual;
+	double		columns = 1.0;
+	double		queries = 1.0;
+	double		sum = pe_max_dual_sum(dual);
+	double		square_sum = pe_max_dual_sigma(dual) * pe_max_dual_sigma(dual);
+	double		mu;
+
+	memset(s->dy, 0, (size_t) s->order * sizeof(double));
+	memset(s->dz, 0, (size_t) s->order * sizeof(double));
+	mu = mean_product(s, 0.0);
+	for (int i = 0; i < SCALE_STEPS; i++)
+	{
+		double		trace = dual->trace * sqrt(columns * queries);
+
+		columns = (trace + dual->n * mu) / sum;
+		queries = sqrt((trace + dual->queries * mu) / square_sum);
+	}
+	pe_max_dual_rescale(dual, columns, queries);
+}
+
+/* From the start again, with short steps: slower, and what long ones fail at is rare. */
+static bool
+begin_cautious(search *s)
+{
+	s->cautious = true;
+	s->idle = -PATIENCE;		/* it has to catch up first */
+	pe_max_dual_start(&s->dual);
+	if (!evaluate(s))
+		return false;
+	begin_interior(s);
 	return true;
 }
 
@@ -293,8 +348,17 @@ run_interior(search *s)
 
 	init_system(s);
 	begin_interior(s);
-	while (good && gap_of(s) > s->goal && s->evaluations < EVALUATIONS && s->idle < PATIENCE)
-		good = interior_step(s) && evaluate(s);
+	while (gap_of(s) > s->goal && s->evaluations < EVALUATIONS && s->idle < PATIENCE)
+	{
+		good = good && interior_step(s) && evaluate(s);
+		if (good)
+			settle_scale(s);
+		if (good && (s->cautious || s->idle < IDLE_BOLD))
+			continue;
+		if (s->cautious || gap_of(s) <= s->goal)
+			break;
+		good = begin_cautious(s);
+	}
 	free_system(s);
 }
 

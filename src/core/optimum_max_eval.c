@@ -387,10 +387,26 @@ pe_max_dual_strategy(const pe_max_dual *s, double *g)
 /* ---- life ---- */
 
 void
+pe_max_dual_start(pe_max_dual *s)
+{
+	const double *gram = s->source->gram;
+	double		largest = 0.0;
+
+	for (int32_t i = 0; i < s->n; i++)
+	{
+		s->y[i] = sqrt(gram[i + (size_t) i * (size_t) s->n]);
+		largest = fmax(largest, s->y[i]);
+	}
+	for (int32_t i = 0; i < s->n; i++)
+		s->y[i] /= largest;
+	for (int32_t q = 0; q < s->queries; q++)
+		s->y[s->n + q] = 1.0 / s->queries;
+}
+
+void
 pe_max_dual_init(pe_max_dual *s, const pe_query_source *source, int32_t n, double share)
 {
 	size_t		order = (size_t) n + (size_t) source->queries;
-	double		largest = 0.0;
 
 	memset(s, 0, sizeof(*s));
 	s->source = source;
@@ -407,10 +423,7 @@ pe_max_dual_init(pe_max_dual *s, const pe_query_source *source, int32_t n, doubl
 	s->root = numbers((size_t) n * (size_t) s->rank);
 	s->c = numbers(square(n));
 	s->variance = numbers((size_t) s->queries);
-	for (int32_t i = 0; i < n; i++)
-		largest = fmax(largest, sqrt(source->gram[i + (size_t) i * (size_t) n]));
-	for (size_t i = 0; i < order; i++)
-		s->y[i] = i < (size_t) n ? sqrt(source->gram[i + i * (size_t) n]) / largest : 1.0 / s->queries;
+	pe_max_dual_start(s);
 }
 
 void

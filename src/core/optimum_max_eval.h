@@ -43,7 +43,10 @@ typedef struct pe_max_dual
 	double		worst;			/* a_q, with what rounding can have taken away */
 } pe_max_dual;
 
-/* y of the start: as for the sum of variances, with p equal; the source must outlive it. */
+/* y and p of the start: as for the sum of variances, p equal. */
+extern void pe_max_dual_start(pe_max_dual *dual);
+
+/* At the start; the source must outlive it. */
 extern void pe_max_dual_init(pe_max_dual *dual, const pe_query_source *source, int32_t n, double share);
 extern void pe_max_dual_free(pe_max_dual *dual);
 

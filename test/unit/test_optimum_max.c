@@ -478,7 +478,7 @@ static void
 test_source(void **state)
 {
 	static const char *const texts[] = {
-		"2.5 * prefix(6)*identity(3) + all_range(6)*total(3) + total(18)",
+		"2.5 * prefix(6)*identity(3) + all_range(6)*total(3) + total(6)*total(3)",
 		"ranges(20; 2-7, 5-11, 0-1) + 3 * total(20)",
 		"matrix({{1,0,0,2},{0,-3,0,0},{1,1,0,1}})",
 	};
