@@ -268,6 +268,39 @@ test_max(void **state)
 	}
 }
 
+/*
+ * Queries without any weight, rows of zeros or cells that are ruled out, are not
+ * worth a thought: the rest is solved as well as without them.
+ */
+static void
+test_max_with_zeros(void **state)
+{
+	static const bool possible[5] = {true, true, false, true, true};
+	static const char *const with[] = {"matrix({{1,0,2},{0,0,0},{1,-1,0},{0,1,1}})", "identity(5) + prefix(5)"};
+	static const char *const without[] = {"matrix({{1,0,2},{1,-1,0},{0,1,1}})", "identity(4) + prefix(4)"};
+
+	(void) state;
+	for (int s = 0; s < lengthof(with); s++)
+	{
+		made		whole;
+		made		rest;
+
+		make(without[s], PE_METHOD_OPTIMAL, PE_L2, PE_MAX, &rest);
+		make(with[s], PE_METHOD_OPTIMAL, PE_L2, PE_MAX, &whole);
+		if (s == 1)
+		{
+			pe_strategy_free(&whole.strategy);
+			whole.wish.possible = possible;
+			assert_int_equal(pe_strategy_make(&whole.wish, &whole.strategy), PE_STRATEGY_OK);
+		}
+		if (pe_strategy_gap(&whole.strategy) > 2e-5 || !(fabs(whole.strategy.objective / rest.strategy.objective - 1) < 2e-5))
+			fail_msg("%s: largest variance %.10g, bound %.10g, but %s: %.10g", with[s], whole.strategy.objective,
+					 whole.strategy.lower_bound, without[s], rest.strategy.objective);
+		discard(&whole);
+		discard(&rest);
+	}
+}
+
 static void
 test_predicate(void **state)
 {
@@ -328,6 +361,7 @@ main(void)
 		cmocka_unit_test(test_every_method),
 		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_max),
+		cmocka_unit_test(test_max_with_zeros),
 		cmocka_unit_test(test_predicate),
 		cmocka_unit_test(test_memory),
 	};
