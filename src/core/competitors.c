@@ -31,6 +31,34 @@ square(int32_t n)
 	return (size_t) n * n;
 }
 
+/* R, rank x n by columns, with V = R'R; returns the rank. */
+static int32_t
+row_factor(const pe_maker *m, double **r)
+{
+	int32_t		n = m->n;
+	double	   *a = pe_alloc(square(n), sizeof(double));
+	double	   *unit = pe_alloc(n, sizeof(double));
+	double	   *work = pe_alloc(2 * (size_t) n, sizeof(double));
+	int32_t    *pivot = pe_alloc(n, sizeof(int32_t));
+	int32_t		rank;
+
+	for (int32_t i = 0; i < n; i++)
+		unit[i] = sqrt(m->v[(size_t) i * n + i]);
+	for (int32_t j = 0; j < n; j++)
+		for (int32_t i = 0; i < n; i++)
+			a[(size_t) j * n + i] = m->v[(size_t) j * n + i] / (unit[i] * unit[j]);
+	rank = pe_la_cholesky_pivoted(n, a, n, RANK_TOLERANCE, pivot, work);
+	*r = pe_alloc((size_t) rank * n, sizeof(double));
+	for (int32_t i = 0; i < n; i++)
+		for (int32_t k = 0; k < rank && k <= i; k++)
+			(*r)[k + (size_t) pivot[i] * rank] = a[i + (size_t) k * n] * unit[pivot[i]];
+	pe_free(a);
+	pe_free(unit);
+	pe_free(work);
+	pe_free(pivot);
+	return rank;
+}
+
 /* ------------------------------------------------------------------
  * Designs under L2
  * ------------------------------------------------------------------
@@ -42,6 +70,21 @@ begin_rounding(pe_maker *m, const pe_design *design)
 	m->goal = design->objective;
 	m->tolerance = TOLERANCE;
 	m->strategy->iterations = design->iterations;
+}
+
+/*
+ * Whether V, its diagonal scaled to 1, has a pivot that counts as zero.  Methods that
+ * know nothing of ranks then leave an X whose least eigenvalues are what stopped
+ * them: their inverses cancel in every variance, and nothing that is told is right.
+ */
+static bool
+is_singular(const pe_maker *m)
+{
+	double	   *r;
+	int32_t		rank = row_factor(m, &r);
+
+	pe_free(r);
+	return rank < m->n;
 }
 
 /* X in full; it is destroyed. */
@@ -56,6 +99,16 @@ round_x(pe_maker *m, double *x)
 	pe_free(copy);
 }
 
+/* The same of methods that know nothing of ranks. */
+static void
+round_x_of_any_rank(pe_maker *m, double *x)
+{
+	if (is_singular(m))
+		pe_maker_round_singular(m, x);
+	else
+		round_x(m, x);
+}
+
 static void
 make_coa(pe_maker *m)
 {
@@ -65,7 +118,7 @@ make_coa(pe_maker *m)
 	pe_coa_defaults(&options);
 	pe_coa(m->v, m->n, &options, NULL, &design);
 	begin_rounding(m, &design);
-	round_x(m, design.x);
+	round_x_of_any_rank(m, design.x);
 	pe_design_free(&design);
 }
 
@@ -78,7 +131,7 @@ make_smoothing(pe_maker *m)
 	pe_smoothing_defaults(&options);
 	pe_smoothing(m->v, m->n, &options, NULL, &design);
 	begin_rounding(m, &design);
-	round_x(m, design.x);
+	round_x_of_any_rank(m, design.x);
 	pe_design_free(&design);
 }
 
@@ -129,34 +182,6 @@ make_adaptive(pe_maker *m)
  * The low-rank mechanism
  * ------------------------------------------------------------------
  */
-
-/* R, rank x n by columns, with V = R'R; returns the rank. */
-static int32_t
-row_factor(const pe_maker *m, double **r)
-{
-	int32_t		n = m->n;
-	double	   *a = pe_alloc(square(n), sizeof(double));
-	double	   *unit = pe_alloc(n, sizeof(double));
-	double	   *work = pe_alloc(2 * (size_t) n, sizeof(double));
-	int32_t    *pivot = pe_alloc(n, sizeof(int32_t));
-	int32_t		rank;
-
-	for (int32_t i = 0; i < n; i++)
-		unit[i] = sqrt(m->v[(size_t) i * n + i]);
-	for (int32_t j = 0; j < n; j++)
-		for (int32_t i = 0; i < n; i++)
-			a[(size_t) j * n + i] = m->v[(size_t) j * n + i] / (unit[i] * unit[j]);
-	rank = pe_la_cholesky_pivoted(n, a, n, RANK_TOLERANCE, pivot, work);
-	*r = pe_alloc((size_t) rank * n, sizeof(double));
-	for (int32_t i = 0; i < n; i++)
-		for (int32_t k = 0; k < rank && k <= i; k++)
-			(*r)[k + (size_t) pivot[i] * rank] = a[i + (size_t) k * n] * unit[pivot[i]];
-	pe_free(a);
-	pe_free(unit);
-	pe_free(work);
-	pe_free(pivot);
-	return rank;
-}
 
 /* L over the columns, which it has the rank of.  False if that cannot be measured. */
 static bool
