@@ -23,14 +23,16 @@ typedef struct pe_query_source
 	const void *argument;
 } pe_query_source;
 
-/* The queries of a workload over some of its classes, which are the columns. */
+/* The queries of a workload over some of its classes, which are the columns; those that ask for none of them are left out. */
 typedef struct pe_workload_source
 {
 	const pe_workload *workload;
 	const pe_classes *classes;
 	const int32_t *representative;	/* class of each column; the other classes are absent */
 	int32_t		n;
-	int32_t    *term;			/* of each query */
+	int32_t		queries;		/* that are left */
+	int32_t    *number;			/* of each of them, in the workload */
+	int32_t    *term;
 	int32_t    *local;			/* its number within the term */
 } pe_workload_source;
 

@@ -167,6 +167,7 @@ largest_norm(const pe_strategy *strategy, pe_u128 *largest)
 	{
 		pe_u128		norm_sq = 0;
 
+		pe_poll();
 		column_of_matrix(strategy, column, a);
 		for (int32_t i = 0; i < strategy->rows && fits; i++)
 			fits = add_square(a[i], &norm_sq);
@@ -191,6 +192,7 @@ columns_as_doubles(const pe_strategy *strategy, double *a, double *norm_sq)
 
 	for (int32_t j = 0; j < strategy->columns; j++)
 	{
+		pe_poll();
 		column_of_matrix(strategy, j, column);
 		norm_sq[j] = 0;
 		for (int32_t i = 0; i < strategy->rows; i++)
@@ -354,6 +356,7 @@ largest_column_l1(const pe_strategy *strategy)
 	{
 		pe_u128		norm;
 
+		pe_poll();
 		column_of_matrix(strategy, j, a);
 		norm = l1_distance(a, NULL, strategy->rows);
 		largest = norm > largest ? norm : largest;
@@ -524,6 +527,7 @@ pe_strategy_matrix(const pe_strategy *strategy, double *a)
 	column = pe_alloc(strategy->rows, sizeof(*column));
 	for (int32_t j = 0; j < strategy->columns; j++)
 	{
+		pe_poll();
 		column_of_matrix(strategy, j, column);
 		for (int32_t i = 0; i < strategy->rows; i++)
 			a[(size_t) i * strategy->columns + j] = (double) column[i];

@@ -268,6 +268,73 @@ test_max(void **state)
 	}
 }
 
+/*
+ * Queries without any weight, rows of zeros or cells that are ruled out, are not
+ * worth a thought: the rest is solved as well as without them.
+ */
+static void
+test_max_with_zeros(void **state)
+{
+	static const bool possible[5] = {true, true, false, true, true};
+	static const char *const with[] = {"matrix({{1,0,2},{0,0,0},{1,-1,0},{0,1,1}})", "identity(5) + prefix(5)"};
+	static const char *const without[] = {"matrix({{1,0,2},{1,-1,0},{0,1,1}})", "identity(4) + prefix(4)"};
+
+	(void) state;
+	for (int s = 0; s < lengthof(with); s++)
+	{
+		made		whole;
+		made		rest;
+
+		make(without[s], PE_METHOD_OPTIMAL, PE_L2, PE_MAX, &rest);
+		make(with[s], PE_METHOD_OPTIMAL, PE_L2, PE_MAX, &whole);
+		if (s == 1)
+		{
+			pe_strategy_free(&whole.strategy);
+			whole.wish.possible = possible;
+			assert_int_equal(pe_strategy_make(&whole.wish, &whole.strategy), PE_STRATEGY_OK);
+		}
+		if (pe_strategy_gap(&whole.strategy) > 2e-5 || !(fabs(whole.strategy.objective / rest.strategy.objective - 1) < 2e-5))
+			fail_msg("%s: largest variance %.10g, bound %.10g, but %s: %.10g", with[s], whole.strategy.objective,
+					 whole.strategy.lower_bound, without[s], rest.strategy.objective);
+		discard(&whole);
+		discard(&rest);
+	}
+}
+
+/*
+ * Of one query over two columns X is all but singular, and variances in doubles can
+ * cancel.  By the integers of T = (a b; 0 d) they are those of (w_1 / a, (w_2 a - w_1 b) / (a d)).
+ */
+static void
+test_singular(void **state)
+{
+	static const pe_method methods[] = {PE_METHOD_COA, PE_METHOD_SMOOTHING};
+	static const int32_t weights[][2] = {{1, -1}, {-1, 1}, {1, 3}, {62, -62}, {-6450, 9998}};
+
+	(void) state;
+	for (int k = 0; k < lengthof(methods); k++)
+		for (int w = 0; w < 3 * lengthof(weights); w++)
+		{
+			const int32_t *q = weights[w / 3];
+			double		factor = w % 3 == 0 ? 1 : w % 3 == 1 ? 1000 : 0.001;
+			text		source = {.size = 0};
+			double		exact;
+			made		m;
+
+			add(&source, "%g * matrix({{%d,%d}})", factor, q[0], q[1]);
+			make(source.data, methods[k], PE_L2, PE_SUM, &m);
+			assert_int_equal(m.strategy.columns, 2);
+			exact = squared_sensitivity(&m.strategy, PE_L2) * factor * factor *
+				(pow((double) q[0] / m.strategy.triangle[0], 2) +
+				 pow(((double) q[1] * m.strategy.triangle[0] - (double) q[0] * m.strategy.triangle[1]) /
+					 ((double) m.strategy.triangle[0] * m.strategy.triangle[2]), 2));
+			if (!(fabs(m.strategy.objective / exact - 1) < 1e-6) || !(fabs(objective_again(&m) / exact - 1) < 1e-6))
+				fail_msg("%s by %s: told %.10g, by the variances %.10g, exactly %.10g", source.data, pe_method_name(methods[k]),
+						 m.strategy.objective, objective_again(&m), exact);
+			discard(&m);
+		}
+}
+
 static void
 test_predicate(void **state)
 {
@@ -328,6 +395,8 @@ main(void)
 		cmocka_unit_test(test_every_method),
 		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_max),
+		cmocka_unit_test(test_max_with_zeros),
+		cmocka_unit_test(test_singular),
 		cmocka_unit_test(test_predicate),
 		cmocka_unit_test(test_memory),
 	};

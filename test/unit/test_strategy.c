@@ -1023,6 +1023,30 @@ test_sums_dense(void **state)
 	}
 }
 
+/* With a dense basis a column of A takes long: whoever looks at all of them polls for each. */
+static void
+test_polls(void **state)
+{
+	pe_strategy s = dense(true);
+	pe_u128		sensitivity;
+	double		a[7 * 3];
+	uint64_t	before = pe_test_polls();
+	uint64_t	norms;
+
+	(void) state;
+	assert_true(pe_strategy_sensitivity_sq(&s, PE_ADD_REMOVE, 1, &sensitivity));
+	norms = pe_test_polls() - before;
+	assert_true(norms >= 3);
+	assert_true(pe_strategy_sensitivity_sq(&s, PE_SUBSTITUTE, 1, &sensitivity));
+	assert_true(pe_test_polls() - before >= 2 * norms + 3);
+	before = pe_test_polls();
+	assert_true(pe_strategy_sensitivity_l1(&s, PE_ADD_REMOVE, 1, &sensitivity));
+	assert_true(pe_test_polls() - before >= 3);
+	before = pe_test_polls();
+	pe_strategy_matrix(&s, a);
+	assert_true(pe_test_polls() - before >= 3);
+}
+
 int
 main(void)
 {
@@ -1044,6 +1068,7 @@ main(void)
 		cmocka_unit_test(test_large_entries),
 		cmocka_unit_test(test_large_distances),
 		cmocka_unit_test(test_sums_dense),
+		cmocka_unit_test(test_polls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
