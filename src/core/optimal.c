@@ -3,6 +3,7 @@
  *	  The optimal strategy for a workload under L2.  See strategy.h.
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/closed_form.h"
 #include "core/maker.h"
@@ -71,6 +72,27 @@ largest_variance(void *argument, const double *c)
 	return largest;
 }
 
+/* X of full rank.  Where weights of very different sizes make it all but singular a ridge may do better. */
+static void
+round_max(pe_maker *m, double *x)
+{
+	size_t		size = (size_t) m->n * m->n;
+	double	   *copy = pe_alloc(size, sizeof(double));
+	pe_strategy before;
+
+	memcpy(copy, x, size * sizeof(double));
+	if (!pe_maker_round_full(m, copy))
+		pe_maker_round_singular(m, x);
+	else if (!pe_maker_is_good(m))
+	{
+		before = *m->strategy;
+		m->strategy->triangle = NULL;
+		pe_maker_round_singular(m, x);
+		pe_maker_keep_better(m, &before);
+	}
+	pe_free(copy);
+}
+
 static void
 make_max(pe_maker *m)
 {
@@ -89,8 +111,8 @@ make_max(pe_maker *m)
 	m->goal = m->strategy->lower_bound;
 	if (design.x == NULL)
 		pe_maker_round_factor(m, design.factor, design.rows);
-	else if (!pe_maker_round_full(m, design.x))
-		pe_bug("the optimum is not positive definite");
+	else
+		round_max(m, design.x);
 	pe_design_free(&design);
 	pe_free(worst.variance);
 	pe_workload_source_free(&kept);

@@ -42,14 +42,17 @@ compare_parts(const void *a, const void *b)
 	return left->row < right->row ? -1 : left->row > right->row;
 }
 
+/* A kept entry that is a unit by itself stays: the column then is longer than it should be. */
 static void
-shorten_largest(int32_t *column, int32_t rows)
+shorten_largest(int32_t *column, int32_t rows, int32_t kept)
 {
 	int32_t		largest = 0;
 
 	for (int32_t i = 1; i < rows; i++)
 		if (abs(column[i]) > abs(column[largest]))
 			largest = i;
+	if (largest == kept && column[kept] == 1)
+		return;
 	column[largest] += column[largest] < 0 ? 1 : -1;
 }
 
@@ -83,7 +86,7 @@ round_column_l1(const double *real, int32_t rows, double scale, int32_t kept, in
 	for (int32_t at = 0; missing > 0 && at < count; at++, missing--)
 		column[parts[at].row] += real[parts[at].row] < 0 ? -1 : 1;
 	if (missing < 0)
-		shorten_largest(column, rows);
+		shorten_largest(column, rows, kept);
 }
 
 static void

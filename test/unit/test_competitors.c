@@ -301,6 +301,28 @@ test_max_with_zeros(void **state)
 	}
 }
 
+/* One query that outweighs all others leaves X all but singular: what rounding costs there a ridge saves. */
+static void
+test_max_of_uneven_weights(void **state)
+{
+	static const char *const uneven[] = {"matrix(5; {{1,0,0,-1,1}}) + 0.001 * all_range(5)",
+		"matrix(4; {{0,1,1,-1},{0,0,0,-1},{0,0,-1,-1},{1,0,0,1}}) + 1000 * total(4)",
+	"matrix(5; {{0,1,0,1,0},{0,0,0,1,0},{-1,0,0,-1,-1},{0,-1,1,0,-1}}) + 1000 * total(5)"};
+
+	(void) state;
+	for (int s = 0; s < lengthof(uneven); s++)
+	{
+		made		m;
+
+		make(uneven[s], PE_METHOD_OPTIMAL, PE_L2, PE_MAX, &m);
+		if (pe_strategy_gap(&m.strategy) > 1e-4 || !(fabs(m.strategy.objective / objective_again(&m) - 1) < 1e-6))
+			fail_msg("%s: largest variance %.10g, by the variances %.10g, bound %.10g", uneven[s], m.strategy.objective,
+					 objective_again(&m), m.strategy.lower_bound);
+		check_unbiased(&m);
+		discard(&m);
+	}
+}
+
 /*
  * Of one query over two columns X is all but singular, and variances in doubles can
  * cancel.  By the integers of T = (a b; 0 d) they are those of (w_1 / a, (w_2 a - w_1 b) / (a d)).
@@ -396,6 +418,7 @@ main(void)
 		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_max),
 		cmocka_unit_test(test_max_with_zeros),
+		cmocka_unit_test(test_max_of_uneven_weights),
 		cmocka_unit_test(test_singular),
 		cmocka_unit_test(test_predicate),
 		cmocka_unit_test(test_memory),

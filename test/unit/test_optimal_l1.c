@@ -466,6 +466,21 @@ seed(void **state)
 	return 0;
 }
 
+/* An entry of the diagonal that is nothing on every lattice stays a unit, and M of full rank. */
+static void
+test_kept_diagonal(void **state)
+{
+	const double factor[] = {1, 0, 0, 1e-8};
+	const double v[] = {1, 0, 0, 1};
+	int32_t		column_of[] = {0, 1};
+	pe_strategy strategy = {.classes = 2, .column_of = column_of, .columns = 2};
+
+	(void) state;
+	assert_true(pe_round_dense(&(pe_real_strategy) {factor, 2, 2, 2, v, PE_L1}, &strategy));
+	assert_true(strategy.rows == 2 && strategy.dense[0] > 0 && strategy.dense[3] == 1);
+	pe_free(strategy.dense);
+}
+
 int
 main(void)
 {
@@ -479,6 +494,7 @@ main(void)
 		cmocka_unit_test(test_with_basis),
 		cmocka_unit_test(test_singular),
 		cmocka_unit_test(test_bugs),
+		cmocka_unit_test(test_kept_diagonal),
 	};
 
 	return cmocka_run_group_tests(tests, seed, NULL);
