@@ -298,6 +298,50 @@ test_counts(void **unused)
 	free(i);
 }
 
+/* What rows in one column, or in two, change in A z; a column of no bucket stands for no row. */
+static double
+largest_change(const pe_dawa_buckets *buckets, bool substitute)
+{
+	const pe_strategy *strategy = &buckets->strategy;
+	int			b = strategy->columns;
+	double	   *a = calloc((size_t) strategy->rows * b, sizeof(double));
+	double		largest = 0;
+
+	pe_strategy_matrix(strategy, a);
+	for (int i = 0; i < b; i++)
+		for (int j = -1; j < (substitute ? b : 0); j++)
+		{
+			double		sum = 0;
+
+			for (int row = 0; row < strategy->rows; row++)
+				sum += fabs(a[(size_t) row * b + i] - (j < 0 ? 0 : a[(size_t) row * b + j]));
+			largest = fmax(largest, sum);
+		}
+	free(a);
+	return largest;
+}
+
+/* The noise of the counts is for the neighbours and the rows that the plan names. */
+static void
+test_counts_sensitivity(void **unused)
+{
+	double	   *v = all_ranges(96);
+
+	for (int substitute = 0; substitute < 2; substitute++)
+		for (int max_rows = 1; max_rows <= 3; max_rows += 2)
+		{
+			pe_dawa_plan plan = plan_of(96, v, NANO);
+			pe_dawa_buckets buckets = {.partition = some_partition(96)};
+
+			plan.neighbours = substitute ? PE_SUBSTITUTE : PE_ADD_REMOVE;
+			plan.max_rows = max_rows;
+			pe_dawa_prepare(&plan, &buckets);
+			assert_true((double) buckets.sensitivity == max_rows * largest_change(&buckets, substitute));
+			pe_dawa_buckets_free(&buckets);
+		}
+	free(v);
+}
+
 /* ----------
  * Next to no noise
  * ----------
@@ -505,6 +549,7 @@ main(void)
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_merges),
 		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_counts_sensitivity),
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_exact_partition),
 		cmocka_unit_test(test_steps),
