@@ -28,6 +28,10 @@ SELECT t.oid::regtype AS type_without_comment
   FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
  WHERE t.typnamespace = 'dp'::regnamespace AND t.typelem = 0 AND (c.relkind IS NULL OR c.relkind = 'c')
    AND obj_description(t.oid, 'pg_type') IS NULL;
+SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS other_without_comment
+  FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+ WHERE e.extname = 'pg_epsilon' AND d.deptype = 'e' AND d.classid NOT IN ('pg_class'::regclass, 'pg_type'::regclass, 'pg_proc'::regclass)
+   AND obj_description(d.objid, d.classid::regclass::name) IS NULL;
 SELECT obj_description('dp'::regnamespace, 'pg_namespace') IS NOT NULL AS schema_has_comment;
 
 -- Tables and sequences are closed, views are open and barriers; nobody may create in the schema.

@@ -39,12 +39,17 @@ SELECT q.method, abs(max(a.stderr) / q.max_stderr - 1) < 1e-9 AS max, abs(sqrt(a
 SELECT bool_and(a.estimate = h.estimate AND a.release = h.release) AS replayed FROM answer a JOIN method m USING (method),
        dp.histogram('d', '{x,sex}', 'all_range(x) * identity(sex) + total', rho => 1, method => m.method) h WHERE NOT m.pure AND h.query = a.query;
 SELECT method, workload FROM dp.releases ORDER BY release;
--- what the measurements determine: of the queries alone, nothing but sums of these
+-- what the measurements determine: of the queries alone, nothing but them
 SELECT max(release) FILTER (WHERE method = 'gaussian') AS gaussian, max(release) FILTER (WHERE method = 'identity') AS single, max(release) FILTER (WHERE method = 'smoothing') AS smoothing FROM answer \gset
 SELECT bool_and(abs(a.estimate - t.truth) < 10 * a.stderr) AS right FROM unnest(ARRAY[:single, :smoothing]) r, dp.answer(r, 'all_range(x) * identity(sex) + total') a JOIN truth t USING (query);
 SELECT count(*), bool_and(abs(estimate - 2500) < 10 * stderr) AS right FROM dp.answer(:single, 'identity(sex)');
 SELECT count(*) FROM dp.cells(:single);
 SELECT bool_and(a.estimate = h.estimate) AS same FROM dp.answer(:gaussian, 'all_range(x) * identity(sex) + total') a JOIN answer h USING (query) WHERE h.method = 'gaussian';
+-- nor a part of them; where each cell is counted once, they are the cells
+SELECT * FROM dp.answer(:gaussian, 'total');
+SELECT * FROM dp.cells(:gaussian);
+SELECT bool_and(abs(a.estimate - t.truth) < 10 * a.stderr) AS right FROM dp.histogram('d', '{x,sex}', rho => 1, method => 'gaussian') h,
+       LATERAL dp.answer(h.release, 'all_range(x) * identity(sex) + total') a JOIN truth t USING (query) WHERE h.query = 1;
 -- counts that are not negative
 SELECT method, bool_and(estimate >= 0) AS nonnegative, bool_and(abs(estimate - truth) < 10 * stderr) AS right
   FROM method m, dp.histogram('d', '{x,sex}', 'all_range(x) * identity(sex) + total', rho => 1, method => m.method, nonnegative => true) JOIN truth USING (query) WHERE NOT pure AND method <> 'gaussian' GROUP BY method ORDER BY method;

@@ -762,7 +762,9 @@ COMMENT ON TYPE dp.workload IS
     'which counts are asked for, all_range(age) * identity(sex) + total, in canonical text: white space and needless parentheses are gone; attributes and sizes are checked where it is used';
 
 CREATE CAST (text AS dp.workload) WITH INOUT AS ASSIGNMENT;
+COMMENT ON CAST (text AS dp.workload) IS 'checks the language and makes the text canonical';
 CREATE CAST (dp.workload AS text) WITH INOUT AS IMPLICIT;
+COMMENT ON CAST (dp.workload AS text) IS 'the canonical text, for all that wants a workload as text';
 
 CREATE FUNCTION dp.workload_eq(dp.workload, dp.workload) RETURNS boolean
     AS 'byteaeq' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
@@ -787,6 +789,8 @@ CREATE OPERATOR CLASS dp.workload_ops DEFAULT FOR TYPE dp.workload USING hash AS
     OPERATOR 1 dp.= (dp.workload, dp.workload),
     FUNCTION 1 dp.workload_hash(dp.workload),
     FUNCTION 2 dp.workload_hash_extended(dp.workload, bigint);
+COMMENT ON OPERATOR FAMILY dp.workload_ops USING hash IS 'equality of workloads by their canonical texts';
+COMMENT ON OPERATOR CLASS dp.workload_ops USING hash IS 'equality of workloads by their canonical texts';
 
 ----------------------------------------------------------------------
 -- Strategies: no data, everybody may ask

@@ -127,6 +127,11 @@ check_determined(const pe_reconstruction *r)
 
 	if (query < 0)
 		return;
+	if (r->measured->strategy->direct)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a release of method \"gaussian\" answers the workload that it measured, and no other"),
+				 errdetail("It measured each query of %s by itself.", r->measured->workload->canonical)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("the release does not determine query %d of the workload", query + 1),

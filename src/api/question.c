@@ -21,6 +21,7 @@
 #include "api/predicate.h"
 #include "api/question.h"
 #include "ledger/settings.h"
+#include "ledger/shim.h"
 
 /* How near to the optimum a strategy is made for a histogram, and how near one must be that is there already. */
 #define HISTOGRAM_GAP 1e-6
@@ -424,6 +425,8 @@ resolve_dawa(pe_histogram *h)
 		.neighbours = pe_dataset_neighbours(h->dataset), .max_rows = h->dataset->max_rows
 	};
 	pe_classes_free(&classes);
+	/* of the search behind the door, where the caller's settings are not in force */
+	pe_progress_begin();
 }
 
 void

@@ -59,7 +59,7 @@ pe_progress_begin(void)
 	level = client_min_messages;
 }
 
-/* While rows are read nothing is heard of (pe_run_undone) but this, which is public. */
+/* While rows are read nothing is heard of (pe_run_undone) but this, which is public, or of a partition that is paid for (mechanism/dawa.h). */
 static void
 tell(const char *what, int step, int steps, double gap)
 {

@@ -361,6 +361,11 @@ refuse_strategy(const pe_strategy_key *key, pe_strategy_status status, int32 cla
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the workload counts no cell"),
 				 key->possible != NULL ? errdetail("The predicate rules out every cell that it asks for.") : 0));
+	if (status == PE_STRATEGY_BEYOND)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the integers of method \"%s\" for the workload are beyond what can be measured", pe_method_name(key->method)),
+				 errhint("Use another method.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("the workload tells %d classes of cells apart, more than can be optimised for", classes),
