@@ -208,12 +208,21 @@ make_low_rank(pe_maker *m)
 	pe_low_rank(r, rank, m->n, m->wish->norm, NULL, NULL, &result);
 	if (rank < m->n)
 		(m->wish->norm == PE_L1 ? pe_low_rank_append : pe_low_rank_project) (r, rank, m->wish->norm, &result);
-	pe_free(r);
 	begin_rounding(m, &result.design);
 	if (m->wish->norm == PE_L1)
+	{
 		done = round_l1(m, &result.design);
+		/* an L that is all but singular becomes one with a row for each column too */
+		if (!done && rank == m->n)
+		{
+			pe_low_rank_append(r, rank, m->wish->norm, &result);
+			begin_rounding(m, &result.design);
+			done = round_l1(m, &result.design);
+		}
+	}
 	else
 		round_design_factor(m, &result.design, rank);
+	pe_free(r);
 	pe_low_rank_free(&result);
 	return done;
 }

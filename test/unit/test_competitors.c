@@ -301,6 +301,25 @@ test_max_with_zeros(void **state)
 	}
 }
 
+/* A low-rank strategy for L1 that is all but singular is no reason to refuse the workload. */
+static void
+test_low_rank_singular(void **state)
+{
+	static const char *const hard[] = {"matrix(5; {{99,0,-80,0,100}}) + identity(5)",
+	"matrix(6; {{0,0,17,-35,-65,0},{-26,100,1,0,99,-56}}) + 0.001 * identity(6)"};
+	made		m;
+
+	(void) state;
+	for (int s = 0; s < lengthof(hard); s++)
+	{
+		make(hard[s], PE_METHOD_LOWRANK, PE_L1, PE_SUM, &m);
+		if (!(fabs(m.strategy.objective / objective_again(&m) - 1) < 1e-6))
+			fail_msg("%s: told %.10g, by the variances %.10g", hard[s], m.strategy.objective, objective_again(&m));
+		check_unbiased(&m);
+		discard(&m);
+	}
+}
+
 /* One query that outweighs all others leaves X all but singular: what rounding costs there a ridge saves. */
 static void
 test_max_of_uneven_weights(void **state)
@@ -419,6 +438,7 @@ main(void)
 		cmocka_unit_test(test_max),
 		cmocka_unit_test(test_max_with_zeros),
 		cmocka_unit_test(test_max_of_uneven_weights),
+		cmocka_unit_test(test_low_rank_singular),
 		cmocka_unit_test(test_singular),
 		cmocka_unit_test(test_predicate),
 		cmocka_unit_test(test_memory),
