@@ -90,10 +90,10 @@ sub unpacked
 	my $bytes = pack 'H*', $node->safe_psql('postgres', "SELECT encode(matrix, 'hex') FROM dp.strategy WHERE id = $number");
 	my @header = unpack 'l8d2', $bytes;
 	my @words = unpack 'l*', substr($bytes, 48);
-	my ($classes, $rows, $triangle) = @header[ 1, 3, 4 ];
+	my ($kind, $classes, $rows) = @header[ 1, 2, 4 ];
 
 	return { header => \@header, column_of => [ splice @words, 0, $classes ],
-		triangle => [ splice @words, 0, $triangle * $rows * ($rows + 1) / 2 ], basis => \@words };
+		triangle => [ splice @words, 0, $kind == 1 ? $rows * ($rows + 1) / 2 : 0 ], basis => \@words };
 }
 
 sub packed
@@ -169,7 +169,7 @@ my $arguments = q{'people', '{age,sex}', 'all_range(age) + identity(sex)', rho =
 ask_ok($node, 'ann', "SELECT FROM dp.histogram($arguments)");
 my ($damaged, $its_release) = split /\|/, $node->safe_psql('postgres', 'SELECT strategy_id, id FROM dp.release ORDER BY id DESC LIMIT 1');
 $strategy = unpacked($damaged);
-is("@{ $strategy->{header} }[ 1 .. 5 ]", '20 20 11 1 1', 'a union of rank 11 over 20 classes has a triangle and a basis');
+is("@{ $strategy->{header} }[ 1 .. 6 ]", '1 20 20 11 11 1', 'a union of rank 11 over 20 classes has a triangle and a basis');
 my $whole = packed($strategy);
 my $charges = ledger($node)->{charges};
 my %damage = (
@@ -178,12 +178,12 @@ my %damage = (
 	'nothing' => '',
 	'a header alone' => substr($whole, 0, 48));
 my $change = sub { my ($part, $at, $value) = @_; my $s = unpacked($damaged); $s->{$part}[$at] = $value; return packed($s) };
-$damage{'another format'} = $change->('header', 0, 2);
-$damage{'no class'} = $change->('header', 1, 0);
-$damage{'more columns than classes'} = $change->('header', 2, 21);
-$damage{'more rows than columns'} = $change->('header', 3, 21);
-$damage{'a negative number of rows'} = $change->('header', 3, -11);
-$damage{'no triangle, but a basis'} = $change->('header', 4, 0);
+$damage{'another format'} = $change->('header', 0, 1);
+$damage{'no class'} = $change->('header', 2, 0);
+$damage{'more columns than classes'} = $change->('header', 3, 21);
+$damage{'more rows than columns'} = $change->('header', 4, 21);
+$damage{'a negative number of rows'} = $change->('header', 4, -11);
+$damage{'no triangle, but a basis'} = $change->('header', 1, 0);
 $damage{'no objective'} = $change->('header', 8, 'nan');
 $damage{'a column out of range'} = $change->('column_of', 3, 20);
 $damage{'a column below -2'} = $change->('column_of', 3, -3);
