@@ -134,6 +134,8 @@ pe_make_optimal(const pe_strategy_wish *wish, pe_strategy *strategy)
 		make_max(&m);
 	else
 		make_sum(&m);
+	/* no strategy is better: what is below the bound was lost by rounding in sums of very different numbers */
+	strategy->objective = fmax(strategy->objective, strategy->lower_bound);
 	pe_maker_end(&m);
 	return PE_STRATEGY_OK;
 }
