@@ -103,7 +103,7 @@ unit_rms(const comparison *c, const pe_strategy *strategy)
 static void
 compute(comparison *c, found *row)
 {
-	pe_strategy_key key = {&c->workload, NULL, row->method, PE_SUM, c->norm, GAP};
+	pe_strategy_key key = {&c->workload, NULL, row->method, PE_SUM, c->norm, GAP, true};
 	pe_kept_strategy kept;
 	const pe_strategy *strategy = &kept.strategy;
 

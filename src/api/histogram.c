@@ -207,9 +207,9 @@ look_for_replay(void *argument)
 	c->replay = is_replay(c->histogram);
 }
 
-/* Everything that a quote tells; reads no row, charges nothing. */
+/* Everything that a quote tells, with a bound of all strategies if that is told; reads no row, charges nothing. */
 static void
-quote(call *c)
+quote(call *c, bool bounded)
 {
 	pe_histogram *h;
 	double		noise;
@@ -217,6 +217,7 @@ quote(call *c)
 
 	run(c, quote_arguments);
 	h = c->histogram;
+	h->bounded = bounded;
 	pe_histogram_resolve(c->fcinfo, h);
 	run(c, look_for_replay);
 	if (h->method == PE_METHOD_DAWA)
@@ -266,7 +267,7 @@ pe_sql_quote(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo};
 
-	quote(&c);
+	quote(&c, true);
 	pe_return_rows(fcinfo, 1, 14, make_quote, &c);
 	return (Datum) 0;
 }
@@ -289,7 +290,7 @@ pe_sql_quote_queries(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo};
 
-	quote(&c);
+	quote(&c, false);
 	pe_labels_init(&c.labels, &c.histogram->workload, c.histogram->columns);
 	pe_return_rows(fcinfo, c.histogram->workload.queries, 3, make_quoted_query, &c);
 	return (Datum) 0;

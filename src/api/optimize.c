@@ -84,7 +84,7 @@ pe_sql_optimize(PG_FUNCTION_ARGS)
 	static const char *const objectives[] = {[PE_SUM] = "sum", [PE_MAX] = "max"};
 	static const char *const norms[] = {[PE_L2] = "l2", [PE_L1] = "l1"};
 	optimization o;
-	pe_strategy_key key = {.workload = &o.workload};
+	pe_strategy_key key = {.workload = &o.workload, .bounded = true};
 
 	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &o.workload);
 	key.method = pe_method_argument(fcinfo, 1);

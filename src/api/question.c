@@ -432,7 +432,7 @@ resolve_dawa(pe_histogram *h)
 void
 pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *h)
 {
-	pe_strategy_key key = {&h->workload, h->possible, h->method, PE_SUM, h->noise.norm, HISTOGRAM_GAP};
+	pe_strategy_key key = {&h->workload, h->possible, h->method, PE_SUM, h->noise.norm, HISTOGRAM_GAP, h->bounded};
 
 	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &h->kept);
 	check_measurements(&h->kept.strategy);

@@ -31,6 +31,7 @@ typedef struct pe_histogram
 	bool		nonnegative;	/* how the answer is post-processed; no part of the request */
 	bool		pure;			/* the accounting of the budget, or of the dataset where there is none */
 	double		delta;			/* at which an epsilon is meant; 0: pure */
+	bool		bounded;		/* a quote, which tells how good a strategy can be at best */
 
 	/* by pe_histogram_resolve */
 	pe_kept_strategy kept;

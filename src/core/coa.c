@@ -13,8 +13,6 @@
 
 #define LEAST_STEP 1e-12		/* that is tried */
 #define MATRICES 8				/* of a search, besides v */
-#define SMALLEST_EXPONENT (-1000)	/* of the scale, so that it and its inverse are normal numbers */
-#define LARGEST_EXPONENT 1000
 
 typedef struct search
 {
@@ -345,23 +343,6 @@ run_stage(search *s, double theta)
 
 /* ---- Algorithm 3, or 1 alone ---- */
 
-/* A power of two that brings the largest entry, or theta, to about 1. */
-static double
-scale_of(const double *v, int32_t n, double theta)
-{
-	double		largest = theta;
-	int			exponent;
-
-	for (size_t i = 0; i < square(n); i++)
-		largest = fmax(largest, fabs(v[i]));
-	if (largest == 0.0)
-		return 1.0;
-	frexp(largest, &exponent);
-	exponent = exponent < SMALLEST_EXPONENT ? SMALLEST_EXPONENT : exponent;
-	exponent = exponent > LARGEST_EXPONENT ? LARGEST_EXPONENT : exponent;
-	return ldexp(1.0, -exponent);
-}
-
 static void
 require_sense(const double *v, int32_t n, const pe_coa_options *options)
 {
@@ -389,7 +370,7 @@ search_init(search *s, const double *v, int32_t n, const pe_coa_options *options
 	s->v = v;
 	s->n = n;
 	s->told = -1;
-	s->scale = scale_of(v, n, options->theta);
+	s->scale = pe_design_scale(v, n, options->theta);
 	for (int32_t i = 0; i < n; i++)
 		s->x[i + (size_t) i * (size_t) n] = 1.0;
 }

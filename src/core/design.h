@@ -30,6 +30,9 @@ typedef struct pe_design
 
 extern void pe_design_free(pe_design *design);
 
+/* A power of two that brings V's largest entry, or least if that is more, to about 1: methods that work on V times it lose nothing. */
+extern double pe_design_scale(const double *v, int32_t n, double least);
+
 /* Called after every iteration by methods that have them: for experiments.  measure: what the method's rule for stopping looks at. */
 typedef struct pe_trace
 {

@@ -15,8 +15,6 @@
 #define SPECTRAL_RANGE 1e10		/* of the lengths of steps, around the first one */
 #define LARGEST_SCALE 1e3		/* of X in one stage, whose floor stays where it is */
 #define MATRICES 6				/* of a search, besides v and what pe_la_eigen needs */
-#define SMALLEST_EXPONENT (-1000)	/* of the scale, so that it and its inverse are normal numbers */
-#define LARGEST_EXPONENT 1000
 
 typedef struct search
 {
@@ -367,23 +365,6 @@ run_stage(search *s, double mu)
 
 /* ---- the whole ---- */
 
-/* A power of two that brings the largest entry to about 1. */
-static double
-scale_of(const double *v, int32_t n)
-{
-	double		largest = 0.0;
-	int			exponent;
-
-	for (size_t i = 0; i < square(n); i++)
-		largest = fmax(largest, fabs(v[i]));
-	if (largest == 0.0)
-		return 1.0;
-	frexp(largest, &exponent);
-	exponent = exponent < SMALLEST_EXPONENT ? SMALLEST_EXPONENT : exponent;
-	exponent = exponent > LARGEST_EXPONENT ? LARGEST_EXPONENT : exponent;
-	return ldexp(1.0, -exponent);
-}
-
 static void
 require_sense(const double *v, int32_t n, const pe_smoothing_options *options)
 {
@@ -414,7 +395,7 @@ search_init(search *s, const double *v, int32_t n, const pe_smoothing_options *o
 	s->v = v;
 	s->n = n;
 	s->told = -1;
-	s->scale = scale_of(v, n);
+	s->scale = pe_design_scale(v, n, 0.0);
 	s->objective = s->least = INFINITY;
 	for (int32_t i = 0; i < n; i++)
 		s->best[i + (size_t) i * (size_t) n] = 1.0;

@@ -379,6 +379,35 @@ wish_of(const pe_strategy_key *key, const pe_classes *classes)
 	return (pe_strategy_wish) {key->workload, classes, key->possible, key->method, key->objective, key->norm, key->gap};
 }
 
+/* A bound of all strategies for one that was made without. */
+static void
+add_bound(const pe_strategy_key *key, const pe_classes *classes, pe_strategy *strategy)
+{
+	pe_strategy_wish wish = wish_of(key, classes);
+
+	if (!key->bounded || strategy->lower_bound > 0 || key->method == PE_METHOD_DAWA)
+		return;
+	pe_check_memory(pe_strategy_make_memory(&wish));
+	if (pe_strategy_bound(&wish, &strategy->lower_bound) != PE_STRATEGY_OK)
+		strategy->lower_bound = 0;
+}
+
+/* The same of one that was kept, in memory that is gone afterwards. */
+static void
+add_bound_to_kept(const pe_strategy_key *key, pe_strategy *strategy)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext own = AllocSetContextCreate(caller, "pg_epsilon bound", ALLOCSET_DEFAULT_SIZES);
+	pe_classes	classes;
+
+	MemoryContextSwitchTo(own);
+	pe_classes_init(&key->workload, 1, &classes);
+	pe_progress_begin();
+	add_bound(key, &classes, strategy);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(own);
+}
+
 /* The strategy by its method, which is timed, and a bound of all strategies, which is not. */
 static void
 make_strategy(const pe_strategy_key *key, pe_strategy *strategy, double *milliseconds)
@@ -396,9 +425,7 @@ make_strategy(const pe_strategy_key *key, pe_strategy *strategy, double *millise
 	*milliseconds = (GetCurrentTimestamp() - start) / 1000.0;
 	if (status != PE_STRATEGY_OK)
 		refuse_strategy(key, status, classes.cells);
-	if (key->method != PE_METHOD_OPTIMAL && key->method != PE_METHOD_DAWA &&
-		pe_strategy_bound(&wish, &strategy->lower_bound) != PE_STRATEGY_OK)
-		strategy->lower_bound = 0;
+	add_bound(key, &classes, strategy);
 }
 
 /* Solves in memory that is gone afterwards; the strategy as bytes in the caller's. */
@@ -439,7 +466,10 @@ pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_al
 		if (error != NULL)
 			ReThrowError(error);
 		if (l.there)
+		{
+			add_bound_to_kept(key, &found->strategy);
 			return;
+		}
 	}
 	bytes = solve(key, &found->milliseconds);
 	if (pe_strategy_read(&found->strategy, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ) != PE_STRATEGY_OK)

@@ -27,6 +27,7 @@ typedef struct pe_strategy_key
 	pe_objective objective;
 	pe_norm		norm;			/* of the sensitivity */
 	double		gap;			/* that was asked for */
+	bool		bounded;		/* no part of the key: the lower bound is wanted too, of a method that does not give one */
 } pe_strategy_key;
 
 /* One as it is in the table. */
@@ -35,7 +36,7 @@ typedef struct pe_kept_strategy
 	int64		id;				/* 0: not in the table */
 	pe_method	method;
 	double		milliseconds;	/* that it took, without the bound of other methods than optimal */
-	pe_strategy strategy;		/* bound to its workload, which must outlive it; lower_bound 0: nobody knows one */
+	pe_strategy strategy;		/* bound to its workload, which must outlive it; lower_bound 0: not wanted, or nobody knows one */
 } pe_kept_strategy;
 
 /*
@@ -54,8 +55,8 @@ extern bool pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_ke
  * computes one, with progress to be heard of, and keeps it by way of the worker
  * unless this is a standby.  Strategies that count the workload's classes themselves
  * (pe_strategy_is_workload) are not kept unless keep_all says so: they are made faster than read.  The lower
- * bound is that of the optimum, whatever the method; a method that serves more
- * cells than an optimum can be found for has none.  Errors: 22023
+ * bound, if it is wanted, is that of the optimum, whatever the method; a method that
+ * serves more cells than an optimum can be found for has none.  Errors: 22023
  * nothing is asked for, 54000 too many cells for the method, 53200 more than
  * pg_epsilon.max_memory.  Not inside pe_run_undone, which would silence the
  * progress.
