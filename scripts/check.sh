@@ -8,7 +8,7 @@
 #   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap valgrind fuzz audit accuracy
 #                        reproduce long
 #   TESTS="name ..."     these unit, regress, isolation and TAP tests and fuzzers only
-#   JOBS=n               unit and TAP tests at the same time (default: processors, at most 4)
+#   JOBS=n               unit tests at the same time (default: processors, at most 4); TAP tests: one more
 #   AUDIT_DRAWS=n        draws for each tally in the audit of the long run (default: 1000000)
 #   DATA=/path           real tables for the accuracy of the long run (default: ../shared/data; skipped where they are not)
 #   FUZZ_SECONDS=n       seconds for each fuzzer of the long run (default: 60)
@@ -330,6 +330,8 @@ tap_suite() {
 		return
 	fi
 	as_user mkdir -p "$RUN_DIR/tap/portlock"
+	# One more than processors: much of their time they wait.
+	local JOBS=$((JOBS + 1))
 	run_pool run_tap_as_user "${names[@]}"
 	suite_end
 }
