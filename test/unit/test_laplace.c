@@ -428,7 +428,7 @@ static void
 test_sensitivity(void **state)
 {
 	(void) state;
-	for (int w = 0; w < lengthof(workloads); w++)
+	for (int w = 0; w < lengthof(workloads); w += getenv("PG_EPSILON_QUICK") != NULL ? 5 : 1)
 	{
 		for (int l1 = 0; l1 < 2; l1++)
 		{
@@ -545,7 +545,7 @@ static void
 test_optimal(void **state)
 {
 	(void) state;
-	for (int w = 0; w < lengthof(workloads); w++)
+	for (int w = 0; w < lengthof(workloads); w += getenv("PG_EPSILON_QUICK") != NULL ? 5 : 1)
 	{
 		sample		chosen;
 		sample		optimum;
@@ -584,12 +584,16 @@ test_choices(void **state)
 	assert_null(s.strategy.triangle);
 	free_sample(&s);
 	/* two marginals of 30 x 30: 60 measurements of norm 2 against 900 of norm 1 */
-	make_sample(&s, "identity(30) * total(30) + total(30) * identity(30)", true);
+	if (getenv("PG_EPSILON_QUICK") == NULL)
+	{
+		make_sample(&s, "identity(30) * total(30) + total(30) * identity(30)", true);
+		assert_non_null(s.strategy.basis);
+		assert_int_equal(s.strategy.rows, 59);
+		free_sample(&s);
+	}
+	make_sample(&s, "identity(10) * total(10) + total(10) * identity(10)", true);
 	assert_non_null(s.strategy.basis);
-	assert_int_equal(s.strategy.rows, 59);
-	free_sample(&s);
-	make_sample(&s, "all_range(64)", true);
-	print_message("all_range(64): rows %d, triangle %d\n", s.strategy.rows, s.strategy.triangle != NULL);
+	assert_int_equal(s.strategy.rows, 19);
 	free_sample(&s);
 }
 

@@ -708,7 +708,7 @@ test_host(void **state)
 	uint64_t	steps = pe_test_steps();
 	size_t		used;
 
-	ask("prefix(40) + 2 * all_range(40)", &a);
+	ask(quick() ? "prefix(12) + 2 * all_range(12)" : "prefix(40) + 2 * all_range(40)", &a);
 	(void) pe_test_memory();
 	pe_optimum_max(&a.source, a.n, GAP, &design, &lower, &upper);
 	used = pe_test_memory();
