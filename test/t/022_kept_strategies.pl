@@ -352,21 +352,21 @@ sub memory
 	return ($contexts / 1024, $resident);
 }
 
-# cancels so many computations; the number that were
+# cancels so many computations; the number of statements that were: a slow machine may cancel the setting of the next timeout too
 sub cancelled
 {
 	my ($times) = @_;
-	my $sql = join ' ', map { 'SET statement_timeout = ' . (1 + $_ % 20) . '; '
+	my $sql = join ' ', map { 'SET statement_timeout = ' . (3 + $_ % 20) . '; '
 		. ($_ % 2 ? q{SELECT FROM dp.optimize('prefix(400)');} : q{SELECT FROM dp.histogram('line', 'short', 'prefix(short)', rho => 0.001);}) } 1 .. $times;
-	my (undef, $messages) = session_query($session, "$sql\nSET statement_timeout = 0;");
+	my (undef, $messages) = session_query($session, "$sql\nSET statement_timeout = 0; SET statement_timeout = 0;");
 
 	return scalar(() = $messages =~ /ERROR:  57014/g);
 }
 
 $node->safe_psql('postgres', 'GRANT pg_read_all_stats TO ann; GRANT EXECUTE ON FUNCTION pg_get_backend_memory_contexts() TO ann; GRANT SELECT ON pg_backend_memory_contexts TO ann');
-is(cancelled(200), 200, 'two hundred to warm up are all cancelled');
+cmp_ok(cancelled(200), '>=', 200, 'two hundred to warm up are all cancelled');
 my ($contexts, $resident) = memory();
-is(cancelled(1000), 1000, 'a thousand are all cancelled');
+cmp_ok(cancelled(1000), '>=', 1000, 'a thousand are all cancelled');
 my ($contexts_after, $resident_after) = memory();
 note("memory contexts: $contexts kB before, $contexts_after kB after; resident: " . ($resident // '?') . ' and ' . ($resident_after // '?') . ' kB');
 # one computation takes some 6 MB: a hundredth of a percent of each left behind would be 600 kB
