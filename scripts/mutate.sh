@@ -153,20 +153,20 @@ mutate agd_overspends src/mechanism/fit_agd.c \
 mutate newton_spends_twice src/mechanism/fit_newton.c \
 	's/left = problem->nano - \*moment;/left = problem->nano;/' unit test_fit_newton
 mutate charge_dropped src/ledger/charge.c \
-	's/\n\tpe_access_write\(&budget, own, NULL\);//' tap 010_charges
+	's/\n\tpe_access_write\(&budget, own, NULL\);//' tap attack_charges
 mutate cap_dropped src/ledger/charge.c \
 	's/(!pe_filter_accepts\(state.limit, state.spent, cost\)) \|\|\s*!pe_filter_accepts\(state.cap_limit, state.cap_spent, cap_cost\)/$1/; s/CONSTRAINT dataset_rho[^\n]*\n//' \
-	tap 012_race
+	tap attack_race
 mutate flush_dropped src/ledger/worker.c \
-	's/\{"synchronous_commit", "on"\},/{"synchronous_commit", "off"},/' tap 010_charges
+	's/\{"synchronous_commit", "on"\},/{"synchronous_commit", "off"},/' tap attack_charges
 mutate own_changes_visible src/ledger/door.c \
-	's/\n\tGetActiveSnapshot\(\)->curcid = FirstCommandId;//' tap 030_attacks
+	's/\n\tGetActiveSnapshot\(\)->curcid = FirstCommandId;//' tap attack_door
 mutate replay_free_for_others src/ledger/charge.c \
 	's/find_release\(request, reply, &paid\) && paid/find_release(request, reply, \&paid)/' tap 011_transactions
 mutate writers_admitted src/ledger/door.c \
-	's/\n\tcheck_writes_nothing\(visit->dataset, GetUserId\(\)\);//' tap 030_attacks
+	's/\n\tcheck_writes_nothing\(visit->dataset, GetUserId\(\)\);//' tap attack_door
 mutate scan_error_shown src/ledger/door.c \
-	's/d\.reading && visit->charge != NULL && !is_ordinary_error/false \&\& !is_ordinary_error/' tap 030_attacks
+	's/d\.reading && visit->charge != NULL && !is_ordinary_error/false \&\& !is_ordinary_error/' tap attack_door
 mutate budget_rounded_up src/accounting/filter.c \
 	's/pe_nano_rho_of_epsilon\(epsilon, delta \/ 2\)/pe_nano_rho_of_epsilon(epsilon, delta \/ 2) + 1/' unit test_accounting
 mutate nulls_in_bin_0 src/core/domain.c \
@@ -181,20 +181,20 @@ mutate bins_cut_in_two src/core/predicate.c \
 mutate predicate_not_in_request src/api/question.c \
 	's/escape_json\(&text, h->predicate\);/appendStringInfoString(\&text, "null");/' regress predicate
 mutate buffers_shown src/ledger/access.c \
-	's/\n\tpgBufferUsage = buffers;//' tap 040_visible
+	's/\n\tpgBufferUsage = buffers;//' tap attack_visible
 mutate search_path_kept src/ledger/access.c \
-	's/\n\t\{"search_path", "pg_catalog, pg_temp"\},//' tap 040_visible
+	's/\n\t\{"search_path", "pg_catalog, pg_temp"\},//' tap attack_visible
 mutate error_made_fatal src/ledger/door.c \
 	's/\n\t\{"exit_on_error", "off"\},//' tap 041_relations
 mutate ancestors_forgotten src/ledger/registry.c \
 	's/list_concat_unique_oid\(ancestors_of\(descendants\), descendants\)/list_make1_oid(relation)/' \
 	tap 041_relations
 mutate plan_unchecked src/ledger/door.c \
-	's/\n\tcheck_names_the_table\(plan, visit->dataset->relation\);//' tap 044_names
+	's/\n\tcheck_names_the_table\(plan, visit->dataset->relation\);//' tap attack_names
 mutate truncate_admitted src/ledger/door.c \
-	's/\n\tpe_relation_check_committed\(relation\);//' tap 044_names
+	's/\n\tpe_relation_check_committed\(relation\);//' tap attack_names
 mutate freeze_forgotten src/ledger/charge.c \
-	's/if \(pe_identity_is_frozen\(/if (false && pe_identity_is_frozen(/' tap 043_frozen
+	's/if \(pe_identity_is_frozen\(/if (false && pe_identity_is_frozen(/' tap attack_freeze
 mutate attest_for_anybody src/ledger/registry.c \
 	's/if \(pe_dataset_owned_by\(dataset, user\)\)/if (true)/' regress attest
 mutate attest_any_table src/ledger/attest.c \
@@ -210,9 +210,9 @@ mutate sums_unseen src/ledger/chain.c \
 mutate column_not_hashed src/ledger/chain.c \
 	's/\n\tappend_number\(&text, "budget_id", line->budget_id\);//' regress attest
 mutate counters_on src/ledger/door.c \
-	's/\n\t\{"track_counts", "off"\},//' tap 040_visible
+	's/\n\t\{"track_counts", "off"\},//' tap attack_visible
 mutate quantum_off src/ledger/door.c \
-	's/(int64\s+quantum = )[^;]*;/${1}0;/' tap 042_time
+	's/(int64\s+quantum = )[^;]*;/${1}0;/' tap attack_time
 mutate folded_cells_lost src/ledger/counts.c \
 	's/(columns\[question->column_of_cell\[cell\]\]) \+=/$1 =/' tap 021_strategies
 mutate sensitivity_of_first_column src/core/strategy.c \
