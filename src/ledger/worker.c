@@ -172,6 +172,7 @@ serve_keep(job *j)
 static void
 serve(pe_batch *batch, job *j)
 {
+	MemoryContextSwitchTo(message_context);	/* SPI leaves its own current, in which answers would not last */
 	j->message.cursor = 0;
 	initStringInfo(&j->answer);
 	j->owes_release = false;
