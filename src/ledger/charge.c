@@ -221,6 +221,7 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 typedef struct ledger_state
 {
 	char	   *dataset;
+	Oid			relation;
 	bool		cap_pure;
 	pe_cost		cap_limit;
 	pe_cost		cap_spent;
@@ -281,6 +282,8 @@ check_chain(const pe_charge_request *request, const ledger_state *state)
 	pe_access_write(&count, values, NULL);
 	if (!same || pe_access_int64(0, 1) != state->charges)
 		raise_frozen(state->dataset, "The chain of its charges is broken.");
+	if (pe_anchor_fault(request->dataset_id, state->relation, state->charges, VARDATA_ANY(state->head)) != NULL)
+		raise_frozen(state->dataset, "The anchor file remembers other charges: its ledger was put back, or begun anew.");
 }
 
 /*
@@ -312,7 +315,8 @@ lock_state(const pe_charge_request *request, ledger_state *state)
 	state->dataset = pe_access_text(0, 1);
 	if (pe_access_int64(0, 4) != request->version)
 		raise_stale();
-	if (pe_identity_is_frozen(pe_access_text(0, 3), (Oid) pe_access_int64(0, 2)))
+	state->relation = (Oid) pe_access_int64(0, 2);
+	if (pe_identity_is_frozen(pe_access_text(0, 3), state->relation))
 		raise_frozen(state->dataset, "Its ledger was written in another cluster, timeline or database.");
 	if (request->replay_only)
 		raise_stale();			/* attested meanwhile: nobody would read the rows */
@@ -335,7 +339,8 @@ lock_state(const pe_charge_request *request, ledger_state *state)
 }
 
 static int64
-write_charge(const pe_charge_request *request, const ledger_state *state, pe_cost cap_cost, int64 release_id)
+write_charge(const pe_charge_request *request, const ledger_state *state, pe_cost cap_cost, int64 release_id,
+			 pe_anchor_link *link)
 {
 	/* the names as they are now: where the OIDs mean nothing, in another cluster, they are all there is */
 	static pe_statement budget = {NULL, "UPDATE dp.budget SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
@@ -369,6 +374,9 @@ write_charge(const pe_charge_request *request, const ledger_state *state, pe_cos
 	pe_access_write(&budget, own, NULL);
 	if (pe_access_write(&dataset, cap, NULL) != 1)
 		raise_stale();			/* the table was dropped meanwhile */
+	link->relation = state->relation;
+	link->charges = line.seq;
+	memcpy(link->head, VARDATA(hash), PG_SHA256_DIGEST_LENGTH);
 	return line.id;
 }
 
@@ -403,7 +411,7 @@ charge_or_refuse(const pe_charge_request *request, pe_charge_reply *reply)
 	}
 	if (reply->release_id == 0)
 		pe_strategy_check_kept(request->strategy_id);
-	reply->charge_id = write_charge(request, &state, cap_cost, reply->release_id);
+	reply->charge_id = write_charge(request, &state, cap_cost, reply->release_id, &reply->link);
 	reply->left = pe_nano_left(pe_cost_less(pe_cost_less(state.limit, state.spent), cost), state.pure,
 							   pe_cost_less(pe_cost_less(state.cap_limit, state.cap_spent), cap_cost), state.cap_pure);
 	reply->outcome = reply->release_id == 0 ? PE_CHARGED : PE_REPLAYED;

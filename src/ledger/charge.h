@@ -14,6 +14,7 @@
 
 #include "accounting/filter.h"
 #include "core/mem.h"
+#include "ledger/anchor.h"
 
 /* A model that a release is, for dp.model (models.h). */
 typedef struct pe_model_record
@@ -71,6 +72,7 @@ typedef struct pe_charge_reply
 	int64		strategy_id;	/* of a replay: what was measured */
 	int64		values;			/* of a replay: the measurements */
 	int64	   *value;
+	pe_anchor_link link;		/* not sent: how far the ledger has come, if something was charged */
 } pe_charge_reply;
 
 /* What a request costs its budget. */

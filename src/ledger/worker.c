@@ -25,6 +25,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "ledger/anchor.h"
 #include "ledger/channel.h"
 #include "ledger/settings.h"
 #include "ledger/strategies.h"
@@ -170,9 +171,9 @@ release_client(client *c)
  * ------------------------------------------------------------------
  */
 
-/* Whether a release must follow. */
+/* Whether a release must follow.  Sets *link if something was charged. */
 static bool
-serve_reserve(StringInfo message, StringInfo answer)
+serve_reserve(StringInfo message, StringInfo answer, pe_anchor_link *link)
 {
 	pe_charge_request request;
 	pe_charge_reply reply;
@@ -180,6 +181,7 @@ serve_reserve(StringInfo message, StringInfo answer)
 	pe_request_read(message, &request);
 	pe_charge_reserve(&request, &reply);
 	pe_reply_write(answer, &reply);
+	*link = reply.link;
 	return reply.outcome == PE_CHARGED;
 }
 
@@ -232,25 +234,49 @@ answer_error(StringInfo answer)
 	append_text(answer, error->hint);
 }
 
+/* The ledger has them; nobody hears of them before the anchor file has them too. */
+static void
+advance_anchor(const pe_anchor_link *link)
+{
+	PG_TRY();
+	{
+		pe_anchor_advance(link, 1);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(message_context);
+		error = CopyErrorData();
+		FlushErrorState();
+		error->detail = pstrdup("The request was charged.");
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+}
+
 /* One message in a transaction of its own. */
 static void
 handle(client *c, StringInfo message, StringInfo answer)
 {
 	char		kind = pq_getmsgbyte(message);
 	bool		owes_release = false;
+	pe_anchor_link link = {0};
 
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	MemoryContextSwitchTo(message_context);
 	if (kind == PE_MESSAGE_RESERVE)
-		owes_release = serve_reserve(message, answer);
+		owes_release = serve_reserve(message, answer, &link);
 	else if (kind == PE_MESSAGE_KEEP)
 		serve_keep(message, answer);
 	else
 		serve_store(message, answer);
 	PopActiveSnapshot();
 	CommitTransactionCommand();
+	if (link.charges > 0)
+		advance_anchor(&link);
 	c->owes_release = owes_release;
 }
 
