@@ -311,6 +311,8 @@ check_chain(const book *b)
 	}
 	if (!same)
 		raise_frozen(b->name, "The chain of its charges is broken.");
+	if (pe_anchor_fault(b->dataset_id, b->relation, b->charges, VARDATA_ANY(b->head)) != NULL)
+		raise_frozen(b->name, "The anchor file remembers other charges: its ledger was put back, or begun anew.");
 }
 
 /* The columns of a dataset and a budget, both locked by one statement. */
@@ -619,12 +621,23 @@ write_book(const book *b)
 	pe_access_write(&update, cap, NULL);
 }
 
-void
-pe_batch_end(pe_batch *batch)
+static pe_anchor_link
+link_of(const book *b)
 {
+	pe_anchor_link link = {.relation = b->relation, .charges = b->charges};
+
+	memcpy(link.head, VARDATA_ANY(b->head), PG_SHA256_DIGEST_LENGTH);
+	return link;
+}
+
+pe_anchor_link *
+pe_batch_end(pe_batch *batch, int *count)
+{
+	pe_anchor_link *link = MemoryContextAlloc(batch->context, Max(list_length(batch->books), 1) * sizeof(*link));
 	ListCell   *cell;
 	ListCell   *inner;
 
+	*count = 0;
 	foreach(cell, batch->books)
 	{
 		book	   *b = lfirst(cell);
@@ -634,8 +647,10 @@ pe_batch_end(pe_batch *batch)
 		foreach(inner, b->accounts)
 			write_account(lfirst(inner));
 		write_book(b);
+		link[(*count)++] = link_of(b);
 	}
 	pe_access_end(&batch->access);
+	return link;
 }
 
 void

@@ -19,6 +19,8 @@
 
 #include "accounting/filter.h"
 #include "core/mem.h"
+#include "ledger/anchor.h"
+#include "ledger/anchor.h"
 
 /* A model that a release is, for dp.model (models.h). */
 typedef struct pe_model_record
@@ -76,6 +78,7 @@ typedef struct pe_charge_reply
 	int64		strategy_id;	/* of a replay: what was measured */
 	int64		values;			/* of a replay: the measurements */
 	int64	   *value;
+	pe_anchor_link link;		/* not sent: how far the ledger has come, if something was charged */
 } pe_charge_reply;
 
 /* What a request costs its budget. */
@@ -103,10 +106,11 @@ extern int64 pe_batch_store(pe_batch *batch, const pe_charge_request *request, i
 							const int64 *value, int64 values);
 
 /*
- * Writes what is spent; the caller commits, and only then answers.  Errors: 55000 a
- * table was dropped meanwhile.
+ * Writes what is spent; returns how far each ledger has come that was charged, and
+ * their number.  The caller commits, records them in the anchor file, and only then
+ * answers.  Errors: 55000 a table was dropped meanwhile.
  */
-extern void pe_batch_end(pe_batch *batch);
+extern pe_anchor_link *pe_batch_end(pe_batch *batch, int *count);
 
 /* Removes the measurements of a release, in the caller's transaction; its charge stays. */
 extern void pe_release_expire(int64 id);

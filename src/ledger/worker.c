@@ -130,7 +130,8 @@ typedef struct job
 	client	   *client;
 	StringInfoData message;
 	StringInfoData answer;
-	bool		owes_release;	/* it was charged: a release must follow */
+	bool		charged;
+	bool		owes_release;	/* it was charged for rows that are still to be read */
 } job;
 
 static void
@@ -142,6 +143,7 @@ serve_reserve(pe_batch *batch, job *j)
 	pe_request_read(&j->message, &request);
 	pe_batch_reserve(batch, &request, &reply);
 	pe_reply_write(&j->answer, &reply);
+	j->charged = reply.charge_id != 0;
 	j->owes_release = reply.outcome == PE_CHARGED;
 }
 
@@ -175,7 +177,7 @@ serve(pe_batch *batch, job *j)
 	MemoryContextSwitchTo(message_context);	/* SPI leaves its own current, in which answers would not last */
 	j->message.cursor = 0;
 	initStringInfo(&j->answer);
-	j->owes_release = false;
+	j->charged = j->owes_release = false;
 	switch (pq_getmsgbyte(&j->message))
 	{
 		case PE_MESSAGE_RESERVE:
@@ -200,7 +202,7 @@ static void
 answer_error(job *j, const ErrorData *error)
 {
 	initStringInfo(&j->answer);
-	j->owes_release = false;
+	j->charged = j->owes_release = false;
 	pq_sendbyte(&j->answer, PE_ANSWER_ERROR);
 	pq_sendint32(&j->answer, error->sqlerrcode);
 	append_text(&j->answer, error->message);
@@ -208,10 +210,11 @@ answer_error(job *j, const ErrorData *error)
 	append_text(&j->answer, error->hint);
 }
 
-/* Jobs in one transaction, committed and flushed when this returns. */
-static void
-serve_transaction(job *jobs, int count)
+/* Jobs in one transaction, committed and flushed when this returns: how far ledgers have come then. */
+static pe_anchor_link *
+serve_transaction(job *jobs, int count, int *links)
 {
+	pe_anchor_link *link;
 	pe_batch   *batch;
 
 	SetCurrentStatementStartTimestamp();
@@ -221,31 +224,69 @@ serve_transaction(job *jobs, int count)
 	batch = pe_batch_begin();
 	for (int i = 0; i < count; i++)
 		serve(batch, &jobs[i]);
-	pe_batch_end(batch);
+	link = pe_batch_end(batch, links);
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(message_context);
+	return link;
+}
+
+/* The error that ended a block; its transaction, if there is one, is undone. */
+static ErrorData *
+take_error(void)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(message_context);
+	error = CopyErrorData();
+	FlushErrorState();
+	AbortCurrentTransaction();
+	MemoryContextSwitchTo(message_context);
+	return error;
+}
+
+/*
+ * What is committed must be in the anchor file before anybody hears of it.  Where
+ * it cannot be, those who were charged get the error in the place of their answer.
+ */
+static void
+record_links(job *jobs, int count, const pe_anchor_link *link, int links)
+{
+	PG_TRY();
+	{
+		pe_anchor_advance(link, links);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error = take_error();
+
+		error->detail = pstrdup("The request was charged.");
+		for (int i = 0; i < count; i++)
+			if (jobs[i].charged)
+				answer_error(&jobs[i], error);
+	}
+	PG_END_TRY();
 }
 
 /* Jobs in one transaction; NULL, or the error that undid it. */
 static ErrorData *
 try_jobs(job *jobs, int count)
 {
+	pe_anchor_link *volatile link = NULL;
 	ErrorData  *volatile error = NULL;
+	int			links = 0;
 
 	PG_TRY();
 	{
-		serve_transaction(jobs, count);
+		link = serve_transaction(jobs, count, &links);
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(message_context);
-		error = CopyErrorData();
-		FlushErrorState();
-		AbortCurrentTransaction();
-		MemoryContextSwitchTo(message_context);
+		error = take_error();
 	}
 	PG_END_TRY();
+	if (error == NULL)
+		record_links(jobs, count, link, links);
 	return error;
 }
 
