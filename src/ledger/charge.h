@@ -78,7 +78,6 @@ typedef struct pe_charge_reply
 	int64		strategy_id;	/* of a replay: what was measured */
 	int64		values;			/* of a replay: the measurements */
 	int64	   *value;
-	pe_anchor_link link;		/* not sent: how far the ledger has come, if something was charged */
 } pe_charge_reply;
 
 /* What a request costs its budget. */
