@@ -4,7 +4,6 @@
 use strict;
 use warnings FATAL => 'all';
 
-use File::Copy qw(copy move);
 use File::Path qw(rmtree);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::RecursiveCopy;
@@ -59,19 +58,35 @@ sub refused
 	return $err;
 }
 
-# frozen NODE, ANSWER, FINDING, NAME: nothing is charged, what was paid (ANSWER, or nothing) is
-# answered, an analyst cannot attest, and what dp.verify_ledger finds
+# frozen NODE, ANSWER, FINDING, NAME, known => 0|1: nothing is charged, what was paid (ANSWER, or
+# nothing) is answered, an analyst cannot attest, and what dp.verify_ledger finds.  known: by the
+# identity in the dataset's row, which views and quotes tell; they do not read the file
 sub frozen
 {
-	my ($n, $answer, $finding, $name) = @_;
+	my ($n, $answer, $finding, $name, %o) = @_;
 	my $err = refused($n, 'ann', $fresh, 'PE002', "$name: a charge");
 
 	like($err, qr/HINT:.*dp\.attest/, "$name: the hint says what to do");
 	refused($n, 'bob', $paid, 'PE002', "$name: a charge for what another paid");
 	is(ask_ok($n, 'ann', $paid), $answer, "$name: what was paid is answered") if defined $answer;
-	like(ask_ok($n, 'ann', q{SELECT max_stderr > 0 FROM dp.quote('people', 'sex', rho => 0.001, fresh => true)}), qr/^t$/, "$name: quotes are given");
+	is(ask_ok($n, 'ann', q{SELECT q.fits, d.frozen FROM dp.quote('people', 'sex', rho => 0.001, fresh => true) q, dp.datasets d}),
+		$o{known} ? 'f|t' : 't|f', "$name: quotes are given");
 	refused($n, 'ann', $attest, '42501', "$name: an analyst attests");
 	is(ask_ok($n, 'curator', $verify), $finding, "$name: what dp.verify_ledger finds");
+	return;
+}
+
+# attested NODE, WHAT, NAME: the owner attests, and it goes on
+sub attested
+{
+	my ($n, $what, $name) = @_;
+
+	is(ask_ok($n, 'curator', $attest), $what, "$name: the owner attests");
+	anchored($n, "$name: attested");
+	is(ask_ok($n, 'curator', $verify), $whole, "$name: attested, the ledger is whole");
+	charged($n, "$name: attested");
+	ledger_ok($n, "$name: attested");
+	is(ask_ok($n, 'curator', $attest), '', "$name: and nothing else is to be attested");
 	return;
 }
 
@@ -88,7 +103,7 @@ sub put_back
 	return;
 }
 
-my $node = people_node('main', conf => "wal_level = replica\nmax_wal_senders = 4\npg_epsilon.worker_linger = 0\npg_epsilon.anchor_file = '$anchor'\n"
+my $node = people_node('main', conf => "wal_level = replica\nmax_wal_senders = 4\npg_epsilon.anchor_file = '$anchor'\n"
 	  . "archive_mode = on\narchive_command = 'cp \"%p\" \"$outside/archive/%f\"'\n");
 
 # ---- The file ----
@@ -101,31 +116,40 @@ $node->backup('base');
 charged($node, 'another');
 $node->safe_psql('postgres', q{SELECT pg_create_restore_point('before')});
 
-# ---- A data directory put back ----
+# ---- Point-in-time recovery ----
 
 my $snapshot = "$outside/snapshot";
 $node->stop;
 PostgreSQL::Test::RecursiveCopy::copypath($node->data_dir, $snapshot);
-my $old_anchor = slurp_file($anchor);
 $node->start;
+my $old_anchor = slurp_file($anchor);
 charged($node, 'after the snapshot') for 1 .. 2;
 my $lost = ledger($node);
-$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
-is(wait_for($node, q{SELECT last_archived_wal >= (SELECT max(name) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$' AND EXISTS (SELECT FROM pg_ls_archive_statusdir() a WHERE a.name = pg_ls_waldir.name || '.done')) FROM pg_stat_archiver}),
-	1, 'archived');
+$node->stop;	# archives everything
+$node->start;
+my $recovered = PostgreSQL::Test::Cluster->new('recovered');
+$recovered->init_from_backup($node, 'base');
+$recovered->set_recovery_mode;
+$recovered->append_conf('postgresql.conf', "archive_mode = off\nrestore_command = 'cp \"$outside/archive/%f\" \"%p\"'\n"
+	  . "recovery_target_name = 'before'\nrecovery_target_action = promote\n");
+$recovered->start;
+is(wait_for($recovered, 'SELECT NOT pg_is_in_recovery()'), 1, 'recovered');
+my $missing = 'charges that the anchor file remembers are missing';
+frozen($recovered, $answer, "f|$missing: 2", 'point-in-time recovery', known => 1);
+attested($recovered, "people 3 attested although $missing: 2", 'point-in-time recovery');
+$recovered->stop;
+
+# the original goes on beside it, with what is left to both
+frozen($node, $answer, 'f|charge number 4 of the dataset is not the one that the anchor file remembers', 'a copy that goes on with the same file');
+
+# ---- A data directory put back ----
+
 put_back($node, $snapshot);
-my $missing = 'f|charges that the anchor file remembers are missing: 2';
-frozen($node, $answer, $missing, 'put back');
-is(ask_ok($node, 'curator', q{SELECT frozen FROM dp.datasets}), 'f', 'put back: the views do not read the file');
+frozen($node, $answer, "f|$missing: 2", 'put back');
 ask_ok($node, 'curator', "BEGIN; $attest; ROLLBACK");
-frozen($node, $answer, 'f|charges that the anchor file remembers are missing: 1', 'attested and rolled back');
-is(ask_ok($node, 'curator', $attest), 'people 3 attested although charges that the anchor file remembers are missing: 1', 'put back: the owner attests');
-anchored($node, 'attested');
-is(ask_ok($node, 'curator', $verify), $whole, 'attested: the ledger is whole');
-charged($node, 'attested');
+frozen($node, $answer, "f|$missing: 1", 'attested and rolled back');
+attested($node, "people 3 attested although $missing: 1", 'put back');
 is(ledger($node)->{spent} < $lost->{spent}, 1, 'what was spent meanwhile is lost: the owner lowers the cap');
-ledger_ok($node, 'attested');
-is(ask_ok($node, 'curator', $attest), '', 'nothing else is to be attested');
 
 $node->stop;
 done_testing();
