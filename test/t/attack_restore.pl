@@ -6,7 +6,6 @@ use warnings FATAL => 'all';
 
 use File::Path qw(rmtree);
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::RecursiveCopy;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use PgEpsilon;
@@ -45,16 +44,14 @@ sub anchored
 	return;
 }
 
-# refused NODE, ROLE, SQL, SQLSTATE, NAME, db => DATABASE: fails so and charges nothing; the error text
+# refused NODE, ROLE, SQL, SQLSTATE, NAME: fails so and returns nothing; the error text
 sub refused
 {
-	my ($n, $role, $sql, $state, $name, %o) = @_;
-	my $before = $n->safe_psql($o{db} // 'postgres', $rows);
-	my ($status, $out, $err) = ask($n, $role, $sql, %o);
+	my ($n, $role, $sql, $state, $name) = @_;
+	my ($status, $out, $err) = ask($n, $role, $sql);
 
 	is(sqlstate($err), $state, "$name: $state");
 	is($out, '', "$name: no row");
-	is($n->safe_psql($o{db} // 'postgres', $rows), $before, "$name: the ledger is what it was");
 	return $err;
 }
 
@@ -64,6 +61,7 @@ sub refused
 sub frozen
 {
 	my ($n, $answer, $finding, $name, %o) = @_;
+	my $before = $n->safe_psql('postgres', $rows);
 	my $err = refused($n, 'ann', $fresh, 'PE002', "$name: a charge");
 
 	like($err, qr/HINT:.*dp\.attest/, "$name: the hint says what to do");
@@ -73,6 +71,7 @@ sub frozen
 		$o{known} ? 'f|t' : 't|f', "$name: quotes are given");
 	refused($n, 'ann', $attest, '42501', "$name: an analyst attests");
 	is(ask_ok($n, 'curator', $verify), $finding, "$name: what dp.verify_ledger finds");
+	is($n->safe_psql('postgres', $rows), $before, "$name: the ledger is what it was");
 	return;
 }
 
@@ -90,33 +89,31 @@ sub attested
 	return;
 }
 
-# snapshot NODE: a copy of its data directory, taken while it was stopped
-my $snapshots = 0;
+# snapshot NODE, NAME: a backup of this name, taken while the server was stopped
 sub snapshot
 {
-	my ($n) = @_;
-	my $to = "$outside/snapshot." . ++$snapshots;
+	my ($n, $name) = @_;
 
 	$n->stop;
-	PostgreSQL::Test::RecursiveCopy::copypath($n->data_dir, $to);
+	$n->backup_fs_cold($name);
 	$n->start;
-	return $to;
+	return;
 }
 
-# put_back NODE, DIRECTORY: its data directory becomes what this one is
+# put_back NODE, NAME: its data directory becomes that backup, which is gone
 sub put_back
 {
-	my ($n, $from) = @_;
+	my ($n, $name) = @_;
 
 	$n->stop;
 	rmtree($n->data_dir);
-	PostgreSQL::Test::RecursiveCopy::copypath($from, $n->data_dir);
+	rename $n->backup_dir . "/$name", $n->data_dir or die "rename: $!";
 	chmod 0700, $n->data_dir or die "chmod: $!";
 	$n->start;
 	return;
 }
 
-my $node = people_node('main', conf => "wal_level = replica\nmax_wal_senders = 4\npg_epsilon.anchor_file = '$anchor'\n"
+my $node = people_node('main', conf => "wal_level = replica\npg_epsilon.anchor_file = '$anchor'\n"
 	  . "archive_mode = on\narchive_command = 'cp \"%p\" \"$outside/archive/%f\"'\n");
 
 # ---- The file ----
@@ -125,19 +122,18 @@ ok(!-e $anchor, 'nothing is remembered before the first charge');
 my $answer = ask_ok($node, 'ann', $paid);
 anchored($node, 'the first charge');
 is((stat $anchor)[2] & 07777, 0600, 'the file is for the server alone');
-$node->backup('base');
 charged($node, 'another');
-$node->safe_psql('postgres', q{SELECT pg_create_restore_point('before')});
 
 # ---- Point-in-time recovery ----
 
-my $snapshot = snapshot($node);
+snapshot($node, 'old');
+$node->safe_psql('postgres', q{SELECT pg_create_restore_point('before')});
 charged($node, 'after the snapshot') for 1 .. 2;
 my $lost = ledger($node);
 $node->stop;	# archives everything
 $node->start;
 my $recovered = PostgreSQL::Test::Cluster->new('recovered');
-$recovered->init_from_backup($node, 'base');
+$recovered->init_from_backup($node, 'old');
 $recovered->set_recovery_mode;
 $recovered->append_conf('postgresql.conf', "archive_mode = off\nrestore_command = 'cp \"$outside/archive/%f\" \"%p\"'\n"
 	  . "recovery_target_name = 'before'\nrecovery_target_action = promote\n");
@@ -153,7 +149,7 @@ frozen($node, $answer, 'f|charge number 4 of the dataset is not the one that the
 
 # ---- A data directory put back ----
 
-put_back($node, $snapshot);
+put_back($node, 'old');
 frozen($node, $answer, "f|$missing: 2", 'put back');
 ask_ok($node, 'curator', "BEGIN; $attest; ROLLBACK");
 frozen($node, $answer, "f|$missing: 1", 'attested and rolled back');
@@ -164,10 +160,10 @@ is(ledger($node)->{spent} < $lost->{spent}, 1, 'what was spent meanwhile is lost
 
 my $anchored = slurp_file($anchor);
 $node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_file', "''");
-$snapshot = snapshot($node);
+snapshot($node, 'newer');
 is(ask_ok($node, 'ann', $fresh), '2', 'no file: a charge');
 is(slurp_file($anchor), $anchored, 'no file: nothing is written');
-put_back($node, $snapshot);
+put_back($node, 'newer');
 is(ask_ok($node, 'ann', $fresh), '2', 'no file: a directory put back is not noticed');
 is(ask_ok($node, 'curator', $verify), $whole, 'no file: nor by dp.verify_ledger');
 $node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_file', "'$anchor'");
@@ -223,10 +219,12 @@ attested($node, "people $number attested although $missing: 1", 'rewritten');
 sub unusable
 {
 	my ($name, $message) = @_;
+	my $before = $node->safe_psql('postgres', $rows);
 
 	like(refused($node, 'ann', $fresh, '58030', "$name: a charge"), $message, "$name: what the error says");
 	is(ask_ok($node, 'ann', $paid), $answer, "$name: what was paid is answered");
 	refused($node, 'curator', $verify, '58030', "$name: dp.verify_ledger");
+	is($node->safe_psql('postgres', $rows), $before, "$name: the ledger is what it was");
 	return;
 }
 
@@ -309,7 +307,7 @@ my $bin = $node->config_data('--bindir');
 my $cwd = "$outside/upgrade";
 mkdir $cwd or die "mkdir: $!";
 chdir $cwd or die "chdir: $!";
-command_ok([ 'pg_upgrade', '--no-sync', '-d', $node->data_dir, '-D', $upgraded->data_dir, '-b', $bin, '-B', $bin,
+command_ok([ 'pg_upgrade', '--link', '--no-sync', '-d', $node->data_dir, '-D', $upgraded->data_dir, '-b', $bin, '-B', $bin,
 		'-s', $node->host, '-p', $node->port, '-P', $upgraded->port ], 'pg_upgrade');
 $upgraded->start;
 is($upgraded->safe_psql('postgres', $rows), $before, 'upgraded: the whole ledger');
