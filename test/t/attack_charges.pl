@@ -42,16 +42,16 @@ sub charged
 
 # ---- Transactions that are undone ----
 
-charged('ROLLBACK', sub {
+charged('[1] ROLLBACK', sub {
 	my $out = ask_ok($node, 'ann', "BEGIN; SELECT estimate FROM dp.histogram($_[0]); ROLLBACK");
-	is(scalar(split /\n/, $out), 10, 'ROLLBACK: the answer was seen');
+	is(scalar(split /\n/, $out), 10, '[1] ROLLBACK: the answer was seen');
 });
 
-charged('ROLLBACK TO', sub {
+charged('[4] ROLLBACK TO', sub {
 	ask_ok($node, 'ann', "BEGIN; SAVEPOINT s; SELECT estimate FROM dp.histogram($_[0]); ROLLBACK TO s; COMMIT");
 });
 
-charged('an exception block', sub {
+charged('[4] an exception block', sub {
 	my ($status, $out, $err) = ask($node, 'ann', qq{
 		DO \$\$
 		DECLARE
@@ -65,50 +65,50 @@ charged('an exception block', sub {
 			RAISE NOTICE 'kept %', seen;
 		END
 		\$\$});
-	like($err, qr/kept -?\d+/, 'an exception block: the variable kept the answer');
+	like($err, qr/kept -?\d+/, '[4] an exception block: the variable kept the answer');
 });
 
-charged('an error that carries the answer', sub {
+charged('[2] an error that carries the answer', sub {
 	my ($status, $out, $err) = ask($node, 'ann', "SELECT ('x' || estimate)::int FROM dp.histogram($_[0])");
-	is(sqlstate($err), '22P02', 'an error that carries the answer: it fails');
-	like($err, qr/"x-?\d+"/, 'an error that carries the answer: it was seen');
+	is(sqlstate($err), '22P02', '[2] an error that carries the answer: it fails');
+	like($err, qr/"x-?\d+"/, '[2] an error that carries the answer: it was seen');
 });
 
 # One message with two statements is one implicit transaction.
-charged('a message of two statements', sub {
+charged('[3] a message of two statements', sub {
 	my ($out, $err);
 	my $status = IPC::Run::run(
 		[ $node->installed_command('psql'), '-XAtq', '-d', $node->connstr('postgres'), '-U', 'ann',
 			'-c', "SELECT estimate FROM dp.histogram($_[0]); SELECT 1/0" ],
 		'>', \$out, '2>', \$err);
-	like($err, qr/division by zero/, 'a message of two statements: the second fails');
+	like($err, qr/division by zero/, '[3] a message of two statements: the second fails');
 });
 
-charged('a failing COPY', sub {
+charged('[3] a failing COPY', sub {
 	my ($status, $out, $err) = ask($node, 'ann', "BEGIN; COPY (SELECT * FROM dp.histogram($_[0])) TO STDOUT; SELECT 1/0");
-	is(scalar(grep { /\t/ } split /\n/, $out), 10, 'a failing COPY: the answer was seen');
+	is(scalar(grep { /\t/ } split /\n/, $out), 10, '[3] a failing COPY: the answer was seen');
 });
 
-charged('EXPLAIN ANALYZE', sub {
+charged('[20] EXPLAIN ANALYZE', sub {
 	ask_ok($node, 'ann', "BEGIN; EXPLAIN (ANALYZE) SELECT * FROM dp.histogram($_[0]); ROLLBACK");
 });
 
-charged('EXPLAIN alone', sub { ask_ok($node, 'ann', "EXPLAIN (VERBOSE) SELECT * FROM dp.histogram($_[0])") }, charges => 0);
+charged('[20] EXPLAIN alone', sub { ask_ok($node, 'ann', "EXPLAIN (VERBOSE) SELECT * FROM dp.histogram($_[0])") }, charges => 0);
 
 # ---- Cursors and row limits ----
 
-charged('a cursor, closed', sub {
+charged('[7] a cursor, closed', sub {
 	my $out = ask_ok($node, 'ann',
 		"BEGIN; DECLARE c CURSOR FOR SELECT estimate FROM dp.histogram($_[0]); FETCH 1 FROM c; CLOSE c; COMMIT");
-	like($out, qr/^-?\d+$/, 'a cursor, closed: one row was seen');
+	like($out, qr/^-?\d+$/, '[7] a cursor, closed: one row was seen');
 });
 
-charged('a cursor, rolled back', sub {
+charged('[7] a cursor, rolled back', sub {
 	ask_ok($node, 'ann',
 		"BEGIN; DECLARE c CURSOR FOR SELECT estimate FROM dp.histogram($_[0]); FETCH 1 FROM c; ROLLBACK");
 });
 
-charged('a loop that is left', sub {
+charged('[7] a loop that is left', sub {
 	my ($status, $out, $err) = ask($node, 'ann', qq{
 		DO \$\$
 		DECLARE
@@ -119,17 +119,17 @@ charged('a loop that is left', sub {
 			END LOOP;
 		END
 		\$\$});
-	like($err, qr/seen -?\d+/, 'a loop that is left: one row was seen');
+	like($err, qr/seen -?\d+/, '[7] a loop that is left: one row was seen');
 });
 
-charged('LIMIT 1', sub { ask_ok($node, 'ann', "BEGIN; SELECT estimate FROM dp.histogram($_[0]) LIMIT 1; ROLLBACK") });
+charged('[7] LIMIT 1', sub { ask_ok($node, 'ann', "BEGIN; SELECT estimate FROM dp.histogram($_[0]) LIMIT 1; ROLLBACK") });
 
-charged('Execute with a row limit', sub {
+charged('[7] Execute with a row limit', sub {
 	my @messages = wire($node, 'ann', "SELECT estimate FROM dp.histogram($_[0])", rows => 1);
-	is(scalar(grep { $_->[0] eq 'D' } @messages), 1, 'Execute with a row limit: one row was seen');
-	is($messages[-1][0], 's', 'Execute with a row limit: the portal was left open');
+	is(scalar(grep { $_->[0] eq 'D' } @messages), 1, '[7] Execute with a row limit: one row was seen');
+	is($messages[-1][0], 's', '[7] Execute with a row limit: the portal was left open');
 	ok(wait_for($node, q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'ann')}),
-		'Execute with a row limit: the connection is gone');
+		'[7] Execute with a row limit: the connection is gone');
 });
 
 # ---- What fails at COMMIT, and what waits ----
@@ -140,34 +140,34 @@ ask_ok($node, 'ann', q{
 	CREATE CONSTRAINT TRIGGER late AFTER INSERT ON own DEFERRABLE INITIALLY DEFERRED
 		FOR EACH ROW EXECUTE FUNCTION refuse()});
 
-charged('a deferred trigger', sub {
+charged('[5] a deferred trigger', sub {
 	my ($status, $out, $err) =
 	  ask($node, 'ann', "BEGIN; INSERT INTO own VALUES (1); SELECT estimate FROM dp.histogram($_[0]); COMMIT");
-	like($err, qr/refused at COMMIT/, 'a deferred trigger: COMMIT fails');
-	is(scalar(split /\n/, $out), 10, 'a deferred trigger: the answer was seen');
+	like($err, qr/refused at COMMIT/, '[5] a deferred trigger: COMMIT fails');
+	is(scalar(split /\n/, $out), 10, '[5] a deferred trigger: the answer was seen');
 });
 
-charged('PREPARE TRANSACTION', sub {
+charged('[6] PREPARE TRANSACTION', sub {
 	ask_ok($node, 'ann', "BEGIN; SELECT estimate FROM dp.histogram($_[0]); INSERT INTO own SELECT 1 WHERE false; PREPARE TRANSACTION 'p'");
 });
 my $prepared = 'FROM pg_locks l WHERE l.pid IS NULL';
-cmp_ok($node->safe_psql('postgres', "SELECT count(*) $prepared"), '>', 0, 'PREPARE TRANSACTION: it holds locks');
+cmp_ok($node->safe_psql('postgres', "SELECT count(*) $prepared"), '>', 0, '[6] PREPARE TRANSACTION: it holds locks');
 is($node->safe_psql('postgres', "SELECT count(*) $prepared AND l.relation = 'people'::regclass"),
-	'0', 'PREPARE TRANSACTION: none on the table');
+	'0', '[6] PREPARE TRANSACTION: none on the table');
 is($node->safe_psql('postgres', qq{
 	SELECT count(*) $prepared AND (l.locktype IN ('tuple', 'advisory', 'object')
 	   OR l.relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'dp'::regnamespace))}),
-	'0', 'PREPARE TRANSACTION: none on the ledger');
+	'0', '[6] PREPARE TRANSACTION: none on the ledger');
 is($node->safe_psql('postgres', "SET lock_timeout = '2s'; BEGIN; LOCK TABLE people IN ACCESS EXCLUSIVE MODE; ROLLBACK; SELECT 'locked'"),
-	'locked', 'PREPARE TRANSACTION: the table can be locked');
+	'locked', '[6] PREPARE TRANSACTION: the table can be locked');
 is(ask_ok($node, 'bob', q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.000001)}),
-	'2', 'PREPARE TRANSACTION: others are served');
+	'2', '[6] PREPARE TRANSACTION: others are served');
 is(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.000002)}),
-	'2', 'PREPARE TRANSACTION: and so is the same budget');
+	'2', '[6] PREPARE TRANSACTION: and so is the same budget');
 my $before = ledger($node);
 ask_ok($node, 'ann', "ROLLBACK PREPARED 'p'");
-is_deeply(ledger($node), $before, 'ROLLBACK PREPARED: nothing comes back');
-ledger_ok($node, 'ROLLBACK PREPARED');
+is_deeply(ledger($node), $before, '[6] ROLLBACK PREPARED: nothing comes back');
+ledger_ok($node, '[6] ROLLBACK PREPARED');
 
 # ---- Cancelled and terminated while the rows are read ----
 
@@ -184,25 +184,25 @@ sub broken_off_while_reading
 {
 	my ($what, $sqlstate, $set, $code) = @_;
 	my $releases = ledger($node)->{releases};
-	my $request = charged("$what while reading", sub {
+	my $request = charged("[10] $what while reading", sub {
 		my $ann = session($node, 'ann');
 
 		brake_on($brake);
 		session_query($ann, "SET application_name = 'reader'; $set");
 		session_start($ann, "SELECT estimate FROM dp.histogram($_[0])");
 		ok($set ne '' || wait_for($node, q{SELECT EXISTS (SELECT FROM pg_stat_activity
-			WHERE application_name = 'reader' AND wait_event_type = 'Lock')}), "$what while reading: the scan stands");
+			WHERE application_name = 'reader' AND wait_event_type = 'Lock')}), "[10] $what while reading: the scan stands");
 		$code->();
 		my ($out, $err) = session_error($ann);
-		is(sqlstate($err), $sqlstate, "$what while reading: it fails");
-		unlike($out, qr/^-?\d+$/m, "$what while reading: no answer was seen");
+		is(sqlstate($err), $sqlstate, "[10] $what while reading: it fails");
+		unlike($out, qr/^-?\d+$/m, "[10] $what while reading: no answer was seen");
 		brake_off($brake);
 	}, request => new_slow_request());
 
-	is(ledger($node)->{releases}, $releases, "$what while reading: no release was stored");
-	is(ask_ok($node, 'ann', "SELECT replay FROM dp.quote($request)"), 'f', "$what while reading: a repeat is no replay");
-	charged("$what while reading, asked again", sub {
-		is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($request)"), '3', "$what while reading, asked again: answered");
+	is(ledger($node)->{releases}, $releases, "[10] $what while reading: no release was stored");
+	is(ask_ok($node, 'ann', "SELECT replay FROM dp.quote($request)"), 'f', "[10] $what while reading: a repeat is no replay");
+	charged("[11] $what while reading, asked again", sub {
+		is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($request)"), '3', "[11] $what while reading, asked again: answered");
 	}, request => $request);
 	return;
 }
@@ -221,24 +221,24 @@ sub broken_off_while_waiting
 	my $releases = ledger($node)->{releases};
 
 	$node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.time_quantum = '60s'});
-	my $request = charged("$what while waiting", sub {
+	my $request = charged("[10] $what while waiting", sub {
 		my $ann = session($node, 'ann');
 
 		session_query($ann, "SET application_name = 'reader'; $set");
 		session_start($ann, "SELECT estimate FROM dp.histogram($_[0])");
 		ok(wait_for($node, "SELECT count(*) > $releases FROM dp.release WHERE dataset_id = (SELECT id FROM dp.dataset WHERE dataset = 'people')"),
-			"$what while waiting: the release is stored");
+			"[10] $what while waiting: the release is stored");
 		$code->();
 		my ($out, $err) = session_error($ann);
-		is(sqlstate($err), $sqlstate, "$what while waiting: it fails");
+		is(sqlstate($err), $sqlstate, "[10] $what while waiting: it fails");
 	});
 	$node->safe_psql('postgres', 'ALTER ROLE ann RESET pg_epsilon.time_quantum');
-	charged("$what while waiting, asked again", sub {
+	charged("[10] $what while waiting, asked again", sub {
 		my $stored = $node->safe_psql('postgres', 'SELECT max(id) FROM dp.release');
 		my ($status, $out, $err) = ask($node, 'ann', "SELECT count(*), min(release), max(release) FROM dp.histogram($request)");
 
-		is($out, "10|$stored|$stored", "$what while waiting, asked again: the stored answer");
-		is($err, '', "$what while waiting, asked again: without a NOTICE");
+		is($out, "10|$stored|$stored", "[10] $what while waiting, asked again: the stored answer");
+		is($err, '', "[10] $what while waiting, asked again: without a NOTICE");
 	}, request => $request, charges => 0);
 	return;
 }
@@ -251,9 +251,9 @@ broken_off_while_waiting('statement_timeout', '57014', q{SET statement_timeout =
 
 my $owner = session($node, 'curator');
 session_query($owner, q{BEGIN; SELECT dp.grant_budget('ann', 'people', 8)});
-charged('statement_timeout before the charge', sub {
+charged('[10] statement_timeout before the charge', sub {
 	my ($status, $out, $err) = ask($node, 'ann', "SET statement_timeout = '300ms'; SELECT * FROM dp.histogram($_[0])");
-	is(sqlstate($err), '57014', 'statement_timeout before the charge: it fails');
+	is(sqlstate($err), '57014', '[10] statement_timeout before the charge: it fails');
 	session_query($owner, 'ROLLBACK');
 }, charges => 0);
 $owner->quit;
@@ -273,7 +273,7 @@ $brake->{session}->quit;
 ok(wait_for($node, q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger')}), 'the worker has left');
 $node->safe_psql('postgres', 'CHECKPOINT');
 
-charged('an immediate stop', sub {
+charged('[8] an immediate stop', sub {
 	my ($status, $out, $err) = ask($node, 'ann', qq{
 		SHOW synchronous_commit;
 		BEGIN;
@@ -282,16 +282,16 @@ charged('an immediate stop', sub {
 		COMMIT;
 		SELECT estimate FROM dp.histogram($_[0], fresh => true)});
 	$node->stop('immediate');
-	is((split /\n/, $out)[0], 'off', 'an immediate stop: the session commits lazily');
-	is(scalar(split /\n/, $out), 31, 'an immediate stop: three answers were seen');
+	is((split /\n/, $out)[0], 'off', '[8] an immediate stop: the session commits lazily');
+	is(scalar(split /\n/, $out), 31, '[8] an immediate stop: three answers were seen');
 	$node->start;
 }, charges => 3);
 
-charged('an immediate stop in an open transaction', sub {
+charged('[8] an immediate stop in an open transaction', sub {
 	my $ann = session($node, 'ann');
 	my ($out) = session_query($ann, "BEGIN; SELECT estimate FROM dp.histogram($_[0])");
 
-	is(scalar(split /\n/, $out), 10, 'an immediate stop in an open transaction: the answer was seen');
+	is(scalar(split /\n/, $out), 10, '[8] an immediate stop in an open transaction: the answer was seen');
 	$node->stop('immediate');
 	$node->start;
 	eval { $ann->quit };
