@@ -5,6 +5,7 @@
 use strict;
 use warnings FATAL => 'all';
 
+use IO::Socket::UNIX;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -424,6 +425,43 @@ paid('replay: a new version: what was paid can be read', 'bob', "SELECT * FROM d
 isnt((paid('replay: a new version', 'bob', "SELECT * FROM dp.histogram($first)", bob => 1))[0], $paid_first, 'replay: a new version: measured anew');
 is(ledger($node)->{spent}, $cap + 8000000, 'replay: a new version: the cap pays again');
 ledger_ok($node, 'replay');
+
+# ---- Calls without an expression: the protocol's function call message ----
+
+# called ROLE, SIGNATURE, ARGUMENTS ...: calls a function by its OID, with text; the SQLSTATE, or ''
+sub called
+{
+	my ($role, $signature, @arguments) = @_;
+	my $oid = $node->safe_psql('postgres', "SELECT '$signature'::regprocedure::oid");
+	my $socket = IO::Socket::UNIX->new(Peer => $node->host . '/.s.PGSQL.' . $node->port) or die "cannot connect: $!";
+	my $state = '';
+	my $send = sub { syswrite($socket, $_[0] . pack('N', 4 + length $_[1]) . $_[1]) // die "cannot send: $!" };
+	my $ready = sub {
+		for (my $type = ''; $type ne 'Z';)
+		{
+			read($socket, my $head, 5) == 5 or die 'the server hung up';
+			($type, my $size) = unpack('aN', $head);
+			read($socket, my $body, $size - 4) if $size > 4;
+			$state = $1 if $type eq 'E' && $body =~ /\0C([0-9A-Z]{5})/;
+		}
+	};
+
+	$send->('', pack('N', 196608) . join("\0", 'user', $role, 'database', 'postgres') . "\0\0");
+	$ready->();
+	$send->('F', pack('Nnnn', $oid, 1, 0, scalar @arguments) . join('', map { pack('N', length $_) . $_ } @arguments) . pack('n', 0));
+	$ready->();
+	close $socket;
+	return $state;
+}
+
+$charges = all_charges();
+is(called('ann', 'dp.histogram(text, text, text, float8, float8, float8, float8, text, text, boolean, boolean, name)', 'people', 'sex'), '0A000', 'function call message: no answer');
+is(called('ann', 'dp.new_version(text)', 'people'), '42501', "function call message: an owner's function");
+is(all_charges(), $charges, 'function call message: nothing charged');
+is(called('curator', 'dp.add_attribute(text, name, text, text, integer, text, text)', 'anew', 'id', '0', '30', '3', 'clamp', 'drop'), '', 'function call message: bounds as text');
+is(called('curator', 'dp.add_edges(text, name, text, text, text)', 'anew', 'age', '{0,50,100}', 'clamp', 'drop'), '', 'function call message: edges as text');
+is(ask_ok($node, 'ann', q{SELECT attribute, levels FROM dp.attributes WHERE dataset = 'anew' AND attribute <> 'sex' ORDER BY 1}),
+	"age|[0, 50, 100]\nid|[0, 10, 20, 30]", 'function call message: they are what was sent');
 
 # ---- The extension removed by who may: nothing is left to draw on ----
 
