@@ -81,6 +81,9 @@ refused('mallory', count_of('t'), '42501', '[55] DELETE to PUBLIC');
 out('curator', 'REVOKE DELETE ON t FROM PUBLIC; GRANT SELECT, REFERENCES ON t TO mallory');
 is(out('mallory', count_of('t')), '30 70', '[55] SELECT and REFERENCES do not write');
 out('curator', 'REVOKE ALL ON t FROM mallory');
+$node->safe_psql('postgres', 'GRANT pg_write_all_data TO mallory');
+refused('mallory', count_of('t'), '42501', '[55] a member of pg_write_all_data');
+$node->safe_psql('postgres', 'REVOKE pg_write_all_data FROM mallory');
 # on a parent or a partition only
 out('curator', q{
 	CREATE TABLE above (id int, b boolean) PARTITION BY RANGE (id);
@@ -125,6 +128,17 @@ is(out('curator', q{
 # a change of one statement with the question in it
 is(out('curator', "BEGIN; WITH gone AS (DELETE FROM t RETURNING 1) SELECT (SELECT count(*) FROM gone), ("
 	. count_of('t') . "); ROLLBACK"), '100|30 70', '[55] a change in the same statement: not seen');
+
+# A view or a function of the owner's can let others change rows, which is her deed. What they have not committed does not show.
+out('curator', q{
+	CREATE VIEW v AS SELECT * FROM t;
+	GRANT UPDATE, DELETE ON v TO mallory;
+	CREATE FUNCTION change() RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS 'UPDATE t SET b = true'});
+for my $change ('UPDATE v SET b = true', 'DELETE FROM v', 'SELECT change()')
+{
+	is((split /\n/, out('mallory', "BEGIN; $change; " . count_of('t') . '; ROLLBACK'))[-1], '30 70', "[55] $change, not committed: not seen");
+}
+out('curator', 'DROP VIEW v; DROP FUNCTION change()');
 
 # Rows that others committed after the snapshot was taken do count: the snapshot is the latest.
 my ($status, $out, $err) = sql('ann', q{

@@ -135,6 +135,7 @@ for my $options ('ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF', 'ANALYZE, BUFFERS,
 	unlike($plan, qr/people"? t|tally|Seq Scan/, '[56] without the scan in it');
 }
 
+same('[39] the rows of an answer, their order and their labels', $shape);
 my $charges = 'SELECT count(*) FROM dp.charge';
 my $before = $node->safe_psql('one', $charges);
 seen('one', "EXPLAIN VERBOSE SELECT * FROM $ask");
@@ -360,8 +361,17 @@ for my $text ('sex::int = 1', '1/(age-50) > 0', 'pg_sleep(1) IS NULL', 'leak(sex
 	'age < (SELECT 90)', q{ctid = '(0,1)'}, 'tableoid = 1', q{xmin = '3'}, q{age < 90; SELECT 1}, 'age + 0 < 90', 'age < 57')
 {
 	my ($status, $out, $err) = ask($node, 'ann', qq{SELECT * FROM dp.histogram('people', 'sex', rho => 0.00001, predicate => \$\$$text\$\$)}, db => 'one');
-	like(sqlstate($err), qr/^(?:42601|42704|22023)$/, "[22] predicate $text: refused");
+	my $number = $text =~ /ctid|tableoid|xmin/ ? 40 : $text =~ /leak|OPERATOR/ ? 23 : $text =~ /sleep/ ? 26 : 22;
+	like(sqlstate($err), qr/^(?:42601|42704|22023)$/, "[$number] predicate $text: refused");
 	is($out, '', '[22] and nothing told');
+}
+# nor is what is no attribute one
+for my $attributes ('age / 0', 'leak(age)', 'age::text', 'ctid', 'tableoid', 'xmin', 'people', '(SELECT 1)', 'age) FROM people; --')
+{
+	my ($status, $out, $err) = ask($node, 'ann', qq{SELECT * FROM dp.histogram('people', ARRAY[\$\$$attributes\$\$], rho => 0.00001)}, db => 'one');
+	my $number = $attributes =~ /^(?:ctid|tableoid|xmin)$/ ? 40 : $attributes =~ /leak/ ? 23 : 22;
+	is(sqlstate($err), '42704', "[$number] attribute $attributes: refused");
+	is($out, '', 'and nothing told');
 }
 is($node->safe_psql('one', $charges), $free, '[22] and nothing charged');
 
@@ -381,8 +391,28 @@ for my $catalog (qw(pg_statistic pg_statistic_ext_data public.people), $node->sa
 	is(sqlstate($err), '42501', "[32] $catalog cannot be read");
 }
 
+my ($status, $out, $err);
+# what the server shows of itself is for those who run it, and what shows more can be turned on by them alone
+for my $call (qw(pg_get_backend_memory_contexts() pg_log_backend_memory_contexts(pg_backend_pid()) pg_get_shmem_allocations() pg_ls_tmpdir() pg_ls_waldir()
+	pg_read_file('base/1/1259') pg_stat_file('base') pg_current_logfile()))
+{
+	($status, $out, $err) = ask($node, 'ann', "SELECT * FROM $call", db => 'one');
+	is(sqlstate($err), '42501', "[32] $call is not his to call");
+}
+for my $setting (qw(track_counts track_functions log_min_messages log_executor_stats log_statement_stats session_preload_libraries backtrace_functions
+	zero_damaged_pages ignore_checksum_failure log_statement temp_file_limit), $statements ? 'pg_stat_statements.track' : ())
+{
+	($status, $out, $err) = ask($node, 'ann', "SET $setting = DEFAULT", db => 'one');
+	is(sqlstate($err), '42501', "[29] $setting is not his to set");
+}
+for my $library ('auto_explain', '$libdir/auto_explain', 'pageinspect')
+{
+	($status, $out, $err) = ask($node, 'ann', "LOAD '$library'", db => 'one');
+	is(sqlstate($err), '42501', "[29] $library is not his to load");
+}
+
 my $oracle = 'CREATE TABLE mine (id int REFERENCES people)';
-my ($status, $out, $err) = ask($node, 'ann', $oracle, db => 'one');
+($status, $out, $err) = ask($node, 'ann', $oracle, db => 'one');
 is(sqlstate($err), '42501', '[33] no foreign key to the table');
 # A grant of REFERENCES is a grant to learn which keys exist.  It is no way to write, so the door
 # stays open, and says no more than to anybody else.
@@ -391,7 +421,9 @@ same('[33] with REFERENCES', $shape);
 ask_ok($node, 'curator', 'REVOKE REFERENCES ON people FROM ann', db => 'one');
 
 # [34] other ways out of the table
-for my $way ('COPY people TO STDOUT', 'CREATE PUBLICATION out FOR TABLE people', 'CREATE TABLE heir () INHERITS (people)',
+for my $way ('COPY people TO STDOUT', q{COPY people TO PROGRAM 'cat'}, 'CREATE FOREIGN DATA WRAPPER mine', 'BEGIN; LOCK people', 'TABLE people FOR UPDATE',
+	q{CREATE SUBSCRIPTION mine CONNECTION 'dbname=one' PUBLICATION out}, q{SELECT lo_export(1, 'mine')}, 'ALTER TABLE people ADD COLUMN mine int',
+	'CREATE RULE mine AS ON SELECT TO people DO ALSO NOTIFY mine', 'CREATE PUBLICATION out FOR TABLE people', 'CREATE TABLE heir () INHERITS (people)',
 	q{SELECT pg_create_logical_replication_slot('out', 'pgoutput')}, 'CREATE STATISTICS mine ON age, sex FROM people',
 	'CREATE INDEX ON people (age)', 'CREATE VIEW mine AS SELECT * FROM people; SELECT * FROM mine')
 {
@@ -438,17 +470,17 @@ $before = $node->safe_psql('one', "$charges; SELECT rho_spent FROM dp.budget");
 	SELECT pg_catalog.count(*) FROM dp.quote('people', 'age', rho => 0.00002);
 	SELECT pg_catalog.count(*) FROM dp.describe('people');
 	SELECT query, estimate FROM dp.histogram('people', 'age', rho => 0.00002)}, db => 'one');
-is($status, 0, '[24] asked under names of his own') or diag $err;
+is($status, 0, '[24, 25] asked under names of his own') or diag $err;
 unlike($err, qr/evil/, '[24] none of his functions ran');
 is(ask_ok($node, 'ann', 'SELECT is_called FROM evil.runs', db => 'one'), 'f', '[24] nor did one silently');
 my @estimates = map { (split /\|/)[1] } grep { /^\d+\|/ } split /\n/, $out;
 is(scalar @estimates, 10, '[24] all queries are answered');
 # the standard error is 158.1
-cmp_ok(abs($estimates[0] - $rows), '<', 8 * 158.2, '[24] from the rows of the dataset');
+cmp_ok(abs($estimates[0] - $rows), '<', 8 * 158.2, '[24, 25] from the rows of the dataset');
 my ($charges_before, $spent_before) = split /\n/, $before;
 my ($charges_after, $spent_after) = split /\n/, $node->safe_psql('one', "$charges; SELECT rho_spent FROM dp.budget");
-is($charges_after - $charges_before, 1, '[24] and the ledger has the charge');
-is($spent_after - $spent_before, 20000, '[24] in full');
+is($charges_after - $charges_before, 1, '[25] and the ledger has the charge');
+is($spent_after - $spent_before, 20000, '[25] in full');
 
 # ---- [35] Row security ----
 
@@ -496,7 +528,14 @@ for my $call (q{dp.tally_add(NULL, '\x706564'::bytea, 1)}, q{dp.tally_combine(NU
 	CREATE AGGREGATE evil.state(bytea, VARIADIC "any") (SFUNC = dp.tally_add, STYPE = internal, PARALLEL = SAFE)}, db => 'one');
 is(sqlstate($err), '42P13', '[44] no aggregate of his own has that state');
 ($status, $out, $err) = ask($node, 'ann', q{SELECT dp.tally('\x706564'::bytea, age) FROM people}, db => 'one');
-is(sqlstate($err), '42501', '[44] dp.tally needs SELECT on the rows');
+is(sqlstate($err), '42501', '[36, 44] dp.tally needs SELECT on the rows');
+for my $aggregate ('dp.linear_regression(age::float8, ARRAY[id]::float8[], $${"dataset": "people", "label": "age", "features": ["sex"], "rho": 1e-6}$$)',
+	'dp.minimize_max_affine_agg(ARRAY[id]::float8[], age::float8, $${"dataset": "people"}$$)', 'dp.solve_max_affine(ARRAY[id]::float8[], age::float8, $${"lower": [0], "upper": [1]}$$)')
+{
+	($status, $out, $err) = ask($node, 'ann', "EXPLAIN (ANALYZE) SELECT $aggregate FROM people", db => 'one');
+	is(sqlstate($err), '42501', "[30] so does $aggregate");
+	unlike($out, qr/rows=/, 'of which EXPLAIN tells nothing');
+}
 ($status, $out, $err) = ask($node, 'ann', q{
 	SELECT dp.tally('\x706564'::bytea, x) OVER () FROM generate_series(1, 3) x}, db => 'one');
 is(sqlstate($err), '0A000', '[44] and is no window function');
