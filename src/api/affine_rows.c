@@ -223,8 +223,7 @@ pe_sql_affine_rows_serialize(PG_FUNCTION_ARGS)
 
 	(void) aggregate_context(fcinfo);
 	pe_reader_take(&s->taken, NAME);
-	bytes = palloc(VARHDRSZ + size);
-	SET_VARSIZE(bytes, VARHDRSZ + size);
+	bytes = pe_reader_result(size);
 	to = VARDATA(bytes);
 	memcpy(to, &head, sizeof(head));
 	if (head.rows > 0)

@@ -448,8 +448,7 @@ pe_sql_fit_rows_serialize(PG_FUNCTION_ARGS)
 		sum_up(s);
 	head.dropped = s->dropped;
 	size = head.has_sums ? s->count * sizeof(*s->sums) : pe_rows_size(&s->rows);
-	bytes = palloc(VARHDRSZ + sizeof(head) + head.spec_size + size);
-	SET_VARSIZE(bytes, VARHDRSZ + sizeof(head) + head.spec_size + size);
+	bytes = pe_reader_result(sizeof(head) + head.spec_size + size);
 	to = VARDATA(bytes);
 	memcpy(to, &head, sizeof(head));
 	memcpy(to + sizeof(head), VARDATA(s->bytes), head.spec_size);
@@ -486,7 +485,10 @@ pe_sql_fit_rows_deserialize(PG_FUNCTION_ARGS)
 	if (head.has_sums != has_sums(s) || (head.has_sums && size != s->count * sizeof(*s->sums)))
 		elog(ERROR, "invalid serialised state of " NAME);
 	if (head.has_sums)
+	{
 		memcpy(s->sums, from, size);
+		pe_wipe((char *) from, size);
+	}
 	else
 	{
 		s->pending = from;
@@ -549,9 +551,8 @@ static bytea *
 sums_as_bytes(const state *s)
 {
 	size_t		size = s->count * sizeof(*s->sums);
-	bytea	   *bytes = palloc(VARHDRSZ + size);
+	bytea	   *bytes = pe_reader_result(size);
 
-	SET_VARSIZE(bytes, VARHDRSZ + size);
 	memcpy(VARDATA(bytes), s->sums, size);
 	return bytes;
 }

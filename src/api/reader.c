@@ -33,6 +33,25 @@ pe_reader_take(bool *taken, const char *name)
 	*taken = true;
 }
 
+static void
+wipe_result(void *bytes)
+{
+	pe_wipe(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
+}
+
+bytea *
+pe_reader_result(size_t size)
+{
+	MemoryContextCallback *callback = palloc0(sizeof(*callback));
+	bytea	   *bytes = palloc0(VARHDRSZ + size);
+
+	SET_VARSIZE(bytes, VARHDRSZ + size);
+	callback->func = wipe_result;
+	callback->arg = bytes;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+	return bytes;
+}
+
 /* The arguments must be what the domain was declared for. */
 static void
 check_arguments(FunctionCallInfo fcinfo, pe_reader *reader)

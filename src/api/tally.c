@@ -95,6 +95,7 @@ pe_sql_tally_combine(PG_FUNCTION_ARGS)
 				 errmsg("the domain of dp.tally must be the same for all rows")));
 	for (int32 cell = 0; cell < state->cells; cell++)
 		state->count[cell] += other->count[cell];
+	pe_wipe(other->count, other->cells * sizeof(int64));
 	PG_RETURN_POINTER(state);
 }
 
@@ -102,9 +103,8 @@ static bytea *
 counts_as_bytes(const tally *state)
 {
 	size_t		size = state->cells * sizeof(int64);
-	bytea	   *bytes = palloc(VARHDRSZ + size);
+	bytea	   *bytes = pe_reader_result(size);
 
-	SET_VARSIZE(bytes, VARHDRSZ + size);
 	memcpy(VARDATA(bytes), state->count, size);
 	return bytes;
 }
@@ -128,6 +128,7 @@ pe_sql_tally_deserialize(PG_FUNCTION_ARGS)
 		elog(ERROR, "invalid serialised state of dp.tally");
 	state = new_tally(CurrentMemoryContext, size / sizeof(int64));
 	memcpy(state->count, VARDATA_ANY(bytes), size);
+	pe_wipe(VARDATA_ANY(bytes), size);
 	PG_RETURN_POINTER(state);
 }
 
