@@ -21,7 +21,6 @@
 #include "api/offset_value.h"
 #include "api/reader.h"
 #include "ledger/affine_sink.h"
-#include "ledger/shim.h"
 #include "ledger/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_affine_rows_add);
@@ -251,8 +250,7 @@ pe_sql_affine_rows_serialize(PG_FUNCTION_ARGS)
 
 	(void) aggregate_context(fcinfo);
 	pe_reader_take(&s->taken, NAME);
-	bytes = pe_alloc_exact(CurrentMemoryContext, VARHDRSZ + size);
-	SET_VARSIZE(bytes, VARHDRSZ + size);
+	bytes = pe_reader_result(size);
 	to = VARDATA(bytes);
 	memcpy(to, &head, sizeof(head));
 	if (head.rows > 0)

@@ -32,7 +32,6 @@
 #include "core/pass.h"
 #include "core/row_spec.h"
 #include "ledger/row_sink.h"
-#include "ledger/shim.h"
 #include "ledger/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_fit_rows_add);
@@ -476,8 +475,7 @@ pe_sql_fit_rows_serialize(PG_FUNCTION_ARGS)
 		sum_up(s);
 	head.dropped = s->dropped;
 	size = head.has_sums ? s->count * sizeof(*s->sums) : pe_rows_size(&s->rows);
-	bytes = pe_alloc_exact(CurrentMemoryContext, VARHDRSZ + sizeof(head) + head.spec_size + size);
-	SET_VARSIZE(bytes, VARHDRSZ + sizeof(head) + head.spec_size + size);
+	bytes = pe_reader_result(sizeof(head) + head.spec_size + size);
 	to = VARDATA(bytes);
 	memcpy(to, &head, sizeof(head));
 	memcpy(to + sizeof(head), VARDATA(s->bytes), head.spec_size);
@@ -580,9 +578,8 @@ static bytea *
 sums_as_bytes(const state *s)
 {
 	size_t		size = s->count * sizeof(*s->sums);
-	bytea	   *bytes = pe_alloc_exact(CurrentMemoryContext, VARHDRSZ + size);
+	bytea	   *bytes = pe_reader_result(size);
 
-	SET_VARSIZE(bytes, VARHDRSZ + size);
 	memcpy(VARDATA(bytes), s->sums, size);
 	return bytes;
 }

@@ -96,6 +96,7 @@ pe_sql_tally_combine(PG_FUNCTION_ARGS)
 				 errmsg("the domain of dp.tally must be the same for all rows")));
 	for (int32 cell = 0; cell < state->cells; cell++)
 		state->count[cell] += other->count[cell];
+	pe_wipe(other->count, other->cells * sizeof(int64));
 	PG_RETURN_POINTER(state);
 }
 
@@ -104,9 +105,8 @@ static bytea *
 counts_as_bytes(tally *state)
 {
 	size_t		size = state->cells * sizeof(int64);
-	bytea	   *bytes = pe_alloc_exact(CurrentMemoryContext, VARHDRSZ + size);
+	bytea	   *bytes = pe_reader_result(size);
 
-	SET_VARSIZE(bytes, VARHDRSZ + size);
 	memcpy(VARDATA(bytes), state->count, size);
 	pe_wipe(state->count, size);
 	return bytes;

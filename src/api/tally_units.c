@@ -17,7 +17,6 @@
 
 #include "api/reader.h"
 #include "api/unit_argument.h"
-#include "ledger/shim.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_tally_units_add);
 PG_FUNCTION_INFO_V1(pe_sql_tally_units_combine);
@@ -163,8 +162,7 @@ pe_sql_tally_units_serialize(PG_FUNCTION_ARGS)
 	pe_reader_take(&state->taken, "dp.tally_units");
 	pe_units_sort(&state->units);
 	size = state->units.entries * sizeof(pe_unit_rows);
-	bytes = pe_alloc_exact(CurrentMemoryContext, VARHDRSZ + sizeof(frame) + size);
-	SET_VARSIZE(bytes, VARHDRSZ + sizeof(frame) + size);
+	bytes = pe_reader_result(sizeof(frame) + size);
 	memcpy(VARDATA(bytes), &state->frame, sizeof(frame));
 	memcpy(VARDATA(bytes) + sizeof(frame), state->units.entry, size);
 	wipe(state);
@@ -204,8 +202,7 @@ pe_sql_tally_units_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	pe_reader_take(&state->taken, "dp.tally_units");
 	size = state->frame.cells * sizeof(int64);
-	bytes = pe_alloc_exact(CurrentMemoryContext, VARHDRSZ + size);
-	SET_VARSIZE(bytes, VARHDRSZ + size);
+	bytes = pe_reader_result(size);
 	pe_units_sort(&state->units);
 	pe_units_count(&state->units, &state->frame.keys, state->frame.max_rows, state->frame.cells, (int64 *) VARDATA(bytes));
 	wipe(state);
