@@ -413,7 +413,7 @@ void
 pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, int32_t cells, int64_t *count)
 {
 	const pe_unit_rows *entry = units->entry;
-	const pe_unit_rows *end = units->entry + units->entries;
+	const pe_unit_rows *end = units->entries > 0 ? entry + units->entries : entry;	/* without entries there is no memory */
 	uint64_t	most = all_rows(units);
 	size_t		room = most < (uint64_t) max_rows ? (size_t) most : (size_t) max_rows;
 	candidate  *heap = pe_alloc(room, sizeof(*heap));
