@@ -25,7 +25,7 @@ ISOLATION  = owner_changes replay register publish fit
 
 # What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, its seeds test/fuzz/corpus/<name>/*
 # (those called *.hex are written in hexadecimal) and, if there is one, test/fuzz/<name>.dict.
-FUZZ       = workload predicate domain strategy row_spec rows
+FUZZ       = workload predicate domain strategy row_spec rows units
 
 # Programs of check-long besides test/t_long/*.pl: each prints TAP.
 LONG       = scripts/mutate.sh

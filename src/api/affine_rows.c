@@ -250,7 +250,7 @@ pe_sql_affine_rows_deserialize(PG_FUNCTION_ARGS)
 		memcpy(&head, VARDATA_ANY(bytes), sizeof(head));
 	if (size < sizeof(head) || head.rows > PG_INT32_MAX || !spec_is_sound(&head.spec) ||
 		size != sizeof(head) + slopes_size(&head.spec, head.rows) + head.rows * sizeof(pe_i128))
-		elog(ERROR, "invalid serialised state of " NAME);
+		pe_reader_refuse_state(NAME);
 	s = new_state(CurrentMemoryContext, &head.spec);
 	s->pending = VARDATA_ANY(bytes) + sizeof(head);
 	s->pending_rows = head.rows;
@@ -281,9 +281,9 @@ absorb(state *s, const state *other)
 		memcpy(&offset, offsets + i * sizeof(offset), sizeof(offset));
 		for (int j = 0; j < s->spec.variables; j++)
 			if (!isfinite(slope[j]))
-				elog(ERROR, "invalid serialised state of " NAME);
+				pe_reader_refuse_state(NAME);
 		if (offset < -PE_OFFSET_MOST || offset > PE_OFFSET_MOST)
-			elog(ERROR, "invalid serialised state of " NAME);
+			pe_reader_refuse_state(NAME);
 		add_row(s, slope, offset);
 	}
 	pe_wipe(&offset, sizeof(offset));

@@ -33,6 +33,9 @@ extern MemoryContext pe_reader_context(FunctionCallInfo fcinfo, const char *name
  */
 extern void pe_reader_take(bool *taken, const char *name);
 
+/* 22P03: bytes that no worker made of a state of the aggregate `name`. */
+extern void pe_reader_refuse_state(const char *name) __attribute__((noreturn));
+
 /*
  * Reads the selection, argument 1, in the current memory context.  22004 if it
  * is null, 22P03 if it is none, 22023 and 42804 if the arguments from `first` on
