@@ -32,6 +32,10 @@ my %documented = map { $_ => 1 } qw(
   0A000 22003 22004 22007 22008 22021 22023 2202E 22P02 22P03 22P05 22000 22032 25006 3F000
   42501 42601 42602 42622 42701 42703 42704 42710 42725 42804 42846 42883 42P01 42P07 42P18
   53200 53400 54000 54001 54011 55000 57014 PE001);
+# What may be said of something kept, where a statement has tampered with it: files called kept_*.
+my %damage = map { $_ => 1 } qw(XX001);
+# The longest literal that a change makes, in bytes.
+my $longest = 2**20;
 # How many statements are sent before their answers are read, and the longest time for one.
 my $batch = 20;
 my $timeout = '5s';
@@ -58,7 +62,7 @@ sub parts
 	my ($text) = @_;
 	my @parts;
 
-	while ($text =~ /\G(?:'((?:[^']|'')*)'|(?<![\w.\$])(-?\d+(?:\.\d+)?(?:e-?\d+)?)\b|((?:[A-Za-z_\$][\w\$]*|.)))/gs)
+	while ($text =~ /\G(?:'((?:[^']++|'')*+)'|(?<![\w.\$])(-?\d+(?:\.\d+)?(?:e-?\d+)?)\b|((?:[A-Za-z_\$][\w\$]*|.)))/gs)
 	{
 		my ($literal, $number, $rest) = ($1, $2, $3);
 
@@ -173,7 +177,7 @@ sub change_literal
 	my ($text) = @_;
 
 	return '\\x' . unpack('H*', any(@byte_changes)->(pack('H*', $1))) if $text =~ /^\\x((?:[0-9a-f]{2})*)$/ && rand() < 0.97;
-	return any(@changes)->($text);
+	return substr(any(@changes)->($text), 0, $longest);
 }
 
 # A number outside of literals stays something that an argument can be.
@@ -234,7 +238,9 @@ sub ask
 		chomp $line;
 		return @answers if $line eq 'answered';
 		my ($sqlstate, $charged, $message) = split /\|/, $line, 3;
-		push @answers, { sqlstate => $sqlstate, charged => $charged // '', message => $message // '' };
+		# the time for a statement can be over before or after it
+		($sqlstate, $charged) = ('57014', 0) if $line =~ /^ERROR:  57014/;
+		push @answers, { kept => (@answers < @_ && $_[ scalar @answers ]{name} =~ /^kept_/) ? 1 : 0, sqlstate => $sqlstate, charged => $charged // '', message => $message // '' };
 	}
 	return @answers;
 }
@@ -280,7 +286,7 @@ sub what_is_wrong
 	return '' if $sqlstate eq $well;
 	return 'no answer' if $charged !~ /^-?\d+$/;
 	return 'the memory of the system was asked for' if $sqlstate eq '53200' && $answer->{message} =~ /^out of memory/;
-	return 'an SQLSTATE that no argument has' unless $documented{$sqlstate};
+	return 'an SQLSTATE that no argument has' unless $documented{$sqlstate} || ($answer->{kept} && $damage{$sqlstate});
 	return 'an error that was charged' if $charged != 0 && $sqlstate ne '57014';
 	return '';
 }
@@ -311,6 +317,7 @@ sub run
 	for my $i (0 .. $#answers)
 	{
 		$count{ $answers[$i]{sqlstate} }++;
+		print "# $statements[$i]{name} is refused: $answers[$i]{sqlstate} $answers[$i]{message}\n" if @statements == 1 && $answers[$i]{sqlstate} ne $well;
 		my $why = $i < @statements ? what_is_wrong($answers[$i]) : 'an answer too many';
 
 		keep($statements[ $i < @statements ? $i : -1 ], $answers[$i], $why) if $why;

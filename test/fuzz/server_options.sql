@@ -40,6 +40,7 @@ CREATE TABLE visits (LIKE people);
 INSERT INTO visits SELECT * FROM people;
 CREATE TABLE offers (id int, a float8, b float8, price numeric);
 INSERT INTO offers SELECT i, sin(i), cos(i), i / 10.0 FROM generate_series(1, 50) i;
+CREATE TABLE bare (LIKE people);
 CREATE TABLE plain (LIKE people);
 INSERT INTO plain SELECT * FROM people;
 SELECT dp.create_dataset('people', 'people', 1e5);
@@ -59,8 +60,24 @@ SET SESSION AUTHORIZATION ann;
 SELECT count(*) FROM dp.histogram('people', '{age,sex}', rho => 0.1);
 SELECT count(*) FROM dp.histogram('people', 'age', 'prefix(age) + total', rho => 0.1, method => 'hierarchical');
 SELECT count(*) FROM dp.fit('people', 'logistic_regression', 'y', '{age,sex,height}', epsilon => 1, name => 'model');
+SELECT count(*) FROM dp.fit('people', 'svm', 'y', '{age,height}', epsilon => 1, name => 'numbers');
 SELECT count(*) FROM dp.optimize('all_range(8)');
 RESET SESSION AUTHORIZATION;
+
+-- Reading again what is kept, after somebody has tampered with it.
+CREATE FUNCTION fuzz.kept_payload(payload bytea) RETURNS void LANGUAGE sql AS $$
+    UPDATE dp.release SET payload = $1 WHERE id = 2;
+    SELECT count(*) FROM dp.answer(2, 'prefix(age)');
+    SELECT count(*) FROM dp.cells(2) $$;
+CREATE FUNCTION fuzz.kept_strategy(id bigint, matrix bytea) RETURNS void LANGUAGE sql AS $$
+    UPDATE dp.strategy s SET matrix = $2 WHERE s.id = $1;
+    SELECT count(*) FROM dp.answer(2, 'prefix(age)');
+    SELECT dp.strategy_matrix(2);
+    SELECT count(*) FROM dp.compare('all_range(8)', 1, 1e-9, '{optimal,hierarchical}');
+    SELECT count(*) FROM dp.quote('people', 'age', 'prefix(age) + total', rho => 0.1, method => 'hierarchical') $$;
+CREATE FUNCTION fuzz.kept_model(declaration jsonb, coefficients float8[]) RETURNS void LANGUAGE sql AS $$
+    UPDATE dp.model SET declaration = $1, coefficients = $2, terms = array_fill('x'::text, array_append('{}', coalesce(cardinality($2), 0)));
+    SELECT dp.predict('model', '{"age": 33, "sex": "f", "height": 180.5}'), dp.predict('model', '{"age": null, "sex": "x", "height": 1}') $$;
 
 -- ---- Accumulators ----
 
@@ -96,6 +113,8 @@ INSERT INTO fuzz.bytes VALUES
     ('moment', fuzz.pass(fuzz.spec(2, 0, false), 'moment', 2)),
     ('losses', fuzz.pass(fuzz.spec(1, 2, true), 'losses', 3)),
     ('affine', fuzz.affine_spec(2, -40, -1, 1));
+INSERT INTO fuzz.bytes SELECT 'payload', payload FROM dp.release WHERE id = 2;
+INSERT INTO fuzz.bytes SELECT 'strategy_' || id, matrix FROM dp.strategy WHERE id IN (1, 2);
 INSERT INTO fuzz.bytes SELECT 'tally_state', fuzz.tally_state(bytes, id - 1) FROM people, fuzz.bytes WHERE name = 'selection' AND id < 9;
 INSERT INTO fuzz.bytes SELECT 'units_state', fuzz.units_state(s.bytes, c.bytes, id, id % 3) FROM people, fuzz.bytes s, fuzz.bytes c
     WHERE s.name = 'selection' AND c.name = 'cut' AND id < 9;

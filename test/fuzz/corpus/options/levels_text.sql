@@ -1,2 +1,2 @@
 -- as curator
-SELECT dp.add_attribute('plain', 'sex', '{f,"m, or not",NULL,""}', outside => 'drop')
+SELECT dp.add_attribute('plain', 'sex', '{f,"m, or not",""}', outside => 'drop')

@@ -1,2 +1,2 @@
 -- as ann
-SELECT dp.predict_row('model', '{33,1,0,180.5,0,0}')
+SELECT dp.predict_row('numbers', '{33,180.5}')

@@ -1,2 +1,2 @@
 -- as ann
-SELECT dp.solve_max_affine('{1,-2,3}', 5) FROM offers
+SELECT dp.solve_max_affine(ARRAY[a, -b], price + 1) FROM offers
