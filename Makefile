@@ -10,7 +10,7 @@ override DATA = sql/pg_epsilon--1.0.sql
 
 # ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
 
-CORE       = linalg optimum_eval optimum_hessian optimum query_source closed_form optimum_max_eval optimum_max domain names workload classes algebra predicate basis method design coa smoothing strategy p_identity round_dense direct maker optimal optimal_l1 levels adaptive low_rank competitors make prf units reconstruct nonnegative features rows pass kernel row_spec minimise affine affine_lattice cell_bound programme partition
+CORE       = linalg optimum_eval optimum_hessian optimum query_source closed_form optimum_max_eval optimum_max domain names workload classes algebra predicate basis method design coa smoothing strategy p_identity round_dense direct maker optimal optimal_l1 levels adaptive low_rank competitors make prf units reconstruct nonnegative features rows pass kernel row_spec minimise affine affine_spec affine_lattice cell_bound programme partition
 MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain lattice_law minimum_exponential cube minimum minimum_laplace minimum_subgradient minimum_unsafe dawa
 ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
 LEDGER     = shim settings access values registry budget strategies models chain anchor charge mailbox channel resident worker door counts fits minima attest
@@ -23,9 +23,10 @@ API        = module arguments rows owner attest attribute question predicate lab
 REGRESS    = install owner attest attributes budgets histogram exact units predicate workload workload_type nonnegative publish optimize compare methods quote errors views pure fit predict models minimize values dawa
 ISOLATION  = owner_changes replay register publish fit
 
-# What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, its seeds test/fuzz/corpus/<name>/*
-# (those called *.hex are written in hexadecimal) and, if there is one, test/fuzz/<name>.dict.
-FUZZ       = workload predicate domain strategy row_spec
+# What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, or for test/fuzz/server_<name>.pl, which
+# works on a private server; its seeds test/fuzz/corpus/<name>/* (those called *.hex are written in
+# hexadecimal) and, if there is one, test/fuzz/<name>.dict.
+FUZZ       = workload predicate domain strategy row_spec rows units affine options
 
 # Programs of check-long besides test/t_long/*.pl: each prints TAP.
 LONG       = scripts/mutate.sh
@@ -79,7 +80,8 @@ UNIT_SHIM   = $(wildcard test/unit/shim.c)
 UNIT_TESTS  = $(UNIT_SRCS:test/unit/%.c=build/unit/%)
 UNIT_SAN    = $(UNIT_SRCS:test/unit/%.c=build/unit-san/%)
 FUZZ_OBJS   = $(PURE_SRCS:%.c=build/fuzz/obj/%.o) $(UNIT_SHIM:%.c=build/fuzz/obj/%.o)
-FUZZ_BINS   = $(FUZZ:%=build/fuzz/fuzz_%)
+FUZZ_SERVER = $(patsubst test/fuzz/server_%.pl,%,$(wildcard test/fuzz/server_*.pl))
+FUZZ_BINS   = $(patsubst %,build/fuzz/fuzz_%,$(filter-out $(FUZZ_SERVER),$(FUZZ)))
 BENCH_SRCS  = $(sort $(wildcard test/bench/bench_*.c))
 BENCH_BINS  = $(BENCH_SRCS:test/bench/%.c=build/bench/%)
 AUDIT_BIN   = build/audit/audit

@@ -160,10 +160,14 @@ check_lists() {
 	fuzz=$(make_list FUZZ)
 	listed=
 	for n in $fuzz; do
-		listed+=" test/fuzz/fuzz_$n.c"
+		if [ -e "test/fuzz/server_$n.pl" ]; then
+			listed+=" test/fuzz/server_$n.pl"
+		else
+			listed+=" test/fuzz/fuzz_$n.c"
+		fi
 	done
 	# shellcheck disable=SC2046
-	unlisted "$listed" $(find test/fuzz -name '*.c' 2>/dev/null | LC_ALL=C sort)
+	unlisted "$listed" $(find test/fuzz -name '*.c' -o -name 'server_*.pl' 2>/dev/null | LC_ALL=C sort)
 	for n in $fuzz; do
 		compgen -G "test/fuzz/corpus/$n/*" >/dev/null || echo "FUZZ: $n has no seeds in test/fuzz/corpus/$n"
 	done
@@ -254,6 +258,7 @@ self_test() {
 	plant lists sql/two.sql 'select 2;'
 	plant lists test/isolation/specs/three.spec 'session s1'
 	plant lists test/fuzz/fuzz_four.c 'int x;'
+	plant lists test/fuzz/server_seven.pl 'exit 0;'
 	plant lists test/fuzz/corpus/five/1 'seed'
 	plant lists test/fuzz/six.dict '"word"'
 	plant lists Makefile $'PURE_SRCS = src/core/a.c\nPG_SRCS = src/api/d.c\nREGRESS = one\nISOLATION =\nFUZZ = gone'

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Feeds random bytes to what reads bytes: libFuzzer on every test/fuzz/fuzz_<name>.c of the
-# Makefile's FUZZ, with the address and undefined behaviour sanitizers.  Prints TAP.
+# Makefile's FUZZ, with the address and undefined behaviour sanitizers, and every
+# test/fuzz/server_<name>.pl on a private server.  Prints TAP.
 #
 #   scripts/fuzz.sh [SECONDS]   for each target; default FUZZ_SECONDS, else 600: the full run
 #   scripts/fuzz.sh possible    runs nothing; exit status 0 if there is a clang that can build fuzzers
 #
 #   FUZZ="workload ..."  these targets only
 #   JOBS=n               targets at the same time (default: 1)
+#   FUZZ_SEED=n          where the texts for a server begin: one that was printed gives the same again
 #
 # What a fuzzer has found interesting stays in build/fuzz/corpus and is where the next run begins.
 # What made it fail stays in build/fuzz/found and is tried before anything else, so that a run
@@ -77,8 +79,30 @@ retry() {
 	return $bad
 }
 
+# fuzz_server NAME: the same inside a private server of its own
+fuzz_server() {
+	# shellcheck source=scripts/cluster.sh
+	. scripts/cluster.sh
+	local rc
+	cluster_setup && run_make -s test-module && cp build/test/pg_epsilon_test.so "$PGLIB/" && chmod a+rx "$PGLIB/pg_epsilon_test.so" || return 1
+	clean_environment
+	new_run_dir fuzz
+	trap 'cluster_stop "$RUN_DIR/server"; rm -rf "$RUN_DIR"' EXIT
+	trap 'exit 130' INT TERM HUP
+	cluster_start "$RUN_DIR/server" "fsync = off" "max_worker_processes = 24" || return 1
+	"test/fuzz/server_$1.pl" "$SECONDS_EACH" "$OUT/found" ${FUZZ_SEED:+"$FUZZ_SEED"} 2>&1
+	rc=$?
+	# what a crash left in the log is the finding's explanation
+	grep -E -A3 'PANIC:|TRAP:|was terminated by signal' "$RUN_DIR/server/server.log" | tail -n 40
+	return $rc
+}
+
 # fuzz NAME: exit status 0 if nothing was found
 fuzz() {
+	if [ -e "test/fuzz/server_$1.pl" ]; then
+		fuzz_server "$1"
+		return
+	fi
 	local options=("${LIMITS[@]}" -max_total_time="$SECONDS_EACH" -print_final_stats=1 "-artifact_prefix=$OUT/found/$1-")
 	[ -f "test/fuzz/$1.dict" ] && options+=("-dict=test/fuzz/$1.dict")
 	mkdir -p "$OUT/corpus/$1"
@@ -95,9 +119,9 @@ report() {
 	fi
 	BAD=1
 	echo "not ok $1 - $2"
-	grep -aE 'ERROR|SUMMARY|runtime error|^bug:' "$log" | sort -u | head -n 20 | sed 's/^/# /'
+	grep -aE 'ERROR|SUMMARY|runtime error|^bug:|^# .*: |signal' "$log" | sort -u | head -n 20 | sed 's/^#* */# /'
 	grep -aoE "$OUT/found/[^ ]*" "$log" | sort -u | while read -r file; do
-		[ -f "$file" ] && echo "# reproduce: $OUT/fuzz_$2 $PWD/$file"
+		[ -f "$file" ] && [ -x "$OUT/fuzz_$2" ] && echo "# reproduce: $OUT/fuzz_$2 $PWD/$file"
 	done
 }
 

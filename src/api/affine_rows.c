@@ -34,9 +34,6 @@ PG_FUNCTION_INFO_V1(pe_sql_affine_rows_final);
 #define ARG_OFFSET 2
 #define ARG_FIRST 3
 
-/* No unit of a max_change that a double can be is further from 0. */
-#define UNIT_MOST 1200
-
 /* In the context of a state: wipes what an error has left there. */
 typedef struct guard
 {
@@ -54,8 +51,8 @@ typedef struct state
 	bool		reads;			/* not a state that was deserialised or combined */
 	pe_offset_reader reader;
 	Oid			type[PE_AFFINE_VARIABLES];	/* base types of the slopes */
-	const char *pending;		/* of a state that was deserialised: its rows, not yet taken in */
-	uint64		pending_rows;
+	const char *pending;		/* of a state that was deserialised: its bytes, the rows not yet taken in */
+	size_t		pending_size;
 } state;
 
 static MemoryContext
@@ -65,34 +62,6 @@ aggregate_context(FunctionCallInfo fcinfo)
 }
 
 /* ---- a state ---- */
-
-static bool
-slope_is_sound(const pe_slope_spec *slope)
-{
-	return isfinite(slope->lower) && isfinite(slope->upper) && slope->lower <= slope->upper;
-}
-
-static bool
-spec_is_sound(const pe_affine_spec *spec)
-{
-	if (spec->variables < 1 || spec->variables > PE_AFFINE_VARIABLES ||
-		spec->unit < -UNIT_MOST || spec->unit > UNIT_MOST || spec->most < 1 || spec->most >= PG_INT32_MAX)
-		return false;
-	for (int j = 0; j < spec->variables; j++)
-		if (!slope_is_sound(&spec->slope[j]))
-			return false;
-	return true;
-}
-
-static bool
-read_spec(pe_affine_spec *spec, const char *bytes, size_t size)
-{
-	if (size < offsetof(pe_affine_spec, slope) || size > sizeof(*spec))
-		return false;
-	memset(spec, 0, sizeof(*spec));
-	memcpy(spec, bytes, size);
-	return spec_is_sound(spec) && size == PE_AFFINE_SPEC_SIZE(spec->variables);
-}
 
 static void
 wipe_guarded(void *argument)
@@ -132,8 +101,7 @@ add_row(state *s, const double *slope, pe_i128 offset)
 {
 	MemoryContext old = MemoryContextSwitchTo(s->context);
 
-	if (s->rows.rows <= s->spec.most)
-		pe_affine_add(&s->rows, slope, offset);
+	pe_affine_spec_add(&s->spec, &s->rows, slope, offset);
 	MemoryContextSwitchTo(old);
 }
 
@@ -174,7 +142,7 @@ first_row(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the specification of " NAME " must not be null")));
 	bytes = PG_GETARG_BYTEA_PP(ARG_SPEC);
-	if (!read_spec(&spec, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
+	if (!pe_affine_spec_read(&spec, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid specification for " NAME)));
@@ -225,39 +193,17 @@ pe_sql_affine_rows_add(PG_FUNCTION_ARGS)
 
 /* ---- parallel workers ---- */
 
-/* A serialised state: this, all slopes, all offsets. */
-typedef struct written
-{
-	pe_affine_spec spec;
-	uint64		rows;
-} written;
-
-static size_t
-slopes_size(const pe_affine_spec *spec, uint64 rows)
-{
-	return rows * spec->variables * sizeof(double);
-}
-
 Datum
 pe_sql_affine_rows_serialize(PG_FUNCTION_ARGS)
 {
 	state	   *s = (state *) PG_GETARG_POINTER(0);
-	written		head = {.spec = s->spec, .rows = s->rows.rows};
-	size_t		slopes = slopes_size(&s->spec, head.rows);
-	size_t		size = sizeof(head) + slopes + head.rows * sizeof(pe_i128);
+	size_t		size = pe_affine_rows_size(&s->spec, &s->rows);
 	bytea	   *bytes;
-	char	   *to;
 
 	(void) aggregate_context(fcinfo);
 	pe_reader_take(&s->taken, NAME);
 	bytes = pe_reader_result(size);
-	to = VARDATA(bytes);
-	memcpy(to, &head, sizeof(head));
-	if (head.rows > 0)
-	{
-		memcpy(to + sizeof(head), s->rows.slope, slopes);
-		memcpy(to + sizeof(head) + slopes, s->rows.offset, head.rows * sizeof(pe_i128));
-	}
+	pe_affine_rows_write(&s->spec, &s->rows, VARDATA(bytes));
 	pe_affine_free(&s->rows);
 	PG_RETURN_BYTEA_P(bytes);
 }
@@ -267,19 +213,15 @@ Datum
 pe_sql_affine_rows_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	size_t		size = VARSIZE_ANY_EXHDR(bytes);
-	written		head;
+	pe_affine_spec spec;
 	state	   *s;
 
 	(void) aggregate_context(fcinfo);
-	if (size >= sizeof(head))
-		memcpy(&head, VARDATA_ANY(bytes), sizeof(head));
-	if (size < sizeof(head) || head.rows > PG_INT32_MAX || !spec_is_sound(&head.spec) ||
-		size != sizeof(head) + slopes_size(&head.spec, head.rows) + head.rows * sizeof(pe_i128))
-		elog(ERROR, "invalid serialised state of " NAME);
-	s = new_state(CurrentMemoryContext, &head.spec);
-	s->pending = VARDATA_ANY(bytes) + sizeof(head);
-	s->pending_rows = head.rows;
+	if (!pe_affine_rows_spec(&spec, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
+		pe_reader_refuse_state(NAME);
+	s = new_state(CurrentMemoryContext, &spec);
+	s->pending = VARDATA_ANY(bytes);
+	s->pending_size = VARSIZE_ANY_EXHDR(bytes);
 	PG_RETURN_POINTER(s);
 }
 
@@ -296,24 +238,12 @@ check_same(const state *s, const state *other)
 static void
 absorb(state *s, const state *other)
 {
-	size_t		row_size = s->spec.variables * sizeof(double);
-	const char *offsets = other->pending + slopes_size(&other->spec, other->pending_rows);
-	double		slope[PE_AFFINE_VARIABLES];
-	pe_i128		offset = 0;
+	MemoryContext old = MemoryContextSwitchTo(s->context);
 
-	for (uint64 i = 0; i < other->pending_rows; i++)
-	{
-		memcpy(slope, other->pending + i * row_size, row_size);
-		memcpy(&offset, offsets + i * sizeof(offset), sizeof(offset));
-		for (int j = 0; j < s->spec.variables; j++)
-			if (!isfinite(slope[j]))
-				elog(ERROR, "invalid serialised state of " NAME);
-		if (offset < -PE_OFFSET_MOST || offset > PE_OFFSET_MOST)
-			elog(ERROR, "invalid serialised state of " NAME);
-		add_row(s, slope, offset);
-	}
-	pe_wipe(&offset, sizeof(offset));
-	pe_wipe((char *) offsets, other->pending_rows * sizeof(offset));
+	if (!pe_affine_rows_read(&s->spec, &s->rows, other->pending, other->pending_size))
+		pe_reader_refuse_state(NAME);
+	pe_wipe((char *) other->pending, other->pending_size);
+	MemoryContextSwitchTo(old);
 }
 
 Datum

@@ -454,9 +454,17 @@ typedef struct written
 	uint64		spec_size;
 	uint64		dropped;
 	pe_cut		cut;
-	bool		has_units;
-	bool		has_sums;
+	uint32		has_units;		/* 0 or 1, like has_sums */
+	uint32		has_sums;
 } written;
+
+/* Whether bytes of the right size can be one. */
+static bool
+head_is_sound(const written *head, size_t rest)
+{
+	return head->spec_size <= rest && head->has_units <= 1 && head->has_sums <= 1 &&
+		(head->has_units == 0 || pe_cut_is_sound(&head->cut));
+}
 
 Datum
 pe_sql_fit_rows_serialize(PG_FUNCTION_ARGS)
@@ -501,16 +509,16 @@ pe_sql_fit_rows_deserialize(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	if (size >= sizeof(head))
 		memcpy(&head, from, sizeof(head));
-	if (size < sizeof(head) || head.spec_size > size - sizeof(head))
-		elog(ERROR, "invalid serialised state of " NAME);
+	if (size < sizeof(head) || !head_is_sound(&head, size - sizeof(head)))
+		pe_reader_refuse_state(NAME);
 	from += sizeof(head);
 	s = new_state(CurrentMemoryContext, from, head.spec_size, head.has_units ? &head.cut : NULL);
 	pe_wipe(&head.cut, sizeof(head.cut));
 	s->dropped = head.dropped;
 	from += head.spec_size;
 	size -= sizeof(head) + head.spec_size;
-	if (head.has_sums != has_sums(s) || (head.has_sums && size != s->count * sizeof(*s->sums)))
-		elog(ERROR, "invalid serialised state of " NAME);
+	if ((head.has_sums == 1) != has_sums(s) || (head.has_sums && size != s->count * sizeof(*s->sums)))
+		pe_reader_refuse_state(NAME);
 	if (head.has_sums)
 	{
 		memcpy(s->sums, from, size);
@@ -544,7 +552,7 @@ absorb(state *s, state *other)
 		for (size_t i = 0; i < s->count; i++)
 			s->sums[i] += other->sums[i];
 	else if (!pe_rows_read(&s->rows, other->pending, other->pending_size))
-		elog(ERROR, "invalid serialised state of " NAME);
+		pe_reader_refuse_state(NAME);
 	else
 		pe_wipe((char *) other->pending, other->pending_size);
 	s->dropped += other->dropped;

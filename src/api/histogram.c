@@ -135,7 +135,9 @@ reconstruct(call *c)
 		h->variance = NULL;
 		if (h->method != PE_METHOD_DAWA &&
 			!pe_sensitivity(h->dataset, &h->kept.strategy, h->noise.norm, &h->noise.sensitivity))
-			elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", c->reply.release_id);
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("the strategy of release " INT64_FORMAT " is too large", c->reply.release_id)));
 	}
 	if (c->reply.values != h->kept.strategy.rows)
 		ereport(ERROR,

@@ -84,16 +84,25 @@ type_named(const char *name)
 	return TEXTOID;
 }
 
+static void refuse_declaration(const char *name) __attribute__((noreturn));
+
+static void
+refuse_declaration(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("the declaration of a model lacks \"%s\"", name)));
+}
+
 /* A field of the declaration, which this extension wrote. */
 static JsonbValue
 field(JsonbContainer *object, const char *name, enum jbvType type)
 {
 	JsonbValue	value;
 
-	if (getKeyJsonValueFromContainer(object, name, strlen(name), &value) == NULL || value.type != type)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the declaration of a model lacks \"%s\"", name)));
+	if (!JsonContainerIsObject(object) ||
+		getKeyJsonValueFromContainer(object, name, strlen(name), &value) == NULL || value.type != type)
+		refuse_declaration(name);
 	return value;
 }
 
@@ -105,17 +114,39 @@ string_field(JsonbContainer *object, const char *name)
 	return pnstrdup(value.val.string.val, value.val.string.len);
 }
 
+/* A field that is an array of at least one value. */
+static JsonbContainer *
+array_field(JsonbContainer *object, const char *name)
+{
+	JsonbContainer *array = field(object, name, jbvBinary).val.binary.data;
+
+	if (!JsonContainerIsArray(array) || JsonContainerSize(array) == 0)
+		refuse_declaration(name);
+	return array;
+}
+
+/* Element i of an array field, which must be of this type. */
+static JsonbValue *
+element(JsonbContainer *array, int i, const char *name, enum jbvType type)
+{
+	JsonbValue *value = getIthJsonbValueFromContainer(array, i);
+
+	if (value->type != type)
+		refuse_declaration(name);
+	return value;
+}
+
 static char **
 points_field(JsonbContainer *object, int *count)
 {
-	JsonbContainer *array = field(object, "points", jbvBinary).val.binary.data;
+	JsonbContainer *array = array_field(object, "points");
 	char	  **points;
 
 	*count = JsonContainerSize(array);
 	points = palloc((*count + 1) * sizeof(char *));
 	for (int i = 0; i < *count; i++)
 	{
-		JsonbValue *value = getIthJsonbValueFromContainer(array, i);
+		JsonbValue *value = element(array, i, "points", jbvString);
 
 		points[i] = pnstrdup(value->val.string.val, value->val.string.len);
 	}
@@ -185,6 +216,8 @@ make_input(input *in, JsonbContainer *declared)
 	in->feature.null = field(declared, "null", jbvBool).val.boolean;
 	if (in->feature.number)
 	{
+		if (!pe_type_has_bins(in->type))
+			refuse_declaration("type");
 		in->feature.lower = pe_number_of_text(in->type, points[0]);
 		in->feature.upper = pe_number_of_text(in->type, points[count - 1]);
 		in->middle = in->feature.lower / 2 + in->feature.upper / 2;
@@ -204,7 +237,7 @@ pe_predictor_load(const char *name)
 {
 	pe_kept_model *model = pe_model_load(name);
 	Jsonb	   *declaration = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(model->declaration)));
-	JsonbContainer *features = field(&declaration->root, "features", jbvBinary).val.binary.data;
+	JsonbContainer *features = array_field(&declaration->root, "features");
 	pe_predictor *predictor = palloc0(sizeof(*predictor));
 	const double *coefficient = model->coefficient;
 
@@ -215,7 +248,7 @@ pe_predictor_load(const char *name)
 	predictor->intercept = *coefficient++;
 	for (int i = 0; i < predictor->inputs; i++)
 	{
-		make_input(&predictor->input[i], getIthJsonbValueFromContainer(features, i)->val.binary.data);
+		make_input(&predictor->input[i], element(features, i, "features", jbvBinary)->val.binary.data);
 		predictor->input[i].coefficient = coefficient;
 		coefficient += terms_of(&predictor->input[i].feature);
 	}

@@ -43,6 +43,14 @@ pe_reader_result(size_t size)
 	return bytes;
 }
 
+void
+pe_reader_refuse_state(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg("invalid serialised state of %s", name)));
+}
+
 /* The arguments must be what the domain was declared for. */
 static void
 check_arguments(FunctionCallInfo fcinfo, pe_reader *reader)

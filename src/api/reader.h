@@ -33,6 +33,9 @@ extern MemoryContext pe_reader_context(FunctionCallInfo fcinfo, const char *name
  */
 extern void pe_reader_take(bool *taken, const char *name);
 
+/* 22P03: bytes that no worker made of a state of the aggregate `name`. */
+extern void pe_reader_refuse_state(const char *name) __attribute__((noreturn));
+
 /*
  * Room for an exact result of so many bytes, zeros, in the current memory context.
  * The executor copies what an aggregate returns and drops the original, so it is

@@ -148,7 +148,9 @@ noise_stderr(pe_release *r)
 	if (r->is_dawa)
 		return NAN;
 	if (!pe_sensitivity(r->dataset, &r->kept.strategy, r->noise.norm, &r->noise.sensitivity))
-		elog(ERROR, "the strategy of release " INT64_FORMAT " is too large", r->id);
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the strategy of release " INT64_FORMAT " is too large", r->id)));
 	return pe_noise_stderr(&r->noise);
 }
 

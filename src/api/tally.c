@@ -131,7 +131,7 @@ pe_sql_tally_deserialize(PG_FUNCTION_ARGS)
 
 	(void) aggregate_context(fcinfo);
 	if (size == 0 || size % sizeof(int64) != 0 || size / sizeof(int64) > PE_MAX_CELLS)
-		elog(ERROR, "invalid serialised state of dp.tally");
+		pe_reader_refuse_state("dp.tally");
 	state = new_tally(CurrentMemoryContext, size / sizeof(int64));
 	memcpy(state->count, VARDATA_ANY(bytes), size);
 	pe_wipe(VARDATA_ANY(bytes), size);

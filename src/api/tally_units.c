@@ -27,18 +27,9 @@ PG_FUNCTION_INFO_V1(pe_sql_tally_units_final);
 /* The arguments of the transition function: state, selection, cut, unit, attributes. */
 #define FIRST_ATTRIBUTE (PE_ARG_UNIT + 1)
 
-/* What every state must know to be counted. */
-typedef struct frame
-{
-	pe_unit_keys keys;
-	int64		limit;
-	int32		max_rows;
-	int32		cells;
-} frame;
-
 typedef struct tally
 {
-	frame		frame;
+	pe_units_frame frame;
 	pe_units	units;
 	bool		taken;			/* and wiped */
 	MemoryContextCallback goes; /* wipes what an error has left */
@@ -139,7 +130,7 @@ pe_sql_tally_units_combine(PG_FUNCTION_ARGS)
 		state->frame = other->frame;
 		pe_units_init(&state->units, state->frame.limit);
 	}
-	if (memcmp(&state->frame, &other->frame, sizeof(frame)) != 0)
+	if (memcmp(&state->frame, &other->frame, sizeof(state->frame)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the domain and the cut of dp.tally_units must be the same for all rows")));
@@ -150,7 +141,7 @@ pe_sql_tally_units_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* The frame, then the entries, sorted, so that the leader only merges. */
+/* Sorted, so that the leader only merges. */
 Datum
 pe_sql_tally_units_serialize(PG_FUNCTION_ARGS)
 {
@@ -161,10 +152,9 @@ pe_sql_tally_units_serialize(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	pe_reader_take(&state->taken, "dp.tally_units");
 	pe_units_sort(&state->units);
-	size = state->units.entries * sizeof(pe_unit_rows);
-	bytes = pe_reader_result(sizeof(frame) + size);
-	memcpy(VARDATA(bytes), &state->frame, sizeof(frame));
-	memcpy(VARDATA(bytes) + sizeof(frame), state->units.entry, size);
+	size = pe_units_size(&state->units);
+	bytes = pe_reader_result(size);
+	pe_units_write(&state->frame, &state->units, VARDATA(bytes));
 	wipe(state);
 	PG_RETURN_BYTEA_P(bytes);
 }
@@ -173,19 +163,12 @@ Datum
 pe_sql_tally_units_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	size_t		size = VARSIZE_ANY_EXHDR(bytes);
 	tally	   *state = new_tally();
 
 	(void) aggregate_context(fcinfo);
-	if (size < sizeof(frame) || (size - sizeof(frame)) % sizeof(pe_unit_rows) != 0)
-		elog(ERROR, "invalid serialised state of dp.tally_units");
-	size -= sizeof(frame);
-	memcpy(&state->frame, VARDATA_ANY(bytes), sizeof(frame));
-	pe_units_init(&state->units, state->frame.limit);
-	state->units.entries = state->units.room = size / sizeof(pe_unit_rows);
-	state->units.entry = pe_alloc(state->units.room, sizeof(pe_unit_rows));
-	memcpy(state->units.entry, VARDATA_ANY(bytes) + sizeof(frame), size);
-	pe_wipe(VARDATA_ANY(bytes), sizeof(frame) + size);
+	if (!pe_units_read(&state->frame, &state->units, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
+		pe_reader_refuse_state("dp.tally_units");
+	pe_wipe(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
 	PG_RETURN_POINTER(state);
 }
 

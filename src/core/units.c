@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "core/domain.h"
 #include "core/mem.h"
 
 /* ------------------------------------------------------------------
@@ -274,6 +275,70 @@ pe_units_merge(pe_units *units, pe_units *other)
 }
 
 /* ------------------------------------------------------------------
+ * Bytes: the frame, then the entries
+ * ------------------------------------------------------------------
+ */
+
+size_t
+pe_units_size(const pe_units *units)
+{
+	return sizeof(pe_units_frame) + units->entries * sizeof(*units->entry);
+}
+
+void
+pe_units_write(const pe_units_frame *frame, const pe_units *units, char *bytes)
+{
+	if (!units->sorted)
+		pe_bug("units are written before they are sorted");
+	memcpy(bytes, frame, sizeof(*frame));
+	if (units->entries > 0)
+		memcpy(bytes + sizeof(*frame), units->entry, units->entries * sizeof(*units->entry));
+}
+
+static bool
+frame_is_sound(const pe_units_frame *frame)
+{
+	return frame->limit >= 1 && frame->max_rows >= 1 && frame->cells >= 1 && frame->cells <= PE_MAX_CELLS;
+}
+
+/* Whether they are sorted, equal ones together where their number fits, and in a cell or none. */
+static bool
+entries_are_sound(const pe_unit_rows *entry, size_t entries, int32_t cells)
+{
+	for (size_t i = 0; i < entries; i++)
+	{
+		int			order = i > 0 ? compare(&entry[i - 1], &entry[i]) : -1;
+
+		if (entry[i].cell < PE_NO_CELL || entry[i].cell >= cells || entry[i].rows == 0 || order > 0 ||
+			(order == 0 && entry[i - 1].rows <= UINT32_MAX - entry[i].rows))
+			return false;
+	}
+	return true;
+}
+
+bool
+pe_units_read(pe_units_frame *frame, pe_units *units, const char *bytes, size_t size)
+{
+	pe_units_init(units, 1);
+	if (size < sizeof(*frame) || (size - sizeof(*frame)) % sizeof(*units->entry) != 0)
+		return false;
+	memcpy(frame, bytes, sizeof(*frame));
+	size -= sizeof(*frame);
+	if (!frame_is_sound(frame))
+		return false;
+	units->limit = (size_t) frame->limit;
+	if (size == 0)
+		return true;
+	set_room(units, size / sizeof(*units->entry));
+	memcpy(units->entry, bytes + sizeof(*frame), size);
+	units->entries = units->room;
+	if (entries_are_sound(units->entry, units->entries, frame->cells))
+		return true;
+	pe_units_free(units);
+	return false;
+}
+
+/* ------------------------------------------------------------------
  * Which rows count
  * ------------------------------------------------------------------
  */
@@ -413,7 +478,7 @@ void
 pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, int32_t cells, int64_t *count)
 {
 	const pe_unit_rows *entry = units->entry;
-	const pe_unit_rows *end = units->entry + units->entries;
+	const pe_unit_rows *end = units->entries > 0 ? entry + units->entries : entry;	/* without entries there is no memory */
 	uint64_t	most = all_rows(units);
 	size_t		room = most < (uint64_t) max_rows ? (size_t) most : (size_t) max_rows;
 	candidate  *heap = pe_alloc(room, sizeof(*heap));

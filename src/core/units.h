@@ -82,6 +82,15 @@ typedef struct pe_unit_keys
 	pe_hmac_key rank;
 } pe_unit_keys;
 
+/* What all states of one scan have in common, and each must know to be counted. */
+typedef struct pe_units_frame
+{
+	pe_unit_keys keys;
+	int64_t		limit;			/* as in a cut, like max_rows */
+	int32_t		max_rows;
+	int32_t		cells;
+} pe_units_frame;
+
 /* Whether bytes of the right size can be a cut. */
 extern bool pe_cut_is_sound(const pe_cut *cut);
 
@@ -128,6 +137,15 @@ extern void pe_units_merge(pe_units *units, pe_units *other);
  */
 extern void pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows,
 						   int32_t cells, int64_t *count);
+
+/*
+ * A state as bytes of this machine and back; units are sorted.  pe_units_read makes
+ * units; false, with units empty, for bytes that no pe_units_write wrote: every entry is
+ * checked, and the order that merging and counting rely on.
+ */
+extern size_t pe_units_size(const pe_units *units);
+extern void pe_units_write(const pe_units_frame *frame, const pe_units *units, char *bytes);
+extern bool pe_units_read(pe_units_frame *frame, pe_units *units, const char *bytes, size_t size);
 
 /* Wipes and frees. */
 extern void pe_units_free(pe_units *units);

@@ -77,7 +77,9 @@ pe_payload_read(const bytea *payload, int64 *values)
 	initStringInfo(&bytes);
 	appendBinaryStringInfo(&bytes, VARDATA_ANY(payload), VARSIZE_ANY_EXHDR(payload));
 	if (bytes.len % sizeof(int64) != 0)
-		elog(ERROR, "the payload of a release is damaged");
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the payload of a release is damaged")));
 	*values = bytes.len / sizeof(int64);
 	value = palloc(Max(*values, 1) * sizeof(int64));
 	for (int64 i = 0; i < *values; i++)

@@ -2,8 +2,8 @@
  * pg_epsilon_test.c
  *	  Server functions for tests alone: specifications and passes as bytes, so that
  *	  dp.fit_rows can be asked for exact sums over a table of the test's own; what a
- *	  private value becomes before there is noise; and whether bytes are anywhere in
- *	  the memory of the process.
+ *	  private value becomes before there is noise; whether bytes are anywhere in the
+ *	  memory of the process; and states of accumulators from bytes.
  *
  * `make install` leaves this out; `make check' builds it into its private server.
  */
@@ -31,6 +31,7 @@ PG_FUNCTION_INFO_V1(pe_test_offset);
 PG_FUNCTION_INFO_V1(pe_test_unit);
 PG_FUNCTION_INFO_V1(pe_test_affine_spec);
 PG_FUNCTION_INFO_V1(pe_test_found);
+PG_FUNCTION_INFO_V1(pe_test_take);
 
 static bytea *
 new_bytes(Size size)
@@ -281,4 +282,39 @@ pe_test_found(PG_FUNCTION_ARGS)
 	}
 	FreeFile(maps);
 	PG_RETURN_INT64(found);
+}
+
+static Datum
+call_on(FunctionCallInfo aggregate, Oid function, NullableDatum first, NullableDatum second, bool *isnull)
+{
+	LOCAL_FCINFO(call, 2);
+	FmgrInfo	info;
+	Datum		result;
+
+	fmgr_info(function, &info);
+	InitFunctionCallInfoData(*call, &info, 2, InvalidOid, aggregate->context, NULL);
+	call->args[0] = first;
+	call->args[1] = second;
+	result = FunctionCallInvoke(call);
+	*isnull = call->isnull;
+	return result;
+}
+
+/*
+ * pe_test_take(internal, deserialise regproc, combine regproc, state bytea) returns internal:
+ * a transition function that takes in a state as the leader of a parallel scan does, from
+ * bytes that need not come from a worker.
+ */
+Datum
+pe_test_take(PG_FUNCTION_ARGS)
+{
+	NullableDatum nothing = {0};
+	NullableDatum taken = {.value = PointerGetDatum(PG_GETARG_BYTEA_P_COPY(3))};
+	bool		isnull;
+
+	taken.value = call_on(fcinfo, PG_GETARG_OID(1), taken, nothing, &isnull);
+	taken.value = call_on(fcinfo, PG_GETARG_OID(2), fcinfo->args[0], taken, &isnull);
+	if (isnull)
+		PG_RETURN_NULL();
+	return taken.value;
 }

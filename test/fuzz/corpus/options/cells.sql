@@ -1,0 +1,2 @@
+-- as ann
+SELECT * FROM dp.cells(2)

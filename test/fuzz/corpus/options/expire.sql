@@ -1,0 +1,2 @@
+-- as curator
+SELECT dp.expire_release(1)

@@ -1,0 +1,2 @@
+-- as postgres
+SELECT fuzz.kept_payload('@payload@')

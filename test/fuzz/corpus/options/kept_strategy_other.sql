@@ -1,0 +1,2 @@
+-- as postgres
+SELECT fuzz.kept_strategy(2, '@strategy_2@')

@@ -1,0 +1,2 @@
+-- as curator
+SELECT dp.add_attribute('plain', 'colour', '{red,blue}')

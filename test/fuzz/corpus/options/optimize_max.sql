@@ -1,0 +1,2 @@
+-- as ann
+SELECT * FROM dp.optimize('width_range(20, 5)', 'optimal', objective => 'max')

@@ -1,0 +1,2 @@
+-- as ann
+SELECT dp.publish(1, 'public.published', replace => true)

@@ -1,0 +1,2 @@
+-- as curator
+SELECT dp.tally('@selection@', id) FROM people

@@ -1,0 +1,185 @@
+/*
+ * fuzz_units.c
+ *	  Any bytes as a cut, and as the state of dp.tally_units that a worker hands over.
+ *
+ * They are refused, and the state is empty, or they are exactly what is written of what
+ * was read.  What was read can be merged and counted: of each unit's rows that are not
+ * dropped as many count as there are, up to max_rows, and that is true of two states
+ * with the same units together.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "core/units.h"
+#include "shim.h"
+
+/* States with more rows or cells are not counted: an entry may stand for 2^32 rows, each of which is ranked. */
+#define MOST_ROWS 300
+#define MOST_CELLS 256
+
+/* What the allocator rounds up to. */
+#define SLACK 65536
+
+static void
+demand(bool condition, const char *what)
+{
+	if (!condition)
+		pe_bug(what);
+}
+
+/* ---- the state ---- */
+
+static void
+check_written(const pe_units_frame *frame, const pe_units *units, const char *bytes, size_t size)
+{
+	char	   *written = pe_alloc(size, 1);
+
+	demand(pe_units_size(units) == size, "the size of what was read");
+	pe_units_write(frame, units, written);
+	demand(memcmp(written, bytes, size) == 0, "what was read is not what is written");
+	pe_free(written);
+}
+
+static uint64_t
+rows_of(const pe_units *units)
+{
+	uint64_t	rows = 0;
+
+	for (size_t i = 0; i < units->entries; i++)
+		rows += units->entry[i].rows;
+	return rows;
+}
+
+static bool
+same_unit(const pe_unit_rows *a, const pe_unit_rows *b)
+{
+	return memcmp(a->unit, b->unit, sizeof(a->unit)) == 0;
+}
+
+/* How many rows count, by adding up. */
+static int64_t
+expected_count(const pe_units *units, int64_t max_rows)
+{
+	int64_t		count = 0;
+
+	for (size_t i = 0, end; i < units->entries; i = end)
+	{
+		int64_t		rows = 0;
+
+		for (end = i; end < units->entries && same_unit(&units->entry[i], &units->entry[end]); end++)
+			rows += units->entry[end].cell == PE_NO_CELL ? 0 : units->entry[end].rows;
+		count += rows < max_rows ? rows : max_rows;
+	}
+	return count;
+}
+
+static void
+check_count(const pe_units_frame *frame, const pe_units *units)
+{
+	int64_t    *count = pe_alloc((size_t) frame->cells, sizeof(*count));
+	int64_t		sum = 0;
+
+	pe_units_count(units, &frame->keys, frame->max_rows, frame->cells, count);
+	for (int32_t cell = 0; cell < frame->cells; cell++)
+	{
+		demand(count[cell] >= 0, "a count below 0");
+		sum += count[cell];
+	}
+	demand(sum == expected_count(units, frame->max_rows), "the rows that count");
+	pe_free(count);
+}
+
+/* With room for a row more; then the state twice. */
+static void
+check_merged(const pe_units_frame *frame, pe_units *units, const char *bytes, size_t size)
+{
+	static const uint64_t unit[2] = {UINT64_MAX, 0};
+	uint64_t	rows = rows_of(units);
+	pe_units_frame again;
+	pe_units	other;
+
+	demand(pe_units_read(&again, &other, bytes, size), "a state that was read once is refused");
+	pe_units_make_room(&other);
+	pe_units_add(&other, unit, 0);
+	pe_units_sort(&other);
+	pe_units_merge(units, &other);
+	demand(rows_of(units) == 2 * rows + 1, "the rows of two states");
+	check_count(frame, units);
+}
+
+static void
+check_memory(const char *bytes, size_t size)
+{
+	pe_units_frame frame;
+	pe_units	units;
+
+	(void) pe_test_memory();
+	if (!pe_units_read(&frame, &units, bytes, size))
+		demand(units.entries == 0 && units.entry == NULL, "refused, and something is left");
+	pe_units_free(&units);
+	demand(pe_test_memory() <= size + SLACK, "a state takes more memory than its bytes");
+}
+
+static void
+check_state(const char *bytes, size_t size)
+{
+	pe_units_frame frame;
+	pe_units	units;
+
+	if (pe_units_read(&frame, &units, bytes, size))
+	{
+		check_written(&frame, &units, bytes, size);
+		if (rows_of(&units) <= MOST_ROWS && frame.cells <= MOST_CELLS)
+		{
+			check_count(&frame, &units);
+			check_merged(&frame, &units, bytes, size);
+		}
+	}
+	pe_units_free(&units);
+}
+
+/* ---- a cut ---- */
+
+/* Whether every unit is in one range of this cut: the hash is divided among them. */
+static void
+check_ranges(pe_cut *cut)
+{
+	const uint64_t ends[][2] = {{0, 0}, {UINT64_MAX, UINT64_MAX}};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+	{
+		cut->range = i == 0 ? 0 : cut->ranges - 1;
+		demand(pe_unit_in_range(cut, ends[i]), "a unit in no range");
+		cut->range = i == 0 ? cut->ranges - 1 : 0;
+		demand(cut->ranges == 1 || !pe_unit_in_range(cut, ends[i]), "a unit in two ranges");
+	}
+}
+
+static void
+check_cut(const char *bytes, size_t size)
+{
+	static const char name[] = "a unit";
+	pe_unit_keys keys;
+	uint64_t	unit[2];
+	pe_cut		cut;
+
+	if (size != sizeof(cut))
+		return;
+	memcpy(&cut, bytes, sizeof(cut));
+	if (!pe_cut_is_sound(&cut))
+		return;
+	pe_unit_keys_init(&keys, &cut);
+	pe_unit_hash(&keys, name, sizeof(name), unit);
+	(void) pe_unit_in_range(&cut, unit);
+	check_ranges(&cut);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	check_cut((const char *) data, size);
+	check_memory((const char *) data, size);
+	check_state((const char *) data, size);
+	return 0;
+}
