@@ -111,19 +111,6 @@ extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
 extern Oid	pe_relation_owner(Oid relation);
 
 /*
- * A relation of the family that role could change: by a privilege of its own or
- * of a role that it is a member of, inherited or not.  InvalidOid if there is none.
- */
-extern Oid	pe_relation_writable_by(Oid relation, Oid role);
-
-/*
- * 55000 if the caller's own transaction changed the relation or one of those
- * that inherit from it, or which these are: that would show in a scan, whatever
- * its snapshot (TRUNCATE, ALTER TABLE, DETACH PARTITION).
- */
-extern void pe_relation_check_committed(Oid relation);
-
-/*
  * 55000 if another dataset has rows of this one, by an inheritance or a
  * partition that came after both were registered.
  */
