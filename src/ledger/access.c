@@ -19,13 +19,18 @@
 
 #include "ledger/access.h"
 
+/* Most have the value already, and to set one costs far more than to look at it. */
 void
 pe_pin_settings(const pe_setting *settings, int count)
 {
 	for (int i = 0; i < count; i++)
-		if (GetConfigOption(settings[i].name, true, false) != NULL)
+	{
+		const char *value = GetConfigOption(settings[i].name, true, false);
+
+		if (value != NULL && strcmp(value, settings[i].value) != 0)
 			(void) set_config_option(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_SESSION,
 									 GUC_ACTION_SAVE, true, 0, false);
+	}
 }
 
 /* How values are written, and what would show the ledger's plans to the session. */
@@ -95,7 +100,8 @@ planned(pe_statement *statement)
 {
 	if (statement->plan == NULL)
 	{
-		SPIPlanPtr	plan = SPI_prepare(statement->sql, statement->parameters, statement->types);
+		/* what is looked for has an index: a plan for each value would cost more than it finds */
+		SPIPlanPtr	plan = SPI_prepare_cursor(statement->sql, statement->parameters, statement->types, CURSOR_OPT_GENERIC_PLAN);
 
 		if (plan == NULL || SPI_keepplan(plan) != 0)
 			elog(ERROR, "cannot prepare a statement of the ledger: %s", SPI_result_code_string(SPI_result));

@@ -34,6 +34,7 @@
 #include "ledger/access.h"
 #include "ledger/channel.h"
 #include "ledger/door.h"
+#include "ledger/family.h"
 #include "ledger/settings.h"
 
 /* ------------------------------------------------------------------

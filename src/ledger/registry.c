@@ -29,6 +29,7 @@
 #include "core/units.h"
 #include "ledger/access.h"
 #include "ledger/errors.h"
+#include "ledger/family.h"
 #include "ledger/registry.h"
 #include "ledger/values.h"
 
@@ -301,121 +302,6 @@ oid_array(List *list)
 	return PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 }
 
-/* The OIDs that a statement over pg_inherits returns. */
-static List *
-oids_of_rows(uint64 rows)
-{
-	List	   *list = NIL;
-
-	for (uint64 row = 0; row < rows; row++)
-		list = lappend_oid(list, (Oid) pe_access_int64(row, 1));
-	return list;
-}
-
-static List *
-ancestors_of(List *relations)
-{
-	static pe_statement parents = {NULL, "WITH RECURSIVE a AS (SELECT inhparent FROM pg_catalog.pg_inherits WHERE inhrelid = ANY ($1) "
-		"UNION SELECT i.inhparent FROM pg_catalog.pg_inherits i JOIN a ON i.inhrelid = a.inhparent) "
-	"SELECT inhparent::int8 FROM a", 1, {OIDARRAYOID}};
-	Datum		values[1] = {oid_array(relations)};
-	MemoryContext here = CurrentMemoryContext;
-	List	   *ancestors;
-	pe_access	access;
-	uint64		rows;
-
-	pe_access_begin(&access);
-	rows = pe_access_read(&parents, values, NULL);
-	MemoryContextSwitchTo(here);
-	ancestors = oids_of_rows(rows);
-	pe_access_end(&access);
-	return ancestors;
-}
-
-/* What may have rows in common with a relation: its descendants, and the ancestors of all of them. */
-static Datum
-family_of(Oid relation)
-{
-	List	   *descendants = find_all_inheritors(relation, NoLock, NULL);
-
-	return oid_array(list_concat_unique_oid(ancestors_of(descendants), descendants));
-}
-
-/* Whether the caller's own transaction wrote the pg_class row of a relation. */
-static bool
-changed_here(Oid relation)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	bool		changed = true;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		changed = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
-		ReleaseSysCache(tuple);
-	}
-	return changed;
-}
-
-/* The relation and its descendants as they are without the caller's own transaction. */
-static List *
-committed_descendants(Oid relation)
-{
-	static pe_statement children = {NULL, "WITH RECURSIVE d AS (SELECT $1 AS relation "
-		"UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN d ON i.inhparent = d.relation "
-	"WHERE NOT i.inhdetachpending) SELECT relation::int8 FROM d", 1, {OIDOID}};
-	Datum		values[1] = {ObjectIdGetDatum(relation)};
-	MemoryContext here = CurrentMemoryContext;
-	List	   *descendants;
-	pe_access	access;
-	uint64		rows;
-
-	pe_access_begin(&access);
-	rows = pe_access_read_committed(&children, values);
-	MemoryContextSwitchTo(here);
-	descendants = oids_of_rows(rows);
-	pe_access_end(&access);
-	return descendants;
-}
-
-void
-pe_relation_check_committed(Oid relation)
-{
-	List	   *seen = find_all_inheritors(relation, NoLock, NULL);
-	List	   *committed = committed_descendants(relation);
-	bool		changed = list_difference_oid(seen, committed) != NIL || list_difference_oid(committed, seen) != NIL;
-	ListCell   *cell;
-
-	foreach(cell, seen)
-		changed = changed || changed_here(lfirst_oid(cell));
-	if (changed)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\", or one that inherits from it, was changed in this transaction", get_rel_name(relation)),
-				 errhint("COMMIT first.")));
-}
-
-Oid
-pe_relation_writable_by(Oid relation, Oid role)
-{
-	static pe_statement writable = {NULL, "SELECT c.oid::int8 FROM pg_catalog.pg_class c "
-		"WHERE c.oid = ANY ($1) AND (pg_catalog.pg_has_role($2, 'pg_write_all_data', 'MEMBER') "
-		"OR pg_catalog.pg_has_role($2, c.relowner, 'MEMBER') OR EXISTS ("
-		"SELECT FROM (SELECT coalesce(c.relacl, pg_catalog.acldefault('r', c.relowner)) AS acl UNION ALL "
-		"SELECT a.attacl FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attacl IS NOT NULL) l, "
-		"LATERAL pg_catalog.aclexplode(l.acl) e "
-		"WHERE e.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER') "
-	"AND (e.grantee = 0 OR pg_catalog.pg_has_role($2, e.grantee, 'MEMBER')))) LIMIT 1", 2, {OIDARRAYOID, OIDOID}};
-	Datum		values[2] = {family_of(relation), ObjectIdGetDatum(role)};
-	pe_access	access;
-	Oid			found = InvalidOid;
-
-	pe_access_begin(&access);
-	if (pe_access_read(&writable, values, NULL) > 0)
-		found = (Oid) pe_access_int64(0, 1);
-	pe_access_end(&access);
-	return found;
-}
-
 bool
 pe_relation_has_domain_of_other(Oid relation, char **column, char **owner)
 {
@@ -424,7 +310,7 @@ pe_relation_has_domain_of_other(Oid relation, char **column, char **owner)
 		"UNION SELECT d.attname, t.typbasetype, d.relowner FROM d JOIN pg_catalog.pg_type t ON t.oid = d.atttypid WHERE t.typtype = 'd') "
 		"SELECT d.attname::text, pg_catalog.pg_get_userbyid(t.typowner)::text FROM d JOIN pg_catalog.pg_type t ON t.oid = d.atttypid "
 	"WHERE t.typtype = 'd' AND NOT pg_catalog.pg_has_role(t.typowner, d.relowner, 'USAGE') ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
-	Datum		values[1] = {family_of(relation)};
+	Datum		values[1] = {oid_array(pe_relation_family(relation))};
 	pe_access	access;
 	bool		found;
 
@@ -805,7 +691,7 @@ static List *
 family_datasets(Oid relation)
 {
 	static pe_statement any = {NULL, DATASET_COLUMNS "WHERE relation_oid = ANY ($1) ORDER BY id DESC", 1, {OIDARRAYOID}};
-	Datum		values[1] = {family_of(relation)};
+	Datum		values[1] = {oid_array(pe_relation_family(relation))};
 	List	   *datasets = NIL;
 	uint64		rows;
 

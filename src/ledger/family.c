@@ -1,0 +1,230 @@
+/*
+ * family.c
+ *	  The relatives of a registered table.  See family.h.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "ledger/family.h"
+
+/* ------------------------------------------------------------------
+ * Ancestors and descendants
+ * ------------------------------------------------------------------
+ */
+
+/* A scan of pg_inherits for the rows where an OID column has a value; snapshot NULL: the latest. */
+static SysScanDesc
+scan_inherits(Relation inherits, Oid index, AttrNumber column, Oid value, Snapshot snapshot)
+{
+	ScanKeyData key;
+
+	ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value));
+	return systable_beginscan(inherits, index, true, snapshot, 1, &key);
+}
+
+/* Those that are there already are not added again. */
+static List *
+add_parents(List *found, Relation inherits, Oid relation)
+{
+	SysScanDesc scan = scan_inherits(inherits, InheritsRelidSeqnoIndexId, Anum_pg_inherits_inhrelid, relation, NULL);
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		found = list_append_unique_oid(found, ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent);
+	systable_endscan(scan);
+	return found;
+}
+
+/* The same of children as the active snapshot sees them. */
+static List *
+add_children(List *found, Relation inherits, Oid relation)
+{
+	SysScanDesc scan = scan_inherits(inherits, InheritsParentIndexId, Anum_pg_inherits_inhparent, relation, GetActiveSnapshot());
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		if (!((Form_pg_inherits) GETSTRUCT(tuple))->inhdetachpending)
+			found = list_append_unique_oid(found, ((Form_pg_inherits) GETSTRUCT(tuple))->inhrelid);
+	systable_endscan(scan);
+	return found;
+}
+
+static List *
+ancestors_of(List *relations)
+{
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	List	   *ancestors = NIL;
+	ListCell   *cell;
+
+	foreach(cell, relations)
+		ancestors = add_parents(ancestors, inherits, lfirst_oid(cell));
+	foreach(cell, ancestors)	/* those that are added meanwhile as well */
+		ancestors = add_parents(ancestors, inherits, lfirst_oid(cell));
+	table_close(inherits, AccessShareLock);
+	return ancestors;
+}
+
+List *
+pe_relation_family(Oid relation)
+{
+	List	   *descendants = find_all_inheritors(relation, NoLock, NULL);
+
+	return list_concat_unique_oid(ancestors_of(descendants), descendants);
+}
+
+/* ------------------------------------------------------------------
+ * Changes of the caller's own transaction
+ * ------------------------------------------------------------------
+ */
+
+/* Whether the caller's own transaction wrote the pg_class row of a relation. */
+static bool
+changed_here(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	bool		changed = true;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		changed = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+		ReleaseSysCache(tuple);
+	}
+	return changed;
+}
+
+/* The relation and its descendants as they are without the caller's own transaction. */
+static List *
+committed_descendants(Oid relation)
+{
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	List	   *descendants = list_make1_oid(relation);
+	ListCell   *cell;
+
+	PushCopiedSnapshot(GetLatestSnapshot());
+	GetActiveSnapshot()->curcid = FirstCommandId;
+	foreach(cell, descendants)	/* those that are added meanwhile as well */
+		descendants = add_children(descendants, inherits, lfirst_oid(cell));
+	PopActiveSnapshot();
+	table_close(inherits, AccessShareLock);
+	return descendants;
+}
+
+void
+pe_relation_check_committed(Oid relation)
+{
+	List	   *seen = find_all_inheritors(relation, NoLock, NULL);
+	List	   *committed = committed_descendants(relation);
+	bool		changed = list_difference_oid(seen, committed) != NIL || list_difference_oid(committed, seen) != NIL;
+	ListCell   *cell;
+
+	foreach(cell, seen)
+		changed = changed || changed_here(lfirst_oid(cell));
+	if (changed)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\", or one that inherits from it, was changed in this transaction", get_rel_name(relation)),
+				 errhint("COMMIT first.")));
+}
+
+/* ------------------------------------------------------------------
+ * Who may change rows
+ * ------------------------------------------------------------------
+ */
+
+/* The privileges by which rows change; a trigger's function could do anything. */
+#define WRITING (ACL_INSERT | ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE | ACL_TRIGGER)
+
+/* Whether one of them was granted to role, to PUBLIC, or to a role that it is a member of. */
+static bool
+lets_write(const Acl *acl, Oid role)
+{
+	const AclItem *item = ACL_DAT(acl);
+
+	for (int i = 0; i < ACL_NUM(acl); i++)
+		if ((ACLITEM_GET_PRIVS(item[i]) & WRITING) != 0 &&
+			(item[i].ai_grantee == ACL_ID_PUBLIC || is_member_of_role(role, item[i].ai_grantee)))
+			return true;
+	return false;
+}
+
+static bool
+table_lets_write(HeapTuple tuple, Oid role)
+{
+	bool		isnull;
+	Datum		acl = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relacl, &isnull);
+
+	return lets_write(isnull ? acldefault(OBJECT_TABLE, ((Form_pg_class) GETSTRUCT(tuple))->relowner) : DatumGetAclP(acl), role);
+}
+
+/* The same of a column's own privileges. */
+static bool
+column_lets_write(Oid relation, Oid role)
+{
+	Relation	attributes = table_open(AttributeRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		found = false;
+
+	ScanKeyInit(&key, Anum_pg_attribute_attrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
+	scan = systable_beginscan(attributes, AttributeRelidNumIndexId, true, NULL, 1, &key);
+	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		acl = heap_getattr(tuple, Anum_pg_attribute_attacl, RelationGetDescr(attributes), &isnull);
+
+		found = !isnull && lets_write(DatumGetAclP(acl), role);
+	}
+	systable_endscan(scan);
+	table_close(attributes, AccessShareLock);
+	return found;
+}
+
+static bool
+is_writable_by(Oid relation, Oid role)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	bool		writable;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;			/* it is gone */
+	writable = is_member_of_role(role, ROLE_PG_WRITE_ALL_DATA) ||
+		is_member_of_role(role, ((Form_pg_class) GETSTRUCT(tuple))->relowner) ||
+		table_lets_write(tuple, role) || column_lets_write(relation, role);
+	ReleaseSysCache(tuple);
+	return writable;
+}
+
+Oid
+pe_relation_writable_by(Oid relation, Oid role)
+{
+	List	   *family;
+	ListCell   *cell;
+
+	/* nothing is locked yet: what others granted meanwhile is known by these messages alone */
+	AcceptInvalidationMessages();
+	family = pe_relation_family(relation);
+	list_sort(family, list_oid_cmp);
+	foreach(cell, family)
+		if (is_writable_by(lfirst_oid(cell), role))
+			return lfirst_oid(cell);
+	return InvalidOid;
+}
