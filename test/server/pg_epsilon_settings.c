@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
 #include "fmgr.h"
@@ -49,11 +50,11 @@ forget_choice(XactEvent event, void *arg)
 	chosen = false;
 }
 
-/* Whether it is the default that makes this transaction read only. */
+/* Whether it is the default that makes this transaction read only: not its own words, nor a standby. */
 static bool
 by_default(void)
 {
-	return DefaultXactReadOnly && !chosen;
+	return DefaultXactReadOnly && !chosen && !RecoveryInProgress();
 }
 
 static bool
