@@ -112,7 +112,7 @@ endif
 
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
-OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench audit \
+OUR_GOALS = help deps deps-build check check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit \
 	accuracy reproduce-models reproduce-piecewise reproduce-strategies accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
 	audit-binary fuzz-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
@@ -182,13 +182,18 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 	@mkdir -p $(@D)
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
-# Server functions for tests: built for the private server of `make check', never installed.
-TEST_MODULE = build/test/pg_epsilon_test.so
-.PHONY: test-module
-test-module: $(TEST_MODULE)
-$(TEST_MODULE): test/server/pg_epsilon_test.c build/obj/src/ledger/shim.o build/obj/src/api/offset_value.o build/libpure.a build/flags.pg
+# Server functions for tests, and what some settings need: built for the private server of `make check`, never installed.
+TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so
+TEST_MODULE_LINK = $(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $<
+.PHONY: test-modules
+test-modules: $(TEST_MODULES)
+build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c build/obj/src/ledger/shim.o build/obj/src/api/offset_value.o build/libpure.a build/flags.pg
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< build/obj/src/ledger/shim.o build/obj/src/api/offset_value.o build/libpure.a $(SHLIB_LINK)
+	$(TEST_MODULE_LINK) build/obj/src/ledger/shim.o build/obj/src/api/offset_value.o build/libpure.a $(SHLIB_LINK)
+
+build/test/pg_epsilon_settings.so: test/server/pg_epsilon_settings.c build/flags.pg
+	@mkdir -p $(@D)
+	$(TEST_MODULE_LINK)
 
 $(FUZZ_OBJS): build/fuzz/obj/%.o: %.c build/flags.fuzz
 	@mkdir -p $(@D)
@@ -275,7 +280,8 @@ help:
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit, samples of accuracy, of reproduce-piecewise and reproduce-strategies, and the long runs"
+	@echo "make check-long    make check, then the unit tests under valgrind, the settings of check-settings, a minute of each fuzzer, a short audit, samples of accuracy, of reproduce-piecewise and reproduce-strategies, and the long runs"
+	@echo "make check-settings  regress, isolation and TAP tests with the library preloaded, with parallel workers, with jit, read only, and with all of it"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
 	@echo "make pictures      draw the pictures of the README"
@@ -291,7 +297,8 @@ help:
 	@echo "make clean         remove build/ and whatever else was built; stops the demo's server"
 	@echo
 	@echo "Settings: PG_CONFIG=/path/to/pg_config, JOBS=n (parallel tests), WERROR= (warnings are not errors),"
-	@echo "ONLY='unit regress tap ...' (make check: these suites only), TESTS='name ...' (these regress, isolation, unit or TAP tests only)"
+	@echo "ONLY='unit regress tap ...' (make check: these suites only), TESTS='name ...' (these regress, isolation, unit or TAP tests only),"
+	@echo "SETTINGS='preloaded parallel jit readonly' (make check: the servers of tests get test/settings/<name>.conf)"
 
 deps:
 	@scripts/deps.sh test
@@ -299,7 +306,7 @@ deps:
 deps-build:
 	@scripts/deps.sh build
 
-export REGRESS ISOLATION LONG FUZZ FUZZ_SECONDS PURE_SRCS PG_SRCS ONLY TESTS JOBS
+export REGRESS ISOLATION LONG FUZZ FUZZ_SECONDS PURE_SRCS PG_SRCS ONLY TESTS SETTINGS JOBS
 
 ifneq ($(filter check,$(MAKECMDGOALS)),)
 .PHONY: check
@@ -311,6 +318,12 @@ ifneq ($(filter check-long,$(MAKECMDGOALS)),)
 .PHONY: check-long
 check-long: deps
 	@$(WITH_DATA) scripts/check.sh long
+endif
+
+ifneq ($(filter check-settings,$(MAKECMDGOALS)),)
+.PHONY: check-settings
+check-settings: deps
+	@scripts/check.sh settings
 endif
 
 ifneq ($(filter check-sanitize,$(MAKECMDGOALS)),)

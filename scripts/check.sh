@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# Builds, sets up the private server and runs every suite; `make check` and `make check-long`
-# call it with the Makefile's lists in the environment.  The last line on standard output is
-# always "N passed, N failed"; the exit status is 0 only when nothing failed.
+# Builds, sets up the private server and runs every suite; `make check`, `make check-long` and
+# `make check-settings` call it with the Makefile's lists in the environment.  The last line on
+# standard output is always "N passed, N failed"; the exit status is 0 only when nothing failed.
 #
-#   scripts/check.sh [long]
+#   scripts/check.sh [long | settings]
 #
-#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap valgrind fuzz audit accuracy
-#                        reproduce long
+# settings: the suites regress, isolation and tap alone, under each of test/settings/*.conf and under
+# all of them together; long has regress and isolation under each, and tap under all.
+#
+#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap settings valgrind fuzz audit
+#                        accuracy reproduce long
+#   SETTINGS="name ..."  the servers of regress, isolation and tap get the lines of test/settings/<name>.conf too
 #   TESTS="name ..."     these unit, regress, isolation and TAP tests and fuzzers only
 #   JOBS=n               unit tests at the same time (default: processors, at most 4); TAP tests: one more
 #   AUDIT_DRAWS=n        draws for each tally in the audit of the long run (default: 1000000)
@@ -20,6 +24,8 @@
 MODE=${1:-short}
 ONLY=${ONLY:-}
 TESTS=${TESTS:-}
+SETTINGS=${SETTINGS:-}
+ALL_SETTINGS="preloaded parallel jit readonly"
 REGRESS=${REGRESS:-}
 ISOLATION=${ISOLATION:-}
 LONG=${LONG:-}
@@ -66,16 +72,21 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
 
-# suite NAME: does it run?
+wanted() {
+	[ -z "$ONLY" ] || [[ " $ONLY " == *" $1 "* ]]
+}
+
+# suite NAME: does it run?  PLACE is for its files: a suite may run more than once, with other settings.
 suite() {
-	[ -z "$ONLY" ] || [[ " $ONLY " == *" $1 "* ]] || return 1
+	wanted "$1" || return 1
 	SUITE=$1
+	PLACE=$1${SETTINGS:+.${SETTINGS// /+}}
 	SUITE_START=$SECONDS
 	SUITE_P=0
 	SUITE_F=0
 	SUITE_S=0
 	echo
-	echo "== $1"
+	echo "== $1${SETTINGS:+ with $SETTINGS}"
 	return 0
 }
 
@@ -90,7 +101,7 @@ suite_end() {
 	PASSED=$((PASSED + SUITE_P))
 	FAILED=$((FAILED + SUITE_F))
 	SKIPPED=$((SKIPPED + SUITE_S))
-	REPORT+=("$(printf '%-10s passed %5d   failed %3d   skipped %3d   %4d s' "$SUITE" "$SUITE_P" "$SUITE_F" "$SUITE_S" $((SECONDS - SUITE_START)))")
+	REPORT+=("$(printf '%-10s passed %5d   failed %3d   skipped %3d   %4d s%s' "$SUITE" "$SUITE_P" "$SUITE_F" "$SUITE_S" $((SECONDS - SUITE_START)) "${SETTINGS:+   with $SETTINGS}")")
 }
 
 # suite_empty WORDS: nothing is listed, which is no failure
@@ -135,7 +146,7 @@ tap_counts() {
 
 # faults_of LOG NAME: the tests of one TAP producer that failed, with what was found and expected, or the name alone
 faults_of() {
-	awk -v name="$2" '
+	awk -v name="$2${SETTINGS:+ with $SETTINGS}" '
 		/^not ok/ && !/# *(SKIP|TO[D]O|to[d]o)/ { print name ": " $0; found = 1; left = 6; next }
 		/^# / && left-- > 0           { print "    " $0; next }
 		{ left = 0 }
@@ -160,7 +171,7 @@ one_tap() {
 		# PostgreSQL::Test writes what went wrong to a file of its own.
 		local name detail
 		name=$(basename "$2" .pl)
-		detail=$RUN_DIR/tap/$name/tmp_check/log/regress_log_$name
+		detail=$RUN_DIR/$PLACE/$name/tmp_check/log/regress_log_$name
 		[[ $2 == *.pl ]] && [ -f "$detail" ] && tail -n 80 "$detail" | sed 's/^/    > /'
 	fi
 }
@@ -169,7 +180,7 @@ one_tap() {
 run_pool() {
 	local fn=$1 item log jobs=$JOBS
 	shift
-	local dir=$RUN_DIR/log/$SUITE
+	local dir=$RUN_DIR/log/$PLACE
 	mkdir -p "$dir"
 	for item in "$@"; do
 		while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
@@ -240,20 +251,51 @@ unit_suite() {
 	suite_end
 }
 
+# ---- other settings: their lines are in a file, for the private cluster and those of TAP tests ----
+
+# Server functions that TAP tests use, and what settings need, are in the private copy only.
+install_test_modules() {
+	local module
+	run_make -s test-modules || return 1
+	for module in pg_epsilon_test pg_epsilon_settings; do
+		cp "$ROOT/build/test/$module.so" "$PGLIB/" && chmod a+rx "$PGLIB/$module.so" || return 1
+	done
+}
+
+# settings_lines: what SETTINGS stand for.  A parameter that an older server calls by another name has
+# a file for that version, <name>.<version>.conf.
+settings_lines() {
+	local name major file
+	major=$("$PGBIN/postgres" --version | grep -oE '[0-9]+' | head -n 1)
+	for name in $SETTINGS; do
+		file=test/settings/$name.$major.conf
+		[ -f "$file" ] || file=test/settings/$name.conf
+		cat "$file" || return 1
+	done
+}
+
+# choose_settings NAME ...: for all servers that are started from now on
+choose_settings() {
+	SETTINGS=$*
+	[ -z "$SERVER" ] || cluster_stop "$SERVER"
+	SERVER=
+	settings_lines >"$RUN_DIR/settings.conf" && chmod a+r "$RUN_DIR/settings.conf"
+}
+
 # ---- pg_regress and isolation: one private cluster ----
 
 start_server() {
 	[ -z "$SERVER" ] || return 0
+	[ -z "$SETTINGS" ] || install_test_modules || return 1
 	local extra=()
-	# Settings that tests want: test/postgresql.conf, if there is one, for pg_regress and isolation.
-	[ -f test/postgresql.conf ] && mapfile -t extra <test/postgresql.conf
-	SERVER=$RUN_DIR/server
+	mapfile -t extra <"$RUN_DIR/settings.conf"
+	SERVER=$RUN_DIR/server${SETTINGS:+.${SETTINGS// /+}}
 	cluster_start "$SERVER" "fsync = off" "max_worker_processes = 24" "log_statement = all" "${extra[@]}"
 }
 
 # regress_suite RUNNER INPUTDIR DATABASE NAME ...
 regress_suite() {
-	local runner=$1 inputdir=$2 db=$3 out=$RUN_DIR/$SUITE log=$RUN_DIR/log/$SUITE.log rc p f count before crash
+	local runner=$1 inputdir=$2 db=$3 out=$RUN_DIR/$PLACE log=$RUN_DIR/log/$PLACE.log rc p f count before crash
 	shift 3
 	local names
 	names=$(selected "$@")
@@ -280,7 +322,7 @@ regress_suite() {
 	count=$(wc -w <<<"$names")
 	[ $((p + f)) -ge "$count" ] || f=$((count - p))
 	[ "$rc" = 0 ] || [ "$f" -gt 0 ] || f=1
-	[ "$f" = 0 ] || mapfile -t -O "${#FAULTS[@]}" FAULTS < <(grep -E '\.\.\. (FAILED|failed)|^not ok [0-9]' "$log")
+	[ "$f" = 0 ] || mapfile -t -O "${#FAULTS[@]}" FAULTS < <(grep -E '\.\.\. (FAILED|failed)|^not ok [0-9]' "$log" | sed "s/\$/${SETTINGS:+ with $SETTINGS}/")
 	[ -f "$out/regression.diffs" ] && [ -s "$out/regression.diffs" ] && cat "$out/regression.diffs"
 	crash=$(tail -n +$((before + 1)) "$SERVER/server.log" | grep -E -B5 'PANIC:|TRAP:|was terminated by signal' | tail -n 40)
 	if [ -n "$crash" ]; then
@@ -298,11 +340,11 @@ regress_suite() {
 run_tap() {
 	local name
 	name=$(basename "$1" .pl)
-	local dir=$RUN_DIR/tap/$name
+	local dir=$RUN_DIR/$PLACE/$name
 	mkdir -p "$dir/log" "$dir/home"
 	cd "$VIEW" || return 1
 	env HOME="$dir/home" TMPDIR=/tmp TESTDIR="$dir" TESTDATADIR="$dir/tmp_check" TESTLOGDIR="$dir/tmp_check/log" \
-		top_builddir="$RUN_DIR/tap" PG_TEST_PORT_DIR="$RUN_DIR/tap/portlock" \
+		top_builddir="$RUN_DIR/$PLACE" PG_TEST_PORT_DIR="$RUN_DIR/$PLACE/portlock" TEMP_CONFIG="$RUN_DIR/settings.conf" \
 		PG_REGRESS="$PG_REGRESS_DIR/regress/pg_regress" PGPORT=65432 \
 		share_contrib_dir="$PGSHARE/contrib" PG_EPSILON_ROOT="$VIEW" \
 		timeout --kill-after=20 "${TAP_TIMEOUT:-$TEST_TIMEOUT}" \
@@ -312,7 +354,7 @@ run_tap() {
 # run_tap is run whole as the server's user: it is handed over as text.
 run_tap_as_user() {
 	as_user env -u PGHOST -u PGUSER bash -c "$(declare -f run_tap)
-RUN_DIR=$(printf %q "$RUN_DIR") VIEW=$(printf %q "$VIEW") PG_REGRESS_DIR=$(printf %q "$PG_REGRESS_DIR")
+RUN_DIR=$(printf %q "$RUN_DIR") PLACE=$(printf %q "$PLACE") VIEW=$(printf %q "$VIEW") PG_REGRESS_DIR=$(printf %q "$PG_REGRESS_DIR")
 PGSHARE=$(printf %q "$PGSHARE") PGXS_PERL=$(printf %q "$PGXS_PERL") TEST_TIMEOUT=$TEST_TIMEOUT TAP_TIMEOUT=${TAP_TIMEOUT:-$TEST_TIMEOUT}
 run_tap $(printf %q "$1")"
 }
@@ -329,7 +371,7 @@ tap_suite() {
 		suite_empty "none of the TAP tests is among TESTS"
 		return
 	fi
-	as_user mkdir -p "$RUN_DIR/tap/portlock"
+	as_user mkdir -p "$RUN_DIR/$PLACE/portlock"
 	# One more than processors: much of their time they wait.
 	local JOBS=$((JOBS + 1))
 	run_pool run_tap_as_user "${names[@]}"
@@ -404,6 +446,61 @@ reproduce_suite() {
 	suite_end
 }
 
+# ---- the suites that need a server, with the settings chosen ----
+
+regress_runs() {
+	if [ -z "$REGRESS" ]; then
+		suite_empty "REGRESS lists no test"
+	else
+		# shellcheck disable=SC2086
+		regress_suite "$PG_REGRESS_DIR/regress/pg_regress" . contrib_regression $REGRESS
+	fi
+}
+
+isolation_runs() {
+	if [ -z "$ISOLATION" ]; then
+		suite_empty "ISOLATION lists no test"
+	else
+		# shellcheck disable=SC2086
+		regress_suite "$PG_REGRESS_DIR/isolation/pg_isolation_regress" test/isolation isolation_regression $ISOLATION
+	fi
+}
+
+tap_runs() {
+	if ! install_test_modules; then
+		echo "the server functions of tests could not be built"
+		add 0 1 0
+	fi
+	if compgen -G "test/t/*.pl" >/dev/null; then
+		tap_suite test/t/*.pl
+	else
+		suite_empty "test/t/*.pl: there are none"
+	fi
+}
+
+# run_with "SETTING ..." SUITE ...: these of regress, isolation and tap
+run_with() {
+	local chosen=$1 name
+	shift
+	# shellcheck disable=SC2086
+	if ! choose_settings $chosen; then
+		echo "There are no such settings: $chosen"
+		FAILED=$((FAILED + 1))
+		return
+	fi
+	for name in "$@"; do
+		suite "$name" && "${name}_runs"
+	done
+}
+
+# each_setting SUITE ...: under every setting alone
+each_setting() {
+	local name
+	for name in $ALL_SETTINGS; do
+		run_with "$name" "$@"
+	done
+}
+
 # ---- the run ----
 
 echo "== build"
@@ -419,51 +516,27 @@ as_user mkdir -p "$RUN_DIR/log"
 chmod 1777 "$RUN_DIR/log"
 echo "$("$PG_CONFIG" --version), private copy in $BASE/pg${RUN_USER:+, server run by $RUN_USER}"
 
-if suite layers; then
-	scripts/check_layers.sh >"$RUN_DIR/log/layers.log" 2>&1
-	one_tap "$RUN_DIR/log/layers.log" check_layers $? 0
-	suite_end
-fi
-
-suite unit && unit_suite unit-binaries run_unit
-suite sanitize && unit_suite unit-san-binaries run_unit_san
-
-if suite regress; then
-	if [ -z "$REGRESS" ]; then
-		suite_empty "REGRESS lists no test"
-	else
-		# shellcheck disable=SC2086
-		regress_suite "$PG_REGRESS_DIR/regress/pg_regress" . contrib_regression $REGRESS
+if [ "$MODE" = settings ]; then
+	each_setting regress isolation tap
+	run_with "$ALL_SETTINGS" regress isolation tap
+else
+	if suite layers; then
+		scripts/check_layers.sh >"$RUN_DIR/log/layers.log" 2>&1
+		one_tap "$RUN_DIR/log/layers.log" check_layers $? 0
+		suite_end
 	fi
-fi
-
-if suite isolation; then
-	if [ -z "$ISOLATION" ]; then
-		suite_empty "ISOLATION lists no test"
-	else
-		# shellcheck disable=SC2086
-		regress_suite "$PG_REGRESS_DIR/isolation/pg_isolation_regress" test/isolation isolation_regression $ISOLATION
-	fi
-fi
-
-# Server functions that TAP tests use are in the private copy only.
-install_test_module() {
-	run_make -s test-module && cp "$ROOT/build/test/pg_epsilon_test.so" "$PGLIB/" && chmod a+rx "$PGLIB/pg_epsilon_test.so"
-}
-
-if suite tap; then
-	if ! install_test_module; then
-		echo "the server functions of tests could not be built"
-		add 0 1 0
-	fi
-	if compgen -G "test/t/*.pl" >/dev/null; then
-		tap_suite test/t/*.pl
-	else
-		suite_empty "test/t/*.pl: there are none"
-	fi
+	suite unit && unit_suite unit-binaries run_unit
+	suite sanitize && unit_suite unit-san-binaries run_unit_san
+	run_with "$SETTINGS" regress isolation tap
 fi
 
 if [ "$MODE" = long ]; then
+	if wanted settings; then
+		OF_RUN=$SETTINGS
+		ONLY='' each_setting regress isolation
+		ONLY='' run_with "$ALL_SETTINGS" tap
+		choose_settings "$OF_RUN"
+	fi
 	suite valgrind && unit_suite unit-binaries run_unit_valgrind
 	suite fuzz && fuzz_suite
 	suite audit && audit_suite

@@ -69,6 +69,7 @@ SELECT count(*) FROM (SELECT DISTINCT w FROM asked) d;
 SELECT count(*) FROM (SELECT w FROM asked UNION SELECT dp.workload 'total + prefix') u;
 SET enable_mergejoin = off;
 SET enable_nestloop = off;
+SET max_parallel_workers_per_gather = 0;      -- the plans are to be the same where parallel ones are forced
 SET search_path = public, dp;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM asked a JOIN asked b ON a.w = b.w;
 SELECT count(*) FROM asked a JOIN asked b ON a.w = b.w;
@@ -79,6 +80,7 @@ EXPLAIN (COSTS OFF) SELECT id FROM asked WHERE w = ' prefix (age) ';
 SELECT id FROM asked WHERE w = ' prefix (age) ' ORDER BY id;
 RESET search_path;
 RESET enable_seqscan;
+RESET max_parallel_workers_per_gather;
 RESET enable_mergejoin;
 RESET enable_nestloop;
 CREATE TABLE parts (w dp.workload) PARTITION BY HASH (w);

@@ -9,7 +9,9 @@ use Test::More;
 use Time::HiRes qw(time sleep);
 use PgEpsilon;
 
-my $node = people_node('main', conf => "max_connections = 100\npg_epsilon.worker_linger = '2s'\nlog_min_duration_statement = 0\n");
+# Not preloaded, whatever the settings of the run say: 014_resident.pl is about the worker that stays.
+my $node = people_node('main',
+	conf => "shared_preload_libraries = ''\nmax_connections = 100\npg_epsilon.worker_linger = '2s'\nlog_min_duration_statement = 0\n");
 my $workers = q{FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};
 my $waiting = q{SELECT EXISTS (SELECT FROM pg_stat_activity
 	WHERE usename = 'ann' AND state = 'active' AND wait_event_type = 'Extension')};
