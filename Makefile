@@ -83,6 +83,8 @@ FUZZ_BINS   = $(FUZZ:%=build/fuzz/fuzz_%)
 BENCH_SRCS  = $(sort $(wildcard test/bench/bench_*.c))
 BENCH_BINS  = $(BENCH_SRCS:test/bench/%.c=build/bench/%)
 AUDIT_BIN   = build/audit/audit
+DOOR_BIN    = build/audit/door
+DOOR_FAULTS = build/audit/pg_epsilon_steps.so build/audit/pg_epsilon_floats.so
 ACCURACY_BIN = build/accuracy/accuracy
 REPRODUCE_SRCS = $(sort $(wildcard test/reproduce/*.c))
 REPRODUCE_BINS = $(REPRODUCE_SRCS:test/reproduce/%.c=build/reproduce/%)
@@ -204,6 +206,16 @@ $(AUDIT_BIN): test/audit/audit.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
+$(DOOR_BIN): test/audit/door.c $(UNIT_SHIM) build/libpure.a build/flags.pure
+	@mkdir -p $(@D)
+	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
+
+# The extension with a fault in the place of its Gaussian noise, for the private server of the audit, never installed.
+$(DOOR_FAULTS): build/audit/pg_epsilon_%.so: test/audit/fault_%.c $(OBJS) build/flags.pg
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< $(OBJS) \
+		-Wl,--wrap=pe_gaussian_release $(SHLIB_LINK)
+
 # What measures accuracy: tables and trials, which the programs of test/reproduce use too.
 TRIALS = test/accuracy/dataset.c test/accuracy/trial.c test/accuracy/synthetic.c
 TRIAL_OBJS = $(TRIALS:%.c=build/obj/%.o)
@@ -250,13 +262,14 @@ build/reproduce/strategies: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_progress
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(FUZZ_OBJS:.o=.d) \
-	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d) $(STRATEGY_OBJS:.o=.d))
+	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(DOOR_BIN) $(DOOR_FAULTS) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d) $(STRATEGY_OBJS:.o=.d))
 
-.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary accuracy-binary fuzz-binaries reproduce-binaries
+.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary door-binaries accuracy-binary fuzz-binaries reproduce-binaries
 unit-binaries: $(UNIT_TESTS)
 unit-san-binaries: $(UNIT_SAN)
 bench-binaries: $(BENCH_BINS)
 audit-binary: $(AUDIT_BIN)
+door-binaries: $(DOOR_BIN) $(DOOR_FAULTS)
 accuracy-binary: $(ACCURACY_BIN)
 reproduce-binaries: $(REPRODUCE_BINS)
 fuzz-binaries: $(FUZZ_BINS)
