@@ -40,7 +40,7 @@ pe_sql_verify_ledger(PG_FUNCTION_ARGS)
 {
 	verified	v = {.dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"))};
 
-	pe_chain_check_all(v.dataset->id, &v.check);
+	pe_ledger_verify(v.dataset, &v.check);
 	pe_return_rows(fcinfo, 1, 5, make_verified, &v);
 	return (Datum) 0;
 }

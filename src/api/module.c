@@ -7,6 +7,7 @@
 #include "fmgr.h"
 
 #include "core/linalg.h"
+#include "ledger/resident.h"
 #include "ledger/settings.h"
 
 PG_MODULE_MAGIC;
@@ -17,6 +18,7 @@ void
 _PG_init(void)
 {
 	pe_settings_define();
+	pe_resident_init();
 	if (!pe_la_single_thread())
 		ereport(WARNING,
 				(errmsg("the linear algebra library of pg_epsilon runs threads of its own"),

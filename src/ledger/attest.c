@@ -17,6 +17,7 @@
 #include "utils/lsyscache.h"
 
 #include "ledger/access.h"
+#include "ledger/anchor.h"
 #include "ledger/attest.h"
 #include "ledger/budget.h"
 #include "ledger/chain.h"
@@ -230,9 +231,10 @@ line_of_missing(pe_charge_line *line, uint64 row)
  * Writes who attests what and why after the lines that there are.  Where the
  * chain was broken the line carries what is spent of the cap and no charge says,
  * and one more line for each budget what is so of it: the sums agree again.
+ * *link becomes what the anchor file shall remember.
  */
 static void
-write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *request)
+write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *request, pe_anchor_link *link)
 {
 	static pe_statement head = {NULL, "UPDATE dp.dataset SET charges = $2, chain_head = $3 WHERE id = $1", 3,
 	{INT8OID, INT8OID, BYTEAOID}};
@@ -265,7 +267,43 @@ write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *
 	values[1] = Int64GetDatum(check->last_seq + lines);
 	values[2] = PointerGetDatum(hash);
 	pe_access_write(&head, values, NULL);
+	link->charges = check->last_seq + lines;
+	memcpy(link->head, VARDATA(hash), sizeof(link->head));
 	pe_access_end(&access);
+}
+
+/* ------------------------------------------------------------------
+ * Checking
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * What is wrong with the ledger as the anchor file knows it.  A row that was
+ * written here is of the table that it names, also where that is gone; any other
+ * one is of the table that it shall be for.
+ */
+static char *
+check_anchor(const pe_dataset *dataset, Oid relation, const pe_chain_check *check)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Oid			known = pe_identity_is_local(dataset->identity, dataset->relation) ? dataset->relation : relation;
+	const char *fault;
+	char	   *result;
+	pe_access	access;
+
+	pe_access_begin(&access);
+	fault = pe_anchor_fault(dataset->id, known, check->last_seq, check->head);
+	result = fault != NULL ? MemoryContextStrdup(context, fault) : NULL;
+	pe_access_end(&access);
+	return result;
+}
+
+void
+pe_ledger_verify(const pe_dataset *dataset, pe_chain_check *check)
+{
+	pe_chain_check_all(dataset->id, check);
+	if (check->finding == NULL)
+		check->finding = check_anchor(dataset, dataset->relation, check);
 }
 
 /* ------------------------------------------------------------------
@@ -286,7 +324,7 @@ check_chain(const pe_dataset *dataset, pe_chain_check *check)
 }
 
 static pe_attested *
-result_of(const pe_dataset *dataset, const record *r, const pe_chain_check *check)
+result_of(const pe_dataset *dataset, const record *r, char *finding)
 {
 	static pe_statement read = {NULL, "SELECT charges, coalesce(rho_spent, 0) FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
@@ -295,7 +333,7 @@ result_of(const pe_dataset *dataset, const record *r, const pe_chain_check *chec
 
 	attested->dataset = dataset->name;
 	attested->relation = quote_qualified_identifier(r->schema, r->name);
-	attested->finding = check->finding;
+	attested->finding = finding;
 	attested->dropped = r->dropped;
 	pe_access_begin(&access);
 	pe_access_write(&read, values, NULL);
@@ -303,6 +341,41 @@ result_of(const pe_dataset *dataset, const record *r, const pe_chain_check *chec
 	attested->rho_spent = pe_access_int64(0, 2) * 1e-9;
 	pe_access_end(&access);
 	return attested;
+}
+
+/* What was wrong, of the chain and beside it; NULL: nothing. */
+static char *
+both(char *finding, char *anchor_fault)
+{
+	if (finding == NULL || anchor_fault == NULL)
+		return finding != NULL ? finding : anchor_fault;
+	return psprintf("%s; %s", finding, anchor_fault);
+}
+
+/*
+ * Places the row of a dataset, whose table is locked, and writes the line.  The
+ * anchor file takes the new head before the transaction ends: if that is rolled
+ * back the ledger is behind the file, and as frozen as before.
+ */
+static pe_attested *
+write_attestation(const pe_dataset *dataset, const record *r, Oid relation, bool moved, const char *reason)
+{
+	pe_anchor_link link = {.relation = relation};
+	pe_chain_check check;
+	char	   *finding;
+
+	check_chain(dataset, &check);
+	finding = both(check.finding, check_anchor(dataset, relation, &check));
+	if (moved)
+	{
+		pe_dataset_place(dataset->id, relation);
+		pe_budgets_place(dataset, pe_identity_is_local(r->identity, dataset->relation));
+		if (!r->dropped)
+			check_declarations(dataset->id);
+	}
+	write_lines(dataset, &check, request_text(r, pe_current_identity(relation), reason, finding), &link);
+	pe_anchor_advance(&link, 1);
+	return result_of(dataset, r, finding);
 }
 
 /* NULL if nothing is to be attested, or nothing can be. */
@@ -315,23 +388,14 @@ attest(const pe_dataset *dataset, const char *reason)
 	record		r;
 
 	check_chain(dataset, &check);
-	if (!moved && check.finding == NULL)
+	if (!moved && check.finding == NULL && check_anchor(dataset, relation, &check) == NULL)
 		return NULL;
 	lock_record(dataset, &r);
 	if (moved)
 		relation = lock_table(dataset, &r);
 	if (!OidIsValid(relation))
 		return NULL;
-	check_chain(dataset, &check);
-	if (moved)
-	{
-		pe_dataset_place(dataset->id, relation);
-		pe_budgets_place(dataset, pe_identity_is_local(r.identity, dataset->relation));
-		if (!r.dropped)
-			check_declarations(dataset->id);
-	}
-	write_lines(dataset, &check, request_text(&r, pe_current_identity(relation), reason, check.finding));
-	return result_of(dataset, &r, &check);
+	return write_attestation(dataset, &r, relation, moved, reason);
 }
 
 List *

@@ -4,11 +4,14 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
+#include "commands/sequence.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -77,7 +80,6 @@ link_hash(const pe_charge_line *line, const void *head, size_t head_size)
 bytea *
 pe_chain_append(pe_charge_line *line, const void *head, size_t head_size)
 {
-	static pe_statement next = {NULL, "SELECT pg_catalog.nextval('dp.charge_id_seq')", 0, {0}};
 	static pe_statement insert = {NULL, "INSERT INTO dp.charge (id, dataset_id, seq, dataset, at, role_name, budget_id, budget_role, "
 		"function, rho, delta, epsilon, cap_rho, cap_delta, cap_epsilon, request, hash, release_id, strategy_id) "
 		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, NULLIF($18, 0), NULLIF($19, 0))", 19,
@@ -87,8 +89,7 @@ pe_chain_append(pe_charge_line *line, const void *head, size_t head_size)
 	char		nulls[] = "                   ";
 	bytea	   *hash;
 
-	pe_access_write(&next, NULL, NULL);
-	line->id = pe_access_int64(0, 1);
+	line->id = nextval_internal(get_relname_relid("charge_id_seq", get_namespace_oid("dp", false)), false);
 	line->at = pstrdup(timestamptz_to_str(GetCurrentTimestamp()));
 	hash = link_hash(line, head, head_size);
 	row[0] = Int64GetDatum(line->id);

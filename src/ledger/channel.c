@@ -15,6 +15,7 @@
 #include "utils/wait_event.h"
 
 #include "ledger/channel.h"
+#include "ledger/mailbox.h"
 #include "ledger/settings.h"
 
 /* What is said of a charge whose release could not be stored. */
@@ -37,12 +38,6 @@ typedef enum fate
 	WORKER_LEFT,				/* it never looked at the message: left in good order, or died before */
 	WORKER_DIED
 } fate;
-
-void
-pe_worker_lock_tag(LOCKTAG *tag, dsm_handle handle)
-{
-	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, handle, 0, PE_WORKER_LOCK);
-}
 
 static void
 nap(long milliseconds)
@@ -69,47 +64,6 @@ close_channel(void)
  * ------------------------------------------------------------------
  */
 
-/* The handle of the mailbox of this database's worker; 0 if there is none. */
-static dsm_handle
-find_mailbox(void)
-{
-	LockData   *locks = GetLockStatusData();
-	LOCKTAG		wanted;
-
-	pe_worker_lock_tag(&wanted, 0);
-	for (int i = 0; i < locks->nelements; i++)
-	{
-		LockInstanceData *held = &locks->locks[i];
-
-		if (held->holdMask != 0 &&
-			held->locktag.locktag_type == wanted.locktag_type &&
-			held->locktag.locktag_field1 == wanted.locktag_field1 &&
-			held->locktag.locktag_field2 != 0 &&
-			held->locktag.locktag_field4 == wanted.locktag_field4)
-			return held->locktag.locktag_field2;
-	}
-	return 0;
-}
-
-/* Puts the channel's handle into the mailbox; false if the worker is leaving or all slots are taken. */
-static bool
-post(pe_mailbox *mailbox, dsm_handle handle)
-{
-	bool		posted = false;
-
-	SpinLockAcquire(&mailbox->mutex);
-	for (int i = 0; i < PE_MAILBOX_SLOTS && !mailbox->closed && !posted; i++)
-		if (mailbox->slot[i] == 0)
-		{
-			mailbox->slot[i] = handle;
-			posted = true;
-		}
-	SpinLockRelease(&mailbox->mutex);
-	if (posted)
-		SetLatch(&mailbox->worker->procLatch);
-	return posted;
-}
-
 static void
 make_channel(void)
 {
@@ -128,26 +82,6 @@ make_channel(void)
 	channel.request = shm_mq_attach(request, channel.segment, NULL);
 	channel.reply = shm_mq_attach(reply, channel.segment, NULL);
 	MemoryContextSwitchTo(old);
-}
-
-/* Hands the channel to the worker behind a mailbox; false if that one is gone or leaving. */
-static bool
-join_worker(dsm_handle handle)
-{
-	dsm_segment *segment = dsm_attach(handle);
-	pe_mailbox *mailbox;
-	bool		posted = false;
-
-	if (segment == NULL)
-		return false;
-	mailbox = dsm_segment_address(segment);
-	if (mailbox->magic == PE_MAILBOX_MAGIC)
-	{
-		channel.worker_pid = mailbox->worker_pid;
-		posted = post(mailbox, dsm_segment_handle(channel.segment));
-	}
-	dsm_detach(segment);
-	return posted;
 }
 
 static bool
@@ -176,6 +110,26 @@ is_running(BackgroundWorkerHandle *handle)
 	return handle != NULL && GetBackgroundWorkerPid(handle, &pid) != BGWH_STOPPED;
 }
 
+/*
+ * Why a request found no worker in time.  state: what to say of the charge.
+ */
+static void __attribute__((noreturn))
+raise_nobody(pe_posting posting, const char *state)
+{
+	if (posting == PE_FULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("the ledger's worker did not come to this request within %d ms", pe_charge_timeout),
+				 errdetail("%s", state),
+				 errhint("Too many sessions ask for the first time at once: ask again, or raise pg_epsilon.charge_timeout.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("no background worker could be had for the ledger within %d ms", pe_charge_timeout),
+			 errdetail("%s", state),
+			 errhint("Raise max_worker_processes, or pg_epsilon.charge_timeout.")));
+	pg_unreachable();
+}
+
 /* Hands a new channel to a worker, starting one if there is none; 53400 if that fails until the deadline. */
 static void
 find_worker(TimestampTz deadline, const char *state)
@@ -189,23 +143,18 @@ find_worker(TimestampTz deadline, const char *state)
 	make_channel();
 	for (;;)
 	{
-		dsm_handle	mailbox = find_mailbox();
+		pe_posting	posting = pe_mailbox_post(dsm_segment_handle(channel.segment), &channel.worker_pid);
 
-		if (mailbox != 0 && join_worker(mailbox))
+		if (posting == PE_POSTED)
 			return;
 		if (GetCurrentTimestamp() >= deadline)
-			break;
+			raise_nobody(posting, state);
 		/* a second worker that finds the first leaves at once, so a race to start one is harmless */
-		if (mailbox == 0 && !is_running(started) && !start_worker(&started))
+		if (posting == PE_NOBODY && !is_running(started) && !start_worker(&started))
 			nap(50);
 		else
 			nap(1);
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("no background worker could be had for the ledger within %d ms", pe_charge_timeout),
-			 errdetail("%s", state),
-			 errhint("Raise max_worker_processes, or pg_epsilon.charge_timeout.")));
 }
 
 /* Opens the channel if it is not open.  state: what to say of the charge if that fails. */

@@ -10,9 +10,12 @@
 #include "common/cryptohash.h"
 #include "common/sha2.h"
 #include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -214,23 +217,44 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 }
 
 /* ------------------------------------------------------------------
- * The filter and the charge
+ * Batches
  * ------------------------------------------------------------------
  */
 
-typedef struct ledger_state
+/* A budget, locked. */
+typedef struct account
 {
-	char	   *dataset;
-	bool		cap_pure;
-	pe_cost		cap_limit;
-	pe_cost		cap_spent;
-	int64		charges;
-	bytea	   *head;
-	char	   *budget_role;
-	bool		pure;			/* the budget is */
+	int64		budget_id;
+	char	   *role;
+	bool		pure;
 	pe_cost		limit;
-	pe_cost		spent;
-} ledger_state;
+	pe_cost		spent;			/* with this batch */
+	pe_cost		charged;		/* by this batch */
+} account;
+
+/* A dataset, locked, and those of its budgets that are. */
+typedef struct book
+{
+	int64		dataset_id;
+	char	   *name;
+	Oid			relation;
+	int64		version;
+	bool		pure;			/* the cap is */
+	pe_cost		limit;
+	pe_cost		spent;			/* with this batch */
+	pe_cost		charged;		/* by this batch */
+	int64		charges;		/* with this batch */
+	bytea	   *head;
+	List	   *accounts;
+	bool		changed;
+} book;
+
+struct pe_batch
+{
+	List	   *books;
+	MemoryContext context;
+	pe_access	access;
+};
 
 static pe_cost
 cost_of_row(int column)
@@ -238,6 +262,14 @@ cost_of_row(int column)
 	pe_cost		cost = {pe_access_int64(0, column), pe_access_int64(0, column + 1), pe_access_int64(0, column + 2)};
 
 	return cost;
+}
+
+static void
+add_cost(pe_cost *to, pe_cost cost)
+{
+	to->rho_nano += cost.rho_nano;
+	to->delta_atto += cost.delta_atto;
+	to->epsilon_nano += cost.epsilon_nano;
 }
 
 static void __attribute__((noreturn))
@@ -261,114 +293,158 @@ raise_stale(void)
 	pg_unreachable();
 }
 
-/* The last link must be what the head says: a row put back or edited breaks it. */
+/* The last line must be the one that the head says: a line put back, added or edited breaks the chain. */
 static void
-check_chain(const pe_charge_request *request, const ledger_state *state)
+check_chain(const book *b)
 {
-	static pe_statement last = {NULL, "SELECT hash FROM dp.charge WHERE dataset_id = $1 AND seq = $2", 2, {INT8OID, INT8OID}};
-	static pe_statement count = {NULL, "SELECT coalesce(max(seq), 0) FROM dp.charge WHERE dataset_id = $1", 1, {INT8OID}};
-	Datum		values[2] = {Int64GetDatum(request->dataset_id), Int64GetDatum(state->charges)};
-	bool		isnull = false;
-	bool		same = state->charges == 0;
+	static pe_statement last = {NULL, "SELECT seq, hash FROM dp.charge WHERE dataset_id = $1 ORDER BY seq DESC LIMIT 1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(b->dataset_id)};
+	bool		same = b->charges == 0;
 
-	if (state->charges > 0 && pe_access_write(&last, values, NULL) == 1)
+	if (pe_access_write(&last, values, NULL) == 1)
 	{
-		bytea	   *hash = DatumGetByteaPP(pe_access_datum(0, 1, &isnull));
+		bool		isnull;
+		bytea	   *hash = DatumGetByteaPP(pe_access_datum(0, 2, &isnull));
 
-		same = VARSIZE_ANY_EXHDR(hash) == VARSIZE_ANY_EXHDR(state->head) &&
-			memcmp(VARDATA_ANY(hash), VARDATA_ANY(state->head), VARSIZE_ANY_EXHDR(hash)) == 0;
+		same = pe_access_int64(0, 1) == b->charges && VARSIZE_ANY_EXHDR(hash) == VARSIZE_ANY_EXHDR(b->head) &&
+			memcmp(VARDATA_ANY(hash), VARDATA_ANY(b->head), VARSIZE_ANY_EXHDR(hash)) == 0;
 	}
-	pe_access_write(&count, values, NULL);
-	if (!same || pe_access_int64(0, 1) != state->charges)
-		raise_frozen(state->dataset, "The chain of its charges is broken.");
+	if (!same)
+		raise_frozen(b->name, "The chain of its charges is broken.");
+	if (pe_anchor_fault(b->dataset_id, b->relation, b->charges, VARDATA_ANY(b->head)) != NULL)
+		raise_frozen(b->name, "The anchor file remembers other charges: its ledger was put back, or begun anew.");
+}
+
+/* The columns of a dataset and a budget, both locked by one statement. */
+#define LOCK_BOTH \
+	"SELECT d.dataset, d.relation_oid::pg_catalog.int8, d.identity, d.version, d.accounting, d.charges, d.chain_head, " \
+	"coalesce(d.rho_limit, 0), coalesce(d.delta_limit, 0), coalesce(d.epsilon_limit, 0), " \
+	"coalesce(d.rho_spent, 0), coalesce(d.delta_spent, 0), coalesce(d.epsilon_spent, 0), " \
+	"coalesce(b.role_oid, 0)::pg_catalog.int8, b.role_name, b.accounting, " \
+	"coalesce(b.rho_limit, 0), coalesce(b.delta_limit, 0), coalesce(b.epsilon_limit, 0), " \
+	"coalesce(b.rho_spent, 0), coalesce(b.delta_spent, 0), coalesce(b.epsilon_spent, 0) " \
+	"FROM dp.dataset d JOIN dp.budget b ON b.dataset_id = d.id WHERE d.id = $1 AND NOT d.dropped AND b.id = $2 "
+
+static account *
+account_of_row(int64 budget_id)
+{
+	account    *a = palloc0(sizeof(*a));
+	char	   *name = GetUserNameFromId((Oid) pe_access_int64(0, 14), true);
+
+	a->budget_id = budget_id;
+	a->role = name != NULL ? name : pe_access_text(0, 15);
+	a->pure = pe_is_pure(pe_access_text(0, 16));
+	a->limit = cost_of_row(17);
+	a->spent = cost_of_row(20);
+	return a;
+}
+
+static book *
+book_of_row(int64 dataset_id)
+{
+	book	   *b = palloc0(sizeof(*b));
+	bool		isnull;
+
+	b->dataset_id = dataset_id;
+	b->name = pe_access_text(0, 1);
+	b->relation = (Oid) pe_access_int64(0, 2);
+	if (pe_identity_is_frozen(pe_access_text(0, 3), b->relation))
+		raise_frozen(b->name, "Its ledger was written in another cluster, timeline or database.");
+	b->version = pe_access_int64(0, 4);
+	b->pure = pe_is_pure(pe_access_text(0, 5));
+	b->charges = pe_access_int64(0, 6);
+	b->head = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
+	b->limit = cost_of_row(8);
+	b->spent = cost_of_row(11);
+	return b;
+}
+
+static book *
+find_book(pe_batch *batch, int64 dataset_id)
+{
+	ListCell   *cell;
+
+	foreach(cell, batch->books)
+		if (((book *) lfirst(cell))->dataset_id == dataset_id)
+			return lfirst(cell);
+	return NULL;
+}
+
+static account *
+find_account(book *b, int64 budget_id)
+{
+	ListCell   *cell;
+
+	foreach(cell, b->accounts)
+		if (((account *) lfirst(cell))->budget_id == budget_id)
+			return lfirst(cell);
+	return NULL;
 }
 
 /*
- * Locks the dataset and the budget and reads them.  False, with nothing locked
- * that matters, if somebody else holds one: the worker serves others and must
- * not wait.
+ * Locks the dataset and the budget and reads them, unless the batch has done so.
+ * False, with nothing locked that matters, if somebody else holds one: the worker
+ * serves others and must not wait.
  */
 static bool
-lock_state(const pe_charge_request *request, ledger_state *state)
+open_account(pe_batch *batch, const pe_charge_request *request, book **b, account **a)
 {
-	static pe_statement dataset = {NULL, "SELECT dataset, relation_oid::int8, identity, version, "
-		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), "
-		"coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), charges, chain_head, accounting "
-		"FROM dp.dataset WHERE id = $1 AND NOT dropped FOR UPDATE SKIP LOCKED",
-	1, {INT8OID}};
-	static pe_statement present = {NULL, "SELECT FROM dp.dataset d, dp.budget b WHERE d.id = $1 AND NOT d.dropped AND b.id = $2 "
-	"AND b.dataset_id = d.id", 2, {INT8OID, INT8OID}};
-	static pe_statement budget = {NULL, "SELECT coalesce((SELECT a.rolname::text FROM pg_catalog.pg_authid a "
-		"WHERE a.oid = role_oid), role_name), coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), "
-		"coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), accounting "
-		"FROM dp.budget WHERE id = $2 AND dataset_id = $1 FOR UPDATE OF budget SKIP LOCKED", 2, {INT8OID, INT8OID}};
+	static pe_statement lock = {NULL, LOCK_BOTH "FOR UPDATE SKIP LOCKED", 2, {INT8OID, INT8OID}};
+	static pe_statement present = {NULL, LOCK_BOTH, 2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum(request->dataset_id), Int64GetDatum(request->budget_id)};
-	bool		isnull;
+	MemoryContext spi;
 
-	if (pe_access_write(&present, values, NULL) == 0)
-		raise_stale();
-	if (pe_access_write(&dataset, values, NULL) == 0)
+	*b = find_book(batch, request->dataset_id);
+	*a = *b != NULL ? find_account(*b, request->budget_id) : NULL;
+	if (*a != NULL)
+		return true;
+	if (pe_access_write(&lock, values, NULL) == 0)
+	{
+		if (pe_access_write(&present, values, NULL) == 0)
+			raise_stale();
 		return false;
-	state->dataset = pe_access_text(0, 1);
-	if (pe_access_int64(0, 4) != request->version)
-		raise_stale();
-	if (pe_identity_is_frozen(pe_access_text(0, 3), (Oid) pe_access_int64(0, 2)))
-		raise_frozen(state->dataset, "Its ledger was written in another cluster, timeline or database.");
-	if (request->replay_only)
-		raise_stale();			/* attested meanwhile: nobody would read the rows */
-	state->cap_limit = cost_of_row(5);
-	state->cap_spent = cost_of_row(8);
-	state->charges = pe_access_int64(0, 11);
-	state->head = DatumGetByteaPP(pe_access_datum(0, 12, &isnull));
-	state->cap_pure = pe_is_pure(pe_access_text(0, 13));
-
-	if (pe_access_write(&budget, values, NULL) == 0)
-		return false;
-	state->budget_role = pe_access_text(0, 1);
-	state->limit = cost_of_row(2);
-	state->spent = cost_of_row(5);
-	state->pure = pe_is_pure(pe_access_text(0, 8));
-	if (state->pure != (request->epsilon > 0))
-		raise_stale();
-	check_chain(request, state);
+	}
+	spi = MemoryContextSwitchTo(batch->context);
+	*a = account_of_row(request->budget_id);
+	if (*b == NULL)
+	{
+		*b = book_of_row(request->dataset_id);
+		check_chain(*b);
+		batch->books = lappend(batch->books, *b);
+	}
+	(*b)->accounts = lappend((*b)->accounts, *a);
+	MemoryContextSwitchTo(spi);
 	return true;
 }
 
+/* ------------------------------------------------------------------
+ * The filter and the charge
+ * ------------------------------------------------------------------
+ */
+
 static int64
-write_charge(const pe_charge_request *request, const ledger_state *state, pe_cost cap_cost, int64 release_id)
+write_charge(const pe_charge_request *request, book *b, account *a, pe_cost cap_cost, int64 release_id)
 {
-	/* the names as they are now: where the OIDs mean nothing, in another cluster, they are all there is */
-	static pe_statement budget = {NULL, "UPDATE dp.budget SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
-		"role_name = $4, epsilon_spent = epsilon_spent + $5 WHERE id = $1", 5, {INT8OID, INT8OID, INT8OID, TEXTOID, INT8OID}};
-	static pe_statement dataset = {NULL, "UPDATE dp.dataset SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
-		"epsilon_spent = epsilon_spent + $5, charges = charges + 1, chain_head = $4, owner = pg_catalog.pg_get_userbyid(c.relowner), "
-		"relation_schema = n.nspname, relation_name = c.relname "
-		"FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-	"WHERE id = $1 AND c.oid = relation_oid", 5, {INT8OID, INT8OID, INT8OID, BYTEAOID, INT8OID}};
 	pe_charge_line line = {
-		.dataset_id = request->dataset_id, .seq = state->charges + 1, .dataset = state->dataset,
-		.role = request->role, .budget_id = request->budget_id, .budget_role = state->budget_role,
+		.dataset_id = b->dataset_id, .seq = b->charges + 1, .dataset = b->name,
+		.role = request->role, .budget_id = a->budget_id, .budget_role = a->role,
 		.function = request->function, .request = request->request, .release_id = release_id,
 		.strategy_id = release_id == 0 ? request->strategy_id : 0,
 		.amount = {[PE_RHO] = request->rho, [PE_DELTA] = request->delta,
 		[PE_EPSILON] = request->epsilon, [PE_CAP_RHO] = cap_cost.rho_nano, [PE_CAP_DELTA] = cap_cost.delta_atto,
 		[PE_CAP_EPSILON] = cap_cost.epsilon_nano},
-		.absent = {[PE_RHO] = state->pure, [PE_DELTA] = state->pure, [PE_EPSILON] = !state->pure,
-		[PE_CAP_RHO] = state->cap_pure, [PE_CAP_DELTA] = state->cap_pure, [PE_CAP_EPSILON] = !state->cap_pure}
+		.absent = {[PE_RHO] = a->pure, [PE_DELTA] = a->pure, [PE_EPSILON] = !a->pure,
+		[PE_CAP_RHO] = b->pure, [PE_CAP_DELTA] = b->pure, [PE_CAP_EPSILON] = !b->pure}
 	};
-	bytea	   *hash = pe_chain_append(&line, VARDATA_ANY(state->head), VARSIZE_ANY_EXHDR(state->head));
-	Datum		own[5] = {
-		Int64GetDatum(request->budget_id), Int64GetDatum(request->rho), Int64GetDatum(request->delta),
-		CStringGetTextDatum(state->budget_role), Int64GetDatum(request->epsilon)
-	};
-	Datum		cap[5] = {
-		Int64GetDatum(request->dataset_id), Int64GetDatum(cap_cost.rho_nano),
-		Int64GetDatum(cap_cost.delta_atto), PointerGetDatum(hash), Int64GetDatum(cap_cost.epsilon_nano)
-	};
+	pe_cost		cost = pe_request_cost(request);
 
-	pe_access_write(&budget, own, NULL);
-	if (pe_access_write(&dataset, cap, NULL) != 1)
-		raise_stale();			/* the table was dropped meanwhile */
+	b->head = pe_chain_append(&line, VARDATA_ANY(b->head), VARSIZE_ANY_EXHDR(b->head));
+	b->charges++;
+	b->changed = true;
+	add_cost(&a->spent, cost);
+	add_cost(&a->charged, cost);
+	add_cost(&b->spent, cap_cost);
+	add_cost(&b->charged, cap_cost);
 	return line.id;
 }
 
@@ -378,45 +454,62 @@ pe_request_cost(const pe_charge_request *request)
 	return (pe_cost) {request->rho, request->delta, request->epsilon};
 }
 
+static int64
+left_of(const book *b, const account *a)
+{
+	return pe_nano_left(pe_cost_less(a->limit, a->spent), a->pure, pe_cost_less(b->limit, b->spent), b->pure);
+}
+
 /* Charges if both filters accept.  A release that exists costs the cap nothing more. */
 static void
-charge_or_refuse(const pe_charge_request *request, pe_charge_reply *reply)
+charge_or_refuse(pe_batch *batch, const pe_charge_request *request, pe_charge_reply *reply)
 {
 	pe_cost		cost = pe_request_cost(request);
 	pe_cost		cap_cost = {0};
-	ledger_state state;
+	book	   *b;
+	account    *a;
 
-	if (!lock_state(request, &state))
-	{
-		reply->outcome = PE_BUSY;
+	reply->outcome = PE_BUSY;
+	if (!open_account(batch, request, &b, &a))
 		return;
-	}
-	reply->left = pe_nano_left(pe_cost_less(state.limit, state.spent), state.pure,
-							   pe_cost_less(state.cap_limit, state.cap_spent), state.cap_pure);
+	/* another version, an attested dataset of which nobody would read the rows, a budget of another kind */
+	if (b->version != request->version || request->replay_only || a->pure != (request->epsilon > 0))
+		raise_stale();
 	if (reply->release_id == 0)
-		cap_cost = pe_cap_cost(cost, state.cap_pure);
-	if (!pe_filter_accepts(state.limit, state.spent, cost) ||
-		!pe_filter_accepts(state.cap_limit, state.cap_spent, cap_cost))
-	{
-		reply->outcome = PE_REFUSED;
+		cap_cost = pe_cap_cost(cost, b->pure);
+	reply->left = left_of(b, a);
+	reply->outcome = PE_REFUSED;
+	if (!pe_filter_accepts(a->limit, a->spent, cost) || !pe_filter_accepts(b->limit, b->spent, cap_cost))
 		return;
-	}
 	if (reply->release_id == 0)
 		pe_strategy_check_kept(request->strategy_id);
-	reply->charge_id = write_charge(request, &state, cap_cost, reply->release_id);
-	reply->left = pe_nano_left(pe_cost_less(pe_cost_less(state.limit, state.spent), cost), state.pure,
-							   pe_cost_less(pe_cost_less(state.cap_limit, state.cap_spent), cap_cost), state.cap_pure);
+	reply->charge_id = write_charge(request, b, a, cap_cost, reply->release_id);
+	reply->left = left_of(b, a);
 	reply->outcome = reply->release_id == 0 ? PE_CHARGED : PE_REPLAYED;
 }
 
+/* ------------------------------------------------------------------
+ * What a worker does in one transaction
+ * ------------------------------------------------------------------
+ */
+
+pe_batch *
+pe_batch_begin(void)
+{
+	pe_batch   *batch = palloc0(sizeof(*batch));
+
+	batch->context = CurrentMemoryContext;
+	pe_access_begin(&batch->access);
+	MemoryContextSwitchTo(batch->context);
+	return batch;
+}
+
 void
-pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply)
+pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, pe_charge_reply *reply)
 {
 	bool		paid = false;
-	pe_access	access;
 
 	memset(reply, 0, sizeof(*reply));
-	pe_access_begin(&access);
 	if (find_release(request, reply, &paid) && paid)
 		reply->outcome = PE_REPLAYED;
 	else if (RecoveryInProgress())
@@ -425,7 +518,7 @@ pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply)
 				 errmsg("a standby cannot charge"),
 				 errhint("Answers that were paid on the primary are replayed here; ask the rest there.")));
 	else
-		charge_or_refuse(request, reply);
+		charge_or_refuse(batch, request, reply);
 	if (request->model != NULL && (reply->outcome == PE_REPLAYED || reply->outcome == PE_CHARGED))
 		pe_model_reserve_name(request, reply);
 	if (reply->outcome != PE_REPLAYED)
@@ -435,16 +528,15 @@ pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply)
 		reply->strategy_id = 0;
 		reply->values = 0;
 	}
-	pe_access_end(&access);
 }
 
 int64
-pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
+pe_batch_store(pe_batch *batch, const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp.release (id, charge_id, dataset_id, version, request, request_hash, attributes, "
 		"workload, method, queries, sensitivity_sq, rho, payload, strategy_id, predicate, sensitivity_l1, epsilon) "
 		"VALUES (pg_catalog.nextval('dp.release_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.numeric, $11, $12, "
-		"NULLIF($13, 0), $14, $15::pg_catalog.numeric, $16) ON CONFLICT (charge_id) DO NOTHING", 16,
+		"NULLIF($13, 0), $14, $15::pg_catalog.numeric, $16) ON CONFLICT (charge_id) DO NOTHING RETURNING id", 16,
 		{INT8OID, INT8OID, INT4OID, TEXTOID, BYTEAOID, TEXTARRAYOID, TEXTOID, TEXTOID, INT4OID, TEXTOID, INT8OID,
 	BYTEAOID, INT8OID, TEXTOID, TEXTOID, INT8OID}};
 	static pe_statement find = {NULL, "SELECT id FROM dp.release WHERE charge_id = $1", 1, {INT8OID}};
@@ -452,7 +544,6 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 	Datum		row[16] = {0};
 	char		nulls[] = "                ";
 	bool		pure = request->epsilon > 0;
-	pe_access	access;
 	int64		id;
 
 	for (int i = 0; i < request->attributes; i++)
@@ -482,15 +573,84 @@ pe_charge_store(const pe_charge_request *request, int64 charge_id, const int64 *
 	if (request->workload == NULL)
 		nulls[9] = nulls[10] = nulls[14] = nulls[15] = 'n';	/* its noise was of many kinds, or of another one */
 
-	pe_access_begin(&access);
 	/* it is there already if a worker died between its commit and its answer */
-	pe_access_write(&insert, row, nulls);
-	pe_access_write(&find, row, NULL);
+	if (pe_access_write(&insert, row, nulls) == 0)
+		pe_access_write(&find, row, NULL);
 	id = pe_access_int64(0, 1);
 	if (request->model != NULL)
 		pe_model_keep(request, id, value);
-	pe_access_end(&access);
 	return id;
+}
+
+static void
+write_account(const account *a)
+{
+	/* the names as they are now: where the OIDs mean nothing, in another cluster, they are all there is */
+	static pe_statement update = {NULL, "UPDATE dp.budget SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
+		"role_name = $4, epsilon_spent = epsilon_spent + $5 WHERE id = $1", 5, {INT8OID, INT8OID, INT8OID, TEXTOID, INT8OID}};
+	Datum		own[5] = {
+		Int64GetDatum(a->budget_id), Int64GetDatum(a->charged.rho_nano), Int64GetDatum(a->charged.delta_atto),
+		CStringGetTextDatum(a->role), Int64GetDatum(a->charged.epsilon_nano)
+	};
+
+	pe_access_write(&update, own, NULL);
+}
+
+static void
+write_book(const book *b)
+{
+	static pe_statement update = {NULL, "UPDATE dp.dataset SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
+		"epsilon_spent = epsilon_spent + $4, charges = $5, chain_head = $6, owner = $7, relation_schema = $8, relation_name = $9 "
+	"WHERE id = $1", 9, {INT8OID, INT8OID, INT8OID, INT8OID, INT8OID, BYTEAOID, TEXTOID, TEXTOID, TEXTOID}};
+	char	   *owner = GetUserNameFromId(pe_relation_owner(b->relation), true);
+	char	   *schema = get_namespace_name(get_rel_namespace(b->relation));
+	char	   *relation = get_rel_name(b->relation);
+	Datum		cap[9];
+
+	if (owner == NULL || schema == NULL || relation == NULL)
+		raise_stale();			/* the table was dropped meanwhile */
+	cap[0] = Int64GetDatum(b->dataset_id);
+	cap[1] = Int64GetDatum(b->charged.rho_nano);
+	cap[2] = Int64GetDatum(b->charged.delta_atto);
+	cap[3] = Int64GetDatum(b->charged.epsilon_nano);
+	cap[4] = Int64GetDatum(b->charges);
+	cap[5] = PointerGetDatum(b->head);
+	cap[6] = CStringGetTextDatum(owner);
+	cap[7] = CStringGetTextDatum(schema);
+	cap[8] = CStringGetTextDatum(relation);
+	pe_access_write(&update, cap, NULL);
+}
+
+static pe_anchor_link
+link_of(const book *b)
+{
+	pe_anchor_link link = {.relation = b->relation, .charges = b->charges};
+
+	memcpy(link.head, VARDATA_ANY(b->head), PG_SHA256_DIGEST_LENGTH);
+	return link;
+}
+
+pe_anchor_link *
+pe_batch_end(pe_batch *batch, int *count)
+{
+	pe_anchor_link *link = MemoryContextAlloc(batch->context, Max(list_length(batch->books), 1) * sizeof(*link));
+	ListCell   *cell;
+	ListCell   *inner;
+
+	*count = 0;
+	foreach(cell, batch->books)
+	{
+		book	   *b = lfirst(cell);
+
+		if (!b->changed)
+			continue;
+		foreach(inner, b->accounts)
+			write_account(lfirst(inner));
+		write_book(b);
+		link[(*count)++] = link_of(b);
+	}
+	pe_access_end(&batch->access);
+	return link;
 }
 
 void

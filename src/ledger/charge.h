@@ -1,11 +1,16 @@
 /*
  * charge.h
- *	  The ledger's own transactions: reserve a charge, store a release.
+ *	  The ledger's own transactions: reserve charges, store releases.
  *
- * These run in the ledger's worker, each in a transaction of its own, which is
- * committed and flushed before anybody hears of it.  So no ROLLBACK, error,
+ * These run in the ledger's worker, in transactions of its own, which are
+ * committed and flushed before anybody hears of them.  So no ROLLBACK, error,
  * cancel or crash of the caller can undo a charge, and what it pays for may
  * leave the server.
+ *
+ * One transaction serves a batch of requests: whatever has come while the last
+ * one was being committed.  Each request is decided after those before it, as if
+ * it were alone; only the sums are written once for all.  An error undoes the
+ * whole batch, and the worker then serves its requests one by one.
  */
 #ifndef PE_LEDGER_CHARGE_H
 #define PE_LEDGER_CHARGE_H
@@ -14,6 +19,8 @@
 
 #include "accounting/filter.h"
 #include "core/mem.h"
+#include "ledger/anchor.h"
+#include "ledger/anchor.h"
 
 /* A model that a release is, for dp.model (models.h). */
 typedef struct pe_model_record
@@ -76,22 +83,33 @@ typedef struct pe_charge_reply
 /* What a request costs its budget. */
 extern pe_cost pe_request_cost(const pe_charge_request *request);
 
+typedef struct pe_batch pe_batch;
+
+/* Begins a batch in the current transaction, in the current memory context. */
+extern pe_batch *pe_batch_begin(void);
+
 /*
  * Reserves a charge, or finds the release that the same request on the same
  * budget has paid for; a model that is found gets the name that was asked for as
- * well.  Commits before it returns.  Errors: PE002 frozen, 55000 the dataset or the
- * budget is no longer what the request was made for, 25006 in recovery, 42710
- * another model has the name.
+ * well.  Errors: PE002 frozen, 55000 the dataset or the budget is no longer what
+ * the request was made for, 25006 in recovery, 42710 another model has the name.
  */
-extern void pe_charge_reserve(const pe_charge_request *request, pe_charge_reply *reply);
+extern void pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, pe_charge_reply *reply);
 
 /*
  * Stores the measurements that a charge paid for, or the coefficients of a model, or
  * the point and the public value of a minimum, as the bits of doubles; returns the
- * number of the release.  Commits before it returns.
+ * number of the release.
  */
-extern int64 pe_charge_store(const pe_charge_request *request, int64 charge_id,
-							 const int64 *value, int64 values);
+extern int64 pe_batch_store(pe_batch *batch, const pe_charge_request *request, int64 charge_id,
+							const int64 *value, int64 values);
+
+/*
+ * Writes what is spent; returns how far each ledger has come that was charged, and
+ * their number.  The caller commits, records them in the anchor file, and only then
+ * answers.  Errors: 55000 a table was dropped meanwhile.
+ */
+extern pe_anchor_link *pe_batch_end(pe_batch *batch, int *count);
 
 /* Removes the measurements of a release, in the caller's transaction; its charge stays. */
 extern void pe_release_expire(int64 id);

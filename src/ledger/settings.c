@@ -2,12 +2,15 @@
  * settings.c
  *	  The configuration parameters pg_epsilon.*.
  *
- * Whatever could weaken privacy is for superusers only (PGC_SUSET).
+ * Whatever could weaken privacy is for superusers only (PGC_SUSET), or for those
+ * who write the configuration files (PGC_SIGHUP).
  */
 #include "postgres.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
+#include "miscadmin.h"
 #include "utils/guc.h"
 
 #include "ledger/settings.h"
@@ -27,7 +30,8 @@ int			pe_charge_timeout = 10 * 1000;
 /*
  * How long the ledger's worker of a database stays after its last charge.  Long
  * enough that a session's next request finds it, short enough that DROP
- * DATABASE, which waits five seconds for others to leave, succeeds.
+ * DATABASE, which waits five seconds for others to leave, succeeds.  Where the
+ * library is preloaded the worker stays for ever.
  */
 int			pe_worker_linger = 2 * 1000;
 
@@ -43,6 +47,11 @@ int			pe_time_quantum = 10;
  */
 int			pe_strategy_cache = 256 * 1024;
 
+/*
+ * Remembers outside the data directory how far the ledgers have come (anchor.h).
+ */
+char	   *pe_anchor_file;
+
 void
 pe_check_memory(size_t bytes)
 {
@@ -53,9 +62,51 @@ pe_check_memory(size_t bytes)
 				 errhint("Ask for fewer cells, or let a superuser raise pg_epsilon.max_memory.")));
 }
 
+/* Whether a path, whose last component need not be there, is in the data directory, links followed. */
+static bool
+is_in_data_directory(const char *path)
+{
+	char		parent[MAXPGPATH];
+	char	   *real_parent;
+	char	   *real_data;
+	bool		inside;
+
+	strlcpy(parent, path, sizeof(parent));
+	get_parent_directory(parent);
+	real_parent = realpath(parent, NULL);
+	real_data = realpath(DataDir, NULL);
+	inside = path_is_prefix_of_path(DataDir, path) ||
+		(real_parent != NULL && real_data != NULL && path_is_prefix_of_path(real_data, real_parent));
+	free(real_parent);
+	free(real_data);
+	return inside;
+}
+
+/* What goes back in time together with the data directory would notice nothing. */
+static bool
+check_anchor_file(char **value, void **extra, GucSource source)
+{
+	if (**value == '\0')
+		return true;
+	canonicalize_path(*value);
+	if (strlen(*value) >= MAXPGPATH - strlen(".lock"))
+		GUC_check_errdetail("The name is too long.");
+	else if (!is_absolute_path(*value))
+		GUC_check_errdetail("It must be an absolute path.");
+	else if (DataDir != NULL && is_in_data_directory(*value))
+		GUC_check_errdetail("It must not be in the data directory, which it is to outlive.");
+	else
+		return true;
+	return false;
+}
+
 void
 pe_settings_define(void)
 {
+	DefineCustomStringVariable("pg_epsilon.anchor_file",
+							   "File outside the data directory that remembers the last charge of each dataset.",
+							   "Empty: none.", &pe_anchor_file, "",
+							   PGC_SIGHUP, 0, check_anchor_file, NULL, NULL);
 	DefineCustomIntVariable("pg_epsilon.charge_timeout",
 							"How long a request waits for the ledger's worker.",
 							NULL, &pe_charge_timeout, 10 * 1000, 100, INT_MAX,

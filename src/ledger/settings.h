@@ -10,6 +10,7 @@ extern int	pe_charge_timeout;	/* ms */
 extern int	pe_worker_linger;	/* ms */
 extern int	pe_time_quantum;	/* ms */
 extern int	pe_strategy_cache;	/* kB */
+extern char *pe_anchor_file;	/* empty: none */
 
 /* 53200 if a request needs more than pe_max_memory allows. */
 extern void pe_check_memory(size_t bytes);

@@ -3,10 +3,14 @@
  *	  The ledger's worker: commits the charges of one database.
  *
  * A background worker started at need by the first backend that finds none
- * (channel.c).  It serves one message at a time, each in a transaction of its
- * own, so charges are serialised here; row locks keep owners' changes apart.  It
- * leaves after pg_epsilon.worker_linger without work, but never between a charge
- * and its release.
+ * (channel.c).  It serves the messages that wait in one transaction, one after
+ * the other, so charges are serialised here; row locks keep owners' changes
+ * apart.  If one of them fails, all are undone and each is served in a
+ * transaction of its own.
+ *
+ * It leaves after pg_epsilon.worker_linger without work, or, where the library is
+ * preloaded, when somebody needs the database for himself (resident.c); never
+ * between a charge and its release.
  */
 #include "postgres.h"
 
@@ -26,6 +30,7 @@
 #include "utils/wait_event.h"
 
 #include "ledger/channel.h"
+#include "ledger/mailbox.h"
 #include "ledger/settings.h"
 #include "ledger/strategies.h"
 
@@ -73,53 +78,6 @@ pin_settings(void)
 			SetConfigOption(pinned[i][0], pinned[i][1], PGC_SUSET, PGC_S_OVERRIDE);
 }
 
-static bool
-take_lock(dsm_handle handle)
-{
-	LOCKTAG		tag;
-	LockAcquireResult result;
-
-	pe_worker_lock_tag(&tag, handle);
-	StartTransactionCommand();
-	result = LockAcquire(&tag, ExclusiveLock, true, true);
-	CommitTransactionCommand();
-	return result != LOCKACQUIRE_NOT_AVAIL;
-}
-
-/* Publishes the mailbox; false if another worker serves this database. */
-static bool
-open_mailbox(void)
-{
-	dsm_segment *segment;
-
-	if (!take_lock(0))
-		return false;
-	segment = dsm_create(sizeof(pe_mailbox), 0);
-	dsm_pin_mapping(segment);
-	mailbox = dsm_segment_address(segment);
-	memset(mailbox, 0, sizeof(*mailbox));
-	SpinLockInit(&mailbox->mutex);
-	mailbox->worker_pid = MyProcPid;
-	mailbox->worker = MyProc;
-	mailbox->magic = PE_MAILBOX_MAGIC;
-	return take_lock(dsm_segment_handle(segment));
-}
-
-/* Closes the mailbox unless a channel waits in it. */
-static bool
-close_mailbox(void)
-{
-	bool		empty = true;
-
-	SpinLockAcquire(&mailbox->mutex);
-	for (int i = 0; i < PE_MAILBOX_SLOTS; i++)
-		if (mailbox->slot[i] != 0)
-			empty = false;
-	mailbox->closed = empty;
-	SpinLockRelease(&mailbox->mutex);
-	return empty;
-}
-
 static void
 accept_client(dsm_handle handle)
 {
@@ -146,14 +104,10 @@ static void
 accept_clients(void)
 {
 	dsm_handle	handle[PE_MAILBOX_SLOTS];
+	int			count = pe_mailbox_take(mailbox, handle);
 
-	SpinLockAcquire(&mailbox->mutex);
-	memcpy(handle, mailbox->slot, sizeof(handle));
-	memset(mailbox->slot, 0, sizeof(mailbox->slot));
-	SpinLockRelease(&mailbox->mutex);
-	for (int i = 0; i < PE_MAILBOX_SLOTS; i++)
-		if (handle[i] != 0)
-			accept_client(handle[i]);
+	for (int i = 0; i < count; i++)
+		accept_client(handle[i]);
 }
 
 static void
@@ -166,45 +120,75 @@ release_client(client *c)
 }
 
 /* ------------------------------------------------------------------
- * Serving a message
+ * Serving messages
  * ------------------------------------------------------------------
  */
 
-/* Whether a release must follow. */
-static bool
-serve_reserve(StringInfo message, StringInfo answer)
+/* A message under way; in message_context, like what it points at. */
+typedef struct job
+{
+	client	   *client;
+	StringInfoData message;
+	StringInfoData answer;
+	bool		charged;
+	bool		owes_release;	/* it was charged for rows that are still to be read */
+} job;
+
+static void
+serve_reserve(pe_batch *batch, job *j)
 {
 	pe_charge_request request;
 	pe_charge_reply reply;
 
-	pe_request_read(message, &request);
-	pe_charge_reserve(&request, &reply);
-	pe_reply_write(answer, &reply);
-	return reply.outcome == PE_CHARGED;
+	pe_request_read(&j->message, &request);
+	pe_batch_reserve(batch, &request, &reply);
+	pe_reply_write(&j->answer, &reply);
+	j->charged = reply.charge_id != 0;
+	j->owes_release = reply.outcome == PE_CHARGED;
 }
 
 static void
-serve_store(StringInfo message, StringInfo answer)
+serve_store(pe_batch *batch, job *j)
 {
 	pe_charge_request request;
 	int64		charge_id;
 	int64		values;
 	int64	   *value;
 
-	pe_request_read(message, &request);
-	charge_id = pq_getmsgint64(message);
-	values = pq_getmsgint64(message);
+	pe_request_read(&j->message, &request);
+	charge_id = pq_getmsgint64(&j->message);
+	values = pq_getmsgint64(&j->message);
 	value = palloc(values * sizeof(int64));
-	pq_copymsgbytes(message, (char *) value, values * sizeof(int64));
-	pq_sendbyte(answer, PE_ANSWER_STORED);
-	pq_sendint64(answer, pe_charge_store(&request, charge_id, value, values));
+	pq_copymsgbytes(&j->message, (char *) value, values * sizeof(int64));
+	pq_sendbyte(&j->answer, PE_ANSWER_STORED);
+	pq_sendint64(&j->answer, pe_batch_store(batch, &request, charge_id, value, values));
 }
 
 static void
-serve_keep(StringInfo message, StringInfo answer)
+serve_keep(job *j)
 {
-	pq_sendbyte(answer, PE_ANSWER_STORED);
-	pq_sendint64(answer, pe_strategy_keep(message));
+	pq_sendbyte(&j->answer, PE_ANSWER_STORED);
+	pq_sendint64(&j->answer, pe_strategy_keep(&j->message));
+}
+
+static void
+serve(pe_batch *batch, job *j)
+{
+	MemoryContextSwitchTo(message_context);	/* SPI leaves its own current, in which answers would not last */
+	j->message.cursor = 0;
+	initStringInfo(&j->answer);
+	j->charged = j->owes_release = false;
+	switch (pq_getmsgbyte(&j->message))
+	{
+		case PE_MESSAGE_RESERVE:
+			serve_reserve(batch, j);
+			break;
+		case PE_MESSAGE_KEEP:
+			serve_keep(j);
+			break;
+		default:
+			serve_store(batch, j);
+	}
 }
 
 static void
@@ -213,9 +197,43 @@ append_text(StringInfo to, const char *text)
 	appendBinaryStringInfo(to, text != NULL ? text : "", (text != NULL ? strlen(text) : 0) + 1);
 }
 
-/* The error as a message; the transaction is undone. */
+/* The error as the answer. */
 static void
-answer_error(StringInfo answer)
+answer_error(job *j, const ErrorData *error)
+{
+	initStringInfo(&j->answer);
+	j->charged = j->owes_release = false;
+	pq_sendbyte(&j->answer, PE_ANSWER_ERROR);
+	pq_sendint32(&j->answer, error->sqlerrcode);
+	append_text(&j->answer, error->message);
+	append_text(&j->answer, error->detail);
+	append_text(&j->answer, error->hint);
+}
+
+/* Jobs in one transaction, committed and flushed when this returns: how far ledgers have come then. */
+static pe_anchor_link *
+serve_transaction(job *jobs, int count, int *links)
+{
+	pe_anchor_link *link;
+	pe_batch   *batch;
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	MemoryContextSwitchTo(message_context);
+	batch = pe_batch_begin();
+	for (int i = 0; i < count; i++)
+		serve(batch, &jobs[i]);
+	link = pe_batch_end(batch, links);
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(message_context);
+	return link;
+}
+
+/* The error that ended a block; its transaction, if there is one, is undone. */
+static ErrorData *
+take_error(void)
 {
 	ErrorData  *error;
 
@@ -224,89 +242,133 @@ answer_error(StringInfo answer)
 	FlushErrorState();
 	AbortCurrentTransaction();
 	MemoryContextSwitchTo(message_context);
-	initStringInfo(answer);
-	pq_sendbyte(answer, PE_ANSWER_ERROR);
-	pq_sendint32(answer, error->sqlerrcode);
-	append_text(answer, error->message);
-	append_text(answer, error->detail);
-	append_text(answer, error->hint);
+	return error;
 }
 
-/* One message in a transaction of its own. */
+/*
+ * What is committed must be in the anchor file before anybody hears of it.  Where
+ * it cannot be, those who were charged get the error in the place of their answer.
+ */
 static void
-handle(client *c, StringInfo message, StringInfo answer)
+record_links(job *jobs, int count, const pe_anchor_link *link, int links)
 {
-	char		kind = pq_getmsgbyte(message);
-	bool		owes_release = false;
-
-	SetCurrentStatementStartTimestamp();
-	StartTransactionCommand();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	MemoryContextSwitchTo(message_context);
-	if (kind == PE_MESSAGE_RESERVE)
-		owes_release = serve_reserve(message, answer);
-	else if (kind == PE_MESSAGE_KEEP)
-		serve_keep(message, answer);
-	else
-		serve_store(message, answer);
-	PopActiveSnapshot();
-	CommitTransactionCommand();
-	c->owes_release = owes_release;
-}
-
-static void
-serve(client *c, void *data, Size size)
-{
-	StringInfoData message;
-	StringInfoData answer;
-
-	MemoryContextSwitchTo(message_context);
-	initStringInfo(&message);
-	appendBinaryStringInfo(&message, data, size);
-	initStringInfo(&answer);
-
 	PG_TRY();
 	{
-		handle(c, &message, &answer);
+		pe_anchor_advance(link, links);
 	}
 	PG_CATCH();
 	{
-		answer_error(&answer);
+		ErrorData  *error = take_error();
+
+		error->detail = pstrdup("The request was charged.");
+		for (int i = 0; i < count; i++)
+			if (jobs[i].charged)
+				answer_error(&jobs[i], error);
 	}
 	PG_END_TRY();
+}
 
-	/* committed and flushed: only now may anybody hear of it */
-	(void) shm_mq_send(c->reply, answer.len, answer.data, false, true);
-	MemoryContextSwitchTo(TopMemoryContext);
-	MemoryContextReset(message_context);
+/* Jobs in one transaction; NULL, or the error that undid it. */
+static ErrorData *
+try_jobs(job *jobs, int count)
+{
+	pe_anchor_link *volatile link = NULL;
+	ErrorData  *volatile error = NULL;
+	int			links = 0;
+
+	PG_TRY();
+	{
+		link = serve_transaction(jobs, count, &links);
+	}
+	PG_CATCH();
+	{
+		error = take_error();
+	}
+	PG_END_TRY();
+	if (error == NULL)
+		record_links(jobs, count, link, links);
+	return error;
+}
+
+/* All together, or, if one of them fails, each by itself. */
+static void
+serve_jobs(job *jobs, int count)
+{
+	ErrorData  *error = try_jobs(jobs, count);
+
+	if (error == NULL)
+		return;
+	for (int i = 0; i < count; i++)
+	{
+		if (count > 1)
+			error = try_jobs(&jobs[i], 1);
+		if (error != NULL)
+			answer_error(&jobs[i], error);
+	}
+}
+
+/* The message that waits in a channel, if there is one; false if its backend is gone. */
+static bool
+receive(client *c, job *jobs, int *count)
+{
+	Size		size;
+	void	   *data;
+	shm_mq_result result = shm_mq_receive(c->request, &size, &data, true);
+
+	if (result == SHM_MQ_SUCCESS)
+	{
+		job		   *j = &jobs[(*count)++];
+
+		memset(j, 0, sizeof(*j));
+		j->client = c;
+		initStringInfo(&j->message);
+		appendBinaryStringInfo(&j->message, data, size);
+	}
+	return result != SHM_MQ_DETACHED;
+}
+
+/* Takes a message from each channel that has one. */
+static int
+receive_jobs(job *jobs)
+{
+	int			count = 0;
+	ListCell   *cell;
+
+	foreach(cell, clients)
+	{
+		client	   *c = lfirst(cell);
+
+		if (!receive(c, jobs, &count))
+		{
+			clients = foreach_delete_current(clients, cell);
+			release_client(c);
+		}
+	}
+	return count;
 }
 
 /* Serves every message that is there; whether there was any. */
 static bool
 serve_clients(void)
 {
-	bool		busy = false;
-	ListCell   *cell;
+	job		   *jobs;
+	int			count;
 
-	foreach(cell, clients)
+	MemoryContextSwitchTo(message_context);
+	jobs = palloc(Max(list_length(clients), 1) * sizeof(*jobs));
+	count = receive_jobs(jobs);
+	if (count > 0)
+		serve_jobs(jobs, count);
+
+	/* committed and flushed: only now may anybody hear of it */
+	for (int i = 0; i < count; i++)
 	{
-		client	   *c = lfirst(cell);
-		Size		size;
-		void	   *data;
-		shm_mq_result result = shm_mq_receive(c->request, &size, &data, true);
-
-		if (result == SHM_MQ_SUCCESS)
-		{
-			serve(c, data, size);
-			busy = true;
-		}
-		else if (result == SHM_MQ_DETACHED)
-		{
-			clients = foreach_delete_current(clients, cell);
-			release_client(c);
-		}
+		jobs[i].client->owes_release = jobs[i].owes_release;
+		(void) shm_mq_send(jobs[i].client->reply, jobs[i].answer.len, jobs[i].answer.data, false, true);
 	}
-	return busy;
+	MemoryContextSwitchTo(TopMemoryContext);
+	MemoryContextReset(message_context);
+	return count > 0;
 }
 
 static bool
@@ -339,7 +401,25 @@ leave_clients(void)
 /* Milliseconds that a worker waits for the backend that started it, however short the linger time. */
 #define FIRST_LINGER 1000
 
-/* Serves until nothing has come for the linger time. */
+/* How often a worker that stays looks around although nobody woke it, in milliseconds. */
+#define LOOK_AROUND (60 * 1000)
+
+/* Milliseconds for which it is worth staying without work; 0: none. */
+static long
+time_left(TimestampTz last, bool served)
+{
+	int			linger = served ? pe_worker_linger : Max(pe_worker_linger, FIRST_LINGER);
+
+	if (owes_releases())
+		return LOOK_AROUND;
+	if (pe_mailbox_should_leave(mailbox))
+		return 0;
+	if (pe_workers_stay())
+		return LOOK_AROUND;
+	return TimestampDifferenceMilliseconds(GetCurrentTimestamp(), TimestampTzPlusMilliseconds(last, linger));
+}
+
+/* Serves until nothing has come for the linger time, or it is asked to leave. */
 static void
 serve_until_idle(void)
 {
@@ -348,7 +428,6 @@ serve_until_idle(void)
 
 	for (;;)
 	{
-		int			linger = served ? pe_worker_linger : Max(pe_worker_linger, FIRST_LINGER);
 		long		left;
 
 		CHECK_FOR_INTERRUPTS();
@@ -364,9 +443,8 @@ serve_until_idle(void)
 			served = true;
 			continue;
 		}
-		left = owes_releases() ? 60 * 1000
-			: TimestampDifferenceMilliseconds(GetCurrentTimestamp(), TimestampTzPlusMilliseconds(last, linger));
-		if (left <= 0 && close_mailbox())
+		left = time_left(last, served);
+		if (left <= 0 && pe_mailbox_close(mailbox))
 			return;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, Max(left, 1), PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
@@ -383,7 +461,8 @@ pe_worker_main(Datum database)
 	pin_settings();
 	message_context = AllocSetContextCreate(TopMemoryContext, "pg_epsilon ledger message", ALLOCSET_DEFAULT_SIZES);
 
-	if (open_mailbox())
+	mailbox = pe_mailbox_open();
+	if (mailbox != NULL)
 	{
 		serve_until_idle();
 		leave_clients();

@@ -1,0 +1,44 @@
+/*
+ * anchor.h
+ *	  The anchor file: outside the data directory, how far each ledger has come.
+ *
+ * Whatever is inside the data directory goes back in time together with it, and
+ * a ledger that was dropped leaves no trace there.  The file that
+ * pg_epsilon.anchor_file names stays where it is: it remembers, for the table of
+ * each dataset, how many charges there were and the hash of the last one.
+ *
+ * Both functions do nothing where no file is named.  A file that is not there
+ * remembers nothing and is made by the first charge.  Error 58030: the file, or
+ * its directory, cannot be used, or it is not as it was written.
+ */
+#ifndef PE_LEDGER_ANCHOR_H
+#define PE_LEDGER_ANCHOR_H
+
+#include "common/sha2.h"
+
+/* How far the ledger of a table of this database has come. */
+typedef struct pe_anchor_link
+{
+	Oid			relation;
+	int64		charges;
+	unsigned char head[PG_SHA256_DIGEST_LENGTH];
+} pe_anchor_link;
+
+/*
+ * What is wrong with the ledger of a dataset, which has so many charges and this
+ * head, as the anchor file knows it: it is behind, or one charge is not what it
+ * was.  NULL: nothing; it may be ahead, since the file is written after the
+ * commit.  In recovery, where the ledger is another server's, always NULL.
+ * Between pe_access_begin and pe_access_end.
+ */
+extern const char *pe_anchor_fault(int64 dataset_id, Oid relation, int64 charges, const void *head);
+
+/*
+ * Records how far ledgers have come: durable when it returns.  Between the
+ * commit of charges and their answers; an error is told together with that the
+ * request was charged.  In a transaction or in none; if there is one, an error
+ * leaves the file open, and locked, to its abort.
+ */
+extern void pe_anchor_advance(const pe_anchor_link *link, int count);
+
+#endif
