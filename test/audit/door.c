@@ -107,10 +107,11 @@ next_answers(answers side[2], double scale, int64_t r[2][MAX_ROWS])
 static void
 read_all(answers side[2], double scale)
 {
-	uint64_t	pilots = count_lines(&side[0]) / PILOTS;
+	uint64_t	lines[2] = {count_lines(&side[0]), count_lines(&side[1])};
+	uint64_t	pilots = (lines[0] < lines[1] ? lines[0] : lines[1]) / PILOTS;
 	int64_t		r[2][MAX_ROWS];
 
-	if (pilots == 0 || pilots * PILOTS > count_lines(&side[1]))
+	if (pilots == 0)
 		fail("too few answers");
 	for (uint64_t i = 0; i < pilots && next_answers(side, scale, r); i++)
 		for (int k = 0; k < 2; k++)

@@ -12,30 +12,38 @@
 use strict;
 use warnings FATAL => 'all';
 
-use List::Util qw(min);
+use List::Util qw(min sum0);
 use PgEpsilon;
+use POSIX qw(ceil);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $RELEASES = $ENV{DOOR_RELEASES} || 20000;
+# Sessions that ask about one table at the same time, and answers of one statement.
+my $SESSIONS = 8;
+my $BATCH = 125;
 
-# What is planted shows with fewer.
-my $FAULT_RELEASES = min($RELEASES, 5000);
+# so many answers, or a few more, are asked for by sessions of whole statements
+sub whole
+{
+	return $SESSIONS * $BATCH * ceil($_[0] / $SESSIONS / $BATCH);
+}
+
+my $RELEASES = whole($ENV{DOOR_RELEASES} || 20000);
+
+# Two steps show with fewer.
+my $TWICE_RELEASES = min($RELEASES, whole(5000));
 
 # The bound must reach this share of the charge, or the audit has no power.
 my $LEAST_SHARE = 0.3;
-
-# Answers of one statement.
-my $BATCH = 500;
 
 # Pairs of neighbouring tables, from one step to the next: the rows of the first one, and the SQL
 # that goes on by one step, which is the worst that a unit can do.  exact computes the exact answers
 # by other means.  scale makes whole numbers of the estimates.
 my %pairs = (
 	rows => {
-		register => q{'rows', 'rows', epsilon => 1e6},
+		register => q{'rows', 'rows', epsilon => 1e5},
 		rows => q{SELECT i, 10 * (i % 4) + 3 FROM generate_series(1, 14) i},
 		step => q{INSERT INTO rows VALUES (0, 25)},
 		ask => q{'rows', 'age', 'identity + total', method => 'gaussian', rho => 2}, kind => 'rho', scale => 5,
@@ -44,7 +52,7 @@ my %pairs = (
 	},
 	# five rows of a person: one is ruled out, and of the others, which lie in three cells, three count
 	units => {
-		register => q{'units', 'units', epsilon => 1e6, unit => 'person', max_rows => 3},
+		register => q{'units', 'units', epsilon => 1e5, unit => 'person', max_rows => 3},
 		rows => q{SELECT i, 10 * (i % 4) + 3 FROM generate_series(1, 14) i},
 		step => q{INSERT INTO units SELECT (SELECT max(person) + 1 FROM units), unnest('{1,2,11,21,31}'::int[])},
 		ask => q{'units', 'age', 'total', predicate => 'age < 30', rho => 2}, kind => 'rho', scale => 1,
@@ -52,7 +60,7 @@ my %pairs = (
 	},
 	# a row is another one: it leaves a cell and comes to the next
 	moves => {
-		register => q{'moves', 'moves', epsilon => 1e6, neighbours => 'substitute', accounting => 'pure'},
+		register => q{'moves', 'moves', epsilon => 1e5, neighbours => 'substitute', accounting => 'pure'},
 		rows => q{SELECT i, 10 * (i % 4) + 3 FROM generate_series(1, 14) i},
 		step => q{UPDATE moves SET age = 13 WHERE person = (SELECT min(person) FROM moves WHERE age = 3)},
 		ask => q{'moves', 'age', epsilon => 2}, kind => 'epsilon', scale => 1,
@@ -61,7 +69,7 @@ my %pairs = (
 	},
 	# what the faults of the noise are tried on: one cell, and nobody in it but one more
 	empty => {
-		register => q{'empty', 'empty', epsilon => 1e6},
+		register => q{'empty', 'empty', epsilon => 1e5},
 		rows => q{SELECT 1, 1 WHERE false},
 		step => q{INSERT INTO empty VALUES (1, 15)},
 		ask => q{'empty', 'age', rho => 0.125}, kind => 'rho', scale => 1,
@@ -88,7 +96,7 @@ sub set_up
 			INSERT INTO $name $p->{rows};
 			SELECT dp.create_dataset($p->{register});
 			SELECT dp.add_attribute('$name', 'age', 0, 40, bins => 4);
-			SELECT dp.grant_budget('ann', '$name', epsilon => 1e6$pure)}, db => $db);
+			SELECT dp.grant_budget('ann', '$name', epsilon => 1e5$pure)}, db => $db);
 	}
 	return;
 }
@@ -100,17 +108,38 @@ sub answers_file
 	return $node->basedir . "/$db.$name.$step";
 }
 
-# Starts one session of ann that asks so many times; finish what is returned.
+# Starts sessions of ann that ask so many times together.
 sub start_asking
 {
 	my ($node, $db, $name, $step, $releases) = @_;
-	my $batch = min($BATCH, $releases);
-	my $copy = qq{COPY (SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM generate_series(1, $batch) i,
+	my $batches = ceil($releases / $SESSIONS / $BATCH);
+	my $copy = qq{COPY (SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM generate_series(1, $BATCH) i,
 		LATERAL dp.histogram($pairs{$name}{ask}, fresh => i > 0) GROUP BY i) TO STDOUT;\n};
-	my $script = "SET client_min_messages = warning;\n" . $copy x ($releases / $batch);
+	my $script = "SET client_min_messages = warning;\n" . $copy x $batches;
+	my %asking = (file => answers_file($node, $db, $name, $step));
 
-	return IPC::Run::start([ $node->installed_command('psql'), '-XAtq', '-d', $node->connstr($db), '-U', 'ann', '-v', 'ON_ERROR_STOP=1' ],
-		'<', \$script, '>', answers_file($node, $db, $name, $step));
+	for my $i (1 .. $SESSIONS)
+	{
+		push @{ $asking{sessions} }, IPC::Run::start(
+			[ $node->installed_command('psql'), '-XAtq', '-d', $node->connstr($db), '-U', 'ann', '-v', 'ON_ERROR_STOP=1' ],
+			'<', \$script, '>', "$asking{file}.$i");
+	}
+	return \%asking;
+}
+
+# Waits for them; what they saw becomes one file.
+sub finish_asking
+{
+	my ($asking) = @_;
+	my $i = 0;
+
+	for my $session (@{ $asking->{sessions} })
+	{
+		$i++;
+		$session->finish or die 'a session failed';
+		append_to_file($asking->{file}, slurp_file("$asking->{file}.$i"));
+	}
+	return;
 }
 
 # Asks for the tables of these pairs at steps 0, 1 .., so many times each, all pairs at the same
@@ -125,7 +154,7 @@ sub ask_all
 		ask_ok($node, 'curator', $pairs{$_}{step}, db => $db) for $step > 0 ? @$names : ();
 		$exact{$_}[$step] = $node->safe_psql($db, $pairs{$_}{exact}) for @$names;
 		my @running = map { start_asking($node, $db, $_, $step, $releases[$step]) } @$names;
-		$_->finish or die 'a session failed' for @running;
+		finish_asking($_) for @running;
 	}
 	return %exact;
 }
@@ -166,6 +195,7 @@ my $started = time();
 $node->init;
 $node->append_conf('postgresql.conf', q{
 	log_statement = none
+	max_connections = 60
 	max_worker_processes = 16
 	pg_epsilon.time_quantum = 0});
 $node->start;
@@ -173,16 +203,18 @@ $node->safe_psql('postgres', 'CREATE ROLE curator LOGIN; CREATE ROLE ann LOGIN')
 
 # ---- Planted in the noise: the extension with another library, which the analyst's sessions load ----
 
-my %planted = (steps => 'noise in steps of 2', floats => 'noise in floating point');
+my %planted = (steps => [ 'noise in steps of 2', whole(2000) ], floats => [ 'noise in floating point', whole(5000) ]);
 
 for my $fault (sort keys %planted)
 {
+	my ($what, $releases) = @{ $planted{$fault} };
+
 	$node->safe_psql('postgres', "CREATE DATABASE $fault");
 	set_up($node, $fault, 'empty');
 	$node->safe_psql($fault, "UPDATE pg_proc SET probin = '\$libdir/pg_epsilon_$fault' WHERE probin = '\$libdir/pg_epsilon'");
-	my %exact = ask_all($node, $fault, ['empty'], ($FAULT_RELEASES) x 2);
-	my $charge = charge_of($node, $fault, 'empty', 2 * $FAULT_RELEASES);
-	cmp_ok(judge($node, $fault, 'empty', 0, 1, $charge, $exact{empty}), '>', 1, "$planted{$fault}: caught");
+	my %exact = ask_all($node, $fault, ['empty'], ($releases) x 2);
+	my $charge = charge_of($node, $fault, 'empty', 2 * $releases);
+	cmp_ok(judge($node, $fault, 'empty', 0, 1, $charge, $exact{empty}), '>', 1, "$what: caught");
 }
 
 # ---- The extension as it is, with the resident worker ----
@@ -193,11 +225,11 @@ $node->restart;
 my @names = qw(rows units moves);
 
 set_up($node, 'postgres', @names, 'empty');
-my %exact = ask_all($node, 'postgres', \@names, $RELEASES, $RELEASES, $FAULT_RELEASES);
+my %exact = ask_all($node, 'postgres', \@names, $RELEASES, $RELEASES, $TWICE_RELEASES);
 
 for my $name (@names)
 {
-	my $charge = charge_of($node, 'postgres', $name, 2 * $RELEASES + $FAULT_RELEASES);
+	my $charge = charge_of($node, 'postgres', $name, 2 * $RELEASES + $TWICE_RELEASES);
 
 	is($charge, 2e9, "$name: the charge is what was asked for");
 	my $share = judge($node, 'postgres', $name, 0, 1, $charge, $exact{$name});
@@ -209,12 +241,14 @@ for my $name (@names)
 }
 
 # the pair on which the faults of the noise were caught
-%exact = ask_all($node, 'postgres', ['empty'], ($FAULT_RELEASES) x 2);
-my $charge = charge_of($node, 'postgres', 'empty', 2 * $FAULT_RELEASES);
+my $CONTROL = whole(2000);
+%exact = ask_all($node, 'postgres', ['empty'], ($CONTROL) x 2);
+my $charge = charge_of($node, 'postgres', 'empty', 2 * $CONTROL);
 cmp_ok(judge($node, 'postgres', 'empty', 0, 1, $charge, $exact{empty}), '<=', 1, 'the pair of the planted faults: never above the charge');
 
 ledger_ok($node, 'after all');
-note(sprintf('%d releases in %.0f s', $node->safe_psql('postgres', 'SELECT count(*) FROM dp.release') + 4 * $FAULT_RELEASES, time() - $started));
+note(sprintf('%d releases, and %d with planted faults, in %.0f s', $node->safe_psql('postgres', 'SELECT count(*) FROM dp.release'),
+	2 * sum0(map { $_->[1] } values %planted), time() - $started));
 
 $node->stop;
 done_testing();
