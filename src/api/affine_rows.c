@@ -37,9 +37,17 @@ PG_FUNCTION_INFO_V1(pe_sql_affine_rows_final);
 /* No unit of a max_change that a double can be is further from 0. */
 #define UNIT_MOST 1200
 
+/* In the context of a state: wipes what an error has left there. */
+typedef struct guard
+{
+	MemoryContextCallback callback;
+	struct state *state;		/* NULL: the rows are the door's by now */
+} guard;
+
 typedef struct state
 {
 	MemoryContext context;		/* the rows, and the numbers of reader; this itself is outside */
+	guard	   *guard;
 	pe_affine_spec spec;
 	pe_affine	rows;
 	bool		taken;			/* and wiped */
@@ -86,6 +94,24 @@ read_spec(pe_affine_spec *spec, const char *bytes, size_t size)
 	return spec_is_sound(spec) && size == PE_AFFINE_SPEC_SIZE(spec->variables);
 }
 
+static void
+wipe_guarded(void *argument)
+{
+	guard	   *g = argument;
+
+	if (g->state != NULL)
+		pe_affine_free(&g->state->rows);
+}
+
+static void
+set_guard(state *s)
+{
+	s->guard = MemoryContextAllocZero(s->context, sizeof(*s->guard));
+	s->guard->state = s;
+	s->guard->callback = (MemoryContextCallback) {.func = wipe_guarded, .arg = s->guard};
+	MemoryContextRegisterResetCallback(s->context, &s->guard->callback);
+}
+
 static state *
 new_state(MemoryContext parent, const pe_affine_spec *spec)
 {
@@ -96,6 +122,7 @@ new_state(MemoryContext parent, const pe_affine_spec *spec)
 	s->spec = *spec;
 	old = MemoryContextSwitchTo(s->context);
 	pe_affine_init(&s->rows, spec->variables, spec->unit);
+	set_guard(s);
 	MemoryContextSwitchTo(old);
 	return s;
 }
@@ -223,8 +250,7 @@ pe_sql_affine_rows_serialize(PG_FUNCTION_ARGS)
 
 	(void) aggregate_context(fcinfo);
 	pe_reader_take(&s->taken, NAME);
-	bytes = palloc(VARHDRSZ + size);
-	SET_VARSIZE(bytes, VARHDRSZ + size);
+	bytes = pe_reader_result(size);
 	to = VARDATA(bytes);
 	memcpy(to, &head, sizeof(head));
 	if (head.rows > 0)
@@ -323,5 +349,6 @@ pe_sql_affine_rows_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	pe_reader_take(&s->taken, NAME);
 	pe_affine_sink_put(&s->rows, s->context);
+	s->guard->state = NULL;
 	PG_RETURN_NULL();
 }

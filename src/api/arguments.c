@@ -11,6 +11,7 @@
 #include "lib/stringinfo.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "accounting/filter.h"
 #include "api/arguments.h"
@@ -51,6 +52,19 @@ pe_optional_float(FunctionCallInfo fcinfo, int n, const char *name)
 	if (isnan(PG_GETARG_FLOAT8(n)))
 		pe_refuse_parameter(name, "NaN", "a number");
 	return PG_GETARG_FLOAT8(n);
+}
+
+Oid
+pe_argument_type(FunctionCallInfo fcinfo, int n)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, n);
+	Oid		   *types;
+	int			count;
+
+	if (OidIsValid(type))
+		return type;
+	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
+	return types[n];
 }
 
 char **

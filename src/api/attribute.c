@@ -244,7 +244,7 @@ pe_sql_add_own_levels(PG_FUNCTION_ARGS)
 static char **
 list_argument(FunctionCallInfo fcinfo, int n, const char *what, int *count)
 {
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, n);
+	Oid			type = pe_argument_type(fcinfo, n);
 	ArrayType  *array;
 	Datum	   *elements;
 	bool	   *nulls;
@@ -370,7 +370,7 @@ pe_sql_add_edges(PG_FUNCTION_ARGS)
 static char *
 bound_argument(FunctionCallInfo fcinfo, int n, const char *what)
 {
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, n);
+	Oid			type = pe_argument_type(fcinfo, n);
 	Oid			output;
 	bool		varlena;
 

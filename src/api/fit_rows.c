@@ -62,9 +62,17 @@ typedef struct reader
 	pe_rows		spare;			/* into which rows that are dropped are written, for the time it takes */
 } reader;
 
+/* In the context of a state: wipes what an error has left there. */
+typedef struct guard
+{
+	MemoryContextCallback callback;
+	struct state *state;		/* NULL: the rows are the door's by now */
+} guard;
+
 typedef struct state
 {
 	MemoryContext context;		/* everything below, and the rows; this itself is outside */
+	guard	   *guard;
 	bytea	   *bytes;			/* specification and pass */
 	pe_row_spec spec;
 	pe_pass		pass;
@@ -112,6 +120,37 @@ read_spec(state *s)
 	s->has_pass = size > 0;
 }
 
+/* Overwrites what is exact or secret; the memory goes with its context. */
+static void
+wipe(state *s)
+{
+	pe_rows_free(&s->rows);
+	if (s->reader != NULL)
+		pe_rows_free(&s->reader->spare);
+	if (s->sums != NULL)
+		pe_wipe(s->sums, s->count * sizeof(*s->sums));
+	pe_wipe(&s->cut, sizeof(s->cut));
+	pe_wipe(&s->keys, sizeof(s->keys));
+}
+
+static void
+wipe_guarded(void *argument)
+{
+	guard	   *g = argument;
+
+	if (g->state != NULL)
+		wipe(g->state);
+}
+
+static void
+set_guard(state *s)
+{
+	s->guard = MemoryContextAllocZero(s->context, sizeof(*s->guard));
+	s->guard->state = s;
+	s->guard->callback = (MemoryContextCallback) {.func = wipe_guarded, .arg = s->guard};
+	MemoryContextRegisterResetCallback(s->context, &s->guard->callback);
+}
+
 /* What follows from the bytes of a specification and a cut. */
 static state *
 new_state(MemoryContext parent, const char *bytes, size_t size, const pe_cut *cut)
@@ -137,6 +176,7 @@ new_state(MemoryContext parent, const char *bytes, size_t size, const pe_cut *cu
 		s->count = pe_pass_sums(&s->pass, &s->spec.map.shape);
 		s->sums = pe_alloc(s->count, sizeof(*s->sums));
 	}
+	set_guard(s);
 	MemoryContextSwitchTo(old);
 	return s;
 }
@@ -159,19 +199,6 @@ sum_up(state *s)
 	pe_pass_idle(&s->pass, &s->spec.map.shape, s->dropped);
 	s->dropped = 0;
 	MemoryContextSwitchTo(old);
-}
-
-/* Overwrites what is exact or secret; the memory goes with its context. */
-static void
-wipe(state *s)
-{
-	pe_rows_free(&s->rows);
-	if (s->reader != NULL)
-		pe_rows_free(&s->reader->spare);
-	if (s->sums != NULL)
-		pe_wipe(s->sums, s->count * sizeof(*s->sums));
-	pe_wipe(&s->cut, sizeof(s->cut));
-	pe_wipe(&s->keys, sizeof(s->keys));
 }
 
 /* ---- reading rows ---- */
@@ -448,8 +475,7 @@ pe_sql_fit_rows_serialize(PG_FUNCTION_ARGS)
 		sum_up(s);
 	head.dropped = s->dropped;
 	size = head.has_sums ? s->count * sizeof(*s->sums) : pe_rows_size(&s->rows);
-	bytes = palloc(VARHDRSZ + sizeof(head) + head.spec_size + size);
-	SET_VARSIZE(bytes, VARHDRSZ + sizeof(head) + head.spec_size + size);
+	bytes = pe_reader_result(sizeof(head) + head.spec_size + size);
 	to = VARDATA(bytes);
 	memcpy(to, &head, sizeof(head));
 	memcpy(to + sizeof(head), VARDATA(s->bytes), head.spec_size);
@@ -486,7 +512,10 @@ pe_sql_fit_rows_deserialize(PG_FUNCTION_ARGS)
 	if (head.has_sums != has_sums(s) || (head.has_sums && size != s->count * sizeof(*s->sums)))
 		elog(ERROR, "invalid serialised state of " NAME);
 	if (head.has_sums)
+	{
 		memcpy(s->sums, from, size);
+		pe_wipe((char *) from, size);
+	}
 	else
 	{
 		s->pending = from;
@@ -549,9 +578,8 @@ static bytea *
 sums_as_bytes(const state *s)
 {
 	size_t		size = s->count * sizeof(*s->sums);
-	bytea	   *bytes = palloc(VARHDRSZ + size);
+	bytea	   *bytes = pe_reader_result(size);
 
-	SET_VARSIZE(bytes, VARHDRSZ + size);
 	memcpy(VARDATA(bytes), s->sums, size);
 	return bytes;
 }
@@ -584,6 +612,7 @@ pe_sql_fit_rows_final(PG_FUNCTION_ARGS)
 		if (s->reader != NULL)
 			pe_rows_free(&s->reader->spare);
 		pe_row_sink_put(&s->rows, s->dropped, s->context);
+		s->guard->state = NULL;
 		PG_RETURN_NULL();
 	}
 	sum_up(s);

@@ -178,6 +178,20 @@ warn_of_foreign_rows(Oid relation)
 		}
 }
 
+/* ALTER DOMAIN ... ADD CHECK hands every value of a domain to a function of the domain's owner, whatever he may read. */
+static void
+warn_of_domains(Oid relation)
+{
+	char	   *column;
+	char	   *owner;
+
+	if (pe_relation_has_domain_of_other(relation, &column, &owner))
+		ereport(WARNING,
+				(errmsg("column \"%s\" is of a domain that belongs to role \"%s\"", column, owner),
+				 errdetail("Whoever owns a domain can see the values of its columns, by ALTER DOMAIN ... ADD CHECK, without a privilege on the table."),
+				 errhint("Use ALTER DOMAIN ... OWNER TO, or another type.")));
+}
+
 Datum
 pe_sql_create_dataset(PG_FUNCTION_ARGS)
 {
@@ -206,6 +220,7 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 	check_budget_numbers(declared.accounting, declared.epsilon, declared.delta);
 	pe_door_check_relation(declared.relation);
 	warn_of_foreign_rows(declared.relation);
+	warn_of_domains(declared.relation);
 	if (pe_dataset_has_values(&declared))
 		check_values(&declared);
 	else

@@ -8,6 +8,7 @@
 #include "utils/lsyscache.h"
 
 #include "api/reader.h"
+#include "ledger/shim.h"
 #include "ledger/values.h"
 
 MemoryContext
@@ -31,6 +32,15 @@ pe_reader_take(bool *taken, const char *name)
 				 errmsg("the result of %s can be taken once", name),
 				 errhint("Compute it in WITH ... AS MATERIALIZED.")));
 	*taken = true;
+}
+
+bytea *
+pe_reader_result(size_t size)
+{
+	bytea	   *bytes = pe_alloc_exact(CurrentMemoryContext, VARHDRSZ + size);
+
+	SET_VARSIZE(bytes, VARHDRSZ + size);
+	return bytes;
 }
 
 /* The arguments must be what the domain was declared for. */

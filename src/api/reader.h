@@ -34,6 +34,13 @@ extern MemoryContext pe_reader_context(FunctionCallInfo fcinfo, const char *name
 extern void pe_reader_take(bool *taken, const char *name);
 
 /*
+ * Room for an exact result of so many bytes, zeros, in the current memory context.
+ * The executor copies what an aggregate returns and drops the original, so it is
+ * overwritten when that context is reset.
+ */
+extern bytea *pe_reader_result(size_t size);
+
+/*
  * Reads the selection, argument 1, in the current memory context.  22004 if it
  * is null, 22P03 if it is none, 22023 and 42804 if the arguments from `first` on
  * are not what it was made for.

@@ -14,6 +14,7 @@
 #include "utils/builtins.h"
 
 #include "api/reader.h"
+#include "ledger/shim.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_tally_add);
 PG_FUNCTION_INFO_V1(pe_sql_tally_combine);
@@ -44,7 +45,7 @@ new_tally(MemoryContext context, int32 cells)
 	tally	   *state = MemoryContextAllocZero(context, sizeof(*state));
 
 	state->cells = cells;
-	state->count = MemoryContextAllocZero(context, cells * sizeof(int64));
+	state->count = pe_alloc_exact(context, cells * sizeof(int64));
 	return state;
 }
 
@@ -95,25 +96,30 @@ pe_sql_tally_combine(PG_FUNCTION_ARGS)
 				 errmsg("the domain of dp.tally must be the same for all rows")));
 	for (int32 cell = 0; cell < state->cells; cell++)
 		state->count[cell] += other->count[cell];
+	pe_wipe(other->count, other->cells * sizeof(int64));
 	PG_RETURN_POINTER(state);
 }
 
+/* The counts, which leave the state. */
 static bytea *
-counts_as_bytes(const tally *state)
+counts_as_bytes(tally *state)
 {
 	size_t		size = state->cells * sizeof(int64);
-	bytea	   *bytes = palloc(VARHDRSZ + size);
+	bytea	   *bytes = pe_reader_result(size);
 
-	SET_VARSIZE(bytes, VARHDRSZ + size);
 	memcpy(VARDATA(bytes), state->count, size);
+	pe_wipe(state->count, size);
 	return bytes;
 }
 
 Datum
 pe_sql_tally_serialize(PG_FUNCTION_ARGS)
 {
+	tally	   *state = (tally *) PG_GETARG_POINTER(0);
+
 	(void) aggregate_context(fcinfo);
-	PG_RETURN_BYTEA_P(counts_as_bytes((tally *) PG_GETARG_POINTER(0)));
+	pe_reader_take(&state->taken, "dp.tally");
+	PG_RETURN_BYTEA_P(counts_as_bytes(state));
 }
 
 Datum
@@ -128,6 +134,7 @@ pe_sql_tally_deserialize(PG_FUNCTION_ARGS)
 		elog(ERROR, "invalid serialised state of dp.tally");
 	state = new_tally(CurrentMemoryContext, size / sizeof(int64));
 	memcpy(state->count, VARDATA_ANY(bytes), size);
+	pe_wipe(VARDATA_ANY(bytes), size);
 	PG_RETURN_POINTER(state);
 }
 
@@ -136,13 +143,10 @@ Datum
 pe_sql_tally_final(PG_FUNCTION_ARGS)
 {
 	tally	   *state = PG_ARGISNULL(0) ? NULL : (tally *) PG_GETARG_POINTER(0);
-	bytea	   *bytes;
 
 	(void) aggregate_context(fcinfo);
 	if (state == NULL)
 		PG_RETURN_NULL();
 	pe_reader_take(&state->taken, "dp.tally");
-	bytes = counts_as_bytes(state);
-	pe_wipe(state->count, state->cells * sizeof(int64));
-	PG_RETURN_BYTEA_P(bytes);
+	PG_RETURN_BYTEA_P(counts_as_bytes(state));
 }

@@ -41,6 +41,7 @@ typedef struct tally
 	frame		frame;
 	pe_units	units;
 	bool		taken;			/* and wiped */
+	MemoryContextCallback goes; /* wipes what an error has left */
 
 	/* empty in a state that was deserialised or combined: */
 	pe_cut		cut;			/* without its key */
@@ -54,11 +55,32 @@ aggregate_context(FunctionCallInfo fcinfo)
 	return pe_reader_context(fcinfo, "dp.tally_units");
 }
 
+/* Overwrites what is exact or secret. */
+static void
+wipe(void *argument)
+{
+	tally	   *state = argument;
+
+	pe_units_free(&state->units);
+	pe_wipe(&state->frame.keys, sizeof(pe_unit_keys));
+}
+
+/* A state in the current memory context, which wipes it at its end. */
+static tally *
+new_tally(void)
+{
+	tally	   *state = palloc0(sizeof(*state));
+
+	state->goes = (MemoryContextCallback) {.func = wipe, .arg = state};
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->goes);
+	return state;
+}
+
 static tally *
 first_row(FunctionCallInfo fcinfo)
 {
 	MemoryContext old = MemoryContextSwitchTo(aggregate_context(fcinfo));
-	tally	   *state = palloc0(sizeof(*state));
+	tally	   *state = new_tally();
 
 	pe_cut_argument(fcinfo, &state->cut, "dp.tally_units");
 	state->unit_type = pe_unit_argument_type(fcinfo, "dp.tally_units");
@@ -113,7 +135,7 @@ pe_sql_tally_units_combine(PG_FUNCTION_ARGS)
 	}
 	if (state == NULL)
 	{
-		state = palloc0(sizeof(*state));
+		state = new_tally();
 		state->frame = other->frame;
 		pe_units_init(&state->units, state->frame.limit);
 	}
@@ -140,12 +162,10 @@ pe_sql_tally_units_serialize(PG_FUNCTION_ARGS)
 	pe_reader_take(&state->taken, "dp.tally_units");
 	pe_units_sort(&state->units);
 	size = state->units.entries * sizeof(pe_unit_rows);
-	bytes = palloc(VARHDRSZ + sizeof(frame) + size);
-	SET_VARSIZE(bytes, VARHDRSZ + sizeof(frame) + size);
+	bytes = pe_reader_result(sizeof(frame) + size);
 	memcpy(VARDATA(bytes), &state->frame, sizeof(frame));
 	memcpy(VARDATA(bytes) + sizeof(frame), state->units.entry, size);
-	pe_units_free(&state->units);
-	pe_wipe(&state->frame.keys, sizeof(pe_unit_keys));
+	wipe(state);
 	PG_RETURN_BYTEA_P(bytes);
 }
 
@@ -154,7 +174,7 @@ pe_sql_tally_units_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
 	size_t		size = VARSIZE_ANY_EXHDR(bytes);
-	tally	   *state = palloc0(sizeof(*state));
+	tally	   *state = new_tally();
 
 	(void) aggregate_context(fcinfo);
 	if (size < sizeof(frame) || (size - sizeof(frame)) % sizeof(pe_unit_rows) != 0)
@@ -182,11 +202,9 @@ pe_sql_tally_units_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	pe_reader_take(&state->taken, "dp.tally_units");
 	size = state->frame.cells * sizeof(int64);
-	bytes = palloc0(VARHDRSZ + size);
-	SET_VARSIZE(bytes, VARHDRSZ + size);
+	bytes = pe_reader_result(size);
 	pe_units_sort(&state->units);
 	pe_units_count(&state->units, &state->frame.keys, state->frame.max_rows, state->frame.cells, (int64 *) VARDATA(bytes));
-	pe_units_free(&state->units);
-	pe_wipe(&state->frame.keys, sizeof(pe_unit_keys));
+	wipe(state);
 	PG_RETURN_BYTEA_P(bytes);
 }

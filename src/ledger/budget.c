@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
@@ -11,6 +12,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/syscache.h"
 
 #include "accounting/filter.h"
 #include "accounting/zcdp.h"
@@ -111,6 +113,24 @@ role_list(const candidate *candidates, int count)
 	return list.data;
 }
 
+/* The ledger has the name of who asks, and must not have one that a ROLLBACK takes away again. */
+static void
+check_role_committed(void)
+{
+	HeapTuple	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
+	bool		changed = !HeapTupleIsValid(tuple) ||
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (changed)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the current role was created or changed in this transaction"),
+				 errdetail("Charges are committed in another transaction, which cannot see the change."),
+				 errhint("COMMIT first.")));
+}
+
 pe_budget *
 pe_budget_choose(const pe_dataset *dataset, const char *role)
 {
@@ -137,6 +157,7 @@ pe_budget_choose(const pe_dataset *dataset, const char *role)
 						candidates[0].budget.role, dataset->name),
 				 errdetail("Charges are committed in another transaction, which cannot see the change."),
 				 errhint("COMMIT first.")));
+	check_role_committed();
 	return &candidates[0].budget;
 }
 

@@ -27,7 +27,7 @@ typedef struct pe_budget
  * The budget that the current user draws on: the one granted to himself, else
  * the only one granted to a role whose privileges he has; role picks one of
  * those by name.  42501 if there is none, or several and none is picked; 55000
- * if the caller's own open transaction changed it.
+ * if the caller's own open transaction changed it, or the current user's own role.
  */
 extern pe_budget *pe_budget_choose(const pe_dataset *dataset, const char *role);
 

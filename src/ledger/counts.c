@@ -183,9 +183,9 @@ measure_buckets(const pe_question *question, int64_t *columns, int64_t *measured
 	pe_dawa_buckets_free(&buckets);
 }
 
-/* Measures, adds noise and stores; no interrupt may come between the draw and the store. */
+/* Measures, adds noise, waits for the time quantum and stores; no interrupt may come between the draw and the store. */
 static void
-release(counting *c, pe_charge_reply *reply)
+release(counting *c, TimestampTz start, pe_charge_reply *reply)
 {
 	const pe_question *question = c->question;
 	int32_t		rows = question->strategy->rows;
@@ -194,6 +194,7 @@ release(counting *c, pe_charge_reply *reply)
 	(question->dawa != NULL ? measure_buckets : measure_strategy) (question, sum_columns(c), measured);
 	reply->values = rows;
 	reply->value = measured;
+	pe_door_wait(start);
 	reply->release_id = pe_channel_store(&question->charge, reply->charge_id, measured, rows);
 }
 
@@ -211,10 +212,7 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 	if (!pe_door_visit(&visit, reply))
 		memset(c.counts, 0, question->domain->cells * sizeof(int64));
 	if (reply->outcome == PE_CHARGED)
-	{
-		release(&c, reply);
-		pe_door_wait(start);
-	}
+		release(&c, start, reply);
 	else
 		wipe(&c);
 	pe_free(c.counts);

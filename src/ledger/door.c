@@ -402,17 +402,17 @@ void
 pe_door_wait(TimestampTz start)
 {
 	int64		quantum = (int64) pe_time_quantum * 1000;
+	TimestampTz until;
+	long		left;
 
 	if (quantum == 0)
 		return;
-	for (TimestampTz until = start + ((GetCurrentTimestamp() - start) / quantum + 1) * quantum;;)
+	until = start + ((GetCurrentTimestamp() - start) / quantum + 1) * quantum;
+	while ((left = (long) ceil((until - GetCurrentTimestamp()) / 1000.0)) > 0 && !QueryCancelPending && !ProcDiePending)
 	{
-		long		left = (long) ceil((until - GetCurrentTimestamp()) / 1000.0);
-
-		if (left <= 0)
-			return;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left, PG_WAIT_EXTENSION);
+		/* no wait event: pg_stat_activity would show when the scan had ended */
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left, 0);
 		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
 	}
+	SetLatch(MyLatch);			/* an interrupt is still to be looked at */
 }

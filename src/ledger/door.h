@@ -15,7 +15,7 @@
  * mechanism/laplace.h, mechanism/dawa.h.
  *
  * The order never changes: validate, charge (committed), read the rows, draw
- * the noise, store the release (committed), return.
+ * the noise, wait, store the release (committed), return.
  */
 #ifndef PE_LEDGER_DOOR_H
 #define PE_LEDGER_DOOR_H
@@ -120,7 +120,13 @@ extern bytea *pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory)
 extern void pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument);
 extern void pe_door_scan_ranges(const pe_scan *scan, bytea *cut, void (*take) (void *argument, bytea *result), void *argument);
 
-/* Sleeps to the next multiple of the time quantum after start. */
+/*
+ * Sleeps to the next multiple of the time quantum after start.  Comes right before
+ * the store, with interrupts held: when a release was stored can be seen, by its own
+ * timestamp and from other sessions, and tells as much as when it was returned.  A
+ * cancel ends the sleep, so that what is stored then was stored at a time that
+ * whoever cancelled knows.
+ */
 extern void pe_door_wait(TimestampTz start);
 
 #endif

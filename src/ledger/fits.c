@@ -120,9 +120,9 @@ coefficients_of(const pe_fit_question *question, const double *w)
 	return coefficient;
 }
 
-/* Stores the coefficients of weights; they are what leaves. */
+/* Stores the coefficients of weights, when the time has come (pe_door_wait); they are what leaves. */
 static void
-store(const pe_fit_question *question, const double *w, pe_charge_reply *reply)
+store(const pe_fit_question *question, TimestampTz start, const double *w, pe_charge_reply *reply)
 {
 	int			terms = pe_row_spec_terms(question->spec);
 
@@ -130,6 +130,7 @@ store(const pe_fit_question *question, const double *w, pe_charge_reply *reply)
 	reply->value = palloc(terms * sizeof(int64));
 	memcpy(reply->value, coefficients_of(question, w), terms * sizeof(int64));
 	HOLD_INTERRUPTS();
+	pe_door_wait(start);
 	reply->release_id = pe_channel_store(&question->charge, reply->charge_id, reply->value, terms);
 }
 
@@ -358,8 +359,7 @@ pe_door_fit(const pe_fit_question *question, pe_charge_reply *reply)
 	visit_and_fit(&f, &question->charge, reply);
 	if (reply->outcome != PE_CHARGED)
 		return;
-	store(question, f.w, reply);
-	pe_door_wait(start);
+	store(question, start, f.w, reply);
 }
 
 void
@@ -409,8 +409,7 @@ pe_fit_collected(const pe_fit_question *question, pe_rows *rows, pe_charge_reply
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	store(question, w, reply);
-	pe_door_wait(start);
+	store(question, start, w, reply);
 }
 
 void

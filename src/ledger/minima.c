@@ -112,14 +112,15 @@ minimise_nothing(const pe_minimum_question *question, double *value)
 	minimise_rows(question, &rows, value);
 }
 
-/* Stores the values; they are what leaves. */
+/* Stores the values, when the time has come (pe_door_wait); they are what leaves. */
 static void
-store(const pe_minimum_question *question, const double *value, pe_charge_reply *reply)
+store(const pe_minimum_question *question, TimestampTz start, const double *value, pe_charge_reply *reply)
 {
 	HOLD_INTERRUPTS();
 	reply->values = values_of(question);
 	reply->value = palloc(reply->values * sizeof(int64));
 	memcpy(reply->value, value, reply->values * sizeof(int64));
+	pe_door_wait(start);
 	reply->release_id = pe_channel_store(&question->charge, reply->charge_id, reply->value, reply->values);
 }
 
@@ -325,10 +326,8 @@ pe_door_minimise(const pe_minimum_question *question, pe_charge_reply *reply)
 
 	visit_and_minimise(&m, &question->charge, reply);
 	if (reply->outcome == PE_CHARGED)
-		store(question, m.value, reply);
+		store(question, start, m.value, reply);
 	clean_up(&m);
-	if (reply->outcome == PE_CHARGED)
-		pe_door_wait(start);
 }
 
 void
@@ -383,8 +382,7 @@ pe_minimise_collected(const pe_minimum_question *question, pe_affine *rows, pe_c
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	store(question, value, reply);
-	pe_door_wait(start);
+	store(question, start, value, reply);
 }
 
 void

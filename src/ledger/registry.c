@@ -398,7 +398,8 @@ Oid
 pe_relation_writable_by(Oid relation, Oid role)
 {
 	static pe_statement writable = {NULL, "SELECT c.oid::int8 FROM pg_catalog.pg_class c "
-		"WHERE c.oid = ANY ($1) AND (pg_catalog.pg_has_role($2, 'pg_write_all_data', 'MEMBER') OR EXISTS ("
+		"WHERE c.oid = ANY ($1) AND (pg_catalog.pg_has_role($2, 'pg_write_all_data', 'MEMBER') "
+		"OR pg_catalog.pg_has_role($2, c.relowner, 'MEMBER') OR EXISTS ("
 		"SELECT FROM (SELECT coalesce(c.relacl, pg_catalog.acldefault('r', c.relowner)) AS acl UNION ALL "
 		"SELECT a.attacl FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attacl IS NOT NULL) l, "
 		"LATERAL pg_catalog.aclexplode(l.acl) e "
@@ -411,6 +412,29 @@ pe_relation_writable_by(Oid relation, Oid role)
 	pe_access_begin(&access);
 	if (pe_access_read(&writable, values, NULL) > 0)
 		found = (Oid) pe_access_int64(0, 1);
+	pe_access_end(&access);
+	return found;
+}
+
+bool
+pe_relation_has_domain_of_other(Oid relation, char **column, char **owner)
+{
+	static pe_statement find = {NULL, "WITH RECURSIVE d AS (SELECT a.attname, a.atttypid, c.relowner FROM pg_catalog.pg_class c "
+		"JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid WHERE c.oid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped "
+		"UNION SELECT d.attname, t.typbasetype, d.relowner FROM d JOIN pg_catalog.pg_type t ON t.oid = d.atttypid WHERE t.typtype = 'd') "
+		"SELECT d.attname::text, pg_catalog.pg_get_userbyid(t.typowner)::text FROM d JOIN pg_catalog.pg_type t ON t.oid = d.atttypid "
+	"WHERE t.typtype = 'd' AND NOT pg_catalog.pg_has_role(t.typowner, d.relowner, 'USAGE') ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
+	Datum		values[1] = {family_of(relation)};
+	pe_access	access;
+	bool		found;
+
+	pe_access_begin(&access);
+	found = pe_access_read(&find, values, NULL) > 0;
+	if (found)
+	{
+		*column = pe_access_text(0, 1);
+		*owner = pe_access_text(0, 2);
+	}
 	pe_access_end(&access);
 	return found;
 }

@@ -112,9 +112,16 @@ extern Oid	pe_relation_owner(Oid relation);
 
 /*
  * A relation of the family that role could change: by a privilege of its own or
- * of a role that it is a member of, inherited or not.  InvalidOid if there is none.
+ * of a role that it is a member of, inherited or not, or as the owner of a part,
+ * who can grant himself what he has revoked.  InvalidOid if there is none.
  */
 extern Oid	pe_relation_writable_by(Oid relation, Oid role);
+
+/*
+ * Whether a column of the family is of a domain that belongs to a role without the
+ * privileges of the table's owner; sets the names of both.
+ */
+extern bool pe_relation_has_domain_of_other(Oid relation, char **column, char **owner);
 
 /*
  * 55000 if the caller's own transaction changed the relation or one of those

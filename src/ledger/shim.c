@@ -46,6 +46,34 @@ pe_wipe(void *p, size_t size)
 	explicit_bzero(p, size);
 }
 
+/* What is overwritten when its context goes. */
+typedef struct exact_chunk
+{
+	MemoryContextCallback callback;
+	void	   *data;
+	size_t		size;
+} exact_chunk;
+
+static void
+wipe_chunk(void *argument)
+{
+	exact_chunk *chunk = argument;
+
+	pe_wipe(chunk->data, chunk->size);
+}
+
+void *
+pe_alloc_exact(MemoryContext context, size_t size)
+{
+	exact_chunk *chunk = MemoryContextAllocZero(context, sizeof(*chunk));
+
+	chunk->data = MemoryContextAllocZero(context, size);
+	chunk->size = size;
+	chunk->callback = (MemoryContextCallback) {.func = wipe_chunk, .arg = chunk};
+	MemoryContextRegisterResetCallback(context, &chunk->callback);
+	return chunk->data;
+}
+
 void
 pe_poll(void)
 {

@@ -1,9 +1,12 @@
 /*
  * shim.h
- *	  What the server's side of core/mem.h needs to be told.
+ *	  What the server's side of core/mem.h needs to be told, and what it has for
+ *	  those who know the server.
  */
 #ifndef PE_LEDGER_SHIM_H
 #define PE_LEDGER_SHIM_H
+
+#include "utils/palloc.h"
 
 /*
  * An operation begins that may take long.  From a second after this on,
@@ -11,5 +14,11 @@
  * the first call in a session nothing is said.
  */
 extern void pe_progress_begin(void);
+
+/*
+ * Zeroed memory for what is exact and goes through the executor: overwritten before
+ * its context is reset or deleted, also after an error.  Not to be freed.
+ */
+extern void *pe_alloc_exact(MemoryContext context, size_t size);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * pg_epsilon_test.c
  *	  Server functions for tests alone: specifications and passes as bytes, so that
- *	  dp.fit_rows can be asked for exact sums over a table of the test's own; and what a
- *	  private value becomes before there is noise.
+ *	  dp.fit_rows can be asked for exact sums over a table of the test's own; what a
+ *	  private value becomes before there is noise; and whether bytes are anywhere in
+ *	  the memory of the process.
  *
  * `make install` leaves this out; `make check' builds it into its private server.
  */
@@ -10,6 +11,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "storage/fd.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -28,6 +30,7 @@ PG_FUNCTION_INFO_V1(pe_test_sums);
 PG_FUNCTION_INFO_V1(pe_test_offset);
 PG_FUNCTION_INFO_V1(pe_test_unit);
 PG_FUNCTION_INFO_V1(pe_test_affine_spec);
+PG_FUNCTION_INFO_V1(pe_test_found);
 
 static bytea *
 new_bytes(Size size)
@@ -225,4 +228,57 @@ pe_test_affine_spec(PG_FUNCTION_ARGS)
 		spec.slope[j] = (pe_slope_spec) {.lower = PG_GETARG_FLOAT8(2), .upper = PG_GETARG_FLOAT8(3), .clamp = 1};
 	memcpy(VARDATA(bytes), &spec, PE_AFFINE_SPEC_SIZE(slopes));
 	PG_RETURN_BYTEA_P(bytes);
+}
+
+/* ------------------------------------------------------------------
+ * What is left in memory
+ * ------------------------------------------------------------------
+ */
+
+/* How often bytes are there whose complement is `complement`: told so, the function itself has no copy of them. */
+static int64
+count_in(const unsigned char *at, size_t size, const unsigned char *complement, size_t length)
+{
+	const unsigned char *end = at + size;
+	int64		found = 0;
+
+	while ((size_t) (end - at) >= length && (at = memchr(at, (unsigned char) ~complement[0], end - at - length + 1)) != NULL)
+	{
+		size_t		same = 1;
+
+		while (same < length && (unsigned char) ~at[same] == complement[same])
+			same++;
+		found += same == length;
+		at++;
+	}
+	return found;
+}
+
+/*
+ * pe_test_found(complement bytea): in how many places of what this process can write
+ * there are the bytes whose complement is given; NULL where the kernel does not tell
+ * what that is.
+ */
+Datum
+pe_test_found(PG_FUNCTION_ARGS)
+{
+	bytea	   *complement = PG_GETARG_BYTEA_PP(0);
+	FILE	   *maps = AllocateFile("/proc/self/maps", "r");
+	char		line[1024];
+	int64		found = 0;
+
+	if (maps == NULL)
+		PG_RETURN_NULL();
+	while (fgets(line, sizeof(line), maps) != NULL)
+	{
+		unsigned long start;
+		unsigned long end;
+		char		may[8];
+
+		if (sscanf(line, "%lx-%lx %7s", &start, &end, may) == 3 && strncmp(may, "rw", 2) == 0)
+			found += count_in((const unsigned char *) start, end - start,
+							  (const unsigned char *) VARDATA_ANY(complement), VARSIZE_ANY_EXHDR(complement));
+	}
+	FreeFile(maps);
+	PG_RETURN_INT64(found);
 }

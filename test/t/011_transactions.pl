@@ -1,4 +1,5 @@
-# Asking works in every kind of transaction, and who has paid asks again for nothing.
+# Asking works in every kind of transaction, and who has paid asks again for nothing.  Numbers in brackets
+# are those of the table of attacks in SECURITY.md.
 use strict;
 use warnings FATAL => 'all';
 
@@ -106,7 +107,7 @@ ask_ok($node, 'ann', q{
 		LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS $$SELECT * FROM dp.histogram('people', 'age', rho => rho)$$});
 twice_is_once('PL/pgSQL', sub { my ($rho) = $_[0] =~ /(0\.\d+)/; "SELECT * FROM by_plpgsql($rho); SELECT * FROM by_plpgsql($rho)" });
 twice_is_once('an SQL function', sub { my ($rho) = $_[0] =~ /(0\.\d+)/; "SELECT * FROM by_sql($rho); SELECT * FROM by_sql($rho)" });
-pays("another's SECURITY DEFINER function", sub {
+pays("[61] another's SECURITY DEFINER function", sub {
 	my ($rho) = $_[0] =~ /(0\.\d+)/;
 	ask_ok($node, 'bob', "SELECT * FROM as_ann($rho)");
 }, ann => 1);
@@ -119,17 +120,17 @@ for my $mode ('REPEATABLE READ', 'SERIALIZABLE')
 	my $first;
 
 	session_query($old, "BEGIN ISOLATION LEVEL $mode; SELECT count(*) FROM dp.releases");
-	my $request = pays("$mode, paid later by another session", sub { $first = ask_ok($node, 'ann', "$select($_[0])") }, ann => 1);
-	pays("$mode, an older snapshot", sub {
+	my $request = pays("[59] $mode, paid later by another session", sub { $first = ask_ok($node, 'ann', "$select($_[0])") }, ann => 1);
+	pays("[59] $mode, an older snapshot", sub {
 		my ($out, $err) = session_query($old, "$select($_[0])");
-		is($out, $first, "$mode, an older snapshot: the stored answer");
-		is($err, '', "$mode, an older snapshot: without a NOTICE");
-		is((session_query($old, "SELECT replay FROM dp.quote($_[0])"))[0], 't', "$mode, an older snapshot: as the quote says");
+		is($out, $first, "[59] $mode, an older snapshot: the stored answer");
+		is($err, '', "[59] $mode, an older snapshot: without a NOTICE");
+		is((session_query($old, "SELECT replay FROM dp.quote($_[0])"))[0], 't', "[59] $mode, an older snapshot: as the quote says");
 		my ($release) = $first =~ /\|(\d+)$/m;
-		is((session_query($old, "SELECT count(*) FROM dp.cells($release)"))[0], '10', "$mode, an older snapshot: dp.cells finds it");
+		is((session_query($old, "SELECT count(*) FROM dp.cells($release)"))[0], '10', "[59] $mode, an older snapshot: dp.cells finds it");
 	}, request => $request);
 	# and a charge with the old snapshot is a charge
-	pays("$mode, a new request with an older snapshot", sub { session_query($old, "$select($_[0])") }, ann => 1);
+	pays("[59] $mode, a new request with an older snapshot", sub { session_query($old, "$select($_[0])") }, ann => 1);
 	session_query($old, 'COMMIT');
 	$old->quit;
 }
@@ -137,63 +138,63 @@ for my $mode ('REPEATABLE READ', 'SERIALIZABLE')
 # ---- Replay, and what is none ----
 
 my $first;
-my $request = pays('a first request', sub {
-	is(ask_ok($node, 'ann', "SELECT replay FROM dp.quote($_[0])"), 'f', 'a first request: the quote says so');
+my $request = pays('[19] a first request', sub {
+	is(ask_ok($node, 'ann', "SELECT replay FROM dp.quote($_[0])"), 'f', '[19] a first request: the quote says so');
 	$first = ask_ok($node, 'ann', "$select($_[0])");
 }, ann => 1);
-pays('another way to write it', sub {
+pays('[19] another way to write it', sub {
 	my ($rho) = $_[0] =~ /(0\.\d+)/;
-	is(ask_ok($node, 'ann', "SELECT replay FROM dp.quote($_[0])"), 't', 'another way to write it: the quote says so');
+	is(ask_ok($node, 'ann', "SELECT replay FROM dp.quote($_[0])"), 't', '[19] another way to write it: the quote says so');
 	my ($status, $out, $err) =
 	  ask($node, 'ann', "$select(dataset => 'people', attributes => ARRAY['age'], workload => ' identity  ', rho => $rho * 1.0)");
-	is($out, $first, 'another way to write it: the stored answer');
-	is($err, '', 'another way to write it: without a NOTICE');
+	is($out, $first, '[19] another way to write it: the stored answer');
+	is($err, '', '[19] another way to write it: without a NOTICE');
 }, request => $request);
-pays('fresh => true', sub {
-	is(ask_ok($node, 'ann', "SELECT replay FROM dp.quote($_[0], fresh => true)"), 'f', 'fresh => true: the quote says so');
+pays('[19] fresh => true', sub {
+	is(ask_ok($node, 'ann', "SELECT replay FROM dp.quote($_[0], fresh => true)"), 'f', '[19] fresh => true: the quote says so');
 	my ($status, $out, $err) = ask($node, 'ann', "$select($_[0], fresh => true)");
-	isnt($out, $first, 'fresh => true: another answer');
-	like($err, qr/NOTICE/, 'fresh => true: a NOTICE');
+	isnt($out, $first, '[19] fresh => true: another answer');
+	like($err, qr/NOTICE/, '[19] fresh => true: a NOTICE');
 	$first = $out;
 }, request => $request, ann => 1);
 
 # Another budget pays for the same answer; the data lose nothing more.
-pays('another budget', sub {
-	is(ask_ok($node, 'bob', "SELECT replay FROM dp.quote($_[0])"), 'f', 'another budget: the quote says so');
+pays('[19] another budget', sub {
+	is(ask_ok($node, 'bob', "SELECT replay FROM dp.quote($_[0])"), 'f', '[19] another budget: the quote says so');
 	my ($status, $out, $err) = ask($node, 'bob', "$select($_[0])");
-	is($out, $first, 'another budget: the same answer');
-	like($err, qr/NOTICE/, 'another budget: a NOTICE');
+	is($out, $first, '[19] another budget: the same answer');
+	like($err, qr/NOTICE/, '[19] another budget: a NOTICE');
 }, request => $request, bob => 1, cap => 0);
-pays('another budget again', sub {
-	is(ask_ok($node, 'bob', "SELECT replay FROM dp.quote($_[0])"), 't', 'another budget again: the quote says so');
+pays('[19] another budget again', sub {
+	is(ask_ok($node, 'bob', "SELECT replay FROM dp.quote($_[0])"), 't', '[19] another budget again: the quote says so');
 	my ($status, $out, $err) = ask($node, 'bob', "$select($_[0])");
-	is($out, $first, 'another budget again: the same answer');
-	is($err, '', 'another budget again: without a NOTICE');
+	is($out, $first, '[19] another budget again: the same answer');
+	is($err, '', '[19] another budget again: without a NOTICE');
 }, request => $request);
 
 # So it is answered when nothing is left of the cap.
 my $limit = $node->safe_psql('postgres', q{SELECT rho_limit FROM dp.dataset WHERE dataset = 'people'});
-my $last = pays('before the cap is spent', sub { $first = ask_ok($node, 'ann', "$select($_[0])") }, ann => 1);
+my $last = pays('[19] before the cap is spent', sub { $first = ask_ok($node, 'ann', "$select($_[0])") }, ann => 1);
 $node->safe_psql('postgres', q{UPDATE dp.dataset SET rho_limit = rho_spent WHERE dataset = 'people'});
-pays('when the cap is spent, anew', sub {
-	is(sqlstate((ask($node, 'bob', "$select($_[0], fresh => true)"))[2]), 'PE001', 'when the cap is spent, anew: refused');
+pays('[19] when the cap is spent, anew', sub {
+	is(sqlstate((ask($node, 'bob', "$select($_[0], fresh => true)"))[2]), 'PE001', '[19] when the cap is spent, anew: refused');
 }, request => $last);
-pays('when the cap is spent, from the store', sub {
-	is(ask_ok($node, 'bob', "$select($_[0])"), $first, 'when the cap is spent, from the store: answered');
+pays('[19] when the cap is spent, from the store', sub {
+	is(ask_ok($node, 'bob', "$select($_[0])"), $first, '[19] when the cap is spent, from the store: answered');
 }, request => $last, bob => 1, cap => 0);
 $node->safe_psql('postgres', "UPDATE dp.dataset SET rho_limit = $limit WHERE dataset = 'people'");
 
-pays('(f()).* of a fresh request', sub {
-	is(ask_ok($node, 'ann', "SELECT count(*) FROM (SELECT (dp.histogram($_[0], fresh => true)).*) h"), '10', '(f()).* of a fresh request: answered');
+pays('[19] (f()).* of a fresh request', sub {
+	is(ask_ok($node, 'ann', "SELECT count(*) FROM (SELECT (dp.histogram($_[0], fresh => true)).*) h"), '10', '[19] (f()).* of a fresh request: answered');
 }, ann => 1);
 
 $first = ask_ok($node, 'ann', "$select($request)");
 is(ask_ok($node, 'curator', q{SELECT dp.new_version('people')}), '2', 'the owner declares a new version');
-pays('a new version', sub {
-	is(ask_ok($node, 'ann', "SELECT replay FROM dp.quote($_[0])"), 'f', 'a new version: the quote says so');
-	isnt(ask_ok($node, 'ann', "$select($_[0])"), $first, 'a new version: a new answer');
+pays('[19] a new version', sub {
+	is(ask_ok($node, 'ann', "SELECT replay FROM dp.quote($_[0])"), 'f', '[19] a new version: the quote says so');
+	isnt(ask_ok($node, 'ann', "$select($_[0])"), $first, '[19] a new version: a new answer');
 }, request => $request, ann => 1);
-pays('a new version again', sub { ask_ok($node, 'ann', "$select($_[0])") }, request => $request);
+pays('[19] a new version again', sub { ask_ok($node, 'ann', "$select($_[0])") }, request => $request);
 
 # ---- Groups ----
 
@@ -205,33 +206,33 @@ $node->safe_psql('postgres', q{
 	GRANT team TO ann});
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('team', 'people', 4); SELECT dp.grant_budget('crew', 'people', 4)});
 
-pays('a member of a group', sub { ask_ok($node, 'carol', "$select($_[0])") }, team => 1);
+pays('[17] a member of a group', sub { ask_ok($node, 'carol', "$select($_[0])") }, team => 1);
 is($node->safe_psql('postgres', 'SELECT role_name, budget_role FROM dp.charge ORDER BY id DESC LIMIT 1'),
-	'carol|team', 'the charge names the member and the budget');
-pays('a member with a budget of his own', sub { ask_ok($node, 'ann', "$select($_[0])") }, ann => 1);
-pays('a member with a budget of his own who picks', sub { ask_ok($node, 'ann', "$select($_[0], budget => 'team')") }, team => 1);
-pays('a member who does not inherit', sub {
+	'carol|team', '[17] the charge names the member and the budget');
+pays('[17] a member with a budget of his own', sub { ask_ok($node, 'ann', "$select($_[0])") }, ann => 1);
+pays('[17] a member with a budget of his own who picks', sub { ask_ok($node, 'ann', "$select($_[0], budget => 'team')") }, team => 1);
+pays('[17] a member who does not inherit', sub {
 	my ($status, $out, $err) = ask($node, 'erin', "$select($_[0])");
-	is(sqlstate($err), '42501', 'a member who does not inherit: has no budget');
+	is(sqlstate($err), '42501', '[17] a member who does not inherit: has no budget');
 });
-pays('a member who does not inherit, as the group', sub { ask_ok($node, 'erin', "SET ROLE team; $select($_[0])") }, team => 1);
-pays('two groups', sub {
+pays('[17] a member who does not inherit, as the group', sub { ask_ok($node, 'erin', "SET ROLE team; $select($_[0])") }, team => 1);
+pays('[17] two groups', sub {
 	my ($status, $out, $err) = ask($node, 'dave', "$select($_[0])");
-	is(sqlstate($err), '42501', 'two groups: he must choose');
-	like($err, qr/"crew", "team"/, 'two groups: the choices are named');
-	like($err, qr/budget => 'role'/, 'two groups: and how to choose');
+	is(sqlstate($err), '42501', '[17] two groups: he must choose');
+	like($err, qr/"crew", "team"/, '[17] two groups: the choices are named');
+	like($err, qr/budget => 'role'/, '[17] two groups: and how to choose');
 });
-pays('two groups, chosen', sub { ask_ok($node, 'dave', "$select($_[0], budget => 'crew')") }, crew => 1);
-pays("a stranger's budget", sub {
+pays('[17] two groups, chosen', sub { ask_ok($node, 'dave', "$select($_[0], budget => 'crew')") }, crew => 1);
+pays("[17] a stranger's budget", sub {
 	my ($status, $out, $err) = ask($node, 'dave', "$select($_[0], budget => 'bob')");
-	is(sqlstate($err), '42501', "a stranger's budget: refused");
-	unlike($err, qr/crew/, "a stranger's budget: names nobody else");
+	is(sqlstate($err), '42501', "[17] a stranger's budget: refused");
+	unlike($err, qr/crew/, "[17] a stranger's budget: names nobody else");
 });
 
 # A member's replay is what the group paid for, whoever asked.
-my $paid = pays('paid by one member', sub { $first = ask_ok($node, 'carol', "$select($_[0])") }, team => 1);
-pays('asked by another', sub {
-	is(ask_ok($node, 'dave', "$select($_[0], budget => 'team')"), $first, 'asked by another: the stored answer');
+my $paid = pays('[17] paid by one member', sub { $first = ask_ok($node, 'carol', "$select($_[0])") }, team => 1);
+pays('[17] asked by another', sub {
+	is(ask_ok($node, 'dave', "$select($_[0], budget => 'team')"), $first, '[17] asked by another: the stored answer');
 }, request => $paid);
 
 # ---- What the caller's own transaction changed ----

@@ -1,5 +1,6 @@
 # Pure budgets: their charges are for ever and never too many, on a cap that counts epsilon and on
-# one that counts rho; the chain holds over both kinds; the noise is what the standard error says.
+# one that counts rho; the chain holds over both kinds; the noise is what the standard error says.  Numbers in brackets
+# are those of the table of attacks in SECURITY.md.
 use strict;
 use warnings FATAL => 'all';
 
@@ -49,10 +50,10 @@ for my $case ([ 'dan', 'pure', 'n', 250000000 ], [ 'cy', 'people', 'age', 310882
 
 		ask($node, $role, 'BEGIN; SAVEPOINT s; ' . asks($dataset, $attribute, 0.25) . "; $end", stop => 0);
 		my @after = spent($role, $dataset);
-		is_deeply([ map { $after[$_] - $before[$_] } 0 .. 2 ], [ 1, 250000000, $of_cap ], "$dataset, $end: charged, and once");
+		is_deeply([ map { $after[$_] - $before[$_] } 0 .. 2 ], [ 1, 250000000, $of_cap ], "[1] $dataset, $end: charged, and once");
 	}
 }
-ledger_ok($node, 'after rollbacks');
+ledger_ok($node, '[1] after rollbacks');
 
 # ---- Races for the last epsilon ----
 
@@ -79,15 +80,15 @@ for my $units (1, 13)
 	my $left = $units * 10000000 + 9999999;
 
 	$node->safe_psql('postgres', "UPDATE dp.budget SET epsilon_limit = epsilon_spent + $left WHERE role_name IN ('dan', 'cy')");
-	race("budget, cap of epsilon, $units units", 'dan', 'pure', 'n', $units);
-	race("budget, cap of rho, $units units", 'cy', 'people', 'age', $units);
+	race("[12] budget, cap of epsilon, $units units", 'dan', 'pure', 'n', $units);
+	race("[12] budget, cap of rho, $units units", 'cy', 'people', 'age', $units);
 }
 $node->safe_psql('postgres', "UPDATE dp.budget SET epsilon_limit = 1e15 WHERE role_name IN ('dan', 'cy')");
 $node->safe_psql('postgres', "UPDATE dp.dataset SET epsilon_limit = epsilon_spent + 79999999 WHERE dataset = 'pure'");
-race('cap of epsilon', 'dan', 'pure', 'n', 7);
+race('[12] cap of epsilon', 'dan', 'pure', 'n', 7);
 # 0.01 tanh(0.005) = 0.0000499996 a time: 49,999.58 nano, rounded up
 $node->safe_psql('postgres', "UPDATE dp.dataset SET rho_limit = rho_spent + 8 * 50000 - 1 WHERE dataset = 'people'");
-race('cap of rho', 'cy', 'people', 'age', 7);
+race('[12] cap of rho', 'cy', 'people', 'age', 7);
 $node->safe_psql('postgres', "UPDATE dp.dataset SET epsilon_limit = 1e15 WHERE dataset = 'pure'");
 $node->safe_psql('postgres', "UPDATE dp.dataset SET rho_limit = rho_spent + 1000000000 WHERE dataset = 'people'");
 
@@ -100,9 +101,9 @@ ask_ok($node, 'dan', q{SELECT count(*) FROM dp.histogram('pure', 'n', 'total', e
 
 	ask_ok($node, 'cy', q{SELECT count(*) FROM dp.histogram('pure', 'n', 'total', epsilon => 0.5)});
 	my @after = spent('cy', 'pure');
-	is($after[1] - $cy[1], 500000000, 'another budget pays for a stored answer');
-	is($after[2] - $cy[2], 0, 'the cap does not');
-	is((spent('dan', 'pure'))[1], $dan[1], 'nor does the one that paid first');
+	is($after[1] - $cy[1], 500000000, '[19] another budget pays for a stored answer');
+	is($after[2] - $cy[2], 0, '[19] the cap does not');
+	is((spent('dan', 'pure'))[1], $dan[1], '[19] nor does the one that paid first');
 }
 
 # ---- The chain over charges of both kinds ----

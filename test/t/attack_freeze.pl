@@ -20,8 +20,12 @@ sub frozen
 	my ($status, $out, $err) = ask($n, 'ann', $unpaid, %o);
 
 	is(sqlstate($err), 'PE002', "$what: a charge is refused");
+	like($err, qr/HINT:.*dp\.attest/, "$what: the hint says what to do");
 	is(ask_ok($n, 'ann', $paid, %o), $answer, "$what: what was paid is answered");
 	is(ask_ok($n, 'ann', q{SELECT frozen FROM dp.datasets WHERE dataset = 'people'}, %o), 't', "$what: the view says so");
+	is(ask_ok($n, 'ann', q{SELECT max_stderr > 0, fits FROM dp.quote('people', 'sex', rho => 0.001)}, %o), 't|f', "$what: a quote is given, which fits no more");
+	($status, $out, $err) = ask($n, 'ann', q{SELECT dp.attest('trust me')}, %o);
+	is(sqlstate($err), '42501', "$what: an analyst cannot attest");
 	($status, $out, $err) = ask($n, 'curator', $again, %o);
 	is(sqlstate($err), 'PE002', "$what: the table cannot be registered anew");
 	($status, $out, $err) = ask($n, 'curator', "BEGIN; SELECT dp.drop_dataset('people'); $again", %o);
@@ -68,16 +72,40 @@ $node->safe_psql('postgres', q{DROP EXTENSION pg_epsilon CASCADE; DROP TABLE peo
 add_people($node, 'postgres', 'people');
 $answer = ask_ok($node, 'ann', $paid);
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', '{age,sex}', rho => 0.001)});
-$node->safe_psql('postgres', q{CREATE TABLE kept AS SELECT * FROM dp.charge ORDER BY id DESC LIMIT 1;
-	DELETE FROM dp.charge WHERE id = (SELECT id FROM kept)});
-($status, $out, $err) = ask($node, 'ann', $unpaid);
-is(sqlstate($err), 'PE002', 'a charge that was removed: the next is refused');
-$node->safe_psql('postgres', q{INSERT INTO dp.charge SELECT * FROM kept});
+ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'sex', rho => 0.002)});
+$node->safe_psql('postgres', 'CREATE TABLE kept_charge AS TABLE dp.charge; CREATE TABLE kept_dataset AS TABLE dp.dataset; CREATE TABLE kept_budget AS TABLE dp.budget');
+
+# tampered WHAT, SQL, SQLSTATE, FINDING: what a charge says after SQL ('': it is made), and what
+# dp.verify_ledger finds before and after it; then all is put back
+sub tampered
+{
+	my ($what, $sql, $state, $finding) = @_;
+	my $verify = q{SELECT message FROM dp.verify_ledger('people')};
+
+	$node->safe_psql('postgres', $sql);
+	like(ask_ok($node, 'curator', $verify), $finding, "$what: dp.verify_ledger finds it");
+	($status, $out, $err) = ask($node, 'ann', $unpaid);
+	is(sqlstate($err), $state, "$what: " . ($state ? 'a charge is refused' : 'a charge does not look so far'));
+	is(ask_ok($node, 'ann', $paid), $answer, "$what: what was paid is answered") if $state ne '42501';
+	like(ask_ok($node, 'curator', $verify), $finding, "$what: and a charge hides nothing");
+	$node->safe_psql('postgres', q{DELETE FROM dp.charge; DELETE FROM dp.dataset; DELETE FROM dp.budget; INSERT INTO dp.charge TABLE kept_charge;
+		INSERT INTO dp.dataset TABLE kept_dataset; INSERT INTO dp.budget TABLE kept_budget; DELETE FROM dp.release WHERE charge_id NOT IN (SELECT id FROM dp.charge)});
+	return;
+}
+
+tampered('a charge that was removed', 'DELETE FROM dp.charge WHERE seq = 3', 'PE002', qr/charges are missing at the end: 1/);
+tampered('one that was added', q{INSERT INTO dp.charge SELECT id + 100, dataset_id, 4, dataset, at, role_name, budget_id, budget_role, function, rho, delta,
+	epsilon, cap_rho, cap_delta, cap_epsilon, request, release_id, strategy_id, hash FROM dp.charge WHERE seq = 3}, 'PE002', qr/is not what was written/);
+tampered('the last hash', q{UPDATE dp.charge SET hash = decode('00', 'hex') WHERE seq = 3}, 'PE002', qr/is not what was written/);
+tampered('the head', q{UPDATE dp.dataset SET chain_head = decode(repeat('00', 32), 'hex')}, 'PE002', qr/the head of the chain is not that of its last charge/);
+tampered('the number of charges', 'UPDATE dp.dataset SET charges = 2', 'PE002', qr/the head of the chain is not that of its last charge/);
+tampered('a charge that was removed, and the number', 'DELETE FROM dp.charge WHERE seq = 3; UPDATE dp.dataset SET charges = 2', 'PE002', qr/the head of the chain is not that of its last charge/);
+tampered('a budget that was removed', q{DELETE FROM dp.budget WHERE role_name = 'ann'}, '42501', qr/names a budget that is gone/);
+tampered('what a charge cost', 'UPDATE dp.charge SET rho = rho - 1, cap_rho = cap_rho - 1 WHERE seq = 1', '', qr/is not what was written/);
+tampered('a request', q{UPDATE dp.charge SET request = '{}' WHERE seq = 2}, '', qr/is not what was written/);
+tampered('what is spent of the cap', 'UPDATE dp.dataset SET rho_spent = rho_spent - 1', '', qr/what is spent of the cap is not the sum/);
+tampered('what is spent of a budget', q{UPDATE dp.budget SET rho_spent = 0 WHERE role_name = 'ann'}, '', qr/what is spent of the budget of role "ann" is not the sum/);
+ledger_ok($node, 'put back');
 is(ask_ok($node, 'ann', "SELECT count(*) FROM ($unpaid) x"), '2', 'put back, it goes on');
-$node->safe_psql('postgres', q{UPDATE dp.charge SET hash = decode('00', 'hex') WHERE id = (SELECT max(id) FROM dp.charge)});
-($status, $out, $err) = ask($node, 'ann', $unpaid . ' ORDER BY 1');
-is($status, 0, 'a broken chain does not stop a replay');
-($status, $out, $err) = ask($node, 'ann', q{SELECT FROM dp.histogram('people', 'age', rho => 0.002)});
-is(sqlstate($err), 'PE002', 'a last hash that is not the head: a charge is refused');
 
 done_testing();

@@ -1,5 +1,5 @@
 # Many at once, for what is left: never one nano-rho more than was granted, never a charge less
-# than fits.
+# than fits.  Numbers in brackets are those of the table of attacks in SECURITY.md.
 use strict;
 use warnings FATAL => 'all';
 
@@ -67,17 +67,50 @@ sub race
 for my $round (1 .. 4)
 {
 	leave_in_budget('ann', $cost);
-	race("one unit, round $round", 1, $cost, [ 'ann', asks(0.000321), 8, 1 ]);
+	race("[12] one unit, round $round", 1, $cost, [ 'ann', asks(0.000321), 8, 1 ]);
 }
 
 leave_in_budget('ann', $cost - 1);
-race('one nano-rho less than a unit', 0, 0, [ 'ann', asks(0.000321), 8, 1 ]);
+race('[12] one nano-rho less than a unit', 0, 0, [ 'ann', asks(0.000321), 8, 1 ]);
 
 for my $units (3, 20, 61)
 {
 	leave_in_budget('ann', $units * $cost + $cost - 1);
-	race("$units units and almost one more", $units, $units * $cost, [ 'ann', asks(0.000321), 8, 100 ]);
-	is(ledger($node)->{limit}{ann} - ledger($node)->{budget}{ann}, $cost - 1, "$units units: what did not fit is left");
+	race("[12] $units units and almost one more", $units, $units * $cost, [ 'ann', asks(0.000321), 8, 100 ]);
+	is(ledger($node)->{limit}{ann} - ledger($node)->{budget}{ann}, $cost - 1, "[12] $units units: what did not fit is left");
+}
+
+# ---- An old snapshot, which shows what is spent as it was ----
+
+for my $level ('REPEATABLE READ', 'SERIALIZABLE')
+{
+	leave_in_budget('ann', 5 * $cost + $cost - 1);
+	# each client asks five times under one snapshot, taken before any of them has asked
+	race("[12] $level, one snapshot for all that a session asks", 5, 5 * $cost,
+		[ 'ann', "BEGIN ISOLATION LEVEL $level;\nSELECT count(*) FROM dp.budgets;\n" . join(";\n", (asks(0.000321)) x 5) . ";\nCOMMIT", 8, 1 ]);
+}
+
+# ---- One budget of several roles ----
+
+add_role($node, 'team', q{SELECT dp.grant_budget('team', 'people', 8)});
+$node->safe_psql('postgres', 'CREATE ROLE carol LOGIN IN ROLE team; CREATE ROLE dave LOGIN IN ROLE team');
+leave_in_budget('team', 9 * $cost + $cost - 1);
+race('[12] two members of a group, 9 units', 9, 9 * $cost, [ 'carol', asks(0.000321), 4, 100 ], [ 'dave', asks(0.000321), 4, 100 ]);
+
+# ---- The last delta ----
+
+# A method that is private but for a delta: of a hundredth of the budget's
+my $fit = q{SELECT count(*) FROM dp.fit('people', 'svm', 'sex', '{age}', method => 'objpert', epsilon => 0.01, delta => 1e-12, fresh => true)};
+leave_in_budget('ann', 10**9);
+$node->safe_psql('postgres', q{UPDATE dp.budget SET delta_limit = delta_spent + 2 * 1000000 + 999999 WHERE role_name = 'ann'});
+{
+	my $before = ledger($node);
+
+	eval { bench($node, 'ann', $fit, clients => 6, times => 2)->finish };
+	is(ledger($node)->{charges} - $before->{charges}, 2, '[12] the last delta: charges');
+	is($node->safe_psql('postgres', q{SELECT delta_limit - delta_spent FROM dp.budget WHERE role_name = 'ann'}), '999999', '[12] the last delta: what did not fit is left');
+	is(sqlstate((ask($node, 'ann', $fit))[2]), 'PE001', '[12] the last delta: another request is refused');
+	ledger_ok($node, '[12] the last delta');
 }
 
 # ---- Two roles under one cap ----
@@ -86,9 +119,9 @@ leave_in_budget($_, 1000 * $cost) for qw(ann bob);
 for my $units (1, 7, 40)
 {
 	leave_in_cap($units * $cost + $cost - 1);
-	race("two roles, $units units of the cap", $units, $units * $cost,
+	race("[12] two roles, $units units of the cap", $units, $units * $cost,
 		[ 'ann', asks(0.000321), 4, 100 ], [ 'bob', asks(0.000321), 4, 100 ]);
-	is(ledger($node)->{left}, $cost - 1, "two roles, $units units: what did not fit is left");
+	is(ledger($node)->{left}, $cost - 1, "[12] two roles, $units units: what did not fit is left");
 }
 
 # ---- Unequal prices: nothing is left that a cheap request could have had ----
@@ -101,9 +134,9 @@ leave_in_budget('ann', 25 * $cost);
 
 	eval { $_->finish } for @running;
 	my $after = ledger($node);
-	is($after->{budget}{ann}, $after->{limit}{ann}, 'unequal prices: all is spent');
-	is($after->{rho} - $before->{rho}, 25 * $cost, 'unequal prices: and no more');
-	ledger_ok($node, 'unequal prices');
+	is($after->{budget}{ann}, $after->{limit}{ann}, '[12] unequal prices: all is spent');
+	is($after->{rho} - $before->{rho}, 25 * $cost, '[12] unequal prices: and no more');
+	ledger_ok($node, '[12] unequal prices');
 }
 
 # ---- The same request from everybody at once: at least once, at most once each ----
@@ -116,10 +149,10 @@ leave_in_budget('ann', 1000 * $cost);
 	my $after = ledger($node);
 	my $charges = $after->{charges} - $before->{charges};
 
-	cmp_ok($charges, '>=', 1, 'the same request: it is paid');
-	cmp_ok($charges, '<=', 8, 'the same request: no session pays twice');
-	is($after->{budget}{ann} - $before->{budget}{ann}, $charges * $cost, 'the same request: every charge counts');
-	ledger_ok($node, 'the same request');
+	cmp_ok($charges, '>=', 1, '[12] the same request: it is paid');
+	cmp_ok($charges, '<=', 8, '[12] the same request: no session pays twice');
+	is($after->{budget}{ann} - $before->{budget}{ann}, $charges * $cost, '[12] the same request: every charge counts');
+	ledger_ok($node, '[12] the same request');
 }
 
 $node->stop;

@@ -4,10 +4,8 @@
 use strict;
 use warnings FATAL => 'all';
 
-use File::Copy qw(copy move);
 use File::Path qw(rmtree);
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::RecursiveCopy;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use PgEpsilon;
@@ -46,49 +44,76 @@ sub anchored
 	return;
 }
 
-# refused NODE, ROLE, SQL, SQLSTATE, NAME, db => DATABASE: fails so and charges nothing; the error text
+# refused NODE, ROLE, SQL, SQLSTATE, NAME: fails so and returns nothing; the error text
 sub refused
 {
-	my ($n, $role, $sql, $state, $name, %o) = @_;
-	my $before = $n->safe_psql($o{db} // 'postgres', $rows);
-	my ($status, $out, $err) = ask($n, $role, $sql, %o);
+	my ($n, $role, $sql, $state, $name) = @_;
+	my ($status, $out, $err) = ask($n, $role, $sql);
 
 	is(sqlstate($err), $state, "$name: $state");
 	is($out, '', "$name: no row");
-	is($n->safe_psql($o{db} // 'postgres', $rows), $before, "$name: the ledger is what it was");
 	return $err;
 }
 
-# frozen NODE, ANSWER, FINDING, NAME: nothing is charged, what was paid (ANSWER, or nothing) is
-# answered, an analyst cannot attest, and what dp.verify_ledger finds
+# frozen NODE, ANSWER, FINDING, NAME, known => 0|1: nothing is charged, what was paid (ANSWER, or
+# nothing) is answered, an analyst cannot attest, and what dp.verify_ledger finds.  known: by the
+# identity in the dataset's row, which views and quotes tell; they do not read the file
 sub frozen
 {
-	my ($n, $answer, $finding, $name) = @_;
+	my ($n, $answer, $finding, $name, %o) = @_;
+	my $before = $n->safe_psql('postgres', $rows);
 	my $err = refused($n, 'ann', $fresh, 'PE002', "$name: a charge");
 
 	like($err, qr/HINT:.*dp\.attest/, "$name: the hint says what to do");
 	refused($n, 'bob', $paid, 'PE002', "$name: a charge for what another paid");
 	is(ask_ok($n, 'ann', $paid), $answer, "$name: what was paid is answered") if defined $answer;
-	like(ask_ok($n, 'ann', q{SELECT max_stderr > 0 FROM dp.quote('people', 'sex', rho => 0.001, fresh => true)}), qr/^t$/, "$name: quotes are given");
+	is(ask_ok($n, 'ann', q{SELECT q.fits, d.frozen FROM dp.quote('people', 'sex', rho => 0.001, fresh => true) q, dp.datasets d}),
+		$o{known} ? 'f|t' : 't|f', "$name: quotes are given");
 	refused($n, 'ann', $attest, '42501', "$name: an analyst attests");
 	is(ask_ok($n, 'curator', $verify), $finding, "$name: what dp.verify_ledger finds");
+	is($n->safe_psql('postgres', $rows), $before, "$name: the ledger is what it was");
 	return;
 }
 
-# put_back NODE, DIRECTORY: its data directory becomes what this one is
+# attested NODE, WHAT, NAME: the owner attests, and it goes on
+sub attested
+{
+	my ($n, $what, $name) = @_;
+
+	is(ask_ok($n, 'curator', $attest), $what, "$name: the owner attests");
+	anchored($n, "$name: attested");
+	is(ask_ok($n, 'curator', $verify), $whole, "$name: attested, the ledger is whole");
+	charged($n, "$name: attested");
+	ledger_ok($n, "$name: attested");
+	is(ask_ok($n, 'curator', $attest), '', "$name: and nothing else is to be attested");
+	return;
+}
+
+# snapshot NODE, NAME: a backup of this name, taken while the server was stopped
+sub snapshot
+{
+	my ($n, $name) = @_;
+
+	$n->stop;
+	$n->backup_fs_cold($name);
+	$n->start;
+	return;
+}
+
+# put_back NODE, NAME: its data directory becomes that backup, which is gone
 sub put_back
 {
-	my ($n, $from) = @_;
+	my ($n, $name) = @_;
 
 	$n->stop;
 	rmtree($n->data_dir);
-	PostgreSQL::Test::RecursiveCopy::copypath($from, $n->data_dir);
+	rename $n->backup_dir . "/$name", $n->data_dir or die "rename: $!";
 	chmod 0700, $n->data_dir or die "chmod: $!";
 	$n->start;
 	return;
 }
 
-my $node = people_node('main', conf => "wal_level = replica\nmax_wal_senders = 4\npg_epsilon.worker_linger = 0\npg_epsilon.anchor_file = '$anchor'\n"
+my $node = people_node('main', conf => "wal_level = replica\npg_epsilon.anchor_file = '$anchor'\n"
 	  . "archive_mode = on\narchive_command = 'cp \"%p\" \"$outside/archive/%f\"'\n");
 
 # ---- The file ----
@@ -97,35 +122,201 @@ ok(!-e $anchor, 'nothing is remembered before the first charge');
 my $answer = ask_ok($node, 'ann', $paid);
 anchored($node, 'the first charge');
 is((stat $anchor)[2] & 07777, 0600, 'the file is for the server alone');
-$node->backup('base');
 charged($node, 'another');
+
+# ---- Point-in-time recovery ----
+
+snapshot($node, 'old');
 $node->safe_psql('postgres', q{SELECT pg_create_restore_point('before')});
+charged($node, 'after the snapshot') for 1 .. 2;
+my $lost = ledger($node);
+$node->stop;	# archives everything
+$node->start;
+my $recovered = PostgreSQL::Test::Cluster->new('recovered');
+$recovered->init_from_backup($node, 'old');
+$recovered->set_recovery_mode;
+$recovered->append_conf('postgresql.conf', "archive_mode = off\nrestore_command = 'cp \"$outside/archive/%f\" \"%p\"'\n"
+	  . "recovery_target_name = 'before'\nrecovery_target_action = promote\n");
+$recovered->start;
+is(wait_for($recovered, 'SELECT NOT pg_is_in_recovery()'), 1, 'recovered');
+my $missing = 'charges that the anchor file remembers are missing';
+frozen($recovered, $answer, "f|$missing: 2", 'point-in-time recovery', known => 1);
+attested($recovered, "people 3 attested although $missing: 2", 'point-in-time recovery');
+$recovered->stop;
+
+# the original goes on beside it, with what is left to both
+frozen($node, $answer, 'f|charge number 4 of the dataset is not the one that the anchor file remembers', 'a copy that goes on with the same file');
 
 # ---- A data directory put back ----
 
-my $snapshot = "$outside/snapshot";
-$node->stop;
-PostgreSQL::Test::RecursiveCopy::copypath($node->data_dir, $snapshot);
-my $old_anchor = slurp_file($anchor);
-$node->start;
-charged($node, 'after the snapshot') for 1 .. 2;
-my $lost = ledger($node);
-$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
-is(wait_for($node, q{SELECT last_archived_wal >= (SELECT max(name) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$' AND EXISTS (SELECT FROM pg_ls_archive_statusdir() a WHERE a.name = pg_ls_waldir.name || '.done')) FROM pg_stat_archiver}),
-	1, 'archived');
-put_back($node, $snapshot);
-my $missing = 'f|charges that the anchor file remembers are missing: 2';
-frozen($node, $answer, $missing, 'put back');
-is(ask_ok($node, 'curator', q{SELECT frozen FROM dp.datasets}), 'f', 'put back: the views do not read the file');
+put_back($node, 'old');
+frozen($node, $answer, "f|$missing: 2", 'put back');
 ask_ok($node, 'curator', "BEGIN; $attest; ROLLBACK");
-frozen($node, $answer, 'f|charges that the anchor file remembers are missing: 1', 'attested and rolled back');
-is(ask_ok($node, 'curator', $attest), 'people 3 attested although charges that the anchor file remembers are missing: 1', 'put back: the owner attests');
-anchored($node, 'attested');
-is(ask_ok($node, 'curator', $verify), $whole, 'attested: the ledger is whole');
-charged($node, 'attested');
+frozen($node, $answer, "f|$missing: 1", 'attested and rolled back');
+attested($node, "people 3 attested although $missing: 1", 'put back');
 is(ledger($node)->{spent} < $lost->{spent}, 1, 'what was spent meanwhile is lost: the owner lowers the cap');
-ledger_ok($node, 'attested');
-is(ask_ok($node, 'curator', $attest), '', 'nothing else is to be attested');
 
+# ---- Without the file nothing is noticed, until there is one again ----
+
+my $anchored = slurp_file($anchor);
+$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_file', "''");
+snapshot($node, 'newer');
+is(ask_ok($node, 'ann', $fresh), '2', 'no file: a charge');
+is(slurp_file($anchor), $anchored, 'no file: nothing is written');
+put_back($node, 'newer');
+is(ask_ok($node, 'ann', $fresh), '2', 'no file: a directory put back is not noticed');
+is(ask_ok($node, 'curator', $verify), $whole, 'no file: nor by dp.verify_ledger');
+$node->adjust_conf('postgresql.conf', 'pg_epsilon.anchor_file', "'$anchor'");
+$node->restart;
+# what was charged meanwhile goes on from what the file remembers, as after a crash before it was written
+is(ask_ok($node, 'curator', $verify), $whole, 'the file is behind: the ledger is whole');
+charged($node, 'the file is behind');
+
+# ---- The ledger dropped and begun anew, put back alone, rewritten ----
+
+my $dump = "$outside/dump";
+command_ok([ 'pg_dump', '-Fc', '-f', $dump, '-d', $node->connstr('postgres') ], 'pg_dump');
+charged($node, 'after the dump') for 1 .. 2;
+my $number = ledger($node)->{charges};
+$node->safe_psql('postgres', 'DROP EXTENSION pg_epsilon');
+$node->safe_psql('postgres', 'CREATE EXTENSION pg_epsilon');
+my $register = q{
+	SELECT dp.create_dataset('people', 'public.people', epsilon => 20);
+	SELECT dp.add_attribute('people', 'age', 0, 100, 10);
+	SELECT dp.add_attribute('people', 'sex', ARRAY['f', 'm']);
+	SELECT dp.grant_budget('ann', 'people', 8);
+	SELECT dp.grant_budget('bob', 'people', 8)};
+ask_ok($node, 'curator', $register);
+frozen($node, undef, "f|$missing: $number", 'begun anew');
+ask_ok($node, 'curator', "SELECT dp.drop_dataset('people')");
+ask_ok($node, 'curator', $register);
+frozen($node, undef, "f|$missing: $number", 'registered once more');
+
+# its tables alone, by a dump: the table of the dataset, and with it the identity, is the same
+$node->safe_psql('postgres', 'DROP EXTENSION pg_epsilon');
+my ($list, $only) = ('', "$outside/list");
+IPC::Run::run([ 'pg_restore', '-l', $dump ], '>', \$list);
+append_to_file($only, join('', grep { /\bEXTENSION - pg_epsilon|TABLE DATA dp |SEQUENCE SET dp / } split /^/m, $list));
+command_ok([ 'pg_restore', '-L', $only, '-d', $node->connstr('postgres'), $dump ], 'pg_restore of the ledger alone');
+frozen($node, $answer, "f|$missing: 2", 'the ledger alone put back');
+
+# all of it as it was, and then two charges taken out by a superuser who knows how
+attested($node, 'people ' . ($number - 1) . " attested although $missing: 2", 'the ledger alone put back');
+$node->safe_psql('postgres', q{
+	CREATE TEMP TABLE undone AS SELECT * FROM dp.charge ORDER BY seq DESC LIMIT 1;
+	UPDATE dp.dataset SET rho_spent = rho_spent - (SELECT sum(cap_rho) FROM undone), charges = charges - (SELECT count(*) FROM undone);
+	UPDATE dp.budget b SET rho_spent = b.rho_spent - u.rho FROM undone u WHERE u.budget_id = b.id;
+	DELETE FROM dp.charge WHERE id IN (SELECT id FROM undone);
+	DELETE FROM dp.release WHERE charge_id IN (SELECT id FROM undone);
+	UPDATE dp.dataset SET chain_head = (SELECT hash FROM dp.charge ORDER BY seq DESC LIMIT 1)});
+ledger_ok($node, 'rewritten');
+frozen($node, $answer, "f|$missing: 1", 'rewritten');
+attested($node, "people $number attested although $missing: 1", 'rewritten');
+
+# ---- A file that cannot be used ----
+
+# unusable NAME, MESSAGE: nothing is charged, replays go on
+sub unusable
+{
+	my ($name, $message) = @_;
+	my $before = $node->safe_psql('postgres', $rows);
+
+	like(refused($node, 'ann', $fresh, '58030', "$name: a charge"), $message, "$name: what the error says");
+	is(ask_ok($node, 'ann', $paid), $answer, "$name: what was paid is answered");
+	refused($node, 'curator', $verify, '58030', "$name: dp.verify_ledger");
+	is($node->safe_psql('postgres', $rows), $before, "$name: the ledger is what it was");
+	return;
+}
+
+# write_anchor TEXT
+sub write_anchor
+{
+	my ($text) = @_;
+
+	unlink $anchor or die "unlink: $!";
+	append_to_file($anchor, $text);
+	return;
+}
+
+$anchored = slurp_file($anchor);
+write_anchor($anchored =~ s/^(\d+ \d+ \d+ )\d+/${1}1/mr);
+unusable('a number was changed', qr/the anchor file ".*" is damaged/);
+write_anchor($anchored =~ s/^\d.*\n//mr);
+unusable('a line was removed', qr/is damaged/);
+write_anchor(substr $anchored, 0, length($anchored) - 1);
+unusable('the end is missing', qr/is damaged/);
+write_anchor("nothing\n");
+unusable('another file', qr/is damaged/);
+write_anchor($anchored);
+unlink "$anchor.lock" or die "unlink: $!";
+mkdir "$anchor.lock" or die "mkdir: $!";
+my $charges = ledger($node)->{charges};
+my ($status, $out, $err) = ask($node, 'ann', $fresh);
+is(sqlstate($err), '58030', 'not written after the commit: an error');
+like($err, qr/could not .*anchor.*: Is a directory.*DETAIL:  The request was charged/s, 'not written after the commit: it says that the request was charged');
+is($out, '', 'not written after the commit: no row');
+is(ledger($node)->{charges}, $charges + 1, 'not written after the commit: the charge stands');
+rmdir "$anchor.lock" or die "rmdir: $!";
+charged($node, 'written again');
+rename "$outside/anchor", "$outside/away" or die "rename: $!";
+charged($node, 'a file that is gone is made anew, and remembers nothing');
+
+# ---- The setting ----
+
+# settable VALUE: whether a superuser can make it the setting; else why not
+sub settable
+{
+	my ($value) = @_;
+	my ($rc, $o, $e) = $node->psql('postgres', "LOAD 'pg_epsilon'; ALTER SYSTEM SET pg_epsilon.anchor_file = '$value'; ALTER SYSTEM RESET pg_epsilon.anchor_file");
+
+	return $rc == 0 ? 'yes' : $e =~ /DETAIL:\s+(.*)/ ? $1 : $e;
+}
+
+symlink $node->data_dir . '/base', "$outside/link" or die "symlink: $!";
+is(settable("$outside/elsewhere"), 'yes', 'a file outside');
+like(settable('anchor'), qr/absolute/, 'a relative path');
+like(settable($node->data_dir . '/anchor'), qr/data directory/, 'a file in the data directory');
+like(settable("$outside/.." . $node->data_dir =~ s/.*(?=\/[^\/]+\/pgdata$)//r . '/anchor'), qr/data directory/, 'through dots');
+like(settable("$outside/link/anchor"), qr/data directory/, 'through a link');
+like(settable('/' . 'x' x 1100), qr/too long/, 'a name that is too long');
+($status, $out, $err) = ask($node, 'ann', "$paid; SET pg_epsilon.anchor_file = ''", stop => 0);
+is(sqlstate($err), '55P02', 'an analyst cannot set it');
+($status, $out, $err) = ask($node, 'ann', "SET pg_epsilon.anchor_file = '/nowhere/anchor'; $fresh");
+is($out, '2', 'nor before the library is loaded');
+anchored($node, 'nor before the library is loaded');
+($status, $out, $err) = ask($node, 'ann', q{ALTER ROLE ann SET pg_epsilon.anchor_file = ''});
+isnt(sqlstate($err), '', 'nor for her sessions');
+
+# ---- Two databases, one file ----
+
+$node->safe_psql('postgres', 'CREATE DATABASE second');
+add_people($node, 'second', 'people');
+my @runs = map { bench($node, 'ann', $fresh, clients => 2, times => 10, db => $_) } qw(postgres second);
+$_->finish for @runs;
+is(ledger($node, db => 'second')->{charges}, 20, 'two databases: everything was charged');
+anchored($node, "two databases: $_", db => $_) for qw(postgres second);
+
+# ---- pg_upgrade ----
+
+my $upgraded = PostgreSQL::Test::Cluster->new('upgraded');
+$upgraded->init(force_initdb => 1);
+$upgraded->append_conf('postgresql.conf', "max_worker_processes = 16\npg_epsilon.anchor_file = '$anchor'\n");
+my $before = $node->safe_psql('postgres', $rows);
 $node->stop;
+my $bin = $node->config_data('--bindir');
+my $cwd = "$outside/upgrade";
+mkdir $cwd or die "mkdir: $!";
+chdir $cwd or die "chdir: $!";
+command_ok([ 'pg_upgrade', '--link', '--no-sync', '-d', $node->data_dir, '-D', $upgraded->data_dir, '-b', $bin, '-B', $bin,
+		'-s', $node->host, '-p', $node->port, '-P', $upgraded->port ], 'pg_upgrade');
+$upgraded->start;
+is($upgraded->safe_psql('postgres', $rows), $before, 'upgraded: the whole ledger');
+is($upgraded->safe_psql('postgres', q{SELECT bool_and(c.relname = d.relation_name AND r.rolname = b.role_name)
+	FROM dp.dataset d JOIN pg_class c ON c.oid = d.relation_oid JOIN dp.budget b ON b.dataset_id = d.id JOIN pg_roles r ON r.oid = b.role_oid}), 't',
+	'upgraded: tables and roles have the OIDs that they had');
+frozen($upgraded, $answer, $whole, 'upgraded', known => 1);
+attested($upgraded, 'people ' . (ledger($upgraded)->{charges} + 1) . ' attested', 'upgraded');
+is(ask_ok($upgraded, 'ann', $paid), $answer, 'upgraded: what was paid is answered');
+is(ask_ok($upgraded, 'curator', q{SELECT frozen FROM dp.datasets}, db => 'second'), 't', 'upgraded: each database is attested by itself');
+$upgraded->stop;
 done_testing();

@@ -117,7 +117,7 @@ sub gone
 	return;
 }
 
-# ---- EXPLAIN (56, 20) ----
+# ---- [56, 20] EXPLAIN ----
 
 # dead rows in full pages: the next scan prunes them, which writes WAL
 sub leave_dead_rows
@@ -130,37 +130,38 @@ for my $options ('ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF', 'ANALYZE, BUFFERS,
 	'ANALYZE, BUFFERS, WAL, VERBOSE, SETTINGS, TIMING OFF, SUMMARY OFF, FORMAT JSON')
 {
 	leave_dead_rows();
-	my $plan = same("EXPLAIN ($options)", "EXPLAIN ($options) SELECT * FROM $ask");
-	like($plan, qr/Function Scan/, 'it is a plan');
-	unlike($plan, qr/people"? t|tally|Seq Scan/, 'without the scan in it');
+	my $plan = same("[56] EXPLAIN ($options)", "EXPLAIN ($options) SELECT * FROM $ask");
+	like($plan, qr/Function Scan/, '[56] it is a plan');
+	unlike($plan, qr/people"? t|tally|Seq Scan/, '[56] without the scan in it');
 }
 
+same('[39] the rows of an answer, their order and their labels', $shape);
 my $charges = 'SELECT count(*) FROM dp.charge';
 my $before = $node->safe_psql('one', $charges);
 seen('one', "EXPLAIN VERBOSE SELECT * FROM $ask");
 seen('one', "PREPARE p AS SELECT * FROM $ask; EXPLAIN (VERBOSE, BUFFERS) EXECUTE p");
 seen('one', "EXPLAIN VERBOSE SELECT ($ask).estimate");
 seen('one', "EXPLAIN VERBOSE SELECT * FROM generate_series(1, 3) i WHERE i < (SELECT max(estimate) FROM $ask)");
-is($node->safe_psql('one', $charges), $before, 'EXPLAIN without ANALYZE never runs it');
+is($node->safe_psql('one', $charges), $before, '[20] EXPLAIN without ANALYZE never runs it');
 is($node->safe_psql('one', q{
 	SELECT string_agg(DISTINCT format('%s %s %s', provolatile, proleakproof, proparallel), ', ')
 	  FROM pg_proc WHERE pronamespace = 'dp'::regnamespace AND proname = 'histogram'}),
-	'v f u', 'what charges is VOLATILE, not LEAKPROOF, PARALLEL UNSAFE');
+	'v f u', '[20] what charges is VOLATILE, not LEAKPROOF, PARALLEL UNSAFE');
 is($node->safe_psql('one', q{
 	SELECT count(*) FROM pg_proc WHERE pronamespace = 'dp'::regnamespace AND (proleakproof OR prosecdef)}),
-	'0', 'nothing in schema dp is LEAKPROOF or SECURITY DEFINER');
+	'0', '[20] nothing in schema dp is LEAKPROOF or SECURITY DEFINER');
 
-# ---- Counters (27, 28) ----
+# ---- [27, 28] Counters ----
 
 my $counters = q{
 	SELECT relname, seq_scan, seq_tup_read, idx_scan, idx_tup_fetch FROM pg_stat_%s_tables
 	 WHERE relname = 'people' OR relid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'people') ORDER BY 1};
 
-my $xact = same('pg_stat_xact_*', "BEGIN;\n$shape;\n" . join(";\n",
+my $xact = same('[27] pg_stat_xact_*', "BEGIN;\n$shape;\n" . join(";\n",
 	sprintf($counters, 'xact_user'), sprintf($counters, 'xact_all'),
 	q{SELECT relname, seq_scan, seq_tup_read FROM pg_stat_xact_all_tables WHERE schemaname IN ('dp', 'public') ORDER BY 1},
 	q{SELECT funcname, calls FROM pg_stat_xact_user_functions ORDER BY 1}) . ";\nCOMMIT");
-like($xact, qr/^people\|0\|0\|0\|0$/m, 'the transaction has counted no row of the table');
+like($xact, qr/^people\|0\|0\|0\|0$/m, '[27] the transaction has counted no row of the table');
 
 my %shared;
 my $read_shared = sub {
@@ -186,18 +187,18 @@ for my $db (@databases)
 	ask_ok($node, 'ann', "$shape;\n$shape", db => $db);
 	gone();
 	my @new = split /\|/, $node->safe_psql($db, $database_counter);
-	is($read_shared->($db), $old, "$db: pg_stat_* and pg_statio_* have counted nothing of the table");
+	is($read_shared->($db), $old, "[28] $db: pg_stat_* and pg_statio_* have counted nothing of the table");
 	$shared{$db} = [ map { $new[$_] - $old[$_] } 0 .. $#new ];
-	is("@{ $shared{$db} }[3, 4]", '0 0', "$db: no temporary file");
+	is("@{ $shared{$db} }[3, 4]", '0 0', "[38] $db: no temporary file");
 }
 # what the sessions read of the catalogs is counted, and varies a little; the rows would not be little
 my @least = map { my $i = $_; (sort { $a <=> $b } map { $shared{$_}[$i] } @databases)[0] } 0 .. 1;
 for my $db (@databases)
 {
-	cmp_ok($shared{$db}[0] - $least[0], '<', $rows, "$db: tup_returned of pg_stat_database holds no scan");
-	cmp_ok($shared{$db}[1] - $least[1], '<', $rows, "$db: nor does tup_fetched");
+	cmp_ok($shared{$db}[0] - $least[0], '<', $rows, "[28] $db: tup_returned of pg_stat_database holds no scan");
+	cmp_ok($shared{$db}[1] - $least[1], '<', $rows, "[28] $db: nor does tup_fetched");
 }
-same('pg_stat_user_functions', sub {
+same('[28] pg_stat_user_functions', sub {
 	my ($db) = @_;
 
 	gone();
@@ -211,7 +212,7 @@ SKIP:
 {
 	skip 'pg_stat_statements is not installed', 4 unless $statements;
 
-	my $seen = same('pg_stat_statements', sub {
+	my $seen = same('[31] pg_stat_statements', sub {
 		my ($db) = @_;
 
 		leave_dead_rows();
@@ -226,12 +227,12 @@ SKIP:
 			 WHERE d.datname = current_database() AND r.rolname = 'ann' AND s.query NOT LIKE '%pg_stat_statements%'
 			 ORDER BY s.userid = r.oid, s.toplevel, s.calls, s.rows, s.query}, db => $db);
 	});
-	like($seen, qr/^t\|1\|20\|t\|/m, 'his own statement is there');
+	like($seen, qr/^t\|1\|20\|t\|/m, '[31] his own statement is there');
 	is($node->safe_psql('one', q{SELECT count(*) FROM pg_stat_statements WHERE query LIKE '%tally(%'}), '0',
-		'the scan is not among the statements');
+		'[31] the scan is not among the statements');
 }
 
-# ---- Messages (29) ----
+# ---- [29] Messages ----
 
 # messages WHAT, SETTINGS: of a question under these settings of the session
 sub messages
@@ -244,15 +245,15 @@ sub messages
 	return $seen;
 }
 
-messages('client_min_messages', 'SET client_min_messages = debug5');
-my $printed = messages('debug_print_*', q{SET debug_print_parse = on; SET debug_print_rewritten = on; SET debug_print_plan = on;
+messages('[29] client_min_messages', 'SET client_min_messages = debug5');
+my $printed = messages('[29] debug_print_*', q{SET debug_print_parse = on; SET debug_print_rewritten = on; SET debug_print_plan = on;
 	SET trace_sort = on; SET client_min_messages = debug5});
-like($printed, qr/PLANNEDSTMT/, 'plans are printed');
+like($printed, qr/PLANNEDSTMT/, '[29] plans are printed');
 
 # what only a superuser can switch on, and has, for this role
 $node->safe_psql('postgres', "ALTER ROLE ann SET $_ = on") for qw(log_parser_stats log_planner_stats log_executor_stats log_duration);
-my $statistics = messages('log_*_stats', 'SET client_min_messages = log');
-like($statistics, qr/EXECUTOR STATISTICS/, 'statistics are told');
+my $statistics = messages('[29] log_*_stats', 'SET client_min_messages = log');
+like($statistics, qr/EXECUTOR STATISTICS/, '[29] statistics are told');
 $node->safe_psql('postgres', "ALTER ROLE ann RESET $_") for qw(log_parser_stats log_planner_stats log_executor_stats log_duration);
 
 SKIP:
@@ -263,15 +264,15 @@ SKIP:
 	$node->safe_psql('postgres', "ALTER ROLE ann SET auto_explain.$_") for 'log_min_duration = 0', 'log_analyze = on',
 	  'log_buffers = on', 'log_wal = on', 'log_timing = off', 'log_verbose = on', 'log_triggers = on', 'log_nested_statements = on';
 	leave_dead_rows();
-	my $plans = messages('auto_explain', 'SET client_min_messages = log');
-	like($plans, qr/Function Scan on dp.histogram .*actual rows=20/, 'plans are told');
-	unlike($plans, qr/Scan on public\.people/, 'but not that of the scan');
+	my $plans = messages('[29] auto_explain', 'SET client_min_messages = log');
+	like($plans, qr/Function Scan on dp.histogram .*actual rows=20/, '[29] plans are told');
+	unlike($plans, qr/Scan on public\.people/, '[29] but not that of the scan');
 	$node->safe_psql('postgres', 'ALTER ROLE ann RESET ALL');
 }
 
-# ---- Locks, activity, portals ----
+# ---- [32] Locks, activity, portals ----
 
-my $left = same('locks, sessions and portals', "BEGIN;\n$shape;\n" . join(";\n",
+my $left = same('[32] locks, sessions and portals', "BEGIN;\n$shape;\n" . join(";\n",
 	q{SELECT 'own', locktype, relation::regclass, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype <> 'virtualxid' ORDER BY 2, 3, 4},
 	q{SELECT 'lock', mode FROM pg_locks WHERE relation = 'people'::regclass},
 	q{SELECT 'lock', c.relname, l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
@@ -282,10 +283,10 @@ my $left = same('locks, sessions and portals', "BEGIN;\n$shape;\n" . join(";\n",
 	q{SELECT 'cursor', name, statement FROM pg_cursors WHERE statement NOT LIKE '%pg_cursors%'},
 	q{SELECT 'prepared', name, statement FROM pg_prepared_statements},
 	map { "SELECT 'progress', * FROM pg_stat_progress_$_" } qw(analyze basebackup cluster copy create_index vacuum)) . ";\nCOMMIT");
-unlike($left, qr/^(?:lock|cursor|prepared|progress)\|/m, 'no lock on the table or the ledger, no portal and no progress is left');
-like($left, qr/^other\|[^|]*\|[^|]*\|[^|]*\|<insufficient privilege>\|\|\|\|$/m, 'of the worker nobody sees what it does');
+unlike($left, qr/^(?:lock|cursor|prepared|progress)\|/m, '[32] no lock on the table or the ledger, no portal and no progress is left');
+like($left, qr/^other\|[^|]*\|[^|]*\|[^|]*\|<insufficient privilege>\|\|\|\|$/m, '[32] of the worker nobody sees what it does');
 
-# ---- Predicates of very different selectivity (22, 26, 56) ----
+# ---- [22, 26, 56] Predicates of very different selectivity ----
 
 my %question = map { $_->[0] => "dp.histogram('people', 'sex', rho => 0.00001, fresh => true, predicate => '$_->[1]')" }
   [ few => 'age >= 90' ], [ many => 'age < 90' ];
@@ -297,21 +298,21 @@ sub alike
 	my %seen = map { my $db = $_; map { ("$db $_" => $look->($db, $question{$_})) } sort keys %question } @databases;
 	my @other = grep { $seen{$_} ne $seen{'one few'} } sort keys %seen;
 
-	is("@other", '', "two predicates, $what: the same whatever they select")
+	is("@other", '', "$what of two predicates: the same whatever they select")
 	  or diag map { "-- $_\n$seen{$_}\n" } 'one few', @other;
-	unlike($seen{'one few'}, qr/ERROR|FATAL|tally|people"? t\b/, "two predicates, $what: could be asked, and tells nothing of the scan");
+	unlike($seen{'one few'}, qr/ERROR|FATAL|tally|people"? t\b/, "$what of two predicates: could be asked, and tells nothing of the scan");
 	return $seen{'one few'};
 }
 
-is(ask_ok($node, 'curator', 'SELECT count(*) FROM people WHERE age >= 90', db => 'one'), '0', 'one of the two selects no row');
-is(ask_ok($node, 'curator', 'SELECT count(*) FROM people WHERE age < 90', db => 'one'), $rows, 'and the other all');
+is(ask_ok($node, 'curator', 'SELECT count(*) FROM people WHERE age >= 90', db => 'one'), '0', '[26] one of the two selects no row');
+is(ask_ok($node, 'curator', 'SELECT count(*) FROM people WHERE age < 90', db => 'one'), $rows, '[26] and the other all');
 ask_ok($node, 'ann', "SELECT count(*) FROM $question{few}", db => $_) for @databases;    # fills the caches
 leave_dead_rows();
-my $plan = alike('EXPLAIN', sub {
+my $plan = alike('[56] EXPLAIN', sub {
 	seen($_[0], "EXPLAIN (ANALYZE, BUFFERS, WAL, VERBOSE, TIMING OFF, SUMMARY OFF) SELECT * FROM $_[1]") });
-like($plan, qr/PREDICATE/, 'the predicate stands in the plan as it was written');
-alike('client_min_messages', sub { seen($_[0], "SET client_min_messages = debug5;\nSELECT query, label, stderr FROM $_[1]") });
-like(alike('pg_stat_xact_*', sub {
+like($plan, qr/PREDICATE/, '[26] the predicate stands in the plan as it was written');
+alike('[29] client_min_messages', sub { seen($_[0], "SET client_min_messages = debug5;\nSELECT query, label, stderr FROM $_[1]") });
+like(alike('[27] pg_stat_xact_*', sub {
 	seen($_[0], "BEGIN;\nSELECT query, label, stderr FROM $_[1];\n" . join(";\n", sprintf($counters, 'xact_user'),
 		q{SELECT relname, seq_scan, seq_tup_read FROM pg_stat_xact_all_tables WHERE schemaname IN ('dp', 'public') ORDER BY 1}) . ";\nCOMMIT")
 }), qr/^people\|0\|0\|0\|0$/m, 'no row of the table is counted');
@@ -329,19 +330,19 @@ like(alike('pg_stat_xact_*', sub {
 			ask_ok($node, 'ann', "SELECT count(*) FROM $question{$which}", db => $db);
 			gone();
 			my @new = split /\|/, $node->safe_psql($db, $database_counter);
-			is($read_shared->($db), $old, "$db, $which: pg_stat_* and pg_statio_* have counted nothing of the table");
-			is(join(' ', map { $new[$_] - $old[$_] } 3, 4), '0 0', "$db, $which: no temporary file");
+			is($read_shared->($db), $old, "[28] $db, $which: pg_stat_* and pg_statio_* have counted nothing of the table");
+			is(join(' ', map { $new[$_] - $old[$_] } 3, 4), '0 0', "[38] $db, $which: no temporary file");
 			$grown{"$db $which"} = $new[0] - $old[0];
 		}
 	}
 	my ($least, $most) = (sort { $a <=> $b } values %grown)[0, -1];
-	cmp_ok($most - $least, '<', $rows, 'tup_returned of pg_stat_database holds no scan');
+	cmp_ok($most - $least, '<', $rows, '[28] tup_returned of pg_stat_database holds no scan');
 }
 SKIP:
 {
 	skip 'pg_stat_statements is not installed', 2 unless $statements;
 
-	alike('pg_stat_statements', sub {
+	alike('[31] pg_stat_statements', sub {
 		my ($db, $question) = @_;
 
 		gone();
@@ -360,50 +361,81 @@ for my $text ('sex::int = 1', '1/(age-50) > 0', 'pg_sleep(1) IS NULL', 'leak(sex
 	'age < (SELECT 90)', q{ctid = '(0,1)'}, 'tableoid = 1', q{xmin = '3'}, q{age < 90; SELECT 1}, 'age + 0 < 90', 'age < 57')
 {
 	my ($status, $out, $err) = ask($node, 'ann', qq{SELECT * FROM dp.histogram('people', 'sex', rho => 0.00001, predicate => \$\$$text\$\$)}, db => 'one');
-	like(sqlstate($err), qr/^(?:42601|42704|22023)$/, "predicate $text: refused");
+	my $number = $text =~ /ctid|tableoid|xmin/ ? 40 : $text =~ /leak|OPERATOR/ ? 23 : $text =~ /sleep/ ? 26 : 22;
+	like(sqlstate($err), qr/^(?:42601|42704|22023)$/, "[$number] predicate $text: refused");
+	is($out, '', '[22] and nothing told');
+}
+# nor is what is no attribute one
+for my $attributes ('age / 0', 'leak(age)', 'age::text', 'ctid', 'tableoid', 'xmin', 'people', '(SELECT 1)', 'age) FROM people; --')
+{
+	my ($status, $out, $err) = ask($node, 'ann', qq{SELECT * FROM dp.histogram('people', ARRAY[\$\$$attributes\$\$], rho => 0.00001)}, db => 'one');
+	my $number = $attributes =~ /^(?:ctid|tableoid|xmin)$/ ? 40 : $attributes =~ /leak/ ? 23 : 22;
+	is(sqlstate($err), '42704', "[$number] attribute $attributes: refused");
 	is($out, '', 'and nothing told');
 }
-is($node->safe_psql('one', $charges), $free, 'and nothing charged');
+is($node->safe_psql('one', $charges), $free, '[22] and nothing charged');
 
-# ---- Statistics of the columns, and other privileges (32, 33) ----
+# ---- [32, 33] Statistics of the columns, and other privileges ----
 
-same('statistics of the columns', q{
+same('[32] statistics of the columns', q{
 	SELECT count(*) FROM pg_stats WHERE schemaname IN ('public', 'dp');
 	SELECT count(*) FROM pg_stats_ext WHERE schemaname IN ('public', 'dp');
 	SELECT count(*) FROM pg_stats_ext_exprs WHERE schemaname IN ('public', 'dp')});
-is(seen('one', q{SELECT count(*) FROM pg_stats WHERE schemaname = 'public'}), "0\n-- messages\n", 'no statistics of the table');
+is(seen('one', q{SELECT count(*) FROM pg_stats WHERE schemaname = 'public'}), "0\n-- messages\n", '[32] no statistics of the table');
 for my $catalog (qw(pg_statistic pg_statistic_ext_data public.people), $node->safe_psql('one', q{
 	SELECT string_agg(format('%I.%I', nspname, relname), ' ') FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
 	 WHERE nspname = 'dp' AND relkind IN ('r', 'S', 'p')}) =~ /(\S+)/g)
 {
 	my ($status, $out, $err) = ask($node, 'ann', "SELECT * FROM $catalog", db => 'one');
 
-	is(sqlstate($err), '42501', "$catalog cannot be read");
+	is(sqlstate($err), '42501', "[32] $catalog cannot be read");
+}
+
+my ($status, $out, $err);
+# what the server shows of itself is for those who run it, and what shows more can be turned on by them alone
+for my $call (qw(pg_get_backend_memory_contexts() pg_log_backend_memory_contexts(pg_backend_pid()) pg_get_shmem_allocations() pg_ls_tmpdir() pg_ls_waldir()
+	pg_read_file('base/1/1259') pg_stat_file('base') pg_current_logfile()))
+{
+	($status, $out, $err) = ask($node, 'ann', "SELECT * FROM $call", db => 'one');
+	is(sqlstate($err), '42501', "[32] $call is not his to call");
+}
+for my $setting (qw(track_counts track_functions log_min_messages log_executor_stats log_statement_stats session_preload_libraries backtrace_functions
+	zero_damaged_pages ignore_checksum_failure log_statement temp_file_limit), $statements ? 'pg_stat_statements.track' : ())
+{
+	($status, $out, $err) = ask($node, 'ann', "SET $setting = DEFAULT", db => 'one');
+	is(sqlstate($err), '42501', "[29] $setting is not his to set");
+}
+for my $library ('auto_explain', '$libdir/auto_explain', 'pageinspect')
+{
+	($status, $out, $err) = ask($node, 'ann', "LOAD '$library'", db => 'one');
+	is(sqlstate($err), '42501', "[29] $library is not his to load");
 }
 
 my $oracle = 'CREATE TABLE mine (id int REFERENCES people)';
-my ($status, $out, $err) = ask($node, 'ann', $oracle, db => 'one');
-is(sqlstate($err), '42501', 'no foreign key to the table');
+($status, $out, $err) = ask($node, 'ann', $oracle, db => 'one');
+is(sqlstate($err), '42501', '[33] no foreign key to the table');
 # A grant of REFERENCES is a grant to learn which keys exist.  It is no way to write, so the door
 # stays open, and says no more than to anybody else.
 ask_ok($node, 'curator', 'GRANT REFERENCES ON people TO ann', db => 'one');
-same('with REFERENCES', $shape);
+same('[33] with REFERENCES', $shape);
 ask_ok($node, 'curator', 'REVOKE REFERENCES ON people FROM ann', db => 'one');
 
-# other ways out of the table (34)
-for my $way ('COPY people TO STDOUT', 'CREATE PUBLICATION out FOR TABLE people', 'CREATE TABLE heir () INHERITS (people)',
+# [34] other ways out of the table
+for my $way ('COPY people TO STDOUT', q{COPY people TO PROGRAM 'cat'}, 'CREATE FOREIGN DATA WRAPPER mine', 'BEGIN; LOCK people', 'TABLE people FOR UPDATE',
+	q{CREATE SUBSCRIPTION mine CONNECTION 'dbname=one' PUBLICATION out}, q{SELECT lo_export(1, 'mine')}, 'ALTER TABLE people ADD COLUMN mine int',
+	'CREATE RULE mine AS ON SELECT TO people DO ALSO NOTIFY mine', 'CREATE PUBLICATION out FOR TABLE people', 'CREATE TABLE heir () INHERITS (people)',
 	q{SELECT pg_create_logical_replication_slot('out', 'pgoutput')}, 'CREATE STATISTICS mine ON age, sex FROM people',
 	'CREATE INDEX ON people (age)', 'CREATE VIEW mine AS SELECT * FROM people; SELECT * FROM mine')
 {
 	($status, $out, $err) = ask($node, 'ann', $way, db => 'one');
-	like(sqlstate($err), qr/^(?:42501|55000)$/, "refused: $way");
-	unlike($out, qr/\d/, 'and nothing is told');
+	like(sqlstate($err), qr/^(?:42501|55000)$/, "[34] refused: $way");
+	unlike($out, qr/\d/, '[34] and nothing is told');
 }
-my $analyzed = same('ANALYZE VERBOSE', 'SET client_min_messages = debug1; ANALYZE VERBOSE people; VACUUM (VERBOSE) people');
-like($analyzed, qr/skipping/, 'tells nothing but that');
-unlike($analyzed, qr/\bINFO\b/, 'and nothing else');
+my $analyzed = same('[32] ANALYZE VERBOSE', 'SET client_min_messages = debug1; ANALYZE VERBOSE people; VACUUM (VERBOSE) people');
+like($analyzed, qr/skipping/, '[32] tells nothing but that');
+unlike($analyzed, qr/\bINFO\b/, '[32] and nothing else');
 
-# ---- Names of the analyst's own (24, 25) ----
+# ---- [24, 25] Names of the analyst's own ----
 
 my @evil_operators = map { my $type = $_; map { [ $_, $type ] } '=', '<>', '<', '>=' } qw(text int8 int4 oid bytea bool name);
 my $evil = q{
@@ -438,19 +470,19 @@ $before = $node->safe_psql('one', "$charges; SELECT rho_spent FROM dp.budget");
 	SELECT pg_catalog.count(*) FROM dp.quote('people', 'age', rho => 0.00002);
 	SELECT pg_catalog.count(*) FROM dp.describe('people');
 	SELECT query, estimate FROM dp.histogram('people', 'age', rho => 0.00002)}, db => 'one');
-is($status, 0, 'asked under names of his own') or diag $err;
-unlike($err, qr/evil/, 'none of his functions ran');
-is(ask_ok($node, 'ann', 'SELECT is_called FROM evil.runs', db => 'one'), 'f', 'nor did one silently');
+is($status, 0, '[24, 25] asked under names of his own') or diag $err;
+unlike($err, qr/evil/, '[24] none of his functions ran');
+is(ask_ok($node, 'ann', 'SELECT is_called FROM evil.runs', db => 'one'), 'f', '[24] nor did one silently');
 my @estimates = map { (split /\|/)[1] } grep { /^\d+\|/ } split /\n/, $out;
-is(scalar @estimates, 10, 'all queries are answered');
+is(scalar @estimates, 10, '[24] all queries are answered');
 # the standard error is 158.1
-cmp_ok(abs($estimates[0] - $rows), '<', 8 * 158.2, 'from the rows of the dataset');
+cmp_ok(abs($estimates[0] - $rows), '<', 8 * 158.2, '[24, 25] from the rows of the dataset');
 my ($charges_before, $spent_before) = split /\n/, $before;
 my ($charges_after, $spent_after) = split /\n/, $node->safe_psql('one', "$charges; SELECT rho_spent FROM dp.budget");
-is($charges_after - $charges_before, 1, 'and the ledger has the charge');
-is($spent_after - $spent_before, 20000, 'in full');
+is($charges_after - $charges_before, 1, '[25] and the ledger has the charge');
+is($spent_after - $spent_before, 20000, '[25] in full');
 
-# ---- Row security (35) ----
+# ---- [35] Row security ----
 
 ask_ok($node, 'curator', q{
 	CREATE TABLE guarded (x int);
@@ -469,17 +501,17 @@ for my $setting (qw(on off))
 	($status, $out, $err) = ask($node, 'ann', qq{
 		SET row_security = $setting;
 		SELECT array_agg(estimate ORDER BY query) FROM dp.histogram('guarded', 'x', rho => 500, fresh => true)}, db => 'one');
-	is($out, '{25,25,25,25}', "row_security = $setting: all rows are counted");
-	unlike($err, qr/row \d/, "row_security = $setting: the policy says nothing");
+	is($out, '{25,25,25,25}', "[35] row_security = $setting: all rows are counted");
+	unlike($err, qr/row \d/, "[35] row_security = $setting: the policy says nothing");
 }
-is(ask_ok($node, 'curator', 'SELECT is_called FROM leaks', db => 'one'), 'f', 'no policy ran');
+is(ask_ok($node, 'curator', 'SELECT is_called FROM leaks', db => 'one'), 'f', '[35] no policy ran');
 ask_ok($node, 'curator', 'ALTER TABLE guarded FORCE ROW LEVEL SECURITY', db => 'one');
 $before = $node->safe_psql('one', $charges);
 ($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.histogram('guarded', 'x', rho => 500, fresh => true)}, db => 'one');
-is(sqlstate($err), '0A000', 'forced on the owner: refused');
-is($node->safe_psql('one', $charges), $before, 'and free');
+is(sqlstate($err), '0A000', '[35] forced on the owner: refused');
+is($node->safe_psql('one', $charges), $before, '[35] and free');
 
-# ---- The accumulator (36, 44) ----
+# ---- [36, 44] The accumulator ----
 
 # no SQL expression, not even NULL, has the type internal
 for my $call (q{dp.tally_add(NULL, '\x706564'::bytea, 1)}, q{dp.tally_combine(NULL, NULL)}, q{dp.tally_final(NULL)},
@@ -490,31 +522,38 @@ for my $call (q{dp.tally_add(NULL, '\x706564'::bytea, 1)}, q{dp.tally_combine(NU
 {
 	($status, $out, $err) = ask($node, 'ann', "SELECT $call", db => 'one');
 	# which of the two depends on the minor version of the server
-	like(sqlstate($err), qr/^(42883|0A000)$/, "$call cannot be called");
+	like(sqlstate($err), qr/^(42883|0A000)$/, "[44] $call cannot be called");
 }
 ($status, $out, $err) = ask($node, 'ann', q{
 	CREATE AGGREGATE evil.state(bytea, VARIADIC "any") (SFUNC = dp.tally_add, STYPE = internal, PARALLEL = SAFE)}, db => 'one');
-is(sqlstate($err), '42P13', 'no aggregate of his own has that state');
+is(sqlstate($err), '42P13', '[44] no aggregate of his own has that state');
 ($status, $out, $err) = ask($node, 'ann', q{SELECT dp.tally('\x706564'::bytea, age) FROM people}, db => 'one');
-is(sqlstate($err), '42501', 'dp.tally needs SELECT on the rows');
+is(sqlstate($err), '42501', '[36, 44] dp.tally needs SELECT on the rows');
+for my $aggregate ('dp.linear_regression(age::float8, ARRAY[id]::float8[], $${"dataset": "people", "label": "age", "features": ["sex"], "rho": 1e-6}$$)',
+	'dp.minimize_max_affine_agg(ARRAY[id]::float8[], age::float8, $${"dataset": "people"}$$)', 'dp.solve_max_affine(ARRAY[id]::float8[], age::float8, $${"lower": [0], "upper": [1]}$$)')
+{
+	($status, $out, $err) = ask($node, 'ann', "EXPLAIN (ANALYZE) SELECT $aggregate FROM people", db => 'one');
+	is(sqlstate($err), '42501', "[30] so does $aggregate");
+	unlike($out, qr/rows=/, 'of which EXPLAIN tells nothing');
+}
 ($status, $out, $err) = ask($node, 'ann', q{
 	SELECT dp.tally('\x706564'::bytea, x) OVER () FROM generate_series(1, 3) x}, db => 'one');
-is(sqlstate($err), '0A000', 'and is no window function');
+is(sqlstate($err), '0A000', '[44] and is no window function');
 is($node->safe_psql('one', q{
 	SELECT string_agg(oid::regprocedure::text, ' ' ORDER BY proname) FROM pg_proc
 	 WHERE pronamespace = 'dp'::regnamespace AND has_function_privilege('ann', oid, 'EXECUTE')
 	   AND prorettype IN ('bytea'::regtype, 'internal'::regtype) AND 'internal'::regtype <> ALL (proargtypes) AND 'dp.workload'::regtype <> ALL (proargtypes)}),
-	'dp.affine_rows(bytea,"any","any") dp.fit_rows(bytea,bytea,"any","any") dp.tally(bytea,"any") dp.tally_units(bytea,bytea,"any")', 'nothing else in schema dp returns a state');
+	'dp.affine_rows(bytea,"any","any") dp.fit_rows(bytea,bytea,"any","any") dp.tally(bytea,"any") dp.tally_units(bytea,bytea,"any")', '[44] nothing else in schema dp returns a state');
 
-# ---- The server log (31) ----
+# ---- [31] The server log ----
 
 my $log = slurp_file($node->logfile, $log_start);
-like($log, qr/LOG: .*duration: /, 'the log was verbose');
-unlike($log, qr/dp\.tally\(\$1/, 'the log does not know the statement of the scan');
-unlike($log, qr/rows=(?:$rows|@{[ 3 * $rows ]})\b/, 'nor counts of rows');
+like($log, qr/LOG: .*duration: /, '[31] the log was verbose');
+unlike($log, qr/dp\.tally\(\$1/, '[31] the log does not know the statement of the scan');
+unlike($log, qr/rows=(?:$rows|@{[ 3 * $rows ]})\b/, '[31] nor counts of rows');
 my @counts = grep { /(?<![\d.])$rows(?!\d)/ && !/\[$rows\]/ } split /\n/, $log;
-is("@counts", '', 'nor the exact count in any other form');
-unlike($log, qr/67120{12}/, 'nor the bytes of the tally');
+is("@counts", '', '[31] nor the exact count in any other form');
+unlike($log, qr/67120{12}/, '[31] nor the bytes of the tally');
 
 ledger_ok($node, $_, db => $_) for @databases;
 done_testing();

@@ -1,0 +1,288 @@
+# What is exact stays within the door, and what is drawn is stored (numbers of the list of threats
+# in brackets): an interrupt between the draw and the store loses no release, memory is wiped once
+# the noise is drawn or the scan has failed, and no log has an exact number.
+use strict;
+use warnings FATAL => 'all';
+
+use List::Util qw(sum);
+use PgEpsilon;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+my $libdir = $node->config_data('--pkglibdir');
+plan skip_all => 'the server functions of tests are not installed (make check does it)' unless -e "$libdir/pg_epsilon_test.so";
+plan skip_all => 'the kernel does not show the memory and the sleep of a process' unless -r '/proc/self/maps' && -r '/proc/self/status';
+my $auto_explain = -e "$libdir/auto_explain.so";
+$node->append_conf('postgresql.conf', "max_worker_processes = 16\nautovacuum = off\nshared_buffers = 16MB\npg_epsilon.time_quantum = 0\n");
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION pg_epsilon;
+	CREATE FUNCTION test_found(bytea) RETURNS bigint AS 'pg_epsilon_test', 'pe_test_found' LANGUAGE C STRICT;
+	CREATE FUNCTION test_spec(int, int, boolean) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_spec' LANGUAGE C STRICT;
+	CREATE FUNCTION test_pass(bytea, text, int) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_pass' LANGUAGE C STRICT;
+	CREATE FUNCTION test_sums(bytea) RETURNS text[] AS 'pg_epsilon_test', 'pe_test_sums' LANGUAGE C STRICT;
+	CREATE FUNCTION test_offset("any", int) RETURNS text AS 'pg_epsilon_test', 'pe_test_offset' LANGUAGE C;
+	CREATE FUNCTION test_unit(float8) RETURNS int AS 'pg_epsilon_test', 'pe_test_unit' LANGUAGE C STRICT;
+	CREATE ROLE curator LOGIN;
+	CREATE ROLE ann LOGIN;
+	CREATE ROLE dan LOGIN;
+	GRANT CREATE, USAGE ON SCHEMA public TO curator});
+
+# Numbers that nothing else has: no OID, no size.
+my @counts = (21013, 22027, 23041, 24057);
+ask_ok($node, 'curator', qq{
+	CREATE TABLE people (id int, c int, v float8, a float8);
+	INSERT INTO people SELECT i, c - 1, sin(i), cos(i * 1.3) FROM unnest('{@{[ join ',', @counts ]}}'::int[]) WITH ORDINALITY u (n, c),
+		LATERAL (SELECT 100000 * c + j FROM generate_series(1, n) j) j (i);
+	CREATE TABLE united AS SELECT * FROM people;
+	CREATE TABLE offers AS SELECT sin(i) AS a, cos(i * 1.3) AS b FROM generate_series(1, 300) i;
+	VACUUM ANALYZE;
+	SELECT dp.create_dataset('people', 'people', 1e4), dp.create_dataset('united', 'united', 1e4, unit => 'id');
+	SELECT dp.add_attribute(d, 'c', '{0,1,2,3}'), dp.grant_budget('ann', d, 1e4) FROM unnest('{people,united}'::text[]) d;
+	SELECT dp.add_attribute('people', n, -1, 1, 1) FROM unnest('{v,a}'::name[]) n;
+	SELECT dp.grant_budget('dan', 'people', 1e3, accounting => 'pure');
+	SELECT dp.create_dataset('offers', 'offers', 1e4, neighbours => 'values', private_column => 'b', max_change => 0.01);
+	SELECT dp.add_attribute('offers', 'a', -1, 1, 1), dp.grant_budget('ann', 'offers', 1e4)});
+
+# Each request has a cost of its own, so that it is new, and little of it: an answer is never what is exact.
+my $price = 0;
+sub cost { return sprintf('%s => %.9f', $_[0] // 'rho', 1e-6 + 1e-9 * ++$price) }
+
+my %question = (
+	histogram => [ 'ann', sub { return "dp.histogram('people', 'c', @{[ cost() ]})" } ],
+	dawa => [ 'dan', sub { return "dp.histogram('people', 'c', @{[ cost('epsilon') ]}, method => 'dawa')" } ],
+	fit => [ 'ann', sub { return "dp.fit('people', 'linear_regression', 'v', '{a}', 'one_pass', @{[ cost() ]})" } ],
+	minimize_max_affine => [ 'ann', sub { return "dp.minimize_max_affine('offers', '{a}', 'b', '{-1}', '{1}', @{[ cost() ]})" } ]);
+
+sub pid_of { return (session_query($_[0], 'SELECT pg_backend_pid();'))[0] }
+
+# ---- [51] What is exact is wiped ----
+
+# 128-bit integers that fit 64 bits
+sub wide { return join '', map { pack('q<q<', $_, $_ < 0 ? -1 : 0) } @_ }
+
+# found SESSION, BYTES: in how many places of the session's process they are, which is told their complement
+sub found
+{
+	my ($session, $bytes) = @_;
+
+	return (session_query($session, q{SELECT test_found('\x} . unpack('H*', ~$bytes) . q{');}))[0];
+}
+
+my $narrow = pack('q<4', @counts);
+{
+	my $session = session($node, 'ann');
+
+	is(found($session, $narrow), 0, '[51] bytes that are nowhere are not found');
+	session_query($session, "PREPARE p AS SELECT '{@{[ join ',', @counts ]}}'::bigint[];");
+	isnt(found($session, $narrow), 0, 'those that are somewhere are');
+	$session->quit;
+}
+
+# what a pass over the rows sums up, and what a private value is before noise
+my @moment = split /,/, ask_ok($node, 'curator', q{SELECT array_to_string(test_sums(
+	dp.fit_rows(test_pass(test_spec(1, 0, false), 'moment', 1), NULL, 0, v, a)), ',') FROM people});
+my @offset = split /,/, ask_ok($node, 'curator', q{SELECT string_agg(test_offset(b, test_unit(0.01)), ',') FROM (SELECT b FROM offers LIMIT 4) o});
+my %exact = (
+	histogram => [ $narrow, wide(@counts) ],
+	dawa => [ $narrow, wide(@counts) ],
+	fit => [ wide(@moment[0 .. 2]) ],
+	minimize_max_affine => [ wide(@offset) ]);
+
+# wiped ROLE, WHAT, SQL, BYTES ...: asks twice in a session of its own, and looks for the bytes
+sub wiped
+{
+	my ($role, $what, $sql, @bytes) = @_;
+	my $session = session($node, $role);
+
+	session_query($session, 'SET max_parallel_workers_per_gather = 0;');
+	for (1 .. 2)
+	{
+		is(sqlstate((session_query($session, 'SELECT count(*) FROM ' . $sql->() . ';'))[1]), '', "[51] $what: answered");
+		is(join(' ', map { found($session, $_) } @bytes), join(' ', map { 0 } @bytes), 'nothing exact is left in memory');
+	}
+	$session->quit;
+	return;
+}
+
+wiped($question{$_}[0], $_, $question{$_}[1], @{ $exact{$_} }) for sort keys %question;
+wiped('ann', 'ranges', sub { return "dp.histogram('people', 'c', 'all_range', @{[ cost() ]})" }, @{ $exact{histogram} });
+wiped('ann', 'a predicate', sub { return "dp.histogram('people', 'c', @{[ cost() ]}, predicate => 'a >= -1')" }, @{ $exact{histogram} });
+wiped('ann', 'units', sub { return "dp.histogram('united', 'c', @{[ cost() ]})" }, @{ $exact{histogram} });
+$node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.max_memory = '256kB'});
+wiped('ann', 'fit by scans', $question{fit}[1], @{ $exact{fit} });
+$node->safe_psql('postgres', q{ALTER ROLE ann RESET pg_epsilon.max_memory});
+
+# A scan that stands at its last row, and is cancelled or fails there.
+my $brake = brake($node);
+ask_ok($node, 'curator', q{UPDATE people SET note = 'a' WHERE id <> 100001; UPDATE people SET id = 1 WHERE id = 100001;
+	UPDATE people SET note = repeat('n', 5000) WHERE id = 1});
+my $reached = pack('q<10', $counts[0] - 1, 0, 0, $counts[1], 0, 0, $counts[2], 0, 0, $counts[3]);
+for my $how ('cancelled', 'failing')
+{
+	my $session = session($node, 'ann');
+	my $pid = pid_of($session);
+
+	brake_on($brake);
+	session_query($session, 'SET max_parallel_workers_per_gather = 0; SET lock_timeout = ' . ($how eq 'failing' ? 100 : 0) . ';');
+	session_start($session, "SELECT count(*) FROM dp.histogram('people', '{c,note}', @{[ cost() ]})");
+	if ($how eq 'cancelled')
+	{
+		ok(wait_for($node, "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid"), '[51] a scan stands');
+		$node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
+	}
+	is(sqlstate((session_finish($session))[1]), $how eq 'cancelled' ? '57014' : '', "[51] $how");
+	brake_off($brake);
+	is(found($session, $reached), 0, 'nothing of what it had counted is left in memory');
+	$session->quit;
+}
+
+# ---- [10] An interrupt between the draw and the store ----
+
+# A quantum that nobody lives to see: the wait for it is between the two.
+$node->safe_psql('postgres', "ALTER ROLE $_ SET pg_epsilon.time_quantum = '60s'") for qw(ann dan);
+
+# a line of /proc/PID/status
+sub status_of
+{
+	my ($pid, $line) = @_;
+
+	return slurp_file("/proc/$pid/status") =~ /^$line:\s*(\S+)/m ? $1 : '';
+}
+
+# Whether a backend sleeps and waits for nothing that it would report: so it does for the quantum and for nothing else.
+sub waits_for_quantum
+{
+	my ($pid) = @_;
+	my $slept = status_of($pid, 'voluntary_ctxt_switches');
+
+	return 0 if status_of($pid, 'State') ne 'S';
+	return 0 if $node->safe_psql('postgres', "SELECT state = 'active' AND wait_event IS NULL FROM pg_stat_activity WHERE pid = $pid") ne 't';
+	return status_of($pid, 'State') eq 'S' && status_of($pid, 'voluntary_ctxt_switches') eq $slept;
+}
+
+sub reaches_quantum
+{
+	my ($pid, $charges, $dataset) = @_;
+
+	wait_for($node, "SELECT count(*) = $charges + 1 FROM dp.charge WHERE dataset = '$dataset'") or return 0;
+	for (1 .. 600)
+	{
+		return 1 if waits_for_quantum($pid);
+		select(undef, undef, undef, 0.05);
+	}
+	return 0;
+}
+
+my $workers = q{FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};
+
+# Another worker has to be had for the store: that takes long enough to be interrupted, if it could be.
+sub end_worker
+{
+	my ($pid) = split /\n/, $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $workers; SELECT 1");
+
+	return wait_for($node, "SELECT NOT EXISTS (SELECT $workers)");
+}
+
+# stored ROLE, QUESTION, WHAT, INTERRUPT: INTERRUPT, with the backend's pid, ends the wait; the release is there all the same
+sub stored
+{
+	my ($role, $question, $what, $interrupt, $state) = @_;
+	my ($dataset) = $question =~ /\('(\w+)'/;
+	my $session = session($node, $role);
+	my $pid = pid_of($session);
+	my $before = ledger($node, dataset => $dataset);
+
+	session_start($session, "SELECT count(*) FROM $question");
+	ok(reaches_quantum($pid, $before->{charges}, $dataset), "[10] $what: drawn");
+	is(ledger($node, dataset => $dataset)->{releases}, $before->{releases}, 'and not yet stored');
+	ok(end_worker(), 'the worker ends');
+	$interrupt->($pid);
+	is(sqlstate((session_error($session))[1]), $state, 'the statement ends');
+	ok(wait_for($node, "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid AND state = 'active')"), 'and the backend is through');
+	my $after = ledger($node, dataset => $dataset);
+	is("$after->{charges} $after->{releases}", ($before->{charges} + 1) . ' ' . ($before->{releases} + 1), 'the release is stored');
+	isnt(ask_ok($node, $role, "SELECT count(*) FROM $question"), 0, 'the same again is answered');
+	is(ledger($node, dataset => $dataset)->{charges}, $after->{charges}, 'from it, free');
+	return;
+}
+
+for my $name (sort keys %question)
+{
+	my ($role, $request) = @{ $question{$name} };
+
+	stored($role, $request->(), "$name, cancelled", sub { $node->safe_psql('postgres', "SELECT pg_cancel_backend($_[0])") }, '57014');
+	stored($role, $request->(), "$name, terminated", sub { $node->safe_psql('postgres', "SELECT pg_terminate_backend($_[0])") }, '57P01');
+}
+$node->safe_psql('postgres', "ALTER ROLE $_ RESET pg_epsilon.time_quantum") for qw(ann dan);
+ledger_ok($node, "[10] $_", dataset => $_) for qw(people offers);
+
+# ---- [31] No log has an exact number ----
+
+my $log_start = -s $node->logfile;
+my @settings = (
+	"log_statement = 'all'", 'log_min_duration_statement = 0', 'log_duration = on', 'log_parameter_max_length = -1',
+	'log_parameter_max_length_on_error = -1', 'log_min_messages = debug5', 'log_min_error_statement = debug5', 'log_error_verbosity = verbose',
+	'log_lock_waits = on', 'log_temp_files = 0', 'log_parser_stats = on', 'log_planner_stats = on', 'log_executor_stats = on',
+	'debug_print_parse = on', 'debug_print_rewritten = on', 'debug_print_plan = on', 'trace_sort = on');
+push @settings, "session_preload_libraries = 'auto_explain'", map { "auto_explain.$_" } 'log_min_duration = 0', 'log_analyze = on', 'log_buffers = on',
+  'log_verbose = on', 'log_settings = on', 'log_nested_statements = on', "log_level = 'log'"
+  if $auto_explain;
+for my $role (qw(ann dan))
+{
+	$node->safe_psql('postgres', ($auto_explain ? "LOAD 'auto_explain'; " : '') . "ALTER ROLE $role SET $_") for @settings;
+	for my $workers (0, 2)
+	{
+		my $session = session($node, $role);
+
+		session_query($session, "SET client_min_messages = debug5; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+			SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = $workers;");
+		for my $name (grep { $question{$_}[0] eq $role } sort keys %question)
+		{
+			my $request = $question{$name}[1]->();
+
+			session_query($session, "PREPARE p (text) AS SELECT count(*) FROM @{[ $request =~ s/'(people|offers)'/\$1/r ]};");
+			my ($out, $err) = session_query($session, "EXECUTE p ('$1'); DEALLOCATE p;") if $request =~ /'(people|offers)'/;
+			is(sqlstate($err), '', "[31] $name by $role, $workers workers, logged in every detail");
+		}
+		$session->quit;
+	}
+}
+my %milliseconds = (lock_timeout => 100, statement_timeout => 1000);
+for my $timeout (sort keys %milliseconds)
+{
+	brake_on($brake);
+	my ($status, $out, $err) = ask($node, 'ann', "SET client_min_messages = debug5; SET $timeout = $milliseconds{$timeout};
+		SELECT count(*) FROM dp.histogram('people', '{c,note}', @{[ cost() ]})");
+	brake_off($brake);
+	is(sqlstate($err), $timeout eq 'lock_timeout' ? '' : '57014', "[31] a scan that $timeout ends, logged in every detail");
+}
+$node->safe_psql('postgres', "ALTER ROLE $_ RESET ALL") for qw(ann dan);
+
+my $log = slurp_file($node->logfile, $log_start);
+for my $what (qr/DEBUG:/, qr/PLANNEDSTMT/, qr/EXECUTOR STATISTICS/, qr/prepare: PREPARE p/, qr/could not be read \(SQLSTATE 55P03\)/, $auto_explain ? qr/Query Text:/ : ())
+{
+	like($log, $what, '[31] the log is full');
+}
+# line numbers of the source, process ids and addresses are numbers as well
+$log =~ s/^.*?LOCATION:.*$|\[\d+\]|\bpid \d+|0x[0-9a-f]+//mg;
+my %number = map { $_ => 1 } @counts, sum(@counts), $counts[0] - 1, map { abs } @moment[0 .. 5], @offset;
+delete $number{$_} for grep { length $_ < 5 } keys %number;
+my $number = join '|', sort keys %number;
+my @found = grep { /(?<![\d.])(?:$number)(?![\d])/ } split /\n/, $log;
+is("@found", '', '[31] no line has an exact number');
+for my $bytes ($narrow, $reached, wide(@counts), wide(@moment[0 .. 2]), wide(@offset))
+{
+	# as a bytea is written, and as a constant of a plan is
+	my $hex = unpack('H*', $bytes);
+	my $list = join ' ', unpack('c*', $bytes);
+
+	unlike($log, qr/$hex|$list/i, 'nor their bytes');
+}
+
+$brake->{session}->quit;
+$node->stop;
+done_testing();
