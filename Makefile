@@ -112,7 +112,7 @@ endif
 
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
-OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench audit \
+OUR_GOALS = help deps deps-build check check-long check-layers check-sanitize mutate fuzz demo demo-stop bench audit audit-door load \
 	accuracy reproduce-models reproduce-piecewise reproduce-strategies accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
 	audit-binary fuzz-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
@@ -279,19 +279,21 @@ fuzz-binaries: $(FUZZ_BINS)
 # Programs look in ../shared/data where they are not told.
 WITH_DATA = $(if $(REAL_DATA),DATA='$(REAL_DATA)')
 
-.PHONY: help deps deps-build check-layers demo demo-stop bench audit accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies clean-private
+.PHONY: help deps deps-build check-layers demo demo-stop bench audit audit-door load accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies clean-private
 help:
 	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit, samples of accuracy, of reproduce-piecewise and reproduce-strategies, and the long runs"
+	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit, a short audit through the door, ten seconds of load, samples of accuracy, of reproduce-piecewise and reproduce-strategies, and the long runs"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
 	@echo "make pictures      draw the pictures of the README"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
 	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7)"
+	@echo "make audit-door    the same for what an analyst sees of neighbouring tables, against what the ledger charged (DOOR_RELEASES=n, default 20000)"
+	@echo "make load          sixteen clients ask while backends and the ledger's worker are killed, and what they saw is held against the ledger (LOAD_SECONDS=n, default 60; LOAD_PRELOAD=0)"
 	@echo "make accuracy      how good the private models are, against trusted figures, on ../shared/data (DATA=/path)"
 	@echo "make reproduce-models  repeat the papers' experiments on private models, compare and draw them (RUNS=n, default 20: half an hour or more; TESTS='kuru dpagd')"
 	@echo "make reproduce-piecewise  repeat the paper's experiments on piecewise affine objectives, compare and draw them (DRAWS=n, default 1000: four minutes)"
@@ -356,6 +358,12 @@ AUDIT_DRAWS ?= 10000000
 audit: deps
 	@$(MAKE) -s --no-print-directory audit-binary
 	@$(AUDIT_BIN) $(AUDIT_DRAWS)
+
+audit-door: deps
+	@LONG= ONLY=long TESTS=audit_door NOTES=1 DOOR_RELEASES=$(or $(DOOR_RELEASES),20000) scripts/check.sh long
+
+load: deps
+	@LONG= ONLY=long TESTS=load NOTES=1 LOAD_SECONDS=$(or $(LOAD_SECONDS),60) scripts/check.sh long
 
 accuracy: deps
 	@$(MAKE) -s --no-print-directory accuracy-binary
