@@ -85,6 +85,8 @@ FUZZ_BINS   = $(patsubst %,build/fuzz/fuzz_%,$(filter-out $(FUZZ_SERVER),$(FUZZ)
 BENCH_SRCS  = $(sort $(wildcard test/bench/bench_*.c))
 BENCH_BINS  = $(BENCH_SRCS:test/bench/%.c=build/bench/%)
 AUDIT_BIN   = build/audit/audit
+DOOR_BIN    = build/audit/door
+DOOR_FAULTS = build/audit/pg_epsilon_steps.so build/audit/pg_epsilon_floats.so
 ACCURACY_BIN = build/accuracy/accuracy
 REPRODUCE_SRCS = $(sort $(wildcard test/reproduce/*.c))
 REPRODUCE_BINS = $(REPRODUCE_SRCS:test/reproduce/%.c=build/reproduce/%)
@@ -112,7 +114,7 @@ endif
 
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
-OUR_GOALS = help deps deps-build check check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit \
+OUR_GOALS = help deps deps-build check check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit audit-door load \
 	accuracy reproduce-models reproduce-piecewise reproduce-strategies accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
 	audit-binary fuzz-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
@@ -211,6 +213,16 @@ $(AUDIT_BIN): test/audit/audit.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
+$(DOOR_BIN): test/audit/door.c $(UNIT_SHIM) build/libpure.a build/flags.pure
+	@mkdir -p $(@D)
+	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
+
+# The extension with a fault in the place of its Gaussian noise, for the private server of the audit, never installed.
+$(DOOR_FAULTS): build/audit/pg_epsilon_%.so: test/audit/fault_%.c $(OBJS) build/flags.pg
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< $(OBJS) \
+		-Wl,--wrap=pe_gaussian_release $(SHLIB_LINK)
+
 # What measures accuracy: tables and trials, which the programs of test/reproduce use too.
 TRIALS = test/accuracy/dataset.c test/accuracy/trial.c test/accuracy/synthetic.c
 TRIAL_OBJS = $(TRIALS:%.c=build/obj/%.o)
@@ -257,13 +269,14 @@ build/reproduce/strategies: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_progress
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(FUZZ_OBJS:.o=.d) \
-	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d) $(STRATEGY_OBJS:.o=.d))
+	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(DOOR_BIN) $(DOOR_FAULTS) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d) $(STRATEGY_OBJS:.o=.d))
 
-.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary accuracy-binary fuzz-binaries reproduce-binaries
+.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary door-binaries accuracy-binary fuzz-binaries reproduce-binaries
 unit-binaries: $(UNIT_TESTS)
 unit-san-binaries: $(UNIT_SAN)
 bench-binaries: $(BENCH_BINS)
 audit-binary: $(AUDIT_BIN)
+door-binaries: $(DOOR_BIN) $(DOOR_FAULTS)
 accuracy-binary: $(ACCURACY_BIN)
 reproduce-binaries: $(REPRODUCE_BINS)
 fuzz-binaries: $(FUZZ_BINS)
@@ -273,20 +286,22 @@ fuzz-binaries: $(FUZZ_BINS)
 # Programs look in ../shared/data where they are not told.
 WITH_DATA = $(if $(REAL_DATA),DATA='$(REAL_DATA)')
 
-.PHONY: help deps deps-build check-layers demo demo-stop bench audit accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies clean-private
+.PHONY: help deps deps-build check-layers demo demo-stop bench audit audit-door load accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies clean-private
 help:
 	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind, the settings of check-settings, a minute of each fuzzer, a short audit, samples of accuracy, of reproduce-piecewise and reproduce-strategies, and the long runs"
+	@echo "make check-long    make check, then the unit tests under valgrind, the settings of check-settings, a minute of each fuzzer, a short audit, a short audit through the door, ten seconds of load, samples of accuracy, of reproduce-piecewise and reproduce-strategies, and the long runs"
 	@echo "make check-settings  regress, isolation and TAP tests with the library preloaded, with parallel workers, with jit, read only, and with all of it"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
 	@echo "make pictures      draw the pictures of the README"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
 	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7)"
+	@echo "make audit-door    the same for what an analyst sees of neighbouring tables, against what the ledger charged (DOOR_RELEASES=n, default 20000)"
+	@echo "make load          sixteen clients ask while backends and the ledger's worker are killed, and what they saw is held against the ledger (LOAD_SECONDS=n, default 60; LOAD_PRELOAD=0)"
 	@echo "make accuracy      how good the private models are, against trusted figures, on ../shared/data (DATA=/path)"
 	@echo "make reproduce-models  repeat the papers' experiments on private models, compare and draw them (RUNS=n, default 20: half an hour or more; TESTS='kuru dpagd')"
 	@echo "make reproduce-piecewise  repeat the paper's experiments on piecewise affine objectives, compare and draw them (DRAWS=n, default 1000: four minutes)"
@@ -358,6 +373,12 @@ AUDIT_DRAWS ?= 10000000
 audit: deps
 	@$(MAKE) -s --no-print-directory audit-binary
 	@$(AUDIT_BIN) $(AUDIT_DRAWS)
+
+audit-door: deps
+	@LONG= ONLY=long TESTS=audit_door NOTES=1 DOOR_RELEASES=$(or $(DOOR_RELEASES),20000) scripts/check.sh long
+
+load: deps
+	@LONG= ONLY=long TESTS=load NOTES=1 LOAD_SECONDS=$(or $(LOAD_SECONDS),60) scripts/check.sh long
 
 accuracy: deps
 	@$(MAKE) -s --no-print-directory accuracy-binary

@@ -189,7 +189,7 @@ mutate search_path_kept src/ledger/access.c \
 	's/\n\t\{"search_path", "pg_catalog, pg_temp"\},//' tap attack_visible
 mutate error_made_fatal src/ledger/door.c \
 	's/\n\t\{"exit_on_error", "off"\},//' tap 041_relations
-mutate ancestors_forgotten src/ledger/registry.c \
+mutate ancestors_forgotten src/ledger/family.c \
 	's/list_concat_unique_oid\(ancestors_of\(descendants\), descendants\)/list_make1_oid(relation)/' \
 	tap 041_relations
 mutate plan_unchecked src/ledger/door.c \

@@ -49,13 +49,8 @@
 #include "core/strategy.h"
 #include "mechanism/gaussian.h"
 #include "mechanism/laplace.h"
-#include "bounds.h"
-#include "neighbours.h"
+#include "evidence.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
-
-#define NANO 1e9
 
 #define SEED 20240611
 
@@ -68,17 +63,10 @@
 /* What a full run has. */
 #define FULL_DRAWS 10000000
 
-#define BINS 256
-#define LOW_BITS 8
 #define PILOT 4096
-
-/* the projection, the corner, coordinates, pairs of coordinates, low bits */
-#define MAX_STATISTICS (2 + MAX_ROWS + MAX_ROWS * (MAX_ROWS - 1) / 2 + MAX_ROWS)
 
 /* Numbers of one call, at most. */
 #define LONG_CALL 1024
-
-static const double deltas[] = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.2};
 
 /* ------------------------------------------------------------------
  * What is audited
@@ -130,7 +118,6 @@ typedef struct subject
 	pe_u128		listed;			/* by the list of neighbours */
 	pe_u128		without_zero;	/* the same without contributions of nothing */
 	pair		worst[2];
-	double		epsilon[lengthof(deltas)];	/* the curve of the charge */
 } subject;
 
 static void
@@ -287,8 +274,6 @@ prepare(const target *of, subject *s)
 		pe_bug("no sensitivity");
 	s->listed = worst_neighbours(&s->a, of->max_rows, of->neighbours, of->mechanism->l1, true, s->worst);
 	s->without_zero = worst_neighbours(&s->a, of->max_rows, of->neighbours, of->mechanism->l1, false, unused);
-	for (int i = 0; i < lengthof(deltas); i++)
-		s->epsilon[i] = pe_zcdp_epsilon((double) s->of.nano / NANO, deltas[i]);
 }
 
 /* The exact answers for a table in which the unit gives c: tally, columns, strategy. */
@@ -313,22 +298,6 @@ measure(const subject *s, const contribution *c, pe_i128 *y)
  * ------------------------------------------------------------------
  */
 
-typedef enum kind
-{
-	PROJECTION, CORNER, COORDINATE, DIFFERENCE, LOW
-} kind;
-
-/* A number that is computed from the released vector, and how it is sorted into bins. */
-typedef struct statistic
-{
-	kind		kind;
-	int			i;
-	int			j;
-	double		least;			/* bin 1 begins here */
-	double		scale;			/* bins for each unit */
-	uint32_t	seen[2][2][BINS];	/* half of the draws, P or Q, bin */
-} statistic;
-
 /* One pair of neighbours and what was drawn for it. */
 typedef struct trial
 {
@@ -336,21 +305,8 @@ typedef struct trial
 	release_function release;
 	bool		table;			/* calls are so long that the noise comes from a table */
 	pe_i128		exact[2][MAX_ROWS];
-	double		direction[MAX_ROWS];
-	uint64_t	n[2];			/* draws in each half, the same for P and Q */
-	int			count;
-	statistic	each[MAX_STATISTICS];
+	evidence	e;
 } trial;
-
-static void
-add_statistic(trial *t, kind kind, int i, int j)
-{
-	statistic  *s = &t->each[t->count++];
-
-	s->kind = kind;
-	s->i = i;
-	s->j = j;
-}
 
 /* The released vector less Q's exact answers: known numbers, so that nothing is lost by it. */
 static void
@@ -358,49 +314,6 @@ centre(const trial *t, const int64_t *released, int64_t *r)
 {
 	for (int i = 0; i < t->subject->a.rows; i++)
 		r[i] = (int64_t) ((uint64_t) released[i] - (uint64_t) t->exact[1][i]);
-}
-
-/*
- * How far the vector is beyond P's exact answers in the coordinate where that is
- * least.  Where it is beyond in all, a Laplace loss is as large as it gets.
- */
-static double
-corner(const trial *t, const int64_t *r)
-{
-	double		least = INFINITY;
-
-	for (int i = 0; i < t->subject->a.rows; i++)
-		if (t->direction[i] != 0)
-			least = fmin(least, (t->direction[i] > 0 ? 1 : -1) * ((double) r[i] - t->direction[i]));
-	return least;
-}
-
-/* A function of r alone.  Rounding changes the function, not what follows from it. */
-static double
-value(const trial *t, const statistic *s, const int64_t *r)
-{
-	double		sum = 0;
-
-	if (s->kind == CORNER)
-		return corner(t, r);
-	if (s->kind == COORDINATE)
-		return (double) r[s->i];
-	if (s->kind == DIFFERENCE)
-		return (double) r[s->i] - (double) r[s->j];
-	for (int i = 0; i < t->subject->a.rows; i++)
-		sum += t->direction[i] * (double) r[i];
-	return sum;
-}
-
-static int
-bin_of(const trial *t, const statistic *s, const int64_t *r)
-{
-	double		place;
-
-	if (s->kind == LOW)
-		return (int) ((uint64_t) r[s->i] % BINS);
-	place = 1 + (value(t, s, r) - s->least) * s->scale;
-	return place < 1 ? 0 : place >= BINS - 1 ? BINS - 1 : (int) place;
 }
 
 /* Runs copies releases of P (side 0) or Q (side 1); released gets rows numbers for each. */
@@ -415,35 +328,20 @@ draw(const trial *t, int side, size_t copies, int64_t *released)
 	t->release(t->subject, exact, copies * rows, released);
 }
 
-/* Bins of step 1 or wider that hold nearly all of some first draws, which are not counted. */
+/* Bins by some first draws, which are not counted. */
 static void
 choose_bins(trial *t)
 {
 	static int64_t released[LONG_CALL + MAX_ROWS];
-	double		least[MAX_STATISTICS];
-	double		most[MAX_STATISTICS];
 	int64_t		r[MAX_ROWS];
 
 	for (int draws = 0; draws < 2 * PILOT; draws++)
 	{
 		draw(t, draws % 2, 1, released);
 		centre(t, released, r);
-		for (int k = 0; k < t->count; k++)
-		{
-			double		v = t->each[k].kind == LOW ? 0 : value(t, &t->each[k], r);
-
-			least[k] = draws == 0 ? v : fmin(least[k], v);
-			most[k] = draws == 0 ? v : fmax(most[k], v);
-		}
+		widen_bins(&t->e, r, draws == 0);
 	}
-	for (int k = 0; k < t->count; k++)
-	{
-		double		width = most[k] - least[k];
-
-		/* an eighth more on both sides */
-		t->each[k].least = floor(least[k] - width / 8);
-		t->each[k].scale = fmin(1, (BINS - 3) / (1.25 * width + 2));
-	}
+	fix_bins(&t->e);
 }
 
 static void
@@ -456,8 +354,7 @@ count_draws(trial *t, int half, int side, size_t copies)
 	for (size_t c = 0; c < copies; c++)
 	{
 		centre(t, released + c * (size_t) t->subject->a.rows, r);
-		for (int k = 0; k < t->count; k++)
-			t->each[k].seen[half][side][bin_of(t, &t->each[k], r)]++;
+		count_vector(&t->e, half, side, r);
 	}
 }
 
@@ -471,14 +368,14 @@ run(trial *t, uint64_t draws)
 	size_t		rows = (size_t) t->subject->a.rows;
 	size_t		many = (t->table ? LONG_CALL : PE_GAUSSIAN_TABLE_COUNT - 1) / rows;
 
-	for (uint64_t round = 0; t->n[0] + t->n[1] < draws; round++)
+	for (uint64_t round = 0; t->e.n[0] + t->e.n[1] < draws; round++)
 		for (int call = t->table ? 1 : 0; call < 17; call++)
 		{
 			size_t		copies = call == 0 ? 1 : many;
 
 			count_draws(t, round % 2, 0, copies);
 			count_draws(t, round % 2, 1, copies);
-			t->n[round % 2] += copies;
+			t->e.n[round % 2] += copies;
 		}
 }
 
@@ -496,204 +393,10 @@ start_trial(trial *t, const subject *s, const pair *pair, release_function relea
 	{
 		if (t->exact[0][i] - t->exact[1][i] != (pe_i128) pair->p.image[i] - pair->q.image[i])
 			pe_bug("the matrix applied is not the matrix shown");
-		t->direction[i] = (double) (t->exact[0][i] - t->exact[1][i]) * (s->a.weight[i] > 0 ? s->a.weight[i] : 1);
+		t->e.direction[i] = (double) (t->exact[0][i] - t->exact[1][i]) * (s->a.weight[i] > 0 ? s->a.weight[i] : 1);
 	}
-	add_statistic(t, PROJECTION, 0, 0);
-	if (s->of.mechanism->pure)
-		add_statistic(t, CORNER, 0, 0);
-	for (int i = 0; i < rows; i++)
-		add_statistic(t, COORDINATE, i, 0);
-	for (int i = 0; i < rows; i++)
-		for (int j = 0; j < i; j++)
-			add_statistic(t, DIFFERENCE, i, j);
-	for (int i = 0; i < rows; i++)
-		add_statistic(t, LOW, i, 0);
+	start_evidence(&t->e, rows, s->of.mechanism->pure, s->of.nano);
 	choose_bins(t);
-}
-
-/* ------------------------------------------------------------------
- * Judging
- * ------------------------------------------------------------------
- */
-
-/* A lower bound of what is lost, what is charged, and where it was found. */
-typedef struct finding
-{
-	double		bound;
-	double		charge;
-	double		share;			/* of the charge; above 1: caught */
-	double		delta;			/* that both are at */
-	char		where[80];
-} finding;
-
-typedef struct verdict
-{
-	finding		epsilon;
-	finding		rho;
-} verdict;
-
-static void
-describe(const statistic *s, const char *event, int bin, char *where, size_t size)
-{
-	static const char *const names[] = {"projection", "corner", "y%d", "y%d - y%d", "low bits of y%d"};
-	char		name[40];
-
-	snprintf(name, sizeof(name), names[s->kind], s->i, s->j);
-	if (event == NULL)
-		snprintf(where, size, "divergence of %s", name);
-	else if (s->kind == LOW)
-		snprintf(where, size, "%s = %d %s", name, bin, event);
-	else
-		snprintf(where, size, "%s %s %.4g", name, event, s->least + (bin - 1) / s->scale);
-}
-
-/* Keeps the finding with the largest share. */
-static bool
-keep(finding *f, double bound, double charge, double delta)
-{
-	if (!(bound / charge > f->share))
-		return false;
-	f->bound = bound;
-	f->charge = charge;
-	f->share = bound / charge;
-	f->delta = delta;
-	return true;
-}
-
-/* P(E) <= exp(epsilon) Q(E) + delta for an event that was seen so often, and with P and Q exchanged. */
-static void
-judge_event(const trial *t, const statistic *s, const uint64_t seen[2], const char *event, int bin, finding *f)
-{
-	const subject *subject = t->subject;
-	uint64_t	n = t->n[0] + t->n[1];
-
-	for (int side = 0; side < 2; side++)
-	{
-		double		p = probability_bound(seen[side], n, false);
-		double		q = probability_bound(seen[1 - side], n, true);
-		bool		better = false;
-
-		if (subject->of.mechanism->pure)
-			better = p > 0 && keep(f, log(p / q), (double) subject->of.nano / NANO, 0);
-		for (int i = 0; i < lengthof(deltas) && !subject->of.mechanism->pure; i++)
-			if (p > deltas[i] && keep(f, log((p - deltas[i]) / q), subject->epsilon[i], deltas[i]))
-				better = true;
-		if (better)
-			describe(s, event, bin, f->where, sizeof(f->where));
-	}
-}
-
-static void
-judge_ordered(const trial *t, const statistic *s, finding *f)
-{
-	uint64_t	n = t->n[0] + t->n[1];
-	uint64_t	above[2] = {n, n};
-
-	for (int bin = 0; bin < BINS; bin++)
-	{
-		uint64_t	here[2];
-		uint64_t	below[2];
-
-		for (int side = 0; side < 2; side++)
-		{
-			here[side] = (uint64_t) s->seen[0][side][bin] + s->seen[1][side][bin];
-			below[side] = n - above[side];
-		}
-		judge_event(t, s, here, "in the bin from", bin, f);
-		judge_event(t, s, above, "from", bin, f);
-		judge_event(t, s, below, "below", bin, f);
-		for (int side = 0; side < 2; side++)
-			above[side] -= here[side];
-	}
-}
-
-/* Residues by 256, by 128, .., by 2. */
-static void
-judge_low_bits(const trial *t, const statistic *s, finding *f)
-{
-	for (int bits = 1; bits <= LOW_BITS; bits++)
-		for (int residue = 0; residue < 1 << bits; residue++)
-		{
-			static const char *const events[] = {"", "mod 2", "mod 4", "mod 8", "mod 16", "mod 32", "mod 64", "mod 128", "mod 256"};
-			uint64_t	seen[2] = {0, 0};
-
-			for (int side = 0; side < 2; side++)
-				for (int bin = residue; bin < BINS; bin += 1 << bits)
-					seen[side] += (uint64_t) s->seen[0][side][bin] + s->seen[1][side][bin];
-			judge_event(t, s, seen, events[bits], residue, f);
-		}
-}
-
-/* f: the loss in each bin by the first half of the draws, cut off where a Gaussian loss of this rho seldom is */
-static void
-fit_losses(const trial *t, const statistic *s, int side, double limit, double *loss)
-{
-	double		n = (double) t->n[0];
-
-	for (int bin = 0; bin < BINS; bin++)
-	{
-		double		p = (s->seen[0][side][bin] + 0.5) / n;
-		double		q = (s->seen[0][1 - side][bin] + 0.5) / n;
-
-		loss[bin] = fmax(-limit, fmin(limit, log(p / q)));
-	}
-}
-
-/* The bound of the expectation of value by the second half of one side's draws. */
-static double
-expectation(const trial *t, const statistic *s, int side, const double *value, double range, bool upper)
-{
-	double		n = (double) t->n[1];
-	double		mean = 0;
-	double		variance = 0;
-	double		error;
-
-	for (int bin = 0; bin < BINS; bin++)
-		mean += s->seen[1][side][bin] * value[bin] / n;
-	for (int bin = 0; bin < BINS; bin++)
-		variance += s->seen[1][side][bin] * (value[bin] - mean) * (value[bin] - mean) / (n - 1);
-	error = mean_error(variance, range, n);
-	return upper ? mean + error : mean - error;
-}
-
-/* KL(P || Q) >= E_P f - ln E_Q exp(f), and with P and Q exchanged. */
-static void
-judge_divergence(const trial *t, const statistic *s, finding *f)
-{
-	double		rho = (double) t->subject->of.nano / NANO;
-	double		limit = fmin(rho + 3.5 * sqrt(2 * rho), 6);
-	double		loss[BINS];
-	double		ratio[BINS];
-
-	for (int side = 0; side < 2; side++)
-	{
-		double		lower;
-		double		upper;
-
-		fit_losses(t, s, side, limit, loss);
-		for (int bin = 0; bin < BINS; bin++)
-			ratio[bin] = exp(loss[bin]);
-		lower = expectation(t, s, side, loss, 2 * limit, false);
-		upper = expectation(t, s, 1 - side, ratio, exp(limit) - exp(-limit), true);
-		if (keep(f, lower - log(upper), rho, 0))
-			describe(s, NULL, 0, f->where, sizeof(f->where));
-	}
-}
-
-static void
-judge(const trial *t, verdict *v)
-{
-	for (int k = 0; k < t->count; k++)
-	{
-		const statistic *s = &t->each[k];
-
-		if (s->kind == LOW)
-			judge_low_bits(t, s, &v->epsilon);
-		else
-			judge_ordered(t, s, &v->epsilon);
-		if (!t->subject->of.mechanism->pure)
-			judge_divergence(t, s, &v->rho);
-	}
 }
 
 /*
@@ -716,7 +419,7 @@ audit(const subject *s, release_function release, uint64_t draws, verdict *v)
 		start_trial(&t, s, &s->worst[i], release);
 		t.table = i == 1;
 		run(&t, draws);
-		judge(&t, v);
+		judge(&t.e, v);
 	}
 }
 
@@ -770,18 +473,6 @@ print_header(uint64_t draws)
 	printf("# epsilon is that of events, at the delta shown; rho that of the divergence.\n");
 	printf("# %-9s %-13s %-62s %-14s %-40s %-30s %s\n", "mechanism", "neighbours", "strategy", "charge",
 		   "lower bound, share: epsilon", "rho", "verdict");
-}
-
-static void
-print_findings(const verdict *v, const char *word)
-{
-	char		text[60];
-
-	snprintf(text, sizeof(text), "%.4f of %.4f at %.0e %6.1f %%", v->epsilon.bound, v->epsilon.charge, v->epsilon.delta,
-			 100 * v->epsilon.share);
-	printf(" %-40s", text);
-	snprintf(text, sizeof(text), "%.4f of %.4f %6.1f %%", v->rho.bound, v->rho.charge, 100 * v->rho.share);
-	printf(" %-30s %s\n", v->rho.charge > 0 ? text : "", word);
 }
 
 static void
