@@ -851,6 +851,31 @@ test_state(void **state)
 	assert_false(is_read(offsetof(pe_affine_spec, unit), &(int32_t) {1}, sizeof(int32_t)));
 }
 
+/* A worker keeps one row more than are wanted, so a state with more is none. */
+static void
+test_too_many(void **state)
+{
+	pe_affine_spec spec = {.variables = 1, .most = 2, .slope = {{-1, 1, 1}}};
+	const double slope = 1;
+	pe_affine	f;
+
+	(void) state;
+	pe_affine_init(&f, 1, 0);
+	for (int i = 0; i < 3; i++)
+		pe_affine_add(&f, &slope, i);
+	for (; spec.most > 0; spec.most--)
+	{
+		size_t		size = pe_affine_rows_size(&spec, &f);
+		char	   *bytes = pe_alloc(size, 1);
+		pe_affine_spec read;
+
+		pe_affine_rows_write(&spec, &f, bytes);
+		assert_int_equal(pe_affine_rows_spec(&read, bytes, size), spec.most == 2);
+		pe_free(bytes);
+	}
+	pe_affine_free(&f);
+}
+
 int
 main(void)
 {
@@ -868,6 +893,7 @@ main(void)
 		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_huge),
 		cmocka_unit_test(test_spec),
+		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_state),
 	};
 
