@@ -275,7 +275,7 @@ help:
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind, a minute of each fuzzer, a short audit, samples of accuracy, of reproduce-piecewise and reproduce-strategies, and the long runs"
+	@echo "make check-long    make check, then the unit tests under valgrind, 45 seconds of each fuzzer, a short audit, samples of accuracy, of reproduce-piecewise and reproduce-strategies, and the long runs"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
 	@echo "make pictures      draw the pictures of the README"
@@ -325,6 +325,7 @@ mutate: deps
 
 .PHONY: fuzz
 fuzz:
+	@scripts/deps.sh test
 	@scripts/deps.sh fuzz
 	@scripts/fuzz.sh
 
