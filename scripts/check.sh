@@ -18,7 +18,7 @@
 #   NOTES=1              print also what tests have noted
 #   AUDIT_DRAWS=n        draws for each tally in the audit of the long run (default: 1000000)
 #   DATA=/path           real tables for the accuracy of the long run (default: ../shared/data; skipped where they are not)
-#   FUZZ_SECONDS=n       seconds for each fuzzer of the long run (default: 60)
+#   FUZZ_SECONDS=n       seconds for each fuzzer of the long run (default: 45)
 #   TEST_TIMEOUT=n       seconds that one unit or TAP test or one pg_regress run may take
 #
 # Unit tests that find PG_EPSILON_QUICK set run under valgrind or sanitizers and may take fewer samples.
@@ -388,7 +388,7 @@ run_long() {
 	as_user env HOME="$RUN_DIR/home" TMPDIR=/tmp PG_EPSILON_ROOT="$VIEW" PG_EPSILON_OUT="$RUN_DIR/long" timeout --kill-after=20 "$LONG_TIMEOUT" "$1"
 }
 
-# ---- fuzzers: a minute each, with clang if it can be had; else the suite says that it was skipped ----
+# ---- fuzzers: 45 seconds each, with clang if it can be had; else the suite says that it was skipped ----
 
 fuzz_suite() {
 	local log=$RUN_DIR/log/fuzz.log names
@@ -399,7 +399,7 @@ fuzz_suite() {
 		return
 	fi
 	scripts/deps.sh fuzz || echo "Without clang there is no fuzzing; going on."
-	FUZZ=$(xargs <<<"$names") FUZZ_SECONDS=${FUZZ_SECONDS:-60} JOBS=$JOBS scripts/fuzz.sh >"$log" 2>&1 </dev/null
+	FUZZ=$(xargs <<<"$names") FUZZ_SECONDS=${FUZZ_SECONDS:-45} JOBS=$JOBS scripts/fuzz.sh >"$log" 2>&1 </dev/null
 	one_tap "$log" fuzz $? $((SECONDS - SUITE_START))
 	suite_end
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "core/affine_lattice.h"
+#include "core/affine_spec.h"
 #include "shim.h"
 
 #define LAST ((INT64_C(1) << PE_LATTICE_BITS) - 1)
@@ -753,6 +754,128 @@ test_huge(void **state)
 	pe_affine_free(&f);
 }
 
+/* ------------------------------------------------------------------
+ * Bytes
+ * ------------------------------------------------------------------
+ */
+
+/* Whether it is read, from bytes of the right size, and from no others. */
+static bool
+is_spec(const pe_affine_spec *spec, size_t size)
+{
+	pe_affine_spec read;
+	bool		sound = pe_affine_spec_read(&read, (const char *) spec, size);
+
+	if (sound)
+		assert_memory_equal(&read, spec, size);
+	assert_false(pe_affine_spec_read(&read, (const char *) spec, size - 1));
+	assert_false(pe_affine_spec_read(&read, (const char *) spec, size + 1));
+	return sound;
+}
+
+static void
+test_spec(void **state)
+{
+	const pe_affine_spec sound = {.variables = 2, .unit = -40, .most = 10, .slope = {{-1, 1, 1}, {0, 0, 0}}};
+	const size_t size = PE_AFFINE_SPEC_SIZE(2);
+	pe_affine_spec spec = sound;
+
+	(void) state;
+	assert_true(is_spec(&spec, size));
+#define REFUSED(field, value) (spec = sound, spec.field = (value), assert_false(is_spec(&spec, size)))
+	REFUSED(variables, 0);
+	REFUSED(variables, -1);
+	REFUSED(variables, PE_AFFINE_VARIABLES + 1);
+	REFUSED(unit, 1201);
+	REFUSED(unit, INT32_MIN);
+	REFUSED(most, 0);
+	REFUSED(most, INT32_MAX);
+	REFUSED(slope[1].lower, NAN);
+	REFUSED(slope[1].upper, INFINITY);
+	REFUSED(slope[1].lower, 0.5);
+#undef REFUSED
+}
+
+/* Three rows of which one is wanted and one more kept, written and read; at[] of the bytes is changed if it is told. */
+static bool
+is_read(size_t at, const void *change, size_t change_size)
+{
+	const pe_affine_spec spec = {.variables = 1, .most = 1, .slope = {{-1, 1, 1}}};
+	const double slope[] = {1, -1, 0.5};
+	pe_affine_spec read_spec;
+	pe_affine	f;
+	pe_affine	read;
+	size_t		size;
+	char	   *bytes;
+	bool		sound;
+
+	pe_affine_init(&f, 1, 0);
+	for (int i = 0; i < 3; i++)
+		pe_affine_spec_add(&spec, &f, &slope[i], i == 1 ? PE_OFFSET_MOST : i);
+	assert_int_equal(f.rows, 2);
+	size = pe_affine_rows_size(&spec, &f);
+	bytes = pe_alloc(size, 1);
+	pe_affine_rows_write(&spec, &f, bytes);
+	if (change_size > 0)
+		memcpy(bytes + at, change, change_size);
+	pe_affine_init(&read, 1, 0);
+	sound = pe_affine_rows_spec(&read_spec, bytes, size) && pe_affine_rows_read(&spec, &read, bytes, size);
+	assert_int_equal(read.rows, sound ? 2 : 0);
+	if (sound)
+		assert_true(read.slope[1] == -1 && read.offset[1] == PE_OFFSET_MOST);
+	assert_false(pe_affine_rows_spec(&read_spec, bytes, size - 1));
+	pe_affine_free(&read);
+	pe_affine_free(&f);
+	pe_free(bytes);
+	return sound;
+}
+
+static void
+test_state(void **state)
+{
+	const size_t count = PE_AFFINE_SPEC_SIZE(1);
+	const size_t slopes = count + sizeof(uint64_t);
+	const size_t offsets = slopes + 2 * sizeof(double);
+	const pe_i128 beyond = PE_OFFSET_MOST + 1;
+	const pe_i128 below = -PE_OFFSET_MOST - 1;
+
+	(void) state;
+	assert_true(is_read(0, NULL, 0));
+	assert_false(is_read(count, &(uint64_t) {3}, sizeof(uint64_t)));
+	assert_false(is_read(count, &(uint64_t) {UINT64_MAX}, sizeof(uint64_t)));
+	assert_false(is_read(slopes + sizeof(double), &(double) {NAN}, sizeof(double)));
+	assert_false(is_read(slopes, &(double) {INFINITY}, sizeof(double)));
+	assert_false(is_read(offsets + sizeof(pe_i128), &beyond, sizeof(beyond)));
+	assert_false(is_read(offsets, &below, sizeof(below)));
+	/* another specification */
+	assert_false(is_read(offsetof(pe_affine_spec, unit), &(int32_t) {1}, sizeof(int32_t)));
+}
+
+/* A worker keeps one row more than are wanted, so a state with more is none. */
+static void
+test_too_many(void **state)
+{
+	pe_affine_spec spec = {.variables = 1, .most = 2, .slope = {{-1, 1, 1}}};
+	const double slope = 1;
+	pe_affine	f;
+
+	(void) state;
+	pe_affine_init(&f, 1, 0);
+	for (int i = 0; i < 3; i++)
+		pe_affine_add(&f, &slope, i);
+	for (; spec.most > 0; spec.most--)
+	{
+		size_t		size = pe_affine_rows_size(&spec, &f);
+		char	   *bytes = pe_alloc(size, 1);
+		pe_affine_spec read;
+
+		pe_affine_rows_write(&spec, &f, bytes);
+		assert_int_equal(pe_affine_rows_spec(&read, bytes, size), spec.most == 2);
+		pe_free(bytes);
+	}
+	pe_affine_free(&f);
+}
+
 int
 main(void)
 {
@@ -769,6 +892,9 @@ main(void)
 		cmocka_unit_test(test_edge),
 		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_huge),
+		cmocka_unit_test(test_spec),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_state),
 	};
 
 	return cmocka_run_group_tests_name("affine", tests, NULL, NULL);

@@ -418,6 +418,78 @@ test_unsound(void **state)
 		assert_false(pe_cut_is_sound(&unsound[i]));
 }
 
+/* ---- a state as bytes ---- */
+
+#define STATE_ENTRIES 3
+#define STATE_CELLS 4
+
+/* What is written of three entries, the second one changed. */
+static char *
+state_with(const pe_units_frame *frame, const pe_unit_rows *second, size_t *size)
+{
+	pe_unit_rows entry[STATE_ENTRIES] = {
+		{.unit = {1, 2}, .cell = 0, .rows = 2}, *second, {.unit = {1, 3}, .cell = PE_NO_CELL, .rows = 1}
+	};
+	const pe_units units = {.entry = entry, .entries = STATE_ENTRIES, .room = STATE_ENTRIES, .limit = 8, .sorted = true};
+	char	   *bytes;
+
+	*size = pe_units_size(&units);
+	bytes = pe_alloc(*size, 1);
+	pe_units_write(frame, &units, bytes);
+	return bytes;
+}
+
+static bool
+is_read(const pe_units_frame *frame, const pe_unit_rows *second)
+{
+	size_t		size;
+	char	   *bytes = state_with(frame, second, &size);
+	pe_units_frame read;
+	pe_units	units;
+	bool		sound = pe_units_read(&read, &units, bytes, size);
+
+	assert_true(sound || (units.entry == NULL && units.entries == 0));
+	if (sound)
+	{
+		assert_memory_equal(&read, frame, sizeof(read));
+		assert_int_equal(units.entries, STATE_ENTRIES);
+		assert_memory_equal(&units.entry[1], second, sizeof(*second));
+	}
+	pe_units_free(&units);
+	assert_false(pe_units_read(&read, &units, bytes, size - 1));
+	assert_false(pe_units_read(&read, &units, bytes, sizeof(read) - 1));
+	pe_free(bytes);
+	return sound;
+}
+
+/* Whatever counting and merging rely on is checked: there is no state that they can be led astray by. */
+static void
+test_state(void **state)
+{
+	const pe_units_frame frame = {.limit = 8, .max_rows = 2, .cells = STATE_CELLS};
+	const pe_units_frame frames[] = {
+		{.limit = 0, .max_rows = 2, .cells = STATE_CELLS}, {.limit = 8, .max_rows = 0, .cells = STATE_CELLS},
+		{.limit = 8, .max_rows = 2, .cells = 0}, {.limit = 8, .max_rows = 2, .cells = (1 << 20) + 1}
+	};
+	const pe_unit_rows unsound[] = {
+		{.unit = {1, 2}, .cell = STATE_CELLS, .rows = 1}, {.unit = {1, 2}, .cell = PE_NO_CELL - 1, .rows = 1},
+		{.unit = {1, 2}, .cell = 1, .rows = 0}, {.unit = {1, 1}, .cell = 1, .rows = 1},
+		{.unit = {1, 4}, .cell = 1, .rows = 1}, {.unit = {1, 2}, .cell = 0, .rows = 1}
+	};
+	const pe_unit_rows last = {.unit = {1, 2}, .cell = STATE_CELLS - 1, .rows = 1};
+	const pe_unit_rows dropped = {.unit = {1, 2}, .cell = PE_NO_CELL, .rows = 1};
+	const pe_unit_rows full = {.unit = {1, 2}, .cell = 0, .rows = UINT32_MAX};
+
+	(void) state;
+	assert_true(is_read(&frame, &last));
+	assert_true(is_read(&frame, &dropped));
+	assert_true(is_read(&frame, &full));
+	for (int i = 0; i < lengthof(unsound); i++)
+		assert_false(is_read(&frame, &unsound[i]));
+	for (int i = 0; i < lengthof(frames); i++)
+		assert_false(is_read(&frames[i], &last));
+}
+
 static int
 seed(void **state)
 {
@@ -438,6 +510,7 @@ main(void)
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_unsound),
+		cmocka_unit_test(test_state),
 	};
 
 	return cmocka_run_group_tests(tests, seed, NULL);
