@@ -41,6 +41,12 @@ typedef struct pe_setting
 /* Sets parameters until the current GUC nest level ends; those that this server does not know are passed over. */
 extern void pe_pin_settings(const pe_setting *settings, int count);
 
+/*
+ * For the ledger's worker, which runs nothing but the ledger's statements: its
+ * settings are pinned once, and not again by pe_access_begin.
+ */
+extern void pe_access_pin_for_good(void);
+
 /* 25000 in a parallel operation. */
 extern void pe_access_begin(pe_access *access);
 
@@ -72,7 +78,7 @@ extern Portal pe_access_cursor(pe_statement *statement, Datum *values);
 /* Column (from 1) of a row of the last result, in the caller's memory; NULL for null text. */
 extern char *pe_access_text(uint64 row, int column);
 extern char **pe_access_texts(uint64 row, int column, int *count);	/* a text[] that is not null */
-extern int64 pe_access_int64(uint64 row, int column);
+extern int64 pe_access_int64(uint64 row, int column);	/* also an OID or xid, to be cast; 0 for null */
 extern Datum pe_access_datum(uint64 row, int column, bool *isnull);
 
 /*

@@ -25,6 +25,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "ledger/access.h"
 #include "ledger/channel.h"
 #include "ledger/settings.h"
 #include "ledger/strategies.h"
@@ -71,6 +72,7 @@ pin_settings(void)
 	for (int i = 0; i < lengthof(pinned); i++)
 		if (GetConfigOption(pinned[i][0], true, false) != NULL)
 			SetConfigOption(pinned[i][0], pinned[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+	pe_access_pin_for_good();
 }
 
 static bool
