@@ -173,19 +173,6 @@ pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
 }
 
 uint64
-pe_access_read_committed(pe_statement *statement, Datum *values)
-{
-	uint64		rows;
-
-	PushCopiedSnapshot(GetLatestSnapshot());
-	GetActiveSnapshot()->curcid = FirstCommandId;
-	rows = checked(SPI_execute_snapshot(planned(statement), values, NULL, GetActiveSnapshot(),
-										InvalidSnapshot, true, false, 0));
-	PopActiveSnapshot();
-	return rows;
-}
-
-uint64
 pe_access_read_again(pe_statement *statement, Datum *values)
 {
 	return checked(SPI_execute_plan(planned(statement), values, NULL, true, 0));

@@ -64,9 +64,6 @@ extern uint64 pe_access_write(pe_statement *statement, Datum *values, const char
  */
 extern uint64 pe_access_read(pe_statement *statement, Datum *values, const char *nulls);
 
-/* The same, but nothing that the caller's own transaction did shows. */
-extern uint64 pe_access_read_committed(pe_statement *statement, Datum *values);
-
 /*
  * For several reads that must fit together: a SELECT under the snapshot that is
  * active, which the caller has pushed, all of it or by a cursor.  The caller
