@@ -33,7 +33,7 @@ pe_pin_settings(const pe_setting *settings, int count)
 	}
 }
 
-/* How values are written, and what would show the ledger's plans to the session. */
+/* How values are written, and what of other modules and versions would show the ledger's statements to the session. */
 static const pe_setting pinned[] = {
 	{"search_path", "pg_catalog, pg_temp"},
 	{"quote_all_identifiers", "off"},
@@ -42,14 +42,45 @@ static const pe_setting pinned[] = {
 	{"timezone", "UTC"},
 	{"pg_stat_statements.track", "none"},
 	{"auto_explain.log_min_duration", "-1"},
+	{"debug_print_raw_parse", "off"}
+};
+
+/* What of the server itself would show their plans. */
+static const pe_setting shown[] = {
 	{"debug_print_parse", "off"},
-	{"debug_print_raw_parse", "off"},
 	{"debug_print_rewritten", "off"},
 	{"debug_print_plan", "off"},
 	{"log_parser_stats", "off"},
 	{"log_planner_stats", "off"},
 	{"log_executor_stats", "off"}
 };
+
+/* Whether any of them is on; asked for at every access, and hardly ever so. */
+static bool
+is_shown(void)
+{
+	return Debug_print_parse || Debug_print_rewritten || Debug_print_plan ||
+		log_parser_stats || log_planner_stats || log_executor_stats;
+}
+
+/* Nothing but the ledger's statements runs in this process. */
+static bool pinned_for_good = false;
+
+static void
+pin_for_good(const pe_setting *settings, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (GetConfigOption(settings[i].name, true, false) != NULL)
+			SetConfigOption(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+void
+pe_access_pin_for_good(void)
+{
+	pin_for_good(pinned, lengthof(pinned));
+	pin_for_good(shown, lengthof(shown));
+	pinned_for_good = true;
+}
 
 static void
 refuse_parallel(void)
@@ -67,8 +98,12 @@ begin(pe_access *access)
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
 						   access->saved_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION);
+	if (pinned_for_good)
+		return;
 	access->guc_level = NewGUCNestLevel();
 	pe_pin_settings(pinned, lengthof(pinned));
+	if (is_shown())
+		pe_pin_settings(shown, lengthof(shown));
 }
 
 void
@@ -90,7 +125,8 @@ pe_access_begin_reading(pe_access *access)
 void
 pe_access_end(pe_access *access)
 {
-	AtEOXact_GUC(true, access->guc_level);
+	if (!pinned_for_good)
+		AtEOXact_GUC(true, access->guc_level);
 	SetUserIdAndSecContext(access->saved_user, access->saved_context);
 	SPI_finish();
 }
@@ -131,19 +167,6 @@ pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
 
 	PushCopiedSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
 	rows = checked(SPI_execute_snapshot(planned(statement), values, nulls, GetActiveSnapshot(),
-										InvalidSnapshot, true, false, 0));
-	PopActiveSnapshot();
-	return rows;
-}
-
-uint64
-pe_access_read_committed(pe_statement *statement, Datum *values)
-{
-	uint64		rows;
-
-	PushCopiedSnapshot(GetLatestSnapshot());
-	GetActiveSnapshot()->curcid = FirstCommandId;
-	rows = checked(SPI_execute_snapshot(planned(statement), values, NULL, GetActiveSnapshot(),
 										InvalidSnapshot, true, false, 0));
 	PopActiveSnapshot();
 	return rows;

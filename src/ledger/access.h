@@ -41,6 +41,12 @@ typedef struct pe_setting
 /* Sets parameters until the current GUC nest level ends; those that this server does not know are passed over. */
 extern void pe_pin_settings(const pe_setting *settings, int count);
 
+/*
+ * For the ledger's worker, which runs nothing but the ledger's statements: its
+ * settings are pinned once, and not again by pe_access_begin.
+ */
+extern void pe_access_pin_for_good(void);
+
 /* 25000 in a parallel operation. */
 extern void pe_access_begin(pe_access *access);
 
@@ -58,9 +64,6 @@ extern uint64 pe_access_write(pe_statement *statement, Datum *values, const char
  */
 extern uint64 pe_access_read(pe_statement *statement, Datum *values, const char *nulls);
 
-/* The same, but nothing that the caller's own transaction did shows. */
-extern uint64 pe_access_read_committed(pe_statement *statement, Datum *values);
-
 /*
  * For several reads that must fit together: a SELECT under the snapshot that is
  * active, which the caller has pushed, all of it or by a cursor.  The caller
@@ -72,7 +75,7 @@ extern Portal pe_access_cursor(pe_statement *statement, Datum *values);
 /* Column (from 1) of a row of the last result, in the caller's memory; NULL for null text. */
 extern char *pe_access_text(uint64 row, int column);
 extern char **pe_access_texts(uint64 row, int column, int *count);	/* a text[] that is not null */
-extern int64 pe_access_int64(uint64 row, int column);
+extern int64 pe_access_int64(uint64 row, int column);	/* also an OID or xid, to be cast; 0 for null */
 extern Datum pe_access_datum(uint64 row, int column, bool *isnull);
 
 /*

@@ -40,7 +40,7 @@ candidate_of_row(uint64 row, candidate *c)
 	c->budget.rho_spent = pe_access_int64(row, 8);
 	c->budget.delta_limit = pe_access_int64(row, 9);
 	c->budget.delta_spent = pe_access_int64(row, 10);
-	c->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 11), NULL, 10));
+	c->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) pe_access_int64(row, 11));
 	c->budget.epsilon_limit = pe_access_int64(row, 12);
 	c->budget.epsilon_spent = pe_access_int64(row, 13);
 }
@@ -64,9 +64,8 @@ pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user)
 static candidate *
 load_candidates(const pe_dataset *dataset, const char *role, int *count)
 {
-	static pe_statement all = {NULL, "SELECT id, role_name, role_oid::int8, accounting, epsilon, delta, "
-		"coalesce(rho_limit, 0), coalesce(rho_spent, 0), coalesce(delta_limit, 0), coalesce(delta_spent, 0), xmin::text, "
-		"coalesce(epsilon_limit, 0), coalesce(epsilon_spent, 0) FROM dp.budget WHERE dataset_id = $1 ORDER BY role_name", 1, {INT8OID}};
+	static pe_statement all = {NULL, "SELECT id, role_name, role_oid, accounting, epsilon, delta, "
+		"rho_limit, rho_spent, delta_limit, delta_spent, xmin, epsilon_limit, epsilon_spent FROM dp.budget WHERE dataset_id = $1 ORDER BY role_name", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	Oid			user = GetUserId();
 	Oid			picked = role != NULL ? get_role_oid(role, true) : InvalidOid;

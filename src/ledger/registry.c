@@ -39,10 +39,10 @@
 #define REGISTRATION_LOCK 0x7065
 
 #define DATASET_COLUMNS \
-	"SELECT id, dataset, relation_oid::int8, owner, unit, max_rows, neighbours, accounting, epsilon, delta, " \
-	"coalesce(rho_limit, 0), coalesce(rho_spent, 0), coalesce(delta_limit, 0), coalesce(delta_spent, 0), version, identity, " \
-	"xmin::text, declared_version, dropped, coalesce(epsilon_limit, 0), coalesce(epsilon_spent, 0), unit_type, " \
-	"private_column, private_type, coalesce(max_change, 0), coalesce(change = 'all', false) FROM dp.dataset "
+	"SELECT id, dataset, relation_oid, owner, unit, max_rows, neighbours, accounting, epsilon, delta, " \
+	"rho_limit, rho_spent, delta_limit, delta_spent, version, identity, " \
+	"xmin, declared_version, dropped, epsilon_limit, epsilon_spent, unit_type, " \
+	"private_column, private_type, max_change, coalesce(change = 'all', false) FROM dp.dataset "
 
 static pe_dataset *
 dataset_of_row(uint64 row)
@@ -78,7 +78,7 @@ dataset_of_row(uint64 row)
 	dataset->max_change = DatumGetFloat8(pe_access_datum(row, 25, &isnull));
 	dataset->change_all = DatumGetBool(pe_access_datum(row, 26, &isnull));
 	dataset->frozen = pe_identity_is_frozen(dataset->identity, dataset->relation);
-	dataset->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 17), NULL, 10));
+	dataset->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) pe_access_int64(row, 17));
 	return dataset;
 }
 
@@ -542,7 +542,7 @@ parse_points(const pe_dataset *dataset, pe_column *column, int count)
 	}
 }
 
-#define ATTRIBUTE_COLUMNS "attribute, type, kind, points, outside, nulls, xmin::text, ordered "
+#define ATTRIBUTE_COLUMNS "attribute, type, kind, points, outside, nulls, xmin, ordered "
 
 static void
 column_of_row(pe_dataset *dataset, uint64 row, pe_column *column)
@@ -559,7 +559,7 @@ column_of_row(pe_dataset *dataset, uint64 row, pe_column *column)
 	column->ordered = DatumGetBool(pe_access_datum(row, 8, &isnull));
 	if (!pe_type_key(column->type, &column->domain.key))
 		elog(ERROR, "type of attribute \"%s\" is not supported", column->name);
-	if (TransactionIdIsCurrentTransactionId((TransactionId) strtoul(pe_access_text(row, 7), NULL, 10)))
+	if (TransactionIdIsCurrentTransactionId((TransactionId) pe_access_int64(row, 7)))
 		dataset->changed_here = true;
 	parse_points(dataset, column, count);
 	if (pe_attribute_prepare(&column->domain) != PE_DOMAIN_OK)
@@ -709,21 +709,21 @@ family_datasets(Oid relation)
 void
 pe_dataset_check_alone(const pe_dataset *dataset)
 {
+	static pe_statement others = {NULL, "SELECT dataset, relation_oid, identity FROM dp.dataset "
+		"WHERE relation_oid = ANY ($1) AND NOT dropped AND id <> $2 ORDER BY id DESC", 2, {OIDARRAYOID, INT8OID}};
+	Datum		values[2] = {oid_array(pe_relation_family(dataset->relation)), Int64GetDatum(dataset->id)};
 	pe_access	access;
-	ListCell   *cell;
+	uint64		rows;
 
 	pe_access_begin(&access);
-	foreach(cell, family_datasets(dataset->relation))
-	{
-		pe_dataset *other = lfirst(cell);
-
-		if (!other->dropped && other->id != dataset->id)
+	rows = pe_access_read(&others, values, NULL);
+	for (uint64 row = 0; row < rows; row++)
+		if (!pe_identity_is_frozen(pe_access_text(row, 3), (Oid) pe_access_int64(row, 2)))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, other->name),
+					 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, pe_access_text(row, 1)),
 					 errdetail("One of their tables came to inherit from the other."),
 					 errhint("The owner can drop one of them.")));
-	}
 	pe_access_end(&access);
 }
 

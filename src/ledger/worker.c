@@ -29,6 +29,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "ledger/access.h"
 #include "ledger/channel.h"
 #include "ledger/mailbox.h"
 #include "ledger/settings.h"
@@ -77,6 +78,7 @@ pin_settings(void)
 	for (int i = 0; i < lengthof(pinned); i++)
 		if (GetConfigOption(pinned[i][0], true, false) != NULL)
 			SetConfigOption(pinned[i][0], pinned[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+	pe_access_pin_for_good();
 }
 
 static void

@@ -1,108 +1,209 @@
-# Latency of the ledger as one client sees it, beside that of one committed single-row UPDATE.
+# Latency of the ledger as one client sees it, beside that of one committed single-row UPDATE; and
+# charges a second of eight clients on one budget, beside UPDATEs of one row.
 #
 # One psql session sends the statements in turn, so that all see the same machine and the same
 # disk; psql's \timing measures each from sending it to having the whole result.  The table and the
-# session are those of ordinary roles, pg_epsilon.time_quantum is 0, and everything else is as
-# initdb left it, fsync included.  The environment names the server (scripts/bench.sh).
+# sessions are those of ordinary roles, pg_epsilon.time_quantum is 0, and everything else is as
+# initdb left it, fsync included.  The environment names two servers (scripts/bench.sh): one as it
+# is installed, where a worker is started at need, and one with the library preloaded.
+#
+# One reservation is a charge alone: the request of a role whose budget has not paid yet for a
+# release that another's has.  No row is read and nothing is stored.
 use strict;
 use warnings FATAL => 'all';
 
 use File::Temp;
 
 my $ROUNDS = $ENV{ROUNDS} || 500;    # of the statements that find the worker running
-my $STARTS = 100;                    # of the one that must start it
+my $STARTS = 100;                    # of those that must start it
+my $CLIENTS = 8;
+my $TURNS = 5;                       # of all clients, charging and updating
+my $EACH = 100;                      # transactions of a client in a turn
+
+# The ratios that shall not be exceeded, and the one to be reached, by way and kind.
+my %limit = (
+	lingering => { reserve => 2, answer => 4 },
+	start => { reserve => 4.5 },
+	resident => { reserve => 1.5, answer => 3, clients => 1 },
+);
 
 my %statement = (
 	update  => 'UPDATE bench_row SET n = n + 1;',
 	refused => q{SELECT * FROM dp.histogram('bench', 'x', rho => 1e6);},
 	answer  => q{SELECT * FROM dp.histogram('bench', 'x', rho => 0.001, fresh => true);},
 	replay  => q{SELECT * FROM dp.histogram('bench', 'x', rho => 0.002);},
-	start   => q{SELECT * FROM dp.histogram('bench', 'x', rho => 0.001, fresh => true);},
 );
-my @session = (
-	q{LOAD 'pg_epsilon';},
-	'SET pg_epsilon.time_quantum = 0;',
-	'SET client_min_messages = warning;',
-	'SET SESSION AUTHORIZATION bench_analyst;',
-	$statement{replay},              # paid once, so that it is a replay from now on
+my %what = (
+	update  => 'one committed UPDATE of one row',
+	refused => 'a refused request: to the worker and back, no commit',
+	reserve => 'one reservation: a commit, and the stored answer',
+	answer  => 'a whole answer: two commits and the scan between them',
+	replay  => 'a replay: to the worker and back with the stored answer',
 );
+
+# The request of this number; no two are the same.
+sub numbered
+{
+	my ($number) = @_;
+	return "SELECT * FROM dp.histogram('bench', 'x', rho => 0.01 + $number * 1e-8);";
+}
+
+sub run
+{
+	my ($command) = @_;
+	my $output = `$command 2>&1`;
+	die "$command failed:\n$output" if $?;
+	return $output;
+}
+
+sub script
+{
+	my $file = File::Temp->new;
+	print $file "$_\n" foreach @_;
+	close $file;
+	return $file;
+}
 
 # Runs lines in one psql; returns what it printed.
 sub psql
 {
 	my ($stop, @lines) = @_;
-	my $file = File::Temp->new;
-	print $file "$_\n" foreach @lines;
-	close $file;
-	my $output = `psql -X -q -A -t -v ON_ERROR_STOP=$stop -f $file 2>&1`;
-	die "psql failed:\n$output" if $?;
-	return $output;
+	my $file = script(@lines);
+	return run("psql -X -q -A -t -v ON_ERROR_STOP=$stop -f $file");
 }
 
-# The median of the times, in milliseconds, of each kind of statement.
-sub medians
+# The same as a role whose library is loaded.
+sub psql_as
 {
-	my ($rounds, $pause, @kinds) = @_;
-	my @lines = @session;
-	foreach my $round (1 .. $rounds)
-	{
-		foreach my $kind (@kinds)
-		{
-			push @lines, $pause if $pause && $kind eq 'start';
-			push @lines, "\\echo kind $kind", '\timing on', $statement{$kind}, '\timing off';
-		}
-	}
+	my ($role, $stop, @lines) = @_;
+	return psql($stop, q{LOAD 'pg_epsilon';}, 'SET client_min_messages = warning;', "SET SESSION AUTHORIZATION $role;", @lines);
+}
+
+# Times in milliseconds of each kind of statement, and how many of them were errors.
+sub times_of
+{
+	my ($output) = @_;
 	my ($kind, %times, %errors);
-	foreach my $line (split /\n/, psql(0, @lines))
+	foreach my $line (split /\n/, $output)
 	{
 		$kind = $1 if $line =~ /^kind (\w+)$/;
 		push @{ $times{$kind} }, $1 if $line =~ /^Time: ([0-9.]+) ms/;
 		$errors{$kind}++ if defined $kind && $line =~ /ERROR:  too little of the budget/;
 		die "unexpected: $line\n" if $line =~ /(?:ERROR|FATAL|PANIC):/ && $line !~ /too little of the budget/;
 	}
+	return (\%times, \%errors);
+}
+
+sub median
+{
+	my @sorted = sort { $a <=> $b } @_;
+	return ($sorted[ (@sorted - 1) / 2 ] + $sorted[ @sorted / 2 ]) / 2;
+}
+
+# The medians of each kind of statement; those that follow a pause must start the worker.
+my $numbers = 0;
+sub medians
+{
+	my ($rounds, $pause, @kinds) = @_;
+	my @numbers = map { ++$numbers } 1 .. $rounds;
+	psql_as('bench_payer', 1, map { numbered($_) } @numbers) if grep { $_ eq 'reserve' } @kinds;
+
+	# paid once, so that it is a replay from now on
+	my @lines = ($statement{replay});
+	foreach my $number (@numbers)
+	{
+		foreach my $kind (@kinds)
+		{
+			push @lines, $pause if defined $pause && $kind ne 'update';
+			push @lines, "\\echo kind $kind", '\timing on', $statement{$kind} // numbered($number), '\timing off';
+		}
+	}
+	my ($times, $errors) = times_of(psql_as('bench_analyst', 0, @lines));
 	my %median;
 	foreach (@kinds)
 	{
-		my @sorted = sort { $a <=> $b } @{ $times{$_} || [] };
-		die "$_: " . @sorted . " times, $rounds expected\n" unless @sorted == $rounds;
-		die "$_: not as it should be, refused " . ($errors{$_} || 0) . " times\n"
-		  unless ($errors{$_} || 0) == ($_ eq 'refused' ? $rounds : 0);
-		$median{$_} = ($sorted[ ($rounds - 1) / 2 ] + $sorted[ $rounds / 2 ]) / 2;
+		my $count = @{ $times->{$_} || [] };
+		die "$_: $count times, $rounds expected\n" unless $count == $rounds;
+		die "$_: not as it should be, refused " . ($errors->{$_} || 0) . " times\n"
+		  unless ($errors->{$_} || 0) == ($_ eq 'refused' ? $rounds : 0);
+		$median{$_} = median(@{ $times->{$_} });
 	}
 	return %median;
 }
 
-sub row
+sub tell_medians
 {
-	my ($what, $median, $update) = @_;
-	printf "%-58s %8.2f ms %7.1f\n", $what, $median, $median / $update;
+	my ($way, $title, $rounds, $pause, @kinds) = @_;
+	my %median = medians($rounds, $pause, @kinds);
+	printf "%-58s %11s %7s %8s\n", "$title, median of $rounds in turn", 'p50', 'ratio', 'limit';
+	printf "%-58s %8.2f ms %7.2f %8s\n", $what{$_}, $median{$_}, $median{$_} / $median{update},
+	  $limit{$way}{$_} ? "<= $limit{$way}{$_}" : ''
+	  foreach @kinds;
+	return;
 }
 
-psql(1,
-	'CREATE EXTENSION pg_epsilon;',
-	'CREATE ROLE bench_owner; CREATE ROLE bench_analyst;',
-	'CREATE TABLE bench_row (n integer); INSERT INTO bench_row VALUES (0); GRANT ALL ON bench_row TO bench_analyst;',
-	'CREATE TABLE bench_rows AS SELECT i % 10 AS x FROM generate_series(1, 1000) i;',
-	'ALTER TABLE bench_rows OWNER TO bench_owner; VACUUM ANALYZE bench_rows;',
-	'SET SESSION AUTHORIZATION bench_owner;',
-	q{SELECT dp.create_dataset('bench', 'bench_rows', epsilon => 10000);},
-	q{SELECT dp.add_attribute('bench', 'x', 0, 10, bins => 10);},
-	q{SELECT dp.grant_budget('bench_analyst', 'bench', epsilon => 10000);});
+# Transactions a second of all clients, connections apart, in one turn; each client counts its own from `first`.
+sub rate
+{
+	my ($role, $first, $script) = @_;
+	my $output = run("PGOPTIONS='-c client_min_messages=warning' pgbench -n -U $role -c $CLIENTS -j 2 -t $EACH -D n=$first -f $script");
+	die "some transactions failed:\n$output" unless $output =~ m{actually processed: (\d+)/\1$}m;
+	die "no rate:\n$output" unless $output =~ /^tps = ([0-9.]+) \(without initial connection time\)/m;
+	return $1;
+}
 
-print psql(1, q{SELECT format('PostgreSQL %s, fsync %s, synchronous_commit %s, one client, 1000 rows, 10 cells',
+sub tell_clients
+{
+	my ($way, $title) = @_;
+	my $charge = script('\set n :n + 1', '\set number 100000 * (:client_id + 1) + :n', numbered(':number'));
+	my $update = script($statement{update});
+	my (@charges, @updates);
+	foreach my $turn (0 .. $TURNS - 1)
+	{
+		rate('bench_payer', $turn * $EACH, $charge);
+		push @updates, rate('bench_analyst', 0, $update);
+		push @charges, rate('bench_analyst', $turn * $EACH, $charge);
+	}
+	my ($charges, $updates) = (median(@charges), median(@updates));
+	printf "%-58s %11s %7s %8s\n", "$title, $CLIENTS clients, median of $TURNS turns", 'a second', 'ratio', 'limit';
+	printf "%-58s %11.0f\n", 'committed UPDATEs of one row', $updates;
+	printf "%-58s %11.0f %7.2f %8s\n", 'reservations on one budget', $charges, $charges / $updates,
+	  $limit{$way}{clients} ? ">= $limit{$way}{clients}" : '';
+	return;
+}
+
+sub set_up
+{
+	psql(1,
+		'CREATE EXTENSION pg_epsilon;',
+		'CREATE ROLE bench_owner; CREATE ROLE bench_analyst LOGIN; CREATE ROLE bench_payer LOGIN;',
+		'CREATE TABLE bench_row (n integer); INSERT INTO bench_row VALUES (0); GRANT ALL ON bench_row TO bench_analyst;',
+		'CREATE TABLE bench_rows AS SELECT i % 10 AS x FROM generate_series(1, 1000) i;',
+		'ALTER TABLE bench_rows OWNER TO bench_owner; VACUUM ANALYZE bench_rows;',
+		q{LOAD 'pg_epsilon';},
+		q{SELECT format('ALTER DATABASE %I SET pg_epsilon.time_quantum = 0', current_database()) \gexec},
+		'SET SESSION AUTHORIZATION bench_owner;',
+		q{SELECT dp.create_dataset('bench', 'bench_rows', epsilon => 10000);},
+		q{SELECT dp.add_attribute('bench', 'x', 0, 10, bins => 10);},
+		q{SELECT dp.grant_budget(r, 'bench', epsilon => 10000) FROM unnest('{bench_analyst,bench_payer}'::name[]) r;});
+	return;
+}
+
+set_up();
+print psql(1, q{SELECT format('PostgreSQL %s, fsync %s, synchronous_commit %s, 1000 rows, 10 cells',
 	current_setting('server_version'), current_setting('fsync'), current_setting('synchronous_commit'));});
-
-my %median = medians($ROUNDS, undef, qw(update refused answer replay));
-printf "%-58s %11s %7s\n", "median of $ROUNDS, taken in turn", 'p50', 'ratio';
-row('one committed UPDATE of one row', $median{update}, $median{update});
-row('a refused request: to the worker and back, no commit', $median{refused}, $median{update});
-row('a whole answer: two commits and the scan between them', $median{answer}, $median{update});
-row('a replay: to the worker and back with the stored answer', $median{replay}, $median{update});
+my $empty = script('\set nothing 0');
+run("pgbench -n -C -U bench_analyst -t $STARTS -f $empty") =~ /^average connection time = ([0-9.]+) ms/m or die "no connection time";
+printf "%-58s %8.2f ms\n", 'for scale: a new connection alone', $1;
+tell_medians('lingering', 'a worker that lingers', $ROUNDS, undef, qw(update refused reserve answer replay));
+tell_clients('lingering', 'a worker that lingers');
 
 # The worker leaves 40 ms after its last charge: a request 100 ms later must start another.
 psql(1, q{SELECT format('ALTER DATABASE %I SET pg_epsilon.worker_linger = 40', current_database()) \gexec});
 sleep 3;    # the one that lingers for 2 s leaves
-%median = medians($STARTS, 'SELECT pg_sleep(0.1);', qw(update start));
-printf "%-58s\n", "median of $STARTS, taken in turn";
-row('one committed UPDATE of one row', $median{update}, $median{update});
-row('a whole answer that must start the worker first', $median{start}, $median{update});
+tell_medians('start', 'a worker that must start', $STARTS, 'SELECT pg_sleep(0.1);', qw(update reserve answer));
+
+@ENV{qw(PGHOST PGPORT)} = @ENV{qw(PRELOADED_PGHOST PRELOADED_PGPORT)};
+set_up();
+tell_medians('resident', 'the library preloaded', $ROUNDS, undef, qw(update refused reserve answer replay));
+tell_clients('resident', 'the library preloaded');
