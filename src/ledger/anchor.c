@@ -77,7 +77,7 @@ check_directory(void)
 
 	get_parent_directory(directory);
 	if (access(directory, W_OK | X_OK) != 0)
-		raise_unusable("write to the directory of the anchor file,", directory);
+		raise_unusable("write to the directory of the anchor file", directory);
 }
 
 /* Nothing if there is no file. */
@@ -86,6 +86,7 @@ read_text(void)
 {
 	int			fd = OpenTransientFile(pe_anchor_file, O_RDONLY | PG_BINARY);
 	struct stat status;
+	ssize_t		size;
 	char	   *text;
 
 	if (fd < 0 && errno == ENOENT)
@@ -95,9 +96,11 @@ read_text(void)
 	if (!S_ISREG(status.st_mode) || status.st_size >= MaxAllocSize)
 		raise_damaged();
 	text = palloc0(status.st_size + 1);
-	errno = 0;
-	if (read(fd, text, status.st_size) != status.st_size)
+	size = read(fd, text, status.st_size);
+	if (size < 0)
 		raise_unusable("read the anchor file", pe_anchor_file);
+	if (size != status.st_size)
+		raise_damaged();
 	CloseTransientFile(fd);
 	return text;
 }
@@ -235,7 +238,7 @@ take_lock(void)
 	TimestampTz start = GetCurrentTimestamp();
 
 	if (fd < 0)
-		raise_unusable("open the lock of the anchor file,", path);
+		raise_unusable("open the lock of the anchor file", path);
 	while (flock(fd, LOCK_EX | LOCK_NB) != 0)
 	{
 		int			error = errno;
@@ -244,7 +247,7 @@ take_lock(void)
 		errno = error;
 		if ((errno != EWOULDBLOCK && errno != EINTR) ||
 			TimestampDifferenceExceeds(start, GetCurrentTimestamp(), pe_charge_timeout))
-			raise_unusable("take the lock of the anchor file,", path);
+			raise_unusable("take the lock of the anchor file", path);
 		pg_usleep(1000);
 	}
 	return fd;
@@ -272,7 +275,10 @@ write_anchors(const anchor *anchors, int count)
 	if (write(fd, text.data, text.len) != text.len || CloseTransientFile(fd) != 0)
 		raise_unusable("write the anchor file", path);
 	if (durable_rename(path, pe_anchor_file, LOG) != 0)
-		raise_unusable("replace the anchor file", pe_anchor_file);
+		ereport(ERROR,
+				(errcode(ERRCODE_IO_ERROR),
+				 errmsg("could not replace the anchor file \"%s\"", pe_anchor_file),
+				 errhint("The server's log says why.")));
 }
 
 static void
