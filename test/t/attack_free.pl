@@ -179,7 +179,7 @@ like((paid('[20] a STABLE wrapper in EXPLAIN', 'ann', 'EXPLAIN SELECT * FROM gen
 
 ask_ok($node, 'ann', qq{
 	CREATE FUNCTION asked() RETURNS float8 LANGUAGE sql VOLATILE AS \$\$ $asks \$\$;
-	CREATE FUNCTION denied(i int) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN RETURN asked(); END \$\$;
+	CREATE FUNCTION denied(i int) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN RETURN public.asked(); END \$\$;
 	CREATE FUNCTION as_ann() RETURNS float8 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS \$\$ $asks \$\$;
 	CREATE FUNCTION answered() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN new.e = asked(); RETURN new; END \$\$;
 	CREATE FUNCTION answered_late() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN PERFORM asked(); RETURN NULL; END \$\$;
