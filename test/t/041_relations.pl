@@ -201,7 +201,7 @@ is(tally('nothing', 'sex', $parallel), '{0,0,0}', '[45] an empty table by parall
 
 SKIP:
 {
-	skip 'postgres_fdw is not installed', 25 unless $fdw;
+	skip 'postgres_fdw is not installed', 27 unless $fdw;
 
 	$node->safe_psql('postgres', qq{
 		CREATE EXTENSION postgres_fdw;
@@ -224,6 +224,11 @@ SKIP:
 		is(tally($table), $truth, "$table: the tally of its rows");
 	}
 	is(tally('halves', undef, $parallel), $truth, 'halves: asked for in parallel');
+	# a part on another server that comes later
+	ask_ok($node, 'curator', 'ALTER TABLE halves DETACH PARTITION halves_high');
+	isnt(tally('halves'), $truth, '[34] halves: without its foreign part');
+	ask_ok($node, 'curator', 'ALTER TABLE halves ATTACH PARTITION halves_high FOR VALUES FROM (1000) TO (10000)');
+	is(tally('halves'), $truth, '[34] halves: with it again');
 
 	# A server that is away: known before anything is charged
 	register('away');
