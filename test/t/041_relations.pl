@@ -113,7 +113,7 @@ is($without =~ /^\{(\d+),0,0\}$/ ? 1 : 0, 1, 'a detached partition is not counte
 ask_ok($node, 'curator', q{ALTER TABLE listed ATTACH PARTITION late FOR VALUES IN ('late', 'm')});
 is(tally('listed', 'sex'), $without =~ s/,0,/,100,/r, 'an attached one is');
 
-# ---- Who may write any part of it ----
+# ---- [55] Who may write any part of it ----
 
 for my $case ([ 'ranged', 'ranged_young_f', 'INSERT' ], [ 'ranged', 'ranged_old', 'UPDATE (id)' ], [ 'ranged', 'ranged', 'DELETE' ],
 	[ 'parent', 'grandchild', 'TRUNCATE' ], [ 'parent', 'other_child', 'TRIGGER' ])
@@ -123,8 +123,8 @@ for my $case ([ 'ranged', 'ranged_young_f', 'INSERT' ], [ 'ranged', 'ranged_old'
 
 	ask_ok($node, 'curator', "GRANT $privilege ON $table TO ann");
 	my ($status, $out, $err) = ask($node, 'ann', sprintf($tally, $dataset, 'age'));
-	is(sqlstate($err), '42501', "$privilege on $table: may not ask $dataset");
-	is(charges(), $before, 'and is not charged');
+	is(sqlstate($err), '42501', "[55] $privilege on $table: may not ask $dataset");
+	is(charges(), $before, '[55] and is not charged');
 	ask_ok($node, 'curator', "REVOKE $privilege ON $table FROM ann");
 }
 ask_ok($node, 'curator', q{
@@ -133,28 +133,28 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE leaf PARTITION OF branch DEFAULT;
 	INSERT INTO tree SELECT * FROM plain});
 register('leaf');
-is(tally('leaf'), $truth, 'a partition alone is a dataset too');
+is(tally('leaf'), $truth, '[55] a partition alone is a dataset too');
 for my $ancestor (qw(branch tree))
 {
 	ask_ok($node, 'curator', "GRANT INSERT ON $ancestor TO ann");
 	my ($status, $out, $err) = ask($node, 'ann', sprintf($tally, 'leaf', 'age'));
-	is(sqlstate($err), '42501', "INSERT on the ancestor $ancestor: may not ask leaf");
+	is(sqlstate($err), '42501', "[55] INSERT on the ancestor $ancestor: may not ask leaf");
 	ask_ok($node, 'curator', "REVOKE INSERT ON $ancestor FROM ann");
 }
-is(tally('leaf'), $truth, 'without such a privilege he may');
+is(tally('leaf'), $truth, '[55] without such a privilege he may');
 
-# ---- One dataset for a relation, its ancestors and its descendants ----
+# ---- [18] One dataset for a relation, its ancestors and its descendants ----
 
 for my $table (qw(plain ranged_young ranged_young_f ranged_rest late child grandchild tree branch leaf))
 {
 	my ($status, $out, $err) = ask($node, 'curator', "SELECT dp.create_dataset('again', '$table', epsilon => 1)");
 
-	is(sqlstate($err), '42710', "$table belongs to a dataset already");
+	is(sqlstate($err), '42710', "[18] $table belongs to a dataset already");
 }
 my ($status, $out, $err) = ask($node, 'curator', q{SELECT dp.create_dataset('again', 'listed_rest', epsilon => 1)});
-is($status, 0, 'a detached partition does not');
+is($status, 0, '[18] a detached partition does not');
 
-# ---- Parallel workers ----
+# ---- [45] Parallel workers ----
 
 ask_ok($node, 'curator', q{
 	CREATE TABLE big AS SELECT i AS id, i * 37 % 100 AS age, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END AS sex FROM generate_series(1, 300000) i;
@@ -166,7 +166,7 @@ my $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET m
 my $serial = tally('big', undef, 'SET max_parallel_workers_per_gather = 0');
 is($serial, ask_ok($node, 'curator', q{
 	SELECT array_agg(coalesce(n, 0) ORDER BY a, s) FROM generate_series(0, 11) a CROSS JOIN (VALUES (0, 'f'), (1, 'm'), (2, NULL)) v (s, sex)
-	  LEFT JOIN (SELECT age / 10 AS a, sex, count(*) AS n FROM big GROUP BY 1, 2) x USING (a, sex)}), 'serial: the tally');
+	  LEFT JOIN (SELECT age / 10 AS a, sex, count(*) AS n FROM big GROUP BY 1, 2) x USING (a, sex)}), '[45] serial: the tally');
 $node->safe_psql('postgres', q{
 	CREATE TABLE poll (query text);
 	CREATE PROCEDURE poll_workers() LANGUAGE plpgsql AS $$
@@ -183,25 +183,25 @@ session_query($asking, "$parallel; SET client_min_messages = warning;");
 session_start($asking, join(";\n", (sprintf($tally, 'big', '{age,sex}')) x 30));
 $node->safe_psql('postgres', 'CALL poll_workers()');
 my ($answers) = session_finish($asking);
-cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM poll'), '>', 0, 'parallel workers scan a large table');
+cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM poll'), '>', 0, '[45] parallel workers scan a large table');
 my @wrong = grep { /^\{/ && $_ ne $serial } split /\n/, $answers;
-is("@wrong", '', 'and the tally is the same');
-is(scalar(grep { $_ eq $serial } split /\n/, $answers), 30, 'every time');
+is("@wrong", '', '[45] and the tally is the same');
+is(scalar(grep { $_ eq $serial } split /\n/, $answers), 30, '[45] every time');
 $asking->quit;
-is(tally('big', undef, "$parallel; SET max_parallel_workers = 0"), $serial, 'the same without a worker to be had');
-is(tally('big', undef, "$parallel; SET parallel_leader_participation = off"), $serial, 'the same by workers alone');
-is(tally('big', undef, "BEGIN ISOLATION LEVEL SERIALIZABLE; $parallel"), $serial, 'the same in a serializable transaction');
-is(tally('ranged', undef, $parallel), $truth, 'partitions by parallel workers');
-is(tally('parent', undef, "$parallel; SET enable_partitionwise_aggregate = on"), $truth, 'children by parallel workers');
+is(tally('big', undef, "$parallel; SET max_parallel_workers = 0"), $serial, '[45] the same without a worker to be had');
+is(tally('big', undef, "$parallel; SET parallel_leader_participation = off"), $serial, '[45] the same by workers alone');
+is(tally('big', undef, "BEGIN ISOLATION LEVEL SERIALIZABLE; $parallel"), $serial, '[45] the same in a serializable transaction');
+is(tally('ranged', undef, $parallel), $truth, '[45] partitions by parallel workers');
+is(tally('parent', undef, "$parallel; SET enable_partitionwise_aggregate = on"), $truth, '[45] children by parallel workers');
 ask_ok($node, 'curator', q{CREATE TABLE nothing (id int, age int, sex text); ALTER TABLE nothing SET (parallel_workers = 2)});
 register('nothing');
-is(tally('nothing', 'sex', $parallel), '{0,0,0}', 'an empty table by parallel workers');
+is(tally('nothing', 'sex', $parallel), '{0,0,0}', '[45] an empty table by parallel workers');
 
 # ---- Foreign tables ----
 
 SKIP:
 {
-	skip 'postgres_fdw is not installed', 25 unless $fdw;
+	skip 'postgres_fdw is not installed', 27 unless $fdw;
 
 	$node->safe_psql('postgres', qq{
 		CREATE EXTENSION postgres_fdw;
@@ -224,6 +224,11 @@ SKIP:
 		is(tally($table), $truth, "$table: the tally of its rows");
 	}
 	is(tally('halves', undef, $parallel), $truth, 'halves: asked for in parallel');
+	# a part on another server that comes later
+	ask_ok($node, 'curator', 'ALTER TABLE halves DETACH PARTITION halves_high');
+	isnt(tally('halves'), $truth, '[34] halves: without its foreign part');
+	ask_ok($node, 'curator', 'ALTER TABLE halves ATTACH PARTITION halves_high FOR VALUES FROM (1000) TO (10000)');
+	is(tally('halves'), $truth, '[34] halves: with it again');
 
 	# A server that is away: known before anything is charged
 	register('away');
@@ -284,7 +289,7 @@ SKIP:
 	is(tally('remote'), $truth, 'the server is as it was');
 }
 
-# ---- Types ----
+# ---- [47] Types ----
 
 # levels COLUMN, TYPE, LEVELS, OUTSIDE, NULLS: [column, declaration, cells, cell of a row as SQL]
 sub levels
@@ -366,7 +371,7 @@ ask_ok($node, 'curator', qq{
 is(ask_ok($node, 'curator', q{
 	SELECT bool_or(pg_column_compression(big) IS NOT NULL), bool_or(pg_column_size(big) > 9000 AND pg_column_compression(big) IS NULL),
 	       bool_and(pg_column_compression(ext) IS NULL AND pg_column_size(ext) > 9000) FROM kinds WHERE big IS NOT NULL OR ext IS NOT NULL}),
-	't|t|t', 'long texts are compressed, external, and external only');
+	't|t|t', '[47] long texts are compressed, external, and external only');
 
 my @long = split /\n/, ask_ok($node, 'curator', 'SELECT x FROM long ORDER BY k');
 my @kinds = (
@@ -406,24 +411,24 @@ my @told = split /\n/, ask_ok($node, 'ann', join ";\n", q{SET TimeZone = 'Asia/T
 	SET IntervalStyle = 'iso_8601'; SET quote_all_identifiers = on; SET array_nulls = off}, map { sprintf($tally, 'kinds', $_->[0]) } @kinds);
 for my $i (0 .. $#kinds)
 {
-	is($told[$i], $counted[$i], "$kinds[$i][0]: as GROUP BY counts it");
+	is($told[$i], $counted[$i], "[47] $kinds[$i][0]: as GROUP BY counts it");
 }
-is(scalar(grep { /[1-9].*[1-9]/ } @counted), scalar @kinds, 'every column has rows in several cells');
+is(scalar(grep { /[1-9].*[1-9]/ } @counted), scalar @kinds, '[47] every column has rows in several cells');
 
 # two attributes, the last one fastest, with the cells for other values and NULL
 my ($n) = grep { $_->[0] eq 'n' } @kinds;
 my ($t) = grep { $_->[0] eq 't' } @kinds;
 is(tally('kinds', '{n,t}'), ask_ok($node, 'curator', qq{
 	SELECT array_agg(coalesce(n, 0) ORDER BY a, b) FROM generate_series(0, $n->[2] - 1) a CROSS JOIN generate_series(0, $t->[2] - 1) b
-	  LEFT JOIN (SELECT $n->[3] AS a, $t->[3] AS b, count(*) AS n FROM kinds GROUP BY 1, 2) x USING (a, b)}), 'two of them');
+	  LEFT JOIN (SELECT $n->[3] AS a, $t->[3] AS b, count(*) AS n FROM kinds GROUP BY 1, 2) x USING (a, b)}), '[47] two of them');
 
 # a value that an enum got after it was declared is outside
 ask_ok($node, 'curator', q{ALTER TYPE mood ADD VALUE 'late' BEFORE 'ok'});
 ask_ok($node, 'curator', q{INSERT INTO kinds (m, dm) VALUES ('late', 'late')});
 my ($m) = grep { $kinds[$_][0] eq 'm' } 0 .. $#kinds;
 my ($dm) = grep { $kinds[$_][0] eq 'dm' } 0 .. $#kinds;
-is(tally('kinds', 'm'), $counted[$m], 'a later value of an enum is dropped');
-is(tally('kinds', 'dm'), $counted[$dm] =~ s/,(\d+),(\d+)\}$/',' . ($1 + 1) . ',' . ($2 + 0) . '}'/er, 'or is among the others');
+is(tally('kinds', 'm'), $counted[$m], '[47] a later value of an enum is dropped');
+is(tally('kinds', 'dm'), $counted[$dm] =~ s/,(\d+),(\d+)\}$/',' . ($1 + 1) . ',' . ($2 + 0) . '}'/er, '[47] or is among the others');
 
-ledger_ok($node, 'at the end');
+ledger_ok($node, '[47] at the end');
 done_testing();

@@ -82,7 +82,7 @@ sub truth
 		 WHERE unit IS NOT NULL AND a BETWEEN 0 AND 3 AND b BETWEEN 0 AND 30 AND } . ($where // 'true') . q{ GROUP BY unit) x});
 }
 
-# ---- One set of rows in many forms ----
+# ---- [52] One set of rows in many forms ----
 
 ask_ok($node, 'curator', q{
 	CREATE TABLE plain (id int, unit int, a int, b int, note text);
@@ -109,28 +109,28 @@ my $serial = 'SET max_parallel_workers_per_gather = 0';
 register($_, 3) for @tables;
 same_keys();
 my $cut = tally('plain', 3, $serial);
-is(sum($cut), truth('plain', 3), 'of each unit at most three rows count');
-cmp_ok(truth('plain', 3) * 2, '<', truth('plain', 1000000), 'which cuts most of the rows');
+is(sum($cut), truth('plain', 3), '[52] of each unit at most three rows count');
+cmp_ok(truth('plain', 3) * 2, '<', truth('plain', 1000000), '[52] which cuts most of the rows');
 my $some = tally('plain', 3, $serial, 'a = 1 OR b >= 20');
-is(sum($some), truth('plain', 3, '(a = 1 OR b >= 20)'), 'of each unit at most three rows that the predicate selects');
+is(sum($some), truth('plain', 3, '(a = 1 OR b >= 20)'), '[52] of each unit at most three rows that the predicate selects');
 for my $table (@tables)
 {
 	for my $workers (0, 2, 4)
 	{
-		is(tally($table, 3, $parallel . $workers), $cut, "$table, $workers workers: the same rows count");
+		is(tally($table, 3, $parallel . $workers), $cut, "[52] $table, $workers workers: the same rows count");
 	}
 	is(tally($table, 3, "${parallel}2; SET parallel_leader_participation = off; SET enable_partitionwise_aggregate = on", 'a = 1 OR b >= 20'),
-		$some, "$table: and under a predicate");
+		$some, "[52] $table: and under a predicate");
 }
 my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; SET enable_indexscan = off;
 	EXPLAIN (COSTS OFF) SELECT dp.tally_units('\\x00', '\\x00', unit, a, b) FROM plain});
-like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, 'parallel workers have a part in it');
+like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, '[52] parallel workers have a part in it');
 ask_ok($node, 'curator', 'VACUUM FULL mixed');
-is(tally('mixed', 3), $cut, 'the same after VACUUM FULL');
+is(tally('mixed', 3), $cut, '[52] the same after VACUUM FULL');
 ask_ok($node, 'curator', 'CREATE INDEX ON mixed (b); CLUSTER mixed USING mixed_b_idx');
-is(tally('mixed', 3, "${parallel}4"), $cut, 'and after CLUSTER');
+is(tally('mixed', 3, "${parallel}4"), $cut, '[52] and after CLUSTER');
 
-# ---- Several scans, each for the units in one range of the hash ----
+# ---- [52] Several scans, each for the units in one range of the hash ----
 
 my $scans = sub {
 	my ($memory) = @_;
@@ -139,20 +139,20 @@ my $scans = sub {
 		SELECT CASE WHEN rows <= fit THEN 1 ELSE ceil(rows / floor(fit / 2)) END
 		  FROM (SELECT pg_relation_size('plain') / 8192 * 291 AS rows, floor($memory * 1024 / 72.0) AS fit) x});
 };
-cmp_ok($scans->(1024), '>', 10, '1 MB of memory takes more than ten scans');
+cmp_ok($scans->(1024), '>', 10, '[52] 1 MB of memory takes more than ten scans');
 for my $memory (1024, 3000, 5000, 20000)
 {
-	is(tally('plain', 3, memory($memory) . "; $serial"), $cut, "$memory kB of memory, @{[ $scans->($memory) ]} scans: the same");
-	is(tally('parts', 3, memory($memory) . "; ${parallel}2", 'a = 1 OR b >= 20'), $some, 'in parallel too');
+	is(tally('plain', 3, memory($memory) . "; $serial"), $cut, "[52] $memory kB of memory, @{[ $scans->($memory) ]} scans: the same");
+	is(tally('parts', 3, memory($memory) . "; ${parallel}2", 'a = 1 OR b >= 20'), $some, '[52] in parallel too');
 }
 # one unit has all rows: they are in one range, and counted together
 ask_ok($node, 'curator', q{CREATE TABLE heavy AS SELECT 5 AS unit, i % 5 AS a, i % 31 AS b FROM generate_series(1, 200000) i});
 register('heavy', 4);
 my $heavy = tally('heavy', 4, $serial);
-is(sum($heavy), 4, 'all rows of one unit: four count');
-is(tally('heavy', 4, memory(1024) . "; ${parallel}2"), $heavy, 'in little memory');
+is(sum($heavy), 4, '[52] all rows of one unit: four count');
+is(tally('heavy', 4, memory(1024) . "; ${parallel}2"), $heavy, '[52] in little memory');
 
-# ---- Many random tables, by brute force ----
+# ---- [52] Many random tables, by brute force ----
 
 my $wrong = 0;
 srand(20240613);
@@ -174,18 +174,18 @@ for my $round (1 .. 25)
 	my @change = map { $after[$_] - $before[$_] } 0 .. $#after;
 	$wrong++ if grep({ $_ < 0 } @change) || sum(join ',', @change) != $k;
 }
-is($wrong, 0, 'random tables: at most k rows of any unit, and a new unit adds k');
+is($wrong, 0, '[52] random tables: at most k rows of any unit, and a new unit adds k');
 
-# ---- Substitution ----
+# ---- [57] Substitution ----
 
 ask_ok($node, 'curator', q{
 	CREATE TABLE people (unit int, a int, b int);
 	INSERT INTO people SELECT i % 300, i % 4, i % 30 FROM generate_series(1, 1200) i});
 register('people', 2, q{, neighbours => 'substitute'});
 is(ask_ok($node, 'ann', q{SELECT stderr FROM dp.histogram('people', 'a', 'total', rho => 0.5, predicate => 'b < 10')}), '2',
-	'substitute: the total of a predicate has its noise');
+	'[57] substitute: the total of a predicate has its noise');
 is(ask_ok($node, 'ann', q{SELECT round(stderr::numeric, 6) FROM dp.quote_queries('people', 'a', rho => 0.5) WHERE query = 1}), '2.828427',
-	'and a histogram sqrt(2) k');
+	'[57] and a histogram sqrt(2) k');
 my $before = tally('people', 2);
 # the rows of one unit become others: two of its rows leave, two come
 ask_ok($node, 'curator', 'UPDATE people SET a = 3 - a, b = 29 - b WHERE unit = 17');
@@ -193,12 +193,12 @@ my @old = split /,/, $before =~ s/[{}]//gr;
 my @new = split /,/, tally('people', 2) =~ s/[{}]//gr;
 my $change = 0;
 $change += ($new[$_] - $old[$_])**2 for 0 .. 11;
-cmp_ok($change, '<=', 8, 'a unit with other rows: within Delta');
-cmp_ok($change, '>', 0, 'and there is a change');
+cmp_ok($change, '<=', 8, '[57] a unit with other rows: within Delta');
+cmp_ok($change, '>', 0, '[57] and there is a change');
 ask_ok($node, 'curator', 'UPDATE people SET a = 99 WHERE unit = 17');
-is(sum($before) - sum(tally('people', 2)), 2, 'a unit whose rows do not count any more: k rows less, which is within Delta');
+is(sum($before) - sum(tally('people', 2)), 2, '[57] a unit whose rows do not count any more: k rows less, which is within Delta');
 
-# ---- What an analyst sees around the door ----
+# ---- [38] What an analyst sees around the door ----
 
 # Tables of one size: a unit for each row, one unit, no unit, nothing that counts.
 my %units = (own => 'i, 1, 1', one => '5, 1, 1', none => 'NULL::int, 1, 1', dropped => 'i, 9, 1', few => 'i % 100, i % 4, i % 30');
@@ -220,25 +220,25 @@ for my $table (sort keys %units)
 			SELECT query, label, stderr FROM dp.histogram('$table', 'a', rho => 0.0001, fresh => true);
 			SELECT seq_scan, seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = '$table'});
 
-		is($status, 0, "$table: asked with $memory kB") or diag $err;
+		is($status, 0, "[38] $table: asked with $memory kB") or diag $err;
 		push @{ $shown{"$out\n$err" =~ s/\b$table\b/TABLE/gr =~ s/release \d+/release N/gr =~ s/; [\d.e+]+ left/; N left/gr
 			  =~ s{(xid/subid/cid): \d+/}{$1: X/}gr =~ s/^(LOCATION:.*):\d+$/$1/mgr =~ s/duration: [\d.]+ ms/duration: T/gr } }, "$table $memory";
 	}
 }
-is(scalar keys %shown, 1, 'plans, buffers, messages and counters are the same however rows are spread over units')
+is(scalar keys %shown, 1, '[38] plans, buffers, messages and counters are the same however rows are spread over units')
   or diag explain \%shown;
 ask_ok($node, 'ann', 'SELECT 1');
-is($node->safe_psql('postgres', $counters), $temp, 'no temporary file');
+is($node->safe_psql('postgres', $counters), $temp, '[38] no temporary file');
 
-# ---- The key ----
+# ---- [52] The key ----
 
 my ($status, $out, $err) = ask($node, 'ann', 'SELECT unit_key FROM dp.dataset');
-is(sqlstate($err), '42501', 'the key cannot be read');
+is(sqlstate($err), '42501', '[52] the key cannot be read');
 my @keys = split /\n/, $node->safe_psql('postgres', q{SELECT DISTINCT unit_key FROM dp.dataset WHERE dataset LIKE 'random%'});
-is(scalar @keys, 25, 'each dataset has a key of its own');
-unlike(slurp_file($node->logfile), qr/tally_units\(\$1|(?i:5a){32}/, 'the log knows neither the scan nor the key');
+is(scalar @keys, 25, '[52] each dataset has a key of its own');
+unlike(slurp_file($node->logfile), qr/tally_units\(\$1|(?i:5a){32}/, '[52] the log knows neither the scan nor the key');
 
-# ---- A collation under which other bytes are equal ----
+# ---- [52] A collation under which other bytes are equal ----
 
 SKIP:
 {
@@ -247,18 +247,18 @@ SKIP:
 
 	ask_ok($node, 'curator', q{CREATE TABLE spelled (unit text COLLATE blind, a int)});
 	($status, $out, $err) = ask($node, 'curator', q{SELECT dp.create_dataset('spelled', 'spelled', 1, unit => 'unit')});
-	is(sqlstate($err), '0A000', 'a unit whose spellings are equal is refused');
+	is(sqlstate($err), '0A000', '[52] a unit whose spellings are equal is refused');
 	ask_ok($node, 'curator', q{
 		ALTER TABLE spelled ALTER unit TYPE text COLLATE "C";
 		SELECT dp.create_dataset('spelled', 'spelled', 10, unit => 'unit');
 		SELECT dp.add_attribute('spelled', 'a', ARRAY[1, 2]);
 		SELECT dp.grant_budget('ann', 'spelled', 10)});
 	($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.histogram('spelled', 'a', epsilon => 1)});
-	is($status, 0, 'with another collation it is not');
+	is($status, 0, '[52] with another collation it is not');
 	ask_ok($node, 'curator', 'ALTER TABLE spelled ALTER unit TYPE text COLLATE blind');
 	($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.histogram('spelled', 'a', epsilon => 1, fresh => true)});
-	is(sqlstate($err), '55000', 'and is again once it has that collation');
+	is(sqlstate($err), '55000', '[52] and is again once it has that collation');
 }
 
-ledger_ok($node, 'after all');
+ledger_ok($node, '[52] after all');
 done_testing();

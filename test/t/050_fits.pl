@@ -36,7 +36,7 @@ my $serial = 'SET max_parallel_workers_per_gather = 0';
 # last_line TEXT
 sub last_line { return (split /\n/, $_[0])[-1] // '' }
 
-# ---- One set of rows in many forms ----
+# ---- [48] One set of rows in many forms ----
 
 ask_ok($node, 'curator', q{
 	CREATE TABLE plain (id int, unit int, y int, v float8, a float8, b float8, c float8, k int, note text);
@@ -78,26 +78,26 @@ for my $classes ('true', 'false')
 	my $want = sums('plain', $serial, $classes);
 	my %different = map { $_ => 1 } split / /, $want;
 
-	is(scalar keys %different, scalar @kinds, "$label: each kind of pass has sums of its own");
+	is(scalar keys %different, scalar @kinds, "[48] $label: each kind of pass has sums of its own");
 	for my $table (@tables)
 	{
-		is(sums($table, $parallel . $_, $classes), $want, "$label, $table, $_ workers: the same bits") for 0, 4;
+		is(sums($table, $parallel . $_, $classes), $want, "[48] $label, $table, $_ workers: the same bits") for 0, 4;
 	}
 	is(sums('parts', "${parallel}2; SET parallel_leader_participation = off; SET enable_partitionwise_aggregate = on", $classes),
-		$want, "$label, parts: without the leader, partition by partition");
+		$want, "[48] $label, parts: without the leader, partition by partition");
 }
 my $explained = $node->safe_psql('postgres', qq{ ${parallel}4;
 	EXPLAIN (COSTS OFF) SELECT dp.fit_rows('\\x00', NULL, 0, y, a, b, c, k) FROM plain});
-like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, 'parallel workers have a part in it');
+like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, '[48] parallel workers have a part in it');
 my $of_classes = sums('plain', $serial, 'true');
 ask_ok($node, 'curator', 'VACUUM FULL mixed');
-is(sums('mixed', $serial, 'true'), $of_classes, 'the same after VACUUM FULL');
+is(sums('mixed', $serial, 'true'), $of_classes, '[48] the same after VACUUM FULL');
 ask_ok($node, 'curator', 'CREATE INDEX ON mixed (b); CLUSTER mixed USING mixed_b_idx');
-is(sums('mixed', "${parallel}4", 'true'), $of_classes, 'and after CLUSTER');
+is(sums('mixed', "${parallel}4", 'true'), $of_classes, '[48] and after CLUSTER');
 # counts by SQL: a row counts where no value drops it (b is NULL in a cell of its own, c is clamped, its NaN drops the row)
 is(ask_ok($node, 'curator', q{SELECT test_sums(dp.fit_rows(test_pass(test_spec(3, 4, true), 'count', 1), NULL, 0, y, a, b, c, k)) FROM plain}),
 	ask_ok($node, 'curator', q{SELECT ARRAY[count(*), sum(y)] FROM plain WHERE y IS NOT NULL AND a IS NOT NULL AND c <> 'NaN'}),
-	'rows that count, and labels that are 1');
+	'[48] rows that count, and labels that are 1');
 # the second moment by SQL, in integers
 my @moment = split /,/, ask_ok($node, 'curator', q{SELECT array_to_string(test_sums(
 	dp.fit_rows(test_pass(test_spec(1, 0, false), 'moment', 1), NULL, 0, v, a)), ',') FROM plain});
@@ -105,11 +105,11 @@ my $scaled = q{trunc(((x + 1) - (1 - x)) / 2 * 16383)};
 is("@moment[0, 1, 2, 3, 4, 5]", ask_ok($node, 'curator', qq{SELECT concat_ws(' ', sum(a * a), sum(a) * 16383, count(*) * 16383::numeric ^ 2 , sum(a * v), sum(v) * 16383, sum(v * v))
 	FROM (SELECT (SELECT $scaled FROM (VALUES (a)) x (x))::numeric AS a,
 	             (SELECT $scaled FROM (VALUES (greatest(least(v, 1), -1))) x (x))::numeric AS v FROM plain) s}) =~ s/\.0+\b//gr,
-	'a second moment is what SQL says');
+	'[48] a second moment is what SQL says');
 # nothing to sum
-is(ask_ok($node, 'curator', q{SELECT dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, y, a) IS NULL FROM plain WHERE false}), 't', 'no row: NULL');
+is(ask_ok($node, 'curator', q{SELECT dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, y, a) IS NULL FROM plain WHERE false}), 't', '[48] no row: NULL');
 
-# ---- Units ----
+# ---- [52] Units ----
 
 # of_units TABLE, k, ranges, kind, settings: the sums over all ranges
 sub of_units
@@ -126,20 +126,20 @@ for my $k (1, 2, 5, 100000)
 {
 	my ($rows) = of_units('plain', $k, 1, 'count') =~ /(\d+)/;
 	is($rows, ask_ok($node, 'curator', "SELECT sum(least($k, n)) FROM (SELECT count(*) AS n FROM plain WHERE $selected GROUP BY unit) x"),
-		"of each unit at most $k rows count");
+		"[52] of each unit at most $k rows count");
 }
 my $gradient = of_units('plain', 2, 1, 'gradient');
 for my $table (@tables)
 {
-	is(of_units($table, 2, 1, 'gradient', "${parallel}$_"), $gradient, "$table, $_ workers: of units the same rows") for 0, 4;
+	is(of_units($table, 2, 1, 'gradient', "${parallel}$_"), $gradient, "[52] $table, $_ workers: of units the same rows") for 0, 4;
 }
-is(of_units('parts', 2, $_, 'gradient', "${parallel}2"), $gradient, "in $_ ranges too") for 3, 7;
-isnt(of_units('plain', 1, 1, 'gradient'), $gradient, 'another number of rows: other sums');
+is(of_units('parts', 2, $_, 'gradient', "${parallel}2"), $gradient, "[52] in $_ ranges too") for 3, 7;
+isnt(of_units('plain', 1, 1, 'gradient'), $gradient, '[52] another number of rows: other sums');
 
-# ---- The accumulator for whoever may read the rows ----
+# ---- [44] The accumulator for whoever may read the rows ----
 
 my ($status, $out, $err) = ask($node, 'curator', q{SELECT dp.fit_rows(test_spec(1, 0, true), NULL, 0, y, a) FROM plain});
-is(sqlstate($err), '0A000', 'without a pass it collects for the door alone');
+is(sqlstate($err), '0A000', '[44] without a pass it collects for the door alone');
 ask_ok($node, 'curator', q{CREATE FUNCTION try(what text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN EXECUTE what; RETURN 'accepted'; EXCEPTION WHEN OTHERS THEN RETURN sqlstate; END $$});
 # groups that are kept for a rescan: their states are wiped once the result is taken, and zeros must not pass for sums
 for my $aggregate (q{dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, y, a)}, q{dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), test_cut(1, 0, 1), unit, y, a)})
@@ -149,8 +149,8 @@ for my $aggregate (q{dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), N
 	my $loops = 'SET enable_material = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_sort = off';
 
 	($status, $out, $err) = ask($node, 'curator', "$serial; $loops; $twice ($groups) g ON g.k <= o");
-	is(sqlstate($err), '0A000', 'a result is taken once');
-	is(last_line(ask_ok($node, 'curator', "$serial; $loops; WITH g AS MATERIALIZED ($groups) $twice g ON g.k <= o")), 2, 'and kept by who wants it again');
+	is(sqlstate($err), '0A000', '[44] a result is taken once');
+	is(last_line(ask_ok($node, 'curator', "$serial; $loops; WITH g AS MATERIALIZED ($groups) $twice g ON g.k <= o")), 2, '[44] and kept by who wants it again');
 }
 my %wrong = (
 	q{y, v::text} => '42804', q{y::text, v} => '42804', q{y} => '22023', q{y, v, v} => '22023', q{ROW(y, v)} => 'accepted', q{y, ROW(v)} => 'accepted',
@@ -158,16 +158,16 @@ my %wrong = (
 for my $values (sort keys %wrong)
 {
 	is(ask_ok($node, 'curator', qq{SELECT try(\$\$SELECT dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, $values) FROM plain\$\$)}),
-		$wrong{$values}, "values ($values): $wrong{$values}");
+		$wrong{$values}, "[44] values ($values): $wrong{$values}");
 }
 # records of several types, and none: their values would be read as what they are not
 for my $second (q{ROW('text'::text, 'text'::text)}, q{ROW(1)}, q{NULL::record}, q{ROW(1, 0.5::float8, 7)})
 {
 	is(ask_ok($node, 'curator', qq{SELECT try(\$\$SELECT dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, r)
-		FROM (VALUES (1, ROW(1, 0.5::float8)), (2, $second)) v (n, r)\$\$)}), '42804', "a record ROW(1, 0.5), then $second: refused");
+		FROM (VALUES (1, ROW(1, 0.5::float8)), (2, $second)) v (n, r)\$\$)}), '42804', "[44] a record ROW(1, 0.5), then $second: refused");
 }
 is(ask_ok($node, 'curator', qq{SELECT try(\$\$SELECT dp.fit_rows(CASE WHEN id < 100 THEN s ELSE t END, NULL, 0, y, a) FROM plain,
-	test_pass(test_spec(1, 0, true), 'count', 1) s, test_pass(test_spec(1, 0, true), 'gradient', 1) t\$\$)}), 'accepted', 'the first row says what is summed');
+	test_pass(test_spec(1, 0, true), 'count', 1) s, test_pass(test_spec(1, 0, true), 'gradient', 1) t\$\$)}), 'accepted', '[44] the first row says what is summed');
 
 # ---- Through the door ----
 
@@ -255,7 +255,7 @@ is(scalar keys %wide, 1, '130 columns: the same from a record');
 like(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.fit('wide', 'logistic_regression', 'y', (SELECT array_agg('x' || i) FROM generate_series(1, 130) i)::name[], epsilon => 1)}),
 	qr/^131$/, 'and privately');
 
-# ---- An error while rows are read ----
+# ---- [60] An error while rows are read ----
 
 my $before = ledger($node, dataset => 'plain')->{charges};
 ask_ok($node, 'curator', q{CREATE TABLE broken AS SELECT * FROM plain WHERE id < 3000});
@@ -272,26 +272,26 @@ for my $memory (1048576, 1024)
 {
 	($status, $out, $err) = ask($node, $superuser, "LOAD 'pg_epsilon'; SET pg_epsilon.max_memory = $memory; SET SESSION AUTHORIZATION ann; SET client_min_messages = debug1;
 		SELECT count(*), bool_and(coefficient BETWEEN -1000 AND 1000), min(model) LIKE 'model_%' FROM dp.fit('broken', 'svm', 'y', '{a,b}', rho => 0.1, fresh => true)");
-	is("$status $out", '0 5|t|t', "$memory kB: rows that cannot be read give a model of nothing");
-	unlike($err, qr/invalid page|XX001|could not|WARNING|ERROR/, 'and the analyst hears nothing of it');
+	is("$status $out", '0 5|t|t', "[60] $memory kB: rows that cannot be read give a model of nothing");
+	unlike($err, qr/invalid page|XX001|could not|WARNING|ERROR/, '[60] and the analyst hears nothing of it');
 }
 my $log = slurp_file($node->logfile, $log_start);
-is(scalar(() = $log =~ /LOG:.*the rows of dataset "broken" could not be read/g), 2, 'the operator has a line of each');
+is(scalar(() = $log =~ /LOG:.*the rows of dataset "broken" could not be read/g), 2, '[60] the operator has a line of each');
 ($status, $out, $err) = ask($node, 'curator', q{SELECT * FROM dp.fit('broken', 'svm', 'y', '{a}', 'majority')});
-is(sqlstate($err), 'XX001', 'the owner, without privacy, has the error');
-is(ledger($node, dataset => 'broken')->{releases}, 2, 'both are releases');
+is(sqlstate($err), 'XX001', '[60] the owner, without privacy, has the error');
+is(ledger($node, dataset => 'broken')->{releases}, 2, '[60] both are releases');
 
-# ---- The caller's own transaction ----
+# ---- [55] The caller's own transaction ----
 
 for my $memory (1048576, 1024)
 {
 	my $changed = last_line(ask_ok($node, $superuser, "LOAD 'pg_epsilon'; SET pg_epsilon.max_memory = $memory; SET SESSION AUTHORIZATION curator;
 		BEGIN; UPDATE plain SET a = -a, y = 1 - y; SELECT string_agg(encode(float8send(coefficient), 'hex'), ' ' ORDER BY ordinality)
 		  FROM dp.fit('plain', 'logistic_regression', 'y', '{a,b,c,k}', 'nonprivate') WITH ORDINALITY; ROLLBACK"));
-	is($changed, $model, "$memory kB: what the caller's transaction changed does not show");
+	is($changed, $model, "[55] $memory kB: what the caller's transaction changed does not show");
 }
 is($node->safe_psql('postgres', q{SELECT count(*) FROM dp.model WHERE release_id IS NULL AND dataset_id = (SELECT id FROM dp.dataset WHERE dataset = 'plain')}),
-	scalar(() = 1 .. ask_ok($node, 'curator', q{SELECT count(*) FROM dp.models WHERE dataset = 'plain'})), 'a model without privacy goes with its transaction');
+	scalar(() = 1 .. ask_ok($node, 'curator', q{SELECT count(*) FROM dp.models WHERE dataset = 'plain'})), '[55] a model without privacy goes with its transaction');
 
 # ---- Read only ----
 
@@ -439,7 +439,7 @@ cmp_ok($last - $first, '<', 300000, '300 fits: the backend holds no more than be
 is((session_query($session, q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_epsilon%';}))[0], '0', 'and no context of ours');
 $session->quit;
 
-# ---- What shows around the door ----
+# ---- [54] What shows around the door ----
 
 # rows of one size: separable, constant, dropped, of one unit
 my %contents = (separable => 'i, i % 2, 0.5, i % 2 - 0.5', constant => '1, 1, 0.5, 0.5', dropped => 'i, 7, 0.5, 0.5', own => 'i, (i % 3 = 0)::int, 0.5, sin(i)');
@@ -459,16 +459,16 @@ for my $content (sort keys %contents)
 			EXPLAIN (ANALYZE, BUFFERS, WAL, TIMING OFF, SUMMARY OFF) SELECT * FROM $ask;
 			SELECT term FROM $ask;
 			SELECT seq_scan, seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'shown'");
-		is($s, 0, "$content: asked with $memory kB") or diag $e;
+		is($s, 0, "[54] $content: asked with $memory kB") or diag $e;
 		push @{ $shown{"$o\n$e" =~ s/release \d+/release N/gr =~ s/model_\d+/model_N/gr =~ s/; [\d.e+]+ left/; N left/gr
 			  =~ s{(xid/subid/cid): \d+/}{$1: X/}gr =~ s/^(LOCATION:.*):\d+$/$1/mgr =~ s/duration: [\d.]+ ms/duration: T/gr } }, "$content $memory";
 	}
 }
-is(scalar keys %shown, 1, 'plans, buffers, messages and counters are the same whatever the rows are, in memory or by scans')
+is(scalar keys %shown, 1, '[54] plans, buffers, messages and counters are the same whatever the rows are, in memory or by scans')
   or diag explain \%shown;
-unlike((keys %shown)[0], qr/fit_rows|Seq Scan/, 'and nothing of the scan is in them');
-is($node->safe_psql('postgres', "${counters}'shown'"), '0|0', 'no scan is counted');
-unlike(slurp_file($node->logfile), qr/(?i:5a){32}/, 'the log does not know the key');
+unlike((keys %shown)[0], qr/fit_rows|Seq Scan/, '[54] and nothing of the scan is in them');
+is($node->safe_psql('postgres', "${counters}'shown'"), '0|0', '[54] no scan is counted');
+unlike(slurp_file($node->logfile), qr/(?i:5a){32}/, '[54] the log does not know the key');
 
-ledger_ok($node, 'after all');
+ledger_ok($node, '[54] after all');
 done_testing();

@@ -44,29 +44,29 @@ sub register
 	return;
 }
 
-# ---- Offsets are exact ----
+# ---- [48] Offsets are exact ----
 
 my $most = '1267650600228229401496703205376';
 is($node->safe_psql('postgres', q{SELECT string_agg(test_unit(x)::text, ' ') FROM unnest('{1,0.01,1099511627776,5e-324,1.7e308}'::float8[]) x}),
-	'-39 -46 1 -1113 984', 'units: max_change is 2^39 to 2^40 of them');
+	'-39 -46 1 -1113 984', '[48] units: max_change is 2^39 to 2^40 of them');
 # by SQL, in numeric: floor of value / 2^unit, where all digits are kept
 my $floor = q{floor(CASE WHEN u < 0 THEN v * 2::numeric ^ -u ELSE div(v, 2::numeric ^ u) - (mod(v, 2::numeric ^ u) < 0)::int END)};
 is($node->safe_psql('postgres', qq{
 	SELECT count(*) FROM (SELECT v, u FROM
 	       (SELECT (sin(i) * 10 ^ (i % 12))::numeric + ('1e-' || i % 40)::numeric AS v FROM generate_series(1, 300) i) a,
 	       unnest('{-40,-47,-3,0,1,5,20}'::int[]) u) x
-	 WHERE test_offset(v, u)::numeric <> $floor}), 0, 'numeric: rounded down, whatever its digits');
+	 WHERE test_offset(v, u)::numeric <> $floor}), 0, '[48] numeric: rounded down, whatever its digits');
 is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM (SELECT i * 7919 - 1000000 AS v, u FROM generate_series(1, 300) i, unnest('{-40,-3,0,5,20}'::int[]) u) x
 	 WHERE test_offset(v, u) <> test_offset(v::numeric, u) OR test_offset(v, u) <> test_offset(v::bigint, u) OR test_offset(v, u) <> test_offset(v::float8, u)
 	    OR test_offset(v % 30000, u) <> test_offset((v % 30000)::smallint, u) OR test_offset(v % 30000, u) <> test_offset((v % 30000)::real, u)}),
-	0, 'the same integer in every type is the same offset');
+	0, '[48] the same integer in every type is the same offset');
 is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM (SELECT i * 7919 - 1000000 AS k, u FROM generate_series(1, 300) i, unnest('{-40,-25,-20,-7,0,3}'::int[]) u) x
-	 WHERE test_offset(k * 2::float8 ^ -20, u) <> test_offset(k * 0.00000095367431640625, u)}), 0, 'and so is the same fraction');
+	 WHERE test_offset(k * 2::float8 ^ -20, u) <> test_offset(k * 0.00000095367431640625, u)}), 0, '[48] and so is the same fraction');
 # two numbers whose doubles are the same or further apart than they are
 is($node->safe_psql('postgres', q{SELECT string_agg(test_offset(x, -40), ' ') FROM unnest('{9007199254740993,9007199254740992.9999999999999,9007199254740992}'::numeric[]) x}),
-	'9903520314283043298704621568 9903520314283043298704621567 9903520314283042199192993792', 'a numeric is not rounded to a double');
+	'9903520314283043298704621568 9903520314283043298704621567 9903520314283042199192993792', '[48] a numeric is not rounded to a double');
 # everything that is no number, and everything too large
 my %special = (
 	q{NULL::numeric} => "-$most", q{'NaN'::numeric} => "-$most", q{'Infinity'::numeric} => $most, q{'-Infinity'::numeric} => "-$most",
@@ -82,11 +82,11 @@ for my $value (sort keys %special)
 }
 is($node->safe_psql('postgres', q{SELECT count(*) FROM unnest('{-1114,-1000,-41,-1,0,1,41,900,985}'::int[]) u,
 	unnest(ARRAY['1e131000', '-1e131000', '1e-16383', '-1e-16383', '123456789.987654321', '0', 'NaN', 'Infinity', '1e308', '-1e308']::numeric[]) v
-	WHERE test_offset(v, u) IS NULL}), 0, 'no value is an error, in no unit');
+	WHERE test_offset(v, u) IS NULL}), 0, '[48] no value is an error, in no unit');
 is($node->safe_psql('postgres', q{SELECT string_agg(test_offset(x, 900), ' ') FROM unnest(ARRAY[2::numeric ^ 900, 2::numeric ^ 900 - 0.1, -(2::numeric ^ 900) - 0.1, 3 * 2::numeric ^ 999, 2::numeric ^ 1000]) x}),
-	"1 0 -2 $most $most", 'a unit above 1');
+	"1 0 -2 $most $most", '[48] a unit above 1');
 
-# ---- One set of rows in many forms ----
+# ---- [48] One set of rows in many forms ----
 
 # slopes on a circle, each of which is the largest somewhere: a row that is missing shows in a minimum without offsets
 ask_ok($node, 'curator', q{
@@ -115,7 +115,7 @@ register('integers', 'a,b', 'c', 'max_change => 10');
 my $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 	SET max_parallel_workers_per_gather = };
 my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; EXPLAIN (COSTS OFF) SELECT dp.affine_rows('\\x00', c, a, b) FROM plain});
-like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, 'parallel workers have a part in it');
+like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, '[48] parallel workers have a part in it');
 
 my $forced = $node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')});
 
@@ -143,8 +143,8 @@ for my $table (qw(plain backwards parts parent))
 		my ($how, $settings) = @$_;
 		my ($least, $most) = least_and_most($table, $settings);
 
-		cmp_ok(abs($least - 1), '<', 1e-7, "$table, $how: no row is missing");
-		cmp_ok(abs($most - 1), '<', 1e-7, 'and none is new');
+		cmp_ok(abs($least - 1), '<', 1e-7, "[48] $table, $how: no row is missing");
+		cmp_ok(abs($most - 1), '<', 1e-7, '[48] and none is new');
 	}
 }
 
@@ -165,15 +165,15 @@ for my $table (@tables)
 	{
 		my $gap = gap($table, "${parallel}$workers");
 
-		cmp_ok($gap, '<', $tail * 0.01 + 1e-6, "$table, $workers workers: offsets are those of their rows ($gap)");
-		cmp_ok($gap, '>', -1e-6, 'and the point is not below the minimum');
+		cmp_ok($gap, '<', $tail * 0.01 + 1e-6, "[48] $table, $workers workers: offsets are those of their rows ($gap)");
+		cmp_ok($gap, '>', -1e-6, '[48] and the point is not below the minimum');
 	}
 }
-cmp_ok(gap('integers', "${parallel}4"), '<', $tail * 10 + 1e-3, 'integers');
+cmp_ok(gap('integers', "${parallel}4"), '<', $tail * 10 + 1e-3, '[48] integers');
 ($status, $out, $err) = ask($node, 'ann', 'SELECT count(*) FROM plain');
-is(sqlstate($err), '42501', 'all that without SELECT on the rows');
+is(sqlstate($err), '42501', '[48] all that without SELECT on the rows');
 
-# ---- The accumulator for whoever may read the rows ----
+# ---- [44] The accumulator for whoever may read the rows ----
 
 ask_ok($node, 'curator', q{CREATE FUNCTION try(what text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN EXECUTE what; RETURN 'accepted'; EXCEPTION WHEN OTHERS THEN RETURN sqlstate; END $$});
 my %wrong = (
@@ -184,17 +184,17 @@ my %wrong = (
 	q{test_affine_spec(2, -40, -1, 'Infinity'), c, a, b} => '22P03', q{test_affine_spec(2, -40, -1, 1) || '\x00'::bytea, c, a, b} => '22P03');
 for my $arguments (sort keys %wrong)
 {
-	is(ask_ok($node, 'curator', "SELECT try(\$\$SELECT dp.affine_rows($arguments) FROM plain\$\$)"), $wrong{$arguments}, "dp.affine_rows($arguments): $wrong{$arguments}");
-	is(last_line(ask_ok($node, 'curator', "${parallel}4; SELECT try(\$\$SELECT dp.affine_rows($arguments) FROM plain\$\$)")), $wrong{$arguments}, 'with workers too');
+	is(ask_ok($node, 'curator', "SELECT try(\$\$SELECT dp.affine_rows($arguments) FROM plain\$\$)"), $wrong{$arguments}, "[44] dp.affine_rows($arguments): $wrong{$arguments}");
+	is(last_line(ask_ok($node, 'curator', "${parallel}4; SELECT try(\$\$SELECT dp.affine_rows($arguments) FROM plain\$\$)")), $wrong{$arguments}, '[44] with workers too');
 }
-is(ask_ok($node, 'curator', q{SELECT dp.affine_rows(test_affine_spec(2, -40, -1, 1), c, a, b) IS NULL FROM plain WHERE false}), 't', 'no row: NULL');
+is(ask_ok($node, 'curator', q{SELECT dp.affine_rows(test_affine_spec(2, -40, -1, 1), c, a, b) IS NULL FROM plain WHERE false}), 't', '[44] no row: NULL');
 for my $call (q{dp.minimize_max_affine_final(NULL)}, q{dp.solve_max_affine_final(NULL)})
 {
 	($status, $out, $err) = ask($node, 'curator', "SELECT $call");
-	like(sqlstate($err), qr/^(42883|0A000)$/, "$call cannot be called");
+	like(sqlstate($err), qr/^(42883|0A000)$/, "[44] $call cannot be called");
 }
 
-# ---- Whatever the offsets are, it is no error ----
+# ---- [47] Whatever the offsets are, it is no error ----
 
 ask_ok($node, 'curator', q{CREATE TABLE odd (a float8, c numeric); CREATE TABLE odd8 (a float8, c float8)});
 register($_, 'a', 'c') for qw(odd odd8);
@@ -211,13 +211,13 @@ for my $i (0 .. $#values)
 		for my $method (qw(exponential laplace_data laplace_solution subgradient))
 		{
 			my $answer = ask_ok($node, 'ann', "SELECT x[1] BETWEEN -1 AND 1, round(public_value::numeric, 6), release > 0 FROM dp.minimize_max_affine('$table', '{a}', 'c', '{-1}', '{1}', method => '$method', rho => 0.01, fresh => true)");
-			is($answer =~ s/-0\.0+/0.000000/r, 't|0.000000|t', "offsets $values[$i], $table, $method: an answer like any other");
+			is($answer =~ s/-0\.0+/0.000000/r, 't|0.000000|t', "[47] offsets $values[$i], $table, $method: an answer like any other");
 		}
 	}
 }
-unlike(slurp_file($node->logfile, $log_start), qr/could not be read/, 'and all of the rows could be read');
+unlike(slurp_file($node->logfile, $log_start), qr/could not be read/, '[47] and all of the rows could be read');
 
-# ---- What shows around the door ----
+# ---- [27] What shows around the door ----
 
 ask_ok($node, 'curator', q{CREATE TABLE shown (a float8, c float8) WITH (autovacuum_enabled = off)});
 register('shown', 'a', 'c');
@@ -229,14 +229,14 @@ for my $offset ('0', 'a', q{'NaN'}, q{'Infinity'}, '1e308 * a')
 		EXPLAIN (ANALYZE, BUFFERS, WAL, TIMING OFF, SUMMARY OFF) SELECT * FROM $question;
 		SELECT public_value FROM $question;
 		SELECT seq_scan, seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'shown'");
-	is($s, 0, "$offset: asked") or diag $e;
+	is($s, 0, "[27] $offset: asked") or diag $e;
 	push @{ $shown{"$o\n$e" =~ s/release \d+/release N/gr =~ s/; [\d.e+]+ left/; N left/gr
 		  =~ s{(xid/subid/cid): \d+/}{$1: X/}gr =~ s/^(LOCATION:.*):\d+$/$1/mgr =~ s/duration: [\d.]+ ms/duration: T/gr } }, $offset;
 }
-is(scalar keys %shown, 1, 'plans, buffers, messages and counters are the same whatever the offsets are') or diag explain \%shown;
-unlike((keys %shown)[0], qr/affine_rows|Seq Scan/, 'and nothing of the scan is in them');
+is(scalar keys %shown, 1, '[27] plans, buffers, messages and counters are the same whatever the offsets are') or diag explain \%shown;
+unlike((keys %shown)[0], qr/affine_rows|Seq Scan/, '[27] and nothing of the scan is in them');
 
-# ---- Rows that cannot be read: the answer of an empty table ----
+# ---- [60] Rows that cannot be read: the answer of an empty table ----
 
 ask_ok($node, 'curator', q{CREATE TABLE broken AS SELECT a, c FROM plain WHERE id < 3000});
 register('broken', 'a', 'c');
@@ -249,12 +249,12 @@ close $file;
 $node->start;
 $log_start = -s $node->logfile;
 ($status, $out, $err) = ask($node, 'ann', q{SELECT x[1] BETWEEN -1 AND 1, public_value FROM dp.minimize_max_affine('broken', '{a}', 'c', '{-1}', '{0.5}', rho => 0.1)});
-is("$status $out", '0 t|-Infinity', 'a row that cannot be read: the answer of an empty table');
-unlike($err, qr/invalid page|XX001|could not|WARNING|ERROR/, 'and the analyst hears nothing of it');
-like(slurp_file($node->logfile, $log_start), qr/LOG:.*the rows of dataset "broken" could not be read/, 'the operator does');
+is("$status $out", '0 t|-Infinity', '[60] a row that cannot be read: the answer of an empty table');
+unlike($err, qr/invalid page|XX001|could not|WARNING|ERROR/, '[60] and the analyst hears nothing of it');
+like(slurp_file($node->logfile, $log_start), qr/LOG:.*the rows of dataset "broken" could not be read/, '[60] the operator does');
 ($status, $out, $err) = ask($node, 'curator', q{SELECT * FROM dp.minimize_max_affine('broken', '{a}', 'c', '{-1}', '{0.5}', method => 'metropolis', epsilon => 1)});
-is(sqlstate($err), 'XX001', 'the owner, without privacy, has the error');
-is(ledger($node, dataset => 'broken')->{releases}, 1, 'and the answer is a release');
+is(sqlstate($err), 'XX001', '[60] the owner, without privacy, has the error');
+is(ledger($node, dataset => 'broken')->{releases}, 1, '[60] and the answer is a release');
 
 # ---- A long draw: cancelled, and the server killed ----
 
@@ -329,29 +329,29 @@ $node->safe_psql('postgres', 'ANALYZE distant');
 is(sqlstate($err), '53200', 'once its size is known: refused');
 is(join(' ', @{ ledger($node, dataset => 'distant') }{qw(charges releases)}), '2 1', 'and free');
 
-# ---- The private column is what was declared ----
+# ---- [58] The private column is what was declared ----
 
 $session = session($node, 'ann');
 $ask = q{SELECT count(*) FROM dp.minimize_max_affine('odd8', '{a}', 'c', '{-1}', '{1}', rho => 0.01, fresh => true);};
-is((session_query($session, $ask))[0], '1', 'asked once');
+is((session_query($session, $ask))[0], '1', '[58] asked once');
 ask_ok($node, 'curator', 'ALTER TABLE odd8 ALTER COLUMN c TYPE real USING 0');
 ($out, $err) = session_query($session, $ask);
-is(sqlstate($err), '55000', 'another type: refused');
+is(sqlstate($err), '55000', '[58] another type: refused');
 ask_ok($node, 'curator', 'ALTER TABLE odd8 ALTER COLUMN c TYPE float8');
-is((session_query($session, $ask))[0], '1', 'the type that was declared: answered');
+is((session_query($session, $ask))[0], '1', '[58] the type that was declared: answered');
 ask_ok($node, 'curator', 'ALTER TABLE odd8 RENAME COLUMN c TO c2; ALTER TABLE odd8 ADD COLUMN c text');
 ($out, $err) = session_query($session, $ask);
-is(sqlstate($err), '55000', 'another column of the name: refused');
+is(sqlstate($err), '55000', '[58] another column of the name: refused');
 ask_ok($node, 'curator', 'ALTER TABLE odd8 DROP COLUMN c');
 ($out, $err) = session_query($session, $ask);
-is(sqlstate($err), '55000', 'none: refused');
+is(sqlstate($err), '55000', '[58] none: refused');
 $session->quit;
 ask_ok($node, 'curator', q{GRANT INSERT (a) ON odd TO ann});
 ($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.minimize_max_affine('odd', '{a}', 'c', '{-1}', '{1}', rho => 0.01, fresh => true)});
-is(sqlstate($err), '42501', 'who may add rows may not ask');
+is(sqlstate($err), '42501', '[58] who may add rows may not ask');
 ask_ok($node, 'curator', q{REVOKE INSERT (a) ON odd FROM ann});
 
-# ---- What the caller's own transaction did does not show ----
+# ---- [55] What the caller's own transaction did does not show ----
 
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('curator', 'plain', 100)});
 is(last_line(ask_ok($node, 'curator', q{BEGIN; UPDATE plain SET a = 0, b = 0;

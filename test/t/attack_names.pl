@@ -1,5 +1,6 @@
 # Names that come to mean something else between a declaration, a request and its charge:
-# schemas, roles, tables that come to share rows, columns, labels; and what is too large.
+# schemas, roles, tables that come to share rows, columns, labels; and what is too large (numbers of
+# the list of threats in brackets).
 use strict;
 use warnings FATAL => 'all';
 
@@ -47,7 +48,7 @@ sub spent
 		WHERE d.dataset = '$dataset' AND NOT d.dropped AND b.role_oid = (SELECT oid FROM pg_roles WHERE rolname = '$role')});
 }
 
-# ---- A schema that changes hands ----
+# ---- [24] A schema that changes hands ----
 
 # The owner of a schema can give the table's name to a view, whose functions would be run by the
 # owner of the table.
@@ -84,11 +85,11 @@ my $swap = 'BEGIN; ALTER SCHEMA xs RENAME TO zs; ALTER SCHEMA ys RENAME TO xs; A
 my $loot = sub { return $node->safe_psql('postgres', 'SELECT last_value, is_called FROM public.loot') };
 my $before = ledger($node, dataset => 'x');
 
-is(ask_ok($node, 'xavier', counts('x', 'v')), '0 250 250 0', 'before: the counts');
+is(ask_ok($node, 'xavier', counts('x', 'v')), '0 250 250 0', '[24] before: the counts');
 # the bait works: run by the owner of the table, it takes what it is after
-is(ask_ok($node, 'own', 'BEGIN; SELECT v FROM ys.secret; COMMIT; SELECT last_value FROM public.loot'), "1\n750", 'the bait is set');
+is(ask_ok($node, 'own', 'BEGIN; SELECT v FROM ys.secret; COMMIT; SELECT last_value FROM public.loot'), "1\n750", '[24] the bait is set');
 $node->safe_psql('postgres', 'ALTER SEQUENCE public.loot RESTART');
-is($loot->(), '1|f', 'and its loot put back');
+is($loot->(), '1|f', '[24] and its loot put back');
 
 # One swap, while a request waits for the table: when it goes on, the name means the view.
 my $ann = session($node, 'ann');
@@ -97,22 +98,22 @@ my $waits = q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'ann' 
 my $count = ledger($node, dataset => 'x');
 session_query($owner, 'BEGIN; LOCK TABLE xs.secret IN ACCESS EXCLUSIVE MODE');
 session_start($ann, counts('x', 'v'));
-ok(wait_for($node, $waits), 'a swap while a request waits: it waits');
+ok(wait_for($node, $waits), '[24] a swap while a request waits: it waits');
 ask_ok($node, 'xavier', $swap);
 session_query($owner, 'COMMIT');
 my ($out, $err) = session_finish($ann);
 my $after = ledger($node, dataset => 'x');
-is($loot->(), '1|f', 'a swap while a request waits: nothing leaks');
+is($loot->(), '1|f', '[24] a swap while a request waits: nothing leaks');
 if (sqlstate($err) eq '')
 {
-	like($out, qr/^0 250 250 0$/m, 'a swap while a request waits: the answer is that of the table');
+	like($out, qr/^0 250 250 0$/m, '[24] a swap while a request waits: the answer is that of the table');
 }
 else
 {
-	like(sqlstate($err), qr/^(?:55000|42P01)$/, 'a swap while a request waits: refused');
-	is($after->{charges}, $count->{charges}, 'a swap while a request waits: nothing charged');
+	like(sqlstate($err), qr/^(?:55000|42P01)$/, '[24] a swap while a request waits: refused');
+	is($after->{charges}, $count->{charges}, '[24] a swap while a request waits: nothing charged');
 }
-is(ask_ok($node, 'ann', counts('x', 'v')), '0 250 250 0', 'after the swap the counts are those of the table');
+is(ask_ok($node, 'ann', counts('x', 'v')), '0 250 250 0', '[24] after the swap the counts are those of the table');
 
 # Swaps as fast as can be, and requests as fast as can be: the server counts how each ended.
 my $loop = q{
@@ -141,20 +142,20 @@ for my $role (sort keys %sessions)
 {
 	my ($o, $e) = session_finish($sessions{$role});
 
-	is(sqlstate($e), '', "swaps without end: the loop of $role ends");
+	is(sqlstate($e), '', "[24] swaps without end: the loop of $role ends");
 	$ends{$1} = ($ends{$1} // 0) + $2 while $o =~ /^([0-9A-Z]{5})\|(\d+)$/mg;
 }
-ok($swaps->pumpable, 'swaps without end: they went on to the end');
+ok($swaps->pumpable, '[24] swaps without end: they went on to the end');
 $swaps->kill_kill;
 note("ends of requests: " . join(', ', map { "$_ $ends{$_}" } sort keys %ends));
-is($loot->(), '1|f', 'swaps without end: nothing leaks');
-cmp_ok($ends{'00000'} // 0, '>', 0, 'swaps without end: some are answered');
-is(join(' ', grep { !/^(?:00000|55000|42P01|3F000|42501|42703)$/ } sort keys %ends), '', 'swaps without end: the rest are refused in good order');
-cmp_ok(ledger($node, dataset => 'x')->{charges} - $after->{charges}, '>=', $ends{'00000'} // 0, 'swaps without end: each answer is charged');
-ledger_ok($node, 'swaps without end');
+is($loot->(), '1|f', '[24] swaps without end: nothing leaks');
+cmp_ok($ends{'00000'} // 0, '>', 0, '[24] swaps without end: some are answered');
+is(join(' ', grep { !/^(?:00000|55000|42P01|3F000|42501|42703)$/ } sort keys %ends), '', '[24] swaps without end: the rest are refused in good order');
+cmp_ok(ledger($node, dataset => 'x')->{charges} - $after->{charges}, '>=', $ends{'00000'} // 0, '[24] swaps without end: each answer is charged');
+ledger_ok($node, '[24] swaps without end');
 $_->quit for $ann, $sessions{bob}, $sessions{xavier}, $owner;
 
-# ---- Who could write, by way of a role ----
+# ---- [55] Who could write, by way of a role ----
 
 $node->safe_psql('postgres', q{
 	CREATE ROLE trunc; CREATE ROLE upd; CREATE ROLE ana LOGIN;
@@ -174,35 +175,35 @@ ask_ok($node, 'curator', q{
 	GRANT TRUNCATE ON t TO trunc;
 	GRANT UPDATE (b) ON t TO upd});
 my $t = counts('t', 'b');
-is(ask_ok($node, 'shy', $t), '30 70', 'a member of nothing is answered');
+is(ask_ok($node, 'shy', $t), '30 70', '[55] a member of nothing is answered');
 for my $role ('trunc', 'upd', 'pg_write_all_data', 'curator')
 {
 	$node->safe_psql('postgres', "GRANT $role TO shy");
-	refused('shy', $t, '42501', "a NOINHERIT member of $role");
+	refused('shy', $t, '42501', "[55] a NOINHERIT member of $role");
 	$node->safe_psql('postgres', "REVOKE $role FROM shy");
 }
-refused('far', $t, '42501', 'a member of a member');
-is(ask_ok($node, 'shy', $t), '30 70', 'and again when he is none');
+refused('far', $t, '42501', '[55] a member of a member');
+is(ask_ok($node, 'shy', $t), '30 70', '[55] and again when he is none');
 
 # One session, several roles, one transaction.
 is(ask_ok($node, 'two', "BEGIN; SET LOCAL ROLE upd; UPDATE t SET b = true; SET LOCAL ROLE ana; $t; ROLLBACK"), '30 70',
-	'an UPDATE as another role does not show');
+	'[55] an UPDATE as another role does not show');
 for my $isolation ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
 {
 	refused('two', "BEGIN ISOLATION LEVEL $isolation; SET ROLE trunc; TRUNCATE t; SET ROLE ana; $t; ROLLBACK", '55000',
-		"$isolation, a TRUNCATE as another role");
+		"[55] $isolation, a TRUNCATE as another role");
 }
 refused('two', "BEGIN; SET LOCAL ROLE trunc; SAVEPOINT s; TRUNCATE t; RELEASE s; SET LOCAL ROLE ana; $t; ROLLBACK", '55000',
-	'a TRUNCATE in a subtransaction');
-refused('two', "BEGIN; SET LOCAL ROLE trunc; TRUNCATE t; RESET ROLE; $t; ROLLBACK", '42501', 'a TRUNCATE as a role of his');
+	'[55] a TRUNCATE in a subtransaction');
+refused('two', "BEGIN; SET LOCAL ROLE trunc; TRUNCATE t; RESET ROLE; $t; ROLLBACK", '42501', '[55] a TRUNCATE as a role of his');
 is(ask_ok($node, 'two', "BEGIN; SET LOCAL ROLE trunc; SAVEPOINT s; TRUNCATE t; ROLLBACK TO s; SET LOCAL ROLE ana; $t; ROLLBACK"),
-	'30 70', 'a TRUNCATE undone before: answered');
+	'30 70', '[55] a TRUNCATE undone before: answered');
 
 # The owner himself.
 for my $change ('TRUNCATE t', 'ALTER TABLE t ALTER b TYPE boolean USING true', 'ALTER TABLE t ADD c int', 'ALTER TABLE t RENAME TO tt',
 	'ALTER TABLE t DROP b', 'CREATE TABLE more () INHERITS (t); INSERT INTO more SELECT 1, true FROM generate_series(1, 900)')
 {
-	refused('curator', "BEGIN; $change; $t; ROLLBACK", '55000', "the owner, $change");
+	refused('curator', "BEGIN; $change; $t; ROLLBACK", '55000', "[55] the owner, $change");
 }
 # a part of the rows that is taken away
 ask_ok($node, 'curator', q{
@@ -217,81 +218,81 @@ ask_ok($node, 'curator', q{
 	INSERT INTO below SELECT id, b FROM parts;
 	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'b'), dp.grant_budget('curator', n, 1e5)
 	  FROM unnest(ARRAY['parts', 'above']) n});
-is(ask_ok($node, 'curator', counts($_, 'b')), '31 69', "$_: the counts") for 'parts', 'above';
-refused('curator', 'BEGIN; TRUNCATE part2; ' . counts('parts', 'b') . '; ROLLBACK', '55000', 'the owner, TRUNCATE of a partition');
+is(ask_ok($node, 'curator', counts($_, 'b')), '31 69', "[55] $_: the counts") for 'parts', 'above';
+refused('curator', 'BEGIN; TRUNCATE part2; ' . counts('parts', 'b') . '; ROLLBACK', '55000', '[55] the owner, TRUNCATE of a partition');
 refused('curator', 'BEGIN; ALTER TABLE parts DETACH PARTITION part2; ' . counts('parts', 'b') . '; ROLLBACK', '55000',
-	'the owner, DETACH PARTITION');
+	'[55] the owner, DETACH PARTITION');
 refused('curator', 'BEGIN; ALTER TABLE below NO INHERIT above; ' . counts('above', 'b') . '; ROLLBACK', '55000',
-	'the owner, NO INHERIT');
+	'[55] the owner, NO INHERIT');
 refused('curator', 'BEGIN; ALTER TABLE loose INHERIT above; ' . counts('above', 'b') . '; ROLLBACK', '55000',
-	'the owner, INHERIT');
-is(ask_ok($node, 'curator', $t), '30 70', 'after all that: the counts');
+	'[55] the owner, INHERIT');
+is(ask_ok($node, 'curator', $t), '30 70', '[55] after all that: the counts');
 
-# ---- Roles that change their names ----
+# ---- [17] Roles that change their names ----
 
 $node->safe_psql('postgres', "CREATE ROLE $_ LOGIN") for qw(a1 r1 r2 gone);
 ask_ok($node, 'curator', q{
 	SELECT dp.grant_budget('a1', 'people', 0.5);
 	SELECT dp.grant_budget('gone', 'people', 0.5)});
 my $small = sub { return "SELECT count(*) FROM dp.histogram('people', 'sex', epsilon => $_[0], fresh => true)" };
-is(ask_ok($node, 'a1', $small->(0.4)), '2', 'renamed: a1 spends');
+is(ask_ok($node, 'a1', $small->(0.4)), '2', '[17] renamed: a1 spends');
 my $spent = spent('a1', 'people');
-cmp_ok($spent, '>', 0, 'renamed: rho is spent');
+cmp_ok($spent, '>', 0, '[17] renamed: rho is spent');
 $node->safe_psql('postgres', 'ALTER ROLE a1 RENAME TO a2; CREATE ROLE a1 LOGIN');
-refused('a1', $small->(0.1), '42501', 'renamed: the new a1 has no budget');
-is(ask_ok($node, 'a1', q{SELECT count(*) FROM dp.charges}), '0', 'renamed: nor sees what the old one was charged');
-refused('a2', $small->(0.4), 'PE001', 'renamed: a2 has spent what a1 spent');
+refused('a1', $small->(0.1), '42501', '[17] renamed: the new a1 has no budget');
+is(ask_ok($node, 'a1', q{SELECT count(*) FROM dp.charges}), '0', '[17] renamed: nor sees what the old one was charged');
+refused('a2', $small->(0.4), 'PE001', '[17] renamed: a2 has spent what a1 spent');
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('a1', 'people', 0.5)});
-is(spent('a1', 'people'), '0', 'renamed: the new a1 has a budget of its own');
-is(spent('a2', 'people'), $spent, 'renamed: a2 keeps what it spent');
-is(ask_ok($node, 'a1', $small->(0.4)), '2', 'renamed: the new a1 is answered');
-is(spent('a2', 'people'), $spent, 'renamed: and a2 is not charged for it');
+is(spent('a1', 'people'), '0', '[17] renamed: the new a1 has a budget of its own');
+is(spent('a2', 'people'), $spent, '[17] renamed: a2 keeps what it spent');
+is(ask_ok($node, 'a1', $small->(0.4)), '2', '[17] renamed: the new a1 is answered');
+is(spent('a2', 'people'), $spent, '[17] renamed: and a2 is not charged for it');
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('a2', 'people', 1.5)});
-is(spent('a2', 'people'), $spent, 'renamed: raised, a2 has still spent it');
-is(ask_ok($node, 'a2', $small->(0.6)), '2', 'renamed: and is answered');
-is(ask_ok($node, 'a2', q{SELECT string_agg(DISTINCT role, ' ') FROM dp.budgets WHERE dataset = 'people'}), 'a2', 'renamed: dp.budgets has the new name');
-is(ask_ok($node, 'a2', q{SELECT count(*) FROM dp.charges}), '2', 'renamed: a2 sees the charges of both names');
-is(ask_ok($node, 'a2', q{SELECT count(*) FROM dp.histogram('people', 'sex', epsilon => 0.01, budget => 'a2')}), '2', "renamed: budget => 'a2'");
-refused('a2', q{SELECT * FROM dp.histogram('people', 'sex', epsilon => 0.01, fresh => true, budget => 'a1')}, '42501', "renamed: not budget => 'a1'");
+is(spent('a2', 'people'), $spent, '[17] renamed: raised, a2 has still spent it');
+is(ask_ok($node, 'a2', $small->(0.6)), '2', '[17] renamed: and is answered');
+is(ask_ok($node, 'a2', q{SELECT string_agg(DISTINCT role, ' ') FROM dp.budgets WHERE dataset = 'people'}), 'a2', '[17] renamed: dp.budgets has the new name');
+is(ask_ok($node, 'a2', q{SELECT count(*) FROM dp.charges}), '2', '[17] renamed: a2 sees the charges of both names');
+is(ask_ok($node, 'a2', q{SELECT count(*) FROM dp.histogram('people', 'sex', epsilon => 0.01, budget => 'a2')}), '2', "[17] renamed: budget => 'a2'");
+refused('a2', q{SELECT * FROM dp.histogram('people', 'sex', epsilon => 0.01, fresh => true, budget => 'a1')}, '42501', "[17] renamed: not budget => 'a1'");
 
 # a group
 $node->safe_psql('postgres', 'CREATE ROLE team1; GRANT team1 TO a2');
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('team1', 'people', 0.5)});
 $node->safe_psql('postgres', 'ALTER ROLE team1 RENAME TO team2');
 my $as_team = q{SELECT count(*) FROM dp.histogram('people', 'sex', epsilon => 0.1, fresh => true, budget => 'team%d')};
-is(ask_ok($node, 'a2', sprintf($as_team, 2)), '2', "renamed: budget => 'team2'");
-refused('a2', sprintf($as_team, 1), '42501', "renamed: not budget => 'team1', which is nobody's name");
-cmp_ok(spent('team2', 'people'), '>', 0, 'renamed: the group is charged');
+is(ask_ok($node, 'a2', sprintf($as_team, 2)), '2', "[17] renamed: budget => 'team2'");
+refused('a2', sprintf($as_team, 1), '42501', "[17] renamed: not budget => 'team1', which is nobody's name");
+cmp_ok(spent('team2', 'people'), '>', 0, '[17] renamed: the group is charged');
 
 # names that go round
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('r1', 'people', 0.3); SELECT dp.grant_budget('r2', 'people', 0.4)});
-is(ask_ok($node, $_, $small->($_ eq 'r1' ? 0.1 : 0.2)), '2', "$_ spends") for 'r1', 'r2';
+is(ask_ok($node, $_, $small->($_ eq 'r1' ? 0.1 : 0.2)), '2', "[17] $_ spends") for 'r1', 'r2';
 my ($first, $second) = map { spent($_, 'people') } 'r1', 'r2';
 $node->safe_psql('postgres', 'ALTER ROLE r2 RENAME TO r3; ALTER ROLE r1 RENAME TO r2');
 my ($status, $o, $e) = ask($node, 'curator', q{SELECT dp.grant_budget('r2', 'people', 0.6)});
-is(sqlstate($e), '', 'names that go round: granted');
-is(spent('r2', 'people'), $first, 'names that go round: r2 has what r1 spent');
-is(spent('r3', 'people'), $second, 'names that go round: r3 has what r2 spent');
+is(sqlstate($e), '', '[17] names that go round: granted');
+is(spent('r2', 'people'), $first, '[17] names that go round: r2 has what r1 spent');
+is(spent('r3', 'people'), $second, '[17] names that go round: r3 has what r2 spent');
 ($status, $o, $e) = ask($node, 'curator', q{SELECT dp.grant_budget('r3', 'people', 0.6); SELECT dp.revoke_budget('r2', 'people')});
-is(sqlstate($e), '', 'names that go round: the other one, too');
-refused('r2', $small->(0.1), 'PE001', 'names that go round: r2 is revoked');
-is(ask_ok($node, 'r3', $small->(0.1)), '2', 'names that go round: r3 is not');
+is(sqlstate($e), '', '[17] names that go round: the other one, too');
+refused('r2', $small->(0.1), 'PE001', '[17] names that go round: r2 is revoked');
+is(ask_ok($node, 'r3', $small->(0.1)), '2', '[17] names that go round: r3 is not');
 is($node->safe_psql('postgres', q{SELECT count(*) = count(DISTINCT role_oid) FROM dp.budget WHERE dataset_id = (SELECT id FROM dp.dataset WHERE dataset = 'people')}),
-	't', 'names that go round: one budget for each role');
+	't', '[17] names that go round: one budget for each role');
 
 # dropped and made anew
-is(ask_ok($node, 'gone', $small->(0.4)), '2', 'dropped: it spends');
+is(ask_ok($node, 'gone', $small->(0.4)), '2', '[17] dropped: it spends');
 $spent = spent('gone', 'people');
 $node->safe_psql('postgres', 'DROP ROLE gone; CREATE ROLE gone LOGIN');
-refused('gone', $small->(0.1), '42501', 'dropped: the role made anew has no budget');
+refused('gone', $small->(0.1), '42501', '[17] dropped: the role made anew has no budget');
 is(ask_ok($node, 'gone', 'SELECT (SELECT count(*) FROM dp.charges) + (SELECT count(*) FROM dp.budgets) + (SELECT count(*) FROM dp.releases)'),
-	'0', 'dropped: and sees nothing of the old one');
+	'0', '[17] dropped: and sees nothing of the old one');
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('gone', 'people', 0.5)});
-is(spent('gone', 'people'), $spent, 'dropped: granted anew, the name has spent what it spent');
-refused('gone', $small->(0.4), 'PE001', 'dropped: it does not begin at zero');
-ledger_ok($node, 'names of roles');
+is(spent('gone', 'people'), $spent, '[17] dropped: granted anew, the name has spent what it spent');
+refused('gone', $small->(0.4), 'PE001', '[17] dropped: it does not begin at zero');
+ledger_ok($node, '[17] names of roles');
 
-# ---- Datasets that come to share rows ----
+# ---- [18] Datasets that come to share rows ----
 
 ask_ok($node, 'curator', q{
 	CREATE TABLE par (v int);
@@ -300,26 +301,26 @@ ask_ok($node, 'curator', q{
 	INSERT INTO c1 SELECT 1 FROM generate_series(1, 20);
 	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
 	  FROM unnest(ARRAY['par', 'c1']) n});
-is(ask_ok($node, 'ann', counts('par', 'v')), '10 0', 'apart: par');
-is(ask_ok($node, 'ann', counts('c1', 'v')), '0 20', 'apart: c1');
+is(ask_ok($node, 'ann', counts('par', 'v')), '10 0', '[18] apart: par');
+is(ask_ok($node, 'ann', counts('c1', 'v')), '0 20', '[18] apart: c1');
 ask_ok($node, 'curator', 'ALTER TABLE c1 INHERIT par');
-refused('ann', counts($_, 'v'), '55000', "sharing rows: $_") for 'par', 'c1';
-is(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.datasets WHERE dataset IN ('par', 'c1')}), '2', 'sharing rows: both are listed');
+refused('ann', counts($_, 'v'), '55000', "[18] sharing rows: $_") for 'par', 'c1';
+is(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.datasets WHERE dataset IN ('par', 'c1')}), '2', '[18] sharing rows: both are listed');
 ask_ok($node, 'curator', 'ALTER TABLE c1 NO INHERIT par');
-is(ask_ok($node, 'ann', counts('par', 'v')), '10 0', 'apart again: par');
-is(ask_ok($node, 'ann', counts('c1', 'v')), '0 20', 'apart again: c1');
+is(ask_ok($node, 'ann', counts('par', 'v')), '10 0', '[18] apart again: par');
+is(ask_ok($node, 'ann', counts('c1', 'v')), '0 20', '[18] apart again: c1');
 # it happens while the request waits
 $ann = session($node, 'ann');
 $owner = session($node, 'curator');
 $count = all_charges();
 session_query($owner, 'BEGIN; LOCK TABLE par IN ACCESS EXCLUSIVE MODE; ALTER TABLE c1 INHERIT par');
 session_start($ann, counts('par', 'v'));
-ok(wait_for($node, $waits), 'sharing rows meanwhile: the request waits');
+ok(wait_for($node, $waits), '[18] sharing rows meanwhile: the request waits');
 session_query($owner, 'COMMIT');
 ($out, $err) = session_finish($ann);
-is(sqlstate($err), '55000', 'sharing rows meanwhile: refused');
-unlike($out, qr/\d/, 'sharing rows meanwhile: no row');
-is(all_charges(), $count, 'sharing rows meanwhile: nothing charged');
+is(sqlstate($err), '55000', '[18] sharing rows meanwhile: refused');
+unlike($out, qr/\d/, '[18] sharing rows meanwhile: no row');
+is(all_charges(), $count, '[18] sharing rows meanwhile: nothing charged');
 $_->quit for $ann, $owner;
 ask_ok($node, 'curator', 'ALTER TABLE c1 NO INHERIT par');
 
@@ -330,10 +331,10 @@ ask_ok($node, 'curator', q{
 	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
 	  FROM unnest(ARRAY['whole', 'piece']) n;
 	ALTER TABLE whole ATTACH PARTITION piece FOR VALUES IN (0, 1)});
-refused('ann', counts($_, 'v'), '55000', "sharing rows by ATTACH: $_") for 'whole', 'piece';
+refused('ann', counts($_, 'v'), '55000', "[18] sharing rows by ATTACH: $_") for 'whole', 'piece';
 # the owner can end it
 ask_ok($node, 'curator', q{SELECT dp.drop_dataset('whole')});
-is(ask_ok($node, 'ann', counts('piece', 'v')), '0 0', 'sharing rows by ATTACH: one dropped, the other is answered');
+is(ask_ok($node, 'ann', counts('piece', 'v')), '0 0', '[18] sharing rows by ATTACH: one dropped, the other is answered');
 
 # a third table that inherits from both
 ask_ok($node, 'curator', q{
@@ -342,14 +343,14 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE of_both () INHERITS (left_of, right_of);
 	INSERT INTO of_both VALUES (1);
 	SELECT dp.create_dataset('left_of', 'left_of', 1e5)});
-refused('curator', q{SELECT dp.create_dataset('right_of', 'right_of', 1e5)}, '42710', 'a child in common');
+refused('curator', q{SELECT dp.create_dataset('right_of', 'right_of', 1e5)}, '42710', '[18] a child in common');
 ask_ok($node, 'curator', q{
 	ALTER TABLE of_both NO INHERIT right_of;
 	SELECT dp.drop_dataset(dataset) FROM dp.datasets WHERE dataset IN ('left_of', 'right_of');
 	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
 	  FROM unnest(ARRAY['left_of', 'right_of']) n;
 	ALTER TABLE of_both INHERIT right_of});
-refused('ann', counts($_, 'v'), '55000', "a child in common that came later: $_") for 'left_of', 'right_of';
+refused('ann', counts($_, 'v'), '55000', "[18] a child in common that came later: $_") for 'left_of', 'right_of';
 
 # a child that has spent, dropped: its parent would not count that
 ask_ok($node, 'curator', q{
@@ -359,15 +360,15 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE saver () INHERITS (above3);
 	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
 	  FROM unnest(ARRAY['spender', 'saver']) n});
-is(ask_ok($node, 'ann', counts('spender', 'v')), '0 0', 'dropped after it spent: it spends');
+is(ask_ok($node, 'ann', counts('spender', 'v')), '0 0', '[18] dropped after it spent: it spends');
 ask_ok($node, 'curator', q{SELECT dp.drop_dataset('spender'); SELECT dp.drop_dataset('saver')});
-refused('curator', q{SELECT dp.create_dataset('above2', 'above2', 1e5)}, '55000', 'dropped after it spent: not its parent');
+refused('curator', q{SELECT dp.create_dataset('above2', 'above2', 1e5)}, '55000', '[18] dropped after it spent: not its parent');
 refused('curator', q{BEGIN; ALTER TABLE spender NO INHERIT above2; ALTER TABLE spender INHERIT above2; SELECT dp.create_dataset('above2', 'above2', 1e5)},
-	'55000', 'dropped after it spent: nor after a turn');
-is((ask($node, 'curator', q{SELECT dp.create_dataset('above3', 'above3', 1e5)}))[0], 0, 'dropped unspent: its parent');
-is((ask($node, 'curator', q{SELECT dp.create_dataset('spender', 'spender', 1e5)}))[0], 0, 'dropped after it spent: itself again');
+	'55000', '[18] dropped after it spent: nor after a turn');
+is((ask($node, 'curator', q{SELECT dp.create_dataset('above3', 'above3', 1e5)}))[0], 0, '[18] dropped unspent: its parent');
+is((ask($node, 'curator', q{SELECT dp.create_dataset('spender', 'spender', 1e5)}))[0], 0, '[18] dropped after it spent: itself again');
 
-# ---- Levels that are no numbers, labels and columns that change ----
+# ---- [18] Levels that are no numbers, labels and columns that change ----
 
 $node->safe_psql('postgres', q{CREATE TYPE mood AS ENUM ('sad', 'ok', 'glad'); ALTER TYPE mood OWNER TO curator});
 ask_ok($node, 'curator', q{
@@ -388,28 +389,28 @@ for (@not_finite)
 	{
 		my $good = $column =~ /^[nrd]$/ ? '1' : '2020-01-01';
 
-		refused('curator', "SELECT dp.add_attribute('odd', '$column', ARRAY['$good', '$value']::${type}[])", '22023', "$type, level $value");
-		refused('curator', "SELECT dp.add_attribute('odd', '$column', '{$value,$good}')", '22023', "$type, level $value as text");
-		refused('curator', "SELECT dp.add_edges('odd', '$column', ARRAY['$good', '$value']::${type}[])", '22023', "$type, edge $value");
+		refused('curator', "SELECT dp.add_attribute('odd', '$column', ARRAY['$good', '$value']::${type}[])", '22023', "[18] $type, level $value");
+		refused('curator', "SELECT dp.add_attribute('odd', '$column', '{$value,$good}')", '22023', "[18] $type, level $value as text");
+		refused('curator', "SELECT dp.add_edges('odd', '$column', ARRAY['$good', '$value']::${type}[])", '22023', "[18] $type, edge $value");
 	}
 }
 ask_ok($node, 'curator', q{
 	SELECT dp.add_attribute('odd', 'n', ARRAY[0, 1, 2.5]::numeric[]);
 	SELECT dp.add_attribute('odd', 'r', ARRAY[0, 1, 2.5]::real[]);
 	SELECT dp.add_attribute('odd', 'd', 0, 3, 3)});
-is(ask_ok($node, 'bob', q{SELECT count(*) FROM dp.attributes WHERE dataset = 'odd' AND levels IS NOT NULL}), '6', 'dp.attributes can be read');
-like(ask_ok($node, 'ann', q{SELECT string_agg(description, ' ') FROM dp.describe('odd')}), qr/glad/, 'and dp.describe');
+is(ask_ok($node, 'bob', q{SELECT count(*) FROM dp.attributes WHERE dataset = 'odd' AND levels IS NOT NULL}), '6', '[18] dp.attributes can be read');
+like(ask_ok($node, 'ann', q{SELECT string_agg(description, ' ') FROM dp.describe('odd')}), qr/glad/, '[18] and dp.describe');
 
-is(ask_ok($node, 'ann', counts('odd', 'm')), '0 300 0', 'before its label is renamed: the counts');
+is(ask_ok($node, 'ann', counts('odd', 'm')), '0 300 0', '[18] before its label is renamed: the counts');
 ask_ok($node, 'curator', q{ALTER TYPE mood RENAME VALUE 'ok' TO 'fine'});
-refused('ann', counts('odd', 'm'), '55000', 'a label renamed: dp.histogram');
-refused('ann', "SELECT * FROM dp.quote('odd', 'm', $exact)", '55000', 'a label renamed: dp.quote');
-refused('ann', "SELECT * FROM dp.quote_queries('odd', 'm', $exact)", '55000', 'a label renamed: dp.quote_queries');
-is(ask_ok($node, 'ann', counts('odd', 'i')), '100 100 100', 'a label renamed: other attributes are answered');
+refused('ann', counts('odd', 'm'), '55000', '[18] a label renamed: dp.histogram');
+refused('ann', "SELECT * FROM dp.quote('odd', 'm', $exact)", '55000', '[18] a label renamed: dp.quote');
+refused('ann', "SELECT * FROM dp.quote_queries('odd', 'm', $exact)", '55000', '[18] a label renamed: dp.quote_queries');
+is(ask_ok($node, 'ann', counts('odd', 'i')), '100 100 100', '[18] a label renamed: other attributes are answered');
 ask_ok($node, 'curator', q{ALTER TYPE mood RENAME VALUE 'sad' TO 'ok'});
-refused('ann', counts('odd', 'm'), '55000', 'labels that change places');
+refused('ann', counts('odd', 'm'), '55000', '[18] labels that change places');
 ask_ok($node, 'curator', q{ALTER TYPE mood RENAME VALUE 'ok' TO 'sad'; ALTER TYPE mood RENAME VALUE 'fine' TO 'ok'});
-is(ask_ok($node, 'ann', counts('odd', 'm')), '0 300 0', 'renamed back: the counts');
+is(ask_ok($node, 'ann', counts('odd', 'm')), '0 300 0', '[18] renamed back: the counts');
 
 # A column that gets another type, another name or is gone, while a request waits for the table.
 for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABLE odd ALTER i TYPE text' ],
@@ -417,7 +418,7 @@ for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABL
 	[ 'i', 'ALTER TABLE odd DROP i' ], [ 'i2', 'ALTER TABLE odd ALTER i2 TYPE numeric' ])
 {
 	my ($column, $change, $goes_on) = @$case;
-	my $name = "meanwhile, $change";
+	my $name = "[18] meanwhile, $change";
 
 	ask_ok($node, 'curator', q{
 		SELECT dp.drop_dataset(dataset) FROM dp.datasets WHERE dataset = 'odd';
@@ -449,25 +450,25 @@ for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABL
 	$_->quit for $ann, $owner;
 }
 
-# ---- What is too large ----
+# ---- [38] What is too large ----
 
-refused('ann', q{SELECT * FROM dp.histogram('people', array_fill('zz'::text, ARRAY[1000000]), rho => 0.001)}, '54000', 'a million attributes');
-refused('ann', q{SELECT * FROM dp.quote('people', array_fill('age'::text, ARRAY[1000000]), rho => 0.001)}, '54000', 'a million times the same');
-refused('ann', q{SELECT * FROM dp.histogram('people', array_fill(NULL::text, ARRAY[1000000]), rho => 0.001)}, '54000|22004|22023', 'a million times nothing');
-refused('ann', q{SELECT * FROM dp.histogram('people', ARRAY[['age', 'sex']], rho => 0.001)}, '22023', 'attributes of two dimensions');
-refused('ann', q{SELECT * FROM dp.histogram('people', '{{age,sex}}', rho => 0.001)}, '22023', 'and as text');
-refused('ann', q{SELECT * FROM dp.histogram('people', '{}'::text[], rho => 0.001)}, '22023', 'no attribute');
+refused('ann', q{SELECT * FROM dp.histogram('people', array_fill('zz'::text, ARRAY[1000000]), rho => 0.001)}, '54000', '[38] a million attributes');
+refused('ann', q{SELECT * FROM dp.quote('people', array_fill('age'::text, ARRAY[1000000]), rho => 0.001)}, '54000', '[38] a million times the same');
+refused('ann', q{SELECT * FROM dp.histogram('people', array_fill(NULL::text, ARRAY[1000000]), rho => 0.001)}, '54000|22004|22023', '[38] a million times nothing');
+refused('ann', q{SELECT * FROM dp.histogram('people', ARRAY[['age', 'sex']], rho => 0.001)}, '22023', '[38] attributes of two dimensions');
+refused('ann', q{SELECT * FROM dp.histogram('people', '{{age,sex}}', rho => 0.001)}, '22023', '[38] and as text');
+refused('ann', q{SELECT * FROM dp.histogram('people', '{}'::text[], rho => 0.001)}, '22023', '[38] no attribute');
 for my $function ('histogram', 'quote', 'quote_queries')
 {
 	refused('ann', "SELECT * FROM dp.$function('people', 'age', repeat('identity + ', 480000) || 'identity', rho => 0.001)", '54000',
-		"dp.$function, a workload of 5 MB");
+		"[38] dp.$function, a workload of 5 MB");
 	refused('ann', "SELECT * FROM dp.$function('people', 'age', repeat('(', 5000000), rho => 0.001)", '54000',
-		"dp.$function, 5 MB of parentheses");
+		"[38] dp.$function, 5 MB of parentheses");
 }
-refused('ann', q{SELECT * FROM dp.quote('people', 'age', repeat('(', 1000000), rho => 0.001)}, '42601|54000|54001', 'a million parentheses');
-refused('ann', q{SELECT * FROM dp.histogram(repeat('p', 5000000), 'age', rho => 0.001)}, '42704|54000', 'a name of 5 MB');
+refused('ann', q{SELECT * FROM dp.quote('people', 'age', repeat('(', 1000000), rho => 0.001)}, '42601|54000|54001', '[38] a million parentheses');
+refused('ann', q{SELECT * FROM dp.histogram(repeat('p', 5000000), 'age', rho => 0.001)}, '42704|54000', '[38] a name of 5 MB');
 
-# ---- In a parallel worker ----
+# ---- [45] In a parallel worker ----
 
 for my $name (qw(force_parallel_mode debug_parallel_query))
 {
@@ -481,7 +482,7 @@ for my $name (qw(force_parallel_mode debug_parallel_query))
 	ask_ok($node, 'ann', 'DROP FUNCTION liar()');
 }
 
-# ---- Plans of the ledger's statements ----
+# ---- [29] Plans of the ledger's statements ----
 
 my $settings = join('; ', map { "SET $_ = on" } split /\n/,
 	$node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE name LIKE 'debug\_print\_%' ORDER BY 1}));
@@ -491,7 +492,7 @@ my $release = ask_ok($node, 'ann', q{SET client_min_messages = warning; SELECT D
 my $turn = 0;
 # trees of two statements, as typed, as analysed and as rewritten, and of the SETs before them
 my $own = () = (ask($node, 'ann', "SET client_min_messages = log; $settings; SELECT 1; SELECT 1"))[2] =~ /LOG:\s+(?:00000: )?[a-z ]*parse tree:$/mg;
-cmp_ok($own, '>=', 4, 'trees of his own statements do reach him');
+cmp_ok($own, '>=', 4, '[29] trees of his own statements do reach him');
 for my $level ('log', 'debug5')
 {
 	for my $case ([ 'ann', q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.000%03d, fresh => true)} ],
@@ -507,59 +508,59 @@ for my $level ('log', 'debug5')
 		my $plans = () = $text =~ /LOG:\s+(?:00000: )?plan:$/mg;
 		my $trees = () = $text =~ /LOG:\s+(?:00000: )?[a-z ]*parse tree:$/mg;
 
-		is($s, 0, "$level, $sql: answered");
+		is($s, 0, "[29] $level, $sql: answered");
 		# his own statement, twice
-		is($plans, 2, "$level, $sql: as many plans as statements");
-		cmp_ok($trees, '<=', $own, "$level, $sql: no parse trees but those of his own statements");
-		unlike($text, qr/:(?:relid|relationOids \(o)[^\n]*\b(?:$oids)\b/, "$level, $sql: none names a table of the ledger or a dataset's");
-		unlike($text, qr/chain_head|unit_key|role_oid|request_hash|tally/, "$level, $sql: none has the ledger's columns");
+		is($plans, 2, "[29] $level, $sql: as many plans as statements");
+		cmp_ok($trees, '<=', $own, "[29] $level, $sql: no parse trees but those of his own statements");
+		unlike($text, qr/:(?:relid|relationOids \(o)[^\n]*\b(?:$oids)\b/, "[29] $level, $sql: none names a table of the ledger or a dataset's");
+		unlike($text, qr/chain_head|unit_key|role_oid|request_hash|tally/, "[29] $level, $sql: none has the ledger's columns");
 	}
 }
 
 $node->stop;
 
-# ---- No worker for an answer that is charged ----
+# ---- [10] No worker for an answer that is charged ----
 
 # One place for a worker.  It dies while rows are read, and another database takes the place.
 $node = people_node('short', conf => "max_worker_processes = 1\nmax_logical_replication_workers = 0\npg_epsilon.worker_linger = '2s'\n");
 $node->safe_psql('postgres', 'CREATE DATABASE other');
 my $brake = brake($node);
 my $worker = q{FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};
-is(wait_for($node, "SELECT NOT EXISTS (SELECT $worker)"), 1, 'no worker: the place is free');
+is(wait_for($node, "SELECT NOT EXISTS (SELECT $worker)"), 1, '[10] no worker: the place is free');
 add_people($node, 'other', 'people');
-is(wait_for($node, "SELECT NOT EXISTS (SELECT $worker)"), 1, 'no worker: and again');
+is(wait_for($node, "SELECT NOT EXISTS (SELECT $worker)"), 1, '[10] no worker: and again');
 $ann = session($node, 'ann');
 session_query($ann, q{SET pg_epsilon.charge_timeout = '500ms'});
 my $request = q{SELECT count(*) FROM dp.histogram('people', 'note', rho => 0.001)};
 $before = ledger($node);
 brake_on($brake);
 session_start($ann, $request);
-ok(wait_for($node, $waits), 'no worker: the scan stands');
-is(ledger($node)->{charges} - $before->{charges}, 1, 'no worker: it is charged');
+ok(wait_for($node, $waits), '[10] no worker: the scan stands');
+is(ledger($node)->{charges} - $before->{charges}, 1, '[10] no worker: it is charged');
 # the place is taken before it can come back
 my $holder = session($node, 'bob', db => 'other');
 session_query($holder, q{SET pg_epsilon.charge_timeout = '30s'});
 session_start($holder, q{SELECT count(*) FROM dp.histogram('people', 'age', rho => 0.001)});
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $worker AND datname = 'postgres'");
-like((session_finish($holder))[0], qr/^10$/m, 'no worker: another database has it');
+like((session_finish($holder))[0], qr/^10$/m, '[10] no worker: another database has it');
 brake_off($brake);
 ($out, $err) = session_finish($ann);
-is(sqlstate($err), '53400', 'no worker: the request fails');
-like($err, qr/DETAIL:  The charge stands, and its answer is lost\./, 'no worker: and says that the charge stands');
-unlike($err, qr/Nothing was charged/, 'no worker: and not that nothing was charged');
-unlike($out, qr/\d/, 'no worker: no answer');
+is(sqlstate($err), '53400', '[10] no worker: the request fails');
+like($err, qr/DETAIL:  The charge stands, and its answer is lost\./, '[10] no worker: and says that the charge stands');
+unlike($err, qr/Nothing was charged/, '[10] no worker: and not that nothing was charged');
+unlike($out, qr/\d/, '[10] no worker: no answer');
 $after = ledger($node);
-is($after->{charges} - $before->{charges}, 1, 'no worker: the charge stands');
-is($after->{releases}, $before->{releases}, 'no worker: and its answer is lost');
+is($after->{charges} - $before->{charges}, 1, '[10] no worker: the charge stands');
+is($after->{releases}, $before->{releases}, '[10] no worker: and its answer is lost');
 session_query($ann, q{SET pg_epsilon.charge_timeout = '30s'});
 ($out, $err) = session_query($ann, $request);
-is($out, '3', "no worker: the session's next request is answered");
-is(sqlstate($err), '', 'no worker: without an error');
-is(ledger($node)->{charges} - $after->{charges}, 1, 'no worker: and is charged anew');
-is((session_query($ann, $request))[0], '3', 'no worker: and replayed');
-ledger_ok($node, 'no worker');
+is($out, '3', "[10] no worker: the session's next request is answered");
+is(sqlstate($err), '', '[10] no worker: without an error');
+is(ledger($node)->{charges} - $after->{charges}, 1, '[10] no worker: and is charged anew');
+is((session_query($ann, $request))[0], '3', '[10] no worker: and replayed');
+ledger_ok($node, '[10] no worker');
 # a cancel works as before
-is((session_query($ann, q{SET statement_timeout = '100ms'; SELECT pg_sleep(10)}))[1] =~ /57014/ ? 1 : 0, 1, 'no worker: the session can be cancelled');
+is((session_query($ann, q{SET statement_timeout = '100ms'; SELECT pg_sleep(10)}))[1] =~ /57014/ ? 1 : 0, 1, '[10] no worker: the session can be cancelled');
 $_->quit for $ann, $holder, $brake->{session};
 
 $node->stop;

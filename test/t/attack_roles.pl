@@ -12,14 +12,47 @@ my $node = people_node('main', rows => 300, epsilon => 1e5, budget => 5e4, conf 
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 my $version = $node->safe_psql('postgres', q{SELECT current_setting('server_version_num')::int / 10000});
 
-sub all_charges { return $node->safe_psql('postgres', 'SELECT count(*) FROM dp.charge') }
+# look SQL: as superuser, in one session
+my $watch = session($node, $superuser);
+sub look
+{
+	my ($sql) = @_;
+	my ($out, $err) = session_query($watch, $sql);
+
+	die "$sql\n$err" if sqlstate($err) ne '';
+	return $out;
+}
+
+sub all_charges { return look('SELECT count(*) FROM dp.charge') }
+
+# run ROLE, SQL: as ask; one statement of a role that stays is run in a session that stays
+my %session;
+sub run
+{
+	my ($role, $sql) = @_;
+
+	return ask($node, $role, $sql) if $sql =~ /;/ || $role !~ /^(?:ann|bob|poor)$/;
+	$session{$role} //= session($node, $role);
+	my ($out, $err) = session_query($session{$role}, $sql);
+	return (sqlstate($err) eq '' ? 0 : 3, $out, $err);
+}
+
+# got ROLE, SQL: what it returns; an error ends the test
+sub got
+{
+	my ($role, $sql) = @_;
+	my ($status, $out, $err) = run($role, $sql);
+
+	die "as $role: $sql\n$err" if $status != 0;
+	return $out;
+}
 
 # refused ROLE, SQL, SQLSTATE, NAME: fails so, answers nothing, charges nothing; returns the error text
 sub refused
 {
 	my ($role, $sql, $state, $name) = @_;
 	my $before = all_charges();
-	my ($status, $out, $err) = ask($node, $role, $sql);
+	my ($status, $out, $err) = run($role, $sql);
 
 	like(sqlstate($err), qr/^(?:$state)$/, "$name: $state") or diag $err;
 	is($out, '', "$name: no row");
@@ -40,10 +73,10 @@ sub counts
 sub payers
 {
 	my ($code) = @_;
-	my $last = $node->safe_psql('postgres', 'SELECT coalesce(max(id), 0) FROM dp.charge');
+	my $last = look('SELECT coalesce(max(id), 0) FROM dp.charge');
 
 	$code->();
-	return $node->safe_psql('postgres', qq{SELECT coalesce(string_agg(role_name || '/' || budget_role, ' ' ORDER BY id), '') FROM dp.charge WHERE id > $last});
+	return look(qq{SELECT coalesce(string_agg(role_name || '/' || budget_role, ' ' ORDER BY id), '') FROM dp.charge WHERE id > $last});
 }
 
 # pays ROLE, SQL, PAYERS, NAME: SQL goes through, and these pay
@@ -52,7 +85,7 @@ sub pays
 	my ($role, $sql, $who, $name) = @_;
 	my $out;
 
-	is(payers(sub { $out = ask_ok($node, $role, "SET client_min_messages = warning; $sql") }), $who, $name);
+	is(payers(sub { $out = got($role, $sql) }), $who, $name);
 	return $out;
 }
 
@@ -128,7 +161,7 @@ for my $case ([ 'on_insert', 'bob/bob', 'who writes to the table' ], [ 'on_inser
 }
 # a row that somebody else's maintenance, or a deferred trigger at his COMMIT, puts in
 ask_ok($node, 'ann', 'CREATE CONSTRAINT TRIGGER t AFTER INSERT ON inbox DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION on_insert()');
-pays($superuser, 'BEGIN; SET ROLE bob; INSERT INTO inbox VALUES (2); SET ROLE ann; COMMIT', 'ann/ann', '[61] a deferred trigger: who commits') if $version < 19;
+pays($superuser, 'BEGIN; SET ROLE bob; INSERT INTO inbox VALUES (2); SET ROLE ann; COMMIT', 'ann/ann', '[61] a deferred trigger: who commits');
 ask_ok($node, 'ann', 'DROP TRIGGER t ON inbox');
 pays('bob', "SELECT * FROM $_", 'bob/bob', "[61] the view $_: who selects from it") for qw(through through_invoker direct);
 pays('poor', 'SELECT * FROM through_definer', 'ann/ann', '[61] a view with a SECURITY DEFINER function: the owner of the function');
@@ -260,7 +293,7 @@ ask_ok($node, 'carol', q{
 my $moving = counts('moving', 'b');
 my $stays = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('moving', 'b', rho => 0.02)};
 my $paid = pays('ann', $stays, 'ann/ann', 'a new owner: before');
-ask_ok($node, 'ann', $moving);
+got('ann', $moving);
 my $spent = ledger($node, dataset => 'moving')->{budget}{ann};
 $node->safe_psql('postgres', 'ALTER TABLE moving OWNER TO dora');
 is(pays('ann', $stays, '', 'a new owner: what was paid is free'), $paid, 'a new owner: and the same');
@@ -284,7 +317,7 @@ refused('carol', $moving, '42501', 'a new owner: the old one, who may still writ
 ask_ok($node, 'dora', 'REVOKE UPDATE ON moving FROM carol');
 $node->safe_psql('postgres', 'GRANT dora TO ann');
 refused('ann', 'BEGIN; TRUNCATE moving; ' . $moving, '55000', 'a new owner: her own TRUNCATE');
-is(ask_ok($node, 'ann', $moving), '30 70', 'a new owner: a member is an owner, and may ask');
+is(got('ann', $moving), '30 70', 'a new owner: a member is an owner, and may ask');
 $node->safe_psql('postgres', 'REVOKE dora FROM ann; REASSIGN OWNED BY dora TO carol');
 ask_ok($node, 'carol', q{SELECT dp.revoke_budget('dora', 'moving')});
 refused('dora', $moving, 'PE001', 'REASSIGN OWNED: back to the first owner, who revokes');
@@ -305,7 +338,7 @@ sub alters
 		INSERT INTO $t SELECT i, 'u' || i, i > 30, i % 3, i FROM generate_series(1, 100) i;
 		SELECT dp.create_dataset('$t', '$t', 1e5, unit => 'u'), dp.add_attribute('$t', 'b'), dp.add_attribute('$t', 'v', ARRAY[0, 1, 2]),
 		       dp.grant_budget('ann', '$t', 1e5)});
-	ask_ok($node, 'ann', counts($t, 'b'));
+	got('ann', counts($t, 'b'));
 	ask_ok($node, $o{by} // 'curator', $sql =~ s/:t\b/$t/gr);
 	if ($outcome =~ /^[0-9A-Z]{5}$/)
 	{
@@ -313,7 +346,7 @@ sub alters
 	}
 	else
 	{
-		is(ask_ok($node, 'ann', counts($t, $o{attribute} // 'b')), $outcome, "[18] $name: goes on");
+		is(got('ann', counts($t, $o{attribute} // 'b')), $outcome, "[18] $name: goes on");
 	}
 	return $t;
 }
@@ -345,12 +378,12 @@ refused('ann', q{CREATE PUBLICATION q FOR TABLE people}, '42501', '[34] a public
 ask_ok($node, 'ann', q{CREATE SEQUENCE called; GRANT ALL ON called TO PUBLIC;
 	CREATE FUNCTION public.policy_of_ann(int) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN PERFORM nextval(''public.called''); RETURN false; END'});
 alters(q{CREATE POLICY p ON :t USING (public.policy_of_ann(v)); ALTER TABLE :t ENABLE ROW LEVEL SECURITY}, '30 70', "row security that calls the analyst's function");
-is($node->safe_psql('postgres', 'SELECT is_called FROM called'), 'f', '[35] which is not called');
+is(look('SELECT is_called FROM called'), 'f', '[35] which is not called');
 alters(q{ALTER TABLE :t FORCE ROW LEVEL SECURITY}, '0A000', 'row security forced on the owner');
 # an empty table becomes a view by a rule, up to PostgreSQL 15
 alters(q{TRUNCATE :t; CREATE RULE "_RETURN" AS ON SELECT TO :t DO INSTEAD SELECT 1 AS id, 'u'::text AS u, true AS b, public.policy_of_ann(1)::int AS v, 2 AS w},
 	'0A000', 'an ON SELECT rule makes it a view') if $version < 16;
-is($node->safe_psql('postgres', 'SELECT is_called FROM called'), 'f', '[18] whose functions are not called');
+is(look('SELECT is_called FROM called'), 'f', '[18] whose functions are not called');
 # dropped, and another one of its name: a dataset is the table, not the name
 my $gone = alters('DROP TABLE :t', '55000', 'dropped');
 ask_ok($node, 'curator', "CREATE TABLE $gone (id int, u text, b boolean, v int, w int); INSERT INTO $gone SELECT i, 'u' || i, true, 1, 1 FROM generate_series(1, 50) i");
@@ -372,11 +405,11 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE high (b boolean, id int);
 	INSERT INTO high SELECT true, i FROM generate_series(50, 99) i});
 my $whole = counts('whole', 'b');
-is(ask_ok($node, 'ann', $whole), '31 19', '[34] before a part comes');
+is(got('ann', $whole), '31 19', '[34] before a part comes');
 ask_ok($node, 'curator', 'ALTER TABLE whole ATTACH PARTITION high FOR VALUES FROM (50) TO (100)');
-is(ask_ok($node, 'ann', $whole), '31 69', '[34] a part with rows and another order of columns: counted');
+is(got('ann', $whole), '31 69', '[34] a part with rows and another order of columns: counted');
 ask_ok($node, 'curator', 'CREATE POLICY p ON high USING (false); ALTER TABLE high ENABLE ROW LEVEL SECURITY');
-is(ask_ok($node, 'ann', $whole), '31 69', '[35] row security of a part: all rows');
+is(got('ann', $whole), '31 69', '[35] row security of a part: all rows');
 ask_ok($node, 'curator', 'ALTER TABLE high FORCE ROW LEVEL SECURITY');
 refused('ann', $whole, '0A000', '[35] forced on a part');
 ask_ok($node, 'curator', 'ALTER TABLE high NO FORCE ROW LEVEL SECURITY');
@@ -387,11 +420,11 @@ ask_ok($node, 'ann', 'REVOKE ALL ON high FROM ann');
 refused('ann', $whole, '42501', '[55] the owner of a part, who may not write it until he grants it to himself');
 $node->safe_psql('postgres', 'CREATE ROLE parts; ALTER TABLE high OWNER TO parts; REVOKE ALL ON high FROM parts; GRANT parts TO ann');
 refused('ann', $whole, '42501', '[55] a member of the owner of a part');
-is(ask_ok($node, 'bob', $whole), '31 69', '[55] which is no matter to others');
+is(got('bob', $whole), '31 69', '[55] which is no matter to others');
 $node->safe_psql('postgres', 'REVOKE parts FROM ann; ALTER TABLE high OWNER TO curator');
-is(ask_ok($node, 'ann', $whole), '31 69', '[55] nor to her when it is not hers');
+is(got('ann', $whole), '31 69', '[55] nor to her when it is not hers');
 ask_ok($node, 'curator', 'ALTER TABLE whole DETACH PARTITION high');
-is(ask_ok($node, 'ann', $whole), '31 19', '[34] detached: not counted');
+is(got('ann', $whole), '31 19', '[34] detached: not counted');
 refused('ann', 'ALTER TABLE inbox INHERIT people; ' . $sex, '42501', '[34] a child of her own');
 refused('ann', 'CREATE TABLE childish () INHERITS (people); ' . $sex, '42501', '[34] nor a new one');
 
@@ -415,12 +448,13 @@ for my $owner ('curator', $superuser)
 	unlike($err, qr/WARNING/, "a column of a domain of $owner: without one");
 }
 # the owner of an enum can rename its labels, and take the column away: neither is an answer
-is(ask_ok($node, 'ann', counts('typed', 'm')), '5 5', 'an enum of hers: the counts');
+is(got('ann', counts('typed', 'm')), '5 5', 'an enum of hers: the counts');
 refused('ann', q{BEGIN; ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'; } . counts('typed', 'm') . '; ROLLBACK', '55000', 'an enum of hers, a label renamed');
 is(ask_ok($node, 'ann', q{ALTER TYPE mood ADD VALUE 'so so' BEFORE 'glad'; } . counts('typed', 'm')), '5 5', 'an enum of hers, a label more: outside');
 refused('ann', q{BEGIN; DROP TYPE mood CASCADE; } . counts('typed', 'm') . '; ROLLBACK', '55000', 'an enum of hers, dropped with the column');
 refused('ann', q{ALTER TYPE mood RENAME TO moods; CREATE TYPE mood AS ENUM ('sad', 'glad'); } . counts('typed', 'm'), '55000', 'an enum of hers, another one under its name');
-is(ask_ok($node, 'ann', counts('typed', 'b')), '0 10', 'an enum of hers: other attributes are answered');
+is(got('ann', counts('typed', 'b')), '0 10', 'an enum of hers: other attributes are answered');
 
+$_->quit for $watch, values %session;
 ledger_ok($node, 'after all');
 done_testing();

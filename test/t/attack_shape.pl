@@ -323,7 +323,7 @@ sub patterns
 	return map { quotemeta } @pattern;
 }
 
-# held PID, NUMBERS: how many times the memory of a backend that it does not share has them; undef if it cannot be read
+# held PID, NUMBERS: how many times memory that a process does not share has them; undef if it cannot be read
 sub held
 {
 	my ($pid, @numbers) = @_;
@@ -357,13 +357,16 @@ SKIP:
 	get('curator', q{
 		CREATE TABLE visits AS SELECT id + 10000 * (age / 10) AS unit, age FROM people;
 		SELECT dp.create_dataset('visits', 'visits', 1e5, unit => 'unit'), dp.add_attribute('visits', 'age', 0, 100, 10), dp.grant_budget('ann', 'visits', 5e4)});
+	my $by_worker = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 1; SET parallel_leader_participation = off; ';
 	for my $case ([ 'a histogram', q{dp.histogram('people', 'age', rho => 0.0001, fresh => true)} ], [ 'a histogram that needs room', q{dp.histogram('people', '{age,sex}', 'identity(age)', rho => 0.0001, fresh => true)} ],
 		[ 'ranges', q{dp.histogram('people', 'age', 'all_range(age)', rho => 0.0001, fresh => true)} ], [ 'units that are cut', q{dp.histogram('visits', 'age', rho => 0.0001, fresh => true)} ],
-		[ 'a dear one', q{dp.histogram('people', 'age', rho => 0.01, predicate => 'age >= 0', fresh => true)} ])
+		[ 'a dear one', q{dp.histogram('people', 'age', rho => 0.01, predicate => 'age >= 0', fresh => true)} ],
+		[ 'a parallel worker that read all rows', q{dp.histogram('people', 'age', rho => 0.0001, fresh => true)}, $by_worker ],
+		[ 'units that a parallel worker read', q{dp.histogram('visits', 'age', rho => 0.0001, fresh => true)}, $by_worker ])
 	{
-		my ($name, $call) = @$case;
+		my ($name, $call, $settings) = @$case;
 		my $fresh = session($node, 'ann');
-		my ($own) = session_query($fresh, "SET client_min_messages = warning; SELECT count(*) FROM $call; SELECT pg_backend_pid()");
+		my ($own) = session_query($fresh, ($settings // '') . "SET client_min_messages = warning; SELECT count(*) FROM $call; SELECT pg_backend_pid()");
 
 		is(held((split /\n/, $own)[-1], @rows), 0, "[51] $name: the exact counts are not in the memory of the backend that answered");
 		$fresh->quit;
