@@ -514,10 +514,7 @@ pe_sql_fit_rows_deserialize(PG_FUNCTION_ARGS)
 	if (head.has_sums != has_sums(s) || (head.has_sums && size != s->count * sizeof(*s->sums)))
 		elog(ERROR, "invalid serialised state of " NAME);
 	if (head.has_sums)
-	{
 		memcpy(s->sums, from, size);
-		pe_wipe((char *) from, size);
-	}
 	else
 	{
 		s->pending = from;
