@@ -520,10 +520,7 @@ pe_sql_fit_rows_deserialize(PG_FUNCTION_ARGS)
 	if ((head.has_sums == 1) != has_sums(s) || (head.has_sums && size != s->count * sizeof(*s->sums)))
 		pe_reader_refuse_state(NAME);
 	if (head.has_sums)
-	{
 		memcpy(s->sums, from, size);
-		pe_wipe((char *) from, size);
-	}
 	else
 	{
 		s->pending = from;

@@ -37,7 +37,7 @@ extern void pe_reader_take(bool *taken, const char *name);
 extern void pe_reader_refuse_state(const char *name) __attribute__((noreturn));
 
 /*
- * Room for an exact result of so many bytes, zeros, in the current memory context.
+ * Room for an exact result of so many bytes, not zeroed, in the current memory context.
  * The executor copies what an aggregate returns and drops the original, so it is
  * overwritten when that context is reset.
  */

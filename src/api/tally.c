@@ -46,6 +46,7 @@ new_tally(MemoryContext context, int32 cells)
 
 	state->cells = cells;
 	state->count = pe_alloc_exact(context, cells * sizeof(int64));
+	memset(state->count, 0, cells * sizeof(int64));
 	return state;
 }
 
@@ -134,7 +135,6 @@ pe_sql_tally_deserialize(PG_FUNCTION_ARGS)
 		pe_reader_refuse_state("dp.tally");
 	state = new_tally(CurrentMemoryContext, size / sizeof(int64));
 	memcpy(state->count, VARDATA_ANY(bytes), size);
-	pe_wipe(VARDATA_ANY(bytes), size);
 	PG_RETURN_POINTER(state);
 }
 

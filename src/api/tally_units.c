@@ -186,6 +186,7 @@ pe_sql_tally_units_final(PG_FUNCTION_ARGS)
 	pe_reader_take(&state->taken, "dp.tally_units");
 	size = state->frame.cells * sizeof(int64);
 	bytes = pe_reader_result(size);
+	memset(VARDATA(bytes), 0, size);
 	pe_units_sort(&state->units);
 	pe_units_count(&state->units, &state->frame.keys, state->frame.max_rows, state->frame.cells, (int64 *) VARDATA(bytes));
 	wipe(state);

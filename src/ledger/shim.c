@@ -67,7 +67,7 @@ pe_alloc_exact(MemoryContext context, size_t size)
 {
 	exact_chunk *chunk = MemoryContextAllocZero(context, sizeof(*chunk));
 
-	chunk->data = MemoryContextAllocZero(context, size);
+	chunk->data = MemoryContextAlloc(context, size);
 	chunk->size = size;
 	chunk->callback = (MemoryContextCallback) {.func = wipe_chunk, .arg = chunk};
 	MemoryContextRegisterResetCallback(context, &chunk->callback);

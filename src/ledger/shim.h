@@ -16,8 +16,8 @@
 extern void pe_progress_begin(void);
 
 /*
- * Zeroed memory for what is exact and goes through the executor: overwritten before
- * its context is reset or deleted, also after an error.  Not to be freed.
+ * Memory for what is exact and goes through the executor: overwritten before its
+ * context is reset or deleted, also after an error.  Not zeroed, and not to be freed.
  */
 extern void *pe_alloc_exact(MemoryContext context, size_t size);
 
