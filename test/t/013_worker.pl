@@ -310,7 +310,7 @@ is($status, 0, 'DROP DATABASE succeeds');
 # ---- No slot for a worker ----
 
 $_->quit for $ann, $bob, $owner;
-$node->append_conf('postgresql.conf', 'max_worker_processes = 0');
+$node->append_conf('postgresql.conf', "max_worker_processes = 0\nmax_parallel_workers_per_gather = 0");
 $node->restart;
 asked('no slot', sub {
 	my ($status, $out, $err) = ask($node, 'ann', "SET pg_epsilon.charge_timeout = '300ms'; SELECT * FROM dp.histogram($_[0])");
