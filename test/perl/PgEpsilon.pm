@@ -27,7 +27,7 @@ my $benches = 0;
 
 our @EXPORT = qw(people_node add_people add_role ask ask_ok session session_query session_start session_finish session_error
   ledger ledger_ok
-  nano_of wait_for sqlstate wire bench brake brake_on brake_off);
+  nano_of wait_for worker_gone sqlstate wire bench brake brake_on brake_off);
 
 # people_node NAME, conf => TEXT, rows => N, epsilon => CAP, budget => EPSILON
 # A started server with the extension, the roles and the dataset above.  conf goes to
@@ -251,6 +251,16 @@ sub wait_for
 		select(undef, undef, undef, 0.05);
 	}
 	return 0;
+}
+
+# worker_gone NODE: that no worker of the ledger runs, which is to be idle: one that stays is told to go
+sub worker_gone
+{
+	my ($node) = @_;
+	my $workers = q{FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};
+
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $workers");
+	return wait_for($node, "SELECT NOT EXISTS (SELECT $workers)");
 }
 
 # wire NODE, ROLE, SQL, rows => N, execute => N, db => DATABASE

@@ -21,6 +21,7 @@
 #include "nodes/parsenodes.h"
 #include "tcop/tcopprot.h"
 #include "tcop/utility.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 PG_MODULE_MAGIC;
@@ -84,6 +85,32 @@ chooses(Node *statement)
 	return set->name != NULL && strcmp(set->name, "transaction_read_only") == 0;
 }
 
+/* Whether it is SELECT setval(), as a restored dump has it. */
+static bool
+sets_sequence(PlannedStmt *statement)
+{
+	ListCell   *cell;
+
+	if (statement->commandType != CMD_SELECT)
+		return false;
+	foreach(cell, statement->planTree->targetlist)
+	{
+		Expr	   *value = lfirst_node(TargetEntry, cell)->expr;
+
+		if (IsA(value, FuncExpr) && (((FuncExpr *) value)->funcid == F_SETVAL_REGCLASS_INT8 ||
+									 ((FuncExpr *) value)->funcid == F_SETVAL_REGCLASS_INT8_BOOL))
+			return true;
+	}
+	return false;
+}
+
+static bool
+writes(PlannedStmt *statement)
+{
+	return GetCommandLogLevel((Node *) statement) <= LOGSTMT_MOD || statement->hasModifyingCTE || statement->rowMarks != NIL ||
+		sets_sequence(statement);
+}
+
 /*
  * Lets a statement write if it is one that writes; whether that was needed.  After an
  * error nothing need be put back: the end of the transaction or subtransaction does it.
@@ -91,9 +118,7 @@ chooses(Node *statement)
 static bool
 lend(PlannedStmt *statement)
 {
-	bool		writes = GetCommandLogLevel((Node *) statement) <= LOGSTMT_MOD || statement->hasModifyingCTE || statement->rowMarks != NIL;
-
-	if (!writes || !XactReadOnly || !by_default() || asking)
+	if (!XactReadOnly || !by_default() || asking || !writes(statement))
 		return false;
 	XactReadOnly = false;
 	return true;

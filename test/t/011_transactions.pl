@@ -78,7 +78,7 @@ twice_is_once('defaults of the role', sub { "$select($_[0]); $select($_[0])" });
 $node->safe_psql('postgres', 'ALTER ROLE ann RESET ALL');
 
 # The worker starts anew under the database's settings.
-ok(wait_for($node, q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger')}), 'the worker left');
+ok(worker_gone($node), 'the worker left');
 $node->safe_psql('postgres', 'ALTER DATABASE postgres SET default_transaction_read_only = on');
 twice_is_once('default_transaction_read_only of the database', sub { "$select($_[0]); $select($_[0])" });
 $node->safe_psql('postgres', 'SET default_transaction_read_only = off; ALTER DATABASE postgres RESET default_transaction_read_only');

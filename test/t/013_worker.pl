@@ -48,20 +48,24 @@ sub asked
 is($node->safe_psql('postgres', "SELECT count(*) $workers"), '0', 'no worker before the first request');
 my $ann = session($node, 'ann');
 my $bob = session($node, 'bob');
-asked('the first request', sub { session_query($ann, "SELECT * FROM dp.histogram($_[0])") });
-my $pid = $node->safe_psql('postgres', "SELECT pid $workers");
-like($pid, qr/^\d+$/, 'one worker after the first request');
-asked('the second session', sub { session_query($bob, "SELECT * FROM dp.histogram($_[0])") });
-is($node->safe_psql('postgres', "SELECT pid $workers"), $pid, 'two sessions share it');
-is($node->safe_psql('postgres', "SELECT coalesce(query, '') $workers"), '', 'its statements are shown to nobody');
+# looked at right after the request, before it leaves
+my $seen = "SELECT pid, coalesce(query, '') $workers";
+my $pid;
+asked('the first request', sub {
+	session_query($ann, "SELECT * FROM dp.histogram($_[0])");
+	$pid = $node->safe_psql('postgres', $seen);
+	like($pid, qr/^\d+\|$/, 'one worker after the first request, whose statements are shown to nobody');
+	session_query($bob, "SELECT * FROM dp.histogram($_[0], fresh => true)");
+	is($node->safe_psql('postgres', $seen), $pid, 'two sessions share it');
+}, charges => 2);
 my $since = time();
 ok(wait_until_gone(), 'it leaves');
 cmp_ok(time() - $since, '>', 0.3, 'but not at once');
 asked('the next request of an old session', sub {
 	my ($out, $err) = session_query($ann, "SELECT count(*) FROM dp.histogram($_[0])");
 	is($out, '10', 'the next request of an old session: answered');
+	isnt($node->safe_psql('postgres', $seen), $pid, 'by a new worker');
 });
-isnt($node->safe_psql('postgres', "SELECT pid $workers"), $pid, 'by a new worker');
 
 # Requests that meet a worker just leaving: each is answered and charged once.
 $node->safe_psql('postgres', q{ALTER SYSTEM SET pg_epsilon.worker_linger = 0});
@@ -310,7 +314,7 @@ is($status, 0, 'DROP DATABASE succeeds');
 # ---- No slot for a worker ----
 
 $_->quit for $ann, $bob, $owner;
-$node->append_conf('postgresql.conf', 'max_worker_processes = 0');
+$node->append_conf('postgresql.conf', "max_worker_processes = 0\nmax_parallel_workers_per_gather = 0");
 $node->restart;
 asked('no slot', sub {
 	my ($status, $out, $err) = ask($node, 'ann', "SET pg_epsilon.charge_timeout = '300ms'; SELECT * FROM dp.histogram($_[0])");

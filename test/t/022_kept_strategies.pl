@@ -232,7 +232,7 @@ is(ask_ok($node, 'ann', text_of("dp.answer($release, 'all_range(age)')")), $answ
 $node->append_conf('postgresql.conf', 'pg_epsilon.strategy_cache = 64kB');
 $node->reload;
 wait_for($node, q{LOAD 'pg_epsilon'; SELECT current_setting('pg_epsilon.strategy_cache') = '64kB'}) or die 'not reloaded';
-wait_for($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'}) or die 'the worker stays';
+worker_gone($node) or die 'the worker stays';
 my @referred = split /\n/, $node->safe_psql('postgres', 'SELECT DISTINCT strategy_id FROM dp.charge WHERE strategy_id IS NOT NULL ORDER BY 1');
 # of some 21 kB each: three fit
 my @small = map { optimized($_) } 100 .. 103;

@@ -448,7 +448,7 @@ $node->safe_psql('postgres', q{
 	ALTER ROLE ann SET synchronous_commit = off});
 $node->safe_psql('postgres', 'ALTER ROLE ' . $node->safe_psql('postgres', 'SELECT quote_ident(current_user)') . ' SET synchronous_commit = off');
 # a worker that started before would not have them
-ok(wait_for($node, q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger')}), 'the worker has left');
+ok(worker_gone($node), 'the worker has left');
 $node->safe_psql('postgres', 'CHECKPOINT');
 
 charged('[8] an immediate stop', sub {

@@ -232,7 +232,7 @@ like($err, qr/ERROR:  42501:/, '[37] time_quantum cannot be set once the library
 # Before it is loaded anything can be set; when it is, what this role may not set is forgotten.
 ($status, $out, $err) = sql('ann', "SET pg_epsilon.time_quantum = 0; SET pg_epsilon.max_memory = '1TB'; $load; SHOW pg_epsilon.time_quantum; SHOW pg_epsilon.max_memory");
 like($out, qr/^t\n10ms\n1GB$/, '[37] nor set before, to hold when it is');
-like($err, qr/WARNING:  42501:/, '[37] and he is told so');
+like($err, qr/(?:WARNING|ERROR):  42501:/, '[37] and he is told so, at once where the library is preloaded');
 ($status, $out, $err) = sql('ann', 'ALTER ROLE ann SET pg_epsilon.time_quantum = 0');
 ($status, $out, $err) = sql('ann', "$load; SHOW pg_epsilon.time_quantum");
 is($out, "t\n10ms", '[37] nor set for the role');

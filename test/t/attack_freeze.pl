@@ -40,8 +40,7 @@ isnt($answer, '', 'the primary answers');
 
 # ---- another database of the same cluster ----
 
-is(wait_for($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'}), 1,
-	'the worker leaves the template');
+ok(worker_gone($node), 'the worker leaves the template');
 $node->safe_psql('template1', 'CREATE DATABASE copy TEMPLATE postgres');
 frozen($node, 'template copy', $answer, db => 'copy');
 

@@ -521,8 +521,9 @@ $node->stop;
 
 # ---- [10] No worker for an answer that is charged ----
 
-# One place for a worker.  It dies while rows are read, and another database takes the place.
-$node = people_node('short', conf => "max_worker_processes = 1\nmax_logical_replication_workers = 0\npg_epsilon.worker_linger = '2s'\n");
+# One place for a worker, which leaves, and no other kind of worker.  It dies while rows are read, and another database takes the place.
+$node = people_node('short', conf => "max_worker_processes = 1\nmax_logical_replication_workers = 0\npg_epsilon.worker_linger = '2s'\n"
+	. "shared_preload_libraries = ''\nmax_parallel_workers_per_gather = 0\n");
 $node->safe_psql('postgres', 'CREATE DATABASE other');
 my $brake = brake($node);
 my $worker = q{FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};

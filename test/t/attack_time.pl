@@ -117,7 +117,7 @@ $node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.time_quantum = '400
 my ($status, $out, $err) = ask($node, 'ann', "SELECT count(*) FROM dp.describe('people'); SET pg_epsilon.time_quantum = 0");
 is(sqlstate($err), '42501', '[37] an analyst cannot turn it off');
 ($status, $out, $err) = ask($node, 'ann',
-	"SET pg_epsilon.time_quantum = 0; SELECT count(*) > 0 FROM dp.describe('people'); SHOW pg_epsilon.time_quantum");
+	"SET pg_epsilon.time_quantum = 0; SELECT count(*) > 0 FROM dp.describe('people'); SHOW pg_epsilon.time_quantum", stop => 0);
 is($out, "t\n400ms", '[37] nor before the library is loaded');
 
 sub least
