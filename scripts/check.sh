@@ -510,8 +510,8 @@ each_setting() {
 
 # The audit through the door judges with a program, and plants faults with libraries, that are beside the private copy's own.
 install_door_audit() {
-	run_make -s door-binaries && cp "$ROOT/build/audit/door" "$PGBIN/pg_epsilon_door" &&
-		cp "$ROOT"/build/audit/pg_epsilon_*.so "$PGLIB/" && chmod a+rx "$PGBIN/pg_epsilon_door" "$PGLIB"/pg_epsilon_*.so
+	run_make -s door-binaries && install -m 755 "$ROOT/build/audit/door" "$PGBIN/pg_epsilon_door" &&
+		install -m 755 "$ROOT"/build/audit/pg_epsilon_*.so "$PGLIB/"
 }
 
 # ---- the run ----

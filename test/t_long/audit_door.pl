@@ -115,14 +115,14 @@ sub start_asking
 	my $batches = ceil($releases / $SESSIONS / $BATCH);
 	my $copy = qq{COPY (SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM generate_series(1, $BATCH) i,
 		LATERAL dp.histogram($pairs{$name}{ask}, fresh => i > 0) GROUP BY i) TO STDOUT;\n};
-	my $script = "SET client_min_messages = warning;\n" . $copy x $batches;
 	my %asking = (file => answers_file($node, $db, $name, $step));
 
+	append_to_file("$asking{file}.sql", "SET client_min_messages = warning;\n" . $copy x $batches);
 	for my $i (1 .. $SESSIONS)
 	{
 		push @{ $asking{sessions} }, IPC::Run::start(
-			[ $node->installed_command('psql'), '-XAtq', '-d', $node->connstr($db), '-U', 'ann', '-v', 'ON_ERROR_STOP=1' ],
-			'<', \$script, '>', "$asking{file}.$i");
+			[ $node->installed_command('psql'), '-XAtq', '-d', $node->connstr($db), '-U', 'ann', '-v', 'ON_ERROR_STOP=1', '-f', "$asking{file}.sql" ],
+			'>', "$asking{file}.$i");
 	}
 	return \%asking;
 }
