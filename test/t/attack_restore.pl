@@ -15,9 +15,9 @@ my $fresh = q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.001, f
 my $attest = q{SELECT dataset || ' ' || charges || ' ' || message FROM dp.attest('I have counted')};
 my $verify = q{SELECT ok, message FROM dp.verify_ledger('people')};
 my $whole = 't|every charge is what was written, and what is spent is their sum';
-my $rows = q{SET timezone = 'UTC'; SELECT md5((SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp.dataset d) || (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp.budget b)
-	|| (SELECT string_agg(c::text, ' ' ORDER BY id) FROM dp.charge c) || (SELECT string_agg(r::text, ' ' ORDER BY id) FROM dp.release r)
-	|| (SELECT last_value FROM dp.charge_id_seq) || (SELECT last_value FROM dp.release_id_seq))};
+my $rows = q{SET timezone = 'UTC'; SELECT md5(concat((SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp.dataset d), (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp.budget b),
+	(SELECT string_agg(c::text, ' ' ORDER BY id) FROM dp.charge c), (SELECT string_agg(r::text, ' ' ORDER BY id) FROM dp.release r),
+	(SELECT last_value FROM dp.charge_id_seq), (SELECT last_value FROM dp.release_id_seq)))};
 
 my $outside = PostgreSQL::Test::Utils::tempdir;
 my $anchor = "$outside/kept/anchor";
