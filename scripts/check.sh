@@ -13,7 +13,7 @@
 #   SETTINGS="name ..."  the servers of regress, isolation and tap get the lines of test/settings/<name>.conf too
 #   TESTS="name ..."     these unit, regress, isolation and TAP tests and fuzzers only
 #   JOBS=n               unit tests at the same time (default: processors, at most 4); TAP tests: one more
-#   DOOR_RELEASES=n      answers for each table in the audit through the door of the long run (default: 3000)
+#   DOOR_RELEASES=n      answers for each table in the audit through the door of the long run (default: 5000)
 #   LOAD_SECONDS=n       seconds of load on the ledger in the long run (default: 10)
 #   NOTES=1              print also what tests have noted
 #   AUDIT_DRAWS=n        draws for each tally in the audit of the long run (default: 1000000)
@@ -573,7 +573,7 @@ if [ "$MODE" = long ]; then
 					echo "what the audit through the door needs could not be built"
 					add 0 1 0
 				fi
-				export DOOR_RELEASES=${DOOR_RELEASES:-3000} LOAD_SECONDS=${LOAD_SECONDS:-10}
+				export DOOR_RELEASES=${DOOR_RELEASES:-5000} LOAD_SECONDS=${LOAD_SECONDS:-10}
 				TAP_TIMEOUT=$LONG_TIMEOUT
 				tap_suite test/t_long/*.pl
 			else
