@@ -119,8 +119,10 @@ $node->safe_psql('postgres', q{ALTER ROLE ann RESET pg_epsilon.max_memory});
 
 # A scan that stands at its last row, and is cancelled or fails there.
 my $brake = brake($node);
-ask_ok($node, 'curator', q{UPDATE people SET note = 'a' WHERE id <> 100001; UPDATE people SET id = 1 WHERE id = 100001;
-	UPDATE people SET note = repeat('n', 5000) WHERE id = 1});
+ask_ok($node, 'curator', q{
+	TRUNCATE people;
+	INSERT INTO people SELECT id, c, v, a, 'a' FROM united WHERE id <> 100001;
+	INSERT INTO people SELECT id, c, v, a, repeat('n', 5000) FROM united WHERE id = 100001});
 my $reached = pack('q<10', $counts[0] - 1, 0, 0, $counts[1], 0, 0, $counts[2], 0, 0, $counts[3]);
 for my $how ('cancelled', 'failing')
 {
