@@ -6,7 +6,7 @@
 #   scripts/check.sh [long | settings]
 #
 # settings: the suites regress, isolation and tap alone, under each of test/settings/*.conf and under
-# all of them together; long has regress and isolation under each, and tap under all but jit.
+# all of them together; long has regress and isolation under all of them together.
 #
 #   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap settings valgrind fuzz audit
 #                        accuracy reproduce long
@@ -18,7 +18,7 @@
 #   NOTES=1              print also what tests have noted
 #   AUDIT_DRAWS=n        draws for each tally in the audit of the long run (default: 1000000)
 #   DATA=/path           real tables for the accuracy of the long run (default: ../shared/data; skipped where they are not)
-#   FUZZ_SECONDS=n       seconds for each fuzzer of the long run (default: 45)
+#   FUZZ_SECONDS=n       seconds for each fuzzer of the long run (default: 30)
 #   TEST_TIMEOUT=n       seconds that one unit or TAP test or one pg_regress run may take
 #
 # Unit tests that find PG_EPSILON_QUICK set run under valgrind or sanitizers and may take fewer samples.
@@ -29,8 +29,6 @@ ONLY=${ONLY:-}
 TESTS=${TESTS:-}
 SETTINGS=${SETTINGS:-}
 ALL_SETTINGS="preloaded parallel jit readonly"
-# Without jit: each of the thousands of short sessions of TAP tests would load the compiler.
-LONG_TAP_SETTINGS="preloaded parallel readonly"
 REGRESS=${REGRESS:-}
 ISOLATION=${ISOLATION:-}
 LONG=${LONG:-}
@@ -391,7 +389,7 @@ run_long() {
 	as_user env HOME="$RUN_DIR/home" TMPDIR=/tmp PG_EPSILON_ROOT="$VIEW" PG_EPSILON_OUT="$RUN_DIR/long" timeout --kill-after=20 "$LONG_TIMEOUT" "$1"
 }
 
-# ---- fuzzers: 45 seconds each, with clang if it can be had; else the suite says that it was skipped ----
+# ---- fuzzers: 30 seconds each, with clang if it can be had; else the suite says that it was skipped ----
 
 fuzz_suite() {
 	local log=$RUN_DIR/log/fuzz.log names
@@ -402,7 +400,7 @@ fuzz_suite() {
 		return
 	fi
 	scripts/deps.sh fuzz || echo "Without clang there is no fuzzing; going on."
-	FUZZ=$(xargs <<<"$names") FUZZ_SECONDS=${FUZZ_SECONDS:-45} JOBS=$JOBS scripts/fuzz.sh >"$log" 2>&1 </dev/null
+	FUZZ=$(xargs <<<"$names") FUZZ_SECONDS=${FUZZ_SECONDS:-30} JOBS=$JOBS scripts/fuzz.sh >"$log" 2>&1 </dev/null
 	one_tap "$log" fuzz $? $((SECONDS - SUITE_START))
 	suite_end
 }
@@ -546,8 +544,7 @@ fi
 if [ "$MODE" = long ]; then
 	if wanted settings; then
 		OF_RUN=$SETTINGS
-		ONLY='' each_setting regress isolation
-		ONLY='' run_with "$LONG_TAP_SETTINGS" tap
+		ONLY='' run_with "$ALL_SETTINGS" regress isolation
 		choose_settings "$OF_RUN"
 	fi
 	suite valgrind && unit_suite unit-binaries run_unit_valgrind

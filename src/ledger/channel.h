@@ -25,7 +25,7 @@
  * pg_epsilon.charge_timeout.  PE_BUSY is never returned.  Errors: 53400 no
  * worker, 55P03 still being changed, and those of pe_batch_reserve.
  */
-extern void pe_channel_reserve(const pe_charge_request *request, pe_charge_reply *reply);
+extern PGDLLEXPORT void pe_channel_reserve(const pe_charge_request *request, pe_charge_reply *reply);	/* a benchmark calls it by its name */
 
 /*
  * Backend: stores the measurements a charge paid for; returns the release.  The

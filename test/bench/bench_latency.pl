@@ -7,8 +7,10 @@
 # initdb left it, fsync included.  The environment names two servers (scripts/bench.sh): one as it
 # is installed, where a worker is started at need, and one with the library preloaded.
 #
-# One reservation is a charge alone: the request of a role whose budget has not paid yet for a
-# release that another's has.  No row is read and nothing is stored.
+# One reservation is what the ledger does before rows are read, from the backend's call to its
+# return: a charge, committed and flushed by the worker (a function that only tests load calls it).
+# The same as SQL is a request for a release that another budget has paid for: it is charged, no
+# row is read and nothing is stored.
 use strict;
 use warnings FATAL => 'all';
 
@@ -18,7 +20,7 @@ my $ROUNDS = $ENV{ROUNDS} || 500;    # of the statements that find the worker ru
 my $STARTS = 100;                    # of those that must start it
 my $CLIENTS = 8;
 my $TURNS = 5;                       # of all clients, charging and updating
-my $EACH = 100;                      # transactions of a client in a turn
+my $EACH = 250;                      # transactions of a client in a turn
 
 # The ratios that shall not be exceeded, and the one to be reached, by way and kind.
 my %limit = (
@@ -34,9 +36,10 @@ my %statement = (
 	replay  => q{SELECT * FROM dp.histogram('bench', 'x', rho => 0.002);},
 );
 my %what = (
+	reserve => 'one reservation: a commit',
 	update  => 'one committed UPDATE of one row',
 	refused => 'a refused request: to the worker and back, no commit',
-	reserve => 'one reservation: a commit, and the stored answer',
+	charged => "a charge for another's answer: a commit, and the answer",
 	answer  => 'a whole answer: two commits and the scan between them',
 	replay  => 'a replay: to the worker and back with the stored answer',
 );
@@ -46,6 +49,13 @@ sub numbered
 {
 	my ($number) = @_;
 	return "SELECT * FROM dp.histogram('bench', 'x', rho => 0.01 + $number * 1e-8);";
+}
+
+# A reservation on the budget of bench_analyst, the first that was granted.
+sub reservation
+{
+	my ($number) = @_;
+	return "SELECT bench_reserve(1, 1, $number);";
 }
 
 sub run
@@ -106,7 +116,7 @@ sub medians
 {
 	my ($rounds, $pause, @kinds) = @_;
 	my @numbers = map { ++$numbers } 1 .. $rounds;
-	psql_as('bench_payer', 1, map { numbered($_) } @numbers) if grep { $_ eq 'reserve' } @kinds;
+	psql_as('bench_payer', 1, map { numbered($_) } @numbers) if grep { $_ eq 'charged' } @kinds;
 
 	# paid once, so that it is a replay from now on
 	my @lines = ($statement{replay});
@@ -115,7 +125,8 @@ sub medians
 		foreach my $kind (@kinds)
 		{
 			push @lines, $pause if defined $pause && $kind ne 'update';
-			push @lines, "\\echo kind $kind", '\timing on', $statement{$kind} // numbered($number), '\timing off';
+			push @lines, "\\echo kind $kind", '\timing on',
+			  $statement{$kind} // ($kind eq 'reserve' ? reservation($number) : numbered($number)), '\timing off';
 		}
 	}
 	my ($times, $errors) = times_of(psql_as('bench_analyst', 0, @lines));
@@ -155,12 +166,11 @@ sub rate
 sub tell_clients
 {
 	my ($way, $title) = @_;
-	my $charge = script('\set n :n + 1', '\set number 100000 * (:client_id + 1) + :n', numbered(':number'));
+	my $charge = script('\set n :n + 1', '\set number 100000 * (:client_id + 1) + :n', reservation(':number'));
 	my $update = script($statement{update});
 	my (@charges, @updates);
 	foreach my $turn (0 .. $TURNS - 1)
 	{
-		rate('bench_payer', $turn * $EACH, $charge);
 		push @updates, rate('bench_analyst', 0, $update);
 		push @charges, rate('bench_analyst', $turn * $EACH, $charge);
 	}
@@ -182,6 +192,7 @@ sub set_up
 		'ALTER TABLE bench_rows OWNER TO bench_owner; VACUUM ANALYZE bench_rows;',
 		q{LOAD 'pg_epsilon';},
 		q{SELECT format('ALTER DATABASE %I SET pg_epsilon.time_quantum = 0', current_database()) \gexec},
+		q{CREATE FUNCTION bench_reserve(bigint, bigint, bigint) RETURNS bigint LANGUAGE c AS 'pg_epsilon_test', 'pe_test_reserve';},
 		'SET SESSION AUTHORIZATION bench_owner;',
 		q{SELECT dp.create_dataset('bench', 'bench_rows', epsilon => 10000);},
 		q{SELECT dp.add_attribute('bench', 'x', 0, 10, bins => 10);},
@@ -195,7 +206,7 @@ print psql(1, q{SELECT format('PostgreSQL %s, fsync %s, synchronous_commit %s, 1
 my $empty = script('\set nothing 0');
 run("pgbench -n -C -U bench_analyst -t $STARTS -f $empty") =~ /^average connection time = ([0-9.]+) ms/m or die "no connection time";
 printf "%-58s %8.2f ms\n", 'for scale: a new connection alone', $1;
-tell_medians('lingering', 'a worker that lingers', $ROUNDS, undef, qw(update refused reserve answer replay));
+tell_medians('lingering', 'a worker that lingers', $ROUNDS, undef, qw(update reserve refused replay charged answer));
 tell_clients('lingering', 'a worker that lingers');
 
 # The worker leaves 40 ms after its last charge: a request 100 ms later must start another.
@@ -205,5 +216,5 @@ tell_medians('start', 'a worker that must start', $STARTS, 'SELECT pg_sleep(0.1)
 
 @ENV{qw(PGHOST PGPORT)} = @ENV{qw(PRELOADED_PGHOST PRELOADED_PGPORT)};
 set_up();
-tell_medians('resident', 'the library preloaded', $ROUNDS, undef, qw(update refused reserve answer replay));
+tell_medians('resident', 'the library preloaded', $ROUNDS, undef, qw(update reserve refused replay charged answer));
 tell_clients('resident', 'the library preloaded');

@@ -3,7 +3,8 @@
  *	  Server functions for tests alone: specifications and passes as bytes, so that
  *	  dp.fit_rows can be asked for exact sums over a table of the test's own; what a
  *	  private value becomes before there is noise; whether bytes are anywhere in the
- *	  memory of the process; and states of accumulators from bytes.
+ *	  memory of the process; states of accumulators from bytes; and for a benchmark a
+ *	  charge that nothing follows.
  *
  * `make install` leaves this out; `make check' builds it into its private server.
  */
@@ -20,6 +21,7 @@
 #include "core/pass.h"
 #include "core/row_spec.h"
 #include "ledger/affine_sink.h"
+#include "ledger/channel.h"
 
 PG_MODULE_MAGIC;
 
@@ -32,6 +34,7 @@ PG_FUNCTION_INFO_V1(pe_test_unit);
 PG_FUNCTION_INFO_V1(pe_test_affine_spec);
 PG_FUNCTION_INFO_V1(pe_test_found);
 PG_FUNCTION_INFO_V1(pe_test_take);
+PG_FUNCTION_INFO_V1(pe_test_reserve);
 
 static bytea *
 new_bytes(Size size)
@@ -317,4 +320,33 @@ pe_test_take(PG_FUNCTION_ARGS)
 	if (isnull)
 		PG_RETURN_NULL();
 	return taken.value;
+}
+
+/* ------------------------------------------------------------------
+ * A charge alone
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * pe_test_reserve(dataset bigint, budget bigint, number bigint): charges 1e-9 for a
+ * request of this number as the door does before it reads the rows, which nobody does
+ * here.  Returns what is left, in 1e-9.
+ */
+Datum
+pe_test_reserve(PG_FUNCTION_ARGS)
+{
+	static void (*reserve) (const pe_charge_request *request, pe_charge_reply *reply) = NULL;
+	pe_charge_request request = {
+		.dataset_id = PG_GETARG_INT64(0), .version = 1, .budget_id = PG_GETARG_INT64(1), .role = "bench", .function = "bench",
+		.rho = 1, .request = psprintf("{\"number\": " INT64_FORMAT "}", PG_GETARG_INT64(2)), .attribute = NULL,
+		.workload = "identity(1)", .method = "bench", .queries = 1, .sensitivity = "1"
+	};
+	pe_charge_reply reply;
+
+	if (reserve == NULL)
+		reserve = load_external_function("pg_epsilon", "pe_channel_reserve", true, NULL);
+	reserve(&request, &reply);
+	if (reply.outcome != PE_CHARGED)
+		elog(ERROR, "not charged");
+	PG_RETURN_INT64(reply.left);
 }
