@@ -84,7 +84,7 @@ fuzz_server() {
 	# shellcheck source=scripts/cluster.sh
 	. scripts/cluster.sh
 	local rc
-	cluster_setup && run_make -s test-module && cp build/test/pg_epsilon_test.so "$PGLIB/" && chmod a+rx "$PGLIB/pg_epsilon_test.so" || return 1
+	cluster_setup && run_make -s test-modules && cp build/test/pg_epsilon_test.so "$PGLIB/" && chmod a+rx "$PGLIB/pg_epsilon_test.so" || return 1
 	clean_environment
 	new_run_dir fuzz
 	trap 'cluster_stop "$RUN_DIR/server"; rm -rf "$RUN_DIR"' EXIT

@@ -27,6 +27,7 @@ my $benches = 0;
 
 our @EXPORT = qw(people_node add_people add_role ask ask_ok session session_query session_start session_finish session_error
   ledger ledger_ok
+  pid_of reaches_quantum
   nano_of wait_for worker_gone sqlstate wire bench brake brake_on brake_off);
 
 # people_node NAME, conf => TEXT, rows => N, epsilon => CAP, budget => EPSILON
@@ -261,6 +262,49 @@ sub worker_gone
 
 	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $workers");
 	return wait_for($node, "SELECT NOT EXISTS (SELECT $workers)");
+}
+
+# pid_of SESSION: the process number of its backend
+sub pid_of
+{
+	my ($session) = @_;
+
+	return (session_query($session, 'SELECT pg_backend_pid();'))[0];
+}
+
+# a line of /proc/PID/status
+sub status_of
+{
+	my ($pid, $line) = @_;
+
+	return PostgreSQL::Test::Utils::slurp_file("/proc/$pid/status") =~ /^$line:\s*(\S+)/m ? $1 : '';
+}
+
+# Whether a backend sleeps and waits for nothing that it would report: so it does for the quantum and for nothing else.
+sub waits_for_quantum
+{
+	my ($node, $pid) = @_;
+	my $slept = status_of($pid, 'voluntary_ctxt_switches');
+
+	return 0 if status_of($pid, 'State') ne 'S';
+	return 0 if $node->safe_psql('postgres', "SELECT state = 'active' AND wait_event IS NULL FROM pg_stat_activity WHERE pid = $pid") ne 't';
+	return status_of($pid, 'State') eq 'S' && status_of($pid, 'voluntary_ctxt_switches') eq $slept;
+}
+
+# reaches_quantum NODE, PID, CHARGES, DATASET: waits until the backend has made one charge more
+# than CHARGES of the dataset, has read and drawn, and waits for a time quantum (a long one);
+# false after half a minute of either.  Needs /proc/PID/status.
+sub reaches_quantum
+{
+	my ($node, $pid, $charges, $dataset) = @_;
+
+	wait_for($node, "SELECT count(*) = $charges + 1 FROM dp.charge WHERE dataset = '$dataset'") or return 0;
+	for (1 .. 600)
+	{
+		return 1 if waits_for_quantum($node, $pid);
+		select(undef, undef, undef, 0.05);
+	}
+	return 0;
 }
 
 # wire NODE, ROLE, SQL, rows => N, execute => N, db => DATABASE

@@ -58,8 +58,6 @@ my %question = (
 	fit => [ 'ann', sub { return "dp.fit('people', 'linear_regression', 'v', '{a}', 'one_pass', @{[ cost() ]})" } ],
 	minimize_max_affine => [ 'ann', sub { return "dp.minimize_max_affine('offers', '{a}', 'b', '{-1}', '{1}', @{[ cost() ]})" } ]);
 
-sub pid_of { return (session_query($_[0], 'SELECT pg_backend_pid();'))[0] }
-
 # ---- [51] What is exact is wiped ----
 
 # 128-bit integers that fit 64 bits
@@ -148,38 +146,6 @@ for my $how ('cancelled', 'failing')
 # A quantum that nobody lives to see: the wait for it is between the two.
 $node->safe_psql('postgres', "ALTER ROLE $_ SET pg_epsilon.time_quantum = '60s'") for qw(ann dan);
 
-# a line of /proc/PID/status
-sub status_of
-{
-	my ($pid, $line) = @_;
-
-	return slurp_file("/proc/$pid/status") =~ /^$line:\s*(\S+)/m ? $1 : '';
-}
-
-# Whether a backend sleeps and waits for nothing that it would report: so it does for the quantum and for nothing else.
-sub waits_for_quantum
-{
-	my ($pid) = @_;
-	my $slept = status_of($pid, 'voluntary_ctxt_switches');
-
-	return 0 if status_of($pid, 'State') ne 'S';
-	return 0 if $node->safe_psql('postgres', "SELECT state = 'active' AND wait_event IS NULL FROM pg_stat_activity WHERE pid = $pid") ne 't';
-	return status_of($pid, 'State') eq 'S' && status_of($pid, 'voluntary_ctxt_switches') eq $slept;
-}
-
-sub reaches_quantum
-{
-	my ($pid, $charges, $dataset) = @_;
-
-	wait_for($node, "SELECT count(*) = $charges + 1 FROM dp.charge WHERE dataset = '$dataset'") or return 0;
-	for (1 .. 600)
-	{
-		return 1 if waits_for_quantum($pid);
-		select(undef, undef, undef, 0.05);
-	}
-	return 0;
-}
-
 my $workers = q{FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};
 
 # Another worker has to be had for the store: that takes long enough to be interrupted, if it could be.
@@ -200,7 +166,7 @@ sub stored
 	my $before = ledger($node, dataset => $dataset);
 
 	session_start($session, "SELECT count(*) FROM $question");
-	ok(reaches_quantum($pid, $before->{charges}, $dataset), "[10] $what: drawn");
+	ok(reaches_quantum($node, $pid, $before->{charges}, $dataset), "[10] $what: drawn");
 	is(ledger($node, dataset => $dataset)->{releases}, $before->{releases}, 'and not yet stored');
 	ok(end_worker(), 'the worker ends');
 	$interrupt->($pid);
