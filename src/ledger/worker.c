@@ -9,8 +9,8 @@
  * transaction of its own.
  *
  * It leaves after pg_epsilon.worker_linger without work, or, where the library is
- * preloaded, when somebody needs the database for himself (resident.c); never
- * between a charge and its release.
+ * preloaded and it has a place on the board (mailbox.h), when somebody needs the
+ * database for himself (resident.c); never between a charge and its release.
  */
 #include "postgres.h"
 
@@ -417,7 +417,7 @@ time_left(TimestampTz last, bool served)
 		return LOOK_AROUND;
 	if (pe_mailbox_should_leave(mailbox))
 		return 0;
-	if (pe_workers_stay())
+	if (pe_mailbox_stays(mailbox))
 		return LOOK_AROUND;
 	return TimestampDifferenceMilliseconds(GetCurrentTimestamp(), TimestampTzPlusMilliseconds(last, linger));
 }
