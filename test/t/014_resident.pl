@@ -46,6 +46,9 @@ $node->safe_psql('postgres', 'SELECT pg_sleep(1.5)');    # a worker that does no
 asked('a later request', sub { ask_ok($node, 'bob', "SELECT * FROM dp.histogram($_[0])") });
 is(worker(), $pid, 'the same worker serves it, whatever worker_linger says');
 
+ok(wait_for($node, q{SELECT n_tup_ins >= 2 FROM pg_stat_all_tables WHERE relid = 'dp.charge'::regclass}, 30),
+	'what it writes is counted, so that autovacuum comes to the ledger');
+
 # ---- Batches ----
 
 # While the worker waits for a table, requests come together; the next transaction serves them all.
