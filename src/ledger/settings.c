@@ -73,7 +73,7 @@ is_in_data_directory(const char *path)
 	char	   *real_data;
 	bool		inside;
 
-	strlcpy(parent, path, sizeof(parent));
+	snprintf(parent, sizeof(parent), "%s", path);
 	get_parent_directory(parent);
 	real_parent = realpath(parent, NULL);
 	real_data = realpath(DataDir, NULL);
