@@ -236,13 +236,13 @@ check_same(const state *s, const state *other)
 
 /* Takes in what a deserialised state brought. */
 static void
-absorb(state *s, const state *other)
+absorb(FunctionCallInfo fcinfo, state *s, const state *other)
 {
 	MemoryContext old = MemoryContextSwitchTo(s->context);
 
 	if (!pe_affine_rows_read(&s->spec, &s->rows, other->pending, other->pending_size))
 		pe_reader_refuse_state(NAME);
-	pe_wipe((char *) other->pending, other->pending_size);
+	pe_reader_spent(fcinfo, (char *) other->pending, other->pending_size);
 	MemoryContextSwitchTo(old);
 }
 
@@ -262,7 +262,7 @@ pe_sql_affine_rows_combine(PG_FUNCTION_ARGS)
 	if (s == NULL)
 		s = new_state(context, &other->spec);
 	check_same(s, other);
-	absorb(s, other);
+	absorb(fcinfo, s, other);
 	PG_RETURN_POINTER(s);
 }
 

@@ -520,7 +520,10 @@ pe_sql_fit_rows_deserialize(PG_FUNCTION_ARGS)
 	if ((head.has_sums == 1) != has_sums(s) || (head.has_sums && size != s->count * sizeof(*s->sums)))
 		pe_reader_refuse_state(NAME);
 	if (head.has_sums)
+	{
 		memcpy(s->sums, from, size);
+		pe_reader_spent(fcinfo, (char *) from, size);
+	}
 	else
 	{
 		s->pending = from;
@@ -541,7 +544,7 @@ check_same(const state *s, const state *other)
 
 /* Takes in what a deserialised state brought. */
 static void
-absorb(state *s, state *other)
+absorb(FunctionCallInfo fcinfo, state *s, state *other)
 {
 	MemoryContext old = MemoryContextSwitchTo(s->context);
 
@@ -551,7 +554,7 @@ absorb(state *s, state *other)
 	else if (!pe_rows_read(&s->rows, other->pending, other->pending_size))
 		pe_reader_refuse_state(NAME);
 	else
-		pe_wipe((char *) other->pending, other->pending_size);
+		pe_reader_spent(fcinfo, (char *) other->pending, other->pending_size);
 	s->dropped += other->dropped;
 	MemoryContextSwitchTo(old);
 	wipe(other);
@@ -573,7 +576,7 @@ pe_sql_fit_rows_combine(PG_FUNCTION_ARGS)
 	if (s == NULL)
 		s = new_state(context, VARDATA(other->bytes), VARSIZE(other->bytes) - VARHDRSZ, other->has_units ? &other->cut : NULL);
 	check_same(s, other);
-	absorb(s, other);
+	absorb(fcinfo, s, other);
 	PG_RETURN_POINTER(s);
 }
 

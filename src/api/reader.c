@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"	/* VARDATA and its kin, in every version */
+#include "nodes/execnodes.h"
 #include "utils/lsyscache.h"
 
 #include "api/reader.h"
@@ -41,6 +42,13 @@ pe_reader_result(size_t size)
 
 	SET_VARSIZE(bytes, VARHDRSZ + size);
 	return bytes;
+}
+
+void
+pe_reader_spent(FunctionCallInfo fcinfo, char *bytes, size_t size)
+{
+	if (castNode(AggState, fcinfo->context)->aggstrategy == AGG_PLAIN)
+		pe_wipe(bytes, size);
 }
 
 void

@@ -44,6 +44,12 @@ extern void pe_reader_refuse_state(const char *name) __attribute__((noreturn));
 extern bytea *pe_reader_result(size_t size);
 
 /*
+ * Overwrites the bytes of a state that was taken in.  Not where there are groups: they
+ * may be a sort's own, which a rescan gives out again.
+ */
+extern void pe_reader_spent(FunctionCallInfo fcinfo, char *bytes, size_t size);
+
+/*
  * Reads the selection, argument 1, in the current memory context.  22004 if it
  * is null, 22P03 if it is none, 22023 and 42804 if the arguments from `first` on
  * are not what it was made for.

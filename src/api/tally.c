@@ -135,6 +135,7 @@ pe_sql_tally_deserialize(PG_FUNCTION_ARGS)
 		pe_reader_refuse_state("dp.tally");
 	state = new_tally(CurrentMemoryContext, size / sizeof(int64));
 	memcpy(state->count, VARDATA_ANY(bytes), size);
+	pe_reader_spent(fcinfo, VARDATA_ANY(bytes), size);
 	PG_RETURN_POINTER(state);
 }
 

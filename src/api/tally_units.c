@@ -168,7 +168,7 @@ pe_sql_tally_units_deserialize(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	if (!pe_units_read(&state->frame, &state->units, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
 		pe_reader_refuse_state("dp.tally_units");
-	pe_wipe(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+	pe_reader_spent(fcinfo, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
 	PG_RETURN_POINTER(state);
 }
 

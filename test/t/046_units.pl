@@ -125,6 +125,18 @@ for my $table (@tables)
 my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; SET enable_indexscan = off;
 	EXPLAIN (COSTS OFF) SELECT dp.tally_units('\\x00', '\\x00', unit, a, b) FROM plain});
 like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, '[52] parallel workers have a part in it');
+# Groups whose partial states are sorted, and read again for each row of another table.
+my $selection = q{'\x26000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff'};
+my $cut_bytes = q{decode(repeat('00', 32) || '0100000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex')};
+for my $tally ("dp.tally($selection, a)", "dp.tally_units($selection, $cut_bytes, unit, a)")
+{
+	my $again = qq{SELECT n, count(x), md5(string_agg(x::text, ' ' ORDER BY g)) FROM (VALUES (1), (2)) n (n)
+		LEFT JOIN (SELECT b AS g, $tally AS x FROM parts GROUP BY 1 ORDER BY 1 OFFSET 0) s ON true GROUP BY n ORDER BY n};
+	my $partial = q{SET max_parallel_workers_per_gather = 0; SET enable_partitionwise_aggregate = on; SET enable_material = off; };
+
+	like($node->safe_psql('postgres', "${partial}EXPLAIN (COSTS OFF) $again"), qr/Nested Loop.*Finalize GroupAggregate.*Sort.*Append.*Partial HashAggregate/s, '[45] partial states are sorted');
+	is($node->safe_psql('postgres', "$partial$again"), $node->safe_psql('postgres', $again), '[45] and are the same when they are read again');
+}
 ask_ok($node, 'curator', 'VACUUM FULL mixed');
 is(tally('mixed', 3), $cut, '[52] the same after VACUUM FULL');
 ask_ok($node, 'curator', 'CREATE INDEX ON mixed (b); CLUSTER mixed USING mixed_b_idx');
