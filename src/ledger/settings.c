@@ -32,8 +32,8 @@ int			pe_charge_timeout = 10 * 1000;
 /*
  * How long the ledger's worker of a database stays after its last charge.  Long
  * enough that a session's next request finds it, short enough that DROP
- * DATABASE, which waits five seconds for others to leave, succeeds.  Where the
- * library is preloaded the worker stays for ever.
+ * DATABASE, which waits five seconds for others to leave, succeeds.  A worker
+ * that can be asked to leave (mailbox.h) stays for ever.
  */
 int			pe_worker_linger = 2 * 1000;
 
