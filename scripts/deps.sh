@@ -4,7 +4,7 @@
 #   scripts/deps.sh build    compiler, make, PostgreSQL server and headers, BLAS, LAPACKE
 #   scripts/deps.sh [test]   the same, and cmocka, GLPK, IPC::Run, prove, valgrind
 #   scripts/deps.sh fuzz     make, BLAS, LAPACKE, and clang with the run-time library of its fuzzer and sanitizers
-#   scripts/deps.sh clients  the programs of test/t/060_clients.pl and 061_cron.pl: pandas with SQLAlchemy, R with
+#   scripts/deps.sh clients  the programs of test/t/060_clients.pl and t_long/cron.pl: pandas with SQLAlchemy, R with
 #                            dbplyr, a JDK with the JDBC driver, pg_cron.  Only .ci/run asks for them
 #   scripts/deps.sh pictures gnuplot
 #

@@ -20,7 +20,6 @@
 #include "accounting/filter.h"
 #include "core/mem.h"
 #include "ledger/anchor.h"
-#include "ledger/anchor.h"
 
 /* A model that a release is, for dp.model (models.h). */
 typedef struct pe_model_record

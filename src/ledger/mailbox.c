@@ -30,6 +30,7 @@ struct pe_mailbox
 	slock_t		mutex;
 	pid_t		worker_pid;
 	PGPROC	   *worker;
+	bool		on_board;
 	bool		closed;
 	bool		leave;			/* somebody asks the worker to */
 	dsm_handle	slot[PE_MAILBOX_SLOTS]; /* 0: empty */
@@ -102,6 +103,12 @@ pe_mailbox_take(pe_mailbox *mailbox, dsm_handle *handle)
 }
 
 bool
+pe_mailbox_stays(const pe_mailbox *mailbox)
+{
+	return mailbox->on_board;
+}
+
+bool
 pe_mailbox_should_leave(pe_mailbox *mailbox)
 {
 	bool		leave;
@@ -130,12 +137,6 @@ pe_mailbox_close(pe_mailbox *mailbox)
  * The board, in the server's shared memory
  * ------------------------------------------------------------------
  */
-
-bool
-pe_workers_stay(void)
-{
-	return the_board != NULL;
-}
 
 static void
 request_board(void)
@@ -239,6 +240,7 @@ join_board(void)
 	if (p != NULL)
 	{
 		init_mailbox(&p->mailbox);
+		p->mailbox.on_board = true;
 		p->database = MyDatabaseId;
 	}
 	LWLockRelease(the_board->lock);

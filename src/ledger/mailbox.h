@@ -31,9 +31,6 @@ typedef enum pe_posting
 	PE_FULL						/* as many as there is room for wait already */
 } pe_posting;
 
-/* Whether workers stay until the server stops: the library is preloaded. */
-extern bool pe_workers_stay(void);
-
 /* In _PG_init, in the postmaster: asks for the board. */
 extern void pe_board_request(void);
 
@@ -48,6 +45,9 @@ extern pe_mailbox *pe_mailbox_open(void);
 
 /* Worker: empties the mailbox into handle[PE_MAILBOX_SLOTS]; the number of channels. */
 extern int	pe_mailbox_take(pe_mailbox *mailbox, dsm_handle *handle);
+
+/* Worker: whether it can be asked to leave, and so need not leave by itself: the mailbox is on the board. */
+extern bool pe_mailbox_stays(const pe_mailbox *mailbox);
 
 /* Worker: whether it was asked to leave. */
 extern bool pe_mailbox_should_leave(pe_mailbox *mailbox);

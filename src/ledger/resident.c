@@ -5,15 +5,20 @@
  * A database cannot be dropped, renamed, moved or copied while somebody is
  * connected to it.  A worker that stays would stand in the way for ever: the
  * server waits five seconds for others to leave, so it is asked to before that
- * wait begins.  The next request starts another one.
+ * wait begins.  The next request starts another one.  Who may not do that to the
+ * database cannot send its worker away either.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/syscache.h"
 
 #include "ledger/mailbox.h"
 #include "ledger/resident.h"
@@ -55,6 +60,23 @@ database_of(const Node *statement)
 	}
 }
 
+/* Whether the statement is one for the current user: the database is his own, or a template to be copied. */
+static bool
+may_have(Oid database, const Node *statement)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(database));
+	bool		may = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_database form = (Form_pg_database) GETSTRUCT(tuple);
+
+		may = has_privs_of_role(GetUserId(), form->datdba) || (IsA(statement, CreatedbStmt) && form->datistemplate);
+		ReleaseSysCache(tuple);
+	}
+	return may;
+}
+
 static void
 clear_the_way(PlannedStmt *statement, const char *text, bool read_only_tree, ProcessUtilityContext context,
 			  ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *completion)
@@ -62,7 +84,7 @@ clear_the_way(PlannedStmt *statement, const char *text, bool read_only_tree, Pro
 	const char *name = database_of(statement->utilityStmt);
 	Oid			database = name != NULL ? get_database_oid(name, true) : InvalidOid;
 
-	if (OidIsValid(database))
+	if (OidIsValid(database) && may_have(database, statement->utilityStmt))
 		pe_mailbox_ask_to_leave(database);
 	(previous_utility != NULL ? previous_utility : standard_ProcessUtility) (statement, text, read_only_tree, context, parameters,
 																			 environment, receiver, completion);

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/guc_tables.h"
 
 #include "ledger/settings.h"
 
@@ -71,7 +73,7 @@ is_in_data_directory(const char *path)
 	char	   *real_data;
 	bool		inside;
 
-	strlcpy(parent, path, sizeof(parent));
+	snprintf(parent, sizeof(parent), "%s", path);
 	get_parent_directory(parent);
 	real_parent = realpath(parent, NULL);
 	real_data = realpath(DataDir, NULL);
@@ -100,9 +102,53 @@ check_anchor_file(char **value, void **extra, GucSource source)
 	return false;
 }
 
+/* A parameter by its name, also one that is not defined yet; NULL: nobody has set it. */
+static const struct config_generic *
+find_parameter(const char *name)
+{
+	int			count;
+	struct config_generic **all;
+
+#if PG_VERSION_NUM >= 160000
+	all = get_guc_variables(&count);
+#else
+	all = get_guc_variables();
+	count = GetNumConfigOptions();
+#endif
+	for (int i = 0; i < count; i++)
+		if (pg_strcasecmp(all[i]->name, name) == 0)
+			return all[i];
+	return NULL;
+}
+
+/*
+ * What a client asks for as it connects (PGOPTIONS) takes the place of what the
+ * server is configured with, even if it is refused, for want of a privilege, when
+ * the library is loaded: what is built in would be in force then, which may be
+ * weaker.  So the library is not loaded.
+ */
+static void
+refuse_client_value(const char *name)
+{
+	const struct config_generic *parameter = find_parameter(name);
+
+	if (parameter != NULL && (parameter->flags & GUC_CUSTOM_PLACEHOLDER) != 0 && parameter->reset_source == PGC_S_CLIENT &&
+		pg_parameter_aclcheck(name, parameter->reset_srole, ACL_SET) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to set parameter \"%s\"", name),
+				 errhint("Connect without it.")));
+}
+
 void
 pe_settings_define(void)
 {
+	static const char *const guarded[] = {
+		"pg_epsilon.anchor_file", "pg_epsilon.max_memory", "pg_epsilon.strategy_cache", "pg_epsilon.time_quantum", "pg_epsilon.worker_linger"
+	};
+
+	for (int i = 0; i < lengthof(guarded); i++)
+		refuse_client_value(guarded[i]);
 	DefineCustomStringVariable("pg_epsilon.anchor_file",
 							   "File outside the data directory that remembers the last charge of each dataset.",
 							   "Empty: none.", &pe_anchor_file, "",

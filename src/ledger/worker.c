@@ -9,8 +9,8 @@
  * transaction of its own.
  *
  * It leaves after pg_epsilon.worker_linger without work, or, where the library is
- * preloaded, when somebody needs the database for himself (resident.c); never
- * between a charge and its release.
+ * preloaded and it has a place on the board (mailbox.h), when somebody needs the
+ * database for himself (resident.c); never between a charge and its release.
  */
 #include "postgres.h"
 
@@ -417,9 +417,25 @@ time_left(TimestampTz last, bool served)
 		return LOOK_AROUND;
 	if (pe_mailbox_should_leave(mailbox))
 		return 0;
-	if (pe_workers_stay())
+	if (pe_mailbox_stays(mailbox))
 		return LOOK_AROUND;
 	return TimestampDifferenceMilliseconds(GetCurrentTimestamp(), TimestampTzPlusMilliseconds(last, linger));
+}
+
+/*
+ * Waits to be woken, for so many milliseconds at most, and reports what was
+ * counted: autovacuum knows the ledger's tables by it, and a worker that stays
+ * does not come to its end, where it would be reported as well.
+ */
+static void
+wait_for_work(long milliseconds)
+{
+	static bool woken = true;	/* the last time */
+	long		unreported = pgstat_report_stat(!woken);
+	long		time = unreported > 0 ? Min(milliseconds, unreported) : milliseconds;
+
+	woken = (WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, Max(time, 1), PG_WAIT_EXTENSION) & WL_LATCH_SET) != 0;
+	ResetLatch(MyLatch);
 }
 
 /* Serves until nothing has come for the linger time, or it is asked to leave. */
@@ -449,8 +465,7 @@ serve_until_idle(void)
 		left = time_left(last, served);
 		if (left <= 0 && pe_mailbox_close(mailbox))
 			return;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, Max(left, 1), PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
+		wait_for_work(left);
 	}
 }
 

@@ -46,6 +46,9 @@ $node->safe_psql('postgres', 'SELECT pg_sleep(1.5)');    # a worker that does no
 asked('a later request', sub { ask_ok($node, 'bob', "SELECT * FROM dp.histogram($_[0])") });
 is(worker(), $pid, 'the same worker serves it, whatever worker_linger says');
 
+ok(wait_for($node, q{SELECT n_tup_ins >= 2 FROM pg_stat_all_tables WHERE relid = 'dp.charge'::regclass}, 30),
+	'what it writes is counted, so that autovacuum comes to the ledger');
+
 # ---- Batches ----
 
 # While the worker waits for a table, requests come together; the next transaction serves them all.
@@ -173,6 +176,15 @@ $node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '$elsewhere'"
 away('ALTER DATABASE ... SET TABLESPACE', 'visitor', 'ALTER DATABASE visitor SET TABLESPACE elsewhere');
 away('DROP DATABASE', 'visitor', 'DROP DATABASE visitor');
 is($node->safe_psql('postgres', "SELECT string_agg(datname, ' ') $workers"), 'postgres', 'the worker of another database stays');
+$pid = worker();
+for my $denied ('ALTER DATABASE postgres CONNECTION LIMIT 50', 'ALTER DATABASE postgres RENAME TO mine', 'CREATE DATABASE mine TEMPLATE postgres', 'DROP DATABASE postgres')
+{
+	my ($status, $out, $err) = ask($node, 'ann', $denied, db => 'template1');
+
+	isnt($status, 0, "an analyst: $denied: refused");
+}
+$node->safe_psql('postgres', 'SELECT pg_sleep(0.5)');
+is(worker(), $pid, 'and does not send the worker away by it');
 
 # ---- No slot: workers that stay hold theirs ----
 
