@@ -284,6 +284,11 @@ choose_settings() {
 	SETTINGS=$*
 	[ -z "$SERVER" ] || cluster_stop "$SERVER"
 	SERVER=
+	# without its provider the server says nothing and interprets
+	if [[ " $SETTINGS " == *" jit "* ]] && [ ! -e "$PGLIB/llvmjit.so" ]; then
+		echo "This PostgreSQL has no JIT compiler: the setting jit is skipped."
+		SKIPPED=$((SKIPPED + 1))
+	fi
 	settings_lines >"$RUN_DIR/settings.conf" && chmod a+r "$RUN_DIR/settings.conf"
 }
 
