@@ -9,7 +9,8 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('main');
 # with checksums a damaged page gives a WARNING as well as an error
 $node->init(extra => ['--data-checksums']);
-$node->append_conf('postgresql.conf', "max_worker_processes = 16\nautovacuum = off\nlog_min_messages = warning\n");
+# functions and triggers of the analyst write, whatever the server's default is
+$node->append_conf('postgresql.conf', "default_transaction_read_only = off\nmax_worker_processes = 16\nautovacuum = off\nlog_min_messages = warning\n");
 $node->start;
 
 # sql(ROLE, SQL): status, output, error text with SQLSTATEs; a session of its own

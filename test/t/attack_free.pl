@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use PgEpsilon;
 
-my $node = people_node('main', conf => "autovacuum = off\npg_epsilon.time_quantum = 0\n");
+my $node = people_node('main', conf => "default_transaction_read_only = off\nautovacuum = off\npg_epsilon.time_quantum = 0\n");
 my $total = 'rho => 0.0001';
 
 sub all_charges { return $node->safe_psql('postgres', 'SELECT count(*) FROM dp.charge') }

@@ -111,7 +111,7 @@ wiped($question{$_}[0], $_, $question{$_}[1], @{ $exact{$_} }) for sort keys %qu
 wiped('ann', 'cumulative counts', sub { return "dp.histogram('people', 'c', 'prefix', @{[ cost() ]})" }, @{ $exact{histogram} });
 wiped('ann', 'a predicate', sub { return "dp.histogram('people', 'c', @{[ cost() ]}, predicate => 'a >= -1')" }, @{ $exact{histogram} });
 wiped('ann', 'units', sub { return "dp.histogram('united', 'c', @{[ cost() ]})" }, @{ $exact{histogram} });
-$node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.max_memory = '256kB'});
+$node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.max_memory = '1MB'});
 wiped('ann', 'fit by scans', $question{fit}[1], @{ $exact{fit} });
 $node->safe_psql('postgres', q{ALTER ROLE ann RESET pg_epsilon.max_memory});
 

@@ -8,7 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use PgEpsilon;
 
-my $node = people_node('main', rows => 300, epsilon => 1e5, budget => 5e4, conf => "autovacuum = off\npg_epsilon.time_quantum = 0\n");
+my $node = people_node('main', rows => 300, epsilon => 1e5, budget => 5e4, conf => "default_transaction_read_only = off\nautovacuum = off\npg_epsilon.time_quantum = 0\n");
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 my $version = $node->safe_psql('postgres', q{SELECT current_setting('server_version_num')::int / 10000});
 
