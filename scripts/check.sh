@@ -19,6 +19,7 @@
 #   AUDIT_DRAWS=n        draws for each tally in the audit of the long run (default: 1000000)
 #   DATA=/path           real tables for the accuracy of the long run (default: ../shared/data; skipped where they are not)
 #   FUZZ_SECONDS=n       seconds for each fuzzer of the long run (default: 30)
+#   FUZZ_SEED=n          where the texts of its fuzzer inside a server begin (default: 7; make fuzz takes another one each time)
 #   TEST_TIMEOUT=n       seconds that one unit or TAP test or one pg_regress run may take
 #
 # Unit tests that find PG_EPSILON_QUICK set run under valgrind or sanitizers and may take fewer samples.
@@ -405,7 +406,7 @@ fuzz_suite() {
 		return
 	fi
 	scripts/deps.sh fuzz || echo "Without clang there is no fuzzing; going on."
-	FUZZ=$(xargs <<<"$names") FUZZ_SECONDS=${FUZZ_SECONDS:-30} JOBS=$JOBS scripts/fuzz.sh >"$log" 2>&1 </dev/null
+	FUZZ=$(xargs <<<"$names") FUZZ_SECONDS=${FUZZ_SECONDS:-30} FUZZ_SEED=${FUZZ_SEED:-7} JOBS=$JOBS scripts/fuzz.sh >"$log" 2>&1 </dev/null
 	one_tap "$log" fuzz $? $((SECONDS - SUITE_START))
 	suite_end
 }
