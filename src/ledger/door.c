@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xact.h"
@@ -404,15 +402,21 @@ pe_door_wait(TimestampTz start)
 {
 	int64		quantum = (int64) pe_time_quantum * 1000;
 	TimestampTz until;
-	long		left;
+	int64		left;
 
 	if (quantum == 0)
 		return;
 	until = start + ((GetCurrentTimestamp() - start) / quantum + 1) * quantum;
-	while ((left = (long) ceil((until - GetCurrentTimestamp()) / 1000.0)) > 0 && !QueryCancelPending && !ProcDiePending)
+	while ((left = until - GetCurrentTimestamp()) > 0 && !QueryCancelPending && !ProcDiePending)
 	{
+		/* a latch waits for whole milliseconds: rounded up, they would end by the fraction of one late in which the scan ended */
+		if (left < 1000)
+		{
+			pg_usleep(left);
+			continue;
+		}
 		/* no wait event: pg_stat_activity would show when the scan had ended */
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left, 0);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left / 1000, 0);
 		ResetLatch(MyLatch);
 	}
 	SetLatch(MyLatch);			/* an interrupt is still to be looked at */

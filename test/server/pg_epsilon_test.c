@@ -3,8 +3,8 @@
  *	  Server functions for tests alone: specifications and passes as bytes, so that
  *	  dp.fit_rows can be asked for exact sums over a table of the test's own; what a
  *	  private value becomes before there is noise; whether bytes are anywhere in the
- *	  memory of the process; states of accumulators from bytes; and for a benchmark a
- *	  charge that nothing follows.
+ *	  memory of the process; states of accumulators from bytes; how late a wait for the
+ *	  quantum ends; and for a benchmark a charge that nothing follows.
  *
  * `make install` leaves this out; `make check' builds it into its private server.
  */
@@ -16,12 +16,14 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 #include "api/offset_value.h"
 #include "core/pass.h"
 #include "core/row_spec.h"
 #include "ledger/affine_sink.h"
 #include "ledger/channel.h"
+#include "ledger/door.h"
 
 PG_MODULE_MAGIC;
 
@@ -35,6 +37,7 @@ PG_FUNCTION_INFO_V1(pe_test_affine_spec);
 PG_FUNCTION_INFO_V1(pe_test_found);
 PG_FUNCTION_INFO_V1(pe_test_take);
 PG_FUNCTION_INFO_V1(pe_test_reserve);
+PG_FUNCTION_INFO_V1(pe_test_wait);
 
 static bytea *
 new_bytes(Size size)
@@ -349,4 +352,26 @@ pe_test_reserve(PG_FUNCTION_ARGS)
 	if (reply.outcome != PE_CHARGED)
 		elog(ERROR, "not charged");
 	PG_RETURN_INT64(reply.left);
+}
+
+/*
+ * pe_test_wait(microseconds int, quantum int): works for so long and waits for the end of
+ * the quantum of so many milliseconds, which is in force.  Returns by how many microseconds
+ * that ends late.
+ */
+Datum
+pe_test_wait(PG_FUNCTION_ARGS)
+{
+	static void (*wait) (TimestampTz start) = NULL;
+	int64		quantum = PG_GETARG_INT32(1) * 1000;
+	TimestampTz start;
+	int64		worked;
+
+	if (wait == NULL)
+		wait = load_external_function("pg_epsilon", "pe_door_wait", true, NULL);
+	start = GetCurrentTimestamp();
+	while ((worked = GetCurrentTimestamp() - start) < PG_GETARG_INT32(0))
+		;
+	wait(start);
+	PG_RETURN_INT32(GetCurrentTimestamp() - start - (worked / quantum + 1) * quantum);
 }
