@@ -13,7 +13,7 @@ override DATA = sql/pg_epsilon--1.0.sql
 CORE       = linalg optimum_eval optimum_hessian optimum query_source closed_form optimum_max_eval optimum_max domain names workload classes algebra predicate basis method design coa smoothing strategy p_identity round_dense direct maker optimal optimal_l1 levels adaptive low_rank competitors make prf units reconstruct nonnegative features rows pass kernel row_spec minimise affine affine_spec affine_lattice cell_bound programme partition
 MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain lattice_law minimum_exponential cube minimum minimum_laplace minimum_subgradient minimum_unsafe dawa
 ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
-LEDGER     = shim settings access values family registry budget strategies models chain anchor charge mailbox channel resident worker door counts fits minima attest
+LEDGER     = shim settings access row values family registry budget strategies models chain anchor charge mailbox channel resident worker door counts fits minima attest
 API        = module arguments rows owner attest attribute question predicate label answers histogram release workload_type optimize compare publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict options model_options fit_aggregate offset_value affine_rows polytope_argument minimum_question minimize minimum_aggregate solve_aggregate
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
@@ -299,7 +299,7 @@ help:
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
 	@echo "make pictures      draw the pictures of the README"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
-	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7)"
+	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7; AUDIT_ONLY=selection: that alone, and slow ones too with all the draws)"
 	@echo "make audit-door    the same for what an analyst sees of neighbouring tables, against what the ledger charged (DOOR_RELEASES=n, default 20000)"
 	@echo "make load          sixteen clients ask while backends and the ledger's worker are killed, and what they saw is held against the ledger (LOAD_SECONDS=n, default 60; LOAD_PRELOAD=0)"
 	@echo "make accuracy      how good the private models are, against trusted figures, on ../shared/data (DATA=/path)"
@@ -373,7 +373,7 @@ AUDIT_DRAWS ?= 10000000
 
 audit: deps
 	@$(MAKE) -s --no-print-directory audit-binary
-	@$(AUDIT_BIN) $(AUDIT_DRAWS)
+	@$(AUDIT_BIN) $(AUDIT_DRAWS) $(AUDIT_ONLY)
 
 audit-door: deps
 	@LONG= ONLY=long TESTS=audit_door NOTES=1 DOOR_RELEASES=$(or $(DOOR_RELEASES),20000) scripts/check.sh long

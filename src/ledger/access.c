@@ -107,10 +107,16 @@ begin(pe_access *access)
 }
 
 void
-pe_access_begin(pe_access *access)
+pe_access_check_serial(void)
 {
 	if (IsInParallelMode())
 		refuse_parallel();
+}
+
+void
+pe_access_begin(pe_access *access)
+{
+	pe_access_check_serial();
 	begin(access);
 }
 

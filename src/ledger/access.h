@@ -50,6 +50,9 @@ extern void pe_access_pin_for_good(void);
 /* 25000 in a parallel operation. */
 extern void pe_access_begin(pe_access *access);
 
+/* 25000 in a parallel operation, where the ledger is closed but for reads; pe_access_begin asks too. */
+extern void pe_access_check_serial(void);
+
 /* For nothing but reads, which the leader of a parallel operation may do too; 25000 in a worker of one. */
 extern void pe_access_begin_reading(pe_access *access);
 extern void pe_access_end(pe_access *access);

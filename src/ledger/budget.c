@@ -18,6 +18,7 @@
 #include "accounting/zcdp.h"
 #include "ledger/access.h"
 #include "ledger/budget.h"
+#include "ledger/row.h"
 
 typedef struct candidate
 {
@@ -26,23 +27,27 @@ typedef struct candidate
 } candidate;
 
 static void
-candidate_of_row(uint64 row, candidate *c)
+candidate_of_row(const pe_row *row, candidate *c)
 {
-	bool		isnull;
+	c->budget.id = pe_row_int64(row, "id");
+	c->budget.role = pe_row_text(row, "role_name");
+	c->budget.role_oid = (Oid) pe_row_int64(row, "role_oid");
+	c->budget.accounting = pe_row_text(row, "accounting");
+	c->budget.epsilon = pe_row_float8(row, "epsilon");
+	c->budget.delta = pe_row_float8(row, "delta");
+	c->budget.rho_limit = pe_row_int64(row, "rho_limit");
+	c->budget.rho_spent = pe_row_int64(row, "rho_spent");
+	c->budget.delta_limit = pe_row_int64(row, "delta_limit");
+	c->budget.delta_spent = pe_row_int64(row, "delta_spent");
+	c->budget.epsilon_limit = pe_row_int64(row, "epsilon_limit");
+	c->budget.epsilon_spent = pe_row_int64(row, "epsilon_spent");
+	c->changed_here = pe_row_changed_here(row);
+}
 
-	c->budget.id = pe_access_int64(row, 1);
-	c->budget.role = pe_access_text(row, 2);
-	c->budget.role_oid = (Oid) pe_access_int64(row, 3);
-	c->budget.accounting = pe_access_text(row, 4);
-	c->budget.epsilon = DatumGetFloat8(pe_access_datum(row, 5, &isnull));
-	c->budget.delta = DatumGetFloat8(pe_access_datum(row, 6, &isnull));
-	c->budget.rho_limit = pe_access_int64(row, 7);
-	c->budget.rho_spent = pe_access_int64(row, 8);
-	c->budget.delta_limit = pe_access_int64(row, 9);
-	c->budget.delta_spent = pe_access_int64(row, 10);
-	c->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) pe_access_int64(row, 11));
-	c->budget.epsilon_limit = pe_access_int64(row, 12);
-	c->budget.epsilon_spent = pe_access_int64(row, 13);
+static int
+by_role_name(const ListCell *a, const ListCell *b)
+{
+	return strcmp(pe_row_text(lfirst(a), "role_name"), pe_row_text(lfirst(b), "role_name"));
 }
 
 /* The role of a budget: by its OID, or by its name where the OIDs are of another cluster. */
@@ -64,27 +69,24 @@ pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user)
 static candidate *
 load_candidates(const pe_dataset *dataset, const char *role, int *count)
 {
-	static pe_statement all = {NULL, "SELECT id, role_name, role_oid, accounting, epsilon, delta, "
-		"rho_limit, rho_spent, delta_limit, delta_spent, xmin, epsilon_limit, epsilon_spent FROM dp.budget WHERE dataset_id = $1 ORDER BY role_name", 1, {INT8OID}};
-	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	Datum		key[1] = {Int64GetDatum(dataset->id)};
 	Oid			user = GetUserId();
 	Oid			picked = role != NULL ? get_role_oid(role, true) : InvalidOid;
-	MemoryContext here = CurrentMemoryContext;
 	candidate  *candidates;
-	pe_access	access;
-	uint64		rows;
+	List	   *rows;
+	ListCell   *cell;
 	int			n = 0;
 
-	pe_access_begin(&access);
-	rows = pe_access_read(&all, values, NULL);
-	MemoryContextSwitchTo(here);
-	candidates = palloc0((rows + 1) * sizeof(*candidates));
-	for (uint64 row = 0; row < rows; row++)
+	pe_access_check_serial();
+	rows = pe_rows("budget", "budget_dataset_id_role_oid_key", key, 1);
+	list_sort(rows, by_role_name);
+	candidates = palloc0((list_length(rows) + 1) * sizeof(*candidates));
+	foreach(cell, rows)
 	{
 		candidate	c;
 		Oid			of;
 
-		candidate_of_row(row, &c);
+		candidate_of_row(lfirst(cell), &c);
 		of = role_of(dataset->frozen, c.budget.role_oid, c.budget.role);
 		if (!pe_is_payer(dataset->frozen, c.budget.role_oid, c.budget.role, user) || (role != NULL && of != picked))
 			continue;
@@ -96,7 +98,6 @@ load_candidates(const pe_dataset *dataset, const char *role, int *count)
 		}
 		candidates[n++] = c;
 	}
-	pe_access_end(&access);
 	*count = n;
 	return candidates;
 }

@@ -4,14 +4,11 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
-#include "commands/sequence.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -19,6 +16,7 @@
 #include "ledger/access.h"
 #include "ledger/chain.h"
 #include "ledger/charge.h"
+#include "ledger/row.h"
 
 /* Lines that are read at a time; one can be of megabytes. */
 #define BATCH 32
@@ -27,6 +25,9 @@
  * A line
  * ------------------------------------------------------------------
  */
+
+/* In the text and in the table. */
+static const char *const amount_name[PE_AMOUNTS] = {"rho", "delta", "epsilon", "cap_rho", "cap_delta", "cap_epsilon"};
 
 static void
 append_name(StringInfo text, const char *key, const char *value)
@@ -45,7 +46,6 @@ append_number(StringInfo text, const char *key, int64 value)
 static char *
 canonical_text(const pe_charge_line *line)
 {
-	static const char *const amounts[PE_AMOUNTS] = {"rho", "delta", "epsilon", "cap_rho", "cap_delta", "cap_epsilon"};
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -60,7 +60,7 @@ canonical_text(const pe_charge_line *line)
 	append_name(&text, "function", line->function);
 	for (int i = 0; i < PE_AMOUNTS; i++)
 		if (!line->absent[i])
-			append_number(&text, amounts[i], line->amount[i]);
+			append_number(&text, amount_name[i], line->amount[i]);
 	if (line->release_id != 0)
 		append_number(&text, "release", line->release_id);
 	if (line->strategy_id != 0)
@@ -80,37 +80,31 @@ link_hash(const pe_charge_line *line, const void *head, size_t head_size)
 bytea *
 pe_chain_append(pe_charge_line *line, const void *head, size_t head_size)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp.charge (id, dataset_id, seq, dataset, at, role_name, budget_id, budget_role, "
-		"function, rho, delta, epsilon, cap_rho, cap_delta, cap_epsilon, request, hash, release_id, strategy_id) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, NULLIF($18, 0), NULLIF($19, 0))", 19,
-		{INT8OID, INT8OID, INT8OID, TEXTOID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, INT8OID, INT8OID, INT8OID,
-	INT8OID, INT8OID, INT8OID, TEXTOID, BYTEAOID, INT8OID, INT8OID}};
-	Datum		row[19];
-	char		nulls[] = "                   ";
+	pe_row	   *row = pe_row_new("charge");
 	bytea	   *hash;
 
-	line->id = nextval_internal(get_relname_relid("charge_id_seq", get_namespace_oid("dp", false)), false);
+	line->id = pe_row_next("charge_id_seq");
 	line->at = pstrdup(timestamptz_to_str(GetCurrentTimestamp()));
 	hash = link_hash(line, head, head_size);
-	row[0] = Int64GetDatum(line->id);
-	row[1] = Int64GetDatum(line->dataset_id);
-	row[2] = Int64GetDatum(line->seq);
-	row[3] = CStringGetTextDatum(line->dataset);
-	row[4] = CStringGetTextDatum(line->at);
-	row[5] = CStringGetTextDatum(line->role);
-	row[6] = Int64GetDatum(line->budget_id);
-	row[7] = CStringGetTextDatum(line->budget_role);
-	row[8] = CStringGetTextDatum(line->function);
+	pe_row_set(row, "id", Int64GetDatum(line->id));
+	pe_row_set(row, "dataset_id", Int64GetDatum(line->dataset_id));
+	pe_row_set(row, "seq", Int64GetDatum(line->seq));
+	pe_row_set_text(row, "dataset", line->dataset);
+	pe_row_set_text(row, "at", line->at);
+	pe_row_set_text(row, "role_name", line->role);
+	pe_row_set(row, "budget_id", Int64GetDatum(line->budget_id));
+	pe_row_set_text(row, "budget_role", line->budget_role);
+	pe_row_set_text(row, "function", line->function);
 	for (int i = 0; i < PE_AMOUNTS; i++)
-	{
-		row[9 + i] = Int64GetDatum(line->amount[i]);
-		nulls[9 + i] = line->absent[i] ? 'n' : ' ';
-	}
-	row[15] = CStringGetTextDatum(line->request);
-	row[16] = PointerGetDatum(hash);
-	row[17] = Int64GetDatum(line->release_id);
-	row[18] = Int64GetDatum(line->strategy_id);
-	pe_access_write(&insert, row, nulls);
+		if (!line->absent[i])
+			pe_row_set(row, amount_name[i], Int64GetDatum(line->amount[i]));
+	pe_row_set_text(row, "request", line->request);
+	if (line->release_id != 0)
+		pe_row_set(row, "release_id", Int64GetDatum(line->release_id));
+	if (line->strategy_id != 0)
+		pe_row_set(row, "strategy_id", Int64GetDatum(line->strategy_id));
+	pe_row_set(row, "hash", PointerGetDatum(hash));
+	pe_row_insert(row);
 	return hash;
 }
 

@@ -27,6 +27,7 @@
 #include "ledger/errors.h"
 #include "ledger/models.h"
 #include "ledger/registry.h"
+#include "ledger/row.h"
 #include "ledger/strategies.h"
 
 /* ------------------------------------------------------------------
@@ -209,7 +210,8 @@ find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *pai
 	};
 	bool		isnull;
 
-	if (request->fresh || pe_access_write(&find, values, NULL) == 0)
+	/* most requests are new: their key alone shows it */
+	if (request->fresh || pe_row_last("release", "release_request", values, 3) == NULL || pe_access_write(&find, values, NULL) == 0)
 		return false;
 	reply->release_id = pe_access_int64(0, 1);
 	reply->value = pe_payload_read(DatumGetByteaPP(pe_access_datum(0, 2, &isnull)), &reply->values);
@@ -232,6 +234,7 @@ typedef struct account
 	pe_cost		limit;
 	pe_cost		spent;			/* with this batch */
 	pe_cost		charged;		/* by this batch */
+	pe_row	   *row;
 } account;
 
 /* A dataset, locked, and those of its budgets that are. */
@@ -249,6 +252,7 @@ typedef struct book
 	bytea	   *head;
 	List	   *accounts;
 	bool		changed;
+	pe_row	   *row;
 } book;
 
 struct pe_batch
@@ -259,9 +263,17 @@ struct pe_batch
 };
 
 static pe_cost
-cost_of_row(int column)
+limit_of_row(const pe_row *row)
 {
-	pe_cost		cost = {pe_access_int64(0, column), pe_access_int64(0, column + 1), pe_access_int64(0, column + 2)};
+	pe_cost		cost = {pe_row_int64(row, "rho_limit"), pe_row_int64(row, "delta_limit"), pe_row_int64(row, "epsilon_limit")};
+
+	return cost;
+}
+
+static pe_cost
+spent_of_row(const pe_row *row)
+{
+	pe_cost		cost = {pe_row_int64(row, "rho_spent"), pe_row_int64(row, "delta_spent"), pe_row_int64(row, "epsilon_spent")};
 
 	return cost;
 }
@@ -295,69 +307,57 @@ raise_stale(void)
 	pg_unreachable();
 }
 
+static bool
+same_hash(const bytea *a, const bytea *b)
+{
+	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) && memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
+}
+
 /* The last line must be the one that the head says: a line put back, added or edited breaks the chain. */
 static void
 check_chain(const book *b)
 {
-	static pe_statement last = {NULL, "SELECT seq, hash FROM dp.charge WHERE dataset_id = $1 ORDER BY seq DESC LIMIT 1", 1, {INT8OID}};
-	Datum		values[1] = {Int64GetDatum(b->dataset_id)};
-	bool		same = b->charges == 0;
+	Datum		key[1] = {Int64GetDatum(b->dataset_id)};
+	pe_row	   *last = pe_row_last("charge", "charge_dataset_id_seq_key", key, 1);
 
-	if (pe_access_write(&last, values, NULL) == 1)
-	{
-		bool		isnull;
-		bytea	   *hash = DatumGetByteaPP(pe_access_datum(0, 2, &isnull));
-
-		same = pe_access_int64(0, 1) == b->charges && VARSIZE_ANY_EXHDR(hash) == VARSIZE_ANY_EXHDR(b->head) &&
-			memcmp(VARDATA_ANY(hash), VARDATA_ANY(b->head), VARSIZE_ANY_EXHDR(hash)) == 0;
-	}
-	if (!same)
+	if (last == NULL ? b->charges != 0 : pe_row_int64(last, "seq") != b->charges || !same_hash(pe_row_bytea(last, "hash"), b->head))
 		raise_frozen(b->name, "The chain of its charges is broken.");
 	if (pe_anchor_fault(b->dataset_id, b->relation, b->charges, VARDATA_ANY(b->head)) != NULL)
 		raise_frozen(b->name, "The anchor file remembers other charges: its ledger was put back, or begun anew.");
 }
 
-/* The columns of a dataset and a budget, both locked by one statement. */
-#define LOCK_BOTH \
-	"SELECT d.dataset, d.relation_oid::pg_catalog.int8, d.identity, d.version, d.accounting, d.charges, d.chain_head, " \
-	"coalesce(d.rho_limit, 0), coalesce(d.delta_limit, 0), coalesce(d.epsilon_limit, 0), " \
-	"coalesce(d.rho_spent, 0), coalesce(d.delta_spent, 0), coalesce(d.epsilon_spent, 0), " \
-	"coalesce(b.role_oid, 0)::pg_catalog.int8, b.role_name, b.accounting, " \
-	"coalesce(b.rho_limit, 0), coalesce(b.delta_limit, 0), coalesce(b.epsilon_limit, 0), " \
-	"coalesce(b.rho_spent, 0), coalesce(b.delta_spent, 0), coalesce(b.epsilon_spent, 0) " \
-	"FROM dp.dataset d JOIN dp.budget b ON b.dataset_id = d.id WHERE d.id = $1 AND NOT d.dropped AND b.id = $2 "
-
 static account *
-account_of_row(int64 budget_id)
+account_of_row(pe_row *row)
 {
 	account    *a = palloc0(sizeof(*a));
-	char	   *name = GetUserNameFromId((Oid) pe_access_int64(0, 14), true);
+	char	   *name = GetUserNameFromId((Oid) pe_row_int64(row, "role_oid"), true);
 
-	a->budget_id = budget_id;
-	a->role = name != NULL ? name : pe_access_text(0, 15);
-	a->pure = pe_is_pure(pe_access_text(0, 16));
-	a->limit = cost_of_row(17);
-	a->spent = cost_of_row(20);
+	a->row = row;
+	a->budget_id = pe_row_int64(row, "id");
+	a->role = name != NULL ? name : pe_row_text(row, "role_name");
+	a->pure = pe_is_pure(pe_row_text(row, "accounting"));
+	a->limit = limit_of_row(row);
+	a->spent = spent_of_row(row);
 	return a;
 }
 
 static book *
-book_of_row(int64 dataset_id)
+book_of_row(pe_row *row)
 {
 	book	   *b = palloc0(sizeof(*b));
-	bool		isnull;
 
-	b->dataset_id = dataset_id;
-	b->name = pe_access_text(0, 1);
-	b->relation = (Oid) pe_access_int64(0, 2);
-	if (pe_identity_is_frozen(pe_access_text(0, 3), b->relation))
+	b->row = row;
+	b->dataset_id = pe_row_int64(row, "id");
+	b->name = pe_row_text(row, "dataset");
+	b->relation = (Oid) pe_row_int64(row, "relation_oid");
+	if (pe_identity_is_frozen(pe_row_text(row, "identity"), b->relation))
 		raise_frozen(b->name, "Its ledger was written in another cluster, timeline or database.");
-	b->version = pe_access_int64(0, 4);
-	b->pure = pe_is_pure(pe_access_text(0, 5));
-	b->charges = pe_access_int64(0, 6);
-	b->head = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
-	b->limit = cost_of_row(8);
-	b->spent = cost_of_row(11);
+	b->version = pe_row_int64(row, "version");
+	b->pure = pe_is_pure(pe_row_text(row, "accounting"));
+	b->charges = pe_row_int64(row, "charges");
+	b->head = pe_row_bytea(row, "chain_head");
+	b->limit = limit_of_row(row);
+	b->spent = spent_of_row(row);
 	return b;
 }
 
@@ -384,39 +384,68 @@ find_account(book *b, int64 budget_id)
 }
 
 /*
- * Locks the dataset and the budget and reads them, unless the batch has done so.
- * False, with nothing locked that matters, if somebody else holds one: the worker
+ * The row with this number, locked.  NULL if somebody else holds it: the worker
  * serves others and must not wait.
  */
-static bool
-open_account(pe_batch *batch, const pe_charge_request *request, book **b, account **a)
+static pe_row *
+lock_numbered(const char *table, const char *index, int64 id)
 {
-	static pe_statement lock = {NULL, LOCK_BOTH "FOR UPDATE SKIP LOCKED", 2, {INT8OID, INT8OID}};
-	static pe_statement present = {NULL, LOCK_BOTH, 2, {INT8OID, INT8OID}};
-	Datum		values[2] = {Int64GetDatum(request->dataset_id), Int64GetDatum(request->budget_id)};
-	MemoryContext spi;
+	Datum		key[1] = {Int64GetDatum(id)};
+	pe_row	   *row = pe_row_last(table, index, key, 1);
+	pe_row_lock_result result = row != NULL ? pe_row_lock(row) : PE_ROW_GONE;
 
-	*b = find_book(batch, request->dataset_id);
-	*a = *b != NULL ? find_account(*b, request->budget_id) : NULL;
-	if (*a != NULL)
-		return true;
-	if (pe_access_write(&lock, values, NULL) == 0)
-	{
-		if (pe_access_write(&present, values, NULL) == 0)
-			raise_stale();
-		return false;
-	}
-	spi = MemoryContextSwitchTo(batch->context);
-	*a = account_of_row(request->budget_id);
-	if (*b == NULL)
-	{
-		*b = book_of_row(request->dataset_id);
-		check_chain(*b);
-		batch->books = lappend(batch->books, *b);
-	}
-	(*b)->accounts = lappend((*b)->accounts, *a);
+	if (result == PE_ROW_GONE)
+		raise_stale();
+	return result == PE_ROW_LOCKED ? row : NULL;
+}
+
+static book *
+open_book(pe_batch *batch, int64 dataset_id)
+{
+	book	   *b = find_book(batch, dataset_id);
+	pe_row	   *row;
+
+	if (b != NULL)
+		return b;
+	row = lock_numbered("dataset", "dataset_pkey", dataset_id);
+	if (row == NULL)
+		return NULL;
+	if (pe_row_bool(row, "dropped"))
+		raise_stale();
+	b = book_of_row(row);
+	check_chain(b);
+	batch->books = lappend(batch->books, b);
+	return b;
+}
+
+static account *
+open_account(book *b, int64 budget_id)
+{
+	account    *a = find_account(b, budget_id);
+	pe_row	   *row;
+
+	if (a != NULL)
+		return a;
+	row = lock_numbered("budget", "budget_pkey", budget_id);
+	if (row == NULL)
+		return NULL;
+	if (pe_row_int64(row, "dataset_id") != b->dataset_id)
+		raise_stale();
+	a = account_of_row(row);
+	b->accounts = lappend(b->accounts, a);
+	return a;
+}
+
+/* Locks the dataset and the budget and reads them, unless the batch has done so; false if somebody else holds one. */
+static bool
+open_both(pe_batch *batch, const pe_charge_request *request, book **b, account **a)
+{
+	MemoryContext spi = MemoryContextSwitchTo(batch->context);
+
+	*b = open_book(batch, request->dataset_id);
+	*a = *b != NULL ? open_account(*b, request->budget_id) : NULL;
 	MemoryContextSwitchTo(spi);
-	return true;
+	return *a != NULL;
 }
 
 /* ------------------------------------------------------------------
@@ -472,7 +501,7 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, pe_charge_re
 	account    *a;
 
 	reply->outcome = PE_BUSY;
-	if (!open_account(batch, request, &b, &a))
+	if (!open_both(batch, request, &b, &a))
 		return;
 	/* another version, an attested dataset of which nobody would read the rows, a budget of another kind */
 	if (b->version != request->version || request->replay_only || a->pure != (request->epsilon > 0))
@@ -532,95 +561,103 @@ pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, pe_charge_re
 	}
 }
 
-int64
-pe_batch_store(pe_batch *batch, const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
+/* What the noise was, which everybody may know; of a model or a minimum, nothing: it was of many kinds. */
+static void
+set_noise(pe_row *row, const pe_charge_request *request)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp.release (id, charge_id, dataset_id, version, request, request_hash, attributes, "
-		"workload, method, queries, sensitivity_sq, rho, payload, strategy_id, predicate, sensitivity_l1, epsilon) "
-		"VALUES (pg_catalog.nextval('dp.release_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::pg_catalog.numeric, $11, $12, "
-		"NULLIF($13, 0), $14, $15::pg_catalog.numeric, $16) ON CONFLICT (charge_id) DO NOTHING RETURNING id", 16,
-		{INT8OID, INT8OID, INT4OID, TEXTOID, BYTEAOID, TEXTARRAYOID, TEXTOID, TEXTOID, INT4OID, TEXTOID, INT8OID,
-	BYTEAOID, INT8OID, TEXTOID, TEXTOID, INT8OID}};
-	static pe_statement find = {NULL, "SELECT id FROM dp.release WHERE charge_id = $1", 1, {INT8OID}};
+	Datum		sensitivity;
+
+	if (request->workload == NULL)
+		return;
+	sensitivity = DirectFunctionCall3(numeric_in, CStringGetDatum(request->sensitivity),
+									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	if (request->epsilon > 0)
+	{
+		pe_row_set(row, "sensitivity_l1", sensitivity);
+		pe_row_set(row, "epsilon", Int64GetDatum(request->epsilon));
+	}
+	else
+	{
+		pe_row_set(row, "sensitivity_sq", sensitivity);
+		pe_row_set(row, "rho", Int64GetDatum(request->rho));
+	}
+}
+
+static int64
+insert_release(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
+{
+	pe_row	   *row = pe_row_new("release");
 	Datum	   *names = palloc((request->attributes + 1) * sizeof(Datum));
-	Datum		row[16] = {0};
-	char		nulls[] = "                ";
-	bool		pure = request->epsilon > 0;
-	int64		id;
+	int64		id = pe_row_next("release_id_seq");
 
 	for (int i = 0; i < request->attributes; i++)
 		names[i] = CStringGetTextDatum(request->attribute[i]);
-	row[0] = Int64GetDatum(charge_id);
-	row[1] = Int64GetDatum(request->dataset_id);
-	row[2] = Int32GetDatum((int32) request->version);
-	row[3] = CStringGetTextDatum(request->request);
-	row[4] = PointerGetDatum(pe_request_hash(request->request));
-	row[5] = PointerGetDatum(construct_array(names, request->attributes, TEXTOID, -1, false, TYPALIGN_INT));
-	if (request->workload != NULL)
-		row[6] = CStringGetTextDatum(request->workload);
-	else
-		nulls[6] = 'n';
-	row[7] = CStringGetTextDatum(request->method);
-	row[8] = Int32GetDatum(request->queries);
-	row[9] = row[14] = CStringGetTextDatum(request->sensitivity);
-	row[10] = Int64GetDatum(request->rho);
-	row[11] = PointerGetDatum(pe_payload_write(value, values));
-	row[12] = Int64GetDatum(request->strategy_id);
-	if (request->predicate != NULL)
-		row[13] = CStringGetTextDatum(request->predicate);
-	else
-		nulls[13] = 'n';
-	row[15] = Int64GetDatum(request->epsilon);
-	nulls[pure ? 9 : 14] = nulls[pure ? 10 : 15] = 'n';
-	if (request->workload == NULL)
-		nulls[9] = nulls[10] = nulls[14] = nulls[15] = 'n';	/* its noise was of many kinds, or of another one */
+	pe_row_set(row, "id", Int64GetDatum(id));
+	pe_row_set(row, "charge_id", Int64GetDatum(charge_id));
+	pe_row_set(row, "dataset_id", Int64GetDatum(request->dataset_id));
+	pe_row_set(row, "version", Int32GetDatum((int32) request->version));
+	pe_row_set_text(row, "request", request->request);
+	pe_row_set(row, "request_hash", PointerGetDatum(pe_request_hash(request->request)));
+	pe_row_set(row, "attributes", PointerGetDatum(construct_array(names, request->attributes, TEXTOID, -1, false, TYPALIGN_INT)));
+	pe_row_set_text(row, "workload", request->workload);
+	pe_row_set_text(row, "predicate", request->predicate);
+	pe_row_set_text(row, "method", request->method);
+	pe_row_set(row, "queries", Int32GetDatum(request->queries));
+	set_noise(row, request);
+	if (request->strategy_id != 0)
+		pe_row_set(row, "strategy_id", Int64GetDatum(request->strategy_id));
+	pe_row_set(row, "payload", PointerGetDatum(pe_payload_write(value, values)));
+	pe_row_set(row, "created", TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
+	pe_row_insert(row);
+	return id;
+}
 
+int64
+pe_release_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
+{
+	Datum		key[1] = {Int64GetDatum(charge_id)};
+	pe_row	   *stored = pe_row_last("release", "release_charge_id_key", key, 1);
 	/* it is there already if a worker died between its commit and its answer */
-	if (pe_access_write(&insert, row, nulls) == 0)
-		pe_access_write(&find, row, NULL);
-	id = pe_access_int64(0, 1);
+	int64		id = stored != NULL ? pe_row_int64(stored, "id") : insert_release(request, charge_id, value, values);
+
 	if (request->model != NULL)
 		pe_model_keep(request, id, value);
 	return id;
 }
 
 static void
+add_charged(pe_row *row, pe_cost charged)
+{
+	pe_row_add(row, "rho_spent", charged.rho_nano);
+	pe_row_add(row, "delta_spent", charged.delta_atto);
+	pe_row_add(row, "epsilon_spent", charged.epsilon_nano);
+}
+
+/* The names as they are now: where the OIDs mean nothing, in another cluster, they are all there is. */
+static void
 write_account(const account *a)
 {
-	/* the names as they are now: where the OIDs mean nothing, in another cluster, they are all there is */
-	static pe_statement update = {NULL, "UPDATE dp.budget SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
-		"role_name = $4, epsilon_spent = epsilon_spent + $5 WHERE id = $1", 5, {INT8OID, INT8OID, INT8OID, TEXTOID, INT8OID}};
-	Datum		own[5] = {
-		Int64GetDatum(a->budget_id), Int64GetDatum(a->charged.rho_nano), Int64GetDatum(a->charged.delta_atto),
-		CStringGetTextDatum(a->role), Int64GetDatum(a->charged.epsilon_nano)
-	};
-
-	pe_access_write(&update, own, NULL);
+	add_charged(a->row, a->charged);
+	pe_row_set_text(a->row, "role_name", a->role);
+	pe_row_update(a->row);
 }
 
 static void
 write_book(const book *b)
 {
-	static pe_statement update = {NULL, "UPDATE dp.dataset SET rho_spent = rho_spent + $2, delta_spent = delta_spent + $3, "
-		"epsilon_spent = epsilon_spent + $4, charges = $5, chain_head = $6, owner = $7, relation_schema = $8, relation_name = $9 "
-	"WHERE id = $1", 9, {INT8OID, INT8OID, INT8OID, INT8OID, INT8OID, BYTEAOID, TEXTOID, TEXTOID, TEXTOID}};
 	char	   *owner = GetUserNameFromId(pe_relation_owner(b->relation), true);
 	char	   *schema = get_namespace_name(get_rel_namespace(b->relation));
 	char	   *relation = get_rel_name(b->relation);
-	Datum		cap[9];
 
 	if (owner == NULL || schema == NULL || relation == NULL)
 		raise_stale();			/* the table was dropped meanwhile */
-	cap[0] = Int64GetDatum(b->dataset_id);
-	cap[1] = Int64GetDatum(b->charged.rho_nano);
-	cap[2] = Int64GetDatum(b->charged.delta_atto);
-	cap[3] = Int64GetDatum(b->charged.epsilon_nano);
-	cap[4] = Int64GetDatum(b->charges);
-	cap[5] = PointerGetDatum(b->head);
-	cap[6] = CStringGetTextDatum(owner);
-	cap[7] = CStringGetTextDatum(schema);
-	cap[8] = CStringGetTextDatum(relation);
-	pe_access_write(&update, cap, NULL);
+	add_charged(b->row, b->charged);
+	pe_row_set(b->row, "charges", Int64GetDatum(b->charges));
+	pe_row_set(b->row, "chain_head", PointerGetDatum(b->head));
+	pe_row_set_text(b->row, "owner", owner);
+	pe_row_set_text(b->row, "relation_schema", schema);
+	pe_row_set_text(b->row, "relation_name", relation);
+	pe_row_update(b->row);
 }
 
 static pe_anchor_link

@@ -96,12 +96,11 @@ extern pe_batch *pe_batch_begin(void);
 extern void pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, pe_charge_reply *reply);
 
 /*
- * Stores the measurements that a charge paid for, or the coefficients of a model, or
- * the point and the public value of a minimum, as the bits of doubles; returns the
- * number of the release.
+ * In a batch: stores the measurements that a charge paid for, or the coefficients of
+ * a model, or the point and the public value of a minimum, as the bits of doubles;
+ * returns the number of the release.
  */
-extern int64 pe_batch_store(pe_batch *batch, const pe_charge_request *request, int64 charge_id,
-							const int64 *value, int64 values);
+extern int64 pe_release_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values);
 
 /*
  * Writes what is spent; returns how far each ledger has come that was charged, and

@@ -31,6 +31,7 @@
 #include "ledger/errors.h"
 #include "ledger/family.h"
 #include "ledger/registry.h"
+#include "ledger/row.h"
 #include "ledger/values.h"
 
 #define HASH_SIZE 32
@@ -38,83 +39,85 @@
 /* Field 4 of the advisory lock that serialises registrations; SQL's own use 1 and 2. */
 #define REGISTRATION_LOCK 0x7065
 
-#define DATASET_COLUMNS \
-	"SELECT id, dataset, relation_oid, owner, unit, max_rows, neighbours, accounting, epsilon, delta, " \
-	"rho_limit, rho_spent, delta_limit, delta_spent, version, identity, " \
-	"xmin, declared_version, dropped, epsilon_limit, epsilon_spent, unit_type, " \
-	"private_column, private_type, max_change, coalesce(change = 'all', false) FROM dp.dataset "
-
 static pe_dataset *
-dataset_of_row(uint64 row)
+dataset_of_row(const pe_row *row)
 {
 	pe_dataset *dataset = palloc0(sizeof(*dataset));
-	bool		isnull;
+	char	   *change = pe_row_text(row, "change");
 
-	/* the struct must outlive SPI_finish like the strings do */
-	dataset = (pe_dataset *) DatumGetPointer(SPI_datumTransfer(PointerGetDatum(dataset), false, sizeof(*dataset)));
-	dataset->id = pe_access_int64(row, 1);
-	dataset->name = pe_access_text(row, 2);
-	dataset->relation = (Oid) pe_access_int64(row, 3);
-	dataset->owner = pe_access_text(row, 4);
-	dataset->unit = pe_access_text(row, 5);
-	dataset->max_rows = (int) pe_access_int64(row, 6);
-	dataset->neighbours = pe_access_text(row, 7);
-	dataset->accounting = pe_access_text(row, 8);
-	dataset->epsilon = DatumGetFloat8(pe_access_datum(row, 9, &isnull));
-	dataset->delta = DatumGetFloat8(pe_access_datum(row, 10, &isnull));
-	dataset->rho_limit = pe_access_int64(row, 11);
-	dataset->rho_spent = pe_access_int64(row, 12);
-	dataset->delta_limit = pe_access_int64(row, 13);
-	dataset->delta_spent = pe_access_int64(row, 14);
-	dataset->version = (int) pe_access_int64(row, 15);
-	dataset->identity = pe_access_text(row, 16);
-	dataset->declared_version = (int) pe_access_int64(row, 18);
-	dataset->dropped = pe_access_int64(row, 19) != 0;
-	dataset->epsilon_limit = pe_access_int64(row, 20);
-	dataset->epsilon_spent = pe_access_int64(row, 21);
-	dataset->unit_type = pe_access_text(row, 22);
-	dataset->private_column = pe_access_text(row, 23);
-	dataset->private_type = pe_access_text(row, 24);
-	dataset->max_change = DatumGetFloat8(pe_access_datum(row, 25, &isnull));
-	dataset->change_all = DatumGetBool(pe_access_datum(row, 26, &isnull));
+	dataset->id = pe_row_int64(row, "id");
+	dataset->name = pe_row_text(row, "dataset");
+	dataset->relation = (Oid) pe_row_int64(row, "relation_oid");
+	dataset->owner = pe_row_text(row, "owner");
+	dataset->unit = pe_row_text(row, "unit");
+	dataset->unit_type = pe_row_text(row, "unit_type");
+	dataset->max_rows = (int) pe_row_int64(row, "max_rows");
+	dataset->neighbours = pe_row_text(row, "neighbours");
+	dataset->accounting = pe_row_text(row, "accounting");
+	dataset->private_column = pe_row_text(row, "private_column");
+	dataset->private_type = pe_row_text(row, "private_type");
+	dataset->max_change = pe_row_float8(row, "max_change");
+	dataset->change_all = change != NULL && strcmp(change, "all") == 0;
+	dataset->epsilon = pe_row_float8(row, "epsilon");
+	dataset->delta = pe_row_float8(row, "delta");
+	dataset->rho_limit = pe_row_int64(row, "rho_limit");
+	dataset->rho_spent = pe_row_int64(row, "rho_spent");
+	dataset->delta_limit = pe_row_int64(row, "delta_limit");
+	dataset->delta_spent = pe_row_int64(row, "delta_spent");
+	dataset->epsilon_limit = pe_row_int64(row, "epsilon_limit");
+	dataset->epsilon_spent = pe_row_int64(row, "epsilon_spent");
+	dataset->version = (int) pe_row_int64(row, "version");
+	dataset->declared_version = (int) pe_row_int64(row, "declared_version");
+	dataset->identity = pe_row_text(row, "identity");
+	dataset->dropped = pe_row_bool(row, "dropped");
 	dataset->frozen = pe_identity_is_frozen(dataset->identity, dataset->relation);
-	dataset->changed_here = TransactionIdIsCurrentTransactionId((TransactionId) pe_access_int64(row, 17));
+	dataset->changed_here = pe_row_changed_here(row);
 	return dataset;
+}
+
+/* Every dataset there is or was, the newest first. */
+static List *
+all_datasets(void)
+{
+	List	   *datasets = NIL;
+	ListCell   *cell;
+
+	foreach(cell, pe_rows("dataset", "dataset_pkey", NULL, 0))
+		datasets = lcons(dataset_of_row(lfirst(cell)), datasets);
+	return datasets;
+}
+
+/* The row of a dataset that is registered under a name; NULL if there is none. */
+static pe_row *
+row_named(const char *name)
+{
+	Datum		key[1] = {CStringGetTextDatum(name)};
+
+	return pe_row_last("dataset", "dataset_name", key, 1);
 }
 
 pe_dataset *
 pe_dataset_load(const char *name)
 {
-	static pe_statement by_name = {NULL, DATASET_COLUMNS "WHERE dataset = $1 AND NOT dropped", 1, {TEXTOID}};
-	Datum		values[1] = {CStringGetTextDatum(name)};
-	pe_dataset *dataset = NULL;
-	pe_access	access;
+	pe_row	   *row;
 
-	pe_access_begin(&access);
-	if (pe_access_read(&by_name, values, NULL) == 1)
-		dataset = dataset_of_row(0);
-	pe_access_end(&access);
-	if (dataset == NULL)
+	pe_access_check_serial();
+	row = row_named(name);
+	if (row == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("dataset \"%s\" does not exist", name),
 				 errhint("The view dp.datasets lists the datasets.")));
-	return dataset;
+	return dataset_of_row(row);
 }
 
 pe_dataset *
 pe_dataset_load_by_id(int64 id)
 {
-	static pe_statement by_id = {NULL, DATASET_COLUMNS "WHERE id = $1 AND NOT dropped", 1, {INT8OID}};
-	Datum		values[1] = {Int64GetDatum(id)};
-	pe_dataset *dataset = NULL;
-	pe_access	access;
+	Datum		key[1] = {Int64GetDatum(id)};
+	pe_row	   *row = pe_row_last("dataset", "dataset_pkey", key, 1);
 
-	pe_access_begin_reading(&access);
-	if (pe_access_read(&by_id, values, NULL) == 1)
-		dataset = dataset_of_row(0);
-	pe_access_end(&access);
-	return dataset;
+	return row != NULL && !pe_row_bool(row, "dropped") ? dataset_of_row(row) : NULL;
 }
 
 pe_neighbours
@@ -153,28 +156,26 @@ pe_dataset_check_values(const pe_dataset *dataset)
 				 errhint("The owner of a table can register it with neighbours => 'values'.")));
 }
 
+/* Those that are registered before those that were. */
 List *
 pe_datasets_of_user(void)
 {
-	static pe_statement all = {NULL, DATASET_COLUMNS "ORDER BY dropped, id DESC", 0, {0}};
-	Oid			user = GetUserId();
-	MemoryContext here = CurrentMemoryContext;
-	List	   *owned = NIL;
-	pe_access	access;
-	uint64		rows;
+	List	   *registered = NIL;
+	List	   *dropped = NIL;
+	ListCell   *cell;
 
-	pe_access_begin(&access);
-	rows = pe_access_read(&all, NULL, NULL);
-	MemoryContextSwitchTo(here);
-	for (uint64 row = 0; row < rows; row++)
+	foreach(cell, all_datasets())
 	{
-		pe_dataset *dataset = dataset_of_row(row);
+		pe_dataset *dataset = lfirst(cell);
 
-		if (pe_dataset_owned_by(dataset, user))
-			owned = lappend(owned, dataset);
+		if (!pe_dataset_owned_by(dataset, GetUserId()))
+			continue;
+		if (dataset->dropped)
+			dropped = lappend(dropped, dataset);
+		else
+			registered = lappend(registered, dataset);
 	}
-	pe_access_end(&access);
-	return owned;
+	return list_concat(registered, dropped);
 }
 
 bool
@@ -542,24 +543,21 @@ parse_points(const pe_dataset *dataset, pe_column *column, int count)
 	}
 }
 
-#define ATTRIBUTE_COLUMNS "attribute, type, kind, points, outside, nulls, xmin, ordered "
-
 static void
-column_of_row(pe_dataset *dataset, uint64 row, pe_column *column)
+column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
 {
 	int			count;
-	bool		isnull;
 
-	column->name = pe_access_text(row, 1);
-	column->type = attribute_type(dataset, column->name, pe_access_text(row, 2));
-	column->points = pe_access_texts(row, 4, &count);
-	column->domain.kind = strcmp(pe_access_text(row, 3), "levels") == 0 ? PE_LEVELS : PE_BINS;
-	column->domain.outside = (pe_outside) pe_access_text(row, 5)[0];
-	column->domain.nulls = (pe_nulls) pe_access_text(row, 6)[0];
-	column->ordered = DatumGetBool(pe_access_datum(row, 8, &isnull));
+	column->name = pe_row_text(row, "attribute");
+	column->type = attribute_type(dataset, column->name, pe_row_text(row, "type"));
+	column->points = pe_row_texts(row, "points", &count);
+	column->domain.kind = strcmp(pe_row_text(row, "kind"), "levels") == 0 ? PE_LEVELS : PE_BINS;
+	column->domain.outside = (pe_outside) pe_row_text(row, "outside")[0];
+	column->domain.nulls = (pe_nulls) pe_row_text(row, "nulls")[0];
+	column->ordered = pe_row_bool(row, "ordered");
 	if (!pe_type_key(column->type, &column->domain.key))
 		elog(ERROR, "type of attribute \"%s\" is not supported", column->name);
-	if (TransactionIdIsCurrentTransactionId((TransactionId) pe_access_int64(row, 7)))
+	if (pe_row_changed_here(row))
 		dataset->changed_here = true;
 	parse_points(dataset, column, count);
 	if (pe_attribute_prepare(&column->domain) != PE_DOMAIN_OK)
@@ -577,47 +575,64 @@ check_not_repeated(char **names, int which)
 					 errmsg("attribute \"%s\" is given twice", names[which])));
 }
 
-/* The row of the last result that declares an attribute. */
-static uint64
-find_attribute(const pe_dataset *dataset, const char *name, uint64 rows)
+static pe_row *
+find_attribute(const pe_dataset *dataset, const char *name)
 {
-	for (uint64 row = 0; row < rows; row++)
-		if (strcmp(SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 1), name) == 0)
-			return row;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", name, dataset->name),
-			 errhint("SELECT * FROM dp.describe(%s) lists what may be asked.", quote_literal_cstr(dataset->name))));
+	Datum		key[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(name)};
+
+	return pe_row_last("attribute", "attribute_pkey", key, 2);
+}
+
+static int
+by_position(const ListCell *a, const ListCell *b)
+{
+	int64		i = pe_row_int64(lfirst(a), "position");
+	int64		j = pe_row_int64(lfirst(b), "position");
+
+	return (i > j) - (i < j);
+}
+
+/* The rows that declare the attributes of these names; NULL: all of them, in the order of their declaration. */
+static List *
+find_attributes(const pe_dataset *dataset, char **names, int count)
+{
+	Datum		key[1] = {Int64GetDatum(dataset->id)};
+	List	   *rows = NIL;
+
+	if (names == NULL)
+	{
+		rows = pe_rows("attribute", "attribute_pkey", key, 1);
+		list_sort(rows, by_position);
+	}
+	for (int i = 0; names != NULL && i < count; i++)
+	{
+		pe_row	   *row = find_attribute(dataset, names[i]);
+
+		check_not_repeated(names, i);
+		if (row == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", names[i], dataset->name),
+					 errhint("SELECT * FROM dp.describe(%s) lists what may be asked.", quote_literal_cstr(dataset->name))));
+		rows = lappend(rows, row);
+	}
+	return rows;
 }
 
 pe_column *
 pe_columns_load(pe_dataset *dataset, char **names, int *count)
 {
-	static pe_statement all = {NULL, "SELECT " ATTRIBUTE_COLUMNS "FROM dp.attribute WHERE dataset_id = $1 ORDER BY position",
-	1, {INT8OID}};
-	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	List	   *rows = find_attributes(dataset, names, *count);
+	MemoryContext here = CurrentMemoryContext;
 	pe_column  *columns;
 	pe_access	access;
-	MemoryContext here = CurrentMemoryContext;
-	uint64		rows;
 
-	pe_access_begin(&access);
-	rows = pe_access_read(&all, values, NULL);
-	if (names == NULL)
-		*count = (int) rows;
+	pe_access_begin(&access);	/* points are read as they were written */
 	MemoryContextSwitchTo(here);
+	*count = list_length(rows);
 	columns = palloc0(Max(*count, 1) * sizeof(*columns));
 	for (int i = 0; i < *count; i++)
-	{
-		uint64		row = i;
-
-		if (names != NULL)
-		{
-			check_not_repeated(names, i);
-			row = find_attribute(dataset, names[i], rows);
-		}
-		column_of_row(dataset, row, &columns[i]);
-	}
+		column_of_row(dataset, list_nth(rows, i), &columns[i]);
 	pe_access_end(&access);
 	check_declared_columns(dataset);
 	return columns;
@@ -626,21 +641,18 @@ pe_columns_load(pe_dataset *dataset, char **names, int *count)
 bool
 pe_column_find(pe_dataset *dataset, const char *name, pe_column *column)
 {
-	static pe_statement one = {NULL, "SELECT " ATTRIBUTE_COLUMNS "FROM dp.attribute WHERE dataset_id = $1 AND attribute = $2",
-	2, {INT8OID, TEXTOID}};
-	Datum		values[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(name)};
-	pe_access	access;
+	pe_row	   *row = find_attribute(dataset, name);
 	MemoryContext here = CurrentMemoryContext;
-	bool		found;
+	pe_access	access;
 
-	pe_access_begin(&access);
-	found = pe_access_read(&one, values, NULL) > 0;
-	MemoryContextSwitchTo(here);
 	memset(column, 0, sizeof(*column));
-	if (found)
-		column_of_row(dataset, 0, column);
+	if (row == NULL)
+		return false;
+	pe_access_begin(&access);
+	MemoryContextSwitchTo(here);
+	column_of_row(dataset, row, column);
 	pe_access_end(&access);
-	return found;
+	return true;
 }
 
 void
@@ -686,21 +698,19 @@ pe_registrations_lock(void)
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
-/* The rows of the relation, its ancestors and its descendants, where they are of here. */
+/* The datasets of the relation, its ancestors and its descendants, where they are of here. */
 static List *
 family_datasets(Oid relation)
 {
-	static pe_statement any = {NULL, DATASET_COLUMNS "WHERE relation_oid = ANY ($1) ORDER BY id DESC", 1, {OIDARRAYOID}};
-	Datum		values[1] = {oid_array(pe_relation_family(relation))};
+	List	   *family = pe_relation_family(relation);
 	List	   *datasets = NIL;
-	uint64		rows;
+	ListCell   *cell;
 
-	rows = pe_access_read(&any, values, NULL);
-	for (uint64 row = 0; row < rows; row++)
+	foreach(cell, all_datasets())
 	{
-		pe_dataset *dataset = dataset_of_row(row);
+		pe_dataset *dataset = lfirst(cell);
 
-		if (!dataset->frozen)
+		if (!dataset->frozen && list_member_oid(family, dataset->relation))
 			datasets = lappend(datasets, dataset);
 	}
 	return datasets;
@@ -709,22 +719,19 @@ family_datasets(Oid relation)
 void
 pe_dataset_check_alone(const pe_dataset *dataset)
 {
-	static pe_statement others = {NULL, "SELECT dataset, relation_oid, identity FROM dp.dataset "
-		"WHERE relation_oid = ANY ($1) AND NOT dropped AND id <> $2 ORDER BY id DESC", 2, {OIDARRAYOID, INT8OID}};
-	Datum		values[2] = {oid_array(pe_relation_family(dataset->relation)), Int64GetDatum(dataset->id)};
-	pe_access	access;
-	uint64		rows;
+	ListCell   *cell;
 
-	pe_access_begin(&access);
-	rows = pe_access_read(&others, values, NULL);
-	for (uint64 row = 0; row < rows; row++)
-		if (!pe_identity_is_frozen(pe_access_text(row, 3), (Oid) pe_access_int64(row, 2)))
+	foreach(cell, family_datasets(dataset->relation))
+	{
+		pe_dataset *other = lfirst(cell);
+
+		if (!other->dropped && other->id != dataset->id)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, pe_access_text(row, 1)),
+					 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, other->name),
 					 errdetail("One of their tables came to inherit from the other."),
 					 errhint("The owner can drop one of them.")));
-	pe_access_end(&access);
+	}
 }
 
 /*
@@ -772,6 +779,19 @@ check_not_replaced(const pe_dataset *old, Oid relation)
 				 errhint("After a restore, dp.attest lets the dataset go on with this table; dp.drop_dataset gives it up.")));
 }
 
+/* Whether a row was written of the relation: under its name, or under its OID in a database of this number. */
+static bool
+is_of_relation(const pe_row *row, Oid relation)
+{
+	unsigned	database;
+
+	if (strcmp(pe_row_text(row, "relation_schema"), get_namespace_name(get_rel_namespace(relation))) == 0 &&
+		strcmp(pe_row_text(row, "relation_name"), get_rel_name(relation)) == 0)
+		return true;
+	return (Oid) pe_row_int64(row, "relation_oid") == relation &&
+		sscanf(pe_row_text(row, "identity"), "%*u/%*u/%u", &database) == 1 && database == MyDatabaseId;
+}
+
 /*
  * PE002 if what is spent of the relation, under its name or its OID, is written
  * in a row that is not of here: a restored table must not begin a new ledger.
@@ -779,18 +799,17 @@ check_not_replaced(const pe_dataset *old, Oid relation)
  * was another table.
  */
 static void
-check_not_frozen(Oid relation, Datum schema, Datum name, bool known)
+check_not_frozen(Oid relation, bool known)
 {
-	static pe_statement same = {NULL, DATASET_COLUMNS "WHERE (relation_schema = $1 AND relation_name = $2) "
-		"OR (relation_oid = $3 AND pg_catalog.split_part(identity, '/', 3)::int8 = $4::int8)", 4,
-	{TEXTOID, TEXTOID, OIDOID, OIDOID}};
-	Datum		values[4] = {schema, name, ObjectIdGetDatum(relation), ObjectIdGetDatum(MyDatabaseId)};
-	uint64		rows = pe_access_read(&same, values, NULL);
+	ListCell   *cell;
 
-	for (uint64 row = 0; row < rows; row++)
+	foreach(cell, pe_rows("dataset", "dataset_pkey", NULL, 0))
 	{
-		pe_dataset *old = dataset_of_row(row);
+		pe_dataset *old;
 
+		if (!is_of_relation(lfirst(cell), relation))
+			continue;
+		old = dataset_of_row(lfirst(cell));
 		if (old->frozen && !(known && old->dropped))
 			ereport(ERROR,
 					(errcode(ERRCODE_PE_FROZEN),
@@ -880,7 +899,6 @@ resume(const pe_dataset *old, const pe_dataset *declared, pe_cost limit)
 void
 pe_dataset_register(const pe_dataset *declared)
 {
-	static pe_statement taken = {NULL, "SELECT FROM dp.dataset WHERE dataset = $1 AND NOT dropped", 1, {TEXTOID}};
 	static pe_statement insert = {NULL, "INSERT INTO dp.dataset (dataset, relation_oid, relation_schema, relation_name, owner, "
 		"neighbours, accounting, epsilon, delta, rho_limit, delta_limit, unit_key, identity, chain_head, "
 		"max_rows, unit, unit_type, epsilon_limit, private_column, private_type, max_change, change, "
@@ -936,12 +954,12 @@ pe_dataset_register(const pe_dataset *declared)
 		nulls[18] = nulls[19] = nulls[20] = nulls[21] = 'n';
 
 	pe_access_begin(&access);
-	if (pe_access_read(&taken, values, NULL) > 0)
+	if (row_named(declared->name) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("dataset \"%s\" already exists", declared->name)));
 	old = find_unregistered(relation);
-	check_not_frozen(relation, values[2], values[3], old != NULL);
+	check_not_frozen(relation, old != NULL);
 	if (old != NULL)
 		resume(old, declared, limit);
 	else

@@ -151,7 +151,7 @@ serve_reserve(pe_batch *batch, job *j)
 }
 
 static void
-serve_store(pe_batch *batch, job *j)
+serve_store(job *j)
 {
 	pe_charge_request request;
 	int64		charge_id;
@@ -164,7 +164,7 @@ serve_store(pe_batch *batch, job *j)
 	value = palloc(values * sizeof(int64));
 	pq_copymsgbytes(&j->message, (char *) value, values * sizeof(int64));
 	pq_sendbyte(&j->answer, PE_ANSWER_STORED);
-	pq_sendint64(&j->answer, pe_batch_store(batch, &request, charge_id, value, values));
+	pq_sendint64(&j->answer, pe_release_store(&request, charge_id, value, values));
 }
 
 static void
@@ -190,7 +190,7 @@ serve(pe_batch *batch, job *j)
 			serve_keep(j);
 			break;
 		default:
-			serve_store(batch, j);
+			serve_store(j);
 	}
 }
 
@@ -200,16 +200,18 @@ append_text(StringInfo to, const char *text)
 	appendBinaryStringInfo(to, text != NULL ? text : "", (text != NULL ? strlen(text) : 0) + 1);
 }
 
-/* The error as the answer. */
+/* The error as the answer; but the detail of a broken constraint is a row of the ledger. */
 static void
 answer_error(job *j, const ErrorData *error)
 {
+	bool		shows_row = ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION;
+
 	initStringInfo(&j->answer);
 	j->charged = j->owes_release = false;
 	pq_sendbyte(&j->answer, PE_ANSWER_ERROR);
 	pq_sendint32(&j->answer, error->sqlerrcode);
 	append_text(&j->answer, error->message);
-	append_text(&j->answer, error->detail);
+	append_text(&j->answer, shows_row ? NULL : error->detail);
 	append_text(&j->answer, error->hint);
 }
 
