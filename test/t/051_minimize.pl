@@ -269,11 +269,9 @@ my $session = session($node, 'ann');
 my ($pid) = (session_query($session, 'SELECT pg_backend_pid();'))[0] =~ /(\d+)/;
 session_start($session, "SELECT * FROM $long");
 ok(wait_for($node, "SELECT count(*) = $before->{charges} + 1 FROM dp.charge WHERE dataset_id = $before->{id}", 20), 'charged');
-my $start = time;
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 ($out, $err) = session_error($session);
 is(sqlstate($err), '57014', 'a long draw is cancelled');
-cmp_ok(time - $start, '<', 20, 'soon');
 my $after = ledger($node, dataset => 'askew');
 is($after->{charges} - $before->{charges} . ' ' . ($after->{releases} - $before->{releases}), '1 0', 'the charge stays, without a release');
 $session = session($node, 'ann');
@@ -389,8 +387,12 @@ for my $try (1 .. 3)
 	# a loaded machine can miss a multiple, never come before it
 	cmp_ok($ms, '>=', 399, "answer $try is not returned before the quantum ($ms ms)");
 }
-my ($least) = sort { $a <=> $b } map { milliseconds(q{SELECT count(*) FROM dp.minimize_max_affine('plain', '{a,b}', 'c', '{-1,-1}', '{1,1}', rho => 0.5);}) } 1 .. 5;
-cmp_ok($least, '<', 390, 'a replay reads no rows and is not held back');
+$session->quit;
+# what is held back takes the longest quantum at least, and what is not takes less on any machine
+$node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.time_quantum = '60s'});
+$session = session($node, 'ann');
+cmp_ok(milliseconds(q{SELECT count(*) FROM dp.minimize_max_affine('plain', '{a,b}', 'c', '{-1,-1}', '{1,1}', rho => 0.5);}),
+	'<', 60000, 'a replay reads no rows and is not held back');
 $session->quit;
 
 ledger_ok($node, 'after all');
