@@ -11,12 +11,9 @@ use Test::More;
 use Time::HiRes qw(time);
 
 my $quantum = 0.4;
-my $node = people_node('main');
-
 # The longest quantum: what is held back takes that long at least, and what is not takes less on any machine.
 my $minute = 60;
-$node->safe_psql('postgres', "ALTER SYSTEM SET pg_epsilon.time_quantum = '${minute}s'");
-$node->reload;
+my $node = people_node('main', conf => "pg_epsilon.time_quantum = '${minute}s'\n");
 
 # not_held_back ROLE, SQL, NAME: one test that a statement in a session of its own is answered within that quantum
 sub not_held_back
@@ -37,8 +34,7 @@ is(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.describe('people') WHERE false
 not_held_back('ann', q{SELECT count(*) FROM dp.histogram('people', 'age', rho => 0.0001)}, '[37] a replay reads no rows and is not held back');
 not_held_back('ann', q{SELECT * FROM dp.quote('people', 'age', rho => 0.0001)}, '[37] nor is a quote');
 
-$node->safe_psql('postgres', q{ALTER SYSTEM RESET pg_epsilon.time_quantum; ALTER ROLE ann SET pg_epsilon.time_quantum = '400ms'});
-$node->reload;
+$node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.time_quantum = '400ms'; ALTER ROLE bob SET pg_epsilon.time_quantum = '10ms'});
 my $session = session($node, 'ann');
 
 # ---- When an answer is stored tells as much as when it is returned ----
