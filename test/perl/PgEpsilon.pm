@@ -39,14 +39,15 @@ our @EXPORT = qw(roles_node people_node add_people add_role ask ask_ok last_line
   nano_of wait_for worker_gone sqlstate wire bench brake brake_on brake_off spoil $serial $parallel);
 
 # roles_node NAME, conf => TEXT
-# A started server with the extension and the roles above, and no dataset.  conf goes to postgresql.conf.
+# A started server with the extension and the roles above, and no dataset.  conf goes to
+# postgresql.conf; requests have more patience than they have of themselves: a machine may be slow.
 sub roles_node
 {
 	my ($name, %o) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
 	$node->init;
-	$node->append_conf('postgresql.conf', "max_worker_processes = 16\n" . ($o{conf} // ''));
+	$node->append_conf('postgresql.conf', "max_worker_processes = 16\npg_epsilon.charge_timeout = '1min'\n" . ($o{conf} // ''));
 	$node->start;
 	$node->safe_psql('postgres', q{
 		CREATE EXTENSION pg_epsilon;
