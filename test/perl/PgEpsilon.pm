@@ -32,7 +32,7 @@ our $serial = 'SET max_parallel_workers_per_gather = 0';
 our $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 	SET max_parallel_workers_per_gather = };
 
-our @EXPORT = qw(roles_node people_node add_people add_role ask ask_ok last_line normal
+our @EXPORT = qw(roles_node people_node standby_of add_people add_role ask ask_ok last_line normal
   session session_query session_ok session_start session_finish session_error
   new_request asked refused all_charges counts_of ledger ledger_ok
   pid_of reaches_quantum
@@ -67,6 +67,19 @@ sub people_node
 
 	add_people($node, 'postgres', 'people', %o);
 	return $node;
+}
+
+# standby_of NODE: a standby of it that has caught up; there is one
+sub standby_of
+{
+	my ($node) = @_;
+	my $standby = PostgreSQL::Test::Cluster->new('standby');
+
+	$node->backup('base');
+	$standby->init_from_backup($node, 'base', has_streaming => 1);
+	$standby->start;
+	$node->wait_for_catchup($standby);
+	return $standby;
 }
 
 # add_people NODE, DATABASE, NAME, rows => N, epsilon => CAP, budget => EPSILON

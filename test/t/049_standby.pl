@@ -17,10 +17,7 @@ my $node = people_node('primary', conf => "wal_level = replica\nmax_wal_senders 
 my $answer = ask_ok($node, 'ann', $paid);
 my $release = ask_ok($node, 'ann', 'SELECT release FROM dp.releases');
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'age', 'prefix(age)', rho => 0.002)});
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
+my $standby = standby_of($node);
 
 # what is paid on the primary arrives
 my $late = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'age', rho => 0.003)};
