@@ -29,7 +29,6 @@ my $model = ask_ok($node, 'ann', $fit);
 my $prediction = ask_ok($node, 'ann', $predict);
 $node->wait_for_catchup($standby);
 
-# refused ROLE, SQL, SQLSTATE, NAME
 is(ask_ok($standby, 'ann', $paid), $answer, 'standby: what was paid is answered');
 is(ask_ok($standby, 'ann', $late), $late_answer, 'standby: and what was paid meanwhile');
 is(ask_ok($standby, 'ann', "SELECT count(*) FROM dp.cells($release)"), '10', 'standby: dp.cells');
