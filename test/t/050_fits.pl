@@ -313,6 +313,7 @@ for my $how (sort keys %long)
 	is(sqlstate($err), '57014', "$how: pg_cancel_backend");
 	my @passes = $err =~ /$told/g;
 	cmp_ok($passes[1] // 0, '>', $passes[0] // 0, "$how: it tells again and again how far it is");
+	cmp_ok($passes[-1] // 0, '<', 90000, "$how: and was not cancelled at its end");
 	# the worker is killed in between: the fit fails at its end, or starts a new worker
 	$session = session($node, 'ann');
 	session_start($session, q{SELECT count(*) AS terms FROM dp.fit('plain', 'logistic_regression', 'y', '{a,b,c,k}', 'gd', rho => 0.1, fresh => true, options => '{"iterations": 1500}')});
