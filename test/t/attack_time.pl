@@ -30,7 +30,7 @@ my $ask = q{SELECT count(*) FROM dp.histogram('people', 'age', rho => 0.0001, fr
 $node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.time_quantum = 0});
 not_held_back('ann', $ask, '[37] without a quantum nothing is held back');
 $node->safe_psql('postgres', q{ALTER ROLE ann RESET pg_epsilon.time_quantum});
-is(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.describe('people') WHERE false; SHOW pg_epsilon.time_quantum}), "0\n1min", '[37] a quantum of a minute');
+is(ask_ok($node, 'ann', q{SELECT count(*) > 0 FROM dp.describe('people'); SHOW pg_epsilon.time_quantum}), "t\n1min", '[37] a quantum of a minute');
 not_held_back('ann', q{SELECT count(*) FROM dp.histogram('people', 'age', rho => 0.0001)}, '[37] a replay reads no rows and is not held back');
 not_held_back('ann', q{SELECT * FROM dp.quote('people', 'age', rho => 0.0001)}, '[37] nor is a quote');
 
