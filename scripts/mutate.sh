@@ -384,8 +384,8 @@ mutate result_left_in_memory src/ledger/shim.c \
 	's/\tpe_wipe\(chunk->data, chunk->size\);/\t(void) chunk;/' tap attack_noise
 rarely columns_left_in_memory src/ledger/counts.c \
 	's/\tpe_wipe\(columns, [^\n]*\n//' tap attack_noise
-rarely sums_left_in_memory src/mechanism/measure.c \
-	's/\tpe_wipe\(exact->sums, [^\n]*\n//' tap attack_noise
+rarely sums_left_in_memory src/mechanism/gaussian.c \
+	's/\tpe_wipe\(exact, [^\n]*\n//' tap attack_noise
 rarely count_logged src/ledger/counts.c \
 	's/(\t\tc->counts\[cell\] \+= count;)/$1\n\t\telog(DEBUG5, "%ld", (long) count);/' tap attack_noise
 rarely nested_plans_logged src/ledger/door.c \
