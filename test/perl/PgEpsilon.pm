@@ -24,30 +24,62 @@ use Test::More;
 
 # numbers the scripts of bench
 my $benches = 0;
+# numbers the requests of new_request, in millionths of a rho
+my $price = 1000;
 
-our @EXPORT = qw(people_node add_people add_role ask ask_ok session session_query session_start session_finish session_error
-  ledger ledger_ok
+# SQL: plans with no parallel worker; with as many as the number that is written behind it
+our $serial = 'SET max_parallel_workers_per_gather = 0';
+our $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+	SET max_parallel_workers_per_gather = };
+
+our @EXPORT = qw(roles_node people_node standby_of add_people add_role ask ask_ok last_line normal
+  session session_query session_ok session_start session_finish session_error
+  new_request asked refused all_charges counts_of ledger ledger_ok
   pid_of reaches_quantum
-  nano_of wait_for worker_gone sqlstate wire bench brake brake_on brake_off);
+  nano_of wait_for worker_gone sqlstate wire bench brake brake_on brake_off spoil $serial $parallel);
 
-# people_node NAME, conf => TEXT, rows => N, epsilon => CAP, budget => EPSILON
-# A started server with the extension, the roles and the dataset above.  conf goes to
-# postgresql.conf.  budget 0: nobody gets one.
-sub people_node
+# roles_node NAME, conf => TEXT
+# A started server with the extension and the roles above, and no dataset.  conf goes to
+# postgresql.conf; requests have more patience than they have of themselves: a machine may be slow.
+sub roles_node
 {
 	my ($name, %o) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
 	$node->init;
-	$node->append_conf('postgresql.conf', "max_worker_processes = 16\n" . ($o{conf} // ''));
+	$node->append_conf('postgresql.conf', "max_worker_processes = 16\npg_epsilon.charge_timeout = '1min'\n" . ($o{conf} // ''));
 	$node->start;
 	$node->safe_psql('postgres', q{
+		CREATE EXTENSION pg_epsilon;
 		CREATE ROLE curator LOGIN;
 		CREATE ROLE ann LOGIN;
 		CREATE ROLE bob LOGIN;
 		GRANT CREATE, USAGE ON SCHEMA public TO curator, ann, bob});
+	return $node;
+}
+
+# people_node NAME, conf => TEXT, rows => N, epsilon => CAP, budget => EPSILON
+# As roles_node, with the dataset above.  budget 0: nobody gets one.
+sub people_node
+{
+	my ($name, %o) = @_;
+	my $node = roles_node($name, %o);
+
 	add_people($node, 'postgres', 'people', %o);
 	return $node;
+}
+
+# standby_of NODE: a standby of it that has caught up; there is one
+sub standby_of
+{
+	my ($node) = @_;
+	my $standby = PostgreSQL::Test::Cluster->new('standby');
+
+	$node->backup('base');
+	$standby->init_from_backup($node, 'base', has_streaming => 1);
+	$standby->start;
+	$node->wait_for_catchup($standby);
+	return $standby;
 }
 
 # add_people NODE, DATABASE, NAME, rows => N, epsilon => CAP, budget => EPSILON
@@ -105,6 +137,29 @@ sub ask_ok
 	return $out;
 }
 
+# last_line TEXT: of several statements' output, what the last one gave
+sub last_line { return (split /\n/, $_[0])[-1] // '' }
+
+# normal TEXT: what reached a client, without what differs from call to call: releases, models and
+# transactions by their numbers, what is left, times and lines of source, and that a pass took a second
+sub normal
+{
+	my ($text) = @_;
+
+	for ($text)
+	{
+		s/release \d+/release N/g;
+		s/model_\d+/model_N/g;
+		s/; [\d.e+]+ left/; N left/g;
+		s{(xid/subid/cid): \d+/}{$1: X/}g;
+		s/duration: [\d.]+ ms/duration: T/g;
+		s/(time to inline: ).*/$1T/g;    # what was compiled with jit, and that it was, stays
+		s/^(LOCATION:.*):\d+$/$1/mg;
+		s/^.*NOTICE:  00000: [a-z ]+: pass \d+ of \d+\nLOCATION:  tell, .*\n//mg;
+	}
+	return $text;
+}
+
 # sqlstate TEXT: the SQLSTATE of the first error in verbose error text, '' if there is none
 sub sqlstate
 {
@@ -133,6 +188,16 @@ sub session_query
 
 	$session->{stderr} = '';
 	return ($out, $err);
+}
+
+# session_ok SESSION, SQL: the output of SQL in a session; an error ends the test
+sub session_ok
+{
+	my ($session, $sql) = @_;
+	my ($out, $err) = session_query($session, $sql);
+
+	die "$sql\n$err" if sqlstate($err) ne '';
+	return $out;
 }
 
 # session_start SESSION, SQL: sends SQL and does not wait for what comes of it
@@ -230,6 +295,64 @@ sub ledger_ok
 
 	is($wrong, '', "$what: the ledger agrees with itself");
 	return;
+}
+
+# all_charges NODE, db => DATABASE: how many there are, of all datasets
+sub all_charges
+{
+	my ($node, %o) = @_;
+
+	return $node->safe_psql($o{db} // 'postgres', 'SELECT count(*) FROM dp.charge');
+}
+
+# new_request DATASET: arguments of dp.histogram, the age of people or of that dataset, at a price
+# of their own, so that the request is new and its charge known
+sub new_request
+{
+	my ($dataset) = @_;
+
+	return sprintf("'%s', 'age', rho => 0.%06d", $dataset // 'people', ++$price);
+}
+
+# asked NODE, WHAT, CODE, charges => N, db => DATABASE, dataset => NAME: CODE gets a new request
+# and leaves N charges [1]
+sub asked
+{
+	my ($node, $what, $code, %o) = @_;
+	my $before = ledger($node, %o);
+
+	$code->(new_request());
+	is(ledger($node, %o)->{charges} - $before->{charges}, $o{charges} // 1, "$what: charges");
+	ledger_ok($node, $what, %o);
+	return;
+}
+
+# refused NODE, ROLE, SQL, SQLSTATE, NAME, db => DATABASE: three tests that SQL of a role fails so
+# (or so: SQLSTATE|SQLSTATE), answers nothing, and leaves no charge, no release and no other dataset
+# or budget than there was; the error text
+sub refused
+{
+	my ($node, $role, $sql, $state, $name, %o) = @_;
+	my $db = $o{db} // 'postgres';
+	my $rows = q{SELECT (SELECT count(*) FROM dp.charge), (SELECT count(*) FROM dp.release),
+		(SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp.dataset d), (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp.budget b)};
+	my $before = $node->safe_psql($db, $rows);
+	my ($status, $out, $err) = ask($node, $role, $sql, %o);
+
+	like(sqlstate($err), qr/^(?:$state)$/, "$name: $state") or diag $err;
+	is($out, '', "$name: no row");
+	is($node->safe_psql($db, $rows), $before, "$name: nothing charged, nothing stored");
+	return $err;
+}
+
+# counts_of DATASET, ATTRIBUTE, more arguments: the SQL of one text with the counts, exact but for
+# a chance below 1e-43: with rho 100 the standard error is 0.07
+sub counts_of
+{
+	my ($dataset, $attribute, $more) = @_;
+
+	return "SELECT string_agg(estimate::bigint::text, ' ' ORDER BY query) FROM dp.histogram('$dataset', '$attribute', rho => 100, fresh => true"
+	  . ($more // '') . ')';
 }
 
 # nano_of NODE, ROLE, ARGUMENTS: the rho in nano that dp.quote(ARGUMENTS) tells this role
@@ -412,6 +535,22 @@ sub brake_off
 	my ($brake) = @_;
 
 	session_query($brake->{session}, 'ROLLBACK');
+	return;
+}
+
+# spoil NODE, TABLE: writes nonsense over the fourth page of a table, which cannot be read from
+# then on; the server is stopped meanwhile
+sub spoil
+{
+	my ($node, $table) = @_;
+	my $path = $node->data_dir . '/' . $node->safe_psql('postgres', "CHECKPOINT; SELECT pg_relation_filepath('$table')");
+
+	$node->stop;
+	open(my $file, '+<:raw', $path) or die "$path: $!";
+	seek($file, 8192 * 3, 0) or die "$path: $!";
+	print $file "\xde\xad" x 4096;
+	close $file or die "$path: $!";
+	$node->start;
 	return;
 }
 

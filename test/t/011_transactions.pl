@@ -10,15 +10,6 @@ use PgEpsilon;
 
 my $node = people_node('main');
 
-# Every case asks at a price of its own, so that its request is new.
-my $price = 1000;
-
-sub new_request
-{
-	$price++;
-	return sprintf(q{'people', 'age', rho => 0.%06d}, $price);
-}
-
 # pays WHAT, CODE, ROLE => CHARGES ...: what CODE, which gets REQUEST or a new request, leaves
 # in the ledger: each role's budget paid so many times, and the cap as often in all, or `cap` times
 sub pays

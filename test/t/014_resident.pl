@@ -18,32 +18,17 @@ pg_epsilon.worker_linger = 0
 my $workers = q{FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};
 my $fresh = q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.000001, fresh => true)};
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
-my $price = 1000;
 
 sub worker { return $node->safe_psql('postgres', "SELECT pid $workers AND datname = '" . ($_[0] // 'postgres') . q{'}) }
-
-sub new_request { return sprintf("'people', 'age', rho => 0.%06d", ++$price) }
-
-# asked WHAT, CODE, charges => N: CODE gets a new request and leaves N charges [1]
-sub asked
-{
-	my ($what, $code, %o) = @_;
-	my $before = ledger($node, %o);
-
-	$code->(new_request());
-	is(ledger($node, %o)->{charges} - $before->{charges}, $o{charges} // 1, "$what: charges");
-	ledger_ok($node, $what, %o);
-	return;
-}
 
 # ---- It stays ----
 
 is(worker(), '', 'no worker before the first request');
-asked('the first request', sub { is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($_[0])"), '10', 'the first request: answered') });
+asked($node, 'the first request', sub { is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($_[0])"), '10', 'the first request: answered') });
 my $pid = worker();
 like($pid, qr/^\d+$/, 'one worker after it');
 $node->safe_psql('postgres', 'SELECT pg_sleep(1.5)');    # a worker that does not stay is gone by then
-asked('a later request', sub { ask_ok($node, 'bob', "SELECT * FROM dp.histogram($_[0])") });
+asked($node, 'a later request', sub { ask_ok($node, 'bob', "SELECT * FROM dp.histogram($_[0])") });
 is(worker(), $pid, 'the same worker serves it, whatever worker_linger says');
 
 ok(wait_for($node, q{SELECT n_tup_ins >= 2 FROM pg_stat_all_tables WHERE relid = 'dp.charge'::regclass}, 30),
@@ -99,7 +84,7 @@ sub started
 	return $session;
 }
 
-asked('a batch', sub {
+asked($node, 'a batch', sub {
 	my @got = batch('a batch', sub { map { started($_ % 2 ? 'ann' : 'bob', $fresh) } 1 .. 6 });
 
 	is(scalar(grep { $_->[0] =~ /^2$/m && sqlstate($_->[1]) eq '' } @got), 6, 'a batch: all are answered');
@@ -111,7 +96,7 @@ is($node->safe_psql('postgres', q{SELECT count(DISTINCT budget_id) FROM (SELECT 
 
 # One that fails in the worker undoes the batch; the others are served all the same.
 ask_ok($node, 'ann', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.0001, name => 'taken')});
-asked('a batch with an error', sub {
+asked($node, 'a batch with an error', sub {
 	my @got = batch('a batch with an error', sub {
 		(started('ann', $fresh),
 			started('bob', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.0001, name => 'taken', fresh => true)}),
@@ -126,7 +111,7 @@ asked('a batch with an error', sub {
 add_people($node, 'postgres', 'few', budget => 0);
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('ann', 'few', epsilon => 1, delta => 1e-9)});
 my $half = $node->safe_psql('postgres', q{SELECT 0.6e-9 * b.rho_limit FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id WHERE d.dataset = 'few'});
-asked('the last of a budget', sub {
+asked($node, 'the last of a budget', sub {
 	my @got = batch('the last of a budget', sub { map { started('ann', "SELECT count(*) FROM dp.histogram('few', 'sex', rho => $half, fresh => true)") } 1 .. 3 });
 
 	is(join(' ', sort map { sqlstate($_->[1]) || 'answered' } @got), 'PE001 PE001 answered', 'the last of a budget: one request gets it');
@@ -134,7 +119,7 @@ asked('the last of a budget', sub {
 
 # ---- More sessions than there is room for ----
 
-asked('a full mailbox', sub {
+asked($node, 'a full mailbox', sub {
 	my $lock = session($node, $superuser);
 	my $first = session($node, 'ann');
 
@@ -159,7 +144,7 @@ asked('a full mailbox', sub {
 $pid = worker();
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
 ok(wait_for($node, "SELECT NOT EXISTS (SELECT $workers AND pid = $pid)"), 'it can be terminated');
-asked('after its end', sub { is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($_[0])"), '10', 'after its end: another one answers') });
+asked($node, 'after its end', sub { is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($_[0])"), '10', 'after its end: another one answers') });
 isnt(worker(), '', 'which stays as well');
 $pid = worker();
 kill 'KILL', $pid or die "cannot kill the worker: $!";
@@ -171,7 +156,7 @@ for (1 .. 600)
 	last if ($gone // '') eq 't';
 	select(undef, undef, undef, 0.1);
 }
-asked('after kill -9', sub { is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($_[0])"), '10', 'after kill -9: another one answers') });
+asked($node, 'after kill -9', sub { is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($_[0])"), '10', 'after kill -9: another one answers') });
 
 # ---- Somebody needs the database for himself ----
 
@@ -210,7 +195,7 @@ is(worker(), $pid, 'and does not send the worker away by it');
 my $slots = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'logical replication launcher'});
 $node->append_conf('postgresql.conf', 'max_worker_processes = ' . ($slots + 1));
 $node->restart;
-asked('one slot', sub { is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($_[0])"), '10', 'one slot: answered') });
+asked($node, 'one slot', sub { is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram($_[0])"), '10', 'one slot: answered') });
 $node->safe_psql('postgres', 'CREATE DATABASE second');
 add_people($node, 'second', 'people');
 {

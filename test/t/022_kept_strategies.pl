@@ -273,11 +273,7 @@ is($status, 0, 'restored: a new workload is quoted');
 # ---- A standby ----
 
 my $before = kept();
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
-$node->wait_for_catchup($standby);
+my $standby = standby_of($node);
 is(ask_ok($standby, 'ann', $_), $paid{$_}, "standby: $_") for @paid;
 like(ask_ok($standby, 'eve', q{SELECT strategy IS NULL, size, rank, gap < 1e-6 FROM dp.optimize('prefix(34)')}), qr/^t\|34\|34\|t$/,
 	'standby: a strategy is computed and not kept');

@@ -10,15 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
-$node->append_conf('postgresql.conf', "max_worker_processes = 24\nmax_parallel_workers = 8\nautovacuum = off\n");
-$node->start;
-$node->safe_psql('postgres', q{
-	CREATE EXTENSION pg_epsilon;
-	CREATE ROLE curator LOGIN;
-	CREATE ROLE ann LOGIN;
-	GRANT CREATE, USAGE ON SCHEMA public TO curator});
+my $node = roles_node('main', conf => "max_worker_processes = 24\nmax_parallel_workers = 8\nautovacuum = off\n");
 my $port = $node->port;
 my $host = $node->host;
 my $fdw = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'});
@@ -43,12 +35,7 @@ sub tally
 {
 	my ($dataset, $attributes, $settings) = @_;
 
-	return (split /\n/, ask_ok($node, 'ann', ($settings // '') . ';' . sprintf($tally, $dataset, $attributes // '{age,sex}')))[-1];
-}
-
-sub charges
-{
-	return $node->safe_psql('postgres', 'SELECT count(*) FROM dp.charge');
+	return last_line(ask_ok($node, 'ann', ($settings // '') . ';' . sprintf($tally, $dataset, $attributes // '{age,sex}')));
 }
 
 # ---- Kinds of relations ----
@@ -119,12 +106,12 @@ for my $case ([ 'ranged', 'ranged_young_f', 'INSERT' ], [ 'ranged', 'ranged_old'
 	[ 'parent', 'grandchild', 'TRUNCATE' ], [ 'parent', 'other_child', 'TRIGGER' ])
 {
 	my ($dataset, $table, $privilege) = @$case;
-	my $before = charges();
+	my $before = all_charges($node);
 
 	ask_ok($node, 'curator', "GRANT $privilege ON $table TO ann");
 	my ($status, $out, $err) = ask($node, 'ann', sprintf($tally, $dataset, 'age'));
 	is(sqlstate($err), '42501', "[55] $privilege on $table: may not ask $dataset");
-	is(charges(), $before, '[55] and is not charged');
+	is(all_charges($node), $before, '[55] and is not charged');
 	ask_ok($node, 'curator', "REVOKE $privilege ON $table FROM ann");
 }
 ask_ok($node, 'curator', q{
@@ -161,10 +148,9 @@ ask_ok($node, 'curator', q{
 	ALTER TABLE big SET (parallel_workers = 2);
 	ANALYZE big});
 register('big');
-my $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
-	SET max_parallel_workers_per_gather = 2};
-my $serial = tally('big', undef, 'SET max_parallel_workers_per_gather = 0');
-is($serial, ask_ok($node, 'curator', q{
+my $by_two = "${parallel}2";
+my $big = tally('big', undef, $serial);
+is($big, ask_ok($node, 'curator', q{
 	SELECT array_agg(coalesce(n, 0) ORDER BY a, s) FROM generate_series(0, 11) a CROSS JOIN (VALUES (0, 'f'), (1, 'm'), (2, NULL)) v (s, sex)
 	  LEFT JOIN (SELECT age / 10 AS a, sex, count(*) AS n FROM big GROUP BY 1, 2) x USING (a, sex)}), '[45] serial: the tally');
 $node->safe_psql('postgres', q{
@@ -179,23 +165,23 @@ $node->safe_psql('postgres', q{
 		END LOOP;
 	END$$});
 my $asking = session($node, 'ann');
-session_query($asking, "$parallel; SET client_min_messages = warning;");
+session_query($asking, "$by_two; SET client_min_messages = warning;");
 session_start($asking, join(";\n", (sprintf($tally, 'big', '{age,sex}')) x 30));
 $node->safe_psql('postgres', 'CALL poll_workers()');
 my ($answers) = session_finish($asking);
 cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM poll'), '>', 0, '[45] parallel workers scan a large table');
-my @wrong = grep { /^\{/ && $_ ne $serial } split /\n/, $answers;
+my @wrong = grep { /^\{/ && $_ ne $big } split /\n/, $answers;
 is("@wrong", '', '[45] and the tally is the same');
-is(scalar(grep { $_ eq $serial } split /\n/, $answers), 30, '[45] every time');
+is(scalar(grep { $_ eq $big } split /\n/, $answers), 30, '[45] every time');
 $asking->quit;
-is(tally('big', undef, "$parallel; SET max_parallel_workers = 0"), $serial, '[45] the same without a worker to be had');
-is(tally('big', undef, "$parallel; SET parallel_leader_participation = off"), $serial, '[45] the same by workers alone');
-is(tally('big', undef, "BEGIN ISOLATION LEVEL SERIALIZABLE; $parallel"), $serial, '[45] the same in a serializable transaction');
-is(tally('ranged', undef, $parallel), $truth, '[45] partitions by parallel workers');
-is(tally('parent', undef, "$parallel; SET enable_partitionwise_aggregate = on"), $truth, '[45] children by parallel workers');
+is(tally('big', undef, "$by_two; SET max_parallel_workers = 0"), $big, '[45] the same without a worker to be had');
+is(tally('big', undef, "$by_two; SET parallel_leader_participation = off"), $big, '[45] the same by workers alone');
+is(tally('big', undef, "BEGIN ISOLATION LEVEL SERIALIZABLE; $by_two"), $big, '[45] the same in a serializable transaction');
+is(tally('ranged', undef, $by_two), $truth, '[45] partitions by parallel workers');
+is(tally('parent', undef, "$by_two; SET enable_partitionwise_aggregate = on"), $truth, '[45] children by parallel workers');
 ask_ok($node, 'curator', q{CREATE TABLE nothing (id int, age int, sex text); ALTER TABLE nothing SET (parallel_workers = 2)});
 register('nothing');
-is(tally('nothing', 'sex', $parallel), '{0,0,0}', '[45] an empty table by parallel workers');
+is(tally('nothing', 'sex', $by_two), '{0,0,0}', '[45] an empty table by parallel workers');
 
 # ---- Foreign tables ----
 
@@ -223,7 +209,7 @@ SKIP:
 		register($table);
 		is(tally($table), $truth, "$table: the tally of its rows");
 	}
-	is(tally('halves', undef, $parallel), $truth, 'halves: asked for in parallel');
+	is(tally('halves', undef, $by_two), $truth, 'halves: asked for in parallel');
 	# a part on another server that comes later
 	ask_ok($node, 'curator', 'ALTER TABLE halves DETACH PARTITION halves_high');
 	isnt(tally('halves'), $truth, '[34] halves: without its foreign part');
@@ -232,15 +218,15 @@ SKIP:
 
 	# A server that is away: known before anything is charged
 	register('away');
-	my $before = charges();
+	my $before = all_charges($node);
 	($status, $out, $err) = ask($node, 'ann', sprintf($tally, 'away', 'age'));
 	is(sqlstate($err), '08001', 'a server that cannot be reached is an ordinary error');
-	is(charges(), $before, 'and nothing is charged');
+	is(all_charges($node), $before, 'and nothing is charged');
 	# and a table that is gone there: known once rows are read, so paid and answered
 	ask_ok($node, 'curator', q{CREATE FOREIGN TABLE lost (id int, age int, sex text) SERVER near OPTIONS (table_name 'no_such_table')});
 	register('lost');
 	is(tally('lost', 'sex'), '{0,0,0}', 'a remote table that is not there is answered as an empty one');
-	is(charges(), $before + 1, 'and charged');
+	is(all_charges($node), $before + 1, 'and charged');
 
 	# Rows that cannot be read: which of them, nobody is told.  Each of these fails while rows
 	# are fetched, the last after some have been counted.
@@ -268,14 +254,14 @@ SKIP:
 		my $log_start = -s $node->logfile;
 
 		register($table);
-		$before = charges();
+		$before = all_charges($node);
 		for my $settings ('SET client_min_messages = debug5', 'SET exit_on_error = on')
 		{
 			($status, $out, $err) = ask($node, 'ann', "$settings;" . sprintf($tally, $table, 'sex,age' =~ s/(.*)/{$1}/r));
 			is($out, '{' . join(',', (0) x 36) . '}', "$table: answered as an empty table ($settings)");
 			unlike($err, qr/division|secret|violates|check constraint|remote SQL|$state{$table}|FATAL|ERROR/, 'no word of the failure');
 		}
-		is(charges(), $before + 2, "$table: charged each time");
+		is(all_charges($node), $before + 2, "$table: charged each time");
 		like(slurp_file($node->logfile, $log_start), qr/rows of dataset "$table" could not be read \(SQLSTATE $state{$table}\)/,
 			"$table: the operator can see why");
 	}

@@ -101,20 +101,9 @@ is($other->safe_psql('copy', q{SELECT count(*) FROM dp.budget b JOIN pg_roles r 
 is(ask_ok($other, 'mallory', q{SELECT string_agg(dataset || ' ' || frozen, ',' ORDER BY dataset) FROM dp.datasets}, %db),
 	'given true,offers true,people true', 'restored: frozen');
 
-my $charges = sub { return $other->safe_psql('copy', 'SELECT count(*), sum(rho_spent) FROM dp.charge, dp.budget') };
-my $count = $charges->();
 
-# refused ROLE, SQL, SQLSTATE, NAME: in the copy, fails so, answers nothing and charges nothing
-sub refused
-{
-	my ($role, $sql, $state, $name) = @_;
-	my ($status, $o, $e) = ask($other, $role, $sql, %db);
-
-	is(sqlstate($e), $state, "$name: $state");
-	is($o, '', "$name: no row");
-	is($charges->(), $count, "$name: nothing charged");
-	return;
-}
+# refused_there ROLE, SQL, SQLSTATE, NAME: refused in the copy
+sub refused_there { return refused($other, @_, %db) }
 
 # told ROLE, SQL: what a role is told in the copy; of an error, its SQLSTATE
 sub told
@@ -142,10 +131,10 @@ sub payers
 	is(told('ann', q{SELECT string_agg(DISTINCT dataset, ',' ORDER BY dataset) FROM dp.releases}), 'given,people', "$when: and her releases");
 	like(told('ann', q{SELECT string_agg(description, ' ') FROM dp.describe('people')}), qr/your budget \(role ann\)/,
 		"$when: dp.describe knows her budget");
-	refused('ann', $unpaid, 'PE002', "$when: a new request");
-	refused('ann', $paid =~ s/\)$/, fresh => true)/r, 'PE002', "$when: the paid request, fresh");
-	refused('tom', $unpaid, 'PE002', "$when: a new request of a group");
-	refused('bob', $paid, 'PE002', "$when: what others paid");
+	refused_there('ann', $unpaid, 'PE002', "$when: a new request");
+	refused_there('ann', $paid =~ s/\)$/, fresh => true)/r, 'PE002', "$when: the paid request, fresh");
+	refused_there('tom', $unpaid, 'PE002', "$when: a new request of a group");
+	refused_there('bob', $paid, 'PE002', "$when: what others paid");
 	return;
 }
 
@@ -155,18 +144,18 @@ sub stranger
 	my ($role, $when) = @_;
 
 	is(told($role, "SELECT count(*) FROM dp.$_"), '0', "$when: no row of dp.$_") for 'charges', 'budgets', 'releases';
-	refused($role, $paid, '42501', "$when: no replay");
-	refused($role, $paid =~ s/\)$/, budget => 'ann')/r, '42501', "$when: nor of another's budget");
-	refused($role, $unpaid, '42501', "$when: no charge");
-	refused($role, "SELECT * FROM dp.cells($release)", '42704', "$when: no cells");
+	refused_there($role, $paid, '42501', "$when: no replay");
+	refused_there($role, $paid =~ s/\)$/, budget => 'ann')/r, '42501', "$when: nor of another's budget");
+	refused_there($role, $unpaid, '42501', "$when: no charge");
+	refused_there($role, "SELECT * FROM dp.cells($release)", '42704', "$when: no cells");
 	is(told($role, q{SELECT replay FROM dp.quote('people', 'age', rho => 0.001)}), 'f', "$when: a quote promises no replay");
 	unlike(told($role, q{SELECT string_agg(description, ' ') FROM dp.describe('people')}), qr/your budget \(/,
 		"$when: dp.describe knows of no budget");
-	refused($role, q{SELECT dp.grant_budget('mallory', 'people', 1)}, '42501', "$when: not dp.grant_budget");
-	refused($role, q{SELECT dp.revoke_budget('ann', 'people')}, '42501', "$when: not dp.revoke_budget");
-	refused($role, q{SELECT dp.drop_dataset('people')}, '42501', "$when: not dp.drop_dataset");
-	refused($role, q{SELECT dp.new_version('people')}, '42501', "$when: not dp.new_version");
-	refused($role, q{SELECT dp.add_attribute('people', 'id', 0, 100, 10)}, '42501', "$when: not dp.add_attribute");
+	refused_there($role, q{SELECT dp.grant_budget('mallory', 'people', 1)}, '42501', "$when: not dp.grant_budget");
+	refused_there($role, q{SELECT dp.revoke_budget('ann', 'people')}, '42501', "$when: not dp.revoke_budget");
+	refused_there($role, q{SELECT dp.drop_dataset('people')}, '42501', "$when: not dp.drop_dataset");
+	refused_there($role, q{SELECT dp.new_version('people')}, '42501', "$when: not dp.new_version");
+	refused_there($role, q{SELECT dp.add_attribute('people', 'id', 0, 100, 10)}, '42501', "$when: not dp.add_attribute");
 	return;
 }
 
@@ -176,22 +165,22 @@ stranger('mallory', 'restored');
 is(told('curator', q{SELECT count(*) > 4 FROM dp.charges}), 't', 'restored: the owner sees the charges');
 is(told('curator', q{SELECT count(*) FROM dp.budgets WHERE dataset = 'people'}), '5', 'restored: and the budgets');
 is(told('curator', "SELECT count(*) FROM dp.cells($release)"), '10', 'restored: and reads the cells');
-refused('curator', q{SELECT dp.create_dataset('fresh', 'public.people', 20)}, 'PE002', 'restored: registering the table anew');
-refused('curator', q{BEGIN; SELECT dp.drop_dataset('people'); SELECT dp.create_dataset('people', 'public.people', 20)}, 'PE002',
+refused_there('curator', q{SELECT dp.create_dataset('fresh', 'public.people', 20)}, 'PE002', 'restored: registering the table anew');
+refused_there('curator', q{BEGIN; SELECT dp.drop_dataset('people'); SELECT dp.create_dataset('people', 'public.people', 20)}, 'PE002',
 	'restored: nor after it was dropped');
-refused('curator', q{SELECT dp.create_dataset('former', 'public.former', 20)}, 'PE002', 'restored: nor one dropped before');
-refused('curator', q{SELECT dp.create_dataset('fresh', 'public.offers', 20)}, 'PE002', 'restored: nor one that protects values');
+refused_there('curator', q{SELECT dp.create_dataset('former', 'public.former', 20)}, 'PE002', 'restored: nor one dropped before');
+refused_there('curator', q{SELECT dp.create_dataset('fresh', 'public.offers', 20)}, 'PE002', 'restored: nor one that protects values');
 is(told('mallory', q{SELECT private_column, max_change, change FROM dp.datasets WHERE dataset = 'offers'}), 'price|0.30000000000000004|all',
 	'restored: which are protected as before');
 is(told('mallory', q{SELECT description FROM dp.describe('offers') WHERE description LIKE 'protected%'}),
 	'protected: the values of price in all rows, up to a change of 0.30000000000000004 in each; rows and other columns are public',
 	'restored: and described so');
-refused('taker', q{SELECT dp.create_dataset('fresh', 'public.given', 20)}, 'PE002', 'restored: nor one that was given away');
+refused_there('taker', q{SELECT dp.create_dataset('fresh', 'public.given', 20)}, 'PE002', 'restored: nor one that was given away');
 # who the table belonged to when it was dumped
 is(told('taker', q{SELECT count(*) FROM dp.charges WHERE dataset = 'given'}), '1', 'restored: a table given away, its owner sees its charges');
 is(told('giver', q{SELECT count(*) FROM dp.charges WHERE dataset = 'given'}), '0', 'restored: and who gave it does not');
 # a role that has the name that another had when it paid
-refused('old_name', $renamed_paid, '42501', 'restored: a name that was given up');
+refused_there('old_name', $renamed_paid, '42501', 'restored: a name that was given up');
 is(told('old_name', 'SELECT count(*) FROM dp.charges'), '0', 'restored: nor its charges');
 
 # ---- A stranger's table has the OID, by chance ----
@@ -211,7 +200,7 @@ for my $same ('OID', 'OID, timeline and database')
 	payers($when);
 	stranger('mallory', $when);
 	is(told('curator', q{SELECT count(*) FROM dp.budgets WHERE dataset = 'people'}), '5', "$when: the owner is who he was");
-	refused('curator', q{SELECT dp.create_dataset('fresh', 'public.people', 20)}, 'PE002', "$when: registering the table anew");
+	refused_there('curator', q{SELECT dp.create_dataset('fresh', 'public.people', 20)}, 'PE002', "$when: registering the table anew");
 	$other->safe_psql('copy', "UPDATE dp.dataset SET relation_oid = $old_oid, identity = '$identity' WHERE dataset = 'people'");
 }
 # he may register his own table
@@ -238,10 +227,10 @@ $other->safe_psql('postgres', 'CREATE ROLE new_name LOGIN');
 ($status, $o, $e) = ask($other, 'new_name', $renamed_paid, %db);
 is($o, $renamed_answer, 'and one that was renamed, by its last name');
 is(told('curator', q{SELECT dp.new_version('people')}), '2', 'the owner, dp.new_version');
-refused('ann', $paid, 'PE002', 'the owner, dp.new_version: and what was paid is of another version');
+refused_there('ann', $paid, 'PE002', 'the owner, dp.new_version: and what was paid is of another version');
 is((ask($other, 'curator', q{SELECT dp.drop_dataset('people')}, %db))[0], 0, 'the owner, dp.drop_dataset');
-refused('curator', q{SELECT dp.create_dataset('people', 'public.people', 20)}, 'PE002', 'after that: registering the table anew');
-refused('ann', $paid, '42704', 'after that: a request');
+refused_there('curator', q{SELECT dp.create_dataset('people', 'public.people', 20)}, 'PE002', 'after that: registering the table anew');
+refused_there('ann', $paid, '42704', 'after that: a request');
 is($other->safe_psql('copy', $normal . $sums), $want{$sums}, 'the charges are what they were');
 
 $other->stop;

@@ -14,19 +14,6 @@ my $verify = q{SELECT ok, charges, first_bad, message FROM dp.verify_ledger('peo
 my $sums = q{SELECT count(*), sum(rho), sum(cap_rho), string_agg(encode(hash, 'hex'), ' ' ORDER BY dataset_id, seq) FROM dp.charge};
 my $spent = q{SELECT string_agg(role_name || ' ' || rho_spent || ' ' || rho_limit, ',' ORDER BY id) FROM dp.budget};
 
-# refused NODE, ROLE, SQL, SQLSTATE, NAME, db => DATABASE: fails so, and writes nothing into the ledger
-sub refused
-{
-	my ($n, $role, $sql, $state, $name, %o) = @_;
-	my $db = $o{db} // 'postgres';
-	my $before = $n->safe_psql($db, $sums) . $n->safe_psql($db, $spent);
-	my ($status, $out, $err) = ask($n, $role, $sql, %o);
-
-	is(sqlstate($err), $state, "$name: $state");
-	is($n->safe_psql($db, $sums) . $n->safe_psql($db, $spent), $before, "$name: the ledger is what it was");
-	return $err;
-}
-
 # ---- The origin ----
 
 my $node = people_node('origin', conf => "pg_epsilon.worker_linger = 0\n");

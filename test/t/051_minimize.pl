@@ -10,27 +10,16 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+my $node = roles_node('main', conf => "max_worker_processes = 24\nmax_parallel_workers = 8\nautovacuum = off\nlog_statement = all\n"
+	  . "log_min_duration_statement = 0\nlog_error_verbosity = verbose\n");
 my $libdir = $node->config_data('--pkglibdir');
 plan skip_all => 'the server functions of tests are not installed (make check does it)' unless -e "$libdir/pg_epsilon_test.so";
-$node->append_conf('postgresql.conf', "max_worker_processes = 24\nmax_parallel_workers = 8\nautovacuum = off\nlog_statement = all\n"
-	  . "log_min_duration_statement = 0\nlog_error_verbosity = verbose\n");
-$node->start;
 $node->safe_psql('postgres', q{
-	CREATE EXTENSION pg_epsilon;
 	CREATE FUNCTION test_offset("any", int) RETURNS text AS 'pg_epsilon_test', 'pe_test_offset' LANGUAGE C IMMUTABLE;
 	CREATE FUNCTION test_unit(float8) RETURNS int AS 'pg_epsilon_test', 'pe_test_unit' LANGUAGE C STRICT IMMUTABLE;
-	CREATE FUNCTION test_affine_spec(int, int, float8, float8) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_affine_spec' LANGUAGE C STRICT IMMUTABLE;
-	CREATE ROLE curator LOGIN;
-	CREATE ROLE ann LOGIN;
-	CREATE ROLE bob LOGIN;
-	GRANT CREATE, USAGE ON SCHEMA public TO curator});
+	CREATE FUNCTION test_affine_spec(int, int, float8, float8) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_affine_spec' LANGUAGE C STRICT IMMUTABLE});
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 my ($status, $out, $err, $ask);
-
-# last_line TEXT
-sub last_line { return (split /\n/, $_[0])[-1] // '' }
 
 # register TABLE, slopes, private column, more arguments of dp.create_dataset
 sub register
@@ -112,8 +101,6 @@ my @tables = qw(plain backwards parts parent numbers);
 register($_, 'a,b', 'c') for @tables;
 register('integers', 'a,b', 'c', 'max_change => 10');
 
-my $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
-	SET max_parallel_workers_per_gather = };
 my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; EXPLAIN (COSTS OFF) SELECT dp.affine_rows('\\x00', c, a, b) FROM plain});
 like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, '[48] parallel workers have a part in it');
 
@@ -230,8 +217,7 @@ for my $offset ('0', 'a', q{'NaN'}, q{'Infinity'}, '1e308 * a')
 		SELECT public_value FROM $question;
 		SELECT seq_scan, seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'shown'");
 	is($s, 0, "[27] $offset: asked") or diag $e;
-	push @{ $shown{"$o\n$e" =~ s/release \d+/release N/gr =~ s/; [\d.e+]+ left/; N left/gr
-		  =~ s{(xid/subid/cid): \d+/}{$1: X/}gr =~ s/^(LOCATION:.*):\d+$/$1/mgr =~ s/duration: [\d.]+ ms/duration: T/gr } }, $offset;
+	push @{ $shown{ normal("$o\n$e") } }, $offset;
 }
 is(scalar keys %shown, 1, '[27] plans, buffers, messages and counters are the same whatever the offsets are') or diag explain \%shown;
 unlike((keys %shown)[0], qr/affine_rows|Seq Scan/, '[27] and nothing of the scan is in them');
@@ -240,13 +226,7 @@ unlike((keys %shown)[0], qr/affine_rows|Seq Scan/, '[27] and nothing of the scan
 
 ask_ok($node, 'curator', q{CREATE TABLE broken AS SELECT a, c FROM plain WHERE id < 3000});
 register('broken', 'a', 'c');
-my $path = $node->data_dir . '/' . $node->safe_psql('postgres', q{CHECKPOINT; SELECT pg_relation_filepath('broken')});
-$node->stop;
-open(my $file, '+<:raw', $path) or die "$path: $!";
-seek($file, 8192 * 3, 0);
-print $file "\xde\xad" x 4096;
-close $file;
-$node->start;
+spoil($node, 'broken');
 $log_start = -s $node->logfile;
 ($status, $out, $err) = ask($node, 'ann', q{SELECT x[1] BETWEEN -1 AND 1, public_value FROM dp.minimize_max_affine('broken', '{a}', 'c', '{-1}', '{0.5}', rho => 0.1)});
 is("$status $out", '0 t|-Infinity', '[60] a row that cannot be read: the answer of an empty table');
@@ -269,11 +249,9 @@ my $session = session($node, 'ann');
 my ($pid) = (session_query($session, 'SELECT pg_backend_pid();'))[0] =~ /(\d+)/;
 session_start($session, "SELECT * FROM $long");
 ok(wait_for($node, "SELECT count(*) = $before->{charges} + 1 FROM dp.charge WHERE dataset_id = $before->{id}", 20), 'charged');
-my $start = time;
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 ($out, $err) = session_error($session);
 is(sqlstate($err), '57014', 'a long draw is cancelled');
-cmp_ok(time - $start, '<', 20, 'soon');
 my $after = ledger($node, dataset => 'askew');
 is($after->{charges} - $before->{charges} . ' ' . ($after->{releases} - $before->{releases}), '1 0', 'the charge stays, without a release');
 $session = session($node, 'ann');
@@ -389,8 +367,12 @@ for my $try (1 .. 3)
 	# a loaded machine can miss a multiple, never come before it
 	cmp_ok($ms, '>=', 399, "answer $try is not returned before the quantum ($ms ms)");
 }
-my ($least) = sort { $a <=> $b } map { milliseconds(q{SELECT count(*) FROM dp.minimize_max_affine('plain', '{a,b}', 'c', '{-1,-1}', '{1,1}', rho => 0.5);}) } 1 .. 5;
-cmp_ok($least, '<', 390, 'a replay reads no rows and is not held back');
+$session->quit;
+# what is held back takes the longest quantum at least, and what is not takes less on any machine
+$node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.time_quantum = '60s'});
+$session = session($node, 'ann');
+cmp_ok(milliseconds(q{SELECT count(*) FROM dp.minimize_max_affine('plain', '{a,b}', 'c', '{-1,-1}', '{1,1}', rho => 0.5);}),
+	'<', 60000, 'a replay reads no rows and is not held back');
 $session->quit;
 
 ledger_ok($node, 'after all');

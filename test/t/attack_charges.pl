@@ -14,15 +14,6 @@ use PgEpsilon;
 # With such a lazy WAL writer an unflushed commit does not survive an immediate stop.
 my $node = people_node('main', conf => "max_prepared_transactions = 4\nrestart_after_crash = on\nwal_writer_delay = 10s\nwal_writer_flush_after = 1GB\n");
 
-# Every case asks at a price of its own, so that its request is new and its charge known.
-my $price = 1000;
-
-sub new_request
-{
-	$price++;
-	return sprintf(q{'people', 'age', rho => 0.%06d}, $price);
-}
-
 # charged WHAT, CODE, charges => N: CODE gets the arguments of a new request and makes it N
 # times [1]; afterwards exactly what was quoted is spent, everywhere.
 sub charged

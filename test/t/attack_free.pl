@@ -14,33 +14,18 @@ use PgEpsilon;
 my $node = people_node('main', conf => "default_transaction_read_only = off\nautovacuum = off\npg_epsilon.time_quantum = 0\n");
 my $total = 'rho => 0.0001';
 
-sub all_charges { return $node->safe_psql('postgres', 'SELECT count(*) FROM dp.charge') }
-
-# refused ROLE, SQL, SQLSTATE, NAME: fails so, answers nothing, charges nothing
-sub refused
-{
-	my ($role, $sql, $state, $name) = @_;
-	my $before = all_charges();
-	my ($status, $out, $err) = ask($node, $role, $sql);
-
-	is(sqlstate($err), $state, "$name: $state");
-	is($out, '', "$name: no row");
-	is(all_charges(), $before, "$name: nothing charged");
-	return;
-}
-
 # each_refused NAME, ROLE, SQLSTATE, SQL ...: each of them, in one session, fails so and answers
 # nothing; nothing is charged
 sub each_refused
 {
 	my ($name, $role, $state, @deeds) = @_;
-	my $before = all_charges();
+	my $before = all_charges($node);
 	my ($status, $out, $err) = ask($node, $role, join('', map { "$_;\n\\echo :SQLSTATE\n" } @deeds), stop => 0);
 	my @states = split /\n/, $out;
 
 	is($states[$_], $state, "$name: $deeds[$_]") for 0 .. $#deeds;
 	is(scalar(@states), scalar(@deeds), "$name: no row");
-	is(all_charges(), $before, "$name: nothing charged");
+	is(all_charges($node), $before, "$name: nothing charged");
 	return;
 }
 
@@ -80,17 +65,17 @@ ask_ok($node, 'maker', q{
 	CREATE ROLE team;
 	CREATE ROLE m1 LOGIN; CREATE ROLE m2 LOGIN; CREATE ROLE m3 LOGIN;
 	CREATE ROLE n1 LOGIN IN ROLE team; CREATE ROLE n2 LOGIN IN ROLE team; CREATE ROLE n3 LOGIN IN ROLE team});
-refused($_, $member->(0.0001), '42501', "[17] $_, made by a role with CREATEROLE") for qw(maker m1 m2 m3);
-refused('maker', q{SELECT dp.grant_budget('m1', 'people', 1)}, '42501', '[17] a budget granted by a role with CREATEROLE');
+refused($node, $_, $member->(0.0001), '42501', "[17] $_, made by a role with CREATEROLE") for qw(maker m1 m2 m3);
+refused($node, 'maker', q{SELECT dp.grant_budget('m1', 'people', 1)}, '42501', '[17] a budget granted by a role with CREATEROLE');
 
 # three units for all members together, and not one for each
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('team', 'people', 1)});
 $node->safe_psql('postgres', q{UPDATE dp.budget SET rho_limit = 3 * 100000 + 99999 WHERE role_name = 'team'});
 paid("[17] $_ draws on the group's budget", $_, $member->(0.0001), $_ => 1) for qw(n1 n2 n3);
-refused($_, $member->(0.0001), 'PE001', "[17] $_ finds the group's budget spent") for qw(n1 n2 n3);
-refused('n1', "SET ROLE team; " . $member->(0.0001), 'PE001', '[17] and so does the group itself');
+refused($node, $_, $member->(0.0001), 'PE001', "[17] $_ finds the group's budget spent") for qw(n1 n2 n3);
+refused($node, 'n1', "SET ROLE team; " . $member->(0.0001), 'PE001', '[17] and so does the group itself');
 ask_ok($node, 'maker', 'CREATE ROLE n4 LOGIN IN ROLE team');
-refused('n4', $member->(0.0001), 'PE001', '[17] a new member gets no budget');
+refused($node, 'n4', $member->(0.0001), 'PE001', '[17] a new member gets no budget');
 
 # every role has a budget of its own: the cap is what they lose together
 add_people($node, 'postgres', 'many', rows => 10, budget => 0);
@@ -98,12 +83,12 @@ ask_ok($node, 'curator', q{SELECT dp.grant_budget(r, 'many', 20) FROM unnest('{a
 $node->safe_psql('postgres', q{UPDATE dp.dataset SET rho_limit = 3 * 100000 + 99999 WHERE dataset = 'many'});
 my $of_many = $member->(0.0001) =~ s/'people'/'many'/r;
 paid("[17] $_ has a budget of its own", $_, $of_many, $_ => 1) for qw(ann bob m1);
-refused($_, $of_many, 'PE001', "[17] $_ has one too, and the cap is spent") for qw(m2 m3 ann);
+refused($node, $_, $of_many, 'PE001', "[17] $_ has one too, and the cap is spent") for qw(m2 m3 ann);
 is(ledger($node, dataset => 'many')->{left}, 99999, '[17] what did not fit is left of the cap');
 
 # a session of a pool is whoever it is now
 $node->safe_psql('postgres', 'CREATE ROLE pool LOGIN NOINHERIT; GRANT ann, bob TO pool');
-refused('pool', $asks, '42501', '[17] a pool has no budget of its own');
+refused($node, 'pool', $asks, '42501', '[17] a pool has no budget of its own');
 paid('[17] a pool that becomes others', 'pool', "SET ROLE ann; $asks; SET ROLE bob; $asks; RESET ROLE", ann => 1, bob => 1);
 
 # ---- The table registered anew, or under another name ----
@@ -113,9 +98,9 @@ ask_ok($node, 'ann', 'CREATE TABLE anns (id int, age int, sex text); CREATE VIEW
 each_refused('[18] registering it', 'ann', '42501', map { "SELECT $_" } q{dp.create_dataset('again', 'people', 20)},
 	q{dp.drop_dataset('people')}, q{dp.new_version('people')}, q{dp.add_attribute('people', 'id', 0, 3000, 3)}, q{dp.attest('it is whole')},
 	q{dp.grant_budget('ann', 'people', 20)});
-refused('ann', q{SELECT dp.create_dataset('again', 'anns_view', 20)}, '0A000', "[18] a view of one's own of it");
-refused('curator', q{SELECT dp.create_dataset('again', 'people_view', 20)}, '0A000', '[18] a view by its owner');
-refused('curator', q{SELECT dp.create_dataset('again', 'people', 20, unit => 'id')}, '42710', '[18] its owner, another unit');
+refused($node, 'ann', q{SELECT dp.create_dataset('again', 'anns_view', 20)}, '0A000', "[18] a view of one's own of it");
+refused($node, 'curator', q{SELECT dp.create_dataset('again', 'people_view', 20)}, '0A000', '[18] a view by its owner');
+refused($node, 'curator', q{SELECT dp.create_dataset('again', 'people', 20, unit => 'id')}, '42710', '[18] its owner, another unit');
 each_refused('[18] what shares rows with it, or takes its place', 'ann', '42501',
 	'CREATE TABLE child () INHERITS (people)', 'ALTER TABLE anns INHERIT people', 'ALTER TABLE people INHERIT anns',
 	'CREATE OR REPLACE VIEW people_view AS SELECT 1 AS id, 1 AS age, NULL::text AS sex', 'ALTER TABLE people RENAME TO other');
@@ -126,17 +111,17 @@ ask_ok($node, 'curator', 'ALTER TABLE people RENAME TO persons; CREATE TABLE peo
 is(ledger($node)->{budget}{ann}, $spent, '[18] renamed: what was spent is spent');
 paid('[18] renamed', 'ann', $asks, ann => 1);
 ask_ok($node, 'curator', q{SELECT dp.create_dataset('namesake', 'people', 20); SELECT dp.add_attribute('namesake', 'sex', ARRAY['f', 'm'])});
-refused('ann', $asks =~ s/'people'/'namesake'/r, '42501', '[18] a table that took the name');
+refused($node, 'ann', $asks =~ s/'people'/'namesake'/r, '42501', '[18] a table that took the name');
 ask_ok($node, 'curator', q{SELECT dp.drop_dataset('namesake'); DROP TABLE people; ALTER TABLE persons RENAME TO people});
 # registered anew: cap and budgets go on from what they were
 $spent = ledger($node, dataset => 'many');
 ask_ok($node, 'curator', q{SELECT dp.drop_dataset('many')});
-refused('ann', $of_many, '42704', '[18] unregistered');
-refused('curator', q{SELECT dp.create_dataset('many', 'many', 20, unit => 'id')}, '55000', '[18] unregistered, with another unit');
+refused($node, 'ann', $of_many, '42704', '[18] unregistered');
+refused($node, 'curator', q{SELECT dp.create_dataset('many', 'many', 20, unit => 'id')}, '55000', '[18] unregistered, with another unit');
 ask_ok($node, 'curator', q{SELECT dp.create_dataset('anew', 'many', 20); SELECT dp.add_attribute('anew', 'sex', ARRAY['f', 'm'])});
 is_deeply([ @{ ledger($node, dataset => 'anew') }{qw(spent charges)} ], [ @$spent{qw(spent charges)} ], '[18] registered anew: what was spent is spent');
 is_deeply(ledger($node, dataset => 'anew')->{budget}, $spent->{budget}, '[18] registered anew: of the budgets too');
-refused('ann', $of_many =~ s/'many'/'anew'/r, 'PE001', '[18] registered anew: and nothing is left of them until it is granted');
+refused($node, 'ann', $of_many =~ s/'many'/'anew'/r, 'PE001', '[18] registered anew: and nothing is left of them until it is granted');
 
 # ---- The same question again, and the average ----
 
@@ -219,9 +204,9 @@ for my $case ([ 'a view', 'SELECT * FROM a_view' ],
 	my ($name, $sql, $charges) = @$case;
 
 	paid("[61] $name of another role", 'bob', $sql, bob => $charges // 1);
-	my $before = all_charges();
+	my $before = all_charges($node);
 	is(sqlstate((ask($node, 'm1', $sql))[2]), '42501', "[61] $name of another role, without a budget: refused");
-	is(all_charges(), $before, "[61] $name of another role, without a budget: its owner does not pay");
+	is(all_charges($node), $before, "[61] $name of another role, without a budget: its owner does not pay");
 }
 # Who wrote it pays where PostgreSQL makes him the current user: nobody is made to pay by keeping house.
 paid('[61] a SECURITY DEFINER function', 'm1', 'SELECT as_ann()', ann => 1);
@@ -264,7 +249,7 @@ my @told = (q{SELECT * FROM dp.quote('people', '{age,sex}', epsilon => 0.1)}, q{
 	q{SELECT * FROM dp.histogram('people', 'age', rho => 0.001, method => 'dawa')}, q{SELECT * FROM dp.fit('people', 'svm', 'age', '{sex}', rho => 0.001)});
 my $told = sub { my ($status, $out, $err) = ask($node, 'ann', join(";\n", @_), stop => 0); return "$out\n$err" };
 my $of_rows = $told->(@told);
-my $charges = all_charges();
+my $charges = all_charges($node);
 is(scalar(() = $of_rows =~ /ERROR/g), 5, '[21] what is told for nothing: five errors, and the rest answers');
 unlike($of_rows, qr/ERROR:  XX/, '[21] what is told for nothing: no other errors than meant');
 
@@ -278,7 +263,7 @@ session_query($owner, q{CREATE TABLE aside AS TABLE people; TRUNCATE people});
 is($told->(@told), $of_rows, '[21] what is told for nothing is the same of an empty table');
 session_query($owner, q{INSERT INTO people VALUES (1, NULL, 'x'), (2, 1000000, NULL)});
 is($told->(@told), $of_rows, '[21] and of other rows');
-is(all_charges(), $charges, '[21] what is told for nothing charges nothing');
+is(all_charges($node), $charges, '[21] what is told for nothing charges nothing');
 
 # What is paid for costs the same, says so in the same words, and leaves the same.
 my $bill = sub {
@@ -394,7 +379,7 @@ for my $way (sort keys %other)
 	like($err, qr/NOTICE:.*charged/, "replay: $way: a charge");
 	isnt($out, $paid_first, "replay: $way: another release");
 }
-refused('ann', q{SELECT * FROM dp.histogram('people', 'AGE', 'prefix', rho => 0.004)}, '42704', 'replay: the name of an attribute is as it is written');
+refused($node, 'ann', q{SELECT * FROM dp.histogram('people', 'AGE', 'prefix', rho => 0.004)}, '42704', 'replay: the name of an attribute is as it is written');
 # the newest of the two is replayed from now on
 ($paid_first) = (paid('replay: after fresh', 'ann', "SELECT * FROM dp.histogram($first)"))[0];
 
@@ -406,13 +391,13 @@ is(ledger($node)->{spent}, $cap, 'replay: another budget: the cap does not pay')
 # Expired: what was measured is gone, for all who paid, and what was spent stays.
 ($release) = $paid_first =~ /\|(\d+)$/m;
 my $ledger = ledger($node);
-refused('bob', "SELECT dp.expire_release($release)", '42501', 'replay: expired by one who paid');
+refused($node, 'bob', "SELECT dp.expire_release($release)", '42501', 'replay: expired by one who paid');
 ask_ok($node, 'curator', "SELECT dp.expire_release($release)");
 is_deeply(ledger($node), $ledger, 'replay: expired: no charge is');
 is($node->safe_psql('postgres', "SELECT payload IS NULL FROM dp.release WHERE id = $release"), 't', 'replay: expired: the payload is gone');
 for my $role (qw(ann bob curator))
 {
-	refused($role, "SELECT * FROM dp.$_", '42704', "replay: expired: dp.$_ of $role") for "cells($release)", "answer($release, 'total')";
+	refused($node, $role, "SELECT * FROM dp.$_", '42704', "replay: expired: dp.$_ of $role") for "cells($release)", "answer($release, 'total')";
 }
 # the older of the two that ann paid for is still there; bob has paid for the newer alone
 isnt((paid('replay: expired: ann has another', 'ann', "SELECT * FROM dp.histogram($first)"))[0], $paid_first, 'replay: expired: ann has another');
@@ -458,10 +443,10 @@ sub called
 	return $state;
 }
 
-$charges = all_charges();
+$charges = all_charges($node);
 is(called('ann', 'dp.histogram(text, text, text, float8, float8, float8, float8, text, text, boolean, boolean, name)', 'people', 'sex'), '0A000', 'function call message: no answer');
 is(called('ann', 'dp.new_version(text)', 'people'), '42501', "function call message: an owner's function");
-is(all_charges(), $charges, 'function call message: nothing charged');
+is(all_charges($node), $charges, 'function call message: nothing charged');
 is(called('curator', 'dp.add_attribute(text, name, text, text, integer, text, text)', 'anew', 'id', '0', '30', '3', 'clamp', 'drop'), '', 'function call message: bounds as text');
 is(called('curator', 'dp.add_edges(text, name, text, text, text)', 'anew', 'age', '{0,50,100}', 'clamp', 'drop'), '', 'function call message: edges as text');
 is(ask_ok($node, 'ann', q{SELECT attribute, levels FROM dp.attributes WHERE dataset = 'anew' AND attribute <> 'sex' ORDER BY 1}),
@@ -470,9 +455,9 @@ is(ask_ok($node, 'ann', q{SELECT attribute, levels FROM dp.attributes WHERE data
 # ---- The extension removed by who may: nothing is left to draw on ----
 
 $node->safe_psql('postgres', 'DROP EXTENSION pg_epsilon CASCADE; CREATE EXTENSION pg_epsilon');
-refused('ann', $asks, '42704', '[16] DROP EXTENSION by a superuser: there is no dataset');
+refused($node, 'ann', $asks, '42704', '[16] DROP EXTENSION by a superuser: there is no dataset');
 ask_ok($node, 'curator', q{SELECT dp.create_dataset('people', 'people', 20); SELECT dp.add_attribute('people', 'sex', ARRAY['f', 'm'])});
-refused('ann', $asks, '42501', '[16] DROP EXTENSION by a superuser: nor a budget until the owner grants one');
+refused($node, 'ann', $asks, '42501', '[16] DROP EXTENSION by a superuser: nor a budget until the owner grants one');
 
 $node->stop;
 done_testing();

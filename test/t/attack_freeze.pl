@@ -46,11 +46,7 @@ frozen($node, 'template copy', $answer, db => 'copy');
 
 # ---- a standby, and what it becomes ----
 
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
-$node->wait_for_catchup($standby);
+my $standby = standby_of($node);
 is(ask_ok($standby, 'ann', $paid), $answer, 'standby: what was paid is answered');
 my ($status, $out, $err) = ask($standby, 'ann', $unpaid);
 is(sqlstate($err), '25006', 'standby: a charge is refused');

@@ -13,32 +13,6 @@ use PgEpsilon;
 my $node = people_node('main', conf => "autovacuum = off\npg_epsilon.time_quantum = 0\n");
 my $exact = 'rho => 100, fresh => true';
 
-sub all_charges { return $node->safe_psql('postgres', 'SELECT count(*) FROM dp.charge') }
-
-# refused ROLE, SQL, SQLSTATE, NAME: fails so, answers nothing, charges nothing, stores nothing;
-# returns the error text
-sub refused
-{
-	my ($role, $sql, $state, $name) = @_;
-	my $before = all_charges();
-	my $releases = $node->safe_psql('postgres', 'SELECT count(*) FROM dp.release');
-	my ($status, $out, $err) = ask($node, $role, $sql);
-
-	like(sqlstate($err), qr/^(?:$state)$/, "$name: $state");
-	is($out, '', "$name: no row");
-	is(all_charges(), $before, "$name: nothing charged");
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM dp.release'), $releases, "$name: nothing stored");
-	return $err;
-}
-
-# counts DATASET, ATTRIBUTE: the SQL of one text with the counts, exact but for a chance below 1e-43
-sub counts
-{
-	my ($dataset, $attribute) = @_;
-
-	return "SELECT string_agg(estimate::bigint::text, ' ' ORDER BY query) FROM dp.histogram('$dataset', '$attribute', $exact)";
-}
-
 # spent ROLE's OID or name, DATASET: rho spent of the budget of the role that has this name now, in nano
 sub spent
 {
@@ -85,7 +59,7 @@ my $swap = 'BEGIN; ALTER SCHEMA xs RENAME TO zs; ALTER SCHEMA ys RENAME TO xs; A
 my $loot = sub { return $node->safe_psql('postgres', 'SELECT last_value, is_called FROM public.loot') };
 my $before = ledger($node, dataset => 'x');
 
-is(ask_ok($node, 'xavier', counts('x', 'v')), '0 250 250 0', '[24] before: the counts');
+is(ask_ok($node, 'xavier', counts_of('x', 'v')), '0 250 250 0', '[24] before: the counts');
 # the bait works: run by the owner of the table, it takes what it is after
 is(ask_ok($node, 'own', 'BEGIN; SELECT v FROM ys.secret; COMMIT; SELECT last_value FROM public.loot'), "1\n750", '[24] the bait is set');
 $node->safe_psql('postgres', 'ALTER SEQUENCE public.loot RESTART');
@@ -97,7 +71,7 @@ my $owner = session($node, 'own');
 my $waits = q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'ann' AND wait_event_type = 'Lock')};
 my $count = ledger($node, dataset => 'x');
 session_query($owner, 'BEGIN; LOCK TABLE xs.secret IN ACCESS EXCLUSIVE MODE');
-session_start($ann, counts('x', 'v'));
+session_start($ann, counts_of('x', 'v'));
 ok(wait_for($node, $waits), '[24] a swap while a request waits: it waits');
 ask_ok($node, 'xavier', $swap);
 session_query($owner, 'COMMIT');
@@ -113,7 +87,7 @@ else
 	like(sqlstate($err), qr/^(?:55000|42P01)$/, '[24] a swap while a request waits: refused');
 	is($after->{charges}, $count->{charges}, '[24] a swap while a request waits: nothing charged');
 }
-is(ask_ok($node, 'ann', counts('x', 'v')), '0 250 250 0', '[24] after the swap the counts are those of the table');
+is(ask_ok($node, 'ann', counts_of('x', 'v')), '0 250 250 0', '[24] after the swap the counts are those of the table');
 
 # Swaps as fast as can be, and requests as fast as can be: the server counts how each ended.
 my $loop = q{
@@ -174,15 +148,15 @@ ask_ok($node, 'curator', q{
 	SELECT dp.grant_budget(r, 't', 1e5) FROM unnest(ARRAY['curator', 'shy', 'far', 'ana', 'two']::name[]) r;
 	GRANT TRUNCATE ON t TO trunc;
 	GRANT UPDATE (b) ON t TO upd});
-my $t = counts('t', 'b');
+my $t = counts_of('t', 'b');
 is(ask_ok($node, 'shy', $t), '30 70', '[55] a member of nothing is answered');
 for my $role ('trunc', 'upd', 'pg_write_all_data', 'curator')
 {
 	$node->safe_psql('postgres', "GRANT $role TO shy");
-	refused('shy', $t, '42501', "[55] a NOINHERIT member of $role");
+	refused($node, 'shy', $t, '42501', "[55] a NOINHERIT member of $role");
 	$node->safe_psql('postgres', "REVOKE $role FROM shy");
 }
-refused('far', $t, '42501', '[55] a member of a member');
+refused($node, 'far', $t, '42501', '[55] a member of a member');
 is(ask_ok($node, 'shy', $t), '30 70', '[55] and again when he is none');
 
 # One session, several roles, one transaction.
@@ -190,12 +164,12 @@ is(ask_ok($node, 'two', "BEGIN; SET LOCAL ROLE upd; UPDATE t SET b = true; SET L
 	'[55] an UPDATE as another role does not show');
 for my $isolation ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE')
 {
-	refused('two', "BEGIN ISOLATION LEVEL $isolation; SET ROLE trunc; TRUNCATE t; SET ROLE ana; $t; ROLLBACK", '55000',
+	refused($node, 'two', "BEGIN ISOLATION LEVEL $isolation; SET ROLE trunc; TRUNCATE t; SET ROLE ana; $t; ROLLBACK", '55000',
 		"[55] $isolation, a TRUNCATE as another role");
 }
-refused('two', "BEGIN; SET LOCAL ROLE trunc; SAVEPOINT s; TRUNCATE t; RELEASE s; SET LOCAL ROLE ana; $t; ROLLBACK", '55000',
+refused($node, 'two', "BEGIN; SET LOCAL ROLE trunc; SAVEPOINT s; TRUNCATE t; RELEASE s; SET LOCAL ROLE ana; $t; ROLLBACK", '55000',
 	'[55] a TRUNCATE in a subtransaction');
-refused('two', "BEGIN; SET LOCAL ROLE trunc; TRUNCATE t; RESET ROLE; $t; ROLLBACK", '42501', '[55] a TRUNCATE as a role of his');
+refused($node, 'two', "BEGIN; SET LOCAL ROLE trunc; TRUNCATE t; RESET ROLE; $t; ROLLBACK", '42501', '[55] a TRUNCATE as a role of his');
 is(ask_ok($node, 'two', "BEGIN; SET LOCAL ROLE trunc; SAVEPOINT s; TRUNCATE t; ROLLBACK TO s; SET LOCAL ROLE ana; $t; ROLLBACK"),
 	'30 70', '[55] a TRUNCATE undone before: answered');
 
@@ -203,7 +177,7 @@ is(ask_ok($node, 'two', "BEGIN; SET LOCAL ROLE trunc; SAVEPOINT s; TRUNCATE t; R
 for my $change ('TRUNCATE t', 'ALTER TABLE t ALTER b TYPE boolean USING true', 'ALTER TABLE t ADD c int', 'ALTER TABLE t RENAME TO tt',
 	'ALTER TABLE t DROP b', 'CREATE TABLE more () INHERITS (t); INSERT INTO more SELECT 1, true FROM generate_series(1, 900)')
 {
-	refused('curator', "BEGIN; $change; $t; ROLLBACK", '55000', "[55] the owner, $change");
+	refused($node, 'curator', "BEGIN; $change; $t; ROLLBACK", '55000', "[55] the owner, $change");
 }
 # a part of the rows that is taken away
 ask_ok($node, 'curator', q{
@@ -218,13 +192,13 @@ ask_ok($node, 'curator', q{
 	INSERT INTO below SELECT id, b FROM parts;
 	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'b'), dp.grant_budget('curator', n, 1e5)
 	  FROM unnest(ARRAY['parts', 'above']) n});
-is(ask_ok($node, 'curator', counts($_, 'b')), '31 69', "[55] $_: the counts") for 'parts', 'above';
-refused('curator', 'BEGIN; TRUNCATE part2; ' . counts('parts', 'b') . '; ROLLBACK', '55000', '[55] the owner, TRUNCATE of a partition');
-refused('curator', 'BEGIN; ALTER TABLE parts DETACH PARTITION part2; ' . counts('parts', 'b') . '; ROLLBACK', '55000',
+is(ask_ok($node, 'curator', counts_of($_, 'b')), '31 69', "[55] $_: the counts") for 'parts', 'above';
+refused($node, 'curator', 'BEGIN; TRUNCATE part2; ' . counts_of('parts', 'b') . '; ROLLBACK', '55000', '[55] the owner, TRUNCATE of a partition');
+refused($node, 'curator', 'BEGIN; ALTER TABLE parts DETACH PARTITION part2; ' . counts_of('parts', 'b') . '; ROLLBACK', '55000',
 	'[55] the owner, DETACH PARTITION');
-refused('curator', 'BEGIN; ALTER TABLE below NO INHERIT above; ' . counts('above', 'b') . '; ROLLBACK', '55000',
+refused($node, 'curator', 'BEGIN; ALTER TABLE below NO INHERIT above; ' . counts_of('above', 'b') . '; ROLLBACK', '55000',
 	'[55] the owner, NO INHERIT');
-refused('curator', 'BEGIN; ALTER TABLE loose INHERIT above; ' . counts('above', 'b') . '; ROLLBACK', '55000',
+refused($node, 'curator', 'BEGIN; ALTER TABLE loose INHERIT above; ' . counts_of('above', 'b') . '; ROLLBACK', '55000',
 	'[55] the owner, INHERIT');
 is(ask_ok($node, 'curator', $t), '30 70', '[55] after all that: the counts');
 
@@ -239,9 +213,9 @@ is(ask_ok($node, 'a1', $small->(0.4)), '2', '[17] renamed: a1 spends');
 my $spent = spent('a1', 'people');
 cmp_ok($spent, '>', 0, '[17] renamed: rho is spent');
 $node->safe_psql('postgres', 'ALTER ROLE a1 RENAME TO a2; CREATE ROLE a1 LOGIN');
-refused('a1', $small->(0.1), '42501', '[17] renamed: the new a1 has no budget');
+refused($node, 'a1', $small->(0.1), '42501', '[17] renamed: the new a1 has no budget');
 is(ask_ok($node, 'a1', q{SELECT count(*) FROM dp.charges}), '0', '[17] renamed: nor sees what the old one was charged');
-refused('a2', $small->(0.4), 'PE001', '[17] renamed: a2 has spent what a1 spent');
+refused($node, 'a2', $small->(0.4), 'PE001', '[17] renamed: a2 has spent what a1 spent');
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('a1', 'people', 0.5)});
 is(spent('a1', 'people'), '0', '[17] renamed: the new a1 has a budget of its own');
 is(spent('a2', 'people'), $spent, '[17] renamed: a2 keeps what it spent');
@@ -253,7 +227,7 @@ is(ask_ok($node, 'a2', $small->(0.6)), '2', '[17] renamed: and is answered');
 is(ask_ok($node, 'a2', q{SELECT string_agg(DISTINCT role, ' ') FROM dp.budgets WHERE dataset = 'people'}), 'a2', '[17] renamed: dp.budgets has the new name');
 is(ask_ok($node, 'a2', q{SELECT count(*) FROM dp.charges}), '2', '[17] renamed: a2 sees the charges of both names');
 is(ask_ok($node, 'a2', q{SELECT count(*) FROM dp.histogram('people', 'sex', epsilon => 0.01, budget => 'a2')}), '2', "[17] renamed: budget => 'a2'");
-refused('a2', q{SELECT * FROM dp.histogram('people', 'sex', epsilon => 0.01, fresh => true, budget => 'a1')}, '42501', "[17] renamed: not budget => 'a1'");
+refused($node, 'a2', q{SELECT * FROM dp.histogram('people', 'sex', epsilon => 0.01, fresh => true, budget => 'a1')}, '42501', "[17] renamed: not budget => 'a1'");
 
 # a group
 $node->safe_psql('postgres', 'CREATE ROLE team1; GRANT team1 TO a2');
@@ -261,7 +235,7 @@ ask_ok($node, 'curator', q{SELECT dp.grant_budget('team1', 'people', 0.5)});
 $node->safe_psql('postgres', 'ALTER ROLE team1 RENAME TO team2');
 my $as_team = q{SELECT count(*) FROM dp.histogram('people', 'sex', epsilon => 0.1, fresh => true, budget => 'team%d')};
 is(ask_ok($node, 'a2', sprintf($as_team, 2)), '2', "[17] renamed: budget => 'team2'");
-refused('a2', sprintf($as_team, 1), '42501', "[17] renamed: not budget => 'team1', which is nobody's name");
+refused($node, 'a2', sprintf($as_team, 1), '42501', "[17] renamed: not budget => 'team1', which is nobody's name");
 cmp_ok(spent('team2', 'people'), '>', 0, '[17] renamed: the group is charged');
 
 # names that go round
@@ -275,7 +249,7 @@ is(spent('r2', 'people'), $first, '[17] names that go round: r2 has what r1 spen
 is(spent('r3', 'people'), $second, '[17] names that go round: r3 has what r2 spent');
 ($status, $o, $e) = ask($node, 'curator', q{SELECT dp.grant_budget('r3', 'people', 0.6); SELECT dp.revoke_budget('r2', 'people')});
 is(sqlstate($e), '', '[17] names that go round: the other one, too');
-refused('r2', $small->(0.1), 'PE001', '[17] names that go round: r2 is revoked');
+refused($node, 'r2', $small->(0.1), 'PE001', '[17] names that go round: r2 is revoked');
 is(ask_ok($node, 'r3', $small->(0.1)), '2', '[17] names that go round: r3 is not');
 is($node->safe_psql('postgres', q{SELECT count(*) = count(DISTINCT role_oid) FROM dp.budget WHERE dataset_id = (SELECT id FROM dp.dataset WHERE dataset = 'people')}),
 	't', '[17] names that go round: one budget for each role');
@@ -284,12 +258,12 @@ is($node->safe_psql('postgres', q{SELECT count(*) = count(DISTINCT role_oid) FRO
 is(ask_ok($node, 'gone', $small->(0.4)), '2', '[17] dropped: it spends');
 $spent = spent('gone', 'people');
 $node->safe_psql('postgres', 'DROP ROLE gone; CREATE ROLE gone LOGIN');
-refused('gone', $small->(0.1), '42501', '[17] dropped: the role made anew has no budget');
+refused($node, 'gone', $small->(0.1), '42501', '[17] dropped: the role made anew has no budget');
 is(ask_ok($node, 'gone', 'SELECT (SELECT count(*) FROM dp.charges) + (SELECT count(*) FROM dp.budgets) + (SELECT count(*) FROM dp.releases)'),
 	'0', '[17] dropped: and sees nothing of the old one');
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('gone', 'people', 0.5)});
 is(spent('gone', 'people'), $spent, '[17] dropped: granted anew, the name has spent what it spent');
-refused('gone', $small->(0.4), 'PE001', '[17] dropped: it does not begin at zero');
+refused($node, 'gone', $small->(0.4), 'PE001', '[17] dropped: it does not begin at zero');
 ledger_ok($node, '[17] names of roles');
 
 # ---- [18] Datasets that come to share rows ----
@@ -301,26 +275,26 @@ ask_ok($node, 'curator', q{
 	INSERT INTO c1 SELECT 1 FROM generate_series(1, 20);
 	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
 	  FROM unnest(ARRAY['par', 'c1']) n});
-is(ask_ok($node, 'ann', counts('par', 'v')), '10 0', '[18] apart: par');
-is(ask_ok($node, 'ann', counts('c1', 'v')), '0 20', '[18] apart: c1');
+is(ask_ok($node, 'ann', counts_of('par', 'v')), '10 0', '[18] apart: par');
+is(ask_ok($node, 'ann', counts_of('c1', 'v')), '0 20', '[18] apart: c1');
 ask_ok($node, 'curator', 'ALTER TABLE c1 INHERIT par');
-refused('ann', counts($_, 'v'), '55000', "[18] sharing rows: $_") for 'par', 'c1';
+refused($node, 'ann', counts_of($_, 'v'), '55000', "[18] sharing rows: $_") for 'par', 'c1';
 is(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.datasets WHERE dataset IN ('par', 'c1')}), '2', '[18] sharing rows: both are listed');
 ask_ok($node, 'curator', 'ALTER TABLE c1 NO INHERIT par');
-is(ask_ok($node, 'ann', counts('par', 'v')), '10 0', '[18] apart again: par');
-is(ask_ok($node, 'ann', counts('c1', 'v')), '0 20', '[18] apart again: c1');
+is(ask_ok($node, 'ann', counts_of('par', 'v')), '10 0', '[18] apart again: par');
+is(ask_ok($node, 'ann', counts_of('c1', 'v')), '0 20', '[18] apart again: c1');
 # it happens while the request waits
 $ann = session($node, 'ann');
 $owner = session($node, 'curator');
-$count = all_charges();
+$count = all_charges($node);
 session_query($owner, 'BEGIN; LOCK TABLE par IN ACCESS EXCLUSIVE MODE; ALTER TABLE c1 INHERIT par');
-session_start($ann, counts('par', 'v'));
+session_start($ann, counts_of('par', 'v'));
 ok(wait_for($node, $waits), '[18] sharing rows meanwhile: the request waits');
 session_query($owner, 'COMMIT');
 ($out, $err) = session_finish($ann);
 is(sqlstate($err), '55000', '[18] sharing rows meanwhile: refused');
 unlike($out, qr/\d/, '[18] sharing rows meanwhile: no row');
-is(all_charges(), $count, '[18] sharing rows meanwhile: nothing charged');
+is(all_charges($node), $count, '[18] sharing rows meanwhile: nothing charged');
 $_->quit for $ann, $owner;
 ask_ok($node, 'curator', 'ALTER TABLE c1 NO INHERIT par');
 
@@ -331,10 +305,10 @@ ask_ok($node, 'curator', q{
 	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
 	  FROM unnest(ARRAY['whole', 'piece']) n;
 	ALTER TABLE whole ATTACH PARTITION piece FOR VALUES IN (0, 1)});
-refused('ann', counts($_, 'v'), '55000', "[18] sharing rows by ATTACH: $_") for 'whole', 'piece';
+refused($node, 'ann', counts_of($_, 'v'), '55000', "[18] sharing rows by ATTACH: $_") for 'whole', 'piece';
 # the owner can end it
 ask_ok($node, 'curator', q{SELECT dp.drop_dataset('whole')});
-is(ask_ok($node, 'ann', counts('piece', 'v')), '0 0', '[18] sharing rows by ATTACH: one dropped, the other is answered');
+is(ask_ok($node, 'ann', counts_of('piece', 'v')), '0 0', '[18] sharing rows by ATTACH: one dropped, the other is answered');
 
 # a third table that inherits from both
 ask_ok($node, 'curator', q{
@@ -343,14 +317,14 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE of_both () INHERITS (left_of, right_of);
 	INSERT INTO of_both VALUES (1);
 	SELECT dp.create_dataset('left_of', 'left_of', 1e5)});
-refused('curator', q{SELECT dp.create_dataset('right_of', 'right_of', 1e5)}, '42710', '[18] a child in common');
+refused($node, 'curator', q{SELECT dp.create_dataset('right_of', 'right_of', 1e5)}, '42710', '[18] a child in common');
 ask_ok($node, 'curator', q{
 	ALTER TABLE of_both NO INHERIT right_of;
 	SELECT dp.drop_dataset(dataset) FROM dp.datasets WHERE dataset IN ('left_of', 'right_of');
 	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
 	  FROM unnest(ARRAY['left_of', 'right_of']) n;
 	ALTER TABLE of_both INHERIT right_of});
-refused('ann', counts($_, 'v'), '55000', "[18] a child in common that came later: $_") for 'left_of', 'right_of';
+refused($node, 'ann', counts_of($_, 'v'), '55000', "[18] a child in common that came later: $_") for 'left_of', 'right_of';
 
 # a child that has spent, dropped: its parent would not count that
 ask_ok($node, 'curator', q{
@@ -360,10 +334,10 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE saver () INHERITS (above3);
 	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
 	  FROM unnest(ARRAY['spender', 'saver']) n});
-is(ask_ok($node, 'ann', counts('spender', 'v')), '0 0', '[18] dropped after it spent: it spends');
+is(ask_ok($node, 'ann', counts_of('spender', 'v')), '0 0', '[18] dropped after it spent: it spends');
 ask_ok($node, 'curator', q{SELECT dp.drop_dataset('spender'); SELECT dp.drop_dataset('saver')});
-refused('curator', q{SELECT dp.create_dataset('above2', 'above2', 1e5)}, '55000', '[18] dropped after it spent: not its parent');
-refused('curator', q{BEGIN; ALTER TABLE spender NO INHERIT above2; ALTER TABLE spender INHERIT above2; SELECT dp.create_dataset('above2', 'above2', 1e5)},
+refused($node, 'curator', q{SELECT dp.create_dataset('above2', 'above2', 1e5)}, '55000', '[18] dropped after it spent: not its parent');
+refused($node, 'curator', q{BEGIN; ALTER TABLE spender NO INHERIT above2; ALTER TABLE spender INHERIT above2; SELECT dp.create_dataset('above2', 'above2', 1e5)},
 	'55000', '[18] dropped after it spent: nor after a turn');
 is((ask($node, 'curator', q{SELECT dp.create_dataset('above3', 'above3', 1e5)}))[0], 0, '[18] dropped unspent: its parent');
 is((ask($node, 'curator', q{SELECT dp.create_dataset('spender', 'spender', 1e5)}))[0], 0, '[18] dropped after it spent: itself again');
@@ -389,9 +363,9 @@ for (@not_finite)
 	{
 		my $good = $column =~ /^[nrd]$/ ? '1' : '2020-01-01';
 
-		refused('curator', "SELECT dp.add_attribute('odd', '$column', ARRAY['$good', '$value']::${type}[])", '22023', "[18] $type, level $value");
-		refused('curator', "SELECT dp.add_attribute('odd', '$column', '{$value,$good}')", '22023', "[18] $type, level $value as text");
-		refused('curator', "SELECT dp.add_edges('odd', '$column', ARRAY['$good', '$value']::${type}[])", '22023', "[18] $type, edge $value");
+		refused($node, 'curator', "SELECT dp.add_attribute('odd', '$column', ARRAY['$good', '$value']::${type}[])", '22023', "[18] $type, level $value");
+		refused($node, 'curator', "SELECT dp.add_attribute('odd', '$column', '{$value,$good}')", '22023', "[18] $type, level $value as text");
+		refused($node, 'curator', "SELECT dp.add_edges('odd', '$column', ARRAY['$good', '$value']::${type}[])", '22023', "[18] $type, edge $value");
 	}
 }
 ask_ok($node, 'curator', q{
@@ -401,16 +375,16 @@ ask_ok($node, 'curator', q{
 is(ask_ok($node, 'bob', q{SELECT count(*) FROM dp.attributes WHERE dataset = 'odd' AND levels IS NOT NULL}), '6', '[18] dp.attributes can be read');
 like(ask_ok($node, 'ann', q{SELECT string_agg(description, ' ') FROM dp.describe('odd')}), qr/glad/, '[18] and dp.describe');
 
-is(ask_ok($node, 'ann', counts('odd', 'm')), '0 300 0', '[18] before its label is renamed: the counts');
+is(ask_ok($node, 'ann', counts_of('odd', 'm')), '0 300 0', '[18] before its label is renamed: the counts');
 ask_ok($node, 'curator', q{ALTER TYPE mood RENAME VALUE 'ok' TO 'fine'});
-refused('ann', counts('odd', 'm'), '55000', '[18] a label renamed: dp.histogram');
-refused('ann', "SELECT * FROM dp.quote('odd', 'm', $exact)", '55000', '[18] a label renamed: dp.quote');
-refused('ann', "SELECT * FROM dp.quote_queries('odd', 'm', $exact)", '55000', '[18] a label renamed: dp.quote_queries');
-is(ask_ok($node, 'ann', counts('odd', 'i')), '100 100 100', '[18] a label renamed: other attributes are answered');
+refused($node, 'ann', counts_of('odd', 'm'), '55000', '[18] a label renamed: dp.histogram');
+refused($node, 'ann', "SELECT * FROM dp.quote('odd', 'm', $exact)", '55000', '[18] a label renamed: dp.quote');
+refused($node, 'ann', "SELECT * FROM dp.quote_queries('odd', 'm', $exact)", '55000', '[18] a label renamed: dp.quote_queries');
+is(ask_ok($node, 'ann', counts_of('odd', 'i')), '100 100 100', '[18] a label renamed: other attributes are answered');
 ask_ok($node, 'curator', q{ALTER TYPE mood RENAME VALUE 'sad' TO 'ok'});
-refused('ann', counts('odd', 'm'), '55000', '[18] labels that change places');
+refused($node, 'ann', counts_of('odd', 'm'), '55000', '[18] labels that change places');
 ask_ok($node, 'curator', q{ALTER TYPE mood RENAME VALUE 'ok' TO 'sad'; ALTER TYPE mood RENAME VALUE 'fine' TO 'ok'});
-is(ask_ok($node, 'ann', counts('odd', 'm')), '0 300 0', '[18] renamed back: the counts');
+is(ask_ok($node, 'ann', counts_of('odd', 'm')), '0 300 0', '[18] renamed back: the counts');
 
 # A column that gets another type, another name or is gone, while a request waits for the table.
 for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABLE odd ALTER i TYPE text' ],
@@ -431,9 +405,9 @@ for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABL
 		SELECT dp.add_attribute('odd', 'i2', ARRAY[0, 1, 2])});
 	$ann = session($node, 'ann');
 	$owner = session($node, 'curator');
-	$count = all_charges();
+	$count = all_charges($node);
 	session_query($owner, "BEGIN; LOCK TABLE odd IN ACCESS EXCLUSIVE MODE; $change");
-	session_start($ann, counts('odd', $column));
+	session_start($ann, counts_of('odd', $column));
 	ok(wait_for($node, $waits), "$name: the request waits");
 	session_query($owner, 'COMMIT');
 	($out, $err) = session_finish($ann);
@@ -445,28 +419,28 @@ for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABL
 	{
 		like(sqlstate($err), qr/^(?:55000|42703|42P01)$/, "$name: refused");
 		unlike($out, qr/\d/, "$name: no answer");
-		is(all_charges(), $count, "$name: nothing charged");
+		is(all_charges($node), $count, "$name: nothing charged");
 	}
 	$_->quit for $ann, $owner;
 }
 
 # ---- [38] What is too large ----
 
-refused('ann', q{SELECT * FROM dp.histogram('people', array_fill('zz'::text, ARRAY[1000000]), rho => 0.001)}, '54000', '[38] a million attributes');
-refused('ann', q{SELECT * FROM dp.quote('people', array_fill('age'::text, ARRAY[1000000]), rho => 0.001)}, '54000', '[38] a million times the same');
-refused('ann', q{SELECT * FROM dp.histogram('people', array_fill(NULL::text, ARRAY[1000000]), rho => 0.001)}, '54000|22004|22023', '[38] a million times nothing');
-refused('ann', q{SELECT * FROM dp.histogram('people', ARRAY[['age', 'sex']], rho => 0.001)}, '22023', '[38] attributes of two dimensions');
-refused('ann', q{SELECT * FROM dp.histogram('people', '{{age,sex}}', rho => 0.001)}, '22023', '[38] and as text');
-refused('ann', q{SELECT * FROM dp.histogram('people', '{}'::text[], rho => 0.001)}, '22023', '[38] no attribute');
+refused($node, 'ann', q{SELECT * FROM dp.histogram('people', array_fill('zz'::text, ARRAY[1000000]), rho => 0.001)}, '54000', '[38] a million attributes');
+refused($node, 'ann', q{SELECT * FROM dp.quote('people', array_fill('age'::text, ARRAY[1000000]), rho => 0.001)}, '54000', '[38] a million times the same');
+refused($node, 'ann', q{SELECT * FROM dp.histogram('people', array_fill(NULL::text, ARRAY[1000000]), rho => 0.001)}, '54000|22004|22023', '[38] a million times nothing');
+refused($node, 'ann', q{SELECT * FROM dp.histogram('people', ARRAY[['age', 'sex']], rho => 0.001)}, '22023', '[38] attributes of two dimensions');
+refused($node, 'ann', q{SELECT * FROM dp.histogram('people', '{{age,sex}}', rho => 0.001)}, '22023', '[38] and as text');
+refused($node, 'ann', q{SELECT * FROM dp.histogram('people', '{}'::text[], rho => 0.001)}, '22023', '[38] no attribute');
 for my $function ('histogram', 'quote', 'quote_queries')
 {
-	refused('ann', "SELECT * FROM dp.$function('people', 'age', repeat('identity + ', 480000) || 'identity', rho => 0.001)", '54000',
+	refused($node, 'ann', "SELECT * FROM dp.$function('people', 'age', repeat('identity + ', 480000) || 'identity', rho => 0.001)", '54000',
 		"[38] dp.$function, a workload of 5 MB");
-	refused('ann', "SELECT * FROM dp.$function('people', 'age', repeat('(', 5000000), rho => 0.001)", '54000',
+	refused($node, 'ann', "SELECT * FROM dp.$function('people', 'age', repeat('(', 5000000), rho => 0.001)", '54000',
 		"[38] dp.$function, 5 MB of parentheses");
 }
-refused('ann', q{SELECT * FROM dp.quote('people', 'age', repeat('(', 1000000), rho => 0.001)}, '42601|54000|54001', '[38] a million parentheses');
-refused('ann', q{SELECT * FROM dp.histogram(repeat('p', 5000000), 'age', rho => 0.001)}, '42704|54000', '[38] a name of 5 MB');
+refused($node, 'ann', q{SELECT * FROM dp.quote('people', 'age', repeat('(', 1000000), rho => 0.001)}, '42601|54000|54001', '[38] a million parentheses');
+refused($node, 'ann', q{SELECT * FROM dp.histogram(repeat('p', 5000000), 'age', rho => 0.001)}, '42704|54000', '[38] a name of 5 MB');
 
 # ---- [45] In a parallel worker ----
 
@@ -477,7 +451,7 @@ for my $name (qw(force_parallel_mode debug_parallel_query))
 		q{(SELECT count(*) FROM dp.histogram('people', 'age', rho => 0.001))}, q{(SELECT count(*) FROM dp.cells(1))})
 	{
 		ask_ok($node, 'ann', "CREATE OR REPLACE FUNCTION liar() RETURNS bigint LANGUAGE plpgsql VOLATILE PARALLEL SAFE AS \$\$ BEGIN RETURN $call; END \$\$");
-		refused('ann', "SET $name = on; SELECT liar()", '25000', "$name, $call");
+		refused($node, 'ann', "SET $name = on; SELECT liar()", '25000', "$name, $call");
 	}
 	ask_ok($node, 'ann', 'DROP FUNCTION liar()');
 }

@@ -146,16 +146,6 @@ for my $how ('cancelled', 'failing')
 # A quantum that nobody lives to see: the wait for it is between the two.
 $node->safe_psql('postgres', "ALTER ROLE $_ SET pg_epsilon.time_quantum = '60s'") for qw(ann dan);
 
-my $workers = q{FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};
-
-# Another worker has to be had for the store: that takes long enough to be interrupted, if it could be.
-sub end_worker
-{
-	my ($pid) = split /\n/, $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $workers; SELECT 1");
-
-	return wait_for($node, "SELECT NOT EXISTS (SELECT $workers)");
-}
-
 # stored ROLE, QUESTION, WHAT, INTERRUPT: INTERRUPT, with the backend's pid, ends the wait; the release is there all the same
 sub stored
 {
@@ -168,7 +158,8 @@ sub stored
 	session_start($session, "SELECT count(*) FROM $question");
 	ok(reaches_quantum($node, $pid, $before->{charges}, $dataset), "[10] $what: drawn");
 	is(ledger($node, dataset => $dataset)->{releases}, $before->{releases}, 'and not yet stored');
-	ok(end_worker(), 'the worker ends');
+	# another one has to be had for the store: that takes long enough to be interrupted, if it could be
+	ok(worker_gone($node), 'the worker ends');
 	$interrupt->($pid);
 	is(sqlstate((session_error($session))[1]), $state, 'the statement ends');
 	ok(wait_for($node, "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $pid AND state = 'active')"), 'and the backend is through');

@@ -47,17 +47,6 @@ sub anchored
 	return;
 }
 
-# refused NODE, ROLE, SQL, SQLSTATE, NAME: fails so and returns nothing; the error text
-sub refused
-{
-	my ($n, $role, $sql, $state, $name) = @_;
-	my ($status, $out, $err) = ask($n, $role, $sql);
-
-	is(sqlstate($err), $state, "$name: $state");
-	is($out, '', "$name: no row");
-	return $err;
-}
-
 # frozen NODE, ANSWER, FINDING, NAME, known => 0|1: nothing is charged, what was paid (ANSWER, or
 # nothing) is answered, an analyst cannot attest, and what dp.verify_ledger finds.  known: by the
 # identity in the dataset's row, which views and quotes tell; they do not read the file

@@ -14,16 +14,7 @@ my $version = $node->safe_psql('postgres', q{SELECT current_setting('server_vers
 
 # look SQL: as superuser, in one session
 my $watch = session($node, $superuser);
-sub look
-{
-	my ($sql) = @_;
-	my ($out, $err) = session_query($watch, $sql);
-
-	die "$sql\n$err" if sqlstate($err) ne '';
-	return $out;
-}
-
-sub all_charges { return look('SELECT count(*) FROM dp.charge') }
+sub look { return session_ok($watch, $_[0]) }
 
 # run ROLE, SQL: as ask; one statement of a role that stays is run in a session that stays
 my %session;
@@ -47,28 +38,6 @@ sub got
 	return $out;
 }
 
-# refused ROLE, SQL, SQLSTATE, NAME: fails so, answers nothing, charges nothing; returns the error text
-sub refused
-{
-	my ($role, $sql, $state, $name) = @_;
-	my $before = all_charges();
-	my ($status, $out, $err) = run($role, $sql);
-
-	like(sqlstate($err), qr/^(?:$state)$/, "$name: $state") or diag $err;
-	is($out, '', "$name: no row");
-	is(all_charges(), $before, "$name: nothing charged");
-	return $err;
-}
-
-# counts DATASET, ATTRIBUTE, more arguments: the SQL of one text with the counts, exact but for a chance below 1e-43
-sub counts
-{
-	my ($dataset, $attribute, $more) = @_;
-
-	return "SELECT string_agg(estimate::bigint::text, ' ' ORDER BY query) FROM dp.histogram('$dataset', '$attribute', rho => 100, fresh => true"
-	  . ($more // '') . ')';
-}
-
 # payers CODE: "role/budget's role" of each charge that CODE makes
 sub payers
 {
@@ -89,15 +58,15 @@ sub pays
 	return $out;
 }
 
-my $sex = counts('people', 'sex');
+my $sex = counts_of('people', 'sex');
 
 # ---- [17] The current user pays ----
 
 pays('ann', $sex, 'ann/ann', '[17] she who asks pays');
 pays($superuser, "SET SESSION AUTHORIZATION ann; $sex; SET SESSION AUTHORIZATION bob; $sex; RESET SESSION AUTHORIZATION; SET ROLE ann; $sex",
 	'ann/ann bob/bob ann/ann', '[17] SET SESSION AUTHORIZATION and SET ROLE: who one has become');
-refused('ann', "SET SESSION AUTHORIZATION bob; $sex", '42501', '[17] SET SESSION AUTHORIZATION');
-refused('ann', "SET ROLE bob; $sex", '42501', '[17] SET ROLE');
+refused($node, 'ann', "SET SESSION AUTHORIZATION bob; $sex", '42501', '[17] SET SESSION AUTHORIZATION');
+refused($node, 'ann', "SET ROLE bob; $sex", '42501', '[17] SET ROLE');
 pays($superuser, "SET ROLE ann; PREPARE p AS $sex; SET ROLE bob; EXECUTE p", 'bob/bob', '[17] a prepared statement: who executes it');
 pays($superuser, "BEGIN; SET ROLE ann; DECLARE c CURSOR FOR $sex; SET ROLE bob; FETCH c; COMMIT", 'bob/bob', '[17] a cursor: who fetches first');
 pays($superuser, "BEGIN; SET ROLE ann; DECLARE c CURSOR WITH HOLD FOR $sex; SET ROLE bob; COMMIT", 'bob/bob', '[17] WITH HOLD: who commits');
@@ -119,25 +88,25 @@ pays($_, 'SELECT definer()', 'ann/ann', "[61] a SECURITY DEFINER function, calle
 pays('poor', 'SELECT nested()', 'ann/ann', '[61] a plain function in a SECURITY DEFINER function: the owner of that');
 pays('poor', 'SELECT outer_definer()', 'ann/ann', '[61] a SECURITY DEFINER function in another: the owner of the inner one');
 pays('poor', 'SELECT outer_plain()', 'bob/bob', '[61] a plain function in one of bob: bob, who wrote the call');
-refused('poor', 'SELECT plain()', '42501', '[61] a plain function, called without a budget');
+refused($node, 'poor', 'SELECT plain()', '42501', '[61] a plain function, called without a budget');
 # ann's wrapper does not become another's
-refused('ann', "ALTER FUNCTION definer() OWNER TO bob; $sex", '42501', '[61] a function given to bob');
+refused($node, 'ann', "ALTER FUNCTION definer() OWNER TO bob; $sex", '42501', '[61] a function given to bob');
 for my $name ('role', 'session_authorization')
 {
 	for my $security ('INVOKER', 'DEFINER')
 	{
 		ask_ok($node, 'ann', "CREATE OR REPLACE FUNCTION public.set_name() RETURNS text SECURITY $security LANGUAGE plpgsql AS \$\$ BEGIN RETURN ($sex); END \$\$");
 		# refused when it is made, or when it is called
-		refused('ann', "ALTER FUNCTION set_name() SET $name = bob; SELECT set_name()", '42501|55P02|22023', "[61] a SECURITY $security function that sets $name");
+		refused($node, 'ann', "ALTER FUNCTION set_name() SET $name = bob; SELECT set_name()", '42501|55P02|22023', "[61] a SECURITY $security function that sets $name");
 	}
 }
 ask_ok($node, 'ann', qq{CREATE FUNCTION public.as_other() RETURNS text SECURITY DEFINER LANGUAGE plpgsql AS \$\$ BEGIN SET ROLE bob; RETURN ($sex); END \$\$});
-refused('ann', 'SELECT as_other()', '42501', '[61] SET ROLE in a SECURITY DEFINER function');
-refused('bob', 'SELECT as_other()', '42501', '[61] and when he calls it who may become that role');
-refused('poor', counts('people', 'sex', ", budget => '$_'"), '42501', "[61] budget => '$_'") for 'ann', 'bob';
-refused('ann', "SELECT * FROM dp.grant_budget('ann', 'people', 1e5)", '42501', '[17] a budget of her own making');
-refused('ann', "SELECT * FROM dp.grant_budget('public', 'people', 1)", '42704|42501', '[17] nor for everybody');
-refused('curator', "SELECT dp.grant_budget('public', 'people', 1)", '42704', '[17] PUBLIC is no role that could pay');
+refused($node, 'ann', 'SELECT as_other()', '42501', '[61] SET ROLE in a SECURITY DEFINER function');
+refused($node, 'bob', 'SELECT as_other()', '42501', '[61] and when he calls it who may become that role');
+refused($node, 'poor', counts_of('people', 'sex', ", budget => '$_'"), '42501', "[61] budget => '$_'") for 'ann', 'bob';
+refused($node, 'ann', "SELECT * FROM dp.grant_budget('ann', 'people', 1e5)", '42501', '[17] a budget of her own making');
+refused($node, 'ann', "SELECT * FROM dp.grant_budget('public', 'people', 1)", '42704|42501', '[17] nor for everybody');
+refused($node, 'curator', "SELECT dp.grant_budget('public', 'people', 1)", '42704', '[17] PUBLIC is no role that could pay');
 
 # what runs by itself: triggers, views, policies, refreshes
 ask_ok($node, 'ann', q{
@@ -165,7 +134,7 @@ pays($superuser, 'BEGIN; SET ROLE bob; INSERT INTO inbox VALUES (2); SET ROLE an
 ask_ok($node, 'ann', 'DROP TRIGGER t ON inbox');
 pays('bob', "SELECT * FROM $_", 'bob/bob', "[61] the view $_: who selects from it") for qw(through through_invoker direct);
 pays('poor', 'SELECT * FROM through_definer', 'ann/ann', '[61] a view with a SECURITY DEFINER function: the owner of the function');
-refused('poor', "SELECT * FROM $_", '42501', "[61] the view $_, without a budget") for qw(through through_invoker direct);
+refused($node, 'poor', "SELECT * FROM $_", '42501', "[61] the view $_, without a budget") for qw(through through_invoker direct);
 ask_ok($node, 'ann', 'INSERT INTO inbox VALUES (3); CREATE POLICY p ON inbox USING (public.plain() IS NOT NULL); ALTER TABLE inbox ENABLE ROW LEVEL SECURITY; DELETE FROM inbox WHERE x <> 3');
 pays('bob', 'SELECT count(*) FROM inbox', 'bob/bob', '[61] a policy: who reads the table');
 ask_ok($node, 'ann', 'DROP POLICY p ON inbox; CREATE POLICY p ON inbox USING (public.definer() IS NOT NULL)');
@@ -179,7 +148,7 @@ pays($superuser, 'REINDEX INDEX lying; ANALYZE inbox', 'ann/ann ann/ann', '[61] 
 # a cursor that ann's function opened and bob fetches from
 ask_ok($node, 'ann', "CREATE FUNCTION public.opens() RETURNS refcursor SECURITY DEFINER LANGUAGE plpgsql AS \$\$ DECLARE c refcursor := 'opened'; BEGIN OPEN c FOR $sex; RETURN c; END \$\$");
 pays('bob', 'BEGIN; SELECT opens(); FETCH opened; COMMIT', 'bob/bob', '[61] a cursor of her function: who fetches');
-refused('poor', 'BEGIN; SELECT 1 WHERE opens() IS NULL; FETCH opened; COMMIT', '42501', '[61] and not she, where he has no budget');
+refused($node, 'poor', 'BEGIN; SELECT 1 WHERE opens() IS NULL; FETCH opened; COMMIT', '42501', '[61] and not she, where he has no budget');
 
 # ---- [17] Groups ----
 
@@ -197,10 +166,10 @@ ask_ok($node, 'curator', q{SELECT dp.grant_budget('team', 'people', 1e4), dp.gra
 my $group = sub { return ledger($node)->{budget}{team} };
 pays('mia', $sex, 'mia/team', '[17] a member: the group');
 pays('guest', $sex, 'guest/team', '[17] a member of a member: the group');
-refused('max', $sex, '42501', '[17] a member of two groups chooses');
-pays('max', counts('people', 'sex', ", budget => 'crew'"), 'max/crew', '[17] and pays from the one he chose');
-refused('shy', $sex, '42501', '[17] a NOINHERIT member has no budget');
-refused('shy', counts('people', 'sex', ", budget => 'team'"), '42501', '[17] nor by naming it');
+refused($node, 'max', $sex, '42501', '[17] a member of two groups chooses');
+pays('max', counts_of('people', 'sex', ", budget => 'crew'"), 'max/crew', '[17] and pays from the one he chose');
+refused($node, 'shy', $sex, '42501', '[17] a NOINHERIT member has no budget');
+refused($node, 'shy', counts_of('people', 'sex', ", budget => 'team'"), '42501', '[17] nor by naming it');
 pays('shy', "SET ROLE team; $sex", 'team/team', '[17] and as the group he has');
 # who may let others in makes no new budget
 my $used = $group->();
@@ -208,7 +177,7 @@ ask_ok($node, 'head', 'GRANT team TO poor');
 pays('poor', $sex, 'poor/team', '[17] a member that another member let in: the group');
 cmp_ok($group->(), '>', $used, '[17] out of the one sum');
 ask_ok($node, 'head', 'REVOKE team FROM poor');
-refused('poor', $sex, '42501', '[17] put out again, he has none');
+refused($node, 'poor', $sex, '42501', '[17] put out again, he has none');
 # a member that is removed, while his session stays, keeps nothing: no answer, no replay, no stored release
 my $mia = session($node, 'mia');
 my $asks = q{SELECT release FROM dp.histogram('people', 'sex', rho => 0.02) LIMIT 1};
@@ -216,8 +185,8 @@ my ($release) = (session_query($mia, "SET client_min_messages = warning; $asks")
 like((session_query($mia, "SELECT count(*) FROM dp.cells($release)"))[0], qr/^2$/m, '[17] a member reads what the group paid for');
 session_query($mia, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM dp.charges');
 $node->safe_psql('postgres', 'REVOKE team FROM mia');
-my $count = all_charges();
-for my $try ($asks, $sex, "SELECT * FROM dp.cells($release)", "SELECT * FROM dp.answer($release, 'total')", counts('people', 'sex', ", budget => 'team'"))
+my $count = all_charges($node);
+for my $try ($asks, $sex, "SELECT * FROM dp.cells($release)", "SELECT * FROM dp.answer($release, 'total')", counts_of('people', 'sex', ", budget => 'team'"))
 {
 	my ($out, $err) = session_query($mia, "SAVEPOINT s; $try");
 
@@ -227,11 +196,11 @@ for my $try ($asks, $sex, "SELECT * FROM dp.cells($release)", "SELECT * FROM dp.
 }
 is((session_query($mia, 'COMMIT; SELECT (SELECT count(*) FROM dp.charges) + (SELECT count(*) FROM dp.releases) + (SELECT count(*) FROM dp.budgets)'))[0], '0',
 	'[17] removed: nothing of it is hers');
-is(all_charges(), $count, '[17] removed: nothing charged');
+is(all_charges($node), $count, '[17] removed: nothing charged');
 $mia->quit;
 # a group that is dropped
 $node->safe_psql('postgres', 'DROP ROLE crew; CREATE ROLE crew; GRANT crew TO mia');
-refused('mia', $sex, '42501', '[17] a group dropped and made anew has no budget');
+refused($node, 'mia', $sex, '42501', '[17] a group dropped and made anew has no budget');
 pays('max', $sex, 'max/team', '[17] and does not stand in the way of another');
 
 # ---- [17] Who may make roles ----
@@ -239,21 +208,21 @@ pays('max', $sex, 'max/team', '[17] and does not stand in the way of another');
 $node->safe_psql('postgres', 'CREATE ROLE maker LOGIN CREATEROLE; CREATE ROLE puppet; GRANT puppet TO maker WITH ADMIN OPTION');
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('maker', 'people', 1e4), dp.grant_budget('puppet', 'people', 1e4)});
 ask_ok($node, 'maker', 'CREATE ROLE doll LOGIN; GRANT doll TO maker');
-refused('doll', $sex, '42501', '[17] a role of his making has no budget');
-refused('maker', "SET ROLE doll; $sex", '42501', '[17] nor has he as that role');
+refused($node, 'doll', $sex, '42501', '[17] a role of his making has no budget');
+refused($node, 'maker', "SET ROLE doll; $sex", '42501', '[17] nor has he as that role');
 # up to PostgreSQL 15 CREATEROLE is the right to any role that is no superuser: the owner's, too, who may read the rows anyway
 my ($status, $out, $err) = ask($node, 'maker', 'GRANT curator TO maker; SELECT count(*) FROM people');
 is(sqlstate($err), $version < 16 ? '' : '42501', '[17] CREATEROLE lets its holder into the role of the owner up to PostgreSQL 15, and not later');
 is($out, $version < 16 ? '300' : '', '[17] in which case he reads the table');
 $node->safe_psql('postgres', 'REVOKE curator FROM maker') if $version < 16;
 # a name that the ledger gets and nobody else ever sees
-refused('maker', "BEGIN; ALTER ROLE puppet RENAME TO nobody; SET ROLE nobody; $sex; ROLLBACK", '55000', '[17] charged under a name that is taken back')
+refused($node, 'maker', "BEGIN; ALTER ROLE puppet RENAME TO nobody; SET ROLE nobody; $sex; ROLLBACK", '55000', '[17] charged under a name that is taken back')
   if $version < 16;
 $node->safe_psql('postgres', 'ALTER ROLE maker SUPERUSER');
 for my $change ('ALTER ROLE puppet RENAME TO nobody; SET ROLE nobody', 'SAVEPOINT s; ALTER ROLE puppet RENAME TO nobody; RELEASE s; SET ROLE nobody',
 	'CREATE ROLE fresh IN ROLE team; SET ROLE fresh')
 {
-	refused('maker', "BEGIN; $change; $sex; ROLLBACK", '55000', "[17] in one transaction: $change");
+	refused($node, 'maker', "BEGIN; $change; $sex; ROLLBACK", '55000', "[17] in one transaction: $change");
 }
 pays('maker', "BEGIN; SAVEPOINT s; ALTER ROLE puppet RENAME TO nobody; ROLLBACK TO s; SET ROLE puppet; $sex; COMMIT", 'puppet/puppet', '[17] a change undone before');
 $node->safe_psql('postgres', 'ALTER ROLE maker NOSUPERUSER');
@@ -264,23 +233,23 @@ $node->safe_psql('postgres', 'CREATE ROLE leaver LOGIN; CREATE ROLE heir LOGIN; 
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('leaver', 'people', 1e4)});
 ask_ok($node, 'leaver', "CREATE TABLE theirs (x int); $sex");
 $node->safe_psql('postgres', 'REASSIGN OWNED BY leaver TO heir; DROP OWNED BY leaver');
-refused('heir', $sex, '42501', '[17] REASSIGN OWNED hands on no budget');
+refused($node, 'heir', $sex, '42501', '[17] REASSIGN OWNED hands on no budget');
 pays('leaver', $sex, 'leaver/leaver', '[17] and neither it nor DROP OWNED takes one');
 is(($node->psql('postgres', 'DROP ROLE leaver'))[0], 0, '[17] a role with a budget can be dropped');
 is(ask_ok($node, 'curator', q{SELECT count(*) FROM dp.charges WHERE role = 'leaver'}), '2', '[17] its charges stay');
-refused('curator', q{SELECT dp.revoke_budget('leaver', 'people')}, '42704', '[17] the budget of a role that is gone has no name to be revoked by');
+refused($node, 'curator', q{SELECT dp.revoke_budget('leaver', 'people')}, '42704', '[17] the budget of a role that is gone has no name to be revoked by');
 $node->safe_psql('postgres', 'CREATE ROLE leaver LOGIN');
-refused('leaver', $sex, '42501', '[17] a new role of that name has no budget');
+refused($node, 'leaver', $sex, '42501', '[17] a new role of that name has no budget');
 # asked by a session of the dropped role that lives on
 my $ghost = session($node, 'leaver');
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('leaver', 'people', 1e4)});
 like((session_query($ghost, $sex))[0], qr/^100 200$/m, '[17] the new role has what is granted to it');
-$count = all_charges();
+$count = all_charges($node);
 $node->safe_psql('postgres', 'DROP ROLE leaver');
 ($out, $err) = session_query($ghost, $sex);
 like(sqlstate($err), qr/^[0-9A-WYZ][0-9A-Z]{4}$/, '[17] a session whose role is dropped: refused');
 unlike($out, qr/\d/, '[17] a session whose role is dropped: no row');
-is(all_charges(), $count, '[17] a session whose role is dropped: nothing charged');
+is(all_charges($node), $count, '[17] a session whose role is dropped: nothing charged');
 $ghost->quit;
 
 # ---- The table gets another owner ----
@@ -290,7 +259,7 @@ ask_ok($node, 'carol', q{
 	CREATE TABLE moving (id int, b boolean);
 	INSERT INTO moving SELECT i, i > 30 FROM generate_series(1, 100) i;
 	SELECT dp.create_dataset('moving', 'moving', 1e5), dp.add_attribute('moving', 'b'), dp.grant_budget('ann', 'moving', 1e5)});
-my $moving = counts('moving', 'b');
+my $moving = counts_of('moving', 'b');
 my $stays = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('moving', 'b', rho => 0.02)};
 my $paid = pays('ann', $stays, 'ann/ann', 'a new owner: before');
 got('ann', $moving);
@@ -303,24 +272,24 @@ for my $try (q{SELECT dp.grant_budget('carol', 'moving', 1)}, q{SELECT dp.revoke
 	q{SELECT dp.add_attribute('moving', 'id', 0, 100, 2)}, q{SELECT dp.drop_dataset('moving')}, q{SELECT * FROM dp.verify_ledger('moving')},
 	q{SELECT dp.create_dataset('again', 'moving', 1)}, q{SELECT dp.attest('it is mine')}, 'SELECT * FROM moving', $moving)
 {
-	refused('carol', $try, '42501', "a new owner: the old one may not $try");
+	refused($node, 'carol', $try, '42501', "a new owner: the old one may not $try");
 }
 is(ask_ok($node, 'carol', q{SELECT (SELECT count(*) FROM dp.charges WHERE dataset = 'moving') + (SELECT count(*) FROM dp.releases WHERE dataset = 'moving')
 	+ (SELECT count(*) FROM dp.budgets WHERE dataset = 'moving')}), '0', 'a new owner: the old one sees nothing');
 is(ask_ok($node, 'dora', q{SELECT count(*) FROM dp.charges WHERE dataset = 'moving'}), '3', 'a new owner: the new one sees all charges');
-refused('dora', $moving, '42501', 'a new owner: who has no budget either');
+refused($node, 'dora', $moving, '42501', 'a new owner: who has no budget either');
 ask_ok($node, 'dora', q{SELECT dp.grant_budget(r, 'moving', 1e5) FROM unnest(ARRAY['carol', 'dora']::name[]) r});
 is(pays($_, $moving, "$_/$_", "a new owner: $_ pays like everybody"), '30 70', 'a new owner: the counts') for 'carol', 'dora';
 # the old owner, left with something to write through
 ask_ok($node, 'dora', 'GRANT UPDATE ON moving TO carol');
-refused('carol', $moving, '42501', 'a new owner: the old one, who may still write');
+refused($node, 'carol', $moving, '42501', 'a new owner: the old one, who may still write');
 ask_ok($node, 'dora', 'REVOKE UPDATE ON moving FROM carol');
 $node->safe_psql('postgres', 'GRANT dora TO ann');
-refused('ann', 'BEGIN; TRUNCATE moving; ' . $moving, '55000', 'a new owner: her own TRUNCATE');
+refused($node, 'ann', 'BEGIN; TRUNCATE moving; ' . $moving, '55000', 'a new owner: her own TRUNCATE');
 is(got('ann', $moving), '30 70', 'a new owner: a member is an owner, and may ask');
 $node->safe_psql('postgres', 'REVOKE dora FROM ann; REASSIGN OWNED BY dora TO carol');
 ask_ok($node, 'carol', q{SELECT dp.revoke_budget('dora', 'moving')});
-refused('dora', $moving, 'PE001', 'REASSIGN OWNED: back to the first owner, who revokes');
+refused($node, 'dora', $moving, 'PE001', 'REASSIGN OWNED: back to the first owner, who revokes');
 $node->safe_psql('postgres', 'ALTER ROLE carol RENAME TO caroline');
 is(ask_ok($node, 'caroline', q{SELECT dp.new_version('moving')}), '2', 'an owner that is renamed is the owner');
 
@@ -338,15 +307,15 @@ sub alters
 		INSERT INTO $t SELECT i, 'u' || i, i > 30, i % 3, i FROM generate_series(1, 100) i;
 		SELECT dp.create_dataset('$t', '$t', 1e5, unit => 'u'), dp.add_attribute('$t', 'b'), dp.add_attribute('$t', 'v', ARRAY[0, 1, 2]),
 		       dp.grant_budget('ann', '$t', 1e5)});
-	got('ann', counts($t, 'b'));
+	got('ann', counts_of($t, 'b'));
 	ask_ok($node, $o{by} // 'curator', $sql =~ s/:t\b/$t/gr);
 	if ($outcome =~ /^[0-9A-Z]{5}$/)
 	{
-		refused('ann', counts($t, $o{attribute} // 'b'), $outcome, "[18] $name");
+		refused($node, 'ann', counts_of($t, $o{attribute} // 'b'), $outcome, "[18] $name");
 	}
 	else
 	{
-		is(got('ann', counts($t, $o{attribute} // 'b')), $outcome, "[18] $name: goes on");
+		is(got('ann', counts_of($t, $o{attribute} // 'b')), $outcome, "[18] $name: goes on");
 	}
 	return $t;
 }
@@ -372,8 +341,8 @@ alters(q{ALTER TABLE :t RENAME u TO c; ALTER TABLE :t ADD c2 text}, '55000', 'th
 alters(q{ALTER TABLE :t RENAME u TO c; ALTER TABLE :t ADD u text}, '0 0', 'the unit made anew: rows without a unit do not count');
 alters(q{ALTER TABLE :t ALTER u TYPE text COLLATE "C"}, '30 70', 'the unit under another collation that keeps bytes apart');
 alters(q{CREATE PUBLICATION p FOR TABLE :t; ALTER TABLE :t REPLICA IDENTITY FULL}, '30 70', 'published', by => $superuser);
-refused('ann', q{SELECT 1 FROM pg_create_logical_replication_slot('s', 'pgoutput')}, '42501', '[34] a replication slot');
-refused('ann', q{CREATE PUBLICATION q FOR TABLE people}, '42501', '[34] a publication');
+refused($node, 'ann', q{SELECT 1 FROM pg_create_logical_replication_slot('s', 'pgoutput')}, '42501', '[34] a replication slot');
+refused($node, 'ann', q{CREATE PUBLICATION q FOR TABLE people}, '42501', '[34] a publication');
 # row security and its policies: they do not apply, whoever's functions they call
 ask_ok($node, 'ann', q{CREATE SEQUENCE called; GRANT ALL ON called TO PUBLIC;
 	CREATE FUNCTION public.policy_of_ann(int) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN PERFORM nextval(''public.called''); RETURN false; END'});
@@ -387,10 +356,10 @@ is(look('SELECT is_called FROM called'), 'f', '[18] whose functions are not call
 # dropped, and another one of its name: a dataset is the table, not the name
 my $gone = alters('DROP TABLE :t', '55000', 'dropped');
 ask_ok($node, 'curator', "CREATE TABLE $gone (id int, u text, b boolean, v int, w int); INSERT INTO $gone SELECT i, 'u' || i, true, 1, 1 FROM generate_series(1, 50) i");
-refused('ann', counts($gone, 'b'), '55000', '[18] another table of its name');
-refused('curator', "SELECT dp.create_dataset('again', '$gone', 1)", '55000', '[18] which is not registered over it');
+refused($node, 'ann', counts_of($gone, 'b'), '55000', '[18] another table of its name');
+refused($node, 'curator', "SELECT dp.create_dataset('again', '$gone', 1)", '55000', '[18] which is not registered over it');
 ask_ok($node, 'curator', "SELECT dp.drop_dataset('$gone'), dp.create_dataset('$gone', '$gone', 1e5)");
-refused('ann', counts($gone, 'b'), '42704', '[18] given up and registered: it is another dataset, without attributes');
+refused($node, 'ann', counts_of($gone, 'b'), '42704', '[18] given up and registered: it is another dataset, without attributes');
 is(ask_ok($node, 'ann', "SELECT count(*) FROM dp.budgets WHERE dataset = '$gone'"), '0', '[18] and without budgets');
 # a superuser in the owner's place
 ask_ok($node, $superuser, "SELECT dp.drop_dataset('$gone')");
@@ -404,29 +373,29 @@ ask_ok($node, 'curator', q{
 	SELECT dp.create_dataset('whole', 'whole', 1e5), dp.add_attribute('whole', 'b'), dp.grant_budget('ann', 'whole', 1e5), dp.grant_budget('bob', 'whole', 1e5);
 	CREATE TABLE high (b boolean, id int);
 	INSERT INTO high SELECT true, i FROM generate_series(50, 99) i});
-my $whole = counts('whole', 'b');
+my $whole = counts_of('whole', 'b');
 is(got('ann', $whole), '31 19', '[34] before a part comes');
 ask_ok($node, 'curator', 'ALTER TABLE whole ATTACH PARTITION high FOR VALUES FROM (50) TO (100)');
 is(got('ann', $whole), '31 69', '[34] a part with rows and another order of columns: counted');
 ask_ok($node, 'curator', 'CREATE POLICY p ON high USING (false); ALTER TABLE high ENABLE ROW LEVEL SECURITY');
 is(got('ann', $whole), '31 69', '[35] row security of a part: all rows');
 ask_ok($node, 'curator', 'ALTER TABLE high FORCE ROW LEVEL SECURITY');
-refused('ann', $whole, '0A000', '[35] forced on a part');
+refused($node, 'ann', $whole, '0A000', '[35] forced on a part');
 ask_ok($node, 'curator', 'ALTER TABLE high NO FORCE ROW LEVEL SECURITY');
 # a part of the analyst's own: she may write it, also while she has revoked that from herself
 $node->safe_psql('postgres', 'ALTER TABLE high OWNER TO ann');
-refused('ann', $whole, '42501', '[55] the owner of a part');
+refused($node, 'ann', $whole, '42501', '[55] the owner of a part');
 ask_ok($node, 'ann', 'REVOKE ALL ON high FROM ann');
-refused('ann', $whole, '42501', '[55] the owner of a part, who may not write it until he grants it to himself');
+refused($node, 'ann', $whole, '42501', '[55] the owner of a part, who may not write it until he grants it to himself');
 $node->safe_psql('postgres', 'CREATE ROLE parts; ALTER TABLE high OWNER TO parts; REVOKE ALL ON high FROM parts; GRANT parts TO ann');
-refused('ann', $whole, '42501', '[55] a member of the owner of a part');
+refused($node, 'ann', $whole, '42501', '[55] a member of the owner of a part');
 is(got('bob', $whole), '31 69', '[55] which is no matter to others');
 $node->safe_psql('postgres', 'REVOKE parts FROM ann; ALTER TABLE high OWNER TO curator');
 is(got('ann', $whole), '31 69', '[55] nor to her when it is not hers');
 ask_ok($node, 'curator', 'ALTER TABLE whole DETACH PARTITION high');
 is(got('ann', $whole), '31 19', '[34] detached: not counted');
-refused('ann', 'ALTER TABLE inbox INHERIT people; ' . $sex, '42501', '[34] a child of her own');
-refused('ann', 'CREATE TABLE childish () INHERITS (people); ' . $sex, '42501', '[34] nor a new one');
+refused($node, 'ann', 'ALTER TABLE inbox INHERIT people; ' . $sex, '42501', '[34] a child of her own');
+refused($node, 'ann', 'CREATE TABLE childish () INHERITS (people); ' . $sex, '42501', '[34] nor a new one');
 
 # ---- Types that belong to somebody else ----
 
@@ -448,12 +417,12 @@ for my $owner ('curator', $superuser)
 	unlike($err, qr/WARNING/, "a column of a domain of $owner: without one");
 }
 # the owner of an enum can rename its labels, and take the column away: neither is an answer
-is(got('ann', counts('typed', 'm')), '5 5', 'an enum of hers: the counts');
-refused('ann', q{BEGIN; ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'; } . counts('typed', 'm') . '; ROLLBACK', '55000', 'an enum of hers, a label renamed');
-is(ask_ok($node, 'ann', q{ALTER TYPE mood ADD VALUE 'so so' BEFORE 'glad'; } . counts('typed', 'm')), '5 5', 'an enum of hers, a label more: outside');
-refused('ann', q{BEGIN; DROP TYPE mood CASCADE; } . counts('typed', 'm') . '; ROLLBACK', '55000', 'an enum of hers, dropped with the column');
-refused('ann', q{ALTER TYPE mood RENAME TO moods; CREATE TYPE mood AS ENUM ('sad', 'glad'); } . counts('typed', 'm'), '55000', 'an enum of hers, another one under its name');
-is(got('ann', counts('typed', 'b')), '0 10', 'an enum of hers: other attributes are answered');
+is(got('ann', counts_of('typed', 'm')), '5 5', 'an enum of hers: the counts');
+refused($node, 'ann', q{BEGIN; ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'; } . counts_of('typed', 'm') . '; ROLLBACK', '55000', 'an enum of hers, a label renamed');
+is(ask_ok($node, 'ann', q{ALTER TYPE mood ADD VALUE 'so so' BEFORE 'glad'; } . counts_of('typed', 'm')), '5 5', 'an enum of hers, a label more: outside');
+refused($node, 'ann', q{BEGIN; DROP TYPE mood CASCADE; } . counts_of('typed', 'm') . '; ROLLBACK', '55000', 'an enum of hers, dropped with the column');
+refused($node, 'ann', q{ALTER TYPE mood RENAME TO moods; CREATE TYPE mood AS ENUM ('sad', 'glad'); } . counts_of('typed', 'm'), '55000', 'an enum of hers, another one under its name');
+is(got('ann', counts_of('typed', 'b')), '0 10', 'an enum of hers: other attributes are answered');
 
 $_->quit for $watch, values %session;
 ledger_ok($node, 'after all');

@@ -28,23 +28,14 @@ my %session = map { $_ => session($node, $_) } qw(ann bob curator);
 session_query($_, 'SET client_min_messages = warning') for values %session;
 
 # look SQL: as superuser, in one session
-sub look
-{
-	my ($sql) = @_;
-	my ($out, $err) = session_query($watch, $sql);
-
-	die "$sql\n$err" if sqlstate($err) ne '';
-	return $out;
-}
+sub look { return session_ok($watch, $_[0]) }
 
 # get ROLE, SQL: in the session of the role; an error ends the test
 sub get
 {
 	my ($role, $sql) = @_;
-	my ($out, $err) = session_query($session{$role}, $sql);
 
-	die "as $role: $sql\n$err" if sqlstate($err) ne '';
-	return $out;
+	return session_ok($session{$role}, $sql);
 }
 
 # quoted SQL: as a literal

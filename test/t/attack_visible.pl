@@ -68,23 +68,18 @@ my $log_start = -s $node->logfile;
 my $ask = q{dp.histogram('people', '{age,sex}', rho => 0.00001, fresh => true)};
 my $shape = "SELECT query, label, stderr FROM $ask";
 
-# normal TEXT: without what differs from call to call
-sub normal
+# of_any TEXT: without the name of the database, predicates and what differs from call to call
+sub of_any
 {
 	my ($text) = @_;
 
 	for ($text)
 	{
 		s/\b(?:@{[ join '|', @databases ]})\b/DB/g;
-		s/release \d+/release N/g;
-		s/; [\d.e+]+ left/; N left/g;
-		s{(xid/subid/cid): \d+/}{$1: X/}g;
-		s/duration: [\d.]+ ms/duration: T/g;
 		s/age >= 90|age < 90/PREDICATE/g;
 		s/^!.*\n//mg;    # resource usage of log_*_stats
-		s/^(LOCATION:.*):\d+$/$1/mg;
 	}
-	return $text;
+	return normal($text);
 }
 
 # seen DATABASE, SQL, more of ask: all that reaches the analyst, normalised
@@ -93,7 +88,7 @@ sub seen
 	my ($db, $sql, %o) = @_;
 	my ($status, $out, $err) = ask($node, 'ann', "\\set SHOW_CONTEXT always\n$sql", db => $db, %o);
 
-	return normal("$out\n-- messages\n$err");
+	return of_any("$out\n-- messages\n$err");
 }
 
 # same WHAT, SQL or CODE, TEXT: one test that all four databases show the same; returns it
