@@ -199,7 +199,9 @@ SELECT abs(x[1] - 0.3) < 0.01 AND abs(x[2] + 0.2) < 0.01 AS near
 SELECT abs(x[2] - 0.3) < 0.01 AND abs(x[1] + 0.2) < 0.01 AS near FROM dp.minimize_max_affine('d', '{b,a}', 'c', '{-1,-1}', '{1,1}', rho => 1000);
 -- a huge box, and one far away
 SELECT abs(x[1]) <= 1e250 AND abs(x[2]) <= 1e250 AS inside FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1e250,-1e250}', '{1e250,1e250}', rho => 1);
+SET client_min_messages = notice;
 SELECT abs(x[1]) <= 1e6 AND abs(x[2]) <= 1e6 AS inside, abs(x[1] - 0.3) < 0.5 AS near FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1e6,-1e6}', '{1e6,1e6}', rho => 1000);
+SET client_min_messages = warning;
 SELECT x[1] BETWEEN 1e15 AND 1e15 + 1e3 AS inside FROM dp.minimize_max_affine('d', '{a}', 'c', '{1e15}', '{1.000000000001e15}', rho => 1);
 -- one variable; one row; no row; a date as a slope
 SELECT abs(x[1]) <= 1 AS inside, array_length(x, 1) AS variables FROM dp.minimize_max_affine('d', '{e}', 'c', '{-1}', '{1}', rho => 1);

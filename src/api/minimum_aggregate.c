@@ -218,6 +218,8 @@ add_row(state *s, FunctionCallInfo fcinfo)
 	MemoryContext old;
 
 	read_slopes(s, fcinfo, slope);
+	for (int j = 0; j < s->rows.variables; j++)
+		s->minimum->steepest[j] = Max(s->minimum->steepest[j], fabs(slope[j]));
 	if (s->rows.rows % BLOCK_ROWS == 0)
 		check_memory(s);
 	old = MemoryContextSwitchTo(s->context);

@@ -18,6 +18,7 @@
 #include "api/options.h"
 #include "ledger/errors.h"
 #include "ledger/settings.h"
+#include "ledger/values.h"
 
 /* The largest number of a point. */
 #define COORDINATE_MOST 0x1p900
@@ -59,6 +60,14 @@ check_slope(const pe_column *column)
 		refuse_slope(column, "counts what is null", "Declare it with nulls => 'drop'.");
 }
 
+/* In absolute value, of what is not dropped. */
+static double
+largest_of(const pe_column *column)
+{
+	return fmax(fabs(pe_number_of_text(column->type, column->points[0])),
+				fabs(pe_number_of_text(column->type, column->points[column->domain.points - 1])));
+}
+
 static void
 load_columns(pe_minimum_validated *m)
 {
@@ -69,7 +78,10 @@ load_columns(pe_minimum_validated *m)
 		return;
 	m->columns = pe_columns_load(m->dataset, request->slope, &count);
 	for (int i = 0; i < count; i++)
+	{
 		check_slope(&m->columns[i]);
+		m->steepest[i] = largest_of(&m->columns[i]);
+	}
 	if (strcmp(request->offsets, m->dataset->private_column) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -444,7 +456,7 @@ price_of(const pe_minimum_validated *m)
 static char *
 expectation(const pe_minimum_validated *minimum)
 {
-	double		gap = pe_minimum_expected_gap(&minimum->problem);
+	double		gap = pe_minimum_expected_gap(&minimum->problem, minimum->steepest);
 
 	return isnan(gap) ? "" : psprintf(", on average at most %.3g above the minimum", gap);
 }
