@@ -103,6 +103,14 @@ new_vector(size_t count)
 	return pe_alloc(count, sizeof(double));
 }
 
+/* Offsets may be exact: the programme's are, and so is what it makes of them. */
+static void
+free_vector(double *x, size_t count)
+{
+	pe_wipe(x, count * sizeof(double));
+	pe_free(x);
+}
+
 static double
 dot(int32_t count, const double *x, const double *y)
 {
@@ -313,7 +321,7 @@ programme_init(programme *p, const pe_plain_affine *f, const pe_polytope *set)
 static void
 programme_free(programme *p)
 {
-	pe_free(p->right);
+	free_vector(p->right, (size_t) p->pairs);
 	pe_free(p->absent);
 }
 
@@ -335,17 +343,20 @@ new_iterate(const programme *p)
 }
 
 static void
-free_iterate(iterate *at)
+free_iterate(const programme *p, iterate *at)
 {
-	pe_free(at->slack);
-	pe_free(at->multiplier);
-	pe_free(at->dslack);
-	pe_free(at->dmultiplier);
-	pe_free(at->missing);
-	pe_free(at->target);
-	pe_free(at->work);
+	size_t		pairs = (size_t) p->pairs;
+
+	free_vector(at->slack, pairs);
+	free_vector(at->multiplier, pairs);
+	free_vector(at->dslack, pairs);
+	free_vector(at->dmultiplier, pairs);
+	free_vector(at->missing, pairs);
+	free_vector(at->target, pairs);
+	free_vector(at->work, pairs);
 	pe_free(at->active);
-	pe_free(at->weighted);
+	free_vector(at->weighted, (size_t) BLOCK * (size_t) p->n);
+	pe_wipe(at, sizeof(*at));
 	pe_free(at);
 }
 
@@ -950,9 +961,9 @@ minimise(const pe_plain_affine *f, const pe_polytope *set, const double *x, doub
 	}
 	minimum->value = found.value;
 	minimum->bound = fmin(found.bound, found.value);
-	pe_free(found.high);
-	pe_free(found.low);
-	free_iterate(at);
+	free_vector(found.high, (size_t) p.pairs);
+	free_vector(found.low, (size_t) p.pairs);
+	free_iterate(&p, at);
 	programme_free(&p);
 	return solved ? PE_PROGRAMME_SOLVED : PE_PROGRAMME_STALLED;
 }
@@ -1378,7 +1389,7 @@ find_nearest(const pe_polytope *set, const double *y, double *x)
 		if (!iterate_once(&p, at))
 			break;
 	}
-	free_iterate(at);
+	free_iterate(&p, at);
 	programme_free(&p);
 }
 

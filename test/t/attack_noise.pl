@@ -108,6 +108,11 @@ sub wiped
 }
 
 wiped($question{$_}[0], $_, $question{$_}[1], @{ $exact{$_} }) for sort keys %question;
+# a linear programme of them has them as doubles, less the largest, and with the other sign; none is left out in so wide a box
+my ($unit, $largest) = split /\|/, ask_ok($node, 'curator', q{SELECT test_unit(0.01), max(test_offset(b, test_unit(0.01))::numeric) FROM offers});
+my @below = map { ($_ - $largest) * 2**$unit } @offset;
+wiped('ann', 'laplace_solution', sub { return "dp.minimize_max_affine('offers', '{a}', 'b', '{-1000}', '{1000}', method => 'laplace_solution', @{[ cost() ]})" },
+	wide(@offset), pack('d<4', @below), pack('d<4', map { -$_ } @below));
 wiped('ann', 'cumulative counts', sub { return "dp.histogram('people', 'c', 'prefix', @{[ cost() ]})" }, @{ $exact{histogram} });
 wiped('ann', 'a predicate', sub { return "dp.histogram('people', 'c', @{[ cost() ]}, predicate => 'a >= -1')" }, @{ $exact{histogram} });
 wiped('ann', 'units', sub { return "dp.histogram('united', 'c', @{[ cost() ]})" }, @{ $exact{histogram} });
