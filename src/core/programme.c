@@ -911,7 +911,18 @@ is_solved(const programme *p, iterate *at, solution *found, double gap)
 	return is_near(p, found, gap);
 }
 
-/* What is rounding in the inequalities: their right sides say how large points are, or else the way to the box's ends. */
+/* The largest number of a point of the box. */
+static double
+largest_end(int32_t d, const double *lower, const double *upper)
+{
+	return fmax(largest(d, lower), largest(d, upper));
+}
+
+/*
+ * What is rounding in the inequalities: their right sides say how large points are, if no
+ * larger than the box lets them be (one that holds everywhere can have any), or else the
+ * way to the box's ends.
+ */
 static double
 size_of_points(const programme *p, const double *z)
 {
@@ -926,7 +937,7 @@ size_of_points(const programme *p, const double *z)
 		double		most = largest(p->d, row);
 
 		if (most > 0)
-			size = fmax(size, fabs(row[p->d]) / most);
+			size = fmax(size, fmin(fabs(row[p->d]) / most, largest_end(p->d, p->lower, p->upper)));
 	}
 	return size;
 }
@@ -1012,7 +1023,24 @@ box_is_empty(const pe_polytope *set)
 	return false;
 }
 
-/* The inequalities by how far a point is outside; false if one holds nowhere.  size: of the right sides. */
+/* Does the inequality hold nowhere in the box, by more than rounding? */
+static bool
+holds_nowhere(const pe_polytope *set, const double *row)
+{
+	double		least = -row[set->variables];
+	double		size = 0;
+
+	for (int32_t j = 0; j < set->variables; j++)
+	{
+		double		term = row[j] == 0 ? 0 : fmin(row[j] * set->lower[j], row[j] * set->upper[j]);
+
+		least += term;
+		size += fabs(term);
+	}
+	return least > FEASIBLE * size;
+}
+
+/* The inequalities by how far a point is outside; false if one holds nowhere.  size: of the right sides, as of points. */
 static bool
 make_violations(const pe_polytope *set, made *m, double *size)
 {
@@ -1024,12 +1052,12 @@ make_violations(const pe_polytope *set, made *m, double *size)
 		const double *row = set->inequality + (size_t) k * (size_t) (d + 1);
 		double		most = largest(d, row);
 
-		if (most == 0 && row[d] < 0)
+		if (holds_nowhere(set, row))
 			return false;
 		if (most == 0)
 			continue;
 		add_made(m, d, row, row[d], most);
-		*size = fmax(*size, fabs(row[d]) / most);
+		*size = fmax(*size, fmin(fabs(row[d]) / most, largest_end(d, set->lower, set->upper)));
 	}
 	return true;
 }
