@@ -201,6 +201,9 @@ SELECT abs(x[1] - 0.3) < 0.01 AND abs(x[2] + 0.2) < 0.01 AS near
 SELECT i, m AS method, x[1] + x[2] <= -1 + 1e-8 AS inside, abs(public_value - 1) < 1e-8 AS public_value
   FROM unnest('{"{{5e-324,5e-324,-5e-324}}","{{1e300,1e300,-1e300}}","{{1,1,-1},{1e-300,0,1e300}}"}'::text[]) i, unnest('{exponential,subgradient,laplace_solution}'::text[]) m,
        dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,-1}', '{1,1}', i::float8[], method => m, rho => 0.01) ORDER BY 1, 2;
+SELECT m AS method, x[1] + x[2] <= -1 + 1e-8 AS inside, abs(public_value - 1) < 1e-8 AS public_value
+  FROM unnest('{exponential,subgradient,laplace_solution}'::text[]) m,
+       dp.minimize_max_affine('d', '{a,b}', 'c', '{-Infinity,-1}', '{Infinity,Infinity}', '{{1,1,-1},{-1,0,1},{1,0,1e15},{0,1,1e300}}', method => m, rho => 0.01) ORDER BY 1;
 -- the same set is the same request
 SELECT count(*) AS asked, count(DISTINCT release) AS releases
   FROM unnest('{"{{1,-0.5,2}}","{{2,-1,4}}","{{0.25,-0.125,0.5}}"}'::text[]) i, dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,0}', '{1,1}', i::float8[], rho => 0.001);

@@ -215,12 +215,16 @@ make_set(pe_minimum_validated *m)
 	pe_programme_end end;
 
 	check_inequalities(m->request, variables);
-	pe_polytope_make(&m->request->set, variables, &problem->set);
-	pe_check_memory(pe_programme_memory(variables, 0, problem->set.inequalities));
-	end = pe_polytope_tighten(&problem->set, lower, upper, centre);
+	pe_polytope_make(&m->request->set, variables, &m->asked);
+	pe_check_memory(pe_programme_memory(variables, 0, m->asked.inequalities));
+	end = pe_polytope_tighten(&m->asked, lower, upper, centre);
 	if (end != PE_PROGRAMME_SOLVED)
 		pe_polytope_refuse(end);
 	check_size(lower, upper, variables);
+	/* how large points are tells what of the inequalities is rounding (core/programme.c) */
+	problem->set = m->asked;
+	problem->set.lower = lower;
+	problem->set.upper = upper;
 	problem->lower = lower;
 	problem->upper = upper;
 	problem->centre = centre;
@@ -381,7 +385,7 @@ canonical_request(const pe_minimum_validated *m)
 	appendStringInfo(&text, ", \"version\": %d", m->dataset->version);
 	append_rows(&text, m->request);
 	appendStringInfo(&text, ", \"max_change\": %s, \"change\": \"%s\"", pe_number_text(problem->max_change), problem->all ? "all" : "one");
-	append_set(&text, &problem->set);
+	append_set(&text, &m->asked);
 	appendStringInfo(&text, ", \"method\": \"%s\"", pe_minimum_method_name(problem->method));
 	append_options(&text, &problem->options);
 	appendStringInfo(&text, ", \"accounting\": \"%s\", \"%s\": " INT64_FORMAT "}", problem->pure ? "pure" : "zcdp",
