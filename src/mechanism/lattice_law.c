@@ -92,7 +92,10 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 1000, 20000, 20000,
 #define OPEN 0.5
 #define WEIGHT_BITS 30
 
-/* It is enough if a proposal is accepted with this chance. */
+/*
+ * It is enough if a proposal is accepted with this chance, or if all proposals of a draw are
+ * less work than dividing was until then: a law is made for one draw.
+ */
 #define ENOUGH (1.0 / 3.0)
 
 /* Rates are cut to 2^-RATE_SHIFT per unit of a score, so that exponents are below 2^49. */
@@ -170,6 +173,7 @@ struct pe_lattice_law
 	size_t		scratch;		/* rows there is room for */
 	size_t		list_room;		/* bytes left for lists */
 	double		work;			/* products since the last poll */
+	double		spent;			/* products before it */
 };
 
 /* ----------
@@ -351,6 +355,7 @@ work(pe_lattice_law *law, double products)
 	law->work += products;
 	if (law->work < POLL_WORK)
 		return;
+	law->spent += law->work;
 	law->work = 0;
 	pe_poll();
 }
@@ -846,6 +851,17 @@ gather(pe_lattice_law *law, const division *v)
 	law->count = v->open + v->closed;
 }
 
+/* What a proposal from a cell takes at most. */
+static double
+work_of_proposal(const pe_lattice_law *law, const cell *c)
+{
+	double		products = PROPOSAL_WORK;
+
+	for (int k = 0; k < FACES; k++)
+		products += c->list[k] == NULL ? 0 : (double) c->list[k]->count * law->variables;
+	return products;
+}
+
 static bool
 enough(const pe_lattice_law *law, const division *v)
 {
@@ -855,7 +871,7 @@ enough(const pe_lattice_law *law, const division *v)
 
 	add_weights(law->cells, v->open, heaviest, &bound, &sure);
 	add_weights(law->cells + law->room - v->closed, v->closed, heaviest, &bound, &sure);
-	return sure >= ENOUGH * bound;
+	return sure >= ENOUGH * bound || sure * law->spent >= work_of_proposal(law, &law->cells[0]) * bound;
 }
 
 static void
@@ -1357,17 +1373,6 @@ propose(const pe_lattice_law *law, const cell *c, pe_bits *bits, int64_t *at, in
 	for (int k = 0; k < SCORES; k++)
 		value[k] = value_at(law, c, k, at);
 	return accept(law, c, value, bits);
-}
-
-/* What that takes at most. */
-static double
-work_of_proposal(const pe_lattice_law *law, const cell *c)
-{
-	double		products = PROPOSAL_WORK;
-
-	for (int k = 0; k < FACES; k++)
-		products += c->list[k] == NULL ? 0 : (double) c->list[k]->count * law->variables;
-	return products;
 }
 
 /* What was proposed before a poll was rejected: nothing that matters is drawn yet. */
