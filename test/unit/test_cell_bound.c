@@ -95,7 +95,7 @@ test_weights(void **state)
 			row[i] = draw(kind);
 			size = fmax(size, fabs(row[i]));
 		}
-		count = pe_cell_weights(d, rows, row, index, weight);
+		count = pe_cell_weights(d, rows, 0, row, index, weight);
 		assert_in_range(count, 1, d + 1);
 		for (int32_t i = 0; i < count; i++)
 		{
@@ -118,7 +118,7 @@ test_crossing(void **state)
 	double		weight[3];
 
 	(void) state;
-	assert_int_equal(pe_cell_weights(2, 2, row, index, weight), 2);
+	assert_int_equal(pe_cell_weights(2, 2, 0, row, index, weight), 2);
 	assert_true(fabs(weight[0] - 0.5) < 1e-12 && fabs(weight[1] - 0.5) < 1e-12);
 }
 
