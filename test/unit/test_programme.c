@@ -774,6 +774,8 @@ test_vacuous(void **state)
 	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++)
 	{
 		double		rows[] = {1, 1, -0.5, 1, -1, sides[i]};
+		const double apart[] = {1, 1, -0.5, -1, -1, 0.4, 1, -1, sides[i]};
+		pe_polytope none = {2, 3, box, box + 2, apart};
 		pe_polytope set = {2, 2, box, box + 2, rows};
 		double		x[2];
 		double		lower[2];
@@ -789,6 +791,7 @@ test_vacuous(void **state)
 		assert_true(fabs(x[0]) < 1e-8 && fabs(x[1] + 0.5) < 1e-8);
 		rows[2] = -2.001;
 		assert_int_equal(pe_affine_minimise(&f, &set, GAP, &minimum), PE_PROGRAMME_EMPTY);
+		assert_int_equal(pe_affine_minimise(&f, &none, GAP, &minimum), PE_PROGRAMME_EMPTY);
 		rows[2] = -0.5;
 		rows[5] = -sides[i];
 		assert_int_equal(pe_affine_minimise(&f, &set, GAP, &minimum), PE_PROGRAMME_EMPTY);
