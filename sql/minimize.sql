@@ -92,6 +92,8 @@ SELECT ask($$'{a,b}', 'c', '{-1,2}', '{1,1}', epsilon => 1$$);
 SELECT ask($$'{a,b}', 'c', '{-1,1}', '{1,1}', epsilon => 1$$);
 SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1}', '{{1,1,-3}}', epsilon => 1$$);
 SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1}', '{{1,1,0},{-1,-1,-1e-3}}', epsilon => 1$$);
+SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1}', '{{1,1,-3},{1,-1,1e300}}', epsilon => 1$$);
+SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1}', '{{1e-300,0,-1e300}}', epsilon => 1$$);
 SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1}', '{{1,1,0},{-1,-1,0}}', epsilon => 1$$);
 SELECT ask($$'{a,b}', 'c', '{-1,-1}', '{1,1}', '{{1,1,-2}}', epsilon => 1$$);
 SELECT ask($$'{a,b}', 'c', '{-1,-Infinity}', '{1,1}', epsilon => 1$$);
@@ -195,11 +197,23 @@ SELECT x[1] + x[2] <= -1 + 1e-9 AND x[1] >= -1 AND x[2] >= -1 AS inside, abs(x[1
   FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,-1}', '{1,1}', '{{1,1,-1}}', rho => 1000);
 SELECT abs(x[1] - 0.3) < 0.01 AND abs(x[2] + 0.2) < 0.01 AS near
   FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-Infinity,-Infinity}', '{Infinity,Infinity}', '{{1,1,1},{1,-1,1},{-1,1,1},{-1,-1,1}}', rho => 1000);
+-- whatever the sizes of their numbers, and beside one that holds everywhere
+SELECT i, m AS method, x[1] + x[2] <= -1 + 1e-8 AS inside, abs(public_value - 1) < 1e-8 AS public_value
+  FROM unnest('{"{{5e-324,5e-324,-5e-324}}","{{1e300,1e300,-1e300}}","{{1,1,-1},{1e-300,0,1e300}}"}'::text[]) i, unnest('{exponential,subgradient,laplace_solution}'::text[]) m,
+       dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,-1}', '{1,1}', i::float8[], method => m, rho => 0.01) ORDER BY 1, 2;
+SELECT m AS method, x[1] + x[2] <= -1 + 1e-8 AS inside, abs(public_value - 1) < 1e-8 AS public_value
+  FROM unnest('{exponential,subgradient,laplace_solution}'::text[]) m,
+       dp.minimize_max_affine('d', '{a,b}', 'c', '{-Infinity,-1}', '{Infinity,Infinity}', '{{1,1,-1},{-1,0,1},{1,0,1e15},{0,1,1e300}}', method => m, rho => 0.01) ORDER BY 1;
+-- the same set is the same request
+SELECT count(*) AS asked, count(DISTINCT release) AS releases
+  FROM unnest('{"{{1,-0.5,2}}","{{2,-1,4}}","{{0.25,-0.125,0.5}}"}'::text[]) i, dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,0}', '{1,1}', i::float8[], rho => 0.001);
 -- the order of the variables is that of the slopes
 SELECT abs(x[2] - 0.3) < 0.01 AND abs(x[1] + 0.2) < 0.01 AS near FROM dp.minimize_max_affine('d', '{b,a}', 'c', '{-1,-1}', '{1,1}', rho => 1000);
 -- a huge box, and one far away
 SELECT abs(x[1]) <= 1e250 AND abs(x[2]) <= 1e250 AS inside FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1e250,-1e250}', '{1e250,1e250}', rho => 1);
+SET client_min_messages = notice;
 SELECT abs(x[1]) <= 1e6 AND abs(x[2]) <= 1e6 AS inside, abs(x[1] - 0.3) < 0.5 AS near FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1e6,-1e6}', '{1e6,1e6}', rho => 1000);
+SET client_min_messages = warning;
 SELECT x[1] BETWEEN 1e15 AND 1e15 + 1e3 AS inside FROM dp.minimize_max_affine('d', '{a}', 'c', '{1e15}', '{1.000000000001e15}', rho => 1);
 -- one variable; one row; no row; a date as a slope
 SELECT abs(x[1]) <= 1 AS inside, array_length(x, 1) AS variables FROM dp.minimize_max_affine('d', '{e}', 'c', '{-1}', '{1}', rho => 1);

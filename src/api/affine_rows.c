@@ -21,6 +21,7 @@
 #include "api/offset_value.h"
 #include "api/reader.h"
 #include "ledger/affine_sink.h"
+#include "ledger/shim.h"
 #include "ledger/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_affine_rows_add);
@@ -34,17 +35,10 @@ PG_FUNCTION_INFO_V1(pe_sql_affine_rows_final);
 #define ARG_OFFSET 2
 #define ARG_FIRST 3
 
-/* In the context of a state: wipes what an error has left there. */
-typedef struct guard
-{
-	MemoryContextCallback callback;
-	struct state *state;		/* NULL: the rows are the door's by now */
-} guard;
-
 typedef struct state
 {
 	MemoryContext context;		/* the rows, and the numbers of reader; this itself is outside */
-	guard	   *guard;
+	pe_guard   *guard;			/* of the context, until the rows are the door's */
 	pe_affine_spec spec;
 	pe_affine	rows;
 	bool		taken;			/* and wiped */
@@ -64,21 +58,11 @@ aggregate_context(FunctionCallInfo fcinfo)
 /* ---- a state ---- */
 
 static void
-wipe_guarded(void *argument)
+wipe(void *argument)
 {
-	guard	   *g = argument;
+	state	   *s = argument;
 
-	if (g->state != NULL)
-		pe_affine_free(&g->state->rows);
-}
-
-static void
-set_guard(state *s)
-{
-	s->guard = MemoryContextAllocZero(s->context, sizeof(*s->guard));
-	s->guard->state = s;
-	s->guard->callback = (MemoryContextCallback) {.func = wipe_guarded, .arg = s->guard};
-	MemoryContextRegisterResetCallback(s->context, &s->guard->callback);
+	pe_affine_free(&s->rows);
 }
 
 static state *
@@ -91,7 +75,7 @@ new_state(MemoryContext parent, const pe_affine_spec *spec)
 	s->spec = *spec;
 	old = MemoryContextSwitchTo(s->context);
 	pe_affine_init(&s->rows, spec->variables, spec->unit);
-	set_guard(s);
+	s->guard = pe_guard_set(s->context, wipe, s);
 	MemoryContextSwitchTo(old);
 	return s;
 }
@@ -279,6 +263,6 @@ pe_sql_affine_rows_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	pe_reader_take(&s->taken, NAME);
 	pe_affine_sink_put(&s->rows, s->context);
-	s->guard->state = NULL;
+	pe_guard_lift(s->guard);
 	PG_RETURN_NULL();
 }

@@ -41,6 +41,7 @@
 #include "ledger/access.h"
 #include "ledger/models.h"
 #include "ledger/settings.h"
+#include "ledger/shim.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_logistic_regression_add);
 PG_FUNCTION_INFO_V1(pe_sql_logistic_regression_final);
@@ -59,7 +60,6 @@ PG_FUNCTION_INFO_V1(pe_sql_linear_regression_final);
 typedef struct state
 {
 	MemoryContext context;		/* of this and of everything below */
-	MemoryContextCallback forget;
 	pe_model_request request;
 	pe_model_fit *fit;
 	Oid			label_type;		/* base type */
@@ -140,8 +140,6 @@ new_state(FunctionCallInfo fcinfo, MemoryContext parent, const char *function)
 	ErrorData  *error;
 
 	s->context = context;
-	s->forget.func = forget;
-	s->forget.arg = s;
 	pe_model_request_init(&s->request, function);
 	s->request.model = pstrdup(function + strlen("dp."));
 	s->label_type = getBaseType(pe_aggregate_argument_type(fcinfo, 0));
@@ -153,7 +151,7 @@ new_state(FunctionCallInfo fcinfo, MemoryContext parent, const char *function)
 	s->row.dense = palloc0((shape->dense + 1) * sizeof(int16));
 	s->row.cell = palloc0((shape->groups + 1) * sizeof(uint16));
 	pe_rows_init(&s->rows, shape, false);
-	MemoryContextRegisterResetCallback(context, &s->forget);
+	(void) pe_guard_set(context, forget, s);
 	MemoryContextSwitchTo(old);
 	return s;
 }

@@ -32,6 +32,7 @@
 #include "core/pass.h"
 #include "core/row_spec.h"
 #include "ledger/row_sink.h"
+#include "ledger/shim.h"
 #include "ledger/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_fit_rows_add);
@@ -62,17 +63,10 @@ typedef struct reader
 	pe_rows		spare;			/* into which rows that are dropped are written, for the time it takes */
 } reader;
 
-/* In the context of a state: wipes what an error has left there. */
-typedef struct guard
-{
-	MemoryContextCallback callback;
-	struct state *state;		/* NULL: the rows are the door's by now */
-} guard;
-
 typedef struct state
 {
 	MemoryContext context;		/* everything below, and the rows; this itself is outside */
-	guard	   *guard;
+	pe_guard   *guard;			/* of the context, until the rows are the door's */
 	bytea	   *bytes;			/* specification and pass */
 	pe_row_spec spec;
 	pe_pass		pass;
@@ -122,8 +116,10 @@ read_spec(state *s)
 
 /* Overwrites what is exact or secret; the memory goes with its context. */
 static void
-wipe(state *s)
+wipe(void *argument)
 {
+	state	   *s = argument;
+
 	pe_rows_free(&s->rows);
 	if (s->reader != NULL)
 		pe_rows_free(&s->reader->spare);
@@ -131,24 +127,6 @@ wipe(state *s)
 		pe_wipe(s->sums, s->count * sizeof(*s->sums));
 	pe_wipe(&s->cut, sizeof(s->cut));
 	pe_wipe(&s->keys, sizeof(s->keys));
-}
-
-static void
-wipe_guarded(void *argument)
-{
-	guard	   *g = argument;
-
-	if (g->state != NULL)
-		wipe(g->state);
-}
-
-static void
-set_guard(state *s)
-{
-	s->guard = MemoryContextAllocZero(s->context, sizeof(*s->guard));
-	s->guard->state = s;
-	s->guard->callback = (MemoryContextCallback) {.func = wipe_guarded, .arg = s->guard};
-	MemoryContextRegisterResetCallback(s->context, &s->guard->callback);
 }
 
 /* What follows from the bytes of a specification and a cut. */
@@ -176,7 +154,7 @@ new_state(MemoryContext parent, const char *bytes, size_t size, const pe_cut *cu
 		s->count = pe_pass_sums(&s->pass, &s->spec.map.shape);
 		s->sums = pe_alloc(s->count, sizeof(*s->sums));
 	}
-	set_guard(s);
+	s->guard = pe_guard_set(s->context, wipe, s);
 	MemoryContextSwitchTo(old);
 	return s;
 }
@@ -620,7 +598,7 @@ pe_sql_fit_rows_final(PG_FUNCTION_ARGS)
 		if (s->reader != NULL)
 			pe_rows_free(&s->reader->spare);
 		pe_row_sink_put(&s->rows, s->dropped, s->context);
-		s->guard->state = NULL;
+		pe_guard_lift(s->guard);
 		PG_RETURN_NULL();
 	}
 	sum_up(s);

@@ -31,6 +31,7 @@
 #include "api/reader.h"
 #include "ledger/access.h"
 #include "ledger/settings.h"
+#include "ledger/shim.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine_add);
 PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine_final);
@@ -49,7 +50,6 @@ PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine_final);
 typedef struct state
 {
 	MemoryContext context;		/* of this and of everything below */
-	MemoryContextCallback forget;
 	pe_minimum_request request;
 	pe_minimum_validated *minimum;
 	pe_affine	rows;
@@ -136,13 +136,11 @@ new_state(FunctionCallInfo fcinfo, MemoryContext parent)
 	ErrorData  *error;
 
 	s->context = context;
-	s->forget.func = forget;
-	s->forget.arg = s;
 	error = pe_run_undone(validate, &v);	/* the query keeps no lock of it */
 	if (error != NULL)
 		ReThrowError(error);
 	pe_affine_init(&s->rows, s->minimum->problem.set.variables, pe_affine_unit(s->minimum->problem.max_change));
-	MemoryContextRegisterResetCallback(context, &s->forget);
+	(void) pe_guard_set(context, forget, s);
 	MemoryContextSwitchTo(old);
 	return s;
 }
@@ -220,6 +218,8 @@ add_row(state *s, FunctionCallInfo fcinfo)
 	MemoryContext old;
 
 	read_slopes(s, fcinfo, slope);
+	for (int j = 0; j < s->rows.variables; j++)
+		s->minimum->steepest[j] = Max(s->minimum->steepest[j], fabs(slope[j]));
 	if (s->rows.rows % BLOCK_ROWS == 0)
 		check_memory(s);
 	old = MemoryContextSwitchTo(s->context);

@@ -18,6 +18,7 @@
 #include "api/options.h"
 #include "ledger/errors.h"
 #include "ledger/settings.h"
+#include "ledger/values.h"
 
 /* The largest number of a point. */
 #define COORDINATE_MOST 0x1p900
@@ -59,6 +60,14 @@ check_slope(const pe_column *column)
 		refuse_slope(column, "counts what is null", "Declare it with nulls => 'drop'.");
 }
 
+/* In absolute value, of what is not dropped. */
+static double
+largest_of(const pe_column *column)
+{
+	return fmax(fabs(pe_number_of_text(column->type, column->points[0])),
+				fabs(pe_number_of_text(column->type, column->points[column->domain.points - 1])));
+}
+
 static void
 load_columns(pe_minimum_validated *m)
 {
@@ -69,7 +78,10 @@ load_columns(pe_minimum_validated *m)
 		return;
 	m->columns = pe_columns_load(m->dataset, request->slope, &count);
 	for (int i = 0; i < count; i++)
+	{
 		check_slope(&m->columns[i]);
+		m->steepest[i] = largest_of(&m->columns[i]);
+	}
 	if (strcmp(request->offsets, m->dataset->private_column) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -203,12 +215,16 @@ make_set(pe_minimum_validated *m)
 	pe_programme_end end;
 
 	check_inequalities(m->request, variables);
-	pe_polytope_make(&m->request->set, variables, &problem->set);
-	pe_check_memory(pe_programme_memory(variables, 0, problem->set.inequalities));
-	end = pe_polytope_tighten(&problem->set, lower, upper, centre);
+	pe_polytope_make(&m->request->set, variables, &m->asked);
+	pe_check_memory(pe_programme_memory(variables, 0, m->asked.inequalities));
+	end = pe_polytope_tighten(&m->asked, lower, upper, centre);
 	if (end != PE_PROGRAMME_SOLVED)
 		pe_polytope_refuse(end);
 	check_size(lower, upper, variables);
+	/* how large points are tells what of the inequalities is rounding (core/programme.c) */
+	problem->set = m->asked;
+	problem->set.lower = lower;
+	problem->set.upper = upper;
 	problem->lower = lower;
 	problem->upper = upper;
 	problem->centre = centre;
@@ -369,7 +385,7 @@ canonical_request(const pe_minimum_validated *m)
 	appendStringInfo(&text, ", \"version\": %d", m->dataset->version);
 	append_rows(&text, m->request);
 	appendStringInfo(&text, ", \"max_change\": %s, \"change\": \"%s\"", pe_number_text(problem->max_change), problem->all ? "all" : "one");
-	append_set(&text, &problem->set);
+	append_set(&text, &m->asked);
 	appendStringInfo(&text, ", \"method\": \"%s\"", pe_minimum_method_name(problem->method));
 	append_options(&text, &problem->options);
 	appendStringInfo(&text, ", \"accounting\": \"%s\", \"%s\": " INT64_FORMAT "}", problem->pure ? "pure" : "zcdp",
@@ -444,7 +460,7 @@ price_of(const pe_minimum_validated *m)
 static char *
 expectation(const pe_minimum_validated *minimum)
 {
-	double		gap = pe_minimum_expected_gap(&minimum->problem);
+	double		gap = pe_minimum_expected_gap(&minimum->problem, minimum->steepest);
 
 	return isnan(gap) ? "" : psprintf(", on average at most %.3g above the minimum", gap);
 }

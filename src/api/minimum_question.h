@@ -41,8 +41,10 @@ typedef struct pe_minimum_validated
 	pe_dataset *dataset;
 	pe_budget  *budget;			/* NULL without privacy */
 	pe_column  *columns;		/* the slopes; NULL of a query */
+	pe_polytope asked;			/* the set as it was given; the problem's has the tight box */
 	pe_minimum_problem problem;
 	double		epsilon;		/* what the charge is, at the delta it was asked for */
+	double		steepest[PE_AFFINE_VARIABLES];	/* no slope of a variable is larger, by its declaration; of a query the caller sets it */
 	pe_minimum_question question;
 } pe_minimum_validated;
 

@@ -13,6 +13,9 @@
 #include "api/options.h"
 #include "api/polytope_argument.h"
 
+/* No scaled inequality has so much on its left side: a point's numbers are below 2^900. */
+#define SIDE_MOST 0x1p1000
+
 /* ------------------------------------------------------------------
  * SQL
  * ------------------------------------------------------------------
@@ -176,6 +179,25 @@ bounds(const char *name, const double *given, int count, int variables, double n
 	return bound;
 }
 
+/*
+ * The same half-space with the largest of g_1 .. g_d from 1 to 2: squares of its numbers are
+ * numbers then, whatever was given, and what is the same set is the same request.
+ */
+static void
+scale_inequality(double *row, int variables)
+{
+	double		most = 0;
+	int			exponent;
+
+	for (int j = 0; j < variables; j++)
+		most = Max(most, fabs(row[j]));
+	if (most == 0)
+		most = 1;				/* holds everywhere or nowhere, whatever it is divided by */
+	frexp(most, &exponent);
+	for (int j = 0; j <= variables; j++)
+		row[j] = Max(-SIDE_MOST, Min(SIDE_MOST, ldexp(row[j], 1 - exponent))) + 0.0;
+}
+
 static const double *
 inequalities(const pe_polytope_argument *argument, int variables)
 {
@@ -188,10 +210,12 @@ inequalities(const pe_polytope_argument *argument, int variables)
 	number = pe_alloc(count, sizeof(double));
 	for (size_t i = 0; i < count; i++)
 	{
-		number[i] = argument->inequality[i] + 0.0;
+		number[i] = argument->inequality[i];
 		if (!isfinite(number[i]))
 			pe_refuse_parameter("inequalities", isnan(number[i]) ? "NaN" : "an infinity", "finite numbers");
 	}
+	for (int k = 0; k < argument->inequalities; k++)
+		scale_inequality(number + (size_t) k * (variables + 1), variables);
 	return number;
 }
 

@@ -17,6 +17,7 @@
 
 #include "api/reader.h"
 #include "api/unit_argument.h"
+#include "ledger/shim.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_tally_units_add);
 PG_FUNCTION_INFO_V1(pe_sql_tally_units_combine);
@@ -32,7 +33,6 @@ typedef struct tally
 	pe_units_frame frame;
 	pe_units	units;
 	bool		taken;			/* and wiped */
-	MemoryContextCallback goes; /* wipes what an error has left */
 
 	/* empty in a state that was deserialised or combined: */
 	pe_cut		cut;			/* without its key */
@@ -62,8 +62,7 @@ new_tally(void)
 {
 	tally	   *state = palloc0(sizeof(*state));
 
-	state->goes = (MemoryContextCallback) {.func = wipe, .arg = state};
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->goes);
+	(void) pe_guard_set(CurrentMemoryContext, wipe, state);
 	return state;
 }
 

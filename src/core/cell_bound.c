@@ -10,6 +10,8 @@
  * m_j being the multiplier of u_j <= 1 and n_j that of u_j >= 0.  The simplex multipliers of
  * a basis are a point (u, t): the reduced value of w_i is r_i(u) - t, that of m_j is u_j - 1,
  * that of n_j is -u_j, and where none is above 0 the basis is optimal.
+ * A limit has a weight like a row's, but for the sum of weights, in which it is not.  Where no
+ * point of the cube is within the limits there is no optimum, and the steps end somewhere.
  */
 #include "core/cell_bound.h"
 
@@ -35,6 +37,7 @@ typedef struct simplex
 {
 	int32_t		d;
 	int32_t		rows;
+	int32_t		all;			/* rows and limits */
 	const double *row;
 	double		size;			/* of the rows, over the cube */
 	int32_t		member[ORDER];
@@ -56,7 +59,7 @@ column_of(const simplex *s, int32_t member, double *column)
 	if (member >= 0)
 	{
 		memcpy(column, row_of(s, member), (size_t) s->d * sizeof(*column));
-		column[s->d] = 1;
+		column[s->d] = member < s->rows;
 		return row_of(s, member)[s->d];
 	}
 	column[(-1 - member) / 2] = member % 2 != 0 ? 1 : -1;
@@ -136,10 +139,10 @@ find_entering(const simplex *s, int32_t *entering)
 	double		largest = TINY * s->size;
 
 	multipliers(s, multiplier);
-	for (int32_t i = 0; i < s->rows; i++)
+	for (int32_t i = 0; i < s->all; i++)
 	{
 		const double *a = row_of(s, i);
-		double		reduced = a[s->d] - multiplier[s->d];
+		double		reduced = a[s->d] - (i < s->rows ? multiplier[s->d] : 0);
 
 		for (int32_t j = 0; j < s->d; j++)
 			reduced -= multiplier[j] * a[j];
@@ -208,13 +211,13 @@ enter(simplex *s, int32_t entering)
 }
 
 int32_t
-pe_cell_weights(int32_t variables, int32_t rows, const double *row, int32_t *index, double *weight)
+pe_cell_weights(int32_t variables, int32_t rows, int32_t limits, const double *row, int32_t *index, double *weight)
 {
-	simplex		s = {.d = variables, .rows = rows, .row = row};
+	simplex		s = {.d = variables, .rows = rows, .all = rows + limits, .row = row};
 	int32_t		entering = 0;
 	int32_t		count = 0;
 
-	if (variables < 1 || variables > PE_CELL_BOUND_VARIABLES || rows < 1)
+	if (variables < 1 || variables > PE_CELL_BOUND_VARIABLES || rows < 1 || limits < 0)
 		pe_bug("no rows of a cell");
 	begin(&s);
 	for (int step = 0; step < STEPS && find_entering(&s, &entering); step++)

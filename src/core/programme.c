@@ -103,6 +103,14 @@ new_vector(size_t count)
 	return pe_alloc(count, sizeof(double));
 }
 
+/* Offsets may be exact: the programme's are, and so is what it makes of them. */
+static void
+free_vector(double *x, size_t count)
+{
+	pe_wipe(x, count * sizeof(double));
+	pe_free(x);
+}
+
 static double
 dot(int32_t count, const double *x, const double *y)
 {
@@ -313,7 +321,7 @@ programme_init(programme *p, const pe_plain_affine *f, const pe_polytope *set)
 static void
 programme_free(programme *p)
 {
-	pe_free(p->right);
+	free_vector(p->right, (size_t) p->pairs);
 	pe_free(p->absent);
 }
 
@@ -335,17 +343,20 @@ new_iterate(const programme *p)
 }
 
 static void
-free_iterate(iterate *at)
+free_iterate(const programme *p, iterate *at)
 {
-	pe_free(at->slack);
-	pe_free(at->multiplier);
-	pe_free(at->dslack);
-	pe_free(at->dmultiplier);
-	pe_free(at->missing);
-	pe_free(at->target);
-	pe_free(at->work);
+	size_t		pairs = (size_t) p->pairs;
+
+	free_vector(at->slack, pairs);
+	free_vector(at->multiplier, pairs);
+	free_vector(at->dslack, pairs);
+	free_vector(at->dmultiplier, pairs);
+	free_vector(at->missing, pairs);
+	free_vector(at->target, pairs);
+	free_vector(at->work, pairs);
 	pe_free(at->active);
-	pe_free(at->weighted);
+	free_vector(at->weighted, (size_t) BLOCK * (size_t) p->n);
+	pe_wipe(at, sizeof(*at));
 	pe_free(at);
 }
 
@@ -900,7 +911,18 @@ is_solved(const programme *p, iterate *at, solution *found, double gap)
 	return is_near(p, found, gap);
 }
 
-/* What is rounding in the inequalities: their right sides say how large points are, or else the way to the box's ends. */
+/* The largest number of a point of the box. */
+static double
+largest_end(int32_t d, const double *lower, const double *upper)
+{
+	return fmax(largest(d, lower), largest(d, upper));
+}
+
+/*
+ * What is rounding in the inequalities: their right sides say how large points are, if no
+ * larger than the box lets them be (one that holds everywhere can have any), or else the
+ * way to the box's ends.
+ */
 static double
 size_of_points(const programme *p, const double *z)
 {
@@ -915,7 +937,7 @@ size_of_points(const programme *p, const double *z)
 		double		most = largest(p->d, row);
 
 		if (most > 0)
-			size = fmax(size, fabs(row[p->d]) / most);
+			size = fmax(size, fmin(fabs(row[p->d]) / most, largest_end(p->d, p->lower, p->upper)));
 	}
 	return size;
 }
@@ -950,9 +972,9 @@ minimise(const pe_plain_affine *f, const pe_polytope *set, const double *x, doub
 	}
 	minimum->value = found.value;
 	minimum->bound = fmin(found.bound, found.value);
-	pe_free(found.high);
-	pe_free(found.low);
-	free_iterate(at);
+	free_vector(found.high, (size_t) p.pairs);
+	free_vector(found.low, (size_t) p.pairs);
+	free_iterate(&p, at);
 	programme_free(&p);
 	return solved ? PE_PROGRAMME_SOLVED : PE_PROGRAMME_STALLED;
 }
@@ -1001,7 +1023,24 @@ box_is_empty(const pe_polytope *set)
 	return false;
 }
 
-/* The inequalities by how far a point is outside; false if one holds nowhere.  size: of the right sides. */
+/* Does the inequality hold nowhere in the box, by more than rounding? */
+static bool
+holds_nowhere(const pe_polytope *set, const double *row)
+{
+	double		least = -row[set->variables];
+	double		size = 0;
+
+	for (int32_t j = 0; j < set->variables; j++)
+	{
+		double		term = row[j] == 0 ? 0 : fmin(row[j] * set->lower[j], row[j] * set->upper[j]);
+
+		least += term;
+		size += fabs(term);
+	}
+	return least > FEASIBLE * size;
+}
+
+/* The inequalities by how far a point is outside; false if one holds nowhere.  size: of the right sides, as of points. */
 static bool
 make_violations(const pe_polytope *set, made *m, double *size)
 {
@@ -1013,12 +1052,12 @@ make_violations(const pe_polytope *set, made *m, double *size)
 		const double *row = set->inequality + (size_t) k * (size_t) (d + 1);
 		double		most = largest(d, row);
 
-		if (most == 0 && row[d] < 0)
+		if (holds_nowhere(set, row))
 			return false;
 		if (most == 0)
 			continue;
 		add_made(m, d, row, row[d], most);
-		*size = fmax(*size, fabs(row[d]) / most);
+		*size = fmax(*size, fmin(fabs(row[d]) / most, largest_end(d, set->lower, set->upper)));
 	}
 	return true;
 }
@@ -1378,7 +1417,7 @@ find_nearest(const pe_polytope *set, const double *y, double *x)
 		if (!iterate_once(&p, at))
 			break;
 	}
-	free_iterate(at);
+	free_iterate(&p, at);
 	programme_free(&p);
 }
 

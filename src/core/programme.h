@@ -21,7 +21,9 @@
  * them is multiplied by the width of the box.  Where that is infinite, they must be 0 to
  * PE_PROGRAMME_ZERO of their terms and then count as 0; else there is no bound.
  *
- * Nothing here is private: what goes in is public or noised, or belongs to whoever asks.
+ * What goes in is public or noised, or belongs to whoever asks; but for laplace_solution
+ * (mechanism/minimum_laplace.c), which noises what comes out.  So memory is wiped, and the
+ * time that it takes depends on offsets: whoever answers pads it.
  */
 #ifndef PE_CORE_PROGRAMME_H
 #define PE_CORE_PROGRAMME_H

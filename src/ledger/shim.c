@@ -46,10 +46,44 @@ pe_wipe(void *p, size_t size)
 	explicit_bzero(p, size);
 }
 
+/* In the context that it guards. */
+struct pe_guard
+{
+	MemoryContextCallback callback;
+	void		(*wipe) (void *argument);	/* NULL: lifted */
+	void	   *argument;
+};
+
+static void
+context_goes(void *argument)
+{
+	pe_guard   *guard = argument;
+
+	if (guard->wipe != NULL)
+		guard->wipe(guard->argument);
+}
+
+pe_guard *
+pe_guard_set(MemoryContext context, void (*wipe) (void *argument), void *argument)
+{
+	pe_guard   *guard = MemoryContextAllocZero(context, sizeof(*guard));
+
+	guard->wipe = wipe;
+	guard->argument = argument;
+	guard->callback = (MemoryContextCallback) {.func = context_goes, .arg = guard};
+	MemoryContextRegisterResetCallback(context, &guard->callback);
+	return guard;
+}
+
+void
+pe_guard_lift(pe_guard *guard)
+{
+	guard->wipe = NULL;
+}
+
 /* What is overwritten when its context goes. */
 typedef struct exact_chunk
 {
-	MemoryContextCallback callback;
 	void	   *data;
 	size_t		size;
 } exact_chunk;
@@ -65,12 +99,11 @@ wipe_chunk(void *argument)
 void *
 pe_alloc_exact(MemoryContext context, size_t size)
 {
-	exact_chunk *chunk = MemoryContextAllocZero(context, sizeof(*chunk));
+	exact_chunk *chunk = MemoryContextAlloc(context, sizeof(*chunk));
 
 	chunk->data = MemoryContextAlloc(context, size);
 	chunk->size = size;
-	chunk->callback = (MemoryContextCallback) {.func = wipe_chunk, .arg = chunk};
-	MemoryContextRegisterResetCallback(context, &chunk->callback);
+	(void) pe_guard_set(context, wipe_chunk, chunk);
 	return chunk->data;
 }
 

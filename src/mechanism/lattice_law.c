@@ -10,9 +10,10 @@
  * Bounds.  Of rows over a cell the least and the largest values are sums of integers.
  * L_c = the largest of the least values is a lower bound of the score S on c, and so is the
  * least value of any mean of rows: where rows cross, the mean that linear programming
- * finds (core/cell_bound.h) is as high as S itself, but for rounding.  A row
+ * finds (core/cell_bound.h) is as high as S itself, but for rounding; with multiples of
+ * inequalities in it where the set ends in c, at the points of the set.  A row
  * that is nowhere above L_c is not needed there: S(X) = max(L_c, the rows left), exactly,
- * as S is L_c or more at every X of c.  What is inside c inherits both, so that
+ * as S is L_c or more at every X of c that is in the set; others are not drawn.  What is inside c inherits both, so that
  * L grows and lists shrink.  T, the score without offsets, has a bound and a list of its
  * own, and so have the inequalities, whose bound is 0: rows of G.X - H that are nowhere
  * above 0 hold everywhere in the cell.
@@ -92,7 +93,10 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 1000, 20000, 20000,
 #define OPEN 0.5
 #define WEIGHT_BITS 30
 
-/* It is enough if a proposal is accepted with this chance. */
+/*
+ * It is enough if a proposal is accepted with this chance, or if all proposals of a draw are
+ * less work than dividing was until then: a law is made for one draw.
+ */
 #define ENOUGH (1.0 / 3.0)
 
 /* Rates are cut to 2^-RATE_SHIFT per unit of a score, so that exponents are below 2^49. */
@@ -170,6 +174,7 @@ struct pe_lattice_law
 	size_t		scratch;		/* rows there is room for */
 	size_t		list_room;		/* bytes left for lists */
 	double		work;			/* products since the last poll */
+	double		spent;			/* products before it */
 };
 
 /* ----------
@@ -278,17 +283,11 @@ list_bytes(size_t count)
 	return bytes;
 }
 
-static size_t
-larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
 /* What there is whatever is made of it. */
 static size_t
 fixed_memory(size_t rows, size_t inequalities)
 {
-	size_t		scratch = larger(rows, inequalities);
+	size_t		scratch = rows + inequalities;
 	size_t		near = (PE_CELL_VARIABLES + 1) * sizeof(double) + sizeof(int32_t);
 
 	return sizeof(pe_lattice_law) + 320 + (SCORES * rows + inequalities + scratch) * sizeof(int64_t) + scratch * near +
@@ -351,6 +350,7 @@ work(pe_lattice_law *law, double products)
 	law->work += products;
 	if (law->work < POLL_WORK)
 		return;
+	law->spent += law->work;
 	law->work = 0;
 	pe_poll();
 }
@@ -565,69 +565,137 @@ row_at_corner(const pe_lattice_law *law, const cell *c, int k, int32_t row)
 	return value;
 }
 
-/* The rows that are above the bound somewhere, on the unit cube, in units of the size of what is open. */
+/* A row on the unit cube that the cell is, in units of size. */
+static void
+put_near(pe_lattice_law *law, const cell *c, int k, int32_t row, int64_t bound, double size, int32_t number)
+{
+	const face *f = &law->face[k];
+	const int64_t *a = f->slope + (size_t) row * f->stride;
+	double	   *to = law->near + (size_t) number * ((size_t) law->variables + 1);
+
+	for (int32_t j = 0; j < law->variables; j++)
+		to[j] = (double) a[j] * (double) ((INT64_C(1) << c->width[j]) - 1) / size;
+	to[law->variables] = (double) (row_at_corner(law, c, k, row) - bound) / size;
+	law->near_row[number] = row;
+}
+
+/* The rows that are above the bound somewhere, in units of the size of what is open. */
 static int32_t
 bring_near(pe_lattice_law *law, const cell *c, int k, double size)
 {
-	const face *f = &law->face[k];
 	const row_list *list = c->list[k];
-	double	   *to = law->near;
 	int32_t		count = 0;
 
 	for (int32_t i = 0; i < list->count; i++)
 	{
-		const int64_t *a = f->slope + (size_t) list->row[i] * f->stride;
-
-		if (law->high[i] <= c->bound[k])
-			continue;
-		for (int32_t j = 0; j < law->variables; j++)
-			*to++ = (double) a[j] * (double) ((INT64_C(1) << c->width[j]) - 1) / size;
-		*to++ = (double) (row_at_corner(law, c, k, list->row[i]) - c->bound[k]) / size;
-		law->near_row[count++] = list->row[i];
+		if (law->high[i] > c->bound[k])
+			put_near(law, c, k, list->row[i], c->bound[k], size, count++);
 	}
 	return count;
 }
 
-/* Weights in units of 2^-WEIGHT_BITS, whose sum is 1. */
-static void
-round_weights(const double *weight, int32_t count, int64_t *rounded)
+/* How much an inequality changes over the cell. */
+static double
+size_of_limit(const pe_lattice_law *law, const cell *c, int32_t row)
 {
-	int64_t		left = INT64_C(1) << WEIGHT_BITS;
-	int32_t		heaviest = 0;
+	const face *f = &law->face[LIMIT];
+	const int64_t *a = f->slope + (size_t) row * f->stride;
+	double		size = 1;
 
-	for (int32_t i = 0; i < count; i++)
-	{
-		rounded[i] = (int64_t) fmin(ldexp(weight[i], WEIGHT_BITS), (double) left);
-		left -= rounded[i];
-		heaviest = rounded[i] > rounded[heaviest] ? i : heaviest;
-	}
-	rounded[heaviest] += left;
+	for (int32_t j = 0; j < law->variables; j++)
+		size += fabs((double) a[j]) * (double) ((INT64_C(1) << c->width[j]) - 1);
+	return size;
 }
 
-/* The least value over the cell of a weighted mean of rows, rounded down: S is nowhere below it. */
-static int64_t
-bound_of_mean(const pe_lattice_law *law, const cell *c, int k, const int32_t *row, const int64_t *weight, int32_t count)
+/* The inequalities that do not hold in all of the cell, behind so many rows, each in units of its own size. */
+static int32_t
+bring_limits_near(pe_lattice_law *law, const cell *c, int32_t rows)
 {
-	const face *f = &law->face[k];
+	const row_list *list = c->list[LIMIT];
+
+	for (int32_t i = 0; list != NULL && i < list->count; i++)
+		put_near(law, c, LIMIT, list->row[i], 0, size_of_limit(law, c, list->row[i]), rows + i);
+	return list != NULL ? list->count : 0;
+}
+
+/* A weighted mean of rows, and of inequalities any multiples. */
+typedef struct mean
+{
+	int32_t		count;
+	int			face[PE_CELL_BOUND_VARIABLES + 1];
+	int32_t		row[PE_CELL_BOUND_VARIABLES + 1];
+	int64_t		weight[PE_CELL_BOUND_VARIABLES + 1];	/* of 2^-WEIGHT_BITS; those of rows have the sum 1 */
+} mean;
+
+/*
+ * Rounds weights.  Those of inequalities, in units of rows, are cut to 2^60: products with
+ * numbers below 2^60 have a sum in 128 bits.
+ */
+static void
+round_weights(const pe_lattice_law *law, const cell *c, int k, double open, int32_t rows, const int32_t *index, const double *weight,
+			  mean *m)
+{
+	int64_t		left = INT64_C(1) << WEIGHT_BITS;
+	int32_t		heaviest = -1;
+
+	for (int32_t i = 0; i < m->count; i++)
+	{
+		bool		limit = index[i] >= rows;
+		double		real = ldexp(weight[i], WEIGHT_BITS);
+
+		m->row[i] = law->near_row[index[i]];
+		m->face[i] = limit ? LIMIT : k;
+		if (limit)
+			m->weight[i] = (int64_t) fmin(real * open / size_of_limit(law, c, m->row[i]), 0x1p60);
+		else
+		{
+			m->weight[i] = (int64_t) fmin(real, (double) left);
+			left -= m->weight[i];
+			heaviest = heaviest < 0 || m->weight[i] > m->weight[heaviest] ? i : heaviest;
+		}
+	}
+	if (heaviest < 0)
+		m->count = 0;			/* only rounding allows that */
+	else
+		m->weight[heaviest] += left;
+}
+
+/*
+ * The least value over the cell of the mean, rounded down: at no point of the set S is below
+ * it.  No less than the bound that there is, and no more than most: where no point of the set
+ * is in the cell it can be any number.
+ */
+static int64_t
+bound_of_mean(const pe_lattice_law *law, const cell *c, int k, const mean *m, int64_t most)
+{
 	pe_i128		sum = 0;
 
-	for (int32_t i = 0; i < count; i++)
-		sum += (pe_i128) weight[i] * row_at_corner(law, c, k, row[i]);
+	for (int32_t i = 0; i < m->count; i++)
+		sum += (pe_i128) m->weight[i] * row_at_corner(law, c, m->face[i], m->row[i]);
 	for (int32_t j = 0; j < law->variables; j++)
 	{
 		pe_i128		slope = 0;
 
-		for (int32_t i = 0; i < count; i++)
-			slope += (pe_i128) weight[i] * f->slope[(size_t) row[i] * f->stride + (size_t) j];
+		for (int32_t i = 0; i < m->count; i++)
+		{
+			const face *f = &law->face[m->face[i]];
+
+			slope += (pe_i128) m->weight[i] * f->slope[(size_t) m->row[i] * f->stride + (size_t) j];
+		}
 		if (slope < 0)
 			sum += slope * ((INT64_C(1) << c->width[j]) - 1);
 	}
+	if (sum >> WEIGHT_BITS <= c->bound[k])
+		return c->bound[k];
+	if (sum >> WEIGHT_BITS >= most)
+		return most;
 	return (int64_t) (sum >> WEIGHT_BITS);
 }
 
 /*
  * Where rows cross inside the cell, none of them alone says how high their maximum is: a
- * mean of them does.  Doubles choose its weights, integers make the bound.
+ * mean of them does, and where the set ends there, one with inequalities, which are not above
+ * 0 in it.  Doubles choose the weights, integers make the bound.
  */
 static void
 raise_bound(pe_lattice_law *law, cell *c, int k, int64_t most)
@@ -635,22 +703,20 @@ raise_bound(pe_lattice_law *law, cell *c, int k, int64_t most)
 	double		open = (double) (most - c->bound[k]);
 	int32_t		index[PE_CELL_BOUND_VARIABLES + 1];
 	double		weight[PE_CELL_BOUND_VARIABLES + 1];
-	int64_t		rounded[PE_CELL_BOUND_VARIABLES + 1] = {0};
-	int32_t		row[PE_CELL_BOUND_VARIABLES + 1];
-	int32_t		count;
-	int64_t		bound;
+	mean		m = {0};
+	int32_t		rows;
+	int32_t		limits;
 
 	if (!(open * law->face[k].per_unit > OPEN))
 		return;
-	count = bring_near(law, c, k, open);
-	work(law, 4.0 * count * law->variables);
-	count = pe_cell_weights(law->variables, count, law->near, index, weight);
-	for (int32_t i = 0; i < count; i++)
-		row[i] = law->near_row[index[i]];
-	round_weights(weight, count, rounded);
-	bound = bound_of_mean(law, c, k, row, rounded, count);
-	if (bound > c->bound[k])
-		c->bound[k] = bound;
+	rows = bring_near(law, c, k, open);
+	limits = bring_limits_near(law, c, rows);
+	work(law, 4.0 * (rows + limits) * law->variables);
+	m.count = pe_cell_weights(law->variables, rows, limits, law->near, index, weight);
+	round_weights(law, c, k, open, rows, index, weight, &m);
+	if (m.count > 0)
+		c->bound[k] = bound_of_mean(law, c, k, &m, most);
+	pe_wipe(&m, sizeof(m));
 }
 
 /* The cell's own bound and list of a face, from those it has inherited; returns an upper bound. */
@@ -846,6 +912,17 @@ gather(pe_lattice_law *law, const division *v)
 	law->count = v->open + v->closed;
 }
 
+/* What a proposal from a cell takes at most. */
+static double
+work_of_proposal(const pe_lattice_law *law, const cell *c)
+{
+	double		products = PROPOSAL_WORK;
+
+	for (int k = 0; k < FACES; k++)
+		products += c->list[k] == NULL ? 0 : (double) c->list[k]->count * law->variables;
+	return products;
+}
+
 static bool
 enough(const pe_lattice_law *law, const division *v)
 {
@@ -855,7 +932,7 @@ enough(const pe_lattice_law *law, const division *v)
 
 	add_weights(law->cells, v->open, heaviest, &bound, &sure);
 	add_weights(law->cells + law->room - v->closed, v->closed, heaviest, &bound, &sure);
-	return sure >= ENOUGH * bound;
+	return sure >= ENOUGH * bound || sure * law->spent >= work_of_proposal(law, &law->cells[0]) * bound;
 }
 
 static void
@@ -1175,7 +1252,7 @@ pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, p
 	law->margin = margin;
 	set_rate(&law->face[SCORE], &rate);
 	set_rate(&law->face[PUBLIC], &prior);
-	law->scratch = larger((size_t) lattice->rows, (size_t) lattice->inequalities);
+	law->scratch = (size_t) lattice->rows + (size_t) lattice->inequalities;
 	law->high = pe_alloc(law->scratch, sizeof(int64_t));
 	if (!points)
 	{
@@ -1357,17 +1434,6 @@ propose(const pe_lattice_law *law, const cell *c, pe_bits *bits, int64_t *at, in
 	for (int k = 0; k < SCORES; k++)
 		value[k] = value_at(law, c, k, at);
 	return accept(law, c, value, bits);
-}
-
-/* What that takes at most. */
-static double
-work_of_proposal(const pe_lattice_law *law, const cell *c)
-{
-	double		products = PROPOSAL_WORK;
-
-	for (int k = 0; k < FACES; k++)
-		products += c->list[k] == NULL ? 0 : (double) c->list[k]->count * law->variables;
-	return products;
 }
 
 /* What was proposed before a poll was rejected: nothing that matters is drawn yet. */

@@ -9,7 +9,7 @@
  *
  * Up to PE_CELL_VARIABLES variables X is any point of the lattice inside the set.  The
  * box is divided, best cells first, into cells of 2^w points, each with integer lower
- * bounds of S and T.  A cell is drawn by an integer upper bound of its weight, a point
+ * bounds of S and T at its points in the set.  A cell is drawn by an integer upper bound of its weight, a point
  * of it uniformly, and accepted by an exact decision (lazy_exp.h): the law of what is
  * accepted does not depend on how the box was divided, only the time does.  Above, X is
  * one of a public, finite set of points: cells of one point each.

@@ -16,6 +16,14 @@
 /* The gap of the public minimum. */
 #define GAP 1e-9
 
+/* A step of the lattice, of the width of the box; a unit of scores, of the function's range over it; what points far away are off by. */
+#define STEP (1.0 / ((INT64_C(1) << PE_LATTICE_BITS) - 1))
+#define UNIT 0x1p-57
+#define FAR_ERROR 0x1p-49
+
+/* Ratios of kappa that an expected gap is bounded by, down to 2^-this and up to 1 - 2^-this. */
+#define RATIOS 40
+
 static const char *const names[PE_MINIMUM_METHODS] = {
 	[PE_MINIMUM_EXPONENTIAL] = "exponential",
 	[PE_MINIMUM_LAPLACE_DATA] = "laplace_data",
@@ -214,17 +222,97 @@ pe_minimum_memory(const pe_minimum_problem *problem, size_t rows)
 	return bytes;
 }
 
-double
-pe_minimum_expected_gap(const pe_minimum_problem *problem)
+/* How much of the way from the centre to a side so many half steps of the lattice are, and what points far away are off by. */
+static double
+part_of_way(const pe_minimum_problem *problem, const double *row, double half_steps)
 {
 	int32_t		d = problem->set.variables;
+	double		way = row[d];
+	double		taken = 0;
+
+	for (int32_t j = 0; j < d; j++)
+	{
+		double		half = problem->upper[j] / 2 - problem->lower[j] / 2;
+		double		far = fmax(fabs(problem->lower[j]), fabs(problem->upper[j]));
+
+		way -= row[j] * problem->centre[j];
+		taken += fabs(row[j]) * (half * STEP * half_steps + far * FAR_ERROR);
+	}
+	if (taken == 0)
+		return 0;
+	return way > 0 ? taken / way : INFINITY;
+}
+
+/*
+ * The most of these.  From an inequality rounding takes d units of its numbers, none of
+ * which is more than half a step of each coordinate, and less than another (affine_lattice.c).
+ */
+static double
+most_of_way(const pe_minimum_problem *problem)
+{
+	int32_t		d = problem->set.variables;
+	double		most = 0;
+
+	for (int32_t j = 0; j < d; j++)
+	{
+		double		side[PE_AFFINE_VARIABLES + 1] = {0};
+
+		side[j] = 1;
+		side[d] = problem->upper[j];
+		most = fmax(most, part_of_way(problem, side, 1));
+		side[j] = -1;
+		side[d] = -problem->lower[j];
+		most = fmax(most, part_of_way(problem, side, 1));
+	}
+	for (int32_t k = 0; k < problem->set.inequalities; k++)
+		most = fmax(most, part_of_way(problem, problem->set.inequality + (size_t) k * ((size_t) d + 1), d + 2));
+	return most;
+}
+
+static double
+range_of(const pe_minimum_problem *problem, const double *steepest)
+{
+	double		range = 0;
+
+	for (int32_t j = 0; j < problem->set.variables; j++)
+		range += steepest[j] * (problem->upper[j] - problem->lower[j]);
+	return range;
+}
+
+/* The bound of minimum.h, with t = part and c = coarse, at ratios r near 1, which are for small c, and near 0. */
+static double
+least_bound(int32_t d, double kappa, double part, double coarse)
+{
+	double		least = INFINITY;
+
+	for (int i = -RATIOS; i <= RATIOS; i++)
+	{
+		double		r = i < 0 ? ldexp(1, i) : 1 - ldexp(1, -i - 2);
+		double		bound = (d * (-log(r) - 2 * log1p(-part)) / kappa + (1 + r) * coarse) / (1 - r);
+
+		least = fmin(least, bound);
+	}
+	return least;
+}
+
+double
+pe_minimum_expected_gap(const pe_minimum_problem *problem, const double *steepest)
+{
+	int32_t		d = problem->set.variables;
+	double		part = most_of_way(problem);
+	double		range = range_of(problem, steepest);
+	double		kappa;
+	double		gap;
 	uint64_t	numerator;
 	uint64_t	factor;
 
-	if (problem->method != PE_MINIMUM_EXPONENTIAL || problem->options.prior > 0 || d > PE_CELL_VARIABLES)
+	if (problem->method != PE_MINIMUM_EXPONENTIAL || problem->options.prior > 0 || d > PE_CELL_VARIABLES || !(part < 1))
 		return NAN;
 	pe_select_rate(problem->pure, problem->nano, &numerator, &factor);
-	return d * 2 * problem->max_change * (double) factor / (double) numerator;
+	/* a unit of scores is at most that part of the range, or of max_change: D is no more than one unit too large */
+	kappa = (double) numerator / (double) factor / (2 * (problem->max_change + range * UNIT));
+	gap = least_bound(d, kappa, part, range * (part + (d + 1) * STEP / 2));
+	return isfinite(gap) ? gap : NAN;
 }
 
 double

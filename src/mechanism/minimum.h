@@ -88,16 +88,32 @@ extern void pe_minimum_run(const pe_minimum_problem *problem, const pe_affine *f
 
 /*
  * How far above the minimum the value at the point is on average, at most: before
- * anything is drawn, from what is public.  NaN where nothing is known: for methods other
+ * anything is drawn, from what is public.  steepest: the most that the slopes of a variable
+ * are in absolute value, for each.  NaN where nothing is known: for methods other
  * than exponential, with a prior, and above PE_CELL_VARIABLES variables.
  *
- * The function is convex, so the volume V(s) of the set where it is at most s above its
- * minimum has a concave d-th root (Brunn and Minkowski), and V'(s) / s^(d-1) falls.  Under
- * the law with density V'(s) exp(-kappa s), kappa = eta / (2 max_change), s is therefore
- * stochastically smaller than under that with s^(d-1), a gamma law of mean d / kappa.
- * (The lattice is taken for the set: its steps are 2^-28 of it.)
+ * Without a lattice: the function is convex, so the volume V(s) of the set where it is at
+ * most s above its minimum has a concave d-th root (Brunn and Minkowski), and V'(s) /
+ * s^(d-1) falls.  Under the law with density V'(s) exp(-kappa s), kappa = eta / (2
+ * max_change), s is therefore stochastically smaller than under that with s^(d-1), a gamma
+ * law of mean d / kappa.
+ *
+ * With it: let Z(kappa) be the integral of exp(-kappa s) over the set, so that the mean is
+ * -(ln Z)' <= d / kappa, and Z'(kappa) the sum over the points, each times the volume of a
+ * step.  A point's step around it lies in the set made larger by a factor of 1 + t from
+ * its centre, and those of the points cover the set made smaller by 1 - t, where t times
+ * the way from the centre to each side is at least half a step and what rounding takes from
+ * that side.  From the set to either one the function changes by at most t times its range
+ * over the box, over half a step by at most 2^-29 of that, and by d 2^-30 of it when slopes are rounded,
+ * twice, for the law and for the value: by c together.  So
+ * |ln Z' - ln Z| <= kappa c - d ln(1 - t), and as ln Z' is convex, for every r below 1
+ *
+ *	  -(ln Z')' <= (ln Z'(r kappa) - ln Z'(kappa)) / ((1 - r) kappa)
+ *			  <= (d ln(1 / r) - 2 d ln(1 - t) + (1 + r) kappa c) / ((1 - r) kappa),
+ *
+ * of which the least is taken: d / kappa and 2 sqrt(c d / kappa) more, if c is small.
  */
-extern double pe_minimum_expected_gap(const pe_minimum_problem *problem);
+extern double pe_minimum_expected_gap(const pe_minimum_problem *problem, const double *steepest);
 
 /* The minimum over the set without the offsets; -infinity without rows.  Public. */
 extern double pe_minimum_public(const pe_minimum_problem *problem, const pe_affine *f);

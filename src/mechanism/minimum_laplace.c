@@ -23,7 +23,8 @@
  * (sqrt(m) max_change)) for all offsets: the ball around a cube, where the cube is
  * enough.
  *
- * Released numbers hold 2^43 max_change and more; what is beyond becomes that.
+ * Released numbers hold 2^43 max_change and more, at the largest costs of many rows, which
+ * need finer units, 2^23 max_change; what is beyond becomes that.
  *
  * laplace_solution
  *

@@ -62,9 +62,7 @@ my %special = (
 	q{('1' || repeat('0', 100000))::numeric} => $most, q{('-1' || repeat('0', 131071))::numeric} => "-$most", q{('0.' || repeat('0', 16382) || '1')::numeric} => 0,
 	q{('-0.' || repeat('0', 16382) || '1')::numeric} => -1, q{('0.' || repeat('9', 16383))::numeric} => 1099511627775, q{('-0.' || repeat('9', 16383))::numeric} => -1099511627776,
 	q{NULL::float8} => "-$most", q{'NaN'::float8} => "-$most", q{'Infinity'::float8} => $most, q{1e308::float8} => $most, q{-1e308::float8} => "-$most",
-	q{5e-324::float8} => 0, q{-5e-324::float8} => -1, q{NULL::int} => "-$most", q{'NaN'::real} => "-$most", q{9223372036854775807} => '10141204801825835210823512981504',);
-$special{q{9223372036854775807}} = '10141204801825835210823512981504' if 0;
-delete $special{q{9223372036854775807}};
+	q{5e-324::float8} => 0, q{-5e-324::float8} => -1, q{NULL::int} => "-$most", q{'NaN'::real} => "-$most",);
 for my $value (sort keys %special)
 {
 	is($node->safe_psql('postgres', "SELECT test_offset($value, -40)"), $special{$value}, substr($value, 0, 40) . ' is an offset');

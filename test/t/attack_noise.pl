@@ -108,6 +108,11 @@ sub wiped
 }
 
 wiped($question{$_}[0], $_, $question{$_}[1], @{ $exact{$_} }) for sort keys %question;
+# a linear programme of them has them as doubles, less the largest, and with the other sign; none is left out in so wide a box
+my ($unit, $largest) = split /\|/, ask_ok($node, 'curator', q{SELECT test_unit(0.01), max(test_offset(b, test_unit(0.01))::numeric) FROM offers});
+my @below = map { ($_ - $largest) * 2**$unit } @offset;
+wiped('ann', 'laplace_solution', sub { return "dp.minimize_max_affine('offers', '{a}', 'b', '{-1000}', '{1000}', method => 'laplace_solution', @{[ cost() ]})" },
+	wide(@offset), pack('d<4', @below), pack('d<4', map { -$_ } @below));
 wiped('ann', 'cumulative counts', sub { return "dp.histogram('people', 'c', 'prefix', @{[ cost() ]})" }, @{ $exact{histogram} });
 wiped('ann', 'a predicate', sub { return "dp.histogram('people', 'c', @{[ cost() ]}, predicate => 'a >= -1')" }, @{ $exact{histogram} });
 wiped('ann', 'units', sub { return "dp.histogram('united', 'c', @{[ cost() ]})" }, @{ $exact{histogram} });
@@ -115,31 +120,51 @@ $node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.max_memory = '1MB'}
 wiped('ann', 'fit by scans', $question{fit}[1], @{ $exact{fit} });
 $node->safe_psql('postgres', q{ALTER ROLE ann RESET pg_epsilon.max_memory});
 
-# A scan that stands at its last row, and is cancelled or fails there.
+# A scan that stands at its last row, and is cancelled or fails there: BRAKE, WHAT, SQL, BYTES of what it has come to by then
+sub wiped_on_the_way
+{
+	my ($brake, $what, $sql, $bytes) = @_;
+
+	for my $how ('cancelled', 'failing')
+	{
+		my $session = session($node, 'ann');
+		my $pid = pid_of($session);
+
+		brake_on($brake);
+		session_query($session, 'SET max_parallel_workers_per_gather = 0; SET lock_timeout = ' . ($how eq 'failing' ? 100 : 0) . ';');
+		session_start($session, 'SELECT count(*) FROM ' . $sql->());
+		if ($how eq 'cancelled')
+		{
+			ok(wait_for($node, "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid"), "[51] $what: a scan stands");
+			$node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
+		}
+		is(sqlstate((session_finish($session))[1]), $how eq 'cancelled' ? '57014' : '', "[51] $what: $how");
+		brake_off($brake);
+		is(found($session, $bytes), 0, 'nothing of what it had read is left in memory');
+		$session->quit;
+	}
+	return;
+}
+
 my $brake = brake($node);
 ask_ok($node, 'curator', q{
 	TRUNCATE people;
 	INSERT INTO people SELECT id, c, v, a, 'a' FROM united WHERE id <> 100001;
 	INSERT INTO people SELECT id, c, v, a, repeat('n', 5000) FROM united WHERE id = 100001});
 my $reached = pack('q<10', $counts[0] - 1, 0, 0, $counts[1], 0, 0, $counts[2], 0, 0, $counts[3]);
-for my $how ('cancelled', 'failing')
-{
-	my $session = session($node, 'ann');
-	my $pid = pid_of($session);
-
-	brake_on($brake);
-	session_query($session, 'SET max_parallel_workers_per_gather = 0; SET lock_timeout = ' . ($how eq 'failing' ? 100 : 0) . ';');
-	session_start($session, "SELECT count(*) FROM dp.histogram('people', '{c,note}', @{[ cost() ]})");
-	if ($how eq 'cancelled')
-	{
-		ok(wait_for($node, "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid"), '[51] a scan stands');
-		$node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
-	}
-	is(sqlstate((session_finish($session))[1]), $how eq 'cancelled' ? '57014' : '', "[51] $how");
-	brake_off($brake);
-	is(found($session, $reached), 0, 'nothing of what it had counted is left in memory');
-	$session->quit;
-}
+wiped_on_the_way($brake, 'histogram', sub { return "dp.histogram('people', '{c,note}', @{[ cost() ]})" }, $reached);
+# the last offset is stored out of line
+ask_ok($node, 'curator', q{
+	CREATE TABLE sealed (a float8, b numeric);
+	ALTER TABLE sealed ALTER b SET STORAGE EXTERNAL;
+	INSERT INTO sealed SELECT a, b FROM offers;
+	INSERT INTO sealed VALUES (0.5, ('0.' || repeat('7', 12000))::numeric);
+	SELECT dp.create_dataset('sealed', 'sealed', 1e4, neighbours => 'values', private_column => 'b', max_change => 0.01);
+	SELECT dp.add_attribute('sealed', 'a', -1, 1, 1), dp.grant_budget('ann', 'sealed', 1e4)});
+my @sealed = split /,/, ask_ok($node, 'curator', q{SELECT string_agg(test_offset(b, test_unit(0.01)), ',') FROM (SELECT b FROM sealed LIMIT 4) o});
+my $sealed = { session => $brake->{session}, index => $node->safe_psql('postgres', q{SELECT i.indexrelid::regclass FROM pg_index i
+	JOIN pg_class c ON c.reltoastrelid = i.indrelid WHERE c.oid = 'sealed'::regclass}) };
+wiped_on_the_way($sealed, 'minimize_max_affine', sub { return "dp.minimize_max_affine('sealed', '{a}', 'b', '{-1}', '{1}', @{[ cost() ]})" }, wide(@sealed));
 
 # ---- [10] An interrupt between the draw and the store ----
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -18,6 +19,7 @@
 #include "mechanism/bits.h"
 #include "shim.h"
 
+#define MOST_LIMITS 5
 #define MOST_ROWS 40
 
 static pe_bits bits;
@@ -95,7 +97,7 @@ test_weights(void **state)
 			row[i] = draw(kind);
 			size = fmax(size, fabs(row[i]));
 		}
-		count = pe_cell_weights(d, rows, row, index, weight);
+		count = pe_cell_weights(d, rows, 0, row, index, weight);
 		assert_in_range(count, 1, d + 1);
 		for (int32_t i = 0; i < count; i++)
 		{
@@ -109,6 +111,84 @@ test_weights(void **state)
 	pe_test_unseed();
 }
 
+/* The same over what limits leave of the cube, a point of which is known; those that no bound needs have no weight. */
+static double
+least_within(int32_t d, int32_t rows, int32_t limits, const double *row)
+{
+	double		lower[PE_CELL_BOUND_VARIABLES] = {0};
+	double		upper[PE_CELL_BOUND_VARIABLES];
+	double		slope[MOST_ROWS * PE_CELL_BOUND_VARIABLES];
+	double		offset[MOST_ROWS];
+	double		inequality[MOST_LIMITS * (PE_CELL_BOUND_VARIABLES + 1)];
+	double		x[PE_CELL_BOUND_VARIABLES];
+	pe_plain_affine f = {d, rows, slope, offset};
+	pe_polytope set = {d, limits, lower, upper, inequality};
+	pe_affine_minimum minimum = {.x = x};
+
+	for (int32_t j = 0; j < d; j++)
+		upper[j] = 1;
+	for (int32_t i = 0; i < rows; i++)
+	{
+		memcpy(slope + i * d, row + i * (d + 1), (size_t) d * sizeof(double));
+		offset[i] = row[i * (d + 1) + d];
+	}
+	memcpy(inequality, row + rows * (d + 1), (size_t) (limits * (d + 1)) * sizeof(double));
+	for (int32_t k = 0; k < limits; k++)
+		inequality[k * (d + 1) + d] = -inequality[k * (d + 1) + d];
+	assert_int_equal(pe_affine_minimise(&f, &set, 1e-10, &minimum), PE_PROGRAMME_SOLVED);
+	return minimum.value;
+}
+
+static void
+test_limits(void **state)
+{
+	int			needed = 0;
+
+	(void) state;
+	pe_test_seed(4);
+	pe_bits_init(&bits);
+	for (int round = 0; round < 1000; round++)
+	{
+		int32_t		d = 1 + (int32_t) pe_bits_below(&bits, PE_CELL_BOUND_VARIABLES);
+		int32_t		rows = 1 + (int32_t) pe_bits_below(&bits, MOST_ROWS);
+		int32_t		limits = (int32_t) pe_bits_below(&bits, MOST_LIMITS + 1);
+		double		row[(MOST_ROWS + MOST_LIMITS) * (PE_CELL_BOUND_VARIABLES + 1)];
+		int32_t		index[PE_CELL_BOUND_VARIABLES + 1];
+		double		weight[PE_CELL_BOUND_VARIABLES + 1];
+		double		sum = 0;
+		double		size = 1;
+		int32_t		count;
+
+		for (int32_t i = 0; i < (rows + limits) * (d + 1); i++)
+		{
+			row[i] = draw(0);
+			size = fmax(size, fabs(row[i]));
+		}
+		/* the middle of the cube is within them */
+		for (int32_t k = rows; k < rows + limits; k++)
+		{
+			double	   *b = &row[k * (d + 1) + d];
+
+			*b = -fabs(*b) / 8;
+			for (int32_t j = 0; j < d; j++)
+				*b -= row[k * (d + 1) + j] / 2;
+		}
+		count = pe_cell_weights(d, rows, limits, row, index, weight);
+		assert_in_range(count, 1, d + 1);
+		for (int32_t i = 0; i < count; i++)
+		{
+			assert_in_range(index[i], 0, rows + limits - 1);
+			assert_true(weight[i] > 0);
+			sum += index[i] < rows ? weight[i] : 0;
+			needed += index[i] >= rows;
+		}
+		assert_true(fabs(sum - 1) < 1e-9);
+		assert_true(fabs(proved(d, row, index, weight, count) - least_within(d, rows, limits, row)) < 1e-7 * size);
+	}
+	assert_true(needed > 100);
+	pe_test_unseed();
+}
+
 /* Rows that cross: neither says anything, both together all. */
 static void
 test_crossing(void **state)
@@ -118,7 +198,7 @@ test_crossing(void **state)
 	double		weight[3];
 
 	(void) state;
-	assert_int_equal(pe_cell_weights(2, 2, row, index, weight), 2);
+	assert_int_equal(pe_cell_weights(2, 2, 0, row, index, weight), 2);
 	assert_true(fabs(weight[0] - 0.5) < 1e-12 && fabs(weight[1] - 0.5) < 1e-12);
 }
 
@@ -127,6 +207,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_crossing),
 	};
 

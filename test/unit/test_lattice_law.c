@@ -1187,6 +1187,58 @@ check_sharp(int32_t variables, int32_t rows, double max_change, bool level)
 	drop(&in);
 }
 
+/* Falling functions over a simplex: all of the mass is along the inequality, and cells that are best end beyond it. */
+static void
+check_facet(int32_t variables, double max_change)
+{
+	static pe_bits source;
+	double		inequality[MOST + 1];
+	uint64_t	seed = 12;
+	uint64_t	polls;
+	int64_t		at[MOST];
+	pe_lattice_law *law;
+	instance	in;
+
+	start(&in, variables, 0, 1, max_change);
+	for (int32_t i = 0; i < 200; i++)
+	{
+		double		slope[MOST];
+
+		for (int32_t j = 0; j < variables; j++)
+			slope[j] = -0.5 - next_public(&seed);
+		add(&in, slope, next_public(&seed));
+	}
+	for (int32_t j = 0; j <= variables; j++)
+	{
+		inequality[j] = 1;
+		in.centre[j] = 0.5 / variables;
+	}
+	in.set.inequalities = 1;
+	in.set.inequality = inequality;
+	finish(&in);
+	law = pe_lattice_law_make(&in.lattice, pure_rate(&in, 1), prior_rate(&in, 0), in.centre, PLENTY);
+	pe_bits_init(&source);
+	polls = pe_test_polls();
+	for (int i = 0; i < 40; i++)
+	{
+		pe_lattice_law_draw(law, &source, at);
+		assert_true(pe_lattice_inside(&in.lattice, at));
+	}
+	assert_true(pe_test_polls() - polls < 1000);
+	pe_bits_wipe(&source);
+	pe_lattice_law_free(law);
+	drop(&in);
+}
+
+static void
+test_facet(void **state)
+{
+	(void) state;
+	for (int32_t d = 2; d <= PE_CELL_VARIABLES; d++)
+		for (int i = 2; i <= 6; i += 2)
+			check_facet(d, pow(10, -i));
+}
+
 static void
 test_sharp(void **state)
 {
@@ -1327,6 +1379,7 @@ main(void)
 		cmocka_unit_test(test_concentrated),
 		cmocka_unit_test(test_concentrated_coarse),
 		cmocka_unit_test(test_sharp),
+		cmocka_unit_test(test_facet),
 		cmocka_unit_test(test_points),
 		cmocka_unit_test(test_points_are_public),
 		cmocka_unit_test(test_no_point),

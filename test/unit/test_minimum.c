@@ -1191,9 +1191,39 @@ test_minimum(void **state)
 	pe_test_unseed();
 }
 
+/* max_j |x_j - at| on a box */
+static void
+make_cone(pe_affine *f, int32_t d, double at, double max_change)
+{
+	pe_affine_init(f, d, pe_affine_unit(max_change));
+	for (int32_t k = 0; k < 2 * d; k++)
+	{
+		double		slope[3] = {0};
+
+		slope[k / 2] = k % 2 == 0 ? 1 : -1;
+		add_row(f, slope, k % 2 == 0 ? -at : at);
+	}
+}
+
+static double
+mean_value(const pe_minimum_problem *problem, const pe_affine *f, long n)
+{
+	double		sum = 0;
+	double		x[3];
+
+	for (long draw = 0; draw < n; draw++)
+	{
+		pe_minimum_run(problem, f, x);
+		sum += value_at(f, x);
+	}
+	return sum / (double) n;
+}
+
+static const double steepest[] = {1, 1, 1};
+
 /*
  * Over a cone whose base is a cube the law of the gap is the gamma law that is the worst
- * of all: its mean is the bound, and the standard error of n draws that over sqrt(d n).
+ * of all: its mean is the bound, but for the lattice, and the standard error of n draws that over sqrt(d n).
  */
 static void
 test_expected_gap(void **state)
@@ -1207,37 +1237,82 @@ test_expected_gap(void **state)
 		pe_affine	f;
 		pe_minimum_problem problem;
 		double		bound;
-		double		sum = 0;
 		double		off;
 
 		make_box(&r, d, -4, 4);
-		pe_affine_init(&f, d, pe_affine_unit(0.01));
-		for (int32_t k = 0; k < 2 * d; k++)
-		{
-			double		slope[3] = {0};
-
-			slope[k / 2] = k % 2 == 0 ? 1 : -1;
-			add_row(&f, slope, 0);
-		}
+		make_cone(&f, d, 0, 0.01);
 		make_problem(&r, PE_MINIMUM_EXPONENTIAL, true, d != 2, NANO, &problem);
-		bound = pe_minimum_expected_gap(&problem);
-		assert_true(fabs(bound * (d != 2 ? 1 : sqrt(8)) / (0.02 * d) - 1) < 1e-6);
-		for (long draw = 0; draw < n; draw++)
-		{
-			double		x[3];
-
-			pe_minimum_run(&problem, &f, x);
-			sum += value_at(&f, x);
-		}
-		off = (sum / (double) n / bound - 1) * sqrt((double) d * (double) n);
+		bound = pe_minimum_expected_gap(&problem, steepest) * (d != 2 ? 1 : sqrt(8)) / (0.02 * d) - 1;
+		assert_true(bound > 0 && bound < 0.02);
+		bound = 0.02 * d / (d != 2 ? 1 : sqrt(8));
+		off = (mean_value(&problem, &f, n) / bound - 1) * sqrt((double) d * (double) n);
 		/* a gamma variable of shape d n */
 		assert_true(off > -6.5 && off < 10);
 		problem.options.prior = 1;
-		assert_true(isnan(pe_minimum_expected_gap(&problem)));
+		assert_true(isnan(pe_minimum_expected_gap(&problem, steepest)));
 		problem.method = PE_MINIMUM_LAPLACE_DATA;
-		assert_true(isnan(pe_minimum_expected_gap(&problem)));
+		assert_true(isnan(pe_minimum_expected_gap(&problem, steepest)));
 		pe_affine_free(&f);
 	}
+}
+
+/*
+ * Where a step of the lattice is far more than the noise, what is found is as far from the
+ * minimum as the nearest point of the lattice: farther than d / kappa, not than the bound.
+ */
+static void
+test_expected_gap_coarse(void **state)
+{
+	(void) state;
+	for (int32_t d = 1; d <= 3; d++)
+	{
+		const double half = 4e6;
+		const double step = 2 * half / ((1 << 28) - 1);
+		region		r;
+		pe_affine	f;
+		pe_minimum_problem problem;
+		double		bound;
+		double		mean;
+
+		make_box(&r, d, -half, half);
+		/* as many steps lie on one side of 0 as on the other: it is between two points */
+		make_cone(&f, d, 0, 1e-5);
+		make_problem(&r, PE_MINIMUM_EXPONENTIAL, true, true, NANO, &problem);
+		problem.max_change = 1e-5;
+		bound = pe_minimum_expected_gap(&problem, steepest);
+		mean = mean_value(&problem, &f, 20);
+		assert_true(mean > 0.49 * step && mean > 100 * d * 2e-5);
+		assert_true(mean < bound && bound < 20 * d * d * step);
+		pe_affine_free(&f);
+	}
+}
+
+/* A narrow band, at the end of which the lattice has few points.  And what is known of nothing is not said. */
+static void
+test_expected_gap_of_sets(void **state)
+{
+	const double thin[] = {1, -1, 1e-3, -1, 1, 1e-3};
+	const double huge[] = {1e308, 1e308, 1e308};
+	region		r;
+	pe_affine	f;
+	pe_minimum_problem problem;
+	double		wide;
+	double		bound;
+
+	(void) state;
+	make_box(&r, 2, -4, 4);
+	make_cone(&f, 2, 4, 1e-5);
+	make_problem(&r, PE_MINIMUM_EXPONENTIAL, true, true, NANO, &problem);
+	problem.max_change = 1e-5;
+	wide = pe_minimum_expected_gap(&problem, steepest);
+	problem.set.inequalities = r.set.inequalities = 2;
+	problem.set.inequality = r.set.inequality = thin;
+	tighten(&r);
+	bound = pe_minimum_expected_gap(&problem, steepest);
+	assert_true(bound > wide && bound < 1);
+	assert_true(mean_value(&problem, &f, 100) < bound);
+	assert_true(isnan(pe_minimum_expected_gap(&problem, huge)));
+	pe_affine_free(&f);
 }
 
 /* The offsets have no part in the public minimum. */
@@ -1313,6 +1388,8 @@ main(void)
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_minimum),
 		cmocka_unit_test(test_expected_gap),
+		cmocka_unit_test(test_expected_gap_coarse),
+		cmocka_unit_test(test_expected_gap_of_sets),
 		cmocka_unit_test(test_public),
 		cmocka_unit_test(test_memory),
 	};

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -758,6 +759,45 @@ test_degenerate_sets(void **state)
 	assert_int_equal(pe_polytope_tighten(&set, lower, upper, centre), PE_PROGRAMME_THIN);
 }
 
+/* An inequality that holds everywhere changes nothing, however large its right side is; one that holds nowhere is seen. */
+static void
+test_vacuous(void **state)
+{
+	static const double sides[] = {3, 1e9, 1e15, 1e100, 1e300, DBL_MAX};
+	const double slope[] = {1, 1, 1, -1, -1, 1, -1, -1};
+	const double offset[] = {-0.1, -0.5, 0.5, 0.1};
+	const double box[] = {-1, -1, 1, 1};
+	const double far[] = {0.9, 0.4};
+	pe_plain_affine f = {2, 4, slope, offset};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++)
+	{
+		double		rows[] = {1, 1, -0.5, 1, -1, sides[i]};
+		const double apart[] = {1, 1, -0.5, -1, -1, 0.4, 1, -1, sides[i]};
+		pe_polytope none = {2, 3, box, box + 2, apart};
+		pe_polytope set = {2, 2, box, box + 2, rows};
+		double		x[2];
+		double		lower[2];
+		double		upper[2];
+		double		centre[2];
+		pe_affine_minimum minimum = {.x = x};
+
+		assert_int_equal(pe_affine_minimise(&f, &set, GAP, &minimum), PE_PROGRAMME_SOLVED);
+		assert_true(fabs(minimum.value - 0.6) < 1e-9 && x[0] + x[1] < -0.5 + 1e-12);
+		assert_int_equal(pe_polytope_tighten(&set, lower, upper, centre), PE_PROGRAMME_SOLVED);
+		assert_true(fabs(upper[0] - 0.5) < 1e-8 && centre[0] + centre[1] < -0.6);
+		pe_polytope_nearest(&set, far, x);
+		assert_true(fabs(x[0]) < 1e-8 && fabs(x[1] + 0.5) < 1e-8);
+		rows[2] = -2.001;
+		assert_int_equal(pe_affine_minimise(&f, &set, GAP, &minimum), PE_PROGRAMME_EMPTY);
+		assert_int_equal(pe_affine_minimise(&f, &none, GAP, &minimum), PE_PROGRAMME_EMPTY);
+		rows[2] = -0.5;
+		rows[5] = -sides[i];
+		assert_int_equal(pe_affine_minimise(&f, &set, GAP, &minimum), PE_PROGRAMME_EMPTY);
+	}
+}
+
 /* Narrow bands across boxes far from 0: thin, or their centre is inside as a point of the lattice too. */
 static void
 test_far(void **state)
@@ -1012,6 +1052,7 @@ main(void)
 		cmocka_unit_test(test_lax),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_degenerate_sets),
+		cmocka_unit_test(test_vacuous),
 		cmocka_unit_test(test_far),
 		cmocka_unit_test(test_centre),
 		cmocka_unit_test(test_nearest),
