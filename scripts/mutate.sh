@@ -293,6 +293,12 @@ mutate lattice_change_halved src/core/affine_lattice.c \
 	's/change = pe_affine_change\(max_change, lattice->unit\)/change = (pe_affine_change(max_change, lattice->unit) + 1) \/ 2/' unit test_affine
 mutate inequality_outward src/core/affine_lattice.c \
 	's/lattice->step\[j\]\), unit, UP\);/lattice->step[j]), unit, NEAREST);/' unit test_affine
+mutate expected_gap_of_set src/mechanism/minimum.c \
+	's/range \* \(part \+ \(d \+ 1\) \* STEP \/ 2\)/0/' unit test_minimum
+mutate vacuous_counts src/core/programme.c \
+	's/fmin\(fabs\(row\[d\]\) \/ most, largest_end\(d, set->lower, set->upper\)\)/fabs(row[d]) \/ most/' unit test_programme
+mutate inequality_unscaled src/api/polytope_argument.c \
+	's/\n\t\tscale_inequality\(number [^;]*;/\n\t\t(void) k;/' regress minimize
 mutate bound_without_box src/core/programme.c \
 	's/gap \+= cost_of_coordinate\(p, found, j\);/gap += 0 * cost_of_coordinate(p, found, j);/' unit test_programme
 mutate law_rate_doubled src/mechanism/lattice_law.c 's/rate\.factor \*= 2;//' unit test_lattice_law
@@ -374,6 +380,10 @@ mutate units_state_unsorted src/core/units.c \
 	's/order > 0 \|\|/false ||/' unit test_units
 mutate affine_state_offset src/core/affine_spec.c \
 	's/offset < -PE_OFFSET_MOST \|\| //' unit test_affine
+mutate rows_left_by_a_cancel src/api/affine_rows.c \
+	's/\tpe_affine_free\(&s->rows\);\n\}\n\nstatic state/\t(void) s;\n}\n\nstatic state/' tap attack_noise
+mutate programme_left_in_memory src/core/programme.c \
+	's/\tpe_wipe\(x, count \* sizeof\(double\)\);/\t(void) count;/' tap attack_noise
 mutate affine_rows_unlimited src/core/affine_spec.c \
 	's/rows->rows <= spec->most\)/rows->rows <= spec->most + 1)/' unit test_affine
 mutate anchor_unasked src/ledger/charge.c \
