@@ -204,8 +204,11 @@ sub session_ok
 sub session_start
 {
 	my ($session, $sql) = @_;
+	my $output = $session->query_until(qr/started\n/, "\\echo started\n$sql\n;\n");
 
-	$session->query_until(qr/started/, "\\echo started\n$sql\n;\n");
+	# what came at once with it is the beginning of what session_finish waits for
+	$output =~ s/^.*?started\n//s;
+	$session->{stdout} = $output . $session->{stdout};
 	return;
 }
 
