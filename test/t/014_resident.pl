@@ -38,7 +38,7 @@ ok(wait_for($node, q{SELECT n_tup_ins >= 2 FROM pg_stat_all_tables WHERE relid =
 
 # It prepares constraints once; one that comes or goes while it stays counts from the next charge on.
 $node->safe_psql('postgres', 'ALTER TABLE dp.dataset ADD CONSTRAINT closed CHECK (charges < 0) NOT VALID');
-asked('a constraint of the operator', sub {
+asked($node, 'a constraint of the operator', sub {
 	my ($status, $out, $err) = ask($node, 'ann', "SELECT * FROM dp.histogram($_[0])");
 	is(sqlstate($err), '23514', 'a constraint of the operator: the charge is refused');
 	unlike($err, qr/Failing row|\\x/, 'a constraint of the operator: and no row of the ledger is shown');
@@ -48,7 +48,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE seen (charge bigint);
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.seen VALUES (NEW.id); RETURN NULL; END';
 	CREATE TRIGGER note AFTER INSERT ON dp.charge FOR EACH ROW EXECUTE FUNCTION note()});
-asked('without it', sub { ask_ok($node, 'ann', "SELECT * FROM dp.histogram($_[0])") });
+asked($node, 'without it', sub { ask_ok($node, 'ann', "SELECT * FROM dp.histogram($_[0])") });
 is($node->safe_psql('postgres', 'SELECT count(*) FROM seen JOIN dp.charge c ON c.id = seen.charge'), '1', 'a trigger of the operator: it fires');
 $node->safe_psql('postgres', 'DROP TRIGGER note ON dp.charge');
 is(worker(), $pid, 'all of it by the same worker');
