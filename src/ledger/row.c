@@ -343,7 +343,13 @@ prepare_checks(Relation relation)
 	c->context = context;
 	c->expression = palloc0(Max(count, 1) * sizeof(*c->expression));
 	for (int i = 0; i < count; i++)
+	{
+#if PG_VERSION_NUM >= 180000
+		if (!constraints->check[i].ccenforced)
+			continue;
+#endif
 		c->expression[i] = ExecInitExpr(expression_planner(stringToNode(constraints->check[i].ccbin)), NULL);
+	}
 	MemoryContextSwitchTo(old);
 	return c;
 }
@@ -416,6 +422,8 @@ write_row(pe_row *row, bool update)
 	ResultRelInfo *result = makeNode(ResultRelInfo);
 
 	InitResultRelInfo(result, relation, 0, NULL, 0);
+	/* where triggers look for it: they would open the table anew, and nobody would close it */
+	estate->es_opened_result_relations = list_make1(result);
 #if PG_VERSION_NUM >= 180000
 	result->ri_CheckConstraintExprs = checks_of(relation);
 #else

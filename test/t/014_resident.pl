@@ -50,6 +50,7 @@ $node->safe_psql('postgres', q{
 	CREATE TRIGGER note AFTER INSERT ON dp.charge FOR EACH ROW EXECUTE FUNCTION note()});
 asked($node, 'without it', sub { ask_ok($node, 'ann', "SELECT * FROM dp.histogram($_[0])") });
 is($node->safe_psql('postgres', 'SELECT count(*) FROM seen JOIN dp.charge c ON c.id = seen.charge'), '1', 'a trigger of the operator: it fires');
+unlike(slurp_file($node->logfile), qr/reference leak/, 'a trigger of the operator: and leaves nothing open');
 $node->safe_psql('postgres', 'DROP TRIGGER note ON dp.charge');
 is(worker(), $pid, 'all of it by the same worker');
 
