@@ -52,6 +52,17 @@ relation_named(const char *name)
 	return relation;
 }
 
+/* A table by its name.  One that is dropped while its lock is waited for is looked for again. */
+static Relation
+open_table(const char *name, LOCKMODE mode)
+{
+	Relation	relation;
+
+	while ((relation = try_table_open(relation_named(name), mode)) == NULL)
+		;
+	return relation;
+}
+
 static pe_row *
 empty_row(Relation relation)
 {
@@ -68,7 +79,7 @@ empty_row(Relation relation)
 pe_row *
 pe_row_new(const char *table)
 {
-	Relation	relation = table_open(relation_named(table), RowExclusiveLock);
+	Relation	relation = open_table(table, RowExclusiveLock);
 	pe_row	   *row = empty_row(relation);
 
 	table_close(relation, NoLock);
@@ -129,7 +140,7 @@ latest_snapshot(void)
 static List *
 scan(const char *table, const char *index_name, const Datum *key, int keys, ScanDirection direction, int most)
 {
-	Relation	relation = table_open(relation_named(table), AccessShareLock);
+	Relation	relation = open_table(table, AccessShareLock);
 	Relation	index = index_open(relation_named(index_name), AccessShareLock);
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
 	Snapshot	snapshot = latest_snapshot();

@@ -191,6 +191,24 @@ for my $denied ('ALTER DATABASE postgres CONNECTION LIMIT 50', 'ALTER DATABASE p
 $node->safe_psql('postgres', 'SELECT pg_sleep(0.5)');
 is(worker(), $pid, 'and does not send the worker away by it');
 
+# ---- The extension is dropped while somebody asks ----
+
+$node->safe_psql('postgres', 'CREATE DATABASE parting');
+add_people($node, 'parting', 'people');
+{
+	my $session = session($node, 'ann', db => 'parting');
+	my $operator = session($node, $superuser, db => 'parting');
+
+	session_ok($session, "$fresh;");
+	session_ok($operator, 'BEGIN; DROP EXTENSION pg_epsilon');
+	session_start($session, $fresh);
+	ok(wait_for($node, q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'ann' AND wait_event_type = 'Lock')}),
+		'DROP EXTENSION: a request waits for it');
+	session_ok($operator, 'COMMIT');
+	is(sqlstate((session_finish($session))[1]), '3F000', 'DROP EXTENSION: the request is told what is gone');
+	$_->quit for $session, $operator;
+}
+
 # ---- No slot: workers that stay hold theirs ----
 
 my $slots = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'logical replication launcher'});
