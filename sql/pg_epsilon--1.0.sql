@@ -58,6 +58,7 @@ CREATE TABLE dp.dataset (
         ELSE pg_catalog.num_nonnulls(private_column, private_type, max_change, change) = 0 END)
 );
 CREATE UNIQUE INDEX dataset_name ON dp.dataset (dataset) WHERE NOT dropped;
+CREATE INDEX dataset_relation ON dp.dataset (relation_oid);
 COMMENT ON TABLE dp.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges';
 COMMENT ON COLUMN dp.dataset.dropped IS 'unregistered: cap, spent and charges are kept and resumed by a new registration of the relation';
 COMMENT ON COLUMN dp.dataset.version IS 'version of the data; a release is replayed within its version only';

@@ -409,14 +409,18 @@ pe_door_wait(TimestampTz start)
 	until = start + ((GetCurrentTimestamp() - start) / quantum + 1) * quantum;
 	while ((left = until - GetCurrentTimestamp()) > 0 && !QueryCancelPending && !ProcDiePending)
 	{
-		/* a latch waits for whole milliseconds: rounded up, they would end by the fraction of one late in which the scan ended */
-		if (left < 1000)
+		/*
+		 * A wait may end late by a part of itself, which would show when the
+		 * scan had ended: half of what is left each time, and the last two
+		 * milliseconds, whatever came before, by a sleep.
+		 */
+		if (left < 2000)
 		{
 			pg_usleep(left);
 			continue;
 		}
 		/* no wait event: pg_stat_activity would show when the scan had ended */
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left / 1000, 0);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left / 2000, 0);
 		ResetLatch(MyLatch);
 	}
 	SetLatch(MyLatch);			/* an interrupt is still to be looked at */

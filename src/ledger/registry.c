@@ -698,21 +698,45 @@ pe_registrations_lock(void)
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
-/* The datasets of the relation, its ancestors and its descendants, where they are of here. */
+static int
+newest_first(const ListCell *a, const ListCell *b)
+{
+	int64		i = ((const pe_dataset *) lfirst(a))->id;
+	int64		j = ((const pe_dataset *) lfirst(b))->id;
+
+	return (i < j) - (i > j);
+}
+
+/* The datasets of a table that are of here, added to a list. */
+static List *
+add_datasets(List *datasets, Oid relation)
+{
+	Datum		key[1] = {ObjectIdGetDatum(relation)};
+	ListCell   *cell;
+
+	foreach(cell, pe_rows("dataset", "dataset_relation", key, 1))
+	{
+		pe_dataset *dataset = dataset_of_row(lfirst(cell));
+
+		if (!dataset->frozen)
+			datasets = lappend(datasets, dataset);
+	}
+	return datasets;
+}
+
+/*
+ * The datasets of the relation, its ancestors and its descendants, where they are
+ * of here, the newest first.  Every question asks for them.
+ */
 static List *
 family_datasets(Oid relation)
 {
-	List	   *family = pe_relation_family(relation);
 	List	   *datasets = NIL;
 	ListCell   *cell;
 
-	foreach(cell, all_datasets())
-	{
-		pe_dataset *dataset = lfirst(cell);
-
-		if (!dataset->frozen && list_member_oid(family, dataset->relation))
-			datasets = lappend(datasets, dataset);
-	}
+	foreach(cell, pe_relation_family(relation))
+		datasets = add_datasets(datasets, lfirst_oid(cell));
+	list_sort(datasets, newest_first);
 	return datasets;
 }
 

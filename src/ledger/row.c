@@ -52,6 +52,17 @@ relation_named(const char *name)
 	return relation;
 }
 
+/* A table by its name.  One that is dropped while its lock is waited for is looked for again. */
+static Relation
+open_table(const char *name, LOCKMODE mode)
+{
+	Relation	relation;
+
+	while ((relation = try_table_open(relation_named(name), mode)) == NULL)
+		;
+	return relation;
+}
+
 static pe_row *
 empty_row(Relation relation)
 {
@@ -68,7 +79,7 @@ empty_row(Relation relation)
 pe_row *
 pe_row_new(const char *table)
 {
-	Relation	relation = table_open(relation_named(table), RowExclusiveLock);
+	Relation	relation = open_table(table, RowExclusiveLock);
 	pe_row	   *row = empty_row(relation);
 
 	table_close(relation, NoLock);
@@ -129,7 +140,7 @@ latest_snapshot(void)
 static List *
 scan(const char *table, const char *index_name, const Datum *key, int keys, ScanDirection direction, int most)
 {
-	Relation	relation = table_open(relation_named(table), AccessShareLock);
+	Relation	relation = open_table(table, AccessShareLock);
 	Relation	index = index_open(relation_named(index_name), AccessShareLock);
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
 	Snapshot	snapshot = latest_snapshot();
@@ -343,7 +354,13 @@ prepare_checks(Relation relation)
 	c->context = context;
 	c->expression = palloc0(Max(count, 1) * sizeof(*c->expression));
 	for (int i = 0; i < count; i++)
+	{
+#if PG_VERSION_NUM >= 180000
+		if (!constraints->check[i].ccenforced)
+			continue;
+#endif
 		c->expression[i] = ExecInitExpr(expression_planner(stringToNode(constraints->check[i].ccbin)), NULL);
+	}
 	MemoryContextSwitchTo(old);
 	return c;
 }
@@ -416,6 +433,8 @@ write_row(pe_row *row, bool update)
 	ResultRelInfo *result = makeNode(ResultRelInfo);
 
 	InitResultRelInfo(result, relation, 0, NULL, 0);
+	/* where triggers look for it: they would open the table anew, and nobody would close it */
+	estate->es_opened_result_relations = list_make1(result);
 #if PG_VERSION_NUM >= 180000
 	result->ri_CheckConstraintExprs = checks_of(relation);
 #else

@@ -50,6 +50,7 @@ $node->safe_psql('postgres', q{
 	CREATE TRIGGER note AFTER INSERT ON dp.charge FOR EACH ROW EXECUTE FUNCTION note()});
 asked($node, 'without it', sub { ask_ok($node, 'ann', "SELECT * FROM dp.histogram($_[0])") });
 is($node->safe_psql('postgres', 'SELECT count(*) FROM seen JOIN dp.charge c ON c.id = seen.charge'), '1', 'a trigger of the operator: it fires');
+unlike(slurp_file($node->logfile), qr/reference leak/, 'a trigger of the operator: and leaves nothing open');
 $node->safe_psql('postgres', 'DROP TRIGGER note ON dp.charge');
 is(worker(), $pid, 'all of it by the same worker');
 
@@ -189,6 +190,24 @@ for my $denied ('ALTER DATABASE postgres CONNECTION LIMIT 50', 'ALTER DATABASE p
 }
 $node->safe_psql('postgres', 'SELECT pg_sleep(0.5)');
 is(worker(), $pid, 'and does not send the worker away by it');
+
+# ---- The extension is dropped while somebody asks ----
+
+$node->safe_psql('postgres', 'CREATE DATABASE parting');
+add_people($node, 'parting', 'people');
+{
+	my $session = session($node, 'ann', db => 'parting');
+	my $operator = session($node, $superuser, db => 'parting');
+
+	session_ok($session, "$fresh;");
+	session_ok($operator, 'BEGIN; DROP EXTENSION pg_epsilon');
+	session_start($session, $fresh);
+	ok(wait_for($node, q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'ann' AND wait_event_type = 'Lock')}),
+		'DROP EXTENSION: a request waits for it');
+	session_ok($operator, 'COMMIT');
+	is(sqlstate((session_finish($session))[1]), '3F000', 'DROP EXTENSION: the request is told what is gone');
+	$_->quit for $session, $operator;
+}
 
 # ---- No slot: workers that stay hold theirs ----
 
