@@ -919,26 +919,38 @@ largest_end(int32_t d, const double *lower, const double *upper)
 }
 
 /*
- * What is rounding in the inequalities: their right sides say how large points are, if no
- * larger than the box lets them be (one that holds everywhere can have any), or else the
- * way to the box's ends.
+ * How large points are by the right sides of inequalities, of which one that holds everywhere
+ * can have any: no larger than the box lets them be, and where it is open, by the least that
+ * is not 0.
  */
 static double
-size_of_points(const programme *p, const double *z)
+size_of_sides(const part *sides, int32_t d, const double *lower, const double *upper)
 {
-	const part *sides = &p->part[1];
-	double		size = 0;
+	double		end = largest_end(d, lower, upper);
+	double		most = 0;
+	double		least = INFINITY;
 
-	for (int32_t j = 0; j < p->d; j++)
-		size = fmax(size, 0x1p-20 * length_of(p, z, j));
 	for (int32_t k = 0; k < sides->count; k++)
 	{
 		const double *row = sides->row + (size_t) k * (size_t) sides->stride;
-		double		most = largest(p->d, row);
+		double		slope = largest(d, row);
 
-		if (most > 0)
-			size = fmax(size, fmin(fabs(row[p->d]) / most, largest_end(p->d, p->lower, p->upper)));
+		if (slope == 0 || row[d] == 0)
+			continue;
+		most = fmax(most, fabs(row[d]) / slope);
+		least = fmin(least, fabs(row[d]) / slope);
 	}
+	return fmin(most, isfinite(end) ? end : least);
+}
+
+/* What is rounding in the inequalities: as large as points are, or else the way to the box's ends. */
+static double
+size_of_points(const programme *p, const double *z)
+{
+	double		size = size_of_sides(&p->part[1], p->d, p->lower, p->upper);
+
+	for (int32_t j = 0; j < p->d; j++)
+		size = fmax(size, 0x1p-20 * length_of(p, z, j));
 	return size;
 }
 
@@ -1045,8 +1057,9 @@ static bool
 make_violations(const pe_polytope *set, made *m, double *size)
 {
 	int32_t		d = set->variables;
+	part		sides = {set->inequality, d + 1, set->inequalities, 0};
 
-	*size = 0;
+	*size = size_of_sides(&sides, d, set->lower, set->upper);
 	for (int32_t k = 0; k < set->inequalities; k++)
 	{
 		const double *row = set->inequality + (size_t) k * (size_t) (d + 1);
@@ -1057,7 +1070,6 @@ make_violations(const pe_polytope *set, made *m, double *size)
 		if (most == 0)
 			continue;
 		add_made(m, d, row, row[d], most);
-		*size = fmax(*size, fmin(fabs(row[d]) / most, largest_end(d, set->lower, set->upper)));
 	}
 	return true;
 }

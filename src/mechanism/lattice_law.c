@@ -1203,7 +1203,7 @@ weigh(pe_lattice_law *law)
 	{
 		uint64_t	weight = upper_weight(law, &law->cells[i]);
 
-		if (law->scale < law->cells[i].depth || law->scale > LARGEST_SCALE || total + weight < total)
+		if (law->scale < 0 || law->scale > LARGEST_SCALE || total + weight < total)
 			pe_bug("weights of cells out of range");
 		total += weight;
 		law->total[i] = total;
@@ -1395,6 +1395,16 @@ accept_exactly(const pe_lattice_law *law, uint64_t a, uint32_t scale, const int6
 	return less;
 }
 
+/* With the chance 2^-count. */
+static bool
+all_zero(pe_bits *bits, int32_t count)
+{
+	for (; count > 0; count -= 32)
+		if (pe_bits_next32(bits) >> (count < 32 ? 32 - count : 0) != 0)
+			return false;
+	return true;
+}
+
 /*
  * V a < 2^scale exp(-x): in double, where x errs by EXPONENT_ERROR of what it was before
  * the shift and exp(-x) by as much, relatively; exactly, where that leaves a doubt.
@@ -1404,7 +1414,8 @@ accept(const pe_lattice_law *law, const cell *c, const int64_t *value, pe_bits *
 {
 	size_t		number = (size_t) (c - law->cells);
 	uint64_t	a = law->total[number] - (number > 0 ? law->total[number - 1] : 0);
-	int32_t		scale = law->scale - c->depth;
+	int32_t		above = law->scale - c->depth;
+	int32_t		scale = above > 0 ? above : 0;
 	uint64_t	first = pe_bits_next64(bits);
 	double		low = (double) first * 0x1p-64;
 	double		whole = exponent(law, value);
@@ -1413,6 +1424,9 @@ accept(const pe_lattice_law *law, const cell *c, const int64_t *value, pe_bits *
 	double		relative = law->margin + 4 * EXPONENT_ERROR * whole;
 	pe_lazy_answer answer = PE_LAZY_UNSURE;
 
+	/* a cell so deep beside the heaviest is light: 2^above is drawn, and a >= 1 >= exp(-x) */
+	if (!all_zero(bits, -above))
+		return false;
 	if (relative < LARGEST_MARGIN)
 	{
 		if (estimate > 1 + relative)

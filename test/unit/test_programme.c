@@ -798,6 +798,32 @@ test_vacuous(void **state)
 	}
 }
 
+/* The same where there is no box: a line from 3 on, and an empty set. */
+static void
+test_vacuous_open(void **state)
+{
+	static const double sides[] = {1e6, 1e15, 1e100, 1e300};
+	const double open[] = {-INFINITY, -INFINITY, INFINITY, INFINITY};
+	const double slope[] = {1, -1};
+	const double offset[] = {-1, 1};
+	pe_plain_affine f = {1, 2, slope, offset};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++)
+	{
+		const double rows[] = {-1, -3, 1, sides[i]};
+		const double apart[] = {-1, -5, 1, -5, 1, sides[i]};
+		pe_polytope set = {1, 2, open, open + 2, rows};
+		pe_polytope none = {1, 3, open, open + 2, apart};
+		double		x[1];
+		pe_affine_minimum minimum = {.x = x};
+
+		assert_int_equal(pe_affine_minimise(&f, &set, GAP, &minimum), PE_PROGRAMME_SOLVED);
+		assert_true(fabs(x[0] - 3) < 1e-9 && fabs(minimum.value - 2) < 1e-9);
+		assert_int_equal(pe_affine_minimise(&f, &none, GAP, &minimum), PE_PROGRAMME_EMPTY);
+	}
+}
+
 /* Narrow bands across boxes far from 0: thin, or their centre is inside as a point of the lattice too. */
 static void
 test_far(void **state)
@@ -1053,6 +1079,7 @@ main(void)
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_degenerate_sets),
 		cmocka_unit_test(test_vacuous),
+		cmocka_unit_test(test_vacuous_open),
 		cmocka_unit_test(test_far),
 		cmocka_unit_test(test_centre),
 		cmocka_unit_test(test_nearest),
