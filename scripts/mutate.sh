@@ -297,10 +297,14 @@ mutate lattice_change_halved src/core/affine_lattice.c \
 	's/change = pe_affine_change\(max_change, lattice->unit\)/change = (pe_affine_change(max_change, lattice->unit) + 1) \/ 2/' unit test_affine
 mutate inequality_outward src/core/affine_lattice.c \
 	's/lattice->step\[j\]\), unit, UP\);/lattice->step[j]), unit, NEAREST);/' unit test_affine
+mutate coins_of_depth src/mechanism/lattice_law.c \
+	's/if \(!all_zero\(bits, -above\)\)/if (!all_zero(bits, -above) \&\& false)/' unit test_lattice_law
+mutate open_box_by_any_side src/core/programme.c \
+	's/isfinite\(end\) \? end : least/end/' unit test_programme
 mutate expected_gap_of_set src/mechanism/minimum.c \
 	's/range \* \(part \+ \(d \+ 1\) \* STEP \/ 2\)/0/' unit test_minimum
 mutate vacuous_counts src/core/programme.c \
-	's/fmin\(fabs\(row\[d\]\) \/ most, largest_end\(d, set->lower, set->upper\)\)/fabs(row[d]) \/ most/' unit test_programme
+	's/return fmin\(most, isfinite\(end\) \? end : least\)/return most/' unit test_programme
 mutate inequality_unscaled src/api/polytope_argument.c \
 	's/\n\t\tscale_inequality\(number [^;]*;/\n\t\t(void) k;/' regress minimize
 mutate bound_without_box src/core/programme.c \

@@ -22,8 +22,9 @@
  * PE_PROGRAMME_ZERO of their terms and then count as 0; else there is no bound.
  *
  * What goes in is public or noised, or belongs to whoever asks; but for laplace_solution
- * (mechanism/minimum_laplace.c), which noises what comes out.  So memory is wiped, and the
- * time that it takes depends on offsets: whoever answers pads it.
+ * (mechanism/minimum_laplace.c), which noises what comes out.  So memory is wiped at
+ * the end (a poll that does not return leaves it to its context), and the time that it
+ * takes depends on offsets: whoever answers pads it.
  */
 #ifndef PE_CORE_PROGRAMME_H
 #define PE_CORE_PROGRAMME_H

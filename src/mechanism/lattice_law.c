@@ -24,15 +24,17 @@
  *
  * Draws.  Let x(X) = rate (S(X) - S0) + prior (T(X) - T0) - shift, where S0 and T0 are the
  * least bounds of all cells, and shift is an integer with x >= 0 everywhere.  Each cell has
- * an integer a_c >= 2^(K - depth_c) exp(-x_c), with x_c the same of its bounds, K - depth_c
- * >= 0.  A proposal is a cell, with probability a_c / sum of all a, and a point X of it,
+ * an integer a_c >= 2^(K - depth_c) exp(-x_c), at least 1, with x_c the same of its bounds.
+ * A proposal is a cell, with probability a_c / sum of all a, and a point X of it,
  * uniformly.  It is rejected if X is not inside the set, else accepted if V a_c < 2^(K -
  * depth_c) exp(-x(X)) for a uniform real V.  The right side is at most a_c, since x(X) >=
  * x_c; so a proposal ends in X with a probability proportional to
  *
  *	  a_c 2^-(all - depth_c) 2^(K - depth_c) exp(-x(X)) / a_c = 2^(K - all) exp(-x(X)),
  *
- * and that is the law of what is accepted, whatever cells, K, shift and a_c are.
+ * and that is the law of what is accepted, whatever cells, K, shift and a_c are.  Where
+ * K - depth_c is below 0, as it is of cells that are light beside the heaviest, 2^(K -
+ * depth_c) is drawn first, as so many coins that must all be 0, and then V a_c < exp(-x(X)).
  *
  * That a_c is large enough rests on doubles, with a margin for each rounding (weigh); that
  * x(X) >= x_c holds by construction.  Should an a_c ever be too small, the estimate of a
@@ -83,7 +85,7 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 1000, 20000, 20000,
  */
 #define PEAK 40
 
-/* A cell lighter than 2^-LIGHTEST of the heaviest is not divided, so that K - depth_c is near PEAK - LIGHTEST at least. */
+/* A cell lighter than 2^-LIGHTEST of the heaviest is not divided, so that K - depth_c is seldom below PEAK - LIGHTEST. */
 #define LIGHTEST 30
 
 /*
@@ -1185,8 +1187,8 @@ upper_weight(const pe_lattice_law *law, const cell *c)
 	return (uint64_t) ceil(bound * (1 + 0x1p-40)) + 1;
 }
 
-static void
-weigh(pe_lattice_law *law)
+void
+pe_lattice_law_weigh(pe_lattice_law *law, int32_t peak)
 {
 	double		heaviest = -INFINITY;
 	uint64_t	total = 0;
@@ -1198,7 +1200,7 @@ weigh(pe_lattice_law *law)
 
 		heaviest = fmax(heaviest, -c->depth - (exponent(law, c->bound) - (double) law->shift) / LN2);
 	}
-	law->scale = PEAK - (int32_t) floor(heaviest);
+	law->scale = peak - (int32_t) floor(heaviest);
 	for (int32_t i = 0; i < law->count; i++)
 	{
 		uint64_t	weight = upper_weight(law, &law->cells[i]);
@@ -1273,7 +1275,7 @@ pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, p
 	else
 		make_alone(law, lattice, centre);
 	release_lists(law, &root);
-	weigh(law);
+	pe_lattice_law_weigh(law, PEAK);
 	pe_wipe(&root, sizeof(root));
 	return law;
 }
@@ -1424,7 +1426,6 @@ accept(const pe_lattice_law *law, const cell *c, const int64_t *value, pe_bits *
 	double		relative = law->margin + 4 * EXPONENT_ERROR * whole;
 	pe_lazy_answer answer = PE_LAZY_UNSURE;
 
-	/* a cell so deep beside the heaviest is light: 2^above is drawn, and a >= 1 >= exp(-x) */
 	if (!all_zero(bits, -above))
 		return false;
 	if (relative < LARGEST_MARGIN)

@@ -90,6 +90,12 @@ extern size_t pe_lattice_law_memory(int32_t variables, int32_t rows, int32_t ine
 extern pe_lattice_law *pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, pe_score_rate prior,
 												const double *centre, size_t memory, int32_t cells, int32_t bits, double margin);
 
+/*
+ * For unit tests: weighs the cells anew, so that the heaviest has a weight near 2^peak.  The
+ * law does not depend on that.
+ */
+extern void pe_lattice_law_weigh(pe_lattice_law *law, int32_t peak);
+
 /* For unit tests: the first point of a cell; where X is one of a finite set, point number 0 .. cells - 1 of it. */
 extern void pe_lattice_law_corner(const pe_lattice_law *law, int32_t number, int64_t *at);
 

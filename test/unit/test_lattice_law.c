@@ -234,6 +234,7 @@ typedef struct making
 	size_t		memory;
 	int32_t		cells;
 	double		margin;
+	bool		light;			/* weights near 1: cells so deep that 2^(K - depth) is below it */
 } making;
 
 /* A point inside, for a centre. */
@@ -264,6 +265,8 @@ check_law_on(const char *name, const instance *in, double epsilon, double tau, i
 	likeliest(in, mass, bits, centre);
 	law = pe_lattice_law_make_with(&in->lattice, pure_rate(in, epsilon), prior_rate(in, tau), centre,
 								   how->memory, how->cells, bits, how->margin);
+	if (how->light)
+		pe_lattice_law_weigh(law, 0);
 	assert_true(pe_lattice_law_cells(law) <= how->cells);
 	assert_true(pe_lattice_law_acceptance(law) >= 0 && pe_lattice_law_acceptance(law) <= 1);
 	pe_bits_init(&source);
@@ -284,10 +287,11 @@ check_law_on(const char *name, const instance *in, double epsilon, double tau, i
  * ----------
  */
 static const making makings[] = {
-	{PLENTY, 1, PE_LAZY_MARGIN},
-	{PLENTY, 7, PE_LAZY_MARGIN},
-	{PLENTY, 20000, PE_LAZY_MARGIN},
-	{0, 20000, PE_LAZY_MARGIN},
+	{PLENTY, 1, PE_LAZY_MARGIN, false},
+	{PLENTY, 7, PE_LAZY_MARGIN, false},
+	{PLENTY, 20000, PE_LAZY_MARGIN, false},
+	{0, 20000, PE_LAZY_MARGIN, false},
+	{PLENTY, 20000, PE_LAZY_MARGIN, true},
 };
 
 /*
@@ -336,7 +340,7 @@ start_small(instance *in, int32_t d, int32_t bits, bool cut, uint64_t seed)
 static void
 check_small(int32_t d, int32_t bits, bool cut, double epsilon, double tau)
 {
-	const making exactly = {PLENTY, 7, INFINITY};
+	const making exactly = {PLENTY, 7, INFINITY, true};
 	instance	in;
 
 	start_small(&in, d, bits, cut, (uint64_t) (d + 100));
@@ -372,7 +376,7 @@ test_exact_path(void **state)
 	start_small(&in, 1, 3, false, 7);
 	for (int32_t cells = 1; cells <= 6; cells += 5)
 	{
-		const making exactly = {PLENTY, cells, INFINITY};
+		const making exactly = {PLENTY, cells, INFINITY, false};
 
 		check_law_on("exactly, by scores", &in, 4, 0, 3, &exactly, scaled(10000));
 		check_law_on("exactly, by both", &in, 2, 0.7, 3, &exactly, scaled(10000));
@@ -762,7 +766,7 @@ test_concentrated(void **state)
 static void
 test_concentrated_coarse(void **state)
 {
-	const making how = {PLENTY, 2000, PE_LAZY_MARGIN};
+	const making how = {PLENTY, 2000, PE_LAZY_MARGIN, false};
 	const int32_t bits = 9;
 	double		offset[lengthof(normals)];
 	instance	in;
