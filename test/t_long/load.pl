@@ -304,9 +304,10 @@ sub wait_for_server
 
 	while (time() < $until)
 	{
-		my ($status) = $node->psql('postgres', 'SELECT 1');
+		# psql that cannot connect may be gone before it is told what to ask, and IPC::Run dies of that
+		my $answered = eval { ($node->psql('postgres', 'SELECT 1'))[0] == 0 };
 
-		return if $status == 0;
+		return if $answered;
 		sleep(0.1);
 	}
 	die 'the server does not come back';
