@@ -178,11 +178,11 @@ rarely worker_in_the_way src/ledger/resident.c \
 	's/\n\t\tpe_mailbox_ask_to_leave\(database\);/;/' tap 014_resident
 mutate constraint_kept src/ledger/row.c \
 	's/c->stale = c->stale \|\| table == InvalidOid \|\| table == c->table;/c->stale = false;/' tap 014_resident
-mutate trigger_leak src/ledger/row.c \
+rarely trigger_leak src/ledger/row.c \
 	's/\testate->es_opened_result_relations = [^\n]*\n//' tap 014_resident
-mutate table_gone src/ledger/row.c \
+rarely table_gone src/ledger/row.c \
 	's/\twhile \(\(relation = try_table_open\(relation_named\(name\), mode\)\) == NULL\)\n\t\t;/\trelation = table_open(relation_named(name), mode);/' tap 014_resident
-mutate row_shown src/ledger/worker.c \
+rarely row_shown src/ledger/worker.c \
 	's/shows_row \? NULL : error->detail/error->detail/' tap 014_resident
 mutate flush_dropped src/ledger/worker.c \
 	's/\{"synchronous_commit", "on"\},/{"synchronous_commit", "off"},/' tap attack_charges
@@ -388,7 +388,7 @@ mutate units_state_unsorted src/core/units.c \
 	's/order > 0 \|\|/false ||/' unit test_units
 mutate affine_state_offset src/core/affine_spec.c \
 	's/offset < -PE_OFFSET_MOST \|\| //' unit test_affine
-mutate rows_left_by_a_cancel src/api/affine_rows.c \
+rarely rows_left_by_a_cancel src/api/affine_rows.c \
 	's/\tpe_affine_free\(&s->rows\);\n\}\n\nstatic state/\t(void) s;\n}\n\nstatic state/' tap attack_noise
 mutate programme_left_in_memory src/core/programme.c \
 	's/\tpe_wipe\(x, count \* sizeof\(double\)\);/\t(void) count;/' tap attack_noise
