@@ -135,6 +135,17 @@ is_hash(const bytea *bytes, const char *hash)
 		memcmp(VARDATA_ANY(bytes), hash, PG_SHA256_DIGEST_LENGTH) == 0;
 }
 
+bool
+pe_chain_ends(int64 dataset_id, int64 charges, const char *head)
+{
+	Datum		key[1] = {Int64GetDatum(dataset_id)};
+	pe_row	   *last = pe_row_last("charge", "charge_dataset_id_seq_key", key, 1);
+
+	if (last == NULL)
+		return charges == 0;
+	return pe_row_int64(last, "seq") == charges && is_hash(pe_row_bytea(last, "hash"), head);
+}
+
 #define LINES \
 	"SELECT c.id, c.dataset_id, c.seq, c.dataset, c.at, c.role_name, c.budget_id, c.budget_role, c.function, c.rho, c.delta, " \
 	"c.epsilon, c.cap_rho, c.cap_delta, c.cap_epsilon, c.request, c.release_id, c.strategy_id, c.hash, " \

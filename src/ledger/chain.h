@@ -48,6 +48,9 @@ typedef struct pe_charge_line
  */
 extern bytea *pe_chain_append(pe_charge_line *line, const void *head, size_t head_size);
 
+/* Whether the last line of a dataset has this number and this hash; for 0, whether there is none. */
+extern bool pe_chain_ends(int64 dataset_id, int64 charges, const char *head);
+
 typedef struct pe_chain_check
 {
 	int64		charges;		/* lines that there are */

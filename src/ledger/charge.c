@@ -307,20 +307,11 @@ raise_stale(void)
 	pg_unreachable();
 }
 
-static bool
-same_hash(const bytea *a, const bytea *b)
-{
-	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) && memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
-}
-
 /* The last line must be the one that the head says: a line put back, added or edited breaks the chain. */
 static void
 check_chain(const book *b)
 {
-	Datum		key[1] = {Int64GetDatum(b->dataset_id)};
-	pe_row	   *last = pe_row_last("charge", "charge_dataset_id_seq_key", key, 1);
-
-	if (last == NULL ? b->charges != 0 : pe_row_int64(last, "seq") != b->charges || !same_hash(pe_row_bytea(last, "hash"), b->head))
+	if (!pe_chain_ends(b->dataset_id, b->charges, VARDATA_ANY(b->head)))
 		raise_frozen(b->name, "The chain of its charges is broken.");
 	if (pe_anchor_fault(b->dataset_id, b->relation, b->charges, VARDATA_ANY(b->head)) != NULL)
 		raise_frozen(b->name, "The anchor file remembers other charges: its ledger was put back, or begun anew.");

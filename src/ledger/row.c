@@ -6,7 +6,6 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/parallel.h"
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
@@ -15,7 +14,6 @@
 #include "commands/sequence.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
