@@ -8,6 +8,7 @@ void
 pe_bits_init(pe_bits *bits)
 {
 	bits->unread = 0;
+	bits->fetched = 0;
 	bits->coins = 0;
 	bits->ncoins = 0;
 }
@@ -15,14 +16,19 @@ pe_bits_init(pe_bits *bits)
 void
 pe_bits_wipe(pe_bits *bits)
 {
-	pe_wipe(bits, sizeof(*bits));
+	/* fetches grow and are kept at the end: what is before the last one was never written */
+	pe_wipe(bits->buffer + PE_BITS_BYTES - bits->fetched, bits->fetched);
+	pe_wipe(bits, offsetof(pe_bits, buffer));
 }
 
 void
 pe_bits_refill(pe_bits *bits)
 {
-	pe_random_bytes(bits->buffer, PE_BITS_BYTES);
-	bits->unread = PE_BITS_BYTES;
+	size_t		size = bits->fetched == 0 ? PE_BITS_FIRST_BYTES : bits->fetched * 8;
+
+	bits->fetched = size < PE_BITS_BYTES ? size : PE_BITS_BYTES;
+	pe_random_bytes(bits->buffer + PE_BITS_BYTES - bits->fetched, bits->fetched);
+	bits->unread = bits->fetched;
 }
 
 void

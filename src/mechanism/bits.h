@@ -4,8 +4,8 @@
  *
  * A pe_bits is owned by its caller: created for one release, used, wiped.  It
  * is never static, so that no two processes can inherit the same unread bits
- * through a fork.  The bits come from pe_random_bytes, 16 kB at a time; every
- * bit is served at most once.
+ * through a fork.  The bits come from pe_random_bytes, a little at first, for most
+ * releases are of few numbers, then 16 kB at a time; every bit is served at most once.
  *
  * An all-zero pe_bits is a valid, empty source: after pe_bits_wipe a further
  * draw fetches fresh bytes, it never serves what was wiped.
@@ -20,14 +20,17 @@
 
 #include "core/mem.h"
 
+/* Bytes of the largest fetch, and of the first. */
 #define PE_BITS_BYTES 16384
+#define PE_BITS_FIRST_BYTES 512
 
 /* Bounds up to this are served from 32 bits, with less than 1 draw in 32 repeated. */
 #define PE_BITS_SHORT_BOUND (UINT64_C(1) << 27)
 
 typedef struct pe_bits
 {
-	size_t		unread;			/* bytes of the buffer not yet served */
+	size_t		unread;			/* bytes not yet served, at the end of the buffer */
+	size_t		fetched;		/* bytes of the last fetch; 0: there was none */
 	uint64_t	coins;			/* single bits waiting to be served, lowest first */
 	unsigned	ncoins;			/* how many of them */
 	unsigned char buffer[PE_BITS_BYTES];
@@ -39,7 +42,7 @@ extern void pe_bits_init(pe_bits *bits);
 /* Overwrites everything, served or not.  To be called when the operation ends. */
 extern void pe_bits_wipe(pe_bits *bits);
 
-/* Replaces the buffer by fresh bytes.  Does not return if there is no randomness. */
+/* Fetches fresh bytes, more each time; what was left is dropped.  Does not return if there is no randomness. */
 extern void pe_bits_refill(pe_bits *bits);
 
 /* Uniform below m, m >= 1, by rejection on 128 bits; pe_bug if m = 0. */
