@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <sched.h>
+
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -201,9 +203,21 @@ receive_now(StringInfo answer)
 	return result;
 }
 
-/* Waits for the answer to the message sent. */
+/* Waits for the answer awake; whether it came. */
+static bool
+receive_awake(StringInfo answer, TimestampTz start)
+{
+	while (GetCurrentTimestamp() - start < PE_AWAKE)
+	{
+		if (receive_now(answer) == SHM_MQ_SUCCESS)
+			return true;
+		(void) sched_yield();
+	}
+	return false;
+}
+
 static fate
-receive(StringInfo answer)
+receive_asleep(StringInfo answer)
 {
 	for (;;)
 	{
@@ -218,6 +232,18 @@ receive(StringInfo answer)
 			return gone();
 		nap(1000);
 	}
+}
+
+/* Waits for the answer to the message sent: awake where the last one came so soon, so never for long at a busy worker. */
+static fate
+receive(StringInfo answer)
+{
+	static bool soon = false;
+	TimestampTz start = GetCurrentTimestamp();
+	fate		result = soon && receive_awake(answer, start) ? ANSWERED : receive_asleep(answer);
+
+	soon = GetCurrentTimestamp() - start < PE_AWAKE;
+	return result;
 }
 
 /*

@@ -48,6 +48,13 @@ extern void pe_channel_abandon(void);
 
 #define PE_QUEUE_SIZE (64 * 1024)
 
+/*
+ * Microseconds for which both wait awake, giving way to whoever wants the processor:
+ * the other side is about to write, and to be put to sleep and woken takes longer than
+ * most of what it does.
+ */
+#define PE_AWAKE 500
+
 typedef struct pe_channel
 {
 	volatile bool left;			/* the worker left in good order */

@@ -14,6 +14,8 @@
  */
 #include "postgres.h"
 
+#include <sched.h>
+
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "libpq/pqformat.h"
@@ -481,6 +483,11 @@ serve_until_idle(void)
 		{
 			last = GetCurrentTimestamp();
 			served = true;
+			continue;
+		}
+		if (served && GetCurrentTimestamp() - last < PE_AWAKE)
+		{
+			(void) sched_yield();
 			continue;
 		}
 		left = time_left(last, served);
