@@ -13,7 +13,7 @@ override DATA = sql/pg_epsilon--1.0.sql
 CORE       = linalg optimum_eval optimum_hessian optimum query_source closed_form optimum_max_eval optimum_max domain names workload classes algebra predicate basis method design coa smoothing strategy p_identity round_dense direct maker optimal optimal_l1 levels adaptive low_rank competitors make prf units reconstruct nonnegative features rows pass kernel row_spec minimise affine affine_spec affine_lattice cell_bound programme partition
 MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain lattice_law minimum_exponential cube minimum minimum_laplace minimum_subgradient minimum_unsafe dawa
 ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
-LEDGER     = shim settings access row values family registry budget strategies models chain anchor charge mailbox channel resident worker door counts fits minima attest
+LEDGER     = shim settings access row values family registry budget strategies models chain anchor charge mailbox channel resident worker worker_module door counts fits minima attest
 API        = module arguments rows owner attest attribute question predicate label answers histogram release workload_type optimize compare publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict options model_options fit_aggregate offset_value affine_rows polytope_argument minimum_question minimize minimum_aggregate solve_aggregate
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
@@ -36,7 +36,7 @@ LONG       = scripts/mutate.sh
 # make WERROR= builds with a compiler that knows more warnings than ours did.
 WERROR ?= -Werror
 
-OPT_FLAGS  = -O2 -g -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-after-statement
+OPT_FLAGS  = -O2 -g -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-after-statement -ffunction-sections -fdata-sections
 
 # OpenBLAS and LAPACKE.  Where a distribution keeps their headers apart, that directory is searched.
 BLAS_LIBS  ?= -llapacke -lopenblas
@@ -73,7 +73,10 @@ PG_SRCS   = $(LEDGER:%=src/ledger/%.c) $(API:%=src/api/%.c)
 PURE_OBJS = $(PURE_SRCS:%.c=build/obj/%.o)
 SAN_OBJS  = $(PURE_SRCS:%.c=build/san/%.o)
 PG_OBJS   = $(PG_SRCS:%.c=build/obj/%.o)
-OBJS      = $(PURE_OBJS) $(PG_OBJS)
+OBJS      = $(PURE_OBJS) $(filter-out $(WORKER_OBJ),$(PG_OBJS))
+WORKER_OBJ = build/obj/src/ledger/worker_module.o
+WORKER_LIB = pg_epsilon_worker.so
+EXTRA_CLEAN = $(WORKER_LIB)
 
 UNIT_SRCS   = $(sort $(wildcard test/unit/test_*.c))
 UNIT_SHIM   = $(wildcard test/unit/shim.c)
@@ -127,6 +130,13 @@ override with_llvm = no
 include $(PGXS)
 override CFLAGS := $(filter-out -flto% -ffat-lto-objects,$(CFLAGS))
 override LDFLAGS := $(filter-out -flto% -ffat-lto-objects,$(LDFLAGS))
+all: $(WORKER_LIB)
+install: install-worker
+install-worker: $(WORKER_LIB) installdirs
+	$(INSTALL_SHLIB) $(WORKER_LIB) '$(DESTDIR)$(pkglibdir)/'
+uninstall: uninstall-worker
+uninstall-worker:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(WORKER_LIB)'
 clean: clean-private
 else
 .PHONY: all install uninstall installcheck clean
@@ -161,6 +171,10 @@ $(SAN_OBJS): build/san/%.o: %.c build/flags.san
 $(PG_OBJS): build/obj/%.o: %.c build/flags.pg
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+# What the ledger's worker needs and no more: to load linear algebra takes longer than to start the process.
+$(WORKER_LIB): $(WORKER_OBJ) $(filter-out build/obj/src/api/module.o,$(OBJS)) src/ledger/worker_module.map
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=src/ledger/worker_module.map -lm
 
 build/libpure.a: $(PURE_OBJS)
 	@rm -f $@

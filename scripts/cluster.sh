@@ -131,7 +131,7 @@ copy_server() {
 		(cd "$sharedir" && tar chf - --exclude=./man --exclude=./doc .) | (cd "$PGSHARE" && tar xf -) || die "The server's share files could not be copied to $PGSHARE."
 		chmod -R a+rX "$BASE/pg"
 		# Another installation of the extension must not shine through.
-		rm -f "$PGLIB/pg_epsilon.so" "$PGSHARE"/extension/pg_epsilon*
+		rm -f "$PGLIB"/pg_epsilon*.so "$PGSHARE"/extension/pg_epsilon*
 		echo "$stamp" >"$BASE/pg/.copied-from"
 	fi
 	[ "$("$PGBIN/pg_config" --pkglibdir)" -ef "$PGLIB" ] && [ "$("$PGBIN/pg_config" --sharedir)" -ef "$PGSHARE" ] ||

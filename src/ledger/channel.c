@@ -95,7 +95,8 @@ start_worker(BackgroundWorkerHandle **handle)
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_ConsistentState;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	snprintf(worker.bgw_library_name, sizeof(worker.bgw_library_name), "pg_epsilon");
+	snprintf(worker.bgw_library_name, sizeof(worker.bgw_library_name), "%s",
+			 pe_board_exists() ? "pg_epsilon" : "pg_epsilon_worker");
 	snprintf(worker.bgw_function_name, sizeof(worker.bgw_function_name), "pe_worker_main");
 	snprintf(worker.bgw_name, sizeof(worker.bgw_name), "pg_epsilon ledger of database %u", MyDatabaseId);
 	snprintf(worker.bgw_type, sizeof(worker.bgw_type), "pg_epsilon ledger");

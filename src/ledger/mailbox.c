@@ -173,6 +173,12 @@ pe_board_request(void)
 	shmem_startup_hook = start_board;
 }
 
+bool
+pe_board_exists(void)
+{
+	return the_board != NULL;
+}
+
 /* The place of a database, or a free one for InvalidOid; NULL if there is none.  The board is locked. */
 static place *
 place_of(Oid database)

@@ -34,6 +34,9 @@ typedef enum pe_posting
 /* In _PG_init, in the postmaster: asks for the board. */
 extern void pe_board_request(void);
 
+/* Whether the server has a board: then every process of it has the library from the postmaster. */
+extern bool pe_board_exists(void);
+
 /* Backend: hands a channel to the worker of this database, and tells its process. */
 extern pe_posting pe_mailbox_post(dsm_handle channel, pid_t *worker_pid);
 
