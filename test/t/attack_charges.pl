@@ -475,5 +475,47 @@ charged('[8] an immediate stop in an open transaction', sub {
 	eval { $ann->quit };
 });
 
+# A commit that waits for a standby that never comes shows who waits for the flush of what.
+sub wait_for_standby
+{
+	my ($name) = @_;
+
+	$node->append_conf('postgresql.conf', "synchronous_standby_names = '$name'");
+	$node->reload;
+}
+
+charged('[8] before the flush', sub {
+	my $ann = session($node, 'ann');
+
+	wait_for_standby('nobody');
+	session_start($ann, "SELECT count(*) FROM dp.histogram($_[0])");
+	ok(wait_for($node, q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger' AND wait_event = 'SyncRep')}),
+		'[8] before the flush: nobody hears of a charge');
+	wait_for_standby('');
+	like((session_finish($ann))[0], qr/^10$/m, '[8] before the flush: afterwards it is answered');
+	$ann->quit;
+});
+
+# The release may be lost, so that it need not be waited for, but it is flushed at once.
+$node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.time_quantum = '3s'});
+charged('[8] the flush of a release', sub {
+	my ($request) = @_;
+	my $ann = session($node, 'ann');
+	my $writer = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'});
+	my $charges = $node->safe_psql('postgres', q{SELECT count(*) FROM dp.charge WHERE dataset = 'people'});
+
+	session_start($ann, "SELECT count(*) FROM dp.histogram($request)");
+	ok(reaches_quantum($node, pid_of($ann), $charges, 'people'), '[8] the flush of a release: charged and read');
+	wait_for_standby('nobody');
+	kill 'STOP', $writer;
+	like((session_finish($ann))[0], qr/^10$/m, '[8] the flush of a release: is not waited for');
+	my $end = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+	ok(wait_for($node, "SELECT pg_current_wal_flush_lsn() >= '$end'"), '[8] the flush of a release: the worker does it itself');
+	kill 'CONT', $writer;
+	wait_for_standby('');
+	is(ask_ok($node, 'ann', "SELECT replay FROM dp.quote($request)"), 't', '[8] the flush of a release: it is stored');
+	$ann->quit;
+});
+
 $node->stop;
 done_testing();
