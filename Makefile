@@ -302,7 +302,7 @@ WITH_DATA = $(if $(REAL_DATA),DATA='$(REAL_DATA)')
 
 .PHONY: help deps deps-build check-layers demo demo-stop bench audit audit-door load accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies clean-private
 help:
-	@echo "make               build pg_epsilon.so (needs a PostgreSQL 15 to 18 with server headers)"
+	@echo "make               build pg_epsilon.so and pg_epsilon_worker.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
