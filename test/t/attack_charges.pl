@@ -12,7 +12,7 @@ use Time::HiRes qw(time);
 use PgEpsilon;
 
 # With such a lazy WAL writer an unflushed commit does not survive an immediate stop.
-my $node = people_node('main', conf => "max_prepared_transactions = 4\nrestart_after_crash = on\nwal_writer_delay = 10s\nwal_writer_flush_after = 1GB\n");
+my $node = people_node('main', conf => "wal_level = replica\nmax_wal_senders = 1\nmax_prepared_transactions = 4\nrestart_after_crash = on\nwal_writer_delay = 10s\nwal_writer_flush_after = 1GB\n");
 
 # charged WHAT, CODE, charges => N: CODE gets the arguments of a new request and makes it N
 # times [1]; afterwards exactly what was quoted is spent, everywhere.
@@ -475,7 +475,7 @@ charged('[8] an immediate stop in an open transaction', sub {
 	eval { $ann->quit };
 });
 
-# A commit that waits for a standby that never comes shows who waits for the flush of what.
+# A commit that waits for a standby that never comes (and WAL senders there must be for it) shows who waits for the flush of what.
 sub wait_for_standby
 {
 	my ($name) = @_;
@@ -501,11 +501,12 @@ $node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.time_quantum = '3s'
 charged('[8] the flush of a release', sub {
 	my ($request) = @_;
 	my $ann = session($node, 'ann');
+	my $pid = pid_of($ann);
 	my $writer = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'});
 	my $charges = $node->safe_psql('postgres', q{SELECT count(*) FROM dp.charge WHERE dataset = 'people'});
 
 	session_start($ann, "SELECT count(*) FROM dp.histogram($request)");
-	ok(reaches_quantum($node, pid_of($ann), $charges, 'people'), '[8] the flush of a release: charged and read');
+	ok(reaches_quantum($node, $pid, $charges, 'people'), '[8] the flush of a release: charged and read');
 	wait_for_standby('nobody');
 	kill 'STOP', $writer;
 	like((session_finish($ann))[0], qr/^10$/m, '[8] the flush of a release: is not waited for');
