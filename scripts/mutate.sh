@@ -188,6 +188,8 @@ rarely flush_dropped src/ledger/worker.c \
 	's/\{"synchronous_commit", "on"\},/{"synchronous_commit", "off"},/' tap attack_charges
 mutate charge_flushed_later src/ledger/worker.c \
 	's/(\ncan_be_flushed_later.*?\n\t\t\t)return false;/$1continue;/s' tap attack_charges
+rarely worker_started_again src/ledger/channel.c \
+	's/\t\t\t\tpause_for\(50\);/\t\t\t\tpause_for(0);/' tap 013_worker
 rarely release_never_flushed src/ledger/worker.c \
 	's/\tXLogFlush\(XactLastCommitEnd\);/\t(void) 0;/' tap attack_charges
 mutate own_changes_visible src/ledger/door.c \

@@ -49,6 +49,21 @@ nap(long milliseconds)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* Like nap, but for as long as it says, whatever sets the latch. */
+static void
+pause_for(long milliseconds)
+{
+	long		left = milliseconds;
+	instr_time	start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	do
+	{
+		nap(left);
+		left = milliseconds - (long) (pe_since(start) / 1000);
+	} while (left > 0);
+}
+
 static void
 close_channel(void)
 {
@@ -96,7 +111,7 @@ start_worker(BackgroundWorkerHandle **handle)
 	worker.bgw_start_time = BgWorkerStart_ConsistentState;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	snprintf(worker.bgw_library_name, sizeof(worker.bgw_library_name), "%s",
-			 pe_board_exists() ? "pg_epsilon" : "pg_epsilon_worker");
+			 pe_board_exists() ? "$libdir/pg_epsilon" : "$libdir/pg_epsilon_worker");
 	snprintf(worker.bgw_function_name, sizeof(worker.bgw_function_name), "pe_worker_main");
 	snprintf(worker.bgw_name, sizeof(worker.bgw_name), "pg_epsilon ledger of database %u", MyDatabaseId);
 	snprintf(worker.bgw_type, sizeof(worker.bgw_type), "pg_epsilon ledger");
@@ -114,10 +129,11 @@ is_running(BackgroundWorkerHandle *handle)
 }
 
 /*
- * Why a request found no worker in time.  state: what to say of the charge.
+ * Why a request found no worker in time.  starts: how many were started, of which none
+ * stayed; state: what to say of the charge.
  */
 static void __attribute__((noreturn))
-raise_nobody(pe_posting posting, const char *state)
+raise_nobody(pe_posting posting, int starts, const char *state)
 {
 	if (posting == PE_FULL)
 		ereport(ERROR,
@@ -129,6 +145,7 @@ raise_nobody(pe_posting posting, const char *state)
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("no background worker could be had for the ledger within %d ms", pe_charge_timeout),
 			 errdetail("%s", state),
+			 starts > 1 ? errhint("Workers were started and stopped: the server's log says why.") :
 			 errhint("Raise max_worker_processes, or pg_epsilon.charge_timeout.")));
 	pg_unreachable();
 }
@@ -138,6 +155,7 @@ static void
 find_worker(TimestampTz deadline, const char *state)
 {
 	BackgroundWorkerHandle *started = NULL;
+	int			starts = 0;
 
 	if (!IsUnderPostmaster)
 		ereport(ERROR,
@@ -151,12 +169,15 @@ find_worker(TimestampTz deadline, const char *state)
 		if (posting == PE_POSTED)
 			return;
 		if (GetCurrentTimestamp() >= deadline)
-			raise_nobody(posting, state);
+			raise_nobody(posting, starts, state);
 		/* a second worker that finds the first leaves at once, so a race to start one is harmless */
-		if (posting == PE_NOBODY && !is_running(started) && !start_worker(&started))
-			nap(50);
-		else
-			nap(1);
+		if (posting == PE_NOBODY && !is_running(started))
+		{
+			starts += start_worker(&started);
+			if (starts != 1)
+				pause_for(50);
+		}
+		nap(1);
 	}
 }
 
@@ -206,15 +227,13 @@ receive_now(StringInfo answer)
 
 /* Waits for the answer awake; whether it came. */
 static bool
-receive_awake(StringInfo answer, TimestampTz start)
+receive_awake(StringInfo answer, instr_time start)
 {
-	while (GetCurrentTimestamp() - start < PE_AWAKE)
-	{
-		if (receive_now(answer) == SHM_MQ_SUCCESS)
-			return true;
+	shm_mq_result result;
+
+	while ((result = receive_now(answer)) == SHM_MQ_WOULD_BLOCK && pe_since(start) < PE_AWAKE)
 		(void) sched_yield();
-	}
-	return false;
+	return result == SHM_MQ_SUCCESS;
 }
 
 static fate
@@ -240,10 +259,12 @@ static fate
 receive(StringInfo answer)
 {
 	static bool soon = false;
-	TimestampTz start = GetCurrentTimestamp();
-	fate		result = soon && receive_awake(answer, start) ? ANSWERED : receive_asleep(answer);
+	instr_time	start;
+	fate		result;
 
-	soon = GetCurrentTimestamp() - start < PE_AWAKE;
+	INSTR_TIME_SET_CURRENT(start);
+	result = soon && receive_awake(answer, start) ? ANSWERED : receive_asleep(answer);
+	soon = pe_since(start) < PE_AWAKE;
 	return result;
 }
 
@@ -368,7 +389,7 @@ pe_channel_reserve(const pe_charge_request *request, pe_charge_reply *reply)
 					 errmsg("the dataset or the budget is being changed by another transaction"),
 					 errdetail("Nothing was charged."),
 					 errhint("Ask again once that transaction is over.")));
-		nap(10);
+		pause_for(10);
 	}
 	pfree(message.data);
 }

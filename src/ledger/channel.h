@@ -15,6 +15,7 @@
 #ifndef PE_LEDGER_CHANNEL_H
 #define PE_LEDGER_CHANNEL_H
 
+#include "portability/instr_time.h"
 #include "storage/shm_mq.h"
 
 #include "ledger/charge.h"
@@ -54,6 +55,17 @@ extern void pe_channel_abandon(void);
  * most of what it does.
  */
 #define PE_AWAKE 500
+
+/* Microseconds that have passed since then, in a clock that nobody sets. */
+static inline uint64
+pe_since(instr_time then)
+{
+	instr_time	passed;
+
+	INSTR_TIME_SET_CURRENT(passed);
+	INSTR_TIME_SUBTRACT(passed, then);
+	return INSTR_TIME_GET_MICROSEC(passed);
+}
 
 typedef struct pe_channel
 {

@@ -466,8 +466,10 @@ static void
 serve_until_idle(void)
 {
 	TimestampTz last = GetCurrentTimestamp();
+	instr_time	awake;			/* the same in a clock that nobody sets */
 	bool		served = false;
 
+	INSTR_TIME_SET_CURRENT(awake);
 	for (;;)
 	{
 		long		left;
@@ -482,10 +484,11 @@ serve_until_idle(void)
 		if (serve_clients())
 		{
 			last = GetCurrentTimestamp();
+			INSTR_TIME_SET_CURRENT(awake);
 			served = true;
 			continue;
 		}
-		if (served && GetCurrentTimestamp() - last < PE_AWAKE)
+		if (served && pe_since(awake) < PE_AWAKE)
 		{
 			(void) sched_yield();
 			continue;

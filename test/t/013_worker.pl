@@ -290,6 +290,24 @@ my ($status, $out, $err) = $node->psql('postgres', 'DROP DATABASE brief');
 is($err, '', 'DROP DATABASE right after a charge');
 is($status, 0, 'DROP DATABASE succeeds');
 
+# ---- A worker that cannot connect ----
+
+$node->safe_psql('postgres', 'CREATE DATABASE closed');
+add_people($node, 'closed', 'people');
+{
+	my $inside = session($node, 'ann', db => 'closed');
+	my $offset = -s $node->logfile;
+
+	$node->safe_psql('postgres', 'ALTER DATABASE closed ALLOW_CONNECTIONS false');
+	my ($out, $err) = session_query($inside, q{SET pg_epsilon.charge_timeout = '1s'; SELECT * FROM dp.histogram('people', 'sex', rho => 0.001)});
+	is(sqlstate($err), '53400', 'a worker that cannot connect: refused');
+	like($err, qr/HINT:  .*the server's log says why/, 'a worker that cannot connect: with a hint');
+	my $starts = () = slurp_file($node->logfile, $offset) =~ /database "closed" is not currently accepting connections/g;
+	cmp_ok($starts, '>', 1, 'a worker that cannot connect: tried again');
+	cmp_ok($starts, '<=', 25, 'a worker that cannot connect: not all the time');
+	$inside->quit;
+}
+
 # ---- No slot for a worker ----
 
 $_->quit for $ann, $bob, $owner;
