@@ -184,14 +184,10 @@ rarely table_gone src/ledger/row.c \
 	's/\twhile \(\(relation = try_table_open\(relation_named\(name\), mode\)\) == NULL\)\n\t\t;/\trelation = table_open(relation_named(name), mode);/' tap 014_resident
 rarely row_shown src/ledger/worker.c \
 	's/shows_row \? NULL : error->detail/error->detail/' tap 014_resident
-rarely flush_dropped src/ledger/worker.c \
+mutate flush_dropped src/ledger/worker.c \
 	's/\{"synchronous_commit", "on"\},/{"synchronous_commit", "off"},/' tap attack_charges
-mutate charge_flushed_later src/ledger/worker.c \
-	's/(\ncan_be_flushed_later.*?\n\t\t\t)return false;/$1continue;/s' tap attack_charges
 rarely worker_started_again src/ledger/channel.c \
 	's/\t\t\t\tpause_for\(50\);/\t\t\t\tpause_for(0);/' tap 013_worker
-rarely release_never_flushed src/ledger/worker.c \
-	's/\tXLogFlush\(XactLastCommitEnd\);/\t(void) 0;/' tap attack_charges
 mutate own_changes_visible src/ledger/door.c \
 	's/\n\tGetActiveSnapshot\(\)->curcid = FirstCommandId;//' tap attack_door
 mutate replay_free_for_others src/ledger/charge.c \

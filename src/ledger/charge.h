@@ -3,10 +3,9 @@
  *	  The ledger's own transactions: reserve charges, store releases.
  *
  * These run in the ledger's worker, in transactions of its own, which are
- * committed before anybody hears of them, and flushed if they hold a charge.  So
- * no ROLLBACK, error, cancel or crash of the caller can undo a charge, and what it
- * pays for may leave the server.  A crash of the server can undo a release that was
- * heard of just then: its flush is not waited for (worker.c).
+ * committed and flushed before anybody hears of them.  So no ROLLBACK, error,
+ * cancel or crash of the caller can undo a charge, and what it pays for may
+ * leave the server.
  *
  * One transaction serves a batch of requests: whatever has come while the last
  * one was being committed.  Each request is decided after those before it, as if

@@ -17,7 +17,6 @@
 #include <sched.h>
 
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -218,21 +217,7 @@ answer_error(job *j, const ErrorData *error)
 	append_text(&j->answer, error->hint);
 }
 
-/*
- * Whether a commit need not be flushed before it is heard of: of releases alone.  What
- * they cost is flushed since rows were read, and a crash that undoes them gives
- * nothing away: the same question is charged once more.
- */
-static bool
-can_be_flushed_later(const job *jobs, int count)
-{
-	for (int i = 0; i < count; i++)
-		if (jobs[i].message.data[0] != PE_MESSAGE_STORE)
-			return false;
-	return true;
-}
-
-/* Jobs in one transaction, committed when this returns, and flushed if it must be: how far ledgers have come then. */
+/* Jobs in one transaction, committed and flushed when this returns: how far ledgers have come then. */
 static pe_anchor_link *
 serve_transaction(job *jobs, int count, int *links)
 {
@@ -248,8 +233,6 @@ serve_transaction(job *jobs, int count, int *links)
 		serve(batch, &jobs[i]);
 	link = pe_batch_end(batch, links);
 	PopActiveSnapshot();
-	if (can_be_flushed_later(jobs, count))
-		(void) set_config_option("synchronous_commit", "off", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(message_context);
 	return link;
@@ -384,14 +367,12 @@ serve_clients(void)
 	if (count > 0)
 		serve_jobs(jobs, count);
 
-	/* committed, charges flushed as well: only now may anybody hear of it */
+	/* committed and flushed: only now may anybody hear of it */
 	for (int i = 0; i < count; i++)
 	{
 		jobs[i].client->owes_release = jobs[i].owes_release;
 		(void) shm_mq_send(jobs[i].client->reply, jobs[i].answer.len, jobs[i].answer.data, false, true);
 	}
-	if (XactLastCommitEnd != InvalidXLogRecPtr)
-		XLogFlush(XactLastCommitEnd);
 	MemoryContextSwitchTo(TopMemoryContext);
 	MemoryContextReset(message_context);
 	return count > 0;
