@@ -569,7 +569,7 @@ main(int argc, char **argv)
 		if (only == NULL || strcmp(only, targets[i].mechanism->name) == 0)
 			audit_target(&targets[i], draws);
 	if (only == NULL || strcmp(only, "perturbed") == 0)
-		audit_perturbed();
+		audit_perturbed(only != NULL ? (int) draws : PERTURBED_DRAWS);
 	printf("# planted faults, at most %d draws\n", FAULT_DRAWS);
 	for (int i = 0; i < lengthof(faults); i++)
 		if (only == NULL || strcmp(only, faults[i].of.mechanism->name) == 0)
