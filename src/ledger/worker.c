@@ -28,7 +28,6 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 #include "ledger/access.h"
@@ -413,7 +412,7 @@ leave_clients(void)
 
 /* Milliseconds for which it is worth staying without work; 0: none. */
 static long
-time_left(TimestampTz last, bool served)
+time_left(instr_time last, bool served)
 {
 	int			linger = served ? pe_worker_linger : Max(pe_worker_linger, FIRST_LINGER);
 
@@ -423,7 +422,7 @@ time_left(TimestampTz last, bool served)
 		return 0;
 	if (pe_mailbox_stays(mailbox))
 		return LOOK_AROUND;
-	return TimestampDifferenceMilliseconds(GetCurrentTimestamp(), TimestampTzPlusMilliseconds(last, linger));
+	return linger - (long) (pe_since(last) / 1000);
 }
 
 /*
@@ -446,11 +445,10 @@ wait_for_work(long milliseconds)
 static void
 serve_until_idle(void)
 {
-	TimestampTz last = GetCurrentTimestamp();
-	instr_time	awake;			/* the same in a clock that nobody sets */
+	instr_time	last;
 	bool		served = false;
 
-	INSTR_TIME_SET_CURRENT(awake);
+	INSTR_TIME_SET_CURRENT(last);
 	for (;;)
 	{
 		long		left;
@@ -464,12 +462,11 @@ serve_until_idle(void)
 		accept_clients();
 		if (serve_clients())
 		{
-			last = GetCurrentTimestamp();
-			INSTR_TIME_SET_CURRENT(awake);
+			INSTR_TIME_SET_CURRENT(last);
 			served = true;
 			continue;
 		}
-		if (served && pe_since(awake) < PE_AWAKE)
+		if (served && pe_since(last) < PE_AWAKE)
 		{
 			(void) sched_yield();
 			continue;

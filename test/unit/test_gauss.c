@@ -92,6 +92,9 @@ test_bits_order(void **state)
 	for (size_t i = 0; i < sizeof(stream) / sizeof(stream[0]); i++)
 		assert_true(pe_bits_next64(&bits) == stream[i]);
 	assert_true(bits.fetched == PE_BITS_BYTES);
+	pe_bits_wipe(&bits);
+	for (size_t i = 0; i < sizeof(bits); i++)
+		assert_int_equal(((const unsigned char *) &bits)[i], 0);
 	pe_test_unseed();
 }
 
