@@ -188,6 +188,8 @@ mutate flush_dropped src/ledger/worker.c \
 	's/\{"synchronous_commit", "on"\},/{"synchronous_commit", "off"},/' tap attack_charges
 rarely worker_started_again src/ledger/channel.c \
 	's/\t\t\t\tpause_for\(50\);/\t\t\t\tpause_for(0);/' tap 013_worker
+rarely asked_without_pause src/ledger/channel.c \
+	's/\n\t\tpause_for\(10\);//' tap 013_worker
 mutate own_changes_visible src/ledger/door.c \
 	's/\n\tGetActiveSnapshot\(\)->curcid = FirstCommandId;//' tap attack_door
 mutate replay_free_for_others src/ledger/charge.c \

@@ -3,6 +3,7 @@
 use strict;
 use warnings FATAL => 'all';
 
+use POSIX ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -162,6 +163,17 @@ $_->quit for $lock, $brake->{session};
 
 # ---- Somebody holds the budget or the dataset ----
 
+# worked SESSION: the seconds for which its backend has had a processor; 0 where the kernel does not tell
+sub worked
+{
+	my ($session) = @_;
+	my $stat = '/proc/' . pid_of($session) . '/stat';
+	return 0 if !-r $stat;
+	my @field = split / /, slurp_file($stat) =~ s/^.*\) //sr;
+
+	return ($field[11] + $field[12]) / POSIX::sysconf(POSIX::_SC_CLK_TCK());
+}
+
 add_people($node, 'postgres', 'others');
 my $owner = session($node, 'curator');
 for my $change (q{dp.grant_budget('ann', 'people', 9)}, q{dp.new_version('people')})
@@ -169,6 +181,7 @@ for my $change (q{dp.grant_budget('ann', 'people', 9)}, q{dp.new_version('people
 	session_query($owner, "BEGIN; SELECT $change");
 	asked($node, "waiting for $change", sub {
 		my $started = time();
+		my $worked = worked($ann);
 		session_query($ann, q{SET pg_epsilon.charge_timeout = '2s'});
 		session_start($ann, "SELECT * FROM dp.histogram($_[0])");
 		my $others = new_request('others');
@@ -179,6 +192,7 @@ for my $change (q{dp.grant_budget('ann', 'people', 9)}, q{dp.new_version('people
 		is(sqlstate($err), '55P03', "waiting for $change: it gives up");
 		like($err, qr/Nothing was charged/, "waiting for $change: and says that nothing was charged");
 		cmp_ok(time() - $started, '>', 1.9, "waiting for $change: after the timeout");
+		cmp_ok(worked($ann) - $worked, '<', (time() - $started) / 3, "waiting for $change: and mostly slept");
 		session_query($ann, 'RESET pg_epsilon.charge_timeout');
 	}, charges => 0);
 	asked($node, "until $change is over", sub {
