@@ -495,6 +495,23 @@ $node->stop;
 
 # ---- [10] No worker for an answer that is charged ----
 
+# ---- The name of a model: who else paid for it may use it, and not take the name for another ----
+
+add_people($node, 'postgres', 'folk');
+{
+	my $fit = q{SELECT string_agg(coefficient::text, ' ') FROM dp.fit('folk', 'linear_regression', 'age', '{sex}', rho => 0.1};
+	my $says = q{SELECT dp.predict('forecast', '{"sex": "f", "age": 1}')};
+
+	ask_ok($node, 'ann', "$fit, name => 'forecast')");
+	my $said = ask_ok($node, 'ann', $says);
+	is(ask_ok($node, 'bob', "$fit); $says"), ask_ok($node, 'ann', "$fit, name => 'forecast')") . "\n$said", 'a model that both paid for: both may use it');
+	refused($node, 'bob', q{SELECT dp.drop_model('forecast')}, '42501', 'a model that ann named, dropped by bob');
+	is(ask_ok($node, 'ann', $says), $said, 'a model that ann named: says what it said');
+	ask_ok($node, 'curator', q{SELECT dp.drop_model('forecast')});
+	ask_ok($node, 'ann', "$fit, name => 'forecast')");
+	is(ask_ok($node, 'ann', q{SELECT dp.drop_model('forecast')}), '', 'a model that ann named: dropped by the owner of the dataset, and by her');
+}
+
 # One place for a worker, which leaves, and no other kind of worker.  It dies while rows are read, and another database takes the place.
 $node = people_node('short', conf => "max_worker_processes = 1\nmax_logical_replication_workers = 0\npg_epsilon.worker_linger = '2s'\n"
 	. "shared_preload_libraries = ''\nmax_parallel_workers_per_gather = 0\n");
