@@ -491,10 +491,6 @@ for my $level ('log', 'debug5')
 	}
 }
 
-$node->stop;
-
-# ---- [10] No worker for an answer that is charged ----
-
 # ---- The name of a model: who else paid for it may use it, and not take the name for another ----
 
 add_people($node, 'postgres', 'folk');
@@ -511,6 +507,10 @@ add_people($node, 'postgres', 'folk');
 	ask_ok($node, 'ann', "$fit, name => 'forecast')");
 	is(ask_ok($node, 'ann', q{SELECT dp.drop_model('forecast')}), '', 'a model that ann named: dropped by the owner of the dataset, and by her');
 }
+
+$node->stop;
+
+# ---- [10] No worker for an answer that is charged ----
 
 # One place for a worker, which leaves, and no other kind of worker.  It dies while rows are read, and another database takes the place.
 $node = people_node('short', conf => "max_worker_processes = 1\nmax_logical_replication_workers = 0\npg_epsilon.worker_linger = '2s'\n"
