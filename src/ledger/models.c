@@ -9,6 +9,7 @@
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -380,6 +381,37 @@ pe_model_load(const char *name)
 	return model;
 }
 
+/*
+ * 42501 unless the current user has the privileges of the role that gave the name, or
+ * owns the dataset.  Others who paid for the release may use the model; who could take
+ * its name from those who rely on it could give it to another model.
+ */
+static void
+check_may_drop(const char *name)
+{
+	static pe_statement find = {NULL, "SELECT dataset_id, role_name FROM dp.model WHERE model = $1", 1, {TEXTOID}};
+	Datum		key[1] = {CStringGetTextDatum(name)};
+	pe_dataset *dataset;
+	int64		dataset_id = 0;
+	Oid			role = InvalidOid;
+	pe_access	access;
+
+	pe_access_begin(&access);
+	if (pe_access_read(&find, key, NULL) == 1)
+	{
+		dataset_id = pe_access_int64(0, 1);
+		role = get_role_oid(pe_access_text(0, 2), true);
+	}
+	pe_access_end(&access);
+	dataset = pe_dataset_load_by_id(dataset_id);
+	if ((!OidIsValid(role) || !has_privs_of_role(GetUserId(), role)) &&
+		(dataset == NULL || !pe_dataset_owned_by(dataset, GetUserId())))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("model \"%s\" was named by another role", name),
+				 errhint("That role can drop it, and the owner of its dataset.")));
+}
+
 void
 pe_model_drop(const char *name)
 {
@@ -388,6 +420,7 @@ pe_model_drop(const char *name)
 	pe_access	access;
 
 	(void) pe_model_load(name);
+	check_may_drop(name);
 	pe_access_begin(&access);
 	(void) pe_access_write(&drop, key, NULL);
 	pe_access_end(&access);

@@ -50,7 +50,7 @@ typedef struct pe_kept_model
 /* The model of this name; 42704 if there is none that the current user may use. */
 extern pe_kept_model *pe_model_load(const char *name);
 
-/* In the caller's transaction: takes a model's name away from a model that the current user may use. */
+/* In the caller's transaction: takes a model's name away from a model that the current user may use; 42501 if it is not of his giving, nor his dataset's. */
 extern void pe_model_drop(const char *name);
 
 #endif

@@ -72,6 +72,7 @@ pin_settings(void)
 		{"idle_in_transaction_session_timeout", "0"},
 		{"transaction_timeout", "0"},	/* from PostgreSQL 17 on */
 		{"jit", "off"},
+		{"exit_on_error", "off"},	/* the error of one request would end the worker, and with it the answers of all */
 		{"enable_seqscan", "off"},	/* all is found by keys: a plan made while tables were small stays good */
 		{"client_min_messages", "error"}
 	};

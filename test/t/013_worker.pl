@@ -262,6 +262,30 @@ $node->safe_psql('postgres', "SET default_transaction_read_only = off; ALTER $_ 
   for 'DATABASE postgres', "ROLE \"$superuser\"", 'ROLE ALL';
 $node->safe_psql('postgres', 'DROP SCHEMA decoy CASCADE');
 
+# a setting by which every error ends the process: one session's must not end the worker, which has the charges of others
+ok(wait_until_gone(), 'exit_on_error: the worker left');
+$node->safe_psql('postgres', q{ALTER SYSTEM SET pg_epsilon.worker_linger = '5min'});
+$node->reload;
+$node->safe_psql('postgres', 'ALTER DATABASE postgres SET exit_on_error = on');
+asked($node, 'exit_on_error', sub {
+	my $strange = session($node, 'ann');
+	my $pid = q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};
+	my $spoil = q{UPDATE ONLY dp.dataset SET charges = charges %s WHERE dataset = 'people'};
+
+	session_query($strange, 'SET exit_on_error = off');
+	is((session_query($strange, "SELECT count(*) FROM dp.histogram($_[0])"))[0], '10', 'exit_on_error: answered');
+	my $worker = $node->safe_psql('postgres', $pid);
+	$node->safe_psql('postgres', sprintf($spoil, '+ 1'));
+	is(sqlstate((session_query($strange, 'SELECT * FROM dp.histogram(' . new_request() . ')'))[1]), 'PE002',
+		'exit_on_error: an error of the worker is the answer');
+	is($node->safe_psql('postgres', $pid), $worker, 'exit_on_error: and the worker goes on');
+	$node->safe_psql('postgres', sprintf($spoil, '- 1'));
+	$strange->quit;
+});
+$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET exit_on_error');
+$node->safe_psql('postgres', q{ALTER SYSTEM RESET pg_epsilon.worker_linger});
+$node->reload;
+
 # ---- Nobody reads what others ask ----
 
 my $secret = q{'people', 'sex', rho => 0.000777};

@@ -491,6 +491,23 @@ for my $level ('log', 'debug5')
 	}
 }
 
+# ---- The name of a model: who else paid for it may use it, and not take the name for another ----
+
+add_people($node, 'postgres', 'folk');
+{
+	my $fit = q{SELECT string_agg(coefficient::text, ' ') FROM dp.fit('folk', 'linear_regression', 'age', '{sex}', rho => 0.1};
+	my $says = q{SELECT dp.predict('forecast', '{"sex": "f", "age": 1}')};
+
+	ask_ok($node, 'ann', "$fit, name => 'forecast')");
+	my $said = ask_ok($node, 'ann', $says);
+	is(ask_ok($node, 'bob', "$fit); $says"), ask_ok($node, 'ann', "$fit, name => 'forecast')") . "\n$said", 'a model that both paid for: both may use it');
+	refused($node, 'bob', q{SELECT dp.drop_model('forecast')}, '42501', 'a model that ann named, dropped by bob');
+	is(ask_ok($node, 'ann', $says), $said, 'a model that ann named: says what it said');
+	ask_ok($node, 'curator', q{SELECT dp.drop_model('forecast')});
+	ask_ok($node, 'ann', "$fit, name => 'forecast')");
+	is(ask_ok($node, 'ann', q{SELECT dp.drop_model('forecast')}), '', 'a model that ann named: dropped by the owner of the dataset, and by her');
+}
+
 $node->stop;
 
 # ---- [10] No worker for an answer that is charged ----
