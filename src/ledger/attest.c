@@ -29,6 +29,7 @@
 typedef struct record
 {
 	bool		dropped;
+	Oid			relation;
 	char	   *schema;
 	char	   *name;
 	char	   *identity;
@@ -36,9 +37,19 @@ typedef struct record
 } record;
 
 static void
+raise_changed(const pe_dataset *dataset)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the table of dataset \"%s\" was changed meanwhile", dataset->name),
+			 errhint("Call dp.attest again.")));
+}
+
+/* Locks the row of a dataset, which must be as it was loaded: another may have attested meanwhile. */
+static void
 lock_record(const pe_dataset *dataset, record *r)
 {
-	static pe_statement lock = {NULL, "SELECT dropped, relation_schema, relation_name, identity, pg_catalog.encode(chain_head, 'hex') "
+	static pe_statement lock = {NULL, "SELECT dropped, relation_schema, relation_name, identity, pg_catalog.encode(chain_head, 'hex'), relation_oid "
 	"FROM dp.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_access	access;
@@ -51,7 +62,10 @@ lock_record(const pe_dataset *dataset, record *r)
 	r->name = pe_access_text(0, 3);
 	r->identity = pe_access_text(0, 4);
 	r->head = pe_access_text(0, 5);
+	r->relation = (Oid) pe_access_int64(0, 6);
 	pe_access_end(&access);
+	if (r->dropped != dataset->dropped || r->relation != dataset->relation || strcmp(r->identity, dataset->identity) != 0)
+		raise_changed(dataset);
 }
 
 /* ------------------------------------------------------------------
@@ -124,11 +138,9 @@ lock_table(const pe_dataset *dataset, const record *r)
 	if (!OidIsValid(relation))
 		return InvalidOid;
 	LockRelationOid(relation, AccessShareLock);
+	pe_registration_lock(relation);
 	if (find_table(dataset, r) != relation)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the table of dataset \"%s\" was changed meanwhile", dataset->name),
-				 errhint("Call dp.attest again.")));
+		raise_changed(dataset);
 	pe_door_check_relation(relation);
 	return relation;
 }
@@ -354,9 +366,10 @@ both(char *finding, char *anchor_fault)
 }
 
 /*
- * Places the row of a dataset, whose table is locked, and writes the line.  The
- * anchor file takes the new head before the transaction ends: if that is rolled
- * back the ledger is behind the file, and as frozen as before.
+ * Places the row of a dataset, whose table is locked, and writes the line; NULL
+ * if another call did so meanwhile and nothing is left to be attested.  The anchor
+ * file takes the new head before the transaction ends: if that is rolled back the
+ * ledger is behind the file, and as frozen as before.
  */
 static pe_attested *
 write_attestation(const pe_dataset *dataset, const record *r, Oid relation, bool moved, const char *reason)
@@ -367,6 +380,8 @@ write_attestation(const pe_dataset *dataset, const record *r, Oid relation, bool
 
 	check_chain(dataset, &check);
 	finding = both(check.finding, check_anchor(dataset, relation, &check));
+	if (!moved && finding == NULL)	/* another attested meanwhile */
+		return NULL;
 	if (moved)
 	{
 		pe_dataset_place(dataset->id, relation);
@@ -415,7 +430,6 @@ pe_attest(const char *reason)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of a dataset"),
 				 errhint("The owners of the tables, or a superuser, attest.")));
-	pe_registrations_lock();
 	foreach(cell, pe_datasets_of_user())
 	{
 		pe_attested *attested = attest(lfirst(cell), reason);

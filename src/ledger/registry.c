@@ -12,6 +12,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
@@ -35,8 +36,9 @@
 
 #define HASH_SIZE 32
 
-/* Field 4 of the advisory lock that serialises registrations; SQL's own use 1 and 2. */
-#define REGISTRATION_LOCK 0x7065
+/* Field 4 of the advisory locks on what is being registered; SQL's own use 1 and 2. */
+#define TABLE_LOCK 0x7065
+#define NAME_LOCK 0x7066
 
 static pe_dataset *
 dataset_of_row(const pe_row *row)
@@ -688,13 +690,31 @@ pe_columns_domain(const pe_column *columns, int count, int watched)
  * ------------------------------------------------------------------
  */
 
-void
-pe_registrations_lock(void)
+static void
+lock_to_end(uint32 what, uint16 kind)
 {
 	LOCKTAG		tag;
 
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, 0, 0, REGISTRATION_LOCK);
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, what, 0, kind);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+void
+pe_registration_lock(Oid relation)
+{
+	List	   *family = pe_relation_family(relation);
+	ListCell   *cell;
+
+	list_sort(family, list_oid_cmp);	/* in one order, so that two do not wait for each other */
+	foreach(cell, family)
+		lock_to_end(lfirst_oid(cell), TABLE_LOCK);
+}
+
+/* Two names with one hash wait for each other, too. */
+static void
+lock_name(const char *name)
+{
+	lock_to_end(DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), NAME_LOCK);
 }
 
 static int
@@ -944,7 +964,8 @@ pe_dataset_register(const pe_dataset *declared)
 	SET_VARSIZE(genesis, VARHDRSZ + HASH_SIZE);
 	pe_random_bytes(VARDATA(key), HASH_SIZE);
 
-	pe_registrations_lock();
+	lock_name(declared->name);
+	pe_registration_lock(relation);
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "relation %u is gone", relation);

@@ -178,8 +178,13 @@ extern pe_domain *pe_columns_domain(const pe_column *columns, int count, int wat
  */
 extern void pe_dataset_register(const pe_dataset *declared);
 
-/* Registrations come one after the other, so that two cannot overlap unseen.  Held to the end of the transaction. */
-extern void pe_registrations_lock(void);
+/*
+ * Registrations of tables that have rows in common come one after the other, so
+ * that two cannot overlap unseen; those of others do not wait, for whoever owns any
+ * table could stop them all.  Held to the end of the transaction.  Tables that come
+ * to inherit from each other later are for pe_dataset_check_alone.
+ */
+extern void pe_registration_lock(Oid relation);
 
 /* Whether a dataset of here, registered or not, is of this very relation. */
 extern bool pe_relation_is_known(Oid relation);

@@ -477,6 +477,23 @@ my ($charges_after, $spent_after) = split /\n/, $node->safe_psql('one', "$charge
 is($charges_after - $charges_before, 1, '[25] and the ledger has the charge');
 is($spent_after - $spent_before, 20000, '[25] in full');
 
+# ---- [56] Plans of the views, which count the rows that pass a reader's conditions ----
+
+# Asked by a role without a budget, of a role or a dataset that has charges and of one that has not.
+add_role($node, 'stranger');
+for my $what ([ 'charges', "role = '%s'", 'ann' ], [ 'budgets', "role = '%s'", 'ann' ], [ 'releases', "dataset = '%s'", 'people' ])
+{
+	my ($view, $condition, $whose) = @$what;
+	my $plan = sub {
+		my $where = sprintf($condition, $_[0]);
+
+		return ask_ok($node, 'stranger',
+			"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT * FROM dp.$view WHERE $where", db => 'one') =~ s/'$_[0]'/WHOSE/gr;
+	};
+
+	is($plan->($whose), $plan->('nobody'), "[56] the plan of dp.$view tells nothing of whose there are");
+}
+
 # ---- [35] Row security ----
 
 ask_ok($node, 'curator', q{
