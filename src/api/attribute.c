@@ -83,6 +83,7 @@ begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rul
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("the table of dataset \"%s\" has no column \"%s\"", d->dataset->name, d->column)));
+	pe_column_check_stored(d->dataset->relation, number);
 	pe_dataset_check_public(d->dataset, d->column);
 	d->type = getBaseType(get_atttype(d->dataset->relation, number));
 	if (!pe_type_key(d->type, &d->attribute.key))

@@ -106,13 +106,13 @@ pe_reader_selected_cell(const pe_reader *reader, FunctionCallInfo fcinfo)
 {
 	int32		coordinate[PE_MAX_ATTRIBUTES];
 	int32		cell = 0;
+	bool		dropped = false;
 
 	for (int a = 0; a < reader->domain.attributes + reader->domain.watched; a++)
 	{
 		coordinate[a] = pe_reader_coordinate(reader, fcinfo, a, reader->first);
-		if (coordinate[a] == PE_DROPPED)
-			return PE_DROPPED;
+		dropped |= coordinate[a] == PE_DROPPED;
 		cell += coordinate[a] * reader->domain.stride[a];
 	}
-	return pe_predicate_selects(&reader->predicate, coordinate) ? cell : PE_DROPPED;
+	return !dropped && pe_predicate_selects(&reader->predicate, coordinate) ? cell : PE_DROPPED;
 }

@@ -72,12 +72,15 @@ pe_reader_coordinate(const pe_reader *reader, FunctionCallInfo fcinfo, int a, in
 
 /*
  * The cell of a row, or PE_DROPPED.  Inline, and told again which argument is
- * the first attribute, because it is called once for each row.
+ * the first attribute, because it is called once for each row.  A row that one
+ * attribute drops is read on: the server counts the blocks of values that are
+ * stored out of line, and would show how many rows were fetched.
  */
 static pg_attribute_always_inline int32
 pe_reader_cell(const pe_reader *reader, FunctionCallInfo fcinfo, int first)
 {
 	int32		cell = 0;
+	bool		dropped = false;
 
 	if (reader->predicate.steps != 0)
 		return pe_reader_selected_cell(reader, fcinfo);
@@ -85,11 +88,10 @@ pe_reader_cell(const pe_reader *reader, FunctionCallInfo fcinfo, int first)
 	{
 		int32		coordinate = pe_reader_coordinate(reader, fcinfo, a, first);
 
-		if (coordinate == PE_DROPPED)
-			return PE_DROPPED;
+		dropped |= coordinate == PE_DROPPED;
 		cell += coordinate * reader->domain.stride[a];
 	}
-	return cell;
+	return dropped ? PE_DROPPED : cell;
 }
 
 #endif

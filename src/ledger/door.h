@@ -127,6 +127,6 @@ extern void pe_door_scan_ranges(const pe_scan *scan, bytea *cut, void (*take) (v
  * cancel ends the sleep, so that what is stored then was stored at a time that
  * whoever cancelled knows.
  */
-extern void pe_door_wait(TimestampTz start);
+extern PGDLLEXPORT void pe_door_wait(TimestampTz start);	/* a test calls it by its name */
 
 #endif

@@ -342,13 +342,29 @@ raise_column_changed(const pe_dataset *dataset, const char *column)
 	pg_unreachable();
 }
 
+void
+pe_column_check_stored(Oid relation, AttrNumber number)
+{
+	char		generated = get_attgenerated(relation, number);
+
+	if (generated != '\0' && generated != ATTRIBUTE_GENERATED_STORED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" is a virtual generated column", get_attname(relation, number, false)),
+				 errdetail("It is computed as rows are read, which one of them can make fail."),
+				 errhint("Make it a stored generated column.")));
+}
+
 /* The base type of a column of the relation; InvalidOid if there is none. */
 static Oid
 column_type(const pe_dataset *dataset, const char *column)
 {
 	AttrNumber	number = get_attnum(dataset->relation, column);
 
-	return number > 0 ? getBaseType(get_atttype(dataset->relation, number)) : InvalidOid;
+	if (number <= 0)
+		return InvalidOid;
+	pe_column_check_stored(dataset->relation, number);
+	return getBaseType(get_atttype(dataset->relation, number));
 }
 
 /* The type of an attribute: that of its column, checked to be what was declared. */
@@ -384,6 +400,7 @@ column_number(Oid relation, const char *column)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\" does not exist", column, get_rel_name(relation))));
+	pe_column_check_stored(relation, number);
 	return number;
 }
 

@@ -8,6 +8,7 @@
 #ifndef PE_LEDGER_REGISTRY_H
 #define PE_LEDGER_REGISTRY_H
 
+#include "access/attnum.h"
 #include "nodes/pg_list.h"
 
 #include "accounting/filter.h"
@@ -93,6 +94,12 @@ extern void pe_dataset_check_values(const pe_dataset *dataset);
 
 /* What tables the dataset's sensitivities compare; not for "values". */
 extern pe_neighbours pe_dataset_neighbours(const pe_dataset *dataset);
+
+/*
+ * 0A000 if a column is generated as rows are read, from PostgreSQL 18 on: its
+ * expression could fail for one row, and the answer would be that of an empty table.
+ */
+extern void pe_column_check_stored(Oid relation, AttrNumber number);
 
 /*
  * The base type of a column that shall be the unit of privacy.  42703 if there

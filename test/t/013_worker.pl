@@ -221,6 +221,7 @@ for my $whose ('DATABASE postgres', "ROLE \"$superuser\"", 'ROLE ALL')
 	  'extra_float_digits = 0', "bytea_output = 'escape'", 'row_security = off', 'idle_in_transaction_session_timeout = 1',
 	  'default_transaction_read_only = on', "plan_cache_mode = 'force_custom_plan'", 'standard_conforming_strings = off';
 }
+my $free = 'SET default_transaction_read_only = off; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0';
 {
 	# they hold for the sessions of this test, too
 	my $strange = session($node, 'ann');
@@ -234,7 +235,6 @@ for my $whose ('DATABASE postgres', "ROLE \"$superuser\"", 'ROLE ALL')
 	like($node->safe_psql('postgres', 'SELECT at FROM dp.charge ORDER BY id DESC LIMIT 1'),
 		qr/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/,
 		'strange settings: the time of a charge is written in one form');
-	my $free = 'SET default_transaction_read_only = off; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0';
 	asked($node, 'strange settings, a lock on a table of the ledger', sub {
 		my $lock = session($node, $superuser);
 
@@ -257,6 +257,23 @@ for my $whose ('DATABASE postgres', "ROLE \"$superuser\"", 'ROLE ALL')
 		$lock->quit;
 	});
 	$strange->quit;
+}
+# a timeout that ends whoever is in a transaction for longer: a wait of the worker that is still within its lock_timeout
+if ($node->safe_psql('postgres', 'SHOW server_version_num') >= 170000)
+{
+	ok(wait_until_gone(), 'strange settings, transaction_timeout: the worker left');
+	my $lock = session($node, $superuser);
+	my $strange = session($node, 'ann');
+	session_query($lock, "$free; BEGIN; LOCK TABLE dp.charge IN SHARE MODE");
+	$node->safe_psql('postgres', qq{SET default_transaction_read_only = off; ALTER ROLE "$superuser" SET transaction_timeout = '2s'});
+	asked($node, 'strange settings, transaction_timeout', sub {
+		session_start($strange, "SELECT count(*) FROM dp.histogram($_[0])");
+		ok(wait_for($node, "SELECT EXISTS (SELECT $workers AND wait_event_type = 'Lock' AND clock_timestamp() > xact_start + interval '2.5 s')"),
+			'strange settings, transaction_timeout: the worker waits for longer');
+		session_query($lock, 'COMMIT');
+		like((session_finish($strange))[0], qr/^10$/m, 'strange settings, transaction_timeout: then it is answered');
+	});
+	$_->quit for $lock, $strange;
 }
 $node->safe_psql('postgres', "SET default_transaction_read_only = off; ALTER $_ RESET ALL")
   for 'DATABASE postgres', "ROLE \"$superuser\"", 'ROLE ALL';

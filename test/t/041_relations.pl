@@ -416,5 +416,34 @@ my ($dm) = grep { $kinds[$_][0] eq 'dm' } 0 .. $#kinds;
 is(tally('kinds', 'm'), $counted[$m], '[47] a later value of an enum is dropped');
 is(tally('kinds', 'dm'), $counted[$dm] =~ s/,(\d+),(\d+)\}$/',' . ($1 + 1) . ',' . ($2 + 0) . '}'/er, '[47] or is among the others');
 
+# ---- [60] Columns that are computed as rows are read ----
+
+# One row could make that fail, and the answer the one of an empty table.
+if ($node->safe_psql('postgres', 'SHOW server_version_num') >= 180000)
+{
+	my $virtual = 'int GENERATED ALWAYS AS (100 / (id - 5)) VIRTUAL';
+
+	ask_ok($node, 'curator', qq{
+		CREATE TABLE computed (id int, x int, v $virtual, s int GENERATED ALWAYS AS (id / 10) STORED);
+		INSERT INTO computed (id, x) SELECT 10 + i % 20, i % 4 FROM generate_series(0, 99) i});
+	for my $declare (q{dp.create_dataset('computed', 'computed', epsilon => 100000, unit => 'v')},
+		q{dp.create_dataset('computed', 'computed', epsilon => 100000, neighbours => 'values', private_column => 'v', max_change => 1)},
+		q{dp.create_dataset('computed', 'computed', epsilon => 100000)}, q{dp.add_attribute('computed', 'v', 0, 100, 4)})
+	{
+		my ($status, $out, $err) = ask($node, 'curator', "SELECT $declare");
+
+		is(sqlstate($err), $declare =~ /'v'/ ? '0A000' : '', "[60] $declare");
+	}
+	ask_ok($node, 'curator', q{SELECT dp.add_attribute('computed', 's', ARRAY[1, 2]), dp.add_attribute('computed', 'x', ARRAY[0, 1]);
+		SELECT dp.grant_budget('ann', 'computed', 100000)});
+	is(tally('computed', 's'), '{50,50}', '[60] one that is stored is an attribute');
+	ask_ok($node, 'curator', "ALTER TABLE computed DROP COLUMN x; ALTER TABLE computed ADD COLUMN x $virtual");
+	my $charges = 'SELECT count(*) FROM dp.charge';
+	my $before = $node->safe_psql('postgres', $charges);
+	my ($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.histogram('computed', 'x', rho => 0.01)});
+	is(sqlstate($err), '0A000', '[60] an attribute that came to be computed is refused');
+	is($node->safe_psql('postgres', $charges), $before, '[60] and free');
+}
+
 ledger_ok($node, '[47] at the end');
 done_testing();

@@ -294,16 +294,23 @@ sub new_slow_request
 	return new_request() =~ s/'age'/'note'/r;
 }
 
-# A statement_timeout that strikes after the charge, or after the release is stored, and not before,
-# however busy the machine is.
-sub patient_timeout
+# A timeout that strikes after the charge, or after the release is stored, and not before,
+# however busy the machine is: milliseconds.
+sub patient
 {
 	my $request = new_request();
 	my $started = time();
 
 	ask_ok($node, 'ann', "SELECT FROM dp.histogram($request)");
-	return sprintf("SET statement_timeout = '%dms'", 1000 * min(0.5 + 10 * (time() - $started), 50));
+	return int(1000 * min(0.5 + 10 * (time() - $started), 50));
 }
+
+sub patient_timeout
+{
+	return sprintf("SET statement_timeout = '%dms'", patient());
+}
+
+my $has_transaction_timeout = $node->safe_psql('postgres', 'SHOW server_version_num') >= 170000;
 
 # A request that stands in its scan, charged, while CODE does its worst with the process number;
 # then SQL of ann, which fails with SQLSTATE; the repeat pays again and is answered.
@@ -338,6 +345,8 @@ my $reader = q{FROM pg_stat_activity WHERE application_name = 'reader'};
 broken_off_while_reading('pg_cancel_backend', '57014', '', sub { $node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) $reader") });
 broken_off_while_reading('pg_terminate_backend', '57P01', '', sub { $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $reader") });
 broken_off_while_reading('statement_timeout', '57014', patient_timeout(), sub { });
+broken_off_while_reading('transaction_timeout', '25P04', sprintf("SET transaction_timeout = '%dms'", patient()), sub { })
+  if $has_transaction_timeout;
 
 # The client goes away, and the server looks whether it is there: the session ends in its scan.
 charged('[10] a client that goes away', sub {
@@ -362,13 +371,14 @@ charged('[10] a session that ends itself', sub {
 # ---- Cancelled and terminated when the noise was drawn ----
 
 # A superuser lets ann wait long for the end of the time quantum, which comes between the draw and
-# the store; CODE, or a timeout of her own, ends the wait.
+# the store; CODE, or a timeout of her own, ends the wait, or what follows it.
 sub broken_off_while_waiting
 {
-	my ($what, $sqlstate, $set, $code) = @_;
+	my ($what, $sqlstate, $set, $code, $quantum) = @_;
 	my $before = ledger($node);
 
-	$node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.time_quantum = '60s'});
+	$quantum //= 60000;
+	$node->safe_psql('postgres', "ALTER ROLE ann SET pg_epsilon.time_quantum = $quantum");
 	my $request = charged("[10] $what while waiting", sub {
 		my $ann = session($node, 'ann');
 		my $pid = pid_of($ann);
@@ -401,6 +411,12 @@ SKIP:
 	broken_off_while_waiting('pg_cancel_backend', '57014', '', sub { $node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) $reader") });
 	broken_off_while_waiting('pg_terminate_backend', '57P01', '', sub { $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $reader") });
 	broken_off_while_waiting('statement_timeout', '57014', patient_timeout(), sub { });
+}
+# it ends the session, not the wait
+if ($has_transaction_timeout)
+{
+	my $timeout = patient();
+	broken_off_while_waiting('transaction_timeout', '25P04', "SET transaction_timeout = '${timeout}ms'", sub { }, min(2 * $timeout, 60000));
 }
 
 # ---- Cancelled before the charge ----
