@@ -190,6 +190,12 @@ rarely worker_started_again src/ledger/channel.c \
 	's/\t\t\t\tpause_for\(50\);/\t\t\t\tpause_for(0);/' tap 013_worker
 rarely asked_without_pause src/ledger/channel.c \
 	's/\n\t\tpause_for\(10\);//' tap 013_worker
+rarely worker_exit_on_error src/ledger/worker.c \
+	's/^.*"exit_on_error", "off".*\n//m' tap 013_worker
+rarely model_dropped_by_others src/ledger/models.c \
+	's/^\tcheck_may_drop\(name\);/\t(void) check_may_drop;/m' tap attack_names
+rarely registrations_unlocked src/ledger/registry.c \
+	's/\t\tlock_to_end\(lfirst_oid\(cell\), TABLE_LOCK\);/\t\t;/' isolation attest
 mutate own_changes_visible src/ledger/door.c \
 	's/\n\tGetActiveSnapshot\(\)->curcid = FirstCommandId;//' tap attack_door
 mutate replay_free_for_others src/ledger/charge.c \
