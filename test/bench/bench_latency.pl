@@ -127,6 +127,8 @@ sub medians
 			push @lines, $pause if defined $pause && $kind ne 'update';
 			push @lines, "\\echo kind $kind", '\timing on',
 			  $statement{$kind} // ($kind eq 'reserve' ? reservation($number) : numbered($number)), '\timing off';
+			# a worker does not leave while a release is owed to a session
+			push @lines, $statement{answer} if defined $pause && $kind eq 'reserve';
 		}
 	}
 	my ($times, $errors) = times_of(psql_as('bench_analyst', 0, @lines));
