@@ -526,6 +526,7 @@ SKIP:
 		is($least{without}, $least{within}, '[28] and as many of rows that are dropped');
 	}
 	$session->quit;
+}
 
 # ---- [56] Plans of the views, which count the rows that pass a reader's conditions ----
 
