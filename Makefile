@@ -21,7 +21,7 @@ API        = module arguments rows owner attest attribute question predicate lab
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
 REGRESS    = install owner attest attributes budgets histogram exact units predicate workload workload_type nonnegative publish optimize compare methods quote errors views pure fit predict models minimize values dawa
-ISOLATION  = owner_changes replay register publish fit attest
+ISOLATION  = owner_changes replay register publish fit attest inherit late
 
 # What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, or for test/fuzz/server_<name>.pl, which
 # works on a private server; its seeds test/fuzz/corpus/<name>/* (those called *.hex are written in

@@ -160,10 +160,13 @@ checked(int result)
 	return SPI_processed;
 }
 
+/* Of the latest rows, as they are read everywhere: what the caller's own snapshot does not see would silently not be written. */
 uint64
 pe_access_write(pe_statement *statement, Datum *values, const char *nulls)
 {
-	return checked(SPI_execute_plan(planned(statement), values, nulls, false, 0));
+	SPIPlanPtr	plan = planned(statement);
+
+	return checked(SPI_execute_snapshot(plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, false, true, 0));
 }
 
 uint64

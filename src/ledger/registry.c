@@ -21,6 +21,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -719,12 +720,19 @@ lock_to_end(uint32 what, uint16 kind)
 void
 pe_registration_lock(Oid relation)
 {
-	List	   *family = pe_relation_family(relation);
+	List	   *locked = NIL;
+	List	   *more;
 	ListCell   *cell;
 
-	list_sort(family, list_oid_cmp);	/* in one order, so that two do not wait for each other */
-	foreach(cell, family)
-		lock_to_end(lfirst_oid(cell), TABLE_LOCK);
+	/* relatives may have come while others were waited for, which the caches do not know yet */
+	while ((more = list_difference_oid(pe_relation_family(relation), locked)) != NIL)
+	{
+		list_sort(more, list_oid_cmp);	/* in one order, so that two do not wait for each other */
+		foreach(cell, more)
+			lock_to_end(lfirst_oid(cell), TABLE_LOCK);
+		locked = list_concat(locked, more);
+		AcceptInvalidationMessages();
+	}
 }
 
 /* Two names with one hash wait for each other, too. */
@@ -1085,7 +1093,8 @@ pe_dataset_new_version(const pe_dataset *dataset)
 	int			version;
 
 	pe_access_begin(&access);
-	pe_access_write(&bump, values, NULL);
+	if (pe_access_write(&bump, values, NULL) != 1)
+		elog(ERROR, "a dataset is gone");
 	version = (int) pe_access_int64(0, 1);
 	pe_access_end(&access);
 	return version;
