@@ -346,10 +346,10 @@ CREATE VIEW dp.releases WITH (security_barrier) AS
            r.method, r.queries, r.created
       FROM dp.release r JOIN dp.dataset d ON d.id = r.dataset_id
      WHERE NOT d.dropped AND r.version >= d.declared_version AND r.payload IS NOT NULL
-       AND (EXISTS (SELECT FROM dp.charge c JOIN dp.budget b ON b.id = c.budget_id
-                     WHERE (c.id = r.charge_id OR c.release_id = r.id)
-                       AND c.dataset_id = d.id AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name))
-            OR dp.is_owner(d.identity, d.relation_oid, d.owner))
+       AND (dp.is_owner(d.identity, d.relation_oid, d.owner)
+            OR EXISTS (SELECT FROM dp.charge c JOIN dp.budget b ON b.id = c.budget_id
+                        WHERE (c.id = r.charge_id OR c.release_id = r.id)
+                          AND c.dataset_id = d.id AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
     OFFSET 0;
 COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
 
