@@ -196,6 +196,10 @@ rarely model_dropped_by_others src/ledger/models.c \
 	's/^\tcheck_may_drop\(name\);/\t(void) check_may_drop;/m' tap attack_names
 rarely registrations_unlocked src/ledger/registry.c \
 	's/\t\tlock_to_end\(lfirst_oid\(cell\), TABLE_LOCK\);/\t\t;/' isolation attest
+rarely registration_family_stale src/ledger/registry.c \
+	's/\n\t\tAcceptInvalidationMessages\(\);//' isolation inherit
+rarely written_to_old_rows src/ledger/access.c \
+	's/GetLatestSnapshot\(\), InvalidSnapshot, false, true/InvalidSnapshot, InvalidSnapshot, false, true/' isolation late
 mutate own_changes_visible src/ledger/door.c \
 	's/\n\tGetActiveSnapshot\(\)->curcid = FirstCommandId;//' tap attack_door
 mutate replay_free_for_others src/ledger/charge.c \

@@ -382,14 +382,15 @@ pe_model_load(const char *name)
 }
 
 /*
- * 42501 unless the current user has the privileges of the role that gave the name, or
+ * Locks the model, so that its name is no other's until it is dropped.  42501
+ * unless the current user has the privileges of the role that gave the name, or
  * owns the dataset.  Others who paid for the release may use the model; who could take
  * its name from those who rely on it could give it to another model.
  */
 static void
 check_may_drop(const char *name)
 {
-	static pe_statement find = {NULL, "SELECT dataset_id, role_name FROM dp.model WHERE model = $1", 1, {TEXTOID}};
+	static pe_statement find = {NULL, "SELECT dataset_id, role_name FROM dp.model WHERE model = $1 FOR UPDATE", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_dataset *dataset;
 	int64		dataset_id = 0;
@@ -397,7 +398,7 @@ check_may_drop(const char *name)
 	pe_access	access;
 
 	pe_access_begin(&access);
-	if (pe_access_read(&find, key, NULL) == 1)
+	if (pe_access_write(&find, key, NULL) == 1)
 	{
 		dataset_id = pe_access_int64(0, 1);
 		role = get_role_oid(pe_access_text(0, 2), true);
