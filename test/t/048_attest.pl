@@ -50,7 +50,8 @@ my $asker = session($node, 'ann', %copy);
 session_query($owner, "BEGIN; $attest;");
 my $charges = ledger($node, %copy)->{charges};
 session_start($asker, $paid =~ s/0.001/0.006/r);
-is(wait_for($node, q{SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = 'copy' AND backend_type = 'pg_epsilon ledger'}), 1,
+is(wait_for($node, q{SELECT EXISTS (SELECT FROM pg_stat_activity
+		WHERE datname = 'copy' AND usename = 'ann' AND state = 'active' AND wait_event_type = 'Extension')}), 1,
 	'lifted meanwhile: the request waits for whoever attests');
 session_query($owner, 'COMMIT;');
 my (undef, $refusal) = session_finish($asker);
