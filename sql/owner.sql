@@ -80,6 +80,10 @@ SELECT refused($$SELECT dp.create_dataset('s', 'people_seq', 1)$$);
 SELECT refused($$SELECT dp.create_dataset('i', 'people_id', 1)$$);
 SELECT refused($$SELECT dp.create_dataset('r', 'people_forced', 1)$$);
 SELECT refused($$SELECT dp.create_dataset('f', 'people_foreign', 1)$$);
+CREATE INDEX people_rls_all ON people_rls (x);
+SELECT refused($$SELECT dp.create_dataset('rls', 'people_rls', 1)$$);
+SELECT refused($$SELECT dp.drop_dataset('rls')$$);
+CREATE INDEX people_rls_some ON people_rls (x) WHERE x > 0;
 SELECT refused($$SELECT dp.create_dataset('rls', 'people_rls', 1)$$);
 SELECT refused($$SELECT dp.drop_dataset('rls')$$);
 \t off

@@ -192,6 +192,24 @@ warn_of_domains(Oid relation)
 				 errhint("Use ALTER DOMAIN ... OWNER TO, or another type.")));
 }
 
+/* PostgreSQL shows every role the size of each table and index. */
+static void
+warn_of_sizes(Oid relation)
+{
+	char	   *partial = pe_relation_partial_index(relation);
+
+	if (get_rel_relkind(relation) == RELKIND_PARTITIONED_TABLE || list_length(find_all_inheritors(relation, NoLock, NULL)) > 1)
+		ereport(WARNING,
+				(errmsg("table \"%s\" has its rows in several tables", get_rel_name(relation)),
+				 errdetail("How many are in each is open to every role, in pg_class and by pg_relation_size."),
+				 errhint("Let nothing private decide in which of them a row is.")));
+	if (partial != NULL)
+		ereport(WARNING,
+				(errmsg("index \"%s\" has a condition", partial),
+				 errdetail("How many rows meet it is open to every role, in pg_class: an exact count."),
+				 errhint("Use an index over all rows.")));
+}
+
 Datum
 pe_sql_create_dataset(PG_FUNCTION_ARGS)
 {
@@ -221,6 +239,7 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 	pe_door_check_relation(declared.relation);
 	warn_of_foreign_rows(declared.relation);
 	warn_of_domains(declared.relation);
+	warn_of_sizes(declared.relation);
 	if (pe_dataset_has_values(&declared))
 		check_values(&declared);
 	else

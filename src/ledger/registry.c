@@ -328,6 +328,22 @@ pe_relation_has_domain_of_other(Oid relation, char **column, char **owner)
 	return found;
 }
 
+char *
+pe_relation_partial_index(Oid relation)
+{
+	static pe_statement find = {NULL, "SELECT c.relname::text FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid "
+	"WHERE i.indrelid = ANY ($1) AND i.indpred IS NOT NULL ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
+	Datum		values[1] = {oid_array(find_all_inheritors(relation, NoLock, NULL))};
+	pe_access	access;
+	char	   *name = NULL;
+
+	pe_access_begin(&access);
+	if (pe_access_read(&find, values, NULL) > 0)
+		name = pe_access_text(0, 1);
+	pe_access_end(&access);
+	return name;
+}
+
 /* ------------------------------------------------------------------
  * Attributes
  * ------------------------------------------------------------------

@@ -123,6 +123,9 @@ extern Oid	pe_relation_owner(Oid relation);
  */
 extern bool pe_relation_has_domain_of_other(Oid relation, char **column, char **owner);
 
+/* The name of an index over some rows only, of the relation or what inherits from it; NULL if there is none. */
+extern char *pe_relation_partial_index(Oid relation);
+
 /*
  * 55000 if another dataset has rows of this one, by an inheritance or a
  * partition that came after both were registered.
