@@ -336,7 +336,8 @@ SELECT ask_agg('minimize_max_affine_agg', 'ARRAY[a, ''NaN''], c', '{"dataset": "
 SELECT ask_agg('minimize_max_affine_agg', 'ARRAY[a, ''Infinity''], c', '{"dataset": "d", "lower": [-1, -1], "upper": [1, 1], "epsilon": 1}');
 -- where an aggregate can stand
 SELECT refused($$SELECT dp.minimize_max_affine_agg(ARRAY[a, b], c, '{"dataset": "d", "lower": [-1, -1], "upper": [1, 1], "epsilon": 1}') OVER () FROM t$$);
-SELECT refused($$SELECT dp.minimize_max_affine_add(NULL, '{1}', 1, '{"dataset": "d", "lower": [-1], "upper": [1], "epsilon": 1}')$$);
+-- no value of type internal can be written; in which words PostgreSQL says so depends on its minor release
+SELECT refused($$SELECT dp.minimize_max_affine_add(NULL, '{1}', 1, '{"dataset": "d", "lower": [-1], "upper": [1], "epsilon": 1}')$$) <> 'accepted';
 -- the budget, and memory
 SET SESSION AUTHORIZATION regress_poor;
 SELECT ask_agg('minimize_max_affine_agg', 'ARRAY[a, b], c', '{"dataset": "d", "lower": [-1, -1], "upper": [1, 1], "epsilon": 1}');

@@ -99,8 +99,9 @@ SELECT ask('svm', 'y, ''{}''', '{"dataset": "d", "label": "y", "features": ["a"]
 SELECT ask('svm', 'y, CASE WHEN id = 700 THEN ARRAY[a, a] ELSE ARRAY[a] END', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 1}');
 -- where an aggregate can stand
 SELECT refused($$SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 1}') OVER () FROM t$$);
-SELECT refused($$SELECT dp.svm_add(NULL, true, '{1}', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 1}')$$);
-SELECT refused($$SELECT dp.svm_final(NULL)$$);
+-- no value of type internal can be written; in which words PostgreSQL says so depends on its minor release
+SELECT refused($$SELECT dp.svm_add(NULL, true, '{1}', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 1}')$$) <> 'accepted';
+SELECT refused($$SELECT dp.svm_final(NULL)$$) <> 'accepted';
 -- the budget
 SELECT ask('svm', 'y, ARRAY[a]', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 101}');
 SET SESSION AUTHORIZATION regress_bob;

@@ -174,7 +174,7 @@ CREATE TABLE dp.release (
         ELSE pg_catalog.num_nulls(sensitivity_sq, rho) = 2 * pg_catalog.num_nonnulls(epsilon)
              AND (sensitivity_l1 IS NULL) = (epsilon IS NULL) END)
 );
-CREATE INDEX release_request ON dp.release (dataset_id, version, request_hash);
+CREATE INDEX release_request ON dp.release (dataset_id, version, request_hash, id);
 COMMENT ON TABLE dp.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
 COMMENT ON COLUMN dp.release.workload IS 'NULL: a model, whose coefficients the payload holds, or a minimum, whose point and public value it holds';
 COMMENT ON COLUMN dp.release.rho IS 'discrete Gaussian noise of this cost in 1e-9 for squared sensitivity sensitivity_sq, else';

@@ -35,6 +35,10 @@ PG_FUNCTION_INFO_V1(pe_sql_add_levels);
 PG_FUNCTION_INFO_V1(pe_sql_add_bins);
 PG_FUNCTION_INFO_V1(pe_sql_add_edges);
 
+/* Bytes of a level or an edge, and of all of an attribute together, at most. */
+#define MOST_POINT 1024
+#define MOST_POINTS (32 * 1024 * 1024)
+
 /* A declaration in the making. */
 typedef struct declaration
 {
@@ -161,6 +165,28 @@ is_ordered(const declaration *d)
 	return true;
 }
 
+/* Whoever sees or stores a declaration, the ledger's worker among them, has all of it in hands. */
+static void
+check_length(const declaration *d, char **texts)
+{
+	Size		length = 0;
+
+	for (int i = 0; i < d->attribute.points; i++)
+	{
+		if (strlen(texts[i]) > MOST_POINT)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("a level or edge of attribute \"%s\" is too long", d->column),
+					 errdetail("It may have at most %d bytes.", MOST_POINT)));
+		length += strlen(texts[i]);
+	}
+	if (length > MOST_POINTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the levels or edges of attribute \"%s\" are too long together", d->column),
+				 errdetail("They may have at most %d bytes.", MOST_POINTS)));
+}
+
 /* Stores a declaration; type and points as text in one form, whatever the session's settings. */
 static void
 end_declaration(declaration *d)
@@ -182,6 +208,7 @@ end_declaration(declaration *d)
 			: OidOutputFunctionCall(output, d->value[i]);
 	type = format_type_be(d->type);
 	pe_access_end(&access);
+	check_length(d, texts);
 	pe_attribute_register(d->dataset, d->column, type, d->attribute.kind,
 						  texts, d->attribute.points, is_ordered(d),
 						  pe_attribute_cells(&d->attribute), d->outside, d->nulls);

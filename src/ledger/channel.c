@@ -91,6 +91,7 @@ make_channel(void)
 	channel.segment = dsm_create(sizeof(pe_channel), 0);
 	dsm_pin_mapping(channel.segment);
 	channel.shared = dsm_segment_address(channel.segment);
+	channel.shared->database = MyDatabaseId;
 	channel.shared->left = false;
 	request = shm_mq_create(channel.shared->request, PE_QUEUE_SIZE);
 	reply = shm_mq_create(channel.shared->reply, PE_QUEUE_SIZE);
@@ -378,6 +379,11 @@ pe_channel_reserve(const pe_charge_request *request, pe_charge_reply *reply)
 	initStringInfo(&message);
 	pq_sendbyte(&message, PE_MESSAGE_RESERVE);
 	pe_request_write(&message, request);
+	if (message.len > PE_MAX_REQUEST)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the request is too long"),
+				 errdetail("It has %d bytes, with the levels of a model's features, and may have at most %d.", message.len, PE_MAX_REQUEST)));
 	for (;;)
 	{
 		reserve_once(&message, reply, deadline);

@@ -24,7 +24,8 @@
  * Backend: reserves a charge in the worker, starting one if there is none.
  * Waits for a dataset or budget that somebody is changing up to
  * pg_epsilon.charge_timeout.  PE_BUSY is never returned.  Errors: 53400 no
- * worker, 55P03 still being changed, and those of pe_batch_reserve.
+ * worker, 54000 the request is too long, 55P03 still being changed, and those of
+ * pe_batch_reserve.
  */
 extern PGDLLEXPORT void pe_channel_reserve(const pe_charge_request *request, pe_charge_reply *reply);	/* a benchmark calls it by its name */
 
@@ -49,6 +50,9 @@ extern void pe_channel_abandon(void);
 
 #define PE_QUEUE_SIZE (64 * 1024)
 
+/* Bytes of a request, at most: while the worker takes it up, all others wait. */
+#define PE_MAX_REQUEST (4 * 1024 * 1024)
+
 /*
  * Microseconds for which both wait awake, giving way to whoever wants the processor:
  * the other side is about to write, and to be put to sleep and woken takes longer than
@@ -69,6 +73,7 @@ pe_since(instr_time then)
 
 typedef struct pe_channel
 {
+	Oid			database;		/* of the backend */
 	volatile bool left;			/* the worker left in good order */
 	char		request[PE_QUEUE_SIZE] pg_attribute_aligned(64);
 	char		reply[PE_QUEUE_SIZE] pg_attribute_aligned(64);

@@ -189,17 +189,21 @@ pe_reply_read(StringInfo from, pe_charge_reply *reply)
  * ------------------------------------------------------------------
  */
 
+#define MOST_RELEASES "1000"
+
 /*
  * The newest release of the same request in the same version of the data: paid
  * by this budget, or else by any; of several the one whose model has the name that
- * is asked for.  Sets *paid to which it is.
+ * is asked for.  Sets *paid to which it is.  No more than the newest MOST_RELEASES
+ * are looked at: the worker must not be long at what costs nothing.
  */
 static bool
 find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *paid)
 {
-	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0) FROM dp.release r, "
+	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0) FROM (SELECT * FROM dp.release "
+		"WHERE dataset_id = $1 AND version = $2 AND request_hash = $3 AND request = $5 AND payload IS NOT NULL ORDER BY id DESC "
+		"LIMIT " MOST_RELEASES ") r, "
 		"LATERAL (SELECT EXISTS (SELECT FROM dp.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id OR c.release_id = r.id)) AS paid) p "
-		"WHERE r.dataset_id = $1 AND r.version = $2 AND r.request_hash = $3 AND r.request = $5 AND r.payload IS NOT NULL "
 		"ORDER BY p.paid DESC, EXISTS (SELECT FROM dp.model m WHERE m.model = $6 AND m.release_id = r.id) DESC, r.id DESC LIMIT 1", 6,
 	{INT8OID, INT4OID, BYTEAOID, INT8OID, TEXTOID, TEXTOID}};
 	const char *name = request->model != NULL ? request->model->name : NULL;

@@ -14,6 +14,7 @@
 #include "storage/shmem.h"
 #include "storage/spin.h"
 
+#include "ledger/locks.h"
 #include "ledger/mailbox.h"
 
 #define MAGIC 0x70656d62
@@ -21,12 +22,10 @@
 /* Databases whose workers have a place on the board; others are found through their locks. */
 #define BOARD_PLACES 128
 
-/* Field 4 of the advisory locks of the workers; SQL's own use 1 and 2. */
-#define WORKER_LOCK 0x7066
-
 struct pe_mailbox
 {
 	uint32		magic;
+	Oid			database;
 	slock_t		mutex;
 	pid_t		worker_pid;
 	PGPROC	   *worker;
@@ -62,6 +61,7 @@ init_mailbox(pe_mailbox *mailbox)
 {
 	memset(mailbox, 0, sizeof(*mailbox));
 	SpinLockInit(&mailbox->mutex);
+	mailbox->database = MyDatabaseId;
 	mailbox->worker_pid = MyProcPid;
 	mailbox->worker = MyProc;
 	mailbox->magic = MAGIC;
@@ -265,7 +265,7 @@ join_board(void)
 static void
 lock_tag(LOCKTAG *tag, dsm_handle handle)
 {
-	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, handle, 0, WORKER_LOCK);
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, handle, 0, PE_LOCK_WORKER);
 }
 
 static bool
@@ -314,7 +314,7 @@ post_by_lock(dsm_handle channel, pid_t *worker_pid)
 	if (segment == NULL)
 		return PE_NOBODY;
 	mailbox = dsm_segment_address(segment);
-	if (mailbox->magic == MAGIC)
+	if (mailbox->magic == MAGIC && mailbox->database == MyDatabaseId)
 		posting = put(mailbox, channel, worker_pid);
 	dsm_detach(segment);
 	return posting;

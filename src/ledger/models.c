@@ -183,9 +183,21 @@ next_id(void)
 	return pe_access_int64(0, 1);
 }
 
+/* A number that nobody can guess. */
+static int64
+secret_number(void)
+{
+	uint32		number;
+
+	if (!pg_strong_random(&number, sizeof(number)))
+		elog(ERROR, "no random number could be had");
+	return number;
+}
+
 /*
  * Inserts a model under a number: its release's, and if somebody has taken that
- * name, who can guess which number comes next, one more.  Whoever paid has a model.
+ * name, who can guess which number comes next, one more, which he cannot: the
+ * worker tries few names.  Whoever paid has a model.
  */
 static void
 insert_numbered(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient)
@@ -194,7 +206,7 @@ insert_numbered(const pe_charge_request *request, const char *name, int64 releas
 
 	if (insert_model(request, first, release_id, coefficient))
 		return;
-	while (!insert_model(request, numbered(first, next_id()), release_id, coefficient))
+	while (!insert_model(request, numbered(first, secret_number()), release_id, coefficient))
 		CHECK_FOR_INTERRUPTS();
 }
 

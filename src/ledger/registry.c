@@ -31,15 +31,12 @@
 #include "ledger/access.h"
 #include "ledger/errors.h"
 #include "ledger/family.h"
+#include "ledger/locks.h"
 #include "ledger/registry.h"
 #include "ledger/row.h"
 #include "ledger/values.h"
 
 #define HASH_SIZE 32
-
-/* Field 4 of the advisory locks on what is being registered; SQL's own use 1 and 2. */
-#define TABLE_LOCK 0x7065
-#define NAME_LOCK 0x7066
 
 static pe_dataset *
 dataset_of_row(const pe_row *row)
@@ -725,7 +722,7 @@ pe_columns_domain(const pe_column *columns, int count, int watched)
  */
 
 static void
-lock_to_end(uint32 what, uint16 kind)
+lock_to_end(uint32 what, pe_lock_kind kind)
 {
 	LOCKTAG		tag;
 
@@ -745,7 +742,7 @@ pe_registration_lock(Oid relation)
 	{
 		list_sort(more, list_oid_cmp);	/* in one order, so that two do not wait for each other */
 		foreach(cell, more)
-			lock_to_end(lfirst_oid(cell), TABLE_LOCK);
+			lock_to_end(lfirst_oid(cell), PE_LOCK_TABLE);
 		locked = list_concat(locked, more);
 		AcceptInvalidationMessages();
 	}
@@ -755,7 +752,7 @@ pe_registration_lock(Oid relation)
 static void
 lock_name(const char *name)
 {
-	lock_to_end(DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), NAME_LOCK);
+	lock_to_end(DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), PE_LOCK_NAME);
 }
 
 static int

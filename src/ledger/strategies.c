@@ -227,12 +227,17 @@ write_message(StringInfo to, const pe_strategy_key *key, double milliseconds, co
 	appendBinaryStringInfo(to, bytes, size);
 }
 
-/* What is older and no charge refers to goes, once it and the newer ones fill the cache. */
+/*
+ * What is older and no charge refers to goes, once it and the newer ones fill the
+ * cache.  Each counts as some bytes more than it has: so many are never kept that
+ * the worker would be long at counting them.
+ */
 static void
 make_room(int64 newest)
 {
 	static pe_statement remove = {NULL, "DELETE FROM dp.strategy WHERE id IN (SELECT id FROM (SELECT s.id, "
-		"pg_catalog.sum(pg_catalog.octet_length(s.matrix)) OVER (ORDER BY s.id DESC) AS size FROM dp.strategy s "
+		"pg_catalog.sum(8192 + pg_catalog.octet_length(s.matrix) + pg_catalog.octet_length(s.key) + pg_catalog.octet_length(s.workload)) "
+		"OVER (ORDER BY s.id DESC) AS size FROM dp.strategy s "
 		"WHERE NOT EXISTS (SELECT FROM dp.charge c WHERE c.strategy_id = s.id)) u WHERE u.size > $1 AND u.id <> $2)",
 	2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum((int64) pe_strategy_cache * 1024), Int64GetDatum(newest)};

@@ -74,6 +74,7 @@ pin_settings(void)
 		{"jit", "off"},
 		{"exit_on_error", "off"},	/* the error of one request would end the worker, and with it the answers of all */
 		{"enable_seqscan", "off"},	/* all is found by keys: a plan made while tables were small stays good */
+		{"enable_indexscan", "on"},
 		{"client_min_messages", "error"}
 	};
 
@@ -97,6 +98,8 @@ accept_client(dsm_handle handle)
 	c = palloc0(sizeof(*c));
 	c->segment = segment;
 	c->shared = dsm_segment_address(segment);
+	if (c->shared->database != MyDatabaseId)
+		elog(FATAL, "a session of another database came to the ledger's worker");	/* mailbox.h: cannot be */
 	shm_mq_set_receiver((shm_mq *) c->shared->request, MyProc);
 	shm_mq_set_sender((shm_mq *) c->shared->reply, MyProc);
 	c->request = shm_mq_attach((shm_mq *) c->shared->request, segment, NULL);
