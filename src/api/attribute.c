@@ -35,9 +35,8 @@ PG_FUNCTION_INFO_V1(pe_sql_add_levels);
 PG_FUNCTION_INFO_V1(pe_sql_add_bins);
 PG_FUNCTION_INFO_V1(pe_sql_add_edges);
 
-/* Bytes of a level or an edge, and of all of an attribute together, at most. */
-#define MOST_POINT 1024
-#define MOST_POINTS (32 * 1024 * 1024)
+/* Bytes of the levels or edges of an attribute, at most. */
+#define MOST_BYTES (32 * 1024 * 1024)
 
 /* A declaration in the making. */
 typedef struct declaration
@@ -165,26 +164,19 @@ is_ordered(const declaration *d)
 	return true;
 }
 
-/* Whoever sees or stores a declaration, the ledger's worker among them, has all of it in hands. */
+/* Anybody may look at all declarations, and has each in one piece. */
 static void
 check_length(const declaration *d, char **texts)
 {
 	Size		length = 0;
 
 	for (int i = 0; i < d->attribute.points; i++)
-	{
-		if (strlen(texts[i]) > MOST_POINT)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("a level or edge of attribute \"%s\" is too long", d->column),
-					 errdetail("It may have at most %d bytes.", MOST_POINT)));
 		length += strlen(texts[i]);
-	}
-	if (length > MOST_POINTS)
+	if (length > MOST_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the levels or edges of attribute \"%s\" are too long together", d->column),
-				 errdetail("They may have at most %d bytes.", MOST_POINTS)));
+				 errmsg("the levels or edges of attribute \"%s\" are too long", d->column),
+				 errdetail("They may have at most %d bytes together.", MOST_BYTES)));
 }
 
 /* Stores a declaration; type and points as text in one form, whatever the session's settings. */

@@ -229,27 +229,31 @@ is(ask_ok($node, 'ann', text_of("dp.answer($release, 'all_range(age)')")), $answ
 
 # ---- Room ----
 
-$node->append_conf('postgresql.conf', 'pg_epsilon.strategy_cache = 64kB');
+$node->append_conf('postgresql.conf', 'pg_epsilon.strategy_cache = 96kB');
 $node->reload;
-wait_for($node, q{LOAD 'pg_epsilon'; SELECT current_setting('pg_epsilon.strategy_cache') = '64kB'}) or die 'not reloaded';
+wait_for($node, q{LOAD 'pg_epsilon'; SELECT current_setting('pg_epsilon.strategy_cache') = '96kB'}) or die 'not reloaded';
 worker_gone($node) or die 'the worker stays';
 my @referred = split /\n/, $node->safe_psql('postgres', 'SELECT DISTINCT strategy_id FROM dp.charge WHERE strategy_id IS NOT NULL ORDER BY 1');
-# of some 21 kB each: three fit
+# of some 21 kB each, which count as 29: three fit
 my @small = map { optimized($_) } 100 .. 103;
 is(kept(), join(' ', @referred, @small[ 1 .. 3 ]), 'the oldest make room; those that a charge refers to stay');
 my ($status, $out, $err) = ask($node, 'eve', "SELECT dp.strategy_matrix($small[0])");
 is(sqlstate($err), '42704', 'what made room does not exist');
 is(optimized(103), $small[3], 'what stayed is used');
 cmp_ok(optimized(100), '>', $small[3], 'and what made room is computed again');
-# 81 kB by itself
-my $large = optimized(200);
+# 116 kB by itself
+my $large = optimized(240);
 is(kept(), join(' ', @referred, $large), 'one that is larger than all the room is kept until the next');
-is(optimized(200), $large, 'and used');
+is(optimized(240), $large, 'and used');
 is(ask_ok($node, 'ann', text_of("dp.answer($release, 'all_range(age)')")), $answer, 'a release of long ago has its strategy');
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'age', 'prefix(age)', rho => 0.001)});
 push @referred, $node->safe_psql('postgres', 'SELECT strategy_id FROM dp.release ORDER BY id DESC LIMIT 1');
-optimized($_) for 200, 201;
+optimized($_) for 240, 241;
 like(kept(), qr/\b$referred[-1]\b/, 'one that was charged with after that stays as well');
+# two numbers for a matrix, and a text of 90 kB
+my @wordy = map { (split /\|/, ask_ok($node, 'eve', "SELECT (dp.optimize(string_agg(format('%s*total(2)', 1 + (i + $_) * 1e-7), '+'))).* FROM generate_series(1, 5000) i"))[0] } 1, 2;
+is(kept(), join(' ', @referred, $wordy[1]), 'and the text of a workload counts');
+optimized(201);
 ledger_ok($node, 'after all that');
 
 # ---- A dump ----

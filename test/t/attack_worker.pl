@@ -109,7 +109,7 @@ ask_ok($node, 'ann', q{
 	SELECT dp.create_dataset('wide', 'wide', 1);
 	SELECT dp.add_attribute('wide', 'y');
 	SELECT dp.grant_budget('bob', 'wide', 1)});
-for (q{ARRAY[repeat('x', 1025)]}, $levels->(33500))
+for (q{ARRAY[repeat('x', 33554433)]}, $levels->(33500))
 {
 	($status, $out, $err) = ask($node, 'ann', "SELECT dp.add_attribute('wide', 'a', $_)");
 	is(sqlstate($err), '54000', '[53] levels that are too long are refused');
