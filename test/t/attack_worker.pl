@@ -1,6 +1,5 @@
 # What keeps the ledger's worker from others, or others from it: names that become the locks by which it
-# is found, declarations that it has to store, requests that it has to look for (numbers of the list of
-# threats in brackets).
+# is found, declarations that it has to store, requests that it has to look for.
 use strict;
 use warnings FATAL => 'all';
 
@@ -40,44 +39,44 @@ sub name_of_hash
 		my @word = map { ($_ - $base) & 0xffffffff } inverse_of(int(rand(2**32)), int(rand(2**32)), $hash);
 		my $bytes;
 
-		$each->() if $try % 50000 == 0;
+		$each->() if $try % 20000 == 0;
 		next if $word[2] & 0xff || ($word[0] | $word[1] | $word[2]) & 0x80808080;
 		$bytes = pack('VV', @word[ 0, 1 ]) . substr(pack('V', $word[2]), 1);
 		return join(' || ', map { "chr($_)" } unpack('C*', $bytes)) if $bytes !~ /\0/;
 	}
 }
 
-# ---- [12] A name as the lock by which the worker of another database is found ----
+# ---- A name as the lock by which the worker of another database is found ----
 
 # the datasets and budgets of both have the same numbers; there ann has much more to spend
 $node->safe_psql('postgres', 'CREATE DATABASE other');
 add_people($node, 'other', 'people', epsilon => 1e5, budget => 1e5);
-my $budget_here = ledger($node)->{id};
-is(ledger($node, db => 'other')->{id}, $budget_here, '[12] the datasets have one number');
+my $number = ledger($node)->{id};
+is(ledger($node, db => 'other')->{id}, $number, 'another database: the datasets have one number');
 my $keeper = session($node, 'bob', db => 'other');
 my $busy = sub { session_ok($keeper, q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 1e-6, fresh => true);}) };
 my $handles = q{SELECT string_agg(classid::text, ' ') FROM pg_locks l JOIN pg_database d ON d.oid = l.database
 	WHERE locktype = 'advisory' AND classid <> 0 AND objsubid > 2 AND datname = 'other'};
 $busy->();
 my $handle = ask_ok($node, 'ann', $handles);
-like($handle, qr/^\d+$/, '[12] anybody sees the handle of its mailbox');
+like($handle, qr/^\d+$/, 'another database: anybody sees the handle of its mailbox');
 my $name = name_of_hash($handle, $busy);
-is(ask_ok($node, 'ann', "SELECT hashtext($name)::bigint & 4294967295"), $handle, '[12] a name has that hash');
+is(ask_ok($node, 'ann', "SELECT hashtext($name)::bigint & 4294967295"), $handle, 'another database: a name has that hash');
 ask_ok($node, 'ann', 'CREATE TABLE mine (i int)');
 my $holder = session($node, 'ann');
 session_ok($holder, "BEGIN; SELECT dp.create_dataset($name, 'mine', 1);");
 $busy->();
-is(ask_ok($node, 'ann', $handles), $handle, '[12] and is held while that worker is there');
+is(ask_ok($node, 'ann', $handles), $handle, 'another database: and is held while that worker is there');
 my $there = ledger($node, db => 'other');
 my ($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.histogram('people', 'sex', epsilon => 5000)});
-is(sqlstate($err), 'PE001', '[12] what is asked here is refused here');
+is(sqlstate($err), 'PE001', 'another database: what is asked here is refused here');
 $busy->();
-is(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.001)}), 2, '[12] or charged');
-is(ledger($node)->{charges}, 1, '[12] here');
-is(ledger($node, db => 'other')->{budget}{ann}, $there->{budget}{ann}, '[12] and not there');
+is(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.001)}), 2, 'another database: or charged');
+is(ledger($node)->{charges}, 1, 'another database: here');
+is(ledger($node, db => 'other')->{budget}{ann}, $there->{budget}{ann}, 'another database: and not there');
 session_ok($holder, 'ROLLBACK;');
 
-# ---- [12] Names as locks that hide the worker, or keep it from starting ----
+# ---- Names as locks that hide the worker, or keep it from starting ----
 
 my $nothing = name_of_hash(0, sub { });
 for my $preloaded (0, 1)
@@ -87,11 +86,11 @@ for my $preloaded (0, 1)
 	session_ok($holder, 'BEGIN;');
 	session_ok($holder, "SELECT dp.create_dataset($nothing, 'mine', 1); SELECT dp.drop_dataset($nothing);");
 	session_ok($holder, "SELECT dp.create_dataset('name' || $_, 'mine', 1); SELECT dp.drop_dataset('name' || $_);") for 1 .. 40;
-	ok(worker_gone($node), "[12] $how: no worker, and many names held") if !$preloaded;
+	ok(worker_gone($node), "$how: no worker, and many names held") if !$preloaded;
 	for my $time (1 .. 3)
 	{
 		is(ask_ok($node, 'bob', q{SET pg_epsilon.charge_timeout = '30s'; SELECT count(*) FROM dp.histogram('people', 'sex', rho => 1e-6, fresh => true)}),
-			2, "[12] $how: a worker is found or started, time $time");
+			2, "$how: a worker is found or started, time $time");
 	}
 	$holder->quit;
 	last if $preloaded;
@@ -101,7 +100,7 @@ for my $preloaded (0, 1)
 	$holder = session($node, 'ann');
 }
 
-# ---- [53] What the worker has to take up is not long ----
+# ---- What the worker has to take up is not long ----
 
 my $levels = sub { return "ARRAY(SELECT repeat('\"', 1000) || i FROM generate_series(1, $_[0]) i)" };
 ask_ok($node, 'ann', q{
@@ -112,27 +111,27 @@ ask_ok($node, 'ann', q{
 for (q{ARRAY[repeat('x', 33554433)]}, $levels->(33500))
 {
 	($status, $out, $err) = ask($node, 'ann', "SELECT dp.add_attribute('wide', 'a', $_)");
-	is(sqlstate($err), '54000', '[53] levels that are too long are refused');
-	unlike($err, qr/xx|""/, '[53] without a word of them');
+	is(sqlstate($err), '54000', 'levels that are too long are refused');
+	unlike($err, qr/xx|""/, 'without a word of them');
 }
 ask_ok($node, 'ann', "SELECT dp.add_attribute('wide', 'a', " . $levels->(990) . "), dp.add_attribute('wide', 'b', " . $levels->(1000) . ')');
-is(ask_ok($node, 'bob', q{SELECT count(DISTINCT release) FROM dp.fit('wide', 'logistic_regression', 'y', '{a}', epsilon => 0.1)}), 1, '[53] a model with long levels');
+is(ask_ok($node, 'bob', q{SELECT count(DISTINCT release) FROM dp.fit('wide', 'logistic_regression', 'y', '{a}', epsilon => 0.1)}), 1, 'a model with long levels');
 $there = ledger($node, dataset => 'wide');
 ($status, $out, $err) = ask($node, 'bob', q{SELECT count(*) FROM dp.fit('wide', 'logistic_regression', 'y', '{a,b}', epsilon => 0.1)});
-is(sqlstate($err), '54000', '[53] with too many of them: refused');
-is(ledger($node, dataset => 'wide')->{charges}, $there->{charges}, '[53] free');
+is(sqlstate($err), '54000', 'with too many of them: refused');
+is(ledger($node, dataset => 'wide')->{charges}, $there->{charges}, 'free');
 
-# ---- [19] Many releases of one request ----
+# ---- Many releases of one request ----
 
 my $request = q{dp.histogram('people', 'sex', rho => 1e-7)};
 my $ask = sub { my $b = ledger($node)->{charges}; ask_ok($node, $_[0], "SELECT count(*) FROM $request"); return ledger($node)->{charges} - $b };
-is($ask->('ann'), 1, '[19] ann pays');
+is($ask->('ann'), 1, 'many releases: ann pays');
 ask_ok($node, 'bob', qq{SELECT sum(h.query) FROM generate_series(1, 990) i, LATERAL (SELECT query FROM dp.histogram('people', 'sex', rho => 1e-7, fresh => i > 0)) h});
-is($ask->('ann'), 0, '[19] and not again, where bob had it drawn anew 990 times');
+is($ask->('ann'), 0, 'many releases: and not again, where bob had it drawn anew 990 times');
 ask_ok($node, 'bob', qq{SELECT sum(h.query) FROM generate_series(1, 20) i, LATERAL (SELECT query FROM dp.histogram('people', 'sex', rho => 1e-7, fresh => i > 0)) h});
-is($ask->('bob'), 0, '[19] more are not looked through: bob has what he paid last');
-is($ask->('ann'), 1, '[19] ann pays for that, once');
-is($ask->('ann'), 0, '[19] and has it');
+is($ask->('bob'), 0, 'many releases: more are not looked through: bob has what he paid last');
+is($ask->('ann'), 1, 'many releases: ann pays for that, once');
+is($ask->('ann'), 0, 'many releases: and has it');
 
 ledger_ok($node, 'in the end');
 $node->stop;
