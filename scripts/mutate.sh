@@ -195,11 +195,19 @@ rarely worker_exit_on_error src/ledger/worker.c \
 rarely model_dropped_by_others src/ledger/models.c \
 	's/^\tcheck_may_drop\(name\);/\t(void) check_may_drop;/m' tap attack_names
 rarely registrations_unlocked src/ledger/registry.c \
-	's/\t\tlock_to_end\(lfirst_oid\(cell\), TABLE_LOCK\);/\t\t;/' isolation attest
+	's/\t\tlock_to_end\(lfirst_oid\(cell\), PE_LOCK_TABLE\);/\t\t;/' isolation attest
 rarely registration_family_stale src/ledger/registry.c \
 	's/\n\t\tAcceptInvalidationMessages\(\);//' isolation inherit
 mutate worker_lock_is_a_name src/ledger/locks.h \
 	's/PE_LOCK_WORKER\t/PE_LOCK_WORKER = PE_LOCK_NAME\t/' tap attack_worker
+rarely model_table_impatient src/ledger/models.c \
+	's/\tpe_table_lock\("model"\);/\t/' tap attack_worker
+rarely store_gives_up src/ledger/channel.c \
+	's/ \|\| was_in_vain\(&answer\)\)/ || (was_in_vain(\&answer) \&\& false))/' tap attack_worker
+rarely labels_exchanged src/ledger/registry.c \
+	's/column->ordered && i > 0 && place <= last/false/' tap attack_roles
+rarely labels_uncommitted src/ledger/registry.c \
+	's/if \(TransactionIdIsCurrentTransactionId\(HeapTupleHeaderGetXmin\(tuple->t_data\)\)\)/if (false)/' tap attack_roles
 rarely strategy_texts_free src/ledger/strategies.c \
 	's/ \+ pg_catalog.octet_length\(s.key\) \+ pg_catalog.octet_length\(s.workload\)//' tap 022_kept_strategies
 rarely long_levels src/api/attribute.c \

@@ -400,7 +400,19 @@ pe_channel_reserve(const pe_charge_request *request, pe_charge_reply *reply)
 	pfree(message.data);
 }
 
-/* Sends what is to be stored, again if a worker dies; returns the number it is stored under. */
+/* Whether the worker waited in vain for somebody who locks a table of the ledger: REINDEX, say. */
+static bool
+was_in_vain(const StringInfoData *answer)
+{
+	StringInfoData copy = *answer;
+
+	return pq_getmsgbyte(&copy) == PE_ANSWER_ERROR && pq_getmsgint(&copy, 4) == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+/*
+ * Sends what is to be stored, again if a worker dies or waited in vain; returns the
+ * number it is stored under.
+ */
 static int64
 store_message(StringInfo message, const char *state, TimestampTz deadline, bool *held)
 {
@@ -412,7 +424,7 @@ store_message(StringInfo message, const char *state, TimestampTz deadline, bool 
 	{
 		open_channel(deadline, state);
 		result = exchange(message, &answer, held);
-	} while (result != ANSWERED && ++attempts < 3);
+	} while ((result != ANSWERED || was_in_vain(&answer)) && ++attempts < 3);
 	if (result != ANSWERED)
 		raise_died(state);
 	if (pq_getmsgbyte(&answer) == PE_ANSWER_ERROR)

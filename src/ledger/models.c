@@ -18,6 +18,7 @@
 #include "ledger/access.h"
 #include "ledger/budget.h"
 #include "ledger/models.h"
+#include "ledger/row.h"
 
 /* ------------------------------------------------------------------
  * Messages
@@ -102,6 +103,7 @@ write_at_once(pe_statement *statement, Datum *row, const char *nulls)
 	ErrorData  *error = NULL;
 	volatile bool written = false;
 
+	pe_table_lock("model");		/* patiently: what is waited for below is the name alone */
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
@@ -126,9 +128,9 @@ write_at_once(pe_statement *statement, Datum *row, const char *nulls)
 	return written;
 }
 
-/* Inserts a model; false if another one has the name.  That of a release is inserted by the worker, which does not wait. */
+/* Inserts a model; false if another one has the name, or, at once, if somebody is about to. */
 static bool
-insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient)
+insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient, bool at_once)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
 		"features, declaration, terms, coefficients) VALUES (pg_catalog.nextval('dp.model_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, "
@@ -144,7 +146,7 @@ insert_model(const pe_charge_request *request, const char *name, int64 release_i
 	};
 	const char *nulls = release_id == 0 ? "  n        " : "           ";
 
-	return release_id != 0 ? write_at_once(&insert, row, nulls) : pe_access_write(&insert, row, nulls) == 1;
+	return at_once ? write_at_once(&insert, row, nulls) : pe_access_write(&insert, row, nulls) == 1;
 }
 
 /* Whether a model of another release has the name. */
@@ -196,18 +198,17 @@ secret_number(void)
 
 /*
  * Inserts a model under a number: its release's, and if somebody has taken that
- * name, who can guess which number comes next, one more, which he cannot: the
- * worker tries few names.  Whoever paid has a model.
+ * name, who can guess which number comes next, one more, which he cannot: so there
+ * is nobody to wait for.  Whoever paid has a model.
  */
 static void
 insert_numbered(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient)
 {
 	const char *first = numbered(name, release_id);
 
-	if (insert_model(request, first, release_id, coefficient))
-		return;
-	while (!insert_model(request, numbered(first, secret_number()), release_id, coefficient))
-		CHECK_FOR_INTERRUPTS();
+	if (!insert_model(request, first, release_id, coefficient, true) &&
+		!insert_model(request, numbered(first, secret_number()), release_id, coefficient, false))
+		elog(ERROR, "no name could be found for a model");
 }
 
 void
@@ -221,7 +222,7 @@ pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *v
 	if (pe_access_write(&there, key, NULL) > 0)
 		return;					/* a worker died between its commit and its answer */
 	memcpy(coefficient, value, request->model->terms * sizeof(double));
-	if (name != NULL && !request->model->numbered && insert_model(request, name, release_id, coefficient))
+	if (name != NULL && !request->model->numbered && insert_model(request, name, release_id, coefficient, true))
 		return;
 	insert_numbered(request, name != NULL ? name : "model", release_id, coefficient);
 }
@@ -296,7 +297,7 @@ pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request,
 		name = pstrdup(request->model->name);
 	else
 		name = numbered(request->model->name != NULL ? request->model->name : "plain_model", next_id());
-	kept = insert_model(request, name, 0, coefficient);
+	kept = insert_model(request, name, 0, coefficient, false);
 	name = DatumGetCString(SPI_datumTransfer(CStringGetDatum(name), false, -2));
 	pe_access_end(&access);
 	if (!kept)

@@ -10,6 +10,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_enum.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
@@ -555,9 +556,44 @@ pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count)
 			raise_column_changed(dataset, columns[i].name);
 }
 
+/* The place of a label in the order of its enum. */
+static float4
+place_of_label(pe_dataset *dataset, const pe_column *column, const char *label)
+{
+	HeapTuple	tuple = SearchSysCache2(ENUMTYPOIDNAME, ObjectIdGetDatum(column->type), CStringGetDatum(label));
+	float4		place;
+
+	if (!HeapTupleIsValid(tuple))
+		raise_column_changed(dataset, column->name);
+	if (TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
+		dataset->changed_here = true;
+	place = ((Form_pg_enum) GETSTRUCT(tuple))->enumsortorder;
+	ReleaseSysCache(tuple);
+	return place;
+}
+
+/*
+ * Whoever owns an enum can give its labels other names: that of a label may be gone,
+ * be that of another one by now, or only until the caller's own transaction ends.
+ */
+static void
+check_labels(pe_dataset *dataset, const pe_column *column, int count)
+{
+	float4		last = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		float4		place = place_of_label(dataset, column, column->points[i]);
+
+		if (column->ordered && i > 0 && place <= last)
+			raise_column_changed(dataset, column->name);
+		last = place;
+	}
+}
+
 /* The declared texts as points: parsed by the type's own input function. */
 static void
-parse_points(const pe_dataset *dataset, pe_column *column, int count)
+parse_points(pe_dataset *dataset, pe_column *column, int count)
 {
 	Oid			input;
 	Oid			parameter;
@@ -565,14 +601,11 @@ parse_points(const pe_dataset *dataset, pe_column *column, int count)
 	getTypeInputInfo(column->type, &input, &parameter);
 	column->domain.points = count;
 	column->domain.point = pe_alloc(count, sizeof(*column->domain.point));
+	if (type_is_enum(column->type))
+		check_labels(dataset, column, count);
 	for (int i = 0; i < count; i++)
-	{
-		if (type_is_enum(column->type) &&
-			!SearchSysCacheExists2(ENUMTYPOIDNAME, ObjectIdGetDatum(column->type), CStringGetDatum(column->points[i])))
-			raise_column_changed(dataset, column->name);
 		column->domain.point[i] =
 			pe_point_of_datum(column->type, OidInputFunctionCall(input, column->points[i], parameter, -1));
-	}
 }
 
 static void

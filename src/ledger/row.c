@@ -61,6 +61,12 @@ open_table(const char *name, LOCKMODE mode)
 	return relation;
 }
 
+void
+pe_table_lock(const char *table)
+{
+	table_close(open_table(table, RowExclusiveLock), NoLock);
+}
+
 static pe_row *
 empty_row(Relation relation)
 {

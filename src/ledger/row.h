@@ -19,6 +19,9 @@
 /* A row of a table in schema dp, and its values; in the memory context that was current. */
 typedef struct pe_row pe_row;
 
+/* Waits for the right to write in a table, until the transaction ends. */
+extern void pe_table_lock(const char *table);
+
 /* A new row, whose columns are all NULL. */
 extern pe_row *pe_row_new(const char *table);
 

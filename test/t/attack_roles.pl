@@ -405,7 +405,7 @@ ask_ok($node, 'ann', q{
 	CREATE DOMAIN public.of_ann AS int;
 	CREATE DOMAIN public.of_bob AS public.of_ann;
 	CREATE TYPE public.mood AS ENUM ('sad', 'glad')});
-ask_ok($node, 'curator', 'CREATE TABLE typed (d of_bob, m mood, b boolean); INSERT INTO typed SELECT i, (ARRAY[\'sad\', \'glad\'])[i % 2 + 1]::mood, true FROM generate_series(1, 10) i');
+ask_ok($node, 'curator', 'CREATE TABLE typed (d of_bob, m mood, b boolean, o mood); INSERT INTO typed SELECT i, (ARRAY[\'sad\', \'glad\'])[i % 2 + 1]::mood, true, \'sad\' FROM generate_series(1, 10) i');
 $node->safe_psql('postgres', 'ALTER DOMAIN of_bob OWNER TO curator');
 ($status, $out, $err) = ask($node, 'curator', q{SELECT dp.create_dataset('typed', 'typed', 1e5), dp.add_attribute('typed', 'm'), dp.add_attribute('typed', 'b'), dp.grant_budget('ann', 'typed', 1e5)});
 is($status, 0, "a column of somebody else's domain: registered");
@@ -414,12 +414,17 @@ for my $owner ('curator', $superuser)
 {
 	$node->safe_psql('postgres', "ALTER DOMAIN of_ann OWNER TO $owner");
 	($status, $out, $err) = ask($node, 'curator', q{SELECT dp.drop_dataset('typed'), dp.create_dataset('typed', 'typed', 1e5), dp.add_attribute('typed', 'm'),
-		dp.add_attribute('typed', 'b'), dp.grant_budget('ann', 'typed', 1e5)});
+		dp.add_attribute('typed', 'b'), dp.add_attribute('typed', 'o', ARRAY['glad', 'sad']), dp.grant_budget('ann', 'typed', 1e5)});
 	unlike($err, qr/WARNING/, "a column of a domain of $owner: without one");
 }
 # the owner of an enum can rename its labels, and take the column away: neither is an answer
 is(got('ann', counts_of('typed', 'm')), '5 5', 'an enum of hers: the counts');
 refused($node, 'ann', q{BEGIN; ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'; } . counts_of('typed', 'm') . '; ROLLBACK', '55000', 'an enum of hers, a label renamed');
+refused($node, 'ann', q{BEGIN; ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'; ALTER TYPE mood RENAME VALUE 'glad' TO 'sad'; ALTER TYPE mood RENAME VALUE 'blue' TO 'glad'; }
+	. counts_of('typed', 'o') . '; ROLLBACK', '55000', 'an enum of hers, two labels exchanged until she rolls back');
+$node->safe_psql('postgres', q{ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'; ALTER TYPE mood RENAME VALUE 'glad' TO 'sad'; ALTER TYPE mood RENAME VALUE 'blue' TO 'glad'});
+refused($node, 'ann', counts_of('typed', 'm'), '55000', 'an enum of hers, two labels in order exchanged');
+$node->safe_psql('postgres', q{ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'; ALTER TYPE mood RENAME VALUE 'glad' TO 'sad'; ALTER TYPE mood RENAME VALUE 'blue' TO 'glad'});
 is(ask_ok($node, 'ann', q{ALTER TYPE mood ADD VALUE 'so so' BEFORE 'glad'; } . counts_of('typed', 'm')), '5 5', 'an enum of hers, a label more: outside');
 refused($node, 'ann', q{BEGIN; DROP TYPE mood CASCADE; } . counts_of('typed', 'm') . '; ROLLBACK', '55000', 'an enum of hers, dropped with the column');
 refused($node, 'ann', q{ALTER TYPE mood RENAME TO moods; CREATE TYPE mood AS ENUM ('sad', 'glad'); } . counts_of('typed', 'm'), '55000', 'an enum of hers, another one under its name');

@@ -121,6 +121,24 @@ $there = ledger($node, dataset => 'wide');
 is(sqlstate($err), '54000', 'with too many of them: refused');
 is(ledger($node, dataset => 'wide')->{charges}, $there->{charges}, 'free');
 
+# ---- A table of the ledger is locked, as REINDEX does it ----
+
+my $session = session($node, 'bob');
+session_ok($session, q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 1e-6, fresh => true);});
+my $locker = session($node, $node->safe_psql('postgres', 'SELECT current_user'));
+session_ok($locker, 'BEGIN; LOCK TABLE dp.model IN SHARE MODE;');
+my $charges = ledger($node, dataset => 'wide')->{charges};
+session_start($session, q{SELECT DISTINCT 'answer ' || model FROM dp.fit('wide', 'logistic_regression', 'y', '{a}', epsilon => 0.1, fresh => true)});
+ok(wait_for($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'dp.model'::regclass AND NOT granted"), 'a model cannot be stored: the worker waits');
+is(ledger($node, dataset => 'wide')->{charges}, $charges + 1, 'it is charged');
+# longer than the worker waits at a time
+session_ok($locker, 'SELECT pg_sleep(6); COMMIT;');
+($out, $err) = session_finish($session);
+is(sqlstate($err), '', 'it is stored when the lock is gone');
+like($out, qr/^answer model_\d+$/, 'under the name that it should have');
+is(ledger($node, dataset => 'wide')->{charges}, $charges + 1, 'and charged once');
+$_->quit for $session, $locker;
+
 # ---- Many releases of one request ----
 
 my $request = q{dp.histogram('people', 'sex', rho => 1e-7)};
