@@ -8,13 +8,12 @@ EXTENSION  = pg_epsilon
 MODULE_big = pg_epsilon
 override DATA = sql/pg_epsilon--1.0.sql
 
-# ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
+# ---- What is built: every source of these rooms, src/<room>/*.c, in the order in which they may include each other ----
 
-CORE       = linalg optimum_eval optimum_hessian optimum query_source closed_form optimum_max_eval optimum_max domain names workload classes algebra predicate basis method design coa smoothing strategy p_identity round_dense direct maker optimal optimal_l1 levels adaptive low_rank competitors make prf units reconstruct nonnegative features rows pass kernel row_spec minimise affine affine_spec affine_lattice cell_bound programme partition
-MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain lattice_law minimum_exponential cube minimum minimum_laplace minimum_subgradient minimum_unsafe dawa
-ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
-LEDGER     = shim settings access row values family registry budget strategies models chain anchor charge mailbox channel resident worker worker_module door counts fits minima attest
-API        = module arguments rows owner attest attribute question predicate label answers histogram release workload_type optimize compare publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict options model_options fit_aggregate offset_value affine_rows polytope_argument minimum_question minimize minimum_aggregate solve_aggregate
+# Plain C11: no PostgreSQL.
+PURE_ROOMS = base domain workload strategy published methods glm affine accounting noise fit minimum counts
+# The server's side.
+PG_ROOMS   = server ledger worker door api
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
@@ -42,20 +41,20 @@ OPT_FLAGS  = -O2 -g -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-a
 BLAS_LIBS  ?= -llapacke -lopenblas
 BLAS_FLAGS ?= $(addprefix -isystem ,$(firstword $(wildcard /usr/include/openblas)) $(firstword $(wildcard /usr/include/lapacke)))
 
-# Floors 0 to 2 are plain C11 and never see PostgreSQL's headers or flags.  Their symbols
+# The pure rooms are plain C11 and never see PostgreSQL's headers or flags.  Their symbols
 # are hidden: the server loads every module into one global name space.
 PURE_FLAGS = -std=c11 $(OPT_FLAGS) -fPIC -fvisibility=hidden -fstack-protector-strong -Isrc $(BLAS_FLAGS)
 
-# Floors 3 and 4: gnu11, not c11, because the server's headers use the keyword typeof
+# The server's rooms: gnu11, not c11, because the server's headers use the keyword typeof
 # (copyObject in nodes/nodes.h), which strict c11 does not have.
-PG_FLOOR_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare -Isrc
+PG_ROOM_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare -Isrc
 
-# Unit tests and benchmarks: floors 0 to 2 and test/unit/shim.c, no server.
+# Unit tests and benchmarks: the pure rooms and test/unit/shim.c, no server.
 # cmocka 2 has new names for some assertions, which cmocka 1 does not know.
 TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
 # The loops over the rows of a model: the compiler makes vectors of them only with these, which
 # change no value.
-LOOP_SRCS  = src/core/kernel src/core/rows src/core/pass
+LOOP_SRCS  = src/glm/kernel src/glm/rows src/glm/pass
 LOOP_FLAGS = -O3 -fno-math-errno -fno-trapping-math
 OWN_FLAGS  = $(if $(filter $*,$(LOOP_SRCS)),$(LOOP_FLAGS))
 
@@ -68,13 +67,13 @@ FUZZ_FLAGS     = -std=gnu11 -O1 -g -ffp-contract=off -Isrc -Itest/unit $(BLAS_FL
 
 # ---- Derived ----
 
-PURE_SRCS = $(CORE:%=src/core/%.c) $(MECHANISM:%=src/mechanism/%.c) $(ACCOUNTING:%=src/accounting/%.c)
-PG_SRCS   = $(LEDGER:%=src/ledger/%.c) $(API:%=src/api/%.c)
+PURE_SRCS = $(sort $(foreach room,$(PURE_ROOMS),$(wildcard src/$(room)/*.c)))
+PG_SRCS   = $(sort $(foreach room,$(PG_ROOMS),$(wildcard src/$(room)/*.c)))
 PURE_OBJS = $(PURE_SRCS:%.c=build/obj/%.o)
 SAN_OBJS  = $(PURE_SRCS:%.c=build/san/%.o)
 PG_OBJS   = $(PG_SRCS:%.c=build/obj/%.o)
 OBJS      = $(PURE_OBJS) $(filter-out $(WORKER_OBJ),$(PG_OBJS))
-WORKER_OBJ = build/obj/src/ledger/worker_module.o
+WORKER_OBJ = build/obj/src/worker/worker_module.o
 WORKER_LIB = pg_epsilon_worker.so
 EXTRA_CLEAN = $(WORKER_LIB)
 
@@ -152,7 +151,7 @@ FLAG_FILES = build/flags.pure build/flags.san build/flags.pg build/flags.fuzz
 build/flags.pure: FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(LOOP_FLAGS) $(TEST_FLAGS)
 build/flags.san:  FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(LOOP_FLAGS) $(TEST_FLAGS) $(SANITIZE)
 build/flags.fuzz: FLAGS_NOW = $(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SANITIZE)
-build/flags.pg:   FLAGS_NOW = $(VERSION) $(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS)
+build/flags.pg:   FLAGS_NOW = $(VERSION) $(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS)
 
 .PHONY: FORCE
 FORCE:
@@ -170,11 +169,11 @@ $(SAN_OBJS): build/san/%.o: %.c build/flags.san
 
 $(PG_OBJS): build/obj/%.o: %.c build/flags.pg
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
 # What the ledger's worker needs and no more: to load linear algebra takes longer than to start the process.
-$(WORKER_LIB): $(WORKER_OBJ) $(filter-out build/obj/src/api/module.o,$(OBJS)) src/ledger/worker_module.map
-	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=src/ledger/worker_module.map -lm
+$(WORKER_LIB): $(WORKER_OBJ) $(filter-out build/obj/src/api/module.o,$(OBJS)) src/worker/worker_module.map
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=src/worker/worker_module.map -lm
 
 build/libpure.a: $(PURE_OBJS)
 	@rm -f $@
@@ -200,12 +199,12 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 
 # Server functions for tests, and what some settings need: built for the private server of `make check`, never installed.
 TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so
-TEST_MODULE_LINK = $(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $<
+TEST_MODULE_LINK = $(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $<
 .PHONY: test-modules
 test-modules: $(TEST_MODULES)
-build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c build/obj/src/ledger/shim.o build/obj/src/api/offset_value.o build/libpure.a build/flags.pg
+build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c build/obj/src/server/shim.o build/obj/src/door/offset_value.o build/libpure.a build/flags.pg
 	@mkdir -p $(@D)
-	$(TEST_MODULE_LINK) build/obj/src/ledger/shim.o build/obj/src/api/offset_value.o build/libpure.a $(SHLIB_LINK)
+	$(TEST_MODULE_LINK) build/obj/src/server/shim.o build/obj/src/door/offset_value.o build/libpure.a $(SHLIB_LINK)
 
 build/test/pg_epsilon_settings.so: test/server/pg_epsilon_settings.c build/flags.pg
 	@mkdir -p $(@D)
@@ -234,7 +233,7 @@ $(DOOR_BIN): test/audit/door.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 # The extension with a fault in the place of its Gaussian noise, for the private server of the audit, never installed.
 $(DOOR_FAULTS): build/audit/pg_epsilon_%.so: test/audit/fault_%.c $(OBJS) build/flags.pg
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< $(OBJS) \
+	$(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< $(OBJS) \
 		-Wl,--wrap=pe_gaussian_release $(SHLIB_LINK)
 
 # What measures accuracy: tables and trials, which the programs of test/reproduce use too.
