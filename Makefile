@@ -103,7 +103,7 @@ ifeq ($(shell uname -s),Linux)
 SHLIB_LINK  += -Wl,-Bsymbolic
 endif
 
-# The C compiler of the floors without PostgreSQL.
+# The C compiler of the rooms without PostgreSQL.
 PURE_CC := $(CC)
 
 ifndef PG_CONFIG

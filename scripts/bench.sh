@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the benchmarks: test/bench/bench_*.c (floors 0 to 2, no server), then test/bench/bench_*.sh and
+# Runs the benchmarks: test/bench/bench_*.c (no server), then test/bench/bench_*.sh and
 # test/bench/bench_*.pl against a private cluster, with PGHOST, PGPORT, PGUSER, PGDATABASE and PATH set;
 # PRELOADED_PGHOST and PRELOADED_PGPORT are of another one, with the library in shared_preload_libraries.
 # TESTS="name ..." runs these only.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Repeats the papers' experiments with the floors that need no server, compares with reference
+# Repeats the papers' experiments with the rooms that need no server, compares with reference
 # values where there are any, and draws what the papers draw: build/reproduce/*.csv and *.svg.
 # Each is a program test/reproduce/<name>.c and, if there is one, <name>.gnuplot.
 #

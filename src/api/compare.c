@@ -21,7 +21,7 @@
 #include "api/rows.h"
 #include "server/settings.h"
 #include "server/shim.h"
-#include "ledger/strategies.h"
+#include "door/obtain.h"
 #include "counts/dawa.h"
 #include "noise/noise.h"
 

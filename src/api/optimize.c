@@ -19,7 +19,7 @@
 #include "api/rows.h"
 #include "server/access.h"
 #include "server/settings.h"
-#include "ledger/strategies.h"
+#include "door/obtain.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_optimize);
 PG_FUNCTION_INFO_V1(pe_sql_strategy_matrix);

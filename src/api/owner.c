@@ -17,7 +17,7 @@
 #include "accounting/filter.h"
 #include "api/arguments.h"
 #include "ledger/budget.h"
-#include "door/door.h"
+#include "ledger/family.h"
 #include "ledger/registry.h"
 
 /* Default of dp.create_dataset. */
@@ -236,7 +236,7 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 		pe_refuse_parameter("dataset", declared.name, "a name that is not empty");
 	check_relation_owner(declared.relation);
 	check_budget_numbers(declared.accounting, declared.epsilon, declared.delta);
-	pe_door_check_relation(declared.relation);
+	pe_relation_check(declared.relation);
 	warn_of_foreign_rows(declared.relation);
 	warn_of_domains(declared.relation);
 	warn_of_sizes(declared.relation);

@@ -20,6 +20,7 @@
 #include "api/arguments.h"
 #include "api/predicate.h"
 #include "api/question.h"
+#include "door/obtain.h"
 #include "server/settings.h"
 #include "server/shim.h"
 

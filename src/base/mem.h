@@ -1,9 +1,9 @@
 /*
  * mem.h
- *	  The one shim between the floors that know no PostgreSQL and whoever
- *	  hosts them.
+ *	  The one shim between the rooms that know no PostgreSQL and their
+ *	  host.
  *
- * Floors 0 to 2 (core, mechanism, accounting) get memory, cancellation and
+ * The rooms without PostgreSQL (PURE_ROOMS of the Makefile) get memory, cancellation and
  * randomness through these functions and through nothing else.  In the server
  * they are implemented by src/server/shim.c (a MemoryContext,
  * CHECK_FOR_INTERRUPTS, pg_strong_random); in the unit tests by

@@ -1,6 +1,6 @@
 /*
  * names.c
- *	  SQL identifiers in the small languages of this floor.  See names.h.
+ *	  SQL identifiers in the small languages of workloads and predicates.  See names.h.
  */
 #include "base/names.h"
 

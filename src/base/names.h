@@ -1,6 +1,6 @@
 /*
  * names.h
- *	  SQL identifiers in the small languages of this floor.
+ *	  SQL identifiers in the small languages of workloads and predicates.
  *
  * A name is an identifier as SQL has it: folded to lower case unless it stands
  * in double quotes, within which a double quote is doubled.  Only ASCII letters

@@ -14,7 +14,7 @@
  * a predicate looks at their cells (domain/predicate.h), but they span none.  A row
  * that the declaration of any attribute drops, counted or watched, is dropped.
  *
- * Values reach this floor as keys of three kinds: int64 (integers, dates,
+ * Values reach this room as keys of three kinds: int64 (integers, dates,
  * timestamps, booleans, enums), double (floats) and bytes, whose order is that
  * of memcmp, a prefix first (text, uuid, and numeric in an encoding that keeps
  * its order).

@@ -40,42 +40,6 @@
  * ------------------------------------------------------------------
  */
 
-void
-pe_door_check_relation(Oid relation)
-{
-	List	   *family = find_all_inheritors(relation, NoLock, NULL);
-	ListCell   *cell;
-
-	foreach(cell, family)
-	{
-		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
-		Form_pg_class class;
-
-		if (!HeapTupleIsValid(tuple))
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("the table of the dataset is gone")));
-		class = (Form_pg_class) GETSTRUCT(tuple);
-		if (class->relkind != RELKIND_RELATION && class->relkind != RELKIND_PARTITIONED_TABLE &&
-			class->relkind != RELKIND_FOREIGN_TABLE)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("\"%s\" is not a table", NameStr(class->relname)),
-					 errhint("Register the table that holds the rows; a view could be redefined under the budget.")));
-		if (class->relpersistence == RELPERSISTENCE_TEMP)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("\"%s\" is a temporary table", NameStr(class->relname)),
-					 errhint("Register a permanent table: a budget outlives the session.")));
-		if (class->relforcerowsecurity)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("row security of \"%s\" is forced on its owner", NameStr(class->relname)),
-					 errhint("Use ALTER TABLE ... NO FORCE ROW LEVEL SECURITY; a dataset counts all rows.")));
-		ReleaseSysCache(tuple);
-	}
-}
-
 static void
 check_writes_nothing(const pe_dataset *dataset, Oid role)
 {
@@ -334,7 +298,7 @@ charge_and_read(void *argument)
 	(void) find_all_inheritors(relation, AccessShareLock, NULL);
 	pe_relation_check_committed(relation);
 	pe_dataset_check_alone(visit->dataset);
-	pe_door_check_relation(relation);
+	pe_relation_check(relation);
 	pe_columns_check(visit->dataset, visit->columns, visit->count);
 
 	visit->prepare(visit->argument, &scan);

@@ -55,13 +55,6 @@ typedef struct pe_question
  */
 extern void pe_door_answer(const pe_question *question, pe_charge_reply *reply);
 
-/*
- * 0A000 unless the relation is of a kind that can be registered and read: a
- * table, a partitioned table or a foreign table, permanent, without forced row security, and
- * so all that inherit from it.
- */
-extern void pe_door_check_relation(Oid relation);
-
 /* ------------------------------------------------------------------
  * What counts.c and models.c are made of
  * ------------------------------------------------------------------

@@ -3,7 +3,7 @@
  *	  Fits without noise, for owners only: what private ones are compared with.
  *
  * Released: a function of the rows.  Neither is private; nothing is charged, since no
- * charge would make it so.  The floor above admits owners of the table alone
+ * charge would make it so.  The api admits owners of the table alone
  * (pe_fit_is_private).
  *
  * nonprivate: the minimiser of the sum of the losses and l2/2 |w|^2, an SVM's with

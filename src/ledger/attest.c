@@ -21,7 +21,7 @@
 #include "ledger/attest.h"
 #include "ledger/budget.h"
 #include "ledger/chain.h"
-#include "door/door.h"
+#include "ledger/family.h"
 #include "server/errors.h"
 #include "ledger/registry.h"
 
@@ -141,7 +141,7 @@ lock_table(const pe_dataset *dataset, const record *r)
 	pe_registration_lock(relation);
 	if (find_table(dataset, r) != relation)
 		raise_changed(dataset);
-	pe_door_check_relation(relation);
+	pe_relation_check(relation);
 	return relation;
 }
 

@@ -226,3 +226,39 @@ pe_relation_writable_by(Oid relation, Oid role)
 			return lfirst_oid(cell);
 	return InvalidOid;
 }
+
+void
+pe_relation_check(Oid relation)
+{
+	List	   *family = find_all_inheritors(relation, NoLock, NULL);
+	ListCell   *cell;
+
+	foreach(cell, family)
+	{
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
+		Form_pg_class class;
+
+		if (!HeapTupleIsValid(tuple))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("the table of the dataset is gone")));
+		class = (Form_pg_class) GETSTRUCT(tuple);
+		if (class->relkind != RELKIND_RELATION && class->relkind != RELKIND_PARTITIONED_TABLE &&
+			class->relkind != RELKIND_FOREIGN_TABLE)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("\"%s\" is not a table", NameStr(class->relname)),
+					 errhint("Register the table that holds the rows; a view could be redefined under the budget.")));
+		if (class->relpersistence == RELPERSISTENCE_TEMP)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("\"%s\" is a temporary table", NameStr(class->relname)),
+					 errhint("Register a permanent table: a budget outlives the session.")));
+		if (class->relforcerowsecurity)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("row security of \"%s\" is forced on its owner", NameStr(class->relname)),
+					 errhint("Use ALTER TABLE ... NO FORCE ROW LEVEL SECURITY; a dataset counts all rows.")));
+		ReleaseSysCache(tuple);
+	}
+}

@@ -28,4 +28,11 @@ extern Oid	pe_relation_writable_by(Oid relation, Oid role);
  */
 extern void pe_relation_check_committed(Oid relation);
 
+/*
+ * 0A000 unless the relation is of a kind that can be registered and read: a
+ * table, a partitioned table or a foreign table, permanent, without forced row security, and
+ * so all that inherit from it.
+ */
+extern void pe_relation_check(Oid relation);
+
 #endif

@@ -15,11 +15,9 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "strategy/optimum.h"
 #include "server/access.h"
-#include "worker/channel.h"
 #include "server/settings.h"
-#include "server/shim.h"
+#include "ledger/charge.h"
 #include "ledger/strategies.h"
 
 /* ------------------------------------------------------------------
@@ -74,9 +72,8 @@ refuse_damaged(int64 id)
 			 errmsg("strategy " INT64_FORMAT " is damaged", id)));
 }
 
-/* Gives a strategy its workload.  What is sound by itself can still be the matrix of another one. */
-static void
-bind_to(pe_kept_strategy *found, const pe_workload *workload)
+void
+pe_strategy_attach(pe_kept_strategy *found, const pe_workload *workload)
 {
 	pe_strategy *strategy = &found->strategy;
 	pe_classes	classes;
@@ -112,9 +109,8 @@ read_kept(pe_statement *find, Datum *values, pe_kept_strategy *found)
 	return bytes != NULL;
 }
 
-/* The best strategy of the table for a key that was asked for with at most this gap; false if there is none. */
-static bool
-find_strategy(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found)
+bool
+pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found)
 {
 	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp.strategy "
 	"WHERE key_hash = $1 AND key = $2 AND gap <= $3 ORDER BY gap, id LIMIT 1", 3, {BYTEAOID, TEXTOID, FLOAT8OID}};
@@ -125,7 +121,7 @@ find_strategy(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy 
 
 	if (!read_kept(&find, values, found))
 		return false;
-	bind_to(found, key->workload);
+	pe_strategy_attach(found, key->workload);
 	return true;
 }
 
@@ -143,7 +139,7 @@ pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_kept_strategy 
 {
 	if (!read_by_id(id, found))
 		return false;
-	bind_to(found, workload);
+	pe_strategy_attach(found, workload);
 	return true;
 }
 
@@ -190,7 +186,7 @@ pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload)
 	pe_access_end(&access);
 	if (!pe_workload_parse(text, shape.name[0] != NULL ? &shape : NULL, workload, &error))
 		refuse_damaged(id);
-	bind_to(found, workload);
+	pe_strategy_attach(found, workload);
 	return true;
 }
 
@@ -205,13 +201,11 @@ send_text(StringInfo to, const char *text)
 	appendBinaryStringInfo(to, text, strlen(text) + 1);
 }
 
-static void
-write_message(StringInfo to, const pe_strategy_key *key, double milliseconds, const char *bytes, size_t size)
+void
+pe_strategy_message(StringInfo to, const pe_strategy_key *key, double milliseconds, const char *bytes, size_t size)
 {
 	const pe_shape *shape = &key->workload->shape;
 
-	initStringInfo(to);
-	pq_sendbyte(to, PE_MESSAGE_KEEP);
 	send_text(to, key_text(key));
 	send_text(to, key->workload->canonical);
 	send_text(to, pe_method_name(key->method));
@@ -335,157 +329,4 @@ pe_strategy_check_kept(int64 id)
 				 errmsg("the strategy of the request was removed meanwhile"),
 				 errdetail("Nothing was charged."),
 				 errhint("Ask again.")));
-}
-
-/* ------------------------------------------------------------------
- * Computing
- * ------------------------------------------------------------------
- */
-
-typedef struct lookup
-{
-	const pe_strategy_key *key;
-	double		accepted_gap;
-	pe_kept_strategy *found;
-	bool		there;
-} lookup;
-
-static void
-look_up(void *argument)
-{
-	lookup	   *l = argument;
-
-	l->there = find_strategy(l->key, l->accepted_gap, l->found);
-}
-
-static void
-refuse_strategy(const pe_strategy_key *key, pe_strategy_status status, int32 classes)
-{
-	if (status == PE_STRATEGY_EMPTY)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the workload counts no cell"),
-				 key->possible != NULL ? errdetail("The predicate rules out every cell that it asks for.") : 0));
-	if (status == PE_STRATEGY_BEYOND)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the integers of method \"%s\" for the workload are beyond what can be measured", pe_method_name(key->method)),
-				 errhint("Use another method.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("the workload tells %d classes of cells apart, more than can be optimised for", classes),
-			 errdetail("At most %d can be.", PE_OPTIMUM_CELLS),
-			 errhint("Ask for fewer attributes or coarser bins; products of identity and total have no such limit.")));
-}
-
-static pe_strategy_wish
-wish_of(const pe_strategy_key *key, const pe_classes *classes)
-{
-	return (pe_strategy_wish) {key->workload, classes, key->possible, key->method, key->objective, key->norm, key->gap};
-}
-
-/* A bound of all strategies for one that was made without. */
-static void
-add_bound(const pe_strategy_key *key, const pe_classes *classes, pe_strategy *strategy)
-{
-	pe_strategy_wish wish = wish_of(key, classes);
-
-	if (!key->bounded || strategy->lower_bound > 0 || key->method == PE_METHOD_DAWA)
-		return;
-	pe_check_memory(pe_strategy_make_memory(&wish));
-	if (pe_strategy_bound(&wish, &strategy->lower_bound) != PE_STRATEGY_OK)
-		strategy->lower_bound = 0;
-}
-
-/* The same of one that was kept, in memory that is gone afterwards. */
-static void
-add_bound_to_kept(const pe_strategy_key *key, pe_strategy *strategy)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext own = AllocSetContextCreate(caller, "pg_epsilon bound", ALLOCSET_DEFAULT_SIZES);
-	pe_classes	classes;
-
-	MemoryContextSwitchTo(own);
-	pe_classes_init(&key->workload, 1, &classes);
-	pe_progress_begin();
-	add_bound(key, &classes, strategy);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(own);
-}
-
-/* The strategy by its method, which is timed, and a bound of all strategies, which is not. */
-static void
-make_strategy(const pe_strategy_key *key, pe_strategy *strategy, double *milliseconds)
-{
-	pe_classes	classes;
-	pe_strategy_wish wish = wish_of(key, &classes);
-	pe_strategy_status status;
-	TimestampTz start;
-
-	pe_classes_init(&key->workload, 1, &classes);
-	pe_check_memory(pe_strategy_make_memory(&wish));
-	pe_progress_begin();
-	start = GetCurrentTimestamp();
-	status = pe_strategy_make(&wish, strategy);
-	*milliseconds = (GetCurrentTimestamp() - start) / 1000.0;
-	if (status != PE_STRATEGY_OK)
-		refuse_strategy(key, status, classes.cells);
-	add_bound(key, &classes, strategy);
-}
-
-/* Solves in memory that is gone afterwards; the strategy as bytes in the caller's. */
-static bytea *
-solve(const pe_strategy_key *key, double *milliseconds)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext own = AllocSetContextCreate(caller, "pg_epsilon optimisation", ALLOCSET_DEFAULT_SIZES);
-	pe_strategy strategy;
-	bytea	   *bytes;
-	size_t		size;
-
-	MemoryContextSwitchTo(own);
-	make_strategy(key, &strategy, milliseconds);
-	size = pe_strategy_size(&strategy);
-	MemoryContextSwitchTo(caller);
-	bytes = MemoryContextAllocHuge(caller, VARHDRSZ + size);
-	SET_VARSIZE(bytes, VARHDRSZ + size);
-	pe_strategy_write(&strategy, VARDATA(bytes));
-	MemoryContextDelete(own);
-	return bytes;
-}
-
-void
-pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_all, pe_kept_strategy *found)
-{
-	pe_strategy_wish wish = wish_of(key, NULL);
-	bool		keep = keep_all || !pe_strategy_is_workload(&wish);
-	lookup		l = {key, accepted_gap, found, false};
-	StringInfoData message;
-	ErrorData  *error;
-	bytea	   *bytes;
-
-	memset(found, 0, sizeof(*found));
-	if (keep)
-	{
-		error = pe_run_undone(look_up, &l);
-		if (error != NULL)
-			ReThrowError(error);
-		if (l.there)
-		{
-			add_bound_to_kept(key, &found->strategy);
-			return;
-		}
-	}
-	bytes = solve(key, &found->milliseconds);
-	if (pe_strategy_read(&found->strategy, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ) != PE_STRATEGY_OK)
-		elog(ERROR, "a strategy cannot be read back");
-	found->method = key->method;
-	bind_to(found, key->workload);
-	if (keep && !RecoveryInProgress())
-	{
-		write_message(&message, key, found->milliseconds, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
-		found->id = pe_channel_keep(&message);
-		pfree(message.data);
-	}
-	pfree(bytes);
 }

@@ -50,18 +50,14 @@ extern bool pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *wor
 /* Only the strategy, for a workload that is known. */
 extern bool pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_kept_strategy *found);
 
-/*
- * Finds the best strategy that was asked for with at most accepted_gap, or
- * computes one, with progress to be heard of, and keeps it by way of the worker
- * unless this is a standby.  Strategies that count the workload's classes themselves
- * (pe_strategy_is_workload) are not kept unless keep_all says so: they are made faster than read.  The lower
- * bound, if it is wanted, is that of the optimum, whatever the method; a method that
- * serves more cells than an optimum can be found for has none.  Errors: 22023
- * nothing is asked for, 54000 too many cells for the method, 53200 more than
- * pg_epsilon.max_memory.  Not inside pe_run_undone, which would silence the
- * progress.
- */
-extern void pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_all, pe_kept_strategy *found);
+/* The best strategy of the table for a key that was asked for with at most this gap; false if there is none. */
+extern bool pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found);
+
+/* Gives a strategy its workload.  XX001 if it is the matrix of another one, which can be sound by itself. */
+extern void pe_strategy_attach(pe_kept_strategy *found, const pe_workload *workload);
+
+/* Appends what pe_strategy_keep reads: the key, how long it took, and the strategy as bytes. */
+extern void pe_strategy_message(StringInfo to, const pe_strategy_key *key, double milliseconds, const char *bytes, size_t size);
 
 /* Worker: puts a strategy into the table and returns its number; or that of one that is as good. */
 extern int64 pe_strategy_keep(StringInfo message);

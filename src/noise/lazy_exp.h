@@ -2,7 +2,7 @@
  * lazy_exp.h
  *	  Exact decisions "V a < b 2^s exp(-x)" for a uniform real V and a rational x.
  *
- * Every exact sampler of this floor accepts or rejects by such a decision.  V is
+ * Every exact sampler of this room accepts or rejects by such a decision.  V is
  * a uniform real of [0,1) whose first bits are given and whose further bits are
  * drawn only when they matter.  A decision is taken only when an enclosure of
  * both sides proves it, and bits of V are never drawn twice, so its law is

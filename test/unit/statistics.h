@@ -1,6 +1,6 @@
 /*
  * statistics.h
- *	  Chi-square and other tests of samplers, for the unit tests of floor 1.
+ *	  Chi-square and other tests of samplers, for the unit tests of noise and fits.
  *
  * Include cmocka.h first.  Tests that use this fail by chance with a probability
  * below 1e-9 each.  PE_TEST_SCALE scales their sample sizes; it is 1, and 1/100

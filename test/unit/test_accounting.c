@@ -1,6 +1,6 @@
 /*
  * test_accounting.c
- *	  Unit tests of floor 2, privacy accounting: published and independently
+ *	  Unit tests of src/accounting: published and independently
  *	  computed values to every printed digit, exact round trips, the direction
  *	  of every rounding, and the edges of the filter.
  */
