@@ -8,24 +8,22 @@ EXTENSION  = pg_epsilon
 MODULE_big = pg_epsilon
 override DATA = sql/pg_epsilon--1.0.sql
 
-# ---- What is built: every source of these rooms, src/<room>/*.c, in the order in which they may include each other ----
+# ---- What is built: every src/<room>/*.c ----
 
-# Plain C11: no PostgreSQL.
+# The rooms that never see PostgreSQL's headers and flags; all others are the server's.
 PURE_ROOMS = base domain workload strategy published methods glm affine accounting noise fit minimum counts
-# The server's side.
-PG_ROOMS   = server ledger worker door api
 
-# ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
-# ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
-# ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
+# ---- What is tested: everything is found by its name ----
+#   sql/<name>.sql with expected/<name>.out; test/isolation/specs/<name>.spec with expected/<name>.out beside it;
+#   test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/*, test/mutations/*.patch
 
-REGRESS    = install owner attest attributes budgets histogram exact units predicate workload workload_type nonnegative publish optimize compare methods quote errors views pure fit predict models minimize values dawa
-ISOLATION  = owner_changes replay register publish fit attest inherit late
+REGRESS    = $(patsubst sql/%.sql,%,$(sort $(filter-out sql/$(EXTENSION)--%,$(wildcard sql/*.sql))))
+ISOLATION  = $(patsubst test/isolation/specs/%.spec,%,$(sort $(wildcard test/isolation/specs/*.spec)))
 
-# What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, or for test/fuzz/server_<name>.pl, which
-# works on a private server; its seeds test/fuzz/corpus/<name>/* (those called *.hex are written in
-# hexadecimal) and, if there is one, test/fuzz/<name>.dict.
-FUZZ       = workload predicate domain strategy row_spec rows units affine options
+# What is fuzzed: test/fuzz/fuzz_<name>.c, or test/fuzz/server_<name>.pl, which works on a private
+# server; its seeds test/fuzz/corpus/<name>/* (those called *.hex are written in hexadecimal) and,
+# if there is one, test/fuzz/<name>.dict.
+FUZZ       = $(sort $(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c)) $(FUZZ_SERVER))
 
 # Programs of check-long besides test/t_long/*.pl: each prints TAP.
 LONG       = scripts/mutate.sh
@@ -41,22 +39,22 @@ OPT_FLAGS  = -O2 -g -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-a
 BLAS_LIBS  ?= -llapacke -lopenblas
 BLAS_FLAGS ?= $(addprefix -isystem ,$(firstword $(wildcard /usr/include/openblas)) $(firstword $(wildcard /usr/include/lapacke)))
 
-# The pure rooms are plain C11 and never see PostgreSQL's headers or flags.  Their symbols
+# Rooms of PURE_ROOMS are plain C11 and never see PostgreSQL's headers or flags.  Their symbols
 # are hidden: the server loads every module into one global name space.
 PURE_FLAGS = -std=c11 $(OPT_FLAGS) -fPIC -fvisibility=hidden -fstack-protector-strong -Isrc $(BLAS_FLAGS)
 
-# The server's rooms: gnu11, not c11, because the server's headers use the keyword typeof
+# The other rooms: gnu11, not c11, because the server's headers use the keyword typeof
 # (copyObject in nodes/nodes.h), which strict c11 does not have.
 PG_ROOM_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare -Isrc
 
-# Unit tests and benchmarks: the pure rooms and test/unit/shim.c, no server.
+# Unit tests and benchmarks: PURE_ROOMS and test/unit/shim.c, no server.
 # cmocka 2 has new names for some assertions, which cmocka 1 does not know.
 TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
 # The loops over the rows of a model: the compiler makes vectors of them only with these, which
 # change no value.
-LOOP_SRCS  = src/glm/kernel src/glm/rows src/glm/pass
+LOOP_SRCS  = kernel rows pass
 LOOP_FLAGS = -O3 -fno-math-errno -fno-trapping-math
-OWN_FLAGS  = $(if $(filter $*,$(LOOP_SRCS)),$(LOOP_FLAGS))
+OWN_FLAGS  = $(if $(filter $(notdir $*),$(LOOP_SRCS)),$(LOOP_FLAGS))
 
 SANITIZE   = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -68,12 +66,15 @@ FUZZ_FLAGS     = -std=gnu11 -O1 -g -ffp-contract=off -Isrc -Itest/unit $(BLAS_FL
 # ---- Derived ----
 
 PURE_SRCS = $(sort $(foreach room,$(PURE_ROOMS),$(wildcard src/$(room)/*.c)))
-PG_SRCS   = $(sort $(foreach room,$(PG_ROOMS),$(wildcard src/$(room)/*.c)))
+PG_SRCS   = $(filter-out $(PURE_SRCS),$(sort $(wildcard src/*/*.c)))
 PURE_OBJS = $(PURE_SRCS:%.c=build/obj/%.o)
 SAN_OBJS  = $(PURE_SRCS:%.c=build/san/%.o)
 PG_OBJS   = $(PG_SRCS:%.c=build/obj/%.o)
 OBJS      = $(PURE_OBJS) $(filter-out $(WORKER_OBJ),$(PG_OBJS))
-WORKER_OBJ = build/obj/src/worker/worker_module.o
+# object NAME: it, in the room where its source is
+object     = $(filter %/$(1).o,$(PG_OBJS))
+WORKER_OBJ = $(call object,worker_module)
+WORKER_MAP = $(wildcard src/*/worker_module.map)
 WORKER_LIB = pg_epsilon_worker.so
 EXTRA_CLEAN = $(WORKER_LIB)
 
@@ -172,8 +173,8 @@ $(PG_OBJS): build/obj/%.o: %.c build/flags.pg
 	$(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
 # What the ledger's worker needs and no more: to load linear algebra takes longer than to start the process.
-$(WORKER_LIB): $(WORKER_OBJ) $(filter-out build/obj/src/api/module.o,$(OBJS)) src/worker/worker_module.map
-	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=src/worker/worker_module.map -lm
+$(WORKER_LIB): $(WORKER_OBJ) $(filter-out $(call object,module),$(OBJS)) $(WORKER_MAP)
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=$(WORKER_MAP) -lm
 
 build/libpure.a: $(PURE_OBJS)
 	@rm -f $@
@@ -200,11 +201,12 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 # Server functions for tests, and what some settings need: built for the private server of `make check`, never installed.
 TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so
 TEST_MODULE_LINK = $(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $<
+TEST_OBJS = $(call object,shim) $(call object,offset_value)
 .PHONY: test-modules
 test-modules: $(TEST_MODULES)
-build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c build/obj/src/server/shim.o build/obj/src/door/offset_value.o build/libpure.a build/flags.pg
+build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c $(TEST_OBJS) build/libpure.a build/flags.pg
 	@mkdir -p $(@D)
-	$(TEST_MODULE_LINK) build/obj/src/server/shim.o build/obj/src/door/offset_value.o build/libpure.a $(SHLIB_LINK)
+	$(TEST_MODULE_LINK) $(TEST_OBJS) build/libpure.a $(SHLIB_LINK)
 
 build/test/pg_epsilon_settings.so: test/server/pg_epsilon_settings.c build/flags.pg
 	@mkdir -p $(@D)
@@ -319,7 +321,7 @@ help:
 	@echo "make reproduce-models  repeat the papers' experiments on private models, compare and draw them (RUNS=n, default 20: half an hour or more; TESTS='kuru dpagd')"
 	@echo "make reproduce-piecewise  repeat the paper's experiments on piecewise affine objectives, compare and draw them (DRAWS=n, default 1000: four minutes)"
 	@echo "make reproduce-strategies  repeat the paper's experiments on strategies, compare and draw them (LIMIT=n, default 120: seconds for a point; JOBS=n, default 2; hours; goes on where it was stopped)"
-	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
+	@echo "make check-layers  check who includes whom, the compiler flags, the install script and that no test lacks its other half"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
 	@echo "make clean         remove build/ and whatever else was built; stops the demo's server"

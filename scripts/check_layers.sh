@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Checks rules of the source that no compiler checks, and prints TAP:
 #
-#   floors    a file under src/<floor> includes only headers of its own floor or below, and
-#             floors 0 to 2 include nothing but standard C besides (BLAS and LAPACKE: src/base/linalg* only; a processor's vectors: src/glm/kernel.c only)
+#   rooms     a file under src/<room> includes only headers of its own room or of rooms before it (ROOMS below), and the
+#             rooms of PURE nothing besides standard C (BLAS and LAPACKE: src/base/linalg*; a processor's vectors: src/glm/kernel.c)
 #   flags     no flag or pragma that lets the compiler change floating-point results or choose this machine's processor
 #   random    no rand(), random(), drand48(), pg_prng and the like: noise has one source
 #   sql       the install script has no SECURITY DEFINER and no CREATE OR REPLACE, and every function has a COMMENT
-#   lists     every source and every test file is in its list of the Makefile
+#   pairs     every test's input has its expected output and the reverse; every fuzzer has seeds, and no seeds lack a fuzzer
 #
 # Before that, each check is tried on a small tree with a planted violation and must find it.
 #
@@ -14,15 +14,30 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-FLOORS=(core mechanism accounting ledger api)
+# A room may include from itself and from rooms before it; rooms in one line of SIBLINGS not from each other.
+PURE="base domain workload strategy published methods glm affine accounting noise fit minimum counts"
+ROOMS=($PURE server ledger worker door api)
+SIBLINGS=" fit minimum counts "
 STANDARD=" assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h tgmath.h threads.h time.h uchar.h wchar.h wctype.h "
 BLAS=" cblas.h lapacke.h "
 
-floor_of() { # floor_of src/<floor>/...: its number, or nothing
+room_of() { # room_of src/<room>/...: its name
+	local room=${1#src/}
+	[[ $1 == src/*/* ]] && echo "${room%%/*}"
+}
+
+rank_of() { # rank_of ROOM: its place among ROOMS, or nothing
 	local i
-	for i in "${!FLOORS[@]}"; do
-		[[ $1 == src/${FLOORS[$i]}/* ]] && echo "$i" && return
+	for i in "${!ROOMS[@]}"; do
+		[ "$1" = "${ROOMS[$i]}" ] && echo "$i" && return
 	done
+}
+
+# may_include MINE THEIRS: may a file of the one room include a header of the other?
+may_include() {
+	[ "$1" = "$2" ] && return 0
+	[[ $SIBLINGS == *" $1 "* && $SIBLINGS == *" $2 "* ]] && return 1
+	[ "$(rank_of "$2")" -lt "$(rank_of "$1")" ]
 }
 
 # C without comments, line numbers kept.  Strings stay.
@@ -39,12 +54,12 @@ sources() {
 	[ -d src ] && find src -type f \( -name '*.c' -o -name '*.h' \) | LC_ALL=C sort
 }
 
-check_floors() {
+check_rooms() {
 	local file mine line text header target theirs dir
 	while read -r file; do
-		mine=$(floor_of "$file")
-		if [ -z "$mine" ]; then
-			echo "$file: not in one of the floors (${FLOORS[*]})"
+		mine=$(room_of "$file")
+		if [ -z "$(rank_of "$mine")" ]; then
+			echo "$file: not in one of the rooms (${ROOMS[*]})"
 			continue
 		fi
 		dir=$(dirname "$file")
@@ -55,23 +70,23 @@ check_floors() {
 				if [ "${BASH_REMATCH[1]}" = '"' ] && [ -f "$dir/$header" ]; then
 					target=$(realpath -m --relative-to=. "$dir/$header")
 				elif [ -f "src/$header" ]; then
-					target=$(realpath -m --relative-to=. "src/$header")
+					target=src/$header
 				fi
 				if [ -n "$target" ]; then
-					theirs=$(floor_of "$target")
-					if [ -z "$theirs" ]; then
-						echo "$file:$line: includes $target, which is on no floor"
-					elif [ "$theirs" -gt "$mine" ]; then
-						echo "$file:$line: floor $mine (${FLOORS[$mine]}) includes $target of floor $theirs"
+					theirs=$(room_of "$target")
+					if [ -z "$(rank_of "$theirs")" ]; then
+						echo "$file:$line: includes $target, which is in no room"
+					elif ! may_include "$mine" "$theirs"; then
+						echo "$file:$line: room $mine includes $target"
 					fi
-				elif [ "$mine" -le 2 ] && [[ $STANDARD != *" $header "* ]]; then
-					if [[ $BLAS == *" $header "* ]] && [[ $file == src/base/linalg* ]]; then
+				elif [[ " $PURE " == *" $mine "* && $STANDARD != *" $header "* ]]; then
+					if [[ $BLAS == *" $header "* && $file == src/base/linalg* ]]; then
 						continue
 					fi
 					if [ "$header" = immintrin.h ] && [ "$file" = src/glm/kernel.c ]; then
 						continue
 					fi
-					echo "$file:$line: floor $mine (${FLOORS[$mine]}) includes $header, which is not standard C"
+					echo "$file:$line: room $mine includes $header, which is not standard C"
 				fi
 			else
 				echo "$file:$line: an include that cannot be read: $text"
@@ -115,70 +130,37 @@ check_sql() {
 	done
 }
 
-# unlisted LIST FILE ...: files that are not words of LIST, words that are no files
-unlisted() {
-	local list=" $1 " f n
-	shift
-	for f in "$@"; do
-		[ -f "$f" ] || continue
-		[[ $list == *" $f "* ]] || echo "$f: not in the Makefile's list"
-	done
-	for n in $list; do
-		[ -f "$n" ] || echo "$n: in the Makefile's list, but there is no such file"
+# halves DIR1 SUFFIX1 DIR2 SUFFIX2: files of one directory that the other has no counterpart of
+halves() {
+	local f n
+	for f in "$1"/*"$2"; do
+		n=$(basename "$f" "$2")
+		[ ! -f "$f" ] || [[ $n == *--* ]] || [ -f "$3/$n$4" ] || echo "$f: there is no $3/$n$4"
 	done
 }
 
-# The Makefile's lists, asked from make.
-make_list() {
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u "$1" "${MAKE:-make}" -s --no-print-directory -f Makefile -f - deps-build-list <<<"deps-build-list: ; @echo \$($1)" 2>/dev/null
-}
-
-check_lists() {
-	[ -f Makefile ] || return
-	local regress isolation fuzz f n listed
-	# shellcheck disable=SC2046
-	unlisted "$(make_list PURE_SRCS) $(make_list PG_SRCS)" $(find src -name '*.c' 2>/dev/null | LC_ALL=C sort)
-	regress=" $(make_list REGRESS) "
-	for f in sql/*.sql; do
+check_pairs() {
+	local f n
+	halves sql .sql expected .out
+	halves expected .out sql .sql
+	halves test/isolation/specs .spec test/isolation/expected .out
+	halves test/isolation/expected .out test/isolation/specs .spec
+	# a source deeper or higher than src/<room>/ would not be built
+	[ ! -d src ] || find src -name '*.c' ! -path 'src/*/*' -o -path 'src/*/*/*' -name '*.c' | sed 's/$/: not in a room, so it is not built/'
+	for f in test/fuzz/fuzz_*.c test/fuzz/server_*.pl; do
 		[ -f "$f" ] || continue
-		n=$(basename "$f" .sql)
-		[[ $n == *--* ]] || [[ $regress == *" $n "* ]] || echo "$f: not in REGRESS"
-	done
-	for n in $regress; do
-		[ -f "sql/$n.sql" ] || echo "REGRESS: $n has no sql/$n.sql"
-		[ -f "expected/$n.out" ] || echo "REGRESS: $n has no expected/$n.out"
-	done
-	isolation=" $(make_list ISOLATION) "
-	for f in test/isolation/specs/*.spec; do
-		[ -f "$f" ] || continue
-		n=$(basename "$f" .spec)
-		[[ $isolation == *" $n "* ]] || echo "$f: not in ISOLATION"
-	done
-	for n in $isolation; do
-		[ -f "test/isolation/specs/$n.spec" ] || echo "ISOLATION: $n has no test/isolation/specs/$n.spec"
-	done
-	fuzz=$(make_list FUZZ)
-	listed=
-	for n in $fuzz; do
-		if [ -e "test/fuzz/server_$n.pl" ]; then
-			listed+=" test/fuzz/server_$n.pl"
-		else
-			listed+=" test/fuzz/fuzz_$n.c"
-		fi
-	done
-	# shellcheck disable=SC2046
-	unlisted "$listed" $(find test/fuzz -name '*.c' -o -name 'server_*.pl' 2>/dev/null | LC_ALL=C sort)
-	for n in $fuzz; do
-		compgen -G "test/fuzz/corpus/$n/*" >/dev/null || echo "FUZZ: $n has no seeds in test/fuzz/corpus/$n"
+		n=$(basename "${f%.*}")
+		n=${n#*_}
+		compgen -G "test/fuzz/corpus/$n/*" >/dev/null || echo "$f: there are no seeds in test/fuzz/corpus/$n"
 	done
 	for f in test/fuzz/corpus/* test/fuzz/*.dict; do
 		[ -e "$f" ] || continue
 		n=$(basename "$f" .dict)
-		[[ " $fuzz " == *" $n "* ]] || echo "$f: there is no $n in FUZZ"
+		[ -f "test/fuzz/fuzz_$n.c" ] || [ -f "test/fuzz/server_$n.pl" ] || echo "$f: there is no fuzzer $n"
 	done
 }
 
-CHECKS=(floors flags random sql lists)
+CHECKS=(rooms flags random sql pairs)
 NUMBER=0
 BAD=0
 
@@ -202,20 +184,25 @@ plant() {
 	[ -n "$(cd "$TMP" && "check_$1")" ] || MISSED+="check $1 did not see this in $2: $3"$'\n'
 }
 
+# plant_pair FILE HEADER: the one may not include the other
+plant_pair() {
+	clean_tree
+	: >"$TMP/$2"
+	printf '%s\n' "#include \"${2#src/}\"" >"$TMP/$1"
+	PLANTED=$((PLANTED + 1))
+	[ -n "$(cd "$TMP" && check_rooms)" ] || MISSED+="check rooms did not see that $1 includes $2"$'\n'
+}
+
 clean_tree() {
 	rm -rf "$TMP"
-	mkdir -p "$TMP"/src/{core,mechanism,accounting,ledger,api} "$TMP/sql" "$TMP/expected"
+	mkdir -p "$TMP"/src/{base,glm,noise,fit,minimum,ledger,api} "$TMP/sql" "$TMP/expected"
 	cat >"$TMP/Makefile" <<-'END'
 		# never -ffast-math
-		PURE_SRCS = src/core/a.c
-		PG_SRCS = src/api/d.c
-		REGRESS = one
-		ISOLATION =
 	END
-	echo '#include <stdint.h>' >"$TMP/src/core/a.h"
-	printf '%s\n' '#include "core/a.h"' '/* #include "postgres.h", rand() */' '#include <math.h>' 'int strong_random(int x);' >"$TMP/src/core/a.c"
-	printf '%s\n' '#include "../core/a.h"' >"$TMP/src/mechanism/b.h"
-	printf '%s\n' '#include "postgres.h"' '#include "mechanism/b.h"' '#include "utils/builtins.h"' >"$TMP/src/api/d.c"
+	echo '#include <stdint.h>' >"$TMP/src/base/a.h"
+	printf '%s\n' '#include "base/a.h"' '/* #include "postgres.h", rand() */' '#include <math.h>' 'int strong_random(int x);' >"$TMP/src/base/a.c"
+	printf '%s\n' '#include "../base/a.h"' >"$TMP/src/noise/b.h"
+	printf '%s\n' '#include "postgres.h"' '#include "noise/b.h"' '#include "utils/builtins.h"' >"$TMP/src/api/d.c"
 	echo 'select 1;' >"$TMP/sql/one.sql"
 	: >"$TMP/expected/one.out"
 	printf '%s\n' '-- SECURITY DEFINER is never used' 'CREATE FUNCTION dp.f(a int) RETURNS int LANGUAGE C;' "COMMENT ON FUNCTION dp.f(int) IS 'f';" >"$TMP/sql/x--1.0.sql"
@@ -232,37 +219,38 @@ self_test() {
 		found=$(cd "$TMP" && "check_$c")
 		[ -z "$found" ] || MISSED+="check $c found fault with a clean tree: $found"$'\n'
 	done
-	plant floors src/core/a.h '#include "mechanism/b.h"'
-	plant floors src/core/a.h '#include "../api/e.h"'
-	plant floors src/mechanism/b.h '#  include "postgres.h"'
-	plant floors src/accounting/c.c '#include <unistd.h>'
-	plant floors src/core/other.c '#include <lapacke.h>'
-	plant floors src/core/a.c '#include <immintrin.h>'
-	plant floors src/core/a.h '#include HEADER'
-	plant floors src/attic/a.h 'int x;'
-	printf '%s\n' '#include "api/e.h"' >"$TMP/src/ledger/r.c"
-	: >"$TMP/src/api/e.h"
-	[ -n "$(cd "$TMP" && rm -r src/attic && check_floors)" ] || MISSED+="check floors did not see floor 3 including floor 4"$'\n'
+	plant rooms src/base/a.h '#include "noise/b.h"'
+	plant rooms src/base/a.h '#include "../api/e.h"'
+	plant rooms src/noise/b.h '#  include "postgres.h"'
+	plant rooms src/accounting/c.c '#include <unistd.h>'
+	plant rooms src/base/other.c '#include <lapacke.h>'
+	plant rooms src/base/a.c '#include <immintrin.h>'
+	plant rooms src/base/a.h '#include HEADER'
+	plant rooms src/attic/a.h 'int x;'
+	plant_pair src/ledger/r.c src/api/e.h
+	plant_pair src/fit/f.c src/minimum/m.h
+	plant_pair src/minimum/m.c src/fit/f.h
 	plant flags Makefile 'CFLAGS += -O2 -ffast-math'
 	plant flags Makefile 'CFLAGS += -march=native'
-	plant flags src/core/a.c '#pragma GCC optimize ("fast-math")'
-	plant flags src/core/a.c '#pragma STDC FP_CONTRACT ON'
-	plant random src/core/a.c 'int x = rand();'
-	plant random src/core/a.c 'double y = drand48 ();'
+	plant flags src/base/a.c '#pragma GCC optimize ("fast-math")'
+	plant flags src/base/a.c '#pragma STDC FP_CONTRACT ON'
+	plant random src/base/a.c 'int x = rand();'
+	plant random src/base/a.c 'double y = drand48 ();'
 	plant random src/api/d.c 'pg_prng_double(&pg_global_prng_state);'
 	plant sql sql/x--1.0.sql $'CREATE FUNCTION dp.f() RETURNS int\nLANGUAGE C SECURITY\n  DEFINER;\nCOMMENT ON FUNCTION dp.f() IS \'f\';'
 	plant sql sql/x--1.0.sql $'create or replace function dp.f() returns int language c;\ncomment on function dp.f() is \'f\';'
 	plant sql sql/x--1.0.sql 'CREATE FUNCTION dp.g() RETURNS int LANGUAGE C;'
 	plant sql sql/x--1.0.sql 'CREATE AGGREGATE dp.h(int) (SFUNC = f, STYPE = int);'
-	plant lists src/core/new.c 'int x;'
-	plant lists sql/two.sql 'select 2;'
-	plant lists test/isolation/specs/three.spec 'session s1'
-	plant lists test/fuzz/fuzz_four.c 'int x;'
-	plant lists test/fuzz/server_seven.pl 'exit 0;'
-	plant lists test/fuzz/corpus/five/1 'seed'
-	plant lists test/fuzz/six.dict '"word"'
-	plant lists Makefile $'PURE_SRCS = src/core/a.c\nPG_SRCS = src/api/d.c\nREGRESS = one\nISOLATION =\nFUZZ = gone'
-	plant lists Makefile $'PURE_SRCS = src/core/a.c src/core/gone.c\nPG_SRCS = src/api/d.c\nREGRESS = one\nISOLATION ='
+	plant pairs src/new.c 'int x;'
+	plant pairs src/base/deep/new.c 'int x;'
+	plant pairs sql/two.sql 'select 2;'
+	plant pairs expected/two.out '2'
+	plant pairs test/isolation/specs/three.spec 'session s1'
+	plant pairs test/isolation/expected/three.out 's1'
+	plant pairs test/fuzz/fuzz_four.c 'int x;'
+	plant pairs test/fuzz/server_seven.pl 'exit 0;'
+	plant pairs test/fuzz/corpus/five/1 'seed'
+	plant pairs test/fuzz/six.dict '"word"'
 	rm -rf "$TMP"
 	trap - EXIT
 	if [ -z "$MISSED" ]; then
@@ -275,11 +263,11 @@ self_test() {
 self_test
 [ $# -eq 0 ] || cd "$1" || exit 1
 declare -A TITLE=(
-	[floors]="every include stays on its floor or below"
+	[rooms]="every include is of its own room or of one before it"
 	[flags]="no flag or pragma that changes floating-point results"
 	[random]="no random numbers but the one source"
 	[sql]="install script: no SECURITY DEFINER, no CREATE OR REPLACE, a COMMENT on every function"
-	[lists]="the Makefile's lists are complete")
+	[pairs]="no test lacks its other half, no source its room")
 for c in "${CHECKS[@]}"; do
 	text=$("check_$c")
 	if [ -z "$text" ]; then
