@@ -12,6 +12,7 @@
 
 #include "door/obtain.h"
 #include "server/access.h"
+#include "server/settings.h"
 #include "server/shim.h"
 #include "strategy/optimum.h"
 #include "worker/channel.h"
