@@ -30,13 +30,19 @@ LONG       = scripts/mutate.sh
 
 # ---- Settings ----
 
+comma := ,
+
 # make WERROR= builds with a compiler that knows more warnings than ours did.
 WERROR ?= -Werror
 
 OPT_FLAGS  = -O2 -g -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-after-statement -ffunction-sections -fdata-sections
 
-# OpenBLAS and LAPACKE.  Where a distribution keeps their headers apart, that directory is searched.
-BLAS_LIBS  ?= -llapacke -lopenblas
+# OpenBLAS and LAPACKE.  Debian lets an alternative choose between the serial and the threaded OpenBLAS, and
+# another one between their BLAS and LAPACK.  A server process must not have threads, so the serial one is
+# linked by its own directory.  An rpath of the old kind also holds for what LAPACKE asks for.
+SERIAL_BLAS := $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-serial)
+BLAS_LIBS  ?= $(if $(SERIAL_BLAS),-L$(SERIAL_BLAS) -Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)$(SERIAL_BLAS)) -llapacke -lopenblas
+# Where a distribution keeps their headers apart, that directory is searched.
 BLAS_FLAGS ?= $(addprefix -isystem ,$(firstword $(wildcard /usr/include/openblas)) $(firstword $(wildcard /usr/include/lapacke)))
 
 # Rooms of PURE_ROOMS are plain C11 and never see PostgreSQL's headers or flags.  Their symbols

@@ -2,6 +2,7 @@
 use strict;
 use warnings FATAL => 'all';
 
+use File::Copy;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -38,4 +39,22 @@ is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname
 	'0', 'DROP EXTENSION takes the schema with it');
 
 $node->stop;
+
+# The serial OpenBLAS is the one that is used, whichever another choice of the system's would be found first.
+SKIP:
+{
+	my ($serial) = glob('/usr/lib/*/openblas-serial');
+	skip 'there is no directory of the serial OpenBLAS', 2 if !defined $serial;
+	my $other = PostgreSQL::Test::Utils::tempdir();
+	for my $name (qw(libopenblas.so.0 libblas.so.3 liblapack.so.3))
+	{
+		copy("$serial/$name", "$other/$name") or die "$name: $!";
+	}
+	local $ENV{LD_LIBRARY_PATH} = $other;
+	$node->start;
+	my $loaded = $node->safe_psql('postgres', "LOAD 'pg_epsilon'; SELECT pg_read_file('/proc/self/maps')");
+	like($loaded, qr{\Q$serial\E/libopenblas}, 'the library uses the serial OpenBLAS');
+	unlike($loaded, qr/\Q$other\E/, 'and nothing of another choice');
+	$node->stop;
+}
 done_testing();
