@@ -16,6 +16,7 @@
 #include "server/shim.h"
 #include "strategy/optimum.h"
 #include "worker/channel.h"
+#include "methods/make.h"
 
 typedef struct lookup
 {

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "methods/competitors.h"
 #include "published/adaptive.h"
 #include "published/coa.h"
 #include "published/levels.h"

@@ -4,6 +4,8 @@
  */
 #include <math.h>
 
+#include "methods/competitors.h"
+#include "methods/make.h"
 #include "published/adaptive.h"
 #include "published/coa.h"
 #include "published/levels.h"
@@ -17,13 +19,6 @@
 
 /* A bound is for telling how far from the optimum a method is: a tenth of a percent is enough. */
 #define BOUND_GAP 1e-3
-
-bool
-pe_strategy_is_workload(const pe_strategy_wish *wish)
-{
-	return pe_workload_counts_once(wish->workload) &&
-		(wish->method == PE_METHOD_OPTIMAL || wish->method == PE_METHOD_GAUSSIAN || wish->method == PE_METHOD_IDENTITY);
-}
 
 pe_strategy_status
 pe_strategy_make(const pe_strategy_wish *wish, pe_strategy *strategy)

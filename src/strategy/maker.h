@@ -1,7 +1,7 @@
 /*
  * maker.h
  *	  From a design in real numbers to the integers that are measured: what the
- *	  methods of strategy.h share.  Private to make.c, optimal*.c and competitors.c.
+ *	  methods of strategy.h share.  For optimal*.c and src/methods.
  *
  * Source of the rounding: T = round(2^k R) for X = R'R, entries then moved by
  * one until every column norm is 2^k as nearly as it can be; k = 16, and more
@@ -69,9 +69,8 @@ extern void pe_maker_keep_better(pe_maker *maker, pe_strategy *before);
 /* W itself: a column for every class that is left; only for a workload that counts each cell once. */
 extern pe_strategy_status pe_maker_count_classes(const pe_strategy_wish *wish, pe_strategy *strategy);
 
-/* The methods.  make.c has checked the wish. */
+/* Method optimal under L2.  The caller has checked the wish. */
 extern pe_strategy_status pe_make_optimal(const pe_strategy_wish *wish, pe_strategy *strategy);
-extern pe_strategy_status pe_make_competitor(const pe_strategy_wish *wish, pe_strategy *strategy);
 
 /* The lower bound alone, of the sum under L2, to within a gap: into the strategy. */
 extern void pe_make_bound(pe_maker *maker, double gap);

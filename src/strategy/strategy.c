@@ -780,3 +780,10 @@ pe_strategy_free(pe_strategy *strategy)
 	pe_free(strategy->basis);
 	memset(strategy, 0, sizeof(*strategy));
 }
+
+bool
+pe_strategy_is_workload(const pe_strategy_wish *wish)
+{
+	return pe_workload_counts_once(wish->workload) &&
+		(wish->method == PE_METHOD_OPTIMAL || wish->method == PE_METHOD_GAUSSIAN || wish->method == PE_METHOD_IDENTITY);
+}

@@ -22,6 +22,7 @@
 #include "strategy/strategy.h"
 #include "counts/dawa.h"
 #include "noise/noise.h"
+#include "methods/make.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

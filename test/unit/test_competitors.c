@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "strategy/reconstruct.h"
+#include "methods/make.h"
 #include "shim.h"
 #include "workloads.h"
 
