@@ -55,7 +55,7 @@ PG_FLOOR_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare
 TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
 # The loops over the rows of a model: the compiler makes vectors of them only with these, which
 # change no value.
-LOOP_SRCS  = src/core/kernel src/core/rows src/core/pass
+LOOP_SRCS  = src/glm/kernel src/glm/rows src/glm/pass
 LOOP_FLAGS = -O3 -fno-math-errno -fno-trapping-math
 OWN_FLAGS  = $(if $(filter $*,$(LOOP_SRCS)),$(LOOP_FLAGS))
 
@@ -74,7 +74,7 @@ PURE_OBJS = $(PURE_SRCS:%.c=build/obj/%.o)
 SAN_OBJS  = $(PURE_SRCS:%.c=build/san/%.o)
 PG_OBJS   = $(PG_SRCS:%.c=build/obj/%.o)
 OBJS      = $(PURE_OBJS) $(filter-out $(WORKER_OBJ),$(PG_OBJS))
-WORKER_OBJ = build/obj/src/ledger/worker_module.o
+WORKER_OBJ = build/obj/src/worker/worker_module.o
 WORKER_LIB = pg_epsilon_worker.so
 EXTRA_CLEAN = $(WORKER_LIB)
 
@@ -173,8 +173,8 @@ $(PG_OBJS): build/obj/%.o: %.c build/flags.pg
 	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
 # What the ledger's worker needs and no more: to load linear algebra takes longer than to start the process.
-$(WORKER_LIB): $(WORKER_OBJ) $(filter-out build/obj/src/api/module.o,$(OBJS)) src/ledger/worker_module.map
-	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=src/ledger/worker_module.map -lm
+$(WORKER_LIB): $(WORKER_OBJ) $(filter-out build/obj/src/api/module.o,$(OBJS)) src/worker/worker_module.map
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=src/worker/worker_module.map -lm
 
 build/libpure.a: $(PURE_OBJS)
 	@rm -f $@
@@ -203,9 +203,9 @@ TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so
 TEST_MODULE_LINK = $(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $<
 .PHONY: test-modules
 test-modules: $(TEST_MODULES)
-build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c build/obj/src/ledger/shim.o build/obj/src/api/offset_value.o build/libpure.a build/flags.pg
+build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c build/obj/src/server/shim.o build/obj/src/door/offset_value.o build/libpure.a build/flags.pg
 	@mkdir -p $(@D)
-	$(TEST_MODULE_LINK) build/obj/src/ledger/shim.o build/obj/src/api/offset_value.o build/libpure.a $(SHLIB_LINK)
+	$(TEST_MODULE_LINK) build/obj/src/server/shim.o build/obj/src/door/offset_value.o build/libpure.a $(SHLIB_LINK)
 
 build/test/pg_epsilon_settings.so: test/server/pg_epsilon_settings.c build/flags.pg
 	@mkdir -p $(@D)

@@ -2,7 +2,7 @@
 # Checks rules of the source that no compiler checks, and prints TAP:
 #
 #   floors    a file under src/<floor> includes only headers of its own floor or below, and
-#             floors 0 to 2 include nothing but standard C besides (BLAS and LAPACKE: src/core/linalg* only; a processor's vectors: src/core/kernel.c only)
+#             floors 0 to 2 include nothing but standard C besides (BLAS and LAPACKE: src/base/linalg* only; a processor's vectors: src/glm/kernel.c only)
 #   flags     no flag or pragma that lets the compiler change floating-point results or choose this machine's processor
 #   random    no rand(), random(), drand48(), pg_prng and the like: noise has one source
 #   sql       the install script has no SECURITY DEFINER and no CREATE OR REPLACE, and every function has a COMMENT
@@ -65,10 +65,10 @@ check_floors() {
 						echo "$file:$line: floor $mine (${FLOORS[$mine]}) includes $target of floor $theirs"
 					fi
 				elif [ "$mine" -le 2 ] && [[ $STANDARD != *" $header "* ]]; then
-					if [[ $BLAS == *" $header "* ]] && [[ $file == src/core/linalg* ]]; then
+					if [[ $BLAS == *" $header "* ]] && [[ $file == src/base/linalg* ]]; then
 						continue
 					fi
-					if [ "$header" = immintrin.h ] && [ "$file" = src/core/kernel.c ]; then
+					if [ "$header" = immintrin.h ] && [ "$file" = src/glm/kernel.c ]; then
 						continue
 					fi
 					echo "$file:$line: floor $mine (${FLOORS[$mine]}) includes $header, which is not standard C"

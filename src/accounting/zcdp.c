@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/mem.h"
+#include "base/mem.h"
 
 #define NANO_DIGITS			9
 #define ATTO_DIGITS			18

@@ -9,9 +9,9 @@
 #include "mb/pg_wchar.h"
 
 #include "api/answers.h"
-#include "core/nonnegative.h"
-#include "core/optimum.h"
-#include "ledger/settings.h"
+#include "strategy/nonnegative.h"
+#include "strategy/optimum.h"
+#include "server/settings.h"
 
 /* The longest text of a workload, in bytes. */
 #define WORKLOAD_SIZE (1024 * 1024)

@@ -6,7 +6,7 @@
 #define PE_API_ANSWERS_H
 
 #include "api/label.h"
-#include "core/reconstruct.h"
+#include "strategy/reconstruct.h"
 #include "ledger/registry.h"
 
 /*

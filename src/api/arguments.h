@@ -7,7 +7,7 @@
 
 #include "fmgr.h"
 
-#include "core/method.h"
+#include "strategy/method.h"
 #include "ledger/registry.h"
 
 /* Argument n; 22004 if it is null. */

@@ -26,9 +26,9 @@
 #include "utils/typcache.h"
 
 #include "api/arguments.h"
-#include "ledger/access.h"
+#include "server/access.h"
 #include "ledger/registry.h"
-#include "ledger/values.h"
+#include "server/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_add_own_levels);
 PG_FUNCTION_INFO_V1(pe_sql_add_levels);

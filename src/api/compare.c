@@ -19,11 +19,11 @@
 #include "api/answers.h"
 #include "api/arguments.h"
 #include "api/rows.h"
-#include "ledger/settings.h"
-#include "ledger/shim.h"
+#include "server/settings.h"
+#include "server/shim.h"
 #include "ledger/strategies.h"
-#include "mechanism/dawa.h"
-#include "mechanism/noise.h"
+#include "counts/dawa.h"
+#include "noise/noise.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_compare);
 

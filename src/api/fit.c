@@ -9,7 +9,7 @@
 #include "api/arguments.h"
 #include "api/model.h"
 #include "api/rows.h"
-#include "ledger/access.h"
+#include "server/access.h"
 #include "ledger/models.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_fit);

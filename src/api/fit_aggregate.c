@@ -36,12 +36,12 @@
 #include "api/model.h"
 #include "api/model_options.h"
 #include "api/options.h"
-#include "api/reader.h"
-#include "api/row_value.h"
-#include "ledger/access.h"
+#include "door/reader.h"
+#include "door/row_value.h"
+#include "server/access.h"
 #include "ledger/models.h"
-#include "ledger/settings.h"
-#include "ledger/shim.h"
+#include "server/settings.h"
+#include "server/shim.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_logistic_regression_add);
 PG_FUNCTION_INFO_V1(pe_sql_logistic_regression_final);

@@ -14,7 +14,7 @@
 #include "api/price.h"
 #include "api/question.h"
 #include "api/rows.h"
-#include "ledger/access.h"
+#include "server/access.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_histogram);
 PG_FUNCTION_INFO_V1(pe_sql_quote);

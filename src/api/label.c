@@ -8,7 +8,7 @@
 #include "utils/fmgrprotos.h"
 
 #include "api/label.h"
-#include "ledger/values.h"
+#include "server/values.h"
 
 static JsonbValue
 text_value(const char *text)

@@ -12,7 +12,7 @@
 
 #include "utils/jsonb.h"
 
-#include "core/workload.h"
+#include "workload/workload.h"
 #include "ledger/registry.h"
 
 typedef struct pe_labels

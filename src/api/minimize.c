@@ -8,7 +8,7 @@
 #include "api/arguments.h"
 #include "api/minimum_question.h"
 #include "api/rows.h"
-#include "ledger/access.h"
+#include "server/access.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine);
 

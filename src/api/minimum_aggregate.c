@@ -28,10 +28,10 @@
 #include "api/float_array.h"
 #include "api/minimum_question.h"
 #include "api/options.h"
-#include "api/reader.h"
-#include "ledger/access.h"
-#include "ledger/settings.h"
-#include "ledger/shim.h"
+#include "door/reader.h"
+#include "server/access.h"
+#include "server/settings.h"
+#include "server/shim.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine_add);
 PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine_final);

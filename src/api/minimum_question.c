@@ -16,9 +16,9 @@
 #include "api/arguments.h"
 #include "api/minimum_question.h"
 #include "api/options.h"
-#include "ledger/errors.h"
-#include "ledger/settings.h"
-#include "ledger/values.h"
+#include "server/errors.h"
+#include "server/settings.h"
+#include "server/values.h"
 
 /* The largest number of a point. */
 #define COORDINATE_MOST 0x1p900
@@ -221,7 +221,7 @@ make_set(pe_minimum_validated *m)
 	if (end != PE_PROGRAMME_SOLVED)
 		pe_polytope_refuse(end);
 	check_size(lower, upper, variables);
-	/* how large points are tells what of the inequalities is rounding (core/programme.c) */
+	/* how large points are tells what of the inequalities is rounding (affine/programme.c) */
 	problem->set = m->asked;
 	problem->set.lower = lower;
 	problem->set.upper = upper;

@@ -14,7 +14,7 @@
 
 #include "api/polytope_argument.h"
 #include "api/price.h"
-#include "ledger/minima.h"
+#include "door/minima.h"
 
 /* As it was asked; NULL and NaN: not given. */
 typedef struct pe_minimum_request

@@ -14,14 +14,14 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
-#include "accounting/fit_plan.h"
+#include "fit/fit_plan.h"
 #include "accounting/zcdp.h"
 #include "api/arguments.h"
 #include "api/model.h"
 #include "api/predicate.h"
-#include "ledger/errors.h"
-#include "ledger/settings.h"
-#include "ledger/values.h"
+#include "server/errors.h"
+#include "server/settings.h"
+#include "server/values.h"
 
 /* The longest name of a model, in bytes. */
 #define MAX_NAME 255

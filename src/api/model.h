@@ -12,7 +12,7 @@
 #include "utils/jsonb.h"
 
 #include "api/price.h"
-#include "ledger/fits.h"
+#include "door/fits.h"
 
 /* As it was asked; NULL and NaN: not given. */
 typedef struct pe_model_request

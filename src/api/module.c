@@ -6,9 +6,9 @@
 
 #include "fmgr.h"
 
-#include "core/linalg.h"
-#include "ledger/resident.h"
-#include "ledger/settings.h"
+#include "base/linalg.h"
+#include "worker/resident.h"
+#include "server/settings.h"
 
 PG_MODULE_MAGIC;
 

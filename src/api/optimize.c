@@ -17,8 +17,8 @@
 #include "api/answers.h"
 #include "api/arguments.h"
 #include "api/rows.h"
-#include "ledger/access.h"
-#include "ledger/settings.h"
+#include "server/access.h"
+#include "server/settings.h"
 #include "ledger/strategies.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_optimize);

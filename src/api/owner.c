@@ -17,7 +17,7 @@
 #include "accounting/filter.h"
 #include "api/arguments.h"
 #include "ledger/budget.h"
-#include "ledger/door.h"
+#include "door/door.h"
 #include "ledger/registry.h"
 
 /* Default of dp.create_dataset. */

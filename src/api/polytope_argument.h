@@ -8,7 +8,7 @@
 #include "fmgr.h"
 #include "utils/jsonb.h"
 
-#include "core/programme.h"
+#include "affine/programme.h"
 
 /* As it was given; NULL: not at all. */
 typedef struct pe_polytope_argument

@@ -19,8 +19,8 @@
 #include "utils/numeric.h"
 
 #include "api/predicate.h"
-#include "ledger/access.h"
-#include "ledger/values.h"
+#include "server/access.h"
+#include "server/values.h"
 
 /* The longest text of a predicate, in bytes. */
 #define PREDICATE_SIZE (64 * 1024)

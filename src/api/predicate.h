@@ -8,7 +8,7 @@
 #ifndef PE_API_PREDICATE_H
 #define PE_API_PREDICATE_H
 
-#include "core/predicate.h"
+#include "domain/predicate.h"
 #include "ledger/registry.h"
 
 /*

@@ -16,9 +16,9 @@
 
 #include "api/float_array.h"
 #include "api/predictor.h"
-#include "core/features.h"
+#include "glm/features.h"
 #include "ledger/models.h"
-#include "ledger/values.h"
+#include "server/values.h"
 
 typedef struct input
 {

@@ -37,7 +37,7 @@
 #include "utils/varlena.h"
 
 #include "api/release.h"
-#include "ledger/access.h"
+#include "server/access.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_publish);
 

@@ -20,8 +20,8 @@
 #include "api/arguments.h"
 #include "api/predicate.h"
 #include "api/question.h"
-#include "ledger/settings.h"
-#include "ledger/shim.h"
+#include "server/settings.h"
+#include "server/shim.h"
 
 /* How near to the optimum a strategy is made for a histogram, and how near one must be that is there already. */
 #define HISTOGRAM_GAP 1e-6

@@ -10,9 +10,9 @@
 
 #include "fmgr.h"
 
-#include "core/reconstruct.h"
+#include "strategy/reconstruct.h"
 #include "ledger/budget.h"
-#include "ledger/door.h"
+#include "door/door.h"
 #include "ledger/strategies.h"
 
 typedef struct pe_histogram

@@ -15,11 +15,11 @@
 #include "api/predicate.h"
 #include "api/release.h"
 #include "api/rows.h"
-#include "ledger/access.h"
+#include "server/access.h"
 #include "ledger/budget.h"
 #include "ledger/charge.h"
 #include "ledger/strategies.h"
-#include "mechanism/noise.h"
+#include "noise/noise.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_answer);
 PG_FUNCTION_INFO_V1(pe_sql_cells);

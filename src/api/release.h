@@ -7,7 +7,7 @@
 
 #include "api/answers.h"
 #include "ledger/strategies.h"
-#include "mechanism/noise.h"
+#include "noise/noise.h"
 
 /* A stored release, read by somebody who may. */
 typedef struct pe_release

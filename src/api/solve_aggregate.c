@@ -21,8 +21,8 @@
 #include "api/float_array.h"
 #include "api/options.h"
 #include "api/polytope_argument.h"
-#include "api/reader.h"
-#include "ledger/settings.h"
+#include "door/reader.h"
+#include "server/settings.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_solve_max_affine_add);
 PG_FUNCTION_INFO_V1(pe_sql_solve_max_affine_final);

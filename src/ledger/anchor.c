@@ -24,10 +24,10 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "ledger/access.h"
+#include "server/access.h"
 #include "ledger/anchor.h"
 #include "ledger/charge.h"
-#include "ledger/settings.h"
+#include "server/settings.h"
 
 #define TITLE "pg_epsilon anchor file, version 1\n"
 #define SEAL "sha256 "

@@ -16,13 +16,13 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
-#include "ledger/access.h"
+#include "server/access.h"
 #include "ledger/anchor.h"
 #include "ledger/attest.h"
 #include "ledger/budget.h"
 #include "ledger/chain.h"
-#include "ledger/door.h"
-#include "ledger/errors.h"
+#include "door/door.h"
+#include "server/errors.h"
 #include "ledger/registry.h"
 
 /* What the locked row of a dataset says of where it was written. */

@@ -15,9 +15,9 @@
 
 #include "accounting/filter.h"
 #include "accounting/zcdp.h"
-#include "ledger/access.h"
+#include "server/access.h"
 #include "ledger/budget.h"
-#include "ledger/row.h"
+#include "server/row.h"
 
 typedef struct candidate
 {

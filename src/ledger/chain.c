@@ -13,10 +13,10 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "ledger/access.h"
+#include "server/access.h"
 #include "ledger/chain.h"
 #include "ledger/charge.h"
-#include "ledger/row.h"
+#include "server/row.h"
 
 /* Lines that are read at a time; one can be of megabytes. */
 #define BATCH 32

@@ -21,13 +21,13 @@
 #include "utils/timestamp.h"
 
 #include "accounting/filter.h"
-#include "ledger/access.h"
+#include "server/access.h"
 #include "ledger/chain.h"
 #include "ledger/charge.h"
-#include "ledger/errors.h"
+#include "server/errors.h"
 #include "ledger/models.h"
 #include "ledger/registry.h"
-#include "ledger/row.h"
+#include "server/row.h"
 #include "ledger/strategies.h"
 
 /* ------------------------------------------------------------------

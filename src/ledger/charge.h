@@ -18,7 +18,7 @@
 #include "lib/stringinfo.h"
 
 #include "accounting/filter.h"
-#include "core/mem.h"
+#include "base/mem.h"
 #include "ledger/anchor.h"
 
 /* A model that a release is, for dp.model (models.h). */

@@ -15,10 +15,10 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "ledger/access.h"
+#include "server/access.h"
 #include "ledger/budget.h"
 #include "ledger/models.h"
-#include "ledger/row.h"
+#include "server/row.h"
 
 /* ------------------------------------------------------------------
  * Messages

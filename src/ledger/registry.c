@@ -28,14 +28,14 @@
 #include "utils/syscache.h"
 
 #include "accounting/zcdp.h"
-#include "core/units.h"
-#include "ledger/access.h"
-#include "ledger/errors.h"
+#include "domain/units.h"
+#include "server/access.h"
+#include "server/errors.h"
 #include "ledger/family.h"
-#include "ledger/locks.h"
+#include "server/locks.h"
 #include "ledger/registry.h"
-#include "ledger/row.h"
-#include "ledger/values.h"
+#include "server/row.h"
+#include "server/values.h"
 
 #define HASH_SIZE 32
 

@@ -12,8 +12,8 @@
 #include "nodes/pg_list.h"
 
 #include "accounting/filter.h"
-#include "core/domain.h"
-#include "core/strategy.h"
+#include "domain/domain.h"
+#include "strategy/strategy.h"
 
 typedef struct pe_dataset
 {

@@ -15,11 +15,11 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "core/optimum.h"
-#include "ledger/access.h"
-#include "ledger/channel.h"
-#include "ledger/settings.h"
-#include "ledger/shim.h"
+#include "strategy/optimum.h"
+#include "server/access.h"
+#include "worker/channel.h"
+#include "server/settings.h"
+#include "server/shim.h"
 #include "ledger/strategies.h"
 
 /* ------------------------------------------------------------------

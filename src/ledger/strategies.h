@@ -16,7 +16,7 @@
 
 #include "lib/stringinfo.h"
 
-#include "core/strategy.h"
+#include "strategy/strategy.h"
 
 /* What a strategy is for: the key of the cache, and what is needed to read it again. */
 typedef struct pe_strategy_key

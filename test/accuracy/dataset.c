@@ -163,7 +163,7 @@ count_levels(const char *levels)
 	return count;
 }
 
-/* Its number among the levels, or PE_DROPPED as in core/domain.h. */
+/* Its number among the levels, or PE_DROPPED as in domain/domain.h. */
 static int
 find_level(const char *levels, const char *value)
 {

@@ -2,14 +2,14 @@
  * dataset.h
  *	  Real tables as the rows of a model, for `make accuracy` and `make reproduce-models`.
  *
- * A table is read from CSV and encoded by core/features.h once; folds are lists of
+ * A table is read from CSV and encoded by glm/features.h once; folds are lists of
  * row numbers.  What is declared of each column, and where that comes from, is
  * with the tables in dataset.c.
  */
 #ifndef PE_TEST_DATASET_H
 #define PE_TEST_DATASET_H
 
-#include "core/features.h"
+#include "glm/features.h"
 
 typedef struct dataset
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "accounting/fit_plan.h"
+#include "fit/fit_plan.h"
 #include "accounting/zcdp.h"
 #include "shim.h"
 

@@ -9,7 +9,7 @@
 #define PE_TEST_TRIAL_H
 
 #include "dataset.h"
-#include "mechanism/fit.h"
+#include "fit/fit.h"
 
 /* Numbers of which mean and standard deviation are wanted. */
 typedef struct series

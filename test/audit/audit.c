@@ -47,9 +47,9 @@
 #include <time.h>
 
 #include "accounting/zcdp.h"
-#include "core/strategy.h"
-#include "mechanism/gaussian.h"
-#include "mechanism/laplace.h"
+#include "strategy/strategy.h"
+#include "noise/gaussian.h"
+#include "noise/laplace.h"
 #include "evidence.h"
 #include "shim.h"
 

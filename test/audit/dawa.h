@@ -11,7 +11,7 @@
 #ifndef PE_AUDIT_DAWA_H
 #define PE_AUDIT_DAWA_H
 
-#include "mechanism/dawa.h"
+#include "counts/dawa.h"
 
 #define DAWA_DRAWS 1000000
 

@@ -7,7 +7,7 @@
  * in place of pe_gaussian_release into a library of its own, which nothing but the
  * audit loads.
  */
-#include "mechanism/gaussian.h"
+#include "noise/gaussian.h"
 
 #include <math.h>
 

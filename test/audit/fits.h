@@ -16,8 +16,8 @@
 #ifndef PE_AUDIT_FITS_H
 #define PE_AUDIT_FITS_H
 
-#include "mechanism/measure.h"
-#include "mechanism/select.h"
+#include "fit/measure.h"
+#include "noise/select.h"
 #include "models.h"
 
 /*

@@ -10,8 +10,8 @@
 #ifndef PE_AUDIT_MINIMA_H
 #define PE_AUDIT_MINIMA_H
 
-#include "mechanism/cube.h"
-#include "mechanism/minimum.h"
+#include "noise/cube.h"
+#include "minimum/minimum.h"
 
 #define CUBE_DRAWS 250000
 #define MINIMUM_DRAWS 40000

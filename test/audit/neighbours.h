@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/strategy.h"
+#include "strategy/strategy.h"
 
 #define MAX_CELLS 8
 #define MAX_ROWS 8

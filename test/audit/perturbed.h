@@ -17,7 +17,7 @@
 #ifndef PE_AUDIT_PERTURBED_H
 #define PE_AUDIT_PERTURBED_H
 
-#include "accounting/fit_plan.h"
+#include "fit/fit_plan.h"
 
 #define PERTURBED_DRAWS 20000
 #define PERTURBED_THRESHOLDS 200

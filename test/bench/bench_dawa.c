@@ -17,11 +17,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/linalg.h"
-#include "core/reconstruct.h"
-#include "core/strategy.h"
-#include "mechanism/dawa.h"
-#include "mechanism/noise.h"
+#include "base/linalg.h"
+#include "strategy/reconstruct.h"
+#include "strategy/strategy.h"
+#include "counts/dawa.h"
+#include "noise/noise.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

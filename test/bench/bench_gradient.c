@@ -18,9 +18,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/linalg.h"
-#include "core/pass.h"
-#include "core/tiles.h"
+#include "base/linalg.h"
+#include "glm/pass.h"
+#include "glm/tiles.h"
 #include "shim.h"
 
 #define RUNS 5

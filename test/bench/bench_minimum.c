@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/affine.h"
-#include "core/affine_lattice.h"
-#include "mechanism/bits.h"
-#include "mechanism/lattice_law.h"
+#include "affine/affine.h"
+#include "affine/affine_lattice.h"
+#include "noise/bits.h"
+#include "minimum/lattice_law.h"
 #include "shim.h"
 
 #define DRAWS 200

@@ -22,9 +22,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/linalg.h"
-#include "core/mem.h"
-#include "core/optimum.h"
+#include "base/linalg.h"
+#include "base/mem.h"
+#include "strategy/optimum.h"
 #include "shim.h"
 
 #define RUNS 5

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/mem.h"
-#include "mechanism/bits.h"
-#include "mechanism/gauss.h"
-#include "mechanism/strip.h"
+#include "base/mem.h"
+#include "noise/bits.h"
+#include "noise/gauss.h"
+#include "noise/strip.h"
 
 #ifdef PE_BENCH_OPENSSL
 #include <openssl/rand.h>

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/affine_lattice.h"
-#include "core/affine_spec.h"
+#include "affine/affine_lattice.h"
+#include "affine/affine_spec.h"
 #include "shim.h"
 
 /* Rows of a lattice that is looked at. */

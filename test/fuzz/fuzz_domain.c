@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/domain.h"
+#include "domain/domain.h"
 
 static void
 demand(bool condition, const char *what)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/predicate.h"
+#include "domain/predicate.h"
 
 static pe_point ages[] = {{.i = 0}, {.i = 10}, {.i = 20}, {.i = 50}};
 static pe_point sexes[] = {{.b = {"f", 1}}, {.b = {"m", 1}}, {.b = {"x y", 3}}};

@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/pass.h"
-#include "core/row_spec.h"
+#include "glm/pass.h"
+#include "glm/row_spec.h"
 
 /* Rows that the pass is run over, and the most sums that are looked at. */
 #define ROWS 70

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/pass.h"
-#include "core/rows.h"
+#include "glm/pass.h"
+#include "glm/rows.h"
 #include "shim.h"
 
 /* Rows of a cut are looked at one by one up to so many. */

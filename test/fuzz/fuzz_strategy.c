@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/strategy.h"
+#include "strategy/strategy.h"
 
 static void
 demand(bool condition, const char *what)

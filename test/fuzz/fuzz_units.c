@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "core/units.h"
+#include "base/mem.h"
+#include "domain/units.h"
 #include "shim.h"
 
 /* States with more rows or cells are not counted: an entry may stand for 2^32 rows, each of which is ranked. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/workload.h"
+#include "workload/workload.h"
 
 /* So many terms and queries of each are looked at, spread over all there are. */
 #define LOOKS 8

@@ -1,7 +1,7 @@
 /*
  * kuru.c
  *	  The synthetic experiment of Kuru, Birbil, Gurbuzbalaban and Yildirim (arXiv
- *	  2008.01989, section 5) with the methods of src/mechanism/fit_accelerated.c.
+ *	  2008.01989, section 5) with the methods of src/fit/fit_accelerated.c.
  *
  * n = 100000 rows, d = 20 features uniform in [0, 1], label the sign of x w_a; logistic
  * loss, lambda |w|^2 with lambda = .01, start 10 in every weight, c in {.1, 1}, T in {100,
@@ -32,8 +32,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "mechanism/fit.h"
+#include "base/mem.h"
+#include "fit/fit.h"
 #include "shim.h"
 
 #define ROWS 100000

@@ -2,7 +2,7 @@
  * piecewise.c
  *	  The experiments of Han, Topcu and Pappas, "Differentially private convex
  *	  optimization with piecewise affine objectives" (arXiv 1408.6286), section 5, with the
- *	  methods of src/mechanism/minimum.h.
+ *	  methods of src/minimum/minimum.h.
  *
  * min over |x|_inf <= c of f(x) = max_i (a_i'x + b_i), all of a and b standard normal,
  * every offset b_i may move by max_change (the paper's adjacency), epsilon .1, or under
@@ -35,10 +35,10 @@
 #include <string.h>
 
 #include "accounting/zcdp.h"
-#include "core/affine_lattice.h"
-#include "core/programme.h"
-#include "mechanism/lattice_law.h"
-#include "mechanism/minimum.h"
+#include "affine/affine_lattice.h"
+#include "affine/programme.h"
+#include "minimum/lattice_law.h"
+#include "minimum/minimum.h"
 #include "shim.h"
 #include "trial.h"
 

@@ -2,7 +2,7 @@
  * strategies.c
  *	  The experiments of Yuan, Yang, Zhang and Hao, "Convex optimization for linear query
  *	  processing under approximate differential privacy" (KDD 2016), section 5, with the
- *	  methods of src/core/method.h and, beside them, the certified optimum.
+ *	  methods of src/strategy/method.h and, beside them, the certified optimum.
  *
  * strategies/problem.h has the workloads, strategies/contest.h the methods, and
  * strategies/points.h how points are made.  WRelated is of rank .4 min(m, n) where nothing
@@ -29,11 +29,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/algebra.h"
-#include "core/levels.h"
-#include "core/linalg.h"
-#include "core/mem.h"
-#include "core/optimum.h"
+#include "workload/algebra.h"
+#include "published/levels.h"
+#include "base/linalg.h"
+#include "base/mem.h"
+#include "strategy/optimum.h"
 #include "strategies/fields.h"
 #include "strategies/points.h"
 

@@ -18,12 +18,12 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "api/offset_value.h"
-#include "core/pass.h"
-#include "core/row_spec.h"
-#include "ledger/affine_sink.h"
-#include "ledger/channel.h"
-#include "ledger/door.h"
+#include "door/offset_value.h"
+#include "glm/pass.h"
+#include "glm/row_spec.h"
+#include "door/affine_sink.h"
+#include "worker/channel.h"
+#include "door/door.h"
 
 PG_MODULE_MAGIC;
 

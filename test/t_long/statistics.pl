@@ -15,7 +15,7 @@ $node->append_conf('postgresql.conf', "fsync = off\nmax_worker_processes = 16\n"
 $node->start;
 
 # Cell i holds i rows, so that a cell mistaken for another shows as a wrong mean.  Requests of few
-# cells and of many draw their noise in different ways (src/mechanism/gaussian.c): 100 and 200 cells.
+# cells and of many draw their noise in different ways (src/noise/gaussian.c): 100 and 200 cells.
 $node->safe_psql('postgres', "CREATE EXTENSION pg_epsilon; CREATE ROLE curator LOGIN; CREATE ROLE ann LOGIN; GRANT CREATE ON SCHEMA public TO curator");
 $node->safe_psql('postgres', q{
 	CREATE TABLE t (few int, many int);

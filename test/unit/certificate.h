@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/linalg.h"
-#include "core/mem.h"
-#include "core/optimum.h"
+#include "base/linalg.h"
+#include "base/mem.h"
+#include "strategy/optimum.h"
 
 #define GAP 1e-6
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "mechanism/first_order.h"
+#include "fit/first_order.h"
 #include "shim.h"
 
 #define COLUMNS 4

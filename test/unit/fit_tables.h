@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pass.h"
-#include "mechanism/fit.h"
+#include "glm/pass.h"
+#include "fit/fit.h"
 
 #define TABLE_COLUMNS 64
 

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/design.h"
-#include "core/linalg.h"
-#include "core/mem.h"
-#include "core/optimum.h"
+#include "strategy/design.h"
+#include "base/linalg.h"
+#include "base/mem.h"
+#include "strategy/optimum.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/pass.h"
-#include "mechanism/fit.h"
+#include "glm/pass.h"
+#include "fit/fit.h"
 
 #define MODEL_MOST_GROUPS 4
 #define MODEL_MOST_COLUMNS 64

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/mem.h"
+#include "base/mem.h"
 
 typedef struct pe_reference
 {

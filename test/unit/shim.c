@@ -1,6 +1,6 @@
 /*
  * shim.c
- *	  core/mem.h for the unit tests and benches: the C library and getrandom(2).
+ *	  base/mem.h for the unit tests and benches: the C library and getrandom(2).
  */
 #define _GNU_SOURCE
 #include "shim.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "core/mem.h"
+#include "base/mem.h"
 
 static bool seeded = false;
 static uint64_t state;

@@ -1,6 +1,6 @@
 /*
  * shim.h
- *	  What the unit tests may ask of their implementation of core/mem.h.
+ *	  What the unit tests may ask of their implementation of base/mem.h.
  */
 #ifndef PE_TEST_SHIM_H
 #define PE_TEST_SHIM_H

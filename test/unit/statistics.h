@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "mechanism/bits.h"
+#include "base/mem.h"
+#include "noise/bits.h"
 
 /* Ten times below 1e-9: room for the error of the chi-square approximation. */
 #define P_MIN 1e-10

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "core/rows.h"
+#include "base/mem.h"
+#include "glm/rows.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 

@@ -1,6 +1,6 @@
 /*
  * test_accelerated.c
- *	  gd, hb, nag, masg, nag_opt and masg_opt: src/mechanism/fit_accelerated.c and
+ *	  gd, hb, nag, masg, nag_opt and masg_opt: src/fit/fit_accelerated.c and
  *	  first_order.c.
  */
 #include <setjmp.h>
@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "descent.h"
-#include "mechanism/gaussian.h"
-#include "mechanism/laplace.h"
-#include "mechanism/measure.h"
+#include "noise/gaussian.h"
+#include "noise/laplace.h"
+#include "fit/measure.h"
 #include "statistics.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

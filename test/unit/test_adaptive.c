@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/adaptive.h"
-#include "core/linalg.h"
-#include "core/mem.h"
+#include "published/adaptive.h"
+#include "base/linalg.h"
+#include "base/mem.h"
 #include "reference_strategies.h"
 #include "shim.h"
 

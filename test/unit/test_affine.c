@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/affine_lattice.h"
-#include "core/affine_spec.h"
+#include "affine/affine_lattice.h"
+#include "affine/affine_spec.h"
 #include "shim.h"
 
 #define LAST ((INT64_C(1) << PE_LATTICE_BITS) - 1)

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "core/algebra.h"
+#include "workload/algebra.h"
 #include "shim.h"
 #include "workloads.h"
 

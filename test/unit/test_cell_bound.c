@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "core/cell_bound.h"
-#include "core/programme.h"
-#include "mechanism/bits.h"
+#include "affine/cell_bound.h"
+#include "affine/programme.h"
+#include "noise/bits.h"
 #include "shim.h"
 
 #define MOST_LIMITS 5

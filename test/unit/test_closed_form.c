@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/closed_form.h"
-#include "core/mem.h"
+#include "strategy/closed_form.h"
+#include "base/mem.h"
 #include "certificate.h"
 #include "shim.h"
 

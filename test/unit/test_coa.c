@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/coa.h"
+#include "published/coa.h"
 #include "grams.h"
 
 /* ---- derivatives ---- */

@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-#include "core/reconstruct.h"
+#include "strategy/reconstruct.h"
 #include "shim.h"
 #include "workloads.h"
 

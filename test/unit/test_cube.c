@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mechanism/cube.h"
+#include "noise/cube.h"
 #include "shim.h"
 #include "statistics.h"
 

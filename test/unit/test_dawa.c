@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/optimum.h"
-#include "mechanism/dawa.h"
-#include "mechanism/laplace.h"
+#include "strategy/optimum.h"
+#include "counts/dawa.h"
+#include "noise/laplace.h"
 #include "shim.h"
 #include "statistics.h"
 

@@ -15,10 +15,10 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "core/direct.h"
-#include "core/nonnegative.h"
-#include "core/optimum.h"
-#include "core/reconstruct.h"
+#include "strategy/direct.h"
+#include "strategy/nonnegative.h"
+#include "strategy/optimum.h"
+#include "strategy/reconstruct.h"
 #include "shim.h"
 #include "workloads.h"
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/domain.h"
+#include "domain/domain.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

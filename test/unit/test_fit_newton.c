@@ -10,9 +10,9 @@
 
 #include <stdlib.h>
 
-#include "core/linalg.h"
-#include "mechanism/measure.h"
-#include "mechanism/noise.h"
+#include "base/linalg.h"
+#include "fit/measure.h"
+#include "noise/noise.h"
 #include "models.h"
 #include "shim.h"
 

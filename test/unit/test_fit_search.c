@@ -10,10 +10,10 @@
 
 #include <stdlib.h>
 
-#include "core/loss.h"
-#include "mechanism/measure.h"
-#include "mechanism/noise.h"
-#include "mechanism/select.h"
+#include "glm/loss.h"
+#include "fit/measure.h"
+#include "noise/noise.h"
+#include "noise/select.h"
 #include "models.h"
 #include "shim.h"
 

@@ -17,12 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "mechanism/bits.h"
-#include "mechanism/gauss.h"
-#include "mechanism/gaussian.h"
-#include "mechanism/lazy_exp.h"
-#include "mechanism/noise.h"
+#include "base/mem.h"
+#include "noise/bits.h"
+#include "noise/gauss.h"
+#include "noise/gaussian.h"
+#include "noise/lazy_exp.h"
+#include "noise/noise.h"
 #include "shim.h"
 #include "statistics.h"
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "mechanism/gauss_floor.h"
+#include "noise/gauss_floor.h"
 #include "shim.h"
 #include "statistics.h"
 

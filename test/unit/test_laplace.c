@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/reconstruct.h"
-#include "mechanism/gauss.h"
-#include "mechanism/laplace.h"
-#include "mechanism/noise.h"
+#include "strategy/reconstruct.h"
+#include "noise/gauss.h"
+#include "noise/laplace.h"
+#include "noise/noise.h"
 #include "shim.h"
 #include "statistics.h"
 

@@ -3,7 +3,7 @@
  *	  The exponential mechanism on a lattice against its exact law.
  *
  * The reference laws know nothing of cells: on small lattices all points are enumerated,
- * with scores of core/affine_lattice.h; on the whole lattice the distribution function of
+ * with scores of affine/affine_lattice.h; on the whole lattice the distribution function of
  * f is known in closed form (a maximum norm), or integrated over polygons.
  *
  * Statistical tests use the system's randomness (statistics.h).
@@ -19,13 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/affine.h"
-#include "core/affine_lattice.h"
-#include "core/programme.h"
-#include "mechanism/lattice_law.h"
-#include "mechanism/lazy_exp.h"
-#include "mechanism/minimum.h"
-#include "mechanism/select.h"
+#include "affine/affine.h"
+#include "affine/affine_lattice.h"
+#include "affine/programme.h"
+#include "minimum/lattice_law.h"
+#include "noise/lazy_exp.h"
+#include "minimum/minimum.h"
+#include "noise/select.h"
 #include "shim.h"
 #include "statistics.h"
 
@@ -1184,7 +1184,7 @@ check_sharp(int32_t variables, int32_t rows, double max_change, bool level)
 		sum += level ? ldexp((double) pe_lattice_score(&in.lattice, at), in.lattice.unit) : 0;
 	}
 	assert_true(pe_test_polls() - polls < 1000);
-	/* at most a gamma variable of shape n d, of mean 1 for each (mechanism/minimum.h) */
+	/* at most a gamma variable of shape n d, of mean 1 for each (minimum/minimum.h) */
 	assert_true(sum * 0.1 / (2 * max_change) < n * variables + 9 * sqrt(n * variables));
 	pe_bits_wipe(&source);
 	pe_lattice_law_free(law);

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/levels.h"
-#include "core/mem.h"
+#include "published/levels.h"
+#include "base/mem.h"
 #include "reference_strategies.h"
 #include "shim.h"
 

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/linalg.h"
-#include "core/mem.h"
+#include "base/linalg.h"
+#include "base/mem.h"
 #include "shim.h"
 
 #define M 37

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/linalg.h"
-#include "core/low_rank.h"
-#include "core/mem.h"
+#include "base/linalg.h"
+#include "published/low_rank.h"
+#include "base/mem.h"
 #include "reference_strategies.h"
 #include "shim.h"
 

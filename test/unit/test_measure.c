@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "mechanism/measure.h"
+#include "fit/measure.h"
 #include "models.h"
 #include "shim.h"
 #include "statistics.h"

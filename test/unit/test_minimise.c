@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/minimise.h"
+#include "glm/minimise.h"
 #include "shim.h"
 #include "fit_tables.h"
 

@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/affine_lattice.h"
-#include "core/programme.h"
-#include "mechanism/cube.h"
-#include "mechanism/gaussian.h"
-#include "mechanism/laplace.h"
-#include "mechanism/minimum.h"
-#include "mechanism/select.h"
+#include "affine/affine_lattice.h"
+#include "affine/programme.h"
+#include "noise/cube.h"
+#include "noise/gaussian.h"
+#include "noise/laplace.h"
+#include "minimum/minimum.h"
+#include "noise/select.h"
 #include "shim.h"
 #include "statistics.h"
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/strategy.h"
+#include "strategy/strategy.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

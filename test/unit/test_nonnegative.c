@@ -19,8 +19,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/nonnegative.h"
-#include "core/reconstruct.h"
+#include "strategy/nonnegative.h"
+#include "strategy/reconstruct.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

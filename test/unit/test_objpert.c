@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "accounting/fit_plan.h"
+#include "fit/fit_plan.h"
 #include "accounting/zcdp.h"
-#include "core/minimise.h"
+#include "glm/minimise.h"
 #include "shim.h"
 #include "statistics.h"
 #include "fit_tables.h"

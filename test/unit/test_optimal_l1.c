@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "core/round_dense.h"
-#include "core/strategy.h"
+#include "base/mem.h"
+#include "strategy/round_dense.h"
+#include "strategy/strategy.h"
 #include "long_cholesky.h"
 #include "shim.h"
 

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/linalg.h"
-#include "core/mem.h"
-#include "core/optimum.h"
+#include "base/linalg.h"
+#include "base/mem.h"
+#include "strategy/optimum.h"
 #include "certificate.h"
 #include "shim.h"
 

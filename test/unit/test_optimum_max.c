@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "core/optimum.h"
-#include "core/optimum_max.h"
+#include "base/mem.h"
+#include "strategy/optimum.h"
+#include "strategy/optimum_max.h"
 #include "certificate.h"
 #include "shim.h"
 

@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "accounting/fit_plan.h"
-#include "mechanism/gaussian.h"
-#include "mechanism/laplace.h"
-#include "mechanism/outpert.h"
+#include "fit/fit_plan.h"
+#include "noise/gaussian.h"
+#include "noise/laplace.h"
+#include "fit/outpert.h"
 #include "shim.h"
 #include "statistics.h"
 #include "fit_tables.h"

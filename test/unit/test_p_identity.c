@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "core/optimum.h"
-#include "core/p_identity.h"
+#include "base/mem.h"
+#include "strategy/optimum.h"
+#include "strategy/p_identity.h"
 #include "long_cholesky.h"
 #include "shim.h"
 

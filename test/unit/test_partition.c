@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/partition.h"
-#include "core/reconstruct.h"
+#include "published/partition.h"
+#include "strategy/reconstruct.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 

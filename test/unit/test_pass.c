@@ -19,10 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/kernel.h"
-#include "core/loss.h"
-#include "core/mem.h"
-#include "core/pass.h"
+#include "glm/kernel.h"
+#include "glm/loss.h"
+#include "base/mem.h"
+#include "glm/pass.h"
 #include "shim.h"
 #include "tables.h"
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "accounting/fit_plan.h"
+#include "fit/fit_plan.h"
 #include "shim.h"
 #include "statistics.h"
 #include "fit_tables.h"

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/affine_lattice.h"
-#include "core/programme.h"
+#include "affine/affine_lattice.h"
+#include "affine/programme.h"
 #include "shim.h"
 
 #if __has_include(<glpk.h>)

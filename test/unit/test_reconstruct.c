@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/optimum.h"
-#include "core/reconstruct.h"
+#include "strategy/optimum.h"
+#include "strategy/reconstruct.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

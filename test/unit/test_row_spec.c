@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pass.h"
-#include "core/row_spec.h"
+#include "glm/pass.h"
+#include "glm/row_spec.h"
 #include "shim.h"
 
 #define MOST_FEATURES 6

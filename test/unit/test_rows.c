@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "core/rows.h"
-#include "core/tiles.h"
+#include "base/mem.h"
+#include "glm/rows.h"
+#include "glm/tiles.h"
 #include "shim.h"
 #include "tables.h"
 

@@ -1,7 +1,7 @@
 /*
  * test_sampling.c
- *	  What steps on random batches cost: src/accounting/sampling.c, fit_plan.c and the
- *	  pure batches of src/mechanism/first_order.c.
+ *	  What steps on random batches cost: src/fit/sampling.c, fit_plan.c and the
+ *	  pure batches of src/fit/first_order.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,10 +14,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "accounting/fit_plan.h"
+#include "fit/fit_plan.h"
 #include "accounting/mechanisms.h"
 #include "accounting/zcdp.h"
-#include "mechanism/first_order.h"
+#include "fit/first_order.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mechanism/lazy_exp.h"
-#include "mechanism/select.h"
+#include "noise/lazy_exp.h"
+#include "noise/select.h"
 #include "shim.h"
 #include "statistics.h"
 

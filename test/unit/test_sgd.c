@@ -1,6 +1,6 @@
 /*
  * test_sgd.c
- *	  sgd and sgd_adv: src/mechanism/fit_sgd.c, with plans of src/accounting/sampling.c.
+ *	  sgd and sgd_adv: src/fit/fit_sgd.c, with plans of src/fit/sampling.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "accounting/fit_plan.h"
+#include "fit/fit_plan.h"
 #include "descent.h"
-#include "mechanism/gaussian.h"
-#include "mechanism/measure.h"
+#include "noise/gaussian.h"
+#include "fit/measure.h"
 #include "statistics.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

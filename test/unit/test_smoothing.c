@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/smoothing.h"
+#include "published/smoothing.h"
 #include "grams.h"
 
 /* ---- the function ---- */

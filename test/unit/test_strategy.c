@@ -16,8 +16,8 @@
 
 #include <math.h>
 
-#include "core/maker.c"
-#include "core/reconstruct.h"
+#include "strategy/maker.c"
+#include "strategy/reconstruct.h"
 #include "shim.h"
 #include "workloads.h"
 

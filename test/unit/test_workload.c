@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/workload.h"
+#include "workload/workload.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

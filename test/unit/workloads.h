@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/workload.h"
+#include "workload/workload.h"
 
 static inline int
 between(int lo, int hi)

@@ -10,15 +10,15 @@
 #include <string.h>
 
 #include "accounting/zcdp.h"
-#include "core/adaptive.h"
-#include "core/coa.h"
-#include "core/levels.h"
-#include "core/linalg.h"
-#include "core/low_rank.h"
-#include "core/mem.h"
-#include "core/optimum.h"
-#include "core/smoothing.h"
-#include "mechanism/dawa.h"
+#include "published/adaptive.h"
+#include "published/coa.h"
+#include "published/levels.h"
+#include "base/linalg.h"
+#include "published/low_rank.h"
+#include "base/mem.h"
+#include "strategy/optimum.h"
+#include "published/smoothing.h"
+#include "counts/dawa.h"
 #include "shim.h"
 
 #define RANK_TOLERANCE 1e-12	/* of the largest diagonal entry of V, as optimum.h has it */

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "accounting/zcdp.h"
-#include "core/mem.h"
-#include "core/optimum.h"
+#include "base/mem.h"
+#include "strategy/optimum.h"
 #include "fields.h"
 
 #define DELTA 1e-4

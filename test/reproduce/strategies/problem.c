@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/linalg.h"
-#include "core/mem.h"
-#include "core/optimum.h"
+#include "base/linalg.h"
+#include "base/mem.h"
+#include "strategy/optimum.h"
 
 #define MOST_ATTRIBUTES 16
 

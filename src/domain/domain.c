@@ -1,0 +1,546 @@
+/*
+ * domain.c
+ *	  The public, finite domain of an attribute.  See domain.h.
+ */
+#include "domain/domain.h"
+
+#include <math.h>
+#include <string.h>
+
+/* First bytes of a written domain: "pe" and the version of the format. */
+static const char magic[4] = {'p', 'e', 'd', 2};
+
+/* FNV-1a: the levels are the owner's, so nobody can gain by collisions. */
+static uint32_t
+hash_bytes(const void *data, size_t size)
+{
+	const unsigned char *c = data;
+	uint32_t	h = 2166136261u;
+
+	for (size_t i = 0; i < size; i++)
+		h = (h ^ c[i]) * 16777619u;
+	return h ^ (h >> 15);
+}
+
+/* Fibonacci hashing, the halves folded first: small integers as doubles differ in the upper one alone. */
+static uint32_t
+hash_word(uint64_t word)
+{
+	word ^= word >> 32;
+	return (uint32_t) ((word * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+}
+
+static uint32_t
+hash_point(pe_key key, const pe_point *point)
+{
+	double		canonical;
+	uint64_t	word;
+
+	switch (key)
+	{
+		case PE_KEY_INT:
+			return hash_word((uint64_t) point->i);
+		case PE_KEY_FLOAT:
+			canonical = point->f + 0.0; /* -0 and 0 are one level */
+			memcpy(&word, &canonical, sizeof(word));
+			return hash_word(word);
+		case PE_KEY_BYTES:
+			return hash_bytes(point->b.data, point->b.size);
+	}
+	pe_bug("unknown kind of key");
+}
+
+static bool
+same_point(pe_key key, const pe_point *a, const pe_point *b)
+{
+	switch (key)
+	{
+		case PE_KEY_INT:
+			return a->i == b->i;
+		case PE_KEY_FLOAT:
+			return a->f == b->f;
+		case PE_KEY_BYTES:
+			return a->b.size == b->b.size && memcmp(a->b.data, b->b.data, a->b.size) == 0;
+	}
+	pe_bug("unknown kind of key");
+}
+
+/* Whether a stands strictly before b; bytes compare as memcmp, shorter first. */
+static bool
+before(pe_key key, const pe_point *a, const pe_point *b)
+{
+	uint32_t	common;
+	int			order;
+
+	switch (key)
+	{
+		case PE_KEY_INT:
+			return a->i < b->i;
+		case PE_KEY_FLOAT:
+			return a->f < b->f;
+		case PE_KEY_BYTES:
+			common = a->b.size < b->b.size ? a->b.size : b->b.size;
+			order = memcmp(a->b.data, b->b.data, common);
+			return order < 0 || (order == 0 && a->b.size < b->b.size);
+	}
+	pe_bug("unknown kind of key");
+}
+
+static int32_t
+find_level(const pe_attribute *attribute, const pe_point *value)
+{
+	uint32_t	slot = hash_point(attribute->key, value) & attribute->lookup_mask;
+	int32_t		number;
+
+	while ((number = attribute->lookup[slot]) >= 0)
+	{
+		if (same_point(attribute->key, &attribute->point[number], value))
+			return number;
+		slot = (slot + 1) & attribute->lookup_mask;
+	}
+	return -1;
+}
+
+static pe_domain_status
+prepare_levels(pe_attribute *attribute)
+{
+	uint32_t	slots = 8;
+
+	if (attribute->points < 1)
+		return PE_DOMAIN_EMPTY;
+	if (attribute->outside == PE_OUTSIDE_CLAMP)
+		return PE_DOMAIN_NO_ORDER;
+
+	while (slots < 2 * (uint32_t) attribute->points)
+		slots *= 2;
+	attribute->lookup_mask = slots - 1;
+	attribute->lookup = pe_alloc(slots, sizeof(*attribute->lookup));
+	memset(attribute->lookup, 0xff, slots * sizeof(*attribute->lookup));
+
+	for (int32_t i = 0; i < attribute->points; i++)
+	{
+		uint32_t	slot;
+
+		if (find_level(attribute, &attribute->point[i]) >= 0)
+			return PE_DOMAIN_DUPLICATE;
+		slot = hash_point(attribute->key, &attribute->point[i]) & attribute->lookup_mask;
+		while (attribute->lookup[slot] >= 0)
+			slot = (slot + 1) & attribute->lookup_mask;
+		attribute->lookup[slot] = i;
+	}
+	return PE_DOMAIN_OK;
+}
+
+static pe_domain_status
+prepare_bins(pe_attribute *attribute)
+{
+	int32_t		last = attribute->points - 1;
+	double		width;
+
+	if (attribute->points < 2)
+		return PE_DOMAIN_EMPTY;
+	if (!pe_attribute_is_ordered(attribute))
+		return PE_DOMAIN_NOT_ASCENDING;
+
+	attribute->scale = 0;
+	if (attribute->key == PE_KEY_BYTES)
+		return PE_DOMAIN_OK;
+	if (attribute->key == PE_KEY_INT)
+		width = (double) attribute->point[last].i - (double) attribute->point[0].i;
+	else
+		width = attribute->point[last].f - attribute->point[0].f;
+	if (isfinite(width))
+		attribute->scale = last / width;
+	return PE_DOMAIN_OK;
+}
+
+pe_domain_status
+pe_attribute_prepare(pe_attribute *attribute)
+{
+	attribute->lookup = NULL;
+	/* edges are one more than their bins */
+	if (attribute->points > PE_MAX_CELLS + 1 || pe_attribute_cells(attribute) > PE_MAX_CELLS)
+		return PE_DOMAIN_TOO_LARGE;
+	if (attribute->key == PE_KEY_FLOAT)
+		for (int32_t i = 0; i < attribute->points; i++)
+			if (!isfinite(attribute->point[i].f))
+				return PE_DOMAIN_NOT_FINITE;
+	return attribute->kind == PE_LEVELS ? prepare_levels(attribute) : prepare_bins(attribute);
+}
+
+int32_t
+pe_attribute_ordered_cells(const pe_attribute *attribute)
+{
+	return attribute->kind == PE_LEVELS ? attribute->points : attribute->points - 1;
+}
+
+int32_t
+pe_attribute_cells(const pe_attribute *attribute)
+{
+	return pe_attribute_ordered_cells(attribute)
+		+ (attribute->outside == PE_OUTSIDE_OTHER ? 1 : 0)
+		+ (attribute->nulls == PE_NULLS_CELL ? 1 : 0);
+}
+
+bool
+pe_attribute_is_other(const pe_attribute *attribute, int32_t cell)
+{
+	return attribute->outside == PE_OUTSIDE_OTHER && cell == pe_attribute_ordered_cells(attribute);
+}
+
+bool
+pe_attribute_is_null(const pe_attribute *attribute, int32_t cell)
+{
+	return attribute->nulls == PE_NULLS_CELL && cell == pe_attribute_cells(attribute) - 1;
+}
+
+bool
+pe_attribute_is_ordered(const pe_attribute *attribute)
+{
+	for (int32_t i = 1; i < attribute->points; i++)
+		if (!before(attribute->key, &attribute->point[i - 1], &attribute->point[i]))
+			return false;
+	return true;
+}
+
+int32_t
+pe_attribute_points_before(const pe_attribute *attribute, const pe_point *value)
+{
+	int32_t		low = 0;
+	int32_t		high = attribute->points;
+
+	while (low < high)
+	{
+		int32_t		middle = low + (high - low) / 2;
+
+		if (before(attribute->key, &attribute->point[middle], value))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int32_t
+pe_attribute_find_point(const pe_attribute *attribute, const pe_point *value)
+{
+	int32_t		number;
+
+	if (attribute->kind == PE_LEVELS)
+		return find_level(attribute, value);
+	number = pe_attribute_points_before(attribute, value);
+	return number < attribute->points && same_point(attribute->key, &attribute->point[number], value) ? number : -1;
+}
+
+int32_t
+pe_cell_of_null(const pe_attribute *attribute)
+{
+	return attribute->nulls == PE_NULLS_CELL ? pe_attribute_cells(attribute) - 1 : PE_DROPPED;
+}
+
+/* The cell of a value below (high = false) or above all bins, or of no level. */
+static int32_t
+cell_outside(const pe_attribute *attribute, bool high)
+{
+	int32_t		ordered = pe_attribute_ordered_cells(attribute);
+
+	switch (attribute->outside)
+	{
+		case PE_OUTSIDE_DROP:
+			return PE_DROPPED;
+		case PE_OUTSIDE_CLAMP:
+			return high ? ordered - 1 : 0;
+		case PE_OUTSIDE_OTHER:
+			return ordered;
+	}
+	pe_bug("unknown rule for outside values");
+}
+
+static int32_t
+cell_of_level(const pe_attribute *attribute, const pe_point *value)
+{
+	int32_t		level = find_level(attribute, value);
+
+	return level >= 0 ? level : cell_outside(attribute, true);
+}
+
+/*
+ * The bin of a value that lies between the first and the last edge.  Where bins
+ * are equally wide the guess is right or off by one; the comparisons with the
+ * edges alone decide, so the rounding of the guess cannot matter.
+ */
+static int32_t
+first_guess(const pe_attribute *attribute, double offset)
+{
+	int32_t		last = attribute->points - 2;
+	double		guess = offset * attribute->scale;
+
+	return guess >= 0 && guess <= last ? (int32_t) guess : last;
+}
+
+static int32_t
+find_bin(const pe_attribute *attribute, const pe_point *value, int32_t middle)
+{
+	int32_t		low = 0;
+	int32_t		high = attribute->points - 2;
+
+	while (low < high)
+	{
+		if (before(attribute->key, value, &attribute->point[middle]))
+			high = middle - 1;
+		else if (middle < high && !before(attribute->key, value, &attribute->point[middle + 1]))
+			low = middle + 1;
+		else
+			return middle;
+		middle = low + (high - low) / 2;
+	}
+	return low;
+}
+
+int32_t
+pe_cell_of_int(const pe_attribute *attribute, int64_t value)
+{
+	const pe_point *edge = attribute->point;
+	pe_point	point = {.i = value};
+	int32_t		guess;
+
+	if (attribute->kind == PE_LEVELS)
+		return cell_of_level(attribute, &point);
+	if (value < edge[0].i)
+		return cell_outside(attribute, false);
+	if (value > edge[attribute->points - 1].i)
+		return cell_outside(attribute, true);
+	guess = first_guess(attribute, (double) value - (double) edge[0].i);
+	if (value >= edge[guess].i && value < edge[guess + 1].i)
+		return guess;
+	return find_bin(attribute, &point, guess);
+}
+
+int32_t
+pe_cell_of_float(const pe_attribute *attribute, double value)
+{
+	const pe_point *edge = attribute->point;
+	pe_point	point = {.f = value};
+	int32_t		guess;
+
+	if (isnan(value))
+		return pe_cell_of_null(attribute);
+	if (attribute->kind == PE_LEVELS)
+		return cell_of_level(attribute, &point);
+	if (value < edge[0].f)
+		return cell_outside(attribute, false);
+	if (value > edge[attribute->points - 1].f)
+		return cell_outside(attribute, true);
+	guess = first_guess(attribute, value - edge[0].f);
+	if (value >= edge[guess].f && value < edge[guess + 1].f)
+		return guess;
+	return find_bin(attribute, &point, guess);
+}
+
+int32_t
+pe_cell_of_bytes(const pe_attribute *attribute, const char *data, size_t size)
+{
+	const pe_point *edge = attribute->point;
+	pe_point	point;
+
+	if (size > UINT32_MAX)
+		return cell_outside(attribute, true);
+	point.b.data = data;
+	point.b.size = (uint32_t) size;
+	if (attribute->kind == PE_LEVELS)
+		return cell_of_level(attribute, &point);
+	if (before(PE_KEY_BYTES, &point, &edge[0]))
+		return cell_outside(attribute, false);
+	if (before(PE_KEY_BYTES, &edge[attribute->points - 1], &point))
+		return cell_outside(attribute, true);
+	return find_bin(attribute, &point, attribute->points / 2 - 1);
+}
+
+pe_domain_status
+pe_domain_prepare(pe_domain *domain)
+{
+	int64_t		cells = 1;
+
+	if (domain->attributes > PE_MAX_ATTRIBUTES || domain->watched > PE_MAX_ATTRIBUTES - domain->attributes)
+		return PE_DOMAIN_TOO_LARGE;
+	for (int a = 0; a < domain->watched; a++)
+		domain->stride[domain->attributes + a] = 0;
+	for (int a = domain->attributes - 1; a >= 0; a--)
+	{
+		domain->stride[a] = (int32_t) cells;
+		cells *= pe_attribute_cells(&domain->attribute[a]);
+		if (cells > PE_MAX_CELLS)
+			return PE_DOMAIN_TOO_LARGE;
+	}
+	domain->cells = (int32_t) cells;
+	return PE_DOMAIN_OK;
+}
+
+int32_t
+pe_domain_coordinate(const pe_domain *domain, int32_t cell, int attribute)
+{
+	return cell / domain->stride[attribute] % pe_attribute_cells(&domain->attribute[attribute]);
+}
+
+/*
+ * The written form: magic, numbers of counted and of watched attributes (1 byte
+ * each); per attribute four
+ * letters (key, kind, outside, nulls), the number of points (4 bytes), then the
+ * points: 8 bytes each, or for bytes a length (4 bytes) and the bytes.  It
+ * never leaves the machine that wrote it, so integers are in host order.
+ */
+size_t
+pe_domain_size(const pe_domain *domain)
+{
+	size_t		size = sizeof(magic) + 2;
+
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
+	{
+		const pe_attribute *attribute = &domain->attribute[a];
+
+		size += 4 + sizeof(int32_t);
+		for (int32_t i = 0; i < attribute->points; i++)
+			size += attribute->key == PE_KEY_BYTES
+				? sizeof(uint32_t) + attribute->point[i].b.size
+				: sizeof(int64_t);
+	}
+	return size;
+}
+
+static char *
+put(char *to, const void *from, size_t size)
+{
+	memcpy(to, from, size);
+	return to + size;
+}
+
+void
+pe_domain_write(const pe_domain *domain, char *bytes)
+{
+	char	   *to = put(bytes, magic, sizeof(magic));
+
+	*to++ = (char) domain->attributes;
+	*to++ = (char) domain->watched;
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
+	{
+		const pe_attribute *attribute = &domain->attribute[a];
+
+		*to++ = (char) attribute->key;
+		*to++ = (char) attribute->kind;
+		*to++ = (char) attribute->outside;
+		*to++ = (char) attribute->nulls;
+		to = put(to, &attribute->points, sizeof(attribute->points));
+		for (int32_t i = 0; i < attribute->points; i++)
+		{
+			const pe_point *point = &attribute->point[i];
+
+			if (attribute->key == PE_KEY_BYTES)
+			{
+				to = put(to, &point->b.size, sizeof(point->b.size));
+				to = put(to, point->b.data, point->b.size);
+			}
+			else
+				to = put(to, point, sizeof(int64_t));
+		}
+	}
+}
+
+/* A reader that never passes the end of its bytes. */
+typedef struct reader
+{
+	const char *at;
+	size_t		left;
+} reader;
+
+static bool
+take(reader *from, void *to, size_t size)
+{
+	if (from->left < size)
+		return false;
+	memcpy(to, from->at, size);
+	from->at += size;
+	from->left -= size;
+	return true;
+}
+
+static bool
+read_point(reader *from, pe_key key, pe_point *point)
+{
+	if (key != PE_KEY_BYTES)
+		return take(from, point, sizeof(int64_t));
+	if (!take(from, &point->b.size, sizeof(point->b.size)) || from->left < point->b.size)
+		return false;
+	point->b.data = from->at;
+	from->at += point->b.size;
+	from->left -= point->b.size;
+	return true;
+}
+
+static bool
+one_of(char letter, const char *letters)
+{
+	return letter != '\0' && strchr(letters, letter) != NULL;
+}
+
+static pe_domain_status
+read_attribute(reader *from, pe_attribute *attribute)
+{
+	char		letter[4];
+	int32_t		points;
+
+	if (!take(from, letter, sizeof(letter)) || !take(from, &points, sizeof(points)))
+		return PE_DOMAIN_MALFORMED;
+	if (!one_of(letter[0], "ifb") || !one_of(letter[1], "le") ||
+		!one_of(letter[2], "dco") || !one_of(letter[3], "dc"))
+		return PE_DOMAIN_MALFORMED;
+	/* the smallest point takes four bytes: no allocation beyond what the bytes can fill */
+	if (points < 0 || points > PE_MAX_CELLS + 1 || (size_t) points > from->left / sizeof(uint32_t))
+		return PE_DOMAIN_MALFORMED;
+
+	attribute->key = (pe_key) letter[0];
+	attribute->kind = (pe_kind) letter[1];
+	attribute->outside = (pe_outside) letter[2];
+	attribute->nulls = (pe_nulls) letter[3];
+	attribute->points = points;
+	attribute->point = pe_alloc(points > 0 ? (size_t) points : 1, sizeof(*attribute->point));
+	for (int32_t i = 0; i < points; i++)
+		if (!read_point(from, attribute->key, &attribute->point[i]))
+			return PE_DOMAIN_MALFORMED;
+	return pe_attribute_prepare(attribute);
+}
+
+pe_domain_status
+pe_domain_read(pe_domain *domain, const char *bytes, size_t size)
+{
+	reader		from = {bytes, size};
+	char		head[sizeof(magic)];
+	unsigned char attributes[2];
+
+	memset(domain, 0, sizeof(*domain));
+	if (!take(&from, head, sizeof(head)) || memcmp(head, magic, sizeof(magic)) != 0 ||
+		!take(&from, attributes, sizeof(attributes)) || attributes[0] + attributes[1] > PE_MAX_ATTRIBUTES)
+		return PE_DOMAIN_MALFORMED;
+	domain->attributes = attributes[0];
+	domain->watched = attributes[1];
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
+	{
+		pe_domain_status status = read_attribute(&from, &domain->attribute[a]);
+
+		if (status != PE_DOMAIN_OK)
+			return status;
+	}
+	if (from.left != 0)
+		return PE_DOMAIN_MALFORMED;
+	return pe_domain_prepare(domain);
+}
+
+void
+pe_domain_free(pe_domain *domain)
+{
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
+	{
+		pe_free(domain->attribute[a].lookup);
+		pe_free(domain->attribute[a].point);
+	}
+	memset(domain, 0, sizeof(*domain));
+}

@@ -1,0 +1,1265 @@
+/*
+ * predicate.c
+ *	  The language of predicates.  See predicate.h.
+ */
+#include "domain/predicate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/names.h"
+
+/*
+ * What evaluation keeps at most: at each depth one left side of an OR and one of
+ * an AND wait for their right sides.
+ */
+#define STACK (2 * (PE_PREDICATE_DEPTH + 1) + 1)
+
+/* How tightly an operand holds together: one that is looser than its context needs parentheses. */
+typedef enum rank
+{
+	RANK_OR, RANK_AND, RANK_NOT, RANK_TEST
+} rank;
+
+/* What was read of the text: where its canonical text and its steps begin. */
+typedef struct operand
+{
+	size_t		text;
+	int			step;
+	rank		rank;
+} operand;
+
+typedef enum operator
+{
+	OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE
+} operator;
+
+static const char *const operator_text[] = {"=", "<>", "<", "<=", ">", ">="};
+
+typedef struct parser
+{
+	const char *text;
+	size_t		at;
+	const pe_predicate_source *source;
+	pe_predicate *predicate;
+	pe_predicate_error *error;
+	int			depth;
+	size_t		tables;			/* bytes of the leaves */
+	int			leaf_room;
+	int			step_room;
+	size_t		size;			/* of the canonical text */
+	size_t		room;
+} parser;
+
+/* A literal that was resolved. */
+typedef struct value
+{
+	pe_point	point;
+	const char *canonical;
+	size_t		position;
+} value;
+
+static bool __attribute__((format(printf, 4, 5)))
+fail(parser *p, pe_predicate_status status, size_t position, const char *format,...)
+{
+	va_list		arguments;
+
+	p->error->status = status;
+	p->error->position = (int) position;
+	va_start(arguments, format);
+	vsnprintf(p->error->message, sizeof(p->error->message), format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+/* ------------------------------------------------------------------
+ * Tokens
+ * ------------------------------------------------------------------
+ */
+
+static char
+next_character(parser *p)
+{
+	while (pe_is_space(p->text[p->at]))
+		p->at++;
+	return p->text[p->at];
+}
+
+static bool
+fail_at_character(parser *p, const char *expected)
+{
+	if (next_character(p) == '\0')
+		return fail(p, PE_PREDICATE_SYNTAX, p->at, "predicate ends where %s is expected", expected);
+	return fail(p, PE_PREDICATE_SYNTAX, p->at, "syntax error in predicate at \"%.*s\": %s is expected",
+				pe_character_size(p->text + p->at), p->text + p->at, expected);
+}
+
+static bool
+is_keyword(const char *name)
+{
+	static const char *const keywords[] = {"and", "or", "not", "in", "is", "null", "between", "true", "false"};
+
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+		if (strcmp(name, keywords[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the next token is this keyword; it is not taken. */
+static bool
+sees_keyword(parser *p, const char *keyword)
+{
+	char		name[PE_NAME_SIZE];
+	size_t		at;
+
+	next_character(p);
+	at = p->at;
+	return pe_name_read(p->text, &at, name) == PE_NAME_PLAIN && strcmp(name, keyword) == 0;
+}
+
+static bool
+take_keyword(parser *p, const char *keyword)
+{
+	if (!sees_keyword(p, keyword))
+		return false;
+	p->at += strlen(keyword);
+	return true;
+}
+
+static bool
+need_keyword(parser *p, const char *keyword, const char *shown)
+{
+	return take_keyword(p, keyword) || fail_at_character(p, shown);
+}
+
+static bool
+need_character(parser *p, char c, const char *shown)
+{
+	if (next_character(p) != c)
+		return fail_at_character(p, shown);
+	p->at++;
+	return true;
+}
+
+/* Takes an operator if one stands here. */
+static bool
+take_operator(parser *p, operator *op)
+{
+	char		first = next_character(p);
+	char		second = first == '\0' ? '\0' : p->text[p->at + 1];
+
+	if (first == '=')
+		*op = OP_EQ;
+	else if ((first == '<' && second == '>') || (first == '!' && second == '='))
+		*op = OP_NE;
+	else if (first == '<')
+		*op = second == '=' ? OP_LE : OP_LT;
+	else if (first == '>')
+		*op = second == '=' ? OP_GE : OP_GT;
+	else
+		return false;
+	p->at += *op == OP_EQ || *op == OP_LT || *op == OP_GT ? 1 : 2;
+	return true;
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The end of the number at text[at], which may have a sign; at if none is there. */
+static size_t
+end_of_number(const char *text, size_t at)
+{
+	size_t		start = at;
+	size_t		digits = 0;
+
+	if (text[at] == '+' || text[at] == '-')
+		at++;
+	for (; is_digit(text[at]); at++)
+		digits++;
+	if (text[at] == '.')
+		for (at++; is_digit(text[at]); at++)
+			digits++;
+	if (digits == 0)
+		return start;
+	if (text[at] == 'e' || text[at] == 'E')
+	{
+		size_t		exponent = at + 1;
+
+		if (text[exponent] == '+' || text[exponent] == '-')
+			exponent++;
+		if (is_digit(text[exponent]))
+			for (at = exponent; is_digit(text[at]); at++)
+				;
+	}
+	return at;
+}
+
+static bool
+read_number(parser *p, char *to)
+{
+	size_t		end = end_of_number(p->text, p->at);
+
+	memcpy(to, p->text + p->at, end - p->at);
+	to[end - p->at] = '\0';
+	p->at = end;
+	if (pe_continues_name(p->text[end]) || p->text[end] == '.')
+		return fail_at_character(p, "the end of the number");
+	return true;
+}
+
+static bool
+read_string(parser *p, char *to)
+{
+	size_t		start = p->at;
+
+	for (p->at++;; p->at++)
+	{
+		if (p->text[p->at] == '\0')
+			return fail(p, PE_PREDICATE_SYNTAX, start, "string in predicate has no end");
+		if (p->text[p->at] == '\'' && p->text[++p->at] != '\'')
+			break;
+		*to++ = p->text[p->at];
+	}
+	*to = '\0';
+	return true;
+}
+
+static bool
+sees_literal(parser *p)
+{
+	char		c = next_character(p);
+
+	return c == '\'' || end_of_number(p->text, p->at) > p->at ||
+		sees_keyword(p, "true") || sees_keyword(p, "false");
+}
+
+/* Reads a literal as it stands; its text, which the caller frees, is at most as long as what is left. */
+static bool
+read_literal(parser *p, pe_literal *literal, char **text)
+{
+	*text = NULL;
+	if (!sees_literal(p))
+		return fail_at_character(p, "a literal");
+	literal->position = (int) p->at;
+	literal->text = *text = pe_alloc(strlen(p->text + p->at) + 1, 1);
+	if (p->text[p->at] == '\'')
+	{
+		literal->kind = PE_LITERAL_STRING;
+		return read_string(p, *text);
+	}
+	literal->kind = PE_LITERAL_BOOLEAN;
+	if (take_keyword(p, "true"))
+		strcpy(*text, "true");
+	else if (take_keyword(p, "false"))
+		strcpy(*text, "false");
+	else
+	{
+		literal->kind = PE_LITERAL_NUMBER;
+		return read_number(p, *text);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * Canonical text
+ * ------------------------------------------------------------------
+ */
+
+static void
+append(parser *p, const char *text)
+{
+	size_t		size = strlen(text);
+
+	if (p->size + size + 1 > p->room)
+	{
+		char	   *larger;
+
+		p->room = 2 * (p->size + size + 1);
+		larger = pe_alloc(p->room, 1);
+		if (p->size > 0)
+			memcpy(larger, p->predicate->canonical, p->size);
+		pe_free(p->predicate->canonical);
+		p->predicate->canonical = larger;
+	}
+	memcpy(p->predicate->canonical + p->size, text, size + 1);
+	p->size += size;
+}
+
+static void
+append_name(parser *p, const char *name)
+{
+	char		quoted[2 * PE_NAME_SIZE + 2];
+	char	   *to = quoted;
+
+	if (pe_name_is_plain(name) && !is_keyword(name))
+	{
+		append(p, name);
+		return;
+	}
+	*to++ = '"';
+	for (const char *c = name; *c; c++)
+	{
+		if (*c == '"')
+			*to++ = '"';
+		*to++ = *c;
+	}
+	*to++ = '"';
+	*to = '\0';
+	append(p, quoted);
+}
+
+/* Puts the operand at the end of the text into parentheses. */
+static void
+enclose(parser *p, const operand *o)
+{
+	char	   *text;
+
+	append(p, "()");
+	text = p->predicate->canonical;
+	memmove(text + o->text + 1, text + o->text, p->size - 2 - o->text);
+	text[o->text] = '(';
+}
+
+/* ------------------------------------------------------------------
+ * Program
+ * ------------------------------------------------------------------
+ */
+
+static void *
+grown(void *old, int used, int *room, size_t size)
+{
+	void	   *larger;
+
+	if (used < *room)
+		return old;
+	*room = 2 * used + 8;
+	larger = pe_alloc((size_t) *room, size);
+	if (used > 0)
+		memcpy(larger, old, (size_t) used * size);
+	pe_free(old);
+	return larger;
+}
+
+static void
+add_step(parser *p, int32_t step)
+{
+	pe_predicate *predicate = p->predicate;
+
+	predicate->step = grown(predicate->step, predicate->steps, &p->step_room, sizeof(*predicate->step));
+	predicate->step[predicate->steps++] = step;
+}
+
+/* A new leaf with FALSE in all cells; NULL, with the error, if the tables become too large. */
+static pe_predicate_leaf *
+add_leaf(parser *p, const pe_predicate_attribute *attribute, size_t position)
+{
+	pe_predicate *predicate = p->predicate;
+	int32_t		cells = pe_attribute_cells(attribute->domain);
+	pe_predicate_leaf *leaf;
+
+	pe_poll();
+	if ((size_t) cells > PE_PREDICATE_TABLES - p->tables)
+	{
+		fail(p, PE_PREDICATE_TOO_LARGE, position, "predicate has too many tests of attributes with many cells");
+		return NULL;
+	}
+	p->tables += (size_t) cells;
+	predicate->leaf = grown(predicate->leaf, predicate->leaves, &p->leaf_room, sizeof(*predicate->leaf));
+	leaf = &predicate->leaf[predicate->leaves];
+	leaf->attribute = attribute->number;
+	leaf->cells = cells;
+	leaf->truth = pe_alloc((size_t) cells, sizeof(*leaf->truth));
+	add_step(p, predicate->leaves++);
+	return leaf;
+}
+
+static void
+negate_table(pe_predicate_leaf *leaf)
+{
+	for (int32_t cell = 0; cell < leaf->cells; cell++)
+		leaf->truth[cell] = (uint8_t) (PE_TRUE - leaf->truth[cell]);
+}
+
+static uint8_t
+connect(int32_t step, uint8_t a, uint8_t b)
+{
+	return (step == PE_STEP_AND) == (a < b) ? a : b;
+}
+
+/* The leaf that an operand, which ends before step `end`, is alone; NULL if it is more. */
+static pe_predicate_leaf *
+lone_leaf(const parser *p, const operand *o, int end)
+{
+	return end - o->step == 1 ? &p->predicate->leaf[p->predicate->step[o->step]] : NULL;
+}
+
+static void
+add_not(parser *p, const operand *o)
+{
+	pe_predicate_leaf *leaf = lone_leaf(p, o, p->predicate->steps);
+
+	if (leaf != NULL)
+		negate_table(leaf);
+	else
+		add_step(p, PE_STEP_NOT);
+}
+
+/* Connects two operands; two lone leaves of one attribute become one, cell by cell. */
+static void
+add_connective(parser *p, int32_t step, const operand *left, const operand *right)
+{
+	pe_predicate *predicate = p->predicate;
+	pe_predicate_leaf *a = lone_leaf(p, left, right->step);
+	pe_predicate_leaf *b = lone_leaf(p, right, predicate->steps);
+
+	if (a == NULL || b == NULL || a->attribute != b->attribute)
+	{
+		add_step(p, step);
+		return;
+	}
+	for (int32_t cell = 0; cell < a->cells; cell++)
+		a->truth[cell] = connect(step, a->truth[cell], b->truth[cell]);
+	p->tables -= (size_t) b->cells;
+	pe_free(b->truth);
+	predicate->leaves--;		/* b is the last leaf, and its step the last */
+	predicate->steps--;
+}
+
+/* ------------------------------------------------------------------
+ * What a test says of each cell
+ * ------------------------------------------------------------------
+ */
+
+/* What a test says where its attribute is NULL, or of 'other'. */
+static void
+set_other(pe_predicate_leaf *leaf, const pe_attribute *attribute, uint8_t truth)
+{
+	if (attribute->outside == PE_OUTSIDE_OTHER)
+		leaf->truth[pe_attribute_ordered_cells(attribute)] = truth;
+}
+
+static void
+set_null(pe_predicate_leaf *leaf, const pe_attribute *attribute, uint8_t truth)
+{
+	if (attribute->nulls == PE_NULLS_CELL)
+		leaf->truth[leaf->cells - 1] = truth;
+}
+
+/*
+ * How many bins lie below v, or up to v if it is included; -1 if v cuts a bin
+ * in two.  The last bin is closed, so its end is a cut from above alone.
+ */
+static int32_t
+bins_below(const pe_attribute *attribute, pe_point v, bool included)
+{
+	int32_t		bins = attribute->points - 1;
+	int32_t		edge = pe_attribute_find_point(attribute, &v);
+
+	if (included && edge == bins)
+		return bins;
+	if (included)
+	{
+		if (attribute->key != PE_KEY_INT || v.i == INT64_MAX)
+			return -1;
+		v.i++;
+		edge = pe_attribute_find_point(attribute, &v);
+	}
+	return edge < bins ? edge : -1;
+}
+
+static bool
+fail_level(parser *p, const char *name, const value *v)
+{
+	return fail(p, PE_PREDICATE_LITERAL, v->position, "literal %.*s is not a level of attribute \"%.*s\"",
+				pe_shown_size(v->canonical), v->canonical, pe_shown_size(name), name);
+}
+
+static bool
+fail_bin(parser *p, const pe_predicate_attribute *attribute, const char *name, const char *what, const value *v)
+{
+	char	   *detail = p->error->detail;
+	size_t		room = sizeof(p->error->detail);
+	int32_t		last = attribute->domain->points - 1;
+	int32_t		edge = pe_attribute_find_point(attribute->domain, &v->point);
+	int32_t		before = pe_attribute_points_before(attribute->domain, &v->point);
+
+	if (edge == last)
+		snprintf(detail, room, "The last bin ends with its edge %s and holds it.", attribute->points[edge]);
+	else if (edge >= 0)
+		snprintf(detail, room, "A bin begins with the edge %s and holds it.", attribute->points[edge]);
+	else if (before == 0)
+		snprintf(detail, room, "The first edge is %s.", attribute->points[0]);
+	else if (before > last)
+		snprintf(detail, room, "The last edge is %s.", attribute->points[last]);
+	else
+		snprintf(detail, room, "The nearest edges are %s and %s.",
+				 attribute->points[before - 1], attribute->points[before]);
+	snprintf(p->error->hint, sizeof(p->error->hint),
+			 "A predicate selects whole bins: < and >= take any edge but the last, <= and > take the last edge%s.",
+			 attribute->domain->key == PE_KEY_INT ? ", or the value just before another" : "");
+	return fail(p, PE_PREDICATE_LITERAL, v->position, "\"%.*s %s %.*s\" does not select whole bins",
+				pe_shown_size(name), name, what, pe_shown_size(v->canonical), v->canonical);
+}
+
+/* How many ordered cells lie below a literal, or up to it if it is included. */
+static bool
+find_cut(parser *p, const pe_predicate_attribute *attribute, const char *name, const char *what,
+		 const value *v, bool included, int32_t *cut)
+{
+	if (attribute->domain->kind == PE_BINS)
+	{
+		*cut = bins_below(attribute->domain, v->point, included);
+		return *cut >= 0 || fail_bin(p, attribute, name, what, v);
+	}
+	if (!attribute->ordered)
+	{
+		snprintf(p->error->hint, sizeof(p->error->hint), "Use =, <> or IN.");
+		return fail(p, PE_PREDICATE_LITERAL, v->position, "the levels of attribute \"%.*s\" do not ascend, so %s has no meaning",
+					pe_shown_size(name), name, what);
+	}
+	*cut = pe_attribute_find_point(attribute->domain, &v->point);
+	if (*cut < 0)
+		return fail_level(p, name, v);
+	*cut += included ? 1 : 0;
+	return true;
+}
+
+/* The ordered cell that is a literal and nothing else. */
+static bool
+find_equal(parser *p, const pe_predicate_attribute *attribute, const char *name, const char *what,
+		   const value *v, int32_t *cell)
+{
+	if (attribute->domain->kind == PE_BINS)
+	{
+		int32_t		end = bins_below(attribute->domain, v->point, true);
+
+		*cell = bins_below(attribute->domain, v->point, false);
+		return (*cell >= 0 && end == *cell + 1) || fail_bin(p, attribute, name, what, v);
+	}
+	*cell = pe_attribute_find_point(attribute->domain, &v->point);
+	return *cell >= 0 || fail_level(p, name, v);
+}
+
+/* A leaf that is TRUE in the ordered cells first .. end - 1. */
+static bool
+add_range(parser *p, const pe_predicate_attribute *attribute, int32_t first, int32_t end, size_t position)
+{
+	pe_predicate_leaf *leaf = add_leaf(p, attribute, position);
+
+	if (leaf == NULL)
+		return false;
+	for (int32_t cell = first; cell < end; cell++)
+		leaf->truth[cell] = PE_TRUE;
+	set_other(leaf, attribute->domain, PE_UNKNOWN);
+	set_null(leaf, attribute->domain, PE_UNKNOWN);
+	return true;
+}
+
+/* A leaf for = and IN, before its literals are set. */
+static pe_predicate_leaf *
+add_equal(parser *p, const pe_predicate_attribute *attribute, size_t position)
+{
+	pe_predicate_leaf *leaf = add_leaf(p, attribute, position);
+
+	if (leaf == NULL)
+		return NULL;
+	set_other(leaf, attribute->domain, attribute->domain->kind == PE_BINS ? PE_UNKNOWN : PE_FALSE);
+	set_null(leaf, attribute->domain, PE_UNKNOWN);
+	return leaf;
+}
+
+static bool
+add_comparison(parser *p, const pe_predicate_attribute *attribute, const char *name, operator op, const value *v)
+{
+	const char *what = operator_text[op];
+	int32_t		ordered = pe_attribute_ordered_cells(attribute->domain);
+	int32_t		cell;
+	pe_predicate_leaf *leaf;
+
+	if (op == OP_EQ || op == OP_NE)
+	{
+		if (!find_equal(p, attribute, name, what, v, &cell) ||
+			(leaf = add_equal(p, attribute, v->position)) == NULL)
+			return false;
+		leaf->truth[cell] = PE_TRUE;
+		if (op == OP_NE)
+			negate_table(leaf);
+		return true;
+	}
+	if (!find_cut(p, attribute, name, what, v, op == OP_LE || op == OP_GT, &cell))
+		return false;
+	if (op == OP_LT || op == OP_LE)
+		return add_range(p, attribute, 0, cell, v->position);
+	return add_range(p, attribute, cell, ordered, v->position);
+}
+
+/* ------------------------------------------------------------------
+ * Grammar
+ * ------------------------------------------------------------------
+ */
+
+static bool
+resolve(parser *p, const pe_predicate_attribute *attribute, const pe_literal *literal, value *v)
+{
+	v->position = (size_t) literal->position;
+	if (p->source->literal(p->source->context, attribute, literal, &v->point, &v->canonical, p->error))
+		return true;
+	p->error->status = PE_PREDICATE_LITERAL;
+	p->error->position = literal->position;
+	return false;
+}
+
+static bool
+read_value(parser *p, const pe_predicate_attribute *attribute, value *v)
+{
+	pe_literal	literal;
+	char	   *text;
+	bool		read = read_literal(p, &literal, &text) && resolve(p, attribute, &literal, v);
+
+	pe_free(text);
+	return read;
+}
+
+static bool
+read_name(parser *p, char *name, size_t *start)
+{
+	next_character(p);
+	*start = p->at;
+	switch (pe_name_read(p->text, &p->at, name))
+	{
+		case PE_NAME_PLAIN:
+			if (!is_keyword(name))
+				return true;
+			break;
+		case PE_NAME_QUOTED:
+			return true;
+		case PE_NAME_NONE:
+			break;
+		case PE_NAME_TOO_LONG:
+			return fail(p, PE_PREDICATE_SYNTAX, *start, "name in predicate is too long");
+		case PE_NAME_NO_END:
+			return fail(p, PE_PREDICATE_SYNTAX, *start, "quoted name in predicate has no end");
+		case PE_NAME_EMPTY:
+			return fail(p, PE_PREDICATE_SYNTAX, *start, "quoted name in predicate is empty");
+	}
+	p->at = *start;
+	return fail_at_character(p, "an attribute or a literal");
+}
+
+static bool
+find_attribute(parser *p, const char *name, size_t position, pe_predicate_attribute *attribute)
+{
+	return p->source->attribute(p->source->context, name, attribute) ||
+		fail(p, PE_PREDICATE_NO_ATTRIBUTE, position, "there is no attribute \"%.*s\"", pe_shown_size(name), name);
+}
+
+static bool
+parse_between(parser *p, const pe_predicate_attribute *attribute, const char *name, bool negated)
+{
+	value		low;
+	value		high;
+	int32_t		first;
+	int32_t		end;
+
+	if (!read_value(p, attribute, &low) || !need_keyword(p, "and", "AND") || !read_value(p, attribute, &high) ||
+		!find_cut(p, attribute, name, ">=", &low, false, &first) ||
+		!find_cut(p, attribute, name, "<=", &high, true, &end) ||
+		!add_range(p, attribute, first, end, low.position))
+		return false;
+	append(p, negated ? " NOT BETWEEN " : " BETWEEN ");
+	append(p, low.canonical);
+	append(p, " AND ");
+	append(p, high.canonical);
+	return true;
+}
+
+static bool
+parse_in(parser *p, const pe_predicate_attribute *attribute, const char *name, bool negated)
+{
+	size_t		start = p->at;
+	pe_predicate_leaf *leaf;
+
+	if (!need_character(p, '(', "an opening parenthesis") ||
+		(leaf = add_equal(p, attribute, start)) == NULL)
+		return false;
+	append(p, negated ? " NOT IN (" : " IN (");
+	for (const char *separator = "";; separator = ", ")
+	{
+		value		v;
+		int32_t		cell;
+
+		if (!read_value(p, attribute, &v) || !find_equal(p, attribute, name, "=", &v, &cell))
+			return false;
+		leaf->truth[cell] = PE_TRUE;
+		append(p, separator);
+		append(p, v.canonical);
+		if (next_character(p) != ',')
+			break;
+		p->at++;
+	}
+	append(p, ")");
+	return need_character(p, ')', "a comma or a closing parenthesis");
+}
+
+static bool
+parse_is_null(parser *p, const pe_predicate_attribute *attribute, size_t position)
+{
+	bool		negated = take_keyword(p, "not");
+	pe_predicate_leaf *leaf;
+
+	if (!need_keyword(p, "null", negated ? "NULL" : "NULL or NOT NULL") ||
+		(leaf = add_leaf(p, attribute, position)) == NULL)
+		return false;
+	set_null(leaf, attribute->domain, PE_TRUE);
+	if (negated)
+		negate_table(leaf);
+	append(p, negated ? " IS NOT NULL" : " IS NULL");
+	return true;
+}
+
+/* An attribute alone, which is "attribute = true". */
+static bool
+parse_bare(parser *p, const pe_predicate_attribute *attribute, const char *name, size_t position)
+{
+	pe_literal	literal = {PE_LITERAL_BOOLEAN, "true", (int) position};
+	value		v;
+
+	if (!resolve(p, attribute, &literal, &v))
+	{
+		p->error->hint[0] = '\0';
+		return fail(p, PE_PREDICATE_LITERAL, position, "attribute \"%.*s\" is not boolean and needs a comparison",
+					pe_shown_size(name), name);
+	}
+	return add_comparison(p, attribute, name, OP_EQ, &v);
+}
+
+/* Whether what follows an attribute can: what else stands there is no predicate, whatever the name. */
+static bool
+check_follows_attribute(parser *p)
+{
+	static const char *const keywords[] = {"and", "or", "not", "in", "is", "between"};
+	size_t		at = p->at;
+	operator	op;
+	bool		follows = next_character(p) == '\0' || p->text[p->at] == ')' || take_operator(p, &op);
+
+	p->at = at;
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+		follows = follows || sees_keyword(p, keywords[i]);
+	return follows || fail_at_character(p, "a comparison, BETWEEN, IN or IS");
+}
+
+static bool
+parse_test(parser *p)
+{
+	char		name[PE_NAME_SIZE];
+	pe_predicate_attribute attribute;
+	size_t		start;
+	operator	op;
+	value		v;
+	bool		negated;
+
+	if (!read_name(p, name, &start) || !check_follows_attribute(p) ||
+		!find_attribute(p, name, start, &attribute))
+		return false;
+	append_name(p, name);
+	if (take_operator(p, &op))
+	{
+		if (!read_value(p, &attribute, &v) || !add_comparison(p, &attribute, name, op, &v))
+			return false;
+		append(p, " ");
+		append(p, operator_text[op]);
+		append(p, " ");
+		append(p, v.canonical);
+		return true;
+	}
+	if (take_keyword(p, "is"))
+		return parse_is_null(p, &attribute, start);
+	negated = take_keyword(p, "not");
+	if (take_keyword(p, "between"))
+	{
+		if (!parse_between(p, &attribute, name, negated))
+			return false;
+	}
+	else if (take_keyword(p, "in"))
+	{
+		if (!parse_in(p, &attribute, name, negated))
+			return false;
+	}
+	else
+		return negated ? fail_at_character(p, "BETWEEN or IN") : parse_bare(p, &attribute, name, start);
+	if (negated)
+		negate_table(&p->predicate->leaf[p->predicate->leaves - 1]);
+	return true;
+}
+
+/* literal op attribute: the same as the attribute first, and written so. */
+static bool
+parse_literal_first(parser *p)
+{
+	static const operator mirrored[] = {OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE};
+	char		name[PE_NAME_SIZE];
+	pe_predicate_attribute attribute;
+	pe_literal	literal;
+	char	   *text;
+	size_t		start;
+	operator	op;
+	value		v;
+	bool		done;
+
+	done = read_literal(p, &literal, &text) &&
+		(take_operator(p, &op) || fail_at_character(p, "a comparison")) &&
+		read_name(p, name, &start) &&
+		find_attribute(p, name, start, &attribute) &&
+		resolve(p, &attribute, &literal, &v) &&
+		add_comparison(p, &attribute, name, mirrored[op], &v);
+	pe_free(text);
+	if (!done)
+		return false;
+	append_name(p, name);
+	append(p, " ");
+	append(p, operator_text[mirrored[op]]);
+	append(p, " ");
+	append(p, v.canonical);
+	return true;
+}
+
+static bool parse_chain(parser *p, rank connective, operand *whole);
+
+static bool
+descend(parser *p, size_t position)
+{
+	return p->depth++ < PE_PREDICATE_DEPTH ||
+		fail(p, PE_PREDICATE_SYNTAX, position, "predicate is nested more than %d deep", PE_PREDICATE_DEPTH);
+}
+
+static bool
+parse_primary(parser *p, operand *o)
+{
+	if (next_character(p) == '(')
+	{
+		if (!descend(p, p->at))
+			return false;
+		p->at++;
+		if (!parse_chain(p, RANK_OR, o) || !need_character(p, ')', "AND, OR or a closing parenthesis"))
+			return false;
+		p->depth--;
+		return true;
+	}
+	o->rank = RANK_TEST;
+	return sees_literal(p) ? parse_literal_first(p) : parse_test(p);
+}
+
+static bool
+parse_negation(parser *p, operand *o)
+{
+	operand		inner;
+
+	next_character(p);
+	o->text = p->size;
+	o->step = p->predicate->steps;
+	if (!sees_keyword(p, "not"))
+		return parse_primary(p, o);
+	if (!descend(p, p->at))
+		return false;
+	take_keyword(p, "not");
+	append(p, "NOT ");
+	if (!parse_negation(p, &inner))
+		return false;
+	p->depth--;
+	if (inner.rank < RANK_NOT)
+		enclose(p, &inner);
+	add_not(p, &inner);
+	o->rank = RANK_NOT;
+	return true;
+}
+
+static bool
+parse_operand(parser *p, rank connective, operand *o)
+{
+	return connective == RANK_OR ? parse_chain(p, RANK_AND, o) : parse_negation(p, o);
+}
+
+/* Operands connected by OR, or by AND, as many as there are. */
+static bool
+parse_chain(parser *p, rank connective, operand *whole)
+{
+	bool		is_or = connective == RANK_OR;
+	operand		next;
+
+	if (!parse_operand(p, connective, whole))
+		return false;
+	while (take_keyword(p, is_or ? "or" : "and"))
+	{
+		if (whole->rank < connective)
+			enclose(p, whole);
+		whole->rank = connective;
+		append(p, is_or ? " OR " : " AND ");
+		if (!parse_operand(p, connective, &next))
+			return false;
+		if (next.rank < connective)
+			enclose(p, &next);
+		add_connective(p, is_or ? PE_STEP_OR : PE_STEP_AND, whole, &next);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * Programs
+ * ------------------------------------------------------------------
+ */
+
+/* Whether the program leaves one value, and never needs more room or values than there are. */
+static bool
+runs(const pe_predicate *predicate)
+{
+	int			values = 0;
+
+	for (int i = 0; i < predicate->steps; i++)
+	{
+		int32_t		step = predicate->step[i];
+
+		if (step >= predicate->leaves || step < PE_STEP_OR)
+			return false;
+		if (step >= 0 && ++values > STACK)
+			return false;
+		if (step == PE_STEP_NOT && values < 1)
+			return false;
+		if (step < PE_STEP_NOT && --values < 1)
+			return false;
+	}
+	return values == 1;
+}
+
+bool
+pe_predicate_parse(const char *text, const pe_predicate_source *source,
+				   pe_predicate *predicate, pe_predicate_error *error)
+{
+	parser		p = {.text = text, .source = source, .predicate = predicate, .error = error};
+	operand		whole;
+
+	memset(predicate, 0, sizeof(*predicate));
+	memset(error, 0, sizeof(*error));
+	if (parse_chain(&p, RANK_OR, &whole) &&
+		(next_character(&p) == '\0' || fail_at_character(&p, "AND, OR or the end")))
+	{
+		if (!runs(predicate))
+			pe_bug("a predicate was compiled wrongly");
+		return true;
+	}
+	pe_predicate_free(predicate);
+	return false;
+}
+
+bool
+pe_predicate_selects(const pe_predicate *predicate, const int32_t *coordinate)
+{
+	uint8_t		stack[STACK];
+	int			top = -1;
+
+	for (int i = 0; i < predicate->steps; i++)
+	{
+		int32_t		step = predicate->step[i];
+
+		if (step >= 0)
+		{
+			const pe_predicate_leaf *leaf = &predicate->leaf[step];
+
+			stack[++top] = leaf->truth[coordinate[leaf->attribute]];
+		}
+		else if (step == PE_STEP_NOT)
+			stack[top] = (uint8_t) (PE_TRUE - stack[top]);
+		else
+		{
+			top--;
+			stack[top] = connect(step, stack[top], stack[top + 1]);
+		}
+	}
+	return stack[0] == PE_TRUE;
+}
+
+size_t
+pe_predicate_memory(const pe_predicate *predicate, const pe_domain *domain)
+{
+	size_t		size = (size_t) predicate->steps * sizeof(*predicate->step);
+
+	for (int i = 0; i < predicate->leaves; i++)
+		size += sizeof(predicate->leaf[i]) + (size_t) predicate->leaf[i].cells;
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
+		size += (size_t) pe_attribute_cells(&domain->attribute[a]) * 2 * sizeof(int32_t);
+	return size + (size_t) domain->cells * 2 * sizeof(bool);
+}
+
+void
+pe_predicate_free(pe_predicate *predicate)
+{
+	for (int i = 0; i < predicate->leaves; i++)
+		pe_free(predicate->leaf[i].truth);
+	pe_free(predicate->leaf);
+	pe_free(predicate->step);
+	pe_free(predicate->canonical);
+	memset(predicate, 0, sizeof(*predicate));
+}
+
+/* ------------------------------------------------------------------
+ * Which cells are possible
+ * ------------------------------------------------------------------
+ */
+
+/* The cells of an attribute in classes that no leaf tells apart. */
+typedef struct classes
+{
+	int32_t		count;
+	int32_t    *of_cell;
+	int32_t    *cell;			/* one of each class */
+} classes;
+
+/* Splits the classes by one leaf, numbering them in the order of their first cells. */
+static void
+refine(classes *c, const pe_predicate_leaf *leaf)
+{
+	int32_t		before = c->count;
+	int32_t    *number = pe_alloc((size_t) before * 3, sizeof(*number));
+
+	c->count = 0;
+	for (int32_t cell = 0; cell < leaf->cells; cell++)
+	{
+		int32_t    *new = &number[c->of_cell[cell] * 3 + leaf->truth[cell]];
+
+		if (*new == 0)
+		{
+			c->cell[c->count++] = cell;
+			*new = c->count;
+		}
+		c->of_cell[cell] = *new - 1;
+	}
+	pe_free(number);
+}
+
+static void
+find_classes(const pe_predicate *predicate, const pe_domain *domain, int attribute, classes *c)
+{
+	int32_t		cells = pe_attribute_cells(&domain->attribute[attribute]);
+
+	c->count = 1;
+	c->of_cell = pe_alloc((size_t) cells, sizeof(*c->of_cell));
+	c->cell = pe_alloc((size_t) cells, sizeof(*c->cell));
+	for (int i = 0; i < predicate->leaves; i++)
+		if (predicate->leaf[i].attribute == attribute)
+		{
+			pe_poll();
+			refine(c, &predicate->leaf[i]);
+		}
+}
+
+/* The next combination of classes, last attribute fastest; false after the last. */
+static bool
+next_combination(const classes *c, int attributes, int32_t *chosen, int32_t *coordinate)
+{
+	for (int a = attributes - 1; a >= 0; a--)
+	{
+		chosen[a] = chosen[a] + 1 < c[a].count ? chosen[a] + 1 : 0;
+		coordinate[a] = c[a].cell[chosen[a]];
+		if (chosen[a] != 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Marks the combinations of classes of the counted attributes that are possible:
+ * `watched` combinations in a row share one.
+ */
+static void
+try_combinations(const pe_predicate *predicate, const classes *c, int attributes, int64_t watched, bool *marked)
+{
+	int32_t		chosen[PE_MAX_ATTRIBUTES] = {0};
+	int32_t		coordinate[PE_MAX_ATTRIBUTES];
+	int64_t		tried = 0;
+
+	for (int a = 0; a < attributes; a++)
+		coordinate[a] = c[a].cell[0];
+	do
+	{
+		if ((tried & 1023) == 0)
+			pe_poll();
+		if (!marked[tried / watched])
+			marked[tried / watched] = pe_predicate_selects(predicate, coordinate);
+		tried++;
+	} while (next_combination(c, attributes, chosen, coordinate));
+}
+
+static void
+mark_cells(const pe_domain *domain, const classes *c, const bool *marked, bool *possible, bool *some)
+{
+	*some = false;
+	for (int32_t cell = 0; cell < domain->cells; cell++)
+	{
+		int64_t		combination = 0;
+
+		for (int a = 0; a < domain->attributes; a++)
+			combination = combination * c[a].count + c[a].of_cell[pe_domain_coordinate(domain, cell, a)];
+		possible[cell] = marked[combination];
+		*some = *some || possible[cell];
+	}
+}
+
+pe_predicate_status
+pe_predicate_possible(const pe_predicate *predicate, const pe_domain *domain, bool *possible, bool *some)
+{
+	classes		c[PE_MAX_ATTRIBUTES];
+	int			attributes = domain->attributes + domain->watched;
+	int64_t		counted = 1;
+	int64_t		watched = 1;
+
+	for (int a = 0; a < attributes; a++)
+	{
+		int64_t    *product = a < domain->attributes ? &counted : &watched;
+
+		find_classes(predicate, domain, a, &c[a]);
+		/* stays above the limit once it is: no product of two such numbers overflows */
+		if (*product <= PE_PREDICATE_COMBINATIONS)
+			*product *= c[a].count;
+	}
+	if (counted <= PE_PREDICATE_COMBINATIONS && watched <= PE_PREDICATE_COMBINATIONS / counted)
+	{
+		bool	   *marked = pe_alloc((size_t) counted, sizeof(*marked));
+
+		try_combinations(predicate, c, attributes, watched, marked);
+		mark_cells(domain, c, marked, possible, some);
+		pe_free(marked);
+	}
+	else
+		counted = 0;
+	for (int a = 0; a < attributes; a++)
+	{
+		pe_free(c[a].of_cell);
+		pe_free(c[a].cell);
+	}
+	return counted > 0 ? PE_PREDICATE_OK : PE_PREDICATE_TOO_LARGE;
+}
+
+/* ------------------------------------------------------------------
+ * The written form
+ *
+ * The size of the domain (4 bytes) and the domain; then, if there is a predicate,
+ * magic, the numbers of leaves and of steps (4 bytes each), per leaf the attribute
+ * (1 byte) and a byte of truth for each of its cells, and the steps (4 bytes each).
+ * Integers are in host order, as in the domain.
+ * ------------------------------------------------------------------
+ */
+
+static const char magic[4] = {'p', 'e', 'p', 1};
+
+size_t
+pe_selection_size(const pe_domain *domain, const pe_predicate *predicate)
+{
+	size_t		size = sizeof(uint32_t) + pe_domain_size(domain);
+
+	if (predicate == NULL)
+		return size;
+	size += sizeof(magic) + 2 * sizeof(int32_t) + (size_t) predicate->steps * sizeof(int32_t);
+	for (int i = 0; i < predicate->leaves; i++)
+		size += 1 + (size_t) predicate->leaf[i].cells;
+	return size;
+}
+
+static char *
+put(char *to, const void *from, size_t size)
+{
+	memcpy(to, from, size);
+	return to + size;
+}
+
+void
+pe_selection_write(const pe_domain *domain, const pe_predicate *predicate, char *bytes)
+{
+	uint32_t	domain_size = (uint32_t) pe_domain_size(domain);
+	int32_t		counts[2];
+	char	   *to = put(bytes, &domain_size, sizeof(domain_size));
+
+	pe_domain_write(domain, to);
+	if (predicate == NULL)
+		return;
+	counts[0] = predicate->leaves;
+	counts[1] = predicate->steps;
+	to = put(to + domain_size, magic, sizeof(magic));
+	to = put(to, counts, sizeof(counts));
+	for (int i = 0; i < predicate->leaves; i++)
+	{
+		*to++ = (char) predicate->leaf[i].attribute;
+		to = put(to, predicate->leaf[i].truth, (size_t) predicate->leaf[i].cells);
+	}
+	put(to, predicate->step, (size_t) predicate->steps * sizeof(int32_t));
+}
+
+static bool
+take(const char **at, size_t *left, void *to, size_t size)
+{
+	if (*left < size)
+		return false;
+	memcpy(to, *at, size);
+	*at += size;
+	*left -= size;
+	return true;
+}
+
+static bool
+read_leaf(const pe_domain *domain, pe_predicate_leaf *leaf, const char **at, size_t *left)
+{
+	unsigned char attribute;
+
+	if (!take(at, left, &attribute, 1) || attribute >= domain->attributes + domain->watched)
+		return false;
+	leaf->attribute = attribute;
+	leaf->cells = pe_attribute_cells(&domain->attribute[attribute]);
+	if (*left < (size_t) leaf->cells)
+		return false;
+	leaf->truth = pe_alloc((size_t) leaf->cells, sizeof(*leaf->truth));
+	take(at, left, leaf->truth, (size_t) leaf->cells);
+	for (int32_t cell = 0; cell < leaf->cells; cell++)
+		if (leaf->truth[cell] > PE_TRUE)
+			return false;
+	return true;
+}
+
+static bool
+read_predicate(const pe_domain *domain, pe_predicate *predicate, const char *at, size_t left)
+{
+	char		head[sizeof(magic)];
+	int32_t		counts[2];
+
+	if (!take(&at, &left, head, sizeof(head)) || memcmp(head, magic, sizeof(magic)) != 0 ||
+		!take(&at, &left, counts, sizeof(counts)))
+		return false;
+	/* a leaf takes two bytes at least, a step four: no allocation beyond what the bytes can fill */
+	if (counts[0] < 1 || counts[1] < 1 || (size_t) counts[0] > left / 2 || (size_t) counts[1] > left / sizeof(int32_t))
+		return false;
+	predicate->leaf = pe_alloc((size_t) counts[0], sizeof(*predicate->leaf));
+	predicate->leaves = counts[0];
+	for (int i = 0; i < predicate->leaves; i++)
+		if (!read_leaf(domain, &predicate->leaf[i], &at, &left))
+			return false;
+	predicate->step = pe_alloc((size_t) counts[1], sizeof(*predicate->step));
+	predicate->steps = counts[1];
+	return take(&at, &left, predicate->step, (size_t) counts[1] * sizeof(int32_t)) && left == 0 && runs(predicate);
+}
+
+bool
+pe_selection_read(pe_domain *domain, pe_predicate *predicate, const char *bytes, size_t size)
+{
+	uint32_t	domain_size;
+
+	memset(domain, 0, sizeof(*domain));
+	memset(predicate, 0, sizeof(*predicate));
+	if (take(&bytes, &size, &domain_size, sizeof(domain_size)) && domain_size <= size &&
+		pe_domain_read(domain, bytes, domain_size) == PE_DOMAIN_OK &&
+		(size == domain_size ? domain->watched == 0 : read_predicate(domain, predicate, bytes + domain_size, size - domain_size)))
+		return true;
+	pe_predicate_free(predicate);
+	pe_domain_free(domain);
+	return false;
+}

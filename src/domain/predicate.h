@@ -1,0 +1,176 @@
+/*
+ * predicate.h
+ *	  The language of predicates: text in, a program over cells and canonical
+ *	  text out.
+ *
+ *		predicate  := conjunct { OR conjunct }
+ *		conjunct   := negation { AND negation }
+ *		negation   := { NOT } primary
+ *		primary    := '(' predicate ')' | attribute [ test ] | literal op attribute
+ *		test       := op literal
+ *					| [ NOT ] BETWEEN literal AND literal
+ *					| [ NOT ] IN '(' literal { ',' literal } ')'
+ *					| IS [ NOT ] NULL
+ *		op         := '=' | '<>' | '!=' | '<' | '<=' | '>' | '>='
+ *		literal    := [ '+' | '-' ] number | 'string' | TRUE | FALSE
+ *
+ * Attribute names are SQL identifiers (base/names.h); one that reads as a
+ * keyword must stand in quotes.  An attribute alone is "attribute = true".
+ * Nothing else is in the language: no cast, no function, no operator of
+ * anybody's own, no column that was not declared.
+ *
+ * A predicate selects cells, before any row is read.  What a test says of a cell
+ * is TRUE, FALSE or UNKNOWN, a table that follows from the declaration alone, and
+ * AND, OR and NOT are SQL's.  A row counts iff the predicate is TRUE in its cell.
+ * So a predicate can be no oracle: whatever it does, it does to the cell numbers
+ * that the domain gives rows anyway; it has no value that could fail to convert,
+ * overflow or take its time.  For units, a row that it drops is a row not there,
+ * and the sensitivity of the integer strategy covers that (DESIGN 4.1).
+ *
+ * So that no cell is cut in two, a test must be exact:
+ *	 levels  = <> IN: the literal is a level; 'other' is none of the levels.
+ *			 < <= > >= BETWEEN: besides, the levels ascend; 'other' is UNKNOWN, for
+ *			 nobody knows on which side it lies.
+ *	 bins    [e_i, e_i+1), the last one closed: < e and >= e for an edge e but the
+ *			 last, <= e and > e for the last.  For integer keys <= v is < v + 1 and
+ *			 > v is >= v + 1, if v + 1 is such an edge.  = v where one bin holds v
+ *			 and nothing else.  'other' is UNKNOWN.
+ *	 NULL    UNKNOWN for all of these.  IS NULL is TRUE there and FALSE elsewhere.
+ * A value that was clamped counts as what it was clamped to.
+ */
+#ifndef PE_DOMAIN_PREDICATE_H
+#define PE_DOMAIN_PREDICATE_H
+
+#include <stdbool.h>
+
+#include "domain/domain.h"
+
+/* The deepest nesting of parentheses and NOT. */
+#define PE_PREDICATE_DEPTH 64
+
+/* The most bytes that the truth tables of one predicate take. */
+#define PE_PREDICATE_TABLES (1 << 24)
+
+/* The most combinations of classes of cells that pe_predicate_possible looks at. */
+#define PE_PREDICATE_COMBINATIONS (1 << 24)
+
+/* Truth: AND is the lesser, OR the greater, NOT the difference to TRUE. */
+enum
+{
+	PE_FALSE, PE_UNKNOWN, PE_TRUE
+};
+
+/* What a test, or several of the same attribute together, says of each of its cells. */
+typedef struct pe_predicate_leaf
+{
+	int			attribute;		/* of the domain */
+	int32_t		cells;
+	uint8_t    *truth;
+} pe_predicate_leaf;
+
+/* Steps of the program, in postfix order; a number from 0 is that of a leaf. */
+enum
+{
+	PE_STEP_NOT = -1, PE_STEP_AND = -2, PE_STEP_OR = -3
+};
+
+typedef struct pe_predicate
+{
+	int			leaves;
+	pe_predicate_leaf *leaf;
+	int			steps;
+	int32_t    *step;
+	char	   *canonical;		/* white space, keywords and parentheses in one form, order kept; NULL if it was read from bytes */
+} pe_predicate;
+
+typedef enum pe_predicate_status
+{
+	PE_PREDICATE_OK,
+	PE_PREDICATE_SYNTAX,		/* the text is not in the language */
+	PE_PREDICATE_NO_ATTRIBUTE,	/* a name that is not an attribute's */
+	PE_PREDICATE_LITERAL,		/* a literal that cuts a cell in two, or is of the wrong kind */
+	PE_PREDICATE_TOO_LARGE		/* tables or combinations beyond the limits above */
+} pe_predicate_status;
+
+typedef struct pe_predicate_error
+{
+	pe_predicate_status status;
+	int			position;		/* bytes from the start of the text, from 0 */
+	char		message[400];	/* in PostgreSQL's style, without the position */
+	char		detail[400];	/* "" if there is none */
+	char		hint[200];
+} pe_predicate_error;
+
+/* What the parser must know of an attribute. */
+typedef struct pe_predicate_attribute
+{
+	int			number;			/* in the domain */
+	const pe_attribute *domain;
+	bool		ordered;		/* its ordered cells ascend in the order of its type */
+	char *const *points;		/* its levels or edges as text, for messages */
+} pe_predicate_attribute;
+
+typedef enum pe_literal_kind
+{
+	PE_LITERAL_NUMBER, PE_LITERAL_STRING, PE_LITERAL_BOOLEAN
+} pe_literal_kind;
+
+typedef struct pe_literal
+{
+	pe_literal_kind kind;
+	const char *text;			/* without quotes; "true" or "false" */
+	int			position;
+} pe_literal;
+
+/* Whoever knows the attributes and the types of their literals. */
+typedef struct pe_predicate_source
+{
+	void	   *context;
+
+	/* Finds an attribute; false if there is none of this name. */
+	bool		(*attribute) (void *context, const char *name, pe_predicate_attribute *found);
+
+	/*
+	 * The value of a literal for an attribute, and its canonical text, which
+	 * reads as the same literal.  Both live as long as the call of
+	 * pe_predicate_parse.  False, with the message filled, if it has none.
+	 */
+	bool		(*literal) (void *context, const pe_predicate_attribute *attribute, const pe_literal *literal,
+							pe_point *value, const char **canonical, pe_predicate_error *error);
+} pe_predicate_source;
+
+/*
+ * Parses text.  On failure fills error and leaves nothing allocated.  Source:
+ * the grammar and the rules above.
+ */
+extern bool pe_predicate_parse(const char *text, const pe_predicate_source *source,
+							   pe_predicate *predicate, pe_predicate_error *error);
+
+/* Whether rows with these cells of the domain's attributes count.  It allocates nothing and takes the same steps for all. */
+extern bool pe_predicate_selects(const pe_predicate *predicate, const int32_t *coordinate);
+
+/*
+ * For each cell of the product, whether rows in it can count: whether there are
+ * cells of the watched attributes with which the predicate is TRUE.  Sets *some
+ * to whether there is any.  PE_PREDICATE_TOO_LARGE if that takes more than
+ * PE_PREDICATE_COMBINATIONS looks.
+ */
+extern pe_predicate_status pe_predicate_possible(const pe_predicate *predicate, const pe_domain *domain,
+												 bool *possible, bool *some);
+
+/* Bytes that a predicate and pe_predicate_possible take. */
+extern size_t pe_predicate_memory(const pe_predicate *predicate, const pe_domain *domain);
+
+extern void pe_predicate_free(pe_predicate *predicate);
+
+/*
+ * What the accumulator that reads the rows is told: a domain and a predicate
+ * over its attributes, or NULL, with which there is none to watch.  pe_selection_read checks every field and
+ * accepts nothing else; without a predicate it leaves predicate->steps 0.  The
+ * points of the domain refer to the given bytes.
+ */
+extern size_t pe_selection_size(const pe_domain *domain, const pe_predicate *predicate);
+extern void pe_selection_write(const pe_domain *domain, const pe_predicate *predicate, char *bytes);
+extern bool pe_selection_read(pe_domain *domain, pe_predicate *predicate, const char *bytes, size_t size);
+
+#endif

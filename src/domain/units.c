@@ -1,0 +1,493 @@
+/*
+ * units.c
+ *	  Which rows of a unit count.  See units.h.
+ */
+#include "domain/units.h"
+
+#include <string.h>
+
+#include "domain/domain.h"
+#include "base/mem.h"
+
+/* ------------------------------------------------------------------
+ * Ranges of units
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * Bytes for a row of a range, in all processes together: about three copies of
+ * its entry exist at a time, in a state, serialised, and in a sum of states; at
+ * the end one, and the hash by which the rows of a unit are chosen.
+ */
+#define ROW_MEMORY (3 * sizeof(pe_unit_rows))
+
+/* No state takes more than 768 MB, since a serialised one is a varlena of less than 1 GB. */
+#define MOST_ENTRIES ((size_t) 1 << 25)
+
+bool
+pe_cut_is_sound(const pe_cut *cut)
+{
+	return cut->limit >= 1 && cut->max_rows >= 1 && cut->range < cut->ranges && cut->unused == 0;
+}
+
+/* A range's share is half of what there is memory for: units differ, and so do ranges. */
+void
+pe_cut_divide(pe_cut *cut, uint64_t rows, size_t memory)
+{
+	size_t		limit = memory / ROW_MEMORY < MOST_ENTRIES ? memory / ROW_MEMORY : MOST_ENTRIES;
+	uint64_t	share = limit / 2 > 0 ? limit / 2 : 1;
+	uint64_t	ranges = rows <= limit ? 1 : (rows - 1) / share + 1;
+
+	cut->limit = (int64_t) (2 * share);
+	cut->ranges = ranges < UINT32_MAX ? (uint32_t) ranges : UINT32_MAX;
+}
+
+void
+pe_unit_keys_init(pe_unit_keys *keys, const pe_cut *cut)
+{
+	static const char purpose[] = "hash of the unit";
+	uint8_t		derived[PE_HMAC_SIZE];
+
+	pe_hmac_init(&keys->rank, cut->key, PE_UNIT_KEY);
+	/* no message of choose() has this length */
+	pe_hmac(&keys->rank, purpose, sizeof(purpose), derived);
+	memcpy(keys->hash, derived, sizeof(keys->hash));
+	pe_wipe(derived, sizeof(derived));
+}
+
+void
+pe_unit_hash(const pe_unit_keys *keys, const void *bytes, size_t size, uint64_t unit[2])
+{
+	pe_siphash(keys->hash, bytes, size, unit);
+}
+
+bool
+pe_unit_in_range(const pe_cut *cut, const uint64_t unit[2])
+{
+	return ((pe_u128) unit[0] * cut->ranges) >> 64 == cut->range;
+}
+
+/* ------------------------------------------------------------------
+ * Entries
+ * ------------------------------------------------------------------
+ */
+
+/* Entries of the first allocation. */
+#define FIRST_ROOM 1024
+
+void
+pe_units_init(pe_units *units, size_t limit)
+{
+	memset(units, 0, sizeof(*units));
+	units->limit = limit;
+	units->sorted = true;
+}
+
+void
+pe_units_free(pe_units *units)
+{
+	if (units->entry != NULL)
+		pe_wipe(units->entry, units->room * sizeof(*units->entry));
+	pe_free(units->entry);
+	units->entry = NULL;
+	units->entries = units->room = 0;
+}
+
+static void
+set_room(pe_units *units, size_t room)
+{
+	pe_unit_rows *entry = pe_alloc(room, sizeof(*entry));
+	size_t		entries = units->entries;
+
+	if (entries > 0)
+		memcpy(entry, units->entry, entries * sizeof(*entry));
+	pe_units_free(units);
+	units->entry = entry;
+	units->entries = entries;
+	units->room = room;
+}
+
+void
+pe_units_make_room(pe_units *units)
+{
+	if (units->entries < units->room)
+		return;
+	if (units->room >= units->limit)
+	{
+		pe_units_sort(units);
+		if (units->entries <= units->room / 2)
+			return;
+		units->limit = 2 * units->room;
+	}
+	if (units->room == 0)
+		set_room(units, units->limit < FIRST_ROOM ? units->limit : FIRST_ROOM);
+	else
+		set_room(units, 2 * units->room < units->limit ? 2 * units->room : units->limit);
+}
+
+/* ------------------------------------------------------------------
+ * Sorting
+ * ------------------------------------------------------------------
+ */
+
+/* The order: bytes of the two words of the hash, then of the cell. */
+#define LEVELS 20
+
+/* Below this many entries insertion is faster than one more level. */
+#define FEW 32
+
+static inline unsigned
+byte_of(const pe_unit_rows *entry, int level)
+{
+	if (level < 16)
+		return entry->unit[level / 8] >> (56 - 8 * (level % 8)) & 0xff;
+	return (uint32_t) entry->cell >> (24 - 8 * (level - 16)) & 0xff;
+}
+
+static inline int
+compare(const pe_unit_rows *a, const pe_unit_rows *b)
+{
+	if (a->unit[0] != b->unit[0])
+		return a->unit[0] < b->unit[0] ? -1 : 1;
+	if (a->unit[1] != b->unit[1])
+		return a->unit[1] < b->unit[1] ? -1 : 1;
+	if (a->cell != b->cell)
+		return (uint32_t) a->cell < (uint32_t) b->cell ? -1 : 1;
+	return 0;
+}
+
+static void
+sort_few(pe_unit_rows *entry, size_t entries)
+{
+	for (size_t i = 1; i < entries; i++)
+	{
+		pe_unit_rows moved = entry[i];
+		size_t		to = i;
+
+		for (; to > 0 && compare(&moved, &entry[to - 1]) < 0; to--)
+			entry[to] = entry[to - 1];
+		entry[to] = moved;
+	}
+}
+
+/* Puts every entry where its byte belongs; start: where each byte's entries begin. */
+static void
+distribute(pe_unit_rows *entry, int level, const size_t *start)
+{
+	size_t		next[256];
+
+	memcpy(next, start, sizeof(next));
+	for (int byte = 0; byte < 256; byte++)
+		while (next[byte] < start[byte + 1])
+		{
+			pe_unit_rows moved = entry[next[byte]];
+			unsigned	to;
+
+			while ((to = byte_of(&moved, level)) != (unsigned) byte)
+			{
+				pe_unit_rows other = entry[next[to]];
+
+				entry[next[to]++] = moved;
+				moved = other;
+			}
+			entry[next[byte]++] = moved;
+		}
+}
+
+/*
+ * American flag sort (McIlroy, Bostic, McIlroy, "Engineering radix sort",
+ * Computing Systems 1993): in place, and linear however the rows are spread over
+ * units.
+ */
+static void
+sort_entries(pe_unit_rows *entry, size_t entries, int level)
+{
+	for (; level < LEVELS && entries > FEW; level++)
+	{
+		size_t		start[257] = {0};
+		unsigned	first = byte_of(entry, level);
+
+		for (size_t i = 0; i < entries; i++)
+			start[byte_of(&entry[i], level) + 1]++;
+		if (start[first + 1] == entries)
+			continue;
+		pe_poll();
+		for (int byte = 0; byte < 256; byte++)
+			start[byte + 1] += start[byte];
+		distribute(entry, level, start);
+		for (int byte = 0; byte < 256; byte++)
+			sort_entries(entry + start[byte], start[byte + 1] - start[byte], level + 1);
+		return;
+	}
+	if (level < LEVELS)
+		sort_few(entry, entries);
+}
+
+/* Appends an entry to the entries before it, of which the last may be of the same rows. */
+static size_t
+append(pe_unit_rows *entry, size_t entries, const pe_unit_rows *next)
+{
+	if (entries > 0 && compare(&entry[entries - 1], next) == 0 &&
+		entry[entries - 1].rows <= UINT32_MAX - next->rows)
+	{
+		entry[entries - 1].rows += next->rows;
+		return entries;
+	}
+	entry[entries] = *next;
+	return entries + 1;
+}
+
+void
+pe_units_sort(pe_units *units)
+{
+	size_t		together = 0;
+
+	if (units->sorted)
+		return;
+	sort_entries(units->entry, units->entries, 0);
+	for (size_t i = 0; i < units->entries; i++)
+		together = append(units->entry, together, &units->entry[i]);
+	units->entries = together;
+	units->sorted = true;
+}
+
+void
+pe_units_merge(pe_units *units, pe_units *other)
+{
+	pe_units	sum;
+	size_t		i = 0;
+	size_t		j = 0;
+
+	if (!units->sorted || !other->sorted)
+		pe_bug("units are merged before they are sorted");
+	pe_units_init(&sum, units->limit);
+	set_room(&sum, units->entries + other->entries);
+	while (i < units->entries || j < other->entries)
+	{
+		bool		mine = j == other->entries ||
+			(i < units->entries && compare(&units->entry[i], &other->entry[j]) <= 0);
+
+		sum.entries = append(sum.entry, sum.entries, mine ? &units->entry[i++] : &other->entry[j++]);
+	}
+	pe_units_free(units);
+	pe_units_free(other);
+	*units = sum;
+}
+
+/* ------------------------------------------------------------------
+ * Bytes: the frame, then the entries
+ * ------------------------------------------------------------------
+ */
+
+size_t
+pe_units_size(const pe_units *units)
+{
+	return sizeof(pe_units_frame) + units->entries * sizeof(*units->entry);
+}
+
+void
+pe_units_write(const pe_units_frame *frame, const pe_units *units, char *bytes)
+{
+	if (!units->sorted)
+		pe_bug("units are written before they are sorted");
+	memcpy(bytes, frame, sizeof(*frame));
+	if (units->entries > 0)
+		memcpy(bytes + sizeof(*frame), units->entry, units->entries * sizeof(*units->entry));
+}
+
+static bool
+frame_is_sound(const pe_units_frame *frame)
+{
+	return frame->limit >= 1 && frame->max_rows >= 1 && frame->cells >= 1 && frame->cells <= PE_MAX_CELLS;
+}
+
+/* Whether they are sorted, equal ones together where their number fits, and in a cell or none. */
+static bool
+entries_are_sound(const pe_unit_rows *entry, size_t entries, int32_t cells)
+{
+	for (size_t i = 0; i < entries; i++)
+	{
+		int			order = i > 0 ? compare(&entry[i - 1], &entry[i]) : -1;
+
+		if (entry[i].cell < PE_NO_CELL || entry[i].cell >= cells || entry[i].rows == 0 || order > 0 ||
+			(order == 0 && entry[i - 1].rows <= UINT32_MAX - entry[i].rows))
+			return false;
+	}
+	return true;
+}
+
+bool
+pe_units_read(pe_units_frame *frame, pe_units *units, const char *bytes, size_t size)
+{
+	pe_units_init(units, 1);
+	if (size < sizeof(*frame) || (size - sizeof(*frame)) % sizeof(*units->entry) != 0)
+		return false;
+	memcpy(frame, bytes, sizeof(*frame));
+	size -= sizeof(*frame);
+	if (!frame_is_sound(frame))
+		return false;
+	units->limit = (size_t) frame->limit;
+	if (size == 0)
+		return true;
+	set_room(units, size / sizeof(*units->entry));
+	memcpy(units->entry, bytes + sizeof(*frame), size);
+	units->entries = units->room;
+	if (entries_are_sound(units->entry, units->entries, frame->cells))
+		return true;
+	pe_units_free(units);
+	return false;
+}
+
+/* ------------------------------------------------------------------
+ * Which rows count
+ * ------------------------------------------------------------------
+ */
+
+/* A row that may count: a heap has the one with the largest hash on top. */
+typedef struct candidate
+{
+	uint8_t		rank[PE_HMAC_SIZE];
+	int32_t		cell;
+} candidate;
+
+static bool
+ranks_before(const candidate *a, const candidate *b)
+{
+	return memcmp(a->rank, b->rank, PE_HMAC_SIZE) < 0;
+}
+
+/* The place of a new candidate among those above the last one. */
+static void
+sift_up(candidate *heap, size_t at)
+{
+	candidate	moved = heap[at];
+
+	for (; at > 0 && ranks_before(&heap[(at - 1) / 2], &moved); at = (at - 1) / 2)
+		heap[at] = heap[(at - 1) / 2];
+	heap[at] = moved;
+}
+
+/* The place of what replaced the top. */
+static void
+sift_down(candidate *heap, size_t size)
+{
+	candidate	moved = heap[0];
+	size_t		at = 0;
+
+	for (size_t child; (child = 2 * at + 1) < size; at = child)
+	{
+		if (child + 1 < size && ranks_before(&heap[child], &heap[child + 1]))
+			child++;
+		if (!ranks_before(&moved, &heap[child]))
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = moved;
+}
+
+static void
+put(uint8_t *to, uint64_t number, int size)
+{
+	for (int i = 0; i < size; i++)
+		to[i] = (uint8_t) (number >> (8 * (size - 1 - i)));
+}
+
+/* HMAC(key, unit || cell || j), numbers with their high bytes first. */
+static void
+rank_row(const pe_hmac_key *key, const pe_unit_rows *entry, uint64_t j, candidate *row)
+{
+	uint8_t		message[28];
+
+	put(message, entry->unit[0], 8);
+	put(message + 8, entry->unit[1], 8);
+	put(message + 16, (uint32_t) entry->cell, 4);
+	put(message + 20, j, 8);
+	pe_hmac(key, message, sizeof(message), row->rank);
+	row->cell = entry->cell;
+}
+
+/* Makes row one of those chosen, at most max_rows, if it ranks before one of them or there is room. */
+static size_t
+offer(candidate *heap, size_t chosen, size_t max_rows, const candidate *row)
+{
+	if (chosen < max_rows)
+	{
+		heap[chosen] = *row;
+		sift_up(heap, chosen);
+		return chosen + 1;
+	}
+	if (ranks_before(row, &heap[0]))
+	{
+		heap[0] = *row;
+		sift_down(heap, max_rows);
+	}
+	return chosen;
+}
+
+/*
+ * Counts the max_rows rows that rank first of the unit that begins at entry, and
+ * returns where it ends.  All rows are ranked, needed or not.
+ */
+static const pe_unit_rows *
+count_unit(const pe_unit_rows *entry, const pe_unit_rows *end, const pe_hmac_key *key, size_t max_rows,
+		   candidate *heap, int64_t *count)
+{
+	const pe_unit_rows *first = entry;
+	size_t		chosen = 0;
+	uint64_t	j = 0;
+
+	for (; entry < end && entry->unit[0] == first->unit[0] && entry->unit[1] == first->unit[1]; entry++)
+	{
+		if (entry > first && entry->cell != entry[-1].cell)
+			j = 0;
+		for (uint32_t row = 0; row < entry->rows; row++)
+		{
+			candidate	next;
+
+			if (row % 4096 == 0)
+				pe_poll();
+			rank_row(key, entry, ++j, &next);
+			if (entry->cell != PE_NO_CELL)
+				chosen = offer(heap, chosen, max_rows, &next);
+		}
+	}
+	for (size_t i = 0; i < chosen; i++)
+		count[heap[i].cell]++;
+	return entry;
+}
+
+static uint64_t
+all_rows(const pe_units *units)
+{
+	uint64_t	rows = 0;
+
+	for (size_t i = 0; i < units->entries; i++)
+		rows += units->entry[i].rows;
+	return rows;
+}
+
+static void
+check_cells(const pe_units *units, int32_t cells)
+{
+	for (size_t i = 0; i < units->entries; i++)
+		if (units->entry[i].cell < PE_NO_CELL || units->entry[i].cell >= cells)
+			pe_bug("a row in no cell");
+}
+
+void
+pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, int32_t cells, int64_t *count)
+{
+	const pe_unit_rows *entry = units->entry;
+	const pe_unit_rows *end = units->entries > 0 ? entry + units->entries : entry;	/* without entries there is no memory */
+	uint64_t	most = all_rows(units);
+	size_t		room = most < (uint64_t) max_rows ? (size_t) most : (size_t) max_rows;
+	candidate  *heap = pe_alloc(room, sizeof(*heap));
+
+	if (!units->sorted)
+		pe_bug("units are counted before they are sorted");
+	check_cells(units, cells);
+	while (entry < end)
+		entry = count_unit(entry, end, &keys->rank, room, heap, count);
+	pe_wipe(heap, room * sizeof(*heap));
+	pe_free(heap);
+}

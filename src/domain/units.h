@@ -1,0 +1,153 @@
+/*
+ * units.h
+ *	  Which rows count, where a unit of privacy may have several.
+ *
+ * Of a unit's rows that no predicate, NULL or value outside has dropped, the k
+ * with the smallest HMAC-SHA256(dataset key, unit || cell || j) count, j = 1, 2,
+ * ... numbering the unit's equal rows, those in one cell.  So the counts are the
+ * sum over units of a function of the unit's own rows: what is added to them by
+ * one unit is some x in N^n with sum x <= k, whatever the others do, and that is
+ * what the sensitivity is for (strategy/strategy.h).  The same rows are kept in every
+ * order of reading, by every worker, in every partition.
+ *
+ * A unit stands for its 128-bit SipHash under a key that follows from the
+ * dataset's.  Two units with the same hash would be cut as one, and a neighbour
+ * then reaches 2k; with 2^30 units that has a chance below 2^-68, over the key,
+ * which nobody who writes rows knows.
+ *
+ * What is kept of a row is its unit and its cell, -1 for one that is dropped,
+ * and equal rows are counted together, so that a state takes as much as the
+ * table has rows, whatever a predicate selects and however they are spread over
+ * units.  Where that is more memory than allowed, the table is read several
+ * times, each time for the units in one range of the hash: a number of times
+ * that follows from the size of the table.  The hash is random to whoever wrote
+ * the rows, so a range has the rows of its share of the units.  One unit takes an
+ * entry per cell at most, however many rows it has.
+ *
+ * No memory limit here fails, for that would be an answer about the rows; a range
+ * that holds more than expected takes more than expected.  Every row is hashed,
+ * for its rank too, whether or not it is dropped or its unit has more than k, so
+ * that time tells little of that: what is left are the order that rows come in
+ * and a few comparisons for each that is not dropped.
+ */
+#ifndef PE_DOMAIN_UNITS_H
+#define PE_DOMAIN_UNITS_H
+
+#include <stdbool.h>
+
+#include "base/prf.h"
+
+/* The cell of a row that is dropped. */
+#define PE_NO_CELL (-1)
+
+/* Bytes of a dataset's key. */
+#define PE_UNIT_KEY 32
+
+/*
+ * How to cut: what whoever reads the rows is told, as bytes of this machine.
+ * It holds the key.
+ */
+typedef struct pe_cut
+{
+	uint8_t		key[PE_UNIT_KEY];
+	int64_t		limit;			/* entries that a state has room for before equal rows are put together */
+	int32_t		max_rows;		/* k */
+	uint32_t	range;			/* of so many: units of this range of the hash are counted */
+	uint32_t	ranges;
+	uint32_t	unused;
+} pe_cut;
+
+/* So many rows of one unit in one cell. */
+typedef struct pe_unit_rows
+{
+	uint64_t	unit[2];
+	int32_t		cell;
+	uint32_t	rows;
+} pe_unit_rows;
+
+/* The rows of one range of units. */
+typedef struct pe_units
+{
+	pe_unit_rows *entry;
+	size_t		entries;
+	size_t		room;
+	size_t		limit;
+	bool		sorted;			/* by unit and cell, equal ones together */
+} pe_units;
+
+/* What follows from the key. */
+typedef struct pe_unit_keys
+{
+	uint64_t	hash[2];
+	pe_hmac_key rank;
+} pe_unit_keys;
+
+/* What all states of one scan have in common, and each must know to be counted. */
+typedef struct pe_units_frame
+{
+	pe_unit_keys keys;
+	int64_t		limit;			/* as in a cut, like max_rows */
+	int32_t		max_rows;
+	int32_t		cells;
+} pe_units_frame;
+
+/* Whether bytes of the right size can be a cut. */
+extern bool pe_cut_is_sound(const pe_cut *cut);
+
+/*
+ * Into how many ranges a table of at most rows rows is divided, and how many
+ * entries a state may then have, for `memory` bytes in all processes together.
+ */
+extern void pe_cut_divide(pe_cut *cut, uint64_t rows, size_t memory);
+
+extern void pe_unit_keys_init(pe_unit_keys *keys, const pe_cut *cut);
+
+/* The hash of a unit given by its bytes, and whether it is in the range of the cut. */
+extern void pe_unit_hash(const pe_unit_keys *keys, const void *bytes, size_t size, uint64_t unit[2]);
+extern bool pe_unit_in_range(const pe_cut *cut, const uint64_t unit[2]);
+
+/* limit: as in a cut.  An empty state. */
+extern void pe_units_init(pe_units *units, size_t limit);
+
+/* Room for one more entry: by putting equal rows together, or more memory. */
+extern void pe_units_make_room(pe_units *units);
+
+/* Adds a row; there must be room for it. */
+static inline void
+pe_units_add(pe_units *units, const uint64_t unit[2], int32_t cell)
+{
+	pe_unit_rows *entry = &units->entry[units->entries++];
+
+	entry->unit[0] = unit[0];
+	entry->unit[1] = unit[1];
+	entry->cell = cell;
+	entry->rows = 1;
+	units->sorted = false;
+}
+
+/* Sorts by unit and cell and puts equal rows together. */
+extern void pe_units_sort(pe_units *units);
+
+/* Adds the rows of other, which is wiped and freed, to units; both sorted. */
+extern void pe_units_merge(pe_units *units, pe_units *other);
+
+/*
+ * Adds the rows that count to count, which has so many cells; units are sorted.
+ * pe_bug for a cell that is not among them.
+ */
+extern void pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows,
+						   int32_t cells, int64_t *count);
+
+/*
+ * A state as bytes of this machine and back; units are sorted.  pe_units_read makes
+ * units; false, with units empty, for bytes that no pe_units_write wrote: every entry is
+ * checked, and the order that merging and counting rely on.
+ */
+extern size_t pe_units_size(const pe_units *units);
+extern void pe_units_write(const pe_units_frame *frame, const pe_units *units, char *bytes);
+extern bool pe_units_read(pe_units_frame *frame, pe_units *units, const char *bytes, size_t size);
+
+/* Wipes and frees. */
+extern void pe_units_free(pe_units *units);
+
+#endif

@@ -1,0 +1,219 @@
+/*
+ * counts.c
+ *	  The door for counts: a histogram of a registered table.  See door.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "domain/units.h"
+#include "worker/channel.h"
+#include "door/door.h"
+#include "server/settings.h"
+
+typedef struct counting
+{
+	const pe_question *question;
+	int64	   *counts;			/* exact, until it is wiped */
+	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
+} counting;
+
+static int
+attributes_of(const pe_question *question)
+{
+	return question->domain->attributes + question->domain->watched;
+}
+
+static char *
+scan_statement(const pe_question *question)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	if (question->dataset->unit == NULL)
+		appendStringInfoString(&sql, "SELECT dp.tally($1");
+	else
+		appendStringInfo(&sql, "SELECT dp.tally_units($1, $2, t.%s", quote_identifier(question->dataset->unit));
+	for (int i = 0; i < attributes_of(question); i++)
+		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
+	appendStringInfo(&sql, ") FROM %s t", pe_door_table(question->dataset));
+	return sql.data;
+}
+
+/* What the accumulator is told: the domain, and the predicate if there is one. */
+static bytea *
+selection_bytes(const pe_question *question)
+{
+	size_t		size = pe_selection_size(question->domain, question->predicate);
+	bytea	   *bytes = palloc(VARHDRSZ + size);
+
+	SET_VARSIZE(bytes, VARHDRSZ + size);
+	pe_selection_write(question->domain, question->predicate, VARDATA(bytes));
+	return bytes;
+}
+
+/* How the accumulator cuts the rows of units, for the first range of them; NULL without a unit. */
+static bytea *
+cut_bytes(const pe_dataset *dataset)
+{
+	if (dataset->unit == NULL)
+		return NULL;
+	return pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), (size_t) pe_max_memory * 1024);
+}
+
+static void
+prepare(void *argument, pe_scan *scan)
+{
+	counting   *c = argument;
+
+	c->cut = cut_bytes(c->question->dataset);
+	scan->statement = scan_statement(c->question);
+	scan->parameters = c->cut == NULL ? 1 : 2;
+	scan->types[0] = scan->types[1] = BYTEAOID;
+	scan->values[0] = PointerGetDatum(selection_bytes(c->question));
+	scan->values[1] = PointerGetDatum(c->cut);
+}
+
+/* Adds the counts that one scan returns. */
+static void
+add_counts(void *argument, bytea *bytes)
+{
+	counting   *c = argument;
+	int32		cells = c->question->domain->cells;
+	char	   *data = VARDATA_ANY(bytes);
+
+	if (VARSIZE_ANY_EXHDR(bytes) != cells * sizeof(int64))
+		elog(ERROR, "the scan returned another domain");
+	for (int32 cell = 0; cell < cells; cell++)
+	{
+		int64		count;
+
+		memcpy(&count, data + cell * sizeof(count), sizeof(count));
+		c->counts[cell] += count;
+	}
+}
+
+/* Reads the rows into counts per cell, units range by range. */
+static void
+read_rows(void *argument, pe_scan *scan)
+{
+	counting   *c = argument;
+
+	pe_door_scan_ranges(scan, c->cut, add_counts, c);
+}
+
+/* Overwrites what is exact or secret. */
+static void
+wipe(void *argument)
+{
+	counting   *c = argument;
+
+	pe_wipe(c->counts, c->question->domain->cells * sizeof(int64));
+	if (c->cut != NULL)
+		pe_wipe(VARDATA(c->cut), sizeof(pe_cut));
+}
+
+/* The exact counts of the strategy's columns; those of the cells are wiped. */
+static int64_t *
+sum_columns(counting *c)
+{
+	const pe_question *question = c->question;
+	int64_t    *columns = pe_alloc(question->strategy->columns, sizeof(*columns));
+
+	for (int32_t cell = 0; cell < question->domain->cells; cell++)
+		if (question->column_of_cell[cell] >= 0)
+			columns[question->column_of_cell[cell]] += c->counts[cell];
+	wipe(c);
+	return columns;
+}
+
+static void
+wipe_columns(const pe_question *question, int64_t *columns)
+{
+	pe_wipe(columns, question->strategy->columns * sizeof(int64));
+	pe_free(columns);
+}
+
+/* A x with noise.  Interrupts are held from here to the store. */
+static void
+measure_strategy(const pe_question *question, int64_t *columns, int64_t *measured)
+{
+	const pe_strategy *strategy = question->strategy;
+	pe_i128    *exact = pe_alloc(strategy->rows, sizeof(*exact));
+
+	pe_strategy_apply(strategy, columns, exact);
+	wipe_columns(question, columns);
+	HOLD_INTERRUPTS();
+	pe_noise_release(&question->noise, exact, strategy->rows, measured);
+	pe_free(exact);
+}
+
+/* The partition, and the strategy for its buckets, which takes time: if that is cancelled nothing follows the charge. */
+static void
+prepare_buckets(const pe_question *question, int64_t *columns, pe_dawa_buckets *buckets)
+{
+	PG_TRY();
+	{
+		pe_dawa_divide(question->dawa, columns, buckets);
+		pe_dawa_prepare(question->dawa, buckets);
+	}
+	PG_CATCH();
+	{
+		wipe_columns(question, columns);
+		pe_channel_abandon();
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+}
+
+/* Estimates by way of a private partition.  Interrupts are held from the draw of the counts to the store. */
+static void
+measure_buckets(const pe_question *question, int64_t *columns, int64_t *measured)
+{
+	pe_dawa_buckets buckets;
+
+	prepare_buckets(question, columns, &buckets);
+	HOLD_INTERRUPTS();
+	pe_dawa_measure(question->dawa, &buckets, columns, measured);
+	wipe_columns(question, columns);
+	pe_dawa_buckets_free(&buckets);
+}
+
+/* Measures, adds noise, waits for the time quantum and stores; no interrupt may come between the draw and the store. */
+static void
+release(counting *c, TimestampTz start, pe_charge_reply *reply)
+{
+	const pe_question *question = c->question;
+	int32_t		rows = question->strategy->rows;
+	int64_t    *measured = pe_alloc(rows, sizeof(*measured));
+
+	(question->dawa != NULL ? measure_buckets : measure_strategy) (question, sum_columns(c), measured);
+	reply->values = rows;
+	reply->value = measured;
+	pe_door_wait(start);
+	reply->release_id = pe_channel_store(&question->charge, reply->charge_id, measured, rows);
+}
+
+void
+pe_door_answer(const pe_question *question, pe_charge_reply *reply)
+{
+	TimestampTz start = GetCurrentTimestamp();
+	counting	c = {.question = question};
+	pe_visit	visit = {
+		.dataset = question->dataset, .columns = question->columns, .count = attributes_of(question),
+		.charge = &question->charge, .prepare = prepare, .read = read_rows, .wipe = wipe, .argument = &c
+	};
+
+	c.counts = pe_alloc(question->domain->cells, sizeof(*c.counts));
+	if (!pe_door_visit(&visit, reply))
+		memset(c.counts, 0, question->domain->cells * sizeof(int64));
+	if (reply->outcome == PE_CHARGED)
+		release(&c, start, reply);
+	else
+		wipe(&c);
+	pe_free(c.counts);
+}

@@ -1,0 +1,427 @@
+/*
+ * door.c
+ *	  The one door.  See door.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "domain/units.h"
+#include "server/access.h"
+#include "worker/channel.h"
+#include "door/door.h"
+#include "ledger/family.h"
+#include "server/settings.h"
+
+/* ------------------------------------------------------------------
+ * Who may ask, and of what
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_door_check_relation(Oid relation)
+{
+	List	   *family = find_all_inheritors(relation, NoLock, NULL);
+	ListCell   *cell;
+
+	foreach(cell, family)
+	{
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
+		Form_pg_class class;
+
+		if (!HeapTupleIsValid(tuple))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("the table of the dataset is gone")));
+		class = (Form_pg_class) GETSTRUCT(tuple);
+		if (class->relkind != RELKIND_RELATION && class->relkind != RELKIND_PARTITIONED_TABLE &&
+			class->relkind != RELKIND_FOREIGN_TABLE)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("\"%s\" is not a table", NameStr(class->relname)),
+					 errhint("Register the table that holds the rows; a view could be redefined under the budget.")));
+		if (class->relpersistence == RELPERSISTENCE_TEMP)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("\"%s\" is a temporary table", NameStr(class->relname)),
+					 errhint("Register a permanent table: a budget outlives the session.")));
+		if (class->relforcerowsecurity)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("row security of \"%s\" is forced on its owner", NameStr(class->relname)),
+					 errhint("Use ALTER TABLE ... NO FORCE ROW LEVEL SECURITY; a dataset counts all rows.")));
+		ReleaseSysCache(tuple);
+	}
+}
+
+static void
+check_writes_nothing(const pe_dataset *dataset, Oid role)
+{
+	Oid			writable;
+
+	if (pe_dataset_owned_by(dataset, role))
+		return;
+	writable = pe_relation_writable_by(dataset->relation, role);
+	if (OidIsValid(writable))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("a role that may change table \"%s\" may not ask dataset \"%s\"",
+						get_rel_name(writable), dataset->name),
+				 errdetail("Whoever changes rows learns from the change of the answers."),
+				 errhint("Revoke INSERT, UPDATE, DELETE, TRUNCATE and TRIGGER from it and from roles it is a member of, or ask with another role.")));
+}
+
+/* ------------------------------------------------------------------
+ * The scan
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * What the session's settings could make visible, or change with the data: row
+ * counters, nested plans, statement statistics, spills.  The plan is always a
+ * full scan, so the blocks read depend on the size of the table alone.
+ */
+static const pe_setting pinned[] = {
+	{"track_counts", "off"},
+	{"track_functions", "none"},
+	{"pg_stat_statements.track", "none"},
+	{"auto_explain.log_min_duration", "-1"},
+	{"auto_explain.log_nested_statements", "off"},
+	{"debug_print_parse", "off"},
+	{"debug_print_raw_parse", "off"},
+	{"debug_print_rewritten", "off"},
+	{"debug_print_plan", "off"},
+	{"log_parser_stats", "off"},
+	{"log_planner_stats", "off"},
+	{"log_executor_stats", "off"},
+	{"trace_sort", "off"},
+	{"exit_on_error", "off"},	/* a FATAL error would show what forget_error hides */
+	{"search_path", "pg_catalog, pg_temp"},
+	{"row_security", "off"},
+	{"plan_cache_mode", "force_generic_plan"},
+	{"jit", "off"},
+	{"force_parallel_mode", "off"},	/* a worker would have the result, which is here for some accumulators */
+	{"debug_parallel_query", "off"},
+	{"work_mem", "64MB"},
+	{"enable_seqscan", "on"},
+	{"enable_indexscan", "off"},
+	{"enable_indexonlyscan", "off"},
+	{"enable_bitmapscan", "off"},
+	{"enable_tidscan", "off"}
+};
+
+/*
+ * The statement names the table, and whoever owns its schema may have given the
+ * name to a view meanwhile, which would run with the rights of the table's
+ * owner.  A plan that is not kept is never parsed again, so what holds here
+ * holds to the end.
+ */
+static void
+check_names_the_table(SPIPlanPtr plan, Oid relation)
+{
+	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
+	List	   *range = linitial_node(Query, source->query_list)->rtable;
+	RangeTblEntry *entry = linitial_node(RangeTblEntry, range);
+
+	if (list_length(range) != 1 || entry->rtekind != RTE_RELATION || entry->relid != relation)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the table of the dataset was renamed meanwhile"),
+				 errhint("Ask again.")));
+}
+
+/*
+ * Parses and plans the scan, and starts it without fetching: that checks all
+ * privileges and connects to foreign servers.  What fails here is an ordinary
+ * error, and free.
+ */
+static SPIPlanPtr
+plan_scan(const pe_visit *visit, pe_scan *scan)
+{
+	SPIPlanPtr	plan = SPI_prepare_cursor(scan->statement, scan->parameters, scan->types,
+										  (scan->serial ? 0 : CURSOR_OPT_PARALLEL_OK) | CURSOR_OPT_GENERIC_PLAN);
+
+	if (plan == NULL)
+		elog(ERROR, "cannot prepare the scan: %s", SPI_result_code_string(SPI_result));
+	check_names_the_table(plan, visit->dataset->relation);
+	SPI_cursor_close(SPI_cursor_open(NULL, plan, scan->values, NULL, true));
+	return plan;
+}
+
+char *
+pe_door_table(const pe_dataset *dataset)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(dataset->relation)), get_rel_name(dataset->relation));
+}
+
+/* The least room that columns take in a row of member that has them all. */
+static Size
+least_width(Relation member, char **stored, int count)
+{
+	Size		width = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		AttrNumber	number = get_attnum(RelationGetRelid(member), stored[i]);
+		Form_pg_attribute attribute;
+
+		if (number <= 0)
+			continue;
+		attribute = TupleDescAttr(RelationGetDescr(member), number - 1);
+		if (attribute->attlen > 0 && !attribute->atthasmissing)
+			width += attribute->attlen;
+	}
+	return width;
+}
+
+uint64
+pe_door_rows_at_most(Oid relation, char **stored, int count)
+{
+	uint64		rows = 0;
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+	{
+		Relation	member = relation_open(lfirst_oid(cell), NoLock);
+		Size		row = sizeof(ItemIdData) + MAXALIGN(SizeofHeapTupleHeader + least_width(member, stored, count));
+
+		if (member->rd_rel->relkind == RELKIND_RELATION)
+			rows += (uint64) RelationGetNumberOfBlocks(member) * ((BLCKSZ - SizeOfPageHeaderData) / row);
+		else if (member->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+			rows += (uint64) Max(member->rd_rel->reltuples, 0);
+		relation_close(member, NoLock);
+	}
+	return rows;
+}
+
+bytea *
+pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory)
+{
+	pe_cut		cut = {.max_rows = dataset->max_rows};
+	bytea	   *bytes = palloc(VARHDRSZ + sizeof(cut));
+
+	pe_cut_divide(&cut, rows, memory);
+	pe_unit_key_load(dataset, cut.key);
+	SET_VARSIZE(bytes, VARHDRSZ + sizeof(cut));
+	memcpy(VARDATA(bytes), &cut, sizeof(cut));
+	pe_wipe(&cut, sizeof(cut));
+	return bytes;
+}
+
+void
+pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument)
+{
+	int			result;
+	bool		isnull;
+	Datum		value;
+
+	result = SPI_execute_snapshot(scan->plan, (Datum *) scan->values, NULL, GetActiveSnapshot(), InvalidSnapshot, true, false, 0);
+	if (result != SPI_OK_SELECT || SPI_processed != 1)
+		elog(ERROR, "the scan failed");
+	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	if (!isnull)				/* NULL: no row */
+	{
+		bytea	   *bytes = DatumGetByteaPP(value);
+
+		take(argument, bytes);
+		pe_wipe(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+	}
+	SPI_freetuptable(SPI_tuptable);
+}
+
+void
+pe_door_scan_ranges(const pe_scan *scan, bytea *cut_bytes, void (*take) (void *argument, bytea *result), void *argument)
+{
+	pe_cut		cut = {.ranges = 1};
+
+	if (cut_bytes != NULL)
+		memcpy(&cut, VARDATA(cut_bytes), sizeof(cut));
+	for (cut.range = 0; cut.range < cut.ranges; cut.range++)
+	{
+		if (cut_bytes != NULL)
+			memcpy(VARDATA(cut_bytes), &cut, sizeof(cut));
+		pe_door_scan(scan, take, argument);
+	}
+	pe_wipe(&cut, sizeof(cut));
+}
+
+/*
+ * What is an error even while rows are read: a cancel, a shutdown, and the
+ * failure of a serializable transaction.  Whether the last happens depends on
+ * who else writes, never on a value, and the same would show at COMMIT;
+ * swallowed, it would make an empty answer permanent.  Only the server's own
+ * count, by the source file they are raised in: a foreign server can send any
+ * SQLSTATE, with any text.
+ */
+static bool
+is_ordinary_error(const ErrorData *error)
+{
+	if (error->filename == NULL)
+		return false;
+	switch (error->sqlerrcode)
+	{
+		case ERRCODE_QUERY_CANCELED:
+		case ERRCODE_ADMIN_SHUTDOWN:
+		case ERRCODE_CRASH_SHUTDOWN:
+		case ERRCODE_CANNOT_CONNECT_NOW:
+		case ERRCODE_DATABASE_DROPPED:
+			return strcmp(error->filename, "postgres.c") == 0;
+		case ERRCODE_T_R_SERIALIZATION_FAILURE:
+			return strcmp(error->filename, "postgres.c") == 0 || strcmp(error->filename, "predicate.c") == 0;
+		default:
+			return false;
+	}
+}
+
+typedef struct door
+{
+	const pe_visit *visit;
+	pe_charge_reply *reply;
+	bool		reading;		/* the charge is committed */
+	MemoryContext context;		/* where the reply lives */
+} door;
+
+/*
+ * Reads under one snapshot, the latest, seen as of the first command of the
+ * caller's transaction: nothing of what that transaction did shows, so an UPDATE
+ * to be rolled back cannot shape the answer.
+ */
+static void
+read_rows(door *d, pe_scan *scan)
+{
+	d->reading = true;
+	PushCopiedSnapshot(GetLatestSnapshot());
+	GetActiveSnapshot()->curcid = FirstCommandId;
+	d->visit->read(d->visit->argument, scan);
+	PopActiveSnapshot();
+	d->reading = false;
+}
+
+/* Everything from the lock to the last row, in a subtransaction that is always undone. */
+static void
+charge_and_read(void *argument)
+{
+	door	   *d = argument;
+	const pe_visit *visit = d->visit;
+	Oid			relation = visit->dataset->relation;
+	pe_scan		scan = {0};
+	MemoryContext spi;
+
+	/* locked first: what is checked then stays so until the last row is read */
+	LockRelationOid(relation, AccessShareLock);
+	(void) find_all_inheritors(relation, AccessShareLock, NULL);
+	pe_relation_check_committed(relation);
+	pe_dataset_check_alone(visit->dataset);
+	pe_door_check_relation(relation);
+	pe_columns_check(visit->dataset, visit->columns, visit->count);
+
+	visit->prepare(visit->argument, &scan);
+	SPI_connect();
+	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
+	pe_pin_settings(pinned, lengthof(pinned));
+	SetUserIdAndSecContext(pe_relation_owner(relation), SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	scan.plan = plan_scan(visit, &scan);
+
+	spi = MemoryContextSwitchTo(d->context);
+	if (visit->charge != NULL)
+		pe_channel_reserve(visit->charge, d->reply);
+	else
+		d->reply->outcome = PE_CHARGED;
+	MemoryContextSwitchTo(spi);
+	if (d->reply->outcome == PE_CHARGED)
+		read_rows(d, &scan);
+	SPI_finish();
+}
+
+/* An error while rows were read: a line for the operator alone. */
+static void
+log_error(const door *d, const ErrorData *error)
+{
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("the rows of dataset \"%s\" could not be read (SQLSTATE %s)",
+					d->visit->dataset->name, unpack_sql_state(error->sqlerrcode)),
+			 errdetail("Charge " INT64_FORMAT " was answered as if the table were empty.", d->reply->charge_id),
+			 errhidestmt(true), errhidecontext(true)));
+}
+
+bool
+pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
+{
+	door		d = {visit, reply, false, CurrentMemoryContext};
+	ErrorData  *error;
+
+	if (visit->dataset->frozen && visit->charge != NULL)
+	{
+		/* what was paid is replayed, whatever became of the table; the rest is refused */
+		pe_charge_request replay = *visit->charge;
+
+		replay.replay_only = true;
+		pe_channel_reserve(&replay, reply);
+		return true;
+	}
+	check_writes_nothing(visit->dataset, GetUserId());
+	error = pe_run_undone(charge_and_read, &d);
+	if (error == NULL)
+		return true;
+	if (d.reading && visit->charge != NULL && !is_ordinary_error(error))
+	{
+		log_error(&d, error);
+		return false;
+	}
+	visit->wipe(visit->argument);
+	if (d.reading && visit->charge != NULL)
+		pe_channel_abandon();
+	ReThrowError(error);
+	pg_unreachable();
+}
+
+void
+pe_door_wait(TimestampTz start)
+{
+	int64		quantum = (int64) pe_time_quantum * 1000;
+	TimestampTz until;
+	int64		left;
+
+	if (quantum == 0)
+		return;
+	until = start + ((GetCurrentTimestamp() - start) / quantum + 1) * quantum;
+	while ((left = until - GetCurrentTimestamp()) > 0 && !QueryCancelPending && !ProcDiePending)
+	{
+		/*
+		 * A wait may end late by a part of itself, which would show when the
+		 * scan had ended: half of what is left each time, and the last two
+		 * milliseconds, whatever came before, by a sleep.
+		 */
+		if (left < 2000)
+		{
+			pg_usleep(left);
+			continue;
+		}
+		/* no wait event: pg_stat_activity would show when the scan had ended */
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, left / 2000, 0);
+		ResetLatch(MyLatch);
+	}
+	SetLatch(MyLatch);			/* an interrupt is still to be looked at */
+}

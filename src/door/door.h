@@ -1,0 +1,132 @@
+/*
+ * door.h
+ *	  The one way that data leave a registered table for a role that may not
+ *	  read it.
+ *
+ * Released: the integers A x + noise for the strategy A and the counts x per
+ * cell of the declared domain, or what counts/dawa.h makes of the counts, stored
+ * in the ledger, and nothing else about the
+ * rows: not an error, not the time beyond a quantum, not a statistic.  The
+ * rows of a unit of privacy are cut to max_rows by what that unit's own rows are
+ * (domain/units.h), in as many scans as the size of the table asks for.  A
+ * predicate is evaluated row by row in the accumulator and never in WHERE, so
+ * what is read, and what shows of that, is the same for all predicates.
+ * Neighbours, sensitivity, cost and theorem: strategy/strategy.h, noise/gaussian.h,
+ * noise/laplace.h, counts/dawa.h.
+ *
+ * The order never changes: validate, charge (committed), read the rows, draw
+ * the noise, wait, store the release (committed), return.
+ */
+#ifndef PE_DOOR_DOOR_H
+#define PE_DOOR_DOOR_H
+
+#include "datatype/timestamp.h"
+#include "executor/spi.h"
+
+#include "domain/predicate.h"
+#include "strategy/strategy.h"
+#include "ledger/charge.h"
+#include "ledger/registry.h"
+#include "counts/dawa.h"
+#include "noise/noise.h"
+
+/* A question that has been validated: everything here is public. */
+typedef struct pe_question
+{
+	const pe_dataset *dataset;
+	const pe_column *columns;	/* of all attributes of the domain, the watched ones last */
+	const pe_domain *domain;
+	const pe_predicate *predicate;	/* NULL: all rows count */
+	const pe_strategy *strategy;	/* what is measured; of dawa: what is stored */
+	const pe_dawa_plan *dawa;	/* NULL: the strategy is measured, with noise */
+	int32	   *column_of_cell; /* of the strategy; negative: none counts it */
+	pe_noise	noise;
+	pe_charge_request charge;
+} pe_question;
+
+/*
+ * Answers a question: from the release store, or by a charge and one scan.  The
+ * reply is PE_CHARGED with the new release and its measurements, PE_REPLAYED,
+ * or PE_REFUSED.  Errors: those of pe_channel_reserve; before any charge 42501
+ * (the role may write to the table, or its owner may not read it), 0A000 (the
+ * relation is of a kind that cannot be read).  Once rows
+ * are read only a cancel, a shutdown or a serialisation failure is an error;
+ * anything else is answered as an empty table.
+ */
+extern void pe_door_answer(const pe_question *question, pe_charge_reply *reply);
+
+/*
+ * 0A000 unless the relation is of a kind that can be registered and read: a
+ * table, a partitioned table or a foreign table, permanent, without forced row security, and
+ * so all that inherit from it.
+ */
+extern void pe_door_check_relation(Oid relation);
+
+/* ------------------------------------------------------------------
+ * What counts.c and models.c are made of
+ * ------------------------------------------------------------------
+ */
+
+/* The scan of a visit: one SELECT of one row of one bytea. */
+typedef struct pe_scan
+{
+	const char *statement;
+	int			parameters;
+	Oid			types[2];
+	Datum		values[2];
+	bool		serial;			/* without parallel workers */
+	SPIPlanPtr	plan;			/* set by the door */
+} pe_scan;
+
+/* A visit to a registered table, validated: everything here is public. */
+typedef struct pe_visit
+{
+	const pe_dataset *dataset;
+	const pe_column *columns;	/* whose declarations must still hold */
+	int			count;
+	const pe_charge_request *charge;	/* NULL: the owner reads, without privacy, and errors are his to see */
+
+	/* Under the lock, before anything is charged: makes the statement and its parameters. */
+	void		(*prepare) (void *argument, pe_scan *scan);
+	/* Charged: reads the rows, by scans under one snapshot. */
+	void		(*read) (void *argument, pe_scan *scan);
+	/* Overwrites what is exact or secret, before an error goes on to the caller. */
+	void		(*wipe) (void *argument);
+	void	   *argument;
+} pe_visit;
+
+/*
+ * Charges, and reads the rows if the charge was made (reply->outcome).  False if
+ * they could not be read, which only the server's log says: the answer is then that
+ * of an empty table.  Errors as of pe_door_answer.
+ */
+extern bool pe_door_visit(const pe_visit *visit, pe_charge_reply *reply);
+
+/* The table of a dataset as SQL names it. */
+extern char *pe_door_table(const pe_dataset *dataset);
+
+/*
+ * The most rows that a table can have, by its size: as many as fit its blocks if
+ * they had nothing but the columns `stored`, which no row that counts leaves null.
+ * A foreign table counts with what ANALYZE left of it.  Where there are more
+ * (another access method), more memory is taken.
+ */
+extern uint64 pe_door_rows_at_most(Oid relation, char **stored, int count);
+
+/* How an accumulator cuts the rows of units (domain/units.h): a pe_cut of the first range, with its key. */
+extern bytea *pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory);
+
+/* Runs the scan once, or once for each range of units, and hands on what it returns, unless it is null. */
+extern void pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument);
+extern void pe_door_scan_ranges(const pe_scan *scan, bytea *cut, void (*take) (void *argument, bytea *result), void *argument);
+
+/*
+ * Sleeps to the next multiple of the time quantum after start.  Comes right before
+ * the store, with interrupts held: when a release was stored can be seen, by its own
+ * timestamp and from other sessions, and tells as much as when it was returned.  A
+ * cancel ends the sleep, so that what is stored then was stored at a time that
+ * whoever cancelled knows.
+ */
+extern PGDLLEXPORT void pe_door_wait(TimestampTz start);	/* a test calls it by its name */
+
+#endif

@@ -1,0 +1,422 @@
+/*
+ * fits.c
+ *	  The door for models.  See fits.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"	/* VARDATA and its kin, in every version */
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "worker/channel.h"
+#include "door/fits.h"
+#include "door/row_sink.h"
+#include "server/settings.h"
+#include "server/shim.h"
+
+/* ------------------------------------------------------------------
+ * Rows that come from the accumulator
+ * ------------------------------------------------------------------
+ */
+
+typedef struct row_sink
+{
+	MemoryContext context;		/* in which the rows shall live on */
+	pe_rows		rows;
+	uint64		dropped;		/* rows that were read and did not count */
+	bool		filled;
+} row_sink;
+
+/* Open while the door's own scan runs, which collects rows. */
+static row_sink *open_sink = NULL;
+
+void
+pe_row_sink_put(pe_rows *rows, uint64 dropped, MemoryContext owner)
+{
+	if (open_sink == NULL || open_sink->filled)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp.fit_rows without a pass collects rows for a fit"),
+				 errhint("Use dp.fit.")));
+	MemoryContextSetParent(owner, open_sink->context);
+	open_sink->rows = *rows;
+	open_sink->dropped = dropped;
+	open_sink->filled = true;
+}
+
+/* ------------------------------------------------------------------
+ * Fitting
+ * ------------------------------------------------------------------
+ */
+
+typedef struct fitting
+{
+	const pe_fit_question *question;
+	row_sink	sink;
+	bool		in_memory;
+	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
+	double	   *w;				/* by scans */
+	bool		fitted;
+} fitting;
+
+/* Rows stay with their aggregate until they are taken over, then with their context. */
+static void
+wipe(void *argument)
+{
+	fitting    *f = argument;
+
+	open_sink = NULL;
+	if (f->sink.filled)
+		pe_rows_free(&f->sink.rows);
+	f->sink.filled = false;
+	if (f->cut != NULL)
+		pe_wipe(VARDATA(f->cut), sizeof(pe_cut));
+}
+
+static double *
+new_weights(const pe_fit_question *question)
+{
+	return palloc0((question->spec->map.shape.columns + 1) * sizeof(double));
+}
+
+/* Fits on rows in memory, which are wiped, also when the fit is cancelled; in the time of all that were read. */
+static void
+fit_rows(const pe_fit_question *question, pe_rows *rows, uint64 dropped, double *w)
+{
+	pe_source	source;
+
+	pe_source_of_rows(&source, rows);
+	source.dropped = dropped;
+	PG_TRY();
+	{
+		pe_fit_run(question->problem, &source, w);
+	}
+	PG_FINALLY();
+	{
+		pe_rows_free(rows);
+	}
+	PG_END_TRY();
+}
+
+static void
+fit_nothing(const pe_fit_question *question, double *w)
+{
+	pe_rows		rows;
+
+	pe_rows_init(&rows, &question->spec->map.shape, false);
+	fit_rows(question, &rows, 0, w);
+}
+
+/* The coefficients of weights. */
+static double *
+coefficients_of(const pe_fit_question *question, const double *w)
+{
+	double	   *coefficient = palloc(pe_row_spec_terms(question->spec) * sizeof(double));
+
+	pe_row_spec_coefficients(question->spec, w, coefficient);
+	return coefficient;
+}
+
+/* Stores the coefficients of weights, when the time has come (pe_door_wait); they are what leaves. */
+static void
+store(const pe_fit_question *question, TimestampTz start, const double *w, pe_charge_reply *reply)
+{
+	int			terms = pe_row_spec_terms(question->spec);
+
+	reply->values = terms;
+	reply->value = palloc(terms * sizeof(int64));
+	memcpy(reply->value, coefficients_of(question, w), terms * sizeof(int64));
+	HOLD_INTERRUPTS();
+	pe_door_wait(start);
+	reply->release_id = pe_channel_store(&question->charge, reply->charge_id, reply->value, terms);
+}
+
+/* ------------------------------------------------------------------
+ * The door
+ * ------------------------------------------------------------------
+ */
+
+/* The columns that no row that counts leaves null. */
+static char **
+never_null(const pe_fit_question *question, int *count)
+{
+	char	  **names = palloc((question->count + 1) * sizeof(char *));
+
+	*count = 0;
+	for (int i = 0; i < question->count; i++)
+		if (i == 0 || question->columns[i].domain.nulls == PE_NULLS_DROP)
+			names[(*count)++] = question->columns[i].name;
+	return names;
+}
+
+/*
+ * Whether the rows can stay in memory: collected, handed over by workers and taken
+ * in, they are there three times, and no worker's may exceed what a datum can be.
+ */
+static bool
+fits_memory(const pe_fit_question *question, uint64 rows)
+{
+	size_t		bytes = pe_rows_memory(&question->spec->map.shape, question->dataset->unit != NULL, rows);
+
+	return bytes < MaxAllocSize / 2 &&
+		3 * bytes + pe_fit_memory(question->problem) <= (size_t) pe_max_memory * 1024;
+}
+
+/* How units are cut for scans of so many rows: a range of them has to be in memory at once. */
+static bytea *
+cut_bytes(const pe_fit_question *question, uint64 rows, bool in_memory)
+{
+	size_t		limit = (size_t) pe_max_memory * 1024;
+	size_t		row = Max(pe_rows_memory(&question->spec->map.shape, true, PE_BLOCK_ROWS) / PE_BLOCK_ROWS, 1);
+
+	if (question->dataset->unit == NULL)
+		return NULL;
+	/* divided as if a row were as large as an entry of domain/units.h */
+	limit = in_memory ? SIZE_MAX : Min(limit / 3, MaxAllocSize / 2) / row * sizeof(pe_unit_rows);
+	return pe_door_cut(question->dataset, in_memory ? 0 : rows, limit);
+}
+
+static char *
+scan_statement(const pe_fit_question *question, bool has_cut)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	if (has_cut)
+		appendStringInfo(&sql, "SELECT dp.fit_rows($1, $2, t.%s", quote_identifier(question->dataset->unit));
+	else
+		appendStringInfoString(&sql, "SELECT dp.fit_rows($1, NULL, 0");
+	for (int i = 0; i < question->count; i++)
+		appendStringInfo(&sql, "%st.%s", i == PE_ROW_ARGUMENTS ? ", ROW(" : ", ", quote_identifier(question->columns[i].name));
+	appendStringInfo(&sql, "%s) FROM %s t", question->count > PE_ROW_ARGUMENTS ? ")" : "", pe_door_table(question->dataset));
+	return sql.data;
+}
+
+/* What the accumulator is told: the specification, and a pass unless it shall collect. */
+static Datum
+spec_datum(const pe_fit_question *question, const pe_pass *pass)
+{
+	const pe_row_shape *shape = &question->spec->map.shape;
+	size_t		size = pe_row_spec_size(question->spec);
+	size_t		pass_size = pass != NULL ? pe_pass_size(pass, shape) : 0;
+	bytea	   *bytes = palloc(VARHDRSZ + size + pass_size);
+
+	SET_VARSIZE(bytes, VARHDRSZ + size + pass_size);
+	pe_row_spec_write(question->spec, VARDATA(bytes));
+	if (pass != NULL)
+		pe_pass_write(pass, shape, VARDATA(bytes) + size);
+	return PointerGetDatum(bytes);
+}
+
+static void
+prepare(void *argument, pe_scan *scan)
+{
+	fitting    *f = argument;
+	const pe_fit_question *question = f->question;
+	int			stored;
+	char	  **names = never_null(question, &stored);
+	uint64		rows = pe_door_rows_at_most(question->dataset->relation, names, stored);
+
+	f->in_memory = fits_memory(question, rows);
+	f->cut = cut_bytes(question, rows, f->in_memory);
+	scan->statement = scan_statement(question, f->cut != NULL);
+	scan->parameters = f->cut == NULL ? 1 : 2;
+	scan->types[0] = scan->types[1] = BYTEAOID;
+	scan->values[0] = spec_datum(question, NULL);
+	scan->values[1] = PointerGetDatum(f->cut);
+	/* a unit may have more rows than the state of a worker can hand over */
+	scan->serial = f->cut != NULL && !f->in_memory;
+}
+
+static void
+take_nothing(void *argument, bytea *result)
+{
+	elog(ERROR, "the scan returned sums that nobody asked for");
+}
+
+static void
+collect(fitting *f, pe_scan *scan)
+{
+	open_sink = &f->sink;
+	pe_door_scan(scan, take_nothing, NULL);
+	open_sink = NULL;
+}
+
+/* A source whose passes are scans. */
+typedef struct scans
+{
+	pe_source	source;			/* first */
+	const fitting *f;
+	pe_scan    *scan;
+	pe_i128    *sums;
+	size_t		count;
+} scans;
+
+static void
+add_sums(void *argument, bytea *bytes)
+{
+	scans	   *s = argument;
+
+	if (VARSIZE_ANY_EXHDR(bytes) != s->count * sizeof(pe_i128))
+		elog(ERROR, "the scan returned the sums of another pass");
+	for (size_t i = 0; i < s->count; i++)
+	{
+		pe_i128		sum;
+
+		memcpy(&sum, VARDATA_ANY(bytes) + i * sizeof(sum), sizeof(sum));
+		s->sums[i] += sum;
+	}
+}
+
+static void
+run_scan(pe_source *source, const pe_pass *pass, pe_i128 *sums)
+{
+	scans	   *s = (scans *) source;
+	Datum		spec = spec_datum(s->f->question, pass);
+
+	s->sums = sums;
+	s->count = pe_pass_sums(pass, source->shape);
+	memset(sums, 0, s->count * sizeof(*sums));
+	s->scan->values[0] = spec;
+	pe_door_scan_ranges(s->scan, s->f->cut, add_sums, s);
+	pfree(DatumGetPointer(spec));
+}
+
+static void
+read_rows(void *argument, pe_scan *scan)
+{
+	fitting    *f = argument;
+	scans		s = {.source = {.run = run_scan, .shape = &f->question->spec->map.shape}, .f = f, .scan = scan};
+
+	if (f->in_memory)
+		collect(f, scan);
+	else
+	{
+		pe_fit_run(f->question->problem, &s.source, f->w);
+		f->fitted = true;
+	}
+}
+
+/* Fits on what was collected, unless the fit is done: on nothing if the rows could not be read. */
+static void
+finish(fitting *f, bool could_be_read)
+{
+	if (f->fitted && could_be_read)
+		return;
+	if (could_be_read && f->sink.filled)
+	{
+		f->sink.filled = false;
+		fit_rows(f->question, &f->sink.rows, f->sink.dropped, f->w);
+	}
+	else
+		fit_nothing(f->question, f->w);
+}
+
+/* Reads and fits; the weights are left in f->w if there was a charge. */
+static void
+visit_and_fit(fitting *f, const pe_charge_request *charge, pe_charge_reply *reply)
+{
+	const pe_fit_question *question = f->question;
+	pe_visit	visit = {
+		.dataset = question->dataset, .columns = question->columns, .count = question->count,
+		.charge = charge, .prepare = prepare, .read = read_rows, .wipe = wipe, .argument = f
+	};
+	bool		could_be_read;
+
+	pe_progress_begin();
+	f->sink.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon fit", ALLOCSET_DEFAULT_SIZES);
+	f->w = new_weights(question);
+	could_be_read = pe_door_visit(&visit, reply);
+	open_sink = NULL;
+	if (reply->outcome == PE_CHARGED)
+	{
+		PG_TRY();
+		{
+			finish(f, could_be_read);
+		}
+		PG_CATCH();
+		{
+			wipe(f);
+			if (charge != NULL)
+				pe_channel_abandon();
+			PG_RE_THROW();
+		}
+		PG_END_TRY();
+	}
+	wipe(f);
+	MemoryContextDelete(f->sink.context);
+}
+
+void
+pe_door_fit(const pe_fit_question *question, pe_charge_reply *reply)
+{
+	TimestampTz start = GetCurrentTimestamp();
+	fitting		f = {.question = question};
+
+	visit_and_fit(&f, &question->charge, reply);
+	if (reply->outcome != PE_CHARGED)
+		return;
+	store(question, start, f.w, reply);
+}
+
+void
+pe_door_fit_plain(const pe_fit_question *question, double *coefficient)
+{
+	fitting		f = {.question = question};
+	pe_charge_reply reply = {0};
+
+	visit_and_fit(&f, NULL, &reply);
+	pe_row_spec_coefficients(question->spec, f.w, coefficient);
+}
+
+/* ------------------------------------------------------------------
+ * Rows that the caller has collected
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_fit_collected(const pe_fit_question *question, pe_rows *rows, pe_charge_reply *reply)
+{
+	TimestampTz start = GetCurrentTimestamp();
+	double	   *w = new_weights(question);
+
+	pe_progress_begin();
+	PG_TRY();
+	{
+		pe_channel_reserve(&question->charge, reply);
+	}
+	PG_CATCH();
+	{
+		pe_rows_free(rows);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	if (reply->outcome != PE_CHARGED)
+	{
+		pe_rows_free(rows);
+		return;
+	}
+	PG_TRY();
+	{
+		fit_rows(question, rows, 0, w);
+	}
+	PG_CATCH();
+	{
+		pe_channel_abandon();
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	store(question, start, w, reply);
+}
+
+void
+pe_fit_collected_plain(const pe_fit_question *question, pe_rows *rows, double *coefficient)
+{
+	double	   *w = new_weights(question);
+
+	fit_rows(question, rows, 0, w);
+	pe_row_spec_coefficients(question->spec, w, coefficient);
+}

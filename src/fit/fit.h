@@ -1,0 +1,150 @@
+/*
+ * fit.h
+ *	  Private fitting of generalised linear models: the methods, and what they
+ *	  are told.
+ *
+ * A method sees the rows through passes (glm/pass.h) alone, and what a pass
+ * returns it sees through noise alone (fit/measure.h, noise/select.h),
+ * each with a share of the cost that was fixed before the first row was read.
+ * Whatever a method does besides is post-processing.  The number of passes is
+ * public.  Each method's own file states what is released, the sensitivity, the
+ * cost and the theorem.
+ *
+ * The weights that come out are of the scaled features: margin = sum_j w_j x_j /
+ * PE_ONE.
+ */
+#ifndef PE_FIT_FIT_H
+#define PE_FIT_FIT_H
+
+#include "glm/pass.h"
+
+typedef enum pe_model
+{
+	PE_MODEL_LOGISTIC,			/* logistic loss */
+	PE_MODEL_SVM,				/* hinge smoothed by Huber, h = 1/2; plain hinge if options say so */
+	PE_MODEL_LINEAR				/* squared loss */
+} pe_model;
+
+typedef enum pe_fit_method
+{
+	PE_FIT_NEWTON, PE_FIT_OBJPERT, PE_FIT_ONE_PASS, PE_FIT_AGD,
+	PE_FIT_GD, PE_FIT_HB, PE_FIT_NAG, PE_FIT_MASG, PE_FIT_NAG_OPT, PE_FIT_MASG_OPT,
+	PE_FIT_SGD, PE_FIT_SGD_ADV, PE_FIT_OUTPERT, PE_FIT_PRIVGENE,
+	PE_FIT_NONPRIVATE, PE_FIT_MAJORITY, PE_FIT_METHODS
+} pe_fit_method;
+
+/*
+ * Options; NaN: the method's default (pe_fit_defaults fills them in).  An option
+ * that a method does not know must be NaN.
+ */
+typedef struct pe_fit_options
+{
+	double		iterations;		/* all but one_pass and majority; agd: planned */
+	double		l2;				/* Lambda: Lambda/2 |w|^2 is added to the SUM of the losses; gd .. masg_opt:
+								 * unset is smoothness / 1000 for every row */
+	double		clip;			/* of a row's gradient, in the norm of the accounting, in units of a feature */
+	double		rows;			/* a public guess of the number of rows, where a method divides by it */
+	double		share;			/* newton, one_pass: of the cost for the second moment; agd: for selections; objpert: of epsilon for Lambda; sgd none */
+	double		decay;			/* newton: quotient of successive shares; privgene: of steps */
+	double		floor;			/* newton, one_pass: least eigenvalue, in noise times sqrt(columns) */
+	double		rate;			/* learning rate (sgd, unset: 1/L, svm 2/L, less for much noise); gd .. masg_opt: c <= 1, outpert: <= 2, in units of 1/L */
+	double		start;			/* first value of every weight */
+	double		batch;			/* expected rows of a batch, with `rows`; gd .. masg_opt (pure only): 0 all */
+	double		sampling;		/* sgd, sgd_adv: the probability that a unit is in a batch, instead of batch */
+	double		smoothness;		/* gd .. masg_opt, sgd: of a row's loss, instead of the bound by the declared
+								 * bounds; it must not come from the data unless it was noised */
+	double		gamma;			/* agd */
+	double		candidates;		/* agd: steps besides 0 */
+	double		loss_cap;		/* agd, privgene: C_obj */
+	double		step_max;		/* agd: first range of steps; privgene: the first step */
+	double		adjust;			/* agd: rounds between adjustments of the range (tau); 0: none, and steps of equal ratios */
+	double		splits;			/* agd: the paper's division of epsilon instead of a planned number; NaN: planned */
+	double		gap0;			/* nag_opt, masg_opt: a guess of F(start) - F*; unset: a bound */
+	double		hinge;			/* svm with agd: 1: plain hinge */
+} pe_fit_options;
+
+/* What fit/fit_plan.c worked out before anything is charged. */
+typedef struct pe_fit_plan
+{
+	int64_t		nano_step;		/* sgd, sgd_adv: the cost of one step without its sampling, to which its noise is calibrated */
+	int64_t		nano_count;		/* sgd: rho of the noisy number of rows; 0 if it is given */
+	uint64_t	sample;			/* sgd, sgd_adv: q 2^64; 0: all */
+	int32_t		steps;			/* sgd, sgd_adv */
+	double		lambda;			/* objpert: regulariser on the sum, of real features x / PE_ONE */
+	double		sigma;			/* objpert: standard deviation of the linear term, in units of the radius sqrt(radius_sq) / PE_ONE */
+	double		output;			/* objpert: standard deviation of the noise on the output, in errors of the minimiser */
+} pe_fit_plan;
+
+typedef struct pe_fit_problem
+{
+	pe_model	model;
+	pe_fit_method method;
+	pe_fit_options options;		/* with defaults filled in */
+	const pe_row_shape *shape;
+	int32_t		intercept;		/* its column, or -1 */
+	pe_u128		radius_sq;		/* |x|_2^2, and */
+	int64_t		radius_1;		/* |x|_1, of every row, at most */
+	int32_t		max_rows;		/* of a unit: k */
+	bool		anonymous;		/* rows come without their units: where one has several, no method can sample units */
+	bool		substitute;
+	bool		pure;			/* nano is of a pure epsilon, else of rho */
+	int64_t		nano;			/* the cost, all of it; of an (epsilon, delta) method the epsilon */
+	double		delta;			/* of an (epsilon, delta) method */
+	pe_fit_plan plan;
+	void		(*trace) (void *argument, int32_t step, const double *w);	/* benchmarks only; NULL */
+	void	   *trace_argument;
+} pe_fit_problem;
+
+/* The method of a name, and the name; false for none. */
+extern bool pe_fit_method_named(const char *name, pe_fit_method *method);
+extern const char *pe_fit_method_name(pe_fit_method method);
+
+/* All options unset. */
+extern void pe_fit_options_init(pe_fit_options *options);
+
+/* Sets an option by its name; false for a name that is none. */
+extern bool pe_fit_option_set(pe_fit_options *options, const char *name, double value);
+
+/* The option of this number from 0, in a fixed order: its name, or NULL behind the last. */
+extern const char *pe_fit_option(const pe_fit_options *options, int number, double *value);
+
+/*
+ * Puts defaults where options are unset.  Returns NULL, or the name of an option
+ * that the method does not know or whose value makes no sense.
+ */
+extern const char *pe_fit_defaults(pe_fit_problem *problem);
+
+/* Why this method cannot be had (a sentence for errdetail), or NULL: pure, substitute, model. */
+extern const char *pe_fit_refusal(const pe_fit_problem *problem);
+
+/* Whether the method's theorem is about (epsilon, delta); whether it reads rows without noise (owners only). */
+extern bool pe_fit_is_approximate(pe_fit_method method);
+extern bool pe_fit_is_private(pe_fit_method method);
+
+/* How often it reads the rows at most: public. */
+extern int32_t pe_fit_passes(const pe_fit_problem *problem);
+
+/* Bytes besides the rows. */
+extern size_t pe_fit_memory(const pe_fit_problem *problem);
+
+/* What agd pays for a gradient at first, for a selection, and for measuring a gradient of some cost again. */
+extern void pe_fit_agd_costs(const pe_fit_problem *problem, int64_t *gradient, int64_t *selection);
+/* How newton divides its cost: the second moment, and iterations gradients. */
+extern void pe_fit_newton_costs(const pe_fit_problem *problem, int64_t *moment, int64_t *gradient);
+extern int64_t pe_fit_agd_increment(const pe_fit_problem *problem, int64_t gradient);
+
+/* Fits.  w: columns numbers, finite.  The random source must not fail.  Tells progress after each pass. */
+extern void pe_fit_run(const pe_fit_problem *problem, pe_source *source, double *w);
+
+/* ---- one file each, called by pe_fit_run ---- */
+extern void pe_fit_newton(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_one_pass(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_agd(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_privgene(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_accelerated(const pe_fit_problem *problem, pe_source *source, double *w);	/* gd .. masg_opt */
+extern void pe_fit_sgd(const pe_fit_problem *problem, pe_source *source, double *w);	/* sgd, sgd_adv */
+extern void pe_fit_objpert(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_outpert(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_plain(const pe_fit_problem *problem, pe_source *source, double *w);	/* nonprivate, majority */
+
+#endif

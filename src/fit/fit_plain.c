@@ -1,0 +1,95 @@
+/*
+ * fit_plain.c
+ *	  Fits without noise, for owners only: what private ones are compared with.
+ *
+ * Released: a function of the rows.  Neither is private; nothing is charged, since no
+ * charge would make it so.  The floor above admits owners of the table alone
+ * (pe_fit_is_private).
+ *
+ * nonprivate: the minimiser of the sum of the losses and l2/2 |w|^2, an SVM's with
+ * Huber's hinge, after at most `iterations' steps.  With l2 = 0 there need be none (classes
+ * that a plane separates): the weights then are as far as the steps went.
+ *
+ * majority: the answer that needs no feature.  The intercept is 1 if at least half of
+ * the labels are 1 and else -1, of a regression the labels' mean; everything else is
+ * 0, the intercept too where there is no column for it.
+ */
+#include "fit/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "glm/minimise.h"
+
+/* The gradient's length, in rows times R, that is as good as none. */
+#define GOAL 0x1p-40
+
+static pe_loss
+loss_of(const pe_fit_problem *problem)
+{
+	switch (problem->model)
+	{
+		case PE_MODEL_LOGISTIC:
+			return PE_LOSS_LOGISTIC;
+		case PE_MODEL_SVM:
+			return PE_LOSS_HUBER;
+		case PE_MODEL_LINEAR:
+			break;
+	}
+	return PE_LOSS_SQUARED;
+}
+
+static void
+count(const pe_fit_problem *problem, pe_source *source, double *rows, double *labels)
+{
+	pe_i128		sums[2] = {0, 0};
+	pe_pass		pass = {.kind = PE_PASS_COUNT, .loss = loss_of(problem)};
+
+	source->run(source, &pass, sums);
+	*rows = (double) sums[0];
+	*labels = (double) sums[1];
+}
+
+static void
+fit_majority(const pe_fit_problem *problem, double rows, double labels, double *w)
+{
+	memset(w, 0, (size_t) problem->shape->columns * sizeof(*w));
+	if (problem->intercept < 0)
+		return;
+	if (problem->model == PE_MODEL_LINEAR)
+		w[problem->intercept] = rows > 0 ? labels / rows / PE_ONE : 0;
+	else
+		w[problem->intercept] = 2 * labels >= rows ? 1 : -1;
+}
+
+static void
+fit_minimum(const pe_fit_problem *problem, pe_source *source, double rows, double *w)
+{
+	pe_smooth	f = {
+		.source = source,
+		.loss = loss_of(problem),
+		.radius_sq = problem->radius_sq,
+		.lambda = problem->options.l2,
+	};
+	double		goal = GOAL * (rows + 1) * sqrt((double) problem->radius_sq) / PE_ONE;
+	pe_place	minimum;
+
+	pe_minimise(&f, goal, 0, (int32_t) problem->options.iterations, &minimum);
+	memcpy(w, minimum.w, (size_t) minimum.columns * sizeof(*w));
+	pe_place_free(&minimum);
+}
+
+void
+pe_fit_plain(const pe_fit_problem *problem, pe_source *source, double *w)
+{
+	double		rows;
+	double		labels;
+
+	count(problem, source, &rows, &labels);
+	if (problem->method == PE_FIT_MAJORITY)
+		fit_majority(problem, rows, labels, w);
+	else
+		fit_minimum(problem, source, rows, w);
+	if (problem->trace != NULL)
+		problem->trace(problem->trace_argument, 1, w);
+}

@@ -1,0 +1,430 @@
+/*
+ * minimise.c
+ *	  A certified minimum of a sum of losses.  See minimise.h.
+ */
+#include "glm/minimise.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/linalg.h"
+
+/* The step is divided by this when a trial is not taken, multiplied when it is. */
+#define STEP_FACTOR 4.0
+
+/* Below this step Newton's direction is given up for the gradient's. */
+#define STEP_LEAST 0x1p-9
+
+/* A step is at most so many times as long as the weights, plus what changes a margin by this much. */
+#define STEP_GROWTH 4.0
+#define STEP_MARGIN 32.0
+
+/* ------------------------------------------------------------------
+ * Points
+ * ------------------------------------------------------------------
+ */
+void
+pe_place_init(pe_place *point, int32_t columns)
+{
+	memset(point, 0, sizeof(*point));
+	point->columns = columns;
+	point->v = pe_alloc((size_t) columns, sizeof(*point->v));
+	point->w = pe_alloc((size_t) columns, sizeof(double));
+	point->rest = pe_alloc((size_t) columns, sizeof(double));
+	point->gradient = pe_alloc((size_t) columns, sizeof(double));
+}
+
+static void
+wipe_and_free(void *memory, int32_t count, size_t size)
+{
+	pe_wipe(memory, (size_t) count * size);
+	pe_free(memory);
+}
+
+void
+pe_place_free(pe_place *point)
+{
+	wipe_and_free(point->v, point->columns, sizeof(*point->v));
+	wipe_and_free(point->w, point->columns, sizeof(double));
+	wipe_and_free(point->rest, point->columns, sizeof(double));
+	wipe_and_free(point->gradient, point->columns, sizeof(double));
+	pe_wipe(point, sizeof(*point));
+}
+
+/*
+ * What v lacks of a weight, in 2^-PE_FINE_BITS.  w 2^scale - v is exact: it is small
+ * against w, and both are multiples of the last bit of w 2^scale, which is below 2^27.
+ */
+static int32_t
+fine_part(double w, double rest, int32_t v, int32_t scale)
+{
+	const double most = ldexp(1.0, PE_FINE_BITS - 1) - 1;
+	double		fine = rint(ldexp((ldexp(w, scale) - v) + ldexp(rest, scale), PE_FINE_BITS));
+
+	return (int32_t) fmax(-most, fmin(most, fine));
+}
+
+void
+pe_place_set(pe_place *point, const double *w, const double *rest, pe_u128 radius_sq)
+{
+	int32_t    *v = pe_alloc((size_t) point->columns, sizeof(*v));
+	pe_weights	weights = {0, v};
+
+	pe_weights_set(&weights, w, point->columns, radius_sq);
+	point->scale = weights.scale + PE_FINE_BITS;
+	for (int32_t j = 0; j < point->columns; j++)
+	{
+		int32_t		fine = fine_part(w[j], rest == NULL ? 0.0 : rest[j], v[j], weights.scale);
+		double		high;
+
+		point->v[j] = v[j] * (INT64_C(1) << PE_FINE_BITS) + fine;
+		high = (double) point->v[j];
+		point->w[j] = ldexp(high, -point->scale);
+		point->rest[j] = ldexp((double) (point->v[j] - (int64_t) high), -point->scale);
+	}
+	wipe_and_free(v, point->columns, sizeof(*v));
+}
+
+/* v in the two parts that a pass takes; |fine| <= 2^30 as v was made so. */
+static void
+split_weights(const pe_place *point, pe_pass *pass)
+{
+	const int64_t one = INT64_C(1) << PE_FINE_BITS;
+
+	pass->weights.scale = point->scale - PE_FINE_BITS;
+	pass->weights.v = pe_alloc((size_t) point->columns, sizeof(int32_t));
+	pass->fine = pe_alloc((size_t) point->columns, sizeof(int32_t));
+	for (int32_t j = 0; j < point->columns; j++)
+	{
+		int64_t		fine = ((point->v[j] + one / 2) & (one - 1)) - one / 2;
+
+		pass->weights.v[j] = (int32_t) ((point->v[j] - fine) / one);
+		pass->fine[j] = (int32_t) fine;
+	}
+}
+
+static void
+free_weights(pe_pass *pass, int32_t columns)
+{
+	wipe_and_free(pass->weights.v, columns, sizeof(int32_t));
+	if (pass->fine != NULL)
+		wipe_and_free(pass->fine, columns, sizeof(int32_t));
+}
+
+/*
+ * The gradient from the rows' sums.  Each of the three terms of an entry passes at
+ * most three roundings, and their sum two more: below 8 roundings of their sizes.
+ * The two square roots are good to columns + 3 roundings, for which 2^-40 is ample.
+ */
+static void
+finish_gradient(pe_place *point, const pe_smooth *f, const pe_i128 *sums, double unit)
+{
+	double		square = 0;
+	double		sizes = 0;
+	double		smooth = 0;
+	double		products = 0;
+	double		loss = ldexp((double) sums[point->columns], -PE_PRECISE_LOSS_BITS);
+
+	for (int32_t j = 0; j < point->columns; j++)
+	{
+		double		rows = (double) sums[j] * unit;
+		double		ridge = f->lambda * point->w[j];
+		double		b = f->linear == NULL ? 0.0 : f->linear[j];
+		double		size = fabs(rows) + fabs(ridge) + fabs(b);
+
+		point->gradient[j] = rows + ridge + b;
+		square += point->gradient[j] * point->gradient[j];
+		sizes += size * size;
+		smooth += point->w[j] * (0.5 * ridge + b);
+		products += fabs(point->w[j]) * size;
+	}
+	point->length = (sqrt(square) + 4 * DBL_EPSILON * sqrt(sizes)) * (1 + 0x1p-40);
+	point->value = loss + smooth;
+	point->value_error = 0x1p-46 * (fabs(loss) + products);
+}
+
+void
+pe_place_evaluate(pe_place *point, const pe_smooth *f)
+{
+	size_t		count = (size_t) point->columns + 1;
+	pe_i128    *sums = pe_alloc(count, sizeof(*sums));
+	pe_pass		pass;
+
+	memset(&pass, 0, sizeof(pass));
+	pass.kind = PE_PASS_PRECISE;
+	pass.loss = f->loss;
+	split_weights(point, &pass);
+	f->source->run(f->source, &pass, sums);
+	finish_gradient(point, f, sums, pe_pass_unit(&pass));
+	free_weights(&pass, point->columns);
+	pe_wipe(sums, count * sizeof(*sums));
+	pe_free(sums);
+}
+
+double
+pe_loss_curvature(pe_loss loss)
+{
+	switch (loss)
+	{
+		case PE_LOSS_LOGISTIC:
+			return 0.25;
+		case PE_LOSS_HUBER:
+		case PE_LOSS_SQUARED:
+			return 1.0;
+		case PE_LOSS_HINGE:
+			break;
+	}
+	pe_bug("a loss without a second derivative");
+}
+
+/* ------------------------------------------------------------------
+ * Directions
+ * ------------------------------------------------------------------
+ */
+typedef struct search
+{
+	const pe_smooth *f;
+	pe_place	here;
+	pe_place	trial;
+	double	   *hessian;		/* columns x columns */
+	pe_i128    *sums;			/* of a curvature pass */
+	size_t		count;
+	double	   *direction;
+	double		rows;
+	double		step;
+	bool		near;			/* the value cannot tell points apart any more */
+} search;
+
+static double
+count_rows(const pe_smooth *f)
+{
+	pe_i128		sums[2] = {0, 0};
+	pe_pass		pass;
+	double		rows;
+
+	memset(&pass, 0, sizeof(pass));
+	pass.kind = PE_PASS_COUNT;
+	pass.loss = f->loss;
+	f->source->run(f->source, &pass, sums);
+	rows = (double) sums[0];
+	pe_wipe(sums, sizeof(sums));
+	return rows;
+}
+
+/*
+ * The second derivative at the point, as its lower triangle; a trace of ridge keeps it
+ * regular where lambda is 0.  Beside a small lambda a fixed ridge would be all that
+ * Newton's direction sees of directions without rows.
+ */
+static void
+read_hessian(search *s, double unit)
+{
+	int32_t		n = s->here.columns;
+	size_t		entry = 0;
+	double		ridge = s->f->lambda > 0 ? s->f->lambda : 1e-12;
+	double		trace = 0;
+
+	for (int32_t i = 0; i < n; i++)
+	{
+		for (int32_t j = 0; j <= i; j++)
+			s->hessian[(size_t) i * n + j] = (double) s->sums[entry++] * unit;
+		trace += s->hessian[(size_t) i * n + i];
+	}
+	for (int32_t i = 0; i < n; i++)
+		s->hessian[(size_t) i * n + i] += ridge + 1e-13 * trace;
+}
+
+/* Newton's direction, or false if there is none. */
+static bool
+newton_direction(search *s)
+{
+	int32_t		n = s->here.columns;
+	pe_pass		pass;
+
+	memset(&pass, 0, sizeof(pass));
+	pass.kind = PE_PASS_CURVATURE;
+	pass.loss = s->f->loss;
+	pass.weights.v = pe_alloc((size_t) n, sizeof(int32_t));
+	pe_weights_set(&pass.weights, s->here.w, n, s->f->radius_sq);
+	s->f->source->run(s->f->source, &pass, s->sums);
+	read_hessian(s, pe_pass_unit(&pass));
+	free_weights(&pass, n);
+
+	memcpy(s->direction, s->here.gradient, (size_t) n * sizeof(double));
+	if (!pe_la_finite((size_t) n * (size_t) n, s->hessian) || !pe_la_cholesky(n, s->hessian, n))
+		return false;
+	pe_la_cholesky_solve(n, 1, s->hessian, n, s->direction, n);
+	return pe_la_finite((size_t) n, s->direction);
+}
+
+static double
+product(int32_t n, const double *x, const double *y)
+{
+	double		sum = 0;
+
+	for (int32_t j = 0; j < n; j++)
+		sum += x[j] * y[j];
+	return sum;
+}
+
+/* Shortens a direction that would leave the region where anything is known. */
+static void
+limit_direction(search *s)
+{
+	int32_t		n = s->here.columns;
+	double		radius = sqrt((double) s->f->radius_sq) / PE_ONE;
+	double		length = sqrt(product(n, s->direction, s->direction));
+	double		most = STEP_GROWTH * sqrt(product(n, s->here.w, s->here.w)) + STEP_MARGIN / radius;
+
+	if (length > most)
+		for (int32_t j = 0; j < n; j++)
+			s->direction[j] *= most / length;
+}
+
+/* The step that always shortens the gradient. */
+static void
+gradient_direction(search *s)
+{
+	double		radius_sq = (double) s->f->radius_sq / ((double) PE_ONE * PE_ONE);
+	double		most = s->f->lambda + pe_loss_curvature(s->f->loss) * radius_sq * fmax(s->rows, 1);
+
+	for (int32_t j = 0; j < s->here.columns; j++)
+		s->direction[j] = s->here.gradient[j] / most;
+}
+
+/* ------------------------------------------------------------------
+ * Trials
+ * ------------------------------------------------------------------
+ */
+
+/* trial = here - step direction, with the digits that a double would lose. */
+static void
+try_step(search *s)
+{
+	int32_t		n = s->here.columns;
+	double	   *w = pe_alloc((size_t) n, sizeof(double));
+	double	   *rest = pe_alloc((size_t) n, sizeof(double));
+
+	for (int32_t j = 0; j < n; j++)
+	{
+		double		a = s->here.w[j];
+		double		b = -s->step * s->direction[j];
+		double		sum = a + b;
+		double		bb = sum - a;
+
+		w[j] = sum;
+		rest[j] = (a - (sum - bb)) + (b - bb) + s->here.rest[j];
+	}
+	pe_place_set(&s->trial, w, rest, s->f->radius_sq);
+	pe_place_evaluate(&s->trial, s->f);
+	wipe_and_free(w, n, sizeof(double));
+	wipe_and_free(rest, n, sizeof(double));
+}
+
+/*
+ * Is the trial better?  As long as what a step promises is much more than the
+ * value's error, the value says so (Armijo); from then on the gradient does.
+ */
+static bool
+is_better(search *s)
+{
+	double		promise = s->step * product(s->here.columns, s->direction, s->here.gradient);
+	double		error = 0x1p-38 * s->rows + s->here.value_error + s->trial.value_error;
+
+	if (promise <= 64 * error)
+		s->near = true;
+	if (!s->near)
+		return s->trial.value + error <= s->here.value - 1e-4 * promise;
+	return s->trial.length <= (1 - 0.25 * s->step) * s->here.length;
+}
+
+static void
+take_trial(search *s)
+{
+	pe_place	old = s->here;
+
+	s->here = s->trial;
+	s->trial = old;
+}
+
+static void
+iterate(search *s, double goal)
+{
+	bool		done = s->here.length <= goal;
+	bool		newton = newton_direction(s);
+
+	newton = newton && s->step >= STEP_LEAST;
+	if (newton)
+		limit_direction(s);
+	else
+	{
+		gradient_direction(s);
+		s->step = 1;
+	}
+	try_step(s);
+	if (done ? s->trial.length < s->here.length : !newton || is_better(s))
+	{
+		take_trial(s);
+		s->step = fmin(1, s->step * STEP_FACTOR);
+	}
+	else if (!done)
+		s->step /= STEP_FACTOR;
+}
+
+/* ------------------------------------------------------------------
+ * The search
+ * ------------------------------------------------------------------
+ */
+static void
+start_search(search *s, const pe_smooth *f)
+{
+	int32_t		n = f->source->shape->columns;
+
+	memset(s, 0, sizeof(*s));
+	s->f = f;
+	pe_place_init(&s->here, n);
+	pe_place_init(&s->trial, n);
+	s->count = (size_t) n * ((size_t) n + 1) / 2;
+	s->sums = pe_alloc(s->count, sizeof(*s->sums));
+	s->hessian = pe_alloc((size_t) n * (size_t) n, sizeof(double));
+	s->direction = pe_alloc((size_t) n, sizeof(double));
+	s->rows = count_rows(f);
+	s->step = 1;
+	pe_place_set(&s->here, s->here.w, NULL, f->radius_sq);
+	pe_place_evaluate(&s->here, f);
+}
+
+/* Frees all but the point that was reached. */
+static void
+end_search(search *s, pe_place *minimum)
+{
+	size_t		n = (size_t) s->here.columns;
+
+	*minimum = s->here;
+	pe_place_free(&s->trial);
+	pe_wipe(s->sums, s->count * sizeof(*s->sums));
+	pe_wipe(s->hessian, n * n * sizeof(double));
+	pe_wipe(s->direction, n * sizeof(double));
+	pe_free(s->sums);
+	pe_free(s->hessian);
+	pe_free(s->direction);
+	pe_wipe(s, sizeof(*s));
+}
+
+int32_t
+pe_minimise(const pe_smooth *f, double goal, int32_t least, int32_t most, pe_place *minimum)
+{
+	int32_t		done = 0;
+	search		s;
+
+	start_search(&s, f);
+	while (done < least || (!(s.here.length <= goal) && (most == 0 || done < most)))
+	{
+		pe_poll();
+		iterate(&s, goal);
+		done++;
+	}
+	end_search(&s, minimum);
+	return done;
+}

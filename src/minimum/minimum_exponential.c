@@ -1,0 +1,62 @@
+/*
+ * minimum_exponential.c
+ *	  Private minimisation by the exponential mechanism, sampled exactly.
+ *
+ * Released: a point x of the set, on the lattice of affine/affine_lattice.h (above
+ * PE_CELL_VARIABLES variables, one of a public finite set of its points), as doubles that
+ * are a function of its numbers X and of what is public.
+ *
+ * Neighbours: the same rows, slopes and set; one offset, or any number of them, moves by
+ * at most max_change.
+ *
+ * Sensitivity: the score S(X), an integer, moves by at most D = lattice.change, up or
+ * down, at every X (affine_lattice.h).  Scores of different X may move in different
+ * ways: they are not monotone.
+ *
+ * Law: P(X) = exp(-rate S(X)) m(X) / Z, where Z is the sum over the points X of the set,
+ * and the base measure m(X) = exp(-tau T(X)) and the points themselves are functions of
+ * slopes, set, max_change and options: public, the same for neighbours.
+ *
+ * Cost.  |S - S'| <= D at every X, so that Z'/Z and exp(-rate (S - S')) are at most
+ * exp(D rate) each, and P(X) / P'(X) <= exp(2 D rate).  Pure: epsilon = 2 D rate, exactly,
+ * a rational that is used as such (McSherry and Talwar, "Mechanism design via
+ * differential privacy", FOCS 2007; Han, Topcu and Pappas, arXiv 1408.6286, Theorem 19, whose
+ * Metropolis steps have no such bound).  zCDP: ln P(X) / P'(X) = rate (S' - S) + ln Z' / Z
+ * lies in an interval of length 2 D rate, a bounded range of eta = 2 D rate, and the
+ * mechanism is eta^2 / 8-zCDP (Cesar and Rogers, arXiv 2004.07223); the rate is rounded so that
+ * eta^2 / 8 <= rho (noise/select.h).
+ *
+ * Exact: the law of the draw is P itself, by integers and rationals; no double decides
+ * (lattice_law.h).
+ *
+ * Time: the cells and the number of rejected proposals depend on offsets, and so does
+ * the time that dividing and drawing take.  Who answers pads the time of the whole answer
+ * to a multiple of pg_epsilon.time_quantum.
+ *
+ * Without rows the function is constant, and X uniform on the set.
+ */
+#include "minimum/minimum.h"
+
+#include "affine/affine_lattice.h"
+#include "noise/bits.h"
+#include "minimum/lattice_law.h"
+
+void
+pe_minimum_exponential(const pe_minimum_problem *problem, const pe_affine *f, double *x)
+{
+	pe_affine_lattice lattice;
+	pe_lattice_law *law;
+	int64_t		at[PE_AFFINE_VARIABLES];
+	pe_bits		bits;
+
+	pe_affine_lattice_init(&lattice, f, &problem->set, problem->lower, problem->upper, problem->max_change);
+	law = pe_lattice_law_make(&lattice, pe_exponential_rate(lattice.change, problem->pure, problem->nano),
+							  pe_prior_rate(problem->options.prior, lattice.unit), problem->centre,
+							  pe_lattice_law_memory(lattice.variables, lattice.rows, lattice.inequalities));
+	pe_bits_init(&bits);
+	pe_lattice_law_draw(law, &bits, at);
+	pe_bits_wipe(&bits);
+	pe_lattice_point(&lattice, at, x);
+	pe_lattice_law_free(law);
+	pe_affine_lattice_free(&lattice);
+}

@@ -1,0 +1,146 @@
+/*
+ * bits.h
+ *	  A buffered source of uniform random bits for one operation.
+ *
+ * A pe_bits is owned by its caller: created for one release, used, wiped.  It
+ * is never static, so that no two processes can inherit the same unread bits
+ * through a fork.  The bits come from pe_random_bytes, a little at first, for most
+ * releases are of few numbers, then 16 kB at a time; every bit is served at most once.
+ *
+ * An all-zero pe_bits is a valid, empty source: after pe_bits_wipe a further
+ * draw fetches fresh bytes, it never serves what was wiped.
+ */
+#ifndef PE_NOISE_BITS_H
+#define PE_NOISE_BITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Bytes of the largest fetch, and of the first. */
+#define PE_BITS_BYTES 16384
+#define PE_BITS_FIRST_BYTES 512
+
+/* Bounds up to this are served from 32 bits, with less than 1 draw in 32 repeated. */
+#define PE_BITS_SHORT_BOUND (UINT64_C(1) << 27)
+
+typedef struct pe_bits
+{
+	size_t		unread;			/* bytes not yet served, at the end of the buffer */
+	size_t		fetched;		/* bytes of the last fetch; 0: there was none */
+	uint64_t	coins;			/* single bits waiting to be served, lowest first */
+	unsigned	ncoins;			/* how many of them */
+	unsigned char buffer[PE_BITS_BYTES];
+} pe_bits;
+
+/* Makes bits an empty source; the first draw fetches bytes. */
+extern void pe_bits_init(pe_bits *bits);
+
+/* Overwrites everything, served or not.  To be called when the operation ends. */
+extern void pe_bits_wipe(pe_bits *bits);
+
+/* Fetches fresh bytes, more each time; what was left is dropped.  Does not return if there is no randomness. */
+extern void pe_bits_refill(pe_bits *bits);
+
+/* Uniform below m, m >= 1, by rejection on 128 bits; pe_bug if m = 0. */
+extern pe_u128 pe_bits_below128(pe_bits *bits, pe_u128 m);
+
+/* Reports m = 0; kept out of line. */
+extern void pe_bits_bad_bound(void) __attribute__((noreturn));
+
+/*
+ * Copies the next size bytes (4 or 8) to word.  What is left of the buffer when
+ * it is too short is dropped.
+ */
+static inline void
+pe_bits_take(pe_bits *bits, void *word, size_t size)
+{
+	if (__builtin_expect(bits->unread < size, 0))
+		pe_bits_refill(bits);
+	memcpy(word, bits->buffer + (PE_BITS_BYTES - bits->unread), size);
+	bits->unread -= size;
+}
+
+/* The next 64 bits. */
+static inline uint64_t
+pe_bits_next64(pe_bits *bits)
+{
+	uint64_t	word;
+
+	pe_bits_take(bits, &word, sizeof(word));
+	return word;
+}
+
+/* The next 32 bits. */
+static inline uint32_t
+pe_bits_next32(pe_bits *bits)
+{
+	uint32_t	word;
+
+	pe_bits_take(bits, &word, sizeof(word));
+	return word;
+}
+
+/* One fair coin. */
+static inline bool
+pe_bits_coin(pe_bits *bits)
+{
+	bool		coin;
+
+	if (bits->ncoins == 0)
+	{
+		bits->coins = pe_bits_next64(bits);
+		bits->ncoins = 64;
+	}
+	coin = bits->coins & 1;
+	bits->coins >>= 1;
+	bits->ncoins--;
+	return coin;
+}
+
+/*
+ * Uniform below m, m >= 1, exactly; pe_bug if m = 0.
+ *
+ * Lemire, ACM TOMACS 29(1), 2019: the high half of word * m, where words whose
+ * low half is below 2^w mod m are drawn again.  Then every result has the same
+ * number of words, floor(2^w / m).
+ */
+static inline uint64_t
+pe_bits_below(pe_bits *bits, uint64_t m)
+{
+	if (m <= PE_BITS_SHORT_BOUND)
+	{
+		uint32_t	m32 = (uint32_t) m;
+		uint64_t	product = (uint64_t) pe_bits_next32(bits) * m32;
+
+		if (__builtin_expect((uint32_t) product < m32 || m32 == 0, 0))
+		{
+			uint32_t	uneven;
+
+			if (m32 == 0)
+				pe_bits_bad_bound();
+			uneven = -m32 % m32;
+			while ((uint32_t) product < uneven)
+				product = (uint64_t) pe_bits_next32(bits) * m32;
+		}
+		return product >> 32;
+	}
+	else
+	{
+		pe_u128		product = (pe_u128) pe_bits_next64(bits) * m;
+
+		if (__builtin_expect((uint64_t) product < m, 0))
+		{
+			uint64_t	uneven = -m % m;
+
+			while ((uint64_t) product < uneven)
+				product = (pe_u128) pe_bits_next64(bits) * m;
+		}
+		return (uint64_t) (product >> 64);
+	}
+}
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * gaussian.c
+ *	  The Gaussian mechanism on integer vectors.
+ */
+#include "noise/gaussian.h"
+
+#include <math.h>
+
+#include "noise/bits.h"
+#include "noise/gauss.h"
+#include "noise/saturate.h"
+#include "noise/strip.h"
+
+#define NANO UINT64_C(1000000000)
+
+bool
+pe_gaussian_calibrate(pe_u128 sensitivity_sq, int64_t nano_rho, pe_u128 *p, uint64_t *q)
+{
+	const pe_u128 p_max = ((pe_u128) 1 << 127) - 1;
+	uint64_t	denominator;
+	uint64_t	factor = NANO;
+	uint64_t	divisor;
+
+	if (sensitivity_sq == 0 || nano_rho <= 0)
+		return false;
+	denominator = 2 * (uint64_t) nano_rho;
+
+	/* cancel each factor of the numerator before they are multiplied */
+	divisor = pe_gauss_gcd(sensitivity_sq, denominator);
+	sensitivity_sq /= divisor;
+	denominator /= divisor;
+	divisor = pe_gauss_gcd(factor, denominator);
+	factor /= divisor;
+	denominator /= divisor;
+
+	if (sensitivity_sq > p_max / factor)
+		return false;
+	*p = sensitivity_sq * factor;
+	*q = denominator;
+	return true;
+}
+
+double
+pe_gaussian_stderr(pe_u128 sensitivity_sq, int64_t nano_rho)
+{
+	pe_u128		p;
+	uint64_t	q;
+
+	if (!pe_gaussian_calibrate(sensitivity_sq, nano_rho, &p, &q))
+		return INFINITY;
+	return sqrt(pe_gauss_variance(p, q));
+}
+
+static void
+add_noise(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits, int64_t *released)
+{
+	for (size_t i = 0; i < count; i++)
+		released[i] = pe_saturated_sum(exact[i], pe_gauss_draw(noise, bits));
+}
+
+static void
+add_noise_by_table(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits, int64_t *released)
+{
+	pe_strip	table;
+
+	pe_strip_init(&table, noise, PE_STRIP_REACH);
+	for (size_t i = 0; i < count; i++)
+		released[i] = pe_saturated_sum(exact[i], pe_strip_draw(&table, bits));
+	pe_wipe(&table, sizeof(table));
+}
+
+void
+pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho, int64_t *released)
+{
+	pe_u128		p;
+	uint64_t	q;
+	pe_gauss	noise;
+	pe_bits		bits;
+
+	if (!pe_gaussian_calibrate(sensitivity_sq, nano_rho, &p, &q))
+		pe_bug("Gaussian mechanism cannot be calibrated");
+	pe_gauss_init(&noise, p, q);
+	pe_bits_init(&bits);
+	if (count >= PE_GAUSSIAN_TABLE_COUNT && pe_strip_in_range(&noise))
+		add_noise_by_table(exact, count, &noise, &bits, released);
+	else
+		add_noise(exact, count, &noise, &bits, released);
+	pe_bits_wipe(&bits);
+	pe_wipe(exact, count * sizeof(*exact));
+}

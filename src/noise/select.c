@@ -1,0 +1,233 @@
+/*
+ * select.c
+ *	  Private selection: the number of a small integer loss.
+ *
+ * Every decision is "V < exp(-x)" with x = (score_i - least score) rate / sensitivity,
+ * rate a rational: exact (lazy_exp.h).
+ *
+ * Exponential mechanism.  A number is drawn uniformly, with replacement, and accepted
+ * with probability exp(-x_i), until one is: its law is exp(-x_i) / sum_j exp(-x_j), the
+ * common factor exp(least score) being divided out.  The least score is accepted when
+ * drawn, so that count tries are expected at most.
+ *
+ * Monotone scores go from s to s' with 0 <= s'_i - s_i <= D, or the other way round, so
+ * that the loss ln P(i) / P'(i) = (s'_i - s_i) rate / D + ln (Z' / Z) lies in an interval
+ * of length rate for all i: a bounded range of eta = rate, and eta^2 / 8-zCDP (Cesar and
+ * Rogers, arXiv 2004.07223).  Otherwise -D <= s'_i - s_i <= D, the interval is
+ * twice as long, and D is doubled instead.  With rate = p / 2^40 and p = floor(sqrt(8 rho
+ * 2^80)), an integer root of an integer that was rounded down, eta^2 / 8 <= rho holds.
+ * A bounded range of eta is also a pure epsilon of eta, since both laws sum to 1: at a pure
+ * charge rate = epsilon.
+ * (The tight bound of Harrison and Manurangsi, arXiv 2510.25746, would allow an eta that
+ * is larger by about eta^2 / 144 of itself: nothing, where selections are many.)
+ *
+ * Permute-and-flip.  Numbers are taken in a random order, and the first that is
+ * accepted with probability exp(-x_i) is the result.  That is the number of the least
+ * score - E_i with independent exponential E_i of scale D / rate (Ding et al., arXiv
+ * 2105.07260).  i wins if E_i > t_i, where t_i = s_i - min_{j != i} (s_j - E_j), which has
+ * probability exp(-max(t_i, 0) rate / D) given the other E_j.  Monotone scores move t_i by
+ * at most D, others by 2 D, for which D is doubled: either way by a factor of at most
+ * exp(rate).  rate = epsilon, exactly.
+ */
+#include "noise/select.h"
+
+#include <math.h>
+
+#include "noise/lazy_exp.h"
+
+#define NANO UINT64_C(1000000000)
+
+/* The denominator of a rate from rho. */
+#define RATE_BITS 40
+
+/* rho of more than this is not used: eta is 530 there, and 8 nano 2^80 fits 128 bits. */
+#define MOST_NANO ((INT64_C(1) << 45) - 1)
+
+/* Beyond this exp(-x) is below 2^-72, less than what the comparison in double leaves open. */
+#define LARGEST_EXPONENT 50.0
+
+/* exp(-difference n / d), and how much is left to the exact comparison */
+typedef struct flip
+{
+	uint64_t	n;
+	pe_u128		sensitivity;
+	uint64_t	factor;			/* d = sensitivity factor */
+	double		rate;			/* near n / d */
+	double		margin;
+} flip;
+
+/* floor(sqrt(value)) */
+static uint64_t
+integer_root(pe_u128 value)
+{
+	uint64_t	root = 0;
+
+	for (uint64_t bit = UINT64_C(1) << 63; bit != 0; bit >>= 1)
+	{
+		uint64_t	next = root | bit;
+
+		if ((pe_u128) next * next <= value)
+			root = next;
+	}
+	return root;
+}
+
+void
+pe_select_rate(bool pure, int64_t nano, uint64_t *numerator, uint64_t *factor)
+{
+	if (nano <= 0)
+		pe_bug("a selection cannot be calibrated");
+	if (pure)
+	{
+		*numerator = (uint64_t) nano;
+		*factor = NANO;
+		return;
+	}
+	if (nano > MOST_NANO)
+		nano = MOST_NANO;
+	*numerator = integer_root(((pe_u128) nano << (2 * RATE_BITS + 3)) / NANO);
+	*factor = UINT64_C(1) << RATE_BITS;
+}
+
+static void
+calibrate(flip *f, pe_u128 sensitivity, bool monotone, pe_norm norm, int64_t nano)
+{
+	if (sensitivity == 0 || sensitivity >> 120 != 0)
+		pe_bug("a selection cannot be calibrated");
+	f->sensitivity = monotone ? sensitivity : 2 * sensitivity;
+	pe_select_rate(norm == PE_L1, nano, &f->n, &f->factor);
+	f->rate = (double) f->n / (double) f->factor / (double) f->sensitivity;
+}
+
+static bool
+accept_exactly(const flip *f, pe_u128 difference, uint64_t first, pe_bits *bits)
+{
+	pe_lazy_claim claim;
+
+	claim.a = 1;
+	claim.b = 1;
+	claim.n1 = pe_wide_product(difference, f->n);
+	claim.d1 = pe_wide_product(f->sensitivity, f->factor);
+	claim.n2 = pe_wide_from(0);
+	claim.d2 = pe_wide_from(1);
+	claim.shift = 0;
+	claim.scale = 0;
+	return pe_lazy_less_exact(&claim, first, bits);
+}
+
+/*
+ * True with probability exp(-difference n / d).
+ *
+ * x in double passes six roundings, so that it errs by less than x 2^-50, and exp of
+ * it by a relative x 2^-49 more than exp's own error.
+ */
+static bool
+accept(const flip *f, pe_u128 difference, pe_bits *bits)
+{
+	uint64_t	first = pe_bits_next64(bits);
+	double		low = (double) first * 0x1p-64;
+	double		x = (double) difference * f->rate;
+	double		estimate = x < LARGEST_EXPONENT ? exp(-x) : 0;
+	double		margin = f->margin + fmin(x, LARGEST_EXPONENT) * 0x1p-47;
+	pe_lazy_answer answer = pe_lazy_quick(low, low, estimate, margin);
+
+	if (answer != PE_LAZY_UNSURE)
+		return answer == PE_LAZY_YES;
+	return accept_exactly(f, difference, first, bits);
+}
+
+/* With replacement. */
+static int32_t
+exponential_mechanism(const flip *f, const pe_i128 *score, int32_t count, pe_i128 least, pe_bits *bits)
+{
+	for (;;)
+	{
+		int32_t		i = (int32_t) pe_bits_below(bits, (uint64_t) count);
+
+		if (accept(f, (pe_u128) score[i] - (pe_u128) least, bits))
+			return i;
+	}
+}
+
+/* Without: those that were rejected change places with the last. */
+static int32_t
+permute_and_flip(const flip *f, const pe_i128 *score, int32_t count, pe_i128 least, pe_bits *bits)
+{
+	int32_t    *order = pe_alloc((size_t) count, sizeof(*order));
+	int32_t		chosen = -1;
+
+	for (int32_t i = 0; i < count; i++)
+		order[i] = i;
+	for (int32_t left = count; chosen < 0; left--)
+	{
+		uint64_t	place;
+		int32_t		i;
+
+		if (left == 0)
+			pe_bug("the least score was not accepted");
+		place = pe_bits_below(bits, (uint64_t) left);
+		i = order[place];
+		order[place] = order[left - 1];
+		if (accept(f, (pe_u128) score[i] - (pe_u128) least, bits))
+			chosen = i;
+	}
+	pe_wipe(order, (size_t) count * sizeof(*order));
+	pe_free(order);
+	return chosen;
+}
+
+typedef int32_t (*selection) (const flip *f, const pe_i128 *score, int32_t count, pe_i128 least, pe_bits *bits);
+
+static int32_t
+select_by(selection rule, const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+		  pe_norm norm, int64_t nano, double margin, pe_bits *bits)
+{
+	pe_i128		least;
+	flip		f;
+	int32_t		chosen;
+
+	if (count < 1)
+		pe_bug("a selection from nothing");
+	calibrate(&f, sensitivity, monotone, norm, nano);
+	f.margin = margin;
+	least = score[0];
+	for (int32_t i = 1; i < count; i++)
+		least = score[i] < least ? score[i] : least;
+	chosen = rule(&f, score, count, least, bits);
+	pe_wipe(&least, sizeof(least));
+	return chosen;
+}
+
+int32_t
+pe_select_with(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+			   pe_norm norm, int64_t nano, double margin, pe_bits *bits)
+{
+	return select_by(norm == PE_L1 ? permute_and_flip : exponential_mechanism,
+					 score, count, sensitivity, monotone, norm, nano, margin, bits);
+}
+
+int32_t
+pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+				pe_norm norm, int64_t nano)
+{
+	pe_bits		bits;
+	int32_t		chosen;
+
+	pe_bits_init(&bits);
+	chosen = pe_select_with(score, count, sensitivity, monotone, norm, nano, PE_LAZY_MARGIN, &bits);
+	pe_bits_wipe(&bits);
+	return chosen;
+}
+
+int32_t
+pe_select_exponential(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
+					  pe_norm norm, int64_t nano)
+{
+	pe_bits		bits;
+	int32_t		chosen;
+
+	pe_bits_init(&bits);
+	chosen = select_by(exponential_mechanism, score, count, sensitivity, monotone, norm, nano, PE_LAZY_MARGIN, &bits);
+	pe_bits_wipe(&bits);
+	return chosen;
+}

@@ -1,0 +1,94 @@
+/*
+ * access.h
+ *	  SQL on the ledger's tables, as their owner and as nobody else.
+ *
+ * The tables of schema dp are closed to all roles but superusers.  Between
+ * pe_access_begin and pe_access_end the current user is the bootstrap
+ * superuser in a restricted security context, search_path is pg_catalog and
+ * pg_temp, and values are written in one fixed form whatever the session says.
+ * An error in between is undone by the abort of the (sub)transaction.
+ */
+#ifndef PE_SERVER_ACCESS_H
+#define PE_SERVER_ACCESS_H
+
+#include "executor/spi.h"
+
+#define PE_MAX_PARAMETERS 24
+
+/* A statement, planned at its first use in a session and kept. */
+typedef struct pe_statement
+{
+	SPIPlanPtr	plan;			/* NULL before the first use */
+	const char *sql;
+	int			parameters;
+	Oid			types[PE_MAX_PARAMETERS];
+} pe_statement;
+
+typedef struct pe_access
+{
+	Oid			saved_user;
+	int			saved_context;
+	int			guc_level;
+} pe_access;
+
+/* A configuration parameter and the value it must have. */
+typedef struct pe_setting
+{
+	const char *name;
+	const char *value;
+} pe_setting;
+
+/* Sets parameters until the current GUC nest level ends; those that this server does not know are passed over. */
+extern void pe_pin_settings(const pe_setting *settings, int count);
+
+/*
+ * For the ledger's worker, which runs nothing but the ledger's statements: its
+ * settings are pinned once, and not again by pe_access_begin.
+ */
+extern void pe_access_pin_for_good(void);
+
+/* 25000 in a parallel operation. */
+extern void pe_access_begin(pe_access *access);
+
+/* 25000 in a parallel operation, where the ledger is closed but for reads; pe_access_begin asks too. */
+extern void pe_access_check_serial(void);
+
+/* For nothing but reads, which the leader of a parallel operation may do too; 25000 in a worker of one. */
+extern void pe_access_begin_reading(pe_access *access);
+extern void pe_access_end(pe_access *access);
+
+/* Runs a statement that writes, or a read under the transaction's snapshot; returns the number of rows. */
+extern uint64 pe_access_write(pe_statement *statement, Datum *values, const char *nulls);
+
+/*
+ * Runs a SELECT under the latest snapshot, in any isolation level; in a parallel
+ * operation, where none can be taken, under the one that is active.  Returns the
+ * number of rows.
+ */
+extern uint64 pe_access_read(pe_statement *statement, Datum *values, const char *nulls);
+
+/*
+ * For several reads that must fit together: a SELECT under the snapshot that is
+ * active, which the caller has pushed, all of it or by a cursor.  The caller
+ * fetches with SPI_cursor_fetch and closes.
+ */
+extern uint64 pe_access_read_again(pe_statement *statement, Datum *values);
+extern Portal pe_access_cursor(pe_statement *statement, Datum *values);
+
+/* Column (from 1) of a row of the last result, in the caller's memory; NULL for null text. */
+extern char *pe_access_text(uint64 row, int column);
+extern char **pe_access_texts(uint64 row, int column, int *count);	/* a text[] that is not null */
+extern int64 pe_access_int64(uint64 row, int column);	/* also an OID or xid, to be cast; 0 for null */
+extern Datum pe_access_datum(uint64 row, int column, bool *isnull);
+
+/*
+ * Runs body in a subtransaction that is always undone, so that none of its locks
+ * stays with the caller's transaction: a prepared transaction would keep them
+ * for ever.  The buffers it uses are not counted, and messages below ERROR do
+ * not reach the client.  What body allocates in the current memory context
+ * stays.  Returns the error that ended body, to be rethrown or not; NULL if
+ * there was none.
+ */
+extern ErrorData *pe_run_undone(void (*body) (void *), void *argument);
+
+#endif

@@ -1,0 +1,478 @@
+/*
+ * row.c
+ *	  Rows of the ledger's tables by their keys.  See row.h.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "commands/sequence.h"
+#include "commands/trigger.h"
+#include "executor/executor.h"
+#include "nodes/nodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "server/row.h"
+
+struct pe_row
+{
+	Oid			table;
+	int			columns;
+	Datum	   *value;
+	bool	   *isnull;
+	ItemPointerData place;		/* of a row that was found */
+	TransactionId writer;
+};
+
+/* A relation of the extension: they are there as long as it is. */
+static Oid
+relation_named(const char *name)
+{
+	Oid			relation = get_relname_relid(name, get_namespace_oid("dp", false));
+
+	if (!OidIsValid(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"dp.%s\" does not exist", name),
+				 errhint("Something took it away that belongs to the extension pg_epsilon.")));
+	return relation;
+}
+
+/* A table by its name.  One that is dropped while its lock is waited for is looked for again. */
+static Relation
+open_table(const char *name, LOCKMODE mode)
+{
+	Relation	relation;
+
+	while ((relation = try_table_open(relation_named(name), mode)) == NULL)
+		;
+	return relation;
+}
+
+void
+pe_table_lock(const char *table)
+{
+	table_close(open_table(table, RowExclusiveLock), NoLock);
+}
+
+static pe_row *
+empty_row(Relation relation)
+{
+	pe_row	   *row = palloc0(sizeof(*row));
+
+	row->table = RelationGetRelid(relation);
+	row->columns = RelationGetDescr(relation)->natts;
+	row->value = palloc0(row->columns * sizeof(Datum));
+	row->isnull = palloc(row->columns * sizeof(bool));
+	memset(row->isnull, true, row->columns * sizeof(bool));
+	return row;
+}
+
+pe_row *
+pe_row_new(const char *table)
+{
+	Relation	relation = open_table(table, RowExclusiveLock);
+	pe_row	   *row = empty_row(relation);
+
+	table_close(relation, NoLock);
+	return row;
+}
+
+/* Takes the values out of a slot; they live in a copy of its tuple. */
+static void
+take_values(pe_row *row, TupleTableSlot *slot)
+{
+	HeapTuple	tuple = ExecCopySlotHeapTuple(slot);
+	bool		isnull;
+
+	heap_deform_tuple(tuple, slot->tts_tupleDescriptor, row->value, row->isnull);
+	row->place = slot->tts_tid;
+	row->writer = DatumGetTransactionId(slot_getsysattr(slot, MinTransactionIdAttributeNumber, &isnull));
+}
+
+/* ------------------------------------------------------------------
+ * Finding and locking
+ * ------------------------------------------------------------------
+ */
+
+static void
+init_keys(Relation index, ScanKey scan_key, const Datum *key, int keys)
+{
+	for (int i = 0; i < keys; i++)
+	{
+		Oid			type = index->rd_opcintype[i];
+		Oid			equals = get_opfamily_member(index->rd_opfamily[i], type, type, BTEqualStrategyNumber);
+
+		ScanKeyEntryInitialize(&scan_key[i], 0, i + 1, BTEqualStrategyNumber, InvalidOid,
+							   index->rd_indcollation[i], get_opcode(equals), key[i]);
+	}
+}
+
+static IndexScanDesc
+begin_scan(Relation relation, Relation index, Snapshot snapshot, ScanKey key, int keys)
+{
+#if PG_VERSION_NUM >= 180000
+	IndexScanDesc scan = index_beginscan(relation, index, snapshot, NULL, keys, 0);
+#else
+	IndexScanDesc scan = index_beginscan(relation, index, snapshot, keys, 0);
+#endif
+
+	index_rescan(scan, key, keys, NULL, 0);
+	return scan;
+}
+
+/* A new snapshot cannot be had in a parallel operation. */
+static Snapshot
+latest_snapshot(void)
+{
+	return RegisterSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
+}
+
+/* Rows with these keys, at most so many. */
+static List *
+scan(const char *table, const char *index_name, const Datum *key, int keys, ScanDirection direction, int most)
+{
+	Relation	relation = open_table(table, AccessShareLock);
+	Relation	index = index_open(relation_named(index_name), AccessShareLock);
+	TupleTableSlot *slot = table_slot_create(relation, NULL);
+	Snapshot	snapshot = latest_snapshot();
+	ScanKeyData scan_key[INDEX_MAX_KEYS];
+	IndexScanDesc found;
+	List	   *rows = NIL;
+
+	init_keys(index, scan_key, key, keys);
+	found = begin_scan(relation, index, snapshot, scan_key, keys);
+	while (list_length(rows) < most && index_getnext_slot(found, direction, slot))
+	{
+		pe_row	   *row = empty_row(relation);
+
+		take_values(row, slot);
+		rows = lappend(rows, row);
+	}
+	index_endscan(found);
+	UnregisterSnapshot(snapshot);
+	ExecDropSingleTupleTableSlot(slot);
+	index_close(index, NoLock);
+	table_close(relation, NoLock);
+	return rows;
+}
+
+List *
+pe_rows(const char *table, const char *index, const Datum *key, int keys)
+{
+	return scan(table, index, key, keys, ForwardScanDirection, INT_MAX);
+}
+
+pe_row *
+pe_row_last(const char *table, const char *index, const Datum *key, int keys)
+{
+	List	   *rows = scan(table, index, key, keys, BackwardScanDirection, 1);
+
+	return rows != NIL ? linitial(rows) : NULL;
+}
+
+pe_row_lock_result
+pe_row_lock(pe_row *row)
+{
+	Relation	relation = table_open(row->table, RowExclusiveLock);
+	TupleTableSlot *slot = table_slot_create(relation, NULL);
+	Snapshot	snapshot = latest_snapshot();
+	TM_FailureData failure;
+	TM_Result	result = table_tuple_lock(relation, &row->place, snapshot, slot, GetCurrentCommandId(false), LockTupleExclusive,
+										  LockWaitSkip, TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
+
+	if (result == TM_Ok)
+		take_values(row, slot);
+	UnregisterSnapshot(snapshot);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(relation, NoLock);
+	return result == TM_Ok ? PE_ROW_LOCKED : result == TM_WouldBlock ? PE_ROW_HELD : PE_ROW_GONE;
+}
+
+/* ------------------------------------------------------------------
+ * Values
+ * ------------------------------------------------------------------
+ */
+
+static int
+column_named(const pe_row *row, const char *name)
+{
+	AttrNumber	number = get_attnum(row->table, name);
+
+	if (number <= 0 || number > row->columns)
+		elog(ERROR, "a table of the ledger has no column \"%s\"", name);
+	return number - 1;
+}
+
+int64
+pe_row_int64(const pe_row *row, const char *column)
+{
+	int			i = column_named(row, column);
+
+	if (row->isnull[i])
+		return 0;
+	switch (get_atttype(row->table, i + 1))
+	{
+		case INT8OID:
+			return DatumGetInt64(row->value[i]);
+		case INT4OID:
+			return DatumGetInt32(row->value[i]);
+		case OIDOID:
+			return DatumGetObjectId(row->value[i]);
+		default:
+			elog(ERROR, "column \"%s\" of the ledger is not an integer", column);
+	}
+}
+
+bool
+pe_row_bool(const pe_row *row, const char *column)
+{
+	int			i = column_named(row, column);
+
+	return !row->isnull[i] && DatumGetBool(row->value[i]);
+}
+
+char *
+pe_row_text(const pe_row *row, const char *column)
+{
+	int			i = column_named(row, column);
+
+	return row->isnull[i] ? NULL : TextDatumGetCString(row->value[i]);
+}
+
+double
+pe_row_float8(const pe_row *row, const char *column)
+{
+	int			i = column_named(row, column);
+
+	return row->isnull[i] ? 0 : DatumGetFloat8(row->value[i]);
+}
+
+char **
+pe_row_texts(const pe_row *row, const char *column, int *count)
+{
+	Datum	   *elements;
+	bool	   *isnull;
+	char	  **texts;
+
+	deconstruct_array(DatumGetArrayTypeP(row->value[column_named(row, column)]), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &isnull, count);
+	texts = palloc0(Max(*count, 1) * sizeof(char *));
+	for (int i = 0; i < *count; i++)
+		texts[i] = TextDatumGetCString(elements[i]);
+	return texts;
+}
+
+bool
+pe_row_changed_here(const pe_row *row)
+{
+	return TransactionIdIsCurrentTransactionId(row->writer);
+}
+
+bytea *
+pe_row_bytea(const pe_row *row, const char *column)
+{
+	int			i = column_named(row, column);
+
+	return row->isnull[i] ? NULL : DatumGetByteaPCopy(row->value[i]);
+}
+
+void
+pe_row_set(pe_row *row, const char *column, Datum value)
+{
+	int			i = column_named(row, column);
+
+	row->value[i] = value;
+	row->isnull[i] = false;
+}
+
+void
+pe_row_set_text(pe_row *row, const char *column, const char *value)
+{
+	if (value != NULL)
+		pe_row_set(row, column, CStringGetTextDatum(value));
+	else
+		row->isnull[column_named(row, column)] = true;
+}
+
+void
+pe_row_add(pe_row *row, const char *column, int64 value)
+{
+	if (!row->isnull[column_named(row, column)])
+		pe_row_set(row, column, Int64GetDatum(pe_row_int64(row, column) + value));
+}
+
+/* ------------------------------------------------------------------
+ * Writing
+ * ------------------------------------------------------------------
+ */
+
+/* The CHECK constraints of a table, ready to be run. */
+typedef struct checks
+{
+	Oid			table;
+	bool		stale;
+	MemoryContext context;		/* of this and of what it points at */
+	ExprState **expression;		/* as the relation's descriptor counts them */
+} checks;
+
+/* Of all tables written in this session. */
+static List *all_checks = NIL;
+
+/* Something of a table, or of any, was altered. */
+static void
+mark_stale(Datum unused, Oid table)
+{
+	ListCell   *cell;
+
+	foreach(cell, all_checks)
+	{
+		checks	   *c = lfirst(cell);
+
+		c->stale = c->stale || table == InvalidOid || table == c->table;
+	}
+}
+
+static checks *
+prepare_checks(Relation relation)
+{
+	TupleConstr *constraints = RelationGetDescr(relation)->constr;
+	int			count = constraints != NULL ? constraints->num_check : 0;
+	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "pg_epsilon constraints", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	checks	   *c = palloc0(sizeof(*c));
+
+	c->table = RelationGetRelid(relation);
+	c->context = context;
+	c->expression = palloc0(Max(count, 1) * sizeof(*c->expression));
+	for (int i = 0; i < count; i++)
+	{
+#if PG_VERSION_NUM >= 180000
+		if (!constraints->check[i].ccenforced)
+			continue;
+#endif
+		c->expression[i] = ExecInitExpr(expression_planner(stringToNode(constraints->check[i].ccbin)), NULL);
+	}
+	MemoryContextSwitchTo(old);
+	return c;
+}
+
+/*
+ * The executor would parse and prepare all constraints of a table at each
+ * statement, which takes longer than everything else about a row.  Prepared once
+ * they are good until the table is altered.
+ */
+static ExprState **
+checks_of(Relation relation)
+{
+	static bool watching = false;
+	ListCell   *cell;
+	checks	   *c;
+	MemoryContext old;
+
+	if (!watching)
+		CacheRegisterRelcacheCallback(mark_stale, (Datum) 0);
+	watching = true;
+	foreach(cell, all_checks)
+	{
+		c = lfirst(cell);
+		if (c->table == RelationGetRelid(relation) && !c->stale)
+			return c->expression;
+		if (!c->stale)
+			continue;
+		all_checks = foreach_delete_current(all_checks, cell);
+		MemoryContextDelete(c->context);
+	}
+	c = prepare_checks(relation);
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	all_checks = lappend(all_checks, c);
+	MemoryContextSwitchTo(old);
+	return c->expression;
+}
+
+/* The row as the executor wants it. */
+static TupleTableSlot *
+slot_of(EState *estate, Relation relation, const pe_row *row)
+{
+	TupleTableSlot *slot = ExecInitExtraTupleSlot(estate, RelationGetDescr(relation), &TTSOpsVirtual);
+
+	memcpy(slot->tts_values, row->value, row->columns * sizeof(Datum));
+	memcpy(slot->tts_isnull, row->isnull, row->columns * sizeof(bool));
+	return ExecStoreVirtualTuple(slot);
+}
+
+static void
+update_in(EState *estate, ResultRelInfo *result, Relation relation, const pe_row *row)
+{
+	TupleTableSlot *old = table_slot_create(relation, &estate->es_tupleTable);
+	EPQState	epq;
+
+	old->tts_tid = row->place;
+#if PG_VERSION_NUM >= 160000
+	EvalPlanQualInit(&epq, estate, NULL, NIL, -1, NIL);
+#else
+	EvalPlanQualInit(&epq, estate, NULL, NIL, -1);
+#endif
+	ExecSimpleRelationUpdate(result, estate, &epq, old, slot_of(estate, relation, row));
+	EvalPlanQualEnd(&epq);
+}
+
+static void
+write_row(pe_row *row, bool update)
+{
+	Relation	relation = table_open(row->table, RowExclusiveLock);
+	EState	   *estate = CreateExecutorState();
+	ResultRelInfo *result = makeNode(ResultRelInfo);
+
+	InitResultRelInfo(result, relation, 0, NULL, 0);
+	/* where triggers look for it: they would open the table anew, and nobody would close it */
+	estate->es_opened_result_relations = list_make1(result);
+#if PG_VERSION_NUM >= 180000
+	result->ri_CheckConstraintExprs = checks_of(relation);
+#else
+	result->ri_ConstraintExprs = checks_of(relation);
+#endif
+	estate->es_output_cid = GetCurrentCommandId(true);
+	ExecOpenIndices(result, false);
+	AfterTriggerBeginQuery();
+	if (update)
+		update_in(estate, result, relation, row);
+	else
+		ExecSimpleRelationInsert(result, estate, slot_of(estate, relation, row));
+	AfterTriggerEndQuery(estate);
+	ExecCloseIndices(result);
+	ExecResetTupleTable(estate->es_tupleTable, false);
+	FreeExecutorState(estate);
+	table_close(relation, NoLock);
+	CommandCounterIncrement();
+}
+
+void
+pe_row_insert(pe_row *row)
+{
+	write_row(row, false);
+}
+
+void
+pe_row_update(pe_row *row)
+{
+	write_row(row, true);
+}
+
+int64
+pe_row_next(const char *sequence)
+{
+	return nextval_internal(relation_named(sequence), false);
+}

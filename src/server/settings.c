@@ -1,0 +1,177 @@
+/*
+ * settings.c
+ *	  The configuration parameters pg_epsilon.*.
+ *
+ * Whatever could weaken privacy is for superusers only (PGC_SUSET), or for those
+ * who write the configuration files (PGC_SIGHUP).
+ */
+#include "postgres.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/guc_tables.h"
+
+#include "server/settings.h"
+
+/*
+ * The most memory that one request may take for its domain, its strategy and
+ * its answers.  Computed before anything is taken.
+ */
+int			pe_max_memory = 1024 * 1024;
+
+/*
+ * How long a request waits for the ledger's worker, and for a dataset or budget
+ * that somebody else is changing.  It waits before anything is charged.
+ */
+int			pe_charge_timeout = 10 * 1000;
+
+/*
+ * How long the ledger's worker of a database stays after its last charge.  Long
+ * enough that a session's next request finds it, short enough that DROP
+ * DATABASE, which waits five seconds for others to leave, succeeds.  A worker
+ * that can be asked to leave (mailbox.h) stays for ever.
+ */
+int			pe_worker_linger = 2 * 1000;
+
+/*
+ * An answer that read data is returned at a multiple of this time after its
+ * request began, so that the time it took tells less about the data.  0 turns
+ * it off, which is for benchmarks and tests.
+ */
+int			pe_time_quantum = 10;
+
+/*
+ * How much of the table of strategies those may take that no charge refers to.
+ */
+int			pe_strategy_cache = 256 * 1024;
+
+/*
+ * Remembers outside the data directory how far the ledgers have come (anchor.h).
+ */
+char	   *pe_anchor_file;
+
+void
+pe_check_memory(size_t bytes)
+{
+	if (bytes / 1024 > (size_t) pe_max_memory)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("the request needs %zu kB, more than pg_epsilon.max_memory", bytes / 1024),
+				 errhint("Ask for fewer cells, or let a superuser raise pg_epsilon.max_memory.")));
+}
+
+/* Whether a path, whose last component need not be there, is in the data directory, links followed. */
+static bool
+is_in_data_directory(const char *path)
+{
+	char		parent[MAXPGPATH];
+	char	   *real_parent;
+	char	   *real_data;
+	bool		inside;
+
+	snprintf(parent, sizeof(parent), "%s", path);
+	get_parent_directory(parent);
+	real_parent = realpath(parent, NULL);
+	real_data = realpath(DataDir, NULL);
+	inside = path_is_prefix_of_path(DataDir, path) ||
+		(real_parent != NULL && real_data != NULL && path_is_prefix_of_path(real_data, real_parent));
+	free(real_parent);
+	free(real_data);
+	return inside;
+}
+
+/* What goes back in time together with the data directory would notice nothing. */
+static bool
+check_anchor_file(char **value, void **extra, GucSource source)
+{
+	if (**value == '\0')
+		return true;
+	canonicalize_path(*value);
+	if (strlen(*value) >= MAXPGPATH - strlen(".lock"))
+		GUC_check_errdetail("The name is too long.");
+	else if (!is_absolute_path(*value))
+		GUC_check_errdetail("It must be an absolute path.");
+	else if (DataDir != NULL && is_in_data_directory(*value))
+		GUC_check_errdetail("It must not be in the data directory, which it is to outlive.");
+	else
+		return true;
+	return false;
+}
+
+/* A parameter by its name, also one that is not defined yet; NULL: nobody has set it. */
+static const struct config_generic *
+find_parameter(const char *name)
+{
+	int			count;
+	struct config_generic **all;
+
+#if PG_VERSION_NUM >= 160000
+	all = get_guc_variables(&count);
+#else
+	all = get_guc_variables();
+	count = GetNumConfigOptions();
+#endif
+	for (int i = 0; i < count; i++)
+		if (pg_strcasecmp(all[i]->name, name) == 0)
+			return all[i];
+	return NULL;
+}
+
+/*
+ * What a client asks for as it connects (PGOPTIONS) takes the place of what the
+ * server is configured with, even if it is refused, for want of a privilege, when
+ * the library is loaded: what is built in would be in force then, which may be
+ * weaker.  So the library is not loaded.
+ */
+static void
+refuse_client_value(const char *name)
+{
+	const struct config_generic *parameter = find_parameter(name);
+
+	if (parameter != NULL && (parameter->flags & GUC_CUSTOM_PLACEHOLDER) != 0 && parameter->reset_source == PGC_S_CLIENT &&
+		pg_parameter_aclcheck(name, parameter->reset_srole, ACL_SET) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to set parameter \"%s\"", name),
+				 errhint("Connect without it.")));
+}
+
+void
+pe_settings_define(void)
+{
+	static const char *const guarded[] = {
+		"pg_epsilon.anchor_file", "pg_epsilon.max_memory", "pg_epsilon.strategy_cache", "pg_epsilon.time_quantum", "pg_epsilon.worker_linger"
+	};
+
+	for (int i = 0; i < lengthof(guarded); i++)
+		refuse_client_value(guarded[i]);
+	DefineCustomStringVariable("pg_epsilon.anchor_file",
+							   "File outside the data directory that remembers the last charge of each dataset.",
+							   "Empty: none.", &pe_anchor_file, "",
+							   PGC_SIGHUP, 0, check_anchor_file, NULL, NULL);
+	DefineCustomIntVariable("pg_epsilon.charge_timeout",
+							"How long a request waits for the ledger's worker.",
+							NULL, &pe_charge_timeout, 10 * 1000, 100, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("pg_epsilon.max_memory",
+							"The most memory that one request may take.",
+							NULL, &pe_max_memory, 1024 * 1024, 1024, INT_MAX,
+							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("pg_epsilon.strategy_cache",
+							"How much room kept strategies may take that no charge refers to.",
+							NULL, &pe_strategy_cache, 256 * 1024, 0, INT_MAX,
+							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("pg_epsilon.time_quantum",
+							"Private answers are returned at multiples of this time after their request.",
+							"0 turns it off.", &pe_time_quantum, 10, 0, 60 * 1000,
+							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("pg_epsilon.worker_linger",
+							"How long the ledger's worker stays after its last charge.",
+							NULL, &pe_worker_linger, 2 * 1000, 0, 4 * 1000,
+							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("pg_epsilon");
+}

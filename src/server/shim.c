@@ -1,0 +1,162 @@
+/*
+ * shim.c
+ *	  base/mem.h as the server serves it.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "base/mem.h"
+#include "server/shim.h"
+
+/* Between two messages about the same operation, and before the first one. */
+#define QUIET_MILLISECONDS 1000
+
+/* When the operation began, or when it was last heard of; 0: there is none. */
+static TimestampTz heard_of = 0;
+
+/* What the session wants to hear of, when the operation began. */
+static int	level = NOTICE;
+
+void *
+pe_alloc(size_t count, size_t size)
+{
+	size_t		bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes) || !AllocHugeSizeIsValid(bytes))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("pg_epsilon cannot allocate %zu objects of %zu bytes", count, size)));
+	return palloc_extended(bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+void
+pe_free(void *p)
+{
+	if (p != NULL)
+		pfree(p);
+}
+
+void
+pe_wipe(void *p, size_t size)
+{
+	explicit_bzero(p, size);
+}
+
+/* In the context that it guards. */
+struct pe_guard
+{
+	MemoryContextCallback callback;
+	void		(*wipe) (void *argument);	/* NULL: lifted */
+	void	   *argument;
+};
+
+static void
+context_goes(void *argument)
+{
+	pe_guard   *guard = argument;
+
+	if (guard->wipe != NULL)
+		guard->wipe(guard->argument);
+}
+
+pe_guard *
+pe_guard_set(MemoryContext context, void (*wipe) (void *argument), void *argument)
+{
+	pe_guard   *guard = MemoryContextAllocZero(context, sizeof(*guard));
+
+	guard->wipe = wipe;
+	guard->argument = argument;
+	guard->callback = (MemoryContextCallback) {.func = context_goes, .arg = guard};
+	MemoryContextRegisterResetCallback(context, &guard->callback);
+	return guard;
+}
+
+void
+pe_guard_lift(pe_guard *guard)
+{
+	guard->wipe = NULL;
+}
+
+/* What is overwritten when its context goes. */
+typedef struct exact_chunk
+{
+	void	   *data;
+	size_t		size;
+} exact_chunk;
+
+static void
+wipe_chunk(void *argument)
+{
+	exact_chunk *chunk = argument;
+
+	pe_wipe(chunk->data, chunk->size);
+}
+
+void *
+pe_alloc_exact(MemoryContext context, size_t size)
+{
+	exact_chunk *chunk = MemoryContextAlloc(context, sizeof(*chunk));
+
+	chunk->data = MemoryContextAlloc(context, size);
+	chunk->size = size;
+	(void) pe_guard_set(context, wipe_chunk, chunk);
+	return chunk->data;
+}
+
+void
+pe_poll(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+pe_progress_begin(void)
+{
+	heard_of = GetCurrentTimestamp();
+	level = client_min_messages;
+}
+
+/* While rows are read nothing is heard of (pe_run_undone) but this, which is public, or of a partition that is paid for (counts/dawa.h). */
+static void
+tell(const char *what, int step, int steps, double gap)
+{
+	int			saved = client_min_messages;
+
+	client_min_messages = level;
+	if (steps > 0)
+		ereport(NOTICE, (errmsg("%s: pass %d of %d", what, step, steps)));
+	else
+		ereport(NOTICE, (errmsg("%s: evaluation %d, gap %.0e", what, step, gap)));
+	client_min_messages = saved;
+}
+
+void
+pe_progress(const char *what, int step, int steps, double gap)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (heard_of == 0 || !TimestampDifferenceExceeds(heard_of, now, QUIET_MILLISECONDS))
+		return;
+	heard_of = now;
+	tell(what, step, steps, gap);
+}
+
+void
+pe_random_bytes(void *buf, size_t size)
+{
+	if (!pg_strong_random(buf, size))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("no random bytes can be had from the operating system")));
+}
+
+void
+pe_bug(const char *what)
+{
+	elog(ERROR, "pg_epsilon: %s; please report a bug", what);
+	pg_unreachable();
+}

@@ -1,0 +1,467 @@
+/*
+ * values.c
+ *	  PostgreSQL's types as keys of a domain.  See values.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/detoast.h"
+#include "access/htup_details.h"	/* VARDATA and its kin, in every version */
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "port/pg_bswap.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "server/values.h"
+
+bool
+pe_type_key(Oid type, pe_key *key)
+{
+	type = getBaseType(type);
+	if (type_is_enum(type))
+	{
+		*key = PE_KEY_INT;
+		return true;
+	}
+	switch (type)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			*key = PE_KEY_INT;
+			return true;
+		case FLOAT4OID:
+		case FLOAT8OID:
+			*key = PE_KEY_FLOAT;
+			return true;
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case UUIDOID:
+		case NUMERICOID:
+			*key = PE_KEY_BYTES;
+			return true;
+		default:
+			return false;
+	}
+}
+
+bool
+pe_type_has_bins(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static int64
+int_of_datum(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			return DatumGetBool(value);
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		case DATEOID:
+			return DatumGetDateADT(value);
+		case INT8OID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return DatumGetInt64(value);
+		default:				/* an enum's value is the OID of its label */
+			return DatumGetObjectId(value);
+	}
+}
+
+static double
+float_of_datum(Oid type, Datum value)
+{
+	return type == FLOAT4OID ? DatumGetFloat4(value) : DatumGetFloat8(value);
+}
+
+/* First byte of an encoded numeric. */
+enum
+{
+	MINUS_INFINITY, NEGATIVE, ZERO, POSITIVE, PLUS_INFINITY, NOT_A_NUMBER
+};
+
+/* Signs in the wire format of numeric (numeric_send). */
+#define WIRE_NEGATIVE 0x4000
+#define WIRE_NAN 0xC000
+#define WIRE_PLUS_INFINITY 0xD000
+#define WIRE_MINUS_INFINITY 0xF000
+
+static uint16
+wire_uint16(const char *wire)
+{
+	uint16		word;
+
+	memcpy(&word, wire, sizeof(word));
+	return pg_ntoh16(word);
+}
+
+static char *
+put_uint16(char *to, uint16 word)
+{
+	word = pg_hton16(word);
+	memcpy(to, &word, sizeof(word));
+	return to + sizeof(word);
+}
+
+/*
+ * A numeric as bytes whose memcmp order, prefix first, is the order of numbers:
+ * its class, then for a finite number its weight and its digits to base 10000,
+ * which numeric keeps without zeros at either end.  Of negative numbers all of
+ * it is complemented, and ends in a word above any digit's, so that the longer
+ * of two comes first.  Nothing is rounded, and no value is an error.
+ */
+static void
+encode_numeric(Datum value, const char **data, uint32 *size)
+{
+	const char *wire = VARDATA_ANY(DatumGetByteaPP(DirectFunctionCall1(numeric_send, value)));
+	int			digits = wire_uint16(wire);
+	uint16		weight = wire_uint16(wire + 2) ^ 0x8000;
+	uint16		sign = wire_uint16(wire + 4);
+	uint16		flip = sign == WIRE_NEGATIVE ? 0xFFFF : 0;
+	char	   *encoded = palloc(1 + (digits + 2) * sizeof(uint16));
+	char	   *to = encoded;
+
+	*to++ = sign == WIRE_NAN ? NOT_A_NUMBER
+		: sign == WIRE_PLUS_INFINITY ? PLUS_INFINITY
+		: sign == WIRE_MINUS_INFINITY ? MINUS_INFINITY
+		: digits == 0 ? ZERO
+		: sign == WIRE_NEGATIVE ? NEGATIVE : POSITIVE;
+	if (digits > 0)
+		to = put_uint16(to, weight ^ flip);
+	for (int i = 0; i < digits; i++)
+		to = put_uint16(to, (uint16) (wire_uint16(wire + 8 + 2 * i) + 1) ^ flip);
+	if (flip != 0)
+		to = put_uint16(to, 0xFFFF);
+	*data = encoded;
+	*size = to - encoded;
+}
+
+/* The bytes that stand for a value; the blanks that pad character(n) do not count. */
+static void
+bytes_of_datum(Oid type, Datum value, const char **data, uint32 *size)
+{
+	struct varlena *packed;
+
+	if (type == NUMERICOID)
+		encode_numeric(value, data, size);
+	else if (type == UUIDOID)
+	{
+		*data = (const char *) DatumGetUUIDP(value)->data;
+		*size = UUID_LEN;
+	}
+	else
+	{
+		packed = (struct varlena *) DatumGetPointer(value);
+		if (VARATT_IS_EXTERNAL(packed) || VARATT_IS_COMPRESSED(packed))
+			packed = PG_DETOAST_DATUM_PACKED(value);
+		*data = VARDATA_ANY(packed);
+		*size = VARSIZE_ANY_EXHDR(packed);
+		if (type == BPCHAROID)
+			*size = bpchartruelen((char *) *data, *size);
+	}
+}
+
+pe_point
+pe_point_of_datum(Oid type, Datum value)
+{
+	pe_point	point;
+	pe_key		key;
+
+	if (!pe_type_key(type, &key))
+		elog(ERROR, "type %u cannot be an attribute", type);
+	switch (key)
+	{
+		case PE_KEY_INT:
+			point.i = int_of_datum(type, value);
+			break;
+		case PE_KEY_FLOAT:
+			point.f = float_of_datum(type, value);
+			break;
+		case PE_KEY_BYTES:
+			bytes_of_datum(type, value, &point.b.data, &point.b.size);
+			break;
+	}
+	return point;
+}
+
+bool
+pe_type_is_unit(Oid type)
+{
+	pe_key		key;
+
+	type = getBaseType(type);
+	return type == BYTEAOID ||
+		(type != BOOLOID && !type_is_enum(type) && pe_type_key(type, &key) && key != PE_KEY_FLOAT);
+}
+
+void
+pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size)
+{
+	pe_key		key;
+
+	if (type == BYTEAOID || (pe_type_key(type, &key) && key == PE_KEY_BYTES))
+		bytes_of_datum(type, value, data, size);
+	else
+	{
+		*room = int_of_datum(type, value);
+		*data = (const char *) room;
+		*size = sizeof(*room);
+	}
+}
+
+/*
+ * Whether a text is stored out of line or compressed, and longer than all levels:
+ * it is none of them, and to fetch it would take a time that its length shows.
+ */
+static bool
+exceeds_levels(const pe_attribute *attribute, Oid type, Datum value)
+{
+	const struct varlena *stored = (const struct varlena *) DatumGetPointer(value);
+	Size		size;
+
+	if ((type != TEXTOID && type != VARCHAROID) || !(VARATT_IS_EXTERNAL(stored) || VARATT_IS_COMPRESSED(stored)))
+		return false;
+	size = toast_raw_datum_size(value) - VARHDRSZ;
+	for (int i = 0; i < attribute->points; i++)
+		if (attribute->point[i].b.size >= size)
+			return false;
+	return true;
+}
+
+int32
+pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value)
+{
+	const char *data;
+	uint32		size;
+
+	switch (attribute->key)
+	{
+		case PE_KEY_INT:
+			return pe_cell_of_int(attribute, int_of_datum(type, value));
+		case PE_KEY_FLOAT:
+			return pe_cell_of_float(attribute, float_of_datum(type, value));
+		case PE_KEY_BYTES:
+			if (exceeds_levels(attribute, type, value))
+				return pe_cell_of_bytes(attribute, NULL, SIZE_MAX);
+			bytes_of_datum(type, value, &data, &size);
+			if (type == NUMERICOID && data[0] == NOT_A_NUMBER)
+				return pe_cell_of_null(attribute);
+			return pe_cell_of_bytes(attribute, data, size);
+	}
+	pe_bug("unknown kind of key");
+}
+
+/* A stored numeric begins with a word: these bits of it, the sign and the weight in the rest, or in the next word. */
+#define STORED_FORM 0xC000
+#define STORED_SHORT 0x8000
+#define STORED_SPECIAL 0xC000
+#define STORED_NEGATIVE 0x4000
+#define SHORT_NEGATIVE 0x2000
+#define SHORT_WEIGHT_NEGATIVE 0x0040
+#define SHORT_WEIGHT 0x003F
+
+/* Integers of this size are doubles. */
+#define EXACT_INTEGER (INT64CONST(1) << 53)
+
+static uint16
+stored_word(const char *data, int n)
+{
+	uint16		word;
+
+	memcpy(&word, data + n * sizeof(word), sizeof(word));
+	return word;
+}
+
+/*
+ * A numeric of few digits: an integer below 2^53 times or divided by a power of
+ * 10000 that is a double too, so that rounding once gives the nearest double.  False
+ * for any other one.  What is read here is the form on disk, which pg_upgrade keeps.
+ */
+static bool
+number_of_short_numeric(const char *data, uint32 size, double *number)
+{
+	static const double power[] = {1, 1e4, 1e8, 1e12, 1e16, 1e20};
+	uint16		head = stored_word(data, 0);
+	bool		brief = (head & STORED_FORM) == STORED_SHORT;
+	int			first = brief ? 1 : 2;
+	int			digits = (int) (size / sizeof(uint16)) - first;
+	int			weight;
+	int64		integer = 0;
+	int			exponent;
+
+	if ((head & STORED_FORM) == STORED_SPECIAL || digits > 4)
+		return false;
+	weight = !brief ? (int16) stored_word(data, 1)
+		: (head & SHORT_WEIGHT_NEGATIVE) != 0 ? (int) (head & SHORT_WEIGHT) - (SHORT_WEIGHT + 1)
+		: (int) (head & SHORT_WEIGHT);
+	exponent = digits > 0 ? weight - (digits - 1) : 0;
+	for (int i = 0; i < digits; i++)
+		integer = integer * 10000 + stored_word(data, first + i);
+	if (integer > EXACT_INTEGER || exponent >= (int) lengthof(power) || -exponent >= (int) lengthof(power))
+		return false;
+	*number = exponent < 0 ? integer / power[-exponent] : integer * power[exponent];
+	if ((head & (brief ? SHORT_NEGATIVE : STORED_NEGATIVE)) != 0)
+		*number = -*number;
+	return true;
+}
+
+double
+pe_number_of_numeric(Datum value)
+{
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+	double		number;
+
+	if (number_of_short_numeric(VARDATA_ANY(packed), VARSIZE_ANY_EXHDR(packed), &number))
+		return number;
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PointerGetDatum(packed)));
+}
+
+double
+pe_number_of_datum(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case FLOAT4OID:
+		case FLOAT8OID:
+			return float_of_datum(type, value);
+		case NUMERICOID:
+			return pe_number_of_numeric(value);
+		default:
+			if (!pe_datum_is_finite(type, value))
+				return int_of_datum(type, value) < 0 ? -INFINITY : INFINITY;
+			return (double) int_of_datum(type, value);
+	}
+}
+
+double
+pe_number_of_text(Oid type, char *text)
+{
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(type, &input, &parameter);
+	return pe_number_of_datum(type, OidInputFunctionCall(input, text, parameter, -1));
+}
+
+Datum
+pe_datum_of_int(Oid type, int64 value)
+{
+	bool		fits = true;
+
+	switch (type)
+	{
+		case BOOLOID:
+			return BoolGetDatum(value != 0);
+		case INT2OID:
+			fits = value >= PG_INT16_MIN && value <= PG_INT16_MAX;
+			if (fits)
+				return Int16GetDatum((int16) value);
+			break;
+		case INT4OID:
+			fits = value >= PG_INT32_MIN && value <= PG_INT32_MAX;
+			if (fits)
+				return Int32GetDatum((int32) value);
+			break;
+		case DATEOID:
+			fits = IS_VALID_DATE(value);
+			if (fits)
+				return DateADTGetDatum((DateADT) value);
+			break;
+		default:
+			return Int64GetDatum(value);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("an edge is out of the range of type %s", format_type_be(type))));
+}
+
+/* As to_jsonb writes it, in UTC. */
+static void
+append_json_timestamp(StringInfo to, Oid type, char *text)
+{
+	PGFunction	input = type == TIMESTAMPOID ? timestamp_in : timestamptz_in;
+	Datum		value = DirectFunctionCall3(input, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	char		buffer[MAXDATELEN + 1];
+	int			utc = 0;
+
+	escape_json(to, JsonEncodeDateTime(buffer, value, type, type == TIMESTAMPTZOID ? &utc : NULL));
+}
+
+void
+pe_append_json_value(StringInfo to, Oid type, char *text)
+{
+	switch (type)
+	{
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			append_json_timestamp(to, type, text);
+			break;
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			appendStringInfoString(to, text);
+			break;
+		case BOOLOID:
+			appendStringInfoString(to, text[0] == 't' ? "true" : "false");
+			break;
+		default:
+			escape_json(to, text);
+	}
+}
+
+bool
+pe_datum_is_finite(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case FLOAT4OID:
+			return isfinite(DatumGetFloat4(value));
+		case FLOAT8OID:
+			return isfinite(DatumGetFloat8(value));
+		case NUMERICOID:
+			return !numeric_is_nan(DatumGetNumeric(value)) && !numeric_is_inf(DatumGetNumeric(value));
+		case DATEOID:
+			return !DATE_NOT_FINITE(DatumGetDateADT(value));
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return !TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value));
+		default:
+			return true;
+	}
+}

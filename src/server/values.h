@@ -1,0 +1,67 @@
+/*
+ * values.h
+ *	  PostgreSQL's types as keys of a domain, and their text and JSON forms.
+ */
+#ifndef PE_SERVER_VALUES_H
+#define PE_SERVER_VALUES_H
+
+#include "lib/stringinfo.h"
+
+#include "domain/domain.h"
+
+/*
+ * The kind of key that values of a type become; false if the type cannot be an
+ * attribute.  Domains count as their base types.
+ */
+extern bool pe_type_key(Oid type, pe_key *key);
+
+/* Whether bins make sense: numbers, dates and timestamps. */
+extern bool pe_type_has_bins(Oid type);
+
+/*
+ * A value as a point.  Bytes point into the value, which is detoasted in the
+ * current memory context if it must be.  type is a base type that pe_type_key
+ * accepts.
+ */
+extern pe_point pe_point_of_datum(Oid type, Datum value);
+
+/* The cell of a value that is not NULL.  The same map, for the scan. */
+extern int32 pe_cell_of_datum(const pe_attribute *attribute, Oid type, Datum value);
+
+/*
+ * Whether values of a type can name the units of privacy: integers, numeric,
+ * text kinds, uuid, bytea, date and timestamps.  For these two values are equal
+ * iff their bytes are (pe_unit_bytes); text under a collation that is not
+ * deterministic, where other bytes can be equal, is for the caller to refuse.
+ */
+extern bool pe_type_is_unit(Oid type);
+
+/*
+ * The bytes that a unit is known by.  type is a base type that pe_type_is_unit
+ * accepts; data lies in the value, in *room or in the current memory context.
+ */
+extern void pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size);
+
+/*
+ * A value as a number, for a model: the nearest double, dates and times in their
+ * own units.  Infinities stay, NaN stays, nothing fails.  type is a base type with
+ * bins, or boolean.
+ */
+extern double pe_number_of_datum(Oid type, Datum value);
+
+/* The same of a numeric. */
+extern double pe_number_of_numeric(Datum value);
+
+/* The same of a value in the input form of its type. */
+extern double pe_number_of_text(Oid type, char *text);
+
+/* The value of a point whose key is an integer; an error if the type cannot hold it. */
+extern Datum pe_datum_of_int(Oid type, int64 value);
+
+/* Whether a value is neither NaN nor infinite: bounds and edges must be. */
+extern bool pe_datum_is_finite(Oid type, Datum value);
+
+/* A declared value, stored as text, in the JSON form of its base type. */
+extern void pe_append_json_value(StringInfo to, Oid type, char *text);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * design.c
+ *	  A strategy in real numbers.  See design.h.
+ */
+#include "strategy/design.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Of the scale, so that it and its inverse are normal numbers. */
+#define SMALLEST_EXPONENT (-1000)
+#define LARGEST_EXPONENT 1000
+
+void
+pe_design_free(pe_design *design)
+{
+	pe_free(design->x);
+	pe_free(design->factor);
+	memset(design, 0, sizeof(*design));
+}
+
+double
+pe_design_scale(const double *v, int32_t n, double least)
+{
+	double		largest = least;
+	int			exponent;
+
+	for (size_t i = 0; i < (size_t) n * (size_t) n; i++)
+		largest = fmax(largest, fabs(v[i]));
+	if (largest == 0.0)
+		return 1.0;
+	frexp(largest, &exponent);
+	exponent = exponent < SMALLEST_EXPONENT ? SMALLEST_EXPONENT : exponent;
+	exponent = exponent > LARGEST_EXPONENT ? LARGEST_EXPONENT : exponent;
+	return ldexp(1.0, -exponent);
+}

@@ -1,0 +1,565 @@
+/*
+ * p_identity.c
+ *	  Strategies that count every column and a few sums besides.  See p_identity.h.
+ *
+ * The objective is minimised over Theta >= 0 by a two-metric projection method:
+ * entries that are 0 and would become negative stay, the others move along an
+ * L-BFGS direction and are cut off at 0 (Bertsekas, "Projected Newton methods for
+ * optimization problems with simple constraints", SIAM J. Control Optim. 20, 1982).
+ */
+#include "strategy/p_identity.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/linalg.h"
+#include "base/mem.h"
+#include "strategy/optimum.h"
+
+#define PAIRS 10				/* steps that the L-BFGS direction remembers */
+#define CELLS_PER_SUM 16		/* the paper's p = n / 16 */
+#define DECREASE 1e-4			/* of what the slope promises, for a step to be taken */
+#define MOST_ROUNDING 1e-2		/* of the objective, by a bound that is 10^5 times what happens: a larger Theta is none */
+#define SHORTEST_STEP 1e-12
+#define FIRST_STEP 0.1			/* of the entry that moves most; Theta is about 1 */
+#define OPERATIONS 3e11			/* in floating point, of all starts together, about */
+#define MOST_STARTS 5			/* the paper's number */
+#define LEAST_EVALUATIONS 300	/* of one start: fewer leave too much on the table */
+#define MOST_EVALUATIONS 2000	/* more hardly matter */
+#define IDLE_ITERATIONS 10		/* after so many that gain less than IDLE_GAIN together, relatively, it ends */
+#define IDLE_GAIN 1e-6
+
+/* ------------------------------------------------------------------
+ * The objective
+ * ------------------------------------------------------------------
+ */
+
+/* Matrices are p x n by columns, as Theta is, but for V and those of order p. */
+typedef struct problem
+{
+	const double *v;			/* n x n */
+	int32_t		n;
+	int32_t		p;
+	double		mean;			/* of V's diagonal: everything else is in this unit, far from overflow */
+	double	   *sum;			/* n: s_j = 1 + sum_i Theta_ij, the diagonal of D^-1 */
+	double	   *scaled;			/* Theta D^-1 */
+	double	   *product;		/* Theta U, U = D^-1 V D^-1 / mean */
+	double	   *solved;			/* Y = C^-1 Theta */
+	double	   *root;			/* p x p: C = I + Theta Theta' = R'R */
+	double	   *inner;			/* p x p */
+	double		size_of_sums;	/* tr C */
+} problem;
+
+static size_t
+entries(const problem *f)
+{
+	return (size_t) f->p * f->n;
+}
+
+static void
+problem_init(problem *f, const double *v, int32_t n, int32_t p)
+{
+	*f = (problem) {.v = v, .n = n, .p = p};
+	for (int32_t j = 0; j < n; j++)
+		f->mean += v[(size_t) j * n + j] / n;
+	f->mean = fmax(f->mean, DBL_MIN);
+	f->sum = pe_alloc(n, sizeof(double));
+	f->scaled = pe_alloc(entries(f), sizeof(double));
+	f->product = pe_alloc(entries(f), sizeof(double));
+	f->solved = pe_alloc(entries(f), sizeof(double));
+	f->root = pe_alloc((size_t) p * p, sizeof(double));
+	f->inner = pe_alloc((size_t) p * p, sizeof(double));
+}
+
+static void
+problem_free(problem *f)
+{
+	pe_free(f->sum);
+	pe_free(f->scaled);
+	pe_free(f->product);
+	pe_free(f->solved);
+	pe_free(f->root);
+	pe_free(f->inner);
+}
+
+/* sum, scaled and product */
+static void
+weigh_columns(problem *f, const double *theta)
+{
+	for (int32_t j = 0; j < f->n; j++)
+	{
+		const double *column = theta + (size_t) j * f->p;
+
+		f->sum[j] = 1;
+		for (int32_t i = 0; i < f->p; i++)
+			f->sum[j] += column[i];
+		for (int32_t i = 0; i < f->p; i++)
+			f->scaled[(size_t) j * f->p + i] = column[i] * f->sum[j];
+	}
+	pe_la_symm(true, f->p, f->n, 1 / f->mean, f->v, f->n, f->scaled, f->p, 0, f->product, f->p);
+	for (int32_t j = 0; j < f->n; j++)
+		for (int32_t i = 0; i < f->p; i++)
+			f->product[(size_t) j * f->p + i] *= f->sum[j];
+}
+
+/* root, size_of_sums and solved; false if Theta is too large for I to be seen beside it. */
+static bool
+solve_sums(problem *f, const double *theta)
+{
+	pe_la_syrk(false, f->p, f->n, 1, theta, f->p, 0, f->root, f->p);
+	f->size_of_sums = 0;
+	for (int32_t i = 0; i < f->p; i++)
+		f->size_of_sums += f->root[(size_t) i * f->p + i] += 1;
+	pe_la_mirror(f->p, f->root, f->p);
+	if (!pe_la_finite((size_t) f->p * f->p, f->root) || !pe_la_cholesky(f->p, f->root, f->p))
+		return false;
+	memcpy(f->solved, theta, entries(f) * sizeof(double));
+	pe_la_cholesky_solve(f->p, f->n, f->root, f->p, f->solved, f->p);
+	return true;
+}
+
+/* U_jj */
+static double
+weight_of_column(const problem *f, int32_t j)
+{
+	return f->sum[j] * f->sum[j] * (f->v[(size_t) j * f->n + j] / f->mean);
+}
+
+/* (U M)_jj, M = I - Theta'Y: what column j contributes to the objective tr(U M). */
+static double
+share_of_column(const problem *f, int32_t j)
+{
+	double		share = weight_of_column(f, j);
+
+	for (size_t k = (size_t) j * f->p; k < (size_t) (j + 1) * f->p; k++)
+		share -= f->product[k] * f->solved[k];
+	return share;
+}
+
+/*
+ * With Y M = C^-1 Theta M the objective changes with Theta itself by -2 Y U M, and
+ * with s_j by 2 (U M)_jj / s_j.  Y U = C^-1 (Theta U), Y U M = Y U - (Y U Theta') Y.
+ *
+ * tr(U M) = tr U - tr(C^-1 Theta U Theta'): an error E in C, of eps |C|, makes one
+ * of at most |E| tr(U) / 4 in it.  Where that could matter Theta counts as too large.
+ */
+static double
+evaluate(problem *f, const double *theta, double *gradient)
+{
+	double		objective = 0;
+	double		whole = 0;
+
+	pe_poll();
+	weigh_columns(f, theta);
+	if (!solve_sums(f, theta))
+		return INFINITY;
+	memcpy(gradient, f->product, entries(f) * sizeof(double));
+	pe_la_cholesky_solve(f->p, f->n, f->root, f->p, gradient, f->p);
+	pe_la_gemm(false, true, f->p, f->p, f->n, 1, gradient, f->p, theta, f->p, 0, f->inner, f->p);
+	pe_la_gemm(false, false, f->p, f->n, f->p, 2, f->inner, f->p, f->solved, f->p, -2, gradient, f->p);
+	for (int32_t j = 0; j < f->n; j++)
+	{
+		double		share = share_of_column(f, j);
+
+		objective += share;
+		whole += weight_of_column(f, j);
+		for (int32_t i = 0; i < f->p; i++)
+			gradient[(size_t) j * f->p + i] += 2 * share / f->sum[j];
+	}
+	if (!(DBL_EPSILON * whole * f->size_of_sums < MOST_ROUNDING * objective) || !pe_la_finite(entries(f), gradient))
+		return INFINITY;
+	return objective;
+}
+
+double
+pe_p_identity_objective(const double *v, int32_t n, int32_t p, const double *theta, double *gradient)
+{
+	problem		f;
+	double		objective;
+
+	problem_init(&f, v, n, p);
+	objective = evaluate(&f, theta, gradient) * f.mean;
+	for (size_t k = 0; k < entries(&f); k++)
+		gradient[k] *= f.mean;
+	problem_free(&f);
+	return objective;
+}
+
+/* ------------------------------------------------------------------
+ * The search
+ * ------------------------------------------------------------------
+ */
+
+typedef struct search
+{
+	problem		f;
+	size_t		size;
+	double	   *vectors;		/* all of them */
+	double	   *theta;
+	double	   *gradient;
+	double		objective;
+	double	   *trial;
+	double	   *trial_gradient;
+	double	   *direction;
+	double	   *free;			/* 0 for an entry that is held, 1 for others */
+	double	   *step[PAIRS];	/* of Theta, the latest at (pairs - 1) % PAIRS */
+	double	   *change[PAIRS];	/* of the gradient with it */
+	double		curvature[PAIRS];	/* step'change > 0 */
+	double		scale;			/* of the first approximation of H: curvature / |change|^2 of the latest */
+	int64_t		pairs;			/* ever since the start */
+	int32_t		evaluations;
+	int32_t		most_evaluations;
+} search;
+
+#define VECTORS (6 + 2 * PAIRS)
+
+static void
+search_init(search *s, const double *v, int32_t n, int32_t p)
+{
+	memset(s, 0, sizeof(*s));
+	problem_init(&s->f, v, n, p);
+	s->size = entries(&s->f);
+	s->vectors = pe_alloc(VECTORS * s->size, sizeof(double));
+	s->theta = s->vectors;
+	s->gradient = s->vectors + s->size;
+	s->trial = s->vectors + 2 * s->size;
+	s->trial_gradient = s->vectors + 3 * s->size;
+	s->direction = s->vectors + 4 * s->size;
+	s->free = s->vectors + 5 * s->size;
+	for (int k = 0; k < PAIRS; k++)
+	{
+		s->step[k] = s->vectors + (6 + 2 * (size_t) k) * s->size;
+		s->change[k] = s->step[k] + s->size;
+	}
+}
+
+static void
+search_free(search *s)
+{
+	pe_free(s->vectors);
+	problem_free(&s->f);
+}
+
+/* An entry that is 0 and that the gradient would make negative. */
+static bool
+is_held(const search *s, size_t k)
+{
+	return s->theta[k] == 0 && s->gradient[k] > 0;
+}
+
+static double
+inner_product(const search *s, const double *x, const double *y)
+{
+	double		product;
+
+	pe_la_gemv(true, (int32_t) s->size, 1, 1, x, (int32_t) s->size, y, 0, &product);
+	return product;
+}
+
+/* direction += factor x, over the entries that are free. */
+static void
+bend_direction(search *s, double factor, const double *x)
+{
+	for (size_t k = 0; k < s->size; k++)
+		s->direction[k] += factor * s->free[k] * x[k];
+}
+
+/*
+ * direction = -H gradient by the two loops of L-BFGS (Nocedal and Wright, algorithm
+ * 7.4), every vector cut to the entries that are free.  The curvatures are those of
+ * whole steps: H is positive definite on the free entries all the same, and an entry
+ * that is held hardly ever was part of a step.
+ */
+static void
+make_direction(search *s)
+{
+	double		alpha[PAIRS];
+	int64_t		oldest = s->pairs > PAIRS ? s->pairs - PAIRS : 0;
+
+	for (size_t k = 0; k < s->size; k++)
+	{
+		s->free[k] = !is_held(s, k);
+		s->direction[k] = -s->free[k] * s->gradient[k];
+	}
+	for (int64_t pair = s->pairs - 1; pair >= oldest; pair--)
+	{
+		int			at = (int) (pair % PAIRS);
+
+		alpha[at] = inner_product(s, s->step[at], s->direction) / s->curvature[at];
+		bend_direction(s, -alpha[at], s->change[at]);
+	}
+	for (size_t k = 0; k < s->size && s->pairs > 0; k++)
+		s->direction[k] *= s->scale;
+	for (int64_t pair = oldest; pair < s->pairs; pair++)
+	{
+		int			at = (int) (pair % PAIRS);
+		double		beta = inner_product(s, s->change[at], s->direction) / s->curvature[at];
+
+		bend_direction(s, alpha[at] - beta, s->step[at]);
+	}
+}
+
+/* gradient'(trial - theta) */
+static double
+promised(const search *s)
+{
+	double		sum = 0;
+
+	for (size_t k = 0; k < s->size; k++)
+		sum += s->gradient[k] * (s->trial[k] - s->theta[k]);
+	return sum;
+}
+
+/* Goes along the direction, shorter and shorter, until the objective falls as it should; false if it never does. */
+static bool
+find_trial(search *s, double *objective)
+{
+	double		length = 1;
+
+	while (length > SHORTEST_STEP && s->evaluations < s->most_evaluations)
+	{
+		double		slope;
+		double		bend;
+
+		for (size_t k = 0; k < s->size; k++)
+			s->trial[k] = fmax(s->theta[k] + length * s->direction[k], 0);
+		slope = promised(s);
+		*objective = evaluate(&s->f, s->trial, s->trial_gradient);
+		s->evaluations++;
+		if (slope < 0 && *objective <= s->objective + DECREASE * slope)
+			return true;
+		/* the minimum of the parabola through what is known, within bounds */
+		bend = *objective - s->objective - slope;
+		length *= bend > 0 && isfinite(bend) ? fmin(fmax(-slope / (2 * bend), 0.1), 0.5) : 0.1;
+	}
+	return false;
+}
+
+/* Remembers the step to the trial, if the gradient grew along it, and goes there. */
+static void
+take_trial(search *s, double objective)
+{
+	int			at = (int) (s->pairs % PAIRS);
+	double	   *swap;
+
+	for (size_t k = 0; k < s->size; k++)
+	{
+		s->step[at][k] = s->trial[k] - s->theta[k];
+		s->change[at][k] = s->trial_gradient[k] - s->gradient[k];
+	}
+	s->curvature[at] = inner_product(s, s->step[at], s->change[at]);
+	if (s->curvature[at] > 0)
+	{
+		s->scale = s->curvature[at] / inner_product(s, s->change[at], s->change[at]);
+		s->pairs++;
+	}
+	swap = s->theta;
+	s->theta = s->trial;
+	s->trial = swap;
+	swap = s->gradient;
+	s->gradient = s->trial_gradient;
+	s->trial_gradient = swap;
+	s->objective = objective;
+}
+
+/* The gradient says where to go and not how far; false if it says nothing. */
+static bool
+shorten_first_step(search *s)
+{
+	double		largest = 0;
+
+	for (size_t k = 0; k < s->size; k++)
+		largest = fmax(largest, fabs(s->direction[k]));
+	for (size_t k = 0; k < s->size; k++)
+		s->direction[k] *= largest > 0 ? FIRST_STEP / largest : 0;
+	return largest > 0;
+}
+
+/* One iteration; false if nothing more can be gained. */
+static bool
+iterate(search *s)
+{
+	double		objective;
+
+	make_direction(s);
+	if (s->pairs == 0 && !shorten_first_step(s))
+		return false;
+	if (find_trial(s, &objective))
+	{
+		take_trial(s, objective);
+		return true;
+	}
+	if (s->pairs == 0)
+		return false;
+	s->pairs = 0;				/* what is remembered misleads: the gradient itself is tried next */
+	return s->evaluations < s->most_evaluations;
+}
+
+/* Numbers in [0, 1) from a fixed sequence (Steele, Lea, Flood 2014): no privacy hangs on them. */
+static double
+next_uniform(uint64_t *state)
+{
+	uint64_t	word = (*state += UINT64_C(0x9e3779b97f4a7c15));
+
+	word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (double) ((word ^ (word >> 31)) >> 11) * 0x1p-53;
+}
+
+/* Where a report of what happens goes, and how many iterations there were. */
+typedef struct report
+{
+	const pe_trace *trace;
+	int32_t		iterations;
+} report;
+
+static void
+tell(report *r, const search *s, double gain)
+{
+	r->iterations++;
+	pe_progress("optimising the strategy", r->iterations, 0, gain);
+	if (r->trace != NULL)
+		r->trace->tell(r->trace->argument, r->iterations, s->objective * s->f.mean, gain);
+}
+
+/* From a random Theta, rows from sums on 0, to a local minimum; false if the evaluations did not suffice. */
+static bool
+run(search *s, int32_t sums, uint64_t *random, report *r)
+{
+	double		before[IDLE_ITERATIONS];
+	double		gain = INFINITY;
+	int32_t		count = 0;
+
+	s->pairs = 0;
+	for (size_t k = 0; k < s->size; k++)
+		s->theta[k] = (int32_t) (k % s->f.p) < sums ? next_uniform(random) : 0;
+	s->objective = evaluate(&s->f, s->theta, s->gradient);
+	s->evaluations = 1;
+	while (gain > IDLE_GAIN)
+	{
+		double	   *oldest = &before[count % IDLE_ITERATIONS];
+
+		if (s->evaluations >= s->most_evaluations)
+			return false;
+		gain = count++ < IDLE_ITERATIONS ? INFINITY : *oldest / s->objective - 1;
+		*oldest = s->objective;
+		if (!iterate(s))
+			return s->evaluations < s->most_evaluations;
+		tell(r, s, gain);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * What is looked for, and the result
+ * ------------------------------------------------------------------
+ */
+
+int32_t
+pe_p_identity_sums(int32_t n, const pe_p_identity_options *options)
+{
+	if (options->sums > 0)
+		return options->sums;
+	return n < CELLS_PER_SUM ? 1 : n / CELLS_PER_SUM;
+}
+
+/* Operations of an evaluation: 2 p n^2 for the product with V, 9 p^2 n for all else. */
+static double
+cost_of(int32_t n, const pe_p_identity_options *options)
+{
+	double		p = pe_p_identity_sums(n, options);
+
+	return 2 * p * n * n + 9 * p * p * n;
+}
+
+static int32_t
+starts_of(int32_t n, const pe_p_identity_options *options)
+{
+	if (options->starts > 0)
+		return options->starts;
+	return (int32_t) fmin(fmax(OPERATIONS / cost_of(n, options) / MOST_EVALUATIONS, 1), MOST_STARTS);
+}
+
+static int32_t
+evaluations_of(int32_t n, const pe_p_identity_options *options)
+{
+	if (options->evaluations > 0)
+		return options->evaluations;
+	return (int32_t) fmin(fmax(OPERATIONS / cost_of(n, options), LEAST_EVALUATIONS), MOST_EVALUATIONS);
+}
+
+/* A = [I; Theta] D by columns */
+static double *
+factor_of(const double *theta, int32_t n, int32_t p)
+{
+	double	   *a = pe_alloc((size_t) n * (n + p), sizeof(double));
+
+	for (int32_t j = 0; j < n; j++)
+	{
+		double	   *column = a + (size_t) j * (n + p);
+		double		sum = 1;
+
+		for (int32_t i = 0; i < p; i++)
+			sum += theta[(size_t) j * p + i];
+		column[j] = 1 / sum;
+		for (int32_t i = 0; i < p; i++)
+			column[n + i] = theta[(size_t) j * p + i] / sum;
+	}
+	return a;
+}
+
+static void
+check_arguments(const double *v, int32_t n)
+{
+	if (n < 1 || n > PE_OPTIMUM_CELLS)
+		pe_bug("a Gram matrix of an impossible size");
+	if (!pe_la_finite((size_t) n * n, v))
+		pe_bug("a Gram matrix that is not finite");
+	for (int32_t j = 0; j < n; j++)
+		if (!(v[(size_t) j * n + j] > 0))
+			pe_bug("a Gram matrix with a column that nobody asks for");
+}
+
+void
+pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, const pe_trace *trace, pe_design *design)
+{
+	int32_t		p = pe_p_identity_sums(n, options);
+	uint64_t	random = 0;
+	report		r = {trace, 0};
+	double		least = n;			/* at Theta = 0, in units of the mean */
+	double	   *best;
+	search		s;
+
+	check_arguments(v, n);
+	*design = (pe_design) {.n = n, .rows = n + p, .finished = true};
+	search_init(&s, v, n, p);
+	s.most_evaluations = evaluations_of(n, options);
+	best = pe_alloc(s.size, sizeof(double));
+	for (int32_t start = starts_of(n, options); start >= 0; start--)
+	{
+		/* the last one is for V that are all but of rank 1, where sums are in each other's way */
+		bool		finished = run(&s, start > 0 ? p : 1, &random, &r);
+
+		if (!(s.objective < least))
+			continue;
+		least = s.objective;
+		design->finished = finished;
+		memcpy(best, s.theta, s.size * sizeof(double));
+	}
+	design->objective = least * s.f.mean;
+	search_free(&s);
+	design->iterations = r.iterations;
+	design->factor = factor_of(best, n, p);
+	pe_free(best);
+}
+
+size_t
+pe_p_identity_memory(int32_t n, const pe_p_identity_options *options)
+{
+	size_t		p = pe_p_identity_sums(n, options);
+	size_t		size = p * n;
+
+	/* the vectors, the best, and the problem's; then the result */
+	return ((VECTORS + 1 + 3) * size + 2 * p * p + n + (size_t) n * (n + p)) * sizeof(double);
+}

@@ -1,0 +1,629 @@
+/*
+ * reconstruct.c
+ *	  From measurements back to answers.  See reconstruct.h.
+ */
+#include "strategy/reconstruct.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/linalg.h"
+#include "strategy/nonnegative.h"
+#include "strategy/optimum.h"
+
+/*
+ * A query is determined if this much of its square or less is outside the row
+ * space: of its length 1e-8, less than one unit beside the largest weight that
+ * the language has, and more than rounding makes of zero.
+ */
+#define OUTSIDE 1e-16
+
+/* A column of M is dependent on those before it if this part of it or less is not along them. */
+#define DEPENDENT 1e-10
+
+/* So many random vectors that all look as if it were less by a factor of ten have a chance below 1e-8. */
+#define PROBES 8
+
+static size_t
+square(int32_t n)
+{
+	return (size_t) n * n;
+}
+
+/* ------------------------------------------------------------------
+ * A strategy by itself, over its columns
+ * ------------------------------------------------------------------
+ */
+
+/* The next rows of M below what is in the block, which has room for so many. */
+static void
+stack_rows(const pe_strategy *strategy, int32_t first, int32_t count, double *below, int32_t room)
+{
+	for (int32_t j = 0; j < strategy->inner; j++)
+		for (int32_t i = 0; i < count; i++)
+			below[(size_t) j * room + i] = strategy->dense[(size_t) j * strategy->rows + first + i];
+}
+
+static void
+stack_triangle(const double *r, int32_t n, double *block, int32_t room)
+{
+	for (int32_t j = 0; j < n; j++)
+		memcpy(block + (size_t) j * room, r + (size_t) j * n, n * sizeof(double));
+}
+
+/*
+ * R of a dense M, in blocks: below the triangle of the rows so far stand the next
+ * ones.  So it takes the room of two triangles, however many rows there are.
+ */
+static void
+triangle_of_dense(const pe_strategy *strategy, double *r)
+{
+	int32_t		n = strategy->inner;
+	int32_t		room = strategy->rows < 2 * n ? strategy->rows : 2 * n;
+	double	   *block = pe_alloc((size_t) room * n, sizeof(double));
+	int32_t		top = 0;
+
+	for (int32_t done = 0; done < strategy->rows;)
+	{
+		int32_t		next = strategy->rows - done < room - top ? strategy->rows - done : room - top;
+
+		pe_poll();
+		if (top > 0)
+			stack_triangle(r, n, block, room);
+		stack_rows(strategy, done, next, block + top, room);
+		pe_la_qr_triangle(top + next, n, block, room, r, n);
+		done += next;
+		top = n;
+	}
+	pe_free(block);
+}
+
+static void
+check_independent(const double *r, int32_t n)
+{
+	for (int32_t j = 0; j < n; j++)
+	{
+		double		norm = 0;
+
+		for (int32_t i = 0; i <= j; i++)
+			norm = hypot(norm, r[(size_t) j * n + i]);
+		if (!(fabs(r[(size_t) j * n + j]) > DEPENDENT * norm))
+			pe_bug("a dense strategy of columns that are not independent");
+	}
+}
+
+void
+pe_strategy_triangle(const pe_strategy *strategy, double *r)
+{
+	int32_t		n = strategy->inner;
+	const int32_t *entry = strategy->triangle;
+
+	if (strategy->dense != NULL)
+	{
+		triangle_of_dense(strategy, r);
+		check_independent(r, n);
+		return;
+	}
+	memset(r, 0, square(n) * sizeof(double));
+	for (int32_t j = 0; j < n; j++)
+		for (int32_t i = 0; i <= j; i++)
+			r[(size_t) j * n + i] = entry != NULL ? *entry++ : i == j;
+}
+
+static double *
+triangle_of(const pe_strategy *strategy)
+{
+	double	   *r = pe_alloc(square(strategy->inner), sizeof(double));
+
+	pe_strategy_triangle(strategy, r);
+	return r;
+}
+
+bool
+pe_basis_inverse(const pe_strategy *strategy, double *inverse)
+{
+	int32_t		n = strategy->columns;
+	int32_t		rows = strategy->inner;
+	double	   *q = pe_alloc((size_t) n * rows, sizeof(double));
+	double	   *r = pe_alloc(square(rows), sizeof(double));
+	bool		independent = true;
+
+	/* B' = Q R, so B = R'Q' and B^+ = Q R'^-1: the transpose of R^-1 Q' */
+	for (size_t i = 0; i < (size_t) n * rows; i++)
+		q[i] = strategy->basis[i];
+	pe_la_qr(n, rows, q, n, r, rows);
+	independent = pe_la_triangle_inverse(rows, r, rows);
+	for (int32_t j = 0; j < rows; j++)
+		for (int32_t i = 0; i < j; i++)
+		{
+			r[(size_t) i * rows + j] = r[(size_t) j * rows + i];
+			r[(size_t) j * rows + i] = 0;
+		}
+	if (independent)
+		pe_la_gemm(false, false, n, rows, rows, 1, q, n, r, rows, 0, inverse, n);
+	pe_free(q);
+	pe_free(r);
+	return independent;
+}
+
+static double *
+basis_inverse(const pe_strategy *strategy)
+{
+	double	   *inverse = pe_alloc((size_t) strategy->columns * strategy->inner, sizeof(double));
+
+	if (!pe_basis_inverse(strategy, inverse))
+		pe_bug("a basis of rows that are not independent");
+	return inverse;
+}
+
+/* rest = y - M z */
+static void
+residual_of_dense(const pe_strategy *strategy, const int64_t *y, const double *z, double *rest)
+{
+	for (int32_t i = 0; i < strategy->rows; i++)
+		rest[i] = (double) y[i];
+	for (int32_t l = 0; l < strategy->inner; l++)
+		for (int32_t i = 0; i < strategy->rows; i++)
+			rest[i] -= strategy->dense[(size_t) l * strategy->rows + i] * z[l];
+}
+
+/* z += (R'R)^-1 M'rest */
+static void
+step_of_dense(const pe_strategy *strategy, const double *r, const double *rest, double *z)
+{
+	int32_t		n = strategy->inner;
+	double	   *step = pe_alloc(n, sizeof(double));
+
+	for (int32_t l = 0; l < n; l++)
+		for (int32_t i = 0; i < strategy->rows; i++)
+			step[l] += strategy->dense[(size_t) l * strategy->rows + i] * rest[i];
+	pe_la_triangle_solve(true, n, 1, r, n, step, n);
+	pe_la_triangle_solve(false, n, 1, r, n, step, n);
+	for (int32_t l = 0; l < n; l++)
+		z[l] += step[l];
+	pe_free(step);
+}
+
+/* z = M^+ y, z being zero. */
+static void
+solve_dense(const pe_strategy *strategy, const int64_t *y, double *z)
+{
+	double	   *r = triangle_of(strategy);
+	double	   *rest = pe_alloc(strategy->rows, sizeof(double));
+
+	for (int pass = 0; pass < 2; pass++)	/* the second one refines */
+	{
+		residual_of_dense(strategy, y, z, rest);
+		step_of_dense(strategy, r, rest, z);
+	}
+	pe_free(r);
+	pe_free(rest);
+}
+
+/* z = T^-1 y, or y itself. */
+static void
+solve_square(const pe_strategy *strategy, const int64_t *y, double *z)
+{
+	double	   *r;
+
+	for (int32_t i = 0; i < strategy->rows; i++)
+		z[i] = (double) y[i];
+	if (strategy->triangle == NULL)
+		return;
+	r = triangle_of(strategy);
+	pe_la_triangle_solve(false, strategy->rows, 1, r, strategy->rows, z, strategy->rows);
+	pe_free(r);
+}
+
+void
+pe_strategy_solve(const pe_strategy *strategy, const int64_t *y, double *x)
+{
+	double	   *z;
+
+	if (strategy->direct)
+		pe_bug("counts from queries that are measured by themselves");
+	z = pe_alloc(strategy->inner, sizeof(double));
+	(strategy->dense != NULL ? solve_dense : solve_square) (strategy, y, z);
+	if (strategy->basis != NULL)
+	{
+		double	   *inverse = basis_inverse(strategy);
+
+		pe_la_gemv(false, strategy->columns, strategy->inner, 1, inverse, strategy->columns, z, 0, x);
+		pe_free(inverse);
+	}
+	else
+		memcpy(x, z, strategy->inner * sizeof(double));
+	pe_free(z);
+}
+
+/* C, columns x columns, both triangles. */
+static void
+covariance_of_columns(const pe_strategy *strategy, double *c)
+{
+	int32_t		n = strategy->columns;
+	int32_t		rows = strategy->inner;
+	double	   *r = triangle_of(strategy);
+
+	if (!pe_la_triangle_inverse(rows, r, rows))
+		pe_bug("a triangle with a zero on its diagonal");
+	pe_poll();
+	if (strategy->basis == NULL)
+	{
+		pe_la_triangle_square(rows, r, rows);
+		for (int32_t j = 0; j < n; j++)
+			for (int32_t i = 0; i <= j; i++)
+				c[(size_t) j * n + i] = c[(size_t) i * n + j] = r[(size_t) j * n + i];
+	}
+	else
+	{
+		double	   *inverse = basis_inverse(strategy);
+		double	   *product = pe_alloc((size_t) n * rows, sizeof(double));
+
+		/* r's lower triangle is zero, so it is a full matrix as well */
+		pe_la_gemm(false, false, n, rows, rows, 1, inverse, n, r, rows, 0, product, n);
+		pe_la_syrk(false, n, rows, 1, product, n, 0, c, n);
+		pe_la_mirror(n, c, n);
+		pe_free(inverse);
+		pe_free(product);
+	}
+	pe_free(r);
+}
+
+/* ------------------------------------------------------------------
+ * Classes of two workloads
+ * ------------------------------------------------------------------
+ */
+
+/* Which of the joint classes have a cell that the predicate leaves. */
+static bool *
+possible_classes(const pe_reconstruction *r)
+{
+	const pe_shape *shape = &r->workload->shape;
+	int32_t		cells = pe_shape_cells(shape);
+	bool	   *possible = pe_alloc(r->classes.cells, sizeof(bool));
+
+	for (int32_t cell = 0; cell < cells; cell++)
+		if (r->measured->possible == NULL || r->measured->possible[cell])
+			possible[pe_classes_of_cell(&r->classes, shape, cell)] = true;
+	return possible;
+}
+
+/* The cell of the shape with the first cells of a class. */
+static int32_t
+first_cell(const pe_classes *classes, const pe_shape *shape, int32_t class)
+{
+	int32_t		cell = 0;
+	int32_t		stride = 1;
+
+	for (int a = shape->attributes - 1; a >= 0; a--)
+	{
+		cell += classes->first[a][class % classes->count[a]] * stride;
+		stride *= shape->cells[a];
+		class /= classes->count[a];
+	}
+	return cell;
+}
+
+static void
+find_columns(pe_reconstruction *r)
+{
+	const pe_strategy *strategy = r->measured->strategy;
+	const pe_shape *shape = &r->workload->shape;
+	bool	   *possible = possible_classes(r);
+	pe_classes	measured;
+
+	pe_classes_init(&r->measured->workload, 1, &measured);
+	if (measured.cells != strategy->classes)
+		pe_bug("a strategy for another workload");
+	r->column_of = pe_alloc(r->classes.cells, sizeof(int32_t));
+	r->members = pe_alloc(strategy->columns, sizeof(int32_t));
+	r->diagonal = strategy->triangle == NULL && strategy->dense == NULL;
+	for (int32_t c = 0; c < r->classes.cells; c++)
+	{
+		int32_t		cell = first_cell(&r->classes, shape, c);
+
+		r->column_of[c] = possible[c] ? strategy->column_of[pe_classes_of_cell(&measured, shape, cell)] : PE_RULED_OUT;
+		if (r->column_of[c] >= 0 && ++r->members[r->column_of[c]] > 1)
+			r->diagonal = false;
+	}
+	pe_classes_free(&measured);
+	pe_free(possible);
+}
+
+/* Whether two workloads have the same queries in the same order, for all that their texts say. */
+static bool
+is_same_workload(const pe_workload *a, const pe_workload *b)
+{
+	if (a->shape.attributes != b->shape.attributes)
+		return false;
+	for (int i = 0; i < a->shape.attributes; i++)
+		if (a->shape.cells[i] != b->shape.cells[i] || a->shape.ordered[i] != b->shape.ordered[i])
+			return false;
+	return a->queries == b->queries && strcmp(a->canonical, b->canonical) == 0;
+}
+
+bool
+pe_reconstruction_init(const pe_measured *measured, const pe_workload *workload, pe_reconstruction *r)
+{
+	const pe_workload *both[2] = {measured->workload, workload};
+
+	memset(r, 0, sizeof(*r));
+	r->measured = measured;
+	r->workload = workload;
+	pe_classes_init(both, 2, &r->classes);
+	if (measured->strategy->direct)
+	{
+		r->same = is_same_workload(measured->workload, workload);
+		return true;
+	}
+	find_columns(r);
+	if (r->diagonal || r->classes.cells <= PE_OPTIMUM_CELLS)
+		return true;
+	pe_reconstruction_free(r);
+	return false;
+}
+
+void
+pe_reconstruction_free(pe_reconstruction *r)
+{
+	pe_classes_free(&r->classes);
+	pe_free(r->column_of);
+	pe_free(r->members);
+	memset(r, 0, sizeof(*r));
+}
+
+/* ------------------------------------------------------------------
+ * What is determined
+ * ------------------------------------------------------------------
+ */
+
+/* Orthonormal rows that span what B's rows do: columns x rows; NULL if B is the identity. */
+static double *
+orthonormal_basis(const pe_strategy *strategy)
+{
+	size_t		size = (size_t) strategy->columns * strategy->inner;
+	double	   *q;
+
+	if (strategy->basis == NULL)
+		return NULL;
+	q = pe_alloc(size, sizeof(double));
+	for (size_t i = 0; i < size; i++)
+		q[i] = strategy->basis[i];
+	pe_la_qr(strategy->columns, strategy->inner, q, strategy->columns, NULL, 1);
+	return q;
+}
+
+static double
+random_number(void)
+{
+	uint64_t	word;
+
+	pe_random_bytes(&word, sizeof(word));
+	return (double) (word >> 11) * 0x1p-52 - 1;
+}
+
+/* A random vector over the columns to which all rows of B are orthogonal. */
+static void
+probe_columns(const pe_strategy *strategy, const double *q, double *u)
+{
+	int32_t		n = strategy->columns;
+	double	   *along;
+
+	memset(u, 0, n * sizeof(double));
+	if (q == NULL)
+		return;
+	for (int32_t a = 0; a < n; a++)
+		u[a] = random_number();
+	along = pe_alloc(strategy->inner, sizeof(double));
+	for (int pass = 0; pass < 2; pass++)	/* twice for the rounding */
+	{
+		pe_la_gemv(true, n, strategy->inner, 1, q, n, u, 0, along);
+		pe_la_gemv(false, n, strategy->inner, -1, q, n, along, 1, u);
+	}
+	pe_free(along);
+}
+
+/*
+ * A random vector over the classes to which every query that is determined is
+ * orthogonal: anything for a class that no column has, sums of 0 within a column
+ * but for what B does not span.
+ */
+static void
+probe_classes(const pe_reconstruction *r, const double *q, double *z)
+{
+	const pe_strategy *strategy = r->measured->strategy;
+	double	   *missing = pe_alloc(strategy->columns, sizeof(double));
+
+	probe_columns(strategy, q, missing);
+	for (int32_t c = 0; c < r->classes.cells; c++)
+	{
+		int32_t		a = r->column_of[c];
+
+		z[c] = a == PE_NOT_ASKED || (a >= 0 && r->members[a] > 1) ? random_number() : 0;
+		if (a >= 0)
+			missing[a] -= z[c];
+	}
+	for (int32_t c = 0; c < r->classes.cells; c++)
+		if (r->column_of[c] >= 0)
+			z[c] += missing[r->column_of[c]] / r->members[r->column_of[c]];
+	pe_free(missing);
+}
+
+/* outside[i] = the sum of squares of query i on the probes. */
+static void
+probe_queries(const pe_reconstruction *r, double *outside)
+{
+	double	   *q = orthonormal_basis(r->measured->strategy);
+	double	   *z = pe_alloc(r->classes.cells, sizeof(double));
+	double	   *answer = pe_alloc(r->workload->queries, sizeof(double));
+
+	for (int probe = 0; probe < PROBES; probe++)
+	{
+		pe_poll();
+		probe_classes(r, q, z);
+		pe_workload_apply(r->workload, &r->classes, z, answer);
+		for (int32_t i = 0; i < r->workload->queries; i++)
+			outside[i] += answer[i] * answer[i];
+	}
+	pe_free(q);
+	pe_free(z);
+	pe_free(answer);
+}
+
+int32_t
+pe_reconstruction_undetermined(const pe_reconstruction *r)
+{
+	double	   *outside;
+	double	   *whole;
+	double	   *ones;
+	int32_t		found = -1;
+
+	if (r->measured->strategy->direct)
+		return r->same ? -1 : 0;
+	outside = pe_alloc(r->workload->queries, sizeof(double));
+	whole = pe_alloc(r->workload->queries, sizeof(double));
+	ones = pe_alloc(r->classes.cells, sizeof(double));
+	for (int32_t c = 0; c < r->classes.cells; c++)
+		ones[c] = r->column_of[c] != PE_RULED_OUT;
+	pe_workload_apply_squares(r->workload, &r->classes, ones, whole);
+	probe_queries(r, outside);
+	for (int32_t i = r->workload->queries - 1; i >= 0; i--)
+		if (outside[i] > OUTSIDE * whole[i])
+			found = i;
+	pe_free(outside);
+	pe_free(whole);
+	pe_free(ones);
+	return found;
+}
+
+/* ------------------------------------------------------------------
+ * Estimates and variances
+ * ------------------------------------------------------------------
+ */
+
+/* The queries from an estimate over the columns. */
+static void
+answer_from_columns(const pe_reconstruction *r, const double *x, double *estimate)
+{
+	double	   *over_classes = pe_alloc(r->classes.cells, sizeof(double));
+
+	for (int32_t c = 0; c < r->classes.cells; c++)
+		if (r->column_of[c] >= 0)
+			over_classes[c] = x[r->column_of[c]] / r->members[r->column_of[c]];
+	pe_workload_apply(r->workload, &r->classes, over_classes, estimate);
+	pe_free(over_classes);
+}
+
+/* Each measurement is an answer; returns whether it is. */
+static bool
+is_answered_directly(const pe_reconstruction *r)
+{
+	if (r->measured->strategy->direct && !r->same)
+		pe_bug("answers to other queries than were measured by themselves");
+	return r->same;
+}
+
+void
+pe_reconstruction_estimate(const pe_reconstruction *r, const int64_t *y, double *estimate)
+{
+	double	   *x;
+
+	if (is_answered_directly(r))
+	{
+		for (int32_t i = 0; i < r->workload->queries; i++)
+			estimate[i] = (double) y[i];
+		return;
+	}
+	x = pe_alloc(r->measured->strategy->columns, sizeof(double));
+	pe_strategy_solve(r->measured->strategy, y, x);
+	answer_from_columns(r, x, estimate);
+	pe_free(x);
+}
+
+double
+pe_reconstruction_estimate_nonnegative(const pe_reconstruction *r, const int64_t *y, double *estimate)
+{
+	double	   *x;
+	double		certificate;
+
+	if (r->measured->strategy->direct)
+		pe_bug("counts from queries that are measured by themselves");
+	x = pe_alloc(r->measured->strategy->columns, sizeof(double));
+	certificate = pe_strategy_solve_nonnegative(r->measured->strategy, y, x);
+	answer_from_columns(r, x, estimate);
+	pe_free(x);
+	return certificate;
+}
+
+static void
+variance_of_diagonal(const pe_reconstruction *r, double *variance)
+{
+	double	   *d = pe_alloc(r->classes.cells, sizeof(double));
+
+	for (int32_t c = 0; c < r->classes.cells; c++)
+		d[c] = r->column_of[c] >= 0;
+	pe_workload_apply_squares(r->workload, &r->classes, d, variance);
+	pe_free(d);
+}
+
+/* C over the classes: a column's estimate is shared out among its classes. */
+static double *
+covariance_of_classes(const pe_reconstruction *r)
+{
+	int32_t		classes = r->classes.cells;
+	int32_t		n = r->measured->strategy->columns;
+	double	   *c = pe_alloc(square(n), sizeof(double));
+	double	   *q = pe_alloc(square(classes), sizeof(double));
+
+	covariance_of_columns(r->measured->strategy, c);
+	for (int32_t i = 0; i < classes; i++)
+	{
+		int32_t		a = r->column_of[i];
+
+		for (int32_t j = 0; a >= 0 && j < classes; j++)
+		{
+			int32_t		b = r->column_of[j];
+
+			if (b >= 0)
+				q[(size_t) i * classes + j] = c[(size_t) a * n + b] / ((double) r->members[a] * r->members[b]);
+		}
+	}
+	pe_free(c);
+	return q;
+}
+
+void
+pe_reconstruction_variance(const pe_reconstruction *r, double *variance)
+{
+	double	   *q;
+
+	if (is_answered_directly(r))
+	{
+		for (int32_t i = 0; i < r->workload->queries; i++)
+			variance[i] = 1;
+		return;
+	}
+	if (r->diagonal)
+	{
+		variance_of_diagonal(r, variance);
+		return;
+	}
+	q = covariance_of_classes(r);
+	pe_workload_quadratic(r->workload, &r->classes, q, variance);
+	pe_free(q);
+	/* rounding can leave a little below zero where the truth is zero */
+	for (int32_t i = 0; i < r->workload->queries; i++)
+		if (variance[i] < 0)
+			variance[i] = 0;
+}
+
+size_t
+pe_reconstruction_memory(const pe_workload *workload, const pe_classes *classes)
+{
+	size_t		n = classes->cells;
+
+	if (n > PE_OPTIMUM_CELLS)
+		return 6 * n * sizeof(double) + 5 * (size_t) workload->queries * sizeof(double);
+	return 6 * n * n * sizeof(double) + pe_workload_quadratic_memory(workload, classes)
+		+ 5 * (size_t) workload->queries * sizeof(double);
+}

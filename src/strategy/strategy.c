@@ -1,0 +1,782 @@
+/*
+ * strategy.c
+ *	  Integer strategy matrices: the object, its sensitivity, A x, and bytes.
+ *	  See strategy.h.
+ */
+#include "strategy/strategy.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "strategy/direct.h"
+#include "base/linalg.h"
+#include "strategy/optimum.h"
+
+/* The place of T's entry in its packed form, row <= column. */
+static size_t
+packed(int32_t row, int32_t column)
+{
+	return (size_t) column * (column + 1) / 2 + row;
+}
+
+static size_t
+packed_size(int32_t rows)
+{
+	return (size_t) rows * (rows + 1) / 2;
+}
+
+/* ------------------------------------------------------------------
+ * Sensitivity and measurement
+ * ------------------------------------------------------------------
+ */
+
+/* Whether every column is counted by itself. */
+static bool
+is_identity(const pe_strategy *strategy)
+{
+	return strategy->triangle == NULL && strategy->dense == NULL && !strategy->direct;
+}
+
+/* Column l of M, of which only the leading entries are there; NULL: that of the identity. */
+static const int32_t *
+column_of_m(const pe_strategy *strategy, int32_t l, int32_t *entries)
+{
+	*entries = strategy->triangle != NULL ? l + 1 : strategy->rows;
+	if (strategy->triangle != NULL)
+		return strategy->triangle + packed(0, l);
+	return strategy->dense != NULL ? strategy->dense + (size_t) l * strategy->rows : NULL;
+}
+
+/* a += factor M_l */
+static void
+add_column_of_m(const pe_strategy *strategy, int32_t l, int64_t factor, int64_t *a)
+{
+	int32_t		entries;
+	const int32_t *column = column_of_m(strategy, l, &entries);
+
+	if (column == NULL)
+		a[l] += factor;
+	for (int32_t i = 0; column != NULL && i < entries; i++)
+		a[i] += column[i] * factor;
+}
+
+/*
+ * Column j of A = M B, exact: what largest_row_sum bounds fits 64 bits, partial
+ * sums included.
+ */
+static void
+column_of_matrix(const pe_strategy *strategy, int32_t j, int64_t *a)
+{
+	memset(a, 0, strategy->rows * sizeof(*a));
+	if (strategy->basis == NULL)
+		add_column_of_m(strategy, j, 1, a);
+	for (int32_t l = 0; strategy->basis != NULL && l < strategy->inner; l++)
+	{
+		int64_t		factor = strategy->basis[(size_t) l * strategy->columns + j];
+
+		if (factor != 0)
+			add_column_of_m(strategy, l, factor, a);
+	}
+}
+
+/* Times counts below 2^63, 127 bits. */
+#define ROW_SUM_MAX 0x1p62
+
+static double
+largest_of(int32_t count, const double *numbers)
+{
+	double		largest = 1;
+
+	for (int32_t i = 0; i < count; i++)
+		largest = numbers[i] > largest ? numbers[i] : largest;
+	return largest;
+}
+
+/* The sums of magnitudes in the rows of B. */
+static void
+row_sums_of_basis(const pe_strategy *strategy, double *sum)
+{
+	for (int32_t i = 0; i < strategy->inner; i++)
+	{
+		sum[i] = strategy->basis == NULL;
+		for (int32_t j = 0; strategy->basis != NULL && j < strategy->columns; j++)
+		{
+			double		entry = strategy->basis[(size_t) i * strategy->columns + j];
+
+			sum[i] += entry < 0 ? -entry : entry;
+		}
+	}
+}
+
+/* The same of M, each magnitude times what it multiplies at most. */
+static void
+row_sums_of_m(const pe_strategy *strategy, const double *basis_sum, double *sum)
+{
+	for (int32_t l = 0; l < strategy->inner; l++)
+	{
+		int32_t		entries;
+		const int32_t *column = column_of_m(strategy, l, &entries);
+
+		for (int32_t i = 0; column != NULL && i < entries; i++)
+		{
+			double		entry = column[i];
+
+			sum[i] += (entry < 0 ? -entry : entry) * basis_sum[l];
+		}
+	}
+}
+
+/* The largest sum of magnitudes in a row of M or B, those of M times what they multiply at most. */
+static double
+largest_row_sum(const pe_strategy *strategy)
+{
+	double	   *basis_sum = pe_alloc(strategy->inner, sizeof(double));
+	double	   *sum = pe_alloc(strategy->rows, sizeof(double));
+	double		of_basis;
+	double		of_m;
+
+	row_sums_of_basis(strategy, basis_sum);
+	row_sums_of_m(strategy, basis_sum, sum);
+	of_basis = largest_of(strategy->inner, basis_sum);
+	of_m = largest_of(strategy->rows, sum);
+	pe_free(basis_sum);
+	pe_free(sum);
+	return of_basis > of_m ? of_basis : of_m;
+}
+
+/* Sums of squares of at most 2^20 entries below 2^38 stay below 2^96. */
+static bool
+add_square(int64_t entry, pe_u128 *sum)
+{
+	const int64_t limit = INT64_C(1) << 38;
+
+	if (entry >= limit || entry <= -limit)
+		return false;
+	*sum += (pe_u128) entry * (pe_u128) entry;
+	return true;
+}
+
+/* The largest |a_j|^2, and at least 1. */
+static bool
+largest_norm(const pe_strategy *strategy, pe_u128 *largest)
+{
+	int64_t    *a = pe_alloc(strategy->rows, sizeof(*a));
+	bool		fits = true;
+
+	for (int32_t column = 0; column < strategy->columns && fits; column++)
+	{
+		pe_u128		norm_sq = 0;
+
+		pe_poll();
+		column_of_matrix(strategy, column, a);
+		for (int32_t i = 0; i < strategy->rows && fits; i++)
+			fits = add_square(a[i], &norm_sq);
+		if (norm_sq > *largest)
+			*largest = norm_sq;
+	}
+	pe_free(a);
+	return fits;
+}
+
+/* Columns whose distances are computed together: the products of two panels then run at the speed of DGEMM. */
+#define PANEL 128
+
+/* Below this all integers are doubles. */
+#define EXACT_IN_DOUBLES ((pe_u128) 1 << 53)
+
+/* The columns of A as doubles, one after the other, and their squared norms. */
+static void
+columns_as_doubles(const pe_strategy *strategy, double *a, double *norm_sq)
+{
+	int64_t    *column = pe_alloc(strategy->rows, sizeof(*column));
+
+	for (int32_t j = 0; j < strategy->columns; j++)
+	{
+		pe_poll();
+		column_of_matrix(strategy, j, column);
+		norm_sq[j] = 0;
+		for (int32_t i = 0; i < strategy->rows; i++)
+		{
+			a[(size_t) j * strategy->rows + i] = (double) column[i];
+			norm_sq[j] += (double) column[i] * (double) column[i];
+		}
+	}
+	pe_free(column);
+}
+
+/* The largest |a_i - a_j|^2 where no column's square reaches EXACT_IN_DOUBLES. */
+static pe_u128
+largest_distance_of_small(const pe_strategy *strategy)
+{
+	int32_t		rows = strategy->rows;
+	double	   *a = pe_alloc((size_t) rows * strategy->columns, sizeof(*a));
+	double	   *norm_sq = pe_alloc(strategy->columns, sizeof(*norm_sq));
+	double	   *product = pe_alloc(PANEL * PANEL, sizeof(*product));
+	int64_t		largest = 0;
+
+	columns_as_doubles(strategy, a, norm_sq);
+	for (int32_t first = 0; first < strategy->columns; first += PANEL)
+	{
+		int32_t		width = strategy->columns - first < PANEL ? strategy->columns - first : PANEL;
+		bool		is_triangle = strategy->triangle != NULL && strategy->basis == NULL;
+		int32_t		depth = is_triangle ? first + width : rows;	/* below it A = T is zero */
+
+		pe_poll();
+		for (int32_t other = first; other < strategy->columns; other += PANEL)
+		{
+			int32_t		others = strategy->columns - other < PANEL ? strategy->columns - other : PANEL;
+
+			pe_la_gemm(true, false, width, others, depth, 1, a + (size_t) first * rows, rows,
+					   a + (size_t) other * rows, rows, 0, product, width);
+			for (int32_t j = 0; j < others; j++)
+				for (int32_t i = 0; i < width; i++)
+				{
+					int64_t		distance_sq = (int64_t) norm_sq[first + i] + (int64_t) norm_sq[other + j] -
+						2 * (int64_t) product[j * width + i];
+
+					largest = distance_sq > largest ? distance_sq : largest;
+				}
+		}
+	}
+	pe_free(product);
+	pe_free(norm_sq);
+	pe_free(a);
+	return (pe_u128) largest;
+}
+
+/* The same for columns of any size; raises *largest. */
+static bool
+largest_distance_of_large(const pe_strategy *strategy, pe_u128 *largest)
+{
+	int32_t		rows = strategy->rows;
+	int64_t    *a = pe_alloc((size_t) rows * strategy->columns, sizeof(*a));
+	bool		fits = true;
+
+	for (int32_t j = 0; j < strategy->columns && fits; j++)
+	{
+		int64_t    *column = a + (size_t) j * rows;
+
+		pe_poll();
+		column_of_matrix(strategy, j, column);
+		for (int32_t other = 0; other < j && fits; other++)
+		{
+			pe_u128		distance_sq = 0;
+
+			for (int32_t i = 0; i < rows && fits; i++)
+				fits = add_square(column[i] - a[(size_t) other * rows + i], &distance_sq);
+			if (distance_sq > *largest)
+				*largest = distance_sq;
+		}
+	}
+	pe_free(a);
+	return fits;
+}
+
+/* Raises *largest, the largest |a_j|^2, to the largest |a_i - a_j|^2. */
+static bool
+largest_distance(const pe_strategy *strategy, pe_u128 *largest)
+{
+	pe_u128		distance_sq = strategy->columns > 1 ? 2 : 0;	/* between columns of the identity */
+
+	if (*largest >= EXACT_IN_DOUBLES)
+		return largest_distance_of_large(strategy, largest);
+	if (!is_identity(strategy))
+		distance_sq = largest_distance_of_small(strategy);
+	if (distance_sq > *largest)
+		*largest = distance_sq;
+	return true;
+}
+
+/* The largest |a_j|^2 of A = M B, and of their differences if told. */
+static bool
+largest_sq(const pe_strategy *strategy, bool pairs, pe_u128 *largest)
+{
+	if (!is_identity(strategy) &&
+		(largest_row_sum(strategy) >= ROW_SUM_MAX || !largest_norm(strategy, largest)))
+		return false;
+	return !pairs || largest_distance(strategy, largest);
+}
+
+bool
+pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
+						   pe_u128 *sensitivity_sq)
+{
+	pe_u128		largest = 1;
+	pe_u128		copies_sq = (pe_u128) max_rows * (pe_u128) max_rows;
+
+	if (max_rows < 1)
+		pe_bug("a unit has at least one row");
+	if (!(strategy->direct ? pe_direct_largest_sq : largest_sq) (strategy, neighbours == PE_SUBSTITUTE, &largest))
+		return false;
+	if (largest > (((pe_u128) 1 << 96) - 1) / copies_sq)
+		return false;
+	*sensitivity_sq = largest * copies_sq;
+	return true;
+}
+
+size_t
+pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_neighbours neighbours)
+{
+	size_t		rows = strategy->rows;
+	size_t		columns = strategy->columns;
+
+	if (strategy->direct)
+		return pe_direct_memory(strategy);
+	if (is_identity(strategy) || neighbours == PE_ADD_REMOVE)
+		return 2 * (rows + strategy->inner) * sizeof(int64_t);
+	/* A, norms, one column */
+	return (rows * (columns + 2) + 2 * columns + PANEL * PANEL) * sizeof(double);
+}
+
+static pe_u128
+magnitude(int64_t entry)
+{
+	return entry < 0 ? -(pe_u128) entry : (pe_u128) entry;
+}
+
+/* |a|_1, or |a - b|_1 where b is not NULL; entries are below 2^62. */
+static pe_u128
+l1_distance(const int64_t *a, const int64_t *b, int32_t rows)
+{
+	pe_u128		sum = 0;
+
+	for (int32_t i = 0; i < rows; i++)
+		sum += magnitude(b == NULL ? a[i] : a[i] - b[i]);
+	return sum;
+}
+
+/* max_j |a_j|_1 */
+static pe_u128
+largest_column_l1(const pe_strategy *strategy)
+{
+	int64_t    *a = pe_alloc(strategy->rows, sizeof(*a));
+	pe_u128		largest = 1;
+
+	for (int32_t j = 0; j < strategy->columns; j++)
+	{
+		pe_u128		norm;
+
+		pe_poll();
+		column_of_matrix(strategy, j, a);
+		norm = l1_distance(a, NULL, strategy->rows);
+		largest = norm > largest ? norm : largest;
+	}
+	pe_free(a);
+	return largest;
+}
+
+/* The same of two columns whose norms are below 2^62, five times as fast. */
+static uint64_t
+l1_distance_of_small(const int64_t *a, const int64_t *b, int32_t rows)
+{
+	uint64_t	sum = 0;
+
+	for (int32_t i = 0; i < rows; i++)
+		sum += (uint64_t) (a[i] < b[i] ? b[i] - a[i] : a[i] - b[i]);
+	return sum;
+}
+
+/* max_ij |a_i - a_j|_1 of at most PE_L1_PAIRS columns, none of a norm above `norm` */
+static pe_u128
+largest_difference_l1(const pe_strategy *strategy, pe_u128 norm)
+{
+	bool		small = norm < (pe_u128) 1 << 62;
+	size_t		rows = strategy->rows;
+	int64_t    *a = pe_alloc(strategy->columns * rows, sizeof(*a));
+	pe_u128		largest = 0;
+
+	for (int32_t j = 0; j < strategy->columns; j++)
+	{
+		pe_poll();
+		column_of_matrix(strategy, j, a + j * rows);
+		for (int32_t i = 0; i < j; i++)
+		{
+			pe_u128		distance = small ? l1_distance_of_small(a + j * rows, a + i * rows, strategy->rows)
+				: l1_distance(a + j * rows, a + i * rows, strategy->rows);
+
+			largest = distance > largest ? distance : largest;
+		}
+	}
+	pe_free(a);
+	return largest;
+}
+
+/* The largest |a_j|_1 of A = M B, and of their differences, or a bound of them, if told. */
+static bool
+largest_l1(const pe_strategy *strategy, bool pairs, pe_u128 *largest)
+{
+	pe_u128		difference;
+
+	if (largest_row_sum(strategy) >= ROW_SUM_MAX)
+		return false;
+	if (!is_identity(strategy))
+		*largest = largest_column_l1(strategy);
+	/* of the identity two columns are exactly that far apart, if there are two */
+	difference = 2 * *largest;
+	if (pairs && !is_identity(strategy) && strategy->columns <= PE_L1_PAIRS)
+		difference = largest_difference_l1(strategy, *largest);
+	if (pairs && strategy->columns > 1 && difference > *largest)
+		*largest = difference;
+	return true;
+}
+
+bool
+pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
+						   pe_u128 *sensitivity)
+{
+	pe_u128		largest = 1;
+
+	if (max_rows < 1)
+		pe_bug("a unit has at least one row");
+	if (!(strategy->direct ? pe_direct_largest_l1 : largest_l1) (strategy, neighbours == PE_SUBSTITUTE, &largest))
+		return false;
+	/* at most 2 2^20 entries below 2^62, or a direct one's below 2^55, times 2^31 */
+	*sensitivity = largest * (pe_u128) max_rows;
+	return true;
+}
+
+/* b = B x */
+static void
+multiply_basis(const pe_strategy *strategy, const int64_t *x, pe_i128 *b)
+{
+	for (int32_t i = 0; i < strategy->inner; i++)
+	{
+		b[i] = 0;
+		if (strategy->basis == NULL)
+			b[i] = x[i];
+		for (int32_t j = 0; strategy->basis != NULL && j < strategy->columns; j++)
+			b[i] += (pe_i128) strategy->basis[(size_t) i * strategy->columns + j] * x[j];
+	}
+}
+
+/* T b in place: column j of T needs b[j] alone, and changes what is above it. */
+static void
+multiply_triangle(const pe_strategy *strategy, pe_i128 *b)
+{
+	for (int32_t j = 0; strategy->triangle != NULL && j < strategy->rows; j++)
+	{
+		const int32_t *column = strategy->triangle + packed(0, j);
+		pe_i128		factor = b[j];
+
+		for (int32_t i = 0; i < j; i++)
+			b[i] += column[i] * factor;
+		b[j] = column[j] * factor;
+	}
+}
+
+/* y = M b */
+static void
+multiply_dense(const pe_strategy *strategy, const pe_i128 *b, pe_i128 *y)
+{
+	memset(y, 0, strategy->rows * sizeof(*y));
+	for (int32_t l = 0; l < strategy->inner; l++)
+	{
+		const int32_t *column = strategy->dense + (size_t) l * strategy->rows;
+
+		for (int32_t i = 0; i < strategy->rows; i++)
+			y[i] += column[i] * b[l];
+	}
+}
+
+static void
+apply_dense(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
+{
+	size_t		inner = strategy->inner;
+	pe_i128    *b = pe_alloc(inner, sizeof(*b));
+
+	multiply_basis(strategy, x, b);
+	multiply_dense(strategy, b, y);
+	pe_wipe(b, inner * sizeof(*b));
+	pe_free(b);
+}
+
+void
+pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
+{
+	if (strategy->direct)
+		pe_direct_apply(strategy, x, y);
+	else if (strategy->dense != NULL)
+		apply_dense(strategy, x, y);
+	else
+	{
+		multiply_basis(strategy, x, y);
+		multiply_triangle(strategy, y);
+	}
+}
+
+void
+pe_strategy_bind(pe_strategy *strategy, const pe_workload *workload)
+{
+	if (!strategy->direct)
+		return;
+	if (workload->queries != strategy->rows)
+		pe_bug("a strategy for another workload");
+	strategy->workload = workload;
+}
+
+void
+pe_strategy_matrix(const pe_strategy *strategy, double *a)
+{
+	int64_t    *column;
+
+	if (strategy->direct)
+	{
+		pe_direct_matrix(strategy, a);
+		return;
+	}
+	column = pe_alloc(strategy->rows, sizeof(*column));
+	for (int32_t j = 0; j < strategy->columns; j++)
+	{
+		pe_poll();
+		column_of_matrix(strategy, j, column);
+		for (int32_t i = 0; i < strategy->rows; i++)
+			a[(size_t) i * strategy->columns + j] = (double) column[i];
+	}
+	pe_free(column);
+}
+
+double
+pe_strategy_gap(const pe_strategy *strategy)
+{
+	return strategy->objective / strategy->lower_bound - 1;
+}
+
+void
+pe_strategy_columns(const pe_strategy *strategy, const pe_workload *workload, const bool *possible,
+					int32_t *column_of_cell)
+{
+	int32_t		cells = pe_shape_cells(&workload->shape);
+	pe_classes	classes;
+
+	pe_classes_init(&workload, 1, &classes);
+	if (classes.cells != strategy->classes)
+		pe_bug("a strategy for another workload");
+	for (int32_t cell = 0; cell < cells; cell++)
+		column_of_cell[cell] = possible == NULL || possible[cell]
+			? strategy->column_of[pe_classes_of_cell(&classes, &workload->shape, cell)] : PE_RULED_OUT;
+	pe_classes_free(&classes);
+}
+
+/* ------------------------------------------------------------------
+ * Bytes: a header, then the arrays
+ * ------------------------------------------------------------------
+ */
+
+#define FORMAT 2
+
+/* What M is. */
+typedef enum kind
+{
+	IDENTITY,
+	TRIANGLE,
+	DENSE,
+	DIRECT						/* there is none: A = W */
+} kind;
+
+typedef struct header
+{
+	int32_t		format;
+	int32_t		kind;
+	int32_t		classes;
+	int32_t		columns;
+	int32_t		rows;
+	int32_t		inner;
+	int32_t		has_basis;
+	int32_t		iterations;
+	double		objective;
+	double		lower_bound;
+} header;
+
+/* At most 2^40 each: the sizes of a sound header are 2^20 at most, but for the rows of DIRECT. */
+static size_t
+words_of_m(const header *h)
+{
+	switch (h->kind)
+	{
+		case TRIANGLE:
+			return packed_size(h->rows);
+		case DENSE:
+			return (size_t) h->rows * h->inner;
+		default:
+			return 0;
+	}
+}
+
+static size_t
+words_of_basis(const header *h)
+{
+	return h->has_basis ? (size_t) h->inner * h->columns : 0;
+}
+
+static size_t
+size_of(const header *h)
+{
+	return sizeof(header) + (h->classes + words_of_m(h) + words_of_basis(h)) * sizeof(int32_t);
+}
+
+static kind
+kind_of(const pe_strategy *strategy)
+{
+	if (strategy->direct)
+		return DIRECT;
+	if (strategy->dense != NULL)
+		return DENSE;
+	return strategy->triangle != NULL ? TRIANGLE : IDENTITY;
+}
+
+static header
+header_of(const pe_strategy *strategy)
+{
+	return (header) {
+		FORMAT, kind_of(strategy), strategy->classes, strategy->columns, strategy->rows, strategy->inner,
+		strategy->basis != NULL, strategy->iterations, strategy->objective, strategy->lower_bound
+	};
+}
+
+size_t
+pe_strategy_size(const pe_strategy *strategy)
+{
+	header		h = header_of(strategy);
+
+	return size_of(&h);
+}
+
+static char *
+write_words(char *to, const int32_t *words, size_t count)
+{
+	if (count == 0)
+		return to;
+	memcpy(to, words, count * sizeof(int32_t));
+	return to + count * sizeof(int32_t);
+}
+
+void
+pe_strategy_write(const pe_strategy *strategy, char *bytes)
+{
+	header		h = header_of(strategy);
+
+	memcpy(bytes, &h, sizeof(h));
+	bytes = write_words(bytes + sizeof(h), strategy->column_of, strategy->classes);
+	bytes = write_words(bytes, h.kind == DENSE ? strategy->dense : strategy->triangle, words_of_m(&h));
+	write_words(bytes, strategy->basis, words_of_basis(&h));
+}
+
+/* NULL if there are none. */
+static int32_t *
+read_words(const char **from, size_t count)
+{
+	int32_t    *words;
+
+	if (count == 0)
+		return NULL;
+	words = pe_alloc(count, sizeof(int32_t));
+	memcpy(words, *from, count * sizeof(int32_t));
+	*from += count * sizeof(int32_t);
+	return words;
+}
+
+/* The sizes of M and B go together. */
+static bool
+kind_is_sound(const header *h)
+{
+	switch (h->kind)
+	{
+		case IDENTITY:
+			return !h->has_basis && h->rows == h->columns;
+		case TRIANGLE:
+			return h->rows == h->inner;
+		case DENSE:
+			return h->rows >= h->inner && h->rows <= PE_MAX_CELLS;
+		case DIRECT:
+			return !h->has_basis && h->classes <= PE_OPTIMUM_CELLS;
+		default:
+			return false;
+	}
+}
+
+static bool
+header_is_sound(const header *h)
+{
+	return h->format == FORMAT &&
+		h->classes >= 1 && h->classes <= PE_MAX_CELLS &&
+		h->columns >= 1 && h->columns <= h->classes && h->rows >= 1 &&
+		(h->has_basis == 0 || h->has_basis == 1) &&
+		(h->has_basis ? h->inner >= 1 && h->inner <= h->columns : h->inner == h->columns) &&
+		kind_is_sound(h) &&
+		h->objective > 0 && h->objective <= DBL_MAX && h->lower_bound >= 0 && h->lower_bound <= DBL_MAX;
+}
+
+/* Whether every column has a class. */
+static bool
+columns_are_sound(const pe_strategy *strategy)
+{
+	bool	   *seen = pe_alloc(strategy->columns, sizeof(bool));
+	int32_t		found = 0;
+	bool		sound = true;
+
+	for (int32_t c = 0; c < strategy->classes && sound; c++)
+	{
+		int32_t		column = strategy->column_of[c];
+
+		sound = column >= PE_RULED_OUT && column < strategy->columns;
+		if (sound && column >= 0 && !seen[column])
+		{
+			seen[column] = true;
+			found++;
+		}
+	}
+	pe_free(seen);
+	return sound && found == strategy->columns;
+}
+
+/* Whether T is invertible, and A x can be computed. */
+static bool
+entries_are_sound(const pe_strategy *strategy)
+{
+	for (int32_t i = 0; strategy->triangle != NULL && i < strategy->rows; i++)
+		if (strategy->triangle[packed(i, i)] <= 0)
+			return false;
+	return strategy->direct || largest_row_sum(strategy) < ROW_SUM_MAX;
+}
+
+pe_strategy_status
+pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size)
+{
+	header		h;
+
+	memset(strategy, 0, sizeof(*strategy));
+	if (size < sizeof(h))
+		return PE_STRATEGY_MALFORMED;
+	memcpy(&h, bytes, sizeof(h));
+	if (!header_is_sound(&h) || size != size_of(&h))
+		return PE_STRATEGY_MALFORMED;
+	bytes += sizeof(h);
+	strategy->classes = h.classes;
+	strategy->columns = h.columns;
+	strategy->rows = h.rows;
+	strategy->inner = h.inner;
+	strategy->direct = h.kind == DIRECT;
+	strategy->iterations = h.iterations;
+	strategy->objective = h.objective;
+	strategy->lower_bound = h.lower_bound;
+	strategy->column_of = read_words(&bytes, h.classes);
+	if (h.kind == DENSE)
+		strategy->dense = read_words(&bytes, words_of_m(&h));
+	else
+		strategy->triangle = read_words(&bytes, words_of_m(&h));
+	strategy->basis = read_words(&bytes, words_of_basis(&h));
+	if (columns_are_sound(strategy) && entries_are_sound(strategy))
+		return PE_STRATEGY_OK;
+	pe_strategy_free(strategy);
+	return PE_STRATEGY_MALFORMED;
+}
+
+void
+pe_strategy_free(pe_strategy *strategy)
+{
+	pe_free(strategy->column_of);
+	pe_free(strategy->triangle);
+	pe_free(strategy->dense);
+	pe_free(strategy->basis);
+	memset(strategy, 0, sizeof(*strategy));
+}

@@ -1,0 +1,234 @@
+/*
+ * strategy.h
+ *	  Integer strategy matrices: what is measured.
+ *
+ * A strategy is a matrix A of integers, one row per measurement and one column
+ * for each group of cells that no query of the workload tells apart.  A = M B: B
+ * a set of independent integer rows that spans the queries, or the identity; M
+ * of full column rank: the identity, an upper triangular T, or any matrix with
+ * at least as many rows as columns (dense).  Or A = W itself (direct), the
+ * unweighted queries of the workload over the columns, which is not stored and
+ * need not be of full rank.  From this one object come
+ * both the exact measurements A x and the sensitivity, so that the noise can
+ * never be calibrated to another matrix than the one applied.
+ *
+ * Neighbouring tables differ in one unit; a unit contributes any x in N^n with
+ * sum x <= k (it can also be no row at all).  With a_j the columns:
+ *
+ *	 add_remove:  Delta = k max_j |a_j|
+ *	 substitute:  Delta = k max(max_j |a_j|, max_ij |a_i - a_j|)
+ *
+ * in the L2 norm for Gaussian noise and in the L1 norm for Laplace noise.  A x of
+ * one unit lies in k times the convex hull of 0 and the columns, and so do its
+ * vertices.  add_remove compares such a point with 0, substitute two of them; a convex function is largest at vertices, so k copies
+ * of one column, or of two, reach the maximum.  0 is a vertex of both: a unit
+ * whose rows are all dropped.  Without it `total` under a predicate would have
+ * equal columns, no sensitivity under substitute, and leave without noise.
+ * A cell without a column (no query asks for it, or a predicate rules it out)
+ * contributes nothing to A x, which is the same vertex.
+ *
+ * Rounding to integers can cost accuracy, never privacy: everything that is
+ * said of errors is computed from the integers again.
+ */
+#ifndef PE_STRATEGY_STRATEGY_H
+#define PE_STRATEGY_STRATEGY_H
+
+#include <stdbool.h>
+
+#include "workload/algebra.h"
+#include "strategy/method.h"
+
+/* column_of: no query asks for the class; the predicate rules all of its cells out. */
+#define PE_NOT_ASKED (-1)
+#define PE_RULED_OUT (-2)
+
+/* Which tables a unit's presence tells apart. */
+typedef enum pe_neighbours
+{
+	PE_ADD_REMOVE,				/* one has a unit more */
+	PE_SUBSTITUTE				/* a unit's rows are replaced by others: their number is public */
+} pe_neighbours;
+
+typedef struct pe_strategy
+{
+	int32_t		classes;		/* of the workload it was made for */
+	int32_t    *column_of;		/* of each class: its column, or one of the above */
+	int32_t		columns;
+	int32_t		rows;			/* of A */
+	int32_t		inner;			/* columns of M, rows of B: columns if B is the identity */
+	int32_t    *triangle;		/* M = T by columns, column j its first j + 1 entries; rows = inner */
+	int32_t    *dense;			/* M by columns, rows x inner; at most one of triangle and dense is there */
+	int32_t    *basis;			/* B by rows, inner x columns; NULL: the identity; only with a triangle or dense */
+	bool		direct;			/* A = W; no M, no B, inner = columns, rows = the workload's queries */
+	const pe_workload *workload;	/* of a direct strategy, once pe_strategy_bind was called; not ours */
+
+	/* the certificate: expected squared error of all queries, weighted, for one unit of
+	 * noise variance and squared sensitivity */
+	double		objective;		/* of these integers */
+	double		lower_bound;	/* of every strategy; 0: not known */
+	int32_t		iterations;		/* eigendecompositions that it took */
+} pe_strategy;
+
+typedef enum pe_strategy_status
+{
+	PE_STRATEGY_OK,
+	PE_STRATEGY_EMPTY,			/* no cell is asked for: there is nothing to measure */
+	PE_STRATEGY_TOO_LARGE,		/* more classes than can be optimised for */
+	PE_STRATEGY_BEYOND,			/* the integers of this method, or its sensitivity, are beyond what can be measured */
+	PE_STRATEGY_MALFORMED		/* bytes that pe_strategy_write did not write */
+} pe_strategy_status;
+
+/* What the strategy shall be good at. */
+typedef enum pe_objective
+{
+	PE_SUM,						/* the sum of all queries' variances, weighted */
+	PE_MAX						/* the largest variance of a query, weighted */
+} pe_objective;
+
+/*
+ * What is asked for.  gap: how far the objective of method optimal may be from the
+ * optimum, relatively; what was reached is objective / lower_bound - 1.
+ */
+typedef struct pe_strategy_wish
+{
+	const pe_workload *workload;
+	const pe_classes *classes;	/* of this workload */
+	const bool *possible;		/* cells that a predicate leaves; NULL: all */
+	pe_method	method;
+	pe_objective objective;
+	pe_norm		norm;
+	double		gap;
+} pe_strategy_wish;
+
+/*
+ * Makes it.  lower_bound: of every strategy for this objective and norm (for PE_L1
+ * that of the L2 norm, which holds there too and may be far off); of other methods
+ * than optimal it is 0 until pe_strategy_bound has told it.  For method dawa it is
+ * how its estimates are kept (pe_ordered_columns), which is no measurement, and so
+ * has no bound.  A wish that pe_method_serves does not allow, and PE_MAX for
+ * anything but optimal under PE_L2, are bugs of the caller.
+ */
+extern pe_strategy_status pe_strategy_make(const pe_strategy_wish *wish, pe_strategy *strategy);
+
+/*
+ * Whether that is the workload itself, a column for every class: methods optimal,
+ * gaussian and identity for one that counts each cell once, in any size.
+ */
+extern bool pe_strategy_is_workload(const pe_strategy_wish *wish);
+
+/* Bytes that this takes at most, and pe_strategy_bound. */
+extern size_t pe_strategy_make_memory(const pe_strategy_wish *wish);
+
+/* A lower bound of the objective of every strategy, to within the wish's gap or 1e-3, whichever is more. */
+extern pe_strategy_status pe_strategy_bound(const pe_strategy_wish *wish, double *lower_bound);
+
+/*
+ * The optimal strategy for a workload, over its classes.  possible: which cells
+ * of the shape a predicate leaves; NULL: all.  gap: how far the objective may be
+ * from the optimum, relatively; what was reached is objective / lower_bound - 1.
+ *
+ * A workload that counts each cell once (identity, total and their products) is
+ * measured itself, in any size: W'W is diagonal and the optimum X = I attains
+ * the bound ||W||_*^2 / n.  Everything else takes at most PE_OPTIMUM_CELLS
+ * classes.
+ *
+ * Source of the rounding: T = round(2^k R) for X = R'R, entries then moved by
+ * one until every column norm is 2^k as nearly as it can be; k = 16, and more
+ * where the gap asks for it.  For a workload of smaller rank than its columns
+ * X = B'P B and P = R'R instead, so that the row space of A is that of W
+ * exactly, and the answers are not biased.
+ */
+extern pe_strategy_status pe_strategy_optimal(const pe_workload *workload, const pe_classes *classes,
+											  const bool *possible, double gap, pe_strategy *strategy);
+
+/*
+ * The same for the L1 norm, of all that is known here: the best of the columns
+ * counted one by one, the rows of a basis of the workload, the integers of
+ * pe_strategy_optimal, and all columns with a few sums of them (p_identity.h), by
+ * Delta_1^2 tr(V (A'A)^+), V the weighted W'W, Delta_1 of add_remove.  That is the
+ * objective; lower_bound is the one of the L2 norm, which holds here too as no L1
+ * norm is below the L2 norm, but may be far off.
+ */
+extern pe_strategy_status pe_strategy_optimal_l1(const pe_workload *workload, const pe_classes *classes,
+												 const bool *possible, double gap, pe_strategy *strategy);
+
+/* How far the objective can be from the optimum, relatively; infinity where nobody knows a bound. */
+extern double pe_strategy_gap(const pe_strategy *strategy);
+
+/* Whether pe_strategy_optimal takes the workload itself. */
+extern bool pe_workload_counts_once(const pe_workload *workload);
+
+/* The column of each cell of the workload's shape, or PE_NOT_ASKED or PE_RULED_OUT. */
+extern void pe_strategy_columns(const pe_strategy *strategy, const pe_workload *workload, const bool *possible,
+								int32_t *column_of_cell);
+
+/* Bytes that they take at most. */
+extern size_t pe_strategy_optimal_memory(const pe_workload *workload, const pe_classes *classes);
+extern size_t pe_strategy_optimal_l1_memory(const pe_workload *workload, const pe_classes *classes);
+
+/*
+ * Delta^2 for units of at most max_rows rows, exact.  False if it does not fit
+ * 96 bits (no sampler could serve it), or if the entries of A are so large that
+ * A x could overflow 127 bits for counts below 2^63.
+ *
+ * The distances |a_i - a_j|^2 = |a_i|^2 + |a_j|^2 - 2 a_i'a_j come from products
+ * of panels of A in doubles where the largest |a_j|^2, found in integers before,
+ * is below 2^53: by Cauchy-Schwarz every sum of some of the terms |a_il a_jl| is
+ * then below 2^53 too, so whatever order, blocking or fused multiplications BLAS
+ * uses, each number on the way is an integer that a double holds.  With larger
+ * columns, which 16 to 24 bits of rounding do not give, all is done in integers.
+ * It takes 3 seconds for 4096 columns, 0.6 for 2048, on a busy processor.
+ *
+ * Of a direct strategy the norms and distances are those of W'W, integers below
+ * 2^53 in doubles (direct.h); false if they are not.
+ */
+extern bool pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
+									   pe_u128 *sensitivity_sq);
+
+/* Bytes that this takes. */
+extern size_t pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_neighbours neighbours);
+
+/*
+ * Delta in the L1 norm for units of at most max_rows rows, exact; for substitute
+ * and a strategy of more than PE_L1_PAIRS columns that is not the identity, the
+ * bound 2 k max_j |a_j|, as there are too many pairs of columns to look at.  A
+ * direct strategy of zeros and ones is exact in any size, one of other weights and
+ * very many queries is bounded sooner (direct.h).
+ * False if the entries of A are so large that A x could overflow 127 bits for
+ * counts below 2^63.
+ */
+#define PE_L1_PAIRS 1024
+extern bool pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
+									   pe_u128 *sensitivity);
+
+/*
+ * y = A x, exact; x has an entry per column, below 2^63.  With the entries that
+ * the sensitivities above accept the 128 bits cannot overflow, whatever the
+ * data (each y is below 2^125 in absolute value), so there is no check that the
+ * data could fail.
+ */
+extern void pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y);
+
+/*
+ * Tells a direct strategy its workload, which must outlive it; nothing for others.
+ * Sensitivities, A x and A need it.  A workload of another number of queries is a
+ * bug of the caller.
+ */
+extern void pe_strategy_bind(pe_strategy *strategy, const pe_workload *workload);
+
+/* The entries of A, rows x columns by rows, as doubles: exact. */
+extern void pe_strategy_matrix(const pe_strategy *strategy, double *a);
+
+/*
+ * As bytes, for a table, and back; a direct strategy is not bound then.
+ * pe_strategy_read checks every field, and what keeps A x and the sensitivity
+ * sound.  It does not look at the ranks of a dense M and of B, which would take
+ * as long as to answer: reconstruct.h does, before it divides by anything.
+ */
+extern size_t pe_strategy_size(const pe_strategy *strategy);
+extern void pe_strategy_write(const pe_strategy *strategy, char *bytes);
+extern pe_strategy_status pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size);
+
+extern void pe_strategy_free(pe_strategy *strategy);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * channel.h
+ *	  How a backend and the ledger's worker of its database talk.
+ *
+ * A backend makes a channel, two message queues in a segment of dynamic shared
+ * memory, leaves it in the worker's mailbox (mailbox.h), and keeps it for its
+ * session; it starts a worker if there is none.  It has one message under way at
+ * a time, so what waits in the queues of all channels is what the worker's next
+ * transaction serves.
+ *
+ * A worker that leaves closes its mailbox while that is empty, then marks each
+ * channel as left before it detaches: so whatever a backend sent and got no
+ * answer to was not looked at, and can be sent again to the next worker.
+ */
+#ifndef PE_WORKER_CHANNEL_H
+#define PE_WORKER_CHANNEL_H
+
+#include "portability/instr_time.h"
+#include "storage/shm_mq.h"
+
+#include "ledger/charge.h"
+
+/*
+ * Backend: reserves a charge in the worker, starting one if there is none.
+ * Waits for a dataset or budget that somebody is changing up to
+ * pg_epsilon.charge_timeout.  PE_BUSY is never returned.  Errors: 53400 no
+ * worker, 54000 the request is too long, 55P03 still being changed, and those of
+ * pe_batch_reserve.
+ */
+extern PGDLLEXPORT void pe_channel_reserve(const pe_charge_request *request, pe_charge_reply *reply);	/* a benchmark calls it by its name */
+
+/*
+ * Backend: stores the measurements a charge paid for; returns the release.  The
+ * caller holds interrupts since it drew the noise; they are resumed (one level)
+ * as soon as the worker has the measurements.
+ */
+extern int64 pe_channel_store(const pe_charge_request *request, int64 charge_id,
+							  const int64 *value, int64 values);
+
+/* Backend: has the worker keep a strategy (strategies.c writes the message); returns its number. */
+extern int64 pe_channel_keep(StringInfo message);
+
+/* Backend: tells the worker that a charge will not be followed by a release. */
+extern void pe_channel_abandon(void);
+
+/* ------------------------------------------------------------------
+ * What backend and worker share
+ * ------------------------------------------------------------------
+ */
+
+#define PE_QUEUE_SIZE (64 * 1024)
+
+/* Bytes of a request, at most: while the worker takes it up, all others wait. */
+#define PE_MAX_REQUEST (4 * 1024 * 1024)
+
+/*
+ * Microseconds for which both wait awake, giving way to whoever wants the processor:
+ * the other side is about to write, and to be put to sleep and woken takes longer than
+ * most of what it does.
+ */
+#define PE_AWAKE 500
+
+/* Microseconds that have passed since then, in a clock that nobody sets. */
+static inline uint64
+pe_since(instr_time then)
+{
+	instr_time	passed;
+
+	INSTR_TIME_SET_CURRENT(passed);
+	INSTR_TIME_SUBTRACT(passed, then);
+	return INSTR_TIME_GET_MICROSEC(passed);
+}
+
+typedef struct pe_channel
+{
+	Oid			database;		/* of the backend */
+	volatile bool left;			/* the worker left in good order */
+	char		request[PE_QUEUE_SIZE] pg_attribute_aligned(64);
+	char		reply[PE_QUEUE_SIZE] pg_attribute_aligned(64);
+} pe_channel;
+
+/* First byte of a message to the worker. */
+#define PE_MESSAGE_RESERVE 'R'
+#define PE_MESSAGE_STORE 'S'
+#define PE_MESSAGE_KEEP 'K'
+
+/* First byte of an answer; other answers are a pe_charge_reply. */
+#define PE_ANSWER_STORED 'S'
+#define PE_ANSWER_ERROR 'E'
+
+#endif

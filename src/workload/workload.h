@@ -1,0 +1,165 @@
+/*
+ * workload.h
+ *	  The language of workloads: text in, a checked sum of products and
+ *	  canonical text out.
+ *
+ *		workload := product { '+' product }
+ *		product  := [ number '*' ] primary { '*' primary }
+ *		primary  := '(' workload ')' | constructor
+ *		constructor :=
+ *			identity | total | prefix | all_range
+ *		  | identity(n) | total(n) | prefix(n) | all_range(n)
+ *		  | width_range(n, w)						every w neighbouring cells
+ *		  | ranges(n; 3-9, 0-4, ...)				from and to cell, both included
+ *		  | marginals(k)							all sets of k attributes
+ *		  | matrix([n ;] {{1,0},{1,1}})				rows of integers
+ *
+ * n is the name of an attribute, or its number of cells; then the attribute is
+ * the one at the factor's place in the product, and the number is checked.
+ * Without n, identity and total are over all attributes, prefix and all_range
+ * over the one attribute that is ordered, and a matrix that stands alone has a
+ * column for every cell.  An attribute that a product does not name is summed
+ * over.  prefix, all_range, width_range and ranges run over the ordered cells of
+ * an attribute only; identity, total and matrix over all.  Names are SQL
+ * identifiers: folded to lower case unless in double quotes.
+ *
+ * Queries are numbered in the order of a union's terms, and within a product
+ * with the last factor fastest; all_range goes by first cell, then last;
+ * width_range by first; marginals by sets of attributes in lexicographic order.
+ * A number in front states importance only: the objective is weighted by its
+ * square, the queries are not changed.
+ *
+ * A union inside a product is multiplied out.  What remains of it is the
+ * numbering: the number of a query is affine in the numbers of its factors'
+ * queries.
+ */
+#ifndef PE_WORKLOAD_WORKLOAD_H
+#define PE_WORKLOAD_WORKLOAD_H
+
+#include <stdbool.h>
+
+#include "domain/domain.h"
+
+/* The most queries of a workload, terms after multiplying out, and parentheses within each other. */
+#define PE_MAX_QUERIES INT32_MAX
+#define PE_MAX_TERMS 65536
+#define PE_MAX_NESTING 64
+
+/* The attribute of a matrix that has a column for every cell. */
+#define PE_ALL_CELLS (-1)
+
+typedef enum pe_workload_status
+{
+	PE_WORKLOAD_OK,
+	PE_WORKLOAD_SYNTAX,			/* the text is not in the language */
+	PE_WORKLOAD_NO_ATTRIBUTE,	/* a name that is not among the attributes */
+	PE_WORKLOAD_INVALID,		/* two factors over one attribute, no order, a size that does not fit */
+	PE_WORKLOAD_TOO_LARGE		/* more queries, terms, cells or parentheses than allowed */
+} pe_workload_status;
+
+typedef enum pe_constructor
+{
+	PE_IDENTITY,
+	PE_TOTAL,
+	PE_PREFIX,
+	PE_ALL_RANGE,
+	PE_WIDTH_RANGE,
+	PE_RANGES,
+	PE_MATRIX
+} pe_constructor;
+
+/* The attributes that a workload is over. */
+typedef struct pe_shape
+{
+	int			attributes;
+	const char *name[PE_MAX_ATTRIBUTES];	/* NULL: known by its place only */
+	int32_t		cells[PE_MAX_ATTRIBUTES];
+	int32_t		ordered[PE_MAX_ATTRIBUTES]; /* the leading cells that have an order; 0 if none */
+} pe_shape;
+
+/* A set of queries on one attribute, or on all cells. */
+typedef struct pe_factor
+{
+	pe_constructor constructor;
+	int			attribute;
+	int32_t		cells;			/* it runs over: ordered ones for prefix, all_range, width_range and ranges */
+	int32_t		queries;
+	int32_t		width;			/* of width_range */
+	const int32_t *range;		/* ranges: from and to of each */
+	const int32_t *entry;		/* matrix: queries x cells, by rows */
+	int64_t		stride;			/* from one of its queries to the next, in the workload's numbers */
+	int			position;		/* in the text */
+} pe_factor;
+
+typedef struct pe_term
+{
+	double		weight;
+	double		largest;		/* bound of the magnitude of its entries */
+	int64_t		first;			/* number of its first query, from 0 */
+	int64_t		queries;
+	int			factors;
+	pe_factor  *factor;
+} pe_term;
+
+typedef struct pe_workload
+{
+	pe_shape	shape;
+	int32_t		queries;
+	int32_t		terms;
+	pe_term    *term;
+	char	   *canonical;		/* white space and nesting flattened, order kept */
+	struct pe_chunk *chunks;	/* everything allocated */
+} pe_workload;
+
+typedef struct pe_workload_error
+{
+	pe_workload_status status;
+	int			position;		/* bytes from the start of the text, from 0 */
+	char		message[200];	/* in PostgreSQL's style, without the position */
+} pe_workload_error;
+
+/*
+ * Parses text over the attributes of a shape, which must have names; or, with
+ * shape NULL, over attributes that the text itself gives by their numbers of
+ * cells, all of them ordered.  On failure fills error and leaves nothing
+ * allocated.  Source: the grammar above.
+ */
+extern bool pe_workload_parse(const char *text, const pe_shape *shape,
+							  pe_workload *workload, pe_workload_error *error);
+
+/*
+ * The canonical text of a workload over attributes that nobody knows yet: the same
+ * as pe_workload_parse gives over any shape that the text fits.  Checked is what
+ * does not depend on the attributes; names are not looked up, and sizes not
+ * compared.  Its own canonical text is itself.  NULL, with error filled, for what
+ * fits no shape; else pe_free it.
+ */
+extern char *pe_workload_canonical(const char *text, pe_workload_error *error);
+
+extern void pe_workload_free(pe_workload *workload);
+
+/* The shape of a domain whose attributes have these names. */
+extern void pe_shape_of_domain(const pe_domain *domain, const char *const *names, pe_shape *shape);
+
+/* The cells of all attributes together; PE_MAX_CELLS + 1 if there are more than PE_MAX_CELLS. */
+extern int32_t pe_shape_cells(const pe_shape *shape);
+
+/* The first and last cell of query q (from 0) of prefix, all_range, width_range or ranges. */
+extern void pe_factor_range(const pe_factor *factor, int32_t query, int32_t *from, int32_t *to);
+
+/* The weight of a cell in query q of any factor. */
+extern int32_t pe_factor_entry(const pe_factor *factor, int32_t query, int32_t cell);
+
+/*
+ * The query of each factor for the local query of a term (from 0, last factor
+ * fastest), and the number in the workload that it has.
+ */
+extern int64_t pe_term_query(const pe_term *term, int64_t local, int32_t *factor_query);
+
+/*
+ * Where query q stands: term[q] its term, local[q] its number within it, as
+ * pe_term_query takes it.  Arrays of as many elements as the workload has queries.
+ */
+extern void pe_workload_index(const pe_workload *workload, int32_t *term, int32_t *local);
+
+#endif
