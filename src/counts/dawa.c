@@ -19,7 +19,8 @@
 void
 pe_dawa_split(pe_dawa_plan *plan, int64_t nano)
 {
-	plan->partition_nano = nano / 4;
+	/* a single column has one partition, and no draw decides it */
+	plan->partition_nano = plan->columns > 1 ? nano / 4 : 0;
 	plan->counts_nano = nano - plan->partition_nano;
 }
 

@@ -50,7 +50,10 @@ typedef struct pe_dawa_plan
 	int64_t		counts_nano;
 } pe_dawa_plan;
 
-/* The least cost that can be divided, and how it is: a quarter, rounded down, is the partition's. */
+/*
+ * The least cost that can be divided, and how it is: a quarter, rounded down, is the
+ * partition's, or nothing where plan->columns is 1: step 1 then draws nothing.
+ */
 #define PE_DAWA_LEAST_NANO 4
 extern void pe_dawa_split(pe_dawa_plan *plan, int64_t nano);
 

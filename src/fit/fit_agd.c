@@ -11,10 +11,24 @@
  * costs, g grows by as much, and a step is chosen again.
  *
  * Released: those measurements (measure.h: neighbours, sensitivities), and the numbers
- * of the chosen steps: the exponential mechanism on losses in [0, loss_cap], which one
- * row's coming or going moves in the same direction, by loss_cap at most (select.h); a
- * unit k times.  The regulariser's part of a loss is public and added to all.  All else
- * is post-processing.
+ * of the chosen steps: the exponential mechanism (select.h).  The regulariser's part of a
+ * loss is public and added to all.  All else is post-processing.
+ *
+ * Sensitivity of a selection, which depends on differences of scores only.  A row x whose
+ * margin is m at w has the margin m - alpha u'x at the step alpha, and |u'x| <= |u| R with
+ * R^2 = radius_sq, the public bound of |x|^2; u is the direction in the integers that the
+ * pass uses.  So all its margins lie in an interval of length S = a |u| R, a the longest
+ * step, and its losses in an interval of that length, since they change by at most 1 for
+ * each 1 of the margin; clipping to [0, loss_cap] does not increase that.  All scores move
+ * by a common number and something between 0 and D = min(S, loss_cap), which is what
+ * select.h calls monotone; k rows: k D.  substitute: 2 k D.  S is public: steps and u are
+ * functions of what was released before, and the filter allows that.
+ *
+ * D is an upper bound of float32 losses in integers, as in fit_privgene.c: for |m| <= 48
+ * and S, loss_cap <= 16 a loss of at most loss_cap errs by less than 2 units of 2^-15 at
+ * either end of the interval (u'x and a moved margin in float32 by 2^-16, the loss by
+ * 2^-18, rounding by half a unit), and SLACK is 8.  For |m| > 48 a row's losses do not
+ * differ.  For longer ways or higher caps D = loss_cap.
  *
  * Cost: what was spent is counted in integers, and a primitive runs only if it fits into
  * what is left of problem->nano: a privacy filter, which allows costs that depend on what
@@ -42,6 +56,12 @@
 
 /* No range is larger: no step of use is, and steps of any number of rounds stay finite in float32. */
 #define LARGEST_RANGE 0x1p30
+
+/* Up to this the sensitivity follows from the longest step. */
+#define SHORT_WAY 16.0
+
+/* Units of a loss that float32 may add. */
+#define SLACK 8
 
 /* So many steps of equal ratios double. */
 #define STEPS_OF_A_DOUBLING 3
@@ -114,6 +134,34 @@ step_of(const descent *d, int32_t candidate)
 	return candidate == 0 ? 0 : d->range * exp2((candidate - o->candidates) / STEPS_OF_A_DOUBLING);
 }
 
+/* How far a margin moves at most on the longest step; rounded up. */
+static double
+longest_way(const descent *d)
+{
+	const pe_weights *u = &d->losses.direction;
+	double		radius = sqrt((double) d->problem->radius_sq) / PE_ONE;
+	double		longest = 0;
+	double		sum = 0;
+
+	for (int32_t c = 0; c < d->losses.candidates; c++)
+		longest = fmax(longest, (double) d->losses.alpha[c]);
+	for (int32_t j = 0; j < d->columns; j++)
+		sum += (double) u->v[j] * u->v[j];
+	return longest * radius * ldexp(sqrt(sum), -u->scale) * (1 + 1e-9);
+}
+
+/* How far the scores that one row changes can move apart, in units of a loss. */
+static pe_u128
+spread(const descent *d)
+{
+	double		way = longest_way(d);
+	double		units = ceil(ldexp(way, PE_LOSS_BITS)) + SLACK;
+
+	if (!(way <= SHORT_WAY) || d->problem->options.loss_cap > SHORT_WAY || units > d->losses.cap)
+		return (pe_u128) d->losses.cap;
+	return (pe_u128) units;
+}
+
 /* The number of a step, 0 for none; the caller has seen that it can be paid for. */
 static int32_t
 choose_step(descent *d)
@@ -130,7 +178,7 @@ choose_step(descent *d)
 	pe_exact_run(d->source, &d->losses, &scores);
 	for (int32_t c = 0; c < d->losses.candidates; c++)
 		scores.sums[c] += regulariser(d, d->losses.alpha[c]);
-	chosen = pe_select_least(scores.sums, d->losses.candidates, k * (pe_u128) d->losses.cap,
+	chosen = pe_select_least(scores.sums, d->losses.candidates, k * spread(d),
 							 !problem->substitute, PE_L2, d->of_selection);
 	pe_exact_wipe(&scores);
 	d->left -= d->of_selection;

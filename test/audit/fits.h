@@ -297,6 +297,9 @@ release_fit_as(const subject *s, int64_t nano, pe_i128 *exact, size_t count, int
 	/* few rounds, of which each tells more */
 	if (method == PE_FIT_AGD || method == PE_FIT_PRIVGENE)
 		problem.options.iterations = 3;
+	/* short ways, for which a selection is sharper */
+	if (method == PE_FIT_AGD)
+		problem.options.step_max = 0.5;
 	if (pe_fit_defaults(&problem) != NULL || pe_fit_refusal(&problem) != NULL)
 		pe_bug("a fit that cannot be had");
 	memset(released, 0, count * sizeof(*released));

@@ -68,12 +68,15 @@ test_split(void **unused)
 {
 	for (int64_t nano = PE_DAWA_LEAST_NANO; nano < 4 * NANO; nano = nano * 7 / 3 + 1)
 	{
-		pe_dawa_plan plan = {0};
+		pe_dawa_plan plan = {.columns = 2};
 
 		pe_dawa_split(&plan, nano);
 		assert_true(plan.partition_nano >= 1);
 		assert_true(plan.partition_nano + plan.counts_nano == nano);
 		assert_true(plan.partition_nano == nano / 4);
+		plan.columns = 1;
+		pe_dawa_split(&plan, nano);
+		assert_true(plan.partition_nano == 0 && plan.counts_nano == nano);
 	}
 }
 

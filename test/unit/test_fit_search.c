@@ -32,6 +32,7 @@ static bool move_farthest;		/* or the last one */
 static pe_u128 last_sensitivity;
 static bool last_monotone;
 static pe_norm last_norm;
+static double farthest_apart;	/* scores of one selection, as a part of their sensitivity */
 
 extern void __real_pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released);
 extern int32_t __real_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
@@ -58,6 +59,9 @@ __wrap_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity,
 	last_sensitivity = sensitivity;
 	last_monotone = monotone;
 	last_norm = norm;
+	for (int32_t i = 0; i < count; i++)
+		for (int32_t j = 0; j < count; j++)
+			farthest_apart = fmax(farthest_apart, (double) (score[i] - score[j]) / (double) sensitivity);
 	return refuse_to_move ? 0 : move_farthest ? count - 1 : chosen;
 }
 
@@ -69,6 +73,7 @@ start_counting(void)
 	selections = 0;
 	refuse_to_move = false;
 	move_farthest = false;
+	farthest_apart = 0;
 }
 
 /* ----------
@@ -216,6 +221,54 @@ test_privgene_spread(void **state)
 		assert_true((double) (most - least) <= 2 * (ceil(ldexp((double) pass.step, PE_LOSS_BITS)) + 4));
 		table_free(&t);
 	}
+}
+
+/*
+ * What one row adds to agd's scores lies as close together as the sensitivity says, in the
+ * integers that passes make, and comes near it: the scores of tables of one row, longest
+ * in every column, at rounds' beginning and far out, along its own gradient and noise.
+ */
+static void
+test_agd_spread(void **state)
+{
+	static const int64_t nanos[] = {PLENTY, 1000000000, 10000};
+	stream		s = {12};
+	int			rows = getenv("PG_EPSILON_QUICK") != NULL ? 300 : 3000;
+	double		nearest = 0;
+
+	(void) state;
+	for (int i = 0; i < rows; i++)
+	{
+		double		w[MODEL_MOST_COLUMNS];
+		double		x[3];
+		int			cell[1] = {i % 2};
+		table		t;
+		pe_fit_problem problem;
+
+		table_start(&t, 3, 1, 2);
+		for (int j = 0; j < 3; j++)
+			x[j] = stream_uniform(&s) < 0.5 ? 1 : -1;
+		table_add(&t, x, cell, i / 2 % 2, true);
+		problem_of(&t, i % 2 == 0 ? PE_MODEL_LOGISTIC : PE_MODEL_SVM, PE_FIT_AGD, nanos[i % 3], &problem);
+		problem.options.l2 = 0;
+		problem.options.iterations = 5;
+		if (i % 2 == 1)
+			problem.options.hinge = i / 4 % 2;
+		problem.options.adjust = i % 5 == 0 ? 0 : 2;
+		problem.options.loss_cap = i % 7 == 0 ? 16 : 3;
+		problem.options.step_max = exp2(6 * stream_uniform(&s) - 5);
+		assert_null(pe_fit_defaults(&problem));
+		assert_null(pe_fit_refusal(&problem));
+		start_counting();
+		move_farthest = i % 4 == 3;
+		pe_fit_run(&problem, &t.source, w);
+		assert_true(selections > 0 && farthest_apart <= 1);
+		if (problem.options.step_max < 0.25)
+			nearest = fmax(nearest, farthest_apart);
+		table_free(&t);
+	}
+	start_counting();
+	assert_true(nearest > 0.9);
 }
 
 /* ----------
@@ -385,7 +438,8 @@ test_degenerate(void **state)
 		assert_true(all_finite(w, t.shape.columns));
 		if (method == PE_FIT_AGD)
 		{
-			assert_true(last_sensitivity == (pe_u128) problem.max_rows * (3 << PE_LOSS_BITS));
+			assert_true(last_sensitivity <= (pe_u128) problem.max_rows * (3 << PE_LOSS_BITS));
+			assert_true(last_sensitivity % (pe_u128) problem.max_rows == 0);
 			assert_int_equal(last_monotone, !problem.substitute);
 		}
 		table_free(&t);
@@ -424,6 +478,7 @@ main(void)
 		cmocka_unit_test(test_agd_costs),
 		cmocka_unit_test(test_privgene_costs),
 		cmocka_unit_test(test_privgene_spread),
+		cmocka_unit_test(test_agd_spread),
 		cmocka_unit_test(test_agd_minimum),
 		cmocka_unit_test(test_agd_hinge),
 		cmocka_unit_test(test_privgene_minimum),
