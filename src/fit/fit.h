@@ -39,7 +39,7 @@ typedef enum pe_fit_method
  */
 typedef struct pe_fit_options
 {
-	double		iterations;		/* all but one_pass and majority; agd: planned */
+	double		iterations;		/* all but one_pass and majority; agd: planned; objpert: its default at least */
 	double		l2;				/* Lambda: Lambda/2 |w|^2 is added to the SUM of the losses; gd .. masg_opt:
 								 * unset is smoothness / 1000 for every row */
 	double		clip;			/* of a row's gradient, in the norm of the accounting, in units of a feature */

@@ -7,7 +7,7 @@
  * (pe_fit_is_private).
  *
  * nonprivate: the minimiser of the sum of the losses and l2/2 |w|^2, an SVM's with
- * Huber's hinge, after at most `iterations' steps.  With l2 = 0 there need be none (classes
+ * Huber's hinge, after at most `iterations' steps; how many tells of the rows, to their owner.  With l2 = 0 there need be none (classes
  * that a plane separates): the weights then are as far as the steps went.
  *
  * majority: the answer that needs no feature.  The intercept is 1 if at least half of
@@ -74,7 +74,7 @@ fit_minimum(const pe_fit_problem *problem, pe_source *source, double rows, doubl
 	double		goal = GOAL * (rows + 1) * sqrt((double) problem->radius_sq) / PE_ONE;
 	pe_place	minimum;
 
-	pe_minimise(&f, goal, 0, (int32_t) problem->options.iterations, &minimum);
+	pe_minimise(&f, goal, (int32_t) problem->options.iterations, false, &minimum);
 	memcpy(w, minimum.w, (size_t) minimum.columns * sizeof(*w));
 	pe_place_free(&minimum);
 }

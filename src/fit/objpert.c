@@ -34,6 +34,9 @@
  */
 #define LEAST_RATIO 0x1p-4
 
+/* Of delta, what is kept for a search that does not arrive: fit_objpert.c, 7. */
+#define SEARCH_SHARE 0x1p-10
+
 /* The largest s / R: fit/fit_objpert.c counts on it. */
 #define MOST_SIGMA 0x1p20
 
@@ -44,7 +47,7 @@ rounded_down(double value)
 	return value * (1 - 16 * PE_ROUNDOFF);
 }
 
-/* 2 rows is exact, the quotient is off by a rounding and delta's double by half of one. */
+/* 2 rows is exact, the quotient is off by a rounding and delta's double by two of them. */
 double
 pe_objpert_sigma(double epsilon, double delta, double log_det, double rows)
 {
@@ -90,12 +93,13 @@ pe_plan_objpert(pe_fit_problem *problem, pe_cost *cost)
 	double		beta = row_curvature(problem);
 	double		ratio = fmax(LEAST_RATIO, 1 / expm1(problem->options.share * epsilon / k));
 	pe_fit_plan *plan = &problem->plan;
+	double		delta = (double) atto / 1e18 * (1 - SEARCH_SHARE);
 	double		sigma;
 
 	if (problem->nano <= 0 || rho < 0 || atto <= 0 || !(problem->delta < 1))
 		return false;
 	plan->lambda = fmax(problem->options.l2, beta * ratio);
-	sigma = pe_objpert_sigma(epsilon, (double) atto / 1e18, log_determinants(beta, plan->lambda, k), rows);
+	sigma = pe_objpert_sigma(epsilon, delta, log_determinants(beta, plan->lambda, k), rows);
 	plan->sigma = rows * sigma / sqrt(1 - OUTPUT_SHARE);
 	plan->sigma = pe_round_up(plan->sigma, 8 * PE_ROUNDOFF * plan->sigma);
 	plan->output = 2 * sigma / sqrt(OUTPUT_SHARE);

@@ -10,15 +10,25 @@
 
 #include "base/linalg.h"
 
-/* The step is divided by this when a trial is not taken, multiplied when it is. */
-#define STEP_FACTOR 4.0
-
-/* Below this step Newton's direction is given up for the gradient's. */
-#define STEP_LEAST 0x1p-9
-
 /* A step is at most so many times as long as the weights, plus what changes a margin by this much. */
 #define STEP_GROWTH 4.0
 #define STEP_MARGIN 32.0
+
+/* The steps whose losses are compared: 2^4, 2^3.5, ... of Newton's. */
+#define STEPS 32
+#define LARGEST_STEP 4
+
+/* Of what a step promised, what it has to reach if it went beyond the least value of its line. */
+#define ENOUGH 0.1
+
+/* A step may end so far, in slopes of the start, beyond the least value of its line. */
+#define BEYOND 0.25
+
+/* A gradient that is so much shorter is better wherever the step ended. */
+#define MUCH_SHORTER 0.75
+
+/* Newton's method along a line has to stay inside of it by this. */
+#define INSIDE 0.001
 
 /* ------------------------------------------------------------------
  * Points
@@ -185,16 +195,29 @@ pe_loss_curvature(pe_loss loss)
 typedef struct search
 {
 	const pe_smooth *f;
+	double		goal;
+	double		rows;
 	pe_place	here;
-	pe_place	trial;
+	pe_place	trial;			/* here - step p */
 	double	   *hessian;		/* columns x columns */
 	pe_i128    *sums;			/* of a curvature pass */
 	size_t		count;
-	double	   *direction;
-	double		rows;
+	double	   *direction;		/* p */
+	double		slope;			/* p . gradient: here, above 0, and */
+	double		trial_slope;	/* at the trial; falls with the step */
 	double		step;
-	bool		near;			/* the value cannot tell points apart any more */
+	bool		beyond;			/* the trial went too far: the next is between the two */
 } search;
+
+static double
+product(int32_t n, const double *x, const double *y)
+{
+	double		sum = 0;
+
+	for (int32_t j = 0; j < n; j++)
+		sum += x[j] * y[j];
+	return sum;
+}
 
 static double
 count_rows(const pe_smooth *f)
@@ -213,9 +236,9 @@ count_rows(const pe_smooth *f)
 }
 
 /*
- * The second derivative at the point, as its lower triangle; a trace of ridge keeps it
- * regular where lambda is 0.  Beside a small lambda a fixed ridge would be all that
- * Newton's direction sees of directions without rows.
+ * The second derivative as its lower triangle; a trace of ridge keeps it regular where
+ * lambda is 0.  Beside a small lambda a fixed ridge would be all that Newton's direction
+ * sees of directions without rows.
  */
 static void
 read_hessian(search *s, double unit)
@@ -235,37 +258,34 @@ read_hessian(search *s, double unit)
 		s->hessian[(size_t) i * n + i] += ridge + 1e-13 * trace;
 }
 
-/* Newton's direction, or false if there is none. */
-static bool
-newton_direction(search *s)
+/* A pass: the second derivative at a place. */
+static void
+measure_hessian(search *s, const pe_place *at)
 {
-	int32_t		n = s->here.columns;
+	int32_t		n = at->columns;
 	pe_pass		pass;
 
 	memset(&pass, 0, sizeof(pass));
 	pass.kind = PE_PASS_CURVATURE;
 	pass.loss = s->f->loss;
 	pass.weights.v = pe_alloc((size_t) n, sizeof(int32_t));
-	pe_weights_set(&pass.weights, s->here.w, n, s->f->radius_sq);
+	pe_weights_set(&pass.weights, at->w, n, s->f->radius_sq);
 	s->f->source->run(s->f->source, &pass, s->sums);
 	read_hessian(s, pe_pass_unit(&pass));
 	free_weights(&pass, n);
+}
+
+/* Newton's direction, or false if there is none. */
+static bool
+newton_direction(search *s)
+{
+	int32_t		n = s->here.columns;
 
 	memcpy(s->direction, s->here.gradient, (size_t) n * sizeof(double));
 	if (!pe_la_finite((size_t) n * (size_t) n, s->hessian) || !pe_la_cholesky(n, s->hessian, n))
 		return false;
 	pe_la_cholesky_solve(n, 1, s->hessian, n, s->direction, n);
-	return pe_la_finite((size_t) n, s->direction);
-}
-
-static double
-product(int32_t n, const double *x, const double *y)
-{
-	double		sum = 0;
-
-	for (int32_t j = 0; j < n; j++)
-		sum += x[j] * y[j];
-	return sum;
+	return pe_la_finite((size_t) n, s->direction) && product(n, s->direction, s->here.gradient) > 0;
 }
 
 /* Shortens a direction that would leave the region where anything is known. */
@@ -282,7 +302,7 @@ limit_direction(search *s)
 			s->direction[j] *= most / length;
 }
 
-/* The step that always shortens the gradient. */
+/* The gradient over the largest second derivative that rows can have. */
 static void
 gradient_direction(search *s)
 {
@@ -291,6 +311,117 @@ gradient_direction(search *s)
 
 	for (int32_t j = 0; j < s->here.columns; j++)
 		s->direction[j] = s->here.gradient[j] / most;
+}
+
+static void
+choose_direction(search *s)
+{
+	if (newton_direction(s))
+		limit_direction(s);
+	else
+		gradient_direction(s);
+	s->slope = product(s->here.columns, s->direction, s->here.gradient);
+	s->step = 1;
+}
+
+/* ------------------------------------------------------------------
+ * Steps
+ * ------------------------------------------------------------------
+ */
+
+/* p'H p, H the lower triangle. */
+static double
+curvature_along(const search *s)
+{
+	int32_t		n = s->here.columns;
+	double		sum = 0;
+
+	for (int32_t i = 0; i < n; i++)
+		for (int32_t j = 0; j <= i; j++)
+			sum += (i == j ? 1 : 2) * s->hessian[(size_t) i * n + j] * s->direction[i] * s->direction[j];
+	return sum;
+}
+
+/*
+ * A step between here and a trial that went too far: where the slope would be 0 if it
+ * went on as at the trial, which is exact if no kink is in between; else by the secant.
+ */
+static void
+shorten_step(search *s)
+{
+	double		step = s->step + s->trial_slope / curvature_along(s);
+
+	if (!(step > INSIDE * s->step && step < (1 - INSIDE) * s->step))
+		step = s->step * s->slope / (s->slope - s->trial_slope);
+	s->step = step;
+}
+
+static double
+step_number(int32_t c)
+{
+	return ldexp(c % 2 == 0 ? 1 : 0.7071, LARGEST_STEP - c / 2);
+}
+
+/* What the regulariser and the linear term are after a step. */
+static double
+smooth_part(const search *s, double step)
+{
+	double		sum = 0;
+
+	for (int32_t j = 0; j < s->here.columns; j++)
+	{
+		double		w = s->here.w[j] - step * s->direction[j];
+
+		sum += w * (0.5 * s->f->lambda * w + (s->f->linear == NULL ? 0.0 : s->f->linear[j]));
+	}
+	return sum;
+}
+
+/* A pass: the losses after each of the steps, rounded to 2^-PE_LOSS_BITS for each row. */
+static void
+measure_steps(search *s, pe_i128 *sums)
+{
+	int32_t		n = s->here.columns;
+	pe_pass		pass;
+
+	memset(&pass, 0, sizeof(pass));
+	pass.kind = PE_PASS_LOSSES;
+	pass.loss = s->f->loss;
+	pass.candidates = STEPS;
+	for (int32_t c = 0; c < STEPS; c++)
+		pass.alpha[c] = (float) step_number(c);
+	pass.weights.v = pe_alloc((size_t) n, sizeof(int32_t));
+	pass.direction.v = pe_alloc((size_t) n, sizeof(int32_t));
+	pe_weights_set(&pass.weights, s->here.w, n, s->f->radius_sq);
+	pe_weights_set(&pass.direction, s->direction, n, s->f->radius_sq);
+	s->f->source->run(s->f->source, &pass, sums);
+	wipe_and_free(pass.direction.v, n, sizeof(int32_t));
+	free_weights(&pass, n);
+}
+
+/* Of the steps that cannot be told from the best one, the nearest to Newton's. */
+static double
+best_step(search *s)
+{
+	double		unit = ldexp(1.0, -PE_LOSS_BITS);
+	double		error = unit * s->rows + 0x1p-20 * fabs(s->here.value);
+	double		least = INFINITY;
+	double		best = 0;
+	double		value[STEPS];
+	pe_i128		sums[STEPS];
+
+	measure_steps(s, sums);
+	for (int32_t c = 0; c < STEPS; c++)
+	{
+		value[c] = (double) sums[c] * unit + smooth_part(s, step_number(c));
+		least = fmin(least, value[c]);
+	}
+	for (int32_t c = 0; c < STEPS; c++)
+		if (value[c] <= least + error && fabs(log(step_number(c))) < fabs(log(best)))
+			best = step_number(c);
+	pe_wipe(sums, sizeof(sums));
+	pe_wipe(value, sizeof(value));
+	return best > 0 ? best : 1;
 }
 
 /* ------------------------------------------------------------------
@@ -318,25 +449,24 @@ try_step(search *s)
 	}
 	pe_place_set(&s->trial, w, rest, s->f->radius_sq);
 	pe_place_evaluate(&s->trial, s->f);
+	s->trial_slope = product(n, s->direction, s->trial.gradient);
 	wipe_and_free(w, n, sizeof(double));
 	wipe_and_free(rest, n, sizeof(double));
 }
 
 /*
- * Is the trial better?  As long as what a step promises is much more than the
- * value's error, the value says so (Armijo); from then on the gradient does.
+ * Is the trial better?  The function falls along the line as long as the slope is above
+ * 0: its value, which is known to its error only, need not be compared.
  */
 static bool
-is_better(search *s)
+is_better(const search *s)
 {
-	double		promise = s->step * product(s->here.columns, s->direction, s->here.gradient);
 	double		error = 0x1p-38 * s->rows + s->here.value_error + s->trial.value_error;
 
-	if (promise <= 64 * error)
-		s->near = true;
-	if (!s->near)
-		return s->trial.value + error <= s->here.value - 1e-4 * promise;
-	return s->trial.length <= (1 - 0.25 * s->step) * s->here.length;
+	if (s->here.length <= s->goal)
+		return s->trial.length < s->here.length;
+	return s->trial.length < MUCH_SHORTER * s->here.length || s->trial_slope >= -BEYOND * s->slope ||
+		s->trial.value + error <= s->here.value - ENOUGH * s->step * s->slope;
 }
 
 static void
@@ -348,28 +478,27 @@ take_trial(search *s)
 	s->trial = old;
 }
 
+/* Three passes, of the same kinds wherever the search is. */
 static void
-iterate(search *s, double goal)
+iterate(search *s)
 {
-	bool		done = s->here.length <= goal;
-	bool		newton = newton_direction(s);
+	bool		beyond = s->beyond;
+	double		best;
 
-	newton = newton && s->step >= STEP_LEAST;
-	if (newton)
-		limit_direction(s);
+	measure_hessian(s, beyond ? &s->trial : &s->here);
+	if (beyond)
+		shorten_step(s);
 	else
-	{
-		gradient_direction(s);
-		s->step = 1;
-	}
+		choose_direction(s);
+	best = best_step(s);
+	if (!beyond)
+		s->step = best;
 	try_step(s);
-	if (done ? s->trial.length < s->here.length : !newton || is_better(s))
-	{
+	s->beyond = false;
+	if (is_better(s))
 		take_trial(s);
-		s->step = fmin(1, s->step * STEP_FACTOR);
-	}
-	else if (!done)
-		s->step /= STEP_FACTOR;
+	else
+		s->beyond = s->here.length > s->goal;
 }
 
 /* ------------------------------------------------------------------
@@ -377,12 +506,13 @@ iterate(search *s, double goal)
  * ------------------------------------------------------------------
  */
 static void
-start_search(search *s, const pe_smooth *f)
+start_search(search *s, const pe_smooth *f, double goal)
 {
 	int32_t		n = f->source->shape->columns;
 
 	memset(s, 0, sizeof(*s));
 	s->f = f;
+	s->goal = goal;
 	pe_place_init(&s->here, n);
 	pe_place_init(&s->trial, n);
 	s->count = (size_t) n * ((size_t) n + 1) / 2;
@@ -390,7 +520,6 @@ start_search(search *s, const pe_smooth *f)
 	s->hessian = pe_alloc((size_t) n * (size_t) n, sizeof(double));
 	s->direction = pe_alloc((size_t) n, sizeof(double));
 	s->rows = count_rows(f);
-	s->step = 1;
 	pe_place_set(&s->here, s->here.w, NULL, f->radius_sq);
 	pe_place_evaluate(&s->here, f);
 }
@@ -413,16 +542,16 @@ end_search(search *s, pe_place *minimum)
 }
 
 int32_t
-pe_minimise(const pe_smooth *f, double goal, int32_t least, int32_t most, pe_place *minimum)
+pe_minimise(const pe_smooth *f, double goal, int32_t iterations, bool in_full, pe_place *minimum)
 {
 	int32_t		done = 0;
 	search		s;
 
-	start_search(&s, f);
-	while (done < least || (!(s.here.length <= goal) && (most == 0 || done < most)))
+	start_search(&s, f, goal);
+	while (done < iterations && (in_full || !(s.here.length <= goal)))
 	{
 		pe_poll();
-		iterate(&s, goal);
+		iterate(&s);
 		done++;
 	}
 	end_search(&s, minimum);

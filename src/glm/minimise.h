@@ -61,21 +61,26 @@ extern void pe_place_evaluate(pe_place *point, const pe_smooth *f);
 extern double pe_loss_curvature(pe_loss loss);
 
 /*
- * Newton's method from the point 0.  Each iteration is a pass for the second
- * derivative and one for a trial, which is taken or not.  Iterates least times, and
- * then until length <= goal, or most times (0: as often as that needs).  Returns the
- * number of iterations.  One pass besides for the point 0 and one to count.
+ * Newton's method from the point 0: so many iterations, or if not in_full until length <=
+ * goal.  Returns how many were made.  length <= goal tells whether it has arrived; in_full
+ * the rest of the iterations goes on, and does no harm.
  *
- * Terminates for lambda > 0 and goal > C n e R, if the weights' lattice is fine enough
- * to hold the result: every iteration shortens the gradient by a factor of at least
- * 1 - max(lambda / L, 2^-11), L = lambda + n R^2 max l''.  A trial on Newton's way must
- * do that to be taken (or lower the value by more than its error, which can happen
- * only finitely often as the value is bounded from below); after a few that did not,
- * the next is a gradient step of 1/L, w - g(w)/L: its gradient is (I - H/L) g(w) with
- * lambda <= H <= L, H the mean second derivative on the way.  Errors of the rows are
- * not adversaries; if they were, they would add up to C = 1 + ln(L / lambda) / e
- * times theirs where H is constant.
+ * An iteration is three passes, always CURVATURE, LOSSES and PRECISE, and there is one
+ * PRECISE for the point 0 and one COUNT.  Without the early end the passes are the same
+ * for all rows: PE_MINIMISE_PASSES.
+ *
+ * LOSSES compares steps along Newton's direction, to which a piecewise quadratic function
+ * gives no length: where its kinks are, Newton's method does not see.  If the trial is
+ * then too far, which the slope there tells to the last digit, the next iteration goes
+ * back on the same line by the curvature at the trial, with no kink in between to the
+ * line's least value.  A direction without Newton's is the gradient's.
+ *
+ * That it arrives in a number of iterations which is known before is not proved: no method
+ * of a few passes has such a bound for every table (the condition number is about n R^2 /
+ * lambda).  fit_objpert.c tells how many it takes.
  */
-extern int32_t pe_minimise(const pe_smooth *f, double goal, int32_t least, int32_t most, pe_place *minimum);
+extern int32_t pe_minimise(const pe_smooth *f, double goal, int32_t iterations, bool in_full, pe_place *minimum);
+
+#define PE_MINIMISE_PASSES(iterations) (3 * (iterations) + 2)
 
 #endif

@@ -118,14 +118,17 @@ perturbed_problem(const perturbed_target *of, const pe_row_shape *shape, pe_fit_
 	p->pure = of->pure;
 	p->nano = of->nano;
 	p->delta = 1e-3;
-	p->options.iterations = 1;
 	if (of->method == PE_FIT_OUTPERT)
 	{
+		p->options.iterations = 1;
 		p->options.rate = 0.5;
 		p->options.rows = 1000;
 	}
 	if (pe_fit_defaults(p) != NULL || pe_fit_refusal(p) != NULL || !pe_fit_plan_make(p, &cost))
 		pe_bug("a fit cannot be audited");
+	/* enough for so few rows; no option allows it */
+	if (of->method == PE_FIT_OBJPERT)
+		p->options.iterations = 6;
 }
 
 /* Draws of each side, the first half to choose thresholds. */

@@ -216,7 +216,7 @@ check_minimum(table *t, double lambda, const double *b, const char *name)
 	long double gradient[TABLE_COLUMNS];
 	long double certified;
 	pe_place	minimum;
-	int32_t		iterations = pe_minimise(&f, 0x1p-16 * radius, 0, 0, &minimum);
+	int32_t		iterations = pe_minimise(&f, 0x1p-16 * radius, 100, false, &minimum);
 
 	certified = minimum.length + (long double) t->rows.rows * PE_PRECISE_ERROR * radius;
 	for (int32_t j = 0; j < n; j++)
@@ -346,21 +346,27 @@ test_iterations(void **state)
 	table_init(&t, 5, 4, PE_MODEL_LOGISTIC, PE_FIT_OBJPERT);
 	fill_random(&t);
 	f = (pe_smooth) {.source = &t.source, .loss = PE_LOSS_LOGISTIC, .radius_sq = t.problem.radius_sq, .lambda = 1};
-	assert_int_equal(pe_minimise(&f, 1e-3, 25, 0, &place), 25);
+	assert_int_equal(pe_minimise(&f, 1e-3, 25, true, &place), 25);
 	assert_true(place.length <= 1e-3);
 	pe_place_free(&place);
-	assert_int_equal(pe_minimise(&f, 0, 0, 2, &place), 2);
+	assert_true(pe_minimise(&f, 1e-3, 25, false, &place) < 10);
+	assert_true(place.length <= 1e-3);
+	pe_place_free(&place);
+	assert_int_equal(pe_minimise(&f, 0, 2, false, &place), 2);
 	assert_true(place.length > 1e-3);
 	pe_place_free(&place);
 	table_free(&t);
 }
 
-/* A source that counts its passes. */
+/* A source that writes down the kinds of its passes. */
+#define MOST_PASSES 400
+
 typedef struct counting
 {
 	pe_source	source;
 	pe_source  *inner;
 	int			passes;
+	char		kind[MOST_PASSES + 1];
 } counting;
 
 static void
@@ -368,19 +374,47 @@ run_and_count(pe_source *source, const pe_pass *pass, pe_i128 *sums)
 {
 	counting   *c = (counting *) source;
 
-	if (++c->passes > 500)
-		fail_msg("the minimum is not found in 500 passes");
+	if (c->passes == MOST_PASSES)
+		fail_msg("more than %d passes", MOST_PASSES);
+	c->kind[c->passes++] = (char) ('a' + (int) pass->kind);
 	c->inner->run(c->inner, pass, sums);
 }
 
-static int
-passes_of(table *t, double *w)
+/* Fits, and tells the passes. */
+static void
+count_fit(table *t, counting *c, double *w)
 {
-	counting	c = {t->source, &t->source, 0};
+	memset(c, 0, sizeof(*c));
+	c->source = t->source;
+	c->inner = &t->source;
+	c->source.run = run_and_count;
+	pe_fit_objpert(&t->problem, &c->source, w);
+	assert_int_equal(c->passes, pe_fit_passes(&t->problem));
+}
 
-	c.source.run = run_and_count;
-	pe_fit_objpert(&t->problem, &c.source, w);
-	return c.passes;
+/* How many iterations the search takes for a linear term of the plan; more than the public number fail. */
+static int32_t
+search(table *t)
+{
+	double		radius = sqrt((double) t->problem.radius_sq) / PE_ONE;
+	double		b[TABLE_COLUMNS];
+	pe_smooth	f = {
+		.source = &t->source,
+		.loss = t->problem.model == PE_MODEL_LOGISTIC ? PE_LOSS_LOGISTIC : PE_LOSS_HUBER,
+		.radius_sq = t->problem.radius_sq,
+		.lambda = t->problem.plan.lambda,
+		.linear = b,
+	};
+	pe_place	place;
+	int32_t		iterations;
+
+	for (int32_t j = 0; j < t->shape.columns; j++)
+		b[j] = t->problem.plan.sigma * radius * table_normal();
+	iterations = pe_minimise(&f, 0x1p-16 * radius, (int32_t) t->problem.options.iterations, false, &place);
+	if (!(place.length <= 0x1p-16 * radius))
+		fail_msg("not certified after %d iterations", iterations);
+	pe_place_free(&place);
+	return iterations;
 }
 
 /*
@@ -404,6 +438,7 @@ test_ends(void **state)
 		{
 			table		t;
 			pe_cost		cost;
+			counting	c;
 			double		w[TABLE_COLUMNS];
 
 			table_init(&t, 21, 0, model, PE_FIT_OBJPERT);
@@ -412,9 +447,197 @@ test_ends(void **state)
 			t.problem.options.l2 = cases[i].l2;
 			plan_of(&t, cases[i].epsilon, &cost);
 			assert_null(pe_fit_refusal(&t.problem));
-			print_message("epsilon %g, Lambda %g: %d passes\n", cases[i].epsilon, t.problem.plan.lambda, passes_of(&t, w));
+			count_fit(&t, &c, w);
+			print_message("epsilon %g, Lambda %g: %d iterations\n", cases[i].epsilon, t.problem.plan.lambda, search(&t));
 			table_free(&t);
 		}
+}
+
+/* ----------
+ * Passes: their number and kinds are public
+ * ----------
+ */
+
+/* Fewer iterations than the public number are refused, more are not. */
+static void
+test_public_number(void **state)
+{
+	const double numbers[] = {1, 2, 15, 16, 23, 24, 100};
+
+	(void) state;
+	for (pe_model model = PE_MODEL_LOGISTIC; model <= PE_MODEL_SVM; model++)
+		for (int i = 0; i < lengthof(numbers); i++)
+		{
+			table		t;
+			const char *wrong;
+
+			table_init(&t, 2, 0, model, PE_FIT_OBJPERT);
+			t.problem.options.iterations = numbers[i];
+			wrong = pe_fit_defaults(&t.problem);
+			if (numbers[i] < (model == PE_MODEL_SVM ? 24 : 16))
+				assert_true(wrong != NULL && strcmp(wrong, "iterations") == 0);
+			else
+				assert_null(wrong);
+			table_free(&t);
+		}
+}
+
+#define EDGE 0.7
+
+/* Rows with one feature, which an edge separates. */
+static void
+add_separable(table *t, long rows, double edge)
+{
+	for (long i = 0; i < rows; i++)
+	{
+		double		x = 2 * table_uniform() - 1;
+
+		table_add(t, &x, -1, x > edge);
+	}
+}
+
+/* The passes of fits on rows and on one row more are the same, at options of any kind. */
+static void
+check_neighbours(pe_model model, long rows, double epsilon, double share, double iterations)
+{
+	const double far[1] = {-1};
+	counting	c[2];
+
+	for (int side = 0; side < 2; side++)
+	{
+		table		t;
+		pe_cost		cost;
+		double		w[TABLE_COLUMNS];
+
+		table_state = 5;
+		table_init(&t, 2, 0, model, PE_FIT_OBJPERT);
+		add_separable(&t, rows, EDGE);
+		if (side == 1)
+			table_add(&t, far, -1, 1);
+		t.problem.options.share = share;
+		t.problem.options.iterations = iterations;
+		plan_of(&t, epsilon, &cost);
+		count_fit(&t, &c[side], w);
+		table_free(&t);
+	}
+	assert_int_equal(c[0].passes, c[1].passes);
+	assert_string_equal(c[0].kind, c[1].kind);
+}
+
+static void
+test_passes(void **state)
+{
+	const double epsilons[] = {0.001, 1, 100};
+	const double shares[] = {NAN, 0.001, 0.9};
+	const double iterations[] = {NAN, 33};
+
+	(void) state;
+	for (pe_model model = PE_MODEL_LOGISTIC; model <= PE_MODEL_SVM; model++)
+		for (int e = 0; e < lengthof(epsilons); e++)
+			for (int s = 0; s < lengthof(shares); s++)
+				for (int i = 0; i < lengthof(iterations); i++)
+				{
+					check_neighbours(model, 0, epsilons[e], shares[s], iterations[i]);
+					check_neighbours(model, 500, epsilons[e], shares[s], iterations[i]);
+				}
+	check_neighbours(PE_MODEL_SVM, 20000, 10, NAN, NAN);
+}
+
+/* ----------
+ * The search ends within the public number
+ * ----------
+ */
+
+static void
+check_separable(pe_model model, long rows, double edge, double epsilon)
+{
+	table		t;
+	pe_cost		cost;
+
+	table_init(&t, 2, 0, model, PE_FIT_OBJPERT);
+	add_separable(&t, rows, edge);
+	plan_of(&t, epsilon, &cost);
+	print_message("%s, %ld separable rows, edge %g, epsilon %g: %d of %g iterations\n", model == PE_MODEL_SVM ? "hinge" : "logistic",
+				  rows, edge, epsilon, search(&t), t.problem.options.iterations);
+	table_free(&t);
+}
+
+/* OBJPERT_ROWS=1000000 in the environment: so many rows besides. */
+static void
+test_separable(void **state)
+{
+	const double epsilons[] = {0.1, 1, 10};
+	const double edges[] = {0, EDGE, -0.9};
+	const char *more = getenv("OBJPERT_ROWS");
+	long		rows[] = {1000, 20000, 100000, more == NULL ? 0 : atol(more)};
+
+	(void) state;
+	for (pe_model model = PE_MODEL_LOGISTIC; model <= PE_MODEL_SVM; model++)
+		for (int r = 0; r < lengthof(rows); r++)
+			for (int e = 0; e < lengthof(epsilons); e++)
+				check_separable(model, rows[r], edges[e], epsilons[e]);
+}
+
+/* One of the ways to make it hard: scales apart, features alike, few that are not 0, one class. */
+static void
+add_hard(table *t, int kind, int columns)
+{
+	double		x[TABLE_COLUMNS] = {0};
+	double		common = 2 * table_uniform() - 1;
+	double		margin = 0;
+
+	for (int j = 0; j + 1 < columns; j++)
+	{
+		double		sign = j % 2 == 0 ? 1 : -1;
+		double		u = 2 * table_uniform() - 1;
+
+		if (kind == 0)
+			x[j] = u * pow(10, -3.0 * j / columns);
+		else if (kind == 1)
+			x[j] = 0.9 * common + 0.1 * u;
+		else if (kind == 2)
+			x[j] = fabs(u) < 0.02 ? (u > 0 ? 1 : -1) : 0;
+		else
+			x[j] = u;
+		margin += sign * (kind == 0 ? u : x[j]) * (kind == 3 ? 0 : 100);
+	}
+	margin += kind == 2 ? -2 : kind == 3 ? -6 : 0;
+	table_add(t, x, -1, table_uniform() < 1 / (1 + exp(-margin)));
+}
+
+static void
+test_hard(void **state)
+{
+	const int	columns[] = {1, 2, 5, 20};
+	int			most[2] = {0, 0};
+
+	(void) state;
+	table_state = 11;
+	for (int i = 0; i < 160; i++)
+	{
+		pe_model	model = i % 2 == 0 ? PE_MODEL_LOGISTIC : PE_MODEL_SVM;
+		int			rows = (int) exp(table_uniform() * log(10000));
+		int			d = columns[i / 2 % 4];
+		table		t;
+
+		table_init(&t, d, 0, model, PE_FIT_OBJPERT);
+		for (int r = 0; r < rows; r++)
+			add_hard(&t, i / 8 % 4, d);
+		for (double epsilon = 0.001; epsilon < 200; epsilon *= 10)
+		{
+			pe_cost		cost;
+			int			iterations;
+
+			plan_of(&t, epsilon, &cost);
+			iterations = search(&t);
+			if (iterations > most[model == PE_MODEL_SVM])
+				most[model == PE_MODEL_SVM] = iterations;
+		}
+		table_free(&t);
+	}
+	print_message("at most %d iterations, and with a hinge %d\n", most[0], most[1]);
+	/* there is room: what the number is for is never seen */
+	assert_true(most[0] <= 12 && most[1] <= 16);
 }
 
 /* Newton's method sees a small lambda where there are no rows: the function is quadratic there. */
@@ -432,7 +655,7 @@ test_small_lambda(void **state)
 		.source = &t.source, .loss = PE_LOSS_LOGISTIC, .radius_sq = t.problem.radius_sq, .lambda = 1e-14, .linear = b
 	};
 	/* a step is at most 4 times as long as the way so far: 1e14 is 5^20 */
-	assert_true(pe_minimise(&f, 0x1p-16, 0, 100, &place) <= 30);
+	assert_true(pe_minimise(&f, 0x1p-16, 100, false, &place) <= 30);
 	assert_true(place.length <= 0x1p-16);
 	pe_place_free(&place);
 	table_free(&t);
@@ -458,7 +681,6 @@ check_one_column(pe_model model, int rows, long n, const char *name)
 	table_init(&t, 1, 0, model, PE_FIT_OBJPERT);
 	for (int i = 0; i < rows; i++)
 		table_add(&t, NULL, -1, i % 4 == 0);
-	t.problem.options.iterations = 1;
 	plan_of(&t, 1.5, &cost);
 	for (long i = 0; i < n; i++)
 	{
@@ -486,6 +708,40 @@ test_law(void **state)
 	check_one_column(PE_MODEL_SVM, 17, scaled(4000), "hinge, 17 rows");
 }
 
+/*
+ * A search that did not arrive: what is released is the answer of a table without rows,
+ * N(0, (s / Lambda)^2) in each column.
+ */
+static void
+test_not_certified(void **state)
+{
+	table		t;
+	pe_cost		cost;
+	long		seen[20] = {0};
+	double		mass[20];
+	long		n = scaled(4000);
+	double		radius;
+
+	(void) state;
+	table_init(&t, 2, 0, PE_MODEL_LOGISTIC, PE_FIT_OBJPERT);
+	add_separable(&t, 300, EDGE);
+	plan_of(&t, 1.5, &cost);
+	/* no option allows this */
+	t.problem.options.iterations = 1;
+	radius = sqrt((double) t.problem.radius_sq) / PE_ONE;
+	for (long i = 0; i < n; i++)
+	{
+		double		w[TABLE_COLUMNS];
+
+		pe_fit_objpert(&t.problem, &t.source, w);
+		seen[(int) fmin(19, floor(20 * normal_cdf(w[0] * t.problem.plan.lambda / (t.problem.plan.sigma * radius))))]++;
+	}
+	for (int i = 0; i < 20; i++)
+		mass[i] = 1.0 / 20;
+	check_chi_square("a search that did not arrive", seen, mass, 20, n);
+	table_free(&t);
+}
+
 /* With a regulariser so strong that the linear term moves nothing, the noise on the output is what is left. */
 static void
 test_output_noise(void **state)
@@ -499,7 +755,6 @@ test_output_noise(void **state)
 
 	(void) state;
 	table_init(&t, 1, 0, PE_MODEL_LOGISTIC, PE_FIT_OBJPERT);
-	t.problem.options.iterations = 1;
 	plan_of(&t, 1, &cost);
 	t.problem.plan.sigma = 1e-9;
 	sigma = t.problem.plan.output * 1.125 * 0x1p-15 / t.problem.plan.lambda;
@@ -559,8 +814,13 @@ main(void)
 		cmocka_unit_test(test_minimum),
 		cmocka_unit_test(test_iterations),
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_public_number),
+		cmocka_unit_test(test_passes),
+		cmocka_unit_test(test_separable),
+		cmocka_unit_test(test_hard),
 		cmocka_unit_test(test_small_lambda),
 		cmocka_unit_test(test_law),
+		cmocka_unit_test(test_not_certified),
 		cmocka_unit_test(test_output_noise),
 		cmocka_unit_test(test_fit),
 	};
