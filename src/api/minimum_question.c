@@ -431,6 +431,7 @@ pe_minimum_validate(const pe_minimum_request *request)
 	pe_dataset_check_values(m->dataset);
 	m->problem.max_change = m->dataset->max_change;
 	m->problem.all = m->dataset->change_all;
+	m->problem.steepest = m->steepest;
 	choose_method(m);
 	choose_budget(m);
 	(void) variables_of(request);
@@ -465,13 +466,25 @@ expectation(const pe_minimum_validated *minimum)
 	return isnan(gap) ? "" : psprintf(", on average at most %.3g above the minimum", gap);
 }
 
+/* Decided before rows are read. */
+static const char *
+points_of(const pe_minimum_validated *minimum)
+{
+	pe_lattice_plan plan;
+
+	if (minimum->problem.method != PE_MINIMUM_EXPONENTIAL)
+		return "";
+	pe_minimum_plan(&minimum->problem, minimum->steepest, &plan);
+	return plan.finite ? ", from a finite set of points" : "";
+}
+
 void
 pe_minimum_tell(const pe_minimum_validated *minimum, const pe_charge_reply *reply)
 {
 	pe_price	price = price_of(minimum);
 
-	pe_price_tell(&price, reply, psprintf("release " INT64_FORMAT ", method \"%s\"%s", reply->release_id,
-										  pe_minimum_method_name(minimum->problem.method), expectation(minimum)));
+	pe_price_tell(&price, reply, psprintf("release " INT64_FORMAT ", method \"%s\"%s%s", reply->release_id,
+										  pe_minimum_method_name(minimum->problem.method), points_of(minimum), expectation(minimum)));
 }
 
 void

@@ -72,6 +72,12 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 1000, 20000, 20000,
 #define NET_LEAST 4096
 #define NET_WORK 400000000.0
 
+/* The same of a grid, of which PE_PLAN_POINTS are the most. */
+#define GRID_WORK 2000000000.0
+
+/* Among inequalities grids are tried with so many times more points, down to those that leave few enough inside. */
+#define GRID_FINER 32
+
 /* Scales of a set of points: half of it is within 1/2^i of an anchor, i below this. */
 #define NET_SCALES 12
 
@@ -162,9 +168,11 @@ struct pe_lattice_law
 	int32_t		variables;
 	int32_t		bits;
 	double		margin;
+	pe_lattice_plan plan;
 	face		face[FACES];
 	cell	   *cells;
 	int32_t		room;			/* cells there is memory for */
+	int32_t		best_first;		/* so many of them for dividing the best */
 	int32_t		count;
 	int32_t    *point;			/* of a finite set: where cell i is; else NULL */
 	uint64_t   *total;			/* sums of a_0 .. a_i */
@@ -320,9 +328,23 @@ public_memory(int32_t variables, int32_t rows, int32_t inequalities)
 static size_t
 most_points(int32_t variables, int32_t rows)
 {
-	double		affordable = NET_WORK / ((double) variables * fmax(rows, 1));
+	bool		grid = variables <= PE_CELL_VARIABLES;
+	double		affordable = (grid ? GRID_WORK : NET_WORK) / ((double) variables * fmax(rows, 1));
 
-	return (size_t) fmin(fmax(affordable, NET_LEAST), NET_MOST);
+	return (size_t) fmin(fmax(affordable, NET_LEAST), grid ? PE_PLAN_POINTS : NET_MOST);
+}
+
+static size_t
+points_memory(int32_t variables, int32_t rows, int32_t inequalities)
+{
+	return most_points(variables, rows) * point_memory((size_t) variables) + public_memory(variables, rows, inequalities);
+}
+
+/* Cells of the whole lattice: the best, and where a plan asks for them the public ones. */
+static int32_t
+most_divided(int32_t variables)
+{
+	return most_cells[variables] + (variables >= PE_PLAN_VARIABLES ? 1 << PE_PLAN_PARTS : 0);
 }
 
 size_t
@@ -332,12 +354,16 @@ pe_lattice_law_memory(int32_t variables, int32_t rows, int32_t inequalities)
 	size_t		cells;
 	size_t		lists;
 
+	size_t		divided;
+	size_t		points;
+
+	points = variables >= PE_PLAN_VARIABLES ? points_memory(variables, rows, inequalities) : 0;
 	if (variables > PE_CELL_VARIABLES)
-		return fixed + most_points(variables, rows) * point_memory((size_t) variables) +
-			public_memory(variables, rows, inequalities);
-	cells = (size_t) most_cells[variables];
+		return fixed + points;
+	cells = (size_t) most_divided(variables);
 	lists = cells * (SCORES * list_bytes((size_t) rows) + list_bytes((size_t) inequalities));
-	return fixed + cells * cell_memory() + (lists < LIST_MOST ? lists : LIST_MOST);
+	divided = cells * cell_memory() + (lists < LIST_MOST ? lists : LIST_MOST);
+	return fixed + (divided > points ? divided : points);
 }
 
 /* ----------
@@ -875,10 +901,10 @@ add_cell(pe_lattice_law *law, division *v, cell *c)
 		release_lists(law, c);
 }
 
-static void
-halve(pe_lattice_law *law, division *v, cell *c)
+/* Leaves the lower half of a cell; returns the upper one, with the same lists. */
+static cell
+cut(cell *c, int32_t j)
 {
-	int32_t		j = coordinate_of(law, c);
 	cell		upper;
 
 	c->width[j]--;
@@ -890,6 +916,14 @@ halve(pe_lattice_law *law, division *v, cell *c)
 		if (c->list[k] != NULL)
 			c->list[k]->users++;
 	}
+	return upper;
+}
+
+static void
+halve(pe_lattice_law *law, division *v, cell *c)
+{
+	cell		upper = cut(c, coordinate_of(law, c));
+
 	add_cell(law, v, c);
 	add_cell(law, v, &upper);
 	pe_wipe(&upper, sizeof(upper));
@@ -934,7 +968,57 @@ enough(const pe_lattice_law *law, const division *v)
 
 	add_weights(law->cells, v->open, heaviest, &bound, &sure);
 	add_weights(law->cells + law->room - v->closed, v->closed, heaviest, &bound, &sure);
-	return sure >= ENOUGH * bound || sure * law->spent >= work_of_proposal(law, &law->cells[0]) * bound;
+	if (sure >= ENOUGH * bound)
+		return true;
+	return sure >= law->plan.acceptance * bound && sure * law->spent >= work_of_proposal(law, &law->cells[0]) * bound;
+}
+
+/* ----------
+ * Public cells
+ * ----------
+ */
+
+/* Along which coordinate a cell is wider than a public cell; -1: none. */
+static int32_t
+too_wide(const pe_lattice_law *law, const cell *c)
+{
+	for (int32_t j = 0; j < law->variables; j++)
+	{
+		if (c->width[j] + law->plan.part[j] > law->bits)
+			return j;
+	}
+	return -1;
+}
+
+/*
+ * Divides what is wider than a public cell, until the plan's bound of the acceptance holds.
+ * What all of it weighs next to nothing beside the best cell stays.  Without inequalities no cell is
+ * ever without points.  There are no more than best_first cells to begin with, and each
+ * public cell is cut out once: room is enough.
+ */
+static void
+divide_publicly(pe_lattice_law *law, division *v)
+{
+	double		least = v->heaviest;
+
+	for (int32_t i = 0; i < v->open; i++)
+		least = fmax(least, law->cells[i].weight);
+	least -= LIGHTEST * LN2;
+	for (int32_t i = 0; i < v->open && v->open + v->closed < law->room; i++)
+	{
+		cell	   *c = &law->cells[i];
+		int32_t		j;
+
+		while (c->weight >= least && (j = too_wide(law, c)) >= 0 && v->open + v->closed < law->room)
+		{
+			cell		upper = cut(c, j);
+
+			if (!finish_cell(law, c) || !finish_cell(law, &upper))
+				pe_bug("a cell of a box without points");
+			law->cells[v->open++] = upper;
+			pe_wipe(&upper, sizeof(upper));
+		}
+	}
 }
 
 static void
@@ -945,7 +1029,7 @@ divide(pe_lattice_law *law, const cell *root)
 	cell		c = *root;
 
 	add_cell(law, &v, &c);
-	while (v.open > 0 && v.open + v.closed < law->room)
+	while (v.open > 0 && v.open + v.closed < law->best_first)
 	{
 		if (v.open >= next && enough(law, &v))
 			break;
@@ -962,6 +1046,8 @@ divide(pe_lattice_law *law, const cell *root)
 		else
 			halve(law, &v, &c);
 	}
+	if (law->plan.acceptance > 0 && v.open > 0 && !enough(law, &v))
+		divide_publicly(law, &v);
 	gather(law, &v);
 	pe_wipe(&c, sizeof(c));
 }
@@ -1047,7 +1133,7 @@ spread_points(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell 
 	int64_t		at[PE_AFFINE_VARIABLES];
 	uint64_t	state = 0;
 
-	for (int32_t i = 0; i < law->room; i++)
+	for (int32_t i = 0; i < law->room && i < NET_MOST; i++)
 	{
 		double		t = i < 2 ? 0 : ldexp(1, -(i / 2 % NET_SCALES));
 
@@ -1134,6 +1220,87 @@ make_alone(pe_lattice_law *law, const pe_affine_lattice *lattice, const double *
 	add_point(law, &nothing, at);
 }
 
+/* ----------
+ * A grid
+ * ----------
+ */
+
+/* The point of a grid with this number: from side to side, or in the middle where there is one along a coordinate. */
+static void
+point_of_grid(const pe_lattice_law *law, const int32_t *points, int64_t number, int64_t *at)
+{
+	int64_t		last = (INT64_C(1) << law->bits) - 1;
+
+	for (int32_t j = 0; j < law->variables; j++)
+	{
+		at[j] = points[j] > 1 ? last * (number % points[j]) / (points[j] - 1) : last / 2;
+		number /= points[j];
+	}
+}
+
+static int64_t
+size_of_grid(const pe_lattice_law *law, const int32_t *points)
+{
+	int64_t		size = 1;
+
+	for (int32_t j = 0; j < law->variables; j++)
+		size *= points[j];
+	return size;
+}
+
+/* How many points of a grid are inside the set; the points themselves become the law's, if it is for them. */
+static int64_t
+visit_grid(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell *root, const int32_t *points, bool add)
+{
+	int64_t		size = size_of_grid(law, points);
+	int64_t		inside = 0;
+	int64_t		at[PE_AFFINE_VARIABLES];
+
+	for (int64_t i = 0; i < size; i++)
+	{
+		point_of_grid(law, points, i, at);
+		work(law, (double) (lattice->inequalities + 1) * law->variables);
+		if (!pe_lattice_inside(lattice, at))
+			continue;
+		inside++;
+		if (add)
+			add_point(law, root, at);
+	}
+	return inside;
+}
+
+/* The most points of a grid of which those outside are no more work than those inside. */
+static double
+most_of_grid(const pe_lattice_law *law, const pe_affine_lattice *lattice)
+{
+	double		affordable = NET_WORK / ((double) law->variables * fmax(lattice->inequalities, 1));
+
+	if (lattice->inequalities == 0)
+		return law->room;
+	return fmin(fmax(affordable, law->room), (double) law->room * GRID_FINER);
+}
+
+/* The finest grid of which no more are inside than there is room for; false where that leaves few.  All of it is public. */
+static bool
+make_grid(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell *root)
+{
+	int32_t		points[PE_CELL_VARIABLES];
+	double		most = most_of_grid(law, lattice);
+	int64_t		inside;
+
+	for (;; most /= 2)
+	{
+		pe_lattice_plan_grid(law->variables, law->plan.share, most, points);
+		inside = visit_grid(law, lattice, root, points, false);
+		if (inside <= law->room)
+			break;
+	}
+	if (inside < NET_LEAST && lattice->inequalities > 0)
+		return false;
+	(void) visit_grid(law, lattice, root, points, true);
+	return true;
+}
+
 static void
 make_points(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell *root, const double *centre)
 {
@@ -1141,6 +1308,8 @@ make_points(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell *r
 	double		middle[PE_AFFINE_VARIABLES];
 	int64_t		at[PE_AFFINE_VARIABLES];
 
+	if (law->variables <= PE_CELL_VARIABLES && make_grid(law, lattice, root))
+		return;
 	round_centre(law, lattice, centre, at);
 	for (int32_t j = 0; j < law->variables; j++)
 		minimiser[j] = middle[j] = (double) at[j];
@@ -1223,7 +1392,7 @@ allot(pe_lattice_law *law, const pe_affine_lattice *lattice, size_t memory, int3
 {
 	size_t		fixed = fixed_memory((size_t) lattice->rows, (size_t) lattice->inequalities);
 	size_t		left = memory > fixed ? memory - fixed : 0;
-	bool		points = law->variables > PE_CELL_VARIABLES;
+	bool		points = law->plan.finite;
 	size_t		apart = points ? public_memory(law->variables, lattice->rows, lattice->inequalities) : left / 2;
 	size_t		each = points ? point_memory((size_t) law->variables) : cell_memory();
 	size_t		room = (left > apart ? left - apart : 0) / each;
@@ -1234,41 +1403,51 @@ allot(pe_lattice_law *law, const pe_affine_lattice *lattice, size_t memory, int3
 	room = room > 1 ? room : 1;
 	left = left > room * each ? left - room * each : 0;
 	law->list_room = left < LIST_MOST ? left : LIST_MOST;
+	law->best_first = points || room < (size_t) most_cells[law->variables] ? (int32_t) room : most_cells[law->variables];
 	alloc_cells(law, (int32_t) room, points);
 }
 
-pe_lattice_law *
-pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, pe_score_rate prior,
-						 const double *centre, size_t memory, int32_t cells, int32_t bits, double margin)
+static pe_lattice_law *
+new_law(const pe_affine_lattice *lattice, pe_score_rate rate, pe_score_rate prior, int32_t bits, double margin,
+		const pe_lattice_plan *plan)
 {
-	bool		points = lattice->variables > PE_CELL_VARIABLES;
 	pe_lattice_law *law;
-	cell		root;
 
 	check_rate(&rate);
 	check_rate(&prior);
 	law = pe_alloc(1, sizeof(*law));
-	memset(&root, 0, sizeof(root));
 	law->variables = lattice->variables;
 	law->bits = bits;
 	law->margin = margin;
+	law->plan = *plan;
 	set_rate(&law->face[SCORE], &rate);
 	set_rate(&law->face[PUBLIC], &prior);
 	law->scratch = (size_t) lattice->rows + (size_t) lattice->inequalities;
 	law->high = pe_alloc(law->scratch, sizeof(int64_t));
-	if (!points)
+	if (!plan->finite)
 	{
 		law->near = pe_alloc(law->scratch, ((size_t) law->variables + 1) * sizeof(double));
 		law->near_row = pe_alloc(law->scratch, sizeof(int32_t));
 	}
+	return law;
+}
+
+/* Fills in cells or points, and their weights. */
+static void
+fill(pe_lattice_law *law, const pe_affine_lattice *lattice, const double *centre, size_t memory, int32_t cells)
+{
+	bool		points = law->plan.finite;
+	cell		root;
+
+	memset(&root, 0, sizeof(root));
 	allot(law, lattice, memory, cells);
-	open_faces(law, lattice, points || prior.numerator != 0, &root);
+	open_faces(law, lattice, points || law->face[PUBLIC].rate.numerator != 0, &root);
 	if (points)
 		make_points(law, lattice, &root, centre);
 	else if (holds_centre(law, lattice, centre))
 	{
 		for (int32_t j = 0; j < law->variables; j++)
-			root.width[j] = (uint8_t) bits;
+			root.width[j] = (uint8_t) law->bits;
 		divide(law, &root);
 		memset(root.list, 0, sizeof(root.list));
 	}
@@ -1277,43 +1456,39 @@ pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, p
 	release_lists(law, &root);
 	pe_lattice_law_weigh(law, PEAK);
 	pe_wipe(&root, sizeof(root));
+}
+
+pe_lattice_law *
+pe_lattice_law_make_with(const pe_affine_lattice *lattice, pe_score_rate rate, pe_score_rate prior,
+						 const double *centre, size_t memory, int32_t cells, int32_t bits, double margin)
+{
+	pe_lattice_plan plan = {.finite = lattice->variables > PE_CELL_VARIABLES};
+	pe_lattice_law *law = new_law(lattice, rate, prior, bits, margin, &plan);
+
+	fill(law, lattice, centre, memory, cells);
 	return law;
 }
 
 pe_lattice_law *
 pe_lattice_law_make(const pe_affine_lattice *lattice, pe_score_rate rate, pe_score_rate prior,
-					const double *centre, size_t memory)
+					const double *centre, size_t memory, const pe_lattice_plan *plan)
 {
-	int32_t		cells = lattice->variables > PE_CELL_VARIABLES ? NET_MOST : most_cells[lattice->variables];
+	pe_lattice_law *law = new_law(lattice, rate, prior, PE_LATTICE_BITS, PE_LAZY_MARGIN, plan);
 
-	return pe_lattice_law_make_with(lattice, rate, prior, centre, memory, cells, PE_LATTICE_BITS, PE_LAZY_MARGIN);
+	fill(law, lattice, centre, memory, plan->finite ? INT32_MAX : plan->acceptance > 0 ? most_divided(lattice->variables) :
+		 most_cells[lattice->variables]);
+	return law;
 }
 
-int32_t
-pe_lattice_law_cells(const pe_lattice_law *law)
-{
-	return law->count;
-}
-
-double
-pe_lattice_law_acceptance(const pe_lattice_law *law)
-{
-	double		heaviest = -INFINITY;
-	double		bound = 0;
-	double		sure = 0;
-
-	for (int32_t i = 0; i < law->count; i++)
-		heaviest = fmax(heaviest, law->cells[i].weight);
-	add_weights(law->cells, law->count, heaviest, &bound, &sure);
-	return sure / bound;
-}
-
-void
+bool
 pe_lattice_law_corner(const pe_lattice_law *law, int32_t number, int64_t *at)
 {
+	if (number >= law->count)
+		return false;
 	for (int32_t j = 0; j < law->variables; j++)
 		at[j] = law->point != NULL ? law->point[(size_t) number * (size_t) law->variables + (size_t) j] :
 			law->cells[number].corner[j];
+	return true;
 }
 
 void
@@ -1371,7 +1546,7 @@ draw_cell(const pe_lattice_law *law, pe_bits *bits)
 static void
 draw_point(const pe_lattice_law *law, const cell *c, pe_bits *bits, int64_t *at)
 {
-	pe_lattice_law_corner(law, (int32_t) (c - law->cells), at);
+	(void) pe_lattice_law_corner(law, (int32_t) (c - law->cells), at);
 	for (int32_t j = 0; law->point == NULL && j < law->variables; j++)
 		at[j] += pe_bits_next32(bits) & ((UINT32_C(1) << c->width[j]) - 1);
 }
@@ -1452,12 +1627,13 @@ propose(const pe_lattice_law *law, const cell *c, pe_bits *bits, int64_t *at, in
 }
 
 /* What was proposed before a poll was rejected: nothing that matters is drawn yet. */
-void
+uint64_t
 pe_lattice_law_draw(const pe_lattice_law *law, pe_bits *bits, int64_t *at)
 {
 	int64_t		value[FACES];
 	const cell *c = draw_cell(law, bits);
 	double		done = 0;
+	uint64_t	proposals = 1;
 
 	while (!propose(law, c, bits, at, value))
 	{
@@ -1468,6 +1644,8 @@ pe_lattice_law_draw(const pe_lattice_law *law, pe_bits *bits, int64_t *at)
 			pe_poll();
 		}
 		c = draw_cell(law, bits);
+		proposals++;
 	}
 	pe_wipe(value, sizeof(value));
+	return proposals;
 }

@@ -295,6 +295,36 @@ least_bound(int32_t d, double kappa, double part, double coarse)
 	return least;
 }
 
+/* Per unit of the function.  A unit of scores is at most that part of the range, or of max_change: D is no more than one unit too large. */
+static double
+rate_of(const pe_minimum_problem *problem, double range)
+{
+	uint64_t	numerator;
+	uint64_t	factor;
+
+	pe_select_rate(problem->pure, problem->nano, &numerator, &factor);
+	return (double) numerator / (double) factor / (2 * (problem->max_change + range * UNIT));
+}
+
+void
+pe_minimum_plan(const pe_minimum_problem *problem, const double *steepest, pe_lattice_plan *plan)
+{
+	int32_t		d = problem->set.variables;
+	double		kappa = rate_of(problem, 0);
+	double		change[PE_AFFINE_VARIABLES];
+	double		prior[PE_AFFINE_VARIABLES];
+
+	for (int32_t j = 0; j < d; j++)
+	{
+		double		most = steepest[j] * (problem->upper[j] - problem->lower[j]);
+
+		/* not 0 times infinity: without a slope nothing changes */
+		change[j] = most > 0 ? kappa * most : 0;
+		prior[j] = most > 0 && problem->options.prior > 0 ? problem->options.prior * most : 0;
+	}
+	pe_lattice_plan_make(plan, d, change, prior, problem->set.inequalities > 0);
+}
+
 double
 pe_minimum_expected_gap(const pe_minimum_problem *problem, const double *steepest)
 {
@@ -303,14 +333,14 @@ pe_minimum_expected_gap(const pe_minimum_problem *problem, const double *steepes
 	double		range = range_of(problem, steepest);
 	double		kappa;
 	double		gap;
-	uint64_t	numerator;
-	uint64_t	factor;
+	pe_lattice_plan plan;
 
-	if (problem->method != PE_MINIMUM_EXPONENTIAL || problem->options.prior > 0 || d > PE_CELL_VARIABLES || !(part < 1))
+	if (problem->method != PE_MINIMUM_EXPONENTIAL || problem->options.prior > 0 || !(part < 1))
 		return NAN;
-	pe_select_rate(problem->pure, problem->nano, &numerator, &factor);
-	/* a unit of scores is at most that part of the range, or of max_change: D is no more than one unit too large */
-	kappa = (double) numerator / (double) factor / (2 * (problem->max_change + range * UNIT));
+	pe_minimum_plan(problem, steepest, &plan);
+	if (plan.finite)
+		return NAN;
+	kappa = rate_of(problem, range);
 	gap = least_bound(d, kappa, part, range * (part + (d + 1) * STEP / 2));
 	return isfinite(gap) ? gap : NAN;
 }

@@ -13,6 +13,7 @@
 #define PE_MINIMUM_MINIMUM_H
 
 #include "affine/affine.h"
+#include "minimum/lattice_plan.h"
 
 typedef enum pe_minimum_method
 {
@@ -45,6 +46,8 @@ typedef struct pe_minimum_problem
 	const double *lower;		/* its tight box, and a point inside: pe_polytope_tighten */
 	const double *upper;
 	const double *centre;
+	const double *steepest;		/* no slope of a variable is larger in absolute value, of what is public before rows are read; NULL:
+								 * the slopes themselves say */
 	double		max_change;		/* from the registry */
 	bool		all;			/* all offsets may move by it at once; else one */
 	bool		pure;			/* nano is of a pure epsilon, else of rho */
@@ -87,10 +90,16 @@ extern size_t pe_minimum_memory(const pe_minimum_problem *problem, size_t rows);
 extern void pe_minimum_run(const pe_minimum_problem *problem, const pe_affine *f, double *x);
 
 /*
+ * What exponential draws from, from what is public: the problem without its steepest,
+ * and the most that the slopes of a variable are in absolute value, for each.
+ */
+extern void pe_minimum_plan(const pe_minimum_problem *problem, const double *steepest, pe_lattice_plan *plan);
+
+/*
  * How far above the minimum the value at the point is on average, at most: before
- * anything is drawn, from what is public.  steepest: the most that the slopes of a variable
- * are in absolute value, for each.  NaN where nothing is known: for methods other
- * than exponential, with a prior, and above PE_CELL_VARIABLES variables.
+ * anything is drawn, from what is public.  steepest: as of pe_minimum_plan.  NaN where
+ * nothing is known: for methods other than exponential, with a prior, and where a finite
+ * set is drawn from.
  *
  * Without a lattice: the function is convex, so the volume V(s) of the set where it is at
  * most s above its minimum has a concave d-th root (Brunn and Minkowski), and V'(s) /

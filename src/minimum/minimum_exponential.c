@@ -2,9 +2,11 @@
  * minimum_exponential.c
  *	  Private minimisation by the exponential mechanism, sampled exactly.
  *
- * Released: a point x of the set, on the lattice of affine/affine_lattice.h (above
- * PE_CELL_VARIABLES variables, one of a public finite set of its points), as doubles that
- * are a function of its numbers X and of what is public.
+ * Released: a point x of the set, on the lattice of affine/affine_lattice.h, or one of a
+ * public, finite set of its points, as doubles that are a function of its numbers X and of
+ * what is public.  Which of the two is a function of slopes, or of bounds declared for
+ * them, set, max_change, options and cost: public (lattice_plan.h).  A finite set is a grid:
+ * its best point is at most sum_j steepest_j spacing_j / 2 above the minimum over a box.
  *
  * Neighbours: the same rows, slopes and set; one offset, or any number of them, moves by
  * at most max_change.
@@ -30,31 +32,50 @@
  * (lattice_law.h).
  *
  * Time: the cells and the number of rejected proposals depend on offsets, and so does
- * the time that dividing and drawing take.  Who answers pads the time of the whole answer
- * to a multiple of pg_epsilon.time_quantum.
+ * the time that dividing and drawing take.  The caller pads the time of the whole answer
+ * to a multiple of pg_epsilon.time_quantum.  What they can take at most is public: in three
+ * variables or more no more than PE_PLAN_PROPOSALS proposals are drawn, but with a chance
+ * below 2^-64, and a finite set is evaluated in full.
  *
  * Without rows the function is constant, and X uniform on the set.
  */
 #include "minimum/minimum.h"
 
+#include <math.h>
+
 #include "affine/affine_lattice.h"
 #include "noise/bits.h"
 #include "minimum/lattice_law.h"
 
+/* The most that slopes are, where nothing was declared of them. */
+static void
+find_steepest(const pe_affine *f, double *steepest)
+{
+	size_t		d = (size_t) f->variables;
+
+	for (size_t i = 0; i < (size_t) f->rows * d; i++)
+		steepest[i % d] = fmax(steepest[i % d], fabs(f->slope[i]));
+}
+
 void
 pe_minimum_exponential(const pe_minimum_problem *problem, const pe_affine *f, double *x)
 {
+	double		steepest[PE_AFFINE_VARIABLES] = {0};
 	pe_affine_lattice lattice;
+	pe_lattice_plan plan;
 	pe_lattice_law *law;
 	int64_t		at[PE_AFFINE_VARIABLES];
 	pe_bits		bits;
 
+	if (problem->steepest == NULL)
+		find_steepest(f, steepest);
+	pe_minimum_plan(problem, problem->steepest != NULL ? problem->steepest : steepest, &plan);
 	pe_affine_lattice_init(&lattice, f, &problem->set, problem->lower, problem->upper, problem->max_change);
 	law = pe_lattice_law_make(&lattice, pe_exponential_rate(lattice.change, problem->pure, problem->nano),
 							  pe_prior_rate(problem->options.prior, lattice.unit), problem->centre,
-							  pe_lattice_law_memory(lattice.variables, lattice.rows, lattice.inequalities));
+							  pe_lattice_law_memory(lattice.variables, lattice.rows, lattice.inequalities), &plan);
 	pe_bits_init(&bits);
-	pe_lattice_law_draw(law, &bits, at);
+	(void) pe_lattice_law_draw(law, &bits, at);
 	pe_bits_wipe(&bits);
 	pe_lattice_point(&lattice, at, x);
 	pe_lattice_law_free(law);

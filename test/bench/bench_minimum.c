@@ -19,6 +19,7 @@
 #include "affine/affine_lattice.h"
 #include "noise/bits.h"
 #include "minimum/lattice_law.h"
+#include "minimum/minimum.h"
 #include "shim.h"
 
 #define DRAWS 200
@@ -93,6 +94,20 @@ time_evaluations(const pe_affine *f)
 }
 
 static void
+make_plan(const pe_affine *f, const double *lower, const double *upper, double max_change, pe_lattice_plan *plan)
+{
+	double		steepest[MOST_VARIABLES] = {0};
+	pe_minimum_problem problem = {
+		.method = PE_MINIMUM_EXPONENTIAL, .set = {.variables = f->variables}, .lower = lower, .upper = upper,
+		.max_change = max_change, .pure = true, .nano = NANO_EPSILON
+	};
+
+	for (int32_t i = 0; i < f->rows * f->variables; i++)
+		steepest[i % f->variables] = fmax(steepest[i % f->variables], fabs(f->slope[i]));
+	pe_minimum_plan(&problem, steepest, plan);
+}
+
+static void
 bench(int32_t variables, int32_t rows, double max_change)
 {
 	double		lower[MOST_VARIABLES];
@@ -108,8 +123,9 @@ bench(int32_t variables, int32_t rows, double max_change)
 	double		unit;
 	double		make;
 	double		draw;
-	double		acceptance;
-	int32_t		cells;
+	uint64_t	proposals = 0;
+	int32_t		cells = 0;
+	pe_lattice_plan plan;
 
 	for (int32_t j = 0; j < variables; j++)
 	{
@@ -121,20 +137,22 @@ bench(int32_t variables, int32_t rows, double max_change)
 	unit = time_evaluations(&f);
 	(void) pe_test_memory();
 
+	make_plan(&f, lower, upper, max_change, &plan);
 	make = cpu_seconds();
 	law = pe_lattice_law_make(&lattice, pe_exponential_rate(lattice.change, true, NANO_EPSILON), none, centre,
-							  pe_lattice_law_memory(variables, rows, 0));
+							  pe_lattice_law_memory(variables, rows, 0), &plan);
 	make = cpu_seconds() - make;
 	pe_bits_init(&bits);
 	draw = cpu_seconds();
 	for (int i = 0; i < DRAWS; i++)
-		pe_lattice_law_draw(law, &bits, at);
+		proposals += pe_lattice_law_draw(law, &bits, at);
 	draw = (cpu_seconds() - draw) / DRAWS;
 	pe_bits_wipe(&bits);
-	cells = pe_lattice_law_cells(law);
-	acceptance = pe_lattice_law_acceptance(law);
+	while (pe_lattice_law_corner(law, cells, at))
+		cells++;
 	pe_lattice_law_free(law);
-	printf("%9d %6d %10g %7d %8.4f %9.3f %9.3f %9.2f %8.1f\n", variables, rows, max_change, cells, acceptance, 1e3 * make,
+	printf("%9d %6d %10g %6s %7d %8.4f %9.3f %9.3f %9.2f %8.1f\n", variables, rows, max_change, plan.finite ? "finite" : "whole",
+		   cells, DRAWS / (double) proposals, 1e3 * make,
 		   1e3 * draw, (make + draw) / unit, (double) pe_test_memory() / 1048576);
 	fflush(stdout);
 	pe_affine_lattice_free(&lattice);
@@ -154,7 +172,7 @@ bench_rows(int32_t rows)
 int
 main(int argc, char **argv)
 {
-	printf("%9s %6s %10s %7s %8s %9s %9s %9s %8s\n", "variables", "rows", "max_change", "cells", "accepts", "make, ms", "draw, ms",
+	printf("%9s %6s %10s %6s %7s %8s %9s %9s %9s %8s\n", "variables", "rows", "max_change", "points", "cells", "accepts", "make, ms", "draw, ms",
 		   "/ 1000 f", "MB");
 	for (int i = 1; i < argc; i++)
 		bench_rows(atoi(argv[i]));

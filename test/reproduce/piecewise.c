@@ -293,13 +293,14 @@ static void
 measure_law(const instance *at, const setting *s, const method *m, int draws, series *values)
 {
 	pe_affine_lattice lattice;
+	const pe_lattice_plan whole = {.finite = false};
 	pe_lattice_law *law;
 	pe_bits		bits;
 
 	pe_affine_lattice_init(&lattice, &at->rounded, &at->set, at->lower, at->upper, s->max_change);
 	law = pe_lattice_law_make(&lattice, pe_exponential_rate(lattice.change, !m->zcdp, cost_of(m)),
 							  pe_prior_rate(m->prior, lattice.unit), at->centre,
-							  pe_lattice_law_memory(lattice.variables, lattice.rows, lattice.inequalities));
+							  pe_lattice_law_memory(lattice.variables, lattice.rows, lattice.inequalities), &whole);
 	pe_bits_init(&bits);
 	for (int i = 0; i < draws; i++)
 	{

@@ -1259,6 +1259,8 @@ test_expected_gap(void **state)
 /*
  * Where a step of the lattice is far more than the noise, what is found is as far from the
  * minimum as the nearest point of the lattice: farther than d / kappa, not than the bound.
+ * In three variables the points are a grid then, of which nothing is said beforehand: of
+ * 2^18 points at least 60 lie along each.
  */
 static void
 test_expected_gap_coarse(void **state)
@@ -1282,7 +1284,10 @@ test_expected_gap_coarse(void **state)
 		bound = pe_minimum_expected_gap(&problem, steepest);
 		mean = mean_value(&problem, &f, 20);
 		assert_true(mean > 0.49 * step && mean > 100 * d * 2e-5);
-		assert_true(mean < bound && bound < 20 * d * d * step);
+		if (d < PE_PLAN_VARIABLES)
+			assert_true(mean < bound && bound < 20 * d * d * step);
+		else
+			assert_true(isnan(bound) && mean < d * half / 59);
 		pe_affine_free(&f);
 	}
 }
