@@ -229,6 +229,21 @@ COMMENT ON COLUMN dp.model.release_id IS 'the paid release; NULL: fitted without
 COMMENT ON COLUMN dp.model.declaration IS 'how values become terms: type, bounds or levels of each feature, and the label';
 COMMENT ON COLUMN dp.model.coefficients IS 'of the terms, on the scale of the values; the first term is the intercept';
 
+CREATE TABLE dp.published (
+    relation_oid oid NOT NULL,
+    row_type_oid oid NOT NULL,
+    relation_schema text NOT NULL,
+    relation_name text NOT NULL,
+    owner_oid oid NOT NULL,
+    owner text NOT NULL,
+    identity text NOT NULL
+);
+CREATE INDEX published_oid ON dp.published (relation_oid);
+CREATE INDEX published_name ON dp.published (relation_schema, relation_name);
+COMMENT ON TABLE dp.published IS 'tables that dp.publish made, which alone it replaces, and for whom';
+COMMENT ON COLUMN dp.published.row_type_oid IS 'with the OID of the table it is of that one only, and of no later one with its number';
+COMMENT ON COLUMN dp.published.identity IS 'cluster, timeline, database and relation; elsewhere the names say which table it is';
+
 SELECT pg_catalog.pg_extension_config_dump('dp.dataset', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.dataset_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.attribute', '');
@@ -242,6 +257,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp.strategy', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.strategy_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.model', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.model_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.published', '');
 
 ----------------------------------------------------------------------
 -- Arithmetic of the ledger: no data, everybody may ask

@@ -126,7 +126,7 @@ SELECT release AS again FROM dp.histogram('people', 'age', rho => 0.02) LIMIT 1 
 SELECT dp.publish(:again, 'by_age', replace => true);
 SELECT 'by_age'::regclass::oid = :before AS kept, has_table_privilege('regress_bob', 'by_age', 'SELECT') AS granted, count(*) FROM on_it;
 SELECT regexp_replace(obj_description('by_age'::regclass), 'on \d{4}-\d\d-\d\d$', 'on a date');
--- a table that inherits from it is another one: its rows stay
+-- not while a table inherits from it, or anything is on it that runs
 CREATE TABLE child () INHERITS (by_age);
 INSERT INTO child SELECT * FROM ONLY by_age LIMIT 2;
 SELECT dp.publish(:again, 'by_age', replace => true);

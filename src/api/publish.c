@@ -2,8 +2,8 @@
  * publish.c
  *	  dp.publish: a paid release as an ordinary table of the caller's.
  *
- * The table is made and filled by plain SQL with the caller's rights, in his
- * transaction.  Its columns follow from the workload alone:
+ * The table is made and filled with the caller's rights, in his transaction
+ * (target.h).  Its columns follow from the workload alone:
  *
  *	 query						number from 1, the primary key
  *	 <a>						a level, where every query of the attribute is one
@@ -19,30 +19,19 @@
 
 #include <math.h>
 
-#include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "commands/comment.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
-#include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
-#include "utils/varlena.h"
 
 #include "api/release.h"
+#include "api/target.h"
 #include "server/access.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_publish);
-
-/* How the comment of a published table begins: so it is recognised. */
-#define MARK "published by dp.publish: "
 
 /* Half the width of an interval that holds 95 of 100, in standard deviations of a normal distribution. */
 #define NORMAL_QUANTILE 1.959963984540054
@@ -75,10 +64,7 @@ typedef struct publication
 	int64		epsilon;		/* nano, of a pure mechanism instead of rho; 0: none */
 	char	   *date;
 
-	char	   *schema;
-	char	   *table;
-	char	   *target;			/* both, quoted */
-	Oid			existing;		/* a table to be replaced */
+	pe_target	target;
 
 	int			columns;
 	char	   *name[MOST_COLUMNS];
@@ -256,12 +242,12 @@ read_points(publication *p)
 }
 
 static void
-put(int column, Datum value, Datum *values, char *nulls)
+put(int column, Datum value, Datum *values, bool *nulls)
 {
 	if (column < 0)
 		return;
 	values[column] = value;
-	nulls[column] = ' ';
+	nulls[column] = false;
 }
 
 static part
@@ -273,7 +259,7 @@ part_of_cell(const pe_attribute *attribute, int32 cell)
 
 /* What query q of a factor, or no factor, says of an attribute. */
 static void
-put_attribute(const publication *p, int a, const pe_factor *factor, int32 q, Datum *values, char *nulls)
+put_attribute(const publication *p, int a, const pe_factor *factor, int32 q, Datum *values, bool *nulls)
 {
 	const pe_attribute *attribute = &p->release.columns[a].domain;
 	part		said = PART_VALUE;
@@ -298,7 +284,7 @@ put_attribute(const publication *p, int a, const pe_factor *factor, int32 q, Dat
 }
 
 static void
-make_row(const publication *p, int32 q, Datum *values, char *nulls)
+make_row(const publication *p, int32 q, Datum *values, bool *nulls)
 {
 	const pe_answers *answers = &p->release.answers;
 	const pe_term *term = &p->release.workload.term[answers->labels.term[q]];
@@ -307,7 +293,7 @@ make_row(const publication *p, int32 q, Datum *values, char *nulls)
 	bool		of_all;
 	int			place;
 
-	memset(nulls, 'n', p->columns);
+	memset(nulls, true, p->columns * sizeof(bool));
 	(void) pe_term_query(term, answers->labels.local[q], factor_query);
 	of_all = factor_on(term, PE_ALL_CELLS, &place) != NULL;
 	if (of_all)
@@ -331,64 +317,14 @@ make_row(const publication *p, int32 q, Datum *values, char *nulls)
 }
 
 /* ------------------------------------------------------------------
- * The target
+ * The table
  * ------------------------------------------------------------------
  */
-
-static void
-parse_target(publication *p, text *target)
-{
-	RangeVar   *name = makeRangeVarFromNameList(textToQualifiedNameList(target));
-	Oid			schema = RangeVarGetCreationNamespace(name);
-
-	p->schema = get_namespace_name(schema);
-	p->table = name->relname;
-	p->target = pstrdup(quote_qualified_identifier(p->schema, p->table));
-	p->existing = get_relname_relid(p->table, schema);
-}
-
-/* Whether dp.publish made the table. */
-static bool
-was_published(Oid relation)
-{
-	char	   *comment = GetComment(relation, RelationRelationId, 0);
-
-	return get_rel_relkind(relation) == RELKIND_RELATION && comment != NULL && strncmp(comment, MARK, strlen(MARK)) == 0;
-}
-
-static void
-check_replaceable(const publication *p, bool replace)
-{
-	if (!replace || !was_published(p->existing))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("relation \"%s\" already exists", p->table),
-				 replace ? errdetail("It is not a table that dp.publish made.")
-				 : errhint("replace => true replaces a table that dp.publish made.")));
-	if (!has_privs_of_role(GetUserId(), pe_relation_owner(p->existing)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be owner of table %s", p->table)));
-}
-
-/* Finds out what is there already; others may read it on, but not change it. */
-static void
-find_existing(publication *p, text *target, bool replace)
-{
-	parse_target(p, target);
-	if (!OidIsValid(p->existing))
-		return;
-	check_replaceable(p, replace);
-	LockRelationOid(p->existing, ShareRowExclusiveLock);
-	parse_target(p, target);
-	if (OidIsValid(p->existing))
-		check_replaceable(p, replace);	/* it may be another one by now */
-}
 
 static bool
 has_same_columns(const publication *p)
 {
-	Relation	relation = RelationIdGetRelation(p->existing);
+	Relation	relation = RelationIdGetRelation(p->target.relation);
 	TupleDesc	desc = RelationGetDescr(relation);
 	bool		same = desc->natts == p->columns;
 
@@ -403,104 +339,57 @@ has_same_columns(const publication *p)
 	return same;
 }
 
-/* ------------------------------------------------------------------
- * The statements, with the caller's rights
- * ------------------------------------------------------------------
- */
-
-static void
-execute(const char *sql)
+static char *
+column_list(const publication *p)
 {
-	int			result = SPI_execute(sql, false, 0);
+	StringInfoData list;
 
-	if (result < 0)
-		elog(ERROR, "a statement of dp.publish failed: %s", SPI_result_code_string(result));
-}
-
-static void
-create_table(const publication *p)
-{
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "CREATE TABLE %s (", p->target);
+	initStringInfo(&list);
 	for (int i = 0; i < p->columns; i++)
-		appendStringInfo(&sql, "%s%s %s%s", i > 0 ? ", " : "", quote_identifier(p->name[p->order[i]]),
+		appendStringInfo(&list, "%s%s %s%s", i > 0 ? ", " : "", quote_identifier(p->name[p->order[i]]),
 						 format_type_extended(p->type[p->order[i]], -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY),
 						 i == 0 ? " PRIMARY KEY" : "");
-	appendStringInfoChar(&sql, ')');
-	execute(sql.data);
+	return list.data;
 }
 
 /* A table with the same columns is emptied, so that privileges and views on it stay. */
 static void
-make_table(const publication *p)
+make_table(publication *p)
 {
-	if (OidIsValid(p->existing) && has_same_columns(p))
-	{
-		execute(psprintf("DELETE FROM ONLY %s", p->target));
-		return;
-	}
-	if (OidIsValid(p->existing))
-		execute(psprintf("DROP TABLE %s", p->target));
-	create_table(p);
+	if (OidIsValid(p->target.relation) && has_same_columns(p))
+		pe_target_empty(&p->target);
+	else
+		pe_target_create(&p->target, column_list(p));
 }
 
-static SPIPlanPtr
-prepare_insert(publication *p)
+/* In the order that the table has the columns. */
+static void
+make_ordered(const void *argument, int32 q, Datum *values, bool *nulls)
 {
-	StringInfoData names;
-	StringInfoData places;
-	SPIPlanPtr	plan;
+	const publication *p = argument;
+	Datum		value[MOST_COLUMNS];
+	bool		isnull[MOST_COLUMNS];
 
-	initStringInfo(&names);
-	initStringInfo(&places);
+	make_row(p, q, value, isnull);
 	for (int i = 0; i < p->columns; i++)
 	{
-		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", quote_identifier(p->name[i]));
-		appendStringInfo(&places, "%s$%d", i > 0 ? ", " : "", i + 1);
+		values[i] = value[p->order[i]];
+		nulls[i] = isnull[p->order[i]];
 	}
-	plan = SPI_prepare(psprintf("INSERT INTO %s (%s) VALUES (%s)", p->target, names.data, places.data), p->columns, p->type);
-	if (plan == NULL)
-		elog(ERROR, "a statement of dp.publish failed: %s", SPI_result_code_string(SPI_result));
-	return plan;
 }
 
-static void
-fill_table(publication *p)
-{
-	SPIPlanPtr	plan = prepare_insert(p);
-	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon row", ALLOCSET_DEFAULT_SIZES);
-	Datum		values[MOST_COLUMNS];
-	char		nulls[MOST_COLUMNS];
-
-	for (int32 q = 0; q < p->release.answers.queries; q++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(per_row);
-
-		CHECK_FOR_INTERRUPTS();
-		make_row(p, q, values, nulls);
-		if (SPI_execute_plan(plan, values, nulls, false, 0) != SPI_OK_INSERT)
-			elog(ERROR, "a row of dp.publish was not inserted");
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(per_row);
-	}
-	MemoryContextDelete(per_row);
-}
-
-static void
-comment_on_table(const publication *p)
+static char *
+comment_on(const publication *p)
 {
 	const pe_release *r = &p->release;
-	char	   *comment = psprintf(MARK "release " INT64_FORMAT " of dataset \"%s\", version %d of its data; "
-								   "workload %s; %s%s; charge " INT64_FORMAT " of %s %.9g on %s",
-								   r->id, r->dataset->name, r->version, r->workload.canonical,
-								   r->predicate_text != NULL ? "where " : "all rows",
-								   r->predicate_text != NULL ? r->predicate_text : "", p->charge,
-								   p->epsilon > 0 ? "epsilon" : "rho",
-								   (p->epsilon > 0 ? p->epsilon : p->rho) * 1e-9, p->date);
 
-	execute(psprintf("COMMENT ON TABLE %s IS %s", p->target, quote_literal_cstr(comment)));
+	return psprintf("published by dp.publish: release " INT64_FORMAT " of dataset \"%s\", version %d of its data; "
+					"workload %s; %s%s; charge " INT64_FORMAT " of %s %.9g on %s",
+					r->id, r->dataset->name, r->version, r->workload.canonical,
+					r->predicate_text != NULL ? "where " : "all rows",
+					r->predicate_text != NULL ? r->predicate_text : "", p->charge,
+					p->epsilon > 0 ? "epsilon" : "rho",
+					(p->epsilon > 0 ? p->epsilon : p->rho) * 1e-9, p->date);
 }
 
 /* ------------------------------------------------------------------
@@ -532,6 +421,7 @@ Datum
 pe_sql_publish(PG_FUNCTION_ARGS)
 {
 	publication *p = palloc0(sizeof(*p));
+	pe_confinement confinement;
 	ErrorData  *error;
 
 	p->release.id = PG_GETARG_INT64(0);
@@ -541,12 +431,12 @@ pe_sql_publish(PG_FUNCTION_ARGS)
 		ReThrowError(error);
 	make_columns(p);
 	read_points(p);
-	find_existing(p, PG_GETARG_TEXT_PP(1), PG_GETARG_BOOL(2));
+	pe_target_find(&p->target, PG_GETARG_TEXT_PP(1), PG_GETARG_BOOL(2));
 
-	SPI_connect();
+	pe_target_begin(&p->target, &confinement);
 	make_table(p);
-	fill_table(p);
-	comment_on_table(p);
-	SPI_finish();
+	pe_target_insert(&p->target, p->release.answers.queries, make_ordered, p);
+	pe_target_finish(&p->target, comment_on(p));
+	pe_target_end(&confinement);
 	PG_RETURN_INT64(p->release.answers.queries);
 }
