@@ -18,6 +18,7 @@
 #include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -259,12 +260,111 @@ is_ordinary_error(const ErrorData *error)
 	}
 }
 
+/*
+ * Blocks of the table itself, as this server stores them.  A scan reads all of them,
+ * and whether a block can be read is found out before there is a row: no value
+ * decides it, and how many blocks there are is public.  An analyst who chooses
+ * values cannot make one unreadable.
+ *
+ * The files that read blocks raise these codes:
+ *   XX001  a block's header or checksum is wrong, or the file is too short
+ *   58P01  a file of the table is gone
+ *   58030  the operating system cannot read
+ *   53100  the disk is full (a file system that copies on write)
+ *   53000  the server is out of file descriptors
+ * The path in the message tells the table's own blocks from those of values that are
+ * stored out of line: a row decides whether one of these is read.
+ *
+ * These codes stay an answer, for a value can decide them:
+ *   53200  a value that is decompressed may need 1 GB; a unit may have many rows
+ *   XX001  from other files: a value that is stored out of line or compressed is damaged
+ *   XX002  an index: rows are found by one only where values are stored out of line
+ *   58P01  from other files: the transaction that wrote one row is unknown
+ */
+static bool
+is_code_of_blocks(int code)
+{
+	return code == ERRCODE_DATA_CORRUPTED || code == ERRCODE_UNDEFINED_FILE || code == ERRCODE_IO_ERROR ||
+		code == ERRCODE_DISK_FULL || code == ERRCODE_INSUFFICIENT_RESOURCES;
+}
+
+/* Whether text names a file at this path, or a fork or a segment of it. */
+static bool
+names_file(const char *text, const char *path)
+{
+	size_t		length = strlen(path);
+
+	while ((text = strstr(text, path)) != NULL)
+	{
+		text += length;
+		if (*text < '0' || *text > '9')
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_error_of_blocks(const ErrorData *error, List *files)
+{
+	ListCell   *cell;
+
+	if (error->filename == NULL || error->message == NULL || !is_code_of_blocks(error->sqlerrcode) ||
+		(strcmp(error->filename, "bufmgr.c") != 0 && strcmp(error->filename, "md.c") != 0 && strcmp(error->filename, "fd.c") != 0))
+		return false;
+	foreach(cell, files)
+		if (names_file(error->message, lfirst(cell)))
+			return true;
+	return false;
+}
+
+/*
+ * Shared memory for parallel workers is taken before a row is read, as much as the
+ * statement and its parameters ask for.
+ */
+static bool
+is_error_of_workers(const ErrorData *error)
+{
+	return error->filename != NULL && strcmp(error->filename, "dsm_impl.c") == 0 &&
+		(error->sqlerrcode == ERRCODE_DISK_FULL || error->sqlerrcode == ERRCODE_OUT_OF_MEMORY);
+}
+
+/* The file of a relation, relative to the data directory; NULL: it has none. */
+static char *
+file_of(Oid relation)
+{
+	LOCAL_FCINFO(call, 1);
+	Datum		path;
+
+	InitFunctionCallInfoData(*call, NULL, 1, InvalidOid, NULL, NULL);
+	call->args[0] = (NullableDatum) {.value = ObjectIdGetDatum(relation)};
+	path = pg_relation_filepath(call);
+	return call->isnull ? NULL : TextDatumGetCString(path);
+}
+
+/* The files of a table and of all that inherit from it. */
+static List *
+files_of(Oid relation)
+{
+	List	   *files = NIL;
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
+	{
+		char	   *file = file_of(lfirst_oid(cell));
+
+		if (file != NULL)
+			files = lappend(files, file);
+	}
+	return files;
+}
+
 typedef struct door
 {
 	const pe_visit *visit;
 	pe_charge_reply *reply;
 	bool		reading;		/* the charge is committed */
-	MemoryContext context;		/* where the reply lives */
+	List	   *files;			/* that hold the rows */
+	MemoryContext context;		/* where the reply and the files live */
 } door;
 
 /*
@@ -309,6 +409,7 @@ charge_and_read(void *argument)
 	scan.plan = plan_scan(visit, &scan);
 
 	spi = MemoryContextSwitchTo(d->context);
+	d->files = files_of(relation);
 	if (visit->charge != NULL)
 		pe_channel_reserve(visit->charge, d->reply);
 	else
@@ -330,11 +431,29 @@ log_error(const door *d, const ErrorData *error)
 			 errhidestmt(true), errhidecontext(true)));
 }
 
+/* The table's blocks, or shared memory, fail whatever the rows are: said without the numbers of blocks. */
+static void
+report_storage(const door *d, const ErrorData *error)
+{
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("the rows of dataset \"%s\" could not be read (SQLSTATE %s): %s",
+					d->visit->dataset->name, unpack_sql_state(error->sqlerrcode), error->message),
+			 errdetail("Charge " INT64_FORMAT " got no answer.", d->reply->charge_id),
+			 errhidestmt(true), errhidecontext(true)));
+	ereport(ERROR,
+			(errcode(error->sqlerrcode),
+			 errmsg("the server could not read the rows of dataset \"%s\"", d->visit->dataset->name),
+			 errdetail("What was charged stays charged; no answer was stored."),
+			 errhint("The server's log has the reason, for its administrator.")));
+}
+
 bool
 pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
 {
-	door		d = {visit, reply, false, CurrentMemoryContext};
+	door		d = {.visit = visit, .reply = reply, .context = CurrentMemoryContext};
 	ErrorData  *error;
+	bool		charged;
+	bool		storage;
 
 	if (visit->dataset->frozen && visit->charge != NULL)
 	{
@@ -349,14 +468,18 @@ pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
 	error = pe_run_undone(charge_and_read, &d);
 	if (error == NULL)
 		return true;
-	if (d.reading && visit->charge != NULL && !is_ordinary_error(error))
+	charged = d.reading && visit->charge != NULL;
+	storage = is_error_of_blocks(error, d.files) || is_error_of_workers(error);
+	if (charged && !storage && !is_ordinary_error(error))
 	{
 		log_error(&d, error);
 		return false;
 	}
 	visit->wipe(visit->argument);
-	if (d.reading && visit->charge != NULL)
+	if (charged)
 		pe_channel_abandon();
+	if (charged && storage)
+		report_storage(&d, error);
 	ReThrowError(error);
 	pg_unreachable();
 }

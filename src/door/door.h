@@ -50,8 +50,9 @@ typedef struct pe_question
  * or PE_REFUSED.  Errors: those of pe_channel_reserve; before any charge 42501
  * (the role may write to the table, or its owner may not read it), 0A000 (the
  * relation is of a kind that cannot be read).  Once rows
- * are read only a cancel, a shutdown or a serialisation failure is an error;
- * anything else is answered as an empty table.
+ * are read only a cancel, a shutdown, a serialisation failure, and what no value
+ * decides (blocks of the table that cannot be read, no shared memory for parallel
+ * workers) is an error; anything else is answered as an empty table.
  */
 extern void pe_door_answer(const pe_question *question, pe_charge_reply *reply);
 

@@ -541,18 +541,39 @@ sub brake_off
 	return;
 }
 
-# spoil NODE, TABLE: writes nonsense over the fourth page of a table, which cannot be read from
-# then on; the server is stopped meanwhile
+# spoil NODE, TABLE, what => 'row' | 'page': the server is stopped, and a table cannot be read from
+# then on.  row [the default]: the transaction that wrote the first row of its fourth page is one
+# that the server does not know; page: the fourth page is nonsense
 sub spoil
 {
-	my ($node, $table) = @_;
+	my ($node, $table, %o) = @_;
 	my $path = $node->data_dir . '/' . $node->safe_psql('postgres', "CHECKPOINT; SELECT pg_relation_filepath('$table')");
+	my $checksums = $node->safe_psql('postgres', 'SHOW data_checksums') eq 'on';
 
 	$node->stop;
+	command_ok([ 'pg_checksums', '--disable', '-D', $node->data_dir ], 'checksums off') if $checksums;
 	open(my $file, '+<:raw', $path) or die "$path: $!";
-	seek($file, 8192 * 3, 0) or die "$path: $!";
-	print $file "\xde\xad" x 4096;
+	if (($o{what} // 'row') eq 'page')
+	{
+		seek($file, 8192 * 3, 0) or die "$path: $!";
+		print $file "\xde\xad" x 4096;
+	}
+	else
+	{
+		my $page;
+
+		seek($file, 8192 * 3, 0) or die "$path: $!";
+		read($file, $page, 8192) == 8192 or die "$path: $!";
+		# the line pointer's lowest 15 bits; then xmin, and 20 bytes on the hints that make xmin not be looked up
+		my $row = unpack('V', substr($page, 24, 4)) & 0x7fff;
+		my $hints = unpack('v', substr($page, $row + 20, 2));
+		seek($file, 8192 * 3 + $row, 0) or die "$path: $!";
+		print $file pack('V', 4_000_000_000);
+		seek($file, 8192 * 3 + $row + 20, 0) or die "$path: $!";
+		print $file pack('v', $hints & ~0x0300);
+	}
 	close $file or die "$path: $!";
+	command_ok([ 'pg_checksums', '--enable', '-D', $node->data_dir ], 'checksums on') if $checksums && ($o{what} // 'row') eq 'row';
 	$node->start;
 	return;
 }

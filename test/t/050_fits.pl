@@ -253,12 +253,12 @@ for my $memory (1048576, 1024)
 	($status, $out, $err) = ask($node, $superuser, "LOAD 'pg_epsilon'; SET pg_epsilon.max_memory = $memory; SET SESSION AUTHORIZATION ann; SET client_min_messages = debug1;
 		SELECT count(*), bool_and(coefficient BETWEEN -1000 AND 1000), min(model) LIKE 'model_%' FROM dp.fit('broken', 'svm', 'y', '{a,b}', rho => 0.1, fresh => true)");
 	is("$status $out", '0 5|t|t', "[60] $memory kB: rows that cannot be read give a model of nothing");
-	unlike($err, qr/invalid page|XX001|could not|WARNING|ERROR/, '[60] and the analyst hears nothing of it');
+	unlike($err, qr/invalid page|58P01|could not|WARNING|ERROR/, '[60] and the analyst hears nothing of it');
 }
 my $log = slurp_file($node->logfile, $log_start);
 is(scalar(() = $log =~ /LOG:.*the rows of dataset "broken" could not be read/g), 2, '[60] the operator has a line of each');
 ($status, $out, $err) = ask($node, 'curator', q{SELECT * FROM dp.fit('broken', 'svm', 'y', '{a}', 'majority')});
-is(sqlstate($err), 'XX001', '[60] the owner, without privacy, has the error');
+is(sqlstate($err), '58P01', '[60] the owner, without privacy, has the error');
 is(ledger($node, dataset => 'broken')->{releases}, 2, '[60] both are releases');
 
 # ---- [55] The caller's own transaction ----

@@ -231,10 +231,10 @@ spoil($node, 'broken');
 $log_start = -s $node->logfile;
 ($status, $out, $err) = ask($node, 'ann', q{SELECT x[1] BETWEEN -1 AND 1, public_value FROM dp.minimize_max_affine('broken', '{a}', 'c', '{-1}', '{0.5}', rho => 0.1)});
 is("$status $out", '0 t|-Infinity', '[60] a row that cannot be read: the answer of an empty table');
-unlike($err, qr/invalid page|XX001|could not|WARNING|ERROR/, '[60] and the analyst hears nothing of it');
+unlike($err, qr/invalid page|58P01|could not|WARNING|ERROR/, '[60] and the analyst hears nothing of it');
 like(slurp_file($node->logfile, $log_start), qr/LOG:.*the rows of dataset "broken" could not be read/, '[60] the operator does');
 ($status, $out, $err) = ask($node, 'curator', q{SELECT * FROM dp.minimize_max_affine('broken', '{a}', 'c', '{-1}', '{0.5}', method => 'metropolis', epsilon => 1)});
-is(sqlstate($err), 'XX001', '[60] the owner, without privacy, has the error');
+is(sqlstate($err), '58P01', '[60] the owner, without privacy, has the error');
 is(ledger($node, dataset => 'broken')->{releases}, 1, '[60] and the answer is a release');
 
 # ---- A long draw: cancelled, and the server killed ----

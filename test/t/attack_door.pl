@@ -258,17 +258,10 @@ for my $alter ('RENAME COLUMN b TO bb', 'ALTER COLUMN b TYPE int USING b::int', 
 }
 is(ask_ok($node, 'ann', $fragile), '1000 1000', '[60] after: the counts');
 
-# A damaged page makes the scan fail while rows are read: the answer is that of an empty table.
-my $file = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('fragile')");
-$node->stop;
-open(my $fh, '+<:raw', $file) or die "cannot open $file: $!";
-# the header of the eleventh page: pd_lower, pd_upper, pd_special out of bounds
-seek($fh, 10 * 8192 + 12, 0) or die;
-print $fh "\xff\x7f\x01\x00\xff\xff" or die;
-close $fh or die;
-$node->start;
+# One damaged row makes the scan fail while rows are read: the answer is that of an empty table.
+spoil($node, 'fragile');
 ($status, $out, $err) = ask($node, 'curator', 'SELECT count(*) FROM fragile');
-like($err, qr/ERROR:  XX001:/, '[60] the owner sees that the table is damaged');
+like($err, qr/ERROR:  58P01:/, '[60] the owner sees that the table is damaged');
 # what debug5 shows of a question to a table in order, without its numbers
 sub messages
 {
@@ -286,12 +279,12 @@ my $log_start = -s $node->logfile;
 ($status, $out, $err) = ask($node, 'ann', "SET client_min_messages = debug5; $fragile");
 is($status, 0, '[60] the analyst gets an answer');
 like($out, qr/^0 0$/m, '[60] of an empty table');
-unlike($err, qr/XX001|WARNING|invalid page|page verification|could not|base\/|\bblock \d/i, '[60] no message tells him why');
+unlike($err, qr/XX001|58P01|WARNING|invalid page|page verification|could not|base\/|\bblock \d/i, '[60] no message tells him why');
 like($err, qr/NOTICE:.*charged/, '[60] only what it cost');
 is(all_charges($node), $count + 1, '[60] it is charged');
 is($node->safe_psql('postgres', "SELECT count(*) FROM dp.release r WHERE charge_id = (SELECT max(id) FROM dp.charge)"), '1', '[60] and stored');
 my $log = slurp_file($node->logfile, $log_start);
-like($log, qr/LOG:  the rows of dataset "fragile" could not be read \(SQLSTATE XX001\)/, '[60] the log of the server has the SQLSTATE');
+like($log, qr/LOG:  the rows of dataset "fragile" could not be read \(SQLSTATE 58P01\)\n/, '[60] the log of the server has the SQLSTATE');
 unlike($log, qr/could not be read.*\n.*(CONTEXT|STATEMENT):.*tally/, '[60] and not the statement');
 is(messages('fragile'), $healthy, '[60] at debug5 he sees what he sees of a table in order');
 # the same in a transaction, which goes on
@@ -301,6 +294,43 @@ is(all_charges($node), $count + 3, '[60] charged as well');
 # noise as ever: 200 cells at sigma 5 are not all 0
 like(ask_ok($node, 'ann', q{SET client_min_messages = warning; SELECT bool_and(stderr > 4.9 AND abs(estimate) <= 8 * stderr) FROM dp.histogram('fragile', '{b,c}', rho => 0.02)}),
 	qr/^t$/, '[60] with the noise that was asked for');
+
+# ---- [69] A page that cannot be read ----
+
+# What no value decides is told, without the page's number: an answer would stand for ever.  It is paid.
+ask_ok($node, 'curator', q{
+	CREATE TABLE torn (id int, b boolean) PARTITION BY RANGE (id);
+	CREATE TABLE torn1 PARTITION OF torn FOR VALUES FROM (0) TO (10);
+	CREATE TABLE torn2 PARTITION OF torn FOR VALUES FROM (10) TO (100000);
+	INSERT INTO torn SELECT i, true FROM generate_series(0, 19999) i;
+	CREATE TABLE long (b boolean, note text);
+	ALTER TABLE long ALTER note SET STORAGE EXTERNAL;
+	INSERT INTO long SELECT true, repeat('x', 3000) FROM generate_series(1, 100);
+	SELECT dp.create_dataset(d, d::regclass, 1e5), dp.add_attribute(d, 'b'), dp.grant_budget('ann', d, 1e5) FROM unnest(ARRAY['torn', 'long']) d;
+	SELECT dp.add_attribute('long', 'note', ARRAY['short', repeat('x', 3000)])});
+my $toast = $node->safe_psql('postgres', q{SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'long'::regclass});
+spoil($node, 'torn2', what => 'page');
+spoil($node, $toast, what => 'page');
+for my $workers (0, 2)
+{
+	my $torn = counts_of('torn', 'b');
+
+	$count = all_charges($node);
+	$log_start = -s $node->logfile;
+	($status, $out, $err) = ask($node, 'ann', "SET client_min_messages = debug5; $parallel $workers; $torn");
+	is(sqlstate($err), 'XX001', "[69] $workers workers: a page of the table that cannot be read is told");
+	is($out, '', "[69] $workers workers: and no answer given");
+	like($err, qr/could not read the rows of dataset "torn"\nDETAIL:  What was charged stays charged/, "[69] $workers workers: with what became of the charge");
+	unlike($err, qr/invalid page|page verification|base\/|\bblock \d/i, "[69] $workers workers: but not which page");
+	is(all_charges($node), $count + 1, "[69] $workers workers: it is charged");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM dp.release r WHERE charge_id = (SELECT max(id) FROM dp.charge)'), '0', "[69] $workers workers: and nothing stored");
+	like(slurp_file($node->logfile, $log_start), qr/dataset "torn" could not be read \(SQLSTATE XX001\): .*invalid page/, "[69] $workers workers: the log has the reason");
+}
+# A page of values that are stored out of line is read only where a row has one there.
+($status, $out, $err) = ask($node, 'curator', 'SELECT count(*) FROM long WHERE length(note || b) > 0');
+is(sqlstate($err), 'XX001', '[69] the owner sees that a value cannot be read');
+is(ask_ok($node, 'ann', counts_of('long', 'note')), '0 0', '[69] what a row decides is the answer of an empty table');
+is(ask_ok($node, 'ann', counts_of('long', 'b')), '0 100', '[69] who does not ask for it gets the counts');
 
 $node->stop;
 done_testing();
