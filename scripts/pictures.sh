@@ -40,7 +40,7 @@ SELECT dp.add_attribute('residents', 'futime', 0, 5300, bins => 53);
 SELECT dp.grant_budget(current_user::name, 'residents', epsilon => 1);
 CREATE TABLE answer AS SELECT * FROM dp.histogram('residents', 'futime', 'width_range(futime, 3)', epsilon => 0.1);
 \o
-SELECT ((label->'futime'->>'from')::int + (label->'futime'->>'to')::int) / 2, estimate, 1.96 * stderr,
+SELECT ((label->'futime'->>'from')::int + (label->'futime'->>'to')::int) / 2, estimate, upper95 - estimate,
        (SELECT count(*) FROM residents r WHERE r.futime >= (label->'futime'->>'from')::int
            AND (r.futime < (label->'futime'->>'to')::int OR (label->'futime'->>'last')::boolean))
   FROM answer ORDER BY query;

@@ -33,7 +33,7 @@ SELECT query, round(estimate::numeric / 10) AS tens, stderr FROM dp.histogram('t
 SELECT epsilon_left FROM dp.budgets WHERE dataset = 't';
 
 -- the same again is free, and the same
-SELECT bool_and(h.estimate = c.estimate) AS same, count(h.stderr) + count(c.stderr) AS errors
+SELECT bool_and(h.estimate = c.estimate) AS same, count(h.stderr) + count(c.stderr) + count(h.lower95) + count(c.upper95) AS errors
   FROM dp.histogram('t', 'x', epsilon => 100, method => 'dawa') h JOIN dp.cells(1) c ON c.cell = h.query - 1;
 SELECT query, round(estimate::numeric / 10) AS tens, stderr FROM dp.answer(1, 'ranges(12; 0-3, 4-11)');
 SELECT count(*), bool_and(estimate >= 0) AS nonnegative FROM dp.histogram('t', 'x', epsilon => 100, method => 'dawa', nonnegative => true);

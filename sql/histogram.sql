@@ -93,6 +93,19 @@ CREATE TEMP TABLE crossed AS SELECT * FROM dp.histogram('people', '{sex,smokes}'
 SELECT release FROM crossed LIMIT 1 \gset
 SELECT c.cell, c.label, c.estimate = h.estimate AS same_estimate, c.stderr = h.stderr AS same_stderr, h.query
   FROM dp.cells(:release) c LEFT JOIN crossed h ON h.label = c.label ORDER BY c.cell;
+-- Intervals: of one measurement the smallest whole numbers that hold 95 % of the law, sigma^2 = 1 / 0.06; of a sum of its own law
+CREATE FUNCTION pg_temp.least_half(variance float8) RETURNS int LANGUAGE sql AS $$
+    SELECT min(m) FROM generate_series(0, 100) m
+     WHERE (SELECT sum(exp(greatest(-k * k / (2 * variance), -700))) FROM generate_series(-m, m) k) >=
+           0.95 * (SELECT sum(exp(greatest(-k * k / (2 * variance), -700))) FROM generate_series(-300, 300) k)
+$$;
+SELECT pg_temp.least_half(1 / 0.06), bool_and(h.upper95 - h.estimate = pg_temp.least_half(1 / 0.06) AND h.estimate - h.lower95 = pg_temp.least_half(1 / 0.06)) AS of_law,
+       bool_and((c.lower95, c.upper95) = (h.lower95, h.upper95)) AS same
+  FROM crossed h JOIN dp.cells(:release) c USING (label);
+SELECT query, upper95 - estimate AS half, lower95 + upper95 = 2 * estimate AS middle, pg_temp.least_half(2 / 0.06) AS of_sum
+  FROM dp.answer(:release, 'identity(sex) + matrix(smokes; {{0,3},{-2,0}}) * identity(sex)');
+-- little noise: 1.96 standard errors would hold 78.6 % at sigma 0.5
+SELECT pg_temp.least_half(0.25), bool_and(upper95 - estimate = 1 AND estimate - lower95 = 1) AS of_law FROM dp.histogram('people', 'sex', rho => 2);
 SELECT release AS total_release FROM dp.histogram('people', '{sex,smokes}', 'total', rho => 0.03) \gset
 \set VERBOSITY sqlstate
 SELECT * FROM dp.cells(:total_release);

@@ -26,6 +26,14 @@ SELECT bool_or(u.estimate < 0) AS some_below_0, bool_and(n.estimate >= 0) AS non
        -- the nearest point: all cells above 0 are moved by the same
        max(u.estimate - n.estimate) FILTER (WHERE n.estimate > 0) - min(u.estimate - n.estimate) FILTER (WHERE n.estimate > 0) < 1e-6 AS moved_alike
   FROM unbiased u JOIN nonnegative n USING (query);
+-- the interval is that without, cut off at 0, and holds the estimate
+SELECT bool_and(n.lower95 = least(greatest(u.lower95, 0), n.estimate) AND n.upper95 = greatest(u.upper95, 0, n.estimate)) AS cut,
+       bool_or(u.lower95 < 0) AS some_below_0, bool_and(n.lower95 >= 0) AS none_below_0
+  FROM unbiased u JOIN nonnegative n USING (query);
+-- a query with a negative weight may be below 0
+SELECT bool_and(n.lower95 = least(u.lower95, n.estimate) AND n.upper95 = greatest(u.upper95, n.estimate)) AS not_cut
+  FROM dp.histogram('people', 'sex', 'identity + matrix({{1,-1,0}})', rho => 0.01, nonnegative => true) n
+  JOIN dp.histogram('people', 'sex', 'identity + matrix({{1,-1,0}})', rho => 0.01) u USING (query);
 -- the same answer each time, paid for in either form
 SELECT count(*) = 52 AS same FROM (SELECT * FROM dp.histogram('people', 'age', rho => 0.01, nonnegative => true) INTERSECT TABLE nonnegative) x;
 CREATE TEMP TABLE first AS SELECT * FROM dp.histogram('people', 'sex', rho => 0.01, nonnegative => true);

@@ -483,16 +483,16 @@ CREATE FUNCTION dp.histogram(dataset text, attributes text[], workload text DEFA
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
         nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
-    RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, release bigint)
+    RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
-    'private answers to a workload of counts; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones';
+    'private answers to a workload of counts, each between lower95 and upper95 with a probability of at least 95 %; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones';
 
 CREATE FUNCTION dp.histogram(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
         nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
-    RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, release bigint)
+    RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.histogram(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
     'the same for one attribute by its name, or several as an array literal';
@@ -538,13 +538,13 @@ COMMENT ON FUNCTION dp.quote_queries(text, text, text, double precision, double 
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.answer(release bigint, workload text)
-        RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision)
+        RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_answer' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.answer(bigint, text) IS
     'answers another workload from a paid release, free: everything that its measurements determine';
 
 CREATE FUNCTION dp.cells(release bigint)
-    RETURNS TABLE (cell integer, label jsonb, estimate double precision, stderr double precision)
+    RETURNS TABLE (cell integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_cells' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.cells(bigint) IS
     'the estimate for every cell of a paid release, free; only for those who may replay it, and the owner';

@@ -60,6 +60,9 @@ SELECT release FROM dp.releases \gset
 SELECT max(stderr) = (SELECT max_stderr FROM dp.quote('p', 'x', epsilon => 0.25)) AS same_stderr,
        abs(max(stderr) - 1 / (sqrt(2) * sinh(0.125))) < 1e-12 AS closed_form FROM dp.cells(:release);
 SELECT round((stderr / sqrt(10))::numeric, 9) = round((1 / (sqrt(2) * sinh(0.125)))::numeric, 9) AS of_total FROM dp.answer(:release, 'total');
+-- intervals: P[|Y| > m] = 2 q^(m+1) / (1 + q) is at most 5 % for m = 12, not for 11
+SELECT bool_and(upper95 - estimate = 12 AND estimate - lower95 = 12) AS interval, 2 * exp(-0.25 * 13) / (1 + exp(-0.25)) <= 0.05 AS held,
+       2 * exp(-0.25 * 12) / (1 + exp(-0.25)) > 0.05 AS least FROM dp.cells(:release);
 SELECT rho, epsilon, delta, queries, method, lower_bound, gap, fits, epsilon_left_after, replay FROM dp.quote('p', 'x', epsilon => 0.25);
 SELECT rho, epsilon, delta, objective < 55 AS better_than_cells, lower_bound, gap, fits, epsilon_left_after, replay FROM dp.quote('p', 'x', 'prefix', epsilon => 0.25);
 SELECT max(stderr) = max_stderr AS same FROM dp.quote('p', 'x', 'prefix', epsilon => 0.25), dp.quote_queries('p', 'x', 'prefix', epsilon => 0.25) GROUP BY max_stderr;

@@ -12,6 +12,7 @@
 #include "strategy/nonnegative.h"
 #include "strategy/optimum.h"
 #include "server/settings.h"
+#include "noise/interval.h"
 
 /* The longest text of a workload, in bytes. */
 #define WORKLOAD_SIZE (1024 * 1024)
@@ -150,21 +151,62 @@ estimate_nonnegative(const pe_reconstruction *r, const int64 *y, double *estimat
 			 errhint("Ask the same without nonnegative: that is answered from the same measurements, free.")));
 }
 
-/* Of all queries, NaN where nobody knows them. */
+/* Standard errors, and half widths of intervals in upper; NaN where nobody knows them. */
 static void
-fill_errors(const pe_reconstruction *r, double noise_stderr, const double *variance, double *stderr_)
+fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *variance, pe_answers *answers)
 {
+	double		noise_stderr = noise != NULL ? pe_noise_stderr(noise) : NAN;
+	int32	   *summands = pe_alloc(answers->queries, sizeof(int32));
+	pe_confidence intervals;
+
 	if (variance != NULL)
-		memcpy(stderr_, variance, r->workload->queries * sizeof(double));
-	else if (!isnan(noise_stderr))
-		pe_reconstruction_variance(r, stderr_);
-	for (int32 q = 0; q < r->workload->queries; q++)
-		stderr_[q] = noise_stderr * sqrt(stderr_[q]);
+		memcpy(answers->stderr_, variance, answers->queries * sizeof(double));
+	else if (noise != NULL)
+		pe_reconstruction_variance(r, answers->stderr_);
+	if (noise != NULL)
+	{
+		pe_reconstruction_summands(r, answers->stderr_, summands);
+		pe_confidence_init(&intervals, noise, r->measured->strategy->rows);
+	}
+	for (int32 q = 0; q < answers->queries; q++)
+	{
+		answers->upper[q] = noise != NULL ? pe_confidence_half(&intervals, answers->stderr_[q], summands[q]) : NAN;
+		answers->stderr_[q] = noise_stderr * sqrt(answers->stderr_[q]);
+	}
+	if (noise != NULL)
+		pe_confidence_free(&intervals);
+	pe_free(summands);
+}
+
+/* Around the unbiased estimates, with half widths in upper. */
+static void
+place_intervals(pe_answers *answers, const double *unbiased)
+{
+	for (int32 q = 0; q < answers->queries; q++)
+	{
+		double		half = answers->upper[q];
+
+		answers->lower[q] = unbiased[q] - half;
+		answers->upper[q] = unbiased[q] + half;
+	}
+}
+
+/* What is known besides: of answers from counts that are not negative. */
+static void
+narrow_intervals(pe_answers *answers, bool cut)
+{
+	for (int32 q = 0; q < answers->queries && !isnan(answers->upper[q]); q++)
+	{
+		double		least = cut ? 0 : -INFINITY;
+
+		answers->lower[q] = fmin(fmax(answers->lower[q], least), answers->estimate[q]);
+		answers->upper[q] = fmax(fmax(answers->upper[q], least), answers->estimate[q]);
+	}
 }
 
 void
 pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
-				const pe_column *columns, const int64 *y, double noise_stderr, const double *variance,
+				const pe_column *columns, const int64 *y, const pe_noise *noise, const double *variance,
 				bool nonnegative)
 {
 	pe_reconstruction r;
@@ -175,11 +217,16 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 	answers->queries = workload->queries;
 	answers->estimate = pe_alloc(workload->queries, sizeof(double));
 	answers->stderr_ = pe_alloc(workload->queries, sizeof(double));
+	answers->lower = pe_alloc(workload->queries, sizeof(double));
+	answers->upper = pe_alloc(workload->queries, sizeof(double));
+	fill_errors(&r, noise, variance, answers);
+	pe_reconstruction_estimate(&r, y, answers->estimate);
+	place_intervals(answers, answers->estimate);
 	if (nonnegative)
+	{
 		estimate_nonnegative(&r, y, answers->estimate);
-	else
-		pe_reconstruction_estimate(&r, y, answers->estimate);
-	fill_errors(&r, noise_stderr, variance, answers->stderr_);
+		narrow_intervals(answers, pe_workload_weights_within(workload, 0, PG_INT32_MAX));
+	}
 	pe_reconstruction_free(&r);
 	pe_labels_init(&answers->labels, workload, columns);
 }

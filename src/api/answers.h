@@ -8,6 +8,7 @@
 #include "api/label.h"
 #include "strategy/reconstruct.h"
 #include "ledger/registry.h"
+#include "noise/noise.h"
 
 /*
  * Parses the text of a workload; shape as pe_workload_parse takes it.  Errors,
@@ -43,15 +44,23 @@ typedef struct pe_answers
 	int32		queries;
 	double	   *estimate;
 	double	   *stderr_;
+	double	   *lower;			/* 95 % intervals */
+	double	   *upper;
 } pe_answers;
 
 /*
- * Answers a workload from measurements y with noise of a standard deviation; NaN:
- * nobody knows it, and all standard errors are NaN.
- * variance: those of pe_unit_variances, or NULL.  nonnegative: from the nearest
- * counts that are not negative; the standard errors are those without.
+ * Answers a workload from measurements y with noise; NULL: nobody knows the errors,
+ * and all standard errors and intervals are NaN.
+ * variance: those of pe_unit_variances, or NULL.
+ *
+ * An interval holds the true answer with a probability of at least 0.95 (interval.h).
+ *
+ * nonnegative: from the nearest counts that are not negative.  Standard errors are those
+ * without.  So is the interval, cut off at 0 where no query has a negative weight, as
+ * no true answer is below, and then widened where it does not hold the estimate: neither
+ * can lose the true answer.
  */
 extern void pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
-							const pe_column *columns, const int64 *y, double noise_stderr, const double *variance, bool nonnegative);
+							const pe_column *columns, const int64 *y, const pe_noise *noise, const double *variance, bool nonnegative);
 
 #endif

@@ -119,8 +119,10 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[1] = pe_label(&c->answers.labels, query);
 	values[2] = Float8GetDatum(c->answers.estimate[query]);
 	values[3] = Float8GetDatum(c->answers.stderr_[query]);
-	nulls[3] = isnan(c->answers.stderr_[query]);
-	values[4] = Int64GetDatum(c->reply.release_id);
+	values[4] = Float8GetDatum(c->answers.lower[query]);
+	values[5] = Float8GetDatum(c->answers.upper[query]);
+	nulls[3] = nulls[4] = nulls[5] = isnan(c->answers.stderr_[query]);
+	values[6] = Int64GetDatum(c->reply.release_id);
 }
 
 /* From the measurements of the reply to answers. */
@@ -144,7 +146,7 @@ reconstruct(call *c)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy", c->reply.release_id)));
 	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->reply.value,
-					pe_histogram_noise_stderr(h), h->variance, h->nonnegative);
+					h->method == PE_METHOD_DAWA ? NULL : &h->noise, h->variance, h->nonnegative);
 }
 
 Datum
@@ -160,7 +162,7 @@ pe_sql_histogram(PG_FUNCTION_ARGS)
 	if (c.reply.charge_id != 0)
 		tell_charge(c.histogram, &c.reply);
 	reconstruct(&c);
-	pe_return_rows(fcinfo, c.answers.queries, 5, make_answer, &c);
+	pe_return_rows(fcinfo, c.answers.queries, 7, make_answer, &c);
 	return (Datum) 0;
 }
 

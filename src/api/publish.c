@@ -33,9 +33,6 @@
 
 PG_FUNCTION_INFO_V1(pe_sql_publish);
 
-/* Half the width of an interval that holds 95 of 100, in standard deviations of a normal distribution. */
-#define NORMAL_QUANTILE 1.959963984540054
-
 /* At most four for each attribute, and six. */
 #define MOST_COLUMNS (4 * PE_MAX_ATTRIBUTES + 6)
 
@@ -288,7 +285,6 @@ make_row(const publication *p, int32 q, Datum *values, bool *nulls)
 {
 	const pe_answers *answers = &p->release.answers;
 	const pe_term *term = &p->release.workload.term[answers->labels.term[q]];
-	double		half = NORMAL_QUANTILE * answers->stderr_[q];
 	int32		factor_query[PE_MAX_ATTRIBUTES];
 	bool		of_all;
 	int			place;
@@ -309,11 +305,11 @@ make_row(const publication *p, int32 q, Datum *values, bool *nulls)
 	}
 	put(QUERY, Int32GetDatum(q + 1), values, nulls);
 	put(ESTIMATE, Float8GetDatum(answers->estimate[q]), values, nulls);
-	if (isnan(half))
+	if (isnan(answers->stderr_[q]))
 		return;					/* nobody knows its error */
 	put(STDERR, Float8GetDatum(answers->stderr_[q]), values, nulls);
-	put(LOWER95, Float8GetDatum(answers->estimate[q] - half), values, nulls);
-	put(UPPER95, Float8GetDatum(answers->estimate[q] + half), values, nulls);
+	put(LOWER95, Float8GetDatum(answers->lower[q]), values, nulls);
+	put(UPPER95, Float8GetDatum(answers->upper[q]), values, nulls);
 }
 
 /* ------------------------------------------------------------------

@@ -245,12 +245,6 @@ resolve_cost(FunctionCallInfo fcinfo, pe_histogram *h)
 }
 
 double
-pe_histogram_noise_stderr(const pe_histogram *h)
-{
-	return h->method == PE_METHOD_DAWA ? NAN : pe_noise_stderr(&h->noise);
-}
-
-double
 pe_histogram_max_variance(pe_histogram *h)
 {
 	double		most = 0;

@@ -54,9 +54,6 @@ extern pe_histogram *pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_
  */
 extern void pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *histogram);
 
-/* The standard deviation of the noise; NaN of method dawa, whose errors depend on the data. */
-extern double pe_histogram_noise_stderr(const pe_histogram *histogram);
-
 /* The largest variance of a query for noise of variance 1. */
 extern double pe_histogram_max_variance(pe_histogram *histogram);
 

@@ -141,17 +141,17 @@ load(void *argument)
 	load_strategy(r);
 }
 
-/* The standard deviation of the noise; NaN where nobody knows the errors. */
-static double
-noise_stderr(pe_release *r)
+/* The noise; NULL where nobody knows the errors. */
+static const pe_noise *
+noise_of(pe_release *r)
 {
 	if (r->is_dawa)
-		return NAN;
+		return NULL;
 	if (!pe_sensitivity(r->dataset, &r->kept.strategy, r->noise.norm, &r->noise.sensitivity))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the strategy of release " INT64_FORMAT " is too large", r->id)));
-	return pe_noise_stderr(&r->noise);
+	return &r->noise;
 }
 
 void
@@ -167,7 +167,7 @@ pe_release_answer(pe_release *r, const char *text)
 		workload = palloc0(sizeof(*workload));
 		pe_parse_workload(text, &r->shape, workload);
 	}
-	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value, noise_stderr(r), NULL, false);
+	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value, noise_of(r), NULL, false);
 }
 
 static void
@@ -179,7 +179,9 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[1] = pe_label(&r->answers.labels, query);
 	values[2] = Float8GetDatum(r->answers.estimate[query]);
 	values[3] = Float8GetDatum(r->answers.stderr_[query]);
-	nulls[3] = isnan(r->answers.stderr_[query]);
+	values[4] = Float8GetDatum(r->answers.lower[query]);
+	values[5] = Float8GetDatum(r->answers.upper[query]);
+	nulls[3] = nulls[4] = nulls[5] = isnan(r->answers.stderr_[query]);
 }
 
 Datum
@@ -188,7 +190,7 @@ pe_sql_answer(PG_FUNCTION_ARGS)
 	pe_release r = {.id = PG_GETARG_INT64(0)};
 
 	pe_release_answer(&r, text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	pe_return_rows(fcinfo, r.answers.queries, 4, make_answer, &r);
+	pe_return_rows(fcinfo, r.answers.queries, 6, make_answer, &r);
 	return (Datum) 0;
 }
 
@@ -206,7 +208,7 @@ pe_sql_cells(PG_FUNCTION_ARGS)
 	pe_release r = {.id = PG_GETARG_INT64(0)};
 
 	pe_release_answer(&r, "identity");
-	pe_return_rows(fcinfo, r.answers.queries, 4, make_cell, &r);
+	pe_return_rows(fcinfo, r.answers.queries, 6, make_cell, &r);
 	return (Datum) 0;
 }
 

@@ -555,14 +555,15 @@ pe_reconstruction_estimate_nonnegative(const pe_reconstruction *r, const int64_t
 	return certificate;
 }
 
+/* sums[q] = the sum of a power of query q's weights. */
 static void
-variance_of_diagonal(const pe_reconstruction *r, double *variance)
+power_sums_of_diagonal(const pe_reconstruction *r, int power, double *sums)
 {
 	double	   *d = pe_alloc(r->classes.cells, sizeof(double));
 
 	for (int32_t c = 0; c < r->classes.cells; c++)
 		d[c] = r->column_of[c] >= 0;
-	pe_workload_apply_squares(r->workload, &r->classes, d, variance);
+	pe_workload_apply_power(r->workload, &r->classes, power, d, sums);
 	pe_free(d);
 }
 
@@ -605,7 +606,7 @@ pe_reconstruction_variance(const pe_reconstruction *r, double *variance)
 	}
 	if (r->diagonal)
 	{
-		variance_of_diagonal(r, variance);
+		power_sums_of_diagonal(r, 2, variance);
 		return;
 	}
 	q = covariance_of_classes(r);
@@ -615,6 +616,41 @@ pe_reconstruction_variance(const pe_reconstruction *r, double *variance)
 	for (int32_t i = 0; i < r->workload->queries; i++)
 		if (variance[i] < 0)
 			variance[i] = 0;
+}
+
+/*
+ * With s_k the sum of the weights' k-th powers, s_4^2 <= s_2 s_6, equal only where all
+ * weights that are not zero are +-g: then s_2 = n g^2 and s_4 = n g^4.
+ */
+static void
+count_equal_weights(const pe_reconstruction *r, const double *variance, int32_t *summands)
+{
+	double	   *fourth = pe_alloc(r->workload->queries, sizeof(double));
+	double	   *sixth = pe_alloc(r->workload->queries, sizeof(double));
+
+	power_sums_of_diagonal(r, 4, fourth);
+	power_sums_of_diagonal(r, 6, sixth);
+	for (int32_t i = 0; i < r->workload->queries; i++)
+	{
+		double		product = variance[i] * sixth[i];
+
+		/* in doubles it is certain only of integers that they hold */
+		if (variance[i] > 0 && product < 0x1p53 && product == fourth[i] * fourth[i])
+			summands[i] = (int32_t) (variance[i] * variance[i] / fourth[i]);
+	}
+	pe_free(fourth);
+	pe_free(sixth);
+}
+
+void
+pe_reconstruction_summands(const pe_reconstruction *r, const double *variance, int32_t *summands)
+{
+	bool		units = r->diagonal && pe_workload_weights_within(r->workload, -1, 1);
+
+	for (int32_t i = 0; i < r->workload->queries; i++)
+		summands[i] = is_answered_directly(r) ? 1 : units ? (int32_t) variance[i] : 0;
+	if (r->diagonal && !units)
+		count_equal_weights(r, variance, summands);
 }
 
 size_t

@@ -75,6 +75,14 @@ extern double pe_reconstruction_estimate_nonnegative(const pe_reconstruction *re
 /* variance[q] of all queries, in units of the variance of one measurement's noise: w'C w. */
 extern void pe_reconstruction_variance(const pe_reconstruction *reconstruction, double *variance);
 
+/*
+ * summands[q] = n if the estimate of query q is plus or minus one constant times each
+ * of n measurements, none of them for n = 0 with a variance of 0; 0 as well where that
+ * is not so, or not known.  variance as above.
+ */
+extern void pe_reconstruction_summands(const pe_reconstruction *reconstruction, const double *variance,
+									   int32_t *summands);
+
 /* Bytes that the above take at most, besides their results and one number for each measurement. */
 extern size_t pe_reconstruction_memory(const pe_workload *workload, const pe_classes *classes);
 

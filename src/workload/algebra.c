@@ -304,9 +304,20 @@ contract_ranges(const axis *along, const double *in, size_t inner, double *sums,
 	}
 }
 
-/* One slice; out is zero.  With squares the weights of W are squared. */
+/* A weight of W to an even power, or itself for 1. */
+static double
+to_power(double entry, int power)
+{
+	double		result = power == 1 ? entry : 1;
+
+	for (int i = 0; i < power / 2; i++)
+		result *= entry * entry;
+	return result;
+}
+
+/* One slice; out is zero.  The weights of W are taken to a power. */
 static void
-contract_slice(const axis *along, bool squares, const double *in, size_t inner, double *sums, double *out)
+contract_slice(const axis *along, int power, const double *in, size_t inner, double *sums, double *out)
 {
 	if (along->factor == NULL)
 	{
@@ -326,7 +337,7 @@ contract_slice(const axis *along, bool squares, const double *in, size_t inner, 
 					double		entry = matrix_entry(along, q, c);
 
 					if (entry != 0)
-						add_row(out + q * inner, in + c * inner, inner, squares ? entry * entry : entry);
+						add_row(out + q * inner, in + c * inner, inner, to_power(entry, power));
 				}
 			return;
 		default:
@@ -335,13 +346,13 @@ contract_slice(const axis *along, bool squares, const double *in, size_t inner, 
 }
 
 static double *
-contract(const axis *along, bool squares, const double *in, size_t outer, size_t inner)
+contract(const axis *along, int power, const double *in, size_t outer, size_t inner)
 {
 	double	   *out = pe_alloc(outer * along->queries * inner, sizeof(double));
 	double	   *sums = pe_alloc(((size_t) along->classes + 1) * inner, sizeof(double));
 
 	for (size_t o = 0; o < outer; o++)
-		contract_slice(along, squares, in + o * along->classes * inner, inner, sums,
+		contract_slice(along, power, in + o * along->classes * inner, inner, sums,
 					   out + o * along->queries * inner);
 	pe_free(sums);
 	return out;
@@ -384,7 +395,7 @@ scatter(const pe_term *term, const axis *axes, int attributes, bool last_fastest
 }
 
 static void
-apply_term(const pe_term *term, const pe_classes *classes, bool squares, const double *x, double *answer)
+apply_term(const pe_term *term, const pe_classes *classes, int power, const double *x, double *answer)
 {
 	axis		axes[PE_MAX_ATTRIBUTES];
 	bool		done[PE_MAX_ATTRIBUTES] = {false};
@@ -406,7 +417,7 @@ apply_term(const pe_term *term, const pe_classes *classes, bool squares, const d
 			outer *= done[a] ? axes[a].queries : axes[a].classes;
 		for (int a = along + 1; a < attributes; a++)
 			inner *= done[a] ? axes[a].queries : axes[a].classes;
-		next = contract(&axes[along], squares, step == 0 ? x : array, outer, inner);
+		next = contract(&axes[along], power, step == 0 ? x : array, outer, inner);
 		pe_free(array);
 		array = next;
 		done[along] = true;
@@ -416,25 +427,48 @@ apply_term(const pe_term *term, const pe_classes *classes, bool squares, const d
 }
 
 static void
-apply(const pe_workload *workload, const pe_classes *classes, bool squares, const double *x, double *answer)
+apply(const pe_workload *workload, const pe_classes *classes, int power, const double *x, double *answer)
 {
 	for (int32_t t = 0; t < workload->terms; t++)
 	{
 		pe_poll();
-		apply_term(&workload->term[t], classes, squares, x, answer);
+		apply_term(&workload->term[t], classes, power, x, answer);
 	}
 }
 
 void
 pe_workload_apply(const pe_workload *workload, const pe_classes *classes, const double *x, double *answer)
 {
-	apply(workload, classes, false, x, answer);
+	apply(workload, classes, 1, x, answer);
 }
 
 void
 pe_workload_apply_squares(const pe_workload *workload, const pe_classes *classes, const double *d, double *answer)
 {
-	apply(workload, classes, true, d, answer);
+	apply(workload, classes, 2, d, answer);
+}
+
+void
+pe_workload_apply_power(const pe_workload *workload, const pe_classes *classes, int power, const double *d, double *answer)
+{
+	apply(workload, classes, power, d, answer);
+}
+
+bool
+pe_workload_weights_within(const pe_workload *workload, int32_t least, int32_t most)
+{
+	for (int32_t t = 0; t < workload->terms; t++)
+		for (int f = 0; f < workload->term[t].factors; f++)
+		{
+			const pe_factor *factor = &workload->term[t].factor[f];
+
+			if (factor->constructor != PE_MATRIX)
+				continue;
+			for (int64_t i = 0; i < (int64_t) factor->queries * factor->cells; i++)
+				if (factor->entry[i] < least || factor->entry[i] > most)
+					return false;
+		}
+	return true;
 }
 
 /* ------------------------------------------------------------------

@@ -29,6 +29,13 @@ extern void pe_workload_apply(const pe_workload *workload, const pe_classes *cla
 extern void pe_workload_apply_squares(const pe_workload *workload, const pe_classes *classes,
 									  const double *d, double *answer);
 
+/* The same with w_qc to an even power. */
+extern void pe_workload_apply_power(const pe_workload *workload, const pe_classes *classes,
+									int power, const double *d, double *answer);
+
+/* Whether all entries of matrices are in a range; all other factors have zeros and ones. */
+extern bool pe_workload_weights_within(const pe_workload *workload, int32_t least, int32_t most);
+
 /* answer[q] = w_q' Q w_q for a symmetric Q, cells x cells. */
 extern void pe_workload_quadratic(const pe_workload *workload, const pe_classes *classes,
 								  const double *q, double *answer);

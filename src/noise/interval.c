@@ -1,0 +1,343 @@
+/*
+ * interval.c
+ *	  Intervals that hold the true answer.  See interval.h.
+ */
+#include "noise/interval.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "noise/gaussian.h"
+#include "noise/laplace.h"
+
+#define PI 3.14159265358979323846
+
+/* What an interval may miss. */
+#define MISS 0.05
+
+/*
+ * What is left out of a series, and what that, the copies and rounding can come to:
+ * phi is right to 1e-15, its n-th power for n <= 2^20 to 1e-9.
+ */
+#define LEFT_OUT 1e-10
+#define SLACK 2e-9
+
+/* The most terms of a series: two Laplace numbers take 3,300, and 8,000 if b is near 2^107. */
+#define TERMS 16384
+
+/* Sums of up to so many are told apart; of more, so many between each power of two and the next. */
+#define EXACT_SUMMANDS 2048
+#define OCTAVE 1024
+
+/* ------------------------------------------------------------------
+ * Sums of equal weights
+ * ------------------------------------------------------------------
+ */
+
+/* sum_k exp(-sigma^2 (t - 2 pi k)^2 / 2), 0 <= t <= pi, sigma >= 0.8: the next terms are below 1e-100. */
+static double
+theta_of_wide(double sigma, double t)
+{
+	double		sum = 0;
+
+	for (int k = -3; k <= 3; k++)
+	{
+		double		x = sigma * (t - 2 * PI * k);
+
+		sum += exp(-x * x / 2);
+	}
+	return sum;
+}
+
+/* sum_k exp(-k^2 / (2 sigma^2)) cos(k t), sigma < 0.8. */
+static double
+theta_of_narrow(double sigma, double t)
+{
+	double		sum = 1;
+
+	for (int k = 1; k <= 9; k++)
+		sum += 2 * exp(-k * k / (2 * sigma * sigma)) * cos(k * t);
+	return sum;
+}
+
+static double
+characteristic(const pe_confidence *s, double t)
+{
+	double		ratio;
+
+	if (s->noise.norm == PE_L2)
+		return s->scale < 0.8 ? theta_of_narrow(s->scale, t) / theta_of_narrow(s->scale, 0)
+			: theta_of_wide(s->scale, t) / theta_of_wide(s->scale, 0);
+	ratio = sin(t / 2) / sinh(0.5 / s->scale);
+	return 1 / (1 + ratio * ratio);
+}
+
+/* M: the copies begin 8 sigma sqrt(n), or 27 b sqrt(2n), beyond the widest interval that can be met. */
+static double
+period(const pe_confidence *s, double n)
+{
+	return s->noise.norm == PE_L2 ? 2 * ceil(5.5 * s->scale * sqrt(n)) + 5
+		: 2 * ceil(16 * s->scale * sqrt(2 * n)) + 5;
+}
+
+static void
+grow_wave(pe_confidence *s)
+{
+	int			room = s->room == 0 ? 64 : 2 * s->room;
+	double	   *wave = pe_alloc(room, sizeof(double));
+
+	if (s->room > 0)
+		memcpy(wave, s->wave, s->room * sizeof(double));
+	pe_free(s->wave);
+	s->wave = wave;
+	s->room = room;
+}
+
+/* Fills the series of a sum of n; returns the number of terms, -1 if there are too many. */
+static int
+fill_wave(pe_confidence *s, double n, double m)
+{
+	int			terms = 0;
+
+	for (double j = 1; j <= (m - 1) / 2; j++)
+	{
+		double		t = 2 * PI * j / m;
+		double		power = pow(characteristic(s, t), n);
+
+		if (terms == TERMS)
+			return -1;
+		if (terms == s->room)
+			grow_wave(s);
+		s->wave[terms++] = power / sin(t / 2);
+		if (power * (1 + log(m / (2 * j))) < LEFT_OUT)
+			break;
+	}
+	return terms;
+}
+
+/* P[|sum| <= half] */
+static double
+probability(const pe_confidence *s, int terms, double m, double half)
+{
+	double		width = 2 * half + 1;
+	double		sum = 0;
+
+	for (int j = terms; j >= 1; j--)
+		sum += s->wave[j - 1] * sin(width * PI * j / m);
+	return (width + 2 * sum) / m;
+}
+
+/* The smallest integer half width, of those above low (which does not do) and up to high (which does). */
+static double
+least_half(const pe_confidence *s, int terms, double m, double low, double high)
+{
+	while (high - low > 1)
+	{
+		double		middle = low + floor((high - low) / 2);
+
+		if (middle <= low || middle >= high)
+			break;				/* beyond 2^53 */
+		if (probability(s, terms, m, middle) >= 1 - MISS + SLACK)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+/* P[|Y| > half] = 2 q^(half + 1) / (1 + q), q = exp(-1/b) */
+static double
+half_of_laplace(double b)
+{
+	/* rounded up, so that no rounding makes it too small */
+	return ceil(b * log(2 / (MISS * (1 + exp(-1 / b)))) * (1 + 1e-15)) - 1;
+}
+
+/* -1 if the series is too long. */
+static double
+half_of_sum(pe_confidence *s, double n)
+{
+	double		deviation = s->stderr_ * sqrt(n);
+	double		m = period(s, n);
+	double		low = floor(1.9 * deviation) - 1;
+	double		high = ceil(2.15 * deviation);
+	int			terms;
+
+	if (s->noise.norm == PE_L1 && n == 1)
+		return half_of_laplace(s->scale);
+	terms = fill_wave(s, n, m);
+	if (terms < 0)
+		return -1;
+	if (low >= 0 && probability(s, terms, m, low) >= 1 - MISS + SLACK)
+		low = -1;
+	if (probability(s, terms, m, high) < 1 - MISS + SLACK)
+		high = ceil(4.5 * deviation);	/* sqrt(20) deviations do, by Chebyshev's inequality */
+	return least_half(s, terms, m, low, high);
+}
+
+/* ------------------------------------------------------------------
+ * Any weights
+ * ------------------------------------------------------------------
+ */
+
+/* x with P[|N(0, 1)| > x] = miss, 0.02 < miss <= 0.05: Newton's method from below, on a convex function. */
+static double
+normal_half(double miss)
+{
+	double		x = 1.9599;
+
+	for (int step = 0; step < 6; step++)
+		x += (erfc(x * sqrt(0.5)) - miss) / (sqrt(2 / PI) * exp(-x * x / 2));
+	return x * (1 + 1e-12);
+}
+
+/* (1 + e)^n <= exp(n e) <= exp(EXCESS) is what s is chosen for. */
+#define EXCESS 1e-4
+
+static double
+factor_of_gauss(double sigma, double rows)
+{
+	double		s2 = log(2.1 * rows / EXCESS) / (2 * PI * PI);
+	double		least = sigma * sqrt(2 * log(2 / MISS));
+	double		tau;
+
+	if (sigma * sigma <= 1.01 * s2)
+		return least;
+	tau = sqrt(s2 / (1 - s2 / (sigma * sigma)));
+	for (double d = 1; d <= 5; d += 0.5)
+	{
+		double		x = d * tau + hypot(sigma, tau) * normal_half(MISS * exp(-EXCESS) * erfc(-d * sqrt(0.5)) / 2);
+
+		least = fmin(least, x);
+	}
+	return least;
+}
+
+/*
+ * The line is at V = TANGENT c^2 what g_c is there, and rises by SLOPE / c^2: the
+ * largest slope of a chord from there is 0.44312.
+ */
+#define TANGENT 0.2
+#define SLOPE 0.4432
+
+/* E G(E_1), in closed form: the integral of exp(-V) g_c(V) over V < v by parts, and the line beyond. */
+static double
+laplace_miss(double c)
+{
+	double		v = TANGENT * c * c;
+	double		k = c * sqrt(2);
+	double		root = 1 / sqrt(2 * TANGENT);
+
+	return (exp(k) * erfc(root + sqrt(v)) + exp(-k) * erfc(root - sqrt(v))) / 2 + exp(-v) * SLOPE / (c * c);
+}
+
+static double
+factor_of_laplace(double b)
+{
+	double		least = INFINITY;
+
+	for (double d = 1; d <= 5; d += 0.5)
+	{
+		double		miss = MISS * -expm1(-d * d);
+		double		low = 1;
+		double		high = 8;
+
+		while (high - low > 1e-9)
+		{
+			double		middle = (low + high) / 2;
+
+			if (laplace_miss(middle) > miss)
+				low = middle;
+			else
+				high = middle;
+		}
+		least = fmin(least, d + high * sqrt(2) * b);
+	}
+	return least;
+}
+
+/* Computed when it is first asked for. */
+static double
+half_of_any(pe_confidence *s, double variance)
+{
+	if (isinf(s->scale))
+		return INFINITY;
+	if (s->factor == 0)
+		s->factor = fmin(s->stderr_ * sqrt(1 / MISS),
+						 s->noise.norm == PE_L2 ? factor_of_gauss(s->scale, s->rows) : factor_of_laplace(s->scale));
+	return s->factor * sqrt(variance);
+}
+
+/* ------------------------------------------------------------------
+ * Intervals of a release
+ * ------------------------------------------------------------------
+ */
+
+/* Where a sum of n has its place, and the number it is rounded up to. */
+static int32_t
+place_of(int32_t n, double *rounded)
+{
+	int32_t		step = 1;
+	int32_t		octave = 0;
+
+	while (n > (int64_t) EXACT_SUMMANDS * step)
+	{
+		step *= 2;
+		octave++;
+	}
+	n = (n - 1) / step + 1;
+	*rounded = (double) n * step;
+	return n + octave * OCTAVE;
+}
+
+static double
+scale_of(const pe_noise *noise)
+{
+	pe_u128		numerator;
+	uint64_t	denominator;
+
+	if (noise->norm == PE_L2)
+		return pe_gaussian_calibrate(noise->sensitivity, noise->nano, &numerator, &denominator)
+			? sqrt((double) numerator / (double) denominator) : INFINITY;
+	return pe_laplace_calibrate(noise->sensitivity, noise->nano, &numerator, &denominator)
+		? (double) numerator / (double) denominator : INFINITY;
+}
+
+void
+pe_confidence_init(pe_confidence *s, const pe_noise *noise, int32_t rows)
+{
+	double		rounded;
+
+	*s = (pe_confidence) {.noise = *noise, .stderr_ = pe_noise_stderr(noise), .scale = scale_of(noise), .rows = rows};
+	s->known = place_of(rows > 0 ? rows : 1, &rounded) + 1;
+}
+
+void
+pe_confidence_free(pe_confidence *s)
+{
+	pe_free(s->half);
+	pe_free(s->wave);
+	*s = (pe_confidence) {0};
+}
+
+double
+pe_confidence_half(pe_confidence *s, double variance, int32_t summands)
+{
+	double		rounded;
+	int32_t		place;
+
+	if (variance == 0)
+		return 0;
+	if (summands == 0 || isinf(s->scale))
+		return half_of_any(s, variance);
+	place = place_of(summands, &rounded);
+	if (place >= s->known)
+		pe_bug("an interval of more measurements than there are");
+	if (s->half == NULL)
+		s->half = pe_alloc(s->known, sizeof(double));
+	if (s->half[place] == 0)
+		s->half[place] = half_of_sum(s, rounded) + 1;
+	if (s->half[place] == 0)
+		return half_of_any(s, variance);
+	return sqrt(variance / summands) * (s->half[place] - 1);
+}
