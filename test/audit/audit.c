@@ -32,7 +32,8 @@
  *
  * What private models are made of is audited in the same way (fits.h), with fewer draws,
  * and whole fits on tables of a few rows, with a few; so are the minimisation of piecewise
- * affine functions (minima.h), and counts by way of a private partition (dawa.h).
+ * affine functions (minima.h), and counts by way of a private partition (dawa.h).  How
+ * often whole fits read the rows is compared between neighbours (passes.h).
  *
  * The random bytes are those of the shim's reproducible stream, begun anew for
  * every row of the table: a failure repeats.  The noise of many releases is drawn
@@ -444,6 +445,7 @@ ok(bool passed, const char *name, const char *what)
 }
 
 #include "perturbed.h"
+#include "passes.h"
 
 static void
 name_strategy(const target *of, char *name, size_t size)
@@ -570,6 +572,8 @@ main(int argc, char **argv)
 			audit_target(&targets[i], draws);
 	if (only == NULL || strcmp(only, "perturbed") == 0)
 		audit_perturbed(only != NULL ? (int) draws : PERTURBED_DRAWS);
+	if (only == NULL || strcmp(only, "passes") == 0)
+		audit_passes();
 	printf("# planted faults, at most %d draws\n", FAULT_DRAWS);
 	for (int i = 0; i < lengthof(faults); i++)
 		if (only == NULL || strcmp(only, faults[i].of.mechanism->name) == 0)
