@@ -8,33 +8,29 @@ EXTENSION  = pg_epsilon
 MODULE_big = pg_epsilon
 override DATA = sql/pg_epsilon--1.0.sql
 
-# ---- What is built: one list per floor, a name stands for src/<floor>/<name>.c ----
+# ---- What is built: every src/<room>/*.c ----
 
-CORE       = linalg optimum_eval optimum_hessian optimum query_source closed_form optimum_max_eval optimum_max domain names workload classes algebra predicate basis method design coa smoothing strategy p_identity round_dense direct maker optimal optimal_l1 levels adaptive low_rank competitors make prf units reconstruct nonnegative features rows pass kernel row_spec minimise affine affine_spec affine_lattice cell_bound programme partition
-MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain lattice_law minimum_exponential cube minimum minimum_laplace minimum_subgradient minimum_unsafe dawa
-ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
-LEDGER     = shim settings access row values family registry budget strategies models chain anchor charge mailbox channel resident worker worker_module door counts fits minima attest
-API        = module arguments rows owner attest attribute question predicate label answers histogram release workload_type optimize compare publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict options model_options fit_aggregate offset_value affine_rows polytope_argument minimum_question minimize minimum_aggregate solve_aggregate
+# The rooms that never see PostgreSQL's headers and flags; all others are the server's.
+PURE_ROOMS = core mechanism accounting
 
-# ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
-# ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
-# ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
+# ---- What is tested: everything is found by its name ----
+#   sql/<name>.sql with expected/<name>.out; test/isolation/specs/<name>.spec with expected/<name>.out beside it;
+#   test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/*, test/mutations/*.patch
 
-REGRESS    = install owner attest attributes budgets histogram exact units predicate workload workload_type nonnegative publish optimize compare methods quote errors views pure fit predict models minimize values dawa
-ISOLATION  = owner_changes replay register publish fit attest inherit late
+REGRESS    = $(patsubst sql/%.sql,%,$(sort $(filter-out sql/$(EXTENSION)--%,$(wildcard sql/*.sql))))
+ISOLATION  = $(patsubst test/isolation/specs/%.spec,%,$(sort $(wildcard test/isolation/specs/*.spec)))
 
-# What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, or for test/fuzz/server_<name>.pl, which
-# works on a private server; its seeds test/fuzz/corpus/<name>/* (those called *.hex are written in
-# hexadecimal) and, if there is one, test/fuzz/<name>.dict.
-FUZZ       = workload predicate domain strategy row_spec rows units affine options
-
-# Programs of check-long besides test/t_long/*.pl: each prints TAP.
-LONG       = scripts/mutate.sh
+# What is fuzzed: test/fuzz/fuzz_<name>.c, or test/fuzz/server_<name>.pl, which works on a private
+# server; its seeds test/fuzz/corpus/<name>/* (those called *.hex are written in hexadecimal) and,
+# if there is one, test/fuzz/<name>.dict.
+FUZZ       = $(sort $(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c)) $(FUZZ_SERVER))
 
 # ---- Settings ----
 
 # make WERROR= builds with a compiler that knows more warnings than ours did.
 WERROR ?= -Werror
+# LAX=1: warnings are no errors, and nothing is built again for that: a mutation may leave a variable unused.
+LAX_FLAGS  = $(if $(LAX),-Wno-error)
 
 OPT_FLAGS  = -O2 -g -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-after-statement -ffunction-sections -fdata-sections
 
@@ -42,22 +38,22 @@ OPT_FLAGS  = -O2 -g -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-a
 BLAS_LIBS  ?= -llapacke -lopenblas
 BLAS_FLAGS ?= $(addprefix -isystem ,$(firstword $(wildcard /usr/include/openblas)) $(firstword $(wildcard /usr/include/lapacke)))
 
-# Floors 0 to 2 are plain C11 and never see PostgreSQL's headers or flags.  Their symbols
+# Rooms of PURE_ROOMS are plain C11 and never see PostgreSQL's headers or flags.  Their symbols
 # are hidden: the server loads every module into one global name space.
 PURE_FLAGS = -std=c11 $(OPT_FLAGS) -fPIC -fvisibility=hidden -fstack-protector-strong -Isrc $(BLAS_FLAGS)
 
-# Floors 3 and 4: gnu11, not c11, because the server's headers use the keyword typeof
+# The other rooms: gnu11, not c11, because the server's headers use the keyword typeof
 # (copyObject in nodes/nodes.h), which strict c11 does not have.
 PG_FLOOR_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare -Isrc
 
-# Unit tests and benchmarks: floors 0 to 2 and test/unit/shim.c, no server.
+# Unit tests and benchmarks: PURE_ROOMS and test/unit/shim.c, no server.
 # cmocka 2 has new names for some assertions, which cmocka 1 does not know.
 TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
 # The loops over the rows of a model: the compiler makes vectors of them only with these, which
 # change no value.
-LOOP_SRCS  = src/glm/kernel src/glm/rows src/glm/pass
+LOOP_SRCS  = kernel rows pass
 LOOP_FLAGS = -O3 -fno-math-errno -fno-trapping-math
-OWN_FLAGS  = $(if $(filter $*,$(LOOP_SRCS)),$(LOOP_FLAGS))
+OWN_FLAGS  = $(if $(filter $(notdir $*),$(LOOP_SRCS)),$(LOOP_FLAGS))
 
 SANITIZE   = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -68,13 +64,16 @@ FUZZ_FLAGS     = -std=gnu11 -O1 -g -ffp-contract=off -Isrc -Itest/unit $(BLAS_FL
 
 # ---- Derived ----
 
-PURE_SRCS = $(CORE:%=src/core/%.c) $(MECHANISM:%=src/mechanism/%.c) $(ACCOUNTING:%=src/accounting/%.c)
-PG_SRCS   = $(LEDGER:%=src/ledger/%.c) $(API:%=src/api/%.c)
+PURE_SRCS = $(sort $(foreach room,$(PURE_ROOMS),$(wildcard src/$(room)/*.c)))
+PG_SRCS   = $(filter-out $(PURE_SRCS),$(sort $(wildcard src/*/*.c)))
 PURE_OBJS = $(PURE_SRCS:%.c=build/obj/%.o)
 SAN_OBJS  = $(PURE_SRCS:%.c=build/san/%.o)
 PG_OBJS   = $(PG_SRCS:%.c=build/obj/%.o)
 OBJS      = $(PURE_OBJS) $(filter-out $(WORKER_OBJ),$(PG_OBJS))
-WORKER_OBJ = build/obj/src/worker/worker_module.o
+# object NAME: it, in the room where its source is
+object     = $(filter %/$(1).o,$(PG_OBJS))
+WORKER_OBJ = $(call object,worker_module)
+WORKER_MAP = $(wildcard src/*/worker_module.map)
 WORKER_LIB = pg_epsilon_worker.so
 EXTRA_CLEAN = $(WORKER_LIB)
 
@@ -84,6 +83,7 @@ UNIT_TESTS  = $(UNIT_SRCS:test/unit/%.c=build/unit/%)
 UNIT_SAN    = $(UNIT_SRCS:test/unit/%.c=build/unit-san/%)
 FUZZ_OBJS   = $(PURE_SRCS:%.c=build/fuzz/obj/%.o) $(UNIT_SHIM:%.c=build/fuzz/obj/%.o)
 FUZZ_SERVER = $(patsubst test/fuzz/server_%.pl,%,$(wildcard test/fuzz/server_*.pl))
+REPLAY_BINS = $(patsubst %,build/replay/fuzz_%,$(filter-out $(FUZZ_SERVER),$(FUZZ)))
 FUZZ_BINS   = $(patsubst %,build/fuzz/fuzz_%,$(filter-out $(FUZZ_SERVER),$(FUZZ)))
 BENCH_SRCS  = $(sort $(wildcard test/bench/bench_*.c))
 BENCH_BINS  = $(BENCH_SRCS:test/bench/%.c=build/bench/%)
@@ -104,7 +104,7 @@ ifeq ($(shell uname -s),Linux)
 SHLIB_LINK  += -Wl,-Bsymbolic
 endif
 
-# The C compiler of the floors without PostgreSQL.
+# The C compiler of the rooms without PostgreSQL.
 PURE_CC := $(CC)
 
 ifndef PG_CONFIG
@@ -117,9 +117,9 @@ endif
 
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
-OUR_GOALS = help deps deps-build check check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit audit-door load \
+OUR_GOALS = help deps deps-build quick check check-ci check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit audit-door load \
 	accuracy reproduce-models reproduce-piecewise reproduce-strategies accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
-	audit-binary fuzz-binaries clean-private
+	audit-binary fuzz-binaries replay-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
 .DEFAULT_GOAL := all
@@ -162,7 +162,7 @@ $(FLAG_FILES): FORCE
 
 $(PURE_OBJS): build/obj/%.o: %.c build/flags.pure
 	@mkdir -p $(@D)
-	$(PURE_CC) $(PURE_FLAGS) $(OWN_FLAGS) -MMD -MP -c -o $@ $<
+	$(PURE_CC) $(PURE_FLAGS) $(OWN_FLAGS) $(LAX_FLAGS) -MMD -MP -c -o $@ $<
 
 $(SAN_OBJS): build/san/%.o: %.c build/flags.san
 	@mkdir -p $(@D)
@@ -170,11 +170,11 @@ $(SAN_OBJS): build/san/%.o: %.c build/flags.san
 
 $(PG_OBJS): build/obj/%.o: %.c build/flags.pg
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(LAX_FLAGS) -MMD -MP -c -o $@ $<
 
 # What the ledger's worker needs and no more: to load linear algebra takes longer than to start the process.
-$(WORKER_LIB): $(WORKER_OBJ) $(filter-out build/obj/src/api/module.o,$(OBJS)) src/worker/worker_module.map
-	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=src/worker/worker_module.map -lm
+$(WORKER_LIB): $(WORKER_OBJ) $(filter-out $(call object,module),$(OBJS)) $(WORKER_MAP)
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=$(WORKER_MAP) -lm
 
 build/libpure.a: $(PURE_OBJS)
 	@rm -f $@
@@ -201,11 +201,12 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 # Server functions for tests, and what some settings need: built for the private server of `make check`, never installed.
 TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so
 TEST_MODULE_LINK = $(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $<
+TEST_OBJS = $(call object,shim) $(call object,offset_value)
 .PHONY: test-modules
 test-modules: $(TEST_MODULES)
-build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c build/obj/src/server/shim.o build/obj/src/door/offset_value.o build/libpure.a build/flags.pg
+build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c $(TEST_OBJS) build/libpure.a build/flags.pg
 	@mkdir -p $(@D)
-	$(TEST_MODULE_LINK) build/obj/src/server/shim.o build/obj/src/door/offset_value.o build/libpure.a $(SHLIB_LINK)
+	$(TEST_MODULE_LINK) $(TEST_OBJS) build/libpure.a $(SHLIB_LINK)
 
 build/test/pg_epsilon_settings.so: test/server/pg_epsilon_settings.c build/flags.pg
 	@mkdir -p $(@D)
@@ -222,6 +223,11 @@ build/fuzz/libpure.a: $(FUZZ_OBJS)
 $(FUZZ_BINS): build/fuzz/%: test/fuzz/%.c build/fuzz/libpure.a build/flags.fuzz
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SANITIZE) -MMD -MP -MT $@ -MF $@.d -o $@ $< build/fuzz/libpure.a $(BLAS_LIBS) -lm
+
+# The same without clang: only what is known is tried.
+$(REPLAY_BINS): build/replay/%: test/fuzz/%.c test/fuzz/replay.c $(UNIT_SHIM) build/libpure-san.a build/flags.san
+	@mkdir -p $(@D)
+	$(LINK_TEST) $(SANITIZE) -MMD -MP -MT $@ -MF $@.d -o $@ $< test/fuzz/replay.c $(UNIT_SHIM) build/libpure-san.a $(BLAS_LIBS) -lm
 
 $(AUDIT_BIN): test/audit/audit.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
@@ -283,9 +289,9 @@ build/reproduce/strategies: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_progress
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(FUZZ_OBJS:.o=.d) \
-	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(DOOR_BIN) $(DOOR_FAULTS) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d) $(STRATEGY_OBJS:.o=.d))
+	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(DOOR_BIN) $(DOOR_FAULTS) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPLAY_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d) $(STRATEGY_OBJS:.o=.d))
 
-.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary door-binaries accuracy-binary fuzz-binaries reproduce-binaries
+.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary door-binaries accuracy-binary fuzz-binaries replay-binaries reproduce-binaries
 unit-binaries: $(UNIT_TESTS)
 unit-san-binaries: $(UNIT_SAN)
 bench-binaries: $(BENCH_BINS)
@@ -294,6 +300,7 @@ door-binaries: $(DOOR_BIN) $(DOOR_FAULTS)
 accuracy-binary: $(ACCURACY_BIN)
 reproduce-binaries: $(REPRODUCE_BINS)
 fuzz-binaries: $(FUZZ_BINS)
+replay-binaries: $(REPLAY_BINS)
 
 # ---- Targets for people ----
 
@@ -306,11 +313,13 @@ help:
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
-	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind, regress and isolation tests with all of check-settings, 30 seconds of each fuzzer, a short audit, a short audit through the door, ten seconds of load, samples of accuracy, of reproduce-piecewise and reproduce-strategies, and the long runs"
+	@echo "make quick         build; check-layers, the unit tests with few samples, regress tests: a minute or two"
+	@echo "make check         install what is missing, build, run all tests on a private copy of the server, the unit tests with sanitizers too: minutes"
+	@echo "make check-ci      make check, then the fuzzers' seeds without fuzzing, mutations of files that have changed since a commit (BASE=commit), ten seconds of load"
+	@echo "make check-long    make check, then regress and isolation tests with all of check-settings, the unit tests under valgrind, 30 seconds of each fuzzer, a short audit, a short audit through the door, ten seconds of load, samples of accuracy, of reproduce-piecewise and reproduce-strategies, every mutation that is not rare, and the long runs"
 	@echo "make check-settings  regress, isolation and TAP tests with the library preloaded, with parallel workers, with jit, read only, and with all of it"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
-	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
+	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each (MUTATIONS='name ...')"
 	@echo "make pictures      draw the pictures of the README"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
 	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7; AUDIT_ONLY=selection: that alone, and slow ones too with all the draws)"
@@ -320,7 +329,7 @@ help:
 	@echo "make reproduce-models  repeat the papers' experiments on private models, compare and draw them (RUNS=n, default 20: half an hour or more; TESTS='kuru dpagd')"
 	@echo "make reproduce-piecewise  repeat the paper's experiments on piecewise affine objectives, compare and draw them (DRAWS=n, default 1000: four minutes)"
 	@echo "make reproduce-strategies  repeat the paper's experiments on strategies, compare and draw them (LIMIT=n, default 120: seconds for a point; JOBS=n, default 2; hours; goes on where it was stopped)"
-	@echo "make check-layers  check who includes whom, the compiler flags, the install script and the lists of this file"
+	@echo "make check-layers  check who includes whom, the compiler flags, the install script and that no test lacks its other half"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
 	@echo "make clean         remove build/ and whatever else was built; stops the demo's server"
@@ -335,13 +344,20 @@ deps:
 deps-build:
 	@scripts/deps.sh build
 
-export REGRESS ISOLATION LONG FUZZ FUZZ_SECONDS PURE_SRCS PG_SRCS ONLY TESTS SETTINGS JOBS
+export REGRESS ISOLATION FUZZ FUZZ_SECONDS PURE_SRCS PG_SRCS ONLY TESTS SETTINGS JOBS
 
 ifneq ($(filter check,$(MAKECMDGOALS)),)
 .PHONY: check
 check: deps
 	@scripts/check.sh
 endif
+
+.PHONY: quick check-ci
+quick: deps
+	@scripts/check.sh quick
+
+check-ci: deps
+	@scripts/check.sh ci
 
 ifneq ($(filter check-long,$(MAKECMDGOALS)),)
 .PHONY: check-long
@@ -363,7 +379,7 @@ endif
 
 .PHONY: mutate
 mutate: deps
-	@scripts/mutate.sh
+	@scripts/mutate.sh $(MUTATIONS)
 
 .PHONY: fuzz
 fuzz:
@@ -390,10 +406,10 @@ audit: deps
 	@$(AUDIT_BIN) $(AUDIT_DRAWS) $(AUDIT_ONLY)
 
 audit-door: deps
-	@LONG= ONLY=long TESTS=audit_door NOTES=1 DOOR_RELEASES=$(or $(DOOR_RELEASES),20000) scripts/check.sh long
+	@ONLY=long TESTS=audit_door NOTES=1 DOOR_RELEASES=$(or $(DOOR_RELEASES),20000) scripts/check.sh long
 
 load: deps
-	@LONG= ONLY=long TESTS=load NOTES=1 LOAD_SECONDS=$(or $(LOAD_SECONDS),60) scripts/check.sh long
+	@ONLY=long TESTS=load NOTES=1 LOAD_SECONDS=$(or $(LOAD_SECONDS),60) scripts/check.sh long
 
 accuracy: deps
 	@$(MAKE) -s --no-print-directory accuracy-binary

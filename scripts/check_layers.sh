@@ -6,7 +6,7 @@
 #   flags     no flag or pragma that lets the compiler change floating-point results or choose this machine's processor
 #   random    no rand(), random(), drand48(), pg_prng and the like: noise has one source
 #   sql       the install script has no SECURITY DEFINER and no CREATE OR REPLACE, and every function has a COMMENT
-#   lists     every source and every test file is in its list of the Makefile
+#   pairs     every test's input has its expected output and the reverse; every fuzzer has seeds, and no seeds lack a fuzzer
 #
 # Before that, each check is tried on a small tree with a planted violation and must find it.
 #
@@ -115,70 +115,37 @@ check_sql() {
 	done
 }
 
-# unlisted LIST FILE ...: files that are not words of LIST, words that are no files
-unlisted() {
-	local list=" $1 " f n
-	shift
-	for f in "$@"; do
-		[ -f "$f" ] || continue
-		[[ $list == *" $f "* ]] || echo "$f: not in the Makefile's list"
-	done
-	for n in $list; do
-		[ -f "$n" ] || echo "$n: in the Makefile's list, but there is no such file"
+# halves DIR1 SUFFIX1 DIR2 SUFFIX2: files of one directory that the other has no counterpart of
+halves() {
+	local f n
+	for f in "$1"/*"$2"; do
+		n=$(basename "$f" "$2")
+		[ ! -f "$f" ] || [[ $n == *--* ]] || [ -f "$3/$n$4" ] || echo "$f: there is no $3/$n$4"
 	done
 }
 
-# The Makefile's lists, asked from make.
-make_list() {
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u "$1" "${MAKE:-make}" -s --no-print-directory -f Makefile -f - deps-build-list <<<"deps-build-list: ; @echo \$($1)" 2>/dev/null
-}
-
-check_lists() {
-	[ -f Makefile ] || return
-	local regress isolation fuzz f n listed
-	# shellcheck disable=SC2046
-	unlisted "$(make_list PURE_SRCS) $(make_list PG_SRCS)" $(find src -name '*.c' 2>/dev/null | LC_ALL=C sort)
-	regress=" $(make_list REGRESS) "
-	for f in sql/*.sql; do
+check_pairs() {
+	local f n
+	halves sql .sql expected .out
+	halves expected .out sql .sql
+	halves test/isolation/specs .spec test/isolation/expected .out
+	halves test/isolation/expected .out test/isolation/specs .spec
+	# a source deeper or higher than src/<room>/ would not be built
+	[ ! -d src ] || find src -name '*.c' ! -path 'src/*/*' -o -path 'src/*/*/*' -name '*.c' | sed 's/$/: not in a room, so it is not built/'
+	for f in test/fuzz/fuzz_*.c test/fuzz/server_*.pl; do
 		[ -f "$f" ] || continue
-		n=$(basename "$f" .sql)
-		[[ $n == *--* ]] || [[ $regress == *" $n "* ]] || echo "$f: not in REGRESS"
-	done
-	for n in $regress; do
-		[ -f "sql/$n.sql" ] || echo "REGRESS: $n has no sql/$n.sql"
-		[ -f "expected/$n.out" ] || echo "REGRESS: $n has no expected/$n.out"
-	done
-	isolation=" $(make_list ISOLATION) "
-	for f in test/isolation/specs/*.spec; do
-		[ -f "$f" ] || continue
-		n=$(basename "$f" .spec)
-		[[ $isolation == *" $n "* ]] || echo "$f: not in ISOLATION"
-	done
-	for n in $isolation; do
-		[ -f "test/isolation/specs/$n.spec" ] || echo "ISOLATION: $n has no test/isolation/specs/$n.spec"
-	done
-	fuzz=$(make_list FUZZ)
-	listed=
-	for n in $fuzz; do
-		if [ -e "test/fuzz/server_$n.pl" ]; then
-			listed+=" test/fuzz/server_$n.pl"
-		else
-			listed+=" test/fuzz/fuzz_$n.c"
-		fi
-	done
-	# shellcheck disable=SC2046
-	unlisted "$listed" $(find test/fuzz -name '*.c' -o -name 'server_*.pl' 2>/dev/null | LC_ALL=C sort)
-	for n in $fuzz; do
-		compgen -G "test/fuzz/corpus/$n/*" >/dev/null || echo "FUZZ: $n has no seeds in test/fuzz/corpus/$n"
+		n=$(basename "${f%.*}")
+		n=${n#*_}
+		compgen -G "test/fuzz/corpus/$n/*" >/dev/null || echo "$f: there are no seeds in test/fuzz/corpus/$n"
 	done
 	for f in test/fuzz/corpus/* test/fuzz/*.dict; do
 		[ -e "$f" ] || continue
 		n=$(basename "$f" .dict)
-		[[ " $fuzz " == *" $n "* ]] || echo "$f: there is no $n in FUZZ"
+		[ -f "test/fuzz/fuzz_$n.c" ] || [ -f "test/fuzz/server_$n.pl" ] || echo "$f: there is no fuzzer $n"
 	done
 }
 
-CHECKS=(floors flags random sql lists)
+CHECKS=(floors flags random sql pairs)
 NUMBER=0
 BAD=0
 
@@ -207,10 +174,6 @@ clean_tree() {
 	mkdir -p "$TMP"/src/{core,mechanism,accounting,ledger,api} "$TMP/sql" "$TMP/expected"
 	cat >"$TMP/Makefile" <<-'END'
 		# never -ffast-math
-		PURE_SRCS = src/core/a.c
-		PG_SRCS = src/api/d.c
-		REGRESS = one
-		ISOLATION =
 	END
 	echo '#include <stdint.h>' >"$TMP/src/core/a.h"
 	printf '%s\n' '#include "core/a.h"' '/* #include "postgres.h", rand() */' '#include <math.h>' 'int strong_random(int x);' >"$TMP/src/core/a.c"
@@ -254,15 +217,16 @@ self_test() {
 	plant sql sql/x--1.0.sql $'create or replace function dp.f() returns int language c;\ncomment on function dp.f() is \'f\';'
 	plant sql sql/x--1.0.sql 'CREATE FUNCTION dp.g() RETURNS int LANGUAGE C;'
 	plant sql sql/x--1.0.sql 'CREATE AGGREGATE dp.h(int) (SFUNC = f, STYPE = int);'
-	plant lists src/core/new.c 'int x;'
-	plant lists sql/two.sql 'select 2;'
-	plant lists test/isolation/specs/three.spec 'session s1'
-	plant lists test/fuzz/fuzz_four.c 'int x;'
-	plant lists test/fuzz/server_seven.pl 'exit 0;'
-	plant lists test/fuzz/corpus/five/1 'seed'
-	plant lists test/fuzz/six.dict '"word"'
-	plant lists Makefile $'PURE_SRCS = src/core/a.c\nPG_SRCS = src/api/d.c\nREGRESS = one\nISOLATION =\nFUZZ = gone'
-	plant lists Makefile $'PURE_SRCS = src/core/a.c src/core/gone.c\nPG_SRCS = src/api/d.c\nREGRESS = one\nISOLATION ='
+	plant pairs src/new.c 'int x;'
+	plant pairs src/core/deep/new.c 'int x;'
+	plant pairs sql/two.sql 'select 2;'
+	plant pairs expected/two.out '2'
+	plant pairs test/isolation/specs/three.spec 'session s1'
+	plant pairs test/isolation/expected/three.out 's1'
+	plant pairs test/fuzz/fuzz_four.c 'int x;'
+	plant pairs test/fuzz/server_seven.pl 'exit 0;'
+	plant pairs test/fuzz/corpus/five/1 'seed'
+	plant pairs test/fuzz/six.dict '"word"'
 	rm -rf "$TMP"
 	trap - EXIT
 	if [ -z "$MISSED" ]; then
@@ -279,7 +243,7 @@ declare -A TITLE=(
 	[flags]="no flag or pragma that changes floating-point results"
 	[random]="no random numbers but the one source"
 	[sql]="install script: no SECURITY DEFINER, no CREATE OR REPLACE, a COMMENT on every function"
-	[lists]="the Makefile's lists are complete")
+	[pairs]="no test lacks its other half, no source its room")
 for c in "${CHECKS[@]}"; do
 	text=$("check_$c")
 	if [ -z "$text" ]; then
