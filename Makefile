@@ -25,15 +25,14 @@ ISOLATION  = $(patsubst test/isolation/specs/%.spec,%,$(sort $(wildcard test/iso
 # if there is one, test/fuzz/<name>.dict.
 FUZZ       = $(sort $(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c)) $(FUZZ_SERVER))
 
-# Programs of check-long besides test/t_long/*.pl: each prints TAP.
-LONG       = scripts/mutate.sh
-
 # ---- Settings ----
 
 comma := ,
 
 # make WERROR= builds with a compiler that knows more warnings than ours did.
 WERROR ?= -Werror
+# LAX=1: warnings are no errors, and nothing is built again for that: a mutation may leave a variable unused.
+LAX_FLAGS  = $(if $(LAX),-Wno-error)
 
 OPT_FLAGS  = -O2 -g -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-after-statement -ffunction-sections -fdata-sections
 
@@ -90,6 +89,7 @@ UNIT_TESTS  = $(UNIT_SRCS:test/unit/%.c=build/unit/%)
 UNIT_SAN    = $(UNIT_SRCS:test/unit/%.c=build/unit-san/%)
 FUZZ_OBJS   = $(PURE_SRCS:%.c=build/fuzz/obj/%.o) $(UNIT_SHIM:%.c=build/fuzz/obj/%.o)
 FUZZ_SERVER = $(patsubst test/fuzz/server_%.pl,%,$(wildcard test/fuzz/server_*.pl))
+REPLAY_BINS = $(patsubst %,build/replay/fuzz_%,$(filter-out $(FUZZ_SERVER),$(FUZZ)))
 FUZZ_BINS   = $(patsubst %,build/fuzz/fuzz_%,$(filter-out $(FUZZ_SERVER),$(FUZZ)))
 BENCH_SRCS  = $(sort $(wildcard test/bench/bench_*.c))
 BENCH_BINS  = $(BENCH_SRCS:test/bench/%.c=build/bench/%)
@@ -123,9 +123,9 @@ endif
 
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
-OUR_GOALS = help deps deps-build check check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit audit-door load \
+OUR_GOALS = help deps deps-build quick check check-ci check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit audit-door load \
 	accuracy reproduce-models reproduce-piecewise reproduce-strategies accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
-	audit-binary fuzz-binaries clean-private
+	audit-binary fuzz-binaries replay-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
 .DEFAULT_GOAL := all
@@ -168,7 +168,7 @@ $(FLAG_FILES): FORCE
 
 $(PURE_OBJS): build/obj/%.o: %.c build/flags.pure
 	@mkdir -p $(@D)
-	$(PURE_CC) $(PURE_FLAGS) $(OWN_FLAGS) -MMD -MP -c -o $@ $<
+	$(PURE_CC) $(PURE_FLAGS) $(OWN_FLAGS) $(LAX_FLAGS) -MMD -MP -c -o $@ $<
 
 $(SAN_OBJS): build/san/%.o: %.c build/flags.san
 	@mkdir -p $(@D)
@@ -230,6 +230,11 @@ $(FUZZ_BINS): build/fuzz/%: test/fuzz/%.c build/fuzz/libpure.a build/flags.fuzz
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SANITIZE) -MMD -MP -MT $@ -MF $@.d -o $@ $< build/fuzz/libpure.a $(BLAS_LIBS) -lm
 
+# The same without clang: only what is known is tried.
+$(REPLAY_BINS): build/replay/%: test/fuzz/%.c test/fuzz/replay.c $(UNIT_SHIM) build/libpure-san.a build/flags.san
+	@mkdir -p $(@D)
+	$(LINK_TEST) $(SANITIZE) -MMD -MP -MT $@ -MF $@.d -o $@ $< test/fuzz/replay.c $(UNIT_SHIM) build/libpure-san.a $(BLAS_LIBS) -lm
+
 $(AUDIT_BIN): test/audit/audit.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
@@ -290,9 +295,9 @@ build/reproduce/strategies: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_progress
 build/bench/bench_optimum: BENCH_SHIM = $(UNIT_SHIM) -Wl,--wrap=pe_alloc,--wrap=pe_free
 
 -include $(wildcard $(OBJS:.o=.d) $(SAN_OBJS:.o=.d) $(FUZZ_OBJS:.o=.d) \
-	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(DOOR_BIN) $(DOOR_FAULTS) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d) $(STRATEGY_OBJS:.o=.d))
+	$(addsuffix .d,$(UNIT_TESTS) $(UNIT_SAN) $(BENCH_BINS) $(AUDIT_BIN) $(DOOR_BIN) $(DOOR_FAULTS) $(ACCURACY_BIN) $(FUZZ_BINS) $(REPLAY_BINS) $(REPRODUCE_BINS)) $(TRIAL_OBJS:.o=.d) $(STRATEGY_OBJS:.o=.d))
 
-.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary door-binaries accuracy-binary fuzz-binaries reproduce-binaries
+.PHONY: unit-binaries unit-san-binaries bench-binaries audit-binary door-binaries accuracy-binary fuzz-binaries replay-binaries reproduce-binaries
 unit-binaries: $(UNIT_TESTS)
 unit-san-binaries: $(UNIT_SAN)
 bench-binaries: $(BENCH_BINS)
@@ -301,6 +306,7 @@ door-binaries: $(DOOR_BIN) $(DOOR_FAULTS)
 accuracy-binary: $(ACCURACY_BIN)
 reproduce-binaries: $(REPRODUCE_BINS)
 fuzz-binaries: $(FUZZ_BINS)
+replay-binaries: $(REPLAY_BINS)
 
 # ---- Targets for people ----
 
@@ -313,11 +319,13 @@ help:
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
 	@echo "make demo          install what is missing, build, start a private server under build/, run demo/run.sh"
 	@echo "make demo-stop     stop that server and remove its data"
-	@echo "make check         install what is missing, build, run all tests on a private copy of the server"
-	@echo "make check-long    make check, then the unit tests under valgrind, regress and isolation tests with all of check-settings, 30 seconds of each fuzzer, a short audit, a short audit through the door, ten seconds of load, samples of accuracy, of reproduce-piecewise and reproduce-strategies, and the long runs"
+	@echo "make quick         build; check-layers, the unit tests with few samples, regress tests: a minute or two"
+	@echo "make check         install what is missing, build, run all tests on a private copy of the server, the unit tests with sanitizers too: minutes"
+	@echo "make check-ci      make check, then the fuzzers' seeds without fuzzing, mutations of files that have changed since a commit (BASE=commit), ten seconds of load"
+	@echo "make check-long    make check, then regress and isolation tests with all of check-settings, the unit tests under valgrind, 30 seconds of each fuzzer, a short audit, a short audit through the door, ten seconds of load, samples of accuracy, of reproduce-piecewise and reproduce-strategies, every mutation that is not rare, and the long runs"
 	@echo "make check-settings  regress, isolation and TAP tests with the library preloaded, with parallel workers, with jit, read only, and with all of it"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
-	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each"
+	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each (MUTATIONS='name ...')"
 	@echo "make pictures      draw the pictures of the README"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
 	@echo "make audit         bound by draws what the mechanisms lose between neighbouring tallies (AUDIT_DRAWS=n, default 10^7; AUDIT_ONLY=selection: that alone, and slow ones too with all the draws)"
@@ -342,13 +350,20 @@ deps:
 deps-build:
 	@scripts/deps.sh build
 
-export REGRESS ISOLATION LONG FUZZ FUZZ_SECONDS PURE_SRCS PG_SRCS ONLY TESTS SETTINGS JOBS
+export REGRESS ISOLATION FUZZ FUZZ_SECONDS PURE_SRCS PG_SRCS ONLY TESTS SETTINGS JOBS
 
 ifneq ($(filter check,$(MAKECMDGOALS)),)
 .PHONY: check
 check: deps
 	@scripts/check.sh
 endif
+
+.PHONY: quick check-ci
+quick: deps
+	@scripts/check.sh quick
+
+check-ci: deps
+	@scripts/check.sh ci
 
 ifneq ($(filter check-long,$(MAKECMDGOALS)),)
 .PHONY: check-long
@@ -370,7 +385,7 @@ endif
 
 .PHONY: mutate
 mutate: deps
-	@scripts/mutate.sh
+	@scripts/mutate.sh $(MUTATIONS)
 
 .PHONY: fuzz
 fuzz:
@@ -397,10 +412,10 @@ audit: deps
 	@$(AUDIT_BIN) $(AUDIT_DRAWS) $(AUDIT_ONLY)
 
 audit-door: deps
-	@LONG= ONLY=long TESTS=audit_door NOTES=1 DOOR_RELEASES=$(or $(DOOR_RELEASES),20000) scripts/check.sh long
+	@ONLY=long TESTS=audit_door NOTES=1 DOOR_RELEASES=$(or $(DOOR_RELEASES),20000) scripts/check.sh long
 
 load: deps
-	@LONG= ONLY=long TESTS=load NOTES=1 LOAD_SECONDS=$(or $(LOAD_SECONDS),60) scripts/check.sh long
+	@ONLY=long TESTS=load NOTES=1 LOAD_SECONDS=$(or $(LOAD_SECONDS),60) scripts/check.sh long
 
 accuracy: deps
 	@$(MAKE) -s --no-print-directory accuracy-binary

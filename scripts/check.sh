@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
-# Builds, sets up the private server and runs every suite; `make check`, `make check-long` and
-# `make check-settings` call it with the Makefile's lists in the environment.  The last line on
+# Builds, sets up the private server and runs suites; `make quick`, `make check`, `make check-ci`,
+# `make check-long` and `make check-settings` call it with the Makefile's lists in the environment.  The last line on
 # standard output is always "N passed, N failed"; the exit status is 0 only when nothing failed.
 #
-#   scripts/check.sh [long | settings]
+#   scripts/check.sh [quick | ci | long | settings]
 #
+# quick: layers, unit with few samples, regress.  Without a word: layers, unit, sanitize, regress, isolation, tap,
+# the TAP tests beside all others, for they wait much.  ci: these, then replay, mutate and load.
+# long: these, then all others.  A suite that runs no test at all is a failure, unless TESTS left none.
 # settings: the suites regress, isolation and tap alone, under each of test/settings/*.conf and under
 # all of them together; long has regress and isolation under all of them together.
 #
-#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap settings valgrind fuzz audit
-#                        accuracy reproduce long
+#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap replay mutate load settings
+#                        valgrind fuzz audit accuracy reproduce long
+#   BASE=commit          ci: mutations of files whose content has changed since the merge base with it (default: the newest
+#                        tag, else 20 commits ago); MUTATE_SECONDS=n of them (default: 360)
 #   SETTINGS="name ..."  the servers of regress, isolation and tap get the lines of test/settings/<name>.conf too
 #   TESTS="name ..."     these unit, regress, isolation and TAP tests and fuzzers only
 #   JOBS=n               unit tests at the same time (default: processors, at most 4); TAP tests: one more
@@ -23,6 +28,7 @@
 #   TEST_TIMEOUT=n       seconds that one unit or TAP test or one pg_regress run may take
 #
 # Unit tests that find PG_EPSILON_QUICK set run under valgrind or sanitizers and may take fewer samples.
+CI_BASE=${BASE:-}
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 
 MODE=${1:-short}
@@ -32,7 +38,6 @@ SETTINGS=${SETTINGS:-}
 ALL_SETTINGS="preloaded parallel jit readonly"
 REGRESS=${REGRESS:-}
 ISOLATION=${ISOLATION:-}
-LONG=${LONG:-}
 FUZZ=${FUZZ:-}
 cpus=$(nproc 2>/dev/null || echo 2)
 JOBS=${JOBS:-$((cpus > 4 ? 4 : cpus))}
@@ -44,6 +49,7 @@ FAILED=0
 SKIPPED=0
 RUN_DIR=
 SERVER=
+TAP_POOL=
 REPORT=()
 FAULTS=()
 
@@ -53,6 +59,10 @@ finish() {
 	if [ "${CLOSED:-}" != 1 ]; then
 		echo "The run was broken off."
 		FAILED=$((FAILED + 1))
+	fi
+	if [ -n "$TAP_POOL" ] && kill -- "-$TAP_POOL" 2>/dev/null; then
+		# its servers stop themselves
+		sleep 5
 	fi
 	[ -n "$SERVER" ] && cluster_stop "$SERVER"
 	if [ -n "$RUN_DIR" ] && [ -d "$RUN_DIR" ]; then
@@ -102,13 +112,18 @@ add() {
 }
 
 suite_end() {
+	if [ -z "$TESTS" ] && [ $((SUITE_P + SUITE_F + SUITE_S)) = 0 ]; then
+		echo "no test was run"
+		FAULTS+=("$SUITE: no test was run")
+		SUITE_F=1
+	fi
 	PASSED=$((PASSED + SUITE_P))
 	FAILED=$((FAILED + SUITE_F))
 	SKIPPED=$((SKIPPED + SUITE_S))
 	REPORT+=("$(printf '%-10s passed %5d   failed %3d   skipped %3d   %4d s%s' "$SUITE" "$SUITE_P" "$SUITE_F" "$SUITE_S" $((SECONDS - SUITE_START)) "${SETTINGS:+   with $SETTINGS}")")
 }
 
-# suite_empty WORDS: nothing is listed, which is no failure
+# suite_empty WORDS: nothing is there to run
 suite_empty() {
 	echo "$1"
 	suite_end
@@ -181,11 +196,11 @@ one_tap() {
 	fi
 }
 
-# run_pool FUNCTION ITEM ...: FUNCTION ITEM LOG for every item, JOBS at a time, reported in order
-run_pool() {
-	local fn=$1 item log jobs=$JOBS
-	shift
-	local dir=$RUN_DIR/log/$PLACE
+# pool JOBS FUNCTION ITEM ...: FUNCTION ITEM LOG for every item, JOBS at a time, in a shell of its own
+pool() (
+	jobs=$1 fn=$2
+	shift 2
+	dir=$RUN_DIR/log/$PLACE
 	mkdir -p "$dir"
 	for item in "$@"; do
 		while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
@@ -199,15 +214,28 @@ run_pool() {
 		) &
 	done
 	wait
-	local rc secs
+)
+
+# pool_report ITEM ...: what came of them, in order
+pool_report() {
+	local dir=$RUN_DIR/log/$PLACE item log rc secs
 	for item in "$@"; do
 		log=$dir/$(basename "$item").log
 		rc=1
 		secs=0
 		[ -f "$log.status" ] && read -r rc secs <"$log.status"
 		rm -f "$log.status"
+		[ -f "$log" ] || : >"$log"
 		one_tap "$log" "$item" "$rc" "$secs"
 	done
+}
+
+# run_pool FUNCTION ITEM ...: both
+run_pool() {
+	local fn=$1
+	shift
+	pool "$JOBS" "$fn" "$@"
+	pool_report "$@"
 }
 
 # ---- unit tests: cmocka programs, no server ----
@@ -218,6 +246,8 @@ unit_names() {
 		[ -f "$f" ] && basename "$f" .c
 	done
 }
+
+run_unit_few() { PG_EPSILON_QUICK=1 run_unit "$1"; }
 
 run_unit() { CMOCKA_MESSAGE_OUTPUT=TAP timeout "$TEST_TIMEOUT" "build/unit/$1"; }
 
@@ -370,32 +400,66 @@ PGSHARE=$(printf %q "$PGSHARE") PGXS_PERL=$(printf %q "$PGXS_PERL") TEST_TIMEOUT
 run_tap $(printf %q "$1")"
 }
 
+# The longest, which begin first.
+SLOW_TAP="attack_names attack_charges 013_worker 021_strategies 050_fits attack_restore 046_units attack_worker 022_kept_strategies 051_minimize attack_roles attack_free attack_visible 045_restore"
+
+# tap_names FILE ...: sets NAMES to those that TESTS lets through, the longest first
+tap_names() {
+	local f slow
+	NAMES=()
+	for slow in $SLOW_TAP ''; do
+		for f in "$@"; do
+			if [ -n "$slow" ] && [ "$(basename "$f" .pl)" != "$slow" ]; then continue; fi
+			if [ -z "$slow" ] && [[ " $SLOW_TAP " == *" $(basename "$f" .pl) "* ]]; then continue; fi
+			if [ -z "$TESTS" ] || [[ " $TESTS " == *" $(basename "$f" .pl) "* ]]; then
+				NAMES+=("$f")
+			fi
+		done
+	done
+}
+
+# One more than processors: much of their time they wait.
+tap_pool() { # tap_pool FILE ...
+	as_user mkdir -p "$RUN_DIR/$PLACE/portlock"
+	pool $((JOBS + 1)) run_tap_as_user "$@"
+}
+
 # tap_suite FILE ...
 tap_suite() {
-	local names=() f
-	for f in "$@"; do
-		if [ -z "$TESTS" ] || [[ " $TESTS " == *" $(basename "$f" .pl) "* ]]; then
-			names+=("$f")
-		fi
-	done
-	if [ ${#names[@]} -eq 0 ]; then
+	tap_names "$@"
+	if [ ${#NAMES[@]} -eq 0 ]; then
 		suite_empty "none of the TAP tests is among TESTS"
 		return
 	fi
-	as_user mkdir -p "$RUN_DIR/$PLACE/portlock"
-	# One more than processors: much of their time they wait.
-	local JOBS=$((JOBS + 1))
-	run_pool run_tap_as_user "${names[@]}"
+	tap_pool "${NAMES[@]}"
+	pool_report "${NAMES[@]}"
 	suite_end
 }
 
-# A program of LONG: prints TAP, gets the private server's environment.
-run_long() {
-	cd "$VIEW" || return 1
-	as_user env HOME="$RUN_DIR/home" TMPDIR=/tmp PG_EPSILON_ROOT="$VIEW" PG_EPSILON_OUT="$RUN_DIR/long" timeout --kill-after=20 "$LONG_TIMEOUT" "$1"
+# tap_begin FILE ...: the suite tap beside others; tap_finish waits for it and reports
+tap_begin() {
+	tap_names "$@"
+	TAP_NAMES=("${NAMES[@]}")
+	TAP_START=$SECONDS
+	[ ${#TAP_NAMES[@]} -gt 0 ] || return 0
+	set -m
+	PLACE=tap${SETTINGS:+.${SETTINGS// /+}} tap_pool "${TAP_NAMES[@]}" &
+	TAP_POOL=$!
+	set +m
 }
 
-# ---- fuzzers: 30 seconds each, with clang if it can be had; else the suite says that it was skipped ----
+tap_finish() {
+	suite tap || return 0
+	SUITE_START=$TAP_START
+	[ -z "$TAP_POOL" ] || wait "$TAP_POOL"
+	TAP_POOL=
+	# in the order of their names
+	[ ${#TAP_NAMES[@]} -eq 0 ] || mapfile -t TAP_NAMES < <(printf '%s\n' "${TAP_NAMES[@]}" | LC_ALL=C sort)
+	pool_report "${TAP_NAMES[@]}"
+	suite_end
+}
+
+# ---- fuzzers: 30 seconds each, with clang, which is installed if it can be had ----
 
 fuzz_suite() {
 	local log=$RUN_DIR/log/fuzz.log names
@@ -405,10 +469,50 @@ fuzz_suite() {
 		suite_empty "none of the fuzzers is among TESTS"
 		return
 	fi
-	scripts/deps.sh fuzz || echo "Without clang there is no fuzzing; going on."
+	scripts/deps.sh fuzz || echo "Without clang there is no fuzzing."
 	FUZZ=$(xargs <<<"$names") FUZZ_SECONDS=${FUZZ_SECONDS:-30} FUZZ_SEED=${FUZZ_SEED:-7} JOBS=$JOBS scripts/fuzz.sh >"$log" 2>&1 </dev/null
 	one_tap "$log" fuzz $? $((SECONDS - SUITE_START))
+	if [ "$SUITE_P" = 0 ] && [ "$SUITE_F" = 0 ]; then
+		FAULTS+=("fuzz: nothing was fuzzed")
+		add 0 1 0
+	fi
 	suite_end
+}
+
+# ---- what fuzzers know already, without fuzzing ----
+
+replay_suite() {
+	local log=$RUN_DIR/log/replay.log
+	JOBS=$JOBS FUZZ_SEED=7 scripts/fuzz.sh replay >"$log" 2>&1 </dev/null
+	one_tap "$log" replay $? $((SECONDS - SUITE_START))
+	grep '^ok ' "$log"
+	suite_end
+}
+
+# ---- mutations ----
+
+mutate_suite() {
+	local log=$RUN_DIR/log/mutate.log
+	PG_EPSILON_BASE=$BASE JOBS=$JOBS scripts/mutate.sh >"$log" 2>&1 </dev/null
+	one_tap "$log" mutate $? $((SECONDS - SUITE_START))
+	grep '^# [0-9]* mutations' "$log"
+	suite_end
+}
+
+# What mutations of ci are compared with.  In a shallow clone the oldest commit that is there.
+ci_since() {
+	local base=$CI_BASE
+	[ -n "$base" ] || base=$(git for-each-ref --sort=-creatordate --count=1 --format='%(refname)' refs/tags 2>/dev/null)
+	[ -n "$base" ] || base=$(git rev-list --first-parent --max-count=21 HEAD 2>/dev/null | tail -n 1)
+	[ -z "$base" ] || git merge-base HEAD "$base" 2>/dev/null
+}
+
+# ---- ten seconds of load ----
+
+load_suite() {
+	export LOAD_SECONDS=${LOAD_SECONDS:-10}
+	install_test_modules || add 0 1 0
+	TAP_TIMEOUT=$LONG_TIMEOUT tap_suite test/t_long/load.pl
 }
 
 # ---- the audit, with fewer draws than `make audit` ----
@@ -533,18 +637,60 @@ as_user mkdir -p "$RUN_DIR/log"
 chmod 1777 "$RUN_DIR/log"
 echo "$("$PG_CONFIG" --version), private copy in $BASE/pg${RUN_USER:+, server run by $RUN_USER}"
 
-if [ "$MODE" = settings ]; then
-	each_setting regress isolation tap
-	run_with "$ALL_SETTINGS" regress isolation tap
-else
+# What does not wait runs at a lower priority than the TAP tests beside it: these have time limits.
+beside_tap() {
 	if suite layers; then
 		scripts/check_layers.sh >"$RUN_DIR/log/layers.log" 2>&1
 		one_tap "$RUN_DIR/log/layers.log" check_layers $? 0
 		suite_end
 	fi
+	if [ "$MODE" = quick ]; then
+		suite unit && unit_suite unit-binaries run_unit_few
+		suite regress && regress_runs
+		return
+	fi
 	suite unit && unit_suite unit-binaries run_unit
 	suite sanitize && unit_suite unit-san-binaries run_unit_san
-	run_with "$SETTINGS" regress isolation tap
+	suite regress && regress_runs
+	suite isolation && isolation_runs
+}
+
+if [ "$MODE" = settings ]; then
+	each_setting regress isolation tap
+	run_with "$ALL_SETTINGS" regress isolation tap
+else
+	# shellcheck disable=SC2086
+	if ! choose_settings $SETTINGS; then
+		echo "There are no such settings: $SETTINGS"
+		FAILED=$((FAILED + 1))
+	fi
+	if [ "$MODE" != quick ] && wanted tap; then
+		if ! install_test_modules; then
+			echo "the server functions of tests could not be built"
+			FAILED=$((FAILED + 1))
+		fi
+		tap_begin test/t/*.pl
+		[ -z "$TAP_POOL" ] || renice -n 5 -p $$ >/dev/null 2>&1
+	fi
+	beside_tap
+	[ "$MODE" = quick ] || tap_finish
+fi
+
+if [ "$MODE" = ci ]; then
+	suite replay && replay_suite
+	suite load && load_suite
+	if suite mutate; then
+		SINCE=$(ci_since)
+		echo "since ${SINCE:-no commit}"
+		export SINCE RARE=no MUTATE_SECONDS=${MUTATE_SECONDS:-360}
+		if [ -n "$SINCE" ]; then
+			mutate_suite
+		else
+			echo "there is no commit to compare with: git cannot read this checkout, or BASE=$CI_BASE is none"
+			add 0 1 0
+			suite_end
+		fi
+	fi
 fi
 
 if [ "$MODE" = long ]; then
@@ -558,31 +704,15 @@ if [ "$MODE" = long ]; then
 	suite audit && audit_suite
 	suite accuracy && accuracy_suite
 	suite reproduce && reproduce_suite
+	suite mutate && RARE=no mutate_suite
 	if suite long; then
-		if ! compgen -G "test/t_long/*.pl" >/dev/null && [ -z "$LONG" ]; then
-			suite_empty "test/t_long/*.pl: there are none, and LONG lists no program"
-		else
-			if [ -n "$LONG" ]; then
-				as_user mkdir -p "$RUN_DIR/long"
-				if start_server; then
-					# shellcheck disable=SC2086
-					JOBS=1 run_pool run_long $LONG
-				else
-					add 0 1 0
-				fi
-			fi
-			if compgen -G "test/t_long/*.pl" >/dev/null; then
-				if ! install_door_audit; then
-					echo "what the audit through the door needs could not be built"
-					add 0 1 0
-				fi
-				export DOOR_RELEASES=${DOOR_RELEASES:-5000} LOAD_SECONDS=${LOAD_SECONDS:-10}
-				TAP_TIMEOUT=$LONG_TIMEOUT
-				tap_suite test/t_long/*.pl
-			else
-				suite_end
-			fi
+		if ! install_door_audit; then
+			echo "what the audit through the door needs could not be built"
+			add 0 1 0
 		fi
+		export DOOR_RELEASES=${DOOR_RELEASES:-5000} LOAD_SECONDS=${LOAD_SECONDS:-10}
+		TAP_TIMEOUT=$LONG_TIMEOUT
+		tap_suite test/t_long/*.pl
 	fi
 fi
 

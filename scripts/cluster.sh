@@ -18,6 +18,8 @@
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 RUN_USER=
+# What the server's user reads: programs, and the documents that tests compare with the server.
+READ_BY_TESTS="Makefile README.md SECURITY.md pg_epsilon.control doc scripts sql expected test demo"
 
 die() {
 	echo "$*" >&2
@@ -61,7 +63,7 @@ run_make() {
 user_can_read_checkout() {
 	[ -z "$RUN_USER" ] && return 0
 	local bad
-	bad=$(as_user sh -c 'cd "$1" 2>/dev/null && [ -x build ] && find Makefile scripts sql expected test demo \( ! -readable -o -type d ! -executable \) -print -quit 2>&1 || echo closed' sh "$ROOT" 2>/dev/null)
+	bad=$(as_user sh -c 'cd "$1" 2>/dev/null && [ -x build ] && find $2 \( ! -readable -o -type d ! -executable \) -print -quit 2>&1 || echo closed' sh "$ROOT" "$READ_BY_TESTS" 2>/dev/null)
 	[ -z "$bad" ]
 }
 
@@ -93,7 +95,7 @@ choose_base() {
 		rm -rf "$VIEW"
 		mkdir -p "$VIEW"
 		local d
-		for d in Makefile scripts sql expected test demo; do
+		for d in $READ_BY_TESTS; do
 			[ -e "$ROOT/$d" ] && cp -R "$ROOT/$d" "$VIEW/"
 		done
 		chmod -R a+rX "$VIEW"

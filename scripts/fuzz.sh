@@ -4,6 +4,7 @@
 # test/fuzz/server_<name>.pl on a private server.  Prints TAP.
 #
 #   scripts/fuzz.sh [SECONDS]   for each target; default FUZZ_SECONDS, else 600: the full run
+#   scripts/fuzz.sh replay      no fuzzing and no clang: what is known is tried, seeds and what earlier runs left
 #   scripts/fuzz.sh possible    runs nothing; exit status 0 if there is a clang that can build fuzzers
 #
 #   FUZZ="workload ..."  these targets only
@@ -26,6 +27,13 @@ if [ "${1:-}" = possible ]; then
 	exit
 fi
 
+REPLAY=
+if [ "${1:-}" = replay ]; then
+	REPLAY=1
+	shift
+	# a server's seeds come first of all, and there is no run of none
+	FUZZ_SECONDS=1
+fi
 SECONDS_EACH=${1:-${FUZZ_SECONDS:-600}}
 JOBS=${JOBS:-1}
 OUT=build/fuzz
@@ -97,6 +105,18 @@ fuzz_server() {
 	return $rc
 }
 
+# replay NAME: every file of its seeds, and of what earlier runs left
+replay() {
+	local files
+	if [ -e "test/fuzz/server_$1.pl" ]; then
+		fuzz_server "$1"
+		return
+	fi
+	seeds "$1"
+	mapfile -t files < <(find "$OUT/seeds/$1" "$OUT/corpus/$1" "$OUT/found" -type f \( -path "$OUT/found/$1-*" -o ! -path "$OUT/found/*" \) 2>/dev/null | LC_ALL=C sort)
+	timeout 120 "build/replay/fuzz_$1" "${files[@]}" 2>&1
+}
+
 # fuzz NAME: exit status 0 if nothing was found
 fuzz() {
 	if [ -e "test/fuzz/server_$1.pl" ]; then
@@ -113,6 +133,10 @@ fuzz() {
 # report NUMBER NAME STATUS: one line of TAP, and why
 report() {
 	local log=$OUT/$2.log
+	if [ "$3" = 0 ] && [ -n "$REPLAY" ]; then
+		echo "ok $1 - $2: $(grep -c '^ok ' "$log") replayed"
+		return
+	fi
 	if [ "$3" = 0 ]; then
 		echo "ok $1 - $2: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $SECONDS_EACH s"
 		return
@@ -125,13 +149,13 @@ report() {
 	done
 }
 
-if ! have_fuzzer; then
+if [ -z "$REPLAY" ] && ! have_fuzzer; then
 	echo "1..0 # SKIP ${FUZZ_CC:-clang} cannot build fuzzers: scripts/deps.sh fuzz tells what is missing"
 	exit 0
 fi
 [ -n "${FUZZ:-}" ] || FUZZ=$(make_list FUZZ)
 export FUZZ
-if ! run_make -k -j"$JOBS" fuzz-binaries >&2; then
+if ! run_make -k -j"$JOBS" "$([ -n "$REPLAY" ] && echo replay-binaries || echo fuzz-binaries)" >&2; then
 	echo "Bail out! not every fuzzer could be built"
 	exit 1
 fi
@@ -155,7 +179,7 @@ for name in "${targets[@]}"; do
 	done
 	rm -f "$OUT/$name.status"
 	(
-		fuzz "$name" >"$OUT/$name.log"
+		"$([ -n "$REPLAY" ] && echo replay || echo fuzz)" "$name" >"$OUT/$name.log"
 		echo $? >"$OUT/$name.status"
 	) &
 done
