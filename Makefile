@@ -176,7 +176,7 @@ $(SAN_OBJS): build/san/%.o: %.c build/flags.san
 
 $(PG_OBJS): build/obj/%.o: %.c build/flags.pg
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) $(LAX_FLAGS) -MMD -MP -c -o $@ $<
 
 # What the ledger's worker needs and no more: to load linear algebra takes longer than to start the process.
 $(WORKER_LIB): $(WORKER_OBJ) $(filter-out $(call object,module),$(OBJS)) $(WORKER_MAP)
