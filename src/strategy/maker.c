@@ -13,6 +13,7 @@
 #include "base/linalg.h"
 #include "strategy/optimum.h"
 #include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 
 /* The lattice of T is 2^-k; finer while the certificate falls short of what was asked. */
 #define FIRST_BITS 16

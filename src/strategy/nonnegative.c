@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/linalg.h"
-#include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 
 /*
  * Weight of the squared error of the total.  Entries of A'A are at most 1 here,

@@ -11,6 +11,7 @@
 #include "strategy/optimum.h"
 #include "strategy/p_identity.h"
 #include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 #include "strategy/round_dense.h"
 #include "strategy/strategy.h"
 

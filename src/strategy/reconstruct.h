@@ -86,14 +86,4 @@ extern void pe_reconstruction_summands(const pe_reconstruction *reconstruction, 
 /* Bytes that the above take at most, besides their results and one number for each measurement. */
 extern size_t pe_reconstruction_memory(const pe_workload *workload, const pe_classes *classes);
 
-/*
- * The parts of the above, over columns, of a strategy that is not direct: x^ = B^+
- * M^+ y; R, inner x inner by columns, upper triangular with zeros below, R'R = M'M;
- * and B^+, columns x inner by columns (false if B's rows are not independent in
- * doubles).
- */
-extern void pe_strategy_solve(const pe_strategy *strategy, const int64_t *y, double *x);
-extern void pe_strategy_triangle(const pe_strategy *strategy, double *r);
-extern bool pe_basis_inverse(const pe_strategy *strategy, double *inverse);
-
 #endif

@@ -19,6 +19,7 @@
 
 #include "base/linalg.h"
 #include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 #include "strategy/strategy.h"
 #include "counts/dawa.h"
 #include "noise/noise.h"

@@ -19,6 +19,7 @@
 #include "strategy/nonnegative.h"
 #include "strategy/optimum.h"
 #include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 #include "shim.h"
 #include "workloads.h"
 

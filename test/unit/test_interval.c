@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "strategy/reconstruct.h"
+#include "methods/make.h"
 #include "noise/interval.h"
 #include "shim.h"
 #include "statistics.h"

@@ -21,6 +21,7 @@
 
 #include "strategy/nonnegative.h"
 #include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 #include "shim.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))

@@ -15,6 +15,7 @@
 
 #include "published/partition.h"
 #include "strategy/reconstruct.h"
+#include "strategy/solve.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
