@@ -199,7 +199,7 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
 # Server functions for tests, and what some settings need: built for the private server of `make check`, never installed.
-TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so
+TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so build/test/pg_epsilon_noise.so
 TEST_MODULE_LINK = $(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $<
 .PHONY: test-modules
 test-modules: $(TEST_MODULES)
@@ -230,6 +230,11 @@ $(AUDIT_BIN): test/audit/audit.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 $(DOOR_BIN): test/audit/door.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(UNIT_SHIM) build/libpure.a $(BLAS_LIBS) -lm
+
+build/test/pg_epsilon_noise.so: test/server/fault_noise.c $(OBJS) build/flags.pg
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< $(OBJS) \
+		-Wl,--wrap=pe_gaussian_release $(SHLIB_LINK)
 
 # The extension with a fault in the place of its Gaussian noise, for the private server of the audit, never installed.
 $(DOOR_FAULTS): build/audit/pg_epsilon_%.so: test/audit/fault_%.c $(OBJS) build/flags.pg
