@@ -18,7 +18,10 @@
 typedef struct counting
 {
 	const pe_question *question;
+	TimestampTz start;
 	int64	   *counts;			/* exact, until it is wiped */
+	int64_t    *columns;		/* the same of the strategy's columns */
+	pe_i128    *exact;			/* the same of its queries */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 } counting;
 
@@ -113,107 +116,88 @@ wipe(void *argument)
 	counting   *c = argument;
 
 	pe_wipe(c->counts, c->question->domain->cells * sizeof(int64));
+	if (c->columns != NULL)
+		pe_wipe(c->columns, c->question->strategy->columns * sizeof(int64));
+	if (c->exact != NULL)
+		pe_wipe(c->exact, c->question->strategy->rows * sizeof(pe_i128));
 	if (c->cut != NULL)
 		pe_wipe(VARDATA(c->cut), sizeof(pe_cut));
 }
 
-/* The exact counts of the strategy's columns; those of the cells are wiped. */
-static int64_t *
+/* The exact counts of the strategy's columns. */
+static void
 sum_columns(counting *c)
 {
 	const pe_question *question = c->question;
-	int64_t    *columns = pe_alloc(question->strategy->columns, sizeof(*columns));
 
+	c->columns = pe_alloc(question->strategy->columns, sizeof(*c->columns));
 	for (int32_t cell = 0; cell < question->domain->cells; cell++)
 		if (question->column_of_cell[cell] >= 0)
-			columns[question->column_of_cell[cell]] += c->counts[cell];
-	wipe(c);
-	return columns;
-}
-
-static void
-wipe_columns(const pe_question *question, int64_t *columns)
-{
-	pe_wipe(columns, question->strategy->columns * sizeof(int64));
-	pe_free(columns);
+			c->columns[question->column_of_cell[cell]] += c->counts[cell];
 }
 
 /* A x with noise.  Interrupts are held from here to the store. */
 static void
-measure_strategy(const pe_question *question, int64_t *columns, int64_t *measured)
+measure_strategy(counting *c, int64_t *measured)
 {
-	const pe_strategy *strategy = question->strategy;
-	pe_i128    *exact = pe_alloc(strategy->rows, sizeof(*exact));
+	const pe_strategy *strategy = c->question->strategy;
 
-	pe_strategy_apply(strategy, columns, exact);
-	wipe_columns(question, columns);
+	c->exact = pe_alloc(strategy->rows, sizeof(*c->exact));
+	pe_strategy_apply(strategy, c->columns, c->exact);
 	HOLD_INTERRUPTS();
-	pe_noise_release(&question->noise, exact, strategy->rows, measured);
-	pe_free(exact);
+	pe_noise_release(&c->question->noise, c->exact, strategy->rows, measured);
 }
 
-/* The partition, and the strategy for its buckets, which takes time: if that is cancelled nothing follows the charge. */
+/*
+ * Estimates by way of a private partition.  The strategy for its buckets takes time: if
+ * that is cancelled nothing follows the charge.  Interrupts are held from the draw of the
+ * counts to the store.
+ */
 static void
-prepare_buckets(const pe_question *question, int64_t *columns, pe_dawa_buckets *buckets)
+measure_buckets(counting *c, int64_t *measured)
 {
-	PG_TRY();
-	{
-		pe_dawa_divide(question->dawa, columns, buckets);
-		pe_dawa_prepare(question->dawa, buckets);
-	}
-	PG_CATCH();
-	{
-		wipe_columns(question, columns);
-		pe_channel_abandon();
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-}
-
-/* Estimates by way of a private partition.  Interrupts are held from the draw of the counts to the store. */
-static void
-measure_buckets(const pe_question *question, int64_t *columns, int64_t *measured)
-{
+	const pe_dawa_plan *plan = c->question->dawa;
 	pe_dawa_buckets buckets;
 
-	prepare_buckets(question, columns, &buckets);
+	pe_dawa_divide(plan, c->columns, &buckets);
+	pe_dawa_prepare(plan, &buckets);
 	HOLD_INTERRUPTS();
-	pe_dawa_measure(question->dawa, &buckets, columns, measured);
-	wipe_columns(question, columns);
+	pe_dawa_measure(plan, &buckets, c->columns, measured);
 	pe_dawa_buckets_free(&buckets);
 }
 
 /* Measures, adds noise, waits for the time quantum and stores; no interrupt may come between the draw and the store. */
 static void
-release(counting *c, TimestampTz start, pe_charge_reply *reply)
+finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 {
+	counting   *c = argument;
 	const pe_question *question = c->question;
 	int32_t		rows = question->strategy->rows;
 	int64_t    *measured = pe_alloc(rows, sizeof(*measured));
 
-	(question->dawa != NULL ? measure_buckets : measure_strategy) (question, sum_columns(c), measured);
+	if (!could_be_read)
+		memset(c->counts, 0, question->domain->cells * sizeof(int64));
+	sum_columns(c);
+	(question->dawa != NULL ? measure_buckets : measure_strategy) (c, measured);
+	wipe(c);
 	reply->values = rows;
 	reply->value = measured;
-	pe_door_wait(start);
+	pe_door_wait(c->start);
 	reply->release_id = pe_channel_store(&question->charge, reply->charge_id, measured, rows);
 }
 
 void
 pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 {
-	TimestampTz start = GetCurrentTimestamp();
-	counting	c = {.question = question};
+	counting	c = {.question = question, .start = GetCurrentTimestamp()};
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = attributes_of(question),
-		.charge = &question->charge, .prepare = prepare, .read = read_rows, .wipe = wipe, .argument = &c
+		.charge = &question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &c
 	};
 
 	c.counts = pe_alloc(question->domain->cells, sizeof(*c.counts));
-	if (!pe_door_visit(&visit, reply))
-		memset(c.counts, 0, question->domain->cells * sizeof(int64));
-	if (reply->outcome == PE_CHARGED)
-		release(&c, start, reply);
-	else
-		wipe(&c);
+	pe_door_visit(&visit, reply);
+	pe_free(c.exact);
+	pe_free(c.columns);
 	pe_free(c.counts);
 }

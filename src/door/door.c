@@ -362,7 +362,8 @@ typedef struct door
 {
 	const pe_visit *visit;
 	pe_charge_reply *reply;
-	bool		reading;		/* the charge is committed */
+	bool		reading;		/* the charge is committed, and the rows are not read yet */
+	volatile bool *charged;
 	List	   *files;			/* that hold the rows */
 	MemoryContext context;		/* where the reply and the files live */
 } door;
@@ -375,6 +376,7 @@ typedef struct door
 static void
 read_rows(door *d, pe_scan *scan)
 {
+	*d->charged = d->visit->charge != NULL;
 	d->reading = true;
 	PushCopiedSnapshot(GetLatestSnapshot());
 	GetActiveSnapshot()->curcid = FirstCommandId;
@@ -447,12 +449,12 @@ report_storage(const door *d, const ErrorData *error)
 			 errhint("The server's log has the reason, for its administrator.")));
 }
 
-bool
-pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
+/* Charges and reads; false if the rows could not be read. */
+static bool
+visit_rows(const pe_visit *visit, pe_charge_reply *reply, volatile bool *charged)
 {
-	door		d = {.visit = visit, .reply = reply, .context = CurrentMemoryContext};
+	door		d = {.visit = visit, .reply = reply, .charged = charged, .context = CurrentMemoryContext};
 	ErrorData  *error;
-	bool		charged;
 	bool		storage;
 
 	if (visit->dataset->frozen && visit->charge != NULL)
@@ -468,20 +470,69 @@ pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
 	error = pe_run_undone(charge_and_read, &d);
 	if (error == NULL)
 		return true;
-	charged = d.reading && visit->charge != NULL;
 	storage = is_error_of_blocks(error, d.files) || is_error_of_workers(error);
-	if (charged && !storage && !is_ordinary_error(error))
+	if (*charged && d.reading && !storage && !is_ordinary_error(error))
 	{
 		log_error(&d, error);
 		return false;
 	}
-	visit->wipe(visit->argument);
-	if (charged)
-		pe_channel_abandon();
-	if (charged && storage)
+	if (*charged && d.reading && storage)
 		report_storage(&d, error);
 	ReThrowError(error);
 	pg_unreachable();
+}
+
+/* The way through the door, and where its reply goes. */
+typedef struct passage
+{
+	const pe_visit *visit;
+	pe_charge_reply *reply;
+} passage;
+
+static void
+pass(void *argument, volatile bool *charged)
+{
+	const passage *p = argument;
+	bool		could_be_read = visit_rows(p->visit, p->reply, charged);
+
+	if (p->reply->outcome == PE_CHARGED)
+		p->visit->finish(p->visit->argument, could_be_read, p->reply);
+}
+
+static void
+wipe_passage(void *argument)
+{
+	const pe_visit *visit = ((passage *) argument)->visit;
+
+	visit->wipe(visit->argument);
+}
+
+void
+pe_door_run(void (*body) (void *argument, volatile bool *charged), void (*wipe) (void *argument), void *argument)
+{
+	volatile bool charged = false;
+
+	PG_TRY();
+	{
+		body(argument, &charged);
+	}
+	PG_CATCH();
+	{
+		wipe(argument);
+		if (charged)
+			pe_channel_abandon();
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	wipe(argument);
+}
+
+void
+pe_door_visit(const pe_visit *visit, pe_charge_reply *reply)
+{
+	passage		p = {visit, reply};
+
+	pe_door_run(pass, wipe_passage, &p);
 }
 
 void

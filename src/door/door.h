@@ -84,17 +84,26 @@ typedef struct pe_visit
 	void		(*prepare) (void *argument, pe_scan *scan);
 	/* Charged: reads the rows, by scans under one snapshot. */
 	void		(*read) (void *argument, pe_scan *scan);
-	/* Overwrites what is exact or secret, before an error goes on to the caller. */
+	/* Charged and read, or could_be_read is false: what is left to do, to the store. */
+	void		(*finish) (void *argument, bool could_be_read, pe_charge_reply *reply);
+	/* Overwrites what is exact or secret: at the end, and before an error goes on to the caller.  May come twice. */
 	void		(*wipe) (void *argument);
 	void	   *argument;
 } pe_visit;
 
 /*
- * Charges, and reads the rows if the charge was made (reply->outcome).  False if
- * they could not be read, which only the server's log says: the answer is then that
- * of an empty table.  Errors as of pe_door_answer.
+ * Charges, and if the charge was made (reply->outcome) reads the rows and finishes.
+ * If they could not be read, which only the server's log says, the answer is that of
+ * an empty table.  Errors as of pe_door_answer.
  */
-extern bool pe_door_visit(const pe_visit *visit, pe_charge_reply *reply);
+extern void pe_door_visit(const pe_visit *visit, pe_charge_reply *reply);
+
+/*
+ * Runs body, which charges, says so in *charged, and goes on to the store; then wipes
+ * in any case.  After an error that comes once it has charged, the ledger's worker is
+ * told that no release follows.
+ */
+extern void pe_door_run(void (*body) (void *argument, volatile bool *charged), void (*wipe) (void *argument), void *argument);
 
 /* The table of a dataset as SQL names it. */
 extern char *pe_door_table(const pe_dataset *dataset);

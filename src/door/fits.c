@@ -55,6 +55,8 @@ pe_row_sink_put(pe_rows *rows, uint64 dropped, MemoryContext owner)
 typedef struct fitting
 {
 	const pe_fit_question *question;
+	TimestampTz start;
+	bool		plain;			/* the owner's, without privacy: nothing is stored */
 	row_sink	sink;
 	bool		in_memory;
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
@@ -302,7 +304,7 @@ read_rows(void *argument, pe_scan *scan)
 
 /* Fits on what was collected, unless the fit is done: on nothing if the rows could not be read. */
 static void
-finish(fitting *f, bool could_be_read)
+fit_read(fitting *f, bool could_be_read)
 {
 	if (f->fitted && could_be_read)
 		return;
@@ -315,51 +317,42 @@ finish(fitting *f, bool could_be_read)
 		fit_nothing(f->question, f->w);
 }
 
-/* Reads and fits; the weights are left in f->w if there was a charge. */
+static void
+finish(void *argument, bool could_be_read, pe_charge_reply *reply)
+{
+	fitting    *f = argument;
+
+	open_sink = NULL;
+	fit_read(f, could_be_read);
+	if (!f->plain)
+		store(f->question, f->start, f->w, reply);
+}
+
+/* Reads, fits and stores; the weights are left in f->w if there was a charge. */
 static void
 visit_and_fit(fitting *f, const pe_charge_request *charge, pe_charge_reply *reply)
 {
 	const pe_fit_question *question = f->question;
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = question->count,
-		.charge = charge, .prepare = prepare, .read = read_rows, .wipe = wipe, .argument = f
+		.charge = charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = f
 	};
-	bool		could_be_read;
 
 	pe_progress_begin();
+	f->start = GetCurrentTimestamp();
+	f->plain = charge == NULL;
 	f->sink.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon fit", ALLOCSET_DEFAULT_SIZES);
 	f->w = new_weights(question);
-	could_be_read = pe_door_visit(&visit, reply);
-	open_sink = NULL;
-	if (reply->outcome == PE_CHARGED)
-	{
-		PG_TRY();
-		{
-			finish(f, could_be_read);
-		}
-		PG_CATCH();
-		{
-			wipe(f);
-			if (charge != NULL)
-				pe_channel_abandon();
-			PG_RE_THROW();
-		}
-		PG_END_TRY();
-	}
-	wipe(f);
+	pe_door_visit(&visit, reply);
 	MemoryContextDelete(f->sink.context);
 }
 
 void
 pe_door_fit(const pe_fit_question *question, pe_charge_reply *reply)
 {
-	TimestampTz start = GetCurrentTimestamp();
 	fitting		f = {.question = question};
 
 	visit_and_fit(&f, &question->charge, reply);
-	if (reply->outcome != PE_CHARGED)
-		return;
-	store(question, start, f.w, reply);
 }
 
 void
@@ -377,39 +370,41 @@ pe_door_fit_plain(const pe_fit_question *question, double *coefficient)
  * ------------------------------------------------------------------
  */
 
+typedef struct collected
+{
+	const pe_fit_question *question;
+	pe_rows    *rows;
+	pe_charge_reply *reply;
+} collected;
+
+static void
+fit_collected(void *argument, volatile bool *charged)
+{
+	collected  *c = argument;
+	TimestampTz start = GetCurrentTimestamp();
+	double	   *w = new_weights(c->question);
+
+	pe_channel_reserve(&c->question->charge, c->reply);
+	if (c->reply->outcome != PE_CHARGED)
+		return;
+	*charged = true;
+	fit_rows(c->question, c->rows, 0, w);
+	store(c->question, start, w, c->reply);
+}
+
+static void
+wipe_collected(void *argument)
+{
+	pe_rows_free(((collected *) argument)->rows);
+}
+
 void
 pe_fit_collected(const pe_fit_question *question, pe_rows *rows, pe_charge_reply *reply)
 {
-	TimestampTz start = GetCurrentTimestamp();
-	double	   *w = new_weights(question);
+	collected	c = {question, rows, reply};
 
 	pe_progress_begin();
-	PG_TRY();
-	{
-		pe_channel_reserve(&question->charge, reply);
-	}
-	PG_CATCH();
-	{
-		pe_rows_free(rows);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	if (reply->outcome != PE_CHARGED)
-	{
-		pe_rows_free(rows);
-		return;
-	}
-	PG_TRY();
-	{
-		fit_rows(question, rows, 0, w);
-	}
-	PG_CATCH();
-	{
-		pe_channel_abandon();
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	store(question, start, w, reply);
+	pe_door_run(fit_collected, wipe_collected, &c);
 }
 
 void

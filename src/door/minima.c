@@ -54,6 +54,8 @@ pe_affine_sink_put(const pe_affine *rows, MemoryContext owner)
 typedef struct minimising
 {
 	const pe_minimum_question *question;
+	TimestampTz start;
+	bool		plain;			/* the owner's, without privacy: nothing is stored */
 	affine_sink sink;
 	double	   *value;			/* the point, then the public minimum */
 	int64		most;			/* rows that there is memory for */
@@ -266,7 +268,7 @@ check_rows(const minimising *m)
 
 /* Minimises over what was collected: over nothing if the rows could not be read. */
 static void
-finish(minimising *m, bool could_be_read)
+minimise_read(minimising *m, bool could_be_read)
 {
 	if (could_be_read && m->sink.filled)
 	{
@@ -278,56 +280,45 @@ finish(minimising *m, bool could_be_read)
 		minimise_nothing(m->question, m->value);
 }
 
-/* Reads and minimises; the values are left in m->value if there was a charge. */
+static void
+finish(void *argument, bool could_be_read, pe_charge_reply *reply)
+{
+	minimising *m = argument;
+
+	open_sink = NULL;
+	minimise_read(m, could_be_read);
+	if (!m->plain)
+		store(m->question, m->start, m->value, reply);
+}
+
+/*
+ * Reads, minimises and stores; the values are left in m->value if there was a charge.
+ * Not before the release is stored does the memory go: what takes time or can fail comes
+ * after.
+ */
 static void
 visit_and_minimise(minimising *m, const pe_charge_request *charge, pe_charge_reply *reply)
 {
 	const pe_minimum_question *question = m->question;
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = question->count,
-		.charge = charge, .prepare = prepare, .read = read_rows, .wipe = wipe, .argument = m
+		.charge = charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = m
 	};
-	bool		could_be_read;
 
 	pe_progress_begin();
+	m->start = GetCurrentTimestamp();
+	m->plain = charge == NULL;
 	m->sink.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon minimum", ALLOCSET_DEFAULT_SIZES);
-	could_be_read = pe_door_visit(&visit, reply);
-	open_sink = NULL;
-	if (reply->outcome == PE_CHARGED)
-	{
-		PG_TRY();
-		{
-			finish(m, could_be_read);
-		}
-		PG_CATCH();
-		{
-			wipe(m);
-			if (charge != NULL)
-				pe_channel_abandon();
-			PG_RE_THROW();
-		}
-		PG_END_TRY();
-	}
-}
-
-/* Not before the release is stored: whatever takes time or can fail comes after. */
-static void
-clean_up(minimising *m)
-{
-	wipe(m);
+	pe_door_visit(&visit, reply);
 	MemoryContextDelete(m->sink.context);
 }
 
 void
 pe_door_minimise(const pe_minimum_question *question, pe_charge_reply *reply)
 {
-	TimestampTz start = GetCurrentTimestamp();
 	minimising	m = {.question = question, .value = new_value(question)};
 
 	visit_and_minimise(&m, &question->charge, reply);
-	if (reply->outcome == PE_CHARGED)
-		store(question, start, m.value, reply);
-	clean_up(&m);
 }
 
 void
@@ -337,7 +328,6 @@ pe_door_minimise_plain(const pe_minimum_question *question, double *value)
 	pe_charge_reply reply = {0};
 
 	visit_and_minimise(&m, NULL, &reply);
-	clean_up(&m);
 }
 
 /* ------------------------------------------------------------------
@@ -345,44 +335,41 @@ pe_door_minimise_plain(const pe_minimum_question *question, double *value)
  * ------------------------------------------------------------------
  */
 
-static void
-reserve(const pe_minimum_question *question, pe_affine *rows, pe_charge_reply *reply)
+typedef struct collected
 {
-	PG_TRY();
-	{
-		pe_channel_reserve(&question->charge, reply);
-	}
-	PG_CATCH();
-	{
-		pe_affine_free(rows);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	if (reply->outcome != PE_CHARGED)
-		pe_affine_free(rows);
+	const pe_minimum_question *question;
+	pe_affine  *rows;
+	pe_charge_reply *reply;
+} collected;
+
+static void
+minimise_collected(void *argument, volatile bool *charged)
+{
+	collected  *c = argument;
+	TimestampTz start = GetCurrentTimestamp();
+	double	   *value = new_value(c->question);
+
+	pe_channel_reserve(&c->question->charge, c->reply);
+	if (c->reply->outcome != PE_CHARGED)
+		return;
+	*charged = true;
+	minimise_rows(c->question, c->rows, value);
+	store(c->question, start, value, c->reply);
+}
+
+static void
+wipe_collected(void *argument)
+{
+	pe_affine_free(((collected *) argument)->rows);
 }
 
 void
 pe_minimise_collected(const pe_minimum_question *question, pe_affine *rows, pe_charge_reply *reply)
 {
-	TimestampTz start = GetCurrentTimestamp();
-	double	   *value = new_value(question);
+	collected	c = {question, rows, reply};
 
 	pe_progress_begin();
-	reserve(question, rows, reply);
-	if (reply->outcome != PE_CHARGED)
-		return;
-	PG_TRY();
-	{
-		minimise_rows(question, rows, value);
-	}
-	PG_CATCH();
-	{
-		pe_channel_abandon();
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	store(question, start, value, reply);
+	pe_door_run(minimise_collected, wipe_collected, &c);
 }
 
 void

@@ -205,6 +205,36 @@ for my $name (sort keys %question)
 $node->safe_psql('postgres', "ALTER ROLE $_ RESET pg_epsilon.time_quantum") for qw(ann dan);
 ledger_ok($node, "[10] $_", dataset => $_) for qw(people offers);
 
+# ---- An error between a charge and its store ----
+
+# The analyst's sessions load a library in which no noise can be drawn.  What was exact is wiped, and the
+# worker is told: it does not wait, as long as this session stays, for what would be stored.
+{
+	my $resident = $node->safe_psql('postgres', 'SHOW shared_preload_libraries') =~ /pg_epsilon/;
+
+	$node->safe_psql('postgres', q{UPDATE pg_proc SET probin = '$libdir/pg_epsilon_noise' WHERE probin = '$libdir/pg_epsilon'});
+	for my $what ('histogram', 'fit')
+	{
+		my $session = session($node, 'ann');
+
+		session_query($session, 'SET max_parallel_workers_per_gather = 0;');
+		for (1 .. 2)
+		{
+			my $paid = $node->safe_psql('postgres', 'SELECT count(*) FROM dp.charge');
+			my ($out, $err) = session_query($session, 'SELECT count(*) FROM ' . $question{$what}[1]->() . ';');
+
+			is(sqlstate($err), '58000', "$what: an error after the charge");
+			is($node->safe_psql('postgres', 'SELECT count(*) FROM dp.charge'), $paid + 1, "$what: which stands");
+			is(join(' ', map { found($session, $_) } @{ $exact{$what} }), join(' ', map { 0 } @{ $exact{$what} }), "$what: nothing exact is left in memory")
+			  if $what eq 'histogram';
+		}
+		ok($resident || wait_for($node, q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger')}),
+			"$what: the worker does not wait for what would be stored");
+		$session->quit;
+	}
+	$node->safe_psql('postgres', q{UPDATE pg_proc SET probin = '$libdir/pg_epsilon' WHERE probin = '$libdir/pg_epsilon_noise'});
+}
+
 # ---- [31] No log has an exact number ----
 
 my $log_start = -s $node->logfile;
