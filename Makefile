@@ -205,7 +205,7 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
 # Server functions for tests, and what some settings need: built for the private server of `make check`, never installed.
-TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so
+TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so build/test/pg_epsilon_noise.so
 TEST_MODULE_LINK = $(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $<
 TEST_OBJS = $(call object,shim) $(call object,offset_value)
 .PHONY: test-modules
