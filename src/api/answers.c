@@ -151,51 +151,45 @@ estimate_nonnegative(const pe_reconstruction *r, const int64 *y, double *estimat
 			 errhint("Ask the same without nonnegative: that is answered from the same measurements, free.")));
 }
 
-/* Standard errors, and half widths of intervals in upper; NaN where nobody knows them. */
+/* Standard errors, and intervals around the unbiased estimates. */
 static void
 fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *variance, pe_answers *answers)
 {
-	double		noise_stderr = noise != NULL ? pe_noise_stderr(noise) : NAN;
+	double		noise_stderr = pe_noise_stderr(noise);
 	int32	   *summands = pe_alloc(answers->queries, sizeof(int32));
-	pe_confidence intervals;
+	pe_confidence confidence;
 
 	if (variance != NULL)
 		memcpy(answers->stderr_, variance, answers->queries * sizeof(double));
-	else if (noise != NULL)
+	else
 		pe_reconstruction_variance(r, answers->stderr_);
-	if (noise != NULL)
-	{
-		pe_reconstruction_summands(r, answers->stderr_, summands);
-		pe_confidence_init(&intervals, noise, r->measured->strategy->rows);
-	}
+	pe_reconstruction_summands(r, answers->stderr_, summands);
+	pe_confidence_init(&confidence, noise, r->measured->strategy->rows);
 	for (int32 q = 0; q < answers->queries; q++)
 	{
-		answers->upper[q] = noise != NULL ? pe_confidence_half(&intervals, answers->stderr_[q], summands[q]) : NAN;
+		double		half = pe_confidence_half(&confidence, answers->stderr_[q], summands[q]);
+		double		middle = summands[q] > 0 ? rint(answers->estimate[q]) : answers->estimate[q];
+
+		answers->lower[q] = middle - half;
+		answers->upper[q] = middle + half;
 		answers->stderr_[q] = noise_stderr * sqrt(answers->stderr_[q]);
 	}
-	if (noise != NULL)
-		pe_confidence_free(&intervals);
+	pe_confidence_free(&confidence);
 	pe_free(summands);
 }
 
-/* Around the unbiased estimates, with half widths in upper. */
 static void
-place_intervals(pe_answers *answers, const double *unbiased)
+fill_unknown(pe_answers *answers)
 {
 	for (int32 q = 0; q < answers->queries; q++)
-	{
-		double		half = answers->upper[q];
-
-		answers->lower[q] = unbiased[q] - half;
-		answers->upper[q] = unbiased[q] + half;
-	}
+		answers->stderr_[q] = answers->lower[q] = answers->upper[q] = NAN;
 }
 
 /* What is known besides: of answers from counts that are not negative. */
 static void
 narrow_intervals(pe_answers *answers, bool cut)
 {
-	for (int32 q = 0; q < answers->queries && !isnan(answers->upper[q]); q++)
+	for (int32 q = 0; q < answers->queries; q++)
 	{
 		double		least = cut ? 0 : -INFINITY;
 
@@ -219,9 +213,11 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 	answers->stderr_ = pe_alloc(workload->queries, sizeof(double));
 	answers->lower = pe_alloc(workload->queries, sizeof(double));
 	answers->upper = pe_alloc(workload->queries, sizeof(double));
-	fill_errors(&r, noise, variance, answers);
 	pe_reconstruction_estimate(&r, y, answers->estimate);
-	place_intervals(answers, answers->estimate);
+	if (noise != NULL)
+		fill_errors(&r, noise, variance, answers);
+	else
+		fill_unknown(answers);
 	if (nonnegative)
 	{
 		estimate_nonnegative(&r, y, answers->estimate);

@@ -339,5 +339,6 @@ pe_confidence_half(pe_confidence *s, double variance, int32_t summands)
 		s->half[place] = half_of_sum(s, rounded) + 1;
 	if (s->half[place] == 0)
 		return half_of_any(s, variance);
-	return sqrt(variance / summands) * (s->half[place] - 1);
+	/* an end is a whole number: rounding of the variance must not lose it */
+	return rint(sqrt(variance / summands)) * (s->half[place] - 1);
 }

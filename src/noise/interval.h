@@ -72,7 +72,7 @@ extern void pe_confidence_free(pe_confidence *intervals);
 
 /*
  * h for weights of squared length variance.  summands: n if all that are not zero are
- * equal, up to their signs, and there are n of them, at most rows; 0 for any weights.
+ * plus or minus one whole number and there are n of them, at most rows; 0 for any weights.
  */
 extern double pe_confidence_half(pe_confidence *intervals, double variance, int32_t summands);
 

@@ -5,6 +5,7 @@
 #include "strategy/reconstruct.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/linalg.h"
@@ -401,15 +402,117 @@ count_equal_weights(const pe_reconstruction *r, const double *variance, int32_t 
 	pe_free(sixth);
 }
 
+/* What tells rows over the columns apart: their products with two vectors. */
+typedef struct mark
+{
+	double		product[2];
+} mark;
+
+static int
+compare_marks(const void *a, const void *b)
+{
+	const mark *x = a;
+	const mark *y = b;
+
+	for (int i = 0; i < 2; i++)
+		if (x->product[i] != y->product[i])
+			return x->product[i] < y->product[i] ? -1 : 1;
+	return 0;
+}
+
+/* 30 bits for a column, the same each time: as those of splitmix64. */
+static double
+entry_of_vector(int which, int32_t column)
+{
+	uint64_t	z = (2 * (uint64_t) column + which + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (double) (z >> 34);
+}
+
+static mark *
+marks_of_basis(const pe_strategy *strategy)
+{
+	mark	   *marks = pe_alloc(strategy->rows, sizeof(mark));
+
+	for (int32_t i = 0; i < strategy->rows; i++)
+		for (int32_t j = 0; j < strategy->columns; j++)
+			for (int k = 0; k < 2; k++)
+				marks[i].product[k] += strategy->basis[(size_t) i * strategy->columns + j] * entry_of_vector(k, j);
+	qsort(marks, strategy->rows, sizeof(mark), compare_marks);
+	return marks;
+}
+
+/* A query that is determined has one weight for all classes of a column: the first stands for them. */
+static mark *
+marks_of_queries(const pe_reconstruction *r)
+{
+	mark	   *marks = pe_alloc(r->workload->queries, sizeof(mark));
+	double	   *x = pe_alloc(r->classes.cells, sizeof(double));
+	double	   *product = pe_alloc(r->workload->queries, sizeof(double));
+	bool	   *seen = pe_alloc(r->measured->strategy->columns, sizeof(bool));
+
+	for (int k = 0; k < 2; k++)
+	{
+		memset(seen, 0, r->measured->strategy->columns * sizeof(bool));
+		for (int32_t c = 0; c < r->classes.cells; c++)
+		{
+			int32_t		a = r->column_of[c];
+
+			x[c] = a >= 0 && !seen[a] ? entry_of_vector(k, a) : 0;
+			if (a >= 0)
+				seen[a] = true;
+		}
+		pe_workload_apply(r->workload, &r->classes, x, product);
+		for (int32_t q = 0; q < r->workload->queries; q++)
+			marks[q].product[k] = product[q];
+	}
+	pe_free(x);
+	pe_free(product);
+	pe_free(seen);
+	return marks;
+}
+
+/* Whether the rows of the basis are measured by themselves. */
+static bool
+measures_basis(const pe_strategy *strategy)
+{
+	const int32_t *entry = strategy->triangle;
+
+	if (strategy->basis == NULL || entry == NULL)
+		return false;
+	for (int32_t j = 0; j < strategy->inner; j++)
+		for (int32_t i = 0; i <= j; i++)
+			if (*entry++ != (i == j))
+				return false;
+	return true;
+}
+
+static void
+find_rows_of_basis(const pe_reconstruction *r, int32_t *summands)
+{
+	mark	   *rows = marks_of_basis(r->measured->strategy);
+	mark	   *queries = marks_of_queries(r);
+
+	for (int32_t q = 0; q < r->workload->queries; q++)
+		summands[q] = bsearch(&queries[q], rows, r->measured->strategy->rows, sizeof(mark), compare_marks) != NULL;
+	pe_free(rows);
+	pe_free(queries);
+}
+
 void
 pe_reconstruction_summands(const pe_reconstruction *r, const double *variance, int32_t *summands)
 {
+	bool		direct = is_answered_directly(r);
 	bool		units = r->diagonal && pe_workload_weights_within(r->workload, -1, 1);
 
 	for (int32_t i = 0; i < r->workload->queries; i++)
-		summands[i] = is_answered_directly(r) ? 1 : units ? (int32_t) variance[i] : 0;
+		summands[i] = direct ? 1 : units ? (int32_t) variance[i] : 0;
 	if (r->diagonal && !units)
 		count_equal_weights(r, variance, summands);
+	else if (measures_basis(r->measured->strategy))
+		find_rows_of_basis(r, summands);
 }
 
 size_t

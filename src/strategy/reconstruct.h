@@ -76,9 +76,13 @@ extern double pe_reconstruction_estimate_nonnegative(const pe_reconstruction *re
 extern void pe_reconstruction_variance(const pe_reconstruction *reconstruction, double *variance);
 
 /*
- * summands[q] = n if the estimate of query q is plus or minus one constant times each
- * of n measurements, none of them for n = 0 with a variance of 0; 0 as well where that
- * is not so, or not known.  variance as above.
+ * summands[q] = n > 0 if the estimate of query q is plus or minus one whole number times
+ * each of n measurements, so that it is a whole number itself but for rounding; 0 where
+ * that is not so, or not known, or there is nothing that errs.  variance as above.
+ *
+ * Of a strategy that measures the rows of a basis, a query that is one of them is found
+ * by two products with fixed vectors of 30 random bits: another query is taken for it
+ * with a chance of 2^-60.
  */
 extern void pe_reconstruction_summands(const pe_reconstruction *reconstruction, const double *variance,
 									   int32_t *summands);
