@@ -1320,6 +1320,79 @@ test_expected_gap_of_sets(void **state)
 	pe_affine_free(&f);
 }
 
+/* How often a run polls: once in each iteration. */
+static uint64_t
+polls_of(const pe_minimum_problem *problem, const pe_affine *f)
+{
+	uint64_t	before = pe_test_polls();
+	double		x[PE_AFFINE_VARIABLES];
+
+	pe_minimum_run(problem, f, x);
+	return pe_test_polls() - before;
+}
+
+/* laplace_solution: as many iterations whatever the exact offsets are, also where one row is far above or below all others. */
+static void
+test_iterations(void **state)
+{
+	const double moves[] = {0, 0.01, 1, 1e6, -1e6};
+
+	(void) state;
+	for (int32_t d = 1; d <= 3; d++)
+		for (int rows = 1; rows <= 300; rows += 299)
+		{
+			uint64_t	polls[lengthof(moves)];
+			region		r;
+			pe_minimum_problem problem;
+
+			make_box(&r, d, -3, 5);
+			make_problem(&r, PE_MINIMUM_LAPLACE_SOLUTION, true, true, NANO, &problem);
+			for (int i = 0; i < lengthof(moves); i++)
+			{
+				pe_affine	f;
+
+				random_function(&f, d, rows, 0.01, 1);
+				f.offset[0] += pe_affine_offset(moves[i], f.unit);
+				polls[i] = polls_of(&problem, &f);
+				assert_int_equal(polls[i], polls[0]);
+				pe_affine_free(&f);
+			}
+		}
+}
+
+/* The point that laplace_solution starts from is as good as that of the programme that ends when it is certified. */
+static void
+test_in_full(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 200; i++)
+	{
+		int32_t		d = 1 + i % 4;
+		pe_affine	f;
+		region		r;
+		double	   *offset;
+		double		in_full[PE_AFFINE_VARIABLES];
+		double		x[PE_AFFINE_VARIABLES];
+		pe_affine_minimum certified = {.x = x};
+		pe_plain_affine plain;
+
+		random_function(&f, d, 1 + i, 0.01, i % 3 == 0 ? 1 : 100);
+		offset = calloc((size_t) f.rows, sizeof(*offset));
+		for (int32_t k = 0; k < f.rows; k++)
+			offset[k] = ldexp((double) f.offset[k], f.unit);
+		plain = (pe_plain_affine) {d, f.rows, f.slope, offset};
+		if (i % 2 == 0)
+			make_box(&r, d, -3, 5);
+		else
+			make_simplex(&r, d, 2);
+		assert_int_equal(pe_affine_minimise(&plain, &r.set, 1e-9, &certified), PE_PROGRAMME_SOLVED);
+		pe_affine_minimise_in(&plain, &r.set, 40, in_full);
+		assert_true(pe_affine_value(&plain, in_full) <= certified.value + 1e-7 * (1 + fabs(certified.value)));
+		free(offset);
+		pe_affine_free(&f);
+	}
+}
+
 /* The offsets have no part in the public minimum. */
 static void
 test_public(void **state)
@@ -1395,6 +1468,8 @@ main(void)
 		cmocka_unit_test(test_expected_gap),
 		cmocka_unit_test(test_expected_gap_coarse),
 		cmocka_unit_test(test_expected_gap_of_sets),
+		cmocka_unit_test(test_iterations),
+		cmocka_unit_test(test_in_full),
 		cmocka_unit_test(test_public),
 		cmocka_unit_test(test_memory),
 	};
