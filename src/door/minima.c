@@ -280,12 +280,12 @@ finish(minimising *m, bool could_be_read)
 
 /* Reads and minimises; the values are left in m->value if there was a charge. */
 static void
-visit_and_minimise(minimising *m, const pe_charge_request *charge, pe_charge_reply *reply)
+visit_and_minimise(minimising *m, pe_charge_reply *reply)
 {
 	const pe_minimum_question *question = m->question;
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = question->count,
-		.charge = charge, .prepare = prepare, .read = read_rows, .wipe = wipe, .argument = m
+		.charge = &question->charge, .prepare = prepare, .read = read_rows, .wipe = wipe, .argument = m
 	};
 	bool		could_be_read;
 
@@ -302,8 +302,7 @@ visit_and_minimise(minimising *m, const pe_charge_request *charge, pe_charge_rep
 		PG_CATCH();
 		{
 			wipe(m);
-			if (charge != NULL)
-				pe_channel_abandon();
+			pe_channel_abandon();
 			PG_RE_THROW();
 		}
 		PG_END_TRY();
@@ -324,19 +323,9 @@ pe_door_minimise(const pe_minimum_question *question, pe_charge_reply *reply)
 	TimestampTz start = GetCurrentTimestamp();
 	minimising	m = {.question = question, .value = new_value(question)};
 
-	visit_and_minimise(&m, &question->charge, reply);
+	visit_and_minimise(&m, reply);
 	if (reply->outcome == PE_CHARGED)
 		store(question, start, m.value, reply);
-	clean_up(&m);
-}
-
-void
-pe_door_minimise_plain(const pe_minimum_question *question, double *value)
-{
-	minimising	m = {.question = question, .value = value};
-	pe_charge_reply reply = {0};
-
-	visit_and_minimise(&m, NULL, &reply);
 	clean_up(&m);
 }
 
@@ -383,10 +372,4 @@ pe_minimise_collected(const pe_minimum_question *question, pe_affine *rows, pe_c
 	}
 	PG_END_TRY();
 	store(question, start, value, reply);
-}
-
-void
-pe_minimise_collected_plain(const pe_minimum_question *question, pe_affine *rows, double *value)
-{
-	minimise_rows(question, rows, value);
 }
