@@ -624,7 +624,7 @@ CREATE FUNCTION dp.minimize_max_affine(dataset text, slopes name[], offsets name
     RETURNS TABLE (x double precision[], public_value double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.minimize_max_affine(text, name[], name, double precision[], double precision[], double precision[], text, double precision, double precision, double precision, jsonb, boolean, name) IS
-    'a private point where the largest of slopes . x + offset over the rows is small: lower <= x <= upper, and rows (g, h) of inequalities mean g . x <= h; public_value: the minimum without offsets; give epsilon or rho; the same request again is answered free; methods laplace_data_l2 and metropolis are not private, and for the owner alone';
+    'a private point where the largest of slopes . x + offset over the rows is small: lower <= x <= upper, and rows (g, h) of inequalities mean g . x <= h; public_value: the minimum without offsets; give epsilon or rho; the same request again is answered free';
 
 CREATE TYPE dp.affine_minimum AS (x double precision[], public_value double precision, release bigint);
 COMMENT ON TYPE dp.affine_minimum IS 'a private minimum of a piecewise affine function, as dp.minimize_max_affine_agg returns it';
