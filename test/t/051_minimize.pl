@@ -79,7 +79,7 @@ is($node->safe_psql('postgres', q{SELECT string_agg(test_offset(x, 900), ' ') FR
 ask_ok($node, 'curator', q{
 	CREATE TABLE plain (id int, a float8, b float8, c float8, note text);
 	INSERT INTO plain SELECT i, cos(i * pi() / 1000), sin(i * pi() / 1000), 0.05 * cos(7 * i * pi() / 1000) + 0.03 * sin(2 * i * pi() / 1000), repeat('x', i % 60) FROM generate_series(1, 2000) i;
-	INSERT INTO plain SELECT 2000 + i, 0.5 * cos(i), 0.5 * sin(i), -1, repeat('x', i % 60) FROM generate_series(1, 18000) i;
+	INSERT INTO plain SELECT 2000 + i, 0.5 * cos(i), 0.5 * sin(i), -1, repeat('x', i % 60) FROM generate_series(1, 6000) i;
 	CREATE TABLE backwards AS SELECT * FROM plain ORDER BY id DESC;
 	CREATE TABLE parts (id int, a float8, b float8, c float8, note text) PARTITION BY RANGE (id);
 	CREATE TABLE parts_low PARTITION OF parts FOR VALUES FROM (0) TO (700);
@@ -106,7 +106,7 @@ my $forced = $node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE n
 
 # The minimum without offsets over small boxes around the circle: the row that a box is made for
 # decides it, and without that row it were less by 3e-6 or more.
-my $boxes = q{generate_series(1, 2000, 61) i, LATERAL (SELECT ARRAY[cos(i * pi() / 1000), sin(i * pi() / 1000)] AS x) x};
+my $boxes = q{generate_series(1, 2000, 251) i, LATERAL (SELECT ARRAY[cos(i * pi() / 1000), sin(i * pi() / 1000)] AS x) x};
 sub least_and_most
 {
 	my ($table, $settings) = @_;
