@@ -287,7 +287,7 @@ raise_frozen(const char *message, const char *name)
 
 /* Writes a line that charges the cap alone; returns how far the ledger has come. */
 static pe_anchor_link
-append_line(const pe_dataset *dataset, const char *function, const char *request, pe_cost cost)
+append_line(const pe_dataset *dataset, const char *role, const char *function, const char *request, pe_cost cost)
 {
 	static pe_statement lock = {NULL, "SELECT charges, chain_head FROM dp.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
 	static pe_statement add = {NULL, "UPDATE dp.dataset SET charges = $2, chain_head = $3, rho_spent = rho_spent + $4, "
@@ -296,7 +296,7 @@ append_line(const pe_dataset *dataset, const char *function, const char *request
 	bool		pure = pe_is_pure(dataset->accounting);
 	Datum		values[6] = {Int64GetDatum(dataset->id)};
 	pe_charge_line line = {
-		.dataset_id = dataset->id, .dataset = dataset->name, .role = GetUserNameFromId(GetOuterUserId(), false), .budget_role = "",
+		.dataset_id = dataset->id, .dataset = dataset->name, .role = role, .budget_role = "",
 		.function = function, .request = request,
 		.amount = {[PE_CAP_RHO] = cost.rho_nano, [PE_CAP_DELTA] = cost.delta_atto, [PE_CAP_EPSILON] = cost.epsilon_nano},
 		.absent = {[PE_RHO] = true, [PE_DELTA] = true, [PE_EPSILON] = true,
@@ -337,6 +337,7 @@ void
 pe_lineage_record_move(const pe_dataset *dataset, Oid from, Oid to, const char *reason)
 {
 	pe_cost		nothing = {0};
+	char	   *role = GetUserNameFromId(GetUserId(), false);
 	pe_anchor_link link[2];
 	StringInfoData text;
 	pe_access	access;
@@ -347,7 +348,7 @@ pe_lineage_record_move(const pe_dataset *dataset, Oid from, Oid to, const char *
 	append_key(&text, "to", table_name(to));
 	appendStringInfoChar(&text, '}');
 	pe_access_begin(&access);
-	link[0] = link[1] = append_line(dataset, PE_MOVED, text.data, nothing);
+	link[0] = link[1] = append_line(dataset, role, PE_MOVED, text.data, nothing);
 	pe_access_end(&access);
 	/* a ledger that is put back to before the move is behind what is known of either table */
 	link[0].relation = from;
@@ -383,7 +384,7 @@ check_no_frozen_whole(const pe_dataset *dataset, List *relations)
 }
 
 static void
-carry_from(pe_dataset *dataset, const pe_dataset *other, List *relations)
+carry_from(pe_dataset *dataset, const pe_dataset *other, List *relations, const char *role)
 {
 	pe_cost		limit = {dataset->rho_limit, dataset->delta_limit, dataset->epsilon_limit};
 	pe_cost		spent = {dataset->rho_spent, dataset->delta_spent, dataset->epsilon_spent};
@@ -405,7 +406,7 @@ carry_from(pe_dataset *dataset, const pe_dataset *other, List *relations)
 	initStringInfo(&text);
 	append_key(&text, "dataset", other->name);
 	appendStringInfo(&text, ", \"dataset_id\": " INT64_FORMAT "}", other->id);
-	append_line(dataset, PE_CARRIED, text.data, left);
+	append_line(dataset, role, PE_CARRIED, text.data, left);
 	dataset->rho_spent += left.rho_nano;
 	dataset->delta_spent += left.delta_atto;
 	dataset->epsilon_spent += left.epsilon_nano;
@@ -416,12 +417,13 @@ pe_lineage_carry(const pe_dataset *dataset)
 {
 	List	   *relations = find_all_inheritors(dataset->relation, NoLock, NULL);
 	pe_dataset	with = *dataset;
+	char	   *role = GetUserNameFromId(GetUserId(), false);
 	ListCell   *cell;
 	pe_access	access;
 
 	pe_access_begin(&access);
 	check_no_frozen_whole(dataset, relations);
 	foreach(cell, others_of(dataset->id, relations))
-		carry_from(&with, lfirst(cell), relations);
+		carry_from(&with, lfirst(cell), relations, role);
 	pe_access_end(&access);
 }

@@ -1095,8 +1095,8 @@ pe_dataset_register(const pe_dataset *declared)
 		resume(old, declared, limit);
 	else
 		pe_access_write(&insert, values, nulls);
-	pe_lineage_carry(dataset_of_row(row_named(declared->name)));
 	pe_access_end(&access);
+	pe_lineage_carry(pe_dataset_load(declared->name));
 }
 
 bool
