@@ -46,6 +46,7 @@ CREATE TABLE dp.dataset (
     identity text NOT NULL,
     charges bigint NOT NULL DEFAULT 0,
     chain_head bytea NOT NULL,
+    scanned bytea,
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT dataset_rho CHECK (rho_spent <= rho_limit),
     CONSTRAINT dataset_delta CHECK (delta_spent <= delta_limit),
@@ -71,6 +72,7 @@ COMMENT ON COLUMN dp.dataset.max_change IS 'by at most this a value of that colu
 COMMENT ON COLUMN dp.dataset.change IS 'whether it moves in one row, or in all';
 COMMENT ON COLUMN dp.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
 COMMENT ON COLUMN dp.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
+COMMENT ON COLUMN dp.dataset.scanned IS 'SHA-256 of the tables that the last charge read; NULL: the next charge names them';
 COMMENT ON COLUMN dp.dataset.rho_limit IS 'cap in 1e-9; NULL if accounting is pure';
 COMMENT ON COLUMN dp.dataset.delta_limit IS 'sum of deltas allowed, in 1e-18';
 COMMENT ON COLUMN dp.dataset.epsilon_limit IS 'pure cap in 1e-9; NULL unless accounting is pure';
@@ -133,6 +135,7 @@ CREATE TABLE dp.charge (
     cap_rho bigint,
     cap_delta bigint,
     cap_epsilon bigint,
+    relations text,
     request text NOT NULL,
     release_id bigint,
     strategy_id bigint,
@@ -145,9 +148,25 @@ COMMENT ON TABLE dp.charge IS 'the ledger: every charge, never changed, hash-cha
 COMMENT ON COLUMN dp.charge.budget_id IS '0 where dp.attest charges the cap alone';
 COMMENT ON COLUMN dp.charge.epsilon IS 'of a pure mechanism, in 1e-9; rho and delta are then NULL';
 COMMENT ON COLUMN dp.charge.cap_rho IS 'what the charge cost the cap of the dataset: 0 where a stored release was paid again by another budget';
+COMMENT ON COLUMN dp.charge.relations IS 'JSON: the tables that were read; NULL: those of the charge before, or none';
 COMMENT ON COLUMN dp.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
 COMMENT ON COLUMN dp.charge.strategy_id IS 'what is measured; NULL: the workload itself';
 COMMENT ON COLUMN dp.charge.hash IS 'SHA-256 of the previous hash and the canonical text of this charge';
+
+CREATE TABLE dp.charge_relation (
+    dataset_id bigint NOT NULL,
+    relation_oid oid NOT NULL,
+    relation_schema text NOT NULL,
+    relation_name text NOT NULL,
+    first_seq bigint NOT NULL,
+    last_seq bigint
+);
+CREATE INDEX charge_relation_table ON dp.charge_relation (relation_oid);
+CREATE INDEX charge_relation_dataset ON dp.charge_relation (dataset_id);
+COMMENT ON TABLE dp.charge_relation IS 'which tables the charges of a dataset read: a table that leaves it stays spent on';
+COMMENT ON COLUMN dp.charge_relation.relation_oid IS '0: no table had the name when the dataset was attested';
+COMMENT ON COLUMN dp.charge_relation.first_seq IS 'seq of the first of these charges';
+COMMENT ON COLUMN dp.charge_relation.last_seq IS 'seq of the last one; NULL: charges go on reading it';
 
 CREATE SEQUENCE dp.release_id_seq;
 CREATE TABLE dp.release (
@@ -251,6 +270,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp.budget', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.budget_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.charge', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.charge_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.charge_relation', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.release', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.release_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.strategy', '');
@@ -400,6 +420,11 @@ CREATE FUNCTION dp.drop_dataset(dataset text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_drop_dataset' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.drop_dataset(text) IS
     'unregisters a dataset; what was spent is kept and counts again when the table is registered anew';
+
+CREATE FUNCTION dp.move_dataset(dataset text, relation regclass, reason text) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_move_dataset' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.move_dataset(text, regclass, text) IS
+    'lets a dataset go on with another table of yours that has the declared columns; cap, charges, budgets and version stay; dp.new_version ends the replay of answers of the old table';
 
 CREATE FUNCTION dp.new_version(dataset text) RETURNS integer
     AS 'MODULE_PATHNAME', 'pe_sql_new_version' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

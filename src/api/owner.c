@@ -10,6 +10,7 @@
 #include "catalog/pg_inherits.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -18,6 +19,7 @@
 #include "api/arguments.h"
 #include "ledger/budget.h"
 #include "ledger/family.h"
+#include "server/errors.h"
 #include "ledger/registry.h"
 
 /* Default of dp.create_dataset. */
@@ -25,6 +27,7 @@
 
 PG_FUNCTION_INFO_V1(pe_sql_create_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_drop_dataset);
+PG_FUNCTION_INFO_V1(pe_sql_move_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_new_version);
 PG_FUNCTION_INFO_V1(pe_sql_grant_budget);
 PG_FUNCTION_INFO_V1(pe_sql_revoke_budget);
@@ -252,6 +255,46 @@ Datum
 pe_sql_drop_dataset(PG_FUNCTION_ARGS)
 {
 	pe_dataset_unregister(pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset")));
+	PG_RETURN_VOID();
+}
+
+/* Who owns the table owns what is said of it: a move hands neither to another role. */
+static void
+check_same_owner(const pe_dataset *dataset, Oid relation)
+{
+	Oid			owner = pe_relation_owner(dataset->relation);
+
+	if (!OidIsValid(owner))
+		owner = get_role_oid(dataset->owner, true);
+	if (owner != pe_relation_owner(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" has another owner than dataset \"%s\"", get_rel_name(relation), dataset->name),
+				 errhint("Use ALTER TABLE ... OWNER TO.")));
+}
+
+Datum
+pe_sql_move_dataset(PG_FUNCTION_ARGS)
+{
+	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
+	Oid			relation = PG_GETARG_OID(1);
+	char	   *reason = pe_text_argument(fcinfo, 2, "reason");
+
+	if (reason[0] == '\0')
+		pe_refuse_parameter("reason", reason, "a text that is not empty");
+	LockRelationOid(relation, AccessShareLock);	/* what is checked stays so until the transaction ends */
+	check_relation_owner(relation);
+	check_same_owner(dataset, relation);
+	if (dataset->frozen)
+		ereport(ERROR,
+				(errcode(ERRCODE_PE_FROZEN),
+				 errmsg("dataset \"%s\" is frozen", dataset->name),
+				 errhint("The owner of the table lifts the freeze with dp.attest.")));
+	pe_relation_check(relation);
+	warn_of_foreign_rows(relation);
+	warn_of_domains(relation);
+	warn_of_sizes(relation);
+	pe_dataset_move(dataset, relation, reason);
 	PG_RETURN_VOID();
 }
 

@@ -34,6 +34,7 @@
 #include "worker/channel.h"
 #include "door/door.h"
 #include "ledger/family.h"
+#include "ledger/lineage.h"
 #include "server/settings.h"
 
 /* ------------------------------------------------------------------
@@ -133,6 +134,43 @@ plan_scan(const pe_visit *visit, pe_scan *scan)
 	check_names_the_table(plan, visit->dataset->relation);
 	SPI_cursor_close(SPI_cursor_open(NULL, plan, scan->values, NULL, true));
 	return plan;
+}
+
+typedef struct door
+{
+	const pe_visit *visit;
+	pe_charge_reply *reply;
+	bool		reading;		/* the charge is committed, and the rows are not read yet */
+	volatile bool *charged;
+	List	   *files;			/* that hold the rows */
+	MemoryContext context;		/* where the reply and the files live */
+} door;
+
+/*
+ * What the scan reads: as it was planned, since a partition can be attached beside a lock.
+ * The plan is made without a condition, so that it is none of the rows that decide.
+ */
+static List *
+scanned_relations(const pe_visit *visit, SPIPlanPtr plan)
+{
+	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
+	List	   *planned = list_copy(linitial_node(PlannedStmt, cached->stmt_list)->relationOids);
+
+	ReleaseCachedPlan(cached, NULL);
+	return pe_lineage_order(visit->dataset->relation,
+							list_concat_unique_oid(planned, find_all_inheritors(visit->dataset->relation, NoLock, NULL)));
+}
+
+/* Charges, for the tables that are read. */
+static void
+reserve(door *d, SPIPlanPtr plan)
+{
+	pe_charge_request charge = *d->visit->charge;
+
+	charge.relations = scanned_relations(d->visit, plan);
+	pe_lineage_check(d->visit->dataset, charge.relations);
+	MemoryContextSwitchTo(d->context);
+	pe_channel_reserve(&charge, d->reply);
 }
 
 char *
@@ -358,16 +396,6 @@ files_of(Oid relation)
 	return files;
 }
 
-typedef struct door
-{
-	const pe_visit *visit;
-	pe_charge_reply *reply;
-	bool		reading;		/* the charge is committed, and the rows are not read yet */
-	volatile bool *charged;
-	List	   *files;			/* that hold the rows */
-	MemoryContext context;		/* where the reply and the files live */
-} door;
-
 /*
  * Reads under one snapshot, the latest, seen as of the first command of the
  * caller's transaction: nothing of what that transaction did shows, so an UPDATE
@@ -413,7 +441,7 @@ charge_and_read(void *argument)
 	spi = MemoryContextSwitchTo(d->context);
 	d->files = files_of(relation);
 	if (visit->charge != NULL)
-		pe_channel_reserve(visit->charge, d->reply);
+		reserve(d, scan.plan);
 	else
 		d->reply->outcome = PE_CHARGED;
 	MemoryContextSwitchTo(spi);

@@ -23,6 +23,7 @@
 #include "ledger/chain.h"
 #include "ledger/family.h"
 #include "server/errors.h"
+#include "ledger/lineage.h"
 #include "ledger/registry.h"
 
 /* What the locked row of a dataset says of where it was written. */
@@ -385,6 +386,7 @@ write_attestation(const pe_dataset *dataset, const record *r, Oid relation, bool
 	if (moved)
 	{
 		pe_dataset_place(dataset->id, relation);
+		pe_lineage_place(dataset->id, pe_identity_is_local(r->identity, dataset->relation));
 		pe_budgets_place(dataset, pe_identity_is_local(r->identity, dataset->relation));
 		if (!r->dropped)
 			check_declarations(dataset->id);

@@ -65,6 +65,8 @@ canonical_text(const pe_charge_line *line)
 		append_number(&text, "release", line->release_id);
 	if (line->strategy_id != 0)
 		append_number(&text, "strategy", line->strategy_id);
+	if (line->relations != NULL)
+		appendStringInfo(&text, ", \"relations\": %s", line->relations);
 	appendStringInfo(&text, ", \"request\": %s}", line->request);
 	return text.data;
 }
@@ -98,6 +100,7 @@ pe_chain_append(pe_charge_line *line, const void *head, size_t head_size)
 	for (int i = 0; i < PE_AMOUNTS; i++)
 		if (!line->absent[i])
 			pe_row_set(row, amount_name[i], Int64GetDatum(line->amount[i]));
+	pe_row_set_text(row, "relations", line->relations);
 	pe_row_set_text(row, "request", line->request);
 	if (line->release_id != 0)
 		pe_row_set(row, "release_id", Int64GetDatum(line->release_id));
@@ -149,7 +152,7 @@ pe_chain_ends(int64 dataset_id, int64 charges, const char *head)
 #define LINES \
 	"SELECT c.id, c.dataset_id, c.seq, c.dataset, c.at, c.role_name, c.budget_id, c.budget_role, c.function, c.rho, c.delta, " \
 	"c.epsilon, c.cap_rho, c.cap_delta, c.cap_epsilon, c.request, c.release_id, c.strategy_id, c.hash, " \
-	"b.id IS NOT NULL OR c.budget_id = 0 FROM dp.charge c LEFT JOIN dp.budget b ON b.id = c.budget_id " \
+	"b.id IS NOT NULL OR c.budget_id = 0, c.relations FROM dp.charge c LEFT JOIN dp.budget b ON b.id = c.budget_id " \
 	"AND b.dataset_id = c.dataset_id WHERE c.dataset_id = $1 ORDER BY c.seq"
 
 static void
@@ -173,6 +176,7 @@ line_of_row(uint64 row, pe_charge_line *line)
 	line->request = text_of(row, 16);
 	line->release_id = pe_access_int64(row, 17);
 	line->strategy_id = pe_access_int64(row, 18);
+	line->relations = text_of(row, 21);
 }
 
 /* What is wrong with a line; NULL: nothing. */

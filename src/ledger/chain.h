@@ -36,6 +36,7 @@ typedef struct pe_charge_line
 	const char *function;
 	int64		amount[PE_AMOUNTS];
 	bool		absent[PE_AMOUNTS];	/* NULL */
+	const char *relations;		/* JSON: the tables that were read; NULL: those of the charge before, or none */
 	const char *request;		/* JSON */
 	int64		release_id;		/* 0: none */
 	int64		strategy_id;	/* 0: none */

@@ -6,6 +6,7 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "common/sha2.h"
@@ -25,6 +26,7 @@
 #include "ledger/chain.h"
 #include "ledger/charge.h"
 #include "server/errors.h"
+#include "ledger/lineage.h"
 #include "ledger/models.h"
 #include "ledger/registry.h"
 #include "server/row.h"
@@ -96,6 +98,8 @@ pe_payload_read(const bytea *payload, int64 *values)
 void
 pe_request_write(StringInfo to, const pe_charge_request *request)
 {
+	ListCell   *cell;
+
 	pq_sendint64(to, request->dataset_id);
 	pq_sendint64(to, request->version);
 	pq_sendint64(to, request->budget_id);
@@ -123,6 +127,9 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 		appendBinaryStringInfo(to, request->predicate, strlen(request->predicate) + 1);
 	for (int i = 0; i < request->attributes; i++)
 		appendBinaryStringInfo(to, request->attribute[i], strlen(request->attribute[i]) + 1);
+	pq_sendint32(to, list_length(request->relations));
+	foreach(cell, request->relations)
+		pq_sendint32(to, lfirst_oid(cell));
 }
 
 void
@@ -157,6 +164,9 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 	request->attribute = palloc0((request->attributes + 1) * sizeof(char *));
 	for (int i = 0; i < request->attributes; i++)
 		request->attribute[i] = pstrdup(pq_getmsgrawstring(from));
+	request->relations = NIL;
+	for (int left = pq_getmsgint(from, 4); left > 0; left--)
+		request->relations = lappend_oid(request->relations, pq_getmsgint(from, 4));
 }
 
 void
@@ -254,6 +264,7 @@ typedef struct book
 	pe_cost		charged;		/* by this batch */
 	int64		charges;		/* with this batch */
 	bytea	   *head;
+	bytea	   *scanned;		/* hash of the tables that the last charge read; NULL: not known */
 	List	   *accounts;
 	bool		changed;
 	pe_row	   *row;
@@ -351,6 +362,7 @@ book_of_row(pe_row *row)
 	b->pure = pe_is_pure(pe_row_text(row, "accounting"));
 	b->charges = pe_row_int64(row, "charges");
 	b->head = pe_row_bytea(row, "chain_head");
+	b->scanned = pe_row_bytea(row, "scanned");
 	b->limit = limit_of_row(row);
 	b->spent = spent_of_row(row);
 	return b;
@@ -448,6 +460,36 @@ open_both(pe_batch *batch, const pe_charge_request *request, book **b, account *
  * ------------------------------------------------------------------
  */
 
+static bool
+same_bytes(const bytea *a, const bytea *b)
+{
+	return a != NULL && VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
+		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(b)) == 0;
+}
+
+/* Remembers which tables the next charge reads; where they are those of the last one nothing is written. */
+static void
+note_relations(const pe_charge_request *request, book *b, pe_charge_line *line)
+{
+	List	   *relations = request->relations != NIL ? request->relations
+		: pe_lineage_order(b->relation, find_all_inheritors(b->relation, NoLock, NULL));
+	char	   *names = pe_lineage_names(relations);
+	int			count = list_length(relations);
+	Oid		   *oids = palloc(count * sizeof(Oid));
+	bytea	   *hash;
+
+	if (names == NULL)
+		raise_stale();
+	for (int i = 0; i < count; i++)
+		oids[i] = list_nth_oid(relations, i);
+	hash = pe_sha256(oids, count * sizeof(Oid), names, strlen(names));
+	if (same_bytes(b->scanned, hash))
+		return;
+	pe_lineage_write(b->dataset_id, line->seq, relations);
+	line->relations = names;
+	b->scanned = hash;
+}
+
 static int64
 write_charge(const pe_charge_request *request, book *b, account *a, pe_cost cap_cost, int64 release_id)
 {
@@ -464,6 +506,8 @@ write_charge(const pe_charge_request *request, book *b, account *a, pe_cost cap_
 	};
 	pe_cost		cost = pe_request_cost(request);
 
+	if (release_id == 0)
+		note_relations(request, b, &line);
 	b->head = pe_chain_append(&line, VARDATA_ANY(b->head), VARSIZE_ANY_EXHDR(b->head));
 	b->charges++;
 	b->changed = true;
@@ -498,8 +542,9 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, pe_charge_re
 	reply->outcome = PE_BUSY;
 	if (!open_both(batch, request, &b, &a))
 		return;
-	/* another version, an attested dataset of which nobody would read the rows, a budget of another kind */
-	if (b->version != request->version || request->replay_only || a->pure != (request->epsilon > 0))
+	/* another version, an attested dataset of which nobody would read the rows, another table, a budget of another kind */
+	if (b->version != request->version || request->replay_only ||
+		(request->relations != NIL && linitial_oid(request->relations) != b->relation) || a->pure != (request->epsilon > 0))
 		raise_stale();
 	if (reply->release_id == 0)
 		cap_cost = pe_cap_cost(cost, b->pure);
@@ -649,6 +694,8 @@ write_book(const book *b)
 	add_charged(b->row, b->charged);
 	pe_row_set(b->row, "charges", Int64GetDatum(b->charges));
 	pe_row_set(b->row, "chain_head", PointerGetDatum(b->head));
+	if (b->scanned != NULL)
+		pe_row_set(b->row, "scanned", PointerGetDatum(b->scanned));
 	pe_row_set_text(b->row, "owner", owner);
 	pe_row_set_text(b->row, "relation_schema", schema);
 	pe_row_set_text(b->row, "relation_name", relation);

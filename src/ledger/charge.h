@@ -16,6 +16,7 @@
 #define PE_LEDGER_CHARGE_H
 
 #include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
 
 #include "accounting/filter.h"
 #include "base/mem.h"
@@ -58,6 +59,8 @@ typedef struct pe_charge_request
 	int32		queries;
 	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model, a minimum, or dawa, which draws twice */
 	int64		strategy_id;	/* what is measured; 0: the workload itself */
+
+	List	   *relations;		/* OIDs of what is read, the dataset's own table first; NIL: that and its descendants */
 } pe_charge_request;
 
 typedef enum pe_charge_outcome

@@ -32,6 +32,7 @@
 #include "server/access.h"
 #include "server/errors.h"
 #include "ledger/family.h"
+#include "ledger/lineage.h"
 #include "server/locks.h"
 #include "ledger/registry.h"
 #include "server/row.h"
@@ -118,6 +119,15 @@ pe_dataset_load_by_id(int64 id)
 	pe_row	   *row = pe_row_last("dataset", "dataset_pkey", key, 1);
 
 	return row != NULL && !pe_row_bool(row, "dropped") ? dataset_of_row(row) : NULL;
+}
+
+pe_dataset *
+pe_dataset_recall(int64 id)
+{
+	Datum		key[1] = {Int64GetDatum(id)};
+	pe_row	   *row = pe_row_last("dataset", "dataset_pkey", key, 1);
+
+	return row != NULL ? dataset_of_row(row) : NULL;
 }
 
 pe_neighbours
@@ -940,13 +950,19 @@ same_text(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Whether what was spent under one declaration means the same under the other; max_rows may differ, see resume. */
-static bool
-same_terms(const pe_dataset *old, const pe_dataset *declared)
+bool
+pe_dataset_same_protection(const pe_dataset *old, const pe_dataset *declared)
 {
 	return same_text(old->unit, declared->unit) && strcmp(old->neighbours, declared->neighbours) == 0 &&
 		same_text(old->private_column, declared->private_column) && old->max_change == declared->max_change &&
-		old->change_all == declared->change_all && strcmp(old->accounting, declared->accounting) == 0;
+		old->change_all == declared->change_all;
+}
+
+/* Whether what was spent under one declaration means the same under the other. */
+static bool
+same_terms(const pe_dataset *old, const pe_dataset *declared)
+{
+	return pe_dataset_same_protection(old, declared) && strcmp(old->accounting, declared->accounting) == 0;
 }
 
 /* What is written of the unit's column, and of the private one; nothing without one. */
@@ -1080,6 +1096,7 @@ pe_dataset_register(const pe_dataset *declared)
 	else
 		pe_access_write(&insert, values, nulls);
 	pe_access_end(&access);
+	pe_lineage_carry(pe_dataset_load(declared->name));
 }
 
 bool
@@ -1110,6 +1127,60 @@ pe_dataset_place(int64 id, Oid relation)
 	pe_access_begin(&access);
 	pe_access_write(&place, values, NULL);
 	pe_access_end(&access);
+}
+
+/* 42710 if another dataset is of the relation or of a relative. */
+static void
+check_not_registered(const pe_dataset *dataset, Oid relation)
+{
+	ListCell   *cell;
+
+	foreach(cell, family_datasets(relation))
+	{
+		pe_dataset *other = lfirst(cell);
+
+		if (!other->dropped && (other->id != dataset->id || dataset->relation == relation))
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_OBJECT),
+					 errmsg("table \"%s\", or one it inherits from or that inherits from it, is dataset \"%s\" already",
+							get_rel_name(relation), other->name)));
+	}
+}
+
+/* 55000 unless the columns of the dataset's table are those that were declared, where another table may have had them. */
+static void
+check_columns(const char *name)
+{
+	pe_dataset *dataset = pe_dataset_load(name);
+	int			count;
+	pe_column  *columns = pe_columns_load(dataset, NULL, &count);
+
+	pe_columns_check(dataset, columns, count);
+}
+
+void
+pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
+{
+	static pe_statement move = {NULL, "UPDATE dp.dataset d SET relation_oid = $2, identity = $3, relation_schema = n.nspname, "
+		"relation_name = c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+	"WHERE d.id = $1 AND c.oid = $2 AND d.relation_oid = $4 AND NOT d.dropped", 4, {INT8OID, OIDOID, TEXTOID, OIDOID}};
+	Datum		values[4] = {
+		Int64GetDatum(dataset->id), ObjectIdGetDatum(relation), CStringGetTextDatum(pe_current_identity(relation)),
+		ObjectIdGetDatum(dataset->relation)
+	};
+	pe_access	access;
+
+	pe_registration_lock(relation);
+	check_not_registered(dataset, relation);
+	pe_access_begin(&access);
+	if (pe_access_write(&move, values, NULL) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("dataset \"%s\" was changed meanwhile", dataset->name)));
+	pe_access_end(&access);
+	check_columns(dataset->name);
+	pe_lineage_carry(pe_dataset_load(dataset->name));
+	pe_lineage_record_move(dataset, dataset->relation, relation, reason);
 }
 
 void

@@ -92,6 +92,15 @@ extern bool pe_dataset_has_values(const pe_dataset *dataset);
 extern void pe_dataset_check_rows(const pe_dataset *dataset);
 extern void pe_dataset_check_values(const pe_dataset *dataset);
 
+/* The same of one that is registered or was; NULL if there never was one. */
+extern pe_dataset *pe_dataset_recall(int64 id);
+
+/*
+ * Whether what was spent of one means the same for the other, in any accounting;
+ * max_rows may differ: what a unit lost was measured for all of its rows that counted.
+ */
+extern bool pe_dataset_same_protection(const pe_dataset *one, const pe_dataset *other);
+
 /* What tables the dataset's sensitivities compare; not for "values". */
 extern pe_neighbours pe_dataset_neighbours(const pe_dataset *dataset);
 
@@ -201,6 +210,13 @@ extern bool pe_relation_is_known(Oid relation);
 
 /* The row of a dataset is written for this relation of here. */
 extern void pe_dataset_place(int64 id, Oid relation);
+
+/*
+ * The dataset goes on with another table: cap, charges, budgets, attributes and version
+ * stay.  42710 if that is a table of a dataset, or a relative of one; 55000 if it has other
+ * columns than those declared.  What other datasets spent on it is charged to the cap.
+ */
+extern void pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason);
 
 extern void pe_dataset_unregister(const pe_dataset *dataset);
 extern int	pe_dataset_new_version(const pe_dataset *dataset);
