@@ -13,15 +13,15 @@ override DATA = sql/pg_epsilon--1.0.sql
 CORE       = linalg optimum_eval optimum_hessian optimum query_source closed_form optimum_max_eval optimum_max domain names workload classes algebra predicate basis method design coa smoothing strategy p_identity round_dense direct maker optimal optimal_l1 levels adaptive low_rank competitors make prf units reconstruct nonnegative features rows pass kernel row_spec minimise affine affine_spec affine_lattice cell_bound programme partition
 MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain lattice_law minimum_exponential cube minimum minimum_laplace minimum_subgradient minimum_unsafe dawa
 ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
-LEDGER     = shim settings access row values family registry budget strategies models chain anchor charge mailbox channel resident worker worker_module door counts fits minima attest published
+LEDGER     = shim settings access row values family registry budget strategies models acts chain anchor charge mailbox channel resident worker worker_module door counts fits minima attest published
 API        = module arguments rows owner attest attribute question predicate label answers histogram release workload_type optimize compare target publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict options model_options fit_aggregate offset_value affine_rows polytope_argument minimum_question minimize minimum_aggregate solve_aggregate
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
 # ---- test/unit/test_*.c, test/t/*.pl, test/t_long/*.pl, test/bench/* are found by their names.
 
-REGRESS    = install owner attest attributes budgets histogram exact units predicate workload workload_type nonnegative publish optimize compare methods quote errors views pure fit predict models minimize values dawa
-ISOLATION  = owner_changes replay register publish fit attest inherit late
+REGRESS    = install owner acts attest attributes budgets histogram exact units predicate workload workload_type nonnegative publish optimize compare methods quote errors views pure fit predict models minimize values dawa
+ISOLATION  = owner_changes acts replay register publish fit attest inherit late
 
 # What is fuzzed: a name stands for test/fuzz/fuzz_<name>.c, or for test/fuzz/server_<name>.pl, which
 # works on a private server; its seeds test/fuzz/corpus/<name>/* (those called *.hex are written in
