@@ -45,6 +45,7 @@ CREATE TABLE dp.dataset (
     unit_key bytea NOT NULL,
     identity text NOT NULL,
     charges bigint NOT NULL DEFAULT 0,
+    acts bigint NOT NULL DEFAULT 0,
     chain_head bytea NOT NULL,
     scanned bytea,
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
@@ -60,7 +61,7 @@ CREATE TABLE dp.dataset (
 );
 CREATE UNIQUE INDEX dataset_name ON dp.dataset (dataset) WHERE NOT dropped;
 CREATE INDEX dataset_relation ON dp.dataset (relation_oid);
-COMMENT ON TABLE dp.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges';
+COMMENT ON TABLE dp.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges and acts';
 COMMENT ON COLUMN dp.dataset.dropped IS 'unregistered: cap, spent and charges are kept and resumed by a new registration of the relation';
 COMMENT ON COLUMN dp.dataset.version IS 'version of the data; a release is replayed within its version only';
 COMMENT ON COLUMN dp.dataset.declared_version IS 'first version with the attributes as they are now; the cells of earlier releases had other meanings';
@@ -151,7 +152,27 @@ COMMENT ON COLUMN dp.charge.cap_rho IS 'what the charge cost the cap of the data
 COMMENT ON COLUMN dp.charge.relations IS 'JSON: the tables that were read; NULL: those of the charge before, or none';
 COMMENT ON COLUMN dp.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
 COMMENT ON COLUMN dp.charge.strategy_id IS 'what is measured; NULL: the workload itself';
-COMMENT ON COLUMN dp.charge.hash IS 'SHA-256 of the previous hash and the canonical text of this charge';
+COMMENT ON COLUMN dp.charge.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this charge';
+
+CREATE TABLE dp.act (
+    dataset_id bigint NOT NULL,
+    seq bigint NOT NULL,
+    charges bigint NOT NULL,
+    dataset text NOT NULL,
+    at text NOT NULL,
+    role_name text NOT NULL,
+    act text NOT NULL,
+    subject text,
+    old_value text,
+    new_value text,
+    reason text,
+    hash bytea NOT NULL
+);
+CREATE INDEX act_place ON dp.act (dataset_id, charges, seq);
+COMMENT ON TABLE dp.act IS 'what owners did to a dataset, never changed, in one hash chain with its charges';
+COMMENT ON COLUMN dp.act.charges IS 'how many charges of the dataset came before it';
+COMMENT ON COLUMN dp.act.subject IS 'the attribute, role or release that it is about; NULL: the dataset itself';
+COMMENT ON COLUMN dp.act.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this act';
 
 CREATE TABLE dp.charge_relation (
     dataset_id bigint NOT NULL,
@@ -271,6 +292,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp.budget_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.charge', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.charge_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.charge_relation', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.act', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.release', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.release_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.strategy', '');
@@ -377,6 +399,23 @@ CREATE VIEW dp.charges WITH (security_barrier) AS
     OFFSET 0;
 COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
 
+CREATE VIEW dp.acts WITH (security_barrier) AS
+    SELECT x.at::timestamptz AS at, x.role_name AS role, x.dataset, x.act, x.subject,
+           x.old_value::jsonb AS old_value, x.new_value::jsonb AS new_value, x.reason
+      FROM dp.dataset d
+      JOIN (SELECT a.dataset_id, a.charges, a.seq, a.at, a.role_name, a.dataset, a.act, a.subject, a.old_value, a.new_value, a.reason
+              FROM dp.act a
+            UNION ALL   -- that a freeze was lifted is a line of the charges
+            SELECT c.dataset_id, c.seq - 1, NULL, c.at, c.role_name, c.dataset, 'attest', NULL,
+                   pg_catalog.jsonb_build_object('identity', c.request::jsonb -> 'before')::text,
+                   pg_catalog.jsonb_build_object('identity', c.request::jsonb -> 'identity')::text, c.request::jsonb ->> 'reason'
+              FROM dp.charge c
+             WHERE c.function LIKE 'dp.attest%' AND c.budget_id = 0) x ON x.dataset_id = d.id
+     WHERE dp.is_owner(d.identity, d.relation_oid, d.owner)
+     ORDER BY x.dataset_id, x.charges, x.seq
+    OFFSET 0;
+COMMENT ON VIEW dp.acts IS 'what owners did to your datasets: registered, granted, declared and so on, in its order; old_value and new_value: of the subject, or what changed of the dataset';
+
 CREATE VIEW dp.releases WITH (security_barrier) AS
     SELECT r.id AS release, r.charge_id AS charge, d.dataset, r.version, r.attributes, r.workload, r.predicate,
            r.method, r.queries, r.created
@@ -402,7 +441,7 @@ CREATE VIEW dp.models WITH (security_barrier) AS
     OFFSET 0;
 COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on his datasets; release NULL: fitted without privacy';
 
-GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.releases, dp.models TO PUBLIC;
+GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.acts, dp.releases, dp.models TO PUBLIC;
 
 ----------------------------------------------------------------------
 -- For the owner of a table
@@ -487,7 +526,7 @@ CREATE FUNCTION dp.verify_ledger(dataset text)
         RETURNS TABLE (ok boolean, charges bigint, rho_spent double precision, first_bad bigint, message text)
     AS 'MODULE_PATHNAME', 'pe_sql_verify_ledger' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.verify_ledger(text) IS
-    'computes the hash chain of your dataset anew and adds up its charges; first_bad: the charge that is not as it was written, or follows a missing one';
+    'computes the hash chain of your dataset''s charges and acts anew and adds up its charges; first_bad: the charge that is not as it was written, or follows a missing one';
 
 CREATE FUNCTION dp.attest(reason text)
         RETURNS TABLE (dataset text, relation text, charges bigint, rho_spent double precision, message text)

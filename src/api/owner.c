@@ -365,7 +365,7 @@ pe_sql_revoke_budget(PG_FUNCTION_ARGS)
 	char	   *role = NameStr(*PG_GETARG_NAME(0));
 	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 1, "dataset"));
 
-	if (!pe_budget_revoke(dataset, get_role_oid(role, false)))
+	if (!pe_budget_revoke(dataset, role, get_role_oid(role, false)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("role \"%s\" has no budget on dataset \"%s\"", role, dataset->name)));

@@ -249,10 +249,10 @@ line_of_missing(pe_charge_line *line, uint64 row)
 static void
 write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *request, pe_anchor_link *link)
 {
-	static pe_statement head = {NULL, "UPDATE dp.dataset SET charges = $2, chain_head = $3 WHERE id = $1", 3,
-	{INT8OID, INT8OID, BYTEAOID}};
+	static pe_statement head = {NULL, "UPDATE dp.dataset SET charges = $2, chain_head = $3, acts = $4 WHERE id = $1", 4,
+	{INT8OID, INT8OID, BYTEAOID, INT8OID}};
 	bool		broken = check->finding != NULL;
-	Datum		values[3] = {Int64GetDatum(dataset->id)};
+	Datum		values[4] = {Int64GetDatum(dataset->id)};
 	pe_charge_line *line;
 	bytea	   *hash = NULL;
 	char	   *role = GetUserNameFromId(GetUserId(), false);
@@ -279,6 +279,7 @@ write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *
 	}
 	values[1] = Int64GetDatum(check->last_seq + lines);
 	values[2] = PointerGetDatum(hash);
+	values[3] = Int64GetDatum(check->last_act);
 	pe_access_write(&head, values, NULL);
 	link->charges = check->last_seq + lines;
 	memcpy(link->head, VARDATA(hash), sizeof(link->head));

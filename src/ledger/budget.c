@@ -16,6 +16,7 @@
 #include "accounting/filter.h"
 #include "accounting/zcdp.h"
 #include "server/access.h"
+#include "ledger/acts.h"
 #include "ledger/budget.h"
 #include "server/row.h"
 
@@ -238,10 +239,12 @@ pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_oid,
 	pe_cost		nothing = {0};
 	pe_cost		spent;
 	Datum		values[9];
+	pe_act		act;
 	pe_access	access;
 	int64		id;
 	bool		present;
 
+	pe_act_begin(&act, dataset->id, PE_ACT_BUDGET, "grant_budget", role);
 	pe_access_begin(&access);
 	present = find_row(dataset, role, role_oid, &id, &spent);
 	if (present && (pure ? spent.rho_nano : spent.epsilon_nano) > 0)
@@ -267,21 +270,26 @@ pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_oid,
 	values[8] = Int64GetDatum(limit.epsilon_nano);
 	pe_access_write(present ? &update : &insert, values, pure ? "      nn " : "        n");
 	pe_access_end(&access);
+	pe_act_end(&act, NULL);
 }
 
 bool
-pe_budget_revoke(const pe_dataset *dataset, Oid role_oid)
+pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid)
 {
 	static pe_statement revoke = {NULL, "UPDATE dp.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
 		"epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1 AND role_oid = $2", 2, {INT8OID, OIDOID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid)};
+	pe_act		act;
 	pe_access	access;
 	bool		found;
 
+	pe_act_begin(&act, dataset->id, PE_ACT_BUDGET, "revoke_budget", role);
 	pe_access_begin(&access);
 	found = pe_access_write(&revoke, values, NULL) > 0;
 	pe_access_end(&access);
+	if (found)
+		pe_act_end(&act, NULL);
 	return found;
 }
 

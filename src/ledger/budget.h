@@ -67,6 +67,6 @@ extern void pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_
 extern void pe_budgets_place(const pe_dataset *dataset, bool local);
 
 /* Sets the total of a role to what is spent; false if it has no budget. */
-extern bool pe_budget_revoke(const pe_dataset *dataset, Oid role_oid);
+extern bool pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid);
 
 #endif

@@ -23,6 +23,7 @@
 
 #include "accounting/filter.h"
 #include "server/access.h"
+#include "ledger/acts.h"
 #include "ledger/chain.h"
 #include "ledger/charge.h"
 #include "server/errors.h"
@@ -735,15 +736,18 @@ pe_batch_end(pe_batch *batch, int *count)
 }
 
 void
-pe_release_expire(int64 id)
+pe_release_expire(int64 dataset_id, int64 id)
 {
 	static pe_statement expire = {NULL, "UPDATE dp.release SET payload = NULL WHERE id = $1", 1, {INT8OID}};
 	static pe_statement forget = {NULL, "DELETE FROM dp.model WHERE release_id = $1", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(id)};
+	pe_act		act;
 	pe_access	access;
 
+	pe_act_begin(&act, dataset_id, PE_ACT_RELEASE, "expire_release", psprintf(INT64_FORMAT, id));
 	pe_access_begin(&access);
 	(void) pe_access_write(&expire, key, NULL);
 	(void) pe_access_write(&forget, key, NULL);
 	pe_access_end(&access);
+	pe_act_end(&act, NULL);
 }

@@ -113,7 +113,7 @@ extern int64 pe_release_store(const pe_charge_request *request, int64 charge_id,
 extern pe_anchor_link *pe_batch_end(pe_batch *batch, int *count);
 
 /* Removes the measurements of a release, in the caller's transaction; its charge stays. */
-extern void pe_release_expire(int64 id);
+extern void pe_release_expire(int64 dataset_id, int64 id);
 
 /* SHA-256 of two pieces, one after the other. */
 extern bytea *pe_sha256(const void *first, size_t first_size, const void *second, size_t second_size);

@@ -30,6 +30,7 @@
 #include "accounting/zcdp.h"
 #include "domain/units.h"
 #include "server/access.h"
+#include "ledger/acts.h"
 #include "server/errors.h"
 #include "ledger/family.h"
 #include "ledger/lineage.h"
@@ -1034,13 +1035,15 @@ pe_dataset_register(const pe_dataset *declared)
 		"max_rows, unit, unit_type, epsilon_limit, private_column, private_type, max_change, change, "
 		"rho_spent, delta_spent, epsilon_spent) "
 		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, "
-		"0 * $10, 0 * $11, 0 * $18)", 22,
+		"0 * $10, 0 * $11, 0 * $18) RETURNING id", 22,
 		{TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID,
 	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID}};
 	Oid			relation = declared->relation;
 	pe_cost		limit = pe_limit(declared->accounting, declared->epsilon, declared->delta);
 	pe_dataset *old;
+	pe_act		act;
 	pe_access	access;
+	MemoryContext context = CurrentMemoryContext;
 	bytea	   *key = palloc(VARHDRSZ + HASH_SIZE);
 	bytea	   *genesis = palloc0(VARHDRSZ + HASH_SIZE);
 	char		nulls[] = "                      ";
@@ -1092,11 +1095,19 @@ pe_dataset_register(const pe_dataset *declared)
 	old = find_unregistered(relation);
 	check_not_frozen(relation, old != NULL);
 	if (old != NULL)
+	{
+		pe_act_begin(&act, old->id, PE_ACT_DATASET, "create_dataset", NULL);
+		act.before = MemoryContextStrdup(context, act.before);	/* it outlives the access */
 		resume(old, declared, limit);
+	}
 	else
+	{
 		pe_access_write(&insert, values, nulls);
+		pe_act_begin_new(&act, pe_access_int64(0, 1), "create_dataset");
+	}
 	pe_access_end(&access);
 	pe_lineage_carry(pe_dataset_load(declared->name));
+	pe_act_end(&act, NULL);
 }
 
 bool
@@ -1192,13 +1203,16 @@ pe_dataset_unregister(const pe_dataset *dataset)
 		"epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	pe_act		act;
 	pe_access	access;
 
+	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "drop_dataset", NULL);
 	pe_access_begin(&access);
 	pe_access_write(&mark, values, NULL);
 	pe_access_write(&attributes, values, NULL);
 	pe_access_write(&budgets, values, NULL);
 	pe_access_end(&access);
+	pe_act_end(&act, NULL);
 }
 
 int
@@ -1206,14 +1220,17 @@ pe_dataset_new_version(const pe_dataset *dataset)
 {
 	static pe_statement bump = {NULL, "UPDATE dp.dataset SET version = version + 1 WHERE id = $1 RETURNING version", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	pe_act		act;
 	pe_access	access;
 	int			version;
 
+	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "new_version", NULL);
 	pe_access_begin(&access);
 	if (pe_access_write(&bump, values, NULL) != 1)
 		elog(ERROR, "a dataset is gone");
 	version = (int) pe_access_int64(0, 1);
 	pe_access_end(&access);
+	pe_act_end(&act, NULL);
 	return version;
 }
 
@@ -1230,6 +1247,7 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID}};
 	Datum	   *texts = palloc(count * sizeof(Datum));
 	Datum		values[9];
+	pe_act		act;
 	pe_access	access;
 
 	for (int i = 0; i < count; i++)
@@ -1244,6 +1262,7 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 	values[7] = CStringGetTextDatum(outside);
 	values[8] = CStringGetTextDatum(nulls);
 
+	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, "add_attribute", attribute);
 	pe_access_begin(&access);
 	if (pe_access_write(&present, values, NULL) > 0)
 		ereport(ERROR,
@@ -1252,4 +1271,5 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 				 errhint("A declaration is public and final; to change it, drop the dataset and register it again.")));
 	pe_access_write(&insert, values, NULL);
 	pe_access_end(&access);
+	pe_act_end(&act, NULL);
 }

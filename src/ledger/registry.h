@@ -188,7 +188,7 @@ extern pe_domain *pe_columns_domain(const pe_column *columns, int count, int wat
 
 /*
  * Writes.  The caller has validated the arguments; these run in the caller's
- * transaction.
+ * transaction, and each is an act (acts.h).
  */
 
 /*

@@ -241,7 +241,7 @@ my ($paid_release) = ask_ok($node, 'ann', q{SELECT max(release) FROM dp.releases
 my @told = (q{SELECT * FROM dp.quote('people', '{age,sex}', epsilon => 0.1)}, q{SELECT * FROM dp.quote('people', 'age', 'prefix', rho => 0.001)},
 	q{SELECT * FROM dp.quote('people', 'age', max_stderr => 3, predicate => 'sex = ''f''')}, q{SELECT * FROM dp.quote('people', 'sex', rho => 10)},
 	q{SELECT * FROM dp.quote_queries('people', '{age,sex}', 'marginals(1)', rho => 0.001)}, q{SELECT * FROM dp.describe('people')},
-	(map { "TABLE dp.$_" } qw(datasets attributes budgets charges releases models)),
+	(map { "TABLE dp.$_" } qw(datasets attributes budgets charges acts releases models)),
 	"SELECT * FROM dp.answer($paid_release, 'all_range')", "SELECT * FROM dp.cells($paid_release)",
 	q{SELECT dp.predict('m', '{"age": 40}'), dp.predict_row('m', '{40}')}, q{EXPLAIN (VERBOSE) SELECT * FROM dp.histogram('people', '{age,sex}', rho => 0.001)},
 	q{SELECT * FROM dp.histogram('people', 'age', 'prefix', rho => 0.001)}, q{SELECT * FROM dp.histogram('people', 'age', rho => 1000)},
