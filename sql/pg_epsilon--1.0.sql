@@ -303,7 +303,7 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
                 WHEN a.type = 'timestamp without time zone'
                 THEN pg_catalog.to_jsonb(a.points::pg_catalog.timestamp[])
                 WHEN a.type = 'timestamp with time zone'    -- in UTC, as they are stored
-                THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.replace(p, ' ', 'T') || ':00') FROM pg_catalog.unnest(a.points) p)
+                THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.regexp_replace(p, '^(\S+) (\S+)( BC)?$', '\1T\2:00\3')) FROM pg_catalog.unnest(a.points) p)
                 ELSE pg_catalog.to_jsonb(a.points) END AS levels,
            a.outside, a.nulls
       FROM dp.dataset d JOIN dp.attribute a ON a.dataset_id = d.id
