@@ -46,7 +46,7 @@ SELECT count(dp.add_attribute(n, 'a', -1, 1, 1)), count(dp.add_attribute(n, 'b',
 SELECT dp.add_attribute('d', 'z', '{x,y}'), dp.add_attribute('d', 'e', date '2000-01-01', date '2030-01-01', 1),
        dp.add_attribute('d', 'n', 0, 7, 7, nulls => 'cell'), dp.add_attribute('d', 'o', 0, 7, 7, outside => 'other');
 SELECT dp.grant_budget('regress_ann', 'd', 60000);
-SELECT dp.grant_budget('regress_bob', 'd', 60000);
+SELECT dp.grant_budget('regress_bob', 'd', 35000);
 SELECT dp.grant_budget('regress_poor', 'd', 0.1);
 SELECT dp.grant_budget('regress_pure', 'd', 1000, accounting => 'pure');
 SELECT count(dp.grant_budget('regress_ann', n, CASE n WHEN 'nothing' THEN 60000 ELSE 900 END, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'zcdp' END)) FROM unnest('{p,counted,nothing}'::text[]) n;

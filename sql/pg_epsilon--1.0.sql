@@ -345,13 +345,14 @@ COMMENT ON FUNCTION dp.is_frozen(text, oid) IS
 
 CREATE VIEW dp.datasets WITH (security_barrier) AS
     SELECT d.dataset, d.unit, d.max_rows, d.neighbours,
-           CASE d.accounting WHEN 'pure' THEN (d.epsilon_limit - d.epsilon_spent) / 1e9::float8
+           CASE WHEN NOT dp.is_owner(d.identity, d.relation_oid, d.owner) THEN NULL    -- it says what others spent
+                WHEN d.accounting = 'pure' THEN (d.epsilon_limit - d.epsilon_spent) / 1e9::float8
                 ELSE dp.epsilon_of_rho((d.rho_limit - d.rho_spent) * 1e-9::float8, d.delta / 2) END AS epsilon_left,
            dp.is_frozen(d.identity, d.relation_oid) AS frozen,
            d.private_column, d.max_change, d.change
       FROM dp.dataset d
      WHERE NOT d.dropped;
-COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, or the private column and how it may change, and what is left of the cap, as an epsilon';
+COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, or the private column and how it may change, and, for the owner, what is left of the cap, as an epsilon';
 
 CREATE VIEW dp.attributes WITH (security_barrier) AS
     SELECT d.dataset, a.attribute, a.type, a.kind, a.cells,
@@ -360,7 +361,7 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
                 WHEN a.type = 'timestamp without time zone'
                 THEN pg_catalog.to_jsonb(a.points::pg_catalog.timestamp[])
                 WHEN a.type = 'timestamp with time zone'    -- in UTC, as they are stored
-                THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.replace(p, ' ', 'T') || ':00') FROM pg_catalog.unnest(a.points) p)
+                THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.regexp_replace(p, '^(\S+) (\S+)( BC)?$', '\1T\2:00\3')) FROM pg_catalog.unnest(a.points) p)
                 ELSE pg_catalog.to_jsonb(a.points) END AS levels,
            a.outside, a.nulls
       FROM dp.dataset d JOIN dp.attribute a ON a.dataset_id = d.id
@@ -373,18 +374,15 @@ CREATE VIEW dp.budgets WITH (security_barrier) AS
            b.rho_limit / 1e9::float8 AS rho_limit, b.rho_spent / 1e9::float8 AS rho_spent,
            (b.rho_limit - b.rho_spent) / 1e9::float8 AS rho_left,
            CASE b.accounting
-                WHEN 'pure' THEN least((b.epsilon_limit - b.epsilon_spent) / 1e9::float8,
-                                       (d.epsilon_limit - d.epsilon_spent) / 1e9::float8,
-                                       dp.pure_epsilon_of_rho((d.rho_limit - d.rho_spent) / 1e9::float8))
-                ELSE dp.epsilon_of_rho(least(b.rho_limit - b.rho_spent, d.rho_limit - d.rho_spent) * 1e-9::float8,
-                                       b.delta / 2) END AS epsilon_left,
+                WHEN 'pure' THEN (b.epsilon_limit - b.epsilon_spent) / 1e9::float8
+                ELSE dp.epsilon_of_rho((b.rho_limit - b.rho_spent) * 1e-9::float8, b.delta / 2) END AS epsilon_left,
            dp.is_frozen(d.identity, d.relation_oid) AS frozen
       FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id
      WHERE NOT d.dropped
        AND (dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
             OR dp.is_owner(d.identity, d.relation_oid, d.owner))
     OFFSET 0;
-COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits';
+COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
 
 CREATE VIEW dp.charges WITH (security_barrier) AS
     SELECT c.id AS charge, c.at::timestamptz AS at, c.role_name AS role, c.dataset, c.function,
@@ -512,10 +510,10 @@ COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text) IS
     'the same with the edges as an array literal in the column''s own input form';
 
 CREATE FUNCTION dp.grant_budget(grantee name, dataset text, epsilon double precision,
-        delta double precision DEFAULT NULL, accounting text DEFAULT 'zcdp') RETURNS void
+        delta double precision DEFAULT NULL, accounting text DEFAULT 'zcdp', overcommit boolean DEFAULT false) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_grant_budget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.grant_budget(name, text, double precision, double precision, text) IS
-    'sets the total that a role may lose on your dataset; delta NULL: that of the cap';
+COMMENT ON FUNCTION dp.grant_budget(name, text, double precision, double precision, text, boolean) IS
+    'sets the total that a role may lose on your dataset; delta NULL: that of the cap; overcommit: also where all budgets together exceed the cap';
 
 CREATE FUNCTION dp.revoke_budget(grantee name, dataset text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_revoke_budget' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

@@ -12,6 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/json.h"
 
+#include "accounting/mechanisms.h"
 #include "accounting/zcdp.h"
 #include "api/arguments.h"
 #include "api/minimum_question.h"
@@ -395,6 +396,9 @@ fill_question(pe_minimum_validated *m)
 	charge->rho = cost.rho_nano;
 	charge->delta = cost.delta_atto;
 	charge->epsilon = cost.epsilon_nano;
+	/* its range is bounded, whatever it draws from (minimum_exponential.c) */
+	if (m->problem.method == PE_MINIMUM_EXPONENTIAL && cost.epsilon_nano > 0)
+		charge->as_rho = pe_nano_rho_of_range(cost.epsilon_nano);
 	charge->fresh = request->fresh;
 	charge->request = canonical_request(m);
 	charge->attributes = request->slopes;

@@ -307,6 +307,15 @@ refuse_cost(const char *why)
 			 errdetail("%s", why)));
 }
 
+/* A twentieth of the budget's, but a tenth at most of what it has for charges: that was granted with regard to others. */
+static double
+delta_of_charge(const pe_budget *budget)
+{
+	double		tenth = budget->delta_limit * 1e-19;
+
+	return tenth > 0 ? fmin(budget->delta / 20, tenth) : budget->delta / 20;
+}
+
 static void
 resolve_delta(pe_model_fit *fit)
 {
@@ -322,7 +331,7 @@ resolve_delta(pe_model_fit *fit)
 					 errhint("Use epsilon.")));
 		return;
 	}
-	fit->problem.delta = !isnan(request->delta) ? request->delta : fit->budget->delta / (approximate ? 20 : 2);
+	fit->problem.delta = !isnan(request->delta) ? request->delta : approximate ? delta_of_charge(fit->budget) : fit->budget->delta / 2;
 	pe_check_delta(fit->problem.delta);
 }
 

@@ -348,14 +348,20 @@ pe_sql_grant_budget(PG_FUNCTION_ARGS)
 	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
 	char	   *accounting = accounting_argument(fcinfo, 4);
 	double		delta = delta_argument(fcinfo, 3, accounting, pe_is_pure(accounting) ? 0 : dataset->delta);
-	char	   *role;
+	pe_grant	grant;
 
 	if (PG_ARGISNULL(0))
 		pe_refuse_null("grantee");
-	role = pstrdup(NameStr(*PG_GETARG_NAME(0)));
+	if (PG_ARGISNULL(5))
+		pe_refuse_null("overcommit");
 	check_fits_cap(dataset, accounting);
 	check_budget_numbers(accounting, epsilon, delta);
-	pe_budget_set(dataset, role, get_role_oid(role, false), epsilon, delta, accounting);
+	grant = (pe_grant) {
+		.role = pstrdup(NameStr(*PG_GETARG_NAME(0))), .epsilon = epsilon, .delta = delta, .accounting = accounting,
+		.overcommit = PG_GETARG_BOOL(5)
+	};
+	grant.role_oid = get_role_oid(grant.role, false);
+	pe_budget_set(dataset, &grant);
 	PG_RETURN_VOID();
 }
 

@@ -107,6 +107,7 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 	pq_sendint64(to, request->rho);
 	pq_sendint64(to, request->delta);
 	pq_sendint64(to, request->epsilon);
+	pq_sendint64(to, request->as_rho);
 	pq_sendbyte(to, request->fresh);
 	pq_sendbyte(to, request->replay_only);
 	pq_sendbyte(to, request->predicate != NULL);
@@ -146,6 +147,7 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 	request->rho = pq_getmsgint64(from);
 	request->delta = pq_getmsgint64(from);
 	request->epsilon = pq_getmsgint64(from);
+	request->as_rho = pq_getmsgint64(from);
 	request->fresh = pq_getmsgbyte(from) != 0;
 	request->replay_only = pq_getmsgbyte(from) != 0;
 	has_predicate = pq_getmsgbyte(from) != 0;
@@ -177,6 +179,8 @@ pe_reply_write(StringInfo to, const pe_charge_reply *reply)
 	pq_sendint64(to, reply->charge_id);
 	pq_sendint64(to, reply->release_id);
 	pq_sendint64(to, reply->left);
+	pq_sendint64(to, reply->delta_left);
+	pq_sendbyte(to, reply->shortage);
 	pq_sendint64(to, reply->strategy_id);
 	pq_sendint64(to, reply->values);
 	appendBinaryStringInfo(to, (const char *) reply->value, reply->values * sizeof(int64));
@@ -189,6 +193,8 @@ pe_reply_read(StringInfo from, pe_charge_reply *reply)
 	reply->charge_id = pq_getmsgint64(from);
 	reply->release_id = pq_getmsgint64(from);
 	reply->left = pq_getmsgint64(from);
+	reply->delta_left = pq_getmsgint64(from);
+	reply->shortage = (pe_shortage) pq_getmsgbyte(from);
 	reply->strategy_id = pq_getmsgint64(from);
 	reply->values = pq_getmsgint64(from);
 	reply->value = palloc(Max(reply->values, 1) * sizeof(int64));
@@ -525,10 +531,22 @@ pe_request_cost(const pe_charge_request *request)
 	return (pe_cost) {request->rho, request->delta, request->epsilon};
 }
 
-static int64
-left_of(const book *b, const account *a)
+/* The budget alone: what is left of the cap says what others spent. */
+static void
+tell_left(const account *a, pe_charge_reply *reply)
 {
-	return pe_nano_left(pe_cost_less(a->limit, a->spent), a->pure, pe_cost_less(b->limit, b->spent), b->pure);
+	pe_cost		left = pe_cost_less(a->limit, a->spent);
+
+	reply->left = pe_nano_left(left, a->pure);
+	reply->delta_left = left.delta_atto;
+}
+
+/* Of a charge that the budget does not admit. */
+static pe_shortage
+shortage_of(const account *a, pe_cost cost)
+{
+	cost.delta_atto = 0;
+	return pe_filter_accepts(a->limit, a->spent, cost) ? PE_SHORT_DELTA : PE_SHORT_BUDGET;
 }
 
 /* Charges if both filters accept.  A release that exists costs the cap nothing more. */
@@ -548,15 +566,21 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, pe_charge_re
 		(request->relations != NIL && linitial_oid(request->relations) != b->relation) || a->pure != (request->epsilon > 0))
 		raise_stale();
 	if (reply->release_id == 0)
-		cap_cost = pe_cap_cost(cost, b->pure);
-	reply->left = left_of(b, a);
+		cap_cost = pe_cap_cost(cost, request->as_rho, b->pure);
+	tell_left(a, reply);
 	reply->outcome = PE_REFUSED;
-	if (!pe_filter_accepts(a->limit, a->spent, cost) || !pe_filter_accepts(b->limit, b->spent, cap_cost))
+	reply->shortage = PE_SHORT_CAP;
+	if (!pe_filter_accepts(a->limit, a->spent, cost))
+	{
+		reply->shortage = shortage_of(a, cost);
+		return;
+	}
+	if (!pe_filter_accepts(b->limit, b->spent, cap_cost))
 		return;
 	if (reply->release_id == 0)
 		pe_strategy_check_kept(request->strategy_id);
 	reply->charge_id = write_charge(request, b, a, cap_cost, reply->release_id);
-	reply->left = left_of(b, a);
+	tell_left(a, reply);
 	reply->outcome = reply->release_id == 0 ? PE_CHARGED : PE_REPLAYED;
 }
 

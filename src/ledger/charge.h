@@ -45,6 +45,7 @@ typedef struct pe_charge_request
 	int64		rho;			/* nano; 0 for a pure mechanism */
 	int64		delta;			/* atto; 0 for a pure mechanism */
 	int64		epsilon;		/* nano, of a pure mechanism; 0: none */
+	int64		as_rho;			/* nano, of that mechanism on a cap in rho; 0: what any pure one costs */
 	bool		fresh;			/* no replay */
 	bool		replay_only;	/* no charge: the dataset was frozen when it was looked at */
 	const char *request;		/* the canonical request, JSON */
@@ -71,12 +72,22 @@ typedef enum pe_charge_outcome
 	PE_BUSY = 'b'				/* somebody is changing the dataset or the budget; nothing was charged */
 } pe_charge_outcome;
 
+/* What does not suffice.  Of the cap nothing else is told: what is left of it says what others spent. */
+typedef enum pe_shortage
+{
+	PE_SHORT_BUDGET,			/* rho, or the epsilon of a pure budget */
+	PE_SHORT_DELTA,				/* the budget's delta alone */
+	PE_SHORT_CAP				/* the budget would admit the charge */
+} pe_shortage;
+
 typedef struct pe_charge_reply
 {
 	pe_charge_outcome outcome;
 	int64		charge_id;		/* 0 for a replay that cost nothing */
 	int64		release_id;		/* of a replay */
-	int64		left;			/* nano, of budget and cap together: rho, or epsilon if the budget is pure */
+	int64		left;			/* nano, of the budget alone: rho, or epsilon if it is pure */
+	int64		delta_left;		/* atto, likewise */
+	pe_shortage shortage;		/* of PE_REFUSED */
 	int64		strategy_id;	/* of a replay: what was measured */
 	int64		values;			/* of a replay: the measurements */
 	int64	   *value;

@@ -1058,7 +1058,9 @@ pe_dataset_register(const pe_dataset *declared)
 	pe_registration_lock(relation);
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "relation %u is gone", relation);
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation)));
 	values[1] = ObjectIdGetDatum(relation);
 	values[2] = CStringGetTextDatum(get_namespace_name(((Form_pg_class) GETSTRUCT(tuple))->relnamespace));
 	values[3] = CStringGetTextDatum(NameStr(((Form_pg_class) GETSTRUCT(tuple))->relname));

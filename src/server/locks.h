@@ -14,6 +14,7 @@ typedef enum pe_lock_kind
 {
 	PE_LOCK_TABLE = 0x7065,		/* a table that is being registered */
 	PE_LOCK_NAME,				/* a name that a dataset is being given */
+	PE_LOCK_GRANTS,				/* a dataset on which a budget is being granted */
 	PE_LOCK_WORKER				/* held by the ledger's worker */
 } pe_lock_kind;
 

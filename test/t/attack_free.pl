@@ -79,7 +79,7 @@ refused($node, 'n4', $member->(0.0001), 'PE001', '[17] a new member gets no budg
 
 # every role has a budget of its own: the cap is what they lose together
 add_people($node, 'postgres', 'many', rows => 10, budget => 0);
-ask_ok($node, 'curator', q{SELECT dp.grant_budget(r, 'many', 20) FROM unnest('{ann,bob,m1,m2,m3}'::name[]) r});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget(r, 'many', 20, overcommit => true) FROM unnest('{ann,bob,m1,m2,m3}'::name[]) r});
 $node->safe_psql('postgres', q{UPDATE dp.dataset SET rho_limit = 3 * 100000 + 99999 WHERE dataset = 'many'});
 my $of_many = $member->(0.0001) =~ s/'people'/'many'/r;
 paid("[17] $_ has a budget of its own", $_, $of_many, $_ => 1) for qw(ann bob m1);
