@@ -272,10 +272,10 @@ choose_method(pe_model_fit *fit)
 		fit->problem.method = fit->problem.pure ? PE_FIT_NAG_OPT : PE_FIT_NEWTON;
 	else if (!pe_fit_method_named(name, &fit->problem.method))
 		pe_refuse_parameter("method", name, "auto, newton, objpert, one_pass, agd, gd, hb, nag, masg, nag_opt, masg_opt, "
-							"sgd, sgd_adv, outpert or privgene (nonprivate and majority: owners only)");
+							"sgd, sgd_adv, outpert or privgene (nonprivate, majority and objpert: owners only)");
 }
 
-/* A model without privacy is the owner's alone; every other one takes a budget. */
+/* A model without privacy, or with a premise, is the owner's alone; all but the first take a budget. */
 static void
 choose_budget(pe_model_fit *fit)
 {
@@ -292,6 +292,8 @@ choose_budget(pe_model_fit *fit)
 					 errhint("dp.attest lifts the freeze.")));
 		return;
 	}
+	if (name != NULL && pe_fit_method_named(name, &method) && !pe_fit_is_proved(method))
+		pe_dataset_check_owner(fit->dataset);
 	fit->budget = pe_budget_choose(fit->dataset, fit->request->budget);
 	fit->problem.pure = pe_is_pure(fit->budget->accounting);
 }

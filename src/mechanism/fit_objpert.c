@@ -90,7 +90,8 @@
  *	  to arrive for every table.  test_objpert.c and `make audit' count iterations over
  *	  tables made to be hard; none of them came near the number.  Whatever p is, the time
  *	  of a fit, its passes and its NOTICEs tell nothing, and fewer iterations than the
- *	  public number are refused to everybody: they would make p large.
+ *	  public number are refused to everybody: they would make p large.  Because of the
+ *	  premise the method is the owner's alone (pe_fit_is_proved).
  */
 #include "mechanism/fit.h"
 

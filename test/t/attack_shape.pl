@@ -378,7 +378,7 @@ is(get('ann', q{SELECT count(DISTINCT (SELECT estimate FROM dp.histogram('double
 
 # ---- [54] Models ----
 
-my @fits = map { "dp.fit('people', 'logistic_regression', 'sex', '{age}', '$_', " . (/sgd|objpert/ ? 'epsilon => 0.5, delta => 1e-12' : 'rho => 0.01') . ", fresh => true)" } qw(newton one_pass gd objpert outpert);
+my @fits = map { "dp.fit('people', 'logistic_regression', 'sex', '{age}', '$_', " . (/sgd|objpert/ ? 'epsilon => 0.5, delta => 1e-12' : 'rho => 0.01') . ", fresh => true)" } qw(newton one_pass gd sgd outpert);
 get('ann', 'SET client_min_messages = notice');
 for my $fit (@fits)
 {
