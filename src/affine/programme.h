@@ -68,7 +68,7 @@ extern pe_programme_end pe_affine_minimise(const pe_plain_affine *f, const pe_po
 										   pe_affine_minimum *minimum);
 
 /*
- * The best point of so many iterations, which are all made, and are the same work whatever the
+ * The best point of so many iterations, which are all made, and are the same work for all
  * offsets are: its time tells of the slopes and the set alone.  f has a row, all of it is
  * finite, and the set is a bounded one that is not empty.  Nothing is known of the gap.
  */

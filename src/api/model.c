@@ -272,7 +272,7 @@ choose_method(pe_model_fit *fit)
 		fit->problem.method = fit->problem.pure ? PE_FIT_NAG_OPT : PE_FIT_NEWTON;
 	else if (!pe_fit_method_named(name, &fit->problem.method))
 		pe_refuse_parameter("method", name, "auto, newton, objpert, one_pass, agd, gd, hb, nag, masg, nag_opt, masg_opt, "
-							"sgd, sgd_adv, outpert or privgene (nonprivate and majority: owners only)");
+							"sgd, sgd_adv, outpert or privgene (nonprivate, majority and objpert: owners only)");
 }
 
 /* A model without privacy, or with a premise, is the owner's alone; all but the first take a budget. */

@@ -42,7 +42,7 @@
  * accounted for the dimension already, and does not project.)
  *
  * The linear programme is about offsets that have no noise.  It is of a public number
- * of iterations, all of which are made, and no row is left out: where one is below the
+ * of iterations, and all are made, and no row is left out: where one is below the
  * maximum everywhere, it is raised until it may touch it, which changes no value.
  */
 #include "minimum/minimum.h"

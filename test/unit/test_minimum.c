@@ -1323,7 +1323,7 @@ polls_of(const pe_minimum_problem *problem, const pe_affine *f)
 	return pe_test_polls() - before;
 }
 
-/* laplace_solution: as many iterations whatever the exact offsets are, also where one row is far above or below all others. */
+/* laplace_solution: as many iterations for all exact offsets, also where one row is far above or below all others. */
 static void
 test_iterations(void **state)
 {
