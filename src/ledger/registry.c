@@ -1160,7 +1160,7 @@ check_not_registered(const pe_dataset *dataset, Oid relation)
 	}
 }
 
-/* 55000 unless the columns of the dataset's table are those that were declared, where another table may have had them. */
+/* 55000 unless the columns of the table are those that were declared. */
 static void
 check_columns(const char *name)
 {

@@ -3,8 +3,10 @@
 use strict;
 use warnings FATAL => 'all';
 
+use File::Path 'rmtree';
 use PgEpsilon;
 use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::RecursiveCopy;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -233,4 +235,24 @@ like($node->safe_psql('copy', $placed), qr/^(\d+)\|\1$/, 'attested: the tables a
 ask_ok($node, 'curator', $register, %db);
 is($node->safe_psql('copy', q{SELECT rho_spent FROM dp.dataset WHERE dataset = 'w_mid'}), '750000000', '[64] and a part begins with what its whole had spent');
 ledger_ok($node, 'restored', %db);
+$node->stop;
+
+# ---- The data directory put back to before a move ----
+
+my $outside = PostgreSQL::Test::Utils::tempdir();
+my $moved = people_node('moved', rows => 100, conf => "pg_epsilon.anchor_file = '$outside/anchor'\n");
+my $ask = q{SELECT count(*) FROM dp.histogram('people', 'age', rho => 0.001, fresh => true)};
+
+ask_ok($moved, 'ann', $ask);
+$moved->stop;
+PostgreSQL::Test::RecursiveCopy::copypath($moved->data_dir, "$outside/data");
+$moved->start;
+ask_ok($moved, 'curator', q{CREATE TABLE people_new (LIKE people); SELECT dp.move_dataset('people', 'people_new', 'load')});
+ask_ok($moved, 'ann', $ask);
+$moved->stop;
+rmtree($moved->data_dir);
+rename "$outside/data", $moved->data_dir or die "rename: $!";
+chmod 0700, $moved->data_dir or die "chmod: $!";
+$moved->start;
+refused($moved, 'ann', $ask, 'PE002', 'put back to before a move: the anchor file knows the old table too');
 done_testing();
