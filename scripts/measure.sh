@@ -68,6 +68,7 @@ warm_histogram() {
 inside() {
 	. scripts/cluster.sh
 	local run out=build/counted
+	mkdir -p build
 	export WERROR=
 	cluster_setup >build/setup.log 2>&1 || {
 		tail -n 20 build/setup.log
@@ -90,7 +91,7 @@ inside() {
 	# n histograms in one session: what the last one runs is what two have and one has not
 	for run in 1 2; do
 		find build/obj -name '*.gcda' -delete
-		psql -Xq -d postgres -U ann -v ON_ERROR_STOP=1 -c "SELECT count(*) FROM dp.quote('people', 'age', epsilon => 0.01)" \
+		PGOPTIONS='-c client_min_messages=warning' psql -Xq -d postgres -U ann -v ON_ERROR_STOP=1 -c "SELECT count(*) FROM dp.quote('people', 'age', epsilon => 0.01)" \
 			-c "SELECT count(*) FROM generate_series(1, $run) i, LATERAL (SELECT count(*) FROM dp.histogram('people', 'age', epsilon => 0.01, fresh => i > 0)) h" >/dev/null || exit 1
 		# the ledger's worker writes what it has counted when it ends
 		"$PGBIN/pg_ctl" -D "$RUN_DIR/server/data" -m fast -w restart -l "$RUN_DIR/server/server.log" >/dev/null 2>&1 || exit 1
@@ -108,16 +109,16 @@ inside() {
 			my %n;
 
 			open(my $in, "<", $name) or die;
-			while (<$in>)
+			while (my $line = <$in>)
 			{
-				/^\{/ or next;
-				my $d = decode_json($_);
+				$line =~ /^\{/ or next;
+				my $d = decode_json($line);
 				for my $f (@{ $d->{files} })
 				{
 					my $file = $f->{file} =~ s{^.*?(src/)}{$1}r;
 
 					next if $file !~ m{^src/};
-					$n{$file}{ $_->{name} } += $_->{execution_count} for @{ $f->{functions} };
+					for my $function (@{ $f->{functions} }) { $n{$file}{ $function->{name} } += $function->{execution_count} }
 				}
 			}
 			return \%n;
