@@ -70,7 +70,7 @@ extern uint64 pe_access_read(pe_statement *statement, Datum *values, const char 
 /*
  * For several reads that must fit together: a SELECT under the snapshot that is
  * active, which the caller has pushed, all of it or by a cursor.  The caller
- * fetches with SPI_cursor_fetch and closes.
+ * fetches with pe_access_fetch and closes with pe_access_close.
  */
 extern uint64 pe_access_read_again(pe_statement *statement, Datum *values);
 extern Portal pe_access_cursor(pe_statement *statement, Datum *values);
@@ -80,6 +80,24 @@ extern char *pe_access_text(uint64 row, int column);
 extern char **pe_access_texts(uint64 row, int column, int *count);	/* a text[] that is not null */
 extern int64 pe_access_int64(uint64 row, int column);	/* also an OID or xid, to be cast; 0 for null */
 extern Datum pe_access_datum(uint64 row, int column, bool *isnull);
+
+/* What other modules may hook into a nested statement; all are variables of the process. */
+typedef enum pe_hidden
+{
+	PE_HIDE_EXECUTION,			/* its execution: for the scan of a table */
+	PE_HIDE_STATEMENT			/* its plan and its privileges too: for statements on the ledger */
+} pe_hidden;
+
+/*
+ * Runs body where no hook of other modules is called that could tell how many rows its
+ * statements read, or that they were: pg_stat_statements, auto_explain, pg_stat_kcache,
+ * pgaudit and their kin.  The hooks are put back at the end, an error or not.
+ */
+extern void pe_run_hidden(pe_hidden what, void (*body) (void *), void *argument);
+
+/* Rows of a cursor of pe_access_cursor, as of SPI_cursor_fetch; and its end. */
+extern void pe_access_fetch(Portal portal, long rows);
+extern void pe_access_close(Portal portal);
 
 /*
  * Runs body in a subtransaction that is always undone, so that none of its locks

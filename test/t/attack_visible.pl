@@ -528,6 +528,50 @@ SKIP:
 	$session->quit;
 }
 
+# ---- [77] Modules that look at every statement ----
+
+$node->safe_psql('one', q{CREATE FUNCTION public.seen() RETURNS text AS 'pg_epsilon_hooks', 'pe_test_seen' LANGUAGE C;
+	ALTER ROLE ann SET session_preload_libraries = 'pg_epsilon_hooks'});
+{
+	my $session = session($node, 'ann', db => 'one');
+	my $nested = q{DO $$BEGIN PERFORM count(*) FROM generate_series(1, 7); END$$};
+	my %what = (
+		histogram => [ $ask, '' ],
+		replay => [ $ask =~ s/, fresh => true//r, '' ],
+		quote => [ q{dp.quote('people', 'age', rho => 0.00001)}, '' ],
+		describe => [ q{dp.describe('people')}, '' ],
+		charges => [ 'dp.charges', '' ],
+		releases => [ 'dp.releases', '' ],
+		refused => [ q{dp.histogram('people', 'age', rho => 1e6)}, 'PE001' ],
+		'no dataset' => [ q{dp.histogram('nothing', 'age', rho => 1)}, '42704' ]);
+
+	# seen WHAT, SQL, SQLSTATE: hooks and rows of other statements than this one, which is run
+	my $seen = sub {
+		my ($what, $sql, $state) = @_;
+
+		session_query($session, 'SELECT seen();');
+		my (undef, $err) = session_query($session, "$sql;");
+		is(sqlstate($err), $state, "[77] $what: " . ($state || 'answered'));
+		my $log = session_ok($session, 'SELECT seen()');
+		like($log, qr/^(start|parsed) 0 \Q$sql\E/m, "[77] $what: the module sees the statement") if $sql =~ /^SELECT/;
+		return join "\n", grep { !/ (?:\Q$sql\E|SELECT seen\(\))/ } split /\n/, $log;
+	};
+	session_ok($session, "SELECT count(*) FROM $what{replay}[0]");
+	for my $workers (0, 2)
+	{
+		session_ok($session, "$parallel $workers");
+		like($seen->('before', $nested, ''), qr/end 1 SELECT count/, '[77] the module sees a nested statement');
+		for my $name (sort keys %what)
+		{
+			my ($sql, $state) = @{ $what{$name} };
+			is($seen->("$name, $workers workers", "SELECT count(*) FROM $sql", $state), '', "[77] $name, $workers workers: nothing else");
+			like($seen->('after', $nested, ''), qr/end 1 SELECT count/, '[77] and nested statements again');
+		}
+	}
+	$session->quit;
+}
+$node->safe_psql('one', 'ALTER ROLE ann RESET session_preload_libraries');
+
 # ---- [56] Plans of the views, which count the rows that pass a reader's conditions ----
 
 # Asked by a role without a budget, of a role or a dataset that has charges and of one that has not.
