@@ -14,7 +14,7 @@ CORE       = linalg optimum_eval optimum_hessian optimum query_source closed_for
 MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain lattice_law minimum_exponential cube minimum minimum_laplace minimum_subgradient minimum_unsafe dawa
 ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
 LEDGER     = shim settings access row values family registry budget strategies models chain anchor charge mailbox channel resident worker worker_module door counts fits minima attest
-API        = module arguments rows owner attest attribute question predicate label answers histogram release workload_type optimize compare publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict options model_options fit_aggregate offset_value affine_rows polytope_argument minimum_question minimize minimum_aggregate solve_aggregate
+API        = module arguments rows owner attest attribute question predicate label answers histogram release workload_type optimize compare publish views describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict options model_options fit_aggregate offset_value affine_rows polytope_argument minimum_question minimize minimum_aggregate solve_aggregate
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.

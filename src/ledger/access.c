@@ -48,6 +48,12 @@ static const pe_setting pinned[] = {
 	{"debug_print_raw_parse", "off"}
 };
 
+/* What counts rows: how many others have would be among them.  The worker's own writes are counted, for autovacuum. */
+static const pe_setting uncounted[] = {
+	{"track_counts", "off"},
+	{"track_functions", "none"}
+};
+
 /* What of the server itself would show their plans. */
 static const pe_setting shown[] = {
 	{"debug_print_parse", "off"},
@@ -97,6 +103,8 @@ static void
 begin(pe_access *access)
 {
 	SPI_connect();
+	access->buffers = pgBufferUsage;
+	access->wal = pgWalUsage;
 	GetUserIdAndSecContext(&access->saved_user, &access->saved_context);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
 						   access->saved_context | SECURITY_LOCAL_USERID_CHANGE |
@@ -105,6 +113,7 @@ begin(pe_access *access)
 		return;
 	access->guc_level = NewGUCNestLevel();
 	pe_pin_settings(pinned, lengthof(pinned));
+	pe_pin_settings(uncounted, lengthof(uncounted));
 	if (is_shown())
 		pe_pin_settings(shown, lengthof(shown));
 }
@@ -138,6 +147,36 @@ pe_access_end(pe_access *access)
 		AtEOXact_GUC(true, access->guc_level);
 	SetUserIdAndSecContext(access->saved_user, access->saved_context);
 	SPI_finish();
+	/* EXPLAIN (ANALYZE, BUFFERS) around the call must not see what was read */
+	pgBufferUsage = access->buffers;
+	pgWalUsage = access->wal;
+}
+
+static Oid	asker = InvalidOid;
+
+Oid
+pe_access_asker(void)
+{
+	return OidIsValid(asker) ? asker : GetUserId();
+}
+
+uint64
+pe_access_read_for(const pe_access *access, pe_statement *statement)
+{
+	Oid			before = asker;
+	volatile uint64 rows = 0;
+
+	PG_TRY();
+	{
+		asker = access->saved_user;
+		rows = pe_access_read_again(statement, NULL);
+	}
+	PG_FINALLY();
+	{
+		asker = before;
+	}
+	PG_END_TRY();
+	return rows;
 }
 
 /* ------------------------------------------------------------------
@@ -418,7 +457,9 @@ pe_run_undone(void (*body) (void *), void *argument)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		pe_pin_settings(quiet, lengthof(quiet));	/* goes with the subtransaction */
+		/* these go with the subtransaction */
+		pe_pin_settings(quiet, lengthof(quiet));
+		pe_pin_settings(uncounted, lengthof(uncounted));
 		body(argument);
 	}
 	PG_CATCH();

@@ -11,6 +11,7 @@
 #ifndef PE_LEDGER_ACCESS_H
 #define PE_LEDGER_ACCESS_H
 
+#include "executor/instrument.h"
 #include "executor/spi.h"
 
 #define PE_MAX_PARAMETERS 24
@@ -29,6 +30,8 @@ typedef struct pe_access
 	Oid			saved_user;
 	int			saved_context;
 	int			guc_level;
+	BufferUsage buffers;
+	WalUsage	wal;
 } pe_access;
 
 /* A configuration parameter and the value it must have. */
@@ -73,6 +76,13 @@ extern uint64 pe_access_read(pe_statement *statement, Datum *values, const char 
  * fetches with pe_access_fetch and closes with pe_access_close.
  */
 extern uint64 pe_access_read_again(pe_statement *statement, Datum *values);
+
+/*
+ * As pe_access_read_again, for who called pe_access_begin: he is the one whose rights
+ * the statement's functions look at (pe_access_asker).
+ */
+extern uint64 pe_access_read_for(const pe_access *access, pe_statement *statement);
+extern Oid	pe_access_asker(void);
 extern Portal pe_access_cursor(pe_statement *statement, Datum *values);
 
 /* Column (from 1) of a row of the last result, in the caller's memory; NULL for null text. */

@@ -589,6 +589,41 @@ for my $what ([ 'charges', "role = '%s'", 'ann' ], [ 'budgets', "role = '%s'", '
 	is($plan->($whose), $plan->('nobody'), "[56] the plan of dp.$view tells nothing of whose there are");
 }
 
+# ---- [65] Counters and plans of what is free tell nothing of what others have asked ----
+
+add_role($node, 'bob');
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'people', 1000)}, db => 'one');
+{
+	my $price = '0.0000777';
+	my $read = q{SELECT relname, seq_tup_read, idx_scan, idx_tup_fetch FROM pg_stat_xact_all_tables
+		WHERE schemaname = 'dp' AND coalesce(seq_tup_read, 0) + coalesce(idx_scan, 0) > 0 ORDER BY 1};
+	my $called = q{SELECT funcname, calls FROM pg_stat_xact_user_functions WHERE funcname LIKE 'is!_%' ESCAPE '!' ORDER BY 1};
+	my @free = (qq{dp.quote('people', 'age', rho => $price)}, q{dp.describe('people')}, map { "dp.$_" } qw(budgets charges releases models));
+	# look: what bob sees of each of these, in a session of its own that has asked before
+	my $look = sub {
+		my $session = session($node, 'bob', db => 'one');
+		my %looks;
+
+		for my $free (@free)
+		{
+			session_ok($session, "SELECT count(*) FROM $free") for 1 .. 2;
+			$looks{"$free, counters"} = session_ok($session, "BEGIN; SELECT count(*) >= 0 FROM $free; $read; $called; COMMIT");
+			$looks{"$free, plan"} = session_ok($session, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM $free");
+		}
+		$session->quit;
+		return \%looks;
+	};
+	my $before = $look->();
+
+	ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram('people', 'age', rho => $price)", db => 'one');
+	my $after = $look->();
+	for my $what (sort keys %$before)
+	{
+		is($after->{$what}, $before->{$what}, "[65] $what: the same once another role has asked");
+		is($after->{$what}, 't', "[65] $what: no row of the ledger") if $what =~ /counters/;
+	}
+}
+
 # ---- [35] Row security ----
 
 ask_ok($node, 'curator', q{
