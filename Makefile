@@ -14,7 +14,7 @@ CORE       = linalg optimum_eval optimum_hessian optimum query_source closed_for
 MECHANISM  = bits lazy_exp gauss strip gaussian laplace noise measure fit fit_run select curvature fit_newton fit_one_pass fit_agd fit_privgene first_order fit_accelerated fit_sgd gauss_floor fit_objpert fit_outpert fit_plain lattice_law minimum_exponential cube minimum minimum_laplace minimum_subgradient minimum_unsafe dawa
 ACCOUNTING = zcdp filter mechanisms sampling fit_plan objpert
 LEDGER     = shim settings access row values family registry budget strategies models chain anchor charge mailbox channel resident worker worker_module door counts fits minima attest
-API        = module arguments rows owner attest attribute question predicate label answers histogram release workload_type optimize compare publish describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict options model_options fit_aggregate offset_value affine_rows polytope_argument minimum_question minimize minimum_aggregate solve_aggregate
+API        = module arguments rows owner attest attribute question predicate label answers histogram release workload_type optimize compare publish views describe convert reader tally tally_units unit_argument fit_rows price model fit predictor predict options model_options fit_aggregate offset_value affine_rows polytope_argument minimum_question minimize minimum_aggregate solve_aggregate
 
 # ---- What is tested: a name stands for sql/<name>.sql and expected/<name>.out, or for
 # ---- test/isolation/specs/<name>.spec and test/isolation/expected/<name>.out.
@@ -199,7 +199,7 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
 # Server functions for tests, and what some settings need: built for the private server of `make check`, never installed.
-TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so build/test/pg_epsilon_noise.so
+TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so build/test/pg_epsilon_noise.so build/test/pg_epsilon_hooks.so
 TEST_MODULE_LINK = $(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $<
 .PHONY: test-modules
 test-modules: $(TEST_MODULES)
@@ -207,7 +207,7 @@ build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c build/obj/src/serve
 	@mkdir -p $(@D)
 	$(TEST_MODULE_LINK) build/obj/src/server/shim.o build/obj/src/door/offset_value.o build/libpure.a $(SHLIB_LINK)
 
-build/test/pg_epsilon_settings.so: test/server/pg_epsilon_settings.c build/flags.pg
+build/test/pg_epsilon_settings.so build/test/pg_epsilon_hooks.so: build/test/%.so: test/server/%.c build/flags.pg
 	@mkdir -p $(@D)
 	$(TEST_MODULE_LINK)
 

@@ -280,9 +280,8 @@ COMMENT ON FUNCTION dp.is_frozen(text, oid) IS
 ----------------------------------------------------------------------
 -- What everybody sees
 --
--- Where a view shows each role rows of its own, OFFSET 0 keeps the reader's
--- conditions out of the scan: EXPLAIN ANALYZE counts the rows that pass there,
--- and those of others would be among them.
+-- Where a view shows each role rows of its own, it reads a function: EXPLAIN ANALYZE
+-- of a plan over the tables would count the rows of others.
 ----------------------------------------------------------------------
 
 CREATE VIEW dp.datasets WITH (security_barrier) AS
@@ -310,7 +309,7 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
      ORDER BY d.dataset, a.position;
 COMMENT ON VIEW dp.attributes IS 'declared attributes; levels: the levels, or the edges of the bins';
 
-CREATE VIEW dp.budgets WITH (security_barrier) AS
+CREATE VIEW dp.all_budgets AS
     SELECT d.dataset, b.role_name AS role, b.accounting, b.epsilon, b.delta,
            b.rho_limit / 1e9::float8 AS rho_limit, b.rho_spent / 1e9::float8 AS rho_spent,
            (b.rho_limit - b.rho_spent) / 1e9::float8 AS rho_left,
@@ -326,9 +325,9 @@ CREATE VIEW dp.budgets WITH (security_barrier) AS
        AND (dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
             OR dp.is_owner(d.identity, d.relation_oid, d.owner))
     OFFSET 0;
-COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits';
+COMMENT ON VIEW dp.all_budgets IS 'what dp.visible_budgets reads';
 
-CREATE VIEW dp.charges WITH (security_barrier) AS
+CREATE VIEW dp.all_charges AS
     SELECT c.id AS charge, c.at::timestamptz AS at, c.role_name AS role, c.dataset, c.function,
            c.rho / 1e9::float8 AS rho, c.delta / 1e18::float8 AS delta, c.epsilon / 1e9::float8 AS epsilon,
            c.request::jsonb AS request, coalesce(c.release_id, r.id) AS release
@@ -339,9 +338,9 @@ CREATE VIEW dp.charges WITH (security_barrier) AS
      WHERE dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
         OR dp.is_owner(d.identity, d.relation_oid, d.owner)
     OFFSET 0;
-COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
+COMMENT ON VIEW dp.all_charges IS 'what dp.visible_charges reads';
 
-CREATE VIEW dp.releases WITH (security_barrier) AS
+CREATE VIEW dp.all_releases AS
     SELECT r.id AS release, r.charge_id AS charge, d.dataset, r.version, r.attributes, r.workload, r.predicate,
            r.method, r.queries, r.created
       FROM dp.release r JOIN dp.dataset d ON d.id = r.dataset_id
@@ -351,9 +350,9 @@ CREATE VIEW dp.releases WITH (security_barrier) AS
                         WHERE (c.id = r.charge_id OR c.release_id = r.id)
                           AND c.dataset_id = d.id AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
     OFFSET 0;
-COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
+COMMENT ON VIEW dp.all_releases IS 'what dp.visible_releases reads';
 
-CREATE VIEW dp.models WITH (security_barrier) AS
+CREATE VIEW dp.all_models AS
     SELECT m.model, d.dataset, m.kind, m.method, m.label, m.features, m.role_name AS role, m.release_id AS release, m.created
       FROM dp.model m JOIN dp.dataset d ON d.id = m.dataset_id
      WHERE NOT d.dropped
@@ -364,6 +363,30 @@ CREATE VIEW dp.models WITH (security_barrier) AS
                         WHERE r.id = m.release_id AND c.dataset_id = d.id
                           AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
     OFFSET 0;
+COMMENT ON VIEW dp.all_models IS 'what dp.visible_models reads';
+
+CREATE FUNCTION dp.visible_budgets() RETURNS SETOF dp.all_budgets
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_budgets' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_budgets() IS 'the rows of dp.budgets (used by the view)';
+CREATE VIEW dp.budgets WITH (security_barrier) AS SELECT * FROM dp.visible_budgets();
+COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits';
+
+CREATE FUNCTION dp.visible_charges() RETURNS SETOF dp.all_charges
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_charges' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_charges() IS 'the rows of dp.charges (used by the view)';
+CREATE VIEW dp.charges WITH (security_barrier) AS SELECT * FROM dp.visible_charges();
+COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
+
+CREATE FUNCTION dp.visible_releases() RETURNS SETOF dp.all_releases
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_releases' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_releases() IS 'the rows of dp.releases (used by the view)';
+CREATE VIEW dp.releases WITH (security_barrier) AS SELECT * FROM dp.visible_releases();
+COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
+
+CREATE FUNCTION dp.visible_models() RETURNS SETOF dp.all_models
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_models' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_models() IS 'the rows of dp.models (used by the view)';
+CREATE VIEW dp.models WITH (security_barrier) AS SELECT * FROM dp.visible_models();
 COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on his datasets; release NULL: fitted without privacy';
 
 GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.releases, dp.models TO PUBLIC;

@@ -230,7 +230,7 @@ follow_all(pe_chain_check *check, Datum *values, MemoryContext context)
 	{
 		MemoryContext spi;
 
-		SPI_cursor_fetch(portal, true, BATCH);	/* leaves SPI's own context current */
+		pe_access_fetch(portal, BATCH);	/* leaves SPI's own context current */
 		if (SPI_processed == 0)
 			break;
 		spi = MemoryContextSwitchTo(batch);
@@ -242,7 +242,7 @@ follow_all(pe_chain_check *check, Datum *values, MemoryContext context)
 		CHECK_FOR_INTERRUPTS();
 	}
 	MemoryContextDelete(batch);
-	SPI_cursor_close(portal);
+	pe_access_close(portal);
 }
 
 /* The dataset's row must say how many lines there are, and the last hash. */
