@@ -338,9 +338,8 @@ COMMENT ON FUNCTION dp.is_frozen(text, oid) IS
 ----------------------------------------------------------------------
 -- What everybody sees
 --
--- Where a view shows each role rows of its own, OFFSET 0 keeps the reader's
--- conditions out of the scan: EXPLAIN ANALYZE counts the rows that pass there,
--- and those of others would be among them.
+-- Where a view shows each role rows of its own, it reads a function: EXPLAIN ANALYZE
+-- of a plan over the tables would count the rows of others.
 ----------------------------------------------------------------------
 
 CREATE VIEW dp.datasets WITH (security_barrier) AS
@@ -369,7 +368,7 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
      ORDER BY d.dataset, a.position;
 COMMENT ON VIEW dp.attributes IS 'declared attributes; levels: the levels, or the edges of the bins';
 
-CREATE VIEW dp.budgets WITH (security_barrier) AS
+CREATE VIEW dp.all_budgets AS
     SELECT d.dataset, b.role_name AS role, b.accounting, b.epsilon, b.delta,
            b.rho_limit / 1e9::float8 AS rho_limit, b.rho_spent / 1e9::float8 AS rho_spent,
            (b.rho_limit - b.rho_spent) / 1e9::float8 AS rho_left,
@@ -382,9 +381,9 @@ CREATE VIEW dp.budgets WITH (security_barrier) AS
        AND (dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
             OR dp.is_owner(d.identity, d.relation_oid, d.owner))
     OFFSET 0;
-COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
+COMMENT ON VIEW dp.all_budgets IS 'what dp.visible_budgets reads';
 
-CREATE VIEW dp.charges WITH (security_barrier) AS
+CREATE VIEW dp.all_charges AS
     SELECT c.id AS charge, c.at::timestamptz AS at, c.role_name AS role, c.dataset, c.function,
            c.rho / 1e9::float8 AS rho, c.delta / 1e18::float8 AS delta, c.epsilon / 1e9::float8 AS epsilon,
            c.request::jsonb AS request, coalesce(c.release_id, r.id) AS release
@@ -395,26 +394,32 @@ CREATE VIEW dp.charges WITH (security_barrier) AS
      WHERE dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
         OR dp.is_owner(d.identity, d.relation_oid, d.owner)
     OFFSET 0;
-COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
+COMMENT ON VIEW dp.all_charges IS 'what dp.visible_charges reads';
 
-CREATE VIEW dp.acts WITH (security_barrier) AS
+CREATE VIEW dp.all_acts AS
     SELECT x.at::timestamptz AS at, x.role_name AS role, x.dataset, x.act, x.subject,
            x.old_value::jsonb AS old_value, x.new_value::jsonb AS new_value, x.reason
       FROM dp.dataset d
       JOIN (SELECT a.dataset_id, a.charges, a.seq, a.at, a.role_name, a.dataset, a.act, a.subject, a.old_value, a.new_value, a.reason
               FROM dp.act a
-            UNION ALL   -- that a freeze was lifted is a line of the charges
+            UNION ALL   -- that a freeze was lifted or a dataset moved is a line of the charges
             SELECT c.dataset_id, c.seq - 1, NULL, c.at, c.role_name, c.dataset, 'attest', NULL,
                    pg_catalog.jsonb_build_object('identity', c.request::jsonb -> 'before')::text,
                    pg_catalog.jsonb_build_object('identity', c.request::jsonb -> 'identity')::text, c.request::jsonb ->> 'reason'
               FROM dp.charge c
-             WHERE c.function LIKE 'dp.attest%' AND c.budget_id = 0) x ON x.dataset_id = d.id
+             WHERE c.function LIKE 'dp.attest%' AND c.budget_id = 0
+            UNION ALL
+            SELECT c.dataset_id, c.seq - 1, NULL, c.at, c.role_name, c.dataset, 'move_dataset', NULL,
+                   pg_catalog.jsonb_build_object('relation', c.request::jsonb -> 'from')::text,
+                   pg_catalog.jsonb_build_object('relation', c.request::jsonb -> 'to')::text, c.request::jsonb ->> 'reason'
+              FROM dp.charge c
+             WHERE c.function = 'dp.move_dataset' AND c.budget_id = 0) x ON x.dataset_id = d.id
      WHERE dp.is_owner(d.identity, d.relation_oid, d.owner)
      ORDER BY x.dataset_id, x.charges, x.seq
     OFFSET 0;
-COMMENT ON VIEW dp.acts IS 'what owners did to your datasets: registered, granted, declared and so on, in its order; old_value and new_value: of the subject, or what changed of the dataset';
+COMMENT ON VIEW dp.all_acts IS 'what dp.visible_acts reads';
 
-CREATE VIEW dp.releases WITH (security_barrier) AS
+CREATE VIEW dp.all_releases AS
     SELECT r.id AS release, r.charge_id AS charge, d.dataset, r.version, r.attributes, r.workload, r.predicate,
            r.method, r.queries, r.created
       FROM dp.release r JOIN dp.dataset d ON d.id = r.dataset_id
@@ -424,9 +429,9 @@ CREATE VIEW dp.releases WITH (security_barrier) AS
                         WHERE (c.id = r.charge_id OR c.release_id = r.id)
                           AND c.dataset_id = d.id AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
     OFFSET 0;
-COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
+COMMENT ON VIEW dp.all_releases IS 'what dp.visible_releases reads';
 
-CREATE VIEW dp.models WITH (security_barrier) AS
+CREATE VIEW dp.all_models AS
     SELECT m.model, d.dataset, m.kind, m.method, m.label, m.features, m.role_name AS role, m.release_id AS release, m.created
       FROM dp.model m JOIN dp.dataset d ON d.id = m.dataset_id
      WHERE NOT d.dropped
@@ -437,6 +442,36 @@ CREATE VIEW dp.models WITH (security_barrier) AS
                         WHERE r.id = m.release_id AND c.dataset_id = d.id
                           AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
     OFFSET 0;
+COMMENT ON VIEW dp.all_models IS 'what dp.visible_models reads';
+
+CREATE FUNCTION dp.visible_budgets() RETURNS SETOF dp.all_budgets
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_budgets' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_budgets() IS 'the rows of dp.budgets (used by the view)';
+CREATE VIEW dp.budgets WITH (security_barrier) AS SELECT * FROM dp.visible_budgets();
+COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
+
+CREATE FUNCTION dp.visible_charges() RETURNS SETOF dp.all_charges
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_charges' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_charges() IS 'the rows of dp.charges (used by the view)';
+CREATE VIEW dp.charges WITH (security_barrier) AS SELECT * FROM dp.visible_charges();
+COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
+
+CREATE FUNCTION dp.visible_acts() RETURNS SETOF dp.all_acts
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_acts' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_acts() IS 'the rows of dp.acts (used by the view)';
+CREATE VIEW dp.acts WITH (security_barrier) AS SELECT * FROM dp.visible_acts();
+COMMENT ON VIEW dp.acts IS 'what owners did to your datasets: registered, granted, declared and so on, in its order; old_value and new_value: of the subject, or what changed of the dataset';
+
+CREATE FUNCTION dp.visible_releases() RETURNS SETOF dp.all_releases
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_releases' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_releases() IS 'the rows of dp.releases (used by the view)';
+CREATE VIEW dp.releases WITH (security_barrier) AS SELECT * FROM dp.visible_releases();
+COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
+
+CREATE FUNCTION dp.visible_models() RETURNS SETOF dp.all_models
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_models' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_models() IS 'the rows of dp.models (used by the view)';
+CREATE VIEW dp.models WITH (security_barrier) AS SELECT * FROM dp.visible_models();
 COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on his datasets; release NULL: fitted without privacy';
 
 GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.acts, dp.releases, dp.models TO PUBLIC;

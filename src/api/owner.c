@@ -17,6 +17,7 @@
 
 #include "accounting/filter.h"
 #include "api/arguments.h"
+#include "server/access.h"
 #include "ledger/budget.h"
 #include "ledger/family.h"
 #include "server/errors.h"
@@ -314,7 +315,7 @@ Datum
 pe_sql_is_owner(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(pe_is_owner(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1),
-							   text_to_cstring(PG_GETARG_TEXT_PP(2)), GetUserId()));
+							   text_to_cstring(PG_GETARG_TEXT_PP(2)), pe_access_asker()));
 }
 
 Datum
@@ -322,7 +323,7 @@ pe_sql_is_payer(PG_FUNCTION_ARGS)
 {
 	bool		frozen = pe_identity_is_frozen(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1));
 
-	PG_RETURN_BOOL(pe_is_payer(frozen, PG_GETARG_OID(2), text_to_cstring(PG_GETARG_TEXT_PP(3)), GetUserId()));
+	PG_RETURN_BOOL(pe_is_payer(frozen, PG_GETARG_OID(2), text_to_cstring(PG_GETARG_TEXT_PP(3)), pe_access_asker()));
 }
 
 /* ------------------------------------------------------------------

@@ -123,17 +123,24 @@ check_names_the_table(SPIPlanPtr plan, Oid relation)
  * privileges and connects to foreign servers.  What fails here is an ordinary
  * error, and free.
  */
-static SPIPlanPtr
-plan_scan(const pe_visit *visit, pe_scan *scan)
+typedef struct planning
 {
+	const pe_visit *visit;
+	pe_scan    *scan;
+} planning;
+
+static void
+plan_scan(void *argument)
+{
+	pe_scan    *scan = ((planning *) argument)->scan;
 	SPIPlanPtr	plan = SPI_prepare_cursor(scan->statement, scan->parameters, scan->types,
 										  (scan->serial ? 0 : CURSOR_OPT_PARALLEL_OK) | CURSOR_OPT_GENERIC_PLAN);
 
 	if (plan == NULL)
 		elog(ERROR, "cannot prepare the scan: %s", SPI_result_code_string(SPI_result));
-	check_names_the_table(plan, visit->dataset->relation);
+	check_names_the_table(plan, ((planning *) argument)->visit->dataset->relation);
 	SPI_cursor_close(SPI_cursor_open(NULL, plan, scan->values, NULL, true));
-	return plan;
+	scan->plan = plan;
 }
 
 typedef struct door
@@ -233,16 +240,23 @@ pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory)
 	return bytes;
 }
 
+static void
+run_scan(void *argument)
+{
+	const pe_scan *scan = argument;
+	int			result = SPI_execute_snapshot(scan->plan, (Datum *) scan->values, NULL, GetActiveSnapshot(), InvalidSnapshot, true, false, 0);
+
+	if (result != SPI_OK_SELECT || SPI_processed != 1)
+		elog(ERROR, "the scan failed");
+}
+
 void
 pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument)
 {
-	int			result;
 	bool		isnull;
 	Datum		value;
 
-	result = SPI_execute_snapshot(scan->plan, (Datum *) scan->values, NULL, GetActiveSnapshot(), InvalidSnapshot, true, false, 0);
-	if (result != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "the scan failed");
+	pe_run_hidden(PE_HIDE_EXECUTION, run_scan, (void *) scan);
 	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 	if (!isnull)				/* NULL: no row */
 	{
@@ -436,7 +450,7 @@ charge_and_read(void *argument)
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
 	pe_pin_settings(pinned, lengthof(pinned));
 	SetUserIdAndSecContext(pe_relation_owner(relation), SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	scan.plan = plan_scan(visit, &scan);
+	pe_run_hidden(PE_HIDE_EXECUTION, plan_scan, &(planning) {visit, &scan});
 
 	spi = MemoryContextSwitchTo(d->context);
 	d->files = files_of(relation);

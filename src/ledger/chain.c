@@ -281,7 +281,7 @@ read_act(act_reader *reader)
 	MemoryContext old = CurrentMemoryContext;
 	pe_act_line *line = &reader->line;
 
-	SPI_cursor_fetch(reader->portal, true, 1);
+	pe_access_fetch(reader->portal, 1);
 	MemoryContextReset(reader->context);
 	MemoryContextSwitchTo(reader->context);
 	reader->there = SPI_processed > 0;
@@ -359,7 +359,7 @@ follow_all(pe_chain_check *check, Datum *values, MemoryContext context)
 	{
 		MemoryContext spi;
 
-		SPI_cursor_fetch(portal, true, BATCH);	/* leaves SPI's own context current */
+		pe_access_fetch(portal, BATCH);	/* leaves SPI's own context current */
 		if (SPI_processed == 0)
 			break;
 		spi = MemoryContextSwitchTo(batch);
@@ -376,8 +376,8 @@ follow_all(pe_chain_check *check, Datum *values, MemoryContext context)
 	follow_acts(check, &acts, PG_INT64_MAX, context);
 	MemoryContextDelete(acts.context);
 	MemoryContextDelete(batch);
-	SPI_cursor_close(acts.portal);
-	SPI_cursor_close(portal);
+	pe_access_close(acts.portal);
+	pe_access_close(portal);
 }
 
 /* The dataset's row must say how many lines there are, and the last hash. */
