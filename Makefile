@@ -248,7 +248,7 @@ $(DOOR_BIN): test/audit/door.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 
 build/test/pg_epsilon_noise.so: test/server/fault_noise.c $(OBJS) build/flags.pg
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< $(OBJS) \
+	$(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< $(OBJS) \
 		-Wl,--wrap=pe_gaussian_release $(SHLIB_LINK)
 
 # The extension with a fault in the place of its Gaussian noise, for the private server of the audit, never installed.

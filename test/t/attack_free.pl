@@ -226,9 +226,10 @@ ledger_ok($node, '[61] who pays');
 # Whatever is in schema dp, by what it may cost; a function that is in no list is a question to whoever added it.
 my %kind = (
 	(map { $_ => 'charges' } qw(histogram fit minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
-	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges grant_budget revoke_budget verify_ledger attest expire_release)),
+	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges grant_budget revoke_budget verify_ledger attest expire_release move_dataset)),
 	(map { $_ => 'free' } qw(quote quote_queries describe answer cells publish predict predict_row drop_model optimize compare strategy_matrix
-		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen)),
+		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen
+		visible_acts visible_budgets visible_charges visible_models visible_releases)),
 	(map { $_ => 'of rows that the caller may read' } qw(tally tally_units fit_rows affine_rows solve_max_affine)));
 is(join("\n", grep { !exists $kind{$_} } split /\n/, $node->safe_psql('postgres', q{
 	SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'dp'::regnamespace

@@ -20,7 +20,7 @@ sub register
 
 	return ask($node, 'curator', "SELECT dp.create_dataset('$dataset', '$dataset', $cap" . ($more // '') . qq{);
 		SELECT dp.add_attribute('$dataset', 'k', 0, 100, 4);
-		SELECT dp.grant_budget('ann', '$dataset', $budget)});
+		SELECT dp.grant_budget('ann', '$dataset', $budget, overcommit => true)});
 }
 
 sub register_ok
@@ -153,7 +153,7 @@ spends('b', 'rho => 0.25', 750000000);
 
 parts('z');
 register_ok('z', 1e5);
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'z', 1e5, accounting => 'pure')});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'z', 1e5, accounting => 'pure', overcommit => true)});
 ask_ok($node, 'bob', question('z', 'epsilon => 0.5')) for 1, 2;
 ask_ok($node, 'curator', 'ALTER TABLE z DETACH PARTITION z_low');
 register_ok('z_low', 100, q{, accounting => 'pure'});

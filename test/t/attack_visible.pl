@@ -592,7 +592,7 @@ for my $what ([ 'charges', "role = '%s'", 'ann' ], [ 'budgets', "role = '%s'", '
 # ---- [65] Counters and plans of what is free tell nothing of what others have asked ----
 
 add_role($node, 'bob');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'people', 1000)}, db => 'one');
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'people', 1000, overcommit => true)}, db => 'one');
 {
 	my $price = '0.0000777';
 	my $read = q{SELECT relname, seq_tup_read, idx_scan, idx_tup_fetch FROM pg_stat_xact_all_tables
@@ -637,7 +637,7 @@ ask_ok($node, 'curator', q{
 	ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
 	SELECT dp.create_dataset('guarded', 'guarded', epsilon => 10000);
 	SELECT dp.add_attribute('guarded', 'x', ARRAY[0, 1, 2, 3]);
-	SELECT dp.grant_budget('ann', 'guarded', 10000)}, db => 'one');
+	SELECT dp.grant_budget('ann', 'guarded', 10000, overcommit => true)}, db => 'one');
 for my $setting (qw(on off))
 {
 	($status, $out, $err) = ask($node, 'ann', qq{
