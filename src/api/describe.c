@@ -12,7 +12,8 @@
 
 #include "api/arguments.h"
 #include "ledger/budget.h"
-#include "ledger/registry.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_describe);
 

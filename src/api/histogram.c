@@ -15,6 +15,8 @@
 #include "api/question.h"
 #include "api/rows.h"
 #include "server/access.h"
+#include "ledger/charge.h"
+#include "ledger/hash.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_histogram);
 PG_FUNCTION_INFO_V1(pe_sql_quote);

@@ -19,9 +19,11 @@
 #include "api/arguments.h"
 #include "server/access.h"
 #include "ledger/budget.h"
-#include "ledger/family.h"
+#include "ledger/relation.h"
 #include "server/errors.h"
-#include "ledger/registry.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
+#include "ledger/registration.h"
 
 /* Default of dp.create_dataset. */
 #define CAP_DELTA 1e-9

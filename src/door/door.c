@@ -33,9 +33,10 @@
 #include "server/access.h"
 #include "worker/channel.h"
 #include "door/door.h"
-#include "ledger/family.h"
+#include "ledger/relation.h"
 #include "ledger/lineage.h"
 #include "server/settings.h"
+#include "ledger/registration.h"
 
 /* ------------------------------------------------------------------
  * Who may ask, and of what

@@ -14,7 +14,7 @@
 
 #include "server/access.h"
 #include "ledger/acts.h"
-#include "ledger/charge.h"
+#include "ledger/hash.h"
 
 /* ------------------------------------------------------------------
  * A line

@@ -21,10 +21,12 @@
 #include "ledger/attest.h"
 #include "ledger/budget.h"
 #include "ledger/chain.h"
-#include "ledger/family.h"
+#include "ledger/relation.h"
 #include "server/errors.h"
 #include "ledger/lineage.h"
-#include "ledger/registry.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
+#include "ledger/registration.h"
 
 /* What the locked row of a dataset says of where it was written. */
 typedef struct record

@@ -5,7 +5,7 @@
 #ifndef PE_LEDGER_BUDGET_H
 #define PE_LEDGER_BUDGET_H
 
-#include "ledger/registry.h"
+#include "ledger/dataset.h"
 
 typedef struct pe_budget
 {

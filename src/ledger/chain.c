@@ -16,7 +16,7 @@
 #include "server/access.h"
 #include "ledger/acts.h"
 #include "ledger/chain.h"
-#include "ledger/charge.h"
+#include "ledger/hash.h"
 #include "server/row.h"
 
 /* Lines that are read at a time; one can be of megabytes. */

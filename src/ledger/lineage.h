@@ -15,7 +15,7 @@
 #ifndef PE_LEDGER_LINEAGE_H
 #define PE_LEDGER_LINEAGE_H
 
-#include "ledger/registry.h"
+#include "ledger/dataset.h"
 
 /* Function of the line by which a dataset begins with what its tables lost to another one. */
 #define PE_CARRIED "carried over"
