@@ -3,7 +3,7 @@
  *	  The kinds of advisory locks that the ledger takes: field 4 of their tags.
  *
  * A session finds the ledger's worker through the tag of a lock (mailbox.h), and a
- * name that somebody chose becomes part of the tag of another (registry.c): so no
+ * name that somebody chose becomes part of the tag of another (registration.c): so no
  * two kinds may ever be the same number.  They are all here, and none is given one
  * by hand.  SQL's own advisory locks have 1 and 2.
  */
