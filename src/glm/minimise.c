@@ -27,7 +27,7 @@
 /* A gradient that is so much shorter is better wherever the step ended. */
 #define MUCH_SHORTER 0.75
 
-/* Newton's method along a line has to stay inside of it by this. */
+/* Newton's method along a line, from its far end, has to stop this far from its near end. */
 #define INSIDE 0.001
 
 /* ------------------------------------------------------------------
@@ -268,8 +268,12 @@ measure_hessian(search *s, const pe_place *at)
 	memset(&pass, 0, sizeof(pass));
 	pass.kind = PE_PASS_CURVATURE;
 	pass.loss = s->f->loss;
-	pass.weights.v = pe_alloc((size_t) n, sizeof(int32_t));
-	pe_weights_set(&pass.weights, at->w, n, s->f->radius_sq);
+	split_weights(at, &pass);
+	if (pass.loss != PE_LOSS_HUBER)
+	{
+		wipe_and_free(pass.fine, n, sizeof(int32_t));
+		pass.fine = NULL;
+	}
 	s->f->source->run(s->f->source, &pass, s->sums);
 	read_hessian(s, pe_pass_unit(&pass));
 	free_weights(&pass, n);
@@ -351,7 +355,7 @@ shorten_step(search *s)
 {
 	double		step = s->step + s->trial_slope / curvature_along(s);
 
-	if (!(step > INSIDE * s->step && step < (1 - INSIDE) * s->step))
+	if (!(step > INSIDE * s->step && step < s->step))
 		step = s->step * s->slope / (s->slope - s->trial_slope);
 	s->step = step;
 }

@@ -394,12 +394,12 @@ count_fit(table *t, counting *c, double *w)
 
 /* How many iterations the search takes for a linear term of the plan; more than the public number fail. */
 static int32_t
-search(table *t)
+search(table *t, pe_source *source)
 {
 	double		radius = sqrt((double) t->problem.radius_sq) / PE_ONE;
 	double		b[TABLE_COLUMNS];
 	pe_smooth	f = {
-		.source = &t->source,
+		.source = source,
 		.loss = t->problem.model == PE_MODEL_LOGISTIC ? PE_LOSS_LOGISTIC : PE_LOSS_HUBER,
 		.radius_sq = t->problem.radius_sq,
 		.lambda = t->problem.plan.lambda,
@@ -448,7 +448,7 @@ test_ends(void **state)
 			plan_of(&t, cases[i].epsilon, &cost);
 			assert_null(pe_fit_refusal(&t.problem));
 			count_fit(&t, &c, w);
-			print_message("epsilon %g, Lambda %g: %d iterations\n", cases[i].epsilon, t.problem.plan.lambda, search(&t));
+			print_message("epsilon %g, Lambda %g: %d iterations\n", cases[i].epsilon, t.problem.plan.lambda, search(&t, &t.source));
 			table_free(&t);
 		}
 }
@@ -558,7 +558,7 @@ check_separable(pe_model model, long rows, double edge, double epsilon)
 	add_separable(&t, rows, edge);
 	plan_of(&t, epsilon, &cost);
 	print_message("%s, %ld separable rows, edge %g, epsilon %g: %d of %g iterations\n", model == PE_MODEL_SVM ? "hinge" : "logistic",
-				  rows, edge, epsilon, search(&t), t.problem.options.iterations);
+				  rows, edge, epsilon, search(&t, &t.source), t.problem.options.iterations);
 	table_free(&t);
 }
 
@@ -629,7 +629,7 @@ test_hard(void **state)
 			int			iterations;
 
 			plan_of(&t, epsilon, &cost);
-			iterations = search(&t);
+			iterations = search(&t, &t.source);
 			if (iterations > most[model == PE_MODEL_SVM])
 				most[model == PE_MODEL_SVM] = iterations;
 		}
@@ -638,6 +638,59 @@ test_hard(void **state)
 	print_message("at most %d iterations, and with a hinge %d\n", most[0], most[1]);
 	/* there is room: what the number is for is never seen */
 	assert_true(most[0] <= 12 && most[1] <= 16);
+}
+
+/* A source that stands for each row of another one so many times. */
+typedef struct repeating
+{
+	pe_source	source;
+	pe_source  *inner;
+	int64_t		times;
+} repeating;
+
+static void
+run_often(pe_source *source, const pe_pass *pass, pe_i128 *sums)
+{
+	repeating  *r = (repeating *) source;
+
+	r->inner->run(r->inner, pass, sums);
+	for (size_t i = 0; i < pe_pass_sums(pass, source->shape); i++)
+		sums[i] *= r->times;
+}
+
+/*
+ * Many equal rows hold the minimum of a hinge nearer to a kink than a float tells: the second
+ * derivative has to be that of the side on which the minimum is.
+ */
+static void
+test_kink(void **state)
+{
+	const double x[TABLE_COLUMNS] = {-1010.0 / PE_ONE};
+	const int64_t times[] = {1 << 20, 1 << 24, 1 << 28};
+
+	(void) state;
+	table_state = 23;
+	for (int i = 0; i < lengthof(times); i++)
+	{
+		table		t;
+		repeating	many;
+		pe_cost		cost;
+		int			most = 0;
+
+		table_init(&t, 2, 0, PE_MODEL_SVM, PE_FIT_OBJPERT);
+		table_add(&t, x, -1, 1);
+		many = (repeating) {.source = {.run = run_often, .shape = &t.shape}, .inner = &t.source, .times = times[i]};
+		plan_of(&t, 10, &cost);
+		for (int draw = 0; draw < 2000; draw++)
+		{
+			int32_t		iterations = search(&t, &many.source);
+
+			most = iterations > most ? iterations : most;
+		}
+		print_message("%lld equal rows: at most %d iterations\n", (long long) times[i], most);
+		assert_true(most <= 16);
+		table_free(&t);
+	}
 }
 
 /* Newton's method sees a small lambda where there are no rows: the function is quadratic there. */
@@ -818,6 +871,7 @@ main(void)
 		cmocka_unit_test(test_passes),
 		cmocka_unit_test(test_separable),
 		cmocka_unit_test(test_hard),
+		cmocka_unit_test(test_kink),
 		cmocka_unit_test(test_small_lambda),
 		cmocka_unit_test(test_law),
 		cmocka_unit_test(test_not_certified),
