@@ -459,8 +459,10 @@ try_step(search *s)
 }
 
 /*
- * Is the trial better?  The function falls along the line as long as the slope is above
- * 0: its value, which is known to its error only, need not be compared.
+ * Is the trial better?  Not where the function is surely larger: a gradient that is shorter
+ * there leads back, and round again.  Where its value, which is known to its error only,
+ * does not tell, the gradient does: the function falls along the line as long as the slope
+ * is above 0.
  */
 static bool
 is_better(const search *s)
@@ -469,6 +471,8 @@ is_better(const search *s)
 
 	if (s->here.length <= s->goal)
 		return s->trial.length < s->here.length;
+	if (s->trial.value > s->here.value + error)
+		return false;
 	return s->trial.length < MUCH_SHORTER * s->here.length || s->trial_slope >= -BEYOND * s->slope ||
 		s->trial.value + error <= s->here.value - ENOUGH * s->step * s->slope;
 }
