@@ -27,8 +27,8 @@
 /* A gradient that is so much shorter is better wherever the step ended. */
 #define MUCH_SHORTER 0.75
 
-/* Newton's method along a line, from its far end, has to stop this far from its near end. */
-#define INSIDE 0.001
+/* A shortened step that leaves more than so much of the slope came hardly nearer. */
+#define CREEPING 0.5
 
 /* ------------------------------------------------------------------
  * Points
@@ -207,6 +207,7 @@ typedef struct search
 	double		trial_slope;	/* at the trial; falls with the step */
 	double		step;
 	bool		beyond;			/* the trial went too far: the next is between the two */
+	bool		crept;			/* the last of these came hardly nearer */
 } search;
 
 static double
@@ -348,16 +349,19 @@ curvature_along(const search *s)
 
 /*
  * A step between here and a trial that went too far: where the slope would be 0 if it
- * went on as at the trial, which is exact if no kink is in between; else by the secant.
+ * went on as at the trial, which is exact if no kink is in between, or by the secant, the
+ * longer of the two.  If the last such step came hardly nearer, half of the way at least.
  */
 static void
 shorten_step(search *s)
 {
-	double		step = s->step + s->trial_slope / curvature_along(s);
+	double		newton = s->step + s->trial_slope / curvature_along(s);
+	double		secant = s->step * s->slope / (s->slope - s->trial_slope);
+	double		least = s->crept ? s->step / 2 : 0;
 
-	if (!(step > INSIDE * s->step && step < s->step))
-		step = s->step * s->slope / (s->slope - s->trial_slope);
-	s->step = step;
+	if (!(newton < s->step))
+		newton = 0;
+	s->step = fmax(fmax(newton, secant), least);
 }
 
 static double
@@ -503,6 +507,8 @@ iterate(search *s)
 		s->step = best;
 	try_step(s);
 	s->beyond = false;
+	if (beyond)
+		s->crept = s->trial_slope > CREEPING * s->slope;
 	if (is_better(s))
 		take_trial(s);
 	else
