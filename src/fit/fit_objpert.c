@@ -93,10 +93,12 @@
  *	  such tables, one row apart, found when 16 iterations were made, the search did not
  *	  arrive with the chances 0.24 and 0.33: their releases differed by a delta of 0.09.
  *	  Looking on (climbing over the kinds of rows and how many there are of each, up to 2^24)
- *	  found none since that takes more than 25 iterations of 32, or with a hinge 24;
- *	  test_objpert.c has them.  Whatever p is, the time of a fit, its passes and its NOTICEs tell
- *	  nothing, and fewer iterations than the public number are refused to everybody: they
- *	  would make p large.
+ *	  found logistic tables that take 25 iterations of 32; with a hinge still one, of 27
+ *	  kinds of rows and four columns, that half of the time takes more than 32, up to
+ *	  57.  So the premise is false for some tables; for those that nobody made for it
+ *	  nothing is known against it (at most 8 iterations in test_hard).  Whatever p is, the time
+ *	  of a fit, its passes and its NOTICEs tell nothing, and fewer iterations than the
+ *	  public number are refused to everybody: they would make p large.
  */
 #include "fit/fit.h"
 
