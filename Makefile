@@ -34,7 +34,10 @@ WERROR ?= -Werror
 # LAX=1: warnings are no errors, and nothing is built again for that: a mutation may leave a variable unused.
 LAX_FLAGS  = $(if $(LAX),-Wno-error)
 
-OPT_FLAGS  = -O2 -g -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-after-statement -ffunction-sections -fdata-sections
+# COVERAGE=1: for scripts/measure.sh, which counts what a request runs.
+COVERAGE_FLAGS = $(if $(COVERAGE),--coverage -fno-inline)
+
+OPT_FLAGS  = -O2 -g $(COVERAGE_FLAGS) -Wall -Wextra $(WERROR) -ffp-contract=off -Wno-declaration-after-statement -ffunction-sections -fdata-sections
 
 # OpenBLAS and LAPACKE.  Debian lets an alternative choose between the serial and the threaded OpenBLAS, and
 # another one between their BLAS and LAPACK.  A server process must not have threads, so the serial one is
@@ -104,7 +107,7 @@ TAP_TESTS    = $(if $(wildcard test/t/*.pl),1)
 PROVE_TESTS  = test/t/*.pl
 ISOLATION_OPTS = --inputdir=test/isolation --outputdir=output_iso
 
-SHLIB_LINK  += $(BLAS_LIBS) -lm
+SHLIB_LINK  += $(BLAS_LIBS) -lm $(COVERAGE_FLAGS)
 # Our own references stay in our own module, whatever other modules export.
 ifeq ($(shell uname -s),Linux)
 SHLIB_LINK  += -Wl,-Bsymbolic
@@ -180,7 +183,7 @@ $(PG_OBJS): build/obj/%.o: %.c build/flags.pg
 
 # What the ledger's worker needs and no more: to load linear algebra takes longer than to start the process.
 $(WORKER_LIB): $(WORKER_OBJ) $(filter-out $(call object,module),$(OBJS)) $(WORKER_MAP)
-	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=$(WORKER_MAP) -lm
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared $(COVERAGE_FLAGS) -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=$(WORKER_MAP) -lm
 
 build/libpure.a: $(PURE_OBJS)
 	@rm -f $@
@@ -205,7 +208,7 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
 # Server functions for tests, and what some settings need: built for the private server of `make check`, never installed.
-TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so build/test/pg_epsilon_noise.so
+TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so build/test/pg_epsilon_noise.so build/test/pg_epsilon_hooks.so
 TEST_MODULE_LINK = $(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $<
 TEST_OBJS = $(call object,shim) $(call object,offset_value)
 .PHONY: test-modules
@@ -214,7 +217,7 @@ build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c $(TEST_OBJS) build/
 	@mkdir -p $(@D)
 	$(TEST_MODULE_LINK) $(TEST_OBJS) build/libpure.a $(SHLIB_LINK)
 
-build/test/pg_epsilon_settings.so: test/server/pg_epsilon_settings.c build/flags.pg
+build/test/pg_epsilon_settings.so build/test/pg_epsilon_hooks.so: build/test/%.so: test/server/%.c build/flags.pg
 	@mkdir -p $(@D)
 	$(TEST_MODULE_LINK)
 
@@ -245,7 +248,7 @@ $(DOOR_BIN): test/audit/door.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 
 build/test/pg_epsilon_noise.so: test/server/fault_noise.c $(OBJS) build/flags.pg
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(PG_FLOOR_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< $(OBJS) \
+	$(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $< $(OBJS) \
 		-Wl,--wrap=pe_gaussian_release $(SHLIB_LINK)
 
 # The extension with a fault in the place of its Gaussian noise, for the private server of the audit, never installed.

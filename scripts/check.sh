@@ -53,6 +53,18 @@ TAP_POOL=
 REPORT=()
 FAULTS=()
 
+# What a run that was broken off leaves beside it: the pool, and tests with their servers, which are in groups of their own.
+stop_tap() {
+	local signal file
+	kill -- "-$TAP_POOL" 2>/dev/null
+	for signal in TERM QUIT KILL; do
+		for file in /proc/[0-9]*/environ; do
+			grep -qz "^TESTDIR=$RUN_DIR/" "$file" 2>/dev/null && kill "-$signal" "$(basename "$(dirname "$file")")" 2>/dev/null
+		done
+		sleep 2
+	done
+}
+
 finish() {
 	local status=$? keep=
 	trap - EXIT INT TERM HUP
@@ -60,10 +72,7 @@ finish() {
 		echo "The run was broken off."
 		FAILED=$((FAILED + 1))
 	fi
-	if [ -n "$TAP_POOL" ] && kill -- "-$TAP_POOL" 2>/dev/null; then
-		# its servers stop themselves
-		sleep 5
-	fi
+	[ -z "$TAP_POOL" ] || stop_tap
 	[ -n "$SERVER" ] && cluster_stop "$SERVER"
 	if [ -n "$RUN_DIR" ] && [ -d "$RUN_DIR" ]; then
 		# Logs stay in build/check until the next run; data directories do not.
@@ -292,7 +301,7 @@ unit_suite() {
 install_test_modules() {
 	local module
 	run_make -s test-modules || return 1
-	for module in pg_epsilon_test pg_epsilon_settings pg_epsilon_noise; do
+	for module in pg_epsilon_test pg_epsilon_settings pg_epsilon_noise pg_epsilon_hooks; do
 		# not written over: a server may have it mapped
 		install -m 755 "$ROOT/build/test/$module.so" "$PGLIB/" || return 1
 	done

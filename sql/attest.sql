@@ -71,7 +71,7 @@ SELECT finding('DELETE FROM dp.charge WHERE seq = 2');
 SELECT finding('DELETE FROM dp.charge WHERE seq = 3');
 SELECT finding('DELETE FROM dp.charge');
 SELECT finding('INSERT INTO dp.charge SELECT id + 100, dataset_id, 4, dataset, at, role_name, budget_id, budget_role, function, rho, delta, '
-               'epsilon, cap_rho, cap_delta, cap_epsilon, request, release_id, strategy_id, hash FROM dp.charge WHERE seq = 3');
+               'epsilon, cap_rho, cap_delta, cap_epsilon, relations, request, release_id, strategy_id, hash FROM dp.charge WHERE seq = 3');
 SELECT finding($$UPDATE dp.dataset SET chain_head = decode(repeat('00', 32), 'hex')$$);
 SELECT finding('UPDATE dp.dataset SET charges = 2');
 SELECT finding('UPDATE dp.dataset SET charges = 5');

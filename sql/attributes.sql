@@ -158,6 +158,23 @@ SELECT refused($$SELECT dp.add_edges('flags', 'i', '{1,2}')$$);
 \t off
 SELECT attribute FROM dp.attributes WHERE dataset = 'flags';
 
+-- dates before our era
+CREATE TABLE old (d date, t timestamp, tz timestamptz, dl date, tl timestamp, tzl timestamptz);
+SELECT dp.create_dataset('old', 'old', 1);
+SELECT dp.add_edges('old', 'd', '{0044-03-15 BC,0001-01-01 BC,0001-01-01}'), dp.add_edges('old', 't', '{0044-03-15 12:00 BC,0001-01-01 00:00:00.5 BC,0001-01-01}'),
+       dp.add_edges('old', 'tz', '{0044-03-15 12:00+00 BC,0001-01-01 00:00:00.5+00 BC,2001-01-01 00:00+00}');
+SELECT dp.add_attribute('old', 'dl', '{0044-03-15 BC,0001-01-01}'), dp.add_attribute('old', 'tl', '{0044-03-15 12:00 BC,0001-01-01}'),
+       dp.add_attribute('old', 'tzl', '{0044-03-15 12:00+00 BC,2001-01-01 00:00+00}');
+SELECT attribute, levels FROM dp.attributes WHERE dataset = 'old';
+SELECT a, q.label FROM unnest('{d,t,tz,dl,tl,tzl}'::text[]) a, dp.quote_queries('old', a, rho => 0.1) q;
+SELECT a, q.label FROM unnest(ARRAY['t >= ''0001-01-01 00:00:00.5 BC''', 'tz < ''0001-01-01 00:00:00.5+00 BC''', 'tzl = ''0044-03-15 12:00+00 BC''']) a,
+       dp.quote_queries('old', 'd', rho => 0.1, predicate => a) q;
+-- what is told of an attribute is the JSON form of its column's type
+SELECT bool_and(levels = CASE attribute WHEN 'd' THEN to_jsonb('{0044-03-15 BC,0001-01-01 BC,0001-01-01}'::date[])
+		WHEN 't' THEN to_jsonb('{0044-03-15 12:00 BC,0001-01-01 00:00:00.5 BC,0001-01-01}'::timestamp[])
+		ELSE to_jsonb('{0044-03-15 12:00+00 BC,0001-01-01 00:00:00.5+00 BC,2001-01-01 00:00+00}'::timestamptz[]) END) AS same
+  FROM dp.attributes WHERE dataset = 'old' AND attribute IN ('d', 't', 'tz') AND set_config('timezone', 'UTC', true) = 'UTC';
+
 -- dp.describe, as anybody sees it
 SELECT dp.create_dataset('page', 'flags', 3) FROM dp.drop_dataset('flags');
 SELECT dp.add_attribute('page', 'b');

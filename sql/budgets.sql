@@ -90,16 +90,22 @@ SELECT refused($$SELECT dp.revoke_budget('regress_ann', 'd')$$);
 SELECT refused($$SELECT dp.revoke_budget('regress_bob', 'd')$$);
 \t off
 SELECT role, rho_limit = rho_spent AS nothing_left, rho_spent = 0 AS nothing_spent FROM dp.budgets ORDER BY role;
--- a budget above the cap: the cap holds
-SELECT dp.grant_budget('regress_bob', 'd', 100);
+-- a budget above the cap: only if that is said, and the cap holds; what is left of it is told to the owner alone
+\t on
+SELECT refused($$SELECT dp.grant_budget('regress_bob', 'd', 100)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_bob', 'd', 100, overcommit => NULL)$$);
+\t off
+SELECT dp.grant_budget('regress_bob', 'd', 100, overcommit => true);
+SELECT epsilon_left FROM dp.datasets \gset
 SET SESSION AUTHORIZATION regress_bob;
-SELECT epsilon, epsilon_left < 10 AS capped FROM dp.budgets;
+SELECT epsilon, epsilon_left > 99 AS own_left FROM dp.budgets;
 \t on
 SELECT regexp_replace(refused($$SELECT * FROM dp.histogram('d', 'b', epsilon => 10)$$), '[0-9.]+\d', '#', 'g');
 \t off
-SELECT epsilon_left FROM dp.budgets \gset
-SELECT count(*) FROM dp.histogram('d', 'b', epsilon => :epsilon_left);
-SELECT epsilon_left, rho_left > 0 AS own_left FROM dp.budgets;
+SELECT count(*) FROM dp.histogram('d', 'b', epsilon => :epsilon_left, delta => 5e-7);
+SELECT epsilon_left > 50 AS own_left FROM dp.budgets;
+SELECT epsilon_left IS NULL AS not_told FROM dp.datasets;
+SET SESSION AUTHORIZATION regress_curator;
 SELECT epsilon_left FROM dp.datasets;
 
 -- whose budget: one's own first, else the one that is inherited, else an error that names the choices

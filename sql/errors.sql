@@ -201,6 +201,45 @@ SELECT refused($$SELECT dp.tally('\x70656401016c646401000000', x) FROM mine$$);
 SELECT refused($$SELECT dp.tally('\x00', x) OVER () FROM mine$$);
 SELECT refused($$CREATE AGGREGATE public.steal(bytea, int) (SFUNC = dp.tally_add, STYPE = internal)$$);
 
+-- No function meets an internal error, called with NULLs or with values that mean nothing
+SET SESSION AUTHORIZATION regress_curator;
+DO $$
+DECLARE
+    f record; kind int; call text; said text := '';
+BEGIN
+    FOR f IN SELECT p.oid, p.proname, p.proargtypes FROM pg_proc p
+              WHERE p.pronamespace = 'dp'::regnamespace AND p.prokind = 'f' AND has_function_privilege(p.oid, 'EXECUTE') ORDER BY p.oid LOOP
+        FOR kind IN 0..2 LOOP
+            SELECT format('SELECT dp.%I(%s)', f.proname, string_agg(CASE
+                WHEN kind = 0 AND t IN ('anyarray'::regtype, '"any"'::regtype, 'anycompatible'::regtype) THEN 'NULL::int' || CASE WHEN t = 'anyarray'::regtype THEN '[]' ELSE '' END
+                WHEN kind = 0 OR t = 'internal'::regtype THEN 'NULL::' || CASE WHEN t = 'internal'::regtype THEN 'internal' ELSE t::text END
+                WHEN t IN ('text'::regtype, 'name'::regtype, 'cstring'::regtype) THEN CASE kind WHEN 1 THEN '''''' ELSE '''d''' END || '::' || t
+                WHEN t IN ('oid'::regtype, 'regclass'::regtype) THEN CASE kind WHEN 1 THEN '0' ELSE '4294967295' END || '::oid::' || t
+                WHEN t = 'bytea'::regtype THEN CASE kind WHEN 1 THEN '''''' ELSE '''\x70656401016c646401000000''' END || '::bytea'
+                WHEN t = 'jsonb'::regtype THEN CASE kind WHEN 1 THEN '''{}''' ELSE '''[1]''' END || '::jsonb'
+                WHEN t = 'double precision'::regtype THEN CASE kind WHEN 1 THEN '''NaN''' ELSE '-1e300' END || '::float8'
+                WHEN t IN ('integer'::regtype, 'bigint'::regtype) THEN CASE kind WHEN 1 THEN '-1' ELSE '2147483647' END
+                WHEN t = 'boolean'::regtype THEN 'true'
+                WHEN t IN ('"any"'::regtype, 'anycompatible'::regtype) THEN '1'
+                WHEN t = 'anyarray'::regtype THEN CASE kind WHEN 1 THEN '''{}''' ELSE '''{{1}}''' END || '::int[]'
+                WHEN t::text LIKE '%[]' THEN CASE kind WHEN 1 THEN '''{}''' ELSE '''{{1}}''' END || '::' || t
+                ELSE 'NULL::' || t END, ', ' ORDER BY n)) INTO call
+              FROM unnest(f.proargtypes::oid[]::regtype[]) WITH ORDINALITY a (t, n);
+            BEGIN
+                EXECUTE call;
+                RAISE EXCEPTION 'undone';
+            EXCEPTION WHEN OTHERS THEN
+                IF sqlstate LIKE 'XX%' OR sqlstate IN ('42883', '42725') THEN
+                    said := said || format(E'%s: %s %s\n', call, sqlstate, sqlerrm);
+                END IF;
+            END;
+        END LOOP;
+    END LOOP;
+    IF said <> '' THEN
+        RAISE EXCEPTION '%', said;
+    END IF;
+END $$;
+
 -- Nothing of all this was charged
 RESET SESSION AUTHORIZATION;
 SELECT (SELECT count(*) FROM dp.charge) AS charges, (SELECT count(*) FROM dp.release) AS releases,

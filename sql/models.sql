@@ -138,7 +138,8 @@ SELECT charges();
 -- methods and options
 SELECT sound(dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "rho": 0.01, "method": "agd", "iterations": 10}')) AS agd FROM t;
 SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 1, "method": "sgd", "iterations": 50, "rows": 1000}')) AS sgd FROM t;
-SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-11, "method": "objpert", "intercept": false, "max_norm": 1}')) AS objpert FROM t;
+SELECT ask('logistic_regression', 'y, ARRAY[a]', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-11, "method": "objpert"}');
+SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-11, "method": "sgd", "intercept": false, "max_norm": 1}')) AS sgd FROM t;
 SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "p", "label": "y", "features": ["a"], "epsilon": 0.5, "budget": "regress_ann"}')) AS pure FROM p;
 SELECT sound(dp.linear_regression(z, ARRAY[a], '{"dataset": "u", "label": "z", "features": ["a"], "epsilon": 0.5, "name": null}')) AS units FROM u;
 SELECT dataset, function, request->>'method' AS method, rho IS NOT NULL AS rho, delta, epsilon, request #>> '{options,intercept}' AS intercept, request #>> '{options,max_norm}' AS max_norm, request->>'rows' AS rows

@@ -45,7 +45,9 @@ CREATE TABLE dp.dataset (
     unit_key bytea NOT NULL,
     identity text NOT NULL,
     charges bigint NOT NULL DEFAULT 0,
+    acts bigint NOT NULL DEFAULT 0,
     chain_head bytea NOT NULL,
+    scanned bytea,
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT dataset_rho CHECK (rho_spent <= rho_limit),
     CONSTRAINT dataset_delta CHECK (delta_spent <= delta_limit),
@@ -59,7 +61,7 @@ CREATE TABLE dp.dataset (
 );
 CREATE UNIQUE INDEX dataset_name ON dp.dataset (dataset) WHERE NOT dropped;
 CREATE INDEX dataset_relation ON dp.dataset (relation_oid);
-COMMENT ON TABLE dp.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges';
+COMMENT ON TABLE dp.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges and acts';
 COMMENT ON COLUMN dp.dataset.dropped IS 'unregistered: cap, spent and charges are kept and resumed by a new registration of the relation';
 COMMENT ON COLUMN dp.dataset.version IS 'version of the data; a release is replayed within its version only';
 COMMENT ON COLUMN dp.dataset.declared_version IS 'first version with the attributes as they are now; the cells of earlier releases had other meanings';
@@ -71,6 +73,7 @@ COMMENT ON COLUMN dp.dataset.max_change IS 'by at most this a value of that colu
 COMMENT ON COLUMN dp.dataset.change IS 'whether it moves in one row, or in all';
 COMMENT ON COLUMN dp.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
 COMMENT ON COLUMN dp.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
+COMMENT ON COLUMN dp.dataset.scanned IS 'SHA-256 of the tables that the last charge read; NULL: the next charge names them';
 COMMENT ON COLUMN dp.dataset.rho_limit IS 'cap in 1e-9; NULL if accounting is pure';
 COMMENT ON COLUMN dp.dataset.delta_limit IS 'sum of deltas allowed, in 1e-18';
 COMMENT ON COLUMN dp.dataset.epsilon_limit IS 'pure cap in 1e-9; NULL unless accounting is pure';
@@ -133,6 +136,7 @@ CREATE TABLE dp.charge (
     cap_rho bigint,
     cap_delta bigint,
     cap_epsilon bigint,
+    relations text,
     request text NOT NULL,
     release_id bigint,
     strategy_id bigint,
@@ -145,9 +149,45 @@ COMMENT ON TABLE dp.charge IS 'the ledger: every charge, never changed, hash-cha
 COMMENT ON COLUMN dp.charge.budget_id IS '0 where dp.attest charges the cap alone';
 COMMENT ON COLUMN dp.charge.epsilon IS 'of a pure mechanism, in 1e-9; rho and delta are then NULL';
 COMMENT ON COLUMN dp.charge.cap_rho IS 'what the charge cost the cap of the dataset: 0 where a stored release was paid again by another budget';
+COMMENT ON COLUMN dp.charge.relations IS 'JSON: the tables that were read; NULL: those of the charge before, or none';
 COMMENT ON COLUMN dp.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
 COMMENT ON COLUMN dp.charge.strategy_id IS 'what is measured; NULL: the workload itself';
-COMMENT ON COLUMN dp.charge.hash IS 'SHA-256 of the previous hash and the canonical text of this charge';
+COMMENT ON COLUMN dp.charge.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this charge';
+
+CREATE TABLE dp.act (
+    dataset_id bigint NOT NULL,
+    seq bigint NOT NULL,
+    charges bigint NOT NULL,
+    dataset text NOT NULL,
+    at text NOT NULL,
+    role_name text NOT NULL,
+    act text NOT NULL,
+    subject text,
+    old_value text,
+    new_value text,
+    reason text,
+    hash bytea NOT NULL
+);
+CREATE INDEX act_place ON dp.act (dataset_id, charges, seq);
+COMMENT ON TABLE dp.act IS 'what owners did to a dataset, never changed, in one hash chain with its charges';
+COMMENT ON COLUMN dp.act.charges IS 'how many charges of the dataset came before it';
+COMMENT ON COLUMN dp.act.subject IS 'the attribute, role or release that it is about; NULL: the dataset itself';
+COMMENT ON COLUMN dp.act.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this act';
+
+CREATE TABLE dp.charge_relation (
+    dataset_id bigint NOT NULL,
+    relation_oid oid NOT NULL,
+    relation_schema text NOT NULL,
+    relation_name text NOT NULL,
+    first_seq bigint NOT NULL,
+    last_seq bigint
+);
+CREATE INDEX charge_relation_table ON dp.charge_relation (relation_oid);
+CREATE INDEX charge_relation_dataset ON dp.charge_relation (dataset_id);
+COMMENT ON TABLE dp.charge_relation IS 'which tables the charges of a dataset read: a table that leaves it stays spent on';
+COMMENT ON COLUMN dp.charge_relation.relation_oid IS '0: no table had the name when the dataset was attested';
+COMMENT ON COLUMN dp.charge_relation.first_seq IS 'seq of the first of these charges';
+COMMENT ON COLUMN dp.charge_relation.last_seq IS 'seq of the last one; NULL: charges go on reading it';
 
 CREATE SEQUENCE dp.release_id_seq;
 CREATE TABLE dp.release (
@@ -251,6 +291,8 @@ SELECT pg_catalog.pg_extension_config_dump('dp.budget', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.budget_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.charge', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.charge_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.charge_relation', '');
+SELECT pg_catalog.pg_extension_config_dump('dp.act', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.release', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.release_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp.strategy', '');
@@ -296,20 +338,20 @@ COMMENT ON FUNCTION dp.is_frozen(text, oid) IS
 ----------------------------------------------------------------------
 -- What everybody sees
 --
--- Where a view shows each role rows of its own, OFFSET 0 keeps the reader's
--- conditions out of the scan: EXPLAIN ANALYZE counts the rows that pass there,
--- and those of others would be among them.
+-- Where a view shows each role rows of its own, it reads a function: EXPLAIN ANALYZE
+-- of a plan over the tables would count the rows of others.
 ----------------------------------------------------------------------
 
 CREATE VIEW dp.datasets WITH (security_barrier) AS
     SELECT d.dataset, d.unit, d.max_rows, d.neighbours,
-           CASE d.accounting WHEN 'pure' THEN (d.epsilon_limit - d.epsilon_spent) / 1e9::float8
+           CASE WHEN NOT dp.is_owner(d.identity, d.relation_oid, d.owner) THEN NULL    -- it says what others spent
+                WHEN d.accounting = 'pure' THEN (d.epsilon_limit - d.epsilon_spent) / 1e9::float8
                 ELSE dp.epsilon_of_rho((d.rho_limit - d.rho_spent) * 1e-9::float8, d.delta / 2) END AS epsilon_left,
            dp.is_frozen(d.identity, d.relation_oid) AS frozen,
            d.private_column, d.max_change, d.change
       FROM dp.dataset d
      WHERE NOT d.dropped;
-COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, or the private column and how it may change, and what is left of the cap, as an epsilon';
+COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, or the private column and how it may change, and, for the owner, what is left of the cap, as an epsilon';
 
 CREATE VIEW dp.attributes WITH (security_barrier) AS
     SELECT d.dataset, a.attribute, a.type, a.kind, a.cells,
@@ -318,7 +360,7 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
                 WHEN a.type = 'timestamp without time zone'
                 THEN pg_catalog.to_jsonb(a.points::pg_catalog.timestamp[])
                 WHEN a.type = 'timestamp with time zone'    -- in UTC, as they are stored
-                THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.replace(p, ' ', 'T') || ':00') FROM pg_catalog.unnest(a.points) p)
+                THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.regexp_replace(p, '^(\S+) (\S+)( BC)?$', '\1T\2:00\3')) FROM pg_catalog.unnest(a.points) p)
                 ELSE pg_catalog.to_jsonb(a.points) END AS levels,
            a.outside, a.nulls
       FROM dp.dataset d JOIN dp.attribute a ON a.dataset_id = d.id
@@ -326,25 +368,22 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
      ORDER BY d.dataset, a.position;
 COMMENT ON VIEW dp.attributes IS 'declared attributes; levels: the levels, or the edges of the bins';
 
-CREATE VIEW dp.budgets WITH (security_barrier) AS
+CREATE VIEW dp.all_budgets AS
     SELECT d.dataset, b.role_name AS role, b.accounting, b.epsilon, b.delta,
            b.rho_limit / 1e9::float8 AS rho_limit, b.rho_spent / 1e9::float8 AS rho_spent,
            (b.rho_limit - b.rho_spent) / 1e9::float8 AS rho_left,
            CASE b.accounting
-                WHEN 'pure' THEN least((b.epsilon_limit - b.epsilon_spent) / 1e9::float8,
-                                       (d.epsilon_limit - d.epsilon_spent) / 1e9::float8,
-                                       dp.pure_epsilon_of_rho((d.rho_limit - d.rho_spent) / 1e9::float8))
-                ELSE dp.epsilon_of_rho(least(b.rho_limit - b.rho_spent, d.rho_limit - d.rho_spent) * 1e-9::float8,
-                                       b.delta / 2) END AS epsilon_left,
+                WHEN 'pure' THEN (b.epsilon_limit - b.epsilon_spent) / 1e9::float8
+                ELSE dp.epsilon_of_rho((b.rho_limit - b.rho_spent) * 1e-9::float8, b.delta / 2) END AS epsilon_left,
            dp.is_frozen(d.identity, d.relation_oid) AS frozen
       FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id
      WHERE NOT d.dropped
        AND (dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
             OR dp.is_owner(d.identity, d.relation_oid, d.owner))
     OFFSET 0;
-COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits';
+COMMENT ON VIEW dp.all_budgets IS 'what dp.visible_budgets reads';
 
-CREATE VIEW dp.charges WITH (security_barrier) AS
+CREATE VIEW dp.all_charges AS
     SELECT c.id AS charge, c.at::timestamptz AS at, c.role_name AS role, c.dataset, c.function,
            c.rho / 1e9::float8 AS rho, c.delta / 1e18::float8 AS delta, c.epsilon / 1e9::float8 AS epsilon,
            c.request::jsonb AS request, coalesce(c.release_id, r.id) AS release
@@ -355,9 +394,32 @@ CREATE VIEW dp.charges WITH (security_barrier) AS
      WHERE dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
         OR dp.is_owner(d.identity, d.relation_oid, d.owner)
     OFFSET 0;
-COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
+COMMENT ON VIEW dp.all_charges IS 'what dp.visible_charges reads';
 
-CREATE VIEW dp.releases WITH (security_barrier) AS
+CREATE VIEW dp.all_acts AS
+    SELECT x.at::timestamptz AS at, x.role_name AS role, x.dataset, x.act, x.subject,
+           x.old_value::jsonb AS old_value, x.new_value::jsonb AS new_value, x.reason
+      FROM dp.dataset d
+      JOIN (SELECT a.dataset_id, a.charges, a.seq, a.at, a.role_name, a.dataset, a.act, a.subject, a.old_value, a.new_value, a.reason
+              FROM dp.act a
+            UNION ALL   -- that a freeze was lifted or a dataset moved is a line of the charges
+            SELECT c.dataset_id, c.seq - 1, NULL, c.at, c.role_name, c.dataset, 'attest', NULL,
+                   pg_catalog.jsonb_build_object('identity', c.request::jsonb -> 'before')::text,
+                   pg_catalog.jsonb_build_object('identity', c.request::jsonb -> 'identity')::text, c.request::jsonb ->> 'reason'
+              FROM dp.charge c
+             WHERE c.function LIKE 'dp.attest%' AND c.budget_id = 0
+            UNION ALL
+            SELECT c.dataset_id, c.seq - 1, NULL, c.at, c.role_name, c.dataset, 'move_dataset', NULL,
+                   pg_catalog.jsonb_build_object('relation', c.request::jsonb -> 'from')::text,
+                   pg_catalog.jsonb_build_object('relation', c.request::jsonb -> 'to')::text, c.request::jsonb ->> 'reason'
+              FROM dp.charge c
+             WHERE c.function = 'dp.move_dataset' AND c.budget_id = 0) x ON x.dataset_id = d.id
+     WHERE dp.is_owner(d.identity, d.relation_oid, d.owner)
+     ORDER BY x.dataset_id, x.charges, x.seq
+    OFFSET 0;
+COMMENT ON VIEW dp.all_acts IS 'what dp.visible_acts reads';
+
+CREATE VIEW dp.all_releases AS
     SELECT r.id AS release, r.charge_id AS charge, d.dataset, r.version, r.attributes, r.workload, r.predicate,
            r.method, r.queries, r.created
       FROM dp.release r JOIN dp.dataset d ON d.id = r.dataset_id
@@ -367,9 +429,9 @@ CREATE VIEW dp.releases WITH (security_barrier) AS
                         WHERE (c.id = r.charge_id OR c.release_id = r.id)
                           AND c.dataset_id = d.id AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
     OFFSET 0;
-COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
+COMMENT ON VIEW dp.all_releases IS 'what dp.visible_releases reads';
 
-CREATE VIEW dp.models WITH (security_barrier) AS
+CREATE VIEW dp.all_models AS
     SELECT m.model, d.dataset, m.kind, m.method, m.label, m.features, m.role_name AS role, m.release_id AS release, m.created
       FROM dp.model m JOIN dp.dataset d ON d.id = m.dataset_id
      WHERE NOT d.dropped
@@ -380,9 +442,39 @@ CREATE VIEW dp.models WITH (security_barrier) AS
                         WHERE r.id = m.release_id AND c.dataset_id = d.id
                           AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
     OFFSET 0;
+COMMENT ON VIEW dp.all_models IS 'what dp.visible_models reads';
+
+CREATE FUNCTION dp.visible_budgets() RETURNS SETOF dp.all_budgets
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_budgets' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_budgets() IS 'the rows of dp.budgets (used by the view)';
+CREATE VIEW dp.budgets WITH (security_barrier) AS SELECT * FROM dp.visible_budgets();
+COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
+
+CREATE FUNCTION dp.visible_charges() RETURNS SETOF dp.all_charges
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_charges' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_charges() IS 'the rows of dp.charges (used by the view)';
+CREATE VIEW dp.charges WITH (security_barrier) AS SELECT * FROM dp.visible_charges();
+COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
+
+CREATE FUNCTION dp.visible_acts() RETURNS SETOF dp.all_acts
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_acts' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_acts() IS 'the rows of dp.acts (used by the view)';
+CREATE VIEW dp.acts WITH (security_barrier) AS SELECT * FROM dp.visible_acts();
+COMMENT ON VIEW dp.acts IS 'what owners did to your datasets: registered, granted, declared and so on, in its order; old_value and new_value: of the subject, or what changed of the dataset';
+
+CREATE FUNCTION dp.visible_releases() RETURNS SETOF dp.all_releases
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_releases' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_releases() IS 'the rows of dp.releases (used by the view)';
+CREATE VIEW dp.releases WITH (security_barrier) AS SELECT * FROM dp.visible_releases();
+COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
+
+CREATE FUNCTION dp.visible_models() RETURNS SETOF dp.all_models
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_models' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp.visible_models() IS 'the rows of dp.models (used by the view)';
+CREATE VIEW dp.models WITH (security_barrier) AS SELECT * FROM dp.visible_models();
 COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on his datasets; release NULL: fitted without privacy';
 
-GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.releases, dp.models TO PUBLIC;
+GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.acts, dp.releases, dp.models TO PUBLIC;
 
 ----------------------------------------------------------------------
 -- For the owner of a table
@@ -400,6 +492,11 @@ CREATE FUNCTION dp.drop_dataset(dataset text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_drop_dataset' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.drop_dataset(text) IS
     'unregisters a dataset; what was spent is kept and counts again when the table is registered anew';
+
+CREATE FUNCTION dp.move_dataset(dataset text, relation regclass, reason text) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_move_dataset' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.move_dataset(text, regclass, text) IS
+    'lets a dataset go on with another table of yours that has the declared columns; cap, charges, budgets and version stay; dp.new_version ends the replay of answers of the old table';
 
 CREATE FUNCTION dp.new_version(dataset text) RETURNS integer
     AS 'MODULE_PATHNAME', 'pe_sql_new_version' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -448,10 +545,10 @@ COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text) IS
     'the same with the edges as an array literal in the column''s own input form';
 
 CREATE FUNCTION dp.grant_budget(grantee name, dataset text, epsilon double precision,
-        delta double precision DEFAULT NULL, accounting text DEFAULT 'zcdp') RETURNS void
+        delta double precision DEFAULT NULL, accounting text DEFAULT 'zcdp', overcommit boolean DEFAULT false) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_grant_budget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.grant_budget(name, text, double precision, double precision, text) IS
-    'sets the total that a role may lose on your dataset; delta NULL: that of the cap';
+COMMENT ON FUNCTION dp.grant_budget(name, text, double precision, double precision, text, boolean) IS
+    'sets the total that a role may lose on your dataset; delta NULL: that of the cap; overcommit: also where all budgets together exceed the cap';
 
 CREATE FUNCTION dp.revoke_budget(grantee name, dataset text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_revoke_budget' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -462,7 +559,7 @@ CREATE FUNCTION dp.verify_ledger(dataset text)
         RETURNS TABLE (ok boolean, charges bigint, rho_spent double precision, first_bad bigint, message text)
     AS 'MODULE_PATHNAME', 'pe_sql_verify_ledger' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.verify_ledger(text) IS
-    'computes the hash chain of your dataset anew and adds up its charges; first_bad: the charge that is not as it was written, or follows a missing one';
+    'computes the hash chain of your dataset''s charges and acts anew and adds up its charges; first_bad: the charge that is not as it was written, or follows a missing one';
 
 CREATE FUNCTION dp.attest(reason text)
         RETURNS TABLE (dataset text, relation text, charges bigint, rho_spent double precision, message text)
@@ -624,7 +721,7 @@ CREATE FUNCTION dp.minimize_max_affine(dataset text, slopes name[], offsets name
     RETURNS TABLE (x double precision[], public_value double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.minimize_max_affine(text, name[], name, double precision[], double precision[], double precision[], text, double precision, double precision, double precision, jsonb, boolean, name) IS
-    'a private point where the largest of slopes . x + offset over the rows is small: lower <= x <= upper, and rows (g, h) of inequalities mean g . x <= h; public_value: the minimum without offsets; give epsilon or rho; the same request again is answered free; methods laplace_data_l2 and metropolis are not private, and for the owner alone';
+    'a private point where the largest of slopes . x + offset over the rows is small: lower <= x <= upper, and rows (g, h) of inequalities mean g . x <= h; public_value: the minimum without offsets; give epsilon or rho; the same request again is answered free';
 
 CREATE TYPE dp.affine_minimum AS (x double precision[], public_value double precision, release bigint);
 COMMENT ON TYPE dp.affine_minimum IS 'a private minimum of a piecewise affine function, as dp.minimize_max_affine_agg returns it';

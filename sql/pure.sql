@@ -39,12 +39,12 @@ SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 1, 1e-6, 'pure')$$);
 SELECT refused($$SELECT dp.grant_budget('regress_ann', 'z', 1, 1e-6, 'pure')$$);
 SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 1e-10, accounting => 'pure')$$);
 SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 1.0000000009, 0, 'pure')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_bob', 'p', 100, accounting => 'pure')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'z', 2, accounting => 'pure')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_bob', 'z', 2)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_cy', 'z', 2)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_bob', 'p', 100, accounting => 'pure', overcommit => true)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'z', 2, accounting => 'pure', overcommit => true)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_bob', 'z', 2, overcommit => true)$$);
+SELECT refused($$SELECT dp.grant_budget('regress_cy', 'z', 2, overcommit => true)$$);
 -- nothing is spent of it: another accounting may take its place
-SELECT refused($$SELECT dp.grant_budget('regress_cy', 'z', 3, accounting => 'pure')$$);
+SELECT refused($$SELECT dp.grant_budget('regress_cy', 'z', 3, accounting => 'pure', overcommit => true)$$);
 \t off
 SELECT dataset, role, accounting, epsilon, delta, rho_limit, rho_spent, rho_left, epsilon_left FROM dp.budgets WHERE accounting = 'pure' ORDER BY dataset, role;
 SELECT dataset, epsilon_left FROM dp.datasets WHERE dataset = 'p';
@@ -131,7 +131,7 @@ SET SESSION AUTHORIZATION regress_curator;
 SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 0.999999999, accounting => 'pure')$$);
 SELECT refused($$SELECT dp.grant_budget('regress_ann', 'z', 4)$$);
 SELECT refused($$SELECT dp.grant_budget('regress_bob', 'z', 4, accounting => 'pure')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 1.5, accounting => 'pure')$$);
+SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 1.5, accounting => 'pure', overcommit => true)$$);
 SELECT refused($$SELECT dp.revoke_budget('regress_bob', 'p')$$);
 \t off
 SELECT role, epsilon, epsilon_left FROM dp.budgets WHERE dataset = 'p' ORDER BY role;

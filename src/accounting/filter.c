@@ -61,33 +61,26 @@ pe_pure_limit(double epsilon)
 }
 
 pe_cost
-pe_cap_cost(pe_cost charge, bool cap_is_pure)
+pe_cap_cost(pe_cost charge, int64_t as_rho_nano, bool cap_is_pure)
 {
 	pe_cost		cost = charge;
 
 	if (!cap_is_pure && charge.epsilon_nano != 0)
 	{
 		cost.rho_nano = pe_nano_rho_of_pure(charge.epsilon_nano);
+		if (as_rho_nano > 0 && as_rho_nano < cost.rho_nano)
+			cost.rho_nano = as_rho_nano;
 		cost.epsilon_nano = 0;
 	}
 	return cost;
 }
 
-static int64_t
-lesser(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 int64_t
-pe_nano_left(pe_cost budget_left, bool budget_is_pure, pe_cost cap_left, bool cap_is_pure)
+pe_nano_left(pe_cost left, bool is_pure)
 {
-	int64_t		of_cap = budget_is_pure == cap_is_pure
-		? (cap_is_pure ? cap_left.epsilon_nano : cap_left.rho_nano)
-		: budget_is_pure ? pe_nano_pure_of_rho(cap_left.rho_nano) : 0;
-	int64_t		left = lesser(budget_is_pure ? budget_left.epsilon_nano : budget_left.rho_nano, of_cap);
+	int64_t		nano = is_pure ? left.epsilon_nano : left.rho_nano;
 
-	return left > 0 ? left : 0;
+	return nano > 0 ? nano : 0;
 }
 
 pe_cost

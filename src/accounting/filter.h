@@ -64,16 +64,16 @@ extern pe_cost pe_pure_limit(double epsilon);
 
 /*
  * What a charge costs a cap: itself, or, where it is a pure one and the cap counts
- * rho, epsilon tanh(epsilon / 2) rounded up (pe_nano_rho_of_pure).
+ * rho, epsilon tanh(epsilon / 2) rounded up (pe_nano_rho_of_pure), or as_rho_nano if the
+ * mechanism is known to cost less: 0 if it is not.
  */
-extern pe_cost pe_cap_cost(pe_cost charge, bool cap_is_pure);
+extern pe_cost pe_cap_cost(pe_cost charge, int64_t as_rho_nano, bool cap_is_pure);
 
 /*
- * The nano-units that the next request may cost, 0 at least, by what is left of
- * a budget and of a cap: of epsilon if the budget is pure, of rho otherwise.  A
- * request of so much fits, and one unit more does not.
+ * The nano-units that the next request may cost, 0 at least, by what is left of a
+ * budget: of epsilon if it is pure, of rho otherwise.
  */
-extern int64_t pe_nano_left(pe_cost budget_left, bool budget_is_pure, pe_cost cap_left, bool cap_is_pure);
+extern int64_t pe_nano_left(pe_cost left, bool is_pure);
 
 /* limit - spent in all components. */
 extern pe_cost pe_cost_less(pe_cost limit, pe_cost spent);

@@ -151,6 +151,41 @@ pe_bounded_range_rho(double eta)
 	return round_up_relative(coth_excess(h) + log_sinh_ratio(h));
 }
 
+/* The lesser of a rho and of what any pure mechanism costs. */
+static int64_t
+nano_of(double rho, int64_t nano_epsilon)
+{
+	int64_t		any = pe_nano_rho_of_pure(nano_epsilon);
+	int64_t		nano = pe_nano_up(rho);
+
+	return nano >= 0 && nano < any ? nano : any;
+}
+
+/* Both operands of a quotient are within a rounding of the numbers that they stand for: the next double is above it. */
+static double
+quotient_up(double a, double b)
+{
+	return a / b * (1 + 4 * DBL_EPSILON);
+}
+
+int64_t
+pe_nano_rho_of_laplace(int64_t nano_epsilon, pe_u128 sensitivity)
+{
+	/* a sensitivity beyond that is none that noise is drawn for */
+	if (nano_epsilon <= 0 || sensitivity == 0 || sensitivity >> 62 != 0)
+		return pe_nano_rho_of_pure(nano_epsilon);
+	return nano_of(pe_discrete_laplace_rho(quotient_up((double) nano_epsilon / 1e9, (double) sensitivity), (int64_t) sensitivity),
+				   nano_epsilon);
+}
+
+int64_t
+pe_nano_rho_of_range(int64_t nano_eta)
+{
+	if (nano_eta <= 0)
+		return pe_nano_rho_of_pure(nano_eta);
+	return nano_of(pe_bounded_range_rho(quotient_up((double) nano_eta, 1e9)), nano_eta);
+}
+
 /*
  * ln Phi(x).  Far in the lower tail, where erfc would underflow, by the
  * asymptotic series ln Phi(x) = -x^2/2 - ln(-x sqrt(2 pi)) + ln(1 - 1/x^2 +

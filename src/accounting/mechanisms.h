@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
+
 /* The largest sigma that pe_discrete_gaussian_delta serves; its time is linear in sigma. */
 #define PE_DISCRETE_SIGMA_MAX	1048576.0
 
@@ -38,8 +40,33 @@ extern double pe_laplace_rho(double epsilon);
  * two copies D apart, the limit of D_alpha / alpha as alpha falls to 1, where
  * that ratio is largest.  For D = 1 it is a tanh(a / 2), the value of
  * pe_pure_to_zcdp; for a D -> epsilon with a -> 0 it is pe_laplace_rho.
+ *
+ * Why the limit is the largest.  With P and Q the two copies and L = ln(P/Q), let h(s) =
+ * ln sum sqrt(P Q) exp(s L), an even function with h(1/2) = 0, D_alpha = h(alpha - 1/2) /
+ * (alpha - 1) and h'(1/2) = rho.  If h is concave in s^2, it lies below its tangent
+ * at s = 1/2, h(s) <= (s^2 - 1/4) rho, which says D_alpha <= alpha rho.  And it is:
+ * between the copies sqrt(P Q) is constant and L takes the values a (D - 2j) once each, 0 <= j <= D,
+ * the outer ones with weight c = 1 / (1 - q), for all beyond them.  So exp(h) is, up to a
+ * factor, c z^D + z^(D-1) + ... + z + c at z = exp(2 a s), times z^(-D/2).  Multiplied by
+ * z - 1, that polynomial is z^D (c z - (c - 1)) - (c - (c - 1) z), whose roots are where a
+ * Blaschke product of degree D + 1 (zeros 0 and q) is 1: on the unit circle.  So
+ * exp(h) has zeros at imaginary s alone and is a constant times a product of factors 1 +
+ * s^2 / b^2, each of which has a logarithm concave in s^2.
+ *
+ * A vector of such noises costs no more, D being its L1 sensitivity: divergences of
+ * independent coordinates add up, and rho(D), which is convex and grows with D, is 0 at
+ * 0, so that the sum of rho(v_i) is at most rho(sum of |v_i|) <= rho(D).
  */
 extern double pe_discrete_laplace_rho(double a, int64_t sensitivity);
+
+/*
+ * In nano-units, rounded up, what discrete Laplace noise for this L1 sensitivity costs at a
+ * pure epsilon of nano_epsilon 1e-9 (noise/laplace.h), and an exponential mechanism
+ * whose range is bounded by so much; never more than pe_nano_rho_of_pure, and as that out
+ * of range.
+ */
+extern int64_t pe_nano_rho_of_laplace(int64_t nano_epsilon, pe_u128 sensitivity);
+extern int64_t pe_nano_rho_of_range(int64_t nano_eta);
 
 /*
  * The smallest rho such that every mechanism of bounded range eta is rho-zCDP:

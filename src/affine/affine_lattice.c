@@ -334,36 +334,6 @@ pe_lattice_row(const pe_affine_lattice *lattice, int32_t row, const int64_t *at)
 	return public_row(lattice, row, at) + lattice->offset[row];
 }
 
-pe_i128
-pe_lattice_score(const pe_affine_lattice *lattice, const int64_t *at)
-{
-	pe_i128		score = 0;
-
-	for (int32_t i = 0; i < lattice->rows; i++)
-	{
-		pe_i128		value = pe_lattice_row(lattice, i, at);
-
-		if (i == 0 || value > score)
-			score = value;
-	}
-	return score;
-}
-
-pe_i128
-pe_lattice_public_score(const pe_affine_lattice *lattice, const int64_t *at)
-{
-	pe_i128		score = 0;
-
-	for (int32_t i = 0; i < lattice->rows; i++)
-	{
-		pe_i128		value = public_row(lattice, i, at);
-
-		if (i == 0 || value > score)
-			score = value;
-	}
-	return score;
-}
-
 bool
 pe_lattice_inside(const pe_affine_lattice *lattice, const int64_t *at)
 {

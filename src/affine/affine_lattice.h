@@ -61,10 +61,6 @@ extern void pe_lattice_nearest(const pe_affine_lattice *lattice, const double *x
 /* A_i . X + B_i, for |X_j| < 2^(PE_LATTICE_BITS + 9). */
 extern pe_i128 pe_lattice_row(const pe_affine_lattice *lattice, int32_t row, const int64_t *at);
 
-/* S(X), and the same without offsets; 0 without rows. */
-extern pe_i128 pe_lattice_score(const pe_affine_lattice *lattice, const int64_t *at);
-extern pe_i128 pe_lattice_public_score(const pe_affine_lattice *lattice, const int64_t *at);
-
 /* Whether the inequalities hold. */
 extern bool pe_lattice_inside(const pe_affine_lattice *lattice, const int64_t *at);
 

@@ -22,6 +22,9 @@
 /* Iterations after which the best that was found is returned. */
 #define MOST_ITERATIONS 150
 
+/* pe_affine_minimise_in moves no further where slacks times multipliers are so small. */
+#define ARRIVED 1e-10
+
 /* A step goes so far towards the nearest slack or multiplier that would be 0. */
 #define STEP_PART 0.995
 
@@ -477,9 +480,9 @@ take_step(const programme *p, iterate *at)
 	move(p->pairs, at->multiplier, dual, at->dmultiplier);
 }
 
-/* One predictor and corrector; false if there is no direction to be had. */
+/* The matrix of the predictor and of the corrector; false if it cannot be factorised. */
 static bool
-iterate_once(const programme *p, iterate *at)
+weigh_all(const programme *p, iterate *at)
 {
 	for (int32_t i = 0; i < p->pairs; i++)
 	{
@@ -487,16 +490,62 @@ iterate_once(const programme *p, iterate *at)
 		at->target[i] = at->multiplier[i] * at->slack[i];
 	}
 	build_normal(p, at, at->work);
-	if (!factorise(p, at))
-		return false;
+	return factorise(p, at);
+}
+
+/* One predictor and corrector; false if the direction is none. */
+static bool
+predict_and_correct(const programme *p, iterate *at)
+{
 	find_direction(p, at);
 	find_active(p, at);
 	set_target(p, at);
 	find_direction(p, at);
-	if (!pe_la_finite((size_t) p->n, at->dz))
+	return pe_la_finite((size_t) p->n, at->dz);
+}
+
+/* False if there is no direction to be had. */
+static bool
+iterate_once(const programme *p, iterate *at)
+{
+	if (!weigh_all(p, at) || !predict_and_correct(p, at))
 		return false;
 	take_step(p, at);
 	return true;
+}
+
+/* A matrix and a direction that lead nowhere. */
+static void
+stand_still(const programme *p, iterate *at)
+{
+	memset(at->dz, 0, sizeof(at->dz));
+	memset(at->dslack, 0, (size_t) p->pairs * sizeof(double));
+	memset(at->dmultiplier, 0, (size_t) p->pairs * sizeof(double));
+}
+
+static void
+make_identity(const programme *p, iterate *at)
+{
+	memset(at->factor, 0, sizeof(at->factor));
+	for (int32_t j = 0; j < p->n; j++)
+		at->factor[j * (p->n + 1)] = 1;
+}
+
+/* The work of iterate_once in any case; once it has arrived, or there is no direction, it stays where it is. */
+static void
+iterate_in_full(const programme *p, iterate *at, bool *arrived)
+{
+	*arrived = *arrived || complementarity(p, at) <= ARRIVED * (1 + fabs(at->z[p->d]));
+	if (!weigh_all(p, at))
+	{
+		make_identity(p, at);
+		*arrived = true;
+	}
+	if (!predict_and_correct(p, at))
+		*arrived = true;
+	if (*arrived)
+		stand_still(p, at);
+	take_step(p, at);
 }
 
 /* ------------------------------------------------------------------
@@ -1234,6 +1283,33 @@ pe_affine_minimise(const pe_plain_affine *f, const pe_polytope *set, double gap,
 	if (f->rows == 0)
 		return PE_PROGRAMME_SOLVED;
 	return minimise_from(f, set, set->inequalities > 0 ? x : NULL, gap, minimum);
+}
+
+void
+pe_affine_minimise_in(const pe_plain_affine *f, const pe_polytope *set, int iterations, double *x)
+{
+	double		from[PE_AFFINE_VARIABLES];
+	solution	found = {.f = f, .x = x, .value = INFINITY, .bound = -INFINITY};
+	bool		arrived = false;
+	programme	p;
+	iterate    *at;
+
+	if (find_point(set, from) == PE_PROGRAMME_EMPTY)
+		pe_bug("a set without a point");
+	memcpy(x, from, (size_t) set->variables * sizeof(double));
+	programme_init(&p, f, set);
+	at = new_iterate(&p);
+	depart(&p, at, set->inequalities > 0 ? from : NULL);
+	found.reach = size_of_points(&p, at->z);
+	for (int i = 0; i < iterations; i++)
+	{
+		pe_poll();
+		measure(&p, at);
+		consider(&p, at->z, &found);
+		iterate_in_full(&p, at, &arrived);
+	}
+	free_iterate(&p, at);
+	programme_free(&p);
 }
 
 /* ------------------------------------------------------------------

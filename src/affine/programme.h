@@ -68,6 +68,13 @@ extern pe_programme_end pe_affine_minimise(const pe_plain_affine *f, const pe_po
 										   pe_affine_minimum *minimum);
 
 /*
+ * The best point of so many iterations, which are all made, and are the same work for all
+ * offsets are: its time tells of the slopes and the set alone.  f has a row, all of it is
+ * finite, and the set is a bounded one that is not empty.  Nothing is known of the gap.
+ */
+extern void pe_affine_minimise_in(const pe_plain_affine *f, const pe_polytope *set, int iterations, double *x);
+
+/*
  * What a sampler needs to know of a set: the smallest box around it (to rounding,
  * never smaller than it by more), and a point well inside: the centre of a largest
  * box of the proportions of that box.  PE_PROGRAMME_THIN if that is smaller than 2^-20

@@ -7,7 +7,8 @@
 
 #include "api/label.h"
 #include "strategy/reconstruct.h"
-#include "ledger/registry.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
 #include "noise/noise.h"
 
 /*

@@ -8,7 +8,7 @@
 #include "fmgr.h"
 
 #include "strategy/method.h"
-#include "ledger/registry.h"
+#include "ledger/dataset.h"
 
 /* Argument n; 22004 if it is null. */
 extern char *pe_text_argument(FunctionCallInfo fcinfo, int n, const char *name);

@@ -27,7 +27,8 @@
 
 #include "api/arguments.h"
 #include "server/access.h"
-#include "ledger/registry.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
 #include "server/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_add_own_levels);

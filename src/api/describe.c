@@ -6,12 +6,14 @@
 
 #include "fmgr.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
 #include "api/arguments.h"
 #include "ledger/budget.h"
-#include "ledger/registry.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_describe);
 
@@ -107,11 +109,12 @@ describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 {
 	pe_budget  *budget = pe_budget_find(dataset);
 
-	line(result, "cap: %s for everybody together; epsilon %.4g of it is left",
-		 promise(dataset->accounting, dataset->epsilon, dataset->delta), pe_dataset_epsilon_left(dataset));
+	if (pe_dataset_owned_by(dataset, GetUserId()))
+		line(result, "cap: %s for everybody together; epsilon %.4g of it is left",
+			 promise(dataset->accounting, dataset->epsilon, dataset->delta), pe_dataset_epsilon_left(dataset));
 	if (budget != NULL)
 		line(result, "your budget (role %s): %s; epsilon %.4g of it is left", budget->role,
-			 promise(budget->accounting, budget->epsilon, budget->delta), pe_budget_epsilon_left(budget, dataset));
+			 promise(budget->accounting, budget->epsilon, budget->delta), pe_budget_epsilon_left(budget));
 	else
 		line(result, "you have no budget of your own on it");
 }

@@ -15,6 +15,8 @@
 #include "api/question.h"
 #include "api/rows.h"
 #include "server/access.h"
+#include "ledger/charge.h"
+#include "ledger/hash.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_histogram);
 PG_FUNCTION_INFO_V1(pe_sql_quote);
@@ -240,7 +242,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	const call *c = argument;
 	const pe_histogram *h = c->histogram;
 	pe_cost		cost = c->replay ? (pe_cost) {0} : pe_request_cost(&h->question.charge);
-	int64		after = h->budget != NULL ? pe_budget_left_after(h->budget, h->dataset, cost) : -1;
+	int64		after = h->budget != NULL ? pe_budget_left_after(h->budget, cost) : -1;
 	bool		fits = after >= 0 && (c->replay || !h->dataset->frozen);
 	bool		unknown = h->method == PE_METHOD_DAWA;
 

@@ -13,7 +13,8 @@
 #include "utils/jsonb.h"
 
 #include "workload/workload.h"
-#include "ledger/registry.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
 
 typedef struct pe_labels
 {

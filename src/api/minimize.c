@@ -57,7 +57,7 @@ validate(void *argument)
 
 /* Charged, or replayed, or refused. */
 static void
-minimise_privately(call *c)
+minimise(call *c)
 {
 	pe_door_minimise(&c->minimum->question, &c->reply);
 	if (c->reply.outcome == PE_REFUSED)
@@ -65,15 +65,6 @@ minimise_privately(call *c)
 	if (c->reply.charge_id != 0)
 		pe_minimum_tell(c->minimum, &c->reply);
 	c->value = pe_minimum_values(c->minimum, &c->reply);
-}
-
-static void
-minimise_plainly(call *c)
-{
-	double	   *value = palloc0((c->minimum->problem.set.variables + 1) * sizeof(double));
-
-	pe_door_minimise_plain(&c->minimum->question, value);
-	c->value = value;
 }
 
 static void
@@ -92,10 +83,7 @@ pe_sql_minimize_max_affine(PG_FUNCTION_ARGS)
 
 	if (error != NULL)
 		ReThrowError(error);
-	if (pe_minimum_is_private(c.minimum->problem.method))
-		minimise_privately(&c);
-	else
-		minimise_plainly(&c);
+	minimise(&c);
 	pe_return_rows(fcinfo, 1, 3, make_row, &c);
 	return (Datum) 0;
 }

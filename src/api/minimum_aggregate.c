@@ -243,22 +243,13 @@ pe_sql_minimize_max_affine_add(PG_FUNCTION_ARGS)
  */
 
 static const double *
-minimise_privately(state *s, pe_charge_reply *reply)
+minimise(state *s, pe_charge_reply *reply)
 {
 	pe_minimise_collected(&s->minimum->question, &s->rows, reply);
 	if (reply->outcome == PE_REFUSED)
 		pe_minimum_refuse(s->minimum, reply);
 	pe_minimum_tell(s->minimum, reply);
 	return pe_minimum_values(s->minimum, reply);
-}
-
-static const double *
-minimise_plainly(state *s)
-{
-	double	   *value = palloc0((s->rows.variables + 1) * sizeof(double));
-
-	pe_minimise_collected_plain(&s->minimum->question, &s->rows, value);
-	return value;
 }
 
 static void
@@ -268,7 +259,7 @@ minimise_group(state *s, Oid type)
 	Datum		values[3] = {0};
 	bool		nulls[3] = {false};
 	MemoryContext old = MemoryContextSwitchTo(s->context);
-	const double *value = pe_minimum_is_private(s->minimum->problem.method) ? minimise_privately(s, &reply) : minimise_plainly(s);
+	const double *value = minimise(s, &reply);
 
 	pe_minimum_row(s->minimum, value, reply.release_id, values, nulls);
 	s->result = HeapTupleGetDatum(heap_form_tuple(lookup_rowtype_tupdesc_copy(type, -1), values, nulls));

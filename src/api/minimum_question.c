@@ -12,6 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/json.h"
 
+#include "accounting/mechanisms.h"
 #include "accounting/zcdp.h"
 #include "api/arguments.h"
 #include "api/minimum_question.h"
@@ -102,27 +103,14 @@ choose_method(pe_minimum_validated *m)
 	if (name == NULL)
 		m->problem.method = PE_MINIMUM_EXPONENTIAL;
 	else if (!pe_minimum_method_named(name, &m->problem.method))
-		pe_refuse_parameter("method", name, "exponential, laplace_data, laplace_solution, subgradient or subgradient_last "
-							"(laplace_data_l2 and metropolis: owners only)");
+		pe_refuse_parameter("method", name, "exponential, laplace_data, laplace_solution, subgradient or subgradient_last");
 }
 
-/* What has no privacy is the owner's alone; everything else takes a budget. */
 static void
 choose_budget(pe_minimum_validated *m)
 {
-	if (pe_minimum_is_private(m->problem.method))
-	{
-		m->budget = pe_budget_choose(m->dataset, m->request->budget);
-		m->problem.pure = pe_is_pure(m->budget->accounting);
-		return;
-	}
-	pe_dataset_check_owner(m->dataset);
-	if (m->dataset->frozen)
-		ereport(ERROR,
-				(errcode(ERRCODE_PE_FROZEN),
-				 errmsg("dataset \"%s\" is frozen", m->dataset->name),
-				 errhint("dp.attest lifts the freeze.")));
-	m->problem.pure = true;
+	m->budget = pe_budget_choose(m->dataset, m->request->budget);
+	m->problem.pure = pe_is_pure(m->budget->accounting);
 }
 
 static void
@@ -263,9 +251,7 @@ resolve_pure(pe_minimum_validated *m)
 	if (!isnan(request->delta) || !isnan(request->rho))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 m->budget != NULL
-				 ? errmsg("rho and delta do not go with pure accounting")
-				 : errmsg("rho and delta do not go with method \"%s\"", pe_minimum_method_name(m->problem.method)),
+				 errmsg("rho and delta do not go with pure accounting"),
 				 errhint("Use epsilon.")));
 	pe_check_epsilon(request->epsilon);
 	m->problem.nano = pe_nano_rho_down(request->epsilon);
@@ -295,8 +281,6 @@ resolve_cost(pe_minimum_validated *m)
 static pe_cost
 cost_of(const pe_minimum_validated *m)
 {
-	if (m->budget == NULL)
-		return (pe_cost) {0};
 	return m->problem.pure ? (pe_cost) {.epsilon_nano = m->problem.nano} : (pe_cost) {.rho_nano = m->problem.nano};
 }
 
@@ -406,12 +390,15 @@ fill_question(pe_minimum_validated *m)
 	m->question.problem = &m->problem;
 	charge->dataset_id = m->dataset->id;
 	charge->version = m->dataset->version;
-	charge->budget_id = m->budget != NULL ? m->budget->id : 0;
+	charge->budget_id = m->budget->id;
 	charge->role = GetUserNameFromId(GetUserId(), false);
 	charge->function = request->function;
 	charge->rho = cost.rho_nano;
 	charge->delta = cost.delta_atto;
 	charge->epsilon = cost.epsilon_nano;
+	/* its range is bounded, whatever it draws from (minimum_exponential.c) */
+	if (m->problem.method == PE_MINIMUM_EXPONENTIAL && cost.epsilon_nano > 0)
+		charge->as_rho = pe_nano_rho_of_range(cost.epsilon_nano);
 	charge->fresh = request->fresh;
 	charge->request = canonical_request(m);
 	charge->attributes = request->slopes;
@@ -519,5 +506,4 @@ pe_minimum_row(const pe_minimum_validated *minimum, const double *value, int64 r
 	values[0] = PointerGetDatum(construct_array(x, variables, FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 	values[1] = Float8GetDatum(value[variables]);
 	values[2] = Int64GetDatum(release);
-	nulls[2] = release == 0;
 }

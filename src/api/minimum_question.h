@@ -39,7 +39,7 @@ typedef struct pe_minimum_validated
 {
 	const pe_minimum_request *request;
 	pe_dataset *dataset;
-	pe_budget  *budget;			/* NULL without privacy */
+	pe_budget  *budget;
 	pe_column  *columns;		/* the slopes; NULL of a query */
 	pe_polytope asked;			/* the set as it was given; the problem's has the tight box */
 	pe_minimum_problem problem;
@@ -51,14 +51,14 @@ typedef struct pe_minimum_validated
 /* Nothing given. */
 extern void pe_minimum_request_init(pe_minimum_request *request, const char *function);
 
-/* Validates.  42501 if the method has no privacy and the current user does not own the dataset. */
+/* Validates. */
 extern pe_minimum_validated *pe_minimum_validate(const pe_minimum_request *request);
 
 /* After it: tells what was charged, or refuses what was not. */
 extern void pe_minimum_tell(const pe_minimum_validated *minimum, const pe_charge_reply *reply);
 extern void pe_minimum_refuse(const pe_minimum_validated *minimum, const pe_charge_reply *reply) __attribute__((noreturn));
 
-/* What is returned: x, the public value and the release, whose number is 0 without privacy. */
+/* What is returned: x, the public value and the release. */
 extern void pe_minimum_row(const pe_minimum_validated *minimum, const double *value, int64 release, Datum *values, bool *nulls);
 
 /* The values of a reply, checked to be as many as there are. */

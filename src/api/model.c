@@ -272,10 +272,10 @@ choose_method(pe_model_fit *fit)
 		fit->problem.method = fit->problem.pure ? PE_FIT_NAG_OPT : PE_FIT_NEWTON;
 	else if (!pe_fit_method_named(name, &fit->problem.method))
 		pe_refuse_parameter("method", name, "auto, newton, objpert, one_pass, agd, gd, hb, nag, masg, nag_opt, masg_opt, "
-							"sgd, sgd_adv, outpert or privgene (nonprivate and majority: owners only)");
+							"sgd, sgd_adv, outpert or privgene (nonprivate, majority and objpert: owners only)");
 }
 
-/* A model without privacy is the owner's alone; every other one takes a budget. */
+/* A model without privacy, or with a premise, is the owner's alone; all but the first take a budget. */
 static void
 choose_budget(pe_model_fit *fit)
 {
@@ -292,6 +292,8 @@ choose_budget(pe_model_fit *fit)
 					 errhint("dp.attest lifts the freeze.")));
 		return;
 	}
+	if (name != NULL && pe_fit_method_named(name, &method) && !pe_fit_is_proved(method))
+		pe_dataset_check_owner(fit->dataset);
 	fit->budget = pe_budget_choose(fit->dataset, fit->request->budget);
 	fit->problem.pure = pe_is_pure(fit->budget->accounting);
 }
@@ -303,6 +305,15 @@ refuse_cost(const char *why)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("the cost asked for is out of range"),
 			 errdetail("%s", why)));
+}
+
+/* A twentieth of the budget's, but a tenth at most of what it has for charges: that was granted with regard to others. */
+static double
+delta_of_charge(const pe_budget *budget)
+{
+	double		tenth = budget->delta_limit * 1e-19;
+
+	return tenth > 0 ? fmin(budget->delta / 20, tenth) : budget->delta / 20;
 }
 
 static void
@@ -320,7 +331,7 @@ resolve_delta(pe_model_fit *fit)
 					 errhint("Use epsilon.")));
 		return;
 	}
-	fit->problem.delta = !isnan(request->delta) ? request->delta : fit->budget->delta / (approximate ? 20 : 2);
+	fit->problem.delta = !isnan(request->delta) ? request->delta : approximate ? delta_of_charge(fit->budget) : fit->budget->delta / 2;
 	pe_check_delta(fit->problem.delta);
 }
 

@@ -10,21 +10,27 @@
 #include "catalog/pg_inherits.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "accounting/filter.h"
 #include "api/arguments.h"
+#include "server/access.h"
 #include "ledger/budget.h"
-#include "ledger/family.h"
-#include "ledger/registry.h"
+#include "ledger/relation.h"
+#include "server/errors.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
+#include "ledger/registration.h"
 
 /* Default of dp.create_dataset. */
 #define CAP_DELTA 1e-9
 
 PG_FUNCTION_INFO_V1(pe_sql_create_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_drop_dataset);
+PG_FUNCTION_INFO_V1(pe_sql_move_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_new_version);
 PG_FUNCTION_INFO_V1(pe_sql_grant_budget);
 PG_FUNCTION_INFO_V1(pe_sql_revoke_budget);
@@ -255,6 +261,46 @@ pe_sql_drop_dataset(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Who owns the table owns what is said of it: a move hands neither to another role. */
+static void
+check_same_owner(const pe_dataset *dataset, Oid relation)
+{
+	Oid			owner = pe_relation_owner(dataset->relation);
+
+	if (!OidIsValid(owner))
+		owner = get_role_oid(dataset->owner, true);
+	if (owner != pe_relation_owner(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" has another owner than dataset \"%s\"", get_rel_name(relation), dataset->name),
+				 errhint("Use ALTER TABLE ... OWNER TO.")));
+}
+
+Datum
+pe_sql_move_dataset(PG_FUNCTION_ARGS)
+{
+	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
+	Oid			relation = PG_GETARG_OID(1);
+	char	   *reason = pe_text_argument(fcinfo, 2, "reason");
+
+	if (reason[0] == '\0')
+		pe_refuse_parameter("reason", reason, "a text that is not empty");
+	LockRelationOid(relation, AccessShareLock);	/* what is checked stays so until the transaction ends */
+	check_relation_owner(relation);
+	check_same_owner(dataset, relation);
+	if (dataset->frozen)
+		ereport(ERROR,
+				(errcode(ERRCODE_PE_FROZEN),
+				 errmsg("dataset \"%s\" is frozen", dataset->name),
+				 errhint("The owner of the table lifts the freeze with dp.attest.")));
+	pe_relation_check(relation);
+	warn_of_foreign_rows(relation);
+	warn_of_domains(relation);
+	warn_of_sizes(relation);
+	pe_dataset_move(dataset, relation, reason);
+	PG_RETURN_VOID();
+}
+
 Datum
 pe_sql_new_version(PG_FUNCTION_ARGS)
 {
@@ -271,7 +317,7 @@ Datum
 pe_sql_is_owner(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(pe_is_owner(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1),
-							   text_to_cstring(PG_GETARG_TEXT_PP(2)), GetUserId()));
+							   text_to_cstring(PG_GETARG_TEXT_PP(2)), pe_access_asker()));
 }
 
 Datum
@@ -279,7 +325,7 @@ pe_sql_is_payer(PG_FUNCTION_ARGS)
 {
 	bool		frozen = pe_identity_is_frozen(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1));
 
-	PG_RETURN_BOOL(pe_is_payer(frozen, PG_GETARG_OID(2), text_to_cstring(PG_GETARG_TEXT_PP(3)), GetUserId()));
+	PG_RETURN_BOOL(pe_is_payer(frozen, PG_GETARG_OID(2), text_to_cstring(PG_GETARG_TEXT_PP(3)), pe_access_asker()));
 }
 
 /* ------------------------------------------------------------------
@@ -305,14 +351,20 @@ pe_sql_grant_budget(PG_FUNCTION_ARGS)
 	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
 	char	   *accounting = accounting_argument(fcinfo, 4);
 	double		delta = delta_argument(fcinfo, 3, accounting, pe_is_pure(accounting) ? 0 : dataset->delta);
-	char	   *role;
+	pe_grant	grant;
 
 	if (PG_ARGISNULL(0))
 		pe_refuse_null("grantee");
-	role = pstrdup(NameStr(*PG_GETARG_NAME(0)));
+	if (PG_ARGISNULL(5))
+		pe_refuse_null("overcommit");
 	check_fits_cap(dataset, accounting);
 	check_budget_numbers(accounting, epsilon, delta);
-	pe_budget_set(dataset, role, get_role_oid(role, false), epsilon, delta, accounting);
+	grant = (pe_grant) {
+		.role = pstrdup(NameStr(*PG_GETARG_NAME(0))), .epsilon = epsilon, .delta = delta, .accounting = accounting,
+		.overcommit = PG_GETARG_BOOL(5)
+	};
+	grant.role_oid = get_role_oid(grant.role, false);
+	pe_budget_set(dataset, &grant);
 	PG_RETURN_VOID();
 }
 
@@ -322,7 +374,7 @@ pe_sql_revoke_budget(PG_FUNCTION_ARGS)
 	char	   *role = NameStr(*PG_GETARG_NAME(0));
 	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 1, "dataset"));
 
-	if (!pe_budget_revoke(dataset, get_role_oid(role, false)))
+	if (!pe_budget_revoke(dataset, role, get_role_oid(role, false)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("role \"%s\" has no budget on dataset \"%s\"", role, dataset->name)));

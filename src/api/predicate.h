@@ -9,7 +9,8 @@
 #define PE_API_PREDICATE_H
 
 #include "domain/predicate.h"
-#include "ledger/registry.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
 
 /*
  * Parses a predicate over all attributes of a dataset.  columns holds *count that

@@ -54,19 +54,47 @@ pe_price_tell(const pe_price *price, const pe_charge_reply *reply, const char *w
 					rounded_down(pe_budget_epsilon(price->budget, reply->left)), what)));
 }
 
+/* The budget has enough: what is left of the cap is its owner's to know. */
+static void
+refuse_for_cap(const pe_price *price)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
+			 errmsg("too little of the cap of dataset \"%s\" is left", price->dataset->name),
+			 errdetail("The request costs %s, which the budget of role \"%s\" has left. Nothing was charged.",
+					   cost_text(price), price->budget->role),
+			 errhint("The owner of the table can raise the cap.")));
+}
+
+static void
+refuse_for_delta(const pe_price *price, const pe_charge_reply *reply)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
+			 errmsg("too little delta of the budget of role \"%s\" on dataset \"%s\" is left",
+					price->budget->role, price->dataset->name),
+			 errdetail("The request costs delta %.4g; delta %s is left for charges. Nothing was charged.",
+					   price->charge->delta * 1e-18, rounded_down(reply->delta_left * 1e-18)),
+			 errhint("A smaller delta, or a method that is charged rho alone, fits; the owner of the table can raise the budget.")));
+}
+
 void
 pe_price_refuse(const pe_price *price, const pe_charge_reply *reply, const char *buys)
 {
 	double		left = pe_budget_epsilon(price->budget, reply->left);
 
+	if (reply->shortage == PE_SHORT_CAP)
+		refuse_for_cap(price);
+	if (reply->shortage == PE_SHORT_DELTA)
+		refuse_for_delta(price, reply);
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left",
 					price->budget->role, price->dataset->name),
 			 errdetail("The request costs %s; %s is left. Nothing was charged.", cost_text(price), left_text(price, reply->left)),
 			 price->charge->delta > 0
-			 ? errhint("A method that is charged rho alone needs no delta; the owner of the table can raise the budget or the cap.")
+			 ? errhint("A method that is charged rho alone needs no delta; the owner of the table can raise the budget.")
 			 : reply->left > 0
 			 ? errhint("epsilon => %s fits%s.", pe_number_text(left), buys)
-			 : errhint("The owner of the table can raise the budget or the cap.")));
+			 : errhint("The owner of the table can raise the budget.")));
 }

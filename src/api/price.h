@@ -6,7 +6,7 @@
 #define PE_API_PRICE_H
 
 #include "ledger/budget.h"
-#include "ledger/charge.h"
+#include "ledger/wire.h"
 
 typedef struct pe_price
 {

@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "accounting/filter.h"
+#include "accounting/mechanisms.h"
 #include "accounting/zcdp.h"
 #include "api/answers.h"
 #include "api/arguments.h"
@@ -312,6 +313,23 @@ decimal(pe_u128 number)
 	return pstrdup(digits + at);
 }
 
+/*
+ * What the noise of a pure request costs a cap in rho.  dawa's second draw has a sensitivity
+ * that the first one decides: it costs what any pure mechanism does.
+ */
+static int64
+pure_as_rho(const pe_histogram *h)
+{
+	pe_intervals intervals;
+
+	if (h->method != PE_METHOD_DAWA)
+		return pe_nano_rho_of_laplace(h->noise.nano, h->noise.sensitivity);
+	pe_intervals_init(&intervals, h->dawa.columns);
+	return pe_nano_rho_of_pure(h->dawa.counts_nano) +
+		(h->dawa.partition_nano > 0
+		 ? pe_nano_rho_of_laplace(h->dawa.partition_nano, pe_interval_sensitivity(&intervals, h->dawa.neighbours, h->dawa.max_rows)) : 0);
+}
+
 static void
 fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
 {
@@ -333,6 +351,7 @@ fill_question(FunctionCallInfo fcinfo, pe_histogram *h)
 	charge->function = "dp.histogram";
 	charge->rho = h->pure ? 0 : h->noise.nano;
 	charge->epsilon = h->pure ? h->noise.nano : 0;
+	charge->as_rho = h->pure ? pure_as_rho(h) : 0;
 	charge->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
 	charge->request = canonical_request(h);
 	charge->attributes = h->attributes;

@@ -229,6 +229,6 @@ pe_sql_expire_release(PG_FUNCTION_ARGS)
 
 	if (error != NULL)
 		ReThrowError(error);
-	pe_release_expire(r.id);
+	pe_release_expire(r.dataset->id, r.id);
 	PG_RETURN_VOID();
 }

@@ -32,7 +32,7 @@
 #include "api/target.h"
 #include "server/access.h"
 #include "ledger/published.h"
-#include "ledger/registry.h"
+#include "ledger/dataset.h"
 
 /* ------------------------------------------------------------------
  * What is there

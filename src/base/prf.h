@@ -1,17 +1,23 @@
 /*
  * prf.h
- *	  Two keyed functions whose values look random to whoever has no key.
+ *	  A keyed function whose values look random without the key: SipHash-2-4 with 128 bits of
+ *	  result (Aumasson and Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012).
  *
- * HMAC-SHA256 (FIPS 198-1 and 180-4) and SipHash-2-4 with 128 bits of result
- * (Aumasson, Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012).
- * They decide which rows of a unit count (domain/units.h); noise never comes from
- * them.  They are written here, and not taken from the server's library, because
- * that prepares the key anew for every message: four compressions of SHA-256 and
- * some allocations where two compressions do.  Measured on short messages: 0.45
- * microseconds against 0.7 to 1.1 of OpenSSL 3 with the processor's own SHA-256.
+ * It is designed as a pseudorandom function under a secret key of 128 bits, for messages that
+ * an adversary chooses and whose values he sees; the best attack known on 2-4 is the search
+ * for the key.  That is what its uses ask for:
  *
- * The results depend on key and message alone, not on the machine.  Nothing
- * fails.
+ * - which rows of a unit count (domain/units.h, glm/rows.h).  Sensitivity needs no more of it
+ *   than that it is a function: a unit's rows are cut by what they are, under any key.  That
+ *   it looks random keeps units apart and makes the choice one that nobody can steer;
+ * - the coins of Poisson sampling (glm/pass.h), one per unit and pass under a fresh key
+ *   that is wiped.  That a sample costs less rests on coins that cannot be told from
+ *   independent uniform ones: on the PRF, as noise rests on the system's generator.
+ *
+ * Noise never comes from it.  Each use has a key of its own, but the hashes of units and of
+ * rows, which are never compared with each other.
+ *
+ * The results depend on key and message alone, not on the machine.  Nothing fails.
  */
 #ifndef PE_BASE_PRF_H
 #define PE_BASE_PRF_H
@@ -19,21 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a key that pe_hmac_init takes at most, and of a result. */
-#define PE_HMAC_KEY 64
-#define PE_HMAC_SIZE 32
-
-/* A key, as the states of SHA-256 after its two first blocks. */
-typedef struct pe_hmac_key
-{
-	uint32_t	inner[8];
-	uint32_t	outer[8];
-} pe_hmac_key;
-
-extern void pe_hmac_init(pe_hmac_key *key, const uint8_t *bytes, size_t size);
-extern void pe_hmac(const pe_hmac_key *key, const void *message, size_t size, uint8_t result[PE_HMAC_SIZE]);
-
 /* SipHash-2-4-128; result[0] and result[1] are the two halves in its order of bytes, as little-endian words. */
 extern void pe_siphash(const uint64_t key[2], const void *message, size_t size, uint64_t result[2]);
+
+/* Half of the key of 16 bytes, as a little-endian word. */
+extern uint64_t pe_siphash_key(const uint8_t bytes[8]);
 
 #endif

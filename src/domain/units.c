@@ -45,14 +45,11 @@ pe_cut_divide(pe_cut *cut, uint64_t rows, size_t memory)
 void
 pe_unit_keys_init(pe_unit_keys *keys, const pe_cut *cut)
 {
-	static const char purpose[] = "hash of the unit";
-	uint8_t		derived[PE_HMAC_SIZE];
-
-	pe_hmac_init(&keys->rank, cut->key, PE_UNIT_KEY);
-	/* no message of choose() has this length */
-	pe_hmac(&keys->rank, purpose, sizeof(purpose), derived);
-	memcpy(keys->hash, derived, sizeof(keys->hash));
-	pe_wipe(derived, sizeof(derived));
+	for (int i = 0; i < 2; i++)
+	{
+		keys->hash[i] = pe_siphash_key(cut->key + 8 * i);
+		keys->rank[i] = pe_siphash_key(cut->key + 16 + 8 * i);
+	}
 }
 
 void
@@ -346,14 +343,14 @@ pe_units_read(pe_units_frame *frame, pe_units *units, const char *bytes, size_t 
 /* A row that may count: a heap has the one with the largest hash on top. */
 typedef struct candidate
 {
-	uint8_t		rank[PE_HMAC_SIZE];
+	uint64_t	rank[2];
 	int32_t		cell;
 } candidate;
 
 static bool
 ranks_before(const candidate *a, const candidate *b)
 {
-	return memcmp(a->rank, b->rank, PE_HMAC_SIZE) < 0;
+	return a->rank[0] != b->rank[0] ? a->rank[0] < b->rank[0] : a->rank[1] < b->rank[1];
 }
 
 /* The place of a new candidate among those above the last one. */
@@ -392,9 +389,9 @@ put(uint8_t *to, uint64_t number, int size)
 		to[i] = (uint8_t) (number >> (8 * (size - 1 - i)));
 }
 
-/* HMAC(key, unit || cell || j), numbers with their high bytes first. */
+/* SipHash(key, unit || cell || j), numbers with their high bytes first. */
 static void
-rank_row(const pe_hmac_key *key, const pe_unit_rows *entry, uint64_t j, candidate *row)
+rank_row(const uint64_t key[2], const pe_unit_rows *entry, uint64_t j, candidate *row)
 {
 	uint8_t		message[28];
 
@@ -402,7 +399,7 @@ rank_row(const pe_hmac_key *key, const pe_unit_rows *entry, uint64_t j, candidat
 	put(message + 8, entry->unit[1], 8);
 	put(message + 16, (uint32_t) entry->cell, 4);
 	put(message + 20, j, 8);
-	pe_hmac(key, message, sizeof(message), row->rank);
+	pe_siphash(key, message, sizeof(message), row->rank);
 	row->cell = entry->cell;
 }
 
@@ -429,7 +426,7 @@ offer(candidate *heap, size_t chosen, size_t max_rows, const candidate *row)
  * returns where it ends.  All rows are ranked, needed or not.
  */
 static const pe_unit_rows *
-count_unit(const pe_unit_rows *entry, const pe_unit_rows *end, const pe_hmac_key *key, size_t max_rows,
+count_unit(const pe_unit_rows *entry, const pe_unit_rows *end, const uint64_t key[2], size_t max_rows,
 		   candidate *heap, int64_t *count)
 {
 	const pe_unit_rows *first = entry;
@@ -487,7 +484,7 @@ pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows
 		pe_bug("units are counted before they are sorted");
 	check_cells(units, cells);
 	while (entry < end)
-		entry = count_unit(entry, end, &keys->rank, room, heap, count);
+		entry = count_unit(entry, end, keys->rank, room, heap, count);
 	pe_wipe(heap, room * sizeof(*heap));
 	pe_free(heap);
 }

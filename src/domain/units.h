@@ -3,17 +3,18 @@
  *	  Which rows count, where a unit of privacy may have several.
  *
  * Of a unit's rows that no predicate, NULL or value outside has dropped, the k
- * with the smallest HMAC-SHA256(dataset key, unit || cell || j) count, j = 1, 2,
+ * with the smallest SipHash(dataset key, unit || cell || j) count (base/prf.h), j = 1, 2,
  * ... numbering the unit's equal rows, those in one cell.  So the counts are the
  * sum over units of a function of the unit's own rows: what is added to them by
  * one unit is some x in N^n with sum x <= k, whatever the others do, and that is
  * what the sensitivity is for (strategy/strategy.h).  The same rows are kept in every
  * order of reading, by every worker, in every partition.
  *
- * A unit stands for its 128-bit SipHash under a key that follows from the
- * dataset's.  Two units with the same hash would be cut as one, and a neighbour
+ * A unit stands for its 128-bit SipHash under the first half of the dataset's key, rows
+ * are ranked under the second.  Two units with the same hash would be cut as one, and a neighbour
  * then reaches 2k; with 2^30 units that has a chance below 2^-68, over the key,
- * which nobody who writes rows knows.
+ * which nobody who writes rows knows.  Two rows of a unit with the same rank, which are as
+ * rare, may be chosen by their order: as many count, and Delta is the same.
  *
  * What is kept of a row is its unit and its cell, -1 for one that is dropped,
  * and equal rows are counted together, so that a state takes as much as the
@@ -79,7 +80,7 @@ typedef struct pe_units
 typedef struct pe_unit_keys
 {
 	uint64_t	hash[2];
-	pe_hmac_key rank;
+	uint64_t	rank[2];
 } pe_unit_keys;
 
 /* What all states of one scan have in common, and each must know to be counted. */

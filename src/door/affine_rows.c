@@ -164,7 +164,9 @@ pe_sql_affine_rows_add(PG_FUNCTION_ARGS)
 	double		slope[PE_AFFINE_VARIABLES];
 
 	if (!s->reads)
-		elog(ERROR, "a state of " NAME " that was combined reads no rows");
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a state of " NAME " that was combined reads no rows")));
 	if (read_slopes(fcinfo, s, slope))
 	{
 		pe_i128		offset = pe_offset_of_datum(&s->reader, PG_GETARG_DATUM(ARG_OFFSET), PG_ARGISNULL(ARG_OFFSET));

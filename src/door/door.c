@@ -33,8 +33,10 @@
 #include "server/access.h"
 #include "worker/channel.h"
 #include "door/door.h"
-#include "ledger/family.h"
+#include "ledger/relation.h"
+#include "ledger/lineage.h"
 #include "server/settings.h"
+#include "ledger/registration.h"
 
 /* ------------------------------------------------------------------
  * Who may ask, and of what
@@ -122,17 +124,61 @@ check_names_the_table(SPIPlanPtr plan, Oid relation)
  * privileges and connects to foreign servers.  What fails here is an ordinary
  * error, and free.
  */
-static SPIPlanPtr
-plan_scan(const pe_visit *visit, pe_scan *scan)
+typedef struct planning
 {
+	const pe_visit *visit;
+	pe_scan    *scan;
+} planning;
+
+static void
+plan_scan(void *argument)
+{
+	pe_scan    *scan = ((planning *) argument)->scan;
 	SPIPlanPtr	plan = SPI_prepare_cursor(scan->statement, scan->parameters, scan->types,
 										  (scan->serial ? 0 : CURSOR_OPT_PARALLEL_OK) | CURSOR_OPT_GENERIC_PLAN);
 
 	if (plan == NULL)
 		elog(ERROR, "cannot prepare the scan: %s", SPI_result_code_string(SPI_result));
-	check_names_the_table(plan, visit->dataset->relation);
+	check_names_the_table(plan, ((planning *) argument)->visit->dataset->relation);
 	SPI_cursor_close(SPI_cursor_open(NULL, plan, scan->values, NULL, true));
-	return plan;
+	scan->plan = plan;
+}
+
+typedef struct door
+{
+	const pe_visit *visit;
+	pe_charge_reply *reply;
+	bool		reading;		/* the charge is committed, and the rows are not read yet */
+	volatile bool *charged;
+	List	   *files;			/* that hold the rows */
+	MemoryContext context;		/* where the reply and the files live */
+} door;
+
+/*
+ * What the scan reads: as it was planned, since a partition can be attached beside a lock.
+ * The plan is made without a condition, so that it is none of the rows that decide.
+ */
+static List *
+scanned_relations(const pe_visit *visit, SPIPlanPtr plan)
+{
+	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
+	List	   *planned = list_copy(linitial_node(PlannedStmt, cached->stmt_list)->relationOids);
+
+	ReleaseCachedPlan(cached, NULL);
+	return pe_lineage_order(visit->dataset->relation,
+							list_concat_unique_oid(planned, find_all_inheritors(visit->dataset->relation, NoLock, NULL)));
+}
+
+/* Charges, for the tables that are read. */
+static void
+reserve(door *d, SPIPlanPtr plan)
+{
+	pe_charge_request charge = *d->visit->charge;
+
+	charge.relations = scanned_relations(d->visit, plan);
+	pe_lineage_check(d->visit->dataset, charge.relations);
+	MemoryContextSwitchTo(d->context);
+	pe_channel_reserve(&charge, d->reply);
 }
 
 char *
@@ -195,16 +241,23 @@ pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory)
 	return bytes;
 }
 
+static void
+run_scan(void *argument)
+{
+	const pe_scan *scan = argument;
+	int			result = SPI_execute_snapshot(scan->plan, (Datum *) scan->values, NULL, GetActiveSnapshot(), InvalidSnapshot, true, false, 0);
+
+	if (result != SPI_OK_SELECT || SPI_processed != 1)
+		elog(ERROR, "the scan failed");
+}
+
 void
 pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument)
 {
-	int			result;
 	bool		isnull;
 	Datum		value;
 
-	result = SPI_execute_snapshot(scan->plan, (Datum *) scan->values, NULL, GetActiveSnapshot(), InvalidSnapshot, true, false, 0);
-	if (result != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "the scan failed");
+	pe_run_hidden(PE_HIDE_EXECUTION, run_scan, (void *) scan);
 	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 	if (!isnull)				/* NULL: no row */
 	{
@@ -358,16 +411,6 @@ files_of(Oid relation)
 	return files;
 }
 
-typedef struct door
-{
-	const pe_visit *visit;
-	pe_charge_reply *reply;
-	bool		reading;		/* the charge is committed, and the rows are not read yet */
-	volatile bool *charged;
-	List	   *files;			/* that hold the rows */
-	MemoryContext context;		/* where the reply and the files live */
-} door;
-
 /*
  * Reads under one snapshot, the latest, seen as of the first command of the
  * caller's transaction: nothing of what that transaction did shows, so an UPDATE
@@ -408,12 +451,12 @@ charge_and_read(void *argument)
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
 	pe_pin_settings(pinned, lengthof(pinned));
 	SetUserIdAndSecContext(pe_relation_owner(relation), SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	scan.plan = plan_scan(visit, &scan);
+	pe_run_hidden(PE_HIDE_EXECUTION, plan_scan, &(planning) {visit, &scan});
 
 	spi = MemoryContextSwitchTo(d->context);
 	d->files = files_of(relation);
 	if (visit->charge != NULL)
-		pe_channel_reserve(visit->charge, d->reply);
+		reserve(d, scan.plan);
 	else
 		d->reply->outcome = PE_CHARGED;
 	MemoryContextSwitchTo(spi);

@@ -25,8 +25,9 @@
 
 #include "domain/predicate.h"
 #include "strategy/strategy.h"
-#include "ledger/charge.h"
-#include "ledger/registry.h"
+#include "ledger/wire.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
 #include "counts/dawa.h"
 #include "noise/noise.h"
 

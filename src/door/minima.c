@@ -55,7 +55,6 @@ typedef struct minimising
 {
 	const pe_minimum_question *question;
 	TimestampTz start;
-	bool		plain;			/* the owner's, without privacy: nothing is stored */
 	affine_sink sink;
 	double	   *value;			/* the point, then the public minimum */
 	int64		most;			/* rows that there is memory for */
@@ -287,8 +286,7 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 
 	open_sink = NULL;
 	minimise_read(m, could_be_read);
-	if (!m->plain)
-		store(m->question, m->start, m->value, reply);
+	store(m->question, m->start, m->value, reply);
 }
 
 /*
@@ -297,17 +295,16 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
  * after.
  */
 static void
-visit_and_minimise(minimising *m, const pe_charge_request *charge, pe_charge_reply *reply)
+visit_and_minimise(minimising *m, pe_charge_reply *reply)
 {
 	const pe_minimum_question *question = m->question;
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = question->count,
-		.charge = charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = m
+		.charge = &question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = m
 	};
 
 	pe_progress_begin();
 	m->start = GetCurrentTimestamp();
-	m->plain = charge == NULL;
 	m->sink.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon minimum", ALLOCSET_DEFAULT_SIZES);
 	pe_door_visit(&visit, reply);
 	MemoryContextDelete(m->sink.context);
@@ -318,16 +315,7 @@ pe_door_minimise(const pe_minimum_question *question, pe_charge_reply *reply)
 {
 	minimising	m = {.question = question, .value = new_value(question)};
 
-	visit_and_minimise(&m, &question->charge, reply);
-}
-
-void
-pe_door_minimise_plain(const pe_minimum_question *question, double *value)
-{
-	minimising	m = {.question = question, .value = value};
-	pe_charge_reply reply = {0};
-
-	visit_and_minimise(&m, NULL, &reply);
+	visit_and_minimise(&m, reply);
 }
 
 /* ------------------------------------------------------------------
@@ -370,10 +358,4 @@ pe_minimise_collected(const pe_minimum_question *question, pe_affine *rows, pe_c
 
 	pe_progress_begin();
 	pe_door_run(minimise_collected, wipe_collected, &c);
-}
-
-void
-pe_minimise_collected_plain(const pe_minimum_question *question, pe_affine *rows, double *value)
-{
-	minimise_rows(question, rows, value);
 }

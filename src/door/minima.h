@@ -31,13 +31,6 @@ typedef struct pe_minimum_question
  */
 extern void pe_door_minimise(const pe_minimum_question *question, pe_charge_reply *reply);
 
-/*
- * The same without privacy, and without a charge: pe_minimum_is_private is false of the
- * method, and the caller has checked that the current user owns the dataset.  value:
- * room for variables + 1 numbers.
- */
-extern void pe_door_minimise_plain(const pe_minimum_question *question, double *value);
-
 /* 53200 if so many rows, and what is done with them, may need more than pg_epsilon.max_memory. */
 extern void pe_minimum_check_memory(const pe_minimum_problem *problem, uint64 rows);
 
@@ -46,6 +39,5 @@ extern void pe_minimum_check_memory(const pe_minimum_problem *problem, uint64 ro
  * Their offsets are wiped, whatever happens.
  */
 extern void pe_minimise_collected(const pe_minimum_question *question, pe_affine *rows, pe_charge_reply *reply);
-extern void pe_minimise_collected_plain(const pe_minimum_question *question, pe_affine *rows, double *value);
 
 #endif

@@ -67,6 +67,12 @@ pe_fit_is_private(pe_fit_method method)
 	return method != PE_FIT_NONPRIVATE && method != PE_FIT_MAJORITY;
 }
 
+bool
+pe_fit_is_proved(pe_fit_method method)
+{
+	return method != PE_FIT_OBJPERT;
+}
+
 /* ----------
  * Options
  * ----------

@@ -121,6 +121,9 @@ extern const char *pe_fit_refusal(const pe_fit_problem *problem);
 extern bool pe_fit_is_approximate(pe_fit_method method);
 extern bool pe_fit_is_private(pe_fit_method method);
 
+/* Whether its theorem has no premise: objpert's search ends in its number of passes on every table that was seen (owners only). */
+extern bool pe_fit_is_proved(pe_fit_method method);
+
 /* How often it reads the rows at most: public. */
 extern int32_t pe_fit_passes(const pe_fit_problem *problem);
 

@@ -75,7 +75,7 @@
  * b / g beyond 2^53; gauss.h), which is nothing.  The theorem is not about a dataset
  * of more rows: 2^34 of them are days of passes.
  *
- * 7. The search is of a public number of passes, all of which are always made
+ * 7. The search is of a public number of passes, and all are always made
  *	  (minimise.h: what kind each is, and how many, is the same for all rows).  If it has
  *	  not arrived by then, what is released is round(-b' / Lambda) + Y, b' a linear term of
  *	  its own: the answer of a table without rows, which is not about the data.  Let p be
@@ -96,9 +96,10 @@
  *	  found logistic tables that take 25 iterations of 32; with a hinge still one, of 27
  *	  kinds of rows and four columns, that half of the time takes more than 32, up to
  *	  57.  So the premise is false for some tables; for those that nobody made for it
- *	  nothing is known against it (at most 8 iterations in test_hard).  Whatever p is, the time
+ *	  nothing is known against it (at most 8 iterations in test_hard).  For every p the time
  *	  of a fit, its passes and its NOTICEs tell nothing, and fewer iterations than the
- *	  public number are refused to everybody: they would make p large.
+ *	  public number are refused to everybody: they would make p large.  Because of the
+ *	  premise the method is the owner's alone (pe_fit_is_proved).
  */
 #include "fit/fit.h"
 

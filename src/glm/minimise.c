@@ -24,7 +24,7 @@
 /* A step may end so far, in slopes of the start, beyond the least value of its line. */
 #define BEYOND 0.25
 
-/* A gradient that is so much shorter is better wherever the step ended. */
+/* A gradient that is so much shorter is better, also if the step went too far. */
 #define MUCH_SHORTER 0.75
 
 /* A shortened step that leaves more than so much of the slope came hardly nearer. */
@@ -490,7 +490,7 @@ take_trial(search *s)
 	s->trial = old;
 }
 
-/* Three passes, of the same kinds wherever the search is. */
+/* Three passes, of the same kinds in every iteration. */
 static void
 iterate(search *s)
 {

@@ -271,20 +271,17 @@ row_free(const pe_row_shape *shape, pe_row *row)
  * ------------------------------------------------------------------
  */
 
-/* A row under a key: half of its unit's hash, all of its own, or its rank. */
+/* A row under a key: its unit's hash, its own, or its rank. */
 typedef struct keyed_row
 {
-	uint64_t	key[4];			/* those not used are 0 */
+	uint64_t	key[2];
 	size_t		row;
 } keyed_row;
 
 static inline bool
 comes_after(const keyed_row *a, const keyed_row *b)
 {
-	for (int i = 0; i < 4; i++)
-		if (a->key[i] != b->key[i])
-			return a->key[i] > b->key[i];
-	return false;
+	return a->key[0] != b->key[0] ? a->key[0] > b->key[0] : a->key[1] > b->key[1];
 }
 
 /* Merges two sorted runs that follow each other. */
@@ -322,16 +319,6 @@ sort(keyed_row *rows, size_t count, keyed_row *other)
 		memcpy(rows, from, count * sizeof(*rows));
 }
 
-static uint64_t
-word_of_bytes(const uint8_t *bytes)
-{
-	uint64_t	word = 0;
-
-	for (int i = 0; i < 8; i++)
-		word = word << 8 | bytes[i];
-	return word;
-}
-
 static void
 bytes_of_word(uint8_t *to, uint64_t word)
 {
@@ -356,24 +343,20 @@ hash_row(const pe_rows *rows, const pe_unit_keys *keys, keyed_row *of, pe_row *r
 	PUT(row->label);
 #undef PUT
 	pe_siphash(keys->hash, bytes, size, of->key);
-	of->key[2] = of->key[3] = 0;
 }
 
-/* HMAC(key, unit || hash of the row || j), numbers with their high bytes first, as the row's key. */
+/* SipHash(key, unit || hash of the row || j), numbers with their high bytes first, as the row's key. */
 static void
 rank_row(const pe_unit_keys *keys, const uint64_t unit[2], uint64_t j, keyed_row *row)
 {
 	uint8_t		message[40];
-	uint8_t		rank[PE_HMAC_SIZE];
 
 	bytes_of_word(message, unit[0]);
 	bytes_of_word(message + 8, unit[1]);
 	bytes_of_word(message + 16, row->key[0]);
 	bytes_of_word(message + 24, row->key[1]);
 	bytes_of_word(message + 32, j);
-	pe_hmac(&keys->rank, message, sizeof(message), rank);
-	for (int i = 0; i < 4; i++)
-		row->key[i] = word_of_bytes(rank + 8 * i);
+	pe_siphash(keys->rank, message, sizeof(message), row->key);
 }
 
 /* What cutting needs besides the rows. */

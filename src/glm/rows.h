@@ -96,7 +96,7 @@ extern void pe_rows_free(pe_rows *rows);
 
 /*
  * Takes out all rows of a unit but the k with the smallest
- * HMAC-SHA256(key, unit || SipHash of the row's integers and label || j), j = 1, 2, ...
+ * SipHash(key, unit || SipHash of the row's integers and label || j), j = 1, 2, ...
  * numbering the unit's equal rows: a function of the unit's own rows, as they are
  * in domain/units.h with the row in the place of the cell.
  */

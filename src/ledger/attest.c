@@ -21,9 +21,12 @@
 #include "ledger/attest.h"
 #include "ledger/budget.h"
 #include "ledger/chain.h"
-#include "ledger/family.h"
+#include "ledger/relation.h"
 #include "server/errors.h"
-#include "ledger/registry.h"
+#include "ledger/lineage.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
+#include "ledger/registration.h"
 
 /* What the locked row of a dataset says of where it was written. */
 typedef struct record
@@ -248,10 +251,10 @@ line_of_missing(pe_charge_line *line, uint64 row)
 static void
 write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *request, pe_anchor_link *link)
 {
-	static pe_statement head = {NULL, "UPDATE dp.dataset SET charges = $2, chain_head = $3 WHERE id = $1", 3,
-	{INT8OID, INT8OID, BYTEAOID}};
+	static pe_statement head = {NULL, "UPDATE dp.dataset SET charges = $2, chain_head = $3, acts = $4 WHERE id = $1", 4,
+	{INT8OID, INT8OID, BYTEAOID, INT8OID}};
 	bool		broken = check->finding != NULL;
-	Datum		values[3] = {Int64GetDatum(dataset->id)};
+	Datum		values[4] = {Int64GetDatum(dataset->id)};
 	pe_charge_line *line;
 	bytea	   *hash = NULL;
 	char	   *role = GetUserNameFromId(GetUserId(), false);
@@ -278,6 +281,7 @@ write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *
 	}
 	values[1] = Int64GetDatum(check->last_seq + lines);
 	values[2] = PointerGetDatum(hash);
+	values[3] = Int64GetDatum(check->last_act);
 	pe_access_write(&head, values, NULL);
 	link->charges = check->last_seq + lines;
 	memcpy(link->head, VARDATA(hash), sizeof(link->head));
@@ -385,6 +389,7 @@ write_attestation(const pe_dataset *dataset, const record *r, Oid relation, bool
 	if (moved)
 	{
 		pe_dataset_place(dataset->id, relation);
+		pe_lineage_place(dataset->id, pe_identity_is_local(r->identity, dataset->relation));
 		pe_budgets_place(dataset, pe_identity_is_local(r->identity, dataset->relation));
 		if (!r->dropped)
 			check_declarations(dataset->id);

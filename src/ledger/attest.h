@@ -8,7 +8,7 @@
 #include "nodes/pg_list.h"
 
 #include "ledger/chain.h"
-#include "ledger/registry.h"
+#include "ledger/dataset.h"
 
 /* A dataset whose freeze was lifted. */
 typedef struct pe_attested

@@ -16,7 +16,9 @@
 #include "accounting/filter.h"
 #include "accounting/zcdp.h"
 #include "server/access.h"
+#include "ledger/acts.h"
 #include "ledger/budget.h"
+#include "ledger/grants.h"
 #include "server/row.h"
 
 typedef struct candidate
@@ -170,20 +172,15 @@ pe_budget_find(const pe_dataset *dataset)
 }
 
 int64
-pe_budget_left_after(const pe_budget *budget, const pe_dataset *dataset, pe_cost charge)
+pe_budget_left_after(const pe_budget *budget, pe_cost charge)
 {
-	bool		cap_is_pure = pe_is_pure(dataset->accounting);
 	pe_cost		limit = {budget->rho_limit, budget->delta_limit, budget->epsilon_limit};
 	pe_cost		spent = {budget->rho_spent, budget->delta_spent, budget->epsilon_spent};
-	pe_cost		nothing = {0};
 	pe_cost		left = pe_cost_less(limit, spent);
-	pe_cost		cap_left = pe_dataset_left(dataset);
-	pe_cost		cap_charge = pe_cap_cost(charge, cap_is_pure);
 
-	if (!pe_filter_accepts(left, nothing, charge) || !pe_filter_accepts(cap_left, nothing, cap_charge))
+	if (!pe_filter_accepts(limit, spent, charge))
 		return -1;
-	return pe_nano_left(pe_cost_less(left, charge), pe_is_pure(budget->accounting),
-						pe_cost_less(cap_left, cap_charge), cap_is_pure);
+	return pe_nano_left(pe_cost_less(left, charge), pe_is_pure(budget->accounting));
 }
 
 double
@@ -193,23 +190,23 @@ pe_budget_epsilon(const pe_budget *budget, int64 nano)
 }
 
 double
-pe_budget_epsilon_left(const pe_budget *budget, const pe_dataset *dataset)
+pe_budget_epsilon_left(const pe_budget *budget)
 {
 	pe_cost		nothing = {0};
 
-	return pe_budget_epsilon(budget, Max(pe_budget_left_after(budget, dataset, nothing), 0));
+	return pe_budget_epsilon(budget, Max(pe_budget_left_after(budget, nothing), 0));
 }
 
 /* The row of a role: by its OID, or by its name where the role of that row is gone and was made anew. */
 static bool
-find_row(const pe_dataset *dataset, const char *role, Oid role_oid, int64 *id, pe_cost *spent)
+find_row(const pe_dataset *dataset, const pe_grant *grant, int64 *id, pe_cost *spent, pe_cost *limit)
 {
-	static pe_statement find = {NULL, "SELECT id, coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0) "
-		"FROM dp.budget "
+	static pe_statement find = {NULL, "SELECT id, coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), "
+		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0) FROM dp.budget "
 		"WHERE dataset_id = $1 AND (role_oid = $2 OR (role_name = $3 AND NOT EXISTS "
 		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2, coalesce(rho_spent, epsilon_spent) DESC FOR UPDATE OF budget", 3,
 	{INT8OID, OIDOID, TEXTOID}};
-	Datum		values[3] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid), CStringGetTextDatum(role)};
+	Datum		values[3] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(grant->role_oid), CStringGetTextDatum(grant->role)};
 
 	if (pe_access_write(&find, values, NULL) == 0)
 		return false;
@@ -217,12 +214,64 @@ find_row(const pe_dataset *dataset, const char *role, Oid role_oid, int64 *id, p
 	spent->rho_nano = pe_access_int64(0, 2);
 	spent->delta_atto = pe_access_int64(0, 3);
 	spent->epsilon_nano = pe_access_int64(0, 4);
+	limit->rho_nano = pe_access_int64(0, 5);
+	limit->delta_atto = pe_access_int64(0, 6);
+	limit->epsilon_nano = pe_access_int64(0, 7);
 	return true;
 }
 
-void
-pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_oid,
-			  double epsilon, double delta, const char *accounting)
+/*
+ * Delta for charges: half of the budget's own, but at most the part of the cap's that its
+ * rho is of the cap's, and what the others leave.
+ */
+static int64
+share_of_delta(const pe_dataset *dataset, pe_cost limit, int64 delta_spent, int64 available)
+{
+	pe_i128		share = dataset->rho_limit > 0
+		? (pe_i128) dataset->delta_limit * Min(limit.rho_nano, dataset->rho_limit) / dataset->rho_limit : 0;
+
+	share = Min(share, delta_spent + Max(available, 0));
+	return Min(limit.delta_atto, Max(delta_spent, (int64) share));
+}
+
+/* A budget that is raised, while all that may still be spent is more than is left of the cap. */
+static void
+check_within_cap(const pe_dataset *dataset, pe_cost promised, pe_cost cap_left, pe_cost unspent, pe_cost raised)
+{
+	bool		cap_is_pure = pe_is_pure(dataset->accounting);
+
+	if ((raised.rho_nano <= 0 && raised.delta_atto <= 0 && raised.epsilon_nano <= 0) ||
+		pe_filter_accepts(cap_left, promised, pe_cap_cost(unspent, 0, cap_is_pure)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the budgets on dataset \"%s\" would exceed its cap together", dataset->name),
+			 errdetail("Whether a charge fits into the cap would tell a role what others have spent."),
+			 errhint("Grant less, revoke other budgets, or use overcommit => true.")));
+}
+
+static void
+check_spent(const pe_grant *grant, pe_cost limit, pe_cost spent)
+{
+	bool		pure = pe_is_pure(grant->accounting);
+	pe_cost		nothing = {0};
+
+	if ((pure ? spent.rho_nano : spent.epsilon_nano) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("role \"%s\" has spent of a budget with another accounting", grant->role),
+				 errdetail("It spent %s, which cannot be carried over.", pe_spending(spent.rho_nano, spent.epsilon_nano)),
+				 errhint("Use accounting => '%s', or grant another role a budget.", pure ? "zcdp" : "pure")));
+	if (!pe_filter_accepts(limit, spent, nothing))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the budget is below what role \"%s\" has spent already", grant->role),
+				 errdetail("It spent %s.", pe_spending(spent.rho_nano, spent.epsilon_nano)),
+				 errhint("dp.revoke_budget takes back what is not spent.")));
+}
+
+static void
+write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_cost limit, bool present, int64 id)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp.budget (dataset_id, role_name, role_oid, accounting, epsilon, delta, "
 		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent) "
@@ -233,55 +282,61 @@ pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_oid,
 		"delta_limit = $8, delta_spent = CASE WHEN $8 IS NOT NULL THEN coalesce(delta_spent, 0) END, "
 		"epsilon_limit = $9, epsilon_spent = CASE WHEN $9 IS NOT NULL THEN coalesce(epsilon_spent, 0) END WHERE id = $1", 9,
 	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID}};
-	bool		pure = pe_is_pure(accounting);
-	pe_cost		limit = pe_limit(accounting, epsilon, delta);
-	pe_cost		nothing = {0};
-	pe_cost		spent;
-	Datum		values[9];
+	Datum		values[9] = {
+		Int64GetDatum(present ? id : dataset->id), CStringGetTextDatum(grant->role), ObjectIdGetDatum(grant->role_oid),
+		CStringGetTextDatum(grant->accounting), Float8GetDatum(grant->epsilon), Float8GetDatum(grant->delta),
+		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto), Int64GetDatum(limit.epsilon_nano)
+	};
+
+	pe_access_write(present ? &update : &insert, values, pe_is_pure(grant->accounting) ? "      nn " : "        n");
+}
+
+void
+pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
+{
+	pe_cost		limit = pe_limit(grant->accounting, grant->epsilon, grant->delta);
+	pe_cost		spent = {0};
+	pe_cost		before = {0};
+	pe_cost		promised;
+	pe_cost		cap_left;
+	pe_act		act;
 	pe_access	access;
-	int64		id;
+	int64		id = 0;
 	bool		present;
 
+	pe_act_begin(&act, dataset->id, PE_ACT_BUDGET, "grant_budget", grant->role);
 	pe_access_begin(&access);
-	present = find_row(dataset, role, role_oid, &id, &spent);
-	if (present && (pure ? spent.rho_nano : spent.epsilon_nano) > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("role \"%s\" has spent of a budget with another accounting", role),
-				 errdetail("It spent %s, which cannot be carried over.", pe_spending(spent.rho_nano, spent.epsilon_nano)),
-				 errhint("Use accounting => '%s', or grant another role a budget.", pure ? "zcdp" : "pure")));
-	if (present && !pe_filter_accepts(limit, spent, nothing))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the budget is below what role \"%s\" has spent already", role),
-				 errdetail("It spent %s.", pe_spending(spent.rho_nano, spent.epsilon_nano)),
-				 errhint("dp.revoke_budget takes back what is not spent.")));
-	values[0] = Int64GetDatum(present ? id : dataset->id);
-	values[1] = CStringGetTextDatum(role);
-	values[2] = ObjectIdGetDatum(role_oid);
-	values[3] = CStringGetTextDatum(accounting);
-	values[4] = Float8GetDatum(epsilon);
-	values[5] = Float8GetDatum(delta);
-	values[6] = Int64GetDatum(limit.rho_nano);
-	values[7] = Int64GetDatum(limit.delta_atto);
-	values[8] = Int64GetDatum(limit.epsilon_nano);
-	pe_access_write(present ? &update : &insert, values, pure ? "      nn " : "        n");
+	pe_grants_lock(dataset->id);
+	present = find_row(dataset, grant, &id, &spent, &before);
+	pe_grants_read(dataset->id, id, pe_is_pure(dataset->accounting), &promised, &cap_left);
+	if (!pe_is_pure(grant->accounting) && !grant->overcommit)
+		limit.delta_atto = share_of_delta(dataset, limit, spent.delta_atto, cap_left.delta_atto - promised.delta_atto);
+	if (present)
+		check_spent(grant, limit, spent);
+	if (!grant->overcommit)
+		check_within_cap(dataset, promised, cap_left, pe_cost_less(limit, spent), pe_cost_less(limit, before));
+	write_grant(dataset, grant, limit, present, id);
 	pe_access_end(&access);
+	pe_act_end(&act, NULL);
 }
 
 bool
-pe_budget_revoke(const pe_dataset *dataset, Oid role_oid)
+pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid)
 {
 	static pe_statement revoke = {NULL, "UPDATE dp.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
 		"epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1 AND role_oid = $2", 2, {INT8OID, OIDOID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid)};
+	pe_act		act;
 	pe_access	access;
 	bool		found;
 
+	pe_act_begin(&act, dataset->id, PE_ACT_BUDGET, "revoke_budget", role);
 	pe_access_begin(&access);
 	found = pe_access_write(&revoke, values, NULL) > 0;
 	pe_access_end(&access);
+	if (found)
+		pe_act_end(&act, NULL);
 	return found;
 }
 

@@ -5,7 +5,7 @@
 #ifndef PE_LEDGER_BUDGET_H
 #define PE_LEDGER_BUDGET_H
 
-#include "ledger/registry.h"
+#include "ledger/dataset.h"
 
 typedef struct pe_budget
 {
@@ -41,23 +41,36 @@ extern bool pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid us
 extern bool pe_release_is_paid(int64 release_id, bool frozen);
 
 /*
- * What budget and cap would both leave after a charge, in nano: rho, or epsilon if
- * the budget is pure.  -1 if the charge does not fit.
+ * What a charge would leave of the budget, in nano: rho, or epsilon if it is pure.
+ * -1 if the charge does not fit.  The cap is not asked: what fits into it says what
+ * others spent.
  */
-extern int64 pe_budget_left_after(const pe_budget *budget, const pe_dataset *dataset, pe_cost charge);
+extern int64 pe_budget_left_after(const pe_budget *budget, pe_cost charge);
 
 /* So much of rho or epsilon as an epsilon: at half of the budget's delta, or pure. */
 extern double pe_budget_epsilon(const pe_budget *budget, int64 nano);
 
-/* The epsilon of one request that takes all that is left. */
-extern double pe_budget_epsilon_left(const pe_budget *budget, const pe_dataset *dataset);
+/* The epsilon of one request that takes all that is left of it. */
+extern double pe_budget_epsilon_left(const pe_budget *budget);
+
+/* What a role is granted. */
+typedef struct pe_grant
+{
+	const char *role;
+	Oid			role_oid;
+	double		epsilon;
+	double		delta;
+	const char *accounting;
+	bool		overcommit;		/* also where all budgets together may spend more than the cap */
+} pe_grant;
 
 /*
- * Sets the total of a role; 22023 if it is below what is spent, 55000 if something
- * is spent in another accounting.  In the caller's transaction.
+ * Sets the total of a role.  Of the cap's delta for charges it gets at most the part that
+ * its rho is of the cap's, unless it may exceed the cap.  22023 if it is below what is spent, or if it is raised and
+ * all budgets together could exceed the cap; 55000 if something is spent in another
+ * accounting.  In the caller's transaction.
  */
-extern void pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_oid,
-						  double epsilon, double delta, const char *accounting);
+extern void pe_budget_set(const pe_dataset *dataset, const pe_grant *grant);
 
 /*
  * The budgets of a dataset that was written elsewhere become those of the roles
@@ -67,6 +80,6 @@ extern void pe_budget_set(const pe_dataset *dataset, const char *role, Oid role_
 extern void pe_budgets_place(const pe_dataset *dataset, bool local);
 
 /* Sets the total of a role to what is spent; false if it has no budget. */
-extern bool pe_budget_revoke(const pe_dataset *dataset, Oid role_oid);
+extern bool pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid);
 
 #endif

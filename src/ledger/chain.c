@@ -1,6 +1,6 @@
 /*
  * chain.c
- *	  The hash chain of a dataset's charges.  See chain.h.
+ *	  The hash chain of a dataset's charges and acts.  See chain.h.
  */
 #include "postgres.h"
 
@@ -14,8 +14,9 @@
 #include "utils/timestamp.h"
 
 #include "server/access.h"
+#include "ledger/acts.h"
 #include "ledger/chain.h"
-#include "ledger/charge.h"
+#include "ledger/hash.h"
 #include "server/row.h"
 
 /* Lines that are read at a time; one can be of megabytes. */
@@ -65,6 +66,8 @@ canonical_text(const pe_charge_line *line)
 		append_number(&text, "release", line->release_id);
 	if (line->strategy_id != 0)
 		append_number(&text, "strategy", line->strategy_id);
+	if (line->relations != NULL)
+		appendStringInfo(&text, ", \"relations\": %s", line->relations);
 	appendStringInfo(&text, ", \"request\": %s}", line->request);
 	return text.data;
 }
@@ -98,6 +101,7 @@ pe_chain_append(pe_charge_line *line, const void *head, size_t head_size)
 	for (int i = 0; i < PE_AMOUNTS; i++)
 		if (!line->absent[i])
 			pe_row_set(row, amount_name[i], Int64GetDatum(line->amount[i]));
+	pe_row_set_text(row, "relations", line->relations);
 	pe_row_set_text(row, "request", line->request);
 	if (line->release_id != 0)
 		pe_row_set(row, "release_id", Int64GetDatum(line->release_id));
@@ -135,21 +139,51 @@ is_hash(const bytea *bytes, const char *hash)
 		memcmp(VARDATA_ANY(bytes), hash, PG_SHA256_DIGEST_LENGTH) == 0;
 }
 
+static bytea *
+genesis(void)
+{
+	bytea	   *hash = palloc0(VARHDRSZ + PG_SHA256_DIGEST_LENGTH);
+
+	SET_VARSIZE(hash, VARHDRSZ + PG_SHA256_DIGEST_LENGTH);
+	return hash;
+}
+
+/* Whether the acts after so many charges lead from the hash of the last one to the head. */
+static bool
+acts_lead(int64 dataset_id, int64 charges, const bytea *hash, const char *head)
+{
+	Datum		key[2] = {Int64GetDatum(dataset_id), Int64GetDatum(charges)};
+	ListCell   *cell;
+
+	if (VARSIZE_ANY_EXHDR(hash) != PG_SHA256_DIGEST_LENGTH)
+		return false;
+	foreach(cell, pe_rows("act", "act_place", key, 2))
+	{
+		pe_act_line line;
+
+		pe_act_of_row(lfirst(cell), &line);
+		hash = pe_act_hash(&line, VARDATA_ANY(hash));
+	}
+	return is_hash(hash, head);
+}
+
 bool
 pe_chain_ends(int64 dataset_id, int64 charges, const char *head)
 {
 	Datum		key[1] = {Int64GetDatum(dataset_id)};
 	pe_row	   *last = pe_row_last("charge", "charge_dataset_id_seq_key", key, 1);
+	bytea	   *hash;
 
-	if (last == NULL)
-		return charges == 0;
-	return pe_row_int64(last, "seq") == charges && is_hash(pe_row_bytea(last, "hash"), head);
+	if ((last != NULL ? pe_row_int64(last, "seq") : 0) != charges)
+		return false;
+	hash = last != NULL ? pe_row_bytea(last, "hash") : genesis();
+	return is_hash(hash, head) || acts_lead(dataset_id, charges, hash, head);
 }
 
 #define LINES \
 	"SELECT c.id, c.dataset_id, c.seq, c.dataset, c.at, c.role_name, c.budget_id, c.budget_role, c.function, c.rho, c.delta, " \
 	"c.epsilon, c.cap_rho, c.cap_delta, c.cap_epsilon, c.request, c.release_id, c.strategy_id, c.hash, " \
-	"b.id IS NOT NULL OR c.budget_id = 0 FROM dp.charge c LEFT JOIN dp.budget b ON b.id = c.budget_id " \
+	"b.id IS NOT NULL OR c.budget_id = 0, c.relations FROM dp.charge c LEFT JOIN dp.budget b ON b.id = c.budget_id " \
 	"AND b.dataset_id = c.dataset_id WHERE c.dataset_id = $1 ORDER BY c.seq"
 
 static void
@@ -173,6 +207,7 @@ line_of_row(uint64 row, pe_charge_line *line)
 	line->request = text_of(row, 16);
 	line->release_id = pe_access_int64(row, 17);
 	line->strategy_id = pe_access_int64(row, 18);
+	line->relations = text_of(row, 21);
 }
 
 /* What is wrong with a line; NULL: nothing. */
@@ -182,7 +217,7 @@ fault_of(const pe_chain_check *check, const pe_charge_line *line, uint64 row)
 	if (line->seq != check->last_seq + 1)
 		return "a charge before charge " INT64_FORMAT " is missing";
 	if (!is_hash(bytea_of(row, 19), check->head))
-		return "charge " INT64_FORMAT " is not what was written, or one before it was changed";
+		return "charge " INT64_FORMAT " is not what was written, or something before it was changed";
 	if (pe_access_int64(row, 20) == 0)
 		return "charge " INT64_FORMAT " names a budget that is gone";
 	return NULL;
@@ -219,47 +254,151 @@ follow(pe_chain_check *check, uint64 row, MemoryContext context)
 	check->last_seq = line.seq;
 }
 
+/* ------------------------------------------------------------------
+ * Acts, between the charges
+ * ------------------------------------------------------------------
+ */
+
+/* One at a time: they can be long, too. */
+typedef struct act_reader
+{
+	Portal		portal;
+	MemoryContext context;		/* of the line */
+	bool		there;
+	pe_act_line line;
+} act_reader;
+
+#define ACTS \
+	"SELECT dataset_id, seq, charges, dataset, at, role_name, act, subject, old_value, new_value, reason, hash FROM dp.act " \
+	"WHERE dataset_id = $1 ORDER BY charges, seq"
+
+/* The charges that were fetched stay. */
+static void
+read_act(act_reader *reader)
+{
+	SPITupleTable *charges = SPI_tuptable;
+	uint64		processed = SPI_processed;
+	MemoryContext old = CurrentMemoryContext;
+	pe_act_line *line = &reader->line;
+
+	pe_access_fetch(reader->portal, 1);
+	MemoryContextReset(reader->context);
+	MemoryContextSwitchTo(reader->context);
+	reader->there = SPI_processed > 0;
+	if (reader->there)
+	{
+		line->dataset_id = pe_access_int64(0, 1);
+		line->seq = pe_access_int64(0, 2);
+		line->charges = pe_access_int64(0, 3);
+		line->dataset = text_of(0, 4);
+		line->at = text_of(0, 5);
+		line->role = text_of(0, 6);
+		line->act = text_of(0, 7);
+		line->subject = text_of(0, 8);
+		line->old_value = text_of(0, 9);
+		line->new_value = text_of(0, 10);
+		line->reason = text_of(0, 11);
+		line->hash = bytea_of(0, 12);
+		line->hash = memcpy(palloc(VARSIZE_ANY(line->hash)), line->hash, VARSIZE_ANY(line->hash));
+	}
+	SPI_freetuptable(SPI_tuptable);
+	SPI_tuptable = charges;
+	SPI_processed = processed;
+	MemoryContextSwitchTo(old);
+}
+
+static void
+open_acts(act_reader *reader, Datum *values)
+{
+	static pe_statement acts = {NULL, ACTS, 1, {INT8OID}};
+
+	reader->portal = pe_access_cursor(&acts, values);
+	reader->context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon act", ALLOCSET_DEFAULT_SIZES);
+	read_act(reader);
+}
+
+static void
+follow_act(pe_chain_check *check, const pe_act_line *line, MemoryContext context)
+{
+	const char *fault = NULL;
+
+	memcpy(check->head, VARDATA_ANY(pe_act_hash(line, check->head)), PG_SHA256_DIGEST_LENGTH);
+	if (line->seq != check->last_act + 1)
+		fault = "an act before act " INT64_FORMAT " is missing";
+	else if (!is_hash(line->hash, check->head))
+		fault = "act " INT64_FORMAT " is not what was written, or something before it was changed";
+	if (fault != NULL && check->finding == NULL)
+	{
+		MemoryContext here = MemoryContextSwitchTo(context);
+
+		check->finding = psprintf(fault, line->seq);
+		MemoryContextSwitchTo(here);
+	}
+	check->last_act = line->seq;
+}
+
+/* The acts that came before a charge. */
+static void
+follow_acts(pe_chain_check *check, act_reader *reader, int64 charge, MemoryContext context)
+{
+	for (; reader->there && reader->line.charges < charge; read_act(reader))
+		follow_act(check, &reader->line, context);
+}
+
 static void
 follow_all(pe_chain_check *check, Datum *values, MemoryContext context)
 {
 	static pe_statement lines = {NULL, LINES, 1, {INT8OID}};
 	Portal		portal = pe_access_cursor(&lines, values);
 	MemoryContext batch = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon chain", ALLOCSET_DEFAULT_SIZES);
+	act_reader	acts;
+
+	open_acts(&acts, values);
 
 	for (;;)
 	{
 		MemoryContext spi;
 
-		SPI_cursor_fetch(portal, true, BATCH);	/* leaves SPI's own context current */
+		pe_access_fetch(portal, BATCH);	/* leaves SPI's own context current */
 		if (SPI_processed == 0)
 			break;
 		spi = MemoryContextSwitchTo(batch);
 		for (uint64 row = 0; row < SPI_processed; row++)
+		{
+			follow_acts(check, &acts, pe_access_int64(row, 3), context);
 			follow(check, row, context);
+		}
 		MemoryContextSwitchTo(spi);
 		SPI_freetuptable(SPI_tuptable);
 		MemoryContextReset(batch);
 		CHECK_FOR_INTERRUPTS();
 	}
+	follow_acts(check, &acts, PG_INT64_MAX, context);
+	MemoryContextDelete(acts.context);
 	MemoryContextDelete(batch);
-	SPI_cursor_close(portal);
+	pe_access_close(acts.portal);
+	pe_access_close(portal);
 }
 
 /* The dataset's row must say how many lines there are, and the last hash. */
 static void
 check_head(pe_chain_check *check, Datum *values)
 {
-	static pe_statement head = {NULL, "SELECT charges, chain_head, coalesce(rho_spent, 0) FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
+	static pe_statement head = {NULL, "SELECT charges, chain_head, coalesce(rho_spent, 0), acts FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
 	int64		said;
+	int64		said_acts;
 
 	if (pe_access_read_again(&head, values) != 1)
 		elog(ERROR, "a dataset is gone");
 	said = pe_access_int64(0, 1);
+	said_acts = pe_access_int64(0, 4);
 	check->rho_spent = pe_access_int64(0, 3);
 	if (check->finding == NULL && said > check->last_seq)
 		check->finding = psprintf("charges are missing at the end: " INT64_FORMAT, said - check->last_seq);
-	else if (check->finding == NULL && (said != check->last_seq || !is_hash(bytea_of(0, 2), check->head)))
-		check->finding = "the head of the chain is not that of its last charge";
+	else if (check->finding == NULL && said_acts > check->last_act)
+		check->finding = psprintf("acts are missing at the end: " INT64_FORMAT, said_acts - check->last_act);
+	else if (check->finding == NULL && (said != check->last_seq || said_acts != check->last_act || !is_hash(bytea_of(0, 2), check->head)))
+		check->finding = "the head of the chain is not that of its last charge or act";
 	check->last_seq = Max(check->last_seq, said);
 }
 

@@ -1,7 +1,7 @@
 /*
  * chain.h
- *	  The hash chain of a dataset's charges: one line after the other, and all of
- *	  them checked.
+ *	  The hash chain of a dataset's charges and its owners' acts (acts.h): one line
+ *	  after the other, and all of them checked.
  *
  * Every line's hash is the SHA-256 of the hash before it and of its own text.
  * The text says all that its row says, by names and numbers of the ledger and
@@ -36,6 +36,7 @@ typedef struct pe_charge_line
 	const char *function;
 	int64		amount[PE_AMOUNTS];
 	bool		absent[PE_AMOUNTS];	/* NULL */
+	const char *relations;		/* JSON: the tables that were read; NULL: those of the charge before, or none */
 	const char *request;		/* JSON */
 	int64		release_id;		/* 0: none */
 	int64		strategy_id;	/* 0: none */
@@ -48,15 +49,19 @@ typedef struct pe_charge_line
  */
 extern bytea *pe_chain_append(pe_charge_line *line, const void *head, size_t head_size);
 
-/* Whether the last line of a dataset has this number and this hash; for 0, whether there is none. */
+/*
+ * Whether the last charge of a dataset has this number, or, for 0, there is none, and
+ * the acts after it lead from its hash to the head: so no act hides that a charge is gone.
+ */
 extern bool pe_chain_ends(int64 dataset_id, int64 charges, const char *head);
 
 typedef struct pe_chain_check
 {
 	int64		charges;		/* lines that there are */
 	int64		last_seq;		/* the highest number in use, or that the dataset's row says is */
+	int64		last_act;		/* the number of the last act that there is */
 	int64		rho_spent;		/* of the cap, in nano, as the dataset's row says */
-	int64		first_bad;		/* the charge that is not as it was written, or follows a missing one; 0: none */
+	int64		first_bad;		/* the charge that is not as it was written, or follows a missing one; 0: none, or an act is */
 	char	   *finding;		/* what is wrong; NULL: nothing */
 	char		head[PG_SHA256_DIGEST_LENGTH];	/* of the lines as they are */
 } pe_chain_check;

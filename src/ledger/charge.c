@@ -6,9 +6,8 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
-#include "common/cryptohash.h"
-#include "common/sha2.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
@@ -22,167 +21,17 @@
 
 #include "accounting/filter.h"
 #include "server/access.h"
+#include "ledger/acts.h"
 #include "ledger/chain.h"
 #include "ledger/charge.h"
+#include "ledger/hash.h"
 #include "server/errors.h"
+#include "ledger/lineage.h"
 #include "ledger/models.h"
-#include "ledger/registry.h"
+#include "ledger/dataset.h"
 #include "server/row.h"
 #include "ledger/strategies.h"
-
-/* ------------------------------------------------------------------
- * Hashes and payloads
- * ------------------------------------------------------------------
- */
-
-bytea *
-pe_sha256(const void *first, size_t first_size, const void *second, size_t second_size)
-{
-	pg_cryptohash_ctx *ctx = pg_cryptohash_create(PG_SHA256);
-	bytea	   *hash = palloc(VARHDRSZ + PG_SHA256_DIGEST_LENGTH);
-
-	SET_VARSIZE(hash, VARHDRSZ + PG_SHA256_DIGEST_LENGTH);
-	if (pg_cryptohash_init(ctx) < 0 ||
-		pg_cryptohash_update(ctx, first, first_size) < 0 ||
-		pg_cryptohash_update(ctx, second, second_size) < 0 ||
-		pg_cryptohash_final(ctx, (uint8 *) VARDATA(hash), PG_SHA256_DIGEST_LENGTH) < 0)
-		elog(ERROR, "SHA-256 failed");
-	pg_cryptohash_free(ctx);
-	return hash;
-}
-
-bytea *
-pe_request_hash(const char *request)
-{
-	return pe_sha256(request, strlen(request), "", 0);
-}
-
-bytea *
-pe_payload_write(const int64 *value, int64 values)
-{
-	StringInfoData bytes;
-
-	pq_begintypsend(&bytes);
-	enlargeStringInfo(&bytes, values * sizeof(int64));
-	for (int64 i = 0; i < values; i++)
-		pq_sendint64(&bytes, value[i]);
-	return pq_endtypsend(&bytes);
-}
-
-int64 *
-pe_payload_read(const bytea *payload, int64 *values)
-{
-	StringInfoData bytes;
-	int64	   *value;
-
-	initStringInfo(&bytes);
-	appendBinaryStringInfo(&bytes, VARDATA_ANY(payload), VARSIZE_ANY_EXHDR(payload));
-	if (bytes.len % sizeof(int64) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the payload of a release is damaged")));
-	*values = bytes.len / sizeof(int64);
-	value = palloc(Max(*values, 1) * sizeof(int64));
-	for (int64 i = 0; i < *values; i++)
-		value[i] = pq_getmsgint64(&bytes);
-	return value;
-}
-
-/* ------------------------------------------------------------------
- * Messages
- * ------------------------------------------------------------------
- */
-
-void
-pe_request_write(StringInfo to, const pe_charge_request *request)
-{
-	pq_sendint64(to, request->dataset_id);
-	pq_sendint64(to, request->version);
-	pq_sendint64(to, request->budget_id);
-	pq_sendint64(to, request->rho);
-	pq_sendint64(to, request->delta);
-	pq_sendint64(to, request->epsilon);
-	pq_sendbyte(to, request->fresh);
-	pq_sendbyte(to, request->replay_only);
-	pq_sendbyte(to, request->predicate != NULL);
-	pq_sendbyte(to, request->workload != NULL);
-	pq_sendbyte(to, request->model != NULL);
-	pq_sendint32(to, request->attributes);
-	pq_sendint32(to, request->queries);
-	pq_sendint64(to, request->strategy_id);
-	appendBinaryStringInfo(to, request->role, strlen(request->role) + 1);
-	appendBinaryStringInfo(to, request->function, strlen(request->function) + 1);
-	appendBinaryStringInfo(to, request->request, strlen(request->request) + 1);
-	if (request->workload != NULL)
-		appendBinaryStringInfo(to, request->workload, strlen(request->workload) + 1);
-	if (request->model != NULL)
-		pe_model_record_write(to, request->model);
-	appendBinaryStringInfo(to, request->method, strlen(request->method) + 1);
-	appendBinaryStringInfo(to, request->sensitivity, strlen(request->sensitivity) + 1);
-	if (request->predicate != NULL)
-		appendBinaryStringInfo(to, request->predicate, strlen(request->predicate) + 1);
-	for (int i = 0; i < request->attributes; i++)
-		appendBinaryStringInfo(to, request->attribute[i], strlen(request->attribute[i]) + 1);
-}
-
-void
-pe_request_read(StringInfo from, pe_charge_request *request)
-{
-	bool		has_predicate;
-	bool		has_workload;
-	bool		has_model;
-
-	request->dataset_id = pq_getmsgint64(from);
-	request->version = pq_getmsgint64(from);
-	request->budget_id = pq_getmsgint64(from);
-	request->rho = pq_getmsgint64(from);
-	request->delta = pq_getmsgint64(from);
-	request->epsilon = pq_getmsgint64(from);
-	request->fresh = pq_getmsgbyte(from) != 0;
-	request->replay_only = pq_getmsgbyte(from) != 0;
-	has_predicate = pq_getmsgbyte(from) != 0;
-	has_workload = pq_getmsgbyte(from) != 0;
-	has_model = pq_getmsgbyte(from) != 0;
-	request->attributes = pq_getmsgint(from, 4);
-	request->queries = pq_getmsgint(from, 4);
-	request->strategy_id = pq_getmsgint64(from);
-	request->role = pstrdup(pq_getmsgrawstring(from));
-	request->function = pstrdup(pq_getmsgrawstring(from));
-	request->request = pstrdup(pq_getmsgrawstring(from));
-	request->workload = has_workload ? pstrdup(pq_getmsgrawstring(from)) : NULL;
-	request->model = has_model ? pe_model_record_read(from) : NULL;
-	request->method = pstrdup(pq_getmsgrawstring(from));
-	request->sensitivity = pstrdup(pq_getmsgrawstring(from));
-	request->predicate = has_predicate ? pstrdup(pq_getmsgrawstring(from)) : NULL;
-	request->attribute = palloc0((request->attributes + 1) * sizeof(char *));
-	for (int i = 0; i < request->attributes; i++)
-		request->attribute[i] = pstrdup(pq_getmsgrawstring(from));
-}
-
-void
-pe_reply_write(StringInfo to, const pe_charge_reply *reply)
-{
-	pq_sendbyte(to, reply->outcome);
-	pq_sendint64(to, reply->charge_id);
-	pq_sendint64(to, reply->release_id);
-	pq_sendint64(to, reply->left);
-	pq_sendint64(to, reply->strategy_id);
-	pq_sendint64(to, reply->values);
-	appendBinaryStringInfo(to, (const char *) reply->value, reply->values * sizeof(int64));
-}
-
-void
-pe_reply_read(StringInfo from, pe_charge_reply *reply)
-{
-	reply->outcome = (pe_charge_outcome) pq_getmsgbyte(from);
-	reply->charge_id = pq_getmsgint64(from);
-	reply->release_id = pq_getmsgint64(from);
-	reply->left = pq_getmsgint64(from);
-	reply->strategy_id = pq_getmsgint64(from);
-	reply->values = pq_getmsgint64(from);
-	reply->value = palloc(Max(reply->values, 1) * sizeof(int64));
-	pq_copymsgbytes(from, (char *) reply->value, reply->values * sizeof(int64));
-}
+#include "ledger/relation.h"
 
 /* ------------------------------------------------------------------
  * Replay
@@ -254,6 +103,7 @@ typedef struct book
 	pe_cost		charged;		/* by this batch */
 	int64		charges;		/* with this batch */
 	bytea	   *head;
+	bytea	   *scanned;		/* hash of the tables that the last charge read; NULL: not known */
 	List	   *accounts;
 	bool		changed;
 	pe_row	   *row;
@@ -351,6 +201,7 @@ book_of_row(pe_row *row)
 	b->pure = pe_is_pure(pe_row_text(row, "accounting"));
 	b->charges = pe_row_int64(row, "charges");
 	b->head = pe_row_bytea(row, "chain_head");
+	b->scanned = pe_row_bytea(row, "scanned");
 	b->limit = limit_of_row(row);
 	b->spent = spent_of_row(row);
 	return b;
@@ -448,6 +299,36 @@ open_both(pe_batch *batch, const pe_charge_request *request, book **b, account *
  * ------------------------------------------------------------------
  */
 
+static bool
+same_bytes(const bytea *a, const bytea *b)
+{
+	return a != NULL && VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
+		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(b)) == 0;
+}
+
+/* Remembers which tables the next charge reads; where they are those of the last one nothing is written. */
+static void
+note_relations(const pe_charge_request *request, book *b, pe_charge_line *line)
+{
+	List	   *relations = request->relations != NIL ? request->relations
+		: pe_lineage_order(b->relation, find_all_inheritors(b->relation, NoLock, NULL));
+	char	   *names = pe_lineage_names(relations);
+	int			count = list_length(relations);
+	Oid		   *oids = palloc(count * sizeof(Oid));
+	bytea	   *hash;
+
+	if (names == NULL)
+		raise_stale();
+	for (int i = 0; i < count; i++)
+		oids[i] = list_nth_oid(relations, i);
+	hash = pe_sha256(oids, count * sizeof(Oid), names, strlen(names));
+	if (same_bytes(b->scanned, hash))
+		return;
+	pe_lineage_write(b->dataset_id, line->seq, relations);
+	line->relations = names;
+	b->scanned = hash;
+}
+
 static int64
 write_charge(const pe_charge_request *request, book *b, account *a, pe_cost cap_cost, int64 release_id)
 {
@@ -464,6 +345,8 @@ write_charge(const pe_charge_request *request, book *b, account *a, pe_cost cap_
 	};
 	pe_cost		cost = pe_request_cost(request);
 
+	if (release_id == 0)
+		note_relations(request, b, &line);
 	b->head = pe_chain_append(&line, VARDATA_ANY(b->head), VARSIZE_ANY_EXHDR(b->head));
 	b->charges++;
 	b->changed = true;
@@ -480,10 +363,22 @@ pe_request_cost(const pe_charge_request *request)
 	return (pe_cost) {request->rho, request->delta, request->epsilon};
 }
 
-static int64
-left_of(const book *b, const account *a)
+/* The budget alone: what is left of the cap says what others spent. */
+static void
+tell_left(const account *a, pe_charge_reply *reply)
 {
-	return pe_nano_left(pe_cost_less(a->limit, a->spent), a->pure, pe_cost_less(b->limit, b->spent), b->pure);
+	pe_cost		left = pe_cost_less(a->limit, a->spent);
+
+	reply->left = pe_nano_left(left, a->pure);
+	reply->delta_left = left.delta_atto;
+}
+
+/* Of a charge that the budget does not admit. */
+static pe_shortage
+shortage_of(const account *a, pe_cost cost)
+{
+	cost.delta_atto = 0;
+	return pe_filter_accepts(a->limit, a->spent, cost) ? PE_SHORT_DELTA : PE_SHORT_BUDGET;
 }
 
 /* Charges if both filters accept.  A release that exists costs the cap nothing more. */
@@ -498,19 +393,26 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, pe_charge_re
 	reply->outcome = PE_BUSY;
 	if (!open_both(batch, request, &b, &a))
 		return;
-	/* another version, an attested dataset of which nobody would read the rows, a budget of another kind */
-	if (b->version != request->version || request->replay_only || a->pure != (request->epsilon > 0))
+	/* another version, an attested dataset of which nobody would read the rows, another table, a budget of another kind */
+	if (b->version != request->version || request->replay_only ||
+		(request->relations != NIL && linitial_oid(request->relations) != b->relation) || a->pure != (request->epsilon > 0))
 		raise_stale();
 	if (reply->release_id == 0)
-		cap_cost = pe_cap_cost(cost, b->pure);
-	reply->left = left_of(b, a);
+		cap_cost = pe_cap_cost(cost, request->as_rho, b->pure);
+	tell_left(a, reply);
 	reply->outcome = PE_REFUSED;
-	if (!pe_filter_accepts(a->limit, a->spent, cost) || !pe_filter_accepts(b->limit, b->spent, cap_cost))
+	reply->shortage = PE_SHORT_CAP;
+	if (!pe_filter_accepts(a->limit, a->spent, cost))
+	{
+		reply->shortage = shortage_of(a, cost);
+		return;
+	}
+	if (!pe_filter_accepts(b->limit, b->spent, cap_cost))
 		return;
 	if (reply->release_id == 0)
 		pe_strategy_check_kept(request->strategy_id);
 	reply->charge_id = write_charge(request, b, a, cap_cost, reply->release_id);
-	reply->left = left_of(b, a);
+	tell_left(a, reply);
 	reply->outcome = reply->release_id == 0 ? PE_CHARGED : PE_REPLAYED;
 }
 
@@ -649,6 +551,8 @@ write_book(const book *b)
 	add_charged(b->row, b->charged);
 	pe_row_set(b->row, "charges", Int64GetDatum(b->charges));
 	pe_row_set(b->row, "chain_head", PointerGetDatum(b->head));
+	if (b->scanned != NULL)
+		pe_row_set(b->row, "scanned", PointerGetDatum(b->scanned));
 	pe_row_set_text(b->row, "owner", owner);
 	pe_row_set_text(b->row, "relation_schema", schema);
 	pe_row_set_text(b->row, "relation_name", relation);
@@ -688,15 +592,18 @@ pe_batch_end(pe_batch *batch, int *count)
 }
 
 void
-pe_release_expire(int64 id)
+pe_release_expire(int64 dataset_id, int64 id)
 {
 	static pe_statement expire = {NULL, "UPDATE dp.release SET payload = NULL WHERE id = $1", 1, {INT8OID}};
 	static pe_statement forget = {NULL, "DELETE FROM dp.model WHERE release_id = $1", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(id)};
+	pe_act		act;
 	pe_access	access;
 
+	pe_act_begin(&act, dataset_id, PE_ACT_RELEASE, "expire_release", psprintf(INT64_FORMAT, id));
 	pe_access_begin(&access);
 	(void) pe_access_write(&expire, key, NULL);
 	(void) pe_access_write(&forget, key, NULL);
 	pe_access_end(&access);
+	pe_act_end(&act, NULL);
 }

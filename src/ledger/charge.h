@@ -15,69 +15,9 @@
 #ifndef PE_LEDGER_CHARGE_H
 #define PE_LEDGER_CHARGE_H
 
-#include "lib/stringinfo.h"
-
 #include "accounting/filter.h"
-#include "base/mem.h"
 #include "ledger/anchor.h"
-
-/* A model that a release is, for dp.model (models.h). */
-typedef struct pe_model_record
-{
-	const char *name;			/* NULL: after its release */
-	bool		numbered;		/* its number is put behind the name in any case: there will be more of them */
-	const char *kind;			/* logistic_regression, svm, linear_regression */
-	const char *label;
-	const char *declaration;	/* JSON: how values become terms */
-	int			terms;
-	char	  **term;
-} pe_model_record;
-
-/* What a backend asks of the ledger before it reads any row. */
-typedef struct pe_charge_request
-{
-	int64		dataset_id;
-	int64		version;		/* the version of the data it means */
-	int64		budget_id;
-	const char *role;			/* the current user who asks */
-	const char *function;		/* of SQL, for the record */
-	int64		rho;			/* nano; 0 for a pure mechanism */
-	int64		delta;			/* atto; 0 for a pure mechanism */
-	int64		epsilon;		/* nano, of a pure mechanism; 0: none */
-	bool		fresh;			/* no replay */
-	bool		replay_only;	/* no charge: the dataset was frozen when it was looked at */
-	const char *request;		/* the canonical request, JSON */
-
-	/* what a release needs besides: the record of how to read its payload */
-	int			attributes;
-	char	  **attribute;
-	const char *workload;		/* NULL: a model, and attribute its features; or a minimum, and attribute its slopes */
-	const pe_model_record *model;	/* NULL: counts, or a minimum */
-	const char *predicate;		/* canonical; NULL: none */
-	const char *method;
-	int32		queries;
-	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model, a minimum, or dawa, which draws twice */
-	int64		strategy_id;	/* what is measured; 0: the workload itself */
-} pe_charge_request;
-
-typedef enum pe_charge_outcome
-{
-	PE_CHARGED = 'c',			/* committed: read the rows, then store */
-	PE_REPLAYED = 'r',			/* the answer is there already */
-	PE_REFUSED = 'x',			/* the filter does not admit it; nothing was charged */
-	PE_BUSY = 'b'				/* somebody is changing the dataset or the budget; nothing was charged */
-} pe_charge_outcome;
-
-typedef struct pe_charge_reply
-{
-	pe_charge_outcome outcome;
-	int64		charge_id;		/* 0 for a replay that cost nothing */
-	int64		release_id;		/* of a replay */
-	int64		left;			/* nano, of budget and cap together: rho, or epsilon if the budget is pure */
-	int64		strategy_id;	/* of a replay: what was measured */
-	int64		values;			/* of a replay: the measurements */
-	int64	   *value;
-} pe_charge_reply;
+#include "ledger/wire.h"
 
 /* What a request costs its budget. */
 extern pe_cost pe_request_cost(const pe_charge_request *request);
@@ -110,22 +50,6 @@ extern int64 pe_release_store(const pe_charge_request *request, int64 charge_id,
 extern pe_anchor_link *pe_batch_end(pe_batch *batch, int *count);
 
 /* Removes the measurements of a release, in the caller's transaction; its charge stays. */
-extern void pe_release_expire(int64 id);
-
-/* SHA-256 of two pieces, one after the other. */
-extern bytea *pe_sha256(const void *first, size_t first_size, const void *second, size_t second_size);
-
-/* SHA-256 of the canonical request: the key under which its releases are found. */
-extern bytea *pe_request_hash(const char *request);
-
-/* Measurements as the payload of a release, and back; an error if the bytes are not one. */
-extern bytea *pe_payload_write(const int64 *value, int64 values);
-extern int64 *pe_payload_read(const bytea *payload, int64 *values);
-
-/* Messages between a backend and the worker. */
-extern void pe_request_write(StringInfo to, const pe_charge_request *request);
-extern void pe_request_read(StringInfo from, pe_charge_request *request);
-extern void pe_reply_write(StringInfo to, const pe_charge_reply *reply);
-extern void pe_reply_read(StringInfo from, pe_charge_reply *reply);
+extern void pe_release_expire(int64 dataset_id, int64 id);
 
 #endif

@@ -9,8 +9,8 @@
 #ifndef PE_LEDGER_MODELS_H
 #define PE_LEDGER_MODELS_H
 
-#include "ledger/charge.h"
-#include "ledger/registry.h"
+#include "ledger/wire.h"
+#include "ledger/dataset.h"
 
 /* Messages between a backend and the worker. */
 extern void pe_model_record_write(StringInfo to, const pe_model_record *record);

@@ -12,7 +12,8 @@
 
 #include "server/access.h"
 #include "ledger/published.h"
-#include "ledger/registry.h"
+#include "ledger/dataset.h"
+#include "ledger/relation.h"
 
 /* Whether row of the last result, see pe_published_find, is of the table. */
 static bool

@@ -17,7 +17,7 @@
 
 #include "server/access.h"
 #include "server/settings.h"
-#include "ledger/charge.h"
+#include "ledger/hash.h"
 #include "ledger/strategies.h"
 
 /* ------------------------------------------------------------------

@@ -1133,7 +1133,7 @@ spread_points(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell 
 	int64_t		at[PE_AFFINE_VARIABLES];
 	uint64_t	state = 0;
 
-	for (int32_t i = 0; i < law->room && i < NET_MOST; i++)
+	for (int32_t i = 0; law->count < law->room && i < NET_MOST; i++)
 	{
 		double		t = i < 2 ? 0 : ldexp(1, -(i / 2 % NET_SCALES));
 
@@ -1221,7 +1221,9 @@ make_alone(pe_lattice_law *law, const pe_affine_lattice *lattice, const double *
 }
 
 /* ----------
- * A grid
+ * A grid: half of a finite set in few variables, so that none of the box is far from a point.
+ * The other half spreads from the centre and the public minimiser at all scales, for boxes
+ * that are far larger than they need be.
  * ----------
  */
 
@@ -1271,34 +1273,29 @@ visit_grid(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell *ro
 
 /* The most points of a grid of which those outside are no more work than those inside. */
 static double
-most_of_grid(const pe_lattice_law *law, const pe_affine_lattice *lattice)
+most_of_grid(const pe_lattice_law *law, const pe_affine_lattice *lattice, double room)
 {
 	double		affordable = NET_WORK / ((double) law->variables * fmax(lattice->inequalities, 1));
 
 	if (lattice->inequalities == 0)
-		return law->room;
-	return fmin(fmax(affordable, law->room), (double) law->room * GRID_FINER);
+		return room;
+	return fmin(fmax(affordable, room), room * GRID_FINER);
 }
 
-/* The finest grid of which no more are inside than there is room for; false where that leaves few.  All of it is public. */
-static bool
-make_grid(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell *root)
+/* The finest grid of which no more than room points are inside; all of it is public. */
+static void
+make_grid(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell *root, int32_t room)
 {
 	int32_t		points[PE_CELL_VARIABLES];
-	double		most = most_of_grid(law, lattice);
-	int64_t		inside;
+	double		most = most_of_grid(law, lattice, room);
 
 	for (;; most /= 2)
 	{
 		pe_lattice_plan_grid(law->variables, law->plan.share, most, points);
-		inside = visit_grid(law, lattice, root, points, false);
-		if (inside <= law->room)
+		if (most <= room || visit_grid(law, lattice, root, points, false) <= room)
 			break;
 	}
-	if (inside < NET_LEAST && lattice->inequalities > 0)
-		return false;
 	(void) visit_grid(law, lattice, root, points, true);
-	return true;
 }
 
 static void
@@ -1308,12 +1305,12 @@ make_points(pe_lattice_law *law, const pe_affine_lattice *lattice, const cell *r
 	double		middle[PE_AFFINE_VARIABLES];
 	int64_t		at[PE_AFFINE_VARIABLES];
 
-	if (law->variables <= PE_CELL_VARIABLES && make_grid(law, lattice, root))
-		return;
+	if (law->variables <= PE_CELL_VARIABLES)
+		make_grid(law, lattice, root, law->room / 2);
 	round_centre(law, lattice, centre, at);
 	for (int32_t j = 0; j < law->variables; j++)
 		minimiser[j] = middle[j] = (double) at[j];
-	if (law->room > 1)
+	if (law->room > law->count + 1)
 		minimise_public(law, lattice, root, minimiser);
 	spread_points(law, lattice, root, middle, minimiser);
 	if (law->count == 0)

@@ -22,8 +22,8 @@
  * Time.  How the box is divided and how often a proposal is rejected depend on offsets, and
  * so does the time: the caller pads the time of the whole answer (pg_epsilon.time_quantum).
  * How much it can be is public: cells are bounded in number, and so are proposals, by
- * pe_lattice_plan_proposals, but with a chance below 2^-64.  In one or two variables no
- * such bound of the proposals is known.
+ * pe_lattice_plan_proposals, but with a chance below 2^-64.  In one or two variables
+ * no such bound of the proposals is known.
  */
 #ifndef PE_MINIMUM_LATTICE_LAW_H
 #define PE_MINIMUM_LATTICE_LAW_H

@@ -33,8 +33,10 @@
  * is charged; that the number of proposals exceeds the public one has a chance below 2^-64 on
  * every data set.
  *
- * Inequalities may leave a sliver of a cell only, and no such bound is known: from
- * PE_PLAN_VARIABLES on, the set of points is finite then.
+ * Inequalities may leave a sliver of a cell only, and no such bound is known: in three
+ * variables or more the set of points is finite then.  In one or two variables, where cells
+ * are enough but for functions that are level along a line and steep beyond reason across it,
+ * the whole lattice is drawn from, without a bound.
  */
 #ifndef PE_MINIMUM_LATTICE_PLAN_H
 #define PE_MINIMUM_LATTICE_PLAN_H
@@ -59,7 +61,7 @@
 typedef struct pe_lattice_plan
 {
 	bool		finite;			/* a finite, public set of points; else the whole lattice */
-	double		acceptance;		/* the chance that a proposal is accepted, at least; 0: no bound is known (one or two variables) */
+	double		acceptance;		/* the chance that a proposal is accepted, at least; 0: no bound is known */
 	uint8_t		part[PE_CELL_VARIABLES];	/* the public cells: 2^part_j of them along j */
 	double		share[PE_CELL_VARIABLES];	/* of a finite set: by how much a grid's exponents change along j, for pe_lattice_plan_grid */
 } pe_lattice_plan;

@@ -30,8 +30,6 @@ static const char *const names[PE_MINIMUM_METHODS] = {
 	[PE_MINIMUM_LAPLACE_SOLUTION] = "laplace_solution",
 	[PE_MINIMUM_SUBGRADIENT] = "subgradient",
 	[PE_MINIMUM_SUBGRADIENT_LAST] = "subgradient_last",
-	[PE_MINIMUM_LAPLACE_DATA_L2] = "laplace_data_l2",
-	[PE_MINIMUM_METROPOLIS] = "metropolis",
 };
 
 bool
@@ -52,12 +50,6 @@ const char *
 pe_minimum_method_name(pe_minimum_method method)
 {
 	return names[method];
-}
-
-bool
-pe_minimum_is_private(pe_minimum_method method)
-{
-	return method != PE_MINIMUM_LAPLACE_DATA_L2 && method != PE_MINIMUM_METROPOLIS;
 }
 
 /* ----------
@@ -85,8 +77,6 @@ static const option options[] = {
 	{AT(iterations), SUBGRADIENTS, 1, 10000, false, true},
 	{AT(step), SUBGRADIENTS, 0, 1e6, true, false},
 	{AT(prior), BIT(EXPONENTIAL), 0, 1e30, false, false},
-	{AT(steps), BIT(METROPOLIS), 0, 1e6, false, true},
-	{AT(proposal), BIT(METROPOLIS), 0, 1e6, true, false},
 };
 
 #define OPTIONS ((int) (sizeof(options) / sizeof(options[0])))
@@ -163,10 +153,6 @@ set_defaults(pe_minimum_problem *problem)
 		case PE_MINIMUM_SUBGRADIENT_LAST:
 			fill_in(&o->iterations, problem->method == PE_MINIMUM_SUBGRADIENT && !problem->pure ? 25 : 100);
 			fill_in(&o->step, 1);
-			break;
-		case PE_MINIMUM_METROPOLIS:
-			fill_in(&o->steps, 5000);
-			fill_in(&o->proposal, 0.1);
 			break;
 		default:
 			break;
@@ -379,12 +365,6 @@ run_method(const pe_minimum_problem *problem, const pe_affine *f, double *x)
 		case PE_MINIMUM_SUBGRADIENT:
 		case PE_MINIMUM_SUBGRADIENT_LAST:
 			pe_minimum_subgradient(problem, f, x);
-			break;
-		case PE_MINIMUM_LAPLACE_DATA_L2:
-			pe_minimum_laplace_data_l2(problem, f, x);
-			break;
-		case PE_MINIMUM_METROPOLIS:
-			pe_minimum_metropolis(problem, f, x);
 			break;
 		case PE_MINIMUM_METHODS:
 			pe_bug("a method that is none");

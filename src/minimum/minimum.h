@@ -22,8 +22,6 @@ typedef enum pe_minimum_method
 	PE_MINIMUM_LAPLACE_SOLUTION,
 	PE_MINIMUM_SUBGRADIENT,		/* minimum_subgradient.c */
 	PE_MINIMUM_SUBGRADIENT_LAST,
-	PE_MINIMUM_LAPLACE_DATA_L2, /* minimum_unsafe.c: not private, for comparison */
-	PE_MINIMUM_METROPOLIS,
 	PE_MINIMUM_METHODS
 } pe_minimum_method;
 
@@ -34,8 +32,6 @@ typedef struct pe_minimum_options
 	double		step;			/* the same: length of a step, in units of R / (G sqrt(iterations)), with R half the
 								 * diagonal of the tight box and G the longest slope [1] */
 	double		prior;			/* exponential: tau of the base measure exp(-tau max_i a_i'x), per unit of the function [0] */
-	double		steps;			/* metropolis [5000] */
-	double		proposal;		/* metropolis: variance of a proposal, in units of half the width of the tight box [0.1] */
 } pe_minimum_options;
 
 typedef struct pe_minimum_problem
@@ -51,13 +47,12 @@ typedef struct pe_minimum_problem
 	double		max_change;		/* from the registry */
 	bool		all;			/* all offsets may move by it at once; else one */
 	bool		pure;			/* nano is of a pure epsilon, else of rho */
-	int64_t		nano;			/* the cost, all of it; of a method that is not private: of the epsilon it is compared at */
+	int64_t		nano;			/* the cost, all of it */
 } pe_minimum_problem;
 
 /* The method of a name, and the name; false for none. */
 extern bool pe_minimum_method_named(const char *name, pe_minimum_method *method);
 extern const char *pe_minimum_method_name(pe_minimum_method method);
-extern bool pe_minimum_is_private(pe_minimum_method method);
 
 /* All options unset. */
 extern void pe_minimum_options_init(pe_minimum_options *options);
@@ -139,7 +134,5 @@ extern void pe_minimum_exponential(const pe_minimum_problem *problem, const pe_a
 extern void pe_minimum_laplace_data(const pe_minimum_problem *problem, const pe_affine *f, double *x);
 extern void pe_minimum_laplace_solution(const pe_minimum_problem *problem, const pe_affine *f, double *x);
 extern void pe_minimum_subgradient(const pe_minimum_problem *problem, const pe_affine *f, double *x);	/* and subgradient_last */
-extern void pe_minimum_laplace_data_l2(const pe_minimum_problem *problem, const pe_affine *f, double *x);
-extern void pe_minimum_metropolis(const pe_minimum_problem *problem, const pe_affine *f, double *x);
 
 #endif

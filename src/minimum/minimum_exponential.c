@@ -5,8 +5,9 @@
  * Released: a point x of the set, on the lattice of affine/affine_lattice.h, or one of a
  * public, finite set of its points, as doubles that are a function of its numbers X and of
  * what is public.  Which of the two is a function of slopes, or of bounds declared for
- * them, set, max_change, options and cost: public (lattice_plan.h).  A finite set is a grid:
- * its best point is at most sum_j steepest_j spacing_j / 2 above the minimum over a box.
+ * them, set, max_change, options and cost: public (lattice_plan.h).  Up to
+ * PE_CELL_VARIABLES variables a finite set has a grid in it: over a box its best point is at
+ * most sum_j steepest_j spacing_j / 2 above the minimum.
  *
  * Neighbours: the same rows, slopes and set; one offset, or any number of them, moves by
  * at most max_change.
@@ -33,8 +34,8 @@
  *
  * Time: the cells and the number of rejected proposals depend on offsets, and so does
  * the time that dividing and drawing take.  The caller pads the time of the whole answer
- * to a multiple of pg_epsilon.time_quantum.  What they can take at most is public: in three
- * variables or more no more than PE_PLAN_PROPOSALS proposals are drawn, but with a chance
+ * to a multiple of pg_epsilon.time_quantum.  What they can take at most is public in three
+ * variables or more: no more than PE_PLAN_PROPOSALS proposals are drawn, but with a chance
  * below 2^-64, and a finite set is evaluated in full.
  *
  * Without rows the function is constant, and X uniform on the set.

@@ -57,14 +57,6 @@ pe_coa_defaults(pe_coa_options *options)
 	options->tolerance = 1e-4;
 }
 
-void
-pe_coa_homotopy_defaults(pe_coa_options *options)
-{
-	pe_coa_defaults(options);
-	options->theta = 1.0;
-	options->stages = 11;
-}
-
 /* ---- the function and its derivatives ---- */
 
 static double
@@ -109,18 +101,6 @@ gradient(const double *v, int32_t n, double scale, double theta, const double *z
 	pe_la_gemm(false, false, n, n, n, -1.0, z, n, work, n, 0.0, g, n);
 	/* symmetric up to rounding: altogether */
 	pe_la_mirror(n, g, n);
-}
-
-bool
-pe_coa_evaluate(const double *v, int32_t n, double theta, const double *x, double *objective,
-				double *z, double *g, double *work)
-{
-	memcpy(z, x, square(n) * sizeof(double));
-	if (!pe_la_inverse(n, z, n))
-		return false;
-	*objective = inner(n, z, v) + theta * trace_of(n, z);
-	gradient(v, n, 1.0, theta, z, g, work);
-	return true;
 }
 
 void

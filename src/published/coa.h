@@ -63,9 +63,6 @@ typedef struct pe_coa_options
 /* Algorithm 1 with the paper's numbers: theta 1e-3, 5 steps, beta 0.1, sigma 0.25; by tolerance. */
 extern void pe_coa_defaults(pe_coa_options *options);
 
-/* Algorithm 3 with the paper's: theta from 1 to 1e-10 in 11 stages. */
-extern void pe_coa_homotopy_defaults(pe_coa_options *options);
-
 /*
  * For V (n x n, by columns, both triangles, finite; anything else is a bug of the
  * caller, like options that make no sense).  V should be positive semidefinite.
@@ -89,13 +86,6 @@ extern void pe_coa(const double *v, int32_t n, const pe_coa_options *options, co
 extern size_t pe_coa_memory(int32_t n);
 
 /* ---- the pieces, for tests of the derivatives ---- */
-
-/*
- * F at X: z becomes X^-1 and g the gradient G with its diagonal, n x n, both triangles.
- * work: n^2.  False if X is not positive definite.
- */
-extern bool pe_coa_evaluate(const double *v, int32_t n, double theta, const double *x, double *objective,
-							double *z, double *g, double *work);
 
 /* t = Z P G, so that H(P) = -(T + T'); work: n^2. */
 extern void pe_coa_product(int32_t n, const double *z, const double *g, const double *p, double *t, double *work);

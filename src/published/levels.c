@@ -11,7 +11,6 @@
 #include "base/mem.h"
 
 /* Part of the largest weight that the others have at least. */
-#define LEAST_WEIGHT 1e-4
 
 /* More than the levels of any strategy: the columns are counted in 32 bits. */
 #define MOST_LEVELS 33
@@ -286,42 +285,7 @@ pe_levels_best_tree(const double *v, int32_t n, pe_norm norm, pe_levels *levels)
 	pe_levels_tree(n, best, with_root, levels);
 }
 
-/* ---- weights ---- */
-
-/* e_l of each level: h'V h / |h|^4, where |h|^2 is the width of the interval before it was cut. */
-static void
-level_errors(const pe_levels *levels, const double *v, double *errors)
-{
-	int32_t		n = levels->n;
-	double	   *signs = pe_alloc((size_t) n, sizeof(double));
-
-	memset(errors, 0, (size_t) levels->levels * sizeof(double));
-	for (int32_t k = 0; k < levels->rows; k++)
-	{
-		const pe_level_row *row = &levels->row[k];
-		double		width = row->level == 0 ? levels->wavelet : ldexp(levels->wavelet, 1 - row->level);
-
-		for (int32_t j = row->first; j < row->end; j++)
-			signs[j] = entry(row, j);
-		errors[row->level] += form_on(v, n, signs, row->first, row->end) / (width * width);
-	}
-	pe_free(signs);
-}
-
-void
-pe_levels_optimal_weights(const pe_levels *levels, const double *v, pe_norm norm, double *weights)
-{
-	double		power = norm == PE_L1 ? 1.0 / 3.0 : 0.25;
-	double		largest = 0.0;
-
-	if (levels->wavelet == 0)
-		pe_bug("the rows of a tree are not orthogonal");
-	level_errors(levels, v, weights);
-	for (int32_t l = 0; l < levels->levels; l++)
-		largest = fmax(largest, weights[l]);
-	for (int32_t l = 0; l < levels->levels; l++)
-		weights[l] = largest > 0.0 ? fmax(pow(fmax(weights[l], 0.0) / largest, power), LEAST_WEIGHT) : 1.0;
-}
+/* ---- memory ---- */
 
 /* X, the rows of a tree that is tried, and a vector; 16 bytes are what an allocation takes besides, and more. */
 size_t

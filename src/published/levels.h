@@ -77,21 +77,6 @@ extern double pe_levels_tree_error(const double *v, int32_t n, int32_t branching
  */
 extern double pe_levels_error(const pe_levels *levels, const double *weights, const double *v, pe_norm norm);
 
-/*
- * The weights of a wavelet's levels that make the expected error least; the largest
- * is 1.  With e_l the error that level l contributes with weight 1 (the sum over its
- * rows h of h'V h / |h|^4, V and the rows padded by zeros to the power of two), they
- * minimise
- *
- *	 L2: (sum c_l^2) sum e_l / c_l^2, c_l proportional to e_l^(1/4), least (sum sqrt e_l)^2,
- *	 L1: (sum c_l)^2 sum e_l / c_l^2, c_l proportional to e_l^(1/3), least (sum e_l^(1/3))^3.
- *
- * If n is no power of two, pe_levels_error is at most that, as least squares on the
- * rows that were cut are at least as good.  No weight is below 1e-4, so that A keeps
- * its rank where nothing of a level is asked for.  A tree is a bug of the caller.
- */
-extern void pe_levels_optimal_weights(const pe_levels *levels, const double *v, pe_norm norm, double *weights);
-
 /* The matrix without weights: rows x n, by columns. */
 extern void pe_levels_matrix(const pe_levels *levels, int32_t *matrix);
 

@@ -116,21 +116,6 @@ gradient(const double *v, int32_t n, double scale, double mu, const double *x, c
 		g[i + (size_t) i * (size_t) n] += weight[i] * trace;
 }
 
-bool
-pe_smoothing_evaluate(const double *v, int32_t n, double mu, const double *x, double *objective,
-					  double *z, double *g, double *work)
-{
-	double		trace;
-
-	memcpy(z, x, square(n) * sizeof(double));
-	if (!pe_la_inverse(n, z, n))
-		return false;
-	trace = inner(n, z, v);
-	*objective = smooth_maximum(n, x, mu, NULL) * trace;
-	gradient(v, n, 1.0, mu, x, z, trace, g, work);
-	return true;
-}
-
 /* ---- the projection ---- */
 
 bool

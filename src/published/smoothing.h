@@ -67,13 +67,6 @@ extern size_t pe_smoothing_memory(int32_t n);
 /* ---- the pieces, for tests ---- */
 
 /*
- * The smoothed objective at X and its gradient g; z becomes X^-1, n x n, both
- * triangles.  work: n^2 + n.  False if X is not positive definite.
- */
-extern bool pe_smoothing_evaluate(const double *v, int32_t n, double mu, const double *x, double *objective,
-								  double *z, double *g, double *work);
-
-/*
  * The nearest matrix to the symmetric A (lower triangle) whose eigenvalues are at least floor, in p, both
  * triangles; A is destroyed.  work, iwork: of pe_la_eigen and n more.  z: n^2.  False
  * if the eigenvalues cannot be found.

@@ -8,8 +8,11 @@
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "optimizer/planner.h"
+#include "parser/analyze.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -43,6 +46,12 @@ static const pe_setting pinned[] = {
 	{"pg_stat_statements.track", "none"},
 	{"auto_explain.log_min_duration", "-1"},
 	{"debug_print_raw_parse", "off"}
+};
+
+/* What counts rows: how many others have would be among them.  The worker's own writes are counted, for autovacuum. */
+static const pe_setting uncounted[] = {
+	{"track_counts", "off"},
+	{"track_functions", "none"}
 };
 
 /* What of the server itself would show their plans. */
@@ -94,6 +103,8 @@ static void
 begin(pe_access *access)
 {
 	SPI_connect();
+	access->buffers = pgBufferUsage;
+	access->wal = pgWalUsage;
 	GetUserIdAndSecContext(&access->saved_user, &access->saved_context);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID,
 						   access->saved_context | SECURITY_LOCAL_USERID_CHANGE |
@@ -102,6 +113,7 @@ begin(pe_access *access)
 		return;
 	access->guc_level = NewGUCNestLevel();
 	pe_pin_settings(pinned, lengthof(pinned));
+	pe_pin_settings(uncounted, lengthof(uncounted));
 	if (is_shown())
 		pe_pin_settings(shown, lengthof(shown));
 }
@@ -135,7 +147,107 @@ pe_access_end(pe_access *access)
 		AtEOXact_GUC(true, access->guc_level);
 	SetUserIdAndSecContext(access->saved_user, access->saved_context);
 	SPI_finish();
+	/* EXPLAIN (ANALYZE, BUFFERS) around the call must not see what was read */
+	pgBufferUsage = access->buffers;
+	pgWalUsage = access->wal;
 }
+
+static Oid	asker = InvalidOid;
+
+Oid
+pe_access_asker(void)
+{
+	return OidIsValid(asker) ? asker : GetUserId();
+}
+
+uint64
+pe_access_read_for(const pe_access *access, pe_statement *statement)
+{
+	Oid			before = asker;
+	volatile uint64 rows = 0;
+
+	PG_TRY();
+	{
+		asker = access->saved_user;
+		rows = pe_access_read_again(statement, NULL);
+	}
+	PG_FINALLY();
+	{
+		asker = before;
+	}
+	PG_END_TRY();
+	return rows;
+}
+
+/* ------------------------------------------------------------------
+ * Hooks of other modules
+ * ------------------------------------------------------------------
+ */
+
+typedef struct hooks
+{
+	post_parse_analyze_hook_type parsed;
+	planner_hook_type planner;
+	ExecutorStart_hook_type start;
+	ExecutorRun_hook_type run;
+	ExecutorFinish_hook_type finish;
+	ExecutorEnd_hook_type end;
+	ExecutorCheckPerms_hook_type privileges;
+} hooks;
+
+static void
+get_hooks(hooks *h)
+{
+	*h = (hooks) {
+		post_parse_analyze_hook, planner_hook, ExecutorStart_hook, ExecutorRun_hook, ExecutorFinish_hook, ExecutorEnd_hook,
+		ExecutorCheckPerms_hook
+	};
+}
+
+static void
+set_hooks(const hooks *h)
+{
+	post_parse_analyze_hook = h->parsed;
+	planner_hook = h->planner;
+	ExecutorStart_hook = h->start;
+	ExecutorRun_hook = h->run;
+	ExecutorFinish_hook = h->finish;
+	ExecutorEnd_hook = h->end;
+	ExecutorCheckPerms_hook = h->privileges;
+}
+
+/*
+ * A scan keeps the hooks that decide what is read, and by whom: those of the planner
+ * (tables of other modules), and of privileges.  They see names, and no row.
+ */
+void
+pe_run_hidden(pe_hidden what, void (*body) (void *), void *argument)
+{
+	hooks		saved;
+	hooks		left = {0};
+
+	get_hooks(&saved);
+	if (what == PE_HIDE_EXECUTION)
+	{
+		left.planner = saved.planner;
+		left.privileges = saved.privileges;
+	}
+	PG_TRY();
+	{
+		set_hooks(&left);
+		body(argument);
+	}
+	PG_FINALLY();
+	{
+		set_hooks(&saved);
+	}
+	PG_END_TRY();
+}
+
+/* ------------------------------------------------------------------
+ * Statements
+ * ------------------------------------------------------------------
+ */
 
 static SPIPlanPtr
 planned(pe_statement *statement)
@@ -152,21 +264,47 @@ planned(pe_statement *statement)
 	return statement->plan;
 }
 
-static uint64
-checked(int result)
+/* One call of SPI, hidden. */
+typedef struct execution
 {
+	pe_statement *statement;
+	Datum	   *values;
+	const char *nulls;
+	Snapshot	snapshot;		/* NULL: the active one */
+	bool		read_only;
+	long		rows;			/* to be fetched */
+	Portal		portal;
+	uint64		processed;
+} execution;
+
+static void
+execute(void *argument)
+{
+	execution  *e = argument;
+	SPIPlanPtr	plan = planned(e->statement);
+	int			result;
+
+	if (e->snapshot == NULL)
+		result = SPI_execute_plan(plan, e->values, e->nulls, e->read_only, 0);
+	else
+		result = SPI_execute_snapshot(plan, e->values, e->nulls, e->snapshot, InvalidSnapshot, e->read_only, !e->read_only, 0);
 	if (result < 0)
 		elog(ERROR, "statement of the ledger failed: %s", SPI_result_code_string(result));
-	return SPI_processed;
+	e->processed = SPI_processed;
+}
+
+static uint64
+run(execution e)
+{
+	pe_run_hidden(PE_HIDE_STATEMENT, execute, &e);
+	return e.processed;
 }
 
 /* Of the latest rows, as they are read everywhere: what the caller's own snapshot does not see would silently not be written. */
 uint64
 pe_access_write(pe_statement *statement, Datum *values, const char *nulls)
 {
-	SPIPlanPtr	plan = planned(statement);
-
-	return checked(SPI_execute_snapshot(plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, false, true, 0));
+	return run((execution) {.statement = statement, .values = values, .nulls = nulls, .snapshot = GetLatestSnapshot()});
 }
 
 uint64
@@ -175,8 +313,7 @@ pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
 	uint64		rows;
 
 	PushCopiedSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
-	rows = checked(SPI_execute_snapshot(planned(statement), values, nulls, GetActiveSnapshot(),
-										InvalidSnapshot, true, false, 0));
+	rows = run((execution) {.statement = statement, .values = values, .nulls = nulls, .snapshot = GetActiveSnapshot(), .read_only = true});
 	PopActiveSnapshot();
 	return rows;
 }
@@ -184,13 +321,54 @@ pe_access_read(pe_statement *statement, Datum *values, const char *nulls)
 uint64
 pe_access_read_again(pe_statement *statement, Datum *values)
 {
-	return checked(SPI_execute_plan(planned(statement), values, NULL, true, 0));
+	return run((execution) {.statement = statement, .values = values, .read_only = true});
+}
+
+static void
+open_cursor(void *argument)
+{
+	execution  *e = argument;
+
+	e->portal = SPI_cursor_open(NULL, planned(e->statement), e->values, NULL, true);
 }
 
 Portal
 pe_access_cursor(pe_statement *statement, Datum *values)
 {
-	return SPI_cursor_open(NULL, planned(statement), values, NULL, true);
+	execution	e = {.statement = statement, .values = values};
+
+	pe_run_hidden(PE_HIDE_STATEMENT, open_cursor, &e);
+	return e.portal;
+}
+
+static void
+fetch(void *argument)
+{
+	execution  *e = argument;
+
+	SPI_cursor_fetch(e->portal, true, e->rows);
+}
+
+void
+pe_access_fetch(Portal portal, long rows)
+{
+	execution	e = {.portal = portal, .rows = rows};
+
+	pe_run_hidden(PE_HIDE_STATEMENT, fetch, &e);
+}
+
+static void
+close_cursor(void *argument)
+{
+	SPI_cursor_close(((execution *) argument)->portal);
+}
+
+void
+pe_access_close(Portal portal)
+{
+	execution	e = {.portal = portal};
+
+	pe_run_hidden(PE_HIDE_STATEMENT, close_cursor, &e);
 }
 
 /* Copies to the memory that was current before SPI_connect: it outlives pe_access_end. */
@@ -279,7 +457,9 @@ pe_run_undone(void (*body) (void *), void *argument)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		pe_pin_settings(quiet, lengthof(quiet));	/* goes with the subtransaction */
+		/* these go with the subtransaction */
+		pe_pin_settings(quiet, lengthof(quiet));
+		pe_pin_settings(uncounted, lengthof(uncounted));
 		body(argument);
 	}
 	PG_CATCH();

@@ -11,6 +11,7 @@
 #ifndef PE_SERVER_ACCESS_H
 #define PE_SERVER_ACCESS_H
 
+#include "executor/instrument.h"
 #include "executor/spi.h"
 
 #define PE_MAX_PARAMETERS 24
@@ -29,6 +30,8 @@ typedef struct pe_access
 	Oid			saved_user;
 	int			saved_context;
 	int			guc_level;
+	BufferUsage buffers;
+	WalUsage	wal;
 } pe_access;
 
 /* A configuration parameter and the value it must have. */
@@ -70,9 +73,16 @@ extern uint64 pe_access_read(pe_statement *statement, Datum *values, const char 
 /*
  * For several reads that must fit together: a SELECT under the snapshot that is
  * active, which the caller has pushed, all of it or by a cursor.  The caller
- * fetches with SPI_cursor_fetch and closes.
+ * fetches with pe_access_fetch and closes with pe_access_close.
  */
 extern uint64 pe_access_read_again(pe_statement *statement, Datum *values);
+
+/*
+ * As pe_access_read_again, for who called pe_access_begin: he is the one whose rights
+ * the statement's functions look at (pe_access_asker).
+ */
+extern uint64 pe_access_read_for(const pe_access *access, pe_statement *statement);
+extern Oid	pe_access_asker(void);
 extern Portal pe_access_cursor(pe_statement *statement, Datum *values);
 
 /* Column (from 1) of a row of the last result, in the caller's memory; NULL for null text. */
@@ -80,6 +90,24 @@ extern char *pe_access_text(uint64 row, int column);
 extern char **pe_access_texts(uint64 row, int column, int *count);	/* a text[] that is not null */
 extern int64 pe_access_int64(uint64 row, int column);	/* also an OID or xid, to be cast; 0 for null */
 extern Datum pe_access_datum(uint64 row, int column, bool *isnull);
+
+/* What other modules may hook into a nested statement; all are variables of the process. */
+typedef enum pe_hidden
+{
+	PE_HIDE_EXECUTION,			/* its execution: for the scan of a table */
+	PE_HIDE_STATEMENT			/* its plan and its privileges too: for statements on the ledger */
+} pe_hidden;
+
+/*
+ * Runs body where no hook of other modules is called that could tell how many rows its
+ * statements read, or that they were: pg_stat_statements, auto_explain, pg_stat_kcache,
+ * pgaudit and their kin.  The hooks are put back at the end, an error or not.
+ */
+extern void pe_run_hidden(pe_hidden what, void (*body) (void *), void *argument);
+
+/* Rows of a cursor of pe_access_cursor, as of SPI_cursor_fetch; and its end. */
+extern void pe_access_fetch(Portal portal, long rows);
+extern void pe_access_close(Portal portal);
 
 /*
  * Runs body in a subtransaction that is always undone, so that none of its locks

@@ -16,6 +16,7 @@
 #include "executor/executor.h"
 #include "nodes/nodes.h"
 #include "optimizer/optimizer.h"
+#include "pgstat.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
@@ -142,7 +143,7 @@ latest_snapshot(void)
 
 /* Rows with these keys, at most so many. */
 static List *
-scan(const char *table, const char *index_name, const Datum *key, int keys, ScanDirection direction, int most)
+scan_index(const char *table, const char *index_name, const Datum *key, int keys, ScanDirection direction, int most)
 {
 	Relation	relation = open_table(table, AccessShareLock);
 	Relation	index = index_open(relation_named(index_name), AccessShareLock);
@@ -166,6 +167,26 @@ scan(const char *table, const char *index_name, const Datum *key, int keys, Scan
 	ExecDropSingleTupleTableSlot(slot);
 	index_close(index, NoLock);
 	table_close(relation, NoLock);
+	return rows;
+}
+
+/* The same, not counted: pg_stat_xact_all_tables would tell how many there are. */
+static List *
+scan(const char *table, const char *index_name, const Datum *key, int keys, ScanDirection direction, int most)
+{
+	bool		counted = pgstat_track_counts;
+	List	   *volatile rows = NIL;
+
+	PG_TRY();
+	{
+		pgstat_track_counts = false;
+		rows = scan_index(table, index_name, key, keys, direction, most);
+	}
+	PG_FINALLY();
+	{
+		pgstat_track_counts = counted;
+	}
+	PG_END_TRY();
 	return rows;
 }
 

@@ -172,20 +172,6 @@ evaluate(problem *f, const double *theta, double *gradient)
 	return objective;
 }
 
-double
-pe_p_identity_objective(const double *v, int32_t n, int32_t p, const double *theta, double *gradient)
-{
-	problem		f;
-	double		objective;
-
-	problem_init(&f, v, n, p);
-	objective = evaluate(&f, theta, gradient) * f.mean;
-	for (size_t k = 0; k < entries(&f); k++)
-		gradient[k] *= f.mean;
-	problem_free(&f);
-	return objective;
-}
-
 /* ------------------------------------------------------------------
  * The search
  * ------------------------------------------------------------------

@@ -50,12 +50,6 @@ typedef struct pe_p_identity_options
 extern void pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, const pe_trace *trace,
 						  pe_design *design);
 
-/*
- * The objective at Theta (p x n by columns, >= 0), and its gradient; INFINITY, and no
- * gradient, where Theta is so large that rounding would tell.
- */
-extern double pe_p_identity_objective(const double *v, int32_t n, int32_t p, const double *theta, double *gradient);
-
 /* p */
 extern int32_t pe_p_identity_sums(int32_t n, const pe_p_identity_options *options);
 

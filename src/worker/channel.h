@@ -18,7 +18,7 @@
 #include "portability/instr_time.h"
 #include "storage/shm_mq.h"
 
-#include "ledger/charge.h"
+#include "ledger/wire.h"
 
 /*
  * Backend: reserves a charge in the worker, starting one if there is none.

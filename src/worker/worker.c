@@ -35,6 +35,7 @@
 #include "worker/mailbox.h"
 #include "server/settings.h"
 #include "ledger/strategies.h"
+#include "ledger/charge.h"
 
 PGDLLEXPORT void pe_worker_main(Datum database);
 

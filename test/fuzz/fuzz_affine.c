@@ -13,6 +13,7 @@
 
 #include "affine/affine_lattice.h"
 #include "affine/affine_spec.h"
+#include "../unit/lattice_scores.h"
 #include "shim.h"
 
 /* Rows of a lattice that is looked at. */
@@ -100,7 +101,7 @@ check_scores(const pe_affine_lattice *lattice)
 		for (int32_t j = 0; j < lattice->variables; j++)
 			demand(x[j] >= lattice->origin[j] && x[j] <= lattice->end[j], "a point outside of the box");
 		demand(pe_lattice_inside(lattice, at), "a point outside of no inequalities");
-		moved = pe_lattice_score(lattice, at) - pe_lattice_public_score(lattice, at);
+		moved = lattice_score(lattice, at) - lattice_public_score(lattice, at);
 		demand(moved >= least && moved <= largest, "a score moved by more than an offset");
 	}
 }

@@ -91,7 +91,8 @@ sub add_people
 	my $rows = $o{rows} // 3000;
 	my $cap = $o{epsilon} // 20;
 	my $budget = $o{budget} // 8;
-	my $grants = $budget ? join('', map { "SELECT dp.grant_budget('$_', '$name', $budget);\n" } qw(ann bob)) : '';
+	my $overcommit = 2 * $budget > $cap ? ', overcommit => true' : '';
+	my $grants = $budget ? join('', map { "SELECT dp.grant_budget('$_', '$name', $budget$overcommit);\n" } qw(ann bob)) : '';
 
 	$node->safe_psql($db, 'CREATE EXTENSION IF NOT EXISTS pg_epsilon; GRANT CREATE, USAGE ON SCHEMA public TO curator');
 	ask_ok($node, 'curator', qq{
@@ -263,7 +264,7 @@ sub ledger
 # ledger_ok NODE, WHAT, db => DATABASE: one test that the whole ledger agrees with itself:
 # what is spent of every budget and cap is the sum of its charges and within its limit, the
 # charges of a dataset are numbered without a gap, the head of the chain is the hash of the
-# last, every release has its charge (a model's does not tell its noise), and every model its release.
+# last one or of the acts after it, every release has its charge (a model's does not tell its noise), and every model its release.
 sub ledger_ok
 {
 	my ($node, $what, %o) = @_;
@@ -285,8 +286,10 @@ sub ledger_ok
 		       (SELECT (count(*), coalesce(max(c.seq), 0))::record FROM dp.charge c WHERE c.dataset_id = d.id)
 		UNION ALL
 		SELECT 'chain of ' || d.dataset FROM dp.dataset d
-		 WHERE d.charges > 0 AND d.chain_head IS DISTINCT FROM
-		       (SELECT c.hash FROM dp.charge c WHERE c.dataset_id = d.id ORDER BY c.seq DESC LIMIT 1)
+		 WHERE d.chain_head IS DISTINCT FROM
+		       (SELECT x.hash FROM (SELECT c.hash, c.seq AS charges, 0 AS act FROM dp.charge c WHERE c.dataset_id = d.id
+		           UNION ALL SELECT a.hash, a.charges, a.seq FROM dp.act a WHERE a.dataset_id = d.id) x
+		         ORDER BY x.charges DESC, x.act DESC LIMIT 1)
 		UNION ALL
 		SELECT 'release ' || r.id FROM dp.release r
 		 WHERE NOT EXISTS (SELECT FROM dp.charge c WHERE c.id = r.charge_id AND c.dataset_id = r.dataset_id

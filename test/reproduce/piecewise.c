@@ -2,7 +2,7 @@
  * piecewise.c
  *	  The experiments of Han, Topcu and Pappas, "Differentially private convex
  *	  optimization with piecewise affine objectives" (arXiv 1408.6286), section 5, with the
- *	  methods of src/minimum/minimum.h.
+ *	  methods of src/minimum/minimum.h, and two of theirs that are not private (minimum_unsafe.h).
  *
  * min over |x|_inf <= c of f(x) = max_i (a_i'x + b_i), all of a and b standard normal,
  * every offset b_i may move by max_change (the paper's adjacency), epsilon .1, or under
@@ -39,6 +39,7 @@
 #include "affine/programme.h"
 #include "minimum/lattice_law.h"
 #include "minimum/minimum.h"
+#include "minimum_unsafe.h"
 #include "shim.h"
 #include "trial.h"
 
@@ -52,6 +53,7 @@
 #define DIGITS 1e-4				/* and where the reference has five digits */
 #define GAP 1e-10				/* asked of linear programmes */
 #define SAMPLE 250
+#define PROPOSAL 0.1			/* metropolis: variance of a proposal */
 #define MOST_ROWS 100
 #define MOST_VARIABLES 4
 
@@ -62,7 +64,9 @@ typedef enum kind
 	DESCENT,					/* projected subgradients without privacy, the average */
 	UNIFORM,					/* the same with subgradients of any row: what epsilon 0 gives */
 	LAW,						/* exponential: draws of one pe_lattice_law */
-	RUN							/* pe_minimum_run for each draw */
+	RUN,						/* pe_minimum_run for each draw */
+	METROPOLIS,					/* minimum_unsafe.h */
+	LAPLACE_DATA_L2
 } kind;
 
 typedef struct method
@@ -75,7 +79,7 @@ typedef struct method
 	bool		better;			/* may be below the reference, whose selection is worse */
 	double		iterations;		/* options; 0: unset */
 	double		prior;
-	double		steps;
+	int32_t		steps;			/* METROPOLIS */
 } method;
 
 static const method methods[] = {
@@ -86,10 +90,10 @@ static const method methods[] = {
 	{.name = "exponential", .reference = "EM exact", .kind = LAW},
 	{.name = "exponential_prior2", .reference = "EM exact + public prior tau=2", .kind = LAW, .prior = 2},
 	{.name = "exponential_prior20", .reference = "EM exact + public prior tau=20", .kind = LAW, .prior = 20},
-	{.name = "metropolis", .reference = "EM Metropolis 5000", .kind = RUN, .method = PE_MINIMUM_METROPOLIS, .steps = 5000},
-	{.name = "metropolis", .reference = "EM Metropolis 3000 steps", .kind = RUN, .method = PE_MINIMUM_METROPOLIS, .steps = 3000},
+	{.name = "metropolis", .reference = "EM Metropolis 5000", .kind = METROPOLIS, .steps = 5000},
+	{.name = "metropolis", .reference = "EM Metropolis 3000 steps", .kind = METROPOLIS, .steps = 3000},
 	{.name = "laplace_data", .reference = "Laplace on data (linf ball)", .kind = RUN, .method = PE_MINIMUM_LAPLACE_DATA},
-	{.name = "laplace_data_l2", .reference = "Laplace on data (l2 ball)", .kind = RUN, .method = PE_MINIMUM_LAPLACE_DATA_L2},
+	{.name = "laplace_data_l2", .reference = "Laplace on data (l2 ball)", .kind = LAPLACE_DATA_L2},
 	{.name = "laplace_solution", .reference = "Laplace on solution (scale D; projected)", .kind = RUN,
 	.method = PE_MINIMUM_LAPLACE_SOLUTION},
 	{.name = "laplace_solution", .reference = "Laplace on solution (cube; projected)", .kind = RUN,
@@ -332,14 +336,18 @@ measure_runs(const instance *at, const setting *s, const method *m, int draws, s
 
 	pe_minimum_options_init(&problem.options);
 	problem.options.iterations = option(m->iterations);
-	problem.options.steps = option(m->steps);
 	if (pe_minimum_defaults(&problem) != NULL || problem.nano < pe_minimum_least_cost(&problem))
 		give_up("the experiment's options are refused", m->name);
 	for (int i = 0; i < draws; i++)
 	{
 		double		x[MOST_VARIABLES];
 
-		pe_minimum_run(&problem, &at->rounded, x);
+		if (m->kind == METROPOLIS)
+			unsafe_metropolis(&problem, &at->rounded, m->steps, PROPOSAL, x);
+		else if (m->kind == LAPLACE_DATA_L2)
+			unsafe_laplace_data_l2(&problem, &at->rounded, x);
+		else
+			pe_minimum_run(&problem, &at->rounded, x);
 		series_add(values, pe_affine_value(&at->exact, x));
 	}
 }
@@ -372,6 +380,8 @@ measure(const setting *s, const method *m, int draws)
 			measure_law(&at, s, m, draws, &values);
 			break;
 		case RUN:
+		case METROPOLIS:
+		case LAPLACE_DATA_L2:
 			measure_runs(&at, s, m, draws, &values);
 			break;
 	}

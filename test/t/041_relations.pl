@@ -139,7 +139,9 @@ for my $table (qw(plain ranged_young ranged_young_f ranged_rest late child grand
 	is(sqlstate($err), '42710', "[18] $table belongs to a dataset already");
 }
 my ($status, $out, $err) = ask($node, 'curator', q{SELECT dp.create_dataset('again', 'listed_rest', epsilon => 1)});
-is($status, 0, '[18] a detached partition does not');
+is(sqlstate($err), '22023', '[18] a detached partition does not, but the cap is to hold what its whole lost');
+($status, $out, $err) = ask($node, 'curator', q{SELECT dp.create_dataset('again', 'listed_rest', epsilon => 1e5)});
+is($status, 0, '[18] and one that does is admitted');
 
 # ---- [45] Parallel workers ----
 

@@ -67,7 +67,8 @@ for my $classes ('true', 'false')
 	is(scalar keys %different, scalar @kinds, "[48] $label: each kind of pass has sums of its own");
 	for my $table (@tables)
 	{
-		is(sums($table, $parallel . $_, $classes), $want, "[48] $label, $table, $_ workers: the same bits") for 0, 4;
+		# the order of rows and the partitions do not depend on what the label is: all of them with one kind
+		is(sums($table, $parallel . $_, $classes), $want, "[48] $label, $table, $_ workers: the same bits") for $classes eq 'true' ? (0, 4) : 4;
 	}
 	is(sums('parts', "${parallel}2; SET parallel_leader_participation = off; SET enable_partitionwise_aggregate = on", $classes),
 		$want, "[48] $label, parts: without the leader, partition by partition");
@@ -117,7 +118,7 @@ for my $k (1, 2, 5, 100000)
 my $gradient = of_units('plain', 2, 1, 'gradient');
 for my $table (@tables)
 {
-	is(of_units($table, 2, 1, 'gradient', "${parallel}$_"), $gradient, "[52] $table, $_ workers: of units the same rows") for 0, 4;
+	is(of_units($table, 2, 1, 'gradient', "${parallel}$_"), $gradient, "[52] $table, $_ workers: of units the same rows") for $table eq 'backwards' ? (0, 4) : 4;
 }
 is(of_units('parts', 2, $_, 'gradient', "${parallel}2"), $gradient, "[52] in $_ ranges too") for 3, 7;
 isnt(of_units('plain', 1, 1, 'gradient'), $gradient, '[52] another number of rows: other sums');
@@ -189,7 +190,7 @@ for my $table (@tables)
 {
 	for my $settings (1048576, 1024)
 	{
-		is(coefficients($table, "$settings $parallel$_"), $model, "$table, $_ workers, $settings kB: the same model, bit for bit") for 0, 4;
+		is(coefficients($table, "$settings $parallel$_"), $model, "$table, $_ workers, $settings kB: the same model, bit for bit") for $table eq 'plain' ? (0, 4) : 4;
 	}
 }
 my $some = coefficients('plain', $serial, q{, predicate => 'k <> 2 AND a >= 0'});
@@ -297,7 +298,7 @@ for my $how (sort keys %long)
 	($out, $err) = session_query($session, "LOAD 'pg_epsilon'; SET pg_epsilon.max_memory = $memory; SET SESSION AUTHORIZATION ann; SELECT pg_backend_pid();");
 	my ($pid) = $out =~ /(\d+)/;
 	my $start = time;
-	($out, $err) = session_query($session, "SET statement_timeout = 3500; SELECT count(*) FROM $fit;");
+	($out, $err) = session_query($session, "SET statement_timeout = 2200; SELECT count(*) FROM $fit;");
 	is(sqlstate($err), '57014', "$how: statement_timeout cancels a long fit");
 	cmp_ok(scalar(() = $err =~ /$told/g), '<=', time - $start, "$how: it tells how far it is, and not twice a second");
 	($out, $err) = session_query($session, 'SET statement_timeout = 0; SELECT 17;');
@@ -415,9 +416,9 @@ session_query($session, "SET client_min_messages = warning; " . $fit->() x 20);
 session_query($session, '\o');
 $node->safe_psql('postgres', 'GRANT pg_read_all_stats TO ann; GRANT EXECUTE ON FUNCTION pg_get_backend_memory_contexts TO ann; GRANT SELECT ON pg_backend_memory_contexts TO ann');
 my ($first) = session_query($session, $held);
-session_query($session, $fit->() x 50) for 1 .. 6;
+session_query($session, $fit->() x 50) for 1 .. 2;
 my ($last) = session_query($session, $held);
-cmp_ok($last - $first, '<', 300000, '300 fits: the backend holds no more than before') or diag "$first $last";
+cmp_ok($last - $first, '<', 100000, '100 fits: the backend holds no more than before') or diag "$first $last";
 is((session_query($session, q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'pg_epsilon%';}))[0], '0', 'and no context of ours');
 $session->quit;
 

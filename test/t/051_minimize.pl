@@ -79,7 +79,7 @@ is($node->safe_psql('postgres', q{SELECT string_agg(test_offset(x, 900), ' ') FR
 ask_ok($node, 'curator', q{
 	CREATE TABLE plain (id int, a float8, b float8, c float8, note text);
 	INSERT INTO plain SELECT i, cos(i * pi() / 1000), sin(i * pi() / 1000), 0.05 * cos(7 * i * pi() / 1000) + 0.03 * sin(2 * i * pi() / 1000), repeat('x', i % 60) FROM generate_series(1, 2000) i;
-	INSERT INTO plain SELECT 2000 + i, 0.5 * cos(i), 0.5 * sin(i), -1, repeat('x', i % 60) FROM generate_series(1, 18000) i;
+	INSERT INTO plain SELECT 2000 + i, 0.5 * cos(i), 0.5 * sin(i), -1, repeat('x', i % 60) FROM generate_series(1, 6000) i;
 	CREATE TABLE backwards AS SELECT * FROM plain ORDER BY id DESC;
 	CREATE TABLE parts (id int, a float8, b float8, c float8, note text) PARTITION BY RANGE (id);
 	CREATE TABLE parts_low PARTITION OF parts FOR VALUES FROM (0) TO (700);
@@ -106,7 +106,7 @@ my $forced = $node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE n
 
 # The minimum without offsets over small boxes around the circle: the row that a box is made for
 # decides it, and without that row it were less by 3e-6 or more.
-my $boxes = q{generate_series(1, 2000, 61) i, LATERAL (SELECT ARRAY[cos(i * pi() / 1000), sin(i * pi() / 1000)] AS x) x};
+my $boxes = q{generate_series(1, 2000, 251) i, LATERAL (SELECT ARRAY[cos(i * pi() / 1000), sin(i * pi() / 1000)] AS x) x};
 sub least_and_most
 {
 	my ($table, $settings) = @_;
@@ -233,16 +233,14 @@ $log_start = -s $node->logfile;
 is("$status $out", '0 t|-Infinity', '[60] a row that cannot be read: the answer of an empty table');
 unlike($err, qr/invalid page|58P01|could not|WARNING|ERROR/, '[60] and the analyst hears nothing of it');
 like(slurp_file($node->logfile, $log_start), qr/LOG:.*the rows of dataset "broken" could not be read/, '[60] the operator does');
-($status, $out, $err) = ask($node, 'curator', q{SELECT * FROM dp.minimize_max_affine('broken', '{a}', 'c', '{-1}', '{0.5}', method => 'metropolis', epsilon => 1)});
-is(sqlstate($err), '58P01', '[60] the owner, without privacy, has the error');
 is(ledger($node, dataset => 'broken')->{releases}, 1, '[60] and the answer is a release');
 
 # ---- A long draw: cancelled, and the server killed ----
 
 ask_ok($node, 'curator', q{CREATE TABLE big AS SELECT sin(i) AS a, sin(i * 1.3 + 1) AS b, sin(i * 1.7 + 2) AS c, sin(i * 2.1 + 3) AS d, sin(i * 2.9 + 4) AS e, sin(i * 3.7) / 2 AS o FROM generate_series(1, 20000) i});
 register('big', 'a,b,c,d,e', 'o');
-# as low as it gets on a whole section of the box, askew to its axes: with so sharp a law a draw takes minutes
-ask_ok($node, 'curator', q{CREATE TABLE askew AS SELECT s AS a, s * 0.7 AS b, s * 0.45 AS c, s * 0.85 AS d, s * 0.6 AS e, 0.0::float8 AS o FROM generate_series(-1, 1, 2) s, generate_series(1, 1000) i});
+# so many rows that to evaluate a finite set of points takes many seconds
+ask_ok($node, 'curator', q{CREATE TABLE askew AS SELECT s AS a, s * 0.7 AS b, s * 0.45 AS c, s * 0.85 AS d, s * 0.6 AS e, 0.0::float8 AS o FROM generate_series(-1, 1, 2) s, generate_series(1, 150000) i});
 register('askew', 'a,b,c,d,e', 'o', 'max_change => 1e-9');
 my $long = q{dp.minimize_max_affine('askew', '{a,b,c,d,e}', 'o', '{-1,-1,-1,-1,-1}', '{1,1,1,1,1}', epsilon => 1, fresh => true)};
 my $before = ledger($node, dataset => 'askew');
@@ -269,12 +267,8 @@ eval { $session->quit };
 $node->start;
 my $recovered = ledger($node, dataset => 'askew');
 is("$recovered->{charges} $recovered->{releases}", ($after->{charges} + 1) . " $after->{releases}", 'after a crash: the charge is there, and no release');
-# without privacy too: nothing is charged
 my $charged = ledger($node, dataset => 'big')->{charges};
 $session = session($node, 'curator');
-session_query($session, 'SET statement_timeout = 300;');
-($out, $err) = session_query($session, q{SELECT * FROM dp.minimize_max_affine('big', '{a,b,c,d,e}', 'o', '{-1,-1,-1,-1,-1}', '{1,1,1,1,1}', method => 'metropolis', epsilon => 1, options => '{"steps": 1000000}');});
-is(sqlstate($err), '57014', 'metropolis is cancelled');
 # most of the time of each of these goes into solving it
 session_query($session, 'SET statement_timeout = 1200;');
 ($out, $err) = session_query($session, q{SELECT s.value FROM generate_series(1, 100) again,
@@ -282,7 +276,7 @@ session_query($session, 'SET statement_timeout = 1200;');
 		FROM generate_series(1, 60000) i WHERE i + again > 0) s;});
 is(sqlstate($err), '57014', 'dp.solve_max_affine is cancelled');
 $session->quit;
-is(ledger($node, dataset => 'big')->{charges}, $charged, 'nothing is charged for either');
+is(ledger($node, dataset => 'big')->{charges}, $charged, 'nothing is charged for it');
 
 # ---- Memory, before anything is charged ----
 

@@ -27,7 +27,7 @@ ask_ok($node, 'curator', q{
 	INSERT INTO t SELECT i, i > 30 FROM generate_series(1, 100) i;
 	SELECT dp.create_dataset('t', 't', 1e5);
 	SELECT dp.add_attribute('t', 'b');
-	SELECT dp.grant_budget(r, 't', 1e5) FROM unnest(ARRAY['curator', 'ann', 'mallory']::name[]) r});
+	SELECT dp.grant_budget(r, 't', 1e5, overcommit => true) FROM unnest(ARRAY['curator', 'ann', 'mallory']::name[]) r});
 is(ask_ok($node, 'ann', counts_of('t', 'b')), '30 70', 'an ordinary question is answered');
 
 # ---- [55] Who may write may not ask ----

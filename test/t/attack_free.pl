@@ -79,7 +79,7 @@ refused($node, 'n4', $member->(0.0001), 'PE001', '[17] a new member gets no budg
 
 # every role has a budget of its own: the cap is what they lose together
 add_people($node, 'postgres', 'many', rows => 10, budget => 0);
-ask_ok($node, 'curator', q{SELECT dp.grant_budget(r, 'many', 20) FROM unnest('{ann,bob,m1,m2,m3}'::name[]) r});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget(r, 'many', 20, overcommit => true) FROM unnest('{ann,bob,m1,m2,m3}'::name[]) r});
 $node->safe_psql('postgres', q{UPDATE dp.dataset SET rho_limit = 3 * 100000 + 99999 WHERE dataset = 'many'});
 my $of_many = $member->(0.0001) =~ s/'people'/'many'/r;
 paid("[17] $_ has a budget of its own", $_, $of_many, $_ => 1) for qw(ann bob m1);
@@ -226,9 +226,10 @@ ledger_ok($node, '[61] who pays');
 # Whatever is in schema dp, by what it may cost; a function that is in no list is a question to whoever added it.
 my %kind = (
 	(map { $_ => 'charges' } qw(histogram fit minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
-	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges grant_budget revoke_budget verify_ledger attest expire_release)),
+	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges grant_budget revoke_budget verify_ledger attest expire_release move_dataset)),
 	(map { $_ => 'free' } qw(quote quote_queries describe answer cells publish predict predict_row drop_model optimize compare strategy_matrix
-		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen)),
+		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen
+		visible_acts visible_budgets visible_charges visible_models visible_releases)),
 	(map { $_ => 'of rows that the caller may read' } qw(tally tally_units fit_rows affine_rows solve_max_affine)));
 is(join("\n", grep { !exists $kind{$_} } split /\n/, $node->safe_psql('postgres', q{
 	SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'dp'::regnamespace
@@ -241,7 +242,7 @@ my ($paid_release) = ask_ok($node, 'ann', q{SELECT max(release) FROM dp.releases
 my @told = (q{SELECT * FROM dp.quote('people', '{age,sex}', epsilon => 0.1)}, q{SELECT * FROM dp.quote('people', 'age', 'prefix', rho => 0.001)},
 	q{SELECT * FROM dp.quote('people', 'age', max_stderr => 3, predicate => 'sex = ''f''')}, q{SELECT * FROM dp.quote('people', 'sex', rho => 10)},
 	q{SELECT * FROM dp.quote_queries('people', '{age,sex}', 'marginals(1)', rho => 0.001)}, q{SELECT * FROM dp.describe('people')},
-	(map { "TABLE dp.$_" } qw(datasets attributes budgets charges releases models)),
+	(map { "TABLE dp.$_" } qw(datasets attributes budgets charges acts releases models)),
 	"SELECT * FROM dp.answer($paid_release, 'all_range')", "SELECT * FROM dp.cells($paid_release)",
 	q{SELECT dp.predict('m', '{"age": 40}'), dp.predict_row('m', '{40}')}, q{EXPLAIN (VERBOSE) SELECT * FROM dp.histogram('people', '{age,sex}', rho => 0.001)},
 	q{SELECT * FROM dp.histogram('people', 'age', 'prefix', rho => 0.001)}, q{SELECT * FROM dp.histogram('people', 'age', rho => 1000)},

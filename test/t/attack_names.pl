@@ -40,7 +40,7 @@ ask_ok($node, 'own', q{
 	INSERT INTO xs.secret SELECT 1 + i % 2 FROM generate_series(1, 500) i;
 	SELECT dp.create_dataset('x', 'xs.secret', 1e5);
 	SELECT dp.add_attribute('x', 'v', 0, 4, 4);
-	SELECT dp.grant_budget(r, 'x', 1e5) FROM unnest(ARRAY['ann', 'bob', 'xavier']::name[]) r});
+	SELECT dp.grant_budget(r, 'x', 1e5, overcommit => true) FROM unnest(ARRAY['ann', 'bob', 'xavier']::name[]) r});
 ask_ok($node, 'xavier', q{
 	CREATE SEQUENCE public.loot;
 	GRANT ALL ON SEQUENCE public.loot TO PUBLIC;
@@ -145,7 +145,7 @@ ask_ok($node, 'curator', q{
 	INSERT INTO t SELECT i, i > 30 FROM generate_series(1, 100) i;
 	SELECT dp.create_dataset('t', 't', 1e5);
 	SELECT dp.add_attribute('t', 'b');
-	SELECT dp.grant_budget(r, 't', 1e5) FROM unnest(ARRAY['curator', 'shy', 'far', 'ana', 'two']::name[]) r;
+	SELECT dp.grant_budget(r, 't', 1e5, overcommit => true) FROM unnest(ARRAY['curator', 'shy', 'far', 'ana', 'two']::name[]) r;
 	GRANT TRUNCATE ON t TO trunc;
 	GRANT UPDATE (b) ON t TO upd});
 my $t = counts_of('t', 'b');

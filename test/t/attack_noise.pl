@@ -44,7 +44,7 @@ ask_ok($node, 'curator', qq{
 	SELECT dp.create_dataset('people', 'people', 1e4), dp.create_dataset('united', 'united', 1e4, unit => 'id');
 	SELECT dp.add_attribute(d, 'c', '{@{[ join ',', 0 .. 99 ]}}'), dp.grant_budget('ann', d, 1e4) FROM unnest('{people,united}'::text[]) d;
 	SELECT dp.add_attribute('people', n, -1, 1, 1) FROM unnest('{v,a}'::name[]) n;
-	SELECT dp.grant_budget('dan', 'people', 1e3, accounting => 'pure');
+	SELECT dp.grant_budget('dan', 'people', 1e3, accounting => 'pure', overcommit => true);
 	SELECT dp.create_dataset('offers', 'offers', 1e4, neighbours => 'values', private_column => 'b', max_change => 0.01);
 	SELECT dp.add_attribute('offers', 'a', -1, 1, 1), dp.grant_budget('ann', 'offers', 1e4)});
 

@@ -13,7 +13,7 @@ my $node = people_node('main', rows => 0, epsilon => 1000, budget => 500, conf =
 add_people($node, 'postgres', 'single', rows => 1, epsilon => 1000, budget => 500);
 add_people($node, 'postgres', $_, rows => $_ eq 'many' ? 20000 : 20001, epsilon => 1000, budget => 500) for qw(many more);
 
-ask_ok($node, 'curator', "SELECT dp.grant_budget('curator', '$_', 400)") for qw(people single many);
+ask_ok($node, 'curator', "SELECT dp.grant_budget('curator', '$_', 400, overcommit => true)") for qw(people single many more);
 
 # fit MODEL, DATASET, OPTIONS: one that is drawn anew
 sub fit
@@ -32,7 +32,8 @@ for my $model (sort keys %public)
 	{
 		my $before = ledger($node);
 
-		for my $role ('ann', 'curator')
+		is(sqlstate((ask($node, 'ann', fit($model, $dataset, '{}')))[2]), '42501', "$model, $dataset: refused to an analyst");
+		for my $role ('curator')
 		{
 			for my $iterations (1, 2, $public{$model} - 1)
 			{
@@ -42,7 +43,7 @@ for my $model (sort keys %public)
 			}
 		}
 		is(ledger($node)->{charges}, $before->{charges}, "$model, $dataset: nothing was charged");
-		is(ask_ok($node, 'ann', fit($model, $dataset, "{\"iterations\": $public{$model}}")), '2', "$model, $dataset: the public number is taken");
+		is(ask_ok($node, 'curator', fit($model, $dataset, "{\"iterations\": $public{$model}}")), '2', "$model, $dataset: the public number is taken");
 	}
 }
 
@@ -50,7 +51,7 @@ for my $model (sort keys %public)
 my %told;
 for my $dataset ('many', 'more')
 {
-	my ($status, $out, $err) = ask($node, 'ann', 'SET client_min_messages = notice; ' . fit('svm', $dataset, '{"iterations": 1500}'));
+	my ($status, $out, $err) = ask($node, 'curator', 'SET client_min_messages = notice; ' . fit('svm', $dataset, '{"iterations": 1500}'));
 	my @notices = $err =~ /fitting the model: (.*)/g;
 
 	is($status, 0, "$dataset: 1500 iterations") or diag $err;

@@ -163,7 +163,7 @@ $node->safe_psql('postgres', q{
 	GRANT team TO club;
 	GRANT club TO guest;
 	GRANT team TO head WITH ADMIN OPTION});
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('team', 'people', 1e4), dp.grant_budget('crew', 'people', 1e4)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('team', 'people', 1e4, overcommit => true), dp.grant_budget('crew', 'people', 1e4, overcommit => true)});
 my $group = sub { return ledger($node)->{budget}{team} };
 pays('mia', $sex, 'mia/team', '[17] a member: the group');
 pays('guest', $sex, 'guest/team', '[17] a member of a member: the group');
@@ -207,7 +207,7 @@ pays('max', $sex, 'max/team', '[17] and does not stand in the way of another');
 # ---- [17] Who may make roles ----
 
 $node->safe_psql('postgres', 'CREATE ROLE maker LOGIN CREATEROLE; CREATE ROLE puppet; GRANT puppet TO maker WITH ADMIN OPTION');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('maker', 'people', 1e4), dp.grant_budget('puppet', 'people', 1e4)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('maker', 'people', 1e4, overcommit => true), dp.grant_budget('puppet', 'people', 1e4, overcommit => true)});
 ask_ok($node, 'maker', 'CREATE ROLE doll LOGIN; GRANT doll TO maker');
 refused($node, 'doll', $sex, '42501', '[17] a role of his making has no budget');
 refused($node, 'maker', "SET ROLE doll; $sex", '42501', '[17] nor has he as that role');
@@ -231,7 +231,7 @@ $node->safe_psql('postgres', 'ALTER ROLE maker NOSUPERUSER');
 # ---- [17] Roles that are dropped ----
 
 $node->safe_psql('postgres', 'CREATE ROLE leaver LOGIN; CREATE ROLE heir LOGIN; GRANT CREATE ON SCHEMA public TO leaver');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('leaver', 'people', 1e4)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('leaver', 'people', 1e4, overcommit => true)});
 ask_ok($node, 'leaver', "CREATE TABLE theirs (x int); $sex");
 $node->safe_psql('postgres', 'REASSIGN OWNED BY leaver TO heir; DROP OWNED BY leaver');
 refused($node, 'heir', $sex, '42501', '[17] REASSIGN OWNED hands on no budget');
@@ -243,7 +243,7 @@ $node->safe_psql('postgres', 'CREATE ROLE leaver LOGIN');
 refused($node, 'leaver', $sex, '42501', '[17] a new role of that name has no budget');
 # asked by a session of the dropped role that lives on
 my $ghost = session($node, 'leaver');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('leaver', 'people', 1e4)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('leaver', 'people', 1e4, overcommit => true)});
 like((session_query($ghost, $sex))[0], qr/^100 200$/m, '[17] the new role has what is granted to it');
 $count = all_charges($node);
 $node->safe_psql('postgres', 'DROP ROLE leaver');
@@ -279,7 +279,7 @@ is(ask_ok($node, 'carol', q{SELECT (SELECT count(*) FROM dp.charges WHERE datase
 	+ (SELECT count(*) FROM dp.budgets WHERE dataset = 'moving')}), '0', 'a new owner: the old one sees nothing');
 is(ask_ok($node, 'dora', q{SELECT count(*) FROM dp.charges WHERE dataset = 'moving'}), '3', 'a new owner: the new one sees all charges');
 refused($node, 'dora', $moving, '42501', 'a new owner: who has no budget either');
-ask_ok($node, 'dora', q{SELECT dp.grant_budget(r, 'moving', 1e5) FROM unnest(ARRAY['carol', 'dora']::name[]) r});
+ask_ok($node, 'dora', q{SELECT dp.grant_budget(r, 'moving', 1e5, overcommit => true) FROM unnest(ARRAY['carol', 'dora']::name[]) r});
 is(pays($_, $moving, "$_/$_", "a new owner: $_ pays like everybody"), '30 70', 'a new owner: the counts') for 'carol', 'dora';
 # the old owner, left with something to write through
 ask_ok($node, 'dora', 'GRANT UPDATE ON moving TO carol');
@@ -371,7 +371,7 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE whole (id int, b boolean) PARTITION BY RANGE (id);
 	CREATE TABLE low PARTITION OF whole FOR VALUES FROM (0) TO (50);
 	INSERT INTO whole SELECT i, i > 30 FROM generate_series(0, 49) i;
-	SELECT dp.create_dataset('whole', 'whole', 1e5), dp.add_attribute('whole', 'b'), dp.grant_budget('ann', 'whole', 1e5), dp.grant_budget('bob', 'whole', 1e5);
+	SELECT dp.create_dataset('whole', 'whole', 1e5), dp.add_attribute('whole', 'b'), dp.grant_budget('ann', 'whole', 1e5), dp.grant_budget('bob', 'whole', 1e5, overcommit => true);
 	CREATE TABLE high (b boolean, id int);
 	INSERT INTO high SELECT true, i FROM generate_series(50, 99) i});
 my $whole = counts_of('whole', 'b');

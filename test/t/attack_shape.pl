@@ -68,7 +68,7 @@ sub outcomes
 my @rows = (211, 307, 401, 503, 601, 701, 809, 907, 1009, 1103);
 get('curator', join ';', map { "INSERT INTO people SELECT i, 10 * $_ + i % 10, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END FROM generate_series(1, $rows[$_]) i" } 0 .. $#rows);
 get('curator', q{
-	SELECT dp.grant_budget('curator', 'people', 5e4);
+	SELECT dp.grant_budget('curator', 'people', 5e4, overcommit => true);
 	CREATE TABLE nobody (id int, age int, sex text);
 	SELECT dp.create_dataset('nobody', 'nobody', 1e5), dp.add_attribute('nobody', 'age', 0, 100, 10), dp.add_attribute('nobody', 'sex', ARRAY['f', 'm']),
 	       dp.grant_budget('ann', 'nobody', 5e4), dp.grant_budget('curator', 'nobody', 5e4)});
@@ -378,7 +378,7 @@ is(get('ann', q{SELECT count(DISTINCT (SELECT estimate FROM dp.histogram('double
 
 # ---- [54] Models ----
 
-my @fits = map { "dp.fit('people', 'logistic_regression', 'sex', '{age}', '$_', " . (/sgd|objpert/ ? 'epsilon => 0.5, delta => 1e-12' : 'rho => 0.01') . ", fresh => true)" } qw(newton one_pass gd objpert outpert);
+my @fits = map { "dp.fit('people', 'logistic_regression', 'sex', '{age}', '$_', " . (/sgd|objpert/ ? 'epsilon => 0.5, delta => 1e-12' : 'rho => 0.01') . ", fresh => true)" } qw(newton one_pass gd sgd outpert);
 get('ann', 'SET client_min_messages = notice');
 for my $fit (@fits)
 {

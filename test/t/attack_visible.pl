@@ -528,6 +528,50 @@ SKIP:
 	$session->quit;
 }
 
+# ---- [77] Modules that look at every statement ----
+
+$node->safe_psql('one', q{CREATE FUNCTION public.seen() RETURNS text AS 'pg_epsilon_hooks', 'pe_test_seen' LANGUAGE C;
+	ALTER ROLE ann SET session_preload_libraries = 'pg_epsilon_hooks'});
+{
+	my $session = session($node, 'ann', db => 'one');
+	my $nested = q{DO $$BEGIN PERFORM count(*) FROM generate_series(1, 7); END$$};
+	my %what = (
+		histogram => [ $ask, '' ],
+		replay => [ $ask =~ s/, fresh => true//r, '' ],
+		quote => [ q{dp.quote('people', 'age', rho => 0.00001)}, '' ],
+		describe => [ q{dp.describe('people')}, '' ],
+		charges => [ 'dp.charges', '' ],
+		releases => [ 'dp.releases', '' ],
+		refused => [ q{dp.histogram('people', 'age', rho => 1e6)}, 'PE001' ],
+		'no dataset' => [ q{dp.histogram('nothing', 'age', rho => 1)}, '42704' ]);
+
+	# seen WHAT, SQL, SQLSTATE: hooks and rows of other statements than this one, which is run
+	my $seen = sub {
+		my ($what, $sql, $state) = @_;
+
+		session_query($session, 'SELECT seen();');
+		my (undef, $err) = session_query($session, "$sql;");
+		is(sqlstate($err), $state, "[77] $what: " . ($state || 'answered'));
+		my $log = session_ok($session, 'SELECT seen()');
+		like($log, qr/^(start|parsed) 0 \Q$sql\E/m, "[77] $what: the module sees the statement") if $sql =~ /^SELECT/;
+		return join "\n", grep { !/ (?:\Q$sql\E|SELECT seen\(\))/ } split /\n/, $log;
+	};
+	session_ok($session, "SELECT count(*) FROM $what{replay}[0]");
+	for my $workers (0, 2)
+	{
+		session_ok($session, "$parallel $workers");
+		like($seen->('before', $nested, ''), qr/end 1 SELECT count/, '[77] the module sees a nested statement');
+		for my $name (sort keys %what)
+		{
+			my ($sql, $state) = @{ $what{$name} };
+			is($seen->("$name, $workers workers", "SELECT count(*) FROM $sql", $state), '', "[77] $name, $workers workers: nothing else");
+			like($seen->('after', $nested, ''), qr/end 1 SELECT count/, '[77] and nested statements again');
+		}
+	}
+	$session->quit;
+}
+$node->safe_psql('one', 'ALTER ROLE ann RESET session_preload_libraries');
+
 # ---- [56] Plans of the views, which count the rows that pass a reader's conditions ----
 
 # Asked by a role without a budget, of a role or a dataset that has charges and of one that has not.
@@ -545,6 +589,41 @@ for my $what ([ 'charges', "role = '%s'", 'ann' ], [ 'budgets', "role = '%s'", '
 	is($plan->($whose), $plan->('nobody'), "[56] the plan of dp.$view tells nothing of whose there are");
 }
 
+# ---- [65] Counters and plans of what is free tell nothing of what others have asked ----
+
+add_role($node, 'bob');
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'people', 1000, overcommit => true)}, db => 'one');
+{
+	my $price = '0.0000777';
+	my $read = q{SELECT relname, seq_tup_read, idx_scan, idx_tup_fetch FROM pg_stat_xact_all_tables
+		WHERE schemaname = 'dp' AND coalesce(seq_tup_read, 0) + coalesce(idx_scan, 0) > 0 ORDER BY 1};
+	my $called = q{SELECT funcname, calls FROM pg_stat_xact_user_functions WHERE funcname LIKE 'is!_%' ESCAPE '!' ORDER BY 1};
+	my @free = (qq{dp.quote('people', 'age', rho => $price)}, q{dp.describe('people')}, map { "dp.$_" } qw(budgets charges releases models));
+	# look: what bob sees of each of these, in a session of its own that has asked before
+	my $look = sub {
+		my $session = session($node, 'bob', db => 'one');
+		my %looks;
+
+		for my $free (@free)
+		{
+			session_ok($session, "SELECT count(*) FROM $free") for 1 .. 2;
+			$looks{"$free, counters"} = session_ok($session, "BEGIN; SELECT count(*) >= 0 FROM $free; $read; $called; COMMIT");
+			$looks{"$free, plan"} = session_ok($session, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT * FROM $free");
+		}
+		$session->quit;
+		return \%looks;
+	};
+	my $before = $look->();
+
+	ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram('people', 'age', rho => $price)", db => 'one');
+	my $after = $look->();
+	for my $what (sort keys %$before)
+	{
+		is($after->{$what}, $before->{$what}, "[65] $what: the same once another role has asked");
+		is($after->{$what}, 't', "[65] $what: no row of the ledger") if $what =~ /counters/;
+	}
+}
+
 # ---- [35] Row security ----
 
 ask_ok($node, 'curator', q{
@@ -558,7 +637,7 @@ ask_ok($node, 'curator', q{
 	ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
 	SELECT dp.create_dataset('guarded', 'guarded', epsilon => 10000);
 	SELECT dp.add_attribute('guarded', 'x', ARRAY[0, 1, 2, 3]);
-	SELECT dp.grant_budget('ann', 'guarded', 10000)}, db => 'one');
+	SELECT dp.grant_budget('ann', 'guarded', 10000, overcommit => true)}, db => 'one');
 for my $setting (qw(on off))
 {
 	($status, $out, $err) = ask($node, 'ann', qq{

@@ -747,7 +747,7 @@ pure_charges(void **state)
 	pe_cost		charge = {0, 0, 500000000};
 	pe_cost		limit = pe_pure_limit(1);
 	pe_cost		zcdp = pe_budget_limit(1, 1e-6);
-	pe_cost		cap_cost = pe_cap_cost(charge, false);
+	pe_cost		cap_cost = pe_cap_cost(charge, 0, false);
 
 	(void) state;
 	assert_true(limit.rho_nano == 0 && limit.delta_atto == 0 && limit.epsilon_nano == 1000000000);
@@ -762,24 +762,16 @@ pure_charges(void **state)
 	assert_false(pe_filter_accepts(limit, nothing, (pe_cost) {0, 1, 0}));
 	assert_false(pe_filter_accepts(zcdp, nothing, (pe_cost) {0, 0, 1}));
 	assert_true(cap_cost.rho_nano == 122459332 && cap_cost.delta_atto == 0 && cap_cost.epsilon_nano == 0);
-	assert_true(pe_cap_cost(charge, true).epsilon_nano == charge.epsilon_nano && pe_cap_cost(charge, true).rho_nano == 0);
-	assert_true(pe_cap_cost((pe_cost) {7, 8, 0}, false).rho_nano == 7 && pe_cap_cost((pe_cost) {7, 8, 0}, false).delta_atto == 8);
+	assert_true(pe_cap_cost(charge, 0, true).epsilon_nano == charge.epsilon_nano && pe_cap_cost(charge, 0, true).rho_nano == 0);
+	assert_true(pe_cap_cost((pe_cost) {7, 8, 0}, 0, false).rho_nano == 7 && pe_cap_cost((pe_cost) {7, 8, 0}, 0, false).delta_atto == 8);
 
-	/* what is left fits, and one nano more does not */
-	for (int i = 0; i < 2000; i++)
-	{
-		pe_cost		left = {0, 0, (int64_t) (random_log(1e-6, 10) * 1e9)};
-		pe_cost		cap = {(int64_t) (random_log(1e-9, 10) * 1e9), 0, 0};
-		pe_cost		most = {0, 0, pe_nano_left(left, true, cap, false)};
-		pe_cost		more = {0, 0, most.epsilon_nano + 1};
-
-		assert_true(pe_filter_accepts(left, nothing, most) && pe_filter_accepts(cap, nothing, pe_cap_cost(most, false)));
-		assert_false(pe_filter_accepts(left, nothing, more) && pe_filter_accepts(cap, nothing, pe_cap_cost(more, false)));
-	}
-	assert_true(pe_nano_left(limit, true, charge, true) == 500000000);
-	assert_true(pe_nano_left((pe_cost) {9, 0, 0}, false, (pe_cost) {5, 0, 0}, false) == 5);
-	assert_true(pe_nano_left((pe_cost) {9, 0, 0}, false, charge, true) == 0);
-	assert_true(pe_nano_left((pe_cost) {-3, 0, 0}, false, (pe_cost) {5, 0, 0}, false) == 0);
+	/* a mechanism that is known to cost less, and never more */
+	assert_true(pe_cap_cost(charge, 31250000, false).rho_nano == 31250000);
+	assert_true(pe_cap_cost(charge, 122459333, false).rho_nano == 122459332);
+	assert_true(pe_cap_cost(charge, 31250000, true).epsilon_nano == 500000000 && pe_cap_cost(charge, 1, true).rho_nano == 0);
+	assert_true(pe_nano_left(limit, true) == 1000000000 && pe_nano_left(limit, false) == 0);
+	assert_true(pe_nano_left((pe_cost) {9, 0, 0}, false) == 9);
+	assert_true(pe_nano_left((pe_cost) {-3, 0, 0}, false) == 0);
 }
 
 static long double
@@ -863,6 +855,57 @@ discrete_laplace_is_supremum(void **state)
 			check_supremum(pe_discrete_laplace_rho(scales[s], shifts[d]), divergences);
 		}
 	}
+}
+
+/* A vector that moves by 5 in all, however the coordinates share it, costs no more than one that moves by 5. */
+static void
+laplace_of_vectors(void **state)
+{
+	static const double epsilons[] = {0.25, 1.5, 15};
+	static const int shares[][4] = {{5, 0, 0, 0}, {4, 1, 0, 0}, {3, 2, 0, 0}, {2, 2, 1, 0}, {1, 1, 1, 1}, {1, 0, 0, 0}};
+
+	(void) state;
+	for (size_t e = 0; e < lengthof(epsilons); e++)
+	{
+		double		rho = pe_nano_rho_of_laplace((int64_t) (epsilons[e] * 1e9), 5) * 1e-9;
+
+		assert_true(rho < pe_pure_to_zcdp(epsilons[e]) * (e == 1 ? 0.8 : 0.99));
+		for (size_t v = 0; v < lengthof(shares); v++)
+			for (int i = 0; i < GRID_ORDERS; i++)
+			{
+				long double sum = 0;
+
+				for (int j = 0; j < 4; j++)
+					sum += shares[v][j] > 0 ? discrete_laplace_divergence(epsilons[e] / 5, shares[v][j], grid_order(i)) : 0;
+				assert_precisely(sum / grid_order(i) <= rho * (1 + 1e-12L) + 2e-9L);
+			}
+	}
+}
+
+/* In nano-units: never below the exact number, and never above what any pure mechanism costs. */
+static void
+nano_of_pure_mechanisms(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 3000; i++)
+	{
+		int64_t		nano = (int64_t) (random_log(1e-9, 1e3) * 1e9);
+		int64_t		sensitivity = 1 + (int64_t) (random_word() % (i % 2 == 0 ? 3 : INT64_MAX / 4));
+		long double epsilon = nano / 1e9L;
+		long double a = epsilon / sensitivity;
+		long double y = epsilon / expm1l(epsilon);
+		long double exact = epsilon < 1e-3L ? 0 : epsilon + expm1l(-epsilon) * (sensitivity < 4 ? a / sinhl(a) : 1);
+
+		assert_precisely(pe_nano_rho_of_laplace(nano, (pe_u128) sensitivity) >= exact * (1 - 1e-12L) * 1e9L);
+		assert_true(pe_nano_rho_of_laplace(nano, (pe_u128) sensitivity) <= pe_nano_rho_of_pure(nano));
+		assert_precisely(pe_nano_rho_of_range(nano) >= (epsilon < 1e-3L ? 0 : (y - 1 - logl(y)) * (1 - 1e-9L)) * 1e9L);
+		assert_true(pe_nano_rho_of_range(nano) <= pe_nano_rho_of_pure(nano));
+	}
+	assert_true(pe_nano_rho_of_laplace(1500000000, 1) == pe_nano_rho_of_pure(1500000000));
+	assert_true(pe_nano_rho_of_laplace(1500000000, (pe_u128) 1 << 100) == pe_nano_rho_of_pure(1500000000));
+	assert_true(pe_nano_rho_of_range(1000000000) < 125000000 && pe_nano_rho_of_range(1000000000) > 120000000);
+	assert_true(pe_nano_rho_of_range(-1) == -1 && pe_nano_rho_of_laplace(-1, 1) == -1);
+	assert_true(pe_nano_rho_of_range(0) == 0 && pe_nano_rho_of_range(INT64_MAX) == pe_nano_rho_of_pure(INT64_MAX));
 }
 
 static void
@@ -1260,6 +1303,8 @@ main(void)
 		cmocka_unit_test(laplace_is_supremum),
 		cmocka_unit_test(laplace_directions),
 		cmocka_unit_test(discrete_laplace_is_supremum),
+		cmocka_unit_test(laplace_of_vectors),
+		cmocka_unit_test(nano_of_pure_mechanisms),
 		cmocka_unit_test(discrete_laplace_values),
 		cmocka_unit_test(bounded_range_values),
 		cmocka_unit_test(bounded_range_is_supremum),

@@ -18,6 +18,7 @@
 
 #include "affine/affine_lattice.h"
 #include "affine/affine_spec.h"
+#include "lattice_scores.h"
 #include "shim.h"
 
 #define LAST ((INT64_C(1) << PE_LATTICE_BITS) - 1)
@@ -439,10 +440,10 @@ assert_score(const instance *i, const int64_t *at)
 		for (int32_t j = 0; j < d; j++)
 			size = fmax(size, fabs(i->f.slope[r * d + j] * x[j]));
 	tolerance = ldexp(d, l->unit + PE_LATTICE_BITS - 1) + ldexp(d + 2, l->unit) + size * d * 1e-15;
-	assert_true(fabs(ldexp((double) pe_lattice_score(l, at), l->unit) - value) <= tolerance + fabs(value) * 1e-15);
+	assert_true(fabs(ldexp((double) lattice_score(l, at), l->unit) - value) <= tolerance + fabs(value) * 1e-15);
 	plain.offset = NULL;
 	value = pe_affine_value(&plain, x);
-	assert_true(fabs(ldexp((double) pe_lattice_public_score(l, at), l->unit) - value) <= tolerance + fabs(value) * 1e-15);
+	assert_true(fabs(ldexp((double) lattice_public_score(l, at), l->unit) - value) <= tolerance + fabs(value) * 1e-15);
 }
 
 /* Scores by their definition. */
@@ -461,7 +462,7 @@ assert_rows(const instance *i, const int64_t *at)
 		assert_true(pe_lattice_row(l, r, at) == row);
 		score = r == 0 || row > score ? row : score;
 	}
-	assert_true(pe_lattice_score(l, at) == score);
+	assert_true(lattice_score(l, at) == score);
 }
 
 static void
@@ -544,10 +545,10 @@ test_sensitivity(void **state)
 				pe_i128		by;
 
 				random_point(2, at);
-				by = pe_lattice_score(&other, at) - pe_lattice_score(&i.lattice, at);
+				by = lattice_score(&other, at) - lattice_score(&i.lattice, at);
 				by = by < 0 ? -by : by;
 				assert_true(by <= (pe_i128) i.lattice.change);
-				assert_true(pe_lattice_public_score(&other, at) == pe_lattice_public_score(&i.lattice, at));
+				assert_true(lattice_public_score(&other, at) == lattice_public_score(&i.lattice, at));
 				most = fmax(most, (double) by / (double) i.lattice.change);
 			}
 			pe_affine_lattice_free(&other);
@@ -583,8 +584,8 @@ test_missing(void **state)
 		pe_affine_add(&f, level, pe_affine_offset(offsets[c], unit));
 		pe_affine_lattice_init(&lattice, &f, &set, lower, upper, 0.1);
 		if (c == 1 || c == 2 || c == 4)
-			assert_true(pe_lattice_score(&lattice, at) == pe_lattice_row(&lattice, 1, at));
-		assert_true(pe_lattice_public_score(&lattice, at) == lattice.slope[0] * LAST + lattice.base[0]);
+			assert_true(lattice_score(&lattice, at) == pe_lattice_row(&lattice, 1, at));
+		assert_true(lattice_public_score(&lattice, at) == lattice.slope[0] * LAST + lattice.base[0]);
 		pe_affine_lattice_free(&lattice);
 		pe_affine_free(&f);
 	}
@@ -712,7 +713,7 @@ test_nearest(void **state)
 	(void) state;
 	pe_affine_init(&f, 1, 0);
 	pe_affine_lattice_init(&lattice, &f, &set, lower, upper, 1e12);
-	assert_true(pe_lattice_score(&lattice, (int64_t[]) {5}) == 0 && pe_lattice_inside(&lattice, (int64_t[]) {5}));
+	assert_true(lattice_score(&lattice, (int64_t[]) {5}) == 0 && pe_lattice_inside(&lattice, (int64_t[]) {5}));
 	for (size_t c = 0; c < sizeof(xs) / sizeof(xs[0]); c++)
 	{
 		int64_t		at[1];

@@ -12,8 +12,30 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "published/coa.h"
+#include "published/coa.c"			/* its pieces are tested too */
 #include "grams.h"
+
+/* F at X: z becomes X^-1 and g the gradient with its diagonal.  False if X is not positive definite. */
+static bool
+coa_evaluate(const double *v, int32_t n, double theta, const double *x, double *objective,
+			 double *z, double *g, double *work)
+{
+	memcpy(z, x, square(n) * sizeof(double));
+	if (!pe_la_inverse(n, z, n))
+		return false;
+	*objective = inner(n, z, v) + theta * trace_of(n, z);
+	gradient(v, n, 1.0, theta, z, g, work);
+	return true;
+}
+
+/* Algorithm 3 with the paper's numbers: theta from 1 to 1e-10 in 11 stages. */
+static void
+homotopy_defaults(pe_coa_options *options)
+{
+	pe_coa_defaults(options);
+	options->theta = 1.0;
+	options->stages = 11;
+}
 
 /* ---- derivatives ---- */
 
@@ -50,7 +72,7 @@ value_beside(const double *v, int n, double theta, const double *x, double h, co
 
 	for (int i = 0; i < n * n; i++)
 		point[i] += h * p[i];
-	assert_true(pe_coa_evaluate(v, n, theta, point, &objective, z, g, work));
+	assert_true(coa_evaluate(v, n, theta, point, &objective, z, g, work));
 	pe_free(point);
 	pe_free(z);
 	pe_free(work);
@@ -72,7 +94,7 @@ test_derivatives(void **state)
 	double	   *below = matrix(n, n);
 	double		objective;
 
-	assert_true(pe_coa_evaluate(v, n, 0.5, x, &objective, z, g, work));
+	assert_true(coa_evaluate(v, n, 0.5, x, &objective, z, g, work));
 	for (int i = 0; i < n; i++)
 		v[i + i * n] += 0.5;
 	assert_true(fabs(objective / recomputed(v, x, n) - 1.0) <= 1e-12);
@@ -97,7 +119,7 @@ test_derivatives(void **state)
 	}
 	/* not positive definite */
 	x[0] = -1.0;
-	assert_false(pe_coa_evaluate(v, n, 0.5, x, &objective, z, g, work));
+	assert_false(coa_evaluate(v, n, 0.5, x, &objective, z, g, work));
 	pe_free(v);
 	pe_free(x);
 	pe_free(g);
@@ -377,7 +399,7 @@ test_theta(void **state)
 		pe_design_free(&design);
 		if (n == 64)
 		{
-			pe_coa_homotopy_defaults(&options);
+			homotopy_defaults(&options);
 			found = excess(v, n, &options, &design);
 			if (!(found <= 1e-4) || design.iterations <= options.stages)
 				fail_msg("by stages: %.2e off, %d iterations", found, design.iterations);
@@ -407,7 +429,7 @@ test_related(void **state)
 	pe_design_free(&design);
 	if (!quick())
 	{
-		pe_coa_homotopy_defaults(&options);
+		homotopy_defaults(&options);
 		found = excess(v, n, &options, &design);
 		if (!(found <= 0.1))
 			fail_msg("by stages: %.3f off", found);
@@ -483,7 +505,7 @@ test_trace(void **state)
 	assert_true(design.finished && told.objective[design.iterations] == design.objective);
 	pe_design_free(&design);
 	/* every stage goes on counting */
-	pe_coa_homotopy_defaults(&options);
+	homotopy_defaults(&options);
 	told.count = 0;
 	pe_coa(v, n, &options, &trace_of, &design);
 	assert_int_equal(told.count, design.iterations + 1);
@@ -589,7 +611,7 @@ test_odd(void **state)
 		pe_design	design;
 
 		if (turn % 3 == 0)
-			pe_coa_homotopy_defaults(&options);
+			homotopy_defaults(&options);
 		else
 			pe_coa_defaults(&options);
 		options.theta = turn % 3 == 1 ? 0.0 : options.theta;

@@ -30,6 +30,7 @@ static int	selections;
 static bool refuse_to_move;		/* every selection of agd is made to be 0 */
 static bool move_farthest;		/* or the last one */
 static pe_u128 last_sensitivity;
+static pe_u128 largest_sensitivity;
 static bool last_monotone;
 static pe_norm last_norm;
 static double farthest_apart;	/* scores of one selection, as a part of their sensitivity */
@@ -57,6 +58,7 @@ __wrap_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity,
 	spent += nano;
 	selections++;
 	last_sensitivity = sensitivity;
+	largest_sensitivity = sensitivity > largest_sensitivity ? sensitivity : largest_sensitivity;
 	last_monotone = monotone;
 	last_norm = norm;
 	for (int32_t i = 0; i < count; i++)
@@ -74,6 +76,7 @@ start_counting(void)
 	refuse_to_move = false;
 	move_farthest = false;
 	farthest_apart = 0;
+	largest_sensitivity = 0;
 }
 
 /* ----------
@@ -438,8 +441,8 @@ test_degenerate(void **state)
 		assert_true(all_finite(w, t.shape.columns));
 		if (method == PE_FIT_AGD)
 		{
-			assert_true(last_sensitivity <= (pe_u128) problem.max_rows * (3 << PE_LOSS_BITS));
-			assert_true(last_sensitivity % (pe_u128) problem.max_rows == 0);
+			/* the first steps are longer than the cap */
+			assert_true(largest_sensitivity == (pe_u128) problem.max_rows * (3 << PE_LOSS_BITS));
 			assert_int_equal(last_monotone, !problem.substitute);
 		}
 		table_free(&t);

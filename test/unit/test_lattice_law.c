@@ -26,6 +26,7 @@
 #include "noise/lazy_exp.h"
 #include "minimum/minimum.h"
 #include "noise/select.h"
+#include "lattice_scores.h"
 #include "shim.h"
 #include "statistics.h"
 
@@ -200,13 +201,13 @@ enumerate(const instance *in, double epsilon, double tau, int32_t bits)
 	double		rate = epsilon / (2 * (double) l->change);
 	double		prior = ldexp(tau, l->unit);
 	int64_t		at[MOST] = {0};
-	pe_i128		s0 = pe_lattice_score(l, at);
-	pe_i128		t0 = pe_lattice_public_score(l, at);
+	pe_i128		s0 = lattice_score(l, at);
+	pe_i128		t0 = lattice_public_score(l, at);
 
 	for (size_t i = 0; i < count; i++)
 	{
 		point_of(i, l->variables, bits, at);
-		mass[i] = (double) (pe_lattice_score(l, at) - s0) * rate + (double) (pe_lattice_public_score(l, at) - t0) * prior;
+		mass[i] = (double) (lattice_score(l, at) - s0) * rate + (double) (lattice_public_score(l, at) - t0) * prior;
 		mass[i] = pe_lattice_inside(l, at) ? mass[i] + 1e6 : -1;
 	}
 	normalise(mass, count);
@@ -845,8 +846,8 @@ check_points(const instance *in, double epsilon, double tau, double margin, long
 
 		pe_lattice_law_corner(law, i, point + i * MOST);
 		assert_true(pe_lattice_inside(&in->lattice, point + i * MOST));
-		mass[i] = 1e6 + (double) pe_lattice_score(&in->lattice, point + i * MOST) * rate +
-			(double) pe_lattice_public_score(&in->lattice, point + i * MOST) * ldexp(tau, in->lattice.unit);
+		mass[i] = 1e6 + (double) lattice_score(&in->lattice, point + i * MOST) * rate +
+			(double) lattice_public_score(&in->lattice, point + i * MOST) * ldexp(tau, in->lattice.unit);
 	}
 	normalise(mass, (size_t) count);
 	/* those that are there twice count for the first of them */
@@ -1201,7 +1202,7 @@ check_sharp(int32_t variables, int32_t rows, double max_change, bool level)
 	for (int i = 0; i < n; i++)
 	{
 		pe_lattice_law_draw(law, &source, at);
-		sum += level ? ldexp((double) pe_lattice_score(&in.lattice, at), in.lattice.unit) : 0;
+		sum += level ? ldexp((double) lattice_score(&in.lattice, at), in.lattice.unit) : 0;
 	}
 	assert_true(pe_test_polls() - polls < 1000);
 	/* at most a gamma variable of shape n d, of mean 1 for each (minimum/minimum.h) */

@@ -16,6 +16,7 @@
 
 #include "published/levels.h"
 #include "base/mem.h"
+#include "level_weights.h"
 #include "reference_strategies.h"
 #include "shim.h"
 
@@ -168,7 +169,7 @@ check_wavelet(const pe_reference *reference, const double *v)
 
 	pe_levels_haar(reference->n, &levels);
 	check_ratio(reference, "wavelet", pe_levels_error(&levels, NULL, v, PE_L2), reference->wavelet);
-	pe_levels_optimal_weights(&levels, v, PE_L2, weights);
+	levels_optimal_weights(&levels, v, PE_L2, weights);
 	check_ratio(reference, "weighted wavelet", pe_levels_error(&levels, weights, v, PE_L2), reference->weighted);
 	pe_levels_free(&levels);
 }
@@ -410,7 +411,7 @@ test_weights(void **state)
 		pe_levels	levels;
 
 		pe_levels_haar(n, &levels);
-		pe_levels_optimal_weights(&levels, v, norm, weights);
+		levels_optimal_weights(&levels, v, norm, weights);
 		least = pe_levels_error(&levels, weights, v, norm);
 		assert_true(least <= pe_levels_error(&levels, NULL, v, norm) * (1.0 + 1e-9) || n != levels.wavelet);
 		for (int l = 0; l < levels.levels && n == levels.wavelet; l++)
@@ -447,8 +448,8 @@ test_cut(void **state)
 		padded = pe_alloc((size_t) (whole.n * whole.n), sizeof(double));
 		for (int j = 0; j < n; j++)
 			memcpy(padded + j * whole.n, v + j * n, (size_t) n * sizeof(double));
-		pe_levels_optimal_weights(&levels, v, norm, weights);
-		pe_levels_optimal_weights(&whole, padded, norm, whole_weights);
+		levels_optimal_weights(&levels, v, norm, weights);
+		levels_optimal_weights(&whole, padded, norm, whole_weights);
 		assert_int_equal(levels.levels, whole.levels);
 		for (int l = 0; l < levels.levels; l++)
 			assert_true(close_to(weights[l], whole_weights[l], 1e-12));
@@ -474,7 +475,7 @@ test_total(void **state)
 	pe_levels_haar(8, &levels);
 	for (pe_norm norm = PE_L2; norm <= PE_L1; norm++)
 	{
-		pe_levels_optimal_weights(&levels, v, norm, weights);
+		levels_optimal_weights(&levels, v, norm, weights);
 		assert_true(weights[0] == 1.0 && weights[1] > 0.0 && weights[3] > 0.0);
 		assert_true(close_to(pe_levels_error(&levels, weights, v, norm), 1e-200, 1e-3));
 	}
@@ -502,7 +503,7 @@ weigh_tree(void *levels)
 	double		weights[2];
 
 	pe_levels_tree(2, 2, true, levels);
-	pe_levels_optimal_weights(levels, v, PE_L2, weights);
+	levels_optimal_weights(levels, v, PE_L2, weights);
 }
 
 static void
@@ -532,7 +533,7 @@ test_memory(void **state)
 		pe_levels_free(&levels);
 		pe_test_memory();
 		pe_levels_haar(n, &levels);
-		pe_levels_optimal_weights(&levels, v, PE_L1, weights);
+		levels_optimal_weights(&levels, v, PE_L1, weights);
 		pe_levels_error(&levels, weights, v, PE_L1);
 		assert_true(pe_test_memory() <= pe_levels_memory(n));
 		pe_levels_free(&levels);

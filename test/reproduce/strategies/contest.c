@@ -19,6 +19,7 @@
 #include "strategy/optimum.h"
 #include "published/smoothing.h"
 #include "counts/dawa.h"
+#include "level_weights.h"
 #include "shim.h"
 
 #define RANK_TOLERANCE 1e-12	/* of the largest diagonal entry of V, as optimum.h has it */
@@ -88,7 +89,7 @@ run_wavelet_levels(const problem *p, int queries, const pe_trace *trace, outcome
 
 	pe_levels_haar(p->n, &haar);
 	weights = pe_alloc((size_t) haar.levels, sizeof(double));
-	pe_levels_optimal_weights(&haar, p->v, PE_L2, weights);
+	levels_optimal_weights(&haar, p->v, PE_L2, weights);
 	o->objective = pe_levels_error(&haar, weights, p->v, PE_L2);
 	pe_free(weights);
 	pe_levels_free(&haar);

@@ -1,6 +1,6 @@
 /*
- * family.c
- *	  The relatives of a registered table.  See family.h.
+ * relation.c
+ *	  The relatives of a registered table.  See relation.h.
  */
 #include "postgres.h"
 
@@ -21,7 +21,8 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "ledger/family.h"
+#include "ledger/relation.h"
+#include "server/access.h"
 
 /* ------------------------------------------------------------------
  * Ancestors and descendants
@@ -261,4 +262,69 @@ pe_relation_check(Oid relation)
 					 errhint("Use ALTER TABLE ... NO FORCE ROW LEVEL SECURITY; a dataset counts all rows.")));
 		ReleaseSysCache(tuple);
 	}
+}
+
+Oid
+pe_relation_owner(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
+
+static Datum
+oid_array(List *list)
+{
+	Datum	   *oids = palloc(list_length(list) * sizeof(Datum));
+	int			n = 0;
+	ListCell   *cell;
+
+	foreach(cell, list)
+		oids[n++] = ObjectIdGetDatum(lfirst_oid(cell));
+	return PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+}
+
+bool
+pe_relation_has_domain_of_other(Oid relation, char **column, char **owner)
+{
+	static pe_statement find = {NULL, "WITH RECURSIVE d AS (SELECT a.attname, a.atttypid, c.relowner FROM pg_catalog.pg_class c "
+		"JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid WHERE c.oid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped "
+		"UNION SELECT d.attname, t.typbasetype, d.relowner FROM d JOIN pg_catalog.pg_type t ON t.oid = d.atttypid WHERE t.typtype = 'd') "
+		"SELECT d.attname::text, pg_catalog.pg_get_userbyid(t.typowner)::text FROM d JOIN pg_catalog.pg_type t ON t.oid = d.atttypid "
+	"WHERE t.typtype = 'd' AND NOT pg_catalog.pg_has_role(t.typowner, d.relowner, 'USAGE') ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
+	Datum		values[1] = {oid_array(pe_relation_family(relation))};
+	pe_access	access;
+	bool		found;
+
+	pe_access_begin(&access);
+	found = pe_access_read(&find, values, NULL) > 0;
+	if (found)
+	{
+		*column = pe_access_text(0, 1);
+		*owner = pe_access_text(0, 2);
+	}
+	pe_access_end(&access);
+	return found;
+}
+
+char *
+pe_relation_partial_index(Oid relation)
+{
+	static pe_statement find = {NULL, "SELECT c.relname::text FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid "
+	"WHERE i.indrelid = ANY ($1) AND i.indpred IS NOT NULL ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
+	Datum		values[1] = {oid_array(find_all_inheritors(relation, NoLock, NULL))};
+	pe_access	access;
+	char	   *name = NULL;
+
+	pe_access_begin(&access);
+	if (pe_access_read(&find, values, NULL) > 0)
+		name = pe_access_text(0, 1);
+	pe_access_end(&access);
+	return name;
 }

@@ -1,13 +1,13 @@
 /*
- * family.h
- *	  Which relations hold rows of a registered one, and who could change them.
+ * relation.h
+ *	  Which relations hold rows of a registered one, who owns them and who could change them.
  *
  * Read from the system catalogs as they are now, whatever the isolation level,
  * and not by SQL: every answer needs them, and a statement costs more than what
  * it would read.
  */
-#ifndef PE_LEDGER_FAMILY_H
-#define PE_LEDGER_FAMILY_H
+#ifndef PE_LEDGER_RELATION_H
+#define PE_LEDGER_RELATION_H
 
 #include "nodes/pg_list.h"
 
@@ -34,5 +34,17 @@ extern void pe_relation_check_committed(Oid relation);
  * so all that inherit from it.
  */
 extern void pe_relation_check(Oid relation);
+
+/* The owner of a relation; InvalidOid if it is gone. */
+extern Oid	pe_relation_owner(Oid relation);
+
+/*
+ * Whether a column of the family is of a domain that belongs to a role without the
+ * privileges of the table's owner; sets the names of both.
+ */
+extern bool pe_relation_has_domain_of_other(Oid relation, char **column, char **owner);
+
+/* The name of an index over some rows only, of the relation or what inherits from it; NULL if there is none. */
+extern char *pe_relation_partial_index(Oid relation);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * minimum_unsafe.c
+ * minimum_unsafe.h
  *	  Piecewise affine minimisation as in the literature: NOT PRIVATE, for comparison.
  *
- * Nothing here protects anybody.  Only whoever may read the offsets may call it, and no
- * theorem holds for what it does with nano, which is the epsilon at which it is compared.
+ * Nothing here protects anybody, and nothing of it is in the product.  No theorem holds for
+ * what it does with nano, which is the epsilon at which it is compared.
  *
  * laplace_data_l2: Han, Topcu and Pappas, arXiv 1408.6286, Section 4.1: noise w on the
  * offsets with density proportional to exp(-epsilon |w|_2 / Delta), Delta = sqrt(m)
@@ -21,40 +21,43 @@
  * where the maximum is sharp it is far (a Kolmogorov-Smirnov distance of 0.56 at
  * max_change = 1e-4 in two dimensions).  And it is computed in doubles too.
  */
-#include "minimum/minimum.h"
+#ifndef PE_TEST_MINIMUM_UNSAFE_H
+#define PE_TEST_MINIMUM_UNSAFE_H
 
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "affine/programme.h"
 #include "noise/bits.h"
+#include "minimum/minimum.h"
 
-#define PI 3.14159265358979323846
+#define UNSAFE_PI 3.14159265358979323846
 
 static double
-epsilon_of(const pe_minimum_problem *problem)
+unsafe_epsilon(const pe_minimum_problem *problem)
 {
 	return (double) problem->nano * 1e-9;
 }
 
 /* In (0, 1). */
 static double
-draw_uniform(pe_bits *bits)
+unsafe_uniform(pe_bits *bits)
 {
 	return ((double) (pe_bits_next64(bits) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* Box and Muller. */
 static double
-draw_normal(pe_bits *bits)
+unsafe_normal(pe_bits *bits)
 {
-	double		radius = sqrt(-2 * log(draw_uniform(bits)));
+	double		radius = sqrt(-2 * log(unsafe_uniform(bits)));
 
-	return radius * cos(2 * PI * draw_uniform(bits));
+	return radius * cos(2 * UNSAFE_PI * unsafe_uniform(bits));
 }
 
 static double *
-real_offsets(const pe_affine *f)
+unsafe_offsets(const pe_affine *f)
 {
 	double	   *offset = pe_alloc((size_t) f->rows, sizeof(*offset));
 
@@ -64,7 +67,7 @@ real_offsets(const pe_affine *f)
 }
 
 static void
-free_offsets(const pe_affine *f, double *offset)
+unsafe_free_offsets(const pe_affine *f, double *offset)
 {
 	pe_wipe(offset, (size_t) f->rows * sizeof(*offset));
 	pe_free(offset);
@@ -77,7 +80,7 @@ free_offsets(const pe_affine *f, double *offset)
 
 /* A vector of this law has a length that is a sum of as many exponential variables as it has numbers. */
 static void
-add_vector_laplace(double *v, int32_t count, double scale, pe_bits *bits)
+unsafe_add_vector_laplace(double *v, int32_t count, double scale, pe_bits *bits)
 {
 	double	   *direction = pe_alloc((size_t) count, sizeof(*direction));
 	double		square = 0;
@@ -85,9 +88,9 @@ add_vector_laplace(double *v, int32_t count, double scale, pe_bits *bits)
 
 	for (int32_t i = 0; i < count; i++)
 	{
-		direction[i] = draw_normal(bits);
+		direction[i] = unsafe_normal(bits);
 		square += direction[i] * direction[i];
-		length -= log(draw_uniform(bits));
+		length -= log(unsafe_uniform(bits));
 	}
 	for (int32_t i = 0; i < count; i++)
 		v[i] += scale * length * direction[i] / sqrt(square);
@@ -95,35 +98,35 @@ add_vector_laplace(double *v, int32_t count, double scale, pe_bits *bits)
 	pe_free(direction);
 }
 
-void
-pe_minimum_laplace_data_l2(const pe_minimum_problem *problem, const pe_affine *f, double *x)
+static void
+unsafe_laplace_data_l2(const pe_minimum_problem *problem, const pe_affine *f, double *x)
 {
 	double		distance = problem->max_change * (problem->all ? sqrt(f->rows) : 1);
-	double	   *offset = real_offsets(f);
+	double	   *offset = unsafe_offsets(f);
 	pe_bits		bits;
 
 	pe_bits_init(&bits);
-	add_vector_laplace(offset, f->rows, distance / epsilon_of(problem), &bits);
+	unsafe_add_vector_laplace(offset, f->rows, distance / unsafe_epsilon(problem), &bits);
 	pe_bits_wipe(&bits);
 	pe_minimum_of_offsets(problem, f, offset, x);
-	free_offsets(f, offset);
+	unsafe_free_offsets(f, offset);
 }
 
 /* ----------
  * metropolis
  * ----------
  */
-typedef struct walk
+typedef struct unsafe_walk
 {
 	const pe_minimum_problem *problem;
 	pe_plain_affine f;
 	double		kappa;
 	double		deviation[PE_AFFINE_VARIABLES];
 	pe_bits		bits;
-} walk;
+} unsafe_walk;
 
 static bool
-inside(const pe_polytope *set, const double *x)
+unsafe_inside(const pe_polytope *set, const double *x)
 {
 	for (int32_t j = 0; j < set->variables; j++)
 	{
@@ -145,7 +148,7 @@ inside(const pe_polytope *set, const double *x)
 
 /* A uniform point of the box, or the point of the set nearest to it. */
 static void
-start(walk *w, double *x)
+unsafe_start(unsafe_walk *w, double *x, double proposal)
 {
 	const pe_minimum_problem *problem = w->problem;
 
@@ -153,45 +156,48 @@ start(walk *w, double *x)
 	{
 		double		width = problem->upper[j] - problem->lower[j];
 
-		x[j] = fmin(problem->lower[j] + width * draw_uniform(&w->bits), problem->upper[j]);
-		w->deviation[j] = sqrt(problem->options.proposal * width / 2);
+		x[j] = fmin(problem->lower[j] + width * unsafe_uniform(&w->bits), problem->upper[j]);
+		w->deviation[j] = sqrt(proposal * width / 2);
 	}
 	pe_polytope_nearest(&problem->set, x, x);
 }
 
 static void
-step(walk *w, double *x, double *value)
+unsafe_step(unsafe_walk *w, double *x, double *value)
 {
 	double		y[PE_AFFINE_VARIABLES];
 	double		there;
 
 	for (int32_t j = 0; j < w->f.variables; j++)
-		y[j] = x[j] + w->deviation[j] * draw_normal(&w->bits);
-	if (!inside(&w->problem->set, y))
+		y[j] = x[j] + w->deviation[j] * unsafe_normal(&w->bits);
+	if (!unsafe_inside(&w->problem->set, y))
 		return;
 	there = pe_affine_value(&w->f, y);
-	if (there > *value && !(log(draw_uniform(&w->bits)) < -w->kappa * (there - *value)))
+	if (there > *value && !(log(unsafe_uniform(&w->bits)) < -w->kappa * (there - *value)))
 		return;
 	memcpy(x, y, (size_t) w->f.variables * sizeof(*x));
 	*value = there;
 }
 
-void
-pe_minimum_metropolis(const pe_minimum_problem *problem, const pe_affine *f, double *x)
+/* steps: the paper's 5000, proposal: the variance of a proposal, in units of half the width of the tight box: 0.1. */
+static void
+unsafe_metropolis(const pe_minimum_problem *problem, const pe_affine *f, int32_t steps, double proposal, double *x)
 {
-	double	   *offset = real_offsets(f);
-	walk		w = {.problem = problem, .f = {f->variables, f->rows, f->slope, offset}};
+	double	   *offset = unsafe_offsets(f);
+	unsafe_walk w = {.problem = problem, .f = {f->variables, f->rows, f->slope, offset}};
 	double		value;
 
-	w.kappa = epsilon_of(problem) / (2 * problem->max_change);
+	w.kappa = unsafe_epsilon(problem) / (2 * problem->max_change);
 	pe_bits_init(&w.bits);
-	start(&w, x);
+	unsafe_start(&w, x, proposal);
 	value = pe_affine_value(&w.f, x);
-	for (int32_t t = 0; t < (int32_t) problem->options.steps; t++)
+	for (int32_t t = 0; t < steps; t++)
 	{
 		pe_poll();
-		step(&w, x, &value);
+		unsafe_step(&w, x, &value);
 	}
 	pe_wipe(&w, sizeof(w));
-	free_offsets(f, offset);
+	unsafe_free_offsets(f, offset);
 }
+
+#endif

@@ -1,0 +1,212 @@
+/*
+ * acts.c
+ *	  What owners do to a dataset.  See acts.h.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/timestamp.h"
+
+#include "server/access.h"
+#include "ledger/acts.h"
+#include "ledger/hash.h"
+
+/* ------------------------------------------------------------------
+ * A line
+ * ------------------------------------------------------------------
+ */
+
+/* Every text is a string of JSON, the values too: no two lines have one text. */
+static void
+append_text(StringInfo text, const char *key, const char *value)
+{
+	appendStringInfo(text, ", \"%s\": ", key);
+	if (value != NULL)
+		escape_json(text, value);
+	else
+		appendStringInfoString(text, "null");
+}
+
+bytea *
+pe_act_hash(const pe_act_line *line, const void *head)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "{\"act\": " INT64_FORMAT ", \"dataset_id\": " INT64_FORMAT ", \"charges\": " INT64_FORMAT,
+					 line->seq, line->dataset_id, line->charges);
+	append_text(&text, "dataset", line->dataset);
+	append_text(&text, "at", line->at);
+	append_text(&text, "role", line->role);
+	append_text(&text, "function", line->act);
+	append_text(&text, "subject", line->subject);
+	append_text(&text, "old", line->old_value);
+	append_text(&text, "new", line->new_value);
+	append_text(&text, "reason", line->reason);
+	appendStringInfoChar(&text, '}');
+	return pe_sha256(head, PG_SHA256_DIGEST_LENGTH, text.data, text.len);
+}
+
+void
+pe_act_of_row(const pe_row *row, pe_act_line *line)
+{
+	line->dataset_id = pe_row_int64(row, "dataset_id");
+	line->seq = pe_row_int64(row, "seq");
+	line->charges = pe_row_int64(row, "charges");
+	line->dataset = pe_row_text(row, "dataset");
+	line->at = pe_row_text(row, "at");
+	line->role = pe_row_text(row, "role_name");
+	line->act = pe_row_text(row, "act");
+	line->subject = pe_row_text(row, "subject");
+	line->old_value = pe_row_text(row, "old_value");
+	line->new_value = pe_row_text(row, "new_value");
+	line->reason = pe_row_text(row, "reason");
+	line->hash = pe_row_bytea(row, "hash");
+}
+
+static void
+insert_line(const pe_act_line *line)
+{
+	pe_row	   *row = pe_row_new("act");
+
+	pe_row_set(row, "dataset_id", Int64GetDatum(line->dataset_id));
+	pe_row_set(row, "seq", Int64GetDatum(line->seq));
+	pe_row_set(row, "charges", Int64GetDatum(line->charges));
+	pe_row_set_text(row, "dataset", line->dataset);
+	pe_row_set_text(row, "at", line->at);
+	pe_row_set_text(row, "role_name", line->role);
+	pe_row_set_text(row, "act", line->act);
+	pe_row_set_text(row, "subject", line->subject);
+	pe_row_set_text(row, "old_value", line->old_value);
+	pe_row_set_text(row, "new_value", line->new_value);
+	pe_row_set_text(row, "reason", line->reason);
+	pe_row_set(row, "hash", PointerGetDatum(line->hash));
+	pe_row_insert(row);
+}
+
+/* ------------------------------------------------------------------
+ * Values
+ * ------------------------------------------------------------------
+ */
+
+static pe_statement dataset_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('dataset', dataset, "
+	"'relation', relation_schema || '.' || relation_name, 'owner', owner, 'registered', NOT dropped, 'unit', unit, 'max_rows', max_rows, "
+	"'neighbours', neighbours, 'private_column', private_column, 'max_change', max_change, 'change', change, "
+	"'accounting', accounting, 'epsilon', epsilon, 'delta', delta, 'version', version)) "
+"FROM dp.dataset WHERE id = $1 AND $2 IS NULL", 2, {INT8OID, TEXTOID}};
+
+/* Points that are too long to be read are told by their hash: only whether they are the same matters then. */
+static pe_statement attribute_value = {NULL, "SELECT pg_catalog.jsonb_build_object('type', type, 'kind', kind, 'cells', cells, 'outside', outside, "
+	"'nulls', nulls) || CASE WHEN pg_catalog.length(points::text) <= 2000 THEN pg_catalog.jsonb_build_object('points', points) "
+	"ELSE pg_catalog.jsonb_build_object('points_sha256', "
+	"pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(points::text, 'UTF8')), 'hex')) END "
+"FROM dp.attribute WHERE dataset_id = $1 AND attribute = $2", 2, {INT8OID, TEXTOID}};
+
+static pe_statement budget_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('accounting', accounting, "
+	"'epsilon', epsilon, 'delta', delta, 'rho_limit', rho_limit / 1e9::float8, 'epsilon_limit', epsilon_limit / 1e9::float8)) "
+"FROM dp.budget WHERE dataset_id = $1 AND role_oid = (SELECT oid FROM pg_catalog.pg_authid WHERE rolname = $2)", 2, {INT8OID, TEXTOID}};
+
+/* JSON; NULL if there is nothing.  Within an access. */
+static char *
+value_of(const pe_act *act)
+{
+	pe_statement *statement = act->kind == PE_ACT_DATASET ? &dataset_value
+		: act->kind == PE_ACT_ATTRIBUTE ? &attribute_value : &budget_value;
+	Datum		values[2] = {Int64GetDatum(act->dataset_id), act->subject != NULL ? CStringGetTextDatum(act->subject) : (Datum) 0};
+
+	if (act->kind == PE_ACT_RELEASE || pe_access_write(statement, values, act->subject != NULL ? "  " : " n") == 0)
+		return NULL;
+	return pe_access_text(0, 1);
+}
+
+/* Of a dataset, what is not the same before and afterwards. */
+static void
+keep_differences(char **before, char **after)
+{
+	static pe_statement differing = {NULL, "SELECT (SELECT pg_catalog.jsonb_object_agg(key, value) FROM pg_catalog.jsonb_each($1::pg_catalog.jsonb) "
+		"WHERE value IS DISTINCT FROM $2::pg_catalog.jsonb -> key), (SELECT pg_catalog.jsonb_object_agg(key, value) "
+	"FROM pg_catalog.jsonb_each($2::pg_catalog.jsonb) WHERE value IS DISTINCT FROM $1::pg_catalog.jsonb -> key)", 2, {TEXTOID, TEXTOID}};
+	Datum		values[2] = {CStringGetTextDatum(*before), CStringGetTextDatum(*after)};
+
+	pe_access_write(&differing, values, NULL);
+	*before = pe_access_text(0, 1);
+	*after = pe_access_text(0, 2);
+}
+
+/* ------------------------------------------------------------------
+ * Acts
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_act_begin(pe_act *act, int64 dataset_id, pe_act_kind kind, const char *name, const char *subject)
+{
+	static pe_statement lock = {NULL, "SELECT FROM dp.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset_id)};
+	pe_access	access;
+
+	*act = (pe_act) {.dataset_id = dataset_id, .kind = kind, .name = name, .subject = subject};
+	pe_access_begin(&access);
+	if (pe_access_write(&lock, values, NULL) != 1)
+		elog(ERROR, "a dataset is gone");
+	act->before = value_of(act);
+	pe_access_end(&access);
+}
+
+void
+pe_act_begin_new(pe_act *act, int64 dataset_id, const char *name)
+{
+	*act = (pe_act) {.dataset_id = dataset_id, .kind = PE_ACT_DATASET, .name = name};
+}
+
+/* After the last line of the dataset, whose row is locked. */
+static void
+append_line(pe_act_line *line)
+{
+	static pe_statement read = {NULL, "SELECT acts, charges, dataset, chain_head FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
+	static pe_statement write = {NULL, "UPDATE dp.dataset SET acts = $2, chain_head = $3 WHERE id = $1", 3, {INT8OID, INT8OID, BYTEAOID}};
+	Datum		values[3] = {Int64GetDatum(line->dataset_id)};
+	char		head[PG_SHA256_DIGEST_LENGTH] = {0};
+	bytea	   *stored;
+	bool		isnull;
+
+	if (pe_access_write(&read, values, NULL) != 1)
+		elog(ERROR, "a dataset is gone");
+	line->seq = pe_access_int64(0, 1) + 1;
+	line->charges = pe_access_int64(0, 2);
+	line->dataset = pe_access_text(0, 3);
+	stored = DatumGetByteaPP(pe_access_datum(0, 4, &isnull));
+	/* a head of another size was not written by the ledger: the chain stays broken */
+	memcpy(head, VARDATA_ANY(stored), Min(VARSIZE_ANY_EXHDR(stored), sizeof(head)));
+	line->hash = pe_act_hash(line, head);
+	insert_line(line);
+	values[1] = Int64GetDatum(line->seq);
+	values[2] = PointerGetDatum(line->hash);
+	pe_access_write(&write, values, NULL);
+}
+
+void
+pe_act_end(const pe_act *act, const char *reason)
+{
+	char	   *role = GetUserNameFromId(GetUserId(), false);
+	char	   *before = act->before;
+	char	   *after;
+	pe_act_line line;
+	pe_access	access;
+
+	pe_access_begin(&access);
+	after = value_of(act);
+	if (act->kind == PE_ACT_DATASET && before != NULL)
+		keep_differences(&before, &after);
+	line = (pe_act_line) {
+		.dataset_id = act->dataset_id, .at = pstrdup(timestamptz_to_str(GetCurrentTimestamp())), .role = role, .act = act->name,
+		.subject = act->subject, .old_value = before, .new_value = after, .reason = reason
+	};
+	append_line(&line);
+	pe_access_end(&access);
+}

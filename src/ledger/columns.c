@@ -1,0 +1,472 @@
+/*
+ * columns.c
+ *	  Attributes, the unit and the private column of a dataset.  See columns.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_enum.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "domain/units.h"
+#include "server/access.h"
+#include "ledger/acts.h"
+#include "ledger/relation.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
+#include "server/row.h"
+#include "server/values.h"
+
+static void __attribute__((noreturn))
+raise_column_changed(const pe_dataset *dataset, const char *column)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("column \"%s\" is no longer what was declared for dataset \"%s\"", column, dataset->name),
+			 errhint("The owner can drop the dataset and register it again; what was spent is kept.")));
+	pg_unreachable();
+}
+
+void
+pe_column_check_stored(Oid relation, AttrNumber number)
+{
+	char		generated = get_attgenerated(relation, number);
+
+	if (generated != '\0' && generated != ATTRIBUTE_GENERATED_STORED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" is a virtual generated column", get_attname(relation, number, false)),
+				 errdetail("It is computed as rows are read, which one of them can make fail."),
+				 errhint("Make it a stored generated column.")));
+}
+
+/* The base type of a column of the relation; InvalidOid if there is none. */
+static Oid
+column_type(const pe_dataset *dataset, const char *column)
+{
+	AttrNumber	number = get_attnum(dataset->relation, column);
+
+	if (number <= 0)
+		return InvalidOid;
+	pe_column_check_stored(dataset->relation, number);
+	return getBaseType(get_atttype(dataset->relation, number));
+}
+
+/* The type of an attribute: that of its column, checked to be what was declared. */
+static Oid
+attribute_type(const pe_dataset *dataset, const char *attribute, const char *declared)
+{
+	Oid			type;
+
+	/* the relation of this OID is another one; the declaration still says what was paid for */
+	if (dataset->frozen)
+		return DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(declared)));
+	if (!OidIsValid(pe_relation_owner(dataset->relation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the table of dataset \"%s\" is gone", dataset->name)));
+	type = column_type(dataset, attribute);
+	if (!OidIsValid(type) || strcmp(format_type_be(type), declared) != 0)
+		raise_column_changed(dataset, attribute);
+	return type;
+}
+
+/* ------------------------------------------------------------------
+ * The unit of privacy, and the private column
+ * ------------------------------------------------------------------
+ */
+
+static AttrNumber
+column_number(Oid relation, const char *column)
+{
+	AttrNumber	number = get_attnum(relation, column);
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of table \"%s\" does not exist", column, get_rel_name(relation))));
+	pe_column_check_stored(relation, number);
+	return number;
+}
+
+/* Whether a column can be the unit: its type, and its collation as far as that makes other bytes equal. */
+static bool
+can_be_unit(Oid relation, const char *column)
+{
+	AttrNumber	number = get_attnum(relation, column);
+	Oid			type;
+	int32		modifier;
+	Oid			collation;
+
+	get_atttypetypmodcoll(relation, number, &type, &modifier, &collation);
+	return pe_type_is_unit(type) && (!OidIsValid(collation) || get_collation_isdeterministic(collation));
+}
+
+Oid
+pe_unit_column_type(Oid relation, const char *column)
+{
+	AttrNumber	number = column_number(relation, column);
+
+	if (!can_be_unit(relation, column))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" cannot be the unit", column),
+				 errdetail("Its type is %s, or its collation is not deterministic.", format_type_be(get_atttype(relation, number))),
+				 errhint("A unit is an integer, numeric, text, varchar, char, uuid, bytea, date or timestamp, equal where its bytes are.")));
+	return getBaseType(get_atttype(relation, number));
+}
+
+Oid
+pe_private_column_type(Oid relation, const char *column)
+{
+	Oid			declared = get_atttype(relation, column_number(relation, column));
+	Oid			type = getBaseType(declared);
+
+	if (type != INT2OID && type != INT4OID && type != INT8OID && type != NUMERICOID && type != FLOAT4OID && type != FLOAT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" cannot be the private column", column),
+				 errdetail("Its type is %s.", format_type_be(declared)),
+				 errhint("A private column is smallint, integer, bigint, numeric, real or double precision.")));
+	return type;
+}
+
+static void
+check_column_type(const pe_dataset *dataset, const char *column, const char *declared)
+{
+	Oid			type = column_type(dataset, column);
+
+	if (!OidIsValid(type) || strcmp(format_type_be(type), declared) != 0)
+		raise_column_changed(dataset, column);
+}
+
+/* 55000 if the unit's column or the private one is no longer of the type that was declared. */
+static void
+check_declared_columns(const pe_dataset *dataset)
+{
+	if (dataset->frozen)
+		return;
+	if (dataset->unit != NULL)
+	{
+		check_column_type(dataset, dataset->unit, dataset->unit_type);
+		if (!can_be_unit(dataset->relation, dataset->unit))
+			raise_column_changed(dataset, dataset->unit);
+	}
+	if (dataset->private_column != NULL)
+		check_column_type(dataset, dataset->private_column, dataset->private_type);
+}
+
+void
+pe_unit_key_load(const pe_dataset *dataset, uint8 *key)
+{
+	static pe_statement find = {NULL, "SELECT unit_key FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	pe_access	access;
+	bytea	   *bytes;
+	bool		isnull;
+
+	pe_access_begin(&access);
+	if (pe_access_read(&find, values, NULL) != 1)
+		elog(ERROR, "dataset \"%s\" is gone", dataset->name);
+	bytes = DatumGetByteaPP(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	if (VARSIZE_ANY_EXHDR(bytes) != PE_UNIT_KEY)
+		elog(ERROR, "the key of dataset \"%s\" is stored wrongly", dataset->name);
+	memcpy(key, VARDATA_ANY(bytes), PE_UNIT_KEY);
+	pe_wipe(VARDATA_ANY(bytes), PE_UNIT_KEY);
+	pe_access_end(&access);
+}
+
+/* Whether a generated column of a table is computed from another column of it. */
+static bool
+is_computed_from(Relation table, const char *column, const char *other)
+{
+	AttrNumber	number = get_attnum(RelationGetRelid(table), column);
+	AttrNumber	from = get_attnum(RelationGetRelid(table), other);
+	Bitmapset  *read = NULL;
+
+	if (number <= 0 || from <= 0 || TupleDescAttr(RelationGetDescr(table), number - 1)->attgenerated == '\0')
+		return false;
+	pull_varattnos(build_column_default(table, number), 1, &read);
+	return bms_is_member(from - FirstLowInvalidHeapAttributeNumber, read);
+}
+
+/* Attributes are public where values are protected. */
+void
+pe_dataset_check_public(const pe_dataset *dataset, const char *column)
+{
+	bool		is_private = false;
+	ListCell   *cell;
+
+	if (!pe_dataset_has_values(dataset) || dataset->frozen)
+		return;
+	foreach(cell, find_all_inheritors(dataset->relation, AccessShareLock, NULL))
+	{
+		Relation	table = table_open(lfirst_oid(cell), NoLock);
+
+		is_private = is_private || is_computed_from(table, column, dataset->private_column);
+		table_close(table, NoLock);
+	}
+	if (is_private || strcmp(column, dataset->private_column) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" cannot be an attribute", column),
+				 is_private ? errdetail("It is computed from column \"%s\", whose values are what dataset \"%s\" protects.",
+										dataset->private_column, dataset->name)
+				 : errdetail("Its values are what dataset \"%s\" protects.", dataset->name)));
+}
+
+void
+pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count)
+{
+	check_declared_columns(dataset);
+	for (int i = 0; i < count; i++)
+		pe_dataset_check_public(dataset, columns[i].name);
+	for (int i = 0; i < count; i++)
+		if (column_type(dataset, columns[i].name) != columns[i].type)
+			raise_column_changed(dataset, columns[i].name);
+}
+
+/* The place of a label in the order of its enum. */
+static float4
+place_of_label(pe_dataset *dataset, const pe_column *column, const char *label)
+{
+	HeapTuple	tuple = SearchSysCache2(ENUMTYPOIDNAME, ObjectIdGetDatum(column->type), CStringGetDatum(label));
+	float4		place;
+
+	if (!HeapTupleIsValid(tuple))
+		raise_column_changed(dataset, column->name);
+	if (TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
+		dataset->changed_here = true;
+	place = ((Form_pg_enum) GETSTRUCT(tuple))->enumsortorder;
+	ReleaseSysCache(tuple);
+	return place;
+}
+
+/*
+ * Whoever owns an enum can give its labels other names: that of a label may be gone,
+ * be that of another one by now, or only until the caller's own transaction ends.
+ */
+static void
+check_labels(pe_dataset *dataset, const pe_column *column, int count)
+{
+	float4		last = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		float4		place = place_of_label(dataset, column, column->points[i]);
+
+		if (column->ordered && i > 0 && place <= last)
+			raise_column_changed(dataset, column->name);
+		last = place;
+	}
+}
+
+/* The declared texts as points: parsed by the type's own input function. */
+static void
+parse_points(pe_dataset *dataset, pe_column *column, int count)
+{
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(column->type, &input, &parameter);
+	column->domain.points = count;
+	column->domain.point = pe_alloc(count, sizeof(*column->domain.point));
+	if (type_is_enum(column->type))
+		check_labels(dataset, column, count);
+	for (int i = 0; i < count; i++)
+		column->domain.point[i] =
+			pe_point_of_datum(column->type, OidInputFunctionCall(input, column->points[i], parameter, -1));
+}
+
+static void
+column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
+{
+	int			count;
+
+	column->name = pe_row_text(row, "attribute");
+	column->type = attribute_type(dataset, column->name, pe_row_text(row, "type"));
+	column->points = pe_row_texts(row, "points", &count);
+	column->domain.kind = strcmp(pe_row_text(row, "kind"), "levels") == 0 ? PE_LEVELS : PE_BINS;
+	column->domain.outside = (pe_outside) pe_row_text(row, "outside")[0];
+	column->domain.nulls = (pe_nulls) pe_row_text(row, "nulls")[0];
+	column->ordered = pe_row_bool(row, "ordered");
+	if (!pe_type_key(column->type, &column->domain.key))
+		elog(ERROR, "type of attribute \"%s\" is not supported", column->name);
+	if (pe_row_changed_here(row))
+		dataset->changed_here = true;
+	parse_points(dataset, column, count);
+	if (pe_attribute_prepare(&column->domain) != PE_DOMAIN_OK)
+		elog(ERROR, "attribute \"%s\" of dataset \"%s\" is stored wrongly", column->name, dataset->name);
+	column->cells = pe_attribute_cells(&column->domain);
+}
+
+static void
+check_not_repeated(char **names, int which)
+{
+	for (int i = 0; i < which; i++)
+		if (strcmp(names[i], names[which]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("attribute \"%s\" is given twice", names[which])));
+}
+
+static pe_row *
+find_attribute(const pe_dataset *dataset, const char *name)
+{
+	Datum		key[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(name)};
+
+	return pe_row_last("attribute", "attribute_pkey", key, 2);
+}
+
+static int
+by_position(const ListCell *a, const ListCell *b)
+{
+	int64		i = pe_row_int64(lfirst(a), "position");
+	int64		j = pe_row_int64(lfirst(b), "position");
+
+	return (i > j) - (i < j);
+}
+
+/* The rows that declare the attributes of these names; NULL: all of them, in the order of their declaration. */
+static List *
+find_attributes(const pe_dataset *dataset, char **names, int count)
+{
+	Datum		key[1] = {Int64GetDatum(dataset->id)};
+	List	   *rows = NIL;
+
+	if (names == NULL)
+	{
+		rows = pe_rows("attribute", "attribute_pkey", key, 1);
+		list_sort(rows, by_position);
+	}
+	for (int i = 0; names != NULL && i < count; i++)
+	{
+		pe_row	   *row = find_attribute(dataset, names[i]);
+
+		check_not_repeated(names, i);
+		if (row == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", names[i], dataset->name),
+					 errhint("SELECT * FROM dp.describe(%s) lists what may be asked.", quote_literal_cstr(dataset->name))));
+		rows = lappend(rows, row);
+	}
+	return rows;
+}
+
+pe_column *
+pe_columns_load(pe_dataset *dataset, char **names, int *count)
+{
+	List	   *rows = find_attributes(dataset, names, *count);
+	MemoryContext here = CurrentMemoryContext;
+	pe_column  *columns;
+	pe_access	access;
+
+	pe_access_begin(&access);	/* points are read as they were written */
+	MemoryContextSwitchTo(here);
+	*count = list_length(rows);
+	columns = palloc0(Max(*count, 1) * sizeof(*columns));
+	for (int i = 0; i < *count; i++)
+		column_of_row(dataset, list_nth(rows, i), &columns[i]);
+	pe_access_end(&access);
+	check_declared_columns(dataset);
+	return columns;
+}
+
+bool
+pe_column_find(pe_dataset *dataset, const char *name, pe_column *column)
+{
+	pe_row	   *row = find_attribute(dataset, name);
+	MemoryContext here = CurrentMemoryContext;
+	pe_access	access;
+
+	memset(column, 0, sizeof(*column));
+	if (row == NULL)
+		return false;
+	pe_access_begin(&access);
+	MemoryContextSwitchTo(here);
+	column_of_row(dataset, row, column);
+	pe_access_end(&access);
+	return true;
+}
+
+void
+pe_check_attributes(int count)
+{
+	if (count > PE_MAX_ATTRIBUTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many attributes"),
+				 errdetail("A request may have at most %d attributes.", PE_MAX_ATTRIBUTES)));
+}
+
+pe_domain *
+pe_columns_domain(const pe_column *columns, int count, int watched)
+{
+	pe_domain  *domain = palloc0(sizeof(*domain));
+
+	pe_check_attributes(count);
+	domain->attributes = count - watched;
+	domain->watched = watched;
+	for (int i = 0; i < count; i++)
+		domain->attribute[i] = columns[i].domain;
+	if (pe_domain_prepare(domain) != PE_DOMAIN_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the attributes have too many cells together"),
+				 errdetail("A request may have at most %d cells.", PE_MAX_CELLS),
+				 errhint("Ask for fewer attributes at a time.")));
+	return domain;
+}
+
+void
+pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,
+					  pe_kind kind, char **points, int count, bool ordered, int cells,
+					  const char *outside, const char *nulls)
+{
+	static pe_statement present = {NULL, "SELECT FROM dp.attribute WHERE dataset_id = $1 AND attribute = $2", 2,
+	{INT8OID, TEXTOID}};
+	static pe_statement insert = {NULL, "INSERT INTO dp.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
+		"cells, outside, nulls) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9 "
+		"FROM dp.attribute WHERE dataset_id = $1", 9,
+	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID}};
+	Datum	   *texts = palloc(count * sizeof(Datum));
+	Datum		values[9];
+	pe_act		act;
+	pe_access	access;
+
+	for (int i = 0; i < count; i++)
+		texts[i] = CStringGetTextDatum(points[i]);
+	values[0] = Int64GetDatum(dataset->id);
+	values[1] = CStringGetTextDatum(attribute);
+	values[2] = CStringGetTextDatum(type);
+	values[3] = CStringGetTextDatum(kind == PE_LEVELS ? "levels" : "bins");
+	values[4] = PointerGetDatum(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
+	values[5] = BoolGetDatum(ordered);
+	values[6] = Int32GetDatum(cells);
+	values[7] = CStringGetTextDatum(outside);
+	values[8] = CStringGetTextDatum(nulls);
+
+	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, "add_attribute", attribute);
+	pe_access_begin(&access);
+	if (pe_access_write(&present, values, NULL) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("attribute \"%s\" of dataset \"%s\" already exists", attribute, dataset->name),
+				 errhint("A declaration is public and final; to change it, drop the dataset and register it again.")));
+	pe_access_write(&insert, values, NULL);
+	pe_access_end(&access);
+	pe_act_end(&act, NULL);
+}

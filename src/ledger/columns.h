@@ -1,0 +1,74 @@
+/*
+ * columns.h
+ *	  Attributes, the unit and the private column of a dataset.
+ */
+#ifndef PE_LEDGER_COLUMNS_H
+#define PE_LEDGER_COLUMNS_H
+
+#include "access/attnum.h"
+
+#include "domain/domain.h"
+#include "ledger/dataset.h"
+
+/* A declared attribute with its column. */
+typedef struct pe_column
+{
+	char	   *name;
+	Oid			type;			/* base type of the column */
+	char	  **points;			/* levels or edges, as text in the column's type */
+	int			cells;
+	bool		ordered;		/* the points ascend in the order of the type */
+	pe_attribute domain;
+} pe_column;
+
+/*
+ * 0A000 if a column is generated as rows are read, from PostgreSQL 18 on: its
+ * expression could fail for one row, and the answer would be that of an empty table.
+ */
+extern void pe_column_check_stored(Oid relation, AttrNumber number);
+
+/*
+ * The base type of a column that shall be the unit of privacy.  42703 if there
+ * is none of this name, 0A000 if its values cannot name units (pe_type_is_unit),
+ * or are equal under its collation where their bytes are not.
+ */
+extern Oid	pe_unit_column_type(Oid relation, const char *column);
+
+/* The same of a column whose values shall be protected: 42703, or 0A000 if it holds no numbers. */
+extern Oid	pe_private_column_type(Oid relation, const char *column);
+
+/* The secret key of the hash that chooses the rows of a unit: PE_UNIT_KEY bytes; whoever calls wipes them. */
+extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
+
+/*
+ * The declared attributes of these names, in this order, with prepared domains.
+ * 42704 for an unknown one, 22023 for a repeated one, 55000 for one whose column
+ * is no longer what was declared, or if the unit's or the private one is not.  With names NULL: all, in the order declared.
+ * Sets dataset->changed_here if one was declared by the open transaction.
+ */
+extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);
+
+/* The same for one name; false if it is not declared. */
+extern bool pe_column_find(pe_dataset *dataset, const char *name, pe_column *column);
+
+/* 55000 if a column is no longer of the type that it was loaded with, or the unit's or the private one not what was declared. */
+extern void pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count);
+
+/* 22023 if it is the private column, or a generated one that is computed from it in some table of the dataset. */
+extern void pe_dataset_check_public(const pe_dataset *dataset, const char *column);
+
+/* 54000 if a request has too many attributes. */
+extern void pe_check_attributes(int count);
+
+/*
+ * The product of the domains of columns, of which the last `watched` do not span
+ * cells; 54000 if it has too many cells or there are too many attributes.
+ */
+extern pe_domain *pe_columns_domain(const pe_column *columns, int count, int watched);
+
+/* Declares an attribute, in the transaction of the caller, who has validated the arguments; an act (acts.h). */
+extern void pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,
+								  pe_kind kind, char **points, int count, bool ordered, int cells,
+								  const char *outside, const char *nulls);
+
+#endif

@@ -1,0 +1,264 @@
+/*
+ * dataset.c
+ *	  Datasets, as the owner declared them.  See dataset.h.
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "accounting/zcdp.h"
+#include "server/access.h"
+#include "ledger/relation.h"
+#include "ledger/dataset.h"
+#include "server/row.h"
+
+pe_dataset *
+pe_dataset_of_row(const pe_row *row)
+{
+	pe_dataset *dataset = palloc0(sizeof(*dataset));
+	char	   *change = pe_row_text(row, "change");
+
+	dataset->id = pe_row_int64(row, "id");
+	dataset->name = pe_row_text(row, "dataset");
+	dataset->relation = (Oid) pe_row_int64(row, "relation_oid");
+	dataset->owner = pe_row_text(row, "owner");
+	dataset->unit = pe_row_text(row, "unit");
+	dataset->unit_type = pe_row_text(row, "unit_type");
+	dataset->max_rows = (int) pe_row_int64(row, "max_rows");
+	dataset->neighbours = pe_row_text(row, "neighbours");
+	dataset->accounting = pe_row_text(row, "accounting");
+	dataset->private_column = pe_row_text(row, "private_column");
+	dataset->private_type = pe_row_text(row, "private_type");
+	dataset->max_change = pe_row_float8(row, "max_change");
+	dataset->change_all = change != NULL && strcmp(change, "all") == 0;
+	dataset->epsilon = pe_row_float8(row, "epsilon");
+	dataset->delta = pe_row_float8(row, "delta");
+	dataset->rho_limit = pe_row_int64(row, "rho_limit");
+	dataset->rho_spent = pe_row_int64(row, "rho_spent");
+	dataset->delta_limit = pe_row_int64(row, "delta_limit");
+	dataset->delta_spent = pe_row_int64(row, "delta_spent");
+	dataset->epsilon_limit = pe_row_int64(row, "epsilon_limit");
+	dataset->epsilon_spent = pe_row_int64(row, "epsilon_spent");
+	dataset->version = (int) pe_row_int64(row, "version");
+	dataset->declared_version = (int) pe_row_int64(row, "declared_version");
+	dataset->identity = pe_row_text(row, "identity");
+	dataset->dropped = pe_row_bool(row, "dropped");
+	dataset->frozen = pe_identity_is_frozen(dataset->identity, dataset->relation);
+	dataset->changed_here = pe_row_changed_here(row);
+	return dataset;
+}
+
+/* Every dataset there is or was, the newest first. */
+static List *
+all_datasets(void)
+{
+	List	   *datasets = NIL;
+	ListCell   *cell;
+
+	foreach(cell, pe_rows("dataset", "dataset_pkey", NULL, 0))
+		datasets = lcons(pe_dataset_of_row(lfirst(cell)), datasets);
+	return datasets;
+}
+
+/* The row of a dataset that is registered under a name; NULL if there is none. */
+pe_row *
+pe_dataset_row(const char *name)
+{
+	Datum		key[1] = {CStringGetTextDatum(name)};
+
+	return pe_row_last("dataset", "dataset_name", key, 1);
+}
+
+pe_dataset *
+pe_dataset_load(const char *name)
+{
+	pe_row	   *row;
+
+	pe_access_check_serial();
+	row = pe_dataset_row(name);
+	if (row == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("dataset \"%s\" does not exist", name),
+				 errhint("The view dp.datasets lists the datasets.")));
+	return pe_dataset_of_row(row);
+}
+
+pe_dataset *
+pe_dataset_load_by_id(int64 id)
+{
+	Datum		key[1] = {Int64GetDatum(id)};
+	pe_row	   *row = pe_row_last("dataset", "dataset_pkey", key, 1);
+
+	return row != NULL && !pe_row_bool(row, "dropped") ? pe_dataset_of_row(row) : NULL;
+}
+
+pe_dataset *
+pe_dataset_recall(int64 id)
+{
+	Datum		key[1] = {Int64GetDatum(id)};
+	pe_row	   *row = pe_row_last("dataset", "dataset_pkey", key, 1);
+
+	return row != NULL ? pe_dataset_of_row(row) : NULL;
+}
+
+pe_neighbours
+pe_dataset_neighbours(const pe_dataset *dataset)
+{
+	if (strcmp(dataset->neighbours, "add_remove") == 0)
+		return PE_ADD_REMOVE;
+	if (strcmp(dataset->neighbours, "substitute") == 0)
+		return PE_SUBSTITUTE;
+	elog(ERROR, "neighbours \"%s\" of dataset \"%s\" are not served", dataset->neighbours, dataset->name);
+}
+
+bool
+pe_dataset_has_values(const pe_dataset *dataset)
+{
+	return strcmp(dataset->neighbours, "values") == 0;
+}
+
+void
+pe_dataset_check_rows(const pe_dataset *dataset)
+{
+	if (pe_dataset_has_values(dataset))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dataset \"%s\" protects values, not rows", dataset->name),
+				 errhint("Use dp.minimize_max_affine.")));
+}
+
+void
+pe_dataset_check_values(const pe_dataset *dataset)
+{
+	if (!pe_dataset_has_values(dataset))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dataset \"%s\" protects rows, not values", dataset->name),
+				 errhint("The owner of a table can register it with neighbours => 'values'.")));
+}
+
+/* Those that are registered before those that were. */
+List *
+pe_datasets_of_user(void)
+{
+	List	   *registered = NIL;
+	List	   *dropped = NIL;
+	ListCell   *cell;
+
+	foreach(cell, all_datasets())
+	{
+		pe_dataset *dataset = lfirst(cell);
+
+		if (!pe_dataset_owned_by(dataset, GetUserId()))
+			continue;
+		if (dataset->dropped)
+			dropped = lappend(dropped, dataset);
+		else
+			registered = lappend(registered, dataset);
+	}
+	return list_concat(registered, dropped);
+}
+
+bool
+pe_is_pure(const char *accounting)
+{
+	return strcmp(accounting, "pure") == 0;
+}
+
+pe_cost
+pe_limit(const char *accounting, double epsilon, double delta)
+{
+	return pe_is_pure(accounting) ? pe_pure_limit(epsilon) : pe_budget_limit(epsilon, delta);
+}
+
+char *
+pe_spending(int64 rho_nano, int64 epsilon_nano)
+{
+	return epsilon_nano > 0 ? psprintf("epsilon %g", epsilon_nano * 1e-9) : psprintf("rho %g", rho_nano * 1e-9);
+}
+
+pe_cost
+pe_dataset_left(const pe_dataset *dataset)
+{
+	pe_cost		limit = {dataset->rho_limit, dataset->delta_limit, dataset->epsilon_limit};
+	pe_cost		spent = {dataset->rho_spent, dataset->delta_spent, dataset->epsilon_spent};
+
+	return pe_cost_less(limit, spent);
+}
+
+double
+pe_dataset_epsilon_left(const pe_dataset *dataset)
+{
+	pe_cost		left = pe_dataset_left(dataset);
+
+	if (pe_is_pure(dataset->accounting))
+		return left.epsilon_nano / 1e9;
+	return pe_zcdp_epsilon(left.rho_nano * 1e-9, dataset->delta / 2);
+}
+
+void
+pe_dataset_check_committed(const pe_dataset *dataset)
+{
+	if (dataset->changed_here)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("dataset \"%s\" was changed in this transaction", dataset->name),
+				 errdetail("Charges are committed in another transaction, which cannot see the change."),
+				 errhint("COMMIT first.")));
+}
+
+bool
+pe_is_owner(const char *identity, Oid relation, const char *owner, Oid role)
+{
+	Oid			owner_oid = pe_identity_is_frozen(identity, relation) ? InvalidOid : pe_relation_owner(relation);
+
+	if (!OidIsValid(owner_oid))
+		owner_oid = get_role_oid(owner, true);
+	return OidIsValid(owner_oid) ? has_privs_of_role(role, owner_oid) : superuser_arg(role);
+}
+
+bool
+pe_dataset_owned_by(const pe_dataset *dataset, Oid role)
+{
+	return pe_is_owner(dataset->identity, dataset->relation, dataset->owner, role);
+}
+
+void
+pe_dataset_check_owner(const pe_dataset *dataset)
+{
+	if (!pe_dataset_owned_by(dataset, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of the table of dataset \"%s\"", dataset->name)));
+}
+
+char *
+pe_current_identity(Oid relation)
+{
+	return psprintf(UINT64_FORMAT "/%u/%u/%u", GetSystemIdentifier(), GetWALInsertionTimeLine(),
+					MyDatabaseId, relation);
+}
+
+bool
+pe_identity_is_frozen(const char *identity, Oid relation)
+{
+	/* the insertion timeline is not known in recovery, where nothing can be charged anyway */
+	return !RecoveryInProgress() && strcmp(identity, pe_current_identity(relation)) != 0;
+}
+
+bool
+pe_identity_is_local(const char *identity, Oid relation)
+{
+	uint64		system;
+	unsigned	timeline;
+	unsigned	database;
+	unsigned	of;
+
+	return sscanf(identity, UINT64_FORMAT "/%u/%u/%u", &system, &timeline, &database, &of) == 4 &&
+		system == GetSystemIdentifier() && database == MyDatabaseId && of == relation;
+}

@@ -1,0 +1,118 @@
+/*
+ * dataset.h
+ *	  Datasets, as the owner declared them.
+ *
+ * Everything that a sensitivity depends on is read from here and from nowhere
+ * else; no function that an analyst calls takes it as an argument.
+ */
+#ifndef PE_LEDGER_DATASET_H
+#define PE_LEDGER_DATASET_H
+
+#include "nodes/pg_list.h"
+
+#include "accounting/filter.h"
+#include "strategy/strategy.h"
+
+typedef struct pe_dataset
+{
+	int64		id;
+	char	   *name;
+	Oid			relation;
+	char	   *owner;			/* who registered it */
+	char	   *unit;			/* a column; NULL: each row */
+	char	   *unit_type;		/* base type of the column when it was declared */
+	int			max_rows;
+	char	   *neighbours;
+	char	   *private_column; /* neighbours are "values": what moves between them; else NULL */
+	char	   *private_type;	/* base type of that column when it was declared */
+	double		max_change;		/* by at most this */
+	bool		change_all;		/* in all rows; else in one */
+	char	   *accounting;
+	double		epsilon;		/* the cap, as declared */
+	double		delta;
+	int64		rho_limit;		/* nano */
+	int64		rho_spent;
+	int64		delta_limit;	/* atto */
+	int64		delta_spent;
+	int64		epsilon_limit;	/* nano; pure: instead of rho and delta, which are 0 */
+	int64		epsilon_spent;
+	int			version;		/* of the data */
+	int			declared_version;	/* the first with these attributes */
+	char	   *identity;
+	bool		dropped;		/* unregistered; its spending is kept */
+	bool		frozen;			/* written elsewhere: its OIDs mean nothing here */
+	bool		changed_here;	/* by the caller's own open transaction */
+} pe_dataset;
+
+/*
+ * The dataset of this name.  Error 42704 if there is none.  Read under the
+ * latest snapshot.
+ */
+extern pe_dataset *pe_dataset_load(const char *name);
+
+/* The same by its number; NULL if it was dropped. */
+extern pe_dataset *pe_dataset_load_by_id(int64 id);
+
+/* Those that the current user owns: registered before unregistered, newer before older. */
+extern List *pe_datasets_of_user(void);
+
+/* Whether an accounting is "pure": epsilon is counted, instead of rho and delta. */
+extern bool pe_is_pure(const char *accounting);
+
+/* The limit that epsilon and delta set in an accounting; nothing fits where they set none. */
+extern pe_cost pe_limit(const char *accounting, double epsilon, double delta);
+
+/* "rho 0.1" or "epsilon 0.1": what was spent, for a message. */
+extern char *pe_spending(int64 rho_nano, int64 epsilon_nano);
+
+/* What is left of the cap, and the same as an epsilon: at half of its delta, or pure. */
+extern pe_cost pe_dataset_left(const pe_dataset *dataset);
+extern double pe_dataset_epsilon_left(const pe_dataset *dataset);
+
+/* 55000 if the caller's own open transaction changed the dataset or its attributes. */
+extern void pe_dataset_check_committed(const pe_dataset *dataset);
+
+/* Whether its neighbours differ in values of the private column; others differ in rows. */
+extern bool pe_dataset_has_values(const pe_dataset *dataset);
+
+/* 0A000 if its neighbours differ in values, for functions that protect rows; or the other way round. */
+extern void pe_dataset_check_rows(const pe_dataset *dataset);
+extern void pe_dataset_check_values(const pe_dataset *dataset);
+
+/* The same of one that is registered or was; NULL if there never was one. */
+extern pe_dataset *pe_dataset_recall(int64 id);
+
+/*
+ * Whether what was spent of one means the same for the other, in any accounting;
+ * max_rows may differ: what a unit lost was measured for all of its rows that counted.
+ */
+extern bool pe_dataset_same_protection(const pe_dataset *one, const pe_dataset *other);
+
+/* What tables the dataset's sensitivities compare; not for "values". */
+extern pe_neighbours pe_dataset_neighbours(const pe_dataset *dataset);
+
+/*
+ * Whether role has the privileges of the dataset's owner: the owner of the
+ * relation, or, where that is gone or means another one, who registered it.
+ */
+extern bool pe_dataset_owned_by(const pe_dataset *dataset, Oid role);
+
+/* The same for the columns of a dataset's row. */
+extern bool pe_is_owner(const char *identity, Oid relation, const char *owner, Oid role);
+
+/* 42501 unless the current user owns the dataset. */
+extern void pe_dataset_check_owner(const pe_dataset *dataset);
+
+/* Whether the row was written for this cluster, timeline, database and relation. */
+extern char *pe_current_identity(Oid relation);
+extern bool pe_identity_is_frozen(const char *identity, Oid relation);
+
+/* Whether the row was written for this relation in this cluster and database, whatever the timeline. */
+extern bool pe_identity_is_local(const char *identity, Oid relation);
+
+/* For this room: a row of dp.dataset as a dataset, and the row of this name; NULL if there is none. */
+struct pe_row;
+extern pe_dataset *pe_dataset_of_row(const struct pe_row *row);
+extern struct pe_row *pe_dataset_row(const char *name);
+
+#endif

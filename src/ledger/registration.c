@@ -1,0 +1,502 @@
+/*
+ * registration.c
+ *	  Tables become datasets, move and go.  See registration.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "domain/units.h"
+#include "server/access.h"
+#include "ledger/acts.h"
+#include "server/errors.h"
+#include "ledger/relation.h"
+#include "ledger/lineage.h"
+#include "server/locks.h"
+#include "ledger/columns.h"
+#include "ledger/dataset.h"
+#include "ledger/registration.h"
+#include "server/row.h"
+#include "server/values.h"
+
+#define HASH_SIZE 32
+
+static void
+lock_to_end(uint32 what, pe_lock_kind kind)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, what, 0, kind);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+void
+pe_registration_lock(Oid relation)
+{
+	List	   *locked = NIL;
+	List	   *more;
+	ListCell   *cell;
+
+	/* relatives may have come while others were waited for, which the caches do not know yet */
+	while ((more = list_difference_oid(pe_relation_family(relation), locked)) != NIL)
+	{
+		list_sort(more, list_oid_cmp);	/* in one order, so that two do not wait for each other */
+		foreach(cell, more)
+			lock_to_end(lfirst_oid(cell), PE_LOCK_TABLE);
+		locked = list_concat(locked, more);
+		AcceptInvalidationMessages();
+	}
+}
+
+/* Two names with one hash wait for each other, too. */
+static void
+lock_name(const char *name)
+{
+	lock_to_end(DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), PE_LOCK_NAME);
+}
+
+static int
+newest_first(const ListCell *a, const ListCell *b)
+{
+	int64		i = ((const pe_dataset *) lfirst(a))->id;
+	int64		j = ((const pe_dataset *) lfirst(b))->id;
+
+	return (i < j) - (i > j);
+}
+
+/* The datasets of a table that are of here, added to a list. */
+static List *
+add_datasets(List *datasets, Oid relation)
+{
+	Datum		key[1] = {ObjectIdGetDatum(relation)};
+	ListCell   *cell;
+
+	foreach(cell, pe_rows("dataset", "dataset_relation", key, 1))
+	{
+		pe_dataset *dataset = pe_dataset_of_row(lfirst(cell));
+
+		if (!dataset->frozen)
+			datasets = lappend(datasets, dataset);
+	}
+	return datasets;
+}
+
+/*
+ * The datasets of the relation, its ancestors and its descendants, where they are
+ * of here, the newest first.  Every question asks for them.
+ */
+static List *
+family_datasets(Oid relation)
+{
+	List	   *datasets = NIL;
+	ListCell   *cell;
+
+	foreach(cell, pe_relation_family(relation))
+		datasets = add_datasets(datasets, lfirst_oid(cell));
+	list_sort(datasets, newest_first);
+	return datasets;
+}
+
+void
+pe_dataset_check_alone(const pe_dataset *dataset)
+{
+	ListCell   *cell;
+
+	foreach(cell, family_datasets(dataset->relation))
+	{
+		pe_dataset *other = lfirst(cell);
+
+		if (!other->dropped && other->id != dataset->id)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, other->name),
+					 errdetail("One of their tables came to inherit from the other."),
+					 errhint("The owner can drop one of them.")));
+	}
+}
+
+/*
+ * The row that drop_dataset left of the same relation; NULL if there is none.
+ * 42710 if the relation, an ancestor or a descendant is a dataset; 55000 if one
+ * of the others was, and lost something that a cap of this one would not count.
+ */
+static pe_dataset *
+find_unregistered(Oid relation)
+{
+	pe_dataset *same = NULL;
+	ListCell   *cell;
+
+	foreach(cell, family_datasets(relation))
+	{
+		pe_dataset *old = lfirst(cell);
+
+		if (!old->dropped)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_OBJECT),
+					 errmsg("table \"%s\", or one it inherits from or that inherits from it, is dataset \"%s\" already",
+							get_rel_name(relation), old->name)));
+		if (old->relation == relation)
+			same = same == NULL ? old : same;
+		else if (old->rho_spent > 0 || old->epsilon_spent > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("table \"%s\" has rows in common with one that was dataset \"%s\"",
+							get_rel_name(relation), old->name),
+					 errdetail("That lost %s, which a cap of this one would not count.", pe_spending(old->rho_spent, old->epsilon_spent)),
+					 errhint("Register that table again.")));
+	}
+	return same;
+}
+
+/* 55000 if a registered dataset of the relation's owner is of a table of this name that is gone: a restore may have replaced it. */
+static void
+check_not_replaced(const pe_dataset *old, Oid relation)
+{
+	if (!old->dropped && !OidIsValid(pe_relation_owner(old->relation)) &&
+		pe_dataset_owned_by(old, pe_relation_owner(relation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a table \"%s\" that is gone is dataset \"%s\"", get_rel_name(relation), old->name),
+				 errhint("After a restore, dp.attest lets the dataset go on with this table; dp.drop_dataset gives it up.")));
+}
+
+/* Whether a row was written of the relation: under its name, or under its OID in a database of this number. */
+static bool
+is_of_relation(const pe_row *row, Oid relation)
+{
+	unsigned	database;
+
+	if (strcmp(pe_row_text(row, "relation_schema"), get_namespace_name(get_rel_namespace(relation))) == 0 &&
+		strcmp(pe_row_text(row, "relation_name"), get_rel_name(relation)) == 0)
+		return true;
+	return (Oid) pe_row_int64(row, "relation_oid") == relation &&
+		sscanf(pe_row_text(row, "identity"), "%*u/%*u/%u", &database) == 1 && database == MyDatabaseId;
+}
+
+/*
+ * PE002 if what is spent of the relation, under its name or its OID, is written
+ * in a row that is not of here: a restored table must not begin a new ledger.
+ * It has one already if it is known: then what was unregistered under its name
+ * was another table.
+ */
+static void
+check_not_frozen(Oid relation, bool known)
+{
+	ListCell   *cell;
+
+	foreach(cell, pe_rows("dataset", "dataset_pkey", NULL, 0))
+	{
+		pe_dataset *old;
+
+		if (!is_of_relation(lfirst(cell), relation))
+			continue;
+		old = pe_dataset_of_row(lfirst(cell));
+		if (old->frozen && !(known && old->dropped))
+			ereport(ERROR,
+					(errcode(ERRCODE_PE_FROZEN),
+					 errmsg("table \"%s\" is frozen as dataset \"%s\"", get_rel_name(relation), old->name),
+					 errdetail("Its ledger was written in another cluster, timeline or database."),
+					 errhint("The owner of the table lifts the freeze with dp.attest, and can then register it anew.")));
+		check_not_replaced(old, relation);
+	}
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+bool
+pe_dataset_same_protection(const pe_dataset *old, const pe_dataset *declared)
+{
+	return same_text(old->unit, declared->unit) && strcmp(old->neighbours, declared->neighbours) == 0 &&
+		same_text(old->private_column, declared->private_column) && old->max_change == declared->max_change &&
+		old->change_all == declared->change_all;
+}
+
+/* Whether what was spent under one declaration means the same under the other. */
+static bool
+same_terms(const pe_dataset *old, const pe_dataset *declared)
+{
+	return pe_dataset_same_protection(old, declared) && strcmp(old->accounting, declared->accounting) == 0;
+}
+
+/* What is written of the unit's column, and of the private one; nothing without one. */
+static Datum
+unit_type_text(const pe_dataset *declared)
+{
+	return declared->unit != NULL
+		? CStringGetTextDatum(format_type_be(pe_unit_column_type(declared->relation, declared->unit))) : (Datum) 0;
+}
+
+static Datum
+private_type_text(const pe_dataset *declared)
+{
+	return declared->private_column != NULL
+		? CStringGetTextDatum(format_type_be(pe_private_column_type(declared->relation, declared->private_column))) : (Datum) 0;
+}
+
+/* Of the parameters rho and delta (the next one), or epsilon, those that the accounting does not count are NULL. */
+static void
+mark_not_counted(char *nulls, int rho, int epsilon, const char *accounting)
+{
+	if (pe_is_pure(accounting))
+		nulls[rho] = nulls[rho + 1] = 'n';
+	else
+		nulls[epsilon] = 'n';
+}
+
+/* max_rows may differ: what a unit lost was measured for all of its rows that counted then. */
+static void
+resume(const pe_dataset *old, const pe_dataset *declared, pe_cost limit)
+{
+	static pe_statement update = {NULL, "UPDATE dp.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
+		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, epsilon_limit = $10, private_type = $11, "
+		"version = version + 1, declared_version = version + 1 WHERE id = $1", 11,
+	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID, INT8OID, TEXTOID}};
+	Datum		values[11] = {
+		Int64GetDatum(old->id), CStringGetTextDatum(declared->name), Float8GetDatum(declared->epsilon), Float8GetDatum(declared->delta),
+		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto),
+		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(old->relation), false)), Int32GetDatum(declared->max_rows),
+		unit_type_text(declared), Int64GetDatum(limit.epsilon_nano), private_type_text(declared)
+	};
+	char		nulls[] = "           ";
+	pe_cost		spent = {old->rho_spent, old->delta_spent, old->epsilon_spent};
+	pe_cost		nothing = {0};
+
+	if (!same_terms(old, declared))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the table was a dataset with another unit, other neighbours or another accounting"),
+				 errdetail("What was spent then was measured in those terms and cannot be carried over.")));
+	if (!pe_filter_accepts(limit, spent, nothing))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the cap is below what the table has lost already"),
+				 errdetail("As dataset \"%s\" it lost %s.", old->name, pe_spending(old->rho_spent, old->epsilon_spent))));
+	mark_not_counted(nulls, 4, 9, declared->accounting);
+	if (declared->unit == NULL)
+		nulls[8] = 'n';
+	if (declared->private_column == NULL)
+		nulls[10] = 'n';
+	pe_access_write(&update, values, nulls);
+}
+
+void
+pe_dataset_register(const pe_dataset *declared)
+{
+	static pe_statement insert = {NULL, "INSERT INTO dp.dataset (dataset, relation_oid, relation_schema, relation_name, owner, "
+		"neighbours, accounting, epsilon, delta, rho_limit, delta_limit, unit_key, identity, chain_head, "
+		"max_rows, unit, unit_type, epsilon_limit, private_column, private_type, max_change, change, "
+		"rho_spent, delta_spent, epsilon_spent) "
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, "
+		"0 * $10, 0 * $11, 0 * $18) RETURNING id", 22,
+		{TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID,
+	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID}};
+	Oid			relation = declared->relation;
+	pe_cost		limit = pe_limit(declared->accounting, declared->epsilon, declared->delta);
+	pe_dataset *old;
+	pe_act		act;
+	pe_access	access;
+	MemoryContext context = CurrentMemoryContext;
+	bytea	   *key = palloc(VARHDRSZ + HASH_SIZE);
+	bytea	   *genesis = palloc0(VARHDRSZ + HASH_SIZE);
+	char		nulls[] = "                      ";
+	Datum		values[22] = {CStringGetTextDatum(declared->name)};
+	HeapTuple	tuple;
+
+	SET_VARSIZE(key, VARHDRSZ + HASH_SIZE);
+	SET_VARSIZE(genesis, VARHDRSZ + HASH_SIZE);
+	pe_random_bytes(VARDATA(key), HASH_SIZE);
+
+	lock_name(declared->name);
+	pe_registration_lock(relation);
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relation)));
+	values[1] = ObjectIdGetDatum(relation);
+	values[2] = CStringGetTextDatum(get_namespace_name(((Form_pg_class) GETSTRUCT(tuple))->relnamespace));
+	values[3] = CStringGetTextDatum(NameStr(((Form_pg_class) GETSTRUCT(tuple))->relname));
+	values[4] = CStringGetTextDatum(GetUserNameFromId(((Form_pg_class) GETSTRUCT(tuple))->relowner, false));
+	ReleaseSysCache(tuple);
+	values[5] = CStringGetTextDatum(declared->neighbours);
+	values[6] = CStringGetTextDatum(declared->accounting);
+	values[7] = Float8GetDatum(declared->epsilon);
+	values[8] = Float8GetDatum(declared->delta);
+	values[9] = Int64GetDatum(limit.rho_nano);
+	values[10] = Int64GetDatum(limit.delta_atto);
+	values[11] = PointerGetDatum(key);
+	values[12] = CStringGetTextDatum(pe_current_identity(relation));
+	values[13] = PointerGetDatum(genesis);
+	values[14] = Int32GetDatum(declared->max_rows);
+	values[15] = declared->unit != NULL ? CStringGetTextDatum(declared->unit) : (Datum) 0;
+	values[16] = unit_type_text(declared);
+	values[17] = Int64GetDatum(limit.epsilon_nano);
+	values[18] = declared->private_column != NULL ? CStringGetTextDatum(declared->private_column) : (Datum) 0;
+	values[19] = private_type_text(declared);
+	values[20] = Float8GetDatum(declared->max_change);
+	values[21] = CStringGetTextDatum(declared->change_all ? "all" : "one");
+	mark_not_counted(nulls, 9, 17, declared->accounting);
+	if (declared->unit == NULL)
+		nulls[15] = nulls[16] = 'n';
+	if (declared->private_column == NULL)
+		nulls[18] = nulls[19] = nulls[20] = nulls[21] = 'n';
+
+	pe_access_begin(&access);
+	if (pe_dataset_row(declared->name) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("dataset \"%s\" already exists", declared->name)));
+	old = find_unregistered(relation);
+	check_not_frozen(relation, old != NULL);
+	if (old != NULL)
+	{
+		pe_act_begin(&act, old->id, PE_ACT_DATASET, "create_dataset", NULL);
+		act.before = MemoryContextStrdup(context, act.before);	/* it outlives the access */
+		resume(old, declared, limit);
+	}
+	else
+	{
+		pe_access_write(&insert, values, nulls);
+		pe_act_begin_new(&act, pe_access_int64(0, 1), "create_dataset");
+	}
+	pe_access_end(&access);
+	pe_lineage_carry(pe_dataset_load(declared->name));
+	pe_act_end(&act, NULL);
+}
+
+bool
+pe_relation_is_known(Oid relation)
+{
+	pe_access	access;
+	ListCell   *cell;
+	bool		known = false;
+
+	pe_access_begin(&access);
+	foreach(cell, family_datasets(relation))
+		known = known || ((pe_dataset *) lfirst(cell))->relation == relation;
+	pe_access_end(&access);
+	return known;
+}
+
+void
+pe_dataset_place(int64 id, Oid relation)
+{
+	static pe_statement place = {NULL, "UPDATE dp.dataset SET relation_oid = $2, identity = $3, owner = $4 WHERE id = $1", 4,
+	{INT8OID, OIDOID, TEXTOID, TEXTOID}};
+	Datum		values[4] = {
+		Int64GetDatum(id), ObjectIdGetDatum(relation), CStringGetTextDatum(pe_current_identity(relation)),
+		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(relation), false))
+	};
+	pe_access	access;
+
+	pe_access_begin(&access);
+	pe_access_write(&place, values, NULL);
+	pe_access_end(&access);
+}
+
+/* 42710 if another dataset is of the relation or of a relative. */
+static void
+check_not_registered(const pe_dataset *dataset, Oid relation)
+{
+	ListCell   *cell;
+
+	foreach(cell, family_datasets(relation))
+	{
+		pe_dataset *other = lfirst(cell);
+
+		if (!other->dropped && (other->id != dataset->id || dataset->relation == relation))
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_OBJECT),
+					 errmsg("table \"%s\", or one it inherits from or that inherits from it, is dataset \"%s\" already",
+							get_rel_name(relation), other->name)));
+	}
+}
+
+/* 55000 unless the columns of the table are those that were declared. */
+static void
+check_columns(const char *name)
+{
+	pe_dataset *dataset = pe_dataset_load(name);
+	int			count;
+	pe_column  *columns = pe_columns_load(dataset, NULL, &count);
+
+	pe_columns_check(dataset, columns, count);
+}
+
+void
+pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
+{
+	static pe_statement move = {NULL, "UPDATE dp.dataset d SET relation_oid = $2, identity = $3, relation_schema = n.nspname, "
+		"relation_name = c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+	"WHERE d.id = $1 AND c.oid = $2 AND d.relation_oid = $4 AND NOT d.dropped", 4, {INT8OID, OIDOID, TEXTOID, OIDOID}};
+	Datum		values[4] = {
+		Int64GetDatum(dataset->id), ObjectIdGetDatum(relation), CStringGetTextDatum(pe_current_identity(relation)),
+		ObjectIdGetDatum(dataset->relation)
+	};
+	pe_access	access;
+
+	pe_registration_lock(relation);
+	check_not_registered(dataset, relation);
+	pe_access_begin(&access);
+	if (pe_access_write(&move, values, NULL) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("dataset \"%s\" was changed meanwhile", dataset->name)));
+	pe_access_end(&access);
+	check_columns(dataset->name);
+	pe_lineage_carry(pe_dataset_load(dataset->name));
+	pe_lineage_record_move(dataset, dataset->relation, relation, reason);
+}
+
+void
+pe_dataset_unregister(const pe_dataset *dataset)
+{
+	static pe_statement mark = {NULL, "UPDATE dp.dataset SET dropped = true WHERE id = $1", 1, {INT8OID}};
+	static pe_statement attributes = {NULL, "DELETE FROM dp.attribute WHERE dataset_id = $1", 1, {INT8OID}};
+	static pe_statement budgets = {NULL, "UPDATE dp.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
+		"epsilon_limit = epsilon_spent "
+		"WHERE dataset_id = $1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	pe_act		act;
+	pe_access	access;
+
+	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "drop_dataset", NULL);
+	pe_access_begin(&access);
+	pe_access_write(&mark, values, NULL);
+	pe_access_write(&attributes, values, NULL);
+	pe_access_write(&budgets, values, NULL);
+	pe_access_end(&access);
+	pe_act_end(&act, NULL);
+}
+
+int
+pe_dataset_new_version(const pe_dataset *dataset)
+{
+	static pe_statement bump = {NULL, "UPDATE dp.dataset SET version = version + 1 WHERE id = $1 RETURNING version", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset->id)};
+	pe_act		act;
+	pe_access	access;
+	int			version;
+
+	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "new_version", NULL);
+	pe_access_begin(&access);
+	if (pe_access_write(&bump, values, NULL) != 1)
+		elog(ERROR, "a dataset is gone");
+	version = (int) pe_access_int64(0, 1);
+	pe_access_end(&access);
+	pe_act_end(&act, NULL);
+	return version;
+}

@@ -1,0 +1,146 @@
+/*
+ * wire.c
+ *	  Requests, replies and payloads as bytes.  See wire.h.
+ */
+#include "postgres.h"
+
+#include "libpq/pqformat.h"
+
+#include "ledger/models.h"
+#include "ledger/wire.h"
+
+bytea *
+pe_payload_write(const int64 *value, int64 values)
+{
+	StringInfoData bytes;
+
+	pq_begintypsend(&bytes);
+	enlargeStringInfo(&bytes, values * sizeof(int64));
+	for (int64 i = 0; i < values; i++)
+		pq_sendint64(&bytes, value[i]);
+	return pq_endtypsend(&bytes);
+}
+
+int64 *
+pe_payload_read(const bytea *payload, int64 *values)
+{
+	StringInfoData bytes;
+	int64	   *value;
+
+	initStringInfo(&bytes);
+	appendBinaryStringInfo(&bytes, VARDATA_ANY(payload), VARSIZE_ANY_EXHDR(payload));
+	if (bytes.len % sizeof(int64) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the payload of a release is damaged")));
+	*values = bytes.len / sizeof(int64);
+	value = palloc(Max(*values, 1) * sizeof(int64));
+	for (int64 i = 0; i < *values; i++)
+		value[i] = pq_getmsgint64(&bytes);
+	return value;
+}
+
+void
+pe_request_write(StringInfo to, const pe_charge_request *request)
+{
+	ListCell   *cell;
+
+	pq_sendint64(to, request->dataset_id);
+	pq_sendint64(to, request->version);
+	pq_sendint64(to, request->budget_id);
+	pq_sendint64(to, request->rho);
+	pq_sendint64(to, request->delta);
+	pq_sendint64(to, request->epsilon);
+	pq_sendint64(to, request->as_rho);
+	pq_sendbyte(to, request->fresh);
+	pq_sendbyte(to, request->replay_only);
+	pq_sendbyte(to, request->predicate != NULL);
+	pq_sendbyte(to, request->workload != NULL);
+	pq_sendbyte(to, request->model != NULL);
+	pq_sendint32(to, request->attributes);
+	pq_sendint32(to, request->queries);
+	pq_sendint64(to, request->strategy_id);
+	appendBinaryStringInfo(to, request->role, strlen(request->role) + 1);
+	appendBinaryStringInfo(to, request->function, strlen(request->function) + 1);
+	appendBinaryStringInfo(to, request->request, strlen(request->request) + 1);
+	if (request->workload != NULL)
+		appendBinaryStringInfo(to, request->workload, strlen(request->workload) + 1);
+	if (request->model != NULL)
+		pe_model_record_write(to, request->model);
+	appendBinaryStringInfo(to, request->method, strlen(request->method) + 1);
+	appendBinaryStringInfo(to, request->sensitivity, strlen(request->sensitivity) + 1);
+	if (request->predicate != NULL)
+		appendBinaryStringInfo(to, request->predicate, strlen(request->predicate) + 1);
+	for (int i = 0; i < request->attributes; i++)
+		appendBinaryStringInfo(to, request->attribute[i], strlen(request->attribute[i]) + 1);
+	pq_sendint32(to, list_length(request->relations));
+	foreach(cell, request->relations)
+		pq_sendint32(to, lfirst_oid(cell));
+}
+
+void
+pe_request_read(StringInfo from, pe_charge_request *request)
+{
+	bool		has_predicate;
+	bool		has_workload;
+	bool		has_model;
+
+	request->dataset_id = pq_getmsgint64(from);
+	request->version = pq_getmsgint64(from);
+	request->budget_id = pq_getmsgint64(from);
+	request->rho = pq_getmsgint64(from);
+	request->delta = pq_getmsgint64(from);
+	request->epsilon = pq_getmsgint64(from);
+	request->as_rho = pq_getmsgint64(from);
+	request->fresh = pq_getmsgbyte(from) != 0;
+	request->replay_only = pq_getmsgbyte(from) != 0;
+	has_predicate = pq_getmsgbyte(from) != 0;
+	has_workload = pq_getmsgbyte(from) != 0;
+	has_model = pq_getmsgbyte(from) != 0;
+	request->attributes = pq_getmsgint(from, 4);
+	request->queries = pq_getmsgint(from, 4);
+	request->strategy_id = pq_getmsgint64(from);
+	request->role = pstrdup(pq_getmsgrawstring(from));
+	request->function = pstrdup(pq_getmsgrawstring(from));
+	request->request = pstrdup(pq_getmsgrawstring(from));
+	request->workload = has_workload ? pstrdup(pq_getmsgrawstring(from)) : NULL;
+	request->model = has_model ? pe_model_record_read(from) : NULL;
+	request->method = pstrdup(pq_getmsgrawstring(from));
+	request->sensitivity = pstrdup(pq_getmsgrawstring(from));
+	request->predicate = has_predicate ? pstrdup(pq_getmsgrawstring(from)) : NULL;
+	request->attribute = palloc0((request->attributes + 1) * sizeof(char *));
+	for (int i = 0; i < request->attributes; i++)
+		request->attribute[i] = pstrdup(pq_getmsgrawstring(from));
+	request->relations = NIL;
+	for (int left = pq_getmsgint(from, 4); left > 0; left--)
+		request->relations = lappend_oid(request->relations, pq_getmsgint(from, 4));
+}
+
+void
+pe_reply_write(StringInfo to, const pe_charge_reply *reply)
+{
+	pq_sendbyte(to, reply->outcome);
+	pq_sendint64(to, reply->charge_id);
+	pq_sendint64(to, reply->release_id);
+	pq_sendint64(to, reply->left);
+	pq_sendint64(to, reply->delta_left);
+	pq_sendbyte(to, reply->shortage);
+	pq_sendint64(to, reply->strategy_id);
+	pq_sendint64(to, reply->values);
+	appendBinaryStringInfo(to, (const char *) reply->value, reply->values * sizeof(int64));
+}
+
+void
+pe_reply_read(StringInfo from, pe_charge_reply *reply)
+{
+	reply->outcome = (pe_charge_outcome) pq_getmsgbyte(from);
+	reply->charge_id = pq_getmsgint64(from);
+	reply->release_id = pq_getmsgint64(from);
+	reply->left = pq_getmsgint64(from);
+	reply->delta_left = pq_getmsgint64(from);
+	reply->shortage = (pe_shortage) pq_getmsgbyte(from);
+	reply->strategy_id = pq_getmsgint64(from);
+	reply->values = pq_getmsgint64(from);
+	reply->value = palloc(Max(reply->values, 1) * sizeof(int64));
+	pq_copymsgbytes(from, (char *) reply->value, reply->values * sizeof(int64));
+}

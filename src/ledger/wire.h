@@ -1,0 +1,94 @@
+/*
+ * wire.h
+ *	  What a backend and the ledger's worker say to each other, and how it is written.
+ */
+#ifndef PE_LEDGER_WIRE_H
+#define PE_LEDGER_WIRE_H
+
+#include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
+
+#include "base/mem.h"
+
+/* A model that a release is, for dp.model (models.h). */
+typedef struct pe_model_record
+{
+	const char *name;			/* NULL: after its release */
+	bool		numbered;		/* its number is put behind the name in any case: there will be more of them */
+	const char *kind;			/* logistic_regression, svm, linear_regression */
+	const char *label;
+	const char *declaration;	/* JSON: how values become terms */
+	int			terms;
+	char	  **term;
+} pe_model_record;
+
+/* What a backend asks of the ledger before it reads any row. */
+typedef struct pe_charge_request
+{
+	int64		dataset_id;
+	int64		version;		/* the version of the data it means */
+	int64		budget_id;
+	const char *role;			/* the current user who asks */
+	const char *function;		/* of SQL, for the record */
+	int64		rho;			/* nano; 0 for a pure mechanism */
+	int64		delta;			/* atto; 0 for a pure mechanism */
+	int64		epsilon;		/* nano, of a pure mechanism; 0: none */
+	int64		as_rho;			/* nano, of that mechanism on a cap in rho; 0: what any pure one costs */
+	bool		fresh;			/* no replay */
+	bool		replay_only;	/* no charge: the dataset was frozen when it was looked at */
+	const char *request;		/* the canonical request, JSON */
+
+	/* what a release needs besides: the record of how to read its payload */
+	int			attributes;
+	char	  **attribute;
+	const char *workload;		/* NULL: a model, and attribute its features; or a minimum, and attribute its slopes */
+	const pe_model_record *model;	/* NULL: counts, or a minimum */
+	const char *predicate;		/* canonical; NULL: none */
+	const char *method;
+	int32		queries;
+	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model, a minimum, or dawa, which draws twice */
+	int64		strategy_id;	/* what is measured; 0: the workload itself */
+
+	List	   *relations;		/* OIDs of what is read, the dataset's own table first; NIL: that and its descendants */
+} pe_charge_request;
+
+typedef enum pe_charge_outcome
+{
+	PE_CHARGED = 'c',			/* committed: read the rows, then store */
+	PE_REPLAYED = 'r',			/* the answer is there already */
+	PE_REFUSED = 'x',			/* the filter does not admit it; nothing was charged */
+	PE_BUSY = 'b'				/* somebody is changing the dataset or the budget; nothing was charged */
+} pe_charge_outcome;
+
+/* What does not suffice.  Of the cap nothing else is told: what is left of it says what others spent. */
+typedef enum pe_shortage
+{
+	PE_SHORT_BUDGET,			/* rho, or the epsilon of a pure budget */
+	PE_SHORT_DELTA,				/* the budget's delta alone */
+	PE_SHORT_CAP				/* the budget would admit the charge */
+} pe_shortage;
+
+typedef struct pe_charge_reply
+{
+	pe_charge_outcome outcome;
+	int64		charge_id;		/* 0 for a replay that cost nothing */
+	int64		release_id;		/* of a replay */
+	int64		left;			/* nano, of the budget alone: rho, or epsilon if it is pure */
+	int64		delta_left;		/* atto, likewise */
+	pe_shortage shortage;		/* of PE_REFUSED */
+	int64		strategy_id;	/* of a replay: what was measured */
+	int64		values;			/* of a replay: the measurements */
+	int64	   *value;
+} pe_charge_reply;
+
+/* Measurements as the payload of a release, and back; an error if the bytes are not one. */
+extern bytea *pe_payload_write(const int64 *value, int64 values);
+extern int64 *pe_payload_read(const bytea *payload, int64 *values);
+
+/* Messages between a backend and the worker. */
+extern void pe_request_write(StringInfo to, const pe_charge_request *request);
+extern void pe_request_read(StringInfo from, pe_charge_request *request);
+extern void pe_reply_write(StringInfo to, const pe_charge_reply *reply);
+extern void pe_reply_read(StringInfo from, pe_charge_reply *reply);
+
+#endif
