@@ -86,9 +86,17 @@
  *
  *		p <= 2^-10 delta / (1 + e^epsilon).
  *
- *	  This bound on p is a premise.  It is not proved: no method of some ten passes is known
- *	  to arrive for every table.  test_objpert.c and `make audit' count iterations over
- *	  tables made to be hard; they took 9 of 16 and 15 of 24 at most.  For every p the time
+ *	  This bound on p is a premise.  It is not proved, and no proof is near: Newton's method
+ *	  for these losses has bounds that grow with the largest margin, which the rows may
+ *	  make as large as sqrt(n / Lambda), and cutting planes take some 200 passes a column.  Somebody who
+ *	  may add rows of many weights and sizes can look for a table that breaks it.  Of two
+ *	  such tables, one row apart, found when 16 iterations were made, the search did not
+ *	  arrive with the chances 0.24 and 0.33: their releases differed by a delta of 0.09.
+ *	  Looking on (climbing over the kinds of rows and how many there are of each, up to 2^24)
+ *	  found logistic tables that take 25 iterations of 32; with a hinge still one, of 27
+ *	  kinds of rows and four columns, that half of the time takes more than 32, up to
+ *	  57.  So the premise is false for some tables; for those that nobody made for it
+ *	  nothing is known against it (at most 8 iterations in test_hard).  For every p the time
  *	  of a fit, its passes and its NOTICEs tell nothing, and fewer iterations than the
  *	  public number are refused to everybody: they would make p large.  Because of the
  *	  premise the method is the owner's alone (pe_fit_is_proved).

@@ -27,8 +27,8 @@
 /* A gradient that is so much shorter is better, also if the step went too far. */
 #define MUCH_SHORTER 0.75
 
-/* Newton's method along a line has to stay inside of it by this. */
-#define INSIDE 0.001
+/* A shortened step that leaves more than so much of the slope came hardly nearer. */
+#define CREEPING 0.5
 
 /* ------------------------------------------------------------------
  * Points
@@ -207,6 +207,7 @@ typedef struct search
 	double		trial_slope;	/* at the trial; falls with the step */
 	double		step;
 	bool		beyond;			/* the trial went too far: the next is between the two */
+	bool		crept;			/* the last of these came hardly nearer */
 } search;
 
 static double
@@ -268,8 +269,12 @@ measure_hessian(search *s, const pe_place *at)
 	memset(&pass, 0, sizeof(pass));
 	pass.kind = PE_PASS_CURVATURE;
 	pass.loss = s->f->loss;
-	pass.weights.v = pe_alloc((size_t) n, sizeof(int32_t));
-	pe_weights_set(&pass.weights, at->w, n, s->f->radius_sq);
+	split_weights(at, &pass);
+	if (pass.loss != PE_LOSS_HUBER)
+	{
+		wipe_and_free(pass.fine, n, sizeof(int32_t));
+		pass.fine = NULL;
+	}
 	s->f->source->run(s->f->source, &pass, s->sums);
 	read_hessian(s, pe_pass_unit(&pass));
 	free_weights(&pass, n);
@@ -344,16 +349,19 @@ curvature_along(const search *s)
 
 /*
  * A step between here and a trial that went too far: where the slope would be 0 if it
- * went on as at the trial, which is exact if no kink is in between; else by the secant.
+ * went on as at the trial, which is exact if no kink is in between, or by the secant, the
+ * longer of the two.  If the last such step came hardly nearer, half of the way at least.
  */
 static void
 shorten_step(search *s)
 {
-	double		step = s->step + s->trial_slope / curvature_along(s);
+	double		newton = s->step + s->trial_slope / curvature_along(s);
+	double		secant = s->step * s->slope / (s->slope - s->trial_slope);
+	double		least = s->crept ? s->step / 2 : 0;
 
-	if (!(step > INSIDE * s->step && step < (1 - INSIDE) * s->step))
-		step = s->step * s->slope / (s->slope - s->trial_slope);
-	s->step = step;
+	if (!(newton < s->step))
+		newton = 0;
+	s->step = fmax(fmax(newton, secant), least);
 }
 
 static double
@@ -455,8 +463,10 @@ try_step(search *s)
 }
 
 /*
- * Is the trial better?  The function falls along the line as long as the slope is above
- * 0: its value, which is known to its error only, need not be compared.
+ * Is the trial better?  Not where the function is surely larger: a gradient that is shorter
+ * there leads back, and round again.  Where its value, which is known to its error only,
+ * does not tell, the gradient does: the function falls along the line as long as the slope
+ * is above 0.
  */
 static bool
 is_better(const search *s)
@@ -465,6 +475,8 @@ is_better(const search *s)
 
 	if (s->here.length <= s->goal)
 		return s->trial.length < s->here.length;
+	if (s->trial.value > s->here.value + error)
+		return false;
 	return s->trial.length < MUCH_SHORTER * s->here.length || s->trial_slope >= -BEYOND * s->slope ||
 		s->trial.value + error <= s->here.value - ENOUGH * s->step * s->slope;
 }
@@ -495,6 +507,8 @@ iterate(search *s)
 		s->step = best;
 	try_step(s);
 	s->beyond = false;
+	if (beyond)
+		s->crept = s->trial_slope > CREEPING * s->slope;
 	if (is_better(s))
 		take_trial(s);
 	else

@@ -121,12 +121,18 @@ weights_are_sound(const pe_weights *weights, int32_t columns)
 }
 
 static bool
+takes_fine(pe_pass_kind kind)
+{
+	return kind == PE_PASS_PRECISE || kind == PE_PASS_CURVATURE;
+}
+
+static bool
 fine_is_sound(const pe_pass *pass, int32_t columns)
 {
 	for (int32_t j = 0; j < columns; j++)
 		if (pass->fine[j] < -FINE_MOST || pass->fine[j] > FINE_MOST)
 			return false;
-	return pass->kind == PE_PASS_PRECISE;
+	return takes_fine(pass->kind);
 }
 
 static bool
@@ -759,6 +765,66 @@ add_label_moments(pass_run *run, const int16_t *tile, const int16_t *next)
 }
 
 /* ------------------------------------------------------------------
+ * Precise margins
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * A float on the same side of Huber's kinks as the margin itself.  Where many rows pull
+ * together, the minimum is nearer to one than a float tells.
+ */
+static inline float
+on_its_side(double margin)
+{
+	float		m = (float) margin;
+	double		size = fabs(margin);
+	bool		inside = size > 0.5 && size < 1.5;
+
+	if (fabsf(m) == 0.5f || fabsf(m) == 1.5f)
+		return copysignf(inside ? 1.0f : fabsf(m), m);
+	return m;
+}
+
+/* What fine adds to the margins, in its own unit; in double, whose roundings are 2^-53 of that. */
+static void
+add_fine(const pass_run *run, const int16_t *tile, double *sum)
+{
+	const pe_row_shape *shape = run->shape;
+	const int16_t *unit = pe_tile_unit(shape, tile);
+	const int32_t *fine = run->pass->fine;
+
+	for (int32_t j = 0; j < shape->dense; j++)
+	{
+		const int16_t *x = pe_tile_column(tile, j);
+		double		f = fine[j];
+
+		for (int r = 0; r < PE_TILE; r++)
+			sum[r] += x[r] * f;
+	}
+	for (int32_t g = 0; g < shape->groups; g++)
+	{
+		const uint16_t *cell = pe_tile_cells(shape, tile, g);
+
+		for (int r = 0; r < PE_TILE; r++)
+			if (cell[r] != PE_NO_GROUP_CELL)
+				sum[r] += (double) unit[r] * fine[run->first[g] + cell[r]];
+	}
+}
+
+/* Margins as floats, with fine: of each row, wherever it is, so that the time does not tell. */
+static void
+fine_floats(const pass_run *run, const int16_t *tile, float *m)
+{
+	double		sum[PE_TILE] = {0};
+	double		unit = ldexp(1.0 / PE_ONE, -run->pass->weights.scale);
+
+	add_fine(run, tile, sum);
+	for (int r = 0; r < PE_TILE; r++)
+		m[r] = on_its_side(((double) whole_margin(&run->scratch.margins, r) + ldexp(1, -PE_FINE_BITS) * sum[r]) * unit);
+	pe_wipe(sum, sizeof(sum));
+}
+
+/* ------------------------------------------------------------------
  * Curvature
  * ------------------------------------------------------------------
  */
@@ -781,7 +847,10 @@ scale_tile(pass_run *run, const int16_t *tile, int16_t *to)
 	pe_loss		loss = run->pass->loss;
 
 	compute_margins(run, &run->weights, tile);
-	run->code->floats(&run->scratch.margins, run->weights.units, m);
+	if (run->pass->fine != NULL)
+		fine_floats(run, tile, m);
+	else
+		run->code->floats(&run->scratch.margins, run->weights.units, m);
 	for (int r = 0; r < PE_TILE; r++)
 		q[r] = pe_quantised_curvature(loss, m[r], pe_float_label(loss, label[r]));
 	memcpy(to, tile, pe_tile_size(shape) * sizeof(*to));
@@ -1197,7 +1266,7 @@ pe_pass_read(pe_pass *pass, const pe_row_shape *shape, const char *bytes, size_t
 		return false;
 	memcpy(&head, bytes, sizeof(head));
 	if (head.with_label < 0 || head.with_label > 1 || head.kind < 0 || head.kind > PE_PASS_PRECISE ||
-		head.fine < 0 || head.fine > (head.kind == PE_PASS_PRECISE))
+		head.fine < 0 || head.fine > takes_fine((pe_pass_kind) head.kind))
 		return false;
 	pass_of_head(pass, &head);
 	if (head.fine != 0)

@@ -56,6 +56,8 @@ typedef enum pe_pass_kind
  *
  * PRECISE is about the weights v 2^-scale, or with fine about (v + fine 2^-31) 2^-scale:
  * a minimiser rounded to v alone is too coarse for the gradient there to be small.
+ * CURVATURE with fine is about the same point: whether a row is inside of Huber's kinks is
+ * then told by its margin in double, not in float.
  * If libm's exp and log1p are good to an ulp, a row's l' is good to 2^-50 for every
  * margin, and its loss to 2^-39 for margins of at most 2^9; of a squared loss l' to 2^-42
  * and the loss to 2^-32 for those.
@@ -98,7 +100,7 @@ typedef struct pe_pass
 	uint64_t	sample;
 	uint64_t	sample_key[2];
 
-	int32_t    *fine;			/* PRECISE: NULL, or of each column, |fine| <= 2^30 */
+	int32_t    *fine;			/* PRECISE, CURVATURE: NULL, or of each column, |fine| <= 2^30 */
 	bool		with_label;		/* MOMENT */
 	pe_weights	direction;		/* LOSSES */
 	int32_t		candidates;
