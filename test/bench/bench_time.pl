@@ -149,7 +149,7 @@ sub make_units
 		'ALTER TABLE units OWNER TO time_owner; VACUUM (FREEZE, ANALYZE) units;',
 		'SET SESSION AUTHORIZATION time_owner;',
 		q{SELECT dp.create_dataset('units', 'units', 1e5, unit => 'unit', max_rows => 3);},
-		q{SELECT dp.add_attribute('units', 'x', 0, 100, 100), dp.add_attribute('units', 'y', 0, 100, 100), dp.grant_budget('time_analyst', 'units', 1e5);});
+		q{SELECT dp.add_attribute('units', 'x', 0, 100, 100), dp.add_attribute('units', 'y', 0, 200, 200), dp.grant_budget('time_analyst', 'units', 1e5);});
 }
 
 # The processor times of answers of the table with units by percentage selected, in milliseconds.
@@ -157,7 +157,7 @@ sub selected_times
 {
 	my @lines = (q{LOAD 'pg_epsilon';}, 'SET pg_epsilon.time_quantum = 0; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;',
 		'SELECT pg_backend_pid() AS pid \gset', '\setenv BACKEND :pid', 'SET SESSION AUTHORIZATION time_analyst;');
-	my %predicate = (0 => 'y < 50 AND y >= 50', 50 => 'y < 50', 100 => 'y < 50 OR y >= 50');
+	my %predicate = (0 => 'y >= 100', 50 => 'y < 50', 100 => 'y < 100');
 	my $now = q{`cut -d' ' -f1 /proc/$BACKEND/schedstat`};
 	my %ask = map { $_ => "SELECT count(*) FROM dp.histogram('units', 'x', rho => 1e-6, fresh => true, predicate => '$predicate{$_}');" } keys %predicate;
 	my %times;
