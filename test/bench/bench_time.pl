@@ -145,7 +145,7 @@ sub rest
 sub make_units
 {
 	psql('CREATE TABLE units (unit int, x float8, y float8);',
-		"INSERT INTO units SELECT (i * 7919::bigint) % ($ROWS / 10), i % 100, (i * 31) % 100 FROM generate_series(1, $ROWS) i;",
+		"INSERT INTO units SELECT (i * 7919::bigint) % ($ROWS / 10), (i + i / ($ROWS / 10) * 13) % 100, (i * 31 + i / ($ROWS / 10) * 7) % 100 FROM generate_series(1, $ROWS) i;",
 		'ALTER TABLE units OWNER TO time_owner; VACUUM (FREEZE, ANALYZE) units;',
 		'SET SESSION AUTHORIZATION time_owner;',
 		q{SELECT dp.create_dataset('units', 'units', 1e5, unit => 'unit', max_rows => 3);},
