@@ -225,9 +225,10 @@ static size_t
 append(pe_unit_rows *entry, size_t entries, const pe_unit_rows *next)
 {
 	if (entries > 0 && compare(&entry[entries - 1], next) == 0 &&
-		entry[entries - 1].rows <= UINT32_MAX - next->rows)
+		entry[entries - 1].rows <= UINT16_MAX - next->rows)
 	{
-		entry[entries - 1].rows += next->rows;
+		entry[entries - 1].rows = (uint16_t) (entry[entries - 1].rows + next->rows);
+		entry[entries - 1].counted = (uint16_t) (entry[entries - 1].counted + next->counted);
 		return entries;
 	}
 	entry[entries] = *next;
@@ -298,7 +299,7 @@ frame_is_sound(const pe_units_frame *frame)
 	return frame->limit >= 1 && frame->max_rows >= 1 && frame->cells >= 1 && frame->cells <= PE_MAX_CELLS;
 }
 
-/* Whether they are sorted, equal ones together where their number fits, and in a cell or none. */
+/* Whether they are sorted, equal ones together where their number fits, in a cell, and no more count than there are. */
 static bool
 entries_are_sound(const pe_unit_rows *entry, size_t entries, int32_t cells)
 {
@@ -306,8 +307,9 @@ entries_are_sound(const pe_unit_rows *entry, size_t entries, int32_t cells)
 	{
 		int			order = i > 0 ? compare(&entry[i - 1], &entry[i]) : -1;
 
-		if (entry[i].cell < PE_NO_CELL || entry[i].cell >= cells || entry[i].rows == 0 || order > 0 ||
-			(order == 0 && entry[i - 1].rows <= UINT32_MAX - entry[i].rows))
+		if (entry[i].cell < 0 || entry[i].cell >= cells || entry[i].rows == 0 || order > 0 ||
+			entry[i].counted > entry[i].rows ||
+			(order == 0 && entry[i - 1].rows <= UINT16_MAX - entry[i].rows))
 			return false;
 	}
 	return true;
@@ -340,16 +342,20 @@ pe_units_read(pe_units_frame *frame, pe_units *units, const char *bytes, size_t 
  * ------------------------------------------------------------------
  */
 
-/* A row that may count: a heap has the one with the largest hash on top. */
+/* A row that may be chosen: a heap has the last one on top. */
 typedef struct candidate
 {
 	uint64_t	rank[2];
 	int32_t		cell;
+	bool		dropped;
 } candidate;
 
+/* Those that are dropped come behind all others. */
 static bool
 ranks_before(const candidate *a, const candidate *b)
 {
+	if (a->dropped != b->dropped)
+		return b->dropped;
 	return a->rank[0] != b->rank[0] ? a->rank[0] < b->rank[0] : a->rank[1] < b->rank[1];
 }
 
@@ -421,9 +427,13 @@ offer(candidate *heap, size_t chosen, size_t max_rows, const candidate *row)
 	return chosen;
 }
 
+/* What numbers the dropped rows of a cell, apart from those that count. */
+#define DROPPED_ROWS (UINT64_C(1) << 63)
+
 /*
  * Counts the max_rows rows that rank first of the unit that begins at entry, and
- * returns where it ends.  All rows are ranked, needed or not.
+ * returns where it ends.  All rows are ranked and offered, needed or not: a dropped one
+ * may be chosen only where no row that counts wants its place, and adds 0.
  */
 static const pe_unit_rows *
 count_unit(const pe_unit_rows *entry, const pe_unit_rows *end, const uint64_t key[2], size_t max_rows,
@@ -431,25 +441,28 @@ count_unit(const pe_unit_rows *entry, const pe_unit_rows *end, const uint64_t ke
 {
 	const pe_unit_rows *first = entry;
 	size_t		chosen = 0;
-	uint64_t	j = 0;
+	uint64_t	j[2] = {0, DROPPED_ROWS};
 
 	for (; entry < end && entry->unit[0] == first->unit[0] && entry->unit[1] == first->unit[1]; entry++)
 	{
 		if (entry > first && entry->cell != entry[-1].cell)
-			j = 0;
+		{
+			j[0] = 0;
+			j[1] = DROPPED_ROWS;
+		}
 		for (uint32_t row = 0; row < entry->rows; row++)
 		{
 			candidate	next;
 
 			if (row % 4096 == 0)
 				pe_poll();
-			rank_row(key, entry, ++j, &next);
-			if (entry->cell != PE_NO_CELL)
-				chosen = offer(heap, chosen, max_rows, &next);
+			next.dropped = row >= entry->counted;
+			rank_row(key, entry, ++j[next.dropped], &next);
+			chosen = offer(heap, chosen, max_rows, &next);
 		}
 	}
 	for (size_t i = 0; i < chosen; i++)
-		count[heap[i].cell]++;
+		count[heap[i].cell] += !heap[i].dropped;
 	return entry;
 }
 
@@ -467,7 +480,7 @@ static void
 check_cells(const pe_units *units, int32_t cells)
 {
 	for (size_t i = 0; i < units->entries; i++)
-		if (units->entry[i].cell < PE_NO_CELL || units->entry[i].cell >= cells)
+		if (units->entry[i].cell < 0 || units->entry[i].cell >= cells)
 			pe_bug("a row in no cell");
 }
 

@@ -16,20 +16,21 @@
  * which nobody who writes rows knows.  Two rows of a unit with the same rank, which are as
  * rare, may be chosen by their order: as many count, and Delta is the same.
  *
- * What is kept of a row is its unit and its cell, -1 for one that is dropped,
- * and equal rows are counted together, so that a state takes as much as the
- * table has rows, whatever a predicate selects and however they are spread over
- * units.  Where that is more memory than allowed, the table is read several
+ * What is kept of a row is its unit, its cell and whether it counts.  One that is dropped has
+ * the cell that it would be in, with a cell of 0 for an attribute that drops it, and is
+ * stored, sorted, ranked and chosen like any other: only behind all that count, so that it
+ * takes no place of theirs, and it adds 0 to its cell at the end.  Equal rows are put together whether
+ * they count or not, so a state has as many entries whatever a predicate selects.  Where that is more memory than allowed, the table is read several
  * times, each time for the units in one range of the hash: a number of times
  * that follows from the size of the table.  The hash is random to whoever wrote
  * the rows, so a range has the rows of its share of the units.  One unit takes an
- * entry per cell at most, however many rows it has.
+ * entry per cell and 65535 rows at most.
  *
  * No memory limit here fails, for that would be an answer about the rows; a range
  * that holds more than expected takes more than expected.  Every row is hashed,
  * for its rank too, whether or not it is dropped or its unit has more than k, so
- * that time tells little of that: what is left are the order that rows come in
- * and a few comparisons for each that is not dropped.
+ * that time tells little of that: what is left is the order that rows come in, and of
+ * a unit with more than k rows some of which are dropped, at most k places to be found anew.
  */
 #ifndef PE_DOMAIN_UNITS_H
 #define PE_DOMAIN_UNITS_H
@@ -37,9 +38,6 @@
 #include <stdbool.h>
 
 #include "base/prf.h"
-
-/* The cell of a row that is dropped. */
-#define PE_NO_CELL (-1)
 
 /* Bytes of a dataset's key. */
 #define PE_UNIT_KEY 32
@@ -58,12 +56,13 @@ typedef struct pe_cut
 	uint32_t	unused;
 } pe_cut;
 
-/* So many rows of one unit in one cell. */
+/* So many rows of one unit in one cell, and how many of them count. */
 typedef struct pe_unit_rows
 {
 	uint64_t	unit[2];
 	int32_t		cell;
-	uint32_t	rows;
+	uint16_t	rows;
+	uint16_t	counted;
 } pe_unit_rows;
 
 /* The rows of one range of units. */
@@ -113,9 +112,9 @@ extern void pe_units_init(pe_units *units, size_t limit);
 /* Room for one more entry: by putting equal rows together, or more memory. */
 extern void pe_units_make_room(pe_units *units);
 
-/* Adds a row; there must be room for it. */
+/* Adds a row that counts, or one that is dropped and would be in the cell; there must be room for it. */
 static inline void
-pe_units_add(pe_units *units, const uint64_t unit[2], int32_t cell)
+pe_units_add(pe_units *units, const uint64_t unit[2], int32_t cell, bool counts)
 {
 	pe_unit_rows *entry = &units->entry[units->entries++];
 
@@ -123,6 +122,7 @@ pe_units_add(pe_units *units, const uint64_t unit[2], int32_t cell)
 	entry->unit[1] = unit[1];
 	entry->cell = cell;
 	entry->rows = 1;
+	entry->counted = counts;
 	units->sorted = false;
 }
 

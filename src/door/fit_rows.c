@@ -385,7 +385,17 @@ collect(state *s, const uint64 *unit)
 	MemoryContextSwitchTo(old);
 }
 
-/* Nothing, written down like a row. */
+/* A row that is dropped, where units are cut: it stays to the end, like one that counts. */
+static void
+collect_nothing(state *s, const uint64 *unit)
+{
+	MemoryContext old = MemoryContextSwitchTo(s->context);
+
+	pe_rows_add_nothing(&s->rows, unit);
+	MemoryContextSwitchTo(old);
+}
+
+/* Nothing, written down like a row: of a range of units that is not read now, or where no unit has several rows. */
 static void
 skip(state *s, const uint64 *unit)
 {
@@ -408,15 +418,19 @@ pe_sql_fit_rows_add(PG_FUNCTION_ARGS)
 {
 	state	   *s = PG_ARGISNULL(0) ? first_row(fcinfo) : (state *) PG_GETARG_POINTER(0);
 	bool		counts = read_row(fcinfo, s, s->reader);
+	bool		in_range = true;
 	uint64		unit[2] = {0, 0};
 
 	if (s->has_units)
 	{
 		pe_unit_argument_hash(fcinfo, s->reader->unit_type, &s->keys, unit);
-		counts = counts && !PG_ARGISNULL(PE_ARG_UNIT) && pe_unit_in_range(&s->cut, unit);
+		counts = counts && !PG_ARGISNULL(PE_ARG_UNIT);
+		in_range = pe_unit_in_range(&s->cut, unit);
 	}
-	if (counts)
+	if (counts && in_range)
 		collect(s, s->has_units ? unit : NULL);
+	else if (s->has_units && in_range)
+		collect_nothing(s, unit);
 	else
 		skip(s, s->has_units ? unit : NULL);
 	if (has_sums(s) && s->rows.rows + s->dropped >= PASS_ROWS)

@@ -102,7 +102,7 @@ pe_reader_init(pe_reader *reader, FunctionCallInfo fcinfo, int first, const char
 
 /* On its own, so that a scan without a predicate does not pay for its frame. */
 int32
-pe_reader_selected_cell(const pe_reader *reader, FunctionCallInfo fcinfo)
+pe_reader_selected_cell(const pe_reader *reader, FunctionCallInfo fcinfo, bool *counts)
 {
 	int32		coordinate[PE_MAX_ATTRIBUTES];
 	int32		cell = 0;
@@ -110,9 +110,12 @@ pe_reader_selected_cell(const pe_reader *reader, FunctionCallInfo fcinfo)
 
 	for (int a = 0; a < reader->domain.attributes + reader->domain.watched; a++)
 	{
-		coordinate[a] = pe_reader_coordinate(reader, fcinfo, a, reader->first);
-		dropped |= coordinate[a] == PE_DROPPED;
+		int32		found = pe_reader_coordinate(reader, fcinfo, a, reader->first);
+
+		dropped |= found == PE_DROPPED;
+		coordinate[a] = pe_reader_placed(found);
 		cell += coordinate[a] * reader->domain.stride[a];
 	}
-	return !dropped && pe_predicate_selects(&reader->predicate, coordinate) ? cell : PE_DROPPED;
+	*counts = pe_predicate_selects(&reader->predicate, coordinate) & !dropped;
+	return cell;
 }

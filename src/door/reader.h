@@ -56,8 +56,15 @@ extern void pe_reader_spent(FunctionCallInfo fcinfo, char *bytes, size_t size);
  */
 extern void pe_reader_init(pe_reader *reader, FunctionCallInfo fcinfo, int first, const char *name);
 
-/* The cell of a row that the predicate selects, or PE_DROPPED. */
-extern int32 pe_reader_selected_cell(const pe_reader *reader, FunctionCallInfo fcinfo);
+/* The same as pe_reader_cell, with a predicate. */
+extern int32 pe_reader_selected_cell(const pe_reader *reader, FunctionCallInfo fcinfo, bool *counts);
+
+/* The cell where a coordinate is stored: 0 for PE_DROPPED, without a branch. */
+static inline int32
+pe_reader_placed(int32 coordinate)
+{
+	return coordinate & -(int32) (coordinate != PE_DROPPED);
+}
 
 /* The cell of one attribute. */
 static pg_attribute_always_inline int32
@@ -71,27 +78,30 @@ pe_reader_coordinate(const pe_reader *reader, FunctionCallInfo fcinfo, int a, in
 }
 
 /*
- * The cell of a row, or PE_DROPPED.  Inline, and told again which argument is
+ * The cell of a row, and whether the row counts.  One that is dropped has a cell too, with
+ * 0 for each attribute that drops it, so that the caller can do for it what it does for
+ * others.  Inline, and told again which argument is
  * the first attribute, because it is called once for each row.  A row that one
  * attribute drops is read on: the server counts the blocks of values that are
  * stored out of line, and would show how many rows were fetched.
  */
 static pg_attribute_always_inline int32
-pe_reader_cell(const pe_reader *reader, FunctionCallInfo fcinfo, int first)
+pe_reader_cell(const pe_reader *reader, FunctionCallInfo fcinfo, int first, bool *counts)
 {
 	int32		cell = 0;
 	bool		dropped = false;
 
 	if (reader->predicate.steps != 0)
-		return pe_reader_selected_cell(reader, fcinfo);
+		return pe_reader_selected_cell(reader, fcinfo, counts);
 	for (int a = 0; a < reader->domain.attributes; a++)
 	{
 		int32		coordinate = pe_reader_coordinate(reader, fcinfo, a, first);
 
 		dropped |= coordinate == PE_DROPPED;
-		cell += coordinate * reader->domain.stride[a];
+		cell += pe_reader_placed(coordinate) * reader->domain.stride[a];
 	}
-	return dropped ? PE_DROPPED : cell;
+	*counts = !dropped;
+	return cell;
 }
 
 #endif

@@ -69,10 +69,10 @@ Datum
 pe_sql_tally_add(PG_FUNCTION_ARGS)
 {
 	tally	   *state = PG_ARGISNULL(0) ? first_row(fcinfo) : (tally *) PG_GETARG_POINTER(0);
-	int32		cell = pe_reader_cell(&state->reader, fcinfo, FIRST_ATTRIBUTE);
+	bool		counts;
+	int32		cell = pe_reader_cell(&state->reader, fcinfo, FIRST_ATTRIBUTE, &counts);
 
-	if (cell != PE_DROPPED)
-		state->count[cell]++;
+	state->count[cell] += counts;
 	PG_RETURN_POINTER(state);
 }
 

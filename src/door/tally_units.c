@@ -90,11 +90,11 @@ pe_sql_tally_units_add(PG_FUNCTION_ARGS)
 {
 	tally	   *state = PG_ARGISNULL(0) ? first_row(fcinfo) : (tally *) PG_GETARG_POINTER(0);
 	uint64		unit[2];
-	int32		cell = pe_reader_cell(&state->reader, fcinfo, FIRST_ATTRIBUTE);
+	bool		counts;
+	int32		cell = pe_reader_cell(&state->reader, fcinfo, FIRST_ATTRIBUTE, &counts);
 
 	pe_unit_argument_hash(fcinfo, state->unit_type, &state->frame.keys, unit);
-	if (PG_ARGISNULL(PE_ARG_UNIT) || cell == PE_DROPPED)
-		cell = PE_NO_CELL;
+	counts &= !PG_ARGISNULL(PE_ARG_UNIT);
 	if (pe_unit_in_range(&state->cut, unit))
 	{
 		if (unlikely(state->units.entries == state->units.room))
@@ -104,7 +104,7 @@ pe_sql_tally_units_add(PG_FUNCTION_ARGS)
 			pe_units_make_room(&state->units);
 			MemoryContextSwitchTo(old);
 		}
-		pe_units_add(&state->units, unit, cell);
+		pe_units_add(&state->units, unit, cell, counts);
 	}
 	PG_RETURN_POINTER(state);
 }

@@ -232,7 +232,7 @@ pe_rows_get(const pe_rows *rows, size_t number, pe_row *row)
 }
 
 static void
-take_out(pe_rows *rows, size_t number)
+write_nothing(pe_rows *rows, size_t number)
 {
 	const pe_row_shape *shape = &rows->shape;
 	size_t		place = number % PE_TILE;
@@ -245,6 +245,18 @@ take_out(pe_rows *rows, size_t number)
 	pe_tile_unit(shape, tile)[place] = 0;
 	pe_tile_label(shape, tile)[place] = PE_NO_LABEL;
 	pe_tile_cap(shape, tile)[place] = 0;
+}
+
+void
+pe_rows_add_nothing(pe_rows *rows, const uint64_t unit[2])
+{
+	if (!rows->with_units)
+		pe_bug("a row that is not there where there are no units");
+	make_room(rows);
+	memcpy(rows->unit[rows->rows], unit, sizeof(rows->unit[0]));
+	rows->rows++;
+	rows->cap_norm = -1;
+	write_nothing(rows, rows->rows - 1);
 }
 
 /* Memory for a row, in one piece that begins with it. */
@@ -271,16 +283,19 @@ row_free(const pe_row_shape *shape, pe_row *row)
  * ------------------------------------------------------------------
  */
 
-/* A row under a key: its unit's hash, its own, or its rank. */
+/* A row under a key: its unit's hash, its own, or its rank.  Those that are not there come behind all others. */
 typedef struct keyed_row
 {
 	uint64_t	key[2];
-	size_t		row;
+	uint64_t	row:63;
+	uint64_t	nothing:1;
 } keyed_row;
 
 static inline bool
 comes_after(const keyed_row *a, const keyed_row *b)
 {
+	if (a->nothing != b->nothing)
+		return a->nothing;
 	return a->key[0] != b->key[0] ? a->key[0] > b->key[0] : a->key[1] > b->key[1];
 }
 
@@ -343,6 +358,7 @@ hash_row(const pe_rows *rows, const pe_unit_keys *keys, keyed_row *of, pe_row *r
 	PUT(row->label);
 #undef PUT
 	pe_siphash(keys->hash, bytes, size, of->key);
+	of->nothing = row->label == PE_NO_LABEL;
 }
 
 /* SipHash(key, unit || hash of the row || j), numbers with their high bytes first, as the row's key. */
@@ -395,30 +411,20 @@ cut_unit(pe_rows *rows, const pe_unit_keys *keys, keyed_row *of, size_t count, i
 	}
 	sort(of, count, memory->other);
 	for (size_t i = (size_t) max_rows; i < count; i++)
-		take_out(rows, of[i].row);
+		write_nothing(rows, of[i].row);
 }
 
-static bool
-is_there(const pe_rows *rows, size_t number)
-{
-	return pe_tile_label(&rows->shape, pe_rows_tile(rows, number))[number % PE_TILE] != PE_NO_LABEL;
-}
-
-/* All rows that are there, by unit. */
-static size_t
+/* All rows, by unit, whether they are there or not. */
+static void
 list_rows(const pe_rows *rows, keyed_row *list)
 {
-	size_t		count = 0;
-
 	for (size_t i = 0; i < rows->rows; i++)
-		if (is_there(rows, i))
-		{
-			list[count].key[0] = rows->unit[i][0];
-			list[count].key[1] = rows->unit[i][1];
-			list[count].row = i;
-			count++;
-		}
-	return count;
+	{
+		list[i].key[0] = rows->unit[i][0];
+		list[i].key[1] = rows->unit[i][1];
+		list[i].row = i;
+		list[i].nothing = 0;
+	}
 }
 
 void
@@ -428,7 +434,7 @@ pe_rows_cut(pe_rows *rows, const pe_unit_keys *keys, int32_t max_rows)
 	size_t		row_bytes = 2 * ((size_t) shape->dense + (size_t) shape->groups + 2);
 	keyed_row  *list;
 	cut_memory	memory;
-	size_t		count;
+	size_t		count = rows->rows;
 
 	if (!rows->with_units || max_rows < 1)
 		pe_bug("rows without units cannot be cut");
@@ -436,7 +442,7 @@ pe_rows_cut(pe_rows *rows, const pe_unit_keys *keys, int32_t max_rows)
 	memory.other = pe_alloc(rows->rows, sizeof(*list));
 	memory.bytes = pe_alloc(row_bytes, 1);
 	memory.row = row_alloc(shape);
-	count = list_rows(rows, list);
+	list_rows(rows, list);
 	sort(list, count, memory.other);
 	for (size_t start = 0, end; start < count; start = end)
 	{

@@ -87,6 +87,12 @@ extern size_t pe_rows_memory(const pe_row_shape *shape, bool with_units, size_t 
 /* Adds a row; unit is its unit's hash (domain/units.h), NULL without units. */
 extern void pe_rows_add(pe_rows *rows, const pe_row *row, const uint64_t unit[2]);
 
+/*
+ * Adds a row of this unit that is not there: one that is dropped, with units, is stored and cut like others, so that
+ * memory and time do not tell how many they are.
+ */
+extern void pe_rows_add_nothing(pe_rows *rows, const uint64_t unit[2]);
+
 /* Reads a row back: a copy of the store's integers into the memory that row points to. */
 extern void pe_rows_get(const pe_rows *rows, size_t number, pe_row *row);
 
@@ -98,7 +104,8 @@ extern void pe_rows_free(pe_rows *rows);
  * Takes out all rows of a unit but the k with the smallest
  * SipHash(key, unit || SipHash of the row's integers and label || j), j = 1, 2, ...
  * numbering the unit's equal rows: a function of the unit's own rows, as they are
- * in domain/units.h with the row in the place of the cell.
+ * in domain/units.h with the row in the place of the cell.  Rows that are not there are
+ * hashed, sorted and ranked too, behind those that are: they take no place.
  */
 extern void pe_rows_cut(pe_rows *rows, const pe_unit_keys *keys, int32_t max_rows);
 

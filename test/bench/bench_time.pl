@@ -6,6 +6,8 @@
 # 1e-6 if both tables have the same law; with the quantum and without it, on a machine that is idle and
 # on one whose processors other sessions keep busy. The extra row is as different as one can be: no other
 # has a value that is clamped, NULL or stored out of line, and no other unit has more than one row.
+# Then, of a table with units whose rows a predicate drops, all, half or none of them, the processor time of an
+# answer and its ratio to that with all rows.
 # The environment names the server (scripts/bench.sh).
 use strict;
 use warnings FATAL => 'all';
@@ -15,6 +17,8 @@ use File::Temp;
 my $ANSWERS = $ENV{ANSWERS} || 1000;    # of both tables together, for each line
 my $BUSY = $ENV{BUSY} || 2;             # sessions that keep processors busy
 my $CHANCE = 1e-6;
+my $ROWS = $ENV{ROWS} || 400_000;       # of the table with units
+my $ROUNDS = $ENV{ROUNDS} || 15;        # of each predicate
 
 # What the second table has more than the first, and what is asked.
 my %extra = (
@@ -137,8 +141,65 @@ sub rest
 	1 while wait != -1;
 }
 
+# A table with units of ten rows, of which three count.
+sub make_units
+{
+	psql('CREATE TABLE units (unit int, x float8, y float8);',
+		"INSERT INTO units SELECT (i * 7919::bigint) % ($ROWS / 10), (i + i / ($ROWS / 10) * 13) % 100, (i * 31 + i / ($ROWS / 10) * 7) % 100 FROM generate_series(1, $ROWS) i;",
+		'ALTER TABLE units OWNER TO time_owner; VACUUM (FREEZE, ANALYZE) units;',
+		'SET SESSION AUTHORIZATION time_owner;',
+		q{SELECT dp.create_dataset('units', 'units', 1e5, unit => 'unit', max_rows => 3);},
+		q{SELECT dp.add_attribute('units', 'x', 0, 100, 100), dp.add_attribute('units', 'y', 0, 200, 200), dp.grant_budget('time_analyst', 'units', 1e5);});
+}
+
+# The processor times of answers of the table with units by percentage selected, in milliseconds.
+sub selected_times
+{
+	my @lines = (q{LOAD 'pg_epsilon';}, 'SET pg_epsilon.time_quantum = 0; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;',
+		'SELECT pg_backend_pid() AS pid \gset', '\setenv BACKEND :pid', 'SET SESSION AUTHORIZATION time_analyst;');
+	my %predicate = (0 => 'y >= 100', 50 => 'y < 50', 100 => 'y < 100');
+	my $now = q{`cut -d' ' -f1 /proc/$BACKEND/schedstat`};
+	my %ask = map { $_ => "SELECT count(*) FROM dp.histogram('units', 'x', rho => 1e-6, fresh => true, predicate => '$predicate{$_}');" } keys %predicate;
+	my %times;
+
+	push @lines, @ask{ sort keys %ask };
+	foreach (1 .. $ROUNDS)
+	{
+		push @lines, "\\echo before $_ $now", $ask{$_}, "\\echo after $_ $now" foreach sort { rand() <=> 0.5 } keys %ask;
+	}
+	my $began;
+	foreach my $line (split /\n/, psql(@lines))
+	{
+		$began = $1 if $line =~ /^before \d+ (\d+)$/;
+		push @{ $times{$1} }, ($2 - $began) / 1e6 if $line =~ /^after (\d+) (\d+)$/;
+	}
+	return \%times;
+}
+
+sub median
+{
+	my @sorted = sort { $a <=> $b } @{ $_[0] };
+
+	return $sorted[ $#sorted / 2 ];
+}
+
+sub report_selected
+{
+	my ($times) = @_;
+
+	printf "%d rows with units: processor time in ms by rows selected, least and median, and ratio of medians to that of all rows\n", $ROWS;
+	foreach my $selected (sort { $a <=> $b } keys %$times)
+	{
+		my ($least) = sort { $a <=> $b } @{ $times->{$selected} };
+
+		printf "%3d %%  %8.2f %8.2f  %6.3f\n", $selected, $least, median($times->{$selected}), median($times->{$selected}) / median($times->{100});
+	}
+}
+
 psql('CREATE EXTENSION IF NOT EXISTS pg_epsilon;', 'CREATE ROLE time_owner; CREATE ROLE time_analyst; GRANT CREATE, USAGE ON SCHEMA public TO time_owner;');
 make_tables($_) foreach sort keys %extra;
+make_units();
+report_selected(selected_times());
 printf "%d answers of two tables in random order, %d sessions for the busy machine; times in ms\n", $ANSWERS, $BUSY;
 printf "%-48s %s   %5s  %5s\n", '', join(' ', map { sprintf '%8s', $_ } qw(1% 10% 50% 90% 99%)), 'K-S', 'chance';
 foreach my $busy (0, 1)

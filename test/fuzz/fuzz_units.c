@@ -14,7 +14,7 @@
 #include "domain/units.h"
 #include "shim.h"
 
-/* States with more rows or cells are not counted: an entry may stand for 2^32 rows, each of which is ranked. */
+/* States with more rows or cells are not counted: an entry may stand for 65535 rows, each of which is ranked. */
 #define MOST_ROWS 300
 #define MOST_CELLS 256
 
@@ -68,7 +68,7 @@ expected_count(const pe_units *units, int64_t max_rows)
 		int64_t		rows = 0;
 
 		for (end = i; end < units->entries && same_unit(&units->entry[i], &units->entry[end]); end++)
-			rows += units->entry[end].cell == PE_NO_CELL ? 0 : units->entry[end].rows;
+			rows += units->entry[end].counted;
 		count += rows < max_rows ? rows : max_rows;
 	}
 	return count;
@@ -101,7 +101,7 @@ check_merged(const pe_units_frame *frame, pe_units *units, const char *bytes, si
 
 	demand(pe_units_read(&again, &other, bytes, size), "a state that was read once is refused");
 	pe_units_make_room(&other);
-	pe_units_add(&other, unit, 0);
+	pe_units_add(&other, unit, 0, true);
 	pe_units_sort(&other);
 	pe_units_merge(units, &other);
 	demand(rows_of(units) == 2 * rows + 1, "the rows of two states");

@@ -419,6 +419,83 @@ test_cut(void **state)
 	}
 }
 
+/* ---- rows that are dropped ---- */
+
+/* Calls of the keyed function (linked with --wrap). */
+static uint64_t hashes;
+
+extern void __real_pe_siphash(const uint64_t key[2], const void *message, size_t size, uint64_t result[2]);
+extern void __wrap_pe_siphash(const uint64_t key[2], const void *message, size_t size, uint64_t result[2]);
+
+void
+__wrap_pe_siphash(const uint64_t key[2], const void *message, size_t size, uint64_t result[2])
+{
+	hashes++;
+	__real_pe_siphash(key, message, size, result);
+}
+
+/* Cuts a table of which some rows are dropped, and the others alone: the same are left.  Returns the memory. */
+static size_t
+cut_with_dropped(const table *t, int selected, int max_rows, uint64_t *work)
+{
+	static any_row memory[2];
+	pe_rows		all;
+	pe_rows		kept;
+	size_t		most;
+
+	pe_rows_init(&kept, &t->shape, true);
+	for (int i = 0; i < t->n; i++)
+		if (i % 4 < selected)
+			pe_rows_add(&kept, &t->row[i], t->unit[i]);
+	pe_rows_cut(&kept, &keys, max_rows);
+	(void) pe_test_memory();
+	hashes = 0;
+	pe_rows_init(&all, &t->shape, true);
+	for (int i = 0; i < t->n; i++)
+		if (i % 4 < selected)
+			pe_rows_add(&all, &t->row[i], t->unit[i]);
+		else
+			pe_rows_add_nothing(&all, t->unit[i]);
+	assert_int_equal(all.rows, t->n);
+	pe_rows_cut(&all, &keys, max_rows);
+	*work = hashes;
+	for (size_t i = 0, k = 0; i < all.rows; i++)
+		if (i % 4 < (size_t) selected)
+			assert_true(same_row(&t->shape, get(&all, i, &memory[0]), get(&kept, k++, &memory[1])));
+		else
+			assert_true(is_out(&t->shape, get(&all, i, &memory[0])));
+	pe_rows_free(&all);
+	most = pe_test_memory();
+	pe_rows_free(&kept);
+	return most;
+}
+
+/* None, half or all of the rows are there: as many hashes and as much memory, and no place is taken. */
+static void
+test_dropped(void **state)
+{
+	for (int c = 0; c < quick(50); c++)
+	{
+		table		t;
+		int			max_rows = 1 + any_below(5);
+
+		make_keys((uint8_t) c);
+		make_table(&t, any_below(3), 1 + any_below(3), 1 + any_below(300), SHORT_UNITS, c % 2 == 0, 1 + any_below(60));
+		for (int selected = 0; selected <= 4; selected += 2)
+		{
+			static size_t memory;
+			uint64_t	work;
+			size_t		most = cut_with_dropped(&t, selected, max_rows, &work);
+
+			assert_int_equal(work, 2 * t.n);
+			if (selected > 0)
+				assert_int_equal(most, memory);
+			memory = most;
+		}
+		free_table(&t);
+	}
+}
+
 /* ---- as bytes ---- */
 
 static void
@@ -531,6 +608,7 @@ main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_cut_every_order),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_dropped),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_changed_bytes),
 	};

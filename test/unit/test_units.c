@@ -93,6 +93,7 @@ typedef struct row
 {
 	int			unit;
 	int32_t		cell;
+	bool		counts;
 } row;
 
 typedef struct table
@@ -119,7 +120,8 @@ random_table(table *t)
 	for (int i = 0; i < t->rows; i++)
 	{
 		t->row[i].unit = random_below(4) == 0 ? 0 : random_below(t->units);
-		t->row[i].cell = random_below(5) == 0 ? PE_NO_CELL : random_below(t->cells);
+		t->row[i].cell = random_below(t->cells);
+		t->row[i].counts = random_below(5) > 0;
 	}
 }
 
@@ -176,7 +178,7 @@ count_by_definition(const table *t, const pe_cut *cut, int64_t *count)
 		int			rows = 0;
 
 		for (int i = 0; i < t->rows; i++)
-			if (t->row[i].unit == unit && t->row[i].cell != PE_NO_CELL)
+			if (t->row[i].unit == unit && t->row[i].counts)
 			{
 				all[rows].cell = t->row[i].cell;
 				rank_of(cut, &keys, unit, all[rows].cell, ++j[all[rows].cell], all[rows].rank);
@@ -199,7 +201,7 @@ add_row(pe_units *units, const pe_cut *cut, const pe_unit_keys *keys, const row 
 	if (units->entries == units->room)
 		pe_units_make_room(units);
 	assert_true(units->entries < units->room);
-	pe_units_add(units, hash, r->cell);
+	pe_units_add(units, hash, r->cell, r->counts);
 }
 
 /* The same by states: the rows dealt out to some, in ranges, and merged. */
@@ -308,7 +310,7 @@ test_key(void **state)
 
 	(void) state;
 	for (int i = 0; i < t.rows; i++)
-		t.row[i] = (row) {i % 40, i / 40 % MOST_CELLS};
+		t.row[i] = (row) {i % 40, i / 40 % MOST_CELLS, true};
 	count_by_states(&t, cut, 1, count[0]);
 	cut.key[31] = 1;
 	count_by_states(&t, cut, 1, count[1]);
@@ -362,7 +364,7 @@ test_room(void **state)
 	{
 		if (units.entries == units.room)
 			pe_units_make_room(&units);
-		pe_units_add(&units, unit, i % 7 - 1);
+		pe_units_add(&units, unit, i % 7, i % 7 > 0);
 	}
 	assert_int_equal(units.room, 1000);
 	pe_units_sort(&units);
@@ -373,13 +375,121 @@ test_room(void **state)
 		unit[1] = i;
 		if (units.entries == units.room)
 			pe_units_make_room(&units);
-		pe_units_add(&units, unit, 0);
+		pe_units_add(&units, unit, 0, true);
 	}
 	pe_units_sort(&units);
 	assert_int_equal(units.entries, 100007);
 	for (size_t i = 1; i < units.entries; i++)
 		assert_true(units.entry[i - 1].unit[0] <= units.entry[i].unit[0]);
 	pe_units_free(&units);
+}
+
+/* ---- work ---- */
+
+/* Calls of the keyed functions since the test began (linked with --wrap). */
+static uint64_t hashes;
+
+extern void __real_pe_siphash(const uint64_t key[2], const void *message, size_t size, uint64_t result[2]);
+extern void __wrap_pe_siphash(const uint64_t key[2], const void *message, size_t size, uint64_t result[2]);
+
+void
+__wrap_pe_siphash(const uint64_t key[2], const void *message, size_t size, uint64_t result[2])
+{
+	hashes++;
+	__real_pe_siphash(key, message, size, result);
+}
+
+/* What counting a table costs, and leaves. */
+typedef struct work
+{
+	uint64_t	hashes;
+	uint64_t	polls;
+	size_t		entries;
+	size_t		bytes;
+	size_t		room;
+	size_t		memory;
+} work;
+
+#define WORK_ROWS 20000
+
+/* Of each ten rows as many as `selected` count; units have ten rows in four cells, and one has a tenth of all. */
+static work
+work_of(const pe_cut *cut, int selected, int64_t *sum)
+{
+	work		w;
+	pe_unit_keys keys;
+	pe_units	units;
+	int64_t		count[4] = {0};
+	uint64_t	polls = pe_test_polls();
+
+	memset(&w, 0, sizeof(w));
+	hashes = 0;
+	(void) pe_test_memory();
+	pe_unit_keys_init(&keys, cut);
+	pe_units_init(&units, (size_t) cut->limit);
+	for (int i = 0; i < WORK_ROWS; i++)
+	{
+		const row	r = {i % 10 == 3 ? 0 : 1 + i / 10, (i * 7 + i / 10) % 4, (i * 3 + i / 10) % 10 < selected};
+
+		add_row(&units, cut, &keys, &r);
+	}
+	pe_units_sort(&units);
+	w.entries = units.entries;
+	w.room = units.room;
+	w.bytes = pe_units_size(&units);
+	pe_units_count(&units, &keys, cut->max_rows, 4, count);
+	pe_units_free(&units);
+	w.hashes = hashes;
+	w.polls = pe_test_polls() - polls;
+	w.memory = pe_test_memory();
+	*sum = count[0] + count[1] + count[2] + count[3];
+	return w;
+}
+
+/* None, half or all of the rows selected: as many hashes, entries and bytes, with room for all rows and without. */
+static void
+test_work(void **state)
+{
+	static const int64_t limits[] = {2 * WORK_ROWS, 500};
+
+	(void) state;
+	for (int l = 0; l < lengthof(limits); l++)
+	{
+		pe_cut		cut = {.limit = limits[l], .max_rows = 3, .ranges = 1};
+		int64_t		sum[3];
+		work		none = work_of(&cut, 0, &sum[0]);
+		work		half = work_of(&cut, 5, &sum[1]);
+		work		all = work_of(&cut, 10, &sum[2]);
+
+		assert_int_equal(sum[0], 0);
+		assert_true(sum[1] > 0);
+		assert_int_equal(sum[2], 3 * (WORK_ROWS / 10 + 1));
+		assert_int_equal(all.hashes, 2 * WORK_ROWS);
+		assert_memory_equal(&none, &all, sizeof(all));
+		assert_memory_equal(&half, &all, sizeof(all));
+	}
+}
+
+/* Rows that are dropped take no place of those that count, in the same cell or another. */
+static void
+test_dropped_take_no_place(void **state)
+{
+	const pe_cut cut = {.limit = 10, .max_rows = 2, .ranges = 1};
+
+	(void) state;
+	for (int key = 0; key < 200; key++)
+	{
+		table		t = {.rows = 300, .units = 1, .cells = 2};
+		pe_cut		keyed = cut;
+		int64_t		count[MOST_CELLS] = {0};
+
+		keyed.key[20] = (uint8_t) key;
+		for (int i = 0; i < t.rows; i++)
+			t.row[i] = (row) {0, i % 2, i == 100 || i == 202};
+		count_by_states(&t, keyed, 2, count);
+		assert_int_equal(count[0], 2);
+		assert_int_equal(count[1], 0);
+	}
 }
 
 static void
@@ -406,7 +516,7 @@ static char *
 state_with(const pe_units_frame *frame, const pe_unit_rows *second, size_t *size)
 {
 	pe_unit_rows entry[STATE_ENTRIES] = {
-		{.unit = {1, 2}, .cell = 0, .rows = 2}, *second, {.unit = {1, 3}, .cell = PE_NO_CELL, .rows = 1}
+		{.unit = {1, 2}, .cell = 0, .rows = 2}, *second, {.unit = {1, 3}, .cell = 1, .rows = 1}
 	};
 	const pe_units units = {.entry = entry, .entries = STATE_ENTRIES, .room = STATE_ENTRIES, .limit = 8, .sorted = true};
 	char	   *bytes;
@@ -450,17 +560,18 @@ test_state(void **state)
 		{.limit = 8, .max_rows = 2, .cells = 0}, {.limit = 8, .max_rows = 2, .cells = (1 << 20) + 1}
 	};
 	const pe_unit_rows unsound[] = {
-		{.unit = {1, 2}, .cell = STATE_CELLS, .rows = 1}, {.unit = {1, 2}, .cell = PE_NO_CELL - 1, .rows = 1},
+		{.unit = {1, 2}, .cell = STATE_CELLS, .rows = 1}, {.unit = {1, 2}, .cell = -1, .rows = 1},
 		{.unit = {1, 2}, .cell = 1, .rows = 0}, {.unit = {1, 1}, .cell = 1, .rows = 1},
-		{.unit = {1, 4}, .cell = 1, .rows = 1}, {.unit = {1, 2}, .cell = 0, .rows = 1}
+		{.unit = {1, 4}, .cell = 1, .rows = 1}, {.unit = {1, 2}, .cell = 0, .rows = 1},
+		{.unit = {1, 2}, .cell = 1, .rows = 1, .counted = 2}
 	};
 	const pe_unit_rows last = {.unit = {1, 2}, .cell = STATE_CELLS - 1, .rows = 1};
-	const pe_unit_rows dropped = {.unit = {1, 2}, .cell = PE_NO_CELL, .rows = 1};
-	const pe_unit_rows full = {.unit = {1, 2}, .cell = 0, .rows = UINT32_MAX};
+	const pe_unit_rows counted = {.unit = {1, 2}, .cell = 1, .rows = 2, .counted = 2};
+	const pe_unit_rows full = {.unit = {1, 2}, .cell = 0, .rows = UINT16_MAX};
 
 	(void) state;
 	assert_true(is_read(&frame, &last));
-	assert_true(is_read(&frame, &dropped));
+	assert_true(is_read(&frame, &counted));
 	assert_true(is_read(&frame, &full));
 	for (int i = 0; i < lengthof(unsound); i++)
 		assert_false(is_read(&frame, &unsound[i]));
@@ -486,6 +597,8 @@ main(void)
 		cmocka_unit_test(test_key),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_work),
+		cmocka_unit_test(test_dropped_take_no_place),
 		cmocka_unit_test(test_unsound),
 		cmocka_unit_test(test_state),
 	};
