@@ -202,7 +202,7 @@ static bool
 find_row(const pe_dataset *dataset, const pe_grant *grant, int64 *id, pe_cost *spent, pe_cost *limit)
 {
 	static pe_statement find = {NULL, "SELECT id, coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), "
-		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0) FROM dp.budget "
+		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), role_oid IS NOT DISTINCT FROM $2 FROM dp.budget "
 		"WHERE dataset_id = $1 AND (role_oid = $2 OR (role_name = $3 AND NOT EXISTS "
 		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2, coalesce(rho_spent, epsilon_spent) DESC FOR UPDATE OF budget", 3,
 	{INT8OID, OIDOID, TEXTOID}};
@@ -217,6 +217,8 @@ find_row(const pe_dataset *dataset, const pe_grant *grant, int64 *id, pe_cost *s
 	limit->rho_nano = pe_access_int64(0, 5);
 	limit->delta_atto = pe_access_int64(0, 6);
 	limit->epsilon_nano = pe_access_int64(0, 7);
+	if (pe_access_int64(0, 8) == 0)
+		*limit = *spent;		/* nobody could spend the rest, so no other grant counted it */
 	return true;
 }
 

@@ -20,6 +20,8 @@
 #include "ledger/acts.h"
 #include "server/errors.h"
 #include "ledger/relation.h"
+#include "ledger/grants.h"
+#include "ledger/grants.h"
 #include "ledger/lineage.h"
 #include "server/locks.h"
 #include "ledger/columns.h"
@@ -436,6 +438,28 @@ check_columns(const char *name)
 	pe_columns_check(dataset, columns, count);
 }
 
+/* 55000 if the budgets came to exceed the cap together by what was carried to it: it would decide then. */
+static void
+check_grants(const pe_dataset *before)
+{
+	pe_dataset *dataset = pe_dataset_load(before->name);
+	pe_cost		promised;
+	pe_cost		cap_left;
+	pe_access	access;
+
+	if (dataset->rho_spent == before->rho_spent && dataset->epsilon_spent == before->epsilon_spent)
+		return;
+	pe_access_begin(&access);
+	pe_grants_read(dataset->id, 0, pe_is_pure(dataset->accounting), &promised, &cap_left);
+	if (!pe_filter_accepts(cap_left, promised, (pe_cost) {0}))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the budgets on dataset \"%s\" would exceed its cap together", dataset->name),
+				 errdetail("The cap counts what the other table has lost already."),
+				 errhint("Revoke budgets first; dp.grant_budget grants them again.")));
+	pe_access_end(&access);
+}
+
 void
 pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 {
@@ -446,9 +470,11 @@ pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 		Int64GetDatum(dataset->id), ObjectIdGetDatum(relation), CStringGetTextDatum(pe_current_identity(relation)),
 		ObjectIdGetDatum(dataset->relation)
 	};
+	pe_dataset *moved;
 	pe_access	access;
 
 	pe_registration_lock(relation);
+	pe_grants_lock(dataset->id);
 	check_not_registered(dataset, relation);
 	pe_access_begin(&access);
 	if (pe_access_write(&move, values, NULL) != 1)
@@ -457,7 +483,9 @@ pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 				 errmsg("dataset \"%s\" was changed meanwhile", dataset->name)));
 	pe_access_end(&access);
 	check_columns(dataset->name);
-	pe_lineage_carry(pe_dataset_load(dataset->name));
+	moved = pe_dataset_load(dataset->name);
+	pe_lineage_carry(moved);
+	check_grants(moved);
 	pe_lineage_record_move(dataset, dataset->relation, relation, reason);
 }
 
