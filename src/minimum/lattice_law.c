@@ -86,7 +86,7 @@ static const int32_t most_cells[PE_CELL_VARIABLES + 1] = {1, 1000, 20000, 20000,
 
 /*
  * a_c of the heaviest cell is near 2^PEAK: within a factor of 2, and of exp(4) where
- * exponents are so large that their errors are (2^49 EXPONENT_ERROR).  2^16 of them have a
+ * exponents are so large that their errors are (2^49 EXPONENT_ERROR).  2^18 of them have a
  * sum below 2^64.
  */
 #define PEAK 40
