@@ -14,7 +14,7 @@
 #   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap replay mutate load settings
 #                        valgrind fuzz audit accuracy reproduce long
 #   BASE=commit          ci: mutations of files whose content has changed since the merge base with it (default: the newest
-#                        tag, else 20 commits ago); MUTATE_SECONDS=n of them (default: 360)
+#                        tag, else 20 commits ago); MUTATE_SECONDS=n of them (default: 150)
 #   SETTINGS="name ..."  the servers of regress, isolation and tap get the lines of test/settings/<name>.conf too
 #   TESTS="name ..."     these unit, regress, isolation and TAP tests and fuzzers only
 #   JOBS=n               unit tests at the same time (default: processors, at most 4); TAP tests: three more
@@ -691,7 +691,7 @@ if [ "$MODE" = ci ]; then
 	if suite mutate; then
 		SINCE=$(ci_since)
 		echo "since ${SINCE:-no commit}"
-		export SINCE RARE=no MUTATE_SECONDS=${MUTATE_SECONDS:-360}
+		export SINCE RARE=no MUTATE_SECONDS=${MUTATE_SECONDS:-150}
 		if [ -n "$SINCE" ]; then
 			mutate_suite
 		else
