@@ -44,7 +44,7 @@ SET SESSION AUTHORIZATION regress_keeper;
 :show
 SET SESSION AUTHORIZATION regress_ann;
 :show
-SELECT count(*) FROM dp.act;
+SELECT count(*) FROM dp_ledger.act;
 SET client_min_messages = notice;
 CREATE FUNCTION pg_temp.leak(x anyelement) RETURNS boolean LANGUAGE plpgsql COST 1e-10 AS $$ BEGIN RAISE NOTICE 'seen: %', x; RETURN true; END $$;
 SELECT count(*) FROM dp.acts WHERE pg_temp.leak(new_value);
@@ -52,7 +52,7 @@ SET client_min_messages = warning;
 
 -- A ledger that was written elsewhere: to attest is an act with a reason
 RESET SESSION AUTHORIZATION;
-UPDATE dp.dataset SET identity = '1/1/1/1' WHERE dataset = 'e';
+UPDATE dp_ledger.dataset SET identity = '1/1/1/1' WHERE dataset = 'e';
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dataset, charges FROM dp.attest('restored after a fire');
 SELECT role, dataset, act, old_value, new_value - 'identity' AS new_value, reason FROM dp.acts WHERE act = 'attest';

@@ -61,29 +61,29 @@ BEGIN
 EXCEPTION WHEN SQLSTATE 'UE001' THEN
     RETURN result;
 END $$;
-SELECT column_name, finding(format('UPDATE dp.charge SET %I = %s WHERE seq = 2', column_name,
+SELECT column_name, finding(format('UPDATE dp_ledger.charge SET %I = %s WHERE seq = 2', column_name,
          CASE WHEN column_name = 'hash' THEN $$decode('00', 'hex')$$ WHEN data_type = 'text' THEN quote_literal('{"x": 1}') ELSE '77' END))
-  FROM information_schema.columns WHERE table_schema = 'dp' AND table_name = 'charge' ORDER BY ordinal_position;
-SELECT finding('UPDATE dp.charge SET rho = rho - 1 WHERE seq = 1');
-SELECT finding('UPDATE dp.charge SET hash = hash || hash WHERE seq = 1');
-SELECT finding('DELETE FROM dp.charge WHERE seq = 1');
-SELECT finding('DELETE FROM dp.charge WHERE seq = 2');
-SELECT finding('DELETE FROM dp.charge WHERE seq = 3');
-SELECT finding('DELETE FROM dp.charge');
-SELECT finding('INSERT INTO dp.charge SELECT id + 100, dataset_id, 4, dataset, at, role_name, budget_id, budget_role, function, rho, delta, '
-               'epsilon, cap_rho, cap_delta, cap_epsilon, relations, request, release_id, strategy_id, hash FROM dp.charge WHERE seq = 3');
-SELECT finding($$UPDATE dp.dataset SET chain_head = decode(repeat('00', 32), 'hex')$$);
-SELECT finding('UPDATE dp.dataset SET charges = 2');
-SELECT finding('UPDATE dp.dataset SET charges = 5');
-SELECT finding('UPDATE dp.dataset SET rho_spent = rho_spent - 1');
-SELECT finding('UPDATE dp.dataset SET delta_spent = 1');
-SELECT finding('UPDATE dp.dataset SET epsilon_spent = 1');
-SELECT finding($$UPDATE dp.budget SET rho_spent = 0 WHERE role_name = 'regress_bob'$$);
-SELECT finding($$UPDATE dp.budget SET delta_spent = 1 WHERE role_name = 'regress_bob'$$);
-SELECT finding($$DELETE FROM dp.budget WHERE role_name = 'regress_bob'$$);
+  FROM information_schema.columns WHERE table_schema = 'dp_ledger' AND table_name = 'charge' ORDER BY ordinal_position;
+SELECT finding('UPDATE dp_ledger.charge SET rho = rho - 1 WHERE seq = 1');
+SELECT finding('UPDATE dp_ledger.charge SET hash = hash || hash WHERE seq = 1');
+SELECT finding('DELETE FROM dp_ledger.charge WHERE seq = 1');
+SELECT finding('DELETE FROM dp_ledger.charge WHERE seq = 2');
+SELECT finding('DELETE FROM dp_ledger.charge WHERE seq = 3');
+SELECT finding('DELETE FROM dp_ledger.charge');
+SELECT finding('INSERT INTO dp_ledger.charge SELECT id + 100, dataset_id, 4, dataset, at, role_name, budget_id, budget_role, function, rho, delta, '
+               'epsilon, cap_rho, cap_delta, cap_epsilon, relations, request, release_id, strategy_id, hash FROM dp_ledger.charge WHERE seq = 3');
+SELECT finding($$UPDATE dp_ledger.dataset SET chain_head = decode(repeat('00', 32), 'hex')$$);
+SELECT finding('UPDATE dp_ledger.dataset SET charges = 2');
+SELECT finding('UPDATE dp_ledger.dataset SET charges = 5');
+SELECT finding('UPDATE dp_ledger.dataset SET rho_spent = rho_spent - 1');
+SELECT finding('UPDATE dp_ledger.dataset SET delta_spent = 1');
+SELECT finding('UPDATE dp_ledger.dataset SET epsilon_spent = 1');
+SELECT finding($$UPDATE dp_ledger.budget SET rho_spent = 0 WHERE role_name = 'regress_bob'$$);
+SELECT finding($$UPDATE dp_ledger.budget SET delta_spent = 1 WHERE role_name = 'regress_bob'$$);
+SELECT finding($$DELETE FROM dp_ledger.budget WHERE role_name = 'regress_bob'$$);
 
 -- What a restore into another cluster looks like
-UPDATE dp.dataset SET identity = '1/1/1/1';
+UPDATE dp_ledger.dataset SET identity = '1/1/1/1';
 SET SESSION AUTHORIZATION regress_curator;
 SELECT frozen FROM dp.datasets;
 SELECT ok FROM dp.verify_ledger('d');
@@ -137,7 +137,7 @@ SELECT frozen FROM dp.datasets WHERE dataset = 'd';
 -- written here, for a table that has another name now
 RESET SESSION AUTHORIZATION;
 BEGIN;
-UPDATE dp.dataset SET identity = regexp_replace((SELECT identity FROM dp.dataset WHERE dataset = 'mine'), '/\d+/(\d+)/\d+', '/77/\1/' || 'old'::regclass::oid)
+UPDATE dp_ledger.dataset SET identity = regexp_replace((SELECT identity FROM dp_ledger.dataset WHERE dataset = 'mine'), '/\d+/(\d+)/\d+', '/77/\1/' || 'old'::regclass::oid)
  WHERE dataset = 'd';
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE t (b boolean, age int);
@@ -168,7 +168,7 @@ SELECT * FROM dp.verify_ledger('d');
 \t on
 -- in one transaction with a request: COMMIT first
 RESET SESSION AUTHORIZATION;
-UPDATE dp.dataset SET identity = '1/1/1/1' WHERE dataset = 'd';
+UPDATE dp_ledger.dataset SET identity = '1/1/1/1' WHERE dataset = 'd';
 SELECT dp.grant_budget('regress_curator', 'd', 1);
 SET SESSION AUTHORIZATION regress_curator;
 BEGIN;
@@ -201,7 +201,7 @@ CREATE TABLE former (b boolean);
 SELECT dp.create_dataset('former', 'former', 5);
 SELECT dp.drop_dataset('former');
 RESET SESSION AUTHORIZATION;
-UPDATE dp.dataset SET identity = '1/1/1/1' WHERE dataset = 'former';
+UPDATE dp_ledger.dataset SET identity = '1/1/1/1' WHERE dataset = 'former';
 SET SESSION AUTHORIZATION regress_curator;
 SELECT refused($$SELECT dp.create_dataset('former', 'former', 5)$$);
 ALTER TABLE former RENAME TO away;
@@ -218,7 +218,7 @@ SELECT dp.create_dataset('visits', 'visits', 5, unit => 'person', max_rows => 2)
 SELECT dp.add_attribute('visits', 'b');
 SELECT dp.grant_budget('regress_ann', 'visits', 2);
 RESET SESSION AUTHORIZATION;
-UPDATE dp.dataset SET identity = '1/1/1/1' WHERE dataset = 'visits';
+UPDATE dp_ledger.dataset SET identity = '1/1/1/1' WHERE dataset = 'visits';
 SET SESSION AUTHORIZATION regress_curator;
 ALTER TABLE visits RENAME person TO someone;
 SELECT refused($$SELECT * FROM dp.attest('another unit')$$);
@@ -240,25 +240,25 @@ SELECT dp.drop_dataset('replaced');
 
 -- A broken chain: a superuser alone, what is spent is the more of the two, and the sums agree again
 RESET SESSION AUTHORIZATION;
-SELECT role_name, b.rho_spent, b.rho_limit FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id WHERE d.dataset = 'd' ORDER BY 1;
-SELECT rho_spent FROM dp.dataset WHERE dataset = 'd';
-UPDATE dp.charge SET rho = 0, cap_rho = 0 WHERE seq = 2 AND dataset = 'd';
-DELETE FROM dp.charge WHERE seq = 3 AND dataset = 'd';
-UPDATE dp.charge SET rho = 3000000000, cap_rho = 900000000 WHERE seq = 1 AND dataset = 'd';
-UPDATE dp.budget SET rho_spent = rho_spent + 5 WHERE role_name = 'regress_curator';
+SELECT role_name, b.rho_spent, b.rho_limit FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id WHERE d.dataset = 'd' ORDER BY 1;
+SELECT rho_spent FROM dp_ledger.dataset WHERE dataset = 'd';
+UPDATE dp_ledger.charge SET rho = 0, cap_rho = 0 WHERE seq = 2 AND dataset = 'd';
+DELETE FROM dp_ledger.charge WHERE seq = 3 AND dataset = 'd';
+UPDATE dp_ledger.charge SET rho = 3000000000, cap_rho = 900000000 WHERE seq = 1 AND dataset = 'd';
+UPDATE dp_ledger.budget SET rho_spent = rho_spent + 5 WHERE role_name = 'regress_curator';
 SET SESSION AUTHORIZATION regress_curator;
 SELECT ok, first_bad, message FROM dp.verify_ledger('d');
 SELECT refused($$SELECT * FROM dp.attest('never mind')$$);
 RESET SESSION AUTHORIZATION;
 SELECT dataset, message FROM dp.attest('a bad disk');
-SELECT role_name, b.rho_spent, b.rho_limit >= b.rho_spent AS within FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id WHERE d.dataset = 'd' ORDER BY 1;
-SELECT rho_spent, rho_limit >= rho_spent FROM dp.dataset WHERE dataset = 'd';
+SELECT role_name, b.rho_spent, b.rho_limit >= b.rho_spent AS within FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id WHERE d.dataset = 'd' ORDER BY 1;
+SELECT rho_spent, rho_limit >= rho_spent FROM dp_ledger.dataset WHERE dataset = 'd';
 SELECT * FROM dp.verify_ledger('d');
-SELECT seq, function, budget_role, rho, delta, epsilon, cap_rho, request::jsonb->>'finding' FROM dp.charge WHERE dataset = 'd' AND function LIKE 'dp.attest%' ORDER BY seq;
+SELECT seq, function, budget_role, rho, delta, epsilon, cap_rho, request::jsonb->>'finding' FROM dp_ledger.charge WHERE dataset = 'd' AND function LIKE 'dp.attest%' ORDER BY seq;
 -- what was wrong is known; what is changed from now on is found, before and after
-SELECT finding('UPDATE dp.charge SET rho = 1 WHERE seq = 1');
-SELECT finding('UPDATE dp.charge SET rho = 1 WHERE seq = (SELECT max(seq) FROM dp.charge)');
-SELECT finding('DELETE FROM dp.charge WHERE seq = 2');
+SELECT finding('UPDATE dp_ledger.charge SET rho = 1 WHERE seq = 1');
+SELECT finding('UPDATE dp_ledger.charge SET rho = 1 WHERE seq = (SELECT max(seq) FROM dp_ledger.charge)');
+SELECT finding('DELETE FROM dp_ledger.charge WHERE seq = 2');
 SET SESSION AUTHORIZATION regress_bob;
 SELECT count(*) FROM dp.histogram('d', 'b', rho => 0.002);
 SET SESSION AUTHORIZATION regress_curator;

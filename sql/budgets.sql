@@ -156,13 +156,13 @@ SELECT rho_spent FROM dp.budgets WHERE dataset = 'd2';
 SELECT count(*) FROM dp.histogram('d2', 'b', rho => 0.004);
 SELECT rho_spent FROM dp.budgets WHERE dataset = 'd2';
 RESET SESSION AUTHORIZATION;
-SELECT rho_spent, (SELECT sum(rho) FROM dp.charge c WHERE c.dataset_id = d.id) AS charged,
-       (SELECT sum(cap_rho) FROM dp.charge c WHERE c.dataset_id = d.id) AS charged_to_cap,
-       (SELECT count(*) FROM dp.release r WHERE r.dataset_id = d.id) AS releases, charges
-  FROM dp.dataset d WHERE dataset = 'd2';
+SELECT rho_spent, (SELECT sum(rho) FROM dp_ledger.charge c WHERE c.dataset_id = d.id) AS charged,
+       (SELECT sum(cap_rho) FROM dp_ledger.charge c WHERE c.dataset_id = d.id) AS charged_to_cap,
+       (SELECT count(*) FROM dp_ledger.release r WHERE r.dataset_id = d.id) AS releases, charges
+  FROM dp_ledger.dataset d WHERE dataset = 'd2';
 -- nothing is ever spent beyond a limit, and the sums are those of the charges
 SELECT b.role_name, b.rho_spent <= b.rho_limit AS within, b.rho_spent = sum(c.rho) AS adds_up
-  FROM dp.budget b JOIN dp.charge c ON c.budget_id = b.id GROUP BY b.id ORDER BY b.id;
+  FROM dp_ledger.budget b JOIN dp_ledger.charge c ON c.budget_id = b.id GROUP BY b.id ORDER BY b.id;
 
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused;

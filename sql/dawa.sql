@@ -64,8 +64,8 @@ SELECT refused($$SELECT dp.histogram('t', 'x', epsilon => 4.1e-9, method => 'daw
 
 -- Two draws stand in no column of their own
 RESET SESSION AUTHORIZATION;
-SELECT method, sensitivity_sq, sensitivity_l1, epsilon, rho, octet_length(payload) / 8 AS stored FROM dp.release ORDER BY id;
-SELECT method, columns, rank, objective, lower_bound FROM dp.strategy WHERE method = 'dawa' ORDER BY id LIMIT 1;
+SELECT method, sensitivity_sq, sensitivity_l1, epsilon, rho, octet_length(payload) / 8 AS stored FROM dp_ledger.release ORDER BY id;
+SELECT method, columns, rank, objective, lower_bound FROM dp_ledger.strategy WHERE method = 'dawa' ORDER BY id LIMIT 1;
 
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused;

@@ -195,11 +195,11 @@ SELECT refused('SELECT dp.rho_of_epsilon(1, 1)');
 -- not an aggregate for others, nor one that can be made to show its state
 CREATE TABLE mine (x int);
 INSERT INTO mine VALUES (1);
-SELECT refused($$SELECT dp.tally('\x00', x) FROM mine$$);
-SELECT refused($$SELECT dp.tally(NULL, x) FROM mine$$);
-SELECT refused($$SELECT dp.tally('\x70656401016c646401000000', x) FROM mine$$);
-SELECT refused($$SELECT dp.tally('\x00', x) OVER () FROM mine$$);
-SELECT refused($$CREATE AGGREGATE public.steal(bytea, int) (SFUNC = dp.tally_add, STYPE = internal)$$);
+SELECT refused($$SELECT dp_internal.tally('\x00', x) FROM mine$$);
+SELECT refused($$SELECT dp_internal.tally(NULL, x) FROM mine$$);
+SELECT refused($$SELECT dp_internal.tally('\x70656401016c646401000000', x) FROM mine$$);
+SELECT refused($$SELECT dp_internal.tally('\x00', x) OVER () FROM mine$$);
+SELECT refused($$CREATE AGGREGATE public.steal(bytea, int) (SFUNC = dp_internal.tally_add, STYPE = internal)$$);
 
 -- No function meets an internal error, called with NULLs or with values that mean nothing
 SET SESSION AUTHORIZATION regress_curator;
@@ -207,10 +207,10 @@ DO $$
 DECLARE
     f record; kind int; call text; said text := '';
 BEGIN
-    FOR f IN SELECT p.oid, p.proname, p.proargtypes FROM pg_proc p
-              WHERE p.pronamespace = 'dp'::regnamespace AND p.prokind = 'f' AND has_function_privilege(p.oid, 'EXECUTE') ORDER BY p.oid LOOP
+    FOR f IN SELECT p.oid, p.pronamespace::regnamespace AS schema, p.proname, p.proargtypes FROM pg_proc p
+              WHERE p.pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace) AND p.prokind = 'f' AND has_function_privilege(p.oid, 'EXECUTE') ORDER BY p.oid LOOP
         FOR kind IN 0..2 LOOP
-            SELECT format('SELECT dp.%I(%s)', f.proname, string_agg(CASE
+            SELECT format('SELECT %I.%I(%s)', f.schema, f.proname, string_agg(CASE
                 WHEN kind = 0 AND t IN ('anyarray'::regtype, '"any"'::regtype, 'anycompatible'::regtype) THEN 'NULL::int' || CASE WHEN t = 'anyarray'::regtype THEN '[]' ELSE '' END
                 WHEN kind = 0 OR t = 'internal'::regtype THEN 'NULL::' || CASE WHEN t = 'internal'::regtype THEN 'internal' ELSE t::text END
                 WHEN t IN ('text'::regtype, 'name'::regtype, 'cstring'::regtype) THEN CASE kind WHEN 1 THEN '''''' ELSE '''d''' END || '::' || t
@@ -242,8 +242,8 @@ END $$;
 
 -- Nothing of all this was charged
 RESET SESSION AUTHORIZATION;
-SELECT (SELECT count(*) FROM dp.charge) AS charges, (SELECT count(*) FROM dp.release) AS releases,
-       (SELECT sum(rho_spent) FROM dp.budget) AS spent, (SELECT sum(rho_spent) FROM dp.dataset) AS spent_of_cap;
+SELECT (SELECT count(*) FROM dp_ledger.charge) AS charges, (SELECT count(*) FROM dp_ledger.release) AS releases,
+       (SELECT sum(rho_spent) FROM dp_ledger.budget) AS spent, (SELECT sum(rho_spent) FROM dp_ledger.dataset) AS spent_of_cap;
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION ask, refused;
 DROP OWNED BY regress_curator;

@@ -153,7 +153,7 @@ SELECT ask($$'svm', 'y', '{x}', 'sgd_adv', epsilon => 1, options => '{"rows": 10
 SELECT ask($$'svm', 'y', '{x}', 'objpert', epsilon => 1$$);
 -- nothing of all this was charged
 RESET SESSION AUTHORIZATION;
-SELECT (SELECT count(*) FROM dp.charge) AS charges, (SELECT count(*) FROM dp.model) AS models, (SELECT sum(rho_spent) FROM dp.budget) AS spent;
+SELECT (SELECT count(*) FROM dp_ledger.charge) AS charges, (SELECT count(*) FROM dp_ledger.model) AS models, (SELECT sum(rho_spent) FROM dp_ledger.budget) AS spent;
 \t off
 
 -- ---- What comes out ----
@@ -221,7 +221,7 @@ SELECT count(*) AS same FROM dp.fit('d', 'svm', 'y', '{x,z}', rho => 0.02) f JOI
 SELECT round((pg_temp.spent() - spent)::numeric, 9) AS paid FROM before;
 -- another budget pays, and the cap does not
 RESET SESSION AUTHORIZATION;
-SELECT sum(cap_rho) AS cap FROM dp.charge \gset
+SELECT sum(cap_rho) AS cap FROM dp_ledger.charge \gset
 GRANT SELECT ON second, before TO PUBLIC;
 SET SESSION AUTHORIZATION regress_bob;
 SELECT count(*) AS none FROM dp.models;
@@ -230,7 +230,7 @@ SELECT count(*) AS same FROM dp.fit('d', 'svm', 'y', '{x,z}', rho => 0.02) f JOI
 SELECT role, function, rho, release IS NOT NULL AS released FROM dp.charges;
 SELECT count(*) AS models FROM dp.models;
 RESET SESSION AUTHORIZATION;
-SELECT sum(cap_rho) - :cap AS cap_paid FROM dp.charge;
+SELECT sum(cap_rho) - :cap AS cap_paid FROM dp_ledger.charge;
 
 -- ---- Names ----
 SET SESSION AUTHORIZATION regress_bob;
@@ -367,13 +367,13 @@ RESET extra_float_digits;
 -- ---- The accumulator: what is none of its arguments ----
 RESET SESSION AUTHORIZATION;
 \t on
-SELECT refused($$SELECT dp.fit_rows('\x00', NULL, 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp.fit_rows('', NULL, 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp.fit_rows(NULL, NULL, 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp.fit_rows('\x00', '\x00', 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp.fit_rows('\x00', NULL, 0, ROW(1, 2)) OVER ()$$);
-SELECT refused($$SELECT dp.fit_rows('\x00', NULL, 0)$$);
-SELECT refused($$CREATE AGGREGATE public.steal(bytea, bytea, int, record) (SFUNC = dp.fit_rows_add, STYPE = internal)$$);
+SELECT refused($$SELECT dp_internal.fit_rows('\x00', NULL, 0, ROW(1, 2))$$);
+SELECT refused($$SELECT dp_internal.fit_rows('', NULL, 0, ROW(1, 2))$$);
+SELECT refused($$SELECT dp_internal.fit_rows(NULL, NULL, 0, ROW(1, 2))$$);
+SELECT refused($$SELECT dp_internal.fit_rows('\x00', '\x00', 0, ROW(1, 2))$$);
+SELECT refused($$SELECT dp_internal.fit_rows('\x00', NULL, 0, ROW(1, 2)) OVER ()$$);
+SELECT refused($$SELECT dp_internal.fit_rows('\x00', NULL, 0)$$);
+SELECT refused($$CREATE AGGREGATE public.steal(bytea, bytea, int, record) (SFUNC = dp_internal.fit_rows_add, STYPE = internal)$$);
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused, ask;
 SET client_min_messages = error;

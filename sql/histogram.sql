@@ -167,8 +167,8 @@ SELECT count(*) - :charges AS charged FROM dp.charges;
 RESET SESSION AUTHORIZATION;
 -- charges are chained: seq without gaps, every hash its own
 SELECT count(*) = max(seq) AS no_gap, count(DISTINCT hash) = count(*) AS distinct_hashes,
-       (SELECT chain_head FROM dp.dataset WHERE dataset = 'people') = (SELECT hash FROM dp.charge c JOIN dp.dataset d ON d.id = c.dataset_id WHERE d.dataset = 'people' ORDER BY seq DESC LIMIT 1) AS head
-  FROM dp.charge c JOIN dp.dataset d ON d.id = c.dataset_id WHERE d.dataset = 'people';
+       (SELECT chain_head FROM dp_ledger.dataset WHERE dataset = 'people') = (SELECT hash FROM dp_ledger.charge c JOIN dp_ledger.dataset d ON d.id = c.dataset_id WHERE d.dataset = 'people' ORDER BY seq DESC LIMIT 1) AS head
+  FROM dp_ledger.charge c JOIN dp_ledger.dataset d ON d.id = c.dataset_id WHERE d.dataset = 'people';
 DROP EXTENSION pg_epsilon;
 DROP OWNED BY regress_curator, regress_ann, regress_bob;
 DROP ROLE regress_curator, regress_ann, regress_bob;

@@ -8,43 +8,43 @@ CREATE ROLE regress_nobody;
 -- The whole surface.  What charges or reads the ledger is VOLATILE (v) and PARALLEL UNSAFE (u);
 -- what charges returns a set, or is an aggregate, which SQL calls IMMUTABLE whatever its functions are;
 -- nothing is SECURITY DEFINER or LEAKPROOF; everybody may execute everything.
-SELECT p.proname AS function, pg_get_function_identity_arguments(p.oid) AS arguments,
+SELECT p.pronamespace::regnamespace AS schema, p.proname AS function, pg_get_function_identity_arguments(p.oid) AS arguments,
        p.provolatile AS volatile, p.proparallel AS parallel, p.proretset AS set,
        p.prosecdef AS definer, p.proleakproof AS leakproof,
        has_function_privilege('regress_nobody', p.oid, 'EXECUTE') AS open
   FROM pg_proc p
- WHERE p.pronamespace = 'dp'::regnamespace
- ORDER BY p.proname COLLATE "C", pg_get_function_identity_arguments(p.oid) COLLATE "C";
+ WHERE p.pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace)
+ ORDER BY p.pronamespace::regnamespace::text COLLATE "C", p.proname COLLATE "C", pg_get_function_identity_arguments(p.oid) COLLATE "C";
 
 -- Every object has a comment, but indexes, sequences and the row types of tables: expect none.
 SELECT p.oid::regprocedure AS function_without_comment
   FROM pg_proc p
- WHERE p.pronamespace = 'dp'::regnamespace AND obj_description(p.oid, 'pg_proc') IS NULL;
+ WHERE p.pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace) AND obj_description(p.oid, 'pg_proc') IS NULL;
 SELECT c.oid::regclass AS relation_without_comment
   FROM pg_class c
- WHERE c.relnamespace = 'dp'::regnamespace AND c.relkind IN ('r', 'v', 'm')
+ WHERE c.relnamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace, 'dp_ledger'::regnamespace) AND c.relkind IN ('r', 'v', 'm')
    AND obj_description(c.oid, 'pg_class') IS NULL;
 SELECT t.oid::regtype AS type_without_comment
   FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
- WHERE t.typnamespace = 'dp'::regnamespace AND t.typelem = 0 AND (c.relkind IS NULL OR c.relkind = 'c')
+ WHERE t.typnamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace, 'dp_ledger'::regnamespace) AND t.typelem = 0 AND (c.relkind IS NULL OR c.relkind = 'c')
    AND obj_description(t.oid, 'pg_type') IS NULL;
 SELECT pg_describe_object(d.classid, d.objid, d.objsubid) AS other_without_comment
   FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
  WHERE e.extname = 'pg_epsilon' AND d.deptype = 'e' AND d.classid NOT IN ('pg_class'::regclass, 'pg_type'::regclass, 'pg_proc'::regclass)
    AND obj_description(d.objid, d.classid::regclass::name) IS NULL;
-SELECT obj_description('dp'::regnamespace, 'pg_namespace') IS NOT NULL AS schema_has_comment;
+SELECT nspname AS schema_without_comment FROM pg_namespace WHERE nspname LIKE 'dp%' AND obj_description(oid, 'pg_namespace') IS NULL;
 
 -- Tables and sequences are closed, views are open and barriers; nobody may create in the schema.
-SELECT c.relname AS relation, c.relkind AS kind, c.reloptions AS options,
+SELECT c.relnamespace::regnamespace AS schema, c.relname AS relation, c.relkind AS kind, c.reloptions AS options,
        CASE WHEN c.relkind <> 'S' THEN has_any_column_privilege('regress_nobody', c.oid, 'SELECT')
             ELSE has_sequence_privilege('regress_nobody', c.oid, 'SELECT, USAGE, UPDATE') END AS may_read,
        c.relkind <> 'S' AND (has_table_privilege('regress_nobody', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER, REFERENCES')
             OR has_any_column_privilege('regress_nobody', c.oid, 'INSERT, UPDATE, REFERENCES')) AS may_write
   FROM pg_class c
- WHERE c.relnamespace = 'dp'::regnamespace AND c.relkind IN ('r', 'v', 'S')
- ORDER BY c.relkind, c.relname COLLATE "C";
-SELECT has_schema_privilege('regress_nobody', 'dp', 'USAGE') AS may_use,
-       has_schema_privilege('regress_nobody', 'dp', 'CREATE') AS may_create;
+ WHERE c.relnamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace, 'dp_ledger'::regnamespace) AND c.relkind IN ('r', 'v', 'S')
+ ORDER BY c.relnamespace::regnamespace::text COLLATE "C", c.relkind, c.relname COLLATE "C";
+SELECT nspname AS schema, has_schema_privilege('regress_nobody', oid, 'USAGE') AS may_use, has_schema_privilege('regress_nobody', oid, 'CREATE') AS may_create
+  FROM pg_namespace WHERE nspname LIKE 'dp%' ORDER BY 1;
 
 -- pg_dump takes every table and every sequence along, whole.
 SELECT c.relname AS relation, x.condition = '' AS whole
@@ -54,16 +54,16 @@ SELECT c.relname AS relation, x.condition = '' AS whole
  ORDER BY c.relname COLLATE "C";
 SELECT c.oid::regclass AS not_dumped
   FROM pg_class c
- WHERE c.relnamespace = 'dp'::regnamespace AND c.relkind IN ('r', 'S')
+ WHERE c.relnamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace, 'dp_ledger'::regnamespace) AND c.relkind IN ('r', 'S')
    AND NOT c.oid = ANY ((SELECT extconfig FROM pg_extension WHERE extname = 'pg_epsilon')::oid[]);
 
 -- No column that a restore could choke on, no trigger, no foreign key.
 SELECT a.attrelid::regclass, a.attname, a.atttypid::regtype
   FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
- WHERE c.relnamespace = 'dp'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
+ WHERE c.relnamespace = 'dp_ledger'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
    AND format_type(a.atttypid, NULL) LIKE 'reg%';
-SELECT count(*) AS triggers FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE c.relnamespace = 'dp'::regnamespace;
-SELECT count(*) AS foreign_keys FROM pg_constraint WHERE connamespace = 'dp'::regnamespace AND contype = 'f';
+SELECT count(*) AS triggers FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE c.relnamespace = 'dp_ledger'::regnamespace;
+SELECT count(*) AS foreign_keys FROM pg_constraint WHERE connamespace = 'dp_ledger'::regnamespace AND contype = 'f';
 
 -- Whatever could weaken privacy is for superusers.
 LOAD 'pg_epsilon';
@@ -74,16 +74,21 @@ SET pg_epsilon.time_quantum = 0;
 SET pg_epsilon.max_memory = '2GB';
 SET pg_epsilon.worker_linger = 0;
 SET pg_epsilon.nothing = 1;
-SELECT count(*) FROM dp.dataset;
-SELECT count(*) FROM dp.charge;
-SELECT nextval('dp.charge_id_seq');
+SELECT count(*) FROM dp_ledger.dataset;
+SELECT count(*) FROM dp_ledger.charge;
+SELECT nextval('dp_ledger.charge_id_seq');
 CREATE TABLE dp.mine (x int);
 SELECT count(*) FROM dp.datasets;
+-- what an analyst's client lists: views, and none of the ledger's tables
+SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE table_schema LIKE 'dp%' ORDER BY 1, 2;
+-- what a client lists that ignores privileges: the ledger's tables in their own schema alone
+SELECT n.nspname AS schema, c.relkind AS kind, count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname LIKE 'dp%' AND c.relkind IN ('r', 'v', 'm', 'f', 'p', 'S') GROUP BY 1, 2 ORDER BY 1, 2;
 RESET ROLE;
 
 -- It goes without a trace, and comes again.
 DROP EXTENSION pg_epsilon;
-SELECT count(*) FROM pg_namespace WHERE nspname = 'dp';
+SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'dp%';
 CREATE EXTENSION pg_epsilon;
 SELECT count(*) FROM dp.datasets;
 DROP EXTENSION pg_epsilon;

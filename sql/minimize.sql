@@ -27,7 +27,7 @@ SET client_min_messages = warning;
 \pset footer off
 -- What the functions are
 SELECT proname, provolatile, proparallel, proleakproof, prosecdef, proisstrict, proretset FROM pg_proc
- WHERE pronamespace = 'dp'::regnamespace AND proname ~ 'max_affine' ORDER BY 1, pg_get_function_identity_arguments(oid) COLLATE "C";
+ WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace) AND proname ~ 'max_affine' ORDER BY 1, pg_get_function_identity_arguments(oid) COLLATE "C";
 
 SET SESSION AUTHORIZATION regress_curator;
 -- the minimum is 0.2 at (0.3, -0.2): |a (x - 0.3)| + |b (y + 0.2)| in four rows, and rows far below
@@ -177,7 +177,7 @@ ALTER TABLE mine RENAME COLUMN c TO was_c;
 SELECT refused($$SELECT * FROM dp.minimize_max_affine('mine', '{a}', 'c', '{-1}', '{1}', epsilon => 1)$$);
 -- nothing of all this was charged
 RESET SESSION AUTHORIZATION;
-SELECT (SELECT count(*) FROM dp.charge) AS charges, (SELECT count(*) FROM dp.release) AS releases, (SELECT coalesce(sum(rho_spent), 0) FROM dp.budget) AS spent;
+SELECT (SELECT count(*) FROM dp_ledger.charge) AS charges, (SELECT count(*) FROM dp_ledger.release) AS releases, (SELECT coalesce(sum(rho_spent), 0) FROM dp_ledger.budget) AS spent;
 \t off
 
 -- ---- What comes out ----
@@ -275,16 +275,16 @@ SELECT pg_temp.spent() - spent AS paid FROM before;
 CREATE TEMP TABLE newest AS SELECT max(release) AS release FROM dp.releases WHERE method = 'laplace_data';
 GRANT SELECT ON newest TO PUBLIC;
 RESET SESSION AUTHORIZATION;
-CREATE TEMP TABLE cap AS SELECT rho_spent FROM dp.dataset WHERE dataset = 'd';
+CREATE TEMP TABLE cap AS SELECT rho_spent FROM dp_ledger.dataset WHERE dataset = 'd';
 SET SESSION AUTHORIZATION regress_bob;
 SELECT release = (SELECT release FROM newest) AS same FROM dp.minimize_max_affine('d', '{a,b}', 'c', '{-1,0}', '{1,1}', rho => 0.5, method => 'laplace_data');
 SELECT rho AS paid FROM dp.charges;
 RESET SESSION AUTHORIZATION;
-SELECT d.rho_spent - c.rho_spent AS cap_paid FROM dp.dataset d, cap c WHERE dataset = 'd';
+SELECT d.rho_spent - c.rho_spent AS cap_paid FROM dp_ledger.dataset d, cap c WHERE dataset = 'd';
 -- the record
 SELECT attributes, workload, predicate, method, queries FROM dp.releases WHERE release = (SELECT release FROM newest);
 SELECT request - 'max_change' AS request, request->>'max_change' AS max_change FROM dp.charges WHERE release = (SELECT release FROM newest) LIMIT 1;
-SELECT num_nonnulls(workload, sensitivity_sq, rho, sensitivity_l1, epsilon, strategy_id) AS not_null, length(payload) FROM dp.release WHERE id = (SELECT release FROM newest);
+SELECT num_nonnulls(workload, sensitivity_sq, rho, sensitivity_l1, epsilon, strategy_id) AS not_null, length(payload) FROM dp_ledger.release WHERE id = (SELECT release FROM newest);
 -- what a release of counts is used for is refused
 SET SESSION AUTHORIZATION regress_ann;
 SELECT regexp_replace(refused(format('SELECT * FROM dp.answer(%s, ''total'')', release)), 'release \d+', 'release N') AS answer FROM newest;
@@ -342,7 +342,7 @@ SELECT ask_agg('minimize_max_affine_agg', 'ARRAY[a, ''Infinity''], c', '{"datase
 -- where an aggregate can stand
 SELECT refused($$SELECT dp.minimize_max_affine_agg(ARRAY[a, b], c, '{"dataset": "d", "lower": [-1, -1], "upper": [1, 1], "epsilon": 1}') OVER () FROM t$$);
 -- no value of type internal can be written; in which words PostgreSQL says so depends on its minor release
-SELECT refused($$SELECT dp.minimize_max_affine_add(NULL, '{1}', 1, '{"dataset": "d", "lower": [-1], "upper": [1], "epsilon": 1}')$$) <> 'accepted';
+SELECT refused($$SELECT dp_internal.minimize_max_affine_add(NULL, '{1}', 1, '{"dataset": "d", "lower": [-1], "upper": [1], "epsilon": 1}')$$) <> 'accepted';
 -- the budget, and memory
 SET SESSION AUTHORIZATION regress_poor;
 SELECT ask_agg('minimize_max_affine_agg', 'ARRAY[a, b], c', '{"dataset": "d", "lower": [-1, -1], "upper": [1, 1], "epsilon": 1}');
@@ -454,8 +454,8 @@ SET pg_epsilon.max_memory = '1MB';
 SELECT refused($$SELECT dp.solve_max_affine(ARRAY[i], 0, '{"lower": [-1], "upper": [1]}') FROM generate_series(1, 100000) i$$);
 RESET pg_epsilon.max_memory;
 -- the accumulator is the door's
-SELECT refused($$SELECT dp.affine_rows('\x00', c, a) FROM t$$);
-SELECT refused($$SELECT dp.affine_rows(NULL, c, a) FROM t$$);
+SELECT refused($$SELECT dp_internal.affine_rows('\x00', c, a) FROM t$$);
+SELECT refused($$SELECT dp_internal.affine_rows(NULL, c, a) FROM t$$);
 \t off
 
 DROP FUNCTION refused, ask, ask_agg;

@@ -100,8 +100,8 @@ SELECT ask('svm', 'y, CASE WHEN id = 700 THEN ARRAY[a, a] ELSE ARRAY[a] END', '{
 -- where an aggregate can stand
 SELECT refused($$SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 1}') OVER () FROM t$$);
 -- no value of type internal can be written; in which words PostgreSQL says so depends on its minor release
-SELECT refused($$SELECT dp.svm_add(NULL, true, '{1}', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 1}')$$) <> 'accepted';
-SELECT refused($$SELECT dp.svm_final(NULL)$$) <> 'accepted';
+SELECT refused($$SELECT dp_internal.svm_add(NULL, true, '{1}', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 1}')$$) <> 'accepted';
+SELECT refused($$SELECT dp_internal.svm_final(NULL)$$) <> 'accepted';
 -- the budget
 SELECT ask('svm', 'y, ARRAY[a]', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 101}');
 SET SESSION AUTHORIZATION regress_bob;
@@ -116,8 +116,8 @@ SELECT ask('svm', 'y, ARRAY[a, z, d - date ''2000-01-01'', i, f::int]', '{"datas
 RESET enable_sort;
 RESET SESSION AUTHORIZATION;
 RESET pg_epsilon.max_memory;
-SELECT count(*) AS charges FROM dp.charge;
-SELECT count(*) AS models FROM dp.model;
+SELECT count(*) AS charges FROM dp_ledger.charge;
+SELECT count(*) AS models FROM dp_ledger.model;
 \t off
 
 -- Facts of the data are no errors: each answers with as many terms, and numbers.

@@ -195,7 +195,7 @@ SET SESSION AUTHORIZATION regress_curator;
 SELECT refused($$SELECT dp.create_dataset('anew', 'again', 8, accounting => 'pure')$$);
 RESET SESSION AUTHORIZATION;
 BEGIN;
-UPDATE dp.dataset SET unit = 'id' WHERE dataset = 'again' AND dropped;
+UPDATE dp_ledger.dataset SET unit = 'id' WHERE dataset = 'again' AND dropped;
 SET SESSION AUTHORIZATION regress_curator;
 SELECT refused($$SELECT dp.create_dataset('anew', 'again', 8)$$);
 RESET SESSION AUTHORIZATION;
@@ -205,7 +205,7 @@ SET SESSION AUTHORIZATION regress_curator;
 -- another name, another cap; the old cost counts, the old declarations and budgets are gone
 SELECT dp.create_dataset('anew', 'again', 6);
 RESET SESSION AUTHORIZATION;
-SELECT dataset, dropped, epsilon, rho_spent, charges, version FROM dp.dataset WHERE relation_name = 'again';
+SELECT dataset, dropped, epsilon, rho_spent, charges, version FROM dp_ledger.dataset WHERE relation_name = 'again';
 SET SESSION AUTHORIZATION regress_curator;
 SELECT round(epsilon_left::numeric, 3) < 6 AS less_than_all FROM dp.datasets WHERE dataset = 'anew';
 SELECT count(*) FROM dp.attributes WHERE dataset = 'anew';

@@ -3,8 +3,16 @@
 \echo Use "CREATE EXTENSION pg_epsilon" to load this file. \quit
 
 CREATE SCHEMA dp;
-COMMENT ON SCHEMA dp IS 'differentially private answers and the ledger of what they cost (pg_epsilon)';
+COMMENT ON SCHEMA dp IS 'differentially private answers: what people call, and views of the ledger (pg_epsilon)';
 GRANT USAGE ON SCHEMA dp TO PUBLIC;
+
+-- The scan of a dataset runs as the table's owner, who must find the aggregates.
+CREATE SCHEMA dp_internal;
+COMMENT ON SCHEMA dp_internal IS 'functions that pg_epsilon itself calls';
+GRANT USAGE ON SCHEMA dp_internal TO PUBLIC;
+
+CREATE SCHEMA dp_ledger;
+COMMENT ON SCHEMA dp_ledger IS 'the ledger of pg_epsilon: datasets, budgets, charges, releases; only superusers read it, all others read the views of dp';
 
 ----------------------------------------------------------------------
 -- The ledger's tables.  Nobody but superusers reads or writes them; the
@@ -14,9 +22,9 @@ GRANT USAGE ON SCHEMA dp TO PUBLIC;
 -- 1e-18 (atto).
 ----------------------------------------------------------------------
 
-CREATE SEQUENCE dp.dataset_id_seq;
-CREATE TABLE dp.dataset (
-    id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('dp.dataset_id_seq'),
+CREATE SEQUENCE dp_ledger.dataset_id_seq;
+CREATE TABLE dp_ledger.dataset (
+    id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('dp_ledger.dataset_id_seq'),
     dataset text NOT NULL,
     dropped boolean NOT NULL DEFAULT false,
     relation_oid oid NOT NULL,
@@ -59,26 +67,26 @@ CREATE TABLE dp.dataset (
         WHEN 'values' THEN pg_catalog.num_nulls(private_column, private_type, max_change, change) = 0 AND unit IS NULL AND max_rows = 1
         ELSE pg_catalog.num_nonnulls(private_column, private_type, max_change, change) = 0 END)
 );
-CREATE UNIQUE INDEX dataset_name ON dp.dataset (dataset) WHERE NOT dropped;
-CREATE INDEX dataset_relation ON dp.dataset (relation_oid);
-COMMENT ON TABLE dp.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges and acts';
-COMMENT ON COLUMN dp.dataset.dropped IS 'unregistered: cap, spent and charges are kept and resumed by a new registration of the relation';
-COMMENT ON COLUMN dp.dataset.version IS 'version of the data; a release is replayed within its version only';
-COMMENT ON COLUMN dp.dataset.declared_version IS 'first version with the attributes as they are now; the cells of earlier releases had other meanings';
-COMMENT ON COLUMN dp.dataset.unit IS 'column that says whose a row is; NULL: each row is a unit of its own';
-COMMENT ON COLUMN dp.dataset.unit_type IS 'base type of that column, which it must keep';
-COMMENT ON COLUMN dp.dataset.private_column IS 'column whose values are protected where neighbours are values; rows and other columns are public then';
-COMMENT ON COLUMN dp.dataset.private_type IS 'base type of that column, which it must keep';
-COMMENT ON COLUMN dp.dataset.max_change IS 'by at most this a value of that column moves between neighbours';
-COMMENT ON COLUMN dp.dataset.change IS 'whether it moves in one row, or in all';
-COMMENT ON COLUMN dp.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
-COMMENT ON COLUMN dp.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
-COMMENT ON COLUMN dp.dataset.scanned IS 'SHA-256 of the tables that the last charge read; NULL: the next charge names them';
-COMMENT ON COLUMN dp.dataset.rho_limit IS 'cap in 1e-9; NULL if accounting is pure';
-COMMENT ON COLUMN dp.dataset.delta_limit IS 'sum of deltas allowed, in 1e-18';
-COMMENT ON COLUMN dp.dataset.epsilon_limit IS 'pure cap in 1e-9; NULL unless accounting is pure';
+CREATE UNIQUE INDEX dataset_name ON dp_ledger.dataset (dataset) WHERE NOT dropped;
+CREATE INDEX dataset_relation ON dp_ledger.dataset (relation_oid);
+COMMENT ON TABLE dp_ledger.dataset IS 'registered tables: privacy unit, neighbours, cap, what is spent of it, identity and head of the hash chain of charges and acts';
+COMMENT ON COLUMN dp_ledger.dataset.dropped IS 'unregistered: cap, spent and charges are kept and resumed by a new registration of the relation';
+COMMENT ON COLUMN dp_ledger.dataset.version IS 'version of the data; a release is replayed within its version only';
+COMMENT ON COLUMN dp_ledger.dataset.declared_version IS 'first version with the attributes as they are now; the cells of earlier releases had other meanings';
+COMMENT ON COLUMN dp_ledger.dataset.unit IS 'column that says whose a row is; NULL: each row is a unit of its own';
+COMMENT ON COLUMN dp_ledger.dataset.unit_type IS 'base type of that column, which it must keep';
+COMMENT ON COLUMN dp_ledger.dataset.private_column IS 'column whose values are protected where neighbours are values; rows and other columns are public then';
+COMMENT ON COLUMN dp_ledger.dataset.private_type IS 'base type of that column, which it must keep';
+COMMENT ON COLUMN dp_ledger.dataset.max_change IS 'by at most this a value of that column moves between neighbours';
+COMMENT ON COLUMN dp_ledger.dataset.change IS 'whether it moves in one row, or in all';
+COMMENT ON COLUMN dp_ledger.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
+COMMENT ON COLUMN dp_ledger.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
+COMMENT ON COLUMN dp_ledger.dataset.scanned IS 'SHA-256 of the tables that the last charge read; NULL: the next charge names them';
+COMMENT ON COLUMN dp_ledger.dataset.rho_limit IS 'cap in 1e-9; NULL if accounting is pure';
+COMMENT ON COLUMN dp_ledger.dataset.delta_limit IS 'sum of deltas allowed, in 1e-18';
+COMMENT ON COLUMN dp_ledger.dataset.epsilon_limit IS 'pure cap in 1e-9; NULL unless accounting is pure';
 
-CREATE TABLE dp.attribute (
+CREATE TABLE dp_ledger.attribute (
     dataset_id bigint NOT NULL,
     attribute text NOT NULL,
     position integer NOT NULL,
@@ -91,11 +99,11 @@ CREATE TABLE dp.attribute (
     nulls text NOT NULL CHECK (nulls IN ('drop', 'cell')),
     PRIMARY KEY (dataset_id, attribute)
 );
-COMMENT ON TABLE dp.attribute IS 'declared attributes: levels or edges of bins, as text in the column''s type';
+COMMENT ON TABLE dp_ledger.attribute IS 'declared attributes: levels or edges of bins, as text in the column''s type';
 
-CREATE SEQUENCE dp.budget_id_seq;
-CREATE TABLE dp.budget (
-    id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('dp.budget_id_seq'),
+CREATE SEQUENCE dp_ledger.budget_id_seq;
+CREATE TABLE dp_ledger.budget (
+    id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('dp_ledger.budget_id_seq'),
     dataset_id bigint NOT NULL,
     role_name text NOT NULL,
     role_oid oid,
@@ -116,11 +124,11 @@ CREATE TABLE dp.budget (
         WHEN 'pure' THEN pg_catalog.num_nulls(epsilon_limit, epsilon_spent) = 0
         ELSE pg_catalog.num_nulls(rho_limit, rho_spent, delta_limit, delta_spent) = 0 END)
 );
-COMMENT ON TABLE dp.budget IS 'what a role may lose on a dataset, and has lost; one row per role and dataset';
-COMMENT ON COLUMN dp.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; nobody can use the budget';
+COMMENT ON TABLE dp_ledger.budget IS 'what a role may lose on a dataset, and has lost; one row per role and dataset';
+COMMENT ON COLUMN dp_ledger.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; nobody can use the budget';
 
-CREATE SEQUENCE dp.charge_id_seq;
-CREATE TABLE dp.charge (
+CREATE SEQUENCE dp_ledger.charge_id_seq;
+CREATE TABLE dp_ledger.charge (
     id bigint PRIMARY KEY,
     dataset_id bigint NOT NULL,
     seq bigint NOT NULL,
@@ -143,18 +151,18 @@ CREATE TABLE dp.charge (
     hash bytea NOT NULL,
     UNIQUE (dataset_id, seq)
 );
-CREATE INDEX charge_strategy ON dp.charge (strategy_id) WHERE strategy_id IS NOT NULL;
-CREATE INDEX charge_budget ON dp.charge (budget_id, release_id);
-COMMENT ON TABLE dp.charge IS 'the ledger: every charge, never changed, hash-chained per dataset';
-COMMENT ON COLUMN dp.charge.budget_id IS '0 where dp.attest charges the cap alone';
-COMMENT ON COLUMN dp.charge.epsilon IS 'of a pure mechanism, in 1e-9; rho and delta are then NULL';
-COMMENT ON COLUMN dp.charge.cap_rho IS 'what the charge cost the cap of the dataset: 0 where a stored release was paid again by another budget';
-COMMENT ON COLUMN dp.charge.relations IS 'JSON: the tables that were read; NULL: those of the charge before, or none';
-COMMENT ON COLUMN dp.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
-COMMENT ON COLUMN dp.charge.strategy_id IS 'what is measured; NULL: the workload itself';
-COMMENT ON COLUMN dp.charge.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this charge';
+CREATE INDEX charge_strategy ON dp_ledger.charge (strategy_id) WHERE strategy_id IS NOT NULL;
+CREATE INDEX charge_budget ON dp_ledger.charge (budget_id, release_id);
+COMMENT ON TABLE dp_ledger.charge IS 'the ledger: every charge, never changed, hash-chained per dataset';
+COMMENT ON COLUMN dp_ledger.charge.budget_id IS '0 where dp.attest charges the cap alone';
+COMMENT ON COLUMN dp_ledger.charge.epsilon IS 'of a pure mechanism, in 1e-9; rho and delta are then NULL';
+COMMENT ON COLUMN dp_ledger.charge.cap_rho IS 'what the charge cost the cap of the dataset: 0 where a stored release was paid again by another budget';
+COMMENT ON COLUMN dp_ledger.charge.relations IS 'JSON: the tables that were read; NULL: those of the charge before, or none';
+COMMENT ON COLUMN dp_ledger.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
+COMMENT ON COLUMN dp_ledger.charge.strategy_id IS 'what is measured; NULL: the workload itself';
+COMMENT ON COLUMN dp_ledger.charge.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this charge';
 
-CREATE TABLE dp.act (
+CREATE TABLE dp_ledger.act (
     dataset_id bigint NOT NULL,
     seq bigint NOT NULL,
     charges bigint NOT NULL,
@@ -168,13 +176,13 @@ CREATE TABLE dp.act (
     reason text,
     hash bytea NOT NULL
 );
-CREATE INDEX act_place ON dp.act (dataset_id, charges, seq);
-COMMENT ON TABLE dp.act IS 'what owners did to a dataset, never changed, in one hash chain with its charges';
-COMMENT ON COLUMN dp.act.charges IS 'how many charges of the dataset came before it';
-COMMENT ON COLUMN dp.act.subject IS 'the attribute, role or release that it is about; NULL: the dataset itself';
-COMMENT ON COLUMN dp.act.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this act';
+CREATE INDEX act_place ON dp_ledger.act (dataset_id, charges, seq);
+COMMENT ON TABLE dp_ledger.act IS 'what owners did to a dataset, never changed, in one hash chain with its charges';
+COMMENT ON COLUMN dp_ledger.act.charges IS 'how many charges of the dataset came before it';
+COMMENT ON COLUMN dp_ledger.act.subject IS 'the attribute, role or release that it is about; NULL: the dataset itself';
+COMMENT ON COLUMN dp_ledger.act.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this act';
 
-CREATE TABLE dp.charge_relation (
+CREATE TABLE dp_ledger.charge_relation (
     dataset_id bigint NOT NULL,
     relation_oid oid NOT NULL,
     relation_schema text NOT NULL,
@@ -182,15 +190,15 @@ CREATE TABLE dp.charge_relation (
     first_seq bigint NOT NULL,
     last_seq bigint
 );
-CREATE INDEX charge_relation_table ON dp.charge_relation (relation_oid);
-CREATE INDEX charge_relation_dataset ON dp.charge_relation (dataset_id);
-COMMENT ON TABLE dp.charge_relation IS 'which tables the charges of a dataset read: a table that leaves it stays spent on';
-COMMENT ON COLUMN dp.charge_relation.relation_oid IS '0: no table had the name when the dataset was attested';
-COMMENT ON COLUMN dp.charge_relation.first_seq IS 'seq of the first of these charges';
-COMMENT ON COLUMN dp.charge_relation.last_seq IS 'seq of the last one; NULL: charges go on reading it';
+CREATE INDEX charge_relation_table ON dp_ledger.charge_relation (relation_oid);
+CREATE INDEX charge_relation_dataset ON dp_ledger.charge_relation (dataset_id);
+COMMENT ON TABLE dp_ledger.charge_relation IS 'which tables the charges of a dataset read: a table that leaves it stays spent on';
+COMMENT ON COLUMN dp_ledger.charge_relation.relation_oid IS '0: no table had the name when the dataset was attested';
+COMMENT ON COLUMN dp_ledger.charge_relation.first_seq IS 'seq of the first of these charges';
+COMMENT ON COLUMN dp_ledger.charge_relation.last_seq IS 'seq of the last one; NULL: charges go on reading it';
 
-CREATE SEQUENCE dp.release_id_seq;
-CREATE TABLE dp.release (
+CREATE SEQUENCE dp_ledger.release_id_seq;
+CREATE TABLE dp_ledger.release (
     id bigint PRIMARY KEY,
     charge_id bigint NOT NULL UNIQUE,
     dataset_id bigint NOT NULL,
@@ -214,14 +222,14 @@ CREATE TABLE dp.release (
         ELSE pg_catalog.num_nulls(sensitivity_sq, rho) = 2 * pg_catalog.num_nonnulls(epsilon)
              AND (sensitivity_l1 IS NULL) = (epsilon IS NULL) END)
 );
-CREATE INDEX release_request ON dp.release (dataset_id, version, request_hash, id);
-COMMENT ON TABLE dp.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
-COMMENT ON COLUMN dp.release.workload IS 'NULL: a model, whose coefficients the payload holds, or a minimum, whose point and public value it holds';
-COMMENT ON COLUMN dp.release.rho IS 'discrete Gaussian noise of this cost in 1e-9 for squared sensitivity sensitivity_sq, else';
-COMMENT ON COLUMN dp.release.epsilon IS 'discrete Laplace noise of this cost in 1e-9 for sensitivity sensitivity_l1; 0: a partition and counts of its buckets, for sensitivities of their own';
+CREATE INDEX release_request ON dp_ledger.release (dataset_id, version, request_hash, id);
+COMMENT ON TABLE dp_ledger.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
+COMMENT ON COLUMN dp_ledger.release.workload IS 'NULL: a model, whose coefficients the payload holds, or a minimum, whose point and public value it holds';
+COMMENT ON COLUMN dp_ledger.release.rho IS 'discrete Gaussian noise of this cost in 1e-9 for squared sensitivity sensitivity_sq, else';
+COMMENT ON COLUMN dp_ledger.release.epsilon IS 'discrete Laplace noise of this cost in 1e-9 for sensitivity sensitivity_l1; 0: a partition and counts of its buckets, for sensitivities of their own';
 
-CREATE SEQUENCE dp.strategy_id_seq;
-CREATE TABLE dp.strategy (
+CREATE SEQUENCE dp_ledger.strategy_id_seq;
+CREATE TABLE dp_ledger.strategy (
     id bigint PRIMARY KEY,
     key_hash bytea NOT NULL,
     key text NOT NULL,
@@ -240,14 +248,14 @@ CREATE TABLE dp.strategy (
     matrix bytea NOT NULL,
     created timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
-ALTER TABLE dp.strategy ALTER matrix SET STORAGE EXTERNAL;
-CREATE INDEX strategy_key ON dp.strategy (key_hash, gap);
-COMMENT ON TABLE dp.strategy IS 'strategies that were optimised: integer matrices that depend on no data; those that no charge refers to make room for newer ones';
-COMMENT ON COLUMN dp.strategy.gap IS 'asked for; what was reached is objective / lower_bound - 1';
-COMMENT ON COLUMN dp.strategy.matrix IS 'columns of classes of cells, and the integers; checked at every load, the sensitivity computed from them anew';
+ALTER TABLE dp_ledger.strategy ALTER matrix SET STORAGE EXTERNAL;
+CREATE INDEX strategy_key ON dp_ledger.strategy (key_hash, gap);
+COMMENT ON TABLE dp_ledger.strategy IS 'strategies that were optimised: integer matrices that depend on no data; those that no charge refers to make room for newer ones';
+COMMENT ON COLUMN dp_ledger.strategy.gap IS 'asked for; what was reached is objective / lower_bound - 1';
+COMMENT ON COLUMN dp_ledger.strategy.matrix IS 'columns of classes of cells, and the integers; checked at every load, the sensitivity computed from them anew';
 
-CREATE SEQUENCE dp.model_id_seq;
-CREATE TABLE dp.model (
+CREATE SEQUENCE dp_ledger.model_id_seq;
+CREATE TABLE dp_ledger.model (
     id bigint PRIMARY KEY,
     model text NOT NULL UNIQUE,
     dataset_id bigint NOT NULL,
@@ -263,13 +271,13 @@ CREATE TABLE dp.model (
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CHECK (pg_catalog.array_length(terms, 1) = pg_catalog.array_length(coefficients, 1))
 );
-CREATE INDEX model_release ON dp.model (release_id);
-COMMENT ON TABLE dp.model IS 'fitted models by name';
-COMMENT ON COLUMN dp.model.release_id IS 'the paid release; NULL: fitted without privacy, for the owner of the dataset alone';
-COMMENT ON COLUMN dp.model.declaration IS 'how values become terms: type, bounds or levels of each feature, and the label';
-COMMENT ON COLUMN dp.model.coefficients IS 'of the terms, on the scale of the values; the first term is the intercept';
+CREATE INDEX model_release ON dp_ledger.model (release_id);
+COMMENT ON TABLE dp_ledger.model IS 'fitted models by name';
+COMMENT ON COLUMN dp_ledger.model.release_id IS 'the paid release; NULL: fitted without privacy, for the owner of the dataset alone';
+COMMENT ON COLUMN dp_ledger.model.declaration IS 'how values become terms: type, bounds or levels of each feature, and the label';
+COMMENT ON COLUMN dp_ledger.model.coefficients IS 'of the terms, on the scale of the values; the first term is the intercept';
 
-CREATE TABLE dp.published (
+CREATE TABLE dp_ledger.published (
     relation_oid oid NOT NULL,
     row_type_oid oid NOT NULL,
     relation_schema text NOT NULL,
@@ -278,28 +286,28 @@ CREATE TABLE dp.published (
     owner text NOT NULL,
     identity text NOT NULL
 );
-CREATE INDEX published_oid ON dp.published (relation_oid);
-CREATE INDEX published_name ON dp.published (relation_schema, relation_name);
-COMMENT ON TABLE dp.published IS 'tables that dp.publish made, which alone it replaces, and for whom';
-COMMENT ON COLUMN dp.published.row_type_oid IS 'with the OID of the table it is of that one only, and of no later one with its number';
-COMMENT ON COLUMN dp.published.identity IS 'cluster, timeline, database and relation; elsewhere the names say which table it is';
+CREATE INDEX published_oid ON dp_ledger.published (relation_oid);
+CREATE INDEX published_name ON dp_ledger.published (relation_schema, relation_name);
+COMMENT ON TABLE dp_ledger.published IS 'tables that dp.publish made, which alone it replaces, and for whom';
+COMMENT ON COLUMN dp_ledger.published.row_type_oid IS 'with the OID of the table it is of that one only, and of no later one with its number';
+COMMENT ON COLUMN dp_ledger.published.identity IS 'cluster, timeline, database and relation; elsewhere the names say which table it is';
 
-SELECT pg_catalog.pg_extension_config_dump('dp.dataset', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.dataset_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.attribute', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.budget', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.budget_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.charge', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.charge_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.charge_relation', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.act', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.release', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.release_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.strategy', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.strategy_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.model', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.model_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp.published', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.dataset', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.dataset_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.attribute', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.budget', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.budget_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.charge', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.charge_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.charge_relation', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.act', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.release', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.release_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.strategy', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.strategy_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.model', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.model_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.published', '');
 
 ----------------------------------------------------------------------
 -- Arithmetic of the ledger: no data, everybody may ask
@@ -320,19 +328,19 @@ CREATE FUNCTION dp.pure_epsilon_of_rho(rho double precision) RETURNS double prec
 COMMENT ON FUNCTION dp.pure_epsilon_of_rho(double precision) IS
     'largest epsilon, in whole units of 1e-9, such that every epsilon-differentially private mechanism is rho-zCDP';
 
-CREATE FUNCTION dp.is_owner(identity text, relation oid, owner text) RETURNS boolean
+CREATE FUNCTION dp_internal.is_owner(identity text, relation oid, owner text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'pe_sql_is_owner' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp.is_owner(text, oid, text) IS
+COMMENT ON FUNCTION dp_internal.is_owner(text, oid, text) IS
     'whether you have the privileges of the owner of a dataset row (used by the views)';
 
-CREATE FUNCTION dp.is_payer(identity text, relation oid, role_oid oid, role_name text) RETURNS boolean
+CREATE FUNCTION dp_internal.is_payer(identity text, relation oid, role_oid oid, role_name text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'pe_sql_is_payer' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp.is_payer(text, oid, oid, text) IS
+COMMENT ON FUNCTION dp_internal.is_payer(text, oid, oid, text) IS
     'whether you have the privileges of the role of a budget row (used by the views)';
 
-CREATE FUNCTION dp.is_frozen(identity text, relation oid) RETURNS boolean
+CREATE FUNCTION dp_internal.is_frozen(identity text, relation oid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'pe_sql_is_frozen' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp.is_frozen(text, oid) IS
+COMMENT ON FUNCTION dp_internal.is_frozen(text, oid) IS
     'whether a dataset row comes from another cluster, timeline, database or relation (used by the views)';
 
 ----------------------------------------------------------------------
@@ -344,12 +352,12 @@ COMMENT ON FUNCTION dp.is_frozen(text, oid) IS
 
 CREATE VIEW dp.datasets WITH (security_barrier) AS
     SELECT d.dataset, d.unit, d.max_rows, d.neighbours,
-           CASE WHEN NOT dp.is_owner(d.identity, d.relation_oid, d.owner) THEN NULL    -- it says what others spent
+           CASE WHEN NOT dp_internal.is_owner(d.identity, d.relation_oid, d.owner) THEN NULL    -- it says what others spent
                 WHEN d.accounting = 'pure' THEN (d.epsilon_limit - d.epsilon_spent) / 1e9::float8
                 ELSE dp.epsilon_of_rho((d.rho_limit - d.rho_spent) * 1e-9::float8, d.delta / 2) END AS epsilon_left,
-           dp.is_frozen(d.identity, d.relation_oid) AS frozen,
+           dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen,
            d.private_column, d.max_change, d.change
-      FROM dp.dataset d
+      FROM dp_ledger.dataset d
      WHERE NOT d.dropped;
 COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, or the private column and how it may change, and, for the owner, what is left of the cap, as an epsilon';
 
@@ -363,115 +371,115 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
                 THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.regexp_replace(p, '^(\S+) (\S+)( BC)?$', '\1T\2:00\3')) FROM pg_catalog.unnest(a.points) p)
                 ELSE pg_catalog.to_jsonb(a.points) END AS levels,
            a.outside, a.nulls
-      FROM dp.dataset d JOIN dp.attribute a ON a.dataset_id = d.id
+      FROM dp_ledger.dataset d JOIN dp_ledger.attribute a ON a.dataset_id = d.id
      WHERE NOT d.dropped
      ORDER BY d.dataset, a.position;
 COMMENT ON VIEW dp.attributes IS 'declared attributes; levels: the levels, or the edges of the bins';
 
-CREATE VIEW dp.all_budgets AS
+CREATE VIEW dp_ledger.all_budgets AS
     SELECT d.dataset, b.role_name AS role, b.accounting, b.epsilon, b.delta,
            b.rho_limit / 1e9::float8 AS rho_limit, b.rho_spent / 1e9::float8 AS rho_spent,
            (b.rho_limit - b.rho_spent) / 1e9::float8 AS rho_left,
            CASE b.accounting
                 WHEN 'pure' THEN (b.epsilon_limit - b.epsilon_spent) / 1e9::float8
                 ELSE dp.epsilon_of_rho((b.rho_limit - b.rho_spent) * 1e-9::float8, b.delta / 2) END AS epsilon_left,
-           dp.is_frozen(d.identity, d.relation_oid) AS frozen
-      FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id
+           dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen
+      FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id
      WHERE NOT d.dropped
-       AND (dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
-            OR dp.is_owner(d.identity, d.relation_oid, d.owner))
+       AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
+            OR dp_internal.is_owner(d.identity, d.relation_oid, d.owner))
     OFFSET 0;
-COMMENT ON VIEW dp.all_budgets IS 'what dp.visible_budgets reads';
+COMMENT ON VIEW dp_ledger.all_budgets IS 'what dp_internal.visible_budgets reads';
 
-CREATE VIEW dp.all_charges AS
+CREATE VIEW dp_ledger.all_charges AS
     SELECT c.id AS charge, c.at::timestamptz AS at, c.role_name AS role, c.dataset, c.function,
            c.rho / 1e9::float8 AS rho, c.delta / 1e18::float8 AS delta, c.epsilon / 1e9::float8 AS epsilon,
            c.request::jsonb AS request, coalesce(c.release_id, r.id) AS release
-      FROM dp.charge c
-      JOIN dp.dataset d ON d.id = c.dataset_id
-      LEFT JOIN dp.budget b ON b.id = c.budget_id
-      LEFT JOIN dp.release r ON r.charge_id = c.id
-     WHERE dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
-        OR dp.is_owner(d.identity, d.relation_oid, d.owner)
+      FROM dp_ledger.charge c
+      JOIN dp_ledger.dataset d ON d.id = c.dataset_id
+      LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id
+      LEFT JOIN dp_ledger.release r ON r.charge_id = c.id
+     WHERE dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
+        OR dp_internal.is_owner(d.identity, d.relation_oid, d.owner)
     OFFSET 0;
-COMMENT ON VIEW dp.all_charges IS 'what dp.visible_charges reads';
+COMMENT ON VIEW dp_ledger.all_charges IS 'what dp_internal.visible_charges reads';
 
-CREATE VIEW dp.all_acts AS
+CREATE VIEW dp_ledger.all_acts AS
     SELECT x.at::timestamptz AS at, x.role_name AS role, x.dataset, x.act, x.subject,
            x.old_value::jsonb AS old_value, x.new_value::jsonb AS new_value, x.reason
-      FROM dp.dataset d
+      FROM dp_ledger.dataset d
       JOIN (SELECT a.dataset_id, a.charges, a.seq, a.at, a.role_name, a.dataset, a.act, a.subject, a.old_value, a.new_value, a.reason
-              FROM dp.act a
+              FROM dp_ledger.act a
             UNION ALL   -- that a freeze was lifted or a dataset moved is a line of the charges
             SELECT c.dataset_id, c.seq - 1, NULL, c.at, c.role_name, c.dataset, 'attest', NULL,
                    pg_catalog.jsonb_build_object('identity', c.request::jsonb -> 'before')::text,
                    pg_catalog.jsonb_build_object('identity', c.request::jsonb -> 'identity')::text, c.request::jsonb ->> 'reason'
-              FROM dp.charge c
+              FROM dp_ledger.charge c
              WHERE c.function LIKE 'dp.attest%' AND c.budget_id = 0
             UNION ALL
             SELECT c.dataset_id, c.seq - 1, NULL, c.at, c.role_name, c.dataset, 'move_dataset', NULL,
                    pg_catalog.jsonb_build_object('relation', c.request::jsonb -> 'from')::text,
                    pg_catalog.jsonb_build_object('relation', c.request::jsonb -> 'to')::text, c.request::jsonb ->> 'reason'
-              FROM dp.charge c
+              FROM dp_ledger.charge c
              WHERE c.function = 'dp.move_dataset' AND c.budget_id = 0) x ON x.dataset_id = d.id
-     WHERE dp.is_owner(d.identity, d.relation_oid, d.owner)
+     WHERE dp_internal.is_owner(d.identity, d.relation_oid, d.owner)
      ORDER BY x.dataset_id, x.charges, x.seq
     OFFSET 0;
-COMMENT ON VIEW dp.all_acts IS 'what dp.visible_acts reads';
+COMMENT ON VIEW dp_ledger.all_acts IS 'what dp_internal.visible_acts reads';
 
-CREATE VIEW dp.all_releases AS
+CREATE VIEW dp_ledger.all_releases AS
     SELECT r.id AS release, r.charge_id AS charge, d.dataset, r.version, r.attributes, r.workload, r.predicate,
            r.method, r.queries, r.created
-      FROM dp.release r JOIN dp.dataset d ON d.id = r.dataset_id
+      FROM dp_ledger.release r JOIN dp_ledger.dataset d ON d.id = r.dataset_id
      WHERE NOT d.dropped AND r.version >= d.declared_version AND r.payload IS NOT NULL
-       AND (dp.is_owner(d.identity, d.relation_oid, d.owner)
-            OR EXISTS (SELECT FROM dp.charge c JOIN dp.budget b ON b.id = c.budget_id
+       AND (dp_internal.is_owner(d.identity, d.relation_oid, d.owner)
+            OR EXISTS (SELECT FROM dp_ledger.charge c JOIN dp_ledger.budget b ON b.id = c.budget_id
                         WHERE (c.id = r.charge_id OR c.release_id = r.id)
-                          AND c.dataset_id = d.id AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
+                          AND c.dataset_id = d.id AND dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
     OFFSET 0;
-COMMENT ON VIEW dp.all_releases IS 'what dp.visible_releases reads';
+COMMENT ON VIEW dp_ledger.all_releases IS 'what dp_internal.visible_releases reads';
 
-CREATE VIEW dp.all_models AS
+CREATE VIEW dp_ledger.all_models AS
     SELECT m.model, d.dataset, m.kind, m.method, m.label, m.features, m.role_name AS role, m.release_id AS release, m.created
-      FROM dp.model m JOIN dp.dataset d ON d.id = m.dataset_id
+      FROM dp_ledger.model m JOIN dp_ledger.dataset d ON d.id = m.dataset_id
      WHERE NOT d.dropped
-       AND (m.release_id IS NULL OR EXISTS (SELECT FROM dp.release r WHERE r.id = m.release_id AND r.payload IS NOT NULL))
-       AND (dp.is_owner(d.identity, d.relation_oid, d.owner)
-            OR EXISTS (SELECT FROM dp.release r JOIN dp.charge c ON c.id = r.charge_id OR c.release_id = r.id
-                         JOIN dp.budget b ON b.id = c.budget_id
+       AND (m.release_id IS NULL OR EXISTS (SELECT FROM dp_ledger.release r WHERE r.id = m.release_id AND r.payload IS NOT NULL))
+       AND (dp_internal.is_owner(d.identity, d.relation_oid, d.owner)
+            OR EXISTS (SELECT FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id
+                         JOIN dp_ledger.budget b ON b.id = c.budget_id
                         WHERE r.id = m.release_id AND c.dataset_id = d.id
-                          AND dp.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
+                          AND dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)))
     OFFSET 0;
-COMMENT ON VIEW dp.all_models IS 'what dp.visible_models reads';
+COMMENT ON VIEW dp_ledger.all_models IS 'what dp_internal.visible_models reads';
 
-CREATE FUNCTION dp.visible_budgets() RETURNS SETOF dp.all_budgets
+CREATE FUNCTION dp_internal.visible_budgets() RETURNS SETOF dp_ledger.all_budgets
     AS 'MODULE_PATHNAME', 'pe_sql_visible_budgets' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
-COMMENT ON FUNCTION dp.visible_budgets() IS 'the rows of dp.budgets (used by the view)';
-CREATE VIEW dp.budgets WITH (security_barrier) AS SELECT * FROM dp.visible_budgets();
+COMMENT ON FUNCTION dp_internal.visible_budgets() IS 'the rows of dp.budgets (used by the view)';
+CREATE VIEW dp.budgets WITH (security_barrier) AS SELECT * FROM dp_internal.visible_budgets();
 COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
 
-CREATE FUNCTION dp.visible_charges() RETURNS SETOF dp.all_charges
+CREATE FUNCTION dp_internal.visible_charges() RETURNS SETOF dp_ledger.all_charges
     AS 'MODULE_PATHNAME', 'pe_sql_visible_charges' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
-COMMENT ON FUNCTION dp.visible_charges() IS 'the rows of dp.charges (used by the view)';
-CREATE VIEW dp.charges WITH (security_barrier) AS SELECT * FROM dp.visible_charges();
+COMMENT ON FUNCTION dp_internal.visible_charges() IS 'the rows of dp.charges (used by the view)';
+CREATE VIEW dp.charges WITH (security_barrier) AS SELECT * FROM dp_internal.visible_charges();
 COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
 
-CREATE FUNCTION dp.visible_acts() RETURNS SETOF dp.all_acts
+CREATE FUNCTION dp_internal.visible_acts() RETURNS SETOF dp_ledger.all_acts
     AS 'MODULE_PATHNAME', 'pe_sql_visible_acts' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
-COMMENT ON FUNCTION dp.visible_acts() IS 'the rows of dp.acts (used by the view)';
-CREATE VIEW dp.acts WITH (security_barrier) AS SELECT * FROM dp.visible_acts();
+COMMENT ON FUNCTION dp_internal.visible_acts() IS 'the rows of dp.acts (used by the view)';
+CREATE VIEW dp.acts WITH (security_barrier) AS SELECT * FROM dp_internal.visible_acts();
 COMMENT ON VIEW dp.acts IS 'what owners did to your datasets: registered, granted, declared and so on, in its order; old_value and new_value: of the subject, or what changed of the dataset';
 
-CREATE FUNCTION dp.visible_releases() RETURNS SETOF dp.all_releases
+CREATE FUNCTION dp_internal.visible_releases() RETURNS SETOF dp_ledger.all_releases
     AS 'MODULE_PATHNAME', 'pe_sql_visible_releases' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
-COMMENT ON FUNCTION dp.visible_releases() IS 'the rows of dp.releases (used by the view)';
-CREATE VIEW dp.releases WITH (security_barrier) AS SELECT * FROM dp.visible_releases();
+COMMENT ON FUNCTION dp_internal.visible_releases() IS 'the rows of dp.releases (used by the view)';
+CREATE VIEW dp.releases WITH (security_barrier) AS SELECT * FROM dp_internal.visible_releases();
 COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
 
-CREATE FUNCTION dp.visible_models() RETURNS SETOF dp.all_models
+CREATE FUNCTION dp_internal.visible_models() RETURNS SETOF dp_ledger.all_models
     AS 'MODULE_PATHNAME', 'pe_sql_visible_models' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
-COMMENT ON FUNCTION dp.visible_models() IS 'the rows of dp.models (used by the view)';
-CREATE VIEW dp.models WITH (security_barrier) AS SELECT * FROM dp.visible_models();
+COMMENT ON FUNCTION dp_internal.visible_models() IS 'the rows of dp.models (used by the view)';
+CREATE VIEW dp.models WITH (security_barrier) AS SELECT * FROM dp_internal.visible_models();
 COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on his datasets; release NULL: fitted without privacy';
 
 GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.acts, dp.releases, dp.models TO PUBLIC;
@@ -663,39 +671,39 @@ COMMENT ON FUNCTION dp.fit(text, text, name, name[], text, double precision, dou
 CREATE TYPE dp.model_term AS (term text, coefficient double precision, model text, release bigint);
 COMMENT ON TYPE dp.model_term IS 'a term of a fitted model; the aggregates that fit models return an array of them';
 
-CREATE FUNCTION dp.logistic_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
+CREATE FUNCTION dp_internal.logistic_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.logistic_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.logistic_regression';
-CREATE FUNCTION dp.logistic_regression_final(internal) RETURNS dp.model_term[]
+COMMENT ON FUNCTION dp_internal.logistic_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.logistic_regression';
+CREATE FUNCTION dp_internal.logistic_regression_final(internal) RETURNS dp.model_term[]
     AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.logistic_regression_final(internal) IS 'final function of the aggregate dp.logistic_regression';
+COMMENT ON FUNCTION dp_internal.logistic_regression_final(internal) IS 'final function of the aggregate dp.logistic_regression';
 CREATE AGGREGATE dp.logistic_regression(label "any", features double precision[], options text) (
-    SFUNC = dp.logistic_regression_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = dp.logistic_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
+    SFUNC = dp_internal.logistic_regression_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp_internal.logistic_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
 COMMENT ON AGGREGATE dp.logistic_regression("any", double precision[], text) IS
     'fits a private model to rows that you may read, the logistic loss of a label of two classes; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
 
-CREATE FUNCTION dp.svm_add(internal, label "any", features double precision[], options text) RETURNS internal
+CREATE FUNCTION dp_internal.svm_add(internal, label "any", features double precision[], options text) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_svm_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.svm_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.svm';
-CREATE FUNCTION dp.svm_final(internal) RETURNS dp.model_term[]
+COMMENT ON FUNCTION dp_internal.svm_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.svm';
+CREATE FUNCTION dp_internal.svm_final(internal) RETURNS dp.model_term[]
     AS 'MODULE_PATHNAME', 'pe_sql_svm_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.svm_final(internal) IS 'final function of the aggregate dp.svm';
+COMMENT ON FUNCTION dp_internal.svm_final(internal) IS 'final function of the aggregate dp.svm';
 CREATE AGGREGATE dp.svm(label "any", features double precision[], options text) (
-    SFUNC = dp.svm_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = dp.svm_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
+    SFUNC = dp_internal.svm_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp_internal.svm_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
 COMMENT ON AGGREGATE dp.svm("any", double precision[], text) IS
     'fits a private model to rows that you may read, the smoothed hinge loss of a label of two classes; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
 
-CREATE FUNCTION dp.linear_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
+CREATE FUNCTION dp_internal.linear_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_linear_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.linear_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.linear_regression';
-CREATE FUNCTION dp.linear_regression_final(internal) RETURNS dp.model_term[]
+COMMENT ON FUNCTION dp_internal.linear_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.linear_regression';
+CREATE FUNCTION dp_internal.linear_regression_final(internal) RETURNS dp.model_term[]
     AS 'MODULE_PATHNAME', 'pe_sql_linear_regression_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.linear_regression_final(internal) IS 'final function of the aggregate dp.linear_regression';
+COMMENT ON FUNCTION dp_internal.linear_regression_final(internal) IS 'final function of the aggregate dp.linear_regression';
 CREATE AGGREGATE dp.linear_regression(label "any", features double precision[], options text) (
-    SFUNC = dp.linear_regression_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = dp.linear_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
+    SFUNC = dp_internal.linear_regression_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp_internal.linear_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
 COMMENT ON AGGREGATE dp.linear_regression("any", double precision[], text) IS
     'fits a private model to rows that you may read, the squared error of a number; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
 
@@ -726,38 +734,38 @@ COMMENT ON FUNCTION dp.minimize_max_affine(text, name[], name, double precision[
 CREATE TYPE dp.affine_minimum AS (x double precision[], public_value double precision, release bigint);
 COMMENT ON TYPE dp.affine_minimum IS 'a private minimum of a piecewise affine function, as dp.minimize_max_affine_agg returns it';
 
-CREATE FUNCTION dp.minimize_max_affine_add(internal, slopes double precision[], offsets double precision, options text) RETURNS internal
+CREATE FUNCTION dp_internal.minimize_max_affine_add(internal, slopes double precision[], offsets double precision, options text) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.minimize_max_affine_add(internal, double precision[], double precision, text) IS 'transition function of the aggregate dp.minimize_max_affine_agg';
-CREATE FUNCTION dp.minimize_max_affine_final(internal) RETURNS dp.affine_minimum
+COMMENT ON FUNCTION dp_internal.minimize_max_affine_add(internal, double precision[], double precision, text) IS 'transition function of the aggregate dp.minimize_max_affine_agg';
+CREATE FUNCTION dp_internal.minimize_max_affine_final(internal) RETURNS dp.affine_minimum
     AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.minimize_max_affine_final(internal) IS 'final function of the aggregate dp.minimize_max_affine_agg';
+COMMENT ON FUNCTION dp_internal.minimize_max_affine_final(internal) IS 'final function of the aggregate dp.minimize_max_affine_agg';
 CREATE AGGREGATE dp.minimize_max_affine_agg(slopes double precision[], offsets double precision, options text) (
-    SFUNC = dp.minimize_max_affine_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = dp.minimize_max_affine_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
+    SFUNC = dp_internal.minimize_max_affine_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp_internal.minimize_max_affine_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
 COMMENT ON AGGREGATE dp.minimize_max_affine_agg(double precision[], double precision, text) IS
     'the same of rows that you may read; options is a constant, {"dataset": .., "lower": [..], "upper": [..], "epsilon": ..}; one charge for each group';
 
 CREATE TYPE dp.affine_solution AS (x double precision[], value double precision, gap double precision);
 COMMENT ON TYPE dp.affine_solution IS 'a minimum of a piecewise affine function, as dp.solve_max_affine returns it; no point has a value below value - gap';
 
-CREATE FUNCTION dp.solve_max_affine_add(internal, slopes double precision[], offsets double precision) RETURNS internal
+CREATE FUNCTION dp_internal.solve_max_affine_add(internal, slopes double precision[], offsets double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.solve_max_affine_add(internal, double precision[], double precision) IS 'transition function of the aggregate dp.solve_max_affine';
-CREATE FUNCTION dp.solve_max_affine_add(internal, slopes double precision[], offsets double precision, options text) RETURNS internal
+COMMENT ON FUNCTION dp_internal.solve_max_affine_add(internal, double precision[], double precision) IS 'transition function of the aggregate dp.solve_max_affine';
+CREATE FUNCTION dp_internal.solve_max_affine_add(internal, slopes double precision[], offsets double precision, options text) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.solve_max_affine_add(internal, double precision[], double precision, text) IS 'transition function of the aggregate dp.solve_max_affine';
-CREATE FUNCTION dp.solve_max_affine_final(internal) RETURNS dp.affine_solution
+COMMENT ON FUNCTION dp_internal.solve_max_affine_add(internal, double precision[], double precision, text) IS 'transition function of the aggregate dp.solve_max_affine';
+CREATE FUNCTION dp_internal.solve_max_affine_final(internal) RETURNS dp.affine_solution
     AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.solve_max_affine_final(internal) IS 'final function of the aggregate dp.solve_max_affine';
+COMMENT ON FUNCTION dp_internal.solve_max_affine_final(internal) IS 'final function of the aggregate dp.solve_max_affine';
 CREATE AGGREGATE dp.solve_max_affine(slopes double precision[], offsets double precision) (
-    SFUNC = dp.solve_max_affine_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = dp.solve_max_affine_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
+    SFUNC = dp_internal.solve_max_affine_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp_internal.solve_max_affine_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp.solve_max_affine(double precision[], double precision) IS
     'the minimum over all x of the largest of slopes . x + offset, without privacy, by a linear programme with a certified gap';
 CREATE AGGREGATE dp.solve_max_affine(slopes double precision[], offsets double precision, options text) (
-    SFUNC = dp.solve_max_affine_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = dp.solve_max_affine_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
+    SFUNC = dp_internal.solve_max_affine_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = dp_internal.solve_max_affine_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp.solve_max_affine(double precision[], double precision, text) IS
     'the same over a set; options is a constant, {"lower": [..], "upper": [..], "inequalities": [[..], ..], "gap": 1e-9}, each of them optional';
 
@@ -771,92 +779,92 @@ COMMENT ON FUNCTION dp.expire_release(bigint) IS
 -- aggregate, and returns exact counts to whoever has it.
 ----------------------------------------------------------------------
 
-CREATE FUNCTION dp.tally_add(internal, domain bytea, VARIADIC attributes "any") RETURNS internal
+CREATE FUNCTION dp_internal.tally_add(internal, domain bytea, VARIADIC attributes "any") RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_tally_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.tally_add(internal, bytea, "any") IS 'transition function of the aggregate dp.tally';
-CREATE FUNCTION dp.tally_combine(internal, internal) RETURNS internal
+COMMENT ON FUNCTION dp_internal.tally_add(internal, bytea, "any") IS 'transition function of the aggregate dp_internal.tally';
+CREATE FUNCTION dp_internal.tally_combine(internal, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_tally_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.tally_combine(internal, internal) IS 'combine function of the aggregate dp.tally';
-CREATE FUNCTION dp.tally_serialize(internal) RETURNS bytea
+COMMENT ON FUNCTION dp_internal.tally_combine(internal, internal) IS 'combine function of the aggregate dp_internal.tally';
+CREATE FUNCTION dp_internal.tally_serialize(internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'pe_sql_tally_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.tally_serialize(internal) IS 'serialisation of the state of the aggregate dp.tally';
-CREATE FUNCTION dp.tally_deserialize(bytea, internal) RETURNS internal
+COMMENT ON FUNCTION dp_internal.tally_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.tally';
+CREATE FUNCTION dp_internal.tally_deserialize(bytea, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_tally_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.tally_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp.tally';
-CREATE FUNCTION dp.tally_final(internal) RETURNS bytea
+COMMENT ON FUNCTION dp_internal.tally_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.tally';
+CREATE FUNCTION dp_internal.tally_final(internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'pe_sql_tally_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.tally_final(internal) IS 'final function of the aggregate dp.tally';
-CREATE AGGREGATE dp.tally(domain bytea, VARIADIC attributes "any") (
-    SFUNC = dp.tally_add, STYPE = internal, COMBINEFUNC = dp.tally_combine,
-    SERIALFUNC = dp.tally_serialize, DESERIALFUNC = dp.tally_deserialize,
-    FINALFUNC = dp.tally_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp.tally(bytea, "any") IS
+COMMENT ON FUNCTION dp_internal.tally_final(internal) IS 'final function of the aggregate dp_internal.tally';
+CREATE AGGREGATE dp_internal.tally(domain bytea, VARIADIC attributes "any") (
+    SFUNC = dp_internal.tally_add, STYPE = internal, COMBINEFUNC = dp_internal.tally_combine,
+    SERIALFUNC = dp_internal.tally_serialize, DESERIALFUNC = dp_internal.tally_deserialize,
+    FINALFUNC = dp_internal.tally_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_internal.tally(bytea, "any") IS
     'exact counts per cell of a domain, as the scan of a dataset uses it; needs SELECT on the rows';
 
-CREATE FUNCTION dp.tally_units_add(internal, domain bytea, cut bytea, VARIADIC unit_and_attributes "any") RETURNS internal
+CREATE FUNCTION dp_internal.tally_units_add(internal, domain bytea, cut bytea, VARIADIC unit_and_attributes "any") RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_tally_units_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.tally_units_add(internal, bytea, bytea, "any") IS 'transition function of the aggregate dp.tally_units';
-CREATE FUNCTION dp.tally_units_combine(internal, internal) RETURNS internal
+COMMENT ON FUNCTION dp_internal.tally_units_add(internal, bytea, bytea, "any") IS 'transition function of the aggregate dp_internal.tally_units';
+CREATE FUNCTION dp_internal.tally_units_combine(internal, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_tally_units_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.tally_units_combine(internal, internal) IS 'combine function of the aggregate dp.tally_units';
-CREATE FUNCTION dp.tally_units_serialize(internal) RETURNS bytea
+COMMENT ON FUNCTION dp_internal.tally_units_combine(internal, internal) IS 'combine function of the aggregate dp_internal.tally_units';
+CREATE FUNCTION dp_internal.tally_units_serialize(internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'pe_sql_tally_units_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.tally_units_serialize(internal) IS 'serialisation of the state of the aggregate dp.tally_units';
-CREATE FUNCTION dp.tally_units_deserialize(bytea, internal) RETURNS internal
+COMMENT ON FUNCTION dp_internal.tally_units_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.tally_units';
+CREATE FUNCTION dp_internal.tally_units_deserialize(bytea, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_tally_units_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.tally_units_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp.tally_units';
-CREATE FUNCTION dp.tally_units_final(internal) RETURNS bytea
+COMMENT ON FUNCTION dp_internal.tally_units_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.tally_units';
+CREATE FUNCTION dp_internal.tally_units_final(internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'pe_sql_tally_units_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.tally_units_final(internal) IS 'final function of the aggregate dp.tally_units';
-CREATE AGGREGATE dp.tally_units(domain bytea, cut bytea, VARIADIC unit_and_attributes "any") (
-    SFUNC = dp.tally_units_add, STYPE = internal, COMBINEFUNC = dp.tally_units_combine,
-    SERIALFUNC = dp.tally_units_serialize, DESERIALFUNC = dp.tally_units_deserialize,
-    FINALFUNC = dp.tally_units_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp.tally_units(bytea, bytea, "any") IS
+COMMENT ON FUNCTION dp_internal.tally_units_final(internal) IS 'final function of the aggregate dp_internal.tally_units';
+CREATE AGGREGATE dp_internal.tally_units(domain bytea, cut bytea, VARIADIC unit_and_attributes "any") (
+    SFUNC = dp_internal.tally_units_add, STYPE = internal, COMBINEFUNC = dp_internal.tally_units_combine,
+    SERIALFUNC = dp_internal.tally_units_serialize, DESERIALFUNC = dp_internal.tally_units_deserialize,
+    FINALFUNC = dp_internal.tally_units_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_internal.tally_units(bytea, bytea, "any") IS
     'the same of each unit''s rows a limited number, chosen by a keyed hash; the cut has limit and key, the first value is the unit';
 
-CREATE FUNCTION dp.fit_rows_add(internal, specification bytea, cut bytea, unit "any", VARIADIC row_values "any") RETURNS internal
+CREATE FUNCTION dp_internal.fit_rows_add(internal, specification bytea, cut bytea, unit "any", VARIADIC row_values "any") RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.fit_rows_add(internal, bytea, bytea, "any", "any") IS 'transition function of the aggregate dp.fit_rows';
-CREATE FUNCTION dp.fit_rows_combine(internal, internal) RETURNS internal
+COMMENT ON FUNCTION dp_internal.fit_rows_add(internal, bytea, bytea, "any", "any") IS 'transition function of the aggregate dp_internal.fit_rows';
+CREATE FUNCTION dp_internal.fit_rows_combine(internal, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.fit_rows_combine(internal, internal) IS 'combine function of the aggregate dp.fit_rows';
-CREATE FUNCTION dp.fit_rows_serialize(internal) RETURNS bytea
+COMMENT ON FUNCTION dp_internal.fit_rows_combine(internal, internal) IS 'combine function of the aggregate dp_internal.fit_rows';
+CREATE FUNCTION dp_internal.fit_rows_serialize(internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.fit_rows_serialize(internal) IS 'serialisation of the state of the aggregate dp.fit_rows';
-CREATE FUNCTION dp.fit_rows_deserialize(bytea, internal) RETURNS internal
+COMMENT ON FUNCTION dp_internal.fit_rows_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.fit_rows';
+CREATE FUNCTION dp_internal.fit_rows_deserialize(bytea, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.fit_rows_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp.fit_rows';
-CREATE FUNCTION dp.fit_rows_final(internal) RETURNS bytea
+COMMENT ON FUNCTION dp_internal.fit_rows_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.fit_rows';
+CREATE FUNCTION dp_internal.fit_rows_final(internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.fit_rows_final(internal) IS 'final function of the aggregate dp.fit_rows';
-CREATE AGGREGATE dp.fit_rows(specification bytea, cut bytea, unit "any", VARIADIC row_values "any") (
-    SFUNC = dp.fit_rows_add, STYPE = internal, COMBINEFUNC = dp.fit_rows_combine,
-    SERIALFUNC = dp.fit_rows_serialize, DESERIALFUNC = dp.fit_rows_deserialize,
-    FINALFUNC = dp.fit_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp.fit_rows(bytea, bytea, "any", "any") IS
+COMMENT ON FUNCTION dp_internal.fit_rows_final(internal) IS 'final function of the aggregate dp_internal.fit_rows';
+CREATE AGGREGATE dp_internal.fit_rows(specification bytea, cut bytea, unit "any", VARIADIC row_values "any") (
+    SFUNC = dp_internal.fit_rows_add, STYPE = internal, COMBINEFUNC = dp_internal.fit_rows_combine,
+    SERIALFUNC = dp_internal.fit_rows_serialize, DESERIALFUNC = dp_internal.fit_rows_deserialize,
+    FINALFUNC = dp_internal.fit_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_internal.fit_rows(bytea, bytea, "any", "any") IS
     'exact sums over the rows of a model, as the scan of a dataset uses it; needs SELECT on the rows';
 
-CREATE FUNCTION dp.affine_rows_add(internal, specification bytea, private_offset "any", VARIADIC slopes "any") RETURNS internal
+CREATE FUNCTION dp_internal.affine_rows_add(internal, specification bytea, private_offset "any", VARIADIC slopes "any") RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.affine_rows_add(internal, bytea, "any", "any") IS 'transition function of the aggregate dp.affine_rows';
-CREATE FUNCTION dp.affine_rows_combine(internal, internal) RETURNS internal
+COMMENT ON FUNCTION dp_internal.affine_rows_add(internal, bytea, "any", "any") IS 'transition function of the aggregate dp_internal.affine_rows';
+CREATE FUNCTION dp_internal.affine_rows_combine(internal, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.affine_rows_combine(internal, internal) IS 'combine function of the aggregate dp.affine_rows';
-CREATE FUNCTION dp.affine_rows_serialize(internal) RETURNS bytea
+COMMENT ON FUNCTION dp_internal.affine_rows_combine(internal, internal) IS 'combine function of the aggregate dp_internal.affine_rows';
+CREATE FUNCTION dp_internal.affine_rows_serialize(internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.affine_rows_serialize(internal) IS 'serialisation of the state of the aggregate dp.affine_rows';
-CREATE FUNCTION dp.affine_rows_deserialize(bytea, internal) RETURNS internal
+COMMENT ON FUNCTION dp_internal.affine_rows_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.affine_rows';
+CREATE FUNCTION dp_internal.affine_rows_deserialize(bytea, internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.affine_rows_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp.affine_rows';
-CREATE FUNCTION dp.affine_rows_final(internal) RETURNS bytea
+COMMENT ON FUNCTION dp_internal.affine_rows_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.affine_rows';
+CREATE FUNCTION dp_internal.affine_rows_final(internal) RETURNS bytea
     AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp.affine_rows_final(internal) IS 'final function of the aggregate dp.affine_rows';
-CREATE AGGREGATE dp.affine_rows(specification bytea, private_offset "any", VARIADIC slopes "any") (
-    SFUNC = dp.affine_rows_add, STYPE = internal, COMBINEFUNC = dp.affine_rows_combine,
-    SERIALFUNC = dp.affine_rows_serialize, DESERIALFUNC = dp.affine_rows_deserialize,
-    FINALFUNC = dp.affine_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp.affine_rows(bytea, "any", "any") IS
+COMMENT ON FUNCTION dp_internal.affine_rows_final(internal) IS 'final function of the aggregate dp_internal.affine_rows';
+CREATE AGGREGATE dp_internal.affine_rows(specification bytea, private_offset "any", VARIADIC slopes "any") (
+    SFUNC = dp_internal.affine_rows_add, STYPE = internal, COMBINEFUNC = dp_internal.affine_rows_combine,
+    SERIALFUNC = dp_internal.affine_rows_serialize, DESERIALFUNC = dp_internal.affine_rows_deserialize,
+    FINALFUNC = dp_internal.affine_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_internal.affine_rows(bytea, "any", "any") IS
     'collects the rows of a piecewise affine function for dp.minimize_max_affine, as the scan of a dataset uses it; returns nothing; needs SELECT on the rows';
 
 ----------------------------------------------------------------------
@@ -866,20 +874,20 @@ COMMENT ON AGGREGATE dp.affine_rows(bytea, "any", "any") IS
 ----------------------------------------------------------------------
 
 CREATE TYPE dp.workload;
-CREATE FUNCTION dp.workload_in(cstring) RETURNS dp.workload
+CREATE FUNCTION dp_internal.workload_in(cstring) RETURNS dp.workload
     AS 'MODULE_PATHNAME', 'pe_sql_workload_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.workload_in(cstring) IS 'input of the type dp.workload: checks the language and makes the text canonical';
-CREATE FUNCTION dp.workload_out(dp.workload) RETURNS cstring
+COMMENT ON FUNCTION dp_internal.workload_in(cstring) IS 'input of the type dp.workload: checks the language and makes the text canonical';
+CREATE FUNCTION dp_internal.workload_out(dp.workload) RETURNS cstring
     AS 'textout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.workload_out(dp.workload) IS 'output of the type dp.workload';
-CREATE FUNCTION dp.workload_recv(internal) RETURNS dp.workload
+COMMENT ON FUNCTION dp_internal.workload_out(dp.workload) IS 'output of the type dp.workload';
+CREATE FUNCTION dp_internal.workload_recv(internal) RETURNS dp.workload
     AS 'MODULE_PATHNAME', 'pe_sql_workload_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.workload_recv(internal) IS 'binary input of the type dp.workload: checks like the other';
-CREATE FUNCTION dp.workload_send(dp.workload) RETURNS bytea
+COMMENT ON FUNCTION dp_internal.workload_recv(internal) IS 'binary input of the type dp.workload: checks like the other';
+CREATE FUNCTION dp_internal.workload_send(dp.workload) RETURNS bytea
     AS 'textsend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.workload_send(dp.workload) IS 'binary output of the type dp.workload';
-CREATE TYPE dp.workload (INPUT = dp.workload_in, OUTPUT = dp.workload_out,
-    RECEIVE = dp.workload_recv, SEND = dp.workload_send, INTERNALLENGTH = VARIABLE, STORAGE = extended, CATEGORY = 'S');
+COMMENT ON FUNCTION dp_internal.workload_send(dp.workload) IS 'binary output of the type dp.workload';
+CREATE TYPE dp.workload (INPUT = dp_internal.workload_in, OUTPUT = dp_internal.workload_out,
+    RECEIVE = dp_internal.workload_recv, SEND = dp_internal.workload_send, INTERNALLENGTH = VARIABLE, STORAGE = extended, CATEGORY = 'S');
 COMMENT ON TYPE dp.workload IS
     'which counts are asked for, all_range(age) * identity(sex) + total, in canonical text: white space and needless parentheses are gone; attributes and sizes are checked where it is used';
 
@@ -888,29 +896,29 @@ COMMENT ON CAST (text AS dp.workload) IS 'checks the language and makes the text
 CREATE CAST (dp.workload AS text) WITH INOUT AS IMPLICIT;
 COMMENT ON CAST (dp.workload AS text) IS 'the canonical text, for all that wants a workload as text';
 
-CREATE FUNCTION dp.workload_eq(dp.workload, dp.workload) RETURNS boolean
+CREATE FUNCTION dp_internal.workload_eq(dp.workload, dp.workload) RETURNS boolean
     AS 'byteaeq' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.workload_eq(dp.workload, dp.workload) IS 'whether two workloads have the same canonical text';
-CREATE FUNCTION dp.workload_ne(dp.workload, dp.workload) RETURNS boolean
+COMMENT ON FUNCTION dp_internal.workload_eq(dp.workload, dp.workload) IS 'whether two workloads have the same canonical text';
+CREATE FUNCTION dp_internal.workload_ne(dp.workload, dp.workload) RETURNS boolean
     AS 'byteane' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.workload_ne(dp.workload, dp.workload) IS 'whether two workloads have different canonical texts';
-CREATE OPERATOR dp.= (LEFTARG = dp.workload, RIGHTARG = dp.workload, FUNCTION = dp.workload_eq,
+COMMENT ON FUNCTION dp_internal.workload_ne(dp.workload, dp.workload) IS 'whether two workloads have different canonical texts';
+CREATE OPERATOR dp.= (LEFTARG = dp.workload, RIGHTARG = dp.workload, FUNCTION = dp_internal.workload_eq,
     COMMUTATOR = OPERATOR(dp.=), NEGATOR = OPERATOR(dp.<>), RESTRICT = eqsel, JOIN = eqjoinsel, HASHES);
 COMMENT ON OPERATOR dp.= (dp.workload, dp.workload) IS 'same canonical text';
-CREATE OPERATOR dp.<> (LEFTARG = dp.workload, RIGHTARG = dp.workload, FUNCTION = dp.workload_ne,
+CREATE OPERATOR dp.<> (LEFTARG = dp.workload, RIGHTARG = dp.workload, FUNCTION = dp_internal.workload_ne,
     COMMUTATOR = OPERATOR(dp.<>), NEGATOR = OPERATOR(dp.=), RESTRICT = neqsel, JOIN = neqjoinsel);
 COMMENT ON OPERATOR dp.<> (dp.workload, dp.workload) IS 'different canonical text';
 
-CREATE FUNCTION dp.workload_hash(dp.workload) RETURNS integer
+CREATE FUNCTION dp_internal.workload_hash(dp.workload) RETURNS integer
     AS 'hashvarlena' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.workload_hash(dp.workload) IS 'hash of a workload''s canonical text';
-CREATE FUNCTION dp.workload_hash_extended(dp.workload, bigint) RETURNS bigint
+COMMENT ON FUNCTION dp_internal.workload_hash(dp.workload) IS 'hash of a workload''s canonical text';
+CREATE FUNCTION dp_internal.workload_hash_extended(dp.workload, bigint) RETURNS bigint
     AS 'hashvarlenaextended' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.workload_hash_extended(dp.workload, bigint) IS 'hash of a workload''s canonical text with a seed';
+COMMENT ON FUNCTION dp_internal.workload_hash_extended(dp.workload, bigint) IS 'hash of a workload''s canonical text with a seed';
 CREATE OPERATOR CLASS dp.workload_ops DEFAULT FOR TYPE dp.workload USING hash AS
     OPERATOR 1 dp.= (dp.workload, dp.workload),
-    FUNCTION 1 dp.workload_hash(dp.workload),
-    FUNCTION 2 dp.workload_hash_extended(dp.workload, bigint);
+    FUNCTION 1 dp_internal.workload_hash(dp.workload),
+    FUNCTION 2 dp_internal.workload_hash_extended(dp.workload, bigint);
 COMMENT ON OPERATOR FAMILY dp.workload_ops USING hash IS 'equality of workloads by their canonical texts';
 COMMENT ON OPERATOR CLASS dp.workload_ops USING hash IS 'equality of workloads by their canonical texts';
 

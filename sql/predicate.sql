@@ -149,7 +149,7 @@ SELECT predicate FROM dp.releases;
 
 -- ---- what is refused, for nothing ----
 RESET SESSION AUTHORIZATION;
-SELECT count(*) AS charges FROM dp.charge \gset
+SELECT count(*) AS charges FROM dp_ledger.charge \gset
 SET SESSION AUTHORIZATION regress_ann;
 \t on
 -- casts, functions, operators, columns and rows that are not declared: not in the language
@@ -200,7 +200,7 @@ ALTER TABLE p ALTER COLUMN k TYPE bigint;
 SELECT count(*) FROM dp.histogram('p', 'one', rho => 1, predicate => 'k = 1', budget => 'regress_ann');
 ROLLBACK;
 RESET SESSION AUTHORIZATION;
-SELECT count(*) - :charges - 1 AS charged FROM dp.charge;
+SELECT count(*) - :charges - 1 AS charged FROM dp_ledger.charge;
 
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION counts, agrees, refused;

@@ -43,10 +43,10 @@ SELECT dp.grant_budget('regress_ann', 'd', 1e4);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{s,f,i,e,u,dl,n,c,r}', epsilon => 1, name => 'levels');
 RESET SESSION AUTHORIZATION;
-UPDATE dp.model SET coefficients = (SELECT array_agg(2.0 ^ (k - 1) ORDER BY k) FROM generate_series(1, cardinality(terms)) k) WHERE model = 'levels';
+UPDATE dp_ledger.model SET coefficients = (SELECT array_agg(2.0 ^ (k - 1) ORDER BY k) FROM generate_series(1, cardinality(terms)) k) WHERE model = 'levels';
 CREATE FUNCTION terms_of(row_json jsonb) RETURNS text LANGUAGE sql AS $$
     SELECT coalesce(string_agg(term, '; ' ORDER BY k), 'NULL')
-      FROM unnest((SELECT terms FROM dp.model WHERE model = 'levels')) WITH ORDINALITY x (term, k)
+      FROM unnest((SELECT terms FROM dp_ledger.model WHERE model = 'levels')) WITH ORDINALITY x (term, k)
      WHERE k > 1 AND (dp.predict('levels', '{"s": "F", "f": true, "i": 1, "e": "sad", "u": "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11",
                                             "dl": "2020-02-29", "n": 0.1, "c": "ab", "r": 0.5, "more": [1]}' || row_json))::bigint >> (k - 1)::int & 1 = 1 $$;
 \t on
@@ -82,10 +82,10 @@ SELECT count(*) AS terms FROM dp.fit('d', 'logistic_regression', 'yes', '{a}', e
 SELECT count(*) AS terms FROM dp.fit('d', 'svm', 'yes', '{a}', epsilon => 1, name => 'svm');
 SELECT count(*) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{a,f,i,n}', epsilon => 1, name => 'mixed');
 RESET SESSION AUTHORIZATION;
-UPDATE dp.model SET coefficients = '{1,2,4,8,16}' WHERE model = 'numbers';
-UPDATE dp.model SET coefficients = '{0,1,1e-6,1e-6}' WHERE model = 'times';
-UPDATE dp.model SET coefficients = '{0,1}' WHERE model = 'numeric';
-UPDATE dp.model SET coefficients = '{-5,0.1}' WHERE model IN ('logistic', 'svm');
+UPDATE dp_ledger.model SET coefficients = '{1,2,4,8,16}' WHERE model = 'numbers';
+UPDATE dp_ledger.model SET coefficients = '{0,1,1e-6,1e-6}' WHERE model = 'times';
+UPDATE dp_ledger.model SET coefficients = '{0,1}' WHERE model = 'numeric';
+UPDATE dp_ledger.model SET coefficients = '{-5,0.1}' WHERE model IN ('logistic', 'svm');
 SET SESSION AUTHORIZATION regress_ann;
 SELECT j AS row, dp.predict('numbers', j) AS prediction, dp.predict_row('numbers', ARRAY[nullif(j->>'a', '')::float8, (j->>'b')::float8]) AS of_row
   FROM unnest(ARRAY['{"a": 3, "b": 5}', '{"a": 101, "b": 10}', '{"a": -1, "b": 0.0}', '{"a": 0.5, "b": 10.5}', '{"a": 3, "b": null}', '{"a": 3}',

@@ -97,9 +97,9 @@ SELECT refused($$SELECT * FROM dp.histogram('p', 'b', epsilon => 4.1)$$);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.histogram('z', 'b', epsilon => 0.5);
 RESET SESSION AUTHORIZATION;
-SELECT rho, delta, epsilon, cap_rho, cap_delta, cap_epsilon, request FROM dp.charge WHERE dataset = 'z';
-SELECT rho_spent, delta_spent, epsilon_spent FROM dp.dataset WHERE dataset = 'z';
-SELECT rho, epsilon, sensitivity_sq, sensitivity_l1 FROM dp.release ORDER BY id;
+SELECT rho, delta, epsilon, cap_rho, cap_delta, cap_epsilon, request FROM dp_ledger.charge WHERE dataset = 'z';
+SELECT rho_spent, delta_spent, epsilon_spent FROM dp_ledger.dataset WHERE dataset = 'z';
+SELECT rho, epsilon, sensitivity_sq, sensitivity_l1 FROM dp_ledger.release ORDER BY id;
 -- the same request to a zCDP budget is another one
 SET SESSION AUTHORIZATION regress_bob;
 SET client_min_messages = warning;
@@ -110,10 +110,10 @@ SET SESSION AUTHORIZATION regress_cy;
 SELECT replay FROM dp.quote('z', 'b', epsilon => 0.5);
 SELECT count(*) FROM dp.histogram('z', 'b', epsilon => 0.5);
 RESET SESSION AUTHORIZATION;
-SELECT role_name, rho, delta, epsilon, cap_rho, cap_delta, cap_epsilon, release_id IS NULL AS new FROM dp.charge WHERE dataset = 'z' AND rho IS NULL ORDER BY seq;
-SELECT count(*) AS releases FROM dp.release r JOIN dp.dataset d ON d.id = r.dataset_id WHERE d.dataset = 'z';
+SELECT role_name, rho, delta, epsilon, cap_rho, cap_delta, cap_epsilon, release_id IS NULL AS new FROM dp_ledger.charge WHERE dataset = 'z' AND rho IS NULL ORDER BY seq;
+SELECT count(*) AS releases FROM dp_ledger.release r JOIN dp_ledger.dataset d ON d.id = r.dataset_id WHERE d.dataset = 'z';
 -- what is left: of the budget, and of the cap as much epsilon as its rho pays for
-UPDATE dp.dataset SET rho_limit = rho_spent + 4995838 WHERE dataset = 'z';
+UPDATE dp_ledger.dataset SET rho_limit = rho_spent + 4995838 WHERE dataset = 'z';
 SET SESSION AUTHORIZATION regress_ann;
 SELECT epsilon_left FROM dp.budgets WHERE dataset = 'z';
 SELECT fits FROM dp.quote('z', 'x', epsilon => 0.100000006);
@@ -151,7 +151,7 @@ SELECT role, epsilon, epsilon_left FROM dp.budgets WHERE dataset = 'p' ORDER BY 
 
 -- Strategies are chosen for the L1 norm, and kept apart from those for L2
 RESET SESSION AUTHORIZATION;
-SELECT key::jsonb ->> 'norm' AS norm, key::jsonb ->> 'workload' AS workload, count(*) FROM dp.strategy GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT key::jsonb ->> 'norm' AS norm, key::jsonb ->> 'workload' AS workload, count(*) FROM dp_ledger.strategy GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT e, dp.pure_epsilon_of_rho(e * tanh(e / 2)) BETWEEN e - 2e-9 / least(e, 1) AND e + 1e-9 AS back FROM unnest(ARRAY[0.001, 0.1, 1, 5]) e;
 -- 10 rows and 10 columns of a square of cells, each counted twice: 20 queries of rank 19, whose basis is measured; Delta_1 is 4
 SET SESSION AUTHORIZATION regress_curator;
@@ -171,7 +171,7 @@ SELECT dp.publish(:measured, 'pg_temp.published');
 SELECT substring(obj_description('published'::regclass) FROM 'charge \d+ of (\w+ \d+) on') AS cost;
 DROP TABLE published;
 RESET SESSION AUTHORIZATION;
-SELECT r.sensitivity_l1, s.rank, octet_length(r.payload) / 8 AS measured FROM dp.release r JOIN dp.strategy s ON s.id = r.strategy_id ORDER BY r.id DESC LIMIT 1;
+SELECT r.sensitivity_l1, s.rank, octet_length(r.payload) / 8 AS measured FROM dp_ledger.release r JOIN dp_ledger.strategy s ON s.id = r.strategy_id ORDER BY r.id DESC LIMIT 1;
 -- neighbours by substitution, and units of up to three rows: Delta_1 is 2, and 6
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE s (b boolean);
@@ -183,8 +183,8 @@ SELECT a.max_stderr * sqrt(2) * sinh(1 / 4.0::float8) BETWEEN 0.999999 AND 1.000
   FROM dp.quote('s', 'b', epsilon => 1) a, dp.quote('s3', 'b', epsilon => 1) c;
 RESET SESSION AUTHORIZATION;
 -- the sums are those of the charges
-SELECT d.dataset, d.epsilon_spent = sum(c.cap_epsilon) AS pure, d.rho_spent = sum(c.cap_rho) AS rho FROM dp.dataset d JOIN dp.charge c ON c.dataset_id = d.id GROUP BY d.id ORDER BY d.id;
-SELECT b.role_name, b.epsilon_spent = sum(c.epsilon) AS pure, b.rho_spent = sum(c.rho) AS rho FROM dp.budget b JOIN dp.charge c ON c.budget_id = b.id GROUP BY b.id ORDER BY b.id;
+SELECT d.dataset, d.epsilon_spent = sum(c.cap_epsilon) AS pure, d.rho_spent = sum(c.cap_rho) AS rho FROM dp_ledger.dataset d JOIN dp_ledger.charge c ON c.dataset_id = d.id GROUP BY d.id ORDER BY d.id;
+SELECT b.role_name, b.epsilon_spent = sum(c.epsilon) AS pure, b.rho_spent = sum(c.rho) AS rho FROM dp_ledger.budget b JOIN dp_ledger.charge c ON c.budget_id = b.id GROUP BY b.id ORDER BY b.id;
 
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused;

@@ -168,7 +168,7 @@ ALTER TABLE offers ALTER other DROP EXPRESSION;
 -- Frozen: it can be read, and attested for a table that has the column
 RESET SESSION AUTHORIZATION;
 BEGIN;
-UPDATE dp.dataset SET identity = '1/1/1/1';
+UPDATE dp_ledger.dataset SET identity = '1/1/1/1';
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dataset, frozen, private_column, max_change, change FROM dp.datasets;
 SELECT description FROM dp.describe('offers') WHERE description LIKE 'protected%';
@@ -223,11 +223,11 @@ SELECT * FROM dp.describe('it''s odd') WHERE description LIKE 'protected%' OR de
 
 -- What the table of datasets holds, and refuses to hold
 RESET SESSION AUTHORIZATION;
-SELECT dataset, private_column, private_type, max_change, change FROM dp.dataset ORDER BY 1;
+SELECT dataset, private_column, private_type, max_change, change FROM dp_ledger.dataset ORDER BY 1;
 \t on
 -- the message alone: the detail is the row
 CREATE FUNCTION broken(dataset text, change text) RETURNS text LANGUAGE sql AS $$
-    SELECT split_part(refused(format('UPDATE dp.dataset SET %s WHERE dataset = %L', change, dataset)), E'\n', 1)
+    SELECT split_part(refused(format('UPDATE dp_ledger.dataset SET %s WHERE dataset = %L', change, dataset)), E'\n', 1)
 $$;
 SELECT broken('offers', $$private_column = NULL$$);
 SELECT broken('offers', $$private_type = NULL$$);

@@ -76,25 +76,25 @@ SET SESSION AUTHORIZATION regress_ann;
 UPDATE dp.budgets SET epsilon = 100;
 DELETE FROM dp.charges;
 INSERT INTO dp.releases DEFAULT VALUES;
-SELECT * FROM dp.dataset;
-SELECT * FROM dp.attribute;
-SELECT * FROM dp.budget;
-SELECT * FROM dp.charge;
-SELECT * FROM dp.release;
-SELECT unit_key FROM dp.dataset;
-UPDATE dp.budget SET rho_spent = 0;
-TRUNCATE dp.charge;
-CREATE TRIGGER x BEFORE INSERT ON dp.charge FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
-ALTER TABLE dp.budget DISABLE TRIGGER ALL;
-DROP TABLE dp.charge;
+SELECT * FROM dp_ledger.dataset;
+SELECT * FROM dp_ledger.attribute;
+SELECT * FROM dp_ledger.budget;
+SELECT * FROM dp_ledger.charge;
+SELECT * FROM dp_ledger.release;
+SELECT unit_key FROM dp_ledger.dataset;
+UPDATE dp_ledger.budget SET rho_spent = 0;
+TRUNCATE dp_ledger.charge;
+CREATE TRIGGER x BEFORE INSERT ON dp_ledger.charge FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+ALTER TABLE dp_ledger.budget DISABLE TRIGGER ALL;
+DROP TABLE dp_ledger.charge;
 BEGIN;
-LOCK TABLE dp.budget IN ACCESS SHARE MODE;
+LOCK TABLE dp_ledger.budget IN ACCESS SHARE MODE;
 ROLLBACK;
-SELECT last_value FROM dp.charge_id_seq;
+SELECT last_value FROM dp_ledger.charge_id_seq;
 -- the owner of a dataset likewise
 SET SESSION AUTHORIZATION regress_curator;
-SELECT * FROM dp.charge;
-UPDATE dp.budget SET rho_spent = 0;
+SELECT * FROM dp_ledger.charge;
+UPDATE dp_ledger.budget SET rho_spent = 0;
 \set VERBOSITY default
 
 -- A role that is renamed keeps its budget; one that is dropped and made anew gets nothing by its name

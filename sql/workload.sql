@@ -144,7 +144,7 @@ SELECT * FROM dp.quote('people', 'age', 'all_range', rho => 1, method => 'best')
 
 -- What others asked is not for everybody to see
 RESET SESSION AUTHORIZATION;
-SELECT max(id) AS strategy FROM dp.strategy WHERE attributes IS NOT NULL \gset
+SELECT max(id) AS strategy FROM dp_ledger.strategy WHERE attributes IS NOT NULL \gset
 SELECT array_ndims(dp.strategy_matrix(:strategy)) AS for_superusers;
 SET SESSION AUTHORIZATION regress_ann;
 \set VERBOSITY sqlstate

@@ -19,7 +19,7 @@ SELECT count(*) AS values, bool_and(w::dp.workload::text::dp.workload::text = w:
 SELECT (SELECT strategy FROM dp.optimize(w)) = (SELECT strategy FROM dp.optimize(w::dp.workload)) AS same
   FROM unnest(ARRAY['( identity(4) )', '2*(prefix(4) * (identity(3)+1e0 * total(3)))', 'matrix({{1,2}})+(all_range(2))']) w;
 RESET SESSION AUTHORIZATION;
-SELECT workload, workload::dp.workload::text = workload AS same FROM dp.strategy ORDER BY id;
+SELECT workload, workload::dp.workload::text = workload AS same FROM dp_ledger.strategy ORDER BY id;
 SET SESSION AUTHORIZATION regress_ann;
 
 -- What no attributes could help is refused, with the place
@@ -51,8 +51,8 @@ SELECT dp.workload 'prefix( 8 )' = 'PREFIX(8)' AS same, dp.workload 'prefix( 8 )
 SELECT a::workload = b::workload AS same, a::workload <> b::workload AS others
   FROM (VALUES ('prefix( 8 )', '(prefix(8))'), ('prefix(8)', 'all_range(8)'), ('total + prefix', 'prefix + total')) v(a, b);
 RESET search_path;
-SELECT dp.workload_hash('prefix( 8 )') = dp.workload_hash('(prefix(8))') AS same, dp.workload_hash('prefix(8)') = dp.workload_hash('prefix(9)') AS others,
-       dp.workload_hash_extended('prefix( 8 )', 7) = dp.workload_hash_extended('(prefix(8))', 7) AS same, dp.workload_hash_extended('prefix(8)', 7) = dp.workload_hash_extended('prefix(8)', 8) AS others;
+SELECT dp_internal.workload_hash('prefix( 8 )') = dp_internal.workload_hash('(prefix(8))') AS same, dp_internal.workload_hash('prefix(8)') = dp_internal.workload_hash('prefix(9)') AS others,
+       dp_internal.workload_hash_extended('prefix( 8 )', 7) = dp_internal.workload_hash_extended('(prefix(8))', 7) AS same, dp_internal.workload_hash_extended('prefix(8)', 7) = dp_internal.workload_hash_extended('prefix(8)', 8) AS others;
 
 -- In tables
 RESET SESSION AUTHORIZATION;

@@ -177,7 +177,7 @@ pe_sql_histogram(PG_FUNCTION_ARGS)
 static bool
 is_replay(const pe_histogram *h)
 {
-	static pe_statement find = {NULL, "SELECT FROM dp.release r JOIN dp.charge c ON c.id = r.charge_id OR c.release_id = r.id "
+	static pe_statement find = {NULL, "SELECT FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id "
 		"WHERE r.dataset_id = $1 AND r.version = $2 AND r.request_hash = $3 AND r.request = $4 AND r.payload IS NOT NULL "
 		"AND c.budget_id = $5 LIMIT 1", 5, {INT8OID, INT4OID, BYTEAOID, TEXTOID, INT8OID}};
 	const pe_charge_request *request = &h->question.charge;

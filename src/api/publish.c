@@ -398,8 +398,8 @@ static void
 read_charge(void *argument)
 {
 	publication *p = argument;
-	static pe_statement find = {NULL, "SELECT c.id, c.rho, pg_catalog.left(c.at, 10), c.epsilon FROM dp.release r "
-	"JOIN dp.charge c ON c.id = r.charge_id WHERE r.id = $1", 1, {INT8OID}};
+	static pe_statement find = {NULL, "SELECT c.id, c.rho, pg_catalog.left(c.at, 10), c.epsilon FROM dp_ledger.release r "
+	"JOIN dp_ledger.charge c ON c.id = r.charge_id WHERE r.id = $1", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(p->release.id)};
 	pe_access	access;
 

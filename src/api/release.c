@@ -41,7 +41,7 @@ read_row(pe_release *r)
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
 		"coalesce(rho, epsilon, 0), payload, predicate, rho IS NULL, "
 		"workload IS NULL AND request::jsonb->>'kind' = 'minimum', method = 'dawa' "
-	"FROM dp.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
+	"FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
 	int64		dataset;

@@ -38,7 +38,7 @@ show(FunctionCallInfo fcinfo, pe_statement *statement)
 Datum
 pe_sql_visible_budgets(PG_FUNCTION_ARGS)
 {
-	static pe_statement all = {NULL, "SELECT * FROM dp.all_budgets", 0, {InvalidOid}};
+	static pe_statement all = {NULL, "SELECT * FROM dp_ledger.all_budgets", 0, {InvalidOid}};
 
 	return show(fcinfo, &all);
 }
@@ -46,7 +46,7 @@ pe_sql_visible_budgets(PG_FUNCTION_ARGS)
 Datum
 pe_sql_visible_charges(PG_FUNCTION_ARGS)
 {
-	static pe_statement all = {NULL, "SELECT * FROM dp.all_charges", 0, {InvalidOid}};
+	static pe_statement all = {NULL, "SELECT * FROM dp_ledger.all_charges", 0, {InvalidOid}};
 
 	return show(fcinfo, &all);
 }
@@ -54,7 +54,7 @@ pe_sql_visible_charges(PG_FUNCTION_ARGS)
 Datum
 pe_sql_visible_acts(PG_FUNCTION_ARGS)
 {
-	static pe_statement all = {NULL, "SELECT * FROM dp.all_acts", 0, {InvalidOid}};
+	static pe_statement all = {NULL, "SELECT * FROM dp_ledger.all_acts", 0, {InvalidOid}};
 
 	return show(fcinfo, &all);
 }
@@ -62,7 +62,7 @@ pe_sql_visible_acts(PG_FUNCTION_ARGS)
 Datum
 pe_sql_visible_releases(PG_FUNCTION_ARGS)
 {
-	static pe_statement all = {NULL, "SELECT * FROM dp.all_releases", 0, {InvalidOid}};
+	static pe_statement all = {NULL, "SELECT * FROM dp_ledger.all_releases", 0, {InvalidOid}};
 
 	return show(fcinfo, &all);
 }
@@ -70,7 +70,7 @@ pe_sql_visible_releases(PG_FUNCTION_ARGS)
 Datum
 pe_sql_visible_models(PG_FUNCTION_ARGS)
 {
-	static pe_statement all = {NULL, "SELECT * FROM dp.all_models", 0, {InvalidOid}};
+	static pe_statement all = {NULL, "SELECT * FROM dp_ledger.all_models", 0, {InvalidOid}};
 
 	return show(fcinfo, &all);
 }

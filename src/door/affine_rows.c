@@ -1,6 +1,6 @@
 /*
  * affine_rows.c
- *	  dp.affine_rows: the rows of a piecewise affine function.
+ *	  dp_internal.affine_rows: the rows of a piecewise affine function.
  *
  * The accumulator through which the door reads rows for a minimum.  It collects
  * slopes and offsets and hands them to the door; whoever else calls it gets an error
@@ -30,7 +30,7 @@ PG_FUNCTION_INFO_V1(pe_sql_affine_rows_serialize);
 PG_FUNCTION_INFO_V1(pe_sql_affine_rows_deserialize);
 PG_FUNCTION_INFO_V1(pe_sql_affine_rows_final);
 
-#define NAME "dp.affine_rows"
+#define NAME "dp_internal.affine_rows"
 #define ARG_SPEC 1
 #define ARG_OFFSET 2
 #define ARG_FIRST 3

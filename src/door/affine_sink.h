@@ -1,6 +1,6 @@
 /*
  * affine_sink.h
- *	  How the accumulator dp.affine_rows hands the door the rows that it has collected;
+ *	  How the accumulator dp_internal.affine_rows hands the door the rows that it has collected;
  *	  what the door tells it is affine/affine_spec.h.
  *
  * An aggregate cannot return rows of exact offsets to SQL, and need not: the

@@ -38,9 +38,9 @@ scan_statement(const pe_question *question)
 
 	initStringInfo(&sql);
 	if (question->dataset->unit == NULL)
-		appendStringInfoString(&sql, "SELECT dp.tally($1");
+		appendStringInfoString(&sql, "SELECT dp_internal.tally($1");
 	else
-		appendStringInfo(&sql, "SELECT dp.tally_units($1, $2, t.%s", quote_identifier(question->dataset->unit));
+		appendStringInfo(&sql, "SELECT dp_internal.tally_units($1, $2, t.%s", quote_identifier(question->dataset->unit));
 	for (int i = 0; i < attributes_of(question); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
 	appendStringInfo(&sql, ") FROM %s t", pe_door_table(question->dataset));

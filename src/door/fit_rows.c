@@ -1,6 +1,6 @@
 /*
  * fit_rows.c
- *	  dp.fit_rows: the rows of a model, or exact sums over them.
+ *	  dp_internal.fit_rows: the rows of a model, or exact sums over them.
  *
  * The accumulator through which the door reads rows for a fit.  Told a
  * specification (glm/row_spec.h) alone it collects the rows and hands them to the
@@ -41,7 +41,7 @@ PG_FUNCTION_INFO_V1(pe_sql_fit_rows_serialize);
 PG_FUNCTION_INFO_V1(pe_sql_fit_rows_deserialize);
 PG_FUNCTION_INFO_V1(pe_sql_fit_rows_final);
 
-#define NAME "dp.fit_rows"
+#define NAME "dp_internal.fit_rows"
 #define ARG_SPEC 1
 #define ARG_FIRST (PE_ARG_UNIT + 1)
 

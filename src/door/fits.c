@@ -39,7 +39,7 @@ pe_row_sink_put(pe_rows *rows, uint64 dropped, MemoryContext owner)
 	if (open_sink == NULL || open_sink->filled)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp.fit_rows without a pass collects rows for a fit"),
+				 errmsg("dp_internal.fit_rows without a pass collects rows for a fit"),
 				 errhint("Use dp.fit.")));
 	MemoryContextSetParent(owner, open_sink->context);
 	open_sink->rows = *rows;
@@ -188,9 +188,9 @@ scan_statement(const pe_fit_question *question, bool has_cut)
 
 	initStringInfo(&sql);
 	if (has_cut)
-		appendStringInfo(&sql, "SELECT dp.fit_rows($1, $2, t.%s", quote_identifier(question->dataset->unit));
+		appendStringInfo(&sql, "SELECT dp_internal.fit_rows($1, $2, t.%s", quote_identifier(question->dataset->unit));
 	else
-		appendStringInfoString(&sql, "SELECT dp.fit_rows($1, NULL, 0");
+		appendStringInfoString(&sql, "SELECT dp_internal.fit_rows($1, NULL, 0");
 	for (int i = 0; i < question->count; i++)
 		appendStringInfo(&sql, "%st.%s", i == PE_ROW_ARGUMENTS ? ", ROW(" : ", ", quote_identifier(question->columns[i].name));
 	appendStringInfo(&sql, "%s) FROM %s t", question->count > PE_ROW_ARGUMENTS ? ")" : "", pe_door_table(question->dataset));

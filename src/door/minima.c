@@ -39,7 +39,7 @@ pe_affine_sink_put(const pe_affine *rows, MemoryContext owner)
 	if (open_sink == NULL || open_sink->filled)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp.affine_rows collects rows for dp.minimize_max_affine"),
+				 errmsg("dp_internal.affine_rows collects rows for dp.minimize_max_affine"),
 				 errhint("Use dp.minimize_max_affine, or dp.solve_max_affine for rows that you may read.")));
 	MemoryContextSetParent(owner, open_sink->context);
 	open_sink->rows = *rows;
@@ -192,7 +192,7 @@ scan_statement(const pe_minimum_question *question)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT dp.affine_rows($1, t.%s", quote_identifier(question->dataset->private_column));
+	appendStringInfo(&sql, "SELECT dp_internal.affine_rows($1, t.%s", quote_identifier(question->dataset->private_column));
 	for (int i = 0; i < question->count; i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
 	appendStringInfo(&sql, ") FROM %s t", pe_door_table(question->dataset));

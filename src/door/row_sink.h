@@ -1,6 +1,6 @@
 /*
  * row_sink.h
- *	  How the accumulator dp.fit_rows hands a whole store of rows to the door.
+ *	  How the accumulator dp_internal.fit_rows hands a whole store of rows to the door.
  *
  * An aggregate cannot return a store to SQL, and need not: where rows stay in
  * memory for a whole fit, the accumulator of the door's own scan puts them here.
@@ -10,7 +10,7 @@
 
 #include "glm/rows.h"
 
-/* Values of a row that dp.fit_rows takes as arguments, with five before them; the others come as a record. */
+/* Values of a row that dp_internal.fit_rows takes as arguments, with five before them; the others come as a record. */
 #define PE_ROW_ARGUMENTS 90
 
 /*

@@ -1,6 +1,6 @@
 /*
  * tally.c
- *	  dp.tally: exact counts per cell of a declared domain, of the rows that a
+ *	  dp_internal.tally: exact counts per cell of a declared domain, of the rows that a
  *	  predicate selects.
  *
  * The accumulator through which the door reads rows.  It returns exact counts,
@@ -36,7 +36,7 @@ typedef struct tally
 static MemoryContext
 aggregate_context(FunctionCallInfo fcinfo)
 {
-	return pe_reader_context(fcinfo, "dp.tally");
+	return pe_reader_context(fcinfo, "dp_internal.tally");
 }
 
 static tally *
@@ -58,7 +58,7 @@ first_row(FunctionCallInfo fcinfo)
 	pe_reader	reader;
 	tally	   *state;
 
-	pe_reader_init(&reader, fcinfo, FIRST_ATTRIBUTE, "dp.tally");
+	pe_reader_init(&reader, fcinfo, FIRST_ATTRIBUTE, "dp_internal.tally");
 	state = new_tally(context, reader.domain.cells);
 	state->reader = reader;
 	MemoryContextSwitchTo(old);
@@ -94,7 +94,7 @@ pe_sql_tally_combine(PG_FUNCTION_ARGS)
 	if (state->cells != other->cells)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the domain of dp.tally must be the same for all rows")));
+				 errmsg("the domain of dp_internal.tally must be the same for all rows")));
 	for (int32 cell = 0; cell < state->cells; cell++)
 		state->count[cell] += other->count[cell];
 	pe_wipe(other->count, other->cells * sizeof(int64));
@@ -119,7 +119,7 @@ pe_sql_tally_serialize(PG_FUNCTION_ARGS)
 	tally	   *state = (tally *) PG_GETARG_POINTER(0);
 
 	(void) aggregate_context(fcinfo);
-	pe_reader_take(&state->taken, "dp.tally");
+	pe_reader_take(&state->taken, "dp_internal.tally");
 	PG_RETURN_BYTEA_P(counts_as_bytes(state));
 }
 
@@ -132,7 +132,7 @@ pe_sql_tally_deserialize(PG_FUNCTION_ARGS)
 
 	(void) aggregate_context(fcinfo);
 	if (size == 0 || size % sizeof(int64) != 0 || size / sizeof(int64) > PE_MAX_CELLS)
-		pe_reader_refuse_state("dp.tally");
+		pe_reader_refuse_state("dp_internal.tally");
 	state = new_tally(CurrentMemoryContext, size / sizeof(int64));
 	memcpy(state->count, VARDATA_ANY(bytes), size);
 	pe_reader_spent(fcinfo, VARDATA_ANY(bytes), size);
@@ -148,6 +148,6 @@ pe_sql_tally_final(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	if (state == NULL)
 		PG_RETURN_NULL();
-	pe_reader_take(&state->taken, "dp.tally");
+	pe_reader_take(&state->taken, "dp_internal.tally");
 	PG_RETURN_BYTEA_P(counts_as_bytes(state));
 }

@@ -1,10 +1,10 @@
 /*
  * tally_units.c
- *	  dp.tally_units: exact counts per cell of a declared domain, of each unit's
+ *	  dp_internal.tally_units: exact counts per cell of a declared domain, of each unit's
  *	  rows at most max_rows.
  *
  * The accumulator through which the door reads the rows of a dataset with a
- * privacy unit.  Like dp.tally (tally.c) it returns exact counts, to whoever may
+ * privacy unit.  Like dp_internal.tally (tally.c) it returns exact counts, to whoever may
  * read the rows anyway, and its state is `internal`.  What it collects, and which
  * rows count: domain/units.h.
  *
@@ -43,7 +43,7 @@ typedef struct tally
 static MemoryContext
 aggregate_context(FunctionCallInfo fcinfo)
 {
-	return pe_reader_context(fcinfo, "dp.tally_units");
+	return pe_reader_context(fcinfo, "dp_internal.tally_units");
 }
 
 /* Overwrites what is exact or secret. */
@@ -72,9 +72,9 @@ first_row(FunctionCallInfo fcinfo)
 	MemoryContext old = MemoryContextSwitchTo(aggregate_context(fcinfo));
 	tally	   *state = new_tally();
 
-	pe_cut_argument(fcinfo, &state->cut, "dp.tally_units");
-	state->unit_type = pe_unit_argument_type(fcinfo, "dp.tally_units");
-	pe_reader_init(&state->reader, fcinfo, FIRST_ATTRIBUTE, "dp.tally_units");
+	pe_cut_argument(fcinfo, &state->cut, "dp_internal.tally_units");
+	state->unit_type = pe_unit_argument_type(fcinfo, "dp_internal.tally_units");
+	pe_reader_init(&state->reader, fcinfo, FIRST_ATTRIBUTE, "dp_internal.tally_units");
 	pe_unit_keys_init(&state->frame.keys, &state->cut);
 	pe_wipe(state->cut.key, sizeof(state->cut.key));
 	state->frame.limit = state->cut.limit;
@@ -132,7 +132,7 @@ pe_sql_tally_units_combine(PG_FUNCTION_ARGS)
 	if (memcmp(&state->frame, &other->frame, sizeof(state->frame)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the domain and the cut of dp.tally_units must be the same for all rows")));
+				 errmsg("the domain and the cut of dp_internal.tally_units must be the same for all rows")));
 	pe_units_sort(&state->units);
 	pe_units_sort(&other->units);
 	pe_units_merge(&state->units, &other->units);
@@ -149,7 +149,7 @@ pe_sql_tally_units_serialize(PG_FUNCTION_ARGS)
 	bytea	   *bytes;
 
 	(void) aggregate_context(fcinfo);
-	pe_reader_take(&state->taken, "dp.tally_units");
+	pe_reader_take(&state->taken, "dp_internal.tally_units");
 	pe_units_sort(&state->units);
 	size = pe_units_size(&state->units);
 	bytes = pe_reader_result(size);
@@ -166,7 +166,7 @@ pe_sql_tally_units_deserialize(PG_FUNCTION_ARGS)
 
 	(void) aggregate_context(fcinfo);
 	if (!pe_units_read(&state->frame, &state->units, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
-		pe_reader_refuse_state("dp.tally_units");
+		pe_reader_refuse_state("dp_internal.tally_units");
 	pe_reader_spent(fcinfo, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
 	PG_RETURN_POINTER(state);
 }
@@ -182,7 +182,7 @@ pe_sql_tally_units_final(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	if (state == NULL)
 		PG_RETURN_NULL();
-	pe_reader_take(&state->taken, "dp.tally_units");
+	pe_reader_take(&state->taken, "dp_internal.tally_units");
 	size = state->frame.cells * sizeof(int64);
 	bytes = pe_reader_result(size);
 	memset(VARDATA(bytes), 0, size);

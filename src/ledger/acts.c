@@ -98,18 +98,18 @@ static pe_statement dataset_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(
 	"'relation', relation_schema || '.' || relation_name, 'owner', owner, 'registered', NOT dropped, 'unit', unit, 'max_rows', max_rows, "
 	"'neighbours', neighbours, 'private_column', private_column, 'max_change', max_change, 'change', change, "
 	"'accounting', accounting, 'epsilon', epsilon, 'delta', delta, 'version', version)) "
-"FROM dp.dataset WHERE id = $1 AND $2 IS NULL", 2, {INT8OID, TEXTOID}};
+"FROM dp_ledger.dataset WHERE id = $1 AND $2 IS NULL", 2, {INT8OID, TEXTOID}};
 
 /* Points that are too long to be read are told by their hash: only whether they are the same matters then. */
 static pe_statement attribute_value = {NULL, "SELECT pg_catalog.jsonb_build_object('type', type, 'kind', kind, 'cells', cells, 'outside', outside, "
 	"'nulls', nulls) || CASE WHEN pg_catalog.length(points::text) <= 2000 THEN pg_catalog.jsonb_build_object('points', points) "
 	"ELSE pg_catalog.jsonb_build_object('points_sha256', "
 	"pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(points::text, 'UTF8')), 'hex')) END "
-"FROM dp.attribute WHERE dataset_id = $1 AND attribute = $2", 2, {INT8OID, TEXTOID}};
+"FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2", 2, {INT8OID, TEXTOID}};
 
 static pe_statement budget_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('accounting', accounting, "
 	"'epsilon', epsilon, 'delta', delta, 'rho_limit', rho_limit / 1e9::float8, 'epsilon_limit', epsilon_limit / 1e9::float8)) "
-"FROM dp.budget WHERE dataset_id = $1 AND role_oid = (SELECT oid FROM pg_catalog.pg_authid WHERE rolname = $2)", 2, {INT8OID, TEXTOID}};
+"FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid = (SELECT oid FROM pg_catalog.pg_authid WHERE rolname = $2)", 2, {INT8OID, TEXTOID}};
 
 /* JSON; NULL if there is nothing.  Within an access. */
 static char *
@@ -146,7 +146,7 @@ keep_differences(char **before, char **after)
 void
 pe_act_begin(pe_act *act, int64 dataset_id, pe_act_kind kind, const char *name, const char *subject)
 {
-	static pe_statement lock = {NULL, "SELECT FROM dp.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
+	static pe_statement lock = {NULL, "SELECT FROM dp_ledger.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset_id)};
 	pe_access	access;
 
@@ -168,8 +168,8 @@ pe_act_begin_new(pe_act *act, int64 dataset_id, const char *name)
 static void
 append_line(pe_act_line *line)
 {
-	static pe_statement read = {NULL, "SELECT acts, charges, dataset, chain_head FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
-	static pe_statement write = {NULL, "UPDATE dp.dataset SET acts = $2, chain_head = $3 WHERE id = $1", 3, {INT8OID, INT8OID, BYTEAOID}};
+	static pe_statement read = {NULL, "SELECT acts, charges, dataset, chain_head FROM dp_ledger.dataset WHERE id = $1", 1, {INT8OID}};
+	static pe_statement write = {NULL, "UPDATE dp_ledger.dataset SET acts = $2, chain_head = $3 WHERE id = $1", 3, {INT8OID, INT8OID, BYTEAOID}};
 	Datum		values[3] = {Int64GetDatum(line->dataset_id)};
 	char		head[PG_SHA256_DIGEST_LENGTH] = {0};
 	bytea	   *stored;

@@ -42,7 +42,7 @@ extern void pe_act_begin_new(pe_act *act, int64 dataset_id, const char *name);
 /* Reads the new value and writes the line, in the name of the current user.  reason: NULL: none was given. */
 extern void pe_act_end(const pe_act *act, const char *reason);
 
-/* A row of dp.act. */
+/* A row of dp_ledger.act. */
 typedef struct pe_act_line
 {
 	int64		dataset_id;

@@ -193,7 +193,7 @@ find_anchor(anchor *anchors, int count, Oid relation)
 static bool
 has_charge(int64 dataset_id, const pe_anchor_link *link)
 {
-	static pe_statement find = {NULL, "SELECT FROM dp.charge WHERE dataset_id = $1 AND seq = $2 AND hash = $3", 3,
+	static pe_statement find = {NULL, "SELECT FROM dp_ledger.charge WHERE dataset_id = $1 AND seq = $2 AND hash = $3", 3,
 	{INT8OID, INT8OID, BYTEAOID}};
 	bytea	   *hash = palloc(VARHDRSZ + PG_SHA256_DIGEST_LENGTH);
 	Datum		values[3] = {Int64GetDatum(dataset_id), Int64GetDatum(link->charges), PointerGetDatum(hash)};

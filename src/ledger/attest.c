@@ -53,7 +53,7 @@ static void
 lock_record(const pe_dataset *dataset, record *r)
 {
 	static pe_statement lock = {NULL, "SELECT dropped, relation_schema, relation_name, identity, pg_catalog.encode(chain_head, 'hex'), relation_oid "
-	"FROM dp.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
+	"FROM dp_ledger.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_access	access;
 
@@ -192,11 +192,11 @@ request_text(const record *r, const char *identity, const char *reason, const ch
 static void
 raise_spent(Datum *values)
 {
-	static pe_statement cap = {NULL, "UPDATE dp.dataset SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
-		" FROM (SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp.charge "
+	static pe_statement cap = {NULL, "UPDATE dp_ledger.dataset SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
+		" FROM (SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge "
 	"WHERE dataset_id = $1) s WHERE id = $1", 1, {INT8OID}};
-	static pe_statement budgets = {NULL, "UPDATE dp.budget SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
-		" FROM (SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp.charge "
+	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
+		" FROM (SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge "
 	"WHERE dataset_id = $1 GROUP BY budget_id) s WHERE dataset_id = $1 AND s.budget_id = id", 1, {INT8OID}};
 
 	pe_access_write(&cap, values, NULL);
@@ -209,13 +209,13 @@ read_missing(Datum *values)
 {
 	static pe_statement missing = {NULL, "SELECT 0 AS id, '' AS role, (coalesce(d.rho_spent, 0) - coalesce(s.rho, 0))::pg_catalog.int8 AS rho, "
 		"(coalesce(d.delta_spent, 0) - coalesce(s.delta, 0))::pg_catalog.int8 AS delta, "
-		"(coalesce(d.epsilon_spent, 0) - coalesce(s.epsilon, 0))::pg_catalog.int8 AS epsilon FROM dp.dataset d, "
-		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp.charge WHERE dataset_id = $1) s "
+		"(coalesce(d.epsilon_spent, 0) - coalesce(s.epsilon, 0))::pg_catalog.int8 AS epsilon FROM dp_ledger.dataset d, "
+		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1) s "
 		"WHERE d.id = $1 UNION ALL SELECT * FROM (SELECT b.id, b.role_name, "
 		"(coalesce(b.rho_spent, 0) - coalesce(s.rho, 0))::pg_catalog.int8 AS rho, "
 		"(coalesce(b.delta_spent, 0) - coalesce(s.delta, 0))::pg_catalog.int8 AS delta, "
-		"(coalesce(b.epsilon_spent, 0) - coalesce(s.epsilon, 0))::pg_catalog.int8 AS epsilon FROM dp.budget b LEFT JOIN "
-		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp.charge WHERE dataset_id = $1 "
+		"(coalesce(b.epsilon_spent, 0) - coalesce(s.epsilon, 0))::pg_catalog.int8 AS epsilon FROM dp_ledger.budget b LEFT JOIN "
+		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1 "
 		"GROUP BY budget_id) s ON s.budget_id = b.id WHERE b.dataset_id = $1) b WHERE (rho, delta, epsilon) <> (0, 0, 0) "
 	"ORDER BY id", 1, {INT8OID}};
 
@@ -251,7 +251,7 @@ line_of_missing(pe_charge_line *line, uint64 row)
 static void
 write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *request, pe_anchor_link *link)
 {
-	static pe_statement head = {NULL, "UPDATE dp.dataset SET charges = $2, chain_head = $3, acts = $4 WHERE id = $1", 4,
+	static pe_statement head = {NULL, "UPDATE dp_ledger.dataset SET charges = $2, chain_head = $3, acts = $4 WHERE id = $1", 4,
 	{INT8OID, INT8OID, BYTEAOID, INT8OID}};
 	bool		broken = check->finding != NULL;
 	Datum		values[4] = {Int64GetDatum(dataset->id)};
@@ -343,7 +343,7 @@ check_chain(const pe_dataset *dataset, pe_chain_check *check)
 static pe_attested *
 result_of(const pe_dataset *dataset, const record *r, char *finding)
 {
-	static pe_statement read = {NULL, "SELECT charges, coalesce(rho_spent, 0) FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
+	static pe_statement read = {NULL, "SELECT charges, coalesce(rho_spent, 0) FROM dp_ledger.dataset WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_attested *attested = palloc0(sizeof(*attested));
 	pe_access	access;

@@ -202,7 +202,7 @@ static bool
 find_row(const pe_dataset *dataset, const pe_grant *grant, int64 *id, pe_cost *spent, pe_cost *limit)
 {
 	static pe_statement find = {NULL, "SELECT id, coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), "
-		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), role_oid IS NOT DISTINCT FROM $2 FROM dp.budget "
+		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), role_oid IS NOT DISTINCT FROM $2 FROM dp_ledger.budget "
 		"WHERE dataset_id = $1 AND (role_oid = $2 OR (role_name = $3 AND NOT EXISTS "
 		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2, coalesce(rho_spent, epsilon_spent) DESC FOR UPDATE OF budget", 3,
 	{INT8OID, OIDOID, TEXTOID}};
@@ -275,11 +275,11 @@ check_spent(const pe_grant *grant, pe_cost limit, pe_cost spent)
 static void
 write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_cost limit, bool present, int64 id)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp.budget (dataset_id, role_name, role_oid, accounting, epsilon, delta, "
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.budget (dataset_id, role_name, role_oid, accounting, epsilon, delta, "
 		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent) "
 		"VALUES ($1, $2, $3, $4, $5, $6, $7, 0 * $7, $8, 0 * $8, $9, 0 * $9)", 9,
 	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID}};
-	static pe_statement update = {NULL, "UPDATE dp.budget SET role_name = $2, role_oid = $3, accounting = $4, epsilon = $5, "
+	static pe_statement update = {NULL, "UPDATE dp_ledger.budget SET role_name = $2, role_oid = $3, accounting = $4, epsilon = $5, "
 		"delta = $6, rho_limit = $7, rho_spent = CASE WHEN $7 IS NOT NULL THEN coalesce(rho_spent, 0) END, "
 		"delta_limit = $8, delta_spent = CASE WHEN $8 IS NOT NULL THEN coalesce(delta_spent, 0) END, "
 		"epsilon_limit = $9, epsilon_spent = CASE WHEN $9 IS NOT NULL THEN coalesce(epsilon_spent, 0) END WHERE id = $1", 9,
@@ -325,7 +325,7 @@ pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
 bool
 pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid)
 {
-	static pe_statement revoke = {NULL, "UPDATE dp.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
+	static pe_statement revoke = {NULL, "UPDATE dp_ledger.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
 		"epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1 AND role_oid = $2", 2, {INT8OID, OIDOID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid)};
@@ -345,14 +345,14 @@ pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid)
 void
 pe_budgets_place(const pe_dataset *dataset, bool local)
 {
-	static pe_statement forget = {NULL, "UPDATE dp.budget SET role_oid = NULL WHERE dataset_id = $1 AND NOT ($2 AND EXISTS "
+	static pe_statement forget = {NULL, "UPDATE dp_ledger.budget SET role_oid = NULL WHERE dataset_id = $1 AND NOT ($2 AND EXISTS "
 	"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))", 2, {INT8OID, BOOLOID}};
 	/* two rows under one name: one of them is of a role that was renamed, and nobody can say which */
-	static pe_statement find = {NULL, "UPDATE dp.budget b SET role_oid = a.oid FROM pg_catalog.pg_authid a "
+	static pe_statement find = {NULL, "UPDATE dp_ledger.budget b SET role_oid = a.oid FROM pg_catalog.pg_authid a "
 		"WHERE b.dataset_id = $1 AND b.role_oid IS NULL AND a.rolname = b.role_name AND NOT EXISTS "
-		"(SELECT FROM dp.budget o WHERE o.dataset_id = $1 AND o.id <> b.id AND (o.role_name = b.role_name OR o.role_oid = a.oid))", 1,
+		"(SELECT FROM dp_ledger.budget o WHERE o.dataset_id = $1 AND o.id <> b.id AND (o.role_name = b.role_name OR o.role_oid = a.oid))", 1,
 	{INT8OID}};
-	static pe_statement missing = {NULL, "SELECT role_name FROM dp.budget WHERE dataset_id = $1 AND role_oid IS NULL ORDER BY id", 1,
+	static pe_statement missing = {NULL, "SELECT role_name FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid IS NULL ORDER BY id", 1,
 	{INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), BoolGetDatum(local)};
 	pe_access	access;
@@ -373,8 +373,8 @@ pe_budgets_place(const pe_dataset *dataset, bool local)
 bool
 pe_release_is_paid(int64 id, bool frozen)
 {
-	static pe_statement payers = {NULL, "SELECT b.role_oid::int8, b.role_name FROM dp.release r "
-		"JOIN dp.charge c ON c.id = r.charge_id OR c.release_id = r.id JOIN dp.budget b ON b.id = c.budget_id "
+	static pe_statement payers = {NULL, "SELECT b.role_oid::int8, b.role_name FROM dp_ledger.release r "
+		"JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id JOIN dp_ledger.budget b ON b.id = c.budget_id "
 	"WHERE r.id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
 	Oid			user = GetUserId();

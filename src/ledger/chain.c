@@ -183,7 +183,7 @@ pe_chain_ends(int64 dataset_id, int64 charges, const char *head)
 #define LINES \
 	"SELECT c.id, c.dataset_id, c.seq, c.dataset, c.at, c.role_name, c.budget_id, c.budget_role, c.function, c.rho, c.delta, " \
 	"c.epsilon, c.cap_rho, c.cap_delta, c.cap_epsilon, c.request, c.release_id, c.strategy_id, c.hash, " \
-	"b.id IS NOT NULL OR c.budget_id = 0, c.relations FROM dp.charge c LEFT JOIN dp.budget b ON b.id = c.budget_id " \
+	"b.id IS NOT NULL OR c.budget_id = 0, c.relations FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
 	"AND b.dataset_id = c.dataset_id WHERE c.dataset_id = $1 ORDER BY c.seq"
 
 static void
@@ -269,7 +269,7 @@ typedef struct act_reader
 } act_reader;
 
 #define ACTS \
-	"SELECT dataset_id, seq, charges, dataset, at, role_name, act, subject, old_value, new_value, reason, hash FROM dp.act " \
+	"SELECT dataset_id, seq, charges, dataset, at, role_name, act, subject, old_value, new_value, reason, hash FROM dp_ledger.act " \
 	"WHERE dataset_id = $1 ORDER BY charges, seq"
 
 /* The charges that were fetched stay. */
@@ -384,7 +384,7 @@ follow_all(pe_chain_check *check, Datum *values, MemoryContext context)
 static void
 check_head(pe_chain_check *check, Datum *values)
 {
-	static pe_statement head = {NULL, "SELECT charges, chain_head, coalesce(rho_spent, 0), acts FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
+	static pe_statement head = {NULL, "SELECT charges, chain_head, coalesce(rho_spent, 0), acts FROM dp_ledger.dataset WHERE id = $1", 1, {INT8OID}};
 	int64		said;
 	int64		said_acts;
 
@@ -406,12 +406,12 @@ check_head(pe_chain_check *check, Datum *values)
 static void
 check_sums(pe_chain_check *check, Datum *values)
 {
-	static pe_statement differing = {NULL, "SELECT NULL::text AS role, 0 AS id FROM dp.dataset d, "
-		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp.charge WHERE dataset_id = $1) s "
+	static pe_statement differing = {NULL, "SELECT NULL::text AS role, 0 AS id FROM dp_ledger.dataset d, "
+		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1) s "
 		"WHERE d.id = $1 AND (d.rho_spent <> coalesce(s.rho, 0) OR d.delta_spent <> coalesce(s.delta, 0) "
 		"OR coalesce(d.epsilon_spent, 0) <> coalesce(s.epsilon, 0)) "
-		"UNION ALL SELECT b.role_name, b.id FROM dp.budget b LEFT JOIN "
-		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp.charge WHERE dataset_id = $1 "
+		"UNION ALL SELECT b.role_name, b.id FROM dp_ledger.budget b LEFT JOIN "
+		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1 "
 		"GROUP BY budget_id) s ON s.budget_id = b.id WHERE b.dataset_id = $1 AND (coalesce(b.rho_spent, 0) <> coalesce(s.rho, 0) "
 		"OR coalesce(b.delta_spent, 0) <> coalesce(s.delta, 0) OR coalesce(b.epsilon_spent, 0) <> coalesce(s.epsilon, 0)) "
 	"ORDER BY 2 LIMIT 1", 1, {INT8OID}};

@@ -49,11 +49,11 @@
 static bool
 find_release(const pe_charge_request *request, pe_charge_reply *reply, bool *paid)
 {
-	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0) FROM (SELECT * FROM dp.release "
+	static pe_statement find = {NULL, "SELECT r.id, r.payload, p.paid, coalesce(r.strategy_id, 0) FROM (SELECT * FROM dp_ledger.release "
 		"WHERE dataset_id = $1 AND version = $2 AND request_hash = $3 AND request = $5 AND payload IS NOT NULL ORDER BY id DESC "
 		"LIMIT " MOST_RELEASES ") r, "
-		"LATERAL (SELECT EXISTS (SELECT FROM dp.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id OR c.release_id = r.id)) AS paid) p "
-		"ORDER BY p.paid DESC, EXISTS (SELECT FROM dp.model m WHERE m.model = $6 AND m.release_id = r.id) DESC, r.id DESC LIMIT 1", 6,
+		"LATERAL (SELECT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.budget_id = $4 AND (c.id = r.charge_id OR c.release_id = r.id)) AS paid) p "
+		"ORDER BY p.paid DESC, EXISTS (SELECT FROM dp_ledger.model m WHERE m.model = $6 AND m.release_id = r.id) DESC, r.id DESC LIMIT 1", 6,
 	{INT8OID, INT4OID, BYTEAOID, INT8OID, TEXTOID, TEXTOID}};
 	const char *name = request->model != NULL ? request->model->name : NULL;
 	Datum		values[6] = {
@@ -594,8 +594,8 @@ pe_batch_end(pe_batch *batch, int *count)
 void
 pe_release_expire(int64 dataset_id, int64 id)
 {
-	static pe_statement expire = {NULL, "UPDATE dp.release SET payload = NULL WHERE id = $1", 1, {INT8OID}};
-	static pe_statement forget = {NULL, "DELETE FROM dp.model WHERE release_id = $1", 1, {INT8OID}};
+	static pe_statement expire = {NULL, "UPDATE dp_ledger.release SET payload = NULL WHERE id = $1", 1, {INT8OID}};
+	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.model WHERE release_id = $1", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(id)};
 	pe_act		act;
 	pe_access	access;

@@ -171,7 +171,7 @@ check_declared_columns(const pe_dataset *dataset)
 void
 pe_unit_key_load(const pe_dataset *dataset, uint8 *key)
 {
-	static pe_statement find = {NULL, "SELECT unit_key FROM dp.dataset WHERE id = $1", 1, {INT8OID}};
+	static pe_statement find = {NULL, "SELECT unit_key FROM dp_ledger.dataset WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_access	access;
 	bytea	   *bytes;
@@ -436,11 +436,11 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 					  pe_kind kind, char **points, int count, bool ordered, int cells,
 					  const char *outside, const char *nulls)
 {
-	static pe_statement present = {NULL, "SELECT FROM dp.attribute WHERE dataset_id = $1 AND attribute = $2", 2,
+	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2", 2,
 	{INT8OID, TEXTOID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
 		"cells, outside, nulls) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9 "
-		"FROM dp.attribute WHERE dataset_id = $1", 9,
+		"FROM dp_ledger.attribute WHERE dataset_id = $1", 9,
 	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID}};
 	Datum	   *texts = palloc(count * sizeof(Datum));
 	Datum		values[9];

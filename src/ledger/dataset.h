@@ -110,7 +110,7 @@ extern bool pe_identity_is_frozen(const char *identity, Oid relation);
 /* Whether the row was written for this relation in this cluster and database, whatever the timeline. */
 extern bool pe_identity_is_local(const char *identity, Oid relation);
 
-/* For this room: a row of dp.dataset as a dataset, and the row of this name; NULL if there is none. */
+/* For this room: a row of dp_ledger.dataset as a dataset, and the row of this name; NULL if there is none. */
 struct pe_row;
 extern pe_dataset *pe_dataset_of_row(const struct pe_row *row);
 extern struct pe_row *pe_dataset_row(const char *name);

@@ -42,7 +42,7 @@ pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_cost *promis
 {
 	static pe_statement read = {NULL, "SELECT d.rho_limit - d.rho_spent, d.delta_limit - d.delta_spent, d.epsilon_limit - d.epsilon_spent, "
 		"b.rho_limit - b.rho_spent, b.delta_limit - b.delta_spent, b.epsilon_limit - b.epsilon_spent "
-		"FROM dp.dataset d LEFT JOIN dp.budget b ON b.dataset_id = d.id AND b.id <> $2 "
+		"FROM dp_ledger.dataset d LEFT JOIN dp_ledger.budget b ON b.dataset_id = d.id AND b.id <> $2 "
 		"AND EXISTS (SELECT FROM pg_catalog.pg_authid a WHERE a.oid = b.role_oid) WHERE d.id = $1", 2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset_id), Int64GetDatum(except)};
 	uint64		rows = pe_access_read(&read, values, NULL);

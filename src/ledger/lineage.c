@@ -81,14 +81,14 @@ pe_lineage_names(List *relations)
 void
 pe_lineage_write(int64 dataset_id, int64 seq, List *relations)
 {
-	static pe_statement close = {NULL, "UPDATE dp.charge_relation SET last_seq = $3 - 1 "
+	static pe_statement close = {NULL, "UPDATE dp_ledger.charge_relation SET last_seq = $3 - 1 "
 	"WHERE dataset_id = $1 AND last_seq IS NULL AND relation_oid <> ALL ($2)", 3, {INT8OID, OIDARRAYOID, INT8OID}};
-	static pe_statement open = {NULL, "INSERT INTO dp.charge_relation (dataset_id, relation_oid, relation_schema, relation_name, first_seq) "
+	static pe_statement open = {NULL, "INSERT INTO dp_ledger.charge_relation (dataset_id, relation_oid, relation_schema, relation_name, first_seq) "
 		"SELECT $1, c.oid, n.nspname, c.relname, $3 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-		"WHERE c.oid = ANY ($2) AND NOT EXISTS (SELECT FROM dp.charge_relation r WHERE r.dataset_id = $1 "
+		"WHERE c.oid = ANY ($2) AND NOT EXISTS (SELECT FROM dp_ledger.charge_relation r WHERE r.dataset_id = $1 "
 	"AND r.relation_oid = c.oid AND r.last_seq IS NULL)", 3, {INT8OID, OIDARRAYOID, INT8OID}};
 	/* those that left as well: after a restore the names are all there is */
-	static pe_statement name = {NULL, "UPDATE dp.charge_relation r SET relation_schema = n.nspname, relation_name = c.relname "
+	static pe_statement name = {NULL, "UPDATE dp_ledger.charge_relation r SET relation_schema = n.nspname, relation_name = c.relname "
 		"FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
 		"WHERE r.dataset_id = $1 AND c.oid = r.relation_oid "
 	"AND (r.relation_schema, r.relation_name) <> (n.nspname::text, c.relname::text)", 1, {INT8OID}};
@@ -102,12 +102,12 @@ pe_lineage_write(int64 dataset_id, int64 seq, List *relations)
 void
 pe_lineage_place(int64 dataset_id, bool local)
 {
-	static pe_statement place = {NULL, "UPDATE dp.charge_relation r SET relation_oid = coalesce((SELECT c.oid FROM pg_catalog.pg_class c "
+	static pe_statement place = {NULL, "UPDATE dp_ledger.charge_relation r SET relation_oid = coalesce((SELECT c.oid FROM pg_catalog.pg_class c "
 		"JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = r.relation_name AND n.nspname = r.relation_schema), 0) "
 		"WHERE dataset_id = $1 AND NOT ($2 AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = r.relation_oid))", 2,
 	{INT8OID, BOOLOID}};
 	/* the next charge writes the tables anew */
-	static pe_statement forget = {NULL, "UPDATE dp.dataset SET scanned = NULL WHERE id = $1", 1, {INT8OID}};
+	static pe_statement forget = {NULL, "UPDATE dp_ledger.dataset SET scanned = NULL WHERE id = $1", 1, {INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset_id), BoolGetDatum(local)};
 	pe_access	access;
 
@@ -195,8 +195,8 @@ static bool
 cost_of(const pe_dataset *other, List *relations, bool pure, pe_cost *sum)
 {
 	static pe_statement find = {NULL, "SELECT coalesce(sum(c.cap_rho), 0)::int8, coalesce(sum(c.cap_delta), 0)::int8, c.cap_epsilon, c.epsilon, "
-		"count(*) FROM dp.charge c WHERE c.dataset_id = $1 AND c.release_id IS NULL AND c.function <> '" PE_CARRIED "' "
-		"AND (c.function LIKE '" PE_ATTEST "%' OR EXISTS (SELECT FROM dp.charge_relation r WHERE r.dataset_id = $1 "
+		"count(*) FROM dp_ledger.charge c WHERE c.dataset_id = $1 AND c.release_id IS NULL AND c.function <> '" PE_CARRIED "' "
+		"AND (c.function LIKE '" PE_ATTEST "%' OR EXISTS (SELECT FROM dp_ledger.charge_relation r WHERE r.dataset_id = $1 "
 		"AND r.relation_oid = ANY ($2) AND c.seq >= r.first_seq AND (r.last_seq IS NULL OR c.seq <= r.last_seq))) "
 	"GROUP BY c.cap_epsilon, c.epsilon", 2, {INT8OID, OIDARRAYOID}};
 	Datum		values[2] = {Int64GetDatum(other->id), oid_array(relations)};
@@ -223,7 +223,7 @@ static pe_cost
 carried_from(const pe_dataset *dataset, const pe_dataset *other)
 {
 	static pe_statement find = {NULL, "SELECT coalesce(sum(cap_rho), 0)::int8, coalesce(sum(cap_delta), 0)::int8, "
-		"coalesce(sum(cap_epsilon), 0)::int8 FROM dp.charge WHERE dataset_id = $1 AND function = '" PE_CARRIED "' "
+		"coalesce(sum(cap_epsilon), 0)::int8 FROM dp_ledger.charge WHERE dataset_id = $1 AND function = '" PE_CARRIED "' "
 	"AND (request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'dataset_id')::int8 = $2", 2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), Int64GetDatum(other->id)};
 	pe_access	access;
@@ -289,8 +289,8 @@ raise_frozen(const char *message, const char *name)
 static pe_anchor_link
 append_line(const pe_dataset *dataset, const char *role, const char *function, const char *request, pe_cost cost)
 {
-	static pe_statement lock = {NULL, "SELECT charges, chain_head FROM dp.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
-	static pe_statement add = {NULL, "UPDATE dp.dataset SET charges = $2, chain_head = $3, rho_spent = rho_spent + $4, "
+	static pe_statement lock = {NULL, "SELECT charges, chain_head FROM dp_ledger.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
+	static pe_statement add = {NULL, "UPDATE dp_ledger.dataset SET charges = $2, chain_head = $3, rho_spent = rho_spent + $4, "
 		"delta_spent = delta_spent + $5, epsilon_spent = epsilon_spent + $6 WHERE id = $1", 6,
 	{INT8OID, INT8OID, BYTEAOID, INT8OID, INT8OID, INT8OID}};
 	bool		pure = pe_is_pure(dataset->accounting);
@@ -360,7 +360,7 @@ pe_lineage_record_move(const pe_dataset *dataset, Oid from, Oid to, const char *
 static void
 check_no_frozen_whole(const pe_dataset *dataset, List *relations)
 {
-	static pe_statement find = {NULL, "SELECT DISTINCT d.id FROM dp.charge_relation r JOIN dp.dataset d ON d.id = r.dataset_id "
+	static pe_statement find = {NULL, "SELECT DISTINCT d.id FROM dp_ledger.charge_relation r JOIN dp_ledger.dataset d ON d.id = r.dataset_id "
 		"JOIN pg_catalog.pg_class c ON c.relname = r.relation_name JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
 		"AND n.nspname = r.relation_schema WHERE d.id <> $1 AND c.oid = ANY ($2) "
 	"AND (d.relation_schema, d.relation_name) <> (r.relation_schema, r.relation_name)", 2, {INT8OID, OIDARRAYOID}};

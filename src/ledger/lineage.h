@@ -4,7 +4,7 @@
  *	  these tables owes for it.
  *
  * A table leaves its whole, is detached or moved away, and its rows stay spent
- * on.  dp.charge_relation remembers each table that a scan read, from which
+ * on.  dp_ledger.charge_relation remembers each table that a scan read, from which
  * charge of the dataset to which; the names are in the charges too, under the
  * hash chain.  What a dataset owes another one is the sum of those charges of
  * the other that read a table of its own.  It begins with that sum as a charge to

@@ -132,8 +132,8 @@ write_at_once(pe_statement *statement, Datum *row, const char *nulls)
 static bool
 insert_model(const pe_charge_request *request, const char *name, int64 release_id, const double *coefficient, bool at_once)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
-		"features, declaration, terms, coefficients) VALUES (pg_catalog.nextval('dp.model_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, "
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
+		"features, declaration, terms, coefficients) VALUES (pg_catalog.nextval('dp_ledger.model_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, "
 		"$9::pg_catalog.jsonb, $10, $11) ON CONFLICT (model) DO NOTHING", 11,
 	{TEXTOID, INT8OID, INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, TEXTOID, TEXTARRAYOID, FLOAT8ARRAYOID}};
 	const pe_model_record *record = request->model;
@@ -153,7 +153,7 @@ insert_model(const pe_charge_request *request, const char *name, int64 release_i
 static bool
 name_is_taken(const char *name, int64 release_id)
 {
-	static pe_statement other = {NULL, "SELECT FROM dp.model WHERE model = $1 AND release_id IS DISTINCT FROM $2", 2, {TEXTOID, INT8OID}};
+	static pe_statement other = {NULL, "SELECT FROM dp_ledger.model WHERE model = $1 AND release_id IS DISTINCT FROM $2", 2, {TEXTOID, INT8OID}};
 	Datum		key[2] = {CStringGetTextDatum(name), Int64GetDatum(release_id)};
 
 	return pe_access_write(&other, key, NULL) > 0;
@@ -179,7 +179,7 @@ numbered(const char *name, int64 release_id)
 static int64
 next_id(void)
 {
-	static pe_statement next = {NULL, "SELECT pg_catalog.nextval('dp.model_id_seq')", 0, {0}};
+	static pe_statement next = {NULL, "SELECT pg_catalog.nextval('dp_ledger.model_id_seq')", 0, {0}};
 
 	pe_access_write(&next, NULL, NULL);
 	return pe_access_int64(0, 1);
@@ -214,7 +214,7 @@ insert_numbered(const pe_charge_request *request, const char *name, int64 releas
 void
 pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *value)
 {
-	static pe_statement there = {NULL, "SELECT FROM dp.model WHERE release_id = $1", 1, {INT8OID}};
+	static pe_statement there = {NULL, "SELECT FROM dp_ledger.model WHERE release_id = $1", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(release_id)};
 	const char *name = request->model->name;
 	double	   *coefficient = palloc((request->model->terms + 1) * sizeof(double));
@@ -241,12 +241,12 @@ refuse_busy_name(const char *name)
 static void
 add_name(const pe_charge_request *request, int64 release_id)
 {
-	static pe_statement alias = {NULL, "INSERT INTO dp.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
-		"features, declaration, terms, coefficients) SELECT pg_catalog.nextval('dp.model_id_seq'), $1, dataset_id, release_id, $3, "
-		"kind, method, label, features, declaration, terms, coefficients FROM dp.model WHERE release_id = $2 ORDER BY id LIMIT 1 "
+	static pe_statement alias = {NULL, "INSERT INTO dp_ledger.model (id, model, dataset_id, release_id, role_name, kind, method, label, "
+		"features, declaration, terms, coefficients) SELECT pg_catalog.nextval('dp_ledger.model_id_seq'), $1, dataset_id, release_id, $3, "
+		"kind, method, label, features, declaration, terms, coefficients FROM dp_ledger.model WHERE release_id = $2 ORDER BY id LIMIT 1 "
 	"ON CONFLICT (model) DO NOTHING", 3, {TEXTOID, INT8OID, TEXTOID}};
-	static pe_statement mine = {NULL, "SELECT FROM dp.model WHERE release_id = $1 AND model = $2", 2, {INT8OID, TEXTOID}};
-	static pe_statement there = {NULL, "SELECT FROM dp.model WHERE release_id = $1", 1, {INT8OID}};
+	static pe_statement mine = {NULL, "SELECT FROM dp_ledger.model WHERE release_id = $1 AND model = $2", 2, {INT8OID, TEXTOID}};
+	static pe_statement there = {NULL, "SELECT FROM dp_ledger.model WHERE release_id = $1", 1, {INT8OID}};
 	Datum		key[2] = {Int64GetDatum(release_id), CStringGetTextDatum(request->model->name)};
 	Datum		row[3] = {
 		CStringGetTextDatum(request->model->name), Int64GetDatum(release_id), CStringGetTextDatum(request->role)
@@ -264,7 +264,7 @@ add_name(const pe_charge_request *request, int64 release_id)
 static bool
 hold_release(int64 release_id)
 {
-	static pe_statement hold = {NULL, "SELECT FROM dp.release WHERE id = $1 AND payload IS NOT NULL FOR SHARE SKIP LOCKED", 1, {INT8OID}};
+	static pe_statement hold = {NULL, "SELECT FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL FOR SHARE SKIP LOCKED", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(release_id)};
 
 	return pe_access_write(&hold, key, NULL) == 1;
@@ -313,7 +313,7 @@ pe_model_keep_plain(const pe_dataset *dataset, const pe_charge_request *request,
 char *
 pe_model_name(int64 release_id, const char *wanted)
 {
-	static pe_statement names = {NULL, "SELECT model FROM dp.model WHERE release_id = $1 ORDER BY model = $2 DESC, id LIMIT 1",
+	static pe_statement names = {NULL, "SELECT model FROM dp_ledger.model WHERE release_id = $1 ORDER BY model = $2 DESC, id LIMIT 1",
 	2, {INT8OID, TEXTOID}};
 	Datum		key[2] = {Int64GetDatum(release_id), CStringGetTextDatum(wanted != NULL ? wanted : "")};
 	pe_access	access;
@@ -370,7 +370,7 @@ pe_kept_model *
 pe_model_load(const char *name)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, coalesce(release_id, 0), kind, label, declaration::text, features, coefficients "
-		"FROM dp.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT FROM dp.release r "
+		"FROM dp_ledger.model WHERE model = $1 AND (release_id IS NULL OR EXISTS (SELECT FROM dp_ledger.release r "
 	"WHERE r.id = release_id AND r.payload IS NOT NULL))", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_kept_model *model = palloc0(sizeof(*model));
@@ -403,7 +403,7 @@ pe_model_load(const char *name)
 static void
 check_may_drop(const char *name)
 {
-	static pe_statement find = {NULL, "SELECT dataset_id, role_name FROM dp.model WHERE model = $1 FOR UPDATE", 1, {TEXTOID}};
+	static pe_statement find = {NULL, "SELECT dataset_id, role_name FROM dp_ledger.model WHERE model = $1 FOR UPDATE", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_dataset *dataset;
 	int64		dataset_id = 0;
@@ -429,7 +429,7 @@ check_may_drop(const char *name)
 void
 pe_model_drop(const char *name)
 {
-	static pe_statement drop = {NULL, "DELETE FROM dp.model WHERE model = $1", 1, {TEXTOID}};
+	static pe_statement drop = {NULL, "DELETE FROM dp_ledger.model WHERE model = $1", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_access	access;
 

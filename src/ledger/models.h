@@ -1,6 +1,6 @@
 /*
  * models.h
- *	  Fitted models: the table dp.model.
+ *	  Fitted models: the table dp_ledger.model.
  *
  * A model is a release whose payload are coefficients, and a name.  What it needs
  * to predict is kept beside it, so that it outlives the attributes it was fitted

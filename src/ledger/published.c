@@ -28,7 +28,7 @@ pe_published
 pe_published_find(Oid relation)
 {
 	static pe_statement find = {NULL, "SELECT relation_oid, row_type_oid, owner_oid, owner, identity, relation_schema = $2 AND relation_name = $3 "
-		"FROM dp.published WHERE relation_oid = $1 OR (relation_schema = $2 AND relation_name = $3)", 3,
+		"FROM dp_ledger.published WHERE relation_oid = $1 OR (relation_schema = $2 AND relation_name = $3)", 3,
 	{OIDOID, TEXTOID, TEXTOID}};
 	Datum		values[3] = {
 		ObjectIdGetDatum(relation), CStringGetTextDatum(get_namespace_name(get_rel_namespace(relation))),
@@ -59,12 +59,12 @@ pe_published_remember(Oid relation)
 {
 #define HERE "(pg_catalog.split_part(identity, '/', 1) = $7 AND pg_catalog.split_part(identity, '/', 3) = $8)"
 	/* what was written of the table, elsewhere under its name, and here of the user's tables that are gone */
-	static pe_statement forget = {NULL, "DELETE FROM dp.published p WHERE CASE WHEN " HERE
+	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.published p WHERE CASE WHEN " HERE
 		" THEN relation_oid = $1 OR (owner_oid = $5 AND NOT EXISTS "
 		"(SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation_oid AND c.reltype = p.row_type_oid)) "
 		"ELSE relation_schema = $3 AND relation_name = $4 END AND ($2, $6, $9) IS NOT NULL", 9,
 	{OIDOID, OIDOID, TEXTOID, TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp.published (relation_oid, row_type_oid, relation_schema, relation_name, owner_oid, owner, identity) "
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.published (relation_oid, row_type_oid, relation_schema, relation_name, owner_oid, owner, identity) "
 		"SELECT $1, $2, $3, $4, $5, $6, $9 WHERE ($7, $8) IS NOT NULL", 9,
 	{OIDOID, OIDOID, TEXTOID, TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID}};
 	Datum		values[9] = {

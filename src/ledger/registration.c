@@ -262,7 +262,7 @@ mark_not_counted(char *nulls, int rho, int epsilon, const char *accounting)
 static void
 resume(const pe_dataset *old, const pe_dataset *declared, pe_cost limit)
 {
-	static pe_statement update = {NULL, "UPDATE dp.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
+	static pe_statement update = {NULL, "UPDATE dp_ledger.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
 		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, epsilon_limit = $10, private_type = $11, "
 		"version = version + 1, declared_version = version + 1 WHERE id = $1", 11,
 	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID, INT8OID, TEXTOID}};
@@ -297,7 +297,7 @@ resume(const pe_dataset *old, const pe_dataset *declared, pe_cost limit)
 void
 pe_dataset_register(const pe_dataset *declared)
 {
-	static pe_statement insert = {NULL, "INSERT INTO dp.dataset (dataset, relation_oid, relation_schema, relation_name, owner, "
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.dataset (dataset, relation_oid, relation_schema, relation_name, owner, "
 		"neighbours, accounting, epsilon, delta, rho_limit, delta_limit, unit_key, identity, chain_head, "
 		"max_rows, unit, unit_type, epsilon_limit, private_column, private_type, max_change, change, "
 		"rho_spent, delta_spent, epsilon_spent) "
@@ -396,7 +396,7 @@ pe_relation_is_known(Oid relation)
 void
 pe_dataset_place(int64 id, Oid relation)
 {
-	static pe_statement place = {NULL, "UPDATE dp.dataset SET relation_oid = $2, identity = $3, owner = $4 WHERE id = $1", 4,
+	static pe_statement place = {NULL, "UPDATE dp_ledger.dataset SET relation_oid = $2, identity = $3, owner = $4 WHERE id = $1", 4,
 	{INT8OID, OIDOID, TEXTOID, TEXTOID}};
 	Datum		values[4] = {
 		Int64GetDatum(id), ObjectIdGetDatum(relation), CStringGetTextDatum(pe_current_identity(relation)),
@@ -463,7 +463,7 @@ check_grants(const pe_dataset *before)
 void
 pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 {
-	static pe_statement move = {NULL, "UPDATE dp.dataset d SET relation_oid = $2, identity = $3, relation_schema = n.nspname, "
+	static pe_statement move = {NULL, "UPDATE dp_ledger.dataset d SET relation_oid = $2, identity = $3, relation_schema = n.nspname, "
 		"relation_name = c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
 	"WHERE d.id = $1 AND c.oid = $2 AND d.relation_oid = $4 AND NOT d.dropped", 4, {INT8OID, OIDOID, TEXTOID, OIDOID}};
 	Datum		values[4] = {
@@ -492,9 +492,9 @@ pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 void
 pe_dataset_unregister(const pe_dataset *dataset)
 {
-	static pe_statement mark = {NULL, "UPDATE dp.dataset SET dropped = true WHERE id = $1", 1, {INT8OID}};
-	static pe_statement attributes = {NULL, "DELETE FROM dp.attribute WHERE dataset_id = $1", 1, {INT8OID}};
-	static pe_statement budgets = {NULL, "UPDATE dp.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
+	static pe_statement mark = {NULL, "UPDATE dp_ledger.dataset SET dropped = true WHERE id = $1", 1, {INT8OID}};
+	static pe_statement attributes = {NULL, "DELETE FROM dp_ledger.attribute WHERE dataset_id = $1", 1, {INT8OID}};
+	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
 		"epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
@@ -513,7 +513,7 @@ pe_dataset_unregister(const pe_dataset *dataset)
 int
 pe_dataset_new_version(const pe_dataset *dataset)
 {
-	static pe_statement bump = {NULL, "UPDATE dp.dataset SET version = version + 1 WHERE id = $1 RETURNING version", 1, {INT8OID}};
+	static pe_statement bump = {NULL, "UPDATE dp_ledger.dataset SET version = version + 1 WHERE id = $1 RETURNING version", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(dataset->id)};
 	pe_act		act;
 	pe_access	access;

@@ -112,7 +112,7 @@ read_kept(pe_statement *find, Datum *values, pe_kept_strategy *found)
 bool
 pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found)
 {
-	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp.strategy "
+	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp_ledger.strategy "
 	"WHERE key_hash = $1 AND key = $2 AND gap <= $3 ORDER BY gap, id LIMIT 1", 3, {BYTEAOID, TEXTOID, FLOAT8OID}};
 	char	   *text = key_text(key);
 	Datum		values[3] = {
@@ -128,7 +128,7 @@ pe_strategy_find(const pe_strategy_key *key, double accepted_gap, pe_kept_strate
 static bool
 read_by_id(int64 id, pe_kept_strategy *found)
 {
-	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp.strategy WHERE id = $1", 1, {INT8OID}};
+	static pe_statement find = {NULL, "SELECT id, method, milliseconds, matrix FROM dp_ledger.strategy WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
 
 	return read_kept(&find, values, found);
@@ -147,7 +147,7 @@ pe_strategy_load_matrix(int64 id, const pe_workload *workload, pe_kept_strategy 
 static void
 read_shape(pe_shape *shape, int column)
 {
-	static pe_statement rows = {NULL, "SELECT c, o, n FROM dp.strategy, ROWS FROM (pg_catalog.unnest(cells), "
+	static pe_statement rows = {NULL, "SELECT c, o, n FROM dp_ledger.strategy, ROWS FROM (pg_catalog.unnest(cells), "
 		"pg_catalog.unnest(ordered), pg_catalog.unnest(attributes)) WITH ORDINALITY u(c, o, n, i) WHERE id = $1 ORDER BY i",
 	1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(column)};
@@ -166,7 +166,7 @@ read_shape(pe_shape *shape, int column)
 bool
 pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload)
 {
-	static pe_statement find = {NULL, "SELECT workload FROM dp.strategy WHERE id = $1", 1, {INT8OID}};
+	static pe_statement find = {NULL, "SELECT workload FROM dp_ledger.strategy WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
 	pe_workload_error error;
 	pe_shape	shape;
@@ -229,10 +229,10 @@ pe_strategy_message(StringInfo to, const pe_strategy_key *key, double millisecon
 static void
 make_room(int64 newest)
 {
-	static pe_statement remove = {NULL, "DELETE FROM dp.strategy WHERE id IN (SELECT id FROM (SELECT s.id, "
+	static pe_statement remove = {NULL, "DELETE FROM dp_ledger.strategy WHERE id IN (SELECT id FROM (SELECT s.id, "
 		"pg_catalog.sum(8192 + pg_catalog.octet_length(s.matrix) + pg_catalog.octet_length(s.key) + pg_catalog.octet_length(s.workload)) "
-		"OVER (ORDER BY s.id DESC) AS size FROM dp.strategy s "
-		"WHERE NOT EXISTS (SELECT FROM dp.charge c WHERE c.strategy_id = s.id)) u WHERE u.size > $1 AND u.id <> $2)",
+		"OVER (ORDER BY s.id DESC) AS size FROM dp_ledger.strategy s "
+		"WHERE NOT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.strategy_id = s.id)) u WHERE u.size > $1 AND u.id <> $2)",
 	2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum((int64) pe_strategy_cache * 1024), Int64GetDatum(newest)};
 
@@ -250,11 +250,11 @@ array_of(Datum *elements, int count, Oid type)
 int64
 pe_strategy_keep(StringInfo message)
 {
-	static pe_statement find = {NULL, "SELECT id FROM dp.strategy WHERE key_hash = $1 AND key = $2 AND gap <= $3 ORDER BY gap, id LIMIT 1",
+	static pe_statement find = {NULL, "SELECT id FROM dp_ledger.strategy WHERE key_hash = $1 AND key = $2 AND gap <= $3 ORDER BY gap, id LIMIT 1",
 	3, {BYTEAOID, TEXTOID, FLOAT8OID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp.strategy (id, key_hash, key, gap, workload, method, milliseconds, "
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.strategy (id, key_hash, key, gap, workload, method, milliseconds, "
 		"attributes, cells, ordered, columns, rank, objective, lower_bound, iterations, matrix) VALUES "
-		"(pg_catalog.nextval('dp.strategy_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id",
+		"(pg_catalog.nextval('dp_ledger.strategy_id_seq'), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id",
 		15, {BYTEAOID, TEXTOID, FLOAT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTARRAYOID, INT4ARRAYOID, INT4ARRAYOID,
 	INT4OID, INT4OID, FLOAT8OID, FLOAT8OID, INT4OID, BYTEAOID}};
 	const char *key = pq_getmsgrawstring(message);
@@ -320,7 +320,7 @@ pe_strategy_keep(StringInfo message)
 void
 pe_strategy_check_kept(int64 id)
 {
-	static pe_statement find = {NULL, "SELECT FROM dp.strategy WHERE id = $1 FOR KEY SHARE", 1, {INT8OID}};
+	static pe_statement find = {NULL, "SELECT FROM dp_ledger.strategy WHERE id = $1 FOR KEY SHARE", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
 
 	if (id != 0 && pe_access_write(&find, values, NULL) == 0)

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-/* A model that a release is, for dp.model (models.h). */
+/* A model that a release is, for dp_ledger.model (models.h). */
 typedef struct pe_model_record
 {
 	const char *name;			/* NULL: after its release */

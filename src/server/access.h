@@ -2,7 +2,7 @@
  * access.h
  *	  SQL on the ledger's tables, as their owner and as nobody else.
  *
- * The tables of schema dp are closed to all roles but superusers.  Between
+ * The tables of schema dp_ledger are closed to all roles but superusers.  Between
  * pe_access_begin and pe_access_end the current user is the bootstrap
  * superuser in a restricted security context, search_path is pg_catalog and
  * pg_temp, and values are written in one fixed form whatever the session says.

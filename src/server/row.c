@@ -41,12 +41,12 @@ struct pe_row
 static Oid
 relation_named(const char *name)
 {
-	Oid			relation = get_relname_relid(name, get_namespace_oid("dp", false));
+	Oid			relation = get_relname_relid(name, get_namespace_oid("dp_ledger", false));
 
 	if (!OidIsValid(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation \"dp.%s\" does not exist", name),
+				 errmsg("relation \"dp_ledger.%s\" does not exist", name),
 				 errhint("Something took it away that belongs to the extension pg_epsilon.")));
 	return relation;
 }

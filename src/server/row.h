@@ -16,7 +16,7 @@
 
 #include "nodes/pg_list.h"
 
-/* A row of a table in schema dp, and its values; in the memory context that was current. */
+/* A row of a table in schema dp_ledger, and its values; in the memory context that was current. */
 typedef struct pe_row pe_row;
 
 /* Waits for the right to write in a table, until the transaction ends. */
@@ -63,7 +63,7 @@ extern void pe_row_insert(pe_row *row);
 /* Writes a row that pe_row_lock locked. */
 extern void pe_row_update(pe_row *row);
 
-/* The next number of a sequence in schema dp. */
+/* The next number of a sequence in schema dp_ledger. */
 extern int64 pe_row_next(const char *sequence);
 
 #endif

@@ -12,7 +12,7 @@ ALTER DATABASE fuzz SET pg_epsilon.time_quantum = 0;
 ALTER DATABASE fuzz SET max_parallel_workers_per_gather = 0;
 
 CREATE FUNCTION fuzz.charges() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog
-    AS 'SELECT coalesce(sum(charges), 0)::bigint FROM dp.dataset';
+    AS 'SELECT coalesce(sum(charges), 0)::bigint FROM dp_ledger.dataset';
 
 -- SQLSTATE, how many charges it made, and message of a statement, of which nothing stays but what the ledger has.
 CREATE FUNCTION fuzz.try(statement bytea) RETURNS text LANGUAGE plpgsql AS $$
@@ -66,17 +66,17 @@ RESET SESSION AUTHORIZATION;
 
 -- Reading again what is kept, after somebody has tampered with it.
 CREATE FUNCTION fuzz.kept_payload(payload bytea) RETURNS void LANGUAGE sql AS $$
-    UPDATE dp.release SET payload = $1 WHERE id = 2;
+    UPDATE dp_ledger.release SET payload = $1 WHERE id = 2;
     SELECT count(*) FROM dp.answer(2, 'prefix(age)');
     SELECT count(*) FROM dp.cells(2) $$;
 CREATE FUNCTION fuzz.kept_strategy(id bigint, matrix bytea) RETURNS void LANGUAGE sql AS $$
-    UPDATE dp.strategy s SET matrix = $2 WHERE s.id = $1;
+    UPDATE dp_ledger.strategy s SET matrix = $2 WHERE s.id = $1;
     SELECT count(*) FROM dp.answer(2, 'prefix(age)');
     SELECT dp.strategy_matrix(2);
     SELECT count(*) FROM dp.compare('all_range(8)', 1, 1e-9, '{optimal,hierarchical}');
     SELECT count(*) FROM dp.quote('people', 'age', 'prefix(age) + total', rho => 0.1, method => 'hierarchical') $$;
 CREATE FUNCTION fuzz.kept_model(declaration jsonb, coefficients float8[]) RETURNS void LANGUAGE sql AS $$
-    UPDATE dp.model SET declaration = $1, coefficients = $2, terms = array_fill('x'::text, array_append('{}', coalesce(cardinality($2), 0)));
+    UPDATE dp_ledger.model SET declaration = $1, coefficients = $2, terms = array_fill('x'::text, array_append('{}', coalesce(cardinality($2), 0)));
     SELECT dp.predict('model', '{"age": 33, "sex": "f", "height": 180.5}'), dp.predict('model', '{"age": null, "sex": "x", "height": 1}') $$;
 
 -- ---- Accumulators ----
@@ -88,19 +88,19 @@ CREATE FUNCTION fuzz.affine_spec(int, int, float8, float8) RETURNS bytea AS 'pg_
 CREATE FUNCTION fuzz.take(internal, regproc, regproc, bytea) RETURNS internal AS 'pg_epsilon_test', 'pe_test_take' LANGUAGE C;
 
 -- What a worker hands over, and what becomes of it.
-CREATE AGGREGATE fuzz.tally_state(bytea, VARIADIC "any") (SFUNC = dp.tally_add, STYPE = internal, FINALFUNC = dp.tally_serialize);
-CREATE AGGREGATE fuzz.units_state(bytea, bytea, VARIADIC "any") (SFUNC = dp.tally_units_add, STYPE = internal, FINALFUNC = dp.tally_units_serialize);
-CREATE AGGREGATE fuzz.rows_state(bytea, bytea, "any", VARIADIC "any") (SFUNC = dp.fit_rows_add, STYPE = internal, FINALFUNC = dp.fit_rows_serialize);
-CREATE AGGREGATE fuzz.affine_state(bytea, "any", VARIADIC "any") (SFUNC = dp.affine_rows_add, STYPE = internal, FINALFUNC = dp.affine_rows_serialize);
-CREATE AGGREGATE fuzz.tally(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp.tally_final);
-CREATE AGGREGATE fuzz.tally_units(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp.tally_units_final);
-CREATE AGGREGATE fuzz.fit_rows(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp.fit_rows_final);
-CREATE AGGREGATE fuzz.affine_rows(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp.affine_rows_final);
+CREATE AGGREGATE fuzz.tally_state(bytea, VARIADIC "any") (SFUNC = dp_internal.tally_add, STYPE = internal, FINALFUNC = dp_internal.tally_serialize);
+CREATE AGGREGATE fuzz.units_state(bytea, bytea, VARIADIC "any") (SFUNC = dp_internal.tally_units_add, STYPE = internal, FINALFUNC = dp_internal.tally_units_serialize);
+CREATE AGGREGATE fuzz.rows_state(bytea, bytea, "any", VARIADIC "any") (SFUNC = dp_internal.fit_rows_add, STYPE = internal, FINALFUNC = dp_internal.fit_rows_serialize);
+CREATE AGGREGATE fuzz.affine_state(bytea, "any", VARIADIC "any") (SFUNC = dp_internal.affine_rows_add, STYPE = internal, FINALFUNC = dp_internal.affine_rows_serialize);
+CREATE AGGREGATE fuzz.tally(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp_internal.tally_final);
+CREATE AGGREGATE fuzz.tally_units(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp_internal.tally_units_final);
+CREATE AGGREGATE fuzz.fit_rows(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp_internal.fit_rows_final);
+CREATE AGGREGATE fuzz.affine_rows(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp_internal.affine_rows_final);
 -- The functions that they take, which no statement of the fuzzer may change.
-CREATE VIEW fuzz.of_tally AS SELECT 'dp.tally_deserialize'::regproc AS deserialise, 'dp.tally_combine'::regproc AS combine;
-CREATE VIEW fuzz.of_tally_units AS SELECT 'dp.tally_units_deserialize'::regproc AS deserialise, 'dp.tally_units_combine'::regproc AS combine;
-CREATE VIEW fuzz.of_fit_rows AS SELECT 'dp.fit_rows_deserialize'::regproc AS deserialise, 'dp.fit_rows_combine'::regproc AS combine;
-CREATE VIEW fuzz.of_affine_rows AS SELECT 'dp.affine_rows_deserialize'::regproc AS deserialise, 'dp.affine_rows_combine'::regproc AS combine;
+CREATE VIEW fuzz.of_tally AS SELECT 'dp_internal.tally_deserialize'::regproc AS deserialise, 'dp_internal.tally_combine'::regproc AS combine;
+CREATE VIEW fuzz.of_tally_units AS SELECT 'dp_internal.tally_units_deserialize'::regproc AS deserialise, 'dp_internal.tally_units_combine'::regproc AS combine;
+CREATE VIEW fuzz.of_fit_rows AS SELECT 'dp_internal.fit_rows_deserialize'::regproc AS deserialise, 'dp_internal.fit_rows_combine'::regproc AS combine;
+CREATE VIEW fuzz.of_affine_rows AS SELECT 'dp_internal.affine_rows_deserialize'::regproc AS deserialise, 'dp_internal.affine_rows_combine'::regproc AS combine;
 
 -- Bytes that files of the corpus name.
 CREATE TABLE fuzz.bytes (name text PRIMARY KEY, bytes bytea NOT NULL);
@@ -113,8 +113,8 @@ INSERT INTO fuzz.bytes VALUES
     ('moment', fuzz.pass(fuzz.spec(2, 0, false), 'moment', 2)),
     ('losses', fuzz.pass(fuzz.spec(1, 2, true), 'losses', 3)),
     ('affine', fuzz.affine_spec(2, -40, -1, 1));
-INSERT INTO fuzz.bytes SELECT 'payload', payload FROM dp.release WHERE id = 2;
-INSERT INTO fuzz.bytes SELECT 'strategy_' || id, matrix FROM dp.strategy WHERE id IN (1, 2);
+INSERT INTO fuzz.bytes SELECT 'payload', payload FROM dp_ledger.release WHERE id = 2;
+INSERT INTO fuzz.bytes SELECT 'strategy_' || id, matrix FROM dp_ledger.strategy WHERE id IN (1, 2);
 INSERT INTO fuzz.bytes SELECT 'tally_state', fuzz.tally_state(bytes, id - 1) FROM people, fuzz.bytes WHERE name = 'selection' AND id < 9;
 INSERT INTO fuzz.bytes SELECT 'units_state', fuzz.units_state(s.bytes, c.bytes, id, id % 3) FROM people, fuzz.bytes s, fuzz.bytes c
     WHERE s.name = 'selection' AND c.name = 'cut' AND id < 9;

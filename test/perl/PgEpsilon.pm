@@ -247,11 +247,11 @@ sub ledger
 
 	@l{qw(id charges rho cap_rho releases spent left)} = split /\|/, $node->safe_psql($db, qq{
 		SELECT d.id, count(c.id), coalesce(sum(c.rho), 0), coalesce(sum(c.cap_rho), 0),
-		       (SELECT count(*) FROM dp.release r WHERE r.dataset_id = d.id), d.rho_spent, d.rho_limit - d.rho_spent
-		  FROM dp.dataset d LEFT JOIN dp.charge c ON c.dataset_id = d.id
+		       (SELECT count(*) FROM dp_ledger.release r WHERE r.dataset_id = d.id), d.rho_spent, d.rho_limit - d.rho_spent
+		  FROM dp_ledger.dataset d LEFT JOIN dp_ledger.charge c ON c.dataset_id = d.id
 		 WHERE d.dataset = '$dataset' AND NOT d.dropped GROUP BY d.id});
 	for (split /\n/, $node->safe_psql($db,
-			"SELECT role_name, rho_spent, rho_limit FROM dp.budget WHERE dataset_id = $l{id} ORDER BY 1"))
+			"SELECT role_name, rho_spent, rho_limit FROM dp_ledger.budget WHERE dataset_id = $l{id} ORDER BY 1"))
 	{
 		my ($role, $spent, $limit) = split /\|/;
 
@@ -269,34 +269,34 @@ sub ledger_ok
 {
 	my ($node, $what, %o) = @_;
 	my $wrong = $node->safe_psql($o{db} // 'postgres', q{
-		SELECT 'cap of ' || d.dataset FROM dp.dataset d
-		 WHERE d.rho_spent <> (SELECT coalesce(sum(c.cap_rho), 0) FROM dp.charge c WHERE c.dataset_id = d.id)
+		SELECT 'cap of ' || d.dataset FROM dp_ledger.dataset d
+		 WHERE d.rho_spent <> (SELECT coalesce(sum(c.cap_rho), 0) FROM dp_ledger.charge c WHERE c.dataset_id = d.id)
 		    OR d.rho_spent > d.rho_limit
-		    OR d.epsilon_spent <> (SELECT coalesce(sum(c.cap_epsilon), 0) FROM dp.charge c WHERE c.dataset_id = d.id)
+		    OR d.epsilon_spent <> (SELECT coalesce(sum(c.cap_epsilon), 0) FROM dp_ledger.charge c WHERE c.dataset_id = d.id)
 		    OR d.epsilon_spent > d.epsilon_limit
 		UNION ALL
-		SELECT 'budget of ' || b.role_name FROM dp.budget b
-		 WHERE b.rho_spent <> (SELECT coalesce(sum(c.rho), 0) FROM dp.charge c WHERE c.budget_id = b.id)
+		SELECT 'budget of ' || b.role_name FROM dp_ledger.budget b
+		 WHERE b.rho_spent <> (SELECT coalesce(sum(c.rho), 0) FROM dp_ledger.charge c WHERE c.budget_id = b.id)
 		    OR b.rho_spent > b.rho_limit
-		    OR b.epsilon_spent <> (SELECT coalesce(sum(c.epsilon), 0) FROM dp.charge c WHERE c.budget_id = b.id)
+		    OR b.epsilon_spent <> (SELECT coalesce(sum(c.epsilon), 0) FROM dp_ledger.charge c WHERE c.budget_id = b.id)
 		    OR b.epsilon_spent > b.epsilon_limit
 		UNION ALL
-		SELECT 'numbers of ' || d.dataset FROM dp.dataset d
+		SELECT 'numbers of ' || d.dataset FROM dp_ledger.dataset d
 		 WHERE (d.charges, d.charges) IS DISTINCT FROM
-		       (SELECT (count(*), coalesce(max(c.seq), 0))::record FROM dp.charge c WHERE c.dataset_id = d.id)
+		       (SELECT (count(*), coalesce(max(c.seq), 0))::record FROM dp_ledger.charge c WHERE c.dataset_id = d.id)
 		UNION ALL
-		SELECT 'chain of ' || d.dataset FROM dp.dataset d
+		SELECT 'chain of ' || d.dataset FROM dp_ledger.dataset d
 		 WHERE d.chain_head IS DISTINCT FROM
-		       (SELECT x.hash FROM (SELECT c.hash, c.seq AS charges, 0 AS act FROM dp.charge c WHERE c.dataset_id = d.id
-		           UNION ALL SELECT a.hash, a.charges, a.seq FROM dp.act a WHERE a.dataset_id = d.id) x
+		       (SELECT x.hash FROM (SELECT c.hash, c.seq AS charges, 0 AS act FROM dp_ledger.charge c WHERE c.dataset_id = d.id
+		           UNION ALL SELECT a.hash, a.charges, a.seq FROM dp_ledger.act a WHERE a.dataset_id = d.id) x
 		         ORDER BY x.charges DESC, x.act DESC LIMIT 1)
 		UNION ALL
-		SELECT 'release ' || r.id FROM dp.release r
-		 WHERE NOT EXISTS (SELECT FROM dp.charge c WHERE c.id = r.charge_id AND c.dataset_id = r.dataset_id
+		SELECT 'release ' || r.id FROM dp_ledger.release r
+		 WHERE NOT EXISTS (SELECT FROM dp_ledger.charge c WHERE c.id = r.charge_id AND c.dataset_id = r.dataset_id
 		         AND (r.workload IS NULL OR (c.rho, c.epsilon) IS NOT DISTINCT FROM (r.rho, r.epsilon)))
 		UNION ALL
-		SELECT 'model ' || m.model FROM dp.model m
-		 WHERE m.release_id IS NOT NULL AND NOT EXISTS (SELECT FROM dp.release r
+		SELECT 'model ' || m.model FROM dp_ledger.model m
+		 WHERE m.release_id IS NOT NULL AND NOT EXISTS (SELECT FROM dp_ledger.release r
 		         WHERE r.id = m.release_id AND r.dataset_id = m.dataset_id AND r.workload IS NULL AND r.payload IS NOT NULL)});
 
 	is($wrong, '', "$what: the ledger agrees with itself");
@@ -308,7 +308,7 @@ sub all_charges
 {
 	my ($node, %o) = @_;
 
-	return $node->safe_psql($o{db} // 'postgres', 'SELECT count(*) FROM dp.charge');
+	return $node->safe_psql($o{db} // 'postgres', 'SELECT count(*) FROM dp_ledger.charge');
 }
 
 # new_request DATASET: arguments of dp.histogram, the age of people or of that dataset, at a price
@@ -340,8 +340,8 @@ sub refused
 {
 	my ($node, $role, $sql, $state, $name, %o) = @_;
 	my $db = $o{db} // 'postgres';
-	my $rows = q{SELECT (SELECT count(*) FROM dp.charge), (SELECT count(*) FROM dp.release),
-		(SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp.dataset d), (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp.budget b)};
+	my $rows = q{SELECT (SELECT count(*) FROM dp_ledger.charge), (SELECT count(*) FROM dp_ledger.release),
+		(SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp_ledger.dataset d), (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp_ledger.budget b)};
 	my $before = $node->safe_psql($db, $rows);
 	my ($status, $out, $err) = ask($node, $role, $sql, %o);
 
@@ -427,7 +427,7 @@ sub reaches_quantum
 {
 	my ($node, $pid, $charges, $dataset) = @_;
 
-	wait_for($node, "SELECT count(*) = $charges + 1 FROM dp.charge WHERE dataset = '$dataset'") or return 0;
+	wait_for($node, "SELECT count(*) = $charges + 1 FROM dp_ledger.charge WHERE dataset = '$dataset'") or return 0;
 	for (1 .. 600)
 	{
 		return 1 if waits_for_quantum($node, $pid);

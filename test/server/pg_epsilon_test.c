@@ -1,7 +1,7 @@
 /*
  * pg_epsilon_test.c
  *	  Server functions for tests alone: specifications and passes as bytes, so that
- *	  dp.fit_rows can be asked for exact sums over a table of the test's own; what a
+ *	  dp_internal.fit_rows can be asked for exact sums over a table of the test's own; what a
  *	  private value becomes before there is noise; whether bytes are anywhere in the
  *	  memory of the process; states of accumulators from bytes; how late a wait for the
  *	  quantum ends; and for a benchmark a charge that nothing follows.
@@ -187,7 +187,7 @@ digits_of(pe_i128 number)
 	return CStringGetTextDatum(at);
 }
 
-/* pe_test_sums(bytea): what dp.fit_rows returned, as text[] of numbers. */
+/* pe_test_sums(bytea): what dp_internal.fit_rows returned, as text[] of numbers. */
 Datum
 pe_test_sums(PG_FUNCTION_ARGS)
 {
@@ -223,7 +223,7 @@ pe_test_unit(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(pe_affine_unit(PG_GETARG_FLOAT8(0)));
 }
 
-/* pe_test_affine_spec(variables int, unit int, lower float8, upper float8): a specification of dp.affine_rows, all slopes of one kind. */
+/* pe_test_affine_spec(variables int, unit int, lower float8, upper float8): a specification of dp_internal.affine_rows, all slopes of one kind. */
 Datum
 pe_test_affine_spec(PG_FUNCTION_ARGS)
 {

@@ -1,4 +1,4 @@
-# The extension installs in a fresh cluster, by a superuser only, owns its schema dp, and goes without a trace.
+# The extension installs in a fresh cluster, by a superuser only, owns its schemas, and goes without a trace.
 use strict;
 use warnings FATAL => 'all';
 
@@ -17,26 +17,29 @@ my ($status, $stdout, $stderr) =
 isnt($status, 0, 'an ordinary role may not create the extension');
 like($stderr, qr/permission denied to create extension "pg_epsilon"/, 'and is told so');
 
-# Somebody else's schema dp is not taken over.
-$node->safe_psql('postgres', 'CREATE SCHEMA dp AUTHORIZATION curator');
-($status, $stdout, $stderr) = $node->psql('postgres', 'CREATE EXTENSION pg_epsilon');
-like($stderr, qr/schema "dp" already exists/, 'an existing schema dp is refused');
-$node->safe_psql('postgres', 'DROP SCHEMA dp');
+# Somebody else's schema is not taken over.
+for my $schema (qw(dp dp_internal dp_ledger))
+{
+	$node->safe_psql('postgres', "CREATE SCHEMA $schema AUTHORIZATION curator");
+	($status, $stdout, $stderr) = $node->psql('postgres', 'CREATE EXTENSION pg_epsilon');
+	like($stderr, qr/schema "$schema" already exists/, "an existing schema $schema is refused");
+	$node->safe_psql('postgres', "DROP SCHEMA $schema");
+}
 
 $node->safe_psql('postgres', 'CREATE EXTENSION pg_epsilon');
 is($node->safe_psql('postgres', "SELECT extversion FROM pg_extension WHERE extname = 'pg_epsilon'"),
 	'1.0', 'version 1.0 is installed');
 is($node->safe_psql('postgres', q{
-	SELECT n.nspname
+	SELECT string_agg(n.nspname, ' ' ORDER BY n.nspname)
 	FROM pg_depend d
 	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
 	JOIN pg_namespace n ON d.classid = 'pg_namespace'::regclass AND d.objid = n.oid
 	WHERE e.extname = 'pg_epsilon' AND d.deptype = 'e'}),
-	'dp', 'schema dp belongs to it');
+	'dp dp_internal dp_ledger', 'three schemas belong to it');
 
 $node->safe_psql('postgres', 'DROP EXTENSION pg_epsilon');
-is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname = 'dp'"),
-	'0', 'DROP EXTENSION takes the schema with it');
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'dp%'"),
+	'0', 'DROP EXTENSION takes the schemas with it');
 
 $node->stop;
 

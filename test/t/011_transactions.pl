@@ -164,16 +164,16 @@ pays('[19] another budget again', sub {
 }, request => $request);
 
 # So it is answered when nothing is left of the cap.
-my $limit = $node->safe_psql('postgres', q{SELECT rho_limit FROM dp.dataset WHERE dataset = 'people'});
+my $limit = $node->safe_psql('postgres', q{SELECT rho_limit FROM dp_ledger.dataset WHERE dataset = 'people'});
 my $last = pays('[19] before the cap is spent', sub { $first = ask_ok($node, 'ann', "$select($_[0])") }, ann => 1);
-$node->safe_psql('postgres', q{UPDATE dp.dataset SET rho_limit = rho_spent WHERE dataset = 'people'});
+$node->safe_psql('postgres', q{UPDATE dp_ledger.dataset SET rho_limit = rho_spent WHERE dataset = 'people'});
 pays('[19] when the cap is spent, anew', sub {
 	is(sqlstate((ask($node, 'bob', "$select($_[0], fresh => true)"))[2]), 'PE001', '[19] when the cap is spent, anew: refused');
 }, request => $last);
 pays('[19] when the cap is spent, from the store', sub {
 	is(ask_ok($node, 'bob', "$select($_[0])"), $first, '[19] when the cap is spent, from the store: answered');
 }, request => $last, bob => 1, cap => 0);
-$node->safe_psql('postgres', "UPDATE dp.dataset SET rho_limit = $limit WHERE dataset = 'people'");
+$node->safe_psql('postgres', "UPDATE dp_ledger.dataset SET rho_limit = $limit WHERE dataset = 'people'");
 
 pays('[19] (f()).* of a fresh request', sub {
 	is(ask_ok($node, 'ann', "SELECT count(*) FROM (SELECT (dp.histogram($_[0], fresh => true)).*) h"), '10', '[19] (f()).* of a fresh request: answered');
@@ -198,7 +198,7 @@ $node->safe_psql('postgres', q{
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('team', 'people', 4); SELECT dp.grant_budget('crew', 'people', 4)});
 
 pays('[17] a member of a group', sub { ask_ok($node, 'carol', "$select($_[0])") }, team => 1);
-is($node->safe_psql('postgres', 'SELECT role_name, budget_role FROM dp.charge ORDER BY id DESC LIMIT 1'),
+is($node->safe_psql('postgres', 'SELECT role_name, budget_role FROM dp_ledger.charge ORDER BY id DESC LIMIT 1'),
 	'carol|team', '[17] the charge names the member and the budget');
 pays('[17] a member with a budget of his own', sub { ask_ok($node, 'ann', "$select($_[0])") }, ann => 1);
 pays('[17] a member with a budget of his own who picks', sub { ask_ok($node, 'ann', "$select($_[0], budget => 'team')") }, team => 1);

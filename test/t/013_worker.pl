@@ -145,14 +145,14 @@ for my $where ('in the worker', 'in the scan')
 		my $request = $_[0] =~ s/'age'/'note'/r;
 
 		brake_on($brake) if $where eq 'in the scan';
-		session_query($lock, 'BEGIN; LOCK TABLE dp.charge IN SHARE MODE') if $where eq 'in the worker';
+		session_query($lock, 'BEGIN; LOCK TABLE dp_ledger.charge IN SHARE MODE') if $where eq 'in the worker';
 		session_start($ann, "SELECT count(*) FROM dp.histogram($request)");
 		ok(wait_for($node, $stands), "cancelled $where: it stands");
 		$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE usename = 'ann'});
 		is(sqlstate((session_finish($ann))[1]), '57014', "cancelled $where: it fails");
 		session_query($lock, 'ROLLBACK');
 		brake_off($brake);
-		ok(wait_for($node, "SELECT count(*) = $charges + 1 FROM dp.charge WHERE dataset = 'people'"),
+		ok(wait_for($node, "SELECT count(*) = $charges + 1 FROM dp_ledger.charge WHERE dataset = 'people'"),
 			"cancelled $where: it stays charged");
 		my ($out, $err) = session_query($ann, $fresh);
 		is($out, '2', "cancelled $where: the next request of the session is answered");
@@ -210,7 +210,7 @@ asked($node, 'before the settings', sub { session_query($ann, "SELECT * FROM dp.
 ok(wait_until_gone(), 'the worker left');
 $node->safe_psql('postgres', q{
 	CREATE SCHEMA decoy;
-	CREATE TABLE decoy.charge AS SELECT * FROM dp.charge;
+	CREATE TABLE decoy.charge AS SELECT * FROM dp_ledger.charge;
 	CREATE FUNCTION decoy.nextval(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
 	GRANT USAGE ON SCHEMA decoy TO PUBLIC});
 for my $whose ('DATABASE postgres', "ROLE \"$superuser\"", 'ROLE ALL')
@@ -232,13 +232,13 @@ my $free = 'SET default_transaction_read_only = off; SET lock_timeout = 0; SET i
 		is(sqlstate($err), '', 'strange settings: without an error');
 		is((session_query($strange, "SELECT replay FROM dp.quote($_[0])"))[0], 't', 'strange settings: and stored');
 	});
-	like($node->safe_psql('postgres', 'SELECT at FROM dp.charge ORDER BY id DESC LIMIT 1'),
+	like($node->safe_psql('postgres', 'SELECT at FROM dp_ledger.charge ORDER BY id DESC LIMIT 1'),
 		qr/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/,
 		'strange settings: the time of a charge is written in one form');
 	asked($node, 'strange settings, a lock on a table of the ledger', sub {
 		my $lock = session($node, $superuser);
 
-		session_query($lock, "$free; BEGIN; LOCK TABLE dp.charge IN SHARE MODE");
+		session_query($lock, "$free; BEGIN; LOCK TABLE dp_ledger.charge IN SHARE MODE");
 		session_start($strange, "SELECT count(*) FROM dp.histogram($_[0])");
 		ok(wait_for($node, "SELECT EXISTS (SELECT $workers AND wait_event_type = 'Lock')"),
 			'strange settings, a lock on a table of the ledger: the worker waits');
@@ -264,7 +264,7 @@ if ($node->safe_psql('postgres', 'SHOW server_version_num') >= 170000)
 	ok(wait_until_gone(), 'strange settings, transaction_timeout: the worker left');
 	my $lock = session($node, $superuser);
 	my $strange = session($node, 'ann');
-	session_query($lock, "$free; BEGIN; LOCK TABLE dp.charge IN SHARE MODE");
+	session_query($lock, "$free; BEGIN; LOCK TABLE dp_ledger.charge IN SHARE MODE");
 	$node->safe_psql('postgres', qq{SET default_transaction_read_only = off; ALTER ROLE "$superuser" SET transaction_timeout = '2s'});
 	asked($node, 'strange settings, transaction_timeout', sub {
 		session_start($strange, "SELECT count(*) FROM dp.histogram($_[0])");
@@ -287,7 +287,7 @@ $node->safe_psql('postgres', 'ALTER DATABASE postgres SET exit_on_error = on');
 asked($node, 'exit_on_error', sub {
 	my $strange = session($node, 'ann');
 	my $pid = q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};
-	my $spoil = q{UPDATE ONLY dp.dataset SET charges = charges %s WHERE dataset = 'people'};
+	my $spoil = q{UPDATE ONLY dp_ledger.dataset SET charges = charges %s WHERE dataset = 'people'};
 
 	session_query($strange, 'SET exit_on_error = off');
 	is((session_query($strange, "SELECT count(*) FROM dp.histogram($_[0])"))[0], '10', 'exit_on_error: answered');
@@ -314,12 +314,12 @@ is(ask_ok($node, 'bob', q{SELECT count(*) FROM dp.releases WHERE charge IN (SELE
 	AND release NOT IN (SELECT release FROM dp.charges WHERE release IS NOT NULL)}), '0', 'nor the releases');
 for my $table (qw(dataset attribute budget charge release))
 {
-	is(sqlstate((ask($node, 'bob', "TABLE dp.$table"))[2]), '42501', "nobody reads dp.$table");
-	is(sqlstate((ask($node, 'curator', "DELETE FROM dp.$table"))[2]), '42501', "and nobody writes it");
+	is(sqlstate((ask($node, 'bob', "TABLE dp_ledger.$table"))[2]), '42501', "nobody reads dp_ledger.$table");
+	is(sqlstate((ask($node, 'curator', "DELETE FROM dp_ledger.$table"))[2]), '42501', "and nobody writes it");
 }
 is(ask_ok($node, 'bob', "SELECT count(*) $workers AND query NOT IN ('', '<insufficient privilege>')"), '0',
 	'pg_stat_activity shows no statement of the worker');
-unlike(slurp_file($node->logfile), qr/(?:statement|STATEMENT|duration): [^\n]*(?:INSERT INTO|UPDATE) dp\./, 'and the log has none');
+unlike(slurp_file($node->logfile), qr/(?:statement|STATEMENT|duration): [^\n]*(?:INSERT INTO|UPDATE) dp_ledger\./, 'and the log has none');
 
 # ---- More sessions at once than the mailbox has places ----
 

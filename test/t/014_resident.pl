@@ -31,27 +31,27 @@ $node->safe_psql('postgres', 'SELECT pg_sleep(1.5)');    # a worker that does no
 asked($node, 'a later request', sub { ask_ok($node, 'bob', "SELECT * FROM dp.histogram($_[0])") });
 is(worker(), $pid, 'the same worker serves it, whatever worker_linger says');
 
-ok(wait_for($node, q{SELECT n_tup_ins >= 2 FROM pg_stat_all_tables WHERE relid = 'dp.charge'::regclass}, 30),
+ok(wait_for($node, q{SELECT n_tup_ins >= 2 FROM pg_stat_all_tables WHERE relid = 'dp_ledger.charge'::regclass}, 30),
 	'what it writes is counted, so that autovacuum comes to the ledger');
 
 # ---- What the tables of the ledger say holds for what it writes ----
 
 # It prepares constraints once; one that comes or goes while it stays counts from the next charge on.
-$node->safe_psql('postgres', 'ALTER TABLE dp.dataset ADD CONSTRAINT closed CHECK (charges < 0) NOT VALID');
+$node->safe_psql('postgres', 'ALTER TABLE dp_ledger.dataset ADD CONSTRAINT closed CHECK (charges < 0) NOT VALID');
 asked($node, 'a constraint of the operator', sub {
 	my ($status, $out, $err) = ask($node, 'ann', "SELECT * FROM dp.histogram($_[0])");
 	is(sqlstate($err), '23514', 'a constraint of the operator: the charge is refused');
 	unlike($err, qr/Failing row|\\x/, 'a constraint of the operator: and no row of the ledger is shown');
 }, charges => 0);
 $node->safe_psql('postgres', q{
-	ALTER TABLE dp.dataset DROP CONSTRAINT closed;
+	ALTER TABLE dp_ledger.dataset DROP CONSTRAINT closed;
 	CREATE TABLE seen (charge bigint);
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.seen VALUES (NEW.id); RETURN NULL; END';
-	CREATE TRIGGER note AFTER INSERT ON dp.charge FOR EACH ROW EXECUTE FUNCTION note()});
+	CREATE TRIGGER note AFTER INSERT ON dp_ledger.charge FOR EACH ROW EXECUTE FUNCTION note()});
 asked($node, 'without it', sub { ask_ok($node, 'ann', "SELECT * FROM dp.histogram($_[0])") });
-is($node->safe_psql('postgres', 'SELECT count(*) FROM seen JOIN dp.charge c ON c.id = seen.charge'), '1', 'a trigger of the operator: it fires');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM seen JOIN dp_ledger.charge c ON c.id = seen.charge'), '1', 'a trigger of the operator: it fires');
 unlike(slurp_file($node->logfile), qr/reference leak/, 'a trigger of the operator: and leaves nothing open');
-$node->safe_psql('postgres', 'DROP TRIGGER note ON dp.charge');
+$node->safe_psql('postgres', 'DROP TRIGGER note ON dp_ledger.charge');
 is(worker(), $pid, 'all of it by the same worker');
 
 # ---- Batches ----
@@ -63,7 +63,7 @@ sub batch
 	my $lock = session($node, $superuser);
 	my $first = session($node, 'ann');
 
-	session_query($lock, 'BEGIN; LOCK TABLE dp.charge IN SHARE MODE');
+	session_query($lock, 'BEGIN; LOCK TABLE dp_ledger.charge IN SHARE MODE');
 	session_start($first, $fresh);
 	ok(wait_for($node, "SELECT EXISTS (SELECT $workers AND wait_event_type = 'Lock')"), "$what: the worker waits for a lock");
 	my @waiting = $queue->();
@@ -90,9 +90,9 @@ asked($node, 'a batch', sub {
 
 	is(scalar(grep { $_->[0] =~ /^2$/m && sqlstate($_->[1]) eq '' } @got), 6, 'a batch: all are answered');
 }, charges => 7);
-is($node->safe_psql('postgres', q{SELECT count(DISTINCT xmin::text) FROM (SELECT xmin FROM dp.charge ORDER BY id DESC LIMIT 6) c}), '1',
+is($node->safe_psql('postgres', q{SELECT count(DISTINCT xmin::text) FROM (SELECT xmin FROM dp_ledger.charge ORDER BY id DESC LIMIT 6) c}), '1',
 	'a batch: one transaction charged them');
-is($node->safe_psql('postgres', q{SELECT count(DISTINCT budget_id) FROM (SELECT budget_id FROM dp.charge ORDER BY id DESC LIMIT 6) c}), '2',
+is($node->safe_psql('postgres', q{SELECT count(DISTINCT budget_id) FROM (SELECT budget_id FROM dp_ledger.charge ORDER BY id DESC LIMIT 6) c}), '2',
 	'a batch: of two budgets');
 
 # One that fails in the worker undoes the batch; the others are served all the same.
@@ -111,7 +111,7 @@ asked($node, 'a batch with an error', sub {
 # For what is left, in one batch: exactly one of them gets it.
 add_people($node, 'postgres', 'few', budget => 0);
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('ann', 'few', epsilon => 1, delta => 1e-9)});
-my $half = $node->safe_psql('postgres', q{SELECT 0.6e-9 * b.rho_limit FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id WHERE d.dataset = 'few'});
+my $half = $node->safe_psql('postgres', q{SELECT 0.6e-9 * b.rho_limit FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id WHERE d.dataset = 'few'});
 asked($node, 'the last of a budget', sub {
 	my @got = batch('the last of a budget', sub { map { started('ann', "SELECT count(*) FROM dp.histogram('few', 'sex', rho => $half, fresh => true)") } 1 .. 3 });
 
@@ -124,7 +124,7 @@ asked($node, 'a full mailbox', sub {
 	my $lock = session($node, $superuser);
 	my $first = session($node, 'ann');
 
-	session_query($lock, 'BEGIN; LOCK TABLE dp.charge IN SHARE MODE');
+	session_query($lock, 'BEGIN; LOCK TABLE dp_ledger.charge IN SHARE MODE');
 	session_start($first, $fresh);
 	ok(wait_for($node, "SELECT EXISTS (SELECT $workers AND wait_event_type = 'Lock')"), 'a full mailbox: the worker is busy');
 	my $queue = bench($node, 'bob', $fresh, clients => 64, options => ['-j', 1]);

@@ -239,7 +239,7 @@ sub measurements
 {
 	my ($release, $possible) = @_;
 	my ($matrix, $sensitivity_sq, $rho, $payload) = split /\|/, $node->safe_psql('postgres', qq{
-		SELECT array_to_json(dp.strategy_matrix(strategy_id)), sensitivity_sq, rho, encode(payload, 'hex') FROM dp.release WHERE id = $release});
+		SELECT array_to_json(dp.strategy_matrix(strategy_id)), sensitivity_sq, rho, encode(payload, 'hex') FROM dp_ledger.release WHERE id = $release});
 	my $a = eval($matrix);
 
 	if (defined $possible)
@@ -550,7 +550,7 @@ for my $asked (@asked)
 			       (SELECT (rho * 1e9)::numeric::bigint FROM q)});
 
 		is($told, 't', "$name, max_stderr $wanted: the quote is the answer, which keeps to it");
-		is($node->safe_psql('postgres', 'SELECT rho FROM dp.charge ORDER BY id DESC LIMIT 1'), $rho, "$name, max_stderr $wanted: what was quoted was charged");
+		is($node->safe_psql('postgres', 'SELECT rho FROM dp_ledger.charge ORDER BY id DESC LIMIT 1'), $rho, "$name, max_stderr $wanted: what was quoted was charged");
 		# an odd half, so that the next lower whole number is meant whichever way decimals are rounded
 		is(ask_ok($node, 'ann', "SELECT (rho * 1e9)::numeric::bigint || ' ' || (max_stderr > $wanted) FROM dp.quote($arguments, rho => "
 			. sprintf('%.10f', ($rho - 0.5) / 1e9) . ')'), ($rho - 1) . ' true', "$name, max_stderr $wanted: a unit of rho less does not");

@@ -30,7 +30,7 @@ sub text_of
 }
 
 # what is kept: one number per strategy
-sub kept { return $node->safe_psql('postgres', q{SELECT string_agg(id::text, ' ' ORDER BY id) FROM dp.strategy}); }
+sub kept { return $node->safe_psql('postgres', q{SELECT string_agg(id::text, ' ' ORDER BY id) FROM dp_ledger.strategy}); }
 
 # ---- Computed once ----
 
@@ -46,7 +46,7 @@ ask_ok($node, 'ann', q{SELECT * FROM dp.quote('people', '{age}', ' (all_range( a
 my $answer = ask_ok($node, 'ann', text_of("dp.histogram($all_ranges)"));
 is(kept(), $id, 'other sessions, roles, costs and spellings use the same');
 is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT strategy_id::text, ' ') FROM (
-	SELECT strategy_id FROM dp.charge UNION ALL SELECT strategy_id FROM dp.release) x}), $id, 'and so does the charge');
+	SELECT strategy_id FROM dp_ledger.charge UNION ALL SELECT strategy_id FROM dp_ledger.release) x}), $id, 'and so does the charge');
 ask_ok($node, 'ann', q{SELECT FROM dp.quote('people', '{age,sex}', 'identity(age) * total(sex)', rho => 0.001)});
 is(kept(), $id, 'one that counts each cell once is not kept');
 ask_ok($node, 'ann', q{SELECT FROM dp.quote('people', 'age', 'all_range(age)', rho => 0.001, predicate => 'age < 50')});
@@ -79,7 +79,7 @@ $session->quit;
 # eight at the same time
 my $race = bench($node, 'eve', q{SELECT * FROM dp.optimize('prefix(150)')}, clients => 8);
 IPC::Run::finish($race);
-is($node->safe_psql('postgres', q{SELECT count(*) FROM dp.strategy WHERE workload = 'prefix(150)'}), '1', 'eight compute it at the same time: one is kept');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.strategy WHERE workload = 'prefix(150)'}), '1', 'eight compute it at the same time: one is kept');
 
 # ---- A release and its strategy ----
 
@@ -87,7 +87,7 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM dp.strategy WHERE workloa
 sub unpacked
 {
 	my ($number) = @_;
-	my $bytes = pack 'H*', $node->safe_psql('postgres', "SELECT encode(matrix, 'hex') FROM dp.strategy WHERE id = $number");
+	my $bytes = pack 'H*', $node->safe_psql('postgres', "SELECT encode(matrix, 'hex') FROM dp_ledger.strategy WHERE id = $number");
 	my @header = unpack 'l8d2', $bytes;
 	my @words = unpack 'l*', substr($bytes, 48);
 	my ($kind, $classes, $rows) = @header[ 1, 2, 4 ];
@@ -107,7 +107,7 @@ sub put
 {
 	my ($number, $bytes) = @_;
 
-	$node->safe_psql('postgres', "UPDATE dp.strategy SET matrix = decode('" . unpack('H*', $bytes) . "', 'hex') WHERE id = $number");
+	$node->safe_psql('postgres', "UPDATE dp_ledger.strategy SET matrix = decode('" . unpack('H*', $bytes) . "', 'hex') WHERE id = $number");
 	return;
 }
 
@@ -128,15 +128,15 @@ sub norms
 	return @norms;
 }
 
-my ($release) = split /\|/, $node->safe_psql('postgres', 'SELECT max(id) FROM dp.release');
+my ($release) = split /\|/, $node->safe_psql('postgres', 'SELECT max(id) FROM dp_ledger.release');
 my $cells = ask_ok($node, 'ann', "SELECT string_agg(estimate || ':' || stderr, ' ' ORDER BY cell) FROM dp.cells($release)");
 
 # one that is found before it, with a column four times as large
 my $other = $node->safe_psql('postgres', qq{
-	INSERT INTO dp.strategy SELECT nextval('dp.strategy_id_seq'), key_hash, key, 1e-12, workload, method, attributes, cells, ordered, columns, rank,
-		objective, lower_bound, iterations, milliseconds, matrix FROM dp.strategy WHERE id = $id RETURNING id});
+	INSERT INTO dp_ledger.strategy SELECT nextval('dp_ledger.strategy_id_seq'), key_hash, key, 1e-12, workload, method, attributes, cells, ordered, columns, rank,
+		objective, lower_bound, iterations, milliseconds, matrix FROM dp_ledger.strategy WHERE id = $id RETURNING id});
 my $strategy = unpacked($id);
-is($node->safe_psql('postgres', "SELECT sensitivity_sq FROM dp.release WHERE id = $release"), max(norms($strategy->{triangle})),
+is($node->safe_psql('postgres', "SELECT sensitivity_sq FROM dp_ledger.release WHERE id = $release"), max(norms($strategy->{triangle})),
 	'the sensitivity of a release is the largest column of its strategy');
 my $enlarged = { %$strategy, triangle => [ @{ $strategy->{triangle} } ] };
 $enlarged->{triangle}[$_] *= 4 for 15 .. 20;
@@ -148,26 +148,26 @@ is(ask_ok($node, 'ann', "SELECT string_agg(estimate || ':' || stderr, ' ' ORDER 
 is(ask_ok($node, 'ann', "SELECT bool_and(abs(estimate - 300 * (1 + to_cell - from_cell)) < 7.1 * stderr) FROM dp.histogram($all_ranges, fresh => true) h
 	JOIN (SELECT row_number() OVER (ORDER BY i, j) AS query, i AS from_cell, j AS to_cell FROM generate_series(0, 9) i, generate_series(i, 9) j) r USING (query)"), 't',
 	'a new release with another matrix: near the counts');
-is($node->safe_psql('postgres', 'SELECT strategy_id, sensitivity_sq FROM dp.release ORDER BY id DESC LIMIT 1'),
+is($node->safe_psql('postgres', 'SELECT strategy_id, sensitivity_sq FROM dp_ledger.release ORDER BY id DESC LIMIT 1'),
 	"$other|" . max(norms($enlarged->{triangle})), 'its noise is calibrated to the integers that were applied');
 cmp_ok(max(norms($enlarged->{triangle})), '>', 15 * max(norms($strategy->{triangle})), 'which are others');
 
 # gone: said so, and nothing else is answered for it
-$node->safe_psql('postgres', "CREATE TABLE aside AS SELECT * FROM dp.strategy WHERE id = $id; DELETE FROM dp.strategy WHERE id = $id");
+$node->safe_psql('postgres', "CREATE TABLE aside AS SELECT * FROM dp_ledger.strategy WHERE id = $id; DELETE FROM dp_ledger.strategy WHERE id = $id");
 for my $sql ("SELECT * FROM dp.answer($release, 'total')", "SELECT * FROM dp.cells($release)")
 {
 	my ($status, $out, $err) = ask($node, 'ann', $sql);
 
 	is(sqlstate($err) . $out, 'XX001', "$sql: its strategy is gone");
 }
-$node->safe_psql('postgres', 'INSERT INTO dp.strategy SELECT * FROM aside');
+$node->safe_psql('postgres', 'INSERT INTO dp_ledger.strategy SELECT * FROM aside');
 is(ask_ok($node, 'ann', text_of("dp.answer($release, 'all_range(age)')")), $answer, 'put back, it is read again');
 
 # ---- A damaged matrix ----
 
 my $arguments = q{'people', '{age,sex}', 'all_range(age) + identity(sex)', rho => 0.002};
 ask_ok($node, 'ann', "SELECT FROM dp.histogram($arguments)");
-my ($damaged, $its_release) = split /\|/, $node->safe_psql('postgres', 'SELECT strategy_id, id FROM dp.release ORDER BY id DESC LIMIT 1');
+my ($damaged, $its_release) = split /\|/, $node->safe_psql('postgres', 'SELECT strategy_id, id FROM dp_ledger.release ORDER BY id DESC LIMIT 1');
 $strategy = unpacked($damaged);
 is("@{ $strategy->{header} }[ 1 .. 6 ]", '1 20 20 11 11 1', 'a union of rank 11 over 20 classes has a triangle and a basis');
 my $whole = packed($strategy);
@@ -208,11 +208,11 @@ put($damaged, $whole);
 my $outcomes = $node->safe_psql('postgres', qq{
 	CREATE TEMP TABLE outcome (state text);
 	DO \$\$
-	DECLARE at int; was bytea := (SELECT matrix FROM dp.strategy WHERE id = $id);
+	DECLARE at int; was bytea := (SELECT matrix FROM dp_ledger.strategy WHERE id = $id);
 	BEGIN
 		FOR i IN 1 .. 400 LOOP
 			at := CASE WHEN i <= 100 THEN i - 1 ELSE (random() * (octet_length(was) - 1))::int END;
-			UPDATE dp.strategy SET matrix = set_byte(was, at, get_byte(was, at) # (1 + (random() * 254)::int)) WHERE id IN ($id, $other);
+			UPDATE dp_ledger.strategy SET matrix = set_byte(was, at, get_byte(was, at) # (1 + (random() * 254)::int)) WHERE id IN ($id, $other);
 			BEGIN
 				PERFORM FROM dp.quote($all_ranges);
 				INSERT INTO outcome VALUES ('');
@@ -220,7 +220,7 @@ my $outcomes = $node->safe_psql('postgres', qq{
 				INSERT INTO outcome VALUES (SQLSTATE);
 			END;
 		END LOOP;
-		UPDATE dp.strategy SET matrix = was WHERE id IN ($id, $other);
+		UPDATE dp_ledger.strategy SET matrix = was WHERE id IN ($id, $other);
 	END \$\$;
 	SELECT string_agg(DISTINCT state, ',' ORDER BY state) FROM outcome});
 like($outcomes, qr/XX001/, "a byte changed by chance, 400 times: noticed ($outcomes)");
@@ -233,7 +233,7 @@ $node->append_conf('postgresql.conf', 'pg_epsilon.strategy_cache = 96kB');
 $node->reload;
 wait_for($node, q{LOAD 'pg_epsilon'; SELECT current_setting('pg_epsilon.strategy_cache') = '96kB'}) or die 'not reloaded';
 worker_gone($node) or die 'the worker stays';
-my @referred = split /\n/, $node->safe_psql('postgres', 'SELECT DISTINCT strategy_id FROM dp.charge WHERE strategy_id IS NOT NULL ORDER BY 1');
+my @referred = split /\n/, $node->safe_psql('postgres', 'SELECT DISTINCT strategy_id FROM dp_ledger.charge WHERE strategy_id IS NOT NULL ORDER BY 1');
 # of some 21 kB each, which count as 29: three fit
 my @small = map { optimized($_) } 100 .. 103;
 is(kept(), join(' ', @referred, @small[ 1 .. 3 ]), 'the oldest make room; those that a charge refers to stay');
@@ -247,7 +247,7 @@ is(kept(), join(' ', @referred, $large), 'one that is larger than all the room i
 is(optimized(240), $large, 'and used');
 is(ask_ok($node, 'ann', text_of("dp.answer($release, 'all_range(age)')")), $answer, 'a release of long ago has its strategy');
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'age', 'prefix(age)', rho => 0.001)});
-push @referred, $node->safe_psql('postgres', 'SELECT strategy_id FROM dp.release ORDER BY id DESC LIMIT 1');
+push @referred, $node->safe_psql('postgres', 'SELECT strategy_id FROM dp_ledger.release ORDER BY id DESC LIMIT 1');
 optimized($_) for 240, 241;
 like(kept(), qr/\b$referred[-1]\b/, 'one that was charged with after that stays as well');
 # two numbers for a matrix, and a text of 90 kB
@@ -265,7 +265,7 @@ my $dump = $node->backup_dir . '.dump';
 command_ok([ 'pg_dump', '-Fc', '-f', $dump, '-d', $node->connstr('postgres') ], 'pg_dump');
 $node->safe_psql('postgres', 'CREATE DATABASE copy');
 command_ok([ 'pg_restore', '-d', $node->connstr('copy'), $dump ], 'pg_restore');
-my $table = q{SELECT md5(string_agg(s::text, ' ' ORDER BY id)) FROM dp.strategy s};
+my $table = q{SELECT md5(string_agg(s::text, ' ' ORDER BY id)) FROM dp_ledger.strategy s};
 is($node->safe_psql('copy', $table), $node->safe_psql('postgres', $table), 'restored: the strategies are as they were');
 is(ask_ok($node, 'ann', q{SELECT frozen FROM dp.datasets WHERE dataset = 'people'}, db => 'copy'), 't', 'restored: frozen');
 is(ask_ok($node, 'ann', $_, db => 'copy'), $paid{$_}, "restored: $_") for @paid;
@@ -294,7 +294,7 @@ is(kept(), $before, 'nothing of that came to be kept');
 # One evaluation is waited for: half a second or one, and many more on a machine that others use as well.
 # What it took is noted below.
 my $limit = 20;
-$charges = $node->safe_psql('postgres', 'SELECT count(*) FROM dp.charge');
+$charges = $node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.charge');
 $session = session($node, 'eve');
 my @late;
 # Newton's method solves the first in three evaluations of half a second or one; the other takes the
@@ -377,8 +377,8 @@ SKIP:
 	cmp_ok($resident_after - $resident, '<', 4096, 'nor has the process');
 }
 $session->quit;
-is($node->safe_psql('postgres', 'SELECT count(*) FROM dp.charge'), $charges, 'nothing was charged');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM dp.strategy WHERE columns IN (400, 1536)}), '0', 'and nothing was kept');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.charge'), $charges, 'nothing was charged');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.strategy WHERE columns IN (400, 1536)}), '0', 'and nothing was kept');
 ledger_ok($node, 'at the end');
 
 $node->stop;

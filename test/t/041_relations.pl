@@ -440,7 +440,7 @@ if ($node->safe_psql('postgres', 'SHOW server_version_num') >= 180000)
 		SELECT dp.grant_budget('ann', 'computed', 100000)});
 	is(tally('computed', 's'), '{50,50}', '[60] one that is stored is an attribute');
 	ask_ok($node, 'curator', "ALTER TABLE computed DROP COLUMN x; ALTER TABLE computed ADD COLUMN x $virtual");
-	my $charges = 'SELECT count(*) FROM dp.charge';
+	my $charges = 'SELECT count(*) FROM dp_ledger.charge';
 	my $before = $node->safe_psql('postgres', $charges);
 	my ($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.histogram('computed', 'x', rho => 0.01)});
 	is(sqlstate($err), '0A000', '[60] an attribute that came to be computed is refused');

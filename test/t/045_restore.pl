@@ -58,18 +58,18 @@ ask_ok($node, 'curator', q{
 	SELECT dp.add_attribute('offers', 'slope', -1, 1, 2)});
 ledger_ok($node, 'origin');
 
-my $sums = q{SELECT count(*), sum(rho), sum(cap_rho), string_agg(encode(hash, 'hex'), ' ' ORDER BY dataset_id, seq) FROM dp.charge};
-my $rows = q{SELECT md5((SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp.dataset d) || (SELECT string_agg(a::text, ' ' ORDER BY dataset_id, position) FROM dp.attribute a)
-	|| (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp.budget b) || (SELECT string_agg(c::text, ' ' ORDER BY id) FROM dp.charge c)
-	|| (SELECT string_agg(r::text, ' ' ORDER BY id) FROM dp.release r)
-	|| (SELECT string_agg(m::text, ' ' ORDER BY id) FROM dp.model m))};
+my $sums = q{SELECT count(*), sum(rho), sum(cap_rho), string_agg(encode(hash, 'hex'), ' ' ORDER BY dataset_id, seq) FROM dp_ledger.charge};
+my $rows = q{SELECT md5((SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp_ledger.dataset d) || (SELECT string_agg(a::text, ' ' ORDER BY dataset_id, position) FROM dp_ledger.attribute a)
+	|| (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp_ledger.budget b) || (SELECT string_agg(c::text, ' ' ORDER BY id) FROM dp_ledger.charge c)
+	|| (SELECT string_agg(r::text, ' ' ORDER BY id) FROM dp_ledger.release r)
+	|| (SELECT string_agg(m::text, ' ' ORDER BY id) FROM dp_ledger.model m))};
 my $next = q{SELECT string_agg(last_value::text || is_called::text, ' ' ORDER BY sequencename)
-	FROM (SELECT 'dataset' AS sequencename, * FROM dp.dataset_id_seq UNION ALL SELECT 'budget', * FROM dp.budget_id_seq
-	UNION ALL SELECT 'charge', * FROM dp.charge_id_seq UNION ALL SELECT 'release', * FROM dp.release_id_seq
-	UNION ALL SELECT 'model', * FROM dp.model_id_seq) s};
+	FROM (SELECT 'dataset' AS sequencename, * FROM dp_ledger.dataset_id_seq UNION ALL SELECT 'budget', * FROM dp_ledger.budget_id_seq
+	UNION ALL SELECT 'charge', * FROM dp_ledger.charge_id_seq UNION ALL SELECT 'release', * FROM dp_ledger.release_id_seq
+	UNION ALL SELECT 'model', * FROM dp_ledger.model_id_seq) s};
 my $normal = "SET timezone = 'UTC'; SET datestyle = 'ISO'; ";
 my %want = map { $_ => $node->safe_psql('postgres', $normal . $_) } $sums, $rows, $next;
-my $release = $node->safe_psql('postgres', q{SELECT min(id) FROM dp.release});
+my $release = $node->safe_psql('postgres', q{SELECT min(id) FROM dp_ledger.release});
 my $dump = $node->backup_dir . '.dump';
 command_ok([ 'pg_dump', '-Fc', '-f', $dump, '-d', $node->connstr('postgres') ], 'origin: pg_dump');
 $node->stop;
@@ -94,9 +94,9 @@ my %db = (db => 'copy');
 $other->safe_psql('copy', 'GRANT CREATE, USAGE ON SCHEMA public TO curator, mallory, taker, giver');
 is($other->safe_psql('copy', $normal . $_), $want{$_}, 'restored as it was: ' . substr($_, 0, 30)) for $sums, $rows, $next;
 ledger_ok($other, 'restored', %db);
-is($other->safe_psql('copy', q{SELECT count(*) FROM dp.dataset d JOIN pg_class c ON c.oid = d.relation_oid WHERE c.relname = d.relation_name}), '0',
+is($other->safe_psql('copy', q{SELECT count(*) FROM dp_ledger.dataset d JOIN pg_class c ON c.oid = d.relation_oid WHERE c.relname = d.relation_name}), '0',
 	'no OID of a table is what it was');
-is($other->safe_psql('copy', q{SELECT count(*) FROM dp.budget b JOIN pg_roles r ON r.oid = b.role_oid WHERE r.rolname = b.role_name}), '0',
+is($other->safe_psql('copy', q{SELECT count(*) FROM dp_ledger.budget b JOIN pg_roles r ON r.oid = b.role_oid WHERE r.rolname = b.role_name}), '0',
 	'no OID of a role is what it was');
 is(ask_ok($other, 'mallory', q{SELECT string_agg(dataset || ' ' || frozen, ',' ORDER BY dataset) FROM dp.datasets}, %db),
 	'given true,offers true,people true', 'restored: frozen');
@@ -186,14 +186,14 @@ is(told('old_name', 'SELECT count(*) FROM dp.charges'), '0', 'restored: nor its 
 # ---- A stranger's table has the OID, by chance ----
 
 told('mallory', q{CREATE TABLE public.people_of_mallory (id int, age int, sex text); INSERT INTO people_of_mallory VALUES (1, 1, 'f')});
-my $old_oid = $other->safe_psql('copy', q{SELECT relation_oid FROM dp.dataset WHERE dataset = 'people'});
+my $old_oid = $other->safe_psql('copy', q{SELECT relation_oid FROM dp_ledger.dataset WHERE dataset = 'people'});
 my $mallorys = q{(SELECT oid FROM pg_class WHERE relname = 'people_of_mallory')};
-my $identity = $other->safe_psql('copy', q{SELECT identity FROM dp.dataset WHERE dataset = 'people'});
+my $identity = $other->safe_psql('copy', q{SELECT identity FROM dp_ledger.dataset WHERE dataset = 'people'});
 for my $same ('OID', 'OID, timeline and database')
 {
 	my $when = "a stranger's table with that $same";
 
-	$other->safe_psql('copy', "UPDATE dp.dataset SET relation_oid = $mallorys, identity = "
+	$other->safe_psql('copy', "UPDATE dp_ledger.dataset SET relation_oid = $mallorys, identity = "
 		. ($same eq 'OID' ? "regexp_replace(identity, '[0-9]+\$', ${mallorys}::text)"
 			: "split_part(identity, '/', 1) || '/1/' || (SELECT oid FROM pg_database WHERE datname = 'copy') || '/' || $mallorys")
 		. " WHERE dataset = 'people'");
@@ -201,22 +201,22 @@ for my $same ('OID', 'OID, timeline and database')
 	stranger('mallory', $when);
 	is(told('curator', q{SELECT count(*) FROM dp.budgets WHERE dataset = 'people'}), '5', "$when: the owner is who he was");
 	refused_there('curator', q{SELECT dp.create_dataset('fresh', 'public.people', 20)}, 'PE002', "$when: registering the table anew");
-	$other->safe_psql('copy', "UPDATE dp.dataset SET relation_oid = $old_oid, identity = '$identity' WHERE dataset = 'people'");
+	$other->safe_psql('copy', "UPDATE dp_ledger.dataset SET relation_oid = $old_oid, identity = '$identity' WHERE dataset = 'people'");
 }
 # he may register his own table
-$other->safe_psql('copy', "UPDATE dp.dataset SET relation_oid = $mallorys, identity = regexp_replace(identity, '[0-9]+\$', ${mallorys}::text) WHERE dataset = 'people'");
+$other->safe_psql('copy', "UPDATE dp_ledger.dataset SET relation_oid = $mallorys, identity = regexp_replace(identity, '[0-9]+\$', ${mallorys}::text) WHERE dataset = 'people'");
 my ($status, $o, $e) = ask($other, 'mallory', q{BEGIN; SELECT dp.create_dataset('mine', 'public.people_of_mallory', 20); ROLLBACK}, %db);
 is(sqlstate($e), '', "a stranger's table with that OID can be registered");
-$other->safe_psql('copy', "UPDATE dp.dataset SET relation_oid = $old_oid, identity = '$identity' WHERE dataset = 'people'");
+$other->safe_psql('copy', "UPDATE dp_ledger.dataset SET relation_oid = $old_oid, identity = '$identity' WHERE dataset = 'people'");
 
 # ---- A stranger has the OID of a role, by chance ----
 
-my $budget = q{role_name = 'ann' AND dataset_id = (SELECT id FROM dp.dataset WHERE dataset = 'people')};
-my $old_role = $other->safe_psql('copy', "SELECT role_oid FROM dp.budget WHERE $budget");
-$other->safe_psql('copy', "UPDATE dp.budget SET role_oid = (SELECT oid FROM pg_roles WHERE rolname = 'mallory') WHERE $budget");
+my $budget = q{role_name = 'ann' AND dataset_id = (SELECT id FROM dp_ledger.dataset WHERE dataset = 'people')};
+my $old_role = $other->safe_psql('copy', "SELECT role_oid FROM dp_ledger.budget WHERE $budget");
+$other->safe_psql('copy', "UPDATE dp_ledger.budget SET role_oid = (SELECT oid FROM pg_roles WHERE rolname = 'mallory') WHERE $budget");
 payers("a stranger with ann's OID");
 stranger('mallory', "a stranger with ann's OID");
-$other->safe_psql('copy', "UPDATE dp.budget SET role_oid = $old_role WHERE $budget");
+$other->safe_psql('copy', "UPDATE dp_ledger.budget SET role_oid = $old_role WHERE $budget");
 
 # ---- What the owner may still do ----
 

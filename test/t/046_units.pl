@@ -31,7 +31,7 @@ sub register
 # All datasets cut by the same hash, so that they keep the same rows.
 sub same_keys
 {
-	$node->safe_psql('postgres', q{UPDATE dp.dataset SET unit_key = decode(repeat('5a', 32), 'hex') WHERE dataset IN ('plain', 'backwards', 'mixed', 'parts', 'parent')});
+	$node->safe_psql('postgres', q{UPDATE dp_ledger.dataset SET unit_key = decode(repeat('5a', 32), 'hex') WHERE dataset IN ('plain', 'backwards', 'mixed', 'parts', 'parent')});
 	return;
 }
 
@@ -112,12 +112,12 @@ for my $table (@tables)
 		$some, "[52] $table: and under a predicate");
 }
 my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; SET enable_indexscan = off;
-	EXPLAIN (COSTS OFF) SELECT dp.tally_units('\\x00', '\\x00', unit, a, b) FROM plain});
+	EXPLAIN (COSTS OFF) SELECT dp_internal.tally_units('\\x00', '\\x00', unit, a, b) FROM plain});
 like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, '[52] parallel workers have a part in it');
 # Groups whose partial states are sorted, and read again for each row of another table.
 my $selection = q{'\x26000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff'};
 my $cut_bytes = q{decode(repeat('00', 32) || '0100000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex')};
-for my $tally ("dp.tally($selection, a)", "dp.tally_units($selection, $cut_bytes, unit, a)")
+for my $tally ("dp_internal.tally($selection, a)", "dp_internal.tally_units($selection, $cut_bytes, unit, a)")
 {
 	my $again = qq{SELECT n, count(x), md5(string_agg(x::text, ' ' ORDER BY g)) FROM (VALUES (1), (2)) n (n)
 		LEFT JOIN (SELECT b AS g, $tally AS x FROM parts GROUP BY 1 ORDER BY 1 OFFSET 0) s ON true GROUP BY n ORDER BY n};
@@ -235,9 +235,9 @@ is($node->safe_psql('postgres', $counters), $temp, '[38] no temporary file');
 
 # ---- [52] The key ----
 
-my ($status, $out, $err) = ask($node, 'ann', 'SELECT unit_key FROM dp.dataset');
+my ($status, $out, $err) = ask($node, 'ann', 'SELECT unit_key FROM dp_ledger.dataset');
 is(sqlstate($err), '42501', '[52] the key cannot be read');
-my @keys = split /\n/, $node->safe_psql('postgres', q{SELECT DISTINCT unit_key FROM dp.dataset WHERE dataset LIKE 'random%'});
+my @keys = split /\n/, $node->safe_psql('postgres', q{SELECT DISTINCT unit_key FROM dp_ledger.dataset WHERE dataset LIKE 'random%'});
 is(scalar @keys, 25, '[52] each dataset has a key of its own');
 unlike(slurp_file($node->logfile), qr/tally_units\(\$1|(?i:5a){32}/, '[52] the log knows neither the scan nor the key');
 

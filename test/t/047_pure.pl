@@ -27,8 +27,8 @@ sub spent
 	my ($role, $dataset) = @_;
 
 	return split /\|/, $node->safe_psql('postgres', qq{
-		SELECT (SELECT count(*) FROM dp.charge c WHERE c.dataset_id = d.id), b.epsilon_spent, coalesce(d.epsilon_spent, d.rho_spent)
-		  FROM dp.dataset d JOIN dp.budget b ON b.dataset_id = d.id WHERE d.dataset = '$dataset' AND b.role_name = '$role'});
+		SELECT (SELECT count(*) FROM dp_ledger.charge c WHERE c.dataset_id = d.id), b.epsilon_spent, coalesce(d.epsilon_spent, d.rho_spent)
+		  FROM dp_ledger.dataset d JOIN dp_ledger.budget b ON b.dataset_id = d.id WHERE d.dataset = '$dataset' AND b.role_name = '$role'});
 }
 
 sub asks
@@ -62,7 +62,7 @@ ask_ok($node, 'cy', q{SELECT count(*) FROM dp.histogram('people', 'age', 'prefix
 is($node->safe_psql('postgres', q{
 	SELECT d > 1, abs(cap_rho - 1e9 * a * (d - 2 * exp(-a) * (1 - exp(-a * d)) / (1 - exp(-2 * a)))) < 2, cap_rho < 31088251
 	  FROM (SELECT c.id, cap_rho, sensitivity_l1::float8 AS d, 0.25 / sensitivity_l1::float8 AS a
-	          FROM dp.charge c JOIN dp.release r ON r.charge_id = c.id) c ORDER BY id DESC LIMIT 1}),
+	          FROM dp_ledger.charge c JOIN dp_ledger.release r ON r.charge_id = c.id) c ORDER BY id DESC LIMIT 1}),
 	't|t|t', 'noise for a sensitivity above 1');
 
 # a range of 0.25: y - 1 - ln y, y = 0.25 / (exp(0.25) - 1); noise on values costs what any pure mechanism may
@@ -74,7 +74,7 @@ ask_ok($node, 'curator', q{
 for my $case ([ 'exponential', 7805728 ], [ 'laplace_data', 31088251 ])
 {
 	ask_ok($node, 'cy', "SELECT * FROM dp.minimize_max_affine('offers', '{a}', 'b', '{-1}', '{1}', epsilon => 0.25, method => '$case->[0]')");
-	is($node->safe_psql('postgres', 'SELECT cap_rho FROM dp.charge ORDER BY id DESC LIMIT 1'), $case->[1], "a minimum by $case->[0]");
+	is($node->safe_psql('postgres', 'SELECT cap_rho FROM dp_ledger.charge ORDER BY id DESC LIMIT 1'), $case->[1], "a minimum by $case->[0]");
 }
 
 # ---- Races for the last epsilon ----
@@ -101,18 +101,18 @@ for my $units (1, 13)
 	# one nano-unit less than one more
 	my $left = $units * 10000000 + 9999999;
 
-	$node->safe_psql('postgres', "UPDATE dp.budget SET epsilon_limit = epsilon_spent + $left WHERE role_name IN ('dan', 'cy')");
+	$node->safe_psql('postgres', "UPDATE dp_ledger.budget SET epsilon_limit = epsilon_spent + $left WHERE role_name IN ('dan', 'cy')");
 	race("[12] budget, cap of epsilon, $units units", 'dan', 'pure', 'n', $units);
 	race("[12] budget, cap of rho, $units units", 'cy', 'people', 'age', $units);
 }
-$node->safe_psql('postgres', "UPDATE dp.budget SET epsilon_limit = 1e15 WHERE role_name IN ('dan', 'cy')");
-$node->safe_psql('postgres', "UPDATE dp.dataset SET epsilon_limit = epsilon_spent + 79999999 WHERE dataset = 'pure'");
+$node->safe_psql('postgres', "UPDATE dp_ledger.budget SET epsilon_limit = 1e15 WHERE role_name IN ('dan', 'cy')");
+$node->safe_psql('postgres', "UPDATE dp_ledger.dataset SET epsilon_limit = epsilon_spent + 79999999 WHERE dataset = 'pure'");
 race('[12] cap of epsilon', 'dan', 'pure', 'n', 7);
 # 0.01 tanh(0.005) = 0.0000499996 a time: 49,999.58 nano, rounded up
-$node->safe_psql('postgres', "UPDATE dp.dataset SET rho_limit = rho_spent + 8 * 50000 - 1 WHERE dataset = 'people'");
+$node->safe_psql('postgres', "UPDATE dp_ledger.dataset SET rho_limit = rho_spent + 8 * 50000 - 1 WHERE dataset = 'people'");
 race('[12] cap of rho', 'cy', 'people', 'age', 7);
-$node->safe_psql('postgres', "UPDATE dp.dataset SET epsilon_limit = 1e15 WHERE dataset = 'pure'");
-$node->safe_psql('postgres', "UPDATE dp.dataset SET rho_limit = rho_spent + 1000000000 WHERE dataset = 'people'");
+$node->safe_psql('postgres', "UPDATE dp_ledger.dataset SET epsilon_limit = 1e15 WHERE dataset = 'pure'");
+$node->safe_psql('postgres', "UPDATE dp_ledger.dataset SET rho_limit = rho_spent + 1000000000 WHERE dataset = 'people'");
 
 # ---- A stored answer that another pure budget pays for as well ----
 
@@ -136,10 +136,10 @@ ask_ok($node, 'bob', q{SELECT count(*) FROM dp.histogram('people', 'sex', rho =>
 
 is(ask_ok($node, 'curator', "SELECT message FROM dp.verify_ledger('$_')"), 'every charge is what was written, and what is spent is their sum',
 	"the chain of $_ holds") for qw(people pure);
-is($node->safe_psql('postgres', q{SELECT count(DISTINCT epsilon IS NULL) FROM dp.charge WHERE dataset = 'people'}), 2, 'charges of both kinds are in it');
-$node->safe_psql('postgres', "BEGIN; SET LOCAL session_replication_role = replica; UPDATE dp.charge SET hash = sha256(hash) WHERE (dataset, seq) = ('pure', (SELECT charges FROM dp.dataset WHERE dataset = 'pure')); COMMIT");
+is($node->safe_psql('postgres', q{SELECT count(DISTINCT epsilon IS NULL) FROM dp_ledger.charge WHERE dataset = 'people'}), 2, 'charges of both kinds are in it');
+$node->safe_psql('postgres', "BEGIN; SET LOCAL session_replication_role = replica; UPDATE dp_ledger.charge SET hash = sha256(hash) WHERE (dataset, seq) = ('pure', (SELECT charges FROM dp_ledger.dataset WHERE dataset = 'pure')); COMMIT");
 is(sqlstate((ask($node, 'dan', asks('pure', 'n', 0.1)))[2]), 'PE002', 'a changed charge freezes a pure dataset as well');
-$node->safe_psql('postgres', q{UPDATE dp.charge c SET hash = d.chain_head FROM dp.dataset d WHERE d.dataset = 'pure' AND c.dataset_id = d.id AND c.seq = d.charges});
+$node->safe_psql('postgres', q{UPDATE dp_ledger.charge c SET hash = d.chain_head FROM dp_ledger.dataset d WHERE d.dataset = 'pure' AND c.dataset_id = d.id AND c.seq = d.charges});
 
 # ---- The noise ----
 

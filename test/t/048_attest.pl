@@ -11,8 +11,8 @@ my $paid = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histo
 my $cross = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', '{age,sex}', rho => 0.002)};
 my $attest = q{SELECT string_agg(dataset || ' ' || charges || ' ' || message, ',' ORDER BY dataset) FROM dp.attest('restored')};
 my $verify = q{SELECT ok, charges, first_bad, message FROM dp.verify_ledger('people')};
-my $sums = q{SELECT count(*), sum(rho), sum(cap_rho), string_agg(encode(hash, 'hex'), ' ' ORDER BY dataset_id, seq) FROM dp.charge};
-my $spent = q{SELECT string_agg(role_name || ' ' || rho_spent || ' ' || rho_limit, ',' ORDER BY id) FROM dp.budget};
+my $sums = q{SELECT count(*), sum(rho), sum(cap_rho), string_agg(encode(hash, 'hex'), ' ' ORDER BY dataset_id, seq) FROM dp_ledger.charge};
+my $spent = q{SELECT string_agg(role_name || ' ' || rho_spent || ' ' || rho_limit, ',' ORDER BY id) FROM dp_ledger.budget};
 
 # ---- The origin ----
 
@@ -44,7 +44,7 @@ is(ask_ok($node, 'curator', $verify), 't|3||every charge is what was written, an
 
 # ---- A request that found the dataset frozen, and the freeze is lifted before its charge ----
 
-$node->safe_psql('copy', q{UPDATE dp.dataset SET identity = '1/1/1/1' WHERE dataset = 'people'});
+$node->safe_psql('copy', q{UPDATE dp_ledger.dataset SET identity = '1/1/1/1' WHERE dataset = 'people'});
 my $owner = session($node, 'curator', %copy);
 my $asker = session($node, 'ann', %copy);
 session_query($owner, "BEGIN; $attest;");
@@ -111,14 +111,14 @@ refused($other, 'curator', $attest, '55000', "restored: for no table", %copy);
 ask_ok($other, 'curator', 'ALTER TABLE people_away RENAME TO people', %copy);
 
 # OIDs of roles that are each other's here
-$other->safe_psql('copy', q{UPDATE dp.budget b SET role_oid = 1 WHERE role_name = 'cleo';
-	UPDATE dp.budget b SET role_oid = (SELECT oid FROM pg_roles WHERE rolname = 'bob') WHERE role_name = 'ann';
-	UPDATE dp.budget b SET role_oid = (SELECT oid FROM pg_roles WHERE rolname = 'ann') WHERE role_name = 'bob'});
+$other->safe_psql('copy', q{UPDATE dp_ledger.budget b SET role_oid = 1 WHERE role_name = 'cleo';
+	UPDATE dp_ledger.budget b SET role_oid = (SELECT oid FROM pg_roles WHERE rolname = 'bob') WHERE role_name = 'ann';
+	UPDATE dp_ledger.budget b SET role_oid = (SELECT oid FROM pg_roles WHERE rolname = 'ann') WHERE role_name = 'bob'});
 my ($status, $out, $notice) = ask($other, 'curator', $attest, %copy);
 is($out, 'people 4 attested', 'restored: attested');
 like($notice, qr/the budget of role "cleo" on dataset "people" cannot be used/, 'restored: a role is missing');
 is($other->safe_psql('copy', $spent), $want{$spent}, 'attested: nothing is given back');
-is($other->safe_psql('copy', q{SELECT string_agg(r.rolname, ',' ORDER BY b.id) FROM dp.budget b JOIN pg_roles r ON r.oid = b.role_oid WHERE r.rolname = b.role_name}),
+is($other->safe_psql('copy', q{SELECT string_agg(r.rolname, ',' ORDER BY b.id) FROM dp_ledger.budget b JOIN pg_roles r ON r.oid = b.role_oid WHERE r.rolname = b.role_name}),
 	'ann,bob', 'attested: budgets are those of the roles of their names');
 is(ask_ok($other, 'ann', $paid, %copy), $answer, 'attested: what was paid is answered');
 is(ask_ok($other, 'bob', $cross, %copy), $bobs, 'attested: to each his own');
@@ -147,9 +147,9 @@ ledger_ok($other, 'restored over itself', %copy);
 
 # ---- A gap ----
 
-$other->safe_psql('copy', q{DELETE FROM dp.charge WHERE seq = 2});
+$other->safe_psql('copy', q{DELETE FROM dp_ledger.charge WHERE seq = 2});
 is(ask_ok($other, 'curator', $verify, %copy), 'f|6|3|a charge before charge 3 is missing', 'a gap is found');
-$other->safe_psql('copy', q{UPDATE dp.dataset SET identity = '1/1/1/1' WHERE dataset = 'people'});
+$other->safe_psql('copy', q{UPDATE dp_ledger.dataset SET identity = '1/1/1/1' WHERE dataset = 'people'});
 refused($other, 'curator', $attest, 'PE002', 'a gap: the owner cannot attest', %copy);
 like($other->safe_psql('copy', $attest), qr/people 9 attested although a charge before charge 3 is missing/, 'a gap: a superuser can');
 like(ask_ok($other, 'curator', $verify, %copy), qr/^t\|8\|/, 'a gap: known from then on');
@@ -159,8 +159,8 @@ isnt(ask_ok($other, 'ann', $paid =~ s/0.001/0.005/r, %copy), '', 'a gap: charges
 
 $other->safe_psql('copy', q{CREATE TABLE numbers (b boolean); ALTER TABLE numbers OWNER TO curator});
 ask_ok($other, 'curator', q{SELECT dp.create_dataset('numbers', 'numbers', 10)}, %copy);
-$other->safe_psql('copy', q{INSERT INTO dp.charge (id, dataset_id, seq, dataset, at, role_name, budget_id, budget_role, function, rho, delta, cap_rho, cap_delta, request, hash)
-	SELECT 1000 + i, d.id, i, 'numbers', 'now', 'r', 0, '', 'f', 0, 0, 0, 0, '"' || repeat('x', 1000) || '"', '' FROM generate_series(1, 100000) i, dp.dataset d WHERE d.dataset = 'numbers'});
+$other->safe_psql('copy', q{INSERT INTO dp_ledger.charge (id, dataset_id, seq, dataset, at, role_name, budget_id, budget_role, function, rho, delta, cap_rho, cap_delta, request, hash)
+	SELECT 1000 + i, d.id, i, 'numbers', 'now', 'r', 0, '', 'f', 0, 0, 0, 0, '"' || repeat('x', 1000) || '"', '' FROM generate_series(1, 100000) i, dp_ledger.dataset d WHERE d.dataset = 'numbers'});
 my $session = $other->background_psql('copy');
 my $pid = $session->query('SELECT pg_backend_pid()');
 

@@ -54,7 +54,7 @@ sub sums
 	my $label = $classes eq 'true' ? 'y' : 'v';
 
 	return last_line(ask_ok($node, 'curator', "$settings; SELECT string_agg(md5(sums), ' ' ORDER BY n) FROM (" . join(' UNION ALL ', map {
-		"SELECT $_ AS n, dp.fit_rows(test_pass(test_spec(3, 4, $classes), '$kinds[$_]', 7), NULL, 0, $label, a, b, c, k) AS sums FROM $table"
+		"SELECT $_ AS n, dp_internal.fit_rows(test_pass(test_spec(3, 4, $classes), '$kinds[$_]', 7), NULL, 0, $label, a, b, c, k) AS sums FROM $table"
 	} 0 .. $#kinds) . ') s'));
 }
 
@@ -74,7 +74,7 @@ for my $classes ('true', 'false')
 		$want, "[48] $label, parts: without the leader, partition by partition");
 }
 my $explained = $node->safe_psql('postgres', qq{ ${parallel}4;
-	EXPLAIN (COSTS OFF) SELECT dp.fit_rows('\\x00', NULL, 0, y, a, b, c, k) FROM plain});
+	EXPLAIN (COSTS OFF) SELECT dp_internal.fit_rows('\\x00', NULL, 0, y, a, b, c, k) FROM plain});
 like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, '[48] parallel workers have a part in it');
 my $of_classes = sums('plain', $serial, 'true');
 ask_ok($node, 'curator', 'VACUUM FULL mixed');
@@ -82,19 +82,19 @@ is(sums('mixed', $serial, 'true'), $of_classes, '[48] the same after VACUUM FULL
 ask_ok($node, 'curator', 'CREATE INDEX ON mixed (b); CLUSTER mixed USING mixed_b_idx');
 is(sums('mixed', "${parallel}4", 'true'), $of_classes, '[48] and after CLUSTER');
 # counts by SQL: a row counts where no value drops it (b is NULL in a cell of its own, c is clamped, its NaN drops the row)
-is(ask_ok($node, 'curator', q{SELECT test_sums(dp.fit_rows(test_pass(test_spec(3, 4, true), 'count', 1), NULL, 0, y, a, b, c, k)) FROM plain}),
+is(ask_ok($node, 'curator', q{SELECT test_sums(dp_internal.fit_rows(test_pass(test_spec(3, 4, true), 'count', 1), NULL, 0, y, a, b, c, k)) FROM plain}),
 	ask_ok($node, 'curator', q{SELECT ARRAY[count(*), sum(y)] FROM plain WHERE y IS NOT NULL AND a IS NOT NULL AND c <> 'NaN'}),
 	'[48] rows that count, and labels that are 1');
 # the second moment by SQL, in integers
 my @moment = split /,/, ask_ok($node, 'curator', q{SELECT array_to_string(test_sums(
-	dp.fit_rows(test_pass(test_spec(1, 0, false), 'moment', 1), NULL, 0, v, a)), ',') FROM plain});
+	dp_internal.fit_rows(test_pass(test_spec(1, 0, false), 'moment', 1), NULL, 0, v, a)), ',') FROM plain});
 my $scaled = q{trunc(((x + 1) - (1 - x)) / 2 * 16383)};
 is("@moment[0, 1, 2, 3, 4, 5]", ask_ok($node, 'curator', qq{SELECT concat_ws(' ', sum(a * a), sum(a) * 16383, count(*) * 16383::numeric ^ 2 , sum(a * v), sum(v) * 16383, sum(v * v))
 	FROM (SELECT (SELECT $scaled FROM (VALUES (a)) x (x))::numeric AS a,
 	             (SELECT $scaled FROM (VALUES (greatest(least(v, 1), -1))) x (x))::numeric AS v FROM plain) s}) =~ s/\.0+\b//gr,
 	'[48] a second moment is what SQL says');
 # nothing to sum
-is(ask_ok($node, 'curator', q{SELECT dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, y, a) IS NULL FROM plain WHERE false}), 't', '[48] no row: NULL');
+is(ask_ok($node, 'curator', q{SELECT dp_internal.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, y, a) IS NULL FROM plain WHERE false}), 't', '[48] no row: NULL');
 
 # ---- [52] Units ----
 
@@ -104,7 +104,7 @@ sub of_units
 	my ($table, $k, $ranges, $kind, $settings) = @_;
 
 	return last_line(ask_ok($node, 'curator', ($settings // $serial) . "; SELECT array_agg(s ORDER BY n) FROM (SELECT n, sum(x::numeric) AS s FROM (" . join(' UNION ALL ', map {
-		"SELECT test_sums(dp.fit_rows(test_pass(test_spec(3, 4, true), '$kind', 3), test_cut($k, $_, $ranges), unit, y, a, b, c, k)) AS sums FROM $table"
+		"SELECT test_sums(dp_internal.fit_rows(test_pass(test_spec(3, 4, true), '$kind', 3), test_cut($k, $_, $ranges), unit, y, a, b, c, k)) AS sums FROM $table"
 	} 0 .. $ranges - 1) . ') r, unnest(sums) WITH ORDINALITY u (x, n) GROUP BY n) t'));
 }
 
@@ -125,11 +125,11 @@ isnt(of_units('plain', 1, 1, 'gradient'), $gradient, '[52] another number of row
 
 # ---- [44] The accumulator for whoever may read the rows ----
 
-my ($status, $out, $err) = ask($node, 'curator', q{SELECT dp.fit_rows(test_spec(1, 0, true), NULL, 0, y, a) FROM plain});
+my ($status, $out, $err) = ask($node, 'curator', q{SELECT dp_internal.fit_rows(test_spec(1, 0, true), NULL, 0, y, a) FROM plain});
 is(sqlstate($err), '0A000', '[44] without a pass it collects for the door alone');
 ask_ok($node, 'curator', q{CREATE FUNCTION try(what text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN EXECUTE what; RETURN 'accepted'; EXCEPTION WHEN OTHERS THEN RETURN sqlstate; END $$});
 # groups that are kept for a rescan: their states are wiped once the result is taken, and zeros must not pass for sums
-for my $aggregate (q{dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, y, a)}, q{dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), test_cut(1, 0, 1), unit, y, a)})
+for my $aggregate (q{dp_internal.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, y, a)}, q{dp_internal.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), test_cut(1, 0, 1), unit, y, a)})
 {
 	my $groups = "SELECT k % 2 AS k, $aggregate AS s FROM plain GROUP BY 1";
 	my $twice = 'SELECT count(DISTINCT g.s) FROM generate_series(1, 3) o LEFT JOIN';
@@ -144,16 +144,16 @@ my %wrong = (
 	q{y, ROW(v, v)} => '22023', q{y, ROW(v::text)} => '42804', q{y, NULL::record} => '42804', q{y, plain} => '42804');
 for my $values (sort keys %wrong)
 {
-	is(ask_ok($node, 'curator', qq{SELECT try(\$\$SELECT dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, $values) FROM plain\$\$)}),
+	is(ask_ok($node, 'curator', qq{SELECT try(\$\$SELECT dp_internal.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, $values) FROM plain\$\$)}),
 		$wrong{$values}, "[44] values ($values): $wrong{$values}");
 }
 # records of several types, and none: their values would be read as what they are not
 for my $second (q{ROW('text'::text, 'text'::text)}, q{ROW(1)}, q{NULL::record}, q{ROW(1, 0.5::float8, 7)})
 {
-	is(ask_ok($node, 'curator', qq{SELECT try(\$\$SELECT dp.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, r)
+	is(ask_ok($node, 'curator', qq{SELECT try(\$\$SELECT dp_internal.fit_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, r)
 		FROM (VALUES (1, ROW(1, 0.5::float8)), (2, $second)) v (n, r)\$\$)}), '42804', "[44] a record ROW(1, 0.5), then $second: refused");
 }
-is(ask_ok($node, 'curator', qq{SELECT try(\$\$SELECT dp.fit_rows(CASE WHEN id < 100 THEN s ELSE t END, NULL, 0, y, a) FROM plain,
+is(ask_ok($node, 'curator', qq{SELECT try(\$\$SELECT dp_internal.fit_rows(CASE WHEN id < 100 THEN s ELSE t END, NULL, 0, y, a) FROM plain,
 	test_pass(test_spec(1, 0, true), 'count', 1) s, test_pass(test_spec(1, 0, true), 'gradient', 1) t\$\$)}), 'accepted', '[44] the first row says what is summed');
 
 # ---- Through the door ----
@@ -203,7 +203,7 @@ is(coefficients('chosen', $serial), $some, 'and so it is of the rows that it sel
 # units: a dataset of each form with the same key
 ask_ok($node, 'curator', join ';', map { "CREATE TABLE u_$_ AS SELECT * FROM $_ WHERE id <= 4000" } qw(plain backwards mixed));
 register($_, 2) for qw(u_plain u_backwards u_mixed);
-$node->safe_psql('postgres', q{UPDATE dp.dataset SET unit_key = decode(repeat('5a', 32), 'hex') WHERE dataset LIKE 'u\_%'});
+$node->safe_psql('postgres', q{UPDATE dp_ledger.dataset SET unit_key = decode(repeat('5a', 32), 'hex') WHERE dataset LIKE 'u\_%'});
 my $few = q{, options => '{"iterations": 3}'};    # steps, and so scans
 my $units = coefficients('u_plain', $serial, $few);
 isnt($units, coefficients('u_plain', $serial, "$few, predicate => 'k = 1'"), 'of a predicate: another model');
@@ -271,7 +271,7 @@ for my $memory (1048576, 1024)
 		  FROM dp.fit('plain', 'logistic_regression', 'y', '{a,b,c,k}', 'nonprivate') WITH ORDINALITY; ROLLBACK"));
 	is($changed, $model, "[55] $memory kB: what the caller's transaction changed does not show");
 }
-is($node->safe_psql('postgres', q{SELECT count(*) FROM dp.model WHERE release_id IS NULL AND dataset_id = (SELECT id FROM dp.dataset WHERE dataset = 'plain')}),
+is($node->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.model WHERE release_id IS NULL AND dataset_id = (SELECT id FROM dp_ledger.dataset WHERE dataset = 'plain')}),
 	scalar(() = 1 .. ask_ok($node, 'curator', q{SELECT count(*) FROM dp.models WHERE dataset = 'plain'})), '[55] a model without privacy goes with its transaction');
 
 # ---- Read only ----
@@ -307,7 +307,7 @@ for my $how (sort keys %long)
 	is($after->{charges} - $charged->{charges} . ' ' . ($after->{releases} - $charged->{releases}), '1 0', "$how: the charge stays, without a release");
 	# by somebody else
 	session_start($session, "SELECT count(*) FROM $fit");
-	ok(wait_for($node, "SELECT count(*) = $after->{charges} + 1 FROM dp.charge WHERE dataset_id = $after->{id}", 20), "$how: charged once more");
+	ok(wait_for($node, "SELECT count(*) = $after->{charges} + 1 FROM dp_ledger.charge WHERE dataset_id = $after->{id}", 20), "$how: charged once more");
 	PostgreSQL::Test::Utils::pump_until($session->{run}, $session->{timeout}, \$session->{stderr}, qr/$told.*$told/s);
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 	($out, $err) = session_error($session);
@@ -318,7 +318,7 @@ for my $how (sort keys %long)
 	# the worker is killed in between: the fit fails at its end, or starts a new worker
 	$session = session($node, 'ann');
 	session_start($session, q{SELECT count(*) AS terms FROM dp.fit('plain', 'logistic_regression', 'y', '{a,b,c,k}', 'gd', rho => 0.1, fresh => true, options => '{"iterations": 1500}')});
-	ok(wait_for($node, "SELECT count(*) = $after->{charges} + 2 FROM dp.charge WHERE dataset_id = $after->{id}", 20), "$how: charged");
+	ok(wait_for($node, "SELECT count(*) = $after->{charges} + 2 FROM dp_ledger.charge WHERE dataset_id = $after->{id}", 20), "$how: charged");
 	my $worker = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'pg_epsilon%' LIMIT 1});
 	if ($worker)
 	{
@@ -335,7 +335,7 @@ ledger_ok($node, 'after cancels');
 my $session = session($node, 'ann');
 my $charges = ledger($node, dataset => 'plain');
 session_start($session, "SELECT count(*) FROM $long{memory}[1]");
-ok(wait_for($node, "SELECT count(*) = $charges->{charges} + 1 FROM dp.charge WHERE dataset_id = $charges->{id}", 20), 'charged');
+ok(wait_for($node, "SELECT count(*) = $charges->{charges} + 1 FROM dp_ledger.charge WHERE dataset_id = $charges->{id}", 20), 'charged');
 $node->stop('immediate');
 eval { $session->quit };
 $node->start;
@@ -352,14 +352,14 @@ my $raced = ledger($node, dataset => 'plain');
 my $paid = $raced->{charges} - $charges->{charges};
 ok($paid >= 1 && $paid <= 8, 'who was charged before another was stored has paid') or diag $paid;
 is($raced->{releases} - $charges->{releases}, $paid, 'each charge has its release');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM dp.model m JOIN dp.release r ON r.id = m.release_id
+is($node->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.model m JOIN dp_ledger.release r ON r.id = m.release_id
 	WHERE r.method = 'one_pass' AND r.attributes = '{a,b}' AND m.model = 'model_' || r.id}), $paid, 'and each release its model');
 is(ask_ok($node, 'ann', q{SELECT count(DISTINCT release) FROM dp.fit('plain', 'svm', 'y', '{a,b}', 'one_pass', rho => 0.01)}), '1', 'the last is replayed');
 is(ledger($node, dataset => 'plain')->{charges}, $raced->{charges}, 'free');
 
 # ---- Names that somebody else takes first ----
 
-my $next = $node->safe_psql('postgres', 'SELECT last_value FROM dp.release_id_seq') + 2;
+my $next = $node->safe_psql('postgres', 'SELECT last_value FROM dp_ledger.release_id_seq') + 2;
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'plain', 100)});
 ask_ok($node, 'bob', "SELECT FROM dp.fit('plain', 'svm', 'y', '{c}', 'one_pass', rho => 0.01, name => 'model_$next')");
 like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{c,k}', 'one_pass', rho => 0.01)}), qr/^model_${next}_\d+$/,
@@ -367,7 +367,7 @@ like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y
 
 # ---- Names in transactions that are not over: the worker waits for none of them ----
 
-$next = $node->safe_psql('postgres', 'SELECT last_value FROM dp.release_id_seq') + 1;
+$next = $node->safe_psql('postgres', 'SELECT last_value FROM dp_ledger.release_id_seq') + 1;
 my $holder = session($node, 'curator');
 session_query($holder, "BEGIN; SELECT count(*) FROM dp.fit('plain', 'svm', 'y', '{a}', 'majority', name => '$_');") for 'held', "model_$next";
 my $held_since = -s $node->logfile;
@@ -403,7 +403,7 @@ for my $isolation ('READ COMMITTED', 'REPEATABLE READ')
 		is(sqlstate($err), '42704', "$isolation: expired: nothing is predicted by '$name'");
 	}
 	is(ask_ok($node, 'curator', "SELECT count(*) FROM dp.models WHERE release = $release"), 0, 'nor listed');
-	$node->safe_psql('postgres', "DELETE FROM dp.model WHERE model IN ('expired', 'before', 'meanwhile')");
+	$node->safe_psql('postgres', "DELETE FROM dp_ledger.model WHERE model IN ('expired', 'before', 'meanwhile')");
 }
 
 # ---- Many fits in one session hold no memory ----

@@ -99,7 +99,7 @@ my @tables = qw(plain backwards parts parent numbers);
 register($_, 'a,b', 'c') for @tables;
 register('integers', 'a,b', 'c', 'max_change => 10');
 
-my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; EXPLAIN (COSTS OFF) SELECT dp.affine_rows('\\x00', c, a, b) FROM plain});
+my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; EXPLAIN (COSTS OFF) SELECT dp_internal.affine_rows('\\x00', c, a, b) FROM plain});
 like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, '[48] parallel workers have a part in it');
 
 my $forced = $node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')});
@@ -169,11 +169,11 @@ my %wrong = (
 	q{test_affine_spec(2, -40, -1, 'Infinity'), c, a, b} => '22P03', q{test_affine_spec(2, -40, -1, 1) || '\x00'::bytea, c, a, b} => '22P03');
 for my $arguments (sort keys %wrong)
 {
-	is(ask_ok($node, 'curator', "SELECT try(\$\$SELECT dp.affine_rows($arguments) FROM plain\$\$)"), $wrong{$arguments}, "[44] dp.affine_rows($arguments): $wrong{$arguments}");
-	is(last_line(ask_ok($node, 'curator', "${parallel}4; SELECT try(\$\$SELECT dp.affine_rows($arguments) FROM plain\$\$)")), $wrong{$arguments}, '[44] with workers too');
+	is(ask_ok($node, 'curator', "SELECT try(\$\$SELECT dp_internal.affine_rows($arguments) FROM plain\$\$)"), $wrong{$arguments}, "[44] dp_internal.affine_rows($arguments): $wrong{$arguments}");
+	is(last_line(ask_ok($node, 'curator', "${parallel}4; SELECT try(\$\$SELECT dp_internal.affine_rows($arguments) FROM plain\$\$)")), $wrong{$arguments}, '[44] with workers too');
 }
-is(ask_ok($node, 'curator', q{SELECT dp.affine_rows(test_affine_spec(2, -40, -1, 1), c, a, b) IS NULL FROM plain WHERE false}), 't', '[44] no row: NULL');
-for my $call (q{dp.minimize_max_affine_final(NULL)}, q{dp.solve_max_affine_final(NULL)})
+is(ask_ok($node, 'curator', q{SELECT dp_internal.affine_rows(test_affine_spec(2, -40, -1, 1), c, a, b) IS NULL FROM plain WHERE false}), 't', '[44] no row: NULL');
+for my $call (q{dp_internal.minimize_max_affine_final(NULL)}, q{dp_internal.solve_max_affine_final(NULL)})
 {
 	($status, $out, $err) = ask($node, 'curator', "SELECT $call");
 	like(sqlstate($err), qr/^(42883|0A000)$/, "[44] $call cannot be called");
@@ -247,7 +247,7 @@ my $before = ledger($node, dataset => 'askew');
 my $session = session($node, 'ann');
 my ($pid) = (session_query($session, 'SELECT pg_backend_pid();'))[0] =~ /(\d+)/;
 session_start($session, "SELECT * FROM $long");
-ok(wait_for($node, "SELECT count(*) = $before->{charges} + 1 FROM dp.charge WHERE dataset_id = $before->{id}", 20), 'charged');
+ok(wait_for($node, "SELECT count(*) = $before->{charges} + 1 FROM dp_ledger.charge WHERE dataset_id = $before->{id}", 20), 'charged');
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 ($out, $err) = session_error($session);
 is(sqlstate($err), '57014', 'a long draw is cancelled');
@@ -261,7 +261,7 @@ is(sqlstate($err), '57014', 'statement_timeout cancels it as well');
 is($out, 't', 'and the session goes on, for an answer in five variables');
 $after = ledger($node, dataset => 'askew');
 session_start($session, "SELECT * FROM $long");
-ok(wait_for($node, "SELECT count(*) = $after->{charges} + 1 FROM dp.charge WHERE dataset_id = $after->{id}", 20), 'charged');
+ok(wait_for($node, "SELECT count(*) = $after->{charges} + 1 FROM dp_ledger.charge WHERE dataset_id = $after->{id}", 20), 'charged');
 $node->stop('immediate');
 eval { $session->quit };
 $node->start;
@@ -338,12 +338,12 @@ is(last_line(ask_ok($node, 'curator', q{BEGIN; UPDATE plain SET a = 0, b = 0;
 # ---- Frozen ----
 
 my $paid = ask_ok($node, 'ann', q{SELECT x, public_value, release FROM dp.minimize_max_affine('plain', '{a,b}', 'c', '{-1,-1}', '{1,1}', rho => 0.5)});
-my $identity = $node->safe_psql('postgres', q{SELECT identity FROM dp.dataset WHERE dataset = 'plain'});
-$node->safe_psql('postgres', q{UPDATE dp.dataset SET identity = 'elsewhere' WHERE dataset = 'plain'});
+my $identity = $node->safe_psql('postgres', q{SELECT identity FROM dp_ledger.dataset WHERE dataset = 'plain'});
+$node->safe_psql('postgres', q{UPDATE dp_ledger.dataset SET identity = 'elsewhere' WHERE dataset = 'plain'});
 is(ask_ok($node, 'ann', q{SELECT x, public_value, release FROM dp.minimize_max_affine('plain', '{a,b}', 'c', '{-1,-1}', '{1,1}', rho => 0.5)}), $paid, 'frozen: what was paid is replayed');
 ($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.minimize_max_affine('plain', '{a,b}', 'c', '{-1,-1}', '{1,1}', rho => 0.4)});
 is(sqlstate($err), 'PE002', 'and nothing is charged');
-$node->safe_psql('postgres', "UPDATE dp.dataset SET identity = '$identity' WHERE dataset = 'plain'");
+$node->safe_psql('postgres', "UPDATE dp_ledger.dataset SET identity = '$identity' WHERE dataset = 'plain'");
 
 # ---- Time ----
 

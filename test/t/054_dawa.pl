@@ -35,7 +35,7 @@ my $session = session($node, 'dan');
 session_query($session, q{SELECT epsilon FROM dp.quote('wide', 'n', 'all_range', epsilon => 20000, method => 'dawa');});
 my ($pid) = (session_query($session, 'SELECT pg_backend_pid();'))[0] =~ /(\d+)/;
 session_start($session, "SELECT count(*) FROM $long");
-ok(wait_for($node, "SELECT count(*) = $before->{charges} + 1 FROM dp.charge WHERE dataset_id = $before->{id}", 60), 'charged');
+ok(wait_for($node, "SELECT count(*) = $before->{charges} + 1 FROM dp_ledger.charge WHERE dataset_id = $before->{id}", 60), 'charged');
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 ($out, $err) = session_error($session);
 is(sqlstate($err), '57014', 'the search for a strategy is cancelled');

@@ -39,7 +39,7 @@ over(grant('cy', 0.5, q{, accounting => 'pure'}), 'a pure one');
 ask_ok($node, 'curator', grant('bob', 0.5) . ';' . grant('cy', 0.2, q{, accounting => 'pure'}));
 is($node->safe_psql('postgres', q{
 	SELECT sum(b.rho_limit) <= min(d.rho_limit), sum(b.delta_limit) <= min(d.delta_limit), min(b.delta_limit) > 0
-	  FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id}),
+	  FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id}),
 	't|t|t', 'rho and delta of the budgets are parts of those of the cap');
 
 # two owners' sessions at once: the second waits for the first, and is refused
@@ -92,7 +92,7 @@ ask_ok($node, 'curator', grant('ann', 1.3));
 # ---- A cap that is lowered: dropping takes back what is not spent, and the new cap bounds new grants ----
 
 my $between = $node->safe_psql('postgres', q{SELECT dp.epsilon_of_rho((d.rho_spent + sum(b.rho_limit - b.rho_spent) / 2) / 1e9::float8, d.delta / 2)
-	  FROM dp.dataset d JOIN dp.budget b ON b.dataset_id = d.id GROUP BY d.id});
+	  FROM dp_ledger.dataset d JOIN dp_ledger.budget b ON b.dataset_id = d.id GROUP BY d.id});
 ask_ok($node, 'curator', "SELECT dp.drop_dataset('people'), dp.create_dataset('people', 'people', epsilon => $between), dp.add_attribute('people', 'sex', '{f,m}')");
 over(grant('ann', 1.3), 'what the former cap had left');
 ask_ok($node, 'curator', grant('ann', 1.21));

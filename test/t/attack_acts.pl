@@ -24,19 +24,19 @@ my $all = 'create_dataset, add_attribute age, add_attribute sex, grant_budget an
 is(ask_ok($node, 'curator', $acts), $all, 'each act, in its order');
 is(ask_ok($node, 'curator', $verify), $whole, 'the ledger is whole');
 ledger_ok($node, 'with acts');
-is($node->safe_psql('postgres', q{SELECT string_agg(seq || '/' || charges, ' ' ORDER BY seq) FROM dp.act}), '1/0 2/0 3/0 4/0 5/0 6/1 7/1 8/2', 'acts and the charges before them');
+is($node->safe_psql('postgres', q{SELECT string_agg(seq || '/' || charges, ' ' ORDER BY seq) FROM dp_ledger.act}), '1/0 2/0 3/0 4/0 5/0 6/1 7/1 8/2', 'acts and the charges before them');
 is(ask_ok($node, 'curator', q{SELECT old_value ->> 'epsilon', new_value ->> 'epsilon' FROM dp.acts WHERE act = 'grant_budget' AND old_value IS NOT NULL}),
 	"10|12\n10|9", 'old and new values');
 
 # ---- An act that is undone ----
 
-my $acts_of = q{SELECT count(*), max(seq) FROM dp.act};
-my $before = $node->safe_psql('postgres', "$acts_of; SELECT acts, encode(chain_head, 'hex') FROM dp.dataset");
+my $acts_of = q{SELECT count(*), max(seq) FROM dp_ledger.act};
+my $before = $node->safe_psql('postgres', "$acts_of; SELECT acts, encode(chain_head, 'hex') FROM dp_ledger.dataset");
 for my $act (q{dp.grant_budget('bob', 'people', 3)}, q{dp.new_version('people')}, q{dp.drop_dataset('people')}, q{dp.expire_release(1)},
 	q{dp.create_dataset('other', 'others', 1)})
 {
 	ask_ok($node, 'curator', "BEGIN; CREATE TABLE others (b boolean); SELECT $act; ROLLBACK");
-	is($node->safe_psql('postgres', "$acts_of; SELECT acts, encode(chain_head, 'hex') FROM dp.dataset"), $before, "undone, $act leaves no trace");
+	is($node->safe_psql('postgres', "$acts_of; SELECT acts, encode(chain_head, 'hex') FROM dp_ledger.dataset"), $before, "undone, $act leaves no trace");
 }
 is(ask_ok($node, 'curator', $verify), $whole, 'and the ledger is whole');
 # after an act in the same transaction nothing is charged
@@ -47,10 +47,10 @@ is(ask_ok($node, 'curator', $verify), $whole, 'the ledger is whole after it');
 
 # ---- Acts that somebody changes ----
 
-$node->safe_psql('postgres', "CREATE TABLE kept_$_ AS TABLE dp.$_") for 'act', 'charge', 'dataset', 'budget', 'release';
+$node->safe_psql('postgres', "CREATE TABLE kept_$_ AS TABLE dp_ledger.$_") for 'act', 'charge', 'dataset', 'budget', 'release';
 sub put_back
 {
-	$node->safe_psql('postgres', join(';', map { "DELETE FROM dp.$_; INSERT INTO dp.$_ TABLE kept_$_" } 'act', 'charge', 'dataset', 'budget', 'release'));
+	$node->safe_psql('postgres', join(';', map { "DELETE FROM dp_ledger.$_; INSERT INTO dp_ledger.$_ TABLE kept_$_" } 'act', 'charge', 'dataset', 'budget', 'release'));
 	return;
 }
 
@@ -73,25 +73,25 @@ sub tampered
 }
 
 # by what is at the end, after the second charge, and by what is not
-tampered('the last act removed', 'DELETE FROM dp.act WHERE seq = 9', 'PE002', qr/^f\|\|(?:acts are missing at the end: 1|an act before act 10 is missing)/);
-tampered('the last act changed', q{UPDATE dp.act SET new_value = '{"epsilon": 1}' WHERE seq = 9}, 'PE002', qr/^f\|\|act 9 is not what was written/);
-tampered('the last two exchanged', 'UPDATE dp.act SET seq = 17 - seq WHERE seq > 7', 'PE002', qr/^f\|\|an act before act 9 is missing|^f\|\|act 8 is not what was written/);
-tampered('one act removed', 'DELETE FROM dp.act WHERE seq = 3', '', qr/^f\|\|an act before act 4 is missing/);
-tampered('one act between charges removed', 'DELETE FROM dp.act WHERE seq = 7', '', qr/^f\|\d+\|charge \d+ is not what was written, or something before it was changed/);
-tampered('one act moved behind a charge', 'UPDATE dp.act SET charges = 2 WHERE seq = 7', 'PE002', qr/^f\|\d+\|charge \d+ is not what was written/);
-tampered("an act's $_", "UPDATE dp.act SET $_ = 'x' WHERE seq = 6", '', qr/^f\|\|act 6 is not what was written/) for 'dataset', 'at', 'role_name', 'act', 'subject', 'reason';
-tampered("an act's $_", "UPDATE dp.act SET $_ = '{}' WHERE seq = 6", '', qr/^f\|\|act 6 is not what was written/) for 'old_value', 'new_value';
-tampered("an act's hash", q{UPDATE dp.act SET hash = '\x00' WHERE seq = 6}, '', qr/^f\|\|act 6 is not what was written/);
-tampered('an act added', 'INSERT INTO dp.act SELECT dataset_id, 10, charges, dataset, at, role_name, act, subject, old_value, new_value, reason, hash FROM dp.act WHERE seq = 9',
+tampered('the last act removed', 'DELETE FROM dp_ledger.act WHERE seq = 9', 'PE002', qr/^f\|\|(?:acts are missing at the end: 1|an act before act 10 is missing)/);
+tampered('the last act changed', q{UPDATE dp_ledger.act SET new_value = '{"epsilon": 1}' WHERE seq = 9}, 'PE002', qr/^f\|\|act 9 is not what was written/);
+tampered('the last two exchanged', 'UPDATE dp_ledger.act SET seq = 17 - seq WHERE seq > 7', 'PE002', qr/^f\|\|an act before act 9 is missing|^f\|\|act 8 is not what was written/);
+tampered('one act removed', 'DELETE FROM dp_ledger.act WHERE seq = 3', '', qr/^f\|\|an act before act 4 is missing/);
+tampered('one act between charges removed', 'DELETE FROM dp_ledger.act WHERE seq = 7', '', qr/^f\|\d+\|charge \d+ is not what was written, or something before it was changed/);
+tampered('one act moved behind a charge', 'UPDATE dp_ledger.act SET charges = 2 WHERE seq = 7', 'PE002', qr/^f\|\d+\|charge \d+ is not what was written/);
+tampered("an act's $_", "UPDATE dp_ledger.act SET $_ = 'x' WHERE seq = 6", '', qr/^f\|\|act 6 is not what was written/) for 'dataset', 'at', 'role_name', 'act', 'subject', 'reason';
+tampered("an act's $_", "UPDATE dp_ledger.act SET $_ = '{}' WHERE seq = 6", '', qr/^f\|\|act 6 is not what was written/) for 'old_value', 'new_value';
+tampered("an act's hash", q{UPDATE dp_ledger.act SET hash = '\x00' WHERE seq = 6}, '', qr/^f\|\|act 6 is not what was written/);
+tampered('an act added', 'INSERT INTO dp_ledger.act SELECT dataset_id, 10, charges, dataset, at, role_name, act, subject, old_value, new_value, reason, hash FROM dp_ledger.act WHERE seq = 9',
 	'PE002', qr/^f\|\|act 10 is not what was written/);
-tampered('the number of acts', 'UPDATE dp.dataset SET acts = 7', 'PE002', qr/^f\|\|(?:the head of the chain is not that of its last charge or act|an act before act 8 is missing)/);
+tampered('the number of acts', 'UPDATE dp_ledger.dataset SET acts = 7', 'PE002', qr/^f\|\|(?:the head of the chain is not that of its last charge or act|an act before act 8 is missing)/);
 # acts written after a charge that is gone do not make the chain end well
-tampered('a charge removed before acts', 'DELETE FROM dp.charge WHERE seq = 2', 'PE002', qr/^f\|\|/);
+tampered('a charge removed before acts', 'DELETE FROM dp_ledger.charge WHERE seq = 2', 'PE002', qr/^f\|\|/);
 is(ask_ok($node, 'curator', $verify), $whole, 'put back, the ledger is whole');
 
 # ---- A broken chain that a superuser attests ----
 
-$node->safe_psql('postgres', 'DELETE FROM dp.act WHERE seq IN (3, 9)');
+$node->safe_psql('postgres', 'DELETE FROM dp_ledger.act WHERE seq IN (3, 9)');
 refused($node, 'ann', q{SELECT FROM dp.histogram('people', 'sex', rho => 0.05)}, 'PE002', 'acts are missing');
 is($node->safe_psql('postgres', q{SELECT dataset FROM dp.attest('acts were lost')}), 'people', 'a superuser attests');
 is(ask_ok($node, 'curator', $verify), $whole, 'attested: whole from here on');

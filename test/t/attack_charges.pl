@@ -234,7 +234,7 @@ is($node->safe_psql('postgres', "SELECT count(*) $prepared AND l.relation = 'peo
 	'0', '[6] PREPARE TRANSACTION: none on the table');
 is($node->safe_psql('postgres', qq{
 	SELECT count(*) $prepared AND (l.locktype IN ('tuple', 'advisory', 'object')
-	   OR l.relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'dp'::regnamespace))}),
+	   OR l.relation IN (SELECT oid FROM pg_class WHERE relnamespace = 'dp_ledger'::regnamespace))}),
 	'0', '[6] PREPARE TRANSACTION: none on the ledger');
 is($node->safe_psql('postgres', "SET lock_timeout = '2s'; BEGIN; LOCK TABLE people IN ACCESS EXCLUSIVE MODE; ROLLBACK; SELECT 'locked'"),
 	'locked', '[6] PREPARE TRANSACTION: the table can be locked');
@@ -396,7 +396,7 @@ sub broken_off_while_waiting
 	});
 	$node->safe_psql('postgres', 'ALTER ROLE ann RESET pg_epsilon.time_quantum');
 	charged("[10] $what while waiting, asked again", sub {
-		my $stored = $node->safe_psql('postgres', 'SELECT max(id) FROM dp.release');
+		my $stored = $node->safe_psql('postgres', 'SELECT max(id) FROM dp_ledger.release');
 		my ($status, $out, $err) = ask($node, 'ann', "SELECT count(*), min(release), max(release) FROM dp.histogram($request)");
 
 		is($out, "10|$stored|$stored", "[10] $what while waiting, asked again: the stored answer");
@@ -450,10 +450,10 @@ charged('[10] kill -9 while reading', sub {
 # ---- The server falls ----
 
 # Nothing of the ledger is lost with a crash, and what is spent is no sequence, which may go back.
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relnamespace = 'dp'::regnamespace AND relkind IN ('r', 'S', 'i') AND relpersistence <> 'p'}),
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relnamespace = 'dp_ledger'::regnamespace AND relkind IN ('r', 'S', 'i') AND relpersistence <> 'p'}),
 	'0', '[9] every table and sequence of the ledger is logged');
 is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT relkind::text, '') FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-	WHERE c.relnamespace = 'dp'::regnamespace AND relkind IN ('r', 'S') AND a.attname ~ 'spent$'}), 'r', '[9] what is spent is in tables');
+	WHERE c.relnamespace = 'dp_ledger'::regnamespace AND relkind IN ('r', 'S') AND a.attname ~ 'spent$'}), 'r', '[9] what is spent is in tables');
 
 # Everything that could make the worker's own commits lazy, too: it connects as the first superuser.
 $node->append_conf('postgresql.conf', 'synchronous_commit = off');
@@ -528,7 +528,7 @@ charged('[8] before the flush of a release', sub {
 	my ($request) = @_;
 	my $ann = session($node, 'ann');
 	my $pid = pid_of($ann);
-	my $charges = $node->safe_psql('postgres', q{SELECT count(*) FROM dp.charge WHERE dataset = 'people'});
+	my $charges = $node->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.charge WHERE dataset = 'people'});
 
 	session_start($ann, "SELECT count(*) FROM dp.histogram($request)");
 	ok(reaches_quantum($node, $pid, $charges, 'people'), '[8] before the flush of a release: charged and read');

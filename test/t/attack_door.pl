@@ -177,7 +177,7 @@ ask_ok($node, 'ann', q{
 	CREATE FUNCTION wrapped() RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ } . $ask . q{ $$});
 $node->safe_psql('postgres', 'CREATE ROLE stranger LOGIN');
 is(ask_ok($node, 'stranger', 'SELECT wrapped()'), '30 70', '[61] a wrapper answers');
-is($node->safe_psql('postgres', 'SELECT role_name, budget_role FROM dp.charge ORDER BY id DESC LIMIT 1'), 'ann|ann', '[61] and its owner is charged');
+is($node->safe_psql('postgres', 'SELECT role_name, budget_role FROM dp_ledger.charge ORDER BY id DESC LIMIT 1'), 'ann|ann', '[61] and its owner is charged');
 refused($node, 'stranger', $ask, '42501', '[61] who has no budget, without the wrapper');
 # it cannot be made to charge somebody else: to give the function away one needs the other role
 ask_ok($node, 'mallory', 'CREATE FUNCTION mine() RETURNS text LANGUAGE sql SECURITY DEFINER AS $$ ' . $ask . ' $$');
@@ -187,10 +187,10 @@ refused($node, 'mallory', "SELECT * FROM dp.histogram('t', 'b', $exact, budget =
 
 # ---- [36, 37, 44] Ways around the door ----
 
-refused($node, 'ann', "SELECT dp.tally('\\x00', b) FROM t", '42501', '[44] dp.tally without SELECT');
+refused($node, 'ann', "SELECT dp_internal.tally('\\x00', b) FROM t", '42501', '[44] dp_internal.tally without SELECT');
 for my $table (qw(dataset attribute budget charge release))
 {
-	refused($node, 'ann', "SELECT * FROM dp.$table", '42501', "[36] dp.$table");
+	refused($node, 'ann', "SELECT * FROM dp_ledger.$table", '42501', "[36] dp_ledger.$table");
 }
 my $load = 'SELECT dp.rho_of_epsilon(1, 0.1) > 0';
 ($status, $out, $err) = ask($node, 'ann', "$load; SET pg_epsilon.time_quantum = 0");
@@ -246,9 +246,9 @@ is(ask_ok($node, 'ann', $fragile), '1000 1000', '[60] before: the counts');
 ask_ok($node, 'curator', 'REVOKE SELECT ON fragile FROM curator');
 refused($node, 'ann', $fragile, '42501', '[60] the owner without SELECT');
 ask_ok($node, 'curator', 'GRANT SELECT ON fragile TO curator');
-$node->safe_psql('postgres', 'REVOKE EXECUTE ON FUNCTION dp.tally(bytea, "any") FROM PUBLIC');
-refused($node, 'ann', $fragile, '42501', '[60] dp.tally closed to the owner');
-$node->safe_psql('postgres', 'GRANT EXECUTE ON FUNCTION dp.tally(bytea, "any") TO PUBLIC');
+$node->safe_psql('postgres', 'REVOKE EXECUTE ON FUNCTION dp_internal.tally(bytea, "any") FROM PUBLIC');
+refused($node, 'ann', $fragile, '42501', '[60] dp_internal.tally closed to the owner');
+$node->safe_psql('postgres', 'GRANT EXECUTE ON FUNCTION dp_internal.tally(bytea, "any") TO PUBLIC');
 for my $alter ('RENAME COLUMN b TO bb', 'ALTER COLUMN b TYPE int USING b::int', 'DROP COLUMN b')
 {
 	ask_ok($node, 'curator', "CREATE TABLE f2 (b boolean); SELECT dp.create_dataset('f2', 'f2', 1e5), dp.add_attribute('f2', 'b'), dp.grant_budget('ann', 'f2', 1e5);
@@ -282,7 +282,7 @@ like($out, qr/^0 0$/m, '[60] of an empty table');
 unlike($err, qr/XX001|58P01|WARNING|invalid page|page verification|could not|base\/|\bblock \d/i, '[60] no message tells him why');
 like($err, qr/NOTICE:.*charged/, '[60] only what it cost');
 is(all_charges($node), $count + 1, '[60] it is charged');
-is($node->safe_psql('postgres', "SELECT count(*) FROM dp.release r WHERE charge_id = (SELECT max(id) FROM dp.charge)"), '1', '[60] and stored');
+is($node->safe_psql('postgres', "SELECT count(*) FROM dp_ledger.release r WHERE charge_id = (SELECT max(id) FROM dp_ledger.charge)"), '1', '[60] and stored');
 my $log = slurp_file($node->logfile, $log_start);
 like($log, qr/LOG:  the rows of dataset "fragile" could not be read \(SQLSTATE 58P01\)\n/, '[60] the log of the server has the SQLSTATE');
 unlike($log, qr/could not be read.*\n.*(CONTEXT|STATEMENT):.*tally/, '[60] and not the statement');
@@ -323,7 +323,7 @@ for my $workers (0, 2)
 	like($err, qr/could not read the rows of dataset "torn"\nDETAIL:  What was charged stays charged/, "[69] $workers workers: with what became of the charge");
 	unlike($err, qr/invalid page|page verification|base\/|\bblock \d/i, "[69] $workers workers: but not which page");
 	is(all_charges($node), $count + 1, "[69] $workers workers: it is charged");
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM dp.release r WHERE charge_id = (SELECT max(id) FROM dp.charge)'), '0', "[69] $workers workers: and nothing stored");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.release r WHERE charge_id = (SELECT max(id) FROM dp_ledger.charge)'), '0', "[69] $workers workers: and nothing stored");
 	like(slurp_file($node->logfile, $log_start), qr/dataset "torn" could not be read \(SQLSTATE XX001\): .*invalid page/, "[69] $workers workers: the log has the reason");
 }
 # A page of values that are stored out of line is read only where a row has one there.

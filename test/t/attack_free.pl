@@ -34,10 +34,10 @@ sub each_refused
 sub paid
 {
 	my ($name, $role, $sql, %payers) = @_;
-	my $before = $node->safe_psql('postgres', 'SELECT coalesce(max(id), 0) FROM dp.charge');
+	my $before = $node->safe_psql('postgres', 'SELECT coalesce(max(id), 0) FROM dp_ledger.charge');
 	my ($status, $out, $err) = ask($node, $role, $sql);
 
-	is($node->safe_psql('postgres', "SELECT role_name, count(*) FROM dp.charge WHERE id > $before GROUP BY 1 ORDER BY 1"),
+	is($node->safe_psql('postgres', "SELECT role_name, count(*) FROM dp_ledger.charge WHERE id > $before GROUP BY 1 ORDER BY 1"),
 		join("\n", map { "$_|$payers{$_}" } sort keys %payers), "$name: who pays");
 	return ($out, $err);
 }
@@ -48,15 +48,15 @@ my $member = sub { return "SELECT count(*) FROM dp.histogram('people', 'sex', 't
 # ---- The extension removed, or changed ----
 
 each_refused("[16] $_", $_, '42501',
-	'DROP EXTENSION pg_epsilon', 'DROP SCHEMA dp CASCADE', 'ALTER EXTENSION pg_epsilon DROP TABLE dp.charge', 'DROP TABLE dp.charge',
-	'ALTER EXTENSION pg_epsilon UPDATE', 'TRUNCATE dp.budget', 'UPDATE dp.budget SET rho_spent = 0', 'ALTER TABLE dp.budget RENAME TO b',
+	'DROP EXTENSION pg_epsilon', 'DROP SCHEMA dp CASCADE', 'ALTER EXTENSION pg_epsilon DROP TABLE dp_ledger.charge', 'DROP TABLE dp_ledger.charge',
+	'ALTER EXTENSION pg_epsilon UPDATE', 'TRUNCATE dp_ledger.budget', 'UPDATE dp_ledger.budget SET rho_spent = 0', 'ALTER TABLE dp_ledger.budget RENAME TO b',
 	q{ALTER FUNCTION dp.quote(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IMMUTABLE},
-	'CREATE FUNCTION dp.histogram(text, text) RETURNS int LANGUAGE sql AS $$SELECT 1$$', q{SELECT setval('dp.charge_id_seq', 1)}) for qw(ann curator);
+	'CREATE FUNCTION dp.histogram(text, text) RETURNS int LANGUAGE sql AS $$SELECT 1$$', q{SELECT setval('dp_ledger.charge_id_seq', 1)}) for qw(ann curator);
 # the owner of all around it may not, either
 $node->safe_psql('postgres', 'CREATE ROLE host LOGIN; CREATE DATABASE hosted OWNER host');
 $node->safe_psql('hosted', 'CREATE EXTENSION pg_epsilon');
 is(sqlstate((ask($node, 'host', $_, db => 'hosted'))[2]), '42501', "[16] $_ as the owner of the database")
-	for 'DROP EXTENSION pg_epsilon', 'DROP SCHEMA dp CASCADE', 'SELECT FROM dp.charge';
+	for 'DROP EXTENSION pg_epsilon', 'DROP SCHEMA dp CASCADE', 'SELECT FROM dp_ledger.charge';
 
 # ---- Many roles ----
 
@@ -70,7 +70,7 @@ refused($node, 'maker', q{SELECT dp.grant_budget('m1', 'people', 1)}, '42501', '
 
 # three units for all members together, and not one for each
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('team', 'people', 1)});
-$node->safe_psql('postgres', q{UPDATE dp.budget SET rho_limit = 3 * 100000 + 99999 WHERE role_name = 'team'});
+$node->safe_psql('postgres', q{UPDATE dp_ledger.budget SET rho_limit = 3 * 100000 + 99999 WHERE role_name = 'team'});
 paid("[17] $_ draws on the group's budget", $_, $member->(0.0001), $_ => 1) for qw(n1 n2 n3);
 refused($node, $_, $member->(0.0001), 'PE001', "[17] $_ finds the group's budget spent") for qw(n1 n2 n3);
 refused($node, 'n1', "SET ROLE team; " . $member->(0.0001), 'PE001', '[17] and so does the group itself');
@@ -80,7 +80,7 @@ refused($node, 'n4', $member->(0.0001), 'PE001', '[17] a new member gets no budg
 # every role has a budget of its own: the cap is what they lose together
 add_people($node, 'postgres', 'many', rows => 10, budget => 0);
 ask_ok($node, 'curator', q{SELECT dp.grant_budget(r, 'many', 20, overcommit => true) FROM unnest('{ann,bob,m1,m2,m3}'::name[]) r});
-$node->safe_psql('postgres', q{UPDATE dp.dataset SET rho_limit = 3 * 100000 + 99999 WHERE dataset = 'many'});
+$node->safe_psql('postgres', q{UPDATE dp_ledger.dataset SET rho_limit = 3 * 100000 + 99999 WHERE dataset = 'many'});
 my $of_many = $member->(0.0001) =~ s/'people'/'many'/r;
 paid("[17] $_ has a budget of its own", $_, $of_many, $_ => 1) for qw(ann bob m1);
 refused($node, $_, $of_many, 'PE001', "[17] $_ has one too, and the cap is spent") for qw(m2 m3 ann);
@@ -143,7 +143,7 @@ is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM pg_proc WHERE pronamespace = 'dp'::regnamespace AND prokind = 'f' AND provolatile <> 'v'
 	   AND proname IN ('histogram', 'quote', 'quote_queries', 'answer', 'cells', 'fit', 'minimize_max_affine', 'publish')}), '0',
 	'[20] the planner calls nothing that charges');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'dp'::regnamespace AND (proleakproof OR prosecdef)}), '0',
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace) AND (proleakproof OR prosecdef)}), '0',
 	'[20] nothing is leakproof, or runs with the rights of another role');
 paid('[20] EXPLAIN alone', 'ann', "EXPLAIN (VERBOSE) $asks");
 paid('[20] a plan that is prepared', 'ann', "PREPARE q AS $asks");
@@ -223,7 +223,7 @@ ledger_ok($node, '[61] who pays');
 
 # ---- What is told for nothing ----
 
-# Whatever is in schema dp, by what it may cost; a function that is in no list is a question to whoever added it.
+# Every function, by what it may cost; a function that is in no list is a question to whoever added it.
 my %kind = (
 	(map { $_ => 'charges' } qw(histogram fit minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
 	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges grant_budget revoke_budget verify_ledger attest expire_release move_dataset)),
@@ -232,7 +232,7 @@ my %kind = (
 		visible_acts visible_budgets visible_charges visible_models visible_releases)),
 	(map { $_ => 'of rows that the caller may read' } qw(tally tally_units fit_rows affine_rows solve_max_affine)));
 is(join("\n", grep { !exists $kind{$_} } split /\n/, $node->safe_psql('postgres', q{
-	SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'dp'::regnamespace
+	SELECT DISTINCT proname FROM pg_proc WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace)
 	   AND 'internal'::regtype <> ALL (proargtypes) AND 'dp.workload'::regtype NOT IN (SELECT prorettype UNION ALL SELECT unnest(proargtypes)) ORDER BY 1})),
 	'', '[21] every function is known by what it costs');
 
@@ -395,7 +395,7 @@ my $ledger = ledger($node);
 refused($node, 'bob', "SELECT dp.expire_release($release)", '42501', 'replay: expired by one who paid');
 ask_ok($node, 'curator', "SELECT dp.expire_release($release)");
 is_deeply(ledger($node), $ledger, 'replay: expired: no charge is');
-is($node->safe_psql('postgres', "SELECT payload IS NULL FROM dp.release WHERE id = $release"), 't', 'replay: expired: the payload is gone');
+is($node->safe_psql('postgres', "SELECT payload IS NULL FROM dp_ledger.release WHERE id = $release"), 't', 'replay: expired: the payload is gone');
 for my $role (qw(ann bob curator))
 {
 	refused($node, $role, "SELECT * FROM dp.$_", '42704', "replay: expired: dp.$_ of $role") for "cells($release)", "answer($release, 'total')";

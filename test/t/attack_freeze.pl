@@ -61,14 +61,14 @@ ledger_ok($node, 'primary');
 
 # ---- a ledger that somebody changed ----
 
-$node->safe_psql('postgres', q{UPDATE dp.dataset SET identity = '1/1/1/1'});
+$node->safe_psql('postgres', q{UPDATE dp_ledger.dataset SET identity = '1/1/1/1'});
 frozen($node, 'another cluster', $answer);
 $node->safe_psql('postgres', q{DROP EXTENSION pg_epsilon CASCADE; DROP TABLE people});
 add_people($node, 'postgres', 'people');
 $answer = ask_ok($node, 'ann', $paid);
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', '{age,sex}', rho => 0.001)});
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'sex', rho => 0.002)});
-$node->safe_psql('postgres', 'CREATE TABLE kept_charge AS TABLE dp.charge; CREATE TABLE kept_dataset AS TABLE dp.dataset; CREATE TABLE kept_budget AS TABLE dp.budget');
+$node->safe_psql('postgres', 'CREATE TABLE kept_charge AS TABLE dp_ledger.charge; CREATE TABLE kept_dataset AS TABLE dp_ledger.dataset; CREATE TABLE kept_budget AS TABLE dp_ledger.budget');
 
 # tampered WHAT, SQL, SQLSTATE, FINDING: what a charge says after SQL ('': it is made), and what
 # dp.verify_ledger finds before and after it; then all is put back
@@ -83,23 +83,23 @@ sub tampered
 	is(sqlstate($err), $state, "$what: " . ($state ? 'a charge is refused' : 'a charge does not look so far'));
 	is(ask_ok($node, 'ann', $paid), $answer, "$what: what was paid is answered") if $state ne '42501';
 	like(ask_ok($node, 'curator', $verify), $finding, "$what: and a charge hides nothing");
-	$node->safe_psql('postgres', q{DELETE FROM dp.charge; DELETE FROM dp.dataset; DELETE FROM dp.budget; INSERT INTO dp.charge TABLE kept_charge;
-		INSERT INTO dp.dataset TABLE kept_dataset; INSERT INTO dp.budget TABLE kept_budget; DELETE FROM dp.release WHERE charge_id NOT IN (SELECT id FROM dp.charge)});
+	$node->safe_psql('postgres', q{DELETE FROM dp_ledger.charge; DELETE FROM dp_ledger.dataset; DELETE FROM dp_ledger.budget; INSERT INTO dp_ledger.charge TABLE kept_charge;
+		INSERT INTO dp_ledger.dataset TABLE kept_dataset; INSERT INTO dp_ledger.budget TABLE kept_budget; DELETE FROM dp_ledger.release WHERE charge_id NOT IN (SELECT id FROM dp_ledger.charge)});
 	return;
 }
 
-tampered('a charge that was removed', 'DELETE FROM dp.charge WHERE seq = 3', 'PE002', qr/charges are missing at the end: 1/);
-tampered('one that was added', q{INSERT INTO dp.charge SELECT id + 100, dataset_id, 4, dataset, at, role_name, budget_id, budget_role, function, rho, delta,
-	epsilon, cap_rho, cap_delta, cap_epsilon, relations, request, release_id, strategy_id, hash FROM dp.charge WHERE seq = 3}, 'PE002', qr/is not what was written/);
-tampered('the last hash', q{UPDATE dp.charge SET hash = decode('00', 'hex') WHERE seq = 3}, 'PE002', qr/is not what was written/);
-tampered('the head', q{UPDATE dp.dataset SET chain_head = decode(repeat('00', 32), 'hex')}, 'PE002', qr/the head of the chain is not that of its last charge/);
-tampered('the number of charges', 'UPDATE dp.dataset SET charges = 2', 'PE002', qr/the head of the chain is not that of its last charge/);
-tampered('a charge that was removed, and the number', 'DELETE FROM dp.charge WHERE seq = 3; UPDATE dp.dataset SET charges = 2', 'PE002', qr/the head of the chain is not that of its last charge/);
-tampered('a budget that was removed', q{DELETE FROM dp.budget WHERE role_name = 'ann'}, '42501', qr/names a budget that is gone/);
-tampered('what a charge cost', 'UPDATE dp.charge SET rho = rho - 1, cap_rho = cap_rho - 1 WHERE seq = 1', '', qr/is not what was written/);
-tampered('a request', q{UPDATE dp.charge SET request = '{}' WHERE seq = 2}, '', qr/is not what was written/);
-tampered('what is spent of the cap', 'UPDATE dp.dataset SET rho_spent = rho_spent - 1', '', qr/what is spent of the cap is not the sum/);
-tampered('what is spent of a budget', q{UPDATE dp.budget SET rho_spent = 0 WHERE role_name = 'ann'}, '', qr/what is spent of the budget of role "ann" is not the sum/);
+tampered('a charge that was removed', 'DELETE FROM dp_ledger.charge WHERE seq = 3', 'PE002', qr/charges are missing at the end: 1/);
+tampered('one that was added', q{INSERT INTO dp_ledger.charge SELECT id + 100, dataset_id, 4, dataset, at, role_name, budget_id, budget_role, function, rho, delta,
+	epsilon, cap_rho, cap_delta, cap_epsilon, relations, request, release_id, strategy_id, hash FROM dp_ledger.charge WHERE seq = 3}, 'PE002', qr/is not what was written/);
+tampered('the last hash', q{UPDATE dp_ledger.charge SET hash = decode('00', 'hex') WHERE seq = 3}, 'PE002', qr/is not what was written/);
+tampered('the head', q{UPDATE dp_ledger.dataset SET chain_head = decode(repeat('00', 32), 'hex')}, 'PE002', qr/the head of the chain is not that of its last charge/);
+tampered('the number of charges', 'UPDATE dp_ledger.dataset SET charges = 2', 'PE002', qr/the head of the chain is not that of its last charge/);
+tampered('a charge that was removed, and the number', 'DELETE FROM dp_ledger.charge WHERE seq = 3; UPDATE dp_ledger.dataset SET charges = 2', 'PE002', qr/the head of the chain is not that of its last charge/);
+tampered('a budget that was removed', q{DELETE FROM dp_ledger.budget WHERE role_name = 'ann'}, '42501', qr/names a budget that is gone/);
+tampered('what a charge cost', 'UPDATE dp_ledger.charge SET rho = rho - 1, cap_rho = cap_rho - 1 WHERE seq = 1', '', qr/is not what was written/);
+tampered('a request', q{UPDATE dp_ledger.charge SET request = '{}' WHERE seq = 2}, '', qr/is not what was written/);
+tampered('what is spent of the cap', 'UPDATE dp_ledger.dataset SET rho_spent = rho_spent - 1', '', qr/what is spent of the cap is not the sum/);
+tampered('what is spent of a budget', q{UPDATE dp_ledger.budget SET rho_spent = 0 WHERE role_name = 'ann'}, '', qr/what is spent of the budget of role "ann" is not the sum/);
 ledger_ok($node, 'put back');
 is(ask_ok($node, 'ann', "SELECT count(*) FROM ($unpaid) x"), '2', 'put back, it goes on');
 

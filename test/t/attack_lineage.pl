@@ -42,7 +42,7 @@ sub question
 # spent DATASET: of its cap, in nano
 sub spent
 {
-	return $node->safe_psql('postgres', "SELECT coalesce(rho_spent, epsilon_spent) FROM dp.dataset WHERE dataset = '$_[0]' AND NOT dropped");
+	return $node->safe_psql('postgres', "SELECT coalesce(rho_spent, epsilon_spent) FROM dp_ledger.dataset WHERE dataset = '$_[0]' AND NOT dropped");
 }
 
 # spends DATASET, COST, NANO: it can be asked, and has then spent so much
@@ -99,11 +99,11 @@ register_ok('w_high', 1e4);
 is(spent('w_high'), 750000000, '[64] and what it was part of');
 
 # the names stand in the charges, under the chain
-is($node->safe_psql('postgres', q{SELECT string_agg(c.relations, ' ' ORDER BY seq) FROM dp.charge c JOIN dp.dataset d ON d.id = c.dataset_id
+is($node->safe_psql('postgres', q{SELECT string_agg(c.relations, ' ' ORDER BY seq) FROM dp_ledger.charge c JOIN dp_ledger.dataset d ON d.id = c.dataset_id
 	WHERE d.dataset = 'w'}), '["public.w", "public.w_low", "public.w_high", "public.w_mid", "public.w_top"] '
 	  . '["public.w", "public.w_high", "public.w_mid", "public.w_top"]', 'a charge names the tables that it read where they changed');
 is(ask_ok($node, 'curator', q{SELECT ok FROM dp.verify_ledger('w')}), 't', 'the ledger agrees with itself');
-is($node->safe_psql('postgres', q{BEGIN; UPDATE dp.charge SET relations = '["public.w"]' WHERE dataset = 'w' AND relations LIKE '%low%';
+is($node->safe_psql('postgres', q{BEGIN; UPDATE dp_ledger.charge SET relations = '["public.w"]' WHERE dataset = 'w' AND relations LIKE '%low%';
 	SELECT ok FROM dp.verify_ledger('w'); ROLLBACK}), 'f', 'and names that were changed do not');
 
 # the plain form of inheritance
@@ -229,12 +229,12 @@ command_ok([ 'pg_restore', '-d', $node->connstr('copy'), $dump ], 'pg_restore');
 ask_ok($node, 'curator', 'ALTER TABLE w_high DETACH PARTITION w_mid', %db);
 my $register = q{SELECT dp.create_dataset('w_mid', 'w_mid', 1e5)};
 refused($node, 'curator', $register, 'PE002', '[64] a former part of a frozen dataset', %db);
-my $placed = q{SELECT count(*), count(*) FILTER (WHERE c.relname = r.relation_name) FROM dp.charge_relation r LEFT JOIN pg_class c ON c.oid = r.relation_oid};
+my $placed = q{SELECT count(*), count(*) FILTER (WHERE c.relname = r.relation_name) FROM dp_ledger.charge_relation r LEFT JOIN pg_class c ON c.oid = r.relation_oid};
 isnt($node->safe_psql('copy', $placed), $node->safe_psql('postgres', $placed), 'the OIDs mean nothing there');
 ask_ok($node, 'curator', q{SELECT dp.attest('restored')}, %db);
 like($node->safe_psql('copy', $placed), qr/^(\d+)\|\1$/, 'attested: the tables are found by their names');
 ask_ok($node, 'curator', $register, %db);
-is($node->safe_psql('copy', q{SELECT rho_spent FROM dp.dataset WHERE dataset = 'w_mid'}), '750000000', '[64] and a part begins with what its whole had spent');
+is($node->safe_psql('copy', q{SELECT rho_spent FROM dp_ledger.dataset WHERE dataset = 'w_mid'}), '750000000', '[64] and a part begins with what its whole had spent');
 ledger_ok($node, 'restored', %db);
 $node->stop;
 

@@ -18,7 +18,7 @@ sub spent
 {
 	my ($role, $dataset) = @_;
 
-	return $node->safe_psql('postgres', qq{SELECT b.rho_spent FROM dp.budget b JOIN dp.dataset d ON d.id = b.dataset_id
+	return $node->safe_psql('postgres', qq{SELECT b.rho_spent FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id
 		WHERE d.dataset = '$dataset' AND NOT d.dropped AND b.role_oid = (SELECT oid FROM pg_roles WHERE rolname = '$role')});
 }
 
@@ -251,7 +251,7 @@ is(spent('r3', 'people'), $second, '[17] names that go round: r3 has what r2 spe
 is(sqlstate($e), '', '[17] names that go round: the other one, too');
 refused($node, 'r2', $small->(0.1), 'PE001', '[17] names that go round: r2 is revoked');
 is(ask_ok($node, 'r3', $small->(0.1)), '2', '[17] names that go round: r3 is not');
-is($node->safe_psql('postgres', q{SELECT count(*) = count(DISTINCT role_oid) FROM dp.budget WHERE dataset_id = (SELECT id FROM dp.dataset WHERE dataset = 'people')}),
+is($node->safe_psql('postgres', q{SELECT count(*) = count(DISTINCT role_oid) FROM dp_ledger.budget WHERE dataset_id = (SELECT id FROM dp_ledger.dataset WHERE dataset = 'people')}),
 	't', '[17] names that go round: one budget for each role');
 
 # dropped and made anew
@@ -461,7 +461,7 @@ for my $name (qw(force_parallel_mode debug_parallel_query))
 my $settings = join('; ', map { "SET $_ = on" } split /\n/,
 	$node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE name LIKE 'debug\_print\_%' ORDER BY 1}));
 my $oids = $node->safe_psql('postgres', q{SELECT string_agg(c.oid::text, '|') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-	WHERE n.nspname = 'dp' AND c.relkind = 'r' OR c.oid IN ('public.people'::regclass, 'public.odd'::regclass)});
+	WHERE n.nspname = 'dp_ledger' AND c.relkind = 'r' OR c.oid IN ('public.people'::regclass, 'public.odd'::regclass)});
 my $release = ask_ok($node, 'ann', q{SET client_min_messages = warning; SELECT DISTINCT release FROM dp.histogram('people', 'age', rho => 0.003)});
 my $turn = 0;
 # trees of two statements, as typed, as analysed and as rewritten, and of the SETs before them

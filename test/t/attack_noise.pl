@@ -83,7 +83,7 @@ my $narrow = pack('q<4', @counts);
 
 # what a pass over the rows sums up, and what a private value is before noise
 my @moment = split /,/, ask_ok($node, 'curator', q{SELECT array_to_string(test_sums(
-	dp.fit_rows(test_pass(test_spec(1, 0, false), 'moment', 1), NULL, 0, v, a)), ',') FROM people});
+	dp_internal.fit_rows(test_pass(test_spec(1, 0, false), 'moment', 1), NULL, 0, v, a)), ',') FROM people});
 my @offset = split /,/, ask_ok($node, 'curator', q{SELECT string_agg(test_offset(b, test_unit(0.01)), ',') FROM (SELECT b FROM offers LIMIT 4) o});
 my %exact = (
 	histogram => [ $narrow, wide(@counts) ],
@@ -220,11 +220,11 @@ ledger_ok($node, "[10] $_", dataset => $_) for qw(people offers);
 		session_query($session, 'SET max_parallel_workers_per_gather = 0;');
 		for (1 .. 2)
 		{
-			my $paid = $node->safe_psql('postgres', 'SELECT count(*) FROM dp.charge');
+			my $paid = $node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.charge');
 			my ($out, $err) = session_query($session, 'SELECT count(*) FROM ' . $question{$what}[1]->() . ';');
 
 			is(sqlstate($err), '58000', "$what: an error after the charge");
-			is($node->safe_psql('postgres', 'SELECT count(*) FROM dp.charge'), $paid + 1, "$what: which stands");
+			is($node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.charge'), $paid + 1, "$what: which stands");
 			is(join(' ', map { found($session, $_) } @{ $exact{$what} }), join(' ', map { 0 } @{ $exact{$what} }), "$what: nothing exact is left in memory")
 			  if $what eq 'histogram';
 		}

@@ -130,8 +130,8 @@ is(ask_ok($node, 'ann', 'SELECT query FROM public.t'), '77', '[63] and keeps its
 ask_ok($node, 'ann', "BEGIN; SELECT dp.publish($release, 'public.undone'); ROLLBACK; CREATE TABLE public.undone ($columns); COMMENT ON TABLE public.undone IS '$mark'");
 (undef, undef, $err) = replace('ann', 'public.undone');
 is(sqlstate($err), '42P07', '[63] what was rolled back is not remembered');
-refused($node, 'ann', "INSERT INTO dp.published DEFAULT VALUES", '42501', '[63] nobody writes what is remembered');
-refused($node, 'ann', "TABLE dp.published", '42501', '[63] or reads it');
+refused($node, 'ann', "INSERT INTO dp_ledger.published DEFAULT VALUES", '42501', '[63] nobody writes what is remembered');
+refused($node, 'ann', "TABLE dp_ledger.published", '42501', '[63] or reads it');
 
 # ---- Event triggers run in a restricted operation, with a search_path of no role's ----
 

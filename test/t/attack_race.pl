@@ -24,7 +24,7 @@ sub leave_in_budget
 {
 	my ($role, $nano) = @_;
 
-	$node->safe_psql('postgres', "UPDATE dp.budget SET rho_limit = rho_spent + $nano WHERE role_name = '$role'");
+	$node->safe_psql('postgres', "UPDATE dp_ledger.budget SET rho_limit = rho_spent + $nano WHERE role_name = '$role'");
 	return;
 }
 
@@ -32,7 +32,7 @@ sub leave_in_cap
 {
 	my ($nano) = @_;
 
-	$node->safe_psql('postgres', "UPDATE dp.dataset SET rho_limit = rho_spent + $nano");
+	$node->safe_psql('postgres', "UPDATE dp_ledger.dataset SET rho_limit = rho_spent + $nano");
 	return;
 }
 
@@ -102,13 +102,13 @@ race('[12] two members of a group, 9 units', 9, 9 * $cost, [ 'carol', asks(0.000
 # A method that is private but for a delta: of a hundredth of the budget's
 my $fit = q{SELECT count(*) FROM dp.fit('people', 'svm', 'sex', '{age}', method => 'sgd', epsilon => 0.01, delta => 1e-12, options => '{"iterations": 50}', fresh => true)};
 leave_in_budget('ann', 10**9);
-$node->safe_psql('postgres', q{UPDATE dp.budget SET delta_limit = delta_spent + 2 * 1000000 + 999999 WHERE role_name = 'ann'});
+$node->safe_psql('postgres', q{UPDATE dp_ledger.budget SET delta_limit = delta_spent + 2 * 1000000 + 999999 WHERE role_name = 'ann'});
 {
 	my $before = ledger($node);
 
 	eval { bench($node, 'ann', $fit, clients => 6, times => 2)->finish };
 	is(ledger($node)->{charges} - $before->{charges}, 2, '[12] the last delta: charges');
-	is($node->safe_psql('postgres', q{SELECT delta_limit - delta_spent FROM dp.budget WHERE role_name = 'ann'}), '999999', '[12] the last delta: what did not fit is left');
+	is($node->safe_psql('postgres', q{SELECT delta_limit - delta_spent FROM dp_ledger.budget WHERE role_name = 'ann'}), '999999', '[12] the last delta: what did not fit is left');
 	is(sqlstate((ask($node, 'ann', $fit))[2]), 'PE001', '[12] the last delta: another request is refused');
 	ledger_ok($node, '[12] the last delta');
 }

@@ -15,9 +15,9 @@ my $fresh = q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.001, f
 my $attest = q{SELECT dataset || ' ' || charges || ' ' || message FROM dp.attest('I have counted')};
 my $verify = q{SELECT ok, message FROM dp.verify_ledger('people')};
 my $whole = 't|every charge is what was written, and what is spent is their sum';
-my $rows = q{SET timezone = 'UTC'; SELECT md5(concat((SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp.dataset d), (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp.budget b),
-	(SELECT string_agg(c::text, ' ' ORDER BY id) FROM dp.charge c), (SELECT string_agg(r::text, ' ' ORDER BY id) FROM dp.release r),
-	(SELECT last_value FROM dp.charge_id_seq), (SELECT last_value FROM dp.release_id_seq)))};
+my $rows = q{SET timezone = 'UTC'; SELECT md5(concat((SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp_ledger.dataset d), (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp_ledger.budget b),
+	(SELECT string_agg(c::text, ' ' ORDER BY id) FROM dp_ledger.charge c), (SELECT string_agg(r::text, ' ' ORDER BY id) FROM dp_ledger.release r),
+	(SELECT last_value FROM dp_ledger.charge_id_seq), (SELECT last_value FROM dp_ledger.release_id_seq)))};
 
 my $outside = PostgreSQL::Test::Utils::tempdir;
 my $anchor = "$outside/kept/anchor";
@@ -41,7 +41,7 @@ sub anchored
 {
 	my ($n, $name, %o) = @_;
 	my $line = $n->safe_psql($o{db} // 'postgres', q{SELECT system_identifier || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database()) || ' '
-		|| relation_oid || ' ' || charges || ' ' || encode(chain_head, 'hex') FROM pg_control_system(), dp.dataset WHERE dataset = 'people'});
+		|| relation_oid || ' ' || charges || ' ' || encode(chain_head, 'hex') FROM pg_control_system(), dp_ledger.dataset WHERE dataset = 'people'});
 
 	is(scalar(grep { $_ eq $line } split /\n/, slurp_file($anchor)), 1, "$name: the anchor file has the head of the ledger");
 	return;
@@ -188,19 +188,19 @@ frozen($node, undef, "f|$missing: $number", 'registered once more');
 $node->safe_psql('postgres', 'DROP EXTENSION pg_epsilon');
 my ($list, $only) = ('', "$outside/list");
 IPC::Run::run([ 'pg_restore', '-l', $dump ], '>', \$list);
-append_to_file($only, join('', grep { /\bEXTENSION - pg_epsilon|TABLE DATA dp |SEQUENCE SET dp / } split /^/m, $list));
+append_to_file($only, join('', grep { /\bEXTENSION - pg_epsilon|TABLE DATA dp_ledger |SEQUENCE SET dp_ledger / } split /^/m, $list));
 command_ok([ 'pg_restore', '-L', $only, '-d', $node->connstr('postgres'), $dump ], 'pg_restore of the ledger alone');
 frozen($node, $answer, "f|$missing: 2", 'the ledger alone put back');
 
 # all of it as it was, and then two charges taken out by a superuser who knows how
 attested($node, 'people ' . ($number - 1) . " attested although $missing: 2", 'the ledger alone put back');
 $node->safe_psql('postgres', q{
-	CREATE TEMP TABLE undone AS SELECT * FROM dp.charge ORDER BY seq DESC LIMIT 1;
-	UPDATE dp.dataset SET rho_spent = rho_spent - (SELECT sum(cap_rho) FROM undone), charges = charges - (SELECT count(*) FROM undone);
-	UPDATE dp.budget b SET rho_spent = b.rho_spent - u.rho FROM undone u WHERE u.budget_id = b.id;
-	DELETE FROM dp.charge WHERE id IN (SELECT id FROM undone);
-	DELETE FROM dp.release WHERE charge_id IN (SELECT id FROM undone);
-	UPDATE dp.dataset SET chain_head = (SELECT hash FROM dp.charge ORDER BY seq DESC LIMIT 1)});
+	CREATE TEMP TABLE undone AS SELECT * FROM dp_ledger.charge ORDER BY seq DESC LIMIT 1;
+	UPDATE dp_ledger.dataset SET rho_spent = rho_spent - (SELECT sum(cap_rho) FROM undone), charges = charges - (SELECT count(*) FROM undone);
+	UPDATE dp_ledger.budget b SET rho_spent = b.rho_spent - u.rho FROM undone u WHERE u.budget_id = b.id;
+	DELETE FROM dp_ledger.charge WHERE id IN (SELECT id FROM undone);
+	DELETE FROM dp_ledger.release WHERE charge_id IN (SELECT id FROM undone);
+	UPDATE dp_ledger.dataset SET chain_head = (SELECT hash FROM dp_ledger.charge ORDER BY seq DESC LIMIT 1)});
 ledger_ok($node, 'rewritten');
 frozen($node, $answer, "f|$missing: 1", 'rewritten');
 attested($node, "people $number attested although $missing: 1", 'rewritten');

@@ -42,10 +42,10 @@ sub got
 sub payers
 {
 	my ($code) = @_;
-	my $last = look('SELECT coalesce(max(id), 0) FROM dp.charge');
+	my $last = look('SELECT coalesce(max(id), 0) FROM dp_ledger.charge');
 
 	$code->();
-	return look(qq{SELECT coalesce(string_agg(role_name || '/' || budget_role, ' ' ORDER BY id), '') FROM dp.charge WHERE id > $last});
+	return look(qq{SELECT coalesce(string_agg(role_name || '/' || budget_role, ' ' ORDER BY id), '') FROM dp_ledger.charge WHERE id > $last});
 }
 
 # pays ROLE, SQL, PAYERS, NAME: SQL goes through, and these pay

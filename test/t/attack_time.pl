@@ -96,7 +96,7 @@ for my $try (1 .. 2)
 	my $began = now($session);
 	session_start($session, $slow);
 	ok(wait_for($node, q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'ann' AND wait_event_type = 'Lock')}), 'the scan stands');
-	ok(wait_for($node, "SELECT clock_timestamp() > max(at::timestamptz) + $try * interval '400 ms' FROM dp.charge WHERE dataset = 'people'"),
+	ok(wait_for($node, "SELECT clock_timestamp() > max(at::timestamptz) + $try * interval '400 ms' FROM dp_ledger.charge WHERE dataset = 'people'"),
 		'for longer than a quantum');
 	my $freed = now($brake->{session});
 	brake_off($brake);

@@ -131,7 +131,7 @@ for my $options ('ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF', 'ANALYZE, BUFFERS,
 }
 
 same('[39] the rows of an answer, their order and their labels', $shape);
-my $charges = 'SELECT count(*) FROM dp.charge';
+my $charges = 'SELECT count(*) FROM dp_ledger.charge';
 my $before = $node->safe_psql('one', $charges);
 seen('one', "EXPLAIN VERBOSE SELECT * FROM $ask");
 seen('one', "PREPARE p AS SELECT * FROM $ask; EXPLAIN (VERBOSE, BUFFERS) EXECUTE p");
@@ -143,8 +143,8 @@ is($node->safe_psql('one', q{
 	  FROM pg_proc WHERE pronamespace = 'dp'::regnamespace AND proname = 'histogram'}),
 	'v f u', '[20] what charges is VOLATILE, not LEAKPROOF, PARALLEL UNSAFE');
 is($node->safe_psql('one', q{
-	SELECT count(*) FROM pg_proc WHERE pronamespace = 'dp'::regnamespace AND (proleakproof OR prosecdef)}),
-	'0', '[20] nothing in schema dp is LEAKPROOF or SECURITY DEFINER');
+	SELECT count(*) FROM pg_proc WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace) AND (proleakproof OR prosecdef)}),
+	'0', '[20] nothing of the extension is LEAKPROOF or SECURITY DEFINER');
 
 # ---- [27, 28] Counters ----
 
@@ -154,7 +154,7 @@ my $counters = q{
 
 my $xact = same('[27] pg_stat_xact_*', "BEGIN;\n$shape;\n" . join(";\n",
 	sprintf($counters, 'xact_user'), sprintf($counters, 'xact_all'),
-	q{SELECT relname, seq_scan, seq_tup_read FROM pg_stat_xact_all_tables WHERE schemaname IN ('dp', 'public') ORDER BY 1},
+	q{SELECT relname, seq_scan, seq_tup_read FROM pg_stat_xact_all_tables WHERE schemaname IN ('dp_ledger', 'public') ORDER BY 1},
 	q{SELECT funcname, calls FROM pg_stat_xact_user_functions ORDER BY 1}) . ";\nCOMMIT");
 like($xact, qr/^people\|0\|0\|0\|0$/m, '[27] the transaction has counted no row of the table');
 
@@ -271,7 +271,7 @@ my $left = same('[32] locks, sessions and portals', "BEGIN;\n$shape;\n" . join("
 	q{SELECT 'own', locktype, relation::regclass, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype <> 'virtualxid' ORDER BY 2, 3, 4},
 	q{SELECT 'lock', mode FROM pg_locks WHERE relation = 'people'::regclass},
 	q{SELECT 'lock', c.relname, l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
-		WHERE l.pid = pg_backend_pid() AND c.relnamespace = 'dp'::regnamespace},
+		WHERE l.pid = pg_backend_pid() AND c.relnamespace = 'dp_ledger'::regnamespace},
 	q{SELECT 'other', backend_type, usename, state, query, wait_event, backend_xid, backend_xmin, query_start
 		FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()},
 	q{SELECT 'me', backend_type, usename, state, backend_xid, wait_event FROM pg_stat_activity WHERE pid = pg_backend_pid()},
@@ -309,7 +309,7 @@ like($plan, qr/PREDICATE/, '[26] the predicate stands in the plan as it was writ
 alike('[29] client_min_messages', sub { seen($_[0], "SET client_min_messages = debug5;\nSELECT query, label, stderr FROM $_[1]") });
 like(alike('[27] pg_stat_xact_*', sub {
 	seen($_[0], "BEGIN;\nSELECT query, label, stderr FROM $_[1];\n" . join(";\n", sprintf($counters, 'xact_user'),
-		q{SELECT relname, seq_scan, seq_tup_read FROM pg_stat_xact_all_tables WHERE schemaname IN ('dp', 'public') ORDER BY 1}) . ";\nCOMMIT")
+		q{SELECT relname, seq_scan, seq_tup_read FROM pg_stat_xact_all_tables WHERE schemaname IN ('dp_ledger', 'public') ORDER BY 1}) . ";\nCOMMIT")
 }), qr/^people\|0\|0\|0\|0$/m, 'no row of the table is counted');
 {
 	my %grown;
@@ -373,13 +373,13 @@ is($node->safe_psql('one', $charges), $free, '[22] and nothing charged');
 # ---- [32, 33] Statistics of the columns, and other privileges ----
 
 same('[32] statistics of the columns', q{
-	SELECT count(*) FROM pg_stats WHERE schemaname IN ('public', 'dp');
-	SELECT count(*) FROM pg_stats_ext WHERE schemaname IN ('public', 'dp');
-	SELECT count(*) FROM pg_stats_ext_exprs WHERE schemaname IN ('public', 'dp')});
+	SELECT count(*) FROM pg_stats WHERE schemaname IN ('public', 'dp_ledger');
+	SELECT count(*) FROM pg_stats_ext WHERE schemaname IN ('public', 'dp_ledger');
+	SELECT count(*) FROM pg_stats_ext_exprs WHERE schemaname IN ('public', 'dp_ledger')});
 is(seen('one', q{SELECT count(*) FROM pg_stats WHERE schemaname = 'public'}), "0\n-- messages\n", '[32] no statistics of the table');
 for my $catalog (qw(pg_statistic pg_statistic_ext_data public.people), $node->safe_psql('one', q{
 	SELECT string_agg(format('%I.%I', nspname, relname), ' ') FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
-	 WHERE nspname = 'dp' AND relkind IN ('r', 'S', 'p')}) =~ /(\S+)/g)
+	 WHERE nspname LIKE 'dp%' AND relkind IN ('r', 'S', 'p')}) =~ /(\S+)/g)
 {
 	my ($status, $out, $err) = ask($node, 'ann', "SELECT * FROM $catalog", db => 'one');
 
@@ -458,7 +458,7 @@ my $temporary = join "\n", map { "CREATE TEMP TABLE $_ AS SELECT * FROM (VALUES 
   qw(people dataset attribute budget charge release pg_class pg_inherits pg_proc);
 $node->safe_psql('one', 'GRANT CREATE ON DATABASE one TO ann');
 ask_ok($node, 'ann', $evil, db => 'one');
-$before = $node->safe_psql('one', "$charges; SELECT rho_spent FROM dp.budget");
+$before = $node->safe_psql('one', "$charges; SELECT rho_spent FROM dp_ledger.budget");
 ($status, $out, $err) = ask($node, 'ann', qq{
 	$temporary
 	SET search_path = evil, pg_temp, public, pg_catalog;
@@ -473,7 +473,7 @@ is(scalar @estimates, 10, '[24] all queries are answered');
 # the standard error is 158.1
 cmp_ok(abs($estimates[0] - $rows), '<', 8 * 158.2, '[24, 25] from the rows of the dataset');
 my ($charges_before, $spent_before) = split /\n/, $before;
-my ($charges_after, $spent_after) = split /\n/, $node->safe_psql('one', "$charges; SELECT rho_spent FROM dp.budget");
+my ($charges_after, $spent_after) = split /\n/, $node->safe_psql('one', "$charges; SELECT rho_spent FROM dp_ledger.budget");
 is($charges_after - $charges_before, 1, '[25] and the ledger has the charge');
 is($spent_after - $spent_before, 20000, '[25] in full');
 
@@ -596,7 +596,7 @@ ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'people', 1000, overcom
 {
 	my $price = '0.0000777';
 	my $read = q{SELECT relname, seq_tup_read, idx_scan, idx_tup_fetch FROM pg_stat_xact_all_tables
-		WHERE schemaname = 'dp' AND coalesce(seq_tup_read, 0) + coalesce(idx_scan, 0) > 0 ORDER BY 1};
+		WHERE schemaname = 'dp_ledger' AND coalesce(seq_tup_read, 0) + coalesce(idx_scan, 0) > 0 ORDER BY 1};
 	my $called = q{SELECT funcname, calls FROM pg_stat_xact_user_functions WHERE funcname LIKE 'is!_%' ESCAPE '!' ORDER BY 1};
 	my @free = (qq{dp.quote('people', 'age', rho => $price)}, q{dp.describe('people')}, map { "dp.$_" } qw(budgets charges releases models));
 	# look: what bob sees of each of these, in a session of its own that has asked before
@@ -656,21 +656,21 @@ is($node->safe_psql('one', $charges), $before, '[35] and free');
 # ---- [36, 44] The accumulator ----
 
 # no SQL expression, not even NULL, has the type internal
-for my $call (q{dp.tally_add(NULL, '\x706564'::bytea, 1)}, q{dp.tally_combine(NULL, NULL)}, q{dp.tally_final(NULL)},
-	q{dp.tally_units_combine(NULL, NULL)}, q{dp.tally_units_final(NULL)}, q{dp.tally_units_deserialize('\x0000000000000000', NULL)},
-	q{dp.fit_rows_combine(NULL, NULL)}, q{dp.fit_rows_final(NULL)}, q{dp.fit_rows_serialize(NULL)}, q{dp.fit_rows_deserialize('\x00', NULL)},
-	q{dp.affine_rows_combine(NULL, NULL)}, q{dp.affine_rows_final(NULL)}, q{dp.affine_rows_serialize(NULL)}, q{dp.affine_rows_deserialize('\x00', NULL)},
-	q{dp.tally_final('\x00'::bytea)}, q{dp.tally_serialize(NULL)}, q{dp.tally_deserialize('\x0000000000000000', NULL)})
+for my $call (q{dp_internal.tally_add(NULL, '\x706564'::bytea, 1)}, q{dp_internal.tally_combine(NULL, NULL)}, q{dp_internal.tally_final(NULL)},
+	q{dp_internal.tally_units_combine(NULL, NULL)}, q{dp_internal.tally_units_final(NULL)}, q{dp_internal.tally_units_deserialize('\x0000000000000000', NULL)},
+	q{dp_internal.fit_rows_combine(NULL, NULL)}, q{dp_internal.fit_rows_final(NULL)}, q{dp_internal.fit_rows_serialize(NULL)}, q{dp_internal.fit_rows_deserialize('\x00', NULL)},
+	q{dp_internal.affine_rows_combine(NULL, NULL)}, q{dp_internal.affine_rows_final(NULL)}, q{dp_internal.affine_rows_serialize(NULL)}, q{dp_internal.affine_rows_deserialize('\x00', NULL)},
+	q{dp_internal.tally_final('\x00'::bytea)}, q{dp_internal.tally_serialize(NULL)}, q{dp_internal.tally_deserialize('\x0000000000000000', NULL)})
 {
 	($status, $out, $err) = ask($node, 'ann', "SELECT $call", db => 'one');
 	# which of the two depends on the minor version of the server
 	like(sqlstate($err), qr/^(42883|0A000)$/, "[44] $call cannot be called");
 }
 ($status, $out, $err) = ask($node, 'ann', q{
-	CREATE AGGREGATE evil.state(bytea, VARIADIC "any") (SFUNC = dp.tally_add, STYPE = internal, PARALLEL = SAFE)}, db => 'one');
+	CREATE AGGREGATE evil.state(bytea, VARIADIC "any") (SFUNC = dp_internal.tally_add, STYPE = internal, PARALLEL = SAFE)}, db => 'one');
 is(sqlstate($err), '42P13', '[44] no aggregate of his own has that state');
-($status, $out, $err) = ask($node, 'ann', q{SELECT dp.tally('\x706564'::bytea, age) FROM people}, db => 'one');
-is(sqlstate($err), '42501', '[36, 44] dp.tally needs SELECT on the rows');
+($status, $out, $err) = ask($node, 'ann', q{SELECT dp_internal.tally('\x706564'::bytea, age) FROM people}, db => 'one');
+is(sqlstate($err), '42501', '[36, 44] dp_internal.tally needs SELECT on the rows');
 for my $aggregate ('dp.linear_regression(age::float8, ARRAY[id]::float8[], $${"dataset": "people", "label": "age", "features": ["sex"], "rho": 1e-6}$$)',
 	'dp.minimize_max_affine_agg(ARRAY[id]::float8[], age::float8, $${"dataset": "people"}$$)', 'dp.solve_max_affine(ARRAY[id]::float8[], age::float8, $${"lower": [0], "upper": [1]}$$)')
 {
@@ -679,19 +679,19 @@ for my $aggregate ('dp.linear_regression(age::float8, ARRAY[id]::float8[], $${"d
 	unlike($out, qr/rows=/, 'of which EXPLAIN tells nothing');
 }
 ($status, $out, $err) = ask($node, 'ann', q{
-	SELECT dp.tally('\x706564'::bytea, x) OVER () FROM generate_series(1, 3) x}, db => 'one');
+	SELECT dp_internal.tally('\x706564'::bytea, x) OVER () FROM generate_series(1, 3) x}, db => 'one');
 is(sqlstate($err), '0A000', '[44] and is no window function');
 is($node->safe_psql('one', q{
 	SELECT string_agg(oid::regprocedure::text, ' ' ORDER BY proname) FROM pg_proc
-	 WHERE pronamespace = 'dp'::regnamespace AND has_function_privilege('ann', oid, 'EXECUTE')
+	 WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace) AND has_function_privilege('ann', oid, 'EXECUTE')
 	   AND prorettype IN ('bytea'::regtype, 'internal'::regtype) AND 'internal'::regtype <> ALL (proargtypes) AND 'dp.workload'::regtype <> ALL (proargtypes)}),
-	'dp.affine_rows(bytea,"any","any") dp.fit_rows(bytea,bytea,"any","any") dp.tally(bytea,"any") dp.tally_units(bytea,bytea,"any")', '[44] nothing else in schema dp returns a state');
+	'dp_internal.affine_rows(bytea,"any","any") dp_internal.fit_rows(bytea,bytea,"any","any") dp_internal.tally(bytea,"any") dp_internal.tally_units(bytea,bytea,"any")', '[44] nothing else of the extension returns a state');
 
 # ---- [31] The server log ----
 
 my $log = slurp_file($node->logfile, $log_start);
 like($log, qr/LOG: .*duration: /, '[31] the log was verbose');
-unlike($log, qr/dp\.tally\(\$1/, '[31] the log does not know the statement of the scan');
+unlike($log, qr/dp_internal\.tally\(\$1/, '[31] the log does not know the statement of the scan');
 unlike($log, qr/rows=(?:$rows|@{[ 3 * $rows ]})\b/, '[31] nor counts of rows');
 my @counts = grep { /(?<![\d.])$rows(?!\d)/ && !/\[$rows\]/ } split /\n/, $log;
 is("@counts", '', '[31] nor the exact count in any other form');

@@ -126,10 +126,10 @@ is(ledger($node, dataset => 'wide')->{charges}, $there->{charges}, 'free');
 my $session = session($node, 'bob');
 session_ok($session, q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 1e-6, fresh => true);});
 my $locker = session($node, $node->safe_psql('postgres', 'SELECT current_user'));
-session_ok($locker, 'BEGIN; LOCK TABLE dp.model IN SHARE MODE;');
+session_ok($locker, 'BEGIN; LOCK TABLE dp_ledger.model IN SHARE MODE;');
 my $charges = ledger($node, dataset => 'wide')->{charges};
 session_start($session, q{SELECT DISTINCT 'answer ' || model FROM dp.fit('wide', 'logistic_regression', 'y', '{a}', epsilon => 0.1, fresh => true)});
-ok(wait_for($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'dp.model'::regclass AND NOT granted"), 'a model cannot be stored: the worker waits');
+ok(wait_for($node, "SELECT count(*) > 0 FROM pg_locks WHERE relation = 'dp_ledger.model'::regclass AND NOT granted"), 'a model cannot be stored: the worker waits');
 is(ledger($node, dataset => 'wide')->{charges}, $charges + 1, 'it is charged');
 # longer than the worker waits at a time
 session_ok($locker, 'SELECT pg_sleep(6); COMMIT;');

@@ -12,8 +12,8 @@ my $paid = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histo
 my $fresh = q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.001, fresh => true)};
 my $fit = q{SELECT string_agg(term || coefficient, ' ' ORDER BY term) FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.001, name => 'm')};
 my $attest = q{SELECT dataset || ' ' || charges || ' ' || message FROM dp.attest('upgraded, nothing is missing')};
-my $tables = join ', ', map { "(SELECT string_agg(t::text, ' ' ORDER BY t::text) FROM dp.$_ t)" } qw(dataset attribute budget charge release strategy model);
-my $sequences = q{(SELECT string_agg(sequencename || last_value, ' ' ORDER BY sequencename) FROM pg_sequences WHERE schemaname = 'dp' AND last_value IS NOT NULL)};
+my $tables = join ', ', map { "(SELECT string_agg(t::text, ' ' ORDER BY t::text) FROM dp_ledger.$_ t)" } qw(dataset attribute budget charge release strategy model);
+my $sequences = q{(SELECT string_agg(sequencename || last_value, ' ' ORDER BY sequencename) FROM pg_sequences WHERE schemaname = 'dp_ledger' AND last_value IS NOT NULL)};
 my $ledger = "SET timezone = 'UTC'; SELECT md5(concat($tables, $sequences))";
 
 my $outside = PostgreSQL::Test::Utils::tempdir;
@@ -40,7 +40,7 @@ $upgraded->start;
 
 is($upgraded->safe_psql('postgres', $ledger), $before, 'the whole ledger is carried over');
 is($upgraded->safe_psql('postgres', q{SELECT bool_and(c.relname = d.relation_name AND r.rolname = b.role_name)
-	FROM dp.dataset d JOIN pg_class c ON c.oid = d.relation_oid JOIN dp.budget b ON b.dataset_id = d.id JOIN pg_roles r ON r.oid = b.role_oid}), 't',
+	FROM dp_ledger.dataset d JOIN pg_class c ON c.oid = d.relation_oid JOIN dp_ledger.budget b ON b.dataset_id = d.id JOIN pg_roles r ON r.oid = b.role_oid}), 't',
 	'tables and roles have the OIDs that they had');
 my ($status, $out, $err) = ask($upgraded, 'ann', $fresh);
 is(sqlstate($err), 'PE002', 'a charge is refused');

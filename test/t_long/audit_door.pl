@@ -164,7 +164,7 @@ sub charge_of
 {
 	my ($node, $db, $name, $answers) = @_;
 	my ($nano, @more) = split /\n/, $node->safe_psql($db,
-		"SELECT coalesce(rho, epsilon), count(*) FROM dp.charge WHERE dataset = '$name' GROUP BY 1");
+		"SELECT coalesce(rho, epsilon), count(*) FROM dp_ledger.charge WHERE dataset = '$name' GROUP BY 1");
 
 	is_deeply([ ($nano =~ s/^\d+\|//r), @more ], [$answers], "$db, $name: every answer was charged, and all the same");
 	return $nano =~ s/\|.*//r;
@@ -247,7 +247,7 @@ my $charge = charge_of($node, 'postgres', 'empty', 2 * $CONTROL);
 cmp_ok(judge($node, 'postgres', 'empty', 0, 1, $charge, $exact{empty}), '<=', 1, 'the pair of the planted faults: never above the charge');
 
 ledger_ok($node, 'after all');
-note(sprintf('%d releases, and %d with planted faults, in %.0f s', $node->safe_psql('postgres', 'SELECT count(*) FROM dp.release'),
+note(sprintf('%d releases, and %d with planted faults, in %.0f s', $node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.release'),
 	2 * sum0(map { $_->[1] } values %planted), time() - $started));
 
 $node->stop;

@@ -434,10 +434,10 @@ sub load_logs
 	$node->safe_psql('postgres', q{
 		CREATE TABLE load.paid AS
 		SELECT c.id AS charge, r.id AS release, c.dataset, c.budget_role, coalesce(c.rho, c.epsilon) AS cost, c.release_id IS NOT NULL AS again
-		  FROM dp.charge c JOIN dp.release r ON r.charge_id = c.id OR r.id = c.release_id;
+		  FROM dp_ledger.charge c JOIN dp_ledger.release r ON r.charge_id = c.id OR r.id = c.release_id;
 		CREATE TABLE load.stored AS
 		SELECT id AS release, query, ('x' || encode(substr(payload, 8 * query - 7, 8), 'hex'))::bit(64)::bigint AS estimate
-		  FROM dp.release, generate_series(1, queries) query;
+		  FROM dp_ledger.release, generate_series(1, queries) query;
 		ANALYZE load.paid; ANALYZE load.stored; ANALYZE load.seen; ANALYZE load.told; ANALYZE load.asked; ANALYZE load.ended});
 	is(scalar @{ $lines{hung} }, 0, 'no request hangs');
 	return;
@@ -473,15 +473,15 @@ for my $dataset (sort keys %datasets)
 	is(ask_ok($node, 'curator', "SELECT ok FROM dp.verify_ledger('$dataset')"), 't', "$dataset: the chain is whole");
 }
 # not by the indexes, which could hide one
-none($node, 'no two charges have one number', q{SELECT dataset_id, seq + 0, count(*) FROM dp.charge GROUP BY 1, 2 HAVING count(*) > 1});
-none($node, 'no two releases have one charge', q{SELECT charge_id + 0, count(*) FROM dp.release GROUP BY 1 HAVING count(*) > 1});
+none($node, 'no two charges have one number', q{SELECT dataset_id, seq + 0, count(*) FROM dp_ledger.charge GROUP BY 1, 2 HAVING count(*) > 1});
+none($node, 'no two releases have one charge', q{SELECT charge_id + 0, count(*) FROM dp_ledger.release GROUP BY 1 HAVING count(*) > 1});
 none($node, 'nothing is frozen', q{SELECT dataset FROM dp.datasets WHERE frozen});
 
 # ---- and with what was seen ----
 
 none($node, 'every release that was seen or told of is stored, with its charge',
 	q{SELECT release FROM (SELECT release FROM load.seen UNION SELECT release FROM load.told) s
-	   WHERE NOT EXISTS (SELECT FROM dp.release r JOIN dp.charge c ON c.id = r.charge_id WHERE r.id = s.release)});
+	   WHERE NOT EXISTS (SELECT FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id WHERE r.id = s.release)});
 none($node, 'every answer was paid by the budget that it was asked of, at the price that was asked',
 	q{SELECT DISTINCT client, n, s.release FROM (SELECT client, n, release FROM load.seen UNION SELECT client, n, release FROM load.told) s
 	   JOIN load.asked a USING (client, n)
@@ -505,8 +505,8 @@ none($node, 'an answer that is complete has all its rows, of one release',
 	   WHERE e.how = 'complete' OR e.how = '22012' GROUP BY client, n, a.manner, a.cells
 	  HAVING count(DISTINCT s.release) <> 1 OR count(DISTINCT s.query) <> CASE a.manner WHEN 'with_a_cursor' THEN 1 ELSE a.cells END});
 none($node, 'who was refused had too little left',
-	q{SELECT a.* FROM load.asked a JOIN load.ended e USING (client, n) JOIN dp.dataset d ON d.dataset = a.dataset
-	   JOIN dp.budget b ON b.dataset_id = d.id AND b.role_name = a.budget
+	q{SELECT a.* FROM load.asked a JOIN load.ended e USING (client, n) JOIN dp_ledger.dataset d ON d.dataset = a.dataset
+	   JOIN dp_ledger.budget b ON b.dataset_id = d.id AND b.role_name = a.budget
 	   WHERE e.how = 'PE001' AND coalesce(b.rho_limit - b.rho_spent, b.epsilon_limit - b.epsilon_spent) >= a.cost
 	     AND coalesce(d.rho_limit - d.rho_spent, d.epsilon_limit - d.epsilon_spent) >= a.cost});
 none($node, 'no other error is seen', "SELECT how, count(*) FROM load.ended WHERE how NOT IN ('complete', 'lost', "
@@ -524,14 +524,14 @@ ledger_ok($node, 'at the end');
 
 # ---- What happened ----
 
-my $charges = number($node, 'SELECT count(*) FROM dp.charge');
+my $charges = number($node, 'SELECT count(*) FROM dp_ledger.charge');
 my $answered = q{FROM load.ended WHERE how IN ('complete', '22012')};
-my $wasted = number($node, 'SELECT count(*) FROM dp.charge c WHERE release_id IS NULL AND NOT EXISTS (SELECT FROM dp.release r WHERE r.charge_id = c.id)');
+my $wasted = number($node, 'SELECT count(*) FROM dp_ledger.charge c WHERE release_id IS NULL AND NOT EXISTS (SELECT FROM dp_ledger.release r WHERE r.charge_id = c.id)');
 my $requests = number($node, 'SELECT count(*) FROM load.asked');
 
 note(sprintf('%d s, seed %d, %s worker: %d requests, %d charges (%.0f/s), of them %d for releases that were there, %d without a release',
 	$SECONDS, $SEED, $PRELOAD ? 'resident' : 'dynamic', $requests, $charges, $charges / $SECONDS,
-	number($node, 'SELECT count(*) FROM dp.charge WHERE release_id IS NOT NULL'), $wasted));
+	number($node, 'SELECT count(*) FROM dp_ledger.charge WHERE release_id IS NOT NULL'), $wasted));
 note(sprintf('%d answers seen whole, %d of them replays; %d rows seen', number($node, "SELECT count(*) $answered"),
 	number($node, "SELECT count(*) $answered AND NOT EXISTS (SELECT FROM load.told t WHERE (t.client, t.n) = (ended.client, ended.n))"),
 	number($node, 'SELECT count(*) FROM load.seen')));

@@ -79,9 +79,9 @@ for my $case ([ 'few', 100, 0.002, 15.811388 ], [ 'many', 200, 0.002, 15.811388 
 	cmp_ok(abs($correlation), '<', 0.02, "$name: neighbouring cells are not correlated ($correlation)");
 }
 
-is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT release_id) FROM (SELECT id AS release_id FROM dp.release) r'),
+is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT release_id) FROM (SELECT id AS release_id FROM dp_ledger.release) r'),
 	3 * $releases . '|' . 3 * $releases, 'every release is stored');
-is($node->safe_psql('postgres', "SELECT rho_spent FROM dp.budget"), $releases * (0.002 + 0.002 + 1.6) * 1e9, 'and every one was charged');
+is($node->safe_psql('postgres', "SELECT rho_spent FROM dp_ledger.budget"), $releases * (0.002 + 0.002 + 1.6) * 1e9, 'and every one was charged');
 
 $node->stop;
 done_testing();

@@ -1,2 +1,2 @@
 -- as curator
-SELECT dp.affine_rows('@affine@', price, a, b) FROM offers
+SELECT dp_internal.affine_rows('@affine@', price, a, b) FROM offers

@@ -1,2 +1,2 @@
 -- as curator
-SELECT dp.tally('@selection@', id) FROM people
+SELECT dp_internal.tally('@selection@', id) FROM people

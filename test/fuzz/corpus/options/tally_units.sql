@@ -1,2 +1,2 @@
 -- as curator
-SELECT dp.tally_units('@selection@', '@cut@', unit, id) FROM people
+SELECT dp_internal.tally_units('@selection@', '@cut@', unit, id) FROM people
