@@ -11,6 +11,6 @@
  * Reads the JSON: dataset, label, features, method, epsilon, rho, delta, name and budget
  * are those of dp.fit, every other key is an option of the method.
  */
-extern void pe_model_options_read(const char *json, pe_model_request *request);
+extern void pe_model_options_read(const char *json, pe_request *request);
 
 #endif

@@ -46,7 +46,7 @@ PG_FUNCTION_INFO_V1(pe_sql_is_payer);
 static void
 check_budget_numbers(const char *accounting, double epsilon, double delta)
 {
-	pe_cost		limit;
+	pe_amount	limit;
 
 	pe_check_epsilon(epsilon);
 	if (!pe_is_pure(accounting))

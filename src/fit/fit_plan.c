@@ -2,11 +2,9 @@
  * fit_plan.c
  *	  What a fit costs, and how much noise that buys.
  *
- * Most methods are measurements and selections whose shares add up to the cost
- * (fit/fit.h): they are charged problem->nano itself, of rho or of a pure
- * epsilon.  A method whose theorem ends in (epsilon, delta) is charged (epsilon
- * tanh(epsilon / 2), delta): it is epsilon-DP but for an event of probability delta,
- * and that is delta-approximate zCDP (pe_nano_rho_of_pure).
+ * Most methods are measurements and selections whose shares add up to problem->nano
+ * (fit/fit.h), of rho or of a pure epsilon.  Of a method whose theorem ends in (epsilon,
+ * delta) that is the epsilon.  The charge is plan/plan.h's.
  */
 #include "fit/fit_plan.h"
 
@@ -30,10 +28,9 @@ accelerated_fits(const pe_fit_problem *problem)
 }
 
 bool
-pe_fit_plan_make(pe_fit_problem *problem, pe_cost *cost)
+pe_fit_plan_make(pe_fit_problem *problem)
 {
 	memset(&problem->plan, 0, sizeof(problem->plan));
-	*cost = (pe_cost) {0, 0, 0};
 
 	if (!pe_fit_is_private(problem->method))
 		return true;
@@ -42,25 +39,32 @@ pe_fit_plan_make(pe_fit_problem *problem, pe_cost *cost)
 	switch (problem->method)
 	{
 		case PE_FIT_OBJPERT:
-			return pe_plan_objpert(problem, cost);
+			return pe_plan_objpert(problem);
 		case PE_FIT_SGD:
 		case PE_FIT_SGD_ADV:
-			return pe_plan_sampled(problem, cost);
+			return pe_plan_sampled(problem);
 		case PE_FIT_GD:
 		case PE_FIT_HB:
 		case PE_FIT_NAG:
 		case PE_FIT_MASG:
 		case PE_FIT_NAG_OPT:
 		case PE_FIT_MASG_OPT:
-			if (!accelerated_fits(problem))
-				return false;
-			break;
+			return accelerated_fits(problem);
 		default:
-			break;
+			return true;
 	}
-	if (problem->pure)
-		cost->epsilon_nano = problem->nano;
-	else
-		cost->rho_nano = problem->nano;
-	return true;
+}
+
+int64_t
+pe_fit_drawn(const pe_fit_problem *problem)
+{
+	const pe_fit_plan *plan = &problem->plan;
+	int64_t		steps;
+
+	if (plan->steps == 0)
+		return problem->nano;
+	if (__builtin_mul_overflow(plan->nano_step, (int64_t) plan->steps, &steps) ||
+		__builtin_add_overflow(steps, plan->nano_count, &steps))
+		return 0;
+	return steps;
 }

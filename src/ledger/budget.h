@@ -45,7 +45,7 @@ extern bool pe_release_is_paid(int64 release_id, bool frozen);
  * -1 if the charge does not fit.  The cap is not asked: what fits into it says what
  * others spent.
  */
-extern int64 pe_budget_left_after(const pe_budget *budget, pe_cost charge);
+extern int64 pe_budget_left_after(const pe_budget *budget, pe_amount charge);
 
 /* So much of rho or epsilon as an epsilon: at half of the budget's delta, or pure. */
 extern double pe_budget_epsilon(const pe_budget *budget, int64 nano);

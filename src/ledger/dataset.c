@@ -170,7 +170,7 @@ pe_is_pure(const char *accounting)
 	return strcmp(accounting, "pure") == 0;
 }
 
-pe_cost
+pe_amount
 pe_limit(const char *accounting, double epsilon, double delta)
 {
 	return pe_is_pure(accounting) ? pe_pure_limit(epsilon) : pe_budget_limit(epsilon, delta);
@@ -182,19 +182,19 @@ pe_spending(int64 rho_nano, int64 epsilon_nano)
 	return epsilon_nano > 0 ? psprintf("epsilon %g", epsilon_nano * 1e-9) : psprintf("rho %g", rho_nano * 1e-9);
 }
 
-pe_cost
+pe_amount
 pe_dataset_left(const pe_dataset *dataset)
 {
-	pe_cost		limit = {dataset->rho_limit, dataset->delta_limit, dataset->epsilon_limit};
-	pe_cost		spent = {dataset->rho_spent, dataset->delta_spent, dataset->epsilon_spent};
+	pe_amount	limit = {dataset->rho_limit, dataset->delta_limit, dataset->epsilon_limit};
+	pe_amount	spent = {dataset->rho_spent, dataset->delta_spent, dataset->epsilon_spent};
 
-	return pe_cost_less(limit, spent);
+	return pe_amount_less(limit, spent);
 }
 
 double
 pe_dataset_epsilon_left(const pe_dataset *dataset)
 {
-	pe_cost		left = pe_dataset_left(dataset);
+	pe_amount	left = pe_dataset_left(dataset);
 
 	if (pe_is_pure(dataset->accounting))
 		return left.epsilon_nano / 1e9;

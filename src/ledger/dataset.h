@@ -60,13 +60,13 @@ extern List *pe_datasets_of_user(void);
 extern bool pe_is_pure(const char *accounting);
 
 /* The limit that epsilon and delta set in an accounting; nothing fits where they set none. */
-extern pe_cost pe_limit(const char *accounting, double epsilon, double delta);
+extern pe_amount pe_limit(const char *accounting, double epsilon, double delta);
 
 /* "rho 0.1" or "epsilon 0.1": what was spent, for a message. */
 extern char *pe_spending(int64 rho_nano, int64 epsilon_nano);
 
 /* What is left of the cap, and the same as an epsilon: at half of its delta, or pure. */
-extern pe_cost pe_dataset_left(const pe_dataset *dataset);
+extern pe_amount pe_dataset_left(const pe_dataset *dataset);
 extern double pe_dataset_epsilon_left(const pe_dataset *dataset);
 
 /* 55000 if the caller's own open transaction changed the dataset or its attributes. */

@@ -23,6 +23,6 @@ extern void pe_grants_lock(int64 dataset_id);
  * the rounding of each, up to a nano.  A budget of a role that is gone has nothing left.
  * Between pe_access_begin and pe_access_end.
  */
-extern void pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_cost *promised, pe_cost *cap_left);
+extern void pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_amount *promised, pe_amount *cap_left);
 
 #endif

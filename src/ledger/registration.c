@@ -260,7 +260,7 @@ mark_not_counted(char *nulls, int rho, int epsilon, const char *accounting)
 
 /* max_rows may differ: what a unit lost was measured for all of its rows that counted then. */
 static void
-resume(const pe_dataset *old, const pe_dataset *declared, pe_cost limit)
+resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 {
 	static pe_statement update = {NULL, "UPDATE dp_ledger.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
 		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, epsilon_limit = $10, private_type = $11, "
@@ -273,8 +273,8 @@ resume(const pe_dataset *old, const pe_dataset *declared, pe_cost limit)
 		unit_type_text(declared), Int64GetDatum(limit.epsilon_nano), private_type_text(declared)
 	};
 	char		nulls[] = "           ";
-	pe_cost		spent = {old->rho_spent, old->delta_spent, old->epsilon_spent};
-	pe_cost		nothing = {0};
+	pe_amount	spent = {old->rho_spent, old->delta_spent, old->epsilon_spent};
+	pe_amount	nothing = {0};
 
 	if (!same_terms(old, declared))
 		ereport(ERROR,
@@ -306,7 +306,7 @@ pe_dataset_register(const pe_dataset *declared)
 		{TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID,
 	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID}};
 	Oid			relation = declared->relation;
-	pe_cost		limit = pe_limit(declared->accounting, declared->epsilon, declared->delta);
+	pe_amount	limit = pe_limit(declared->accounting, declared->epsilon, declared->delta);
 	pe_dataset *old;
 	pe_act		act;
 	pe_access	access;
@@ -443,15 +443,15 @@ static void
 check_grants(const pe_dataset *before)
 {
 	pe_dataset *dataset = pe_dataset_load(before->name);
-	pe_cost		promised;
-	pe_cost		cap_left;
+	pe_amount	promised;
+	pe_amount	cap_left;
 	pe_access	access;
 
 	if (dataset->rho_spent == before->rho_spent && dataset->epsilon_spent == before->epsilon_spent)
 		return;
 	pe_access_begin(&access);
 	pe_grants_read(dataset->id, 0, pe_is_pure(dataset->accounting), &promised, &cap_left);
-	if (!pe_filter_accepts(cap_left, promised, (pe_cost) {0}))
+	if (!pe_filter_accepts(cap_left, promised, (pe_amount) {0}))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the budgets on dataset \"%s\" would exceed its cap together", dataset->name),

@@ -29,6 +29,7 @@
 #include "lattice_scores.h"
 #include "shim.h"
 #include "statistics.h"
+#include "allowance.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
@@ -1373,6 +1374,7 @@ test_method(void **state)
 	problem.nano = 20000000;
 	for (long i = 0; i < n; i++)
 	{
+		problem.allowance = plenty(problem.pure);
 		pe_minimum_exponential(&problem, &in.f, x);
 		for (int j = 0; j < 2; j++)
 			assert_true(x[j] >= -5 && x[j] <= 5);
