@@ -60,7 +60,7 @@ SELECT dp.add_attribute('residents', 'age', 50, 110, bins => 6);
 SELECT dp.add_attribute('residents', 'sex', '{F,M}');
 SELECT dp.add_attribute('residents', 'death');
 SELECT dp.add_attribute('residents', 'futime', 0, 5300, bins => 53);
-SELECT dp.grant_budget('analyst', 'residents', epsilon => 1);
+SELECT dp.grant_budget('residents', 'analyst', epsilon => 1);
 \set ECHO none
 \o
 \pset tuples_only off

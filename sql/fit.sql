@@ -40,10 +40,10 @@ SELECT dp.add_attribute('d', 'n', 0, 7, 7, outside => 'other', nulls => 'cell');
 SELECT dp.add_attribute('d', 'three', ARRAY[0, 1, 2]);
 SELECT dp.add_attribute('d', 'big1', (SELECT array_agg(i) FROM generate_series(0, 1999) i));
 SELECT dp.add_attribute('d', 'big2', (SELECT array_agg(i) FROM generate_series(0, 1499) i));
-SELECT dp.grant_budget('regress_ann', 'd', 60000);
-SELECT dp.grant_budget('regress_bob', 'd', 30000);
-SELECT dp.grant_budget('regress_poor', 'd', 0.1);
-SELECT dp.grant_budget('regress_pure', 'd', 1000, accounting => 'pure');
+SELECT dp.grant_budget('d', 'regress_ann', 60000);
+SELECT dp.grant_budget('d', 'regress_bob', 30000);
+SELECT dp.grant_budget('d', 'regress_poor', 0.1);
+SELECT dp.grant_budget('d', 'regress_pure', 1000, accounting => 'pure');
 
 \t on
 -- ---- What is refused, and free ----
@@ -304,7 +304,7 @@ BEGIN
     PERFORM dp.add_attribute(what, 'n', '-1', '1', 4);
     PERFORM dp.add_attribute(what, 'z', '{a,b}', outside => 'other', nulls => 'cell');
     PERFORM dp.add_attribute(what, 'v', -1, 1, 4);
-    PERFORM dp.grant_budget('regress_ann', what, 1000);
+    PERFORM dp.grant_budget(what, 'regress_ann', 1000);
 END $$;
 SELECT facts('no_rows', 'SELECT WHERE false');
 SELECT facts('one_row', 'VALUES (true, 0.5, 0.5, 0.5, ''a'', 0.5)');
@@ -344,7 +344,7 @@ SELECT coefficient FROM dp.fit('visits', 'svm', 'y', '{v}', 'majority') WHERE te
 CREATE TABLE fixed AS SELECT y, x, v FROM t;
 SELECT dp.create_dataset('fixed', 'fixed', 10000, neighbours => 'substitute');
 SELECT dp.add_attribute('fixed', 'y'), dp.add_attribute('fixed', 'x', 0, 100, 10), dp.add_attribute('fixed', 'v', -10, 80, 10);
-SELECT dp.grant_budget('regress_ann', 'fixed', 5000);
+SELECT dp.grant_budget('fixed', 'regress_ann', 5000);
 SET SESSION AUTHORIZATION regress_ann;
 \t on
 SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.0123, name => '')$$);

@@ -12,12 +12,12 @@ INSERT INTO t SELECT i % 64, (ARRAY['f', 'm'])[1 + i % 2] FROM generate_series(1
 SELECT dp.create_dataset('d', 't', 1e5);
 SELECT dp.add_attribute('d', 'x', 0, 64, 16);
 SELECT dp.add_attribute('d', 'sex', '{f,m}');
-SELECT dp.grant_budget('regress_curator', 'd', 1e5);
+SELECT dp.grant_budget('d', 'regress_curator', 1e5);
 CREATE TABLE p (x int);
 INSERT INTO p SELECT i % 64 FROM generate_series(1, 5000) i;
 SELECT dp.create_dataset('p', 'p', 1e5, accounting => 'pure');
 SELECT dp.add_attribute('p', 'x', 0, 64, 64);
-SELECT dp.grant_budget('regress_curator', 'p', 1e5, accounting => 'pure');
+SELECT dp.grant_budget('p', 'regress_curator', 1e5, accounting => 'pure');
 CREATE TABLE z (x int);
 SELECT dp.create_dataset('z', 'z', 1);
 SELECT dp.add_attribute('z', 'x', 0, 64, 64);

@@ -36,7 +36,7 @@ SELECT count(dp.add_attribute(n, 'y')), count(dp.add_attribute(n, 'z', 0, 10, 4)
        count(dp.add_attribute(n, 'd', date '2020-01-01', date '2021-01-01', 12)), count(dp.add_attribute(n, 'three', '{0,1,2}'))
   FROM unnest('{d,u,p}'::text[]) n;
 SELECT dp.add_attribute('d', 'many', array_agg(k)) FROM generate_series(1, 2000) k;
-SELECT count(dp.grant_budget('regress_ann', n, 100, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'zcdp' END)) FROM unnest('{d,u,p}'::text[]) n;
+SELECT count(dp.grant_budget(n, 'regress_ann', 100, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'zcdp' END)) FROM unnest('{d,u,p}'::text[]) n;
 GRANT SELECT ON t, u, p, nothing TO regress_ann, regress_bob;
 
 SET SESSION AUTHORIZATION regress_ann;

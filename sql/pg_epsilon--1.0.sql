@@ -552,15 +552,15 @@ CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges text,
 COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text) IS
     'the same with the edges as an array literal in the column''s own input form';
 
-CREATE FUNCTION dp.grant_budget(grantee name, dataset text, epsilon double precision,
-        delta double precision DEFAULT NULL, accounting text DEFAULT 'zcdp', overcommit boolean DEFAULT false) RETURNS void
+CREATE FUNCTION dp.grant_budget(dataset text, grantee name, epsilon double precision,
+        delta double precision DEFAULT NULL, accounting text DEFAULT NULL, overcommit boolean DEFAULT false) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_grant_budget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.grant_budget(name, text, double precision, double precision, text, boolean) IS
-    'sets the total that a role may lose on your dataset; delta NULL: that of the cap; overcommit: also where all budgets together exceed the cap';
+COMMENT ON FUNCTION dp.grant_budget(text, name, double precision, double precision, text, boolean) IS
+    'sets the total that a role may lose on your dataset; delta and accounting NULL: those of the cap; overcommit: also where all budgets together exceed the cap';
 
-CREATE FUNCTION dp.revoke_budget(grantee name, dataset text) RETURNS void
+CREATE FUNCTION dp.revoke_budget(dataset text, grantee name) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_revoke_budget' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.revoke_budget(name, text) IS
+COMMENT ON FUNCTION dp.revoke_budget(text, name) IS
     'takes back what a role has not spent yet; what it paid for it may still read';
 
 CREATE FUNCTION dp.verify_ledger(dataset text)

@@ -37,7 +37,7 @@ SELECT dp.add_attribute('d', 'u', '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}', outs
 SELECT dp.add_attribute('d', 'dl', '{2020-02-29,2020-03-01}', outside => 'other');
 SELECT dp.add_attribute('d', 'n', '{0.1,2.50}', outside => 'other', nulls => 'cell');
 SELECT dp.add_attribute('d', 'c', '{ab,c}', outside => 'other'), dp.add_attribute('d', 'r', '{0.1,0.5}', outside => 'other');
-SELECT dp.grant_budget('regress_ann', 'd', 1e4);
+SELECT dp.grant_budget('d', 'regress_ann', 1e4);
 
 -- Levels.  Each indicator gets a bit, so that a prediction tells which terms are in it.
 SET SESSION AUTHORIZATION regress_ann;

@@ -110,7 +110,7 @@ asked($node, 'a batch with an error', sub {
 
 # For what is left, in one batch: exactly one of them gets it.
 add_people($node, 'postgres', 'few', budget => 0);
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('ann', 'few', epsilon => 1, delta => 1e-9)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('few', 'ann', epsilon => 1, delta => 1e-9)});
 my $half = $node->safe_psql('postgres', q{SELECT 0.6e-9 * b.rho_limit FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id WHERE d.dataset = 'few'});
 asked($node, 'the last of a budget', sub {
 	my @got = batch('the last of a budget', sub { map { started('ann', "SELECT count(*) FROM dp.histogram('few', 'sex', rho => $half, fresh => true)") } 1 .. 3 });

@@ -50,7 +50,7 @@ is(ask_ok($standby, 'ann', "SELECT count(*) FROM dp.$_->[0]"), $_->[1], "standby
 is(ask_ok($standby, 'curator', $verify), 't|4', 'standby: dp.verify_ledger');
 refused($standby, 'ann', $verify, '42501', 'standby: dp.verify_ledger of an analyst');
 refused($standby, 'curator', $attest, '25006', 'standby: dp.attest');
-refused($standby, 'curator', q{SELECT dp.grant_budget('ann', 'people', 9)}, '25006', 'standby: dp.grant_budget');
+refused($standby, 'curator', q{SELECT dp.grant_budget('people', 'ann', 9)}, '25006', 'standby: dp.grant_budget');
 
 # ---- Promoted ----
 

@@ -168,7 +168,7 @@ sub register
 		SELECT dp.add_attribute('$table', 'y', ARRAY[0, 1]), dp.add_attribute('$table', 'v', -1, 1, 10), dp.add_attribute('$table', 'a', -1, 1, 10),
 		       dp.add_attribute('$table', 'b', -1, 1, 10, outside => 'other', nulls => 'cell'), dp.add_attribute('$table', 'c', -1, 1, 10),
 		       dp.add_attribute('$table', 'k', ARRAY[0, 1, 2, 3], outside => 'other', nulls => 'cell');
-		SELECT dp.grant_budget('ann', '$table', 5e4)});
+		SELECT dp.grant_budget('$table', 'ann', 5e4)});
 	return;
 }
 
@@ -227,7 +227,7 @@ is(coefficients('heavy', "2000 ${parallel}2", $few), coefficients('light', $seri
 
 # more values than a function takes arguments: the rest is a record
 ask_ok($node, 'curator', 'CREATE TABLE wide AS SELECT i % 2 AS y, ' . join(', ', map { "sin(i * $_)::float8 AS x$_" } 1 .. 130) . ' FROM generate_series(1, 3000) i;'
-	  . q{SELECT dp.create_dataset('wide', 'wide', 1e5), dp.add_attribute('wide', 'y', ARRAY[0, 1]), dp.grant_budget('ann', 'wide', 1000);}
+	  . q{SELECT dp.create_dataset('wide', 'wide', 1e5), dp.add_attribute('wide', 'y', ARRAY[0, 1]), dp.grant_budget('wide', 'ann', 1000);}
 	  . "SELECT dp.add_attribute('wide', name::name, -1, 1, 4) FROM (SELECT 'x' || i AS name FROM generate_series(1, 130) i) n");
 my %wide;
 for my $settings ("1048576 $serial", "1024 ${parallel}2", "9000 ${parallel}2")
@@ -360,7 +360,7 @@ is(ledger($node, dataset => 'plain')->{charges}, $raced->{charges}, 'free');
 # ---- Names that somebody else takes first ----
 
 my $next = $node->safe_psql('postgres', 'SELECT last_value FROM dp_ledger.release_id_seq') + 2;
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'plain', 100)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('plain', 'bob', 100)});
 ask_ok($node, 'bob', "SELECT FROM dp.fit('plain', 'svm', 'y', '{c}', 'one_pass', rho => 0.01, name => 'model_$next')");
 like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{c,k}', 'one_pass', rho => 0.01)}), qr/^model_${next}_\d+$/,
 	'who guesses the next number keeps nobody from his model');

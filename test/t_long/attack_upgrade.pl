@@ -20,7 +20,7 @@ my $outside = PostgreSQL::Test::Utils::tempdir;
 my $conf = "max_worker_processes = 16\npg_epsilon.anchor_file = '$outside/anchor'\n";
 my $node = people_node('origin', conf => $conf);
 $node->safe_psql('postgres', 'CREATE ROLE filler; CREATE ROLE late LOGIN; DROP ROLE filler');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('late', 'people', 2, overcommit => true)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'late', 2, overcommit => true)});
 my $answer = ask_ok($node, 'ann', $paid);
 my $model = ask_ok($node, 'ann', $fit);
 ask_ok($node, 'late', $fresh);

@@ -96,7 +96,7 @@ sub set_up
 			INSERT INTO $name $p->{rows};
 			SELECT dp.create_dataset($p->{register});
 			SELECT dp.add_attribute('$name', 'age', 0, 40, bins => 4);
-			SELECT dp.grant_budget('ann', '$name', epsilon => 1e5$pure, overcommit => true)}, db => $db);
+			SELECT dp.grant_budget('$name', 'ann', epsilon => 1e5$pure, overcommit => true)}, db => $db);
 	}
 	return;
 }
