@@ -308,8 +308,8 @@ RESET SESSION AUTHORIZATION;
 GRANT SELECT ON t, nothing TO regress_ann, regress_poor;
 SET SESSION AUTHORIZATION regress_ann;
 \t on
--- the options are a constant, and JSON
-SELECT refused($$SELECT dp.minimize_max_affine_agg(ARRAY[a, b], c, z) FROM t$$);
+-- the options are a constant, and an object
+SELECT refused($$SELECT dp.minimize_max_affine_agg(ARRAY[a, b], c, to_jsonb(z)) FROM t$$);
 SELECT refused($$SELECT dp.minimize_max_affine_agg(ARRAY[a, b], c, NULL) FROM t$$);
 SELECT ask_agg('minimize_max_affine_agg', 'ARRAY[a, b], c', '');
 SELECT ask_agg('minimize_max_affine_agg', 'ARRAY[a, b], c', '[]');
@@ -375,7 +375,7 @@ SELECT (m).x[1] < -0.9 AS at_the_end FROM (SELECT dp.minimize_max_affine_agg(s, 
 SELECT (m).x[1] > 0.9 AS at_the_end FROM (SELECT dp.minimize_max_affine_agg(s, o, '{"dataset": "d", "lower": [-1], "upper": [1], "rho": 1000}') AS m
   FROM (VALUES ('{-1}'::float8[], 'Infinity'::float8), ('{1}', 1)) v (s, o) OFFSET 0) x;
 -- parameters; pure; the owner's methods; EXPLAIN runs nothing
-PREPARE q (text) AS SELECT (dp.minimize_max_affine_agg(ARRAY[a, b], c, $1)).release > 0 AS release FROM t;
+PREPARE q (jsonb) AS SELECT (dp.minimize_max_affine_agg(ARRAY[a, b], c, $1)).release > 0 AS release FROM t;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE q('{"dataset": "d", "lower": [-1, -1], "upper": [1, 1], "epsilon": 0.1, "method": "subgradient", "iterations": 5}');
 RESET plan_cache_mode;

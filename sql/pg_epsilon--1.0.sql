@@ -659,52 +659,52 @@ CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT 
 COMMENT ON FUNCTION dp.publish(bigint, text, boolean) IS
     'makes a paid release an ordinary table of yours, free: a row per count with estimate, stderr and 95% interval; replace: one that this function made; returns the number of rows';
 
-CREATE FUNCTION dp.fit(dataset text, model text, label name, features name[], method text DEFAULT 'auto',
+CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
-        predicate text DEFAULT NULL, options jsonb DEFAULT NULL, name text DEFAULT NULL,
+        predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
         fresh boolean DEFAULT false, budget name DEFAULT NULL)
     RETURNS TABLE (term text, coefficient double precision, model text, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.fit(text, text, name, name[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name) IS
-    'fits a private model: logistic_regression, svm or linear_regression of a label by declared attributes; give epsilon or rho; coefficients are on the scale of the values; the same request again is answered free';
+COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name) IS
+    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; the same request again is answered free';
 
 CREATE TYPE dp.model_term AS (term text, coefficient double precision, model text, release bigint);
 COMMENT ON TYPE dp.model_term IS 'a term of a fitted model; the aggregates that fit models return an array of them';
 
-CREATE FUNCTION dp_internal.logistic_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
+CREATE FUNCTION dp_internal.logistic_regression_add(internal, label "any", features double precision[], options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_internal.logistic_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.logistic_regression';
+COMMENT ON FUNCTION dp_internal.logistic_regression_add(internal, "any", double precision[], jsonb) IS 'transition function of the aggregate dp.logistic_regression';
 CREATE FUNCTION dp_internal.logistic_regression_final(internal) RETURNS dp.model_term[]
     AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_internal.logistic_regression_final(internal) IS 'final function of the aggregate dp.logistic_regression';
-CREATE AGGREGATE dp.logistic_regression(label "any", features double precision[], options text) (
+CREATE AGGREGATE dp.logistic_regression(label "any", features double precision[], options jsonb) (
     SFUNC = dp_internal.logistic_regression_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = dp_internal.logistic_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
-COMMENT ON AGGREGATE dp.logistic_regression("any", double precision[], text) IS
+COMMENT ON AGGREGATE dp.logistic_regression("any", double precision[], jsonb) IS
     'fits a private model to rows that you may read, the logistic loss of a label of two classes; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
 
-CREATE FUNCTION dp_internal.svm_add(internal, label "any", features double precision[], options text) RETURNS internal
+CREATE FUNCTION dp_internal.svm_add(internal, label "any", features double precision[], options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_svm_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_internal.svm_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.svm';
+COMMENT ON FUNCTION dp_internal.svm_add(internal, "any", double precision[], jsonb) IS 'transition function of the aggregate dp.svm';
 CREATE FUNCTION dp_internal.svm_final(internal) RETURNS dp.model_term[]
     AS 'MODULE_PATHNAME', 'pe_sql_svm_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_internal.svm_final(internal) IS 'final function of the aggregate dp.svm';
-CREATE AGGREGATE dp.svm(label "any", features double precision[], options text) (
+CREATE AGGREGATE dp.svm(label "any", features double precision[], options jsonb) (
     SFUNC = dp_internal.svm_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = dp_internal.svm_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
-COMMENT ON AGGREGATE dp.svm("any", double precision[], text) IS
+COMMENT ON AGGREGATE dp.svm("any", double precision[], jsonb) IS
     'fits a private model to rows that you may read, the smoothed hinge loss of a label of two classes; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
 
-CREATE FUNCTION dp_internal.linear_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
+CREATE FUNCTION dp_internal.linear_regression_add(internal, label "any", features double precision[], options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_linear_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_internal.linear_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.linear_regression';
+COMMENT ON FUNCTION dp_internal.linear_regression_add(internal, "any", double precision[], jsonb) IS 'transition function of the aggregate dp.linear_regression';
 CREATE FUNCTION dp_internal.linear_regression_final(internal) RETURNS dp.model_term[]
     AS 'MODULE_PATHNAME', 'pe_sql_linear_regression_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_internal.linear_regression_final(internal) IS 'final function of the aggregate dp.linear_regression';
-CREATE AGGREGATE dp.linear_regression(label "any", features double precision[], options text) (
+CREATE AGGREGATE dp.linear_regression(label "any", features double precision[], options jsonb) (
     SFUNC = dp_internal.linear_regression_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = dp_internal.linear_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
-COMMENT ON AGGREGATE dp.linear_regression("any", double precision[], text) IS
+COMMENT ON AGGREGATE dp.linear_regression("any", double precision[], jsonb) IS
     'fits a private model to rows that you may read, the squared error of a number; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
 
 CREATE FUNCTION dp.predict(model text, features jsonb) RETURNS double precision
@@ -722,28 +722,28 @@ CREATE FUNCTION dp.drop_model(model text) RETURNS void
 COMMENT ON FUNCTION dp.drop_model(text) IS
     'forgets a model''s name and coefficients; its charge stays, and so does its release. For the role that gave the name, and the owner of the table';
 
-CREATE FUNCTION dp.minimize_max_affine(dataset text, slopes name[], offsets name, lower double precision[], upper double precision[],
+CREATE FUNCTION dp.minimize_max_affine(dataset text, slopes text[], offsets text, lower double precision[], upper double precision[],
         inequalities double precision[] DEFAULT NULL, method text DEFAULT 'exponential',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         options jsonb DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
     RETURNS TABLE (x double precision[], public_value double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.minimize_max_affine(text, name[], name, double precision[], double precision[], double precision[], text, double precision, double precision, double precision, jsonb, boolean, name) IS
+COMMENT ON FUNCTION dp.minimize_max_affine(text, text[], text, double precision[], double precision[], double precision[], text, double precision, double precision, double precision, jsonb, boolean, name) IS
     'a private point where the largest of slopes . x + offset over the rows is small: lower <= x <= upper, and rows (g, h) of inequalities mean g . x <= h; public_value: the minimum without offsets; give epsilon or rho; the same request again is answered free';
 
 CREATE TYPE dp.affine_minimum AS (x double precision[], public_value double precision, release bigint);
 COMMENT ON TYPE dp.affine_minimum IS 'a private minimum of a piecewise affine function, as dp.minimize_max_affine_agg returns it';
 
-CREATE FUNCTION dp_internal.minimize_max_affine_add(internal, slopes double precision[], offsets double precision, options text) RETURNS internal
+CREATE FUNCTION dp_internal.minimize_max_affine_add(internal, slopes double precision[], offsets double precision, options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_internal.minimize_max_affine_add(internal, double precision[], double precision, text) IS 'transition function of the aggregate dp.minimize_max_affine_agg';
+COMMENT ON FUNCTION dp_internal.minimize_max_affine_add(internal, double precision[], double precision, jsonb) IS 'transition function of the aggregate dp.minimize_max_affine_agg';
 CREATE FUNCTION dp_internal.minimize_max_affine_final(internal) RETURNS dp.affine_minimum
     AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_internal.minimize_max_affine_final(internal) IS 'final function of the aggregate dp.minimize_max_affine_agg';
-CREATE AGGREGATE dp.minimize_max_affine_agg(slopes double precision[], offsets double precision, options text) (
+CREATE AGGREGATE dp.minimize_max_affine_agg(slopes double precision[], offsets double precision, options jsonb) (
     SFUNC = dp_internal.minimize_max_affine_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = dp_internal.minimize_max_affine_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
-COMMENT ON AGGREGATE dp.minimize_max_affine_agg(double precision[], double precision, text) IS
+COMMENT ON AGGREGATE dp.minimize_max_affine_agg(double precision[], double precision, jsonb) IS
     'the same of rows that you may read; options is a constant, {"dataset": .., "lower": [..], "upper": [..], "epsilon": ..}; one charge for each group';
 
 CREATE TYPE dp.affine_solution AS (x double precision[], value double precision, gap double precision);
@@ -752,9 +752,9 @@ COMMENT ON TYPE dp.affine_solution IS 'a minimum of a piecewise affine function,
 CREATE FUNCTION dp_internal.solve_max_affine_add(internal, slopes double precision[], offsets double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_internal.solve_max_affine_add(internal, double precision[], double precision) IS 'transition function of the aggregate dp.solve_max_affine';
-CREATE FUNCTION dp_internal.solve_max_affine_add(internal, slopes double precision[], offsets double precision, options text) RETURNS internal
+CREATE FUNCTION dp_internal.solve_max_affine_add(internal, slopes double precision[], offsets double precision, options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.solve_max_affine_add(internal, double precision[], double precision, text) IS 'transition function of the aggregate dp.solve_max_affine';
+COMMENT ON FUNCTION dp_internal.solve_max_affine_add(internal, double precision[], double precision, jsonb) IS 'transition function of the aggregate dp.solve_max_affine';
 CREATE FUNCTION dp_internal.solve_max_affine_final(internal) RETURNS dp.affine_solution
     AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_internal.solve_max_affine_final(internal) IS 'final function of the aggregate dp.solve_max_affine';
@@ -763,10 +763,10 @@ CREATE AGGREGATE dp.solve_max_affine(slopes double precision[], offsets double p
     FINALFUNC = dp_internal.solve_max_affine_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp.solve_max_affine(double precision[], double precision) IS
     'the minimum over all x of the largest of slopes . x + offset, without privacy, by a linear programme with a certified gap';
-CREATE AGGREGATE dp.solve_max_affine(slopes double precision[], offsets double precision, options text) (
+CREATE AGGREGATE dp.solve_max_affine(slopes double precision[], offsets double precision, options jsonb) (
     SFUNC = dp_internal.solve_max_affine_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = dp_internal.solve_max_affine_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp.solve_max_affine(double precision[], double precision, text) IS
+COMMENT ON AGGREGATE dp.solve_max_affine(double precision[], double precision, jsonb) IS
     'the same over a set; options is a constant, {"lower": [..], "upper": [..], "inequalities": [[..], ..], "gap": 1e-9}, each of them optional';
 
 CREATE FUNCTION dp.expire_release(release bigint) RETURNS void

@@ -59,8 +59,8 @@ GRANT SELECT ON people, visits, offers TO ann;
 SET SESSION AUTHORIZATION ann;
 SELECT count(*) FROM dp.histogram('people', '{age,sex}', rho => 0.1);
 SELECT count(*) FROM dp.histogram('people', 'age', 'prefix(age) + total', rho => 0.1, method => 'hierarchical');
-SELECT count(*) FROM dp.fit('people', 'logistic_regression', 'y', '{age,sex,height}', epsilon => 1, name => 'model');
-SELECT count(*) FROM dp.fit('people', 'svm', 'y', '{age,height}', epsilon => 1, name => 'numbers');
+SELECT count(*) FROM dp.fit('people', 'logistic_regression', 'y', '{age,sex,height}', epsilon => 1, model => 'model');
+SELECT count(*) FROM dp.fit('people', 'svm', 'y', '{age,height}', epsilon => 1, model => 'numbers');
 SELECT count(*) FROM dp.optimize('all_range(8)');
 RESET SESSION AUTHORIZATION;
 

@@ -96,11 +96,11 @@ is($node->safe_psql('postgres', q{SELECT count(DISTINCT budget_id) FROM (SELECT 
 	'a batch: of two budgets');
 
 # One that fails in the worker undoes the batch; the others are served all the same.
-ask_ok($node, 'ann', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.0001, name => 'taken')});
+ask_ok($node, 'ann', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.0001, model => 'taken')});
 asked($node, 'a batch with an error', sub {
 	my @got = batch('a batch with an error', sub {
 		(started('ann', $fresh),
-			started('bob', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.0001, name => 'taken', fresh => true)}),
+			started('bob', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.0001, model => 'taken', fresh => true)}),
 			started('bob', $fresh)) });
 
 	is(sqlstate($got[1][1]), '42710', 'a batch with an error: it is reported to whom it belongs');

@@ -26,7 +26,7 @@ my $answer = ask_ok($node, 'ann', $paid);
 is(ask_ok($node, 'cleo', $paid), $answer, 'origin: another budget pays for the same release');
 my $group_answer = ask_ok($node, 'tom', $group_paid);
 ask_ok($node, 'bob', q{SELECT FROM dp.histogram('people', '{age,sex}', rho => 0.003)});
-my $fitted = q{SELECT string_agg(term || coefficient::text || model, ' ' ORDER BY term) FROM dp.fit('people', 'linear_regression', 'age', '{sex}', rho => 0.006, name => 'of age')};
+my $fitted = q{SELECT string_agg(term || coefficient::text || model, ' ' ORDER BY term) FROM dp.fit('people', 'linear_regression', 'age', '{sex}', rho => 0.006, model => 'of age')};
 my $model = ask_ok($node, 'ann', $fitted);
 # what one role paid for before it gave its name to another, and went on paying under its new one
 my $renamed_paid = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'age', rho => 0.004)};

@@ -236,7 +236,7 @@ is(join("\n", grep { !exists $kind{$_} } split /\n/, $node->safe_psql('postgres'
 	   AND 'internal'::regtype <> ALL (proargtypes) AND 'dp.workload'::regtype NOT IN (SELECT prorettype UNION ALL SELECT unnest(proargtypes)) ORDER BY 1})),
 	'', '[21] every function is known by what it costs');
 
-ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'age', 'prefix', rho => 0.001); SELECT FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.001, name => 'm')});
+ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'age', 'prefix', rho => 0.001); SELECT FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.001, model => 'm')});
 my ($paid_release) = ask_ok($node, 'ann', q{SELECT max(release) FROM dp.releases WHERE workload = 'prefix'});
 # all that ann is told without a charge, errors too
 my @told = (q{SELECT * FROM dp.quote('people', '{age,sex}', epsilon => 0.1)}, q{SELECT * FROM dp.quote('people', 'age', 'prefix', rho => 0.001)},

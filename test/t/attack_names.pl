@@ -498,13 +498,13 @@ add_people($node, 'postgres', 'folk');
 	my $fit = q{SELECT string_agg(coefficient::text, ' ') FROM dp.fit('folk', 'linear_regression', 'age', '{sex}', rho => 0.1};
 	my $says = q{SELECT dp.predict('forecast', '{"sex": "f", "age": 1}')};
 
-	ask_ok($node, 'ann', "$fit, name => 'forecast')");
+	ask_ok($node, 'ann', "$fit, model => 'forecast')");
 	my $said = ask_ok($node, 'ann', $says);
-	is(ask_ok($node, 'bob', "$fit); $says"), ask_ok($node, 'ann', "$fit, name => 'forecast')") . "\n$said", 'a model that both paid for: both may use it');
+	is(ask_ok($node, 'bob', "$fit); $says"), ask_ok($node, 'ann', "$fit, model => 'forecast')") . "\n$said", 'a model that both paid for: both may use it');
 	refused($node, 'bob', q{SELECT dp.drop_model('forecast')}, '42501', 'a model that ann named, dropped by bob');
 	is(ask_ok($node, 'ann', $says), $said, 'a model that ann named: says what it said');
 	ask_ok($node, 'curator', q{SELECT dp.drop_model('forecast')});
-	ask_ok($node, 'ann', "$fit, name => 'forecast')");
+	ask_ok($node, 'ann', "$fit, model => 'forecast')");
 	is(ask_ok($node, 'ann', q{SELECT dp.drop_model('forecast')}), '', 'a model that ann named: dropped by the owner of the dataset, and by her');
 }
 

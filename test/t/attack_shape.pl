@@ -72,7 +72,7 @@ get('curator', q{
 	CREATE TABLE nobody (id int, age int, sex text);
 	SELECT dp.create_dataset('nobody', 'nobody', 1e5), dp.add_attribute('nobody', 'age', 0, 100, 10), dp.add_attribute('nobody', 'sex', ARRAY['f', 'm']),
 	       dp.grant_budget('nobody', 'ann', 5e4), dp.grant_budget('nobody', 'curator', 5e4)});
-get('ann', 'CREATE TABLE public.mine (age int, sex text, options text, rho float8); INSERT INTO public.mine SELECT i, CASE WHEN i % 2 = 0 THEN \'f\' ELSE \'m\' END, NULL, 0.001 * i FROM generate_series(1, 20) i');
+get('ann', 'CREATE TABLE public.mine (age int, sex text, options jsonb, rho float8); INSERT INTO public.mine SELECT i, CASE WHEN i % 2 = 0 THEN \'f\' ELSE \'m\' END, NULL, 0.001 * i FROM generate_series(1, 20) i');
 
 # options of the aggregates
 my $options = q('{"dataset": "people", "label": "sex", "features": ["age"], "method": "one_pass", "rho": 0.01}');
@@ -82,13 +82,13 @@ my $svm = "dp.svm(sex, ARRAY[age]::float8[], $options)";
 
 outcomes('ann', '[41] options that are no constant',
 	map { [ "SELECT dp.svm(sex, ARRAY[age]::float8[], $_) FROM mine", '0A000|22004|22023' ] }
-	  'options', "CASE WHEN age = 7 THEN $options ELSE options END", "coalesce(options, $options)", "(SELECT $options FROM mine LIMIT 1)",
-	"replace($options, '0.01', age::text)", "$options || substr(random()::text, 1, 0)");
+	  'options', "CASE WHEN age = 7 THEN $options ELSE options END", "coalesce(options, $options)", "(SELECT $options\::jsonb FROM mine LIMIT 1)",
+	"replace($options, '0.01', age::text)::jsonb", "($options || substr(random()::text, 1, 0))::jsonb");
 # a parameter of a prepared statement is one for the whole of it
 for my $mode ('force_custom_plan', 'force_generic_plan')
 {
 	is(charged(sub {
-		is((split /\n/, get('ann', "SET plan_cache_mode = $mode; PREPARE p (text) AS SELECT cardinality(dp.svm(sex, ARRAY[age]::float8[], \$1)) FROM mine; EXECUTE p ($options); DEALLOCATE p"))[-1], '2',
+		is((split /\n/, get('ann', "SET plan_cache_mode = $mode; PREPARE p (jsonb) AS SELECT cardinality(dp.svm(sex, ARRAY[age]::float8[], \$1)) FROM mine; EXECUTE p ($options); DEALLOCATE p"))[-1], '2',
 			"[41] $mode: a parameter of a prepared statement");
 	}), 1, "[41] $mode: is one for all rows");
 }
@@ -154,7 +154,7 @@ my @internal = split /\n/, look(q{SELECT oid::regproc FROM pg_proc WHERE proname
 cmp_ok(scalar @internal, '>=', 25, '[44] functions on states');
 outcomes('ann', '[44] an aggregate of her own over',
 	map { my $f = $_; map { [ "CREATE AGGREGATE public.stolen(" . ($_ =~ s/F\b/$f/gr), '42P13|42883|42804|42704' ] }
-	  'bytea, VARIADIC "any") (SFUNC = F, STYPE = internal)', '"any", float8[], text) (SFUNC = F, STYPE = internal)', 'bytea) (SFUNC = F, STYPE = bytea)',
+	  'bytea, VARIADIC "any") (SFUNC = F, STYPE = internal)', '"any", float8[], jsonb) (SFUNC = F, STYPE = internal)', 'bytea) (SFUNC = F, STYPE = bytea)',
 	  'anyelement) (SFUNC = F, STYPE = anyelement)', 'int) (SFUNC = int4pl, STYPE = int, FINALFUNC = F)', 'int) (SFUNC = int4pl, STYPE = int, COMBINEFUNC = F)',
 	  'int) (SFUNC = array_agg_transfn, STYPE = internal, FINALFUNC = F)' } @internal);
 outcomes('ann', '[44] a function of her own', 
@@ -405,7 +405,7 @@ my @fold;
 is(charged(sub { push @fold, get('ann', sprintf $fold, $_) for '<', '>=' }), 2, '[54] two folds: two charges');
 is(charged(sub { push @fold, get('ann', sprintf $fold, $_) for '<', '>=' }), 0, '[54] again: none');
 is("@fold[2, 3]", "@fold[0, 1]", '[54] and the same coefficients');
-is(charged(sub { is(get('ann', q{SELECT string_agg(coefficient::text, ' ' ORDER BY term) FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.01, predicate => '  age<50 ', name => 'another')}), $fold[0], '[54] under another name and spelling, the same') }),
+is(charged(sub { is(get('ann', q{SELECT string_agg(coefficient::text, ' ' ORDER BY term) FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.01, predicate => '  age<50 ', model => 'another')}), $fold[0], '[54] under another name and spelling, the same') }),
 	0, '[54] and free');
 isnt(get('ann', sprintf($fold, '<') =~ s/rho => 0.01/rho => 0.01, fresh => true/r), $fold[0], '[54] fresh: drawn anew');
 # rows of a query do not answer for the table
