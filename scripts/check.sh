@@ -646,19 +646,31 @@ as_user mkdir -p "$RUN_DIR/log"
 chmod 1777 "$RUN_DIR/log"
 echo "$("$PG_CONFIG" --version), private copy in $BASE/pg${RUN_USER:+, server run by $RUN_USER}"
 
-# What does not wait runs at a lower priority than the TAP tests beside it: these have time limits.
-beside_tap() {
+# finish_layers PID: of the process that checks them, if there is one
+finish_layers() {
 	if suite layers; then
-		scripts/check_layers.sh >"$RUN_DIR/log/layers.log" 2>&1
+		wait "$1"
 		one_tap "$RUN_DIR/log/layers.log" check_layers $? 0
 		suite_end
+	fi
+}
+
+# What does not wait runs at a lower priority than the TAP tests beside it: these have time limits.
+beside_tap() {
+	local layers=
+	# a compiler that is started again and again: on one processor while tests are built on the other
+	if wanted layers; then
+		scripts/check_layers.sh >"$RUN_DIR/log/layers.log" 2>&1 </dev/null &
+		layers=$!
 	fi
 	if [ "$MODE" = quick ]; then
 		suite unit && unit_suite unit-binaries run_unit_few
 		suite regress && regress_runs
+		finish_layers "$layers"
 		return
 	fi
 	suite unit && unit_suite unit-binaries run_unit
+	finish_layers "$layers"
 	suite sanitize && unit_suite unit-san-binaries run_unit_san
 	suite regress && regress_runs
 	suite isolation && isolation_runs
