@@ -80,7 +80,7 @@ SELECT ask($$'d', 'sex', epsilon => 1, delta => -1e-9$$);
 SELECT ask($$'d', 'sex', epsilon => 1, delta => 'NaN'$$);
 SELECT ask($$'d', 'sex', epsilon => 1, delta => 'Infinity'$$);
 -- what is not there
-SELECT ask($$'d', 'sex', epsilon => 1, method => 'gaussian', nonnegative => true$$);
+SELECT ask($$'d', 'sex', epsilon => 1, method => 'direct', nonnegative => true$$);
 SELECT ask($$'d', 'sex', epsilon => 1, method => 'dawa'$$);
 SELECT ask($$'d', 'sex', epsilon => 1, method => 'guess'$$);
 -- too many cells: known before anything is read, however big the product
