@@ -15,13 +15,13 @@ SELECT dp.create_dataset('d', 'people', 10);
 SELECT dp.add_attribute('d', 'age', 0, 100, 10);
 SELECT dp.add_attribute('d', 'smokes');
 SELECT dp.add_attribute('d', 'ill');
-SELECT dp.grant_budget('regress_ann', 'd', 4, 1e-6);
-SELECT dp.grant_budget('regress_pia', 'd', 1, accounting => 'pure');
+SELECT dp.grant_budget('d', 'regress_ann', 4, 1e-6);
+SELECT dp.grant_budget('d', 'regress_pia', 1, accounting => 'pure');
 CREATE TABLE costs (slope float8, cost float8);
 INSERT INTO costs VALUES (1, 2), (-1, 3), (0.5, 1);
 SELECT dp.create_dataset('v', 'costs', 10, neighbours => 'values', private_column => 'cost', max_change => 0.1);
 SELECT dp.add_attribute('v', 'slope', -1, 1, 2);
-SELECT dp.grant_budget('regress_ann', 'v', 2, 1e-6);
+SELECT dp.grant_budget('v', 'regress_ann', 2, 1e-6);
 
 -- a fit: told, not charged
 SET SESSION AUTHORIZATION regress_ann;

@@ -40,10 +40,10 @@ resolve_method(pe_histogram *h)
 {
 	h->method = pe_method_of_text(h->asked.request->method);
 	pe_check_method(h->method, norm_of(h));
-	if (h->asked.request->nonnegative && h->method == PE_METHOD_GAUSSIAN)
+	if (h->asked.request->nonnegative && h->method == PE_METHOD_DIRECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("nonnegative does not go with method \"gaussian\""),
+				 errmsg("nonnegative does not go with method \"direct\""),
 				 errdetail("It measures the queries alone, each by itself, and estimates no cells."),
 				 errhint("Use another method, or leave nonnegative out.")));
 }

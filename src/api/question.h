@@ -42,7 +42,7 @@ extern pe_histogram *pe_histogram_validate(const pe_request *request, bool needs
 
 /*
  * Finds or computes the strategy, and makes the plan.  Not
- * inside pe_run_undone: a computation tells how far it is.
+ * inside PE_UNDONE: a computation tells how far it is.
  */
 extern void pe_histogram_resolve(pe_histogram *histogram);
 

@@ -18,20 +18,15 @@
 #include "worker/channel.h"
 #include "methods/make.h"
 
-typedef struct lookup
+static bool
+is_kept(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found)
 {
-	const pe_strategy_key *key;
-	double		accepted_gap;
-	pe_kept_strategy *found;
-	bool		there;
-} lookup;
+	bool		kept;
 
-static void
-look_up(void *argument)
-{
-	lookup	   *l = argument;
-
-	l->there = pe_strategy_find(l->key, l->accepted_gap, l->found);
+	PE_UNDONE();
+	kept = pe_strategy_find(key, accepted_gap, found);
+	PE_END_UNDONE();
+	return kept;
 }
 
 static void
@@ -135,22 +130,14 @@ pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_al
 {
 	pe_strategy_wish wish = wish_of(key, NULL);
 	bool		keep = keep_all || !pe_strategy_is_workload(&wish);
-	lookup		l = {key, accepted_gap, found, false};
 	StringInfoData message;
-	ErrorData  *error;
 	bytea	   *bytes;
 
 	memset(found, 0, sizeof(*found));
-	if (keep)
+	if (keep && is_kept(key, accepted_gap, found))
 	{
-		error = pe_run_undone(look_up, &l);
-		if (error != NULL)
-			ReThrowError(error);
-		if (l.there)
-		{
-			add_bound_to_kept(key, &found->strategy);
-			return;
-		}
+		add_bound_to_kept(key, &found->strategy);
+		return;
 	}
 	bytes = solve(key, &found->milliseconds);
 	if (pe_strategy_read(&found->strategy, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ) != PE_STRATEGY_OK)

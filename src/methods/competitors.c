@@ -289,7 +289,7 @@ make(pe_maker *m)
 		case PE_METHOD_COA:
 			make_coa(m);
 			return true;
-		case PE_METHOD_GAUSSIAN:
+		case PE_METHOD_DIRECT:
 			return make_direct(m);
 		case PE_METHOD_IDENTITY:
 			pe_maker_count_columns(m);

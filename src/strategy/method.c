@@ -9,7 +9,7 @@
 static const char *const names[PE_METHODS] = {
 	[PE_METHOD_OPTIMAL] = "optimal",
 	[PE_METHOD_COA] = "coa",
-	[PE_METHOD_GAUSSIAN] = "gaussian",
+	[PE_METHOD_DIRECT] = "direct",
 	[PE_METHOD_IDENTITY] = "identity",
 	[PE_METHOD_WAVELET] = "wavelet",
 	[PE_METHOD_HIERARCHICAL] = "hierarchical",

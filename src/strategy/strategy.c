@@ -785,5 +785,5 @@ bool
 pe_strategy_is_workload(const pe_strategy_wish *wish)
 {
 	return pe_workload_counts_once(wish->workload) &&
-		(wish->method == PE_METHOD_OPTIMAL || wish->method == PE_METHOD_GAUSSIAN || wish->method == PE_METHOD_IDENTITY);
+		(wish->method == PE_METHOD_OPTIMAL || wish->method == PE_METHOD_DIRECT || wish->method == PE_METHOD_IDENTITY);
 }

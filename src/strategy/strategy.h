@@ -102,7 +102,7 @@ typedef struct pe_strategy_wish
 
 /*
  * Whether what is asked for is the workload itself, a column for every class: methods optimal,
- * gaussian and identity for one that counts each cell once, in any size.
+ * direct and identity for one that counts each cell once, in any size.
  */
 extern bool pe_strategy_is_workload(const pe_strategy_wish *wish);
 
