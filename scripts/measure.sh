@@ -86,7 +86,7 @@ inside() {
 		CREATE TABLE people AS SELECT i AS id, i % 100 AS age FROM generate_series(1, 3000) i;
 		SELECT dp.create_dataset('people', 'people', 20);
 		SELECT dp.add_attribute('people', 'age', 0, 100, 10);
-		SELECT dp.grant_budget('ann', 'people', 8);
+		SELECT dp.grant_budget('people', 'ann', 8);
 	END
 	# n histograms in one session: what the last one runs is what two have and one has not
 	for run in 1 2; do

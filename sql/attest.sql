@@ -15,8 +15,8 @@ INSERT INTO t VALUES (true, 1), (false, 2);
 SELECT dp.create_dataset('d', 't', 10);
 SELECT dp.add_attribute('d', 'b');
 SELECT dp.add_attribute('d', 'age', 0, 10, 2);
-SELECT dp.grant_budget('regress_ann', 'd', 4);
-SELECT dp.grant_budget('regress_bob', 'd', 4);
+SELECT dp.grant_budget('d', 'regress_ann', 4);
+SELECT dp.grant_budget('d', 'regress_bob', 4);
 SELECT * FROM dp.verify_ledger('d');
 SELECT * FROM dp.attest('nothing is frozen');
 SET SESSION AUTHORIZATION regress_ann;
@@ -159,7 +159,7 @@ SELECT * FROM dp.verify_ledger('d');
 -- in one transaction with a request: COMMIT first
 RESET SESSION AUTHORIZATION;
 UPDATE dp_ledger.dataset SET identity = '1/1/1/1' WHERE dataset = 'd';
-SELECT dp.grant_budget('regress_curator', 'd', 1);
+SELECT dp.grant_budget('d', 'regress_curator', 1);
 SET SESSION AUTHORIZATION regress_curator;
 BEGIN;
 SELECT count(*) FROM dp.attest('undone');
@@ -183,7 +183,7 @@ SET SESSION AUTHORIZATION regress_bob;
 SELECT refused($$SELECT * FROM dp.histogram('d', 'b', rho => 0.001)$$);
 SELECT count(*) FROM dp.charges;
 SET SESSION AUTHORIZATION regress_curator;
-SELECT dp.grant_budget('regress_bob', 'd', 4);
+SELECT dp.grant_budget('d', 'regress_bob', 4);
 SELECT role, rho_spent FROM dp.budgets WHERE dataset = 'd' ORDER BY role;
 
 -- One that was unregistered goes along; without its table it is passed over
@@ -206,7 +206,7 @@ SELECT dp.create_dataset('former', 'former', 5);
 CREATE TABLE visits (person int, b boolean);
 SELECT dp.create_dataset('visits', 'visits', 5, unit => 'person', max_rows => 2);
 SELECT dp.add_attribute('visits', 'b');
-SELECT dp.grant_budget('regress_ann', 'visits', 2);
+SELECT dp.grant_budget('visits', 'regress_ann', 2);
 RESET SESSION AUTHORIZATION;
 UPDATE dp_ledger.dataset SET identity = '1/1/1/1' WHERE dataset = 'visits';
 SET SESSION AUTHORIZATION regress_curator;

@@ -173,7 +173,7 @@ SELECT dp.add_edges('page', 'd', '{2020-01-01,2020-02-01}');
 SELECT dp.add_attribute('page', 'x', '{a,b}', 'drop', 'cell');
 \pset tuples_only on
 SELECT * FROM dp.describe('page');
-SELECT refused($$SELECT dp.grant_budget('regress_curator', 'page', 1, 1e-6)$$);
+SELECT refused($$SELECT dp.grant_budget('page', 'regress_curator', 1, 1e-6)$$);
 SELECT description FROM dp.describe('page') WHERE description LIKE 'your budget%';
 SELECT refused($$SELECT dp.describe('nothing')$$);
 

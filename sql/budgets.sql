@@ -19,26 +19,25 @@ SELECT dp.create_dataset('d', 't', 10, 1e-6);
 SELECT dp.add_attribute('d', 'b');
 
 \t on
-SELECT refused($$SELECT dp.grant_budget(NULL, 'd', 1)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', NULL, 1)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', NULL)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_noone', 'd', 1)$$);
-SELECT refused($$SELECT dp.grant_budget('public', 'd', 1)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 0)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', -1)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 'NaN')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, 0)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, 1)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, 1e-6, accounting => 'pure')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, accounting => NULL)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1, accounting => 'x')$$);
-SELECT refused($$SELECT dp.revoke_budget('regress_ann', 'd')$$);
-SELECT refused($$SELECT dp.revoke_budget('regress_noone', 'd')$$);
+SELECT refused($$SELECT dp.grant_budget('d', NULL, 1)$$);
+SELECT refused($$SELECT dp.grant_budget(NULL, 'regress_ann', 1)$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_ann', NULL)$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_noone', 1)$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'public', 1)$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_ann', 0)$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_ann', -1)$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_ann', 'NaN')$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_ann', 1, 0)$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_ann', 1, 1)$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_ann', 1, 1e-6, accounting => 'pure')$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_ann', 1, accounting => 'x')$$);
+SELECT refused($$SELECT dp.revoke_budget('d', 'regress_ann')$$);
+SELECT refused($$SELECT dp.revoke_budget('d', 'regress_noone')$$);
 \t off
 
 -- delta is that of the cap where it is not given; half of it turns rho into epsilon
-SELECT dp.grant_budget('regress_ann', 'd', 1);
-SELECT dp.grant_budget('regress_bob', 'd', 2, 1e-9);
+SELECT dp.grant_budget('d', 'regress_ann', 1);
+SELECT dp.grant_budget('d', 'regress_bob', 2, 1e-9);
 SELECT role, accounting, epsilon, delta, rho_limit = dp.rho_of_epsilon(epsilon, delta / 2) AS rho_limit_is_of_half_delta,
        rho_limit * 1e9 = round(rho_limit::numeric, 9) * 1e9 AS whole_nano, rho_spent, rho_left = rho_limit AS all_left,
        epsilon_left <= epsilon AND epsilon_left > epsilon - 1e-6 AS epsilon_left, frozen
@@ -69,23 +68,23 @@ SELECT count(*) FROM dp.charges;
 -- raised: the total is set, what is spent stays
 SET SESSION AUTHORIZATION regress_curator;
 SELECT rho_spent AS spent FROM dp.budgets WHERE role = 'regress_ann' \gset
-SELECT dp.grant_budget('regress_ann', 'd', 3);
+SELECT dp.grant_budget('d', 'regress_ann', 3);
 SELECT epsilon, rho_spent = :spent AS kept, rho_left > 0 AS left FROM dp.budgets WHERE role = 'regress_ann';
 -- lowered, but not below what is spent
 \t on
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 2)$$);
-SELECT regexp_replace(refused($$SELECT dp.grant_budget('regress_ann', 'd', 0.9)$$), 'rho [0-9.]+', 'rho #');
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'd', 1)$$);
-SELECT refused($$SELECT dp.revoke_budget('regress_ann', 'd')$$);
-SELECT refused($$SELECT dp.revoke_budget('regress_bob', 'd')$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_ann', 2)$$);
+SELECT regexp_replace(refused($$SELECT dp.grant_budget('d', 'regress_ann', 0.9)$$), 'rho [0-9.]+', 'rho #');
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_ann', 1)$$);
+SELECT refused($$SELECT dp.revoke_budget('d', 'regress_ann')$$);
+SELECT refused($$SELECT dp.revoke_budget('d', 'regress_bob')$$);
 \t off
 SELECT role, rho_limit = rho_spent AS nothing_left, rho_spent = 0 AS nothing_spent FROM dp.budgets ORDER BY role;
 -- a budget above the cap: only if that is said, and the cap holds; what is left of it is told to the owner alone
 \t on
-SELECT refused($$SELECT dp.grant_budget('regress_bob', 'd', 100)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_bob', 'd', 100, overcommit => NULL)$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_bob', 100)$$);
+SELECT refused($$SELECT dp.grant_budget('d', 'regress_bob', 100, overcommit => NULL)$$);
 \t off
-SELECT dp.grant_budget('regress_bob', 'd', 100, overcommit => true);
+SELECT dp.grant_budget('d', 'regress_bob', 100, overcommit => true);
 SELECT epsilon_left FROM dp.datasets \gset
 SET SESSION AUTHORIZATION regress_bob;
 SELECT epsilon, epsilon_left > 99 AS own_left FROM dp.budgets;
@@ -103,7 +102,7 @@ SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE t2 (b boolean);
 SELECT dp.create_dataset('d2', 't2', 100);
 SELECT dp.add_attribute('d2', 'b');
-SELECT dp.grant_budget('regress_team', 'd2', 5), dp.grant_budget('regress_lab', 'd2', 5), dp.grant_budget('regress_ann', 'd2', 5);
+SELECT dp.grant_budget('d2', 'regress_team', 5), dp.grant_budget('d2', 'regress_lab', 5), dp.grant_budget('d2', 'regress_ann', 5);
 \t on
 SET SESSION AUTHORIZATION regress_cy;
 SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.001)$$);
@@ -119,7 +118,7 @@ SET ROLE regress_team;
 SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.003)$$);
 RESET ROLE;
 SET SESSION AUTHORIZATION regress_curator;
-SELECT dp.grant_budget('regress_dan', 'd2', 5);
+SELECT dp.grant_budget('d2', 'regress_dan', 5);
 SET SESSION AUTHORIZATION regress_dan;
 SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.004)$$);
 SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.005, budget => 'regress_team')$$);
@@ -133,7 +132,7 @@ SELECT c.role, c.rho, r.role_name AS budget FROM dp.charges c
     (CASE c.rho WHEN 0.001 THEN 'regress_team' WHEN 0.002 THEN 'regress_lab' WHEN 0.003 THEN 'regress_team' WHEN 0.004 THEN 'regress_dan' WHEN 0.005 THEN 'regress_team' END)) r
  WHERE c.dataset = 'd2' ORDER BY c.charge;
 SELECT role, rho_spent FROM dp.budgets WHERE dataset = 'd2' ORDER BY role;
-SELECT dp.revoke_budget('regress_team', 'd2');
+SELECT dp.revoke_budget('d2', 'regress_team');
 \t on
 SET SESSION AUTHORIZATION regress_cy;
 SELECT refused($$SELECT * FROM dp.histogram('d2', 'b', rho => 0.0001)$$);

@@ -22,8 +22,8 @@ SELECT dp.add_attribute('d', 'age', 0, 100, 10);
 SELECT dp.add_attribute('d', 'big1', 0, 1024, 1024);
 SELECT dp.add_attribute('d', 'big2', 0, 1024, 1024);
 SELECT dp.add_attribute('d', 'big3', 0, 2, 2);
-SELECT dp.grant_budget('regress_ann', 'd', 5);
-SELECT dp.grant_budget('regress_poor', 'd', 0.1);
+SELECT dp.grant_budget('d', 'regress_ann', 5);
+SELECT dp.grant_budget('d', 'regress_poor', 0.1);
 
 SET SESSION AUTHORIZATION regress_ann;
 -- unknown names
@@ -72,7 +72,7 @@ SELECT ask($$'d', 'sex', epsilon => 1, delta => -1e-9$$);
 SELECT ask($$'d', 'sex', epsilon => 1, delta => 'NaN'$$);
 SELECT ask($$'d', 'sex', epsilon => 1, delta => 'Infinity'$$);
 -- what is not there
-SELECT ask($$'d', 'sex', epsilon => 1, method => 'gaussian', nonnegative => true$$);
+SELECT ask($$'d', 'sex', epsilon => 1, method => 'direct', nonnegative => true$$);
 SELECT ask($$'d', 'sex', epsilon => 1, method => 'dawa'$$);
 SELECT ask($$'d', 'sex', epsilon => 1, method => 'guess'$$);
 -- too many cells: known before anything is read, however big the product
@@ -135,7 +135,7 @@ RESET pg_epsilon.max_memory;
 GRANT regress_ann TO regress_curator;
 SET SESSION AUTHORIZATION regress_curator;
 BEGIN;
-SELECT dp.grant_budget('regress_ann', 'd', 6);
+SELECT dp.grant_budget('d', 'regress_ann', 6);
 SET LOCAL ROLE regress_ann;
 SELECT ask($$'d', 'sex', epsilon => 1$$);
 ROLLBACK;
@@ -159,7 +159,7 @@ CREATE TABLE t2 (b boolean);
 BEGIN;
 SELECT dp.create_dataset('d2', 't2', 1);
 SELECT dp.add_attribute('d2', 'b');
-SELECT dp.grant_budget('regress_ann', 'd2', 1);
+SELECT dp.grant_budget('d2', 'regress_ann', 1);
 SELECT ask($$'d2', 'b', epsilon => 0.5, budget => 'regress_ann'$$);
 ROLLBACK;
 

@@ -19,8 +19,8 @@ SELECT dp.add_edges('people', 'born', '{2000-01-01,2000-02-01,2000-04-10}');
 SELECT dp.add_edges('people', 'seen', '{2020-01-01 00:00+00,2020-01-02 00:00+00,2020-01-06 00:00+00}');
 SELECT dp.add_attribute('people', 'smokes');
 SELECT dp.add_attribute('people', 'Odd "col', ARRAY[2, 0, 1]);
-SELECT dp.grant_budget('regress_ann', 'people', 50);
-SELECT dp.grant_budget('regress_bob', 'people', 50);
+SELECT dp.grant_budget('people', 'regress_ann', 50);
+SELECT dp.grant_budget('people', 'regress_bob', 50);
 
 SET SESSION AUTHORIZATION regress_ann;
 -- One notice per charge; types of the columns
@@ -138,7 +138,7 @@ SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE empty (x int);
 SELECT dp.create_dataset('empty', 'empty', 1);
 SELECT dp.add_attribute('empty', 'x', 0, 64, 64);
-SELECT dp.grant_budget('regress_ann', 'empty', 1);
+SELECT dp.grant_budget('empty', 'regress_ann', 1);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*), count(estimate), bool_or(estimate > 0) AND bool_or(estimate < 0) AS noisy, bool_and(abs(estimate) <= 8 * stderr) AS close
   FROM dp.histogram('empty', 'x', epsilon => 0.5);

@@ -26,16 +26,16 @@ SELECT count(dp.add_attribute(n, 'y')), count(dp.add_attribute(n, 'z', 0, 10, 4)
        count(dp.add_attribute(n, 'd', date '2020-01-01', date '2021-01-01', 12)), count(dp.add_attribute(n, 'three', '{0,1,2}'))
   FROM unnest('{d,u,p}'::text[]) n;
 SELECT dp.add_attribute('d', 'many', array_agg(k)) FROM generate_series(1, 2000) k;
-SELECT count(dp.grant_budget('regress_ann', n, 100, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'zcdp' END)) FROM unnest('{d,u,p}'::text[]) n;
+SELECT count(dp.grant_budget(n, 'regress_ann', 100, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'zcdp' END)) FROM unnest('{d,u,p}'::text[]) n;
 GRANT SELECT ON t, u, p, nothing TO regress_ann, regress_bob;
 
 SET SESSION AUTHORIZATION regress_ann;
 \t on
 -- the options are a constant
-SELECT refused($$SELECT dp.svm(y, ARRAY[a], s) FROM t$$);
-SELECT refused($$SELECT dp.svm(y, ARRAY[a], '{"dataset": "d"}' || s) FROM t$$);
-SELECT refused($$SELECT dp.svm(y, ARRAY[a], s) FROM nothing$$);
-SELECT refused($$SELECT dp.svm(y, ARRAY[a], (SELECT max(s) FROM nothing)) FROM t$$);
+SELECT refused($$SELECT dp.svm(y, ARRAY[a], to_jsonb(s)) FROM t$$);
+SELECT refused($$SELECT dp.svm(y, ARRAY[a], jsonb '{"dataset": "d"}' || to_jsonb(s)) FROM t$$);
+SELECT refused($$SELECT dp.svm(y, ARRAY[a], s::jsonb) FROM nothing$$);
+SELECT refused($$SELECT dp.svm(y, ARRAY[a], (SELECT to_jsonb(max(s)) FROM nothing)) FROM t$$);
 SELECT refused($$SELECT dp.svm(y, ARRAY[a], NULL) FROM t$$);
 -- JSON with what dp.fit takes
 SELECT ask('svm', 'y, ARRAY[a]', '');
@@ -131,7 +131,7 @@ SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y",
 SELECT ask('logistic_regression', 'y, ARRAY[a]', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-11, "method": "objpert"}');
 SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-11, "method": "sgd", "intercept": false, "max_norm": 1}')) AS sgd FROM t;
 SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "p", "label": "y", "features": ["a"], "epsilon": 0.5, "budget": "regress_ann"}')) AS pure FROM p;
-SELECT sound(dp.linear_regression(z, ARRAY[a], '{"dataset": "u", "label": "z", "features": ["a"], "epsilon": 0.5, "name": null}')) AS units FROM u;
+SELECT sound(dp.linear_regression(z, ARRAY[a], '{"dataset": "u", "label": "z", "features": ["a"], "epsilon": 0.5, "model": null}')) AS units FROM u;
 SELECT dataset, function, request->>'method' AS method, rho IS NOT NULL AS rho, delta, epsilon, request #>> '{options,intercept}' AS intercept, request #>> '{options,max_norm}' AS max_norm, request->>'rows' AS rows
   FROM dp.charges ORDER BY charge DESC LIMIT 5;
 
@@ -139,19 +139,19 @@ SELECT dataset, function, request->>'method' AS method, rho IS NOT NULL AS rho, 
 CREATE TEMP TABLE said (what text, n bigint);
 INSERT INTO said SELECT 'before', charges();
 SELECT count(*) AS groups, count(DISTINCT (m[1]).release) AS releases, bool_and((m[1]).model = 'g_' || (m[1]).release) AS numbered, min(sound(m)), max(sound(m))
-  FROM (SELECT g, dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1, "name": "g"}') AS m FROM t GROUP BY g) x;
+  FROM (SELECT g, dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1, "model": "g"}') AS m FROM t GROUP BY g) x;
 SELECT charges() - n AS charged FROM said;
 SELECT count(m) AS groups FROM (SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') AS m FROM t GROUP BY GROUPING SETS ((g), (f), ())) x;
 SELECT charges() - n AS charged FROM said;
 SELECT count(m) AS groups FROM (SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') AS m FROM nothing GROUP BY g) x;
 SELECT charges() - n AS charged FROM said;
-SELECT (unnest(dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["f"], "epsilon": 0.1, "name": "plain"}'))).term FROM t;
+SELECT (unnest(dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["f"], "epsilon": 0.1, "model": "plain"}'))).term FROM t;
 SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') = dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') AS equal FROM t;
 SELECT charges() - n AS charged FROM said;
-SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') = dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"],  "epsilon": 0.1}') AS equal FROM t;
+SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') = dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.10}') AS equal FROM t;
 SELECT charges() - n AS charged FROM said;
 -- a name is taken once: nothing is charged for the second
-SELECT ask('svm', 'y, ARRAY[a]', '{"dataset": "d", "label": "y", "features": ["f"], "epsilon": 0.1, "name": "plain"}');
+SELECT ask('svm', 'y, ARRAY[a]', '{"dataset": "d", "label": "y", "features": ["f"], "epsilon": 0.1, "model": "plain"}');
 SELECT charges() - n AS charged FROM said;
 SELECT kind, method, label, features, role, model = 'plain' AS plain FROM dp.models WHERE model ~ '^(g_|plain)' ORDER BY release;
 SELECT dp.predict('plain', '{"f": true}') BETWEEN -1e30 AND 1e30 AS predicts;
@@ -164,7 +164,7 @@ SELECT charges() - n AS charged FROM said;
 CREATE VIEW v AS SELECT g, dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') AS m FROM t GROUP BY g;
 SELECT g, sound(m) FROM v WHERE g = 1;
 SELECT charges() - n AS charged FROM said;
-PREPARE fit (text) AS SELECT sound(dp.svm(y, ARRAY[a], $1)) FROM t;
+PREPARE fit (text) AS SELECT sound(dp.svm(y, ARRAY[a], $1::jsonb)) FROM t;
 SET plan_cache_mode = force_custom_plan;
 EXECUTE fit('{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}');
 SET plan_cache_mode = force_generic_plan;
@@ -174,7 +174,7 @@ RESET plan_cache_mode;
 SELECT charges() - n AS charged FROM said;
 DO $$
 DECLARE
-    options text := '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}';
+    options jsonb := '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}';
 BEGIN
     PERFORM dp.svm(y, ARRAY[a], options) FROM t;
 END $$;
@@ -207,13 +207,13 @@ SELECT charges() - n AS charged FROM said;
 -- Rows mean the same as for dp.fit: without noise, for the owner, the same coefficients.
 SET SESSION AUTHORIZATION regress_curator;
 SELECT count(*) AS terms, max(abs(m.coefficient - f.coefficient)) < 1e-9 AS same, bool_and(m.model = 'mine' AND m.release IS NULL)
-  FROM (SELECT (unnest(dp.linear_regression(z, ARRAY[a, i, f::int, d - date '2000-01-01'], '{"dataset": "d", "label": "z", "features": ["a", "i", "f", "d"], "method": "nonprivate", "name": "mine"}'))).* FROM t) m
+  FROM (SELECT (unnest(dp.linear_regression(z, ARRAY[a, i, f::int, d - date '2000-01-01'], '{"dataset": "d", "label": "z", "features": ["a", "i", "f", "d"], "method": "nonprivate", "model": "mine"}'))).* FROM t) m
   JOIN dp.fit('d', 'linear_regression', 'z', '{a,i,f,d}', method => 'nonprivate') f USING (term);
 SELECT count(*) AS terms, max(abs(m.coefficient - f.coefficient)) < 1e-6 AS same
   FROM (SELECT (unnest(dp.logistic_regression(y, ARRAY[a, i, f::int], '{"dataset": "d", "label": "y", "features": ["a", "i", "f"], "method": "nonprivate", "l2": 1}'))).* FROM t) m
   JOIN dp.fit('d', 'logistic_regression', 'y', '{a,i,f}', method => 'nonprivate', options => '{"l2": 1}') f USING (term);
 SELECT count(*) AS groups, count(DISTINCT (m[1]).model) AS models, bool_and((m[1]).model ~ '^mine_[0-9]+$') AS numbered
-  FROM (SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "method": "majority", "name": "mine"}') AS m FROM t GROUP BY g) x;
+  FROM (SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "method": "majority", "model": "mine"}') AS m FROM t GROUP BY g) x;
 SELECT count(*) AS charges FROM dp.charges WHERE role = 'regress_curator';
 BEGIN READ ONLY;
 SELECT sound(dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "method": "majority"}')) FROM t;

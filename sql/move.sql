@@ -18,7 +18,7 @@ CREATE TABLE old (id int, age int, mood mood);
 INSERT INTO old SELECT i, i % 10, 'ok' FROM generate_series(1, 100) i;
 SELECT dp.create_dataset('d', 'old', 1e5, unit => 'id');
 SELECT dp.add_attribute('d', 'age', 0, 10, 2), dp.add_attribute('d', 'mood');
-SELECT dp.grant_budget('regress_ann', 'd', 1e5);
+SELECT dp.grant_budget('d', 'regress_ann', 1e5);
 CREATE TABLE new (LIKE old);
 INSERT INTO new SELECT i, i % 10, 'ok' FROM generate_series(1, 200) i;
 

@@ -68,9 +68,9 @@ SELECT dp.add_attribute('p', 'u', '{00000000-0000-0000-0000-000000000000,0000000
 SELECT dp.add_attribute('p', 'k', '{3,1,2}', outside => 'other', nulls => 'cell');
 SELECT dp.add_attribute('p', 'Odd "col', '{v,w}', nulls => 'cell');
 SELECT dp.add_attribute('p', 'and', '{false,true}', nulls => 'cell');
-SELECT dp.grant_budget('regress_curator', 'p', 9e4);
-SELECT dp.grant_budget('regress_ann', 'p', 1e3);
-SELECT dp.grant_budget('regress_bob', 'p', 1e3);
+SELECT dp.grant_budget('p', 'regress_curator', 9e4);
+SELECT dp.grant_budget('p', 'regress_ann', 1e3);
+SELECT dp.grant_budget('p', 'regress_bob', 1e3);
 
 -- ---- which rows ----
 -- levels: other is none of them; NULL is unknown but to IS NULL

@@ -40,8 +40,8 @@ SELECT dp.add_attribute('people', 'key', '{00000000-0000-0000-0000-000000000001}
 SELECT dp.add_attribute('people', 'query', '{1,2}');
 SELECT dp.add_attribute('people', 'Odd "col', '{1,2}');
 SELECT dp.add_attribute('people', 'age_from', '{7,8}');
-SELECT dp.grant_budget('regress_ann', 'people', 50);
-SELECT dp.grant_budget('regress_bob', 'people', 50);
+SELECT dp.grant_budget('people', 'regress_ann', 50);
+SELECT dp.grant_budget('people', 'regress_bob', 50);
 
 SET SESSION AUTHORIZATION regress_ann;
 -- Levels, with and without 'other' and NULL

@@ -51,7 +51,7 @@ CREATE FUNCTION register(rows int, neighbours text, unit name) RETURNS void LANG
     SELECT dp.create_dataset('visits', 'visits', 100000, unit => unit, max_rows => rows, neighbours => neighbours);
     SELECT dp.add_attribute('visits', 'ward', ARRAY[0, 1, 2]);
     SELECT dp.add_attribute('visits', 'age', 0, 30, 3);
-    SELECT dp.grant_budget('regress_ann', 'visits', 100000);
+    SELECT dp.grant_budget('visits', 'regress_ann', 100000);
 $$;
 CREATE FUNCTION counts(max_rows int, predicate text DEFAULT NULL, attributes text DEFAULT 'ward')
     RETURNS float8[] LANGUAGE plpgsql AS $$
@@ -139,7 +139,7 @@ BEGIN
         EXECUTE format('CREATE TABLE of_%s AS SELECT ward, %I AS unit FROM names', c, c);
         PERFORM dp.create_dataset('of_' || c, ('of_' || c)::regclass, 100000, unit => 'unit', max_rows => 3);
         PERFORM dp.add_attribute('of_' || c, 'ward', ARRAY[0, 1, 2]);
-        PERFORM dp.grant_budget('regress_ann', 'of_' || c, 100000);
+        PERFORM dp.grant_budget('of_' || c, 'regress_ann', 100000);
     END LOOP;
 END $$;
 SELECT sum(least(3, n)) AS truth FROM (SELECT patient, count(*) AS n FROM visits WHERE ward < 3 AND patient IS NOT NULL GROUP BY 1) x;
@@ -152,7 +152,7 @@ CREATE TABLE fixed (x int);
 INSERT INTO fixed SELECT i % 10 FROM generate_series(1, 1000) i;
 SELECT dp.create_dataset('fixed', 'fixed', 100000, neighbours => 'substitute');
 SELECT dp.add_attribute('fixed', 'x', 0, 10, 10);
-SELECT dp.grant_budget('regress_ann', 'fixed', 100000);
+SELECT dp.grant_budget('fixed', 'regress_ann', 100000);
 SELECT * FROM dp.describe('fixed') WHERE description LIKE 'protected%';
 SET SESSION AUTHORIZATION regress_ann;
 -- Delta^2 is 1 for one count, 2 for several

@@ -107,7 +107,7 @@ ALTER TABLE offers DROP twice, DROP far;
 SELECT dp.add_attribute('offers', 'slope', 0, 20, 4);
 SELECT dp.add_attribute('offers', 'kind', '{even,odd}');
 SELECT dp.add_attribute('offers', 'other', 0, 20, 4);
-SELECT dp.grant_budget('regress_ann', 'offers', 1000);
+SELECT dp.grant_budget('offers', 'regress_ann', 1000);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT * FROM dp.describe('offers') WHERE description !~ '^ ';
 SELECT dataset, private_column, max_change, change FROM dp.datasets;

@@ -51,8 +51,8 @@ SELECT dp.add_attribute('people', 'sex', '{m,f}', nulls => 'cell');
 SELECT dp.add_attribute('people', 'smokes');
 SELECT dp.add_attribute('people', 'grade', '{1,2,3,4}');
 SELECT dp.add_edges('people', 'born', '{2020-01-01,2020-02-01,2020-03-01,2020-04-01}');
-SELECT dp.grant_budget('regress_curator', 'people', 1e5);
-SELECT dp.grant_budget('regress_ann', 'people', 10, overcommit => true);
+SELECT dp.grant_budget('people', 'regress_curator', 1e5);
+SELECT dp.grant_budget('people', 'regress_ann', 10, overcommit => true);
 
 -- Labels and order
 SELECT query, label FROM dp.quote_queries('people', 'grade', 'prefix', rho => 1);

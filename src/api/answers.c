@@ -131,7 +131,7 @@ check_determined(const pe_reconstruction *r)
 	if (r->measured->strategy->direct)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a release of method \"gaussian\" answers the workload that it measured, and no other"),
+				 errmsg("a release of method \"direct\" answers the workload that it measured, and no other"),
 				 errdetail("It measured each query of %s by itself.", r->measured->workload->canonical)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -76,13 +76,13 @@ pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *
 
 	if (PG_ARGISNULL(n))
 		pe_refuse_null(name);
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(n), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, count);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(n), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
 	names = palloc((*count + 1) * sizeof(char *));
 	for (int i = 0; i < *count; i++)
 	{
 		if (nulls[i])
 			pe_refuse_null(each);
-		names[i] = pstrdup(NameStr(*DatumGetName(elements[i])));
+		names[i] = TextDatumGetCString(elements[i]);
 	}
 	return names;
 }

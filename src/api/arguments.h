@@ -22,7 +22,7 @@ extern double pe_optional_float(FunctionCallInfo fcinfo, int n, const char *name
 /* The type of argument n in this call; as declared, where the call has no expression: the protocol's own message for it. */
 extern Oid	pe_argument_type(FunctionCallInfo fcinfo, int n);
 
-/* Argument n, name[]; 22004 if it (`name`) or one of them (`each`) is null. */
+/* Argument n, text[]; 22004 if it (`name`) or one of them (`each`) is null. */
 extern char **pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *each, int *count);
 
 /* The dataset of this name; 42704 if there is none, 42501 unless the current user owns it. */

@@ -54,7 +54,7 @@ model_named(const char *name)
 	for (int i = 0; i < lengthof(models); i++)
 		if (strcmp(models[i].name, name) == 0)
 			return models[i].model;
-	pe_refuse_parameter("model", name, "logistic_regression, svm or linear_regression");
+	pe_refuse_parameter("kind", name, "logistic_regression, svm or linear_regression");
 }
 
 static void

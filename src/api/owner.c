@@ -347,20 +347,20 @@ check_fits_cap(const pe_dataset *dataset, const char *accounting)
 Datum
 pe_sql_grant_budget(PG_FUNCTION_ARGS)
 {
-	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 1, "dataset"));
+	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
 	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
-	char	   *accounting = accounting_argument(fcinfo, 4);
+	char	   *accounting = PG_ARGISNULL(4) ? dataset->accounting : accounting_argument(fcinfo, 4);
 	double		delta = delta_argument(fcinfo, 3, accounting, pe_is_pure(accounting) ? 0 : dataset->delta);
 	pe_grant	grant;
 
-	if (PG_ARGISNULL(0))
+	if (PG_ARGISNULL(1))
 		pe_refuse_null("grantee");
 	if (PG_ARGISNULL(5))
 		pe_refuse_null("overcommit");
 	check_fits_cap(dataset, accounting);
 	check_budget_numbers(accounting, epsilon, delta);
 	grant = (pe_grant) {
-		.role = pstrdup(NameStr(*PG_GETARG_NAME(0))), .epsilon = epsilon, .delta = delta, .accounting = accounting,
+		.role = pstrdup(NameStr(*PG_GETARG_NAME(1))), .epsilon = epsilon, .delta = delta, .accounting = accounting,
 		.overcommit = PG_GETARG_BOOL(5)
 	};
 	grant.role_oid = get_role_oid(grant.role, false);
@@ -371,8 +371,8 @@ pe_sql_grant_budget(PG_FUNCTION_ARGS)
 Datum
 pe_sql_revoke_budget(PG_FUNCTION_ARGS)
 {
-	char	   *role = NameStr(*PG_GETARG_NAME(0));
-	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 1, "dataset"));
+	char	   *role = NameStr(*PG_GETARG_NAME(1));
+	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
 
 	if (!pe_budget_revoke(dataset, role, get_role_oid(role, false)))
 		ereport(ERROR,

@@ -92,10 +92,10 @@ resolve_method(FunctionCallInfo fcinfo, pe_histogram *h)
 {
 	h->method = pe_method_argument(fcinfo, ARG_METHOD);
 	pe_check_method(h->method, h->noise.norm);
-	if (h->nonnegative && h->method == PE_METHOD_GAUSSIAN)
+	if (h->nonnegative && h->method == PE_METHOD_DIRECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("nonnegative does not go with method \"gaussian\""),
+				 errmsg("nonnegative does not go with method \"direct\""),
 				 errdetail("It measures the queries alone, each by itself, and estimates no cells."),
 				 errhint("Use another method, or leave nonnegative out.")));
 }

@@ -50,7 +50,7 @@ extern pe_histogram *pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_
 
 /*
  * Finds or computes the strategy, and resolves what the request costs.  Not
- * inside pe_run_undone: a computation tells how far it is.
+ * inside PE_UNDONE: a computation tells how far it is.
  */
 extern void pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *histogram);
 

@@ -119,10 +119,8 @@ refuse_kind(const pe_release *r)
 }
 
 static void
-load(void *argument)
+load(pe_release *r)
 {
-	pe_release *r = argument;
-
 	read_row(r);
 	if (r->workload_text == NULL)
 		refuse_kind(r);
@@ -157,11 +155,12 @@ noise_of(pe_release *r)
 void
 pe_release_answer(pe_release *r, const char *text)
 {
-	pe_workload *workload = &r->workload;
-	ErrorData  *error = pe_run_undone(load, r);
+	pe_workload *workload;
 
-	if (error != NULL)
-		ReThrowError(error);
+	PE_UNDONE();
+	load(r);
+	PE_END_UNDONE();
+	workload = &r->workload;
 	if (text != NULL)
 	{
 		workload = palloc0(sizeof(*workload));
@@ -212,23 +211,15 @@ pe_sql_cells(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-static void
-read_own(void *argument)
-{
-	pe_release *r = argument;
-
-	read_row(r);
-	pe_dataset_check_owner(r->dataset);
-}
-
 Datum
 pe_sql_expire_release(PG_FUNCTION_ARGS)
 {
 	pe_release	r = {.id = PG_GETARG_INT64(0)};
-	ErrorData  *error = pe_run_undone(read_own, &r);
 
-	if (error != NULL)
-		ReThrowError(error);
+	PE_UNDONE();
+	read_row(&r);
+	pe_dataset_check_owner(r.dataset);
+	PE_END_UNDONE();
 	pe_release_expire(r.dataset->id, r.id);
 	PG_RETURN_VOID();
 }

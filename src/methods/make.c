@@ -354,7 +354,7 @@ make_ordered_columns(const pe_strategy_problem *problem, pe_strategy *strategy)
 static const operations methods[PE_METHODS] = {
 	[PE_METHOD_OPTIMAL] = {"optimal", .l2 = true, .l1 = true, .counts_once = true, .make_all = make_optimal},
 	[PE_METHOD_COA] = {"coa", .l2 = true, .make = make_coa, .memory = pe_coa_memory},
-	[PE_METHOD_GAUSSIAN] = {"gaussian", .l2 = true, .l1 = true, .counts_once = true, .make = make_direct},
+	[PE_METHOD_DIRECT] = {"direct", .l2 = true, .l1 = true, .counts_once = true, .make = make_direct},
 	[PE_METHOD_IDENTITY] = {"identity", .l2 = true, .l1 = true, .counts_once = true, .make = make_identity},
 	[PE_METHOD_WAVELET] = {"wavelet", .l2 = true, .l1 = true, .make = make_wavelet, .memory = pe_levels_memory},
 	[PE_METHOD_HIERARCHICAL] = {"hierarchical", .l2 = true, .l1 = true, .make = make_hierarchical, .memory = pe_levels_memory},

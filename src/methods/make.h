@@ -21,7 +21,7 @@ extern bool pe_method_serves(pe_method method, pe_norm norm);
 
 /*
  * Whether what is asked for is the workload itself, a column for every class: methods optimal,
- * gaussian and identity for one that counts each cell once, in any size.
+ * direct and identity for one that counts each cell once, in any size.
  */
 extern bool pe_strategy_is_workload(const pe_strategy_problem *problem);
 

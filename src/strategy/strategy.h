@@ -83,7 +83,7 @@ typedef enum pe_method
 {
 	PE_METHOD_OPTIMAL,			/* optimum.h; p_identity.h for PE_L1 */
 	PE_METHOD_COA,				/* coa.h */
-	PE_METHOD_GAUSSIAN,			/* the queries themselves, no inference */
+	PE_METHOD_DIRECT,			/* the queries themselves, no inference */
 	PE_METHOD_IDENTITY,			/* every column */
 	PE_METHOD_WAVELET,			/* levels.h */
 	PE_METHOD_HIERARCHICAL,		/* levels.h */

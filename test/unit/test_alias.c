@@ -56,7 +56,7 @@ get_width(int i)
 }
 
 static void
-make_strip(pe_alias *s, width w, double reach)
+make_alias(pe_alias *s, width w, double reach)
 {
 	pe_gauss	g;
 
@@ -259,7 +259,7 @@ test_alias_tables(void **state)
 	pe_bits_init(&bits);
 	for (int i = 0; i < NWIDTHS; i++)
 	{
-		make_strip(&scratch, get_width(i), PE_ALIAS_REACH);
+		make_alias(&scratch, get_width(i), PE_ALIAS_REACH);
 		check_table(&scratch, PE_ALIAS_REACH, &bits);
 	}
 	for (long i = 0; i < n; i++)
@@ -364,7 +364,7 @@ check_decisions(width w, double reach, pe_bits *bits)
 	long		rounds = scaled(4000);
 	long		checked = 0;
 
-	make_strip(&usual, w, reach);
+	make_alias(&usual, w, reach);
 	exact = usual;
 	exact.margin = INFINITY;
 	drop_quick_bounds(&exact);
@@ -423,7 +423,7 @@ test_alias_claim(void **state)
 	static script words;
 
 	(void) state;
-	make_strip(&scratch, get_width(3), PE_ALIAS_REACH);
+	make_alias(&scratch, get_width(3), PE_ALIAS_REACH);
 	drop_quick_bounds(&scratch);
 	scratch.margin = INFINITY;
 	scratch.p = (pe_u128) 1 << 126;
@@ -459,7 +459,7 @@ test_alias_zero(void **state)
 	(void) state;
 	for (int i = 0; i < NWIDTHS; i++)
 	{
-		make_strip(&scratch, get_width(i), PE_ALIAS_REACH);
+		make_alias(&scratch, get_width(i), PE_ALIAS_REACH);
 		for (int mode = 0; mode < 3; mode++)
 		{
 			static pe_bits bits;
@@ -492,7 +492,7 @@ test_alias_place(void **state)
 	long		compared = 0;
 
 	(void) state;
-	make_strip(&scratch, get_width(3), PE_ALIAS_REACH);
+	make_alias(&scratch, get_width(3), PE_ALIAS_REACH);
 
 	/* ranges of one integer each, far apart: the result tells the range */
 	for (unsigned i = 0; i < PE_ALIAS_COLUMNS; i++)
@@ -536,7 +536,7 @@ test_alias_coins(void **state)
 	uint64_t	d;
 
 	(void) state;
-	make_strip(&scratch, get_width(6), PE_ALIAS_REACH);
+	make_alias(&scratch, get_width(6), PE_ALIAS_REACH);
 	k = scratch.range[scratch.tail].start;
 	d = scratch.range[scratch.tail].width;
 
@@ -559,7 +559,7 @@ test_alias_coins(void **state)
  * ----------
  */
 static pe_i128
-draw_strip(const void *prepared, pe_bits *bits)
+draw_alias(const void *prepared, pe_bits *bits)
 {
 	return pe_alias_draw(prepared, bits);
 }
@@ -573,9 +573,9 @@ test_alias_law(void **state)
 		width		w = get_width(i);
 		char		name[80];
 
-		make_strip(&scratch, w, PE_ALIAS_REACH);
+		make_alias(&scratch, w, PE_ALIAS_REACH);
 		snprintf(name, sizeof(name), "sigma^2 = %s", w.name);
-		check_draws(name, draw_strip, &scratch, (double) w.p / (double) w.q, scaled(4000000));
+		check_draws(name, draw_alias, &scratch, (double) w.p / (double) w.q, scaled(4000000));
 	}
 }
 
@@ -606,12 +606,12 @@ test_alias_forced(void **state)
 			width		w = get_width(i);
 			char		name[120];
 
-			make_strip(&scratch, w, modes[j].reach);
+			make_alias(&scratch, w, modes[j].reach);
 			scratch.margin = modes[j].margin;
 			if (!modes[j].quick)
 				drop_quick_bounds(&scratch);
 			snprintf(name, sizeof(name), "sigma^2 = %s, %s", w.name, modes[j].name);
-			check_draws(name, draw_strip, &scratch, (double) w.p / (double) w.q, scaled(modes[j].n));
+			check_draws(name, draw_alias, &scratch, (double) w.p / (double) w.q, scaled(modes[j].n));
 		}
 	}
 }
@@ -625,9 +625,9 @@ test_alias_low_bits(void **state)
 		width		w = get_width(i);
 		char		name[80];
 
-		make_strip(&scratch, w, PE_ALIAS_REACH);
+		make_alias(&scratch, w, PE_ALIAS_REACH);
 		snprintf(name, sizeof(name), "low bits, sigma^2 = %s", w.name);
-		check_low_bits(name, draw_strip, &scratch, scaled(1000000));
+		check_low_bits(name, draw_alias, &scratch, scaled(1000000));
 	}
 }
 
@@ -642,7 +642,7 @@ test_alias_tiny(void **state)
 	pe_bits_init(&bits);
 	for (int i = 0; i < 2; i++)
 	{
-		make_strip(&scratch, tiny[i], PE_ALIAS_REACH);
+		make_alias(&scratch, tiny[i], PE_ALIAS_REACH);
 		for (int j = 0; j < 100000; j++)
 			assert_true(pe_alias_draw(&scratch, &bits) == 0);
 	}

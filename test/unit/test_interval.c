@@ -460,7 +460,7 @@ test_summands(void **state)
 
 	(void) state;
 	check_summands("identity(6)", PE_METHOD_OPTIMAL, PE_L2, ones);
-	check_summands("prefix(4)", PE_METHOD_GAUSSIAN, PE_L2, ones);
+	check_summands("prefix(4)", PE_METHOD_DIRECT, PE_L2, ones);
 	check_summands("prefix(4)", PE_METHOD_IDENTITY, PE_L1, prefixes);
 	check_summands("matrix({{0,0,5},{3,-3,3},{-1,0,1},{1,2,0},{0,0,0},{1,1,-2},{1,0,0}})", PE_METHOD_IDENTITY, PE_L2, weighted);
 	check_summands("prefix(4)", PE_METHOD_OPTIMAL, PE_L2, unknown);
