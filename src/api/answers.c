@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-#include "mb/pg_wchar.h"
-
 #include "api/answers.h"
+#include "api/literal.h"
 #include "strategy/nonnegative.h"
 #include "strategy/optimum.h"
 #include "server/settings.h"
@@ -16,22 +15,6 @@
 
 /* The longest text of a workload, in bytes. */
 #define WORKLOAD_SIZE (1024 * 1024)
-
-static int
-sqlstate_of(pe_workload_status status)
-{
-	switch (status)
-	{
-		case PE_WORKLOAD_NO_ATTRIBUTE:
-			return ERRCODE_UNDEFINED_OBJECT;
-		case PE_WORKLOAD_INVALID:
-			return ERRCODE_INVALID_PARAMETER_VALUE;
-		case PE_WORKLOAD_TOO_LARGE:
-			return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
-		default:
-			return ERRCODE_SYNTAX_ERROR;
-	}
-}
 
 static void
 check_length(const char *text)
@@ -42,36 +25,26 @@ check_length(const char *text)
 				 errmsg("the workload is longer than %d bytes", WORKLOAD_SIZE)));
 }
 
-static void
-refuse_workload(const char *text, const pe_workload_error *error)
-{
-	ereport(ERROR,
-			(errcode(sqlstate_of(error->status)),
-			 errmsg("%s", error->message),
-			 internalerrquery(text),
-			 internalerrposition(pg_mbstrlen_with_len(text, error->position) + 1)));
-}
-
 void
 pe_parse_workload(const char *text, const pe_shape *shape, pe_workload *workload)
 {
-	pe_workload_error error;
+	pe_text_error error;
 
 	check_length(text);
 	if (!pe_workload_parse(text, shape, workload, &error))
-		refuse_workload(text, &error);
+		pe_refuse_text(text, &error);
 }
 
 char *
 pe_canonical_workload(const char *text)
 {
-	pe_workload_error error;
+	pe_text_error error;
 	char	   *canonical;
 
 	check_length(text);
 	canonical = pe_workload_canonical(text, &error);
 	if (canonical == NULL)
-		refuse_workload(text, &error);
+		pe_refuse_text(text, &error);
 	check_length(canonical);	/* blanks are put in: what is stored must be readable again */
 	return canonical;
 }

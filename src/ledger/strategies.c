@@ -168,7 +168,7 @@ pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload)
 {
 	static pe_statement find = {NULL, "SELECT workload FROM dp_ledger.strategy WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
-	pe_workload_error error;
+	pe_text_error error;
 	pe_shape	shape;
 	pe_access	access;
 	char	   *text;

@@ -38,6 +38,7 @@
 
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "domain/domain.h"
 
 /* The most queries of a workload, terms after multiplying out, and parentheses within each other. */
@@ -47,15 +48,6 @@
 
 /* The attribute of a matrix that has a column for every cell. */
 #define PE_ALL_CELLS (-1)
-
-typedef enum pe_workload_status
-{
-	PE_WORKLOAD_OK,
-	PE_WORKLOAD_SYNTAX,			/* the text is not in the language */
-	PE_WORKLOAD_NO_ATTRIBUTE,	/* a name that is not among the attributes */
-	PE_WORKLOAD_INVALID,		/* two factors over one attribute, no order, a size that does not fit */
-	PE_WORKLOAD_TOO_LARGE		/* more queries, terms, cells or parentheses than allowed */
-} pe_workload_status;
 
 typedef enum pe_constructor
 {
@@ -111,13 +103,6 @@ typedef struct pe_workload
 	struct pe_chunk *chunks;	/* everything allocated */
 } pe_workload;
 
-typedef struct pe_workload_error
-{
-	pe_workload_status status;
-	int			position;		/* bytes from the start of the text, from 0 */
-	char		message[200];	/* in PostgreSQL's style, without the position */
-} pe_workload_error;
-
 /*
  * Parses text over the attributes of a shape, which must have names; or, with
  * shape NULL, over attributes that the text itself gives by their numbers of
@@ -125,7 +110,7 @@ typedef struct pe_workload_error
  * allocated.  Source: the grammar above.
  */
 extern bool pe_workload_parse(const char *text, const pe_shape *shape,
-							  pe_workload *workload, pe_workload_error *error);
+							  pe_workload *workload, pe_text_error *error);
 
 /*
  * The canonical text of a workload over attributes that nobody knows yet: the same
@@ -134,7 +119,7 @@ extern bool pe_workload_parse(const char *text, const pe_shape *shape,
  * compared.  Its own canonical text is itself.  NULL, with error filled, for what
  * fits no shape; else pe_free it.
  */
-extern char *pe_workload_canonical(const char *text, pe_workload_error *error);
+extern char *pe_workload_canonical(const char *text, pe_text_error *error);
 
 extern void pe_workload_free(pe_workload *workload);
 

@@ -31,16 +31,16 @@ demand(bool condition, const char *what)
 }
 
 static void
-check_error(const char *text, const pe_workload_error *error)
+check_error(const char *text, const pe_text_error *error)
 {
-	demand(error->status != PE_WORKLOAD_OK, "refused without a status");
+	demand(error->status != PE_TEXT_OK, "refused without a status");
 	demand(error->position >= 0 && (size_t) error->position <= strlen(text), "a place outside of the text");
 	demand(error->message[0] != '\0', "refused without a message");
 	demand(strlen(error->message) < sizeof(error->message) - 1, "a message that was cut off");
 }
 
 static void
-check_refusal(const char *text, const pe_workload *workload, const pe_workload_error *error)
+check_refusal(const char *text, const pe_workload *workload, const pe_text_error *error)
 {
 	static const pe_workload nothing;
 
@@ -138,7 +138,7 @@ static void
 check_canonical(const pe_workload *workload, const pe_shape *shape)
 {
 	pe_workload again;
-	pe_workload_error error;
+	pe_text_error error;
 
 	demand(pe_workload_parse(workload->canonical, shape, &again, &error), "canonical text is refused");
 	demand(strcmp(again.canonical, workload->canonical) == 0, "canonical text of canonical text");
@@ -152,7 +152,7 @@ check_canonical(const pe_workload *workload, const pe_shape *shape)
 static char *
 check_spelling(const char *text)
 {
-	pe_workload_error error;
+	pe_text_error error;
 	char	   *canonical = pe_workload_canonical(text, &error);
 	char	   *again;
 
@@ -173,7 +173,7 @@ static void
 check_text(const char *text, const pe_shape *shape, const char *canonical)
 {
 	pe_workload workload;
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (!pe_workload_parse(text, shape, &workload, &error))
 	{

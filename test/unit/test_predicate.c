@@ -118,7 +118,7 @@ declare(void **state)
 }
 
 static bool
-find_attribute(void *context, const char *name, pe_predicate_attribute *found)
+find_attribute(void *context, const char *name, pe_declared *found)
 {
 	(void) context;
 	for (int a = 0; a < ATTRIBUTES; a++)
@@ -141,8 +141,8 @@ keep(const char *text)
 }
 
 static bool
-find_literal(void *context, const pe_predicate_attribute *found, const pe_literal *literal,
-			 pe_point *value, const char **canonical, pe_predicate_error *error)
+find_literal(void *context, const pe_declared *found, const pe_literal *literal,
+			 pe_point *value, const char **canonical, pe_text_error *error)
 {
 	const declared *d = &declaration[found->number];
 	pe_literal_kind kind = d->key == PE_KEY_BYTES ? PE_LITERAL_STRING
@@ -192,11 +192,11 @@ find_literal(void *context, const pe_predicate_attribute *found, const pe_litera
 	return true;
 }
 
-static const pe_predicate_source source = {NULL, find_attribute, find_literal};
+static const pe_literal_source source = {NULL, find_attribute, find_literal};
 
 /* Parses a copy in memory of exactly its size. */
 static bool
-parse(const char *text, pe_predicate *predicate, pe_predicate_error *error)
+parse(const char *text, pe_predicate *predicate, pe_text_error *error)
 {
 	char	   *copy = strdup(text);
 	bool		parsed;
@@ -217,7 +217,7 @@ parse(const char *text, pe_predicate *predicate, pe_predicate_error *error)
 static void
 parse_ok(const char *text, pe_predicate *predicate)
 {
-	pe_predicate_error error;
+	pe_text_error error;
 
 	if (!parse(text, predicate, &error))
 		fail_msg("%s: %s at %d", text, error.message, error.position);
@@ -385,7 +385,7 @@ test_leaves(void **state)
 	static const test mirrored[] = {EQ, NE, GT, GE, LT, LE};
 	static const double halves[] = {-2, -1.5, -1, 0, 0.25, 0.5, 1, 2, 2.5};
 	pe_predicate predicate;
-	pe_predicate_error error;
+	pe_text_error error;
 	char		text[256];
 	char		literal[64];
 	int			accepted = 0;
@@ -408,7 +408,7 @@ test_leaves(void **state)
 				{
 					if (parse(text, &predicate, &error))
 						fail_msg("%s: accepted", text);
-					assert_int_equal(error.status, PE_PREDICATE_LITERAL);
+					assert_int_equal(error.status, PE_TEXT_INVALID);
 					assert_int_equal(error.position, (int) (strlen(text) - strlen(literal)));
 					continue;
 				}
@@ -473,10 +473,10 @@ test_several_literals(void **state)
 	/* the largest integer has no successor */
 	{
 		pe_predicate predicate;
-		pe_predicate_error error;
+		pe_text_error error;
 
 		assert_false(parse("age <= 9223372036854775807", &predicate, &error));
-		assert_int_equal(error.status, PE_PREDICATE_LITERAL);
+		assert_int_equal(error.status, PE_TEXT_INVALID);
 	}
 }
 
@@ -707,10 +707,10 @@ test_canonical_parentheses(void **state)
 /* ---- errors ---- */
 
 static void
-check_error(const char *text, pe_predicate_status status, int position, const char *message)
+check_error(const char *text, pe_text_status status, int position, const char *message)
 {
 	pe_predicate predicate;
-	pe_predicate_error error;
+	pe_text_error error;
 
 	if (parse(text, &predicate, &error))
 		fail_msg("%s: accepted", text);
@@ -722,53 +722,53 @@ static void
 test_errors(void **state)
 {
 	pe_predicate predicate;
-	pe_predicate_error error;
+	pe_text_error error;
 
 	(void) state;
-	check_error("", PE_PREDICATE_SYNTAX, 0, "predicate ends where an attribute or a literal is expected");
-	check_error(" \n", PE_PREDICATE_SYNTAX, 2, "predicate ends");
-	check_error("age", PE_PREDICATE_LITERAL, 0, "attribute \"age\" is not boolean and needs a comparison");
-	check_error("age <", PE_PREDICATE_SYNTAX, 5, "a literal");
-	check_error("age < age", PE_PREDICATE_SYNTAX, 6, "at \"a\": a literal");
-	check_error("age ! 3", PE_PREDICATE_SYNTAX, 4, "at \"!\"");
-	check_error("age < 1 1", PE_PREDICATE_SYNTAX, 8, "AND, OR or the end");
-	check_error("age < 1)", PE_PREDICATE_SYNTAX, 7, "AND, OR or the end");
-	check_error("(age < 1", PE_PREDICATE_SYNTAX, 8, "a closing parenthesis");
-	check_error("age::text = '1'", PE_PREDICATE_SYNTAX, 3, "a comparison");
-	check_error("f(age) = 1", PE_PREDICATE_SYNTAX, 1, "a comparison");
-	check_error("age + 1 < 2", PE_PREDICATE_SYNTAX, 4, "a comparison");
-	check_error("t.age < 1", PE_PREDICATE_SYNTAX, 1, "a comparison");
-	check_error("(select 1)", PE_PREDICATE_SYNTAX, 8, "a comparison");
-	check_error("1 = 1", PE_PREDICATE_SYNTAX, 4, "an attribute");
-	check_error("1 + 1 = age", PE_PREDICATE_SYNTAX, 2, "a comparison");
-	check_error("true", PE_PREDICATE_SYNTAX, 4, "a comparison");
-	check_error("age = null", PE_PREDICATE_SYNTAX, 6, "a literal");
-	check_error("age IS TRUE", PE_PREDICATE_SYNTAX, 7, "NULL or NOT NULL");
-	check_error("age IS NOT", PE_PREDICATE_SYNTAX, 10, "NULL");
-	check_error("age NOT < 1", PE_PREDICATE_SYNTAX, 8, "BETWEEN or IN");
-	check_error("age IN 1", PE_PREDICATE_SYNTAX, 7, "an opening parenthesis");
-	check_error("age IN ()", PE_PREDICATE_SYNTAX, 8, "a literal");
-	check_error("age IN (1", PE_PREDICATE_SYNTAX, 9, "a comma or a closing parenthesis");
-	check_error("age BETWEEN 0 OR 1", PE_PREDICATE_SYNTAX, 14, "AND");
-	check_error("in = 1", PE_PREDICATE_SYNTAX, 0, "an attribute");
-	check_error("sex = 'f", PE_PREDICATE_SYNTAX, 6, "string in predicate has no end");
-	check_error("sex = 'f''", PE_PREDICATE_SYNTAX, 6, "string in predicate has no end");
-	check_error("\"age < 1", PE_PREDICATE_SYNTAX, 0, "quoted name in predicate has no end");
-	check_error("\"\" < 1", PE_PREDICATE_SYNTAX, 0, "quoted name in predicate is empty");
-	check_error("age < 1x", PE_PREDICATE_SYNTAX, 7, "the end of the number");
-	check_error("age < 1e", PE_PREDICATE_SYNTAX, 7, "the end of the number");
-	check_error("age < 1.1.1", PE_PREDICATE_SYNTAX, 9, "the end of the number");
-	check_error("age < - 1", PE_PREDICATE_SYNTAX, 6, "a literal");
-	check_error("age < \xc3\xa4", PE_PREDICATE_SYNTAX, 6, "at \"\xc3\xa4\": a literal");
-	check_error("sex = 'f' AND height < 3", PE_PREDICATE_NO_ATTRIBUTE, 14, "there is no attribute \"height\"");
-	check_error("\"Age\" < 1", PE_PREDICATE_NO_ATTRIBUTE, 0, "there is no attribute \"Age\"");
-	check_error("1 < height", PE_PREDICATE_NO_ATTRIBUTE, 4, "there is no attribute");
-	check_error("ctid = 1", PE_PREDICATE_NO_ATTRIBUTE, 0, "there is no attribute");
-	check_error("sex = 1", PE_PREDICATE_LITERAL, 6, "wrong kind");
-	check_error("smokes IN (true, 1)", PE_PREDICATE_LITERAL, 17, "wrong kind");
-	check_error("sex IN ('f', 'x')", PE_PREDICATE_LITERAL, 13, "literal 'x' is not a level of attribute \"sex\"");
-	check_error("\"in\" < 3", PE_PREDICATE_LITERAL, 7, "the levels of attribute \"in\" do not ascend, so < has no meaning");
-	check_error("age BETWEEN 0 AND 2", PE_PREDICATE_LITERAL, 18, "\"age <= 2\" does not select whole bins");
+	check_error("", PE_TEXT_SYNTAX, 0, "predicate ends where an attribute or a literal is expected");
+	check_error(" \n", PE_TEXT_SYNTAX, 2, "predicate ends");
+	check_error("age", PE_TEXT_INVALID, 0, "attribute \"age\" is not boolean and needs a comparison");
+	check_error("age <", PE_TEXT_SYNTAX, 5, "a literal");
+	check_error("age < age", PE_TEXT_SYNTAX, 6, "at \"a\": a literal");
+	check_error("age ! 3", PE_TEXT_SYNTAX, 4, "at \"!\"");
+	check_error("age < 1 1", PE_TEXT_SYNTAX, 8, "AND, OR or the end");
+	check_error("age < 1)", PE_TEXT_SYNTAX, 7, "AND, OR or the end");
+	check_error("(age < 1", PE_TEXT_SYNTAX, 8, "a closing parenthesis");
+	check_error("age::text = '1'", PE_TEXT_SYNTAX, 3, "a comparison");
+	check_error("f(age) = 1", PE_TEXT_SYNTAX, 1, "a comparison");
+	check_error("age + 1 < 2", PE_TEXT_SYNTAX, 4, "a comparison");
+	check_error("t.age < 1", PE_TEXT_SYNTAX, 1, "a comparison");
+	check_error("(select 1)", PE_TEXT_SYNTAX, 8, "a comparison");
+	check_error("1 = 1", PE_TEXT_SYNTAX, 4, "an attribute");
+	check_error("1 + 1 = age", PE_TEXT_SYNTAX, 2, "a comparison");
+	check_error("true", PE_TEXT_SYNTAX, 4, "a comparison");
+	check_error("age = null", PE_TEXT_SYNTAX, 6, "a literal");
+	check_error("age IS TRUE", PE_TEXT_SYNTAX, 7, "NULL or NOT NULL");
+	check_error("age IS NOT", PE_TEXT_SYNTAX, 10, "NULL");
+	check_error("age NOT < 1", PE_TEXT_SYNTAX, 8, "BETWEEN or IN");
+	check_error("age IN 1", PE_TEXT_SYNTAX, 7, "an opening parenthesis");
+	check_error("age IN ()", PE_TEXT_SYNTAX, 8, "a literal");
+	check_error("age IN (1", PE_TEXT_SYNTAX, 9, "a comma or a closing parenthesis");
+	check_error("age BETWEEN 0 OR 1", PE_TEXT_SYNTAX, 14, "AND");
+	check_error("in = 1", PE_TEXT_SYNTAX, 0, "an attribute");
+	check_error("sex = 'f", PE_TEXT_SYNTAX, 6, "string in predicate has no end");
+	check_error("sex = 'f''", PE_TEXT_SYNTAX, 6, "string in predicate has no end");
+	check_error("\"age < 1", PE_TEXT_SYNTAX, 0, "quoted name in predicate has no end");
+	check_error("\"\" < 1", PE_TEXT_SYNTAX, 0, "quoted name in predicate is empty");
+	check_error("age < 1x", PE_TEXT_SYNTAX, 7, "the end of the number");
+	check_error("age < 1e", PE_TEXT_SYNTAX, 7, "the end of the number");
+	check_error("age < 1.1.1", PE_TEXT_SYNTAX, 9, "the end of the number");
+	check_error("age < - 1", PE_TEXT_SYNTAX, 6, "a literal");
+	check_error("age < \xc3\xa4", PE_TEXT_SYNTAX, 6, "at \"\xc3\xa4\": a literal");
+	check_error("sex = 'f' AND height < 3", PE_TEXT_NO_ATTRIBUTE, 14, "there is no attribute \"height\"");
+	check_error("\"Age\" < 1", PE_TEXT_NO_ATTRIBUTE, 0, "there is no attribute \"Age\"");
+	check_error("1 < height", PE_TEXT_NO_ATTRIBUTE, 4, "there is no attribute");
+	check_error("ctid = 1", PE_TEXT_NO_ATTRIBUTE, 0, "there is no attribute");
+	check_error("sex = 1", PE_TEXT_INVALID, 6, "wrong kind");
+	check_error("smokes IN (true, 1)", PE_TEXT_INVALID, 17, "wrong kind");
+	check_error("sex IN ('f', 'x')", PE_TEXT_INVALID, 13, "literal 'x' is not a level of attribute \"sex\"");
+	check_error("\"in\" < 3", PE_TEXT_INVALID, 7, "the levels of attribute \"in\" do not ascend, so < has no meaning");
+	check_error("age BETWEEN 0 AND 2", PE_TEXT_INVALID, 18, "\"age <= 2\" does not select whole bins");
 
 	assert_false(parse("age < 7", &predicate, &error));
 	assert_string_equal(error.detail, "The nearest edges are 2 and 10.");
@@ -810,14 +810,14 @@ test_depth(void **state)
 		strcat(text, "smokes");
 		repeat(text, ")", PE_PREDICATE_DEPTH + deeper);
 		if (deeper)
-			check_error(text, PE_PREDICATE_SYNTAX, PE_PREDICATE_DEPTH, "nested");
+			check_error(text, PE_TEXT_SYNTAX, PE_PREDICATE_DEPTH, "nested");
 		else
 			check_canonical(text, "smokes");
 		text[0] = '\0';
 		repeat(text, "NOT ", PE_PREDICATE_DEPTH + deeper);
 		strcat(text, "smokes");
 		if (deeper)
-			check_error(text, PE_PREDICATE_SYNTAX, 4 * PE_PREDICATE_DEPTH, "nested");
+			check_error(text, PE_TEXT_SYNTAX, 4 * PE_PREDICATE_DEPTH, "nested");
 		else
 			check_canonical(text, text);
 	}
@@ -890,7 +890,7 @@ test_possible(void **state)
 			if (evaluate(t, coordinate) == PE_TRUE)
 				any = expected[cell] = true;
 		} while (next_coordinate(coordinate));
-		assert_int_equal(pe_predicate_possible(&predicate, &domain, possible, &some), PE_PREDICATE_OK);
+		assert_true(pe_predicate_possible(&predicate, &domain, possible, &some));
 		assert_int_equal(some, any);
 		for (int32_t cell = 0; cell < domain.cells; cell++)
 			if (possible[cell] != expected[cell])
@@ -904,7 +904,7 @@ test_possible(void **state)
 
 /* Watched attributes with many cells that the predicate tells apart. */
 static void
-possible_of_levels(int attributes, int levels, pe_predicate_status status)
+possible_of_levels(int attributes, int levels, bool fits)
 {
 	pe_domain	domain;
 	pe_predicate predicate;
@@ -936,8 +936,8 @@ possible_of_levels(int attributes, int levels, pe_predicate_status status)
 		}
 	}
 	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
-	assert_int_equal(pe_predicate_possible(&predicate, &domain, possible, &some), status);
-	if (status == PE_PREDICATE_OK)
+	assert_int_equal(pe_predicate_possible(&predicate, &domain, possible, &some), fits);
+	if (fits)
 	{
 		assert_true(some);		/* the last level of each */
 		assert_true(possible[0]);
@@ -949,10 +949,10 @@ static void
 test_possible_too_large(void **state)
 {
 	(void) state;
-	possible_of_levels(1, 1 << 12, PE_PREDICATE_OK);
-	possible_of_levels(6, 4, PE_PREDICATE_OK);
-	possible_of_levels(3, 1 << 12, PE_PREDICATE_TOO_LARGE);
-	possible_of_levels(32, 1 << 4, PE_PREDICATE_TOO_LARGE);
+	possible_of_levels(1, 1 << 12, true);
+	possible_of_levels(6, 4, true);
+	possible_of_levels(3, 1 << 12, false);
+	possible_of_levels(32, 1 << 4, false);
 }
 
 /* ---- the written form ---- */
