@@ -26,12 +26,29 @@ check_length(const char *text)
 }
 
 void
-pe_parse_workload(const char *text, const pe_shape *shape, pe_workload *workload)
+pe_parse_workload(const char *text, pe_workload *workload)
 {
 	pe_text_error error;
 
 	check_length(text);
-	if (!pe_workload_parse(text, shape, workload, &error))
+	if (!pe_workload_parse(text, NULL, workload, &error))
+		pe_refuse_text(text, &error);
+}
+
+void
+pe_parse_columns_workload(pe_dataset *dataset, const pe_column *columns, const pe_domain *domain, const char *text, pe_workload *workload)
+{
+	pe_literal_reader reader = {dataset, text, unconstify(pe_column *, columns), domain->attributes, 0};
+	pe_literal_source source = pe_literals(&reader);
+	const char *names[PE_MAX_ATTRIBUTES];
+	pe_shape	shape;
+	pe_text_error error;
+
+	check_length(text);
+	for (int a = 0; a < domain->attributes; a++)
+		names[a] = columns[a].name;
+	pe_shape_of_domain(domain, names, &shape);
+	if (!pe_workload_parse_edges(text, &shape, &source, workload, &error))
 		pe_refuse_text(text, &error);
 }
 
@@ -47,16 +64,6 @@ pe_canonical_workload(const char *text)
 		pe_refuse_text(text, &error);
 	check_length(canonical);	/* blanks are put in: what is stored must be readable again */
 	return canonical;
-}
-
-void
-pe_columns_shape(const pe_column *columns, const pe_domain *domain, pe_shape *shape)
-{
-	const char *names[PE_MAX_ATTRIBUTES];
-
-	for (int a = 0; a < domain->attributes; a++)
-		names[a] = columns[a].name;
-	pe_shape_of_domain(domain, names, shape);
 }
 
 static void

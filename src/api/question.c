@@ -371,7 +371,6 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 {
 	pe_histogram *h = palloc0(sizeof(*h));
 	char	  **names = attribute_names(fcinfo, &h->attributes);
-	pe_shape	shape;
 
 	h->dataset = pe_dataset_load(pe_text_argument(fcinfo, ARG_DATASET, "dataset"));
 	pe_dataset_check_rows(h->dataset);
@@ -388,8 +387,7 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 
 	parse_predicate(fcinfo, h);
 	h->domain = pe_columns_domain(h->columns, h->attributes + h->watched, h->watched);
-	pe_columns_shape(h->columns, h->domain, &shape);
-	pe_parse_workload(pe_text_argument(fcinfo, ARG_WORKLOAD, "workload"), &shape, &h->workload);
+	pe_parse_columns_workload(h->dataset, h->columns, h->domain, pe_text_argument(fcinfo, ARG_WORKLOAD, "workload"), &h->workload);
 	check_ordered(h);
 	check_memory(h);
 	if (h->selection != NULL)

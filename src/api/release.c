@@ -132,8 +132,7 @@ load(pe_release *r)
 	r->value = pe_payload_read(r->payload, &r->values);
 	r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
 	r->domain = pe_columns_domain(r->columns, r->attributes, 0);
-	pe_columns_shape(r->columns, r->domain, &r->shape);
-	pe_parse_workload(r->workload_text, &r->shape, &r->workload);
+	pe_parse_columns_workload(r->dataset, r->columns, r->domain, r->workload_text, &r->workload);
 	if (r->predicate_text != NULL)
 		r->possible = possible_cells(r);
 	load_strategy(r);
@@ -164,7 +163,7 @@ pe_release_answer(pe_release *r, const char *text)
 	if (text != NULL)
 	{
 		workload = palloc0(sizeof(*workload));
-		pe_parse_workload(text, &r->shape, workload);
+		pe_parse_columns_workload(r->dataset, r->columns, r->domain, text, workload);
 	}
 	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value, noise_of(r), NULL, false);
 }

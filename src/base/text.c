@@ -367,17 +367,25 @@ is_plain(const char *name)
 }
 
 void
+pe_text_write_quoted(pe_text *t, const char *text, char quote)
+{
+	write_bytes(t, &quote, 1);
+	for (; *text; text++)
+	{
+		if (*text == quote)
+			write_bytes(t, &quote, 1);
+		write_bytes(t, text, 1);
+	}
+	write_bytes(t, &quote, 1);
+}
+
+void
 pe_text_write_name(pe_text *t, const char *name)
 {
 	if (is_plain(name) && !is_keyword(t, name))
-	{
 		pe_text_write(t, name);
-		return;
-	}
-	pe_text_write(t, "\"");
-	for (; *name; name++)
-		write_bytes(t, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
-	pe_text_write(t, "\"");
+	else
+		pe_text_write_quoted(t, name, '"');
 }
 
 void

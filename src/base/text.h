@@ -105,6 +105,7 @@ extern int	pe_shown_size(const char *word);
 extern void pe_text_write(pe_text *t, const char *text);
 extern void pe_text_writef(pe_text *t, const char *format,...) __attribute__((format(printf, 2, 3)));
 extern void pe_text_write_name(pe_text *t, const char *name);
+extern void pe_text_write_quoted(pe_text *t, const char *text, char quote);
 
 /* Puts the canonical text from a place on into parentheses. */
 extern void pe_text_enclose(pe_text *t, size_t from);

@@ -39,6 +39,7 @@ typedef struct parser
 	bool		collecting;		/* first reading: sizes only */
 	bool		spelling;		/* collecting, and not even sizes: any attributes will do */
 	int32_t		lone_columns[PE_MAX_ATTRIBUTES];	/* of a matrix that says no more */
+	const pe_literal_source *source;	/* of edges; NULL: none */
 	pe_workload *workload;
 } parser;
 
@@ -361,12 +362,136 @@ push(parser *p, int32_t **list, int32_t *count, int32_t number)
 	(*list)[(*count)++] = number;
 }
 
+/* A range of cells, both included. */
+static bool
+read_cells(parser *p, int32_t ordered, int32_t *from, int32_t *to)
+{
+	size_t		start = (pe_text_next(&p->t), p->t.at);
+
+	if (!read_integer(p, false, PE_MAX_CELLS, "the first cell of a range", from) ||
+		!pe_text_take(&p->t, '-', "\"-\" and the last cell of the range") ||
+		!read_integer(p, false, PE_MAX_CELLS, "the last cell of a range", to))
+		return false;
+	if (*from > *to)
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "a range goes from its first cell to its last");
+	if (!p->collecting && ordered > 0 && *to >= ordered)
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "range %d-%d is beyond the last cell, %d", *from, *to, ordered - 1);
+	return true;
+}
+
+/* Whether a range of edges stands here, and not of cells: a string, or a number with two points behind it. */
+static bool
+sees_edges(parser *p)
+{
+	size_t		start = p->t.at;
+	bool		edges = pe_text_next(&p->t) == '\'' || (pe_text_number(&p->t) && pe_text_next(&p->t) == '.');
+
+	p->t.at = start;
+	return edges;
+}
+
+static bool
+take_points(pe_text *t)
+{
+	if (pe_text_next(t) != '.' || t->text[t->at + 1] != '.')
+		return pe_text_unexpected(t, "\"..\" and the upper edge of the range");
+	t->at += 2;
+	return true;
+}
+
+/* An edge as it is written: nobody knows yet which one it is. */
+static bool
+spell_edge(pe_text *t)
+{
+	pe_literal	literal;
+	char	   *text;
+	bool		read = pe_text_literal(t, &literal, &text);
+
+	if (read && literal.kind == PE_LITERAL_STRING)
+		pe_text_write_quoted(t, literal.text, '\'');
+	else if (read)
+		pe_text_write(t, literal.text);
+	pe_free(text);
+	return read;
+}
+
+/* The attribute of a range of edges. */
+static bool
+find_bins(parser *p, const pe_factor *factor, pe_declared *bins)
+{
+	char		name[128];
+
+	if (p->source == NULL ||
+		!p->source->attribute(p->source->context, p->workload->shape.name[factor->attribute], bins))
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at, "a range of edges needs an attribute: there are none here");
+	if (bins->domain->kind == PE_BINS)
+		return true;
+	describe_attribute(&p->workload->shape, factor->attribute, name, sizeof(name));
+	snprintf(p->t.error->hint, sizeof(p->t.error->hint), "Give the numbers of the first and the last cell, from 0, such as 0-3.");
+	return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at, "%s has levels and no edges", name);
+}
+
+static bool
+read_edge(parser *p, const pe_declared *bins, const char *name, int32_t *edge)
+{
+	pe_value	value;
+
+	if (!pe_value_read(&p->t, p->source, bins, &value))
+		return false;
+	*edge = pe_attribute_find_point(bins->domain, &value.point);
+	if (*edge >= 0)
+		return true;
+	pe_value_tell_nearest(&p->t, bins, &value);
+	return pe_text_fail(&p->t, PE_TEXT_INVALID, value.position, "%.*s is no edge of attribute \"%.*s\"",
+						pe_shown_size(value.canonical), value.canonical, pe_shown_size(name), name);
+}
+
+/* A range from one edge to another, half-open; as cells, both included. */
+static bool
+read_edges(parser *p, const pe_factor *factor, int32_t *from, int32_t *to)
+{
+	size_t		start = (pe_text_next(&p->t), p->t.at);
+	const char *name = p->workload->shape.name[factor->attribute];
+	pe_declared bins;
+
+	if (!find_bins(p, factor, &bins) || !read_edge(p, &bins, name, from) ||
+		!take_points(&p->t) || !read_edge(p, &bins, name, to))
+		return false;
+	if (*from >= (*to)--)
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "a range goes from its lower edge to its upper");
+	return true;
+}
+
+static bool
+spell_edges(pe_text *t)
+{
+	if (!spell_edge(t) || !take_points(t))
+		return false;
+	pe_text_write(t, "..");
+	return spell_edge(t);
+}
+
+/* A range; where no attributes are known, edges stay as they are written. */
+static bool
+read_range(parser *p, const pe_factor *factor, int32_t *from, int32_t *to)
+{
+	bool		edges = sees_edges(p);
+
+	*from = *to = 0;
+	if (edges && p->spelling)
+		return spell_edges(&p->t);
+	if (edges ? !read_edges(p, factor, from, to)
+		: !read_cells(p, p->workload->shape.ordered[factor->attribute], from, to))
+		return false;
+	pe_text_writef(&p->t, "%d-%d", *from, *to);
+	return true;
+}
+
 static bool
 read_ranges(parser *p, pe_factor *factor)
 {
 	int32_t    *list = NULL;
 	int32_t		count = 0;
-	int32_t		ordered = p->workload->shape.ordered[factor->attribute];
 	const char *separator = "; ";
 
 	if (!pe_text_take(&p->t, ';', "\";\" and ranges of cells"))
@@ -375,21 +500,12 @@ read_ranges(parser *p, pe_factor *factor)
 	{
 		int32_t		from;
 		int32_t		to;
-		size_t		start = (pe_text_next(&p->t), p->t.at);
 
-		if (!read_integer(p, false, PE_MAX_CELLS, "the first cell of a range", &from) ||
-			!pe_text_take(&p->t, '-', "\"-\" and the last cell of the range") ||
-			!read_integer(p, false, PE_MAX_CELLS, "the last cell of a range", &to))
+		pe_text_write(&p->t, separator);
+		if (!read_range(p, factor, &from, &to))
 			return false;
-		if (from > to)
-			return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "a range goes from its first cell to its last");
-		if (!p->collecting && ordered > 0 && to >= ordered)
-			return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "range %d-%d is beyond the last cell, %d",
-						from, to, ordered - 1);
 		push(p, &list, &count, from);
 		push(p, &list, &count, to);
-		pe_text_write(&p->t, separator);
-		pe_text_writef(&p->t, "%d-%d", from, to);
 		separator = ", ";
 	} while (pe_text_next(&p->t) == ',' && ++p->t.at);
 	factor->range = list;
@@ -999,7 +1115,17 @@ check_gram(parser *p, const piece *made)
 bool
 pe_workload_parse(const char *text, const pe_shape *shape, pe_workload *workload, pe_text_error *error)
 {
-	parser		p = {.t = {.what = "workload", .text = text, .error = error}, .named = shape != NULL, .workload = workload};
+	return pe_workload_parse_edges(text, shape, NULL, workload, error);
+}
+
+bool
+pe_workload_parse_edges(const char *text, const pe_shape *shape, const pe_literal_source *source,
+						pe_workload *workload, pe_text_error *error)
+{
+	parser		p = {
+		.t = {.what = "workload", .text = text, .error = error},
+		.named = shape != NULL, .source = source, .workload = workload
+	};
 	piece		made;
 
 	memset(workload, 0, sizeof(*workload));

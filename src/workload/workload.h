@@ -10,9 +10,11 @@
  *			identity | total | prefix | all_range
  *		  | identity(n) | total(n) | prefix(n) | all_range(n)
  *		  | width_range(n, w)						every w neighbouring cells
- *		  | ranges(n; 3-9, 0-4, ...)				from and to cell, both included
+ *		  | ranges(n; range, range, ...)
  *		  | marginals(k)							all sets of k attributes
  *		  | matrix([n ;] {{1,0},{1,1}})				rows of integers
+ *		range := 3-9								from and to cell, both included
+ *		  | '2024-01-01'..'2024-02-01'				from edge to edge, half-open
  *
  * n is the name of an attribute, or its number of cells; then the attribute is
  * the one at the factor's place in the product, and the number is checked.
@@ -26,6 +28,10 @@
  * Queries are numbered in the order of a union's terms, and within a product
  * with the last factor fastest; all_range goes by first cell, then last;
  * width_range by first; marginals by sets of attributes in lexicographic order.
+ * Edges are literals of an attribute with bins.  A range of edges is the same
+ * query as that of the cells between them, and its canonical text is that of the
+ * cells: every range has one, also of levels, and what is kept under a canonical
+ * text (strategies, releases) is read again where nobody knows edges.
  * A number in front states importance only: the objective is weighted by its
  * square, the queries are not changed.
  *
@@ -38,8 +44,7 @@
 
 #include <stdbool.h>
 
-#include "base/text.h"
-#include "domain/domain.h"
+#include "domain/literal.h"
 
 /* The most queries of a workload, terms after multiplying out, and parentheses within each other. */
 #define PE_MAX_QUERIES INT32_MAX
@@ -112,9 +117,14 @@ typedef struct pe_workload
 extern bool pe_workload_parse(const char *text, const pe_shape *shape,
 							  pe_workload *workload, pe_text_error *error);
 
+/* The same with the source of the shape's attributes, which resolves edges; NULL: there are none (PE_TEXT_INVALID). */
+extern bool pe_workload_parse_edges(const char *text, const pe_shape *shape, const pe_literal_source *source,
+									pe_workload *workload, pe_text_error *error);
+
 /*
  * The canonical text of a workload over attributes that nobody knows yet: the same
- * as pe_workload_parse gives over any shape that the text fits.  Checked is what
+ * as pe_workload_parse gives over any shape that the text fits, except that edges
+ * stay as they are written.  Checked is what
  * does not depend on the attributes; names are not looked up, and sizes not
  * compared.  Its own canonical text is itself.  NULL, with error filled, for what
  * fits no shape; else pe_free it.

@@ -23,6 +23,35 @@ static const pe_shape shapes[] = {
 	{2, {"b", "a"}, {1, 6}, {0, 6}}
 };
 
+/* The attributes "a" have bins among others, with edges 0, 10 .. 40, which a literal gives by their first digit. */
+static pe_point points[] = {{.i = 0}, {.i = 10}, {.i = 20}, {.i = 30}, {.i = 40}};
+static char *const texts[] = {"0", "10", "20", "30", "40"};
+static const pe_attribute bins = {.key = PE_KEY_INT, .kind = PE_BINS, .points = 5, .point = points};
+
+static bool
+find_attribute(void *context, const char *name, pe_declared *found)
+{
+	(void) context;
+	*found = (pe_declared) {0, &bins, true, texts};
+	return strcmp(name, "a") == 0;
+}
+
+static bool
+read_edge(void *context, const pe_declared *attribute, const pe_literal *literal,
+		  pe_point *value, const char **canonical, pe_text_error *error)
+{
+	(void) context;
+	(void) attribute;
+	value->i = literal->text[0] == '\0' ? -1 : 10 * (literal->text[0] - '0');
+	*canonical = "an edge";
+	if (literal->kind == PE_LITERAL_STRING)
+		return true;
+	strcpy(error->message, "no string");
+	return false;
+}
+
+static const pe_literal_source edges = {NULL, find_attribute, read_edge};
+
 static void
 demand(bool condition, const char *what)
 {
@@ -168,19 +197,33 @@ check_spelling(const char *text)
 	return canonical;
 }
 
-/* canonical: over any attributes. */
+/* What is spelled for any attributes means the same, and has the same canonical text where there are no edges. */
 static void
-check_text(const char *text, const pe_shape *shape, const char *canonical)
+check_spelled(const pe_workload *workload, const pe_shape *shape, const char *spelled)
+{
+	pe_workload again;
+	pe_text_error error;
+
+	demand(spelled != NULL, "no canonical text over any attributes");
+	demand(strcmp(spelled, workload->canonical) == 0 || strstr(spelled, "..") != NULL, "another canonical text over any attributes");
+	demand(pe_workload_parse_edges(spelled, shape, shape != NULL ? &edges : NULL, &again, &error), "canonical text over any attributes is refused over some");
+	demand(strcmp(again.canonical, workload->canonical) == 0, "canonical text of that over any attributes");
+	pe_workload_free(&again);
+}
+
+/* spelled: canonical over any attributes. */
+static void
+check_text(const char *text, const pe_shape *shape, const char *spelled)
 {
 	pe_workload workload;
 	pe_text_error error;
 
-	if (!pe_workload_parse(text, shape, &workload, &error))
+	if (!pe_workload_parse_edges(text, shape, shape != NULL ? &edges : NULL, &workload, &error))
 	{
 		check_refusal(text, &workload, &error);
 		return;
 	}
-	demand(canonical != NULL && strcmp(canonical, workload.canonical) == 0, "another canonical text over any attributes");
+	check_spelled(&workload, shape, spelled);
 	check_terms(&workload);
 	check_canonical(&workload, shape);
 	pe_workload_free(&workload);

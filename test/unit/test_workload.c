@@ -1649,6 +1649,131 @@ test_random_workloads(void **state)
 	free(f);
 }
 
+/* ---- edges ---- */
+
+static pe_point ages[] = {{.i = -10}, {.i = 0}, {.i = 10}, {.i = 25}};
+static pe_point days[] = {{.b = {"a", 1}}, {.b = {"c'd", 3}}, {.b = {"e", 1}}};
+static pe_point kinds[] = {{.i = 1}, {.i = 2}};
+static const char *const age_texts[] = {"-10", "0", "10", "25"};
+static const char *const day_texts[] = {"a", "c'd", "e"};
+static const char *const kind_texts[] = {"1", "2"};
+static const pe_attribute with_edges[] = {
+	{.key = PE_KEY_INT, .kind = PE_BINS, .points = 4, .point = ages},
+	{.key = PE_KEY_BYTES, .kind = PE_BINS, .points = 3, .point = days},
+	{.key = PE_KEY_INT, .kind = PE_LEVELS, .points = 2, .point = kinds}
+};
+static const pe_shape edged = {3, {"age", "the day", "kind"}, {4, 2, 2}, {3, 2, 2}};
+
+static bool
+find_edged(void *context, const char *name, pe_declared *found)
+{
+	static const char *const *const texts[] = {age_texts, day_texts, kind_texts};
+
+	(void) context;
+	for (found->number = 0; found->number < 3; found->number++)
+		if (strcmp(edged.name[found->number], name) == 0)
+		{
+			found->domain = &with_edges[found->number];
+			found->points = (char *const *) texts[found->number];
+			return true;
+		}
+	return false;
+}
+
+/* Values live as long as the call: the test keeps the last few. */
+static bool
+find_edge(void *context, const pe_declared *attribute, const pe_literal *literal,
+		  pe_point *value, const char **canonical, pe_text_error *error)
+{
+	static char kept[8][32];
+	static int	last;
+	char	   *text = kept[last++ % 8];
+
+	(void) context;
+	snprintf(text, sizeof(kept[0]), "%s", literal->text);
+	*canonical = text;
+	if (attribute->domain->key == PE_KEY_BYTES)
+		value->b.data = text, value->b.size = (uint32_t) strlen(text);
+	else
+		value->i = strtol(text, NULL, 10);
+	if (literal->kind == (attribute->domain->key == PE_KEY_BYTES ? PE_LITERAL_STRING : PE_LITERAL_NUMBER))
+		return true;
+	snprintf(error->message, sizeof(error->message), "wrong kind");
+	return false;
+}
+
+static const pe_literal_source edges = {NULL, find_edged, find_edge};
+
+/* Parses a text with edges; its spelling over any attributes means the same. */
+static void
+accept_edges(const char *text, const char *spelled, const char *canonical)
+{
+	pe_workload workload;
+	pe_text_error error;
+	char	   *spelling = pe_workload_canonical(text, &error);
+
+	assert_string_equal(spelling, spelled);
+	check_spelling(spelling, spelled);
+	for (int i = 0; i < 2; i++)
+	{
+		if (!pe_workload_parse_edges(i == 0 ? text : spelling, &edged, &edges, &workload, &error))
+			fail_msg("%s: %s at %d", text, error.message, error.position);
+		assert_string_equal(error.message, "");
+		assert_string_equal(workload.canonical, canonical);
+		pe_workload_free(&workload);
+	}
+	accept(canonical, &edged, canonical);
+	pe_free(spelling);
+}
+
+static void
+refuse_edges(const char *text, pe_text_status status, int position, const char *message, const char *detail)
+{
+	pe_workload workload;
+	pe_text_error error;
+
+	if (pe_workload_parse_edges(text, &edged, &edges, &workload, &error))
+		fail_msg("%s was accepted", text);
+	if (error.position != position || error.status != status)
+		fail_msg("%s: status %d at %d: %s", text, error.status, error.position, error.message);
+	assert_string_equal(error.message, message);
+	assert_string_equal(error.detail, detail);
+	assert_null(workload.canonical);
+	assert_null(workload.chunks);
+}
+
+static void
+test_edges(void **state)
+{
+	(void) state;
+	accept_edges("ranges(age; 0..10)", "ranges(age; 0..10)", "ranges(age; 1-1)");
+	accept_edges("ranges ( age ;-10 .. 25,0..25 , 0-0,-10..0)", "ranges(age; -10..25, 0..25, 0-0, -10..0)",
+				 "ranges(age; 0-2, 1-2, 0-0, 0-0)");
+	accept_edges("ranges(3; +10..25)", "ranges(3; +10..25)", "ranges(3; 2-2)");
+	accept_edges("ranges(\"the day\"; 'a'..'c''d') + total", "ranges(\"the day\"; 'a'..'c''d') + total",
+				 "ranges(\"the day\"; 0-0) + total");
+	accept_edges("identity(kind) * ranges(\"the day\"; 'a' .. 'e')", "identity(kind) * ranges(\"the day\"; 'a'..'e')",
+				 "identity(kind) * ranges(\"the day\"; 0-1)");
+
+	refuse_edges("ranges(age; 0..11)", PE_TEXT_INVALID, 15, "11 is no edge of attribute \"age\"", "The nearest edges are 10 and 25.");
+	refuse_edges("ranges(age; -11..0)", PE_TEXT_INVALID, 12, "-11 is no edge of attribute \"age\"", "The first edge is -10.");
+	refuse_edges("ranges(age; 0..30)", PE_TEXT_INVALID, 15, "30 is no edge of attribute \"age\"", "The last edge is 25.");
+	refuse_edges("ranges(age; 10..10)", PE_TEXT_INVALID, 12, "a range goes from its lower edge to its upper", "");
+	refuse_edges("ranges(age; 10..0)", PE_TEXT_INVALID, 12, "a range goes from its lower edge to its upper", "");
+	refuse_edges("ranges(age; 0..'10')", PE_TEXT_INVALID, 15, "wrong kind", "");
+	refuse_edges("ranges(age; 0..true)", PE_TEXT_INVALID, 15, "wrong kind", "");
+	refuse_edges("ranges(kind; 1..2)", PE_TEXT_INVALID, 13, "attribute \"kind\" has levels and no edges", "");
+	refuse_edges("ranges(age; 0..)", PE_TEXT_SYNTAX, 15, "syntax error in workload at \")\": a literal is expected", "");
+	refuse_edges("ranges(age; '0'-'10')", PE_TEXT_INVALID, 12, "wrong kind", "");
+	refuse_edges("ranges(\"the day\"; 'a'-'e')", PE_TEXT_SYNTAX, 21,
+				 "syntax error in workload at \"-\": \"..\" and the upper edge of the range is expected", "");
+	refuse_edges("ranges(\"the day\"; 'a", PE_TEXT_SYNTAX, 18, "string in workload has no end", "");
+	refuse_edges("ranges(age; 0. .10)", PE_TEXT_SYNTAX, 15,
+				 "syntax error in workload at \".\": \"..\" and the upper edge of the range is expected", "");
+	refuse_over(&edged, "ranges(age; 0..10)", PE_TEXT_INVALID, 12, "a range of edges needs an attribute: there are none here");
+	refuse_over(NULL, "ranges(3; 0..10)", PE_TEXT_INVALID, 10, "a range of edges needs an attribute: there are none here");
+}
+
 /* ---- random texts ---- */
 
 /* Fails with a position within the text, or means what its canonical text means. */
@@ -1797,6 +1922,7 @@ main(void)
 		cmocka_unit_test(test_marginals_order),
 		cmocka_unit_test(test_shapes),
 		cmocka_unit_test(test_any_attributes),
+		cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_random_workloads),
 		cmocka_unit_test(test_random_tokens),
 		cmocka_unit_test(test_random_bytes),
