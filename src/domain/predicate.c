@@ -206,7 +206,7 @@ set_null(pe_predicate_leaf *leaf, const pe_attribute *attribute, uint8_t truth)
 
 /*
  * How many bins lie below v, or up to v if it is included; -1 if v cuts a bin
- * in two.  The last bin is closed, so its end is a cut from above alone.
+ * in two.  The end of a last bin that is closed is a cut from above alone.
  */
 static int32_t
 bins_below(const pe_attribute *attribute, pe_point v, bool included)
@@ -214,7 +214,7 @@ bins_below(const pe_attribute *attribute, pe_point v, bool included)
 	int32_t		bins = attribute->points - 1;
 	int32_t		edge = pe_attribute_find_point(attribute, &v);
 
-	if (included && edge == bins)
+	if (included && edge == bins && !attribute->open)
 		return bins;
 	if (included)
 	{
@@ -223,7 +223,7 @@ bins_below(const pe_attribute *attribute, pe_point v, bool included)
 		v.i++;
 		edge = pe_attribute_find_point(attribute, &v);
 	}
-	return edge < bins ? edge : -1;
+	return edge < bins || attribute->open ? edge : -1;
 }
 
 static bool
@@ -233,23 +233,29 @@ fail_level(parser *p, const char *name, const pe_value *v)
 				pe_shown_size(v->canonical), v->canonical, pe_shown_size(name), name);
 }
 
+/* The edges that a predicate takes: of a last bin closed or open, of other keys and of integers. */
+static const char *const edges_taken[2][2] = {
+	{"any edge but the last, <= and > take the last edge", "any edge but the last, <= and > take the last edge, or the value just before another"},
+	{"any edge", "any edge, <= and > take the value just before one"}
+};
+
 static bool
 fail_bin(parser *p, const pe_declared *attribute, const char *name, const char *what, const pe_value *v)
 {
 	pe_text_error *error = p->t.error;
-	int32_t		edge = pe_attribute_find_point(attribute->domain, &v->point);
+	const pe_attribute *domain = attribute->domain;
+	int32_t		edge = pe_attribute_find_point(domain, &v->point);
 
-	if (edge == attribute->domain->points - 1)
-		snprintf(error->detail, sizeof(error->detail), "The last bin ends with its edge %s and holds it.", attribute->points[edge]);
-	else if (edge >= 0)
-		snprintf(error->detail, sizeof(error->detail), "A bin begins with the edge %s and holds it.", attribute->points[edge]);
-	else
+	if (edge < 0)
 		pe_value_tell_nearest(&p->t, attribute, v);
-	snprintf(error->hint, sizeof(error->hint),
-			 "A predicate selects whole bins: < and >= take any edge but the last, <= and > take the last edge%s.",
-			 attribute->domain->key == PE_KEY_INT ? ", or the value just before another" : "");
+	else
+		snprintf(error->detail, sizeof(error->detail), edge < domain->points - 1 ? "A bin begins with the edge %s and holds it."
+				 : domain->open ? "The last bin ends with its edge %s and does not hold it."
+				 : "The last bin ends with its edge %s and holds it.", attribute->points[edge]);
+	snprintf(error->hint, sizeof(error->hint), "A predicate selects whole bins: < and >= take %s.",
+			 edges_taken[domain->open][domain->key == PE_KEY_INT]);
 	return pe_text_fail(&p->t, PE_TEXT_INVALID, v->position, "\"%.*s %s %.*s\" does not select whole bins",
-				pe_shown_size(name), name, what, pe_shown_size(v->canonical), v->canonical);
+						pe_shown_size(name), name, what, pe_shown_size(v->canonical), v->canonical);
 }
 
 /* How many ordered cells lie below a literal, or up to it if it is included. */

@@ -31,9 +31,9 @@
  *	 levels  = <> IN: the literal is a level; 'other' is none of the levels.
  *			 < <= > >= BETWEEN: besides, the levels ascend; 'other' is UNKNOWN, for
  *			 nobody knows on which side it lies.
- *	 bins    [e_i, e_i+1), the last one closed: < e and >= e for an edge e but the
- *			 last, <= e and > e for the last.  For integer keys <= v is < v + 1 and
- *			 > v is >= v + 1, if v + 1 is such an edge.  = v where one bin holds v
+ *	 bins    [e_i, e_i+1): < e and >= e for an edge e.  Where the last bin is closed,
+ *			 < and >= take any edge but the last, and <= and > the last.  For integer
+ *			 keys <= v is < v + 1 and > v is >= v + 1, if these take v + 1.  = v where one bin holds v
  *			 and nothing else.  'other' is UNKNOWN.
  *	 NULL    UNKNOWN for all of these.  IS NULL is TRUE there and FALSE elsewhere.
  * A value that was clamped counts as what it was clamped to.

@@ -54,7 +54,7 @@ cases(int count)
 
 enum
 {
-	AGE, SEX, SMOKES, X, K, DAY, ATTRIBUTES
+	AGE, SEX, SMOKES, X, K, DAY, HEIGHT, ATTRIBUTES
 };
 
 /* The points of an attribute as numbers: of a level of text, its place. */
@@ -69,19 +69,21 @@ typedef struct declared
 	int			points;
 	double		point[6];
 	const char *text[6];
+	bool		open;			/* the last bin */
 } declared;
 
 static const declared declaration[ATTRIBUTES] = {
-	{"age", PE_KEY_INT, PE_BINS, PE_OUTSIDE_CLAMP, PE_NULLS_CELL, true, 5, {0, 1, 2, 10, 12}, {"0", "1", "2", "10", "12"}},
-	{"sex", PE_KEY_BYTES, PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, true, 3, {0, 1, 2}, {"f", "it's", "m"}},
-	{"smokes", PE_KEY_INT, PE_LEVELS, PE_OUTSIDE_DROP, PE_NULLS_DROP, true, 2, {0, 1}, {"false", "true"}},
-	{"Odd \"x", PE_KEY_FLOAT, PE_BINS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, true, 4, {-1.5, 0, 0.5, 2}, {"-1.5", "0", "0.5", "2"}},
-	{"in", PE_KEY_INT, PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_DROP, false, 3, {3, 1, 2}, {"3", "1", "2"}},
-	{"day", PE_KEY_INT, PE_BINS, PE_OUTSIDE_OTHER, PE_NULLS_DROP, true, 3, {-5, -4, 3}, {"-5", "-4", "3"}},
+	{"age", PE_KEY_INT, PE_BINS, PE_OUTSIDE_CLAMP, PE_NULLS_CELL, true, 5, {0, 1, 2, 10, 12}, {"0", "1", "2", "10", "12"}, false},
+	{"sex", PE_KEY_BYTES, PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, true, 3, {0, 1, 2}, {"f", "it's", "m"}, false},
+	{"smokes", PE_KEY_INT, PE_LEVELS, PE_OUTSIDE_DROP, PE_NULLS_DROP, true, 2, {0, 1}, {"false", "true"}, false},
+	{"Odd \"x", PE_KEY_FLOAT, PE_BINS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, true, 4, {-1.5, 0, 0.5, 2}, {"-1.5", "0", "0.5", "2"}, false},
+	{"in", PE_KEY_INT, PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_DROP, false, 3, {3, 1, 2}, {"3", "1", "2"}, false},
+	{"day", PE_KEY_INT, PE_BINS, PE_OUTSIDE_OTHER, PE_NULLS_DROP, true, 4, {-5, -4, 3, 4}, {"-5", "-4", "3", "4"}, true},
+	{"height", PE_KEY_FLOAT, PE_BINS, PE_OUTSIDE_CLAMP, PE_NULLS_CELL, true, 3, {0, 0.5, 2}, {"0", "0.5", "2"}, true},
 };
 
 /* as a predicate writes the names */
-static const char *const shown[ATTRIBUTES] = {"age", "sex", "smokes", "\"Odd \"\"x\"", "\"in\"", "day"};
+static const char *const shown[ATTRIBUTES] = {"age", "sex", "smokes", "\"Odd \"\"x\"", "\"in\"", "day", "height"};
 
 static pe_attribute attribute[ATTRIBUTES];
 static char *kept[4096];		/* canonical literals, until the next parse */
@@ -100,6 +102,7 @@ declare(void **state)
 		attribute[a].kind = d->kind;
 		attribute[a].outside = d->outside;
 		attribute[a].nulls = d->nulls;
+		attribute[a].open = d->open;
 		attribute[a].points = d->points;
 		attribute[a].point = pe_alloc((size_t) d->points, sizeof(pe_point));
 		for (int i = 0; i < d->points; i++)
@@ -259,7 +262,7 @@ values_of_cell(int a, int cell, double *value)
 		value[n++] = nextafter(from, to);
 		value[n++] = nextafter(to, from);
 	}
-	if (cell == d->points - 2)
+	if (cell == d->points - 2 && !d->open)
 		value[n++] = to;
 	return n;
 }
@@ -338,7 +341,7 @@ expressible(int a, test t, double literal)
 		return some && d->key == PE_KEY_INT;
 	if (t == LT || t == GE)
 		return is_point(a, literal, d->points);
-	return literal == d->point[d->points - 1] || (d->key == PE_KEY_INT && is_point(a, literal + 1, d->points));
+	return (literal == d->point[d->points - 1] && !d->open) || (d->key == PE_KEY_INT && is_point(a, literal + 1, d->points));
 }
 
 static void
@@ -400,7 +403,7 @@ test_leaves(void **state)
 		for (int i = 0; i < 22; i++)
 			for (test t = EQ; t <= GE; t++)
 			{
-				double		v = a == X ? halves[i % lengthof(halves)] : a == SMOKES ? i % 2 : a == SEX ? i % 4 : i - 7;
+				double		v = a == X || a == HEIGHT ? halves[i % lengthof(halves)] : a == SMOKES ? i % 2 : a == SEX ? i % 4 : i - 7;
 
 				write_literal(literal, a, v);
 				sprintf(text, "%s %s %s", shown[a], test_text[t], literal);
@@ -469,6 +472,8 @@ test_several_literals(void **state)
 	check_same("sex NOT IN ('f','m')", "sex <> 'f' AND sex <> 'm'");
 	check_same("age IN (0, 1)", "age <= 1");
 	check_same("day IN (-5)", "day < -4");
+	check_same("day = 3", "day >= 3 AND day < 4");
+	check_same("height >= 2", "NOT height < 2");
 	check_same("\"in\" NOT IN (1, 3)", "NOT (\"in\" = 3 OR \"in\" = 1)");
 	/* the largest integer has no successor */
 	{
@@ -760,9 +765,9 @@ test_errors(void **state)
 	check_error("age < 1.1.1", PE_TEXT_SYNTAX, 9, "the end of the number");
 	check_error("age < - 1", PE_TEXT_SYNTAX, 6, "a literal");
 	check_error("age < \xc3\xa4", PE_TEXT_SYNTAX, 6, "at \"\xc3\xa4\": a literal");
-	check_error("sex = 'f' AND height < 3", PE_TEXT_NO_ATTRIBUTE, 14, "there is no attribute \"height\"");
+	check_error("sex = 'f' AND weight < 3", PE_TEXT_NO_ATTRIBUTE, 14, "there is no attribute \"weight\"");
 	check_error("\"Age\" < 1", PE_TEXT_NO_ATTRIBUTE, 0, "there is no attribute \"Age\"");
-	check_error("1 < height", PE_TEXT_NO_ATTRIBUTE, 4, "there is no attribute");
+	check_error("1 < weight", PE_TEXT_NO_ATTRIBUTE, 4, "there is no attribute");
 	check_error("ctid = 1", PE_TEXT_NO_ATTRIBUTE, 0, "there is no attribute");
 	check_error("sex = 1", PE_TEXT_INVALID, 6, "wrong kind");
 	check_error("smokes IN (true, 1)", PE_TEXT_INVALID, 17, "wrong kind");
@@ -783,6 +788,11 @@ test_errors(void **state)
 	assert_non_null(strstr(error.hint, "the value just before another"));
 	assert_false(parse("\"Odd \"\"x\" <= 0", &predicate, &error));
 	assert_null(strstr(error.hint, "just before"));
+	assert_false(parse("height <= 2", &predicate, &error));
+	assert_string_equal(error.detail, "The last bin ends with its edge 2 and does not hold it.");
+	assert_string_equal(error.hint, "A predicate selects whole bins: < and >= take any edge.");
+	assert_false(parse("day <= 4", &predicate, &error));
+	assert_non_null(strstr(error.hint, "take any edge, <= and > take the value just before one."));
 	assert_false(parse("age", &predicate, &error));
 	assert_string_equal(error.hint, "");
 }
