@@ -10,7 +10,7 @@
  * than max_i r_i for all v >= 0, and the best v belong to the same programme.
  *
  * Found by the simplex method on the dual, which has d + 1 equations however many rows
- * there are.  In doubles: whoever needs a bound that is true computes the weighted sum again
+ * there are.  In doubles: a caller that needs a true bound computes the weighted sum again
  * in numbers that it can trust, since any weights prove a bound.
  */
 #ifndef PE_AFFINE_CELL_BOUND_H
@@ -26,7 +26,7 @@
  * size that sums and products of them are finite as well.  Fills in index and weight, with
  * room for variables + 1 numbers each, and returns how many there are: weights above 0, those of rows with sum 1 up
  * to rounding.  Ends after a fixed number of steps at the latest, with weights that are no
- * worse than those of the best row alone, but for rounding.
+ * worse than those of the best row alone, up to rounding.
  */
 extern int32_t pe_cell_weights(int32_t variables, int32_t rows, int32_t limits, const double *row, int32_t *index, double *weight);
 

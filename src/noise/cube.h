@@ -6,7 +6,7 @@
  * proportional to exp(-s |v|_inf) over all integer vectors, each y_i then brought into
  * the range of int64.
  *
- * Neighbours: whatever relation the caller's sensitivity is for; sensitivity is at
+ * Neighbours: the relation of the caller's sensitivity; sensitivity is at
  * least the maximum over neighbours of |a - a'|_inf.
  *
  * Cost: epsilon-differential privacy with epsilon = nano_epsilon 1e-9 exactly, s =

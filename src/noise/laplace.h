@@ -6,7 +6,7 @@
  * independent Y_i with P[Y_i = k] proportional to exp(-a |k|) over all integers
  * k, each y_i then brought into the range of int64.
  *
- * Neighbours: whatever relation the caller's sensitivity is for.  The mechanism
+ * Neighbours: the relation of the caller's sensitivity.  The mechanism
  * sees the data only through A x.
  *
  * Sensitivity: sensitivity must be at least the maximum over neighbouring x, x'

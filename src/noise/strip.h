@@ -21,7 +21,7 @@
  * integers (Walker 1974, Vose 1991) and k uniformly in it, below w_i; k is
  * accepted with probability w_i F f(k) / W_i.  In the tail, k = K + (n - 1) D +
  * (uniform below D) where n is the number of coins up to the first one that
- * falls on heads, accepted with probability 2^n D F f(k) / W_tail.  After a
+ * is heads, accepted with probability 2^n D F f(k) / W_tail.  After a
  * rejection, or nothing, all is drawn anew.
  *
  * Why it is exact.  Every k is proposed and accepted with probability
@@ -29,7 +29,7 @@
  *	  W_i/2^63 * 1/w_i * w_i F f(k)/W_i = F f(k) / 2^63,
  *	  W_tail/2^63 * 2^-n/D * 2^n D F f(k)/W_tail = F f(k) / 2^63:
  *
- * proportional to f(k), whatever W_i, F and the strips are, if only none of the
+ * proportional to f(k), for any W_i, F and strips, if none of the
  * acceptances exceeds 1.  In a strip that is W_i >= w_i F f(a_i), as f falls; {0}
  * needs no acceptance at all.  In the tail, k = K + y with y >= (n - 1) D, and
  *
@@ -52,7 +52,7 @@
  * these are below quick_i = floor(2^23 (1 - 2^-39) w_i F f(a_i + w_i - 1)/W_i),
  * where the errors are below 2^-41 as above, then V < quick_i/2^23 <= the least
  * acceptance of the strip.  The others are decided in double with a margin, and
- * if that leaves a doubt exactly (lazy_exp.h), with these 23 bits as V's first.
+ * if that is not certain exactly (lazy_exp.h), with these 23 bits as V's first.
  *
  * Ranges.  sigma < 2^56 is required, p < 2^127, q < 2^64:
  *

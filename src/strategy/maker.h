@@ -54,7 +54,7 @@ extern bool pe_maker_is_good(const pe_maker *maker);
 /* X of full rank, n x n, destroyed.  False if it is not positive definite in doubles. */
 extern bool pe_maker_round_full(pe_maker *maker, double *x);
 
-/* X = G'G, G rows x n by columns, whose rows span what the queries do: by way of a basis where that can be had. */
+/* X = G'G, G rows x n by columns, whose rows span what the queries do: by way of a basis where there is one. */
 extern void pe_maker_round_factor(pe_maker *maker, const double *factor, int32_t rows);
 
 /* (1 - ridge) X + ridge d I, d X's largest diagonal entry: for an X that is all but singular, or is. */

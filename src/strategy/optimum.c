@@ -536,7 +536,7 @@ pe_optimum_solve(const double *v, int32_t n, double gap, pe_optimum *result)
 		pe_bug("a Gram matrix that is not finite");
 	for (int32_t i = 0; i < n; i++)
 		if (!(v[i + (size_t) i * (size_t) n] > 0.0))
-			pe_bug("a Gram matrix with a column that nobody asks for");
+			pe_bug("a Gram matrix with a column that no query asks for");
 	search_init(&s, v, n, gap);
 	run(&s);
 	if (!isfinite(s.upper))

@@ -58,7 +58,7 @@ typedef struct pe_dual
 	double	   *scale;			/* order: scaling of the factored system */
 	float	   *right;			/* order: its right hand side */
 	const double *tie;			/* order: tie tie' is added to S; or NULL */
-	double	   *scratch;		/* order x order, never live between two functions but for the Newton system */
+	double	   *scratch;		/* order x order, live between two functions only in the Newton system */
 	double	   *work;			/* pe_la_eigen_work(order) >= order x order */
 	int32_t    *iwork;
 } pe_dual;

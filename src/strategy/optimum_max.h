@@ -30,8 +30,8 @@
 
 /*
  * Solves for the queries of source over n columns, 1 <= n <= PE_OPTIMUM_CELLS,
- * none of which is zero, until upper / lower - 1 <= gap; design->finished tells
- * whether that was reached, and if not, the bounds are honest all the same.
+ * all of them not zero, until upper / lower - 1 <= gap.  design->finished tells
+ * whether that was reached; the bounds hold in both cases.
  * lower: of the largest variance for every strategy; upper: for this one, for
  * rounding a little more, as optimum.h has it; design->objective is the same.
  *

@@ -5,7 +5,7 @@
  * Queries are read a few at a time, so that there may be many.  W'W = R'R, R of full
  * row rank, and W = L R with orthonormal columns of L; V_p = R'(L'PL)R.
  *
- * A small share of p belongs to all queries equally, whatever p is: then L'PL
+ * A small share of p belongs to all queries equally, for every p: then L'PL
  * has a root even where p is 0, and X(y, p) has the row space of W.
  */
 #ifndef PE_STRATEGY_OPTIMUM_MAX_EVAL_H

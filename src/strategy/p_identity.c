@@ -35,7 +35,7 @@
  * ------------------------------------------------------------------
  */
 
-/* Matrices are p x n by columns, as Theta is, but for V and those of order p. */
+/* Matrices are p x n by columns, as Theta is, except V and those of order p. */
 typedef struct problem
 {
 	const double *v;			/* n x n */
@@ -504,7 +504,7 @@ check_arguments(const double *v, int32_t n)
 		pe_bug("a Gram matrix that is not finite");
 	for (int32_t j = 0; j < n; j++)
 		if (!(v[(size_t) j * n + j] > 0))
-			pe_bug("a Gram matrix with a column that nobody asks for");
+			pe_bug("a Gram matrix with a column that no query asks for");
 }
 
 void
