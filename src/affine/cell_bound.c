@@ -1,7 +1,7 @@
 /*
  * cell_bound.c
  *	  Which rows of a piecewise affine function prove its least value over the unit cube.
- *	  See cell_bound.h.
+ *	  See programme.h.
  *
  * The dual: maximise sum_i w_i b_i - sum_j m_j subject to
  *
@@ -13,7 +13,7 @@
  * A limit has a weight like a row's, but is not in the sum of weights.  Where no
  * point of the cube is within the limits there is no optimum, and the steps end somewhere.
  */
-#include "affine/cell_bound.h"
+#include "affine/programme.h"
 
 #include <math.h>
 #include <stdbool.h>

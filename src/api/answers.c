@@ -9,7 +9,7 @@
 #include "mb/pg_wchar.h"
 
 #include "api/answers.h"
-#include "strategy/nonnegative.h"
+#include "strategy/reconstruct.h"
 #include "strategy/optimum.h"
 #include "server/settings.h"
 #include "noise/interval.h"

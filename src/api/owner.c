@@ -20,7 +20,7 @@
 #include "server/access.h"
 #include "ledger/budget.h"
 #include "ledger/relation.h"
-#include "server/errors.h"
+#include "server/settings.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
 #include "ledger/registration.h"

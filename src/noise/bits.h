@@ -31,8 +31,8 @@ typedef struct pe_bits
 {
 	size_t		unread;			/* bytes not yet served, at the end of the buffer */
 	size_t		fetched;		/* bytes of the last fetch; 0: there was none */
-	uint64_t	coins;			/* single bits waiting to be served, lowest first */
-	unsigned	ncoins;			/* how many of them */
+	uint64_t	spare;			/* single bits waiting to be served, lowest first */
+	unsigned	spares;			/* how many of them */
 	unsigned char buffer[PE_BITS_BYTES];
 } pe_bits;
 
@@ -84,21 +84,21 @@ pe_bits_next32(pe_bits *bits)
 	return word;
 }
 
-/* One fair coin. */
+/* One fair bit. */
 static inline bool
-pe_bits_coin(pe_bits *bits)
+pe_bits_next1(pe_bits *bits)
 {
-	bool		coin;
+	bool		bit;
 
-	if (bits->ncoins == 0)
+	if (bits->spares == 0)
 	{
-		bits->coins = pe_bits_next64(bits);
-		bits->ncoins = 64;
+		bits->spare = pe_bits_next64(bits);
+		bits->spares = 64;
 	}
-	coin = bits->coins & 1;
-	bits->coins >>= 1;
-	bits->ncoins--;
-	return coin;
+	bit = bits->spare & 1;
+	bits->spare >>= 1;
+	bits->spares--;
+	return bit;
 }
 
 /*

@@ -96,19 +96,11 @@ static bool
 below_exp(bool no_table, uint64_t first, uint32_t m, pe_bits *bits)
 {
 	uint64_t	entry = pe_gauss_exp_table[m - 1];
-	pe_lazy_claim claim;
 
 	if (first != entry && !no_table)
 		return first < entry;
-	claim.a = 1;
-	claim.b = 1;
-	claim.n1 = pe_wide_from(m);
-	claim.d1 = pe_wide_from(1);
-	claim.n2 = pe_wide_from(0);
-	claim.d2 = pe_wide_from(1);
-	claim.shift = 0;
-	claim.scale = 0;
-	return pe_lazy_less_exact(&claim, first, bits);
+	return pe_lazy_less_exact(&(pe_lazy_claim) {.a = 1, .b = 1, .n1 = pe_wide_from(m), .d1 = pe_wide_from(1), .d2 = pe_wide_from(1)},
+							  first, bits);
 }
 
 /*
@@ -210,16 +202,11 @@ static __attribute__((noinline)) bool
 accept_exactly(const pe_gauss *g, uint64_t u, uint32_t v, uint64_t first, pe_bits *bits)
 {
 	pe_u128		x = (pe_u128) g->t * v + u;
-	pe_lazy_claim claim;
+	const pe_lazy_claim claim = {
+		.a = 1, .b = 1, .n1 = pe_wide_times(pe_wide_product(x, x), g->q), .d1 = pe_wide_times(pe_wide_from(g->p), 2),
+		.n2 = pe_wide_from(g->p), .d2 = pe_wide_times(pe_wide_times(pe_wide_product(g->t, g->t), g->q), 2), .shift = v
+	};
 
-	claim.a = 1;
-	claim.b = 1;
-	claim.n1 = pe_wide_times(pe_wide_product(x, x), g->q);
-	claim.d1 = pe_wide_times(pe_wide_from(g->p), 2);
-	claim.n2 = pe_wide_from(g->p);
-	claim.d2 = pe_wide_times(pe_wide_times(pe_wide_product(g->t, g->t), g->q), 2);
-	claim.shift = v;
-	claim.scale = 0;
 	return pe_lazy_less_exact(&claim, first, bits);
 }
 
@@ -264,7 +251,7 @@ pe_gauss_draw(const pe_gauss *g, pe_bits *bits)
 		if (v >= PE_GAUSS_V_LIMIT || !accept(g, u, v, (uint32_t) word, bits))
 			continue;
 		x = (pe_u128) g->t * v + u;
-		if (!pe_bits_coin(bits))
+		if (!pe_bits_next1(bits))
 			return (pe_i128) x;
 		if (x != 0)
 			return -(pe_i128) x;

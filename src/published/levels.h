@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategy/method.h"
+#include "strategy/design.h"
 
 /* 1 from first to before middle, -1 from there to before end. */
 typedef struct pe_level_row

@@ -27,7 +27,6 @@
 #include <stdint.h>
 
 #include "strategy/design.h"
-#include "strategy/method.h"
 
 typedef struct pe_low_rank_options
 {

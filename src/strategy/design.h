@@ -17,6 +17,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The norm of sensitivities: PE_L2 is for Gaussian noise (zCDP), PE_L1 for Laplace noise (pure). */
+typedef enum pe_norm
+{
+	PE_L2,
+	PE_L1
+} pe_norm;
+
 typedef struct pe_design
 {
 	int32_t		n;
@@ -39,5 +46,11 @@ typedef struct pe_trace
 	void		(*tell) (void *argument, int32_t iteration, double objective, double measure);
 	void	   *argument;
 } pe_trace;
+
+/* Tells of an iteration, unless it is the one that was told last (of this number: a stage begins where one before it has ended). */
+extern void pe_trace_tell(const pe_trace *trace, int32_t *told, int32_t iteration, double objective, double measure);
+
+/* V must have a size and be finite: else pe_bug. */
+extern void pe_design_check_gram(const double *v, int32_t n);
 
 #endif

@@ -11,8 +11,7 @@
 #include "strategy/optimum.h"
 #include "strategy/p_identity.h"
 #include "strategy/reconstruct.h"
-#include "strategy/solve.h"
-#include "strategy/round_dense.h"
+#include "strategy/rounding.h"
 #include "strategy/strategy.h"
 
 /* V over the columns of a strategy: the weighted W'W of one class for each. */

@@ -8,7 +8,6 @@
 #include <float.h>
 #include <string.h>
 
-#include "strategy/direct.h"
 #include "base/linalg.h"
 #include "strategy/optimum.h"
 
@@ -779,11 +778,4 @@ pe_strategy_free(pe_strategy *strategy)
 	pe_free(strategy->dense);
 	pe_free(strategy->basis);
 	memset(strategy, 0, sizeof(*strategy));
-}
-
-bool
-pe_strategy_is_workload(const pe_strategy_wish *wish)
-{
-	return pe_workload_counts_once(wish->workload) &&
-		(wish->method == PE_METHOD_OPTIMAL || wish->method == PE_METHOD_DIRECT || wish->method == PE_METHOD_IDENTITY);
 }

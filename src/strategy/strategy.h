@@ -35,8 +35,8 @@
 
 #include <stdbool.h>
 
+#include "strategy/design.h"
 #include "workload/algebra.h"
-#include "strategy/method.h"
 
 /* column_of: no query asks for the class; the predicate rules all of its cells out. */
 #define PE_NOT_ASKED (-1)
@@ -78,6 +78,23 @@ typedef enum pe_strategy_status
 	PE_STRATEGY_MALFORMED		/* bytes that pe_strategy_write did not write */
 } pe_strategy_status;
 
+/* The methods that choose it; their names are methods/make.h's. */
+typedef enum pe_method
+{
+	PE_METHOD_OPTIMAL,			/* optimum.h; p_identity.h for PE_L1 */
+	PE_METHOD_COA,				/* coa.h */
+	PE_METHOD_DIRECT,			/* the queries themselves, no inference */
+	PE_METHOD_IDENTITY,			/* every column */
+	PE_METHOD_WAVELET,			/* levels.h */
+	PE_METHOD_HIERARCHICAL,		/* levels.h */
+	PE_METHOD_ADAPTIVE,			/* adaptive.h */
+	PE_METHOD_SMOOTHING,		/* smoothing.h */
+	PE_METHOD_LOWRANK,			/* low_rank.h */
+	PE_METHOD_DAWA				/* counts/dawa.h */
+} pe_method;
+
+#define PE_METHODS (PE_METHOD_DAWA + 1)
+
 /* What the strategy minimises. */
 typedef enum pe_objective
 {
@@ -89,7 +106,7 @@ typedef enum pe_objective
  * What is asked for.  gap: how far the objective of method optimal may be from the
  * optimum, relatively; what was reached is objective / lower_bound - 1.
  */
-typedef struct pe_strategy_wish
+typedef struct pe_strategy_problem
 {
 	const pe_workload *workload;
 	const pe_classes *classes;	/* of this workload */
@@ -98,13 +115,7 @@ typedef struct pe_strategy_wish
 	pe_objective objective;
 	pe_norm		norm;
 	double		gap;
-} pe_strategy_wish;
-
-/*
- * Whether what is asked for is the workload itself, a column for every class: methods optimal,
- * direct and identity for one that counts each cell once, in any size.
- */
-extern bool pe_strategy_is_workload(const pe_strategy_wish *wish);
+} pe_strategy_problem;
 
 /*
  * The optimal strategy for a workload, over its classes.  possible: which cells
@@ -164,7 +175,7 @@ extern size_t pe_strategy_optimal_l1_memory(const pe_workload *workload, const p
  * It takes 3 seconds for 4096 columns, 0.6 for 2048, on a busy processor.
  *
  * Of a direct strategy the norms and distances are those of W'W, integers below
- * 2^53 in doubles (direct.h); false if they are not.
+ * 2^53 in doubles (pe_direct_memory); false if they are not.
  */
 extern bool pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
 									   pe_u128 *sensitivity_sq);
@@ -177,7 +188,7 @@ extern size_t pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_nei
  * and a strategy of more than PE_L1_PAIRS columns that is not the identity, the
  * bound 2 k max_j |a_j|, as there are too many pairs of columns to look at.  A
  * direct strategy of zeros and ones is exact in any size, one of other weights and
- * very many queries is bounded sooner (direct.h).
+ * very many queries is bounded sooner (pe_direct_memory).
  * False if the entries of A are so large that A x could overflow 127 bits for
  * counts below 2^63.
  */
@@ -214,5 +225,43 @@ extern void pe_strategy_write(const pe_strategy *strategy, char *bytes);
 extern pe_strategy_status pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size);
 
 extern void pe_strategy_free(pe_strategy *strategy);
+
+/* ----------
+ * The queries of a workload measured as they are: A = W.
+ *
+ * Nothing of such a strategy is stored, so what is said of it comes from the
+ * workload that pe_strategy_bind told: everything here needs it (pe_bug).  A
+ * column is a set of classes with the same weights in every query, and one of
+ * them stands for it.
+ * ----------
+ */
+
+/*
+ * Raises *largest to the largest |a_j|^2, and with pairs to the largest
+ * |a_i - a_j|^2 = G_ii + G_jj - 2 G_ij of G = W'W.  False if an entry of G is not
+ * below 2^53 (the parser refuses such a workload): up to there it is exact.
+ */
+extern bool pe_direct_largest_sq(const pe_strategy *strategy, bool pairs, pe_u128 *largest);
+
+/*
+ * The same of |a_j|_1 and |a_i - a_j|_1.  Where W has only zeros and ones these
+ * are the squares above.  Otherwise they are added up query by query; the
+ * differences, if that is too much (PE_L1_PAIRS columns, 2^32 terms), are bounded
+ * by twice the largest |a_j|_1.
+ */
+extern bool pe_direct_largest_l1(const pe_strategy *strategy, bool pairs, pe_u128 *largest);
+
+/* Bytes that these take at most. */
+extern size_t pe_direct_memory(const pe_strategy *strategy);
+
+/*
+ * y = W x, exact, as pe_strategy_apply.  It takes a few operations for every query
+ * of ranges and as many as there are classes for one of a matrix, and does not
+ * poll: there are exact numbers in its memory, which it wipes.
+ */
+extern void pe_direct_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y);
+
+/* The entries of W over the columns, as pe_strategy_matrix. */
+extern void pe_direct_matrix(const pe_strategy *strategy, double *a);
 
 #endif

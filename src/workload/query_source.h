@@ -1,7 +1,7 @@
 /*
  * query_source.h
- *	  Row access to the workload matrix without forming it: selected rows, and
- *	  quadratic forms over all rows.  optimum_max.h knows a workload by it.
+ *	  Queries for who needs some of them one by one, and something of all of
+ *	  them: what optimum.h knows of a workload.
  */
 #ifndef PE_WORKLOAD_QUERY_SOURCE_H
 #define PE_WORKLOAD_QUERY_SOURCE_H
