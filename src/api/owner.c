@@ -194,7 +194,7 @@ warn_of_domains(Oid relation)
 	if (pe_relation_has_domain_of_other(relation, &column, &owner))
 		ereport(WARNING,
 				(errmsg("column \"%s\" is of a domain that belongs to role \"%s\"", column, owner),
-				 errdetail("Whoever owns a domain can see the values of its columns, by ALTER DOMAIN ... ADD CHECK, without a privilege on the table."),
+				 errdetail("The owner of a domain can see the values of its columns, by ALTER DOMAIN ... ADD CHECK, without a privilege on the table."),
 				 errhint("Use ALTER DOMAIN ... OWNER TO, or another type.")));
 }
 
