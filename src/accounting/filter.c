@@ -36,6 +36,12 @@ pe_filter_accepts(pe_amount limit, pe_amount spent, pe_amount charge)
 		fits(limit.epsilon_nano, spent.epsilon_nano, charge.epsilon_nano);
 }
 
+bool
+pe_filter_allows(int64_t most_nano, pe_amount charge)
+{
+	return most_nano == 0 || (charge.rho_nano <= most_nano && charge.epsilon_nano <= most_nano);
+}
+
 pe_amount
 pe_budget_limit(double epsilon, double delta)
 {

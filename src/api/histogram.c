@@ -18,6 +18,7 @@
 #include "api/rows.h"
 #include "server/access.h"
 #include "server/settings.h"
+#include "methods/make.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_histogram);
 PG_FUNCTION_INFO_V1(pe_sql_quote);
@@ -27,10 +28,10 @@ PG_FUNCTION_INFO_V1(pe_sql_quote_queries);
 enum
 {
 	ARG_DATASET, ARG_ATTRIBUTES, ARG_WORKLOAD, ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR, ARG_DELTA,
-	ARG_PREDICATE, ARG_METHOD, ARG_NONNEGATIVE, ARG_FRESH, ARG_BUDGET
+	ARG_PREDICATE, ARG_METHOD, ARG_NONNEGATIVE, ARG_FRESH, ARG_BUDGET, ARG_ROWS_PER_UNIT
 };
 
-/* The names asked for: text[], or text that is one name or an array literal. */
+/* The names asked for: text[], or text that is one name or an array literal.  Without names all rows are one cell. */
 static char **
 attribute_names(FunctionCallInfo fcinfo, int *count)
 {
@@ -87,6 +88,8 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 	request->nonnegative = !PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE);
 	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
 	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
+	request->cuts = !PG_ARGISNULL(ARG_ROWS_PER_UNIT);
+	request->rows_per_unit = request->cuts ? PG_GETARG_INT32(ARG_ROWS_PER_UNIT) : 0;
 }
 
 /* ------------------------------------------------------------------

@@ -58,7 +58,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 
 /* Only the optimum is made for the largest variance, and for Gaussian noise. */
 static void
-check_wish(const pe_strategy_key *key)
+check_key(const pe_strategy_key *key)
 {
 	if (key->method == PE_METHOD_DAWA)
 		ereport(ERROR,
@@ -86,12 +86,12 @@ pe_sql_optimize(PG_FUNCTION_ARGS)
 	optimization o;
 	pe_strategy_key key = {.workload = &o.workload, .bounded = true};
 
-	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &o.workload);
+	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), &o.workload);
 	key.method = pe_method_argument(fcinfo, 1);
 	key.gap = pe_float_argument(fcinfo, 2, "gap");
 	key.objective = (pe_objective) pe_choice_argument(fcinfo, 3, "objective", objectives, lengthof(objectives));
 	key.norm = (pe_norm) pe_choice_argument(fcinfo, 4, "norm", norms, lengthof(norms));
-	check_wish(&key);
+	check_key(&key);
 	pe_strategy_obtain(&key, key.gap, true, &o.kept);
 	pe_return_rows(fcinfo, 1, 9, make_row, &o);
 	return (Datum) 0;
@@ -194,7 +194,7 @@ pe_sql_workload_matrix(PG_FUNCTION_ARGS)
 	double	   *entry;
 	ArrayType  *matrix;
 
-	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &workload);
+	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), &workload);
 	cells = pe_shape_cells(&workload.shape);
 	matrix = new_matrix(workload.queries, cells, &entry);
 	class_of = class_of_cells(&workload, &classes);
@@ -223,7 +223,7 @@ pe_sql_gram(PG_FUNCTION_ARGS)
 	double	   *entry;
 	ArrayType  *matrix;
 
-	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &workload);
+	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), &workload);
 	cells = pe_shape_cells(&workload.shape);
 	matrix = new_matrix(cells, cells, &entry);
 	class_of = class_of_cells(&workload, &classes);

@@ -10,7 +10,7 @@
 
 #include "api/arguments.h"
 #include "api/request.h"
-#include "server/errors.h"
+#include "server/settings.h"
 
 /* Four digits, rounded down: what is said to be left is never more than is. */
 static char *
@@ -46,12 +46,20 @@ left_text(const pe_asked *asked, int64 left)
 	return asked->ask.pure ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
 }
 
+/* Whether a charge took more than a third of what was left of its budget. */
+static bool
+took_much(const pe_asked *asked, int64 left)
+{
+	return pe_nano_left(pe_cost_amount(pe_plan_cost(asked->plan)), asked->ask.pure) > left / 2;
+}
+
 void
 pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *what)
 {
 	ereport(NOTICE,
-			(errmsg("charged %s on dataset \"%s\"; %s left; %s",
+			(errmsg("charged %s on dataset \"%s\"%s; %s left; %s",
 					cost_text(asked), asked->dataset->name,
+					took_much(asked, reply->left) ? ", more than a third of what was left" : "",
 					rounded_down(pe_budget_epsilon(asked->budget, reply->left)), what)));
 }
 
@@ -79,6 +87,19 @@ refuse_for_delta(const pe_asked *asked, const pe_charge_reply *reply)
 			 errhint("A smaller delta, or a method that is charged rho alone, fits; the owner of the table can raise the budget.")));
 }
 
+static void
+refuse_for_request(const pe_asked *asked, const pe_charge_reply *reply, const char *buys)
+{
+	char	   *epsilon = pe_number_text(pe_budget_epsilon(asked->budget, reply->left));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
+			 errmsg("the request costs more than one request of the budget of role \"%s\" on dataset \"%s\" may",
+					asked->budget->role, asked->dataset->name),
+			 errdetail("It costs %s; one request may cost %s. Nothing was charged.", cost_text(asked), left_text(asked, reply->left)),
+			 errhint("epsilon => %s fits%s; the owner of the table can grant more.", epsilon, buys)));
+}
+
 void
 pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char *buys)
 {
@@ -88,6 +109,8 @@ pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char 
 		refuse_for_cap(asked);
 	if (reply->shortage == PE_SHORT_DELTA)
 		refuse_for_delta(asked, reply);
+	if (reply->shortage == PE_SHORT_REQUEST)
+		refuse_for_request(asked, reply, buys);
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left",

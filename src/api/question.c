@@ -157,14 +157,10 @@ pe_histogram *
 pe_histogram_validate(const pe_request *request, bool needs_budget)
 {
 	pe_histogram *h = palloc0(sizeof(*h));
-	pe_shape	shape;
 
-	if (request->attributes == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("at least one attribute must be given")));
 	pe_asked_open(&h->asked, request);
 	pe_dataset_check_rows(h->asked.dataset);
+	pe_asked_cut(&h->asked);
 	h->attributes = request->attributes;
 	h->columns = pe_columns_load(h->asked.dataset, request->attribute, &h->attributes);
 	pe_dataset_check_committed(h->asked.dataset);
@@ -173,8 +169,7 @@ pe_histogram_validate(const pe_request *request, bool needs_budget)
 
 	parse_predicate(h);
 	h->domain = pe_columns_domain(h->columns, h->attributes + h->watched, h->watched);
-	pe_columns_shape(h->columns, h->domain, &shape);
-	pe_parse_workload(request->workload, &shape, &h->workload);
+	pe_parse_columns_workload(h->asked.dataset, h->columns, h->domain, request->workload, &h->workload);
 	check_ordered(h);
 	check_memory(h);
 	if (h->selection != NULL)
@@ -224,7 +219,7 @@ check_ask(const pe_histogram *h)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("max_stderr does not go with method \"dawa\""),
-				 errdetail("Its answers are biased by what the data are like, so nobody knows their errors."),
+				 errdetail("The bias of its answers depends on the data and is unknown."),
 				 errhint("Use epsilon.")));
 }
 

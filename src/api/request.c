@@ -13,7 +13,7 @@
 
 #include "api/arguments.h"
 #include "api/request.h"
-#include "ledger/hash.h"
+#include "ledger/chain.h"
 #include "server/access.h"
 
 void
@@ -29,6 +29,13 @@ pe_asked_open(pe_asked *asked, const pe_request *request)
 {
 	asked->request = request;
 	asked->dataset = pe_dataset_load(request->dataset);
+}
+
+void
+pe_asked_cut(pe_asked *asked)
+{
+	if (asked->request->cuts)
+		pe_dataset_cut_to(asked->dataset, asked->request->rows_per_unit);
 }
 
 void
@@ -188,6 +195,8 @@ pe_text_end(StringInfo text, const pe_asked *asked, const char *method)
 
 	if (asked->request->of_query)
 		appendStringInfoString(text, ", \"rows\": \"of a query\"");
+	else if (asked->dataset->unit != NULL)
+		appendStringInfo(text, ", \"rows_per_unit\": %d", asked->dataset->max_rows);
 	pe_text_add(text, "method", method);
 	appendStringInfo(text, ", \"accounting\": \"%s\"", asked->ask.pure ? "pure" : "zcdp");
 	if (asked->ask.pure)

@@ -32,6 +32,8 @@ typedef struct pe_request
 	double		delta;
 	Jsonb	   *options;
 	char	   *budget;
+	bool		cuts;			/* rows_per_unit is given */
+	int			rows_per_unit;
 	bool		fresh;
 	bool		of_query;		/* rows come from a query, without their units: as float8[], of a minimum without names */
 
@@ -70,6 +72,9 @@ typedef struct pe_asked
  */
 extern void pe_asked_open(pe_asked *asked, const pe_request *request);
 extern void pe_asked_choose_budget(pe_asked *asked, bool needs_budget);
+
+/* Cuts units to so many rows as were asked for; 22023 for more than the dataset's max_rows. */
+extern void pe_asked_cut(pe_asked *asked);
 
 /*
  * Fills in asked->ask.  counts: max_stderr may be asked for; approximate: an (epsilon, delta)

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "fit/first_order.h"
+#include "fit/methods.h"
 
 /* Every step takes a nano-unit at least, and so does the number of rows where it is not given. */
 static bool
@@ -28,31 +28,20 @@ accelerated_fits(const pe_fit_problem *problem)
 }
 
 bool
+pe_plan_accelerated(pe_fit_problem *problem)
+{
+	return accelerated_fits(problem);
+}
+
+bool
 pe_fit_plan_make(pe_fit_problem *problem)
 {
-	memset(&problem->plan, 0, sizeof(problem->plan));
+	const pe_fit_operations *method = pe_fit_operations_of(problem->method);
 
-	if (!pe_fit_is_private(problem->method))
+	memset(&problem->plan, 0, sizeof(problem->plan));
+	if (method->plain)
 		return true;
-	if (problem->nano <= 0)
-		return false;
-	switch (problem->method)
-	{
-		case PE_FIT_OBJPERT:
-			return pe_plan_objpert(problem);
-		case PE_FIT_SGD:
-		case PE_FIT_SGD_ADV:
-			return pe_plan_sampled(problem);
-		case PE_FIT_GD:
-		case PE_FIT_HB:
-		case PE_FIT_NAG:
-		case PE_FIT_MASG:
-		case PE_FIT_NAG_OPT:
-		case PE_FIT_MASG_OPT:
-			return accelerated_fits(problem);
-		default:
-			return true;
-	}
+	return problem->nano > 0 && (method->plan == NULL || method->plan(problem));
 }
 
 int64_t

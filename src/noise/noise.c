@@ -5,7 +5,6 @@
 #include "noise/private.h"
 
 #include "accounting/mechanisms.h"
-#include "noise/cube.h"
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
 #include "noise/select.h"

@@ -9,7 +9,7 @@
  *
  * A pe_noise is for reading: standard errors and intervals.  It cannot be drawn.  What draws
  * takes an allowance (accounting/cost.h), and first of all its cost from the allowance.  The
- * mechanisms themselves (gaussian.h, laplace.h, cube.h, select.h) are called from this room alone.
+ * mechanisms themselves (gaussian.h, laplace.h, select.h) are called from this room alone.
  */
 #ifndef PE_NOISE_NOISE_H
 #define PE_NOISE_NOISE_H
@@ -69,7 +69,7 @@ extern void pe_noise_draw_symmetric(pe_allowance *allowance, pe_u128 sensitivity
 									pe_i128 *rest, size_t m, int64_t *released_rest);
 
 /*
- * The same by the K-norm mechanism of the maximum norm (cube.h), of a pure allowance.  It does
+ * The same by the K-norm mechanism of the maximum norm (laplace.h), of a pure allowance.  It does
  * not serve the largest costs: of more than pe_noise_most_cube it uses that much.
  */
 extern void pe_noise_draw_cube(pe_allowance *allowance, uint64_t sensitivity, int64_t nano,

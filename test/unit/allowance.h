@@ -9,7 +9,7 @@
 
 #include "accounting/private.h"
 #include "fit/fit.h"
-#include "fit/fit_plan.h"
+#include "fit/methods.h"
 #include "minimum/minimum.h"
 #include "plan/plan.h"
 

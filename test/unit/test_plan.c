@@ -14,7 +14,7 @@
 
 #include "accounting/mechanisms.h"
 #include "accounting/zcdp.h"
-#include "fit/fit_plan.h"
+#include "fit/methods.h"
 #include "plan/private.h"
 #include "models.h"
 #include "shim.h"
@@ -437,7 +437,7 @@ check_minimum(pe_minimum_method method, bool pure)
 	pe_affine	f;
 	double		x;
 
-	pe_minimum_options_init(&problem.options);
+	pe_options_init(&pe_minimum_option_table, &problem.options);
 	assert_int_equal(pe_plan_of_minimum(&ask, &problem, &plan, &what), PE_PLAN_MADE);
 	amount = pe_cost_amount(pe_plan_cost(plan));
 	assert_int_equal(pure ? amount.epsilon_nano : amount.rho_nano, cost);
@@ -480,7 +480,7 @@ test_refused_minima(void **state)
 	pe_plan    *plan;
 
 	(void) state;
-	pe_minimum_options_init(&problem.options);
+	pe_options_init(&pe_minimum_option_table, &problem.options);
 	assert_int_equal(pe_plan_of_minimum(&ask, &problem, &plan, &what), PE_PLAN_COST);
 	pe_free(plan);
 	problem.options.prior = 1;
@@ -629,7 +629,7 @@ test_every_draw_pays(void **state)
 		assert_false(pe_test_is_bug(draws[i], &allowance));
 		assert_int_equal(allowance.left, 0);
 	}
-	pe_minimum_options_init(&r.minimum.options);
+	pe_options_init(&pe_minimum_option_table, &r.minimum.options);
 	assert_null(pe_minimum_defaults(&r.minimum));
 	allowance.left = r.minimum.nano - 1;
 	assert_true(pe_test_is_bug(run_exponential, &r));
@@ -676,7 +676,7 @@ test_kinds(void **state)
 	pe_plan    *plan;
 
 	(void) state;
-	pe_minimum_options_init(&problem.options);
+	pe_options_init(&pe_minimum_option_table, &problem.options);
 	assert_int_equal(pe_plan_of_minimum(&ask, &problem, &plan, &what), PE_PLAN_MADE);
 	assert_true(pe_test_is_bug(measure_minimum, plan));
 	assert_null(pe_plan_noise(plan));

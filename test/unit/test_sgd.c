@@ -13,9 +13,8 @@
 #include "noise/gaussian.h"
 #include "fit/measure.h"
 #include "statistics.h"
+#include "numbers.h"
 #include "allowance.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 static void
 make_problem(pe_fit_problem *problem, pe_fit_method method, int32_t steps, double q, double rows)
@@ -63,7 +62,7 @@ test_steps(void **state)
 		problem.trace_argument = &kept;
 		kept.steps = 0;
 		watch_source(&watched, &d.source);
-		run_fit(pe_fit_sgd, &problem, &watched.source, w);
+		run_fit(adv ? pe_fit_sgd_adv : pe_fit_sgd, &problem, &watched.source, w);
 		assert_int_equal(watched.gradients, 41);
 		assert_int_equal(watched.counts, 0);
 		assert_int_equal(kept.steps, 41);
