@@ -1,19 +1,9 @@
 -- Declaring attributes: every form, every type, what is refused, and the views.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 GRANT CREATE ON SCHEMA public TO regress_curator;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE DOMAIN small AS int2 CHECK (VALUE < 1000);

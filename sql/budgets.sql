@@ -1,5 +1,7 @@
 -- Budgets: granted, raised, lowered, revoked; whose budget a role draws on; what is left is what fits.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
@@ -9,18 +11,6 @@ CREATE ROLE regress_cy IN ROLE regress_team;
 CREATE ROLE regress_dan IN ROLE regress_team, regress_lab;
 CREATE ROLE regress_eve NOINHERIT IN ROLE regress_team;
 GRANT CREATE ON SCHEMA public TO regress_curator;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE t (b boolean);

@@ -1,21 +1,13 @@
 -- Bad input: each with its SQLSTATE and a message that says what to do, and nothing is charged.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_poor;
 CREATE ROLE regress_stranger;
 GRANT CREATE ON SCHEMA public TO regress_curator;
 -- Asks with the arguments given after the dataset d and returns what was said.
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 CREATE FUNCTION ask(arguments text) RETURNS text LANGUAGE sql AS $$ SELECT refused(format('SELECT * FROM dp.histogram(%s)', arguments)) $$;
 SET client_min_messages = warning;
 \pset format unaligned

@@ -1,5 +1,7 @@
 -- Models of a registered table: what is asked, refused, charged, replayed and kept, and what comes out.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
@@ -7,21 +9,9 @@ CREATE ROLE regress_poor;
 CREATE ROLE regress_pure;
 CREATE ROLE regress_stranger;
 GRANT CREATE ON SCHEMA public TO regress_curator;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 -- Fits with these arguments after the dataset d, and returns what was said.
 CREATE FUNCTION ask(arguments text) RETURNS text LANGUAGE sql AS $$ SELECT refused(format('SELECT * FROM dp.fit(''d'', %s)', arguments)) $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 -- What the functions are
 SELECT proname, provolatile, proparallel, proleakproof, prosecdef, proisstrict FROM pg_proc
  WHERE pronamespace = 'dp'::regnamespace AND proname IN ('fit', 'drop_model') ORDER BY 1;

@@ -1,5 +1,7 @@
 -- Piecewise affine objectives: what is asked, refused, charged, replayed and kept, and what comes out.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
@@ -7,24 +9,12 @@ CREATE ROLE regress_poor;
 CREATE ROLE regress_pure;
 CREATE ROLE regress_stranger;
 GRANT CREATE ON SCHEMA public TO regress_curator;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 -- Asks dataset d with these arguments, and returns what was said.
 CREATE FUNCTION ask(arguments text) RETURNS text LANGUAGE sql AS $$ SELECT refused(format('SELECT * FROM dp.minimize_max_affine(''d'', %s)', arguments)) $$;
 -- The answer of an aggregate with these options over t, or what was said.
 CREATE FUNCTION ask_agg(aggregate text, arguments text, options text, rows_of text DEFAULT 't') RETURNS text LANGUAGE sql AS $$
     SELECT refused(format('SELECT dp.%s(%s, %L) FROM %s', aggregate, arguments, options, rows_of)) $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 -- What the functions are
 SELECT proname, provolatile, proparallel, proleakproof, prosecdef, proisstrict, proretset FROM pg_proc
  WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace) AND proname ~ 'max_affine' ORDER BY 1, pg_get_function_identity_arguments(oid) COLLATE "C";

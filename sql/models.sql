@@ -1,19 +1,11 @@
 -- dp.logistic_regression, dp.svm, dp.linear_regression: models of the rows of a query.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
 GRANT CREATE ON SCHEMA public TO regress_curator, regress_ann;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 -- The answer of an aggregate with these options over t, or what was said.
 CREATE FUNCTION ask(model text, arguments text, options text, rows_of text DEFAULT 't') RETURNS text LANGUAGE sql AS $$
     SELECT refused(format('SELECT dp.%s(%s, %L) FROM %s', model, arguments, options, rows_of)) $$;
@@ -21,8 +13,6 @@ CREATE FUNCTION ask(model text, arguments text, options text, rows_of text DEFAU
 CREATE FUNCTION sound(terms dp.model_term[]) RETURNS text LANGUAGE sql AS $$
     SELECT count(*) || CASE WHEN bool_and(abs(coefficient) < 1e30 AND release > 0 AND model <> '') THEN ' terms' ELSE ' terms, not sound' END FROM unnest(terms) $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE t (id int, g int, y boolean, z float8, a float8, i int, f boolean, s text, d date, many int, three int);

@@ -1,5 +1,7 @@
 -- What the owner of a table may do and must not: datasets, caps, registering anew.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_house;
@@ -8,19 +10,7 @@ CREATE ROLE regress_outsider NOINHERIT IN ROLE regress_house;
 GRANT CREATE ON SCHEMA public TO regress_curator, regress_house;
 
 -- SQLSTATE, message, detail and hint of a statement that fails.
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE people (id int, sex text, age int);

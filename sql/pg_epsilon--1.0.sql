@@ -130,7 +130,7 @@ CREATE TABLE dp_ledger.budget (
         ELSE pg_catalog.num_nulls(rho_limit, rho_spent, delta_limit, delta_spent) = 0 END)
 );
 COMMENT ON TABLE dp_ledger.budget IS 'what a role may lose on a dataset, and has lost; one row per role and dataset';
-COMMENT ON COLUMN dp_ledger.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; nobody can use the budget';
+COMMENT ON COLUMN dp_ledger.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; no role can use the budget';
 
 CREATE SEQUENCE dp_ledger.charge_id_seq;
 CREATE TABLE dp_ledger.charge (
@@ -461,13 +461,13 @@ CREATE FUNCTION dp_internal.visible_budgets() RETURNS SETOF dp_ledger.all_budget
     AS 'MODULE_PATHNAME', 'pe_sql_visible_budgets' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_budgets() IS 'the rows of dp.budgets (used by the view)';
 CREATE VIEW dp.budgets WITH (security_barrier) AS SELECT * FROM dp_internal.visible_budgets();
-COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
+COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on their datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
 
 CREATE FUNCTION dp_internal.visible_charges() RETURNS SETOF dp_ledger.all_charges
     AS 'MODULE_PATHNAME', 'pe_sql_visible_charges' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_charges() IS 'the rows of dp.charges (used by the view)';
 CREATE VIEW dp.charges WITH (security_barrier) AS SELECT * FROM dp_internal.visible_charges();
-COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
+COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on their datasets';
 
 CREATE FUNCTION dp_internal.visible_acts() RETURNS SETOF dp_ledger.all_acts
     AS 'MODULE_PATHNAME', 'pe_sql_visible_acts' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
@@ -479,13 +479,13 @@ CREATE FUNCTION dp_internal.visible_releases() RETURNS SETOF dp_ledger.all_relea
     AS 'MODULE_PATHNAME', 'pe_sql_visible_releases' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_releases() IS 'the rows of dp.releases (used by the view)';
 CREATE VIEW dp.releases WITH (security_barrier) AS SELECT * FROM dp_internal.visible_releases();
-COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
+COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of their datasets';
 
 CREATE FUNCTION dp_internal.visible_models() RETURNS SETOF dp_ledger.all_models
     AS 'MODULE_PATHNAME', 'pe_sql_visible_models' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_models() IS 'the rows of dp.models (used by the view)';
 CREATE VIEW dp.models WITH (security_barrier) AS SELECT * FROM dp_internal.visible_models();
-COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on his datasets; release NULL: fitted without privacy';
+COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on their datasets; release NULL: fitted without privacy';
 
 COMMENT ON COLUMN dp.datasets.dataset IS 'its name';
 COMMENT ON COLUMN dp.datasets.unit IS 'column that says whose a row is; NULL: each row is a unit of its own';

@@ -1,24 +1,14 @@
 -- dp.predict and dp.predict_row: what a kept model says of a row.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
 CREATE SCHEMA hidden;
 GRANT CREATE ON SCHEMA public TO regress_curator, regress_ann;
 GRANT CREATE, USAGE ON SCHEMA hidden TO regress_curator;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 
 -- every type that an attribute can have; the enum is in a schema that ann may not use
 SET SESSION AUTHORIZATION regress_curator;

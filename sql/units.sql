@@ -1,24 +1,14 @@
 -- Units of privacy that may have several rows, and neighbours by substitution.
 -- Noise of rho 100 for units of one row, and k^2 times that for k rows, is 0 but for a chance below 1e-40.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 GRANT CREATE ON SCHEMA public TO regress_curator;
 
 -- SQLSTATE, message, detail and hint of a statement that fails.
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TYPE colour AS ENUM ('red', 'green');

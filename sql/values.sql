@@ -1,23 +1,13 @@
 -- Datasets that protect the values of one column, not rows: how they are declared, and what they refuse.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 GRANT CREATE ON SCHEMA public TO regress_curator;
 
 -- SQLSTATE, message, detail and hint of a statement that fails.
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 \pset null (null)
 
 SET SESSION AUTHORIZATION regress_curator;

@@ -8,7 +8,7 @@
 
 #include "api/answers.h"
 #include "api/literal.h"
-#include "strategy/nonnegative.h"
+#include "strategy/reconstruct.h"
 #include "strategy/optimum.h"
 #include "server/settings.h"
 #include "noise/interval.h"

@@ -140,15 +140,6 @@ pe_refuse_parameter(const char *name, const char *value, const char *expected)
 			 errhint("It must be %s.", expected)));
 }
 
-void
-pe_refuse_feature(const char *what, const char *hint)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s is not supported", what),
-			 errhint("%s", hint)));
-}
-
 /* "a, b or c". */
 static char *
 alternatives(const char *const *words, int count)

@@ -7,7 +7,7 @@
 
 #include "fmgr.h"
 
-#include "strategy/method.h"
+#include "methods/make.h"
 #include "ledger/dataset.h"
 
 /* Argument n; 22004 if it is null. */
@@ -40,7 +40,6 @@ extern char *pe_number_text(double number);
 
 extern void pe_refuse_null(const char *name) __attribute__((noreturn));
 extern void pe_refuse_parameter(const char *name, const char *value, const char *expected) __attribute__((noreturn));
-extern void pe_refuse_feature(const char *what, const char *hint) __attribute__((noreturn));
 
 /* Argument n, one of so many words: its place among them; 22023 for another one. */
 extern int	pe_choice_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *const *words, int count);

@@ -19,7 +19,6 @@
 #include "api/arguments.h"
 #include "api/model.h"
 #include "api/predicate.h"
-#include "server/errors.h"
 #include "server/settings.h"
 #include "server/values.h"
 
@@ -224,13 +223,13 @@ set_option(pe_model_fit *fit, const char *name, const JsonbValue *value)
 		if (!(fit->spec.map.max_norm > 0) || isinf(fit->spec.map.max_norm))
 			pe_refuse_parameter(name, psprintf("%g", fit->spec.map.max_norm), "a number above 0");
 	}
-	else if (!pe_fit_option_set(&fit->problem.options, name, NAN))
+	else if (!pe_option_set(&pe_fit_option_table, &fit->problem.options, name, NAN))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no option \"%s\"", name),
 				 errhint("Besides those of the methods there are intercept and max_norm.")));
 	else
-		(void) pe_fit_option_set(&fit->problem.options, name, json_number(name, value));
+		(void) pe_option_set(&pe_fit_option_table, &fit->problem.options, name, json_number(name, value));
 }
 
 static void
@@ -242,7 +241,7 @@ read_options(pe_model_fit *fit)
 	char	   *name = NULL;
 
 	fit->spec.map.intercept = true;
-	pe_fit_options_init(&fit->problem.options);
+	pe_options_init(&pe_fit_option_table, &fit->problem.options);
 	if (fit->request->options == NULL)
 		return;
 	if (!JB_ROOT_IS_OBJECT(fit->request->options))
@@ -374,7 +373,7 @@ refuse_option(const pe_fit_problem *problem, const char *wrong)
 	const char *name;
 	double		value = NAN;
 
-	for (int i = 0; (name = pe_fit_option(&problem->options, i, &value)) != NULL; i++)
+	for (int i = 0; (name = pe_option_at(&pe_fit_option_table, &problem->options, i, &value)) != NULL; i++)
 		if (strcmp(name, wrong) == 0)
 			break;
 	ereport(ERROR,
@@ -447,7 +446,7 @@ append_options(StringInfo text, const pe_model_fit *fit)
 	appendStringInfo(text, "\"options\": {\"intercept\": %s", fit->spec.map.intercept ? "true" : "false");
 	if (fit->spec.map.max_norm > 0)
 		appendStringInfo(text, ", \"max_norm\": %s", pe_number_text(fit->spec.map.max_norm));
-	for (int i = 0; (name = pe_fit_option(&fit->problem.options, i, &value)) != NULL; i++)
+	for (int i = 0; (name = pe_option_at(&pe_fit_option_table, &fit->problem.options, i, &value)) != NULL; i++)
 		if (!isnan(value))
 			appendStringInfo(text, ", \"%s\": %s", name, pe_number_text(value));
 	appendStringInfoChar(text, '}');

@@ -58,7 +58,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 
 /* Only the optimum is made for the largest variance, and for Gaussian noise. */
 static void
-check_wish(const pe_strategy_key *key)
+check_key(const pe_strategy_key *key)
 {
 	if (key->method == PE_METHOD_DAWA)
 		ereport(ERROR,
@@ -91,7 +91,7 @@ pe_sql_optimize(PG_FUNCTION_ARGS)
 	key.gap = pe_float_argument(fcinfo, 2, "gap");
 	key.objective = (pe_objective) pe_choice_argument(fcinfo, 3, "objective", objectives, lengthof(objectives));
 	key.norm = (pe_norm) pe_choice_argument(fcinfo, 4, "norm", norms, lengthof(norms));
-	check_wish(&key);
+	check_key(&key);
 	pe_strategy_obtain(&key, key.gap, true, &o.kept);
 	pe_return_rows(fcinfo, 1, 9, make_row, &o);
 	return (Datum) 0;

@@ -20,7 +20,7 @@
 #include "server/access.h"
 #include "ledger/budget.h"
 #include "ledger/relation.h"
-#include "server/errors.h"
+#include "server/settings.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
 #include "ledger/registration.h"
@@ -194,7 +194,7 @@ warn_of_domains(Oid relation)
 	if (pe_relation_has_domain_of_other(relation, &column, &owner))
 		ereport(WARNING,
 				(errmsg("column \"%s\" is of a domain that belongs to role \"%s\"", column, owner),
-				 errdetail("Whoever owns a domain can see the values of its columns, by ALTER DOMAIN ... ADD CHECK, without a privilege on the table."),
+				 errdetail("The owner of a domain can see the values of its columns, by ALTER DOMAIN ... ADD CHECK, without a privilege on the table."),
 				 errhint("Use ALTER DOMAIN ... OWNER TO, or another type.")));
 }
 

@@ -10,7 +10,7 @@
 
 #include "api/arguments.h"
 #include "api/price.h"
-#include "server/errors.h"
+#include "server/settings.h"
 
 /* Four digits, rounded down: what is said to be left is never more than is. */
 static char *

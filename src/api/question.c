@@ -187,7 +187,7 @@ refuse_of_dawa(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("max_stderr does not go with method \"dawa\""),
-			 errdetail("Its answers are biased by what the data are like, so nobody knows their errors."),
+			 errdetail("The bias of its answers depends on the data and is unknown."),
 			 errhint("Use epsilon.")));
 }
 

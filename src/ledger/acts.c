@@ -14,7 +14,7 @@
 
 #include "server/access.h"
 #include "ledger/acts.h"
-#include "ledger/hash.h"
+#include "ledger/chain.h"
 
 /* ------------------------------------------------------------------
  * A line

@@ -18,7 +18,6 @@
 #include "server/access.h"
 #include "ledger/acts.h"
 #include "ledger/budget.h"
-#include "ledger/grants.h"
 #include "server/row.h"
 
 typedef struct candidate

@@ -28,7 +28,7 @@ typedef struct pe_column
 extern void pe_column_check_stored(Oid relation, AttrNumber number);
 
 /*
- * The base type of a column that shall be the unit of privacy.  42703 if there
+ * The base type of a column that becomes the unit of privacy.  42703 if there
  * is none of this name, 0A000 if its values cannot name units (pe_type_is_unit),
  * or are equal under its collation where their bytes are not.
  */

@@ -17,8 +17,9 @@
 
 #include "server/access.h"
 #include "server/settings.h"
-#include "ledger/hash.h"
+#include "ledger/chain.h"
 #include "ledger/strategies.h"
+#include "methods/make.h"
 
 /* ------------------------------------------------------------------
  * The key

@@ -2,7 +2,7 @@
  * strategies.c
  *	  The experiments of Yuan, Yang, Zhang and Hao, "Convex optimization for linear query
  *	  processing under approximate differential privacy" (KDD 2016), section 5, with the
- *	  methods of src/strategy/method.h and, beside them, the certified optimum.
+ *	  methods of src/strategy/strategy.h and, beside them, the certified optimum.
  *
  * strategies/problem.h has the workloads, strategies/contest.h the methods, and
  * strategies/points.h how points are made.  WRelated is of rank .4 min(m, n) where nothing

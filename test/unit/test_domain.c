@@ -19,41 +19,15 @@
 #include <string.h>
 
 #include "domain/domain.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* the least positive double */
 #define DENORMAL 4.9406564584124654e-324
 
 /* ---- helpers ---- */
 
-static uint64_t
-random_word(void)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return word;
-}
-
-static int
-random_below(int n)
-{
-	return (int) (random_word() % (uint64_t) n);
-}
-
-static double
-random_unit(void)
-{
-	return (double) (random_word() >> 11) / 9007199254740992.0;
-}
-
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
-}
+#define cases(count) fewer(count, 100)
 
 static pe_attribute
 declare(pe_key key, pe_kind kind, pe_outside outside, pe_nulls nulls, int32_t points)

@@ -18,10 +18,9 @@
 #include "strategy/reconstruct.h"
 #include "methods/make.h"
 #include "noise/interval.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* ----------
  * Laws
@@ -427,7 +426,7 @@ check_summands(const char *text, pe_method method, pe_norm norm, int *expected)
 
 	assert_true(pe_workload_parse(text, NULL, &workload, &error));
 	pe_classes_init(&list, 1, &classes);
-	assert_int_equal(pe_strategy_make(&(pe_strategy_wish) {.workload = &workload, .classes = &classes, .method = method,
+	assert_int_equal(pe_strategy_make(&(pe_strategy_problem) {.workload = &workload, .classes = &classes, .method = method,
 		.objective = PE_SUM, .norm = norm, .gap = 1e-3}, &strategy), PE_STRATEGY_OK);
 	pe_strategy_bind(&strategy, &workload);
 	assert_true(pe_reconstruction_init(&(pe_measured) {&workload, &strategy, NULL}, &workload, &r));

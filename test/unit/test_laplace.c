@@ -20,10 +20,9 @@
 #include "noise/gauss.h"
 #include "noise/laplace.h"
 #include "noise/noise.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* ----------
  * The law

@@ -18,27 +18,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "strategy/round_dense.h"
+#include "strategy/rounding.h"
 #include "strategy/strategy.h"
 #include "long_cholesky.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
-
-static bool
-quick(void)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL;
-}
-
-static double
-uniform(double lo, double hi)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return lo + (hi - lo) * (double) (word >> 11) * 0x1p-53;
-}
 
 /* ---- strategies of workloads ---- */
 

@@ -15,9 +15,7 @@
 
 #include "published/partition.h"
 #include "strategy/reconstruct.h"
-#include "strategy/solve.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+#include "numbers.h"
 
 #define MOST 16					/* columns */
 #define MOST_TABLES 4096

@@ -23,32 +23,12 @@
 #include <string.h>
 
 #include "domain/predicate.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* ---- helpers ---- */
 
-static uint64_t
-random_word(void)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return word;
-}
-
-static int
-random_below(int n)
-{
-	return (int) (random_word() % (uint64_t) n);
-}
-
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
-}
+#define cases(count) fewer(count, 100)
 
 /* ---- the attributes ---- */
 

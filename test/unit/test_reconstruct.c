@@ -21,28 +21,14 @@
 
 #include "strategy/optimum.h"
 #include "strategy/reconstruct.h"
-#include "strategy/solve.h"
+#include "numbers.h"
 #include "shim.h"
 
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 #define GAP 1e-6
 
 /* ---- helpers ---- */
 
-static int
-between(int lo, int hi)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return lo + (int) (word % (uint64_t) (hi - lo + 1));
-}
-
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 50 + 1 : count;
-}
+#define cases(count) fewer(count, 50)
 
 static void
 parse(const char *source, const pe_shape *shape, pe_workload *workload)

@@ -20,9 +20,8 @@
 #include <sys/resource.h>
 
 #include "workload/workload.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* ---- shapes ---- */
 
@@ -40,32 +39,13 @@ static const pe_shape nobody = {0};
 
 /* ---- helpers ---- */
 
-static uint64_t
-random_word(void)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return word;
-}
-
-static int
-random_below(int n)
-{
-	return (int) (random_word() % (uint64_t) n);
-}
-
 static bool
 one_in(int n)
 {
 	return random_below(n) == 0;
 }
 
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
-}
+#define cases(count) fewer(count, 100)
 
 /*
  * The canonical text over any attributes is its own, and that of whatever attributes

@@ -1,5 +1,5 @@
 /*
- * test_strip.c
+ * test_alias.c
  *	  The discrete Gaussian sampler by a table: its tables, its decisions, its law.
  *
  * Tables and decisions are checked with random parameters from a fixed seed, so
@@ -21,7 +21,7 @@
 #include "noise/gauss.h"
 #include "noise/gaussian.h"
 #include "noise/lazy_exp.h"
-#include "noise/strip.h"
+#include "noise/alias.h"
 #include "shim.h"
 #include "statistics.h"
 
@@ -56,27 +56,27 @@ get_width(int i)
 }
 
 static void
-make_strip(pe_strip *s, width w, double reach)
+make_alias(pe_alias *s, width w, double reach)
 {
 	pe_gauss	g;
 
 	pe_gauss_init(&g, w.p, w.q);
-	pe_strip_init(s, &g, reach);
+	pe_alias_init(s, &g, reach);
 }
 
-/* No quick bound accepts any more: {0} too is decided like every other strip. */
+/* No quick bound accepts any more: {0} too is decided like every other range. */
 static void
-drop_quick_bounds(pe_strip *s)
+drop_quick_bounds(pe_alias *s)
 {
-	for (int i = 0; i < PE_STRIP_COLUMNS; i++)
-		s->strip[i].quick = 0;
+	for (int i = 0; i < PE_ALIAS_COLUMNS; i++)
+		s->range[i].quick = 0;
 }
 
 /* ----------
  * Ranges
  * ----------
  */
-static pe_strip scratch;
+static pe_alias scratch;
 
 static void
 init_with_reach(void *reach)
@@ -84,7 +84,7 @@ init_with_reach(void *reach)
 	pe_gauss	g;
 
 	pe_gauss_init(&g, 1, 1);
-	pe_strip_init(&scratch, &g, *(double *) reach);
+	pe_alias_init(&scratch, &g, *(double *) reach);
 }
 
 static void
@@ -94,23 +94,23 @@ init_too_wide(void *arg)
 
 	(void) arg;
 	pe_gauss_init(&g, (pe_u128) 1 << 112, 1);
-	pe_strip_init(&scratch, &g, PE_STRIP_REACH);
+	pe_alias_init(&scratch, &g, PE_ALIAS_REACH);
 }
 
 static void
-test_strip_range(void **state)
+test_alias_range(void **state)
 {
 	double		reaches[] = {1.4, 9.5, NAN};
 	pe_gauss	g;
 
 	(void) state;
 	pe_gauss_init(&g, (pe_u128) 1 << 112, 1);
-	assert_false(pe_strip_in_range(&g));
+	assert_false(pe_alias_serves(&g));
 	assert_true(pe_test_is_bug(init_too_wide, NULL));
 	pe_gauss_init(&g, ((pe_u128) 1 << 112) - 1, 1);
-	assert_true(pe_strip_in_range(&g));
+	assert_true(pe_alias_serves(&g));
 	pe_gauss_init(&g, 1, UINT64_MAX);
-	assert_true(pe_strip_in_range(&g));
+	assert_true(pe_alias_serves(&g));
 	for (int i = 0; i < 3; i++)
 		assert_true(pe_test_is_bug(init_with_reach, &reaches[i]));
 }
@@ -120,55 +120,55 @@ test_strip_range(void **state)
  * ----------
  */
 
-/* The alias table gives each strip its weight, to the last unit. */
+/* The alias table gives each range its weight, to the last unit. */
 static void
-check_columns(const pe_strip *s)
+check_columns(const pe_alias *s)
 {
-	pe_u128		mass[PE_STRIP_COLUMNS] = {0};
+	pe_u128		mass[PE_ALIAS_COLUMNS] = {0};
 
-	for (unsigned i = 0; i < PE_STRIP_COLUMNS; i++)
+	for (unsigned i = 0; i < PE_ALIAS_COLUMNS; i++)
 	{
-		const pe_strip_column *column = &s->column[i];
+		const pe_alias_column *column = &s->column[i];
 
-		assert_true(column->threshold <= PE_STRIP_CAPACITY && column->alias < PE_STRIP_COLUMNS);
+		assert_true(column->threshold <= PE_ALIAS_CAPACITY && column->alias < PE_ALIAS_COLUMNS);
 		mass[i] += column->threshold;
-		mass[column->alias] += PE_STRIP_CAPACITY - column->threshold;
+		mass[column->alias] += PE_ALIAS_CAPACITY - column->threshold;
 	}
-	for (unsigned i = 0; i < PE_STRIP_COLUMNS; i++)
-		assert_true(mass[i] == s->strip[i].weight);
+	for (unsigned i = 0; i < PE_ALIAS_COLUMNS; i++)
+		assert_true(mass[i] == s->range[i].weight);
 }
 
-/* The strips cover the integers from 0 on, each once, and no product overflows. */
+/* The ranges cover the integers from 0 on, each once, and no product overflows. */
 static void
-check_layout(const pe_strip *s, double reach)
+check_layout(const pe_alias *s, double reach)
 {
 	long double variance = (long double) s->p / s->q;
-	uint64_t	d = s->strip[s->tail].width;
-	uint64_t	k = s->strip[s->tail].start;
+	uint64_t	d = s->range[s->tail].width;
+	uint64_t	k = s->range[s->tail].start;
 	uint64_t	next = 0;
 	pe_u128		total = 0;
 
-	assert_true(s->tail >= 1 && s->tail + 1 < PE_STRIP_COLUMNS);
+	assert_true(s->tail >= 1 && s->tail + 1 < PE_ALIAS_COLUMNS);
 	for (unsigned i = 0; i <= s->tail; i++)
 	{
-		assert_true(s->strip[i].start == next && s->strip[i].width >= 1 && s->strip[i].weight >= 1);
-		assert_true((pe_u128) s->strip[i].width * s->scale >> 64 == 0);
-		assert_true(i == s->tail || s->strip[i].width == 1 ||
-					36.0L * s->strip[i].width * s->strip[i].width <= variance * (1.0L + 1e-12L));
-		next += s->strip[i].width;
-		total += s->strip[i].weight;
+		assert_true(s->range[i].start == next && s->range[i].width >= 1 && s->range[i].weight >= 1);
+		assert_true((pe_u128) s->range[i].width * s->scale >> 64 == 0);
+		assert_true(i == s->tail || s->range[i].width == 1 ||
+					36.0L * s->range[i].width * s->range[i].width <= variance * (1.0L + 1e-12L));
+		next += s->range[i].width;
+		total += s->range[i].weight;
 	}
-	for (unsigned i = s->tail + 1; i < PE_STRIP_COLUMNS; i++)
+	for (unsigned i = s->tail + 1; i < PE_ALIAS_COLUMNS; i++)
 	{
-		assert_true(s->strip[i].width == 0 && s->strip[i].quick == 0);
-		assert_true(s->strip[i].weight == (i == s->tail + 1 ? PE_STRIP_TOTAL - total : 0));
+		assert_true(s->range[i].width == 0 && s->range[i].quick == 0);
+		assert_true(s->range[i].weight == (i == s->tail + 1 ? PE_ALIAS_TOTAL - total : 0));
 	}
-	assert_true(total <= PE_STRIP_TOTAL && total > PE_STRIP_TOTAL / 100 * 96);
-	assert_true(s->strip[0].width == 1 && s->strip[0].quick == UINT64_C(1) << PE_STRIP_QUICK_BITS);
-	assert_true(s->scale % 2 == 0 && s->strip[0].weight == s->scale / 2);
+	assert_true(total <= PE_ALIAS_TOTAL && total > PE_ALIAS_TOTAL / 100 * 96);
+	assert_true(s->range[0].width == 1 && s->range[0].quick == UINT64_C(1) << PE_ALIAS_QUICK_BITS);
+	assert_true(s->scale % 2 == 0 && s->range[0].weight == s->scale / 2);
 
 	/* the tail: K >= reach sigma, K D >= sigma^2, nothing beyond 2^63 */
-	assert_true(s->strip[s->tail].quick == 0);
+	assert_true(s->range[s->tail].quick == 0);
 	assert_true((long double) k * k >= (long double) (reach * reach) * variance);
 	assert_true((long double) k * d >= 1.0001L * variance);
 	assert_true((long double) d * d >= variance * (1.0L - 1e-15L));
@@ -177,7 +177,7 @@ check_layout(const pe_strip *s, double reach)
 
 /* Is V a < b exp(-k^2 q/(2p)) for the V whose words are first, then rest, rest, ...? */
 static bool
-is_less(const pe_strip *s, uint64_t a, uint64_t b, uint64_t k, uint64_t first, uint64_t rest)
+is_less(const pe_alias *s, uint64_t a, uint64_t b, uint64_t k, uint64_t first, uint64_t rest)
 {
 	static pe_bits bits;
 	uint64_t	words[63];
@@ -191,15 +191,15 @@ is_less(const pe_strip *s, uint64_t a, uint64_t b, uint64_t k, uint64_t first, u
 }
 
 /*
- * The inequalities that exactness rests on, with 64-bit mantissas in all strips:
+ * The inequalities that exactness rests on, with 64-bit mantissas in all ranges:
  * no acceptance above 1, none below the quick bound.
  */
 static void
-check_inequalities(const pe_strip *s)
+check_inequalities(const pe_alias *s)
 {
 	for (unsigned i = 1; i <= s->tail; i++)
 	{
-		const pe_strip_range *range = &s->strip[i];
+		const pe_alias_range *range = &s->range[i];
 		long double a = (long double) range->start;
 		long double b = a + (range->width - 1);
 		long double half_rate = (long double) s->q / s->p / 2.0L;
@@ -216,11 +216,11 @@ check_inequalities(const pe_strip *s)
 	}
 }
 
-/* The same in one strip, exactly. */
+/* The same in one range, exactly. */
 static void
-check_inequalities_exactly(const pe_strip *s, unsigned i)
+check_inequalities_exactly(const pe_alias *s, unsigned i)
 {
-	const pe_strip_range *range = &s->strip[i];
+	const pe_alias_range *range = &s->range[i];
 	uint64_t	factor = range->width * s->scale;
 
 	if (i == s->tail)
@@ -232,11 +232,11 @@ check_inequalities_exactly(const pe_strip *s, unsigned i)
 		assert_false(is_less(s, range->weight, factor, range->start, UINT64_MAX, UINT64_MAX));
 	if (i > 0 && range->quick > 0)
 		assert_true(is_less(s, range->weight, factor, range->start + range->width - 1,
-							range->quick << (64 - PE_STRIP_QUICK_BITS), 0));
+							range->quick << (64 - PE_ALIAS_QUICK_BITS), 0));
 }
 
 static void
-check_table(const pe_strip *s, double reach, pe_bits *bits)
+check_table(const pe_alias *s, double reach, pe_bits *bits)
 {
 	check_columns(s);
 	check_layout(s, reach);
@@ -247,7 +247,7 @@ check_table(const pe_strip *s, double reach, pe_bits *bits)
 }
 
 static void
-test_strip_tables(void **state)
+test_alias_tables(void **state)
 {
 	long		n = scaled(5000);
 	long		checked = 0;
@@ -259,8 +259,8 @@ test_strip_tables(void **state)
 	pe_bits_init(&bits);
 	for (int i = 0; i < NWIDTHS; i++)
 	{
-		make_strip(&scratch, get_width(i), PE_STRIP_REACH);
-		check_table(&scratch, PE_STRIP_REACH, &bits);
+		make_alias(&scratch, get_width(i), PE_ALIAS_REACH);
+		check_table(&scratch, PE_ALIAS_REACH, &bits);
 	}
 	for (long i = 0; i < n; i++)
 	{
@@ -268,15 +268,15 @@ test_strip_tables(void **state)
 		uint64_t	q = (pe_bits_next64(&bits) >> (64 - q_bits[i % 4])) + (i % 4 != 3);
 		double		lg = -20.0 + (double) pe_bits_below(&bits, 1320) / 10.0;
 		double		p = exp2(i % 16 == 15 ? -64.0 : lg) * (double) q * (1.0 + (double) pe_bits_next32(&bits) * 0x1p-34);
-		double		reach = i % 8 == 7 ? 1.5 : PE_STRIP_REACH;
+		double		reach = i % 8 == 7 ? 1.5 : PE_ALIAS_REACH;
 		pe_gauss	g;
 
 		if (p >= 0x1p127)
 			continue;
 		pe_gauss_init(&g, p < 1.0 ? 1 : (pe_u128) p | (i & 1), q > 0 ? q : 1);
-		if (!pe_strip_in_range(&g))
+		if (!pe_alias_serves(&g))
 			continue;
-		pe_strip_init(&scratch, &g, reach);
+		pe_alias_init(&scratch, &g, reach);
 		check_table(&scratch, reach, &bits);
 		most = scratch.tail > most ? scratch.tail : most;
 		checked++;
@@ -319,7 +319,7 @@ put32(script *to, uint32_t word)
 
 /* The draw that takes these bytes and then zeros, which choose column 0 and end in Y = 0. */
 static int64_t
-draw_script(const pe_strip *s, const script *from)
+draw_script(const pe_alias *s, const script *from)
 {
 	static pe_bits bits;
 
@@ -327,18 +327,18 @@ draw_script(const pe_strip *s, const script *from)
 	bits.unread = PE_BITS_BYTES;
 	memset(bits.buffer, 0, sizeof(bits.buffer));
 	memcpy(bits.buffer, from->bytes, from->size);
-	return pe_strip_draw(s, &bits);
+	return pe_alias_draw(s, &bits);
 }
 
-/* Proposes the given offset in strip i, with n coins in the tail, and the V that begins with first. */
+/* Proposes the given offset in range i, with n bits in the tail, and the V that begins with first. */
 static void
-propose(script *to, const pe_strip *s, unsigned i, uint64_t offset, unsigned n, uint64_t first)
+propose(script *to, const pe_alias *s, unsigned i, uint64_t offset, unsigned n, uint64_t first)
 {
-	uint64_t	size = s->strip[i].width;
-	uint64_t	begun = first >> (64 - PE_STRIP_QUICK_BITS);
+	uint64_t	size = s->range[i].width;
+	uint64_t	begun = first >> (64 - PE_ALIAS_QUICK_BITS);
 
 	to->size = 0;
-	put64(to, begun << (PE_STRIP_COLUMN_BITS + 1) | i);
+	put64(to, begun << (PE_ALIAS_COLUMN_BITS + 1) | i);
 	if (s->column[i].threshold >> PLACE_BITS == 0)
 		put32(to, 0);
 	if (size > PE_BITS_SHORT_BOUND)
@@ -347,24 +347,24 @@ propose(script *to, const pe_strip *s, unsigned i, uint64_t offset, unsigned n, 
 		put32(to, (uint32_t) (((offset << 32) + (UINT64_C(1) << 31)) / size) + 1);
 	if (i == s->tail)
 		put64(to, UINT64_C(1) << (64 - n));
-	put64(to, first << PE_STRIP_QUICK_BITS);
+	put64(to, first << PE_ALIAS_QUICK_BITS);
 }
 
 /*
- * Proposals in random strips, V from 2^-56 to 2^-24 beside the acceptance that
- * strip.h states: the usual margin and the exact comparison decide alike, and from
+ * Proposals in random ranges, V from 2^-56 to 2^-24 beside the acceptance that
+ * alias.h states: the usual margin and the exact comparison decide alike, and from
  * 2^-40 on, where long double tells (it may be no longer than double), as they
  * should.
  */
 static void
 check_decisions(width w, double reach, pe_bits *bits)
 {
-	static pe_strip usual;
-	static pe_strip exact;
+	static pe_alias usual;
+	static pe_alias exact;
 	long		rounds = scaled(4000);
 	long		checked = 0;
 
-	make_strip(&usual, w, reach);
+	make_alias(&usual, w, reach);
 	exact = usual;
 	exact.margin = INFINITY;
 	drop_quick_bounds(&exact);
@@ -372,13 +372,13 @@ check_decisions(width w, double reach, pe_bits *bits)
 	{
 		unsigned	i = round % 3 == 0 ? usual.tail : 1 + (unsigned) pe_bits_below(bits, usual.tail - 1);
 		unsigned	n = i == usual.tail ? 1 + (unsigned) pe_bits_below(bits, 6) : 0;
-		const pe_strip_range *range = &usual.strip[i];
+		const pe_alias_range *range = &usual.range[i];
 		uint64_t	offset = pe_bits_below(bits, range->width);
 		uint64_t	k = range->start + (n > 1 ? (n - 1) * range->width : 0) + offset;
 		long double chance = ldexpl((long double) range->width * usual.scale / range->weight, (int) n) *
 			expl(-(long double) k * k * w.q / w.p / 2.0L);
 		int			near = -56 + (int) pe_bits_below(bits, 33);
-		long double off = ldexpl(pe_bits_coin(bits) ? 1.0L : -1.0L, near);
+		long double off = ldexpl(pe_bits_next1(bits) ? 1.0L : -1.0L, near);
 		long double v = chance * (1.0L + off);
 		static script words;
 		int64_t		decided;
@@ -396,7 +396,7 @@ check_decisions(width w, double reach, pe_bits *bits)
 }
 
 static void
-test_strip_decisions(void **state)
+test_alias_decisions(void **state)
 {
 	static pe_bits bits;
 
@@ -405,7 +405,7 @@ test_strip_decisions(void **state)
 	pe_bits_init(&bits);
 	for (int i = 0; i < NWIDTHS; i++)
 	{
-		check_decisions(get_width(i), PE_STRIP_REACH, &bits);
+		check_decisions(get_width(i), PE_ALIAS_REACH, &bits);
 		check_decisions(get_width(i), 1.5, &bits);
 	}
 	pe_test_unseed();
@@ -416,23 +416,23 @@ test_strip_decisions(void **state)
  * near 1 the acceptance is near 1/2.
  */
 static void
-test_strip_claim(void **state)
+test_alias_claim(void **state)
 {
 	const uint64_t half = UINT64_C(1) << 63;
 	const unsigned i = 5;
 	static script words;
 
 	(void) state;
-	make_strip(&scratch, get_width(3), PE_STRIP_REACH);
+	make_alias(&scratch, get_width(3), PE_ALIAS_REACH);
 	drop_quick_bounds(&scratch);
 	scratch.margin = INFINITY;
 	scratch.p = (pe_u128) 1 << 126;
 	scratch.q = 1;
 	scratch.rate = 0x1p-127;
 	scratch.scale = 2;
-	scratch.strip[i].start = 77;
-	scratch.strip[i].width = 1;
-	scratch.strip[i].weight = 4;
+	scratch.range[i].start = 77;
+	scratch.range[i].width = 1;
+	scratch.range[i].weight = 4;
 	propose(&words, &scratch, i, 0, 0, half - 1);
 	assert_true(draw_script(&scratch, &words) == 77);
 	propose(&words, &scratch, i, 0, 0, half);
@@ -442,7 +442,7 @@ test_strip_claim(void **state)
 	scratch.tail = i;
 	for (unsigned n = 1; n < 4; n++)
 	{
-		scratch.strip[i].weight = UINT64_C(4) << n;
+		scratch.range[i].weight = UINT64_C(4) << n;
 		propose(&words, &scratch, i, 0, n, half - 1);
 		assert_true(draw_script(&scratch, &words) == 76 + (int64_t) n);
 		propose(&words, &scratch, i, 0, n, half);
@@ -452,14 +452,14 @@ test_strip_claim(void **state)
 
 /* {0} is accepted whatever V is, with the quick bound and without. */
 static void
-test_strip_zero(void **state)
+test_alias_zero(void **state)
 {
 	static script words;
 
 	(void) state;
 	for (int i = 0; i < NWIDTHS; i++)
 	{
-		make_strip(&scratch, get_width(i), PE_STRIP_REACH);
+		make_alias(&scratch, get_width(i), PE_ALIAS_REACH);
 		for (int mode = 0; mode < 3; mode++)
 		{
 			static pe_bits bits;
@@ -473,7 +473,7 @@ test_strip_zero(void **state)
 			put64(&words, UINT64_MAX);
 			memcpy(bits.buffer, words.bytes, words.size);
 			bits.unread = PE_BITS_BYTES;
-			assert_true(pe_strip_draw(&scratch, &bits) == 0);
+			assert_true(pe_alias_draw(&scratch, &bits) == 0);
 			unread = PE_BITS_BYTES - bits.unread;
 			assert_true(unread <= words.size - (mode == 2 ? 0 : 24));
 			drop_quick_bounds(&scratch);
@@ -485,23 +485,23 @@ test_strip_zero(void **state)
 
 /* The place in a column is compared with the threshold to the last bit. */
 static void
-test_strip_place(void **state)
+test_alias_place(void **state)
 {
 	static pe_bits bits;
 	static script words;
 	long		compared = 0;
 
 	(void) state;
-	make_strip(&scratch, get_width(3), PE_STRIP_REACH);
+	make_alias(&scratch, get_width(3), PE_ALIAS_REACH);
 
-	/* strips of one integer each, far apart: the result tells the strip */
-	for (unsigned i = 0; i < PE_STRIP_COLUMNS; i++)
+	/* ranges of one integer each, far apart: the result tells the range */
+	for (unsigned i = 0; i < PE_ALIAS_COLUMNS; i++)
 	{
-		scratch.strip[i].start = 1000 + i;
-		scratch.strip[i].width = 1;
-		scratch.strip[i].quick = UINT64_C(1) << PE_STRIP_QUICK_BITS;
+		scratch.range[i].start = 1000 + i;
+		scratch.range[i].width = 1;
+		scratch.range[i].quick = UINT64_C(1) << PE_ALIAS_QUICK_BITS;
 	}
-	for (unsigned i = 0; i < PE_STRIP_COLUMNS; i++)
+	for (unsigned i = 0; i < PE_ALIAS_COLUMNS; i++)
 	{
 		uint64_t	threshold = scratch.column[i].threshold;
 
@@ -509,16 +509,16 @@ test_strip_place(void **state)
 		{
 			for (uint64_t place = threshold - 2; place != threshold + 2; place++)
 			{
-				int64_t		strip = place < threshold ? i : scratch.column[i].alias;
+				int64_t		range = place < threshold ? i : scratch.column[i].alias;
 
-				if (place >= PE_STRIP_CAPACITY)
+				if (place >= PE_ALIAS_CAPACITY)
 					continue;
 				words.size = 0;
-				put64(&words, place >> PLACE_BITS << 32 | (uint64_t) minus << PE_STRIP_COLUMN_BITS | i);
+				put64(&words, place >> PLACE_BITS << 32 | (uint64_t) minus << PE_ALIAS_COLUMN_BITS | i);
 				put32(&words, (uint32_t) (place << (32 - PLACE_BITS)));
 				memcpy(bits.buffer, words.bytes, words.size);
 				bits.unread = PE_BITS_BYTES;
-				assert_true(pe_strip_draw(&scratch, &bits) == (minus ? -(1000 + strip) : 1000 + strip));
+				assert_true(pe_alias_draw(&scratch, &bits) == (minus ? -(1000 + range) : 1000 + range));
 				compared++;
 			}
 		}
@@ -529,16 +529,16 @@ test_strip_place(void **state)
 
 /* Coins: the first 63 count, more is a rejection. */
 static void
-test_strip_coins(void **state)
+test_alias_coins(void **state)
 {
 	static script words;
 	uint64_t	k;
 	uint64_t	d;
 
 	(void) state;
-	make_strip(&scratch, get_width(6), PE_STRIP_REACH);
-	k = scratch.strip[scratch.tail].start;
-	d = scratch.strip[scratch.tail].width;
+	make_alias(&scratch, get_width(6), PE_ALIAS_REACH);
+	k = scratch.range[scratch.tail].start;
+	d = scratch.range[scratch.tail].width;
 
 	/* V = 0 is accepted wherever f is not 0: make it 1 everywhere */
 	scratch.rate = 0.0;
@@ -559,13 +559,13 @@ test_strip_coins(void **state)
  * ----------
  */
 static pe_i128
-draw_strip(const void *prepared, pe_bits *bits)
+draw_alias(const void *prepared, pe_bits *bits)
 {
-	return pe_strip_draw(prepared, bits);
+	return pe_alias_draw(prepared, bits);
 }
 
 static void
-test_strip_law(void **state)
+test_alias_law(void **state)
 {
 	(void) state;
 	for (int i = 0; i < NWIDTHS; i++)
@@ -573,15 +573,15 @@ test_strip_law(void **state)
 		width		w = get_width(i);
 		char		name[80];
 
-		make_strip(&scratch, w, PE_STRIP_REACH);
+		make_alias(&scratch, w, PE_ALIAS_REACH);
 		snprintf(name, sizeof(name), "sigma^2 = %s", w.name);
-		check_draws(name, draw_strip, &scratch, (double) w.p / (double) w.q, scaled(4000000));
+		check_draws(name, draw_alias, &scratch, (double) w.p / (double) w.q, scaled(4000000));
 	}
 }
 
 /* The law does not depend on how decisions are taken nor on where the tail begins. */
 static void
-test_strip_forced(void **state)
+test_alias_forced(void **state)
 {
 	const struct
 	{
@@ -591,8 +591,8 @@ test_strip_forced(void **state)
 		long		n;
 		const char *name;
 	}			modes[] = {
-		{false, 0.05, PE_STRIP_REACH, 300000, "no quick bound, margin .05"},
-		{false, INFINITY, PE_STRIP_REACH, 15000, "all exact"},
+		{false, 0.05, PE_ALIAS_REACH, 300000, "no quick bound, margin .05"},
+		{false, INFINITY, PE_ALIAS_REACH, 15000, "all exact"},
 		{true, PE_LAZY_MARGIN, 1.5, 1000000, "tail from 1.5 sigma"},
 		{false, 0.05, 1.5, 200000, "tail from 1.5 sigma, no quick bound, margin .05"},
 		{false, INFINITY, 1.5, 15000, "tail from 1.5 sigma, all exact"},
@@ -606,18 +606,18 @@ test_strip_forced(void **state)
 			width		w = get_width(i);
 			char		name[120];
 
-			make_strip(&scratch, w, modes[j].reach);
+			make_alias(&scratch, w, modes[j].reach);
 			scratch.margin = modes[j].margin;
 			if (!modes[j].quick)
 				drop_quick_bounds(&scratch);
 			snprintf(name, sizeof(name), "sigma^2 = %s, %s", w.name, modes[j].name);
-			check_draws(name, draw_strip, &scratch, (double) w.p / (double) w.q, scaled(modes[j].n));
+			check_draws(name, draw_alias, &scratch, (double) w.p / (double) w.q, scaled(modes[j].n));
 		}
 	}
 }
 
 static void
-test_strip_low_bits(void **state)
+test_alias_low_bits(void **state)
 {
 	(void) state;
 	for (int i = 4; i < NWIDTHS; i++)
@@ -625,15 +625,15 @@ test_strip_low_bits(void **state)
 		width		w = get_width(i);
 		char		name[80];
 
-		make_strip(&scratch, w, PE_STRIP_REACH);
+		make_alias(&scratch, w, PE_ALIAS_REACH);
 		snprintf(name, sizeof(name), "low bits, sigma^2 = %s", w.name);
-		check_low_bits(name, draw_strip, &scratch, scaled(1000000));
+		check_low_bits(name, draw_alias, &scratch, scaled(1000000));
 	}
 }
 
 /* Practically always 0. */
 static void
-test_strip_tiny(void **state)
+test_alias_tiny(void **state)
 {
 	static pe_bits bits;
 	const width tiny[] = {{1, UINT64_MAX, ""}, {1, 1000, ""}};
@@ -642,9 +642,9 @@ test_strip_tiny(void **state)
 	pe_bits_init(&bits);
 	for (int i = 0; i < 2; i++)
 	{
-		make_strip(&scratch, tiny[i], PE_STRIP_REACH);
+		make_alias(&scratch, tiny[i], PE_ALIAS_REACH);
 		for (int j = 0; j < 100000; j++)
-			assert_true(pe_strip_draw(&scratch, &bits) == 0);
+			assert_true(pe_alias_draw(&scratch, &bits) == 0);
 	}
 	pe_bits_wipe(&bits);
 }
@@ -670,11 +670,11 @@ check_choice(size_t count, pe_u128 sensitivity_sq, bool by_table)
 	assert_true(pe_gaussian_calibrate(sensitivity_sq, 500000000, &p, &q));
 	pe_gauss_init(&g, p, q);
 	if (by_table)
-		pe_strip_init(&scratch, &g, PE_STRIP_REACH);
+		pe_alias_init(&scratch, &g, PE_ALIAS_REACH);
 	pe_test_seed(13);
 	pe_bits_init(&bits);
 	for (size_t i = 0; i < count; i++)
-		assert_true(released[i] == (by_table ? pe_strip_draw(&scratch, &bits) : (int64_t) pe_gauss_draw(&g, &bits)));
+		assert_true(released[i] == (by_table ? pe_alias_draw(&scratch, &bits) : (int64_t) pe_gauss_draw(&g, &bits)));
 	pe_test_unseed();
 	pe_free(exact);
 	pe_free(released);
@@ -751,17 +751,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_strip_range),
-		cmocka_unit_test(test_strip_tables),
-		cmocka_unit_test(test_strip_decisions),
-		cmocka_unit_test(test_strip_claim),
-		cmocka_unit_test(test_strip_zero),
-		cmocka_unit_test(test_strip_place),
-		cmocka_unit_test(test_strip_coins),
-		cmocka_unit_test(test_strip_law),
-		cmocka_unit_test(test_strip_forced),
-		cmocka_unit_test(test_strip_low_bits),
-		cmocka_unit_test(test_strip_tiny),
+		cmocka_unit_test(test_alias_range),
+		cmocka_unit_test(test_alias_tables),
+		cmocka_unit_test(test_alias_decisions),
+		cmocka_unit_test(test_alias_claim),
+		cmocka_unit_test(test_alias_zero),
+		cmocka_unit_test(test_alias_place),
+		cmocka_unit_test(test_alias_coins),
+		cmocka_unit_test(test_alias_law),
+		cmocka_unit_test(test_alias_forced),
+		cmocka_unit_test(test_alias_low_bits),
+		cmocka_unit_test(test_alias_tiny),
 		cmocka_unit_test(test_release_choice),
 		cmocka_unit_test(test_release_law),
 	};

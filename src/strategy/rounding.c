@@ -1,19 +1,17 @@
 /*
- * maker.c
+ * rounding.c
  *	  From a design in real numbers to the integers that are measured.  See
- *	  maker.h.
+ *	  rounding.h.
  */
-#include "strategy/maker.h"
+#include "strategy/rounding.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "strategy/basis.h"
 #include "base/linalg.h"
 #include "strategy/optimum.h"
 #include "strategy/reconstruct.h"
-#include "strategy/solve.h"
 
 /* The lattice of T is 2^-k; finer while the certificate falls short of what was asked. */
 #define FIRST_BITS 16
@@ -25,19 +23,13 @@
 #define ENTRY_BITS 30
 
 /*
- * Where no basis of the queries can be had, or its rounding costs too much, all
+ * Where the queries have no basis, or its rounding costs too much, all
  * cells are measured: X =
  * (1 - eta) X + eta I, which costs about eta of the variance.  A smaller eta
  * than 2^-(k - 2.5) makes the rounding of T matter more than it saves.
  */
 #define MOST_RIDGE 8e-5			/* for k = FIRST_BITS */
 #define LEAST_RIDGE 4e-7		/* for k = MOST_BITS */
-
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * n;
-}
 
 /* ------------------------------------------------------------------
  * Columns
@@ -72,25 +64,25 @@ pe_workload_counts_once(const pe_workload *workload)
 
 /* A strategy without columns yet. */
 static void
-begin_strategy(const pe_strategy_wish *wish, pe_strategy *strategy)
+begin_strategy(const pe_strategy_problem *problem, pe_strategy *strategy)
 {
 	memset(strategy, 0, sizeof(*strategy));
-	strategy->classes = wish->classes->cells;
-	strategy->column_of = pe_alloc(wish->classes->cells, sizeof(int32_t));
-	mark_ruled_out(wish->workload, wish->classes, wish->possible, strategy->column_of);
+	strategy->classes = problem->classes->cells;
+	strategy->column_of = pe_alloc(problem->classes->cells, sizeof(int32_t));
+	mark_ruled_out(problem->workload, problem->classes, problem->possible, strategy->column_of);
 }
 
 pe_strategy_status
-pe_maker_count_classes(const pe_strategy_wish *wish, pe_strategy *strategy)
+pe_rounding_count_classes(const pe_strategy_problem *problem, pe_strategy *strategy)
 {
-	double		weight = wish->workload->term[0].weight;
+	double		weight = problem->workload->term[0].weight;
 
-	begin_strategy(wish, strategy);
+	begin_strategy(problem, strategy);
 	for (int32_t c = 0; c < strategy->classes; c++)
 		if (strategy->column_of[c] != PE_RULED_OUT)
 			strategy->column_of[c] = strategy->columns++;
 	strategy->rows = strategy->inner = strategy->columns;
-	strategy->objective = weight * weight * (wish->objective == PE_MAX ? 1 : strategy->columns);
+	strategy->objective = weight * weight * (problem->objective == PE_MAX ? 1 : strategy->columns);
 	strategy->lower_bound = strategy->objective;
 	if (strategy->columns > 0)
 		return PE_STRATEGY_OK;
@@ -99,9 +91,9 @@ pe_maker_count_classes(const pe_strategy_wish *wish, pe_strategy *strategy)
 }
 
 static void
-clear_ruled_out(const pe_maker *m, double *gram)
+clear_ruled_out(const pe_rounding *m, double *gram)
 {
-	int32_t		classes = m->wish->classes->cells;
+	int32_t		classes = m->problem->classes->cells;
 
 	for (int32_t c = 0; c < classes; c++)
 		if (m->strategy->column_of[c] == PE_RULED_OUT)
@@ -120,27 +112,27 @@ is_weighted(const pe_workload *workload)
 
 /* The weighted Gram matrix over the columns. */
 static double *
-weighted_gram(const pe_maker *m)
+weighted_gram(const pe_rounding *m)
 {
-	double	   *all = pe_alloc(square(m->wish->classes->cells), sizeof(double));
-	double	   *v = pe_alloc(square(m->n), sizeof(double));
+	double	   *all = pe_alloc(pe_la_square(m->problem->classes->cells), sizeof(double));
+	double	   *v = pe_alloc(pe_la_square(m->n), sizeof(double));
 
-	pe_workload_gram(m->wish->workload, m->wish->classes, true, all);
+	pe_workload_gram(m->problem->workload, m->problem->classes, true, all);
 	for (int32_t i = 0; i < m->n; i++)
 		for (int32_t j = 0; j < m->n; j++)
-			v[(size_t) i * m->n + j] = all[(size_t) m->representative[i] * m->wish->classes->cells + m->representative[j]];
+			v[(size_t) i * m->n + j] = all[(size_t) m->representative[i] * m->problem->classes->cells + m->representative[j]];
 	pe_free(all);
 	return v;
 }
 
 static void
-make_columns(pe_maker *m)
+make_columns(pe_rounding *m)
 {
-	int32_t		classes = m->wish->classes->cells;
+	int32_t		classes = m->problem->classes->cells;
 	int32_t    *column_of = pe_alloc(classes, sizeof(int32_t));
 
-	m->gram = pe_alloc(square(classes), sizeof(double));
-	pe_workload_gram(m->wish->workload, m->wish->classes, false, m->gram);
+	m->gram = pe_alloc(pe_la_square(classes), sizeof(double));
+	pe_workload_gram(m->problem->workload, m->problem->classes, false, m->gram);
 	clear_ruled_out(m, m->gram);
 	m->n = pe_optimum_reduce(m->gram, classes, column_of);
 	m->representative = pe_alloc(m->n + 1, sizeof(int32_t));
@@ -154,28 +146,28 @@ make_columns(pe_maker *m)
 	pe_free(column_of);
 	m->strategy->columns = m->n;
 	if (m->n > 0)
-		m->v = is_weighted(m->wish->workload) ? weighted_gram(m) : m->gram;
+		m->v = is_weighted(m->problem->workload) ? weighted_gram(m) : m->gram;
 }
 
 pe_strategy_status
-pe_maker_begin(pe_maker *m, const pe_strategy_wish *wish, pe_strategy *strategy)
+pe_rounding_begin(pe_rounding *m, const pe_strategy_problem *problem, pe_strategy *strategy)
 {
 	memset(m, 0, sizeof(*m));
-	m->wish = wish;
+	m->problem = problem;
 	m->strategy = strategy;
-	if (wish->classes->cells > PE_OPTIMUM_CELLS)
+	if (problem->classes->cells > PE_OPTIMUM_CELLS)
 		return PE_STRATEGY_TOO_LARGE;
-	begin_strategy(wish, strategy);
+	begin_strategy(problem, strategy);
 	make_columns(m);
 	if (m->n > 0)
 		return PE_STRATEGY_OK;
-	pe_maker_end(m);
+	pe_rounding_end(m);
 	pe_strategy_free(strategy);
 	return PE_STRATEGY_EMPTY;
 }
 
 void
-pe_maker_end(pe_maker *m)
+pe_rounding_end(pe_rounding *m)
 {
 	if (m->v != m->gram)
 		pe_free(m->v);
@@ -184,7 +176,7 @@ pe_maker_end(pe_maker *m)
 }
 
 bool
-pe_maker_is_diagonal(const pe_maker *m)
+pe_rounding_is_diagonal(const pe_rounding *m)
 {
 	for (int32_t j = 0; j < m->n; j++)
 		for (int32_t i = 0; i < j; i++)
@@ -194,7 +186,7 @@ pe_maker_is_diagonal(const pe_maker *m)
 }
 
 void
-pe_maker_count_columns(pe_maker *m)
+pe_rounding_count_columns(pe_rounding *m)
 {
 	m->strategy->rows = m->strategy->inner = m->n;
 	m->strategy->objective = 0;
@@ -277,7 +269,7 @@ adjust_column(int32_t *column, int32_t count, double target, sized *order)
 static int32_t *
 round_triangle(const double *r, int32_t n, int bits, const double *target)
 {
-	int32_t    *triangle = pe_alloc(square(n) / 2 + n, sizeof(int32_t));
+	int32_t    *triangle = pe_alloc(pe_la_square(n) / 2 + n, sizeof(int32_t));
 	sized	   *order = pe_alloc(n, sizeof(*order));
 	int32_t    *column = triangle;
 
@@ -286,7 +278,7 @@ round_triangle(const double *r, int32_t n, int bits, const double *target)
 		for (int32_t i = 0; i <= j; i++)
 			column[i] = (int32_t) lrint(ldexp(r[(size_t) j * n + i], bits));
 		if (column[j] < 1)
-			column[j] = 1;		/* invertible, whatever the cost */
+			column[j] = 1;		/* invertible, at any cost */
 		if (target != NULL)
 			adjust_column(column, j + 1, floor(ldexp(target[j], 2 * bits)), order);
 	}
@@ -297,7 +289,7 @@ round_triangle(const double *r, int32_t n, int bits, const double *target)
 static double *
 unpack_triangle(const int32_t *triangle, int32_t n)
 {
-	double	   *r = pe_alloc(square(n), sizeof(double));
+	double	   *r = pe_alloc(pe_la_square(n), sizeof(double));
 
 	for (int32_t j = 0; j < n; j++)
 		for (int32_t i = 0; i <= j; i++)
@@ -322,7 +314,7 @@ sum_of_errors(int32_t n, const double *c, const double *v)
 
 /* What T's inverse says over the columns: N C N', N = B^+ by columns (NULL: the identity); C, inner x inner, upper triangle, is destroyed. */
 static double
-error_over_columns(const pe_maker *m, double *c, int32_t inner, const double *inverse)
+error_over_columns(const pe_rounding *m, double *c, int32_t inner, const double *inverse)
 {
 	double	   *product;
 	double	   *over;
@@ -334,7 +326,7 @@ error_over_columns(const pe_maker *m, double *c, int32_t inner, const double *in
 	if (inverse == NULL)
 		return m->error(m->argument, c);
 	product = pe_alloc((size_t) m->n * inner, sizeof(double));
-	over = pe_alloc(square(m->n), sizeof(double));
+	over = pe_alloc(pe_la_square(m->n), sizeof(double));
 	pe_la_gemm(false, false, m->n, inner, inner, 1, inverse, m->n, c, inner, 0, product, m->n);
 	pe_la_gemm(false, true, m->n, m->n, inner, 1, product, m->n, inverse, m->n, 0, over, m->n);
 	error = m->error(m->argument, over);
@@ -353,7 +345,7 @@ typedef struct frame
 
 /* The objective of T for Delta = 1. */
 static double
-expected_error(const pe_maker *m, const int32_t *triangle, const frame *f)
+expected_error(const pe_rounding *m, const int32_t *triangle, const frame *f)
 {
 	double	   *c = unpack_triangle(triangle, f->n);
 	double		error;
@@ -368,7 +360,7 @@ expected_error(const pe_maker *m, const int32_t *triangle, const frame *f)
 
 /* The integers on one lattice, and what they are worth.  False if they are beyond what can be measured. */
 static bool
-make_triangle(pe_maker *m, const double *r, const frame *f, int bits, const double *target)
+make_triangle(pe_rounding *m, const double *r, const frame *f, int bits, const double *target)
 {
 	pe_strategy *strategy = m->strategy;
 	pe_u128		sensitivity_sq;
@@ -384,7 +376,7 @@ make_triangle(pe_maker *m, const double *r, const frame *f, int bits, const doub
 }
 
 bool
-pe_maker_is_good(const pe_maker *m)
+pe_rounding_is_good(const pe_rounding *m)
 {
 	return m->strategy->objective <= m->goal * (1 + m->tolerance);
 }
@@ -395,7 +387,7 @@ pe_maker_is_good(const pe_maker *m)
  */
 
 bool
-pe_maker_round_full(pe_maker *m, double *x)
+pe_rounding_full(pe_rounding *m, double *x)
 {
 	frame		columns = {m->n, m->v, NULL};
 	double	   *target = pe_alloc(m->n, sizeof(double));
@@ -411,13 +403,13 @@ pe_maker_round_full(pe_maker *m, double *x)
 			if (!make_triangle(m, x, &columns, bits, target))
 				pe_bug("a strategy beyond its bounds");
 			bits += BITS_STEP;
-		} while (bits <= MOST_BITS && !pe_maker_is_good(m));
+		} while (bits <= MOST_BITS && !pe_rounding_is_good(m));
 	pe_free(target);
 	return definite;
 }
 
 void
-pe_maker_keep_better(pe_maker *m, pe_strategy *before)
+pe_rounding_keep_better(pe_rounding *m, pe_strategy *before)
 {
 	pe_strategy *strategy = m->strategy;
 	pe_strategy worse = *before;
@@ -432,35 +424,25 @@ pe_maker_keep_better(pe_maker *m, pe_strategy *before)
 	pe_free(worse.basis);
 }
 
-static double
-largest_diagonal(int32_t n, const double *x)
-{
-	double		largest = 0;
-
-	for (int32_t i = 0; i < n; i++)
-		largest = fmax(largest, x[(size_t) i * n + i]);
-	return largest;
-}
-
 /* x = (1 - ridge) X + ridge d I, rounded. */
 static void
-measure_with_ridge(pe_maker *m, const double *x, double ridge)
+measure_with_ridge(pe_rounding *m, const double *x, double ridge)
 {
-	double	   *raised = pe_alloc(square(m->n), sizeof(double));
-	double		d = largest_diagonal(m->n, x);
+	double	   *raised = pe_alloc(pe_la_square(m->n), sizeof(double));
+	double		d = pe_la_largest_diagonal(m->n, x);
 
-	for (size_t i = 0; i < square(m->n); i++)
+	for (size_t i = 0; i < pe_la_square(m->n); i++)
 		raised[i] = (1 - ridge) * x[i];
 	for (int32_t i = 0; i < m->n; i++)
 		raised[(size_t) i * m->n + i] += ridge * d;
-	if (!pe_maker_round_full(m, raised))
+	if (!pe_rounding_full(m, raised))
 		pe_bug("a matrix with a ridge is not positive definite");
 	pe_free(raised);
 }
 
 /* Where weights of very different sizes make rounding cost more than the ridge, a larger one is better. */
 void
-pe_maker_round_singular(pe_maker *m, const double *x)
+pe_rounding_singular(pe_rounding *m, const double *x)
 {
 	double		ridge = fmin(fmax(m->tolerance / 2, LEAST_RIDGE), MOST_RIDGE);
 
@@ -472,7 +454,7 @@ pe_maker_round_singular(pe_maker *m, const double *x)
 		m->strategy->triangle = NULL;
 		ridge = fmin(8 * ridge, MOST_RIDGE);
 		measure_with_ridge(m, x, ridge);
-		pe_maker_keep_better(m, &before);
+		pe_rounding_keep_better(m, &before);
 	}
 }
 
@@ -505,7 +487,7 @@ most_bits(const double *r, int32_t n)
 	double		largest = 0;
 	int			exponent;
 
-	for (size_t i = 0; i < square(n); i++)
+	for (size_t i = 0; i < pe_la_square(n); i++)
 		largest = fmax(largest, fabs(r[i]));
 	(void) frexp(largest, &exponent);
 	return exponent < ENTRY_BITS - MOST_BITS_OF_BASIS ? MOST_BITS_OF_BASIS : ENTRY_BITS - exponent;
@@ -513,7 +495,7 @@ most_bits(const double *r, int32_t n)
 
 /* R of P in X = B'P B. */
 static bool
-round_basis(pe_maker *m, const double *r, const frame *rows)
+round_basis(pe_rounding *m, const double *r, const frame *rows)
 {
 	int			most = most_bits(r, rows->n);
 	int			bits = most < FIRST_BITS ? most : FIRST_BITS;
@@ -523,7 +505,7 @@ round_basis(pe_maker *m, const double *r, const frame *rows)
 	{
 		done = make_triangle(m, r, rows, bits, NULL);
 		bits += BITS_STEP;
-	} while (done && bits <= most && !pe_maker_is_good(m));
+	} while (done && bits <= most && !pe_rounding_is_good(m));
 	return done;
 }
 
@@ -532,7 +514,7 @@ round_basis(pe_maker *m, const double *r, const frame *rows)
  * the workload in B's coordinates is N'V N.
  */
 static bool
-round_with_basis(pe_maker *m, const double *factor, int32_t factor_rows)
+round_with_basis(pe_rounding *m, const double *factor, int32_t factor_rows)
 {
 	int32_t		rows = m->strategy->inner;
 	double	   *inverse = pe_alloc((size_t) m->n * rows, sizeof(double));
@@ -544,7 +526,7 @@ round_with_basis(pe_maker *m, const double *factor, int32_t factor_rows)
 	if (done)
 	{
 		/* not before the inverse, which takes room itself */
-		r = pe_alloc(square(rows), sizeof(double));
+		r = pe_alloc(pe_la_square(rows), sizeof(double));
 		product = pe_alloc((size_t) m->n * factor_rows, sizeof(double));
 		pe_la_gemm(false, false, factor_rows, rows, m->n, 1, factor, factor_rows, inverse, m->n,
 				   0, product, factor_rows);
@@ -552,7 +534,7 @@ round_with_basis(pe_maker *m, const double *factor, int32_t factor_rows)
 	}
 	if (done)
 	{
-		v = pe_alloc(square(rows), sizeof(double));
+		v = pe_alloc(pe_la_square(rows), sizeof(double));
 		pe_la_symm(false, m->n, rows, 1, m->v, m->n, inverse, m->n, 0, product, m->n);
 		pe_la_gemm(true, false, rows, rows, m->n, 1, inverse, m->n, product, m->n, 0, v, rows);
 	}
@@ -573,19 +555,20 @@ round_with_basis(pe_maker *m, const double *factor, int32_t factor_rows)
 static double *
 square_of_factor(int32_t n, const double *factor, int32_t rows)
 {
-	double	   *x = pe_alloc(square(n), sizeof(double));
+	double	   *x = pe_alloc(pe_la_square(n), sizeof(double));
 
 	pe_la_syrk(true, n, rows, 1, factor, rows, 0, x, n);
 	pe_la_mirror(n, x, n);
 	return x;
 }
 
-bool
-pe_maker_basis(pe_maker *m)
+/* Gives the strategy a basis and its number of rows as inner; false, without one, if there is none of fewer rows than columns. */
+static bool
+find_basis(pe_rounding *m)
 {
 	pe_strategy *strategy = m->strategy;
 
-	strategy->inner = pe_basis_select(m->wish->workload, m->wish->classes, m->representative, m->n, m->gram,
+	strategy->inner = pe_basis_select(m->problem->workload, m->problem->classes, m->representative, m->n, m->gram,
 									  &strategy->basis);
 	strategy->rows = strategy->inner;
 	if (strategy->inner > 0 && strategy->inner < m->n)
@@ -597,14 +580,14 @@ pe_maker_basis(pe_maker *m)
 }
 
 void
-pe_maker_round_factor(pe_maker *m, const double *factor, int32_t rows)
+pe_rounding_factor(pe_rounding *m, const double *factor, int32_t rows)
 {
 	pe_strategy *strategy = m->strategy;
-	bool		usable = pe_maker_basis(m) && round_with_basis(m, factor, rows);
+	bool		usable = find_basis(m) && round_with_basis(m, factor, rows);
 	pe_strategy with_basis = *strategy;
 	double	   *x;
 
-	if (usable && pe_maker_is_good(m))
+	if (usable && pe_rounding_is_good(m))
 		return;
 	if (!usable)
 	{
@@ -615,7 +598,7 @@ pe_maker_round_factor(pe_maker *m, const double *factor, int32_t rows)
 	}
 	strategy->basis = strategy->triangle = NULL;
 	x = square_of_factor(m->n, factor, rows);
-	pe_maker_round_singular(m, x);
+	pe_rounding_singular(m, x);
 	pe_free(x);
-	pe_maker_keep_better(m, &with_basis);
+	pe_rounding_keep_better(m, &with_basis);
 }
