@@ -179,7 +179,7 @@ SELECT demo.claim(:'free' AND :'same', 'the second answer was the first one, and
 
 \echo '=== 10. More than is left is refused ============================================== analyst ==='
 \echo
-\echo 'Nothing is charged, and the message says what could be had instead.'
+\echo 'Nothing is charged, and the message says what fits instead.'
 \echo
 \set ECHO queries
 \set ON_ERROR_STOP off

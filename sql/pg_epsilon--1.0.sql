@@ -97,6 +97,8 @@ CREATE TABLE dp_ledger.attribute (
     cells integer NOT NULL CHECK (cells >= 1),
     outside text NOT NULL CHECK (outside IN ('drop', 'clamp', 'other')),
     nulls text NOT NULL CHECK (nulls IN ('drop', 'cell')),
+    last text CHECK (last IN ('open', 'closed')),
+    CONSTRAINT attribute_last CHECK ((last IS NULL) = (kind = 'levels')),
     PRIMARY KEY (dataset_id, attribute)
 );
 COMMENT ON TABLE dp_ledger.attribute IS 'declared attributes: levels or edges of bins, as text in the column''s type';
@@ -116,7 +118,10 @@ CREATE TABLE dp_ledger.budget (
     delta_spent bigint CHECK (delta_spent >= 0),
     epsilon_limit bigint CHECK (epsilon_limit >= 0),
     epsilon_spent bigint CHECK (epsilon_spent >= 0),
+    most_per_request double precision,
+    most bigint CHECK (most > 0),
     UNIQUE (dataset_id, role_oid),
+    CONSTRAINT budget_most CHECK ((most IS NULL) = (most_per_request IS NULL)),
     CONSTRAINT budget_rho CHECK (rho_spent <= rho_limit),
     CONSTRAINT budget_delta CHECK (delta_spent <= delta_limit),
     CONSTRAINT budget_epsilon CHECK (epsilon_spent <= epsilon_limit),
@@ -125,7 +130,7 @@ CREATE TABLE dp_ledger.budget (
         ELSE pg_catalog.num_nulls(rho_limit, rho_spent, delta_limit, delta_spent) = 0 END)
 );
 COMMENT ON TABLE dp_ledger.budget IS 'what a role may lose on a dataset, and has lost; one row per role and dataset';
-COMMENT ON COLUMN dp_ledger.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; nobody can use the budget';
+COMMENT ON COLUMN dp_ledger.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; no role can use the budget';
 
 CREATE SEQUENCE dp_ledger.charge_id_seq;
 CREATE TABLE dp_ledger.charge (
@@ -370,7 +375,7 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
                 WHEN a.type = 'timestamp with time zone'    -- in UTC, as they are stored
                 THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.regexp_replace(p, '^(\S+) (\S+)( BC)?$', '\1T\2:00\3')) FROM pg_catalog.unnest(a.points) p)
                 ELSE pg_catalog.to_jsonb(a.points) END AS levels,
-           a.outside, a.nulls
+           a.outside, a.nulls, a.last
       FROM dp_ledger.dataset d JOIN dp_ledger.attribute a ON a.dataset_id = d.id
      WHERE NOT d.dropped
      ORDER BY d.dataset, a.position;
@@ -383,7 +388,7 @@ CREATE VIEW dp_ledger.all_budgets AS
            CASE b.accounting
                 WHEN 'pure' THEN (b.epsilon_limit - b.epsilon_spent) / 1e9::float8
                 ELSE dp.epsilon_of_rho((b.rho_limit - b.rho_spent) * 1e-9::float8, b.delta / 2) END AS epsilon_left,
-           dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen
+           b.most_per_request, dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen
       FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id
      WHERE NOT d.dropped
        AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
@@ -456,13 +461,13 @@ CREATE FUNCTION dp_internal.visible_budgets() RETURNS SETOF dp_ledger.all_budget
     AS 'MODULE_PATHNAME', 'pe_sql_visible_budgets' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_budgets() IS 'the rows of dp.budgets (used by the view)';
 CREATE VIEW dp.budgets WITH (security_barrier) AS SELECT * FROM dp_internal.visible_budgets();
-COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
+COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on their datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
 
 CREATE FUNCTION dp_internal.visible_charges() RETURNS SETOF dp_ledger.all_charges
     AS 'MODULE_PATHNAME', 'pe_sql_visible_charges' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_charges() IS 'the rows of dp.charges (used by the view)';
 CREATE VIEW dp.charges WITH (security_barrier) AS SELECT * FROM dp_internal.visible_charges();
-COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
+COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on their datasets';
 
 CREATE FUNCTION dp_internal.visible_acts() RETURNS SETOF dp_ledger.all_acts
     AS 'MODULE_PATHNAME', 'pe_sql_visible_acts' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
@@ -474,13 +479,13 @@ CREATE FUNCTION dp_internal.visible_releases() RETURNS SETOF dp_ledger.all_relea
     AS 'MODULE_PATHNAME', 'pe_sql_visible_releases' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_releases() IS 'the rows of dp.releases (used by the view)';
 CREATE VIEW dp.releases WITH (security_barrier) AS SELECT * FROM dp_internal.visible_releases();
-COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
+COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of their datasets';
 
 CREATE FUNCTION dp_internal.visible_models() RETURNS SETOF dp_ledger.all_models
     AS 'MODULE_PATHNAME', 'pe_sql_visible_models' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_models() IS 'the rows of dp.models (used by the view)';
 CREATE VIEW dp.models WITH (security_barrier) AS SELECT * FROM dp_internal.visible_models();
-COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on his datasets; release NULL: fitted without privacy';
+COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on their datasets; release NULL: fitted without privacy';
 
 COMMENT ON COLUMN dp.datasets.dataset IS 'its name';
 COMMENT ON COLUMN dp.datasets.unit IS 'column that says whose a row is; NULL: each row is a unit of its own';
@@ -499,6 +504,7 @@ COMMENT ON COLUMN dp.attributes.cells IS 'number of cells, those for other value
 COMMENT ON COLUMN dp.attributes.levels IS 'the levels, or the edges of the bins';
 COMMENT ON COLUMN dp.attributes.outside IS 'what becomes of other values: drop, clamp (to the first or last bin) or other (a cell of their own)';
 COMMENT ON COLUMN dp.attributes.nulls IS 'what becomes of NULL: drop or cell (of its own)';
+COMMENT ON COLUMN dp.attributes.last IS 'whether the last bin holds its upper edge: closed, or open; NULL for levels';
 COMMENT ON COLUMN dp.budgets.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.budgets.role IS 'whose budget it is; members of the role spend it too';
 COMMENT ON COLUMN dp.budgets.accounting IS 'what adds up: rho (zcdp) or epsilon (pure)';
@@ -508,6 +514,7 @@ COMMENT ON COLUMN dp.budgets.rho_limit IS 'total in rho; NULL if accounting is p
 COMMENT ON COLUMN dp.budgets.rho_spent IS 'spent in rho; NULL if accounting is pure';
 COMMENT ON COLUMN dp.budgets.rho_left IS 'left in rho; NULL if accounting is pure';
 COMMENT ON COLUMN dp.budgets.epsilon_left IS 'epsilon of one request that takes all that is left';
+COMMENT ON COLUMN dp.budgets.most_per_request IS 'epsilon that one request may cost at most; NULL: no limit';
 COMMENT ON COLUMN dp.budgets.frozen IS 'whether charges fail until the owner calls dp.attest';
 COMMENT ON COLUMN dp.charges.charge IS 'number of the charge';
 COMMENT ON COLUMN dp.charges.at IS 'when it was committed';
@@ -594,34 +601,35 @@ COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, text) IS
     'the same with the levels as an array literal in the column''s own input form';
 
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower anycompatible, upper anycompatible, bins integer,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_bins' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_attribute(text, name, anycompatible, anycompatible, integer, text, text) IS
-    'declares a column as an attribute of equal bins from lower to upper; outside: clamp, drop or other; nulls: drop or cell';
+COMMENT ON FUNCTION dp.add_attribute(text, name, anycompatible, anycompatible, integer, text, text, text) IS
+    'declares a column as an attribute of equal bins from lower to upper; outside: clamp, drop or other; nulls: drop or cell; last: whether the last bin is open or closed at upper, NULL: open for dates and timestamps';
 
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower text, upper text, bins integer,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_bins' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, integer, text, text) IS
+COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, integer, text, text, text) IS
     'the same with the bounds in the column''s own input form';
 
 CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges anyarray,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_edges' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_edges(text, name, anyarray, text, text) IS
-    'declares a column as an attribute of bins between ascending edges: [e1, e2), [e2, e3), ..., the last one closed';
+COMMENT ON FUNCTION dp.add_edges(text, name, anyarray, text, text, text) IS
+    'declares a column as an attribute of bins between ascending edges: [e1, e2), [e2, e3), ...; last: open or closed at its upper edge, NULL: open for dates and timestamps';
 
 CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges text,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_edges' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text) IS
+COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text, text) IS
     'the same with the edges as an array literal in the column''s own input form';
 
 CREATE FUNCTION dp.grant_budget(dataset text, grantee name, epsilon double precision,
-        delta double precision DEFAULT NULL, accounting text DEFAULT NULL, overcommit boolean DEFAULT false) RETURNS void
+        delta double precision DEFAULT NULL, accounting text DEFAULT NULL, overcommit boolean DEFAULT false,
+        most_per_request double precision DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_grant_budget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.grant_budget(text, name, double precision, double precision, text, boolean) IS
-    'sets the total that a role may lose on your dataset; delta and accounting NULL: those of the cap; overcommit: also where all budgets together exceed the cap';
+COMMENT ON FUNCTION dp.grant_budget(text, name, double precision, double precision, text, boolean, double precision) IS
+    'sets the total that a role may lose on your dataset; delta and accounting NULL: those of the cap; overcommit: also where all budgets together exceed the cap; most_per_request: the epsilon that one request may cost, NULL: no limit';
 
 CREATE FUNCTION dp.revoke_budget(dataset text, grantee name) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_revoke_budget' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -652,59 +660,65 @@ COMMENT ON FUNCTION dp.describe(text) IS
 CREATE FUNCTION dp.histogram(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
-    'private answers to a workload of counts, each between lower95 and upper95 with a probability of at least 95 %; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones';
+COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
+    'private answers to a workload of counts, each between lower95 and upper95 with a probability of at least 95 %; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones; rows_per_unit: how many rows of a unit count, NULL: max_rows; fewer need less noise';
 
 CREATE FUNCTION dp.histogram(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.histogram(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.histogram(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.quote(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
         rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
         lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean)
     AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'what dp.histogram with the same arguments would cost and how far off its answers would be; reads no data, charges nothing';
 
 CREATE FUNCTION dp.quote(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
         rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
         lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean)
     AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.quote_queries(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, stderr double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_queries' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote_queries(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote_queries(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the queries that dp.histogram with the same arguments would answer, each with its standard error; reads no data, charges nothing';
 
 CREATE FUNCTION dp.quote_queries(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, stderr double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_queries' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote_queries(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote_queries(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.answer(release bigint, workload text)
@@ -727,10 +741,10 @@ COMMENT ON FUNCTION dp.publish(bigint, text, boolean) IS
 CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
-        fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (term text, coefficient double precision, model text, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name) IS
+COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
     'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; the same request again is answered free';
 
 CREATE TYPE dp.model_term AS (term text, coefficient double precision, model text, release bigint);

@@ -958,8 +958,8 @@ largest_end(int32_t d, const double *lower, const double *upper)
 }
 
 /*
- * How large points are by the right sides of inequalities, of which one that holds everywhere
- * can have any: no larger than the box lets them be, and where it is open, by the least that
+ * How large points are by the right sides of inequalities.  One that holds everywhere
+ * can have any right side: no larger than the box lets them be, and where it is open, by the least that
  * is not 0.
  */
 static double
@@ -1157,7 +1157,7 @@ find_point(const pe_polytope *set, double *x)
 /*
  * Directions in which the set has no end are those of the cone g.u <= 0, u_j >= 0 or
  * u_j <= 0 where the box has one end.  The function descends for ever in one of them if
- * and only if all a_i.u < 0, whatever the a_i are divided by.
+ * and only if all a_i.u < 0, also where the a_i are divided by something.
  */
 typedef struct cone
 {

@@ -108,7 +108,7 @@ pe_constant_options(FunctionCallInfo fcinfo, int argument)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the options must be a constant"),
-				 errdetail("They are read once for each query, and no row has a say in them.")));
+				 errdetail("Options are evaluated once per query and must not depend on rows.")));
 	if (isnull)
 		pe_refuse_null("options");
 	options = DatumGetJsonbP(value);

@@ -43,7 +43,7 @@ typedef struct pe_histogram
 } pe_histogram;
 
 /*
- * Validates.  A question that shall be answered needs a budget (42501
+ * Validates.  A question that is to be answered needs a budget (42501
  * otherwise); a quote does not.
  */
 extern pe_histogram *pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget);

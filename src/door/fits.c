@@ -236,7 +236,7 @@ prepare(void *argument, pe_scan *scan)
 static void
 take_nothing(void *argument, bytea *result)
 {
-	elog(ERROR, "the scan returned sums that nobody asked for");
+	elog(ERROR, "the scan returned sums that were not asked for");
 }
 
 static void

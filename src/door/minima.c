@@ -211,8 +211,7 @@ spec_datum(const pe_minimum_question *question, int64 most)
 	{
 		const pe_column *column = &question->columns[i];
 
-		spec.slope[i].lower = pe_number_of_text(column->type, column->points[0]);
-		spec.slope[i].upper = pe_number_of_text(column->type, column->points[column->domain.points - 1]);
+		pe_column_bounds(column, &spec.slope[i].lower, &spec.slope[i].upper);
 		spec.slope[i].clamp = column->domain.outside == PE_OUTSIDE_CLAMP;
 	}
 	SET_VARSIZE(bytes, VARHDRSZ + size);
@@ -237,7 +236,7 @@ prepare(void *argument, pe_scan *scan)
 static void
 take_nothing(void *argument, bytea *result)
 {
-	elog(ERROR, "the scan returned what nobody asked for");
+	elog(ERROR, "the scan returned a value that was not asked for");
 }
 
 static void

@@ -65,7 +65,7 @@ check_arguments(FunctionCallInfo fcinfo, pe_reader *reader)
 {
 	int			attributes = reader->domain.attributes + reader->domain.watched;
 
-	if (PG_NARGS() - reader->first != attributes)
+	if (PG_NARGS() - reader->first != Max(attributes, 1))	/* without attributes, one that nobody reads */
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the domain has %d attributes, and %d are given",

@@ -3,7 +3,7 @@
  *	  The loops over a tile, once for every instruction set.
  *
  * All of them compute the same integers: a tile's results are functions of its
- * numbers, whatever the set.  pass.c says what they are for.
+ * numbers, for every set.  pass.c says what they are for.
  */
 #ifndef PE_GLM_KERNEL_H
 #define PE_GLM_KERNEL_H

@@ -9,7 +9,7 @@
 #include <string.h>
 
 
-/* Blocks, and rows of which the units are kept, of the first allocation. */
+/* Blocks, and rows whose units are kept, of the first allocation. */
 #define FIRST_BLOCKS 8
 #define FIRST_UNITS PE_BLOCK_ROWS
 

@@ -4,17 +4,16 @@
  *
  * A row is what a model sees of it: for every number its place in the declared
  * bounds as an integer in [-PE_ONE, PE_ONE], for every attribute with levels the
- * cell it is in, and a label.  features.h says how values become that; here are
- * the integers alone.  From here to the noise there are only integers, and each
- * row's share of a sum is a function of that row and of public values: not of its
- * place, nor of its neighbours (math in pass.h).
+ * cell it is in, and a label.  features.h says how values become
+ * integers.  From here to the noise there are only integers.  Each row's share of a sum
+ * is a function of that row and of public values, not of its place or of other rows
+ * (math in pass.h).
  *
  * Rows lie in blocks of PE_BLOCK_ROWS, in tiles of PE_TILE rows, column by column
  * inside a tile.  A column of weights stands for each dense column and each cell
  * of each group, in this order: dense columns first, then group by group.
  *
- * A row that is not there (the rest of the last tile, or one that was taken out
- * again) has the label PE_NO_LABEL, zeros in every column and no cell in any group.
+ * An absent row (the rest of the last tile, or one that was taken out again) has the label PE_NO_LABEL, zeros in every column and no cell in any group.
  */
 #ifndef PE_GLM_ROWS_H
 #define PE_GLM_ROWS_H

@@ -3,7 +3,7 @@
  *	  The table of the methods, and how each one's design is made integers.  See
  *	  strategy.h, and the header of each method.
  *
- * Whatever a method finds, privacy depends on the integers alone, and so does
+ * Privacy depends on the integers alone, not on how a method finds them, and so does
  * the objective that is told.
  */
 #include "methods/make.h"

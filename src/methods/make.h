@@ -38,7 +38,7 @@ extern pe_strategy_status pe_strategy_make(const pe_strategy_problem *problem, p
 /* Bytes that this takes at most, and pe_strategy_bound. */
 extern size_t pe_strategy_make_memory(const pe_strategy_problem *problem);
 
-/* A lower bound of the objective of every strategy, to within the problem's gap or 1e-3, whichever is more. */
+/* A lower bound of the objective of every strategy, to within the problem's gap or 1e-3, the larger of the two. */
 extern pe_strategy_status pe_strategy_bound(const pe_strategy_problem *problem, double *lower_bound);
 
 #endif

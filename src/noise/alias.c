@@ -9,7 +9,7 @@
 
 #include "noise/lazy_exp.h"
 
-/* Strips but for the tail and for nothing. */
+/* Strips without the tail and the empty one. */
 #define MAX_INNER (PE_ALIAS_COLUMNS - 2)
 
 /* The part of the columns that holds the integers near 0; the others are far out. */
@@ -214,8 +214,8 @@ draw_bits(pe_bits *bits, unsigned *n)
  * Decides on *k, proposed in the given range with the first bits of V, where
  * these are not below the quick bound.  In the tail it first moves *k.
  *
- * The claim is V 2^-n W < w F exp(-x), n = 0 but for the tail: V 2^-n has n zeros
- * and then V's bits, of which first holds the beginning; the others are drawn
+ * The claim is V 2^-n W < w F exp(-x), n = 0 outside the tail: V 2^-n has n zeros
+ * and then V's bits.  first holds the beginning of them; the others are drawn
  * when they are needed.
  *
  * In double, x has a relative error below 8 u < 2^-50 (alias.h).  While x <= 2^40

@@ -29,7 +29,7 @@
  *	  W_i/2^63 * 1/w_i * w_i F f(k)/W_i = F f(k) / 2^63,
  *	  W_tail/2^63 * 2^-n/D * 2^n D F f(k)/W_tail = F f(k) / 2^63:
  *
- * proportional to f(k), whatever W_i, F and the ranges are, if only none of the
+ * proportional to f(k), for any W_i, F and ranges, if none of the
  * acceptances exceeds 1.  In a range that is W_i >= w_i F f(a_i), as f falls; {0}
  * needs no acceptance at all.  In the tail, k = K + y with y >= (n - 1) D, and
  *

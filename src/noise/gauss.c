@@ -110,7 +110,7 @@ below_exp(bool no_table, uint64_t first, uint32_t m, pe_bits *bits)
  *
  * Bits after first are drawn anew by every exact comparison.  That is sound as
  * at most one m can need them: the entries of the table differ, so first equals
- * one entry at most, and for every other m first alone decides whatever follows.
+ * one entry at most, and for every other m first alone decides.
  */
 static __attribute__((noinline)) uint64_t
 geometric_slowly(bool no_table, uint64_t first, uint64_t limit, pe_bits *bits)
@@ -167,7 +167,7 @@ pe_gauss_geometric(bool no_table, uint32_t first, uint64_t limit, pe_bits *bits)
  * a sum: 3 (v is exact).  In rate: q, p, the quotient: 3.  In rate X X: 3 + 3 + 3
  * and two products: 11.  In offset: p, q, t twice, two products, the quotient: 7.
  * In their sum: 12.  That sum is x + v, so it is wrong by less than 12.1 u (x + v),
- * and the last rounding adds u x: below 14 u (x + v) < 2^-49 (x + v), whatever the
+ * and the last rounding adds u x: below 14 u (x + v) < 2^-49 (x + v), for every
  * width of X and p.
  */
 static inline double

@@ -116,7 +116,7 @@ extern double pe_gauss_variance(pe_u128 p, uint64_t q);
  * exp(-((k + u)^2 - k^2) / (2 sigma^2)) = exp(-u k / sigma^2) exp(-u^2 / (2 sigma^2)).
  *
  * The density of an accepted pair is a constant times exp(-(k + u)^2 / (2 sigma^2)).
- * The sign is a fair bit; floor(-(k + u)) = -k - 1 but for u = 0, which has
+ * The sign is a fair bit; floor(-(k + u)) = -k - 1 except for u = 0, which has
  * probability 0.
  *
  * Both factors are Bernoulli(exp(-g)) with g <= 1 a product of u and rationals, by

@@ -6,7 +6,7 @@
  * independent Y_i ~ N_Z(0, sigma^2), each y_i then brought into the range of
  * int64.
  *
- * Neighbours: whatever relation the caller's sensitivity is for.  The mechanism
+ * Neighbours: the relation of the caller's sensitivity.  The mechanism
  * sees the data only through A x.
  *
  * Sensitivity: sensitivity_sq must be at least the maximum over neighbouring

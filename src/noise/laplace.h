@@ -6,7 +6,7 @@
  * independent Y_i with P[Y_i = k] proportional to exp(-a |k|) over all integers
  * k, each y_i then brought into the range of int64.
  *
- * Neighbours: whatever relation the caller's sensitivity is for.  The mechanism
+ * Neighbours: the relation of the caller's sensitivity.  The mechanism
  * sees the data only through A x.
  *
  * Sensitivity: sensitivity must be at least the maximum over neighbouring x, x'
@@ -105,7 +105,7 @@ extern void pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity
  * proportional to exp(-s |v|_inf) over all integer vectors, each y_i then brought into
  * the range of int64.
  *
- * Neighbours: whatever relation the caller's sensitivity is for; sensitivity is at
+ * Neighbours: the relation of the caller's sensitivity; sensitivity is at
  * least the maximum over neighbours of |a - a'|_inf.
  *
  * Cost: epsilon-differential privacy with epsilon = nano_epsilon 1e-9 exactly, s =

@@ -319,7 +319,7 @@ step_is_sound(const search *s, double momentum, double curvature)
 	return bent <= curvature * size;
 }
 
-/* One step with a curvature that does; |G|_F always does, whatever rounding says. */
+/* One step with a curvature that does; |G|_F always does, with any rounding. */
 static void
 step_soundly(search *s, double momentum, double *curvature, double most)
 {
@@ -711,7 +711,7 @@ pe_low_rank_append(const double *r, int32_t rank, pe_norm norm, pe_low_rank_resu
 	pe_free(copy);
 }
 
-/* Matrices of the search, of judging its result and of appending rows to it, whichever is most, and vectors. */
+/* Matrices of the search, of judging its result and of appending rows to it (the most of these), and vectors. */
 size_t
 pe_low_rank_memory(int32_t rank, int32_t n)
 {

@@ -151,7 +151,7 @@ pe_random_bytes(void *buf, size_t size)
 	if (!pg_strong_random(buf, size))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("no random bytes can be had from the operating system")));
+				 errmsg("could not get random bytes from the operating system")));
 }
 
 void

@@ -183,7 +183,7 @@ circulant_strategy(const spectrum *s, const double *cosine)
 		{
 			int32_t		d = i < j ? j - i : i - j;
 
-			/* d and n - d are the same but for rounding */
+			/* d and n - d are the same up to rounding */
 			x[i + (size_t) j * (size_t) n] = d == 0 ? 1.0 : column[d < n - d ? d : n - d] / s->trace;
 		}
 	pe_free(column);

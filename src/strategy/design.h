@@ -2,7 +2,7 @@
  * design.h
  *	  A strategy in real numbers, before it becomes integers (strategy.h).
  *
- * For V = W'W (n x n, weighted) and the sensitivity Delta of A in some norm the
+ * V = W'W is n x n and weighted; Delta is the sensitivity of A in some norm.  The
  * expected squared error of all queries together, per unit of noise variance at
  * Delta = 1, is
  *

@@ -4,8 +4,8 @@
  *	  strategy.h.
  *
  * The candidates differ in what they are expected to err and in nothing that
- * privacy depends on: the sensitivity is computed from the integers that are
- * chosen, whichever they are.
+ * privacy depends on: the sensitivity is computed from the very integers that
+ * are chosen.
  */
 #include "base/linalg.h"
 #include "strategy/optimum.h"

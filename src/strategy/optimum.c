@@ -514,7 +514,7 @@ pe_optimum_check_gram(const double *v, int32_t n)
 	pe_design_check_gram(v, n);
 	for (int32_t i = 0; i < n; i++)
 		if (!(v[i + pe_la_size(i, n)] > 0.0))
-			pe_bug("a Gram matrix with a column that nobody asks for");
+			pe_bug("a Gram matrix with a column that no query asks for");
 }
 
 void

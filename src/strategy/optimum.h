@@ -151,8 +151,8 @@ extern bool pe_closed_form(const double *v, int32_t n, const int32_t *count, int
 
 /*
  * Solves for the queries of source over n columns, 1 <= n <= PE_OPTIMUM_CELLS,
- * none of which is zero, until upper / lower - 1 <= gap; design->finished tells
- * whether that was reached, and if not, the bounds are honest all the same.
+ * all of them not zero, until upper / lower - 1 <= gap.  design->finished tells
+ * whether that was reached; the bounds hold in both cases.
  * lower: of the largest variance for every strategy; upper: for this one, for
  * rounding a little more, as optimum.h has it; design->objective is the same.
  *

@@ -401,8 +401,8 @@ factorisation_error(const pe_dual *dual, const pe_dual_block *block)
 
 /*
  * With row factors the roots are the lengths of the columns of B'Q, which are
- * known to eps of the largest root and not only to its square root; and whatever
- * they are, F = T max X_ii holds for the strategy G = diag(s^-.5) Q'R.
+ * known to eps of the largest root and not only to its square root.  For
+ * all of them F = T max X_ii holds for the strategy G = diag(s^-.5) Q'R.
  */
 static void
 factored_roots(pe_dual *dual, pe_dual_block *block)

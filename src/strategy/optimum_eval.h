@@ -60,7 +60,7 @@ typedef struct pe_dual
 	double	   *scale;			/* order: scaling of the factored system */
 	float	   *right;			/* order: its right hand side */
 	const double *tie;			/* order: tie tie' is added to S; or NULL */
-	double	   *scratch;		/* order x order, never live between two functions but for the Newton system */
+	double	   *scratch;		/* order x order, live between two functions only in the Newton system */
 	double	   *work;			/* pe_la_eigen_work(order) >= order x order */
 	int32_t    *iwork;
 } pe_dual;
@@ -123,7 +123,7 @@ extern double pe_longest_step(int32_t n, const double *x, const double *dx);
  * Queries are read a few at a time, so that there may be many.  W'W = R'R, R of full
  * row rank, and W = L R with orthonormal columns of L; V_p = R'(L'PL)R.
  *
- * A small share of p belongs to all queries equally, whatever p is: then L'PL
+ * A small share of p belongs to all queries equally, for every p: then L'PL
  * has a root even where p is 0, and X(y, p) has the row space of W.
  * ----------
  */

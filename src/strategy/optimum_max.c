@@ -14,8 +14,8 @@
  *	 d kappa - kappa (du, dv) = -S (du, dv),
  *	 S = sum_kl s_k s_l / (s_k + s_l) h_kl h_kl',   h_kl = (z_k o z_l, -u_k o u_l),
  *
- * which is optimum_eval.h's S of the stacked vectors (z_k, u_k) but for the signs
- * of the mixed blocks; those are had by solving for -dv.
+ * which is optimum_eval.h's S of the stacked vectors (z_k, u_k) up to the signs
+ * of the mixed blocks, which follow from solving for -dv.
  *
  * With more queries than the system of equations can have, both are improved by
  * multiplication instead, y by X_ii^omega and p by a_q^omega, the iteration of

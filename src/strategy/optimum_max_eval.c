@@ -203,7 +203,7 @@ reverse(double *a, double *value, int32_t n)
 }
 
 /*
- * s and z_k of P^.5 W Y^.5.  The z_k are orthonormal whatever p and y are, as they
+ * s and z_k of P^.5 W Y^.5.  The z_k are orthonormal for every p and y, as they
  * come from an orthonormal basis of Y^.5 R' and a rotation, and so X is inverted by
  * K K' to full accuracy.  queries_trace: of L'PL.
  */
@@ -254,8 +254,8 @@ take_columns(pe_max_dual *s)
 }
 
 /*
- * Variances of all queries.  Each is a sum of entries of C, in whatever order
- * the source takes them, and C_ij is at most sqrt(C_ii C_jj); so rounding costs
+ * Variances of all queries.  Each is a sum of entries of C, in the order in
+ * which the source takes them, and C_ij is at most sqrt(C_ii C_jj); so rounding costs
  * at most its part of (largest sum sqrt C_ii)^2.
  */
 static void

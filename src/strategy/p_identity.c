@@ -35,7 +35,7 @@
  * ------------------------------------------------------------------
  */
 
-/* Matrices are p x n by columns, as Theta is, but for V and those of order p. */
+/* Matrices are p x n by columns, as Theta is, except V and those of order p. */
 typedef struct problem
 {
 	const double *v;			/* n x n */

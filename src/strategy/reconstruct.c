@@ -178,7 +178,7 @@ probe_columns(const pe_strategy *strategy, const double *q, double *u)
 /*
  * A random vector over the classes to which every query that is determined is
  * orthogonal: anything for a class that no column has, sums of 0 within a column
- * but for what B does not span.
+ * up to what B does not span.
  */
 static void
 probe_classes(const pe_reconstruction *r, const double *q, double *z)

@@ -77,7 +77,7 @@ extern void pe_reconstruction_variance(const pe_reconstruction *reconstruction, 
 
 /*
  * summands[q] = n > 0 if the estimate of query q is plus or minus one whole number times
- * each of n measurements, so that it is a whole number itself but for rounding; 0 where
+ * each of n measurements, so it is a whole number itself up to rounding; 0 where
  * that is not so, or not known, or there is nothing that errs.  variance as above.
  *
  * Of a strategy that measures the rows of a basis, a query that is one of them is found

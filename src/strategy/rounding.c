@@ -23,7 +23,7 @@
 #define ENTRY_BITS 30
 
 /*
- * Where no basis of the queries can be had, or its rounding costs too much, all
+ * Where the queries have no basis, or its rounding costs too much, all
  * cells are measured: X =
  * (1 - eta) X + eta I, which costs about eta of the variance.  A smaller eta
  * than 2^-(k - 2.5) makes the rounding of T matter more than it saves.
@@ -278,7 +278,7 @@ round_triangle(const double *r, int32_t n, int bits, const double *target)
 		for (int32_t i = 0; i <= j; i++)
 			column[i] = (int32_t) lrint(ldexp(r[(size_t) j * n + i], bits));
 		if (column[j] < 1)
-			column[j] = 1;		/* invertible, whatever the cost */
+			column[j] = 1;		/* invertible, at any cost */
 		if (target != NULL)
 			adjust_column(column, j + 1, floor(ldexp(target[j], 2 * bits)), order);
 	}

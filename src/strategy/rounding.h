@@ -55,7 +55,7 @@ extern bool pe_rounding_is_good(const pe_rounding *rounding);
 /* X of full rank, n x n, destroyed.  False if it is not positive definite in doubles. */
 extern bool pe_rounding_full(pe_rounding *rounding, double *x);
 
-/* X = G'G, G rows x n by columns, whose rows span what the queries do: by way of a basis where that can be had. */
+/* X = G'G, G rows x n by columns, whose rows span what the queries do: by way of a basis where there is one. */
 extern void pe_rounding_factor(pe_rounding *rounding, const double *factor, int32_t rows);
 
 /* (1 - ridge) X + ridge d I, d X's largest diagonal entry: for an X that is all but singular, or is. */

@@ -36,7 +36,7 @@ is_identity(const pe_strategy *strategy)
 	return strategy->triangle == NULL && strategy->dense == NULL && !strategy->direct;
 }
 
-/* Column l of M, of which only the leading entries are there; NULL: that of the identity. */
+/* Column l of M: only the leading entries are stored; NULL: that of the identity. */
 static const int32_t *
 column_of_m(const pe_strategy *strategy, int32_t l, int32_t *entries)
 {
@@ -586,7 +586,7 @@ typedef struct header
 	double		lower_bound;
 } header;
 
-/* At most 2^40 each: the sizes of a sound header are 2^20 at most, but for the rows of DIRECT. */
+/* At most 2^40 each: the sizes of a sound header are 2^20 at most, except the rows of DIRECT. */
 static size_t
 words_of_m(const header *h)
 {

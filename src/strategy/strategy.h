@@ -3,26 +3,26 @@
  *	  Integer strategy matrices: what is measured.
  *
  * A strategy is a matrix A of integers, one row per measurement and one column
- * for each group of cells that no query of the workload tells apart.  A = M B: B
+ * for each group of cells that no query of the workload distinguishes.  A = M B: B
  * a set of independent integer rows that spans the queries, or the identity; M
  * of full column rank: the identity, an upper triangular T, or any matrix with
  * at least as many rows as columns (dense).  Or A = W itself (direct), the
  * unweighted queries of the workload over the columns, which is not stored and
- * need not be of full rank.  From this one object come
- * both the exact measurements A x and the sensitivity, so that the noise can
- * never be calibrated to another matrix than the one applied.
+ * need not be of full rank.  Both the exact
+ * measurements A x and the sensitivity come from this one object, so the noise is
+ * calibrated to the matrix that is applied.
  *
  * Neighbouring tables differ in one unit; a unit contributes any x in N^n with
- * sum x <= k (it can also be no row at all).  With a_j the columns:
+ * sum x <= k, also x = 0.  With a_j the columns:
  *
  *	 add_remove:  Delta = k max_j |a_j|
  *	 substitute:  Delta = k max(max_j |a_j|, max_ij |a_i - a_j|)
  *
  * in the L2 norm for Gaussian noise and in the L1 norm for Laplace noise.  A x of
  * one unit lies in k times the convex hull of 0 and the columns, and so do its
- * vertices.  add_remove compares such a point with 0, substitute two of them; a convex function is largest at vertices, so k copies
- * of one column, or of two, reach the maximum.  0 is a vertex of both: a unit
- * whose rows are all dropped.  Without it `total` under a predicate would have
+ * vertices.  add_remove compares such a point with 0, substitute two of
+ * them.  A convex function is largest at vertices, so k copies of one column, or of
+ * two, reach the maximum.  0 is a vertex of both: a unit whose rows are all dropped.  Without it `total` under a predicate would have
  * equal columns, no sensitivity under substitute, and leave without noise.
  * A cell without a column (no query asks for it, or a predicate rules it out)
  * contributes nothing to A x, which is the same vertex.
@@ -95,7 +95,7 @@ typedef enum pe_method
 
 #define PE_METHODS (PE_METHOD_DAWA + 1)
 
-/* What the strategy shall be good at. */
+/* What the strategy minimises. */
 typedef enum pe_objective
 {
 	PE_SUM,						/* the sum of all queries' variances, weighted */
@@ -147,7 +147,7 @@ extern pe_strategy_status pe_strategy_optimal(const pe_workload *workload, const
 extern pe_strategy_status pe_strategy_optimal_l1(const pe_workload *workload, const pe_classes *classes,
 												 const bool *possible, double gap, pe_strategy *strategy);
 
-/* How far the objective can be from the optimum, relatively; infinity where nobody knows a bound. */
+/* How far the objective can be from the optimum, relatively; infinity where no bound is known. */
 extern double pe_strategy_gap(const pe_strategy *strategy);
 
 /* Whether pe_strategy_optimal takes the workload itself. */
@@ -169,8 +169,8 @@ extern size_t pe_strategy_optimal_l1_memory(const pe_workload *workload, const p
  * The distances |a_i - a_j|^2 = |a_i|^2 + |a_j|^2 - 2 a_i'a_j come from products
  * of panels of A in doubles where the largest |a_j|^2, found in integers before,
  * is below 2^53: by Cauchy-Schwarz every sum of some of the terms |a_il a_jl| is
- * then below 2^53 too, so whatever order, blocking or fused multiplications BLAS
- * uses, each number on the way is an integer that a double holds.  With larger
+ * then below 2^53 too, so in every order, blocking and with fused multiplications of
+ * BLAS each number on the way is an integer that a double holds.  With larger
  * columns, which 16 to 24 bits of rounding do not give, all is done in integers.
  * It takes 3 seconds for 4096 columns, 0.6 for 2048, on a busy processor.
  *
@@ -198,7 +198,7 @@ extern bool pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbour
 
 /*
  * y = A x, exact; x has an entry per column, below 2^63.  With the entries that
- * the sensitivities above accept the 128 bits cannot overflow, whatever the
+ * the sensitivities above accept the 128 bits cannot overflow for any
  * data (each y is below 2^125 in absolute value), so there is no check that the
  * data could fail.
  */
