@@ -153,6 +153,42 @@ SELECT rho_spent, (SELECT sum(rho) FROM dp_ledger.charge c WHERE c.dataset_id = 
 SELECT b.role_name, b.rho_spent <= b.rho_limit AS within, b.rho_spent = sum(c.rho) AS adds_up
   FROM dp_ledger.budget b JOIN dp_ledger.charge c ON c.budget_id = b.id GROUP BY b.id ORDER BY b.id;
 
+-- What one request may cost: told, quoted, refused before anything is charged, changed by granting again, an act
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE t3 (b boolean);
+SELECT dp.create_dataset('d3', 't3', 100);
+SELECT dp.add_attribute('d3', 'b');
+\t on
+SELECT refused($$SELECT dp.grant_budget('d3', 'regress_ann', 5, most_per_request => 0)$$);
+SELECT refused($$SELECT dp.grant_budget('d3', 'regress_ann', 5, most_per_request => -1)$$);
+SELECT refused($$SELECT dp.grant_budget('d3', 'regress_ann', 5, most_per_request => 'NaN')$$);
+SELECT refused($$SELECT dp.grant_budget('d3', 'regress_ann', 5, most_per_request => 1e-12)$$);
+\t off
+SELECT dp.grant_budget('d3', 'regress_ann', 5, most_per_request => 0.5), dp.grant_budget('d3', 'regress_bob', 5, accounting => 'pure', most_per_request => 0.25);
+SELECT role, epsilon, most_per_request FROM dp.budgets WHERE dataset = 'd3' ORDER BY role;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT e, fits FROM unnest(ARRAY[0.5, 0.501]) e, dp.quote('d3', 'b', epsilon => e);
+SELECT count(*) FROM dp.histogram('d3', 'b', epsilon => 0.5);
+\t on
+SELECT regexp_replace(refused($$SELECT * FROM dp.histogram('d3', 'b', epsilon => 0.501)$$), '[0-9.]+\d', '#', 'g');
+SELECT regexp_replace(refused($$SELECT * FROM dp.histogram('d3', 'b', max_stderr => 0.1, fresh => true)$$), '[0-9.]+\d', '#', 'g');
+SET SESSION AUTHORIZATION regress_bob;
+SELECT refused($$SELECT * FROM dp.histogram('d3', 'b', epsilon => 0.26)$$);
+\t off
+SELECT count(*) FROM dp.histogram('d3', 'b', epsilon => 0.25);
+SET SESSION AUTHORIZATION regress_curator;
+SELECT count(*) AS charges FROM dp.charges WHERE dataset = 'd3';
+SELECT dp.grant_budget('d3', 'regress_ann', 5);
+SELECT subject, new_value -> 'most_per_request' AS most FROM dp.acts WHERE dataset = 'd3' AND act = 'grant_budget' ORDER BY at;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT most_per_request FROM dp.budgets WHERE dataset = 'd3';
+-- a charge of more than a third of what is left says so
+SET client_min_messages = notice;
+SELECT count(*) FROM dp.histogram('d3', 'b', rho => 0.05);
+SELECT count(*) FROM dp.histogram('d3', 'b', rho => 0.1);
+RESET client_min_messages;
+RESET SESSION AUTHORIZATION;
+
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused;
 DROP OWNED BY regress_curator;

@@ -164,6 +164,22 @@ SELECT count(*) FROM dp.histogram('people', 'smokes', rho => 0.016);
 ROLLBACK;
 SELECT count(*) - :charges AS charged FROM dp.charges;
 
+-- Without attributes all rows are one cell, with a predicate those that it selects
+SELECT query, label FROM dp.histogram('people', '{}', rho => 0.01);
+SELECT query, label FROM dp.histogram('people', ARRAY[]::text[], 'total + marginals(0)', rho => 0.01);
+SELECT release AS everybody FROM dp.histogram('people', '{}', 'total', rho => 2) WHERE abs(estimate - 100) < 10 \gset
+SELECT abs(estimate - 60) < 10 AS women FROM dp.histogram('people', '{}', rho => 2, predicate => $$sex = 'f'$$);
+SELECT cell, label, abs(estimate - 100) < 10 AS all_rows FROM dp.cells(:everybody);
+SELECT query, label, abs(estimate - 100) < 10 AS all_rows FROM dp.answer(:everybody, 'identity');
+SELECT cells, queries, rho, fits FROM dp.quote('people', '{}', rho => 0.01);
+SELECT query, label, round(stderr::numeric, 6) AS stderr FROM dp.quote_queries('people', '{}', rho => 0.5);
+SELECT dp.publish(:everybody, 'pg_temp.everybody') AS rows;
+SELECT query, abs(estimate - 100) < 10 AS all_rows FROM pg_temp.everybody;
+SELECT attributes, workload, predicate FROM dp.releases WHERE attributes = '{}' ORDER BY release DESC LIMIT 1;
+SELECT DISTINCT request -> 'attributes' AS attributes FROM dp.charges WHERE request ->> 'predicate' LIKE 'sex%';
+SELECT * FROM dp.quote('people', '{}', 'prefix', rho => 1);
+SELECT * FROM dp.quote('people', '{}', 'total(sex)', rho => 1);
+
 RESET SESSION AUTHORIZATION;
 -- charges are chained: seq without gaps, every hash its own
 SELECT count(*) = max(seq) AS no_gap, count(DISTINCT hash) = count(*) AS distinct_hashes,

@@ -97,6 +97,8 @@ CREATE TABLE dp_ledger.attribute (
     cells integer NOT NULL CHECK (cells >= 1),
     outside text NOT NULL CHECK (outside IN ('drop', 'clamp', 'other')),
     nulls text NOT NULL CHECK (nulls IN ('drop', 'cell')),
+    last text CHECK (last IN ('open', 'closed')),
+    CONSTRAINT attribute_last CHECK ((last IS NULL) = (kind = 'levels')),
     PRIMARY KEY (dataset_id, attribute)
 );
 COMMENT ON TABLE dp_ledger.attribute IS 'declared attributes: levels or edges of bins, as text in the column''s type';
@@ -116,7 +118,10 @@ CREATE TABLE dp_ledger.budget (
     delta_spent bigint CHECK (delta_spent >= 0),
     epsilon_limit bigint CHECK (epsilon_limit >= 0),
     epsilon_spent bigint CHECK (epsilon_spent >= 0),
+    most_per_request double precision,
+    most bigint CHECK (most > 0),
     UNIQUE (dataset_id, role_oid),
+    CONSTRAINT budget_most CHECK ((most IS NULL) = (most_per_request IS NULL)),
     CONSTRAINT budget_rho CHECK (rho_spent <= rho_limit),
     CONSTRAINT budget_delta CHECK (delta_spent <= delta_limit),
     CONSTRAINT budget_epsilon CHECK (epsilon_spent <= epsilon_limit),
@@ -370,7 +375,7 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
                 WHEN a.type = 'timestamp with time zone'    -- in UTC, as they are stored
                 THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.regexp_replace(p, '^(\S+) (\S+)( BC)?$', '\1T\2:00\3')) FROM pg_catalog.unnest(a.points) p)
                 ELSE pg_catalog.to_jsonb(a.points) END AS levels,
-           a.outside, a.nulls
+           a.outside, a.nulls, a.last
       FROM dp_ledger.dataset d JOIN dp_ledger.attribute a ON a.dataset_id = d.id
      WHERE NOT d.dropped
      ORDER BY d.dataset, a.position;
@@ -383,7 +388,7 @@ CREATE VIEW dp_ledger.all_budgets AS
            CASE b.accounting
                 WHEN 'pure' THEN (b.epsilon_limit - b.epsilon_spent) / 1e9::float8
                 ELSE dp.epsilon_of_rho((b.rho_limit - b.rho_spent) * 1e-9::float8, b.delta / 2) END AS epsilon_left,
-           dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen
+           b.most_per_request, dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen
       FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id
      WHERE NOT d.dropped
        AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
@@ -499,6 +504,7 @@ COMMENT ON COLUMN dp.attributes.cells IS 'number of cells, those for other value
 COMMENT ON COLUMN dp.attributes.levels IS 'the levels, or the edges of the bins';
 COMMENT ON COLUMN dp.attributes.outside IS 'what becomes of other values: drop, clamp (to the first or last bin) or other (a cell of their own)';
 COMMENT ON COLUMN dp.attributes.nulls IS 'what becomes of NULL: drop or cell (of its own)';
+COMMENT ON COLUMN dp.attributes.last IS 'whether the last bin holds its upper edge: closed, or open; NULL for levels';
 COMMENT ON COLUMN dp.budgets.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.budgets.role IS 'whose budget it is; members of the role spend it too';
 COMMENT ON COLUMN dp.budgets.accounting IS 'what adds up: rho (zcdp) or epsilon (pure)';
@@ -508,6 +514,7 @@ COMMENT ON COLUMN dp.budgets.rho_limit IS 'total in rho; NULL if accounting is p
 COMMENT ON COLUMN dp.budgets.rho_spent IS 'spent in rho; NULL if accounting is pure';
 COMMENT ON COLUMN dp.budgets.rho_left IS 'left in rho; NULL if accounting is pure';
 COMMENT ON COLUMN dp.budgets.epsilon_left IS 'epsilon of one request that takes all that is left';
+COMMENT ON COLUMN dp.budgets.most_per_request IS 'epsilon that one request may cost at most; NULL: no limit';
 COMMENT ON COLUMN dp.budgets.frozen IS 'whether charges fail until the owner calls dp.attest';
 COMMENT ON COLUMN dp.charges.charge IS 'number of the charge';
 COMMENT ON COLUMN dp.charges.at IS 'when it was committed';
@@ -594,34 +601,35 @@ COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, text) IS
     'the same with the levels as an array literal in the column''s own input form';
 
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower anycompatible, upper anycompatible, bins integer,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_bins' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_attribute(text, name, anycompatible, anycompatible, integer, text, text) IS
-    'declares a column as an attribute of equal bins from lower to upper; outside: clamp, drop or other; nulls: drop or cell';
+COMMENT ON FUNCTION dp.add_attribute(text, name, anycompatible, anycompatible, integer, text, text, text) IS
+    'declares a column as an attribute of equal bins from lower to upper; outside: clamp, drop or other; nulls: drop or cell; last: whether the last bin is open or closed at upper, NULL: open for dates and timestamps';
 
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower text, upper text, bins integer,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_bins' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, integer, text, text) IS
+COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, integer, text, text, text) IS
     'the same with the bounds in the column''s own input form';
 
 CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges anyarray,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_edges' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_edges(text, name, anyarray, text, text) IS
-    'declares a column as an attribute of bins between ascending edges: [e1, e2), [e2, e3), ..., the last one closed';
+COMMENT ON FUNCTION dp.add_edges(text, name, anyarray, text, text, text) IS
+    'declares a column as an attribute of bins between ascending edges: [e1, e2), [e2, e3), ...; last: open or closed at its upper edge, NULL: open for dates and timestamps';
 
 CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges text,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_edges' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text) IS
+COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text, text) IS
     'the same with the edges as an array literal in the column''s own input form';
 
 CREATE FUNCTION dp.grant_budget(dataset text, grantee name, epsilon double precision,
-        delta double precision DEFAULT NULL, accounting text DEFAULT NULL, overcommit boolean DEFAULT false) RETURNS void
+        delta double precision DEFAULT NULL, accounting text DEFAULT NULL, overcommit boolean DEFAULT false,
+        most_per_request double precision DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_grant_budget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.grant_budget(text, name, double precision, double precision, text, boolean) IS
-    'sets the total that a role may lose on your dataset; delta and accounting NULL: those of the cap; overcommit: also where all budgets together exceed the cap';
+COMMENT ON FUNCTION dp.grant_budget(text, name, double precision, double precision, text, boolean, double precision) IS
+    'sets the total that a role may lose on your dataset; delta and accounting NULL: those of the cap; overcommit: also where all budgets together exceed the cap; most_per_request: the epsilon that one request may cost, NULL: no limit';
 
 CREATE FUNCTION dp.revoke_budget(dataset text, grantee name) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_revoke_budget' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -652,59 +660,65 @@ COMMENT ON FUNCTION dp.describe(text) IS
 CREATE FUNCTION dp.histogram(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
-    'private answers to a workload of counts, each between lower95 and upper95 with a probability of at least 95 %; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones';
+COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
+    'private answers to a workload of counts, each between lower95 and upper95 with a probability of at least 95 %; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones; rows_per_unit: how many rows of a unit count, NULL: max_rows; fewer need less noise';
 
 CREATE FUNCTION dp.histogram(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.histogram(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.histogram(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.quote(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
         rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
         lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean)
     AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'what dp.histogram with the same arguments would cost and how far off its answers would be; reads no data, charges nothing';
 
 CREATE FUNCTION dp.quote(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
         rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
         lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean)
     AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.quote_queries(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, stderr double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_queries' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote_queries(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote_queries(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the queries that dp.histogram with the same arguments would answer, each with its standard error; reads no data, charges nothing';
 
 CREATE FUNCTION dp.quote_queries(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, stderr double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_queries' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote_queries(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote_queries(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.answer(release bigint, workload text)
@@ -727,10 +741,10 @@ COMMENT ON FUNCTION dp.publish(bigint, text, boolean) IS
 CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
-        fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (term text, coefficient double precision, model text, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name) IS
+COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
     'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; the same request again is answered free';
 
 CREATE TYPE dp.model_term AS (term text, coefficient double precision, model text, release bigint);
@@ -844,93 +858,20 @@ COMMENT ON FUNCTION dp.expire_release(bigint) IS
 -- aggregate, and returns exact counts to whoever has it.
 ----------------------------------------------------------------------
 
-CREATE FUNCTION dp_internal.tally_add(internal, domain bytea, VARIADIC attributes "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_add(internal, bytea, "any") IS 'transition function of the aggregate dp_internal.tally';
-CREATE FUNCTION dp_internal.tally_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_combine(internal, internal) IS 'combine function of the aggregate dp_internal.tally';
-CREATE FUNCTION dp_internal.tally_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.tally';
-CREATE FUNCTION dp_internal.tally_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.tally';
-CREATE FUNCTION dp_internal.tally_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_final(internal) IS 'final function of the aggregate dp_internal.tally';
-CREATE AGGREGATE dp_internal.tally(domain bytea, VARIADIC attributes "any") (
-    SFUNC = dp_internal.tally_add, STYPE = internal, COMBINEFUNC = dp_internal.tally_combine,
-    SERIALFUNC = dp_internal.tally_serialize, DESERIALFUNC = dp_internal.tally_deserialize,
-    FINALFUNC = dp_internal.tally_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_internal.tally(bytea, "any") IS
-    'exact counts per cell of a domain, as the scan of a dataset uses it; needs SELECT on the rows';
-
-CREATE FUNCTION dp_internal.tally_units_add(internal, domain bytea, cut bytea, VARIADIC unit_and_attributes "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_units_add(internal, bytea, bytea, "any") IS 'transition function of the aggregate dp_internal.tally_units';
-CREATE FUNCTION dp_internal.tally_units_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_units_combine(internal, internal) IS 'combine function of the aggregate dp_internal.tally_units';
-CREATE FUNCTION dp_internal.tally_units_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_units_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.tally_units';
-CREATE FUNCTION dp_internal.tally_units_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_units_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.tally_units';
-CREATE FUNCTION dp_internal.tally_units_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_units_final(internal) IS 'final function of the aggregate dp_internal.tally_units';
-CREATE AGGREGATE dp_internal.tally_units(domain bytea, cut bytea, VARIADIC unit_and_attributes "any") (
-    SFUNC = dp_internal.tally_units_add, STYPE = internal, COMBINEFUNC = dp_internal.tally_units_combine,
-    SERIALFUNC = dp_internal.tally_units_serialize, DESERIALFUNC = dp_internal.tally_units_deserialize,
-    FINALFUNC = dp_internal.tally_units_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_internal.tally_units(bytea, bytea, "any") IS
-    'the same of each unit''s rows a limited number, chosen by a keyed hash; the cut has limit and key, the first value is the unit';
-
-CREATE FUNCTION dp_internal.fit_rows_add(internal, specification bytea, cut bytea, unit "any", VARIADIC row_values "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.fit_rows_add(internal, bytea, bytea, "any", "any") IS 'transition function of the aggregate dp_internal.fit_rows';
-CREATE FUNCTION dp_internal.fit_rows_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.fit_rows_combine(internal, internal) IS 'combine function of the aggregate dp_internal.fit_rows';
-CREATE FUNCTION dp_internal.fit_rows_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.fit_rows_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.fit_rows';
-CREATE FUNCTION dp_internal.fit_rows_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.fit_rows_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.fit_rows';
-CREATE FUNCTION dp_internal.fit_rows_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.fit_rows_final(internal) IS 'final function of the aggregate dp_internal.fit_rows';
-CREATE AGGREGATE dp_internal.fit_rows(specification bytea, cut bytea, unit "any", VARIADIC row_values "any") (
-    SFUNC = dp_internal.fit_rows_add, STYPE = internal, COMBINEFUNC = dp_internal.fit_rows_combine,
-    SERIALFUNC = dp_internal.fit_rows_serialize, DESERIALFUNC = dp_internal.fit_rows_deserialize,
-    FINALFUNC = dp_internal.fit_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_internal.fit_rows(bytea, bytea, "any", "any") IS
-    'exact sums over the rows of a model, as the scan of a dataset uses it; needs SELECT on the rows';
-
-CREATE FUNCTION dp_internal.affine_rows_add(internal, specification bytea, private_offset "any", VARIADIC slopes "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.affine_rows_add(internal, bytea, "any", "any") IS 'transition function of the aggregate dp_internal.affine_rows';
-CREATE FUNCTION dp_internal.affine_rows_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.affine_rows_combine(internal, internal) IS 'combine function of the aggregate dp_internal.affine_rows';
-CREATE FUNCTION dp_internal.affine_rows_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.affine_rows_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.affine_rows';
-CREATE FUNCTION dp_internal.affine_rows_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.affine_rows_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.affine_rows';
-CREATE FUNCTION dp_internal.affine_rows_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.affine_rows_final(internal) IS 'final function of the aggregate dp_internal.affine_rows';
-CREATE AGGREGATE dp_internal.affine_rows(specification bytea, private_offset "any", VARIADIC slopes "any") (
-    SFUNC = dp_internal.affine_rows_add, STYPE = internal, COMBINEFUNC = dp_internal.affine_rows_combine,
-    SERIALFUNC = dp_internal.affine_rows_serialize, DESERIALFUNC = dp_internal.affine_rows_deserialize,
-    FINALFUNC = dp_internal.affine_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_internal.affine_rows(bytea, "any", "any") IS
-    'collects the rows of a piecewise affine function for dp.minimize_max_affine, as the scan of a dataset uses it; returns nothing; needs SELECT on the rows';
+CREATE FUNCTION dp_internal.read_rows_add(bytea, specification bytea, key bytea, VARIADIC unit_and_values "any") RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_read_rows_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_internal.read_rows_add(bytea, bytea, bytea, "any") IS 'transition function of the aggregate dp_internal.read_rows';
+CREATE FUNCTION dp_internal.read_rows_combine(bytea, bytea) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_read_rows_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_internal.read_rows_combine(bytea, bytea) IS 'combine function of the aggregate dp_internal.read_rows';
+CREATE FUNCTION dp_internal.read_rows_final(bytea) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_read_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_internal.read_rows_final(bytea) IS 'final function of the aggregate dp_internal.read_rows';
+CREATE AGGREGATE dp_internal.read_rows(specification bytea, key bytea, VARIADIC unit_and_values "any") (
+    SFUNC = dp_internal.read_rows_add, STYPE = bytea, SSPACE = 8192, COMBINEFUNC = dp_internal.read_rows_combine,
+    FINALFUNC = dp_internal.read_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_internal.read_rows(bytea, bytea, "any") IS
+    'exact counts, sums or rows, as the specification says and the scan of a dataset uses them; the key says how rows of a unit, the first value, are cut; needs SELECT on the rows';
 
 ----------------------------------------------------------------------
 -- Workloads to keep in a table.  A value is the canonical text, stored as text

@@ -90,6 +90,29 @@ SELECT * FROM dp.describe('visits') WHERE description LIKE 'protected%' OR descr
 SET SESSION AUTHORIZATION regress_ann;
 SELECT (SELECT sum(x) FROM unnest(counts(5)) x) = counted AS cut_to_5 FROM truth WHERE k = 5;
 SELECT (SELECT sum(x) FROM unnest(counts(5, attributes => '{ward,age}')) x) = counted AS two_attributes FROM truth WHERE k = 5;
+-- fewer rows of a unit for one request: the same rows as with so small a max_rows, and the error of so few
+CREATE TEMP TABLE fewer AS SELECT * FROM dp.histogram('visits', 'ward', 'identity + total', rho => 400, rows_per_unit => 2);
+SELECT (SELECT round(estimate) FROM fewer WHERE query = 4) = counted AS cut_to_2 FROM truth WHERE k = 2;
+SELECT f.query, abs(q.stderr / f.stderr - 2.5) < 1e-6 AS error_of_2, abs(f.stderr - a.stderr) < 1e-9 AS answered_with_it
+  FROM fewer f JOIN dp.quote_queries('visits', 'ward', 'identity + total', rho => 400) q USING (query)
+  JOIN dp.answer((SELECT max(release) FROM fewer), 'identity + total') a USING (query) ORDER BY query;
+SELECT replay, rows FROM unnest(ARRAY[NULL, 1, 2, 5]) rows, dp.quote('visits', 'ward', 'identity + total', rho => 400, rows_per_unit => rows);
+SELECT count(*) FROM dp.histogram('visits', 'ward', 'identity + total', rho => 400);
+SELECT replay, rows FROM unnest(ARRAY[NULL, 1, 2, 5]) rows, dp.quote('visits', 'ward', 'identity + total', rho => 400, rows_per_unit => rows);
+SELECT request -> 'rows_per_unit' AS rows_per_unit FROM dp.charges WHERE request ->> 'workload' = 'identity + total' ORDER BY charge;
+SELECT array_length(array_agg(DISTINCT release), 1) AS models FROM unnest(ARRAY[NULL, 1, 3, 5]) rows, dp.fit('visits', 'linear_regression', 'age', '{ward}', rho => 1, rows_per_unit => rows);
+SELECT DISTINCT request -> 'rows_per_unit' AS rows_per_unit FROM dp.charges WHERE request ->> 'kind' = 'model' ORDER BY 1;
+\t on
+SELECT refused($$SELECT * FROM dp.histogram('visits', 'ward', rho => 1, rows_per_unit => 6)$$);
+SELECT refused($$SELECT * FROM dp.histogram('visits', 'ward', rho => 1, rows_per_unit => 0)$$);
+SELECT refused($$SELECT * FROM dp.quote('visits', 'ward', rho => 1, rows_per_unit => -2147483648)$$);
+SELECT refused($$SELECT * FROM dp.quote_queries('visits', 'ward', rho => 1, rows_per_unit => 2147483647)$$);
+SELECT refused($$SELECT * FROM dp.fit('visits', 'linear_regression', 'age', '{ward}', rho => 1, rows_per_unit => 6)$$);
+SELECT refused($$SELECT * FROM dp.fit('visits', 'linear_regression', 'age', '{ward}', rho => 1, rows_per_unit => 0)$$);
+\t off
+-- the total of all rows: of each unit so many
+SELECT round(estimate) = (SELECT sum(least(5, i)) FROM generate_series(1, 12) i) AS everybody, round(stderr::numeric, 3) AS stderr FROM dp.histogram('visits', '{}', rho => 2500);
+SELECT round(estimate) AS one_each FROM dp.histogram('visits', '{}', rho => 100, rows_per_unit => 1);
 -- the error of an answer is that of k rows
 SELECT round(stderr::numeric, 3) AS stderr FROM dp.quote_queries('visits', 'ward', 'total', rho => 0.5);
 SET SESSION AUTHORIZATION regress_curator;
@@ -173,12 +196,11 @@ SELECT s.max_stderr / l.max_stderr BETWEEN 1 AND 2 AS ratio, s.objective = l.obj
 RESET SESSION AUTHORIZATION;
 -- The accumulator: what is none of its arguments
 \t on
-SELECT refused($$SELECT dp_internal.tally_units('\x00', '\x00', 1, 1)$$);
-SELECT refused($$SELECT dp_internal.tally_units('\x00', NULL, 1, 1)$$);
-SELECT refused($$SELECT dp_internal.tally_units('\x00', decode(repeat('00', 32) || '0100000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex'), 1.5::float8, 1)$$);
-SELECT refused($$SELECT dp_internal.tally_units('\x00', decode(repeat('00', 32) || '0100000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex'), 1, 1)$$);
-SELECT refused($$SELECT dp_internal.tally_units('\x00', '\x00', 1, 1) OVER ()$$);
-SELECT refused($$CREATE AGGREGATE public.steal(bytea, bytea, int) (SFUNC = dp_internal.tally_units_add, STYPE = internal)$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x00', '\x00', 1, 1)$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x00', decode(repeat('00', 52) || '01000000', 'hex'), 1, 1)$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700100000026000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff', decode(repeat('00', 32) || '0100000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex'), 1.5::float8, 1)$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x00', decode(repeat('00', 32) || '0100000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex'), 1, 1)$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x00', '\x00', 1, 1) OVER ()$$);
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused;
 SET client_min_messages = error;

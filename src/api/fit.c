@@ -18,7 +18,7 @@ PG_FUNCTION_INFO_V1(pe_sql_drop_model);
 enum
 {
 	ARG_DATASET, ARG_KIND, ARG_LABEL, ARG_FEATURES, ARG_METHOD, ARG_EPSILON, ARG_RHO, ARG_DELTA,
-	ARG_PREDICATE, ARG_OPTIONS, ARG_MODEL, ARG_FRESH, ARG_BUDGET
+	ARG_PREDICATE, ARG_OPTIONS, ARG_MODEL, ARG_FRESH, ARG_BUDGET, ARG_ROWS_PER_UNIT
 };
 
 typedef struct call
@@ -48,6 +48,9 @@ read_arguments(FunctionCallInfo fcinfo, pe_model_request *request)
 	request->name = pe_optional_text(fcinfo, ARG_MODEL);
 	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
 	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
+	request->cuts = !PG_ARGISNULL(ARG_ROWS_PER_UNIT);
+	if (request->cuts)
+		request->rows_per_unit = PG_GETARG_INT32(ARG_ROWS_PER_UNIT);
 }
 
 /* Runs body so that the caller's transaction keeps no lock of it. */

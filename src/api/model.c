@@ -60,8 +60,7 @@ model_named(const char *name)
 static void
 bounds_of(const pe_column *column, double *lower, double *upper)
 {
-	*lower = pe_number_of_text(column->type, column->points[0]);
-	*upper = pe_number_of_text(column->type, column->points[column->domain.points - 1]);
+	pe_column_bounds(column, lower, upper);
 	if (!(*lower < *upper))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -479,6 +478,8 @@ canonical_request(const pe_model_fit *fit, const pe_cost *cost)
 		appendStringInfoString(&text, "null");
 	if (request->by_array)
 		appendStringInfoString(&text, ", \"rows\": \"of a query\"");
+	else if (fit->dataset->unit != NULL)
+		appendStringInfo(&text, ", \"rows_per_unit\": %d", fit->dataset->max_rows);
 	appendStringInfo(&text, ", \"method\": \"%s\", ", pe_fit_method_name(fit->problem.method));
 	append_options(&text, fit);
 	appendStringInfo(&text, ", \"accounting\": \"%s\", ", fit->problem.pure ? "pure" : "zcdp");
@@ -519,9 +520,9 @@ append_column(StringInfo text, const pe_column *column, bool number)
 	escape_json(text, column->name);
 	appendStringInfoString(text, ", \"type\": ");
 	escape_json(text, format_type_be_qualified(column->type));
-	appendStringInfo(text, ", \"number\": %s, \"outside\": \"%s\", \"null\": %s, \"points\": ",
+	appendStringInfo(text, ", \"number\": %s, \"outside\": \"%s\", \"null\": %s, \"open\": %s, \"points\": ",
 					 number ? "true" : "false", outside_word(column->domain.outside),
-					 column->domain.nulls == PE_NULLS_CELL ? "true" : "false");
+					 column->domain.nulls == PE_NULLS_CELL ? "true" : "false", column->domain.open ? "true" : "false");
 	if (number)
 	{
 		char	   *bounds[2] = {column->points[0], column->points[column->domain.points - 1]};
@@ -621,6 +622,8 @@ pe_model_validate(const pe_model_request *request)
 	fit->problem.model = model_named(request->model);
 	fit->dataset = pe_dataset_load(request->dataset);
 	pe_dataset_check_rows(fit->dataset);
+	if (request->cuts)
+		pe_dataset_cut_to(fit->dataset, request->rows_per_unit);
 	choose_budget(fit);
 	choose_method(fit);
 	load_columns(fit);

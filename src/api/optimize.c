@@ -86,7 +86,7 @@ pe_sql_optimize(PG_FUNCTION_ARGS)
 	optimization o;
 	pe_strategy_key key = {.workload = &o.workload, .bounded = true};
 
-	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &o.workload);
+	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), &o.workload);
 	key.method = pe_method_argument(fcinfo, 1);
 	key.gap = pe_float_argument(fcinfo, 2, "gap");
 	key.objective = (pe_objective) pe_choice_argument(fcinfo, 3, "objective", objectives, lengthof(objectives));
@@ -194,7 +194,7 @@ pe_sql_workload_matrix(PG_FUNCTION_ARGS)
 	double	   *entry;
 	ArrayType  *matrix;
 
-	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &workload);
+	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), &workload);
 	cells = pe_shape_cells(&workload.shape);
 	matrix = new_matrix(workload.queries, cells, &entry);
 	class_of = class_of_cells(&workload, &classes);
@@ -223,7 +223,7 @@ pe_sql_gram(PG_FUNCTION_ARGS)
 	double	   *entry;
 	ArrayType  *matrix;
 
-	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &workload);
+	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), &workload);
 	cells = pe_shape_cells(&workload.shape);
 	matrix = new_matrix(cells, cells, &entry);
 	class_of = class_of_cells(&workload, &classes);

@@ -344,6 +344,21 @@ check_fits_cap(const pe_dataset *dataset, const char *accounting)
 				 errhint("Use accounting => 'pure'.")));
 }
 
+/* The epsilon that one request may cost, at half of the budget's delta; 0: no limit. */
+static double
+most_argument(FunctionCallInfo fcinfo, int n, const char *accounting, double delta)
+{
+	double		most = PG_ARGISNULL(n) ? 0 : PG_GETARG_FLOAT8(n);
+	pe_cost		limit = pe_limit(accounting, most, delta);
+
+	if (!PG_ARGISNULL(n) && limit.rho_nano <= 0 && limit.epsilon_nano <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("most_per_request %g admits no request", most),
+				 errhint("It is an epsilon above 0 and at most %g; NULL: no limit.", PE_EPSILON_MAX)));
+	return most;
+}
+
 Datum
 pe_sql_grant_budget(PG_FUNCTION_ARGS)
 {
@@ -351,6 +366,7 @@ pe_sql_grant_budget(PG_FUNCTION_ARGS)
 	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
 	char	   *accounting = PG_ARGISNULL(4) ? dataset->accounting : accounting_argument(fcinfo, 4);
 	double		delta = delta_argument(fcinfo, 3, accounting, pe_is_pure(accounting) ? 0 : dataset->delta);
+	double		most;
 	pe_grant	grant;
 
 	if (PG_ARGISNULL(1))
@@ -359,9 +375,10 @@ pe_sql_grant_budget(PG_FUNCTION_ARGS)
 		pe_refuse_null("overcommit");
 	check_fits_cap(dataset, accounting);
 	check_budget_numbers(accounting, epsilon, delta);
+	most = most_argument(fcinfo, 6, accounting, delta);
 	grant = (pe_grant) {
 		.role = pstrdup(NameStr(*PG_GETARG_NAME(1))), .epsilon = epsilon, .delta = delta, .accounting = accounting,
-		.overcommit = PG_GETARG_BOOL(5)
+		.overcommit = PG_GETARG_BOOL(5), .most_per_request = most
 	};
 	grant.role_oid = get_role_oid(grant.role, false);
 	pe_budget_set(dataset, &grant);

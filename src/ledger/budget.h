@@ -22,6 +22,7 @@ typedef struct pe_budget
 	int64		delta_spent;
 	int64		epsilon_limit;	/* nano; pure: instead of rho and delta, which are 0 */
 	int64		epsilon_spent;
+	int64		most;			/* nano, of rho or epsilon: that one request may cost; 0: no limit */
 } pe_budget;
 
 /*
@@ -43,7 +44,7 @@ extern bool pe_release_is_paid(int64 release_id, bool frozen);
 
 /*
  * What a charge would leave of the budget, in nano: rho, or epsilon if it is pure.
- * -1 if the charge does not fit.  The cap is not asked: what fits into it says what
+ * -1 if the charge does not fit, or is more than one request may cost.  The cap is not asked: what fits into it says what
  * others spent.
  */
 extern int64 pe_budget_left_after(const pe_budget *budget, pe_cost charge);
@@ -62,6 +63,7 @@ typedef struct pe_grant
 	double		epsilon;
 	double		delta;
 	const char *accounting;
+	double		most_per_request;	/* epsilon; 0: no limit */
 	bool		overcommit;		/* also where all budgets together may spend more than the cap */
 } pe_grant;
 

@@ -128,7 +128,7 @@ static void
 prepare(bench *b)
 {
 	const pe_workload *workload = &b->workload;
-	pe_workload_error error;
+	pe_text_error error;
 	pe_strategy_problem problem = {
 		.workload = workload, .classes = &b->classes, .method = PE_METHOD_OPTIMAL, .objective = PE_SUM, .norm = PE_L1, .gap = 1e-6
 	};

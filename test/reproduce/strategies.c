@@ -95,7 +95,7 @@ gram_of_text(const reference *r, problem *p)
 {
 	pe_shape	shape;
 	pe_workload workload;
-	pe_workload_error error;
+	pe_text_error error;
 	pe_classes	classes;
 
 	read_shape(r->shape, &shape);

@@ -707,6 +707,12 @@ pure_charges(void **state)
 	assert_true(pe_pure_limit(-1).epsilon_nano == -1);
 	assert_true(pe_pure_limit(NAN).epsilon_nano == -1);
 	assert_false(pe_filter_accepts(pe_pure_limit(-1), nothing, nothing));
+	/* what one request may cost, in either */
+	assert_true(pe_filter_allows(0, (pe_cost) {INT64_MAX, 0, 0}));
+	assert_true(pe_filter_allows(7, (pe_cost) {7, INT64_MAX, 0}));
+	assert_false(pe_filter_allows(7, (pe_cost) {8, 0, 0}));
+	assert_true(pe_filter_allows(7, (pe_cost) {0, 0, 7}));
+	assert_false(pe_filter_allows(7, (pe_cost) {0, 0, 8}));
 	assert_true(pe_filter_accepts(limit, charge, charge));
 	assert_false(pe_filter_accepts(limit, charge, (pe_cost) {0, 0, 500000001}));
 	assert_false(pe_filter_accepts(limit, nothing, (pe_cost) {1, 0, 0}));

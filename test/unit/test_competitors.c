@@ -31,7 +31,7 @@ typedef struct made
 static void
 make(const char *source, pe_method method, pe_norm norm, pe_objective objective, made *m)
 {
-	pe_workload_error error;
+	pe_text_error error;
 	const pe_workload *w = &m->workload;
 
 	if (!pe_workload_parse(source, NULL, &m->workload, &error))

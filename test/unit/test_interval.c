@@ -416,7 +416,7 @@ static void
 check_summands(const char *text, pe_method method, pe_norm norm, int *expected)
 {
 	pe_workload workload;
-	pe_workload_error error;
+	pe_text_error error;
 	pe_classes	classes;
 	pe_strategy strategy;
 	pe_reconstruction r;

@@ -218,7 +218,7 @@ check_workload(const char *text, const bool *possible, int32_t max_rows)
 	pe_shape	shape = {.attributes = 1, .name = {"a"}, .cells = {5}, .ordered = {5}};
 	pe_workload workload;
 	const pe_workload *one = &workload;
-	pe_workload_error error;
+	pe_text_error error;
 	pe_classes	classes;
 	pe_strategy strategy;
 	int32_t		column_of_cell[5];

@@ -243,7 +243,7 @@ test_nearest(void **state)
 static void
 parse(const char *text, pe_workload *workload)
 {
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (!pe_workload_parse(text, NULL, workload, &error))
 		fail_msg("%s: %s", text, error.message);

@@ -37,7 +37,7 @@ static void
 make_sample(sample *s, const char *text, bool l1)
 {
 	const pe_workload *workload = &s->workload;
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (!pe_workload_parse(text, NULL, &s->workload, &error))
 		fail_msg("%s: %s", text, error.message);

@@ -409,7 +409,7 @@ static void
 ask(const char *text, asked *a)
 {
 	const pe_workload *list[1] = {&a->workload};
-	pe_workload_error error;
+	pe_text_error error;
 	int32_t    *column_of;
 
 	if (!pe_workload_parse(text, NULL, &a->workload, &error))

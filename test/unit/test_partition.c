@@ -353,7 +353,7 @@ static void
 parse(const char *text, pe_workload *workload, pe_classes *classes)
 {
 	const pe_workload *one = workload;
-	pe_workload_error error;
+	pe_text_error error;
 
 	assert_true(pe_workload_parse(text, NULL, workload, &error));
 	pe_classes_init(&one, 1, classes);

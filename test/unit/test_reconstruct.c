@@ -33,7 +33,7 @@
 static void
 parse(const char *source, const pe_shape *shape, pe_workload *workload)
 {
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (!pe_workload_parse(source, shape, workload, &error))
 		fail_msg("%s: %s", source, error.message);
@@ -630,7 +630,7 @@ test_small_weight_missed(void **state)
 	{
 		pe_workload workload;
 		pe_workload asked;
-		pe_workload_error error;
+		pe_text_error error;
 		pe_strategy strategy;
 		pe_measured measured = {&workload, &strategy, NULL};
 

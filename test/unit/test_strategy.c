@@ -27,7 +27,7 @@
 static void
 parse(const char *source, const pe_shape *shape, pe_workload *workload)
 {
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (!pe_workload_parse(source, shape, workload, &error))
 		fail_msg("%s: %s", source, error.message);
