@@ -60,7 +60,7 @@ SELECT dp.add_attribute('residents', 'age', 50, 110, bins => 6);
 SELECT dp.add_attribute('residents', 'sex', '{F,M}');
 SELECT dp.add_attribute('residents', 'death');
 SELECT dp.add_attribute('residents', 'futime', 0, 5300, bins => 53);
-SELECT dp.grant_budget('analyst', 'residents', epsilon => 1);
+SELECT dp.grant_budget('residents', 'analyst', epsilon => 1);
 \set ECHO none
 \o
 \pset tuples_only off
@@ -179,7 +179,7 @@ SELECT demo.claim(:'free' AND :'same', 'the second answer was the first one, and
 
 \echo '=== 10. More than is left is refused ============================================== analyst ==='
 \echo
-\echo 'Nothing is charged, and the message says what could be had instead.'
+\echo 'Nothing is charged, and the message says what fits instead.'
 \echo
 \set ECHO queries
 \set ON_ERROR_STOP off
@@ -247,7 +247,7 @@ SELECT label->'futime'->>'to' AS days, round(estimate::numeric) AS followed_less
 \set ECHO queries
 SELECT term, round(coefficient::numeric, 3) AS coefficient
   FROM dp.fit('residents', 'logistic_regression', 'death', '{age,sex}', epsilon => 0.3,
-              name => 'mortality');
+              model => 'mortality');
 SELECT age, sex, round(dp.predict('mortality', to_jsonb(somebody))::numeric, 2) AS chance
   FROM (VALUES (60, 'F'), (60, 'M'), (85, 'F'), (85, 'M')) AS somebody (age, sex);
 \set ECHO none
@@ -268,7 +268,7 @@ SELECT charge, role, rho, coalesce(request->>'attributes', request->>'features')
 SELECT dataset, round(epsilon_left::numeric, 2) AS epsilon_left_of_cap, frozen FROM dp.datasets;
 CREATE TABLE study.plain AS
   SELECT * FROM dp.fit('residents', 'logistic_regression', 'death', '{age,sex}', 'nonprivate',
-                       name => 'plain');
+                       model => 'plain');
 SELECT model, round(dp.predict(model, '{"age": 60, "sex": "F"}')::numeric, 2) AS "60, F",
        round(dp.predict(model, '{"age": 85, "sex": "F"}')::numeric, 2) AS "85, F"
   FROM dp.models ORDER BY model;

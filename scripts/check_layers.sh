@@ -7,6 +7,8 @@
 #   random    no rand(), random(), drand48(), pg_prng and the like: noise has one source
 #   sql       the install script has no SECURITY DEFINER and no CREATE OR REPLACE, and every function has a COMMENT
 #   pairs     every test's input has its expected output and the reverse; every fuzzer has seeds, and no seeds lack a fuzzer
+#   pages     README.md has at most 250 lines; every relative link of a page leads to a file and a heading; doc/reference.md
+#             has a heading for every function and view of schema dp, and for nothing else
 #
 # Before that, each check is tried on a small tree with a planted violation and must find it.
 #
@@ -160,7 +162,49 @@ check_pairs() {
 	done
 }
 
-CHECKS=(rooms flags random sql pairs)
+check_pages() {
+	[ -f README.md ] || return
+	perl -ne 'END { print "README.md: $. lines, more than 250\n" if $. > 250 }' README.md
+	find . -name '*.md' ! -path './build/*' | LC_ALL=C sort | perl -ne '
+		use strict;
+		use Cwd "realpath";
+		use File::Basename;
+		# slurp FILE: its text without fenced blocks
+		sub slurp { open(my $in, "<", shift) or return ""; local $/; my $text = <$in>; $text =~ s/^```.*?^```$//gms; return $text }
+		# anchors FILE: of its headings, as the hosting sites make them
+		sub anchors
+		{
+			my (%seen, %anchors);
+
+			for (slurp(shift) =~ /^#+ +(.*?)\s*$/gm)
+			{
+				my $slug = lc =~ s/\[([^\]]*)\]\([^)]*\)/$1/gr =~ s/[^\w -]//gr =~ s/ /-/gr;
+
+				$anchors{ $seen{$slug} ? "$slug-$seen{$slug}" : $slug } = 1;
+				$seen{$slug}++;
+			}
+			return \%anchors;
+		}
+		chomp(my $page = s{^\./}{}r);
+		for my $link (slurp($page) =~ /\]\(([^)\s]+)\)/g)
+		{
+			my ($file, $anchor) = split /#/, $link, 2;
+			next if $link =~ /^[a-z]+:/;
+			my $target = $file eq "" ? $page : dirname($page) . "/$file";
+
+			if (!-e $target) { print "$page: there is no $link\n" }
+			elsif (defined $anchor && !anchors($target)->{$anchor}) { print "$page: there is no heading for $link\n" }
+		}'
+	[ ! -f doc/reference.md ] || strip_sql <(cat sql/*--*.sql) | perl -0777 -ne '
+		my %made = map { $_ => 1 } /\bCREATE\s+(?:FUNCTION|AGGREGATE|VIEW)\s+(dp\.\w+)/g;
+		open(my $in, "<", "doc/reference.md") or die;
+		local $/ = "\n";
+		my %told = map { $_ => 1 } map { /\b(dp\.\w+)/g } grep { /^###/ } <$in>;
+		print "doc/reference.md: no heading for $_\n" for grep { !$told{$_} } sort keys %made;
+		print "doc/reference.md: there is no $_\n" for grep { !$made{$_} } sort keys %told;'
+}
+
+CHECKS=(rooms flags random sql pairs pages)
 NUMBER=0
 BAD=0
 
@@ -195,7 +239,7 @@ plant_pair() {
 
 clean_tree() {
 	rm -rf "$TMP"
-	mkdir -p "$TMP"/src/{base,glm,noise,fit,minimum,ledger,api} "$TMP/sql" "$TMP/expected"
+	mkdir -p "$TMP"/src/{base,glm,noise,fit,minimum,ledger,api} "$TMP/sql" "$TMP/expected" "$TMP/doc"
 	cat >"$TMP/Makefile" <<-'END'
 		# never -ffast-math
 	END
@@ -206,6 +250,8 @@ clean_tree() {
 	echo 'select 1;' >"$TMP/sql/one.sql"
 	: >"$TMP/expected/one.out"
 	printf '%s\n' '-- SECURITY DEFINER is never used' 'CREATE FUNCTION dp.f(a int) RETURNS int LANGUAGE C;' "COMMENT ON FUNCTION dp.f(int) IS 'f';" >"$TMP/sql/x--1.0.sql"
+	printf '%s\n' '[f](doc/reference.md#dpf), [top](#what-it-is), [site](https://example.org)' '# What `it` is?' >"$TMP/README.md"
+	printf '%s\n' '### dp.f' '```' '[no link](nowhere)' '```' >"$TMP/doc/reference.md"
 }
 
 self_test() {
@@ -251,6 +297,11 @@ self_test() {
 	plant pairs test/fuzz/server_seven.pl 'exit 0;'
 	plant pairs test/fuzz/corpus/five/1 'seed'
 	plant pairs test/fuzz/six.dict '"word"'
+	plant pages README.md "$(seq 251)"
+	plant pages README.md '[gone](doc/gone.md)'
+	plant pages doc/owner.md '[gone](reference.md#dpg)'
+	plant pages doc/reference.md '### dp.g'
+	plant pages sql/x--1.0.sql 'CREATE VIEW dp.h AS SELECT 1;'
 	rm -rf "$TMP"
 	trap - EXIT
 	if [ -z "$MISSED" ]; then
@@ -267,7 +318,8 @@ declare -A TITLE=(
 	[flags]="no flag or pragma that changes floating-point results"
 	[random]="no random numbers but the one source"
 	[sql]="install script: no SECURITY DEFINER, no CREATE OR REPLACE, a COMMENT on every function"
-	[pairs]="no test lacks its other half, no source its room")
+	[pairs]="no test lacks its other half, no source its room"
+	[pages]="README of at most 250 lines, links that lead somewhere, a reference of all functions and views")
 for c in "${CHECKS[@]}"; do
 	text=$("check_$c")
 	if [ -z "$text" ]; then

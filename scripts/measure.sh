@@ -3,6 +3,7 @@
 # that other files may call, and the share of the biggest room.
 #
 #   scripts/measure.sh          the counts
+#   scripts/measure.sh --words  instead, of README.md, doc and other pages: lines, words, fenced blocks, words of the mean paragraph
 #   scripts/measure.sh --gcov   then which files and functions one dp.histogram runs that is not the first of its
 #                               session: a special build on a private server, all under build/gcov
 set -u
@@ -43,6 +44,26 @@ report() {
 	read -r code comment < <(count "${all[@]}")
 	printf '%-14s %8d %8d %8d %8d %10d\n' all "$code" "$comment" "$(find src -name '*.c' | wc -l)" "$(find src -name '*.h' | wc -l)" "$(exported "${all[@]}")"
 	printf 'biggest room: %s, %.1f %% of the code\n' "$biggest" "$(perl -e 'print 100 * $ARGV[0] / $ARGV[1]' "$most" "$total")"
+}
+
+# words FILE ...: a paragraph is lines of prose without an empty one between; an item of a list is one of its own; headings,
+# tables, fenced or indented blocks and comments are none
+words() {
+	printf '%-24s %7s %7s %7s %11s %7s\n' page lines words fenced paragraphs mean
+	perl -0777 -ne '
+		my $lines = tr/\n//;
+		my $words = () = /\S+/g;
+		my ($blocks, $paragraphs, $told) = (0, 0, 0);
+
+		s{^```.*?^```$}{$blocks++; ""}gmse;
+		s{<!--.*?-->}{}gs;
+		for (split /\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|(?<=\|)\n|(?<=[^\n])\n(?=#)/)
+		{
+			next if /^\s*(#|\||!\[|    )/ || !/\S/;
+			$paragraphs++;
+			$told += () = /\S+/g;
+		}
+		printf "%-24s %7d %7d %7d %11d %7.1f\n", $ARGV, $lines, $words, $blocks, $paragraphs, $told / ($paragraphs || 1);' "$@"
 }
 
 # ---- one warm histogram ----
@@ -86,7 +107,7 @@ inside() {
 		CREATE TABLE people AS SELECT i AS id, i % 100 AS age FROM generate_series(1, 3000) i;
 		SELECT dp.create_dataset('people', 'people', 20);
 		SELECT dp.add_attribute('people', 'age', 0, 100, 10);
-		SELECT dp.grant_budget('ann', 'people', 8);
+		SELECT dp.grant_budget('people', 'ann', 8);
 	END
 	# n histograms in one session: what the last one runs is what two have and one has not
 	for run in 1 2; do
@@ -140,6 +161,7 @@ inside() {
 
 case ${1:-} in
 '') report ;;
+--words) words README.md doc/*.md SECURITY.md CONTRIBUTING.md ;;
 --gcov)
 	report
 	echo
@@ -147,7 +169,7 @@ case ${1:-} in
 	;;
 inside) inside ;;
 *)
-	echo "usage: scripts/measure.sh [--gcov]" >&2
+	echo "usage: scripts/measure.sh [--words | --gcov]" >&2
 	exit 2
 	;;
 esac

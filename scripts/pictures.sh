@@ -37,7 +37,7 @@ SET client_min_messages = warning;
 \o /dev/null
 SELECT dp.create_dataset('residents', 'residents', epsilon => 4);
 SELECT dp.add_attribute('residents', 'futime', 0, 5300, bins => 53);
-SELECT dp.grant_budget(current_user::name, 'residents', epsilon => 1);
+SELECT dp.grant_budget('residents', current_user::name, epsilon => 1);
 CREATE TABLE answer AS SELECT * FROM dp.histogram('residents', 'futime', 'width_range(futime, 3)', epsilon => 0.1);
 \o
 SELECT ((label->'futime'->>'from')::int + (label->'futime'->>'to')::int) / 2, estimate, upper95 - estimate,

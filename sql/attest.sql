@@ -1,23 +1,13 @@
 -- A ledger checked line by line, and a freeze lifted: who may, for which table, and what is kept.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_other;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
 GRANT CREATE ON SCHEMA public TO regress_curator, regress_other;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE t (b boolean, age int);
@@ -25,8 +15,8 @@ INSERT INTO t VALUES (true, 1), (false, 2);
 SELECT dp.create_dataset('d', 't', 10);
 SELECT dp.add_attribute('d', 'b');
 SELECT dp.add_attribute('d', 'age', 0, 10, 2);
-SELECT dp.grant_budget('regress_ann', 'd', 4);
-SELECT dp.grant_budget('regress_bob', 'd', 4);
+SELECT dp.grant_budget('d', 'regress_ann', 4);
+SELECT dp.grant_budget('d', 'regress_bob', 4);
 SELECT * FROM dp.verify_ledger('d');
 SELECT * FROM dp.attest('nothing is frozen');
 SET SESSION AUTHORIZATION regress_ann;
@@ -169,7 +159,7 @@ SELECT * FROM dp.verify_ledger('d');
 -- in one transaction with a request: COMMIT first
 RESET SESSION AUTHORIZATION;
 UPDATE dp_ledger.dataset SET identity = '1/1/1/1' WHERE dataset = 'd';
-SELECT dp.grant_budget('regress_curator', 'd', 1);
+SELECT dp.grant_budget('d', 'regress_curator', 1);
 SET SESSION AUTHORIZATION regress_curator;
 BEGIN;
 SELECT count(*) FROM dp.attest('undone');
@@ -193,7 +183,7 @@ SET SESSION AUTHORIZATION regress_bob;
 SELECT refused($$SELECT * FROM dp.histogram('d', 'b', rho => 0.001)$$);
 SELECT count(*) FROM dp.charges;
 SET SESSION AUTHORIZATION regress_curator;
-SELECT dp.grant_budget('regress_bob', 'd', 4);
+SELECT dp.grant_budget('d', 'regress_bob', 4);
 SELECT role, rho_spent FROM dp.budgets WHERE dataset = 'd' ORDER BY role;
 
 -- One that was unregistered goes along; without its table it is passed over
@@ -216,7 +206,7 @@ SELECT dp.create_dataset('former', 'former', 5);
 CREATE TABLE visits (person int, b boolean);
 SELECT dp.create_dataset('visits', 'visits', 5, unit => 'person', max_rows => 2);
 SELECT dp.add_attribute('visits', 'b');
-SELECT dp.grant_budget('regress_ann', 'visits', 2);
+SELECT dp.grant_budget('visits', 'regress_ann', 2);
 RESET SESSION AUTHORIZATION;
 UPDATE dp_ledger.dataset SET identity = '1/1/1/1' WHERE dataset = 'visits';
 SET SESSION AUTHORIZATION regress_curator;

@@ -1,19 +1,9 @@
 -- Declaring attributes: every form, every type, what is refused, and the views.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 GRANT CREATE ON SCHEMA public TO regress_curator;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE DOMAIN small AS int2 CHECK (VALUE < 1000);
@@ -63,8 +53,8 @@ SELECT refused($$SELECT dp.add_edges('more', 'a', '{0,2.5,5}')$$);
 SELECT refused($$SELECT dp.add_edges('more', 'b', ARRAY[-2.5, -1.5, 1.5])$$);
 SELECT refused($$SELECT dp.add_edges('more', 'c', ARRAY[-32768, 0, 32767])$$);
 \t off
-SELECT attribute, type, kind, cells, levels, outside, nulls FROM dp.attributes WHERE dataset = 'e';
-SELECT attribute, type, kind, cells, levels, outside, nulls FROM dp.attributes WHERE dataset = 'more';
+SELECT attribute, type, kind, cells, levels, outside, nulls, last FROM dp.attributes WHERE dataset = 'e';
+SELECT attribute, type, kind, cells, levels, outside, nulls, last FROM dp.attributes WHERE dataset = 'more';
 -- What is stored does not depend on who looks
 SET DateStyle = 'German';
 SET TimeZone = 'Asia/Tokyo';
@@ -155,6 +145,8 @@ SELECT refused($$SELECT dp.add_edges('flags', 'tz', '{2020-01-01,infinity}')$$);
 SELECT refused($$SELECT dp.add_edges('flags', 'i', '{1,2,99999999999}')$$);
 SELECT refused($$SELECT dp.add_edges('flags', 'i', '{1,2}', 'clamp', 'drop')$$);
 SELECT refused($$SELECT dp.add_edges('flags', 'i', '{1,2}')$$);
+SELECT refused($$SELECT dp.add_edges('flags', 'f', '{1,2}', last => 'half')$$);
+SELECT refused($$SELECT dp.add_attribute('flags', 'f', 0, 1, 2, last => 'Open')$$);
 \t off
 SELECT attribute FROM dp.attributes WHERE dataset = 'flags';
 
@@ -175,6 +167,35 @@ SELECT bool_and(levels = CASE attribute WHEN 'd' THEN to_jsonb('{0044-03-15 BC,0
 		ELSE to_jsonb('{0044-03-15 12:00+00 BC,0001-01-01 00:00:00.5+00 BC,2001-01-01 00:00+00}'::timestamptz[]) END) AS same
   FROM dp.attributes WHERE dataset = 'old' AND attribute IN ('d', 't', 'tz') AND set_config('timezone', 'UTC', true) = 'UTC';
 
+-- The last bin: open or closed, by default as the type has it; what equals its upper edge is then outside or inside
+CREATE TABLE weeks (day date, closed date, at timestamptz, x float8, open float8, n int, clamped int, other numeric, kept timestamp);
+INSERT INTO weeks VALUES ('2024-01-08', '2024-01-08', '2024-01-08 00:00+00', 1, 1, 10, 10, 1.5, '2024-01-08'),
+    ('2024-01-07', '2024-01-07', '2024-01-07 23:59:59.999999+00', 0.5, 0.5, 9, 9, 1.4999, '2024-01-07 23:59:59.999999');
+SELECT dp.create_dataset('weeks', 'weeks', 1e5);
+SELECT dp.add_edges('weeks', 'day', '{2024-01-01,2024-01-08}', 'other'), dp.add_edges('weeks', 'closed', '{2024-01-01,2024-01-08}', 'other', last => 'closed'),
+       dp.add_edges('weeks', 'at', ARRAY['2024-01-01 00:00+00', '2024-01-08 00:00+00']::timestamptz[], 'drop', 'drop', 'open'),
+       dp.add_attribute('weeks', 'x', 0.0, 1.0, 1, 'drop'), dp.add_attribute('weeks', 'open', 0.0, 1.0, 1, 'other', 'drop', 'open'),
+       dp.add_attribute('weeks', 'n', 0, 10, 2, 'drop', last => 'open'), dp.add_attribute('weeks', 'clamped', '0', '10', 2, last => 'open'),
+       dp.add_edges('weeks', 'other', '{0,1,1.5}', 'other', last => 'open'), dp.add_edges('weeks', 'kept', '{2024-01-01,2024-01-08}', 'drop', last => NULL);
+SELECT attribute, levels, last FROM dp.attributes WHERE dataset = 'weeks';
+SET client_min_messages = warning;
+SELECT dp.grant_budget('weeks', 'regress_curator', 1e4);
+SELECT a AS attribute, query, label, round(estimate) AS counted FROM unnest('{day,closed,at,x,open,n,clamped,other,kept}'::text[]) a, dp.histogram('weeks', a, rho => 100);
+SELECT a AS predicate, round(estimate) AS counted FROM unnest('{day < ''2024-01-08'',day <= ''2024-01-07'',closed <= ''2024-01-08'',open < 1,n <= 9,n >= 5,clamped >= 5,other < 1.5,kept < ''2024-01-08''}'::text[]) a,
+       dp.histogram('weeks', '{}', rho => 100, predicate => a);
+\t on
+SELECT refused($$SELECT dp.quote('weeks', 'day', rho => 1, predicate => 'day <= ''2024-01-08''')$$);
+SELECT refused($$SELECT dp.quote('weeks', 'day', rho => 1, predicate => 'open <= 1')$$);
+SELECT refused($$SELECT dp.quote('weeks', 'x', rho => 1, predicate => 'n >= 10')$$);
+\t off
+SELECT description FROM dp.describe('weeks') WHERE description LIKE '%edge%';
+SELECT subject, new_value -> 'last' AS last FROM dp.acts WHERE dataset = 'weeks' AND subject IN ('day', 'closed', 'n') ORDER BY subject;
+-- a model's bounds follow: what equals the open edge is outside, for dp.fit and for dp.predict
+SELECT model AS week_model FROM dp.fit('weeks', 'linear_regression', 'n', '{open,x}', rho => 1000) LIMIT 1 \gset
+SELECT dp.predict(:'week_model', '{"open": 1, "x": 1}') = dp.predict(:'week_model', '{"open": 2, "x": 1}') AS open_edge_is_outside,
+       dp.predict(:'week_model', '{"open": 0.999, "x": 1}') <> dp.predict(:'week_model', '{"open": 1, "x": 1}') AS below_is_inside;
+RESET client_min_messages;
+
 -- dp.describe, as anybody sees it
 SELECT dp.create_dataset('page', 'flags', 3) FROM dp.drop_dataset('flags');
 SELECT dp.add_attribute('page', 'b');
@@ -183,7 +204,7 @@ SELECT dp.add_edges('page', 'd', '{2020-01-01,2020-02-01}');
 SELECT dp.add_attribute('page', 'x', '{a,b}', 'drop', 'cell');
 \pset tuples_only on
 SELECT * FROM dp.describe('page');
-SELECT refused($$SELECT dp.grant_budget('regress_curator', 'page', 1, 1e-6)$$);
+SELECT refused($$SELECT dp.grant_budget('page', 'regress_curator', 1, 1e-6)$$);
 SELECT description FROM dp.describe('page') WHERE description LIKE 'your budget%';
 SELECT refused($$SELECT dp.describe('nothing')$$);
 

@@ -1,30 +1,20 @@
 -- Method dawa: estimates by way of a private partition, whose errors nobody knows.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
 GRANT CREATE ON SCHEMA public TO regress_curator, regress_ann;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE t (x int, b boolean, y int);
 INSERT INTO t SELECT CASE WHEN i <= 4000 THEN i % 4 ELSE 4 + i % 8 END, i % 2 = 0, i % 10 FROM generate_series(1, 10000) i;
 SELECT dp.create_dataset('t', 't', 1000, accounting => 'pure');
 SELECT dp.add_attribute('t', 'x', 0, 12, 12), dp.add_attribute('t', 'b'), dp.add_attribute('t', 'y', 0, 10, 10, nulls => 'cell');
-SELECT dp.grant_budget('regress_ann', 't', 250, accounting => 'pure');
+SELECT dp.grant_budget('t', 'regress_ann', 250, accounting => 'pure');
 CREATE TABLE z (x int);
-SELECT dp.create_dataset('z', 'z', 1, 1e-6), dp.add_attribute('z', 'x', 0, 12, 12), dp.grant_budget('regress_ann', 'z', 1);
+SELECT dp.create_dataset('z', 'z', 1, 1e-6), dp.add_attribute('z', 'x', 0, 12, 12), dp.grant_budget('z', 'regress_ann', 1);
 
 SET SESSION AUTHORIZATION regress_ann;
 -- next to no noise: what is equal goes together, and the counts are there; nobody is told an error

@@ -53,7 +53,7 @@ SELECT dp.add_attribute('r', 'dn', '{2020-01-01,infinity}', outside => 'other', 
 SELECT dp.add_attribute('r', 'dn', '{2020-01-01}', outside => 'other', nulls => 'cell');
 SELECT dp.add_edges('r', 'ts', '{2020-01-01,2020-02-01,2020-03-01}', outside => 'other', nulls => 'cell');
 SELECT dp.add_edges('r', 'tz', '{2020-01-01 00:00+00,2020-02-01 00:00+00,2020-03-01 00:00+00}', outside => 'other', nulls => 'cell');
-SELECT dp.grant_budget('regress_ann', 'r', 1e5);
+SELECT dp.grant_budget('r', 'regress_ann', 1e5);
 -- 42 rows; in the columns that they leave out they are NULL
 SELECT count(*) FROM r;
 
@@ -83,7 +83,7 @@ INSERT INTO s VALUES (NULL, 'p'), (7, 'q'), (NULL, NULL);
 SELECT dp.create_dataset('s', 's', 1e5);
 SELECT dp.add_attribute('s', 'x', ARRAY[3, 0, 1], nulls => 'cell');
 SELECT dp.add_attribute('s', 'y', '{p,q}', outside => 'other');
-SELECT dp.grant_budget('regress_ann', 's', 1e5);
+SELECT dp.grant_budget('s', 'regress_ann', 1e5);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT counts('s', 'x') AS x, counts('s', 'y') AS y, counts('s', '{x,y}') AS x_y, counts('s', '{y,x}') AS y_x;
 SELECT counts('s', '{x,y}', 'identity(x)') AS x_of_both, counts('s', '{x,y}', 'identity(y) * identity(x)') AS crossed,
@@ -103,21 +103,21 @@ SELECT dp.create_dataset('parts', 'parts', 1e5);
 SELECT dp.add_attribute('parts', 'b');
 SELECT dp.add_attribute('parts', 'late', '{1,2}');
 SELECT dp.add_attribute('parts', 'double', 0, 40, 4);
-SELECT dp.grant_budget('regress_ann', 'parts', 1e5);
+SELECT dp.grant_budget('parts', 'regress_ann', 1e5);
 CREATE TABLE base (b boolean);
 CREATE TABLE derived (extra int) INHERITS (base);
 INSERT INTO base VALUES (true), (false);
 INSERT INTO derived VALUES (true, 1), (true, 2);
 SELECT dp.create_dataset('base', 'base', 1e5);
 SELECT dp.add_attribute('base', 'b');
-SELECT dp.grant_budget('regress_ann', 'base', 1e5);
+SELECT dp.grant_budget('base', 'regress_ann', 1e5);
 CREATE TABLE secured (b boolean);
 INSERT INTO secured VALUES (true), (false), (false);
 ALTER TABLE secured ENABLE ROW LEVEL SECURITY;
 CREATE POLICY none ON secured USING (false);
 SELECT dp.create_dataset('secured', 'secured', 1e5);
 SELECT dp.add_attribute('secured', 'b');
-SELECT dp.grant_budget('regress_ann', 'secured', 1e5);
+SELECT dp.grant_budget('secured', 'regress_ann', 1e5);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT counts('parts', 'b') AS b, counts('parts', 'late') AS late, counts('parts', 'double') AS double, counts('base', 'b') AS inherited, counts('secured', 'b') AS secured;
 -- whatever the session has set
@@ -142,7 +142,7 @@ CREATE TABLE "select ""from" ("where ""is" boolean);
 INSERT INTO "select ""from" VALUES (true), (true), (NULL);
 SELECT dp.create_dataset('it''s', '"select ""from"', 1e5);
 SELECT dp.add_attribute('it''s', 'where "is');
-SELECT dp.grant_budget('regress_ann', 'it''s', 1e5);
+SELECT dp.grant_budget('it''s', 'regress_ann', 1e5);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT counts('it''s', 'where "is') AS quoted;
 -- renamed and moved: the dataset is the relation, not its name
@@ -162,7 +162,7 @@ INSERT INTO long_values SELECT repeat(c, n) FROM unnest('{a,b}'::text[]) c, unne
 INSERT INTO long_apart SELECT v FROM long_values;
 SELECT dp.create_dataset(t, t::regclass, 1e5) FROM unnest('{long_values,long_apart}'::text[]) t;
 SELECT dp.add_attribute(t, 'v', ARRAY['a', repeat('a', 5000)], outside => 'other') FROM unnest('{long_values,long_apart}'::text[]) t;
-SELECT dp.grant_budget('regress_ann', t, 1e5) FROM unnest('{long_values,long_apart}'::text[]) t;
+SELECT dp.grant_budget(t, 'regress_ann', 1e5) FROM unnest('{long_values,long_apart}'::text[]) t;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT counts('long_values', 'v') AS compressed, counts('long_apart', 'v') AS out_of_line;
 

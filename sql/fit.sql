@@ -1,5 +1,7 @@
 -- Models of a registered table: what is asked, refused, charged, replayed and kept, and what comes out.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
@@ -7,21 +9,9 @@ CREATE ROLE regress_poor;
 CREATE ROLE regress_pure;
 CREATE ROLE regress_stranger;
 GRANT CREATE ON SCHEMA public TO regress_curator;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 -- Fits with these arguments after the dataset d, and returns what was said.
 CREATE FUNCTION ask(arguments text) RETURNS text LANGUAGE sql AS $$ SELECT refused(format('SELECT * FROM dp.fit(''d'', %s)', arguments)) $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 -- What the functions are
 SELECT proname, provolatile, proparallel, proleakproof, prosecdef, proisstrict FROM pg_proc
  WHERE pronamespace = 'dp'::regnamespace AND proname IN ('fit', 'drop_model') ORDER BY 1;
@@ -40,10 +30,10 @@ SELECT dp.add_attribute('d', 'n', 0, 7, 7, outside => 'other', nulls => 'cell');
 SELECT dp.add_attribute('d', 'three', ARRAY[0, 1, 2]);
 SELECT dp.add_attribute('d', 'big1', (SELECT array_agg(i) FROM generate_series(0, 1999) i));
 SELECT dp.add_attribute('d', 'big2', (SELECT array_agg(i) FROM generate_series(0, 1499) i));
-SELECT dp.grant_budget('regress_ann', 'd', 60000);
-SELECT dp.grant_budget('regress_bob', 'd', 30000);
-SELECT dp.grant_budget('regress_poor', 'd', 0.1);
-SELECT dp.grant_budget('regress_pure', 'd', 1000, accounting => 'pure');
+SELECT dp.grant_budget('d', 'regress_ann', 60000);
+SELECT dp.grant_budget('d', 'regress_bob', 30000);
+SELECT dp.grant_budget('d', 'regress_poor', 0.1);
+SELECT dp.grant_budget('d', 'regress_pure', 1000, accounting => 'pure');
 
 \t on
 -- ---- What is refused, and free ----
@@ -159,7 +149,7 @@ SELECT (SELECT count(*) FROM dp_ledger.charge) AS charges, (SELECT count(*) FROM
 -- ---- What comes out ----
 -- a model without privacy, for the owner: least squares, and log odds
 SET SESSION AUTHORIZATION regress_curator;
-CREATE TEMP TABLE fitted AS SELECT * FROM dp.fit('d', 'linear_regression', 'v', '{x}', 'nonprivate', name => 'plain');
+CREATE TEMP TABLE fitted AS SELECT * FROM dp.fit('d', 'linear_regression', 'v', '{x}', 'nonprivate', model => 'plain');
 SELECT term, model, release, abs(coefficient - CASE term WHEN 'x' THEN slope ELSE intercept END) < 2e-3 AS least_squares
   FROM fitted, (SELECT regr_slope(v, x) AS slope, regr_intercept(v, x) AS intercept FROM t) s;
 CREATE TEMP TABLE odds AS SELECT 'z = ' || z AS term, ln(avg(y::int) / (1 - avg(y::int))) AS odds FROM t GROUP BY z;
@@ -179,7 +169,7 @@ SELECT count(DISTINCT model) AS models, count(release) AS releases, bool_and(rol
 -- with a large budget the private ones are the same
 SET client_min_messages = notice;
 SET SESSION AUTHORIZATION regress_ann;
-CREATE TEMP TABLE rich AS SELECT * FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000, name => 'rich');
+CREATE TEMP TABLE rich AS SELECT * FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000, model => 'rich');
 SET client_min_messages = warning;
 GRANT ALL ON rich TO PUBLIC;
 RESET SESSION AUTHORIZATION;
@@ -204,8 +194,8 @@ SELECT count(*) AS same FROM dp.fit('d', 'svm', 'y', '{x,z}', rho => 0.02) f JOI
 SELECT count(*) AS same FROM dp.fit('d', 'svm', 'y', '{x,z}', 'newton', rho => 0.02, options => '{"l2": 0, "intercept": true, "share": null}') f
   JOIN first USING (term, coefficient, model, release);
 -- under one more name
-SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'svm', 'y', '{x,z}', rho => 0.02, name => 'one more') f JOIN first USING (term, coefficient, release);
-SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'svm', 'y', '{x,z}', rho => 0.02, name => 'one more') f JOIN first USING (term, coefficient, release);
+SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'svm', 'y', '{x,z}', rho => 0.02, model => 'one more') f JOIN first USING (term, coefficient, release);
+SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'svm', 'y', '{x,z}', rho => 0.02, model => 'one more') f JOIN first USING (term, coefficient, release);
 SELECT pg_temp.spent() - spent AS paid FROM before;
 -- what is another request
 SELECT (SELECT count(*) FROM dp.fit('d', 'svm', 'y', '{z,x}', rho => 0.02)) AS another_order;
@@ -235,15 +225,15 @@ SELECT sum(cap_rho) - :cap AS cap_paid FROM dp_ledger.charge;
 -- ---- Names ----
 SET SESSION AUTHORIZATION regress_bob;
 \t on
-SELECT ask($$'svm', 'y', '{x}', rho => 0.01, name => 'rich'$$);
-SELECT ask($$'svm', 'y', '{x,z}', rho => 0.02, name => 'rich'$$);
-SELECT ask($$'svm', 'y', '{x}', rho => 0.01, name => 'plain'$$);
+SELECT ask($$'svm', 'y', '{x}', rho => 0.01, model => 'rich'$$);
+SELECT ask($$'svm', 'y', '{x,z}', rho => 0.02, model => 'rich'$$);
+SELECT ask($$'svm', 'y', '{x}', rho => 0.01, model => 'plain'$$);
 SELECT refused($$SELECT dp.drop_model('rich')$$);
 SELECT refused($$SELECT dp.drop_model('plain')$$);
 SELECT refused($$SELECT dp.drop_model('nothing')$$);
 SET SESSION AUTHORIZATION regress_curator;
-SELECT ask($$'svm', 'y', '{x}', 'nonprivate', name => 'plain'$$);
-SELECT ask($$'svm', 'y', '{x}', 'nonprivate', name => 'rich'$$);
+SELECT ask($$'svm', 'y', '{x}', 'nonprivate', model => 'plain'$$);
+SELECT ask($$'svm', 'y', '{x}', 'nonprivate', model => 'rich'$$);
 \t off
 SELECT dp.drop_model('plain');
 SELECT count(*) AS plain FROM dp.models WHERE model = 'plain';
@@ -252,7 +242,7 @@ SELECT dp.drop_model('rich');
 -- its release is replayed all the same, and is a model again
 SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000) f JOIN rich USING (term, coefficient, release);
 SELECT dp.drop_model('model_1');
-SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000, name => 'rich') f JOIN rich USING (term, coefficient, release);
+SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000, model => 'rich') f JOIN rich USING (term, coefficient, release);
 
 -- ---- The ledger ----
 SELECT function, rho, delta, epsilon, request - 'options' AS request FROM dp.charges ORDER BY charge LIMIT 1;
@@ -304,7 +294,7 @@ BEGIN
     PERFORM dp.add_attribute(what, 'n', '-1', '1', 4);
     PERFORM dp.add_attribute(what, 'z', '{a,b}', outside => 'other', nulls => 'cell');
     PERFORM dp.add_attribute(what, 'v', -1, 1, 4);
-    PERFORM dp.grant_budget('regress_ann', what, 1000);
+    PERFORM dp.grant_budget(what, 'regress_ann', 1000);
 END $$;
 SELECT facts('no_rows', 'SELECT WHERE false');
 SELECT facts('one_row', 'VALUES (true, 0.5, 0.5, 0.5, ''a'', 0.5)');
@@ -344,20 +334,20 @@ SELECT coefficient FROM dp.fit('visits', 'svm', 'y', '{v}', 'majority') WHERE te
 CREATE TABLE fixed AS SELECT y, x, v FROM t;
 SELECT dp.create_dataset('fixed', 'fixed', 10000, neighbours => 'substitute');
 SELECT dp.add_attribute('fixed', 'y'), dp.add_attribute('fixed', 'x', 0, 100, 10), dp.add_attribute('fixed', 'v', -10, 80, 10);
-SELECT dp.grant_budget('regress_ann', 'fixed', 5000);
+SELECT dp.grant_budget('fixed', 'regress_ann', 5000);
 SET SESSION AUTHORIZATION regress_ann;
 \t on
-SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.0123, name => '')$$);
-SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.0123, name => (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 200) i))$$);
+SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.0123, model => '')$$);
+SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.0123, model => (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 200) i))$$);
 SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', 'sgd', epsilon => 1)$$);
 SELECT refused($$SELECT * FROM dp.fit('fixed', 'svm', 'y', '{x}', 'sgd_adv', epsilon => 1, options => '{"rows": 1000}')$$);
 \t off
 SELECT count(*) AS terms FROM dp.fit('fixed', 'svm', 'y', '{x}', epsilon => 1);
 -- ---- A request that was answered twice: each name is that of its own release ----
-SELECT DISTINCT model FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, name => 'older');
-SELECT DISTINCT model FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, name => 'newer', fresh => true);
+SELECT DISTINCT model FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, model => 'older');
+SELECT DISTINCT model FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, model => 'newer', fresh => true);
 SELECT DISTINCT o.model, o.release < n.release AS own, o.coefficient <> n.coefficient AS other
-  FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, name => 'older') o JOIN dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, name => 'newer') n USING (term);
+  FROM dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, model => 'older') o JOIN dp.fit('fixed', 'svm', 'y', '{x}', rho => 0.01, model => 'newer') n USING (term);
 -- ---- Options that differ are other requests, however few digits the session writes ----
 SET extra_float_digits = -15;
 SELECT count(DISTINCT release) AS releases FROM (VALUES (0.12), (0.13), (0.12)) o (l2),

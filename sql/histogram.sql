@@ -19,8 +19,8 @@ SELECT dp.add_edges('people', 'born', '{2000-01-01,2000-02-01,2000-04-10}');
 SELECT dp.add_edges('people', 'seen', '{2020-01-01 00:00+00,2020-01-02 00:00+00,2020-01-06 00:00+00}');
 SELECT dp.add_attribute('people', 'smokes');
 SELECT dp.add_attribute('people', 'Odd "col', ARRAY[2, 0, 1]);
-SELECT dp.grant_budget('regress_ann', 'people', 50);
-SELECT dp.grant_budget('regress_bob', 'people', 50);
+SELECT dp.grant_budget('people', 'regress_ann', 50);
+SELECT dp.grant_budget('people', 'regress_bob', 50);
 
 SET SESSION AUTHORIZATION regress_ann;
 -- One notice per charge; types of the columns
@@ -138,7 +138,7 @@ SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE empty (x int);
 SELECT dp.create_dataset('empty', 'empty', 1);
 SELECT dp.add_attribute('empty', 'x', 0, 64, 64);
-SELECT dp.grant_budget('regress_ann', 'empty', 1);
+SELECT dp.grant_budget('empty', 'regress_ann', 1);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*), count(estimate), bool_or(estimate > 0) AND bool_or(estimate < 0) AS noisy, bool_and(abs(estimate) <= 8 * stderr) AS close
   FROM dp.histogram('empty', 'x', epsilon => 0.5);
@@ -163,6 +163,22 @@ BEGIN READ ONLY;
 SELECT count(*) FROM dp.histogram('people', 'smokes', rho => 0.016);
 ROLLBACK;
 SELECT count(*) - :charges AS charged FROM dp.charges;
+
+-- Without attributes all rows are one cell, with a predicate those that it selects
+SELECT query, label FROM dp.histogram('people', '{}', rho => 0.01);
+SELECT query, label FROM dp.histogram('people', ARRAY[]::text[], 'total + marginals(0)', rho => 0.01);
+SELECT release AS everybody FROM dp.histogram('people', '{}', 'total', rho => 2) WHERE abs(estimate - 100) < 10 \gset
+SELECT abs(estimate - 60) < 10 AS women FROM dp.histogram('people', '{}', rho => 2, predicate => $$sex = 'f'$$);
+SELECT cell, label, abs(estimate - 100) < 10 AS all_rows FROM dp.cells(:everybody);
+SELECT query, label, abs(estimate - 100) < 10 AS all_rows FROM dp.answer(:everybody, 'identity');
+SELECT cells, queries, rho, fits FROM dp.quote('people', '{}', rho => 0.01);
+SELECT query, label, round(stderr::numeric, 6) AS stderr FROM dp.quote_queries('people', '{}', rho => 0.5);
+SELECT dp.publish(:everybody, 'pg_temp.everybody') AS rows;
+SELECT query, abs(estimate - 100) < 10 AS all_rows FROM pg_temp.everybody;
+SELECT attributes, workload, predicate FROM dp.releases WHERE attributes = '{}' ORDER BY release DESC LIMIT 1;
+SELECT DISTINCT request -> 'attributes' AS attributes FROM dp.charges WHERE request ->> 'predicate' LIKE 'sex%';
+SELECT * FROM dp.quote('people', '{}', 'prefix', rho => 1);
+SELECT * FROM dp.quote('people', '{}', 'total(sex)', rho => 1);
 
 RESET SESSION AUTHORIZATION;
 -- charges are chained: seq without gaps, every hash its own

@@ -16,6 +16,14 @@ SELECT p.pronamespace::regnamespace AS schema, p.proname AS function, pg_get_fun
  WHERE p.pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace)
  ORDER BY p.pronamespace::regnamespace::text COLLATE "C", p.proname COLLATE "C", pg_get_function_identity_arguments(p.oid) COLLATE "C";
 
+-- What \df dp.* shows a person: at most 50 rows, no plumbing, each argument and each column of a result with a name.
+SELECT count(*) <= 50 AS few, count(*) FILTER (WHERE proname ~ '^(is_|visible_|all_)|_(add|final|combine|in|out|send|recv)$') AS plumbing,
+       count(*) FILTER (WHERE prorettype = 'internal'::regtype OR 'internal'::regtype = ANY (proargtypes)) AS on_states
+  FROM pg_proc WHERE pronamespace = 'dp'::regnamespace;
+SELECT oid::regprocedure AS argument_without_name FROM pg_proc
+ WHERE pronamespace = 'dp'::regnamespace AND pronargs > 0
+   AND (proargnames IS NULL OR '' = ANY (proargnames) OR cardinality(proargnames) < cardinality(coalesce(proallargtypes, proargtypes::oid[])));
+
 -- Every object has a comment, but indexes, sequences and the row types of tables: expect none.
 SELECT p.oid::regprocedure AS function_without_comment
   FROM pg_proc p
@@ -24,6 +32,10 @@ SELECT c.oid::regclass AS relation_without_comment
   FROM pg_class c
  WHERE c.relnamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace, 'dp_ledger'::regnamespace) AND c.relkind IN ('r', 'v', 'm')
    AND obj_description(c.oid, 'pg_class') IS NULL;
+SELECT a.attrelid::regclass AS view, a.attname AS column_without_comment
+  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+ WHERE c.relnamespace = 'dp'::regnamespace AND c.relkind = 'v' AND a.attnum > 0 AND col_description(a.attrelid, a.attnum) IS NULL
+ ORDER BY a.attrelid, a.attnum;
 SELECT t.oid::regtype AS type_without_comment
   FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid
  WHERE t.typnamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace, 'dp_ledger'::regnamespace) AND t.typelem = 0 AND (c.relkind IS NULL OR c.relkind = 'c')

@@ -12,18 +12,18 @@ INSERT INTO t SELECT i % 64, (ARRAY['f', 'm'])[1 + i % 2] FROM generate_series(1
 SELECT dp.create_dataset('d', 't', 1e5);
 SELECT dp.add_attribute('d', 'x', 0, 64, 16);
 SELECT dp.add_attribute('d', 'sex', '{f,m}');
-SELECT dp.grant_budget('regress_curator', 'd', 1e5);
+SELECT dp.grant_budget('d', 'regress_curator', 1e5);
 CREATE TABLE p (x int);
 INSERT INTO p SELECT i % 64 FROM generate_series(1, 5000) i;
 SELECT dp.create_dataset('p', 'p', 1e5, accounting => 'pure');
 SELECT dp.add_attribute('p', 'x', 0, 64, 64);
-SELECT dp.grant_budget('regress_curator', 'p', 1e5, accounting => 'pure');
+SELECT dp.grant_budget('p', 'regress_curator', 1e5, accounting => 'pure');
 CREATE TABLE z (x int);
 SELECT dp.create_dataset('z', 'z', 1);
 SELECT dp.add_attribute('z', 'x', 0, 64, 64);
 CREATE TEMP TABLE method (method text, pure boolean);
-INSERT INTO method SELECT m, false FROM unnest('{optimal,coa,gaussian,identity,wavelet,hierarchical,adaptive,smoothing,lowrank}'::text[]) m;
-INSERT INTO method SELECT m, true FROM unnest('{optimal,gaussian,identity,wavelet,hierarchical,lowrank}'::text[]) m;
+INSERT INTO method SELECT m, false FROM unnest('{optimal,coa,direct,identity,wavelet,hierarchical,adaptive,smoothing,lowrank}'::text[]) m;
+INSERT INTO method SELECT m, true FROM unnest('{optimal,direct,identity,wavelet,hierarchical,lowrank}'::text[]) m;
 
 -- Gaussian noise
 CREATE TEMP TABLE answer AS SELECT m.method, h.* FROM method m,
@@ -40,22 +40,22 @@ SELECT bool_and(a.estimate = h.estimate AND a.release = h.release) AS replayed F
        dp.histogram('d', '{x,sex}', 'all_range(x) * identity(sex) + total', rho => 1, method => m.method) h WHERE NOT m.pure AND h.query = a.query;
 SELECT method, workload FROM dp.releases ORDER BY release;
 -- what the measurements determine: of the queries alone, nothing but them
-SELECT max(release) FILTER (WHERE method = 'gaussian') AS gaussian, max(release) FILTER (WHERE method = 'identity') AS single, max(release) FILTER (WHERE method = 'smoothing') AS smoothing FROM answer \gset
+SELECT max(release) FILTER (WHERE method = 'direct') AS direct, max(release) FILTER (WHERE method = 'identity') AS single, max(release) FILTER (WHERE method = 'smoothing') AS smoothing FROM answer \gset
 SELECT bool_and(abs(a.estimate - t.truth) < 10 * a.stderr) AS right FROM unnest(ARRAY[:single, :smoothing]) r, dp.answer(r, 'all_range(x) * identity(sex) + total') a JOIN truth t USING (query);
 SELECT count(*), bool_and(abs(estimate - 2500) < 10 * stderr) AS right FROM dp.answer(:single, 'identity(sex)');
 SELECT count(*) FROM dp.cells(:single);
-SELECT bool_and(a.estimate = h.estimate) AS same FROM dp.answer(:gaussian, 'all_range(x) * identity(sex) + total') a JOIN answer h USING (query) WHERE h.method = 'gaussian';
+SELECT bool_and(a.estimate = h.estimate) AS same FROM dp.answer(:direct, 'all_range(x) * identity(sex) + total') a JOIN answer h USING (query) WHERE h.method = 'direct';
 -- nor a part of them; where each cell is counted once, they are the cells
-SELECT * FROM dp.answer(:gaussian, 'total');
-SELECT * FROM dp.cells(:gaussian);
-SELECT bool_and(abs(a.estimate - t.truth) < 10 * a.stderr) AS right FROM dp.histogram('d', '{x,sex}', rho => 1, method => 'gaussian') h,
+SELECT * FROM dp.answer(:direct, 'total');
+SELECT * FROM dp.cells(:direct);
+SELECT bool_and(abs(a.estimate - t.truth) < 10 * a.stderr) AS right FROM dp.histogram('d', '{x,sex}', rho => 1, method => 'direct') h,
        LATERAL dp.answer(h.release, 'all_range(x) * identity(sex) + total') a JOIN truth t USING (query) WHERE h.query = 1;
 -- counts that are not negative
 SELECT method, bool_and(estimate >= 0) AS nonnegative, bool_and(abs(estimate - truth) < 10 * stderr) AS right
-  FROM method m, dp.histogram('d', '{x,sex}', 'all_range(x) * identity(sex) + total', rho => 1, method => m.method, nonnegative => true) JOIN truth USING (query) WHERE NOT pure AND method <> 'gaussian' GROUP BY method ORDER BY method;
-SELECT * FROM dp.histogram('d', 'x', rho => 1, method => 'gaussian', nonnegative => true);
+  FROM method m, dp.histogram('d', '{x,sex}', 'all_range(x) * identity(sex) + total', rho => 1, method => m.method, nonnegative => true) JOIN truth USING (query) WHERE NOT pure AND method <> 'direct' GROUP BY method ORDER BY method;
+SELECT * FROM dp.histogram('d', 'x', rho => 1, method => 'direct', nonnegative => true);
 -- single cells: counted themselves, as the optimum does
-SELECT q.method, objective, lower_bound, gap FROM method m, dp.quote('d', '{x,sex}', rho => 1, method => m.method) q WHERE NOT pure AND m.method IN ('optimal', 'identity', 'gaussian') ORDER BY q.method;
+SELECT q.method, objective, lower_bound, gap FROM method m, dp.quote('d', '{x,sex}', rho => 1, method => m.method) q WHERE NOT pure AND m.method IN ('optimal', 'identity', 'direct') ORDER BY q.method;
 -- a predicate leaves fewer cells: those of it are asked
 SELECT m.method, bool_and(abs(estimate - truth) < 10 * stderr) AS right FROM method m, dp.histogram('d', 'x', 'ranges(x; 0-3, 2-15)', rho => 1, method => m.method, predicate => $$sex = 'f'$$) h
        JOIN (VALUES (1, (SELECT count(*) FROM t WHERE sex = 'f' AND x < 16)), (2, (SELECT count(*) FROM t WHERE sex = 'f' AND x >= 8))) v(query, truth) USING (query) WHERE NOT pure GROUP BY m.method ORDER BY m.method;

@@ -1,5 +1,7 @@
 -- Piecewise affine objectives: what is asked, refused, charged, replayed and kept, and what comes out.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
@@ -7,24 +9,12 @@ CREATE ROLE regress_poor;
 CREATE ROLE regress_pure;
 CREATE ROLE regress_stranger;
 GRANT CREATE ON SCHEMA public TO regress_curator;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 -- Asks dataset d with these arguments, and returns what was said.
 CREATE FUNCTION ask(arguments text) RETURNS text LANGUAGE sql AS $$ SELECT refused(format('SELECT * FROM dp.minimize_max_affine(''d'', %s)', arguments)) $$;
 -- The answer of an aggregate with these options over t, or what was said.
 CREATE FUNCTION ask_agg(aggregate text, arguments text, options text, rows_of text DEFAULT 't') RETURNS text LANGUAGE sql AS $$
     SELECT refused(format('SELECT dp.%s(%s, %L) FROM %s', aggregate, arguments, options, rows_of)) $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 -- What the functions are
 SELECT proname, provolatile, proparallel, proleakproof, prosecdef, proisstrict, proretset FROM pg_proc
  WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace) AND proname ~ 'max_affine' ORDER BY 1, pg_get_function_identity_arguments(oid) COLLATE "C";
@@ -45,11 +35,11 @@ SELECT dp.create_dataset('nothing', 'nothing', 100000, neighbours => 'values', p
 SELECT count(dp.add_attribute(n, 'a', -1, 1, 1)), count(dp.add_attribute(n, 'b', -1, 1, 2, outside => 'drop')) FROM unnest('{d,p,counted,nothing}'::text[]) n;
 SELECT dp.add_attribute('d', 'z', '{x,y}'), dp.add_attribute('d', 'e', date '2000-01-01', date '2030-01-01', 1),
        dp.add_attribute('d', 'n', 0, 7, 7, nulls => 'cell'), dp.add_attribute('d', 'o', 0, 7, 7, outside => 'other');
-SELECT dp.grant_budget('regress_ann', 'd', 60000);
-SELECT dp.grant_budget('regress_bob', 'd', 35000);
-SELECT dp.grant_budget('regress_poor', 'd', 0.1);
-SELECT dp.grant_budget('regress_pure', 'd', 1000, accounting => 'pure');
-SELECT count(dp.grant_budget('regress_ann', n, CASE n WHEN 'nothing' THEN 60000 ELSE 900 END, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'zcdp' END)) FROM unnest('{p,counted,nothing}'::text[]) n;
+SELECT dp.grant_budget('d', 'regress_ann', 60000);
+SELECT dp.grant_budget('d', 'regress_bob', 35000);
+SELECT dp.grant_budget('d', 'regress_poor', 0.1);
+SELECT dp.grant_budget('d', 'regress_pure', 1000, accounting => 'pure');
+SELECT count(dp.grant_budget(n, 'regress_ann', CASE n WHEN 'nothing' THEN 60000 ELSE 900 END, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'zcdp' END)) FROM unnest('{p,counted,nothing}'::text[]) n;
 
 \t on
 -- ---- What is refused, and free ----
@@ -159,7 +149,7 @@ RESET pg_epsilon.max_memory;
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE mine (a float8, c float8);
 SELECT dp.create_dataset('mine', 'mine', 1000, neighbours => 'values', private_column => 'c', max_change => 1);
-SELECT dp.grant_budget('regress_curator', 'mine', 900);
+SELECT dp.grant_budget('mine', 'regress_curator', 900);
 BEGIN;
 SELECT dp.add_attribute('mine', 'a', -1, 1, 1);
 SELECT refused($$SELECT * FROM dp.minimize_max_affine('mine', '{a}', 'c', '{-1}', '{1}', epsilon => 1)$$);
@@ -238,7 +228,7 @@ CREATE TABLE cubic (a float8, b float8, e float8, c float8);
 INSERT INTO cubic VALUES (1, 0.5, 0.25, 0), (1, 0.25, 0.5, 0);
 SELECT dp.create_dataset('cubic', 'cubic', 1000, neighbours => 'values', private_column => 'c', max_change => 0.0001);
 SELECT count(dp.add_attribute('cubic', n, -1, 1, 1)) FROM unnest('{a,b,e}'::text[]) n;
-SELECT dp.grant_budget('regress_ann', 'cubic', 900);
+SELECT dp.grant_budget('cubic', 'regress_ann', 900);
 SET SESSION AUTHORIZATION regress_ann;
 SET client_min_messages = notice;
 SELECT abs(x[1] + 1) < 0.2 AS near FROM dp.minimize_max_affine('cubic', '{a,b,e}', 'c', '{-1,-1,-1}', '{1,1,1}', rho => 0.1);
@@ -308,8 +298,8 @@ RESET SESSION AUTHORIZATION;
 GRANT SELECT ON t, nothing TO regress_ann, regress_poor;
 SET SESSION AUTHORIZATION regress_ann;
 \t on
--- the options are a constant, and JSON
-SELECT refused($$SELECT dp.minimize_max_affine_agg(ARRAY[a, b], c, z) FROM t$$);
+-- the options are a constant, and an object
+SELECT refused($$SELECT dp.minimize_max_affine_agg(ARRAY[a, b], c, to_jsonb(z)) FROM t$$);
 SELECT refused($$SELECT dp.minimize_max_affine_agg(ARRAY[a, b], c, NULL) FROM t$$);
 SELECT ask_agg('minimize_max_affine_agg', 'ARRAY[a, b], c', '');
 SELECT ask_agg('minimize_max_affine_agg', 'ARRAY[a, b], c', '[]');
@@ -375,7 +365,7 @@ SELECT (m).x[1] < -0.9 AS at_the_end FROM (SELECT dp.minimize_max_affine_agg(s, 
 SELECT (m).x[1] > 0.9 AS at_the_end FROM (SELECT dp.minimize_max_affine_agg(s, o, '{"dataset": "d", "lower": [-1], "upper": [1], "rho": 1000}') AS m
   FROM (VALUES ('{-1}'::float8[], 'Infinity'::float8), ('{1}', 1)) v (s, o) OFFSET 0) x;
 -- parameters; pure; the owner's methods; EXPLAIN runs nothing
-PREPARE q (text) AS SELECT (dp.minimize_max_affine_agg(ARRAY[a, b], c, $1)).release > 0 AS release FROM t;
+PREPARE q (jsonb) AS SELECT (dp.minimize_max_affine_agg(ARRAY[a, b], c, $1)).release > 0 AS release FROM t;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE q('{"dataset": "d", "lower": [-1, -1], "upper": [1, 1], "epsilon": 0.1, "method": "subgradient", "iterations": 5}');
 RESET plan_cache_mode;

@@ -1,19 +1,11 @@
 -- dp.logistic_regression, dp.svm, dp.linear_regression: models of the rows of a query.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
 GRANT CREATE ON SCHEMA public TO regress_curator, regress_ann;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 -- The answer of an aggregate with these options over t, or what was said.
 CREATE FUNCTION ask(model text, arguments text, options text, rows_of text DEFAULT 't') RETURNS text LANGUAGE sql AS $$
     SELECT refused(format('SELECT dp.%s(%s, %L) FROM %s', model, arguments, options, rows_of)) $$;
@@ -21,8 +13,6 @@ CREATE FUNCTION ask(model text, arguments text, options text, rows_of text DEFAU
 CREATE FUNCTION sound(terms dp.model_term[]) RETURNS text LANGUAGE sql AS $$
     SELECT count(*) || CASE WHEN bool_and(abs(coefficient) < 1e30 AND release > 0 AND model <> '') THEN ' terms' ELSE ' terms, not sound' END FROM unnest(terms) $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE t (id int, g int, y boolean, z float8, a float8, i int, f boolean, s text, d date, many int, three int);
@@ -36,16 +26,16 @@ SELECT count(dp.add_attribute(n, 'y')), count(dp.add_attribute(n, 'z', 0, 10, 4)
        count(dp.add_attribute(n, 'd', date '2020-01-01', date '2021-01-01', 12)), count(dp.add_attribute(n, 'three', '{0,1,2}'))
   FROM unnest('{d,u,p}'::text[]) n;
 SELECT dp.add_attribute('d', 'many', array_agg(k)) FROM generate_series(1, 2000) k;
-SELECT count(dp.grant_budget('regress_ann', n, 100, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'zcdp' END)) FROM unnest('{d,u,p}'::text[]) n;
+SELECT count(dp.grant_budget(n, 'regress_ann', 100, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'zcdp' END)) FROM unnest('{d,u,p}'::text[]) n;
 GRANT SELECT ON t, u, p, nothing TO regress_ann, regress_bob;
 
 SET SESSION AUTHORIZATION regress_ann;
 \t on
 -- the options are a constant
-SELECT refused($$SELECT dp.svm(y, ARRAY[a], s) FROM t$$);
-SELECT refused($$SELECT dp.svm(y, ARRAY[a], '{"dataset": "d"}' || s) FROM t$$);
-SELECT refused($$SELECT dp.svm(y, ARRAY[a], s) FROM nothing$$);
-SELECT refused($$SELECT dp.svm(y, ARRAY[a], (SELECT max(s) FROM nothing)) FROM t$$);
+SELECT refused($$SELECT dp.svm(y, ARRAY[a], to_jsonb(s)) FROM t$$);
+SELECT refused($$SELECT dp.svm(y, ARRAY[a], jsonb '{"dataset": "d"}' || to_jsonb(s)) FROM t$$);
+SELECT refused($$SELECT dp.svm(y, ARRAY[a], s::jsonb) FROM nothing$$);
+SELECT refused($$SELECT dp.svm(y, ARRAY[a], (SELECT to_jsonb(max(s)) FROM nothing)) FROM t$$);
 SELECT refused($$SELECT dp.svm(y, ARRAY[a], NULL) FROM t$$);
 -- JSON with what dp.fit takes
 SELECT ask('svm', 'y, ARRAY[a]', '');
@@ -141,7 +131,7 @@ SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y",
 SELECT ask('logistic_regression', 'y, ARRAY[a]', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-11, "method": "objpert"}');
 SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-11, "method": "sgd", "intercept": false, "max_norm": 1}')) AS sgd FROM t;
 SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "p", "label": "y", "features": ["a"], "epsilon": 0.5, "budget": "regress_ann"}')) AS pure FROM p;
-SELECT sound(dp.linear_regression(z, ARRAY[a], '{"dataset": "u", "label": "z", "features": ["a"], "epsilon": 0.5, "name": null}')) AS units FROM u;
+SELECT sound(dp.linear_regression(z, ARRAY[a], '{"dataset": "u", "label": "z", "features": ["a"], "epsilon": 0.5, "model": null}')) AS units FROM u;
 SELECT dataset, function, request->>'method' AS method, rho IS NOT NULL AS rho, delta, epsilon, request #>> '{options,intercept}' AS intercept, request #>> '{options,max_norm}' AS max_norm, request->>'rows' AS rows
   FROM dp.charges ORDER BY charge DESC LIMIT 5;
 
@@ -149,19 +139,19 @@ SELECT dataset, function, request->>'method' AS method, rho IS NOT NULL AS rho, 
 CREATE TEMP TABLE said (what text, n bigint);
 INSERT INTO said SELECT 'before', charges();
 SELECT count(*) AS groups, count(DISTINCT (m[1]).release) AS releases, bool_and((m[1]).model = 'g_' || (m[1]).release) AS numbered, min(sound(m)), max(sound(m))
-  FROM (SELECT g, dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1, "name": "g"}') AS m FROM t GROUP BY g) x;
+  FROM (SELECT g, dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1, "model": "g"}') AS m FROM t GROUP BY g) x;
 SELECT charges() - n AS charged FROM said;
 SELECT count(m) AS groups FROM (SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') AS m FROM t GROUP BY GROUPING SETS ((g), (f), ())) x;
 SELECT charges() - n AS charged FROM said;
 SELECT count(m) AS groups FROM (SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') AS m FROM nothing GROUP BY g) x;
 SELECT charges() - n AS charged FROM said;
-SELECT (unnest(dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["f"], "epsilon": 0.1, "name": "plain"}'))).term FROM t;
+SELECT (unnest(dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["f"], "epsilon": 0.1, "model": "plain"}'))).term FROM t;
 SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') = dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') AS equal FROM t;
 SELECT charges() - n AS charged FROM said;
-SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') = dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"],  "epsilon": 0.1}') AS equal FROM t;
+SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') = dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.10}') AS equal FROM t;
 SELECT charges() - n AS charged FROM said;
 -- a name is taken once: nothing is charged for the second
-SELECT ask('svm', 'y, ARRAY[a]', '{"dataset": "d", "label": "y", "features": ["f"], "epsilon": 0.1, "name": "plain"}');
+SELECT ask('svm', 'y, ARRAY[a]', '{"dataset": "d", "label": "y", "features": ["f"], "epsilon": 0.1, "model": "plain"}');
 SELECT charges() - n AS charged FROM said;
 SELECT kind, method, label, features, role, model = 'plain' AS plain FROM dp.models WHERE model ~ '^(g_|plain)' ORDER BY release;
 SELECT dp.predict('plain', '{"f": true}') BETWEEN -1e30 AND 1e30 AS predicts;
@@ -174,7 +164,7 @@ SELECT charges() - n AS charged FROM said;
 CREATE VIEW v AS SELECT g, dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}') AS m FROM t GROUP BY g;
 SELECT g, sound(m) FROM v WHERE g = 1;
 SELECT charges() - n AS charged FROM said;
-PREPARE fit (text) AS SELECT sound(dp.svm(y, ARRAY[a], $1)) FROM t;
+PREPARE fit (text) AS SELECT sound(dp.svm(y, ARRAY[a], $1::jsonb)) FROM t;
 SET plan_cache_mode = force_custom_plan;
 EXECUTE fit('{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}');
 SET plan_cache_mode = force_generic_plan;
@@ -184,7 +174,7 @@ RESET plan_cache_mode;
 SELECT charges() - n AS charged FROM said;
 DO $$
 DECLARE
-    options text := '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}';
+    options jsonb := '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.1}';
 BEGIN
     PERFORM dp.svm(y, ARRAY[a], options) FROM t;
 END $$;
@@ -217,13 +207,13 @@ SELECT charges() - n AS charged FROM said;
 -- Rows mean the same as for dp.fit: without noise, for the owner, the same coefficients.
 SET SESSION AUTHORIZATION regress_curator;
 SELECT count(*) AS terms, max(abs(m.coefficient - f.coefficient)) < 1e-9 AS same, bool_and(m.model = 'mine' AND m.release IS NULL)
-  FROM (SELECT (unnest(dp.linear_regression(z, ARRAY[a, i, f::int, d - date '2000-01-01'], '{"dataset": "d", "label": "z", "features": ["a", "i", "f", "d"], "method": "nonprivate", "name": "mine"}'))).* FROM t) m
+  FROM (SELECT (unnest(dp.linear_regression(z, ARRAY[a, i, f::int, d - date '2000-01-01'], '{"dataset": "d", "label": "z", "features": ["a", "i", "f", "d"], "method": "nonprivate", "model": "mine"}'))).* FROM t) m
   JOIN dp.fit('d', 'linear_regression', 'z', '{a,i,f,d}', method => 'nonprivate') f USING (term);
 SELECT count(*) AS terms, max(abs(m.coefficient - f.coefficient)) < 1e-6 AS same
   FROM (SELECT (unnest(dp.logistic_regression(y, ARRAY[a, i, f::int], '{"dataset": "d", "label": "y", "features": ["a", "i", "f"], "method": "nonprivate", "l2": 1}'))).* FROM t) m
   JOIN dp.fit('d', 'logistic_regression', 'y', '{a,i,f}', method => 'nonprivate', options => '{"l2": 1}') f USING (term);
 SELECT count(*) AS groups, count(DISTINCT (m[1]).model) AS models, bool_and((m[1]).model ~ '^mine_[0-9]+$') AS numbered
-  FROM (SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "method": "majority", "name": "mine"}') AS m FROM t GROUP BY g) x;
+  FROM (SELECT dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "method": "majority", "model": "mine"}') AS m FROM t GROUP BY g) x;
 SELECT count(*) AS charges FROM dp.charges WHERE role = 'regress_curator';
 BEGIN READ ONLY;
 SELECT sound(dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "method": "majority"}')) FROM t;

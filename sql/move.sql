@@ -1,5 +1,7 @@
 -- A dataset goes on with another table: dp.move_dataset.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_house;
@@ -7,19 +9,7 @@ CREATE ROLE regress_member IN ROLE regress_house, regress_curator;
 GRANT CREATE ON SCHEMA public TO regress_curator, regress_ann, regress_house;
 
 -- SQLSTATE, message, detail and hint of a statement that fails.
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 \t on
 
 SET SESSION AUTHORIZATION regress_curator;
@@ -28,7 +18,7 @@ CREATE TABLE old (id int, age int, mood mood);
 INSERT INTO old SELECT i, i % 10, 'ok' FROM generate_series(1, 100) i;
 SELECT dp.create_dataset('d', 'old', 1e5, unit => 'id');
 SELECT dp.add_attribute('d', 'age', 0, 10, 2), dp.add_attribute('d', 'mood');
-SELECT dp.grant_budget('regress_ann', 'd', 1e5);
+SELECT dp.grant_budget('d', 'regress_ann', 1e5);
 CREATE TABLE new (LIKE old);
 INSERT INTO new SELECT i, i % 10, 'ok' FROM generate_series(1, 200) i;
 

@@ -12,7 +12,7 @@ INSERT INTO people SELECT 40 + i % 7, 'f' FROM generate_series(1, 600) i;
 SELECT dp.create_dataset('people', 'people', 1000);
 SELECT dp.add_attribute('people', 'age', 0, 100, 50, outside => 'other', nulls => 'cell');
 SELECT dp.add_attribute('people', 'sex', '{f,m}', nulls => 'cell');
-SELECT dp.grant_budget('regress_ann', 'people', 1000);
+SELECT dp.grant_budget('people', 'regress_ann', 1000);
 SET SESSION AUTHORIZATION regress_ann;
 
 -- Cells by themselves.  48 of 52 cells are empty: with noise of deviation 7 some estimates are below 0

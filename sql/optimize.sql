@@ -26,9 +26,9 @@ SELECT a.strategy = b.strategy AS same FROM dp.optimize('prefix(8)') a, dp.optim
 
 -- Every method: none is below the bound, and by how much each is above it (in standard errors, to three digits where it is known)
 CREATE TEMP TABLE method (method text, norm text, prefix64 text, all_range2 text);
-INSERT INTO method VALUES ('optimal', 'l2', '1.000', '1.000'), ('coa', 'l2', '1.000', '1.000'), ('gaussian', 'l2', '3.810', '1.268'), ('identity', 'l2', '2.715', '1.035'),
+INSERT INTO method VALUES ('optimal', 'l2', '1.000', '1.000'), ('coa', 'l2', '1.000', '1.000'), ('direct', 'l2', '3.810', '1.268'), ('identity', 'l2', '2.715', '1.035'),
     ('wavelet', 'l2', '1.193', '1.035'), ('hierarchical', 'l2', '1.199', '1.035'), ('adaptive', 'l2', NULL, '1.000'), ('smoothing', 'l2', '1.000', '1.000'), ('lowrank', 'l2', '1.000', '1.000'),
-    ('optimal', 'l1', NULL, NULL), ('gaussian', 'l1', NULL, NULL), ('identity', 'l1', '2.715', '1.035'), ('wavelet', 'l1', NULL, NULL), ('hierarchical', 'l1', NULL, NULL), ('lowrank', 'l1', NULL, NULL);
+    ('optimal', 'l1', NULL, NULL), ('direct', 'l1', NULL, NULL), ('identity', 'l1', '2.715', '1.035'), ('wavelet', 'l1', NULL, NULL), ('hierarchical', 'l1', NULL, NULL), ('lowrank', 'l1', NULL, NULL);
 SELECT m.method, norm, bool_and(o.method = m.method AND o.objective >= o.lower_bound AND o.gap = o.objective / o.lower_bound - 1 AND o.milliseconds >= 0) AS told,
        bool_and(round(sqrt(objective / optimum)::numeric, 3) = ratio::numeric) AS known
   FROM (SELECT method, norm, prefix64, 'prefix(64)', 282.2014211 FROM method UNION ALL SELECT method, norm, all_range2, 'all_range(2)', 2 + sqrt(3) FROM method) m(method, norm, ratio, workload, optimum),

@@ -1,5 +1,7 @@
 -- What the owner of a table may do and must not: datasets, caps, registering anew.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_house;
@@ -8,19 +10,7 @@ CREATE ROLE regress_outsider NOINHERIT IN ROLE regress_house;
 GRANT CREATE ON SCHEMA public TO regress_curator, regress_house;
 
 -- SQLSTATE, message, detail and hint of a statement that fails.
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE people (id int, sex text, age int);
@@ -137,8 +127,8 @@ SET SESSION AUTHORIZATION regress_member;
 SELECT refused($$SELECT dp.create_dataset('house', 'house', 1)$$);
 SELECT refused($$SELECT dp.add_attribute('house', 'b')$$);
 SELECT refused($$SELECT dp.add_attribute('house', 'x', 0, 10, 2)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'house', 1)$$);
-SELECT refused($$SELECT dp.revoke_budget('regress_ann', 'house')$$);
+SELECT refused($$SELECT dp.grant_budget('house', 'regress_ann', 1)$$);
+SELECT refused($$SELECT dp.revoke_budget('house', 'regress_ann')$$);
 SELECT dp.new_version('house');
 -- ann has EXECUTE on all of them and owns nothing; the outsider is a member without the privileges
 SET SESSION AUTHORIZATION regress_ann;
@@ -147,12 +137,12 @@ SELECT refused($$SELECT dp.add_attribute('house', 'x', '{1,2}')$$);
 SELECT refused($$SELECT dp.add_attribute('house', 'b')$$);
 SELECT refused($$SELECT dp.add_attribute('house', 'x', 0, 10, 2)$$);
 SELECT refused($$SELECT dp.add_edges('house', 'x', '{1,2}')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'house', 1)$$);
-SELECT refused($$SELECT dp.revoke_budget('regress_ann', 'house')$$);
+SELECT refused($$SELECT dp.grant_budget('house', 'regress_ann', 1)$$);
+SELECT refused($$SELECT dp.revoke_budget('house', 'regress_ann')$$);
 SELECT refused($$SELECT dp.new_version('house')$$);
 SELECT refused($$SELECT dp.drop_dataset('house')$$);
 SET SESSION AUTHORIZATION regress_outsider;
-SELECT refused($$SELECT dp.grant_budget('regress_outsider', 'house', 1)$$);
+SELECT refused($$SELECT dp.grant_budget('house', 'regress_outsider', 1)$$);
 SELECT refused($$SELECT dp.drop_dataset('house')$$);
 SET ROLE regress_house;
 SELECT refused($$SELECT dp.drop_dataset('house')$$);
@@ -163,7 +153,7 @@ SELECT refused($$SELECT dp.drop_dataset('house')$$);
 SET SESSION AUTHORIZATION regress_curator;
 SELECT refused($$SELECT dp.drop_dataset('nothing')$$);
 SELECT refused($$SELECT dp.new_version('nothing')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'nothing', 1)$$);
+SELECT refused($$SELECT dp.grant_budget('nothing', 'regress_ann', 1)$$);
 SELECT refused($$SELECT dp.add_attribute('nothing', 'x', 0, 1, 1)$$);
 SELECT dp.drop_dataset(NULL) IS NULL, dp.new_version(NULL) IS NULL, dp.revoke_budget(NULL, NULL) IS NULL;
 \t off
@@ -174,7 +164,7 @@ CREATE TABLE again (b boolean);
 INSERT INTO again VALUES (true), (true), (false);
 SELECT dp.create_dataset('again', 'again', 8);
 SELECT dp.add_attribute('again', 'b');
-SELECT dp.grant_budget('regress_ann', 'again', 4);
+SELECT dp.grant_budget('again', 'regress_ann', 4);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.histogram('again', 'b', rho => 0.125);
 SELECT count(*) FROM dp.histogram('again', 'b', rho => 0.125);
@@ -215,8 +205,8 @@ SELECT dp.add_attribute('anew', 'b');
 SET SESSION AUTHORIZATION regress_ann;
 SELECT refused($$SELECT * FROM dp.histogram('anew', 'b', rho => 0.001)$$);
 SET SESSION AUTHORIZATION regress_curator;
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'anew', 0.5)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'anew', 6)$$);
+SELECT refused($$SELECT dp.grant_budget('anew', 'regress_ann', 0.5)$$);
+SELECT refused($$SELECT dp.grant_budget('anew', 'regress_ann', 6)$$);
 \t off
 -- the same question is a new one: a registration is a new version
 SET SESSION AUTHORIZATION regress_ann;
@@ -229,7 +219,7 @@ SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE gone (b boolean);
 SELECT dp.create_dataset('gone', 'gone', 1);
 SELECT dp.add_attribute('gone', 'b');
-SELECT dp.grant_budget('regress_ann', 'gone', 1);
+SELECT dp.grant_budget('gone', 'regress_ann', 1);
 DROP TABLE gone;
 \t on
 SET SESSION AUTHORIZATION regress_ann;
@@ -249,7 +239,7 @@ SELECT dp.create_dataset('whole', 'whole', 1);
 SELECT dp.drop_dataset('whole');
 SELECT dp.create_dataset('part', 'part', 1);
 SELECT dp.add_attribute('part', 'b');
-SELECT dp.grant_budget('regress_ann', 'part', 1);
+SELECT dp.grant_budget('part', 'regress_ann', 1);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.histogram('part', 'b', rho => 0.001);
 SELECT count(*) FROM dp.releases WHERE dataset = 'part';

@@ -97,6 +97,8 @@ CREATE TABLE dp_ledger.attribute (
     cells integer NOT NULL CHECK (cells >= 1),
     outside text NOT NULL CHECK (outside IN ('drop', 'clamp', 'other')),
     nulls text NOT NULL CHECK (nulls IN ('drop', 'cell')),
+    last text CHECK (last IN ('open', 'closed')),
+    CONSTRAINT attribute_last CHECK ((last IS NULL) = (kind = 'levels')),
     PRIMARY KEY (dataset_id, attribute)
 );
 COMMENT ON TABLE dp_ledger.attribute IS 'declared attributes: levels or edges of bins, as text in the column''s type';
@@ -116,7 +118,10 @@ CREATE TABLE dp_ledger.budget (
     delta_spent bigint CHECK (delta_spent >= 0),
     epsilon_limit bigint CHECK (epsilon_limit >= 0),
     epsilon_spent bigint CHECK (epsilon_spent >= 0),
+    most_per_request double precision,
+    most bigint CHECK (most > 0),
     UNIQUE (dataset_id, role_oid),
+    CONSTRAINT budget_most CHECK ((most IS NULL) = (most_per_request IS NULL)),
     CONSTRAINT budget_rho CHECK (rho_spent <= rho_limit),
     CONSTRAINT budget_delta CHECK (delta_spent <= delta_limit),
     CONSTRAINT budget_epsilon CHECK (epsilon_spent <= epsilon_limit),
@@ -125,7 +130,7 @@ CREATE TABLE dp_ledger.budget (
         ELSE pg_catalog.num_nulls(rho_limit, rho_spent, delta_limit, delta_spent) = 0 END)
 );
 COMMENT ON TABLE dp_ledger.budget IS 'what a role may lose on a dataset, and has lost; one row per role and dataset';
-COMMENT ON COLUMN dp_ledger.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; nobody can use the budget';
+COMMENT ON COLUMN dp_ledger.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; no role can use the budget';
 
 CREATE SEQUENCE dp_ledger.charge_id_seq;
 CREATE TABLE dp_ledger.charge (
@@ -370,7 +375,7 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
                 WHEN a.type = 'timestamp with time zone'    -- in UTC, as they are stored
                 THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.regexp_replace(p, '^(\S+) (\S+)( BC)?$', '\1T\2:00\3')) FROM pg_catalog.unnest(a.points) p)
                 ELSE pg_catalog.to_jsonb(a.points) END AS levels,
-           a.outside, a.nulls
+           a.outside, a.nulls, a.last
       FROM dp_ledger.dataset d JOIN dp_ledger.attribute a ON a.dataset_id = d.id
      WHERE NOT d.dropped
      ORDER BY d.dataset, a.position;
@@ -383,7 +388,7 @@ CREATE VIEW dp_ledger.all_budgets AS
            CASE b.accounting
                 WHEN 'pure' THEN (b.epsilon_limit - b.epsilon_spent) / 1e9::float8
                 ELSE dp.epsilon_of_rho((b.rho_limit - b.rho_spent) * 1e-9::float8, b.delta / 2) END AS epsilon_left,
-           dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen
+           b.most_per_request, dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen
       FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id
      WHERE NOT d.dropped
        AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
@@ -456,13 +461,13 @@ CREATE FUNCTION dp_internal.visible_budgets() RETURNS SETOF dp_ledger.all_budget
     AS 'MODULE_PATHNAME', 'pe_sql_visible_budgets' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_budgets() IS 'the rows of dp.budgets (used by the view)';
 CREATE VIEW dp.budgets WITH (security_barrier) AS SELECT * FROM dp_internal.visible_budgets();
-COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on his datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
+COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on their datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
 
 CREATE FUNCTION dp_internal.visible_charges() RETURNS SETOF dp_ledger.all_charges
     AS 'MODULE_PATHNAME', 'pe_sql_visible_charges' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_charges() IS 'the rows of dp.charges (used by the view)';
 CREATE VIEW dp.charges WITH (security_barrier) AS SELECT * FROM dp_internal.visible_charges();
-COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on his datasets';
+COMMENT ON VIEW dp.charges IS 'charges to your budgets; for an owner, all charges on their datasets';
 
 CREATE FUNCTION dp_internal.visible_acts() RETURNS SETOF dp_ledger.all_acts
     AS 'MODULE_PATHNAME', 'pe_sql_visible_acts' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
@@ -474,13 +479,80 @@ CREATE FUNCTION dp_internal.visible_releases() RETURNS SETOF dp_ledger.all_relea
     AS 'MODULE_PATHNAME', 'pe_sql_visible_releases' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_releases() IS 'the rows of dp.releases (used by the view)';
 CREATE VIEW dp.releases WITH (security_barrier) AS SELECT * FROM dp_internal.visible_releases();
-COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of his datasets';
+COMMENT ON VIEW dp.releases IS 'paid answers that you may read again; for an owner, all of their datasets';
 
 CREATE FUNCTION dp_internal.visible_models() RETURNS SETOF dp_ledger.all_models
     AS 'MODULE_PATHNAME', 'pe_sql_visible_models' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_models() IS 'the rows of dp.models (used by the view)';
 CREATE VIEW dp.models WITH (security_barrier) AS SELECT * FROM dp_internal.visible_models();
-COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on his datasets; release NULL: fitted without privacy';
+COMMENT ON VIEW dp.models IS 'fitted models that you may use; for an owner, all on their datasets; release NULL: fitted without privacy';
+
+COMMENT ON COLUMN dp.datasets.dataset IS 'its name';
+COMMENT ON COLUMN dp.datasets.unit IS 'column that says whose a row is; NULL: each row is a unit of its own';
+COMMENT ON COLUMN dp.datasets.max_rows IS 'how many rows of a unit count';
+COMMENT ON COLUMN dp.datasets.neighbours IS 'what is protected: add_remove or substitute (rows), or values (those of private_column)';
+COMMENT ON COLUMN dp.datasets.epsilon_left IS 'what is left of the cap, as an epsilon; NULL for all but the owner';
+COMMENT ON COLUMN dp.datasets.frozen IS 'whether charges fail until the owner calls dp.attest';
+COMMENT ON COLUMN dp.datasets.private_column IS 'with values: the column that is protected';
+COMMENT ON COLUMN dp.datasets.max_change IS 'with values: the largest change of a value that stays hidden';
+COMMENT ON COLUMN dp.datasets.change IS 'with values: whether values change in one row, or in all';
+COMMENT ON COLUMN dp.attributes.dataset IS 'the dataset';
+COMMENT ON COLUMN dp.attributes.attribute IS 'the column';
+COMMENT ON COLUMN dp.attributes.type IS 'its type';
+COMMENT ON COLUMN dp.attributes.kind IS 'levels or bins';
+COMMENT ON COLUMN dp.attributes.cells IS 'number of cells, those for other values and NULL included';
+COMMENT ON COLUMN dp.attributes.levels IS 'the levels, or the edges of the bins';
+COMMENT ON COLUMN dp.attributes.outside IS 'what becomes of other values: drop, clamp (to the first or last bin) or other (a cell of their own)';
+COMMENT ON COLUMN dp.attributes.nulls IS 'what becomes of NULL: drop or cell (of its own)';
+COMMENT ON COLUMN dp.attributes.last IS 'whether the last bin holds its upper edge: closed, or open; NULL for levels';
+COMMENT ON COLUMN dp.budgets.dataset IS 'the dataset';
+COMMENT ON COLUMN dp.budgets.role IS 'whose budget it is; members of the role spend it too';
+COMMENT ON COLUMN dp.budgets.accounting IS 'what adds up: rho (zcdp) or epsilon (pure)';
+COMMENT ON COLUMN dp.budgets.epsilon IS 'total granted';
+COMMENT ON COLUMN dp.budgets.delta IS 'total granted; half of it turns rho into epsilon';
+COMMENT ON COLUMN dp.budgets.rho_limit IS 'total in rho; NULL if accounting is pure';
+COMMENT ON COLUMN dp.budgets.rho_spent IS 'spent in rho; NULL if accounting is pure';
+COMMENT ON COLUMN dp.budgets.rho_left IS 'left in rho; NULL if accounting is pure';
+COMMENT ON COLUMN dp.budgets.epsilon_left IS 'epsilon of one request that takes all that is left';
+COMMENT ON COLUMN dp.budgets.most_per_request IS 'epsilon that one request may cost at most; NULL: no limit';
+COMMENT ON COLUMN dp.budgets.frozen IS 'whether charges fail until the owner calls dp.attest';
+COMMENT ON COLUMN dp.charges.charge IS 'number of the charge';
+COMMENT ON COLUMN dp.charges.at IS 'when it was committed';
+COMMENT ON COLUMN dp.charges.role IS 'who asked';
+COMMENT ON COLUMN dp.charges.dataset IS 'name of the dataset at that time';
+COMMENT ON COLUMN dp.charges.function IS 'what was called';
+COMMENT ON COLUMN dp.charges.rho IS 'cost in rho; NULL if pure';
+COMMENT ON COLUMN dp.charges.delta IS 'cost in delta; NULL if pure';
+COMMENT ON COLUMN dp.charges.epsilon IS 'cost in epsilon; NULL unless pure';
+COMMENT ON COLUMN dp.charges.request IS 'the canonical request';
+COMMENT ON COLUMN dp.charges.release IS 'the answer that it paid for; NULL: none was stored';
+COMMENT ON COLUMN dp.acts.at IS 'when';
+COMMENT ON COLUMN dp.acts.role IS 'who did it';
+COMMENT ON COLUMN dp.acts.dataset IS 'name of the dataset at that time';
+COMMENT ON COLUMN dp.acts.act IS 'what was done: the name of a function';
+COMMENT ON COLUMN dp.acts.subject IS 'attribute, role or release that it is about; NULL: the dataset itself';
+COMMENT ON COLUMN dp.acts.old_value IS 'before; NULL: there was none';
+COMMENT ON COLUMN dp.acts.new_value IS 'after; NULL: there is none';
+COMMENT ON COLUMN dp.acts.reason IS 'as given to dp.attest or dp.move_dataset';
+COMMENT ON COLUMN dp.releases.release IS 'number of the release';
+COMMENT ON COLUMN dp.releases.charge IS 'the charge that paid for it first';
+COMMENT ON COLUMN dp.releases.dataset IS 'the dataset';
+COMMENT ON COLUMN dp.releases.version IS 'version of the data that it is of';
+COMMENT ON COLUMN dp.releases.attributes IS 'attributes of its cells, features of a model or slopes of a minimum';
+COMMENT ON COLUMN dp.releases.workload IS 'canonical workload; NULL: a model or a minimum';
+COMMENT ON COLUMN dp.releases.predicate IS 'canonical predicate; NULL: all rows';
+COMMENT ON COLUMN dp.releases.method IS 'how it was made';
+COMMENT ON COLUMN dp.releases.queries IS 'how many queries it answers';
+COMMENT ON COLUMN dp.releases.created IS 'when it was stored';
+COMMENT ON COLUMN dp.models.model IS 'its name';
+COMMENT ON COLUMN dp.models.dataset IS 'the dataset';
+COMMENT ON COLUMN dp.models.kind IS 'logistic_regression, svm or linear_regression';
+COMMENT ON COLUMN dp.models.method IS 'how it was fitted';
+COMMENT ON COLUMN dp.models.label IS 'attribute that it predicts';
+COMMENT ON COLUMN dp.models.features IS 'attributes that it predicts from';
+COMMENT ON COLUMN dp.models.role IS 'who fitted it';
+COMMENT ON COLUMN dp.models.release IS 'the paid release; NULL: fitted without privacy';
+COMMENT ON COLUMN dp.models.created IS 'when it was stored';
 
 GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.acts, dp.releases, dp.models TO PUBLIC;
 
@@ -529,38 +601,39 @@ COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, text) IS
     'the same with the levels as an array literal in the column''s own input form';
 
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower anycompatible, upper anycompatible, bins integer,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_bins' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_attribute(text, name, anycompatible, anycompatible, integer, text, text) IS
-    'declares a column as an attribute of equal bins from lower to upper; outside: clamp, drop or other; nulls: drop or cell';
+COMMENT ON FUNCTION dp.add_attribute(text, name, anycompatible, anycompatible, integer, text, text, text) IS
+    'declares a column as an attribute of equal bins from lower to upper; outside: clamp, drop or other; nulls: drop or cell; last: whether the last bin is open or closed at upper, NULL: open for dates and timestamps';
 
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower text, upper text, bins integer,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_bins' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, integer, text, text) IS
+COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, integer, text, text, text) IS
     'the same with the bounds in the column''s own input form';
 
 CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges anyarray,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_edges' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_edges(text, name, anyarray, text, text) IS
-    'declares a column as an attribute of bins between ascending edges: [e1, e2), [e2, e3), ..., the last one closed';
+COMMENT ON FUNCTION dp.add_edges(text, name, anyarray, text, text, text) IS
+    'declares a column as an attribute of bins between ascending edges: [e1, e2), [e2, e3), ...; last: open or closed at its upper edge, NULL: open for dates and timestamps';
 
 CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges text,
-        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop') RETURNS void
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_edges' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text) IS
+COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text, text) IS
     'the same with the edges as an array literal in the column''s own input form';
 
-CREATE FUNCTION dp.grant_budget(grantee name, dataset text, epsilon double precision,
-        delta double precision DEFAULT NULL, accounting text DEFAULT 'zcdp', overcommit boolean DEFAULT false) RETURNS void
+CREATE FUNCTION dp.grant_budget(dataset text, grantee name, epsilon double precision,
+        delta double precision DEFAULT NULL, accounting text DEFAULT NULL, overcommit boolean DEFAULT false,
+        most_per_request double precision DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_grant_budget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.grant_budget(name, text, double precision, double precision, text, boolean) IS
-    'sets the total that a role may lose on your dataset; delta NULL: that of the cap; overcommit: also where all budgets together exceed the cap';
+COMMENT ON FUNCTION dp.grant_budget(text, name, double precision, double precision, text, boolean, double precision) IS
+    'sets the total that a role may lose on your dataset; delta and accounting NULL: those of the cap; overcommit: also where all budgets together exceed the cap; most_per_request: the epsilon that one request may cost, NULL: no limit';
 
-CREATE FUNCTION dp.revoke_budget(grantee name, dataset text) RETURNS void
+CREATE FUNCTION dp.revoke_budget(dataset text, grantee name) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_revoke_budget' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.revoke_budget(name, text) IS
+COMMENT ON FUNCTION dp.revoke_budget(text, name) IS
     'takes back what a role has not spent yet; what it paid for it may still read';
 
 CREATE FUNCTION dp.verify_ledger(dataset text)
@@ -587,59 +660,65 @@ COMMENT ON FUNCTION dp.describe(text) IS
 CREATE FUNCTION dp.histogram(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
-    'private answers to a workload of counts, each between lower95 and upper95 with a probability of at least 95 %; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones';
+COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
+    'private answers to a workload of counts, each between lower95 and upper95 with a probability of at least 95 %; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones; rows_per_unit: how many rows of a unit count, NULL: max_rows; fewer need less noise';
 
 CREATE FUNCTION dp.histogram(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.histogram(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.histogram(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.quote(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
         rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
         lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean)
     AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'what dp.histogram with the same arguments would cost and how far off its answers would be; reads no data, charges nothing';
 
 CREATE FUNCTION dp.quote(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
         rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
         lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean)
     AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.quote_queries(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, stderr double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_queries' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote_queries(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote_queries(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the queries that dp.histogram with the same arguments would answer, each with its standard error; reads no data, charges nothing';
 
 CREATE FUNCTION dp.quote_queries(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
-        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (query integer, label jsonb, stderr double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_queries' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote_queries(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name) IS
+COMMENT ON FUNCTION dp.quote_queries(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the same for one attribute by its name, or several as an array literal';
 
 CREATE FUNCTION dp.answer(release bigint, workload text)
@@ -659,52 +738,52 @@ CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT 
 COMMENT ON FUNCTION dp.publish(bigint, text, boolean) IS
     'makes a paid release an ordinary table of yours, free: a row per count with estimate, stderr and 95% interval; replace: one that this function made; returns the number of rows';
 
-CREATE FUNCTION dp.fit(dataset text, model text, label name, features name[], method text DEFAULT 'auto',
+CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
-        predicate text DEFAULT NULL, options jsonb DEFAULT NULL, name text DEFAULT NULL,
-        fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (term text, coefficient double precision, model text, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.fit(text, text, name, name[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name) IS
-    'fits a private model: logistic_regression, svm or linear_regression of a label by declared attributes; give epsilon or rho; coefficients are on the scale of the values; the same request again is answered free';
+COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
+    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; the same request again is answered free';
 
 CREATE TYPE dp.model_term AS (term text, coefficient double precision, model text, release bigint);
 COMMENT ON TYPE dp.model_term IS 'a term of a fitted model; the aggregates that fit models return an array of them';
 
-CREATE FUNCTION dp_internal.logistic_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
+CREATE FUNCTION dp_internal.logistic_regression_add(internal, label "any", features double precision[], options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_internal.logistic_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.logistic_regression';
+COMMENT ON FUNCTION dp_internal.logistic_regression_add(internal, "any", double precision[], jsonb) IS 'transition function of the aggregate dp.logistic_regression';
 CREATE FUNCTION dp_internal.logistic_regression_final(internal) RETURNS dp.model_term[]
     AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_internal.logistic_regression_final(internal) IS 'final function of the aggregate dp.logistic_regression';
-CREATE AGGREGATE dp.logistic_regression(label "any", features double precision[], options text) (
+CREATE AGGREGATE dp.logistic_regression(label "any", features double precision[], options jsonb) (
     SFUNC = dp_internal.logistic_regression_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = dp_internal.logistic_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
-COMMENT ON AGGREGATE dp.logistic_regression("any", double precision[], text) IS
+COMMENT ON AGGREGATE dp.logistic_regression("any", double precision[], jsonb) IS
     'fits a private model to rows that you may read, the logistic loss of a label of two classes; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
 
-CREATE FUNCTION dp_internal.svm_add(internal, label "any", features double precision[], options text) RETURNS internal
+CREATE FUNCTION dp_internal.svm_add(internal, label "any", features double precision[], options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_svm_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_internal.svm_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.svm';
+COMMENT ON FUNCTION dp_internal.svm_add(internal, "any", double precision[], jsonb) IS 'transition function of the aggregate dp.svm';
 CREATE FUNCTION dp_internal.svm_final(internal) RETURNS dp.model_term[]
     AS 'MODULE_PATHNAME', 'pe_sql_svm_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_internal.svm_final(internal) IS 'final function of the aggregate dp.svm';
-CREATE AGGREGATE dp.svm(label "any", features double precision[], options text) (
+CREATE AGGREGATE dp.svm(label "any", features double precision[], options jsonb) (
     SFUNC = dp_internal.svm_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = dp_internal.svm_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
-COMMENT ON AGGREGATE dp.svm("any", double precision[], text) IS
+COMMENT ON AGGREGATE dp.svm("any", double precision[], jsonb) IS
     'fits a private model to rows that you may read, the smoothed hinge loss of a label of two classes; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
 
-CREATE FUNCTION dp_internal.linear_regression_add(internal, label "any", features double precision[], options text) RETURNS internal
+CREATE FUNCTION dp_internal.linear_regression_add(internal, label "any", features double precision[], options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_linear_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_internal.linear_regression_add(internal, "any", double precision[], text) IS 'transition function of the aggregate dp.linear_regression';
+COMMENT ON FUNCTION dp_internal.linear_regression_add(internal, "any", double precision[], jsonb) IS 'transition function of the aggregate dp.linear_regression';
 CREATE FUNCTION dp_internal.linear_regression_final(internal) RETURNS dp.model_term[]
     AS 'MODULE_PATHNAME', 'pe_sql_linear_regression_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_internal.linear_regression_final(internal) IS 'final function of the aggregate dp.linear_regression';
-CREATE AGGREGATE dp.linear_regression(label "any", features double precision[], options text) (
+CREATE AGGREGATE dp.linear_regression(label "any", features double precision[], options jsonb) (
     SFUNC = dp_internal.linear_regression_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = dp_internal.linear_regression_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
-COMMENT ON AGGREGATE dp.linear_regression("any", double precision[], text) IS
+COMMENT ON AGGREGATE dp.linear_regression("any", double precision[], jsonb) IS
     'fits a private model to rows that you may read, the squared error of a number; options is a constant, {"dataset": .., "label": .., "features": [..], "epsilon": ..}; one charge for each group';
 
 CREATE FUNCTION dp.predict(model text, features jsonb) RETURNS double precision
@@ -722,28 +801,28 @@ CREATE FUNCTION dp.drop_model(model text) RETURNS void
 COMMENT ON FUNCTION dp.drop_model(text) IS
     'forgets a model''s name and coefficients; its charge stays, and so does its release. For the role that gave the name, and the owner of the table';
 
-CREATE FUNCTION dp.minimize_max_affine(dataset text, slopes name[], offsets name, lower double precision[], upper double precision[],
+CREATE FUNCTION dp.minimize_max_affine(dataset text, slopes text[], offsets text, lower double precision[], upper double precision[],
         inequalities double precision[] DEFAULT NULL, method text DEFAULT 'exponential',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         options jsonb DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
     RETURNS TABLE (x double precision[], public_value double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.minimize_max_affine(text, name[], name, double precision[], double precision[], double precision[], text, double precision, double precision, double precision, jsonb, boolean, name) IS
+COMMENT ON FUNCTION dp.minimize_max_affine(text, text[], text, double precision[], double precision[], double precision[], text, double precision, double precision, double precision, jsonb, boolean, name) IS
     'a private point where the largest of slopes . x + offset over the rows is small: lower <= x <= upper, and rows (g, h) of inequalities mean g . x <= h; public_value: the minimum without offsets; give epsilon or rho; the same request again is answered free';
 
 CREATE TYPE dp.affine_minimum AS (x double precision[], public_value double precision, release bigint);
 COMMENT ON TYPE dp.affine_minimum IS 'a private minimum of a piecewise affine function, as dp.minimize_max_affine_agg returns it';
 
-CREATE FUNCTION dp_internal.minimize_max_affine_add(internal, slopes double precision[], offsets double precision, options text) RETURNS internal
+CREATE FUNCTION dp_internal.minimize_max_affine_add(internal, slopes double precision[], offsets double precision, options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_internal.minimize_max_affine_add(internal, double precision[], double precision, text) IS 'transition function of the aggregate dp.minimize_max_affine_agg';
+COMMENT ON FUNCTION dp_internal.minimize_max_affine_add(internal, double precision[], double precision, jsonb) IS 'transition function of the aggregate dp.minimize_max_affine_agg';
 CREATE FUNCTION dp_internal.minimize_max_affine_final(internal) RETURNS dp.affine_minimum
     AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_internal.minimize_max_affine_final(internal) IS 'final function of the aggregate dp.minimize_max_affine_agg';
-CREATE AGGREGATE dp.minimize_max_affine_agg(slopes double precision[], offsets double precision, options text) (
+CREATE AGGREGATE dp.minimize_max_affine_agg(slopes double precision[], offsets double precision, options jsonb) (
     SFUNC = dp_internal.minimize_max_affine_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = dp_internal.minimize_max_affine_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE);
-COMMENT ON AGGREGATE dp.minimize_max_affine_agg(double precision[], double precision, text) IS
+COMMENT ON AGGREGATE dp.minimize_max_affine_agg(double precision[], double precision, jsonb) IS
     'the same of rows that you may read; options is a constant, {"dataset": .., "lower": [..], "upper": [..], "epsilon": ..}; one charge for each group';
 
 CREATE TYPE dp.affine_solution AS (x double precision[], value double precision, gap double precision);
@@ -752,9 +831,9 @@ COMMENT ON TYPE dp.affine_solution IS 'a minimum of a piecewise affine function,
 CREATE FUNCTION dp_internal.solve_max_affine_add(internal, slopes double precision[], offsets double precision) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_internal.solve_max_affine_add(internal, double precision[], double precision) IS 'transition function of the aggregate dp.solve_max_affine';
-CREATE FUNCTION dp_internal.solve_max_affine_add(internal, slopes double precision[], offsets double precision, options text) RETURNS internal
+CREATE FUNCTION dp_internal.solve_max_affine_add(internal, slopes double precision[], offsets double precision, options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.solve_max_affine_add(internal, double precision[], double precision, text) IS 'transition function of the aggregate dp.solve_max_affine';
+COMMENT ON FUNCTION dp_internal.solve_max_affine_add(internal, double precision[], double precision, jsonb) IS 'transition function of the aggregate dp.solve_max_affine';
 CREATE FUNCTION dp_internal.solve_max_affine_final(internal) RETURNS dp.affine_solution
     AS 'MODULE_PATHNAME', 'pe_sql_solve_max_affine_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_internal.solve_max_affine_final(internal) IS 'final function of the aggregate dp.solve_max_affine';
@@ -763,10 +842,10 @@ CREATE AGGREGATE dp.solve_max_affine(slopes double precision[], offsets double p
     FINALFUNC = dp_internal.solve_max_affine_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp.solve_max_affine(double precision[], double precision) IS
     'the minimum over all x of the largest of slopes . x + offset, without privacy, by a linear programme with a certified gap';
-CREATE AGGREGATE dp.solve_max_affine(slopes double precision[], offsets double precision, options text) (
+CREATE AGGREGATE dp.solve_max_affine(slopes double precision[], offsets double precision, options jsonb) (
     SFUNC = dp_internal.solve_max_affine_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = dp_internal.solve_max_affine_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp.solve_max_affine(double precision[], double precision, text) IS
+COMMENT ON AGGREGATE dp.solve_max_affine(double precision[], double precision, jsonb) IS
     'the same over a set; options is a constant, {"lower": [..], "upper": [..], "inequalities": [[..], ..], "gap": 1e-9}, each of them optional';
 
 CREATE FUNCTION dp.expire_release(release bigint) RETURNS void

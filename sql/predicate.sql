@@ -68,9 +68,9 @@ SELECT dp.add_attribute('p', 'u', '{00000000-0000-0000-0000-000000000000,0000000
 SELECT dp.add_attribute('p', 'k', '{3,1,2}', outside => 'other', nulls => 'cell');
 SELECT dp.add_attribute('p', 'Odd "col', '{v,w}', nulls => 'cell');
 SELECT dp.add_attribute('p', 'and', '{false,true}', nulls => 'cell');
-SELECT dp.grant_budget('regress_curator', 'p', 9e4);
-SELECT dp.grant_budget('regress_ann', 'p', 1e3);
-SELECT dp.grant_budget('regress_bob', 'p', 1e3);
+SELECT dp.grant_budget('p', 'regress_curator', 9e4);
+SELECT dp.grant_budget('p', 'regress_ann', 1e3);
+SELECT dp.grant_budget('p', 'regress_bob', 1e3);
 
 -- ---- which rows ----
 -- levels: other is none of them; NULL is unknown but to IS NULL
@@ -87,8 +87,8 @@ SELECT agrees($$u = '00000000-0000-0000-0000-000000000001'$$), agrees($$u <> '00
 SELECT agrees($$age < 30$$), agrees($$age >= 30$$), agrees($$age <= 29$$), agrees($$age > 29$$), agrees($$age BETWEEN 20 AND 59$$), agrees($$age NOT BETWEEN 20 AND 59$$), agrees($$30 > age$$), agrees($$age IS NULL$$), agrees($$NOT (age >= 30)$$);
 SELECT agrees($$age >= 0$$, $$age IS NOT NULL$$), agrees($$age <= 100$$, $$age IS NOT NULL$$), agrees($$age >= 90 AND age <= 100$$, $$age >= 90$$);
 SELECT agrees($$n < 2$$, $$n IN (0, 1)$$), agrees($$n = 0$$), agrees($$n = 1$$), agrees($$n <> 1$$, $$n BETWEEN 0 AND 10 AND n <> 1$$), agrees($$n IN (0, 1)$$), agrees($$n <= 10$$, $$n BETWEEN 0 AND 10$$), agrees($$n > 10 OR n = 0$$, $$n = 0$$), agrees($$n >= 2$$, $$n BETWEEN 2 AND 10$$), agrees($$n IS NOT NULL$$);
-SELECT agrees($$born < '2020-02-01'$$, $$born BETWEEN '2020-01-01' AND '2020-01-31'$$), agrees($$born <= '2020-01-31'$$, $$born BETWEEN '2020-01-01' AND '2020-01-31'$$), agrees($$born >= '2020-02-01'$$, $$born BETWEEN '2020-02-01' AND '2020-03-01'$$), agrees($$born <= '2020-03-01'$$, $$born BETWEEN '2020-01-01' AND '2020-03-01'$$);
-SELECT agrees($$seen < '2020-02-01'$$, $$seen >= '2020-01-01' AND seen < '2020-02-01'$$), agrees($$seen <= '2020-01-31 23:59:59.999999'$$, $$seen >= '2020-01-01' AND seen < '2020-02-01'$$), agrees($$at >= '2020-02-01 00:00+00'$$, $$at BETWEEN '2020-02-01 00:00+00' AND '2020-03-01 00:00+00'$$), agrees($$at >= '2020-02-01 09:00+09'$$, $$at BETWEEN '2020-02-01 00:00+00' AND '2020-03-01 00:00+00'$$);
+SELECT agrees($$born < '2020-02-01'$$, $$born BETWEEN '2020-01-01' AND '2020-01-31'$$), agrees($$born <= '2020-01-31'$$, $$born BETWEEN '2020-01-01' AND '2020-01-31'$$), agrees($$born >= '2020-02-01'$$, $$born BETWEEN '2020-02-01' AND '2020-02-29'$$), agrees($$born < '2020-03-01'$$, $$born BETWEEN '2020-01-01' AND '2020-02-29'$$);
+SELECT agrees($$seen < '2020-02-01'$$, $$seen >= '2020-01-01' AND seen < '2020-02-01'$$), agrees($$seen <= '2020-01-31 23:59:59.999999'$$, $$seen >= '2020-01-01' AND seen < '2020-02-01'$$), agrees($$at >= '2020-02-01 00:00+00'$$, $$at >= '2020-02-01 00:00+00' AND at < '2020-03-01 00:00+00'$$), agrees($$at >= '2020-02-01 09:00+09'$$, $$at >= '2020-02-01 00:00+00' AND at < '2020-03-01 00:00+00'$$);
 SELECT agrees($$score < 1.5$$, $$score >= 0 AND score < 1.5$$), agrees($$score >= 1.50$$, $$score BETWEEN 1.5 AND 4.5$$), agrees($$score <= 4.5$$, $$score BETWEEN 0 AND 4.5$$), agrees($$score BETWEEN 15e-1 AND 4.5$$), agrees($$score IS NULL$$, $$score IS NULL OR score = 'NaN'$$);
 SELECT agrees($$x < 0.5$$, $$x >= 0 AND x < 0.5$$), agrees($$x >= .25 AND x < 75e-2$$), agrees($$x <= 1$$, $$x BETWEEN 0 AND 1$$), agrees($$x IS NULL$$, $$x IS NULL OR x = 'NaN'$$), agrees($$x < -0.0 OR x >= 0.75$$, $$x BETWEEN 0.75 AND 1$$), agrees($$y < 0.5$$), agrees($$y >= 0.5$$, $$y >= 0.5 AND y <> 'NaN'$$);
 -- three-valued logic over several attributes; an attribute that drops rows drops them whatever the rest says

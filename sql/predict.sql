@@ -1,24 +1,14 @@
 -- dp.predict and dp.predict_row: what a kept model says of a row.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
 CREATE SCHEMA hidden;
 GRANT CREATE ON SCHEMA public TO regress_curator, regress_ann;
 GRANT CREATE, USAGE ON SCHEMA hidden TO regress_curator;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 
 -- every type that an attribute can have; the enum is in a schema that ann may not use
 SET SESSION AUTHORIZATION regress_curator;
@@ -37,11 +27,11 @@ SELECT dp.add_attribute('d', 'u', '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}', outs
 SELECT dp.add_attribute('d', 'dl', '{2020-02-29,2020-03-01}', outside => 'other');
 SELECT dp.add_attribute('d', 'n', '{0.1,2.50}', outside => 'other', nulls => 'cell');
 SELECT dp.add_attribute('d', 'c', '{ab,c}', outside => 'other'), dp.add_attribute('d', 'r', '{0.1,0.5}', outside => 'other');
-SELECT dp.grant_budget('regress_ann', 'd', 1e4);
+SELECT dp.grant_budget('d', 'regress_ann', 1e4);
 
 -- Levels.  Each indicator gets a bit, so that a prediction tells which terms are in it.
 SET SESSION AUTHORIZATION regress_ann;
-SELECT count(*) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{s,f,i,e,u,dl,n,c,r}', epsilon => 1, name => 'levels');
+SELECT count(*) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{s,f,i,e,u,dl,n,c,r}', epsilon => 1, model => 'levels');
 RESET SESSION AUTHORIZATION;
 UPDATE dp_ledger.model SET coefficients = (SELECT array_agg(2.0 ^ (k - 1) ORDER BY k) FROM generate_series(1, cardinality(terms)) k) WHERE model = 'levels';
 CREATE FUNCTION terms_of(row_json jsonb) RETURNS text LANGUAGE sql AS $$
@@ -75,12 +65,12 @@ SELECT refused($$SELECT terms_of('{"dl": "yesterday or so"}')$$);
 
 -- Numbers.  Outside their bounds they are clamped, or in the middle with an indicator.
 SET SESSION AUTHORIZATION regress_ann;
-SELECT array_agg(term) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{a,b}', epsilon => 1, name => 'numbers');
-SELECT count(*) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{d,ts,lt}', epsilon => 1, name => 'times');
-SELECT count(*) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{num}', epsilon => 1, name => 'numeric');
-SELECT count(*) AS terms FROM dp.fit('d', 'logistic_regression', 'yes', '{a}', epsilon => 1, name => 'logistic');
-SELECT count(*) AS terms FROM dp.fit('d', 'svm', 'yes', '{a}', epsilon => 1, name => 'svm');
-SELECT count(*) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{a,f,i,n}', epsilon => 1, name => 'mixed');
+SELECT array_agg(term) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{a,b}', epsilon => 1, model => 'numbers');
+SELECT count(*) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{d,ts,lt}', epsilon => 1, model => 'times');
+SELECT count(*) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{num}', epsilon => 1, model => 'numeric');
+SELECT count(*) AS terms FROM dp.fit('d', 'logistic_regression', 'yes', '{a}', epsilon => 1, model => 'logistic');
+SELECT count(*) AS terms FROM dp.fit('d', 'svm', 'yes', '{a}', epsilon => 1, model => 'svm');
+SELECT count(*) AS terms FROM dp.fit('d', 'linear_regression', 'y', '{a,f,i,n}', epsilon => 1, model => 'mixed');
 RESET SESSION AUTHORIZATION;
 UPDATE dp_ledger.model SET coefficients = '{1,2,4,8,16}' WHERE model = 'numbers';
 UPDATE dp_ledger.model SET coefficients = '{0,1,1e-6,1e-6}' WHERE model = 'times';
@@ -133,7 +123,7 @@ INSERT INTO x SELECT -3 + 0.05 * a + CASE WHEN b IS NULL THEN 2 WHEN b > 10 THEN
   FROM generate_series(0, 100, 5) a, unnest('{0,2,7,10,11,NULL}'::float8[]) b, unnest('{F,M}'::text[]) s;
 SELECT dp.create_dataset('x', 'x', 10), dp.add_attribute('x', 'y', -10, 10, 2), dp.add_attribute('x', 'a', -50, 200, 2);
 SELECT dp.add_attribute('x', 'b', 0, 10, 2, outside => 'other', nulls => 'cell'), dp.add_attribute('x', 's', '{F,M}');
-SELECT count(*) AS terms FROM dp.fit('x', 'linear_regression', 'y', '{a,b,s}', method => 'nonprivate', name => 'exact');
+SELECT count(*) AS terms FROM dp.fit('x', 'linear_regression', 'y', '{a,b,s}', method => 'nonprivate', model => 'exact');
 SELECT max(abs(dp.predict('exact', to_jsonb(x)) - y)) < 1e-3 AS exact FROM x;
 SELECT count(*) FROM dp.charges WHERE dataset = 'x';
 

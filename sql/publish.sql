@@ -1,6 +1,8 @@
 -- dp.publish and dp.expire_release: columns of every kind of query, replacing, rights, names.  Estimates
 -- are never printed.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
@@ -8,16 +10,6 @@ GRANT CREATE ON SCHEMA public TO regress_curator, regress_ann, regress_bob;
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 CREATE DOMAIN years AS int CHECK (VALUE > 0);
 CREATE SCHEMA "Reports" AUTHORIZATION regress_ann;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 -- Asks, publishes as `target`, and tells the columns.
 CREATE FUNCTION published(attributes text, workload text, target text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -30,8 +22,6 @@ BEGIN
     RETURN rows || ' rows: ' || columns;
 END $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 \pset null '(null)'
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE people (sex text, age years, height float8, born date, seen timestamptz, smokes boolean, "feels" mood, code char(3), fee numeric(8,2),
@@ -50,8 +40,8 @@ SELECT dp.add_attribute('people', 'key', '{00000000-0000-0000-0000-000000000001}
 SELECT dp.add_attribute('people', 'query', '{1,2}');
 SELECT dp.add_attribute('people', 'Odd "col', '{1,2}');
 SELECT dp.add_attribute('people', 'age_from', '{7,8}');
-SELECT dp.grant_budget('regress_ann', 'people', 50);
-SELECT dp.grant_budget('regress_bob', 'people', 50);
+SELECT dp.grant_budget('people', 'regress_ann', 50);
+SELECT dp.grant_budget('people', 'regress_bob', 50);
 
 SET SESSION AUTHORIZATION regress_ann;
 -- Levels, with and without 'other' and NULL

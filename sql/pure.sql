@@ -1,22 +1,12 @@
 -- Pure accounting: budgets and caps that sum epsilon, discrete Laplace noise, and what does not go with them.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 CREATE ROLE regress_bob;
 CREATE ROLE regress_cy;
 GRANT CREATE ON SCHEMA public TO regress_curator;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE t (x int, b boolean);
@@ -34,17 +24,17 @@ SELECT dp.add_attribute('p', 'x', 0, 10, 10), dp.add_attribute('p', 'b');
 SELECT dp.add_attribute('z', 'x', 0, 10, 10), dp.add_attribute('z', 'b');
 \t on
 -- a pure cap takes pure budgets only; they have no delta
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 1)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 1, 1e-6, 'pure')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'z', 1, 1e-6, 'pure')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 1e-10, accounting => 'pure')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 1.0000000009, 0, 'pure')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_bob', 'p', 100, accounting => 'pure', overcommit => true)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'z', 2, accounting => 'pure', overcommit => true)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_bob', 'z', 2, overcommit => true)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_cy', 'z', 2, overcommit => true)$$);
+SELECT refused($$SELECT dp.grant_budget('p', 'regress_ann', 1, accounting => 'zcdp')$$);
+SELECT refused($$SELECT dp.grant_budget('p', 'regress_ann', 1, 1e-6, 'pure')$$);
+SELECT refused($$SELECT dp.grant_budget('z', 'regress_ann', 1, 1e-6, 'pure')$$);
+SELECT refused($$SELECT dp.grant_budget('p', 'regress_ann', 1e-10, accounting => 'pure')$$);
+SELECT refused($$SELECT dp.grant_budget('p', 'regress_ann', 1.0000000009, 0)$$);
+SELECT refused($$SELECT dp.grant_budget('p', 'regress_bob', 100, accounting => 'pure', overcommit => true)$$);
+SELECT refused($$SELECT dp.grant_budget('z', 'regress_ann', 2, accounting => 'pure', overcommit => true)$$);
+SELECT refused($$SELECT dp.grant_budget('z', 'regress_bob', 2, overcommit => true)$$);
+SELECT refused($$SELECT dp.grant_budget('z', 'regress_cy', 2, overcommit => true)$$);
 -- nothing is spent of it: another accounting may take its place
-SELECT refused($$SELECT dp.grant_budget('regress_cy', 'z', 3, accounting => 'pure', overcommit => true)$$);
+SELECT refused($$SELECT dp.grant_budget('z', 'regress_cy', 3, accounting => 'pure', overcommit => true)$$);
 \t off
 SELECT dataset, role, accounting, epsilon, delta, rho_limit, rho_spent, rho_left, epsilon_left FROM dp.budgets WHERE accounting = 'pure' ORDER BY dataset, role;
 SELECT dataset, epsilon_left FROM dp.datasets WHERE dataset = 'p';
@@ -128,11 +118,11 @@ SELECT charge, role, dataset, rho, delta, epsilon FROM dp.charges WHERE role = '
 -- Changing a budget: never below what is spent, never to another accounting
 SET SESSION AUTHORIZATION regress_curator;
 \t on
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 0.999999999, accounting => 'pure')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'z', 4)$$);
-SELECT refused($$SELECT dp.grant_budget('regress_bob', 'z', 4, accounting => 'pure')$$);
-SELECT refused($$SELECT dp.grant_budget('regress_ann', 'p', 1.5, accounting => 'pure', overcommit => true)$$);
-SELECT refused($$SELECT dp.revoke_budget('regress_bob', 'p')$$);
+SELECT refused($$SELECT dp.grant_budget('p', 'regress_ann', 0.999999999, accounting => 'pure')$$);
+SELECT refused($$SELECT dp.grant_budget('z', 'regress_ann', 4)$$);
+SELECT refused($$SELECT dp.grant_budget('z', 'regress_bob', 4, accounting => 'pure')$$);
+SELECT refused($$SELECT dp.grant_budget('p', 'regress_ann', 1.5, accounting => 'pure', overcommit => true)$$);
+SELECT refused($$SELECT dp.revoke_budget('p', 'regress_bob')$$);
 \t off
 SELECT role, epsilon, epsilon_left FROM dp.budgets WHERE dataset = 'p' ORDER BY role;
 -- who has no budget is quoted in the terms of the cap
@@ -158,7 +148,7 @@ SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE v (n int);
 INSERT INTO v SELECT i % 100 FROM generate_series(1, 5000) i;
 SELECT dp.create_dataset('v', 'v', 1e5, accounting => 'pure'), dp.add_attribute('v', 'n', 0, 100, 100);
-SELECT dp.grant_budget('regress_ann', 'v', 1e5, accounting => 'pure');
+SELECT dp.grant_budget('v', 'regress_ann', 1e5, accounting => 'pure');
 SELECT 'matrix({' || string_agg(r, ',' ORDER BY q) || '})' AS twice FROM (SELECT q, '{' || string_agg(CASE WHEN c / 10 = q OR c % 10 = q - 10 THEN '2' ELSE '0' END, ',' ORDER BY c) || '}' AS r
   FROM generate_series(0, 99) c, generate_series(0, 19) q GROUP BY q) m \gset
 SET SESSION AUTHORIZATION regress_ann;

@@ -12,7 +12,7 @@ CREATE TABLE t (x int, b boolean);
 SELECT dp.create_dataset('d', 't', 10);
 SELECT dp.add_attribute('d', 'x', 0, 100, 10, nulls => 'cell');
 SELECT dp.add_attribute('d', 'b');
-SELECT dp.grant_budget('regress_ann', 'd', 1, 1e-6);
+SELECT dp.grant_budget('d', 'regress_ann', 1, 1e-6);
 
 SET SESSION AUTHORIZATION regress_ann;
 CREATE TEMP TABLE q AS SELECT * FROM dp.quote('d', '{x,b}', epsilon => 0.25);

@@ -1,24 +1,14 @@
 -- Units of privacy that may have several rows, and neighbours by substitution.
 -- Noise of rho 100 for units of one row, and k^2 times that for k rows, is 0 but for a chance below 1e-40.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 GRANT CREATE ON SCHEMA public TO regress_curator;
 
 -- SQLSTATE, message, detail and hint of a statement that fails.
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TYPE colour AS ENUM ('red', 'green');
@@ -61,7 +51,7 @@ CREATE FUNCTION register(rows int, neighbours text, unit name) RETURNS void LANG
     SELECT dp.create_dataset('visits', 'visits', 100000, unit => unit, max_rows => rows, neighbours => neighbours);
     SELECT dp.add_attribute('visits', 'ward', ARRAY[0, 1, 2]);
     SELECT dp.add_attribute('visits', 'age', 0, 30, 3);
-    SELECT dp.grant_budget('regress_ann', 'visits', 100000);
+    SELECT dp.grant_budget('visits', 'regress_ann', 100000);
 $$;
 CREATE FUNCTION counts(max_rows int, predicate text DEFAULT NULL, attributes text DEFAULT 'ward')
     RETURNS float8[] LANGUAGE plpgsql AS $$
@@ -100,6 +90,29 @@ SELECT * FROM dp.describe('visits') WHERE description LIKE 'protected%' OR descr
 SET SESSION AUTHORIZATION regress_ann;
 SELECT (SELECT sum(x) FROM unnest(counts(5)) x) = counted AS cut_to_5 FROM truth WHERE k = 5;
 SELECT (SELECT sum(x) FROM unnest(counts(5, attributes => '{ward,age}')) x) = counted AS two_attributes FROM truth WHERE k = 5;
+-- fewer rows of a unit for one request: the same rows as with so small a max_rows, and the error of so few
+CREATE TEMP TABLE fewer AS SELECT * FROM dp.histogram('visits', 'ward', 'identity + total', rho => 400, rows_per_unit => 2);
+SELECT (SELECT round(estimate) FROM fewer WHERE query = 4) = counted AS cut_to_2 FROM truth WHERE k = 2;
+SELECT f.query, abs(q.stderr / f.stderr - 2.5) < 1e-6 AS error_of_2, abs(f.stderr - a.stderr) < 1e-9 AS answered_with_it
+  FROM fewer f JOIN dp.quote_queries('visits', 'ward', 'identity + total', rho => 400) q USING (query)
+  JOIN dp.answer((SELECT max(release) FROM fewer), 'identity + total') a USING (query) ORDER BY query;
+SELECT replay, rows FROM unnest(ARRAY[NULL, 1, 2, 5]) rows, dp.quote('visits', 'ward', 'identity + total', rho => 400, rows_per_unit => rows);
+SELECT count(*) FROM dp.histogram('visits', 'ward', 'identity + total', rho => 400);
+SELECT replay, rows FROM unnest(ARRAY[NULL, 1, 2, 5]) rows, dp.quote('visits', 'ward', 'identity + total', rho => 400, rows_per_unit => rows);
+SELECT request -> 'rows_per_unit' AS rows_per_unit FROM dp.charges WHERE request ->> 'workload' = 'identity + total' ORDER BY charge;
+SELECT array_length(array_agg(DISTINCT release), 1) AS models FROM unnest(ARRAY[NULL, 1, 3, 5]) rows, dp.fit('visits', 'linear_regression', 'age', '{ward}', rho => 1, rows_per_unit => rows);
+SELECT DISTINCT request -> 'rows_per_unit' AS rows_per_unit FROM dp.charges WHERE request ->> 'kind' = 'model' ORDER BY 1;
+\t on
+SELECT refused($$SELECT * FROM dp.histogram('visits', 'ward', rho => 1, rows_per_unit => 6)$$);
+SELECT refused($$SELECT * FROM dp.histogram('visits', 'ward', rho => 1, rows_per_unit => 0)$$);
+SELECT refused($$SELECT * FROM dp.quote('visits', 'ward', rho => 1, rows_per_unit => -2147483648)$$);
+SELECT refused($$SELECT * FROM dp.quote_queries('visits', 'ward', rho => 1, rows_per_unit => 2147483647)$$);
+SELECT refused($$SELECT * FROM dp.fit('visits', 'linear_regression', 'age', '{ward}', rho => 1, rows_per_unit => 6)$$);
+SELECT refused($$SELECT * FROM dp.fit('visits', 'linear_regression', 'age', '{ward}', rho => 1, rows_per_unit => 0)$$);
+\t off
+-- the total of all rows: of each unit so many
+SELECT round(estimate) = (SELECT sum(least(5, i)) FROM generate_series(1, 12) i) AS everybody, round(stderr::numeric, 3) AS stderr FROM dp.histogram('visits', '{}', rho => 2500);
+SELECT round(estimate) AS one_each FROM dp.histogram('visits', '{}', rho => 100, rows_per_unit => 1);
 -- the error of an answer is that of k rows
 SELECT round(stderr::numeric, 3) AS stderr FROM dp.quote_queries('visits', 'ward', 'total', rho => 0.5);
 SET SESSION AUTHORIZATION regress_curator;
@@ -149,7 +162,7 @@ BEGIN
         EXECUTE format('CREATE TABLE of_%s AS SELECT ward, %I AS unit FROM names', c, c);
         PERFORM dp.create_dataset('of_' || c, ('of_' || c)::regclass, 100000, unit => 'unit', max_rows => 3);
         PERFORM dp.add_attribute('of_' || c, 'ward', ARRAY[0, 1, 2]);
-        PERFORM dp.grant_budget('regress_ann', 'of_' || c, 100000);
+        PERFORM dp.grant_budget('of_' || c, 'regress_ann', 100000);
     END LOOP;
 END $$;
 SELECT sum(least(3, n)) AS truth FROM (SELECT patient, count(*) AS n FROM visits WHERE ward < 3 AND patient IS NOT NULL GROUP BY 1) x;
@@ -162,7 +175,7 @@ CREATE TABLE fixed (x int);
 INSERT INTO fixed SELECT i % 10 FROM generate_series(1, 1000) i;
 SELECT dp.create_dataset('fixed', 'fixed', 100000, neighbours => 'substitute');
 SELECT dp.add_attribute('fixed', 'x', 0, 10, 10);
-SELECT dp.grant_budget('regress_ann', 'fixed', 100000);
+SELECT dp.grant_budget('fixed', 'regress_ann', 100000);
 SELECT * FROM dp.describe('fixed') WHERE description LIKE 'protected%';
 SET SESSION AUTHORIZATION regress_ann;
 -- Delta^2 is 1 for one count, 2 for several

@@ -1,23 +1,13 @@
 -- Datasets that protect the values of one column, not rows: how they are declared, and what they refuse.
-CREATE EXTENSION pg_epsilon;
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
 GRANT CREATE ON SCHEMA public TO regress_curator;
 
 -- SQLSTATE, message, detail and hint of a statement that fails.
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'accepted';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL, h = PG_EXCEPTION_HINT;
-    RETURN sqlstate || ': ' || m || coalesce(E'\n    DETAIL: ' || nullif(d, ''), '') || coalesce(E'\n    HINT: ' || nullif(h, ''), '');
-END $$;
 SET client_min_messages = warning;
-\pset format unaligned
-\pset footer off
 \pset null (null)
 
 SET SESSION AUTHORIZATION regress_curator;
@@ -117,7 +107,7 @@ ALTER TABLE offers DROP twice, DROP far;
 SELECT dp.add_attribute('offers', 'slope', 0, 20, 4);
 SELECT dp.add_attribute('offers', 'kind', '{even,odd}');
 SELECT dp.add_attribute('offers', 'other', 0, 20, 4);
-SELECT dp.grant_budget('regress_ann', 'offers', 1000);
+SELECT dp.grant_budget('offers', 'regress_ann', 1000);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT * FROM dp.describe('offers') WHERE description !~ '^ ';
 SELECT dataset, private_column, max_change, change FROM dp.datasets;

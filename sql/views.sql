@@ -15,12 +15,12 @@ SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE t (b boolean);
 SELECT dp.create_dataset('curated', 't', 10);
 SELECT dp.add_attribute('curated', 'b');
-SELECT dp.grant_budget('regress_ann', 'curated', 1), dp.grant_budget('regress_bob', 'curated', 2), dp.grant_budget('regress_team', 'curated', 3);
+SELECT dp.grant_budget('curated', 'regress_ann', 1), dp.grant_budget('curated', 'regress_bob', 2), dp.grant_budget('curated', 'regress_team', 3);
 SET SESSION AUTHORIZATION regress_keeper;
 CREATE TABLE k (b boolean);
 SELECT dp.create_dataset('kept', 'k', 10);
 SELECT dp.add_attribute('kept', 'b');
-SELECT dp.grant_budget('regress_ann', 'kept', 4);
+SELECT dp.grant_budget('kept', 'regress_ann', 4);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.histogram('curated', 'b', rho => 0.001);
 SELECT count(*) FROM dp.histogram('kept', 'b', rho => 0.002);
@@ -112,7 +112,7 @@ SELECT count(*) FROM dp.charges;
 SELECT count(*) FROM dp.histogram('curated', 'b', rho => 0.003);
 -- granted to the new one, the row of the name goes on: what was spent stays spent
 SET SESSION AUTHORIZATION regress_curator;
-SELECT dp.grant_budget('regress_bob', 'curated', 2);
+SELECT dp.grant_budget('curated', 'regress_bob', 2);
 SET SESSION AUTHORIZATION regress_bob;
 SELECT rho_spent FROM dp.budgets;
 
@@ -124,7 +124,7 @@ SELECT count(*) FROM dp.budgets;
 SELECT count(*) FROM dp.charges;
 SET SESSION AUTHORIZATION regress_keeper;
 SELECT dataset, count(*) FROM dp.budgets GROUP BY dataset ORDER BY dataset;
-SELECT dp.grant_budget('regress_ann', 'curated', 1.5);
+SELECT dp.grant_budget('curated', 'regress_ann', 1.5);
 
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;

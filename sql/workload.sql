@@ -51,8 +51,8 @@ SELECT dp.add_attribute('people', 'sex', '{m,f}', nulls => 'cell');
 SELECT dp.add_attribute('people', 'smokes');
 SELECT dp.add_attribute('people', 'grade', '{1,2,3,4}');
 SELECT dp.add_edges('people', 'born', '{2020-01-01,2020-02-01,2020-03-01,2020-04-01}');
-SELECT dp.grant_budget('regress_curator', 'people', 1e5);
-SELECT dp.grant_budget('regress_ann', 'people', 10, overcommit => true);
+SELECT dp.grant_budget('people', 'regress_curator', 1e5);
+SELECT dp.grant_budget('people', 'regress_ann', 10, overcommit => true);
 
 -- Labels and order
 SELECT query, label FROM dp.quote_queries('people', 'grade', 'prefix', rho => 1);
@@ -68,6 +68,14 @@ SELECT query, label FROM dp.quote_queries('people', '{smokes,grade}', 'identity(
 SELECT query, label FROM dp.quote_queries('people', '{smokes,grade}', 'matrix(grade; {{1,-1,0,0},{0,0,2,3}}) * identity(smokes)', rho => 1);
 SELECT query, label FROM dp.quote_queries('people', 'smokes', 'matrix({{1,-1}})', rho => 1);
 SELECT query, label FROM dp.quote_queries('people', '{smokes,grade}', 'matrix({{1,0,0,0,0,0,0,1},{1,1,1,1,-1,-1,-1,-1}})', rho => 1);
+
+-- Ranges between edges: the same queries as between the cells, and the same canonical text
+SELECT query, label FROM dp.quote_queries('people', 'age', 'ranges(age; 30..100, 0 .. 50, 0..1e2)', rho => 1);
+SELECT query, label FROM dp.quote_queries('people', '{born,smokes}', 'ranges(born; ''2020-01-01''..''2020-03-01'', ''2020-03-01''..''April 1, 2020'') * identity(smokes)', rho => 1);
+SELECT r.release = c.release AS same FROM dp.histogram('people', 'age', 'ranges(age; 30..100, 0..50)', rho => 3) r, dp.histogram('people', 'age', 'ranges(age; 3-9, 0-4)', rho => 3) c WHERE r.query = 1 AND c.query = 1;
+SELECT DISTINCT workload FROM dp.releases WHERE workload LIKE 'ranges%';
+SELECT 'ranges ( born ;''2020-01-01'' .. ''2020-02-01'' , 0-1,-5..5)'::dp.workload;
+SELECT agrees('{age}', 'ranges(age; 30..100, 0..50)'), agrees('{born}', 'ranges(born; ''2020-01-01''..''2020-03-01'', 2-2)');
 
 -- Answers
 SELECT w AS workload, agrees('{age}', w) FROM unnest('{identity,total,prefix,all_range,prefix(10),"width_range(age, 3)","ranges(age; 3-9, 0-4)",all_range + identity,"identity + 3 * prefix(age)"}'::text[]) w;
@@ -106,7 +114,7 @@ SELECT max(release) AS release FROM ranges \gset
 SELECT count(*), bool_and(abs(a.estimate - r.estimate) < 1e-9 AND abs(a.stderr / r.stderr - 1) < 1e-9 AND a.label = r.label) AS same
   FROM dp.answer(:release, 'all_range(age) * identity(sex)') a JOIN ranges r USING (query);
 SELECT bool_and(abs(estimate - truth(label)) < 0.5) AS right, count(*) FROM dp.answer(:release, 'prefix(age) + ranges(age; 2-7) * identity(sex)');
-SELECT query, label FROM dp.answer(:release, 'ranges(age; 0-9)');
+SELECT query, label FROM dp.answer(:release, 'ranges(age; 0-9) + ranges(age; 20..30)');
 SELECT * FROM dp.answer(:release, 'total');      -- 'other' and NULL of age were not asked for
 SELECT * FROM dp.cells(:release);
 SELECT * FROM dp.answer(:release, 'prefix(born)');
@@ -127,6 +135,13 @@ SELECT * FROM dp.quote('people', 'age', 'prefix(12)', rho => 1);
 SELECT * FROM dp.quote('people', 'age', 'ranges(age; 3-12)', rho => 1);
 SELECT * FROM dp.quote('people', 'age', 'ranges(age; 4-3)', rho => 1);
 SELECT * FROM dp.quote('people', 'age', 'width_range(age, 11)', rho => 1);
+SELECT * FROM dp.quote('people', 'age', 'ranges(age; 30..45)', rho => 1);
+SELECT * FROM dp.quote('people', 'age', 'ranges(age; 30..10)', rho => 1);
+SELECT * FROM dp.quote('people', 'age', 'ranges(age; ''30''..40.5)', rho => 1);
+SELECT * FROM dp.quote('people', 'born', 'ranges(born; ''2020-01-01''..''2020-05-01'')', rho => 1);
+SELECT * FROM dp.quote('people', 'born', 'ranges(born; ''2020-01-01''..''soon'')', rho => 1);
+SELECT * FROM dp.quote('people', 'grade', 'ranges(grade; 1..4)', rho => 1);
+SELECT * FROM dp.optimize('ranges(10; 1..4)');
 SELECT * FROM dp.quote('people', 'age', 'matrix({{1,2},{3}})', rho => 1);
 SELECT * FROM dp.quote('people', 'age', 'matrix({{1,2},{3,4}})', rho => 1);
 SELECT * FROM dp.quote('people', 'age', 'matrix({{1.5}})', rho => 1);

@@ -103,7 +103,7 @@ CREATE TABLE people (age int, sex text);
 SELECT dp.create_dataset('people', 'people', 10);
 SELECT dp.add_attribute('people', 'age', 0, 100, 10);
 SELECT dp.add_attribute('people', 'sex', '{m,f}');
-SELECT dp.grant_budget('regress_curator', 'people', 1);
+SELECT dp.grant_budget('people', 'regress_curator', 1);
 SELECT id, q.queries FROM asked, dp.quote('people', '{age,sex}', w, epsilon => 0.1) q WHERE id IN (1, 3) ORDER BY id;
 SELECT count(*) FROM asked, dp.histogram('people', '{age,sex}', workload => w, epsilon => 0.1) WHERE id = 1;
 SELECT count(*) FROM dp.releases r, asked WHERE id = 2 AND r.workload = w;

@@ -36,6 +36,12 @@ pe_filter_accepts(pe_cost limit, pe_cost spent, pe_cost charge)
 		fits(limit.epsilon_nano, spent.epsilon_nano, charge.epsilon_nano);
 }
 
+bool
+pe_filter_allows(int64_t most_nano, pe_cost charge)
+{
+	return most_nano == 0 || (charge.rho_nano <= most_nano && charge.epsilon_nano <= most_nano);
+}
+
 pe_cost
 pe_budget_limit(double epsilon, double delta)
 {

@@ -49,6 +49,13 @@ extern bool pe_delta_valid(double delta);
 extern bool pe_filter_accepts(pe_cost limit, pe_cost spent, pe_cost charge);
 
 /*
+ * Whether one request may cost so much: rho, or epsilon, of at most most_nano;
+ * 0: no limit.  The filter holds without it: it keeps a role from spending all by
+ * one mistake.
+ */
+extern bool pe_filter_allows(int64_t most_nano, pe_cost charge);
+
+/*
  * The limit that a budget (epsilon, delta) sets, both components rounded down:
  * half of delta turns rho into epsilon (pe_nano_rho_of_epsilon), the other half
  * bounds the sum of the charged deltas.  If the sums stay within it, everything

@@ -15,7 +15,6 @@
 
 #define SQRT_HALF			0.70710678118654752440
 #define SQRT_TWO_PI			2.50662827463100050242
-#define TWO_PI_SQUARED		19.7392088021787172376
 
 /*
  * Rounds up a value that was reached by at most a few calls of libm and twenty
@@ -42,16 +41,6 @@ laplace_loss(double x)
 	for (int k = 20; k >= 3; k--)
 		series = 1 - x / k * series;
 	return x * x / 2 * series;
-}
-
-double
-pe_laplace_rho(double epsilon)
-{
-	if (!(epsilon >= 0))
-		return INFINITY;
-	if (epsilon == 0)
-		return 0;
-	return round_up_relative(laplace_loss(epsilon));
 }
 
 /*
@@ -279,94 +268,6 @@ pe_gaussian_sigma(double epsilon, double delta)
 }
 
 /*
- * A lower bound of the sum over all integers of exp(-k^2 / (2 sigma^2)), which by
- * Poisson summation also is sigma sqrt(2 pi) times the sum of
- * exp(-2 pi^2 sigma^2 n^2).  Leaving positive terms out keeps it a lower bound;
- * five of them are enough for full precision on either side of sigma = 1/2.
- */
-static double
-discrete_gaussian_mass(double sigma)
-{
-	double		sum = 0;
-	double		base = sigma < 0.5 ? 1 / (2 * sigma * sigma) : TWO_PI_SQUARED * sigma * sigma;
-
-	for (int n = 5; n >= 1; n--)
-		sum += 2 * exp(-base * n * n);
-	sum += 1;
-	if (sigma >= 0.5)
-		sum *= sigma * SQRT_TWO_PI;
-	return sum * (1 - 128 * PE_ROUNDOFF);
-}
-
-/*
- * The sum over k >= m of exp(-(k^2 - m^2) / (2 sigma^2)) times
- * max(0, 1 - exp(epsilon - (2k + 1) / (2 sigma^2))), bounded from above, the
- * geometric tail included.  m is at most 40 sigma + 1, so that all squares are
- * exact.
- */
-static double
-discrete_gaussian_sum(double m, double sigma, double epsilon)
-{
-	double		scale = 1 / (2 * sigma * sigma);
-	double		sum = 0;
-	double		k = m;
-
-	for (;; k++)
-	{
-		double		weight = exp(-(k - m) * (k + m) * scale);
-		double		step = (2 * k + 1) * scale;
-		double		tail = weight / -expm1(-step);
-		double		part = -expm1(epsilon - step);
-
-		/* from here on each weight is at most exp(-step) times the one before */
-		if (weight == 0 || tail <= 1e-18 * sum)
-		{
-			sum += tail + DBL_MIN;
-			break;
-		}
-		/* epsilon - step may cancel, so its error enters by the sizes of both */
-		part += 8 * PE_ROUNDOFF * (fmin(epsilon + step, 1e6) + 2);
-		if (part > 0)
-			sum += weight * part;
-	}
-
-	/* the rounding of each weight (its exponent is at most 745), of each part, and of the additions */
-	return sum * (1 + PE_ROUNDOFF * (4000 + (k - m)));
-}
-
-/*
- * Both probabilities are sums over the same integers shifted by one: with m the
- * smallest integer above epsilon sigma^2 - 1/2,
- *
- *		delta = sum over k >= m of P[k] - exp(epsilon) P[k + 1]
- *			  = sum over k >= m of P[k] (1 - exp(epsilon - (2k + 1) / (2 sigma^2))).
- *
- * The terms are positive exactly for k >= m, so taking m too small and leaving
- * out negative terms makes the rounding of m harmless.
- */
-double
-pe_discrete_gaussian_delta(double sigma, double epsilon)
-{
-	double		center = epsilon * sigma * sigma;
-	double		m;
-	double		exponent;
-	double		delta;
-
-	if (!(sigma >= 1e-150) || sigma > PE_DISCRETE_SIGMA_MAX || !(epsilon >= 0))
-		return 1;
-
-	m = fmax(0, floor(center * (1 - 8 * PE_ROUNDOFF) - 0.5) + 1);
-	exponent = m * (m / (2 * sigma * sigma));
-
-	/* delta <= P[Y >= m] <= exp(-m^2 / (2 sigma^2)), here below the smallest double */
-	if (exponent > 800)
-		return DBL_TRUE_MIN;
-
-	delta = exp(-exponent) * (discrete_gaussian_sum(m, sigma, epsilon) / discrete_gaussian_mass(sigma));
-	return fmin(1, pe_round_up(delta, PE_ROUNDOFF * (64 + 8 * exponent) * delta));
-}
-
-/*
  * The moment whose logarithm is taken,
  * sum over k of C(alpha, k) (1-q)^(alpha-k) q^k exp((k^2 - k) / (2 sigma^2)), is 1
  * plus the sum over k >= 2 of the same with exp(...) - 1: the terms of the
@@ -440,17 +341,4 @@ pe_rdp_subsampled_gaussian(double q, double sigma, int alpha)
 	if (q == 1)
 		return round_up_relative(alpha / (2 * sigma * sigma));
 	return round_up_relative(log_moment(q, sigma, alpha) / (alpha - 1));
-}
-
-double
-pe_rdp_to_epsilon(const double *rdp, const int *alphas, size_t count, double delta)
-{
-	double		best = INFINITY;
-
-	for (size_t i = 0; i < count; i++)
-	{
-		if (alphas[i] >= 2)
-			best = fmin(best, pe_renyi_epsilon(rdp[i], alphas[i] - 1, delta));
-	}
-	return fmax(best, 0);
 }

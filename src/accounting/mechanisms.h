@@ -9,25 +9,12 @@
 #ifndef PE_ACCOUNTING_MECHANISMS_H
 #define PE_ACCOUNTING_MECHANISMS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/mem.h"
 
-/* The largest sigma that pe_discrete_gaussian_delta serves; its time is linear in sigma. */
-#define PE_DISCRETE_SIGMA_MAX	1048576.0
-
 /* The largest order that pe_rdp_subsampled_gaussian serves; its time is linear in alpha. */
 #define PE_ALPHA_MAX			16384
-
-/*
- * The smallest rho at which continuous Laplace noise of scale
- * sensitivity / epsilon is rho-zCDP: epsilon + exp(-epsilon) - 1.
- * epsilon >= 0; 0 for 0.
- *
- * Harrison and Manurangsi, arXiv 2510.25746.
- */
-extern double pe_laplace_rho(double epsilon);
 
 /*
  * The smallest rho at which discrete Laplace noise, P[k] proportional to
@@ -39,7 +26,8 @@ extern double pe_laplace_rho(double epsilon);
  * a >= 0, D >= 0; 0 if either is 0.  It is the Kullback-Leibler divergence of
  * two copies D apart, the limit of D_alpha / alpha as alpha falls to 1, where
  * that ratio is largest.  For D = 1 it is a tanh(a / 2), the value of
- * pe_pure_to_zcdp; for a D -> epsilon with a -> 0 it is pe_laplace_rho.
+ * pe_pure_to_zcdp; for a D -> epsilon with a -> 0 it is epsilon + exp(-epsilon) - 1, that
+ * of continuous Laplace noise (Harrison and Manurangsi, arXiv 2510.25746).
  *
  * Why the limit is the largest.  With P and Q the two copies and L = ln(P/Q), let h(s) =
  * ln sum sqrt(P Q) exp(s L), an even function with h(1/2) = 0, D_alpha = h(alpha - 1/2) /
@@ -93,27 +81,9 @@ extern double pe_bounded_range_rho(double eta);
  *
  * TRAP: this sigma is NOT safe for the DISCRETE Gaussian.  At epsilon = 1,
  * delta = 1e-6 the discrete Gaussian with this sigma has delta 1.01966e-6.  The
- * discrete Gaussian is calibrated through rho (sensitivity^2 / (2 sigma^2)), or
- * checked with pe_discrete_gaussian_delta.
+ * discrete Gaussian is calibrated through rho (sensitivity^2 / (2 sigma^2)).
  */
 extern double pe_gaussian_sigma(double epsilon, double delta);
-
-/*
- * The delta of one integer-valued query of sensitivity 1 with discrete Gaussian
- * noise Y, P[k] proportional to exp(-k^2 / (2 sigma^2)), at the given epsilon:
- *
- *		delta = P[Y > epsilon sigma^2 - 1/2]
- *			- exp(epsilon) P[Y > epsilon sigma^2 + 1/2],
- *
- * exact but for rounding up.  Here sigma is the parameter, not the standard
- * deviation.  0 < sigma <= PE_DISCRETE_SIGMA_MAX, epsilon >= 0; 1 for arguments
- * out of range.  At most about 1e7 terms are summed.
- *
- * Canonne, Kamath and Steinke, arXiv 2004.00010, Theorem 7.  It is not monotone
- * in sigma when sigma is small, so it must not be bisected blindly; and it is a
- * statement about one scalar query, not about vectors.
- */
-extern double pe_discrete_gaussian_delta(double sigma, double epsilon);
 
 /*
  * The Renyi divergence bound of integer order alpha for Gaussian noise of
@@ -125,16 +95,5 @@ extern double pe_discrete_gaussian_delta(double sigma, double epsilon);
  * shuffling, for samples of fixed size, or for replacing a unit.
  */
 extern double pe_rdp_subsampled_gaussian(double q, double sigma, int alpha);
-
-/*
- * The smallest epsilon, at delta, that a mechanism's Renyi divergence bounds
- * give: rdp[i] is its bound at the order alphas[i] >= 2, for i < count.  Sums of
- * bounds at the same order bound the composition.  Rounded up, at least 0;
- * infinity if count is 0 or delta out of range; entries out of range are passed
- * over.
- *
- * Canonne, Kamath and Steinke, arXiv 2004.00010, Proposition 12.
- */
-extern double pe_rdp_to_epsilon(const double *rdp, const int *alphas, size_t count, double delta);
 
 #endif

@@ -124,61 +124,6 @@ pe_zcdp_epsilon(double rho, double delta)
 }
 
 /*
- * The t = alpha - 1 that makes delta smallest.  The derivative of ln delta by t,
- * (1 + 2t) rho - epsilon - log1p(1/t), increases; it is positive from
- * (epsilon + 1) / (2 rho) + 1 on.
- */
-static double
-best_order_of_delta(double rho, double epsilon)
-{
-	double		lo = 1e-300;
-	double		hi = fmin((epsilon + 1) / (2 * rho) + 1, 1e150);
-
-	while (hi > lo * (1 + 1e-12))
-	{
-		double		t = sqrt(lo) * sqrt(hi);
-
-		if ((1 + 2 * t) * rho - epsilon > log1p(1 / t))
-			hi = t;
-		else
-			lo = t;
-	}
-	return hi;
-}
-
-/*
- * ln delta = t ((1 + t) rho - epsilon) - t log1p(1/t) - log1p(t).  The two
- * products of the first term nearly cancel, so their sizes enter the error one
- * by one.
- */
-double
-pe_zcdp_delta(double rho, double epsilon)
-{
-	double		t;
-	double		gain;
-	double		loss;
-	double		rest;
-	double		log_delta;
-	double		delta;
-
-	if (!(rho >= 0) || isinf(rho) || !(epsilon >= 0))
-		return 1;
-	if (rho == 0)
-		return 0;
-	if (isinf(epsilon))
-		return DBL_TRUE_MIN;
-
-	t = best_order_of_delta(rho, epsilon);
-	gain = t * (1 + t) * rho;
-	loss = t * epsilon;
-	rest = t * log1p(1 / t) + log1p(t);
-	log_delta = pe_round_up((gain - loss) - rest,
-							PE_ROUNDOFF * (8 * gain + 4 * loss + 24 * rest));
-	delta = exp(log_delta);
-	return fmin(1, pe_round_up(delta, PE_LIBM_ERROR * delta));
-}
-
-/*
  * Bisection over r on the predicate epsilon(r) <= epsilon, epsilon(r) being what
  * pe_zcdp_epsilon(r * 1e-9, delta) returns.
  *

@@ -62,13 +62,6 @@ extern double pe_renyi_epsilon(double tau, double t, double delta);
 extern double pe_zcdp_epsilon(double rho, double delta);
 
 /*
- * The smallest delta at which rho-zCDP implies (epsilon, delta)-DP by the same
- * theorem, rounded up and at most 1.  rho >= 0, epsilon >= 0.  0 for rho = 0
- * and otherwise above 0; 1 for arguments out of range.
- */
-extern double pe_zcdp_delta(double rho, double epsilon);
-
-/*
  * The largest number r of nano-units with
  * pe_zcdp_epsilon(r * 1e-9, delta) <= epsilon; 0 if there is none or an
  * argument is out of range (epsilon > 0, 0 < delta < 1).

@@ -73,7 +73,7 @@ typedef struct pe_polytope
 	const double *inequality;	/* row-major, inequalities x (variables + 1): g_1 .. g_d, h for g.x <= h; finite */
 } pe_polytope;
 
-/* The same function for whoever may know all of it. */
+/* The same function for callers that may know all of it. */
 typedef struct pe_plain_affine
 {
 	int32_t		variables;

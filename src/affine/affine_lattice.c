@@ -3,8 +3,8 @@
  *	  A piecewise affine function on a lattice, in integers.  See affine_lattice.h.
  *
  * Products of two doubles are made exactly, as integers of 106 bits with an exponent,
- * and rounded once, to the unit of a sum.  So nothing overflows on the way, whatever
- * the sizes of slopes and box, and which way a number was rounded is certain.
+ * and rounded once, to the unit of a sum.  So nothing overflows on the way for any
+ * sizes of slopes and box, and which way a number was rounded is certain.
  */
 #include "affine/affine_lattice.h"
 
@@ -90,7 +90,7 @@ round_product(product p, int32_t unit, rounding way)
 	return way == UP && down * ((pe_i128) 1 << shift) != p.mantissa ? down + 1 : down;
 }
 
-/* The least e with sum_j |a_j x_j| <= 2^e, but for the sum's rounding; NOTHING if it is 0. */
+/* The least e with sum_j |a_j x_j| <= 2^e, up to the sum's rounding; NOTHING if it is 0. */
 #define NOTHING (INT32_MIN / 2)
 
 static int32_t

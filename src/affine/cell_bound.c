@@ -1,7 +1,7 @@
 /*
  * cell_bound.c
  *	  Which rows of a piecewise affine function prove its least value over the unit cube.
- *	  See cell_bound.h.
+ *	  See programme.h.
  *
  * The dual: maximise sum_i w_i b_i - sum_j m_j subject to
  *
@@ -10,10 +10,10 @@
  * m_j being the multiplier of u_j <= 1 and n_j that of u_j >= 0.  The simplex multipliers of
  * a basis are a point (u, t): the reduced value of w_i is r_i(u) - t, that of m_j is u_j - 1,
  * that of n_j is -u_j, and where none is above 0 the basis is optimal.
- * A limit has a weight like a row's, but for the sum of weights, in which it is not.  Where no
+ * A limit has a weight like a row's, but is not in the sum of weights.  Where no
  * point of the cube is within the limits there is no optimum, and the steps end somewhere.
  */
-#include "affine/cell_bound.h"
+#include "affine/programme.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -94,7 +94,7 @@ best_row(simplex *s)
 	return best;
 }
 
-/* The best row alone: its basis is triangular, and its own inverse but for signs. */
+/* The best row alone: its basis is triangular, and its own inverse up to signs. */
 static void
 begin(simplex *s)
 {

@@ -124,16 +124,6 @@ dot(int32_t count, const double *x, const double *y)
 	return sum;
 }
 
-static double
-largest(int32_t count, const double *x)
-{
-	double		most = 0;
-
-	for (int32_t j = 0; j < count; j++)
-		most = fmax(most, fabs(x[j]));
-	return most;
-}
-
 /* out = rows times z */
 static void
 multiply(const programme *p, const double *z, double *out)
@@ -719,7 +709,7 @@ is_feasible(const programme *p, const double *x, double reach)
 {
 	const part *sides = &p->part[1];
 
-	reach = fmax(reach, largest(p->d, x));
+	reach = fmax(reach, pe_la_largest(p->d, x));
 	for (int32_t k = 0; k < sides->count; k++)
 	{
 		const double *row = sides->row + (size_t) k * (size_t) sides->stride;
@@ -964,12 +954,12 @@ is_solved(const programme *p, iterate *at, solution *found, double gap)
 static double
 largest_end(int32_t d, const double *lower, const double *upper)
 {
-	return fmax(largest(d, lower), largest(d, upper));
+	return fmax(pe_la_largest(d, lower), pe_la_largest(d, upper));
 }
 
 /*
- * How large points are by the right sides of inequalities, of which one that holds everywhere
- * can have any: no larger than the box lets them be, and where it is open, by the least that
+ * How large points are by the right sides of inequalities.  One that holds everywhere
+ * can have any right side: no larger than the box lets them be, and where it is open, by the least that
  * is not 0.
  */
 static double
@@ -982,7 +972,7 @@ size_of_sides(const part *sides, int32_t d, const double *lower, const double *u
 	for (int32_t k = 0; k < sides->count; k++)
 	{
 		const double *row = sides->row + (size_t) k * (size_t) sides->stride;
-		double		slope = largest(d, row);
+		double		slope = pe_la_largest(d, row);
 
 		if (slope == 0 || row[d] == 0)
 			continue;
@@ -1112,7 +1102,7 @@ make_violations(const pe_polytope *set, made *m, double *size)
 	for (int32_t k = 0; k < set->inequalities; k++)
 	{
 		const double *row = set->inequality + (size_t) k * (size_t) (d + 1);
-		double		most = largest(d, row);
+		double		most = pe_la_largest(d, row);
 
 		if (holds_nowhere(set, row))
 			return false;
@@ -1158,7 +1148,7 @@ find_point(const pe_polytope *set, double *x)
 
 		m.offset[m.rows] = -enough_depth(set, size);
 		minimise(&f, &box, NULL, PE_PROGRAMME_LEAST_GAP, &least);
-		empty = least.bound > FEASIBLE * fmax(size, largest(d, x));
+		empty = least.bound > FEASIBLE * fmax(size, pe_la_largest(d, x));
 	}
 	free_made(&m);
 	return empty ? PE_PROGRAMME_EMPTY : PE_PROGRAMME_SOLVED;
@@ -1167,7 +1157,7 @@ find_point(const pe_polytope *set, double *x)
 /*
  * Directions in which the set has no end are those of the cone g.u <= 0, u_j >= 0 or
  * u_j <= 0 where the box has one end.  The function descends for ever in one of them if
- * and only if all a_i.u < 0, whatever the a_i are divided by.
+ * and only if all a_i.u < 0, also where the a_i are divided by something.
  */
 typedef struct cone
 {
@@ -1403,7 +1393,7 @@ is_roomy(const pe_polytope *set, const double *lower, const double *upper, doubl
 
 	for (int32_t k = 0; k < set->inequalities; k++, row += set->variables + 1)
 	{
-		double		most = largest(set->variables, row);
+		double		most = pe_la_largest(set->variables, row);
 		double		room = 0;
 		double		terms = 0;
 

@@ -14,20 +14,22 @@
  *	  max_i (a_i'x + b_i) >= sum_i w_i (a_i'x + b_i) + sum_k v_k (g_k'x - h_k)
  *						  >= min over the box of the right side,
  *
- * which is a sum over the coordinates (weak duality).  The bound is true for whatever
- * multipliers the iteration ends with, so that the gap is proved, up to the rounding of
+ * which is a sum over the coordinates (weak duality).  The bound is true for all
+ * multipliers that the iteration can end with, so the gap is proved, up to the rounding of
  * these sums, by arithmetic that is independent of the iteration.  The sums are made in
  * twice the precision of double, for multipliers that have it too, since what is left of
  * them is multiplied by the width of the box.  Where that is infinite, they must be 0 to
  * PE_PROGRAMME_ZERO of their terms and then count as 0; else there is no bound.
  *
- * What goes in is public or noised, or belongs to whoever asks; but for laplace_solution
+ * What goes in is public, noised, or the caller's own.  The exception is laplace_solution
  * (minimum/minimum_laplace.c), which noises what comes out.  So memory is wiped at
  * the end (a poll that does not return leaves it to its context), and the time that it
- * takes depends on offsets: whoever answers pads it.
+ * takes depends on offsets: the door pads it.
  */
 #ifndef PE_AFFINE_PROGRAMME_H
 #define PE_AFFINE_PROGRAMME_H
+
+#include <stdint.h>
 
 #include "affine/affine.h"
 
@@ -86,12 +88,40 @@ extern pe_programme_end pe_polytope_tighten(const pe_polytope *set, double *lowe
 
 /*
  * The point of a bounded set that is nearest to y in the Euclidean norm, to 1e-9 of
- * the distance or of the size of the set, whichever is larger; the set is known not to
+ * the distance or of the size of the set, the larger of the two; the set is known not to
  * be empty.  Of a box, exactly.  x may be y.
  */
 extern void pe_polytope_nearest(const pe_polytope *set, const double *y, double *x);
 
 /* Bytes that minimising takes, besides its arguments. */
 extern size_t pe_programme_memory(int32_t variables, int32_t rows, int32_t inequalities);
+
+/* ----------
+ * The least value of a piecewise affine function over a small box: which rows prove it.
+ *
+ * For weights w >= 0 of rows r_i(u) = a_i.u + b_i with sum 1, max_i r_i is nowhere below
+ * sum_i w_i r_i.  The best weights, for which the least value of that over the cube [0, 1]^d
+ * is largest, are the multipliers of the linear programme min over the cube of max_i r_i(u),
+ * and then the two are the same (strong duality); at most d + 1 of them are not 0.  Where only
+ * points matter at which limits l_k(u) <= 0 hold, sum_i w_i r_i + sum_k v_k l_k is no higher
+ * than max_i r_i for all v >= 0, and the best v belong to the same programme.
+ *
+ * Found by the simplex method on the dual, which has d + 1 equations however many rows
+ * there are.  In doubles: a caller that needs a true bound computes the weighted sum again
+ * in numbers that it can trust, since any weights prove a bound.
+ * ----------
+ */
+
+/* The most variables. */
+#define PE_CELL_BOUND_VARIABLES 8
+
+/*
+ * Weights for rows rows, 1 at least, and limits more behind them, each variables + 1 numbers a_1 .. a_d, b, finite, of a
+ * size that sums and products of them are finite as well.  Fills in index and weight, with
+ * room for variables + 1 numbers each, and returns how many there are: weights above 0, those of rows with sum 1 up
+ * to rounding.  Ends after a fixed number of steps at the latest, with weights that are no
+ * worse than those of the best row alone, up to rounding.
+ */
+extern int32_t pe_cell_weights(int32_t variables, int32_t rows, int32_t limits, const double *row, int32_t *index, double *weight);
 
 #endif

@@ -6,32 +6,15 @@
 
 #include <math.h>
 
-#include "mb/pg_wchar.h"
-
 #include "api/answers.h"
-#include "strategy/nonnegative.h"
+#include "api/literal.h"
+#include "strategy/reconstruct.h"
 #include "strategy/optimum.h"
 #include "server/settings.h"
 #include "noise/interval.h"
 
 /* The longest text of a workload, in bytes. */
 #define WORKLOAD_SIZE (1024 * 1024)
-
-static int
-sqlstate_of(pe_workload_status status)
-{
-	switch (status)
-	{
-		case PE_WORKLOAD_NO_ATTRIBUTE:
-			return ERRCODE_UNDEFINED_OBJECT;
-		case PE_WORKLOAD_INVALID:
-			return ERRCODE_INVALID_PARAMETER_VALUE;
-		case PE_WORKLOAD_TOO_LARGE:
-			return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
-		default:
-			return ERRCODE_SYNTAX_ERROR;
-	}
-}
 
 static void
 check_length(const char *text)
@@ -42,48 +25,45 @@ check_length(const char *text)
 				 errmsg("the workload is longer than %d bytes", WORKLOAD_SIZE)));
 }
 
-static void
-refuse_workload(const char *text, const pe_workload_error *error)
+void
+pe_parse_workload(const char *text, pe_workload *workload)
 {
-	ereport(ERROR,
-			(errcode(sqlstate_of(error->status)),
-			 errmsg("%s", error->message),
-			 internalerrquery(text),
-			 internalerrposition(pg_mbstrlen_with_len(text, error->position) + 1)));
+	pe_text_error error;
+
+	check_length(text);
+	if (!pe_workload_parse(text, NULL, workload, &error))
+		pe_refuse_text(text, &error);
 }
 
 void
-pe_parse_workload(const char *text, const pe_shape *shape, pe_workload *workload)
+pe_parse_columns_workload(pe_dataset *dataset, const pe_column *columns, const pe_domain *domain, const char *text, pe_workload *workload)
 {
-	pe_workload_error error;
+	pe_literal_reader reader = {dataset, text, unconstify(pe_column *, columns), domain->attributes, 0};
+	pe_literal_source source = pe_literals(&reader);
+	const char *names[PE_MAX_ATTRIBUTES];
+	pe_shape	shape;
+	pe_text_error error;
 
 	check_length(text);
-	if (!pe_workload_parse(text, shape, workload, &error))
-		refuse_workload(text, &error);
+	for (int a = 0; a < domain->attributes; a++)
+		names[a] = columns[a].name;
+	pe_shape_of_domain(domain, names, &shape);
+	if (!pe_workload_parse_edges(text, &shape, &source, workload, &error))
+		pe_refuse_text(text, &error);
 }
 
 char *
 pe_canonical_workload(const char *text)
 {
-	pe_workload_error error;
+	pe_text_error error;
 	char	   *canonical;
 
 	check_length(text);
 	canonical = pe_workload_canonical(text, &error);
 	if (canonical == NULL)
-		refuse_workload(text, &error);
+		pe_refuse_text(text, &error);
 	check_length(canonical);	/* blanks are put in: what is stored must be readable again */
 	return canonical;
-}
-
-void
-pe_columns_shape(const pe_column *columns, const pe_domain *domain, pe_shape *shape)
-{
-	const char *names[PE_MAX_ATTRIBUTES];
-
-	for (int a = 0; a < domain->attributes; a++)
-		names[a] = columns[a].name;
-	pe_shape_of_domain(domain, names, shape);
 }
 
 static void
@@ -131,7 +111,7 @@ check_determined(const pe_reconstruction *r)
 	if (r->measured->strategy->direct)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a release of method \"gaussian\" answers the workload that it measured, and no other"),
+				 errmsg("a release of method \"direct\" answers the workload that it measured, and no other"),
 				 errdetail("It measured each query of %s by itself.", r->measured->workload->canonical)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -12,11 +12,15 @@
 #include "noise/noise.h"
 
 /*
- * Parses the text of a workload; shape as pe_workload_parse takes it.  Errors,
+ * Parses the text of a workload that gives its own numbers of cells.  Errors,
  * with the position in the text: 42601 syntax, 42704 unknown attribute, 22023
  * what the attributes do not allow, 54000 too large.
  */
-extern void pe_parse_workload(const char *text, const pe_shape *shape, pe_workload *workload);
+extern void pe_parse_workload(const char *text, pe_workload *workload);
+
+/* The same over the counted attributes of a domain, which are the leading columns; they give edges a meaning. */
+extern void pe_parse_columns_workload(pe_dataset *dataset, const pe_column *columns, const pe_domain *domain,
+									  const char *text, pe_workload *workload);
 
 /*
  * The canonical text of a workload over attributes that are not known, as
@@ -24,9 +28,6 @@ extern void pe_parse_workload(const char *text, const pe_shape *shape, pe_worklo
  * attributes, and 54000 if the canonical text could not be parsed for its length.
  */
 extern char *pe_canonical_workload(const char *text);
-
-/* The shape of the counted attributes of a domain, which are the leading columns. */
-extern void pe_columns_shape(const pe_column *columns, const pe_domain *domain, pe_shape *shape);
 
 /* The variance of every query of a workload for noise of variance 1; 22023 or 54000 if it cannot be had. */
 extern double *pe_unit_variances(const pe_measured *measured, const pe_workload *workload);

@@ -76,13 +76,13 @@ pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *
 
 	if (PG_ARGISNULL(n))
 		pe_refuse_null(name);
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(n), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &elements, &nulls, count);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(n), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
 	names = palloc((*count + 1) * sizeof(char *));
 	for (int i = 0; i < *count; i++)
 	{
 		if (nulls[i])
 			pe_refuse_null(each);
-		names[i] = pstrdup(NameStr(*DatumGetName(elements[i])));
+		names[i] = TextDatumGetCString(elements[i]);
 	}
 	return names;
 }
@@ -138,15 +138,6 @@ pe_refuse_parameter(const char *name, const char *value, const char *expected)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid value for %s: \"%s\"", name, value),
 			 errhint("It must be %s.", expected)));
-}
-
-void
-pe_refuse_feature(const char *what, const char *hint)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s is not supported", what),
-			 errhint("%s", hint)));
 }
 
 /* "a, b or c". */

@@ -7,7 +7,7 @@
 
 #include "fmgr.h"
 
-#include "strategy/method.h"
+#include "methods/make.h"
 #include "ledger/dataset.h"
 
 /* Argument n; 22004 if it is null. */
@@ -22,7 +22,7 @@ extern double pe_optional_float(FunctionCallInfo fcinfo, int n, const char *name
 /* The type of argument n in this call; as declared, where the call has no expression: the protocol's own message for it. */
 extern Oid	pe_argument_type(FunctionCallInfo fcinfo, int n);
 
-/* Argument n, name[]; 22004 if it (`name`) or one of them (`each`) is null. */
+/* Argument n, text[]; 22004 if it (`name`) or one of them (`each`) is null. */
 extern char **pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *each, int *count);
 
 /* The dataset of this name; 42704 if there is none, 42501 unless the current user owns it. */
@@ -40,7 +40,6 @@ extern char *pe_number_text(double number);
 
 extern void pe_refuse_null(const char *name) __attribute__((noreturn));
 extern void pe_refuse_parameter(const char *name, const char *value, const char *expected) __attribute__((noreturn));
-extern void pe_refuse_feature(const char *what, const char *hint) __attribute__((noreturn));
 
 /* Argument n, one of so many words: its place among them; 22023 for another one. */
 extern int	pe_choice_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *const *words, int count);

@@ -67,6 +67,21 @@ set_rules(declaration *d, char *outside, char *nulls, pe_kind kind)
 	d->attribute.nulls = (pe_nulls) nulls[0];
 }
 
+/*
+ * Whether the last bin is open.  Periods of time are: with a closed one, the first
+ * instant after a week would count in that week too.
+ */
+static void
+set_last(declaration *d, FunctionCallInfo fcinfo, int n)
+{
+	char	   *last = PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
+
+	if (last != NULL && strcmp(last, "open") != 0 && strcmp(last, "closed") != 0)
+		pe_refuse_parameter("last", last, "open or closed");
+	d->attribute.open = last != NULL ? last[0] == 'o'
+		: d->type == DATEOID || d->type == TIMESTAMPOID || d->type == TIMESTAMPTZOID;
+}
+
 static void
 begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rules)
 {
@@ -100,6 +115,8 @@ begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rul
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of type %s has no order to make bins of", d->column, format_type_be(d->type)),
 				 errhint("Declare its levels instead.")));
+	if (kind == PE_BINS)
+		set_last(d, fcinfo, rules + 2);
 }
 
 static void
@@ -202,9 +219,7 @@ end_declaration(declaration *d)
 	type = format_type_be(d->type);
 	pe_access_end(&access);
 	check_length(d, texts);
-	pe_attribute_register(d->dataset, d->column, type, d->attribute.kind,
-						  texts, d->attribute.points, is_ordered(d),
-						  pe_attribute_cells(&d->attribute), d->outside, d->nulls);
+	pe_attribute_register(d->dataset, d->column, type, &d->attribute, texts, is_ordered(d), d->outside, d->nulls);
 }
 
 /* The labels of an enum, in their order. */

@@ -369,7 +369,7 @@ pe_sql_compare(PG_FUNCTION_ARGS)
 {
 	comparison	c = {.methods = 0};
 
-	pe_parse_workload(pe_text_argument(fcinfo, ARG_WORKLOAD, "workload"), NULL, &c.workload);
+	pe_parse_workload(pe_text_argument(fcinfo, ARG_WORKLOAD, "workload"), &c.workload);
 	read_cost(fcinfo, &c);
 	read_example(fcinfo, &c);
 	read_methods(fcinfo, &c);

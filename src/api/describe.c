@@ -67,7 +67,8 @@ describe_attribute(ReturnSetInfo *result, const pe_column *column)
 	bool		bins = column->domain.kind == PE_BINS;
 
 	line(result, "  %s (%s), %d cells", column->name, format_type_be(column->type), column->cells);
-	line(result, "    %s: %s", bins ? "edges of bins" : "levels", list_of_points(column));
+	line(result, "    %s: %s%s", bins ? "edges of bins" : "levels", list_of_points(column),
+		 !bins ? "" : column->domain.open ? "; the last edge is outside" : "; the last bin holds its upper edge");
 	line(result, "    values outside are %s; NULLs are %s",
 		 column->domain.outside == PE_OUTSIDE_CLAMP ? "counted in the nearest bin"
 		 : column->domain.outside == PE_OUTSIDE_OTHER ? "counted in a cell 'other'" : "not counted",

@@ -17,8 +17,8 @@ PG_FUNCTION_INFO_V1(pe_sql_drop_model);
 
 enum
 {
-	ARG_DATASET, ARG_MODEL, ARG_LABEL, ARG_FEATURES, ARG_METHOD, ARG_EPSILON, ARG_RHO, ARG_DELTA,
-	ARG_PREDICATE, ARG_OPTIONS, ARG_NAME, ARG_FRESH, ARG_BUDGET
+	ARG_DATASET, ARG_KIND, ARG_LABEL, ARG_FEATURES, ARG_METHOD, ARG_EPSILON, ARG_RHO, ARG_DELTA,
+	ARG_PREDICATE, ARG_OPTIONS, ARG_MODEL, ARG_FRESH, ARG_BUDGET, ARG_ROWS_PER_UNIT
 };
 
 typedef struct call
@@ -36,10 +36,8 @@ read_arguments(FunctionCallInfo fcinfo, pe_model_request *request)
 {
 	pe_model_request_init(request, "dp.fit");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	request->model = pe_text_argument(fcinfo, ARG_MODEL, "model");
-	if (PG_ARGISNULL(ARG_LABEL))
-		pe_refuse_null("label");
-	request->label = pe_optional_name(fcinfo, ARG_LABEL);
+	request->model = pe_text_argument(fcinfo, ARG_KIND, "kind");
+	request->label = pe_text_argument(fcinfo, ARG_LABEL, "label");
 	request->feature = pe_names_argument(fcinfo, ARG_FEATURES, "features", "a feature", &request->features);
 	request->method = pe_optional_text(fcinfo, ARG_METHOD);
 	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
@@ -47,9 +45,12 @@ read_arguments(FunctionCallInfo fcinfo, pe_model_request *request)
 	request->delta = pe_optional_float(fcinfo, ARG_DELTA, "delta");
 	request->predicate = pe_optional_text(fcinfo, ARG_PREDICATE);
 	request->options = PG_ARGISNULL(ARG_OPTIONS) ? NULL : PG_GETARG_JSONB_P(ARG_OPTIONS);
-	request->name = pe_optional_text(fcinfo, ARG_NAME);
+	request->name = pe_optional_text(fcinfo, ARG_MODEL);
 	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
 	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
+	request->cuts = !PG_ARGISNULL(ARG_ROWS_PER_UNIT);
+	if (request->cuts)
+		request->rows_per_unit = PG_GETARG_INT32(ARG_ROWS_PER_UNIT);
 }
 
 /* Runs body so that the caller's transaction keeps no lock of it. */

@@ -110,7 +110,7 @@ validate(void *argument)
 	validation *v = argument;
 	state	   *s = v->s;
 
-	pe_model_options_read(pe_constant_text(v->fcinfo, OPTIONS), &s->request);
+	pe_model_options_read(pe_constant_options(v->fcinfo, OPTIONS), &s->request);
 	s->request.fresh = true;
 	s->request.by_array = true;
 	s->request.numbered = is_grouped(v->fcinfo);

@@ -16,7 +16,8 @@
 #include "api/rows.h"
 #include "server/access.h"
 #include "ledger/charge.h"
-#include "ledger/hash.h"
+#include "ledger/chain.h"
+#include "methods/make.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_histogram);
 PG_FUNCTION_INFO_V1(pe_sql_quote);

@@ -91,7 +91,7 @@ push_range(JsonbParseState **state, const pe_labels *labels, int a, int32 from, 
 	push_pair(state, "from", &point[from]);
 	/* the last bin ends at the last edge, the last level is itself the end */
 	push_pair(state, "to", &point[last ? attribute->points - 1 : to + 1]);
-	push_bool(state, "last", last);
+	push_bool(state, "last", last && !attribute->open);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 

@@ -33,9 +33,7 @@ read_arguments(FunctionCallInfo fcinfo, pe_minimum_request *request)
 	pe_minimum_request_init(request, "dp.minimize_max_affine");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
 	request->slope = pe_names_argument(fcinfo, ARG_SLOPES, "slopes", "a slope", &request->slopes);
-	request->offsets = pe_optional_name(fcinfo, ARG_OFFSETS);
-	if (request->offsets == NULL)
-		pe_refuse_null("offsets");
+	request->offsets = pe_text_argument(fcinfo, ARG_OFFSETS, "offsets");
 	pe_polytope_of_arrays(fcinfo, ARG_LOWER, &request->set);
 	request->method = pe_optional_text(fcinfo, ARG_METHOD);
 	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");

@@ -76,12 +76,11 @@ require(const void *given, const char *name)
 
 /* Every key that is not one of dp.minimize_max_affine is an option of the method. */
 static void
-read_options(const char *json, pe_minimum_request *request)
+read_options(const Jsonb *options, pe_minimum_request *request)
 {
 	static const char *const ours[] = {
 		"dataset", "lower", "upper", "inequalities", "method", "epsilon", "rho", "delta", "budget"
 	};
-	Jsonb	   *options = pe_options_read(json);
 
 	pe_option_take_string(options, "dataset", &request->dataset);
 	pe_polytope_of_json(options, &request->set);
@@ -109,7 +108,7 @@ validate(void *argument)
 	state	   *s = v->s;
 
 	pe_minimum_request_init(&s->request, NAME);
-	read_options(pe_constant_text(v->fcinfo, OPTIONS), &s->request);
+	read_options(pe_constant_options(v->fcinfo, OPTIONS), &s->request);
 	s->request.fresh = true;
 	s->request.of_query = true;
 	s->minimum = pe_minimum_validate(&s->request);

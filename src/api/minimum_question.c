@@ -17,7 +17,6 @@
 #include "api/arguments.h"
 #include "api/minimum_question.h"
 #include "api/options.h"
-#include "server/errors.h"
 #include "server/settings.h"
 #include "server/values.h"
 
@@ -121,7 +120,7 @@ read_options(pe_minimum_validated *m)
 	JsonbValue	value;
 	char	   *name = NULL;
 
-	pe_minimum_options_init(&m->problem.options);
+	pe_options_init(&pe_minimum_option_table, &m->problem.options);
 	if (m->request->options == NULL)
 		return;
 	if (!JB_ROOT_IS_OBJECT(m->request->options))
@@ -131,12 +130,12 @@ read_options(pe_minimum_validated *m)
 	{
 		if (token == WJB_KEY)
 			name = pnstrdup(value.val.string.val, value.val.string.len);
-		else if (token == WJB_VALUE && !pe_minimum_option_set(&m->problem.options, name, NAN))
+		else if (token == WJB_VALUE && !pe_option_set(&pe_minimum_option_table, &m->problem.options, name, NAN))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("there is no option \"%s\"", name)));
 		else if (token == WJB_VALUE && value.type != jbvNull)
-			(void) pe_minimum_option_set(&m->problem.options, name, pe_option_number(name, &value));
+			(void) pe_option_set(&pe_minimum_option_table, &m->problem.options, name, pe_option_number(name, &value));
 	}
 }
 
@@ -343,7 +342,7 @@ append_options(StringInfo text, const pe_minimum_options *options)
 	double		value;
 
 	appendStringInfoString(text, ", \"options\": {");
-	for (int i = 0; (name = pe_minimum_option(options, i, &value)) != NULL; i++)
+	for (int i = 0; (name = pe_option_at(&pe_minimum_option_table, options, i, &value)) != NULL; i++)
 		if (!isnan(value))
 		{
 			appendStringInfo(text, "%s\"%s\": %s", separator, name, pe_number_text(value));

@@ -19,7 +19,6 @@
 #include "api/arguments.h"
 #include "api/model.h"
 #include "api/predicate.h"
-#include "server/errors.h"
 #include "server/settings.h"
 #include "server/values.h"
 
@@ -55,14 +54,13 @@ model_named(const char *name)
 	for (int i = 0; i < lengthof(models); i++)
 		if (strcmp(models[i].name, name) == 0)
 			return models[i].model;
-	pe_refuse_parameter("model", name, "logistic_regression, svm or linear_regression");
+	pe_refuse_parameter("kind", name, "logistic_regression, svm or linear_regression");
 }
 
 static void
 bounds_of(const pe_column *column, double *lower, double *upper)
 {
-	*lower = pe_number_of_text(column->type, column->points[0]);
-	*upper = pe_number_of_text(column->type, column->points[column->domain.points - 1]);
+	pe_column_bounds(column, lower, upper);
 	if (!(*lower < *upper))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -225,13 +223,13 @@ set_option(pe_model_fit *fit, const char *name, const JsonbValue *value)
 		if (!(fit->spec.map.max_norm > 0) || isinf(fit->spec.map.max_norm))
 			pe_refuse_parameter(name, psprintf("%g", fit->spec.map.max_norm), "a number above 0");
 	}
-	else if (!pe_fit_option_set(&fit->problem.options, name, NAN))
+	else if (!pe_option_set(&pe_fit_option_table, &fit->problem.options, name, NAN))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no option \"%s\"", name),
 				 errhint("Besides those of the methods there are intercept and max_norm.")));
 	else
-		(void) pe_fit_option_set(&fit->problem.options, name, json_number(name, value));
+		(void) pe_option_set(&pe_fit_option_table, &fit->problem.options, name, json_number(name, value));
 }
 
 static void
@@ -243,7 +241,7 @@ read_options(pe_model_fit *fit)
 	char	   *name = NULL;
 
 	fit->spec.map.intercept = true;
-	pe_fit_options_init(&fit->problem.options);
+	pe_options_init(&pe_fit_option_table, &fit->problem.options);
 	if (fit->request->options == NULL)
 		return;
 	if (!JB_ROOT_IS_OBJECT(fit->request->options))
@@ -375,7 +373,7 @@ refuse_option(const pe_fit_problem *problem, const char *wrong)
 	const char *name;
 	double		value = NAN;
 
-	for (int i = 0; (name = pe_fit_option(&problem->options, i, &value)) != NULL; i++)
+	for (int i = 0; (name = pe_option_at(&pe_fit_option_table, &problem->options, i, &value)) != NULL; i++)
 		if (strcmp(name, wrong) == 0)
 			break;
 	ereport(ERROR,
@@ -448,7 +446,7 @@ append_options(StringInfo text, const pe_model_fit *fit)
 	appendStringInfo(text, "\"options\": {\"intercept\": %s", fit->spec.map.intercept ? "true" : "false");
 	if (fit->spec.map.max_norm > 0)
 		appendStringInfo(text, ", \"max_norm\": %s", pe_number_text(fit->spec.map.max_norm));
-	for (int i = 0; (name = pe_fit_option(&fit->problem.options, i, &value)) != NULL; i++)
+	for (int i = 0; (name = pe_option_at(&pe_fit_option_table, &fit->problem.options, i, &value)) != NULL; i++)
 		if (!isnan(value))
 			appendStringInfo(text, ", \"%s\": %s", name, pe_number_text(value));
 	appendStringInfoChar(text, '}');
@@ -480,6 +478,8 @@ canonical_request(const pe_model_fit *fit, const pe_cost *cost)
 		appendStringInfoString(&text, "null");
 	if (request->by_array)
 		appendStringInfoString(&text, ", \"rows\": \"of a query\"");
+	else if (fit->dataset->unit != NULL)
+		appendStringInfo(&text, ", \"rows_per_unit\": %d", fit->dataset->max_rows);
 	appendStringInfo(&text, ", \"method\": \"%s\", ", pe_fit_method_name(fit->problem.method));
 	append_options(&text, fit);
 	appendStringInfo(&text, ", \"accounting\": \"%s\", ", fit->problem.pure ? "pure" : "zcdp");
@@ -520,9 +520,9 @@ append_column(StringInfo text, const pe_column *column, bool number)
 	escape_json(text, column->name);
 	appendStringInfoString(text, ", \"type\": ");
 	escape_json(text, format_type_be_qualified(column->type));
-	appendStringInfo(text, ", \"number\": %s, \"outside\": \"%s\", \"null\": %s, \"points\": ",
+	appendStringInfo(text, ", \"number\": %s, \"outside\": \"%s\", \"null\": %s, \"open\": %s, \"points\": ",
 					 number ? "true" : "false", outside_word(column->domain.outside),
-					 column->domain.nulls == PE_NULLS_CELL ? "true" : "false");
+					 column->domain.nulls == PE_NULLS_CELL ? "true" : "false", column->domain.open ? "true" : "false");
 	if (number)
 	{
 		char	   *bounds[2] = {column->points[0], column->points[column->domain.points - 1]};
@@ -622,6 +622,8 @@ pe_model_validate(const pe_model_request *request)
 	fit->problem.model = model_named(request->model);
 	fit->dataset = pe_dataset_load(request->dataset);
 	pe_dataset_check_rows(fit->dataset);
+	if (request->cuts)
+		pe_dataset_cut_to(fit->dataset, request->rows_per_unit);
 	choose_budget(fit);
 	choose_method(fit);
 	load_columns(fit);

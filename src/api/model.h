@@ -32,6 +32,8 @@ typedef struct pe_model_request
 	char	   *name;
 	bool		numbered;		/* the release's number is put behind the name */
 	char	   *budget;
+	bool		cuts;			/* rows_per_unit is given */
+	int			rows_per_unit;
 	bool		fresh;
 	bool		by_array;		/* rows come as float8[], without their units: levels are numbers */
 } pe_model_request;

@@ -33,12 +33,11 @@ require(const void *given, const char *name)
 }
 
 void
-pe_model_options_read(const char *json, pe_model_request *request)
+pe_model_options_read(const Jsonb *options, pe_model_request *request)
 {
 	static const char *const ours[] = {
-		"dataset", "label", "features", "method", "epsilon", "rho", "delta", "name", "budget"
+		"dataset", "label", "features", "method", "epsilon", "rho", "delta", "model", "budget"
 	};
-	Jsonb	   *options = pe_options_read(json);
 
 	pe_option_take_string(options, "dataset", &request->dataset);
 	pe_option_take_string(options, "label", &request->label);
@@ -47,7 +46,7 @@ pe_model_options_read(const char *json, pe_model_request *request)
 	pe_option_take_number(options, "epsilon", &request->epsilon);
 	pe_option_take_number(options, "rho", &request->rho);
 	pe_option_take_number(options, "delta", &request->delta);
-	pe_option_take_string(options, "name", &request->name);
+	pe_option_take_string(options, "model", &request->name);
 	pe_option_take_string(options, "budget", &request->budget);
 	require(request->dataset, "dataset");
 	require(request->label, "label");

@@ -8,9 +8,9 @@
 #include "api/model.h"
 
 /*
- * Reads the JSON: dataset, label, features, method, epsilon, rho, delta, name and budget
+ * Reads the options: dataset, label, features, method, epsilon, rho, delta, model and budget
  * are those of dp.fit, every other key is an option of the method.
  */
-extern void pe_model_options_read(const char *json, pe_model_request *request);
+extern void pe_model_options_read(const Jsonb *options, pe_model_request *request);
 
 #endif

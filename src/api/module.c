@@ -7,7 +7,7 @@
 #include "fmgr.h"
 
 #include "base/linalg.h"
-#include "worker/resident.h"
+#include "worker/mailbox.h"
 #include "server/settings.h"
 
 PG_MODULE_MAGIC;

@@ -58,7 +58,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 
 /* Only the optimum is made for the largest variance, and for Gaussian noise. */
 static void
-check_wish(const pe_strategy_key *key)
+check_key(const pe_strategy_key *key)
 {
 	if (key->method == PE_METHOD_DAWA)
 		ereport(ERROR,
@@ -86,12 +86,12 @@ pe_sql_optimize(PG_FUNCTION_ARGS)
 	optimization o;
 	pe_strategy_key key = {.workload = &o.workload, .bounded = true};
 
-	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &o.workload);
+	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), &o.workload);
 	key.method = pe_method_argument(fcinfo, 1);
 	key.gap = pe_float_argument(fcinfo, 2, "gap");
 	key.objective = (pe_objective) pe_choice_argument(fcinfo, 3, "objective", objectives, lengthof(objectives));
 	key.norm = (pe_norm) pe_choice_argument(fcinfo, 4, "norm", norms, lengthof(norms));
-	check_wish(&key);
+	check_key(&key);
 	pe_strategy_obtain(&key, key.gap, true, &o.kept);
 	pe_return_rows(fcinfo, 1, 9, make_row, &o);
 	return (Datum) 0;
@@ -125,51 +125,43 @@ new_matrix(int32 rows, int32 columns, double **entry)
 	return array;
 }
 
-typedef struct request
-{
-	int64		id;
-	pe_kept_strategy kept;
-	pe_workload workload;
-} request;
-
+/* What others ask of their datasets is for the views to show, to whom it concerns. */
 static void
-load(void *argument)
+load(int64 id, pe_kept_strategy *kept, pe_workload *workload)
 {
-	request    *r = argument;
-
-	if (!pe_strategy_load(r->id, &r->kept, &r->workload))
+	if (!pe_strategy_load(id, kept, workload))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("strategy " INT64_FORMAT " does not exist", r->id),
+				 errmsg("strategy " INT64_FORMAT " does not exist", id),
 				 errhint("A strategy that nothing was asked with makes room for newer ones; dp.optimize makes it again.")));
+	if (workload->shape.name[0] != NULL && !superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("strategy " INT64_FORMAT " was made for a question about a dataset", id),
+				 errhint("dp.optimize makes the same for a workload that is given by sizes.")));
 }
 
 Datum
 pe_sql_strategy_matrix(PG_FUNCTION_ARGS)
 {
-	request		r = {.id = PG_GETARG_INT64(0)};
-	ErrorData  *error = pe_run_undone(load, &r);
-	const pe_strategy *strategy = &r.kept.strategy;
+	pe_kept_strategy kept = {0};
+	pe_workload workload = {0};
+	const pe_strategy *strategy = &kept.strategy;
 	int32	   *column_of_cell;
 	double	   *by_column;
 	double	   *entry;
 	ArrayType  *matrix;
 	int32		cells;
 
-	if (error != NULL)
-		ReThrowError(error);
-	/* what others ask of their datasets is for the views to show, to whom it concerns */
-	if (r.workload.shape.name[0] != NULL && !superuser())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("strategy " INT64_FORMAT " was made for a question about a dataset", r.id),
-				 errhint("dp.optimize makes the same for a workload that is given by sizes.")));
-	cells = pe_shape_cells(&r.workload.shape);
+	PE_UNDONE();
+	load(PG_GETARG_INT64(0), &kept, &workload);
+	PE_END_UNDONE();
+	cells = pe_shape_cells(&workload.shape);
 	matrix = new_matrix(strategy->rows, cells, &entry);
 	by_column = pe_alloc((size_t) strategy->rows * strategy->columns, sizeof(double));
 	column_of_cell = pe_alloc(cells, sizeof(int32));
 	pe_strategy_matrix(strategy, by_column);
-	pe_strategy_columns(strategy, &r.workload, NULL, column_of_cell);
+	pe_strategy_columns(strategy, &workload, NULL, column_of_cell);
 	for (int32 i = 0; i < strategy->rows; i++)
 		for (int32 cell = 0; cell < cells; cell++)
 			if (column_of_cell[cell] >= 0)
@@ -202,7 +194,7 @@ pe_sql_workload_matrix(PG_FUNCTION_ARGS)
 	double	   *entry;
 	ArrayType  *matrix;
 
-	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &workload);
+	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), &workload);
 	cells = pe_shape_cells(&workload.shape);
 	matrix = new_matrix(workload.queries, cells, &entry);
 	class_of = class_of_cells(&workload, &classes);
@@ -231,7 +223,7 @@ pe_sql_gram(PG_FUNCTION_ARGS)
 	double	   *entry;
 	ArrayType  *matrix;
 
-	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), NULL, &workload);
+	pe_parse_workload(pe_text_argument(fcinfo, 0, "workload"), &workload);
 	cells = pe_shape_cells(&workload.shape);
 	matrix = new_matrix(cells, cells, &entry);
 	class_of = class_of_cells(&workload, &classes);

@@ -11,6 +11,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
 #include "api/arguments.h"
@@ -55,11 +56,33 @@ parameter_value(FunctionCallInfo fcinfo, const Param *param, Datum *value, bool 
 	return data->ptype == param->paramtype;
 }
 
+static bool constant_value(FunctionCallInfo fcinfo, Expr *expression, Datum *value, bool *isnull);
+
+/* What a driver sends as text and the statement casts; the planner folds it only where it knows the parameter. */
+static bool
+converted_value(FunctionCallInfo fcinfo, const CoerceViaIO *conversion, Datum *value, bool *isnull)
+{
+	Oid			output;
+	Oid			input;
+	Oid			parameter;
+	bool		varlena;
+
+	if (!constant_value(fcinfo, conversion->arg, value, isnull))
+		return false;
+	getTypeOutputInfo(exprType((Node *) conversion->arg), &output, &varlena);
+	getTypeInputInfo(conversion->resulttype, &input, &parameter);
+	if (!*isnull)
+		*value = OidInputFunctionCall(input, OidOutputFunctionCall(output, *value), parameter, -1);
+	return true;
+}
+
 static bool
 constant_value(FunctionCallInfo fcinfo, Expr *expression, Datum *value, bool *isnull)
 {
 	while (IsA(expression, RelabelType))
 		expression = ((RelabelType *) expression)->arg;
+	if (IsA(expression, CoerceViaIO))
+		return converted_value(fcinfo, (CoerceViaIO *) expression, value, isnull);
 	if (IsA(expression, Param))
 		return parameter_value(fcinfo, (Param *) expression, value, isnull);
 	if (!IsA(expression, Const))
@@ -69,22 +92,26 @@ constant_value(FunctionCallInfo fcinfo, Expr *expression, Datum *value, bool *is
 	return true;
 }
 
-char *
-pe_constant_text(FunctionCallInfo fcinfo, int argument)
+Jsonb *
+pe_constant_options(FunctionCallInfo fcinfo, int argument)
 {
 	Aggref	   *aggref = aggregate_of(fcinfo);
 	TargetEntry *entry = list_nth_node(TargetEntry, aggref->args, argument);
 	Datum		value;
 	bool		isnull;
+	Jsonb	   *options;
 
 	if (!constant_value(fcinfo, entry->expr, &value, &isnull))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the options must be a constant"),
-				 errdetail("They are read once for each query, and no row has a say in them.")));
+				 errdetail("Options are evaluated once per query and must not depend on rows.")));
 	if (isnull)
 		pe_refuse_null("options");
-	return TextDatumGetCString(value);
+	options = DatumGetJsonbP(value);
+	if (!JB_ROOT_IS_OBJECT(options))
+		pe_refuse_parameter("options", JsonbToCString(NULL, &options->root, VARSIZE(options)), "a JSON object");
+	return options;
 }
 
 /* ------------------------------------------------------------------
@@ -139,16 +166,6 @@ pe_option_take_number(const Jsonb *options, const char *name, double *to)
 
 	if (pe_option_find(options, name, &value))
 		*to = pe_option_number(name, &value);
-}
-
-Jsonb *
-pe_options_read(const char *json)
-{
-	Jsonb	   *options = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
-
-	if (!JB_ROOT_IS_OBJECT(options))
-		pe_refuse_parameter("options", json, "a JSON object");
-	return options;
 }
 
 Jsonb *

@@ -1,6 +1,6 @@
 /*
  * options.h
- *	  The last argument of the aggregates that charge: one JSON text that says
+ *	  The last argument of the aggregates that charge: a JSON object that says
  *	  everything which must not depend on rows.
  *
  * It has to be a constant of the query, so that no row can have a say in what the
@@ -14,15 +14,13 @@
 
 /*
  * The options of the aggregate that is being evaluated, its argument `argument` from 0;
- * 0A000 unless that is a constant, or a parameter of the statement; 22004 if it is null.
+ * 0A000 unless that is a constant, or a parameter of the statement; 22004 if it is null,
+ * 22023 if it is no object.
  */
-extern char *pe_constant_text(FunctionCallInfo fcinfo, int argument);
+extern Jsonb *pe_constant_options(FunctionCallInfo fcinfo, int argument);
 
 /* The type of an argument of the aggregate that is being evaluated. */
 extern Oid	pe_aggregate_argument_type(FunctionCallInfo fcinfo, int argument);
-
-/* A JSON object; 22023 if it is something else. */
-extern Jsonb *pe_options_read(const char *json);
 
 /* The same without these keys: what is left are the options of a method. */
 extern Jsonb *pe_options_without(const Jsonb *options, const char *const *names, int count);

@@ -20,7 +20,7 @@
 #include "server/access.h"
 #include "ledger/budget.h"
 #include "ledger/relation.h"
-#include "server/errors.h"
+#include "server/settings.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
 #include "ledger/registration.h"
@@ -194,7 +194,7 @@ warn_of_domains(Oid relation)
 	if (pe_relation_has_domain_of_other(relation, &column, &owner))
 		ereport(WARNING,
 				(errmsg("column \"%s\" is of a domain that belongs to role \"%s\"", column, owner),
-				 errdetail("Whoever owns a domain can see the values of its columns, by ALTER DOMAIN ... ADD CHECK, without a privilege on the table."),
+				 errdetail("The owner of a domain can see the values of its columns, by ALTER DOMAIN ... ADD CHECK, without a privilege on the table."),
 				 errhint("Use ALTER DOMAIN ... OWNER TO, or another type.")));
 }
 
@@ -344,24 +344,41 @@ check_fits_cap(const pe_dataset *dataset, const char *accounting)
 				 errhint("Use accounting => 'pure'.")));
 }
 
+/* The epsilon that one request may cost, at half of the budget's delta; 0: no limit. */
+static double
+most_argument(FunctionCallInfo fcinfo, int n, const char *accounting, double delta)
+{
+	double		most = PG_ARGISNULL(n) ? 0 : PG_GETARG_FLOAT8(n);
+	pe_cost		limit = pe_limit(accounting, most, delta);
+
+	if (!PG_ARGISNULL(n) && limit.rho_nano <= 0 && limit.epsilon_nano <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("most_per_request %g admits no request", most),
+				 errhint("It is an epsilon above 0 and at most %g; NULL: no limit.", PE_EPSILON_MAX)));
+	return most;
+}
+
 Datum
 pe_sql_grant_budget(PG_FUNCTION_ARGS)
 {
-	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 1, "dataset"));
+	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
 	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
-	char	   *accounting = accounting_argument(fcinfo, 4);
+	char	   *accounting = PG_ARGISNULL(4) ? dataset->accounting : accounting_argument(fcinfo, 4);
 	double		delta = delta_argument(fcinfo, 3, accounting, pe_is_pure(accounting) ? 0 : dataset->delta);
+	double		most;
 	pe_grant	grant;
 
-	if (PG_ARGISNULL(0))
+	if (PG_ARGISNULL(1))
 		pe_refuse_null("grantee");
 	if (PG_ARGISNULL(5))
 		pe_refuse_null("overcommit");
 	check_fits_cap(dataset, accounting);
 	check_budget_numbers(accounting, epsilon, delta);
+	most = most_argument(fcinfo, 6, accounting, delta);
 	grant = (pe_grant) {
-		.role = pstrdup(NameStr(*PG_GETARG_NAME(0))), .epsilon = epsilon, .delta = delta, .accounting = accounting,
-		.overcommit = PG_GETARG_BOOL(5)
+		.role = pstrdup(NameStr(*PG_GETARG_NAME(1))), .epsilon = epsilon, .delta = delta, .accounting = accounting,
+		.overcommit = PG_GETARG_BOOL(5), .most_per_request = most
 	};
 	grant.role_oid = get_role_oid(grant.role, false);
 	pe_budget_set(dataset, &grant);
@@ -371,8 +388,8 @@ pe_sql_grant_budget(PG_FUNCTION_ARGS)
 Datum
 pe_sql_revoke_budget(PG_FUNCTION_ARGS)
 {
-	char	   *role = NameStr(*PG_GETARG_NAME(0));
-	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 1, "dataset"));
+	char	   *role = NameStr(*PG_GETARG_NAME(1));
+	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
 
 	if (!pe_budget_revoke(dataset, role, get_role_oid(role, false)))
 		ereport(ERROR,

@@ -220,6 +220,8 @@ make_input(input *in, JsonbContainer *declared)
 			refuse_declaration("type");
 		in->feature.lower = pe_number_of_text(in->type, points[0]);
 		in->feature.upper = pe_number_of_text(in->type, points[count - 1]);
+		if (field(declared, "open", jbvBool).val.boolean)
+			in->feature.upper = nextafter(in->feature.upper, in->feature.lower);
 		in->middle = in->feature.lower / 2 + in->feature.upper / 2;
 	}
 	else

@@ -10,7 +10,7 @@
 
 #include "api/arguments.h"
 #include "api/price.h"
-#include "server/errors.h"
+#include "server/settings.h"
 
 /* Four digits, rounded down: what is said to be left is never more than is. */
 static char *
@@ -45,12 +45,20 @@ left_text(const pe_price *price, int64 left)
 	return price->charge->epsilon > 0 ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
 }
 
+/* Whether a charge took more than a third of what was left of its budget. */
+static bool
+took_much(const pe_charge_request *charge, int64 left)
+{
+	return (charge->epsilon > 0 ? charge->epsilon : charge->rho) > left / 2;
+}
+
 void
 pe_price_tell(const pe_price *price, const pe_charge_reply *reply, const char *what)
 {
 	ereport(NOTICE,
-			(errmsg("charged %s on dataset \"%s\"; %s left; %s",
+			(errmsg("charged %s on dataset \"%s\"%s; %s left; %s",
 					cost_text(price), price->dataset->name,
+					took_much(price->charge, reply->left) ? ", more than a third of what was left" : "",
 					rounded_down(pe_budget_epsilon(price->budget, reply->left)), what)));
 }
 
@@ -78,6 +86,19 @@ refuse_for_delta(const pe_price *price, const pe_charge_reply *reply)
 			 errhint("A smaller delta, or a method that is charged rho alone, fits; the owner of the table can raise the budget.")));
 }
 
+static void
+refuse_for_request(const pe_price *price, const pe_charge_reply *reply, const char *buys)
+{
+	char	   *epsilon = pe_number_text(pe_budget_epsilon(price->budget, reply->left));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
+			 errmsg("the request costs more than one request of the budget of role \"%s\" on dataset \"%s\" may",
+					price->budget->role, price->dataset->name),
+			 errdetail("It costs %s; one request may cost %s. Nothing was charged.", cost_text(price), left_text(price, reply->left)),
+			 errhint("epsilon => %s fits%s; the owner of the table can grant more.", epsilon, buys)));
+}
+
 void
 pe_price_refuse(const pe_price *price, const pe_charge_reply *reply, const char *buys)
 {
@@ -87,6 +108,8 @@ pe_price_refuse(const pe_price *price, const pe_charge_reply *reply, const char 
 		refuse_for_cap(price);
 	if (reply->shortage == PE_SHORT_DELTA)
 		refuse_for_delta(price, reply);
+	if (reply->shortage == PE_SHORT_REQUEST)
+		refuse_for_request(price, reply, buys);
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left",

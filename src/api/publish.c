@@ -395,9 +395,8 @@ comment_on(const publication *p)
 
 /* The charge that the release was made for. */
 static void
-read_charge(void *argument)
+read_charge(publication *p)
 {
-	publication *p = argument;
 	static pe_statement find = {NULL, "SELECT c.id, c.rho, pg_catalog.left(c.at, 10), c.epsilon FROM dp_ledger.release r "
 	"JOIN dp_ledger.charge c ON c.id = r.charge_id WHERE r.id = $1", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(p->release.id)};
@@ -418,13 +417,12 @@ pe_sql_publish(PG_FUNCTION_ARGS)
 {
 	publication *p = palloc0(sizeof(*p));
 	pe_confinement confinement;
-	ErrorData  *error;
 
 	p->release.id = PG_GETARG_INT64(0);
 	pe_release_answer(&p->release, NULL);
-	error = pe_run_undone(read_charge, p);
-	if (error != NULL)
-		ReThrowError(error);
+	PE_UNDONE();
+	read_charge(p);
+	PE_END_UNDONE();
 	make_columns(p);
 	read_points(p);
 	pe_target_find(&p->target, PG_GETARG_TEXT_PP(1), PG_GETARG_BOOL(2));

@@ -33,7 +33,7 @@
 enum
 {
 	ARG_DATASET, ARG_ATTRIBUTES, ARG_WORKLOAD, ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR, ARG_DELTA,
-	ARG_PREDICATE, ARG_METHOD, ARG_NONNEGATIVE, ARG_FRESH, ARG_BUDGET
+	ARG_PREDICATE, ARG_METHOD, ARG_NONNEGATIVE, ARG_FRESH, ARG_BUDGET, ARG_ROWS_PER_UNIT
 };
 
 /* ------------------------------------------------------------------
@@ -41,7 +41,7 @@ enum
  * ------------------------------------------------------------------
  */
 
-/* The names asked for: text[], or text that is one name or an array literal. */
+/* The names asked for: text[], or text that is one name or an array literal.  Without names all rows are one cell. */
 static char **
 attribute_names(FunctionCallInfo fcinfo, int *count)
 {
@@ -72,11 +72,7 @@ attribute_names(FunctionCallInfo fcinfo, int *count)
 		pe_refuse_parameter("attributes", "an array of several dimensions", "a list");
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
 	pe_check_attributes(*count);
-	if (*count == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("at least one attribute must be given")));
-	names = palloc(*count * sizeof(char *));
+	names = palloc((*count + 1) * sizeof(char *));
 	for (int i = 0; i < *count; i++)
 	{
 		if (nulls[i])
@@ -92,10 +88,10 @@ resolve_method(FunctionCallInfo fcinfo, pe_histogram *h)
 {
 	h->method = pe_method_argument(fcinfo, ARG_METHOD);
 	pe_check_method(h->method, h->noise.norm);
-	if (h->nonnegative && h->method == PE_METHOD_GAUSSIAN)
+	if (h->nonnegative && h->method == PE_METHOD_DIRECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("nonnegative does not go with method \"gaussian\""),
+				 errmsg("nonnegative does not go with method \"direct\""),
 				 errdetail("It measures the queries alone, each by itself, and estimates no cells."),
 				 errhint("Use another method, or leave nonnegative out.")));
 }
@@ -191,7 +187,7 @@ refuse_of_dawa(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("max_stderr does not go with method \"dawa\""),
-			 errdetail("Its answers are biased by what the data are like, so nobody knows their errors."),
+			 errdetail("The bias of its answers depends on the data and is unknown."),
 			 errhint("Use epsilon.")));
 }
 
@@ -295,6 +291,8 @@ canonical_request(const pe_histogram *h)
 		escape_json(&text, h->predicate);
 	else
 		appendStringInfoString(&text, "null");
+	if (h->dataset->unit != NULL)
+		appendStringInfo(&text, ", \"rows_per_unit\": %d", h->dataset->max_rows);
 	appendStringInfo(&text, ", \"method\": \"%s\", \"accounting\": \"%s\", \"%s\": " INT64_FORMAT "}",
 					 pe_method_name(h->method), h->pure ? "pure" : "zcdp", h->pure ? "epsilon" : "rho", h->noise.nano);
 	return text.data;
@@ -371,10 +369,11 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 {
 	pe_histogram *h = palloc0(sizeof(*h));
 	char	  **names = attribute_names(fcinfo, &h->attributes);
-	pe_shape	shape;
 
 	h->dataset = pe_dataset_load(pe_text_argument(fcinfo, ARG_DATASET, "dataset"));
 	pe_dataset_check_rows(h->dataset);
+	if (!PG_ARGISNULL(ARG_ROWS_PER_UNIT))
+		pe_dataset_cut_to(h->dataset, PG_GETARG_INT32(ARG_ROWS_PER_UNIT));
 	h->columns = pe_columns_load(h->dataset, names, &h->attributes);
 	pe_dataset_check_committed(h->dataset);
 	if (!PG_ARGISNULL(ARG_BUDGET))
@@ -388,8 +387,7 @@ pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget)
 
 	parse_predicate(fcinfo, h);
 	h->domain = pe_columns_domain(h->columns, h->attributes + h->watched, h->watched);
-	pe_columns_shape(h->columns, h->domain, &shape);
-	pe_parse_workload(pe_text_argument(fcinfo, ARG_WORKLOAD, "workload"), &shape, &h->workload);
+	pe_parse_columns_workload(h->dataset, h->columns, h->domain, pe_text_argument(fcinfo, ARG_WORKLOAD, "workload"), &h->workload);
 	check_ordered(h);
 	check_memory(h);
 	if (h->selection != NULL)

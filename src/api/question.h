@@ -43,14 +43,14 @@ typedef struct pe_histogram
 } pe_histogram;
 
 /*
- * Validates.  A question that shall be answered needs a budget (42501
+ * Validates.  A question that is to be answered needs a budget (42501
  * otherwise); a quote does not.
  */
 extern pe_histogram *pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget);
 
 /*
  * Finds or computes the strategy, and resolves what the request costs.  Not
- * inside pe_run_undone: a computation tells how far it is.
+ * inside PE_UNDONE: a computation tells how far it is.
  */
 extern void pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *histogram);
 

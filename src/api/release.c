@@ -40,11 +40,13 @@ read_row(pe_release *r)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
 		"coalesce(rho, epsilon, 0), payload, predicate, rho IS NULL, "
-		"workload IS NULL AND request::jsonb->>'kind' = 'minimum', method = 'dawa' "
+		"workload IS NULL AND request::jsonb->>'kind' = 'minimum', method = 'dawa', "
+		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0) "
 	"FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
 	int64		dataset;
+	int			rows_per_unit;
 	bool		isnull;
 
 	pe_access_begin(&access);
@@ -61,11 +63,14 @@ read_row(pe_release *r)
 	r->noise.norm = pe_access_int64(0, 9) != 0 ? PE_L1 : PE_L2;
 	r->is_minimum = pe_access_int64(0, 10) != 0;
 	r->is_dawa = pe_access_int64(0, 11) != 0;
+	rows_per_unit = (int) pe_access_int64(0, 12);
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
 	if (r->dataset == NULL || (!pe_release_is_paid(r->id, r->dataset->frozen) && !pe_dataset_owned_by(r->dataset, GetUserId())))
 		refuse_release(r->id);
+	if (rows_per_unit > 0)		/* the sensitivity is that of the request */
+		r->dataset->max_rows = rows_per_unit;
 }
 
 /* Which cells the predicate of the release leaves, as it was when it was asked. */
@@ -119,10 +124,8 @@ refuse_kind(const pe_release *r)
 }
 
 static void
-load(void *argument)
+load(pe_release *r)
 {
-	pe_release *r = argument;
-
 	read_row(r);
 	if (r->workload_text == NULL)
 		refuse_kind(r);
@@ -134,8 +137,7 @@ load(void *argument)
 	r->value = pe_payload_read(r->payload, &r->values);
 	r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
 	r->domain = pe_columns_domain(r->columns, r->attributes, 0);
-	pe_columns_shape(r->columns, r->domain, &r->shape);
-	pe_parse_workload(r->workload_text, &r->shape, &r->workload);
+	pe_parse_columns_workload(r->dataset, r->columns, r->domain, r->workload_text, &r->workload);
 	if (r->predicate_text != NULL)
 		r->possible = possible_cells(r);
 	load_strategy(r);
@@ -157,15 +159,16 @@ noise_of(pe_release *r)
 void
 pe_release_answer(pe_release *r, const char *text)
 {
-	pe_workload *workload = &r->workload;
-	ErrorData  *error = pe_run_undone(load, r);
+	pe_workload *workload;
 
-	if (error != NULL)
-		ReThrowError(error);
+	PE_UNDONE();
+	load(r);
+	PE_END_UNDONE();
+	workload = &r->workload;
 	if (text != NULL)
 	{
 		workload = palloc0(sizeof(*workload));
-		pe_parse_workload(text, &r->shape, workload);
+		pe_parse_columns_workload(r->dataset, r->columns, r->domain, text, workload);
 	}
 	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value, noise_of(r), NULL, false);
 }
@@ -212,23 +215,15 @@ pe_sql_cells(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-static void
-read_own(void *argument)
-{
-	pe_release *r = argument;
-
-	read_row(r);
-	pe_dataset_check_owner(r->dataset);
-}
-
 Datum
 pe_sql_expire_release(PG_FUNCTION_ARGS)
 {
 	pe_release	r = {.id = PG_GETARG_INT64(0)};
-	ErrorData  *error = pe_run_undone(read_own, &r);
 
-	if (error != NULL)
-		ReThrowError(error);
+	PE_UNDONE();
+	read_row(&r);
+	pe_dataset_check_owner(r.dataset);
+	PE_END_UNDONE();
 	pe_release_expire(r.dataset->id, r.id);
 	PG_RETURN_VOID();
 }

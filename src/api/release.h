@@ -30,7 +30,6 @@ typedef struct pe_release
 	int64		strategy_id;	/* 0: the workload itself was measured */
 	pe_kept_strategy kept;
 	pe_measured measured;
-	pe_shape	shape;
 	int64		values;
 	int64	   *value;
 	pe_answers	answers;

@@ -73,14 +73,16 @@ check_keys(const Jsonb *options)
 }
 
 static void
-read_options(state *s, const char *json)
+read_options(state *s, const Jsonb *options)
 {
 	pe_polytope_argument set = {0};
-	Jsonb	   *options = pe_options_read(json);
 
-	check_keys(options);
-	pe_polytope_of_json(options, &set);
-	pe_option_take_number(options, "gap", &s->gap);
+	if (options != NULL)
+	{
+		check_keys(options);
+		pe_polytope_of_json(options, &set);
+		pe_option_take_number(options, "gap", &s->gap);
+	}
 	if (!(s->gap >= PE_PROGRAMME_LEAST_GAP && s->gap < 1))
 		pe_refuse_option("gap", psprintf("a number from %g to below 1", PE_PROGRAMME_LEAST_GAP));
 	pe_polytope_make(&set, s->variables, &s->set);
@@ -124,7 +126,7 @@ first_row(FunctionCallInfo fcinfo, MemoryContext parent)
 	s->context = context;
 	s->gap = DEFAULT_GAP;
 	s->variables = ARR_DIMS(slopes_argument(fcinfo))[0];
-	read_options(s, PG_NARGS() > ARG_OPTIONS ? pe_constant_text(fcinfo, OPTIONS) : "{}");
+	read_options(s, PG_NARGS() > ARG_OPTIONS ? pe_constant_options(fcinfo, OPTIONS) : NULL);
 	MemoryContextSwitchTo(old);
 	return s;
 }

@@ -13,12 +13,6 @@
 
 #include "server/access.h"
 
-PG_FUNCTION_INFO_V1(pe_sql_visible_budgets);
-PG_FUNCTION_INFO_V1(pe_sql_visible_charges);
-PG_FUNCTION_INFO_V1(pe_sql_visible_acts);
-PG_FUNCTION_INFO_V1(pe_sql_visible_releases);
-PG_FUNCTION_INFO_V1(pe_sql_visible_models);
-
 static Datum
 show(FunctionCallInfo fcinfo, pe_statement *statement)
 {
@@ -35,42 +29,18 @@ show(FunctionCallInfo fcinfo, pe_statement *statement)
 	return (Datum) 0;
 }
 
-Datum
-pe_sql_visible_budgets(PG_FUNCTION_ARGS)
-{
-	static pe_statement all = {NULL, "SELECT * FROM dp_ledger.all_budgets", 0, {InvalidOid}};
-
-	return show(fcinfo, &all);
+#define VISIBLE(rows) \
+PG_FUNCTION_INFO_V1(pe_sql_visible_##rows); \
+Datum \
+pe_sql_visible_##rows(PG_FUNCTION_ARGS) \
+{ \
+	static pe_statement all = {NULL, "SELECT * FROM dp_ledger.all_" #rows, 0, {InvalidOid}}; \
+\
+	return show(fcinfo, &all); \
 }
 
-Datum
-pe_sql_visible_charges(PG_FUNCTION_ARGS)
-{
-	static pe_statement all = {NULL, "SELECT * FROM dp_ledger.all_charges", 0, {InvalidOid}};
-
-	return show(fcinfo, &all);
-}
-
-Datum
-pe_sql_visible_acts(PG_FUNCTION_ARGS)
-{
-	static pe_statement all = {NULL, "SELECT * FROM dp_ledger.all_acts", 0, {InvalidOid}};
-
-	return show(fcinfo, &all);
-}
-
-Datum
-pe_sql_visible_releases(PG_FUNCTION_ARGS)
-{
-	static pe_statement all = {NULL, "SELECT * FROM dp_ledger.all_releases", 0, {InvalidOid}};
-
-	return show(fcinfo, &all);
-}
-
-Datum
-pe_sql_visible_models(PG_FUNCTION_ARGS)
-{
-	static pe_statement all = {NULL, "SELECT * FROM dp_ledger.all_models", 0, {InvalidOid}};
-
-	return show(fcinfo, &all);
-}
+VISIBLE(budgets)
+VISIBLE(charges)
+VISIBLE(acts)
+VISIBLE(releases)
+VISIBLE(models)

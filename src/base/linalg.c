@@ -67,6 +67,26 @@ pe_la_finite(size_t count, const double *x)
 	return true;
 }
 
+double
+pe_la_largest(size_t count, const double *x)
+{
+	double		largest = 0;
+
+	for (size_t i = 0; i < count; i++)
+		largest = fmax(largest, fabs(x[i]));
+	return largest;
+}
+
+double
+pe_la_largest_diagonal(int32_t n, const double *x)
+{
+	double		largest = 0;
+
+	for (int32_t j = 0; j < n; j++)
+		largest = fmax(largest, x[(size_t) j + pe_la_size(j, n)]);
+	return largest;
+}
+
 /* ---- products ---- */
 
 double

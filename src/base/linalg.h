@@ -25,6 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem.h"
+
 /*
  * Limits OpenBLAS to one thread.  False if it had more before: the library is a
  * threaded one, which a server process should not have (its threads outlive a
@@ -32,8 +34,35 @@
  */
 extern bool pe_la_single_thread(void);
 
+/* ---- sizes and vectors ---- */
+
+static inline size_t
+pe_la_size(int32_t rows, int32_t columns)
+{
+	return (size_t) rows * (size_t) columns;
+}
+
+static inline size_t
+pe_la_square(int32_t n)
+{
+	return pe_la_size(n, n);
+}
+
+/* So many zeros; pe_free. */
+static inline double *
+pe_la_vector(size_t count)
+{
+	return pe_alloc(count, sizeof(double));
+}
+
 /* Are all count numbers finite? */
 extern bool pe_la_finite(size_t count, const double *x);
+
+/* The largest absolute value; 0 of no numbers. */
+extern double pe_la_largest(size_t count, const double *x);
+
+/* The largest diagonal entry of an n x n matrix, at least 0. */
+extern double pe_la_largest_diagonal(int32_t n, const double *x);
 
 /* ---- products ---- */
 

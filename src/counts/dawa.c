@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "strategy/optimum.h"
 #include "strategy/p_identity.h"
-#include "strategy/round_dense.h"
+#include "strategy/rounding.h"
 #include "noise/laplace.h"
 
 #define NANO 1e9

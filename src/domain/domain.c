@@ -301,6 +301,7 @@ int32_t
 pe_cell_of_int(const pe_attribute *attribute, int64_t value)
 {
 	const pe_point *edge = attribute->point;
+	int32_t		last = attribute->points - 1;
 	pe_point	point = {.i = value};
 	int32_t		guess;
 
@@ -308,7 +309,7 @@ pe_cell_of_int(const pe_attribute *attribute, int64_t value)
 		return cell_of_level(attribute, &point);
 	if (value < edge[0].i)
 		return cell_outside(attribute, false);
-	if (value > edge[attribute->points - 1].i)
+	if (value > edge[last].i || (attribute->open && value == edge[last].i))
 		return cell_outside(attribute, true);
 	guess = first_guess(attribute, (double) value - (double) edge[0].i);
 	if (value >= edge[guess].i && value < edge[guess + 1].i)
@@ -320,6 +321,7 @@ int32_t
 pe_cell_of_float(const pe_attribute *attribute, double value)
 {
 	const pe_point *edge = attribute->point;
+	int32_t		last = attribute->points - 1;
 	pe_point	point = {.f = value};
 	int32_t		guess;
 
@@ -329,7 +331,7 @@ pe_cell_of_float(const pe_attribute *attribute, double value)
 		return cell_of_level(attribute, &point);
 	if (value < edge[0].f)
 		return cell_outside(attribute, false);
-	if (value > edge[attribute->points - 1].f)
+	if (value > edge[last].f || (attribute->open && value == edge[last].f))
 		return cell_outside(attribute, true);
 	guess = first_guess(attribute, value - edge[0].f);
 	if (value >= edge[guess].f && value < edge[guess + 1].f)
@@ -341,6 +343,7 @@ int32_t
 pe_cell_of_bytes(const pe_attribute *attribute, const char *data, size_t size)
 {
 	const pe_point *edge = attribute->point;
+	int32_t		last = attribute->points - 1;
 	pe_point	point;
 
 	if (size > UINT32_MAX)
@@ -351,7 +354,7 @@ pe_cell_of_bytes(const pe_attribute *attribute, const char *data, size_t size)
 		return cell_of_level(attribute, &point);
 	if (before(PE_KEY_BYTES, &point, &edge[0]))
 		return cell_outside(attribute, false);
-	if (before(PE_KEY_BYTES, &edge[attribute->points - 1], &point))
+	if (attribute->open ? !before(PE_KEY_BYTES, &point, &edge[last]) : before(PE_KEY_BYTES, &edge[last], &point))
 		return cell_outside(attribute, true);
 	return find_bin(attribute, &point, attribute->points / 2 - 1);
 }
@@ -384,11 +387,13 @@ pe_domain_coordinate(const pe_domain *domain, int32_t cell, int attribute)
 
 /*
  * The written form: magic, numbers of counted and of watched attributes (1 byte
- * each); per attribute four
- * letters (key, kind, outside, nulls), the number of points (4 bytes), then the
- * points: 8 bytes each, or for bytes a length (4 bytes) and the bytes.  It
+ * each); per attribute four letters (key, kind, outside, nulls), the number of
+ * points (4 bytes), then the points: 8 bytes each, or for bytes a length (4 bytes)
+ * and the bytes.  Bins whose last one is open have a letter of their own.  It
  * never leaves the machine that wrote it, so integers are in host order.
  */
+#define OPEN_BINS 'o'
+
 size_t
 pe_domain_size(const pe_domain *domain)
 {
@@ -426,7 +431,7 @@ pe_domain_write(const pe_domain *domain, char *bytes)
 		const pe_attribute *attribute = &domain->attribute[a];
 
 		*to++ = (char) attribute->key;
-		*to++ = (char) attribute->kind;
+		*to++ = attribute->open ? OPEN_BINS : (char) attribute->kind;
 		*to++ = (char) attribute->outside;
 		*to++ = (char) attribute->nulls;
 		to = put(to, &attribute->points, sizeof(attribute->points));
@@ -490,7 +495,7 @@ read_attribute(reader *from, pe_attribute *attribute)
 
 	if (!take(from, letter, sizeof(letter)) || !take(from, &points, sizeof(points)))
 		return PE_DOMAIN_MALFORMED;
-	if (!one_of(letter[0], "ifb") || !one_of(letter[1], "le") ||
+	if (!one_of(letter[0], "ifb") || !one_of(letter[1], "leo") ||
 		!one_of(letter[2], "dco") || !one_of(letter[3], "dc"))
 		return PE_DOMAIN_MALFORMED;
 	/* the smallest point takes four bytes: no allocation beyond what the bytes can fill */
@@ -498,7 +503,8 @@ read_attribute(reader *from, pe_attribute *attribute)
 		return PE_DOMAIN_MALFORMED;
 
 	attribute->key = (pe_key) letter[0];
-	attribute->kind = (pe_kind) letter[1];
+	attribute->open = letter[1] == OPEN_BINS;
+	attribute->kind = attribute->open ? PE_BINS : (pe_kind) letter[1];
 	attribute->outside = (pe_outside) letter[2];
 	attribute->nulls = (pe_nulls) letter[3];
 	attribute->points = points;

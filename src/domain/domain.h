@@ -5,7 +5,7 @@
  *
  * A domain is a fact of the owner's declaration, never of the data: levels
  * (a list of values) or bins (ascending edges; bin i is [e_i, e_i+1), the last
- * one closed).  The cells of an attribute are its ordered cells, then 'other'
+ * one closed unless it is declared open: then the last edge lies outside).  The cells of an attribute are its ordered cells, then 'other'
  * if the rule for outside values says so, then NULL if the rule for nulls says
  * so.  Several attributes form a product; its cells are row-major in the order
  * of the attributes, last fastest.
@@ -81,6 +81,7 @@ typedef struct pe_attribute
 	pe_kind		kind;
 	pe_outside	outside;
 	pe_nulls	nulls;
+	bool		open;			/* bins: the last one is half-open like the others */
 	int32_t		points;			/* levels, or edges */
 	pe_point   *point;			/* in the order declared */
 	int32_t    *lookup;			/* levels: a hash table of point numbers, -1 empty */
@@ -112,7 +113,7 @@ typedef enum pe_domain_status
 
 /*
  * Checks a declaration and prepares the map from values to cells.  The caller
- * has filled key, kind, outside, nulls, points and point (which it keeps alive).
+ * has filled key, kind, outside, nulls, open, points and point (which it keeps alive).
  */
 extern pe_domain_status pe_attribute_prepare(pe_attribute *attribute);
 

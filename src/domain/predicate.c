@@ -4,11 +4,8 @@
  */
 #include "domain/predicate.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/names.h"
 
 /*
  * What evaluation keeps at most: at each depth one left side of an OR and one of
@@ -37,117 +34,36 @@ typedef enum operator
 
 static const char *const operator_text[] = {"=", "<>", "<", "<=", ">", ">="};
 
+static const char *const keywords[] = {"and", "or", "not", "in", "is", "null", "between", "true", "false", NULL};
+
 typedef struct parser
 {
-	const char *text;
-	size_t		at;
-	const pe_predicate_source *source;
+	pe_text		t;
+	const pe_literal_source *source;
 	pe_predicate *predicate;
-	pe_predicate_error *error;
 	int			depth;
 	size_t		tables;			/* bytes of the leaves */
 	int			leaf_room;
 	int			step_room;
-	size_t		size;			/* of the canonical text */
-	size_t		room;
 } parser;
-
-/* A literal that was resolved. */
-typedef struct value
-{
-	pe_point	point;
-	const char *canonical;
-	size_t		position;
-} value;
-
-static bool __attribute__((format(printf, 4, 5)))
-fail(parser *p, pe_predicate_status status, size_t position, const char *format,...)
-{
-	va_list		arguments;
-
-	p->error->status = status;
-	p->error->position = (int) position;
-	va_start(arguments, format);
-	vsnprintf(p->error->message, sizeof(p->error->message), format, arguments);
-	va_end(arguments);
-	return false;
-}
 
 /* ------------------------------------------------------------------
  * Tokens
  * ------------------------------------------------------------------
  */
 
-static char
-next_character(parser *p)
-{
-	while (pe_is_space(p->text[p->at]))
-		p->at++;
-	return p->text[p->at];
-}
-
 static bool
-fail_at_character(parser *p, const char *expected)
+need_keyword(pe_text *t, const char *keyword, const char *shown)
 {
-	if (next_character(p) == '\0')
-		return fail(p, PE_PREDICATE_SYNTAX, p->at, "predicate ends where %s is expected", expected);
-	return fail(p, PE_PREDICATE_SYNTAX, p->at, "syntax error in predicate at \"%.*s\": %s is expected",
-				pe_character_size(p->text + p->at), p->text + p->at, expected);
-}
-
-static bool
-is_keyword(const char *name)
-{
-	static const char *const keywords[] = {"and", "or", "not", "in", "is", "null", "between", "true", "false"};
-
-	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
-		if (strcmp(name, keywords[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Whether the next token is this keyword; it is not taken. */
-static bool
-sees_keyword(parser *p, const char *keyword)
-{
-	char		name[PE_NAME_SIZE];
-	size_t		at;
-
-	next_character(p);
-	at = p->at;
-	return pe_name_read(p->text, &at, name) == PE_NAME_PLAIN && strcmp(name, keyword) == 0;
-}
-
-static bool
-take_keyword(parser *p, const char *keyword)
-{
-	if (!sees_keyword(p, keyword))
-		return false;
-	p->at += strlen(keyword);
-	return true;
-}
-
-static bool
-need_keyword(parser *p, const char *keyword, const char *shown)
-{
-	return take_keyword(p, keyword) || fail_at_character(p, shown);
-}
-
-static bool
-need_character(parser *p, char c, const char *shown)
-{
-	if (next_character(p) != c)
-		return fail_at_character(p, shown);
-	p->at++;
-	return true;
+	return pe_text_takes(t, keyword) || pe_text_unexpected(t, shown);
 }
 
 /* Takes an operator if one stands here. */
 static bool
-take_operator(parser *p, operator *op)
+take_operator(pe_text *t, operator *op)
 {
-	char		first = next_character(p);
-	char		second = first == '\0' ? '\0' : p->text[p->at + 1];
+	char		first = pe_text_next(t);
+	char		second = first == '\0' ? '\0' : t->text[t->at + 1];
 
 	if (first == '=')
 		*op = OP_EQ;
@@ -159,169 +75,8 @@ take_operator(parser *p, operator *op)
 		*op = second == '=' ? OP_GE : OP_GT;
 	else
 		return false;
-	p->at += *op == OP_EQ || *op == OP_LT || *op == OP_GT ? 1 : 2;
+	t->at += *op == OP_EQ || *op == OP_LT || *op == OP_GT ? 1 : 2;
 	return true;
-}
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* The end of the number at text[at], which may have a sign; at if none is there. */
-static size_t
-end_of_number(const char *text, size_t at)
-{
-	size_t		start = at;
-	size_t		digits = 0;
-
-	if (text[at] == '+' || text[at] == '-')
-		at++;
-	for (; is_digit(text[at]); at++)
-		digits++;
-	if (text[at] == '.')
-		for (at++; is_digit(text[at]); at++)
-			digits++;
-	if (digits == 0)
-		return start;
-	if (text[at] == 'e' || text[at] == 'E')
-	{
-		size_t		exponent = at + 1;
-
-		if (text[exponent] == '+' || text[exponent] == '-')
-			exponent++;
-		if (is_digit(text[exponent]))
-			for (at = exponent; is_digit(text[at]); at++)
-				;
-	}
-	return at;
-}
-
-static bool
-read_number(parser *p, char *to)
-{
-	size_t		end = end_of_number(p->text, p->at);
-
-	memcpy(to, p->text + p->at, end - p->at);
-	to[end - p->at] = '\0';
-	p->at = end;
-	if (pe_continues_name(p->text[end]) || p->text[end] == '.')
-		return fail_at_character(p, "the end of the number");
-	return true;
-}
-
-static bool
-read_string(parser *p, char *to)
-{
-	size_t		start = p->at;
-
-	for (p->at++;; p->at++)
-	{
-		if (p->text[p->at] == '\0')
-			return fail(p, PE_PREDICATE_SYNTAX, start, "string in predicate has no end");
-		if (p->text[p->at] == '\'' && p->text[++p->at] != '\'')
-			break;
-		*to++ = p->text[p->at];
-	}
-	*to = '\0';
-	return true;
-}
-
-static bool
-sees_literal(parser *p)
-{
-	char		c = next_character(p);
-
-	return c == '\'' || end_of_number(p->text, p->at) > p->at ||
-		sees_keyword(p, "true") || sees_keyword(p, "false");
-}
-
-/* Reads a literal as it stands; its text, which the caller frees, is at most as long as what is left. */
-static bool
-read_literal(parser *p, pe_literal *literal, char **text)
-{
-	*text = NULL;
-	if (!sees_literal(p))
-		return fail_at_character(p, "a literal");
-	literal->position = (int) p->at;
-	literal->text = *text = pe_alloc(strlen(p->text + p->at) + 1, 1);
-	if (p->text[p->at] == '\'')
-	{
-		literal->kind = PE_LITERAL_STRING;
-		return read_string(p, *text);
-	}
-	literal->kind = PE_LITERAL_BOOLEAN;
-	if (take_keyword(p, "true"))
-		strcpy(*text, "true");
-	else if (take_keyword(p, "false"))
-		strcpy(*text, "false");
-	else
-	{
-		literal->kind = PE_LITERAL_NUMBER;
-		return read_number(p, *text);
-	}
-	return true;
-}
-
-/* ------------------------------------------------------------------
- * Canonical text
- * ------------------------------------------------------------------
- */
-
-static void
-append(parser *p, const char *text)
-{
-	size_t		size = strlen(text);
-
-	if (p->size + size + 1 > p->room)
-	{
-		char	   *larger;
-
-		p->room = 2 * (p->size + size + 1);
-		larger = pe_alloc(p->room, 1);
-		if (p->size > 0)
-			memcpy(larger, p->predicate->canonical, p->size);
-		pe_free(p->predicate->canonical);
-		p->predicate->canonical = larger;
-	}
-	memcpy(p->predicate->canonical + p->size, text, size + 1);
-	p->size += size;
-}
-
-static void
-append_name(parser *p, const char *name)
-{
-	char		quoted[2 * PE_NAME_SIZE + 2];
-	char	   *to = quoted;
-
-	if (pe_name_is_plain(name) && !is_keyword(name))
-	{
-		append(p, name);
-		return;
-	}
-	*to++ = '"';
-	for (const char *c = name; *c; c++)
-	{
-		if (*c == '"')
-			*to++ = '"';
-		*to++ = *c;
-	}
-	*to++ = '"';
-	*to = '\0';
-	append(p, quoted);
-}
-
-/* Puts the operand at the end of the text into parentheses. */
-static void
-enclose(parser *p, const operand *o)
-{
-	char	   *text;
-
-	append(p, "()");
-	text = p->predicate->canonical;
-	memmove(text + o->text + 1, text + o->text, p->size - 2 - o->text);
-	text[o->text] = '(';
 }
 
 /* ------------------------------------------------------------------
@@ -355,7 +110,7 @@ add_step(parser *p, int32_t step)
 
 /* A new leaf with FALSE in all cells; NULL, with the error, if the tables become too large. */
 static pe_predicate_leaf *
-add_leaf(parser *p, const pe_predicate_attribute *attribute, size_t position)
+add_leaf(parser *p, const pe_declared *attribute, size_t position)
 {
 	pe_predicate *predicate = p->predicate;
 	int32_t		cells = pe_attribute_cells(attribute->domain);
@@ -364,7 +119,7 @@ add_leaf(parser *p, const pe_predicate_attribute *attribute, size_t position)
 	pe_poll();
 	if ((size_t) cells > PE_PREDICATE_TABLES - p->tables)
 	{
-		fail(p, PE_PREDICATE_TOO_LARGE, position, "predicate has too many tests of attributes with many cells");
+		pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, position, "predicate has too many tests of attributes with many cells");
 		return NULL;
 	}
 	p->tables += (size_t) cells;
@@ -451,7 +206,7 @@ set_null(pe_predicate_leaf *leaf, const pe_attribute *attribute, uint8_t truth)
 
 /*
  * How many bins lie below v, or up to v if it is included; -1 if v cuts a bin
- * in two.  The last bin is closed, so its end is a cut from above alone.
+ * in two.  The end of a last bin that is closed is a cut from above alone.
  */
 static int32_t
 bins_below(const pe_attribute *attribute, pe_point v, bool included)
@@ -459,7 +214,7 @@ bins_below(const pe_attribute *attribute, pe_point v, bool included)
 	int32_t		bins = attribute->points - 1;
 	int32_t		edge = pe_attribute_find_point(attribute, &v);
 
-	if (included && edge == bins)
+	if (included && edge == bins && !attribute->open)
 		return bins;
 	if (included)
 	{
@@ -468,47 +223,45 @@ bins_below(const pe_attribute *attribute, pe_point v, bool included)
 		v.i++;
 		edge = pe_attribute_find_point(attribute, &v);
 	}
-	return edge < bins ? edge : -1;
+	return edge < bins || attribute->open ? edge : -1;
 }
 
 static bool
-fail_level(parser *p, const char *name, const value *v)
+fail_level(parser *p, const char *name, const pe_value *v)
 {
-	return fail(p, PE_PREDICATE_LITERAL, v->position, "literal %.*s is not a level of attribute \"%.*s\"",
+	return pe_text_fail(&p->t, PE_TEXT_INVALID, v->position, "literal %.*s is not a level of attribute \"%.*s\"",
 				pe_shown_size(v->canonical), v->canonical, pe_shown_size(name), name);
 }
 
-static bool
-fail_bin(parser *p, const pe_predicate_attribute *attribute, const char *name, const char *what, const value *v)
-{
-	char	   *detail = p->error->detail;
-	size_t		room = sizeof(p->error->detail);
-	int32_t		last = attribute->domain->points - 1;
-	int32_t		edge = pe_attribute_find_point(attribute->domain, &v->point);
-	int32_t		before = pe_attribute_points_before(attribute->domain, &v->point);
+/* The edges that a predicate takes: of a last bin closed or open, of other keys and of integers. */
+static const char *const edges_taken[2][2] = {
+	{"any edge but the last, <= and > take the last edge", "any edge but the last, <= and > take the last edge, or the value just before another"},
+	{"any edge", "any edge, <= and > take the value just before one"}
+};
 
-	if (edge == last)
-		snprintf(detail, room, "The last bin ends with its edge %s and holds it.", attribute->points[edge]);
-	else if (edge >= 0)
-		snprintf(detail, room, "A bin begins with the edge %s and holds it.", attribute->points[edge]);
-	else if (before == 0)
-		snprintf(detail, room, "The first edge is %s.", attribute->points[0]);
-	else if (before > last)
-		snprintf(detail, room, "The last edge is %s.", attribute->points[last]);
+static bool
+fail_bin(parser *p, const pe_declared *attribute, const char *name, const char *what, const pe_value *v)
+{
+	pe_text_error *error = p->t.error;
+	const pe_attribute *domain = attribute->domain;
+	int32_t		edge = pe_attribute_find_point(domain, &v->point);
+
+	if (edge < 0)
+		pe_value_tell_nearest(&p->t, attribute, v);
 	else
-		snprintf(detail, room, "The nearest edges are %s and %s.",
-				 attribute->points[before - 1], attribute->points[before]);
-	snprintf(p->error->hint, sizeof(p->error->hint),
-			 "A predicate selects whole bins: < and >= take any edge but the last, <= and > take the last edge%s.",
-			 attribute->domain->key == PE_KEY_INT ? ", or the value just before another" : "");
-	return fail(p, PE_PREDICATE_LITERAL, v->position, "\"%.*s %s %.*s\" does not select whole bins",
-				pe_shown_size(name), name, what, pe_shown_size(v->canonical), v->canonical);
+		snprintf(error->detail, sizeof(error->detail), edge < domain->points - 1 ? "A bin begins with the edge %s and holds it."
+				 : domain->open ? "The last bin ends with its edge %s and does not hold it."
+				 : "The last bin ends with its edge %s and holds it.", attribute->points[edge]);
+	snprintf(error->hint, sizeof(error->hint), "A predicate selects whole bins: < and >= take %s.",
+			 edges_taken[domain->open][domain->key == PE_KEY_INT]);
+	return pe_text_fail(&p->t, PE_TEXT_INVALID, v->position, "\"%.*s %s %.*s\" does not select whole bins",
+						pe_shown_size(name), name, what, pe_shown_size(v->canonical), v->canonical);
 }
 
 /* How many ordered cells lie below a literal, or up to it if it is included. */
 static bool
-find_cut(parser *p, const pe_predicate_attribute *attribute, const char *name, const char *what,
-		 const value *v, bool included, int32_t *cut)
+find_cut(parser *p, const pe_declared *attribute, const char *name, const char *what,
+		 const pe_value *v, bool included, int32_t *cut)
 {
 	if (attribute->domain->kind == PE_BINS)
 	{
@@ -517,8 +270,8 @@ find_cut(parser *p, const pe_predicate_attribute *attribute, const char *name, c
 	}
 	if (!attribute->ordered)
 	{
-		snprintf(p->error->hint, sizeof(p->error->hint), "Use =, <> or IN.");
-		return fail(p, PE_PREDICATE_LITERAL, v->position, "the levels of attribute \"%.*s\" do not ascend, so %s has no meaning",
+		snprintf(p->t.error->hint, sizeof(p->t.error->hint), "Use =, <> or IN.");
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, v->position, "the levels of attribute \"%.*s\" do not ascend, so %s has no meaning",
 					pe_shown_size(name), name, what);
 	}
 	*cut = pe_attribute_find_point(attribute->domain, &v->point);
@@ -530,8 +283,8 @@ find_cut(parser *p, const pe_predicate_attribute *attribute, const char *name, c
 
 /* The ordered cell that is a literal and nothing else. */
 static bool
-find_equal(parser *p, const pe_predicate_attribute *attribute, const char *name, const char *what,
-		   const value *v, int32_t *cell)
+find_equal(parser *p, const pe_declared *attribute, const char *name, const char *what,
+		   const pe_value *v, int32_t *cell)
 {
 	if (attribute->domain->kind == PE_BINS)
 	{
@@ -546,7 +299,7 @@ find_equal(parser *p, const pe_predicate_attribute *attribute, const char *name,
 
 /* A leaf that is TRUE in the ordered cells first .. end - 1. */
 static bool
-add_range(parser *p, const pe_predicate_attribute *attribute, int32_t first, int32_t end, size_t position)
+add_range(parser *p, const pe_declared *attribute, int32_t first, int32_t end, size_t position)
 {
 	pe_predicate_leaf *leaf = add_leaf(p, attribute, position);
 
@@ -561,7 +314,7 @@ add_range(parser *p, const pe_predicate_attribute *attribute, int32_t first, int
 
 /* A leaf for = and IN, before its literals are set. */
 static pe_predicate_leaf *
-add_equal(parser *p, const pe_predicate_attribute *attribute, size_t position)
+add_equal(parser *p, const pe_declared *attribute, size_t position)
 {
 	pe_predicate_leaf *leaf = add_leaf(p, attribute, position);
 
@@ -573,7 +326,7 @@ add_equal(parser *p, const pe_predicate_attribute *attribute, size_t position)
 }
 
 static bool
-add_comparison(parser *p, const pe_predicate_attribute *attribute, const char *name, operator op, const value *v)
+add_comparison(parser *p, const pe_declared *attribute, const char *name, operator op, const pe_value *v)
 {
 	const char *what = operator_text[op];
 	int32_t		ordered = pe_attribute_ordered_cells(attribute->domain);
@@ -603,135 +356,95 @@ add_comparison(parser *p, const pe_predicate_attribute *attribute, const char *n
  */
 
 static bool
-resolve(parser *p, const pe_predicate_attribute *attribute, const pe_literal *literal, value *v)
-{
-	v->position = (size_t) literal->position;
-	if (p->source->literal(p->source->context, attribute, literal, &v->point, &v->canonical, p->error))
-		return true;
-	p->error->status = PE_PREDICATE_LITERAL;
-	p->error->position = literal->position;
-	return false;
-}
-
-static bool
-read_value(parser *p, const pe_predicate_attribute *attribute, value *v)
-{
-	pe_literal	literal;
-	char	   *text;
-	bool		read = read_literal(p, &literal, &text) && resolve(p, attribute, &literal, v);
-
-	pe_free(text);
-	return read;
-}
-
-static bool
 read_name(parser *p, char *name, size_t *start)
 {
-	next_character(p);
-	*start = p->at;
-	switch (pe_name_read(p->text, &p->at, name))
-	{
-		case PE_NAME_PLAIN:
-			if (!is_keyword(name))
-				return true;
-			break;
-		case PE_NAME_QUOTED:
-			return true;
-		case PE_NAME_NONE:
-			break;
-		case PE_NAME_TOO_LONG:
-			return fail(p, PE_PREDICATE_SYNTAX, *start, "name in predicate is too long");
-		case PE_NAME_NO_END:
-			return fail(p, PE_PREDICATE_SYNTAX, *start, "quoted name in predicate has no end");
-		case PE_NAME_EMPTY:
-			return fail(p, PE_PREDICATE_SYNTAX, *start, "quoted name in predicate is empty");
-	}
-	p->at = *start;
-	return fail_at_character(p, "an attribute or a literal");
+	*start = (pe_text_next(&p->t), p->t.at);
+	return pe_text_name(&p->t, name, "an attribute or a literal");
 }
 
 static bool
-find_attribute(parser *p, const char *name, size_t position, pe_predicate_attribute *attribute)
+find_attribute(parser *p, const char *name, size_t position, pe_declared *attribute)
 {
 	return p->source->attribute(p->source->context, name, attribute) ||
-		fail(p, PE_PREDICATE_NO_ATTRIBUTE, position, "there is no attribute \"%.*s\"", pe_shown_size(name), name);
+		pe_text_fail(&p->t, PE_TEXT_NO_ATTRIBUTE, position, "there is no attribute \"%.*s\"", pe_shown_size(name), name);
 }
 
 static bool
-parse_between(parser *p, const pe_predicate_attribute *attribute, const char *name, bool negated)
+parse_between(parser *p, const pe_declared *attribute, const char *name, bool negated)
 {
-	value		low;
-	value		high;
+	pe_value	low;
+	pe_value	high;
 	int32_t		first;
 	int32_t		end;
 
-	if (!read_value(p, attribute, &low) || !need_keyword(p, "and", "AND") || !read_value(p, attribute, &high) ||
+	if (!pe_value_read(&p->t, p->source, attribute, &low) || !need_keyword(&p->t, "and", "AND") ||
+		!pe_value_read(&p->t, p->source, attribute, &high) ||
 		!find_cut(p, attribute, name, ">=", &low, false, &first) ||
 		!find_cut(p, attribute, name, "<=", &high, true, &end) ||
 		!add_range(p, attribute, first, end, low.position))
 		return false;
-	append(p, negated ? " NOT BETWEEN " : " BETWEEN ");
-	append(p, low.canonical);
-	append(p, " AND ");
-	append(p, high.canonical);
+	pe_text_write(&p->t, negated ? " NOT BETWEEN " : " BETWEEN ");
+	pe_text_write(&p->t, low.canonical);
+	pe_text_write(&p->t, " AND ");
+	pe_text_write(&p->t, high.canonical);
 	return true;
 }
 
 static bool
-parse_in(parser *p, const pe_predicate_attribute *attribute, const char *name, bool negated)
+parse_in(parser *p, const pe_declared *attribute, const char *name, bool negated)
 {
-	size_t		start = p->at;
+	size_t		start = p->t.at;
 	pe_predicate_leaf *leaf;
 
-	if (!need_character(p, '(', "an opening parenthesis") ||
+	if (!pe_text_take(&p->t, '(', "an opening parenthesis") ||
 		(leaf = add_equal(p, attribute, start)) == NULL)
 		return false;
-	append(p, negated ? " NOT IN (" : " IN (");
+	pe_text_write(&p->t, negated ? " NOT IN (" : " IN (");
 	for (const char *separator = "";; separator = ", ")
 	{
-		value		v;
+		pe_value	v;
 		int32_t		cell;
 
-		if (!read_value(p, attribute, &v) || !find_equal(p, attribute, name, "=", &v, &cell))
+		if (!pe_value_read(&p->t, p->source, attribute, &v) || !find_equal(p, attribute, name, "=", &v, &cell))
 			return false;
 		leaf->truth[cell] = PE_TRUE;
-		append(p, separator);
-		append(p, v.canonical);
-		if (next_character(p) != ',')
+		pe_text_write(&p->t, separator);
+		pe_text_write(&p->t, v.canonical);
+		if (pe_text_next(&p->t) != ',')
 			break;
-		p->at++;
+		p->t.at++;
 	}
-	append(p, ")");
-	return need_character(p, ')', "a comma or a closing parenthesis");
+	pe_text_write(&p->t, ")");
+	return pe_text_take(&p->t, ')', "a comma or a closing parenthesis");
 }
 
 static bool
-parse_is_null(parser *p, const pe_predicate_attribute *attribute, size_t position)
+parse_is_null(parser *p, const pe_declared *attribute, size_t position)
 {
-	bool		negated = take_keyword(p, "not");
+	bool		negated = pe_text_takes(&p->t, "not");
 	pe_predicate_leaf *leaf;
 
-	if (!need_keyword(p, "null", negated ? "NULL" : "NULL or NOT NULL") ||
+	if (!need_keyword(&p->t, "null", negated ? "NULL" : "NULL or NOT NULL") ||
 		(leaf = add_leaf(p, attribute, position)) == NULL)
 		return false;
 	set_null(leaf, attribute->domain, PE_TRUE);
 	if (negated)
 		negate_table(leaf);
-	append(p, negated ? " IS NOT NULL" : " IS NULL");
+	pe_text_write(&p->t, negated ? " IS NOT NULL" : " IS NULL");
 	return true;
 }
 
 /* An attribute alone, which is "attribute = true". */
 static bool
-parse_bare(parser *p, const pe_predicate_attribute *attribute, const char *name, size_t position)
+parse_bare(parser *p, const pe_declared *attribute, const char *name, size_t position)
 {
 	pe_literal	literal = {PE_LITERAL_BOOLEAN, "true", (int) position};
-	value		v;
+	pe_value	v;
 
-	if (!resolve(p, attribute, &literal, &v))
+	if (!pe_value_resolve(&p->t, p->source, attribute, &literal, &v))
 	{
-		p->error->hint[0] = '\0';
-		return fail(p, PE_PREDICATE_LITERAL, position, "attribute \"%.*s\" is not boolean and needs a comparison",
+		p->t.error->hint[0] = '\0';
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, position, "attribute \"%.*s\" is not boolean and needs a comparison",
 					pe_shown_size(name), name);
 	}
 	return add_comparison(p, attribute, name, OP_EQ, &v);
@@ -741,56 +454,60 @@ parse_bare(parser *p, const pe_predicate_attribute *attribute, const char *name,
 static bool
 check_follows_attribute(parser *p)
 {
-	static const char *const keywords[] = {"and", "or", "not", "in", "is", "between"};
-	size_t		at = p->at;
+	static const char *const followers[] = {"and", "or", "not", "in", "is", "between"};
+	size_t		at = p->t.at;
 	operator	op;
-	bool		follows = next_character(p) == '\0' || p->text[p->at] == ')' || take_operator(p, &op);
+	bool		follows = pe_text_next(&p->t) == '\0' || p->t.text[p->t.at] == ')' || take_operator(&p->t, &op);
 
-	p->at = at;
-	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
-		follows = follows || sees_keyword(p, keywords[i]);
-	return follows || fail_at_character(p, "a comparison, BETWEEN, IN or IS");
+	p->t.at = at;
+	for (size_t i = 0; i < sizeof(followers) / sizeof(followers[0]); i++)
+		follows = follows || pe_text_sees(&p->t, followers[i]);
+	return follows || pe_text_unexpected(&p->t, "a comparison, BETWEEN, IN or IS");
+}
+
+static void
+write_comparison(parser *p, operator op, const pe_value *v)
+{
+	pe_text_writef(&p->t, " %s ", operator_text[op]);
+	pe_text_write(&p->t, v->canonical);
 }
 
 static bool
 parse_test(parser *p)
 {
 	char		name[PE_NAME_SIZE];
-	pe_predicate_attribute attribute;
+	pe_declared attribute;
 	size_t		start;
 	operator	op;
-	value		v;
+	pe_value	v;
 	bool		negated;
 
 	if (!read_name(p, name, &start) || !check_follows_attribute(p) ||
 		!find_attribute(p, name, start, &attribute))
 		return false;
-	append_name(p, name);
-	if (take_operator(p, &op))
+	pe_text_write_name(&p->t, name);
+	if (take_operator(&p->t, &op))
 	{
-		if (!read_value(p, &attribute, &v) || !add_comparison(p, &attribute, name, op, &v))
+		if (!pe_value_read(&p->t, p->source, &attribute, &v) || !add_comparison(p, &attribute, name, op, &v))
 			return false;
-		append(p, " ");
-		append(p, operator_text[op]);
-		append(p, " ");
-		append(p, v.canonical);
+		write_comparison(p, op, &v);
 		return true;
 	}
-	if (take_keyword(p, "is"))
+	if (pe_text_takes(&p->t, "is"))
 		return parse_is_null(p, &attribute, start);
-	negated = take_keyword(p, "not");
-	if (take_keyword(p, "between"))
+	negated = pe_text_takes(&p->t, "not");
+	if (pe_text_takes(&p->t, "between"))
 	{
 		if (!parse_between(p, &attribute, name, negated))
 			return false;
 	}
-	else if (take_keyword(p, "in"))
+	else if (pe_text_takes(&p->t, "in"))
 	{
 		if (!parse_in(p, &attribute, name, negated))
 			return false;
 	}
 	else
-		return negated ? fail_at_character(p, "BETWEEN or IN") : parse_bare(p, &attribute, name, start);
+		return negated ? pe_text_unexpected(&p->t, "BETWEEN or IN") : parse_bare(p, &attribute, name, start);
 	if (negated)
 		negate_table(&p->predicate->leaf[p->predicate->leaves - 1]);
 	return true;
@@ -802,28 +519,25 @@ parse_literal_first(parser *p)
 {
 	static const operator mirrored[] = {OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE};
 	char		name[PE_NAME_SIZE];
-	pe_predicate_attribute attribute;
+	pe_declared attribute;
 	pe_literal	literal;
 	char	   *text;
 	size_t		start;
 	operator	op;
-	value		v;
+	pe_value	v;
 	bool		done;
 
-	done = read_literal(p, &literal, &text) &&
-		(take_operator(p, &op) || fail_at_character(p, "a comparison")) &&
+	done = pe_text_literal(&p->t, &literal, &text) &&
+		(take_operator(&p->t, &op) || pe_text_unexpected(&p->t, "a comparison")) &&
 		read_name(p, name, &start) &&
 		find_attribute(p, name, start, &attribute) &&
-		resolve(p, &attribute, &literal, &v) &&
+		pe_value_resolve(&p->t, p->source, &attribute, &literal, &v) &&
 		add_comparison(p, &attribute, name, mirrored[op], &v);
 	pe_free(text);
 	if (!done)
 		return false;
-	append_name(p, name);
-	append(p, " ");
-	append(p, operator_text[mirrored[op]]);
-	append(p, " ");
-	append(p, v.canonical);
+	pe_text_write_name(&p->t, name);
+	write_comparison(p, mirrored[op], &v);
 	return true;
 }
 
@@ -833,24 +547,24 @@ static bool
 descend(parser *p, size_t position)
 {
 	return p->depth++ < PE_PREDICATE_DEPTH ||
-		fail(p, PE_PREDICATE_SYNTAX, position, "predicate is nested more than %d deep", PE_PREDICATE_DEPTH);
+		pe_text_fail(&p->t, PE_TEXT_SYNTAX, position, "predicate is nested more than %d deep", PE_PREDICATE_DEPTH);
 }
 
 static bool
 parse_primary(parser *p, operand *o)
 {
-	if (next_character(p) == '(')
+	if (pe_text_next(&p->t) == '(')
 	{
-		if (!descend(p, p->at))
+		if (!descend(p, p->t.at))
 			return false;
-		p->at++;
-		if (!parse_chain(p, RANK_OR, o) || !need_character(p, ')', "AND, OR or a closing parenthesis"))
+		p->t.at++;
+		if (!parse_chain(p, RANK_OR, o) || !pe_text_take(&p->t, ')', "AND, OR or a closing parenthesis"))
 			return false;
 		p->depth--;
 		return true;
 	}
 	o->rank = RANK_TEST;
-	return sees_literal(p) ? parse_literal_first(p) : parse_test(p);
+	return pe_text_sees_literal(&p->t) ? parse_literal_first(p) : parse_test(p);
 }
 
 static bool
@@ -858,20 +572,20 @@ parse_negation(parser *p, operand *o)
 {
 	operand		inner;
 
-	next_character(p);
-	o->text = p->size;
+	pe_text_next(&p->t);
+	o->text = p->t.size;
 	o->step = p->predicate->steps;
-	if (!sees_keyword(p, "not"))
+	if (!pe_text_sees(&p->t, "not"))
 		return parse_primary(p, o);
-	if (!descend(p, p->at))
+	if (!descend(p, p->t.at))
 		return false;
-	take_keyword(p, "not");
-	append(p, "NOT ");
+	pe_text_takes(&p->t, "not");
+	pe_text_write(&p->t, "NOT ");
 	if (!parse_negation(p, &inner))
 		return false;
 	p->depth--;
 	if (inner.rank < RANK_NOT)
-		enclose(p, &inner);
+		pe_text_enclose(&p->t, inner.text);
 	add_not(p, &inner);
 	o->rank = RANK_NOT;
 	return true;
@@ -892,16 +606,16 @@ parse_chain(parser *p, rank connective, operand *whole)
 
 	if (!parse_operand(p, connective, whole))
 		return false;
-	while (take_keyword(p, is_or ? "or" : "and"))
+	while (pe_text_takes(&p->t, is_or ? "or" : "and"))
 	{
 		if (whole->rank < connective)
-			enclose(p, whole);
+			pe_text_enclose(&p->t, whole->text);
 		whole->rank = connective;
-		append(p, is_or ? " OR " : " AND ");
+		pe_text_write(&p->t, is_or ? " OR " : " AND ");
 		if (!parse_operand(p, connective, &next))
 			return false;
 		if (next.rank < connective)
-			enclose(p, &next);
+			pe_text_enclose(&p->t, next.text);
 		add_connective(p, is_or ? PE_STEP_OR : PE_STEP_AND, whole, &next);
 	}
 	return true;
@@ -935,21 +649,26 @@ runs(const pe_predicate *predicate)
 }
 
 bool
-pe_predicate_parse(const char *text, const pe_predicate_source *source,
-				   pe_predicate *predicate, pe_predicate_error *error)
+pe_predicate_parse(const char *text, const pe_literal_source *source,
+				   pe_predicate *predicate, pe_text_error *error)
 {
-	parser		p = {.text = text, .source = source, .predicate = predicate, .error = error};
+	parser		p = {
+		.t = {.what = "predicate", .keywords = keywords, .text = text, .error = error},
+		.source = source, .predicate = predicate
+	};
 	operand		whole;
 
 	memset(predicate, 0, sizeof(*predicate));
 	memset(error, 0, sizeof(*error));
 	if (parse_chain(&p, RANK_OR, &whole) &&
-		(next_character(&p) == '\0' || fail_at_character(&p, "AND, OR or the end")))
+		(pe_text_next(&p.t) == '\0' || pe_text_unexpected(&p.t, "AND, OR or the end")))
 	{
 		if (!runs(predicate))
 			pe_bug("a predicate was compiled wrongly");
+		predicate->canonical = p.t.canonical;
 		return true;
 	}
+	pe_free(p.t.canonical);
 	pe_predicate_free(predicate);
 	return false;
 }
@@ -1107,7 +826,7 @@ mark_cells(const pe_domain *domain, const classes *c, const bool *marked, bool *
 	}
 }
 
-pe_predicate_status
+bool
 pe_predicate_possible(const pe_predicate *predicate, const pe_domain *domain, bool *possible, bool *some)
 {
 	classes		c[PE_MAX_ATTRIBUTES];
@@ -1139,7 +858,7 @@ pe_predicate_possible(const pe_predicate *predicate, const pe_domain *domain, bo
 		pe_free(c[a].of_cell);
 		pe_free(c[a].cell);
 	}
-	return counted > 0 ? PE_PREDICATE_OK : PE_PREDICATE_TOO_LARGE;
+	return counted > 0;
 }
 
 /* ------------------------------------------------------------------

@@ -14,7 +14,7 @@
  *		op         := '=' | '<>' | '!=' | '<' | '<=' | '>' | '>='
  *		literal    := [ '+' | '-' ] number | 'string' | TRUE | FALSE
  *
- * Attribute names are SQL identifiers (base/names.h); one that reads as a
+ * Attribute names are SQL identifiers (base/text.h); one that reads as a
  * keyword must stand in quotes.  An attribute alone is "attribute = true".
  * Nothing else is in the language: no cast, no function, no operator of
  * anybody's own, no column that was not declared.
@@ -31,9 +31,9 @@
  *	 levels  = <> IN: the literal is a level; 'other' is none of the levels.
  *			 < <= > >= BETWEEN: besides, the levels ascend; 'other' is UNKNOWN, for
  *			 nobody knows on which side it lies.
- *	 bins    [e_i, e_i+1), the last one closed: < e and >= e for an edge e but the
- *			 last, <= e and > e for the last.  For integer keys <= v is < v + 1 and
- *			 > v is >= v + 1, if v + 1 is such an edge.  = v where one bin holds v
+ *	 bins    [e_i, e_i+1): < e and >= e for an edge e.  Where the last bin is closed,
+ *			 < and >= take any edge but the last, and <= and > the last.  For integer
+ *			 keys <= v is < v + 1 and > v is >= v + 1, if these take v + 1.  = v where one bin holds v
  *			 and nothing else.  'other' is UNKNOWN.
  *	 NULL    UNKNOWN for all of these.  IS NULL is TRUE there and FALSE elsewhere.
  * A value that was clamped counts as what it was clamped to.
@@ -43,7 +43,7 @@
 
 #include <stdbool.h>
 
-#include "domain/domain.h"
+#include "domain/literal.h"
 
 /* The deepest nesting of parentheses and NOT. */
 #define PE_PREDICATE_DEPTH 64
@@ -83,68 +83,12 @@ typedef struct pe_predicate
 	char	   *canonical;		/* white space, keywords and parentheses in one form, order kept; NULL if it was read from bytes */
 } pe_predicate;
 
-typedef enum pe_predicate_status
-{
-	PE_PREDICATE_OK,
-	PE_PREDICATE_SYNTAX,		/* the text is not in the language */
-	PE_PREDICATE_NO_ATTRIBUTE,	/* a name that is not an attribute's */
-	PE_PREDICATE_LITERAL,		/* a literal that cuts a cell in two, or is of the wrong kind */
-	PE_PREDICATE_TOO_LARGE		/* tables or combinations beyond the limits above */
-} pe_predicate_status;
-
-typedef struct pe_predicate_error
-{
-	pe_predicate_status status;
-	int			position;		/* bytes from the start of the text, from 0 */
-	char		message[400];	/* in PostgreSQL's style, without the position */
-	char		detail[400];	/* "" if there is none */
-	char		hint[200];
-} pe_predicate_error;
-
-/* What the parser must know of an attribute. */
-typedef struct pe_predicate_attribute
-{
-	int			number;			/* in the domain */
-	const pe_attribute *domain;
-	bool		ordered;		/* its ordered cells ascend in the order of its type */
-	char *const *points;		/* its levels or edges as text, for messages */
-} pe_predicate_attribute;
-
-typedef enum pe_literal_kind
-{
-	PE_LITERAL_NUMBER, PE_LITERAL_STRING, PE_LITERAL_BOOLEAN
-} pe_literal_kind;
-
-typedef struct pe_literal
-{
-	pe_literal_kind kind;
-	const char *text;			/* without quotes; "true" or "false" */
-	int			position;
-} pe_literal;
-
-/* Whoever knows the attributes and the types of their literals. */
-typedef struct pe_predicate_source
-{
-	void	   *context;
-
-	/* Finds an attribute; false if there is none of this name. */
-	bool		(*attribute) (void *context, const char *name, pe_predicate_attribute *found);
-
-	/*
-	 * The value of a literal for an attribute, and its canonical text, which
-	 * reads as the same literal.  Both live as long as the call of
-	 * pe_predicate_parse.  False, with the message filled, if it has none.
-	 */
-	bool		(*literal) (void *context, const pe_predicate_attribute *attribute, const pe_literal *literal,
-							pe_point *value, const char **canonical, pe_predicate_error *error);
-} pe_predicate_source;
-
 /*
  * Parses text.  On failure fills error and leaves nothing allocated.  Source:
  * the grammar and the rules above.
  */
-extern bool pe_predicate_parse(const char *text, const pe_predicate_source *source,
-							   pe_predicate *predicate, pe_predicate_error *error);
+extern bool pe_predicate_parse(const char *text, const pe_literal_source *source,
+							   pe_predicate *predicate, pe_text_error *error);
 
 /* Whether rows with these cells of the domain's attributes count.  It allocates nothing and takes the same steps for all. */
 extern bool pe_predicate_selects(const pe_predicate *predicate, const int32_t *coordinate);
@@ -152,11 +96,10 @@ extern bool pe_predicate_selects(const pe_predicate *predicate, const int32_t *c
 /*
  * For each cell of the product, whether rows in it can count: whether there are
  * cells of the watched attributes with which the predicate is TRUE.  Sets *some
- * to whether there is any.  PE_PREDICATE_TOO_LARGE if that takes more than
+ * to whether there is any.  False if that takes more than
  * PE_PREDICATE_COMBINATIONS looks.
  */
-extern pe_predicate_status pe_predicate_possible(const pe_predicate *predicate, const pe_domain *domain,
-												 bool *possible, bool *some);
+extern bool pe_predicate_possible(const pe_predicate *predicate, const pe_domain *domain, bool *possible, bool *some);
 
 /* Bytes that a predicate and pe_predicate_possible take. */
 extern size_t pe_predicate_memory(const pe_predicate *predicate, const pe_domain *domain);

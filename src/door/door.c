@@ -56,7 +56,7 @@ check_writes_nothing(const pe_dataset *dataset, Oid role)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("a role that may change table \"%s\" may not ask dataset \"%s\"",
 						get_rel_name(writable), dataset->name),
-				 errdetail("Whoever changes rows learns from the change of the answers."),
+				 errdetail("A role that changes rows learns from the change of the answers."),
 				 errhint("Revoke INSERT, UPDATE, DELETE, TRUNCATE and TRIGGER from it and from roles it is a member of, or ask with another role.")));
 }
 

@@ -18,20 +18,15 @@
 #include "worker/channel.h"
 #include "methods/make.h"
 
-typedef struct lookup
+static bool
+is_kept(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found)
 {
-	const pe_strategy_key *key;
-	double		accepted_gap;
-	pe_kept_strategy *found;
-	bool		there;
-} lookup;
+	bool		kept;
 
-static void
-look_up(void *argument)
-{
-	lookup	   *l = argument;
-
-	l->there = pe_strategy_find(l->key, l->accepted_gap, l->found);
+	PE_UNDONE();
+	kept = pe_strategy_find(key, accepted_gap, found);
+	PE_END_UNDONE();
+	return kept;
 }
 
 static void
@@ -54,22 +49,22 @@ refuse_strategy(const pe_strategy_key *key, pe_strategy_status status, int32 cla
 			 errhint("Ask for fewer attributes or coarser bins; products of identity and total have no such limit.")));
 }
 
-static pe_strategy_wish
-wish_of(const pe_strategy_key *key, const pe_classes *classes)
+static pe_strategy_problem
+problem_of(const pe_strategy_key *key, const pe_classes *classes)
 {
-	return (pe_strategy_wish) {key->workload, classes, key->possible, key->method, key->objective, key->norm, key->gap};
+	return (pe_strategy_problem) {key->workload, classes, key->possible, key->method, key->objective, key->norm, key->gap};
 }
 
 /* A bound of all strategies for one that was made without. */
 static void
 add_bound(const pe_strategy_key *key, const pe_classes *classes, pe_strategy *strategy)
 {
-	pe_strategy_wish wish = wish_of(key, classes);
+	pe_strategy_problem problem = problem_of(key, classes);
 
 	if (!key->bounded || strategy->lower_bound > 0 || key->method == PE_METHOD_DAWA)
 		return;
-	pe_check_memory(pe_strategy_make_memory(&wish));
-	if (pe_strategy_bound(&wish, &strategy->lower_bound) != PE_STRATEGY_OK)
+	pe_check_memory(pe_strategy_make_memory(&problem));
+	if (pe_strategy_bound(&problem, &strategy->lower_bound) != PE_STRATEGY_OK)
 		strategy->lower_bound = 0;
 }
 
@@ -94,15 +89,15 @@ static void
 make_strategy(const pe_strategy_key *key, pe_strategy *strategy, double *milliseconds)
 {
 	pe_classes	classes;
-	pe_strategy_wish wish = wish_of(key, &classes);
+	pe_strategy_problem problem = problem_of(key, &classes);
 	pe_strategy_status status;
 	TimestampTz start;
 
 	pe_classes_init(&key->workload, 1, &classes);
-	pe_check_memory(pe_strategy_make_memory(&wish));
+	pe_check_memory(pe_strategy_make_memory(&problem));
 	pe_progress_begin();
 	start = GetCurrentTimestamp();
-	status = pe_strategy_make(&wish, strategy);
+	status = pe_strategy_make(&problem, strategy);
 	*milliseconds = (GetCurrentTimestamp() - start) / 1000.0;
 	if (status != PE_STRATEGY_OK)
 		refuse_strategy(key, status, classes.cells);
@@ -133,24 +128,16 @@ solve(const pe_strategy_key *key, double *milliseconds)
 void
 pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_all, pe_kept_strategy *found)
 {
-	pe_strategy_wish wish = wish_of(key, NULL);
-	bool		keep = keep_all || !pe_strategy_is_workload(&wish);
-	lookup		l = {key, accepted_gap, found, false};
+	pe_strategy_problem problem = problem_of(key, NULL);
+	bool		keep = keep_all || !pe_strategy_is_workload(&problem);
 	StringInfoData message;
-	ErrorData  *error;
 	bytea	   *bytes;
 
 	memset(found, 0, sizeof(*found));
-	if (keep)
+	if (keep && is_kept(key, accepted_gap, found))
 	{
-		error = pe_run_undone(look_up, &l);
-		if (error != NULL)
-			ReThrowError(error);
-		if (l.there)
-		{
-			add_bound_to_kept(key, &found->strategy);
-			return;
-		}
+		add_bound_to_kept(key, &found->strategy);
+		return;
 	}
 	bytes = solve(key, &found->milliseconds);
 	if (pe_strategy_read(&found->strategy, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ) != PE_STRATEGY_OK)

@@ -15,7 +15,7 @@
  * bound, if it is wanted, is that of the optimum, whatever the method; a method that
  * serves more cells than an optimum can be found for has none.  Errors: 22023
  * nothing is asked for, 54000 too many cells for the method, 53200 more than
- * pg_epsilon.max_memory.  Not inside pe_run_undone, which would silence the
+ * pg_epsilon.max_memory.  Not inside PE_UNDONE, which would silence the
  * progress.
  */
 extern void pe_strategy_obtain(const pe_strategy_key *key, double accepted_gap, bool keep_all, pe_kept_strategy *found);

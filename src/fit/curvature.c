@@ -2,7 +2,7 @@
  * curvature.c
  *	  Steps with the inverse of a noisy curvature: post-processing.
  */
-#include "fit/curvature.h"
+#include "fit/methods.h"
 
 #include <float.h>
 #include <math.h>

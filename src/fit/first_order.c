@@ -4,7 +4,7 @@
  *
  * Nothing here sees a row but through pe_measure_count.
  */
-#include "fit/first_order.h"
+#include "fit/methods.h"
 
 #include <float.h>
 #include <math.h>
@@ -18,20 +18,6 @@
  * Options
  * ----------
  */
-static void
-fill_in(double *value, double standard)
-{
-	if (isnan(*value))
-		*value = standard;
-}
-
-/* The longest row in the norm of the accounting, in units of a feature. */
-static double
-radius_of(const pe_fit_problem *problem)
-{
-	return (problem->pure ? (double) problem->radius_1 : sqrt((double) problem->radius_sq)) / PE_ONE;
-}
-
 /* The largest second derivative of a row's loss along any direction, from the declared bounds alone. */
 static double
 smoothness_of(const pe_fit_problem *problem)
@@ -55,59 +41,28 @@ const char *
 pe_accelerated_defaults(pe_fit_problem *problem)
 {
 	pe_fit_options *o = &problem->options;
-	bool		chooses = problem->method == PE_FIT_NAG_OPT || problem->method == PE_FIT_MASG_OPT;
+	const pe_fit_operations *method = pe_fit_operations_of(problem->method);
 
-	fill_in(&o->iterations, chooses ? 1000 : 100);
-	fill_in(&o->rate, 1);
-	fill_in(&o->start, 0);
-	fill_in(&o->batch, 0);
-	fill_in(&o->clip, radius_of(problem));
-	fill_in(&o->smoothness, smoothness_of(problem));
+	pe_option_default(&o->iterations, method->optimised ? 1000 : 100);
+	pe_option_default(&o->rate, 1);
+	pe_option_default(&o->start, 0);
+	pe_option_default(&o->batch, 0);
+	pe_option_default(&o->clip, pe_fit_radius(problem));
+	pe_option_default(&o->smoothness, smoothness_of(problem));
 	/* unset on purpose: l2 (smoothness / 1000 a row) and gap0 (a bound) where the number of rows is not known yet */
 	if (!(o->rate <= 1))
 		return "rate";
-	if (problem->method != PE_FIT_GD && o->l2 == 0)
+	if (method->momentum && o->l2 == 0)
 		return "l2";
 	return o->batch > 0 ? check_batch(o) : NULL;
 }
 
-/* The settings of Lee and Kifer's program, where T and the batch follow from n. */
-static void
-sgd_adv_defaults(pe_fit_problem *problem)
+/* What sgd and sgd_adv have in common: batch / rows becomes sampling. */
+static const char *
+sampled_defaults(pe_fit_options *o)
 {
-	pe_fit_options *o = &problem->options;
-
-	fill_in(&o->iterations, fmin(100000, fmax(1, rint(o->rows * ((double) problem->nano * 1e-9) / 500))));
-	if (isnan(o->sampling))
-		fill_in(&o->batch, fmin(o->rows, floor(sqrt(o->rows) + 10)));
-	fill_in(&o->rate, 0.1);
-	fill_in(&o->clip, fmin(3, radius_of(problem)));
-	fill_in(&o->l2, 0.001 * o->rows);
-}
-
-/*
- * sgd: a thousand steps on a hundredth of the rows each.  Its rate stays unset, for it
- * depends on the noise and on the number of rows (fit_sgd.c).
- */
-const char *
-pe_sampled_defaults(pe_fit_problem *problem)
-{
-	pe_fit_options *o = &problem->options;
-
-	if (problem->method == PE_FIT_SGD_ADV)
-	{
-		if (isnan(o->rows))
-			return "rows";
-		sgd_adv_defaults(problem);
-	}
-	fill_in(&o->iterations, 1000);
-	fill_in(&o->start, 0);
-	fill_in(&o->clip, radius_of(problem));
-	if (problem->method == PE_FIT_SGD)
-	{
-		fill_in(&o->smoothness, smoothness_of(problem));
-		fill_in(&o->l2, 0);
-	}
+	pe_option_default(&o->iterations, 1000);
+	pe_option_default(&o->start, 0);
 	if (!isnan(o->batch))
 	{
 		if (!isnan(o->sampling))
@@ -119,14 +74,40 @@ pe_sampled_defaults(pe_fit_problem *problem)
 		o->sampling = o->batch / o->rows;
 		o->batch = NAN;
 	}
-	fill_in(&o->sampling, 0.01);
+	pe_option_default(&o->sampling, 0.01);
 	return NULL;
 }
 
-int32_t
-pe_first_order_passes(const pe_fit_problem *problem)
+/* The settings of Lee and Kifer's program, where T and the batch follow from n. */
+const char *
+pe_sgd_adv_defaults(pe_fit_problem *problem)
 {
-	return (int32_t) problem->options.iterations + (isnan(problem->options.rows) ? 1 : 0);
+	pe_fit_options *o = &problem->options;
+
+	if (isnan(o->rows))
+		return "rows";
+	pe_option_default(&o->iterations, fmin(100000, fmax(1, rint(o->rows * ((double) problem->nano * 1e-9) / 500))));
+	if (isnan(o->sampling))
+		pe_option_default(&o->batch, fmin(o->rows, floor(sqrt(o->rows) + 10)));
+	pe_option_default(&o->rate, 0.1);
+	pe_option_default(&o->clip, fmin(3, pe_fit_radius(problem)));
+	pe_option_default(&o->l2, 0.001 * o->rows);
+	return sampled_defaults(o);
+}
+
+/*
+ * A thousand steps on a hundredth of the rows each.  The rate stays unset, for it
+ * depends on the noise and on the number of rows (fit_sgd.c).
+ */
+const char *
+pe_sgd_defaults(pe_fit_problem *problem)
+{
+	pe_fit_options *o = &problem->options;
+
+	pe_option_default(&o->clip, pe_fit_radius(problem));
+	pe_option_default(&o->smoothness, smoothness_of(problem));
+	pe_option_default(&o->l2, 0);
+	return sampled_defaults(o);
 }
 
 /* ----------

@@ -1,6 +1,7 @@
 /*
  * fit.c
- *	  Private fitting: the methods' names, their options, and what they ask for.
+ *	  Private fitting: the table of the methods, their options, what they ask for,
+ *	  and running one.
  *
  * Nothing here sees a row.
  */
@@ -9,69 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "glm/minimise.h"
-#include "fit/first_order.h"
 #include "fit/measure.h"
+#include "fit/methods.h"
+#include "glm/minimise.h"
 
 /* More passes than this are refused: nobody would wait for them. */
 #define MOST_PASSES 1000000
-
-static const char *const names[PE_FIT_METHODS] = {
-	[PE_FIT_NEWTON] = "newton",
-	[PE_FIT_OBJPERT] = "objpert",
-	[PE_FIT_ONE_PASS] = "one_pass",
-	[PE_FIT_AGD] = "agd",
-	[PE_FIT_GD] = "gd",
-	[PE_FIT_HB] = "hb",
-	[PE_FIT_NAG] = "nag",
-	[PE_FIT_MASG] = "masg",
-	[PE_FIT_NAG_OPT] = "nag_opt",
-	[PE_FIT_MASG_OPT] = "masg_opt",
-	[PE_FIT_SGD] = "sgd",
-	[PE_FIT_SGD_ADV] = "sgd_adv",
-	[PE_FIT_OUTPERT] = "outpert",
-	[PE_FIT_PRIVGENE] = "privgene",
-	[PE_FIT_NONPRIVATE] = "nonprivate",
-	[PE_FIT_MAJORITY] = "majority",
-};
-
-bool
-pe_fit_method_named(const char *name, pe_fit_method *method)
-{
-	for (int i = 0; i < PE_FIT_METHODS; i++)
-	{
-		if (strcmp(name, names[i]) == 0)
-		{
-			*method = (pe_fit_method) i;
-			return true;
-		}
-	}
-	return false;
-}
-
-const char *
-pe_fit_method_name(pe_fit_method method)
-{
-	return names[method];
-}
-
-bool
-pe_fit_is_approximate(pe_fit_method method)
-{
-	return method == PE_FIT_OBJPERT || method == PE_FIT_SGD || method == PE_FIT_SGD_ADV;
-}
-
-bool
-pe_fit_is_private(pe_fit_method method)
-{
-	return method != PE_FIT_NONPRIVATE && method != PE_FIT_MAJORITY;
-}
-
-bool
-pe_fit_is_proved(pe_fit_method method)
-{
-	return method != PE_FIT_OBJPERT;
-}
 
 /* ----------
  * Options
@@ -82,21 +26,9 @@ pe_fit_is_proved(pe_fit_method method)
 #define SAMPLED (BIT(SGD) | BIT(SGD_ADV))
 #define GRADIENTS (BIT(NEWTON) | BIT(AGD) | ACCELERATED | SAMPLED)
 
-/* An option: who knows it, and which values make sense. */
-typedef struct option
-{
-	const char *name;
-	size_t		offset;
-	uint32_t	methods;
-	double		least;
-	double		most;
-	bool		open;			/* least itself makes no sense */
-	bool		whole;
-} option;
-
 #define AT(field) #field, offsetof(pe_fit_options, field)
 
-static const option options[] = {
+static const pe_option options[] = {
 	{AT(iterations), GRADIENTS | BIT(OUTPERT) | BIT(OBJPERT) | BIT(PRIVGENE) | BIT(NONPRIVATE), 1, 100000, false, true},
 	{AT(l2), GRADIENTS | BIT(ONE_PASS) | BIT(OBJPERT) | BIT(NONPRIVATE), 0, 1e15, false, false},
 	{AT(clip), GRADIENTS, 0x1p-10, 1e6, false, false},
@@ -119,43 +51,7 @@ static const option options[] = {
 	{AT(hinge), BIT(AGD), 0, 1, false, true},
 };
 
-#define OPTIONS ((int) (sizeof(options) / sizeof(options[0])))
-
-static double *
-value_of(pe_fit_options *values, const option *o)
-{
-	return (double *) ((char *) values + o->offset);
-}
-
-void
-pe_fit_options_init(pe_fit_options *values)
-{
-	for (int i = 0; i < OPTIONS; i++)
-		*value_of(values, &options[i]) = NAN;
-}
-
-bool
-pe_fit_option_set(pe_fit_options *values, const char *name, double value)
-{
-	for (int i = 0; i < OPTIONS; i++)
-	{
-		if (strcmp(options[i].name, name) == 0)
-		{
-			*value_of(values, &options[i]) = value;
-			return true;
-		}
-	}
-	return false;
-}
-
-const char *
-pe_fit_option(const pe_fit_options *values, int number, double *value)
-{
-	if (number >= OPTIONS)
-		return NULL;
-	*value = *value_of((pe_fit_options *) values, &options[number]);
-	return options[number].name;
-}
+const pe_option_table pe_fit_option_table = PE_OPTION_TABLE(options);
 
 /*
  * The public number of iterations of objpert.  Nobody may ask for less: a search that
@@ -164,33 +60,21 @@ pe_fit_option(const pe_fit_options *values, int number, double *value)
  */
 #define OBJPERT_ITERATIONS 32
 
-static bool
-makes_sense(const pe_fit_problem *problem, const option *o, double value)
-{
-	if ((o->methods >> problem->method & 1) == 0)
-		return false;
-	if (o->offset == offsetof(pe_fit_options, hinge) && problem->model != PE_MODEL_SVM)
-		return false;
-	if (o->offset == offsetof(pe_fit_options, iterations) && problem->method == PE_FIT_OBJPERT &&
-		value < OBJPERT_ITERATIONS)
-		return false;
-	if (!(value >= o->least && value <= o->most) || (o->open && value == o->least))
-		return false;
-	return !o->whole || value == floor(value);
-}
-
-static void
-fill_in(double *value, double standard)
-{
-	if (isnan(*value))
-		*value = standard;
-}
-
 /* The longest row in the norm of the accounting, in units of a feature. */
-static double
-radius_of(const pe_fit_problem *problem)
+double
+pe_fit_radius(const pe_fit_problem *problem)
 {
 	return (problem->pure ? (double) problem->radius_1 : sqrt((double) problem->radius_sq)) / PE_ONE;
+}
+
+pe_loss
+pe_fit_loss(const pe_fit_problem *problem)
+{
+	if (problem->model == PE_MODEL_LOGISTIC)
+		return PE_LOSS_LOGISTIC;
+	if (problem->model == PE_MODEL_LINEAR)
+		return PE_LOSS_SQUARED;
+	return problem->options.hinge == 1 ? PE_LOSS_HINGE : PE_LOSS_HUBER;
 }
 
 /* ---- defaults, by method ---- */
@@ -202,7 +86,7 @@ radius_of(const pe_fit_problem *problem)
 static double
 clip_of(const pe_fit_problem *problem)
 {
-	return radius_of(problem) * (problem->model == PE_MODEL_LOGISTIC ? 0.5 : 1);
+	return pe_fit_radius(problem) * (problem->model == PE_MODEL_LOGISTIC ? 0.5 : 1);
 }
 
 /*
@@ -210,129 +94,87 @@ clip_of(const pe_fit_problem *problem)
  * steps measured is forgotten: fewer of them, and most of the cost for the last.  There
  * it is also worth more to be careful where the noise hides the curvature.
  */
-static void
+static const char *
 newton_defaults(pe_fit_problem *problem)
 {
 	pe_fit_options *o = &problem->options;
 	bool		linear = problem->model == PE_MODEL_LINEAR;
 
-	fill_in(&o->iterations, linear ? 4 : 8);
-	fill_in(&o->share, 0.2);
-	fill_in(&o->decay, linear ? 0.5 : 0.8);
-	fill_in(&o->floor, linear ? 2 : 0.7);
-	fill_in(&o->clip, clip_of(problem));
-	fill_in(&o->l2, 0);
+	pe_option_default(&o->iterations, linear ? 4 : 8);
+	pe_option_default(&o->share, 0.2);
+	pe_option_default(&o->decay, linear ? 0.5 : 0.8);
+	pe_option_default(&o->floor, linear ? 2 : 0.7);
+	pe_option_default(&o->clip, clip_of(problem));
+	pe_option_default(&o->l2, 0);
+	return NULL;
 }
 
-static void
+static const char *
 one_pass_defaults(pe_fit_problem *problem)
 {
-	fill_in(&problem->options.share, 0.5);
-	fill_in(&problem->options.floor, problem->model == PE_MODEL_LINEAR ? 2 : 0.7);
-	fill_in(&problem->options.l2, 0);
+	pe_option_default(&problem->options.share, 0.5);
+	pe_option_default(&problem->options.floor, problem->model == PE_MODEL_LINEAR ? 2 : 0.7);
+	pe_option_default(&problem->options.l2, 0);
+	return NULL;
 }
 
-static void
+static const char *
 agd_defaults(pe_fit_problem *problem)
 {
 	pe_fit_options *o = &problem->options;
 
-	fill_in(&o->iterations, 30);
-	fill_in(&o->share, 0.3);
-	fill_in(&o->gamma, 0.1);
-	fill_in(&o->candidates, 20);
-	fill_in(&o->loss_cap, 3);
-	fill_in(&o->clip, fmin(3, radius_of(problem)));
-	fill_in(&o->step_max, 2);
-	fill_in(&o->adjust, 10);
-	fill_in(&o->l2, 0);
-	fill_in(&o->hinge, 0);
+	pe_option_default(&o->iterations, 30);
+	pe_option_default(&o->share, 0.3);
+	pe_option_default(&o->gamma, 0.1);
+	pe_option_default(&o->candidates, 20);
+	pe_option_default(&o->loss_cap, 3);
+	pe_option_default(&o->clip, fmin(3, pe_fit_radius(problem)));
+	pe_option_default(&o->step_max, 2);
+	pe_option_default(&o->adjust, 10);
+	pe_option_default(&o->l2, 0);
+	if (!isnan(o->hinge) && problem->model != PE_MODEL_SVM)
+		return "hinge";
+	pe_option_default(&o->hinge, 0);
+	return NULL;
 }
 
-static void
+static const char *
 privgene_defaults(pe_fit_problem *problem)
 {
 	pe_fit_options *o = &problem->options;
 
-	fill_in(&o->iterations, 50);
-	fill_in(&o->loss_cap, 3);
-	fill_in(&o->step_max, 0.5);
-	fill_in(&o->decay, 0.95);
-}
-
-static void
-perturbed_defaults(pe_fit_problem *problem)
-{
-	pe_fit_options *o = &problem->options;
-
-	if (problem->method == PE_FIT_OBJPERT)
-	{
-		fill_in(&o->iterations, OBJPERT_ITERATIONS);
-		fill_in(&o->share, 0.1);
-		fill_in(&o->l2, 0);
-	}
-	else
-	{
-		fill_in(&o->iterations, 20);
-		fill_in(&o->rate, 2);
-	}
-}
-
-static void
-plain_defaults(pe_fit_problem *problem)
-{
-	fill_in(&problem->options.iterations, 60);
-	fill_in(&problem->options.l2, 0);
-}
-
-/* NULL, or the name of an option that makes no sense beside the others. */
-static const char *
-set_defaults(pe_fit_problem *problem)
-{
-	switch (problem->method)
-	{
-		case PE_FIT_NEWTON:
-			newton_defaults(problem);
-			break;
-		case PE_FIT_ONE_PASS:
-			one_pass_defaults(problem);
-			break;
-		case PE_FIT_AGD:
-			agd_defaults(problem);
-			break;
-		case PE_FIT_PRIVGENE:
-			privgene_defaults(problem);
-			break;
-		case PE_FIT_SGD:
-		case PE_FIT_SGD_ADV:
-			return pe_sampled_defaults(problem);
-		case PE_FIT_OBJPERT:
-		case PE_FIT_OUTPERT:
-			perturbed_defaults(problem);
-			break;
-		case PE_FIT_NONPRIVATE:
-			plain_defaults(problem);
-			break;
-		case PE_FIT_MAJORITY:
-		case PE_FIT_METHODS:
-			break;
-		default:
-			return pe_accelerated_defaults(problem);
-	}
+	pe_option_default(&o->iterations, 50);
+	pe_option_default(&o->loss_cap, 3);
+	pe_option_default(&o->step_max, 0.5);
+	pe_option_default(&o->decay, 0.95);
 	return NULL;
 }
 
-const char *
-pe_fit_defaults(pe_fit_problem *problem)
+static const char *
+objpert_defaults(pe_fit_problem *problem)
 {
-	for (int i = 0; i < OPTIONS; i++)
-	{
-		double		value = *value_of(&problem->options, &options[i]);
+	pe_fit_options *o = &problem->options;
 
-		if (!isnan(value) && !makes_sense(problem, &options[i], value))
-			return options[i].name;
-	}
-	return set_defaults(problem);
+	pe_option_default(&o->iterations, OBJPERT_ITERATIONS);
+	pe_option_default(&o->share, 0.1);
+	pe_option_default(&o->l2, 0);
+	return o->iterations < OBJPERT_ITERATIONS ? "iterations" : NULL;
+}
+
+static const char *
+outpert_defaults(pe_fit_problem *problem)
+{
+	pe_option_default(&problem->options.iterations, 20);
+	pe_option_default(&problem->options.rate, 2);
+	return NULL;
+}
+
+static const char *
+nonprivate_defaults(pe_fit_problem *problem)
+{
+	pe_option_default(&problem->options.iterations, 60);
+	pe_option_default(&problem->options.l2, 0);
+	return NULL;
 }
 
 /* ----------
@@ -376,50 +218,48 @@ pe_fit_agd_increment(const pe_fit_problem *problem, int64_t gradient)
 
 	return increment > 1 ? increment : 1;
 }
-static bool
-samples(const pe_fit_problem *problem)
-{
-	return problem->method == PE_FIT_SGD || problem->method == PE_FIT_SGD_ADV || problem->options.batch > 0;
-}
 
-/* The least share of the cost that one measurement of a method gets, as a fraction; 1 where it is not divided here. */
+/* ---- the least share of the cost that one measurement gets, as a fraction ---- */
+
 static double
-least_share(const pe_fit_problem *problem)
+newton_share(const pe_fit_problem *problem)
 {
 	const pe_fit_options *o = &problem->options;
 	double		sum = 0;
 
-	if (problem->method == PE_FIT_ONE_PASS)
-		return fmin(o->share, 1 - o->share);
-	if (problem->method == PE_FIT_PRIVGENE)
-		return 1 / o->iterations;
-	if (problem->method == PE_FIT_AGD)
-	{
-		int64_t		gradient;
-		int64_t		selection;
-
-		pe_fit_agd_costs(problem, &gradient, &selection);
-		/* not one round */
-		if (gradient > problem->nano - selection)
-			return 0;
-		return (double) (gradient < selection ? gradient : selection) / (double) problem->nano;
-	}
-	if (problem->method != PE_FIT_NEWTON)
-		return 1;
 	for (int t = 0; t < (int) o->iterations; t++)
 		sum += pow(o->decay, t);
 	return fmin(o->share, (1 - o->share) * pow(o->decay, o->iterations - 1) / sum);
 }
 
-static const char *
-pure_refusal(const pe_fit_problem *problem)
+static double
+one_pass_share(const pe_fit_problem *problem)
 {
-	if (pe_fit_is_approximate(problem->method))
-		return "The theorem of this method is about epsilon and delta, which a pure budget does not have.";
-	if (problem->method == PE_FIT_AGD)
-		return "This method weights measurements by their rho, which a pure budget does not have.";
-	return NULL;
+	return fmin(problem->options.share, 1 - problem->options.share);
 }
+
+static double
+privgene_share(const pe_fit_problem *problem)
+{
+	return 1 / problem->options.iterations;
+}
+
+/* 0: there is not one round. */
+static double
+agd_share(const pe_fit_problem *problem)
+{
+	int64_t		gradient;
+	int64_t		selection;
+
+	pe_fit_agd_costs(problem, &gradient, &selection);
+	if (gradient > problem->nano - selection)
+		return 0;
+	return (double) (gradient < selection ? gradient : selection) / (double) problem->nano;
+}
+
+/* ---- reasons of one method ---- */
+
+#define GRADIENTS_WITHOUT_BOUND "The theorem of this method needs bounded gradients, which a regression does not have."
 
 /* The shortest rows, squared, of which the second derivative is known to some percent: they are integers. */
 #define SHORTEST_ROWS (1 << 14)
@@ -434,6 +274,8 @@ objpert_refusal(const pe_fit_problem *problem)
 {
 	double		radius = sqrt((double) problem->radius_sq) / PE_ONE;
 
+	if (problem->model == PE_MODEL_LINEAR)
+		return GRADIENTS_WITHOUT_BOUND;
 	if (problem->radius_sq < SHORTEST_ROWS)
 		return "Rows are cut to so small a norm here that their rounding is not small.";
 	if (problem->options.l2 * sqrt(problem->shape->columns) > 0x1p42 * radius)
@@ -442,47 +284,28 @@ objpert_refusal(const pe_fit_problem *problem)
 }
 
 static const char *
-model_refusal(const pe_fit_problem *problem)
+outpert_refusal(const pe_fit_problem *problem)
 {
-	if (problem->model == PE_MODEL_LINEAR &&
-		(problem->method == PE_FIT_OBJPERT || problem->method == PE_FIT_OUTPERT))
-		return "The theorem of this method needs bounded gradients, which a regression does not have.";
-	if (problem->method == PE_FIT_OUTPERT && !(problem->options.rate <= 2))
+	if (problem->model == PE_MODEL_LINEAR)
+		return GRADIENTS_WITHOUT_BOUND;
+	if (!(problem->options.rate <= 2))
 		return "The theorem of this method needs a rate of at most 2, the inverse of the largest curvature being 1.";
-	if (problem->model == PE_MODEL_LINEAR &&
-		(problem->method == PE_FIT_AGD || problem->method == PE_FIT_PRIVGENE))
-		return "This method is for two classes.";
-	return problem->method == PE_FIT_OBJPERT ? objpert_refusal(problem) : NULL;
-}
-
-const char *
-pe_fit_refusal(const pe_fit_problem *problem)
-{
-	const char *refusal = problem->pure ? pure_refusal(problem) : NULL;
-
-	if (refusal == NULL)
-		refusal = model_refusal(problem);
-	if (refusal != NULL || !pe_fit_is_private(problem->method))
-		return refusal;
-	if (problem->substitute && samples(problem))
-		return "Sampling is accounted for units that come and go, not for units that change their rows.";
-	if (problem->anonymous && problem->max_rows > 1 && samples(problem))
-		return "Sampling is accounted for whole units, and which rows are of one unit is not known here.";
-	if (!problem->pure && problem->options.batch > 0 && !pe_fit_is_approximate(problem->method))
-		return "A sampled Gaussian has no cost in rho that is below that of all rows; sgd is accounted for in epsilon and delta.";
-	if (!pe_measure_fits(problem))
-		return "A unit may have so many rows here that no sampler serves the noise.";
-	if (!((double) problem->nano * least_share(problem) >= 2))
-		return "The cost is too small to be divided among the measurements.";
-	if (pe_fit_passes(problem) > MOST_PASSES)
-		return "It would read the rows too often.";
 	return NULL;
 }
 
-/* ----------
- * Passes and memory
- * ----------
- */
+static const char *
+privgene_refusal(const pe_fit_problem *problem)
+{
+	return problem->model == PE_MODEL_LINEAR ? "This method is for two classes." : NULL;
+}
+
+static const char *
+agd_refusal(const pe_fit_problem *problem)
+{
+	if (problem->pure)
+		return "This method weights measurements by their rho, which a pure budget does not have.";
+	return privgene_refusal(problem);
+}
 
 /*
  * Of agd: a round that moves costs a gradient and a selection, a pass each; a retry
@@ -502,56 +325,186 @@ agd_passes(const pe_fit_problem *problem)
 	return floor(fmax(2 * nano / (double) (gradient + selection), nano / (double) retry));
 }
 
+/* ----------
+ * The table
+ * ----------
+ */
+
+#define FIRST_ORDER .counts = true, .passes_each = 1
+#define DESCENT FIRST_ORDER, .defaults = pe_accelerated_defaults, .plan = pe_plan_accelerated, .run = pe_fit_accelerated
+#define SAMPLED_STEPS FIRST_ORDER, .approximate = true, .plan = pe_plan_sampled
+
+#define SEARCH_STEP (PE_MINIMISE_PASSES(1) - PE_MINIMISE_PASSES(0))
+
+static const pe_fit_operations methods[PE_FIT_METHODS] = {
+	[PE_FIT_NEWTON] = {"newton", .matrix = true, .passes_each = 1, .passes = 1,
+		.defaults = newton_defaults, .least_share = newton_share, .run = pe_fit_newton},
+	[PE_FIT_OBJPERT] = {"objpert", .approximate = true, .premise = true, .matrix = true,
+		.passes_each = SEARCH_STEP, .passes = PE_MINIMISE_PASSES(0),
+		.defaults = objpert_defaults, .refusal = objpert_refusal, .plan = pe_plan_objpert, .run = pe_fit_objpert},
+	[PE_FIT_ONE_PASS] = {"one_pass", .matrix = true, .passes = 1,
+		.defaults = one_pass_defaults, .least_share = one_pass_share, .run = pe_fit_one_pass},
+	[PE_FIT_AGD] = {"agd", .most_passes = agd_passes,
+		.defaults = agd_defaults, .refusal = agd_refusal, .least_share = agd_share, .run = pe_fit_agd},
+	[PE_FIT_GD] = {"gd", DESCENT},
+	[PE_FIT_HB] = {"hb", DESCENT, .momentum = true, .ball = true},
+	[PE_FIT_NAG] = {"nag", DESCENT, .momentum = true},
+	[PE_FIT_MASG] = {"masg", DESCENT, .momentum = true, .multistage = true},
+	[PE_FIT_NAG_OPT] = {"nag_opt", DESCENT, .momentum = true, .optimised = true},
+	[PE_FIT_MASG_OPT] = {"masg_opt", DESCENT, .momentum = true, .multistage = true, .optimised = true},
+	[PE_FIT_SGD] = {"sgd", SAMPLED_STEPS, .defaults = pe_sgd_defaults, .run = pe_fit_sgd},
+	[PE_FIT_SGD_ADV] = {"sgd_adv", SAMPLED_STEPS, .defaults = pe_sgd_adv_defaults, .run = pe_fit_sgd_adv},
+	[PE_FIT_OUTPERT] = {"outpert", FIRST_ORDER, .passes = 1,
+		.defaults = outpert_defaults, .refusal = outpert_refusal, .run = pe_fit_outpert},
+	[PE_FIT_PRIVGENE] = {"privgene", .passes_each = 1,
+		.defaults = privgene_defaults, .refusal = privgene_refusal, .least_share = privgene_share, .run = pe_fit_privgene},
+	[PE_FIT_NONPRIVATE] = {"nonprivate", .plain = true, .matrix = true, .passes_each = SEARCH_STEP, .passes = PE_MINIMISE_PASSES(0) + 1,
+		.defaults = nonprivate_defaults, .run = pe_fit_nonprivate},
+	[PE_FIT_MAJORITY] = {"majority", .plain = true, .passes = 1, .run = pe_fit_majority},
+};
+
+const pe_fit_operations *
+pe_fit_operations_of(pe_fit_method method)
+{
+	return &methods[method];
+}
+
+bool
+pe_fit_method_named(const char *name, pe_fit_method *method)
+{
+	for (int i = 0; i < PE_FIT_METHODS; i++)
+	{
+		if (strcmp(name, methods[i].name) == 0)
+		{
+			*method = (pe_fit_method) i;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *
+pe_fit_method_name(pe_fit_method method)
+{
+	return methods[method].name;
+}
+
+bool
+pe_fit_is_approximate(pe_fit_method method)
+{
+	return methods[method].approximate;
+}
+
+bool
+pe_fit_is_private(pe_fit_method method)
+{
+	return !methods[method].plain;
+}
+
+bool
+pe_fit_is_proved(pe_fit_method method)
+{
+	return !methods[method].premise;
+}
+
+const char *
+pe_fit_defaults(pe_fit_problem *problem)
+{
+	const pe_fit_operations *method = &methods[problem->method];
+	const char *mistaken = pe_option_mistaken(&pe_fit_option_table, &problem->options, (int) problem->method);
+
+	return mistaken == NULL && method->defaults != NULL ? method->defaults(problem) : mistaken;
+}
+
+const char *
+pe_fit_refusal(const pe_fit_problem *problem)
+{
+	const pe_fit_operations *method = &methods[problem->method];
+	bool		samples = (method->approximate && method->counts) || problem->options.batch > 0;
+	const char *refusal = NULL;
+
+	if (problem->pure && method->approximate)
+		return "The theorem of this method is about epsilon and delta, which a pure budget does not have.";
+	if (method->refusal != NULL)
+		refusal = method->refusal(problem);
+	if (refusal != NULL || method->plain)
+		return refusal;
+	if (problem->substitute && samples)
+		return "Sampling is accounted for units that come and go, not for units that change their rows.";
+	if (problem->anonymous && problem->max_rows > 1 && samples)
+		return "Sampling is accounted for whole units, and which rows are of one unit is not known here.";
+	if (!problem->pure && problem->options.batch > 0 && !method->approximate)
+		return "A sampled Gaussian has no cost in rho that is below that of all rows; sgd is accounted for in epsilon and delta.";
+	if (!pe_measure_fits(problem))
+		return "A unit may have so many rows here that no sampler serves the noise.";
+	if (!((double) problem->nano * (method->least_share != NULL ? method->least_share(problem) : 1) >= 2))
+		return "The cost is too small to be divided among the measurements.";
+	if (pe_fit_passes(problem) > MOST_PASSES)
+		return "It would read the rows too often.";
+	return NULL;
+}
+
+/* A method without iterations has none in its options either. */
 int32_t
 pe_fit_passes(const pe_fit_problem *problem)
 {
-	double		passes;
+	const pe_fit_operations *method = &methods[problem->method];
+	double		passes = method->passes;
 
-	switch (problem->method)
-	{
-		case PE_FIT_NEWTON:
-			passes = problem->options.iterations + 1;
-			break;
-		case PE_FIT_ONE_PASS:
-		case PE_FIT_MAJORITY:
-			passes = 1;
-			break;
-		case PE_FIT_AGD:
-			passes = agd_passes(problem);
-			break;
-		case PE_FIT_OBJPERT:
-			passes = PE_MINIMISE_PASSES(problem->options.iterations);
-			break;
-		case PE_FIT_NONPRIVATE:
-			passes = PE_MINIMISE_PASSES(problem->options.iterations) + 1;
-			break;
-		case PE_FIT_OUTPERT:
-			passes = problem->options.iterations + (isnan(problem->options.rows) ? 2 : 1);
-			break;
-		case PE_FIT_PRIVGENE:
-			passes = problem->options.iterations;
-			break;
-		default:
-			passes = pe_first_order_passes(problem);
-	}
+	if (method->most_passes != NULL)
+		passes = method->most_passes(problem);
+	if (method->passes_each > 0)
+		passes += method->passes_each * problem->options.iterations;
+	if (method->counts && isnan(problem->options.rows))
+		passes += 1;
 	return (int32_t) fmin(passes, INT32_MAX);
 }
 
+/* A matrix, its eigenvectors, and twice as much to find them. */
 size_t
 pe_fit_memory(const pe_fit_problem *problem)
 {
 	size_t		columns = (size_t) problem->shape->columns;
-	size_t		vectors = 64 * columns * sizeof(double);
+	size_t		matrix = (columns + 1) * (columns + 1) * sizeof(double);
 
-	switch (problem->method)
+	return 64 * columns * sizeof(double) + (methods[problem->method].matrix ? 4 * matrix : 0);
+}
+
+/* ----------
+ * Running one
+ * ----------
+ */
+/* A source that tells how many passes it has made. */
+typedef struct told_source
+{
+	pe_source	source;
+	pe_source  *inner;
+	int			passes;
+	int			most;
+} told_source;
+
+static void
+run_and_tell(pe_source *source, const pe_pass *pass, pe_i128 *sums)
+{
+	told_source *told = (told_source *) source;
+
+	told->inner->run(told->inner, pass, sums);
+	told->passes++;
+	pe_progress("fitting the model", told->passes, told->most, 0);
+}
+
+void
+pe_fit_run(const pe_fit_problem *problem, pe_source *source, double *w)
+{
+	told_source told = {*source, source, 0, pe_fit_passes(problem)};
+
+	if (told.most < 1)
+		told.most = 1;
+	told.source.run = run_and_tell;
+	methods[problem->method].run(problem, &told.source, w);
+	for (int32_t j = 0; j < problem->shape->columns; j++)
 	{
-		case PE_FIT_NEWTON:
-		case PE_FIT_ONE_PASS:
-		case PE_FIT_OBJPERT:
-		case PE_FIT_NONPRIVATE:
-			/* a matrix, its eigenvectors, and twice as much to find them */
-			return vectors + 4 * (columns + 1) * (columns + 1) * sizeof(double);
-		default:
-			return vectors;
+		if (!isfinite(w[j]))
+			pe_bug("a fit ended in numbers that are not finite");
 	}
 }

@@ -16,6 +16,7 @@
 #ifndef PE_FIT_FIT_H
 #define PE_FIT_FIT_H
 
+#include "base/option_table.h"
 #include "glm/pass.h"
 
 typedef enum pe_model
@@ -34,8 +35,7 @@ typedef enum pe_fit_method
 } pe_fit_method;
 
 /*
- * Options; NaN: the method's default (pe_fit_defaults fills them in).  An option
- * that a method does not know must be NaN.
+ * Options; NaN: the method's default (pe_fit_defaults fills them in).
  */
 typedef struct pe_fit_options
 {
@@ -99,14 +99,8 @@ typedef struct pe_fit_problem
 extern bool pe_fit_method_named(const char *name, pe_fit_method *method);
 extern const char *pe_fit_method_name(pe_fit_method method);
 
-/* All options unset. */
-extern void pe_fit_options_init(pe_fit_options *options);
-
-/* Sets an option by its name; false for a name that is none. */
-extern bool pe_fit_option_set(pe_fit_options *options, const char *name, double value);
-
-/* The option of this number from 0, in a fixed order: its name, or NULL behind the last. */
-extern const char *pe_fit_option(const pe_fit_options *options, int number, double *value);
+/* The options: pe_fit_options by their names. */
+extern const pe_option_table pe_fit_option_table;
 
 /*
  * Puts defaults where options are unset.  Returns NULL, or the name of an option
@@ -124,30 +118,16 @@ extern bool pe_fit_is_private(pe_fit_method method);
 /* Whether its theorem has no premise: objpert's search ends in its number of passes on every table that was seen (owners only). */
 extern bool pe_fit_is_proved(pe_fit_method method);
 
+/* What a row's loss is: of an SVM Huber's hinge, unless options ask for the plain one. */
+extern pe_loss pe_fit_loss(const pe_fit_problem *problem);
+
 /* How often it reads the rows at most: public. */
 extern int32_t pe_fit_passes(const pe_fit_problem *problem);
 
 /* Bytes besides the rows. */
 extern size_t pe_fit_memory(const pe_fit_problem *problem);
 
-/* What agd pays for a gradient at first, for a selection, and for measuring a gradient of some cost again. */
-extern void pe_fit_agd_costs(const pe_fit_problem *problem, int64_t *gradient, int64_t *selection);
-/* How newton divides its cost: the second moment, and iterations gradients. */
-extern void pe_fit_newton_costs(const pe_fit_problem *problem, int64_t *moment, int64_t *gradient);
-extern int64_t pe_fit_agd_increment(const pe_fit_problem *problem, int64_t gradient);
-
 /* Fits.  w: columns numbers, finite.  The random source must not fail.  Tells progress after each pass. */
 extern void pe_fit_run(const pe_fit_problem *problem, pe_source *source, double *w);
-
-/* ---- one file each, called by pe_fit_run ---- */
-extern void pe_fit_newton(const pe_fit_problem *problem, pe_source *source, double *w);
-extern void pe_fit_one_pass(const pe_fit_problem *problem, pe_source *source, double *w);
-extern void pe_fit_agd(const pe_fit_problem *problem, pe_source *source, double *w);
-extern void pe_fit_privgene(const pe_fit_problem *problem, pe_source *source, double *w);
-extern void pe_fit_accelerated(const pe_fit_problem *problem, pe_source *source, double *w);	/* gd .. masg_opt */
-extern void pe_fit_sgd(const pe_fit_problem *problem, pe_source *source, double *w);	/* sgd, sgd_adv */
-extern void pe_fit_objpert(const pe_fit_problem *problem, pe_source *source, double *w);
-extern void pe_fit_outpert(const pe_fit_problem *problem, pe_source *source, double *w);
-extern void pe_fit_plain(const pe_fit_problem *problem, pe_source *source, double *w);	/* nonprivate, majority */
 
 #endif

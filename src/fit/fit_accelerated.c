@@ -20,7 +20,7 @@
  *
  * Batches (option `batch`, which takes option `rows`): every unit joins a step's batch
  * with probability q = batch / rows, rounded down, and the step's noise is that of a
- * larger epsilon (pe_unsampled_epsilon in first_order.h, with the theorem).  Under a
+ * larger epsilon (pe_unsampled_epsilon in methods.h, with the theorem).  Under a
  * pure cost and add_remove alone.  A sampled Gaussian has no rho worth having; sgd is
  * accounted for that.  Sums are divided by batch, never by how many units came.
  *
@@ -35,7 +35,7 @@
  * `smoothness` puts another number in the place of the first, for whoever knows a
  * better one that does not come from the data or was noised: the step is c / L.
  */
-#include "fit/first_order.h"
+#include "fit/methods.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,16 +64,10 @@ mu_of(const pe_fit_problem *problem, double rows)
 	return problem->options.l2 / rows;
 }
 
-static bool
-is_multistage(pe_fit_method method)
+static const pe_fit_operations *
+rules_of(const pe_fit_problem *problem)
 {
-	return method == PE_FIT_MASG || method == PE_FIT_MASG_OPT;
-}
-
-static bool
-is_optimised(pe_fit_method method)
-{
-	return method == PE_FIT_NAG_OPT || method == PE_FIT_MASG_OPT;
+	return pe_fit_operations_of(problem->method);
 }
 
 /* Rates and stages: of masg the first stage forgets the start, each later one halves the noise of the one before. */
@@ -81,7 +75,7 @@ static void
 set_stages(const pe_fit_problem *problem, const shape *s, pe_schedule *schedule)
 {
 	double		root = sqrt(s->smoothness / s->mu);
-	double		end = is_multistage(problem->method) ? ceil(2 * root * log(root)) : INFINITY;
+	double		end = rules_of(problem)->multistage ? ceil(2 * root * log(root)) : INFINITY;
 	double		rate = s->rate;
 	int32_t		stage = 1;
 
@@ -96,7 +90,7 @@ set_stages(const pe_fit_problem *problem, const shape *s, pe_schedule *schedule)
 		schedule->rate[t] = rate;
 		schedule->stage[t] = stage;
 		schedule->momentum[t] = 0;
-		if (problem->method != PE_FIT_GD)
+		if (rules_of(problem)->momentum)
 			schedule->momentum[t] = (1 - sqrt(s->mu * rate)) / (1 + sqrt(s->mu * rate));
 	}
 }
@@ -214,7 +208,7 @@ set_costs(const pe_fit_problem *problem, const shape *s, int64_t nano, pe_schedu
 
 	for (int32_t t = 0; t < schedule->steps; t++)
 		part[t] = 1.0 / schedule->steps;
-	if (is_optimised(problem->method))
+	if (rules_of(problem)->optimised)
 		set_parts(problem, s, schedule, part);
 	for (int32_t t = 0; t < schedule->steps; t++)
 	{
@@ -247,7 +241,7 @@ pe_schedule_make(const pe_fit_problem *problem, double rows, int64_t nano, pe_sc
 	s.smoothness = problem->options.smoothness + s.mu;
 	s.rate = problem->options.rate / s.smoothness;
 	set_stages(problem, &s, schedule);
-	if (is_optimised(problem->method))
+	if (rules_of(problem)->optimised)
 		schedule->steps = best_steps(problem, &s, schedule, noise_unit(problem, rows, nano));
 	set_costs(problem, &s, nano, schedule);
 }
@@ -341,7 +335,7 @@ static void
 step(state *st, const pe_schedule *schedule, int32_t t)
 {
 	double		momentum = schedule->momentum[t];
-	bool		ball = st->problem->method == PE_FIT_HB;
+	bool		ball = rules_of(st->problem)->ball;
 
 	/* a stage starts anew, without momentum */
 	if (t > 0 && schedule->stage[t] != schedule->stage[t - 1])

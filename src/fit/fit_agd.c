@@ -49,6 +49,7 @@
 #include <string.h>
 
 #include "fit/measure.h"
+#include "fit/methods.h"
 #include "noise/select.h"
 
 /* The range of steps grows by so much over the largest of the last ones. */

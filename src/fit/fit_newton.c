@@ -26,15 +26,16 @@
 #include <string.h>
 
 #include "base/linalg.h"
-#include "fit/curvature.h"
 #include "fit/measure.h"
+#include "fit/methods.h"
 
 /* ----------
  * The shares
  * ----------
  */
-void
-pe_fit_newton_costs(const pe_fit_problem *problem, int64_t *moment, int64_t *gradient)
+/* How the cost is divided: the second moment, and iterations gradients. */
+static void
+divide_cost(const pe_fit_problem *problem, int64_t *moment, int64_t *gradient)
 {
 	const pe_fit_options *o = &problem->options;
 	int32_t		steps = (int32_t) o->iterations;
@@ -92,7 +93,7 @@ pe_fit_newton(const pe_fit_problem *problem, pe_source *source, double *w)
 	pe_curvature curvature;
 	double		noise;
 
-	pe_fit_newton_costs(problem, &nano_moment, nano);
+	divide_cost(problem, &nano_moment, nano);
 	pe_measure_moment(problem, source, nano_moment, moment, &noise);
 	pe_curvature_init(&curvature, problem, moment, noise);
 	pe_free(moment);

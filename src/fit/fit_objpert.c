@@ -7,7 +7,7 @@
  *	  J_D(w) = sum over rows of l_i(x_i.w) + Lambda/2 |w|^2 + b.w,   b ~ N(0, s^2 I),
  *
  * Y ~ N(0, t^2 I), h a power of two.  b and Y are continuous Gaussians, of which only
- * the integers floor(b / g) and floor(Y / h) are drawn, exactly (gauss_floor.h).
+ * the integers floor(b / g) and floor(Y / h) are drawn, exactly (gauss.h).
  *
  * Neighbours: D and D' have their rows in common but for k of a unit that is added or
  * removed, m = k; or for k rows that are replaced by k others, m = 2 k.  Below, U and U'
@@ -105,8 +105,9 @@
 
 #include <math.h>
 
+#include "fit/methods.h"
 #include "glm/minimise.h"
-#include "noise/gauss_floor.h"
+#include "noise/gauss.h"
 
 /* Of R: what the computed gradient is certified to, and tau, which includes the rows' errors. */
 #define CERTIFIED 0x1p-16
@@ -226,7 +227,7 @@ pe_fit_objpert(const pe_fit_problem *problem, pe_source *source, double *w)
 	double	   *b = pe_alloc((size_t) columns, sizeof(*b));
 	pe_smooth	objective = {
 		.source = source,
-		.loss = problem->model == PE_MODEL_LOGISTIC ? PE_LOSS_LOGISTIC : PE_LOSS_HUBER,
+		.loss = pe_fit_loss(problem),
 		.radius_sq = problem->radius_sq,
 		.lambda = problem->plan.lambda,
 		.linear = b,

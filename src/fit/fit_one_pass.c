@@ -26,8 +26,8 @@
 
 #include <string.h>
 
-#include "fit/curvature.h"
 #include "fit/measure.h"
+#include "fit/methods.h"
 
 void
 pe_fit_one_pass(const pe_fit_problem *problem, pe_source *source, double *w)

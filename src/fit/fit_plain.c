@@ -19,31 +19,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "fit/methods.h"
 #include "glm/minimise.h"
 
 /* The gradient's length, in rows times R, that is as good as none. */
 #define GOAL 0x1p-40
 
-static pe_loss
-loss_of(const pe_fit_problem *problem)
-{
-	switch (problem->model)
-	{
-		case PE_MODEL_LOGISTIC:
-			return PE_LOSS_LOGISTIC;
-		case PE_MODEL_SVM:
-			return PE_LOSS_HUBER;
-		case PE_MODEL_LINEAR:
-			break;
-	}
-	return PE_LOSS_SQUARED;
-}
-
 static void
 count(const pe_fit_problem *problem, pe_source *source, double *rows, double *labels)
 {
 	pe_i128		sums[2] = {0, 0};
-	pe_pass		pass = {.kind = PE_PASS_COUNT, .loss = loss_of(problem)};
+	pe_pass		pass = {.kind = PE_PASS_COUNT, .loss = pe_fit_loss(problem)};
 
 	source->run(source, &pass, sums);
 	*rows = (double) sums[0];
@@ -51,45 +37,44 @@ count(const pe_fit_problem *problem, pe_source *source, double *rows, double *la
 }
 
 static void
-fit_majority(const pe_fit_problem *problem, double rows, double labels, double *w)
+tell(const pe_fit_problem *problem, const double *w)
 {
-	memset(w, 0, (size_t) problem->shape->columns * sizeof(*w));
-	if (problem->intercept < 0)
-		return;
-	if (problem->model == PE_MODEL_LINEAR)
-		w[problem->intercept] = rows > 0 ? labels / rows / PE_ONE : 0;
-	else
-		w[problem->intercept] = 2 * labels >= rows ? 1 : -1;
-}
-
-static void
-fit_minimum(const pe_fit_problem *problem, pe_source *source, double rows, double *w)
-{
-	pe_smooth	f = {
-		.source = source,
-		.loss = loss_of(problem),
-		.radius_sq = problem->radius_sq,
-		.lambda = problem->options.l2,
-	};
-	double		goal = GOAL * (rows + 1) * sqrt((double) problem->radius_sq) / PE_ONE;
-	pe_place	minimum;
-
-	pe_minimise(&f, goal, (int32_t) problem->options.iterations, false, &minimum);
-	memcpy(w, minimum.w, (size_t) minimum.columns * sizeof(*w));
-	pe_place_free(&minimum);
+	if (problem->trace != NULL)
+		problem->trace(problem->trace_argument, 1, w);
 }
 
 void
-pe_fit_plain(const pe_fit_problem *problem, pe_source *source, double *w)
+pe_fit_majority(const pe_fit_problem *problem, pe_source *source, double *w)
 {
 	double		rows;
 	double		labels;
 
 	count(problem, source, &rows, &labels);
-	if (problem->method == PE_FIT_MAJORITY)
-		fit_majority(problem, rows, labels, w);
-	else
-		fit_minimum(problem, source, rows, w);
-	if (problem->trace != NULL)
-		problem->trace(problem->trace_argument, 1, w);
+	memset(w, 0, (size_t) problem->shape->columns * sizeof(*w));
+	if (problem->intercept >= 0 && problem->model == PE_MODEL_LINEAR)
+		w[problem->intercept] = rows > 0 ? labels / rows / PE_ONE : 0;
+	else if (problem->intercept >= 0)
+		w[problem->intercept] = 2 * labels >= rows ? 1 : -1;
+	tell(problem, w);
+}
+
+void
+pe_fit_nonprivate(const pe_fit_problem *problem, pe_source *source, double *w)
+{
+	pe_smooth	f = {
+		.source = source,
+		.loss = pe_fit_loss(problem),
+		.radius_sq = problem->radius_sq,
+		.lambda = problem->options.l2,
+	};
+	double		rows;
+	double		labels;
+	pe_place	minimum;
+
+	count(problem, source, &rows, &labels);
+	pe_minimise(&f, GOAL * (rows + 1) * sqrt((double) problem->radius_sq) / PE_ONE, (int32_t) problem->options.iterations,
+				false, &minimum);
+	memcpy(w, minimum.w, (size_t) minimum.columns * sizeof(*w));
+	pe_place_free(&minimum);
+	tell(problem, w);
 }

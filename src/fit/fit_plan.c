@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "fit/first_order.h"
+#include "fit/methods.h"
 
 /* Every step takes a nano-unit at least, and so does the number of rows where it is not given. */
 static bool
@@ -29,38 +29,35 @@ accelerated_fits(const pe_fit_problem *problem)
 	return fits && problem->nano - pe_count_share(problem, problem->nano) >= (int64_t) problem->options.iterations;
 }
 
-bool
-pe_fit_plan_make(pe_fit_problem *problem, pe_cost *cost)
+static void
+charge_nano(const pe_fit_problem *problem, pe_cost *cost)
 {
-	memset(&problem->plan, 0, sizeof(problem->plan));
-	*cost = (pe_cost) {0, 0, 0};
-
-	if (!pe_fit_is_private(problem->method))
-		return true;
-	if (problem->nano <= 0)
-		return false;
-	switch (problem->method)
-	{
-		case PE_FIT_OBJPERT:
-			return pe_plan_objpert(problem, cost);
-		case PE_FIT_SGD:
-		case PE_FIT_SGD_ADV:
-			return pe_plan_sampled(problem, cost);
-		case PE_FIT_GD:
-		case PE_FIT_HB:
-		case PE_FIT_NAG:
-		case PE_FIT_MASG:
-		case PE_FIT_NAG_OPT:
-		case PE_FIT_MASG_OPT:
-			if (!accelerated_fits(problem))
-				return false;
-			break;
-		default:
-			break;
-	}
 	if (problem->pure)
 		cost->epsilon_nano = problem->nano;
 	else
 		cost->rho_nano = problem->nano;
+}
+
+bool
+pe_plan_accelerated(pe_fit_problem *problem, pe_cost *cost)
+{
+	charge_nano(problem, cost);
+	return accelerated_fits(problem);
+}
+
+bool
+pe_fit_plan_make(pe_fit_problem *problem, pe_cost *cost)
+{
+	const pe_fit_operations *method = pe_fit_operations_of(problem->method);
+
+	memset(&problem->plan, 0, sizeof(problem->plan));
+	*cost = (pe_cost) {0, 0, 0};
+	if (method->plain)
+		return true;
+	if (problem->nano <= 0)
+		return false;
+	if (method->plan != NULL)
+		return method->plan(problem, cost);
+	charge_nano(problem, cost);
 	return true;
 }

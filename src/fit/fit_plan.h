@@ -31,6 +31,9 @@ extern bool pe_plan_objpert(pe_fit_problem *problem, pe_cost *cost);
  */
 extern double pe_objpert_sigma(double epsilon, double delta, double log_det, double rows);
 
+/* gd .. masg_opt: nano itself, of which each step takes a nano-unit at least. */
+extern bool pe_plan_accelerated(pe_fit_problem *problem, pe_cost *cost);
+
 /* sgd, sgd_adv (sampling.c): noise for Poisson-sampled steps, by Renyi divergences of integer order. */
 extern bool pe_plan_sampled(pe_fit_problem *problem, pe_cost *cost);
 

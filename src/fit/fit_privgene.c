@@ -31,6 +31,7 @@
 #include <string.h>
 
 #include "fit/measure.h"
+#include "fit/methods.h"
 #include "noise/select.h"
 
 /* Up to this the sensitivity follows from the step. */

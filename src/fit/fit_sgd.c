@@ -21,7 +21,7 @@
  * unstable.  sgd gives the mean of the iterates of the second half of the steps, which
  * costs nothing and has less noise than the last one; sgd_adv the last one, as the paper does.
  */
-#include "fit/first_order.h"
+#include "fit/methods.h"
 
 #include <math.h>
 #include <string.h>
@@ -85,11 +85,11 @@ average(const descent *d, int32_t number, double *mean)
 		mean[j] += (d->w[j] - mean[j]) / number;
 }
 
-void
-pe_fit_sgd(const pe_fit_problem *problem, pe_source *source, double *w)
+/* The mean of the iterates after step last_alone; that one itself if it is the last. */
+static void
+fit_sampled(const pe_fit_problem *problem, pe_source *source, int32_t last_alone, double *w)
 {
 	const pe_fit_plan *plan = &problem->plan;
-	int32_t		last_alone = problem->method == PE_FIT_SGD_ADV ? plan->steps : plan->steps / 2;
 	double		rows;
 	descent		d;
 
@@ -122,4 +122,16 @@ pe_fit_sgd(const pe_fit_problem *problem, pe_source *source, double *w)
 	pe_gradient_free(&d.pass);
 	pe_free(d.w);
 	pe_free(d.gradient);
+}
+
+void
+pe_fit_sgd(const pe_fit_problem *problem, pe_source *source, double *w)
+{
+	fit_sampled(problem, source, problem->plan.steps / 2, w);
+}
+
+void
+pe_fit_sgd_adv(const pe_fit_problem *problem, pe_source *source, double *w)
+{
+	fit_sampled(problem, source, problem->plan.steps, w);
 }

@@ -201,16 +201,6 @@ bits_of_residual(const pe_fit_problem *problem, double clip)
 	return bits;
 }
 
-static pe_loss
-loss_of(const pe_fit_problem *problem)
-{
-	if (problem->model == PE_MODEL_LOGISTIC)
-		return PE_LOSS_LOGISTIC;
-	if (problem->model == PE_MODEL_LINEAR)
-		return PE_LOSS_SQUARED;
-	return problem->options.hinge == 1 ? PE_LOSS_HINGE : PE_LOSS_HUBER;
-}
-
 void
 pe_gradient_pass(const pe_fit_problem *problem, double clip, pe_pass *pass)
 {
@@ -218,7 +208,7 @@ pe_gradient_pass(const pe_fit_problem *problem, double clip, pe_pass *pass)
 
 	memset(pass, 0, sizeof(*pass));
 	pass->kind = PE_PASS_GRADIENT;
-	pass->loss = loss_of(problem);
+	pass->loss = pe_fit_loss(problem);
 	pass->norm = norm_of(problem);
 	pass->residual_bits = bits_of_residual(problem, clip);
 	pass->clip = pe_clip_integer(clip, pass->residual_bits, pass->norm);
@@ -343,7 +333,7 @@ pe_measure_moment(const pe_fit_problem *problem, pe_source *source, int64_t nano
 	pe_pass		pass;
 	double		unit;
 
-	run_moment(source, false, loss_of(problem), &pass, &exact);
+	run_moment(source, false, pe_fit_loss(problem), &pass, &exact);
 	unit = pe_pass_unit(&pass);
 	release_moment(problem, exact.sums, nano, unit, moment);
 	*noise = pe_noise_stderr(&of_diagonal) * unit;
@@ -361,7 +351,7 @@ pe_measure_moment_and_label(const pe_fit_problem *problem, pe_source *source, in
 	pe_pass		pass;
 	double		unit;
 
-	run_moment(source, true, loss_of(problem), &pass, &exact);
+	run_moment(source, true, pe_fit_loss(problem), &pass, &exact);
 	unit = pe_pass_unit(&pass);
 	release_moment(problem, exact.sums, nano, unit, moment);
 	*noise = pe_noise_stderr(&of_diagonal) * unit;
@@ -384,7 +374,7 @@ pe_measure_count(const pe_fit_problem *problem, pe_source *source, int64_t nano)
 
 	memset(&pass, 0, sizeof(pass));
 	pass.kind = PE_PASS_COUNT;
-	pass.loss = loss_of(problem);
+	pass.loss = pe_fit_loss(problem);
 	pe_exact_run(source, &pass, &exact);
 	release(&noise, exact.sums, 1, 1.0, &rows);
 	pe_exact_wipe(&exact);

@@ -63,9 +63,8 @@ static double
 row_curvature(const pe_fit_problem *problem)
 {
 	double		square = (double) problem->radius_sq / ((double) PE_ONE * PE_ONE);
-	pe_loss		loss = problem->model == PE_MODEL_LOGISTIC ? PE_LOSS_LOGISTIC : PE_LOSS_HUBER;
 
-	return pe_round_up(square * pe_loss_curvature(loss), 8 * PE_ROUNDOFF * square);
+	return pe_round_up(square * pe_loss_curvature(pe_fit_loss(problem)), 8 * PE_ROUNDOFF * square);
 }
 
 /* k log(1 + beta / lambda), at least: a quotient, a call of libm and a product. */

@@ -63,7 +63,7 @@
 
 #include "accounting/mechanisms.h"
 #include "accounting/zcdp.h"
-#include "fit/first_order.h"
+#include "fit/methods.h"
 
 /* Every order up to the first, then about this factor from one to the next. */
 #define ALPHA_DENSE 40

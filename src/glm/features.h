@@ -72,7 +72,7 @@ extern int32_t pe_feature_column(const pe_feature_map *map, int32_t feature, int
 extern int32_t pe_feature_intercept(const pe_feature_map *map);
 
 /*
- * Encodes a row into the memory that row points to, but for its label.  False if
+ * Encodes a row into the memory that row points to, without its label.  False if
  * the declaration drops it.  Never fails.
  */
 extern bool pe_feature_encode(const pe_feature_map *map, const pe_feature_value *value, pe_row *row);

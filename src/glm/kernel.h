@@ -3,13 +3,13 @@
  *	  The loops over a tile, once for every instruction set.
  *
  * All of them compute the same integers: a tile's results are functions of its
- * numbers, whatever the set.  pass.c says what they are for.
+ * numbers, for every set.  pass.c says what they are for.
  */
 #ifndef PE_GLM_KERNEL_H
 #define PE_GLM_KERNEL_H
 
 #include "glm/pass.h"
-#include "glm/tiles.h"
+#include "glm/rows.h"
 
 /* Bits of the low limb of a weight and of a margin. */
 #define PE_LOW_BITS 12

@@ -3,7 +3,7 @@
  *	  Losses of a margin in float32, by +, -, *, / and comparisons of IEEE alone, so
  *	  that every instruction set gives the same bits; and in double, with libm.
  *
- * y is 0 or 1, or the label of a regression in [-1, 1].  Whatever a margin is, a
+ * y is 0 or 1, or the label of a regression in [-1, 1].  For every margin, a
  * NaN included, the integers that come out are in their ranges: each comparison is
  * written so that a NaN falls on the side of the limit.
  *
@@ -137,7 +137,7 @@ pe_float_loss(pe_loss loss, float margin, float y)
 	return 0.0f;
 }
 
-/* A derivative as an integer, 2^bits of which are 1: |result| <= 32767. */
+/* A derivative as an integer in units of 2^-bits: |result| <= 32767. */
 PE_LOSS_INLINE int32_t
 pe_quantised_derivative(float derivative, float scale)
 {

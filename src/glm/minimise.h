@@ -43,7 +43,7 @@ typedef struct pe_place
 	double	   *gradient;
 	double		length;			/* of gradient, at least, with the roundings of the sums but not of the rows */
 	double		value;			/* of the function */
-	double		value_error;	/* of the roundings in value, roughly, but for the rows' */
+	double		value_error;	/* of the roundings in value, roughly, without the rows' */
 } pe_place;
 
 extern void pe_place_init(pe_place *point, int32_t columns);

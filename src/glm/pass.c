@@ -1020,7 +1020,7 @@ fine_margin(const pass_run *run, const int16_t *tile, int r)
 }
 
 /*
- * The margin, good to two roundings of its own size, whatever it is: it is exact until
+ * The margin, good to two roundings of its own size: it is exact until
  * it becomes a double, and is then divided.
  *
  * So |l'' margin| <= 1.5 and the few roundings of l' make an error below 2^-51, and

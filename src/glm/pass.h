@@ -8,8 +8,8 @@
  *	  contribution of a row = f(row, pass),  an integer vector.
  *
  * So removing a row changes the sums by that row's own contribution and by nothing
- * else, whatever the order, the block, the number of workers or the instruction
- * set: the sums are the same bits.
+ * else.  In every order, block, number of workers and instruction
+ * set the sums are the same bits.
  *
  * Margins are exact integers: M = sum_j x_j v_j with v = round(w 2^scale), in 64
  * bits.  What follows from a margin per row is float32 or double arithmetic of

@@ -8,9 +8,8 @@
 
 #include <string.h>
 
-#include "glm/tiles.h"
 
-/* Blocks, and rows of which the units are kept, of the first allocation. */
+/* Blocks, and rows whose units are kept, of the first allocation. */
 #define FIRST_BLOCKS 8
 #define FIRST_UNITS PE_BLOCK_ROWS
 
@@ -63,8 +62,9 @@ pe_rows_memory(const pe_row_shape *shape, bool with_units, size_t rows)
 					 (with_units ? 3 * PE_BLOCK_ROWS * 2 * sizeof(uint64_t) : 0));
 }
 
-void
-pe_tile_clear(const pe_row_shape *shape, int16_t *tile)
+/* Makes all rows of a tile rows that are not there. */
+static void
+clear_tile(const pe_row_shape *shape, int16_t *tile)
 {
 	int16_t    *label = pe_tile_label(shape, tile);
 
@@ -111,7 +111,7 @@ make_room(pe_rows *rows)
 	if (rows->rows == rows->blocks * PE_BLOCK_ROWS)
 		add_block(rows);
 	if (rows->rows % PE_TILE == 0)
-		pe_tile_clear(&rows->shape, pe_rows_tile(rows, rows->rows));
+		clear_tile(&rows->shape, pe_rows_tile(rows, rows->rows));
 	if (rows->with_units && rows->rows == rows->unit_room)
 	{
 		size_t		room = rows->unit_room > 0 ? 2 * rows->unit_room : FIRST_UNITS;

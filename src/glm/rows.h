@@ -4,17 +4,16 @@
  *
  * A row is what a model sees of it: for every number its place in the declared
  * bounds as an integer in [-PE_ONE, PE_ONE], for every attribute with levels the
- * cell it is in, and a label.  features.h says how values become that; here are
- * the integers alone.  From here to the noise there are only integers, and each
- * row's share of a sum is a function of that row and of public values: not of its
- * place, nor of its neighbours (math in pass.h).
+ * cell it is in, and a label.  features.h says how values become
+ * integers.  From here to the noise there are only integers.  Each row's share of a sum
+ * is a function of that row and of public values, not of its place or of other rows
+ * (math in pass.h).
  *
  * Rows lie in blocks of PE_BLOCK_ROWS, in tiles of PE_TILE rows, column by column
  * inside a tile.  A column of weights stands for each dense column and each cell
  * of each group, in this order: dense columns first, then group by group.
  *
- * A row that is not there (the rest of the last tile, or one that was taken out
- * again) has the label PE_NO_LABEL, zeros in every column and no cell in any group.
+ * An absent row (the rest of the last tile, or one that was taken out again) has the label PE_NO_LABEL, zeros in every column and no cell in any group.
  */
 #ifndef PE_GLM_ROWS_H
 #define PE_GLM_ROWS_H
@@ -117,5 +116,81 @@ extern void pe_rows_cut(pe_rows *rows, const pe_unit_keys *keys, int32_t max_row
 extern size_t pe_rows_size(const pe_rows *rows);
 extern void pe_rows_write(const pe_rows *rows, char *bytes);
 extern bool pe_rows_read(pe_rows *rows, const char *bytes, size_t size);
+
+/* ----------
+ * Where the numbers of a row are: what rows.c, pass.c and the kernels share.
+ *
+ * A tile is a run of columns of PE_TILE 16-bit numbers: the dense columns, a
+ * column of zeros if their number is odd, the cells of each group, what stands in
+ * the cells, the labels, and the caps of |s|.  A column is 128 bytes, and tiles
+ * begin at a multiple of 64.
+ * ----------
+ */
+
+#define PE_TILE_ALIGN 64
+
+/* An allocation with room to align the tiles in it. */
+struct pe_row_block
+{
+	char		bytes[PE_TILE_ALIGN];
+};
+
+static inline int16_t *
+pe_align_tile(void *memory)
+{
+	return (int16_t *) (((uintptr_t) memory + PE_TILE_ALIGN - 1) & ~(uintptr_t) (PE_TILE_ALIGN - 1));
+}
+
+/* Dense columns with the one that makes them even. */
+static inline int32_t
+pe_tile_dense(const pe_row_shape *shape)
+{
+	return (shape->dense + 1) & ~1;
+}
+
+/* Numbers of a tile. */
+static inline size_t
+pe_tile_size(const pe_row_shape *shape)
+{
+	return (size_t) PE_TILE * (size_t) (pe_tile_dense(shape) + shape->groups + 3);
+}
+
+static inline int16_t *
+pe_tile_column(const int16_t *tile, int32_t column)
+{
+	return (int16_t *) (uintptr_t) tile + (size_t) PE_TILE * (size_t) column;
+}
+
+static inline uint16_t *
+pe_tile_cells(const pe_row_shape *shape, const int16_t *tile, int32_t group)
+{
+	return (uint16_t *) pe_tile_column(tile, pe_tile_dense(shape) + group);
+}
+
+static inline int16_t *
+pe_tile_unit(const pe_row_shape *shape, const int16_t *tile)
+{
+	return pe_tile_column(tile, pe_tile_dense(shape) + shape->groups);
+}
+
+static inline int16_t *
+pe_tile_label(const pe_row_shape *shape, const int16_t *tile)
+{
+	return pe_tile_column(tile, pe_tile_dense(shape) + shape->groups + 1);
+}
+
+static inline int16_t *
+pe_tile_cap(const pe_row_shape *shape, const int16_t *tile)
+{
+	return pe_tile_column(tile, pe_tile_dense(shape) + shape->groups + 2);
+}
+
+/* The tile of a row number of a store. */
+static inline int16_t *
+pe_rows_tile(const pe_rows *rows, size_t number)
+{
+	return pe_align_tile(rows->block[number / PE_BLOCK_ROWS]) +
+		number % PE_BLOCK_ROWS / PE_TILE * pe_tile_size(&rows->shape);
+}
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "server/access.h"
 #include "ledger/acts.h"
-#include "ledger/hash.h"
+#include "ledger/chain.h"
 
 /* ------------------------------------------------------------------
  * A line
@@ -102,13 +102,14 @@ static pe_statement dataset_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(
 
 /* Points that are too long to be read are told by their hash: only whether they are the same matters then. */
 static pe_statement attribute_value = {NULL, "SELECT pg_catalog.jsonb_build_object('type', type, 'kind', kind, 'cells', cells, 'outside', outside, "
-	"'nulls', nulls) || CASE WHEN pg_catalog.length(points::text) <= 2000 THEN pg_catalog.jsonb_build_object('points', points) "
+	"'nulls', nulls) || CASE WHEN last IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('last', last) END || CASE WHEN pg_catalog.length(points::text) <= 2000 THEN pg_catalog.jsonb_build_object('points', points) "
 	"ELSE pg_catalog.jsonb_build_object('points_sha256', "
 	"pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(points::text, 'UTF8')), 'hex')) END "
 "FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2", 2, {INT8OID, TEXTOID}};
 
 static pe_statement budget_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('accounting', accounting, "
-	"'epsilon', epsilon, 'delta', delta, 'rho_limit', rho_limit / 1e9::float8, 'epsilon_limit', epsilon_limit / 1e9::float8)) "
+	"'epsilon', epsilon, 'delta', delta, 'rho_limit', rho_limit / 1e9::float8, 'epsilon_limit', epsilon_limit / 1e9::float8, "
+	"'most_per_request', most_per_request)) "
 "FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid = (SELECT oid FROM pg_catalog.pg_authid WHERE rolname = $2)", 2, {INT8OID, TEXTOID}};
 
 /* JSON; NULL if there is nothing.  Within an access. */

@@ -26,7 +26,7 @@
 
 #include "server/access.h"
 #include "ledger/anchor.h"
-#include "ledger/hash.h"
+#include "ledger/chain.h"
 #include "server/settings.h"
 
 #define TITLE "pg_epsilon anchor file, version 1\n"

@@ -22,7 +22,7 @@
 #include "ledger/budget.h"
 #include "ledger/chain.h"
 #include "ledger/relation.h"
-#include "server/errors.h"
+#include "server/settings.h"
 #include "ledger/lineage.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"

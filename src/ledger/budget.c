@@ -18,7 +18,6 @@
 #include "server/access.h"
 #include "ledger/acts.h"
 #include "ledger/budget.h"
-#include "ledger/grants.h"
 #include "server/row.h"
 
 typedef struct candidate
@@ -42,6 +41,7 @@ candidate_of_row(const pe_row *row, candidate *c)
 	c->budget.delta_spent = pe_row_int64(row, "delta_spent");
 	c->budget.epsilon_limit = pe_row_int64(row, "epsilon_limit");
 	c->budget.epsilon_spent = pe_row_int64(row, "epsilon_spent");
+	c->budget.most = pe_row_int64(row, "most");
 	c->changed_here = pe_row_changed_here(row);
 }
 
@@ -178,7 +178,7 @@ pe_budget_left_after(const pe_budget *budget, pe_cost charge)
 	pe_cost		spent = {budget->rho_spent, budget->delta_spent, budget->epsilon_spent};
 	pe_cost		left = pe_cost_less(limit, spent);
 
-	if (!pe_filter_accepts(limit, spent, charge))
+	if (!pe_filter_allows(budget->most, charge) || !pe_filter_accepts(limit, spent, charge))
 		return -1;
 	return pe_nano_left(pe_cost_less(left, charge), pe_is_pure(budget->accounting));
 }
@@ -276,21 +276,29 @@ static void
 write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_cost limit, bool present, int64 id)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.budget (dataset_id, role_name, role_oid, accounting, epsilon, delta, "
-		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, 0 * $7, $8, 0 * $8, $9, 0 * $9)", 9,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID}};
+		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent, most_per_request, most) "
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, 0 * $7, $8, 0 * $8, $9, 0 * $9, $10, $11)", 11,
+	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID}};
 	static pe_statement update = {NULL, "UPDATE dp_ledger.budget SET role_name = $2, role_oid = $3, accounting = $4, epsilon = $5, "
 		"delta = $6, rho_limit = $7, rho_spent = CASE WHEN $7 IS NOT NULL THEN coalesce(rho_spent, 0) END, "
 		"delta_limit = $8, delta_spent = CASE WHEN $8 IS NOT NULL THEN coalesce(delta_spent, 0) END, "
-		"epsilon_limit = $9, epsilon_spent = CASE WHEN $9 IS NOT NULL THEN coalesce(epsilon_spent, 0) END WHERE id = $1", 9,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID}};
-	Datum		values[9] = {
+		"epsilon_limit = $9, epsilon_spent = CASE WHEN $9 IS NOT NULL THEN coalesce(epsilon_spent, 0) END, "
+		"most_per_request = $10, most = $11 WHERE id = $1", 11,
+	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID}};
+	bool		pure = pe_is_pure(grant->accounting);
+	pe_cost		most = pe_limit(grant->accounting, grant->most_per_request, grant->delta);
+	char		nulls[] = "           ";
+	Datum		values[11] = {
 		Int64GetDatum(present ? id : dataset->id), CStringGetTextDatum(grant->role), ObjectIdGetDatum(grant->role_oid),
 		CStringGetTextDatum(grant->accounting), Float8GetDatum(grant->epsilon), Float8GetDatum(grant->delta),
-		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto), Int64GetDatum(limit.epsilon_nano)
+		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto), Int64GetDatum(limit.epsilon_nano),
+		Float8GetDatum(grant->most_per_request), Int64GetDatum(pure ? most.epsilon_nano : most.rho_nano)
 	};
 
-	pe_access_write(present ? &update : &insert, values, pe_is_pure(grant->accounting) ? "      nn " : "        n");
+	nulls[6] = nulls[7] = pure ? 'n' : ' ';
+	nulls[8] = pure ? ' ' : 'n';
+	nulls[9] = nulls[10] = grant->most_per_request > 0 ? ' ' : 'n';
+	pe_access_write(present ? &update : &insert, values, nulls);
 }
 
 void

@@ -6,6 +6,7 @@
 #define PE_LEDGER_BUDGET_H
 
 #include "ledger/dataset.h"
+#include "accounting/filter.h"
 
 typedef struct pe_budget
 {
@@ -21,6 +22,7 @@ typedef struct pe_budget
 	int64		delta_spent;
 	int64		epsilon_limit;	/* nano; pure: instead of rho and delta, which are 0 */
 	int64		epsilon_spent;
+	int64		most;			/* nano, of rho or epsilon: that one request may cost; 0: no limit */
 } pe_budget;
 
 /*
@@ -42,7 +44,7 @@ extern bool pe_release_is_paid(int64 release_id, bool frozen);
 
 /*
  * What a charge would leave of the budget, in nano: rho, or epsilon if it is pure.
- * -1 if the charge does not fit.  The cap is not asked: what fits into it says what
+ * -1 if the charge does not fit, or is more than one request may cost.  The cap is not asked: what fits into it says what
  * others spent.
  */
 extern int64 pe_budget_left_after(const pe_budget *budget, pe_cost charge);
@@ -61,6 +63,7 @@ typedef struct pe_grant
 	double		epsilon;
 	double		delta;
 	const char *accounting;
+	double		most_per_request;	/* epsilon; 0: no limit */
 	bool		overcommit;		/* also where all budgets together may spend more than the cap */
 } pe_grant;
 
@@ -81,5 +84,28 @@ extern void pe_budgets_place(const pe_dataset *dataset, bool local);
 
 /* Sets the total of a role to what is spent; false if it has no budget. */
 extern bool pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid);
+
+/* ----------
+ * What all budgets of a dataset may still spend together, against what is left of its cap.
+ *
+ * While it is no more, the cap never refuses a charge, and so whether a charge fits
+ * tells a role about its own budget alone.
+ * ----------
+ */
+
+/*
+ * Grants on a dataset one at a time, until the transaction ends.  Taken before any row
+ * of it is locked.
+ */
+extern void pe_grants_lock(int64 dataset_id);
+
+/*
+ * What the budgets of a dataset other than `except` (an id; 0: none) may still charge
+ * its cap, and what is left of the cap, in one snapshot, the latest.  A pure budget on a
+ * cap in rho counts as one charge of all that it has left: several cost no more, but for
+ * the rounding of each, up to a nano.  A budget of a role that is gone has nothing left.
+ * Between pe_access_begin and pe_access_end.
+ */
+extern void pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_cost *promised, pe_cost *cap_left);
 
 #endif

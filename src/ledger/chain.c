@@ -16,7 +16,6 @@
 #include "server/access.h"
 #include "ledger/acts.h"
 #include "ledger/chain.h"
-#include "ledger/hash.h"
 #include "server/row.h"
 
 /* Lines that are read at a time; one can be of megabytes. */

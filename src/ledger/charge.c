@@ -24,8 +24,7 @@
 #include "ledger/acts.h"
 #include "ledger/chain.h"
 #include "ledger/charge.h"
-#include "ledger/hash.h"
-#include "server/errors.h"
+#include "server/settings.h"
 #include "ledger/lineage.h"
 #include "ledger/models.h"
 #include "ledger/dataset.h"
@@ -84,6 +83,7 @@ typedef struct account
 	int64		budget_id;
 	char	   *role;
 	bool		pure;
+	int64		most;			/* nano, that one request may cost; 0: no limit */
 	pe_cost		limit;
 	pe_cost		spent;			/* with this batch */
 	pe_cost		charged;		/* by this batch */
@@ -181,6 +181,7 @@ account_of_row(pe_row *row)
 	a->budget_id = pe_row_int64(row, "id");
 	a->role = name != NULL ? name : pe_row_text(row, "role_name");
 	a->pure = pe_is_pure(pe_row_text(row, "accounting"));
+	a->most = pe_row_int64(row, "most");
 	a->limit = limit_of_row(row);
 	a->spent = spent_of_row(row);
 	return a;
@@ -402,6 +403,12 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, pe_charge_re
 	tell_left(a, reply);
 	reply->outcome = PE_REFUSED;
 	reply->shortage = PE_SHORT_CAP;
+	if (!pe_filter_allows(a->most, cost))
+	{
+		reply->shortage = PE_SHORT_REQUEST;
+		reply->left = Min(reply->left, a->most);
+		return;
+	}
 	if (!pe_filter_accepts(a->limit, a->spent, cost))
 	{
 		reply->shortage = shortage_of(a, cost);

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "access/table.h"
@@ -301,6 +303,7 @@ column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
 	column->domain.kind = strcmp(pe_row_text(row, "kind"), "levels") == 0 ? PE_LEVELS : PE_BINS;
 	column->domain.outside = (pe_outside) pe_row_text(row, "outside")[0];
 	column->domain.nulls = (pe_nulls) pe_row_text(row, "nulls")[0];
+	column->domain.open = column->domain.kind == PE_BINS && strcmp(pe_row_text(row, "last"), "open") == 0;
 	column->ordered = pe_row_bool(row, "ordered");
 	if (!pe_type_key(column->type, &column->domain.key))
 		elog(ERROR, "type of attribute \"%s\" is not supported", column->name);
@@ -432,32 +435,43 @@ pe_columns_domain(const pe_column *columns, int count, int watched)
 }
 
 void
+pe_column_bounds(const pe_column *column, double *lower, double *upper)
+{
+	*lower = pe_number_of_text(column->type, column->points[0]);
+	*upper = pe_number_of_text(column->type, column->points[column->domain.points - 1]);
+	if (column->domain.open && *lower < *upper)
+		*upper = nextafter(*upper, *lower);
+}
+
+void
 pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,
-					  pe_kind kind, char **points, int count, bool ordered, int cells,
+					  const pe_attribute *domain, char **points, bool ordered,
 					  const char *outside, const char *nulls)
 {
 	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2", 2,
 	{INT8OID, TEXTOID}};
 	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
-		"cells, outside, nulls) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9 "
-		"FROM dp_ledger.attribute WHERE dataset_id = $1", 9,
-	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID}};
-	Datum	   *texts = palloc(count * sizeof(Datum));
-	Datum		values[9];
+		"cells, outside, nulls, last) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9, $10 "
+		"FROM dp_ledger.attribute WHERE dataset_id = $1", 10,
+	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, TEXTOID}};
+	bool		bins = domain->kind == PE_BINS;
+	Datum	   *texts = palloc(domain->points * sizeof(Datum));
+	Datum		values[10];
 	pe_act		act;
 	pe_access	access;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < domain->points; i++)
 		texts[i] = CStringGetTextDatum(points[i]);
 	values[0] = Int64GetDatum(dataset->id);
 	values[1] = CStringGetTextDatum(attribute);
 	values[2] = CStringGetTextDatum(type);
-	values[3] = CStringGetTextDatum(kind == PE_LEVELS ? "levels" : "bins");
-	values[4] = PointerGetDatum(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
+	values[3] = CStringGetTextDatum(bins ? "bins" : "levels");
+	values[4] = PointerGetDatum(construct_array(texts, domain->points, TEXTOID, -1, false, TYPALIGN_INT));
 	values[5] = BoolGetDatum(ordered);
-	values[6] = Int32GetDatum(cells);
+	values[6] = Int32GetDatum(pe_attribute_cells(domain));
 	values[7] = CStringGetTextDatum(outside);
 	values[8] = CStringGetTextDatum(nulls);
+	values[9] = bins ? CStringGetTextDatum(domain->open ? "open" : "closed") : (Datum) 0;
 
 	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, "add_attribute", attribute);
 	pe_access_begin(&access);
@@ -466,7 +480,7 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("attribute \"%s\" of dataset \"%s\" already exists", attribute, dataset->name),
 				 errhint("A declaration is public and final; to change it, drop the dataset and register it again.")));
-	pe_access_write(&insert, values, NULL);
+	pe_access_write(&insert, values, bins ? NULL : "         n");
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }

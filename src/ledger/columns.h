@@ -28,7 +28,7 @@ typedef struct pe_column
 extern void pe_column_check_stored(Oid relation, AttrNumber number);
 
 /*
- * The base type of a column that shall be the unit of privacy.  42703 if there
+ * The base type of a column that becomes the unit of privacy.  42703 if there
  * is none of this name, 0A000 if its values cannot name units (pe_type_is_unit),
  * or are equal under its collation where their bytes are not.
  */
@@ -66,9 +66,18 @@ extern void pe_check_attributes(int count);
  */
 extern pe_domain *pe_columns_domain(const pe_column *columns, int count, int watched);
 
-/* Declares an attribute, in the transaction of the caller, who has validated the arguments; an act (acts.h). */
+/*
+ * The bounds of a column with bins as numbers, for models: where the last bin is
+ * open, the upper one is the number nearest below its edge.
+ */
+extern void pe_column_bounds(const pe_column *column, double *lower, double *upper);
+
+/*
+ * Declares an attribute, in the transaction of the caller, who has validated the
+ * arguments; an act (acts.h).  domain has the rules and the number of points.
+ */
 extern void pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,
-								  pe_kind kind, char **points, int count, bool ordered, int cells,
+								  const pe_attribute *domain, char **points, bool ordered,
 								  const char *outside, const char *nulls);
 
 #endif

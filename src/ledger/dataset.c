@@ -88,6 +88,17 @@ pe_dataset_load(const char *name)
 	return pe_dataset_of_row(row);
 }
 
+void
+pe_dataset_cut_to(pe_dataset *dataset, int rows)
+{
+	if (rows < 1 || rows > dataset->max_rows)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows_per_unit must be from 1 to %d, the max_rows of dataset \"%s\"", dataset->max_rows, dataset->name),
+				 dataset->unit == NULL ? errdetail("The dataset has no unit: each row is protected by itself.") : 0));
+	dataset->max_rows = rows;
+}
+
 pe_dataset *
 pe_dataset_load_by_id(int64 id)
 {

@@ -69,6 +69,13 @@ extern char *pe_spending(int64 rho_nano, int64 epsilon_nano);
 extern pe_cost pe_dataset_left(const pe_dataset *dataset);
 extern double pe_dataset_epsilon_left(const pe_dataset *dataset);
 
+/*
+ * Cuts a unit's rows to fewer than are declared, in this copy, for one request: the
+ * cut of the rows and the sensitivity both follow max_rows.  22023 if it is not from 1
+ * to max_rows, which is 1 without a unit.
+ */
+extern void pe_dataset_cut_to(pe_dataset *dataset, int rows);
+
 /* 55000 if the caller's own open transaction changed the dataset or its attributes. */
 extern void pe_dataset_check_committed(const pe_dataset *dataset);
 

@@ -1,6 +1,6 @@
 /*
  * grants.c
- *	  What the budgets of a dataset may still charge its cap.  See grants.h.
+ *	  What the budgets of a dataset may still charge its cap.  See budget.h.
  */
 #include "postgres.h"
 
@@ -9,8 +9,8 @@
 #include "storage/lock.h"
 
 #include "server/access.h"
-#include "ledger/grants.h"
-#include "server/locks.h"
+#include "ledger/budget.h"
+#include "server/settings.h"
 
 void
 pe_grants_lock(int64 dataset_id)

@@ -1,13 +1,13 @@
 /*
  * hash.c
- *	  SHA-256, as the ledger uses it.  See hash.h.
+ *	  SHA-256, as the ledger uses it.  See chain.h.
  */
 #include "postgres.h"
 
 #include "common/cryptohash.h"
 #include "common/sha2.h"
 
-#include "ledger/hash.h"
+#include "ledger/chain.h"
 
 bytea *
 pe_sha256(const void *first, size_t first_size, const void *second, size_t second_size)

@@ -17,26 +17,15 @@
 #include "server/access.h"
 #include "ledger/anchor.h"
 #include "ledger/chain.h"
-#include "server/errors.h"
+#include "server/settings.h"
 #include "ledger/lineage.h"
+#include "ledger/relation.h"
 #include "server/row.h"
 
 /* ------------------------------------------------------------------
  * Tables
  * ------------------------------------------------------------------
  */
-
-static Datum
-oid_array(List *list)
-{
-	Datum	   *oids = palloc(list_length(list) * sizeof(Datum));
-	int			n = 0;
-	ListCell   *cell;
-
-	foreach(cell, list)
-		oids[n++] = ObjectIdGetDatum(lfirst_oid(cell));
-	return PointerGetDatum(construct_array(oids, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-}
 
 /* NULL if it is gone. */
 static char *
@@ -92,7 +81,7 @@ pe_lineage_write(int64 dataset_id, int64 seq, List *relations)
 		"FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
 		"WHERE r.dataset_id = $1 AND c.oid = r.relation_oid "
 	"AND (r.relation_schema, r.relation_name) <> (n.nspname::text, c.relname::text)", 1, {INT8OID}};
-	Datum		values[3] = {Int64GetDatum(dataset_id), oid_array(relations), Int64GetDatum(seq)};
+	Datum		values[3] = {Int64GetDatum(dataset_id), pe_oid_array(relations), Int64GetDatum(seq)};
 
 	pe_access_write(&close, values, NULL);
 	pe_access_write(&open, values, NULL);
@@ -199,7 +188,7 @@ cost_of(const pe_dataset *other, List *relations, bool pure, pe_cost *sum)
 		"AND (c.function LIKE '" PE_ATTEST "%' OR EXISTS (SELECT FROM dp_ledger.charge_relation r WHERE r.dataset_id = $1 "
 		"AND r.relation_oid = ANY ($2) AND c.seq >= r.first_seq AND (r.last_seq IS NULL OR c.seq <= r.last_seq))) "
 	"GROUP BY c.cap_epsilon, c.epsilon", 2, {INT8OID, OIDARRAYOID}};
-	Datum		values[2] = {Int64GetDatum(other->id), oid_array(relations)};
+	Datum		values[2] = {Int64GetDatum(other->id), pe_oid_array(relations)};
 	bool		convertible = true;
 	pe_access	access;
 	uint64		rows;
@@ -364,7 +353,7 @@ check_no_frozen_whole(const pe_dataset *dataset, List *relations)
 		"JOIN pg_catalog.pg_class c ON c.relname = r.relation_name JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
 		"AND n.nspname = r.relation_schema WHERE d.id <> $1 AND c.oid = ANY ($2) "
 	"AND (d.relation_schema, d.relation_name) <> (r.relation_schema, r.relation_name)", 2, {INT8OID, OIDARRAYOID}};
-	Datum		values[2] = {Int64GetDatum(dataset->id), oid_array(relations)};
+	Datum		values[2] = {Int64GetDatum(dataset->id), pe_oid_array(relations)};
 	pe_access	access;
 	List	   *frozen = NIL;
 	uint64		rows;

@@ -192,7 +192,7 @@ secret_number(void)
 	uint32		number;
 
 	if (!pg_strong_random(&number, sizeof(number)))
-		elog(ERROR, "no random number could be had");
+		elog(ERROR, "could not get a random number");
 	return number;
 }
 

@@ -278,8 +278,8 @@ pe_relation_owner(Oid relation)
 	return owner;
 }
 
-static Datum
-oid_array(List *list)
+Datum
+pe_oid_array(List *list)
 {
 	Datum	   *oids = palloc(list_length(list) * sizeof(Datum));
 	int			n = 0;
@@ -298,7 +298,7 @@ pe_relation_has_domain_of_other(Oid relation, char **column, char **owner)
 		"UNION SELECT d.attname, t.typbasetype, d.relowner FROM d JOIN pg_catalog.pg_type t ON t.oid = d.atttypid WHERE t.typtype = 'd') "
 		"SELECT d.attname::text, pg_catalog.pg_get_userbyid(t.typowner)::text FROM d JOIN pg_catalog.pg_type t ON t.oid = d.atttypid "
 	"WHERE t.typtype = 'd' AND NOT pg_catalog.pg_has_role(t.typowner, d.relowner, 'USAGE') ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
-	Datum		values[1] = {oid_array(pe_relation_family(relation))};
+	Datum		values[1] = {pe_oid_array(pe_relation_family(relation))};
 	pe_access	access;
 	bool		found;
 
@@ -318,7 +318,7 @@ pe_relation_partial_index(Oid relation)
 {
 	static pe_statement find = {NULL, "SELECT c.relname::text FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid "
 	"WHERE i.indrelid = ANY ($1) AND i.indpred IS NOT NULL ORDER BY 1 LIMIT 1", 1, {OIDARRAYOID}};
-	Datum		values[1] = {oid_array(find_all_inheritors(relation, NoLock, NULL))};
+	Datum		values[1] = {pe_oid_array(find_all_inheritors(relation, NoLock, NULL))};
 	pe_access	access;
 	char	   *name = NULL;
 

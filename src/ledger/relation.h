@@ -35,6 +35,9 @@ extern void pe_relation_check_committed(Oid relation);
  */
 extern void pe_relation_check(Oid relation);
 
+/* A list of OIDs as a parameter of a statement, oid[]. */
+extern Datum pe_oid_array(List *list);
+
 /* The owner of a relation; InvalidOid if it is gone. */
 extern Oid	pe_relation_owner(Oid relation);
 

@@ -17,8 +17,9 @@
 
 #include "server/access.h"
 #include "server/settings.h"
-#include "ledger/hash.h"
+#include "ledger/chain.h"
 #include "ledger/strategies.h"
+#include "methods/make.h"
 
 /* ------------------------------------------------------------------
  * The key
@@ -168,7 +169,7 @@ pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload)
 {
 	static pe_statement find = {NULL, "SELECT workload FROM dp_ledger.strategy WHERE id = $1", 1, {INT8OID}};
 	Datum		values[1] = {Int64GetDatum(id)};
-	pe_workload_error error;
+	pe_text_error error;
 	pe_shape	shape;
 	pe_access	access;
 	char	   *text;
@@ -184,7 +185,7 @@ pe_strategy_load(int64 id, pe_kept_strategy *found, pe_workload *workload)
 	text = pe_access_text(0, 1);
 	read_shape(&shape, id);
 	pe_access_end(&access);
-	if (!pe_workload_parse(text, shape.name[0] != NULL ? &shape : NULL, workload, &error))
+	if (!pe_workload_parse(text, shape.attributes == 0 || shape.name[0] != NULL ? &shape : NULL, workload, &error))
 		refuse_damaged(id);
 	pe_strategy_attach(found, workload);
 	return true;

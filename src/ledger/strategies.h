@@ -3,13 +3,13 @@
  *	  Strategies that were computed, kept in a table.
  *
  * A strategy depends on public things alone: the workload, the sizes of the
- * attributes, the cells that a predicate leaves, the method, and what it shall
- * be good at, in which norm and how nearly.  Its
+ * attributes, the cells that a predicate leaves, the method, the objective, the
+ * norm and the gap.  Its
  * bytes are checked when they are read, and the sensitivity is computed anew
  * from the integers that are then applied.
  *
- * A strategy that a charge refers to is kept for ever, for the release can only
- * be read with it; others make room for newer ones (pg_epsilon.strategy_cache).
+ * A strategy that a charge refers to is kept for ever, because the release can only
+ * be read with it.  Others make room for newer ones (pg_epsilon.strategy_cache).
  */
 #ifndef PE_LEDGER_STRATEGIES_H
 #define PE_LEDGER_STRATEGIES_H
@@ -36,7 +36,7 @@ typedef struct pe_kept_strategy
 	int64		id;				/* 0: not in the table */
 	pe_method	method;
 	double		milliseconds;	/* that it took, without the bound of other methods than optimal */
-	pe_strategy strategy;		/* bound to its workload, which must outlive it; lower_bound 0: not wanted, or nobody knows one */
+	pe_strategy strategy;		/* bound to its workload, which must outlive it; lower_bound 0: not wanted, or not known */
 } pe_kept_strategy;
 
 /*
@@ -62,7 +62,7 @@ extern void pe_strategy_message(StringInfo to, const pe_strategy_key *key, doubl
 /* Worker: puts a strategy into the table and returns its number; or that of one that is as good. */
 extern int64 pe_strategy_keep(StringInfo message);
 
-/* Worker: 55000 if a strategy that a charge shall refer to was removed meanwhile. */
+/* Worker: 55000 if a strategy that a charge is to refer to was removed meanwhile. */
 extern void pe_strategy_check_kept(int64 id);
 
 #endif

@@ -65,7 +65,8 @@ typedef enum pe_shortage
 {
 	PE_SHORT_BUDGET,			/* rho, or the epsilon of a pure budget */
 	PE_SHORT_DELTA,				/* the budget's delta alone */
-	PE_SHORT_CAP				/* the budget would admit the charge */
+	PE_SHORT_CAP,				/* the budget would admit the charge */
+	PE_SHORT_REQUEST			/* it is more than one request of the budget may cost, and left is what one may */
 } pe_shortage;
 
 typedef struct pe_charge_reply

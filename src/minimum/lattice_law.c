@@ -10,7 +10,7 @@
  * Bounds.  Of rows over a cell the least and the largest values are sums of integers.
  * L_c = the largest of the least values is a lower bound of the score S on c, and so is the
  * least value of any mean of rows: where rows cross, the mean that linear programming
- * finds (affine/cell_bound.h) is as high as S itself, but for rounding; with multiples of
+ * finds (affine/programme.h) is as high as S itself, but for rounding; with multiples of
  * inequalities in it where the set ends in c, at the points of the set.  A row
  * that is nowhere above L_c is not needed there: S(X) = max(L_c, the rows left), exactly,
  * as S is L_c or more at every X of c that is in the set; others are not drawn.  What is inside c inherits both, so that
@@ -34,7 +34,7 @@
  *
  * and that is the law of what is accepted, whatever cells, K, shift and a_c are.  Where
  * K - depth_c is below 0, as it is of cells that are light beside the heaviest, 2^(K -
- * depth_c) is drawn first, as so many coins that must all be 0, and then V a_c < exp(-x(X)).
+ * depth_c) is drawn first, as so many fair bits that must all be 0, and then V a_c < exp(-x(X)).
  *
  * That a_c is large enough rests on doubles, with a margin for each rounding (weigh); that
  * x(X) >= x_c holds by construction.  Should an a_c ever be too small, the estimate of a
@@ -45,7 +45,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "affine/cell_bound.h"
 #include "affine/programme.h"
 #include "noise/lazy_exp.h"
 #include "noise/select.h"

@@ -1,8 +1,8 @@
 /*
  * lattice_plan.c
- *	  Which points the exponential mechanism draws from.  See lattice_plan.h.
+ *	  Which points the exponential mechanism draws from.  See lattice_law.h.
  */
-#include "minimum/lattice_plan.h"
+#include "minimum/lattice_law.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * minimum.c
- *	  Private minimisation of piecewise affine functions: the methods' names, their
- *	  options, what they ask for, and running one.
+ *	  Private minimisation of piecewise affine functions: the table of the methods,
+ *	  their options, what they ask for, and running one.
  */
 #include "minimum/minimum.h"
 
@@ -24,12 +24,31 @@
 /* Ratios of kappa that an expected gap is bounded by, down to 2^-this and up to 1 - 2^-this. */
 #define RATIOS 40
 
-static const char *const names[PE_MINIMUM_METHODS] = {
-	[PE_MINIMUM_EXPONENTIAL] = "exponential",
-	[PE_MINIMUM_LAPLACE_DATA] = "laplace_data",
-	[PE_MINIMUM_LAPLACE_SOLUTION] = "laplace_solution",
-	[PE_MINIMUM_SUBGRADIENT] = "subgradient",
-	[PE_MINIMUM_SUBGRADIENT_LAST] = "subgradient_last",
+/* ----------
+ * The methods
+ * ----------
+ */
+typedef struct operations
+{
+	const char *name;
+	double		selections;		/* the default of `iterations', each of which takes a nano-unit; 0: there are none */
+	double		selections_rho;	/* the same where the cost is of rho */
+	bool		exponential;	/* it draws from a law on a lattice */
+	void		(*run) (const pe_minimum_problem *problem, const pe_affine *f, double *x);
+} operations;
+
+/*
+ * Under zCDP each of k selections has epsilon sqrt(8 rho / k), which tells something of
+ * where the maximum is if they are few; with epsilon / k only many steps, each nearly
+ * blind, come anywhere.
+ */
+static const operations methods[PE_MINIMUM_METHODS] = {
+	[PE_MINIMUM_EXPONENTIAL] = {"exponential", .exponential = true, .run = pe_minimum_exponential},
+	[PE_MINIMUM_LAPLACE_DATA] = {"laplace_data", .run = pe_minimum_laplace_data},
+	[PE_MINIMUM_LAPLACE_SOLUTION] = {"laplace_solution", .run = pe_minimum_laplace_solution},
+	[PE_MINIMUM_SUBGRADIENT] = {"subgradient", .selections = 100, .selections_rho = 25, .run = pe_minimum_subgradient},
+	[PE_MINIMUM_SUBGRADIENT_LAST] = {"subgradient_last", .selections = 100, .selections_rho = 100,
+		.run = pe_minimum_subgradient_last},
 };
 
 bool
@@ -37,7 +56,7 @@ pe_minimum_method_named(const char *name, pe_minimum_method *method)
 {
 	for (int i = 0; i < PE_MINIMUM_METHODS; i++)
 	{
-		if (strcmp(name, names[i]) == 0)
+		if (strcmp(name, methods[i].name) == 0)
 		{
 			*method = (pe_minimum_method) i;
 			return true;
@@ -49,7 +68,7 @@ pe_minimum_method_named(const char *name, pe_minimum_method *method)
 const char *
 pe_minimum_method_name(pe_minimum_method method)
 {
-	return names[method];
+	return methods[method].name;
 }
 
 /* ----------
@@ -58,119 +77,31 @@ pe_minimum_method_name(pe_minimum_method method)
  */
 #define BIT(method) (UINT32_C(1) << PE_MINIMUM_##method)
 #define SUBGRADIENTS (BIT(SUBGRADIENT) | BIT(SUBGRADIENT_LAST))
-
-/* An option: who knows it, and which values make sense. */
-typedef struct option
-{
-	const char *name;
-	size_t		offset;
-	uint32_t	methods;
-	double		least;
-	double		most;
-	bool		open;			/* least itself makes no sense */
-	bool		whole;
-} option;
-
 #define AT(field) #field, offsetof(pe_minimum_options, field)
 
-static const option options[] = {
+static const pe_option options[] = {
 	{AT(iterations), SUBGRADIENTS, 1, 10000, false, true},
 	{AT(step), SUBGRADIENTS, 0, 1e6, true, false},
 	{AT(prior), BIT(EXPONENTIAL), 0, 1e30, false, false},
 };
 
-#define OPTIONS ((int) (sizeof(options) / sizeof(options[0])))
-
-static double *
-value_of(pe_minimum_options *values, const option *o)
-{
-	return (double *) ((char *) values + o->offset);
-}
-
-void
-pe_minimum_options_init(pe_minimum_options *values)
-{
-	for (int i = 0; i < OPTIONS; i++)
-		*value_of(values, &options[i]) = NAN;
-}
-
-bool
-pe_minimum_option_set(pe_minimum_options *values, const char *name, double value)
-{
-	for (int i = 0; i < OPTIONS; i++)
-	{
-		if (strcmp(options[i].name, name) == 0)
-		{
-			*value_of(values, &options[i]) = value;
-			return true;
-		}
-	}
-	return false;
-}
-
-const char *
-pe_minimum_option(const pe_minimum_options *values, int number, double *value)
-{
-	if (number >= OPTIONS)
-		return NULL;
-	*value = *value_of((pe_minimum_options *) values, &options[number]);
-	return options[number].name;
-}
-
-static bool
-makes_sense(pe_minimum_method method, const option *o, double value)
-{
-	if ((o->methods >> method & 1) == 0)
-		return false;
-	if (!(value >= o->least && value <= o->most) || (o->open && value == o->least))
-		return false;
-	return !o->whole || value == floor(value);
-}
-
-static void
-fill_in(double *value, double standard)
-{
-	if (isnan(*value))
-		*value = standard;
-}
-
-/*
- * Under zCDP each of k selections has epsilon sqrt(8 rho / k), which tells something of
- * where the maximum is if they are few; with epsilon / k only many steps, each nearly
- * blind, come anywhere.
- */
-static void
-set_defaults(pe_minimum_problem *problem)
-{
-	pe_minimum_options *o = &problem->options;
-
-	switch (problem->method)
-	{
-		case PE_MINIMUM_EXPONENTIAL:
-			fill_in(&o->prior, 0);
-			break;
-		case PE_MINIMUM_SUBGRADIENT:
-		case PE_MINIMUM_SUBGRADIENT_LAST:
-			fill_in(&o->iterations, problem->method == PE_MINIMUM_SUBGRADIENT && !problem->pure ? 25 : 100);
-			fill_in(&o->step, 1);
-			break;
-		default:
-			break;
-	}
-}
+const pe_option_table pe_minimum_option_table = PE_OPTION_TABLE(options);
 
 const char *
 pe_minimum_defaults(pe_minimum_problem *problem)
 {
-	for (int i = 0; i < OPTIONS; i++)
-	{
-		double		value = *value_of(&problem->options, &options[i]);
+	const operations *method = &methods[problem->method];
+	pe_minimum_options *o = &problem->options;
+	const char *mistaken = pe_option_mistaken(&pe_minimum_option_table, o, (int) problem->method);
 
-		if (!isnan(value) && !makes_sense(problem->method, &options[i], value))
-			return options[i].name;
+	if (mistaken == NULL && method->exponential)
+		pe_option_default(&o->prior, 0);
+	if (mistaken == NULL && method->selections > 0)
+	{
+		pe_option_default(&o->iterations, problem->pure ? method->selections : method->selections_rho);
+		pe_option_default(&o->step, 1);
 	}
-	set_defaults(problem);
-	return NULL;
+	return mistaken;
 }
 
 /* ----------
@@ -182,7 +113,7 @@ pe_minimum_defaults(pe_minimum_problem *problem)
 int64_t
 pe_minimum_least_cost(const pe_minimum_problem *problem)
 {
-	return (SUBGRADIENTS >> problem->method & 1) != 0 ? (int64_t) problem->options.iterations : 1;
+	return methods[problem->method].selections > 0 ? (int64_t) problem->options.iterations : 1;
 }
 
 /* Bytes of a row in the methods' own arrays: its offset exact, noised and as a double, its slope, its number, a score. */
@@ -203,7 +134,7 @@ pe_minimum_memory(const pe_minimum_problem *problem, size_t rows)
 		return SIZE_MAX;
 	bytes = pe_programme_memory(set->variables, (int32_t) rows, set->inequalities) +
 		pe_affine_lattice_memory(set->variables, (int32_t) rows, set->inequalities) + rows * row_bytes(problem);
-	if (problem->method == PE_MINIMUM_EXPONENTIAL)
+	if (methods[problem->method].exponential)
 		bytes += pe_lattice_law_memory(set->variables, (int32_t) rows, set->inequalities);
 	return bytes;
 }
@@ -321,7 +252,7 @@ pe_minimum_expected_gap(const pe_minimum_problem *problem, const double *steepes
 	double		gap;
 	pe_lattice_plan plan;
 
-	if (problem->method != PE_MINIMUM_EXPONENTIAL || problem->options.prior > 0 || !(part < 1))
+	if (!methods[problem->method].exponential || problem->options.prior > 0 || !(part < 1))
 		return NAN;
 	pe_minimum_plan(problem, steepest, &plan);
 	if (plan.finite)
@@ -348,35 +279,12 @@ pe_minimum_public(const pe_minimum_problem *problem, const pe_affine *f)
  * Running one
  * ----------
  */
-static void
-run_method(const pe_minimum_problem *problem, const pe_affine *f, double *x)
-{
-	switch (problem->method)
-	{
-		case PE_MINIMUM_EXPONENTIAL:
-			pe_minimum_exponential(problem, f, x);
-			break;
-		case PE_MINIMUM_LAPLACE_DATA:
-			pe_minimum_laplace_data(problem, f, x);
-			break;
-		case PE_MINIMUM_LAPLACE_SOLUTION:
-			pe_minimum_laplace_solution(problem, f, x);
-			break;
-		case PE_MINIMUM_SUBGRADIENT:
-		case PE_MINIMUM_SUBGRADIENT_LAST:
-			pe_minimum_subgradient(problem, f, x);
-			break;
-		case PE_MINIMUM_METHODS:
-			pe_bug("a method that is none");
-	}
-}
-
 void
 pe_minimum_run(const pe_minimum_problem *problem, const pe_affine *f, double *x)
 {
 	if (problem->nano < pe_minimum_least_cost(problem))
 		pe_bug("a cost that the method cannot divide");
-	run_method(problem, f, x);
+	methods[problem->method].run(problem, f, x);
 	for (int32_t j = 0; j < f->variables; j++)
 	{
 		if (!isfinite(x[j]))

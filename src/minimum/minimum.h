@@ -13,7 +13,8 @@
 #define PE_MINIMUM_MINIMUM_H
 
 #include "affine/affine.h"
-#include "minimum/lattice_plan.h"
+#include "base/option_table.h"
+#include "minimum/lattice_law.h"
 
 typedef enum pe_minimum_method
 {
@@ -54,14 +55,8 @@ typedef struct pe_minimum_problem
 extern bool pe_minimum_method_named(const char *name, pe_minimum_method *method);
 extern const char *pe_minimum_method_name(pe_minimum_method method);
 
-/* All options unset. */
-extern void pe_minimum_options_init(pe_minimum_options *options);
-
-/* Sets an option by its name; false for a name that is none. */
-extern bool pe_minimum_option_set(pe_minimum_options *options, const char *name, double value);
-
-/* The option of this number from 0, in a fixed order: its name, or NULL behind the last. */
-extern const char *pe_minimum_option(const pe_minimum_options *options, int number, double *value);
+/* The options: pe_minimum_options by their names. */
+extern const pe_option_table pe_minimum_option_table;
 
 /*
  * Puts defaults where options are unset.  Returns NULL, or the name of an option that
@@ -133,6 +128,7 @@ extern void pe_minimum_of_offsets(const pe_minimum_problem *problem, const pe_af
 extern void pe_minimum_exponential(const pe_minimum_problem *problem, const pe_affine *f, double *x);
 extern void pe_minimum_laplace_data(const pe_minimum_problem *problem, const pe_affine *f, double *x);
 extern void pe_minimum_laplace_solution(const pe_minimum_problem *problem, const pe_affine *f, double *x);
-extern void pe_minimum_subgradient(const pe_minimum_problem *problem, const pe_affine *f, double *x);	/* and subgradient_last */
+extern void pe_minimum_subgradient(const pe_minimum_problem *problem, const pe_affine *f, double *x);
+extern void pe_minimum_subgradient_last(const pe_minimum_problem *problem, const pe_affine *f, double *x);
 
 #endif

@@ -5,7 +5,7 @@
  * Released: a point x of the set, on the lattice of affine/affine_lattice.h, or one of a
  * public, finite set of its points, as doubles that are a function of its numbers X and of
  * what is public.  Which of the two is a function of slopes, or of bounds declared for
- * them, set, max_change, options and cost: public (lattice_plan.h).  Up to
+ * them, set, max_change, options and cost: public (lattice_law.h).  Up to
  * PE_CELL_VARIABLES variables a finite set has a grid in it: over a box its best point is at
  * most sum_j steepest_j spacing_j / 2 above the minimum.
  *

@@ -17,7 +17,7 @@
  * the L2 norm squared.
  *
  * Cost: pure epsilon by the discrete Laplace mechanism (laplace.h) or, for all offsets,
- * by the K-norm mechanism of the maximum norm (cube.h), rho by the discrete Gaussian
+ * by the K-norm mechanism of the maximum norm (laplace.h), rho by the discrete Gaussian
  * mechanism (gaussian.h), whose theorems these are.  The linear programme is
  * post-processing.  Han, Topcu and Pappas have noise of density exp(-epsilon |w|_2 /
  * (sqrt(m) max_change)) for all offsets: the ball around a cube, where the cube is
@@ -37,7 +37,7 @@
  * certificate is needed, and none could be cheaper, since a minimiser may move from one
  * corner to the opposite one when one offset moves by however little.
  *
- * Cost: pure epsilon by cube.h, rho by gaussian.h.  Projecting is post-processing.
+ * Cost: pure epsilon by laplace.h, rho by gaussian.h.  Projecting is post-processing.
  * (The paper has sqrt(d) times the noise of the Euclidean diameter, which has
  * accounted for the dimension already, and does not project.)
  *
@@ -52,9 +52,8 @@
 
 #include "affine/affine_lattice.h"
 #include "affine/programme.h"
-#include "noise/cube.h"
-#include "noise/gaussian.h"
 #include "noise/laplace.h"
+#include "noise/gaussian.h"
 
 /* Of the linear programme: far below any noise. */
 #define GAP 1e-9

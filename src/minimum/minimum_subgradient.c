@@ -50,6 +50,7 @@ typedef struct descent
 	pe_i128    *score;
 	double		longest;		/* G; 1 where all slopes are 0 */
 	double		way;			/* alpha G: a step as long as the longest slope */
+	bool		last;			/* subgradient_last */
 } descent;
 
 /* sqrt of the sum of squares, of numbers whose squares may not be numbers */
@@ -109,7 +110,7 @@ select_row(descent *d, const double *x, int64_t nano)
 	pe_lattice_nearest(&d->lattice, x, at);
 	for (int32_t i = 0; i < d->f->rows; i++)
 		d->score[i] = -pe_lattice_row(&d->lattice, i, at);
-	return (d->problem->method == PE_MINIMUM_SUBGRADIENT_LAST ? pe_select_exponential : pe_select_least)
+	return (d->last ? pe_select_exponential : pe_select_least)
 		(d->score, d->f->rows, d->lattice.change, false, norm, nano);
 }
 
@@ -120,7 +121,7 @@ descend(descent *d, double *x, int64_t nano)
 
 	for (int32_t j = 0; j < d->f->variables; j++)
 		x[j] -= d->way * (slope[j] / d->longest);
-	if (d->problem->method == PE_MINIMUM_SUBGRADIENT)
+	if (!d->last)
 		pe_polytope_nearest(&d->problem->set, x, x);
 }
 
@@ -138,17 +139,17 @@ run(descent *d, double *x)
 			mean[j] += x[j] / steps;
 		descend(d, x, t < steps - 1 ? part : d->problem->nano - part * (steps - 1));
 	}
-	if (d->problem->method == PE_MINIMUM_SUBGRADIENT_LAST)
+	if (d->last)
 		return;
 	/* rounding may have led out of the box */
 	for (int32_t j = 0; j < d->f->variables; j++)
 		x[j] = fmin(fmax(mean[j], d->problem->lower[j]), d->problem->upper[j]);
 }
 
-void
-pe_minimum_subgradient(const pe_minimum_problem *problem, const pe_affine *f, double *x)
+static void
+descend_from_centre(const pe_minimum_problem *problem, const pe_affine *f, bool last, double *x)
 {
-	descent		d;
+	descent		d = {.last = last};
 
 	memcpy(x, problem->centre, (size_t) f->variables * sizeof(*x));
 	if (f->rows == 0)
@@ -156,4 +157,16 @@ pe_minimum_subgradient(const pe_minimum_problem *problem, const pe_affine *f, do
 	start(&d, problem, f);
 	run(&d, x);
 	finish(&d);
+}
+
+void
+pe_minimum_subgradient(const pe_minimum_problem *problem, const pe_affine *f, double *x)
+{
+	descend_from_centre(problem, f, false, x);
+}
+
+void
+pe_minimum_subgradient_last(const pe_minimum_problem *problem, const pe_affine *f, double *x)
+{
+	descend_from_centre(problem, f, true, x);
 }

@@ -9,8 +9,8 @@ pe_bits_init(pe_bits *bits)
 {
 	bits->unread = 0;
 	bits->fetched = 0;
-	bits->coins = 0;
-	bits->ncoins = 0;
+	bits->spare = 0;
+	bits->spares = 0;
 }
 
 void

@@ -3,12 +3,12 @@
  *	  A buffered source of uniform random bits for one operation.
  *
  * A pe_bits is owned by its caller: created for one release, used, wiped.  It
- * is never static, so that no two processes can inherit the same unread bits
- * through a fork.  The bits come from pe_random_bytes, a little at first, for most
- * releases are of few numbers, then 16 kB at a time; every bit is served at most once.
+ * is never static, so no two processes inherit the same unread bits through a
+ * fork.  The bits come from pe_random_bytes: a little at first, because most releases
+ * have few numbers, then 16 kB at a time.  Every bit is served at most once.
  *
  * An all-zero pe_bits is a valid, empty source: after pe_bits_wipe a further
- * draw fetches fresh bytes, it never serves what was wiped.
+ * draw fetches fresh bytes and never serves wiped ones.
  */
 #ifndef PE_NOISE_BITS_H
 #define PE_NOISE_BITS_H
@@ -31,8 +31,8 @@ typedef struct pe_bits
 {
 	size_t		unread;			/* bytes not yet served, at the end of the buffer */
 	size_t		fetched;		/* bytes of the last fetch; 0: there was none */
-	uint64_t	coins;			/* single bits waiting to be served, lowest first */
-	unsigned	ncoins;			/* how many of them */
+	uint64_t	spare;			/* single bits waiting to be served, lowest first */
+	unsigned	spares;			/* how many of them */
 	unsigned char buffer[PE_BITS_BYTES];
 } pe_bits;
 
@@ -42,7 +42,7 @@ extern void pe_bits_init(pe_bits *bits);
 /* Overwrites everything, served or not.  To be called when the operation ends. */
 extern void pe_bits_wipe(pe_bits *bits);
 
-/* Fetches fresh bytes, more each time; what was left is dropped.  Does not return if there is no randomness. */
+/* Fetches fresh bytes, more each time; what was left is dropped.  Raises an error if there is no randomness. */
 extern void pe_bits_refill(pe_bits *bits);
 
 /* Uniform below m, m >= 1, by rejection on 128 bits; pe_bug if m = 0. */
@@ -84,21 +84,21 @@ pe_bits_next32(pe_bits *bits)
 	return word;
 }
 
-/* One fair coin. */
+/* One fair bit. */
 static inline bool
-pe_bits_coin(pe_bits *bits)
+pe_bits_next1(pe_bits *bits)
 {
-	bool		coin;
+	bool		bit;
 
-	if (bits->ncoins == 0)
+	if (bits->spares == 0)
 	{
-		bits->coins = pe_bits_next64(bits);
-		bits->ncoins = 64;
+		bits->spare = pe_bits_next64(bits);
+		bits->spares = 64;
 	}
-	coin = bits->coins & 1;
-	bits->coins >>= 1;
-	bits->ncoins--;
-	return coin;
+	bit = bits->spare & 1;
+	bits->spare >>= 1;
+	bits->spares--;
+	return bit;
 }
 
 /*

@@ -15,15 +15,14 @@
  *
  *	  prod over k = 1 .. n of (2 r + 1) / (2 r + 2 k) = (2 r + 1)^n / (2^n n! C(r + n, n)),
  *
- * each factor of which is at most 1 and one exact coin.  What is accepted has the law of R.
+ * each factor is at most 1 and one exact bit.  What is accepted has the law of R.
  * A draw of laplace.h has the law of G_k if it is drawn again while negative.
  *
  * How often.  At the mean radius of about n / s the product is about exp(-n^2 / (2 r)) =
  * exp(-n s / 2), at least exp(-4) for s <= 8 / n.  Coins end with the first that fails.
  */
-#include "noise/cube.h"
-
 #include "noise/laplace.h"
+
 #include "noise/saturate.h"
 
 #define NANO UINT64_C(1000000000)

@@ -96,19 +96,11 @@ static bool
 below_exp(bool no_table, uint64_t first, uint32_t m, pe_bits *bits)
 {
 	uint64_t	entry = pe_gauss_exp_table[m - 1];
-	pe_lazy_claim claim;
 
 	if (first != entry && !no_table)
 		return first < entry;
-	claim.a = 1;
-	claim.b = 1;
-	claim.n1 = pe_wide_from(m);
-	claim.d1 = pe_wide_from(1);
-	claim.n2 = pe_wide_from(0);
-	claim.d2 = pe_wide_from(1);
-	claim.shift = 0;
-	claim.scale = 0;
-	return pe_lazy_less_exact(&claim, first, bits);
+	return pe_lazy_less_exact(&(pe_lazy_claim) {.a = 1, .b = 1, .n1 = pe_wide_from(m), .d1 = pe_wide_from(1), .d2 = pe_wide_from(1)},
+							  first, bits);
 }
 
 /*
@@ -118,7 +110,7 @@ below_exp(bool no_table, uint64_t first, uint32_t m, pe_bits *bits)
  *
  * Bits after first are drawn anew by every exact comparison.  That is sound as
  * at most one m can need them: the entries of the table differ, so first equals
- * one entry at most, and for every other m first alone decides whatever follows.
+ * one entry at most, and for every other m first alone decides.
  */
 static __attribute__((noinline)) uint64_t
 geometric_slowly(bool no_table, uint64_t first, uint64_t limit, pe_bits *bits)
@@ -175,7 +167,7 @@ pe_gauss_geometric(bool no_table, uint32_t first, uint64_t limit, pe_bits *bits)
  * a sum: 3 (v is exact).  In rate: q, p, the quotient: 3.  In rate X X: 3 + 3 + 3
  * and two products: 11.  In offset: p, q, t twice, two products, the quotient: 7.
  * In their sum: 12.  That sum is x + v, so it is wrong by less than 12.1 u (x + v),
- * and the last rounding adds u x: below 14 u (x + v) < 2^-49 (x + v), whatever the
+ * and the last rounding adds u x: below 14 u (x + v) < 2^-49 (x + v), for every
  * width of X and p.
  */
 static inline double
@@ -210,16 +202,11 @@ static __attribute__((noinline)) bool
 accept_exactly(const pe_gauss *g, uint64_t u, uint32_t v, uint64_t first, pe_bits *bits)
 {
 	pe_u128		x = (pe_u128) g->t * v + u;
-	pe_lazy_claim claim;
+	const pe_lazy_claim claim = {
+		.a = 1, .b = 1, .n1 = pe_wide_times(pe_wide_product(x, x), g->q), .d1 = pe_wide_times(pe_wide_from(g->p), 2),
+		.n2 = pe_wide_from(g->p), .d2 = pe_wide_times(pe_wide_times(pe_wide_product(g->t, g->t), g->q), 2), .shift = v
+	};
 
-	claim.a = 1;
-	claim.b = 1;
-	claim.n1 = pe_wide_times(pe_wide_product(x, x), g->q);
-	claim.d1 = pe_wide_times(pe_wide_from(g->p), 2);
-	claim.n2 = pe_wide_from(g->p);
-	claim.d2 = pe_wide_times(pe_wide_times(pe_wide_product(g->t, g->t), g->q), 2);
-	claim.shift = v;
-	claim.scale = 0;
 	return pe_lazy_less_exact(&claim, first, bits);
 }
 
@@ -264,7 +251,7 @@ pe_gauss_draw(const pe_gauss *g, pe_bits *bits)
 		if (v >= PE_GAUSS_V_LIMIT || !accept(g, u, v, (uint32_t) word, bits))
 			continue;
 		x = (pe_u128) g->t * v + u;
-		if (!pe_bits_coin(bits))
+		if (!pe_bits_next1(bits))
 			return (pe_i128) x;
 		if (x != 0)
 			return -(pe_i128) x;

@@ -2,7 +2,7 @@
  * gauss_floor.c
  *	  Exact sampling of floor(X) for a continuous Gaussian X.
  */
-#include "noise/gauss_floor.h"
+#include "noise/gauss.h"
 
 /* Words of u that can be asked for; a comparison needs another one with chance 2^-64. */
 #define LAZY_WORDS 32
@@ -74,6 +74,6 @@ pe_gauss_floor_draw(const pe_gauss *g, pe_bits *bits)
 		/* k < 2^20 (sigma + 1), so k / p < 2^22 */
 		if (k < 0 || !accept((uint64_t) ((pe_u128) k / g->p) + 1, (pe_u128) k, g->p, bits))
 			continue;
-		return pe_bits_coin(bits) ? -k - 1 : k;
+		return pe_bits_next1(bits) ? -k - 1 : k;
 	}
 }

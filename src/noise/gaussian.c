@@ -9,7 +9,7 @@
 #include "noise/bits.h"
 #include "noise/gauss.h"
 #include "noise/saturate.h"
-#include "noise/strip.h"
+#include "noise/alias.h"
 
 #define NANO UINT64_C(1000000000)
 
@@ -61,11 +61,11 @@ add_noise(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bi
 static void
 add_noise_by_table(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits, int64_t *released)
 {
-	pe_strip	table;
+	pe_alias	table;
 
-	pe_strip_init(&table, noise, PE_STRIP_REACH);
+	pe_alias_init(&table, noise, PE_ALIAS_REACH);
 	for (size_t i = 0; i < count; i++)
-		released[i] = pe_saturated_sum(exact[i], pe_strip_draw(&table, bits));
+		released[i] = pe_saturated_sum(exact[i], pe_alias_draw(&table, bits));
 	pe_wipe(&table, sizeof(table));
 }
 
@@ -81,7 +81,7 @@ pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_
 		pe_bug("Gaussian mechanism cannot be calibrated");
 	pe_gauss_init(&noise, p, q);
 	pe_bits_init(&bits);
-	if (count >= PE_GAUSSIAN_TABLE_COUNT && pe_strip_in_range(&noise))
+	if (count >= PE_GAUSSIAN_TABLE_COUNT && pe_alias_serves(&noise))
 		add_noise_by_table(exact, count, &noise, &bits, released);
 	else
 		add_noise(exact, count, &noise, &bits, released);

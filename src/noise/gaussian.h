@@ -6,7 +6,7 @@
  * independent Y_i ~ N_Z(0, sigma^2), each y_i then brought into the range of
  * int64.
  *
- * Neighbours: whatever relation the caller's sensitivity is for.  The mechanism
+ * Neighbours: the relation of the caller's sensitivity.  The mechanism
  * sees the data only through A x.
  *
  * Sensitivity: sensitivity_sq must be at least the maximum over neighbouring
@@ -20,7 +20,7 @@
  * (one answer) and Theorem 14 (vectors): if sum_i (a_i - a'_i)^2 / sigma^2 <=
  * 2 rho for all neighbours, integers a = A x, a' = A x', then a + Y is rho-zCDP.
  *
- * The samplers are exact (gauss.h, strip.h).  Bringing y_i into the range of
+ * The samplers are exact (gauss.h, alias.h).  Bringing y_i into the range of
  * int64 is a function of y_i alone: post-processing, which costs nothing and
  * hides only what would not fit.
  */
@@ -34,7 +34,7 @@
 #include "base/mem.h"
 
 /*
- * From this many answers on the noise is drawn from a table (strip.h), if its
+ * From this many answers on the noise is drawn from a table (alias.h), if its
  * width allows one; below, without (gauss.h).  The law is the same.
  *
  * Measured by test/bench/bench_sampler.c with RAND_bytes: a table costs 6.4

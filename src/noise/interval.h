@@ -32,8 +32,8 @@
  *				independent, hence P[|S| > x] Phi(d) <= (1 + e)^n
  *				P[|N(0, (sigma^2 + tau^2) |v|^2)| > x - d tau |v|].
  *				Also P[|S| > x] <= 2 exp(-x^2 / (2 sigma^2 |v|^2)) (E exp(u Y_i) is
- *				exp(u^2 sigma^2 / 2) times a ratio of two sums over the integers, the lower
- *				one of which is the larger by Poisson summation).
+ *				exp(u^2 sigma^2 / 2) times a ratio of two sums over the integers; the sum
+ *				below is the larger one by Poisson summation).
  *	  Laplace	An exponential number is its whole part, geometric, plus an independent
  *				fraction.  So Y_i plus the difference of two fractions is a continuous
  *				Laplace number L_i, and as above, with Hoeffding's bound of the fractions,

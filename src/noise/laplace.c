@@ -51,16 +51,10 @@ pe_laplace_init(pe_laplace *l, pe_u128 t, uint64_t s)
 static __attribute__((noinline)) bool
 accept_exactly(const pe_laplace *l, pe_u128 u, uint64_t first, pe_bits *bits)
 {
-	pe_lazy_claim claim;
+	const pe_lazy_claim claim = {
+		.a = 1, .b = 1, .n1 = pe_wide_from(u), .d1 = pe_wide_from(l->t), .d2 = pe_wide_from(1)
+	};
 
-	claim.a = 1;
-	claim.b = 1;
-	claim.n1 = pe_wide_from(u);
-	claim.d1 = pe_wide_from(l->t);
-	claim.n2 = pe_wide_from(0);
-	claim.d2 = pe_wide_from(1);
-	claim.shift = 0;
-	claim.scale = 0;
 	return pe_lazy_less_exact(&claim, first, bits);
 }
 
@@ -124,7 +118,7 @@ pe_laplace_draw(const pe_laplace *l, pe_bits *bits)
 		if (!accept(l, u, (uint32_t) word, bits))
 			continue;
 		y = scaled_down(l, u, pe_gauss_geometric(l->no_table, (uint32_t) (word >> 32), V_LIMIT, bits));
-		if (!pe_bits_coin(bits))
+		if (!pe_bits_next1(bits))
 			return (pe_i128) y;
 		if (y != 0)
 			return -(pe_i128) y;

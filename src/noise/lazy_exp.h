@@ -28,7 +28,7 @@
 /*
  * Relative margin of the decisions in double.  It covers exp (2^-45), the
  * rounding of V and of the products with the margin (together below 2^-49).
- * The error of the exponent itself is added by whoever computes the exponent.
+ * The caller that computes the exponent adds the exponent's own error.
  */
 #define PE_LAZY_MARGIN 0x1p-40
 

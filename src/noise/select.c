@@ -102,16 +102,10 @@ calibrate(flip *f, pe_u128 sensitivity, bool monotone, pe_norm norm, int64_t nan
 static bool
 accept_exactly(const flip *f, pe_u128 difference, uint64_t first, pe_bits *bits)
 {
-	pe_lazy_claim claim;
+	const pe_lazy_claim claim = {
+		.a = 1, .b = 1, .n1 = pe_wide_product(difference, f->n), .d1 = pe_wide_product(f->sensitivity, f->factor), .d2 = pe_wide_from(1)
+	};
 
-	claim.a = 1;
-	claim.b = 1;
-	claim.n1 = pe_wide_product(difference, f->n);
-	claim.d1 = pe_wide_product(f->sensitivity, f->factor);
-	claim.n2 = pe_wide_from(0);
-	claim.d2 = pe_wide_from(1);
-	claim.shift = 0;
-	claim.scale = 0;
 	return pe_lazy_less_exact(&claim, first, bits);
 }
 

@@ -14,8 +14,8 @@
  * of lazy_exp.h.
  *
  * The number of decisions depends on the scores, and so does the time, by about 20 ns
- * for each: a number of tries that is fixed would change the law by what depends on
- * the data.  Whoever answers pads the time of a whole answer, in which there is a pass
+ * for each.  A fixed number of tries would change the distribution in a way that
+ * depends on the data.  The door pads the time of a whole answer, in which there is a pass
  * over the rows for each selection.
  */
 #ifndef PE_NOISE_SELECT_H

@@ -36,12 +36,6 @@ typedef struct weighing
 	double		lower;
 } weighing;
 
-static size_t
-product(int32_t a, int32_t b)
-{
-	return (size_t) a * (size_t) b;
-}
-
 /* ---- eigenvectors ---- */
 
 /* Eigenvalues ascend: moves the last ones, which count, to the front. */
@@ -55,7 +49,7 @@ keep_largest(weighing *w)
 		first--;
 	w->rank = w->n - first;
 	memmove(w->eigen, w->eigen + first, (size_t) w->rank * sizeof(double));
-	memmove(w->vectors, w->vectors + product(first, w->n), product(w->rank, w->n) * sizeof(double));
+	memmove(w->vectors, w->vectors + pe_la_size(first, w->n), pe_la_size(w->rank, w->n) * sizeof(double));
 }
 
 /* Of V / scale, so that numbers of any size neither overflow nor vanish. */
@@ -63,11 +57,11 @@ static void
 find_eigenvectors(weighing *w, const double *v, double scale)
 {
 	int32_t		n = w->n;
-	double	   *a = pe_alloc(product(n, n), sizeof(double));
+	double	   *a = pe_alloc(pe_la_size(n, n), sizeof(double));
 	double	   *work = pe_alloc(pe_la_eigen_work(n), sizeof(double));
 	int32_t    *iwork = pe_alloc(pe_la_eigen_iwork(n), sizeof(int32_t));
 
-	for (size_t i = 0; i < product(n, n); i++)
+	for (size_t i = 0; i < pe_la_size(n, n); i++)
 		a[i] = v[i] / scale;
 	pe_poll();
 	if (!pe_la_eigen(n, a, w->eigen, w->vectors, work, iwork) || !(w->eigen[n - 1] > 0.0))
@@ -183,15 +177,15 @@ run(weighing *w, double gap, const pe_trace *trace, double scale, pe_design *des
 static double *
 make_factor(const weighing *w)
 {
-	double	   *factor = pe_alloc(product(w->rank, w->n), sizeof(double));
+	double	   *factor = pe_alloc(pe_la_size(w->rank, w->n), sizeof(double));
 
 	for (int32_t i = 0; i < w->rank; i++)
 	{
 		double		root = sqrt(w->best[i]);
-		const double *vector = w->vectors + product(i, w->n);
+		const double *vector = w->vectors + pe_la_size(i, w->n);
 
 		for (int32_t j = 0; j < w->n; j++)
-			factor[(size_t) i + product(j, w->rank)] = root * vector[j];
+			factor[(size_t) i + pe_la_size(j, w->rank)] = root * vector[j];
 	}
 	return factor;
 }
@@ -200,12 +194,12 @@ make_factor(const weighing *w)
 static double *
 complete(const double *factor, int32_t rank, int32_t n)
 {
-	double	   *x = pe_alloc(product(n, n), sizeof(double));
+	double	   *x = pe_alloc(pe_la_size(n, n), sizeof(double));
 
 	pe_la_syrk(true, n, rank, 1.0, factor, rank, 0.0, x, n);
 	pe_la_mirror(n, x, n);
 	for (int32_t j = 0; j < n; j++)
-		x[(size_t) j + product(j, n)] = 1.0;
+		x[(size_t) j + pe_la_size(j, n)] = 1.0;
 	return x;
 }
 
@@ -217,7 +211,7 @@ factor_safely(int32_t n, double *x)
 	if (!pe_la_cholesky(n, x, n))
 		return false;
 	for (int32_t j = 0; j < n; j++)
-		if (x[(size_t) j + product(j, n)] * x[(size_t) j + product(j, n)] <= LEAST_PIVOT)
+		if (x[(size_t) j + pe_la_size(j, n)] * x[(size_t) j + pe_la_size(j, n)] <= LEAST_PIVOT)
 			return false;
 	return true;
 }
@@ -230,10 +224,10 @@ completed_error(weighing *w, const double *r)
 
 	for (int32_t i = 0; i < w->rank; i++)
 		for (int32_t j = 0; j < w->n; j++)
-			w->vectors[(size_t) j + product(i, w->n)] *= sqrt(w->eigen[i]);
+			w->vectors[(size_t) j + pe_la_size(i, w->n)] *= sqrt(w->eigen[i]);
 	pe_poll();
 	pe_la_triangle_solve(true, w->n, w->rank, r, w->n, w->vectors, w->n);
-	for (size_t i = 0; i < product(w->rank, w->n); i++)
+	for (size_t i = 0; i < pe_la_size(w->rank, w->n); i++)
 		sum += w->vectors[i] * w->vectors[i];
 	return sum;
 }
@@ -250,8 +244,8 @@ make_design(weighing *w, pe_design *design)
 	design->factor = make_factor(w);
 	design->objective = w->upper;
 	design->x = complete(design->factor, w->rank, w->n);
-	r = pe_alloc(product(w->n, w->n), sizeof(double));
-	memcpy(r, design->x, product(w->n, w->n) * sizeof(double));
+	r = pe_alloc(pe_la_size(w->n, w->n), sizeof(double));
+	memcpy(r, design->x, pe_la_size(w->n, w->n) * sizeof(double));
 	if (factor_safely(w->n, r))
 		design->objective = completed_error(w, r);
 	else
@@ -262,23 +256,13 @@ make_design(weighing *w, pe_design *design)
 	pe_free(r);
 }
 
-static double
-largest_diagonal(const double *v, int32_t n)
-{
-	double		largest = 0.0;
-
-	for (int32_t j = 0; j < n; j++)
-		largest = fmax(largest, v[(size_t) j + product(j, n)]);
-	return largest;
-}
-
 void
 pe_adaptive(const double *v, int32_t n, double gap, const pe_trace *trace, pe_adapted *adapted)
 {
-	double		scale = largest_diagonal(v, n);
+	double		scale = pe_la_largest_diagonal(n, v);
 	weighing	w;
 
-	if (n < 1 || !pe_la_finite(product(n, n), v) || !(scale > 0.0))
+	if (n < 1 || !pe_la_finite(pe_la_size(n, n), v) || !(scale > 0.0))
 		pe_bug("a workload that asks for nothing, or is not finite");
 	memset(adapted, 0, sizeof(*adapted));
 	weighing_init(&w, v, n, scale);
@@ -295,11 +279,11 @@ pe_adaptive(const double *v, int32_t n, double gap, const pe_trace *trace, pe_ad
 size_t
 pe_adaptive_memory(int32_t n)
 {
-	size_t		numbers = 2 * product(n, n) + pe_la_eigen_work(n);
+	size_t		numbers = 2 * pe_la_size(n, n) + pe_la_eigen_work(n);
 
-	if (numbers < 4 * product(n, n))
-		numbers = 4 * product(n, n);
-	return sizeof(double) * (product(n, n) + numbers + VECTORS * (size_t) n) + sizeof(int32_t) * pe_la_eigen_iwork(n) + 1024;
+	if (numbers < 4 * pe_la_size(n, n))
+		numbers = 4 * pe_la_size(n, n);
+	return sizeof(double) * (pe_la_size(n, n) + numbers + VECTORS * (size_t) n) + sizeof(int32_t) * pe_la_eigen_iwork(n) + 1024;
 }
 
 void

@@ -38,12 +38,6 @@ typedef struct search
 	int32_t		told;			/* the last of them that the trace knows */
 } search;
 
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * (size_t) n;
-}
-
 void
 pe_coa_defaults(pe_coa_options *options)
 {
@@ -59,17 +53,11 @@ pe_coa_defaults(pe_coa_options *options)
 
 /* ---- the function and its derivatives ---- */
 
-static double
-inner(int32_t n, const double *a, const double *b)
-{
-	return pe_la_dot(square(n), a, b);
-}
-
 /* y += factor x.  Not by BLAS, which rounds an array's end otherwise than its middle: what is symmetric stays so. */
 static void
 add(int32_t n, double factor, const double *x, double *y)
 {
-	for (size_t i = 0; i < square(n); i++)
+	for (size_t i = 0; i < pe_la_square(n); i++)
 		y[i] += factor * x[i];
 }
 
@@ -140,12 +128,12 @@ find_direction(search *s)
 {
 	double		old;
 
-	memset(s->d, 0, square(s->n) * sizeof(double));
-	for (size_t i = 0; i < square(s->n); i++)
+	memset(s->d, 0, pe_la_square(s->n) * sizeof(double));
+	for (size_t i = 0; i < pe_la_square(s->n); i++)
 		s->r[i] = -s->g[i];
 	clear_diagonal(s->n, s->r);
-	memcpy(s->p, s->r, square(s->n) * sizeof(double));
-	old = inner(s->n, s->r, s->r);
+	memcpy(s->p, s->r, pe_la_square(s->n) * sizeof(double));
+	old = pe_la_dot(pe_la_square(s->n), s->r, s->r);
 	for (int32_t l = 0; l < s->options->cg_steps && old > 0.0; l++)
 	{
 		double		curvature;
@@ -153,14 +141,14 @@ find_direction(search *s)
 
 		pe_coa_product(s->n, s->z, s->g, s->p, s->t, s->work);
 		add_transpose(s->n, s->t);
-		curvature = -inner(s->n, s->p, s->t);
+		curvature = -pe_la_dot(pe_la_square(s->n), s->p, s->t);
 		if (!(curvature > 0.0))
 			return;
 		/* t = -H(p) */
 		add(s->n, old / curvature, s->p, s->d);
 		add(s->n, old / curvature, s->t, s->r);
-		new = inner(s->n, s->r, s->r);
-		for (size_t i = 0; i < square(s->n); i++)
+		new = pe_la_dot(pe_la_square(s->n), s->r, s->r);
+		for (size_t i = 0; i < pe_la_square(s->n); i++)
 			s->p[i] = s->r[i] + new / old * s->p[i];
 		old = new;
 	}
@@ -175,7 +163,7 @@ invert(search *s, double *trace_v, double *trace_z)
 	pe_poll();
 	if (!pe_la_inverse(s->n, s->z, s->n))
 		return false;
-	*trace_v = s->scale * inner(s->n, s->z, s->v);
+	*trace_v = s->scale * pe_la_dot(pe_la_square(s->n), s->z, s->v);
 	*trace_z = trace_of(s->n, s->z);
 	return isfinite(*trace_v) && isfinite(*trace_z);
 }
@@ -184,7 +172,7 @@ invert(search *s, double *trace_v, double *trace_z)
 static bool
 take_step(search *s)
 {
-	double		slope = inner(s->n, s->g, s->d);
+	double		slope = pe_la_dot(pe_la_square(s->n), s->g, s->d);
 	double		before = s->trace_v + s->theta * s->trace_z;
 
 	if (!(slope < 0.0))
@@ -194,7 +182,7 @@ take_step(search *s)
 		double		trace_v;
 		double		trace_z;
 
-		memcpy(s->z, s->x, square(s->n) * sizeof(double));
+		memcpy(s->z, s->x, pe_la_square(s->n) * sizeof(double));
 		add(s->n, step, s->d, s->z);
 		if (!invert(s, &trace_v, &trace_z) ||
 			!(trace_v + s->theta * trace_z <= before + s->options->sigma * step * slope))
@@ -215,9 +203,9 @@ measure_gradient(search *s)
 	double		rest;
 	double		diagonal = 0.0;
 
-	memcpy(s->r, s->g, square(s->n) * sizeof(double));
+	memcpy(s->r, s->g, pe_la_square(s->n) * sizeof(double));
 	clear_diagonal(s->n, s->r);
-	rest = inner(s->n, s->r, s->r);
+	rest = pe_la_dot(pe_la_square(s->n), s->r, s->r);
 	for (int32_t i = 0; i < s->n; i++)
 		diagonal += s->g[i + (size_t) i * (size_t) s->n] * s->g[i + (size_t) i * (size_t) s->n];
 	return rest > 0.0 ? sqrt(rest / (rest + diagonal)) : 0.0;
@@ -289,10 +277,7 @@ arrived(search *s)
 static void
 tell(search *s)
 {
-	if (s->trace == NULL || s->iterations == s->told)
-		return;
-	s->told = s->iterations;
-	s->trace->tell(s->trace->argument, s->iterations, s->trace_v / s->scale, s->measure);
+	pe_trace_tell(s->trace, &s->told, s->iterations, s->trace_v / s->scale, s->measure);
 }
 
 /* With theta, scaled, from X.  False if the rule for stopping was not met. */
@@ -303,7 +288,7 @@ run_stage(search *s, double theta)
 
 	s->theta = theta;
 	s->lower = 0.0;
-	memcpy(s->z, s->x, square(s->n) * sizeof(double));
+	memcpy(s->z, s->x, pe_la_square(s->n) * sizeof(double));
 	if (!invert(s, &s->trace_v, &s->trace_z))
 		return false;
 	for (;;)
@@ -326,10 +311,7 @@ run_stage(search *s, double theta)
 static void
 require_sense(const double *v, int32_t n, const pe_coa_options *options)
 {
-	if (n < 1)
-		pe_bug("a Gram matrix of an impossible size");
-	if (!pe_la_finite(square(n), v))
-		pe_bug("a Gram matrix that is not finite");
+	pe_design_check_gram(v, n);
 	if (!(options->theta >= 0.0) || !isfinite(options->theta) || options->stages < 0 ||
 		!(options->decay > 0.0 && options->decay < 1.0) || options->cg_steps < 1 ||
 		!(options->beta > 0.0 && options->beta < 1.0) || !(options->sigma > 0.0 && options->sigma < 0.5) ||
@@ -344,7 +326,7 @@ search_init(search *s, const double *v, int32_t n, const pe_coa_options *options
 
 	memset(s, 0, sizeof(*s));
 	for (int i = 0; i < MATRICES; i++)
-		*matrix[i] = pe_alloc(square(n), sizeof(double));
+		*matrix[i] = pe_alloc(pe_la_square(n), sizeof(double));
 	s->options = options;
 	s->trace = trace;
 	s->v = v;
@@ -395,6 +377,6 @@ size_t
 pe_coa_memory(int32_t n)
 {
 	/* the matrices with v, what a certificate takes, and small change */
-	return (MATRICES + 1) * square(n) * sizeof(double)
+	return (MATRICES + 1) * pe_la_square(n) * sizeof(double)
 		+ (pe_la_eigenvalues_work(n) + 2 * (size_t) n) * sizeof(double) + sizeof(search);
 }

@@ -14,7 +14,7 @@
  * both with the diagonal set to 0, since that of X stays what it is.
  *
  * It is kept beside the solver of optimum.h to be compared with it, so it is what
- * was published but for misprints with which it does not run:
+ * was published, without misprints with which it does not run:
  *
  *	 - Algorithm 2 has B = -G + Z D G + G D Z in line 7.  Of the direction P, not of D,
  *	   without the gradient and with the other sign, B = H(P) is meant: as printed the

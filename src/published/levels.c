@@ -17,12 +17,6 @@
 
 /* ---- rows ---- */
 
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * (size_t) n;
-}
-
 /* Rows that strategies of n columns have at most: ceil(n / 2^h) for every h. */
 static size_t
 most_rows(int32_t n)
@@ -291,5 +285,5 @@ pe_levels_best_tree(const double *v, int32_t n, pe_norm norm, pe_levels *levels)
 size_t
 pe_levels_memory(int32_t n)
 {
-	return sizeof(double) * (square(n) + (size_t) n) + 2 * most_rows(n) * sizeof(pe_level_row) + 1024;
+	return sizeof(double) * (pe_la_square(n) + (size_t) n) + 2 * most_rows(n) * sizeof(pe_level_row) + 1024;
 }

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategy/method.h"
+#include "strategy/design.h"
 
 /* 1 from first to before middle, -1 from there to before end. */
 typedef struct pe_level_row
@@ -63,7 +63,7 @@ extern void pe_levels_tree(int32_t n, int32_t branching, bool with_root, pe_leve
  * The tree of the least expected error for V among those with 2 to PE_MOST_BRANCHING
  * children, with and without the root.  V (n x n, both triangles, finite) as in
  * design.h.  The same error (of the same matrix) as pe_levels_error has without
- * weights, but for rounding.  O(n^2) for each tree.
+ * weights, up to rounding.  O(n^2) for each tree.
  */
 extern void pe_levels_best_tree(const double *v, int32_t n, pe_norm norm, pe_levels *levels);
 

@@ -58,16 +58,10 @@ typedef struct search
 	double	   *image;
 } search;
 
-static size_t
-product(int32_t a, int32_t b)
-{
-	return (size_t) a * (size_t) b;
-}
-
 static double *
 matrix(int32_t rows, int32_t columns)
 {
-	return pe_alloc(product(rows, columns), sizeof(double));
+	return pe_alloc(pe_la_size(rows, columns), sizeof(double));
 }
 
 static double
@@ -173,23 +167,13 @@ start(search *s)
 	double	   *q = s->next;
 	uint64_t	state = SEED;
 
-	for (size_t i = 0; i < product(longer, shorter); i++)
+	for (size_t i = 0; i < pe_la_size(longer, shorter); i++)
 		q[i] = draw(&state);
 	pe_la_qr(longer, shorter, q, longer, NULL, 0);
 	for (int32_t j = 0; j < s->n; j++)
 		for (int32_t i = 0; i < s->rows; i++)
-			s->l[(size_t) i + product(j, s->rows)] =
-				scale * (wide ? q[(size_t) j + product(i, s->n)] : q[(size_t) i + product(j, s->rows)]);
-}
-
-static double
-largest_entry(size_t count, const double *x)
-{
-	double		largest = 0.0;
-
-	for (size_t i = 0; i < count; i++)
-		largest = fmax(largest, fabs(x[i]));
-	return largest;
+			s->l[(size_t) i + pe_la_size(j, s->rows)] =
+				scale * (wide ? q[(size_t) j + pe_la_size(i, s->n)] : q[(size_t) i + pe_la_size(j, s->rows)]);
 }
 
 static void
@@ -200,7 +184,7 @@ search_init(search *s, const double *r, int32_t rank, int32_t n)
 	s->rank = rank;
 	s->n = n;
 	s->r = r;
-	s->size = sqrt(sum_of_squares(product(rank, n), s->r));
+	s->size = sqrt(sum_of_squares(pe_la_size(rank, n), s->r));
 	s->multipliers = matrix(rank, n);
 	s->target = matrix(rank, n);
 	s->b = matrix(rows, rank);
@@ -242,11 +226,11 @@ solve_b(search *s)
 {
 	int32_t		rows = s->rows;
 
-	for (size_t i = 0; i < product(s->rank, s->n); i++)
+	for (size_t i = 0; i < pe_la_size(s->rank, s->n); i++)
 		s->target[i] = s->r[i] + s->multipliers[i] / s->penalty;
 	pe_la_syrk(false, rows, s->n, s->penalty, s->l, rows, 0.0, s->normal, rows);
 	for (int32_t i = 0; i < rows; i++)
-		s->normal[(size_t) i + product(i, rows)] += 1.0;
+		s->normal[(size_t) i + pe_la_size(i, rows)] += 1.0;
 	pe_la_mirror(rows, s->normal, rows);
 	if (!pe_la_cholesky(rows, s->normal, rows))
 		pe_bug("a sum of squares and the identity is not positive definite");
@@ -300,7 +284,7 @@ try_step(search *s, double momentum, double curvature)
 {
 	for (int32_t j = 0; j < s->n; j++)
 	{
-		size_t		at = product(j, s->rows);
+		size_t		at = pe_la_size(j, s->rows);
 
 		for (size_t i = at; i < at + (size_t) s->rows; i++)
 		{
@@ -324,7 +308,7 @@ step_is_sound(const search *s, double momentum, double curvature)
 	double		bent = 0.0;
 	double		size = 0.0;
 
-	for (size_t i = 0; i < product(s->rows, s->n); i++)
+	for (size_t i = 0; i < pe_la_size(s->rows, s->n); i++)
 	{
 		double		d = s->next[i] - s->l[i] - momentum * (s->l[i] - s->before[i]);
 		double		gd = s->gnext[i] - s->gl[i] - momentum * (s->gl[i] - s->gbefore[i]);
@@ -335,7 +319,7 @@ step_is_sound(const search *s, double momentum, double curvature)
 	return bent <= curvature * size;
 }
 
-/* One step with a curvature that does; |G|_F always does, whatever rounding says. */
+/* One step with a curvature that does; |G|_F always does, with any rounding. */
 static void
 step_soundly(search *s, double momentum, double *curvature, double most)
 {
@@ -367,22 +351,22 @@ model_l(search *s)
 	pe_la_mirror(s->rows, s->normal, s->rows);
 	pe_la_gemm(false, false, s->rows, s->n, s->rank, 1.0, s->b, s->rows, s->target, s->rank, 0.0, s->pull, s->rows);
 	multiply(s, s->l, s->gl);
-	memcpy(s->before, s->l, product(s->rows, s->n) * sizeof(double));
-	memcpy(s->gbefore, s->gl, product(s->rows, s->n) * sizeof(double));
+	memcpy(s->before, s->l, pe_la_size(s->rows, s->n) * sizeof(double));
+	memcpy(s->gbefore, s->gl, pe_la_size(s->rows, s->n) * sizeof(double));
 }
 
 /* The method of Nesterov, with the momentum of Beck and Teboulle.  Returns the largest relative change in a step. */
 static double
 solve_l(search *s)
 {
-	size_t		count = product(s->rows, s->n);
+	size_t		count = pe_la_size(s->rows, s->n);
 	double		most;
 	double		bound;
 	double		t = 1.0;
 	double		farthest = 0.0;
 
 	model_l(s);
-	most = sqrt(sum_of_squares(product(s->rows, s->rows), s->normal));
+	most = sqrt(sum_of_squares(pe_la_size(s->rows, s->rows), s->normal));
 	bound = fmin(curvature(s), most);
 	for (int32_t step = 0; step < s->options->gradients && bound > 0.0; step++)
 	{
@@ -409,9 +393,9 @@ solve_l(search *s)
 static double
 miss(search *s)
 {
-	memcpy(s->target, s->r, product(s->rank, s->n) * sizeof(double));
+	memcpy(s->target, s->r, pe_la_size(s->rank, s->n) * sizeof(double));
 	pe_la_gemm(true, false, s->rank, s->n, s->rows, -1.0, s->b, s->rows, s->l, s->rows, 1.0, s->target, s->rank);
-	return sqrt(sum_of_squares(product(s->rank, s->n), s->target)) / s->size;
+	return sqrt(sum_of_squares(pe_la_size(s->rank, s->n), s->target)) / s->size;
 }
 
 /*
@@ -426,7 +410,7 @@ has_collapsed(const search *s)
 
 	for (int32_t i = 0; i < s->rows; i++)
 		for (int32_t j = 0; j < s->n; j++)
-			if (s->l[(size_t) i + product(j, s->rows)] != 0.0)
+			if (s->l[(size_t) i + pe_la_size(j, s->rows)] != 0.0)
 			{
 				alive++;
 				break;
@@ -449,7 +433,7 @@ alternate(search *s)
 static void
 raise_multipliers(search *s, int32_t iteration)
 {
-	for (size_t i = 0; i < product(s->rank, s->n); i++)
+	for (size_t i = 0; i < pe_la_size(s->rank, s->n); i++)
 		s->multipliers[i] += s->penalty * s->target[i];
 	if (iteration % DOUBLED_EVERY == 0)
 		s->penalty *= 2.0;
@@ -460,7 +444,7 @@ static bool
 run(search *s, double penalty, const pe_trace *trace, double scale, pe_design *design)
 {
 	s->penalty = penalty;
-	memset(s->multipliers, 0, product(s->rank, s->n) * sizeof(double));
+	memset(s->multipliers, 0, pe_la_size(s->rank, s->n) * sizeof(double));
 	start(s);
 	for (int32_t iteration = 1; iteration <= s->options->outer && !design->finished; iteration++)
 	{
@@ -475,7 +459,7 @@ run(search *s, double penalty, const pe_trace *trace, double scale, pe_design *d
 		pe_progress("optimising the strategy", design->iterations, 0, missed);
 		if (trace != NULL)
 			trace->tell(trace->argument, design->iterations,
-						sum_of_squares(product(s->rows, s->rank), s->b) * scale * scale, missed);
+						sum_of_squares(pe_la_size(s->rows, s->rank), s->b) * scale * scale, missed);
 		raise_multipliers(s, iteration);
 	}
 	return true;
@@ -490,8 +474,8 @@ normalise(double *l, int32_t rows, int32_t n, pe_norm norm)
 	double		longest = 0.0;
 
 	for (int32_t j = 0; j < n; j++)
-		longest = fmax(longest, length(l + product(j, rows), rows, norm));
-	for (size_t i = 0; i < product(rows, n) && longest > 0.0; i++)
+		longest = fmax(longest, length(l + pe_la_size(j, rows), rows, norm));
+	for (size_t i = 0; i < pe_la_size(rows, n) && longest > 0.0; i++)
 		l[i] /= longest;
 }
 
@@ -516,7 +500,7 @@ pseudo_inverse(int32_t order, double *a)
 		double		factor = counts ? 1.0 / sqrt(value[k]) : 0.0;
 
 		for (int32_t i = 0; i < order; i++)
-			z[(size_t) i + product(k, order)] *= factor;
+			z[(size_t) i + pe_la_size(k, order)] *= factor;
 	}
 	pe_la_syrk(false, order, order, 1.0, z, order, 0.0, a, order);
 	pe_la_mirror(order, a, order);
@@ -563,10 +547,10 @@ judge(const double *r, int32_t rank, double scale, pe_low_rank_result *result)
 	double	   *b = best_answers(r, rank, n, design->factor, design->rows);
 	double	   *missed = matrix(rank, n);
 
-	memcpy(missed, r, product(rank, n) * sizeof(double));
+	memcpy(missed, r, pe_la_size(rank, n) * sizeof(double));
 	pe_la_gemm(false, false, rank, n, design->rows, -1.0, b, rank, design->factor, design->rows, 1.0, missed, rank);
-	result->design.objective = sum_of_squares(product(rank, design->rows), b) * scale * scale;
-	result->residual = sum_of_squares(product(rank, n), missed) * scale * scale;
+	result->design.objective = sum_of_squares(pe_la_size(rank, design->rows), b) * scale * scale;
+	result->residual = sum_of_squares(pe_la_size(rank, n), missed) * scale * scale;
 	pe_free(missed);
 	pe_free(b);
 }
@@ -577,13 +561,13 @@ scaled(const double *r, int32_t rank, int32_t n, double *scale)
 {
 	double	   *copy;
 
-	if (rank < 1 || n < rank || !pe_la_finite(product(rank, n), r))
+	if (rank < 1 || n < rank || !pe_la_finite(pe_la_size(rank, n), r))
 		pe_bug("a row factor that cannot be one");
-	*scale = largest_entry(product(rank, n), r);
+	*scale = pe_la_largest(pe_la_size(rank, n), r);
 	if (!(*scale > 0.0))
 		pe_bug("a workload that asks for nothing");
 	copy = matrix(rank, n);
-	for (size_t i = 0; i < product(rank, n); i++)
+	for (size_t i = 0; i < pe_la_size(rank, n); i++)
 		copy[i] = r[i] / *scale;
 	return copy;
 }
@@ -622,7 +606,7 @@ project_rows(double *l, int32_t rows, int32_t n, const double *r, int32_t rank)
 
 	for (int32_t j = 0; j < n; j++)
 		for (int32_t i = 0; i < rank; i++)
-			q[(size_t) j + product(i, n)] = r[(size_t) i + product(j, rank)];
+			q[(size_t) j + pe_la_size(i, n)] = r[(size_t) i + pe_la_size(j, rank)];
 	pe_poll();
 	pe_la_qr(n, rank, q, n, NULL, 0);
 	pe_la_gemm(false, false, rows, rank, n, 1.0, l, rows, q, n, 0.0, coordinates, rows);
@@ -652,18 +636,18 @@ appended_trace(const double *gram, const double *r, int32_t rank, int32_t n, dou
 	double	   *half = matrix(n, rank);
 	double		trace = INFINITY;
 
-	memcpy(x, gram, product(n, n) * sizeof(double));
+	memcpy(x, gram, pe_la_size(n, n) * sizeof(double));
 	for (int32_t j = 0; j < n; j++)
 	{
-		x[(size_t) j + product(j, n)] += eta * eta;
+		x[(size_t) j + pe_la_size(j, n)] += eta * eta;
 		for (int32_t i = 0; i < rank; i++)
-			half[(size_t) j + product(i, n)] = r[(size_t) i + product(j, rank)];
+			half[(size_t) j + pe_la_size(i, n)] = r[(size_t) i + pe_la_size(j, rank)];
 	}
 	pe_poll();
 	if (pe_la_cholesky(n, x, n))
 	{
 		pe_la_triangle_solve(true, n, rank, x, n, half, n);
-		trace = sum_of_squares(product(n, rank), half);
+		trace = sum_of_squares(pe_la_size(n, rank), half);
 	}
 	pe_free(half);
 	pe_free(x);
@@ -716,8 +700,8 @@ pe_low_rank_append(const double *r, int32_t rank, pe_norm norm, pe_low_rank_resu
 
 	for (int32_t j = 0; j < n; j++)
 	{
-		memcpy(factor + product(j, rows), design->factor + product(j, design->rows), (size_t) design->rows * sizeof(double));
-		factor[(size_t) (design->rows + j) + product(j, rows)] = eta;
+		memcpy(factor + pe_la_size(j, rows), design->factor + pe_la_size(j, design->rows), (size_t) design->rows * sizeof(double));
+		factor[(size_t) (design->rows + j) + pe_la_size(j, rows)] = eta;
 	}
 	normalise(factor, rows, n, norm);
 	pe_free(design->factor);
@@ -727,16 +711,16 @@ pe_low_rank_append(const double *r, int32_t rank, pe_norm norm, pe_low_rank_resu
 	pe_free(copy);
 }
 
-/* Matrices of the search, of judging its result and of appending rows to it, whichever is most, and vectors. */
+/* Matrices of the search, of judging its result and of appending rows to it (the most of these), and vectors. */
 size_t
 pe_low_rank_memory(int32_t rank, int32_t n)
 {
 	int32_t		rows = pe_low_rank_rows(rank);
 	int32_t		order = rows < n ? rows : n;
-	size_t		searching = 4 * product(rank, n) + product(rows, rank) + product(rows, rows) + 7 * product(rows, n);
-	size_t		judging = 3 * product(rank, n) + product(rows, n) + product(rank, rows) + product(rank, order) +
-		2 * product(order, order) + pe_la_eigen_work(order) + pe_la_eigen_iwork(order);
-	size_t		appending = 2 * (product(rank, n) + product(rows, n) + product(n, n));
+	size_t		searching = 4 * pe_la_size(rank, n) + pe_la_size(rows, rank) + pe_la_size(rows, rows) + 7 * pe_la_size(rows, n);
+	size_t		judging = 3 * pe_la_size(rank, n) + pe_la_size(rows, n) + pe_la_size(rank, rows) + pe_la_size(rank, order) +
+		2 * pe_la_size(order, order) + pe_la_eigen_work(order) + pe_la_eigen_iwork(order);
+	size_t		appending = 2 * (pe_la_size(rank, n) + pe_la_size(rows, n) + pe_la_size(n, n));
 
 	if (searching < judging)
 		searching = judging;

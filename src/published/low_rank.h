@@ -27,7 +27,6 @@
 #include <stdint.h>
 
 #include "strategy/design.h"
-#include "strategy/method.h"
 
 typedef struct pe_low_rank_options
 {
@@ -45,7 +44,7 @@ extern int32_t pe_low_rank_rows(int32_t rank);
 /*
  * design.factor: L, its longest column of norm 1; no design.x.  design.objective:
  * |R L^+|_F^2 with the B that is best for L.  L need not span the rows of R: residual
- * says what its answers miss, whatever the noise, and only if that is 0 (always, up to
+ * says what its answers miss with any noise, and only if that is 0 (always, up to
  * rounding, where L has the rank of its columns) is the objective the whole error.
  */
 typedef struct pe_low_rank_result
@@ -73,7 +72,7 @@ extern void pe_low_rank_project(const double *r, int32_t rank, pe_norm norm, pe_
 
 /*
  * Appends rows eta e_j for all columns j, and scales L so that its longest column is of
- * norm 1: it has the rank of its columns then, and R - R L^+ L = 0 whatever R.  eta is
+ * norm 1: it has the rank of its columns then, and R - R L^+ L = 0 for every R.  eta is
  * the best of 2^-1, 2^-2 .. 2^-10.  This is for the L1 norm, where L gains much from
  * the corners of the ball, and loses it by projection; in the L2 norm projection costs
  * hardly anything.

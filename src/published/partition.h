@@ -16,7 +16,7 @@
  *
  * for an interval without padding score / N is dev itself.  A single column has dev
  * 0, which is public.  Where m <= 2^(l-1) the left half holds the same columns, and
- * the interval stands for that half: its score is 0 whatever x.
+ * the interval stands for that half: its score is 0 for every x.
  *
  * Sensitivity of all scores together.  score(B) is the L1 norm of a linear
  * function of x, which the column j in B moves by 2^(L-l) (m - 1) in one place and by

@@ -46,12 +46,6 @@ typedef struct search
 	int32_t		told;			/* the last of them that the trace knows */
 } search;
 
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * (size_t) n;
-}
-
 void
 pe_smoothing_defaults(pe_smoothing_options *options)
 {
@@ -68,27 +62,11 @@ pe_smoothing_defaults(pe_smoothing_options *options)
 
 /* ---- the function and its gradient ---- */
 
-static double
-inner(int32_t n, const double *a, const double *b)
-{
-	return pe_la_dot(square(n), a, b);
-}
-
-static double
-largest_diagonal(int32_t n, const double *x)
-{
-	double		largest = x[0];
-
-	for (int32_t i = 1; i < n; i++)
-		largest = fmax(largest, x[i + (size_t) i * (size_t) n]);
-	return largest;
-}
-
 /* smax_mu(diag X); weight, if it is not NULL, its gradient */
 static double
 smooth_maximum(int32_t n, const double *x, double mu, double *weight)
 {
-	double		largest = largest_diagonal(n, x);
+	double		largest = pe_la_largest_diagonal(n, x);
 	double		sum = 0.0;
 
 	for (int32_t i = 0; i < n; i++)
@@ -103,7 +81,7 @@ static void
 gradient(const double *v, int32_t n, double scale, double mu, const double *x, const double *z, double trace,
 		 double *g, double *work)
 {
-	double	   *weight = work + square(n);
+	double	   *weight = work + pe_la_square(n);
 	double		smooth = smooth_maximum(n, x, mu, weight);
 
 	pe_poll();
@@ -143,7 +121,7 @@ pe_smoothing_project(int32_t n, double floor, double *a, double *p, double *z, d
 static void
 descend(const search *s, double *to)
 {
-	for (size_t i = 0; i < square(s->n); i++)
+	for (size_t i = 0; i < pe_la_square(s->n); i++)
 		to[i] = s->x[i] - s->length * s->g[i];
 }
 
@@ -170,9 +148,9 @@ find_direction(search *s)
 		if (!pe_smoothing_project(s->n, s->floor, s->d, s->p, s->z, s->work, s->iwork))
 			return false;
 	}
-	for (size_t i = 0; i < square(s->n); i++)
+	for (size_t i = 0; i < pe_la_square(s->n); i++)
 		s->d[i] = s->p[i] - s->x[i];
-	return pe_la_finite(square(s->n), s->d);
+	return pe_la_finite(pe_la_square(s->n), s->d);
 }
 
 /* ---- the search ---- */
@@ -185,11 +163,11 @@ find_direction(search *s)
 static bool
 invert(search *s, double *trace, double *smooth)
 {
-	memcpy(s->z, s->p, square(s->n) * sizeof(double));
+	memcpy(s->z, s->p, pe_la_square(s->n) * sizeof(double));
 	pe_poll();
-	if (!(largest_diagonal(s->n, s->p) <= LARGEST_SCALE) || !pe_la_inverse(s->n, s->z, s->n))
+	if (!(pe_la_largest_diagonal(s->n, s->p) <= LARGEST_SCALE) || !pe_la_inverse(s->n, s->z, s->n))
 		return false;
-	*trace = s->scale * inner(s->n, s->z, s->v);
+	*trace = s->scale * pe_la_dot(pe_la_square(s->n), s->z, s->v);
 	*smooth = smooth_maximum(s->n, s->p, s->mu, NULL) * *trace;
 	return isfinite(*smooth) && *smooth >= 0.0;
 }
@@ -203,11 +181,11 @@ accept(search *s, double trace, double smooth)
 	s->x = s->p;
 	s->p = old;
 	s->smooth = smooth;
-	s->objective = largest_diagonal(s->n, s->x) * trace;
+	s->objective = pe_la_largest_diagonal(s->n, s->x) * trace;
 	if (s->objective < s->least)
 	{
 		s->least = s->objective;
-		memcpy(s->best, s->x, square(s->n) * sizeof(double));
+		memcpy(s->best, s->x, pe_la_square(s->n) * sizeof(double));
 	}
 	gradient(s->v, s->n, s->scale, s->mu, s->x, s->z, trace, s->g, s->work);
 	s->history[s->accepted % s->options->memory] = smooth;
@@ -233,8 +211,8 @@ reference(const search *s)
 static double
 spectral_length(const search *s, double part, double slope)
 {
-	double		curvature = inner(s->n, s->g, s->d) - slope;
-	double		length = part * inner(s->n, s->d, s->d) / curvature;
+	double		curvature = pe_la_dot(pe_la_square(s->n), s->g, s->d) - slope;
+	double		length = part * pe_la_dot(pe_la_square(s->n), s->d, s->d) / curvature;
 
 	if (!(curvature > 0.0))
 		return s->first_length * SPECTRAL_RANGE;
@@ -245,7 +223,7 @@ spectral_length(const search *s, double part, double slope)
 static bool
 take_step(search *s)
 {
-	double		slope = inner(s->n, s->g, s->d);
+	double		slope = pe_la_dot(pe_la_square(s->n), s->g, s->d);
 	double		highest = reference(s);
 
 	if (!(slope < 0.0))
@@ -255,7 +233,7 @@ take_step(search *s)
 		double		trace;
 		double		smooth;
 
-		for (size_t i = 0; i < square(s->n); i++)
+		for (size_t i = 0; i < pe_la_square(s->n); i++)
 			s->p[i] = s->x[i] + part * s->d[i];
 		if (!invert(s, &trace, &smooth) || !(smooth <= highest + s->options->decrease * part * slope))
 			continue;
@@ -272,29 +250,26 @@ static void
 tell(search *s)
 {
 	pe_progress("optimising the strategy", s->iterations + 1, 0, s->measure);
-	if (s->trace == NULL || s->iterations == s->told)
-		return;
-	s->told = s->iterations;
-	s->trace->tell(s->trace->argument, s->iterations, s->objective / s->scale, s->measure);
+	pe_trace_tell(s->trace, &s->told, s->iterations, s->objective / s->scale, s->measure);
 }
 
 /* The length of the step before projection is taken out of it, and the scale of X, which f does not depend on. */
 static double
 projected_gradient(const search *s)
 {
-	return sqrt(inner(s->n, s->d, s->d)) / s->length * largest_diagonal(s->n, s->x);
+	return sqrt(pe_la_dot(pe_la_square(s->n), s->d, s->d)) / s->length * pe_la_largest_diagonal(s->n, s->x);
 }
 
 /* From the best X so far, scaled, with this mu; false if rounding does not allow it. */
 static bool
 begin_stage(search *s, double mu)
 {
-	double		largest = largest_diagonal(s->n, s->best);
+	double		largest = pe_la_largest_diagonal(s->n, s->best);
 	double	   *value = s->work + pe_la_eigen_work(s->n);
 	double		trace;
 	double		smooth;
 
-	for (size_t i = 0; i < square(s->n); i++)
+	for (size_t i = 0; i < pe_la_square(s->n); i++)
 		s->x[i] = s->z[i] = s->best[i] / largest;
 	pe_poll();
 	if (!pe_la_eigenvalues(s->n, s->z, value, s->work))
@@ -302,7 +277,7 @@ begin_stage(search *s, double mu)
 	s->mu = mu;
 	s->floor = s->options->floor * value[s->n - 1];
 	s->length = 0.0;
-	memset(s->g, 0, square(s->n) * sizeof(double));
+	memset(s->g, 0, pe_la_square(s->n) * sizeof(double));
 	if (!find_direction(s) || !invert(s, &trace, &smooth))
 		return false;
 	s->accepted = 0;
@@ -314,10 +289,8 @@ begin_stage(search *s, double mu)
 static double
 first_length(const search *s)
 {
-	double		largest = 0.0;
+	double		largest = pe_la_largest(pe_la_square(s->n), s->g);
 
-	for (size_t i = 0; i < square(s->n); i++)
-		largest = fmax(largest, fabs(s->g[i]));
 	return largest > 0.0 ? 1.0 / largest : 1.0;
 }
 
@@ -353,10 +326,7 @@ run_stage(search *s, double mu)
 static void
 require_sense(const double *v, int32_t n, const pe_smoothing_options *options)
 {
-	if (n < 1)
-		pe_bug("a Gram matrix of an impossible size");
-	if (!pe_la_finite(square(n), v))
-		pe_bug("a Gram matrix that is not finite");
+	pe_design_check_gram(v, n);
 	if (options->stages < 1 || !(options->first_mu > 0.0) || !isfinite(options->first_mu) ||
 		!(options->decay > 0.0 && options->decay < 1.0) || !(options->floor > 0.0 && options->floor < 1.0) ||
 		options->memory < 1 || options->memory > PE_SMOOTHING_MEMORY ||
@@ -372,7 +342,7 @@ search_init(search *s, const double *v, int32_t n, const pe_smoothing_options *o
 
 	memset(s, 0, sizeof(*s));
 	for (int i = 0; i < MATRICES; i++)
-		*matrix[i] = pe_alloc(square(n), sizeof(double));
+		*matrix[i] = pe_alloc(pe_la_square(n), sizeof(double));
 	s->work = pe_alloc(pe_la_eigen_work(n) + (size_t) n, sizeof(double));
 	s->iwork = pe_alloc(pe_la_eigen_iwork(n), sizeof(int32_t));
 	s->options = options;
@@ -416,8 +386,8 @@ pe_smoothing(const double *v, int32_t n, const pe_smoothing_options *options, co
 		design->finished = run_stage(&s, mu);
 		mu *= options->decay;
 	}
-	largest = largest_diagonal(n, s.best);
-	for (size_t i = 0; i < square(n); i++)
+	largest = pe_la_largest_diagonal(n, s.best);
+	for (size_t i = 0; i < pe_la_square(n); i++)
 		s.best[i] /= largest;
 	design->n = n;
 	design->x = s.best;
@@ -430,7 +400,7 @@ size_t
 pe_smoothing_memory(int32_t n)
 {
 	/* the matrices with v, what eigenvalues take, and small change */
-	return (MATRICES + 1) * square(n) * sizeof(double)
+	return (MATRICES + 1) * pe_la_square(n) * sizeof(double)
 		+ (pe_la_eigen_work(n) + (size_t) n) * sizeof(double)
 		+ pe_la_eigen_iwork(n) * sizeof(int32_t) + sizeof(search);
 }

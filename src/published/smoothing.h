@@ -36,7 +36,7 @@ typedef struct pe_smoothing_options
 	double		first_mu;		/* relative to the largest diagonal entry of X when the stage begins */
 	double		decay;			/* each mu to the one before it */
 	double		floor;			/* least eigenvalue of X, relative to the largest when the stage begins */
-	int32_t		memory;			/* objectives of which the largest must be undercut: 1 .. PE_SMOOTHING_MEMORY */
+	int32_t		memory;			/* how many last objectives: the largest of them must be undercut: 1 .. PE_SMOOTHING_MEMORY */
 	double		decrease;		/* sufficient one, as a part of what the gradient promises */
 	int32_t		iterations;		/* at most, in each stage */
 	double		tolerance;		/* of the projected gradient, relative to that at X = I */

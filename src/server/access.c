@@ -17,7 +17,6 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "server/access.h"
@@ -444,37 +443,61 @@ static const pe_setting quiet[] = {
 	{"client_min_messages", "error"}
 };
 
+void
+pe_undone_begin(pe_undone *undone)
+{
+	*undone = (pe_undone) {CurrentMemoryContext, CurrentResourceOwner, pgBufferUsage, pgWalUsage};
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(undone->context);
+}
+
+/* These settings go with the subtransaction. */
+void
+pe_undone_silence(void)
+{
+	pe_pin_settings(quiet, lengthof(quiet));
+	pe_pin_settings(uncounted, lengthof(uncounted));
+}
+
+/* EXPLAIN (ANALYZE, BUFFERS, WAL) around the call must not see what was read. */
+void
+pe_undone_end(pe_undone *undone)
+{
+	RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(undone->context);
+	CurrentResourceOwner = undone->owner;
+	pgBufferUsage = undone->buffers;
+	pgWalUsage = undone->wal;
+}
+
+ErrorData *
+pe_undone_catch(pe_undone *undone)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(undone->context);
+	error = CopyErrorData();
+	FlushErrorState();
+	pe_undone_end(undone);
+	return error;
+}
+
 ErrorData *
 pe_run_undone(void (*body) (void *), void *argument)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	BufferUsage buffers = pgBufferUsage;
-	WalUsage	wal = pgWalUsage;
-	ErrorData  *volatile error = NULL;
+	pe_undone	undone;
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
+	pe_undone_begin(&undone);
 	PG_TRY();
 	{
-		/* these go with the subtransaction */
-		pe_pin_settings(quiet, lengthof(quiet));
-		pe_pin_settings(uncounted, lengthof(uncounted));
+		pe_undone_silence();
 		body(argument);
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
+		return pe_undone_catch(&undone);
 	}
 	PG_END_TRY();
-	RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-
-	/* EXPLAIN (ANALYZE, BUFFERS, WAL) around the call must not see what was read in it */
-	pgBufferUsage = buffers;
-	pgWalUsage = wal;
-	return error;
+	pe_undone_end(&undone);
+	return NULL;
 }

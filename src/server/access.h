@@ -13,6 +13,7 @@
 
 #include "executor/instrument.h"
 #include "executor/spi.h"
+#include "utils/resowner.h"
 
 #define PE_MAX_PARAMETERS 24
 
@@ -110,13 +111,47 @@ extern void pe_access_fetch(Portal portal, long rows);
 extern void pe_access_close(Portal portal);
 
 /*
- * Runs body in a subtransaction that is always undone, so that none of its locks
- * stays with the caller's transaction: a prepared transaction would keep them
- * for ever.  The buffers it uses are not counted, and messages below ERROR do
- * not reach the client.  What body allocates in the current memory context
- * stays.  Returns the error that ended body, to be rethrown or not; NULL if
- * there was none.
+ * The statements between run in a subtransaction that is always undone, so that none
+ * of its locks stays with the caller's transaction: a prepared transaction would keep
+ * them for ever.  The buffers they use are not counted, and messages below ERROR do
+ * not reach the client.  What they allocate in the current memory context stays.  An
+ * error goes on to the caller.  As after PG_TRY, nothing may leave the block early.
  */
+#define PE_UNDONE() \
+	{ \
+		pe_undone	undone_; \
+		pe_undone_begin(&undone_); \
+		PG_TRY(); \
+		{ \
+			pe_undone_silence()
+
+#define PE_END_UNDONE() \
+		} \
+		PG_CATCH(); \
+		{ \
+			ReThrowError(pe_undone_catch(&undone_)); \
+		} \
+		PG_END_TRY(); \
+		pe_undone_end(&undone_); \
+	}
+
+/* The same of a function; returns the error that ended it, to be rethrown or not; NULL if there was none. */
 extern ErrorData *pe_run_undone(void (*body) (void *), void *argument);
+
+/* For the macros above. */
+typedef struct pe_undone
+{
+	MemoryContext context;
+	ResourceOwner owner;
+	BufferUsage buffers;
+	WalUsage	wal;
+} pe_undone;
+
+extern void pe_undone_begin(pe_undone *undone);
+extern void pe_undone_silence(void);
+extern void pe_undone_end(pe_undone *undone);
+
+/* In a PG_CATCH: ends it, and returns the error. */
+extern ErrorData *pe_undone_catch(pe_undone *undone);
 
 #endif

@@ -18,4 +18,33 @@ extern void pe_check_memory(size_t bytes);
 /* Defines the parameters; called once, when the library is loaded. */
 extern void pe_settings_define(void);
 
+/* ----------
+ * The SQLSTATEs that PostgreSQL does not have.
+ * ----------
+ */
+
+/* too little budget is left for a request */
+#define ERRCODE_PE_BUDGET_EXCEEDED MAKE_SQLSTATE('P', 'E', '0', '0', '1')
+
+/* the dataset is frozen: its ledger is not where it was written, or was tampered with */
+#define ERRCODE_PE_FROZEN MAKE_SQLSTATE('P', 'E', '0', '0', '2')
+
+/* ----------
+ * The kinds of advisory locks that the ledger takes: field 4 of their tags.
+ *
+ * A session finds the ledger's worker through the tag of a lock (mailbox.h), and a
+ * name that somebody chose becomes part of the tag of another (registration.c): so no
+ * two kinds may ever be the same number.  They are all here, and none is given one
+ * by hand.  SQL's own advisory locks have 1 and 2.
+ * ----------
+ */
+
+typedef enum pe_lock_kind
+{
+	PE_LOCK_TABLE = 0x7065,		/* a table that is being registered */
+	PE_LOCK_NAME,				/* a name that a dataset is being given */
+	PE_LOCK_GRANTS,				/* a dataset on which a budget is being granted */
+	PE_LOCK_WORKER				/* held by the ledger's worker */
+} pe_lock_kind;
+
 #endif

@@ -120,7 +120,7 @@ pe_progress_begin(void)
 	level = client_min_messages;
 }
 
-/* While rows are read nothing is heard of (pe_run_undone) but this, which is public, or of a partition that is paid for (counts/dawa.h). */
+/* While rows are read nothing is heard of (PE_UNDONE) but this, which is public, or of a partition that is paid for (counts/dawa.h). */
 static void
 tell(const char *what, int step, int steps, double gap)
 {
@@ -151,7 +151,7 @@ pe_random_bytes(void *buf, size_t size)
 	if (!pg_strong_random(buf, size))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("no random bytes can be had from the operating system")));
+				 errmsg("could not get random bytes from the operating system")));
 }
 
 void

@@ -1,8 +1,8 @@
 /*
  * basis.c
- *	  Independent integer rows that span the queries of a workload.  See basis.h.
+ *	  Independent integer rows that span the queries of a workload.  See rounding.h.
  */
-#include "strategy/basis.h"
+#include "strategy/rounding.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * closed_form.c
- *	  Workloads whose best strategy can be written down.  See closed_form.h.
+ *	  Workloads whose best strategy can be written down.  See optimum.h.
  */
-#include "strategy/closed_form.h"
+#include "strategy/optimum.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,18 +14,6 @@
 /* Eigenvalues below this part of the diagonal are zero: no more than optimum.h leaves out. */
 #define ZERO 1e-12
 
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * (size_t) n;
-}
-
-static double *
-numbers(size_t count)
-{
-	return pe_alloc(count, sizeof(double));
-}
-
 /* Relative error of a sum of n products, see optimum.h. */
 static double
 rounding(int32_t n)
@@ -36,7 +24,7 @@ rounding(int32_t n)
 static bool
 is_usable(const double *v, int32_t n)
 {
-	if (n < 1 || n > PE_OPTIMUM_CELLS || !pe_la_finite(square(n), v))
+	if (n < 1 || n > PE_OPTIMUM_CELLS || !pe_la_finite(pe_la_square(n), v))
 		return false;
 	for (int32_t i = 0; i < n; i++)
 		if (!(v[i + (size_t) i * (size_t) n] > 0.0))
@@ -59,7 +47,7 @@ typedef struct spectrum
 static void
 spectrum_init(spectrum *s, int32_t n, int32_t count)
 {
-	*s = (spectrum) {.n = n, .count = count, .value = numbers((size_t) count),
+	*s = (spectrum) {.n = n, .count = count, .value = pe_la_vector((size_t) count),
 		.times = pe_alloc((size_t) count, sizeof(int32_t))};
 }
 
@@ -101,7 +89,7 @@ take_roots(spectrum *s, double diagonal, double size, pe_optimum *result)
 	result->full = result->rank == s->n;
 	result->lower = lower * lower / s->n;
 	result->upper = s->trace * (s->trace + slack) / s->n * (1.0 + rounding(s->n));
-	result->y = numbers((size_t) s->n);
+	result->y = pe_la_vector((size_t) s->n);
 	for (int32_t i = 0; i < s->n; i++)
 		result->y[i] = 1.0;
 }
@@ -125,7 +113,7 @@ solve_diagonal(const double *v, int32_t n, pe_optimum *result)
 	double		sum = 0.0;
 	double		largest = 0.0;
 
-	*result = (pe_optimum) {.n = n, .rank = n, .full = true, .y = numbers((size_t) n), .x = numbers(square(n))};
+	*result = (pe_optimum) {.n = n, .rank = n, .full = true, .y = pe_la_vector((size_t) n), .x = pe_la_vector(pe_la_square(n))};
 	for (int32_t i = 0; i < n; i++)
 	{
 		double		entry = v[i + (size_t) i * (size_t) n];
@@ -173,7 +161,7 @@ cosine_sums(const double *from, int32_t n, const double *cosine, double *to)
 static double *
 cosines(int32_t n, double phase)
 {
-	double	   *table = numbers((size_t) n);
+	double	   *table = pe_la_vector((size_t) n);
 	double		turn = 2.0 * acos(-1.0);
 
 	for (int32_t i = 0; i < n; i++)
@@ -186,8 +174,8 @@ static double *
 circulant_strategy(const spectrum *s, const double *cosine)
 {
 	int32_t		n = s->n;
-	double	   *column = numbers((size_t) n);
-	double	   *x = numbers(square(n));
+	double	   *column = pe_la_vector((size_t) n);
+	double	   *x = pe_la_vector(pe_la_square(n));
 
 	cosine_sums(s->value, n, cosine, column);
 	for (int32_t j = 0; j < n; j++)
@@ -195,7 +183,7 @@ circulant_strategy(const spectrum *s, const double *cosine)
 		{
 			int32_t		d = i < j ? j - i : i - j;
 
-			/* d and n - d are the same but for rounding */
+			/* d and n - d are the same up to rounding */
 			x[i + (size_t) j * (size_t) n] = d == 0 ? 1.0 : column[d < n - d ? d : n - d] / s->trace;
 		}
 	pe_free(column);
@@ -210,7 +198,7 @@ static double *
 circulant_factor(const spectrum *s, int32_t rank, const double *cosine, const double *sine)
 {
 	int32_t		n = s->n;
-	double	   *factor = numbers((size_t) rank * (size_t) n);
+	double	   *factor = pe_la_vector((size_t) rank * (size_t) n);
 	int32_t		row = 0;
 
 	for (int32_t k = 0; k < n; k++)
@@ -366,8 +354,8 @@ static double *
 product_strategy(const product *p, const spectrum *s)
 {
 	int32_t		n = p->n;
-	double	   *x = numbers(square(n));
-	double	   *entry = numbers((size_t) s->count);
+	double	   *x = pe_la_vector(pe_la_square(n));
+	double	   *entry = pe_la_vector((size_t) s->count);
 
 	for (int32_t set = 0; set < s->count; set++)
 		entry[set] = s->value[set] * n / s->trace;
@@ -417,7 +405,7 @@ eigenvector(const product *p, int32_t set, int32_t number, int32_t cell)
 static double *
 product_factor(const product *p, const spectrum *s, int32_t rank)
 {
-	double	   *factor = numbers((size_t) rank * (size_t) p->n);
+	double	   *factor = pe_la_vector((size_t) rank * (size_t) p->n);
 	int32_t		row = 0;
 
 	for (int32_t set = 0; set < s->count; set++)
@@ -465,7 +453,7 @@ try_product(const double *v, int32_t n, const int32_t *count, int attributes, pe
 
 	if (!fits)
 		return false;
-	p.entry = numbers((size_t) 1 << p.attributes);
+	p.entry = pe_la_vector((size_t) 1 << p.attributes);
 	p.known = pe_alloc((size_t) 1 << p.attributes, sizeof(bool));
 	fits = take_entries(&p, v);
 	if (fits)

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/linalg.h"
 
 /* Of the scale, so that it and its inverse are normal numbers. */
 #define SMALLEST_EXPONENT (-1000)
@@ -35,4 +35,22 @@ pe_design_scale(const double *v, int32_t n, double least)
 	exponent = exponent < SMALLEST_EXPONENT ? SMALLEST_EXPONENT : exponent;
 	exponent = exponent > LARGEST_EXPONENT ? LARGEST_EXPONENT : exponent;
 	return ldexp(1.0, -exponent);
+}
+
+void
+pe_trace_tell(const pe_trace *trace, int32_t *told, int32_t iteration, double objective, double measure)
+{
+	if (trace == NULL || iteration == *told)
+		return;
+	*told = iteration;
+	trace->tell(trace->argument, iteration, objective, measure);
+}
+
+void
+pe_design_check_gram(const double *v, int32_t n)
+{
+	if (n < 1)
+		pe_bug("a Gram matrix of an impossible size");
+	if (!pe_la_finite(pe_la_square(n), v))
+		pe_bug("a Gram matrix that is not finite");
 }

@@ -2,7 +2,7 @@
  * design.h
  *	  A strategy in real numbers, before it becomes integers (strategy.h).
  *
- * For V = W'W (n x n, weighted) and the sensitivity Delta of A in some norm the
+ * V = W'W is n x n and weighted; Delta is the sensitivity of A in some norm.  The
  * expected squared error of all queries together, per unit of noise variance at
  * Delta = 1, is
  *
@@ -16,6 +16,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* The norm of sensitivities: PE_L2 is for Gaussian noise (zCDP), PE_L1 for Laplace noise (pure). */
+typedef enum pe_norm
+{
+	PE_L2,
+	PE_L1
+} pe_norm;
 
 typedef struct pe_design
 {
@@ -39,5 +46,11 @@ typedef struct pe_trace
 	void		(*tell) (void *argument, int32_t iteration, double objective, double measure);
 	void	   *argument;
 } pe_trace;
+
+/* Tells of an iteration, unless it is the one that was told last (of this number: a stage begins where one before it has ended). */
+extern void pe_trace_tell(const pe_trace *trace, int32_t *told, int32_t iteration, double objective, double measure);
+
+/* V must have a size and be finite: else pe_bug. */
+extern void pe_design_check_gram(const double *v, int32_t n);
 
 #endif

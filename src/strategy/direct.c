@@ -1,8 +1,8 @@
 /*
  * direct.c
- *	  The queries of a workload measured as they are.  See direct.h.
+ *	  The queries of a workload measured as they are.  See strategy.h.
  */
-#include "strategy/direct.h"
+#include "strategy/strategy.h"
 
 #include <string.h>
 

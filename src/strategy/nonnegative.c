@@ -1,15 +1,14 @@
 /*
  * nonnegative.c
- *	  Estimates without negative cells.  See nonnegative.h.
+ *	  Estimates without negative cells.  See reconstruct.h.
  */
-#include "strategy/nonnegative.h"
+#include "strategy/reconstruct.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/linalg.h"
-#include "strategy/solve.h"
 
 /*
  * Weight of the squared error of the total.  Entries of A'A are at most 1 here,
@@ -60,21 +59,11 @@ typedef struct problem
 	double	   *x;
 } problem;
 
-static double
-largest(int32_t n, const double *x)
-{
-	double		most = 0;
-
-	for (int32_t i = 0; i < n; i++)
-		most = fmax(most, fabs(x[i]));
-	return most;
-}
-
 /* For a relative error: 1 where there is nothing to compare with. */
 static double
 scale_of(int32_t n, const double *x)
 {
-	double		most = largest(n, x);
+	double		most = pe_la_largest(n, x);
 
 	return most > 0 ? most : 1;
 }

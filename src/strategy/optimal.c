@@ -5,16 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "strategy/closed_form.h"
-#include "strategy/maker.h"
 #include "strategy/optimum.h"
-#include "strategy/optimum_max.h"
+#include "strategy/rounding.h"
 
 /* The solver, or what can be written down. */
 static void
-solve(const pe_maker *m, double gap, pe_optimum *optimum)
+solve(const pe_rounding *m, double gap, pe_optimum *optimum)
 {
-	const pe_classes *classes = m->wish->classes;
+	const pe_classes *classes = m->problem->classes;
 	bool		all = m->n == classes->cells;	/* so that columns are the product of attributes */
 
 	if (!pe_closed_form(m->v, m->n, classes->count, all ? classes->attributes : 0, optimum))
@@ -22,28 +20,28 @@ solve(const pe_maker *m, double gap, pe_optimum *optimum)
 }
 
 static void
-make_sum(pe_maker *m)
+make_sum(pe_rounding *m)
 {
 	pe_optimum	optimum;
 
-	if (pe_maker_is_diagonal(m))
+	if (pe_rounding_is_diagonal(m))
 	{
-		pe_maker_count_columns(m);
+		pe_rounding_count_columns(m);
 		m->strategy->lower_bound = m->strategy->objective;
 		return;
 	}
-	solve(m, m->wish->gap / 2, &optimum);	/* the other half is for the rounding */
+	solve(m, m->problem->gap / 2, &optimum);	/* the other half is for the rounding */
 	m->strategy->iterations = optimum.iterations;
 	m->strategy->lower_bound = m->goal = optimum.lower;
 	if (!optimum.full)
-		pe_maker_round_factor(m, optimum.factor, optimum.rank);
-	else if (!pe_maker_round_full(m, optimum.x))
+		pe_rounding_factor(m, optimum.factor, optimum.rank);
+	else if (!pe_rounding_full(m, optimum.x))
 		pe_bug("the optimum is not positive definite");
 	pe_optimum_free(&optimum);
 }
 
 void
-pe_make_bound(pe_maker *m, double gap)
+pe_make_bound(pe_rounding *m, double gap)
 {
 	pe_optimum	optimum;
 
@@ -74,27 +72,27 @@ largest_variance(void *argument, const double *c)
 
 /* X of full rank.  Where weights of very different sizes make it all but singular a ridge may do better. */
 static void
-round_max(pe_maker *m, double *x)
+round_max(pe_rounding *m, double *x)
 {
 	size_t		size = (size_t) m->n * m->n;
 	double	   *copy = pe_alloc(size, sizeof(double));
 	pe_strategy before;
 
 	memcpy(copy, x, size * sizeof(double));
-	if (!pe_maker_round_full(m, copy))
-		pe_maker_round_singular(m, x);
-	else if (!pe_maker_is_good(m))
+	if (!pe_rounding_full(m, copy))
+		pe_rounding_singular(m, x);
+	else if (!pe_rounding_is_good(m))
 	{
 		before = *m->strategy;
 		m->strategy->triangle = NULL;
-		pe_maker_round_singular(m, x);
-		pe_maker_keep_better(m, &before);
+		pe_rounding_singular(m, x);
+		pe_rounding_keep_better(m, &before);
 	}
 	pe_free(copy);
 }
 
 static void
-make_max(pe_maker *m)
+make_max(pe_rounding *m)
 {
 	pe_workload_source kept;
 	pe_query_source source;
@@ -102,15 +100,15 @@ make_max(pe_maker *m)
 	pe_design	design;
 	double		upper;
 
-	pe_workload_source_init(m->wish->workload, m->wish->classes, m->representative, m->n, m->v, &kept, &source);
+	pe_workload_source_init(m->problem->workload, m->problem->classes, m->representative, m->n, m->v, &kept, &source);
 	worst.variance = pe_alloc(source.queries, sizeof(double));
 	m->error = largest_variance;
 	m->argument = &worst;
-	pe_optimum_max(&source, m->n, m->wish->gap / 2, &design, &m->strategy->lower_bound, &upper);
+	pe_optimum_max(&source, m->n, m->problem->gap / 2, &design, &m->strategy->lower_bound, &upper);
 	m->strategy->iterations = design.iterations;
 	m->goal = m->strategy->lower_bound;
 	if (design.x == NULL)
-		pe_maker_round_factor(m, design.factor, design.rows);
+		pe_rounding_factor(m, design.factor, design.rows);
 	else
 		round_max(m, design.x);
 	pe_design_free(&design);
@@ -119,24 +117,24 @@ make_max(pe_maker *m)
 }
 
 pe_strategy_status
-pe_make_optimal(const pe_strategy_wish *wish, pe_strategy *strategy)
+pe_make_optimal(const pe_strategy_problem *problem, pe_strategy *strategy)
 {
-	pe_maker	m;
+	pe_rounding	m;
 	pe_strategy_status status;
 
-	if (pe_workload_counts_once(wish->workload))
-		return pe_maker_count_classes(wish, strategy);
-	status = pe_maker_begin(&m, wish, strategy);
+	if (pe_workload_counts_once(problem->workload))
+		return pe_rounding_count_classes(problem, strategy);
+	status = pe_rounding_begin(&m, problem, strategy);
 	if (status != PE_STRATEGY_OK)
 		return status;
-	m.tolerance = wish->gap;
-	if (wish->objective == PE_MAX)
+	m.tolerance = problem->gap;
+	if (problem->objective == PE_MAX)
 		make_max(&m);
 	else
 		make_sum(&m);
 	/* no strategy is better: what is below the bound was lost by rounding in sums of very different numbers */
 	strategy->objective = fmax(strategy->objective, strategy->lower_bound);
-	pe_maker_end(&m);
+	pe_rounding_end(&m);
 	return PE_STRATEGY_OK;
 }
 
@@ -144,12 +142,12 @@ pe_strategy_status
 pe_strategy_optimal(const pe_workload *workload, const pe_classes *classes, const bool *possible, double gap,
 					pe_strategy *strategy)
 {
-	pe_strategy_wish wish = {
+	pe_strategy_problem problem = {
 		.workload = workload, .classes = classes, .possible = possible,
 		.method = PE_METHOD_OPTIMAL, .objective = PE_SUM, .norm = PE_L2, .gap = gap
 	};
 
-	return pe_make_optimal(&wish, strategy);
+	return pe_make_optimal(&problem, strategy);
 }
 
 size_t

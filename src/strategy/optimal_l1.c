@@ -4,15 +4,14 @@
  *	  strategy.h.
  *
  * The candidates differ in what they are expected to err and in nothing that
- * privacy depends on: the sensitivity is computed from the integers that are
- * chosen, whichever they are.
+ * privacy depends on: the sensitivity is computed from the very integers that
+ * are chosen.
  */
 #include "base/linalg.h"
 #include "strategy/optimum.h"
 #include "strategy/p_identity.h"
 #include "strategy/reconstruct.h"
-#include "strategy/solve.h"
-#include "strategy/round_dense.h"
+#include "strategy/rounding.h"
 #include "strategy/strategy.h"
 
 /* V over the columns of a strategy: the weighted W'W of one class for each. */

@@ -24,12 +24,6 @@
 #define STAY_INSIDE 0.98		/* part of the way to the boundary that is gone */
 #define FIRST_SLACK 0.1			/* 1 - max X_ii at the interior point method's start */
 
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * (size_t) n;
-}
-
 /* ---- reduction ---- */
 
 /* The kept column that column j repeats, or -1. */
@@ -233,18 +227,6 @@ begin_interior(search *s)
 
 /* ---- the interior point method ---- */
 
-/* The largest step of at most 1 that keeps x + step dx >= 0. */
-static double
-longest(int32_t n, const double *x, const double *dx)
-{
-	double		step = 1.0;
-
-	for (int32_t i = 0; i < n; i++)
-		if (dx[i] < 0.0)
-			step = fmin(step, -x[i] / dx[i]);
-	return step;
-}
-
 /*
  * One linearisation of  y z = mu,  X(y)_ii + z_i = 1  with the given mu and
  * second-order correction: (S + c y z) du = c mu - (c y - kappa) - c correction,
@@ -297,17 +279,17 @@ interior_step(search *s)
 	if (!pe_dual_system(dual, INTERIOR_STEP, s->fine, s->shift))
 		return false;
 	interior_direction(s, 0.0);
-	step = fmin(longest(order, dual->y, s->dy), longest(order, s->z, s->dz));
+	step = fmin(pe_longest_step(order, dual->y, s->dy), pe_longest_step(order, s->z, s->dz));
 	/* the last floor keeps columns of tiny weight from stalling the search */
 	centring = fmax(fmax(pow(mean_product(s, step) / mu, 3.0), 1e-4),
 					0.2 * s->goal * dual->trace / (dual->n * mu));
 	for (int32_t i = 0; i < order && step > 0.1; i++)
 		s->correction[i] = s->dy[i] * s->dz[i];
 	interior_direction(s, centring * mu);
-	step = fmin(1.0, STAY_INSIDE * longest(order, dual->y, s->dy));
+	step = fmin(1.0, STAY_INSIDE * pe_longest_step(order, dual->y, s->dy));
 	for (int32_t i = 0; i < order; i++)
 		dual->y[i] += step * s->dy[i];
-	step = fmin(1.0, STAY_INSIDE * longest(order, s->z, s->dz));
+	step = fmin(1.0, STAY_INSIDE * pe_longest_step(order, s->z, s->dz));
 	for (int32_t i = 0; i < order; i++)
 		s->z[i] += step * s->dz[i];
 	return true;
@@ -426,7 +408,7 @@ take_strategy(search *s)
 	}
 	else
 	{
-		x = pe_alloc(square(n), sizeof(double));
+		x = pe_alloc(pe_la_square(n), sizeof(double));
 		for (int32_t b = 0; b < dual->blocks; b++)
 		{
 			strategy_block(s, &dual->block[b]);
@@ -525,18 +507,23 @@ take_result(search *s, pe_optimum *result)
 }
 
 void
+pe_optimum_check_gram(const double *v, int32_t n)
+{
+	if (n > PE_OPTIMUM_CELLS)
+		pe_bug("a Gram matrix of an impossible size");
+	pe_design_check_gram(v, n);
+	for (int32_t i = 0; i < n; i++)
+		if (!(v[i + pe_la_size(i, n)] > 0.0))
+			pe_bug("a Gram matrix with a column that no query asks for");
+}
+
+void
 pe_optimum_solve(const double *v, int32_t n, double gap, pe_optimum *result)
 {
 	search		s;
 
 	memset(result, 0, sizeof(*result));
-	if (n < 1 || n > PE_OPTIMUM_CELLS)
-		pe_bug("a Gram matrix of an impossible size");
-	if (!pe_la_finite(square(n), v))
-		pe_bug("a Gram matrix that is not finite");
-	for (int32_t i = 0; i < n; i++)
-		if (!(v[i + (size_t) i * (size_t) n] > 0.0))
-			pe_bug("a Gram matrix with a column that nobody asks for");
+	pe_optimum_check_gram(v, n);
 	search_init(&s, v, n, gap);
 	run(&s);
 	if (!isfinite(s.upper))
@@ -550,7 +537,7 @@ size_t
 pe_optimum_memory(int32_t n)
 {
 	/* the workspaces, v, the vectors of the search and of the result, and small change */
-	return pe_dual_memory(n) + square(n) * sizeof(double)
+	return pe_dual_memory(n) + pe_la_square(n) * sizeof(double)
 		+ (VECTORS + 1) * (size_t) n * sizeof(double) + sizeof(search);
 }
 

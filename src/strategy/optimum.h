@@ -27,6 +27,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "strategy/design.h"
+#include "workload/query_source.h"
+
 /* Largest order that is solved. */
 #define PE_OPTIMUM_CELLS 4096
 
@@ -82,6 +85,9 @@ extern int32_t pe_optimum_reduce(double *v, int32_t n, int32_t *column_of);
  */
 extern void pe_optimum_solve(const double *v, int32_t n, double gap, pe_optimum *result);
 
+/* Those bugs of the caller. */
+extern void pe_optimum_check_gram(const double *v, int32_t n);
+
 /*
  * Upper bound of the bytes that are allocated at one time during
  * pe_optimum_solve, with the result and with v itself (8 n^2): 40 n^2 and a
@@ -90,5 +96,75 @@ extern void pe_optimum_solve(const double *v, int32_t n, double gap, pe_optimum 
 extern size_t pe_optimum_memory(int32_t n);
 
 extern void pe_optimum_free(pe_optimum *result);
+
+/* ----------
+ * Workloads whose best strategy under L2 can be written down.
+ *
+ * If some group of permutations of the columns that leaves V = W'W unchanged
+ * takes every column to every other, the dual of optimum.h, being concave, has a
+ * maximiser that is constant, y = 1; so
+ *
+ *	 X = c V^.5, c = n / tr V^.5,   F* = (tr V^.5)^2 / n.
+ *
+ * Two such groups are recognised, from V itself and exactly: the rotations of
+ * all columns (V circulant), whose V^.5 is a sum of cosines; and the
+ * permutations of the cells of each attribute (unions of products of identity
+ * and total, all marginals), where V_ij depends only on which attributes i and j
+ * agree in and V^.5 is a sum over sets of attributes.  A diagonal V is a third
+ * case: X = I, F* = tr V.
+ * ----------
+ */
+
+/*
+ * Solves for V as pe_optimum_solve does, with the same meaning of every part of
+ * result (iterations 0), if one of the forms fits; else returns false and
+ * leaves result alone.  count: the numbers of cells of the attributes whose
+ * product the columns are, row-major, last fastest; with attributes 0 only V
+ * itself is looked at.  O(n^2) where nothing fits, O(n^2) to build X.
+ */
+extern bool pe_closed_form(const double *v, int32_t n, const int32_t *count, int attributes, pe_optimum *result);
+
+/* ----------
+ * The strategy whose worst query is as good as it can be, under L2, with a
+ * proof of how good it is.
+ *
+ * For queries w_q, weighted, the variance of the worst of them per unit of noise
+ * variance and squared sensitivity is
+ *
+ *	 max_q w_q' X^+ w_q,  X = A'A, diagonal of X <= 1
+ *
+ * (the row space of A must contain all w_q).  Its least value is the square of
+ * the factorisation norm gamma_2 of W.  Any p >= 0 on the queries and y > 0 on the
+ * columns prove
+ *
+ *	 least value >= T^2 / (sum p sum y),  T = || P^.5 W Y^.5 ||_*
+ *
+ * (the maximum is at least the mean with weights p, and of that optimum.h's
+ * bound), and give the strategy X = Y^-.5 (Y^.5 V_p Y^.5)^.5 Y^-.5, V_p = W'PW.
+ * There is no duality gap: T is jointly concave in p and y (it is the fidelity of
+ * V_p and Y), so maximising it is a convex problem.  Source: Lee, Shraibman,
+ * Spalek, "A Direct Product Theorem for Discrepancy", CCC 2008, for gamma_2;
+ * Edmonds, Nikolov, Ullman, "The Power of Factorization Mechanisms in Local and
+ * Central Differential Privacy", STOC 2020, for its part in privacy.
+ * ----------
+ */
+
+/*
+ * Solves for the queries of source over n columns, 1 <= n <= PE_OPTIMUM_CELLS,
+ * all of them not zero, until upper / lower - 1 <= gap.  design->finished tells
+ * whether that was reached; the bounds hold in both cases.
+ * lower: of the largest variance for every strategy; upper: for this one, for
+ * rounding a little more, as optimum.h has it; design->objective is the same.
+ *
+ * If the queries are of full rank design->x is X, else design->factor is G with
+ * X = G'G, its largest diagonal entry 1 in both.
+ *
+ * Polls between LAPACK calls; reports progress once per evaluation.
+ */
+extern void pe_optimum_max(const pe_query_source *source, int32_t n, double gap,
+						   pe_design *design, double *lower, double *upper);
+
+/* Bytes that this takes at most, with the result, without the source's own. */
+extern size_t pe_optimum_max_memory(int32_t queries, int32_t n);
 
 #endif

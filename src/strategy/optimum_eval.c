@@ -21,12 +21,6 @@
 #define SQRT_TWO 1.41421356237309504880
 #define SQRT_HALF 0.70710678118654752440
 
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * (size_t) n;
-}
-
 /* ---- blocks ---- */
 
 static bool
@@ -59,7 +53,7 @@ pe_dual_basis(const pe_dual *dual, int32_t b, int32_t i)
 static double *
 build_block(const double *v, int32_t n, int32_t b, int32_t size)
 {
-	double	   *block = pe_alloc(square(size), sizeof(double));
+	double	   *block = pe_alloc(pe_la_square(size), sizeof(double));
 
 	for (int32_t j = 0; j < size; j++)
 		for (int32_t i = 0; i < size; i++)
@@ -164,24 +158,28 @@ size_t
 pe_dual_memory(int32_t n)
 {
 	/* row factor, eigenvectors and scratch; split blocks need less than half of it all */
-	return (3 * square(n) + pe_la_eigen_work(n)) * sizeof(double)
+	return (3 * pe_la_square(n) + pe_la_eigen_work(n)) * sizeof(double)
 		+ pe_la_eigen_iwork(n) * sizeof(int32_t) + (size_t) n * (9 * sizeof(double) + sizeof(float));
 }
 
-static double *
-numbers(size_t count)
-{
-	return pe_alloc(count, sizeof(double));
-}
-
-/* Dividing by it rounds nothing. */
-static double
-power_of_two_near(double length)
+double
+pe_power_of_two_near(double length)
 {
 	int			exponent;
 
 	(void) frexp(length, &exponent);
 	return ldexp(1.0, exponent);
+}
+
+double
+pe_longest_step(int32_t n, const double *x, const double *dx)
+{
+	double		step = 1.0;
+
+	for (int32_t i = 0; i < n; i++)
+		if (dx[i] < 0.0)
+			step = fmin(step, -x[i] / dx[i]);
+	return step;
 }
 
 void
@@ -195,27 +193,27 @@ pe_dual_init(pe_dual *dual, const double *v, int32_t n, bool split)
 	dual->rounding = fmin(n, 4.0 * sqrt(n)) * DBL_EPSILON;
 	for (int32_t b = 0; b < dual->blocks; b++)
 		init_block(dual, b, v, split);
-	dual->copies = numbers((size_t) dual->order);
-	dual->y = numbers((size_t) dual->order);
-	dual->kappa = numbers((size_t) dual->order);
-	dual->diagonal = numbers((size_t) dual->order);
-	dual->root = numbers((size_t) dual->order);
-	dual->scale = numbers((size_t) dual->order);
+	dual->copies = pe_la_vector((size_t) dual->order);
+	dual->y = pe_la_vector((size_t) dual->order);
+	dual->kappa = pe_la_vector((size_t) dual->order);
+	dual->diagonal = pe_la_vector((size_t) dual->order);
+	dual->root = pe_la_vector((size_t) dual->order);
+	dual->scale = pe_la_vector((size_t) dual->order);
 	dual->right = pe_alloc((size_t) dual->order, sizeof(float));
-	dual->scratch = numbers(square(dual->order));
-	dual->work = numbers(pe_la_eigen_work(dual->order));
+	dual->scratch = pe_la_vector(pe_la_square(dual->order));
+	dual->work = pe_la_vector(pe_la_eigen_work(dual->order));
 	dual->iwork = pe_alloc(pe_la_eigen_iwork(dual->order), sizeof(int32_t));
-	dual->unit = numbers((size_t) dual->order);
+	dual->unit = pe_la_vector((size_t) dual->order);
 	for (int32_t i = 0; i < n; i++)
 	{
 		dual->copies[pe_dual_index(dual, i)] += 1.0;
-		dual->unit[pe_dual_index(dual, i)] = power_of_two_near(sqrt(v[i + (size_t) i * (size_t) n]));
+		dual->unit[pe_dual_index(dual, i)] = pe_power_of_two_near(sqrt(v[i + (size_t) i * (size_t) n]));
 	}
 	find_ranks(dual);
 	for (int32_t b = 0; b < dual->blocks; b++)
 	{
-		dual->block[b].u = numbers(square(dual->order));
-		dual->block[b].s = numbers((size_t) dual->order);
+		dual->block[b].u = pe_la_vector(pe_la_square(dual->order));
+		dual->block[b].s = pe_la_vector((size_t) dual->order);
 	}
 }
 
@@ -403,8 +401,8 @@ factorisation_error(const pe_dual *dual, const pe_dual_block *block)
 
 /*
  * With row factors the roots are the lengths of the columns of B'Q, which are
- * known to eps of the largest root and not only to its square root; and whatever
- * they are, F = T max X_ii holds for the strategy G = diag(s^-.5) Q'R.
+ * known to eps of the largest root and not only to its square root.  For
+ * all of them F = T max X_ii holds for the strategy G = diag(s^-.5) Q'R.
  */
 static void
 factored_roots(pe_dual *dual, pe_dual_block *block)

@@ -17,12 +17,6 @@
 /* Step in log t of the fine rule: error below 1e-5. */
 #define FINE_STEP 0.75
 
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * (size_t) n;
-}
-
 /*
  * s_k s_l / (s_k + s_l) = integral over t > 0 of exp(-t/s_k) exp(-t/s_l), by the
  * trapezoid rule in log t: S is a sum of elementwise squares of U diag(.) U'.
@@ -124,13 +118,13 @@ build_hessian(pe_dual *dual, double coarse_step, bool fine)
 {
 	double		step = fine ? FINE_STEP : coarse_step;
 	float	   *h = (float *) dual->scratch;
-	float	   *e = h + square(dual->order);
+	float	   *e = h + pe_la_square(dual->order);
 	quadrature	rule;
 
 	choose_nodes(dual, fine, step, &rule);
 	for (int32_t i = 0; i < dual->order; i++)
 		dual->root[i] = 1.0 / sqrt(sqrt(dual->kappa[i]));
-	memset(h, 0, square(dual->order) * sizeof(float));
+	memset(h, 0, pe_la_square(dual->order) * sizeof(float));
 	for (int32_t q = 0; q < rule.nodes; q++)
 	{
 		double		t = exp(rule.highest - step * q);
@@ -165,7 +159,7 @@ factor_hessian(pe_dual *dual, const double *shift)
 {
 	int32_t		n = dual->order;
 	float	   *h = (float *) dual->scratch;
-	float	   *kept = h + square(n);
+	float	   *kept = h + pe_la_square(n);
 
 	for (int32_t i = 0; i < n; i++)
 		dual->scale[i] = 1.0 / sqrt((double) h[i + (size_t) i * (size_t) n] + shift[i] / dual->kappa[i]);
@@ -173,7 +167,7 @@ factor_hessian(pe_dual *dual, const double *shift)
 		for (int32_t i = j + 1; i < n; i++)
 			h[i + (size_t) j * (size_t) n] =
 				(float) ((double) h[i + (size_t) j * (size_t) n] * dual->scale[i] * dual->scale[j]);
-	memcpy(kept, h, square(n) * sizeof(float));
+	memcpy(kept, h, pe_la_square(n) * sizeof(float));
 	for (float ridge = 1e-6f; ridge < 1.0f; ridge *= 100.0f)
 	{
 		for (int32_t i = 0; i < n; i++)
@@ -181,7 +175,7 @@ factor_hessian(pe_dual *dual, const double *shift)
 		pe_poll();
 		if (pe_la_cholesky_single(n, h, n))
 			return true;
-		memcpy(h, kept, square(n) * sizeof(float));
+		memcpy(h, kept, pe_la_square(n) * sizeof(float));
 	}
 	return false;
 }

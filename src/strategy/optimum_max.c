@@ -1,6 +1,6 @@
 /*
  * optimum_max.c
- *	  The strategy whose worst query is best.  See optimum_max.h.
+ *	  The strategy whose worst query is best.  See optimum.h.
  *
  * What is maximised is 2 T(y, p) - sum y - (sum p)^2 / 2, whose maximum has
  *
@@ -14,8 +14,8 @@
  *	 d kappa - kappa (du, dv) = -S (du, dv),
  *	 S = sum_kl s_k s_l / (s_k + s_l) h_kl h_kl',   h_kl = (z_k o z_l, -u_k o u_l),
  *
- * which is optimum_eval.h's S of the stacked vectors (z_k, u_k) but for the signs
- * of the mixed blocks; those are had by solving for -dv.
+ * which is optimum_eval.h's S of the stacked vectors (z_k, u_k) up to the signs
+ * of the mixed blocks, which follow from solving for -dv.
  *
  * With more queries than the system of equations can have, both are improved by
  * multiplication instead, y by X_ii^omega and p by a_q^omega, the iteration of
@@ -25,16 +25,14 @@
  * gap of 1e-2 on it is slow, for half of the queries of all_range end at the same
  * variance.
  */
-#include "strategy/optimum_max.h"
+#include "strategy/optimum.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
 #include "strategy/optimum_eval.h"
-#include "strategy/optimum_max_eval.h"
 
 #define NEWTON_QUERIES 4096		/* most queries of the interior point method */
 #define EVALUATIONS 80			/* of it, at most */
@@ -82,18 +80,6 @@ typedef struct search
 
 #define VECTORS 8
 
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * (size_t) n;
-}
-
-static double *
-numbers(size_t count)
-{
-	return pe_alloc(count, sizeof(double));
-}
-
 static double
 gap_of(const search *s)
 {
@@ -138,7 +124,7 @@ init_system(search *s)
 {
 	size_t		order = (size_t) s->order;
 	pe_dual    *system = &s->system;
-	double	   *vectors = numbers(VECTORS * order);
+	double	   *vectors = pe_la_vector(VECTORS * order);
 
 	s->z = vectors;
 	s->tie = vectors + order;
@@ -152,13 +138,13 @@ init_system(search *s)
 	system->rank = s->dual.rank;
 	system->blocks = 1;
 	system->block[0] = (pe_dual_block) {.size = s->order, .rank = s->dual.rank, .s = s->dual.s,
-		.u = numbers(order * (size_t) s->dual.rank)};
+		.u = pe_la_vector(order * (size_t) s->dual.rank)};
 	system->kappa = s->dual.kappa;
 	system->tie = s->tie;
-	system->root = numbers(order);
-	system->scale = numbers(order);
+	system->root = pe_la_vector(order);
+	system->scale = pe_la_vector(order);
 	system->right = pe_alloc(order, sizeof(float));
-	system->scratch = numbers(order * order);
+	system->scratch = pe_la_vector(order * order);
 	system->work = pe_alloc(order * (size_t) s->dual.rank, sizeof(float));
 }
 
@@ -244,18 +230,6 @@ interior_direction(search *s, double mu)
 	}
 }
 
-/* The largest step of at most 1 that keeps x + step dx >= 0. */
-static double
-longest(int32_t n, const double *x, const double *dx)
-{
-	double		step = 1.0;
-
-	for (int32_t i = 0; i < n; i++)
-		if (dx[i] < 0.0)
-			step = fmin(step, -x[i] / dx[i]);
-	return step;
-}
-
 /*
  * Each coordinate goes as far as it may by itself: one that falls to zero, of a
  * query that does not matter, must not hold up all others.
@@ -286,7 +260,7 @@ interior_step(search *s)
 	memset(s->dz, 0, (size_t) s->order * sizeof(double));
 	mu = mean_product(s, 0.0);
 	interior_direction(s, 0.0);
-	step = fmin(longest(s->order, y, s->dy), longest(s->order, s->z, s->dz));
+	step = fmin(pe_longest_step(s->order, y, s->dy), pe_longest_step(s->order, s->z, s->dz));
 	/* the last floor keeps what has tiny weight from stalling the search */
 	centring = fmax(fmax(pow(mean_product(s, step) / mu, 3.0), 1e-4),
 					0.2 * s->goal * s->dual.trace / (s->order * mu));
@@ -423,7 +397,7 @@ normalise(double *factor, int32_t rank, int32_t n)
 static double *
 strategy_of(const double *factor, int32_t n)
 {
-	double	   *x = numbers(square(n));
+	double	   *x = pe_la_vector(pe_la_square(n));
 
 	pe_la_syrk(true, n, n, 1.0, factor, n, 0.0, x, n);
 	pe_la_mirror(n, x, n);
@@ -454,7 +428,7 @@ check_source(const pe_query_source *source, int32_t n)
 {
 	if (n < 1 || n > PE_OPTIMUM_CELLS || source->queries < 1)
 		pe_bug("queries over an impossible number of columns");
-	if (!pe_la_finite(square(n), source->gram))
+	if (!pe_la_finite(pe_la_square(n), source->gram))
 		pe_bug("queries that are not finite");
 	for (int32_t i = 0; i < n; i++)
 		if (!(source->gram[i + (size_t) i * (size_t) n] > 0.0))
@@ -471,7 +445,7 @@ pe_optimum_max(const pe_query_source *source, int32_t n, double gap,
 	check_source(source, n);
 	pe_max_dual_init(&s.dual, source, n, fmin(fmax(SHARE * gap, LEAST_SHARE), LARGEST_SHARE));
 	rank = s.dual.rank;
-	s.best = numbers((size_t) rank * (size_t) n);
+	s.best = pe_la_vector((size_t) rank * (size_t) n);
 	if (!evaluate(&s))
 		pe_bug("queries beyond the range of floating point");
 	if (source->queries <= NEWTON_QUERIES)
@@ -488,7 +462,7 @@ size_t
 pe_optimum_max_memory(int32_t queries, int32_t n)
 {
 	size_t		order = (size_t) n + (size_t) queries;
-	size_t		strategy = square(n) * sizeof(double);
+	size_t		strategy = pe_la_square(n) * sizeof(double);
 
 	if (queries > NEWTON_QUERIES)
 		return pe_max_dual_memory(queries, n) + 2 * strategy;

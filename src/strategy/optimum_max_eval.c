@@ -1,9 +1,9 @@
 /*
  * optimum_max_eval.c
  *	  One evaluation of the dual of the best worst query.  See
- *	  optimum_max_eval.h.
+ *	  optimum_eval.h.
  */
-#include "strategy/optimum_max_eval.h"
+#include "strategy/optimum_eval.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,29 +15,7 @@
 #define CHUNK 1024				/* queries that are read at one time */
 #define RANK_TOLERANCE 1e-12	/* as in optimum_eval.c */
 
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * (size_t) n;
-}
-
-static double *
-numbers(size_t count)
-{
-	return pe_alloc(count, sizeof(double));
-}
-
 /* ---- the row space ---- */
-
-/* Dividing by it rounds nothing. */
-static double
-power_of_two_near(double length)
-{
-	int			exponent;
-
-	(void) frexp(length, &exponent);
-	return ldexp(1.0, exponent);
-}
 
 /* R of gram = R'R, of columns scaled to about the same length as in optimum_eval.c. */
 static void
@@ -45,19 +23,19 @@ find_row_space(pe_max_dual *s)
 {
 	int32_t		n = s->n;
 	const double *gram = s->source->gram;
-	double	   *factor = numbers(square(n));
-	double	   *work = numbers(2 * (size_t) n);
-	double	   *unit = numbers((size_t) n);
+	double	   *factor = pe_la_vector(pe_la_square(n));
+	double	   *work = pe_la_vector(2 * (size_t) n);
+	double	   *unit = pe_la_vector((size_t) n);
 
 	for (int32_t i = 0; i < n; i++)
-		unit[i] = power_of_two_near(sqrt(gram[i + (size_t) i * (size_t) n]));
+		unit[i] = pe_power_of_two_near(sqrt(gram[i + (size_t) i * (size_t) n]));
 	for (int32_t j = 0; j < n; j++)
 		for (int32_t i = 0; i < n; i++)
 			factor[i + (size_t) j * (size_t) n] = gram[i + (size_t) j * (size_t) n] / (unit[i] * unit[j]);
 	pe_poll();
 	s->rank = pe_la_cholesky_pivoted(n, factor, n, RANK_TOLERANCE, s->pivot, work);
-	s->r = numbers((size_t) s->rank * (size_t) n);
-	s->triangle = numbers(square(s->rank));
+	s->r = pe_la_vector((size_t) s->rank * (size_t) n);
+	s->triangle = pe_la_vector(pe_la_square(s->rank));
 	for (int32_t i = 0; i < n; i++)
 		for (int32_t k = 0; k < s->rank && k <= i; k++)
 		{
@@ -91,8 +69,8 @@ chunk_init(chunk *k, const pe_max_dual *s)
 
 	memset(k, 0, sizeof(*k));
 	k->query = pe_alloc(most, sizeof(int32_t));
-	k->rows = numbers(most * (size_t) s->n);
-	k->coordinates = numbers(most * (size_t) s->rank);
+	k->rows = pe_la_vector(most * (size_t) s->n);
+	k->coordinates = pe_la_vector(most * (size_t) s->rank);
 }
 
 static void
@@ -165,7 +143,7 @@ root_of_queries(const pe_max_dual *s, double *gamma)
 	double		trace = 0.0;
 	chunk		k;
 
-	memset(gamma, 0, square(rank) * sizeof(double));
+	memset(gamma, 0, pe_la_square(rank) * sizeof(double));
 	chunk_init(&k, s);
 	while (next_chunk(&k, s))
 	{
@@ -180,7 +158,7 @@ root_of_queries(const pe_max_dual *s, double *gamma)
 	}
 	pe_la_mirror(rank, gamma, rank);
 	pe_poll();
-	return pe_la_finite(square(rank), gamma) && pe_la_cholesky(rank, gamma, rank) ? trace : -1.0;
+	return pe_la_finite(pe_la_square(rank), gamma) && pe_la_cholesky(rank, gamma, rank) ? trace : -1.0;
 }
 
 /* q = Y^.5 R' with orthonormal columns, times the upper triangular t. */
@@ -225,7 +203,7 @@ reverse(double *a, double *value, int32_t n)
 }
 
 /*
- * s and z_k of P^.5 W Y^.5.  The z_k are orthonormal whatever p and y are, as they
+ * s and z_k of P^.5 W Y^.5.  The z_k are orthonormal for every p and y, as they
  * come from an orthonormal basis of Y^.5 R' and a rotation, and so X is inverted by
  * K K' to full accuracy.  queries_trace: of L'PL.
  */
@@ -233,10 +211,10 @@ static bool
 decompose(pe_max_dual *s, double *queries_trace)
 {
 	int32_t		rank = s->rank;
-	double	   *gamma = numbers(square(rank));
-	double	   *q = numbers((size_t) s->n * (size_t) rank);
-	double	   *t = numbers(square(rank));
-	double	   *product = numbers(square(rank));
+	double	   *gamma = pe_la_vector(pe_la_square(rank));
+	double	   *q = pe_la_vector((size_t) s->n * (size_t) rank);
+	double	   *t = pe_la_vector(pe_la_square(rank));
+	double	   *product = pe_la_vector(pe_la_square(rank));
 	bool		done;
 
 	*queries_trace = root_of_queries(s, gamma);
@@ -244,7 +222,7 @@ decompose(pe_max_dual *s, double *queries_trace)
 	multiply_roots(s, t, gamma, product);
 	pe_free(gamma);
 	pe_free(t);
-	done = *queries_trace >= 0.0 && pe_la_finite(square(rank), product) && pe_la_singular(rank, product, s->s);
+	done = *queries_trace >= 0.0 && pe_la_finite(pe_la_square(rank), product) && pe_la_singular(rank, product, s->s);
 	if (done)
 	{
 		reverse(product, s->s, rank);
@@ -276,8 +254,8 @@ take_columns(pe_max_dual *s)
 }
 
 /*
- * Variances of all queries.  Each is a sum of entries of C, in whatever order
- * the source takes them, and C_ij is at most sqrt(C_ii C_jj); so rounding costs
+ * Variances of all queries.  Each is a sum of entries of C, in the order in
+ * which the source takes them, and C_ij is at most sqrt(C_ii C_jj); so rounding costs
  * at most its part of (largest sum sqrt C_ii)^2.
  */
 static void
@@ -416,13 +394,13 @@ pe_max_dual_init(pe_max_dual *s, const pe_query_source *source, int32_t n, doubl
 	s->rounding = fmin(n, 4.0 * sqrt(n)) * DBL_EPSILON;
 	s->pivot = pe_alloc((size_t) n, sizeof(int32_t));
 	find_row_space(s);
-	s->y = numbers(order);
-	s->kappa = numbers(order);
-	s->s = numbers((size_t) s->rank);
-	s->left = numbers((size_t) n * (size_t) s->rank);
-	s->root = numbers((size_t) n * (size_t) s->rank);
-	s->c = numbers(square(n));
-	s->variance = numbers((size_t) s->queries);
+	s->y = pe_la_vector(order);
+	s->kappa = pe_la_vector(order);
+	s->s = pe_la_vector((size_t) s->rank);
+	s->left = pe_la_vector((size_t) n * (size_t) s->rank);
+	s->root = pe_la_vector((size_t) n * (size_t) s->rank);
+	s->c = pe_la_vector(pe_la_square(n));
+	s->variance = pe_la_vector((size_t) s->queries);
 	pe_max_dual_start(s);
 }
 
@@ -448,6 +426,6 @@ pe_max_dual_memory(int32_t queries, int32_t n)
 	size_t		most = queries < CHUNK ? (size_t) queries : CHUNK;
 
 	/* R, its triangle, z_k, K and C; then the factors of decompose and what pe_la_singular takes, or a chunk */
-	return (5 + 8) * square(n) * sizeof(double) + 2 * most * (size_t) n * sizeof(double)
+	return (5 + 8) * pe_la_square(n) * sizeof(double) + 2 * most * (size_t) n * sizeof(double)
 		+ (3 * (size_t) queries + 64 * (size_t) n + 8192) * sizeof(double);
 }

@@ -35,7 +35,7 @@
  * ------------------------------------------------------------------
  */
 
-/* Matrices are p x n by columns, as Theta is, but for V and those of order p. */
+/* Matrices are p x n by columns, as Theta is, except V and those of order p. */
 typedef struct problem
 {
 	const double *v;			/* n x n */
@@ -495,18 +495,6 @@ factor_of(const double *theta, int32_t n, int32_t p)
 	return a;
 }
 
-static void
-check_arguments(const double *v, int32_t n)
-{
-	if (n < 1 || n > PE_OPTIMUM_CELLS)
-		pe_bug("a Gram matrix of an impossible size");
-	if (!pe_la_finite((size_t) n * n, v))
-		pe_bug("a Gram matrix that is not finite");
-	for (int32_t j = 0; j < n; j++)
-		if (!(v[(size_t) j * n + j] > 0))
-			pe_bug("a Gram matrix with a column that nobody asks for");
-}
-
 void
 pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, const pe_trace *trace, pe_design *design)
 {
@@ -517,7 +505,7 @@ pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, 
 	double	   *best;
 	search		s;
 
-	check_arguments(v, n);
+	pe_optimum_check_gram(v, n);
 	*design = (pe_design) {.n = n, .rows = n + p, .finished = true};
 	search_init(&s, v, n, p);
 	s.most_evaluations = evaluations_of(n, options);

@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "base/linalg.h"
-#include "strategy/nonnegative.h"
 #include "strategy/optimum.h"
-#include "strategy/solve.h"
 
 /*
  * A query is determined if this much of its square or less is outside the row
@@ -22,12 +20,6 @@
 
 /* So many random vectors that all look as if it were less by a factor of ten have a chance below 1e-8. */
 #define PROBES 8
-
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * n;
-}
 
 /* ------------------------------------------------------------------
  * Classes of two workloads
@@ -186,7 +178,7 @@ probe_columns(const pe_strategy *strategy, const double *q, double *u)
 /*
  * A random vector over the classes to which every query that is determined is
  * orthogonal: anything for a class that no column has, sums of 0 within a column
- * but for what B does not span.
+ * up to what B does not span.
  */
 static void
 probe_classes(const pe_reconstruction *r, const double *q, double *z)
@@ -333,8 +325,8 @@ covariance_of_classes(const pe_reconstruction *r)
 {
 	int32_t		classes = r->classes.cells;
 	int32_t		n = r->measured->strategy->columns;
-	double	   *c = pe_alloc(square(n), sizeof(double));
-	double	   *q = pe_alloc(square(classes), sizeof(double));
+	double	   *c = pe_alloc(pe_la_square(n), sizeof(double));
+	double	   *q = pe_alloc(pe_la_square(classes), sizeof(double));
 
 	pe_strategy_covariance(r->measured->strategy, c);
 	for (int32_t i = 0; i < classes; i++)

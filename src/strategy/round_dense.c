@@ -1,8 +1,8 @@
 /*
  * round_dense.c
- *	  From a real strategy matrix to a dense one of integers.  See round_dense.h.
+ *	  From a real strategy matrix to a dense one of integers.  See rounding.h.
  */
-#include "strategy/round_dense.h"
+#include "strategy/rounding.h"
 
 #include <math.h>
 #include <stdlib.h>

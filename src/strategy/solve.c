@@ -1,8 +1,8 @@
 /*
  * solve.c
- *	  Least squares with a strategy's rows.  See solve.h.
+ *	  Least squares with a strategy's rows.  See reconstruct.h.
  */
-#include "strategy/solve.h"
+#include "strategy/reconstruct.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,12 +11,6 @@
 
 /* A column of M is dependent on those before it if this part of it or less is not along them. */
 #define DEPENDENT 1e-10
-
-static size_t
-square(int32_t n)
-{
-	return (size_t) n * n;
-}
 
 /* The next rows of M below what is in the block, which has room for so many. */
 static void
@@ -87,7 +81,7 @@ pe_strategy_triangle(const pe_strategy *strategy, double *r)
 		check_independent(r, n);
 		return;
 	}
-	memset(r, 0, square(n) * sizeof(double));
+	memset(r, 0, pe_la_square(n) * sizeof(double));
 	for (int32_t j = 0; j < n; j++)
 		for (int32_t i = 0; i <= j; i++)
 			r[(size_t) j * n + i] = entry != NULL ? *entry++ : i == j;
@@ -96,7 +90,7 @@ pe_strategy_triangle(const pe_strategy *strategy, double *r)
 static double *
 triangle_of(const pe_strategy *strategy)
 {
-	double	   *r = pe_alloc(square(strategy->inner), sizeof(double));
+	double	   *r = pe_alloc(pe_la_square(strategy->inner), sizeof(double));
 
 	pe_strategy_triangle(strategy, r);
 	return r;
@@ -108,7 +102,7 @@ pe_basis_inverse(const pe_strategy *strategy, double *inverse)
 	int32_t		n = strategy->columns;
 	int32_t		rows = strategy->inner;
 	double	   *q = pe_alloc((size_t) n * rows, sizeof(double));
-	double	   *r = pe_alloc(square(rows), sizeof(double));
+	double	   *r = pe_alloc(pe_la_square(rows), sizeof(double));
 	bool		independent = true;
 
 	/* B' = Q R, so B = R'Q' and B^+ = Q R'^-1: the transpose of R^-1 Q' */

@@ -8,7 +8,6 @@
 #include <float.h>
 #include <string.h>
 
-#include "strategy/direct.h"
 #include "base/linalg.h"
 #include "strategy/optimum.h"
 
@@ -37,7 +36,7 @@ is_identity(const pe_strategy *strategy)
 	return strategy->triangle == NULL && strategy->dense == NULL && !strategy->direct;
 }
 
-/* Column l of M, of which only the leading entries are there; NULL: that of the identity. */
+/* Column l of M: only the leading entries are stored; NULL: that of the identity. */
 static const int32_t *
 column_of_m(const pe_strategy *strategy, int32_t l, int32_t *entries)
 {
@@ -587,7 +586,7 @@ typedef struct header
 	double		lower_bound;
 } header;
 
-/* At most 2^40 each: the sizes of a sound header are 2^20 at most, but for the rows of DIRECT. */
+/* At most 2^40 each: the sizes of a sound header are 2^20 at most, except the rows of DIRECT. */
 static size_t
 words_of_m(const header *h)
 {
@@ -779,11 +778,4 @@ pe_strategy_free(pe_strategy *strategy)
 	pe_free(strategy->dense);
 	pe_free(strategy->basis);
 	memset(strategy, 0, sizeof(*strategy));
-}
-
-bool
-pe_strategy_is_workload(const pe_strategy_wish *wish)
-{
-	return pe_workload_counts_once(wish->workload) &&
-		(wish->method == PE_METHOD_OPTIMAL || wish->method == PE_METHOD_GAUSSIAN || wish->method == PE_METHOD_IDENTITY);
 }

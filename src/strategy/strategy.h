@@ -3,26 +3,26 @@
  *	  Integer strategy matrices: what is measured.
  *
  * A strategy is a matrix A of integers, one row per measurement and one column
- * for each group of cells that no query of the workload tells apart.  A = M B: B
+ * for each group of cells that no query of the workload distinguishes.  A = M B: B
  * a set of independent integer rows that spans the queries, or the identity; M
  * of full column rank: the identity, an upper triangular T, or any matrix with
  * at least as many rows as columns (dense).  Or A = W itself (direct), the
  * unweighted queries of the workload over the columns, which is not stored and
- * need not be of full rank.  From this one object come
- * both the exact measurements A x and the sensitivity, so that the noise can
- * never be calibrated to another matrix than the one applied.
+ * need not be of full rank.  Both the exact
+ * measurements A x and the sensitivity come from this one object, so the noise is
+ * calibrated to the matrix that is applied.
  *
  * Neighbouring tables differ in one unit; a unit contributes any x in N^n with
- * sum x <= k (it can also be no row at all).  With a_j the columns:
+ * sum x <= k, also x = 0.  With a_j the columns:
  *
  *	 add_remove:  Delta = k max_j |a_j|
  *	 substitute:  Delta = k max(max_j |a_j|, max_ij |a_i - a_j|)
  *
  * in the L2 norm for Gaussian noise and in the L1 norm for Laplace noise.  A x of
  * one unit lies in k times the convex hull of 0 and the columns, and so do its
- * vertices.  add_remove compares such a point with 0, substitute two of them; a convex function is largest at vertices, so k copies
- * of one column, or of two, reach the maximum.  0 is a vertex of both: a unit
- * whose rows are all dropped.  Without it `total` under a predicate would have
+ * vertices.  add_remove compares such a point with 0, substitute two of
+ * them.  A convex function is largest at vertices, so k copies of one column, or of
+ * two, reach the maximum.  0 is a vertex of both: a unit whose rows are all dropped.  Without it `total` under a predicate would have
  * equal columns, no sensitivity under substitute, and leave without noise.
  * A cell without a column (no query asks for it, or a predicate rules it out)
  * contributes nothing to A x, which is the same vertex.
@@ -35,8 +35,8 @@
 
 #include <stdbool.h>
 
+#include "strategy/design.h"
 #include "workload/algebra.h"
-#include "strategy/method.h"
 
 /* column_of: no query asks for the class; the predicate rules all of its cells out. */
 #define PE_NOT_ASKED (-1)
@@ -78,7 +78,24 @@ typedef enum pe_strategy_status
 	PE_STRATEGY_MALFORMED		/* bytes that pe_strategy_write did not write */
 } pe_strategy_status;
 
-/* What the strategy shall be good at. */
+/* The methods that choose it; their names are methods/make.h's. */
+typedef enum pe_method
+{
+	PE_METHOD_OPTIMAL,			/* optimum.h; p_identity.h for PE_L1 */
+	PE_METHOD_COA,				/* coa.h */
+	PE_METHOD_DIRECT,			/* the queries themselves, no inference */
+	PE_METHOD_IDENTITY,			/* every column */
+	PE_METHOD_WAVELET,			/* levels.h */
+	PE_METHOD_HIERARCHICAL,		/* levels.h */
+	PE_METHOD_ADAPTIVE,			/* adaptive.h */
+	PE_METHOD_SMOOTHING,		/* smoothing.h */
+	PE_METHOD_LOWRANK,			/* low_rank.h */
+	PE_METHOD_DAWA				/* counts/dawa.h */
+} pe_method;
+
+#define PE_METHODS (PE_METHOD_DAWA + 1)
+
+/* What the strategy minimises. */
 typedef enum pe_objective
 {
 	PE_SUM,						/* the sum of all queries' variances, weighted */
@@ -89,7 +106,7 @@ typedef enum pe_objective
  * What is asked for.  gap: how far the objective of method optimal may be from the
  * optimum, relatively; what was reached is objective / lower_bound - 1.
  */
-typedef struct pe_strategy_wish
+typedef struct pe_strategy_problem
 {
 	const pe_workload *workload;
 	const pe_classes *classes;	/* of this workload */
@@ -98,13 +115,7 @@ typedef struct pe_strategy_wish
 	pe_objective objective;
 	pe_norm		norm;
 	double		gap;
-} pe_strategy_wish;
-
-/*
- * Whether what is asked for is the workload itself, a column for every class: methods optimal,
- * gaussian and identity for one that counts each cell once, in any size.
- */
-extern bool pe_strategy_is_workload(const pe_strategy_wish *wish);
+} pe_strategy_problem;
 
 /*
  * The optimal strategy for a workload, over its classes.  possible: which cells
@@ -136,7 +147,7 @@ extern pe_strategy_status pe_strategy_optimal(const pe_workload *workload, const
 extern pe_strategy_status pe_strategy_optimal_l1(const pe_workload *workload, const pe_classes *classes,
 												 const bool *possible, double gap, pe_strategy *strategy);
 
-/* How far the objective can be from the optimum, relatively; infinity where nobody knows a bound. */
+/* How far the objective can be from the optimum, relatively; infinity where no bound is known. */
 extern double pe_strategy_gap(const pe_strategy *strategy);
 
 /* Whether pe_strategy_optimal takes the workload itself. */
@@ -158,13 +169,13 @@ extern size_t pe_strategy_optimal_l1_memory(const pe_workload *workload, const p
  * The distances |a_i - a_j|^2 = |a_i|^2 + |a_j|^2 - 2 a_i'a_j come from products
  * of panels of A in doubles where the largest |a_j|^2, found in integers before,
  * is below 2^53: by Cauchy-Schwarz every sum of some of the terms |a_il a_jl| is
- * then below 2^53 too, so whatever order, blocking or fused multiplications BLAS
- * uses, each number on the way is an integer that a double holds.  With larger
+ * then below 2^53 too, so in every order, blocking and with fused multiplications of
+ * BLAS each number on the way is an integer that a double holds.  With larger
  * columns, which 16 to 24 bits of rounding do not give, all is done in integers.
  * It takes 3 seconds for 4096 columns, 0.6 for 2048, on a busy processor.
  *
  * Of a direct strategy the norms and distances are those of W'W, integers below
- * 2^53 in doubles (direct.h); false if they are not.
+ * 2^53 in doubles (pe_direct_memory); false if they are not.
  */
 extern bool pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbours neighbours, int32_t max_rows,
 									   pe_u128 *sensitivity_sq);
@@ -177,7 +188,7 @@ extern size_t pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_nei
  * and a strategy of more than PE_L1_PAIRS columns that is not the identity, the
  * bound 2 k max_j |a_j|, as there are too many pairs of columns to look at.  A
  * direct strategy of zeros and ones is exact in any size, one of other weights and
- * very many queries is bounded sooner (direct.h).
+ * very many queries is bounded sooner (pe_direct_memory).
  * False if the entries of A are so large that A x could overflow 127 bits for
  * counts below 2^63.
  */
@@ -187,7 +198,7 @@ extern bool pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbour
 
 /*
  * y = A x, exact; x has an entry per column, below 2^63.  With the entries that
- * the sensitivities above accept the 128 bits cannot overflow, whatever the
+ * the sensitivities above accept the 128 bits cannot overflow for any
  * data (each y is below 2^125 in absolute value), so there is no check that the
  * data could fail.
  */
@@ -214,5 +225,43 @@ extern void pe_strategy_write(const pe_strategy *strategy, char *bytes);
 extern pe_strategy_status pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size);
 
 extern void pe_strategy_free(pe_strategy *strategy);
+
+/* ----------
+ * The queries of a workload measured as they are: A = W.
+ *
+ * Nothing of such a strategy is stored, so what is said of it comes from the
+ * workload that pe_strategy_bind told: everything here needs it (pe_bug).  A
+ * column is a set of classes with the same weights in every query, and one of
+ * them stands for it.
+ * ----------
+ */
+
+/*
+ * Raises *largest to the largest |a_j|^2, and with pairs to the largest
+ * |a_i - a_j|^2 = G_ii + G_jj - 2 G_ij of G = W'W.  False if an entry of G is not
+ * below 2^53 (the parser refuses such a workload): up to there it is exact.
+ */
+extern bool pe_direct_largest_sq(const pe_strategy *strategy, bool pairs, pe_u128 *largest);
+
+/*
+ * The same of |a_j|_1 and |a_i - a_j|_1.  Where W has only zeros and ones these
+ * are the squares above.  Otherwise they are added up query by query; the
+ * differences, if that is too much (PE_L1_PAIRS columns, 2^32 terms), are bounded
+ * by twice the largest |a_j|_1.
+ */
+extern bool pe_direct_largest_l1(const pe_strategy *strategy, bool pairs, pe_u128 *largest);
+
+/* Bytes that these take at most. */
+extern size_t pe_direct_memory(const pe_strategy *strategy);
+
+/*
+ * y = W x, exact, as pe_strategy_apply.  It takes a few operations for every query
+ * of ranges and as many as there are classes for one of a matrix, and does not
+ * poll: there are exact numbers in its memory, which it wipes.
+ */
+extern void pe_direct_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y);
+
+/* The entries of W over the columns, as pe_strategy_matrix. */
+extern void pe_direct_matrix(const pe_strategy *strategy, double *a);
 
 #endif

@@ -144,7 +144,7 @@ raise_nobody(pe_posting posting, int starts, const char *state)
 				 errhint("Too many sessions ask for the first time at once: ask again, or raise pg_epsilon.charge_timeout.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("no background worker could be had for the ledger within %d ms", pe_charge_timeout),
+			 errmsg("no background worker was available for the ledger within %d ms", pe_charge_timeout),
 			 errdetail("%s", state),
 			 starts > 1 ? errhint("Workers were started and stopped: the server's log says why.") :
 			 errhint("Raise max_worker_processes, or pg_epsilon.charge_timeout.")));

@@ -14,7 +14,7 @@
 #include "storage/shmem.h"
 #include "storage/spin.h"
 
-#include "server/locks.h"
+#include "server/settings.h"
 #include "worker/mailbox.h"
 
 #define MAGIC 0x70656d62

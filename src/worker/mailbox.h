@@ -58,4 +58,16 @@ extern bool pe_mailbox_should_leave(pe_mailbox *mailbox);
 /* Worker: closes the mailbox unless a channel waits in it; whether it did. */
 extern bool pe_mailbox_close(pe_mailbox *mailbox);
 
+/* ----------
+ * The library in shared_preload_libraries: workers that stay.
+ * ----------
+ */
+
+/*
+ * In _PG_init.  In the postmaster: asks for the shared memory where workers are
+ * found (mailbox.h), and from then on makes the worker of a database leave when a
+ * statement needs that database for itself.  Elsewhere it does nothing.
+ */
+extern void pe_resident_init(void);
+
 #endif

@@ -1,6 +1,6 @@
 /*
  * resident.c
- *	  Workers that stay.  See resident.h.
+ *	  Workers that stay.  See mailbox.h.
  *
  * A database cannot be dropped, renamed, moved or copied while somebody is
  * connected to it.  A worker that stays would stand in the way for ever: the
@@ -21,7 +21,6 @@
 #include "utils/syscache.h"
 
 #include "worker/mailbox.h"
-#include "worker/resident.h"
 
 static ProcessUtility_hook_type previous_utility;
 

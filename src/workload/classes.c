@@ -112,6 +112,8 @@ pe_classes_init(const pe_workload *const *workloads, int count, pe_classes *clas
 		number_classes(classes, a, shape->cells[a], cut);
 		pe_free(cut);
 	}
+	if (shape->attributes == 0)
+		number_classes(classes, classes->attributes++, 1, &(bool) {true});
 }
 
 void

@@ -15,7 +15,7 @@
 
 typedef struct pe_classes
 {
-	int			attributes;
+	int			attributes;		/* of the shape; without any, one of one class */
 	int32_t		cells;			/* of the product */
 	int32_t		count[PE_MAX_ATTRIBUTES];
 	int32_t    *class_of[PE_MAX_ATTRIBUTES];	/* of each cell of the attribute */

@@ -1,7 +1,7 @@
 /*
  * query_source.h
  *	  Queries for who needs some of them one by one, and something of all of
- *	  them: what optimum_max.h knows of a workload.
+ *	  them: what optimum.h knows of a workload.
  */
 #ifndef PE_WORKLOAD_QUERY_SOURCE_H
 #define PE_WORKLOAD_QUERY_SOURCE_H

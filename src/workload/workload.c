@@ -8,13 +8,10 @@
  */
 #include "workload/workload.h"
 
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/names.h"
 
 #define ENTRY_MAX 10000000
 
@@ -36,17 +33,14 @@ struct pe_chunk
 
 typedef struct parser
 {
-	const char *text;
-	size_t		at;
+	pe_text		t;
 	int			nesting;
 	bool		named;			/* the shape was given */
 	bool		collecting;		/* first reading: sizes only */
 	bool		spelling;		/* collecting, and not even sizes: any attributes will do */
 	int32_t		lone_columns[PE_MAX_ATTRIBUTES];	/* of a matrix that says no more */
-	size_t		canonical_size;
-	size_t		canonical_room;
+	const pe_literal_source *source;	/* of edges; NULL: none */
 	pe_workload *workload;
-	pe_workload_error *error;
 } parser;
 
 /* How a piece of canonical text binds. */
@@ -68,7 +62,7 @@ typedef struct piece
 } piece;
 
 /* ------------------------------------------------------------------
- * Memory, errors, characters
+ * Memory
  * ------------------------------------------------------------------
  */
 
@@ -109,160 +103,10 @@ release_terms(parser *p, pe_term *term, int32_t terms)
 		release(p, term);
 }
 
-static bool __attribute__((format(printf, 4, 5)))
-fail(parser *p, pe_workload_status status, size_t position, const char *format,...)
-{
-	va_list		arguments;
-
-	p->error->status = status;
-	p->error->position = (int) position;
-	va_start(arguments, format);
-	vsnprintf(p->error->message, sizeof(p->error->message), format, arguments);
-	va_end(arguments);
-	return false;
-}
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static char
-next_character(parser *p)
-{
-	while (pe_is_space(p->text[p->at]))
-		p->at++;
-	return p->text[p->at];
-}
-
-static bool
-fail_at_character(parser *p, const char *expected)
-{
-	if (next_character(p) == '\0')
-		return fail(p, PE_WORKLOAD_SYNTAX, p->at, "workload ends where %s is expected", expected);
-	return fail(p, PE_WORKLOAD_SYNTAX, p->at, "syntax error in workload at \"%.*s\": %s is expected",
-				pe_character_size(p->text + p->at), p->text + p->at, expected);
-}
-
-static bool
-expect(parser *p, char c, const char *name)
-{
-	if (next_character(p) != c)
-		return fail_at_character(p, name);
-	p->at++;
-	return true;
-}
-
-/* ------------------------------------------------------------------
- * Canonical text
- * ------------------------------------------------------------------
- */
-
-static void
-reserve_canonical(parser *p, size_t more)
-{
-	size_t		room = p->canonical_room;
-	char	   *larger;
-
-	if (p->canonical_size + more + 1 <= room)
-		return;
-	while (p->canonical_size + more + 1 > room)
-		room = 2 * room + 64;
-	larger = pe_alloc(room, 1);
-	if (p->canonical_size > 0)
-		memcpy(larger, p->workload->canonical, p->canonical_size);
-	pe_free(p->workload->canonical);
-	p->workload->canonical = larger;
-	p->canonical_room = room;
-}
-
-static void
-append_canonical(parser *p, const char *text)
-{
-	size_t		size = strlen(text);
-
-	reserve_canonical(p, size);
-	memcpy(p->workload->canonical + p->canonical_size, text, size + 1);
-	p->canonical_size += size;
-}
-
-static void __attribute__((format(printf, 2, 3)))
-append_formatted(parser *p, const char *format,...)
-{
-	char		text[64];
-	va_list		arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	append_canonical(p, text);
-}
-
-/* Quoted only where the plain form would read as another name. */
-static void
-append_canonical_name(parser *p, const char *name)
-{
-	char		quoted[2 * PE_NAME_SIZE + 3];
-	char	   *to = quoted;
-
-	if (pe_name_is_plain(name))
-	{
-		append_canonical(p, name);
-		return;
-	}
-	*to++ = '"';
-	for (const char *c = name; *c; c++)
-	{
-		if (*c == '"')
-			*to++ = '"';
-		*to++ = *c;
-	}
-	*to++ = '"';
-	*to = '\0';
-	append_canonical(p, quoted);
-}
-
-/* Puts what was written last, from a place on, into parentheses. */
-static void
-enclose_canonical(parser *p, size_t from)
-{
-	char	   *start;
-
-	reserve_canonical(p, 2);
-	start = p->workload->canonical + from;
-	memmove(start + 1, start, p->canonical_size - from);
-	start[0] = '(';
-	p->canonical_size++;
-	append_canonical(p, ")");
-}
-
 /* ------------------------------------------------------------------
  * Words and numbers
  * ------------------------------------------------------------------
  */
-
-static bool
-read_name(parser *p, char *name, const char *expected)
-{
-	size_t		start = (next_character(p), p->at);
-
-	switch (pe_name_read(p->text, &p->at, name))
-	{
-		case PE_NAME_PLAIN:
-		case PE_NAME_QUOTED:
-			return true;
-		case PE_NAME_NONE:
-			return fail_at_character(p, expected);
-		case PE_NAME_TOO_LONG:
-			return fail(p, PE_WORKLOAD_SYNTAX, start, "name in workload is too long");
-		case PE_NAME_NO_END:
-			return fail(p, PE_WORKLOAD_SYNTAX, start, "quoted name in workload has no end");
-		case PE_NAME_EMPTY:
-			return fail(p, PE_WORKLOAD_SYNTAX, start, "quoted name in workload is empty");
-	}
-	return false;
-}
 
 /* A whole number from 0 to most; a sign only if it is allowed. */
 static bool
@@ -272,58 +116,33 @@ read_integer(parser *p, bool sign, int32_t most, const char *expected, int32_t *
 	int64_t		value = 0;
 	size_t		start;
 
-	next_character(p);
-	start = p->at;
-	if (sign && (p->text[p->at] == '-' || p->text[p->at] == '+'))
-		negative = p->text[p->at++] == '-';
-	if (!is_digit(p->text[p->at]))
-		return fail_at_character(p, expected);
-	for (; is_digit(p->text[p->at]); p->at++)
+	pe_text_next(&p->t);
+	start = p->t.at;
+	if (sign && (p->t.text[p->t.at] == '-' || p->t.text[p->t.at] == '+'))
+		negative = p->t.text[p->t.at++] == '-';
+	if (!pe_is_digit(p->t.text[p->t.at]))
+		return pe_text_unexpected(&p->t, expected);
+	for (; pe_is_digit(p->t.text[p->t.at]); p->t.at++)
 		if (value <= most)
-			value = 10 * value + (p->text[p->at] - '0');
-	if (pe_starts_name(p->text[p->at]) || p->text[p->at] == '.')
-		return fail_at_character(p, "the end of a whole number");
+			value = 10 * value + (p->t.text[p->t.at] - '0');
+	if (pe_starts_name(p->t.text[p->t.at]) || p->t.text[p->t.at] == '.')
+		return pe_text_unexpected(&p->t, "the end of a whole number");
 	if (value > most)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, start, "number in workload is larger than %d", most);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, start, "number in workload is larger than %d", most);
 	*number = (int32_t) (negative ? -value : value);
 	return true;
-}
-
-/* Moves past the digits, and tells whether there were any. */
-static bool
-skip_digits(parser *p)
-{
-	size_t		start = p->at;
-
-	while (is_digit(p->text[p->at]))
-		p->at++;
-	return p->at > start;
 }
 
 static bool
 read_weight(parser *p, double *weight)
 {
-	size_t		start = p->at;
-	bool		digits = skip_digits(p);
+	size_t		start = p->t.at;
 
-	if (p->text[p->at] == '.')
-	{
-		p->at++;
-		digits |= skip_digits(p);
-	}
-	if (digits && (p->text[p->at] == 'e' || p->text[p->at] == 'E'))
-	{
-		p->at++;
-		if (p->text[p->at] == '-' || p->text[p->at] == '+')
-			p->at++;
-		digits = skip_digits(p);
-	}
-	if (!digits)
-		return fail(p, PE_WORKLOAD_SYNTAX, start, "invalid number in workload");
-	*weight = strtod(p->text + start, NULL);
-	if (!(*weight >= WEIGHT_MIN && *weight <= WEIGHT_MAX))
-		return fail(p, PE_WORKLOAD_INVALID, start, "a weight must be from %g to %g", WEIGHT_MIN, WEIGHT_MAX);
-	return true;
+	if (!pe_text_number(&p->t))
+		return false;
+	*weight = strtod(p->t.text + start, NULL);
+	return (*weight >= WEIGHT_MIN && *weight <= WEIGHT_MAX) ||
+		pe_text_fail(&p->t, PE_TEXT_INVALID, start, "a weight must be from %g to %g", WEIGHT_MIN, WEIGHT_MAX);
 }
 
 /* The shortest decimal that reads back as the same weight. */
@@ -338,8 +157,8 @@ append_weight(parser *p, double weight)
 		if (strtod(text, NULL) == weight)
 			break;
 	}
-	append_canonical(p, text);
-	append_canonical(p, " * ");
+	pe_text_write(&p->t, text);
+	pe_text_write(&p->t, " * ");
 }
 
 /* ------------------------------------------------------------------
@@ -385,9 +204,9 @@ use_name(parser *p, pe_factor *factor, const char *name)
 	factor->attribute = find_attribute(shape, name);
 	if (factor->attribute < 0)
 		return p->named
-			? fail(p, PE_WORKLOAD_NO_ATTRIBUTE, factor->position,
+			? pe_text_fail(&p->t, PE_TEXT_NO_ATTRIBUTE, factor->position,
 				   "attribute \"%.*s\" of the workload is not among the attributes asked for", pe_shown_size(name), name)
-			: fail(p, PE_WORKLOAD_NO_ATTRIBUTE, factor->position,
+			: pe_text_fail(&p->t, PE_TEXT_NO_ATTRIBUTE, factor->position,
 				   "\"%.*s\" is no number of cells, and there are no attributes here", pe_shown_size(name), name);
 	return true;
 }
@@ -399,9 +218,9 @@ collect_size(parser *p, int place, int32_t cells, int position)
 	pe_shape   *shape = &p->workload->shape;
 
 	if (place >= PE_MAX_ATTRIBUTES)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, position, "a product of the workload has more than %d factors", PE_MAX_ATTRIBUTES);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, position, "a product of the workload has more than %d factors", PE_MAX_ATTRIBUTES);
 	if (shape->cells[place] != 0 && shape->cells[place] != cells)
-		return fail(p, PE_WORKLOAD_INVALID, position,
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, position,
 					"factor %d has %d cells here and %d before", place + 1, cells, shape->cells[place]);
 	shape->cells[place] = cells;
 	if (place >= shape->attributes)
@@ -417,13 +236,13 @@ use_size(parser *p, pe_factor *factor, int place, int32_t cells)
 	char		name[128];
 
 	if (cells == 0)
-		return fail(p, PE_WORKLOAD_INVALID, factor->position, "an attribute has at least one cell");
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position, "an attribute has at least one cell");
 	if (p->spelling)
 		return true;
 	if (p->collecting)
 		return collect_size(p, place, cells, factor->position);
 	if (place >= shape->attributes)
-		return fail(p, PE_WORKLOAD_INVALID, factor->position,
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position,
 					"the product has more factors than there are attributes");
 	factor->attribute = place;
 	expected = needs_order(factor->constructor) && shape->ordered[place] > 0
@@ -431,7 +250,7 @@ use_size(parser *p, pe_factor *factor, int place, int32_t cells)
 	if (cells == expected)
 		return true;
 	describe_attribute(shape, place, name, sizeof(name));
-	return fail(p, PE_WORKLOAD_INVALID, factor->position, "%s has %d cells, not %d", name, expected, cells);
+	return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position, "%s has %d cells, not %d", name, expected, cells);
 }
 
 /* n: the name of an attribute or a number of cells. */
@@ -441,17 +260,17 @@ read_attribute(parser *p, pe_factor *factor, int place)
 	char		name[PE_NAME_SIZE];
 	int32_t		cells;
 
-	factor->position = (next_character(p), (int) p->at);
-	if (is_digit(p->text[p->at]))
+	factor->position = (pe_text_next(&p->t), (int) p->t.at);
+	if (pe_is_digit(p->t.text[p->t.at]))
 	{
 		if (!read_integer(p, false, PE_MAX_CELLS, "a number of cells", &cells))
 			return false;
-		append_formatted(p, "%d", cells);
+		pe_text_writef(&p->t, "%d", cells);
 		return use_size(p, factor, place, cells);
 	}
-	if (!read_name(p, name, "the name of an attribute or a number of cells"))
+	if (!pe_text_name(&p->t, name, "the name of an attribute or a number of cells"))
 		return false;
-	append_canonical_name(p, name);
+	pe_text_write_name(&p->t, name);
 	return use_name(p, factor, name);
 }
 
@@ -465,7 +284,7 @@ use_ordered_attribute(parser *p, pe_factor *factor)
 	if (p->spelling)
 		return true;
 	if (!p->named)
-		return fail(p, PE_WORKLOAD_INVALID, factor->position, "a number of cells is needed here, in parentheses");
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position, "a number of cells is needed here, in parentheses");
 	for (int a = 0; a < shape->attributes; a++)
 		if (shape->ordered[a] > 0)
 		{
@@ -473,7 +292,7 @@ use_ordered_attribute(parser *p, pe_factor *factor)
 			found++;
 		}
 	if (found != 1)
-		return fail(p, PE_WORKLOAD_INVALID, factor->position, found == 0
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position, found == 0
 					? "none of the attributes is ordered" : "several attributes are ordered: name one, in parentheses");
 	return true;
 }
@@ -498,7 +317,7 @@ size_factor(parser *p, pe_factor *factor)
 		if (factor->cells == 0)
 		{
 			describe_attribute(shape, factor->attribute, name, sizeof(name));
-			return fail(p, PE_WORKLOAD_INVALID, factor->position, "%s is not ordered: its levels do not ascend", name);
+			return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position, "%s is not ordered: its levels do not ascend", name);
 		}
 	}
 	switch (factor->constructor)
@@ -514,7 +333,7 @@ size_factor(parser *p, pe_factor *factor)
 			break;
 		case PE_WIDTH_RANGE:
 			if (factor->width < 1 || factor->width > factor->cells)
-				return fail(p, PE_WORKLOAD_INVALID, factor->position,
+				return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position,
 							"a range of %d cells does not fit %d", factor->width, factor->cells);
 			queries = factor->cells - factor->width + 1;
 			break;
@@ -523,7 +342,7 @@ size_factor(parser *p, pe_factor *factor)
 			return true;		/* counted when they were read */
 	}
 	if (queries > PE_MAX_QUERIES)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, factor->position, "the workload has more than %d queries", PE_MAX_QUERIES);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, factor->position, "the workload has more than %d queries", PE_MAX_QUERIES);
 	factor->queries = (int32_t) queries;
 	return true;
 }
@@ -543,37 +362,152 @@ push(parser *p, int32_t **list, int32_t *count, int32_t number)
 	(*list)[(*count)++] = number;
 }
 
+/* A range of cells, both included. */
+static bool
+read_cells(parser *p, int32_t ordered, int32_t *from, int32_t *to)
+{
+	size_t		start = (pe_text_next(&p->t), p->t.at);
+
+	if (!read_integer(p, false, PE_MAX_CELLS, "the first cell of a range", from) ||
+		!pe_text_take(&p->t, '-', "\"-\" and the last cell of the range") ||
+		!read_integer(p, false, PE_MAX_CELLS, "the last cell of a range", to))
+		return false;
+	if (*from > *to)
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "a range goes from its first cell to its last");
+	if (!p->collecting && ordered > 0 && *to >= ordered)
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "range %d-%d is beyond the last cell, %d", *from, *to, ordered - 1);
+	return true;
+}
+
+/* Whether a range of edges stands here, and not of cells: a string, or a number with two points behind it. */
+static bool
+sees_edges(parser *p)
+{
+	size_t		start = p->t.at;
+	bool		edges = pe_text_next(&p->t) == '\'' || (pe_text_number(&p->t) && pe_text_next(&p->t) == '.');
+
+	p->t.at = start;
+	return edges;
+}
+
+static bool
+take_points(pe_text *t)
+{
+	if (pe_text_next(t) != '.' || t->text[t->at + 1] != '.')
+		return pe_text_unexpected(t, "\"..\" and the upper edge of the range");
+	t->at += 2;
+	return true;
+}
+
+/* An edge as it is written: nobody knows yet which one it is. */
+static bool
+spell_edge(pe_text *t)
+{
+	pe_literal	literal;
+	char	   *text;
+	bool		read = pe_text_literal(t, &literal, &text);
+
+	if (read && literal.kind == PE_LITERAL_STRING)
+		pe_text_write_quoted(t, literal.text, '\'');
+	else if (read)
+		pe_text_write(t, literal.text);
+	pe_free(text);
+	return read;
+}
+
+/* The attribute of a range of edges. */
+static bool
+find_bins(parser *p, const pe_factor *factor, pe_declared *bins)
+{
+	char		name[128];
+
+	if (p->source == NULL ||
+		!p->source->attribute(p->source->context, p->workload->shape.name[factor->attribute], bins))
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at, "a range of edges needs an attribute: there are none here");
+	if (bins->domain->kind == PE_BINS)
+		return true;
+	describe_attribute(&p->workload->shape, factor->attribute, name, sizeof(name));
+	snprintf(p->t.error->hint, sizeof(p->t.error->hint), "Give the numbers of the first and the last cell, from 0, such as 0-3.");
+	return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at, "%s has levels and no edges", name);
+}
+
+static bool
+read_edge(parser *p, const pe_declared *bins, const char *name, int32_t *edge)
+{
+	pe_value	value;
+
+	if (!pe_value_read(&p->t, p->source, bins, &value))
+		return false;
+	*edge = pe_attribute_find_point(bins->domain, &value.point);
+	if (*edge >= 0)
+		return true;
+	pe_value_tell_nearest(&p->t, bins, &value);
+	return pe_text_fail(&p->t, PE_TEXT_INVALID, value.position, "%.*s is no edge of attribute \"%.*s\"",
+						pe_shown_size(value.canonical), value.canonical, pe_shown_size(name), name);
+}
+
+/* A range from one edge to another, half-open; as cells, both included. */
+static bool
+read_edges(parser *p, const pe_factor *factor, int32_t *from, int32_t *to)
+{
+	size_t		start = (pe_text_next(&p->t), p->t.at);
+	const char *name = p->workload->shape.name[factor->attribute];
+	pe_declared bins;
+
+	if (!find_bins(p, factor, &bins) || !read_edge(p, &bins, name, from) ||
+		!take_points(&p->t) || !read_edge(p, &bins, name, to))
+		return false;
+	if (*from >= (*to)--)
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "a range goes from its lower edge to its upper");
+	return true;
+}
+
+static bool
+spell_edges(pe_text *t)
+{
+	if (!spell_edge(t) || !take_points(t))
+		return false;
+	pe_text_write(t, "..");
+	return spell_edge(t);
+}
+
+/* A range; where no attributes are known, edges stay as they are written. */
+static bool
+read_range(parser *p, const pe_factor *factor, int32_t *from, int32_t *to)
+{
+	bool		edges = sees_edges(p);
+
+	*from = *to = 0;
+	if (edges && p->spelling)
+		return spell_edges(&p->t);
+	if (edges ? !read_edges(p, factor, from, to)
+		: !read_cells(p, p->workload->shape.ordered[factor->attribute], from, to))
+		return false;
+	pe_text_writef(&p->t, "%d-%d", *from, *to);
+	return true;
+}
+
 static bool
 read_ranges(parser *p, pe_factor *factor)
 {
 	int32_t    *list = NULL;
 	int32_t		count = 0;
-	int32_t		ordered = p->workload->shape.ordered[factor->attribute];
 	const char *separator = "; ";
 
-	if (!expect(p, ';', "\";\" and ranges of cells"))
+	if (!pe_text_take(&p->t, ';', "\";\" and ranges of cells"))
 		return false;
 	do
 	{
 		int32_t		from;
 		int32_t		to;
-		size_t		start = (next_character(p), p->at);
 
-		if (!read_integer(p, false, PE_MAX_CELLS, "the first cell of a range", &from) ||
-			!expect(p, '-', "\"-\" and the last cell of the range") ||
-			!read_integer(p, false, PE_MAX_CELLS, "the last cell of a range", &to))
+		pe_text_write(&p->t, separator);
+		if (!read_range(p, factor, &from, &to))
 			return false;
-		if (from > to)
-			return fail(p, PE_WORKLOAD_INVALID, start, "a range goes from its first cell to its last");
-		if (!p->collecting && ordered > 0 && to >= ordered)
-			return fail(p, PE_WORKLOAD_INVALID, start, "range %d-%d is beyond the last cell, %d",
-						from, to, ordered - 1);
 		push(p, &list, &count, from);
 		push(p, &list, &count, to);
-		append_canonical(p, separator);
-		append_formatted(p, "%d-%d", from, to);
 		separator = ", ";
-	} while (next_character(p) == ',' && ++p->at);
+	} while (pe_text_next(&p->t) == ',' && ++p->t.at);
 	factor->range = list;
 	factor->queries = count / 2;
 	return true;
@@ -583,32 +517,32 @@ read_ranges(parser *p, pe_factor *factor)
 static bool
 read_row(parser *p, int32_t **list, int32_t *count, int32_t *columns)
 {
-	size_t		start = (next_character(p), p->at);
+	size_t		start = (pe_text_next(&p->t), p->t.at);
 	int32_t		before = *count;
 	const char *separator = "{";
 
-	if (!expect(p, '{', "\"{\" and a row of the matrix"))
+	if (!pe_text_take(&p->t, '{', "\"{\" and a row of the matrix"))
 		return false;
 	do
 	{
 		int32_t		entry;
 
 		if (*count >= PE_MAX_CELLS * 64)
-			return fail(p, PE_WORKLOAD_TOO_LARGE, start, "the matrix has too many entries");
+			return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, start, "the matrix has too many entries");
 		if (!read_integer(p, true, ENTRY_MAX, "a whole number", &entry))
 			return false;
 		push(p, list, count, entry);
-		append_canonical(p, separator);
-		append_formatted(p, "%d", entry);
+		pe_text_write(&p->t, separator);
+		pe_text_writef(&p->t, "%d", entry);
 		separator = ",";
-	} while (next_character(p) == ',' && ++p->at);
-	append_canonical(p, "}");
+	} while (pe_text_next(&p->t) == ',' && ++p->t.at);
+	pe_text_write(&p->t, "}");
 	if (*columns == 0)
 		*columns = *count;
 	if (*count - before != *columns)
-		return fail(p, PE_WORKLOAD_INVALID, start, "a row of the matrix has %d entries, the first %d",
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "a row of the matrix has %d entries, the first %d",
 					*count - before, *columns);
-	return expect(p, '}', "\",\" or \"}\"");
+	return pe_text_take(&p->t, '}', "\",\" or \"}\"");
 }
 
 static bool
@@ -619,22 +553,22 @@ read_rows(parser *p, pe_factor *factor)
 	int32_t		columns = 0;
 	const char *separator = "{";
 
-	if (!expect(p, '{', "\"{\" and the rows of the matrix"))
+	if (!pe_text_take(&p->t, '{', "\"{\" and the rows of the matrix"))
 		return false;
 	do
 	{
-		append_canonical(p, separator);
+		pe_text_write(&p->t, separator);
 		if (!read_row(p, &list, &count, &columns))
 			return false;
 		separator = ",";
-	} while (next_character(p) == ',' && ++p->at);
-	append_canonical(p, "}");
+	} while (pe_text_next(&p->t) == ',' && ++p->t.at);
+	pe_text_write(&p->t, "}");
 	if (columns > PE_MAX_CELLS)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, factor->position, "the matrix has more than %d columns", PE_MAX_CELLS);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, factor->position, "the matrix has more than %d columns", PE_MAX_CELLS);
 	factor->entry = list;
 	factor->queries = count / columns;
 	factor->cells = columns;
-	return expect(p, '}', "\",\" or \"}\"");
+	return pe_text_take(&p->t, '}', "\",\" or \"}\"");
 }
 
 /*
@@ -669,18 +603,18 @@ read_matrix(parser *p, pe_factor *factor, int place, piece *made)
 	int32_t		columns;
 	char		name[128];
 
-	if (next_character(p) == '{')
+	if (pe_text_next(&p->t) == '{')
 		return read_rows(p, factor) && place_matrix(p, factor, place, made);
-	if (!read_attribute(p, factor, place) || !expect(p, ';', "\";\" and the rows of the matrix"))
+	if (!read_attribute(p, factor, place) || !pe_text_take(&p->t, ';', "\";\" and the rows of the matrix"))
 		return false;
-	append_canonical(p, "; ");
+	pe_text_write(&p->t, "; ");
 	if (!read_rows(p, factor))
 		return false;
 	columns = factor->cells;
 	if (p->collecting || columns == p->workload->shape.cells[factor->attribute])
 		return true;
 	describe_attribute(&p->workload->shape, factor->attribute, name, sizeof(name));
-	return fail(p, PE_WORKLOAD_INVALID, factor->position, "%s has %d cells, and the matrix %d columns",
+	return pe_text_fail(&p->t, PE_TEXT_INVALID, factor->position, "%s has %d cells, and the matrix %d columns",
 				name, p->workload->shape.cells[factor->attribute], columns);
 }
 
@@ -694,10 +628,10 @@ read_arguments(parser *p, pe_factor *factor, int place, piece *made)
 		return false;
 	if (factor->constructor == PE_WIDTH_RANGE)
 	{
-		if (!expect(p, ',', "\",\" and a width") ||
+		if (!pe_text_take(&p->t, ',', "\",\" and a width") ||
 			!read_integer(p, false, PE_MAX_CELLS, "a number of cells", &factor->width))
 			return false;
-		append_formatted(p, ", %d", factor->width);
+		pe_text_writef(&p->t, ", %d", factor->width);
 	}
 	if (factor->constructor == PE_RANGES)
 		return read_ranges(p, factor);
@@ -726,7 +660,7 @@ number_term(parser *p, pe_term *term, size_t position)
 		term->factor[f].stride = term->queries;
 		if (__builtin_mul_overflow(term->queries, (int64_t) term->factor[f].queries, &term->queries) ||
 			term->queries > PE_MAX_QUERIES)
-			return fail(p, PE_WORKLOAD_TOO_LARGE, position, "the workload has more than %d queries", PE_MAX_QUERIES);
+			return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, position, "the workload has more than %d queries", PE_MAX_QUERIES);
 	}
 	return true;
 }
@@ -804,20 +738,20 @@ read_marginals(parser *p, piece *made)
 	int			set[PE_MAX_ATTRIBUTES];
 	int32_t		k;
 
-	if (!expect(p, '(', "\"(\" and a number of attributes"))
+	if (!pe_text_take(&p->t, '(', "\"(\" and a number of attributes"))
 		return false;
 	made->whole = true;
 	made->queries = 0;
 	if (!read_integer(p, false, PE_MAX_ATTRIBUTES, "a number of attributes", &k) ||
-		!expect(p, ')', "a closing parenthesis"))
+		!pe_text_take(&p->t, ')', "a closing parenthesis"))
 		return false;
-	append_formatted(p, "(%d)", k);
+	pe_text_writef(&p->t, "(%d)", k);
 	if (p->collecting)
 		return true;
 	if (k > attributes)
-		return fail(p, PE_WORKLOAD_INVALID, made->position, "there are %d attributes, fewer than %d", attributes, k);
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, made->position, "there are %d attributes, fewer than %d", attributes, k);
 	if (binomial(attributes, k) > PE_MAX_TERMS)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, made->position, "the workload has more than %d terms", PE_MAX_TERMS);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, made->position, "the workload has more than %d terms", PE_MAX_TERMS);
 	made->term = keep(p, (size_t) binomial(attributes, k), sizeof(pe_term));
 	for (int i = 0; i < k; i++)
 		set[i] = i;
@@ -830,7 +764,7 @@ read_marginals(parser *p, piece *made)
 		term->first = made->queries;
 		made->queries += term->queries;
 		if (made->queries > PE_MAX_QUERIES)
-			return fail(p, PE_WORKLOAD_TOO_LARGE, made->position, "the workload has more than %d queries", PE_MAX_QUERIES);
+			return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, made->position, "the workload has more than %d queries", PE_MAX_QUERIES);
 	} while (next_set(set, k, attributes));
 	return true;
 }
@@ -874,16 +808,16 @@ read_factor(parser *p, pe_constructor constructor, int place, piece *made)
 	factor = made->term->factor;
 	factor->constructor = constructor;
 	factor->position = (int) made->position;
-	if (next_character(p) == '(')
+	if (pe_text_next(&p->t) == '(')
 	{
-		p->at++;
-		append_canonical(p, "(");
-		if (!read_arguments(p, factor, place, made) || !expect(p, ')', "a closing parenthesis"))
+		p->t.at++;
+		pe_text_write(&p->t, "(");
+		if (!read_arguments(p, factor, place, made) || !pe_text_take(&p->t, ')', "a closing parenthesis"))
 			return false;
-		append_canonical(p, ")");
+		pe_text_write(&p->t, ")");
 	}
 	else if (constructor != PE_PREFIX && constructor != PE_ALL_RANGE)
-		return fail_at_character(p, "\"(\"");
+		return pe_text_unexpected(&p->t, "\"(\"");
 	else if (!use_ordered_attribute(p, factor))
 		return false;
 	made->places = 1;
@@ -906,17 +840,17 @@ read_constructor(parser *p, int place, piece *made)
 	pe_constructor constructor;
 	char		name[PE_NAME_SIZE];
 
-	made->canonical_from = p->canonical_size;
-	if (!read_name(p, name, "a constructor of a workload"))
+	made->canonical_from = p->t.size;
+	if (!pe_text_name(&p->t, name, "a constructor of a workload"))
 		return false;
-	append_canonical_name(p, name);
+	pe_text_write_name(&p->t, name);
 	if (strcmp(name, "marginals") == 0)
 		return read_marginals(p, made);
 	if (!find_constructor(name, &constructor))
-		return fail(p, PE_WORKLOAD_SYNTAX, made->position,
+		return pe_text_fail(&p->t, PE_TEXT_SYNTAX, made->position,
 					"there is no workload constructor \"%.*s\": identity, total, prefix, all_range, width_range, ranges, marginals or matrix is expected",
 					pe_shown_size(name), name);
-	if (next_character(p) != '(' && (constructor == PE_IDENTITY || constructor == PE_TOTAL))
+	if (pe_text_next(&p->t) != '(' && (constructor == PE_IDENTITY || constructor == PE_TOTAL))
 		return whole_factor(p, constructor == PE_IDENTITY, made);
 	return read_factor(p, constructor, place, made);
 }
@@ -932,14 +866,14 @@ static bool
 read_primary(parser *p, int place, piece *made)
 {
 	memset(made, 0, sizeof(*made));
-	next_character(p);
-	made->position = p->at;
-	if (p->text[p->at] != '(')
+	pe_text_next(&p->t);
+	made->position = p->t.at;
+	if (p->t.text[p->t.at] != '(')
 		return read_constructor(p, place, made);
 	if (++p->nesting > PE_MAX_NESTING)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, p->at, "more than %d parentheses within each other", PE_MAX_NESTING);
-	p->at++;
-	if (!read_union(p, place, made) || !expect(p, ')', "\"+\", \"*\" or a closing parenthesis"))
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, p->t.at, "more than %d parentheses within each other", PE_MAX_NESTING);
+	p->t.at++;
+	if (!read_union(p, place, made) || !pe_text_take(&p->t, ')', "\"+\", \"*\" or a closing parenthesis"))
 		return false;
 	p->nesting--;
 	return true;
@@ -955,7 +889,7 @@ check_disjoint(parser *p, const pe_term *left, const pe_term *right)
 			if (left->factor[l].attribute == right->factor[r].attribute)
 			{
 				describe_attribute(&p->workload->shape, left->factor[l].attribute, name, sizeof(name));
-				return fail(p, PE_WORKLOAD_INVALID, right->factor[r].position,
+				return pe_text_fail(&p->t, PE_TEXT_INVALID, right->factor[r].position,
 							"%s stands twice in a product of the workload", name);
 			}
 	return true;
@@ -968,7 +902,7 @@ weigh(parser *p, pe_term *term, double weight, size_t position)
 	term->weight *= weight;
 	if (term->weight >= WEIGHT_MIN * (1 - WEIGHT_SLACK) && term->weight <= WEIGHT_MAX * (1 + WEIGHT_SLACK))
 		return true;
-	return fail(p, PE_WORKLOAD_INVALID, position, "weights multiplied must be from %g to %g", WEIGHT_MIN, WEIGHT_MAX);
+	return pe_text_fail(&p->t, PE_TEXT_INVALID, position, "weights multiplied must be from %g to %g", WEIGHT_MIN, WEIGHT_MAX);
 }
 
 /* The product of two terms; the queries of right run fastest, of which its union has so many. */
@@ -999,14 +933,14 @@ multiply(parser *p, piece *left, const piece *right)
 	left->places += right->places;
 	left->binds = BINDS_PRODUCT;
 	if (left->whole || right->whole)
-		return fail(p, PE_WORKLOAD_SYNTAX, left->whole ? left->position : right->position,
+		return pe_text_fail(&p->t, PE_TEXT_SYNTAX, left->whole ? left->position : right->position,
 					"a factor of a product must name its attribute");
 	if (p->collecting)
 		return true;
 	if (__builtin_mul_overflow(left->queries, right->queries, &left->queries) || left->queries > PE_MAX_QUERIES)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, left->position, "the workload has more than %d queries", PE_MAX_QUERIES);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, left->position, "the workload has more than %d queries", PE_MAX_QUERIES);
 	if (terms > PE_MAX_TERMS)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, left->position, "the workload has more than %d terms", PE_MAX_TERMS);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, left->position, "the workload has more than %d terms", PE_MAX_TERMS);
 	term = keep(p, (size_t) terms, sizeof(pe_term));
 	for (int32_t l = 0; l < left->terms; l++)
 		for (int32_t r = 0; r < right->terms; r++)
@@ -1024,32 +958,32 @@ static void
 enclose_if_needed(parser *p, const piece *made, bool alone)
 {
 	if (!alone && made->binds != BINDS_PRODUCT)
-		enclose_canonical(p, made->canonical_from);
+		pe_text_enclose(&p->t, made->canonical_from);
 }
 
 static bool
 read_product(parser *p, int place, piece *made)
 {
 	double		weight = 0;
-	size_t		from = p->canonical_size;
-	char		first = next_character(p);
-	size_t		position = p->at;
+	size_t		from = p->t.size;
+	char		first = pe_text_next(&p->t);
+	size_t		position = p->t.at;
 
-	if (is_digit(first) || first == '.')
+	if (pe_is_digit(first) || first == '.')
 	{
-		if (!read_weight(p, &weight) || !expect(p, '*', "\"*\" after a weight"))
+		if (!read_weight(p, &weight) || !pe_text_take(&p->t, '*', "\"*\" after a weight"))
 			return false;
 		append_weight(p, weight);
 	}
 	if (!read_primary(p, place, made))
 		return false;
-	enclose_if_needed(p, made, weight == 0 && next_character(p) != '*');
-	while (next_character(p) == '*')
+	enclose_if_needed(p, made, weight == 0 && pe_text_next(&p->t) != '*');
+	while (pe_text_next(&p->t) == '*')
 	{
 		piece		factor;
 
-		p->at++;
-		append_canonical(p, " * ");
+		p->t.at++;
+		pe_text_write(&p->t, " * ");
 		if (!read_primary(p, place + made->places, &factor))
 			return false;
 		enclose_if_needed(p, &factor, false);
@@ -1077,9 +1011,9 @@ unite(parser *p, piece *left, const piece *right, int32_t *room)
 	if (p->collecting)
 		return true;
 	if (left->terms + right->terms > PE_MAX_TERMS)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, right->position, "the workload has more than %d terms", PE_MAX_TERMS);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, right->position, "the workload has more than %d terms", PE_MAX_TERMS);
 	if (left->queries + right->queries > PE_MAX_QUERIES)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, right->position, "the workload has more than %d queries", PE_MAX_QUERIES);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, right->position, "the workload has more than %d queries", PE_MAX_QUERIES);
 	if (left->terms + right->terms > *room)
 	{
 		pe_term    *larger;
@@ -1107,12 +1041,12 @@ read_union(parser *p, int place, piece *made)
 
 	if (!read_product(p, place, made))
 		return false;
-	while (next_character(p) == '+')
+	while (pe_text_next(&p->t) == '+')
 	{
 		piece		next;
 
-		p->at++;
-		append_canonical(p, " + ");
+		p->t.at++;
+		pe_text_write(&p->t, " + ");
 		if (!read_product(p, place, &next) || !unite(p, made, &next, &room))
 			return false;
 	}
@@ -1127,12 +1061,12 @@ read_union(parser *p, int place, piece *made)
 static bool
 read_text(parser *p, piece *made)
 {
-	p->at = 0;
+	p->t.at = 0;
 	p->nesting = 0;
-	p->canonical_size = 0;
+	p->t.size = 0;
 	if (!read_union(p, 0, made))
 		return false;
-	return next_character(p) == '\0' || fail_at_character(p, "the end, \"+\" or \"*\"");
+	return pe_text_next(&p->t) == '\0' || pe_text_unexpected(&p->t, "the end, \"+\" or \"*\"");
 }
 
 /* First reading of a text without names. */
@@ -1153,15 +1087,15 @@ collect_shape(parser *p)
 			shape->attributes = a + 1 > shape->attributes ? a + 1 : shape->attributes;
 		}
 	if (shape->attributes == 0)
-		return fail(p, PE_WORKLOAD_INVALID, 0, "the workload gives no number of cells");
+		return pe_text_fail(&p->t, PE_TEXT_INVALID, 0, "the workload gives no number of cells");
 	for (int a = 0; a < shape->attributes; a++)
 	{
 		if (shape->cells[a] == 0)
-			return fail(p, PE_WORKLOAD_INVALID, 0, "the workload gives no number of cells for factor %d", a + 1);
+			return pe_text_fail(&p->t, PE_TEXT_INVALID, 0, "the workload gives no number of cells for factor %d", a + 1);
 		shape->ordered[a] = shape->cells[a];
 	}
 	if (pe_shape_cells(shape) > PE_MAX_CELLS)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, 0, "the workload has more than %d cells", PE_MAX_CELLS);
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, 0, "the workload has more than %d cells", PE_MAX_CELLS);
 	return true;
 }
 
@@ -1174,14 +1108,24 @@ check_gram(parser *p, const piece *made)
 	for (int32_t t = 0; t < made->terms; t++)
 		gram += made->term[t].queries * made->term[t].largest * made->term[t].largest;
 	if (gram >= GRAM_MAX)
-		return fail(p, PE_WORKLOAD_TOO_LARGE, 0, "the entries of the workload's matrices are too large");
+		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, 0, "the entries of the workload's matrices are too large");
 	return true;
 }
 
 bool
-pe_workload_parse(const char *text, const pe_shape *shape, pe_workload *workload, pe_workload_error *error)
+pe_workload_parse(const char *text, const pe_shape *shape, pe_workload *workload, pe_text_error *error)
 {
-	parser		p = {.text = text, .named = shape != NULL, .workload = workload, .error = error};
+	return pe_workload_parse_edges(text, shape, NULL, workload, error);
+}
+
+bool
+pe_workload_parse_edges(const char *text, const pe_shape *shape, const pe_literal_source *source,
+						pe_workload *workload, pe_text_error *error)
+{
+	parser		p = {
+		.t = {.what = "workload", .text = text, .error = error},
+		.named = shape != NULL, .source = source, .workload = workload
+	};
 	piece		made;
 
 	memset(workload, 0, sizeof(*workload));
@@ -1193,29 +1137,30 @@ pe_workload_parse(const char *text, const pe_shape *shape, pe_workload *workload
 		workload->terms = made.terms;
 		workload->term = made.term;
 		workload->queries = (int32_t) made.queries;
+		workload->canonical = p.t.canonical;
 		return true;
 	}
+	pe_free(p.t.canonical);
 	pe_workload_free(workload);
 	return false;
 }
 
 char *
-pe_workload_canonical(const char *text, pe_workload_error *error)
+pe_workload_canonical(const char *text, pe_text_error *error)
 {
 	pe_workload workload;
-	parser		p = {.text = text, .collecting = true, .spelling = true, .workload = &workload, .error = error};
+	parser		p = {.t = {.what = "workload", .text = text, .error = error}, .collecting = true, .spelling = true, .workload = &workload};
 	piece		made;
-	char	   *canonical = NULL;
+	bool		read;
 
 	memset(&workload, 0, sizeof(workload));
 	memset(error, 0, sizeof(*error));
-	if (read_text(&p, &made))
-	{
-		canonical = workload.canonical;
-		workload.canonical = NULL;
-	}
+	read = read_text(&p, &made);
 	pe_workload_free(&workload);
-	return canonical;
+	if (read)
+		return p.t.canonical;
+	pe_free(p.t.canonical);
+	return NULL;
 }
 
 void

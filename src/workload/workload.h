@@ -10,9 +10,11 @@
  *			identity | total | prefix | all_range
  *		  | identity(n) | total(n) | prefix(n) | all_range(n)
  *		  | width_range(n, w)						every w neighbouring cells
- *		  | ranges(n; 3-9, 0-4, ...)				from and to cell, both included
+ *		  | ranges(n; range, range, ...)
  *		  | marginals(k)							all sets of k attributes
  *		  | matrix([n ;] {{1,0},{1,1}})				rows of integers
+ *		range := 3-9								from and to cell, both included
+ *		  | '2024-01-01'..'2024-02-01'				from edge to edge, half-open
  *
  * n is the name of an attribute, or its number of cells; then the attribute is
  * the one at the factor's place in the product, and the number is checked.
@@ -26,6 +28,10 @@
  * Queries are numbered in the order of a union's terms, and within a product
  * with the last factor fastest; all_range goes by first cell, then last;
  * width_range by first; marginals by sets of attributes in lexicographic order.
+ * Edges are literals of an attribute with bins.  A range of edges is the same
+ * query as that of the cells between them, and its canonical text is that of the
+ * cells: every range has one, also of levels, and what is kept under a canonical
+ * text (strategies, releases) is read again where nobody knows edges.
  * A number in front states importance only: the objective is weighted by its
  * square, the queries are not changed.
  *
@@ -38,7 +44,7 @@
 
 #include <stdbool.h>
 
-#include "domain/domain.h"
+#include "domain/literal.h"
 
 /* The most queries of a workload, terms after multiplying out, and parentheses within each other. */
 #define PE_MAX_QUERIES INT32_MAX
@@ -47,15 +53,6 @@
 
 /* The attribute of a matrix that has a column for every cell. */
 #define PE_ALL_CELLS (-1)
-
-typedef enum pe_workload_status
-{
-	PE_WORKLOAD_OK,
-	PE_WORKLOAD_SYNTAX,			/* the text is not in the language */
-	PE_WORKLOAD_NO_ATTRIBUTE,	/* a name that is not among the attributes */
-	PE_WORKLOAD_INVALID,		/* two factors over one attribute, no order, a size that does not fit */
-	PE_WORKLOAD_TOO_LARGE		/* more queries, terms, cells or parentheses than allowed */
-} pe_workload_status;
 
 typedef enum pe_constructor
 {
@@ -111,13 +108,6 @@ typedef struct pe_workload
 	struct pe_chunk *chunks;	/* everything allocated */
 } pe_workload;
 
-typedef struct pe_workload_error
-{
-	pe_workload_status status;
-	int			position;		/* bytes from the start of the text, from 0 */
-	char		message[200];	/* in PostgreSQL's style, without the position */
-} pe_workload_error;
-
 /*
  * Parses text over the attributes of a shape, which must have names; or, with
  * shape NULL, over attributes that the text itself gives by their numbers of
@@ -125,16 +115,21 @@ typedef struct pe_workload_error
  * allocated.  Source: the grammar above.
  */
 extern bool pe_workload_parse(const char *text, const pe_shape *shape,
-							  pe_workload *workload, pe_workload_error *error);
+							  pe_workload *workload, pe_text_error *error);
+
+/* The same with the source of the shape's attributes, which resolves edges; NULL: there are none (PE_TEXT_INVALID). */
+extern bool pe_workload_parse_edges(const char *text, const pe_shape *shape, const pe_literal_source *source,
+									pe_workload *workload, pe_text_error *error);
 
 /*
  * The canonical text of a workload over attributes that nobody knows yet: the same
- * as pe_workload_parse gives over any shape that the text fits.  Checked is what
+ * as pe_workload_parse gives over any shape that the text fits, except that edges
+ * stay as they are written.  Checked is what
  * does not depend on the attributes; names are not looked up, and sizes not
  * compared.  Its own canonical text is itself.  NULL, with error filled, for what
  * fits no shape; else pe_free it.
  */
-extern char *pe_workload_canonical(const char *text, pe_workload_error *error);
+extern char *pe_workload_canonical(const char *text, pe_text_error *error);
 
 extern void pe_workload_free(pe_workload *workload);
 

@@ -143,7 +143,7 @@ trial_init(trial *t, pe_model model, pe_fit_method method, double epsilon, doubl
 	t->method = method;
 	t->epsilon = epsilon;
 	t->delta = delta;
-	pe_fit_options_init(&t->options);
+	pe_options_init(&pe_fit_option_table, &t->options);
 }
 
 static void __attribute__((noreturn))

@@ -225,7 +225,7 @@ static void
 make_strategy(subject *s)
 {
 	pe_workload workload;
-	pe_workload_error error;
+	pe_text_error error;
 	pe_classes	classes;
 	const pe_workload *one = &workload;
 	bool		possible[MAX_CELLS];

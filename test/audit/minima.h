@@ -10,7 +10,7 @@
 #ifndef PE_AUDIT_MINIMA_H
 #define PE_AUDIT_MINIMA_H
 
-#include "noise/cube.h"
+#include "noise/laplace.h"
 #include "minimum/minimum.h"
 
 #define CUBE_DRAWS 250000
@@ -149,7 +149,7 @@ release_minimum_as(const subject *s, int64_t nano, bool all, pe_i128 *exact, siz
 		.centre = &centre, .max_change = 1, .all = all, .pure = s->of.mechanism->pure, .nano = nano
 	};
 
-	pe_minimum_options_init(&problem.options);
+	pe_options_init(&pe_minimum_option_table, &problem.options);
 	problem.options.iterations = of->iterations;
 	if (pe_minimum_defaults(&problem) != NULL)
 		pe_bug("a minimum that cannot be had");

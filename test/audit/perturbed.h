@@ -17,7 +17,7 @@
 #ifndef PE_AUDIT_PERTURBED_H
 #define PE_AUDIT_PERTURBED_H
 
-#include "fit/fit_plan.h"
+#include "fit/methods.h"
 
 #define PERTURBED_DRAWS 20000
 #define PERTURBED_THRESHOLDS 200
@@ -108,7 +108,7 @@ perturbed_problem(const perturbed_target *of, const pe_row_shape *shape, pe_fit_
 	pe_cost		cost;
 
 	memset(p, 0, sizeof(*p));
-	pe_fit_options_init(&p->options);
+	pe_options_init(&pe_fit_option_table, &p->options);
 	p->model = PE_MODEL_SVM;
 	p->method = of->method;
 	p->shape = shape;

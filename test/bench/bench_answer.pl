@@ -48,7 +48,7 @@ psql(
 	'SET SESSION AUTHORIZATION answers_owner;',
 	q{SELECT dp.create_dataset('answers', 'answers', epsilon => 10000);},
 	q{SELECT dp.add_attribute('answers', 'x', 0, 1024, bins => 1024);},
-	q{SELECT dp.grant_budget('answers_analyst', 'answers', epsilon => 10000);});
+	q{SELECT dp.grant_budget('answers', 'answers_analyst', epsilon => 10000);});
 
 my @session = (
 	q{LOAD 'pg_epsilon';},

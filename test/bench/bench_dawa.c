@@ -19,7 +19,6 @@
 
 #include "base/linalg.h"
 #include "strategy/reconstruct.h"
-#include "strategy/solve.h"
 #include "strategy/strategy.h"
 #include "counts/dawa.h"
 #include "noise/noise.h"
@@ -129,8 +128,8 @@ static void
 prepare(bench *b)
 {
 	const pe_workload *workload = &b->workload;
-	pe_workload_error error;
-	pe_strategy_wish wish = {
+	pe_text_error error;
+	pe_strategy_problem problem = {
 		.workload = workload, .classes = &b->classes, .method = PE_METHOD_OPTIMAL, .objective = PE_SUM, .norm = PE_L1, .gap = 1e-6
 	};
 	char		text[40];
@@ -141,7 +140,7 @@ prepare(bench *b)
 	pe_classes_init(&workload, 1, &b->classes);
 	b->v = calloc((size_t) b->cells * (size_t) b->cells, sizeof(double));
 	pe_workload_gram(workload, &b->classes, true, b->v);
-	if (pe_strategy_make(&wish, &b->optimum) != PE_STRATEGY_OK || b->optimum.columns != b->cells)
+	if (pe_strategy_make(&problem, &b->optimum) != PE_STRATEGY_OK || b->optimum.columns != b->cells)
 		pe_bug("no strategy");
 	b->count = calloc((size_t) b->cells, sizeof(*b->count));
 }

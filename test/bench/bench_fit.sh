@@ -43,7 +43,7 @@ INSERT INTO measured SELECT random() < 0.5, $(columns 'random() * 2 - 1') FROM g
 SELECT dp.create_dataset('measured', 'measured', 1e4) \g /dev/null
 SELECT dp.add_attribute('measured', 'y') \g /dev/null
 SELECT dp.add_attribute('measured', ('x' || i)::name, -1, 1, 2) FROM generate_series(1, 100) i \g /dev/null
-SELECT dp.grant_budget('bench_analyst', 'measured', 1e4) \g /dev/null
+SELECT dp.grant_budget('measured', 'bench_analyst', 1e4) \g /dev/null
 SQL
 sql -c 'VACUUM (FREEZE, ANALYZE) measured' -c 'SELECT count(*) FROM measured' >/dev/null
 

@@ -20,7 +20,7 @@
 
 #include "base/linalg.h"
 #include "glm/pass.h"
-#include "glm/tiles.h"
+#include "glm/rows.h"
 #include "shim.h"
 
 #define RUNS 5

@@ -198,7 +198,7 @@ sub set_up
 		'SET SESSION AUTHORIZATION bench_owner;',
 		q{SELECT dp.create_dataset('bench', 'bench_rows', epsilon => 10000);},
 		q{SELECT dp.add_attribute('bench', 'x', 0, 10, bins => 10);},
-		q{SELECT dp.grant_budget(r, 'bench', epsilon => 10000, overcommit => true) FROM unnest('{bench_analyst,bench_payer}'::name[]) r;});
+		q{SELECT dp.grant_budget('bench', r, epsilon => 10000, overcommit => true) FROM unnest('{bench_analyst,bench_payer}'::name[]) r;});
 	return;
 }
 

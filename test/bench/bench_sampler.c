@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "noise/bits.h"
 #include "noise/gauss.h"
-#include "noise/strip.h"
+#include "noise/alias.h"
 
 #ifdef PE_BENCH_OPENSSL
 #include <openssl/rand.h>
@@ -56,7 +56,7 @@ pe_bug(const char *what)
 typedef struct subject
 {
 	pe_gauss	gauss;
-	pe_strip	strip;
+	pe_alias	range;
 	pe_bits		bits;
 	pe_i128		sink;
 } subject;
@@ -81,7 +81,7 @@ static void
 draw_strip(subject *s)
 {
 	for (int i = 0; i < DRAWS; i++)
-		s->sink += pe_strip_draw(&s->strip, &s->bits);
+		s->sink += pe_alias_draw(&s->range, &s->bits);
 }
 
 static void
@@ -89,8 +89,8 @@ set_up_strip(subject *s)
 {
 	for (int i = 0; i < SETUPS; i++)
 	{
-		pe_strip_init(&s->strip, &s->gauss, PE_STRIP_REACH);
-		s->sink += s->strip.tail;
+		pe_alias_init(&s->range, &s->gauss, PE_ALIAS_REACH);
+		s->sink += s->range.tail;
 	}
 }
 
@@ -122,19 +122,19 @@ main(void)
 	for (int i = 0; i < 2000; i++)
 		pe_bits_refill(&s.bits);
 	printf("random source " SOURCE ": %.2f GB/s\n", 2000.0 * PE_BITS_BYTES / (cpu_seconds() - start) / 1e9);
-	printf("%18s %15s %15s %15s %18s\n", "sigma", "fused CKS, M/s", "strips, M/s", "set-up, us", "break-even, draws");
+	printf("%18s %15s %15s %15s %18s\n", "sigma", "fused CKS, M/s", "ranges, M/s", "set-up, us", "break-even, draws");
 	for (size_t i = 0; i < sizeof(sigmas) / sizeof(sigmas[0]); i++)
 	{
 		double		gauss;
-		double		strip;
+		double		range;
 		double		set_up;
 
 		pe_gauss_init(&s.gauss, (pe_u128) sigmas[i] * sigmas[i], 1);
 		set_up = nanoseconds(set_up_strip, &s, SETUPS);
 		gauss = nanoseconds(draw_gauss, &s, DRAWS);
-		strip = nanoseconds(draw_strip, &s, DRAWS);
-		printf("%18.0f %15.1f %15.1f %15.1f %18.0f\n", (double) sigmas[i], 1e3 / gauss, 1e3 / strip, set_up / 1e3,
-			   set_up / (gauss - strip));
+		range = nanoseconds(draw_strip, &s, DRAWS);
+		printf("%18.0f %15.1f %15.1f %15.1f %18.0f\n", (double) sigmas[i], 1e3 / gauss, 1e3 / range, set_up / 1e3,
+			   set_up / (gauss - range));
 	}
 	pe_bits_wipe(&s.bits);
 	return s.sink == 1;

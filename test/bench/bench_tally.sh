@@ -47,7 +47,7 @@ SELECT dp.create_dataset('measured', 'measured', 1e5) \g /dev/null
 SELECT dp.add_attribute('measured', 'x', 0.0, 1.0, 100) \g /dev/null
 SELECT dp.add_attribute('measured', 'k', 0, 1000, 100) \g /dev/null
 SELECT dp.add_attribute('measured', 's', '{north,south,east,west,centre}') \g /dev/null
-SELECT dp.grant_budget('bench_analyst', 'measured', 1e5) \g /dev/null
+SELECT dp.grant_budget('measured', 'bench_analyst', 1e5) \g /dev/null
 SQL
 sql -c 'VACUUM (FREEZE, ANALYZE) measured' -c 'SELECT count(*) FROM measured' >/dev/null
 

@@ -45,7 +45,7 @@ CREATE STATISTICS measured_ks (ndistinct) ON (k / 10), s FROM measured;
 SELECT dp.create_dataset('measured', 'measured', 1e5, unit => 'unit', max_rows => 5) \g /dev/null
 SELECT dp.add_attribute('measured', 'k', 0, 1000, 100) \g /dev/null
 SELECT dp.add_attribute('measured', 's', '{north,south,east,west,centre}') \g /dev/null
-SELECT dp.grant_budget('bench_analyst', 'measured', 1e5) \g /dev/null
+SELECT dp.grant_budget('measured', 'bench_analyst', 1e5) \g /dev/null
 SQL
 sql -c 'VACUUM (FREEZE, ANALYZE) measured' -c 'SELECT count(*) FROM measured' >/dev/null
 

@@ -39,13 +39,13 @@ demand(bool condition, const char *what)
 }
 
 static bool
-find_attribute(void *context, const char *name, pe_predicate_attribute *found)
+find_attribute(void *context, const char *name, pe_declared *found)
 {
 	(void) context;
 	for (int a = 0; a < 3; a++)
 		if (strcmp(names[a], name) == 0)
 		{
-			*found = (pe_predicate_attribute) {a, &domain.attribute[a], pe_attribute_is_ordered(&domain.attribute[a]), texts[a]};
+			*found = (pe_declared) {a, &domain.attribute[a], pe_attribute_is_ordered(&domain.attribute[a]), texts[a]};
 			return true;
 		}
 	return false;
@@ -76,8 +76,8 @@ quoted(const char *text)
 }
 
 static bool
-read_literal(void *context, const pe_predicate_attribute *attribute, const pe_literal *literal,
-			 pe_point *value, const char **canonical, pe_predicate_error *error)
+read_literal(void *context, const pe_declared *attribute, const pe_literal *literal,
+			 pe_point *value, const char **canonical, pe_text_error *error)
 {
 	size_t		size = strlen(literal->text);
 	char	   *end = NULL;
@@ -107,13 +107,13 @@ read_literal(void *context, const pe_predicate_attribute *attribute, const pe_li
 			return true;
 		}
 	}
-	error->status = PE_PREDICATE_LITERAL;
+	error->status = PE_TEXT_INVALID;
 	error->position = literal->position;
 	snprintf(error->message, sizeof(error->message), "no literal");
 	return false;
 }
 
-static const pe_predicate_source source = {NULL, find_attribute, read_literal};
+static const pe_literal_source source = {NULL, find_attribute, read_literal};
 
 static void
 check_same(const pe_predicate *one, const pe_predicate *other)
@@ -158,7 +158,7 @@ static void
 check_accepted(const pe_predicate *predicate)
 {
 	pe_predicate again;
-	pe_predicate_error error;
+	pe_text_error error;
 	bool	   *possible = pe_alloc(domain.cells, sizeof(bool));
 	bool		some;
 	size_t		size = pe_selection_size(&domain, predicate);
@@ -168,7 +168,7 @@ check_accepted(const pe_predicate *predicate)
 	demand(strcmp(again.canonical, predicate->canonical) == 0, "canonical text of canonical text");
 	check_same(predicate, &again);
 	pe_predicate_free(&again);
-	demand(pe_predicate_possible(predicate, &domain, possible, &some) == PE_PREDICATE_OK, "possible cells");
+	demand(pe_predicate_possible(predicate, &domain, possible, &some), "possible cells");
 	pe_selection_write(&domain, predicate, bytes);
 	check_selection(bytes, size);
 	pe_free(bytes);
@@ -179,7 +179,7 @@ static void
 check_text(const char *text)
 {
 	pe_predicate predicate;
-	pe_predicate_error error;
+	pe_text_error error;
 
 	kept_size = 0;
 	if (pe_predicate_parse(text, &source, &predicate, &error))

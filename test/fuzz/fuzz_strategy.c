@@ -55,7 +55,7 @@ check_direct(pe_strategy *strategy)
 {
 	char		text[32];
 	pe_workload workload;
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (strategy->rows != strategy->classes || strategy->rows > MOST_PREFIXES)
 		return;

@@ -23,6 +23,35 @@ static const pe_shape shapes[] = {
 	{2, {"b", "a"}, {1, 6}, {0, 6}}
 };
 
+/* The attributes "a" have bins among others, with edges 0, 10 .. 40, which a literal gives by their first digit. */
+static pe_point points[] = {{.i = 0}, {.i = 10}, {.i = 20}, {.i = 30}, {.i = 40}};
+static char *const texts[] = {"0", "10", "20", "30", "40"};
+static const pe_attribute bins = {.key = PE_KEY_INT, .kind = PE_BINS, .points = 5, .point = points};
+
+static bool
+find_attribute(void *context, const char *name, pe_declared *found)
+{
+	(void) context;
+	*found = (pe_declared) {0, &bins, true, texts};
+	return strcmp(name, "a") == 0;
+}
+
+static bool
+read_edge(void *context, const pe_declared *attribute, const pe_literal *literal,
+		  pe_point *value, const char **canonical, pe_text_error *error)
+{
+	(void) context;
+	(void) attribute;
+	value->i = literal->text[0] == '\0' ? -1 : 10 * (literal->text[0] - '0');
+	*canonical = "an edge";
+	if (literal->kind == PE_LITERAL_STRING)
+		return true;
+	strcpy(error->message, "no string");
+	return false;
+}
+
+static const pe_literal_source edges = {NULL, find_attribute, read_edge};
+
 static void
 demand(bool condition, const char *what)
 {
@@ -31,16 +60,16 @@ demand(bool condition, const char *what)
 }
 
 static void
-check_error(const char *text, const pe_workload_error *error)
+check_error(const char *text, const pe_text_error *error)
 {
-	demand(error->status != PE_WORKLOAD_OK, "refused without a status");
+	demand(error->status != PE_TEXT_OK, "refused without a status");
 	demand(error->position >= 0 && (size_t) error->position <= strlen(text), "a place outside of the text");
 	demand(error->message[0] != '\0', "refused without a message");
 	demand(strlen(error->message) < sizeof(error->message) - 1, "a message that was cut off");
 }
 
 static void
-check_refusal(const char *text, const pe_workload *workload, const pe_workload_error *error)
+check_refusal(const char *text, const pe_workload *workload, const pe_text_error *error)
 {
 	static const pe_workload nothing;
 
@@ -138,7 +167,7 @@ static void
 check_canonical(const pe_workload *workload, const pe_shape *shape)
 {
 	pe_workload again;
-	pe_workload_error error;
+	pe_text_error error;
 
 	demand(pe_workload_parse(workload->canonical, shape, &again, &error), "canonical text is refused");
 	demand(strcmp(again.canonical, workload->canonical) == 0, "canonical text of canonical text");
@@ -152,7 +181,7 @@ check_canonical(const pe_workload *workload, const pe_shape *shape)
 static char *
 check_spelling(const char *text)
 {
-	pe_workload_error error;
+	pe_text_error error;
 	char	   *canonical = pe_workload_canonical(text, &error);
 	char	   *again;
 
@@ -168,19 +197,33 @@ check_spelling(const char *text)
 	return canonical;
 }
 
-/* canonical: over any attributes. */
+/* What is spelled for any attributes means the same, and has the same canonical text where there are no edges. */
 static void
-check_text(const char *text, const pe_shape *shape, const char *canonical)
+check_spelled(const pe_workload *workload, const pe_shape *shape, const char *spelled)
+{
+	pe_workload again;
+	pe_text_error error;
+
+	demand(spelled != NULL, "no canonical text over any attributes");
+	demand(strcmp(spelled, workload->canonical) == 0 || strstr(spelled, "..") != NULL, "another canonical text over any attributes");
+	demand(pe_workload_parse_edges(spelled, shape, shape != NULL ? &edges : NULL, &again, &error), "canonical text over any attributes is refused over some");
+	demand(strcmp(again.canonical, workload->canonical) == 0, "canonical text of that over any attributes");
+	pe_workload_free(&again);
+}
+
+/* spelled: canonical over any attributes. */
+static void
+check_text(const char *text, const pe_shape *shape, const char *spelled)
 {
 	pe_workload workload;
-	pe_workload_error error;
+	pe_text_error error;
 
-	if (!pe_workload_parse(text, shape, &workload, &error))
+	if (!pe_workload_parse_edges(text, shape, shape != NULL ? &edges : NULL, &workload, &error))
 	{
 		check_refusal(text, &workload, &error);
 		return;
 	}
-	demand(canonical != NULL && strcmp(canonical, workload.canonical) == 0, "another canonical text over any attributes");
+	check_spelled(&workload, shape, spelled);
 	check_terms(&workload);
 	check_canonical(&workload, shape);
 	pe_workload_free(&workload);

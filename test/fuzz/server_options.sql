@@ -51,7 +51,7 @@ SELECT dp.add_attribute(d, 'age', 0, 100, 10), dp.add_attribute(d, 'height', 150
     dp.add_attribute(d, 'sex', ARRAY['f', 'm']), dp.add_attribute(d, 'y'), dp.add_attribute(d, 'colour')
   FROM unnest('{people,visits}'::text[]) d;
 SELECT dp.add_attribute('offers', 'a', -1, 1, 1), dp.add_attribute('offers', 'b', -1, 1, 1);
-SELECT dp.grant_budget('ann', d, 1e4) FROM unnest('{people,visits,offers}'::text[]) d;
+SELECT dp.grant_budget(d, 'ann', 1e4) FROM unnest('{people,visits,offers}'::text[]) d;
 GRANT SELECT ON people, visits, offers TO ann;
 
 -- ---- Releases, models and strategies ----
@@ -59,8 +59,8 @@ GRANT SELECT ON people, visits, offers TO ann;
 SET SESSION AUTHORIZATION ann;
 SELECT count(*) FROM dp.histogram('people', '{age,sex}', rho => 0.1);
 SELECT count(*) FROM dp.histogram('people', 'age', 'prefix(age) + total', rho => 0.1, method => 'hierarchical');
-SELECT count(*) FROM dp.fit('people', 'logistic_regression', 'y', '{age,sex,height}', epsilon => 1, name => 'model');
-SELECT count(*) FROM dp.fit('people', 'svm', 'y', '{age,height}', epsilon => 1, name => 'numbers');
+SELECT count(*) FROM dp.fit('people', 'logistic_regression', 'y', '{age,sex,height}', epsilon => 1, model => 'model');
+SELECT count(*) FROM dp.fit('people', 'svm', 'y', '{age,height}', epsilon => 1, model => 'numbers');
 SELECT count(*) FROM dp.optimize('all_range(8)');
 RESET SESSION AUTHORIZATION;
 

@@ -92,7 +92,7 @@ sub add_people
 	my $cap = $o{epsilon} // 20;
 	my $budget = $o{budget} // 8;
 	my $overcommit = 2 * $budget > $cap ? ', overcommit => true' : '';
-	my $grants = $budget ? join('', map { "SELECT dp.grant_budget('$_', '$name', $budget$overcommit);\n" } qw(ann bob)) : '';
+	my $grants = $budget ? join('', map { "SELECT dp.grant_budget('$name', '$_', $budget$overcommit);\n" } qw(ann bob)) : '';
 
 	$node->safe_psql($db, 'CREATE EXTENSION IF NOT EXISTS pg_epsilon; GRANT CREATE, USAGE ON SCHEMA public TO curator');
 	ask_ok($node, 'curator', qq{

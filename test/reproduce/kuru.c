@@ -34,6 +34,7 @@
 
 #include "base/mem.h"
 #include "fit/fit.h"
+#include "fit/methods.h"
 #include "shim.h"
 
 #define ROWS 100000
@@ -294,7 +295,7 @@ set_problem(const setting *s, pe_fit_problem *problem)
 	problem->substitute = s->batch == 0;
 	problem->pure = s->pure;
 	problem->nano = s->pure ? NANO_EPSILON : NANO_RHO;
-	pe_fit_options_init(o);
+	pe_options_init(&pe_fit_option_table, o);
 	o->iterations = s->steps;
 	o->l2 = 2 * LAMBDA * ROWS;
 	o->rows = ROWS;

@@ -334,7 +334,7 @@ measure_runs(const instance *at, const setting *s, const method *m, int draws, s
 		.max_change = s->max_change, .all = true, .pure = !m->zcdp, .nano = cost_of(m)
 	};
 
-	pe_minimum_options_init(&problem.options);
+	pe_options_init(&pe_minimum_option_table, &problem.options);
 	problem.options.iterations = option(m->iterations);
 	if (pe_minimum_defaults(&problem) != NULL || problem.nano < pe_minimum_least_cost(&problem))
 		give_up("the experiment's options are refused", m->name);

@@ -2,7 +2,7 @@
  * strategies.c
  *	  The experiments of Yuan, Yang, Zhang and Hao, "Convex optimization for linear query
  *	  processing under approximate differential privacy" (KDD 2016), section 5, with the
- *	  methods of src/strategy/method.h and, beside them, the certified optimum.
+ *	  methods of src/strategy/strategy.h and, beside them, the certified optimum.
  *
  * strategies/problem.h has the workloads, strategies/contest.h the methods, and
  * strategies/points.h how points are made.  WRelated is of rank .4 min(m, n) where nothing
@@ -95,7 +95,7 @@ gram_of_text(const reference *r, problem *p)
 {
 	pe_shape	shape;
 	pe_workload workload;
-	pe_workload_error error;
+	pe_text_error error;
 	pe_classes	classes;
 
 	read_shape(r->shape, &shape);

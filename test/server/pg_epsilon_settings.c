@@ -31,7 +31,7 @@ void		_PG_init(void);
 /* What writes in the caller's transaction.  No other function of pg_epsilon may need to. */
 static const char *const writers[] = {
 	"create_dataset", "drop_dataset", "new_version", "add_attribute", "add_edges", "grant_budget", "revoke_budget",
-	"attest", "expire_release", "drop_model", "publish"
+	"attest", "expire_release", "drop_model", "publish", "move_dataset"
 };
 
 static ProcessUtility_hook_type next_utility;
@@ -186,7 +186,8 @@ is_ours(Oid function)
 {
 	char	   *schema = get_namespace_name(get_func_namespace(function));
 
-	return schema != NULL && strcmp(schema, "dp") == 0 && func_volatile(function) == PROVOLATILE_VOLATILE;
+	return schema != NULL && (strcmp(schema, "dp") == 0 || strcmp(schema, "dp_internal") == 0) &&
+		func_volatile(function) == PROVOLATILE_VOLATILE;
 }
 
 static bool

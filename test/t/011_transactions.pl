@@ -195,7 +195,7 @@ $node->safe_psql('postgres', q{
 	CREATE ROLE dave LOGIN IN ROLE team, crew;
 	CREATE ROLE erin LOGIN NOINHERIT IN ROLE team;
 	GRANT team TO ann});
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('team', 'people', 4); SELECT dp.grant_budget('crew', 'people', 4)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'team', 4); SELECT dp.grant_budget('people', 'crew', 4)});
 
 pays('[17] a member of a group', sub { ask_ok($node, 'carol', "$select($_[0])") }, team => 1);
 is($node->safe_psql('postgres', 'SELECT role_name, budget_role FROM dp_ledger.charge ORDER BY id DESC LIMIT 1'),
@@ -228,9 +228,9 @@ pays('[17] asked by another', sub {
 
 # ---- What the caller's own transaction changed ----
 
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('curator', 'people', 4)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'curator', 4)});
 
-for my $change (q{dp.new_version('people')}, q{dp.grant_budget('curator', 'people', 5)}, q{dp.revoke_budget('curator', 'people')},
+for my $change (q{dp.new_version('people')}, q{dp.grant_budget('people', 'curator', 5)}, q{dp.revoke_budget('people', 'curator')},
 	q{dp.add_attribute('people', 'id', 0, 3000, 3)})
 {
 	pays("after $change", sub {
@@ -248,7 +248,7 @@ pays('after a change in a subtransaction', sub {
 	is(sqlstate($err), '55000', 'after a change in a subtransaction: refused');
 });
 pays("after another role's budget changed", sub {
-	my ($status, $out, $err) = ask($node, 'curator', "BEGIN; SELECT dp.grant_budget('bob', 'people', 9); $select($_[0]); COMMIT");
+	my ($status, $out, $err) = ask($node, 'curator', "BEGIN; SELECT dp.grant_budget('people', 'bob', 9); $select($_[0]); COMMIT");
 	is(sqlstate($err), '55000', "after another role's budget changed: refused, for each act is a line of the dataset's chain");
 });
 my ($status, $out, $err) = ask($node, 'curator', q{
@@ -256,7 +256,7 @@ my ($status, $out, $err) = ask($node, 'curator', q{
 	CREATE TABLE young (b boolean);
 	SELECT dp.create_dataset('young', 'young', 1);
 	SELECT dp.add_attribute('young', 'b');
-	SELECT dp.grant_budget('curator', 'young', 1);
+	SELECT dp.grant_budget('young', 'curator', 1);
 	SELECT * FROM dp.histogram('young', 'b', epsilon => 0.1)});
 is(sqlstate($err), '55000', 'a dataset of this transaction: refused');
 

@@ -176,7 +176,7 @@ sub worked
 
 add_people($node, 'postgres', 'others');
 my $owner = session($node, 'curator');
-for my $change (q{dp.grant_budget('ann', 'people', 9)}, q{dp.new_version('people')})
+for my $change (q{dp.grant_budget('people', 'ann', 9)}, q{dp.new_version('people')})
 {
 	session_query($owner, "BEGIN; SELECT $change");
 	asked($node, "waiting for $change", sub {
@@ -249,7 +249,7 @@ my $free = 'SET default_transaction_read_only = off; SET lock_timeout = 0; SET i
 	asked($node, 'strange settings, waiting', sub {
 		my $lock = session($node, 'curator');
 
-		session_query($lock, "$free; BEGIN; SELECT dp.grant_budget('ann', 'people', 8)");
+		session_query($lock, "$free; BEGIN; SELECT dp.grant_budget('people', 'ann', 8)");
 		session_start($strange, "SELECT count(*) FROM dp.histogram($_[0])");
 		ok(wait_for($node, $waiting), 'strange settings, waiting: it waits');
 		session_query($lock, 'COMMIT');

@@ -96,11 +96,11 @@ is($node->safe_psql('postgres', q{SELECT count(DISTINCT budget_id) FROM (SELECT 
 	'a batch: of two budgets');
 
 # One that fails in the worker undoes the batch; the others are served all the same.
-ask_ok($node, 'ann', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.0001, name => 'taken')});
+ask_ok($node, 'ann', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.0001, model => 'taken')});
 asked($node, 'a batch with an error', sub {
 	my @got = batch('a batch with an error', sub {
 		(started('ann', $fresh),
-			started('bob', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.0001, name => 'taken', fresh => true)}),
+			started('bob', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.0001, model => 'taken', fresh => true)}),
 			started('bob', $fresh)) });
 
 	is(sqlstate($got[1][1]), '42710', 'a batch with an error: it is reported to whom it belongs');
@@ -110,7 +110,7 @@ asked($node, 'a batch with an error', sub {
 
 # For what is left, in one batch: exactly one of them gets it.
 add_people($node, 'postgres', 'few', budget => 0);
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('ann', 'few', epsilon => 1, delta => 1e-9)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('few', 'ann', epsilon => 1, delta => 1e-9)});
 my $half = $node->safe_psql('postgres', q{SELECT 0.6e-9 * b.rho_limit FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id WHERE d.dataset = 'few'});
 asked($node, 'the last of a budget', sub {
 	my @got = batch('the last of a budget', sub { map { started('ann', "SELECT count(*) FROM dp.histogram('few', 'sex', rho => $half, fresh => true)") } 1 .. 3 });

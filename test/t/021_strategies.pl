@@ -164,8 +164,8 @@ ask_ok($node, 'curator', q{
 	SELECT dp.add_attribute('d', 'u', 0, 12, 12);
 	SELECT dp.add_attribute('d', 'v', 0, 5, 5);
 	SELECT dp.add_attribute('d', 'c', 0, 20, 20);
-	SELECT dp.grant_budget('ann', 'd', 1e5);
-	SELECT dp.grant_budget('bob', 'd', 1e5, overcommit => true)});
+	SELECT dp.grant_budget('d', 'ann', 1e5);
+	SELECT dp.grant_budget('d', 'bob', 1e5, overcommit => true)});
 
 # the exact counts per cell of attributes, those that a condition leaves
 my %size = (a => 96, b => 24, u => 12, v => 5, c => 20, s => 2);

@@ -19,7 +19,7 @@ ask_ok($node, 'curator', q{
 	SELECT dp.create_dataset('line', 'line', 20);
 	SELECT dp.add_attribute('line', 'short', 0, 400, 400);
 	SELECT dp.add_attribute('line', 'long', 0, 1536, 1536);
-	SELECT dp.grant_budget('ann', 'line', 5)});
+	SELECT dp.grant_budget('line', 'ann', 5)});
 
 # the whole of an answer as one text
 sub text_of

@@ -24,7 +24,7 @@ sub register
 		SELECT dp.create_dataset('$table', '$table', epsilon => 1e5);
 		SELECT dp.add_attribute('$table', 'age', 0, 100, 10, outside => 'other', nulls => 'cell');
 		SELECT dp.add_attribute('$table', 'sex', ARRAY['f', 'm'], nulls => 'cell');
-		SELECT dp.grant_budget('ann', '$table', 1e5)});
+		SELECT dp.grant_budget('$table', 'ann', 1e5)});
 	return;
 }
 
@@ -355,7 +355,7 @@ ask_ok($node, 'curator', qq{
 		(0, 0, 0, '-0', '-0'), (NULL, NULL, NULL, NULL, NULL), (-1, 1, 5, 0.1, 0.1), (100, 2147483646, 6, 1e-45, 5e-324), (99, -1, -1, 1.5, 1.5),
 		(101, 1000000000, 10, 3.4e38, 1.7e308);
 	SELECT dp.create_dataset('kinds', 'kinds', epsilon => 1e5);
-	SELECT dp.grant_budget('ann', 'kinds', 1e5)});
+	SELECT dp.grant_budget('kinds', 'ann', 1e5)});
 is(ask_ok($node, 'curator', q{
 	SELECT bool_or(pg_column_compression(big) IS NOT NULL), bool_or(pg_column_size(big) > 9000 AND pg_column_compression(big) IS NULL),
 	       bool_and(pg_column_compression(ext) IS NULL AND pg_column_size(ext) > 9000) FROM kinds WHERE big IS NOT NULL OR ext IS NOT NULL}),
@@ -437,7 +437,7 @@ if ($node->safe_psql('postgres', 'SHOW server_version_num') >= 180000)
 		is(sqlstate($err), $declare =~ /'v'/ ? '0A000' : '', "[60] $declare");
 	}
 	ask_ok($node, 'curator', q{SELECT dp.add_attribute('computed', 's', ARRAY[1, 2]), dp.add_attribute('computed', 'x', ARRAY[0, 1]);
-		SELECT dp.grant_budget('ann', 'computed', 100000)});
+		SELECT dp.grant_budget('computed', 'ann', 100000)});
 	is(tally('computed', 's'), '{50,50}', '[60] one that is stored is an attribute');
 	ask_ok($node, 'curator', "ALTER TABLE computed DROP COLUMN x; ALTER TABLE computed ADD COLUMN x $virtual");
 	my $charges = 'SELECT count(*) FROM dp_ledger.charge';

@@ -21,12 +21,12 @@ $node->safe_psql('postgres', q{
 	CREATE ROLE tom LOGIN;
 	CREATE ROLE old_name LOGIN;
 	GRANT team TO tom});
-ask_ok($node, 'curator', q{SELECT dp.grant_budget(r, 'people', 2) FROM unnest(ARRAY['cleo', 'team', 'old_name']::name[]) r});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', r, 2) FROM unnest(ARRAY['cleo', 'team', 'old_name']::name[]) r});
 my $answer = ask_ok($node, 'ann', $paid);
 is(ask_ok($node, 'cleo', $paid), $answer, 'origin: another budget pays for the same release');
 my $group_answer = ask_ok($node, 'tom', $group_paid);
 ask_ok($node, 'bob', q{SELECT FROM dp.histogram('people', '{age,sex}', rho => 0.003)});
-my $fitted = q{SELECT string_agg(term || coefficient::text || model, ' ' ORDER BY term) FROM dp.fit('people', 'linear_regression', 'age', '{sex}', rho => 0.006, name => 'of age')};
+my $fitted = q{SELECT string_agg(term || coefficient::text || model, ' ' ORDER BY term) FROM dp.fit('people', 'linear_regression', 'age', '{sex}', rho => 0.006, model => 'of age')};
 my $model = ask_ok($node, 'ann', $fitted);
 # what one role paid for before it gave its name to another, and went on paying under its new one
 my $renamed_paid = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'age', rho => 0.004)};
@@ -39,7 +39,7 @@ ask_ok($node, 'giver', q{
 	CREATE TABLE given (b boolean);
 	SELECT dp.create_dataset('given', 'given', 10);
 	SELECT dp.add_attribute('given', 'b');
-	SELECT dp.grant_budget('ann', 'given', 5)});
+	SELECT dp.grant_budget('given', 'ann', 5)});
 $node->safe_psql('postgres', 'ALTER TABLE given OWNER TO taker');
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('given', 'b', rho => 0.001)});
 # one that was unregistered
@@ -47,7 +47,7 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE former (b boolean);
 	SELECT dp.create_dataset('former', 'former', 10);
 	SELECT dp.add_attribute('former', 'b');
-	SELECT dp.grant_budget('ann', 'former', 5)});
+	SELECT dp.grant_budget('former', 'ann', 5)});
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('former', 'b', rho => 0.001)});
 ask_ok($node, 'curator', q{SELECT dp.drop_dataset('former')});
 # one that protects values; no double prints 0.1 + 0.2 in fewer digits than all
@@ -151,8 +151,8 @@ sub stranger
 	is(told($role, q{SELECT replay FROM dp.quote('people', 'age', rho => 0.001)}), 'f', "$when: a quote promises no replay");
 	unlike(told($role, q{SELECT string_agg(description, ' ') FROM dp.describe('people')}), qr/your budget \(/,
 		"$when: dp.describe knows of no budget");
-	refused_there($role, q{SELECT dp.grant_budget('mallory', 'people', 1)}, '42501', "$when: not dp.grant_budget");
-	refused_there($role, q{SELECT dp.revoke_budget('ann', 'people')}, '42501', "$when: not dp.revoke_budget");
+	refused_there($role, q{SELECT dp.grant_budget('people', 'mallory', 1)}, '42501', "$when: not dp.grant_budget");
+	refused_there($role, q{SELECT dp.revoke_budget('people', 'ann')}, '42501', "$when: not dp.revoke_budget");
 	refused_there($role, q{SELECT dp.drop_dataset('people')}, '42501', "$when: not dp.drop_dataset");
 	refused_there($role, q{SELECT dp.new_version('people')}, '42501', "$when: not dp.new_version");
 	refused_there($role, q{SELECT dp.add_attribute('people', 'id', 0, 100, 10)}, '42501', "$when: not dp.add_attribute");

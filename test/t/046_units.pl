@@ -24,7 +24,7 @@ sub register
 		SELECT dp.create_dataset('$table', '$table', epsilon => 1e5, unit => 'unit', max_rows => $k } . ($more // '') . qq{);
 		SELECT dp.add_attribute('$table', 'a', ARRAY[0, 1, 2, 3]);
 		SELECT dp.add_attribute('$table', 'b', 0, 30, 3, outside => 'drop');
-		SELECT dp.grant_budget('ann', '$table', 1e5)});
+		SELECT dp.grant_budget('$table', 'ann', 1e5)});
 	return;
 }
 
@@ -255,7 +255,7 @@ SKIP:
 		ALTER TABLE spelled ALTER unit TYPE text COLLATE "C";
 		SELECT dp.create_dataset('spelled', 'spelled', 10, unit => 'unit');
 		SELECT dp.add_attribute('spelled', 'a', ARRAY[1, 2]);
-		SELECT dp.grant_budget('ann', 'spelled', 10)});
+		SELECT dp.grant_budget('spelled', 'ann', 10)});
 	($status, $out, $err) = ask($node, 'ann', q{SELECT * FROM dp.histogram('spelled', 'a', epsilon => 1)});
 	is($status, 0, '[52] with another collation it is not');
 	ask_ok($node, 'curator', 'ALTER TABLE spelled ALTER unit TYPE text COLLATE blind');

@@ -12,14 +12,14 @@ use PgEpsilon;
 my $node = people_node('main', conf => "fsync = off\nmax_connections = 60\npg_epsilon.time_quantum = 0\n");
 
 # people counts rho and has budgets of both kinds; pure counts epsilon
-add_role($node, 'cy', q{SELECT dp.grant_budget('cy', 'people', 1000, accounting => 'pure', overcommit => true)});
+add_role($node, 'cy', q{SELECT dp.grant_budget('people', 'cy', 1000, accounting => 'pure', overcommit => true)});
 add_role($node, 'dan', q{
 	CREATE TABLE pure (n int);
 	INSERT INTO pure SELECT i FROM generate_series(0, 99) i, generate_series(1, i);
 	SELECT dp.create_dataset('pure', 'pure', 1e5, accounting => 'pure');
 	SELECT dp.add_attribute('pure', 'n', 0, 100, 100);
-	SELECT dp.grant_budget('dan', 'pure', 1e5, accounting => 'pure');
-	SELECT dp.grant_budget('cy', 'pure', 1e5, accounting => 'pure', overcommit => true)});
+	SELECT dp.grant_budget('pure', 'dan', 1e5, accounting => 'pure');
+	SELECT dp.grant_budget('pure', 'cy', 1e5, accounting => 'pure', overcommit => true)});
 
 # (charges, nano-epsilon spent of the budget, nano-epsilon or nano-rho spent of the cap)
 sub spent
@@ -70,7 +70,7 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE offers (a float8, b float8);
 	INSERT INTO offers VALUES (-1, 0), (1, 0.5);
 	SELECT dp.create_dataset('offers', 'offers', 1000, neighbours => 'values', private_column => 'b', max_change => 0.01);
-	SELECT dp.add_attribute('offers', 'a', -1, 1, 1), dp.grant_budget('cy', 'offers', 10, accounting => 'pure')});
+	SELECT dp.add_attribute('offers', 'a', -1, 1, 1), dp.grant_budget('offers', 'cy', 10, accounting => 'pure')});
 for my $case ([ 'exponential', 7805728 ], [ 'laplace_data', 31088251 ])
 {
 	ask_ok($node, 'cy', "SELECT * FROM dp.minimize_max_affine('offers', '{a}', 'b', '{-1}', '{1}', epsilon => 0.25, method => '$case->[0]')");

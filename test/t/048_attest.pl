@@ -18,7 +18,7 @@ my $spent = q{SELECT string_agg(role_name || ' ' || rho_spent || ' ' || rho_limi
 
 my $node = people_node('origin', conf => "pg_epsilon.worker_linger = 0\n");
 $node->safe_psql('postgres', 'CREATE ROLE cleo LOGIN; CREATE ROLE keeper LOGIN; GRANT CREATE ON SCHEMA public TO keeper');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('cleo', 'people', 2)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'cleo', 2)});
 my $answer = ask_ok($node, 'ann', $paid);
 is(ask_ok($node, 'cleo', $paid), $answer, 'origin: paid again by another budget');
 my $bobs = ask_ok($node, 'bob', $cross);
@@ -126,7 +126,7 @@ isnt(ask_ok($other, 'ann', $cross, %copy), '', 'attested: charges go on');
 is(ask_ok($other, 'ann', $cross, %copy), $bobs, 'attested: with the release that there is');
 $other->safe_psql('postgres', 'CREATE ROLE cleo LOGIN');
 refused($other, 'cleo', $paid, '42501', 'attested: a missing role, made anew', %copy);
-ask_ok($other, 'curator', q{SELECT dp.grant_budget('cleo', 'people', 2)}, %copy);
+ask_ok($other, 'curator', q{SELECT dp.grant_budget('people', 'cleo', 2)}, %copy);
 is(ask_ok($other, 'cleo', $paid, %copy), $answer, 'granted again: its budget goes on');
 is($other->safe_psql('copy', $spent) =~ /cleo 1000000 /, 1, 'with what was spent');
 ledger_ok($other, 'attested', %copy);

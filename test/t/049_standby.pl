@@ -22,7 +22,7 @@ my $standby = standby_of($node);
 # what is paid on the primary arrives
 my $late = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'age', rho => 0.003)};
 my $late_answer = ask_ok($node, 'ann', $late);
-my $fit = q{SELECT string_agg(coefficient::text, ' ' ORDER BY term) FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', epsilon => 0.1, name => 'm')};
+my $fit = q{SELECT string_agg(coefficient::text, ' ' ORDER BY term) FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', epsilon => 0.1, model => 'm')};
 my $predict = q{SELECT dp.predict('m', '{"age": 40}')};
 my $fit_rows = q{SELECT dp.logistic_regression(sex, ARRAY[40], '{"dataset": "people", "label": "sex", "features": ["age"], "epsilon": 0.1}') FROM unnest('{f,m}'::text[]) sex};
 my $model = ask_ok($node, 'ann', $fit);
@@ -50,7 +50,7 @@ is(ask_ok($standby, 'ann', "SELECT count(*) FROM dp.$_->[0]"), $_->[1], "standby
 is(ask_ok($standby, 'curator', $verify), 't|4', 'standby: dp.verify_ledger');
 refused($standby, 'ann', $verify, '42501', 'standby: dp.verify_ledger of an analyst');
 refused($standby, 'curator', $attest, '25006', 'standby: dp.attest');
-refused($standby, 'curator', q{SELECT dp.grant_budget('ann', 'people', 9)}, '25006', 'standby: dp.grant_budget');
+refused($standby, 'curator', q{SELECT dp.grant_budget('people', 'ann', 9)}, '25006', 'standby: dp.grant_budget');
 
 # ---- Promoted ----
 

@@ -170,7 +170,7 @@ sub register
 		SELECT dp.add_attribute('$table', 'y', ARRAY[0, 1]), dp.add_attribute('$table', 'v', -1, 1, 10), dp.add_attribute('$table', 'a', -1, 1, 10),
 		       dp.add_attribute('$table', 'b', -1, 1, 10, outside => 'other', nulls => 'cell'), dp.add_attribute('$table', 'c', -1, 1, 10),
 		       dp.add_attribute('$table', 'k', ARRAY[0, 1, 2, 3], outside => 'other', nulls => 'cell');
-		SELECT dp.grant_budget('ann', '$table', 5e4)});
+		SELECT dp.grant_budget('$table', 'ann', 5e4)});
 	return;
 }
 
@@ -229,7 +229,7 @@ is(coefficients('heavy', "2000 ${parallel}2", $few), coefficients('light', $seri
 
 # more values than a function takes arguments: the rest is a record
 ask_ok($node, 'curator', 'CREATE TABLE wide AS SELECT i % 2 AS y, ' . join(', ', map { "sin(i * $_)::float8 AS x$_" } 1 .. 130) . ' FROM generate_series(1, 3000) i;'
-	  . q{SELECT dp.create_dataset('wide', 'wide', 1e5), dp.add_attribute('wide', 'y', ARRAY[0, 1]), dp.grant_budget('ann', 'wide', 1000);}
+	  . q{SELECT dp.create_dataset('wide', 'wide', 1e5), dp.add_attribute('wide', 'y', ARRAY[0, 1]), dp.grant_budget('wide', 'ann', 1000);}
 	  . "SELECT dp.add_attribute('wide', name::name, -1, 1, 4) FROM (SELECT 'x' || i AS name FROM generate_series(1, 130) i) n");
 my %wide;
 for my $settings ("1048576 $serial", "1024 ${parallel}2", "9000 ${parallel}2")
@@ -237,11 +237,11 @@ for my $settings ("1048576 $serial", "1024 ${parallel}2", "9000 ${parallel}2")
 	my ($kilobytes, $set) = $settings =~ /^(\d+) (.*)/s;
 	$wide{ last_line(ask_ok($node, $superuser, "LOAD 'pg_epsilon'; SET pg_epsilon.max_memory = $kilobytes; SET SESSION AUTHORIZATION curator; $set;
 		SELECT md5(string_agg(encode(float8send(coefficient), 'hex'), ' ' ORDER BY ordinality))
-		  FROM dp.fit('wide', 'linear_regression', 'x130', (SELECT array_agg('x' || i) FROM generate_series(1, 129) i)::name[], 'majority') WITH ORDINALITY")) } = 1
+		  FROM dp.fit('wide', 'linear_regression', 'x130', (SELECT array_agg('x' || i) FROM generate_series(1, 129) i), 'majority') WITH ORDINALITY")) } = 1
 	  if $kilobytes > 2000;
 }
 is(scalar keys %wide, 1, '130 columns: the same from a record');
-like(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.fit('wide', 'logistic_regression', 'y', (SELECT array_agg('x' || i) FROM generate_series(1, 130) i)::name[], epsilon => 1)}),
+like(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.fit('wide', 'logistic_regression', 'y', (SELECT array_agg('x' || i) FROM generate_series(1, 130) i), epsilon => 1)}),
 	qr/^131$/, 'and privately');
 
 # ---- [60] An error while rows are read ----
@@ -278,9 +278,9 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM dp_ledger.model WHERE rel
 
 # ---- Read only ----
 
-($status, $out, $err) = ask($node, 'ann', q{BEGIN READ ONLY; SELECT count(*), min(model) FROM dp.fit('plain', 'svm', 'y', '{a}', rho => 0.1, name => 'read only'); COMMIT});
+($status, $out, $err) = ask($node, 'ann', q{BEGIN READ ONLY; SELECT count(*), min(model) FROM dp.fit('plain', 'svm', 'y', '{a}', rho => 0.1, model => 'read only'); COMMIT});
 is("$status $out", '0 2|read only', 'a fit in a READ ONLY transaction: the ledger writes on its own');
-($status, $out, $err) = ask($node, 'ann', q{BEGIN; SELECT count(*) FROM dp.fit('plain', 'svm', 'y', '{b}', rho => 0.1, name => 'rolled back'); ROLLBACK});
+($status, $out, $err) = ask($node, 'ann', q{BEGIN; SELECT count(*) FROM dp.fit('plain', 'svm', 'y', '{b}', rho => 0.1, model => 'rolled back'); ROLLBACK});
 is(ask_ok($node, 'ann', q{SELECT count(*) FROM dp.models WHERE model IN ('read only', 'rolled back')}), '2', 'and outlives a ROLLBACK');
 ($status, $out, $err) = ask($node, 'curator', q{BEGIN READ ONLY; SELECT count(*) FROM dp.fit('plain', 'svm', 'y', '{a}', 'majority')});
 is(sqlstate($err), '25006', 'a model without privacy is written by its own transaction, which must not be READ ONLY');
@@ -362,8 +362,8 @@ is(ledger($node, dataset => 'plain')->{charges}, $raced->{charges}, 'free');
 # ---- Names that somebody else takes first ----
 
 my $next = $node->safe_psql('postgres', 'SELECT last_value FROM dp_ledger.release_id_seq') + 2;
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'plain', 100)});
-ask_ok($node, 'bob', "SELECT FROM dp.fit('plain', 'svm', 'y', '{c}', 'one_pass', rho => 0.01, name => 'model_$next')");
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('plain', 'bob', 100)});
+ask_ok($node, 'bob', "SELECT FROM dp.fit('plain', 'svm', 'y', '{c}', 'one_pass', rho => 0.01, model => 'model_$next')");
 like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{c,k}', 'one_pass', rho => 0.01)}), qr/^model_${next}_\d+$/,
 	'who guesses the next number keeps nobody from his model');
 
@@ -371,24 +371,24 @@ like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y
 
 $next = $node->safe_psql('postgres', 'SELECT last_value FROM dp_ledger.release_id_seq') + 1;
 my $holder = session($node, 'curator');
-session_query($holder, "BEGIN; SELECT count(*) FROM dp.fit('plain', 'svm', 'y', '{a}', 'majority', name => '$_');") for 'held', "model_$next";
+session_query($holder, "BEGIN; SELECT count(*) FROM dp.fit('plain', 'svm', 'y', '{a}', 'majority', model => '$_');") for 'held', "model_$next";
 my $held_since = -s $node->logfile;
 like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,c,k}', 'one_pass', rho => 0.01)}), qr/^model_${next}_\d+$/,
 	'who holds the next number keeps nobody from his model');
-like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,b,k}', 'one_pass', rho => 0.01, name => 'held')}), qr/^held_\d+$/,
+like(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,b,k}', 'one_pass', rho => 0.01, model => 'held')}), qr/^held_\d+$/,
 	'a name that is held: another one');
-($status, $out, $err) = ask($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,c,k}', 'one_pass', rho => 0.01, name => 'held')});
+($status, $out, $err) = ask($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,c,k}', 'one_pass', rho => 0.01, model => 'held')});
 is(sqlstate($err), '55P03', 'for what was paid: refused');
 unlike(slurp_file($node->logfile, $held_since), qr/still waiting for/, 'the worker stood still for none of them');
 session_query($holder, 'ROLLBACK;');
 $holder->quit;
-is(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,c,k}', 'one_pass', rho => 0.01, name => 'held')}), 'held', 'and given afterwards');
+is(ask_ok($node, 'ann', q{SELECT DISTINCT model FROM dp.fit('plain', 'svm', 'y', '{a,c,k}', 'one_pass', rho => 0.01, model => 'held')}), 'held', 'and given afterwards');
 
 # ---- A release that is being expired gets no more names ----
 
 for my $isolation ('READ COMMITTED', 'REPEATABLE READ')
 {
-	my $replay = "dp.fit('plain', 'svm', 'y', '{a,k}', 'one_pass', rho => 0.01, name => ";
+	my $replay = "dp.fit('plain', 'svm', 'y', '{a,k}', 'one_pass', rho => 0.01, model => ";
 	my $release = ask_ok($node, 'ann', "SELECT DISTINCT release FROM $replay 'expired')");
 	my $owner = session($node, 'curator');
 

@@ -29,7 +29,7 @@ sub register
 	ask_ok($node, 'curator', qq{
 		SELECT dp.create_dataset('$table', '$table', epsilon => 1e5, neighbours => 'values', private_column => '$private', } . ($more // 'max_change => 0.01') . qq{);
 		SELECT dp.add_attribute('$table', n, -1, 1, 1) FROM unnest('{$slopes}'::name[]) n;
-		SELECT dp.grant_budget('ann', '$table', 5e4)});
+		SELECT dp.grant_budget('$table', 'ann', 5e4)});
 	return;
 }
 
@@ -330,7 +330,7 @@ ask_ok($node, 'curator', q{REVOKE INSERT (a) ON odd FROM ann});
 
 # ---- [55] What the caller's own transaction did does not show ----
 
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('curator', 'plain', 100)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('plain', 'curator', 100)});
 is(last_line(ask_ok($node, 'curator', q{BEGIN; UPDATE plain SET a = 0, b = 0;
 	SELECT public_value > 0.99 FROM dp.minimize_max_affine('plain', '{a,b}', 'c', '{0.999999,-0.000001}', '{1.000001,0.000001}', method => 'laplace_solution', rho => 1e-6); ROLLBACK})),
 	't', 'nor what it changed');

@@ -14,7 +14,7 @@ add_role($node, 'dan', q{
 	INSERT INTO wide SELECT i, i % 16 FROM generate_series(0, 1023) i, generate_series(1, 1 + i % 7);
 	SELECT dp.create_dataset('wide', 'wide', 1e5, accounting => 'pure');
 	SELECT dp.add_attribute('wide', 'n', 0, 1024, 1024), dp.add_attribute('wide', 'm', 0, 16, 16);
-	SELECT dp.grant_budget('dan', 'wide', 1e5, accounting => 'pure')});
+	SELECT dp.grant_budget('wide', 'dan', 1e5, accounting => 'pure')});
 
 # With so little noise hardly a column is taken together with another, and the strategy for a thousand takes seconds.
 my $long = q{dp.histogram('wide', 'n', 'all_range', epsilon => 20000, method => 'dawa', fresh => true)};

@@ -17,7 +17,7 @@ sub grant
 {
 	my ($role, $epsilon, $more) = @_;
 
-	return "SELECT dp.grant_budget('$role', 'people', $epsilon" . ($more // '') . ')';
+	return "SELECT dp.grant_budget('people', '$role', $epsilon" . ($more // '') . ')';
 }
 
 sub over
@@ -86,7 +86,7 @@ ledger_ok($node, 'spent to the end');
 # ---- Spent is spent: what is left of the cap can be granted ----
 
 over(grant('ann', 1.9), 'more than is left');
-ask_ok($node, 'curator', q{SELECT dp.revoke_budget('bob', 'people')});
+ask_ok($node, 'curator', q{SELECT dp.revoke_budget('people', 'bob')});
 ask_ok($node, 'curator', grant('ann', 1.3));
 
 # ---- A cap that is lowered: dropping takes back what is not spent, and the new cap bounds new grants ----
@@ -119,7 +119,7 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE wide (b boolean, y boolean);
 	INSERT INTO wide SELECT i % 2 = 0, i % 3 = 0 FROM generate_series(1, 300) i;
 	SELECT dp.create_dataset('wide', 'wide', 100, 1e-6), dp.add_attribute('wide', 'b'), dp.add_attribute('wide', 'y');
-	SELECT dp.grant_budget('ann', 'wide', 5), dp.grant_budget('bob', 'wide', 90)});
+	SELECT dp.grant_budget('wide', 'ann', 5), dp.grant_budget('wide', 'bob', 90)});
 my $fit = q{SELECT count(*) FROM dp.fit('wide', 'logistic_regression', 'y', '{b}', 'sgd', epsilon => 0.1, fresh => true};
 for my $role (qw(ann bob))
 {

@@ -16,9 +16,9 @@ my $rho = 0.01;
 
 # six acts of people_node, a charge, two acts, a charge, an act
 my $answer = ask_ok($node, 'ann', $paid);
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('ann', 'people', 12); SELECT dp.revoke_budget('bob', 'people')});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'ann', 12); SELECT dp.revoke_budget('people', 'bob')});
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'sex', rho => 0.001)});
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'people', 9)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'bob', 9)});
 my $acts = q{SELECT string_agg(act || coalesce(' ' || subject, ''), ', ') FROM dp.acts};
 my $all = 'create_dataset, add_attribute age, add_attribute sex, grant_budget ann, grant_budget bob, grant_budget ann, revoke_budget bob, grant_budget bob';
 is(ask_ok($node, 'curator', $acts), $all, 'each act, in its order');
@@ -32,7 +32,7 @@ is(ask_ok($node, 'curator', q{SELECT old_value ->> 'epsilon', new_value ->> 'eps
 
 my $acts_of = q{SELECT count(*), max(seq) FROM dp_ledger.act};
 my $before = $node->safe_psql('postgres', "$acts_of; SELECT acts, encode(chain_head, 'hex') FROM dp_ledger.dataset");
-for my $act (q{dp.grant_budget('bob', 'people', 3)}, q{dp.new_version('people')}, q{dp.drop_dataset('people')}, q{dp.expire_release(1)},
+for my $act (q{dp.grant_budget('people', 'bob', 3)}, q{dp.new_version('people')}, q{dp.drop_dataset('people')}, q{dp.expire_release(1)},
 	q{dp.create_dataset('other', 'others', 1)})
 {
 	ask_ok($node, 'curator', "BEGIN; CREATE TABLE others (b boolean); SELECT $act; ROLLBACK");
@@ -40,8 +40,8 @@ for my $act (q{dp.grant_budget('bob', 'people', 3)}, q{dp.new_version('people')}
 }
 is(ask_ok($node, 'curator', $verify), $whole, 'and the ledger is whole');
 # after an act in the same transaction nothing is charged
-my (undef, undef, $err) = ask($node, 'curator', q{SELECT dp.grant_budget('curator', 'people', 1)});
-(undef, undef, $err) = ask($node, 'curator', q{BEGIN; SELECT dp.grant_budget('bob', 'people', 8); SELECT FROM dp.histogram('people', 'sex', rho => 0.002)});
+my (undef, undef, $err) = ask($node, 'curator', q{SELECT dp.grant_budget('people', 'curator', 1)});
+(undef, undef, $err) = ask($node, 'curator', q{BEGIN; SELECT dp.grant_budget('people', 'bob', 8); SELECT FROM dp.histogram('people', 'sex', rho => 0.002)});
 is(sqlstate($err), '55000', 'an act and a charge in one transaction');
 is(ask_ok($node, 'curator', $verify), $whole, 'the ledger is whole after it');
 
@@ -62,7 +62,7 @@ sub tampered
 
 	$node->safe_psql('postgres', $sql);
 	like(ask_ok($node, 'curator', $verify), $finding, "$what: is found");
-	ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'people', 7.5)});
+	ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'bob', 7.5)});
 	like(ask_ok($node, 'curator', $verify), $finding, "$what: a later act hides nothing");
 	$rho += 0.001;
 	(undef, undef, $err) = ask($node, 'ann', "SELECT FROM dp.histogram('people', 'sex', rho => $rho)");
@@ -96,7 +96,7 @@ refused($node, 'ann', q{SELECT FROM dp.histogram('people', 'sex', rho => 0.05)},
 is($node->safe_psql('postgres', q{SELECT dataset FROM dp.attest('acts were lost')}), 'people', 'a superuser attests');
 is(ask_ok($node, 'curator', $verify), $whole, 'attested: whole from here on');
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'sex', rho => 0.05)});
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'people', 7)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'bob', 7)});
 is(ask_ok($node, 'curator', $verify), $whole, 'attested: and going on');
 like(ask_ok($node, 'curator', q{SELECT role || ' ' || reason FROM dp.acts WHERE act = 'attest'}), qr/ acts were lost$/, 'attested: and why');
 is(ask_ok($node, 'ann', $paid), $answer, 'what was paid is answered');
@@ -106,7 +106,7 @@ is(ask_ok($node, 'ann', 'SELECT count(*) FROM dp.acts'), '0', 'an analyst sees n
 
 $node->safe_psql('template1', 'CREATE DATABASE copy TEMPLATE postgres');
 is(ask_ok($node, 'curator', $verify, db => 'copy'), $whole, 'template copy: whole');
-ask_ok($node, 'curator', q{SELECT dp.revoke_budget('bob', 'people')}, db => 'copy');
+ask_ok($node, 'curator', q{SELECT dp.revoke_budget('people', 'bob')}, db => 'copy');
 refused($node, 'ann', q{SELECT FROM dp.histogram('people', 'sex', rho => 0.06)}, 'PE002', 'template copy: an act lifts no freeze', db => 'copy');
 is(ask_ok($node, 'curator', $verify, db => 'copy'), $whole, 'template copy: an act is written all the same');
 

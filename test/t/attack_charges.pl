@@ -275,7 +275,7 @@ ask_ok($node, 'curator', q{
 	INSERT INTO offers SELECT i % 7, i FROM generate_series(1, 50) i;
 	SELECT dp.create_dataset('offers', 'offers', 20, neighbours => 'values', private_column => 'price', max_change => 5);
 	SELECT dp.add_attribute('offers', 'a', 0, 10, 10);
-	SELECT dp.grant_budget(r, d, 8) FROM unnest('{ann,curator}'::name[]) r, unnest('{offers,people}'::text[]) d WHERE (r, d) <> ('ann', 'people')});
+	SELECT dp.grant_budget(d, r, 8) FROM unnest('{ann,curator}'::name[]) r, unnest('{offers,people}'::text[]) d WHERE (r, d) <> ('ann', 'people')});
 my $fit = q{{"dataset": "people", "label": "sex", "features": ["age"], "rho": 0.0001}};
 my $minimum = q{{"dataset": "offers", "lower": [0], "upper": [1], "rho": 0.0001}};
 undone('dp.fit', 'ann', 'people', q{SELECT coefficient FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.0001, fresh => true)});
@@ -422,7 +422,7 @@ if ($has_transaction_timeout)
 # ---- Cancelled before the charge ----
 
 my $owner = session($node, 'curator');
-session_query($owner, q{BEGIN; SELECT dp.grant_budget('ann', 'people', 8)});
+session_query($owner, q{BEGIN; SELECT dp.grant_budget('people', 'ann', 8)});
 charged('[10] statement_timeout before the charge', sub {
 	my ($status, $out, $err) = ask($node, 'ann', "SET statement_timeout = '300ms'; SELECT * FROM dp.histogram($_[0])");
 	is(sqlstate($err), '57014', '[10] statement_timeout before the charge: it fails');

@@ -27,7 +27,7 @@ ask_ok($node, 'curator', q{
 	INSERT INTO t SELECT i, i > 30 FROM generate_series(1, 100) i;
 	SELECT dp.create_dataset('t', 't', 1e5);
 	SELECT dp.add_attribute('t', 'b');
-	SELECT dp.grant_budget(r, 't', 1e5, overcommit => true) FROM unnest(ARRAY['curator', 'ann', 'mallory']::name[]) r});
+	SELECT dp.grant_budget('t', r, 1e5, overcommit => true) FROM unnest(ARRAY['curator', 'ann', 'mallory']::name[]) r});
 is(ask_ok($node, 'ann', counts_of('t', 'b')), '30 70', 'an ordinary question is answered');
 
 # ---- [55] Who may write may not ask ----
@@ -58,7 +58,7 @@ ask_ok($node, 'curator', q{
 	INSERT INTO above SELECT i, true FROM generate_series(0, 9) i;
 	SELECT dp.create_dataset('middle', 'middle', 1e5);
 	SELECT dp.add_attribute('middle', 'b');
-	SELECT dp.grant_budget('mallory', 'middle', 1e5)});
+	SELECT dp.grant_budget('middle', 'mallory', 1e5)});
 is(ask_ok($node, 'mallory', counts_of('middle', 'b')), '0 10', '[55] a partition as a dataset');
 for my $relation ('above', 'middle', 'below')
 {
@@ -139,7 +139,7 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE full_of_null (b boolean);
 	INSERT INTO full_of_true SELECT true FROM generate_series(1, 20000);
 	INSERT INTO full_of_null SELECT NULL FROM generate_series(1, 20000);
-	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'b'), dp.grant_budget('ann', n, 1e5)
+	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'b'), dp.grant_budget(n, 'ann', 1e5)
 	  FROM unnest(ARRAY['full_of_true', 'full_of_null']) n});
 sub explained
 {
@@ -240,7 +240,7 @@ ask_ok($node, 'curator', q{
 	SELECT dp.create_dataset('fragile', 'fragile', 1e5);
 	SELECT dp.add_attribute('fragile', 'b');
 	SELECT dp.add_attribute('fragile', 'c', 0, 10, 2);
-	SELECT dp.grant_budget('ann', 'fragile', 1e5)});
+	SELECT dp.grant_budget('fragile', 'ann', 1e5)});
 my $fragile = counts_of('fragile', 'b');
 is(ask_ok($node, 'ann', $fragile), '1000 1000', '[60] before: the counts');
 ask_ok($node, 'curator', 'REVOKE SELECT ON fragile FROM curator');
@@ -251,7 +251,7 @@ refused($node, 'ann', $fragile, '42501', '[60] dp_internal.read_rows closed to t
 $node->safe_psql('postgres', 'GRANT EXECUTE ON FUNCTION dp_internal.read_rows(bytea, bytea, "any") TO PUBLIC');
 for my $alter ('RENAME COLUMN b TO bb', 'ALTER COLUMN b TYPE int USING b::int', 'DROP COLUMN b')
 {
-	ask_ok($node, 'curator', "CREATE TABLE f2 (b boolean); SELECT dp.create_dataset('f2', 'f2', 1e5), dp.add_attribute('f2', 'b'), dp.grant_budget('ann', 'f2', 1e5);
+	ask_ok($node, 'curator', "CREATE TABLE f2 (b boolean); SELECT dp.create_dataset('f2', 'f2', 1e5), dp.add_attribute('f2', 'b'), dp.grant_budget('f2', 'ann', 1e5);
 		ALTER TABLE f2 $alter");
 	refused($node, 'ann', counts_of('f2', 'b'), '55000', "[60] a declared column, $alter");
 	ask_ok($node, 'curator', "SELECT dp.drop_dataset('f2'); DROP TABLE f2");
@@ -306,7 +306,7 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE long (b boolean, note text);
 	ALTER TABLE long ALTER note SET STORAGE EXTERNAL;
 	INSERT INTO long SELECT true, repeat('x', 3000) FROM generate_series(1, 100);
-	SELECT dp.create_dataset(d, d::regclass, 1e5), dp.add_attribute(d, 'b'), dp.grant_budget('ann', d, 1e5) FROM unnest(ARRAY['torn', 'long']) d;
+	SELECT dp.create_dataset(d, d::regclass, 1e5), dp.add_attribute(d, 'b'), dp.grant_budget(d, 'ann', 1e5) FROM unnest(ARRAY['torn', 'long']) d;
 	SELECT dp.add_attribute('long', 'note', ARRAY['short', repeat('x', 3000)])});
 my $toast = $node->safe_psql('postgres', q{SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'long'::regclass});
 spoil($node, 'torn2', what => 'page');

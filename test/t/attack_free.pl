@@ -66,10 +66,10 @@ ask_ok($node, 'maker', q{
 	CREATE ROLE m1 LOGIN; CREATE ROLE m2 LOGIN; CREATE ROLE m3 LOGIN;
 	CREATE ROLE n1 LOGIN IN ROLE team; CREATE ROLE n2 LOGIN IN ROLE team; CREATE ROLE n3 LOGIN IN ROLE team});
 refused($node, $_, $member->(0.0001), '42501', "[17] $_, made by a role with CREATEROLE") for qw(maker m1 m2 m3);
-refused($node, 'maker', q{SELECT dp.grant_budget('m1', 'people', 1)}, '42501', '[17] a budget granted by a role with CREATEROLE');
+refused($node, 'maker', q{SELECT dp.grant_budget('people', 'm1', 1)}, '42501', '[17] a budget granted by a role with CREATEROLE');
 
 # three units for all members together, and not one for each
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('team', 'people', 1)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'team', 1)});
 $node->safe_psql('postgres', q{UPDATE dp_ledger.budget SET rho_limit = 3 * 100000 + 99999 WHERE role_name = 'team'});
 paid("[17] $_ draws on the group's budget", $_, $member->(0.0001), $_ => 1) for qw(n1 n2 n3);
 refused($node, $_, $member->(0.0001), 'PE001', "[17] $_ finds the group's budget spent") for qw(n1 n2 n3);
@@ -79,7 +79,7 @@ refused($node, 'n4', $member->(0.0001), 'PE001', '[17] a new member gets no budg
 
 # every role has a budget of its own: the cap is what they lose together
 add_people($node, 'postgres', 'many', rows => 10, budget => 0);
-ask_ok($node, 'curator', q{SELECT dp.grant_budget(r, 'many', 20, overcommit => true) FROM unnest('{ann,bob,m1,m2,m3}'::name[]) r});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('many', r, 20, overcommit => true) FROM unnest('{ann,bob,m1,m2,m3}'::name[]) r});
 $node->safe_psql('postgres', q{UPDATE dp_ledger.dataset SET rho_limit = 3 * 100000 + 99999 WHERE dataset = 'many'});
 my $of_many = $member->(0.0001) =~ s/'people'/'many'/r;
 paid("[17] $_ has a budget of its own", $_, $of_many, $_ => 1) for qw(ann bob m1);
@@ -97,7 +97,7 @@ ask_ok($node, 'curator', 'CREATE VIEW people_view AS SELECT * FROM people');
 ask_ok($node, 'ann', 'CREATE TABLE anns (id int, age int, sex text); CREATE VIEW anns_view AS SELECT * FROM people');
 each_refused('[18] registering it', 'ann', '42501', map { "SELECT $_" } q{dp.create_dataset('again', 'people', 20)},
 	q{dp.drop_dataset('people')}, q{dp.new_version('people')}, q{dp.add_attribute('people', 'id', 0, 3000, 3)}, q{dp.attest('it is whole')},
-	q{dp.grant_budget('ann', 'people', 20)});
+	q{dp.grant_budget('people', 'ann', 20)});
 refused($node, 'ann', q{SELECT dp.create_dataset('again', 'anns_view', 20)}, '0A000', "[18] a view of one's own of it");
 refused($node, 'curator', q{SELECT dp.create_dataset('again', 'people_view', 20)}, '0A000', '[18] a view by its owner');
 refused($node, 'curator', q{SELECT dp.create_dataset('again', 'people', 20, unit => 'id')}, '42710', '[18] its owner, another unit');
@@ -236,7 +236,7 @@ is(join("\n", grep { !exists $kind{$_} } split /\n/, $node->safe_psql('postgres'
 	   AND 'internal'::regtype <> ALL (proargtypes) AND 'dp.workload'::regtype NOT IN (SELECT prorettype UNION ALL SELECT unnest(proargtypes)) ORDER BY 1})),
 	'', '[21] every function is known by what it costs');
 
-ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'age', 'prefix', rho => 0.001); SELECT FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.001, name => 'm')});
+ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'age', 'prefix', rho => 0.001); SELECT FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.001, model => 'm')});
 my ($paid_release) = ask_ok($node, 'ann', q{SELECT max(release) FROM dp.releases WHERE workload = 'prefix'});
 # all that ann is told without a charge, errors too
 my @told = (q{SELECT * FROM dp.quote('people', '{age,sex}', epsilon => 0.1)}, q{SELECT * FROM dp.quote('people', 'age', 'prefix', rho => 0.001)},

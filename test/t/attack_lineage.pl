@@ -20,7 +20,7 @@ sub register
 
 	return ask($node, 'curator', "SELECT dp.create_dataset('$dataset', '$dataset', $cap" . ($more // '') . qq{);
 		SELECT dp.add_attribute('$dataset', 'k', 0, 100, 4);
-		SELECT dp.grant_budget('ann', '$dataset', $budget, overcommit => true)});
+		SELECT dp.grant_budget('$dataset', 'ann', $budget, overcommit => true)});
 }
 
 sub register_ok
@@ -153,7 +153,7 @@ spends('b', 'rho => 0.25', 750000000);
 
 parts('z');
 register_ok('z', 1e5);
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'z', 1e5, accounting => 'pure', overcommit => true)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('z', 'bob', 1e5, accounting => 'pure', overcommit => true)});
 ask_ok($node, 'bob', question('z', 'epsilon => 0.5')) for 1, 2;
 ask_ok($node, 'curator', 'ALTER TABLE z DETACH PARTITION z_low');
 register_ok('z_low', 100, q{, accounting => 'pure'});
@@ -212,8 +212,8 @@ register_ok('m', 1e5);
 spends('m', 'rho => 0.5', 500000000);
 ask_ok($node, 'curator', 'ALTER TABLE m DETACH PARTITION m_low');
 $before = spent('sales');
-ask_ok($node, 'curator', q{SELECT dp.revoke_budget('ann', 'sales'); SELECT dp.move_dataset('sales', 'm_low', 'a spent table');
-	SELECT dp.grant_budget('ann', 'sales', 1e5, overcommit => true)});
+ask_ok($node, 'curator', q{SELECT dp.revoke_budget('sales', 'ann'); SELECT dp.move_dataset('sales', 'm_low', 'a spent table');
+	SELECT dp.grant_budget('sales', 'ann', 1e5, overcommit => true)});
 is(spent('sales'), $before + 500000000, '[64] moved to a table that another dataset has read: what that spent is charged');
 
 ledger_ok($node, 'at the end');

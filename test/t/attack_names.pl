@@ -40,7 +40,7 @@ ask_ok($node, 'own', q{
 	INSERT INTO xs.secret SELECT 1 + i % 2 FROM generate_series(1, 500) i;
 	SELECT dp.create_dataset('x', 'xs.secret', 1e5);
 	SELECT dp.add_attribute('x', 'v', 0, 4, 4);
-	SELECT dp.grant_budget(r, 'x', 1e5, overcommit => true) FROM unnest(ARRAY['ann', 'bob', 'xavier']::name[]) r});
+	SELECT dp.grant_budget('x', r, 1e5, overcommit => true) FROM unnest(ARRAY['ann', 'bob', 'xavier']::name[]) r});
 ask_ok($node, 'xavier', q{
 	CREATE SEQUENCE public.loot;
 	GRANT ALL ON SEQUENCE public.loot TO PUBLIC;
@@ -145,7 +145,7 @@ ask_ok($node, 'curator', q{
 	INSERT INTO t SELECT i, i > 30 FROM generate_series(1, 100) i;
 	SELECT dp.create_dataset('t', 't', 1e5);
 	SELECT dp.add_attribute('t', 'b');
-	SELECT dp.grant_budget(r, 't', 1e5, overcommit => true) FROM unnest(ARRAY['curator', 'shy', 'far', 'ana', 'two']::name[]) r;
+	SELECT dp.grant_budget('t', r, 1e5, overcommit => true) FROM unnest(ARRAY['curator', 'shy', 'far', 'ana', 'two']::name[]) r;
 	GRANT TRUNCATE ON t TO trunc;
 	GRANT UPDATE (b) ON t TO upd});
 my $t = counts_of('t', 'b');
@@ -190,7 +190,7 @@ ask_ok($node, 'curator', q{
 	INSERT INTO loose SELECT i, true FROM generate_series(1, 900) i;
 	INSERT INTO parts SELECT i, i > 30 FROM generate_series(0, 99) i;
 	INSERT INTO below SELECT id, b FROM parts;
-	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'b'), dp.grant_budget('curator', n, 1e5)
+	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'b'), dp.grant_budget(n, 'curator', 1e5)
 	  FROM unnest(ARRAY['parts', 'above']) n});
 is(ask_ok($node, 'curator', counts_of($_, 'b')), '31 69', "[55] $_: the counts") for 'parts', 'above';
 refused($node, 'curator', 'BEGIN; TRUNCATE part2; ' . counts_of('parts', 'b') . '; ROLLBACK', '55000', '[55] the owner, TRUNCATE of a partition');
@@ -206,8 +206,8 @@ is(ask_ok($node, 'curator', $t), '30 70', '[55] after all that: the counts');
 
 $node->safe_psql('postgres', "CREATE ROLE $_ LOGIN") for qw(a1 r1 r2 gone);
 ask_ok($node, 'curator', q{
-	SELECT dp.grant_budget('a1', 'people', 0.5);
-	SELECT dp.grant_budget('gone', 'people', 0.5)});
+	SELECT dp.grant_budget('people', 'a1', 0.5);
+	SELECT dp.grant_budget('people', 'gone', 0.5)});
 my $small = sub { return "SELECT count(*) FROM dp.histogram('people', 'sex', epsilon => $_[0], fresh => true)" };
 is(ask_ok($node, 'a1', $small->(0.4)), '2', '[17] renamed: a1 spends');
 my $spent = spent('a1', 'people');
@@ -216,12 +216,12 @@ $node->safe_psql('postgres', 'ALTER ROLE a1 RENAME TO a2; CREATE ROLE a1 LOGIN')
 refused($node, 'a1', $small->(0.1), '42501', '[17] renamed: the new a1 has no budget');
 is(ask_ok($node, 'a1', q{SELECT count(*) FROM dp.charges}), '0', '[17] renamed: nor sees what the old one was charged');
 refused($node, 'a2', $small->(0.4), 'PE001', '[17] renamed: a2 has spent what a1 spent');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('a1', 'people', 0.5)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'a1', 0.5)});
 is(spent('a1', 'people'), '0', '[17] renamed: the new a1 has a budget of its own');
 is(spent('a2', 'people'), $spent, '[17] renamed: a2 keeps what it spent');
 is(ask_ok($node, 'a1', $small->(0.4)), '2', '[17] renamed: the new a1 is answered');
 is(spent('a2', 'people'), $spent, '[17] renamed: and a2 is not charged for it');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('a2', 'people', 1.5)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'a2', 1.5)});
 is(spent('a2', 'people'), $spent, '[17] renamed: raised, a2 has still spent it');
 is(ask_ok($node, 'a2', $small->(0.6)), '2', '[17] renamed: and is answered');
 is(ask_ok($node, 'a2', q{SELECT string_agg(DISTINCT role, ' ') FROM dp.budgets WHERE dataset = 'people'}), 'a2', '[17] renamed: dp.budgets has the new name');
@@ -231,7 +231,7 @@ refused($node, 'a2', q{SELECT * FROM dp.histogram('people', 'sex', epsilon => 0.
 
 # a group
 $node->safe_psql('postgres', 'CREATE ROLE team1; GRANT team1 TO a2');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('team1', 'people', 0.5)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'team1', 0.5)});
 $node->safe_psql('postgres', 'ALTER ROLE team1 RENAME TO team2');
 my $as_team = q{SELECT count(*) FROM dp.histogram('people', 'sex', epsilon => 0.1, fresh => true, budget => 'team%d')};
 is(ask_ok($node, 'a2', sprintf($as_team, 2)), '2', "[17] renamed: budget => 'team2'");
@@ -239,15 +239,15 @@ refused($node, 'a2', sprintf($as_team, 1), '42501', "[17] renamed: not budget =>
 cmp_ok(spent('team2', 'people'), '>', 0, '[17] renamed: the group is charged');
 
 # names that go round
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('r1', 'people', 0.3); SELECT dp.grant_budget('r2', 'people', 0.4)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'r1', 0.3); SELECT dp.grant_budget('people', 'r2', 0.4)});
 is(ask_ok($node, $_, $small->($_ eq 'r1' ? 0.1 : 0.2)), '2', "[17] $_ spends") for 'r1', 'r2';
 my ($first, $second) = map { spent($_, 'people') } 'r1', 'r2';
 $node->safe_psql('postgres', 'ALTER ROLE r2 RENAME TO r3; ALTER ROLE r1 RENAME TO r2');
-my ($status, $o, $e) = ask($node, 'curator', q{SELECT dp.grant_budget('r2', 'people', 0.6)});
+my ($status, $o, $e) = ask($node, 'curator', q{SELECT dp.grant_budget('people', 'r2', 0.6)});
 is(sqlstate($e), '', '[17] names that go round: granted');
 is(spent('r2', 'people'), $first, '[17] names that go round: r2 has what r1 spent');
 is(spent('r3', 'people'), $second, '[17] names that go round: r3 has what r2 spent');
-($status, $o, $e) = ask($node, 'curator', q{SELECT dp.grant_budget('r3', 'people', 0.6); SELECT dp.revoke_budget('r2', 'people')});
+($status, $o, $e) = ask($node, 'curator', q{SELECT dp.grant_budget('people', 'r3', 0.6); SELECT dp.revoke_budget('people', 'r2')});
 is(sqlstate($e), '', '[17] names that go round: the other one, too');
 refused($node, 'r2', $small->(0.1), 'PE001', '[17] names that go round: r2 is revoked');
 is(ask_ok($node, 'r3', $small->(0.1)), '2', '[17] names that go round: r3 is not');
@@ -261,7 +261,7 @@ $node->safe_psql('postgres', 'DROP ROLE gone; CREATE ROLE gone LOGIN');
 refused($node, 'gone', $small->(0.1), '42501', '[17] dropped: the role made anew has no budget');
 is(ask_ok($node, 'gone', 'SELECT (SELECT count(*) FROM dp.charges) + (SELECT count(*) FROM dp.budgets) + (SELECT count(*) FROM dp.releases)'),
 	'0', '[17] dropped: and sees nothing of the old one');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('gone', 'people', 0.5)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'gone', 0.5)});
 is(spent('gone', 'people'), $spent, '[17] dropped: granted anew, the name has spent what it spent');
 refused($node, 'gone', $small->(0.4), 'PE001', '[17] dropped: it does not begin at zero');
 ledger_ok($node, '[17] names of roles');
@@ -273,7 +273,7 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE c1 (v int);
 	INSERT INTO par SELECT 0 FROM generate_series(1, 10);
 	INSERT INTO c1 SELECT 1 FROM generate_series(1, 20);
-	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
+	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget(n, 'ann', 1e5)
 	  FROM unnest(ARRAY['par', 'c1']) n});
 is(ask_ok($node, 'ann', counts_of('par', 'v')), '10 0', '[18] apart: par');
 is(ask_ok($node, 'ann', counts_of('c1', 'v')), '0 20', '[18] apart: c1');
@@ -302,7 +302,7 @@ ask_ok($node, 'curator', 'ALTER TABLE c1 NO INHERIT par');
 ask_ok($node, 'curator', q{
 	CREATE TABLE whole (v int) PARTITION BY LIST (v);
 	CREATE TABLE piece (v int);
-	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
+	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget(n, 'ann', 1e5)
 	  FROM unnest(ARRAY['whole', 'piece']) n;
 	ALTER TABLE whole ATTACH PARTITION piece FOR VALUES IN (0, 1)});
 refused($node, 'ann', counts_of($_, 'v'), '55000', "[18] sharing rows by ATTACH: $_") for 'whole', 'piece';
@@ -321,7 +321,7 @@ refused($node, 'curator', q{SELECT dp.create_dataset('right_of', 'right_of', 1e5
 ask_ok($node, 'curator', q{
 	ALTER TABLE of_both NO INHERIT right_of;
 	SELECT dp.drop_dataset(dataset) FROM dp.datasets WHERE dataset IN ('left_of', 'right_of');
-	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
+	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget(n, 'ann', 1e5)
 	  FROM unnest(ARRAY['left_of', 'right_of']) n;
 	ALTER TABLE of_both INHERIT right_of});
 refused($node, 'ann', counts_of($_, 'v'), '55000', "[18] a child in common that came later: $_") for 'left_of', 'right_of';
@@ -332,7 +332,7 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE spender () INHERITS (above2);
 	CREATE TABLE above3 (v int);
 	CREATE TABLE saver () INHERITS (above3);
-	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget('ann', n, 1e5)
+	SELECT dp.create_dataset(n, n::regclass, 1e5), dp.add_attribute(n, 'v', ARRAY[0, 1]), dp.grant_budget(n, 'ann', 1e5)
 	  FROM unnest(ARRAY['spender', 'saver']) n});
 is(ask_ok($node, 'ann', counts_of('spender', 'v')), '0 0', '[18] dropped after it spent: it spends');
 ask_ok($node, 'curator', q{SELECT dp.drop_dataset('spender'); SELECT dp.drop_dataset('saver')});
@@ -349,7 +349,7 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE odd (n numeric, r real, d double precision, day date, at timestamptz, m mood, i int, i2 int);
 	INSERT INTO odd SELECT i % 3, i % 3, i % 3, '2020-01-01', '2020-01-01', 'ok', i % 3, i % 3 FROM generate_series(1, 300) i;
 	SELECT dp.create_dataset('odd', 'odd', 1e5);
-	SELECT dp.grant_budget('ann', 'odd', 1e5);
+	SELECT dp.grant_budget('odd', 'ann', 1e5);
 	SELECT dp.add_attribute('odd', 'm');
 	SELECT dp.add_attribute('odd', 'i', 0, 3, 3);
 	SELECT dp.add_attribute('odd', 'i2', ARRAY[0, 1, 2])});
@@ -400,7 +400,7 @@ for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABL
 		CREATE TABLE odd (i int, i2 int);
 		INSERT INTO odd SELECT i % 3, i % 3 FROM generate_series(1, 300) i;
 		SELECT dp.create_dataset('odd', 'odd', 1e5);
-		SELECT dp.grant_budget('ann', 'odd', 1e5);
+		SELECT dp.grant_budget('odd', 'ann', 1e5);
 		SELECT dp.add_attribute('odd', 'i', 0, 3, 3);
 		SELECT dp.add_attribute('odd', 'i2', ARRAY[0, 1, 2])});
 	$ann = session($node, 'ann');
@@ -472,8 +472,8 @@ for my $level ('log', 'debug5')
 	for my $case ([ 'ann', q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.000%03d, fresh => true)} ],
 		[ 'ann', q{SELECT count(*) FROM dp.histogram('people', 'age', rho => 0.003)} ], [ 'ann', q{SELECT count(*) FROM dp.quote('people', 'sex', rho => 0.001)} ],
 		[ 'ann', q{SELECT count(*) FROM dp.quote_queries('people', 'sex', rho => 0.001)} ], [ 'ann', q{SELECT count(*) FROM dp.describe('people')} ],
-		[ 'ann', "SELECT count(*) FROM dp.cells($release)" ], [ 'curator', q{SELECT dp.grant_budget('bob', 'people', 8)} ],
-		[ 'curator', q{SELECT dp.new_version('odd')} ], [ 'curator', q{SELECT dp.revoke_budget('r2', 'people')} ])
+		[ 'ann', "SELECT count(*) FROM dp.cells($release)" ], [ 'curator', q{SELECT dp.grant_budget('people', 'bob', 8)} ],
+		[ 'curator', q{SELECT dp.new_version('odd')} ], [ 'curator', q{SELECT dp.revoke_budget('people', 'r2')} ])
 	{
 		my ($role, $sql) = @$case;
 
@@ -498,13 +498,13 @@ add_people($node, 'postgres', 'folk');
 	my $fit = q{SELECT string_agg(coefficient::text, ' ') FROM dp.fit('folk', 'linear_regression', 'age', '{sex}', rho => 0.1};
 	my $says = q{SELECT dp.predict('forecast', '{"sex": "f", "age": 1}')};
 
-	ask_ok($node, 'ann', "$fit, name => 'forecast')");
+	ask_ok($node, 'ann', "$fit, model => 'forecast')");
 	my $said = ask_ok($node, 'ann', $says);
-	is(ask_ok($node, 'bob', "$fit); $says"), ask_ok($node, 'ann', "$fit, name => 'forecast')") . "\n$said", 'a model that both paid for: both may use it');
+	is(ask_ok($node, 'bob', "$fit); $says"), ask_ok($node, 'ann', "$fit, model => 'forecast')") . "\n$said", 'a model that both paid for: both may use it');
 	refused($node, 'bob', q{SELECT dp.drop_model('forecast')}, '42501', 'a model that ann named, dropped by bob');
 	is(ask_ok($node, 'ann', $says), $said, 'a model that ann named: says what it said');
 	ask_ok($node, 'curator', q{SELECT dp.drop_model('forecast')});
-	ask_ok($node, 'ann', "$fit, name => 'forecast')");
+	ask_ok($node, 'ann', "$fit, model => 'forecast')");
 	is(ask_ok($node, 'ann', q{SELECT dp.drop_model('forecast')}), '', 'a model that ann named: dropped by the owner of the dataset, and by her');
 }
 

@@ -42,11 +42,11 @@ ask_ok($node, 'curator', qq{
 	CREATE TABLE offers AS SELECT sin(i) AS a, cos(i * 1.3) AS b FROM generate_series(1, 300) i;
 	VACUUM ANALYZE;
 	SELECT dp.create_dataset('people', 'people', 1e4), dp.create_dataset('united', 'united', 1e4, unit => 'id');
-	SELECT dp.add_attribute(d, 'c', '{@{[ join ',', 0 .. 99 ]}}'), dp.grant_budget('ann', d, 1e4) FROM unnest('{people,united}'::text[]) d;
+	SELECT dp.add_attribute(d, 'c', '{@{[ join ',', 0 .. 99 ]}}'), dp.grant_budget(d, 'ann', 1e4) FROM unnest('{people,united}'::text[]) d;
 	SELECT dp.add_attribute('people', n, -1, 1, 1) FROM unnest('{v,a}'::name[]) n;
-	SELECT dp.grant_budget('dan', 'people', 1e3, accounting => 'pure', overcommit => true);
+	SELECT dp.grant_budget('people', 'dan', 1e3, accounting => 'pure', overcommit => true);
 	SELECT dp.create_dataset('offers', 'offers', 1e4, neighbours => 'values', private_column => 'b', max_change => 0.01);
-	SELECT dp.add_attribute('offers', 'a', -1, 1, 1), dp.grant_budget('ann', 'offers', 1e4)});
+	SELECT dp.add_attribute('offers', 'a', -1, 1, 1), dp.grant_budget('offers', 'ann', 1e4)});
 
 # Each request has a cost of its own, so that it is new, and little of it: an answer is never what is exact.
 my $price = 0;
@@ -160,7 +160,7 @@ ask_ok($node, 'curator', q{
 	INSERT INTO sealed SELECT a, b FROM offers;
 	INSERT INTO sealed VALUES (0.5, ('0.' || repeat('7', 12000))::numeric);
 	SELECT dp.create_dataset('sealed', 'sealed', 1e4, neighbours => 'values', private_column => 'b', max_change => 0.01);
-	SELECT dp.add_attribute('sealed', 'a', -1, 1, 1), dp.grant_budget('ann', 'sealed', 1e4)});
+	SELECT dp.add_attribute('sealed', 'a', -1, 1, 1), dp.grant_budget('sealed', 'ann', 1e4)});
 my @sealed = split /,/, ask_ok($node, 'curator', q{SELECT string_agg(test_offset(b, test_unit(0.01)), ',') FROM (SELECT b FROM sealed LIMIT 4) o});
 my $sealed = { session => $brake->{session}, index => $node->safe_psql('postgres', q{SELECT i.indexrelid::regclass FROM pg_index i
 	JOIN pg_class c ON c.reltoastrelid = i.indrelid WHERE c.oid = 'sealed'::regclass}) };

@@ -13,7 +13,7 @@ my $node = people_node('main', rows => 0, epsilon => 1000, budget => 500, conf =
 add_people($node, 'postgres', 'single', rows => 1, epsilon => 1000, budget => 500);
 add_people($node, 'postgres', $_, rows => $_ eq 'many' ? 20000 : 20001, epsilon => 1000, budget => 500) for qw(many more);
 
-ask_ok($node, 'curator', "SELECT dp.grant_budget('curator', '$_', 400, overcommit => true)") for qw(people single many more);
+ask_ok($node, 'curator', "SELECT dp.grant_budget('$_', 'curator', 400, overcommit => true)") for qw(people single many more);
 
 # fit MODEL, DATASET, OPTIONS: one that is drawn anew
 sub fit

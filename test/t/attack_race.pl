@@ -92,7 +92,7 @@ for my $level ('REPEATABLE READ', 'SERIALIZABLE')
 
 # ---- One budget of several roles ----
 
-add_role($node, 'team', q{SELECT dp.grant_budget('team', 'people', 8)});
+add_role($node, 'team', q{SELECT dp.grant_budget('people', 'team', 8)});
 $node->safe_psql('postgres', 'CREATE ROLE carol LOGIN IN ROLE team; CREATE ROLE dave LOGIN IN ROLE team');
 leave_in_budget('team', 9 * $cost + $cost - 1);
 race('[12] two members of a group, 9 units', 9, 9 * $cost, [ 'carol', asks(0.000321), 4, 100 ], [ 'dave', asks(0.000321), 4, 100 ]);

@@ -176,8 +176,8 @@ my $register = q{
 	SELECT dp.create_dataset('people', 'public.people', epsilon => 20);
 	SELECT dp.add_attribute('people', 'age', 0, 100, 10);
 	SELECT dp.add_attribute('people', 'sex', ARRAY['f', 'm']);
-	SELECT dp.grant_budget('ann', 'people', 8);
-	SELECT dp.grant_budget('bob', 'people', 8)};
+	SELECT dp.grant_budget('people', 'ann', 8);
+	SELECT dp.grant_budget('people', 'bob', 8)};
 ask_ok($node, 'curator', $register);
 frozen($node, undef, "f|$missing: $number", 'begun anew');
 ask_ok($node, 'curator', "SELECT dp.drop_dataset('people')");

@@ -104,9 +104,9 @@ ask_ok($node, 'ann', qq{CREATE FUNCTION public.as_other() RETURNS text SECURITY 
 refused($node, 'ann', 'SELECT as_other()', '42501', '[61] SET ROLE in a SECURITY DEFINER function');
 refused($node, 'bob', 'SELECT as_other()', '42501', '[61] and when he calls it who may become that role');
 refused($node, 'poor', counts_of('people', 'sex', ", budget => '$_'"), '42501', "[61] budget => '$_'") for 'ann', 'bob';
-refused($node, 'ann', "SELECT * FROM dp.grant_budget('ann', 'people', 1e5)", '42501', '[17] a budget of her own making');
-refused($node, 'ann', "SELECT * FROM dp.grant_budget('public', 'people', 1)", '42704|42501', '[17] nor for everybody');
-refused($node, 'curator', "SELECT dp.grant_budget('public', 'people', 1)", '42704', '[17] PUBLIC is no role that could pay');
+refused($node, 'ann', "SELECT * FROM dp.grant_budget('people', 'ann', 1e5)", '42501', '[17] a budget of her own making');
+refused($node, 'ann', "SELECT * FROM dp.grant_budget('people', 'public', 1)", '42704|42501', '[17] nor for everybody');
+refused($node, 'curator', "SELECT dp.grant_budget('people', 'public', 1)", '42704', '[17] PUBLIC is no role that could pay');
 
 # what runs by itself: triggers, views, policies, refreshes
 ask_ok($node, 'ann', q{
@@ -163,7 +163,7 @@ $node->safe_psql('postgres', q{
 	GRANT team TO club;
 	GRANT club TO guest;
 	GRANT team TO head WITH ADMIN OPTION});
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('team', 'people', 1e4, overcommit => true), dp.grant_budget('crew', 'people', 1e4, overcommit => true)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'team', 1e4, overcommit => true), dp.grant_budget('people', 'crew', 1e4, overcommit => true)});
 my $group = sub { return ledger($node)->{budget}{team} };
 pays('mia', $sex, 'mia/team', '[17] a member: the group');
 pays('guest', $sex, 'guest/team', '[17] a member of a member: the group');
@@ -207,7 +207,7 @@ pays('max', $sex, 'max/team', '[17] and does not stand in the way of another');
 # ---- [17] Who may make roles ----
 
 $node->safe_psql('postgres', 'CREATE ROLE maker LOGIN CREATEROLE; CREATE ROLE puppet; GRANT puppet TO maker WITH ADMIN OPTION');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('maker', 'people', 1e4, overcommit => true), dp.grant_budget('puppet', 'people', 1e4, overcommit => true)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'maker', 1e4, overcommit => true), dp.grant_budget('people', 'puppet', 1e4, overcommit => true)});
 ask_ok($node, 'maker', 'CREATE ROLE doll LOGIN; GRANT doll TO maker');
 refused($node, 'doll', $sex, '42501', '[17] a role of his making has no budget');
 refused($node, 'maker', "SET ROLE doll; $sex", '42501', '[17] nor has he as that role');
@@ -231,19 +231,19 @@ $node->safe_psql('postgres', 'ALTER ROLE maker NOSUPERUSER');
 # ---- [17] Roles that are dropped ----
 
 $node->safe_psql('postgres', 'CREATE ROLE leaver LOGIN; CREATE ROLE heir LOGIN; GRANT CREATE ON SCHEMA public TO leaver');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('leaver', 'people', 1e4, overcommit => true)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'leaver', 1e4, overcommit => true)});
 ask_ok($node, 'leaver', "CREATE TABLE theirs (x int); $sex");
 $node->safe_psql('postgres', 'REASSIGN OWNED BY leaver TO heir; DROP OWNED BY leaver');
 refused($node, 'heir', $sex, '42501', '[17] REASSIGN OWNED hands on no budget');
 pays('leaver', $sex, 'leaver/leaver', '[17] and neither it nor DROP OWNED takes one');
 is(($node->psql('postgres', 'DROP ROLE leaver'))[0], 0, '[17] a role with a budget can be dropped');
 is(ask_ok($node, 'curator', q{SELECT count(*) FROM dp.charges WHERE role = 'leaver'}), '2', '[17] its charges stay');
-refused($node, 'curator', q{SELECT dp.revoke_budget('leaver', 'people')}, '42704', '[17] the budget of a role that is gone has no name to be revoked by');
+refused($node, 'curator', q{SELECT dp.revoke_budget('people', 'leaver')}, '42704', '[17] the budget of a role that is gone has no name to be revoked by');
 $node->safe_psql('postgres', 'CREATE ROLE leaver LOGIN');
 refused($node, 'leaver', $sex, '42501', '[17] a new role of that name has no budget');
 # asked by a session of the dropped role that lives on
 my $ghost = session($node, 'leaver');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('leaver', 'people', 1e4, overcommit => true)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'leaver', 1e4, overcommit => true)});
 like((session_query($ghost, $sex))[0], qr/^100 200$/m, '[17] the new role has what is granted to it');
 $count = all_charges($node);
 $node->safe_psql('postgres', 'DROP ROLE leaver');
@@ -259,7 +259,7 @@ $node->safe_psql('postgres', 'CREATE ROLE carol LOGIN; CREATE ROLE dora LOGIN; G
 ask_ok($node, 'carol', q{
 	CREATE TABLE moving (id int, b boolean);
 	INSERT INTO moving SELECT i, i > 30 FROM generate_series(1, 100) i;
-	SELECT dp.create_dataset('moving', 'moving', 1e5), dp.add_attribute('moving', 'b'), dp.grant_budget('ann', 'moving', 1e5)});
+	SELECT dp.create_dataset('moving', 'moving', 1e5), dp.add_attribute('moving', 'b'), dp.grant_budget('moving', 'ann', 1e5)});
 my $moving = counts_of('moving', 'b');
 my $stays = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('moving', 'b', rho => 0.02)};
 my $paid = pays('ann', $stays, 'ann/ann', 'a new owner: before');
@@ -269,7 +269,7 @@ $node->safe_psql('postgres', 'ALTER TABLE moving OWNER TO dora');
 is(pays('ann', $stays, '', 'a new owner: what was paid is free'), $paid, 'a new owner: and the same');
 is(pays('ann', $moving, 'ann/ann', "a new owner: analysts' budgets go on"), '30 70', 'a new owner: the counts');
 cmp_ok(ledger($node, dataset => 'moving')->{budget}{ann}, '>', $spent, 'a new owner: what was spent stays spent');
-for my $try (q{SELECT dp.grant_budget('carol', 'moving', 1)}, q{SELECT dp.revoke_budget('ann', 'moving')}, q{SELECT dp.new_version('moving')},
+for my $try (q{SELECT dp.grant_budget('moving', 'carol', 1)}, q{SELECT dp.revoke_budget('moving', 'ann')}, q{SELECT dp.new_version('moving')},
 	q{SELECT dp.add_attribute('moving', 'id', 0, 100, 2)}, q{SELECT dp.drop_dataset('moving')}, q{SELECT * FROM dp.verify_ledger('moving')},
 	q{SELECT dp.create_dataset('again', 'moving', 1)}, q{SELECT dp.attest('it is mine')}, 'SELECT * FROM moving', $moving)
 {
@@ -279,7 +279,7 @@ is(ask_ok($node, 'carol', q{SELECT (SELECT count(*) FROM dp.charges WHERE datase
 	+ (SELECT count(*) FROM dp.budgets WHERE dataset = 'moving')}), '0', 'a new owner: the old one sees nothing');
 is(ask_ok($node, 'dora', q{SELECT count(*) FROM dp.charges WHERE dataset = 'moving'}), '3', 'a new owner: the new one sees all charges');
 refused($node, 'dora', $moving, '42501', 'a new owner: who has no budget either');
-ask_ok($node, 'dora', q{SELECT dp.grant_budget(r, 'moving', 1e5, overcommit => true) FROM unnest(ARRAY['carol', 'dora']::name[]) r});
+ask_ok($node, 'dora', q{SELECT dp.grant_budget('moving', r, 1e5, overcommit => true) FROM unnest(ARRAY['carol', 'dora']::name[]) r});
 is(pays($_, $moving, "$_/$_", "a new owner: $_ pays like everybody"), '30 70', 'a new owner: the counts') for 'carol', 'dora';
 # the old owner, left with something to write through
 ask_ok($node, 'dora', 'GRANT UPDATE ON moving TO carol');
@@ -289,7 +289,7 @@ $node->safe_psql('postgres', 'GRANT dora TO ann');
 refused($node, 'ann', 'BEGIN; TRUNCATE moving; ' . $moving, '55000', 'a new owner: her own TRUNCATE');
 is(got('ann', $moving), '30 70', 'a new owner: a member is an owner, and may ask');
 $node->safe_psql('postgres', 'REVOKE dora FROM ann; REASSIGN OWNED BY dora TO carol');
-ask_ok($node, 'carol', q{SELECT dp.revoke_budget('dora', 'moving')});
+ask_ok($node, 'carol', q{SELECT dp.revoke_budget('moving', 'dora')});
 refused($node, 'dora', $moving, 'PE001', 'REASSIGN OWNED: back to the first owner, who revokes');
 $node->safe_psql('postgres', 'ALTER ROLE carol RENAME TO caroline');
 is(ask_ok($node, 'caroline', q{SELECT dp.new_version('moving')}), '2', 'an owner that is renamed is the owner');
@@ -307,7 +307,7 @@ sub alters
 		CREATE TABLE $t (id int, u text, b boolean, v int, w int);
 		INSERT INTO $t SELECT i, 'u' || i, i > 30, i % 3, i FROM generate_series(1, 100) i;
 		SELECT dp.create_dataset('$t', '$t', 1e5, unit => 'u'), dp.add_attribute('$t', 'b'), dp.add_attribute('$t', 'v', ARRAY[0, 1, 2]),
-		       dp.grant_budget('ann', '$t', 1e5)});
+		       dp.grant_budget('$t', 'ann', 1e5)});
 	got('ann', counts_of($t, 'b'));
 	ask_ok($node, $o{by} // 'curator', $sql =~ s/:t\b/$t/gr);
 	if ($outcome =~ /^[0-9A-Z]{5}$/)
@@ -371,7 +371,7 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE whole (id int, b boolean) PARTITION BY RANGE (id);
 	CREATE TABLE low PARTITION OF whole FOR VALUES FROM (0) TO (50);
 	INSERT INTO whole SELECT i, i > 30 FROM generate_series(0, 49) i;
-	SELECT dp.create_dataset('whole', 'whole', 1e5), dp.add_attribute('whole', 'b'), dp.grant_budget('ann', 'whole', 1e5), dp.grant_budget('bob', 'whole', 1e5, overcommit => true);
+	SELECT dp.create_dataset('whole', 'whole', 1e5), dp.add_attribute('whole', 'b'), dp.grant_budget('whole', 'ann', 1e5), dp.grant_budget('whole', 'bob', 1e5, overcommit => true);
 	CREATE TABLE high (b boolean, id int);
 	INSERT INTO high SELECT true, i FROM generate_series(50, 99) i});
 my $whole = counts_of('whole', 'b');
@@ -407,14 +407,14 @@ ask_ok($node, 'ann', q{
 	CREATE TYPE public.mood AS ENUM ('sad', 'glad')});
 ask_ok($node, 'curator', 'CREATE TABLE typed (d of_bob, m mood, b boolean, o mood); INSERT INTO typed SELECT i, (ARRAY[\'sad\', \'glad\'])[i % 2 + 1]::mood, true, \'sad\' FROM generate_series(1, 10) i');
 $node->safe_psql('postgres', 'ALTER DOMAIN of_bob OWNER TO curator');
-($status, $out, $err) = ask($node, 'curator', q{SELECT dp.create_dataset('typed', 'typed', 1e5), dp.add_attribute('typed', 'm'), dp.add_attribute('typed', 'b'), dp.grant_budget('ann', 'typed', 1e5)});
+($status, $out, $err) = ask($node, 'curator', q{SELECT dp.create_dataset('typed', 'typed', 1e5), dp.add_attribute('typed', 'm'), dp.add_attribute('typed', 'b'), dp.grant_budget('typed', 'ann', 1e5)});
 is($status, 0, "a column of somebody else's domain: registered");
 like($err, qr/WARNING:  01000: column "d" is of a domain that belongs to role "ann"/, "a column of somebody else's domain: with a warning");
 for my $owner ('curator', $superuser)
 {
 	$node->safe_psql('postgres', "ALTER DOMAIN of_ann OWNER TO $owner");
 	($status, $out, $err) = ask($node, 'curator', q{SELECT dp.drop_dataset('typed'), dp.create_dataset('typed', 'typed', 1e5), dp.add_attribute('typed', 'm'),
-		dp.add_attribute('typed', 'b'), dp.add_attribute('typed', 'o', ARRAY['glad', 'sad']), dp.grant_budget('ann', 'typed', 1e5)});
+		dp.add_attribute('typed', 'b'), dp.add_attribute('typed', 'o', ARRAY['glad', 'sad']), dp.grant_budget('typed', 'ann', 1e5)});
 	unlike($err, qr/WARNING/, "a column of a domain of $owner: without one");
 }
 # the owner of an enum can rename its labels, and take the column away: neither is an answer

@@ -68,11 +68,11 @@ sub outcomes
 my @rows = (211, 307, 401, 503, 601, 701, 809, 907, 1009, 1103);
 get('curator', join ';', map { "INSERT INTO people SELECT i, 10 * $_ + i % 10, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END FROM generate_series(1, $rows[$_]) i" } 0 .. $#rows);
 get('curator', q{
-	SELECT dp.grant_budget('curator', 'people', 5e4, overcommit => true);
+	SELECT dp.grant_budget('people', 'curator', 5e4, overcommit => true);
 	CREATE TABLE nobody (id int, age int, sex text);
 	SELECT dp.create_dataset('nobody', 'nobody', 1e5), dp.add_attribute('nobody', 'age', 0, 100, 10), dp.add_attribute('nobody', 'sex', ARRAY['f', 'm']),
-	       dp.grant_budget('ann', 'nobody', 5e4), dp.grant_budget('curator', 'nobody', 5e4)});
-get('ann', 'CREATE TABLE public.mine (age int, sex text, options text, rho float8); INSERT INTO public.mine SELECT i, CASE WHEN i % 2 = 0 THEN \'f\' ELSE \'m\' END, NULL, 0.001 * i FROM generate_series(1, 20) i');
+	       dp.grant_budget('nobody', 'ann', 5e4), dp.grant_budget('nobody', 'curator', 5e4)});
+get('ann', 'CREATE TABLE public.mine (age int, sex text, options jsonb, rho float8); INSERT INTO public.mine SELECT i, CASE WHEN i % 2 = 0 THEN \'f\' ELSE \'m\' END, NULL, 0.001 * i FROM generate_series(1, 20) i');
 
 # options of the aggregates
 my $options = q('{"dataset": "people", "label": "sex", "features": ["age"], "method": "one_pass", "rho": 0.01}');
@@ -82,13 +82,13 @@ my $svm = "dp.svm(sex, ARRAY[age]::float8[], $options)";
 
 outcomes('ann', '[41] options that are no constant',
 	map { [ "SELECT dp.svm(sex, ARRAY[age]::float8[], $_) FROM mine", '0A000|22004|22023' ] }
-	  'options', "CASE WHEN age = 7 THEN $options ELSE options END", "coalesce(options, $options)", "(SELECT $options FROM mine LIMIT 1)",
-	"replace($options, '0.01', age::text)", "$options || substr(random()::text, 1, 0)");
+	  'options', "CASE WHEN age = 7 THEN $options ELSE options END", "coalesce(options, $options)", "(SELECT $options\::jsonb FROM mine LIMIT 1)",
+	"replace($options, '0.01', age::text)::jsonb", "($options || substr(random()::text, 1, 0))::jsonb");
 # a parameter of a prepared statement is one for the whole of it
 for my $mode ('force_custom_plan', 'force_generic_plan')
 {
 	is(charged(sub {
-		is((split /\n/, get('ann', "SET plan_cache_mode = $mode; PREPARE p (text) AS SELECT cardinality(dp.svm(sex, ARRAY[age]::float8[], \$1)) FROM mine; EXECUTE p ($options); DEALLOCATE p"))[-1], '2',
+		is((split /\n/, get('ann', "SET plan_cache_mode = $mode; PREPARE p (jsonb) AS SELECT cardinality(dp.svm(sex, ARRAY[age]::float8[], \$1)) FROM mine; EXECUTE p ($options); DEALLOCATE p"))[-1], '2',
 			"[41] $mode: a parameter of a prepared statement");
 	}), 1, "[41] $mode: is one for all rows");
 }
@@ -154,7 +154,7 @@ my @internal = split /\n/, look(q{SELECT oid::regproc FROM pg_proc WHERE proname
 cmp_ok(scalar @internal, '>=', 8, '[44] functions on states');
 outcomes('ann', '[44] an aggregate of her own over',
 	map { my $f = $_; map { [ "CREATE AGGREGATE public.stolen(" . ($_ =~ s/F\b/$f/gr), '42P13|42883|42804|42704' ] }
-	  'bytea, VARIADIC "any") (SFUNC = F, STYPE = internal)', '"any", float8[], text) (SFUNC = F, STYPE = internal)', 'bytea) (SFUNC = F, STYPE = bytea)',
+	  'bytea, VARIADIC "any") (SFUNC = F, STYPE = internal)', '"any", float8[], jsonb) (SFUNC = F, STYPE = internal)', 'bytea) (SFUNC = F, STYPE = bytea)',
 	  'anyelement) (SFUNC = F, STYPE = anyelement)', 'int) (SFUNC = int4pl, STYPE = int, FINALFUNC = F)', 'int) (SFUNC = int4pl, STYPE = int, COMBINEFUNC = F)',
 	  'int) (SFUNC = array_agg_transfn, STYPE = internal, FINALFUNC = F)' } @internal);
 outcomes('ann', '[44] a function of her own', 
@@ -228,12 +228,12 @@ outcomes('ann', '[47] standard error', map { [ "SELECT count(*) FROM dp.histogra
 # the least there is costs what such little noise does
 like(get('ann', q{SELECT rho > 700, max_stderr = 0 FROM dp.quote('people', 'age', max_stderr => 5e-324)}), qr/^t\|t$/, '[47] the least standard error: the dearest');
 outcomes('curator', '[47] a cap', map { [ "SELECT dp.create_dataset('none', 'mine', epsilon => $_)", '22023|42501' ] } @numbers);
-outcomes('curator', '[47] a budget', map { [ "SELECT dp.grant_budget('bob', 'people', $_)", '22023' ] } grep { !/^5e-324/ } @numbers);
-outcomes('curator', '[47] its delta', map { [ "SELECT dp.grant_budget('bob', 'people', 1, delta => $_)", '22023' ] } grep { !/^5e-324/ } @numbers);
+outcomes('curator', '[47] a budget', map { [ "SELECT dp.grant_budget('people', 'bob', $_)", '22023' ] } grep { !/^5e-324/ } @numbers);
+outcomes('curator', '[47] its delta', map { [ "SELECT dp.grant_budget('people', 'bob', 1, delta => $_)", '22023' ] } grep { !/^5e-324/ } @numbers);
 get('curator', 'CREATE TABLE numbers (f float8, r real, n numeric, i int, u int, p float8)');
 outcomes('curator', '[47] rows of a unit', map { [ "SELECT dp.create_dataset('none', 'numbers', 1, unit => 'u', max_rows => $_)", '22023' ] } 0, -1, -2147483648);
 outcomes('curator', '[47] a change of values', map { [ "SELECT dp.create_dataset('none', 'numbers', 1, neighbours => 'values', private_column => 'p', max_change => $_)", '22023' ] } grep { !/e-324|308/ || /-5/ } @numbers);
-get('curator', q{SELECT dp.create_dataset('numbers', 'numbers', 1e5), dp.grant_budget('ann', 'numbers', 5e4)});
+get('curator', q{SELECT dp.create_dataset('numbers', 'numbers', 1e5), dp.grant_budget('numbers', 'ann', 5e4)});
 outcomes('curator', '[47] bounds', map { my $c = $_; map { [ "SELECT dp.add_attribute('numbers', '$c', $_)", '22023|22003|22P02|54000' ] }
 	  "'NaN', 1, 4", "0, 'NaN', 4", "'Infinity', 1, 4", "0, 'Infinity', 4", "'-Infinity', 'Infinity', 4", '1, 1, 4', '2, 1, 4', '0, 1, 0', '0, 1, -1', '0, 1, 2147483647',
 	  "'{}'", "'{NaN}'", "'{1,1}'", "'{1,NULL}'", "'{1,Infinity}'" } 'f', 'n', 'i');
@@ -255,7 +255,7 @@ get('curator', 'CREATE TABLE many (u int, b boolean)');
 outcomes('curator', '[48] more rows of a unit than there can be', [ "SELECT dp.create_dataset('many', 'many', 1e5, unit => 'u', max_rows => 2147483647, neighbours => 'substitute')", '22023|54000|accepted: ' ]);
 if (get('curator', q{SELECT count(*) FROM dp.datasets WHERE dataset = 'many'}) eq '1')
 {
-	get('curator', q{SELECT dp.add_attribute('many', 'b'), dp.grant_budget('ann', 'many', 5e4)});
+	get('curator', q{SELECT dp.add_attribute('many', 'b'), dp.grant_budget('many', 'ann', 5e4)});
 	for my $rho ('1e-9', '10')
 	{
 		my $told = get('ann', "SELECT try('SELECT bool_and(stderr < 1e18 AND stderr > 1e7) FROM dp.histogram(''many'', ''b'', rho => $rho)')");
@@ -346,7 +346,7 @@ SKIP:
 	cmp_ok($control, '>', 0, '[51] numbers that a backend has are found');
 	get('curator', q{
 		CREATE TABLE visits AS SELECT id + 10000 * (age / 10) AS unit, age FROM people;
-		SELECT dp.create_dataset('visits', 'visits', 1e5, unit => 'unit'), dp.add_attribute('visits', 'age', 0, 100, 10), dp.grant_budget('ann', 'visits', 5e4)});
+		SELECT dp.create_dataset('visits', 'visits', 1e5, unit => 'unit'), dp.add_attribute('visits', 'age', 0, 100, 10), dp.grant_budget('visits', 'ann', 5e4)});
 	my $by_worker = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 1; SET parallel_leader_participation = off; ';
 	for my $case ([ 'a histogram', q{dp.histogram('people', 'age', rho => 0.0001, fresh => true)} ], [ 'a histogram that needs room', q{dp.histogram('people', '{age,sex}', 'identity(age)', rho => 0.0001, fresh => true)} ],
 		[ 'ranges', q{dp.histogram('people', 'age', 'all_range(age)', rho => 0.0001, fresh => true)} ], [ 'units that are cut', q{dp.histogram('visits', 'age', rho => 0.0001, fresh => true)} ],
@@ -370,7 +370,7 @@ get('curator', q{
 	CREATE TABLE double_ids (u int, v text, b boolean);
 	INSERT INTO double_ids SELECT 1, 'one', true FROM generate_series(1, 1000);
 	INSERT INTO double_ids SELECT NULL, NULL, true FROM generate_series(1, 1000);
-	SELECT dp.create_dataset('double_ids', 'double_ids', 1e5, unit => 'u', max_rows => 3), dp.add_attribute('double_ids', 'b'), dp.grant_budget('ann', 'double_ids', 5e4)});
+	SELECT dp.create_dataset('double_ids', 'double_ids', 1e5, unit => 'u', max_rows => 3), dp.add_attribute('double_ids', 'b'), dp.grant_budget('double_ids', 'ann', 5e4)});
 is(get('ann', q{SELECT string_agg(estimate::bigint::text, ' ' ORDER BY query) FROM dp.histogram('double_ids', 'b', rho => 1000)}), '0 3', '[52] a thousand rows of one unit are three, and a thousand without a unit none');
 is(get('ann', q{SELECT round(stderr::numeric, 6) FROM dp.histogram('double_ids', 'b', 'total', rho => 0.5)}), '3.000000', '[52] and the noise is for three');
 is(get('ann', q{SELECT count(DISTINCT (SELECT estimate FROM dp.histogram('double_ids', 'b', rho => 1000 + 0 * i, fresh => true) WHERE query = 2)) FROM generate_series(1, 5) i}), '1', '[52] asked again, the same rows of it count');
@@ -404,7 +404,7 @@ my @fold;
 is(charged(sub { push @fold, get('ann', sprintf $fold, $_) for '<', '>=' }), 2, '[54] two folds: two charges');
 is(charged(sub { push @fold, get('ann', sprintf $fold, $_) for '<', '>=' }), 0, '[54] again: none');
 is("@fold[2, 3]", "@fold[0, 1]", '[54] and the same coefficients');
-is(charged(sub { is(get('ann', q{SELECT string_agg(coefficient::text, ' ' ORDER BY term) FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.01, predicate => '  age<50 ', name => 'another')}), $fold[0], '[54] under another name and spelling, the same') }),
+is(charged(sub { is(get('ann', q{SELECT string_agg(coefficient::text, ' ' ORDER BY term) FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.01, predicate => '  age<50 ', model => 'another')}), $fold[0], '[54] under another name and spelling, the same') }),
 	0, '[54] and free');
 isnt(get('ann', sprintf($fold, '<') =~ s/rho => 0.01/rho => 0.01, fresh => true/r), $fold[0], '[54] fresh: drawn anew');
 # rows of a query do not answer for the table
@@ -414,7 +414,7 @@ is(charged(sub { get('curator', q{SELECT count(*) FROM dp.fit('people', 'svm', '
 # ---- [57] Substitution, and a total ----
 
 get('curator', q{CREATE TABLE fixed (b boolean); INSERT INTO fixed SELECT true FROM generate_series(1, 500);
-	SELECT dp.create_dataset('fixed', 'fixed', 1e5, neighbours => 'substitute'), dp.add_attribute('fixed', 'b'), dp.grant_budget('ann', 'fixed', 5e4)});
+	SELECT dp.create_dataset('fixed', 'fixed', 1e5, neighbours => 'substitute'), dp.add_attribute('fixed', 'b'), dp.grant_budget('fixed', 'ann', 5e4)});
 is(get('ann', q{SELECT round(stderr::numeric, 6) FROM dp.quote_queries('fixed', 'b', 'total', rho => 0.005)}), '10.000000', '[57] a total under substitution has the noise of one row');
 # the standard error is 10: that all of 40 are equal has a chance below 1e-55
 cmp_ok(get('ann', q{SELECT count(DISTINCT estimate) FROM generate_series(1, 40) i, LATERAL dp.histogram('fixed', 'b', 'total', rho => 0.005 + 0 * i, fresh => true)}), '>', 1, '[57] also a total of all rows');

@@ -44,7 +44,7 @@ ask_ok($node, 'curator', q{
 	INSERT INTO offers SELECT sin(i), cos(i * 1.3) FROM generate_series(1, 300) i;
 	SELECT dp.create_dataset('offers', 'offers', 20, neighbours => 'values', private_column => 'b', max_change => 0.01);
 	SELECT dp.add_attribute('offers', 'a', -1, 1, 1);
-	SELECT dp.grant_budget('ann', 'offers', 8)});
+	SELECT dp.grant_budget('offers', 'ann', 8)});
 
 # the server's clock
 sub now

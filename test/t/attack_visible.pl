@@ -57,7 +57,7 @@ for my $db (@databases)
 		SELECT dp.create_dataset('people', 'people', epsilon => 1000);
 		SELECT dp.add_attribute('people', 'age', 0, 100, 10, outside => 'drop');
 		SELECT dp.add_attribute('people', 'sex', ARRAY['f', 'm']);
-		SELECT dp.grant_budget('ann', 'people', 1000)}, db => $db);
+		SELECT dp.grant_budget('people', 'ann', 1000)}, db => $db);
 	is(ask_ok($node, 'curator', $size, db => $db), ask_ok($node, 'curator', $size, db => $databases[1]), "$db: the same size")
 	  if $db ne 'larger';
 	# relation caches and pages are as they will stay
@@ -496,7 +496,7 @@ SKIP:
 			SELECT dp.create_dataset('$table', '$table', epsilon => 1000);
 			SELECT dp.add_attribute('$table', 'age', 0, 50, 5, outside => 'drop');
 			SELECT dp.add_attribute('$table', 'note', ARRAY['short', $long]);
-			SELECT dp.grant_budget('ann', '$table', 1000)}, db => 'one');
+			SELECT dp.grant_budget('$table', 'ann', 1000)}, db => 'one');
 	}
 	my $session = session($node, 'ann', db => 'one');
 	my $blocks = sub {
@@ -592,7 +592,7 @@ for my $what ([ 'charges', "role = '%s'", 'ann' ], [ 'budgets', "role = '%s'", '
 # ---- [65] Counters and plans of what is free tell nothing of what others have asked ----
 
 add_role($node, 'bob');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('bob', 'people', 1000, overcommit => true)}, db => 'one');
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'bob', 1000, overcommit => true)}, db => 'one');
 {
 	my $price = '0.0000777';
 	my $read = q{SELECT relname, seq_tup_read, idx_scan, idx_tup_fetch FROM pg_stat_xact_all_tables
@@ -637,7 +637,7 @@ ask_ok($node, 'curator', q{
 	ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
 	SELECT dp.create_dataset('guarded', 'guarded', epsilon => 10000);
 	SELECT dp.add_attribute('guarded', 'x', ARRAY[0, 1, 2, 3]);
-	SELECT dp.grant_budget('ann', 'guarded', 10000, overcommit => true)}, db => 'one');
+	SELECT dp.grant_budget('guarded', 'ann', 10000, overcommit => true)}, db => 'one');
 for my $setting (qw(on off))
 {
 	($status, $out, $err) = ask($node, 'ann', qq{

@@ -107,7 +107,7 @@ ask_ok($node, 'ann', q{
 	CREATE TABLE wide (y boolean, a text, b text);
 	SELECT dp.create_dataset('wide', 'wide', 1);
 	SELECT dp.add_attribute('wide', 'y');
-	SELECT dp.grant_budget('bob', 'wide', 1)});
+	SELECT dp.grant_budget('wide', 'bob', 1)});
 for (q{ARRAY[repeat('x', 33554433)]}, $levels->(33500))
 {
 	($status, $out, $err) = ask($node, 'ann', "SELECT dp.add_attribute('wide', 'a', $_)");

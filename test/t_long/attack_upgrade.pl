@@ -10,7 +10,7 @@ use PgEpsilon;
 
 my $paid = q{SELECT string_agg(estimate::text, ' ' ORDER BY query) FROM dp.histogram('people', 'age', rho => 0.001)};
 my $fresh = q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.001, fresh => true)};
-my $fit = q{SELECT string_agg(term || coefficient, ' ' ORDER BY term) FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.001, name => 'm')};
+my $fit = q{SELECT string_agg(term || coefficient, ' ' ORDER BY term) FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', rho => 0.001, model => 'm')};
 my $attest = q{SELECT dataset || ' ' || charges || ' ' || message FROM dp.attest('upgraded, nothing is missing')};
 my $tables = join ', ', map { "(SELECT string_agg(t::text, ' ' ORDER BY t::text) FROM dp_ledger.$_ t)" } qw(dataset attribute budget charge release strategy model);
 my $sequences = q{(SELECT string_agg(sequencename || last_value, ' ' ORDER BY sequencename) FROM pg_sequences WHERE schemaname = 'dp_ledger' AND last_value IS NOT NULL)};
@@ -20,7 +20,7 @@ my $outside = PostgreSQL::Test::Utils::tempdir;
 my $conf = "max_worker_processes = 16\npg_epsilon.anchor_file = '$outside/anchor'\n";
 my $node = people_node('origin', conf => $conf);
 $node->safe_psql('postgres', 'CREATE ROLE filler; CREATE ROLE late LOGIN; DROP ROLE filler');
-ask_ok($node, 'curator', q{SELECT dp.grant_budget('late', 'people', 2, overcommit => true)});
+ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'late', 2, overcommit => true)});
 my $answer = ask_ok($node, 'ann', $paid);
 my $model = ask_ok($node, 'ann', $fit);
 ask_ok($node, 'late', $fresh);

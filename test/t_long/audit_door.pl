@@ -46,7 +46,7 @@ my %pairs = (
 		register => q{'rows', 'rows', epsilon => 1e5},
 		rows => q{SELECT i, 10 * (i % 4) + 3 FROM generate_series(1, 14) i},
 		step => q{INSERT INTO rows VALUES (0, 25)},
-		ask => q{'rows', 'age', 'identity + total', method => 'gaussian', rho => 0.5}, kind => 'rho', scale => 5,
+		ask => q{'rows', 'age', 'identity + total', method => 'direct', rho => 0.5}, kind => 'rho', scale => 5,
 		exact => q{SELECT string_agg(n::text, ',' ORDER BY cell) FROM (SELECT coalesce(cell, 4) AS cell, count(person) AS n
 			FROM generate_series(0, 3) cell LEFT JOIN rows ON age / 10 = cell GROUP BY ROLLUP (cell)) c},
 	},
@@ -96,7 +96,7 @@ sub set_up
 			INSERT INTO $name $p->{rows};
 			SELECT dp.create_dataset($p->{register});
 			SELECT dp.add_attribute('$name', 'age', 0, 40, bins => 4);
-			SELECT dp.grant_budget('ann', '$name', epsilon => 1e5$pure, overcommit => true)}, db => $db);
+			SELECT dp.grant_budget('$name', 'ann', epsilon => 1e5$pure, overcommit => true)}, db => $db);
 	}
 	return;
 }

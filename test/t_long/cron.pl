@@ -29,7 +29,7 @@ ask_ok($node, 'curator', q{
 	SELECT dp.create_dataset('residents', 'study.residents', epsilon => 4);
 	SELECT dp.add_attribute('residents', 'age', 50, 110, bins => 6);
 	SELECT dp.add_attribute('residents', 'sex', '{F,M}');
-	SELECT dp.grant_budget('analyst', 'residents', epsilon => 1)});
+	SELECT dp.grant_budget('residents', 'analyst', epsilon => 1)});
 
 # new data in the first minutes of next year: never, here; the report at every minute
 $node->command_ok([ 'psql', '-X', '-q', '-v', 'data_at=0 0 1 1 *', '-v', 'report_at=* * * * *',

@@ -369,7 +369,7 @@ sub set_up
 			SELECT dp.create_dataset('$dataset', '$dataset', epsilon => $cap$pure);
 			SELECT dp.add_attribute('$dataset', 'age', 0, 100, bins => 10);
 			SELECT dp.add_attribute('$dataset', 'sex', '{f,m}');}
-			. join('', map { "SELECT dp.grant_budget('$_', '$dataset', epsilon => " . ($_ eq 'poor' ? $pure ? 0.00002 : 0.02 : 1000) . "$pure, overcommit => true);" }
+			. join('', map { "SELECT dp.grant_budget('$dataset', '$_', epsilon => " . ($_ eq 'poor' ? $pure ? 0.00002 : 0.02 : 1000) . "$pure, overcommit => true);" }
 				'team', map { $_->[0] } grep { $_->[1] eq 'self' } @roles));
 	}
 	return $node;

@@ -23,7 +23,7 @@ $node->safe_psql('postgres', q{
 	SELECT dp.create_dataset('d', 't', 1e5);
 	SELECT dp.add_attribute('d', 'few', 0, 100, 100);
 	SELECT dp.add_attribute('d', 'many', 0, 200, 200);
-	SELECT dp.grant_budget('ann', 'd', 1e5, overcommit => true)}, extra_params => [ '-U', 'curator' ]);
+	SELECT dp.grant_budget('d', 'ann', 1e5, overcommit => true)}, extra_params => [ '-U', 'curator' ]);
 
 # Asks $releases times in one session of ann; the superuser gathers the errors in a table of his own.
 sub gather

@@ -15,18 +15,13 @@
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "strategy/optimum.h"
+#include "numbers.h"
 
 #define GAP 1e-6
 
 /* Orders up to which long double takes no noticeable time. */
 #define JACOBI_LIMIT 64
 #define CHOLESKY_LIMIT 160
-
-static inline double *
-matrix(int rows, int columns)
-{
-	return pe_alloc((size_t) rows * (size_t) columns, sizeof(double));
-}
 
 /* V = W'W; w is m x n by columns */
 static inline double *
@@ -44,12 +39,6 @@ gram(const double *w, int m, int n)
 			v[i + j * n] = v[j + i * n] = sum;
 		}
 	return v;
-}
-
-static inline bool
-close_to(double value, double expected, double tolerance)
-{
-	return fabs(value - expected) <= tolerance * fabs(expected);
 }
 
 /* ---- the certificate by other means ---- */

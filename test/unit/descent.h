@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "fit/first_order.h"
+#include "fit/methods.h"
 #include "shim.h"
 
 #define COLUMNS 4
@@ -87,7 +87,7 @@ make_descent_problem(pe_fit_problem *problem, pe_fit_method method)
 	problem->max_rows = 1;
 	problem->nano = WITHOUT_NOISE;
 	problem->delta = 1e-6;
-	pe_fit_options_init(&problem->options);
+	pe_options_init(&pe_fit_option_table, &problem->options);
 }
 
 /* The gradient of the mean logistic loss, in doubles. */

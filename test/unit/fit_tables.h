@@ -61,7 +61,7 @@ table_init(table *t, int32_t dense, int32_t cells, pe_model model, pe_fit_method
 	t->problem.radius_sq = (pe_u128) (dense + t->shape.groups) * PE_ONE * PE_ONE;
 	t->problem.radius_1 = (int64_t) (dense + t->shape.groups) * PE_ONE;
 	t->problem.max_rows = 1;
-	pe_fit_options_init(&t->problem.options);
+	pe_options_init(&pe_fit_option_table, &t->problem.options);
 }
 
 static inline void

@@ -16,36 +16,8 @@
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "strategy/optimum.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
-
-static inline bool
-quick(void)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL;
-}
-
-static inline double
-uniform(double lo, double hi)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return lo + (hi - lo) * ((double) (word >> 11) * 0x1p-53);
-}
-
-static inline double
-normal(void)
-{
-	return sqrt(-2.0 * log(uniform(0x1p-53, 1.0))) * cos(2.0 * acos(-1.0) * uniform(0.0, 1.0));
-}
-
-static inline double *
-matrix(int rows, int columns)
-{
-	return pe_alloc((size_t) rows * (size_t) columns, sizeof(double));
-}
 
 /* V = W'W; w (m x n by columns) is freed. */
 static inline double *
@@ -176,6 +148,44 @@ diagonal(int n)
 	for (int i = 0; i < n; i++)
 		v[i + i * n] = exp(uniform(-8.0, 8.0));
 	return v;
+}
+
+static inline double *
+random_symmetric(int n)
+{
+	double	   *p = matrix(n, n);
+
+	for (int j = 0; j < n; j++)
+		for (int i = 0; i <= j; i++)
+			p[i + j * n] = p[j + i * n] = normal();
+	return p;
+}
+
+/* No workload's, or a very odd one's; seven kinds. */
+static inline double *
+odd_gram(int kind, int n)
+{
+	double	   *v;
+
+	switch (kind)
+	{
+		case 0:
+			return random_gram(1, n);
+		case 1:
+			return badly_scaled(n, n);
+		case 2:
+			return badly_scaled(2, n);
+		case 3:
+			return matrix(n, n);
+		case 4:
+			/* not positive semidefinite */
+			return random_symmetric(n);
+		default:
+			v = random_gram(n / 2 + 1, n);
+			for (int i = 0; i < n * n; i++)
+				v[i] *= kind == 5 ? 1e290 : 1e-290;
+			return v;
+	}
 }
 
 static inline double

@@ -123,7 +123,7 @@ problem_of(const table *t, pe_model model, pe_fit_method method, int64_t nano, p
 	memset(problem, 0, sizeof(*problem));
 	problem->model = model;
 	problem->method = method;
-	pe_fit_options_init(&problem->options);
+	pe_options_init(&pe_fit_option_table, &problem->options);
 	problem->shape = &t->shape;
 	problem->intercept = t->shape.dense - 1;
 	problem->radius_sq = t->radius_sq;

@@ -10,8 +10,7 @@
 
 #include "base/mem.h"
 #include "glm/rows.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+#include "numbers.h"
 
 /* Random bits for the tests themselves, so that the shim's stream is the code's alone. */
 static uint64_t table_state = 88172645463325252u;
@@ -31,11 +30,7 @@ any_below(int n)
 	return (int) ((any_word() >> 32) % (uint64_t) n);
 }
 
-static inline int
-quick(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
-}
+#define cases(count) fewer(count, 100)
 
 typedef enum table_kind
 {

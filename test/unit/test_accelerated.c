@@ -14,8 +14,7 @@
 #include "noise/laplace.h"
 #include "fit/measure.h"
 #include "statistics.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+#include "numbers.h"
 
 static const pe_fit_method all_methods[] = {
 	PE_FIT_GD, PE_FIT_HB, PE_FIT_NAG, PE_FIT_MASG, PE_FIT_NAG_OPT, PE_FIT_MASG_OPT

@@ -18,6 +18,7 @@
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "reference_strategies.h"
+#include "numbers.h"
 #include "shim.h"
 
 /* Half a unit of the references' last decimal, and what the iteration lacks, in either place. */
@@ -27,39 +28,6 @@
 #define OTHER_VECTORS 1.5e-3
 
 /* ---- helpers ---- */
-
-static bool
-quick(void)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL;
-}
-
-static double
-uniform(double lo, double hi)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return lo + (hi - lo) * ldexp((double) (word >> 11), -53);
-}
-
-static int
-between(int lo, int hi)
-{
-	return lo + (int) floor(uniform(0.0, hi - lo + 1.0));
-}
-
-static bool
-close_to(double value, double expected, double tolerance)
-{
-	return fabs(value - expected) <= tolerance * fabs(expected);
-}
-
-static double *
-matrix(int rows, int columns)
-{
-	return pe_alloc((size_t) rows * (size_t) columns, sizeof(double));
-}
 
 /* V = W'W; w is m x n by columns */
 static double *

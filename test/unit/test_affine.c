@@ -19,40 +19,18 @@
 #include "affine/affine_lattice.h"
 #include "affine/affine_spec.h"
 #include "lattice_scores.h"
+#include "numbers.h"
 #include "shim.h"
 
 #define LAST ((INT64_C(1) << PE_LATTICE_BITS) - 1)
 
-/* ------------------------------------------------------------------
- * Random numbers
- * ------------------------------------------------------------------
- */
-static uint64_t
-random_word(void)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return word;
-}
-
-static double
-uniform(void)
-{
-	return (double) (random_word() >> 11) * 0x1p-53;
-}
-
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 20 + 1 : count;
-}
+#define cases(count) fewer(count, 20)
 
 /* A double of any size within 2^-range .. 2^range, either sign. */
 static double
 any_double(int range)
 {
-	double		x = ldexp(1 + uniform(), (int) (random_word() % (2 * (uint64_t) range)) - range);
+	double		x = ldexp(1 + random_unit(), (int) (random_word() % (2 * (uint64_t) range)) - range);
 
 	return random_word() % 2 == 0 ? x : -x;
 }
@@ -184,7 +162,7 @@ is_within(double to, double b, double change)
 static double
 moved(double b, double change)
 {
-	double		by = random_word() % 2 == 0 ? change : change * uniform();
+	double		by = random_word() % 2 == 0 ? change : change * random_unit();
 	double		to = random_word() % 2 == 0 ? b + by : b - by;
 
 	while (!is_within(to, b, change))
@@ -209,7 +187,7 @@ test_offset_sensitivity(void **state)
 
 		for (int n = 0; n < 4000; n++)
 		{
-			double		b = sizes[n % 5] * (2 * uniform() - 1);
+			double		b = sizes[n % 5] * (2 * random_unit() - 1);
 			double		to = moved(b, changes[c]);
 			pe_i128		by = pe_affine_offset(to, unit) - pe_affine_offset(b, unit);
 
@@ -293,7 +271,7 @@ random_box(instance *i, int32_t d)
 		{
 			case 0:
 				width = fabs(any_double(20));
-				from = -uniform() * width;
+				from = -random_unit() * width;
 				break;
 			case 1:
 				from = 1e12;
@@ -324,8 +302,8 @@ random_inequalities(instance *i, int32_t d, int32_t count)
 		row[d] = 0;
 		for (int32_t j = 0; j < d; j++)
 		{
-			row[j] = random_word() % 5 == 0 ? 0 : (2 * uniform() - 1) / (i->upper[j] - i->lower[j]);
-			row[d] += row[j] * (i->lower[j] + uniform() * (i->upper[j] - i->lower[j]));
+			row[j] = random_word() % 5 == 0 ? 0 : (2 * random_unit() - 1) / (i->upper[j] - i->lower[j]);
+			row[d] += row[j] * (i->lower[j] + random_unit() * (i->upper[j] - i->lower[j]));
 		}
 	}
 }
@@ -342,8 +320,8 @@ instance_init(instance *i, int32_t d, int32_t rows, double size, double max_chan
 	for (int32_t r = 0; r < rows; r++)
 	{
 		for (int32_t j = 0; j < d; j++)
-			slope[j] = random_word() % 7 == 0 ? 0 : size * (2 * uniform() - 1);
-		i->offset[r] = size * (2 * uniform() - 1);
+			slope[j] = random_word() % 7 == 0 ? 0 : size * (2 * random_unit() - 1);
+		i->offset[r] = size * (2 * random_unit() - 1);
 		pe_affine_add(&i->f, slope, pe_affine_offset(i->offset[r], i->f.unit));
 	}
 	pe_affine_lattice_init(&i->lattice, &i->f, &i->set, i->lower, i->upper, max_change);
@@ -670,9 +648,9 @@ test_edge(void **state)
 	pe_test_seed(8);
 	for (int c = 0; c < cases(20000); c++)
 	{
-		const double lower[2] = {-uniform() - 1e-3, uniform() * 1e3};
-		const double upper[2] = {uniform(), lower[1] + uniform() + 1e-3};
-		const double row[3] = {2 * uniform() - 1, 2 * uniform() - 1, 0};
+		const double lower[2] = {-random_unit() - 1e-3, random_unit() * 1e3};
+		const double upper[2] = {random_unit(), lower[1] + random_unit() + 1e-3};
+		const double row[3] = {2 * random_unit() - 1, 2 * random_unit() - 1, 0};
 		double		edge[3];
 		double		x[2];
 		int64_t		at[2];

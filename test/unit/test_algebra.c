@@ -31,7 +31,7 @@ typedef struct problem
 static void
 begin(problem *p)
 {
-	pe_workload_error error;
+	pe_text_error error;
 	const pe_workload *workload = &p->workload;
 
 	random_shape(&p->shape);
@@ -288,7 +288,7 @@ test_classes(void **state)
 {
 	pe_shape	shape = {2, {"age", "zip"}, {12, 80000}, {10, 0}};
 	pe_workload workload;
-	pe_workload_error error;
+	pe_text_error error;
 	const pe_workload *p = &workload;
 	pe_classes	classes;
 

@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "affine/cell_bound.h"
 #include "affine/programme.h"
 #include "noise/bits.h"
 #include "shim.h"

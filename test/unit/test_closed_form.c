@@ -14,29 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "strategy/closed_form.h"
+#include "strategy/optimum.h"
 #include "base/mem.h"
 #include "certificate.h"
+#include "numbers.h"
 #include "shim.h"
 
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 #define EXACT 1e-9				/* what a closed form may be off */
-
-static bool
-quick(void)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL;
-}
-
-/* lo .. hi, both included */
-static int
-between(int lo, int hi)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return lo + (int) (word % (uint64_t) (hi - lo + 1));
-}
 
 /* The certificate holds, is far closer than a search would have it, and the solver agrees. */
 static void

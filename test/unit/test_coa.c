@@ -20,10 +20,10 @@ static bool
 coa_evaluate(const double *v, int32_t n, double theta, const double *x, double *objective,
 			 double *z, double *g, double *work)
 {
-	memcpy(z, x, square(n) * sizeof(double));
+	memcpy(z, x, pe_la_square(n) * sizeof(double));
 	if (!pe_la_inverse(n, z, n))
 		return false;
-	*objective = inner(n, z, v) + theta * trace_of(n, z);
+	*objective = pe_la_dot(pe_la_square(n), z, v) + theta * trace_of(n, z);
 	gradient(v, n, 1.0, theta, z, g, work);
 	return true;
 }
@@ -48,17 +48,6 @@ random_point(int n)
 	for (int i = 0; i < n * n; i++)
 		x[i] /= 3.0 * n;
 	return x;
-}
-
-static double *
-random_symmetric(int n)
-{
-	double	   *p = matrix(n, n);
-
-	for (int j = 0; j < n; j++)
-		for (int i = 0; i <= j; i++)
-			p[i + j * n] = p[j + i * n] = normal();
-	return p;
 }
 
 /* F and its gradient at X + h P */
@@ -571,32 +560,6 @@ test_scales(void **state)
 	pe_design_free(&design);
 	pe_free(scaled);
 	pe_free(v);
-}
-
-static double *
-odd_gram(int kind, int n)
-{
-	double	   *v;
-
-	switch (kind)
-	{
-		case 0:
-			return random_gram(1, n);
-		case 1:
-			return badly_scaled(n, n);
-		case 2:
-			return badly_scaled(2, n);
-		case 3:
-			return matrix(n, n);
-		case 4:
-			/* not positive semidefinite */
-			return random_symmetric(n);
-		default:
-			v = random_gram(n / 2 + 1, n);
-			for (int i = 0; i < n * n; i++)
-				v[i] *= kind == 5 ? 1e290 : 1e-290;
-			return v;
-	}
 }
 
 static void

@@ -15,11 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "noise/cube.h"
+#include "noise/laplace.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 #define NANO 1000000000
 

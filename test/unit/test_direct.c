@@ -15,20 +15,17 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "strategy/direct.h"
-#include "strategy/nonnegative.h"
-#include "strategy/optimum.h"
+#include "strategy/strategy.h"
 #include "strategy/reconstruct.h"
-#include "strategy/solve.h"
+#include "strategy/optimum.h"
+#include "numbers.h"
 #include "shim.h"
 #include "workloads.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 static void
 parse(const char *source, const pe_shape *shape, pe_workload *workload)
 {
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (!pe_workload_parse(source, shape, workload, &error))
 		fail_msg("%s: %s", source, error.message);

@@ -19,41 +19,15 @@
 #include <string.h>
 
 #include "domain/domain.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* the least positive double */
 #define DENORMAL 4.9406564584124654e-324
 
 /* ---- helpers ---- */
 
-static uint64_t
-random_word(void)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return word;
-}
-
-static int
-random_below(int n)
-{
-	return (int) (random_word() % (uint64_t) n);
-}
-
-static double
-random_unit(void)
-{
-	return (double) (random_word() >> 11) / 9007199254740992.0;
-}
-
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
-}
+#define cases(count) fewer(count, 100)
 
 static pe_attribute
 declare(pe_key key, pe_kind kind, pe_outside outside, pe_nulls nulls, int32_t points)
@@ -539,6 +513,7 @@ test_bytes_bins_brute_force(void **state)
 		pe_attribute a = declare(PE_KEY_BYTES, PE_BINS, PE_OUTSIDE_OTHER, PE_NULLS_DROP, 2 + random_below(60));
 		int32_t		kept = 1;
 
+		a.open = round % 2 == 1;
 		for (int32_t i = 0; i < a.points; i++)
 		{
 			for (int j = 0; j < 4; j++)
@@ -565,12 +540,12 @@ test_bytes_bins_brute_force(void **state)
 				for (int32_t j = 0; j < kept - 1; j++)
 					if (compare_bytes(&a.point[j], &value) <= 0 && compare_bytes(&value, &a.point[j + 1]) < 0)
 						cell = j;
-				if (compare_bytes(&value, &a.point[kept - 1]) == 0)
+				if (!a.open && compare_bytes(&value, &a.point[kept - 1]) == 0)
 					cell = kept - 2;
 				assert_int_equal(pe_cell_of_bytes(&a, data, value.b.size), cell);
 			}
 			for (int32_t i = 0; i < kept; i++)
-				assert_int_equal(pe_cell_of_bytes(&a, a.point[i].b.data, a.point[i].b.size), i < kept - 1 ? i : i - 1);
+				assert_int_equal(pe_cell_of_bytes(&a, a.point[i].b.data, a.point[i].b.size), i < kept - 1 || a.open ? i : i - 1);
 		}
 		drop(&a);
 	}
@@ -588,7 +563,7 @@ linear_cell(const pe_attribute *a, pe_point value)
 		if ((is_int ? e[i].i <= value.i : e[i].f <= value.f) &&
 			(is_int ? value.i < e[i + 1].i : value.f < e[i + 1].f))
 			return i;
-	if (is_int ? value.i == e[bins].i : value.f == e[bins].f)
+	if (!a->open && (is_int ? value.i == e[bins].i : value.f == e[bins].f))
 		return bins - 1;
 	if (a->outside == PE_OUTSIDE_DROP)
 		return PE_DROPPED;
@@ -784,6 +759,8 @@ test_bins_brute_force(void **state)
 		pe_attribute a = random_int_bins(round % 5);
 		pe_attribute b = random_float_bins(round % 6);
 
+		a.open = random_below(2) == 0;
+		b.open = random_below(2) == 0;
 		for (int i = 0; i < 50; i++)
 		{
 			pe_point	value;
@@ -793,13 +770,44 @@ test_bins_brute_force(void **state)
 			value.f = random_float_near(&b);
 			assert_int_equal(pe_cell_of_float(&b, value.f), linear_cell(&b, value));
 		}
-		for (int32_t i = 0; i < a.points; i++)
-			assert_int_equal(pe_cell_of_int(&a, a.point[i].i), i < a.points - 1 ? i : i - 1);
-		for (int32_t i = 0; i < b.points; i++)
-			assert_int_equal(pe_cell_of_float(&b, b.point[i].f), i < b.points - 1 ? i : i - 1);
+		for (int32_t i = 0; i < a.points - 1; i++)
+			assert_int_equal(pe_cell_of_int(&a, a.point[i].i), i);
+		for (int32_t i = 0; i < b.points - 1; i++)
+			assert_int_equal(pe_cell_of_float(&b, b.point[i].f), i);
 		drop(&a);
 		drop(&b);
 	}
+}
+
+/* The last edge of the last bin: in it where that is closed, and outside where it is open. */
+static void
+test_last_bin(void **state)
+{
+	static const piece edge[] = {PIECE("a"), PIECE("c"), PIECE("m")};
+	static const int32_t of_last[2][3] = {{1, 1, 1}, {PE_DROPPED, 1, 2}};
+
+	(void) state;
+	for (int open = 0; open < 2; open++)
+		for (int rule = 0; rule < 3; rule++)
+		{
+			pe_attribute i = ints(PE_BINS, all_outside[rule], PE_NULLS_DROP, 3, (int64_t[]) {0, 5, INT64_MAX});
+			pe_attribute f = floats(PE_BINS, all_outside[rule], PE_NULLS_DROP, 3, (double[]) {-1, 0, 1});
+			pe_attribute b = bytes_bins(all_outside[rule], PE_NULLS_DROP, 3, edge);
+
+			i.open = f.open = b.open = open;
+			prepare(&i);
+			prepare(&f);
+			prepare(&b);
+			assert_int_equal(pe_cell_of_int(&i, INT64_MAX), of_last[open][rule]);
+			assert_int_equal(pe_cell_of_int(&i, INT64_MAX - 1), 1);
+			assert_int_equal(pe_cell_of_float(&f, 1), of_last[open][rule]);
+			assert_int_equal(pe_cell_of_float(&f, nextafter(1, 0)), 1);
+			assert_int_equal(pe_cell_of_bytes(&b, "m", 1), of_last[open][rule]);
+			assert_int_equal(pe_cell_of_bytes(&b, "lzzz", 4), 1);
+			drop(&i);
+			drop(&f);
+			drop(&b);
+		}
 }
 
 /* ---- the order and number of cells ---- */
@@ -987,7 +995,7 @@ varied_domain(pe_domain *domain)
 	static const piece edge[] = {PIECE(""), PIECE("\0"), PIECE("m")};
 
 	memset(domain, 0, sizeof(*domain));
-	domain->attributes = 7;
+	domain->attributes = 8;
 	domain->attribute[0] = ints(PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, 3, (int64_t[]) {5, INT64_MIN, INT64_MAX});
 	domain->attribute[1] = ints(PE_BINS, PE_OUTSIDE_CLAMP, PE_NULLS_DROP, 4, (int64_t[]) {-3, 0, 10, 1000000});
 	domain->attribute[2] = floats(PE_LEVELS, PE_OUTSIDE_DROP, PE_NULLS_CELL, 3, (double[]) {-0.0, 2.5, -7});
@@ -995,6 +1003,8 @@ varied_domain(pe_domain *domain)
 	domain->attribute[4] = bytes(PE_OUTSIDE_OTHER, PE_NULLS_CELL, lengthof(value), value);
 	domain->attribute[5] = bytes(PE_OUTSIDE_DROP, PE_NULLS_DROP, 1, empty);
 	domain->attribute[6] = bytes_bins(PE_OUTSIDE_CLAMP, PE_NULLS_DROP, lengthof(edge), edge);
+	domain->attribute[7] = ints(PE_BINS, PE_OUTSIDE_DROP, PE_NULLS_DROP, 2, (int64_t[]) {-3, 0});
+	domain->attribute[7].open = true;
 	for (int i = 0; i < domain->attributes; i++)
 		prepare(&domain->attribute[i]);
 	assert_int_equal(pe_domain_prepare(domain), PE_DOMAIN_OK);
@@ -1074,6 +1084,7 @@ test_round_trip(void **state)
 
 		assert_int_equal(b->key, a->key);
 		assert_int_equal(b->kind, a->kind);
+		assert_int_equal(b->open, a->open);
 		assert_int_equal(b->outside, a->outside);
 		assert_int_equal(b->nulls, a->nulls);
 		assert_int_equal(b->points, a->points);
@@ -1312,6 +1323,7 @@ main(void)
 		cmocka_unit_test(test_bytes_bins),
 		cmocka_unit_test(test_bytes_bins_brute_force),
 		cmocka_unit_test(test_bins_brute_force),
+		cmocka_unit_test(test_last_bin),
 		cmocka_unit_test(test_cell_order),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_product_limits),

@@ -53,8 +53,8 @@ test_bits_wipe(void **state)
 	(void) state;
 	pe_bits_init(&bits);
 	(void) pe_bits_next64(&bits);
-	(void) pe_bits_coin(&bits);
-	assert_true(bits.unread == PE_BITS_FIRST_BYTES - 16 && bits.ncoins == 63);
+	(void) pe_bits_next1(&bits);
+	assert_true(bits.unread == PE_BITS_FIRST_BYTES - 16 && bits.spares == 63);
 	pe_bits_wipe(&bits);
 	for (size_t i = 0; i < sizeof(bits); i++)
 		assert_int_equal(byte[i], 0);
@@ -77,12 +77,12 @@ test_bits_order(void **state)
 	serve_words(&bits, words, 2);
 	assert_true(pe_bits_next32(&bits) == 0x44332211);
 	assert_true(pe_bits_next32(&bits) == 0x88776655);
-	assert_true(pe_bits_coin(&bits));
-	assert_false(pe_bits_coin(&bits));
-	assert_true(pe_bits_coin(&bits));
+	assert_true(pe_bits_next1(&bits));
+	assert_false(pe_bits_next1(&bits));
+	assert_true(pe_bits_next1(&bits));
 	for (int i = 3; i < 64; i++)
-		assert_false(pe_bits_coin(&bits));
-	assert_true(bits.unread == 0 && bits.ncoins == 0);
+		assert_false(pe_bits_next1(&bits));
+	assert_true(bits.unread == 0 && bits.spares == 0);
 
 	/* every byte is served once: the words of several fetches are what the source gives */
 	pe_test_seed(7);
@@ -727,7 +727,7 @@ test_gauss_margin(void **state)
 			uint32_t	v = (uint32_t) pe_bits_below(&bits, 9);
 			double		x = (double) u + (double) usual.t * v;
 			double		chance = exp(v - x * x * usual.rate - usual.offset);
-			double		off = ldexp(1.0, -50 + (int) pe_bits_below(&bits, 21)) * (pe_bits_coin(&bits) ? 1.0 : -1.0);
+			double		off = ldexp(1.0, -50 + (int) pe_bits_below(&bits, 21)) * (pe_bits_next1(&bits) ? 1.0 : -1.0);
 			double		word = chance * (1.0 + off) * 0x1p64;
 			uint64_t	first = word < 0x1p64 ? (uint64_t) word : UINT64_MAX;
 			uint64_t	tail[63];
@@ -795,10 +795,10 @@ test_gauss_geometric_words(void **state)
 
 	/* sign - and X = 0: the next proposal, X = 1, has its own sign, + */
 	words[0] = UINT64_C(0xffffffff00000000);	/* V = 0, accept */
-	words[1] = 1;				/* U = 0 is 32 bits, the coins follow at byte 12 */
+	words[1] = 1;				/* U = 0 is 32 bits, the signs follow at byte 12 */
 	memset(words + 2, 0, 6 * sizeof(uint64_t));
 	((unsigned char *) words)[8] = 0;
-	((unsigned char *) words)[12] = 1;	/* coins: -, then + */
+	((unsigned char *) words)[12] = 1;	/* signs: -, then + */
 	((unsigned char *) words)[20 + 7] = 0xff;	/* V = 0 again */
 	((unsigned char *) words)[20 + 6] = 0xff;
 	((unsigned char *) words)[28 + 3] = 0x80;	/* U = 1 */

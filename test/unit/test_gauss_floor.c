@@ -10,11 +10,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "noise/gauss_floor.h"
+#include "noise/gauss.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 static pe_i128
 draw_floor(const void *prepared, pe_bits *bits)

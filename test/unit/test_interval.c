@@ -18,10 +18,9 @@
 #include "strategy/reconstruct.h"
 #include "methods/make.h"
 #include "noise/interval.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* ----------
  * Laws
@@ -417,7 +416,7 @@ static void
 check_summands(const char *text, pe_method method, pe_norm norm, int *expected)
 {
 	pe_workload workload;
-	pe_workload_error error;
+	pe_text_error error;
 	pe_classes	classes;
 	pe_strategy strategy;
 	pe_reconstruction r;
@@ -427,7 +426,7 @@ check_summands(const char *text, pe_method method, pe_norm norm, int *expected)
 
 	assert_true(pe_workload_parse(text, NULL, &workload, &error));
 	pe_classes_init(&list, 1, &classes);
-	assert_int_equal(pe_strategy_make(&(pe_strategy_wish) {.workload = &workload, .classes = &classes, .method = method,
+	assert_int_equal(pe_strategy_make(&(pe_strategy_problem) {.workload = &workload, .classes = &classes, .method = method,
 		.objective = PE_SUM, .norm = norm, .gap = 1e-3}, &strategy), PE_STRATEGY_OK);
 	pe_strategy_bind(&strategy, &workload);
 	assert_true(pe_reconstruction_init(&(pe_measured) {&workload, &strategy, NULL}, &workload, &r));
@@ -461,7 +460,7 @@ test_summands(void **state)
 
 	(void) state;
 	check_summands("identity(6)", PE_METHOD_OPTIMAL, PE_L2, ones);
-	check_summands("prefix(4)", PE_METHOD_GAUSSIAN, PE_L2, ones);
+	check_summands("prefix(4)", PE_METHOD_DIRECT, PE_L2, ones);
 	check_summands("prefix(4)", PE_METHOD_IDENTITY, PE_L1, prefixes);
 	check_summands("matrix({{0,0,5},{3,-3,3},{-1,0,1},{1,2,0},{0,0,0},{1,1,-2},{1,0,0}})", PE_METHOD_IDENTITY, PE_L2, weighted);
 	check_summands("prefix(4)", PE_METHOD_OPTIMAL, PE_L2, unknown);

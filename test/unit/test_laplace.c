@@ -20,10 +20,9 @@
 #include "noise/gauss.h"
 #include "noise/laplace.h"
 #include "noise/noise.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* ----------
  * The law
@@ -381,7 +380,7 @@ typedef struct sample
 static void
 make_sample(sample *s, const char *text, bool l1)
 {
-	pe_workload_error error;
+	pe_text_error error;
 	const pe_workload *workload = &s->workload;
 
 	if (!pe_workload_parse(text, NULL, &s->workload, &error))

@@ -27,10 +27,9 @@
 #include "minimum/minimum.h"
 #include "noise/select.h"
 #include "lattice_scores.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 #define MOST 8					/* variables */
 #define PLENTY ((size_t) 1 << 30)

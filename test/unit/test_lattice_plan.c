@@ -2,7 +2,7 @@
  * test_lattice_plan.c
  *	  Proposals of the exponential mechanism are bounded by what is public.
  *
- * The bound of lattice_plan.h is compared with integrals and held against random problems;
+ * The bound of lattice_law.h is compared with integrals and held against random problems;
  * the draw itself counts proposals.  test_lattice_law.c is about the law.
  *
  * PE_TEST_PROBLEMS: so many random problems instead of the default.

@@ -18,41 +18,13 @@
 #include "base/mem.h"
 #include "level_weights.h"
 #include "reference_strategies.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* Half a unit of the references' last decimal, and what their optimum lacks. */
 #define DECIMALS 6e-5
 
 /* ---- helpers ---- */
-
-static bool
-quick(void)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL;
-}
-
-static double
-uniform(double lo, double hi)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return lo + (hi - lo) * ldexp((double) (word >> 11), -53);
-}
-
-static int
-between(int lo, int hi)
-{
-	return lo + (int) floor(uniform(0.0, hi - lo + 1.0));
-}
-
-static bool
-close_to(double value, double expected, double tolerance)
-{
-	return fabs(value - expected) <= tolerance * fabs(expected);
-}
 
 /* V of m random queries */
 static double *

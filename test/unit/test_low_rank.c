@@ -18,44 +18,10 @@
 #include "published/low_rank.h"
 #include "base/mem.h"
 #include "reference_strategies.h"
+#include "numbers.h"
 #include "shim.h"
 
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
-
 /* ---- helpers ---- */
-
-static bool
-quick(void)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL;
-}
-
-static double
-uniform(double lo, double hi)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return lo + (hi - lo) * ldexp((double) (word >> 11), -53);
-}
-
-static int
-between(int lo, int hi)
-{
-	return lo + (int) floor(uniform(0.0, hi - lo + 1.0));
-}
-
-static bool
-close_to(double value, double expected, double tolerance)
-{
-	return fabs(value - expected) <= tolerance * fabs(expected);
-}
-
-static double *
-matrix(int rows, int columns)
-{
-	return pe_alloc((size_t) rows * (size_t) columns, sizeof(double));
-}
 
 static double
 norm_sq(const double *x, int count)

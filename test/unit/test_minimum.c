@@ -19,16 +19,14 @@
 
 #include "affine/affine_lattice.h"
 #include "affine/programme.h"
-#include "noise/cube.h"
-#include "noise/gaussian.h"
 #include "noise/laplace.h"
+#include "noise/gaussian.h"
 #include "minimum/minimum.h"
 #include "noise/select.h"
 #include "../reproduce/minimum_unsafe.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 #define NANO INT64_C(1000000000)
 
@@ -189,7 +187,7 @@ make_problem(const region *r, pe_minimum_method method, bool all, bool pure, int
 {
 	memset(problem, 0, sizeof(*problem));
 	problem->method = method;
-	pe_minimum_options_init(&problem->options);
+	pe_options_init(&pe_minimum_option_table, &problem->options);
 	problem->set = r->set;
 	problem->lower = r->tight_lower;
 	problem->upper = r->tight_upper;
@@ -225,7 +223,7 @@ value_at(const pe_affine *f, const double *x)
 
 /* Uniform in -1 .. 1, of the shim's source. */
 static double
-uniform(void)
+either_way(void)
 {
 	int64_t		word;
 
@@ -242,8 +240,8 @@ random_function(pe_affine *f, int32_t variables, int32_t rows, double max_change
 		double		slope[PE_AFFINE_VARIABLES];
 
 		for (int32_t j = 0; j < variables; j++)
-			slope[j] = uniform();
-		add_row(f, slope, size * uniform());
+			slope[j] = either_way();
+		add_row(f, slope, size * either_way());
 	}
 }
 
@@ -313,18 +311,18 @@ test_options(void **state)
 		const char *wrong;
 
 		assert_true(pe_minimum_method_named(settings[i].method, &problem.method));
-		pe_minimum_options_init(&problem.options);
-		assert_true(pe_minimum_option_set(&problem.options, settings[i].option, settings[i].value));
+		pe_options_init(&pe_minimum_option_table, &problem.options);
+		assert_true(pe_option_set(&pe_minimum_option_table, &problem.options, settings[i].option, settings[i].value));
 		wrong = pe_minimum_defaults(&problem);
 		if (settings[i].allowed)
 			assert_null(wrong);
 		else
 			assert_string_equal(wrong, settings[i].option);
 	}
-	for (const char *name; (name = pe_minimum_option(&(pe_minimum_options) {0}, options, &value)) != NULL; options++)
-		assert_true(pe_minimum_option_set(&(pe_minimum_options) {0}, name, 1));
+	for (const char *name; (name = pe_option_at(&pe_minimum_option_table, &(pe_minimum_options) {0}, options, &value)) != NULL; options++)
+		assert_true(pe_option_set(&pe_minimum_option_table, &(pe_minimum_options) {0}, name, 1));
 	assert_int_equal(options * sizeof(double), sizeof(pe_minimum_options));
-	assert_false(pe_minimum_option_set(&(pe_minimum_options) {0}, "iteration", 1));
+	assert_false(pe_option_set(&pe_minimum_option_table, &(pe_minimum_options) {0}, "iteration", 1));
 }
 
 static void
@@ -446,15 +444,15 @@ static void
 move(const pe_affine *f, double max_change, bool all, pe_affine *moved)
 {
 	pe_i128		most = (pe_i128) pe_affine_change(max_change, f->unit);
-	int32_t		one = (int32_t) ((uniform() + 1) / 2 * f->rows) % f->rows;
+	int32_t		one = (int32_t) ((either_way() + 1) / 2 * f->rows) % f->rows;
 
 	pe_affine_init(moved, f->variables, f->unit);
 	for (int32_t i = 0; i < f->rows; i++)
 	{
-		pe_i128		by = (pe_i128) (uniform() * (double) most);
+		pe_i128		by = (pe_i128) (either_way() * (double) most);
 
 		/* most of them as far as they can, one alone always */
-		if (i == one || uniform() < 0.5)
+		if (i == one || either_way() < 0.5)
 			by = by < 0 ? -most : most;
 		pe_affine_add(moved, f->slope + i * f->variables, f->offset[i] + (all || i == one ? by : 0));
 	}
@@ -1136,7 +1134,7 @@ test_sizes(void **state)
 		make_box(&r, 2, -sizes[i].side, sizes[i].side / 2);
 		pe_affine_init(&f, 2, pe_affine_unit(sizes[i].change));
 		for (int k = 0; k < 8; k++)
-			add_row(&f, (double[]) {sizes[i].slope * uniform(), sizes[i].slope * uniform()}, sizes[i].offset * uniform());
+			add_row(&f, (double[]) {sizes[i].slope * either_way(), sizes[i].slope * either_way()}, sizes[i].offset * either_way());
 		check_methods(&r, &f, sizes[i].change, COMBINATIONS);
 		pe_affine_free(&f);
 	}

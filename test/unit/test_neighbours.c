@@ -18,24 +18,10 @@
 #include <string.h>
 
 #include "strategy/strategy.h"
+#include "numbers.h"
 #include "shim.h"
 
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
-
-static int
-random_below(int n)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return (int) (word % (uint64_t) n);
-}
-
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
-}
+#define cases(count) fewer(count, 100)
 
 static int32_t
 random_entry(int largest)
@@ -232,7 +218,7 @@ check_workload(const char *text, const bool *possible, int32_t max_rows)
 	pe_shape	shape = {.attributes = 1, .name = {"a"}, .cells = {5}, .ordered = {5}};
 	pe_workload workload;
 	const pe_workload *one = &workload;
-	pe_workload_error error;
+	pe_text_error error;
 	pe_classes	classes;
 	pe_strategy strategy;
 	int32_t		column_of_cell[5];

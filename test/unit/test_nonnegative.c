@@ -19,32 +19,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "strategy/nonnegative.h"
 #include "strategy/reconstruct.h"
-#include "strategy/solve.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* The most cells of a case for brute force. */
 #define SMALL 8
 
 /* ---- helpers ---- */
-
-static uint64_t
-random_word(void)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return word;
-}
-
-static int
-random_below(int n)
-{
-	return (int) (random_word() % (uint64_t) n);
-}
 
 /* Not normal, but near enough: the sum of twelve uniforms less six. */
 static double
@@ -57,11 +39,7 @@ random_normal(void)
 	return sum;
 }
 
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 20 + 1 : count;
-}
+#define cases(count) fewer(count, 20)
 
 static double
 sum_of(int n, const double *x)
@@ -265,7 +243,7 @@ test_nearest(void **state)
 static void
 parse(const char *text, pe_workload *workload)
 {
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (!pe_workload_parse(text, NULL, workload, &error))
 		fail_msg("%s: %s", text, error.message);

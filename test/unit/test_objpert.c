@@ -11,14 +11,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fit/fit_plan.h"
+#include "fit/methods.h"
 #include "accounting/zcdp.h"
 #include "glm/minimise.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
 #include "fit_tables.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* ----------
  * Accounting

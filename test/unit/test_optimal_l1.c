@@ -18,27 +18,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "strategy/round_dense.h"
+#include "strategy/rounding.h"
 #include "strategy/strategy.h"
 #include "long_cholesky.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
-
-static bool
-quick(void)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL;
-}
-
-static double
-uniform(double lo, double hi)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return lo + (hi - lo) * (double) (word >> 11) * 0x1p-53;
-}
 
 /* ---- strategies of workloads ---- */
 
@@ -53,7 +37,7 @@ static void
 make_sample(sample *s, const char *text, bool l1)
 {
 	const pe_workload *workload = &s->workload;
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (!pe_workload_parse(text, NULL, &s->workload, &error))
 		fail_msg("%s: %s", text, error.message);

@@ -22,45 +22,8 @@
 #include "base/mem.h"
 #include "strategy/optimum.h"
 #include "certificate.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
-
-/* ---- helpers ---- */
-
-static bool
-quick(void)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL;
-}
-
-static uint64_t
-random_word(void)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return word;
-}
-
-/* lo .. hi, both included */
-static int
-between(int lo, int hi)
-{
-	return lo + (int) (random_word() % (uint64_t) (hi - lo + 1));
-}
-
-static double
-uniform(double lo, double hi)
-{
-	return lo + (hi - lo) * ((double) (random_word() >> 11) * 0x1p-53);
-}
-
-static double
-normal(void)
-{
-	return sqrt(-2.0 * log(uniform(0x1p-53, 1.0))) * cos(2.0 * acos(-1.0) * uniform(0.0, 1.0));
-}
 
 /* ---- known optima ---- */
 

@@ -13,12 +13,11 @@
 #include "fit/fit_plan.h"
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
-#include "fit/outpert.h"
+#include "fit/methods.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
 #include "fit_tables.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 static void
 outpert_init(table *t, int32_t dense, int32_t cells, pe_model model, double iterations, double rate, double rows)

@@ -22,6 +22,7 @@
 #include "strategy/optimum.h"
 #include "strategy/p_identity.c"			/* its pieces are tested too */
 #include "long_cholesky.h"
+#include "numbers.h"
 #include "shim.h"
 
 /* The objective at Theta (p x n by columns, >= 0), and its gradient; INFINITY where Theta is so large that rounding would tell. */
@@ -37,23 +38,6 @@ objective_at(const double *v, int32_t n, int32_t p, const double *theta, double 
 		gradient[k] *= f.mean;
 	problem_free(&f);
 	return objective;
-}
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
-
-static bool
-quick(void)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL;
-}
-
-static double
-uniform(double lo, double hi)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return lo + (hi - lo) * (double) (word >> 11) * 0x1p-53;
 }
 
 /* ---- Gram matrices ---- */

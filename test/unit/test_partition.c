@@ -15,9 +15,7 @@
 
 #include "published/partition.h"
 #include "strategy/reconstruct.h"
-#include "strategy/solve.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+#include "numbers.h"
 
 #define MOST 16					/* columns */
 #define MOST_TABLES 4096
@@ -355,7 +353,7 @@ static void
 parse(const char *text, pe_workload *workload, pe_classes *classes)
 {
 	const pe_workload *one = workload;
-	pe_workload_error error;
+	pe_text_error error;
 
 	assert_true(pe_workload_parse(text, NULL, workload, &error));
 	pe_classes_init(&one, 1, classes);

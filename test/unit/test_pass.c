@@ -327,7 +327,7 @@ test_oracle(void **state)
 static void
 test_regression(void **state)
 {
-	for (int c = 0; c < quick(100); c++)
+	for (int c = 0; c < cases(100); c++)
 	{
 		table		t;
 		pe_rows		rows;
@@ -447,7 +447,7 @@ static void
 test_margins(void **state)
 {
 	for (int d = 0; d < lengthof(wide); d++)
-		for (int mode = 0; mode < quick(30) + 3; mode++)
+		for (int mode = 0; mode < cases(30) + 3; mode++)
 			check_margins(wide[d], mode);
 }
 
@@ -455,7 +455,7 @@ test_margins(void **state)
 static void
 test_weights_at_their_ends(void **state)
 {
-	for (int c = 0; c < quick(300); c++)
+	for (int c = 0; c < cases(300); c++)
 	{
 		int32_t		v[9];		/* 3, and the cells of a group */
 		table		t;
@@ -559,7 +559,7 @@ test_flush(void **state)
 		pe_rows		rows;
 		pe_pass		pass;
 
-		make_table(&t, 2 + c, c % 2, quick(5) * 2048 + 100, ALL_ONE, false, 0);
+		make_table(&t, 2 + c, c % 2, cases(5) * 2048 + 100, ALL_ONE, false, 0);
 		for (int i = 0; i < t.n; i++)
 			t.row[i].label = (int16_t) (c / 2);
 		store_table(&rows, &t, NULL);
@@ -741,7 +741,7 @@ test_one_row(void **state)
 	double		most[3][2] = {{0}};
 	double		most_loss = 0.0;
 
-	for (int c = 0; c < quick(10000); c++)
+	for (int c = 0; c < cases(10000); c++)
 	{
 		table		t;
 		pe_pass		pass;
@@ -783,7 +783,7 @@ test_caps(void **state)
 	const pe_row_shape shape = {3, 0, NULL, 3};
 	int32_t		v[3] = {0};
 
-	for (int c = 0; c < quick(20000); c++)
+	for (int c = 0; c < cases(20000); c++)
 	{
 		int16_t		dense[3] = {any_number(ANY_NUMBERS), any_number(LARGEST), any_number(ANY_NUMBERS)};
 		pe_row		row = {dense, NULL, PE_ONE, 0};
@@ -833,7 +833,7 @@ test_caps(void **state)
 static void
 test_cut_rows(void **state)
 {
-	for (int c = 0; c < quick(100); c++)
+	for (int c = 0; c < cases(100); c++)
 	{
 		table		t;
 		pe_rows		rows;
@@ -891,7 +891,7 @@ test_losses(void **state)
 	long		all = 0;
 
 	for (int loss = 0; loss <= PE_LOSS_SQUARED; loss++)
-		for (int i = 0; i < quick(400000) + 1000; i++)
+		for (int i = 0; i < cases(400000) + 1000; i++)
 		{
 			float		m = (float) (any_double() * (i % 2 ? 64.0 : 4.0));
 			float		y = loss == PE_LOSS_SQUARED ? (float) any_double() : (float) any_below(2);
@@ -935,7 +935,7 @@ test_derivatives(void **state)
 	const double h = 1e-5;
 
 	for (int loss = 0; loss <= PE_LOSS_SQUARED; loss++)
-		for (int i = 0; i < quick(100000); i++)
+		for (int i = 0; i < cases(100000); i++)
 		{
 			double		m = any_double() * 5.0;
 			double		y = loss == PE_LOSS_SQUARED ? any_double() : any_below(2);
@@ -959,7 +959,7 @@ test_derivatives(void **state)
 static void
 test_extreme_margins(void **state)
 {
-	for (int c = 0; c < quick(200); c++)
+	for (int c = 0; c < cases(200); c++)
 	{
 		table		t;
 
@@ -1017,7 +1017,7 @@ test_precise(void **state)
 
 	if (one + 0x1p-60L == one)
 		skip();
-	for (int c = 0; c < quick(2000); c++)
+	for (int c = 0; c < cases(2000); c++)
 	{
 		pe_loss		loss = (pe_loss) (c % 4);
 		table		t;
@@ -1128,7 +1128,7 @@ test_sampled_rows(void **state)
 		{UINT64_C(1) << 47, 300},
 		{UINT64_MAX, 3},
 	};
-	const int	n = quick(60000) + 37;
+	const int	n = cases(60000) + 37;
 	table		t;
 	pe_rows		rows;
 	pe_pass		pass;
@@ -1169,7 +1169,7 @@ test_sampled_rows(void **state)
 static void
 test_each_row_is_sampled(void **state)
 {
-	const int	passes = quick(20000) + 1000;
+	const int	passes = cases(20000) + 1000;
 	long		seen[128] = {0};
 	long		both = 0;
 	table		t;
@@ -1219,7 +1219,7 @@ test_each_row_is_sampled(void **state)
 static void
 test_sampled_units(void **state)
 {
-	const int	units = quick(20000) + 5;
+	const int	units = cases(20000) + 5;
 	int16_t		dense[2];
 	const pe_row_shape shape = {2, 0, NULL, 2};
 	pe_row		row = {dense, NULL, PE_ONE, 0};
@@ -1273,7 +1273,7 @@ test_sampled_units(void **state)
 static void
 test_sampled_sums(void **state)
 {
-	for (int c = 0; c < quick(200); c++)
+	for (int c = 0; c < cases(200); c++)
 	{
 		table		t;
 		pe_rows		rows;
@@ -1319,7 +1319,7 @@ test_weights(void **state)
 {
 	const pe_u128 most = ((pe_u128) 1 << 43) - 8192;
 
-	for (int c = 0; c < quick(20000); c++)
+	for (int c = 0; c < cases(20000); c++)
 	{
 		int			columns = 1 + any_below(c % 100 == 0 ? PE_MAX_COLUMNS : 20);
 		static double w[PE_MAX_COLUMNS];
@@ -1376,7 +1376,7 @@ test_bad_weights(void **state)
 static void
 test_bytes(void **state)
 {
-	for (int c = 0; c < quick(2000); c++)
+	for (int c = 0; c < cases(2000); c++)
 	{
 		pe_row_shape shape;
 		pe_pass		pass;

@@ -9,11 +9,10 @@
 #include <cmocka.h>
 
 #include "fit/fit_plan.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
 #include "fit_tables.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 static void
 plain_init(table *t, pe_model model, pe_fit_method method, double l2)
@@ -42,7 +41,7 @@ check_minimum(pe_model model, size_t rows, const double *truth, double l2, const
 
 	plain_init(&t, model, PE_FIT_NONPRIVATE, l2);
 	table_fill(&t, rows, truth);
-	pe_fit_plain(&t.problem, &t.source, w);
+	pe_fit_run(&t.problem, &t.source, w);
 	for (int32_t j = 0; j < t.shape.columns; j++)
 		at[j] = w[j];
 	table_objective(&t, at, l2, NULL, gradient, NULL);
@@ -95,7 +94,7 @@ test_unregularised(void **state)
 
 			plain_init(&t, model, PE_FIT_NONPRIVATE, 0);
 			table_fill(&t, (size_t) rows, far);
-			pe_fit_plain(&t.problem, &t.source, w);
+			pe_fit_run(&t.problem, &t.source, w);
 			for (int32_t j = 0; j < t.shape.columns; j++)
 				assert_true(isfinite(w[j]));
 			for (int i = 0; i < rows; i++)
@@ -132,7 +131,7 @@ test_regression(void **state)
 		/* 4 x_0 - 2 x_2 + an intercept, exact in integers */
 		table_add(&t, x, -1, (int16_t) (4 * rint(x[0] * PE_ONE) - 2 * rint(x[2] * PE_ONE) + 1500));
 	}
-	pe_fit_plain(&t.problem, &t.source, w);
+	pe_fit_run(&t.problem, &t.source, w);
 	assert_true(fabs(w[0] - 4) < 1e-6);
 	assert_true(fabs(w[1]) < 1e-6);
 	assert_true(fabs(w[2] + 2) < 1e-6);
@@ -157,7 +156,7 @@ check_majority(pe_model model, const int16_t *labels, int rows, bool with_interc
 		t.problem.intercept = -1;
 	for (int i = 0; i < rows; i++)
 		table_add(&t, x, 1, labels[i]);
-	pe_fit_plain(&t.problem, &t.source, w);
+	pe_fit_run(&t.problem, &t.source, w);
 	for (int32_t j = 0; j < t.shape.columns; j++)
 		assert_true(fabs(w[j] - (with_intercept && j == 4 ? expected : 0)) < 1e-15);
 	table_free(&t);

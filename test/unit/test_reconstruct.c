@@ -21,33 +21,19 @@
 
 #include "strategy/optimum.h"
 #include "strategy/reconstruct.h"
-#include "strategy/solve.h"
+#include "numbers.h"
 #include "shim.h"
 
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 #define GAP 1e-6
 
 /* ---- helpers ---- */
 
-static int
-between(int lo, int hi)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return lo + (int) (word % (uint64_t) (hi - lo + 1));
-}
-
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 50 + 1 : count;
-}
+#define cases(count) fewer(count, 50)
 
 static void
 parse(const char *source, const pe_shape *shape, pe_workload *workload)
 {
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (!pe_workload_parse(source, shape, workload, &error))
 		fail_msg("%s: %s", source, error.message);
@@ -644,7 +630,7 @@ test_small_weight_missed(void **state)
 	{
 		pe_workload workload;
 		pe_workload asked;
-		pe_workload_error error;
+		pe_text_error error;
 		pe_strategy strategy;
 		pe_measured measured = {&workload, &strategy, NULL};
 

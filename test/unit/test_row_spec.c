@@ -20,19 +20,11 @@
 
 #include "glm/pass.h"
 #include "glm/row_spec.h"
+#include "numbers.h"
 #include "shim.h"
 
 #define MOST_FEATURES 6
 #define MOST_LEVELS 4
-
-static int
-random_below(int n)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return (int) (word % (uint64_t) n);
-}
 
 static double
 random_real(double lower, double upper)
@@ -46,11 +38,7 @@ coin(void)
 	return random_below(2) == 1;
 }
 
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 50 + 1 : count;
-}
+#define cases(count) fewer(count, 50)
 
 /* ---- a random specification ---- */
 

@@ -19,7 +19,6 @@
 
 #include "base/mem.h"
 #include "glm/rows.h"
-#include "glm/tiles.h"
 #include "shim.h"
 #include "tables.h"
 
@@ -113,7 +112,7 @@ test_get(void **state)
 			table		t;
 			pe_rows		rows;
 
-			make_table(&t, shapes[s][0], shapes[s][1], quick(sizes[i]), SHORT_UNITS, i % 2 == 0, i % 3 == 0 ? 7 : 0);
+			make_table(&t, shapes[s][0], shapes[s][1], cases(sizes[i]), SHORT_UNITS, i % 2 == 0, i % 3 == 0 ? 7 : 0);
 			store_table(&rows, &t, NULL);
 			assert_store_is(&rows, &t);
 			/* emptied and filled again, nothing of the first rows is left */
@@ -369,7 +368,7 @@ shuffle(int *order, int n)
 static void
 test_cut_every_order(void **state)
 {
-	for (int c = 0; c < quick(300); c++)
+	for (int c = 0; c < cases(300); c++)
 	{
 		table		t;
 
@@ -404,7 +403,7 @@ test_cut_every_order(void **state)
 static void
 test_cut(void **state)
 {
-	for (int c = 0; c < quick(100); c++)
+	for (int c = 0; c < cases(100); c++)
 	{
 		table		t;
 		int			order[300];
@@ -474,7 +473,7 @@ cut_with_dropped(const table *t, int selected, int max_rows, uint64_t *work)
 static void
 test_dropped(void **state)
 {
-	for (int c = 0; c < quick(50); c++)
+	for (int c = 0; c < cases(50); c++)
 	{
 		table		t;
 		int			max_rows = 1 + any_below(5);
@@ -501,7 +500,7 @@ test_dropped(void **state)
 static void
 test_bytes(void **state)
 {
-	for (int c = 0; c < quick(200); c++)
+	for (int c = 0; c < cases(200); c++)
 	{
 		table		t;
 		pe_rows		rows;
@@ -557,7 +556,7 @@ test_changed_bytes(void **state)
 	bytes = malloc(size);
 	again = malloc(size);
 	pe_rows_write(&rows, bytes);
-	for (int c = 0; c < quick(30000); c++)
+	for (int c = 0; c < cases(30000); c++)
 	{
 		pe_rows		copy;
 		size_t		at = (size_t) any_below((int) size);
@@ -590,7 +589,7 @@ test_changed_bytes(void **state)
 		pe_rows_free(&copy);
 		bytes[at] = was;
 	}
-	assert_true(refused > quick(30000) / 10);
+	assert_true(refused > cases(30000) / 10);
 	pe_rows_free(&rows);
 	free(bytes);
 	free(again);

@@ -17,10 +17,9 @@
 #include "fit/fit_plan.h"
 #include "accounting/mechanisms.h"
 #include "accounting/zcdp.h"
-#include "fit/first_order.h"
+#include "fit/methods.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* A problem of sgd with 20 columns, of which the plan sees epsilon, delta and the options alone. */
 static pe_row_shape shape = {.dense = 20, .columns = 20};
@@ -38,7 +37,7 @@ make_problem(pe_fit_problem *problem, pe_fit_method method, int64_t nano, double
 	problem->max_rows = 1;
 	problem->nano = nano;
 	problem->delta = delta;
-	pe_fit_options_init(&problem->options);
+	pe_options_init(&pe_fit_option_table, &problem->options);
 }
 
 static void

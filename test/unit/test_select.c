@@ -16,10 +16,9 @@
 
 #include "noise/lazy_exp.h"
 #include "noise/select.h"
+#include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 #define MOST 8
 

@@ -13,8 +13,7 @@
 #include "noise/gaussian.h"
 #include "fit/measure.h"
 #include "statistics.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+#include "numbers.h"
 
 static void
 make_problem(pe_fit_problem *problem, pe_fit_method method, int32_t steps, double q, double rows)
@@ -62,7 +61,7 @@ test_steps(void **state)
 		problem.trace_argument = &kept;
 		kept.steps = 0;
 		watch_source(&watched, &d.source);
-		pe_fit_sgd(&problem, &watched.source, w);
+		(adv ? pe_fit_sgd_adv : pe_fit_sgd) (&problem, &watched.source, w);
 		assert_int_equal(watched.gradients, 41);
 		assert_int_equal(watched.counts, 0);
 		assert_int_equal(kept.steps, 41);

@@ -12,9 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#define largest_diagonal largest_diagonal_of	/* grams.h has one as well */
 #include "published/smoothing.c"			/* its pieces are tested too */
-#undef largest_diagonal
 #include "grams.h"
 
 /* The smoothed objective at X and its gradient g; z becomes X^-1.  False if X is not positive definite. */
@@ -24,10 +22,10 @@ smoothing_evaluate(const double *v, int32_t n, double mu, const double *x, doubl
 {
 	double		trace;
 
-	memcpy(z, x, square(n) * sizeof(double));
+	memcpy(z, x, pe_la_square(n) * sizeof(double));
 	if (!pe_la_inverse(n, z, n))
 		return false;
-	trace = inner(n, z, v);
+	trace = pe_la_dot(pe_la_square(n), z, v);
 	*objective = smooth_maximum(n, x, mu, NULL) * trace;
 	gradient(v, n, 1.0, mu, x, z, trace, g, work);
 	return true;
@@ -44,17 +42,6 @@ random_point(int n)
 	for (int i = 0; i < n * n; i++)
 		x[i] /= 6.0 * n;
 	return x;
-}
-
-static double *
-random_symmetric(int n)
-{
-	double	   *p = matrix(n, n);
-
-	for (int j = 0; j < n; j++)
-		for (int i = 0; i <= j; i++)
-			p[i + j * n] = p[j + i * n] = normal();
-	return p;
 }
 
 /* smax_mu(diag X) tr(V X^-1), written out */
@@ -331,32 +318,6 @@ test_scales(void **state)
 	pe_design_free(&design);
 	pe_free(scaled);
 	pe_free(v);
-}
-
-static double *
-odd_gram(int kind, int n)
-{
-	double	   *v;
-
-	switch (kind)
-	{
-		case 0:
-			return random_gram(1, n);
-		case 1:
-			return badly_scaled(n, n);
-		case 2:
-			return badly_scaled(2, n);
-		case 3:
-			return matrix(n, n);
-		case 4:
-			/* not positive semidefinite */
-			return random_symmetric(n);
-		default:
-			v = random_gram(n / 2 + 1, n);
-			for (int i = 0; i < n * n; i++)
-				v[i] *= kind == 5 ? 1e290 : 1e-290;
-			return v;
-	}
 }
 
 static void

@@ -4,7 +4,7 @@
  *	  known optima, certificates and losses recomputed from the integers, least
  *	  squares by other means, bytes.
  *
- * Includes maker.c to reach the single steps of the rounding.  Random cases
+ * Includes rounding.c to reach the single steps of the rounding.  Random cases
  * come from a fixed seed, so failures repeat; with PG_EPSILON_QUICK set there
  * are far fewer, and none of order 1024.
  */
@@ -16,18 +16,18 @@
 
 #include <math.h>
 
-#include "strategy/maker.c"
+#include "strategy/rounding.c"
 #include "strategy/reconstruct.h"
+#include "numbers.h"
 #include "shim.h"
 #include "workloads.h"
 
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 #define GAP 1e-6
 
 static void
 parse(const char *source, const pe_shape *shape, pe_workload *workload)
 {
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (!pe_workload_parse(source, shape, workload, &error))
 		fail_msg("%s: %s", source, error.message);
@@ -205,34 +205,34 @@ loss(const char *source, bool everything)
 	pe_classes	classes;
 	pe_strategy strategy;
 	pe_optimum	optimum;
-	pe_maker	m;
+	pe_rounding	m;
 	const pe_workload *w = &workload;
-	pe_strategy_wish wish = {.workload = w, .classes = &classes};
+	pe_strategy_problem problem = {.workload = w, .classes = &classes};
 	double		result;
 
 	parse(source, NULL, &workload);
 	pe_classes_init(&w, 1, &classes);
-	assert_int_equal(pe_maker_begin(&m, &wish, &strategy), PE_STRATEGY_OK);
+	assert_int_equal(pe_rounding_begin(&m, &problem, &strategy), PE_STRATEGY_OK);
 	pe_optimum_solve(m.v, m.n, 1e-8, &optimum);
 	m.goal = optimum.lower;
 	m.tolerance = 1e9;
 	if (optimum.full)
-		assert_true(pe_maker_round_full(&m, optimum.x));
+		assert_true(pe_rounding_full(&m, optimum.x));
 	else if (everything)
 	{
 		double	   *x = square_of_factor(m.n, optimum.factor, optimum.rank);
 
-		pe_maker_round_singular(&m, x);
+		pe_rounding_singular(&m, x);
 		pe_free(x);
 	}
 	else
 	{
-		pe_maker_round_factor(&m, optimum.factor, optimum.rank);
+		pe_rounding_factor(&m, optimum.factor, optimum.rank);
 		assert_non_null(strategy.basis);
 	}
 	result = strategy.objective / optimum.upper - 1;
 	pe_optimum_free(&optimum);
-	pe_maker_end(&m);
+	pe_rounding_end(&m);
 	pe_strategy_free(&strategy);
 	pe_classes_free(&classes);
 	pe_workload_free(&workload);

@@ -20,9 +20,8 @@
 #include <sys/resource.h>
 
 #include "workload/workload.h"
+#include "numbers.h"
 #include "shim.h"
-
-#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
 /* ---- shapes ---- */
 
@@ -40,32 +39,13 @@ static const pe_shape nobody = {0};
 
 /* ---- helpers ---- */
 
-static uint64_t
-random_word(void)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return word;
-}
-
-static int
-random_below(int n)
-{
-	return (int) (random_word() % (uint64_t) n);
-}
-
 static bool
 one_in(int n)
 {
 	return random_below(n) == 0;
 }
 
-static int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
-}
+#define cases(count) fewer(count, 100)
 
 /*
  * The canonical text over any attributes is its own, and that of whatever attributes
@@ -74,7 +54,7 @@ cases(int count)
 static void
 check_spelling(const char *text, const char *known)
 {
-	pe_workload_error error;
+	pe_text_error error;
 	char	   *canonical = pe_workload_canonical(text, &error);
 	char	   *again;
 
@@ -82,11 +62,11 @@ check_spelling(const char *text, const char *known)
 	{
 		if (known != NULL)
 			fail_msg("%.500s fits attributes, and over any: %s at %d", text, error.message, error.position);
-		assert_true(error.status != PE_WORKLOAD_OK && error.message[0] != '\0');
+		assert_true(error.status != PE_TEXT_OK && error.message[0] != '\0');
 		assert_in_range(error.position, 0, strlen(text));
 		return;
 	}
-	assert_int_equal(error.status, PE_WORKLOAD_OK);
+	assert_int_equal(error.status, PE_TEXT_OK);
 	if (known != NULL)
 		assert_string_equal(canonical, known);
 	again = pe_workload_canonical(canonical, &error);
@@ -98,7 +78,7 @@ check_spelling(const char *text, const char *known)
 
 /* Parses a copy in memory of exactly its size. */
 static bool
-parse(const char *text, const pe_shape *shape, pe_workload *workload, pe_workload_error *error)
+parse(const char *text, const pe_shape *shape, pe_workload *workload, pe_text_error *error)
 {
 	size_t		size = strlen(text) + 1;
 	char	   *copy = malloc(size);
@@ -114,11 +94,11 @@ parse(const char *text, const pe_shape *shape, pe_workload *workload, pe_workloa
 static void
 must_parse(const char *text, const pe_shape *shape, pe_workload *workload)
 {
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (!parse(text, shape, workload, &error))
 		fail_msg("%.500s: %s at %d", text, error.message, error.position);
-	assert_int_equal(error.status, PE_WORKLOAD_OK);
+	assert_int_equal(error.status, PE_TEXT_OK);
 	assert_string_equal(error.message, "");
 }
 
@@ -318,10 +298,10 @@ accept(const char *text, const pe_shape *shape, const char *canonical)
 }
 
 static void
-refuse_over(const pe_shape *shape, const char *text, pe_workload_status status, int position, const char *message)
+refuse_over(const pe_shape *shape, const char *text, pe_text_status status, int position, const char *message)
 {
 	pe_workload workload;
-	pe_workload_error error;
+	pe_text_error error;
 
 	if (parse(text, shape, &workload, &error))
 		fail_msg("%.500s was accepted", text);
@@ -338,10 +318,10 @@ refuse_over(const pe_shape *shape, const char *text, pe_workload_status status, 
 	assert_null(workload.term);
 }
 
-#define syntax(text, position, message) refuse_over(&people, text, PE_WORKLOAD_SYNTAX, position, message)
-#define invalid(text, position, message) refuse_over(&people, text, PE_WORKLOAD_INVALID, position, message)
-#define too_large(text, position, message) refuse_over(&people, text, PE_WORKLOAD_TOO_LARGE, position, message)
-#define unknown(text, position, message) refuse_over(&people, text, PE_WORKLOAD_NO_ATTRIBUTE, position, message)
+#define syntax(text, position, message) refuse_over(&people, text, PE_TEXT_SYNTAX, position, message)
+#define invalid(text, position, message) refuse_over(&people, text, PE_TEXT_INVALID, position, message)
+#define too_large(text, position, message) refuse_over(&people, text, PE_TEXT_TOO_LARGE, position, message)
+#define unknown(text, position, message) refuse_over(&people, text, PE_TEXT_NO_ATTRIBUTE, position, message)
 
 #define CONSTRUCTORS \
 	"identity, total, prefix, all_range, width_range, ranges, marginals or matrix is expected"
@@ -453,9 +433,9 @@ test_weights(void **state)
 	invalid("(1e2 * total(age)) * (2e1 * total(sex))", 34, "weights multiplied must be from 0.001 to 1000");
 	accept("1e-2 * (1e-1 * total)", &people, "0.01 * (0.1 * total)");
 	accept("1e3 * (1e-3 * total)", &people, "1000 * (0.001 * total)");
-	syntax(". * total", 0, "invalid number in workload");
-	syntax("1e * total", 0, "invalid number in workload");
-	syntax("1e+ * total", 0, "invalid number in workload");
+	syntax(". * total", 0, "syntax error in workload at \".\": a number is expected");
+	syntax("1e * total", 1, "syntax error in workload at \"e\": the end of the number is expected");
+	syntax("1e+ * total", 1, NULL);
 	syntax("2 total", 2, "syntax error in workload at \"t\": \"*\" after a weight is expected");
 	syntax("2", 1, "workload ends where \"*\" after a weight is expected");
 	syntax("0x10 * total", 1, NULL);
@@ -492,22 +472,22 @@ test_sizes(void **state)
 	check("prefix(3) * identity(2)", "prefix(3) * identity(2)", "10000000 01000000 10100000 01010000 10101000 01010100");
 	check("total(4) * identity(sex)", "total(4) * identity(sex)", "10101010 01010101");
 	check("identity(sex) * total(age)", "identity(sex) * total(age)", "10101010 01010101");
-	refuse_over(&couple, "identity(3)", PE_WORKLOAD_INVALID, 9, "attribute \"age\" has 4 cells, not 3");
-	refuse_over(&couple, "prefix(4)", PE_WORKLOAD_INVALID, 7, "attribute \"age\" has 3 cells, not 4");
-	refuse_over(&couple, "total(4) * prefix(2)", PE_WORKLOAD_INVALID, 18, "attribute \"sex\" is not ordered: its levels do not ascend");
-	refuse_over(&couple, "total(4) * total(3)", PE_WORKLOAD_INVALID, 17, "attribute \"sex\" has 2 cells, not 3");
-	refuse_over(&couple, "total(4) * total(2) * total(1)", PE_WORKLOAD_INVALID, 28, "the product has more factors than there are attributes");
-	refuse_over(&couple, "total(sex) * total(2)", PE_WORKLOAD_INVALID, 19, "attribute \"sex\" stands twice in a product of the workload");
+	refuse_over(&couple, "identity(3)", PE_TEXT_INVALID, 9, "attribute \"age\" has 4 cells, not 3");
+	refuse_over(&couple, "prefix(4)", PE_TEXT_INVALID, 7, "attribute \"age\" has 3 cells, not 4");
+	refuse_over(&couple, "total(4) * prefix(2)", PE_TEXT_INVALID, 18, "attribute \"sex\" is not ordered: its levels do not ascend");
+	refuse_over(&couple, "total(4) * total(3)", PE_TEXT_INVALID, 17, "attribute \"sex\" has 2 cells, not 3");
+	refuse_over(&couple, "total(4) * total(2) * total(1)", PE_TEXT_INVALID, 28, "the product has more factors than there are attributes");
+	refuse_over(&couple, "total(sex) * total(2)", PE_TEXT_INVALID, 19, "attribute \"sex\" stands twice in a product of the workload");
 
-	refuse_over(NULL, "identity(2) + total(3)", PE_WORKLOAD_INVALID, 20, "factor 1 has 3 cells here and 2 before");
-	refuse_over(NULL, "identity(0)", PE_WORKLOAD_INVALID, 9, "an attribute has at least one cell");
-	refuse_over(NULL, "total", PE_WORKLOAD_INVALID, 0, "the workload gives no number of cells");
-	refuse_over(NULL, "marginals(1)", PE_WORKLOAD_INVALID, 0, "the workload gives no number of cells");
-	refuse_over(NULL, "prefix", PE_WORKLOAD_INVALID, 0, "a number of cells is needed here, in parentheses");
-	refuse_over(NULL, "all_range + total(3)", PE_WORKLOAD_INVALID, 0, NULL);
-	refuse_over(NULL, "identity(age)", PE_WORKLOAD_NO_ATTRIBUTE, 9, "\"age\" is no number of cells, and there are no attributes here");
-	refuse_over(NULL, "identity(2) * identity(age)", PE_WORKLOAD_NO_ATTRIBUTE, 23, NULL);
-	refuse_over(NULL, "marginals(3) + total(2) * total(2)", PE_WORKLOAD_INVALID, 0, "there are 2 attributes, fewer than 3");
+	refuse_over(NULL, "identity(2) + total(3)", PE_TEXT_INVALID, 20, "factor 1 has 3 cells here and 2 before");
+	refuse_over(NULL, "identity(0)", PE_TEXT_INVALID, 9, "an attribute has at least one cell");
+	refuse_over(NULL, "total", PE_TEXT_INVALID, 0, "the workload gives no number of cells");
+	refuse_over(NULL, "marginals(1)", PE_TEXT_INVALID, 0, "the workload gives no number of cells");
+	refuse_over(NULL, "prefix", PE_TEXT_INVALID, 0, "a number of cells is needed here, in parentheses");
+	refuse_over(NULL, "all_range + total(3)", PE_TEXT_INVALID, 0, NULL);
+	refuse_over(NULL, "identity(age)", PE_TEXT_NO_ATTRIBUTE, 9, "\"age\" is no number of cells, and there are no attributes here");
+	refuse_over(NULL, "identity(2) * identity(age)", PE_TEXT_NO_ATTRIBUTE, 23, NULL);
+	refuse_over(NULL, "marginals(3) + total(2) * total(2)", PE_TEXT_INVALID, 0, "there are 2 attributes, fewer than 3");
 
 	/* as many cells as there may be, and one more */
 	must_parse("total(1048576)", NULL, &workload);
@@ -515,9 +495,9 @@ test_sizes(void **state)
 	must_parse("identity(1024) * identity(1024)", NULL, &workload);
 	assert_int_equal(workload.queries, PE_MAX_CELLS);
 	pe_workload_free(&workload);
-	refuse_over(NULL, "total(1048577)", PE_WORKLOAD_TOO_LARGE, 6, "number in workload is larger than 1048576");
-	refuse_over(NULL, "total(1024) * total(1025)", PE_WORKLOAD_TOO_LARGE, 0, "the workload has more than 1048576 cells");
-	refuse_over(NULL, "total(99999999999999999999999999)", PE_WORKLOAD_TOO_LARGE, 6, NULL);
+	refuse_over(NULL, "total(1048577)", PE_TEXT_TOO_LARGE, 6, "number in workload is larger than 1048576");
+	refuse_over(NULL, "total(1024) * total(1025)", PE_TEXT_TOO_LARGE, 0, "the workload has more than 1048576 cells");
+	refuse_over(NULL, "total(99999999999999999999999999)", PE_TEXT_TOO_LARGE, 6, NULL);
 	syntax("identity(1e3)", 10, "syntax error in workload at \"e\": the end of a whole number is expected");
 	syntax("identity(5.0)", 10, NULL);
 	syntax("identity(-5)", 9, NULL);
@@ -603,7 +583,7 @@ test_names(void **state)
 	unknown("identity(\xc3\x84)", 9, "attribute \"\xc3\x84\" of the workload is not among the attributes asked for");
 	unknown("identity(age) * total( nobody)", 23, NULL);
 	unknown("matrix(nobody; {{1}})", 7, NULL);
-	refuse_over(&nobody, "total(age)", PE_WORKLOAD_NO_ATTRIBUTE, 6, NULL);
+	refuse_over(&nobody, "total(age)", PE_TEXT_NO_ATTRIBUTE, 6, NULL);
 }
 
 /* ---- what it has not ---- */
@@ -670,7 +650,7 @@ test_syntax_errors(void **state)
 	syntax("total(sex) *  total ", 14, "a factor of a product must name its attribute");
 	syntax("total(sex) * marginals(1)", 13, "a factor of a product must name its attribute");
 	syntax("total(sex) * (prefix(age) + total)", 14, "a factor of a product must name its attribute");
-	refuse_over(&couple, "matrix({{1,2,3,4,5,6,7,8}}) * total(sex)", PE_WORKLOAD_SYNTAX, 0, NULL);
+	refuse_over(&couple, "matrix({{1,2,3,4,5,6,7,8}}) * total(sex)", PE_TEXT_SYNTAX, 0, NULL);
 
 	syntax("identity(\"age)", 9, "quoted name in workload has no end");
 	syntax("identity(\"age\"\")", 9, "quoted name in workload has no end");
@@ -689,12 +669,12 @@ test_invalid(void **state)
 	invalid("total(sex) * (total(_x) + prefix( AGE)) * total(age)", 48, "attribute \"age\" stands twice in a product of the workload");
 	invalid("prefix", 0, "several attributes are ordered: name one, in parentheses");
 	invalid("total + all_range", 8, "several attributes are ordered: name one, in parentheses");
-	refuse_over(&unordered, "total + prefix", PE_WORKLOAD_INVALID, 8, "none of the attributes is ordered");
+	refuse_over(&unordered, "total + prefix", PE_TEXT_INVALID, 8, "none of the attributes is ordered");
 	invalid("prefix(sex)", 7, "attribute \"sex\" is not ordered: its levels do not ascend");
 	invalid("all_range(sex)", 10, "attribute \"sex\" is not ordered: its levels do not ascend");
 	invalid("width_range(sex, 1)", 12, "attribute \"sex\" is not ordered: its levels do not ascend");
 	invalid("ranges(sex; 0-0)", 7, "attribute \"sex\" is not ordered: its levels do not ascend");
-	refuse_over(&unordered, "ranges(3; 0-5)", PE_WORKLOAD_INVALID, 7, "attribute \"a\" is not ordered: its levels do not ascend");
+	refuse_over(&unordered, "ranges(3; 0-5)", PE_TEXT_INVALID, 7, "attribute \"a\" is not ordered: its levels do not ascend");
 	invalid("width_range(age, 0)", 12, "a range of 0 cells does not fit 4");
 	invalid("width_range(age, 5)", 12, "a range of 5 cells does not fit 4");
 	invalid("ranges(age; 0-3, 2-4)", 17, "range 2-4 is beyond the last cell, 3");
@@ -703,7 +683,7 @@ test_invalid(void **state)
 	invalid("matrix(sex; {{1,2,3}})", 7, "attribute \"sex\" has 2 cells, and the matrix 3 columns");
 	invalid("matrix({{1,2,3}})", 0, "attribute \"age\" has 5 cells, not 3");
 	invalid("total + marginals(13)", 8, "there are 12 attributes, fewer than 13");
-	refuse_over(NULL, "matrix(3; {{1,2}})", PE_WORKLOAD_INVALID, 7, "factor 1 has 3 cells, and the matrix 2 columns");
+	refuse_over(NULL, "matrix(3; {{1,2}})", PE_TEXT_INVALID, 7, "factor 1 has 3 cells, and the matrix 2 columns");
 }
 
 /* ---- limits ---- */
@@ -725,7 +705,7 @@ repeated(const char *before, const char *piece, int times, const char *after)
 
 static void
 refuse_repeated(const pe_shape *shape, const char *before, const char *piece, int times, const char *after,
-				pe_workload_status status, int position, const char *message)
+				pe_text_status status, int position, const char *message)
 {
 	char	   *text = repeated(before, piece, times, after);
 
@@ -743,9 +723,9 @@ test_nesting(void **state)
 	accept(text, &people, "total + total");
 	free(text);
 	free(inner);
-	refuse_repeated(&people, "", "(", PE_MAX_NESTING + 1, "total", PE_WORKLOAD_TOO_LARGE, 64,
+	refuse_repeated(&people, "", "(", PE_MAX_NESTING + 1, "total", PE_TEXT_TOO_LARGE, 64,
 					"more than 64 parentheses within each other");
-	refuse_repeated(NULL, "", "( ", 1000000, "", PE_WORKLOAD_TOO_LARGE, 128, NULL);
+	refuse_repeated(NULL, "", "( ", 1000000, "", PE_TEXT_TOO_LARGE, 128, NULL);
 	/* what the canonical text must keep */
 	inner = repeated("", "2 * (", PE_MAX_NESTING / 8, "0.5 * total");
 	text = repeated(inner, ")", PE_MAX_NESTING / 8, "");
@@ -778,10 +758,10 @@ test_terms(void **state)
 	assert_int_equal(workload.terms, PE_MAX_TERMS);
 	pe_workload_free(&workload);
 	free(text);
-	refuse_repeated(&people, "total", "+total", PE_MAX_TERMS, "", PE_WORKLOAD_TOO_LARGE, 5 + 6 * (PE_MAX_TERMS - 1) + 1,
+	refuse_repeated(&people, "total", "+total", PE_MAX_TERMS, "", PE_TEXT_TOO_LARGE, 5 + 6 * (PE_MAX_TERMS - 1) + 1,
 					"the workload has more than 65536 terms");
 	/* a product of unions has as many terms as the product of their numbers */
-	refuse_repeated(NULL, "(total(1)+total(1))", "*(total(1)+total(1))", 16, "", PE_WORKLOAD_TOO_LARGE, 1,
+	refuse_repeated(NULL, "(total(1)+total(1))", "*(total(1)+total(1))", 16, "", PE_TEXT_TOO_LARGE, 1,
 					"the workload has more than 65536 terms");
 	text = repeated("(total(1)+total(1))", "*(total(1)+total(1))", 15, "");
 	must_parse(text, NULL, &workload);
@@ -794,16 +774,16 @@ test_terms(void **state)
 	must_parse("marginals(4)", &many, &workload);
 	assert_int_equal(workload.terms, 35960);
 	pe_workload_free(&workload);
-	refuse_over(&many, "total + marginals(5)", PE_WORKLOAD_TOO_LARGE, 8, "the workload has more than 65536 terms");
-	refuse_over(&many, "marginals(16)", PE_WORKLOAD_TOO_LARGE, 0, NULL);
-	refuse_over(&many, "marginals(33)", PE_WORKLOAD_TOO_LARGE, 10, NULL);
+	refuse_over(&many, "total + marginals(5)", PE_TEXT_TOO_LARGE, 8, "the workload has more than 65536 terms");
+	refuse_over(&many, "marginals(16)", PE_TEXT_TOO_LARGE, 0, NULL);
+	refuse_over(&many, "marginals(33)", PE_TEXT_TOO_LARGE, 10, NULL);
 	must_parse("marginals(32)", &many, &workload);
 	assert_int_equal(workload.terms, 1);
 	assert_int_equal(workload.term->factors, 32);
 	pe_workload_free(&workload);
-	refuse_repeated(NULL, "total(1)", "*total(1)", 32, "", PE_WORKLOAD_TOO_LARGE, 9 * 32 + 6,
+	refuse_repeated(NULL, "total(1)", "*total(1)", 32, "", PE_TEXT_TOO_LARGE, 9 * 32 + 6,
 					"a product of the workload has more than 32 factors");
-	refuse_repeated(NULL, "matrix({{1}})", "*matrix({{1}})", 40, "", PE_WORKLOAD_INVALID, 14 * 32,
+	refuse_repeated(NULL, "matrix({{1}})", "*matrix({{1}})", 40, "", PE_TEXT_INVALID, 14 * 32,
 					"the product has more factors than there are attributes");
 }
 
@@ -842,20 +822,20 @@ test_queries_limit(void **state)
 	must_parse("all_range(65535)", NULL, &workload);
 	assert_int_equal(workload.queries, 2147450880);
 	pe_workload_free(&workload);
-	refuse_over(NULL, "all_range(65536)", PE_WORKLOAD_TOO_LARGE, 10, most);
-	refuse_over(NULL, "all_range(1048576)", PE_WORKLOAD_TOO_LARGE, 10, most);
+	refuse_over(NULL, "all_range(65536)", PE_TEXT_TOO_LARGE, 10, most);
+	refuse_over(NULL, "all_range(1048576)", PE_TEXT_TOO_LARGE, 10, most);
 	/* 2147483647 = 2147450880 + 32767 */
 	must_parse("all_range(a) + ranges(a; 0-0) + width_range(a, 32770)", &large, &workload);
 	assert_int_equal(workload.queries, INT32_MAX);
 	pe_workload_free(&workload);
-	refuse_over(&large, "all_range(a) + ranges(a; 0-0, 1-1) + width_range(a, 32770)", PE_WORKLOAD_TOO_LARGE, 37, most);
-	refuse_over(&large, "identity(a) * identity(b)", PE_WORKLOAD_TOO_LARGE, 0, most);
-	refuse_over(&large, "(all_range(a)) * (total(c) + total(c))", PE_WORKLOAD_TOO_LARGE, 1, most);
-	refuse_over(&large, "identity", PE_WORKLOAD_TOO_LARGE, 0, most);
-	refuse_over(&large, "marginals(2)", PE_WORKLOAD_TOO_LARGE, 0, most);
+	refuse_over(&large, "all_range(a) + ranges(a; 0-0, 1-1) + width_range(a, 32770)", PE_TEXT_TOO_LARGE, 37, most);
+	refuse_over(&large, "identity(a) * identity(b)", PE_TEXT_TOO_LARGE, 0, most);
+	refuse_over(&large, "(all_range(a)) * (total(c) + total(c))", PE_TEXT_TOO_LARGE, 1, most);
+	refuse_over(&large, "identity", PE_TEXT_TOO_LARGE, 0, most);
+	refuse_over(&large, "marginals(2)", PE_TEXT_TOO_LARGE, 0, most);
 	/* 2^80 */
-	refuse_over(&wide, "total + identity", PE_WORKLOAD_TOO_LARGE, 8, most);
-	refuse_over(&wide, "identity(a) * identity(b) * identity(c) * identity(d)", PE_WORKLOAD_TOO_LARGE, 0, most);
+	refuse_over(&wide, "total + identity", PE_TEXT_TOO_LARGE, 8, most);
+	refuse_over(&wide, "identity(a) * identity(b) * identity(c) * identity(d)", PE_TEXT_TOO_LARGE, 0, most);
 }
 
 static void
@@ -876,9 +856,9 @@ test_huge_numbers(void **state)
 			  "the entries of the workload's matrices are too large");
 	too_large("matrix(sex; {{9000000,1}}) * matrix(\xc3\xa4; {{1,10}}) + matrix(sex; {{4000000,1}}) * matrix(\xc3\xa4; {{1,10}})",
 			  0, NULL);
-	refuse_repeated(&people, "identity(", "7", 1000000, ")", PE_WORKLOAD_TOO_LARGE, 9, NULL);
-	refuse_repeated(&people, "", "7", 1000000, " * total", PE_WORKLOAD_INVALID, 0, NULL);
-	refuse_repeated(&people, "matrix({{", "0,", PE_MAX_CELLS, "0}})", PE_WORKLOAD_TOO_LARGE, 0,
+	refuse_repeated(&people, "identity(", "7", 1000000, ")", PE_TEXT_TOO_LARGE, 9, NULL);
+	refuse_repeated(&people, "", "7", 1000000, " * total", PE_TEXT_INVALID, 0, NULL);
+	refuse_repeated(&people, "matrix({{", "0,", PE_MAX_CELLS, "0}})", PE_TEXT_TOO_LARGE, 0,
 					"the matrix has more than 1048576 columns");
 }
 
@@ -895,9 +875,9 @@ test_long_names(void **state)
 	text = repeated("identity(", "x", 255, ")");
 	accept(text, &shape, text);
 	free(text);
-	refuse_repeated(&people, "identity(", "x", 256, ")", PE_WORKLOAD_SYNTAX, 9, "name in workload is too long");
-	refuse_repeated(&people, "identity(\"", "x", 1000000, "\")", PE_WORKLOAD_SYNTAX, 9, "name in workload is too long");
-	refuse_repeated(&people, "", "x", 256, "", PE_WORKLOAD_SYNTAX, 0, "name in workload is too long");
+	refuse_repeated(&people, "identity(", "x", 256, ")", PE_TEXT_SYNTAX, 9, "name in workload is too long");
+	refuse_repeated(&people, "identity(\"", "x", 1000000, "\")", PE_TEXT_SYNTAX, 9, "name in workload is too long");
+	refuse_repeated(&people, "", "x", 256, "", PE_TEXT_SYNTAX, 0, "name in workload is too long");
 	/* the longest canonical form: every byte of the name doubled */
 	memset(longest, '"', 255);
 	text = repeated("identity(\"", "\"\"", 255, "\")");
@@ -916,7 +896,7 @@ test_long_names(void **state)
 			shown = repeated(start, letter[size - 1], (64 - before) / size, "");
 			message = malloc(400);
 			sprintf(message, "there is no workload constructor \"%s\": " CONSTRUCTORS, shown);
-			refuse_repeated(&people, start, letter[size - 1], 240 / size, "", PE_WORKLOAD_SYNTAX, 0, message);
+			refuse_repeated(&people, start, letter[size - 1], 240 / size, "", PE_TEXT_SYNTAX, 0, message);
 			free(message);
 			free(shown);
 		}
@@ -1649,6 +1629,131 @@ test_random_workloads(void **state)
 	free(f);
 }
 
+/* ---- edges ---- */
+
+static pe_point ages[] = {{.i = -10}, {.i = 0}, {.i = 10}, {.i = 25}};
+static pe_point days[] = {{.b = {"a", 1}}, {.b = {"c'd", 3}}, {.b = {"e", 1}}};
+static pe_point kinds[] = {{.i = 1}, {.i = 2}};
+static const char *const age_texts[] = {"-10", "0", "10", "25"};
+static const char *const day_texts[] = {"a", "c'd", "e"};
+static const char *const kind_texts[] = {"1", "2"};
+static const pe_attribute with_edges[] = {
+	{.key = PE_KEY_INT, .kind = PE_BINS, .points = 4, .point = ages},
+	{.key = PE_KEY_BYTES, .kind = PE_BINS, .points = 3, .point = days},
+	{.key = PE_KEY_INT, .kind = PE_LEVELS, .points = 2, .point = kinds}
+};
+static const pe_shape edged = {3, {"age", "the day", "kind"}, {4, 2, 2}, {3, 2, 2}};
+
+static bool
+find_edged(void *context, const char *name, pe_declared *found)
+{
+	static const char *const *const texts[] = {age_texts, day_texts, kind_texts};
+
+	(void) context;
+	for (found->number = 0; found->number < 3; found->number++)
+		if (strcmp(edged.name[found->number], name) == 0)
+		{
+			found->domain = &with_edges[found->number];
+			found->points = (char *const *) texts[found->number];
+			return true;
+		}
+	return false;
+}
+
+/* Values live as long as the call: the test keeps the last few. */
+static bool
+find_edge(void *context, const pe_declared *attribute, const pe_literal *literal,
+		  pe_point *value, const char **canonical, pe_text_error *error)
+{
+	static char kept[8][32];
+	static int	last;
+	char	   *text = kept[last++ % 8];
+
+	(void) context;
+	snprintf(text, sizeof(kept[0]), "%s", literal->text);
+	*canonical = text;
+	if (attribute->domain->key == PE_KEY_BYTES)
+		value->b.data = text, value->b.size = (uint32_t) strlen(text);
+	else
+		value->i = strtol(text, NULL, 10);
+	if (literal->kind == (attribute->domain->key == PE_KEY_BYTES ? PE_LITERAL_STRING : PE_LITERAL_NUMBER))
+		return true;
+	snprintf(error->message, sizeof(error->message), "wrong kind");
+	return false;
+}
+
+static const pe_literal_source edges = {NULL, find_edged, find_edge};
+
+/* Parses a text with edges; its spelling over any attributes means the same. */
+static void
+accept_edges(const char *text, const char *spelled, const char *canonical)
+{
+	pe_workload workload;
+	pe_text_error error;
+	char	   *spelling = pe_workload_canonical(text, &error);
+
+	assert_string_equal(spelling, spelled);
+	check_spelling(spelling, spelled);
+	for (int i = 0; i < 2; i++)
+	{
+		if (!pe_workload_parse_edges(i == 0 ? text : spelling, &edged, &edges, &workload, &error))
+			fail_msg("%s: %s at %d", text, error.message, error.position);
+		assert_string_equal(error.message, "");
+		assert_string_equal(workload.canonical, canonical);
+		pe_workload_free(&workload);
+	}
+	accept(canonical, &edged, canonical);
+	pe_free(spelling);
+}
+
+static void
+refuse_edges(const char *text, pe_text_status status, int position, const char *message, const char *detail)
+{
+	pe_workload workload;
+	pe_text_error error;
+
+	if (pe_workload_parse_edges(text, &edged, &edges, &workload, &error))
+		fail_msg("%s was accepted", text);
+	if (error.position != position || error.status != status)
+		fail_msg("%s: status %d at %d: %s", text, error.status, error.position, error.message);
+	assert_string_equal(error.message, message);
+	assert_string_equal(error.detail, detail);
+	assert_null(workload.canonical);
+	assert_null(workload.chunks);
+}
+
+static void
+test_edges(void **state)
+{
+	(void) state;
+	accept_edges("ranges(age; 0..10)", "ranges(age; 0..10)", "ranges(age; 1-1)");
+	accept_edges("ranges ( age ;-10 .. 25,0..25 , 0-0,-10..0)", "ranges(age; -10..25, 0..25, 0-0, -10..0)",
+				 "ranges(age; 0-2, 1-2, 0-0, 0-0)");
+	accept_edges("ranges(3; +10..25)", "ranges(3; +10..25)", "ranges(3; 2-2)");
+	accept_edges("ranges(\"the day\"; 'a'..'c''d') + total", "ranges(\"the day\"; 'a'..'c''d') + total",
+				 "ranges(\"the day\"; 0-0) + total");
+	accept_edges("identity(kind) * ranges(\"the day\"; 'a' .. 'e')", "identity(kind) * ranges(\"the day\"; 'a'..'e')",
+				 "identity(kind) * ranges(\"the day\"; 0-1)");
+
+	refuse_edges("ranges(age; 0..11)", PE_TEXT_INVALID, 15, "11 is no edge of attribute \"age\"", "The nearest edges are 10 and 25.");
+	refuse_edges("ranges(age; -11..0)", PE_TEXT_INVALID, 12, "-11 is no edge of attribute \"age\"", "The first edge is -10.");
+	refuse_edges("ranges(age; 0..30)", PE_TEXT_INVALID, 15, "30 is no edge of attribute \"age\"", "The last edge is 25.");
+	refuse_edges("ranges(age; 10..10)", PE_TEXT_INVALID, 12, "a range goes from its lower edge to its upper", "");
+	refuse_edges("ranges(age; 10..0)", PE_TEXT_INVALID, 12, "a range goes from its lower edge to its upper", "");
+	refuse_edges("ranges(age; 0..'10')", PE_TEXT_INVALID, 15, "wrong kind", "");
+	refuse_edges("ranges(age; 0..true)", PE_TEXT_INVALID, 15, "wrong kind", "");
+	refuse_edges("ranges(kind; 1..2)", PE_TEXT_INVALID, 13, "attribute \"kind\" has levels and no edges", "");
+	refuse_edges("ranges(age; 0..)", PE_TEXT_SYNTAX, 15, "syntax error in workload at \")\": a literal is expected", "");
+	refuse_edges("ranges(age; '0'-'10')", PE_TEXT_INVALID, 12, "wrong kind", "");
+	refuse_edges("ranges(\"the day\"; 'a'-'e')", PE_TEXT_SYNTAX, 21,
+				 "syntax error in workload at \"-\": \"..\" and the upper edge of the range is expected", "");
+	refuse_edges("ranges(\"the day\"; 'a", PE_TEXT_SYNTAX, 18, "string in workload has no end", "");
+	refuse_edges("ranges(age; 0. .10)", PE_TEXT_SYNTAX, 15,
+				 "syntax error in workload at \".\": \"..\" and the upper edge of the range is expected", "");
+	refuse_over(&edged, "ranges(age; 0..10)", PE_TEXT_INVALID, 12, "a range of edges needs an attribute: there are none here");
+	refuse_over(NULL, "ranges(3; 0..10)", PE_TEXT_INVALID, 10, "a range of edges needs an attribute: there are none here");
+}
+
 /* ---- random texts ---- */
 
 /* Fails with a position within the text, or means what its canonical text means. */
@@ -1656,7 +1761,7 @@ static bool
 check_any(const char *text, const pe_shape *shape)
 {
 	pe_workload workload;
-	pe_workload_error error;
+	pe_text_error error;
 
 	memset(&error, 0x55, sizeof(error));
 	if (parse(text, shape, &workload, &error))
@@ -1668,7 +1773,7 @@ check_any(const char *text, const pe_shape *shape)
 		pe_workload_free(&workload);
 		return true;
 	}
-	assert_int_not_equal(error.status, PE_WORKLOAD_OK);
+	assert_int_not_equal(error.status, PE_TEXT_OK);
 	assert_true(error.position >= 0 && (size_t) error.position <= strlen(text));
 	assert_true(error.message[0] != '\0' && strlen(error.message) < sizeof(error.message) - 1);
 	assert_null(workload.canonical);
@@ -1743,7 +1848,7 @@ test_any_attributes(void **state)
 		"", "prefix(", "prefix(a))", "best(a)", "0 * total", "identity(0)", "ranges(a; 3-2)", "matrix({{1},{2,3}})", "matrix({})",
 		"identity * total(a)", "marginals(1) * total(a)", "total(1048577)", "identity(\"\")", "total + ", "2 total"
 	};
-	pe_workload_error error;
+	pe_text_error error;
 
 	(void) state;
 	for (int i = 0; i < lengthof(good); i++)
@@ -1797,6 +1902,7 @@ main(void)
 		cmocka_unit_test(test_marginals_order),
 		cmocka_unit_test(test_shapes),
 		cmocka_unit_test(test_any_attributes),
+		cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_random_workloads),
 		cmocka_unit_test(test_random_tokens),
 		cmocka_unit_test(test_random_bytes),

@@ -14,22 +14,10 @@
 #include <string.h>
 
 #include "workload/workload.h"
-
-static inline int
-between(int lo, int hi)
-{
-	uint64_t	word;
-
-	pe_random_bytes(&word, sizeof(word));
-	return lo + (int) (word % (uint64_t) (hi - lo + 1));
-}
+#include "numbers.h"
 
 /* So many cases, far fewer under valgrind. */
-static inline int
-cases(int count)
-{
-	return getenv("PG_EPSILON_QUICK") != NULL ? count / 50 + 1 : count;
-}
+#define cases(count) fewer(count, 50)
 
 typedef struct text
 {

@@ -1,0 +1,57 @@
+/*
+ * literal.h
+ *	  Literals of declared attributes, as the languages of predicates and of
+ *	  workloads read them.
+ *
+ * A literal is public: it stands in a request.  What it means follows from the
+ * declaration alone.
+ */
+#ifndef PE_DOMAIN_LITERAL_H
+#define PE_DOMAIN_LITERAL_H
+
+#include "base/text.h"
+#include "domain/domain.h"
+
+/* What a parser must know of an attribute. */
+typedef struct pe_declared
+{
+	int			number;			/* in the domain */
+	const pe_attribute *domain;
+	bool		ordered;		/* its ordered cells ascend in the order of its type */
+	char *const *points;		/* its levels or edges as text, for messages */
+} pe_declared;
+
+/* Knows the attributes and the types of their literals. */
+typedef struct pe_literal_source
+{
+	void	   *context;
+
+	/* Finds an attribute; false if there is none of this name. */
+	bool		(*attribute) (void *context, const char *name, pe_declared *found);
+
+	/*
+	 * The value of a literal for an attribute, and its canonical text, which
+	 * reads as the same literal.  Both live as long as the parser's call.
+	 * False, with the message filled, if it has none.
+	 */
+	bool		(*literal) (void *context, const pe_declared *attribute, const pe_literal *literal,
+							pe_point *value, const char **canonical, pe_text_error *error);
+} pe_literal_source;
+
+/* A literal that was resolved. */
+typedef struct pe_value
+{
+	pe_point	point;
+	const char *canonical;
+	size_t		position;
+} pe_value;
+
+/* The value of a literal; PE_TEXT_INVALID if it has none.  The second reads the literal too. */
+extern bool pe_value_resolve(pe_text *t, const pe_literal_source *source, const pe_declared *attribute,
+							 const pe_literal *literal, pe_value *value);
+extern bool pe_value_read(pe_text *t, const pe_literal_source *source, const pe_declared *attribute, pe_value *value);
+
+/* Says in the error's detail which edges of bins are nearest to a value that is none. */
+extern void pe_value_tell_nearest(pe_text *t, const pe_declared *attribute, const pe_value *value);
+
+#endif

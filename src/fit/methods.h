@@ -1,0 +1,180 @@
+/*
+ * methods.h
+ *	  One table over the methods of fit.h, and what their files share.
+ *
+ * A method is a file with its run and its theorem, an entry of the table (fit.c)
+ * and its options (fit.c).
+ */
+#ifndef PE_FIT_METHODS_H
+#define PE_FIT_METHODS_H
+
+#include "fit/fit_plan.h"
+
+typedef struct pe_fit_operations
+{
+	const char *name;
+	bool		approximate;	/* its theorem is about (epsilon, delta) */
+	bool		plain;			/* it reads rows without noise: owners only */
+	bool		premise;		/* its theorem has a premise: owners only */
+	bool		matrix;			/* it holds matrices of columns x columns */
+	bool		counts;			/* it measures the number of rows where option `rows` does not give it */
+
+	/* It reads the rows `passes_each' times for each iteration and `passes' times besides, or as often as `most_passes' says. */
+	int			passes_each;
+	int			passes;
+
+	/* gd .. masg_opt (fit_accelerated.c) */
+	bool		momentum;
+	bool		ball;			/* heavy: the gradient is taken before the momentum */
+	bool		multistage;
+	bool		optimised;		/* shares and the number of steps follow from a bound */
+
+	double		(*most_passes) (const pe_fit_problem *problem);
+
+	/* Puts defaults where options are unset; NULL, or the name of an option that makes no sense beside the others or the model. */
+	const char *(*defaults) (pe_fit_problem *problem);
+
+	/* Why the method cannot be had, besides what holds for all; NULL: no reason of its own. */
+	const char *(*refusal) (const pe_fit_problem *problem);
+
+	/* The least share of the cost that one measurement gets, as a fraction; NULL: the cost is not divided before the fit. */
+	double		(*least_share) (const pe_fit_problem *problem);
+
+	/* Works out problem->plan and what it costs; NULL: the cost is problem->nano.  False: it cannot be met. */
+	bool		(*plan) (pe_fit_problem *problem, pe_cost *cost);
+
+	void		(*run) (const pe_fit_problem *problem, pe_source *source, double *w);
+} pe_fit_operations;
+
+extern const pe_fit_operations *pe_fit_operations_of(pe_fit_method method);
+
+/* ---- one file each ---- */
+extern void pe_fit_newton(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_one_pass(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_agd(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_privgene(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_accelerated(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_sgd(const pe_fit_problem *problem, pe_source *source, double *w);	/* the mean of the second half */
+extern void pe_fit_sgd_adv(const pe_fit_problem *problem, pe_source *source, double *w);	/* the last */
+extern void pe_fit_objpert(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_outpert(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_nonprivate(const pe_fit_problem *problem, pe_source *source, double *w);
+extern void pe_fit_majority(const pe_fit_problem *problem, pe_source *source, double *w);
+
+/* The longest row in the norm of the accounting, in units of a feature. */
+extern double pe_fit_radius(const pe_fit_problem *problem);
+
+/* ----------
+ * agd
+ * ----------
+ */
+
+/* What it pays for a gradient at first, for a selection, and for measuring a gradient of some cost again. */
+extern void pe_fit_agd_costs(const pe_fit_problem *problem, int64_t *gradient, int64_t *selection);
+extern int64_t pe_fit_agd_increment(const pe_fit_problem *problem, int64_t gradient);
+
+/* ----------
+ * newton and one_pass: steps with the inverse of a noisy curvature, post-processing
+ * ----------
+ */
+typedef struct pe_curvature
+{
+	int32_t		columns;
+	double	   *vector;			/* eigenvectors by columns */
+	double	   *value;			/* of each: c times the eigenvalue, at least the floor, plus l2 */
+	double	   *turned;			/* work */
+} pe_curvature;
+
+/*
+ * From a noisy second moment (destroyed) whose diagonal entries have this noise:
+ * eigenvalues below options.floor noise sqrt(columns) are raised to it, then c times
+ * each plus options.l2 is the curvature.
+ */
+extern void pe_curvature_init(pe_curvature *curvature, const pe_fit_problem *problem, double *moment, double noise);
+
+/* w = w - curvature^-1 gradient, brought to the numbers that weights can be. */
+extern void pe_curvature_step(pe_curvature *curvature, const double *gradient, double *w);
+
+extern void pe_curvature_free(pe_curvature *curvature);
+
+/* ----------
+ * outpert (fit_outpert.c)
+ * ----------
+ */
+/* Public numbers; `rows' is N. */
+typedef struct pe_outpert
+{
+	double		rows;
+	double		sensitivity;	/* S, of substitute twice that */
+	double		error;
+	int			bits;			/* h = 2^-bits */
+	uint64_t	steps;			/* the L2 sensitivity in units of h */
+} pe_outpert;
+
+extern void pe_outpert_prepare(const pe_fit_problem *problem, double rows, pe_outpert *o);
+
+/* round(w_T / h): what noise must be added to. */
+extern void pe_outpert_exact(const pe_fit_problem *problem, pe_source *source, const pe_outpert *o, pe_i128 *exact);
+
+/* ----------
+ * First-order methods: gd .. masg_opt (fit_accelerated.c) and sgd, sgd_adv (fit_sgd.c)
+ *
+ * They minimise the mean loss plus mu/2 |w|^2, mu = l2 / rows.
+ * ----------
+ */
+
+/* Their defaults.  batch / rows of sgd becomes sampling. */
+extern const char *pe_accelerated_defaults(pe_fit_problem *problem);
+extern const char *pe_sgd_defaults(pe_fit_problem *problem);
+extern const char *pe_sgd_adv_defaults(pe_fit_problem *problem);
+
+/*
+ * The number of rows, which these methods divide by, is not public.  It is option
+ * `rows`, a guess that must not come from the data, or it is measured: a fiftieth of a
+ * cost of nano, at least one unit.
+ */
+extern int64_t pe_count_share(const pe_fit_problem *problem, int64_t nano);
+extern double pe_first_order_rows(const pe_fit_problem *problem, pe_source *source, int64_t nano);
+
+/*
+ * A probability as the integer that a pass compares its coins with (pass.h), rounded
+ * down: 0 stands for 1, and also for what is too small, which `fits` tells apart.  And
+ * an upper bound of the probability that such an integer stands for.
+ */
+extern uint64_t pe_sample_of(double q, bool *fits);
+extern double pe_sample_probability(uint64_t sample);
+
+/*
+ * A pure step on a random batch: every unit joins it with probability q.  If the step
+ * without sampling is e-DP when a unit is added or removed, with sampling it is
+ * ln(1 + q (exp(e) - 1))-DP: with P0 and P1 the laws without and with the unit, given
+ * the batch of the others, r = P1 / P0 in [exp(-e), exp(e)],
+ *
+ *		(1 - q + q r) <= 1 + q (exp(e) - 1), and
+ *		1 / (1 - q + q r) <= 1 / (1 - q + q exp(-e)) <= 1 - q + q exp(e),
+ *
+ * since (1 - q + q / x) (1 - q + q x) = 1 + q (1-q) (x + 1/x - 2) >= 1; and a ratio that is
+ * bounded for every batch of the others is bounded for their mixture.  (Li, Qardaji and
+ * Su, ASIACCS 2012; Balle, Barthe and Gaboardi, arXiv 1807.01647, Theorem 8.  Kuru et al.
+ * use a theorem for batches of fixed size and units that are replaced, whose number is
+ * public.)  Not for substitute: there the unit is in the batch in both cases.
+ *
+ * The largest cost without sampling, rounded down, of a step that may cost nano.
+ */
+extern int64_t pe_unsampled_epsilon(int64_t nano, uint64_t sample);
+
+/* The steps of an accelerated method, from 0. */
+typedef struct pe_schedule
+{
+	int32_t		steps;
+	double	   *rate;			/* alpha_t */
+	double	   *momentum;		/* beta_t */
+	int32_t    *stage;			/* from 1 */
+	int64_t    *nano;			/* what the step may cost, its sampling included; their sum is at most the whole */
+} pe_schedule;
+
+/* Works it out for a number of rows that is public or was released; nano is at least the number of iterations. */
+extern void pe_schedule_make(const pe_fit_problem *problem, double rows, int64_t nano, pe_schedule *schedule);
+extern void pe_schedule_free(pe_schedule *schedule);
+
+#endif
