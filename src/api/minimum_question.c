@@ -96,6 +96,16 @@ choose_method(pe_minimum_validated *m)
 }
 
 static void
+refuse_option(const pe_minimum_problem *problem, const char *wrong)
+{
+	pe_method_options m = {
+		&pe_minimum_option_table, &problem->options, problem->method, pe_minimum_method_name(problem->method), NULL
+	};
+
+	pe_refuse_method_option(&m, wrong);
+}
+
+static void
 read_options(pe_minimum_validated *m)
 {
 	JsonbIterator *iterator;
@@ -114,9 +124,7 @@ read_options(pe_minimum_validated *m)
 		if (token == WJB_KEY)
 			name = pnstrdup(value.val.string.val, value.val.string.len);
 		else if (token == WJB_VALUE && !pe_option_set(&pe_minimum_option_table, &m->problem.options, name, NAN))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("there is no option \"%s\"", name)));
+			refuse_option(&m->problem, name);
 		else if (token == WJB_VALUE && value.type != jbvNull)
 			(void) pe_option_set(&pe_minimum_option_table, &m->problem.options, name, pe_option_number(name, &value));
 	}
@@ -203,10 +211,7 @@ make_plan(pe_minimum_validated *m)
 	pe_asked_resolve_cost(asked, false, false);
 	status = pe_plan_of_minimum(&asked->ask, &m->problem, &asked->plan, &wrong);
 	if (status == PE_PLAN_OPTION)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("method \"%s\" does not take option \"%s\", or not this value",
-						pe_minimum_method_name(m->problem.method), wrong)));
+		refuse_option(&m->problem, wrong);
 	pe_asked_check_plan(asked, status, pe_minimum_least_cost(&m->problem), PE_EPSILON_MAX);
 	pe_minimum_check_memory(&m->problem, 0);
 }
