@@ -40,8 +40,6 @@ scan_statement(const pe_question *question)
 	pe_door_begin_statement(&sql, question->dataset);
 	for (int i = 0; i < attributes_of(question); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
-	if (attributes_of(question) == 0)
-		appendStringInfoString(&sql, ", 0");	/* an aggregate of any values needs one */
 	appendStringInfo(&sql, ") FROM %s t", pe_door_table(question->dataset));
 	return sql.data;
 }

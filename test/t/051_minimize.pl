@@ -163,7 +163,7 @@ is(sqlstate($err), '42501', '[48] all that without SELECT on the rows');
 ask_ok($node, 'curator', q{CREATE FUNCTION try(what text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN EXECUTE what; RETURN 'accepted'; EXCEPTION WHEN OTHERS THEN RETURN sqlstate; END $$});
 my %wrong = (
 	q{test_affine_spec(2, -40, -1, 1), NULL, 0, c, a, b} => 'accepted', q{test_affine_spec(2, -40, -1, 1), NULL, 0, c, a} => '22023', q{test_affine_spec(2, -40, -1, 1), NULL, 0, c, a, b, b} => '22023',
-	q{test_affine_spec(2, -40, -1, 1), NULL, 0, note, a, b} => '42804', q{test_affine_spec(2, -40, -1, 1), NULL, 0, c, a, note} => '42804', q{test_affine_spec(2, -40, -1, 1), NULL, 0, c, VARIADIC ARRAY[a, b]} => '22023',
+	q{test_affine_spec(2, -40, -1, 1), NULL, 0, note, a, b} => '42804', q{test_affine_spec(2, -40, -1, 1), NULL, 0, c, a, note} => '42804', q{test_affine_spec(2, -40, -1, 1), NULL, VARIADIC ARRAY[c, a, b]} => '22023',
 	q{NULL, NULL, 0, c, a, b} => '22004', q{'', NULL, 0, c, a, b} => '22P03', q{test_affine_spec(0, -40, -1, 1), NULL, 0, c, a, b} => '22P03', q{test_affine_spec(51, -40, -1, 1), NULL, 0, c, a, b} => '22P03',
 	q{test_affine_spec(2, 5000, -1, 1), NULL, 0, c, a, b} => '22P03', q{test_affine_spec(2, -40, 1, -1), NULL, 0, c, a, b} => '22P03', q{test_affine_spec(2, -40, 'NaN', 1), NULL, 0, c, a, b} => '22P03',
 	q{test_affine_spec(2, -40, -1, 'Infinity'), NULL, 0, c, a, b} => '22P03', q{test_affine_spec(2, -40, -1, 1) || '\x00'::bytea, NULL, 0, c, a, b} => '22P03');

@@ -151,7 +151,7 @@ is(get('curator', "SELECT count(DISTINCT m[1].release) FROM (SELECT $one AS m FR
 # ---- [44] Aggregates, operators and types of the analyst's own ----
 
 my @internal = split /\n/, look(q{SELECT oid::regproc FROM pg_proc WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace) AND 'internal'::regtype = ANY (proargtypes) ORDER BY 1});
-cmp_ok(scalar @internal, '>=', 25, '[44] functions on states');
+cmp_ok(scalar @internal, '>=', 8, '[44] functions on states');
 outcomes('ann', '[44] an aggregate of her own over',
 	map { my $f = $_; map { [ "CREATE AGGREGATE public.stolen(" . ($_ =~ s/F\b/$f/gr), '42P13|42883|42804|42704' ] }
 	  'bytea, VARIADIC "any") (SFUNC = F, STYPE = internal)', '"any", float8[], jsonb) (SFUNC = F, STYPE = internal)', 'bytea) (SFUNC = F, STYPE = bytea)',
@@ -164,7 +164,7 @@ outcomes('ann', '[44] a function of her own',
 	[ q{CREATE CAST (bytea AS dp.workload) WITHOUT FUNCTION}, '42501' ], [ q{CREATE CAST (bytea AS internal) WITHOUT FUNCTION}, '42501|42P17|42809' ],
 	[ q{CREATE OR REPLACE FUNCTION dp_internal.read_rows_final(bytea) RETURNS bytea LANGUAGE sql AS 'SELECT NULL'}, '42501' ],
 	[ q{ALTER FUNCTION dp_internal.read_rows_final(bytea) OWNER TO ann}, '42501' ], [ q{DROP AGGREGATE dp_internal.read_rows(bytea, bytea, "any")}, '42501' ],
-	[ q{CREATE OPERATOR public.@@@ (LEFTARG = internal, RIGHTARG = internal, FUNCTION = dp_internal.svm_add)}, '42601' ],
+	[ q{CREATE OPERATOR public.@@@ (LEFTARG = internal, RIGHTARG = internal, FUNCTION = dp_internal.svm_add)}, '42601|42883' ],
 	[ q{SELECT NULL::internal @@@ NULL::internal}, '42846|0A000|42883' ], [ q{SELECT dp_internal.svm_final(NULL::internal)}, '42846|0A000|42883' ]);
 # what serialised states look like, given to what reads bytes
 for my $bytes ('', '00', '706564', '00' x 8, 'ff' x 64, '7f' x 200, '00000001' x 40)
