@@ -36,7 +36,7 @@
 #include "ledger/relation.h"
 #include "ledger/lineage.h"
 #include "server/settings.h"
-#include "ledger/registration.h"
+#include "ledger/dataset.h"
 
 /* ------------------------------------------------------------------
  * Who may ask, and of what

@@ -168,7 +168,8 @@ spec_of(const pe_minimum_question *question, int64 most)
 	{
 		const pe_column *column = &question->columns[i];
 
-		pe_column_bounds(column, &spec.slope[i].lower, &spec.slope[i].upper);
+		spec.slope[i].lower = pe_number_of_text(column->type, column->points[0]);
+		spec.slope[i].upper = pe_number_of_text(column->type, column->points[column->domain.points - 1]);
 		spec.slope[i].clamp = column->domain.outside == PE_OUTSIDE_CLAMP;
 	}
 	return spec;

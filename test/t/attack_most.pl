@@ -46,7 +46,7 @@ too_much('ann', asks('epsilon => 5', q{, budget => 'team'}), 'the budget named')
 too_much('ann', asks('rho => 0.01'), 'as rho');
 too_much('ann', asks('max_stderr => 0.5'), 'as an error');
 too_much('ann', asks('epsilon => 0.1, delta => 0.5'), 'an epsilon at a delta that makes it dear');
-too_much('ann', asks('epsilon => 5', q{, method => 'dawa'}), 'another method');
+too_much('ann', asks('epsilon => 5', q{, method => 'hierarchical'}), 'another method');
 too_much('ann', asks('epsilon => 5', q{, predicate => $$sex = 'f'$$}), 'a predicate');
 too_much('ann', q{SELECT * FROM dp.fit('people', 'logistic_regression', 'sex', '{age}', epsilon => 5, fresh => true)}, 'a model');
 too_much('ann', 'SET ROLE team; ' . asks('epsilon => 5'), 'as the group itself');
