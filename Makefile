@@ -11,7 +11,7 @@ override DATA = sql/pg_epsilon--1.0.sql
 # ---- What is built: every src/<room>/*.c ----
 
 # The rooms that never see PostgreSQL's headers and flags; all others are the server's.
-PURE_ROOMS = base domain workload strategy published methods glm affine accounting noise fit minimum counts
+PURE_ROOMS = base domain workload strategy published methods glm affine accumulator accounting noise fit minimum counts
 
 # ---- What is tested: everything is found by its name ----
 #   sql/<name>.sql with expected/<name>.out; test/isolation/specs/<name>.spec with expected/<name>.out beside it;
@@ -126,7 +126,7 @@ endif
 
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
-OUR_GOALS = help deps deps-build quick check check-ci check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit audit-door load \
+OUR_GOALS = help dist deps deps-build quick check check-ci check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit audit-door load \
 	accuracy reproduce-models reproduce-piecewise reproduce-strategies accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
 	audit-binary fuzz-binaries replay-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
@@ -322,7 +322,7 @@ replay-binaries: $(REPLAY_BINS)
 # Programs look in ../shared/data where they are not told.
 WITH_DATA = $(if $(REAL_DATA),DATA='$(REAL_DATA)')
 
-.PHONY: help deps deps-build check-layers demo demo-stop bench audit audit-door load accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies clean-private
+.PHONY: help dist deps deps-build check-layers demo demo-stop bench audit audit-door load accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies clean-private
 help:
 	@echo "make               build pg_epsilon.so and pg_epsilon_worker.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
@@ -347,11 +347,18 @@ help:
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and that no test lacks its other half"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
+	@echo "make dist          the last commit as an archive for PGXN, build/pg_epsilon-VERSION.zip"
 	@echo "make clean         remove build/ and whatever else was built; stops the demo's server"
 	@echo
 	@echo "Settings: PG_CONFIG=/path/to/pg_config, JOBS=n (parallel tests), WERROR= (warnings are not errors),"
 	@echo "ONLY='unit regress tap ...' (make check: these suites only), TESTS='name ...' (these regress, isolation, unit or TAP tests only),"
 	@echo "SETTINGS='preloaded parallel jit readonly' (make check: the servers of tests get test/settings/<name>.conf)"
+
+# What PGXN takes: the last commit, under the name and version of META.json.
+DIST = $(EXTENSION)-$(shell sed -n 's/^   "version": "\(.*\)",$$/\1/p' META.json)
+dist:
+	@mkdir -p build
+	git archive --format zip --prefix=$(DIST)/ -o build/$(DIST).zip HEAD
 
 deps:
 	@scripts/deps.sh test

@@ -188,11 +188,12 @@ SELECT refused('SELECT dp.rho_of_epsilon(1, 1)');
 -- not an aggregate for others, nor one that can be made to show its state
 CREATE TABLE mine (x int);
 INSERT INTO mine VALUES (1);
-SELECT refused($$SELECT dp_internal.tally('\x00', x) FROM mine$$);
-SELECT refused($$SELECT dp_internal.tally(NULL, x) FROM mine$$);
-SELECT refused($$SELECT dp_internal.tally('\x70656401016c646401000000', x) FROM mine$$);
-SELECT refused($$SELECT dp_internal.tally('\x00', x) OVER () FROM mine$$);
-SELECT refused($$CREATE AGGREGATE public.steal(bytea, int) (SFUNC = dp_internal.tally_add, STYPE = internal)$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x00', NULL, 0, x) FROM mine$$);
+SELECT refused($$SELECT dp_internal.read_rows(NULL, NULL, 0, x) FROM mine$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700100000070656401016c646401000000', NULL, 0, x) FROM mine$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x00', NULL, 0, x) OVER () FROM mine$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x6361657001000000', NULL)$$);
+SELECT refused($$CREATE AGGREGATE public.steal(bytea, bytea, int, int) (SFUNC = dp_internal.read_rows_add, STYPE = internal)$$);
 
 -- No function meets an internal error, called with NULLs or with values that mean nothing
 SET SESSION AUTHORIZATION regress_curator;

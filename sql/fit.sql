@@ -357,13 +357,12 @@ RESET extra_float_digits;
 -- ---- The accumulator: what is none of its arguments ----
 RESET SESSION AUTHORIZATION;
 \t on
-SELECT refused($$SELECT dp_internal.fit_rows('\x00', NULL, 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp_internal.fit_rows('', NULL, 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp_internal.fit_rows(NULL, NULL, 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp_internal.fit_rows('\x00', '\x00', 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp_internal.fit_rows('\x00', NULL, 0, ROW(1, 2)) OVER ()$$);
-SELECT refused($$SELECT dp_internal.fit_rows('\x00', NULL, 0)$$);
-SELECT refused($$CREATE AGGREGATE public.steal(bytea, bytea, int, record) (SFUNC = dp_internal.fit_rows_add, STYPE = internal)$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700200000000', NULL, 0, ROW(1, 2))$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x6361657002000000', NULL, 0, ROW(1, 2))$$);
+SELECT refused($$SELECT dp_internal.read_rows(NULL, NULL, 0, ROW(1, 2))$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700200000000', '\x00', 0, ROW(1, 2))$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700200000000', NULL, 0, ROW(1, 2)) OVER ()$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x63616570020000', NULL, 0)$$);
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused, ask;
 SET client_min_messages = error;

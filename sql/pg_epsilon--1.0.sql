@@ -858,93 +858,20 @@ COMMENT ON FUNCTION dp.expire_release(bigint) IS
 -- aggregate, and returns exact counts to whoever has it.
 ----------------------------------------------------------------------
 
-CREATE FUNCTION dp_internal.tally_add(internal, domain bytea, VARIADIC attributes "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_add(internal, bytea, "any") IS 'transition function of the aggregate dp_internal.tally';
-CREATE FUNCTION dp_internal.tally_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_combine(internal, internal) IS 'combine function of the aggregate dp_internal.tally';
-CREATE FUNCTION dp_internal.tally_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.tally';
-CREATE FUNCTION dp_internal.tally_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.tally';
-CREATE FUNCTION dp_internal.tally_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_final(internal) IS 'final function of the aggregate dp_internal.tally';
-CREATE AGGREGATE dp_internal.tally(domain bytea, VARIADIC attributes "any") (
-    SFUNC = dp_internal.tally_add, STYPE = internal, COMBINEFUNC = dp_internal.tally_combine,
-    SERIALFUNC = dp_internal.tally_serialize, DESERIALFUNC = dp_internal.tally_deserialize,
-    FINALFUNC = dp_internal.tally_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_internal.tally(bytea, "any") IS
-    'exact counts per cell of a domain, as the scan of a dataset uses it; needs SELECT on the rows';
-
-CREATE FUNCTION dp_internal.tally_units_add(internal, domain bytea, cut bytea, VARIADIC unit_and_attributes "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_units_add(internal, bytea, bytea, "any") IS 'transition function of the aggregate dp_internal.tally_units';
-CREATE FUNCTION dp_internal.tally_units_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_units_combine(internal, internal) IS 'combine function of the aggregate dp_internal.tally_units';
-CREATE FUNCTION dp_internal.tally_units_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_units_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.tally_units';
-CREATE FUNCTION dp_internal.tally_units_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_units_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.tally_units';
-CREATE FUNCTION dp_internal.tally_units_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_tally_units_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.tally_units_final(internal) IS 'final function of the aggregate dp_internal.tally_units';
-CREATE AGGREGATE dp_internal.tally_units(domain bytea, cut bytea, VARIADIC unit_and_attributes "any") (
-    SFUNC = dp_internal.tally_units_add, STYPE = internal, COMBINEFUNC = dp_internal.tally_units_combine,
-    SERIALFUNC = dp_internal.tally_units_serialize, DESERIALFUNC = dp_internal.tally_units_deserialize,
-    FINALFUNC = dp_internal.tally_units_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_internal.tally_units(bytea, bytea, "any") IS
-    'the same of each unit''s rows a limited number, chosen by a keyed hash; the cut has limit and key, the first value is the unit';
-
-CREATE FUNCTION dp_internal.fit_rows_add(internal, specification bytea, cut bytea, unit "any", VARIADIC row_values "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.fit_rows_add(internal, bytea, bytea, "any", "any") IS 'transition function of the aggregate dp_internal.fit_rows';
-CREATE FUNCTION dp_internal.fit_rows_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.fit_rows_combine(internal, internal) IS 'combine function of the aggregate dp_internal.fit_rows';
-CREATE FUNCTION dp_internal.fit_rows_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.fit_rows_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.fit_rows';
-CREATE FUNCTION dp_internal.fit_rows_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.fit_rows_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.fit_rows';
-CREATE FUNCTION dp_internal.fit_rows_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_fit_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.fit_rows_final(internal) IS 'final function of the aggregate dp_internal.fit_rows';
-CREATE AGGREGATE dp_internal.fit_rows(specification bytea, cut bytea, unit "any", VARIADIC row_values "any") (
-    SFUNC = dp_internal.fit_rows_add, STYPE = internal, COMBINEFUNC = dp_internal.fit_rows_combine,
-    SERIALFUNC = dp_internal.fit_rows_serialize, DESERIALFUNC = dp_internal.fit_rows_deserialize,
-    FINALFUNC = dp_internal.fit_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_internal.fit_rows(bytea, bytea, "any", "any") IS
-    'exact sums over the rows of a model, as the scan of a dataset uses it; needs SELECT on the rows';
-
-CREATE FUNCTION dp_internal.affine_rows_add(internal, specification bytea, private_offset "any", VARIADIC slopes "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.affine_rows_add(internal, bytea, "any", "any") IS 'transition function of the aggregate dp_internal.affine_rows';
-CREATE FUNCTION dp_internal.affine_rows_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.affine_rows_combine(internal, internal) IS 'combine function of the aggregate dp_internal.affine_rows';
-CREATE FUNCTION dp_internal.affine_rows_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.affine_rows_serialize(internal) IS 'serialisation of the state of the aggregate dp_internal.affine_rows';
-CREATE FUNCTION dp_internal.affine_rows_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.affine_rows_deserialize(bytea, internal) IS 'deserialisation of the state of the aggregate dp_internal.affine_rows';
-CREATE FUNCTION dp_internal.affine_rows_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'pe_sql_affine_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_internal.affine_rows_final(internal) IS 'final function of the aggregate dp_internal.affine_rows';
-CREATE AGGREGATE dp_internal.affine_rows(specification bytea, private_offset "any", VARIADIC slopes "any") (
-    SFUNC = dp_internal.affine_rows_add, STYPE = internal, COMBINEFUNC = dp_internal.affine_rows_combine,
-    SERIALFUNC = dp_internal.affine_rows_serialize, DESERIALFUNC = dp_internal.affine_rows_deserialize,
-    FINALFUNC = dp_internal.affine_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_internal.affine_rows(bytea, "any", "any") IS
-    'collects the rows of a piecewise affine function for dp.minimize_max_affine, as the scan of a dataset uses it; returns nothing; needs SELECT on the rows';
+CREATE FUNCTION dp_internal.read_rows_add(bytea, specification bytea, key bytea, VARIADIC unit_and_values "any") RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_read_rows_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_internal.read_rows_add(bytea, bytea, bytea, "any") IS 'transition function of the aggregate dp_internal.read_rows';
+CREATE FUNCTION dp_internal.read_rows_combine(bytea, bytea) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_read_rows_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_internal.read_rows_combine(bytea, bytea) IS 'combine function of the aggregate dp_internal.read_rows';
+CREATE FUNCTION dp_internal.read_rows_final(bytea) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_read_rows_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_internal.read_rows_final(bytea) IS 'final function of the aggregate dp_internal.read_rows';
+CREATE AGGREGATE dp_internal.read_rows(specification bytea, key bytea, VARIADIC unit_and_values "any") (
+    SFUNC = dp_internal.read_rows_add, STYPE = bytea, SSPACE = 8192, COMBINEFUNC = dp_internal.read_rows_combine,
+    FINALFUNC = dp_internal.read_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_internal.read_rows(bytea, bytea, "any") IS
+    'exact counts, sums or rows, as the specification says and the scan of a dataset uses them; the key says how rows of a unit, the first value, are cut; needs SELECT on the rows';
 
 ----------------------------------------------------------------------
 -- Workloads to keep in a table.  A value is the canonical text, stored as text

@@ -1,6 +1,6 @@
 /*
  * affine_spec.c
- *	  Specifications and states of dp_internal.affine_rows as bytes.  See affine_spec.h.
+ *	  Specifications and rows as bytes.  See affine_spec.h.
  */
 #include "affine/affine_spec.h"
 

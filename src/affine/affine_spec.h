@@ -1,6 +1,6 @@
 /*
  * affine_spec.h
- *	  What the accumulator dp_internal.affine_rows is told, and its states as bytes.
+ *	  What the accumulator of affine rows is told, and its states as bytes.
  *
  * A specification says how columns become slopes.  A state is the rows of a function
  * that have been read so far; a worker hands its own over as bytes.

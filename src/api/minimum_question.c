@@ -113,6 +113,16 @@ choose_budget(pe_minimum_validated *m)
 }
 
 static void
+refuse_option(const pe_minimum_problem *problem, const char *wrong)
+{
+	pe_method_options m = {
+		&pe_minimum_option_table, &problem->options, problem->method, pe_minimum_method_name(problem->method), NULL
+	};
+
+	pe_refuse_method_option(&m, wrong);
+}
+
+static void
 read_options(pe_minimum_validated *m)
 {
 	JsonbIterator *iterator;
@@ -131,9 +141,7 @@ read_options(pe_minimum_validated *m)
 		if (token == WJB_KEY)
 			name = pnstrdup(value.val.string.val, value.val.string.len);
 		else if (token == WJB_VALUE && !pe_option_set(&pe_minimum_option_table, &m->problem.options, name, NAN))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("there is no option \"%s\"", name)));
+			refuse_option(&m->problem, name);
 		else if (token == WJB_VALUE && value.type != jbvNull)
 			(void) pe_option_set(&pe_minimum_option_table, &m->problem.options, name, pe_option_number(name, &value));
 	}
@@ -145,10 +153,7 @@ check_options(pe_minimum_validated *m)
 	const char *wrong = pe_minimum_defaults(&m->problem);
 
 	if (wrong != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("method \"%s\" does not take option \"%s\", or not this value",
-						pe_minimum_method_name(m->problem.method), wrong)));
+		refuse_option(&m->problem, wrong);
 }
 
 /* As many as there are slopes; of a query, bounds. */

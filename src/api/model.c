@@ -9,15 +9,14 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
 
 #include "fit/fit_plan.h"
 #include "accounting/zcdp.h"
 #include "api/arguments.h"
 #include "api/model.h"
+#include "api/options.h"
 #include "api/predicate.h"
 #include "server/settings.h"
 #include "server/values.h"
@@ -196,14 +195,14 @@ make_spec(pe_model_fit *fit)
  * ------------------------------------------------------------------
  */
 
-static double
-json_number(const char *name, const JsonbValue *value)
+static void
+refuse_option(const pe_fit_problem *problem, const char *wrong)
 {
-	if (value->type != jbvNumeric)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" must be a number", name)));
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value->val.numeric)));
+	pe_method_options m = {
+		&pe_fit_option_table, &problem->options, problem->method, pe_fit_method_name(problem->method), "intercept and max_norm"
+	};
+
+	pe_refuse_method_option(&m, wrong);
 }
 
 static void
@@ -219,17 +218,14 @@ set_option(pe_model_fit *fit, const char *name, const JsonbValue *value)
 	}
 	else if (strcmp(name, "max_norm") == 0)
 	{
-		fit->spec.map.max_norm = json_number(name, value);
+		fit->spec.map.max_norm = pe_option_number(name, value);
 		if (!(fit->spec.map.max_norm > 0) || isinf(fit->spec.map.max_norm))
 			pe_refuse_parameter(name, psprintf("%g", fit->spec.map.max_norm), "a number above 0");
 	}
 	else if (!pe_option_set(&pe_fit_option_table, &fit->problem.options, name, NAN))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there is no option \"%s\"", name),
-				 errhint("Besides those of the methods there are intercept and max_norm.")));
+		refuse_option(&fit->problem, name);
 	else
-		(void) pe_option_set(&pe_fit_option_table, &fit->problem.options, name, json_number(name, value));
+		(void) pe_option_set(&pe_fit_option_table, &fit->problem.options, name, pe_option_number(name, value));
 }
 
 static void
@@ -364,24 +360,6 @@ resolve_cost(pe_model_fit *fit)
 	}
 	if (problem->nano <= 0 || problem->nano > PE_EPSILON_MAX * 1e9)
 		refuse_cost("The smallest unit is 1e-9.");
-}
-
-/* An option that the method needs, does not know, or not with this value. */
-static void
-refuse_option(const pe_fit_problem *problem, const char *wrong)
-{
-	const char *name;
-	double		value = NAN;
-
-	for (int i = 0; (name = pe_option_at(&pe_fit_option_table, &problem->options, i, &value)) != NULL; i++)
-		if (strcmp(name, wrong) == 0)
-			break;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 name != NULL && isnan(value)
-			 ? errmsg("method \"%s\" needs option \"%s\"", pe_fit_method_name(problem->method), wrong)
-			 : errmsg("method \"%s\" does not take option \"%s\", or not this value",
-					  pe_fit_method_name(problem->method), wrong)));
 }
 
 static void

@@ -4,7 +4,10 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
 #include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/params.h"
@@ -178,4 +181,67 @@ pe_options_without(const Jsonb *options, const char *const *names, int count)
 		elements[i] = CStringGetTextDatum(names[i]);
 	array = construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT);
 	return DatumGetJsonbP(DirectFunctionCall2(jsonb_delete_array, PointerGetDatum(options), PointerGetDatum(array)));
+}
+
+/* ------------------------------------------------------------------
+ * Options of methods
+ * ------------------------------------------------------------------
+ */
+
+/* "clip, iterations and l2". */
+static char *
+taken_options(const pe_method_options *m)
+{
+	const char *last = NULL;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < m->table->count; i++)
+	{
+		if (!pe_option_taken(&m->table->option[i], m->method))
+			continue;
+		if (last != NULL)
+			appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", last);
+		last = m->table->option[i].name;
+	}
+	if (last == NULL)
+		return "no options of its own";
+	appendStringInfo(&text, "%s%s", text.len > 0 ? " and " : "", last);
+	return text.data;
+}
+
+/* "a whole number from 1 to 100". */
+static char *
+expected_value(const pe_option *option)
+{
+	return psprintf("a %snumber %s %g %s %g", option->whole ? "whole " : "", option->open ? "above" : "from", option->least,
+					option->open ? "and at most" : "to", option->most);
+}
+
+static char *
+mistake(const pe_method_options *m, const char *wrong)
+{
+	double		value = NAN;
+	const pe_option *option = pe_option_named(m->table, m->values, wrong, &value);
+
+	if (option == NULL)
+		return psprintf("there is no option \"%s\"", wrong);
+	if (!pe_option_taken(option, m->method))
+		return psprintf("method \"%s\" does not take option \"%s\"", m->name, wrong);
+	if (isnan(value))
+		return psprintf("method \"%s\" needs option \"%s\"", m->name, wrong);
+	if (!pe_option_makes_sense(option, value))
+		return psprintf("option \"%s\" must be %s", wrong, expected_value(option));
+	return psprintf("method \"%s\" does not take this value of option \"%s\" with this model, or beside the other options", m->name, wrong);
+}
+
+void
+pe_refuse_method_option(const pe_method_options *m, const char *wrong)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg_internal("%s", mistake(m, wrong)),
+			 m->others != NULL
+			 ? errhint("Method \"%s\" takes %s; all methods take %s.", m->name, taken_options(m), m->others)
+			 : errhint("Method \"%s\" takes %s.", m->name, taken_options(m))));
 }

@@ -12,6 +12,8 @@
 #include "fmgr.h"
 #include "utils/jsonb.h"
 
+#include "base/option_table.h"
+
 /*
  * The options of the aggregate that is being evaluated, its argument `argument` from 0;
  * 0A000 unless that is a constant, or a parameter of the statement; 22004 if it is null,
@@ -37,5 +39,18 @@ extern void pe_option_take_string(const Jsonb *options, const char *name, char *
 extern void pe_option_take_number(const Jsonb *options, const char *name, double *to);
 
 extern void pe_refuse_option(const char *name, const char *expected) __attribute__((noreturn));
+
+/* A method by number and name, its options as they are set, and the names of options that do not depend on the method (or NULL). */
+typedef struct pe_method_options
+{
+	const pe_option_table *table;
+	const void *values;
+	int			method;
+	const char *name;
+	const char *others;
+} pe_method_options;
+
+/* 22023 for an option that there is not, that the method does not take, needs, or takes with other values; tells those that it takes. */
+extern void pe_refuse_method_option(const pe_method_options *m, const char *wrong) __attribute__((noreturn));
 
 #endif

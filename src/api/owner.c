@@ -23,7 +23,6 @@
 #include "server/settings.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
-#include "ledger/registration.h"
 
 /* Default of dp.create_dataset. */
 #define CAP_DELTA 1e-9

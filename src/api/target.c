@@ -31,7 +31,7 @@
 
 #include "api/target.h"
 #include "server/access.h"
-#include "ledger/published.h"
+#include "ledger/relation.h"
 #include "ledger/dataset.h"
 
 /* ------------------------------------------------------------------

@@ -4,7 +4,7 @@
  *
  * Nothing of others runs with the caller's rights.  A table that is there is
  * replaced only if the ledger remembers that dp.publish made it for the caller, who
- * owns it himself, and nothing is on it that runs when it is written (published.h).
+ * owns it himself, and nothing is on it that runs when it is written (ledger/relation.h).
  * It is locked before that is looked at, so nothing can be put on it later.  All
  * that is written is written by the table's OID: a name could come to be another's.
  */

@@ -20,18 +20,28 @@ pe_options_init(const pe_option_table *table, void *values)
 		*value_of(values, &table->option[i]) = NAN;
 }
 
+const pe_option *
+pe_option_named(const pe_option_table *table, const void *values, const char *name, double *value)
+{
+	const char *other;
+
+	for (int i = 0; (other = pe_option_at(table, values, i, value)) != NULL; i++)
+	{
+		if (strcmp(other, name) == 0)
+			return &table->option[i];
+	}
+	return NULL;
+}
+
 bool
 pe_option_set(const pe_option_table *table, void *values, const char *name, double value)
 {
-	for (int i = 0; i < table->count; i++)
-	{
-		if (strcmp(table->option[i].name, name) == 0)
-		{
-			*value_of(values, &table->option[i]) = value;
-			return true;
-		}
-	}
-	return false;
+	double		before;
+	const pe_option *option = pe_option_named(table, values, name, &before);
+
+	if (option != NULL)
+		*value_of(values, option) = value;
+	return option != NULL;
 }
 
 const char *
@@ -43,11 +53,15 @@ pe_option_at(const pe_option_table *table, const void *values, int number, doubl
 	return table->option[number].name;
 }
 
-static bool
-makes_sense(const pe_option *option, int method, double value)
+bool
+pe_option_taken(const pe_option *option, int method)
 {
-	if ((option->methods >> method & 1) == 0)
-		return false;
+	return (option->methods >> method & 1) != 0;
+}
+
+bool
+pe_option_makes_sense(const pe_option *option, double value)
+{
 	if (!(value >= option->least && value <= option->most) || (option->open && value == option->least))
 		return false;
 	return !option->whole || value == floor(value);
@@ -61,7 +75,7 @@ pe_option_mistaken(const pe_option_table *table, const void *values, int method)
 
 	for (int i = 0; (name = pe_option_at(table, values, i, &value)) != NULL; i++)
 	{
-		if (!isnan(value) && !makes_sense(&table->option[i], method, value))
+		if (!isnan(value) && !(pe_option_taken(&table->option[i], method) && pe_option_makes_sense(&table->option[i], value)))
 			return name;
 	}
 	return NULL;

@@ -40,6 +40,13 @@ extern bool pe_option_set(const pe_option_table *table, void *values, const char
 /* The option of this number from 0, in a fixed order: its name, or NULL behind the last. */
 extern const char *pe_option_at(const pe_option_table *table, const void *values, int number, double *value);
 
+/* The option of this name and its value; NULL if there is none. */
+extern const pe_option *pe_option_named(const pe_option_table *table, const void *values, const char *name, double *value);
+
+/* Whether a method takes it; whether this value is one that it may have. */
+extern bool pe_option_taken(const pe_option *option, int method);
+extern bool pe_option_makes_sense(const pe_option *option, double value);
+
 /* The name of an option that is set and that the method does not take, or not with this value; NULL: there is none. */
 extern const char *pe_option_mistaken(const pe_option_table *table, const void *values, int method);
 

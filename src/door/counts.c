@@ -37,14 +37,9 @@ scan_statement(const pe_question *question)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	if (question->dataset->unit == NULL)
-		appendStringInfoString(&sql, "SELECT dp_internal.tally($1");
-	else
-		appendStringInfo(&sql, "SELECT dp_internal.tally_units($1, $2, t.%s", quote_identifier(question->dataset->unit));
+	pe_door_begin_statement(&sql, question->dataset);
 	for (int i = 0; i < attributes_of(question); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
-	if (attributes_of(question) == 0)
-		appendStringInfoString(&sql, ", 0");	/* an aggregate of any values needs one */
 	appendStringInfo(&sql, ") FROM %s t", pe_door_table(question->dataset));
 	return sql.data;
 }
@@ -53,11 +48,9 @@ scan_statement(const pe_question *question)
 static bytea *
 selection_bytes(const pe_question *question)
 {
-	size_t		size = pe_selection_size(question->domain, question->predicate);
-	bytea	   *bytes = palloc(VARHDRSZ + size);
+	bytea	   *bytes = pe_door_specification(PE_READ_CELLS, pe_selection_size(question->domain, question->predicate));
 
-	SET_VARSIZE(bytes, VARHDRSZ + size);
-	pe_selection_write(question->domain, question->predicate, VARDATA(bytes));
+	pe_selection_write(question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
 	return bytes;
 }
 

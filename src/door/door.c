@@ -36,7 +36,7 @@
 #include "ledger/relation.h"
 #include "ledger/lineage.h"
 #include "server/settings.h"
-#include "ledger/registration.h"
+#include "ledger/dataset.h"
 
 /* ------------------------------------------------------------------
  * Who may ask, and of what
@@ -185,6 +185,25 @@ char *
 pe_door_table(const pe_dataset *dataset)
 {
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(dataset->relation)), get_rel_name(dataset->relation));
+}
+
+void
+pe_door_begin_statement(StringInfo sql, const pe_dataset *dataset)
+{
+	if (dataset->unit == NULL)
+		appendStringInfoString(sql, "SELECT dp_internal.read_rows($1, NULL, 0");
+	else
+		appendStringInfo(sql, "SELECT dp_internal.read_rows($1, $2, t.%s", quote_identifier(dataset->unit));
+}
+
+bytea *
+pe_door_specification(pe_reading reading, size_t size)
+{
+	bytea	   *bytes = palloc(VARHDRSZ + PE_READING_HEAD + size);
+
+	SET_VARSIZE(bytes, VARHDRSZ + PE_READING_HEAD + size);
+	pe_reading_write(reading, VARDATA(bytes));
+	return bytes;
 }
 
 /* The least room that columns take in a row of member that has them all. */

@@ -23,6 +23,7 @@
 #include "datatype/timestamp.h"
 #include "executor/spi.h"
 
+#include "accumulator/accumulator.h"
 #include "domain/predicate.h"
 #include "strategy/strategy.h"
 #include "ledger/wire.h"
@@ -108,6 +109,15 @@ extern void pe_door_run(void (*body) (void *argument, volatile bool *charged), v
 
 /* The table of a dataset as SQL names it. */
 extern char *pe_door_table(const pe_dataset *dataset);
+
+/*
+ * The accumulator's call up to its values: parameter 1 is the specification, and parameter 2
+ * the cut of a dataset with a unit.
+ */
+extern void pe_door_begin_statement(StringInfo sql, const pe_dataset *dataset);
+
+/* A specification for the accumulator, with so many bytes to be written behind its head. */
+extern bytea *pe_door_specification(pe_reading reading, size_t size);
 
 /*
  * The most rows that a table can have, by its size: as many as fit its blocks if

@@ -13,39 +13,9 @@
 
 #include "worker/channel.h"
 #include "door/fits.h"
-#include "door/row_sink.h"
+#include "door/reader.h"
 #include "server/settings.h"
 #include "server/shim.h"
-
-/* ------------------------------------------------------------------
- * Rows that come from the accumulator
- * ------------------------------------------------------------------
- */
-
-typedef struct row_sink
-{
-	MemoryContext context;		/* in which the rows shall live on */
-	pe_rows		rows;
-	uint64		dropped;		/* rows that were read and did not count */
-	bool		filled;
-} row_sink;
-
-/* Open while the door's own scan runs, which collects rows. */
-static row_sink *open_sink = NULL;
-
-void
-pe_row_sink_put(pe_rows *rows, uint64 dropped, MemoryContext owner)
-{
-	if (open_sink == NULL || open_sink->filled)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_internal.fit_rows without a pass collects rows for a fit"),
-				 errhint("Use dp.fit.")));
-	MemoryContextSetParent(owner, open_sink->context);
-	open_sink->rows = *rows;
-	open_sink->dropped = dropped;
-	open_sink->filled = true;
-}
 
 /* ------------------------------------------------------------------
  * Fitting
@@ -57,23 +27,22 @@ typedef struct fitting
 	const pe_fit_question *question;
 	TimestampTz start;
 	bool		plain;			/* the owner's, without privacy: nothing is stored */
-	row_sink	sink;
+	MemoryContext context;		/* of the rows, which outlive the scan */
+	pe_rows		rows;
+	uint64		dropped;		/* rows that were read and did not count */
 	bool		in_memory;
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 	double	   *w;				/* by scans */
 	bool		fitted;
 } fitting;
 
-/* Rows stay with their aggregate until they are taken over, then with their context. */
+/* Overwrites what is exact or secret. */
 static void
 wipe(void *argument)
 {
 	fitting    *f = argument;
 
-	open_sink = NULL;
-	if (f->sink.filled)
-		pe_rows_free(&f->sink.rows);
-	f->sink.filled = false;
+	pe_rows_free(&f->rows);
 	if (f->cut != NULL)
 		pe_wipe(VARDATA(f->cut), sizeof(pe_cut));
 }
@@ -101,15 +70,6 @@ fit_rows(const pe_fit_question *question, pe_rows *rows, uint64 dropped, double 
 		pe_rows_free(rows);
 	}
 	PG_END_TRY();
-}
-
-static void
-fit_nothing(const pe_fit_question *question, double *w)
-{
-	pe_rows		rows;
-
-	pe_rows_init(&rows, &question->spec->map.shape, false);
-	fit_rows(question, &rows, 0, w);
 }
 
 /* The coefficients of weights. */
@@ -182,15 +142,12 @@ cut_bytes(const pe_fit_question *question, uint64 rows, bool in_memory)
 }
 
 static char *
-scan_statement(const pe_fit_question *question, bool has_cut)
+scan_statement(const pe_fit_question *question)
 {
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	if (has_cut)
-		appendStringInfo(&sql, "SELECT dp_internal.fit_rows($1, $2, t.%s", quote_identifier(question->dataset->unit));
-	else
-		appendStringInfoString(&sql, "SELECT dp_internal.fit_rows($1, NULL, 0");
+	pe_door_begin_statement(&sql, question->dataset);
 	for (int i = 0; i < question->count; i++)
 		appendStringInfo(&sql, "%st.%s", i == PE_ROW_ARGUMENTS ? ", ROW(" : ", ", quote_identifier(question->columns[i].name));
 	appendStringInfo(&sql, "%s) FROM %s t", question->count > PE_ROW_ARGUMENTS ? ")" : "", pe_door_table(question->dataset));
@@ -204,12 +161,11 @@ spec_datum(const pe_fit_question *question, const pe_pass *pass)
 	const pe_row_shape *shape = &question->spec->map.shape;
 	size_t		size = pe_row_spec_size(question->spec);
 	size_t		pass_size = pass != NULL ? pe_pass_size(pass, shape) : 0;
-	bytea	   *bytes = palloc(VARHDRSZ + size + pass_size);
+	bytea	   *bytes = pe_door_specification(PE_READ_MODEL, size + pass_size);
 
-	SET_VARSIZE(bytes, VARHDRSZ + size + pass_size);
-	pe_row_spec_write(question->spec, VARDATA(bytes));
+	pe_row_spec_write(question->spec, VARDATA(bytes) + PE_READING_HEAD);
 	if (pass != NULL)
-		pe_pass_write(pass, shape, VARDATA(bytes) + size);
+		pe_pass_write(pass, shape, VARDATA(bytes) + PE_READING_HEAD + size);
 	return PointerGetDatum(bytes);
 }
 
@@ -224,7 +180,7 @@ prepare(void *argument, pe_scan *scan)
 
 	f->in_memory = fits_memory(question, rows);
 	f->cut = cut_bytes(question, rows, f->in_memory);
-	scan->statement = scan_statement(question, f->cut != NULL);
+	scan->statement = scan_statement(question);
 	scan->parameters = f->cut == NULL ? 1 : 2;
 	scan->types[0] = scan->types[1] = BYTEAOID;
 	scan->values[0] = spec_datum(question, NULL);
@@ -234,17 +190,14 @@ prepare(void *argument, pe_scan *scan)
 }
 
 static void
-take_nothing(void *argument, bytea *result)
+take_rows(void *argument, bytea *bytes)
 {
-	elog(ERROR, "the scan returned sums that were not asked for");
-}
+	fitting    *f = argument;
+	MemoryContext old = MemoryContextSwitchTo(f->context);
 
-static void
-collect(fitting *f, pe_scan *scan)
-{
-	open_sink = &f->sink;
-	pe_door_scan(scan, take_nothing, NULL);
-	open_sink = NULL;
+	if (!pe_rows_result_read(&f->rows, &f->dropped, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
+		elog(ERROR, "the scan returned other rows");
+	MemoryContextSwitchTo(old);
 }
 
 /* A source whose passes are scans. */
@@ -294,7 +247,7 @@ read_rows(void *argument, pe_scan *scan)
 	scans		s = {.source = {.run = run_scan, .shape = &f->question->spec->map.shape}, .f = f, .scan = scan};
 
 	if (f->in_memory)
-		collect(f, scan);
+		pe_door_scan(scan, take_rows, f);
 	else
 	{
 		pe_fit_run(f->question->problem, &s.source, f->w);
@@ -308,13 +261,12 @@ fit_read(fitting *f, bool could_be_read)
 {
 	if (f->fitted && could_be_read)
 		return;
-	if (could_be_read && f->sink.filled)
+	if (!could_be_read)
 	{
-		f->sink.filled = false;
-		fit_rows(f->question, &f->sink.rows, f->sink.dropped, f->w);
+		pe_rows_free(&f->rows);
+		f->dropped = 0;
 	}
-	else
-		fit_nothing(f->question, f->w);
+	fit_rows(f->question, &f->rows, f->dropped, f->w);
 }
 
 static void
@@ -322,7 +274,6 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 {
 	fitting    *f = argument;
 
-	open_sink = NULL;
 	fit_read(f, could_be_read);
 	if (!f->plain)
 		store(f->question, f->start, f->w, reply);
@@ -341,10 +292,11 @@ visit_and_fit(fitting *f, const pe_charge_request *charge, pe_charge_reply *repl
 	pe_progress_begin();
 	f->start = GetCurrentTimestamp();
 	f->plain = charge == NULL;
-	f->sink.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon fit", ALLOCSET_DEFAULT_SIZES);
+	f->context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon fit", ALLOCSET_DEFAULT_SIZES);
+	pe_rows_init(&f->rows, &question->spec->map.shape, question->dataset->unit != NULL);
 	f->w = new_weights(question);
 	pe_door_visit(&visit, reply);
-	MemoryContextDelete(f->sink.context);
+	MemoryContextDelete(f->context);
 }
 
 void

@@ -11,40 +11,11 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "door/affine_sink.h"
 #include "worker/channel.h"
 #include "door/minima.h"
 #include "server/settings.h"
 #include "server/shim.h"
 #include "server/values.h"
-
-/* ------------------------------------------------------------------
- * Rows that come from the accumulator
- * ------------------------------------------------------------------
- */
-
-typedef struct affine_sink
-{
-	MemoryContext context;		/* in which the rows shall live on */
-	pe_affine	rows;
-	bool		filled;
-} affine_sink;
-
-/* Open while the door's own scan runs. */
-static affine_sink *open_sink = NULL;
-
-void
-pe_affine_sink_put(const pe_affine *rows, MemoryContext owner)
-{
-	if (open_sink == NULL || open_sink->filled)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_internal.affine_rows collects rows for dp.minimize_max_affine"),
-				 errhint("Use dp.minimize_max_affine, or dp.solve_max_affine for rows that you may read.")));
-	MemoryContextSetParent(owner, open_sink->context);
-	open_sink->rows = *rows;
-	open_sink->filled = true;
-}
 
 /* ------------------------------------------------------------------
  * Minimising
@@ -55,9 +26,10 @@ typedef struct minimising
 {
 	const pe_minimum_question *question;
 	TimestampTz start;
-	affine_sink sink;
+	MemoryContext context;		/* of the rows, which outlive the scan */
+	pe_affine_spec spec;		/* what the accumulator is told */
+	pe_affine	rows;
 	double	   *value;			/* the point, then the public minimum */
-	int64		most;			/* rows that there is memory for */
 } minimising;
 
 static int
@@ -72,16 +44,11 @@ new_value(const pe_minimum_question *question)
 	return palloc0(values_of(question) * sizeof(double));
 }
 
-/* Rows stay with their aggregate until they are taken over, then with their context. */
+/* Overwrites what is exact. */
 static void
 wipe(void *argument)
 {
-	minimising *m = argument;
-
-	open_sink = NULL;
-	if (m->sink.filled)
-		pe_affine_free(&m->sink.rows);
-	m->sink.filled = false;
+	pe_affine_free(&((minimising *) argument)->rows);
 }
 
 /* Minimises over rows, which are wiped, also when that is cancelled: what was drawn by then goes nowhere, and the charge stays. */
@@ -102,15 +69,6 @@ minimise_rows(const pe_minimum_question *question, pe_affine *rows, double *valu
 	}
 	PG_END_TRY();
 	pe_affine_free(rows);
-}
-
-static void
-minimise_nothing(const pe_minimum_question *question, double *value)
-{
-	pe_affine	rows;
-
-	pe_affine_init(&rows, question->problem->set.variables, pe_affine_unit(question->problem->max_change));
-	minimise_rows(question, &rows, value);
 }
 
 /* Stores the values, when the time has come (pe_door_wait); they are what leaves. */
@@ -192,30 +150,38 @@ scan_statement(const pe_minimum_question *question)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT dp_internal.affine_rows($1, t.%s", quote_identifier(question->dataset->private_column));
+	pe_door_begin_statement(&sql, question->dataset);
+	appendStringInfo(&sql, ", t.%s", quote_identifier(question->dataset->private_column));
 	for (int i = 0; i < question->count; i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
 	appendStringInfo(&sql, ") FROM %s t", pe_door_table(question->dataset));
 	return sql.data;
 }
 
-/* What the accumulator is told. */
-static Datum
-spec_datum(const pe_minimum_question *question, int64 most)
+/* How columns become slopes; most: the rows that there is memory for. */
+static pe_affine_spec
+spec_of(const pe_minimum_question *question, int64 most)
 {
 	pe_affine_spec spec = {.variables = question->count, .unit = pe_affine_unit(question->problem->max_change), .most = most};
-	size_t		size = PE_AFFINE_SPEC_SIZE(spec.variables);
-	bytea	   *bytes = palloc(VARHDRSZ + size);
 
 	for (int i = 0; i < question->count; i++)
 	{
 		const pe_column *column = &question->columns[i];
 
-		pe_column_bounds(column, &spec.slope[i].lower, &spec.slope[i].upper);
+		spec.slope[i].lower = pe_number_of_text(column->type, column->points[0]);
+		spec.slope[i].upper = pe_number_of_text(column->type, column->points[column->domain.points - 1]);
 		spec.slope[i].clamp = column->domain.outside == PE_OUTSIDE_CLAMP;
 	}
-	SET_VARSIZE(bytes, VARHDRSZ + size);
-	memcpy(VARDATA(bytes), &spec, size);
+	return spec;
+}
+
+static Datum
+spec_datum(const pe_affine_spec *spec)
+{
+	size_t		size = PE_AFFINE_SPEC_SIZE(spec->variables);
+	bytea	   *bytes = pe_door_specification(PE_READ_AFFINE, size);
+
+	memcpy(VARDATA(bytes) + PE_READING_HEAD, spec, size);
 	return PointerGetDatum(bytes);
 }
 
@@ -226,27 +192,28 @@ prepare(void *argument, pe_scan *scan)
 	const pe_minimum_question *question = m->question;
 
 	pe_minimum_check_memory(question->problem, rows_at_most(question));
-	m->most = most_rows(question->problem);
+	m->spec = spec_of(question, most_rows(question->problem));
 	scan->statement = scan_statement(question);
 	scan->parameters = 1;
 	scan->types[0] = BYTEAOID;
-	scan->values[0] = spec_datum(question, m->most);
+	scan->values[0] = spec_datum(&m->spec);
 }
 
 static void
-take_nothing(void *argument, bytea *result)
+take_rows(void *argument, bytea *bytes)
 {
-	elog(ERROR, "the scan returned a value that was not asked for");
+	minimising *m = argument;
+	MemoryContext old = MemoryContextSwitchTo(m->context);
+
+	if (!pe_affine_rows_read(&m->spec, &m->rows, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
+		elog(ERROR, "the scan returned other rows");
+	MemoryContextSwitchTo(old);
 }
 
 static void
 read_rows(void *argument, pe_scan *scan)
 {
-	minimising *m = argument;
-
-	open_sink = &m->sink;
-	pe_door_scan(scan, take_nothing, NULL);
-	open_sink = NULL;
+	pe_door_scan(scan, take_rows, argument);
 }
 
 /*
@@ -256,35 +223,36 @@ read_rows(void *argument, pe_scan *scan)
 static void
 check_rows(const minimising *m)
 {
-	if (m->sink.rows.rows > m->most)
+	if (m->rows.rows > m->spec.most)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("a minimum over more than " INT64_FORMAT " rows may need more than pg_epsilon.max_memory", m->most),
+				 errmsg("a minimum over more than " INT64_FORMAT " rows may need more than pg_epsilon.max_memory", m->spec.most),
 				 errdetail("That there are more was seen as they were read: what was charged stays charged."),
 				 errhint("A superuser can raise pg_epsilon.max_memory. ANALYZE of a foreign table tells its size, and a request that cannot be served is free then.")));
 }
 
-/* Minimises over what was collected: over nothing if the rows could not be read. */
 static void
-minimise_read(minimising *m, bool could_be_read)
+init_rows(minimising *m)
 {
-	if (could_be_read && m->sink.filled)
-	{
-		check_rows(m);
-		m->sink.filled = false;
-		minimise_rows(m->question, &m->sink.rows, m->value);
-	}
-	else
-		minimise_nothing(m->question, m->value);
+	const pe_minimum_problem *problem = m->question->problem;
+
+	pe_affine_init(&m->rows, problem->set.variables, pe_affine_unit(problem->max_change));
 }
 
+/* Minimises over what was collected: over nothing if the rows could not be read. */
 static void
 finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 {
 	minimising *m = argument;
 
-	open_sink = NULL;
-	minimise_read(m, could_be_read);
+	if (could_be_read)
+		check_rows(m);
+	else
+	{
+		pe_affine_free(&m->rows);
+		init_rows(m);
+	}
+	minimise_rows(m->question, &m->rows, m->value);
 	store(m->question, m->start, m->value, reply);
 }
 
@@ -304,9 +272,10 @@ visit_and_minimise(minimising *m, pe_charge_reply *reply)
 
 	pe_progress_begin();
 	m->start = GetCurrentTimestamp();
-	m->sink.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon minimum", ALLOCSET_DEFAULT_SIZES);
+	m->context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon minimum", ALLOCSET_DEFAULT_SIZES);
+	init_rows(m);
 	pe_door_visit(&visit, reply);
-	MemoryContextDelete(m->sink.context);
+	MemoryContextDelete(m->context);
 }
 
 void

@@ -1,15 +1,13 @@
 /*
  * reader.c
- *	  The cell of a row, for the accumulators that read rows.  See reader.h.
+ *	  How arguments become rows: what all readers share.  See reader.h.
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"	/* VARDATA and its kin, in every version */
 #include "nodes/execnodes.h"
 #include "utils/lsyscache.h"
 
 #include "door/reader.h"
-#include "server/shim.h"
 #include "server/values.h"
 
 MemoryContext
@@ -24,98 +22,72 @@ pe_reader_context(FunctionCallInfo fcinfo, const char *name)
 	return context;
 }
 
-void
-pe_reader_take(bool *taken, const char *name)
+Oid
+pe_reader_type(FunctionCallInfo fcinfo, int argument)
 {
-	if (*taken)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the result of %s can be taken once", name),
-				 errhint("Compute it in WITH ... AS MATERIALIZED.")));
-	*taken = true;
-}
-
-bytea *
-pe_reader_result(size_t size)
-{
-	bytea	   *bytes = pe_alloc_exact(CurrentMemoryContext, VARHDRSZ + size);
-
-	SET_VARSIZE(bytes, VARHDRSZ + size);
-	return bytes;
+	return argument < PG_NARGS() ? getBaseType(get_fn_expr_argtype(fcinfo->flinfo, argument)) : InvalidOid;
 }
 
 void
-pe_reader_spent(FunctionCallInfo fcinfo, char *bytes, size_t size)
-{
-	if (castNode(AggState, fcinfo->context)->aggstrategy == AGG_PLAIN)
-		pe_wipe(bytes, size);
-}
-
-void
-pe_reader_refuse_state(const char *name)
+pe_reader_refuse_type(int n)
 {
 	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-			 errmsg("invalid serialised state of %s", name)));
-}
-
-/* The arguments must be what the domain was declared for. */
-static void
-check_arguments(FunctionCallInfo fcinfo, pe_reader *reader)
-{
-	int			attributes = reader->domain.attributes + reader->domain.watched;
-
-	if (PG_NARGS() - reader->first != Max(attributes, 1))	/* without attributes, one that nobody reads */
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the domain has %d attributes, and %d are given",
-						attributes, PG_NARGS() - reader->first)));
-	for (int a = 0; a < attributes; a++)
-	{
-		pe_key		key;
-
-		reader->type[a] = getBaseType(get_fn_expr_argtype(fcinfo->flinfo, a + reader->first));
-		if (!pe_type_key(reader->type[a], &key) || key != reader->domain.attribute[a].key)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("argument %d is not of a type that the domain was declared for", a + reader->first)));
-	}
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("value %d of a row of " PE_READ_ROWS " is not of a type that it was declared for", n + 1)));
 }
 
 void
-pe_reader_init(pe_reader *reader, FunctionCallInfo fcinfo, int first, const char *name)
+pe_reader_check_values(int given, int declared)
 {
-	bytea	   *bytes;
-
-	if (PG_ARGISNULL(1))
+	if (given != declared)
 		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("the domain of %s must not be null", name)));
-	bytes = PG_GETARG_BYTEA_P_COPY(1);	/* the domain's points refer to it */
-	reader->first = first;
-	if (!pe_selection_read(&reader->domain, &reader->predicate, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid domain for %s", name)));
-	check_arguments(fcinfo, reader);
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a row of " PE_READ_ROWS " has %d values, and %d are declared", given, declared)));
 }
 
-/* On its own, so that a scan without a predicate does not pay for its frame. */
-int32
-pe_reader_selected_cell(const pe_reader *reader, FunctionCallInfo fcinfo, bool *counts)
+static Oid
+unit_type(FunctionCallInfo fcinfo)
 {
-	int32		coordinate[PE_MAX_ATTRIBUTES];
-	int32		cell = 0;
-	bool		dropped = false;
+	Oid			type = pe_reader_type(fcinfo, PE_ARG_UNIT);
 
-	for (int a = 0; a < reader->domain.attributes + reader->domain.watched; a++)
+	if (!OidIsValid(type) || !pe_type_is_unit(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("argument %d of " PE_READ_ROWS " is not of a type that can be a unit", PE_ARG_UNIT)));
+	return type;
+}
+
+void
+pe_reader_unit(const pe_reader *reader, const pe_unit_keys *keys, FunctionCallInfo fcinfo, uint64 unit[2])
+{
+	const char *data = "";
+	uint32		size = 0;
+	int64		room;
+
+	if (!PG_ARGISNULL(PE_ARG_UNIT))
+		pe_unit_bytes(reader->unit_type, PG_GETARG_DATUM(PE_ARG_UNIT), &room, &data, &size);
+	pe_unit_hash(keys, data, size, unit);
+}
+
+pe_reader *
+pe_reader_make(const pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	pe_reader  *reader = NULL;
+
+	switch (a->reading)
 	{
-		int32		found = pe_reader_coordinate(reader, fcinfo, a, reader->first);
-
-		dropped |= found == PE_DROPPED;
-		coordinate[a] = pe_reader_placed(found);
-		cell += coordinate[a] * reader->domain.stride[a];
+		case PE_READ_CELLS:
+			reader = pe_cell_reader(a, fcinfo);
+			break;
+		case PE_READ_MODEL:
+			reader = pe_model_reader(a, fcinfo);
+			break;
+		case PE_READ_AFFINE:
+			reader = pe_slope_reader(a, fcinfo);
+			break;
 	}
-	*counts = pe_predicate_selects(&reader->predicate, coordinate) & !dropped;
-	return cell;
+	reader->context = CurrentMemoryContext;
+	if (a->has_cut)
+		reader->unit_type = unit_type(fcinfo);
+	return reader;
 }

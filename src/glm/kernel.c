@@ -84,21 +84,7 @@ plain_residuals(pe_loss loss, float scale, const pe_margins *margins, pe_margin_
 #define QUANTISE(loss) \
 	for (int r = 0; r < PE_TILE; r++) \
 		q[r] = pe_quantised_derivative(pe_float_derivative(loss, m[r], pe_float_label(loss, label[r])), scale)
-	switch (loss)
-	{
-		case PE_LOSS_LOGISTIC:
-			QUANTISE(PE_LOSS_LOGISTIC);
-			break;
-		case PE_LOSS_HUBER:
-			QUANTISE(PE_LOSS_HUBER);
-			break;
-		case PE_LOSS_HINGE:
-			QUANTISE(PE_LOSS_HINGE);
-			break;
-		case PE_LOSS_SQUARED:
-			QUANTISE(PE_LOSS_SQUARED);
-			break;
-	}
+	PE_WITH_LOSS(loss, QUANTISE)
 #undef QUANTISE
 	for (int r = 0; r < PE_TILE; r++)
 	{
@@ -202,21 +188,7 @@ plain_losses(pe_loss loss, const float *margin, const int16_t *label, int32_t ca
 #define QUANTISE(loss) \
 	for (int r = 0; r < PE_TILE; r++) \
 		q[r] = pe_quantised_loss(pe_float_loss(loss, margin[r], pe_float_label(loss, label[r])))
-	switch (loss)
-	{
-		case PE_LOSS_LOGISTIC:
-			QUANTISE(PE_LOSS_LOGISTIC);
-			break;
-		case PE_LOSS_HUBER:
-			QUANTISE(PE_LOSS_HUBER);
-			break;
-		case PE_LOSS_HINGE:
-			QUANTISE(PE_LOSS_HINGE);
-			break;
-		case PE_LOSS_SQUARED:
-			QUANTISE(PE_LOSS_SQUARED);
-			break;
-	}
+	PE_WITH_LOSS(loss, QUANTISE)
 #undef QUANTISE
 	for (int r = 0; r < PE_TILE; r++)
 		if (label[r] != PE_NO_LABEL)

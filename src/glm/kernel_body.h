@@ -270,21 +270,9 @@ KERNEL void
 K(residuals) (pe_loss loss, float scale, const pe_margins *margins, pe_margin_units units,
 			  const int16_t *label, const int16_t *cap, int16_t *s)
 {
-	switch (loss)
-	{
-		case PE_LOSS_LOGISTIC:
-			K(residuals_of) (PE_LOSS_LOGISTIC, scale, margins, units, label, cap, s);
-			break;
-		case PE_LOSS_HUBER:
-			K(residuals_of) (PE_LOSS_HUBER, scale, margins, units, label, cap, s);
-			break;
-		case PE_LOSS_HINGE:
-			K(residuals_of) (PE_LOSS_HINGE, scale, margins, units, label, cap, s);
-			break;
-		case PE_LOSS_SQUARED:
-			K(residuals_of) (PE_LOSS_SQUARED, scale, margins, units, label, cap, s);
-			break;
-	}
+#define RESIDUALS(of) K(residuals_of) (of, scale, margins, units, label, cap, s)
+	PE_WITH_LOSS(loss, RESIDUALS)
+#undef RESIDUALS
 }
 
 /* A loss has 31 bits: its halves are summed by themselves, 64 of them in 22 bits. */
@@ -309,17 +297,9 @@ K(losses_of) (pe_loss loss, const float *margin, const int16_t *label, int32_t c
 KERNEL int64_t
 K(losses) (pe_loss loss, const float *margin, const int16_t *label, int32_t cap)
 {
-	switch (loss)
-	{
-		case PE_LOSS_LOGISTIC:
-			return K(losses_of) (PE_LOSS_LOGISTIC, margin, label, cap);
-		case PE_LOSS_HUBER:
-			return K(losses_of) (PE_LOSS_HUBER, margin, label, cap);
-		case PE_LOSS_HINGE:
-			return K(losses_of) (PE_LOSS_HINGE, margin, label, cap);
-		case PE_LOSS_SQUARED:
-			return K(losses_of) (PE_LOSS_SQUARED, margin, label, cap);
-	}
+#define LOSSES(of) return K(losses_of) (of, margin, label, cap)
+	PE_WITH_LOSS(loss, LOSSES)
+#undef LOSSES
 	return 0;
 }
 

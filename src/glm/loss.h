@@ -21,6 +21,16 @@
 /* Inlined into each instruction set's own functions. */
 #define PE_LOSS_INLINE static inline __attribute__((always_inline))
 
+/* DO(loss) for the loss that it is, as a constant: what is inlined is of one loss. */
+#define PE_WITH_LOSS(loss, DO) \
+	switch (loss) \
+	{ \
+		case PE_LOSS_LOGISTIC: DO(PE_LOSS_LOGISTIC); break; \
+		case PE_LOSS_HUBER: DO(PE_LOSS_HUBER); break; \
+		case PE_LOSS_HINGE: DO(PE_LOSS_HINGE); break; \
+		case PE_LOSS_SQUARED: DO(PE_LOSS_SQUARED); break; \
+	}
+
 /* The largest loss, in 2^-PE_LOSS_BITS: the largest float32 below 2^31. */
 #define PE_LOSS_MOST 2147483520
 

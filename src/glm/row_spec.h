@@ -3,7 +3,7 @@
  *	  What a row of a table becomes in a model, as declared: features, label and a
  *	  predicate.
  *
- * The accumulator that reads rows (dp_internal.fit_rows) is told a specification as bytes.
+ * The accumulator that reads rows (accumulator/accumulator.h) is told a specification as bytes.
  * A row's values come in this order: the label, the features, the attributes that
  * the predicate watches.
  */

@@ -26,7 +26,6 @@
 #include "ledger/lineage.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
-#include "ledger/registration.h"
 
 /* What the locked row of a dataset says of where it was written. */
 typedef struct record

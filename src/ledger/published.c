@@ -1,6 +1,6 @@
 /*
  * published.c
- *	  The tables that dp.publish made.  See published.h.
+ *	  The tables that dp.publish made.  See relation.h.
  */
 #include "postgres.h"
 
@@ -11,9 +11,8 @@
 #include "utils/lsyscache.h"
 
 #include "server/access.h"
-#include "ledger/published.h"
-#include "ledger/dataset.h"
 #include "ledger/relation.h"
+#include "ledger/dataset.h"
 
 /* Whether row of the last result, see pe_published_find, is of the table. */
 static bool

@@ -1,6 +1,6 @@
 /*
  * registration.c
- *	  Tables become datasets, move and go.  See registration.h.
+ *	  Tables become datasets, move and go.  See dataset.h.
  */
 #include "postgres.h"
 
@@ -24,7 +24,6 @@
 #include "ledger/lineage.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
-#include "ledger/registration.h"
 #include "server/row.h"
 #include "server/values.h"
 

@@ -143,4 +143,29 @@ pe_bits_below(pe_bits *bits, uint64_t m)
 	}
 }
 
+/* ----------
+ * Sums of answers and noise, brought into the range of int64.
+ *
+ * A function of the noisy value alone: post-processing.
+ * ----------
+ */
+
+/*
+ * a + b, brought into the range of int64.  Where even 128 bits overflow, both
+ * have the same sign, and the true sum is beyond int64 on that side.
+ */
+static inline int64_t
+pe_saturated_sum(pe_i128 a, pe_i128 b)
+{
+	pe_i128		sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return a < 0 ? INT64_MIN : INT64_MAX;
+	if (sum > INT64_MAX)
+		return INT64_MAX;
+	if (sum < INT64_MIN)
+		return INT64_MIN;
+	return (int64_t) sum;
+}
+
 #endif

@@ -23,7 +23,7 @@
  */
 #include "noise/laplace.h"
 
-#include "noise/saturate.h"
+#include "noise/bits.h"
 
 #define NANO UINT64_C(1000000000)
 

@@ -8,7 +8,6 @@
 
 #include "noise/bits.h"
 #include "noise/gauss.h"
-#include "noise/saturate.h"
 #include "noise/alias.h"
 
 #define NANO UINT64_C(1000000000)

@@ -13,7 +13,7 @@
 
 #include "noise/gauss.h"
 #include "noise/lazy_exp.h"
-#include "noise/saturate.h"
+#include "noise/bits.h"
 
 #define NANO UINT64_C(1000000000)
 

@@ -78,14 +78,14 @@ draw_gauss(subject *s)
 }
 
 static void
-draw_strip(subject *s)
+draw_alias(subject *s)
 {
 	for (int i = 0; i < DRAWS; i++)
 		s->sink += pe_alias_draw(&s->range, &s->bits);
 }
 
 static void
-set_up_strip(subject *s)
+set_up_alias(subject *s)
 {
 	for (int i = 0; i < SETUPS; i++)
 	{
@@ -130,9 +130,9 @@ main(void)
 		double		set_up;
 
 		pe_gauss_init(&s.gauss, (pe_u128) sigmas[i] * sigmas[i], 1);
-		set_up = nanoseconds(set_up_strip, &s, SETUPS);
+		set_up = nanoseconds(set_up_alias, &s, SETUPS);
 		gauss = nanoseconds(draw_gauss, &s, DRAWS);
-		range = nanoseconds(draw_strip, &s, DRAWS);
+		range = nanoseconds(draw_alias, &s, DRAWS);
 		printf("%18.0f %15.1f %15.1f %15.1f %18.0f\n", (double) sigmas[i], 1e3 / gauss, 1e3 / range, set_up / 1e3,
 			   set_up / (gauss - range));
 	}

@@ -1,6 +1,6 @@
 /*
  * fuzz_affine.c
- *	  Any bytes as what dp_internal.affine_rows is told, and as the rows that a worker hands over.
+ *	  Any bytes as what the accumulator of slopes is told, and as the rows that a worker hands over.
  *
  * They are refused, and nothing is appended, or they are exactly what is written of what
  * was read.  Rows that were read can be appended to others, never more than are wanted,

@@ -1,6 +1,6 @@
 /*
  * fuzz_row_spec.c
- *	  Any bytes as a specification of rows with a pass behind it, as dp_internal.fit_rows
+ *	  Any bytes as a specification of rows with a pass behind it, as the accumulator
  *	  reads them.
  *
  * They are refused, or they are exactly what is written of what was read; rows of

@@ -1,6 +1,6 @@
 /*
  * fuzz_units.c
- *	  Any bytes as a cut, and as the state of dp_internal.tally_units that a worker hands over.
+ *	  Any bytes as a cut, and as the body of a state with units, which a worker hands over.
  *
  * They are refused, and the state is empty, or they are exactly what is written of what
  * was read.  What was read can be merged and counted: of each unit's rows that are not

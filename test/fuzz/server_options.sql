@@ -85,28 +85,16 @@ CREATE FUNCTION fuzz.spec(int, int, boolean) RETURNS bytea AS 'pg_epsilon_test',
 CREATE FUNCTION fuzz.pass(bytea, text, int) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_pass' LANGUAGE C STRICT;
 CREATE FUNCTION fuzz.cut(int, int, int) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_cut' LANGUAGE C STRICT;
 CREATE FUNCTION fuzz.affine_spec(int, int, float8, float8) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_affine_spec' LANGUAGE C STRICT;
-CREATE FUNCTION fuzz.take(internal, regproc, regproc, bytea) RETURNS internal AS 'pg_epsilon_test', 'pe_test_take' LANGUAGE C;
 
 -- What a worker hands over, and what becomes of it.
-CREATE AGGREGATE fuzz.tally_state(bytea, VARIADIC "any") (SFUNC = dp_internal.tally_add, STYPE = internal, FINALFUNC = dp_internal.tally_serialize);
-CREATE AGGREGATE fuzz.units_state(bytea, bytea, VARIADIC "any") (SFUNC = dp_internal.tally_units_add, STYPE = internal, FINALFUNC = dp_internal.tally_units_serialize);
-CREATE AGGREGATE fuzz.rows_state(bytea, bytea, "any", VARIADIC "any") (SFUNC = dp_internal.fit_rows_add, STYPE = internal, FINALFUNC = dp_internal.fit_rows_serialize);
-CREATE AGGREGATE fuzz.affine_state(bytea, "any", VARIADIC "any") (SFUNC = dp_internal.affine_rows_add, STYPE = internal, FINALFUNC = dp_internal.affine_rows_serialize);
-CREATE AGGREGATE fuzz.tally(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp_internal.tally_final);
-CREATE AGGREGATE fuzz.tally_units(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp_internal.tally_units_final);
-CREATE AGGREGATE fuzz.fit_rows(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp_internal.fit_rows_final);
-CREATE AGGREGATE fuzz.affine_rows(regproc, regproc, bytea) (SFUNC = fuzz.take, STYPE = internal, FINALFUNC = dp_internal.affine_rows_final);
--- The functions that they take, which no statement of the fuzzer may change.
-CREATE VIEW fuzz.of_tally AS SELECT 'dp_internal.tally_deserialize'::regproc AS deserialise, 'dp_internal.tally_combine'::regproc AS combine;
-CREATE VIEW fuzz.of_tally_units AS SELECT 'dp_internal.tally_units_deserialize'::regproc AS deserialise, 'dp_internal.tally_units_combine'::regproc AS combine;
-CREATE VIEW fuzz.of_fit_rows AS SELECT 'dp_internal.fit_rows_deserialize'::regproc AS deserialise, 'dp_internal.fit_rows_combine'::regproc AS combine;
-CREATE VIEW fuzz.of_affine_rows AS SELECT 'dp_internal.affine_rows_deserialize'::regproc AS deserialise, 'dp_internal.affine_rows_combine'::regproc AS combine;
+CREATE AGGREGATE fuzz.state(bytea, bytea, VARIADIC "any") (SFUNC = dp_internal.read_rows_add, STYPE = bytea);
+CREATE AGGREGATE fuzz.together(bytea) (SFUNC = dp_internal.read_rows_combine, STYPE = bytea, FINALFUNC = dp_internal.read_rows_final);
 
 -- Bytes that files of the corpus name.
 CREATE TABLE fuzz.bytes (name text PRIMARY KEY, bytes bytea NOT NULL);
 INSERT INTO fuzz.bytes VALUES
-    -- three levels 0, 1, -7 of an integer
-    ('selection', '\x26000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff'),
+    -- three levels 3, 1, -7 of an integer
+    ('selection', '\x636165700100000026000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff'),
     ('cut', fuzz.cut(2, 0, 1)),
     ('spec', fuzz.spec(2, 3, true)),
     ('pass', fuzz.pass(fuzz.spec(2, 3, true), 'gradient', 1)),
@@ -115,10 +103,10 @@ INSERT INTO fuzz.bytes VALUES
     ('affine', fuzz.affine_spec(2, -40, -1, 1));
 INSERT INTO fuzz.bytes SELECT 'payload', payload FROM dp_ledger.release WHERE id = 2;
 INSERT INTO fuzz.bytes SELECT 'strategy_' || id, matrix FROM dp_ledger.strategy WHERE id IN (1, 2);
-INSERT INTO fuzz.bytes SELECT 'tally_state', fuzz.tally_state(bytes, id - 1) FROM people, fuzz.bytes WHERE name = 'selection' AND id < 9;
-INSERT INTO fuzz.bytes SELECT 'units_state', fuzz.units_state(s.bytes, c.bytes, id, id % 3) FROM people, fuzz.bytes s, fuzz.bytes c
+INSERT INTO fuzz.bytes SELECT 'counts_state', fuzz.state(bytes, NULL, 0, id - 1) FROM people, fuzz.bytes WHERE name = 'selection' AND id < 9;
+INSERT INTO fuzz.bytes SELECT 'units_state', fuzz.state(s.bytes, c.bytes, id, id % 3) FROM people, fuzz.bytes s, fuzz.bytes c
     WHERE s.name = 'selection' AND c.name = 'cut' AND id < 9;
-INSERT INTO fuzz.bytes SELECT 'sums_state', fuzz.rows_state(bytes, NULL, 0, id % 2, 0.5::float8, -0.5::float8, id % 3) FROM people, fuzz.bytes WHERE name = 'pass' AND id < 9;
-INSERT INTO fuzz.bytes SELECT 'rows_state', fuzz.rows_state(s.bytes, c.bytes, id / 3, id % 2, 0.5::float8, -0.5::float8, id % 3)
+INSERT INTO fuzz.bytes SELECT 'sums_state', fuzz.state(bytes, NULL, 0, id % 2, 0.5::float8, -0.5::float8, id % 3) FROM people, fuzz.bytes WHERE name = 'pass' AND id < 9;
+INSERT INTO fuzz.bytes SELECT 'rows_state', fuzz.state(s.bytes, c.bytes, id / 3, id % 2, 0.5::float8, -0.5::float8, id % 3)
     FROM people, fuzz.bytes s, fuzz.bytes c WHERE s.name = 'pass' AND c.name = 'cut' AND id < 9;
-INSERT INTO fuzz.bytes SELECT 'affine_state', fuzz.affine_state(bytes, price, a, b) FROM offers, fuzz.bytes WHERE name = 'affine' AND id < 9;
+INSERT INTO fuzz.bytes SELECT 'affine_state', fuzz.state(bytes, NULL, 0, price, a, b) FROM offers, fuzz.bytes WHERE name = 'affine' AND id < 9;

@@ -1,10 +1,10 @@
 /*
  * pg_epsilon_test.c
  *	  Server functions for tests alone: specifications and passes as bytes, so that
- *	  dp_internal.fit_rows can be asked for exact sums over a table of the test's own; what a
+ *	  dp_internal.read_rows can be asked for exact sums over a table of the test's own; what a
  *	  private value becomes before there is noise; whether bytes are anywhere in the
- *	  memory of the process; states of accumulators from bytes; how late a wait for the
- *	  quantum ends; and for a benchmark a charge that nothing follows.
+ *	  memory of the process; how late a wait for the quantum ends; and for a benchmark a
+ *	  charge that nothing follows.
  *
  * `make install` leaves this out; `make check' builds it into its private server.
  */
@@ -18,10 +18,10 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+#include "accumulator/accumulator.h"
 #include "door/offset_value.h"
 #include "glm/pass.h"
 #include "glm/row_spec.h"
-#include "door/affine_sink.h"
 #include "worker/channel.h"
 #include "door/door.h"
 
@@ -35,7 +35,6 @@ PG_FUNCTION_INFO_V1(pe_test_offset);
 PG_FUNCTION_INFO_V1(pe_test_unit);
 PG_FUNCTION_INFO_V1(pe_test_affine_spec);
 PG_FUNCTION_INFO_V1(pe_test_found);
-PG_FUNCTION_INFO_V1(pe_test_take);
 PG_FUNCTION_INFO_V1(pe_test_reserve);
 PG_FUNCTION_INFO_V1(pe_test_wait);
 
@@ -45,6 +44,16 @@ new_bytes(Size size)
 	bytea	   *bytes = palloc0(VARHDRSZ + size);
 
 	SET_VARSIZE(bytes, VARHDRSZ + size);
+	return bytes;
+}
+
+/* A specification of dp_internal.read_rows, with so many bytes to be written behind its head. */
+static bytea *
+new_specification(pe_reading reading, Size size)
+{
+	bytea	   *bytes = new_bytes(PE_READING_HEAD + size);
+
+	pe_reading_write(reading, VARDATA(bytes));
 	return bytes;
 }
 
@@ -97,8 +106,8 @@ pe_test_spec(PG_FUNCTION_ARGS)
 	(void) pe_domain_prepare(&spec.watched);
 	if (!pe_feature_map_prepare(map))
 		elog(ERROR, "no such specification");
-	bytes = new_bytes(pe_row_spec_size(&spec));
-	pe_row_spec_write(&spec, VARDATA(bytes));
+	bytes = new_specification(PE_READ_MODEL, pe_row_spec_size(&spec));
+	pe_row_spec_write(&spec, VARDATA(bytes) + PE_READING_HEAD);
 	PG_RETURN_BYTEA_P(bytes);
 }
 
@@ -135,7 +144,8 @@ pe_test_pass(PG_FUNCTION_ARGS)
 
 	while (number < lengthof(kinds) && strcmp(kinds[number], kind) != 0)
 		number++;
-	if (number == lengthof(kinds) || !pe_row_spec_read(&spec, VARDATA(given), size, &end, &rest) || rest != 0)
+	if (number == lengthof(kinds) || size < PE_READING_HEAD ||
+		!pe_row_spec_read(&spec, VARDATA(given) + PE_READING_HEAD, size - PE_READING_HEAD, &end, &rest) || rest != 0)
 		elog(ERROR, "no such kind, or no specification");
 	if (number == lengthof(kinds) - 1)
 	{
@@ -187,7 +197,7 @@ digits_of(pe_i128 number)
 	return CStringGetTextDatum(at);
 }
 
-/* pe_test_sums(bytea): what dp_internal.fit_rows returned, as text[] of numbers. */
+/* pe_test_sums(bytea): what dp_internal.read_rows returned, as text[] of numbers. */
 Datum
 pe_test_sums(PG_FUNCTION_ARGS)
 {
@@ -223,17 +233,17 @@ pe_test_unit(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(pe_affine_unit(PG_GETARG_FLOAT8(0)));
 }
 
-/* pe_test_affine_spec(variables int, unit int, lower float8, upper float8): a specification of dp_internal.affine_rows, all slopes of one kind. */
+/* pe_test_affine_spec(variables int, unit int, lower float8, upper float8): a specification of dp_internal.read_rows, all slopes of one kind. */
 Datum
 pe_test_affine_spec(PG_FUNCTION_ARGS)
 {
 	pe_affine_spec spec = {.variables = PG_GETARG_INT32(0), .unit = PG_GETARG_INT32(1), .most = 1000000};
 	int			slopes = Min(Max(spec.variables, 0), PE_AFFINE_VARIABLES);
-	bytea	   *bytes = new_bytes(PE_AFFINE_SPEC_SIZE(slopes));
+	bytea	   *bytes = new_specification(PE_READ_AFFINE, PE_AFFINE_SPEC_SIZE(slopes));
 
 	for (int j = 0; j < slopes; j++)
 		spec.slope[j] = (pe_slope_spec) {.lower = PG_GETARG_FLOAT8(2), .upper = PG_GETARG_FLOAT8(3), .clamp = 1};
-	memcpy(VARDATA(bytes), &spec, PE_AFFINE_SPEC_SIZE(slopes));
+	memcpy(VARDATA(bytes) + PE_READING_HEAD, &spec, PE_AFFINE_SPEC_SIZE(slopes));
 	PG_RETURN_BYTEA_P(bytes);
 }
 
@@ -288,41 +298,6 @@ pe_test_found(PG_FUNCTION_ARGS)
 	}
 	FreeFile(maps);
 	PG_RETURN_INT64(found);
-}
-
-static Datum
-call_on(FunctionCallInfo aggregate, Oid function, NullableDatum first, NullableDatum second, bool *isnull)
-{
-	LOCAL_FCINFO(call, 2);
-	FmgrInfo	info;
-	Datum		result;
-
-	fmgr_info(function, &info);
-	InitFunctionCallInfoData(*call, &info, 2, InvalidOid, aggregate->context, NULL);
-	call->args[0] = first;
-	call->args[1] = second;
-	result = FunctionCallInvoke(call);
-	*isnull = call->isnull;
-	return result;
-}
-
-/*
- * pe_test_take(internal, deserialise regproc, combine regproc, state bytea) returns internal:
- * a transition function that takes in a state as the leader of a parallel scan does, from
- * bytes that need not come from a worker.
- */
-Datum
-pe_test_take(PG_FUNCTION_ARGS)
-{
-	NullableDatum nothing = {0};
-	NullableDatum taken = {.value = PointerGetDatum(PG_GETARG_BYTEA_P_COPY(3))};
-	bool		isnull;
-
-	taken.value = call_on(fcinfo, PG_GETARG_OID(1), taken, nothing, &isnull);
-	taken.value = call_on(fcinfo, PG_GETARG_OID(2), fcinfo->args[0], taken, &isnull);
-	if (isnull)
-		PG_RETURN_NULL();
-	return taken.value;
 }
 
 /* ------------------------------------------------------------------

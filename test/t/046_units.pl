@@ -112,12 +112,12 @@ for my $table (@tables)
 		$some, "[52] $table: and under a predicate");
 }
 my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; SET enable_indexscan = off;
-	EXPLAIN (COSTS OFF) SELECT dp_internal.tally_units('\\x00', '\\x00', unit, a, b) FROM plain});
+	EXPLAIN (COSTS OFF) SELECT dp_internal.read_rows('\\x00', '\\x00', unit, a, b) FROM plain});
 like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, '[52] parallel workers have a part in it');
 # Groups whose partial states are sorted, and read again for each row of another table.
-my $selection = q{'\x26000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff'};
+my $selection = q{'\x636165700100000026000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff'};
 my $cut_bytes = q{decode(repeat('00', 32) || '0100000000000000' || '01000000' || '00000000' || '01000000' || '00000000', 'hex')};
-for my $tally ("dp_internal.tally($selection, a)", "dp_internal.tally_units($selection, $cut_bytes, unit, a)")
+for my $tally ("dp_internal.read_rows($selection, NULL, 0, a)", "dp_internal.read_rows($selection, $cut_bytes, unit, a)")
 {
 	my $again = qq{SELECT n, count(x), md5(string_agg(x::text, ' ' ORDER BY g)) FROM (VALUES (1), (2)) n (n)
 		LEFT JOIN (SELECT b AS g, $tally AS x FROM parts GROUP BY 1 ORDER BY 1 OFFSET 0) s ON true GROUP BY n ORDER BY n};
@@ -239,7 +239,7 @@ my ($status, $out, $err) = ask($node, 'ann', 'SELECT unit_key FROM dp_ledger.dat
 is(sqlstate($err), '42501', '[52] the key cannot be read');
 my @keys = split /\n/, $node->safe_psql('postgres', q{SELECT DISTINCT unit_key FROM dp_ledger.dataset WHERE dataset LIKE 'random%'});
 is(scalar @keys, 25, '[52] each dataset has a key of its own');
-unlike(slurp_file($node->logfile), qr/tally_units\(\$1|(?i:5a){32}/, '[52] the log knows neither the scan nor the key');
+unlike(slurp_file($node->logfile), qr/read_rows\(\$1|(?i:5a){32}/, '[52] the log knows neither the scan nor the key');
 
 # ---- [52] A collation under which other bytes are equal ----
 

@@ -99,7 +99,7 @@ my @tables = qw(plain backwards parts parent numbers);
 register($_, 'a,b', 'c') for @tables;
 register('integers', 'a,b', 'c', 'max_change => 10');
 
-my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; EXPLAIN (COSTS OFF) SELECT dp_internal.affine_rows('\\x00', c, a, b) FROM plain});
+my $explained = $node->safe_psql('postgres', qq{ ${parallel}4; EXPLAIN (COSTS OFF) SELECT dp_internal.read_rows('\\x00', NULL, 0, c, a, b) FROM plain});
 like($explained, qr/Partial Aggregate.*Parallel Seq Scan/s, '[48] parallel workers have a part in it');
 
 my $forced = $node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')});
@@ -162,17 +162,17 @@ is(sqlstate($err), '42501', '[48] all that without SELECT on the rows');
 
 ask_ok($node, 'curator', q{CREATE FUNCTION try(what text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN EXECUTE what; RETURN 'accepted'; EXCEPTION WHEN OTHERS THEN RETURN sqlstate; END $$});
 my %wrong = (
-	q{test_affine_spec(2, -40, -1, 1), c, a, b} => '0A000', q{test_affine_spec(2, -40, -1, 1), c, a} => '22023', q{test_affine_spec(2, -40, -1, 1), c, a, b, b} => '22023',
-	q{test_affine_spec(2, -40, -1, 1), note, a, b} => '42804', q{test_affine_spec(2, -40, -1, 1), c, a, note} => '42804', q{test_affine_spec(2, -40, -1, 1), c, VARIADIC ARRAY[a, b]} => '22023',
-	q{NULL, c, a, b} => '22004', q{'', c, a, b} => '22P03', q{test_affine_spec(0, -40, -1, 1), c, a, b} => '22P03', q{test_affine_spec(51, -40, -1, 1), c, a, b} => '22P03',
-	q{test_affine_spec(2, 5000, -1, 1), c, a, b} => '22P03', q{test_affine_spec(2, -40, 1, -1), c, a, b} => '22P03', q{test_affine_spec(2, -40, 'NaN', 1), c, a, b} => '22P03',
-	q{test_affine_spec(2, -40, -1, 'Infinity'), c, a, b} => '22P03', q{test_affine_spec(2, -40, -1, 1) || '\x00'::bytea, c, a, b} => '22P03');
+	q{test_affine_spec(2, -40, -1, 1), NULL, 0, c, a, b} => 'accepted', q{test_affine_spec(2, -40, -1, 1), NULL, 0, c, a} => '22023', q{test_affine_spec(2, -40, -1, 1), NULL, 0, c, a, b, b} => '22023',
+	q{test_affine_spec(2, -40, -1, 1), NULL, 0, note, a, b} => '42804', q{test_affine_spec(2, -40, -1, 1), NULL, 0, c, a, note} => '42804', q{test_affine_spec(2, -40, -1, 1), NULL, VARIADIC ARRAY[c, a, b]} => '22023',
+	q{NULL, NULL, 0, c, a, b} => '22004', q{'', NULL, 0, c, a, b} => '22P03', q{test_affine_spec(0, -40, -1, 1), NULL, 0, c, a, b} => '22P03', q{test_affine_spec(51, -40, -1, 1), NULL, 0, c, a, b} => '22P03',
+	q{test_affine_spec(2, 5000, -1, 1), NULL, 0, c, a, b} => '22P03', q{test_affine_spec(2, -40, 1, -1), NULL, 0, c, a, b} => '22P03', q{test_affine_spec(2, -40, 'NaN', 1), NULL, 0, c, a, b} => '22P03',
+	q{test_affine_spec(2, -40, -1, 'Infinity'), NULL, 0, c, a, b} => '22P03', q{test_affine_spec(2, -40, -1, 1) || '\x00'::bytea, NULL, 0, c, a, b} => '22P03');
 for my $arguments (sort keys %wrong)
 {
-	is(ask_ok($node, 'curator', "SELECT try(\$\$SELECT dp_internal.affine_rows($arguments) FROM plain\$\$)"), $wrong{$arguments}, "[44] dp_internal.affine_rows($arguments): $wrong{$arguments}");
-	is(last_line(ask_ok($node, 'curator', "${parallel}4; SELECT try(\$\$SELECT dp_internal.affine_rows($arguments) FROM plain\$\$)")), $wrong{$arguments}, '[44] with workers too');
+	is(ask_ok($node, 'curator', "SELECT try(\$\$SELECT dp_internal.read_rows($arguments) FROM plain\$\$)"), $wrong{$arguments}, "[44] dp_internal.read_rows($arguments): $wrong{$arguments}");
+	is(last_line(ask_ok($node, 'curator', "${parallel}4; SELECT try(\$\$SELECT dp_internal.read_rows($arguments) FROM plain\$\$)")), $wrong{$arguments}, '[44] with workers too');
 }
-is(ask_ok($node, 'curator', q{SELECT dp_internal.affine_rows(test_affine_spec(2, -40, -1, 1), c, a, b) IS NULL FROM plain WHERE false}), 't', '[44] no row: NULL');
+is(ask_ok($node, 'curator', q{SELECT dp_internal.read_rows(test_affine_spec(2, -40, -1, 1), NULL, 0, c, a, b) IS NULL FROM plain WHERE false}), 't', '[44] no row: NULL');
 for my $call (q{dp_internal.minimize_max_affine_final(NULL)}, q{dp_internal.solve_max_affine_final(NULL)})
 {
 	($status, $out, $err) = ask($node, 'curator', "SELECT $call");
@@ -221,7 +221,7 @@ for my $offset ('0', 'a', q{'NaN'}, q{'Infinity'}, '1e308 * a')
 	push @{ $shown{ normal("$o\n$e") } }, $offset;
 }
 is(scalar keys %shown, 1, '[27] plans, buffers, messages and counters are the same whatever the offsets are') or diag explain \%shown;
-unlike((keys %shown)[0], qr/affine_rows|Seq Scan/, '[27] and nothing of the scan is in them');
+unlike((keys %shown)[0], qr/read_rows|Seq Scan/, '[27] and nothing of the scan is in them');
 
 # ---- [60] Rows that cannot be read: the answer of an empty table ----
 

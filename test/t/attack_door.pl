@@ -187,7 +187,7 @@ refused($node, 'mallory', "SELECT * FROM dp.histogram('t', 'b', $exact, budget =
 
 # ---- [36, 37, 44] Ways around the door ----
 
-refused($node, 'ann', "SELECT dp_internal.tally('\\x00', b) FROM t", '42501', '[44] dp_internal.tally without SELECT');
+refused($node, 'ann', "SELECT dp_internal.read_rows('\\x00', NULL, 0, b) FROM t", '42501', '[44] dp_internal.read_rows without SELECT');
 for my $table (qw(dataset attribute budget charge release))
 {
 	refused($node, 'ann', "SELECT * FROM dp_ledger.$table", '42501', "[36] dp_ledger.$table");
@@ -246,9 +246,9 @@ is(ask_ok($node, 'ann', $fragile), '1000 1000', '[60] before: the counts');
 ask_ok($node, 'curator', 'REVOKE SELECT ON fragile FROM curator');
 refused($node, 'ann', $fragile, '42501', '[60] the owner without SELECT');
 ask_ok($node, 'curator', 'GRANT SELECT ON fragile TO curator');
-$node->safe_psql('postgres', 'REVOKE EXECUTE ON FUNCTION dp_internal.tally(bytea, "any") FROM PUBLIC');
-refused($node, 'ann', $fragile, '42501', '[60] dp_internal.tally closed to the owner');
-$node->safe_psql('postgres', 'GRANT EXECUTE ON FUNCTION dp_internal.tally(bytea, "any") TO PUBLIC');
+$node->safe_psql('postgres', 'REVOKE EXECUTE ON FUNCTION dp_internal.read_rows(bytea, bytea, "any") FROM PUBLIC');
+refused($node, 'ann', $fragile, '42501', '[60] dp_internal.read_rows closed to the owner');
+$node->safe_psql('postgres', 'GRANT EXECUTE ON FUNCTION dp_internal.read_rows(bytea, bytea, "any") TO PUBLIC');
 for my $alter ('RENAME COLUMN b TO bb', 'ALTER COLUMN b TYPE int USING b::int', 'DROP COLUMN b')
 {
 	ask_ok($node, 'curator', "CREATE TABLE f2 (b boolean); SELECT dp.create_dataset('f2', 'f2', 1e5), dp.add_attribute('f2', 'b'), dp.grant_budget('f2', 'ann', 1e5);
@@ -285,7 +285,7 @@ is(all_charges($node), $count + 1, '[60] it is charged');
 is($node->safe_psql('postgres', "SELECT count(*) FROM dp_ledger.release r WHERE charge_id = (SELECT max(id) FROM dp_ledger.charge)"), '1', '[60] and stored');
 my $log = slurp_file($node->logfile, $log_start);
 like($log, qr/LOG:  the rows of dataset "fragile" could not be read \(SQLSTATE 58P01\)\n/, '[60] the log of the server has the SQLSTATE');
-unlike($log, qr/could not be read.*\n.*(CONTEXT|STATEMENT):.*tally/, '[60] and not the statement');
+unlike($log, qr/could not be read.*\n.*(CONTEXT|STATEMENT):.*read_rows/, '[60] and not the statement');
 is(messages('fragile'), $healthy, '[60] at debug5 he sees what he sees of a table in order');
 # the same in a transaction, which goes on
 ($status, $out, $err) = ask($node, 'ann', "SET client_min_messages = log; BEGIN; $fragile; SELECT 'goes on'; COMMIT");

@@ -230,7 +230,7 @@ my %kind = (
 	(map { $_ => 'free' } qw(quote quote_queries describe answer cells publish predict predict_row drop_model optimize compare strategy_matrix
 		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen
 		visible_acts visible_budgets visible_charges visible_models visible_releases)),
-	(map { $_ => 'of rows that the caller may read' } qw(tally tally_units fit_rows affine_rows solve_max_affine)));
+	(map { $_ => 'of rows that the caller may read' } qw(read_rows read_rows_add read_rows_combine read_rows_final solve_max_affine)));
 is(join("\n", grep { !exists $kind{$_} } split /\n/, $node->safe_psql('postgres', q{
 	SELECT DISTINCT proname FROM pg_proc WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace)
 	   AND 'internal'::regtype <> ALL (proargtypes) AND 'dp.workload'::regtype NOT IN (SELECT prorettype UNION ALL SELECT unnest(proargtypes)) ORDER BY 1})),

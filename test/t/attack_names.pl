@@ -487,7 +487,7 @@ for my $level ('log', 'debug5')
 		is($plans, 2, "[29] $level, $sql: as many plans as statements");
 		cmp_ok($trees, '<=', $own, "[29] $level, $sql: no parse trees but those of his own statements");
 		unlike($text, qr/:(?:relid|relationOids \(o)[^\n]*\b(?:$oids)\b/, "[29] $level, $sql: none names a table of the ledger or a dataset's");
-		unlike($text, qr/chain_head|unit_key|role_oid|request_hash|tally/, "[29] $level, $sql: none has the ledger's columns");
+		unlike($text, qr/chain_head|unit_key|role_oid|request_hash|read_rows/, "[29] $level, $sql: none has the ledger's columns");
 	}
 }
 

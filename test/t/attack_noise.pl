@@ -83,7 +83,7 @@ my $narrow = pack('q<4', @counts);
 
 # what a pass over the rows sums up, and what a private value is before noise
 my @moment = split /,/, ask_ok($node, 'curator', q{SELECT array_to_string(test_sums(
-	dp_internal.fit_rows(test_pass(test_spec(1, 0, false), 'moment', 1), NULL, 0, v, a)), ',') FROM people});
+	dp_internal.read_rows(test_pass(test_spec(1, 0, false), 'moment', 1), NULL, 0, v, a)), ',') FROM people});
 my @offset = split /,/, ask_ok($node, 'curator', q{SELECT string_agg(test_offset(b, test_unit(0.01)), ',') FROM (SELECT b FROM offers LIMIT 4) o});
 my %exact = (
 	histogram => [ $narrow, wide(@counts) ],

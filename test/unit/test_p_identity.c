@@ -23,6 +23,7 @@
 #include "strategy/p_identity.c"			/* its pieces are tested too */
 #include "long_cholesky.h"
 #include "numbers.h"
+#include "reference_strategies.h"
 #include "shim.h"
 
 /* The objective at Theta (p x n by columns, >= 0), and its gradient; INFINITY where Theta is so large that rounding would tell. */
@@ -43,24 +44,6 @@ objective_at(const double *v, int32_t n, int32_t p, const double *theta, double 
 /* ---- Gram matrices ---- */
 
 typedef double (*entry) (int n, int i, int j);
-
-static double
-all_range(int n, int i, int j)
-{
-	return ((i < j ? i : j) + 1.0) * (n - (i > j ? i : j));
-}
-
-static double
-prefix(int n, int i, int j)
-{
-	return n - (i > j ? i : j);
-}
-
-static double
-total_identity(int n, int i, int j)
-{
-	return 1.0 + (i == j);
-}
 
 /* All but of rank 1: more sums than one are in each other's way. */
 static double
@@ -84,7 +67,7 @@ diagonal(int n, int i, int j)
 static double
 scaled(int n, int i, int j)
 {
-	return prefix(n, i, j) * exp(16.0 * (i + j - n) / n);
+	return pe_test_prefix(n, i, j) * exp(16.0 * (i + j - n) / n);
 }
 
 static double *
@@ -273,7 +256,7 @@ test_total(void **state)
 	(void) state;
 	for (int n = 2; n <= 64; n *= 2)
 	{
-		double	   *v = build(total_identity, n);
+		double	   *v = build(pe_test_total_identity, n);
 		pe_design	d;
 
 		find(v, n, (pe_p_identity_options) {.sums = 1}, &d);
@@ -314,10 +297,10 @@ test_reference(void **state)
 		double		queries;
 		double		most;
 	}			known[] = {
-		{all_range, 64, 64 * 65 / 2, 3.96},
-		{prefix, 64, 64, 3.79},
-		{all_range, 256, 256 * 257 / 2, 5.736},
-		{prefix, 256, 256, 5.22},
+		{pe_test_all_range, 64, 64 * 65 / 2, 3.96},
+		{pe_test_prefix, 64, 64, 3.79},
+		{pe_test_all_range, 256, 256 * 257 / 2, 5.736},
+		{pe_test_prefix, 256, 256, 5.22},
 	};
 
 	(void) state;
@@ -358,7 +341,7 @@ test_diagonal(void **state)
 static void
 test_any(void **state)
 {
-	static const entry kinds[] = {total, scaled, total_identity, all_range};
+	static const entry kinds[] = {total, scaled, pe_test_total_identity, pe_test_all_range};
 	static const int sizes[] = {1, 2, 3, 15, 33};
 	pe_design	d;
 
@@ -393,8 +376,8 @@ test_extremes(void **state)
 	(void) state;
 	for (int s = 0; s < lengthof(sizes); s++)
 	{
-		double	   *v = build(all_range, 24);
-		double	   *plain = build(all_range, 24);
+		double	   *v = build(pe_test_all_range, 24);
+		double	   *plain = build(pe_test_all_range, 24);
 		pe_design	d;
 		pe_design	of_plain;
 		const pe_p_identity_options options = {.evaluations = 100};
@@ -438,7 +421,7 @@ listen(void *argument, int32_t iteration, double objective, double measure)
 static void
 test_iterations(void **state)
 {
-	double	   *v = build(prefix, 48);
+	double	   *v = build(pe_test_prefix, 48);
 	const pe_p_identity_options options = {.starts = 1};
 	told		t = {0};
 	uint64_t	polls = pe_test_polls();

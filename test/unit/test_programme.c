@@ -22,7 +22,6 @@
 
 #include "affine/affine_lattice.h"
 #include "affine/programme.h"
-#include "numbers.h"
 #include "shim.h"
 
 #if __has_include(<glpk.h>)
@@ -37,7 +36,35 @@
  * ------------------------------------------------------------------
  */
 
-#define cases(count) fewer(count, 20)
+static uint64_t
+random_below(uint64_t end)
+{
+	uint64_t	word;
+
+	pe_random_bytes(&word, sizeof(word));
+	return (word >> 32) * end >> 32;
+}
+
+static double
+uniform(void)
+{
+	uint64_t	word;
+
+	pe_random_bytes(&word, sizeof(word));
+	return (double) (word >> 11) * 0x1p-53;
+}
+
+static double
+normal(void)
+{
+	return sqrt(-2 * log(1 - uniform())) * cos(6.283185307179586 * uniform());
+}
+
+static int
+cases(int count)
+{
+	return getenv("PG_EPSILON_QUICK") != NULL ? count / 20 + 1 : count;
+}
 
 typedef enum kind
 {
@@ -99,12 +126,12 @@ random_box(instance *i, kind what)
 {
 	for (int32_t j = 0; j < i->set.variables; j++)
 	{
-		double		half = what == WHOLE ? 1 + (double) random_below(4) : what == SIZES ? 1e9 : shorten(5 * random_unit() + 0.1);
+		double		half = what == WHOLE ? 1 + (double) random_below(4) : what == SIZES ? 1e9 : shorten(5 * uniform() + 0.1);
 		double		middle = what == WHOLE ? (double) random_below(3) - 1 : what == SIZES ? 0 : shorten(normal());
 
 		i->lower[j] = middle - half;
 		i->upper[j] = middle + half;
-		i->inside[j] = what == WHOLE ? middle : shorten(i->lower[j] + random_unit() * 2 * half);
+		i->inside[j] = what == WHOLE ? middle : shorten(i->lower[j] + uniform() * 2 * half);
 	}
 }
 
@@ -118,7 +145,7 @@ random_inequalities(instance *i, kind what)
 	{
 		double	   *row = i->inequality + (size_t) k * (size_t) (d + 1);
 
-		row[d] = what == WHOLE ? (double) random_below(3) : random_below(5) == 0 ? 0 : shorten(random_unit());
+		row[d] = what == WHOLE ? (double) random_below(3) : random_below(5) == 0 ? 0 : shorten(uniform());
 		for (int32_t j = 0; j < d; j++)
 		{
 			row[j] = random_slope(what == SIZES ? SMOOTH : what);
@@ -419,7 +446,7 @@ empty_set(instance *i)
 		i->inequality[d + 1 + j] = -i->inequality[j];
 	i->inequality[0] += 0.5;
 	i->inequality[d + 1] = -i->inequality[0];
-	i->inequality[d + 1 + d] = -i->inequality[d] - 1e-3 * (1 + random_unit());
+	i->inequality[d + 1 + d] = -i->inequality[d] - 1e-3 * (1 + uniform());
 }
 
 /* The first variable can grow for ever, and all functions fall with it. */
@@ -601,7 +628,7 @@ plant(instance *i, int32_t active, double v)
 	{
 		i->offset[r] = v;
 		if (r >= active)
-			i->offset[r] -= random_below(3) == 0 ? 0 : exp(rint(20 * random_unit()));
+			i->offset[r] -= random_below(3) == 0 ? 0 : exp(rint(20 * uniform()));
 		for (int32_t j = 0; j < d; j++)
 			i->offset[r] -= i->slope[r * d + j] * i->inside[j];
 	}

@@ -266,7 +266,7 @@ test_round_trip(void **state)
 	}
 }
 
-/* A random row of the values that a specification was read for, as fit_rows.c takes it; false if it is dropped. */
+/* A random row of the values that a specification was read for, as model_reader.c takes it; false if it is dropped. */
 static bool
 random_row(const pe_row_spec *spec, pe_row *row)
 {
@@ -291,7 +291,7 @@ random_row(const pe_row_spec *spec, pe_row *row)
 		pe_feature_encode(&spec->map, value, row) && row->label != PE_NO_LABEL;
 }
 
-/* Uses what was read from bytes as fit_rows.c does: rows, the pass over them, coefficients. */
+/* Uses what was read from bytes as an accumulator does: rows, the pass over them, coefficients. */
 static void
 use(const pe_row_spec *spec, const char *bytes, size_t size)
 {

@@ -1,2 +1,2 @@
 -- as curator
-SELECT dp_internal.affine_rows('@affine@', price, a, b) FROM offers
+SELECT dp_internal.read_rows('@affine@', NULL, 0, price, a, b) FROM offers

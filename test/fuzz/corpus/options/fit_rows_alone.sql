@@ -1,2 +1,2 @@
 -- as curator
-SELECT dp_internal.fit_rows('@spec@', NULL, 0, id, height, height, id) FROM people
+SELECT dp_internal.read_rows('@spec@', NULL, 0, id, height, height, id) FROM people

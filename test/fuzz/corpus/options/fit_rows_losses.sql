@@ -1,2 +1,2 @@
 -- as curator
-SELECT dp_internal.fit_rows('@losses@', '@cut@', unit, id, height, age) FROM people
+SELECT dp_internal.read_rows('@losses@', '@cut@', unit, id, height, age) FROM people

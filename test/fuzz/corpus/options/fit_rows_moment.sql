@@ -1,2 +1,2 @@
 -- as curator
-SELECT dp_internal.fit_rows('@moment@', NULL, 0, height, height, height) FROM people
+SELECT dp_internal.read_rows('@moment@', NULL, 0, height, height, height) FROM people

@@ -1,2 +1,2 @@
--- as postgres
-SELECT fuzz.fit_rows(deserialise, combine, state) FROM fuzz.of_fit_rows, (VALUES ('@rows_state@'::bytea), ('@rows_state@')) s(state)
+-- as curator
+SELECT fuzz.together(state) FROM (VALUES ('@rows_state@'::bytea), ('@rows_state@')) s(state)

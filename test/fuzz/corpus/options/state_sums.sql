@@ -1,2 +1,2 @@
--- as postgres
-SELECT fuzz.fit_rows(deserialise, combine, state) FROM fuzz.of_fit_rows, (VALUES ('@sums_state@'::bytea), ('@sums_state@')) s(state)
+-- as curator
+SELECT fuzz.together(state) FROM (VALUES ('@sums_state@'::bytea), ('@sums_state@')) s(state)

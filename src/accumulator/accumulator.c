@@ -1,0 +1,208 @@
+/*
+ * accumulator.c
+ *	  Accumulators and their states as bytes.  See accumulator.h.
+ */
+#include "accumulator/accumulator.h"
+
+#include <string.h>
+
+#include "accumulator/kinds.h"
+
+/* "peac" in the machine's own order of bytes. */
+#define MAGIC UINT32_C(0x70656163)
+
+/* What a state begins with; the specification and the body follow. */
+typedef struct state_head
+{
+	uint32_t	magic;
+	uint32_t	has_cut;		/* 0 or 1 */
+	uint64_t	spec_size;
+	uint64_t	body_size;
+	pe_cut		cut;
+} state_head;
+
+/* What a specification begins with. */
+typedef struct reading_head
+{
+	uint32_t	magic;
+	uint32_t	reading;
+} reading_head;
+
+_Static_assert(sizeof(reading_head) == PE_READING_HEAD, "the head of a specification");
+
+void
+pe_reading_write(pe_reading reading, char *bytes)
+{
+	reading_head head = {MAGIC, reading};
+
+	memcpy(bytes, &head, sizeof(head));
+}
+
+void
+pe_accumulator_as_it_is(pe_accumulator *a)
+{
+	(void) a;
+}
+
+/* ------------------------------------------------------------------
+ * Beginning and end
+ * ------------------------------------------------------------------
+ */
+
+/* Reads what the specification says behind its head. */
+static bool
+begin_reading(pe_accumulator *a)
+{
+	const char *bytes = a->spec + PE_READING_HEAD;
+	size_t		size = a->spec_size - PE_READING_HEAD;
+	reading_head head;
+
+	memcpy(&head, a->spec, sizeof(head));
+	if (head.magic != MAGIC)
+		return false;
+	a->reading = head.reading;
+	switch (head.reading)
+	{
+		case PE_READ_CELLS:
+			return pe_cells_begin(a, bytes, size);
+		case PE_READ_MODEL:
+			return pe_model_begin(a, bytes, size);
+		case PE_READ_AFFINE:
+			return pe_affine_begin(a, bytes, size);
+		default:
+			return false;
+	}
+}
+
+bool
+pe_accumulator_begin(pe_accumulator *a, const char *spec, size_t size, const pe_cut *cut)
+{
+	memset(a, 0, sizeof(*a));
+	if (size < PE_READING_HEAD || (cut != NULL && !pe_cut_is_sound(cut)))
+		return false;
+	a->spec = pe_alloc(size, 1);
+	a->spec_size = size;
+	memcpy(a->spec, spec, size);
+	a->has_cut = cut != NULL;
+	if (a->has_cut)
+	{
+		a->cut = *cut;
+		pe_unit_keys_init(&a->keys, cut);
+	}
+	if (begin_reading(a))
+		return true;
+	pe_accumulator_free(a);
+	return false;
+}
+
+void
+pe_accumulator_free(pe_accumulator *a)
+{
+	pe_cells_free(a);
+	pe_model_free(a);
+	pe_affine_end(a);
+	pe_free(a->spec);
+	pe_wipe(a, sizeof(*a));
+}
+
+/* ------------------------------------------------------------------
+ * States as bytes
+ * ------------------------------------------------------------------
+ */
+
+static state_head
+head_of(const pe_accumulator *a)
+{
+	return (state_head) {
+		.magic = MAGIC, .has_cut = a->has_cut, .spec_size = a->spec_size, .body_size = a->kind->size(a), .cut = a->cut
+	};
+}
+
+size_t
+pe_accumulator_size(pe_accumulator *a)
+{
+	a->kind->settle(a);
+	return sizeof(state_head) + a->spec_size + a->kind->size(a);
+}
+
+void
+pe_accumulator_write(const pe_accumulator *a, char *bytes)
+{
+	state_head	head = head_of(a);
+
+	memcpy(bytes, &head, sizeof(head));
+	memcpy(bytes + sizeof(head), a->spec, a->spec_size);
+	a->kind->write(a, bytes + sizeof(head) + a->spec_size);
+	pe_wipe(&head, sizeof(head));
+}
+
+/* The head of a state; the specification and the body are all that is behind it. */
+static bool
+read_head(state_head *head, const char *bytes, size_t size)
+{
+	static const pe_cut none;
+
+	if (size < sizeof(*head))
+		return false;
+	memcpy(head, bytes, sizeof(*head));
+	size -= sizeof(*head);
+	return head->magic == MAGIC && head->has_cut <= 1 && head->spec_size <= size && head->body_size == size - head->spec_size &&
+		(head->has_cut == 1 || memcmp(&head->cut, &none, sizeof(none)) == 0);
+}
+
+static pe_combined
+combine_body(pe_accumulator *a, const char *bytes, size_t size)
+{
+	size_t		before = sizeof(state_head) + a->spec_size;
+
+	return a->kind->combine(a, bytes + before, size - before);
+}
+
+pe_combined
+pe_accumulator_read(pe_accumulator *a, const char *bytes, size_t size)
+{
+	state_head	head;
+	bool		sound = read_head(&head, bytes, size) &&
+		pe_accumulator_begin(a, bytes + sizeof(head), head.spec_size, head.has_cut == 1 ? &head.cut : NULL);
+	pe_combined combined = sound ? combine_body(a, bytes, size) : PE_STATE_UNSOUND;
+
+	pe_wipe(&head, sizeof(head));
+	if (sound && combined != PE_COMBINED)
+		pe_accumulator_free(a);
+	return combined;
+}
+
+pe_combined
+pe_accumulator_combine(pe_accumulator *a, const char *bytes, size_t size)
+{
+	state_head	own = head_of(a);
+	state_head	head;
+	bool		sound = read_head(&head, bytes, size);
+	bool		same;
+
+	head.body_size = own.body_size;
+	same = sound && memcmp(&head, &own, sizeof(own)) == 0 && memcmp(bytes + sizeof(head), a->spec, a->spec_size) == 0;
+
+	pe_wipe(&head, sizeof(head));
+	pe_wipe(&own, sizeof(own));
+	return !sound ? PE_STATE_UNSOUND : !same ? PE_STATE_OTHER : combine_body(a, bytes, size);
+}
+
+/* ------------------------------------------------------------------
+ * The result
+ * ------------------------------------------------------------------
+ */
+
+size_t
+pe_accumulator_finish(pe_accumulator *a)
+{
+	a->kind->finish(a);
+	a->kind->settle(a);
+	return a->kind->size(a);
+}
+
+void
+pe_accumulator_result(const pe_accumulator *a, char *bytes)
+{
+	a->kind->write(a, bytes);
+}

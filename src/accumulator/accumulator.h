@@ -1,0 +1,153 @@
+/*
+ * accumulator.h
+ *	  What one scan collects: counts, counts of units, sums of a pass, rows of a
+ *	  model, or rows of a piecewise affine function.
+ *
+ * The scan tells an accumulator a specification (what a row is, by a pe_reading) and,
+ * where the rows of units are cut, a pe_cut with its key.  Together they choose the
+ * kind of the accumulator, one entry of a table of operations (kinds.h).
+ *
+ * A specification, a cut and a state as bytes may come from anybody: whoever may create
+ * an aggregate can hand its transition function a state of his own making.  So bytes
+ * have no pointers, every field of them is checked before it is used, and what is refused
+ * is refused whole.  A sound state that no scan has made gives sums that no table has,
+ * and does nothing else: numbers are bounded, so that no sum of two states overflows
+ * unseen.
+ *
+ * A state as bytes of this machine: a head with the cut, the specification, and the body
+ * of its kind.  Bytes of a machine with the other order of bytes are refused.
+ *
+ * Which rows of a unit count, and what one unit adds: domain/units.h, glm/rows.h.  What
+ * one row adds: glm/pass.h.
+ */
+#ifndef PE_ACCUMULATOR_ACCUMULATOR_H
+#define PE_ACCUMULATOR_ACCUMULATOR_H
+
+#include "affine/affine_spec.h"
+#include "domain/predicate.h"
+#include "domain/units.h"
+#include "glm/pass.h"
+#include "glm/row_spec.h"
+
+/* What a row is. */
+typedef enum pe_reading
+{
+	PE_READ_CELLS = 1,			/* a cell of a domain: behind the head a selection (domain/predicate.h) */
+	PE_READ_MODEL,				/* a row of a model: a row specification (glm/row_spec.h), maybe a pass behind it */
+	PE_READ_AFFINE				/* slopes and an offset: an affine specification; there is no cut */
+} pe_reading;
+
+/* Bytes of a specification before what its reading defines, and what writes them. */
+#define PE_READING_HEAD 8
+extern void pe_reading_write(pe_reading reading, char *bytes);
+
+typedef struct pe_accumulator_kind pe_accumulator_kind;
+
+typedef struct pe_accumulator
+{
+	const pe_accumulator_kind *kind;	/* NULL: freed */
+	pe_reading	reading;
+	char	   *spec;			/* as it was told; what is below points into it */
+	size_t		spec_size;
+	bool		has_cut;
+	pe_cut		cut;			/* zeros without one */
+	pe_unit_keys keys;
+
+	/* PE_READ_CELLS */
+	pe_domain	domain;
+	pe_predicate predicate;		/* steps 0: none */
+	int64_t    *count;			/* of each cell; NULL with a cut, until it is finished */
+	pe_units	units;			/* with a cut */
+
+	/* PE_READ_MODEL */
+	pe_row_spec model;
+	char	   *pass_bytes;		/* NULL: the rows themselves are wanted */
+	pe_pass		pass;
+	pe_i128    *sum;			/* of the pass; NULL with a cut, until it is finished */
+	size_t		sums;
+	pe_rows		rows;
+	pe_rows		spare;			/* rows that are dropped are written down here, for the time it takes */
+	uint64_t	dropped;		/* rows that were read and not collected */
+
+	/* PE_READ_AFFINE */
+	pe_affine_spec affine_spec;
+	pe_affine	affine;
+} pe_accumulator;
+
+/*
+ * An empty accumulator of what it is told; cut may be NULL.  False, with nothing left
+ * allocated, if the specification or the cut is unsound.  What it allocates, here and
+ * later, is pe_accumulator_free's.
+ */
+extern bool pe_accumulator_begin(pe_accumulator *a, const char *spec, size_t size, const pe_cut *cut);
+
+/* Overwrites what is exact or secret, and frees everything.  It may come twice. */
+extern void pe_accumulator_free(pe_accumulator *a);
+
+/* ---- Rows ---- */
+
+/* A row in a cell; one that does not count adds nothing, in the same time.  Without a cut. */
+static inline void
+pe_accumulator_add_cell(pe_accumulator *a, int32_t cell, bool counts)
+{
+	a->count[cell] += counts;
+}
+
+/*
+ * A row of a unit, by its hash, in a cell, if the unit is in the cut's range.  Before it
+ * pe_accumulator_needs_room says whether pe_units_make_room has to come first.
+ */
+static inline bool
+pe_accumulator_needs_room(const pe_accumulator *a)
+{
+	return a->units.entries == a->units.room;
+}
+
+static inline void
+pe_accumulator_add_unit(pe_accumulator *a, const uint64_t unit[2], int32_t cell, bool counts)
+{
+	if (pe_unit_in_range(&a->cut, unit))
+		pe_units_add(&a->units, unit, cell, counts);
+}
+
+/* A row of a model, which is overwritten if it does not count; unit: its unit's hash, NULL without a cut. */
+extern void pe_accumulator_add_row(pe_accumulator *a, pe_row *row, const uint64_t *unit, bool counts);
+
+/* Finite slopes and an offset within PE_OFFSET_MOST. */
+extern void pe_accumulator_add_affine(pe_accumulator *a, const double *slope, pe_i128 offset);
+
+/* ---- States as bytes ---- */
+
+/* The size of the state as bytes, which may sort or sum up; then the bytes, as long as nothing is added. */
+extern size_t pe_accumulator_size(pe_accumulator *a);
+extern void pe_accumulator_write(const pe_accumulator *a, char *bytes);
+
+typedef enum pe_combined
+{
+	PE_COMBINED,
+	PE_STATE_UNSOUND,			/* no pe_accumulator_write wrote these bytes */
+	PE_STATE_OTHER,				/* a state of another specification or cut */
+	PE_STATE_OVERFLOW			/* the sums are beyond what any table has */
+} pe_combined;
+
+/* Makes an accumulator of a state; nothing is left allocated if it is refused. */
+extern pe_combined pe_accumulator_read(pe_accumulator *a, const char *bytes, size_t size);
+
+/* Adds a state.  If it is refused, the accumulator can be freed and is good for nothing else. */
+extern pe_combined pe_accumulator_combine(pe_accumulator *a, const char *bytes, size_t size);
+
+/* ---- The end ---- */
+
+/*
+ * Cuts the rows of units and runs the pass that is left to run.  Then the result has
+ * so many bytes: counts of all cells as int64, sums of the pass as 128-bit integers,
+ * rows of a model behind their number of dropped rows (pe_rows_result_read), or rows of
+ * an affine function (pe_affine_rows_read).
+ */
+extern size_t pe_accumulator_finish(pe_accumulator *a);
+extern void pe_accumulator_result(const pe_accumulator *a, char *bytes);
+
+/* Appends the rows of a result to rows, which are of the same shape; false if that is not what the bytes are. */
+extern bool pe_rows_result_read(pe_rows *rows, uint64_t *dropped, const char *bytes, size_t size);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * kinds.h
+ *	  The kinds of accumulators, as a table of operations: for this room alone.
+ *
+ * How a row is added differs by what a row is: accumulator.h.
+ */
+#ifndef PE_ACCUMULATOR_KINDS_H
+#define PE_ACCUMULATOR_KINDS_H
+
+#include "accumulator/accumulator.h"
+
+/* No count and no number of rows of a table is larger: two of them add up to an int64. */
+#define PE_COUNT_MOST (INT64_C(1) << 61)
+
+struct pe_accumulator_kind
+{
+	/* The body as bytes.  settle comes before, and may sort or sum up. */
+	void		(*settle) (pe_accumulator *a);
+	size_t		(*size) (const pe_accumulator *a);
+	void		(*write) (const pe_accumulator *a, char *bytes);
+
+	/* Adds a body, of which every number is checked. */
+	pe_combined (*combine) (pe_accumulator *a, const char *bytes, size_t size);
+
+	/* Does what is left; then the body, maybe of another kind, is the result. */
+	void		(*finish) (pe_accumulator *a);
+};
+
+/* Each reads what its reading defines and chooses the kind; false if that is unsound, and pe_accumulator_free takes what is allocated. */
+extern bool pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size);
+extern bool pe_model_begin(pe_accumulator *a, const char *bytes, size_t size);
+extern bool pe_affine_begin(pe_accumulator *a, const char *bytes, size_t size);
+
+/* Each wipes and frees what belongs to its reading. */
+extern void pe_cells_free(pe_accumulator *a);
+extern void pe_model_free(pe_accumulator *a);
+extern void pe_affine_end(pe_accumulator *a);
+
+/* Nothing to settle, nothing left to do. */
+extern void pe_accumulator_as_it_is(pe_accumulator *a);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * cell_reader.c
+ *	  The cell of a row.  See reader.h.
+ *
+ * The predicate looks at cell numbers and at nothing else, so no row can make it fail,
+ * and every row is read whatever it says.
+ */
+#include "postgres.h"
+
+#include "door/reader.h"
+#include "server/values.h"
+
+typedef struct cell_reader
+{
+	pe_reader	reader;
+	Oid			type[PE_MAX_ATTRIBUTES];	/* base types of the values */
+} cell_reader;
+
+/* The cell where a coordinate is stored: 0 for PE_DROPPED, without a branch. */
+static inline int32
+placed(int32 coordinate)
+{
+	return coordinate & -(int32) (coordinate != PE_DROPPED);
+}
+
+/* The cell of one attribute. */
+static pg_attribute_always_inline int32
+coordinate_of(const cell_reader *reader, const pe_domain *domain, FunctionCallInfo fcinfo, int a)
+{
+	const pe_attribute *attribute = &domain->attribute[a];
+
+	return PG_ARGISNULL(a + PE_ARG_FIRST)
+		? pe_cell_of_null(attribute)
+		: pe_cell_of_datum(attribute, reader->type[a], PG_GETARG_DATUM(a + PE_ARG_FIRST));
+}
+
+/* On its own, so that a scan without a predicate does not pay for its frame. */
+static pg_noinline int32
+selected_cell(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, bool *counts)
+{
+	const pe_domain *domain = &acc->domain;
+	int32		coordinate[PE_MAX_ATTRIBUTES];
+	int32		cell = 0;
+	bool		dropped = false;
+
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
+	{
+		int32		found = coordinate_of(reader, domain, fcinfo, a);
+
+		dropped |= found == PE_DROPPED;
+		coordinate[a] = placed(found);
+		cell += coordinate[a] * domain->stride[a];
+	}
+	*counts = pe_predicate_selects(&acc->predicate, coordinate) & !dropped;
+	return cell;
+}
+
+/*
+ * The cell of a row, and whether the row counts.  One that is dropped has a cell too, with
+ * 0 for each attribute that drops it, so that what is done for it is what is done for
+ * others.  Inline, because it is called once for each row.
+ */
+static pg_attribute_always_inline int32
+cell_of_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, bool *counts)
+{
+	const pe_domain *domain = &acc->domain;
+	int32		cell = 0;
+	bool		dropped = false;
+
+	if (acc->predicate.steps != 0)
+		return selected_cell(reader, acc, fcinfo, counts);
+	for (int a = 0; a < domain->attributes; a++)
+	{
+		int32		coordinate = coordinate_of(reader, domain, fcinfo, a);
+
+		dropped |= coordinate == PE_DROPPED;
+		cell += placed(coordinate) * domain->stride[a];
+	}
+	*counts = !dropped;
+	return cell;
+}
+
+static void
+read_cell(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	bool		counts;
+	int32		cell = cell_of_row((cell_reader *) reader, a, fcinfo, &counts);
+
+	pe_accumulator_add_cell(a, cell, counts);
+}
+
+static void
+make_room(const pe_reader *reader, pe_accumulator *a)
+{
+	MemoryContext old = MemoryContextSwitchTo(reader->context);
+
+	pe_units_make_room(&a->units);
+	MemoryContextSwitchTo(old);
+}
+
+/* A row without a unit is dropped, and collected like any other dropped row. */
+static void
+read_cell_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	uint64		unit[2];
+	bool		counts;
+	int32		cell = cell_of_row((cell_reader *) reader, a, fcinfo, &counts);
+
+	pe_reader_unit(reader, &a->keys, fcinfo, unit);
+	counts &= !PG_ARGISNULL(PE_ARG_UNIT);
+	if (unlikely(pe_accumulator_needs_room(a)))
+		make_room(reader, a);
+	pe_accumulator_add_unit(a, unit, cell, counts);
+}
+
+pe_reader *
+pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
+{
+	cell_reader *reader = palloc0(sizeof(*reader));
+	int			attributes = acc->domain.attributes + acc->domain.watched;
+
+	pe_reader_check_values(PG_NARGS() - PE_ARG_FIRST, Max(attributes, 1));	/* without attributes, one that nobody reads */
+	for (int a = 0; a < attributes; a++)
+	{
+		pe_key		key;
+
+		reader->type[a] = pe_reader_type(fcinfo, PE_ARG_FIRST + a);
+		if (!pe_type_key(reader->type[a], &key) || key != acc->domain.attribute[a].key)
+			pe_reader_refuse_type(a);
+	}
+	reader->reader.read = acc->has_cut ? read_cell_of_unit : read_cell;
+	return &reader->reader;
+}

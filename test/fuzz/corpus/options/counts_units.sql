@@ -1,0 +1,2 @@
+-- as curator
+SELECT dp_internal.read_rows('@selection@', '@cut@', unit, id) FROM people

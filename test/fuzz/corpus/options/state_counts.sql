@@ -1,0 +1,2 @@
+-- as curator
+SELECT fuzz.together(state) FROM (VALUES ('@counts_state@'::bytea), ('@counts_state@')) s(state)

@@ -1,2 +1,0 @@
--- as curator
-SELECT dp_internal.tally('@selection@', id) FROM people

@@ -1,0 +1,592 @@
+/*
+ * test_accumulator.c
+ *	  Accumulators: rows that are collected in parts and put together are those of one
+ *	  scan, and bytes that anybody may have made are refused or harmless.
+ *
+ * Random cases come from a fixed seed, so failures repeat; with PG_EPSILON_QUICK
+ * set there are far fewer.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accumulator/accumulator.h"
+#include "base/mem.h"
+#include "shim.h"
+
+#define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+static int
+random_below(int n)
+{
+	uint64_t	word;
+
+	pe_random_bytes(&word, sizeof(word));
+	return (int) (word % (uint64_t) n);
+}
+
+static int
+cases(int count)
+{
+	return getenv("PG_EPSILON_QUICK") != NULL ? count / 100 + 1 : count;
+}
+
+/* ------------------------------------------------------------------
+ * Specifications
+ * ------------------------------------------------------------------
+ */
+
+#define LEVELS 5
+#define FEATURES 3
+#define VARIABLES 2
+
+typedef struct bytes
+{
+	char	   *data;
+	size_t		size;
+} bytes;
+
+static bytes
+new_bytes(size_t size)
+{
+	return (bytes) {pe_alloc(size, 1), size};
+}
+
+static bytes
+new_specification(pe_reading reading, size_t size)
+{
+	bytes		spec = new_bytes(PE_READING_HEAD + size);
+
+	pe_reading_write(reading, spec.data);
+	return spec;
+}
+
+static pe_attribute
+levels(int count)
+{
+	pe_attribute attribute = {
+		.key = PE_KEY_INT, .kind = PE_LEVELS, .outside = PE_OUTSIDE_OTHER, .nulls = PE_NULLS_CELL,
+		.points = count, .point = pe_alloc((size_t) count, sizeof(pe_point))
+	};
+
+	for (int i = 0; i < count; i++)
+		attribute.point[i].i = i;
+	assert_int_equal(pe_attribute_prepare(&attribute), PE_DOMAIN_OK);
+	return attribute;
+}
+
+static bytes
+cells_spec(void)
+{
+	pe_domain	domain = {.attributes = 1};
+	bytes		spec;
+
+	domain.attribute[0] = levels(LEVELS);
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	spec = new_specification(PE_READ_CELLS, pe_selection_size(&domain, NULL));
+	pe_selection_write(&domain, NULL, spec.data + PE_READING_HEAD);
+	pe_domain_free(&domain);
+	return spec;
+}
+
+/* Numbers in [-1, 1], and levels; a label 0 or 1. */
+static void
+make_model(pe_row_spec *spec)
+{
+	memset(spec, 0, sizeof(*spec));
+	spec->classes = true;
+	spec->label = levels(2);
+	spec->map.features = FEATURES;
+	spec->map.intercept = true;
+	spec->map.feature = pe_alloc(FEATURES + 1, sizeof(*spec->map.feature));
+	spec->levels = pe_alloc(FEATURES + 1, sizeof(*spec->levels));
+	for (int f = 0; f < FEATURES - 1; f++)
+		spec->map.feature[f] = (pe_feature) {.number = true, .lower = -1, .upper = 1, .clamp = true};
+	spec->map.feature[FEATURES - 1] = (pe_feature) {.levels = LEVELS, .other = true, .null = true};
+	spec->levels[FEATURES - 1] = levels(LEVELS);
+	assert_int_equal(pe_domain_prepare(&spec->watched), PE_DOMAIN_OK);
+	assert_true(pe_feature_map_prepare(&spec->map));
+}
+
+static void
+make_pass(pe_pass *pass, const pe_feature_map *map)
+{
+	double	   *w = pe_alloc((size_t) map->shape.columns, sizeof(*w));
+
+	memset(pass, 0, sizeof(*pass));
+	pass->kind = PE_PASS_GRADIENT;
+	pass->loss = PE_LOSS_LOGISTIC;
+	pass->norm = PE_L2;
+	pass->clip = (pe_u128) PE_ONE * PE_ONE * 20000 * 20000;
+	pass->weights.v = pe_alloc((size_t) map->shape.columns, sizeof(*pass->weights.v));
+	for (int32_t j = 0; j < map->shape.columns; j++)
+		w[j] = 0.25 * (j % 7) - 0.75;
+	pe_weights_set(&pass->weights, w, map->shape.columns, map->radius_sq);
+	pe_free(w);
+}
+
+static bytes
+model_spec(bool with_pass)
+{
+	pe_row_spec model;
+	pe_pass		pass;
+	size_t		size;
+	bytes		spec;
+
+	make_model(&model);
+	make_pass(&pass, &model.map);
+	size = pe_row_spec_size(&model);
+	spec = new_specification(PE_READ_MODEL, size + (with_pass ? pe_pass_size(&pass, &model.map.shape) : 0));
+	pe_row_spec_write(&model, spec.data + PE_READING_HEAD);
+	if (with_pass)
+		pe_pass_write(&pass, &model.map.shape, spec.data + PE_READING_HEAD + size);
+	pe_free(pass.weights.v);
+	pe_row_spec_free(&model);
+	return spec;
+}
+
+static bytes
+affine_spec(int64_t most)
+{
+	pe_affine_spec affine = {.variables = VARIABLES, .unit = -40, .most = most};
+	bytes		spec = new_specification(PE_READ_AFFINE, PE_AFFINE_SPEC_SIZE(VARIABLES));
+
+	for (int j = 0; j < VARIABLES; j++)
+		affine.slope[j] = (pe_slope_spec) {.lower = -1, .upper = 1, .clamp = 1};
+	memcpy(spec.data + PE_READING_HEAD, &affine, PE_AFFINE_SPEC_SIZE(VARIABLES));
+	return spec;
+}
+
+/* ------------------------------------------------------------------
+ * Kinds, and random rows of them
+ * ------------------------------------------------------------------
+ */
+
+typedef enum kind
+{
+	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SLOPES, KINDS
+} kind;
+
+static bytes
+spec_of(kind k)
+{
+	switch (k)
+	{
+		case COUNTS:
+		case UNITS:
+			return cells_spec();
+		case SUMS:
+		case SUMS_OF_UNITS:
+			return model_spec(true);
+		case ROWS:
+		case ROWS_OF_UNITS:
+			return model_spec(false);
+		default:
+			return affine_spec(1000);
+	}
+}
+
+static bool
+is_cut(kind k)
+{
+	return k == UNITS || k == ROWS_OF_UNITS || k == SUMS_OF_UNITS;
+}
+
+static const pe_cut a_cut = {.key = {1, 2, 3}, .limit = 8, .max_rows = 2, .range = 0, .ranges = 1};
+
+static void
+begin(pe_accumulator *a, kind k)
+{
+	bytes		spec = spec_of(k);
+
+	assert_true(pe_accumulator_begin(a, spec.data, spec.size, is_cut(k) ? &a_cut : NULL));
+	pe_free(spec.data);
+}
+
+static void
+add_model_row(pe_accumulator *a, int number, const uint64_t unit[2])
+{
+	const pe_row_shape *shape = &a->model.map.shape;
+	pe_row		row = {
+		.dense = pe_alloc((size_t) shape->dense + 1, sizeof(int16_t)),
+		.cell = pe_alloc((size_t) shape->groups + 1, sizeof(uint16_t)),
+		.unit = PE_ONE, .label = (int16_t) (number % 2)
+	};
+
+	for (int32_t j = 0; j < shape->dense; j++)
+		row.dense[j] = (int16_t) (number * 31 % (2 * PE_ONE) - PE_ONE);
+	for (int32_t g = 0; g < shape->groups; g++)
+		row.cell[g] = (uint16_t) (number % shape->cells[g]);
+	pe_accumulator_add_row(a, &row, a->has_cut ? unit : NULL, number % 5 > 0);
+	pe_free(row.dense);
+	pe_free(row.cell);
+}
+
+/* A row that follows from a number, whatever the accumulator is of. */
+static void
+add(pe_accumulator *a, int number)
+{
+	const uint64_t unit[2] = {(uint64_t) (number % 11) << 60, (uint64_t) number % 3};
+	double		slope[PE_AFFINE_VARIABLES] = {0.5, 0.125 * (number % 8)};
+
+	switch (a->reading)
+	{
+		case PE_READ_CELLS:
+			if (!a->has_cut)
+			{
+				pe_accumulator_add_cell(a, number % a->domain.cells, number % 5 > 0);
+				return;
+			}
+			if (pe_accumulator_needs_room(a))
+				pe_units_make_room(&a->units);
+			pe_accumulator_add_unit(a, unit, number % a->domain.cells, number % 5 > 0);
+			return;
+		case PE_READ_MODEL:
+			add_model_row(a, number, unit);
+			return;
+		case PE_READ_AFFINE:
+			pe_accumulator_add_affine(a, slope, number);
+			return;
+	}
+}
+
+static bytes
+state_of(pe_accumulator *a)
+{
+	bytes		state = new_bytes(pe_accumulator_size(a));
+
+	pe_accumulator_write(a, state.data);
+	return state;
+}
+
+static bytes
+result_of(pe_accumulator *a)
+{
+	bytes		result = new_bytes(pe_accumulator_finish(a));
+
+	pe_accumulator_result(a, result.data);
+	return result;
+}
+
+static void
+assert_same(bytes a, bytes b)
+{
+	assert_int_equal(a.size, b.size);
+	assert_memory_equal(a.data, b.data, a.size);
+}
+
+static bytes
+state_with_rows(kind k, int first, int last)
+{
+	pe_accumulator a;
+	bytes		state;
+
+	begin(&a, k);
+	for (int number = first; number < last; number++)
+		add(&a, number);
+	state = state_of(&a);
+	pe_accumulator_free(&a);
+	return state;
+}
+
+/* ------------------------------------------------------------------
+ * Tests
+ * ------------------------------------------------------------------
+ */
+
+/* A state that was written and read is the same, can be added to, and parts give the result of the whole. */
+static void
+test_parts(void **unused)
+{
+	(void) unused;
+	pe_test_seed(1);
+	for (int i = 0; i < cases(2000); i++)
+	{
+		kind		k = i % KINDS;
+		int			rows = random_below(random_below(2) == 0 ? 20 : 300);
+		int			first = random_below(rows + 1);
+		int			second = first + random_below(rows - first + 1);
+		bytes		parts[] = {state_with_rows(k, 0, first), state_with_rows(k, first, second)};
+		pe_accumulator whole;
+		pe_accumulator together;
+		bytes		again;
+		bytes		results[2];
+
+		begin(&whole, k);
+		for (int number = 0; number < rows; number++)
+			add(&whole, number);
+		assert_int_equal(pe_accumulator_read(&together, parts[0].data, parts[0].size), PE_COMBINED);
+		again = state_of(&together);
+		assert_same(again, parts[0]);
+		assert_int_equal(pe_accumulator_combine(&together, parts[1].data, parts[1].size), PE_COMBINED);
+		for (int number = second; number < rows; number++)
+			add(&together, number);
+		results[0] = result_of(&whole);
+		results[1] = result_of(&together);
+		assert_same(results[0], results[1]);
+		pe_accumulator_free(&whole);
+		pe_accumulator_free(&together);
+		for (int p = 0; p < 2; p++)
+		{
+			pe_free(parts[p].data);
+			pe_free(results[p].data);
+		}
+		pe_free(again.data);
+	}
+}
+
+/* What each kind comes to, told by itself. */
+static void
+test_results(void **unused)
+{
+	pe_accumulator a;
+	bytes		result;
+	int64_t		count[LEVELS + 2];
+	pe_rows		rows;
+	uint64_t	dropped;
+
+	(void) unused;
+	begin(&a, COUNTS);
+	for (int number = 0; number < 70; number++)
+		add(&a, number);
+	result = result_of(&a);
+	assert_int_equal(result.size, sizeof(count));
+	memcpy(count, result.data, sizeof(count));
+	for (int cell = 0; cell < LEVELS + 2; cell++)
+		assert_int_equal(count[cell], 8);	/* of ten each fifth is dropped, for 5 and 7 have no common divisor */
+	pe_free(result.data);
+	pe_accumulator_free(&a);
+
+	begin(&a, ROWS);
+	for (int number = 0; number < 70; number++)
+		add(&a, number);
+	pe_rows_init(&rows, &a.model.map.shape, false);
+	result = result_of(&a);
+	assert_true(pe_rows_result_read(&rows, &dropped, result.data, result.size));
+	assert_int_equal(rows.rows, 56);
+	assert_int_equal(dropped, 14);
+	assert_false(pe_rows_result_read(&rows, &dropped, result.data, 7));
+	pe_free(result.data);
+	pe_rows_free(&rows);
+	pe_accumulator_free(&a);
+}
+
+/* A state of another specification, cut or kind; one of a machine with the other order of bytes; one cut short, or too long. */
+static void
+test_others(void **unused)
+{
+	(void) unused;
+	for (kind k = 0; k < KINDS; k++)
+		for (kind other = 0; other < KINDS; other++)
+		{
+			bytes		state = state_with_rows(other, 0, 10);
+			pe_accumulator a;
+
+			begin(&a, k);
+			assert_int_equal(pe_accumulator_combine(&a, state.data, state.size), k == other ? PE_COMBINED : PE_STATE_OTHER);
+			pe_accumulator_free(&a);
+			for (size_t size = 0; k == other && size < state.size; size++)
+			{
+				char	   *exact = pe_alloc(size, 1);
+
+				memcpy(exact, state.data, size);
+				assert_int_equal(pe_accumulator_read(&a, exact, size), PE_STATE_UNSOUND);
+				pe_free(exact);
+			}
+			for (int byte = 0; byte < 2; byte++)
+			{
+				char		swapped = state.data[byte];
+
+				state.data[byte] = state.data[3 - byte];
+				state.data[3 - byte] = swapped;
+			}
+			assert_int_equal(pe_accumulator_read(&a, state.data, state.size), PE_STATE_UNSOUND);
+			pe_free(state.data);
+		}
+}
+
+static void
+test_other_cuts(void **unused)
+{
+	bytes		state = state_with_rows(UNITS, 0, 10);
+	bytes		spec = cells_spec();
+	pe_cut		cuts[] = {a_cut, a_cut, a_cut};
+	pe_accumulator a;
+
+	(void) unused;
+	cuts[0].key[PE_UNIT_KEY - 1] ^= 1;
+	cuts[1].max_rows++;
+	cuts[2].limit++;
+	for (int i = 0; i < lengthof(cuts); i++)
+	{
+		assert_true(pe_accumulator_begin(&a, spec.data, spec.size, &cuts[i]));
+		assert_int_equal(pe_accumulator_combine(&a, state.data, state.size), PE_STATE_OTHER);
+		pe_accumulator_free(&a);
+	}
+	cuts[0].max_rows = 0;
+	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &cuts[0]));
+	pe_free(spec.data);
+	spec = affine_spec(10);
+	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
+	pe_free(spec.data);
+	pe_free(state.data);
+}
+
+/* Numbers that no table has are refused, and two that are sound do not overflow unseen. */
+static void
+test_overflow(void **unused)
+{
+	static const int64_t unsound[] = {INT64_MAX, INT64_MIN};
+	static const kind kinds[] = {COUNTS, SUMS};
+
+	(void) unused;
+	for (int i = 0; i < lengthof(kinds); i++)
+	{
+		bytes		state = state_with_rows(kinds[i], 0, 0);
+		int64_t		large = kinds[i] == COUNTS ? INT64_C(1) << 61 : INT64_C(1) << 56;	/* the high word of a sum */
+		pe_accumulator a;
+
+		memcpy(state.data + state.size - sizeof(large), &large, sizeof(large));
+		assert_int_equal(pe_accumulator_read(&a, state.data, state.size), PE_COMBINED);
+		assert_int_equal(pe_accumulator_combine(&a, state.data, state.size), PE_STATE_OVERFLOW);
+		pe_accumulator_free(&a);
+		for (int j = 0; j < lengthof(unsound); j++)
+		{
+			memcpy(state.data + state.size - sizeof(large), &unsound[j], sizeof(large));
+			assert_int_equal(pe_accumulator_read(&a, state.data, state.size), PE_STATE_UNSOUND);
+		}
+		pe_free(state.data);
+	}
+}
+
+/* ---- mutated states ---- */
+
+/* What takes long is not tried: an entry may stand for 65535 rows, and a state may say that any number of rows was dropped. */
+#define MOST_ROWS 2000
+#define MOST_SUMS 20000
+
+static bool
+is_small(const pe_accumulator *a)
+{
+	uint64_t	rows = a->dropped;
+
+	for (size_t i = 0; i < a->units.entries; i++)
+		rows += a->units.entry[i].rows;
+	return rows <= MOST_ROWS && (a->pass_bytes == NULL || pe_pass_sums(&a->pass, &a->model.map.shape) <= MOST_SUMS);
+}
+
+/* A number where the layout has numbers, or any bytes. */
+static void
+mutate(bytes *state, const bytes *other)
+{
+	static const int64_t words[] = {0, 1, -1, 2, 255, 65535, INT32_MAX, INT64_MAX, INT64_MIN, INT64_C(1) << 61, UINT32_MAX};
+	int64_t		word = words[random_below(lengthof(words))];
+	size_t		at = (size_t) random_below((int) state->size);
+	size_t		left = state->size - at;
+
+	switch (random_below(6))
+	{
+		case 0:
+			state->data[at] ^= (char) (1 << random_below(8));
+			break;
+		case 1:
+			state->data[at] = (char) random_below(256);
+			break;
+		case 2:
+			at &= ~(size_t) 7;
+			left = state->size - at;
+			memcpy(state->data + at, &word, left < sizeof(word) ? left : sizeof(word));
+			break;
+		case 3:
+			at &= ~(size_t) 3;
+			left = state->size - at;
+			memcpy(state->data + at, &word, left < 4 ? left : 4);
+			break;
+		case 4:
+			if (at < other->size)
+				memcpy(state->data + at, other->data + at, left < other->size - at ? left : other->size - at);
+			break;
+		default:
+			memmove(state->data, state->data + (random_below(2) == 0 ? 0 : 1), state->size - 1);
+			state->size -= (size_t) random_below(2) * left;
+	}
+}
+
+/* Whatever can be done with a state: written and read again, added to itself and to others, finished. */
+static void
+use(pe_accumulator *a, const bytes *other)
+{
+	bytes		written = state_of(a);
+	pe_accumulator again;
+
+	assert_int_equal(pe_accumulator_read(&again, written.data, written.size), PE_COMBINED);
+	(void) pe_accumulator_combine(&again, other->data, other->size);
+	pe_accumulator_free(&again);
+	if (pe_accumulator_combine(a, written.data, written.size) == PE_COMBINED)
+	{
+		bytes		result;
+
+		add(a, random_below(100));
+		result = result_of(a);
+		pe_free(result.data);
+	}
+	pe_free(written.data);
+}
+
+static void
+test_mutated(void **unused)
+{
+	bytes		original[KINDS];
+	int			read = 0;
+
+	(void) unused;
+	pe_test_seed(2);
+	for (kind k = 0; k < KINDS; k++)
+		original[k] = state_with_rows(k, 0, 12);
+	for (int i = 0; i < cases(1000000); i++)
+	{
+		const bytes *from = &original[i % KINDS];
+		bytes		state = new_bytes(from->size);
+		char	   *exact;
+		pe_accumulator a;
+
+		memcpy(state.data, from->data, from->size);
+		for (int n = random_below(3); n >= 0 && state.size > 0; n--)
+			mutate(&state, &original[random_below(KINDS)]);
+		exact = pe_alloc(state.size, 1);
+		memcpy(exact, state.data, state.size);
+		if (pe_accumulator_read(&a, exact, state.size) == PE_COMBINED)
+		{
+			read++;
+			if (is_small(&a))
+				use(&a, from);
+			pe_accumulator_free(&a);
+		}
+		pe_free(exact);
+		pe_free(state.data);
+	}
+	assert_in_range(read, cases(1000000) / 50, cases(1000000) * 9 / 10);	/* both outcomes are tried */
+	for (kind k = 0; k < KINDS; k++)
+		pe_free(original[k].data);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_other_cuts),
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_mutated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
