@@ -4,7 +4,7 @@
  *
  * Losses and noise scales are rounded up, under the assumptions stated in
  * zcdp.h.  Arguments out of range give infinity (or delta 1): a price that
- * nobody can pay and that promises nothing.
+ * no budget can pay and that promises nothing.
  */
 #ifndef PE_ACCOUNTING_MECHANISMS_H
 #define PE_ACCOUNTING_MECHANISMS_H

@@ -33,8 +33,8 @@ extern void pe_check_epsilon(double epsilon);
 extern void pe_check_delta(double delta);
 
 /*
- * A number in the fewest digits that tell it from every other one, whatever the
- * session's extra_float_digits: two numbers never have one text.
+ * A number in the fewest digits that distinguish it from every other one, under every
+ * extra_float_digits of the session: two numbers never have one text.
  */
 extern char *pe_number_text(double number);
 

@@ -20,7 +20,7 @@
  *
  * Errors, with the position in the text where there is one: 42601 syntax, 42704
  * unknown attribute, 22023 a literal that is no level or edge or makes a test
- * inexact, whatever the input function says of a malformed one, 54000 too long, too
+ * inexact, the input function's own error for a malformed one, 54000 too long, too
  * large or too many attributes, 55000 as pe_columns_load.  Sets
  * dataset->changed_here as that does.
  */

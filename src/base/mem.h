@@ -10,7 +10,7 @@
  * test/unit/shim.c.  The choice is made by the linker: a function pointer that
  * could be reassigned would be a way in.
  *
- * None of these functions reports failure to its caller.  Whoever cannot serve
+ * None of these functions reports failure to its caller.  A function that cannot serve
  * does not return: the server raises an error, the unit tests abort.
  */
 #ifndef PE_BASE_MEM_H

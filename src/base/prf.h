@@ -9,7 +9,7 @@
  *
  * - which rows of a unit count (domain/units.h, glm/rows.h).  Sensitivity needs no more of it
  *   than that it is a function: a unit's rows are cut by what they are, under any key.  That
- *   it looks random keeps units apart and makes the choice one that nobody can steer;
+ *   it looks random keeps units apart and makes the choice one that no writer of rows can steer;
  * - the coins of Poisson sampling (glm/pass.h), one per unit and pass under a fresh key
  *   that is wiped.  That a sample costs less rests on coins that cannot be told from
  *   independent uniform ones: on the PRF, as noise rests on the system's generator.

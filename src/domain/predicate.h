@@ -22,15 +22,15 @@
  * A predicate selects cells, before any row is read.  What a test says of a cell
  * is TRUE, FALSE or UNKNOWN, a table that follows from the declaration alone, and
  * AND, OR and NOT are SQL's.  A row counts iff the predicate is TRUE in its cell.
- * So a predicate can be no oracle: whatever it does, it does to the cell numbers
- * that the domain gives rows anyway; it has no value that could fail to convert,
+ * So a predicate can be no oracle: it works on the cell numbers
+ * that the domain gives rows anyway, and it has no value that could fail to convert,
  * overflow or take its time.  For units, a row that it drops is a row not there,
  * and the sensitivity of the integer strategy covers that (DESIGN 4.1).
  *
  * So that no cell is cut in two, a test must be exact:
  *	 levels  = <> IN: the literal is a level; 'other' is none of the levels.
- *			 < <= > >= BETWEEN: besides, the levels ascend; 'other' is UNKNOWN, for
- *			 nobody knows on which side it lies.
+ *			 < <= > >= BETWEEN: besides, the levels ascend; 'other' is UNKNOWN:
+ *			 it can lie on either side.
  *	 bins    [e_i, e_i+1): < e and >= e for an edge e.  Where the last bin is closed,
  *			 < and >= take any edge but the last, and <= and > the last.  For integer
  *			 keys <= v is < v + 1 and > v is >= v + 1, if these take v + 1.  = v where one bin holds v

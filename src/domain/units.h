@@ -6,23 +6,23 @@
  * with the smallest SipHash(dataset key, unit || cell || j) count (base/prf.h), j = 1, 2,
  * ... numbering the unit's equal rows, those in one cell.  So the counts are the
  * sum over units of a function of the unit's own rows: what is added to them by
- * one unit is some x in N^n with sum x <= k, whatever the others do, and that is
+ * one unit is some x in N^n with sum x <= k, for any other rows, and that is
  * what the sensitivity is for (strategy/strategy.h).  The same rows are kept in every
  * order of reading, by every worker, in every partition.
  *
  * A unit stands for its 128-bit SipHash under the first half of the dataset's key, rows
  * are ranked under the second.  Two units with the same hash would be cut as one, and a neighbour
  * then reaches 2k; with 2^30 units that has a chance below 2^-68, over the key,
- * which nobody who writes rows knows.  Two rows of a unit with the same rank, which are as
+ * which no writer of rows knows.  Two rows of a unit with the same rank, which are as
  * rare, may be chosen by their order: as many count, and Delta is the same.
  *
  * What is kept of a row is its unit, its cell and whether it counts.  One that is dropped has
  * the cell that it would be in, with a cell of 0 for an attribute that drops it, and is
  * stored, sorted, ranked and chosen like any other: only behind all that count, so that it
  * takes no place of theirs, and it adds 0 to its cell at the end.  Equal rows are put together whether
- * they count or not, so a state has as many entries whatever a predicate selects.  Where that is more memory than allowed, the table is read several
+ * they count or not, so a state has as many entries under every predicate.  Where that is more memory than allowed, the table is read several
  * times, each time for the units in one range of the hash: a number of times
- * that follows from the size of the table.  The hash is random to whoever wrote
+ * that follows from the size of the table.  The hash is random to the writers of
  * the rows, so a range has the rows of its share of the units.  One unit takes an
  * entry per cell and 65535 rows at most.
  *
@@ -43,7 +43,7 @@
 #define PE_UNIT_KEY 32
 
 /*
- * How to cut: what whoever reads the rows is told, as bytes of this machine.
+ * How to cut: what the reader of the rows is told, as bytes of this machine.
  * It holds the key.
  */
 typedef struct pe_cut

@@ -119,7 +119,7 @@ pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 	cell_reader *reader = palloc0(sizeof(*reader));
 	int			attributes = acc->domain.attributes + acc->domain.watched;
 
-	pe_reader_check_values(PG_NARGS() - PE_ARG_FIRST, Max(attributes, 1));	/* without attributes, one that nobody reads */
+	pe_reader_check_values(PG_NARGS() - PE_ARG_FIRST, attributes);
 	for (int a = 0; a < attributes; a++)
 	{
 		pe_key		key;

@@ -2,7 +2,7 @@
  * anchor.h
  *	  The anchor file: outside the data directory, how far each ledger has come.
  *
- * Whatever is inside the data directory goes back in time together with it, and
+ * Files inside the data directory go back in time together with it, and
  * a ledger that was dropped leaves no trace there.  The file that
  * pg_epsilon.anchor_file names stays where it is: it remembers, for the table of
  * each dataset, how many charges there were and the hash of the last one.

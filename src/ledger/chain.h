@@ -22,7 +22,7 @@ typedef enum pe_amount
 	PE_RHO, PE_DELTA, PE_EPSILON, PE_CAP_RHO, PE_CAP_DELTA, PE_CAP_EPSILON, PE_AMOUNTS
 } pe_amount;
 
-/* A row of dp_ledger.charge but for its hash. */
+/* A row of dp_ledger.charge without its hash. */
 typedef struct pe_charge_line
 {
 	int64		id;				/* set by pe_chain_append */

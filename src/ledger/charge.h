@@ -7,7 +7,7 @@
  * cancel or crash of the caller can undo a charge, and what it pays for may
  * leave the server.
  *
- * One transaction serves a batch of requests: whatever has come while the last
+ * One transaction serves a batch of requests: those that came while the last
  * one was being committed.  Each request is decided after those before it, as if
  * it were alone; only the sums are written once for all.  An error undoes the
  * whole batch, and the worker then serves its requests one by one.

@@ -34,10 +34,10 @@ extern void pe_column_check_stored(Oid relation, AttrNumber number);
  */
 extern Oid	pe_unit_column_type(Oid relation, const char *column);
 
-/* The same of a column whose values shall be protected: 42703, or 0A000 if it holds no numbers. */
+/* The same of a column whose values are to be protected: 42703, or 0A000 if it holds no numbers. */
 extern Oid	pe_private_column_type(Oid relation, const char *column);
 
-/* The secret key of the hash that chooses the rows of a unit: PE_UNIT_KEY bytes; whoever calls wipes them. */
+/* The secret key of the hash that chooses the rows of a unit: PE_UNIT_KEY bytes; the caller wipes them. */
 extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
 
 /*

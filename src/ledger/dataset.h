@@ -114,7 +114,7 @@ extern void pe_dataset_check_owner(const pe_dataset *dataset);
 extern char *pe_current_identity(Oid relation);
 extern bool pe_identity_is_frozen(const char *identity, Oid relation);
 
-/* Whether the row was written for this relation in this cluster and database, whatever the timeline. */
+/* Whether the row was written for this relation in this cluster and database, on any timeline. */
 extern bool pe_identity_is_local(const char *identity, Oid relation);
 
 /* For this room: a row of dp_ledger.dataset as a dataset, and the row of this name; NULL if there is none. */
@@ -152,7 +152,7 @@ extern void pe_dataset_register(const pe_dataset *declared);
 
 /*
  * Registrations of tables that have rows in common come one after the other, so
- * that two cannot overlap unseen; those of others do not wait, for whoever owns any
+ * that two cannot overlap unseen; those of others do not wait: else an owner of any
  * table could stop them all.  Held to the end of the transaction.  Tables that come
  * to inherit from each other later are for pe_dataset_check_alone.
  */

@@ -2,7 +2,7 @@
  * relation.h
  *	  Which relations hold rows of a registered one, who owns them and who could change them.
  *
- * Read from the system catalogs as they are now, whatever the isolation level,
+ * Read from the system catalogs as they are now, at every isolation level,
  * and not by SQL: every answer needs them, and a statement costs more than what
  * it would read.
  */
@@ -23,8 +23,8 @@ extern Oid	pe_relation_writable_by(Oid relation, Oid role);
 
 /*
  * 55000 if the caller's own transaction changed the relation or one of those
- * that inherit from it, or which these are: that would show in a scan, whatever
- * its snapshot (TRUNCATE, ALTER TABLE, DETACH PARTITION).
+ * that inherit from it, or which these are: that would show in a scan under
+ * any snapshot (TRUNCATE, ALTER TABLE, DETACH PARTITION).
  */
 extern void pe_relation_check_committed(Oid relation);
 

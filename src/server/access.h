@@ -1,11 +1,11 @@
 /*
  * access.h
- *	  SQL on the ledger's tables, as their owner and as nobody else.
+ *	  SQL on the ledger's tables, as their owner and as no other role.
  *
  * The tables of schema dp_ledger are closed to all roles but superusers.  Between
  * pe_access_begin and pe_access_end the current user is the bootstrap
  * superuser in a restricted security context, search_path is pg_catalog and
- * pg_temp, and values are written in one fixed form whatever the session says.
+ * pg_temp, and values are written in one fixed form under all settings of the session.
  * An error in between is undone by the abort of the (sub)transaction.
  */
 #ifndef PE_SERVER_ACCESS_H
@@ -54,7 +54,7 @@ extern void pe_access_pin_for_good(void);
 /* 25000 in a parallel operation. */
 extern void pe_access_begin(pe_access *access);
 
-/* 25000 in a parallel operation, where the ledger is closed but for reads; pe_access_begin asks too. */
+/* 25000 in a parallel operation, where the ledger can only be read; pe_access_begin asks too. */
 extern void pe_access_check_serial(void);
 
 /* For nothing but reads, which the leader of a parallel operation may do too; 25000 in a worker of one. */

@@ -8,7 +8,7 @@
  * subscriber of logical replication writes: with all constraints, indexes and
  * triggers for rows of their tables, but no defaults.
  *
- * No privileges are checked.  What is read is as it is now, whatever the snapshot
+ * No privileges are checked.  What is read is as it is now, under any snapshot
  * of the transaction; what is written is seen by everything after it.
  */
 #ifndef PE_SERVER_ROW_H
@@ -34,7 +34,7 @@ extern pe_row *pe_row_last(const char *table, const char *index, const Datum *ke
 typedef enum pe_row_lock_result
 {
 	PE_ROW_LOCKED,				/* until the transaction ends; its values are the newest */
-	PE_ROW_HELD,				/* by another transaction, for which nobody waits */
+	PE_ROW_HELD,				/* by another transaction, and the caller does not wait */
 	PE_ROW_GONE
 } pe_row_lock_result;
 

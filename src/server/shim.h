@@ -23,7 +23,7 @@ extern void *pe_alloc_exact(MemoryContext context, size_t size);
 
 /*
  * For what is exact and not of one piece: wipe(argument) is called before the context is
- * reset or deleted, also after an error, and never again.  Whoever has given away what
+ * reset or deleted, also after an error, and never again.  A caller that has given away what
  * there is to wipe lifts the guard first; argument must last as long as it stands.
  */
 typedef struct pe_guard pe_guard;

@@ -9,8 +9,8 @@
  * transaction serves.
  *
  * A worker that leaves closes its mailbox while that is empty, then marks each
- * channel as left before it detaches: so whatever a backend sent and got no
- * answer to was not looked at, and can be sent again to the next worker.
+ * channel as left before it detaches: a message
+ * without an answer was not looked at, and can be sent again to the next worker.
  */
 #ifndef PE_WORKER_CHANNEL_H
 #define PE_WORKER_CHANNEL_H
@@ -54,13 +54,13 @@ extern void pe_channel_abandon(void);
 #define PE_MAX_REQUEST (4 * 1024 * 1024)
 
 /*
- * Microseconds for which both wait awake, giving way to whoever wants the processor:
+ * Microseconds for which both wait awake, giving way to processes that want the processor:
  * the other side is about to write, and to be put to sleep and woken takes longer than
  * most of what it does.
  */
 #define PE_AWAKE 500
 
-/* Microseconds that have passed since then, in a clock that nobody sets. */
+/* Microseconds that have passed since then, in a clock that cannot be set. */
 extern uint64 pe_since(instr_time then);
 
 typedef struct pe_channel

@@ -40,7 +40,7 @@ extern bool pe_board_exists(void);
 /* Backend: hands a channel to the worker of this database, and tells its process. */
 extern pe_posting pe_mailbox_post(dsm_handle channel, pid_t *worker_pid);
 
-/* Backend: asks the worker of a database, if it stays, to leave as soon as it owes nobody a release. */
+/* Backend: asks the worker of a database, if it stays, to leave as soon as it owes no backend a release. */
 extern void pe_mailbox_ask_to_leave(Oid database);
 
 /* Worker: opens the mailbox of this database until the process ends; NULL if another worker serves it. */

@@ -31,7 +31,7 @@
  * Edges are literals of an attribute with bins.  A range of edges is the same
  * query as that of the cells between them, and its canonical text is that of the
  * cells: every range has one, also of levels, and what is kept under a canonical
- * text (strategies, releases) is read again where nobody knows edges.
+ * text (strategies, releases) is read again where edges are not known.
  * A number in front states importance only: the objective is weighted by its
  * square, the queries are not changed.
  *
@@ -122,7 +122,7 @@ extern bool pe_workload_parse_edges(const char *text, const pe_shape *shape, con
 									pe_workload *workload, pe_text_error *error);
 
 /*
- * The canonical text of a workload over attributes that nobody knows yet: the same
+ * The canonical text of a workload over attributes that are not known yet: the same
  * as pe_workload_parse gives over any shape that the text fits, except that edges
  * stay as they are written.  Checked is what
  * does not depend on the attributes; names are not looked up, and sizes not

@@ -431,7 +431,7 @@ refused($node, 'ann', q{SELECT * FROM dp.quote('people', array_fill('age'::text,
 refused($node, 'ann', q{SELECT * FROM dp.histogram('people', array_fill(NULL::text, ARRAY[1000000]), rho => 0.001)}, '54000|22004|22023', '[38] a million times nothing');
 refused($node, 'ann', q{SELECT * FROM dp.histogram('people', ARRAY[['age', 'sex']], rho => 0.001)}, '22023', '[38] attributes of two dimensions');
 refused($node, 'ann', q{SELECT * FROM dp.histogram('people', '{{age,sex}}', rho => 0.001)}, '22023', '[38] and as text');
-refused($node, 'ann', q{SELECT * FROM dp.histogram('people', '{}'::text[], rho => 0.001)}, '22023', '[38] no attribute');
+refused($node, 'ann', q{SELECT * FROM dp.fit('people', 'svm', 'sex', '{}', rho => 0.001)}, '22023', '[38] no feature');
 for my $function ('histogram', 'quote', 'quote_queries')
 {
 	refused($node, 'ann', "SELECT * FROM dp.$function('people', 'age', repeat('identity + ', 480000) || 'identity', rho => 0.001)", '54000',
