@@ -273,3 +273,64 @@ pe_identity_is_local(const char *identity, Oid relation)
 	return sscanf(identity, UINT64_FORMAT "/%u/%u/%u", &system, &timeline, &database, &of) == 4 &&
 		system == GetSystemIdentifier() && database == MyDatabaseId && of == relation;
 }
+
+/* ------------------------------------------------------------------
+ * Others with rows in common
+ * ------------------------------------------------------------------
+ */
+
+static int
+newest_first(const ListCell *a, const ListCell *b)
+{
+	int64		i = ((const pe_dataset *) lfirst(a))->id;
+	int64		j = ((const pe_dataset *) lfirst(b))->id;
+
+	return (i < j) - (i > j);
+}
+
+/* The datasets of a table that are of here, added to a list. */
+static List *
+add_datasets(List *datasets, Oid relation)
+{
+	Datum		key[1] = {ObjectIdGetDatum(relation)};
+	ListCell   *cell;
+
+	foreach(cell, pe_rows("dataset", "dataset_relation", key, 1))
+	{
+		pe_dataset *dataset = pe_dataset_of_row(lfirst(cell));
+
+		if (!dataset->frozen)
+			datasets = lappend(datasets, dataset);
+	}
+	return datasets;
+}
+
+List *
+pe_datasets_of_family(Oid relation)
+{
+	List	   *datasets = NIL;
+	ListCell   *cell;
+
+	foreach(cell, pe_relation_family(relation))
+		datasets = add_datasets(datasets, lfirst_oid(cell));
+	list_sort(datasets, newest_first);
+	return datasets;
+}
+
+void
+pe_dataset_check_alone(const pe_dataset *dataset)
+{
+	ListCell   *cell;
+
+	foreach(cell, pe_datasets_of_family(dataset->relation))
+	{
+		pe_dataset *other = lfirst(cell);
+
+		if (!other->dropped && other->id != dataset->id)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, other->name),
+					 errdetail("One of their tables came to inherit from the other."),
+					 errhint("The owner can drop one of them.")));
+	}
+}

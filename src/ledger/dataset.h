@@ -128,6 +128,12 @@ extern struct pe_row *pe_dataset_row(const char *name);
  */
 
 /*
+ * The datasets of the relation, its ancestors and its descendants, where they are
+ * of here, the newest first.  Every question asks for them.
+ */
+extern List *pe_datasets_of_family(Oid relation);
+
+/*
  * 55000 if another dataset has rows of this one, by an inheritance or a
  * partition that came after both were registered.
  */

@@ -63,66 +63,6 @@ lock_name(const char *name)
 	lock_to_end(DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), PE_LOCK_NAME);
 }
 
-static int
-newest_first(const ListCell *a, const ListCell *b)
-{
-	int64		i = ((const pe_dataset *) lfirst(a))->id;
-	int64		j = ((const pe_dataset *) lfirst(b))->id;
-
-	return (i < j) - (i > j);
-}
-
-/* The datasets of a table that are of here, added to a list. */
-static List *
-add_datasets(List *datasets, Oid relation)
-{
-	Datum		key[1] = {ObjectIdGetDatum(relation)};
-	ListCell   *cell;
-
-	foreach(cell, pe_rows("dataset", "dataset_relation", key, 1))
-	{
-		pe_dataset *dataset = pe_dataset_of_row(lfirst(cell));
-
-		if (!dataset->frozen)
-			datasets = lappend(datasets, dataset);
-	}
-	return datasets;
-}
-
-/*
- * The datasets of the relation, its ancestors and its descendants, where they are
- * of here, the newest first.  Every question asks for them.
- */
-static List *
-family_datasets(Oid relation)
-{
-	List	   *datasets = NIL;
-	ListCell   *cell;
-
-	foreach(cell, pe_relation_family(relation))
-		datasets = add_datasets(datasets, lfirst_oid(cell));
-	list_sort(datasets, newest_first);
-	return datasets;
-}
-
-void
-pe_dataset_check_alone(const pe_dataset *dataset)
-{
-	ListCell   *cell;
-
-	foreach(cell, family_datasets(dataset->relation))
-	{
-		pe_dataset *other = lfirst(cell);
-
-		if (!other->dropped && other->id != dataset->id)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, other->name),
-					 errdetail("One of their tables came to inherit from the other."),
-					 errhint("The owner can drop one of them.")));
-	}
-}
-
 /*
  * The row that drop_dataset left of the same relation; NULL if there is none.
  * 42710 if the relation, an ancestor or a descendant is a dataset; 55000 if one
@@ -134,7 +74,7 @@ find_unregistered(Oid relation)
 	pe_dataset *same = NULL;
 	ListCell   *cell;
 
-	foreach(cell, family_datasets(relation))
+	foreach(cell, pe_datasets_of_family(relation))
 	{
 		pe_dataset *old = lfirst(cell);
 
@@ -384,7 +324,7 @@ pe_relation_is_known(Oid relation)
 	bool		known = false;
 
 	pe_access_begin(&access);
-	foreach(cell, family_datasets(relation))
+	foreach(cell, pe_datasets_of_family(relation))
 		known = known || ((pe_dataset *) lfirst(cell))->relation == relation;
 	pe_access_end(&access);
 	return known;
@@ -412,7 +352,7 @@ check_not_registered(const pe_dataset *dataset, Oid relation)
 {
 	ListCell   *cell;
 
-	foreach(cell, family_datasets(relation))
+	foreach(cell, pe_datasets_of_family(relation))
 	{
 		pe_dataset *other = lfirst(cell);
 

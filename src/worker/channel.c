@@ -20,6 +20,16 @@
 #include "worker/mailbox.h"
 #include "server/settings.h"
 
+uint64
+pe_since(instr_time then)
+{
+	instr_time	passed;
+
+	INSTR_TIME_SET_CURRENT(passed);
+	INSTR_TIME_SUBTRACT(passed, then);
+	return INSTR_TIME_GET_MICROSEC(passed);
+}
+
 /* What is said of a charge whose release could not be stored. */
 #define CHARGE_STANDS "The charge stands, and its answer is lost."
 

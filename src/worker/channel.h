@@ -62,15 +62,7 @@ extern void pe_channel_abandon(void);
 #define PE_AWAKE 500
 
 /* Microseconds that have passed since then, in a clock that cannot be set. */
-static inline uint64
-pe_since(instr_time then)
-{
-	instr_time	passed;
-
-	INSTR_TIME_SET_CURRENT(passed);
-	INSTR_TIME_SUBTRACT(passed, then);
-	return INSTR_TIME_GET_MICROSEC(passed);
-}
+extern uint64 pe_since(instr_time then);
 
 typedef struct pe_channel
 {
