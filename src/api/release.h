@@ -25,7 +25,7 @@ typedef struct pe_release
 	pe_workload workload;
 	char	   *predicate_text; /* NULL: none */
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
-	bool		is_dawa;		/* by that method: its errors are unknown */
+	bool		is_dawa;		/* by that method: nobody knows its errors */
 	pe_noise	noise;			/* of dawa, which draws twice, the cost alone */
 	int64		strategy_id;	/* 0: the workload itself was measured */
 	pe_kept_strategy kept;
