@@ -128,7 +128,7 @@ values_arguments(FunctionCallInfo fcinfo, int n, pe_dataset *declared)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("neighbours => 'values' needs private_column and max_change"),
-				 errhint("They say which column is protected, and by how much a value of it may be another one.")));
+				 errhint("They name the protected column and the largest change of its values that stays hidden.")));
 	declared->private_column = pstrdup(NameStr(*PG_GETARG_NAME(n)));
 	declared->max_change = PG_GETARG_FLOAT8(n + 1);
 	declared->change_all = strcmp(change, "all") == 0;

@@ -214,7 +214,7 @@ check_rows(const minimising *m)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("a minimum over more than " INT64_FORMAT " rows may need more than pg_epsilon.max_memory", m->spec.most),
-				 errdetail("That there are more was seen as they were read: what was charged stays charged."),
+				 errdetail("More were found while they were read; what was charged stays charged."),
 				 errhint("A superuser can raise pg_epsilon.max_memory. ANALYZE of a foreign table tells its size, and a request that cannot be served is free then.")));
 }
 
