@@ -11,7 +11,7 @@ override DATA = sql/pg_epsilon--1.0.sql
 # ---- What is built: every src/<room>/*.c ----
 
 # The rooms that never see PostgreSQL's headers and flags; all others are the server's.
-PURE_ROOMS = base domain workload strategy published methods glm affine accumulator accounting noise fit minimum counts
+PURE_ROOMS = base domain workload strategy published methods glm affine accumulator accounting noise fit minimum counts plan
 
 # ---- What is tested: everything is found by its name ----
 #   sql/<name>.sql with expected/<name>.out; test/isolation/specs/<name>.spec with expected/<name>.out beside it;
@@ -289,8 +289,9 @@ BENCH_SHIM = $(UNIT_SHIM)
 build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include openssl/rand.h /dev/null >/dev/null 2>&1 && echo yes),-DPE_BENCH_OPENSSL -lcrypto,$(UNIT_SHIM))
 
 # What a fit spends is counted by standing between a method and the noise.
-build/unit/test_fit_newton build/unit-san/test_fit_newton: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_noise_release
-build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_noise_release,--wrap=pe_select_least
+build/unit/test_fit_newton build/unit-san/test_fit_newton: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_laplace_release
+build/unit/test_plan build/unit-san/test_plan: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_laplace_release
+build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_select_least
 build/unit/test_units build/unit-san/test_units build/unit/test_rows build/unit-san/test_rows: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_siphash
 build/unit/test_minimum build/unit-san/test_minimum: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_cube_release,--wrap=pe_laplace_release,--wrap=pe_gaussian_release,--wrap=pe_select_least,--wrap=pe_select_exponential
 

@@ -3,6 +3,10 @@
 #
 #   rooms     a file under src/<room> includes only headers of its own room or of rooms before it (ROOMS below), and the
 #             rooms of PURE nothing besides standard C (BLAS and LAPACKE: src/base/linalg*; a processor's vectors: src/glm/kernel.c)
+#   private   fields of costs, allowances and noises only in accounting, noise and plan, those of plans only in plan; the
+#             mechanisms that draw without an allowance are called from noise alone
+#   plan      a front that sets a cost's field, a front that makes a noise, and a door that pairs one plan's cost with
+#             another noise do not compile
 #   flags     no flag or pragma that lets the compiler change floating-point results or choose this machine's processor
 #   random    no rand(), random(), drand48(), pg_prng and the like: noise has one source
 #   sql       the install script has no SECURITY DEFINER and no CREATE OR REPLACE, and every function has a COMMENT
@@ -17,7 +21,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 # A room may include from itself and from rooms before it; rooms in one line of SIBLINGS not from each other.
-PURE="base domain workload strategy published methods glm affine accumulator accounting noise fit minimum counts"
+PURE="base domain workload strategy published methods glm affine accumulator accounting noise fit minimum counts plan"
 ROOMS=($PURE server ledger worker door api)
 SIBLINGS=" fit minimum counts "
 STANDARD=" assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h tgmath.h threads.h time.h uchar.h wchar.h wctype.h "
@@ -95,6 +99,46 @@ check_rooms() {
 			fi
 		done < <(strip_c "$file" | grep -nE '^[[:space:]]*#[[:space:]]*include')
 	done < <(sources)
+}
+
+# users_of HEADER: the rooms that may include it; nothing: all that come after it
+users_of() {
+	case "$1" in
+		src/accounting/private.h | src/noise/private.h) echo "accounting noise plan" ;;
+		src/noise/gaussian.h | src/noise/laplace.h | src/noise/select.h) echo "noise" ;;
+		src/*/private.h) room_of "$1" ;;
+	esac
+}
+
+check_private() {
+	local file line text header users
+	while read -r file; do
+		while IFS=: read -r line text; do
+			[[ $text =~ \"([^\"]+)\" ]] || continue
+			header=src/${BASH_REMATCH[1]}
+			[ -f "$header" ] || header=$(realpath -m --relative-to=. "$(dirname "$file")/${BASH_REMATCH[1]}")
+			users=$(users_of "$header")
+			[ -z "$users" ] || [[ " $users " == *" $(room_of "$file") "* ]] || echo "$file:$line: $header is for the rooms $users"
+		done < <(strip_c "$file" | grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"')
+	done < <(sources)
+}
+
+# compiles BODY: whether a function with this body compiles against the headers of src
+compiles() {
+	printf '%s\n' '#include "plan/plan.h"' "void body(pe_plan *one, const pe_plan *other, pe_cost *cost); void body(pe_plan *one, const pe_plan *other, pe_cost *cost) { (void) one; (void) other; (void) cost; $1 }" |
+		${CC:-cc} -std=c11 -Wall -Wextra -Werror -fsyntax-only -Isrc -xc - >/dev/null 2>&1
+}
+
+# Each violation beside what is allowed and differs from it in nothing else.
+check_plan() {
+	[ -f src/plan/plan.h ] || return 0
+	compiles '(void) pe_cost_amount(cost);' || echo "a front cannot read a cost"
+	compiles 'cost->amount.rho_nano = 1;' && echo "a front that sets a cost's field compiles"
+	compiles 'pe_noise *noise = pe_noise_to_read(PE_L2, 1, 1); (void) noise;' || echo "a front cannot read a noise"
+	compiles 'pe_noise noise = {PE_L2, 1, 1}; (void) noise;' && echo "a front that makes a noise compiles"
+	compiles '(void) one; (void) pe_plan_noise(other);' || echo "a door cannot read the noise of a plan"
+	compiles 'one->noise = *pe_plan_noise(other);' && echo "a door that pairs one plan's cost with another noise compiles"
+	return 0
 }
 
 check_flags() {
@@ -204,7 +248,7 @@ check_pages() {
 		print "doc/reference.md: there is no $_\n" for grep { !$made{$_} } sort keys %told;'
 }
 
-CHECKS=(rooms flags random sql pairs pages)
+CHECKS=(rooms private plan flags random sql pairs pages)
 NUMBER=0
 BAD=0
 
@@ -235,6 +279,16 @@ plant_pair() {
 	printf '%s\n' "#include \"${2#src/}\"" >"$TMP/$1"
 	PLANTED=$((PLANTED + 1))
 	[ -n "$(cd "$TMP" && check_rooms)" ] || MISSED+="check rooms did not see that $1 includes $2"$'\n'
+}
+
+# plant_private FILE HEADER: the one may not include the other, which is for few rooms
+plant_private() {
+	clean_tree
+	mkdir -p "$TMP/$(dirname "$2")"
+	: >"$TMP/$2"
+	printf '%s\n' "#include \"${2#src/}\"" >"$TMP/$1"
+	PLANTED=$((PLANTED + 1))
+	[ -n "$(cd "$TMP" && check_private)" ] || MISSED+="check private did not see that $1 includes $2"$'\n'
 }
 
 clean_tree() {
@@ -276,6 +330,11 @@ self_test() {
 	plant_pair src/ledger/r.c src/api/e.h
 	plant_pair src/fit/f.c src/minimum/m.h
 	plant_pair src/minimum/m.c src/fit/f.h
+	plant_private src/api/front.c src/accounting/private.h
+	plant_private src/fit/f.c src/noise/private.h
+	plant_private src/api/front.c src/plan/private.h
+	plant_private src/fit/f.c src/noise/gaussian.h
+	plant plan src/plan/plan.h 'typedef struct pe_cost { struct { long rho_nano; } amount; } pe_cost; typedef struct pe_plan pe_plan;'
 	plant flags Makefile 'CFLAGS += -O2 -ffast-math'
 	plant flags Makefile 'CFLAGS += -march=native'
 	plant flags src/base/a.c '#pragma GCC optimize ("fast-math")'
@@ -315,6 +374,8 @@ self_test
 [ $# -eq 0 ] || cd "$1" || exit 1
 declare -A TITLE=(
 	[rooms]="every include is of its own room or of one before it"
+	[private]="fields of costs, noises and plans are private to their rooms"
+	[plan]="what pairs a charge with another noise does not compile"
 	[flags]="no flag or pragma that changes floating-point results"
 	[random]="no random numbers but the one source"
 	[sql]="install script: no SECURITY DEFINER, no CREATE OR REPLACE, a COMMENT on every function"

@@ -747,6 +747,16 @@ CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], met
 COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
     'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; the same request again is answered free';
 
+CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
+        predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
+    RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, method text, fits boolean,
+        epsilon_left_after double precision, replay boolean)
+    AS 'MODULE_PATHNAME', 'pe_sql_quote_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION dp.quote_fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
+    'what dp.fit with the same arguments would cost; reads no data, charges nothing';
+
 CREATE TYPE dp.model_term AS (term text, coefficient double precision, model text, release bigint);
 COMMENT ON TYPE dp.model_term IS 'a term of a fitted model; the aggregates that fit models return an array of them';
 
@@ -809,6 +819,16 @@ CREATE FUNCTION dp.minimize_max_affine(dataset text, slopes text[], offsets text
     AS 'MODULE_PATHNAME', 'pe_sql_minimize_max_affine' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.minimize_max_affine(text, text[], text, double precision[], double precision[], double precision[], text, double precision, double precision, double precision, jsonb, boolean, name) IS
     'a private point where the largest of slopes . x + offset over the rows is small: lower <= x <= upper, and rows (g, h) of inequalities mean g . x <= h; public_value: the minimum without offsets; give epsilon or rho; the same request again is answered free';
+
+CREATE FUNCTION dp.quote_minimum(dataset text, slopes text[], offsets text, lower double precision[], upper double precision[],
+        inequalities double precision[] DEFAULT NULL, method text DEFAULT 'exponential',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
+        options jsonb DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, method text, fits boolean,
+        epsilon_left_after double precision, replay boolean)
+    AS 'MODULE_PATHNAME', 'pe_sql_quote_minimum' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION dp.quote_minimum(text, text[], text, double precision[], double precision[], double precision[], text, double precision, double precision, double precision, jsonb, boolean, name) IS
+    'what dp.minimize_max_affine with the same arguments would cost; reads no data, charges nothing';
 
 CREATE TYPE dp.affine_minimum AS (x double precision[], public_value double precision, release bigint);
 COMMENT ON TYPE dp.affine_minimum IS 'a private minimum of a piecewise affine function, as dp.minimize_max_affine_agg returns it';

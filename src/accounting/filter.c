@@ -29,7 +29,7 @@ fits(int64_t limit, int64_t spent, int64_t charge)
 }
 
 bool
-pe_filter_accepts(pe_cost limit, pe_cost spent, pe_cost charge)
+pe_filter_accepts(pe_amount limit, pe_amount spent, pe_amount charge)
 {
 	return fits(limit.rho_nano, spent.rho_nano, charge.rho_nano) &&
 		fits(limit.delta_atto, spent.delta_atto, charge.delta_atto) &&
@@ -37,15 +37,15 @@ pe_filter_accepts(pe_cost limit, pe_cost spent, pe_cost charge)
 }
 
 bool
-pe_filter_allows(int64_t most_nano, pe_cost charge)
+pe_filter_allows(int64_t most_nano, pe_amount charge)
 {
 	return most_nano == 0 || (charge.rho_nano <= most_nano && charge.epsilon_nano <= most_nano);
 }
 
-pe_cost
+pe_amount
 pe_budget_limit(double epsilon, double delta)
 {
-	pe_cost		limit = {-1, -1, 0};
+	pe_amount	limit = {-1, -1, 0};
 
 	if (!pe_epsilon_valid(epsilon) || !pe_delta_valid(delta))
 		return limit;
@@ -56,20 +56,20 @@ pe_budget_limit(double epsilon, double delta)
 	return limit;
 }
 
-pe_cost
+pe_amount
 pe_pure_limit(double epsilon)
 {
-	pe_cost		limit = {0, 0, -1};
+	pe_amount	limit = {0, 0, -1};
 
 	if (pe_epsilon_valid(epsilon))
 		limit.epsilon_nano = pe_nano_rho_down(epsilon);
 	return limit;
 }
 
-pe_cost
-pe_cap_cost(pe_cost charge, int64_t as_rho_nano, bool cap_is_pure)
+pe_amount
+pe_cap_amount(pe_amount charge, int64_t as_rho_nano, bool cap_is_pure)
 {
-	pe_cost		cost = charge;
+	pe_amount	cost = charge;
 
 	if (!cap_is_pure && charge.epsilon_nano != 0)
 	{
@@ -82,17 +82,17 @@ pe_cap_cost(pe_cost charge, int64_t as_rho_nano, bool cap_is_pure)
 }
 
 int64_t
-pe_nano_left(pe_cost left, bool is_pure)
+pe_nano_left(pe_amount left, bool is_pure)
 {
 	int64_t		nano = is_pure ? left.epsilon_nano : left.rho_nano;
 
 	return nano > 0 ? nano : 0;
 }
 
-pe_cost
-pe_cost_less(pe_cost limit, pe_cost spent)
+pe_amount
+pe_amount_less(pe_amount limit, pe_amount spent)
 {
-	return (pe_cost) {
+	return (pe_amount) {
 		limit.rho_nano - spent.rho_nano, limit.delta_atto - spent.delta_atto, limit.epsilon_nano - spent.epsilon_nano
 	};
 }

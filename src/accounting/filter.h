@@ -34,7 +34,7 @@ typedef struct
 	int64_t		rho_nano;
 	int64_t		delta_atto;
 	int64_t		epsilon_nano;
-} pe_cost;
+} pe_amount;
 
 /* Whether epsilon may be asked for: finite, above 0, at most PE_EPSILON_MAX. */
 extern bool pe_epsilon_valid(double epsilon);
@@ -46,14 +46,14 @@ extern bool pe_delta_valid(double delta);
  * Whether a charge still fits: spent + charge <= limit in all components.
  * Exact, without overflow; any negative number is refused.
  */
-extern bool pe_filter_accepts(pe_cost limit, pe_cost spent, pe_cost charge);
+extern bool pe_filter_accepts(pe_amount limit, pe_amount spent, pe_amount charge);
 
 /*
  * Whether one request may cost so much: rho, or epsilon, of at most most_nano;
  * 0: no limit.  The filter holds without it: it keeps a role from spending all by
  * one mistake.
  */
-extern bool pe_filter_allows(int64_t most_nano, pe_cost charge);
+extern bool pe_filter_allows(int64_t most_nano, pe_amount charge);
 
 /*
  * The limit that a budget (epsilon, delta) sets, both components rounded down:
@@ -64,25 +64,25 @@ extern bool pe_filter_allows(int64_t most_nano, pe_cost charge);
  *
  * (-1, -1), which admits no charge, if epsilon or delta is not valid.
  */
-extern pe_cost pe_budget_limit(double epsilon, double delta);
+extern pe_amount pe_budget_limit(double epsilon, double delta);
 
 /* The limit that a pure budget sets: epsilon, rounded down; (0, 0, -1) if epsilon is not valid. */
-extern pe_cost pe_pure_limit(double epsilon);
+extern pe_amount pe_pure_limit(double epsilon);
 
 /*
  * What a charge costs a cap: itself, or, where it is a pure one and the cap counts
  * rho, epsilon tanh(epsilon / 2) rounded up (pe_nano_rho_of_pure), or as_rho_nano if the
  * mechanism is known to cost less: 0 if it is not.
  */
-extern pe_cost pe_cap_cost(pe_cost charge, int64_t as_rho_nano, bool cap_is_pure);
+extern pe_amount pe_cap_amount(pe_amount charge, int64_t as_rho_nano, bool cap_is_pure);
 
 /*
  * The nano-units that the next request may cost, 0 at least, by what is left of a
  * budget: of epsilon if it is pure, of rho otherwise.
  */
-extern int64_t pe_nano_left(pe_cost left, bool is_pure);
+extern int64_t pe_nano_left(pe_amount left, bool is_pure);
 
 /* limit - spent in all components. */
-extern pe_cost pe_cost_less(pe_cost limit, pe_cost spent);
+extern pe_amount pe_amount_less(pe_amount limit, pe_amount spent);
 
 #endif

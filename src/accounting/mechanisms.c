@@ -342,3 +342,24 @@ pe_rdp_subsampled_gaussian(double q, double sigma, int alpha)
 		return round_up_relative(alpha / (2 * sigma * sigma));
 	return round_up_relative(log_moment(q, sigma, alpha) / (alpha - 1));
 }
+
+/*
+ * ln(1 + (exp(e) - 1) / q): three calls and a division, nothing of which cancels, and
+ * none amplifies a relative error (e is at most a few thousand where exp does not
+ * overflow; the logarithm brings that back).  A relative 1e-12 is a thousand times what
+ * they err.
+ */
+int64_t
+pe_unsampled_epsilon(int64_t nano, double q)
+{
+	double		epsilon = (double) nano * 1e-9;
+	double		unsampled;
+
+	if (!(q < 1) || epsilon > 500)
+		return nano;
+	unsampled = log1p(expm1(epsilon) / q) * (1 - 1e-12);
+	/* sampling never costs more than none */
+	if (!(unsampled * 1e9 > (double) nano))
+		return nano;
+	return (int64_t) (unsampled * 1e9);
+}

@@ -96,4 +96,24 @@ extern double pe_gaussian_sigma(double epsilon, double delta);
  */
 extern double pe_rdp_subsampled_gaussian(double q, double sigma, int alpha);
 
+/*
+ * A pure step on a random batch: every unit joins it with probability q.  If the step
+ * without sampling is e-DP when a unit is added or removed, with sampling it is
+ * ln(1 + q (exp(e) - 1))-DP: with P0 and P1 the laws without and with the unit, given
+ * the batch of the others, r = P1 / P0 in [exp(-e), exp(e)],
+ *
+ *		(1 - q + q r) <= 1 + q (exp(e) - 1), and
+ *		1 / (1 - q + q r) <= 1 / (1 - q + q exp(-e)) <= 1 - q + q exp(e),
+ *
+ * since (1 - q + q / x) (1 - q + q x) = 1 + q (1-q) (x + 1/x - 2) >= 1; and a ratio that is
+ * bounded for every batch of the others is bounded for their mixture.  (Li, Qardaji and
+ * Su, ASIACCS 2012; Balle, Barthe and Gaboardi, arXiv 1807.01647, Theorem 8.  Kuru et al.
+ * use a theorem for batches of fixed size and units that are replaced, whose number is
+ * public.)  Not for substitute: there the unit is in the batch in both cases.
+ *
+ * The largest nano without sampling, rounded down, of a step that may cost nano on a sample
+ * that every unit joins with probability at most q, 0 < q <= 1.
+ */
+extern int64_t pe_unsampled_epsilon(int64_t nano, double q);
+
 #endif

@@ -90,17 +90,6 @@ pe_unit_variances(const pe_measured *measured, const pe_workload *workload)
 	return variance;
 }
 
-bool
-pe_sensitivity(const pe_dataset *dataset, const pe_strategy *strategy, pe_norm norm, pe_u128 *sensitivity)
-{
-	pe_neighbours neighbours = pe_dataset_neighbours(dataset);
-
-	pe_check_memory(pe_strategy_sensitivity_memory(strategy, neighbours));
-	return norm == PE_L2
-		? pe_strategy_sensitivity_sq(strategy, neighbours, dataset->max_rows, sensitivity)
-		: pe_strategy_sensitivity_l1(strategy, neighbours, dataset->max_rows, sensitivity);
-}
-
 static void
 check_determined(const pe_reconstruction *r)
 {

@@ -32,13 +32,6 @@ extern char *pe_canonical_workload(const char *text);
 /* The variance of every query of a workload for noise of variance 1; 22023 or 54000 if it cannot be had. */
 extern double *pe_unit_variances(const pe_measured *measured, const pe_workload *workload);
 
-/*
- * The sensitivity that a dataset's declaration gives a strategy: squared for
- * PE_L2.  False if it is too large to be served; 53200 if it takes more memory
- * than pg_epsilon.max_memory.
- */
-extern bool pe_sensitivity(const pe_dataset *dataset, const pe_strategy *strategy, pe_norm norm, pe_u128 *sensitivity);
-
 /* All queries of a workload with their labels. */
 typedef struct pe_answers
 {

@@ -23,7 +23,7 @@
 #include "server/shim.h"
 #include "door/obtain.h"
 #include "counts/dawa.h"
-#include "noise/noise.h"
+#include "plan/plan.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_compare);
 
@@ -40,6 +40,9 @@ enum
 #define SIMULATED 200
 #define LARGEST_SUM ((int64) 1 << 62)
 
+/* One unit adds or removes one row. */
+static const pe_plan_rules one_row = {.neighbours = PE_ADD_REMOVE, .max_rows = 1};
+
 /* What is known of a method; NaN: nobody knows. */
 typedef struct found
 {
@@ -53,8 +56,9 @@ typedef struct comparison
 {
 	pe_workload workload;
 	pe_norm		norm;			/* of all methods but dawa */
-	int64		nano;			/* what a release costs, likewise */
-	int64		pure_nano;		/* of dawa */
+	pe_plan_ask ask;			/* what a release costs, likewise */
+	pe_plan_ask pure_ask;		/* of dawa */
+	int64		pure_nano;		/* the same in 1e-9 */
 	const int64 *example;		/* per cell; NULL: none */
 	int			methods;
 	found	   *row;
@@ -66,22 +70,18 @@ typedef struct comparison
  * ------------------------------------------------------------------
  */
 
-/* One unit adds or removes one row. */
 static double
 noise_stderr(const comparison *c, const pe_strategy *strategy)
 {
-	pe_noise	noise = {.norm = c->norm, .nano = c->nano};
-	bool		fits;
+	pe_plan_counts counts = {.strategy = strategy, .rules = one_row};
+	pe_plan    *plan;
 
-	pe_check_memory(pe_strategy_sensitivity_memory(strategy, PE_ADD_REMOVE));
-	fits = c->norm == PE_L2
-		? pe_strategy_sensitivity_sq(strategy, PE_ADD_REMOVE, 1, &noise.sensitivity)
-		: pe_strategy_sensitivity_l1(strategy, PE_ADD_REMOVE, 1, &noise.sensitivity);
-	if (!fits || isinf(pe_noise_stderr(&noise)))
+	pe_check_memory(pe_strategy_sensitivity_memory(strategy, one_row.neighbours));
+	if (pe_plan_of_counts(&c->ask, &counts, &plan) != PE_PLAN_MADE)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the noise of the workload's answers is too wide")));
-	return pe_noise_stderr(&noise);
+	return pe_noise_stderr(pe_plan_noise(plan));
 }
 
 /* The root of the mean of all queries' variances for noise of variance 1; weights are not in it. */
@@ -124,7 +124,7 @@ typedef struct simulation
 	const pe_workload *workload;
 	pe_classes	classes;
 	pe_strategy ordered;		/* the columns of the plan */
-	pe_dawa_plan plan;
+	pe_plan    *plan;
 	int64_t    *counts;			/* of the columns */
 	int64_t    *released;
 	double	   *error;			/* of each class */
@@ -136,6 +136,7 @@ begin_simulation(const comparison *c, simulation *s)
 {
 	int32		cells = pe_shape_cells(&c->workload.shape);
 	int32_t    *column_of_cell = pe_alloc(cells, sizeof(int32_t));
+	pe_plan_counts counts = {.strategy = &s->ordered, .rules = one_row};
 
 	s->workload = &c->workload;
 	pe_classes_init(&s->workload, 1, &s->classes);
@@ -145,13 +146,11 @@ begin_simulation(const comparison *c, simulation *s)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the workload tells more classes of cells apart than method \"dawa\" serves")));
-	s->plan = (pe_dawa_plan) {
-		.columns = s->ordered.columns, .v = pe_ordered_gram(s->workload, &s->classes, &s->ordered),
-		.neighbours = PE_ADD_REMOVE, .max_rows = 1
-	};
-	pe_dawa_split(&s->plan, c->pure_nano);
-	s->counts = pe_alloc(s->plan.columns, sizeof(int64_t));
-	s->released = pe_alloc(s->plan.columns, sizeof(int64_t));
+	counts.gram = pe_ordered_gram(s->workload, &s->classes, &s->ordered);
+	if (pe_plan_of_counts(&c->pure_ask, &counts, &s->plan) != PE_PLAN_MADE)
+		elog(ERROR, "method dawa has no plan");
+	s->counts = pe_alloc(s->ordered.columns, sizeof(int64_t));
+	s->released = pe_alloc(s->ordered.columns, sizeof(int64_t));
 	s->error = pe_alloc(s->classes.cells, sizeof(double));
 	s->answer = pe_alloc(c->workload.queries, sizeof(double));
 	pe_strategy_columns(&s->ordered, s->workload, NULL, column_of_cell);
@@ -160,13 +159,19 @@ begin_simulation(const comparison *c, simulation *s)
 			s->counts[column_of_cell[cell]] += c->example[cell];
 }
 
+/* The example is public: a draw that is cancelled tells nothing. */
+static void
+hold_nothing(void)
+{
+}
+
 /* One release, and the sum of all queries' squared errors; a class that no query asks for has none. */
 static double
 simulate(simulation *s)
 {
 	double		sum = 0;
 
-	pe_dawa_release(&s->plan, s->counts, s->released);
+	pe_plan_measure(s->plan, s->counts, NULL, s->released, hold_nothing);
 	for (int32 class = 0; class < s->classes.cells; class++)
 	{
 		int32		column = s->ordered.column_of[class];
@@ -233,13 +238,16 @@ read_cost(FunctionCallInfo fcinfo, comparison *c)
 
 	pe_check_epsilon(epsilon);
 	c->norm = isnan(delta) ? PE_L1 : PE_L2;
-	c->nano = c->pure_nano = pe_nano_rho_down(epsilon);
+	c->pure_nano = pe_nano_rho_down(epsilon);
+	c->pure_ask = (pe_plan_ask) {.pure = true, .epsilon = epsilon, .rho = NAN, .max_stderr = NAN};
+	c->ask = c->pure_ask;
 	if (c->norm == PE_L2)
 	{
 		pe_check_delta(delta);
-		c->nano = pe_nano_rho_of_epsilon(epsilon, delta);
+		c->ask.pure = false;
+		c->ask.delta = delta;
 	}
-	if (c->nano <= 0)
+	if ((c->norm == PE_L2 ? pe_nano_rho_of_epsilon(epsilon, delta) : c->pure_nano) <= 0)
 		refuse_cost(1);
 }
 

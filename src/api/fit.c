@@ -13,6 +13,7 @@
 #include "ledger/models.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_fit);
+PG_FUNCTION_INFO_V1(pe_sql_quote_fit);
 PG_FUNCTION_INFO_V1(pe_sql_drop_model);
 
 enum
@@ -24,21 +25,22 @@ enum
 typedef struct call
 {
 	FunctionCallInfo fcinfo;
-	pe_model_request request;
+	pe_request request;
 	pe_model_fit *fit;
 	pe_charge_reply reply;
 	char	   *name;			/* of the model */
 	double	   *coefficient;
+	bool		replay;			/* of a quote */
 } call;
 
 static void
-read_arguments(FunctionCallInfo fcinfo, pe_model_request *request)
+read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 {
-	pe_model_request_init(request, "dp.fit");
+	pe_request_init(request, "dp.fit");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	request->model = pe_text_argument(fcinfo, ARG_KIND, "kind");
+	request->kind = pe_text_argument(fcinfo, ARG_KIND, "kind");
 	request->label = pe_text_argument(fcinfo, ARG_LABEL, "label");
-	request->feature = pe_names_argument(fcinfo, ARG_FEATURES, "features", "a feature", &request->features);
+	request->attribute = pe_names_argument(fcinfo, ARG_FEATURES, "features", "a feature", &request->attributes);
 	request->method = pe_optional_text(fcinfo, ARG_METHOD);
 	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
 	request->rho = pe_optional_float(fcinfo, ARG_RHO, "rho");
@@ -69,7 +71,7 @@ validate(void *argument)
 	call	   *c = argument;
 
 	read_arguments(c->fcinfo, &c->request);
-	c->fit = pe_model_validate(&c->request);
+	c->fit = pe_model_validate(&c->request, true);
 }
 
 static void
@@ -102,7 +104,7 @@ fit_privately(call *c)
 
 	pe_door_fit(&fit->question, &c->reply);
 	if (c->reply.outcome == PE_REFUSED)
-		pe_model_refuse(fit, &c->reply);
+		pe_asked_refuse(&fit->asked, &c->reply, "");
 	run(c, find_name);
 	if (c->reply.charge_id != 0)
 		pe_model_tell(fit, &c->reply, c->name != NULL ? c->name : "");
@@ -125,9 +127,38 @@ pe_sql_fit(PG_FUNCTION_ARGS)
 	else
 	{
 		pe_door_fit_plain(&c.fit->question, c.coefficient);
-		c.name = pe_model_keep_plain(c.fit->dataset, &c.fit->question.charge, c.coefficient);
+		c.name = pe_model_keep_plain(c.fit->asked.dataset, &c.fit->asked.charge, c.coefficient);
 	}
 	pe_return_rows(fcinfo, c.fit->record.terms, 4, make_row, &c);
+	return (Datum) 0;
+}
+
+static void
+validate_quote(void *argument)
+{
+	call	   *c = argument;
+
+	read_arguments(c->fcinfo, &c->request);
+	c->fit = pe_model_validate(&c->request, false);
+	c->replay = pe_fit_is_private(c->fit->problem.method) && pe_asked_is_replay(&c->fit->asked);
+}
+
+static void
+make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+
+	pe_asked_quote_row(&c->fit->asked, c->replay, values, nulls);
+}
+
+/* Reads no row, charges nothing. */
+Datum
+pe_sql_quote_fit(PG_FUNCTION_ARGS)
+{
+	call		c = {.fcinfo = fcinfo};
+
+	run(&c, validate_quote);
+	pe_return_rows(fcinfo, 1, PE_QUOTE_COLUMNS, make_quote, &c);
 	return (Datum) 0;
 }
 

@@ -60,7 +60,7 @@ PG_FUNCTION_INFO_V1(pe_sql_linear_regression_final);
 typedef struct state
 {
 	MemoryContext context;		/* of this and of everything below */
-	pe_model_request request;
+	pe_request request;
 	pe_model_fit *fit;
 	Oid			label_type;		/* base type */
 	pe_feature_value *feature;
@@ -112,9 +112,9 @@ validate(void *argument)
 
 	pe_model_options_read(pe_constant_options(v->fcinfo, OPTIONS), &s->request);
 	s->request.fresh = true;
-	s->request.by_array = true;
+	s->request.of_query = true;
 	s->request.numbered = is_grouped(v->fcinfo);
-	s->fit = pe_model_validate(&s->request);
+	s->fit = pe_model_validate(&s->request, true);
 	check_label(s);
 }
 
@@ -140,14 +140,14 @@ new_state(FunctionCallInfo fcinfo, MemoryContext parent, const char *function)
 	ErrorData  *error;
 
 	s->context = context;
-	pe_model_request_init(&s->request, function);
-	s->request.model = pstrdup(function + strlen("dp."));
+	pe_request_init(&s->request, function);
+	s->request.kind = pstrdup(function + strlen("dp."));
 	s->label_type = getBaseType(pe_aggregate_argument_type(fcinfo, 0));
 	error = pe_run_undone(validate, &v);	/* the query keeps no lock of it */
 	if (error != NULL)
 		ReThrowError(error);
 	shape = &s->fit->spec.map.shape;
-	s->feature = palloc0((s->request.features + 1) * sizeof(*s->feature));
+	s->feature = palloc0((s->request.attributes + 1) * sizeof(*s->feature));
 	s->row.dense = palloc0((shape->dense + 1) * sizeof(int16));
 	s->row.cell = palloc0((shape->groups + 1) * sizeof(uint16));
 	pe_rows_init(&s->rows, shape, false);
@@ -206,7 +206,7 @@ read_features(state *s, ArrayType *array)
 
 	if (array != NULL)
 		pe_float_array_begin(&walk, array);
-	for (int f = 0; f < s->request.features; f++)
+	for (int f = 0; f < s->request.attributes; f++)
 	{
 		double		value = array != NULL ? pe_float_array_next(&walk) : get_float8_nan();
 
@@ -225,10 +225,10 @@ array_argument(const state *s, FunctionCallInfo fcinfo)
 {
 	ArrayType  *array = PG_ARGISNULL(ARG_FEATURES) ? NULL : PG_GETARG_ARRAYTYPE_P(ARG_FEATURES);
 
-	if (array != NULL && !pe_float_array_has(array, s->request.features))
+	if (array != NULL && !pe_float_array_has(array, s->request.attributes))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("features must have one dimension and as many elements as the options name (%d)", s->request.features)));
+				 errmsg("features must have one dimension and as many elements as the options name (%d)", s->request.attributes)));
 	return array;
 }
 
@@ -276,7 +276,7 @@ find_name(void *argument)
 {
 	fitted	   *f = argument;
 
-	f->name = pe_model_name(f->reply.release_id, f->fit->request->name);
+	f->name = pe_model_name(f->reply.release_id, f->fit->asked.request->name);
 }
 
 static void
@@ -286,7 +286,7 @@ fit_privately(state *s, fitted *f)
 
 	pe_fit_collected(&f->fit->question, &s->rows, &f->reply);
 	if (f->reply.outcome == PE_REFUSED)
-		pe_model_refuse(f->fit, &f->reply);
+		pe_asked_refuse(&f->fit->asked, &f->reply, "");
 	memcpy(f->coefficient, f->reply.value, f->fit->record.terms * sizeof(double));
 	error = pe_run_undone(find_name, f);
 	if (error != NULL)
@@ -298,7 +298,7 @@ static void
 fit_plainly(state *s, fitted *f)
 {
 	pe_fit_collected_plain(&f->fit->question, &s->rows, f->coefficient);
-	f->name = pe_model_keep_plain(f->fit->dataset, &f->fit->question.charge, f->coefficient);
+	f->name = pe_model_keep_plain(f->fit->asked.dataset, &f->fit->asked.charge, f->coefficient);
 }
 
 static Datum

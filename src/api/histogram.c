@@ -8,50 +8,88 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 
 #include "api/answers.h"
-#include "api/price.h"
+#include "api/arguments.h"
 #include "api/question.h"
 #include "api/rows.h"
 #include "server/access.h"
-#include "ledger/charge.h"
-#include "ledger/chain.h"
+#include "server/settings.h"
 #include "methods/make.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_histogram);
 PG_FUNCTION_INFO_V1(pe_sql_quote);
 PG_FUNCTION_INFO_V1(pe_sql_quote_queries);
 
-/* ------------------------------------------------------------------
- * Telling what was charged, and what was not
- * ------------------------------------------------------------------
- */
-
-static pe_price
-price_of(const pe_histogram *h)
+/* The arguments by position, the same in all functions. */
+enum
 {
-	return (pe_price) {h->dataset, h->budget, &h->question.charge, pe_histogram_epsilon(h)};
+	ARG_DATASET, ARG_ATTRIBUTES, ARG_WORKLOAD, ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR, ARG_DELTA,
+	ARG_PREDICATE, ARG_METHOD, ARG_NONNEGATIVE, ARG_FRESH, ARG_BUDGET, ARG_ROWS_PER_UNIT
+};
+
+/* The names asked for: text[], or text that is one name or an array literal.  Without names all rows are one cell. */
+static char **
+attribute_names(FunctionCallInfo fcinfo, int *count)
+{
+	ArrayType  *array;
+	Datum	   *elements;
+	bool	   *nulls;
+	char	  **names;
+
+	if (PG_ARGISNULL(ARG_ATTRIBUTES))
+		pe_refuse_null("attributes");
+	if (get_fn_expr_argtype(fcinfo->flinfo, ARG_ATTRIBUTES) == TEXTOID)
+	{
+		char	   *given = text_to_cstring(PG_GETARG_TEXT_PP(ARG_ATTRIBUTES));
+
+		if (given[0] != '{')
+		{
+			*count = 1;
+			names = palloc(sizeof(char *));
+			names[0] = given;
+			return names;
+		}
+		array = DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, given, TEXTOID, -1));
+	}
+	else
+		array = PG_GETARG_ARRAYTYPE_P(ARG_ATTRIBUTES);
+
+	if (ARR_NDIM(array) > 1)
+		pe_refuse_parameter("attributes", "an array of several dimensions", "a list");
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
+	pe_check_attributes(*count);
+	names = palloc(Max(*count, 1) * sizeof(char *));
+	for (int i = 0; i < *count; i++)
+	{
+		if (nulls[i])
+			pe_refuse_null("an attribute");
+		names[i] = TextDatumGetCString(elements[i]);
+	}
+	return names;
 }
 
 static void
-tell_charge(const pe_histogram *h, const pe_charge_reply *reply)
+read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 {
-	pe_price	price = price_of(h);
-
-	pe_price_tell(&price, reply, psprintf("release " INT64_FORMAT, reply->release_id));
-}
-
-static void
-refuse_overspend(pe_histogram *h, const pe_charge_reply *reply)
-{
-	pe_price	price = price_of(h);
-	pe_noise	affordable = {h->noise.norm, h->noise.sensitivity, reply->left};
-
-	if (h->method == PE_METHOD_DAWA)
-		pe_price_refuse(&price, reply, "");
-	pe_price_refuse(&price, reply, psprintf(" and buys max_stderr => %.4g",
-											pe_noise_stderr(&affordable) * sqrt(pe_histogram_max_variance(h))));
+	pe_request_init(request, "dp.histogram");
+	request->attribute = attribute_names(fcinfo, &request->attributes);
+	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
+	request->workload = pe_text_argument(fcinfo, ARG_WORKLOAD, "workload");
+	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
+	request->rho = pe_optional_float(fcinfo, ARG_RHO, "rho");
+	request->max_stderr = pe_optional_float(fcinfo, ARG_MAX_STDERR, "max_stderr");
+	request->delta = pe_optional_float(fcinfo, ARG_DELTA, "delta");
+	request->predicate = pe_optional_text(fcinfo, ARG_PREDICATE);
+	request->method = pe_text_argument(fcinfo, ARG_METHOD, "method");
+	request->nonnegative = !PG_ARGISNULL(ARG_NONNEGATIVE) && PG_GETARG_BOOL(ARG_NONNEGATIVE);
+	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
+	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
+	request->cuts = !PG_ARGISNULL(ARG_ROWS_PER_UNIT);
+	request->rows_per_unit = request->cuts ? PG_GETARG_INT32(ARG_ROWS_PER_UNIT) : 0;
 }
 
 /* ------------------------------------------------------------------
@@ -63,6 +101,7 @@ refuse_overspend(pe_histogram *h, const pe_charge_reply *reply)
 typedef struct call
 {
 	FunctionCallInfo fcinfo;
+	pe_request	request;
 	pe_histogram *histogram;
 	pe_charge_reply reply;
 	pe_answers	answers;
@@ -89,7 +128,8 @@ arguments(void *argument)
 {
 	call	   *c = argument;
 
-	c->histogram = pe_histogram_arguments(c->fcinfo, true);
+	read_arguments(c->fcinfo, &c->request);
+	c->histogram = pe_histogram_validate(&c->request, true);
 }
 
 static void
@@ -128,28 +168,56 @@ make_answer(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[6] = Int64GetDatum(c->reply.release_id);
 }
 
+/* Of what was measured then, another noise than the plan's. */
+static const pe_noise *
+noise_of_replay(const call *c)
+{
+	const pe_histogram *h = c->histogram;
+	pe_plan_rules rules = pe_rules_of(h->asked.dataset);
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(h->asked.plan));
+	bool		pure = h->asked.ask.pure;
+	pe_noise   *noise;
+
+	pe_check_memory(pe_strategy_sensitivity_memory(&h->kept.strategy, rules.neighbours));
+	noise = pe_plan_noise_of(&h->kept.strategy, &rules, pure ? PE_L1 : PE_L2, pure ? amount.epsilon_nano : amount.rho_nano);
+	if (noise == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the strategy of release " INT64_FORMAT " is too large", c->reply.release_id)));
+	return noise;
+}
+
 /* From the measurements of the reply to answers. */
 static void
 reconstruct(call *c)
 {
 	pe_histogram *h = c->histogram;
+	const pe_noise *noise = pe_plan_noise(h->asked.plan);
 
 	if (c->reply.strategy_id != h->kept.id && c->reply.outcome == PE_REPLAYED)
 	{
 		run(c, load_measured);
 		h->variance = NULL;
-		if (h->method != PE_METHOD_DAWA &&
-			!pe_sensitivity(h->dataset, &h->kept.strategy, h->noise.norm, &h->noise.sensitivity))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("the strategy of release " INT64_FORMAT " is too large", c->reply.release_id)));
+		if (noise != NULL)
+			noise = noise_of_replay(c);
 	}
 	if (c->reply.values != h->kept.strategy.rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold the measurements of its strategy", c->reply.release_id)));
 	pe_answers_init(&c->answers, &h->measured, &h->workload, h->columns, c->reply.value,
-					h->method == PE_METHOD_DAWA ? NULL : &h->noise, h->variance, h->nonnegative);
+					noise, h->variance, h->asked.request->nonnegative);
+}
+
+static void
+refuse(pe_histogram *h, const pe_charge_reply *reply)
+{
+	const pe_asked *asked = &h->asked;
+
+	if (h->method == PE_METHOD_DAWA)
+		pe_asked_refuse(asked, reply, "");
+	pe_asked_refuse(asked, reply, psprintf(" and buys max_stderr => %.4g",
+										   pe_plan_stderr_at(asked->plan, reply->left) * sqrt(pe_histogram_max_variance(h))));
 }
 
 Datum
@@ -158,12 +226,12 @@ pe_sql_histogram(PG_FUNCTION_ARGS)
 	call		c = {.fcinfo = fcinfo};
 
 	run(&c, arguments);
-	pe_histogram_resolve(fcinfo, c.histogram);
+	pe_histogram_resolve(c.histogram);
 	run(&c, ask_door);
 	if (c.reply.outcome == PE_REFUSED)
-		refuse_overspend(c.histogram, &c.reply);
+		refuse(c.histogram, &c.reply);
 	if (c.reply.charge_id != 0)
-		tell_charge(c.histogram, &c.reply);
+		pe_asked_tell(&c.histogram->asked, &c.reply, psprintf("release " INT64_FORMAT, c.reply.release_id));
 	reconstruct(&c);
 	pe_return_rows(fcinfo, c.answers.queries, 7, make_answer, &c);
 	return (Datum) 0;
@@ -174,36 +242,13 @@ pe_sql_histogram(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------
  */
 
-/* Whether the budget has paid for this very request already. */
-static bool
-is_replay(const pe_histogram *h)
-{
-	static pe_statement find = {NULL, "SELECT FROM dp_ledger.release r JOIN dp_ledger.charge c ON c.id = r.charge_id OR c.release_id = r.id "
-		"WHERE r.dataset_id = $1 AND r.version = $2 AND r.request_hash = $3 AND r.request = $4 AND r.payload IS NOT NULL "
-		"AND c.budget_id = $5 LIMIT 1", 5, {INT8OID, INT4OID, BYTEAOID, TEXTOID, INT8OID}};
-	const pe_charge_request *request = &h->question.charge;
-	Datum		values[5] = {
-		Int64GetDatum(request->dataset_id), Int32GetDatum((int32) request->version),
-		PointerGetDatum(pe_request_hash(request->request)), CStringGetTextDatum(request->request),
-		Int64GetDatum(request->budget_id)
-	};
-	pe_access	access;
-	bool		found;
-
-	if (request->fresh || h->budget == NULL)
-		return false;
-	pe_access_begin(&access);
-	found = pe_access_read(&find, values, NULL) > 0;
-	pe_access_end(&access);
-	return found;
-}
-
 static void
 quote_arguments(void *argument)
 {
 	call	   *c = argument;
 
-	c->histogram = pe_histogram_arguments(c->fcinfo, false);
+	read_arguments(c->fcinfo, &c->request);
+	c->histogram = pe_histogram_validate(&c->request, false);
 }
 
 static void
@@ -211,7 +256,7 @@ look_for_replay(void *argument)
 {
 	call	   *c = argument;
 
-	c->replay = is_replay(c->histogram);
+	c->replay = pe_asked_is_replay(&c->histogram->asked);
 }
 
 /* Everything that a quote tells, with a bound of all strategies if that is told; reads no row, charges nothing. */
@@ -225,11 +270,11 @@ quote(call *c, bool bounded)
 	run(c, quote_arguments);
 	h = c->histogram;
 	h->bounded = bounded;
-	pe_histogram_resolve(c->fcinfo, h);
+	pe_histogram_resolve(h);
 	run(c, look_for_replay);
 	if (h->method == PE_METHOD_DAWA)
 		return;					/* nobody knows its errors */
-	noise = pe_noise_stderr(&h->noise);
+	noise = pe_noise_stderr(pe_plan_noise(h->asked.plan));
 	c->max_stderr = noise * sqrt(pe_histogram_max_variance(h));
 	for (int32 q = 0; q < h->workload.queries; q++)
 		sum += h->variance[q];
@@ -242,15 +287,15 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const call *c = argument;
 	const pe_histogram *h = c->histogram;
-	pe_cost		cost = c->replay ? (pe_cost) {0} : pe_request_cost(&h->question.charge);
-	int64		after = h->budget != NULL ? pe_budget_left_after(h->budget, cost) : -1;
-	bool		fits = after >= 0 && (c->replay || !h->dataset->frozen);
+	const pe_asked *asked = &h->asked;
+	double		left = 0;
+	bool		fits = pe_asked_fits(asked, c->replay, &left);
 	bool		unknown = h->method == PE_METHOD_DAWA;
 
-	values[0] = Float8GetDatum(h->noise.nano / 1e9);
-	nulls[0] = h->pure;
-	values[1] = Float8GetDatum(pe_histogram_epsilon(h));
-	values[2] = Float8GetDatum(h->delta);
+	values[0] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
+	nulls[0] = asked->ask.pure;
+	values[1] = Float8GetDatum(pe_plan_epsilon(asked->plan));
+	values[2] = Float8GetDatum(asked->ask.delta);
 	values[3] = Float8GetDatum(c->max_stderr);
 	values[4] = Float8GetDatum(c->rms_stderr);
 	nulls[3] = nulls[4] = nulls[8] = unknown;
@@ -261,11 +306,10 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[9] = Float8GetDatum(h->kept.strategy.lower_bound);
 	values[10] = Float8GetDatum(pe_strategy_gap(&h->kept.strategy));
 	/* for pure accounting nobody has a bound worth telling, nor for more cells than can be optimised for */
-	nulls[9] = nulls[10] = h->pure || h->kept.strategy.lower_bound == 0;
+	nulls[9] = nulls[10] = asked->ask.pure || h->kept.strategy.lower_bound == 0;
 	values[11] = BoolGetDatum(fits);
 	nulls[12] = !fits;
-	if (fits)
-		values[12] = Float8GetDatum(pe_budget_epsilon(h->budget, after));
+	values[12] = Float8GetDatum(left);
 	values[13] = BoolGetDatum(c->replay);
 }
 
@@ -289,7 +333,7 @@ make_quoted_query(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[1] = pe_label(&c->labels, query);
 	nulls[2] = h->method == PE_METHOD_DAWA;
 	if (!nulls[2])
-		values[2] = Float8GetDatum(pe_noise_stderr(&h->noise) * sqrt(h->variance[query]));
+		values[2] = Float8GetDatum(pe_noise_stderr(pe_plan_noise(h->asked.plan)) * sqrt(h->variance[query]));
 }
 
 Datum

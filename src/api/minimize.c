@@ -11,6 +11,7 @@
 #include "server/access.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine);
+PG_FUNCTION_INFO_V1(pe_sql_quote_minimum);
 
 enum
 {
@@ -21,18 +22,19 @@ enum
 typedef struct call
 {
 	FunctionCallInfo fcinfo;
-	pe_minimum_request request;
+	pe_request request;
 	pe_minimum_validated *minimum;
 	pe_charge_reply reply;
 	const double *value;
+	bool		replay;			/* of a quote */
 } call;
 
 static void
-read_arguments(FunctionCallInfo fcinfo, pe_minimum_request *request)
+read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 {
-	pe_minimum_request_init(request, "dp.minimize_max_affine");
+	pe_request_init(request, "dp.minimize_max_affine");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
-	request->slope = pe_names_argument(fcinfo, ARG_SLOPES, "slopes", "a slope", &request->slopes);
+	request->attribute = pe_names_argument(fcinfo, ARG_SLOPES, "slopes", "a slope", &request->attributes);
 	request->offsets = pe_text_argument(fcinfo, ARG_OFFSETS, "offsets");
 	pe_polytope_of_arrays(fcinfo, ARG_LOWER, &request->set);
 	request->method = pe_optional_text(fcinfo, ARG_METHOD);
@@ -50,7 +52,7 @@ validate(void *argument)
 	call	   *c = argument;
 
 	read_arguments(c->fcinfo, &c->request);
-	c->minimum = pe_minimum_validate(&c->request);
+	c->minimum = pe_minimum_validate(&c->request, true);
 }
 
 /* Charged, or replayed, or refused. */
@@ -59,7 +61,7 @@ minimise(call *c)
 {
 	pe_door_minimise(&c->minimum->question, &c->reply);
 	if (c->reply.outcome == PE_REFUSED)
-		pe_minimum_refuse(c->minimum, &c->reply);
+		pe_asked_refuse(&c->minimum->asked, &c->reply, "");
 	if (c->reply.charge_id != 0)
 		pe_minimum_tell(c->minimum, &c->reply);
 	c->value = pe_minimum_values(c->minimum, &c->reply);
@@ -73,15 +75,52 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	pe_minimum_row(c->minimum, c->value, c->reply.release_id, values, nulls);
 }
 
+/* Runs body so that the caller's transaction keeps no lock of it. */
+static void
+run(call *c, void (*body) (void *))
+{
+	ErrorData  *error = pe_run_undone(body, c);
+
+	if (error != NULL)
+		ReThrowError(error);
+}
+
 Datum
 pe_sql_minimize_max_affine(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo};
-	ErrorData  *error = pe_run_undone(validate, &c);	/* the caller's transaction keeps no lock of it */
 
-	if (error != NULL)
-		ReThrowError(error);
+	run(&c, validate);
 	minimise(&c);
 	pe_return_rows(fcinfo, 1, 3, make_row, &c);
+	return (Datum) 0;
+}
+
+static void
+validate_quote(void *argument)
+{
+	call	   *c = argument;
+
+	read_arguments(c->fcinfo, &c->request);
+	c->minimum = pe_minimum_validate(&c->request, false);
+	c->replay = pe_asked_is_replay(&c->minimum->asked);
+}
+
+static void
+make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+
+	pe_asked_quote_row(&c->minimum->asked, c->replay, values, nulls);
+}
+
+/* Reads no row, charges nothing. */
+Datum
+pe_sql_quote_minimum(PG_FUNCTION_ARGS)
+{
+	call		c = {.fcinfo = fcinfo};
+
+	run(&c, validate_quote);
+	pe_return_rows(fcinfo, 1, PE_QUOTE_COLUMNS, make_quote, &c);
 	return (Datum) 0;
 }

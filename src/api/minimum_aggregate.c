@@ -50,7 +50,7 @@ PG_FUNCTION_INFO_V1(pe_sql_minimize_max_affine_final);
 typedef struct state
 {
 	MemoryContext context;		/* of this and of everything below */
-	pe_minimum_request request;
+	pe_request request;
 	pe_minimum_validated *minimum;
 	pe_affine	rows;
 	size_t		bytes;			/* of rows */
@@ -76,7 +76,7 @@ require(const void *given, const char *name)
 
 /* Every key that is not one of dp.minimize_max_affine is an option of the method. */
 static void
-read_options(const Jsonb *options, pe_minimum_request *request)
+read_options(const Jsonb *options, pe_request *request)
 {
 	static const char *const ours[] = {
 		"dataset", "lower", "upper", "inequalities", "method", "epsilon", "rho", "delta", "budget"
@@ -107,11 +107,11 @@ validate(void *argument)
 	validation *v = argument;
 	state	   *s = v->s;
 
-	pe_minimum_request_init(&s->request, NAME);
+	pe_request_init(&s->request, NAME);
 	read_options(pe_constant_options(v->fcinfo, OPTIONS), &s->request);
 	s->request.fresh = true;
 	s->request.of_query = true;
-	s->minimum = pe_minimum_validate(&s->request);
+	s->minimum = pe_minimum_validate(&s->request, true);
 }
 
 static void
@@ -246,7 +246,7 @@ minimise(state *s, pe_charge_reply *reply)
 {
 	pe_minimise_collected(&s->minimum->question, &s->rows, reply);
 	if (reply->outcome == PE_REFUSED)
-		pe_minimum_refuse(s->minimum, reply);
+		pe_asked_refuse(&s->minimum->asked, reply, "");
 	pe_minimum_tell(s->minimum, reply);
 	return pe_minimum_values(s->minimum, reply);
 }

@@ -12,8 +12,6 @@
 #include "utils/builtins.h"
 #include "utils/json.h"
 
-#include "accounting/mechanisms.h"
-#include "accounting/zcdp.h"
 #include "api/arguments.h"
 #include "api/minimum_question.h"
 #include "api/options.h"
@@ -25,14 +23,6 @@
 
 /* Numbers of all inequalities: a charge and a release keep their text, which is below 1 MB. */
 #define INEQUALITY_NUMBERS 32768
-
-void
-pe_minimum_request_init(pe_minimum_request *request, const char *function)
-{
-	memset(request, 0, sizeof(*request));
-	request->function = function;
-	request->epsilon = request->rho = request->delta = NAN;
-}
 
 /* ------------------------------------------------------------------
  * Slopes and offsets
@@ -71,22 +61,22 @@ largest_of(const pe_column *column)
 static void
 load_columns(pe_minimum_validated *m)
 {
-	const pe_minimum_request *request = m->request;
-	int			count = request->slopes;
+	const pe_request *request = m->asked.request;
+	int			count = request->attributes;
 
 	if (request->of_query)
 		return;
-	m->columns = pe_columns_load(m->dataset, request->slope, &count);
+	m->columns = pe_columns_load(m->asked.dataset, request->attribute, &count);
 	for (int i = 0; i < count; i++)
 	{
 		check_slope(&m->columns[i]);
 		m->steepest[i] = largest_of(&m->columns[i]);
 	}
-	if (strcmp(request->offsets, m->dataset->private_column) != 0)
+	if (strcmp(request->offsets, m->asked.dataset->private_column) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" is not the private column of dataset \"%s\"", request->offsets, m->dataset->name),
-				 errdetail("Offsets are its column \"%s\".", m->dataset->private_column)));
+				 errmsg("column \"%s\" is not the private column of dataset \"%s\"", request->offsets, m->asked.dataset->name),
+				 errdetail("Offsets are its column \"%s\".", m->asked.dataset->private_column)));
 }
 
 /* ------------------------------------------------------------------
@@ -97,19 +87,12 @@ load_columns(pe_minimum_validated *m)
 static void
 choose_method(pe_minimum_validated *m)
 {
-	const char *name = m->request->method;
+	const char *name = m->asked.request->method;
 
 	if (name == NULL)
 		m->problem.method = PE_MINIMUM_EXPONENTIAL;
 	else if (!pe_minimum_method_named(name, &m->problem.method))
 		pe_refuse_parameter("method", name, "exponential, laplace_data, laplace_solution, subgradient or subgradient_last");
-}
-
-static void
-choose_budget(pe_minimum_validated *m)
-{
-	m->budget = pe_budget_choose(m->dataset, m->request->budget);
-	m->problem.pure = pe_is_pure(m->budget->accounting);
 }
 
 static void
@@ -131,11 +114,11 @@ read_options(pe_minimum_validated *m)
 	char	   *name = NULL;
 
 	pe_options_init(&pe_minimum_option_table, &m->problem.options);
-	if (m->request->options == NULL)
+	if (m->asked.request->options == NULL)
 		return;
-	if (!JB_ROOT_IS_OBJECT(m->request->options))
+	if (!JB_ROOT_IS_OBJECT(m->asked.request->options))
 		pe_refuse_parameter("options", "not an object", "a JSON object");
-	iterator = JsonbIteratorInit(&m->request->options->root);
+	iterator = JsonbIteratorInit(&m->asked.request->options->root);
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
 	{
 		if (token == WJB_KEY)
@@ -147,20 +130,11 @@ read_options(pe_minimum_validated *m)
 	}
 }
 
-static void
-check_options(pe_minimum_validated *m)
-{
-	const char *wrong = pe_minimum_defaults(&m->problem);
-
-	if (wrong != NULL)
-		refuse_option(&m->problem, wrong);
-}
-
 /* As many as there are slopes; of a query, bounds. */
 static int
-variables_of(const pe_minimum_request *request)
+variables_of(const pe_request *request)
 {
-	int			variables = request->of_query ? request->set.lowers : request->slopes;
+	int			variables = request->of_query ? request->set.lowers : request->attributes;
 
 	if (variables == 0)
 		ereport(ERROR,
@@ -187,7 +161,7 @@ check_size(const double *lower, const double *upper, int variables)
 }
 
 static void
-check_inequalities(const pe_minimum_request *request, int variables)
+check_inequalities(const pe_request *request, int variables)
 {
 	if (request->set.inequalities > INEQUALITY_NUMBERS / (variables + 1))
 		ereport(ERROR,
@@ -200,21 +174,21 @@ static void
 make_set(pe_minimum_validated *m)
 {
 	pe_minimum_problem *problem = &m->problem;
-	int			variables = variables_of(m->request);
+	int			variables = variables_of(m->asked.request);
 	double	   *lower = palloc(variables * sizeof(double));
 	double	   *upper = palloc(variables * sizeof(double));
 	double	   *centre = palloc(variables * sizeof(double));
 	pe_programme_end end;
 
-	check_inequalities(m->request, variables);
-	pe_polytope_make(&m->request->set, variables, &m->asked);
-	pe_check_memory(pe_programme_memory(variables, 0, m->asked.inequalities));
-	end = pe_polytope_tighten(&m->asked, lower, upper, centre);
+	check_inequalities(m->asked.request, variables);
+	pe_polytope_make(&m->asked.request->set, variables, &m->given);
+	pe_check_memory(pe_programme_memory(variables, 0, m->given.inequalities));
+	end = pe_polytope_tighten(&m->given, lower, upper, centre);
 	if (end != PE_PROGRAMME_SOLVED)
 		pe_polytope_refuse(end);
 	check_size(lower, upper, variables);
 	/* how large points are tells what of the inequalities is rounding (affine/programme.c) */
-	problem->set = m->asked;
+	problem->set = m->given;
 	problem->set.lower = lower;
 	problem->set.upper = upper;
 	problem->lower = lower;
@@ -228,64 +202,18 @@ make_set(pe_minimum_validated *m)
  */
 
 static void
-resolve_rho(pe_minimum_validated *m)
+make_plan(pe_minimum_validated *m)
 {
-	const pe_minimum_request *request = m->request;
-	double		delta = !isnan(request->delta) ? request->delta : m->budget->delta / 2;
+	pe_asked   *asked = &m->asked;
+	pe_plan_status status;
+	const char *wrong;
 
-	pe_check_delta(delta);
-	if (isnan(request->rho))
-	{
-		pe_check_epsilon(request->epsilon);
-		m->problem.nano = pe_nano_rho_of_epsilon(request->epsilon, delta);
-		m->epsilon = request->epsilon;
-		return;
-	}
-	if (!(request->rho > 0) || isinf(request->rho))
-		pe_refuse_parameter("rho", psprintf("%g", request->rho), "a finite number above 0");
-	m->problem.nano = pe_nano_rho_down(request->rho);
-	m->epsilon = pe_zcdp_epsilon(m->problem.nano * 1e-9, delta);
-}
-
-static void
-resolve_pure(pe_minimum_validated *m)
-{
-	const pe_minimum_request *request = m->request;
-
-	if (!isnan(request->delta) || !isnan(request->rho))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rho and delta do not go with pure accounting"),
-				 errhint("Use epsilon.")));
-	pe_check_epsilon(request->epsilon);
-	m->problem.nano = pe_nano_rho_down(request->epsilon);
-	m->epsilon = request->epsilon;
-}
-
-static void
-resolve_cost(pe_minimum_validated *m)
-{
-	const pe_minimum_request *request = m->request;
-
-	if (isnan(request->epsilon) == isnan(request->rho))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("exactly one of epsilon and rho must be given")));
-	if (m->problem.pure)
-		resolve_pure(m);
-	else
-		resolve_rho(m);
-	if (m->problem.nano < Max(pe_minimum_least_cost(&m->problem), 1) || m->problem.nano > PE_EPSILON_MAX * 1e9)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the cost asked for is out of range"),
-				 errdetail("The smallest unit is 1e-9, and the method may have to divide it.")));
-}
-
-static pe_cost
-cost_of(const pe_minimum_validated *m)
-{
-	return m->problem.pure ? (pe_cost) {.epsilon_nano = m->problem.nano} : (pe_cost) {.rho_nano = m->problem.nano};
+	pe_asked_resolve_cost(asked, false, false);
+	status = pe_plan_of_minimum(&asked->ask, &m->problem, &asked->plan, &wrong);
+	if (status == PE_PLAN_OPTION)
+		refuse_option(&m->problem, wrong);
+	pe_asked_check_plan(asked, status, pe_minimum_least_cost(&m->problem), PE_EPSILON_MAX);
+	pe_minimum_check_memory(&m->problem, 0);
 }
 
 /* ------------------------------------------------------------------
@@ -321,25 +249,6 @@ append_set(StringInfo text, const pe_polytope *set)
 }
 
 static void
-append_rows(StringInfo text, const pe_minimum_request *request)
-{
-	if (request->of_query)
-	{
-		appendStringInfoString(text, ", \"rows\": \"of a query\"");
-		return;
-	}
-	appendStringInfoString(text, ", \"slopes\": [");
-	for (int i = 0; i < request->slopes; i++)
-	{
-		if (i > 0)
-			appendStringInfoString(text, ", ");
-		escape_json(text, request->slope[i]);
-	}
-	appendStringInfoString(text, "], \"offsets\": ");
-	escape_json(text, request->offsets);
-}
-
-static void
 append_options(StringInfo text, const pe_minimum_options *options)
 {
 	const char *name;
@@ -356,83 +265,56 @@ append_options(StringInfo text, const pe_minimum_options *options)
 	appendStringInfoChar(text, '}');
 }
 
-/*
- * Two requests with the same text are the same request, and the second is answered
- * from the first.  How the cost was written is not in it.  That the rows were those of a
- * query is: a release of other rows must not answer for the table.
- */
 static char *
-canonical_request(const pe_minimum_validated *m)
+canonical_text(const pe_minimum_validated *m)
 {
 	const pe_minimum_problem *problem = &m->problem;
+	const pe_request *request = m->asked.request;
 	StringInfoData text;
 
-	initStringInfo(&text);
-	appendStringInfoString(&text, "{\"kind\": \"minimum\", \"dataset\": ");
-	escape_json(&text, m->dataset->name);
-	appendStringInfo(&text, ", \"version\": %d", m->dataset->version);
-	append_rows(&text, m->request);
+	pe_text_begin(&text, &m->asked, "minimum");
+	if (!request->of_query)
+	{
+		pe_text_add_names(&text, "slopes", request->attribute, request->attributes);
+		pe_text_add(&text, "offsets", request->offsets);
+	}
 	appendStringInfo(&text, ", \"max_change\": %s, \"change\": \"%s\"", pe_number_text(problem->max_change), problem->all ? "all" : "one");
-	append_set(&text, &m->asked);
-	appendStringInfo(&text, ", \"method\": \"%s\"", pe_minimum_method_name(problem->method));
+	append_set(&text, &m->given);
 	append_options(&text, &problem->options);
-	appendStringInfo(&text, ", \"accounting\": \"%s\", \"%s\": " INT64_FORMAT "}", problem->pure ? "pure" : "zcdp",
-					 problem->pure ? "epsilon" : "rho", problem->nano);
+	pe_text_end(&text, &m->asked, pe_minimum_method_name(problem->method));
 	return text.data;
 }
 
 static void
 fill_question(pe_minimum_validated *m)
 {
-	const pe_minimum_request *request = m->request;
-	pe_charge_request *charge = &m->question.charge;
-	pe_cost		cost = cost_of(m);
-
-	m->question.dataset = m->dataset;
+	m->question.dataset = m->asked.dataset;
 	m->question.columns = m->columns;
-	m->question.count = request->slopes;
+	m->question.count = m->asked.request->attributes;
 	m->question.problem = &m->problem;
-	charge->dataset_id = m->dataset->id;
-	charge->version = m->dataset->version;
-	charge->budget_id = m->budget->id;
-	charge->role = GetUserNameFromId(GetUserId(), false);
-	charge->function = request->function;
-	charge->rho = cost.rho_nano;
-	charge->delta = cost.delta_atto;
-	charge->epsilon = cost.epsilon_nano;
-	/* its range is bounded, whatever it draws from (minimum_exponential.c) */
-	if (m->problem.method == PE_MINIMUM_EXPONENTIAL && cost.epsilon_nano > 0)
-		charge->as_rho = pe_nano_rho_of_range(cost.epsilon_nano);
-	charge->fresh = request->fresh;
-	charge->request = canonical_request(m);
-	charge->attributes = request->slopes;
-	charge->attribute = request->slope;
-	charge->method = pe_minimum_method_name(m->problem.method);
-	charge->queries = m->problem.set.variables + 1;
-	charge->sensitivity = "0";
+	m->question.plan = m->asked.plan;
+	m->question.charge = &m->asked.charge;
+	pe_asked_fill_charge(&m->asked, canonical_text(m), pe_minimum_method_name(m->problem.method), m->problem.set.variables + 1);
 }
 
 pe_minimum_validated *
-pe_minimum_validate(const pe_minimum_request *request)
+pe_minimum_validate(const pe_request *request, bool needs_budget)
 {
 	pe_minimum_validated *m = palloc0(sizeof(*m));
 
-	m->request = request;
-	m->dataset = pe_dataset_load(request->dataset);
-	pe_dataset_check_values(m->dataset);
-	m->problem.max_change = m->dataset->max_change;
-	m->problem.all = m->dataset->change_all;
+	pe_asked_open(&m->asked, request);
+	pe_dataset_check_values(m->asked.dataset);
+	m->problem.max_change = m->asked.dataset->max_change;
+	m->problem.all = m->asked.dataset->change_all;
 	m->problem.steepest = m->steepest;
 	choose_method(m);
-	choose_budget(m);
+	pe_asked_choose_budget(&m->asked, needs_budget);
 	(void) variables_of(request);
 	load_columns(m);
-	pe_dataset_check_committed(m->dataset);
+	pe_dataset_check_committed(m->asked.dataset);
 	read_options(m);
 	make_set(m);
-	check_options(m);
-	resolve_cost(m);
-	pe_minimum_check_memory(&m->problem, 0);
+	make_plan(m);
 	fill_question(m);
 	return m;
 }
@@ -441,12 +323,6 @@ pe_minimum_validate(const pe_minimum_request *request)
  * Afterwards
  * ------------------------------------------------------------------
  */
-
-static pe_price
-price_of(const pe_minimum_validated *m)
-{
-	return (pe_price) {m->dataset, m->budget, &m->question.charge, m->epsilon};
-}
 
 /* ", on average at most 0.13 above the minimum" */
 static char *
@@ -472,18 +348,9 @@ points_of(const pe_minimum_validated *minimum)
 void
 pe_minimum_tell(const pe_minimum_validated *minimum, const pe_charge_reply *reply)
 {
-	pe_price	price = price_of(minimum);
-
-	pe_price_tell(&price, reply, psprintf("release " INT64_FORMAT ", method \"%s\"%s%s", reply->release_id,
-										  pe_minimum_method_name(minimum->problem.method), points_of(minimum), expectation(minimum)));
-}
-
-void
-pe_minimum_refuse(const pe_minimum_validated *minimum, const pe_charge_reply *reply)
-{
-	pe_price	price = price_of(minimum);
-
-	pe_price_refuse(&price, reply, "");
+	pe_asked_tell(&minimum->asked, reply,
+				  psprintf("release " INT64_FORMAT ", method \"%s\"%s%s", reply->release_id,
+						   pe_minimum_method_name(minimum->problem.method), points_of(minimum), expectation(minimum)));
 }
 
 const double *

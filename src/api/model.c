@@ -12,8 +12,6 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
-#include "fit/fit_plan.h"
-#include "accounting/zcdp.h"
 #include "api/arguments.h"
 #include "api/model.h"
 #include "api/options.h"
@@ -33,14 +31,6 @@ static const struct
 	{"svm", PE_MODEL_SVM},
 	{"linear_regression", PE_MODEL_LINEAR}
 };
-
-void
-pe_model_request_init(pe_model_request *request, const char *function)
-{
-	memset(request, 0, sizeof(*request));
-	request->function = function;
-	request->epsilon = request->rho = request->delta = NAN;
-}
 
 /* ------------------------------------------------------------------
  * Label and features
@@ -136,17 +126,17 @@ make_label(const pe_column *column, pe_model model, pe_row_spec *spec)
 static void
 load_columns(pe_model_fit *fit)
 {
-	const pe_model_request *request = fit->request;
-	char	  **names = palloc((request->features + 1) * sizeof(char *));
+	const pe_request *request = fit->asked.request;
+	char	  **names = palloc((request->attributes + 1) * sizeof(char *));
 
-	if (request->features == 0)
+	if (request->attributes == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("at least one feature must be given")));
 	names[0] = request->label;
-	memcpy(names + 1, request->feature, request->features * sizeof(char *));
-	fit->count = request->features + 1;
-	fit->columns = pe_columns_load(fit->dataset, names, &fit->count);
+	memcpy(names + 1, request->attribute, request->attributes * sizeof(char *));
+	fit->count = request->attributes + 1;
+	fit->columns = pe_columns_load(fit->asked.dataset, names, &fit->count);
 }
 
 /* The predicate, and the columns that it watches behind the others. */
@@ -157,12 +147,12 @@ add_predicate(pe_model_fit *fit)
 	int			count = 0;
 	pe_predicate *predicate;
 
-	if (fit->request->predicate == NULL)
+	if (fit->asked.request->predicate == NULL)
 	{
 		(void) pe_domain_prepare(&fit->spec.watched);
 		return;
 	}
-	predicate = pe_predicate_argument(fit->dataset, fit->request->predicate, watched, &count);
+	predicate = pe_predicate_argument(fit->asked.dataset, fit->asked.request->predicate, watched, &count);
 	fit->spec.watched = *pe_columns_domain(watched, count, count);
 	(void) pe_predicate_cells(predicate, &fit->spec.watched);	/* one that selects nothing is an error */
 	fit->spec.predicate = *predicate;
@@ -174,14 +164,14 @@ add_predicate(pe_model_fit *fit)
 static void
 make_spec(pe_model_fit *fit)
 {
-	const pe_model_request *request = fit->request;
+	const pe_request *request = fit->asked.request;
 	pe_feature_map *map = &fit->spec.map;
 
-	map->features = request->features;
-	map->feature = palloc0(request->features * sizeof(*map->feature));
-	fit->spec.levels = palloc0(request->features * sizeof(*fit->spec.levels));
-	for (int i = 0; i < request->features; i++)
-		make_feature(&fit->columns[i + 1], request->by_array, &map->feature[i], &fit->spec.levels[i]);
+	map->features = request->attributes;
+	map->feature = palloc0(request->attributes * sizeof(*map->feature));
+	fit->spec.levels = palloc0(request->attributes * sizeof(*fit->spec.levels));
+	for (int i = 0; i < request->attributes; i++)
+		make_feature(&fit->columns[i + 1], request->of_query, &map->feature[i], &fit->spec.levels[i]);
 	make_label(&fit->columns[0], fit->problem.model, &fit->spec);
 	if (!pe_feature_map_prepare(map))
 		ereport(ERROR,
@@ -238,11 +228,11 @@ read_options(pe_model_fit *fit)
 
 	fit->spec.map.intercept = true;
 	pe_options_init(&pe_fit_option_table, &fit->problem.options);
-	if (fit->request->options == NULL)
+	if (fit->asked.request->options == NULL)
 		return;
-	if (!JB_ROOT_IS_OBJECT(fit->request->options))
+	if (!JB_ROOT_IS_OBJECT(fit->asked.request->options))
 		pe_refuse_parameter("options", "not an object", "a JSON object");
-	iterator = JsonbIteratorInit(&fit->request->options->root);
+	iterator = JsonbIteratorInit(&fit->asked.request->options->root);
 	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
 	{
 		if (token == WJB_KEY)
@@ -260,141 +250,78 @@ read_options(pe_model_fit *fit)
 static void
 choose_method(pe_model_fit *fit)
 {
-	const char *name = fit->request->method;
+	const char *name = fit->asked.request->method;
 
 	if (name == NULL || strcmp(name, "auto") == 0)
-		fit->problem.method = fit->problem.pure ? PE_FIT_NAG_OPT : PE_FIT_NEWTON;
+		fit->problem.method = fit->asked.ask.pure ? PE_FIT_NAG_OPT : PE_FIT_NEWTON;
 	else if (!pe_fit_method_named(name, &fit->problem.method))
 		pe_refuse_parameter("method", name, "auto, newton, objpert, one_pass, agd, gd, hb, nag, masg, nag_opt, masg_opt, "
 							"sgd, sgd_adv, outpert or privgene (nonprivate, majority and objpert: owners only)");
 }
 
+/* A method without privacy reads rows as they are: its result is the owner's alone, and nothing is counted of it. */
+static void
+check_frozen(const pe_dataset *dataset)
+{
+	if (dataset->frozen)
+		ereport(ERROR,
+				(errcode(ERRCODE_PE_FROZEN),
+				 errmsg("dataset \"%s\" is frozen", dataset->name),
+				 errhint("dp.attest lifts the freeze.")));
+}
+
 /* A model without privacy, or with a premise, is the owner's alone; all but the first take a budget. */
 static void
-choose_budget(pe_model_fit *fit)
+choose_budget(pe_model_fit *fit, bool needs_budget)
 {
 	pe_fit_method method;
-	const char *name = fit->request->method;
+	const char *name = fit->asked.request->method;
+	bool		named = name != NULL && pe_fit_method_named(name, &method);
 
-	if (name != NULL && pe_fit_method_named(name, &method) && !pe_fit_is_private(method))
-	{
-		pe_dataset_check_owner(fit->dataset);
-		if (fit->dataset->frozen)
-			ereport(ERROR,
-					(errcode(ERRCODE_PE_FROZEN),
-					 errmsg("dataset \"%s\" is frozen", fit->dataset->name),
-					 errhint("dp.attest lifts the freeze.")));
-		return;
-	}
-	if (name != NULL && pe_fit_method_named(name, &method) && !pe_fit_is_proved(method))
-		pe_dataset_check_owner(fit->dataset);
-	fit->budget = pe_budget_choose(fit->dataset, fit->request->budget);
-	fit->problem.pure = pe_is_pure(fit->budget->accounting);
-}
-
-static void
-refuse_cost(const char *why)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the cost asked for is out of range"),
-			 errdetail("%s", why)));
-}
-
-/* A twentieth of the budget's, but a tenth at most of what it has for charges: that was granted with regard to others. */
-static double
-delta_of_charge(const pe_budget *budget)
-{
-	double		tenth = budget->delta_limit * 1e-19;
-
-	return tenth > 0 ? fmin(budget->delta / 20, tenth) : budget->delta / 20;
-}
-
-static void
-resolve_delta(pe_model_fit *fit)
-{
-	const pe_model_request *request = fit->request;
-	bool		approximate = pe_fit_is_approximate(fit->problem.method);
-
-	if (fit->problem.pure)
-	{
-		if (!isnan(request->delta) || !isnan(request->rho))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("rho and delta do not go with pure accounting"),
-					 errhint("Use epsilon.")));
-		return;
-	}
-	fit->problem.delta = !isnan(request->delta) ? request->delta : approximate ? delta_of_charge(fit->budget) : fit->budget->delta / 2;
-	pe_check_delta(fit->problem.delta);
-}
-
-/* An (epsilon, delta) method takes an epsilon; a rho is the largest one that costs no more. */
-static void
-resolve_cost(pe_model_fit *fit)
-{
-	const pe_model_request *request = fit->request;
-	pe_fit_problem *problem = &fit->problem;
-	bool		approximate = pe_fit_is_approximate(problem->method) && !problem->pure;
-
-	if (isnan(request->epsilon) == isnan(request->rho))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("exactly one of epsilon and rho must be given")));
-	resolve_delta(fit);
-	if (!isnan(request->epsilon))
-	{
-		pe_check_epsilon(request->epsilon);
-		problem->nano = problem->pure || approximate ? pe_nano_rho_down(request->epsilon)
-			: pe_nano_rho_of_epsilon(request->epsilon, problem->delta);
-		fit->epsilon = request->epsilon;
-	}
+	if (named && (!pe_fit_is_private(method) || !pe_fit_is_proved(method)))
+		pe_dataset_check_owner(fit->asked.dataset);
+	if (named && !pe_fit_is_private(method))
+		check_frozen(fit->asked.dataset);
 	else
-	{
-		int64		rho = pe_nano_rho_down(request->rho);
-
-		if (!(request->rho > 0) || isinf(request->rho))
-			pe_refuse_parameter("rho", psprintf("%g", request->rho), "a finite number above 0");
-		problem->nano = approximate ? pe_nano_pure_of_rho(rho) : rho;
-		fit->epsilon = approximate ? problem->nano * 1e-9 : pe_zcdp_epsilon(rho * 1e-9, problem->delta);
-	}
-	if (problem->nano <= 0 || problem->nano > PE_EPSILON_MAX * 1e9)
-		refuse_cost("The smallest unit is 1e-9.");
+		pe_asked_choose_budget(&fit->asked, needs_budget);
 }
 
 static void
-make_problem(pe_model_fit *fit)
+fill_problem(pe_model_fit *fit)
 {
 	pe_fit_problem *problem = &fit->problem;
 	const pe_feature_map *map = &fit->spec.map;
-	const char *wrong;
 
 	problem->shape = &map->shape;
 	problem->intercept = pe_feature_intercept(map);
 	problem->radius_sq = map->radius_sq;
 	problem->radius_1 = map->radius_1;
-	problem->max_rows = fit->dataset->unit == NULL ? 1 : fit->dataset->max_rows;
-	problem->anonymous = fit->request->by_array;
-	problem->substitute = pe_dataset_neighbours(fit->dataset) == PE_SUBSTITUTE;
-	if (pe_fit_is_private(problem->method))
-		resolve_cost(fit);
-	wrong = pe_fit_defaults(problem);
-	if (wrong != NULL)
-		refuse_option(problem, wrong);
-	wrong = pe_fit_refusal(problem);
-	if (wrong != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("method \"%s\" cannot be used here", pe_fit_method_name(problem->method)),
-				 errdetail("%s", wrong)));
+	problem->max_rows = fit->asked.dataset->unit == NULL ? 1 : fit->asked.dataset->max_rows;
+	problem->anonymous = fit->asked.request->of_query;
+	problem->substitute = pe_dataset_neighbours(fit->asked.dataset) == PE_SUBSTITUTE;
 }
 
 static void
-make_plan(pe_model_fit *fit, pe_cost *cost)
+make_plan(pe_model_fit *fit)
 {
-	if (!pe_fit_plan_make(&fit->problem, cost))
-		refuse_cost("It is too little for the method, or too little for so many iterations.");
-	pe_check_memory(pe_fit_memory(&fit->problem));
+	pe_fit_problem *problem = &fit->problem;
+	pe_asked   *asked = &fit->asked;
+	pe_plan_status status;
+	const char *what;
+
+	fill_problem(fit);
+	if (pe_fit_is_private(problem->method))
+		pe_asked_resolve_cost(asked, false, pe_fit_is_approximate(problem->method));
+	status = pe_plan_of_model(&asked->ask, problem, &asked->plan, &what);
+	if (status == PE_PLAN_OPTION)
+		refuse_option(problem, what);
+	if (status == PE_PLAN_REFUSED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("method \"%s\" cannot be used here", pe_fit_method_name(problem->method)),
+				 errdetail("%s", what)));
+	pe_asked_check_plan(asked, status, 1, PE_EPSILON_MAX);
+	pe_check_memory(pe_fit_memory(problem));
 }
 
 /* ------------------------------------------------------------------
@@ -403,25 +330,12 @@ make_plan(pe_model_fit *fit, pe_cost *cost)
  */
 
 static void
-append_texts(StringInfo text, char **element, int count)
-{
-	appendStringInfoChar(text, '[');
-	for (int i = 0; i < count; i++)
-	{
-		if (i > 0)
-			appendStringInfoString(text, ", ");
-		escape_json(text, element[i]);
-	}
-	appendStringInfoChar(text, ']');
-}
-
-static void
 append_options(StringInfo text, const pe_model_fit *fit)
 {
 	const char *name;
 	double		value;
 
-	appendStringInfo(text, "\"options\": {\"intercept\": %s", fit->spec.map.intercept ? "true" : "false");
+	appendStringInfo(text, ", \"options\": {\"intercept\": %s", fit->spec.map.intercept ? "true" : "false");
 	if (fit->spec.map.max_norm > 0)
 		appendStringInfo(text, ", \"max_norm\": %s", pe_number_text(fit->spec.map.max_norm));
 	for (int i = 0; (name = pe_option_at(&pe_fit_option_table, &fit->problem.options, i, &value)) != NULL; i++)
@@ -430,41 +344,19 @@ append_options(StringInfo text, const pe_model_fit *fit)
 	appendStringInfoChar(text, '}');
 }
 
-/*
- * Two requests with the same text are the same request, and the second is
- * answered from the first.  How the cost was written and what the model is called
- * are not in it.  That the rows were those of a query is: a release of other rows must
- * not answer for the table.
- */
 static char *
-canonical_request(const pe_model_fit *fit, const pe_cost *cost)
+canonical_text(const pe_model_fit *fit)
 {
-	const pe_model_request *request = fit->request;
+	const pe_request *request = fit->asked.request;
 	StringInfoData text;
 
-	initStringInfo(&text);
-	appendStringInfoString(&text, "{\"kind\": \"model\", \"dataset\": ");
-	escape_json(&text, fit->dataset->name);
-	appendStringInfo(&text, ", \"version\": %d, \"model\": \"%s\", \"label\": ", fit->dataset->version, request->model);
-	escape_json(&text, request->label);
-	appendStringInfoString(&text, ", \"features\": ");
-	append_texts(&text, request->feature, request->features);
-	appendStringInfoString(&text, ", \"predicate\": ");
-	if (fit->spec.predicate.steps != 0)
-		escape_json(&text, fit->spec.predicate.canonical);
-	else
-		appendStringInfoString(&text, "null");
-	if (request->by_array)
-		appendStringInfoString(&text, ", \"rows\": \"of a query\"");
-	else if (fit->dataset->unit != NULL)
-		appendStringInfo(&text, ", \"rows_per_unit\": %d", fit->dataset->max_rows);
-	appendStringInfo(&text, ", \"method\": \"%s\", ", pe_fit_method_name(fit->problem.method));
+	pe_text_begin(&text, &fit->asked, "model");
+	pe_text_add(&text, "model", request->kind);
+	pe_text_add(&text, "label", request->label);
+	pe_text_add_names(&text, "features", request->attribute, request->attributes);
+	pe_text_add(&text, "predicate", fit->spec.predicate.steps != 0 ? fit->spec.predicate.canonical : NULL);
 	append_options(&text, fit);
-	appendStringInfo(&text, ", \"accounting\": \"%s\", ", fit->problem.pure ? "pure" : "zcdp");
-	if (fit->problem.pure)
-		appendStringInfo(&text, "\"epsilon\": " INT64_FORMAT "}", cost->epsilon_nano);
-	else
-		appendStringInfo(&text, "\"rho\": " INT64_FORMAT ", \"delta\": " INT64_FORMAT "}", cost->rho_nano, cost->delta_atto);
+	pe_text_end(&text, &fit->asked, pe_fit_method_name(fit->problem.method));
 	return text.data;
 }
 
@@ -505,10 +397,10 @@ append_column(StringInfo text, const pe_column *column, bool number)
 	{
 		char	   *bounds[2] = {column->points[0], column->points[column->domain.points - 1]};
 
-		append_texts(text, bounds, 2);
+		pe_text_names(text, bounds, 2);
 	}
 	else
-		append_texts(text, column->points, column->domain.points);
+		pe_text_names(text, column->points, column->domain.points);
 	appendStringInfoChar(text, '}');
 }
 
@@ -521,7 +413,7 @@ declaration_of(const pe_model_fit *fit)
 	appendStringInfoString(&text, "{\"label\": ");
 	append_column(&text, &fit->columns[0], !fit->spec.classes);
 	appendStringInfoString(&text, ", \"features\": [");
-	for (int i = 0; i < fit->request->features; i++)
+	for (int i = 0; i < fit->asked.request->attributes; i++)
 	{
 		if (i > 0)
 			appendStringInfoString(&text, ", ");
@@ -537,46 +429,34 @@ make_record(pe_model_fit *fit)
 	pe_model_record *record = &fit->record;
 	char	  **term;
 
-	record->name = fit->request->name;
-	record->numbered = fit->request->numbered;
-	record->kind = fit->request->model;
-	record->label = fit->request->label;
+	record->name = fit->asked.request->name;
+	record->numbered = fit->asked.request->numbered;
+	record->kind = fit->asked.request->kind;
+	record->label = fit->asked.request->label;
 	record->declaration = declaration_of(fit);
 	record->terms = pe_row_spec_terms(&fit->spec);
 	record->term = term = palloc(record->terms * sizeof(char *));
 	*term++ = "(Intercept)";
-	for (int i = 0; i < fit->request->features; i++)
+	for (int i = 0; i < fit->asked.request->attributes; i++)
 		term = add_terms(&fit->columns[i + 1], &fit->spec.map.feature[i], term);
 	Assert(term == record->term + record->terms);
 }
 
 static void
-fill_question(pe_model_fit *fit, const pe_cost *cost)
+fill_question(pe_model_fit *fit)
 {
-	pe_charge_request *charge = &fit->question.charge;
+	pe_charge_request *charge = &fit->asked.charge;
 
-	fit->question.dataset = fit->dataset;
+	fit->question.dataset = fit->asked.dataset;
 	fit->question.columns = fit->columns;
 	fit->question.count = fit->count;
 	fit->question.spec = &fit->spec;
 	fit->question.problem = &fit->problem;
-	charge->dataset_id = fit->dataset->id;
-	charge->version = fit->dataset->version;
-	charge->budget_id = fit->budget != NULL ? fit->budget->id : 0;
-	charge->role = GetUserNameFromId(GetUserId(), false);
-	charge->function = fit->request->function;
-	charge->rho = cost->rho_nano;
-	charge->delta = cost->delta_atto;
-	charge->epsilon = cost->epsilon_nano;
-	charge->fresh = fit->request->fresh;
-	charge->request = canonical_request(fit, cost);
-	charge->attributes = fit->request->features;
-	charge->attribute = fit->request->feature;
+	fit->question.plan = fit->asked.plan;
+	fit->question.charge = charge;
+	pe_asked_fill_charge(&fit->asked, canonical_text(fit), pe_fit_method_name(fit->problem.method), fit->record.terms);
 	charge->model = &fit->record;
 	charge->predicate = fit->spec.predicate.steps != 0 ? fit->spec.predicate.canonical : NULL;
-	charge->method = pe_fit_method_name(fit->problem.method);
-	charge->queries = fit->record.terms;
-	charge->sensitivity = "0";
 }
 
 /* The name is kept after the charge, in an index: whatever could be wrong with it is so before. */
@@ -590,55 +470,30 @@ check_name(const char *name)
 }
 
 pe_model_fit *
-pe_model_validate(const pe_model_request *request)
+pe_model_validate(const pe_request *request, bool needs_budget)
 {
 	pe_model_fit *fit = palloc0(sizeof(*fit));
-	pe_cost		cost = {0};
 
-	fit->request = request;
 	check_name(request->name);
-	fit->problem.model = model_named(request->model);
-	fit->dataset = pe_dataset_load(request->dataset);
-	pe_dataset_check_rows(fit->dataset);
-	if (request->cuts)
-		pe_dataset_cut_to(fit->dataset, request->rows_per_unit);
-	choose_budget(fit);
+	fit->problem.model = model_named(request->kind);
+	pe_asked_open(&fit->asked, request);
+	pe_dataset_check_rows(fit->asked.dataset);
+	pe_asked_cut(&fit->asked);
+	choose_budget(fit, needs_budget);
 	choose_method(fit);
 	load_columns(fit);
 	add_predicate(fit);
-	pe_dataset_check_committed(fit->dataset);
+	pe_dataset_check_committed(fit->asked.dataset);
 	read_options(fit);
 	make_spec(fit);
-	make_problem(fit);
-	make_plan(fit, &cost);
+	make_plan(fit);
 	make_record(fit);
-	fill_question(fit, &cost);
+	fill_question(fit);
 	return fit;
-}
-
-/* ------------------------------------------------------------------
- * Afterwards
- * ------------------------------------------------------------------
- */
-
-static pe_price
-price_of(const pe_model_fit *fit)
-{
-	return (pe_price) {fit->dataset, fit->budget, &fit->question.charge, fit->epsilon};
 }
 
 void
 pe_model_tell(const pe_model_fit *fit, const pe_charge_reply *reply, const char *name)
 {
-	pe_price	price = price_of(fit);
-
-	pe_price_tell(&price, reply, psprintf("release " INT64_FORMAT ", model \"%s\"", reply->release_id, name));
-}
-
-void
-pe_model_refuse(const pe_model_fit *fit, const pe_charge_reply *reply)
-{
-	pe_price	price = price_of(fit);
-
-	pe_price_refuse(&price, reply, "");
+	pe_asked_tell(&fit->asked, reply, psprintf("release " INT64_FORMAT ", model \"%s\"", reply->release_id, name));
 }

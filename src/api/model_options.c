@@ -8,7 +8,7 @@
 #include "api/options.h"
 
 static void
-take_features(const Jsonb *options, pe_model_request *request)
+take_features(const Jsonb *options, pe_request *request)
 {
 	JsonbValue	value;
 
@@ -16,10 +16,10 @@ take_features(const Jsonb *options, pe_model_request *request)
 		return;
 	if (value.type != jbvBinary || !JsonContainerIsArray(value.val.binary.data))
 		pe_refuse_option("features", "an array of strings");
-	request->features = JsonContainerSize(value.val.binary.data);
-	request->feature = palloc((request->features + 1) * sizeof(char *));
-	for (int i = 0; i < request->features; i++)
-		request->feature[i] = pe_option_string("features", getIthJsonbValueFromContainer(value.val.binary.data, i));
+	request->attributes = JsonContainerSize(value.val.binary.data);
+	request->attribute = palloc((request->attributes + 1) * sizeof(char *));
+	for (int i = 0; i < request->attributes; i++)
+		request->attribute[i] = pe_option_string("features", getIthJsonbValueFromContainer(value.val.binary.data, i));
 }
 
 static void
@@ -33,7 +33,7 @@ require(const void *given, const char *name)
 }
 
 void
-pe_model_options_read(const Jsonb *options, pe_model_request *request)
+pe_model_options_read(const Jsonb *options, pe_request *request)
 {
 	static const char *const ours[] = {
 		"dataset", "label", "features", "method", "epsilon", "rho", "delta", "model", "budget"
@@ -50,6 +50,6 @@ pe_model_options_read(const Jsonb *options, pe_model_request *request)
 	pe_option_take_string(options, "budget", &request->budget);
 	require(request->dataset, "dataset");
 	require(request->label, "label");
-	require(request->feature, "features");
+	require(request->attribute, "features");
 	request->options = pe_options_without(options, ours, lengthof(ours));
 }

@@ -11,6 +11,6 @@
  * Reads the options: dataset, label, features, method, epsilon, rho, delta, model and budget
  * are those of dp.fit, every other key is an option of the method.
  */
-extern void pe_model_options_read(const Jsonb *options, pe_model_request *request);
+extern void pe_model_options_read(const Jsonb *options, pe_request *request);
 
 #endif

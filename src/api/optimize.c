@@ -133,7 +133,7 @@ load(int64 id, pe_kept_strategy *kept, pe_workload *workload)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("strategy " INT64_FORMAT " does not exist", id),
-				 errhint("A strategy that nothing was asked with makes room for newer ones; dp.optimize makes it again.")));
+				 errhint("Strategies that no charge refers to make room for newer ones; dp.optimize makes it again.")));
 	if (workload->shape.name[0] != NULL && !superuser())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

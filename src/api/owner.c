@@ -45,7 +45,7 @@ PG_FUNCTION_INFO_V1(pe_sql_is_payer);
 static void
 check_budget_numbers(const char *accounting, double epsilon, double delta)
 {
-	pe_cost		limit;
+	pe_amount	limit;
 
 	pe_check_epsilon(epsilon);
 	if (!pe_is_pure(accounting))
@@ -128,7 +128,7 @@ values_arguments(FunctionCallInfo fcinfo, int n, pe_dataset *declared)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("neighbours => 'values' needs private_column and max_change"),
-				 errhint("They say which column is protected, and by how much a value of it may be another one.")));
+				 errhint("They name the protected column and the largest change of its values that stays hidden.")));
 	declared->private_column = pstrdup(NameStr(*PG_GETARG_NAME(n)));
 	declared->max_change = PG_GETARG_FLOAT8(n + 1);
 	declared->change_all = strcmp(change, "all") == 0;
@@ -348,7 +348,7 @@ static double
 most_argument(FunctionCallInfo fcinfo, int n, const char *accounting, double delta)
 {
 	double		most = PG_ARGISNULL(n) ? 0 : PG_GETARG_FLOAT8(n);
-	pe_cost		limit = pe_limit(accounting, most, delta);
+	pe_amount	limit = pe_limit(accounting, most, delta);
 
 	if (!PG_ARGISNULL(n) && limit.rho_nano <= 0 && limit.epsilon_nano <= 0)
 		ereport(ERROR,

@@ -1,6 +1,6 @@
 /*
  * price.c
- *	  What is said about a charge.  See price.h.
+ *	  What is said about a charge: made, refused, or quoted.  See request.h.
  */
 #include "postgres.h"
 
@@ -9,7 +9,7 @@
 #include "utils/builtins.h"
 
 #include "api/arguments.h"
-#include "api/price.h"
+#include "api/request.h"
 #include "server/settings.h"
 
 /* Four digits, rounded down: what is said to be left is never more than is. */
@@ -26,98 +26,129 @@ rounded_down(double value)
 
 /* "epsilon 0.5", with rho, and delta if there is one, behind it where that is what is counted. */
 static char *
-cost_text(const pe_price *price)
+cost_text(const pe_asked *asked)
 {
-	const pe_charge_request *charge = price->charge;
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
+	double		epsilon = pe_plan_epsilon(asked->plan);
 
-	if (charge->epsilon > 0)
-		return psprintf("epsilon %.4g", price->epsilon);
-	if (charge->delta > 0)
-		return psprintf("epsilon %.4g (rho %.4g, delta %.4g)", price->epsilon, charge->rho * 1e-9, charge->delta * 1e-18);
-	return psprintf("epsilon %.4g (rho %.4g)", price->epsilon, charge->rho * 1e-9);
+	if (amount.epsilon_nano > 0)
+		return psprintf("epsilon %.4g", epsilon);
+	if (amount.delta_atto > 0)
+		return psprintf("epsilon %.4g (rho %.4g, delta %.4g)", epsilon, amount.rho_nano * 1e-9, amount.delta_atto * 1e-18);
+	return psprintf("epsilon %.4g (rho %.4g)", epsilon, amount.rho_nano * 1e-9);
 }
 
 static char *
-left_text(const pe_price *price, int64 left)
+left_text(const pe_asked *asked, int64 left)
 {
-	char	   *epsilon = rounded_down(pe_budget_epsilon(price->budget, left));
+	char	   *epsilon = rounded_down(pe_budget_epsilon(asked->budget, left));
 
-	return price->charge->epsilon > 0 ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
+	return asked->ask.pure ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
 }
 
 /* Whether a charge took more than a third of what was left of its budget. */
 static bool
-took_much(const pe_charge_request *charge, int64 left)
+took_much(const pe_asked *asked, int64 left)
 {
-	return (charge->epsilon > 0 ? charge->epsilon : charge->rho) > left / 2;
+	return pe_nano_left(pe_cost_amount(pe_plan_cost(asked->plan)), asked->ask.pure) > left / 2;
 }
 
 void
-pe_price_tell(const pe_price *price, const pe_charge_reply *reply, const char *what)
+pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *what)
 {
 	ereport(NOTICE,
 			(errmsg("charged %s on dataset \"%s\"%s; %s left; %s",
-					cost_text(price), price->dataset->name,
-					took_much(price->charge, reply->left) ? ", more than a third of what was left" : "",
-					rounded_down(pe_budget_epsilon(price->budget, reply->left)), what)));
+					cost_text(asked), asked->dataset->name,
+					took_much(asked, reply->left) ? ", more than a third of what was left" : "",
+					rounded_down(pe_budget_epsilon(asked->budget, reply->left)), what)));
 }
 
 /* The budget has enough: what is left of the cap is its owner's to know. */
 static void
-refuse_for_cap(const pe_price *price)
+refuse_for_cap(const pe_asked *asked)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
-			 errmsg("too little of the cap of dataset \"%s\" is left", price->dataset->name),
+			 errmsg("too little of the cap of dataset \"%s\" is left", asked->dataset->name),
 			 errdetail("The request costs %s, which the budget of role \"%s\" has left. Nothing was charged.",
-					   cost_text(price), price->budget->role),
+					   cost_text(asked), asked->budget->role),
 			 errhint("The owner of the table can raise the cap.")));
 }
 
 static void
-refuse_for_delta(const pe_price *price, const pe_charge_reply *reply)
+refuse_for_delta(const pe_asked *asked, const pe_charge_reply *reply)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 			 errmsg("too little delta of the budget of role \"%s\" on dataset \"%s\" is left",
-					price->budget->role, price->dataset->name),
+					asked->budget->role, asked->dataset->name),
 			 errdetail("The request costs delta %.4g; delta %s is left for charges. Nothing was charged.",
-					   price->charge->delta * 1e-18, rounded_down(reply->delta_left * 1e-18)),
+					   pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto * 1e-18, rounded_down(reply->delta_left * 1e-18)),
 			 errhint("A smaller delta, or a method that is charged rho alone, fits; the owner of the table can raise the budget.")));
 }
 
 static void
-refuse_for_request(const pe_price *price, const pe_charge_reply *reply, const char *buys)
+refuse_for_request(const pe_asked *asked, const pe_charge_reply *reply, const char *buys)
 {
-	char	   *epsilon = pe_number_text(pe_budget_epsilon(price->budget, reply->left));
+	char	   *epsilon = pe_number_text(pe_budget_epsilon(asked->budget, reply->left));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 			 errmsg("the request costs more than one request of the budget of role \"%s\" on dataset \"%s\" may",
-					price->budget->role, price->dataset->name),
-			 errdetail("It costs %s; one request may cost %s. Nothing was charged.", cost_text(price), left_text(price, reply->left)),
+					asked->budget->role, asked->dataset->name),
+			 errdetail("It costs %s; one request may cost %s. Nothing was charged.", cost_text(asked), left_text(asked, reply->left)),
 			 errhint("epsilon => %s fits%s; the owner of the table can grant more.", epsilon, buys)));
 }
 
 void
-pe_price_refuse(const pe_price *price, const pe_charge_reply *reply, const char *buys)
+pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char *buys)
 {
-	double		left = pe_budget_epsilon(price->budget, reply->left);
+	double		left = pe_budget_epsilon(asked->budget, reply->left);
 
 	if (reply->shortage == PE_SHORT_CAP)
-		refuse_for_cap(price);
+		refuse_for_cap(asked);
 	if (reply->shortage == PE_SHORT_DELTA)
-		refuse_for_delta(price, reply);
+		refuse_for_delta(asked, reply);
 	if (reply->shortage == PE_SHORT_REQUEST)
-		refuse_for_request(price, reply, buys);
+		refuse_for_request(asked, reply, buys);
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left",
-					price->budget->role, price->dataset->name),
-			 errdetail("The request costs %s; %s is left. Nothing was charged.", cost_text(price), left_text(price, reply->left)),
-			 price->charge->delta > 0
+					asked->budget->role, asked->dataset->name),
+			 errdetail("The request costs %s; %s is left. Nothing was charged.", cost_text(asked), left_text(asked, reply->left)),
+			 pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto > 0
 			 ? errhint("A method that is charged rho alone needs no delta; the owner of the table can raise the budget.")
 			 : reply->left > 0
 			 ? errhint("epsilon => %s fits%s.", pe_number_text(left), buys)
 			 : errhint("The owner of the table can raise the budget.")));
+}
+
+bool
+pe_asked_fits(const pe_asked *asked, bool replay, double *epsilon_left)
+{
+	pe_amount	amount = replay ? (pe_amount) {0} : pe_cost_amount(pe_plan_cost(asked->plan));
+	int64		left = asked->budget != NULL ? pe_budget_left_after(asked->budget, amount) : -1;
+
+	if (left < 0 || (asked->dataset->frozen && !replay))
+		return false;
+	*epsilon_left = pe_budget_epsilon(asked->budget, left);
+	return true;
+}
+
+void
+pe_asked_quote_row(const pe_asked *asked, bool replay, Datum *values, bool *nulls)
+{
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
+	double		left = 0;
+	bool		fits = pe_asked_fits(asked, replay, &left);
+
+	values[0] = Float8GetDatum(amount.rho_nano / 1e9);
+	nulls[0] = asked->ask.pure;
+	values[1] = Float8GetDatum(pe_plan_epsilon(asked->plan));
+	values[2] = Float8GetDatum(asked->ask.delta);
+	values[3] = CStringGetTextDatum(asked->charge.method);
+	values[4] = BoolGetDatum(fits);
+	values[5] = Float8GetDatum(left);
+	nulls[5] = !fits;
+	values[6] = BoolGetDatum(replay);
 }

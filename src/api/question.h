@@ -1,6 +1,6 @@
 /*
  * question.h
- *	  The arguments of dp.histogram, dp.quote and dp.quote_queries, validated.
+ *	  What counts are asked for, validated: for dp.histogram, dp.quote and dp.quote_queries.
  *
  * No row is read here, and nothing is charged: whatever is wrong is an ordinary
  * error and free.
@@ -8,17 +8,14 @@
 #ifndef PE_API_QUESTION_H
 #define PE_API_QUESTION_H
 
-#include "fmgr.h"
-
+#include "api/request.h"
 #include "strategy/reconstruct.h"
-#include "ledger/budget.h"
 #include "door/door.h"
 #include "ledger/strategies.h"
 
 typedef struct pe_histogram
 {
-	pe_dataset *dataset;
-	pe_budget  *budget;			/* NULL: none, which only a quote may have */
+	pe_asked	asked;
 	pe_column  *columns;		/* counted, then watched */
 	int			attributes;		/* counted */
 	int			watched;		/* named by the predicate alone */
@@ -28,16 +25,11 @@ typedef struct pe_histogram
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
 	pe_workload workload;
 	pe_method	method;
-	bool		nonnegative;	/* how the answer is post-processed; no part of the request */
-	bool		pure;			/* the accounting of the budget, or of the dataset where there is none */
-	double		delta;			/* at which an epsilon is meant; 0: pure */
 	bool		bounded;		/* a quote, which tells how good a strategy can be at best */
 
 	/* by pe_histogram_resolve */
 	pe_kept_strategy kept;
 	pe_measured measured;
-	pe_noise	noise;			/* what is charged, and calibrated to it; of dawa its cost alone */
-	pe_dawa_plan dawa;			/* of that method */
 	double	   *variance;		/* of each query for noise of variance 1; NULL: not computed yet */
 	pe_question question;
 } pe_histogram;
@@ -46,18 +38,18 @@ typedef struct pe_histogram
  * Validates.  A question that is to be answered needs a budget (42501
  * otherwise); a quote does not.
  */
-extern pe_histogram *pe_histogram_arguments(FunctionCallInfo fcinfo, bool needs_budget);
+extern pe_histogram *pe_histogram_validate(const pe_request *request, bool needs_budget);
 
 /*
- * Finds or computes the strategy, and resolves what the request costs.  Not
+ * Finds or computes the strategy, and makes the plan.  Not
  * inside PE_UNDONE: a computation tells how far it is.
  */
-extern void pe_histogram_resolve(FunctionCallInfo fcinfo, pe_histogram *histogram);
+extern void pe_histogram_resolve(pe_histogram *histogram);
+
+/* What a unit's rows can change, by the dataset's declaration. */
+extern pe_plan_rules pe_rules_of(const pe_dataset *dataset);
 
 /* The largest variance of a query for noise of variance 1. */
 extern double pe_histogram_max_variance(pe_histogram *histogram);
-
-/* The epsilon that the charge is, at the delta it was asked for. */
-extern double pe_histogram_epsilon(const pe_histogram *histogram);
 
 #endif

@@ -13,13 +13,15 @@
 #include "utils/builtins.h"
 
 #include "api/predicate.h"
+#include "api/question.h"
 #include "api/release.h"
 #include "api/rows.h"
 #include "server/access.h"
 #include "ledger/budget.h"
 #include "ledger/charge.h"
 #include "ledger/strategies.h"
-#include "noise/noise.h"
+#include "plan/plan.h"
+#include "server/settings.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_answer);
 PG_FUNCTION_INFO_V1(pe_sql_cells);
@@ -57,10 +59,10 @@ read_row(pe_release *r)
 	r->names = pe_access_texts(0, 3, &r->attributes);
 	r->workload_text = pe_access_text(0, 4);
 	r->strategy_id = pe_access_int64(0, 5);
-	r->noise.nano = pe_access_int64(0, 6);
+	r->nano = pe_access_int64(0, 6);
 	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
 	r->predicate_text = pe_access_text(0, 8);
-	r->noise.norm = pe_access_int64(0, 9) != 0 ? PE_L1 : PE_L2;
+	r->norm = pe_access_int64(0, 9) != 0 ? PE_L1 : PE_L2;
 	r->is_minimum = pe_access_int64(0, 10) != 0;
 	r->is_dawa = pe_access_int64(0, 11) != 0;
 	rows_per_unit = (int) pe_access_int64(0, 12);
@@ -145,15 +147,20 @@ load(pe_release *r)
 
 /* The noise; NULL where nobody knows the errors. */
 static const pe_noise *
-noise_of(pe_release *r)
+noise_of(const pe_release *r)
 {
+	pe_plan_rules rules = pe_rules_of(r->dataset);
+	pe_noise   *noise;
+
 	if (r->is_dawa)
 		return NULL;
-	if (!pe_sensitivity(r->dataset, &r->kept.strategy, r->noise.norm, &r->noise.sensitivity))
+	pe_check_memory(pe_strategy_sensitivity_memory(&r->kept.strategy, rules.neighbours));
+	noise = pe_plan_noise_of(&r->kept.strategy, &rules, r->norm, r->nano);
+	if (noise == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the strategy of release " INT64_FORMAT " is too large", r->id)));
-	return &r->noise;
+	return noise;
 }
 
 void

@@ -12,7 +12,7 @@
 #include "strategy/optimum.h"
 #include "strategy/p_identity.h"
 #include "strategy/rounding.h"
-#include "noise/laplace.h"
+#include "noise/noise.h"
 
 #define NANO 1e9
 
@@ -54,8 +54,8 @@ pe_dawa_divide(const pe_dawa_plan *plan, const int64_t *counts, pe_dawa_buckets 
 	if (scores > 0)
 	{
 		pe_interval_scores(&intervals, counts, exact);
-		pe_laplace_release(exact, scores, pe_interval_sensitivity(&intervals, plan->neighbours, plan->max_rows),
-						   plan->partition_nano, noisy);
+		pe_noise_draw(plan->allowance, pe_interval_sensitivity(&intervals, plan->neighbours, plan->max_rows),
+					  plan->partition_nano, exact, scores, noisy);
 	}
 	pe_partition_cheapest(&intervals, noisy, bucket_cost(plan), &buckets->partition);
 	pe_free(exact);
@@ -167,7 +167,7 @@ complete(const pe_dawa_plan *plan, pe_dawa_buckets *buckets)
 	if (strategy->dense != NULL)
 		buckets->root = root_of(strategy);
 	return pe_strategy_sensitivity_l1(strategy, plan->neighbours, plan->max_rows, &buckets->sensitivity) &&
-		!isinf(pe_laplace_stderr(buckets->sensitivity, plan->counts_nano)) && (buckets->root != NULL) == (strategy->dense != NULL);
+		pe_noise_is_served(PE_L1, buckets->sensitivity, plan->counts_nano) && (buckets->root != NULL) == (strategy->dense != NULL);
 }
 
 void
@@ -218,7 +218,7 @@ measured_buckets(const pe_dawa_plan *plan, const pe_dawa_buckets *buckets, const
 			sums[b] += counts[j];
 	pe_strategy_apply(&buckets->strategy, sums, exact);
 	pe_wipe(sums, (size_t) count * sizeof(*sums));
-	pe_laplace_release(exact, rows, buckets->sensitivity, plan->counts_nano, noisy);
+	pe_noise_draw(plan->allowance, buckets->sensitivity, plan->counts_nano, exact, rows, noisy);
 	pe_free(sums);
 	pe_free(exact);
 	return noisy;

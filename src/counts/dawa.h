@@ -37,6 +37,7 @@
 #ifndef PE_COUNTS_DAWA_H
 #define PE_COUNTS_DAWA_H
 
+#include "accounting/cost.h"
 #include "published/partition.h"
 
 /* What is asked for: everything here is public. */
@@ -48,6 +49,7 @@ typedef struct pe_dawa_plan
 	int32_t		max_rows;
 	int64_t		partition_nano;
 	int64_t		counts_nano;
+	pe_allowance *allowance;	/* of one run, from which both draws take their part; NULL: nothing can be drawn */
 } pe_dawa_plan;
 
 /*

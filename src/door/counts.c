@@ -11,7 +11,6 @@
 #include "utils/timestamp.h"
 
 #include "domain/units.h"
-#include "worker/channel.h"
 #include "door/door.h"
 #include "server/settings.h"
 
@@ -21,7 +20,7 @@ typedef struct counting
 	TimestampTz start;
 	int64	   *counts;			/* exact, until it is wiped */
 	int64_t    *columns;		/* the same of the strategy's columns */
-	pe_i128    *exact;			/* the same of its queries */
+	pe_i128    *exact;			/* the same of its queries, while they are measured */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 } counting;
 
@@ -131,34 +130,10 @@ sum_columns(counting *c)
 			c->columns[question->column_of_cell[cell]] += c->counts[cell];
 }
 
-/* A x with noise.  Interrupts are held from here to the store. */
 static void
-measure_strategy(counting *c, int64_t *measured)
+hold_interrupts(void)
 {
-	const pe_strategy *strategy = c->question->strategy;
-
-	c->exact = pe_alloc(strategy->rows, sizeof(*c->exact));
-	pe_strategy_apply(strategy, c->columns, c->exact);
 	HOLD_INTERRUPTS();
-	pe_noise_release(&c->question->noise, c->exact, strategy->rows, measured);
-}
-
-/*
- * Estimates by way of a private partition.  The strategy for its buckets takes time: if
- * that is cancelled nothing follows the charge.  Interrupts are held from the draw of the
- * counts to the store.
- */
-static void
-measure_buckets(counting *c, int64_t *measured)
-{
-	const pe_dawa_plan *plan = c->question->dawa;
-	pe_dawa_buckets buckets;
-
-	pe_dawa_divide(plan, c->columns, &buckets);
-	pe_dawa_prepare(plan, &buckets);
-	HOLD_INTERRUPTS();
-	pe_dawa_measure(plan, &buckets, c->columns, measured);
-	pe_dawa_buckets_free(&buckets);
 }
 
 /* Measures, adds noise, waits for the time quantum and stores; no interrupt may come between the draw and the store. */
@@ -173,12 +148,10 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 	if (!could_be_read)
 		memset(c->counts, 0, question->domain->cells * sizeof(int64));
 	sum_columns(c);
-	(question->dawa != NULL ? measure_buckets : measure_strategy) (c, measured);
+	c->exact = pe_alloc(rows, sizeof(*c->exact));
+	pe_plan_measure(question->plan, c->columns, c->exact, measured, hold_interrupts);
 	wipe(c);
-	reply->values = rows;
-	reply->value = measured;
-	pe_door_wait(c->start);
-	reply->release_id = pe_channel_store(&question->charge, reply->charge_id, measured, rows);
+	pe_door_store(question->plan, question->charge, c->start, measured, rows, reply);
 }
 
 void
@@ -187,7 +160,7 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 	counting	c = {.question = question, .start = GetCurrentTimestamp()};
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = attributes_of(question),
-		.charge = &question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &c
+		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &c
 	};
 
 	c.counts = pe_alloc(question->domain->cells, sizeof(*c.counts));

@@ -178,7 +178,7 @@ reserve(door *d, SPIPlanPtr plan)
 	charge.relations = scanned_relations(d->visit, plan);
 	pe_lineage_check(d->visit->dataset, charge.relations);
 	MemoryContextSwitchTo(d->context);
-	pe_channel_reserve(&charge, d->reply);
+	pe_channel_reserve(d->visit->plan, &charge, d->reply);
 }
 
 char *
@@ -525,7 +525,7 @@ visit_rows(const pe_visit *visit, pe_charge_reply *reply, volatile bool *charged
 		pe_charge_request replay = *visit->charge;
 
 		replay.replay_only = true;
-		pe_channel_reserve(&replay, reply);
+		pe_channel_reserve(visit->plan, &replay, reply);
 		return true;
 	}
 	check_writes_nothing(visit->dataset, GetUserId());
@@ -624,4 +624,63 @@ pe_door_wait(TimestampTz start)
 		ResetLatch(MyLatch);
 	}
 	SetLatch(MyLatch);			/* an interrupt is still to be looked at */
+}
+
+void
+pe_door_store(const pe_plan *plan, const pe_charge_request *charge, TimestampTz start,
+			  int64 *value, int64 values, pe_charge_reply *reply)
+{
+	reply->values = values;
+	reply->value = value;
+	pe_door_wait(start);
+	reply->release_id = pe_channel_store(plan, charge, reply->charge_id, value, values);
+}
+
+void
+pe_door_store_doubles(const pe_plan *plan, const pe_charge_request *charge, TimestampTz start,
+					  const double *value, int64 values, pe_charge_reply *reply)
+{
+	int64	   *bits = palloc(Max(values, 1) * sizeof(int64));
+
+	memcpy(bits, value, values * sizeof(int64));
+	HOLD_INTERRUPTS();
+	pe_door_store(plan, charge, start, bits, values, reply);
+}
+
+typedef struct collection
+{
+	const pe_collected *collected;
+	pe_charge_reply *reply;
+} collection;
+
+static void
+work_on_collected(void *argument, volatile bool *charged)
+{
+	const pe_collected *c = ((collection *) argument)->collected;
+	pe_charge_reply *reply = ((collection *) argument)->reply;
+	TimestampTz start = GetCurrentTimestamp();
+	double	   *value = palloc0(Max(c->values, 1) * sizeof(double));
+
+	pe_channel_reserve(c->plan, c->charge, reply);
+	if (reply->outcome != PE_CHARGED)
+		return;
+	*charged = true;
+	c->work(c->argument, value);
+	pe_door_store_doubles(c->plan, c->charge, start, value, c->values, reply);
+}
+
+static void
+wipe_collected(void *argument)
+{
+	const pe_collected *c = ((collection *) argument)->collected;
+
+	c->wipe(c->argument);
+}
+
+void
+pe_door_collected(const pe_collected *collected, pe_charge_reply *reply)
+{
+	collection	c = {collected, reply};
+
+	pe_door_run(work_on_collected, wipe_collected, &c);
 }

@@ -29,8 +29,7 @@
 #include "ledger/wire.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
-#include "counts/dawa.h"
-#include "noise/noise.h"
+#include "plan/plan.h"
 
 /* A question that has been validated: everything here is public. */
 typedef struct pe_question
@@ -40,10 +39,9 @@ typedef struct pe_question
 	const pe_domain *domain;
 	const pe_predicate *predicate;	/* NULL: all rows count */
 	const pe_strategy *strategy;	/* what is measured; of dawa: what is stored */
-	const pe_dawa_plan *dawa;	/* NULL: the strategy is measured, with noise */
 	int32	   *column_of_cell; /* of the strategy; negative: none counts it */
-	pe_noise	noise;
-	pe_charge_request charge;
+	const pe_plan *plan;
+	const pe_charge_request *charge;
 } pe_question;
 
 /*
@@ -80,6 +78,7 @@ typedef struct pe_visit
 	const pe_dataset *dataset;
 	const pe_column *columns;	/* whose declarations must still hold */
 	int			count;
+	const pe_plan *plan;		/* whose cost is charged */
 	const pe_charge_request *charge;	/* NULL: the owner reads, without privacy, and errors are his to see */
 
 	/* Under the lock, before anything is charged: makes the statement and its parameters. */
@@ -133,6 +132,31 @@ extern bytea *pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory)
 /* Runs the scan once, or once for each range of units, and hands on what it returns, unless it is null. */
 extern void pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument);
 extern void pe_door_scan_ranges(const pe_scan *scan, bytea *cut, void (*take) (void *argument, bytea *result), void *argument);
+
+/*
+ * Stores what a plan drew for a charge, at the end of the time quantum; reply gets the values and
+ * the number of the release.  The caller holds interrupts since the draw.
+ */
+extern void pe_door_store(const pe_plan *plan, const pe_charge_request *charge, TimestampTz start,
+						  int64 *value, int64 values, pe_charge_reply *reply);
+
+/* The same of doubles, as their bits; holds the interrupts itself. */
+extern void pe_door_store_doubles(const pe_plan *plan, const pe_charge_request *charge, TimestampTz start,
+								  const double *value, int64 values, pe_charge_reply *reply);
+
+/* What is to be done with rows that the caller may read and has collected. */
+typedef struct pe_collected
+{
+	const pe_plan *plan;
+	const pe_charge_request *charge;
+	int64		values;
+	void		(*work) (void *argument, double *value);	/* charged: works out the values that leave */
+	void		(*wipe) (void *argument);	/* overwrites the rows, whatever happens.  May come twice. */
+	void	   *argument;
+} pe_collected;
+
+/* Charges, and if the charge was made works and stores. */
+extern void pe_door_collected(const pe_collected *collected, pe_charge_reply *reply);
 
 /*
  * Sleeps to the next multiple of the time quantum after start.  Comes right before

@@ -11,7 +11,6 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "worker/channel.h"
 #include "door/fits.h"
 #include "door/reader.h"
 #include "server/settings.h"
@@ -53,6 +52,16 @@ new_weights(const pe_fit_question *question)
 	return palloc0((question->spec->map.shape.columns + 1) * sizeof(double));
 }
 
+/* By the plan; without one nothing can be drawn, and the method must be one without privacy. */
+static void
+run_fit(const pe_fit_question *question, pe_source *source, double *w)
+{
+	if (pe_fit_is_private(question->problem->method))
+		pe_plan_fit(question->plan, source, w);
+	else
+		pe_fit_run(question->problem, source, w);
+}
+
 /* Fits on rows in memory, which are wiped, also when the fit is cancelled; in the time of all that were read. */
 static void
 fit_rows(const pe_fit_question *question, pe_rows *rows, uint64 dropped, double *w)
@@ -63,37 +72,13 @@ fit_rows(const pe_fit_question *question, pe_rows *rows, uint64 dropped, double 
 	source.dropped = dropped;
 	PG_TRY();
 	{
-		pe_fit_run(question->problem, &source, w);
+		run_fit(question, &source, w);
 	}
 	PG_FINALLY();
 	{
 		pe_rows_free(rows);
 	}
 	PG_END_TRY();
-}
-
-/* The coefficients of weights. */
-static double *
-coefficients_of(const pe_fit_question *question, const double *w)
-{
-	double	   *coefficient = palloc(pe_row_spec_terms(question->spec) * sizeof(double));
-
-	pe_row_spec_coefficients(question->spec, w, coefficient);
-	return coefficient;
-}
-
-/* Stores the coefficients of weights, when the time has come (pe_door_wait); they are what leaves. */
-static void
-store(const pe_fit_question *question, TimestampTz start, const double *w, pe_charge_reply *reply)
-{
-	int			terms = pe_row_spec_terms(question->spec);
-
-	reply->values = terms;
-	reply->value = palloc(terms * sizeof(int64));
-	memcpy(reply->value, coefficients_of(question, w), terms * sizeof(int64));
-	HOLD_INTERRUPTS();
-	pe_door_wait(start);
-	reply->release_id = pe_channel_store(&question->charge, reply->charge_id, reply->value, terms);
 }
 
 /* ------------------------------------------------------------------
@@ -250,7 +235,7 @@ read_rows(void *argument, pe_scan *scan)
 		pe_door_scan(scan, take_rows, f);
 	else
 	{
-		pe_fit_run(f->question->problem, &s.source, f->w);
+		run_fit(f->question, &s.source, f->w);
 		f->fitted = true;
 	}
 }
@@ -269,6 +254,18 @@ fit_read(fitting *f, bool could_be_read)
 	fit_rows(f->question, &f->rows, f->dropped, f->w);
 }
 
+/* The coefficients of the weights are what leaves. */
+static void
+store(const fitting *f, pe_charge_reply *reply)
+{
+	const pe_fit_question *question = f->question;
+	int			terms = pe_row_spec_terms(question->spec);
+	double	   *coefficient = palloc(terms * sizeof(double));
+
+	pe_row_spec_coefficients(question->spec, f->w, coefficient);
+	pe_door_store_doubles(question->plan, question->charge, f->start, coefficient, terms, reply);
+}
+
 static void
 finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 {
@@ -276,7 +273,7 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 
 	fit_read(f, could_be_read);
 	if (!f->plain)
-		store(f->question, f->start, f->w, reply);
+		store(f, reply);
 }
 
 /* Reads, fits and stores; the weights are left in f->w if there was a charge. */
@@ -286,7 +283,7 @@ visit_and_fit(fitting *f, const pe_charge_request *charge, pe_charge_reply *repl
 	const pe_fit_question *question = f->question;
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = question->count,
-		.charge = charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = f
+		.plan = question->plan, .charge = charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = f
 	};
 
 	pe_progress_begin();
@@ -304,7 +301,7 @@ pe_door_fit(const pe_fit_question *question, pe_charge_reply *reply)
 {
 	fitting		f = {.question = question};
 
-	visit_and_fit(&f, &question->charge, reply);
+	visit_and_fit(&f, question->charge, reply);
 }
 
 void
@@ -326,22 +323,16 @@ typedef struct collected
 {
 	const pe_fit_question *question;
 	pe_rows    *rows;
-	pe_charge_reply *reply;
 } collected;
 
 static void
-fit_collected(void *argument, volatile bool *charged)
+fit_collected(void *argument, double *coefficient)
 {
-	collected  *c = argument;
-	TimestampTz start = GetCurrentTimestamp();
+	const collected *c = argument;
 	double	   *w = new_weights(c->question);
 
-	pe_channel_reserve(&c->question->charge, c->reply);
-	if (c->reply->outcome != PE_CHARGED)
-		return;
-	*charged = true;
 	fit_rows(c->question, c->rows, 0, w);
-	store(c->question, start, w, c->reply);
+	pe_row_spec_coefficients(c->question->spec, w, coefficient);
 }
 
 static void
@@ -353,17 +344,20 @@ wipe_collected(void *argument)
 void
 pe_fit_collected(const pe_fit_question *question, pe_rows *rows, pe_charge_reply *reply)
 {
-	collected	c = {question, rows, reply};
+	collected	c = {question, rows};
+	pe_collected work = {
+		.plan = question->plan, .charge = question->charge, .values = pe_row_spec_terms(question->spec),
+		.work = fit_collected, .wipe = wipe_collected, .argument = &c
+	};
 
 	pe_progress_begin();
-	pe_door_run(fit_collected, wipe_collected, &c);
+	pe_door_collected(&work, reply);
 }
 
 void
 pe_fit_collected_plain(const pe_fit_question *question, pe_rows *rows, double *coefficient)
 {
-	double	   *w = new_weights(question);
+	collected	c = {question, rows};
 
-	fit_rows(question, rows, 0, w);
-	pe_row_spec_coefficients(question->spec, w, coefficient);
+	fit_collected(&c, coefficient);
 }

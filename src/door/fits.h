@@ -27,7 +27,8 @@ typedef struct pe_fit_question
 	int			count;
 	const pe_row_spec *spec;
 	const pe_fit_problem *problem;
-	pe_charge_request charge;
+	const pe_plan *plan;
+	const pe_charge_request *charge;
 } pe_fit_question;
 
 /*

@@ -11,7 +11,6 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "worker/channel.h"
 #include "door/minima.h"
 #include "server/settings.h"
 #include "server/shim.h"
@@ -60,7 +59,7 @@ minimise_rows(const pe_minimum_question *question, pe_affine *rows, double *valu
 	PG_TRY();
 	{
 		*public_value = pe_minimum_public(question->problem, rows);
-		pe_minimum_run(question->problem, rows, value);
+		pe_plan_minimise(question->plan, rows, value);
 	}
 	PG_CATCH();
 	{
@@ -69,18 +68,6 @@ minimise_rows(const pe_minimum_question *question, pe_affine *rows, double *valu
 	}
 	PG_END_TRY();
 	pe_affine_free(rows);
-}
-
-/* Stores the values, when the time has come (pe_door_wait); they are what leaves. */
-static void
-store(const pe_minimum_question *question, TimestampTz start, const double *value, pe_charge_reply *reply)
-{
-	HOLD_INTERRUPTS();
-	reply->values = values_of(question);
-	reply->value = palloc(reply->values * sizeof(int64));
-	memcpy(reply->value, value, reply->values * sizeof(int64));
-	pe_door_wait(start);
-	reply->release_id = pe_channel_store(&question->charge, reply->charge_id, reply->value, reply->values);
 }
 
 /* ------------------------------------------------------------------
@@ -227,7 +214,7 @@ check_rows(const minimising *m)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("a minimum over more than " INT64_FORMAT " rows may need more than pg_epsilon.max_memory", m->spec.most),
-				 errdetail("That there are more was seen as they were read: what was charged stays charged."),
+				 errdetail("More were found while they were read; what was charged stays charged."),
 				 errhint("A superuser can raise pg_epsilon.max_memory. ANALYZE of a foreign table tells its size, and a request that cannot be served is free then.")));
 }
 
@@ -253,7 +240,7 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 		init_rows(m);
 	}
 	minimise_rows(m->question, &m->rows, m->value);
-	store(m->question, m->start, m->value, reply);
+	pe_door_store_doubles(m->question->plan, m->question->charge, m->start, m->value, values_of(m->question), reply);
 }
 
 /*
@@ -267,7 +254,7 @@ visit_and_minimise(minimising *m, pe_charge_reply *reply)
 	const pe_minimum_question *question = m->question;
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns, .count = question->count,
-		.charge = &question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = m
+		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = m
 	};
 
 	pe_progress_begin();
@@ -295,22 +282,14 @@ typedef struct collected
 {
 	const pe_minimum_question *question;
 	pe_affine  *rows;
-	pe_charge_reply *reply;
 } collected;
 
 static void
-minimise_collected(void *argument, volatile bool *charged)
+minimise_collected(void *argument, double *value)
 {
-	collected  *c = argument;
-	TimestampTz start = GetCurrentTimestamp();
-	double	   *value = new_value(c->question);
+	const collected *c = argument;
 
-	pe_channel_reserve(&c->question->charge, c->reply);
-	if (c->reply->outcome != PE_CHARGED)
-		return;
-	*charged = true;
 	minimise_rows(c->question, c->rows, value);
-	store(c->question, start, value, c->reply);
 }
 
 static void
@@ -322,8 +301,12 @@ wipe_collected(void *argument)
 void
 pe_minimise_collected(const pe_minimum_question *question, pe_affine *rows, pe_charge_reply *reply)
 {
-	collected	c = {question, rows, reply};
+	collected	c = {question, rows};
+	pe_collected work = {
+		.plan = question->plan, .charge = question->charge, .values = values_of(question),
+		.work = minimise_collected, .wipe = wipe_collected, .argument = &c
+	};
 
 	pe_progress_begin();
-	pe_door_run(minimise_collected, wipe_collected, &c);
+	pe_door_collected(&work, reply);
 }

@@ -21,7 +21,8 @@ typedef struct pe_minimum_question
 	const pe_column *columns;	/* the slopes, in the order of the variables; not of rows that were collected */
 	int			count;
 	const pe_minimum_problem *problem;
-	pe_charge_request charge;
+	const pe_plan *plan;
+	const pe_charge_request *charge;
 } pe_minimum_question;
 
 /*

@@ -150,25 +150,3 @@ pe_sample_probability(uint64_t sample)
 		return 1;
 	return fmin(1, nextafter(ldexp((double) sample, -64), INFINITY));
 }
-
-/*
- * ln(1 + (exp(e) - 1) / q): three calls and a division, nothing of which cancels, and
- * none amplifies a relative error (e is at most a few thousand where exp does not
- * overflow; the logarithm brings that back).  A relative 1e-12 is a thousand times what
- * they err.
- */
-int64_t
-pe_unsampled_epsilon(int64_t nano, uint64_t sample)
-{
-	double		epsilon = (double) nano * 1e-9;
-	double		q = pe_sample_probability(sample);
-	double		unsampled;
-
-	if (sample == 0 || epsilon > 500)
-		return nano;
-	unsampled = log1p(expm1(epsilon) / q) * (1 - 1e-12);
-	/* sampling never costs more than none */
-	if (!(unsampled * 1e9 > (double) nano))
-		return nano;
-	return (int64_t) (unsampled * 1e9);
-}

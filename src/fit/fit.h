@@ -16,6 +16,7 @@
 #ifndef PE_FIT_FIT_H
 #define PE_FIT_FIT_H
 
+#include "accounting/cost.h"
 #include "base/option_table.h"
 #include "glm/pass.h"
 
@@ -91,6 +92,7 @@ typedef struct pe_fit_problem
 	int64_t		nano;			/* the cost, all of it; of an (epsilon, delta) method the epsilon */
 	double		delta;			/* of an (epsilon, delta) method */
 	pe_fit_plan plan;
+	pe_allowance *allowance;	/* of one run, from which each draw takes its part; NULL: nothing can be drawn */
 	void		(*trace) (void *argument, int32_t step, const double *w);	/* benchmarks only; NULL */
 	void	   *trace_argument;
 } pe_fit_problem;

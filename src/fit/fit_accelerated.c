@@ -20,7 +20,7 @@
  *
  * Batches (option `batch`, which takes option `rows`): every unit joins a step's batch
  * with probability q = batch / rows, rounded down, and the step's noise is that of a
- * larger epsilon (pe_unsampled_epsilon in methods.h, with the theorem).  Under a
+ * larger epsilon (pe_unsampled_epsilon in accounting/mechanisms.h, with the theorem).  Under a
  * pure cost and add_remove alone.  A sampled Gaussian has no rho worth having; sgd is
  * accounted for that.  Sums are divided by batch, never by how many units came.
  *
@@ -325,8 +325,7 @@ check_batches(const pe_fit_problem *problem)
 static void
 measure(state *st, int64_t nano)
 {
-	pe_measure_gradient(st->problem, st->source, &st->pass, st->z, pe_unsampled_epsilon(nano, st->pass.sample),
-						st->gradient);
+	pe_measure_gradient(st->problem, st->source, &st->pass, st->z, nano, st->gradient);
 	for (size_t j = 0; j < st->columns; j++)
 		st->gradient[j] = st->gradient[j] / st->divisor + st->mu * st->z[j];
 }

@@ -50,7 +50,7 @@
 
 #include "fit/measure.h"
 #include "fit/methods.h"
-#include "noise/select.h"
+#include "noise/noise.h"
 
 /* The range of steps grows by so much over the largest of the last ones. */
 #define GROWTH 1.1
@@ -179,8 +179,8 @@ choose_step(descent *d)
 	pe_exact_run(d->source, &d->losses, &scores);
 	for (int32_t c = 0; c < d->losses.candidates; c++)
 		scores.sums[c] += regulariser(d, d->losses.alpha[c]);
-	chosen = pe_select_least(scores.sums, d->losses.candidates, k * spread(d),
-							 !problem->substitute, PE_L2, d->of_selection);
+	chosen = pe_draw_least(problem->allowance, scores.sums, d->losses.candidates, k * spread(d),
+						   !problem->substitute, d->of_selection);
 	pe_exact_wipe(&scores);
 	d->left -= d->of_selection;
 	return chosen;

@@ -240,6 +240,7 @@ pe_fit_objpert(const pe_fit_problem *problem, pe_source *source, double *w)
 	if (problem->model == PE_MODEL_LINEAR)
 		pe_bug("objective perturbation of a regression");
 	prepare(&p, problem);
+	pe_allowance_take(problem->allowance, problem->nano);	/* for both draws: the theorem is about the pair */
 	pe_bits_init(&bits);
 	draw_linear_term(&p, columns, &bits, b);
 	pe_place_init(&nothing, columns);

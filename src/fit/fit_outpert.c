@@ -64,8 +64,7 @@
 #include <math.h>
 
 #include "glm/minimise.h"
-#include "noise/gaussian.h"
-#include "noise/laplace.h"
+#include "noise/noise.h"
 
 /* Larger than any relative error of the few operations in double on public numbers here. */
 #define SLACK (1 + 0x1p-40)
@@ -177,10 +176,8 @@ add_noise(const pe_fit_problem *problem, const pe_outpert *o, pe_i128 *exact, in
 	size_t		columns = (size_t) problem->shape->columns;
 	double		steps_l1 = ceil((double) o->steps * sqrt((double) columns) * SLACK);
 
-	if (problem->pure)
-		pe_laplace_release(exact, columns, (pe_u128) steps_l1, nano, released);
-	else
-		pe_gaussian_release(exact, columns, (pe_u128) o->steps * o->steps, nano, released);
+	pe_noise_draw(problem->allowance, problem->pure ? (pe_u128) steps_l1 : (pe_u128) o->steps * o->steps, nano,
+				  exact, columns, released);
 }
 
 void

@@ -2,11 +2,9 @@
  * fit_plan.c
  *	  What a fit costs, and how much noise that buys.
  *
- * Most methods are measurements and selections whose shares add up to the cost
- * (fit/fit.h): they are charged problem->nano itself, of rho or of a pure
- * epsilon.  A method whose theorem ends in (epsilon, delta) is charged (epsilon
- * tanh(epsilon / 2), delta): it is epsilon-DP but for an event of probability delta,
- * and that is delta-approximate zCDP (pe_nano_rho_of_pure).
+ * Most methods are measurements and selections whose shares add up to problem->nano
+ * (fit/fit.h), of rho or of a pure epsilon.  Of a method whose theorem ends in (epsilon,
+ * delta) that is the epsilon.  The charge is plan/plan.h's.
  */
 #include "fit/fit_plan.h"
 
@@ -29,35 +27,33 @@ accelerated_fits(const pe_fit_problem *problem)
 	return fits && problem->nano - pe_count_share(problem, problem->nano) >= (int64_t) problem->options.iterations;
 }
 
-static void
-charge_nano(const pe_fit_problem *problem, pe_cost *cost)
-{
-	if (problem->pure)
-		cost->epsilon_nano = problem->nano;
-	else
-		cost->rho_nano = problem->nano;
-}
-
 bool
-pe_plan_accelerated(pe_fit_problem *problem, pe_cost *cost)
+pe_plan_accelerated(pe_fit_problem *problem)
 {
-	charge_nano(problem, cost);
 	return accelerated_fits(problem);
 }
 
 bool
-pe_fit_plan_make(pe_fit_problem *problem, pe_cost *cost)
+pe_fit_plan_make(pe_fit_problem *problem)
 {
 	const pe_fit_operations *method = pe_fit_operations_of(problem->method);
 
 	memset(&problem->plan, 0, sizeof(problem->plan));
-	*cost = (pe_cost) {0, 0, 0};
 	if (method->plain)
 		return true;
-	if (problem->nano <= 0)
-		return false;
-	if (method->plan != NULL)
-		return method->plan(problem, cost);
-	charge_nano(problem, cost);
-	return true;
+	return problem->nano > 0 && (method->plan == NULL || method->plan(problem));
+}
+
+int64_t
+pe_fit_drawn(const pe_fit_problem *problem)
+{
+	const pe_fit_plan *plan = &problem->plan;
+	int64_t		steps;
+
+	if (plan->steps == 0)
+		return problem->nano;
+	if (__builtin_mul_overflow(plan->nano_step, (int64_t) plan->steps, &steps) ||
+		__builtin_add_overflow(steps, plan->nano_count, &steps))
+		return 0;
+	return steps;
 }

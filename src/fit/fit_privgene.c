@@ -32,7 +32,7 @@
 
 #include "fit/measure.h"
 #include "fit/methods.h"
-#include "noise/select.h"
+#include "noise/noise.h"
 
 /* Up to this the sensitivity follows from the step. */
 #define SHORT_STEP 16.0
@@ -59,8 +59,8 @@ choose_coordinate(const pe_fit_problem *problem, pe_source *source, const pe_pas
 	int32_t		chosen;
 
 	pe_exact_run(source, pass, &scores);
-	chosen = pe_select_least(scores.sums, (int32_t) scores.count, k * spread(problem, pass->cap, pass->step),
-							 !problem->substitute, problem->pure ? PE_L1 : PE_L2, nano);
+	chosen = pe_draw_least(problem->allowance, scores.sums, (int32_t) scores.count,
+						   k * spread(problem, pass->cap, pass->step), !problem->substitute, nano);
 	pe_exact_wipe(&scores);
 	return chosen;
 }

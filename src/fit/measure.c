@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "noise/gaussian.h"
-#include "noise/laplace.h"
+#include "fit/methods.h"
 #include "noise/noise.h"
 
 /* The largest |s| of a gradient pass. */
@@ -40,56 +39,51 @@ product(pe_u128 a, pe_u128 b)
 }
 
 /*
- * The noise for sums of which one row's share has the given norm (PE_L2: squared).
+ * The sensitivity (PE_L2: squared) of sums of which one row's share has the given norm (PE_L2: squared).
  * squares: how many times the squared norm of what a unit gives the squared distance
  * of two neighbours is: 1 where one of the units is nothing, 4 where two can be
  * opposite, 2 where they are at right angles at most.
  */
-static pe_noise
-noise_for(const pe_fit_problem *problem, pe_u128 row, int32_t squares, int64_t nano)
+static pe_u128
+sensitivity_for(const pe_fit_problem *problem, pe_u128 row, int32_t squares)
 {
 	pe_u128		k = (pe_u128) (problem->max_rows > 1 ? problem->max_rows : 1);
-	pe_noise	noise;
 
-	noise.norm = norm_of(problem);
-	noise.nano = nano;
 	if (row == 0)
 		row = 1;
-	if (noise.norm == PE_L2)
-		noise.sensitivity = product(product(row, product(k, k)), (pe_u128) squares);
-	else
-		noise.sensitivity = product(product(row, k), squares > 1 ? 2 : 1);
-	return noise;
+	if (norm_of(problem) == PE_L2)
+		return product(product(row, product(k, k)), (pe_u128) squares);
+	return product(product(row, k), squares > 1 ? 2 : 1);
 }
 
-static pe_noise
-gradient_noise(const pe_fit_problem *problem, pe_u128 clip, int64_t nano)
+static pe_u128
+gradient_sensitivity(const pe_fit_problem *problem, pe_u128 clip)
 {
-	return noise_for(problem, clip, problem->substitute ? 4 : 1, nano);
+	return sensitivity_for(problem, clip, problem->substitute ? 4 : 1);
 }
 
 /*
  * PE_L2: |x|^4, where off-diagonal entries count twice.  PE_L1: sum_{i>=j} |x_i x_j| =
  * (|x|_1^2 + |x|_2^2) / 2.
  */
-static pe_noise
-moment_noise(const pe_fit_problem *problem, int64_t nano)
+static pe_u128
+moment_sensitivity(const pe_fit_problem *problem)
 {
 	pe_u128		one = (pe_u128) problem->radius_1;
 	pe_u128		row = problem->pure ? (product(one, one) + problem->radius_sq) / 2 + 1 :
 		product(problem->radius_sq, problem->radius_sq);
 
-	return noise_for(problem, row, problem->substitute ? 2 : 1, nano);
+	return sensitivity_for(problem, row, problem->substitute ? 2 : 1);
 }
 
 /* A column of labels times the features, in [-PE_ONE, PE_ONE] each. */
-static pe_noise
-label_noise(const pe_fit_problem *problem, int64_t nano)
+static pe_u128
+label_sensitivity(const pe_fit_problem *problem)
 {
 	pe_u128		row = problem->pure ? product((pe_u128) problem->radius_1, PE_ONE) :
 		product(problem->radius_sq, (pe_u128) PE_ONE * PE_ONE);
 
-	return noise_for(problem, row, problem->substitute ? 4 : 1, nano);
+	return sensitivity_for(problem, row, problem->substitute ? 4 : 1);
 }
 
 /* The longest gradient that a row can have. */
@@ -101,32 +95,23 @@ longest_gradient(const pe_fit_problem *problem)
 	return product(problem->radius_sq, (pe_u128) LARGEST_SCALAR * LARGEST_SCALAR);
 }
 
-static bool
-can_be_calibrated(pe_noise noise)
-{
-	pe_u128		p;
-	uint64_t	q;
-
-	if (noise.norm == PE_L2)
-		return pe_gaussian_calibrate(noise.sensitivity, noise.nano, &p, &q);
-	return pe_laplace_calibrate(noise.sensitivity, noise.nano, &p, &q);
-}
-
 /* Before anything is read for it. */
-static pe_noise
-checked(pe_noise noise)
+static pe_u128
+checked(const pe_fit_problem *problem, pe_u128 sensitivity, int64_t nano)
 {
-	if (!can_be_calibrated(noise))
+	if (!pe_noise_is_served(norm_of(problem), sensitivity, nano))
 		pe_bug("a measurement cannot be calibrated");
-	return noise;
+	return sensitivity;
 }
 
 bool
 pe_measure_fits(const pe_fit_problem *problem)
 {
 	/* a cost without common divisors with 10^9 asks for the most bits */
-	return can_be_calibrated(gradient_noise(problem, longest_gradient(problem), 1)) &&
-		can_be_calibrated(moment_noise(problem, 1)) && can_be_calibrated(label_noise(problem, 1));
+	pe_norm		norm = norm_of(problem);
+
+	return pe_noise_is_served(norm, gradient_sensitivity(problem, longest_gradient(problem)), 1) &&
+		pe_noise_is_served(norm, moment_sensitivity(problem), 1) && pe_noise_is_served(norm, label_sensitivity(problem), 1);
 }
 
 /* ----------
@@ -136,11 +121,12 @@ pe_measure_fits(const pe_fit_problem *problem)
 
 /* Adds the noise to exact sums, which are wiped; released numbers are worth unit each. */
 static void
-release(const pe_noise *noise, pe_i128 *exact, size_t count, double unit, double *real)
+release(const pe_fit_problem *problem, pe_u128 sensitivity, int64_t nano, uint64_t sample, pe_i128 *exact, size_t count,
+		double unit, double *real)
 {
 	int64_t    *released = pe_alloc(count, sizeof(*released));
 
-	pe_noise_release(noise, exact, count, released);
+	pe_noise_draw_sampled(problem->allowance, sensitivity, nano, pe_sample_probability(sample), exact, count, released);
 	for (size_t i = 0; i < count; i++)
 		real[i] = (double) released[i] * unit;
 	pe_free(released);
@@ -229,13 +215,13 @@ void
 pe_measure_sums(const pe_fit_problem *problem, const pe_pass *pass, const pe_exact_sums *exact,
 				int64_t nano, double *gradient)
 {
-	pe_noise	noise = checked(gradient_noise(problem, pass->clip, nano));
+	pe_u128		sensitivity = checked(problem, gradient_sensitivity(problem, pass->clip), nano);
 	pe_i128    *copy = pe_alloc(exact->count, sizeof(*copy));
 
-	if (pass->kind != PE_PASS_GRADIENT || pass->norm != noise.norm)
+	if (pass->kind != PE_PASS_GRADIENT || pass->norm != norm_of(problem))
 		pe_bug("sums of another pass are measured as a gradient");
 	memcpy(copy, exact->sums, exact->count * sizeof(*copy));
-	release(&noise, copy, exact->count, pe_pass_unit(pass), gradient);
+	release(problem, sensitivity, nano, pass->sample, copy, exact->count, pe_pass_unit(pass), gradient);
 	pe_free(copy);
 }
 
@@ -259,21 +245,8 @@ pe_measure_gradient(const pe_fit_problem *problem, pe_source *source, pe_pass *p
  * ----------
  */
 
-/*
- * Half of the variance is twice the cost in the calibration: sigma^2 = sensitivity /
- * (2 nano).  A cost that cannot be doubled is kept, which is more noise.  L1: the
- * same noise for all entries.
- */
-static pe_noise
-off_diagonal(pe_noise noise)
-{
-	if (noise.norm == PE_L2 && noise.nano <= INT64_MAX / 2)
-		noise.nano *= 2;
-	return noise;
-}
-
 /* The packed entries of the first columns rows, (i, j) with i > j only, or i = j only. */
-static size_t
+static void
 pick(const pe_i128 *packed, int32_t columns, bool diagonal, pe_i128 *picked)
 {
 	size_t		n = 0;
@@ -287,32 +260,41 @@ pick(const pe_i128 *packed, int32_t columns, bool diagonal, pe_i128 *picked)
 		for (size_t j = 0; j < i && !diagonal; j++)
 			picked[n++] = row[j];
 	}
-	return n;
 }
 
-/* Noise on the part of the packed moment that belongs to the features, as a full matrix. */
+/* The released entries as a full matrix. */
 static void
+unpack_moment(int32_t columns, const int64_t *diagonal, const int64_t *rest, double unit, double *moment)
+{
+	size_t		d = (size_t) columns;
+	size_t		n = 0;
+
+	for (size_t i = 0; i < d; i++)
+	{
+		moment[i * d + i] = (double) diagonal[i] * unit;
+		for (size_t j = 0; j < i; j++)
+			moment[i * d + j] = moment[j * d + i] = (double) rest[n++] * unit;
+	}
+}
+
+/* Noise on the part of the packed moment that belongs to the features; returns the standard deviation of a diagonal entry. */
+static double
 release_moment(const pe_fit_problem *problem, const pe_i128 *packed, int64_t nano, double unit, double *moment)
 {
 	int32_t		columns = problem->shape->columns;
 	size_t		d = (size_t) columns;
-	size_t		most = d * (d - 1) / 2 > d ? d * (d - 1) / 2 : d;
-	pe_noise	noise = checked(moment_noise(problem, nano));
-	pe_noise	less = off_diagonal(noise);
-	pe_i128    *picked = pe_alloc(most, sizeof(*picked));
-	double	   *real = pe_alloc(most, sizeof(*real));
-	size_t		n = 0;
+	size_t		m = d * (d - 1) / 2;
+	pe_u128		sensitivity = moment_sensitivity(problem);
+	pe_i128    *exact = pe_alloc(d + m, sizeof(*exact));
+	int64_t    *released = pe_alloc(d + m, sizeof(*released));
 
-	release(&noise, picked, pick(packed, columns, true, picked), unit, real);
-	for (size_t i = 0; i < d; i++)
-		moment[i * d + i] = real[i];
-	if (d > 1)
-		release(&less, picked, pick(packed, columns, false, picked), unit, real);
-	for (size_t i = 0; i < d; i++)
-		for (size_t j = 0; j < i; j++)
-			moment[i * d + j] = moment[j * d + i] = real[n++];
-	pe_free(real);
-	pe_free(picked);
+	pick(packed, columns, true, exact);
+	pick(packed, columns, false, exact + d);
+	pe_noise_draw_symmetric(problem->allowance, sensitivity, nano, exact, d, released, exact + d, m, released + d);
+	unpack_moment(columns, released, released + d, unit, moment);
+	pe_free(released);
+	pe_free(exact);
+	return pe_noise_stderr_of(norm_of(problem), sensitivity, nano) * unit;
 }
 
 static void
@@ -328,15 +310,12 @@ run_moment(pe_source *source, bool with_label, pe_loss loss, pe_pass *pass, pe_e
 void
 pe_measure_moment(const pe_fit_problem *problem, pe_source *source, int64_t nano, double *moment, double *noise)
 {
-	pe_noise	of_diagonal = checked(moment_noise(problem, nano));
 	pe_exact_sums exact;
 	pe_pass		pass;
-	double		unit;
 
+	(void) checked(problem, moment_sensitivity(problem), nano);
 	run_moment(source, false, pe_fit_loss(problem), &pass, &exact);
-	unit = pe_pass_unit(&pass);
-	release_moment(problem, exact.sums, nano, unit, moment);
-	*noise = pe_noise_stderr(&of_diagonal) * unit;
+	*noise = release_moment(problem, exact.sums, nano, pe_pass_unit(&pass), moment);
 	pe_exact_wipe(&exact);
 }
 
@@ -345,18 +324,17 @@ pe_measure_moment_and_label(const pe_fit_problem *problem, pe_source *source, in
 							double *moment, double *noise, double *label)
 {
 	size_t		d = (size_t) problem->shape->columns;
-	pe_noise	of_diagonal = checked(moment_noise(problem, nano));
-	pe_noise	of_label = checked(label_noise(problem, nano_label));
+	pe_u128		of_label = checked(problem, label_sensitivity(problem), nano_label);
 	pe_exact_sums exact;
 	pe_pass		pass;
 	double		unit;
 
+	(void) checked(problem, moment_sensitivity(problem), nano);
 	run_moment(source, true, pe_fit_loss(problem), &pass, &exact);
 	unit = pe_pass_unit(&pass);
-	release_moment(problem, exact.sums, nano, unit, moment);
-	*noise = pe_noise_stderr(&of_diagonal) * unit;
+	*noise = release_moment(problem, exact.sums, nano, unit, moment);
 	/* the row of the label, up to the square of the label, which is not released */
-	release(&of_label, exact.sums + d * (d + 1) / 2, d, unit, label);
+	release(problem, of_label, nano_label, 0, exact.sums + d * (d + 1) / 2, d, unit, label);
 	pe_exact_wipe(&exact);
 }
 
@@ -367,7 +345,7 @@ pe_measure_moment_and_label(const pe_fit_problem *problem, pe_source *source, in
 double
 pe_measure_count(const pe_fit_problem *problem, pe_source *source, int64_t nano)
 {
-	pe_noise	noise = checked(noise_for(problem, 1, 1, nano));
+	pe_u128		sensitivity = checked(problem, sensitivity_for(problem, 1, 1), nano);
 	pe_exact_sums exact;
 	pe_pass		pass;
 	double		rows;
@@ -376,7 +354,7 @@ pe_measure_count(const pe_fit_problem *problem, pe_source *source, int64_t nano)
 	pass.kind = PE_PASS_COUNT;
 	pass.loss = pe_fit_loss(problem);
 	pe_exact_run(source, &pass, &exact);
-	release(&noise, exact.sums, 1, 1.0, &rows);
+	release(problem, sensitivity, nano, 0, exact.sums, 1, 1.0, &rows);
 	pe_exact_wipe(&exact);
 	return fmax(rows, 1);
 }

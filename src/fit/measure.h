@@ -25,7 +25,7 @@
  * In the L1 norm likewise, with twice as much for substitute in all but the count;
  * a row's share of the moment is sum_{i>=j} |x_i x_j| = (|x|_1^2 + |x|_2^2) / 2.
  *
- * Cost: nano, of rho or of a pure epsilon (discrete Laplace, laplace.h).  rho by
+ * Cost: nano, taken from problem->allowance, of rho or of a pure epsilon (discrete Laplace, laplace.h).  rho by
  * Canonne, Kamath, Steinke, arXiv:2004.00010, Theorem 14, which has a sigma_j for
  * each coordinate: rho suffices if sum_j delta_j^2 / sigma_j^2 <= 2 rho for all
  * neighbours.  Of a moment the off-diagonal entries, which are released once but
@@ -48,8 +48,8 @@ extern void pe_gradient_pass(const pe_fit_problem *problem, double clip, pe_pass
 extern void pe_gradient_free(pe_pass *pass);
 
 /*
- * The noisy gradient of the sum of the losses at w; nano: what it costs (of a pass that
- * samples, what it would cost without).  Every call draws the coins of a sample anew.
+ * The noisy gradient of the sum of the losses at w; nano: what it costs (of rho and a pass
+ * that samples, what it would cost without).  Every call draws the coins of a sample anew.
  */
 extern void pe_measure_gradient(const pe_fit_problem *problem, pe_source *source, pe_pass *pass,
 								const double *w, int64_t nano, double *gradient);

@@ -40,8 +40,8 @@ typedef struct pe_fit_operations
 	/* The least share of the cost that one measurement gets, as a fraction; NULL: the cost is not divided before the fit. */
 	double		(*least_share) (const pe_fit_problem *problem);
 
-	/* Works out problem->plan and what it costs; NULL: the cost is problem->nano.  False: it cannot be met. */
-	bool		(*plan) (pe_fit_problem *problem, pe_cost *cost);
+	/* Works out problem->plan; NULL: there is nothing to work out.  False: the cost cannot be met. */
+	bool		(*plan) (pe_fit_problem *problem);
 
 	void		(*run) (const pe_fit_problem *problem, pe_source *source, double *w);
 } pe_fit_operations;
@@ -143,25 +143,6 @@ extern double pe_first_order_rows(const pe_fit_problem *problem, pe_source *sour
  */
 extern uint64_t pe_sample_of(double q, bool *fits);
 extern double pe_sample_probability(uint64_t sample);
-
-/*
- * A pure step on a random batch: every unit joins it with probability q.  If the step
- * without sampling is e-DP when a unit is added or removed, with sampling it is
- * ln(1 + q (exp(e) - 1))-DP: with P0 and P1 the laws without and with the unit, given
- * the batch of the others, r = P1 / P0 in [exp(-e), exp(e)],
- *
- *		(1 - q + q r) <= 1 + q (exp(e) - 1), and
- *		1 / (1 - q + q r) <= 1 / (1 - q + q exp(-e)) <= 1 - q + q exp(e),
- *
- * since (1 - q + q / x) (1 - q + q x) = 1 + q (1-q) (x + 1/x - 2) >= 1; and a ratio that is
- * bounded for every batch of the others is bounded for their mixture.  (Li, Qardaji and
- * Su, ASIACCS 2012; Balle, Barthe and Gaboardi, arXiv 1807.01647, Theorem 8.  Kuru et al.
- * use a theorem for batches of fixed size and units that are replaced, whose number is
- * public.)  Not for substitute: there the unit is in the batch in both cases.
- *
- * The largest cost without sampling, rounded down, of a step that may cost nano.
- */
-extern int64_t pe_unsampled_epsilon(int64_t nano, uint64_t sample);
 
 /* The steps of an accelerated method, from 0. */
 typedef struct pe_schedule

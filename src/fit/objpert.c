@@ -82,11 +82,10 @@ log_determinants(double beta, double lambda, double rows)
  * unit, is refused.
  */
 bool
-pe_plan_objpert(pe_fit_problem *problem, pe_cost *cost)
+pe_plan_objpert(pe_fit_problem *problem)
 {
 	double		epsilon = (double) problem->nano / 1e9;
 	int64_t		atto = pe_atto_down(problem->delta);
-	int64_t		rho = pe_nano_rho_of_pure(problem->nano);
 	double		k = problem->max_rows;
 	double		rows = problem->substitute ? 2 * k : k;
 	double		beta = row_curvature(problem);
@@ -95,7 +94,7 @@ pe_plan_objpert(pe_fit_problem *problem, pe_cost *cost)
 	double		delta = (double) atto / 1e18 * (1 - SEARCH_SHARE);
 	double		sigma;
 
-	if (problem->nano <= 0 || rho < 0 || atto <= 0 || !(problem->delta < 1))
+	if (problem->nano <= 0 || pe_nano_rho_of_pure(problem->nano) < 0 || atto <= 0 || !(problem->delta < 1))
 		return false;
 	plan->lambda = fmax(problem->options.l2, beta * ratio);
 	sigma = pe_objpert_sigma(epsilon, delta, log_determinants(beta, plan->lambda, k), rows);
@@ -103,6 +102,5 @@ pe_plan_objpert(pe_fit_problem *problem, pe_cost *cost)
 	plan->sigma = pe_round_up(plan->sigma, 8 * PE_ROUNDOFF * plan->sigma);
 	plan->output = 2 * sigma / sqrt(OUTPUT_SHARE);
 	plan->output = pe_round_up(plan->output, 8 * PE_ROUNDOFF * plan->output);
-	*cost = (pe_cost) {.rho_nano = rho, .delta_atto = atto};
 	return plan->sigma <= MOST_SIGMA;
 }

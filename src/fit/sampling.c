@@ -239,7 +239,7 @@ pe_sampled_epsilon(double q, int32_t steps, int64_t nano_step, int64_t nano_coun
 }
 
 bool
-pe_plan_sampled(pe_fit_problem *problem, pe_cost *cost)
+pe_plan_sampled(pe_fit_problem *problem)
 {
 	pe_fit_plan *plan = &problem->plan;
 	int64_t		atto = pe_atto_down(problem->delta);
@@ -264,9 +264,5 @@ pe_plan_sampled(pe_fit_problem *problem, pe_cost *cost)
 	s.nano_count = plan->nano_count;
 	set_orders(&s);
 	plan->nano_step = largest_step(&s);
-	if (plan->nano_step == 0)
-		return false;
-
-	*cost = (pe_cost) {pe_nano_rho_of_pure(problem->nano), atto, 0};
-	return cost->rho_nano > 0;
+	return plan->nano_step > 0 && pe_fit_drawn(problem) > 0 && pe_nano_rho_of_pure(problem->nano) > 0;
 }

@@ -226,7 +226,7 @@ static void
 line_of_missing(pe_charge_line *line, uint64 row)
 {
 	int64		epsilon = pe_access_int64(row, 5);
-	pe_amount	first;
+	pe_line_amount first;
 
 	line->budget_id = pe_access_int64(row, 1);
 	line->budget_role = pe_access_text(row, 2);

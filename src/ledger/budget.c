@@ -172,15 +172,15 @@ pe_budget_find(const pe_dataset *dataset)
 }
 
 int64
-pe_budget_left_after(const pe_budget *budget, pe_cost charge)
+pe_budget_left_after(const pe_budget *budget, pe_amount charge)
 {
-	pe_cost		limit = {budget->rho_limit, budget->delta_limit, budget->epsilon_limit};
-	pe_cost		spent = {budget->rho_spent, budget->delta_spent, budget->epsilon_spent};
-	pe_cost		left = pe_cost_less(limit, spent);
+	pe_amount	limit = {budget->rho_limit, budget->delta_limit, budget->epsilon_limit};
+	pe_amount	spent = {budget->rho_spent, budget->delta_spent, budget->epsilon_spent};
+	pe_amount	left = pe_amount_less(limit, spent);
 
 	if (!pe_filter_allows(budget->most, charge) || !pe_filter_accepts(limit, spent, charge))
 		return -1;
-	return pe_nano_left(pe_cost_less(left, charge), pe_is_pure(budget->accounting));
+	return pe_nano_left(pe_amount_less(left, charge), pe_is_pure(budget->accounting));
 }
 
 double
@@ -192,14 +192,14 @@ pe_budget_epsilon(const pe_budget *budget, int64 nano)
 double
 pe_budget_epsilon_left(const pe_budget *budget)
 {
-	pe_cost		nothing = {0};
+	pe_amount	nothing = {0};
 
 	return pe_budget_epsilon(budget, Max(pe_budget_left_after(budget, nothing), 0));
 }
 
 /* The row of a role: by its OID, or by its name where the role of that row is gone and was made anew. */
 static bool
-find_row(const pe_dataset *dataset, const pe_grant *grant, int64 *id, pe_cost *spent, pe_cost *limit)
+find_row(const pe_dataset *dataset, const pe_grant *grant, int64 *id, pe_amount *spent, pe_amount *limit)
 {
 	static pe_statement find = {NULL, "SELECT id, coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), "
 		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), role_oid IS NOT DISTINCT FROM $2 FROM dp_ledger.budget "
@@ -227,7 +227,7 @@ find_row(const pe_dataset *dataset, const pe_grant *grant, int64 *id, pe_cost *s
  * rho is of the cap's, and what the others leave.
  */
 static int64
-share_of_delta(const pe_dataset *dataset, pe_cost limit, int64 delta_spent, int64 available)
+share_of_delta(const pe_dataset *dataset, pe_amount limit, int64 delta_spent, int64 available)
 {
 	pe_i128		share = dataset->rho_limit > 0
 		? (pe_i128) dataset->delta_limit * Min(limit.rho_nano, dataset->rho_limit) / dataset->rho_limit : 0;
@@ -238,12 +238,12 @@ share_of_delta(const pe_dataset *dataset, pe_cost limit, int64 delta_spent, int6
 
 /* A budget that is raised, while all that may still be spent is more than is left of the cap. */
 static void
-check_within_cap(const pe_dataset *dataset, pe_cost promised, pe_cost cap_left, pe_cost unspent, pe_cost raised)
+check_within_cap(const pe_dataset *dataset, pe_amount promised, pe_amount cap_left, pe_amount unspent, pe_amount raised)
 {
 	bool		cap_is_pure = pe_is_pure(dataset->accounting);
 
 	if ((raised.rho_nano <= 0 && raised.delta_atto <= 0 && raised.epsilon_nano <= 0) ||
-		pe_filter_accepts(cap_left, promised, pe_cap_cost(unspent, 0, cap_is_pure)))
+		pe_filter_accepts(cap_left, promised, pe_cap_amount(unspent, 0, cap_is_pure)))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -253,10 +253,10 @@ check_within_cap(const pe_dataset *dataset, pe_cost promised, pe_cost cap_left, 
 }
 
 static void
-check_spent(const pe_grant *grant, pe_cost limit, pe_cost spent)
+check_spent(const pe_grant *grant, pe_amount limit, pe_amount spent)
 {
 	bool		pure = pe_is_pure(grant->accounting);
-	pe_cost		nothing = {0};
+	pe_amount	nothing = {0};
 
 	if ((pure ? spent.rho_nano : spent.epsilon_nano) > 0)
 		ereport(ERROR,
@@ -273,7 +273,7 @@ check_spent(const pe_grant *grant, pe_cost limit, pe_cost spent)
 }
 
 static void
-write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_cost limit, bool present, int64 id)
+write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_amount limit, bool present, int64 id)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.budget (dataset_id, role_name, role_oid, accounting, epsilon, delta, "
 		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent, most_per_request, most) "
@@ -286,7 +286,7 @@ write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_cost limit, boo
 		"most_per_request = $10, most = $11 WHERE id = $1", 11,
 	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID}};
 	bool		pure = pe_is_pure(grant->accounting);
-	pe_cost		most = pe_limit(grant->accounting, grant->most_per_request, grant->delta);
+	pe_amount	most = pe_limit(grant->accounting, grant->most_per_request, grant->delta);
 	char		nulls[] = "           ";
 	Datum		values[11] = {
 		Int64GetDatum(present ? id : dataset->id), CStringGetTextDatum(grant->role), ObjectIdGetDatum(grant->role_oid),
@@ -304,11 +304,11 @@ write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_cost limit, boo
 void
 pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
 {
-	pe_cost		limit = pe_limit(grant->accounting, grant->epsilon, grant->delta);
-	pe_cost		spent = {0};
-	pe_cost		before = {0};
-	pe_cost		promised;
-	pe_cost		cap_left;
+	pe_amount	limit = pe_limit(grant->accounting, grant->epsilon, grant->delta);
+	pe_amount	spent = {0};
+	pe_amount	before = {0};
+	pe_amount	promised;
+	pe_amount	cap_left;
 	pe_act		act;
 	pe_access	access;
 	int64		id = 0;
@@ -324,7 +324,7 @@ pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
 	if (present)
 		check_spent(grant, limit, spent);
 	if (!grant->overcommit)
-		check_within_cap(dataset, promised, cap_left, pe_cost_less(limit, spent), pe_cost_less(limit, before));
+		check_within_cap(dataset, promised, cap_left, pe_amount_less(limit, spent), pe_amount_less(limit, before));
 	write_grant(dataset, grant, limit, present, id);
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);

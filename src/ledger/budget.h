@@ -47,7 +47,7 @@ extern bool pe_release_is_paid(int64 release_id, bool frozen);
  * -1 if the charge does not fit, or is more than one request may cost.  The cap is not asked: what fits into it says what
  * others spent.
  */
-extern int64 pe_budget_left_after(const pe_budget *budget, pe_cost charge);
+extern int64 pe_budget_left_after(const pe_budget *budget, pe_amount charge);
 
 /* So much of rho or epsilon as an epsilon: at half of the budget's delta, or pure. */
 extern double pe_budget_epsilon(const pe_budget *budget, int64 nano);
@@ -106,6 +106,6 @@ extern void pe_grants_lock(int64 dataset_id);
  * the rounding of each, up to a nano.  A budget of a role that is gone has nothing left.
  * Between pe_access_begin and pe_access_end.
  */
-extern void pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_cost *promised, pe_cost *cap_left);
+extern void pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_amount *promised, pe_amount *cap_left);
 
 #endif

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "common/cryptohash.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -17,6 +18,33 @@
 #include "ledger/acts.h"
 #include "ledger/chain.h"
 #include "server/row.h"
+
+/* ------------------------------------------------------------------
+ * SHA-256
+ * ------------------------------------------------------------------
+ */
+
+bytea *
+pe_sha256(const void *first, size_t first_size, const void *second, size_t second_size)
+{
+	pg_cryptohash_ctx *ctx = pg_cryptohash_create(PG_SHA256);
+	bytea	   *hash = palloc(VARHDRSZ + PG_SHA256_DIGEST_LENGTH);
+
+	SET_VARSIZE(hash, VARHDRSZ + PG_SHA256_DIGEST_LENGTH);
+	if (pg_cryptohash_init(ctx) < 0 ||
+		pg_cryptohash_update(ctx, first, first_size) < 0 ||
+		pg_cryptohash_update(ctx, second, second_size) < 0 ||
+		pg_cryptohash_final(ctx, (uint8 *) VARDATA(hash), PG_SHA256_DIGEST_LENGTH) < 0)
+		elog(ERROR, "SHA-256 failed");
+	pg_cryptohash_free(ctx);
+	return hash;
+}
+
+bytea *
+pe_request_hash(const char *request)
+{
+	return pe_sha256(request, strlen(request), "", 0);
+}
 
 /* Lines that are read at a time; one can be of megabytes. */
 #define BATCH 32

@@ -17,10 +17,10 @@
 #define PE_ATTEST_BROKEN "dp.attest, broken chain"
 
 /* What a line costs, budget and cap. */
-typedef enum pe_amount
+typedef enum pe_line_amount
 {
 	PE_RHO, PE_DELTA, PE_EPSILON, PE_CAP_RHO, PE_CAP_DELTA, PE_CAP_EPSILON, PE_AMOUNTS
-} pe_amount;
+} pe_line_amount;
 
 /* A row of dp_ledger.charge without its hash. */
 typedef struct pe_charge_line

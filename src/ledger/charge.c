@@ -84,9 +84,9 @@ typedef struct account
 	char	   *role;
 	bool		pure;
 	int64		most;			/* nano, that one request may cost; 0: no limit */
-	pe_cost		limit;
-	pe_cost		spent;			/* with this batch */
-	pe_cost		charged;		/* by this batch */
+	pe_amount	limit;
+	pe_amount	spent;			/* with this batch */
+	pe_amount	charged;		/* by this batch */
 	pe_row	   *row;
 } account;
 
@@ -98,9 +98,9 @@ typedef struct book
 	Oid			relation;
 	int64		version;
 	bool		pure;			/* the cap is */
-	pe_cost		limit;
-	pe_cost		spent;			/* with this batch */
-	pe_cost		charged;		/* by this batch */
+	pe_amount	limit;
+	pe_amount	spent;			/* with this batch */
+	pe_amount	charged;		/* by this batch */
 	int64		charges;		/* with this batch */
 	bytea	   *head;
 	bytea	   *scanned;		/* hash of the tables that the last charge read; NULL: not known */
@@ -116,24 +116,24 @@ struct pe_batch
 	pe_access	access;
 };
 
-static pe_cost
+static pe_amount
 limit_of_row(const pe_row *row)
 {
-	pe_cost		cost = {pe_row_int64(row, "rho_limit"), pe_row_int64(row, "delta_limit"), pe_row_int64(row, "epsilon_limit")};
+	pe_amount	cost = {pe_row_int64(row, "rho_limit"), pe_row_int64(row, "delta_limit"), pe_row_int64(row, "epsilon_limit")};
 
 	return cost;
 }
 
-static pe_cost
+static pe_amount
 spent_of_row(const pe_row *row)
 {
-	pe_cost		cost = {pe_row_int64(row, "rho_spent"), pe_row_int64(row, "delta_spent"), pe_row_int64(row, "epsilon_spent")};
+	pe_amount	cost = {pe_row_int64(row, "rho_spent"), pe_row_int64(row, "delta_spent"), pe_row_int64(row, "epsilon_spent")};
 
 	return cost;
 }
 
 static void
-add_cost(pe_cost *to, pe_cost cost)
+add_cost(pe_amount *to, pe_amount cost)
 {
 	to->rho_nano += cost.rho_nano;
 	to->delta_atto += cost.delta_atto;
@@ -331,20 +331,19 @@ note_relations(const pe_charge_request *request, book *b, pe_charge_line *line)
 }
 
 static int64
-write_charge(const pe_charge_request *request, book *b, account *a, pe_cost cap_cost, int64 release_id)
+write_charge(const pe_charge_request *request, pe_amount cost, book *b, account *a, pe_amount cap_cost, int64 release_id)
 {
 	pe_charge_line line = {
 		.dataset_id = b->dataset_id, .seq = b->charges + 1, .dataset = b->name,
 		.role = request->role, .budget_id = a->budget_id, .budget_role = a->role,
 		.function = request->function, .request = request->request, .release_id = release_id,
 		.strategy_id = release_id == 0 ? request->strategy_id : 0,
-		.amount = {[PE_RHO] = request->rho, [PE_DELTA] = request->delta,
-		[PE_EPSILON] = request->epsilon, [PE_CAP_RHO] = cap_cost.rho_nano, [PE_CAP_DELTA] = cap_cost.delta_atto,
+		.amount = {[PE_RHO] = cost.rho_nano, [PE_DELTA] = cost.delta_atto,
+		[PE_EPSILON] = cost.epsilon_nano, [PE_CAP_RHO] = cap_cost.rho_nano, [PE_CAP_DELTA] = cap_cost.delta_atto,
 		[PE_CAP_EPSILON] = cap_cost.epsilon_nano},
 		.absent = {[PE_RHO] = a->pure, [PE_DELTA] = a->pure, [PE_EPSILON] = !a->pure,
 		[PE_CAP_RHO] = b->pure, [PE_CAP_DELTA] = b->pure, [PE_CAP_EPSILON] = !b->pure}
 	};
-	pe_cost		cost = pe_request_cost(request);
 
 	if (release_id == 0)
 		note_relations(request, b, &line);
@@ -358,17 +357,11 @@ write_charge(const pe_charge_request *request, book *b, account *a, pe_cost cap_
 	return line.id;
 }
 
-pe_cost
-pe_request_cost(const pe_charge_request *request)
-{
-	return (pe_cost) {request->rho, request->delta, request->epsilon};
-}
-
 /* The budget alone: what is left of the cap says what others spent. */
 static void
 tell_left(const account *a, pe_charge_reply *reply)
 {
-	pe_cost		left = pe_cost_less(a->limit, a->spent);
+	pe_amount	left = pe_amount_less(a->limit, a->spent);
 
 	reply->left = pe_nano_left(left, a->pure);
 	reply->delta_left = left.delta_atto;
@@ -376,7 +369,7 @@ tell_left(const account *a, pe_charge_reply *reply)
 
 /* Of a charge that the budget does not admit. */
 static pe_shortage
-shortage_of(const account *a, pe_cost cost)
+shortage_of(const account *a, pe_amount cost)
 {
 	cost.delta_atto = 0;
 	return pe_filter_accepts(a->limit, a->spent, cost) ? PE_SHORT_DELTA : PE_SHORT_BUDGET;
@@ -384,10 +377,10 @@ shortage_of(const account *a, pe_cost cost)
 
 /* Charges if both filters accept.  A release that exists costs the cap nothing more. */
 static void
-charge_or_refuse(pe_batch *batch, const pe_charge_request *request, pe_charge_reply *reply)
+charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply)
 {
-	pe_cost		cost = pe_request_cost(request);
-	pe_cost		cap_cost = {0};
+	pe_amount	cost = price->amount;
+	pe_amount	cap_cost = {0};
 	book	   *b;
 	account    *a;
 
@@ -396,10 +389,10 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, pe_charge_re
 		return;
 	/* another version, an attested dataset of which nobody would read the rows, another table, a budget of another kind */
 	if (b->version != request->version || request->replay_only ||
-		(request->relations != NIL && linitial_oid(request->relations) != b->relation) || a->pure != (request->epsilon > 0))
+		(request->relations != NIL && linitial_oid(request->relations) != b->relation) || a->pure != (cost.epsilon_nano > 0))
 		raise_stale();
 	if (reply->release_id == 0)
-		cap_cost = pe_cap_cost(cost, request->as_rho, b->pure);
+		cap_cost = pe_cap_amount(cost, price->as_rho, b->pure);
 	tell_left(a, reply);
 	reply->outcome = PE_REFUSED;
 	reply->shortage = PE_SHORT_CAP;
@@ -418,7 +411,7 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, pe_charge_re
 		return;
 	if (reply->release_id == 0)
 		pe_strategy_check_kept(request->strategy_id);
-	reply->charge_id = write_charge(request, b, a, cap_cost, reply->release_id);
+	reply->charge_id = write_charge(request, cost, b, a, cap_cost, reply->release_id);
 	tell_left(a, reply);
 	reply->outcome = reply->release_id == 0 ? PE_CHARGED : PE_REPLAYED;
 }
@@ -440,7 +433,7 @@ pe_batch_begin(void)
 }
 
 void
-pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, pe_charge_reply *reply)
+pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply)
 {
 	bool		paid = false;
 
@@ -453,7 +446,7 @@ pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, pe_charge_re
 				 errmsg("a standby cannot charge"),
 				 errhint("Answers that were paid on the primary are replayed here; ask the rest there.")));
 	else
-		charge_or_refuse(batch, request, reply);
+		charge_or_refuse(batch, request, price, reply);
 	if (request->model != NULL && (reply->outcome == PE_REPLAYED || reply->outcome == PE_CHARGED))
 		pe_model_reserve_name(request, reply);
 	if (reply->outcome != PE_REPLAYED)
@@ -467,28 +460,28 @@ pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, pe_charge_re
 
 /* What the noise was, which everybody may know; of a model or a minimum, nothing: it was of many kinds. */
 static void
-set_noise(pe_row *row, const pe_charge_request *request)
+set_noise(pe_row *row, const pe_charge_request *request, const pe_charge_price *price)
 {
 	Datum		sensitivity;
 
 	if (request->workload == NULL)
 		return;
-	sensitivity = DirectFunctionCall3(numeric_in, CStringGetDatum(request->sensitivity),
+	sensitivity = DirectFunctionCall3(numeric_in, CStringGetDatum(price->sensitivity),
 									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-	if (request->epsilon > 0)
+	if (price->amount.epsilon_nano > 0)
 	{
 		pe_row_set(row, "sensitivity_l1", sensitivity);
-		pe_row_set(row, "epsilon", Int64GetDatum(request->epsilon));
+		pe_row_set(row, "epsilon", Int64GetDatum(price->amount.epsilon_nano));
 	}
 	else
 	{
 		pe_row_set(row, "sensitivity_sq", sensitivity);
-		pe_row_set(row, "rho", Int64GetDatum(request->rho));
+		pe_row_set(row, "rho", Int64GetDatum(price->amount.rho_nano));
 	}
 }
 
 static int64
-insert_release(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
+insert_release(const pe_charge_request *request, const pe_charge_price *price, int64 charge_id, const int64 *value, int64 values)
 {
 	pe_row	   *row = pe_row_new("release");
 	Datum	   *names = palloc((request->attributes + 1) * sizeof(Datum));
@@ -507,7 +500,7 @@ insert_release(const pe_charge_request *request, int64 charge_id, const int64 *v
 	pe_row_set_text(row, "predicate", request->predicate);
 	pe_row_set_text(row, "method", request->method);
 	pe_row_set(row, "queries", Int32GetDatum(request->queries));
-	set_noise(row, request);
+	set_noise(row, request, price);
 	if (request->strategy_id != 0)
 		pe_row_set(row, "strategy_id", Int64GetDatum(request->strategy_id));
 	pe_row_set(row, "payload", PointerGetDatum(pe_payload_write(value, values)));
@@ -517,12 +510,12 @@ insert_release(const pe_charge_request *request, int64 charge_id, const int64 *v
 }
 
 int64
-pe_release_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
+pe_release_store(const pe_charge_request *request, const pe_charge_price *price, int64 charge_id, const int64 *value, int64 values)
 {
 	Datum		key[1] = {Int64GetDatum(charge_id)};
 	pe_row	   *stored = pe_row_last("release", "release_charge_id_key", key, 1);
 	/* it is there already if a worker died between its commit and its answer */
-	int64		id = stored != NULL ? pe_row_int64(stored, "id") : insert_release(request, charge_id, value, values);
+	int64		id = stored != NULL ? pe_row_int64(stored, "id") : insert_release(request, price, charge_id, value, values);
 
 	if (request->model != NULL)
 		pe_model_keep(request, id, value);
@@ -530,7 +523,7 @@ pe_release_store(const pe_charge_request *request, int64 charge_id, const int64 
 }
 
 static void
-add_charged(pe_row *row, pe_cost charged)
+add_charged(pe_row *row, pe_amount charged)
 {
 	pe_row_add(row, "rho_spent", charged.rho_nano);
 	pe_row_add(row, "delta_spent", charged.delta_atto);

@@ -19,9 +19,6 @@
 #include "ledger/anchor.h"
 #include "ledger/wire.h"
 
-/* What a request costs its budget. */
-extern pe_cost pe_request_cost(const pe_charge_request *request);
-
 typedef struct pe_batch pe_batch;
 
 /* Begins a batch in the current transaction, in the current memory context. */
@@ -33,14 +30,15 @@ extern pe_batch *pe_batch_begin(void);
  * well.  Errors: PE002 frozen, 55000 the dataset or the budget is no longer what
  * the request was made for, 25006 in recovery, 42710 another model has the name.
  */
-extern void pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, pe_charge_reply *reply);
+extern void pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply);
 
 /*
  * In a batch: stores the measurements that a charge paid for, or the coefficients of
  * a model, or the point and the public value of a minimum, as the bits of doubles;
  * returns the number of the release.
  */
-extern int64 pe_release_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values);
+extern int64 pe_release_store(const pe_charge_request *request, const pe_charge_price *price, int64 charge_id,
+							  const int64 *value, int64 values);
 
 /*
  * Writes what is spent; returns how far each ledger has come that was charged, and

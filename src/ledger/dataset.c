@@ -181,7 +181,7 @@ pe_is_pure(const char *accounting)
 	return strcmp(accounting, "pure") == 0;
 }
 
-pe_cost
+pe_amount
 pe_limit(const char *accounting, double epsilon, double delta)
 {
 	return pe_is_pure(accounting) ? pe_pure_limit(epsilon) : pe_budget_limit(epsilon, delta);
@@ -193,19 +193,19 @@ pe_spending(int64 rho_nano, int64 epsilon_nano)
 	return epsilon_nano > 0 ? psprintf("epsilon %g", epsilon_nano * 1e-9) : psprintf("rho %g", rho_nano * 1e-9);
 }
 
-pe_cost
+pe_amount
 pe_dataset_left(const pe_dataset *dataset)
 {
-	pe_cost		limit = {dataset->rho_limit, dataset->delta_limit, dataset->epsilon_limit};
-	pe_cost		spent = {dataset->rho_spent, dataset->delta_spent, dataset->epsilon_spent};
+	pe_amount	limit = {dataset->rho_limit, dataset->delta_limit, dataset->epsilon_limit};
+	pe_amount	spent = {dataset->rho_spent, dataset->delta_spent, dataset->epsilon_spent};
 
-	return pe_cost_less(limit, spent);
+	return pe_amount_less(limit, spent);
 }
 
 double
 pe_dataset_epsilon_left(const pe_dataset *dataset)
 {
-	pe_cost		left = pe_dataset_left(dataset);
+	pe_amount	left = pe_dataset_left(dataset);
 
 	if (pe_is_pure(dataset->accounting))
 		return left.epsilon_nano / 1e9;
@@ -272,4 +272,65 @@ pe_identity_is_local(const char *identity, Oid relation)
 
 	return sscanf(identity, UINT64_FORMAT "/%u/%u/%u", &system, &timeline, &database, &of) == 4 &&
 		system == GetSystemIdentifier() && database == MyDatabaseId && of == relation;
+}
+
+/* ------------------------------------------------------------------
+ * Others with rows in common
+ * ------------------------------------------------------------------
+ */
+
+static int
+newest_first(const ListCell *a, const ListCell *b)
+{
+	int64		i = ((const pe_dataset *) lfirst(a))->id;
+	int64		j = ((const pe_dataset *) lfirst(b))->id;
+
+	return (i < j) - (i > j);
+}
+
+/* The datasets of a table that are of here, added to a list. */
+static List *
+add_datasets(List *datasets, Oid relation)
+{
+	Datum		key[1] = {ObjectIdGetDatum(relation)};
+	ListCell   *cell;
+
+	foreach(cell, pe_rows("dataset", "dataset_relation", key, 1))
+	{
+		pe_dataset *dataset = pe_dataset_of_row(lfirst(cell));
+
+		if (!dataset->frozen)
+			datasets = lappend(datasets, dataset);
+	}
+	return datasets;
+}
+
+List *
+pe_datasets_of_family(Oid relation)
+{
+	List	   *datasets = NIL;
+	ListCell   *cell;
+
+	foreach(cell, pe_relation_family(relation))
+		datasets = add_datasets(datasets, lfirst_oid(cell));
+	list_sort(datasets, newest_first);
+	return datasets;
+}
+
+void
+pe_dataset_check_alone(const pe_dataset *dataset)
+{
+	ListCell   *cell;
+
+	foreach(cell, pe_datasets_of_family(dataset->relation))
+	{
+		pe_dataset *other = lfirst(cell);
+
+		if (!other->dropped && other->id != dataset->id)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, other->name),
+					 errdetail("One of their tables came to inherit from the other."),
+					 errhint("The owner can drop one of them.")));
+	}
 }

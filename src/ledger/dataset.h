@@ -60,13 +60,13 @@ extern List *pe_datasets_of_user(void);
 extern bool pe_is_pure(const char *accounting);
 
 /* The limit that epsilon and delta set in an accounting; nothing fits where they set none. */
-extern pe_cost pe_limit(const char *accounting, double epsilon, double delta);
+extern pe_amount pe_limit(const char *accounting, double epsilon, double delta);
 
 /* "rho 0.1" or "epsilon 0.1": what was spent, for a message. */
 extern char *pe_spending(int64 rho_nano, int64 epsilon_nano);
 
 /* What is left of the cap, and the same as an epsilon: at half of its delta, or pure. */
-extern pe_cost pe_dataset_left(const pe_dataset *dataset);
+extern pe_amount pe_dataset_left(const pe_dataset *dataset);
 extern double pe_dataset_epsilon_left(const pe_dataset *dataset);
 
 /*
@@ -126,6 +126,12 @@ extern struct pe_row *pe_dataset_row(const char *name);
  * Tables become datasets, move and go.
  * ----------
  */
+
+/*
+ * The datasets of the relation, its ancestors and its descendants, where they are
+ * of here, the newest first.  Every question asks for them.
+ */
+extern List *pe_datasets_of_family(Oid relation);
 
 /*
  * 55000 if another dataset has rows of this one, by an inheritance or a

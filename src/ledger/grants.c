@@ -29,16 +29,16 @@ sum_of(int64 a, int64 b)
 }
 
 /* Three columns of a row, from this one on. */
-static pe_cost
+static pe_amount
 cost_in(uint64 row, int column)
 {
-	return (pe_cost) {
+	return (pe_amount) {
 		pe_access_int64(row, column), pe_access_int64(row, column + 1), pe_access_int64(row, column + 2)
 	};
 }
 
 void
-pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_cost *promised, pe_cost *cap_left)
+pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_amount *promised, pe_amount *cap_left)
 {
 	static pe_statement read = {NULL, "SELECT d.rho_limit - d.rho_spent, d.delta_limit - d.delta_spent, d.epsilon_limit - d.epsilon_spent, "
 		"b.rho_limit - b.rho_spent, b.delta_limit - b.delta_spent, b.epsilon_limit - b.epsilon_spent "
@@ -47,11 +47,11 @@ pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_cost *promis
 	Datum		values[2] = {Int64GetDatum(dataset_id), Int64GetDatum(except)};
 	uint64		rows = pe_access_read(&read, values, NULL);
 
-	*promised = (pe_cost) {0};
-	*cap_left = (pe_cost) {-1, -1, -1};
+	*promised = (pe_amount) {0};
+	*cap_left = (pe_amount) {-1, -1, -1};
 	for (uint64 row = 0; row < rows; row++)
 	{
-		pe_cost		budget = pe_cap_cost(cost_in(row, 4), 0, cap_is_pure);
+		pe_amount	budget = pe_cap_amount(cost_in(row, 4), 0, cap_is_pure);
 
 		*cap_left = cost_in(row, 1);
 		promised->rho_nano = sum_of(promised->rho_nano, budget.rho_nano);

@@ -112,7 +112,7 @@ pe_lineage_place(int64 dataset_id, bool local)
  */
 
 static bool
-is_costly(pe_cost cost)
+is_costly(pe_amount cost)
 {
 	return cost.rho_nano > 0 || cost.delta_atto > 0 || cost.epsilon_nano > 0;
 }
@@ -158,7 +158,7 @@ others_of(int64 dataset_id, List *relations)
 
 /* What count charges of this kind cost a cap that counts epsilon, or rho; false if it cannot count them. */
 static bool
-convert(pe_cost *sum, pe_cost cost, int64 epsilon, int64 count, bool from_pure, bool to_pure)
+convert(pe_amount *sum, pe_amount cost, int64 epsilon, int64 count, bool from_pure, bool to_pure)
 {
 	if (from_pure == to_pure)
 	{
@@ -181,7 +181,7 @@ convert(pe_cost *sum, pe_cost cost, int64 epsilon, int64 count, bool from_pure, 
  * owed to where it came from.  A line that lifted a freeze may stand for any charge.
  */
 static bool
-cost_of(const pe_dataset *other, List *relations, bool pure, pe_cost *sum)
+cost_of(const pe_dataset *other, List *relations, bool pure, pe_amount *sum)
 {
 	static pe_statement find = {NULL, "SELECT coalesce(sum(c.cap_rho), 0)::int8, coalesce(sum(c.cap_delta), 0)::int8, c.cap_epsilon, c.epsilon, "
 		"count(*) FROM dp_ledger.charge c WHERE c.dataset_id = $1 AND c.release_id IS NULL AND c.function <> '" PE_CARRIED "' "
@@ -198,7 +198,7 @@ cost_of(const pe_dataset *other, List *relations, bool pure, pe_cost *sum)
 	rows = pe_access_read(&find, values, NULL);
 	for (uint64 row = 0; row < rows; row++)
 	{
-		pe_cost		cost = {pe_access_int64(row, 1), pe_access_int64(row, 2), pe_access_int64(row, 3)};
+		pe_amount	cost = {pe_access_int64(row, 1), pe_access_int64(row, 2), pe_access_int64(row, 3)};
 
 		convertible = convert(sum, cost, pe_access_int64(row, 4), pe_access_int64(row, 5),
 							  pe_is_pure(other->accounting), pure) && convertible;
@@ -208,7 +208,7 @@ cost_of(const pe_dataset *other, List *relations, bool pure, pe_cost *sum)
 }
 
 /* What a dataset was charged already for what its tables lost to another one. */
-static pe_cost
+static pe_amount
 carried_from(const pe_dataset *dataset, const pe_dataset *other)
 {
 	static pe_statement find = {NULL, "SELECT coalesce(sum(cap_rho), 0)::int8, coalesce(sum(cap_delta), 0)::int8, "
@@ -216,23 +216,23 @@ carried_from(const pe_dataset *dataset, const pe_dataset *other)
 	"AND (request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'dataset_id')::int8 = $2", 2, {INT8OID, INT8OID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), Int64GetDatum(other->id)};
 	pe_access	access;
-	pe_cost		cost;
+	pe_amount	cost;
 
 	pe_access_begin(&access);
 	pe_access_read(&find, values, NULL);
-	cost = (pe_cost) {pe_access_int64(0, 1), pe_access_int64(0, 2), pe_access_int64(0, 3)};
+	cost = (pe_amount) {pe_access_int64(0, 1), pe_access_int64(0, 2), pe_access_int64(0, 3)};
 	pe_access_end(&access);
 	return cost;
 }
 
 /* What the dataset owes the other one and was not charged yet; false if its cap cannot count it. */
 static bool
-owed(const pe_dataset *dataset, const pe_dataset *other, List *relations, pe_cost *left)
+owed(const pe_dataset *dataset, const pe_dataset *other, List *relations, pe_amount *left)
 {
-	pe_cost		sum;
+	pe_amount	sum;
 	bool		convertible = cost_of(other, relations, pe_is_pure(dataset->accounting), &sum);
 
-	*left = pe_cost_less(sum, carried_from(dataset, other));
+	*left = pe_amount_less(sum, carried_from(dataset, other));
 	left->rho_nano = Max(left->rho_nano, 0);
 	left->delta_atto = Max(left->delta_atto, 0);
 	left->epsilon_nano = Max(left->epsilon_nano, 0);
@@ -247,7 +247,7 @@ pe_lineage_check(const pe_dataset *dataset, List *relations)
 	foreach(cell, others_of(dataset->id, relations))
 	{
 		pe_dataset *other = lfirst(cell);
-		pe_cost		left;
+		pe_amount	left;
 
 		/* how much it is stays the owners' */
 		if (!owed(dataset, other, relations, &left) || is_costly(left))
@@ -276,7 +276,7 @@ raise_frozen(const char *message, const char *name)
 
 /* Writes a line that charges the cap alone; returns how far the ledger has come. */
 static pe_anchor_link
-append_line(const pe_dataset *dataset, const char *role, const char *function, const char *request, pe_cost cost)
+append_line(const pe_dataset *dataset, const char *role, const char *function, const char *request, pe_amount cost)
 {
 	static pe_statement lock = {NULL, "SELECT charges, chain_head FROM dp_ledger.dataset WHERE id = $1 FOR UPDATE", 1, {INT8OID}};
 	static pe_statement add = {NULL, "UPDATE dp_ledger.dataset SET charges = $2, chain_head = $3, rho_spent = rho_spent + $4, "
@@ -325,7 +325,7 @@ append_key(StringInfo text, const char *key, const char *value)
 void
 pe_lineage_record_move(const pe_dataset *dataset, Oid from, Oid to, const char *reason)
 {
-	pe_cost		nothing = {0};
+	pe_amount	nothing = {0};
 	char	   *role = GetUserNameFromId(GetUserId(), false);
 	pe_anchor_link link[2];
 	StringInfoData text;
@@ -375,9 +375,9 @@ check_no_frozen_whole(const pe_dataset *dataset, List *relations)
 static void
 carry_from(pe_dataset *dataset, const pe_dataset *other, List *relations, const char *role)
 {
-	pe_cost		limit = {dataset->rho_limit, dataset->delta_limit, dataset->epsilon_limit};
-	pe_cost		spent = {dataset->rho_spent, dataset->delta_spent, dataset->epsilon_spent};
-	pe_cost		left;
+	pe_amount	limit = {dataset->rho_limit, dataset->delta_limit, dataset->epsilon_limit};
+	pe_amount	spent = {dataset->rho_spent, dataset->delta_spent, dataset->epsilon_spent};
+	pe_amount	left;
 	StringInfoData text;
 
 	if (!owed(dataset, other, relations, &left))

@@ -63,66 +63,6 @@ lock_name(const char *name)
 	lock_to_end(DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), PE_LOCK_NAME);
 }
 
-static int
-newest_first(const ListCell *a, const ListCell *b)
-{
-	int64		i = ((const pe_dataset *) lfirst(a))->id;
-	int64		j = ((const pe_dataset *) lfirst(b))->id;
-
-	return (i < j) - (i > j);
-}
-
-/* The datasets of a table that are of here, added to a list. */
-static List *
-add_datasets(List *datasets, Oid relation)
-{
-	Datum		key[1] = {ObjectIdGetDatum(relation)};
-	ListCell   *cell;
-
-	foreach(cell, pe_rows("dataset", "dataset_relation", key, 1))
-	{
-		pe_dataset *dataset = pe_dataset_of_row(lfirst(cell));
-
-		if (!dataset->frozen)
-			datasets = lappend(datasets, dataset);
-	}
-	return datasets;
-}
-
-/*
- * The datasets of the relation, its ancestors and its descendants, where they are
- * of here, the newest first.  Every question asks for them.
- */
-static List *
-family_datasets(Oid relation)
-{
-	List	   *datasets = NIL;
-	ListCell   *cell;
-
-	foreach(cell, pe_relation_family(relation))
-		datasets = add_datasets(datasets, lfirst_oid(cell));
-	list_sort(datasets, newest_first);
-	return datasets;
-}
-
-void
-pe_dataset_check_alone(const pe_dataset *dataset)
-{
-	ListCell   *cell;
-
-	foreach(cell, family_datasets(dataset->relation))
-	{
-		pe_dataset *other = lfirst(cell);
-
-		if (!other->dropped && other->id != dataset->id)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("datasets \"%s\" and \"%s\" have rows in common", dataset->name, other->name),
-					 errdetail("One of their tables came to inherit from the other."),
-					 errhint("The owner can drop one of them.")));
-	}
-}
-
 /*
  * The row that drop_dataset left of the same relation; NULL if there is none.
  * 42710 if the relation, an ancestor or a descendant is a dataset; 55000 if one
@@ -134,7 +74,7 @@ find_unregistered(Oid relation)
 	pe_dataset *same = NULL;
 	ListCell   *cell;
 
-	foreach(cell, family_datasets(relation))
+	foreach(cell, pe_datasets_of_family(relation))
 	{
 		pe_dataset *old = lfirst(cell);
 
@@ -257,7 +197,7 @@ mark_not_counted(char *nulls, int rho, int epsilon, const char *accounting)
 
 /* max_rows may differ: what a unit lost was measured for all of its rows that counted then. */
 static void
-resume(const pe_dataset *old, const pe_dataset *declared, pe_cost limit)
+resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 {
 	static pe_statement update = {NULL, "UPDATE dp_ledger.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
 		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, epsilon_limit = $10, private_type = $11, "
@@ -270,8 +210,8 @@ resume(const pe_dataset *old, const pe_dataset *declared, pe_cost limit)
 		unit_type_text(declared), Int64GetDatum(limit.epsilon_nano), private_type_text(declared)
 	};
 	char		nulls[] = "           ";
-	pe_cost		spent = {old->rho_spent, old->delta_spent, old->epsilon_spent};
-	pe_cost		nothing = {0};
+	pe_amount	spent = {old->rho_spent, old->delta_spent, old->epsilon_spent};
+	pe_amount	nothing = {0};
 
 	if (!same_terms(old, declared))
 		ereport(ERROR,
@@ -303,7 +243,7 @@ pe_dataset_register(const pe_dataset *declared)
 		{TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID,
 	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID}};
 	Oid			relation = declared->relation;
-	pe_cost		limit = pe_limit(declared->accounting, declared->epsilon, declared->delta);
+	pe_amount	limit = pe_limit(declared->accounting, declared->epsilon, declared->delta);
 	pe_dataset *old;
 	pe_act		act;
 	pe_access	access;
@@ -384,7 +324,7 @@ pe_relation_is_known(Oid relation)
 	bool		known = false;
 
 	pe_access_begin(&access);
-	foreach(cell, family_datasets(relation))
+	foreach(cell, pe_datasets_of_family(relation))
 		known = known || ((pe_dataset *) lfirst(cell))->relation == relation;
 	pe_access_end(&access);
 	return known;
@@ -412,7 +352,7 @@ check_not_registered(const pe_dataset *dataset, Oid relation)
 {
 	ListCell   *cell;
 
-	foreach(cell, family_datasets(relation))
+	foreach(cell, pe_datasets_of_family(relation))
 	{
 		pe_dataset *other = lfirst(cell);
 
@@ -440,15 +380,15 @@ static void
 check_grants(const pe_dataset *before)
 {
 	pe_dataset *dataset = pe_dataset_load(before->name);
-	pe_cost		promised;
-	pe_cost		cap_left;
+	pe_amount	promised;
+	pe_amount	cap_left;
 	pe_access	access;
 
 	if (dataset->rho_spent == before->rho_spent && dataset->epsilon_spent == before->epsilon_spent)
 		return;
 	pe_access_begin(&access);
 	pe_grants_read(dataset->id, 0, pe_is_pure(dataset->accounting), &promised, &cap_left);
-	if (!pe_filter_accepts(cap_left, promised, (pe_cost) {0}))
+	if (!pe_filter_accepts(cap_left, promised, (pe_amount) {0}))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the budgets on dataset \"%s\" would exceed its cap together", dataset->name),

@@ -8,6 +8,7 @@
 
 #include "ledger/models.h"
 #include "ledger/wire.h"
+#include "plan/plan.h"
 
 bytea *
 pe_payload_write(const int64 *value, int64 values)
@@ -40,18 +41,52 @@ pe_payload_read(const bytea *payload, int64 *values)
 	return value;
 }
 
+static char *
+decimal(pe_u128 number)
+{
+	char		digits[40];
+	int			at = lengthof(digits);
+
+	digits[--at] = '\0';
+	do
+		digits[--at] = '0' + (int) (number % 10);
+	while ((number /= 10) != 0);
+	return pstrdup(digits + at);
+}
+
+/* The price comes from the plan and from nowhere else. */
+static void
+write_price(StringInfo to, const pe_plan *plan)
+{
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(plan));
+	char	   *sensitivity = decimal(pe_plan_sensitivity(plan));
+
+	pq_sendint64(to, amount.rho_nano);
+	pq_sendint64(to, amount.delta_atto);
+	pq_sendint64(to, amount.epsilon_nano);
+	pq_sendint64(to, pe_cost_as_rho(pe_plan_cost(plan)));
+	appendBinaryStringInfo(to, sensitivity, strlen(sensitivity) + 1);
+}
+
+static void
+read_price(StringInfo from, pe_charge_price *price)
+{
+	price->amount.rho_nano = pq_getmsgint64(from);
+	price->amount.delta_atto = pq_getmsgint64(from);
+	price->amount.epsilon_nano = pq_getmsgint64(from);
+	price->as_rho = pq_getmsgint64(from);
+	price->sensitivity = pstrdup(pq_getmsgrawstring(from));
+}
+
 void
-pe_request_write(StringInfo to, const pe_charge_request *request)
+pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *request)
 {
 	ListCell   *cell;
 
+	write_price(to, plan);
 	pq_sendint64(to, request->dataset_id);
 	pq_sendint64(to, request->version);
 	pq_sendint64(to, request->budget_id);
-	pq_sendint64(to, request->rho);
-	pq_sendint64(to, request->delta);
-	pq_sendint64(to, request->epsilon);
-	pq_sendint64(to, request->as_rho);
 	pq_sendbyte(to, request->fresh);
 	pq_sendbyte(to, request->replay_only);
 	pq_sendbyte(to, request->predicate != NULL);
@@ -68,7 +103,6 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 	if (request->model != NULL)
 		pe_model_record_write(to, request->model);
 	appendBinaryStringInfo(to, request->method, strlen(request->method) + 1);
-	appendBinaryStringInfo(to, request->sensitivity, strlen(request->sensitivity) + 1);
 	if (request->predicate != NULL)
 		appendBinaryStringInfo(to, request->predicate, strlen(request->predicate) + 1);
 	for (int i = 0; i < request->attributes; i++)
@@ -79,19 +113,16 @@ pe_request_write(StringInfo to, const pe_charge_request *request)
 }
 
 void
-pe_request_read(StringInfo from, pe_charge_request *request)
+pe_request_read(StringInfo from, pe_charge_request *request, pe_charge_price *price)
 {
 	bool		has_predicate;
 	bool		has_workload;
 	bool		has_model;
 
+	read_price(from, price);
 	request->dataset_id = pq_getmsgint64(from);
 	request->version = pq_getmsgint64(from);
 	request->budget_id = pq_getmsgint64(from);
-	request->rho = pq_getmsgint64(from);
-	request->delta = pq_getmsgint64(from);
-	request->epsilon = pq_getmsgint64(from);
-	request->as_rho = pq_getmsgint64(from);
 	request->fresh = pq_getmsgbyte(from) != 0;
 	request->replay_only = pq_getmsgbyte(from) != 0;
 	has_predicate = pq_getmsgbyte(from) != 0;
@@ -106,7 +137,6 @@ pe_request_read(StringInfo from, pe_charge_request *request)
 	request->workload = has_workload ? pstrdup(pq_getmsgrawstring(from)) : NULL;
 	request->model = has_model ? pe_model_record_read(from) : NULL;
 	request->method = pstrdup(pq_getmsgrawstring(from));
-	request->sensitivity = pstrdup(pq_getmsgrawstring(from));
 	request->predicate = has_predicate ? pstrdup(pq_getmsgrawstring(from)) : NULL;
 	request->attribute = palloc0((request->attributes + 1) * sizeof(char *));
 	for (int i = 0; i < request->attributes; i++)

@@ -8,7 +8,10 @@
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 
+#include "accounting/filter.h"
 #include "base/mem.h"
+
+typedef struct pe_plan pe_plan; /* plan/plan.h */
 
 /* A model that a release is, for dp_ledger.model (models.h). */
 typedef struct pe_model_record
@@ -22,7 +25,7 @@ typedef struct pe_model_record
 	char	  **term;
 } pe_model_record;
 
-/* What a backend asks of the ledger before it reads any row. */
+/* What a backend asks of the ledger before it reads any row; what that costs stands in its plan. */
 typedef struct pe_charge_request
 {
 	int64		dataset_id;
@@ -30,10 +33,6 @@ typedef struct pe_charge_request
 	int64		budget_id;
 	const char *role;			/* the current user who asks */
 	const char *function;		/* of SQL, for the record */
-	int64		rho;			/* nano; 0 for a pure mechanism */
-	int64		delta;			/* atto; 0 for a pure mechanism */
-	int64		epsilon;		/* nano, of a pure mechanism; 0: none */
-	int64		as_rho;			/* nano, of that mechanism on a cap in rho; 0: what any pure one costs */
 	bool		fresh;			/* no replay */
 	bool		replay_only;	/* no charge: the dataset was frozen when it was looked at */
 	const char *request;		/* the canonical request, JSON */
@@ -46,11 +45,18 @@ typedef struct pe_charge_request
 	const char *predicate;		/* canonical; NULL: none */
 	const char *method;
 	int32		queries;
-	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model, a minimum, or dawa, which draws twice */
 	int64		strategy_id;	/* what is measured; 0: the workload itself */
 
 	List	   *relations;		/* OIDs of what is read, the dataset's own table first; NIL: that and its descendants */
 } pe_charge_request;
+
+/* What a plan says of its cost and its noise, as the worker reads it. */
+typedef struct pe_charge_price
+{
+	pe_amount	amount;			/* rho and delta, or the epsilon of a pure mechanism */
+	int64		as_rho;			/* nano, of a pure mechanism on a cap in rho; 0: what any pure one costs */
+	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model, a minimum, or dawa, which draw several times */
+} pe_charge_price;
 
 typedef enum pe_charge_outcome
 {
@@ -87,8 +93,8 @@ extern bytea *pe_payload_write(const int64 *value, int64 values);
 extern int64 *pe_payload_read(const bytea *payload, int64 *values);
 
 /* Messages between a backend and the worker. */
-extern void pe_request_write(StringInfo to, const pe_charge_request *request);
-extern void pe_request_read(StringInfo from, pe_charge_request *request);
+extern void pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *request);
+extern void pe_request_read(StringInfo from, pe_charge_request *request, pe_charge_price *price);
 extern void pe_reply_write(StringInfo to, const pe_charge_reply *reply);
 extern void pe_reply_read(StringInfo from, pe_charge_reply *reply);
 

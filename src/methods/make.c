@@ -406,10 +406,10 @@ pe_strategy_make(const pe_strategy_problem *problem, pe_strategy *strategy)
 	if (!pe_method_serves(problem->method, problem->norm) ||
 		(problem->objective == PE_MAX && (problem->method != PE_METHOD_OPTIMAL || problem->norm != PE_L2)))
 		pe_bug("a strategy that no method makes");
-	if (method->make_all != NULL)
-		return method->make_all(problem, strategy);
 	if (pe_strategy_is_workload(problem))
 		return pe_rounding_count_classes(problem, strategy);
+	if (method->make_all != NULL)
+		return method->make_all(problem, strategy);
 	status = pe_rounding_begin(&m, problem, strategy);
 	if (status != PE_STRATEGY_OK)
 		return status;
@@ -450,17 +450,20 @@ size_t
 pe_strategy_make_memory(const pe_strategy_problem *problem)
 {
 	const operations *method = &methods[problem->method];
-	size_t		memory = pe_strategy_optimal_memory(problem->workload, problem->classes);
 	int32_t		n = problem->classes->cells;
-	size_t		matrix = pe_la_square(n) * sizeof(double);
+	size_t		memory;
+	size_t		matrix;
 
 	if (pe_strategy_is_workload(problem) || n > PE_OPTIMUM_CELLS)
-		return memory;
+		return (size_t) n * sizeof(int32_t);
 	if (problem->method == PE_METHOD_OPTIMAL && problem->norm == PE_L1)
 		return pe_strategy_optimal_l1_memory(problem->workload, problem->classes);
+	memory = pe_strategy_optimal_memory(problem->workload, problem->classes);
+	matrix = pe_la_square(n) * sizeof(double);
 	if (problem->objective == PE_MAX)
-		memory += pe_optimum_max_memory(problem->workload->queries, n) + pe_workload_source_memory(problem->workload, problem->classes) +
-			3 * matrix + (size_t) problem->workload->queries * sizeof(double);
+		memory += pe_optimum_max_memory(problem->workload->queries, n) +
+			pe_workload_source_memory(problem->workload, problem->classes) + 3 * matrix +
+			(size_t) problem->workload->queries * sizeof(double);
 	if (method->memory != NULL)
 		memory += method->memory(n) + matrix;
 	if (method->memory_l1 != NULL && problem->norm == PE_L1)

@@ -47,7 +47,7 @@
 
 #include "affine/programme.h"
 #include "noise/lazy_exp.h"
-#include "noise/select.h"
+#include "noise/noise.h"
 
 /* What has rows, in the order of lattice_law.face. */
 enum

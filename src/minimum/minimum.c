@@ -11,7 +11,7 @@
 #include "affine/affine_lattice.h"
 #include "affine/programme.h"
 #include "minimum/lattice_law.h"
-#include "noise/select.h"
+#include "noise/noise.h"
 
 /* The gap of the public minimum. */
 #define GAP 1e-9

@@ -12,6 +12,7 @@
 #ifndef PE_MINIMUM_MINIMUM_H
 #define PE_MINIMUM_MINIMUM_H
 
+#include "accounting/cost.h"
 #include "affine/affine.h"
 #include "base/option_table.h"
 #include "minimum/lattice_law.h"
@@ -49,6 +50,7 @@ typedef struct pe_minimum_problem
 	bool		all;			/* all offsets may move by it at once; else one */
 	bool		pure;			/* nano is of a pure epsilon, else of rho */
 	int64_t		nano;			/* the cost, all of it */
+	pe_allowance *allowance;	/* of one run, from which each draw takes its part; NULL: nothing can be drawn */
 } pe_minimum_problem;
 
 /* The method of a name, and the name; false for none. */

@@ -75,6 +75,7 @@ pe_minimum_exponential(const pe_minimum_problem *problem, const pe_affine *f, do
 	law = pe_lattice_law_make(&lattice, pe_exponential_rate(lattice.change, problem->pure, problem->nano),
 							  pe_prior_rate(problem->options.prior, lattice.unit), problem->centre,
 							  pe_lattice_law_memory(lattice.variables, lattice.rows, lattice.inequalities), &plan);
+	pe_allowance_take(problem->allowance, problem->nano);
 	pe_bits_init(&bits);
 	(void) pe_lattice_law_draw(law, &bits, at);
 	pe_bits_wipe(&bits);

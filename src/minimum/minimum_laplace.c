@@ -52,8 +52,7 @@
 
 #include "affine/affine_lattice.h"
 #include "affine/programme.h"
-#include "noise/laplace.h"
-#include "noise/gaussian.h"
+#include "noise/noise.h"
 
 /* Of the linear programme: far below any noise. */
 #define GAP 1e-9
@@ -230,15 +229,6 @@ minimise_exactly(const pe_minimum_problem *problem, const pe_affine *f, double *
  * ----------
  */
 
-/* The K-norm mechanism does not serve the largest costs, which nobody pays: it uses less of them. */
-static void
-release_cube(pe_i128 *exact, size_t count, uint64_t sensitivity, int64_t nano, int64_t *released)
-{
-	int64_t		most = pe_cube_most(count, sensitivity);
-
-	pe_cube_release(exact, count, sensitivity, nano < most ? nano : most, released);
-}
-
 /* u: as fine as that mechanism needs it. */
 static int32_t
 unit_of_noise(const pe_minimum_problem *problem, const pe_affine *f)
@@ -248,7 +238,7 @@ unit_of_noise(const pe_minimum_problem *problem, const pe_affine *f)
 	if (!problem->all || !problem->pure)
 		return unit > f->unit ? unit : f->unit;
 	while (unit > f->unit &&
-		   pe_cube_most((size_t) f->rows, pe_affine_change(problem->max_change, unit)) < problem->nano)
+		   pe_noise_most_cube((size_t) f->rows, pe_affine_change(problem->max_change, unit)) < problem->nano)
 		unit--;
 	return unit > f->unit ? unit : f->unit;
 }
@@ -258,21 +248,21 @@ release_offsets(const pe_minimum_problem *problem, pe_i128 *exact, size_t rows, 
 {
 	uint64_t	change = pe_affine_change(problem->max_change, unit);
 
-	if (!problem->pure)
-		pe_gaussian_release(exact, rows, (problem->all ? (pe_u128) rows : 1) * change * change, problem->nano, released);
-	else if (problem->all)
-		release_cube(exact, rows, change, problem->nano, released);
+	if (problem->pure && problem->all)
+		pe_noise_draw_cube(problem->allowance, change, problem->nano, exact, rows, released);
+	else if (problem->pure)
+		pe_noise_draw(problem->allowance, change, problem->nano, exact, rows, released);
 	else
-		pe_laplace_release(exact, rows, change, problem->nano, released);
+		pe_noise_draw(problem->allowance, (problem->all ? (pe_u128) rows : 1) * change * change, problem->nano, exact, rows, released);
 }
 
 static void
 release_point(const pe_minimum_problem *problem, pe_i128 *exact, size_t variables, int64_t *released)
 {
 	if (problem->pure)
-		release_cube(exact, variables, FARTHEST, problem->nano, released);
+		pe_noise_draw_cube(problem->allowance, FARTHEST, problem->nano, exact, variables, released);
 	else
-		pe_gaussian_release(exact, variables, (pe_u128) variables * FARTHEST * FARTHEST, problem->nano, released);
+		pe_noise_draw(problem->allowance, (pe_u128) variables * FARTHEST * FARTHEST, problem->nano, exact, variables, released);
 }
 
 /* ----------

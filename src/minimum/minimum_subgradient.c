@@ -40,7 +40,7 @@
 
 #include "affine/affine_lattice.h"
 #include "affine/programme.h"
-#include "noise/select.h"
+#include "noise/noise.h"
 
 typedef struct descent
 {
@@ -104,14 +104,13 @@ finish(descent *d)
 static int32_t
 select_row(descent *d, const double *x, int64_t nano)
 {
-	pe_norm		norm = d->problem->pure ? PE_L1 : PE_L2;
 	int64_t		at[PE_AFFINE_VARIABLES];
 
 	pe_lattice_nearest(&d->lattice, x, at);
 	for (int32_t i = 0; i < d->f->rows; i++)
 		d->score[i] = -pe_lattice_row(&d->lattice, i, at);
-	return (d->last ? pe_select_exponential : pe_select_least)
-		(d->score, d->f->rows, d->lattice.change, false, norm, nano);
+	return (d->last ? pe_draw_exponential : pe_draw_least)
+		(d->problem->allowance, d->score, d->f->rows, d->lattice.change, false, nano);
 }
 
 static void

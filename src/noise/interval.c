@@ -9,6 +9,7 @@
 
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
+#include "noise/private.h"
 
 #define PI 3.14159265358979323846
 
@@ -65,7 +66,7 @@ characteristic(const pe_confidence *s, double t)
 {
 	double		ratio;
 
-	if (s->noise.norm == PE_L2)
+	if (s->norm == PE_L2)
 		return s->scale < 0.8 ? theta_of_narrow(s->scale, t) / theta_of_narrow(s->scale, 0)
 			: theta_of_wide(s->scale, t) / theta_of_wide(s->scale, 0);
 	ratio = sin(t / 2) / sinh(0.5 / s->scale);
@@ -76,7 +77,7 @@ characteristic(const pe_confidence *s, double t)
 static double
 period(const pe_confidence *s, double n)
 {
-	return s->noise.norm == PE_L2 ? 2 * ceil(5.5 * s->scale * sqrt(n)) + 5
+	return s->norm == PE_L2 ? 2 * ceil(5.5 * s->scale * sqrt(n)) + 5
 		: 2 * ceil(16 * s->scale * sqrt(2 * n)) + 5;
 }
 
@@ -163,7 +164,7 @@ half_of_sum(pe_confidence *s, double n)
 	double		high = ceil(2.15 * deviation);
 	int			terms;
 
-	if (s->noise.norm == PE_L1 && n == 1)
+	if (s->norm == PE_L1 && n == 1)
 		return half_of_laplace(s->scale);
 	terms = fill_wave(s, n, m);
 	if (terms < 0)
@@ -264,7 +265,7 @@ half_of_any(pe_confidence *s, double variance)
 		return INFINITY;
 	if (s->factor == 0)
 		s->factor = fmin(s->stderr_ * sqrt(1 / MISS),
-						 s->noise.norm == PE_L2 ? factor_of_gauss(s->scale, s->rows) : factor_of_laplace(s->scale));
+						 s->norm == PE_L2 ? factor_of_gauss(s->scale, s->rows) : factor_of_laplace(s->scale));
 	return s->factor * sqrt(variance);
 }
 
@@ -308,7 +309,7 @@ pe_confidence_init(pe_confidence *s, const pe_noise *noise, int32_t rows)
 {
 	double		rounded;
 
-	*s = (pe_confidence) {.noise = *noise, .stderr_ = pe_noise_stderr(noise), .scale = scale_of(noise), .rows = rows};
+	*s = (pe_confidence) {.norm = noise->norm, .stderr_ = pe_noise_stderr(noise), .scale = scale_of(noise), .rows = rows};
 	s->known = place_of(rows > 0 ? rows : 1, &rounded) + 1;
 }
 

@@ -55,7 +55,7 @@
 /* The intervals of one release. */
 typedef struct pe_confidence
 {
-	pe_noise	noise;
+	pe_norm		norm;
 	double		stderr_;		/* of one measurement */
 	double		scale;			/* sigma, or b = 1/a */
 	int32_t		rows;

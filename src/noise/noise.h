@@ -1,11 +1,15 @@
 /*
  * noise.h
- *	  The noise of a release: which mechanism, how wide, what it costs.
+ *	  The noise of a release: how wide it is, and drawing it for a part of an allowance.
  *
  * The norm of the sensitivity decides: PE_L2 is the Gaussian mechanism, which
  * costs rho (gaussian.h), PE_L1 the discrete Laplace mechanism, which costs a
  * pure epsilon (laplace.h).  What is released, for which neighbours and by which
  * theorem is said there.
+ *
+ * A pe_noise is for reading: standard errors and intervals.  It cannot be drawn.  What draws
+ * takes an allowance (accounting/cost.h), and first of all its cost from the allowance.  The
+ * mechanisms themselves (gaussian.h, laplace.h, select.h) are called from this room alone.
  */
 #ifndef PE_NOISE_NOISE_H
 #define PE_NOISE_NOISE_H
@@ -13,25 +17,81 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "accounting/cost.h"
 #include "strategy/strategy.h"
 
-typedef struct pe_noise
-{
-	pe_norm		norm;
-	pe_u128		sensitivity;	/* PE_L2: squared */
-	int64_t		nano;			/* the cost: rho or epsilon, in 1e-9 */
-} pe_noise;
+typedef struct pe_noise pe_noise;
+
+/*
+ * The noise for a sensitivity (PE_L2: squared) at a cost of nano 1e-9, as the record of a
+ * release states them.  Free it with pe_free.
+ */
+extern pe_noise *pe_noise_to_read(pe_norm norm, pe_u128 sensitivity, int64_t nano);
 
 /* The standard deviation, in units of the answers; infinity for what cannot be calibrated. */
 extern double pe_noise_stderr(const pe_noise *noise);
+extern double pe_noise_stderr_of(pe_norm norm, pe_u128 sensitivity, int64_t nano);
+
+/* Whether the samplers serve it. */
+extern bool pe_noise_is_served(pe_norm norm, pe_u128 sensitivity, int64_t nano);
 
 /*
  * The least cost in nano-units at which scale > 0 standard deviations are at most
- * max_stderr > 0; 0 if there is none up to 2^62.  noise->nano is not looked at.
+ * max_stderr > 0; 0 if there is none up to 2^62.
  */
-extern int64_t pe_noise_least_nano(const pe_noise *noise, double max_stderr, double scale);
+extern int64_t pe_noise_least_nano(pe_norm norm, pe_u128 sensitivity, double max_stderr, double scale);
 
-/* Adds the noise to count exact answers, which are wiped: pe_gaussian_release or pe_laplace_release. */
-extern void pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released);
+/*
+ * Takes nano from the allowance and adds the noise for the sensitivity (of the norm that the
+ * allowance is for) to count exact answers, which are wiped.
+ */
+extern void pe_noise_draw(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano,
+						  pe_i128 *exact, size_t count, int64_t *released);
+
+/*
+ * The same for sums over a sample that every unit joins with probability at most q.  A
+ * pure cost of nano is calibrated to pe_unsampled_epsilon (accounting/mechanisms.h); a cost
+ * in rho is counted without the sampling.
+ */
+extern void pe_noise_draw_sampled(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, double q,
+								  pe_i128 *exact, size_t count, int64_t *released);
+
+/*
+ * The same for a symmetric matrix of which each entry beside the diagonal is released once.
+ * sensitivity: PE_L2: of the whole matrix, squared, in which those entries stand twice; they
+ * get half of the variance of the diagonal ones.  PE_L1: of the entries released, all of
+ * which get the same noise.  One cost of nano pays for both draws: sum_j delta_j^2 /
+ * sigma_j^2 <= 2 rho suffices (Canonne, Kamath, Steinke, arXiv:2004.00010, Theorem 14, which
+ * has a sigma_j for each coordinate).
+ */
+extern void pe_noise_draw_symmetric(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano,
+									pe_i128 *diagonal, size_t n, int64_t *released_diagonal,
+									pe_i128 *rest, size_t m, int64_t *released_rest);
+
+/*
+ * The same by the K-norm mechanism of the maximum norm (laplace.h), of a pure allowance.  It does
+ * not serve the largest costs: of more than pe_noise_most_cube it uses that much.
+ */
+extern void pe_noise_draw_cube(pe_allowance *allowance, uint64_t sensitivity, int64_t nano,
+							   pe_i128 *exact, size_t count, int64_t *released);
+extern int64_t pe_noise_most_cube(size_t count, uint64_t sensitivity);
+
+/*
+ * Takes nano from the allowance and gives the index of one of count scores, small ones
+ * likelier (select.h): permute-and-flip where it is pure, else the exponential mechanism; and the
+ * exponential mechanism in both.  sensitivity: the most that a score changes between
+ * neighbours; monotone: all scores move the same way.
+ */
+extern int32_t pe_draw_least(pe_allowance *allowance, const pe_i128 *score, int32_t count, pe_u128 sensitivity,
+							 bool monotone, int64_t nano);
+extern int32_t pe_draw_exponential(pe_allowance *allowance, const pe_i128 *score, int32_t count, pe_u128 sensitivity,
+								   bool monotone, int64_t nano);
+
+/*
+ * The rate of a selection at a cost of nano, as the rational numerator / factor: epsilon
+ * exactly if pure, else eta with eta^2 / 8 <= rho.  Scores that are not monotone are
+ * divided by twice their sensitivity.
+ */
+extern void pe_select_rate(bool pure, int64_t nano, uint64_t *numerator, uint64_t *factor);
 
 #endif

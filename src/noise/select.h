@@ -49,11 +49,4 @@ extern int32_t pe_select_exponential(const pe_i128 *score, int32_t count, pe_u12
 extern int32_t pe_select_with(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
 							  pe_norm norm, int64_t nano, double margin, pe_bits *bits);
 
-/*
- * The rate of a selection at a cost of nano, as the rational numerator / factor: epsilon
- * exactly if pure, else eta with eta^2 / 8 <= rho.  Scores that are not monotone are
- * divided by twice their sensitivity.
- */
-extern void pe_select_rate(bool pure, int64_t nano, uint64_t *numerator, uint64_t *factor);
-
 #endif

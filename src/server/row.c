@@ -47,7 +47,7 @@ relation_named(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation \"dp_ledger.%s\" does not exist", name),
-				 errhint("Something took it away that belongs to the extension pg_epsilon.")));
+				 errhint("Something that belongs to the extension pg_epsilon was removed.")));
 	return relation;
 }
 

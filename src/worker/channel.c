@@ -20,6 +20,16 @@
 #include "worker/mailbox.h"
 #include "server/settings.h"
 
+uint64
+pe_since(instr_time then)
+{
+	instr_time	passed;
+
+	INSTR_TIME_SET_CURRENT(passed);
+	INSTR_TIME_SUBTRACT(passed, then);
+	return INSTR_TIME_GET_MICROSEC(passed);
+}
+
 /* What is said of a charge whose release could not be stored. */
 #define CHARGE_STANDS "The charge stands, and its answer is lost."
 
@@ -371,14 +381,14 @@ reserve_once(StringInfo message, pe_charge_reply *reply, TimestampTz deadline)
 }
 
 void
-pe_channel_reserve(const pe_charge_request *request, pe_charge_reply *reply)
+pe_channel_reserve(const pe_plan *plan, const pe_charge_request *request, pe_charge_reply *reply)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
 	StringInfoData message;
 
 	initStringInfo(&message);
 	pq_sendbyte(&message, PE_MESSAGE_RESERVE);
-	pe_request_write(&message, request);
+	pe_request_write(&message, plan, request);
 	if (message.len > PE_MAX_REQUEST)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -433,7 +443,7 @@ store_message(StringInfo message, const char *state, TimestampTz deadline, bool 
 }
 
 int64
-pe_channel_store(const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
+pe_channel_store(const pe_plan *plan, const pe_charge_request *request, int64 charge_id, const int64 *value, int64 values)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
 	StringInfoData message;
@@ -441,7 +451,7 @@ pe_channel_store(const pe_charge_request *request, int64 charge_id, const int64 
 
 	initStringInfo(&message);
 	pq_sendbyte(&message, PE_MESSAGE_STORE);
-	pe_request_write(&message, request);
+	pe_request_write(&message, plan, request);
 	pq_sendint64(&message, charge_id);
 	pq_sendint64(&message, values);
 	appendBinaryStringInfo(&message, (const char *) value, values * sizeof(int64));

@@ -21,20 +21,21 @@
 #include "ledger/wire.h"
 
 /*
- * Backend: reserves a charge in the worker, starting one if there is none.
+ * Backend: reserves the cost of a plan in the worker, starting one if there is none.
  * Waits for a dataset or budget that somebody is changing up to
  * pg_epsilon.charge_timeout.  PE_BUSY is never returned.  Errors: 53400 no
  * worker, 54000 the request is too long, 55P03 still being changed, and those of
  * pe_batch_reserve.
  */
-extern PGDLLEXPORT void pe_channel_reserve(const pe_charge_request *request, pe_charge_reply *reply);	/* a benchmark calls it by its name */
+extern PGDLLEXPORT void pe_channel_reserve(const pe_plan *plan, const pe_charge_request *request,
+										   pe_charge_reply *reply);	/* a benchmark calls it by its name */
 
 /*
  * Backend: stores the measurements a charge paid for; returns the release.  The
  * caller holds interrupts since it drew the noise; they are resumed (one level)
  * as soon as the worker has the measurements.
  */
-extern int64 pe_channel_store(const pe_charge_request *request, int64 charge_id,
+extern int64 pe_channel_store(const pe_plan *plan, const pe_charge_request *request, int64 charge_id,
 							  const int64 *value, int64 values);
 
 /* Backend: has the worker keep a strategy (strategies.c writes the message); returns its number. */
@@ -61,15 +62,7 @@ extern void pe_channel_abandon(void);
 #define PE_AWAKE 500
 
 /* Microseconds that have passed since then, in a clock that cannot be set. */
-static inline uint64
-pe_since(instr_time then)
-{
-	instr_time	passed;
-
-	INSTR_TIME_SET_CURRENT(passed);
-	INSTR_TIME_SUBTRACT(passed, then);
-	return INSTR_TIME_GET_MICROSEC(passed);
-}
+extern uint64 pe_since(instr_time then);
 
 typedef struct pe_channel
 {

@@ -147,10 +147,11 @@ static void
 serve_reserve(pe_batch *batch, job *j)
 {
 	pe_charge_request request;
+	pe_charge_price price;
 	pe_charge_reply reply;
 
-	pe_request_read(&j->message, &request);
-	pe_batch_reserve(batch, &request, &reply);
+	pe_request_read(&j->message, &request, &price);
+	pe_batch_reserve(batch, &request, &price, &reply);
 	pe_reply_write(&j->answer, &reply);
 	j->charged = reply.charge_id != 0;
 	j->owes_release = reply.outcome == PE_CHARGED;
@@ -160,17 +161,18 @@ static void
 serve_store(job *j)
 {
 	pe_charge_request request;
+	pe_charge_price price;
 	int64		charge_id;
 	int64		values;
 	int64	   *value;
 
-	pe_request_read(&j->message, &request);
+	pe_request_read(&j->message, &request, &price);
 	charge_id = pq_getmsgint64(&j->message);
 	values = pq_getmsgint64(&j->message);
 	value = palloc(values * sizeof(int64));
 	pq_copymsgbytes(&j->message, (char *) value, values * sizeof(int64));
 	pq_sendbyte(&j->answer, PE_ANSWER_STORED);
-	pq_sendint64(&j->answer, pe_release_store(&request, charge_id, value, values));
+	pq_sendint64(&j->answer, pe_release_store(&request, &price, charge_id, value, values));
 }
 
 static void

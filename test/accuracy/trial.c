@@ -14,6 +14,7 @@
 #include "fit/fit_plan.h"
 #include "accounting/zcdp.h"
 #include "shim.h"
+#include "allowance.h"
 
 #define NANO 1e9
 
@@ -179,7 +180,6 @@ trial_fit(const trial *t, const dataset *data, pe_rows *store, size_t rows, doub
 {
 	pe_fit_problem problem;
 	pe_source	source;
-	pe_cost		cost;
 	const char *wrong;
 
 	set_problem(&problem, t, data, rows);
@@ -189,10 +189,10 @@ trial_fit(const trial *t, const dataset *data, pe_rows *store, size_t rows, doub
 	wrong = pe_fit_refusal(&problem);
 	if (wrong != NULL)
 		cannot(t, "refused:", wrong);
-	if (pe_fit_is_private(t->method) && !pe_fit_plan_make(&problem, &cost))
+	if (pe_fit_is_private(t->method) && !pe_fit_plan_make(&problem))
 		cannot(t, "the cost cannot be met", "");
 	pe_source_of_rows(&source, store);
-	pe_fit_run(&problem, &source, w);
+	run_fit(pe_fit_run, &problem, &source, w);
 }
 
 void

@@ -12,6 +12,7 @@
 #define PE_AUDIT_DAWA_H
 
 #include "counts/dawa.h"
+#include "allowance.h"
 
 #define DAWA_DRAWS 1000000
 
@@ -151,6 +152,7 @@ release_dawa_as(const subject *s, int64_t partition_nano, int64_t counts_nano, p
 
 		for (int j = 0; j < of->columns; j++)
 			x[j] = (int64_t) exact[c + (size_t) j];
+		plan.allowance = plenty(true);
 		pe_dawa_divide(&plan, x, &buckets);
 		pe_dawa_prepare(&plan, &buckets);
 		pe_dawa_measure(&plan, &buckets, x, released + c);

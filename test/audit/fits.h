@@ -19,6 +19,7 @@
 #include "fit/measure.h"
 #include "noise/select.h"
 #include "models.h"
+#include "allowance.h"
 
 /*
  * Of a full run, and a fifth of them in the short one: each of these fetches
@@ -187,12 +188,14 @@ release_sums_as(const subject *s, int64_t nano, int max_rows, double clip, pe_i1
 		given.sums = exact + c;
 		if (moment)
 		{
+			problem.allowance = plenty(problem.pure);
 			pe_measure_moment(&problem, &given.source, nano, real, &noise);
 			released[c] = (int64_t) rint(real[0] * PE_ONE * PE_ONE);
 			released[c + 1] = (int64_t) rint(real[1] * PE_ONE * PE_ONE);
 			released[c + 2] = (int64_t) rint(real[3] * PE_ONE * PE_ONE);
 			continue;
 		}
+		problem.allowance = plenty(problem.pure);
 		pe_measure_gradient(&problem, &given.source, &pass, w, nano, real);
 		for (size_t i = 0; i < rows; i++)
 			released[c + i] = (int64_t) rint(real[i] / pe_pass_unit(&pass));
@@ -311,7 +314,7 @@ release_fit_as(const subject *s, int64_t nano, pe_i128 *exact, size_t count, int
 		table_start(&t, COLUMNS - 1, 0, 0);
 		for (size_t kind = 0; kind < rows; kind++)
 			add_kind(&t, (int) kind, (int) exact[c + kind]);
-		pe_fit_run(&problem, &t.source, w);
+		run_fit(pe_fit_run, &problem, &t.source, w);
 		for (int j = 0; j < COLUMNS; j++)
 			released[c + (size_t) j] = (int64_t) rint(ldexp(w[j], WEIGHT_BITS));
 		table_free(&t);

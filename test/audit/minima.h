@@ -12,6 +12,7 @@
 
 #include "noise/laplace.h"
 #include "minimum/minimum.h"
+#include "allowance.h"
 
 #define CUBE_DRAWS 250000
 #define MINIMUM_DRAWS 40000
@@ -125,7 +126,7 @@ measure_minimum(const subject *s, const contribution *c, pe_i128 *y)
 }
 
 static double
-run_minimum(const pe_minimum_problem *problem, const double *slope, const pe_i128 *offset)
+run_at(const pe_minimum_problem *problem, const double *slope, const pe_i128 *offset)
 {
 	double		x;
 	pe_affine	f;
@@ -133,7 +134,7 @@ run_minimum(const pe_minimum_problem *problem, const double *slope, const pe_i12
 	pe_affine_init(&f, 1, pe_affine_unit(problem->max_change));
 	for (int i = 0; i < 2; i++)
 		pe_affine_add(&f, slope + i, pe_affine_offset_of_int((int64_t) offset[i], f.unit));
-	pe_minimum_run(problem, &f, &x);
+	run_minimum(problem, &f, &x);
 	pe_affine_free(&f);
 	return x;
 }
@@ -155,7 +156,7 @@ release_minimum_as(const subject *s, int64_t nano, bool all, pe_i128 *exact, siz
 		pe_bug("a minimum that cannot be had");
 	memset(released, 0, count * sizeof(*released));
 	for (size_t c = 0; c < count; c += 2)
-		released[c] = (int64_t) rint(run_minimum(&problem, of->slope, exact + c) / of->unit);
+		released[c] = (int64_t) rint(run_at(&problem, of->slope, exact + c) / of->unit);
 }
 
 static void

@@ -18,6 +18,7 @@
 #define PE_AUDIT_PERTURBED_H
 
 #include "fit/methods.h"
+#include "allowance.h"
 
 #define PERTURBED_DRAWS 20000
 #define PERTURBED_THRESHOLDS 200
@@ -105,7 +106,6 @@ perturbed_table(pe_rows *rows, pe_source *source, pe_row_shape *shape, int count
 static void
 perturbed_problem(const perturbed_target *of, const pe_row_shape *shape, pe_fit_problem *p)
 {
-	pe_cost		cost;
 
 	memset(p, 0, sizeof(*p));
 	pe_options_init(&pe_fit_option_table, &p->options);
@@ -124,7 +124,7 @@ perturbed_problem(const perturbed_target *of, const pe_row_shape *shape, pe_fit_
 		p->options.rate = 0.5;
 		p->options.rows = 1000;
 	}
-	if (pe_fit_defaults(p) != NULL || pe_fit_refusal(p) != NULL || !pe_fit_plan_make(p, &cost))
+	if (pe_fit_defaults(p) != NULL || pe_fit_refusal(p) != NULL || !pe_fit_plan_make(p))
 		pe_bug("a fit cannot be audited");
 	/* enough for so few rows; no option allows it */
 	if (of->method == PE_FIT_OBJPERT)
@@ -148,9 +148,9 @@ draw_perturbed(const perturbed_target *of, const pe_fit_problem *p, int count, d
 		for (int i = 0; i < count; i++)
 		{
 			if (of->method == PE_FIT_OBJPERT)
-				pe_fit_objpert(&noisy, &source, &w[side][i]);
+				run_fit(pe_fit_objpert, &noisy, &source, &w[side][i]);
 			else
-				pe_fit_outpert(&noisy, &source, &w[side][i]);
+				run_fit(pe_fit_outpert, &noisy, &source, &w[side][i]);
 		}
 		pe_rows_free(&rows);
 	}

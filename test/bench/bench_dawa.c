@@ -24,6 +24,7 @@
 #include "noise/noise.h"
 #include "methods/make.h"
 #include "shim.h"
+#include "allowance.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
@@ -153,14 +154,14 @@ run_optimum(const bench *b, int64_t nano, summary *s)
 	pe_i128    *exact = calloc((size_t) rows, sizeof(*exact));
 	int64_t    *y = calloc((size_t) rows, sizeof(*y));
 	double	   *e = calloc((size_t) b->cells, sizeof(*e));
-	pe_noise	noise = {.norm = PE_L1, .nano = nano};
+	pe_u128		sensitivity;
 
-	if (!pe_strategy_sensitivity_l1(&b->optimum, PE_ADD_REMOVE, 1, &noise.sensitivity))
+	if (!pe_strategy_sensitivity_l1(&b->optimum, PE_ADD_REMOVE, 1, &sensitivity))
 		pe_bug("no sensitivity");
 	for (int run = 0; run < b->runs; run++)
 	{
 		pe_strategy_apply(&b->optimum, b->count, exact);
-		pe_noise_release(&noise, exact, (size_t) rows, y);
+		pe_noise_draw(plenty(true), sensitivity, nano, exact, (size_t) rows, y);
 		pe_strategy_solve(&b->optimum, y, e);
 		for (int j = 0; j < b->cells; j++)
 			e[j] -= (double) b->count[j];
@@ -205,6 +206,7 @@ run_dawa(const bench *b, int64_t nano, summary *s, summary *bias, summary *bucke
 	{
 		pe_dawa_buckets made;
 
+		plan.allowance = plenty(true);
 		pe_dawa_divide(&plan, b->count, &made);
 		pe_dawa_prepare(&plan, &made);
 		pe_dawa_measure(&plan, &made, b->count, released);

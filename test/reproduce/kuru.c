@@ -36,6 +36,7 @@
 #include "fit/fit.h"
 #include "fit/methods.h"
 #include "shim.h"
+#include "allowance.h"
 
 #define ROWS 100000
 #define COLUMNS 20
@@ -325,7 +326,7 @@ run(const setting *s, int runs, curve *c)
 	{
 		c->next = 0;
 		c->seen = 0;
-		pe_fit_accelerated(&problem, &source, w);
+		run_fit(pe_fit_accelerated, &problem, &source, w);
 		c->final[i] = c->seen == c->taken ? c->last : objective(w) - least;
 	}
 }

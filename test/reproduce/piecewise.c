@@ -42,6 +42,7 @@
 #include "minimum_unsafe.h"
 #include "shim.h"
 #include "trial.h"
+#include "allowance.h"
 
 #define lengthof(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
@@ -347,7 +348,7 @@ measure_runs(const instance *at, const setting *s, const method *m, int draws, s
 		else if (m->kind == LAPLACE_DATA_L2)
 			unsafe_laplace_data_l2(&problem, &at->rounded, x);
 		else
-			pe_minimum_run(&problem, &at->rounded, x);
+			run_minimum(&problem, &at->rounded, x);
 		series_add(values, pe_affine_value(&at->exact, x));
 	}
 }

@@ -18,6 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+#include "plan/private.h"
 #include "accumulator/accumulator.h"
 #include "door/offset_value.h"
 #include "glm/pass.h"
@@ -313,17 +314,18 @@ pe_test_found(PG_FUNCTION_ARGS)
 Datum
 pe_test_reserve(PG_FUNCTION_ARGS)
 {
-	static void (*reserve) (const pe_charge_request *request, pe_charge_reply *reply) = NULL;
+	static void (*reserve) (const pe_plan *plan, const pe_charge_request *request, pe_charge_reply *reply) = NULL;
+	static const pe_plan plan = {.cost.amount.rho_nano = 1, .noise.sensitivity = 1};
 	pe_charge_request request = {
 		.dataset_id = PG_GETARG_INT64(0), .version = 1, .budget_id = PG_GETARG_INT64(1), .role = "bench", .function = "bench",
-		.rho = 1, .request = psprintf("{\"number\": " INT64_FORMAT "}", PG_GETARG_INT64(2)), .attribute = NULL,
-		.workload = "identity(1)", .method = "bench", .queries = 1, .sensitivity = "1"
+		.request = psprintf("{\"number\": " INT64_FORMAT "}", PG_GETARG_INT64(2)), .attribute = NULL,
+		.workload = "identity(1)", .method = "bench", .queries = 1
 	};
 	pe_charge_reply reply;
 
 	if (reserve == NULL)
 		reserve = load_external_function("pg_epsilon", "pe_channel_reserve", true, NULL);
-	reserve(&request, &reply);
+	reserve(&plan, &request, &reply);
 	if (reply.outcome != PE_CHARGED)
 		elog(ERROR, "not charged");
 	PG_RETURN_INT64(reply.left);

@@ -138,6 +138,7 @@ ask_ok($node, 'ann', q{CREATE AGGREGATE taken(bytea, bytea, VARIADIC "any") (SFU
 is(ask_ok($node, 'ann', "SELECT try(\$\$SELECT length(taken('$selection', NULL, 0, 1 + 2 * (id % 2))) + length(state('$selection', NULL, 0, 1 + 2 * (id % 2))) FROM mine\$\$)"), '0A000', '[81] a state that was taken');
 is(ask_ok($node, 'ann', "SELECT try(\$\$SELECT taken('$selection', NULL, 0, 1 + 2 * (id % 2)) OVER (ORDER BY id) FROM mine\$\$)"), '0A000', '[81] a window');
 # nor is it of use outside of an aggregate
+is(ask_ok($node, 'ann', "SELECT try(\$\$SELECT dp_internal.read_rows_add(s, '$selection', NULL, 0, 1) FROM (SELECT state('$selection', NULL, 0, 1 + 2 * (id % 2)) AS s FROM mine OFFSET 0) x\$\$)"), '0A000', '[81] a living state, one row up');
 is(ask_ok($node, 'ann', "SELECT try(\$\$SELECT dp_internal.read_rows_add((SELECT state('$selection', NULL, 0, 1 + 2 * (id % 2)) FROM mine), '$selection', NULL, 0, 1)\$\$)"), '0A000', '[81] a living state, given to the function itself');
 
 is(slurp_file($node->logfile, $log_start) =~ /terminated by signal|PANIC|TRAP/ ? 'crashed' : 'fine', 'fine', 'the server went on');

@@ -14,7 +14,7 @@
 #define COLUMNS 4
 
 /* No noise to speak of. */
-#define WITHOUT_NOISE (INT64_MAX / 2)
+#define WITHOUT_NOISE (INT64_MAX / 64)
 
 static pe_row_shape descent_shape = {.dense = COLUMNS, .columns = COLUMNS};
 

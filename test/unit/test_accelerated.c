@@ -15,6 +15,8 @@
 #include "fit/measure.h"
 #include "statistics.h"
 #include "numbers.h"
+#include "accounting/mechanisms.h"
+#include "allowance.h"
 
 static const pe_fit_method all_methods[] = {
 	PE_FIT_GD, PE_FIT_HB, PE_FIT_NAG, PE_FIT_MASG, PE_FIT_NAG_OPT, PE_FIT_MASG_OPT
@@ -282,7 +284,7 @@ test_steps(void **state)
 		descend(&d, &problem, &schedule, &expected);
 		got.steps = 0;
 		watch_source(&watched, &d.source);
-		pe_fit_accelerated(&problem, &watched.source, w);
+		run_fit(pe_fit_accelerated, &problem, &watched.source, w);
 		assert_int_equal(got.steps, schedule.steps);
 		assert_int_equal(watched.gradients, schedule.steps);
 		assert_int_equal(watched.counts, 0);
@@ -331,7 +333,7 @@ check_noise(bool pure, bool substitute, int32_t k, double batch)
 	assert_null(pe_fit_defaults(&problem));
 	pe_schedule_make(&problem, 1000, problem.nano, &schedule);
 	assert_true(schedule.nano[0] == problem.nano);
-	cost = pe_unsampled_epsilon(problem.nano, batch > 0 ? pe_sample_of(batch / 1000, &fits) : 0);
+	cost = pe_unsampled_epsilon(problem.nano, batch > 0 ? pe_sample_probability(pe_sample_of(batch / 1000, &fits)) : 1);
 	if (pure)
 		deviation = pe_laplace_stderr(pe_clip_integer(1.25, 0, PE_L1) * (substitute ? 2 : 1) * k, cost);
 	else
@@ -342,7 +344,7 @@ check_noise(bool pure, bool substitute, int32_t k, double batch)
 	{
 		double		w[COLUMNS];
 
-		pe_fit_accelerated(&problem, &d.source, w);
+		run_fit(pe_fit_accelerated, &problem, &d.source, w);
 		for (int j = 0; j < COLUMNS; j++)
 		{
 			double		z = w[j] / deviation;
@@ -402,7 +404,7 @@ test_batches(void **state)
 	{
 		double		w[COLUMNS];
 
-		pe_fit_accelerated(&problem, &watched.source, w);
+		run_fit(pe_fit_accelerated, &problem, &watched.source, w);
 		for (int j = 0; j < COLUMNS; j++)
 		{
 			sum[j] -= w[j] / schedule.rate[0];
@@ -433,7 +435,7 @@ batches_of_rho(void *argument)
 {
 	double		w[COLUMNS];
 
-	pe_fit_accelerated(argument, &no_rows.source, w);
+	run_fit(pe_fit_accelerated, argument, &no_rows.source, w);
 }
 
 /* What is not accounted for does not run, even if somebody asked past the refusal. */
@@ -476,7 +478,7 @@ test_runs(void **state)
 		problem.nano = costs[i / 18 % 2];
 		problem.options.iterations = 50;
 		assert_null(pe_fit_defaults(&problem));
-		pe_fit_accelerated(&problem, &watched.source, w);
+		run_fit(pe_fit_accelerated, &problem, &watched.source, w);
 		assert_int_equal(watched.counts, 1);
 		assert_true(watched.gradients >= 1 && watched.gradients <= 50);
 		assert_int_equal(pe_fit_passes(&problem), 51);
@@ -524,7 +526,7 @@ test_learns(void **state)
 		make_descent_problem(&problem, all_methods[i]);
 		problem.nano = 20000000;
 		assert_null(pe_fit_defaults(&problem));
-		pe_fit_accelerated(&problem, &d.source, w);
+		run_fit(pe_fit_accelerated, &problem, &d.source, w);
 		print_message("%s: accuracy %.3f of %.3f\n", pe_fit_method_name(problem.method), accuracy(&d, w), best);
 		assert_true(accuracy(&d, w) > best - 0.05);
 	}

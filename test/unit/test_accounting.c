@@ -473,8 +473,8 @@ nano_up_against_integers(void **state)
 static bool
 accepts(int64_t rho_limit, int64_t delta_limit, int64_t rho_spent, int64_t delta_spent, int64_t rho, int64_t delta)
 {
-	return pe_filter_accepts((pe_cost) {rho_limit, delta_limit, 0}, (pe_cost) {rho_spent, delta_spent, 0},
-							 (pe_cost) {rho, delta, 0});
+	return pe_filter_accepts((pe_amount) {rho_limit, delta_limit, 0}, (pe_amount) {rho_spent, delta_spent, 0},
+							 (pe_amount) {rho, delta, 0});
 }
 
 static void
@@ -513,12 +513,12 @@ filter_sums_never_pass_the_limit(void **state)
 	(void) state;
 	for (int round = 0; round < 200; round++)
 	{
-		pe_cost		limit = {(int64_t) (random_word() >> 1), (int64_t) (random_word() >> 1), 0};
-		pe_cost		spent = {0, 0, 0};
+		pe_amount	limit = {(int64_t) (random_word() >> 1), (int64_t) (random_word() >> 1), 0};
+		pe_amount	spent = {0, 0, 0};
 
 		for (int i = 0; i < 200; i++)
 		{
-			pe_cost		charge = {(int64_t) (random_word() >> (1 + i % 63)), (int64_t) (random_word() >> (1 + i % 63)), 0};
+			pe_amount	charge = {(int64_t) (random_word() >> (1 + i % 63)), (int64_t) (random_word() >> (1 + i % 63)), 0};
 			bool		fit = (__int128) spent.rho_nano + charge.rho_nano <= limit.rho_nano &&
 				(__int128) spent.delta_atto + charge.delta_atto <= limit.delta_atto;
 
@@ -535,7 +535,7 @@ filter_sums_never_pass_the_limit(void **state)
 static void
 budget_limits(void **state)
 {
-	pe_cost		limit = pe_budget_limit(1, 1e-6);
+	pe_amount	limit = pe_budget_limit(1, 1e-6);
 
 	(void) state;
 	assert_true(limit.rho_nano == pe_nano_rho_of_epsilon(1, 5e-7));
@@ -548,10 +548,10 @@ budget_limits(void **state)
 	for (size_t i = 0; i < 6; i++)
 	{
 		double		wrong[][2] = {{0, 1e-6}, {1e5 + 1, 1e-6}, {NAN, 1e-6}, {1, 0}, {1, 1}, {INFINITY, NAN}};
-		pe_cost		none = pe_budget_limit(wrong[i][0], wrong[i][1]);
+		pe_amount	none = pe_budget_limit(wrong[i][0], wrong[i][1]);
 
 		assert_true(none.rho_nano == -1 && none.delta_atto == -1);
-		assert_false(pe_filter_accepts(none, (pe_cost) {0, 0, 0}, (pe_cost) {0, 0, 0}));
+		assert_false(pe_filter_accepts(none, (pe_amount) {0, 0, 0}, (pe_amount) {0, 0, 0}));
 	}
 }
 
@@ -564,9 +564,9 @@ epsilon_left_fits(void **state)
 	{
 		double		epsilon = random_log(0.001, 100);
 		double		delta = random_log(1e-12, 0.1);
-		pe_cost		limit = pe_budget_limit(epsilon, delta);
-		pe_cost		spent = {(int64_t) (random_unit() * (double) limit.rho_nano), 0, 0};
-		pe_cost		charge = {0, 0, 0};
+		pe_amount	limit = pe_budget_limit(epsilon, delta);
+		pe_amount	spent = {(int64_t) (random_unit() * (double) limit.rho_nano), 0, 0};
+		pe_amount	charge = {0, 0, 0};
 		double		left;
 
 		if (limit.rho_nano == spent.rho_nano)
@@ -694,11 +694,11 @@ pure_in_nano(void **state)
 static void
 pure_charges(void **state)
 {
-	pe_cost		nothing = {0, 0, 0};
-	pe_cost		charge = {0, 0, 500000000};
-	pe_cost		limit = pe_pure_limit(1);
-	pe_cost		zcdp = pe_budget_limit(1, 1e-6);
-	pe_cost		cap_cost = pe_cap_cost(charge, 0, false);
+	pe_amount	nothing = {0, 0, 0};
+	pe_amount	charge = {0, 0, 500000000};
+	pe_amount	limit = pe_pure_limit(1);
+	pe_amount	zcdp = pe_budget_limit(1, 1e-6);
+	pe_amount	cap_cost = pe_cap_amount(charge, 0, false);
 
 	(void) state;
 	assert_true(limit.rho_nano == 0 && limit.delta_atto == 0 && limit.epsilon_nano == 1000000000);
@@ -708,27 +708,27 @@ pure_charges(void **state)
 	assert_true(pe_pure_limit(NAN).epsilon_nano == -1);
 	assert_false(pe_filter_accepts(pe_pure_limit(-1), nothing, nothing));
 	/* what one request may cost, in either */
-	assert_true(pe_filter_allows(0, (pe_cost) {INT64_MAX, 0, 0}));
-	assert_true(pe_filter_allows(7, (pe_cost) {7, INT64_MAX, 0}));
-	assert_false(pe_filter_allows(7, (pe_cost) {8, 0, 0}));
-	assert_true(pe_filter_allows(7, (pe_cost) {0, 0, 7}));
-	assert_false(pe_filter_allows(7, (pe_cost) {0, 0, 8}));
+	assert_true(pe_filter_allows(0, (pe_amount) {INT64_MAX, 0, 0}));
+	assert_true(pe_filter_allows(7, (pe_amount) {7, INT64_MAX, 0}));
+	assert_false(pe_filter_allows(7, (pe_amount) {8, 0, 0}));
+	assert_true(pe_filter_allows(7, (pe_amount) {0, 0, 7}));
+	assert_false(pe_filter_allows(7, (pe_amount) {0, 0, 8}));
 	assert_true(pe_filter_accepts(limit, charge, charge));
-	assert_false(pe_filter_accepts(limit, charge, (pe_cost) {0, 0, 500000001}));
-	assert_false(pe_filter_accepts(limit, nothing, (pe_cost) {1, 0, 0}));
-	assert_false(pe_filter_accepts(limit, nothing, (pe_cost) {0, 1, 0}));
-	assert_false(pe_filter_accepts(zcdp, nothing, (pe_cost) {0, 0, 1}));
+	assert_false(pe_filter_accepts(limit, charge, (pe_amount) {0, 0, 500000001}));
+	assert_false(pe_filter_accepts(limit, nothing, (pe_amount) {1, 0, 0}));
+	assert_false(pe_filter_accepts(limit, nothing, (pe_amount) {0, 1, 0}));
+	assert_false(pe_filter_accepts(zcdp, nothing, (pe_amount) {0, 0, 1}));
 	assert_true(cap_cost.rho_nano == 122459332 && cap_cost.delta_atto == 0 && cap_cost.epsilon_nano == 0);
-	assert_true(pe_cap_cost(charge, 0, true).epsilon_nano == charge.epsilon_nano && pe_cap_cost(charge, 0, true).rho_nano == 0);
-	assert_true(pe_cap_cost((pe_cost) {7, 8, 0}, 0, false).rho_nano == 7 && pe_cap_cost((pe_cost) {7, 8, 0}, 0, false).delta_atto == 8);
+	assert_true(pe_cap_amount(charge, 0, true).epsilon_nano == charge.epsilon_nano && pe_cap_amount(charge, 0, true).rho_nano == 0);
+	assert_true(pe_cap_amount((pe_amount) {7, 8, 0}, 0, false).rho_nano == 7 && pe_cap_amount((pe_amount) {7, 8, 0}, 0, false).delta_atto == 8);
 
 	/* a mechanism that is known to cost less, and never more */
-	assert_true(pe_cap_cost(charge, 31250000, false).rho_nano == 31250000);
-	assert_true(pe_cap_cost(charge, 122459333, false).rho_nano == 122459332);
-	assert_true(pe_cap_cost(charge, 31250000, true).epsilon_nano == 500000000 && pe_cap_cost(charge, 1, true).rho_nano == 0);
+	assert_true(pe_cap_amount(charge, 31250000, false).rho_nano == 31250000);
+	assert_true(pe_cap_amount(charge, 122459333, false).rho_nano == 122459332);
+	assert_true(pe_cap_amount(charge, 31250000, true).epsilon_nano == 500000000 && pe_cap_amount(charge, 1, true).rho_nano == 0);
 	assert_true(pe_nano_left(limit, true) == 1000000000 && pe_nano_left(limit, false) == 0);
-	assert_true(pe_nano_left((pe_cost) {9, 0, 0}, false) == 9);
-	assert_true(pe_nano_left((pe_cost) {-3, 0, 0}, false) == 0);
+	assert_true(pe_nano_left((pe_amount) {9, 0, 0}, false) == 9);
+	assert_true(pe_nano_left((pe_amount) {-3, 0, 0}, false) == 0);
 }
 
 /* D_alpha of two discrete Laplace distributions at distance shift, by summing the probabilities */

@@ -67,8 +67,9 @@ new_specification(pe_reading reading, size_t size)
 	return spec;
 }
 
+/* Levels first, first + 1, ... of an integer. */
 static pe_attribute
-levels(int count)
+levels_from(int first, int count)
 {
 	pe_attribute attribute = {
 		.key = PE_KEY_INT, .kind = PE_LEVELS, .outside = PE_OUTSIDE_OTHER, .nulls = PE_NULLS_CELL,
@@ -76,18 +77,24 @@ levels(int count)
 	};
 
 	for (int i = 0; i < count; i++)
-		attribute.point[i].i = i;
+		attribute.point[i].i = first + i;
 	assert_int_equal(pe_attribute_prepare(&attribute), PE_DOMAIN_OK);
 	return attribute;
 }
 
+static pe_attribute
+levels(int count)
+{
+	return levels_from(0, count);
+}
+
 static bytes
-cells_spec(void)
+cells_spec(int first)
 {
 	pe_domain	domain = {.attributes = 1};
 	bytes		spec;
 
-	domain.attribute[0] = levels(LEVELS);
+	domain.attribute[0] = levels_from(first, LEVELS);
 	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
 	spec = new_specification(PE_READ_CELLS, pe_selection_size(&domain, NULL));
 	pe_selection_write(&domain, NULL, spec.data + PE_READING_HEAD);
@@ -180,7 +187,7 @@ spec_of(kind k)
 	{
 		case COUNTS:
 		case UNITS:
-			return cells_spec();
+			return cells_spec(0);
 		case SUMS:
 		case SUMS_OF_UNITS:
 			return model_spec(true);
@@ -411,15 +418,47 @@ test_others(void **unused)
 		}
 }
 
+/* Where a state says how large its body is. */
+#define BODY_SIZE 16
+
+/* A body that is longer or shorter than that of its kind, and says so. */
+static void
+test_sizes(void **unused)
+{
+	(void) unused;
+	for (kind k = 0; k < KINDS; k++)
+		for (int more = -8; more <= 8; more += 16)
+		{
+			bytes		state = state_with_rows(k, 0, 10);
+			bytes		other = new_bytes(state.size + (size_t) more);
+			pe_accumulator a;
+			uint64_t	body;
+
+			memcpy(other.data, state.data, more < 0 ? other.size : state.size);
+			memcpy(&body, state.data + BODY_SIZE, sizeof(body));
+			body += (uint64_t) more;
+			memcpy(other.data + BODY_SIZE, &body, sizeof(body));
+			assert_int_equal(pe_accumulator_read(&a, other.data, other.size), PE_STATE_UNSOUND);
+			pe_free(state.data);
+			pe_free(other.data);
+		}
+}
+
+/* Of the same kind and size: other levels, another key, other limits. */
 static void
 test_other_cuts(void **unused)
 {
 	bytes		state = state_with_rows(UNITS, 0, 10);
-	bytes		spec = cells_spec();
+	bytes		spec = cells_spec(1);
 	pe_cut		cuts[] = {a_cut, a_cut, a_cut};
 	pe_accumulator a;
 
 	(void) unused;
+	assert_true(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
+	assert_int_equal(pe_accumulator_combine(&a, state.data, state.size), PE_STATE_OTHER);
+	pe_accumulator_free(&a);
+	pe_free(spec.data);
+	spec = cells_spec(0);
 	cuts[0].key[PE_UNIT_KEY - 1] ^= 1;
 	cuts[1].max_rows++;
 	cuts[2].limit++;
@@ -583,6 +622,7 @@ main(void)
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_other_cuts),
 		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_mutated),

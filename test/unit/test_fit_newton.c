@@ -15,6 +15,7 @@
 #include "noise/noise.h"
 #include "models.h"
 #include "shim.h"
+#include "allowance.h"
 
 /* So large that no noise is seen. */
 #define PLENTY (INT64_C(1) << 61)
@@ -28,14 +29,28 @@
 static int64_t cost[MOST_COSTS];
 static int	costs;
 
-extern void __real_pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released);
+extern void __real_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
+extern void __real_pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
 
-void
-__wrap_pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released)
+static void
+count_cost(int64_t nano)
 {
 	assert_true(costs < MOST_COSTS);
-	cost[costs++] = noise->nano;
-	__real_pe_noise_release(noise, exact, count, released);
+	cost[costs++] = nano;
+}
+
+void
+__wrap_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
+{
+	count_cost(nano);
+	__real_pe_gaussian_release(exact, count, sensitivity, nano, released);
+}
+
+void
+__wrap_pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
+{
+	count_cost(nano);
+	__real_pe_laplace_release(exact, count, sensitivity, nano, released);
 }
 
 /* ----------
@@ -219,7 +234,7 @@ test_costs(void **state)
 		}
 		count_passes(&counted, &t);
 		costs = 0;
-		pe_fit_run(&problem, &counted.source, w);
+		run_fit(pe_fit_run, &problem, &counted.source, w);
 		assert_true(all_finite(w, t.shape.columns));
 		assert_int_equal(counted.passes, pe_fit_passes(&problem));
 		assert_int_equal(costs, newton ? 2 + (int) problem.options.iterations : 3);
@@ -266,14 +281,14 @@ test_minimum(void **state)
 		assert_null(pe_fit_refusal(&problem));
 		memset(w, 0, sizeof(w));
 		before = mean_loss(&t, model, w, NULL);
-		pe_fit_run(&problem, &t.source, w);
+		run_fit(pe_fit_run, &problem, &t.source, w);
 		after = mean_loss(&t, model, w, &gradient);
 		assert_true(after < before);
 		assert_true(gradient < 2e-4);
 
 		/* l2 pulls the weights toward 0, and the gradient that is left is its own */
 		problem.options.l2 = 300;
-		pe_fit_run(&problem, &t.source, w);
+		run_fit(pe_fit_run, &problem, &t.source, w);
 		mean_loss(&t, model, w, &gradient);
 		before = 0;
 		for (int j = 0; j < t.shape.columns; j++)
@@ -331,7 +346,7 @@ test_one_pass(void **state)
 		problem.pure = i / 3 == 1;
 		assert_null(pe_fit_defaults(&problem));
 		assert_null(pe_fit_refusal(&problem));
-		pe_fit_run(&problem, &t.source, w);
+		run_fit(pe_fit_run, &problem, &t.source, w);
 		least_squares(&t, model, exact);
 		/* (M/4)^-1 v/2 is twice the least squares of labels -1 and 1 */
 		for (int j = 0; j < t.shape.columns; j++)
@@ -357,7 +372,7 @@ test_same_regression(void **state)
 
 		problem_of(&t, PE_MODEL_LINEAR, i == 0 ? PE_FIT_NEWTON : PE_FIT_ONE_PASS, PLENTY, &problem);
 		assert_null(pe_fit_defaults(&problem));
-		pe_fit_run(&problem, &t.source, w[i]);
+		run_fit(pe_fit_run, &problem, &t.source, w[i]);
 	}
 	for (int j = 0; j < t.shape.columns; j++)
 		assert_true(fabs(w[0][j] - w[1][j]) < 2e-3);
@@ -392,7 +407,7 @@ test_degenerate(void **state)
 		problem.substitute = i % 7 == 0;
 		assert_null(pe_fit_defaults(&problem));
 		assert_null(pe_fit_refusal(&problem));
-		pe_fit_run(&problem, &t.source, w);
+		run_fit(pe_fit_run, &problem, &t.source, w);
 		assert_true(all_finite(w, t.shape.columns));
 		table_free(&t);
 	}
@@ -425,7 +440,7 @@ test_host(void **state)
 	assert_null(pe_fit_defaults(&problem));
 	traced = 0;
 	pe_test_memory();
-	pe_fit_run(&problem, &t.source, w);
+	run_fit(pe_fit_run, &problem, &t.source, w);
 	assert_true(pe_test_memory() <= pe_fit_memory(&problem) + pe_rows_memory(&t.shape, false, 500));
 	assert_int_equal(traced, 8);
 	assert_int_equal(pe_test_steps() - steps, 9);

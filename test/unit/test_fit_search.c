@@ -16,6 +16,7 @@
 #include "noise/select.h"
 #include "models.h"
 #include "shim.h"
+#include "allowance.h"
 
 /* So large that no noise is seen; a selection uses no more than 2^45. */
 #define PLENTY (INT64_C(1) << 55)
@@ -35,17 +36,17 @@ static bool last_monotone;
 static pe_norm last_norm;
 static double farthest_apart;	/* scores of one selection, as a part of their sensitivity */
 
-extern void __real_pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released);
+extern void __real_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
 extern int32_t __real_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
 									  pe_norm norm, int64_t nano);
 
 void
-__wrap_pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released)
+__wrap_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
 {
-	assert_true(noise->nano > 0 && noise->norm == PE_L2);
-	spent += noise->nano;
+	assert_true(nano > 0);
+	spent += nano;
 	gradients++;
-	__real_pe_noise_release(noise, exact, count, released);
+	__real_pe_gaussian_release(exact, count, sensitivity, nano, released);
 }
 
 int32_t
@@ -113,7 +114,7 @@ test_agd_costs(void **state)
 		count_passes(&counted, &t);
 		start_counting();
 		refuse_to_move = i / 4 % 2 == 1;
-		pe_fit_run(&problem, &counted.source, w);
+		run_fit(pe_fit_run, &problem, &counted.source, w);
 		assert_true(spent <= problem.nano);
 		/* what is left over is less than a round */
 		if (!refuse_to_move && isnan(problem.options.splits))
@@ -161,7 +162,7 @@ test_privgene_costs(void **state)
 		assert_null(pe_fit_refusal(&problem));
 		count_passes(&counted, &t);
 		start_counting();
-		pe_fit_run(&problem, &counted.source, w);
+		run_fit(pe_fit_run, &problem, &counted.source, w);
 		assert_true(spent == problem.nano);
 		assert_int_equal(selections, 7);
 		assert_int_equal(gradients, 0);
@@ -264,7 +265,7 @@ test_agd_spread(void **state)
 		assert_null(pe_fit_refusal(&problem));
 		start_counting();
 		move_farthest = i % 4 == 3;
-		pe_fit_run(&problem, &t.source, w);
+		run_fit(pe_fit_run, &problem, &t.source, w);
 		assert_true(selections > 0 && farthest_apart <= 1);
 		if (problem.options.step_max < 0.25)
 			nearest = fmax(nearest, farthest_apart);
@@ -299,7 +300,7 @@ test_agd_minimum(void **state)
 		problem.options.iterations = 60;
 		problem.options.clip = 1000;
 		assert_null(pe_fit_defaults(&problem));
-		pe_fit_run(&problem, &t.source, best);
+		run_fit(pe_fit_run, &problem, &t.source, best);
 		lowest = mean_loss(&t, model, best, NULL);
 
 		problem_of(&t, model, PE_FIT_AGD, PLENTY, &problem);
@@ -308,7 +309,7 @@ test_agd_minimum(void **state)
 		if (i / 4 == 1)
 			problem.options.adjust = 0;
 		assert_null(pe_fit_defaults(&problem));
-		pe_fit_run(&problem, &t.source, w);
+		run_fit(pe_fit_run, &problem, &t.source, w);
 		loss = mean_loss(&t, model, w, NULL);
 		assert_true(loss >= lowest - 1e-5);
 		if (!(loss < lowest + 0.005))
@@ -316,7 +317,7 @@ test_agd_minimum(void **state)
 
 		/* l2 is in the gradient and in the scores */
 		problem.options.l2 = 3000;
-		pe_fit_run(&problem, &t.source, best);
+		run_fit(pe_fit_run, &problem, &t.source, best);
 		for (int j = 0; j < t.shape.columns; j++)
 		{
 			w[j] *= w[j];
@@ -359,7 +360,7 @@ test_agd_hinge(void **state)
 		problem.options.iterations = 1;
 		problem.options.candidates = 40;
 		assert_null(pe_fit_defaults(&problem));
-		pe_fit_run(&problem, &t.source, w);
+		run_fit(pe_fit_run, &problem, &t.source, w);
 		least[i % 2] = fmin(least[i % 2], w[0] + w[1]);
 	}
 	/* steps of 0.05, margins of sqrt(2) each */
@@ -390,7 +391,7 @@ test_privgene_minimum(void **state)
 		problem.options.iterations = 60;
 		problem.options.clip = 1000;
 		assert_null(pe_fit_defaults(&problem));
-		pe_fit_run(&problem, &t.source, best);
+		run_fit(pe_fit_run, &problem, &t.source, best);
 		lowest = mean_loss(&t, model, best, NULL);
 
 		problem_of(&t, model, PE_FIT_PRIVGENE, PLENTY, &problem);
@@ -398,7 +399,7 @@ test_privgene_minimum(void **state)
 		problem.options.iterations = 80;
 		problem.options.loss_cap = 16;
 		assert_null(pe_fit_defaults(&problem));
-		pe_fit_run(&problem, &t.source, w);
+		run_fit(pe_fit_run, &problem, &t.source, w);
 		loss = mean_loss(&t, model, w, NULL);
 		if (!(loss < lowest + 0.01))
 			fail_msg("privgene ends at %g, the minimum is %g", loss, lowest);
@@ -436,7 +437,7 @@ test_degenerate(void **state)
 		assert_null(pe_fit_defaults(&problem));
 		assert_null(pe_fit_refusal(&problem));
 		start_counting();
-		pe_fit_run(&problem, &t.source, w);
+		run_fit(pe_fit_run, &problem, &t.source, w);
 		assert_true(spent <= problem.nano);
 		assert_true(all_finite(w, t.shape.columns));
 		if (method == PE_FIT_AGD)
@@ -467,7 +468,7 @@ test_agd_range(void **state)
 	assert_null(pe_fit_refusal(&problem));
 	start_counting();
 	move_farthest = true;
-	pe_fit_run(&problem, &t.source, w);
+	run_fit(pe_fit_run, &problem, &t.source, w);
 	assert_true(selections >= 2000);
 	assert_true(all_finite(w, t.shape.columns));
 	start_counting();

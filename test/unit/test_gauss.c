@@ -904,8 +904,7 @@ test_stderr(void **state)
 	for (size_t s = 0; s < sizeof(sensitivity_sq) / sizeof(sensitivity_sq[0]); s++)
 		for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
 		{
-			pe_noise	noise = {PE_L2, sensitivity_sq[s], 0};
-			int64_t		rho = pe_noise_least_nano(&noise, asked[i], 1);
+			int64_t		rho = pe_noise_least_nano(PE_L2, sensitivity_sq[s], asked[i], 1);
 
 			if (rho == 0)
 			{
@@ -915,7 +914,7 @@ test_stderr(void **state)
 			assert_true(pe_gaussian_stderr(sensitivity_sq[s], rho) <= asked[i]);
 			assert_true(rho == 1 || pe_gaussian_stderr(sensitivity_sq[s], rho - 1) > asked[i]);
 		}
-	assert_int_equal(pe_noise_least_nano(&(pe_noise) {PE_L2, 1, 0}, NAN, 1), 0);
+	assert_int_equal(pe_noise_least_nano(PE_L2, 1, NAN, 1), 0);
 }
 
 static void

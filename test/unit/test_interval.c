@@ -18,6 +18,7 @@
 #include "strategy/reconstruct.h"
 #include "methods/make.h"
 #include "noise/interval.h"
+#include "noise/private.h"
 #include "numbers.h"
 #include "shim.h"
 #include "statistics.h"

@@ -19,7 +19,7 @@
 #include "strategy/reconstruct.h"
 #include "noise/gauss.h"
 #include "noise/laplace.h"
-#include "noise/noise.h"
+#include "noise/private.h"
 #include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
@@ -263,7 +263,7 @@ test_stderr(void **state)
 	for (int i = 0; i < lengthof(asked); i++)
 	{
 		pe_noise	noise = {PE_L1, 5, 0};
-		int64_t		least = pe_noise_least_nano(&noise, asked[i], 2);
+		int64_t		least = pe_noise_least_nano(PE_L1, 5, asked[i], 2);
 
 		assert_true(least > 1);
 		noise.nano = least;
@@ -271,7 +271,7 @@ test_stderr(void **state)
 		noise.nano = least - 1;
 		assert_true(2 * pe_noise_stderr(&noise) > asked[i]);
 	}
-	assert_int_equal(pe_noise_least_nano(&(pe_noise) {PE_L1, 1, 0}, NAN, 1), 0);
+	assert_int_equal(pe_noise_least_nano(PE_L1, 1, NAN, 1), 0);
 }
 
 static void

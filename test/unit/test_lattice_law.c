@@ -30,6 +30,7 @@
 #include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
+#include "allowance.h"
 
 #define MOST 8					/* variables */
 #define PLENTY ((size_t) 1 << 30)
@@ -1372,6 +1373,7 @@ test_method(void **state)
 	problem.nano = 20000000;
 	for (long i = 0; i < n; i++)
 	{
+		problem.allowance = plenty(problem.pure);
 		pe_minimum_exponential(&problem, &in.f, x);
 		for (int j = 0; j < 2; j++)
 			assert_true(x[j] >= -5 && x[j] <= 5);

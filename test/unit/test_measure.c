@@ -14,6 +14,7 @@
 #include "models.h"
 #include "shim.h"
 #include "statistics.h"
+#include "allowance.h"
 
 #define NANO 1e9
 
@@ -63,6 +64,17 @@ static const width widths[] = {
 	{"epsilon, substitute 3 rows", true, true, 3, 6, 6, 6, 3},
 };
 
+/* The problem with an allowance for any one measurement. */
+static const pe_fit_problem *
+paid(const pe_fit_problem *problem)
+{
+	static pe_fit_problem with;
+
+	with = *problem;
+	with.allowance = plenty(problem->pure);
+	return &with;
+}
+
 #define COPIES 4000
 
 static long
@@ -98,7 +110,7 @@ check_gradient(const width *of, table *t, const pe_fit_problem *problem)
 		exact[j] = (double) sums.sums[j] * pe_pass_unit(&pass);
 	for (long i = 0; i < n; i++)
 	{
-		pe_measure_sums(problem, &pass, &sums, 1000, y + i * 4);
+		pe_measure_sums(paid(problem), &pass, &sums, 1000, y + i * 4);
 		for (int j = 0; j < 4; j++)
 			y[i * 4 + j] -= exact[j];
 	}
@@ -125,13 +137,13 @@ check_moment(const width *of, table *t, const pe_fit_problem *problem)
 	long		n = copies() / 4;
 
 	/* without noise that counts */
-	pe_measure_moment_and_label(problem, &t->source, INT64_MAX / 2, INT64_MAX / 2, exact, &noise, exact_label);
+	pe_measure_moment_and_label(paid(problem), &t->source, INT64_MAX / 2, INT64_MAX / 2, exact, &noise, exact_label);
 	for (long i = 0; i < n; i++)
 	{
 		if (i % 2 == 0)
-			pe_measure_moment(problem, &t->source, 1000, moment, &noise);
+			pe_measure_moment(paid(problem), &t->source, 1000, moment, &noise);
 		else
-			pe_measure_moment_and_label(problem, &t->source, 1000, 500, moment, &noise, label);
+			pe_measure_moment_and_label(paid(problem), &t->source, 1000, 500, moment, &noise, label);
 		assert_true(fabs(noise * noise / variance - 1) < 1e-3);
 		for (int j = 0; j < 4; j++)
 		{
@@ -158,7 +170,7 @@ check_count(const width *of, table *t, const pe_fit_problem *problem)
 	long		n = copies();
 
 	for (long i = 0; i < n; i++)
-		y[i] = pe_measure_count(problem, &t->source, nano);
+		y[i] = pe_measure_count(paid(problem), &t->source, nano);
 	check_moments(of->name, y, n, (double) t->rows.rows, variance_for(of, of->count, nano), of->pure ? 6 : 3);
 }
 
@@ -234,7 +246,7 @@ test_lattice(void **state)
 		pe_weights_set(&pass.weights, w, 4, t.radius_sq);
 		pe_exact_run(&t.source, &pass, &sums);
 		for (int i = 0; i < n; i += 4)
-			pe_measure_sums(&problem, &pass, &sums, 500000000, y + i);
+			pe_measure_sums(paid(&problem), &pass, &sums, 500000000, y + i);
 		check_residues(y, n, pe_pass_unit(&pass));
 		pe_exact_wipe(&sums);
 		pe_gradient_free(&pass);
@@ -401,12 +413,12 @@ test_samples(void **state)
 	table_fill(&t, PE_MODEL_LOGISTIC, 1000, 1);
 	problem_of(&t, PE_MODEL_LOGISTIC, PE_FIT_SGD, 1, &problem);
 	pe_gradient_pass(&problem, 2, &pass);
-	pe_measure_gradient(&problem, &t.source, &pass, w, INT64_MAX / 2, first);
-	pe_measure_gradient(&problem, &t.source, &pass, w, INT64_MAX / 2, second);
+	pe_measure_gradient(paid(&problem), &t.source, &pass, w, INT64_MAX / 2, first);
+	pe_measure_gradient(paid(&problem), &t.source, &pass, w, INT64_MAX / 2, second);
 	assert_true(fabs(first[0] - second[0]) < 1e-3);
 	pass.sample = UINT64_C(1) << 63;
-	pe_measure_gradient(&problem, &t.source, &pass, w, INT64_MAX / 2, first);
-	pe_measure_gradient(&problem, &t.source, &pass, w, INT64_MAX / 2, second);
+	pe_measure_gradient(paid(&problem), &t.source, &pass, w, INT64_MAX / 2, first);
+	pe_measure_gradient(paid(&problem), &t.source, &pass, w, INT64_MAX / 2, second);
 	/* equal by chance only if two samples of 1000 rows have the same sums in every column */
 	assert_true(fabs(first[0] - second[0]) + fabs(first[1] - second[1]) + fabs(first[2] - second[2]) > 1e-3);
 	assert_true(pass.sample_key[0] == 0 && pass.sample_key[1] == 0);
@@ -417,7 +429,7 @@ test_samples(void **state)
 static void
 measure_nothing(void *arg)
 {
-	pe_measure_count(arg, ((pe_fit_problem *) arg)->trace_argument, 0);
+	pe_measure_count(paid(arg), ((pe_fit_problem *) arg)->trace_argument, 0);
 }
 
 static void
@@ -443,7 +455,7 @@ test_limits(void **state)
 	problem.trace_argument = &t.source;
 	assert_true(pe_test_is_bug(measure_nothing, &problem));
 	/* no rows: at least 1 */
-	assert_true(pe_measure_count(&problem, &t.source, 1000000000000) == 1);
+	assert_true(pe_measure_count(paid(&problem), &t.source, 1000000000000) == 1);
 	table_free(&t);
 }
 

@@ -27,6 +27,7 @@
 #include "numbers.h"
 #include "shim.h"
 #include "statistics.h"
+#include "allowance.h"
 
 #define NANO INT64_C(1000000000)
 
@@ -395,7 +396,7 @@ test_costs(void **state)
 		if (!is_noised(problem.method))
 			continue;
 		ncalls = 0;
-		pe_minimum_run(&problem, &f, x);
+		run_minimum(&problem, &f, x);
 		assert_int_equal(ncalls, isnan(problem.options.iterations) ? 1 : (int) problem.options.iterations);
 		for (int c = 0; c < ncalls; c++)
 		{
@@ -415,7 +416,7 @@ run_too_cheaply(void *arg)
 {
 	double		x[2];
 
-	pe_minimum_run(arg, &no_rows, x);
+	run_minimum(arg, &no_rows, x);
 }
 
 static void
@@ -507,7 +508,7 @@ farthest(const region *r, pe_minimum_method method, bool all, bool pure, double 
 			/* given the same selections before */
 			forced = round;
 			ncalls = 0;
-			pe_minimum_run(&problem, side == 0 ? &f : &moved, x);
+			run_minimum(&problem, side == 0 ? &f : &moved, x);
 			count = ncalls;
 			if (side == 0)
 				memcpy(before, calls, sizeof(before));
@@ -571,7 +572,7 @@ test_rounding_up(void **state)
 		pe_affine_init(&f, 1, pe_affine_unit(max_change));
 		add_row(&f, (double[]) {1}, side == 0 ? -0x1p-30 : 1);
 		ncalls = 0;
-		pe_minimum_run(&problem, &f, x);
+		run_minimum(&problem, &f, x);
 		calls[1 - side].exact[1] = calls[0].exact[0];
 		pe_affine_free(&f);
 	}
@@ -603,7 +604,7 @@ test_corners(void **state)
 			add_row(&f, (double[]) {1, 1, 1}, 0);
 			add_row(&f, (double[]) {-1, -1, -1}, side == 0 ? 50 : -50);
 			ncalls = 0;
-			pe_minimum_run(&problem, &f, x);
+			run_minimum(&problem, &f, x);
 			corner[side] = calls[0];
 			pe_affine_free(&f);
 		}
@@ -685,7 +686,7 @@ test_descent(void **state)
 		problem.options.step = 0.5 + i % 3;
 		forced = i;
 		ncalls = 0;
-		pe_minimum_run(&problem, &f, x);
+		run_minimum(&problem, &f, x);
 		forced = -1;
 		descend_plainly(&problem, &f, i, expected);
 		for (int j = 0; j < 2; j++)
@@ -767,7 +768,10 @@ test_noised_data(void **state)
 		{
 			double		x[1];
 
-			(laws[i].unsafe ? unsafe_laplace_data_l2 : pe_minimum_run) (&problem, &f, x);
+			if (laws[i].unsafe)
+				unsafe_laplace_data_l2(&problem, &f, x);
+			else
+				run_minimum(&problem, &f, x);
 			value[draw] = (x[0] - 4) / problem.max_change;
 		}
 		check_two_moments(laws[i].name, value, n, 0, laws[i].variance, laws[i].kurtosis);
@@ -808,7 +812,7 @@ test_noised_solution(void **state)
 			double		x[1];
 			double		at;
 
-			pe_minimum_run(&problem, &f, x);
+			run_minimum(&problem, &f, x);
 			at = (x[0] + 2) / 8;
 			seen[at <= 0 ? 0 : at < 0.25 ? 1 : at < 0.5 ? 2 : at < 1 ? 3 : 4]++;
 		}
@@ -866,7 +870,7 @@ test_selected(void **state)
 			double		x[1];
 			double		taken;
 
-			pe_minimum_run(&problem, &f, x);
+			run_minimum(&problem, &f, x);
 			taken = last ? -x[0] / 4 : -2 * x[0] * sqrt(2) / 4;
 			seen[taken < 0 ? 2 : taken < 1.5 ? 0 : 1]++;
 			assert_true(fabs(fabs(taken) - (taken < 1.5 ? 1 : 2)) < 1e-6);
@@ -904,7 +908,7 @@ test_exponential(void **state)
 			double		x[1];
 			int			bin;
 
-			pe_minimum_run(&problem, &f, x);
+			run_minimum(&problem, &f, x);
 			bin = (int) (4 * expm1(-rate * fabs(x[0])) / expm1(-rate * reach));
 			bin = bin < 3 ? bin : 3;
 			seen[x[0] < 0 ? 3 - bin : 4 + bin]++;
@@ -1003,7 +1007,7 @@ check_methods(const region *r, const pe_affine *f, double max_change, int combin
 			problem.nano = SHARPEST;
 		if (!isnan(problem.options.iterations))
 			problem.options.iterations = 10;
-		pe_minimum_run(&problem, f, x);
+		run_minimum(&problem, f, x);
 		for (int32_t j = 0; j < f->variables; j++)
 			assert_true(isfinite(x[j]));
 		if (problem.method != PE_MINIMUM_SUBGRADIENT_LAST)
@@ -1089,13 +1093,13 @@ test_missing(void **state)
 	for (int all = 0; all < 2; all++)
 	{
 		make_problem(&r, PE_MINIMUM_LAPLACE_DATA, all == 1, true, 1000 * NANO, &problem);
-		pe_minimum_run(&problem, &f, x);
+		run_minimum(&problem, &f, x);
 		assert_true(fabs(x[0] + 0.25) < 0.01);
 	}
 	/* X of -1/4 is exact, but for the last few bits, and takes the noise of a whole box */
 	make_problem(&r, PE_MINIMUM_LAPLACE_SOLUTION, true, true, NANO, &problem);
 	ncalls = 0;
-	pe_minimum_run(&problem, &f, x);
+	run_minimum(&problem, &f, x);
 	assert_true(fabs((double) calls[0].exact[0] / (double) FARTHEST - 0.375) < 1e-6);
 	for (int i = 0; i < 3; i++)
 		f.offset[i] = -PE_OFFSET_MOST;
@@ -1173,7 +1177,7 @@ test_minimum(void **state)
 			offset[k] = ldexp((double) f.offset[k], f.unit);
 		plain = (pe_plain_affine) {2, 12, f.slope, offset};
 		assert_int_equal(pe_affine_minimise(&plain, &r.set, 1e-9, &minimum), PE_PROGRAMME_SOLVED);
-		pe_minimum_run(&problem, &f, x);
+		run_minimum(&problem, &f, x);
 		assert_true(value_at(&f, x) > minimum.bound - 1e-6);
 		assert_true(value_at(&f, x) < minimum.value + 0.02);
 		pe_affine_free(&f);
@@ -1203,7 +1207,7 @@ mean_value(const pe_minimum_problem *problem, const pe_affine *f, long n)
 
 	for (long draw = 0; draw < n; draw++)
 	{
-		pe_minimum_run(problem, f, x);
+		run_minimum(problem, f, x);
 		sum += value_at(f, x);
 	}
 	return sum / (double) n;
@@ -1317,7 +1321,7 @@ polls_of(const pe_minimum_problem *problem, const pe_affine *f)
 	uint64_t	before = pe_test_polls();
 	double		x[PE_AFFINE_VARIABLES];
 
-	pe_minimum_run(problem, f, x);
+	run_minimum(problem, f, x);
 	return pe_test_polls() - before;
 }
 
@@ -1425,7 +1429,7 @@ test_memory(void **state)
 
 		make_problem(&r, methods[i % lengthof(methods)], i / lengthof(methods) % 2 == 1, i / lengthof(methods) / 2 == 1, NANO, &problem);
 		pe_test_memory();
-		pe_minimum_run(&problem, &f, x);
+		run_minimum(&problem, &f, x);
 		pe_minimum_public(&problem, &f);
 		assert_true(pe_test_memory() <= pe_minimum_memory(&problem, 3000));
 		assert_true(pe_minimum_memory(&problem, (size_t) INT32_MAX + 1) == SIZE_MAX);

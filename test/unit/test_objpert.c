@@ -18,6 +18,7 @@
 #include "shim.h"
 #include "statistics.h"
 #include "fit_tables.h"
+#include "allowance.h"
 
 /* ----------
  * Accounting
@@ -123,20 +124,20 @@ test_monotone(void **state)
 }
 
 static void
-plan_of(table *t, double epsilon, pe_cost *cost)
+plan_of(table *t, double epsilon)
 {
 	t->problem.nano = pe_nano_rho_down(epsilon);
 	t->problem.delta = 1e-8;
 	assert_null(pe_fit_defaults(&t->problem));
-	assert_true(pe_fit_plan_make(&t->problem, cost));
+	assert_true(pe_fit_plan_make(&t->problem));
 }
 
 /* The plan's noises together are what the theorem asks for, with what the regulariser costs counted. */
 static void
 check_plan(int32_t k, bool substitute, double l2, pe_model model)
 {
+	pe_amount	cost;
 	table		t;
-	pe_cost		cost;
 	pe_fit_plan *plan = &t.problem.plan;
 	double		rows = substitute ? 2 * k : k;
 	double		beta;
@@ -147,7 +148,7 @@ check_plan(int32_t k, bool substitute, double l2, pe_model model)
 	t.problem.max_rows = k;
 	t.problem.substitute = substitute;
 	t.problem.options.l2 = l2;
-	plan_of(&t, 0.7, &cost);
+	plan_of(&t, 0.7);
 	beta = 5.0 * (model == PE_MODEL_LOGISTIC ? 0.25 : 1);
 	log_det = k * log1p(beta / plan->lambda);
 	assert_true(log_det <= 0.07 * (1 + 1e-12));
@@ -155,6 +156,7 @@ check_plan(int32_t k, bool substitute, double l2, pe_model model)
 	both = rows * rows / (plan->sigma * plan->sigma) + 4 / (plan->output * plan->output);
 	assert_true(rows * 2 * delta_by_formula(0.7, log_det, 1 / sqrt(both)) / 2 <= 1e-8 * (1 + 1e-9));
 	assert_true(rows * 2 * delta_by_formula(0.7, log_det, 0.999 / sqrt(both)) / 2 > 1e-8);
+	cost = fit_cost(&t.problem);
 	assert_int_equal(cost.rho_nano, pe_nano_rho_of_pure(700000000));
 	assert_int_equal(cost.delta_atto, 10000000000);
 	assert_int_equal(cost.epsilon_nano, 0);
@@ -165,7 +167,6 @@ static void
 test_plan(void **state)
 {
 	table		t;
-	pe_cost		cost;
 
 	(void) state;
 	check_plan(1, false, 0, PE_MODEL_LOGISTIC);
@@ -179,11 +180,11 @@ test_plan(void **state)
 	assert_null(pe_fit_defaults(&t.problem));
 	t.problem.nano = 1000000000;
 	t.problem.delta = 0;
-	assert_false(pe_fit_plan_make(&t.problem, &cost));
+	assert_false(pe_fit_plan_make(&t.problem));
 	t.problem.delta = 1e-9;
-	assert_true(pe_fit_plan_make(&t.problem, &cost));
+	assert_true(pe_fit_plan_make(&t.problem));
 	t.problem.nano = 1000;
-	assert_false(pe_fit_plan_make(&t.problem, &cost));
+	assert_false(pe_fit_plan_make(&t.problem));
 	t.problem.nano = 1000000000;
 	t.problem.model = PE_MODEL_LINEAR;
 	assert_non_null(pe_fit_refusal(&t.problem));
@@ -387,7 +388,7 @@ count_fit(table *t, counting *c, double *w)
 	c->source = t->source;
 	c->inner = &t->source;
 	c->source.run = run_and_count;
-	pe_fit_objpert(&t->problem, &c->source, w);
+	run_fit(pe_fit_objpert, &t->problem, &c->source, w);
 	assert_int_equal(c->passes, pe_fit_passes(&t->problem));
 }
 
@@ -436,7 +437,6 @@ test_ends(void **state)
 		for (pe_model model = PE_MODEL_LOGISTIC; model <= PE_MODEL_SVM; model++)
 		{
 			table		t;
-			pe_cost		cost;
 			counting	c;
 			double		w[TABLE_COLUMNS];
 
@@ -444,7 +444,7 @@ test_ends(void **state)
 			table_fill(&t, 300, truth);
 			t.problem.options.share = cases[i].share;
 			t.problem.options.l2 = cases[i].l2;
-			plan_of(&t, cases[i].epsilon, &cost);
+			plan_of(&t, cases[i].epsilon);
 			assert_null(pe_fit_refusal(&t.problem));
 			count_fit(&t, &c, w);
 			print_message("epsilon %g, Lambda %g: %d iterations\n", cases[i].epsilon, t.problem.plan.lambda, search(&t, &t.source));
@@ -505,7 +505,6 @@ check_neighbours(pe_model model, long rows, double epsilon, double share, double
 	for (int side = 0; side < 2; side++)
 	{
 		table		t;
-		pe_cost		cost;
 		double		w[TABLE_COLUMNS];
 
 		table_state = 5;
@@ -515,7 +514,7 @@ check_neighbours(pe_model model, long rows, double epsilon, double share, double
 			table_add(&t, far, -1, 1);
 		t.problem.options.share = share;
 		t.problem.options.iterations = iterations;
-		plan_of(&t, epsilon, &cost);
+		plan_of(&t, epsilon);
 		count_fit(&t, &c[side], w);
 		table_free(&t);
 	}
@@ -551,11 +550,10 @@ static void
 check_separable(pe_model model, long rows, double edge, double epsilon)
 {
 	table		t;
-	pe_cost		cost;
 
 	table_init(&t, 2, 0, model, PE_FIT_OBJPERT);
 	add_separable(&t, rows, edge);
-	plan_of(&t, epsilon, &cost);
+	plan_of(&t, epsilon);
 	print_message("%s, %ld separable rows, edge %g, epsilon %g: %d of %g iterations\n", model == PE_MODEL_SVM ? "hinge" : "logistic",
 				  rows, edge, epsilon, search(&t, &t.source), t.problem.options.iterations);
 	table_free(&t);
@@ -624,10 +622,9 @@ test_hard(void **state)
 			add_hard(&t, i / 8 % 4, d);
 		for (double epsilon = 0.001; epsilon < 200; epsilon *= 10)
 		{
-			pe_cost		cost;
 			int			iterations;
 
-			plan_of(&t, epsilon, &cost);
+			plan_of(&t, epsilon);
 			iterations = search(&t, &t.source);
 			if (iterations > most[model == PE_MODEL_SVM])
 				most[model == PE_MODEL_SVM] = iterations;
@@ -681,11 +678,10 @@ search_piles(pe_model model, int columns, const pile *rows, int count, int draws
 {
 	static piles p;
 	table		t;
-	pe_cost		cost;
 	int			most = 0;
 
 	table_init(&t, columns, 0, model, PE_FIT_OBJPERT);
-	plan_of(&t, 10, &cost);
+	plan_of(&t, 10);
 	p = (piles) {.source = {.run = run_piles, .shape = &t.shape}, .count = count};
 	for (int i = 0; i < count; i++)
 	{
@@ -820,21 +816,20 @@ static void
 check_one_column(pe_model model, int rows, long n, const char *name)
 {
 	table		t;
-	pe_cost		cost;
 	long		seen[20] = {0};
 	double		mass[20];
 
 	table_init(&t, 1, 0, model, PE_FIT_OBJPERT);
 	for (int i = 0; i < rows; i++)
 		table_add(&t, NULL, -1, i % 4 == 0);
-	plan_of(&t, 1.5, &cost);
+	plan_of(&t, 1.5);
 	for (long i = 0; i < n; i++)
 	{
 		double		w;
 		long double at;
 		long double gradient;
 
-		pe_fit_objpert(&t.problem, &t.source, &w);
+		run_fit(pe_fit_objpert, &t.problem, &t.source, &w);
 		at = w;
 		table_objective(&t, &at, t.problem.plan.lambda, NULL, &gradient, NULL);
 		seen[(int) fmin(19, floor(20 * normal_cdf((double) gradient / t.problem.plan.sigma)))]++;
@@ -862,7 +857,6 @@ static void
 test_not_certified(void **state)
 {
 	table		t;
-	pe_cost		cost;
 	long		seen[20] = {0};
 	double		mass[20];
 	long		n = scaled(4000);
@@ -871,7 +865,7 @@ test_not_certified(void **state)
 	(void) state;
 	table_init(&t, 2, 0, PE_MODEL_LOGISTIC, PE_FIT_OBJPERT);
 	add_separable(&t, 300, EDGE);
-	plan_of(&t, 1.5, &cost);
+	plan_of(&t, 1.5);
 	/* no option allows this */
 	t.problem.options.iterations = 1;
 	radius = sqrt((double) t.problem.radius_sq) / PE_ONE;
@@ -879,7 +873,7 @@ test_not_certified(void **state)
 	{
 		double		w[TABLE_COLUMNS];
 
-		pe_fit_objpert(&t.problem, &t.source, w);
+		run_fit(pe_fit_objpert, &t.problem, &t.source, w);
 		seen[(int) fmin(19, floor(20 * normal_cdf(w[0] * t.problem.plan.lambda / (t.problem.plan.sigma * radius))))]++;
 	}
 	for (int i = 0; i < 20; i++)
@@ -893,7 +887,6 @@ static void
 test_output_noise(void **state)
 {
 	table		t;
-	pe_cost		cost;
 	double		sum = 0;
 	double		squares = 0;
 	long		n = scaled(4000);
@@ -901,14 +894,14 @@ test_output_noise(void **state)
 
 	(void) state;
 	table_init(&t, 1, 0, PE_MODEL_LOGISTIC, PE_FIT_OBJPERT);
-	plan_of(&t, 1, &cost);
+	plan_of(&t, 1);
 	t.problem.plan.sigma = 1e-9;
 	sigma = t.problem.plan.output * 1.125 * 0x1p-15 / t.problem.plan.lambda;
 	for (long i = 0; i < n; i++)
 	{
 		double		w;
 
-		pe_fit_objpert(&t.problem, &t.source, &w);
+		run_fit(pe_fit_objpert, &t.problem, &t.source, &w);
 		sum += w / sigma;
 		squares += w * w / (sigma * sigma);
 	}
@@ -931,14 +924,13 @@ test_fit(void **state)
 	for (pe_model model = PE_MODEL_LOGISTIC; model <= PE_MODEL_SVM; model++)
 	{
 		table		t;
-		pe_cost		cost;
 		double		w[TABLE_COLUMNS];
 		double		distance = 0;
 
 		table_init(&t, 5, 4, model, PE_FIT_OBJPERT);
 		table_fill(&t, 2000, truth);
-		plan_of(&t, 4, &cost);
-		pe_fit_objpert(&t.problem, &t.source, w);
+		plan_of(&t, 4);
+		run_fit(pe_fit_objpert, &t.problem, &t.source, w);
 		table_minimise(&t, t.problem.plan.lambda, NULL, best);
 		for (int32_t j = 0; j < t.shape.columns; j++)
 			distance += (w[j] - (double) best[j]) * (w[j] - (double) best[j]);

@@ -18,6 +18,7 @@
 #include "shim.h"
 #include "statistics.h"
 #include "fit_tables.h"
+#include "allowance.h"
 
 static void
 outpert_init(table *t, int32_t dense, int32_t cells, pe_model model, double iterations, double rate, double rows)
@@ -236,13 +237,14 @@ check_noise(bool pure)
 	double		sigma;
 	double		fourth = pure ? 6 : 3;
 	table		t;
-	pe_cost		cost;
+	pe_amount	cost;
 	pe_outpert	o;
 
 	outpert_init(&t, 2, 0, PE_MODEL_LOGISTIC, 3, 1, 20);
 	t.problem.pure = pure;
 	assert_null(pe_fit_refusal(&t.problem));
-	assert_true(pe_fit_plan_make(&t.problem, &cost));
+	assert_true(pe_fit_plan_make(&t.problem));
+	cost = fit_cost(&t.problem);
 	assert_int_equal(pure ? cost.epsilon_nano : cost.rho_nano, t.problem.nano);
 	assert_int_equal(pure ? cost.rho_nano : cost.epsilon_nano, 0);
 	for (int i = 0; i < 10; i++)
@@ -257,7 +259,7 @@ check_noise(bool pure)
 	{
 		double		w[2];
 
-		pe_fit_outpert(&t.problem, &t.source, w);
+		run_fit(pe_fit_outpert, &t.problem, &t.source, w);
 		for (int j = 0; j < 2; j++)
 		{
 			double		z = (ldexp(w[j], o.bits) - (double) exact[j]) / sigma;
@@ -296,7 +298,7 @@ test_measured_rows(void **state)
 	t.problem.nano = 1000000000;
 	table_fill(&t, 2000, truth);
 	assert_int_equal(pe_fit_passes(&t.problem), 22);
-	pe_fit_outpert(&t.problem, &t.source, w);
+	run_fit(pe_fit_outpert, &t.problem, &t.source, w);
 	pe_outpert_prepare(&t.problem, 2000, &o);
 	pe_outpert_exact(&t.problem, &t.source, &o, at);
 	for (int j = 0; j < 2; j++)

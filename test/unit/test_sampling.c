@@ -20,6 +20,7 @@
 #include "fit/methods.h"
 #include "numbers.h"
 #include "shim.h"
+#include "allowance.h"
 
 /* A problem of sgd with 20 columns, of which the plan sees epsilon, delta and the options alone. */
 static pe_row_shape shape = {.dense = 20, .columns = 20};
@@ -154,18 +155,19 @@ static void
 test_golden(void **state)
 {
 	pe_fit_problem problem;
-	pe_cost		cost;
+	pe_amount	cost;
 	double		epsilon = pe_sampled_epsilon(0.01, 1000, 413223140, 0, 1e-5);
 
 	(void) state;
 	assert_true(fabs(epsilon - 1.7253) < 1e-4);
 	make_sampled(&problem, epsilon, 1e-5, 1000, 0.01, 1e6);
-	assert_true(pe_fit_plan_make(&problem, &cost));
+	assert_true(pe_fit_plan_make(&problem));
 	assert_true(fabs((double) problem.plan.nano_step / 413223140.0 - 1) < 1e-6);
 	assert_int_equal(problem.plan.steps, 1000);
 	assert_int_equal(problem.plan.nano_count, 0);
 	assert_true(fabs(ldexp((double) problem.plan.sample, -64) - 0.01) < 1e-15);
 	assert_true(ldexpl(problem.plan.sample, -64) <= 0.01L * (1 + 1e-15L));
+	cost = fit_cost(&problem);
 	assert_true(cost.delta_atto == INT64_C(10000000000000));
 	assert_true(cost.epsilon_nano == 0);
 	assert_true((double) cost.rho_nano * 1e-9 >= epsilon * tanh(epsilon / 2) * (1 - 1e-8));
@@ -252,14 +254,14 @@ test_largest(void **state)
 		double		delta = cases[i].delta;
 		pe_fit_problem problem;
 		pe_fit_plan *plan = &problem.plan;
-		pe_cost		cost;
+		pe_amount	cost;
 		double		rho;
 		struct timespec before;
 		struct timespec after;
 
 		make_sampled(&problem, cases[i].epsilon, delta, steps, q, cases[i].rows);
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-		assert_true(pe_plan_sampled(&problem, &cost));
+		assert_true(pe_plan_sampled(&problem));
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
 		rho = (double) plan->nano_step * 1e-9;
 		print_message("epsilon %g, %d steps, q %g: sigma / clip %.4g, %.1f ms\n", cases[i].epsilon, steps, q,
@@ -276,6 +278,7 @@ test_largest(void **state)
 		assert_true(pe_sampled_epsilon(q, steps, plan->nano_step, plan->nano_count, delta) <= cases[i].epsilon);
 		assert_true(pe_sampled_epsilon(q, steps, plan->nano_step + 1, plan->nano_count, delta) >
 					cases[i].epsilon * (1 - 1e-12));
+		cost = fit_cost(&problem);
 		assert_true(cost.rho_nano == pe_nano_rho_of_pure(problem.nano));
 		assert_true(cost.delta_atto == pe_atto_down(delta));
 	}
@@ -307,30 +310,29 @@ static void
 test_refusals(void **state)
 {
 	pe_fit_problem problem;
-	pe_cost		cost;
 
 	(void) state;
 	make_sampled(&problem, 1, 1e-6, 1000, 0.01, 1e5);
-	assert_true(pe_fit_plan_make(&problem, &cost));
+	assert_true(pe_fit_plan_make(&problem));
 	problem.substitute = true;
-	assert_false(pe_fit_plan_make(&problem, &cost));
+	assert_false(pe_fit_plan_make(&problem));
 	assert_non_null(pe_fit_refusal(&problem));
 	problem.substitute = false;
 	problem.pure = true;
-	assert_false(pe_fit_plan_make(&problem, &cost));
+	assert_false(pe_fit_plan_make(&problem));
 	assert_non_null(pe_fit_refusal(&problem));
 	make_sampled(&problem, 1, 0, 1000, 0.01, 1e5);
-	assert_false(pe_fit_plan_make(&problem, &cost));
+	assert_false(pe_fit_plan_make(&problem));
 	make_sampled(&problem, 1, 1e-19, 1000, 0.01, 1e5);
-	assert_false(pe_fit_plan_make(&problem, &cost));
+	assert_false(pe_fit_plan_make(&problem));
 	make_sampled(&problem, 1, 1e-6, 1000, 1e-30, 1e5);
-	assert_false(pe_fit_plan_make(&problem, &cost));
+	assert_false(pe_fit_plan_make(&problem));
 	/* no order in reach proves so small an epsilon, whatever the noise */
 	make_sampled(&problem, 1e-4, 1e-9, 1000, 0.01, 1e5);
-	assert_false(pe_fit_plan_make(&problem, &cost));
+	assert_false(pe_fit_plan_make(&problem));
 	make_sampled(&problem, 1, 1e-6, 1000, 0.01, 1e5);
 	problem.nano = 0;
-	assert_false(pe_fit_plan_make(&problem, &cost));
+	assert_false(pe_fit_plan_make(&problem));
 }
 
 /* Batches of sgd by rows, and the settings of sgd_adv. */
@@ -338,7 +340,6 @@ static void
 test_sampled_options(void **state)
 {
 	pe_fit_problem problem;
-	pe_cost		cost;
 
 	(void) state;
 	make_problem(&problem, PE_FIT_SGD, 1000000000, 1e-6);
@@ -357,7 +358,7 @@ test_sampled_options(void **state)
 	make_problem(&problem, PE_FIT_SGD, 1000000000, 1e-6);
 	assert_null(pe_fit_defaults(&problem));
 	assert_int_equal(pe_fit_passes(&problem), 1001);
-	assert_true(pe_fit_plan_make(&problem, &cost));
+	assert_true(pe_fit_plan_make(&problem));
 	assert_true(problem.plan.nano_count == pe_nano_rho_of_epsilon(1, 1e-6) / 50);
 
 	make_problem(&problem, PE_FIT_SGD_ADV, 1600000000, 1e-8);
@@ -370,7 +371,7 @@ test_sampled_options(void **state)
 	assert_true(problem.options.clip == 3);
 	assert_true(fabs(problem.options.l2 - 36.169) < 1e-9);
 	assert_null(pe_fit_defaults(&problem));
-	assert_true(pe_fit_plan_make(&problem, &cost));
+	assert_true(pe_fit_plan_make(&problem));
 }
 
 /* ----------
@@ -392,7 +393,7 @@ test_pure_batches(void **state)
 		bool		fits;
 		uint64_t	sample = pe_sample_of(qs[i / 5], &fits);
 		long double q = ldexpl(sample, -64);
-		int64_t		unsampled = pe_unsampled_epsilon(nano, sample);
+		int64_t		unsampled = pe_unsampled_epsilon(nano, pe_sample_probability(sample));
 		long double cost = log1pl(q * expm1l((long double) unsampled * 1e-9L)) * 1e9L;
 		long double more = log1pl(q * expm1l((long double) unsampled * 1e-9L * (1 + 1e-11L) + 2e-9L)) * 1e9L;
 
@@ -401,9 +402,9 @@ test_pure_batches(void **state)
 		assert_true(unsampled == nano || cost <= nano);
 		assert_true(more > nano);
 	}
-	assert_int_equal(pe_unsampled_epsilon(12345, 0), 12345);
+	assert_int_equal(pe_unsampled_epsilon(12345, 1), 12345);
 	/* where exp would overflow there is nothing to gain */
-	assert_int_equal(pe_unsampled_epsilon(INT64_MAX, 1), INT64_MAX);
+	assert_int_equal(pe_unsampled_epsilon(INT64_MAX, pe_sample_probability(1)), INT64_MAX);
 }
 
 static void
@@ -432,44 +433,48 @@ static void
 test_charges(void **state)
 {
 	pe_fit_problem problem;
-	pe_cost		cost;
+	pe_amount	cost;
 
 	(void) state;
 	for (int method = PE_FIT_GD; method <= PE_FIT_MASG_OPT; method++)
 	{
 		make_problem(&problem, (pe_fit_method) method, 20000000, 0);
 		assert_null(pe_fit_defaults(&problem));
-		assert_true(pe_fit_plan_make(&problem, &cost));
+		assert_true(pe_fit_plan_make(&problem));
+		cost = fit_cost(&problem);
 		assert_true(cost.rho_nano == 20000000 && cost.delta_atto == 0 && cost.epsilon_nano == 0);
 		problem.pure = true;
-		assert_true(pe_fit_plan_make(&problem, &cost));
+		assert_true(pe_fit_plan_make(&problem));
+		cost = fit_cost(&problem);
 		assert_true(cost.rho_nano == 0 && cost.delta_atto == 0 && cost.epsilon_nano == 20000000);
 		/* a unit for each step and one for the count */
 		problem.nano = (int64_t) problem.options.iterations + 1;
-		assert_true(pe_fit_plan_make(&problem, &cost) || problem.nano / 50 > 1);
+		assert_true(pe_fit_plan_make(&problem) || problem.nano / 50 > 1);
 		problem.nano--;
-		assert_false(pe_fit_plan_make(&problem, &cost));
+		assert_false(pe_fit_plan_make(&problem));
 		problem.options.rows = 1000;
-		assert_true(pe_fit_plan_make(&problem, &cost));
+		assert_true(pe_fit_plan_make(&problem));
 		assert_int_equal(pe_fit_passes(&problem), problem.options.iterations);
 		problem.options.batch = 10;
 		assert_null(pe_fit_refusal(&problem));
-		assert_true(pe_fit_plan_make(&problem, &cost));
+		assert_true(pe_fit_plan_make(&problem));
 		problem.substitute = true;
-		assert_false(pe_fit_plan_make(&problem, &cost));
+		assert_false(pe_fit_plan_make(&problem));
 		assert_non_null(pe_fit_refusal(&problem));
 		problem.substitute = problem.pure = false;
-		assert_false(pe_fit_plan_make(&problem, &cost));
+		assert_false(pe_fit_plan_make(&problem));
 		assert_non_null(pe_fit_refusal(&problem));
 	}
-	make_problem(&problem, PE_FIT_NEWTON, 5, 0);
+	make_problem(&problem, PE_FIT_NEWTON, 5000, 0);
 	assert_null(pe_fit_defaults(&problem));
-	assert_true(pe_fit_plan_make(&problem, &cost));
-	assert_true(cost.rho_nano == 5);
+	assert_true(pe_fit_plan_make(&problem));
+	cost = fit_cost(&problem);
+	assert_true(cost.rho_nano == 5000);
 	problem.nano = 0;
-	assert_false(pe_fit_plan_make(&problem, &cost));
+	assert_false(pe_fit_plan_make(&problem));
 	make_problem(&problem, PE_FIT_MAJORITY, 0, 0);
-	assert_true(pe_fit_plan_make(&problem, &cost));
+	assert_true(pe_fit_plan_make(&problem));
+	cost = fit_cost(&problem);
 	assert_true(cost.rho_nano == 0 && cost.delta_atto == 0 && cost.epsilon_nano == 0);
 }
 

@@ -14,6 +14,7 @@
 #include "fit/measure.h"
 #include "statistics.h"
 #include "numbers.h"
+#include "allowance.h"
 
 static void
 make_problem(pe_fit_problem *problem, pe_fit_method method, int32_t steps, double q, double rows)
@@ -61,7 +62,7 @@ test_steps(void **state)
 		problem.trace_argument = &kept;
 		kept.steps = 0;
 		watch_source(&watched, &d.source);
-		(adv ? pe_fit_sgd_adv : pe_fit_sgd) (&problem, &watched.source, w);
+		run_fit(adv ? pe_fit_sgd_adv : pe_fit_sgd, &problem, &watched.source, w);
 		assert_int_equal(watched.gradients, 41);
 		assert_int_equal(watched.counts, 0);
 		assert_int_equal(kept.steps, 41);
@@ -110,7 +111,7 @@ unset_rate_sq(pe_model model, int64_t nano_step, long runs, double *distance_sq)
 	{
 		double		w[COLUMNS];
 
-		pe_fit_sgd(&problem, &d.source, w);
+		run_fit(pe_fit_sgd, &problem, &d.source, w);
 		for (int j = 0; j < COLUMNS; j++)
 			sum += w[j] * w[j] / runs;
 	}
@@ -144,7 +145,6 @@ test_noise(void **state)
 	long		runs = scaled(20000);
 	descent_rows d;
 	pe_fit_problem problem;
-	pe_cost		cost;
 	double		squares = 0;
 	double		fourths = 0;
 	double		deviation;
@@ -154,7 +154,7 @@ test_noise(void **state)
 	make_problem(&problem, PE_FIT_SGD, 1, 0.25, 4000);
 	problem.options.rate = 0.5;
 	problem.max_rows = 3;
-	assert_true(pe_plan_sampled(&problem, &cost));
+	assert_true(pe_plan_sampled(&problem));
 	deviation = problem.options.rate / 1000 / (32768.0 * PE_ONE) *
 		pe_gaussian_stderr(pe_clip_integer(problem.options.clip, 0, PE_L2) * 9, problem.plan.nano_step);
 	pe_test_seed(4);
@@ -162,7 +162,7 @@ test_noise(void **state)
 	{
 		double		w[COLUMNS];
 
-		pe_fit_sgd(&problem, &d.source, w);
+		run_fit(pe_fit_sgd, &problem, &d.source, w);
 		for (int j = 0; j < COLUMNS; j++)
 		{
 			double		z = w[j] / deviation;
@@ -206,7 +206,7 @@ test_batches(void **state)
 	{
 		double		w[COLUMNS];
 
-		pe_fit_sgd(&problem, &watched.source, w);
+		run_fit(pe_fit_sgd, &problem, &watched.source, w);
 		for (int j = 0; j < COLUMNS; j++)
 		{
 			sum[j] -= w[j] / problem.options.rate;
@@ -262,7 +262,7 @@ test_units(void **state)
 		double		w;
 
 		/* 30 residuals of 1/2, divided by the 9 rows that are expected */
-		pe_fit_sgd(&problem, &source, &w);
+		run_fit(pe_fit_sgd, &problem, &source, &w);
 		assert_true(fabs(w) < 0.01 || fabs(w - 15 / 9.0) < 0.01);
 		came += w > 1;
 	}
@@ -278,7 +278,7 @@ run_problem(void *argument)
 {
 	double		w[COLUMNS];
 
-	pe_fit_sgd(argument, &no_rows.source, w);
+	run_fit(pe_fit_sgd, argument, &no_rows.source, w);
 }
 
 /* Without a plan, or on what the plan does not cover, it does not run. */
@@ -286,13 +286,12 @@ static void
 test_unaccounted(void **state)
 {
 	pe_fit_problem problem;
-	pe_cost		cost;
 
 	(void) state;
 	make_descent_rows(&no_rows, 0, 1);
 	make_problem(&problem, PE_FIT_SGD, 10, 0.1, 1000);
 	assert_true(pe_test_is_bug(run_problem, &problem));
-	assert_true(pe_plan_sampled(&problem, &cost));
+	assert_true(pe_plan_sampled(&problem));
 	problem.substitute = true;
 	assert_true(pe_test_is_bug(run_problem, &problem));
 	problem.substitute = false;
@@ -313,15 +312,14 @@ test_runs(void **state)
 		descent_rows d;
 		watched_source watched;
 		pe_fit_problem problem;
-		pe_cost		cost;
 		double		w[COLUMNS];
 
 		make_descent_rows(&d, counts[i / 3], 2);
 		watch_source(&watched, &d.source);
 		make_problem(&problem, PE_FIT_SGD, 30, 0.1, NAN);
 		problem.model = (pe_model) (i % 3);
-		assert_true(pe_plan_sampled(&problem, &cost));
-		pe_fit_sgd(&problem, &watched.source, w);
+		assert_true(pe_plan_sampled(&problem));
+		run_fit(pe_fit_sgd, &problem, &watched.source, w);
 		assert_int_equal(watched.counts, 1);
 		assert_int_equal(watched.gradients, 30);
 		assert_int_equal(pe_fit_passes(&problem), 31);
@@ -343,7 +341,6 @@ test_extremes(void **state)
 	for (int i = 0; i < 8; i++)
 	{
 		pe_fit_problem problem;
-		pe_cost		cost;
 		double		w[COLUMNS];
 
 		make_descent_problem(&problem, PE_FIT_SGD);
@@ -354,8 +351,8 @@ test_extremes(void **state)
 		problem.options.l2 = extremes[i / 2 % 2] * 1e9;
 		problem.options.rows = i / 4 ? 1 : 1e15;
 		assert_null(pe_fit_defaults(&problem));
-		assert_true(pe_plan_sampled(&problem, &cost));
-		pe_fit_sgd(&problem, &d.source, w);
+		assert_true(pe_plan_sampled(&problem));
+		run_fit(pe_fit_sgd, &problem, &d.source, w);
 		for (int j = 0; j < COLUMNS; j++)
 			assert_true(isfinite(w[j]));
 	}
@@ -373,15 +370,14 @@ test_learns(void **state)
 	for (int model = PE_MODEL_LOGISTIC; model <= PE_MODEL_SVM; model++)
 	{
 		pe_fit_problem problem;
-		pe_cost		cost;
 		double		w[COLUMNS];
 		int			right = 0;
 		int			best = 0;
 
 		make_problem(&problem, PE_FIT_SGD, 200, NAN, NAN);
 		problem.model = (pe_model) model;
-		assert_true(pe_plan_sampled(&problem, &cost));
-		pe_fit_sgd(&problem, &d.source, w);
+		assert_true(pe_plan_sampled(&problem));
+		run_fit(pe_fit_sgd, &problem, &d.source, w);
 		for (int i = 0; i < d.count; i++)
 		{
 			double		margin = 0;

@@ -21,6 +21,7 @@
 #include "counts/dawa.h"
 #include "level_weights.h"
 #include "shim.h"
+#include "allowance.h"
 
 #define RANK_TOLERANCE 1e-12	/* of the largest diagonal entry of V, as optimum.h has it */
 
@@ -317,6 +318,7 @@ run_dawa(const problem *p, const sizes *z, const int64_t *counts, double seconds
 	pe_test_seed(dice_of(z).state);
 	while (errors.count < MOST_DRAWS && (errors.count < LEAST_DRAWS || cpu_seconds() - start < seconds / 2))
 	{
+		plan.allowance = plenty(true);
 		pe_dawa_release(&plan, counts, released);
 		series_add(&errors, squared_error(p, z->m, counts, released));
 	}

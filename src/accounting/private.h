@@ -1,0 +1,33 @@
+/*
+ * private.h
+ *	  The fields of a cost and of an allowance: for the rooms accounting, noise and plan alone
+ *	  (scripts/check_layers.sh).
+ */
+#ifndef PE_ACCOUNTING_PRIVATE_H
+#define PE_ACCOUNTING_PRIVATE_H
+
+#include "accounting/cost.h"
+
+struct pe_cost
+{
+	pe_amount	amount;
+	int64_t		as_rho_nano;	/* pe_cost_as_rho */
+};
+
+struct pe_allowance
+{
+	bool		pure;
+	int64_t		left;			/* nano-units */
+};
+
+/* The cost of a mechanism that is calibrated to nano: of a pure epsilon, for a cap as_rho_nano of rho, or of rho. */
+extern pe_cost pe_cost_exact(bool pure, int64_t nano, int64_t as_rho_nano);
+
+/*
+ * The cost of an (epsilon, delta) mechanism: it is epsilon-DP except for an event of
+ * probability delta, which is delta-approximate zCDP with rho = epsilon tanh(epsilon / 2),
+ * rounded up.  nano_epsilon in 1e-9, delta_atto in 1e-18.
+ */
+extern pe_cost pe_cost_approximate(int64_t nano_epsilon, int64_t delta_atto);
+
+#endif

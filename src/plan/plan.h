@@ -1,0 +1,122 @@
+/*
+ * plan.h
+ *	  What a request will draw, and the one cost that pays for it.
+ *
+ * A plan is made of a validated request before anything is charged.  It holds the cost and
+ * the noise that is calibrated to this cost, and nobody outside this room can pair one plan's
+ * cost with another noise: a pe_plan, a pe_cost and a pe_noise have no fields elsewhere.  The
+ * ledger charges the plan's cost, the door draws through the plan.
+ *
+ * Sensitivity is computed here, in integers, from the very strategy that is measured, under
+ * the dataset's rules: neighbours and the rows of a unit (strategy/strategy.h, with the
+ * theorem).  Calibration is to the integer cost itself (noise/noise.h).
+ *
+ * One run of a plan draws from an allowance that is made of its cost (accounting/cost.h).  Kinds
+ * of plans, and where it is said what they release, for which neighbours, by which theorem:
+ *
+ *	  strategy	A x with noise: noise/gaussian.h, noise/laplace.h
+ *	  dawa		estimates by way of a private partition: counts/dawa.h
+ *	  model		fit/fit.h and the file of its method; of an (epsilon, delta) method fit/fit_plan.h
+ *	  minimum	minimum/minimum.h and the file of its method
+ *
+ * Everything in a plan is public; it depends on no row.
+ */
+#ifndef PE_PLAN_PLAN_H
+#define PE_PLAN_PLAN_H
+
+#include "accounting/cost.h"
+#include "fit/fit.h"
+#include "minimum/minimum.h"
+#include "noise/noise.h"
+
+typedef struct pe_plan pe_plan;
+
+typedef enum pe_plan_status
+{
+	PE_PLAN_MADE,
+	PE_PLAN_SENSITIVE,			/* the sensitivity is too large to be served */
+	PE_PLAN_COST,				/* no noise can be drawn for the cost asked for */
+	PE_PLAN_SHARES,				/* the cost is too small to be divided */
+	PE_PLAN_OPTION,				/* what: an option that the method does not know, or its value makes no sense */
+	PE_PLAN_REFUSED				/* what: why the method cannot be had, a sentence */
+} pe_plan_status;
+
+/* How the cost was asked for: exactly one of epsilon, rho and max_stderr is a number, the others are NaN. */
+typedef struct pe_plan_ask
+{
+	bool		pure;			/* the accounting: epsilon is counted, and neither rho nor delta is asked for */
+	double		epsilon;
+	double		rho;
+	double		max_stderr;		/* of counts by a strategy */
+	double		delta;			/* at which epsilon is meant; an (epsilon, delta) method is charged it */
+} pe_plan_ask;
+
+/* What the sensitivity of counts depends on, by the dataset's declaration. */
+typedef struct pe_plan_rules
+{
+	pe_neighbours neighbours;
+	int32_t		max_rows;		/* of a unit */
+} pe_plan_rules;
+
+typedef struct pe_plan_counts
+{
+	const pe_strategy *strategy;	/* what is measured, or for dawa the columns; it must outlive the plan */
+	pe_plan_rules rules;
+	const double *gram;			/* dawa: W'W over the columns (counts/dawa.h); NULL: the strategy is measured */
+	double		scale;			/* standard deviations of noise in the error that max_stderr bounds */
+} pe_plan_counts;
+
+/* ----------
+ * Making
+ * ----------
+ */
+extern pe_plan_status pe_plan_of_counts(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan **plan);
+
+/*
+ * Fills in nano, delta, defaults of options and the fit's own plan; the problem is copied, and
+ * what it points at must outlive the plan.  A method without privacy costs nothing and cannot
+ * be run by a plan.
+ */
+extern pe_plan_status pe_plan_of_model(const pe_plan_ask *ask, pe_fit_problem *problem, pe_plan **plan, const char **what);
+extern pe_plan_status pe_plan_of_minimum(const pe_plan_ask *ask, pe_minimum_problem *problem, pe_plan **plan, const char **what);
+
+/* The least cost in nano-units that counts by dawa can divide. */
+extern int64_t pe_plan_least_dawa(void);
+
+/* ----------
+ * Reading
+ * ----------
+ */
+extern const pe_cost *pe_plan_cost(const pe_plan *plan);
+extern bool pe_plan_is_pure(const pe_plan *plan);
+
+/* Its cost as an epsilon: pure, of an (epsilon, delta) method, or at the delta that was asked for. */
+extern double pe_plan_epsilon(const pe_plan *plan);
+
+/* The noise on counts, and its sensitivity (squared where rho is counted); NULL and 0 of other kinds, which draw several times. */
+extern const pe_noise *pe_plan_noise(const pe_plan *plan);
+extern pe_u128 pe_plan_sensitivity(const pe_plan *plan);
+
+/* The standard deviation of the noise on counts if the plan cost nano instead. */
+extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
+
+/* The noise of a release of a strategy that cost nano, read again; NULL if there is none.  Free it with pe_free. */
+extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_norm norm, int64_t nano);
+
+/* ----------
+ * Drawing
+ * ----------
+ */
+
+/*
+ * Counts per column of the strategy, noised: strategy->rows numbers in released.  exact: room
+ * for as many, wiped at the end; where pe_poll does not return, the caller wipes it.  hold is
+ * called when the draw that decides the release comes next: nothing polls after it.
+ */
+extern void pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128 *exact, int64_t *released, void (*hold) (void));
+
+/* pe_fit_run and pe_minimum_run on what the plan was made for. */
+extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w);
+extern void pe_plan_minimise(const pe_plan *plan, const pe_affine *f, double *x);
+
+#endif

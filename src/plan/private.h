@@ -1,0 +1,60 @@
+/*
+ * private.h
+ *	  The fields of a plan: for this room alone (scripts/check_layers.sh).
+ */
+#ifndef PE_PLAN_PRIVATE_H
+#define PE_PLAN_PRIVATE_H
+
+#include "accounting/private.h"
+#include "counts/dawa.h"
+#include "noise/private.h"
+#include "plan/plan.h"
+
+/* A kind of plan. */
+typedef struct pe_plan_kind
+{
+	/* Whether noise for a cost of plan->nano can be drawn. */
+	bool		(*serves) (const pe_plan *plan);
+	/* The cost, of a plan whose nano is served. */
+	pe_cost		(*cost) (const pe_plan *plan);
+	/* The most that the draws of one run take together, in nano-units. */
+	int64_t		(*drawn) (const pe_plan *plan);
+	/* pe_plan_measure; NULL: no counts. */
+	void		(*measure) (const pe_plan *plan, pe_allowance *allowance, const int64_t *columns, pe_i128 *exact,
+							int64_t *released, void (*hold) (void));
+} pe_plan_kind;
+
+struct pe_plan
+{
+	const pe_plan_kind *kind;
+	pe_cost		cost;
+	bool		pure;
+	bool		approximate;	/* an (epsilon, delta) method: nano is of its epsilon */
+	int64_t		nano;			/* what the draws are calibrated to, or divide */
+	double		delta;
+	const pe_strategy *strategy;
+	pe_noise	noise;			/* of the strategy */
+	pe_dawa_plan dawa;
+	pe_fit_problem model;
+	pe_minimum_problem minimum;
+};
+
+/* A plan of a kind, without a cost. */
+extern pe_plan *pe_plan_begin(const pe_plan_kind *kind, const pe_plan_ask *ask);
+
+/* What was asked for in nano-units, of epsilon for an (epsilon, delta) method; not of max_stderr. */
+extern int64_t pe_plan_nano(const pe_plan_ask *ask, bool approximate);
+
+/* Sets the one cost; PE_PLAN_COST if the kind does not serve it. */
+extern pe_plan_status pe_plan_end(pe_plan *plan, int64_t nano);
+
+/* What one run may draw. */
+extern pe_allowance pe_plan_allowance(const pe_plan *plan);
+
+/* The most that one run of an exact plan draws: its cost. */
+extern int64_t pe_plan_drawn_exactly(const pe_plan *plan);
+
+/* The sensitivity of a strategy, squared for PE_L2; false if it is too large to be served. */
+extern bool pe_plan_sensitivity_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_norm norm, pe_u128 *sensitivity);
+
+#endif
