@@ -23,7 +23,7 @@
 #ifndef PE_ACCUMULATOR_ACCUMULATOR_H
 #define PE_ACCUMULATOR_ACCUMULATOR_H
 
-#include "affine/affine_spec.h"
+#include "affine/affine.h"
 #include "domain/predicate.h"
 #include "domain/units.h"
 #include "glm/pass.h"

@@ -1,8 +1,8 @@
 /*
  * affine_spec.c
- *	  Specifications and rows as bytes.  See affine_spec.h.
+ *	  Specifications and rows as bytes.  See affine.h.
  */
-#include "affine/affine_spec.h"
+#include "affine/affine.h"
 
 #include <math.h>
 #include <string.h>

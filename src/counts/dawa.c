@@ -10,7 +10,6 @@
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "strategy/optimum.h"
-#include "strategy/p_identity.h"
 #include "strategy/rounding.h"
 #include "noise/noise.h"
 

@@ -9,7 +9,6 @@
  */
 #include "base/linalg.h"
 #include "strategy/optimum.h"
-#include "strategy/p_identity.h"
 #include "strategy/reconstruct.h"
 #include "strategy/rounding.h"
 #include "strategy/strategy.h"

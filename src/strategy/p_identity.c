@@ -1,13 +1,13 @@
 /*
  * p_identity.c
- *	  Strategies that count every column and a few sums besides.  See p_identity.h.
+ *	  Strategies that count every column and a few sums besides.  See optimum.h.
  *
  * The objective is minimised over Theta >= 0 by a two-metric projection method:
  * entries that are 0 and would become negative stay, the others move along an
  * L-BFGS direction and are cut off at 0 (Bertsekas, "Projected Newton methods for
  * optimization problems with simple constraints", SIAM J. Control Optim. 20, 1982).
  */
-#include "strategy/p_identity.h"
+#include "strategy/optimum.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,7 +15,6 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
 
 #define PAIRS 10				/* steps that the L-BFGS direction remembers */
 #define CELLS_PER_SUM 16		/* the paper's p = n / 16 */

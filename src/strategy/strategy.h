@@ -81,7 +81,7 @@ typedef enum pe_strategy_status
 /* The methods that choose it; their names are methods/make.h's. */
 typedef enum pe_method
 {
-	PE_METHOD_OPTIMAL,			/* optimum.h; p_identity.h for PE_L1 */
+	PE_METHOD_OPTIMAL,			/* optimum.h */
 	PE_METHOD_COA,				/* coa.h */
 	PE_METHOD_DIRECT,			/* the queries themselves, no inference */
 	PE_METHOD_IDENTITY,			/* every column */
@@ -139,7 +139,7 @@ extern pe_strategy_status pe_strategy_optimal(const pe_workload *workload, const
 /*
  * The same for the L1 norm, of all that is known here: the best of the columns
  * counted one by one, the rows of a basis of the workload, the integers of
- * pe_strategy_optimal, and all columns with a few sums of them (p_identity.h), by
+ * pe_strategy_optimal, and all columns with a few sums of them (optimum.h), by
  * Delta_1^2 tr(V (A'A)^+), V the weighted W'W, Delta_1 of add_remove.  That is the
  * objective; lower_bound is the one of the L2 norm, which holds here too as no L1
  * norm is below the L2 norm, but may be far off.

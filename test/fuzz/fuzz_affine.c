@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "affine/affine_lattice.h"
-#include "affine/affine_spec.h"
+#include "affine/affine.h"
 #include "../unit/lattice_scores.h"
 #include "shim.h"
 

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "affine/affine_lattice.h"
-#include "affine/affine_spec.h"
+#include "affine/affine.h"
 #include "lattice_scores.h"
 #include "numbers.h"
 #include "shim.h"
