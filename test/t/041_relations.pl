@@ -301,7 +301,7 @@ sub bins
 	my $null = $nulls eq 'cell' ? $n + ($outside eq 'other') : 'NULL';
 	my $nan = $type =~ /numeric|float/ ? "OR $column = 'NaN'" : '';
 	my $array = "'{$edges}'::$type\[]";
-	my $last = $type =~ /date|timestamp|moment/ ? $high : $n - 1;	# the last bin of times is open
+	my $last = $type =~ /date|timestamp/ ? $high : $n - 1;    # the last bin of a time has no upper edge
 
 	return [ $column, "dp.add_edges('kinds', '$column', '{$edges}', '$outside', '$nulls')",
 		$n + ($outside eq 'other') + ($nulls eq 'cell'),
