@@ -155,8 +155,7 @@ spec_of(const pe_minimum_question *question, int64 most)
 	{
 		const pe_column *column = &question->columns[i];
 
-		spec.slope[i].lower = pe_number_of_text(column->type, column->points[0]);
-		spec.slope[i].upper = pe_number_of_text(column->type, column->points[column->domain.points - 1]);
+		pe_column_bounds(column, &spec.slope[i].lower, &spec.slope[i].upper);
 		spec.slope[i].clamp = column->domain.outside == PE_OUTSIDE_CLAMP;
 	}
 	return spec;
