@@ -55,31 +55,11 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 		request->rows_per_unit = PG_GETARG_INT32(ARG_ROWS_PER_UNIT);
 }
 
-/* Runs body so that the caller's transaction keeps no lock of it. */
 static void
-run(call *c, void (*body) (void *))
+validate(call *c)
 {
-	ErrorData  *error = pe_run_undone(body, c);
-
-	if (error != NULL)
-		ReThrowError(error);
-}
-
-static void
-validate(void *argument)
-{
-	call	   *c = argument;
-
 	read_arguments(c->fcinfo, &c->request);
 	c->fit = pe_model_validate(&c->request, true);
-}
-
-static void
-find_name(void *argument)
-{
-	call	   *c = argument;
-
-	c->name = pe_model_name(c->reply.release_id, c->request.name);
 }
 
 static void
@@ -105,7 +85,9 @@ fit_privately(call *c)
 	pe_door_fit(&fit->question, &c->reply);
 	if (c->reply.outcome == PE_REFUSED)
 		pe_asked_refuse(&fit->asked, &c->reply, "");
-	run(c, find_name);
+	PE_UNDONE();
+	c->name = pe_model_name(c->reply.release_id, c->request.name);
+	PE_END_UNDONE();
 	if (c->reply.charge_id != 0)
 		pe_model_tell(fit, &c->reply, c->name != NULL ? c->name : "");
 	if (c->reply.values != fit->record.terms)
@@ -120,7 +102,9 @@ pe_sql_fit(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo};
 
-	run(&c, validate);
+	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
+	validate(&c);
+	PE_END_UNDONE();
 	c.coefficient = palloc0(c.fit->record.terms * sizeof(double));
 	if (pe_fit_is_private(c.fit->problem.method))
 		fit_privately(&c);
@@ -134,10 +118,8 @@ pe_sql_fit(PG_FUNCTION_ARGS)
 }
 
 static void
-validate_quote(void *argument)
+validate_quote(call *c)
 {
-	call	   *c = argument;
-
 	read_arguments(c->fcinfo, &c->request);
 	c->fit = pe_model_validate(&c->request, false);
 	c->replay = pe_fit_is_private(c->fit->problem.method) && pe_asked_is_replay(&c->fit->asked);
@@ -157,7 +139,9 @@ pe_sql_quote_fit(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo};
 
-	run(&c, validate_quote);
+	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
+	validate_quote(&c);
+	PE_END_UNDONE();
 	pe_return_rows(fcinfo, 1, PE_QUOTE_COLUMNS, make_quote, &c);
 	return (Datum) 0;
 }

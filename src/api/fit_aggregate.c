@@ -86,12 +86,6 @@ is_grouped(FunctionCallInfo fcinfo)
 	return agg->numCols > 0 || agg->groupingSets != NIL;
 }
 
-typedef struct validation
-{
-	FunctionCallInfo fcinfo;
-	state	   *s;
-} validation;
-
 static void
 check_label(const state *s)
 {
@@ -105,15 +99,12 @@ check_label(const state *s)
 }
 
 static void
-validate(void *argument)
+validate(FunctionCallInfo fcinfo, state *s)
 {
-	validation *v = argument;
-	state	   *s = v->s;
-
-	pe_model_options_read(pe_constant_options(v->fcinfo, OPTIONS), &s->request);
+	pe_model_options_read(pe_constant_options(fcinfo, OPTIONS), &s->request);
 	s->request.fresh = true;
 	s->request.of_query = true;
-	s->request.numbered = is_grouped(v->fcinfo);
+	s->request.numbered = is_grouped(fcinfo);
 	s->fit = pe_model_validate(&s->request, true);
 	check_label(s);
 }
@@ -135,17 +126,15 @@ new_state(FunctionCallInfo fcinfo, MemoryContext parent, const char *function)
 	MemoryContext context = AllocSetContextCreate(parent, "pg_epsilon rows", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	state	   *s = palloc0(sizeof(*s));
-	validation	v = {fcinfo, s};
 	const pe_row_shape *shape;
-	ErrorData  *error;
 
 	s->context = context;
 	pe_request_init(&s->request, function);
 	s->request.kind = pstrdup(function + strlen("dp."));
 	s->label_type = getBaseType(pe_aggregate_argument_type(fcinfo, 0));
-	error = pe_run_undone(validate, &v);	/* the query keeps no lock of it */
-	if (error != NULL)
-		ReThrowError(error);
+	PE_UNDONE();				/* the query keeps no lock of it */
+	validate(fcinfo, s);
+	PE_END_UNDONE();
 	shape = &s->fit->spec.map.shape;
 	s->feature = palloc0((s->request.attributes + 1) * sizeof(*s->feature));
 	s->row.dense = palloc0((shape->dense + 1) * sizeof(int16));
@@ -272,25 +261,15 @@ typedef struct fitted
 } fitted;
 
 static void
-find_name(void *argument)
-{
-	fitted	   *f = argument;
-
-	f->name = pe_model_name(f->reply.release_id, f->fit->asked.request->name);
-}
-
-static void
 fit_privately(state *s, fitted *f)
 {
-	ErrorData  *error;
-
 	pe_fit_collected(&f->fit->question, &s->rows, &f->reply);
 	if (f->reply.outcome == PE_REFUSED)
 		pe_asked_refuse(&f->fit->asked, &f->reply, "");
 	memcpy(f->coefficient, f->reply.value, f->fit->record.terms * sizeof(double));
-	error = pe_run_undone(find_name, f);
-	if (error != NULL)
-		ReThrowError(error);
+	PE_UNDONE();
+	f->name = pe_model_name(f->reply.release_id, f->fit->asked.request->name);
+	PE_END_UNDONE();
 	pe_model_tell(f->fit, &f->reply, f->name != NULL ? f->name : "");
 }
 

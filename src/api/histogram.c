@@ -173,7 +173,7 @@ static const pe_noise *
 noise_of_replay(const call *c)
 {
 	const pe_histogram *h = c->histogram;
-	pe_plan_rules rules = pe_rules_of(h->asked.dataset);
+	pe_plan_rules rules = pe_door_rules(h->asked.dataset);
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(h->asked.plan));
 	bool		pure = h->asked.ask.pure;
 	pe_noise   *noise;

@@ -47,10 +47,8 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 }
 
 static void
-validate(void *argument)
+validate(call *c)
 {
-	call	   *c = argument;
-
 	read_arguments(c->fcinfo, &c->request);
 	c->minimum = pe_minimum_validate(&c->request, true);
 }
@@ -75,32 +73,22 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	pe_minimum_row(c->minimum, c->value, c->reply.release_id, values, nulls);
 }
 
-/* Runs body so that the caller's transaction keeps no lock of it. */
-static void
-run(call *c, void (*body) (void *))
-{
-	ErrorData  *error = pe_run_undone(body, c);
-
-	if (error != NULL)
-		ReThrowError(error);
-}
-
 Datum
 pe_sql_minimize_max_affine(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo};
 
-	run(&c, validate);
+	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
+	validate(&c);
+	PE_END_UNDONE();
 	minimise(&c);
 	pe_return_rows(fcinfo, 1, 3, make_row, &c);
 	return (Datum) 0;
 }
 
 static void
-validate_quote(void *argument)
+validate_quote(call *c)
 {
-	call	   *c = argument;
-
 	read_arguments(c->fcinfo, &c->request);
 	c->minimum = pe_minimum_validate(&c->request, false);
 	c->replay = pe_asked_is_replay(&c->minimum->asked);
@@ -120,7 +108,9 @@ pe_sql_quote_minimum(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo};
 
-	run(&c, validate_quote);
+	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
+	validate_quote(&c);
+	PE_END_UNDONE();
 	pe_return_rows(fcinfo, 1, PE_QUOTE_COLUMNS, make_quote, &c);
 	return (Datum) 0;
 }

@@ -95,20 +95,11 @@ read_options(const Jsonb *options, pe_request *request)
 	request->options = pe_options_without(options, ours, lengthof(ours));
 }
 
-typedef struct validation
-{
-	FunctionCallInfo fcinfo;
-	state	   *s;
-} validation;
-
 static void
-validate(void *argument)
+validate(FunctionCallInfo fcinfo, state *s)
 {
-	validation *v = argument;
-	state	   *s = v->s;
-
 	pe_request_init(&s->request, NAME);
-	read_options(pe_constant_options(v->fcinfo, OPTIONS), &s->request);
+	read_options(pe_constant_options(fcinfo, OPTIONS), &s->request);
 	s->request.fresh = true;
 	s->request.of_query = true;
 	s->minimum = pe_minimum_validate(&s->request, true);
@@ -131,13 +122,11 @@ new_state(FunctionCallInfo fcinfo, MemoryContext parent)
 	MemoryContext context = AllocSetContextCreate(parent, "pg_epsilon rows", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	state	   *s = palloc0(sizeof(*s));
-	validation	v = {fcinfo, s};
-	ErrorData  *error;
 
 	s->context = context;
-	error = pe_run_undone(validate, &v);	/* the query keeps no lock of it */
-	if (error != NULL)
-		ReThrowError(error);
+	PE_UNDONE();				/* the query keeps no lock of it */
+	validate(fcinfo, s);
+	PE_END_UNDONE();
 	pe_affine_init(&s->rows, s->minimum->problem.set.variables, pe_affine_unit(s->minimum->problem.max_change));
 	(void) pe_guard_set(context, forget, s);
 	MemoryContextSwitchTo(old);

@@ -223,17 +223,11 @@ check_ask(const pe_histogram *h)
 				 errhint("Use epsilon.")));
 }
 
-pe_plan_rules
-pe_rules_of(const pe_dataset *dataset)
-{
-	return (pe_plan_rules) {.neighbours = pe_dataset_neighbours(dataset), .max_rows = dataset->max_rows};
-}
-
 /* The plan, and the errors of the queries: whatever could fail in it fails before the charge. */
 static void
 make_plan(pe_histogram *h)
 {
-	pe_plan_counts counts = {.strategy = &h->kept.strategy, .rules = pe_rules_of(h->asked.dataset)};
+	pe_plan_counts counts = {.strategy = &h->kept.strategy, .rules = pe_door_rules(h->asked.dataset)};
 	bool		dawa = h->method == PE_METHOD_DAWA;
 
 	pe_asked_resolve_cost(&h->asked, true, false);

@@ -46,9 +46,6 @@ extern pe_histogram *pe_histogram_validate(const pe_request *request, bool needs
  */
 extern void pe_histogram_resolve(pe_histogram *histogram);
 
-/* What a unit's rows can change, by the dataset's declaration. */
-extern pe_plan_rules pe_rules_of(const pe_dataset *dataset);
-
 /* The largest variance of a query for noise of variance 1. */
 extern double pe_histogram_max_variance(pe_histogram *histogram);
 

@@ -149,7 +149,7 @@ load(pe_release *r)
 static const pe_noise *
 noise_of(const pe_release *r)
 {
-	pe_plan_rules rules = pe_rules_of(r->dataset);
+	pe_plan_rules rules = pe_door_rules(r->dataset);
 	pe_noise   *noise;
 
 	if (r->is_dawa)

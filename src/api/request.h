@@ -101,7 +101,7 @@ extern void pe_text_end(StringInfo text, const pe_asked *asked, const char *meth
 /* Fills in what the charge of every kind says; text: the canonical request. */
 extern void pe_asked_fill_charge(pe_asked *asked, const char *text, const char *method, int32 queries);
 
-/* Whether the budget has paid for this very request already.  Inside pe_run_undone. */
+/* Whether the budget has paid for this very request already.  Inside PE_UNDONE. */
 extern bool pe_asked_is_replay(const pe_asked *asked);
 
 /* The NOTICE of a charge (price.c).  what: what was paid for ("release 17"). */

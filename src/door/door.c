@@ -169,6 +169,24 @@ scanned_relations(const pe_visit *visit, SPIPlanPtr plan)
 							list_concat_unique_oid(planned, find_all_inheritors(visit->dataset->relation, NoLock, NULL)));
 }
 
+pe_plan_rules
+pe_door_rules(const pe_dataset *dataset)
+{
+	if (dataset->private_column != NULL)
+		return (pe_plan_rules) {.max_change = dataset->max_change, .change_all = dataset->change_all};
+	return (pe_plan_rules) {.neighbours = pe_dataset_neighbours(dataset), .max_rows = dataset->max_rows};
+}
+
+/* The rows are cut by the dataset's rules: for no others may the noise have been calibrated. */
+static void
+check_plan(const pe_visit *visit)
+{
+	pe_plan_rules rules = pe_door_rules(visit->dataset);
+
+	if (visit->charge != NULL && !pe_plan_follows(visit->plan, &rules))
+		elog(ERROR, "the plan was made for other rules than those of dataset \"%s\"", visit->dataset->name);
+}
+
 /* Charges, for the tables that are read. */
 static void
 reserve(door *d, SPIPlanPtr plan)
@@ -465,6 +483,7 @@ charge_and_read(void *argument)
 	pe_relation_check(relation);
 	pe_columns_check(visit->dataset, visit->columns, visit->count);
 
+	check_plan(visit);
 	visit->prepare(visit->argument, &scan);
 	SPI_connect();
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */

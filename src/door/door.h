@@ -106,6 +106,9 @@ extern void pe_door_visit(const pe_visit *visit, pe_charge_reply *reply);
  */
 extern void pe_door_run(void (*body) (void *argument, volatile bool *charged), void (*wipe) (void *argument), void *argument);
 
+/* What the sensitivity of a plan on the dataset depends on. */
+extern pe_plan_rules pe_door_rules(const pe_dataset *dataset);
+
 /* The table of a dataset as SQL names it. */
 extern char *pe_door_table(const pe_dataset *dataset);
 

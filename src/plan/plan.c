@@ -69,6 +69,16 @@ pe_plan_is_pure(const pe_plan *plan)
 	return plan->pure;
 }
 
+bool
+pe_plan_follows(const pe_plan *plan, const pe_plan_rules *rules)
+{
+	const pe_plan_rules *own = &plan->rules;
+
+	if (own->max_change > 0)
+		return own->max_change == rules->max_change && own->change_all == rules->change_all;
+	return own->max_change == rules->max_change && own->neighbours == rules->neighbours && own->max_rows == rules->max_rows;
+}
+
 double
 pe_plan_epsilon(const pe_plan *plan)
 {

@@ -51,11 +51,13 @@ typedef struct pe_plan_ask
 	double		delta;			/* at which epsilon is meant; an (epsilon, delta) method is charged it */
 } pe_plan_ask;
 
-/* What the sensitivity of counts depends on, by the dataset's declaration. */
+/* What sensitivities depend on, by the dataset's declaration; of private values max_change is above 0, and the rest is not looked at. */
 typedef struct pe_plan_rules
 {
 	pe_neighbours neighbours;
 	int32_t		max_rows;		/* of a unit */
+	double		max_change;		/* 0: rows are private */
+	bool		change_all;
 } pe_plan_rules;
 
 typedef struct pe_plan_counts
@@ -89,6 +91,9 @@ extern int64_t pe_plan_least_dawa(void);
  */
 extern const pe_cost *pe_plan_cost(const pe_plan *plan);
 extern bool pe_plan_is_pure(const pe_plan *plan);
+
+/* Whether the plan was made under these rules: the door asks it before it charges, for it cuts the rows by them. */
+extern bool pe_plan_follows(const pe_plan *plan, const pe_plan_rules *rules);
 
 /* Its cost as an epsilon: pure, of an (epsilon, delta) method, or at the delta that was asked for. */
 extern double pe_plan_epsilon(const pe_plan *plan);

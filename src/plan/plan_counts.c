@@ -136,6 +136,7 @@ pe_plan_of_counts(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan 
 {
 	*plan = pe_plan_begin(counts->gram != NULL ? &dawa_kind : &strategy_kind, ask);
 	(*plan)->strategy = counts->strategy;
+	(*plan)->rules = counts->rules;
 	return (counts->gram != NULL ? plan_dawa : plan_strategy) (ask, counts, *plan);
 }
 

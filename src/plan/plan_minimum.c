@@ -27,6 +27,7 @@ pe_plan_status
 pe_plan_of_minimum(const pe_plan_ask *ask, pe_minimum_problem *problem, pe_plan **plan, const char **what)
 {
 	*plan = pe_plan_begin(&minimum_kind, ask);
+	(*plan)->rules = (pe_plan_rules) {.max_change = problem->max_change, .change_all = problem->all};
 	problem->pure = ask->pure;
 	*what = pe_minimum_defaults(problem);
 	if (*what != NULL)

@@ -75,6 +75,9 @@ pe_plan_of_model(const pe_plan_ask *ask, pe_fit_problem *problem, pe_plan **plan
 	*what = NULL;
 	*plan = pe_plan_begin(kind, ask);
 	(*plan)->approximate = kind == &approximate_kind;
+	(*plan)->rules = (pe_plan_rules) {
+		.neighbours = problem->substitute ? PE_SUBSTITUTE : PE_ADD_REMOVE, .max_rows = problem->max_rows
+	};
 	problem->pure = ask->pure;
 	problem->delta = (*plan)->delta;
 	problem->nano = kind == &plain_kind ? 0 : pe_plan_nano(ask, (*plan)->approximate);

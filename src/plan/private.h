@@ -32,6 +32,7 @@ struct pe_plan
 	bool		approximate;	/* an (epsilon, delta) method: nano is of its epsilon */
 	int64_t		nano;			/* what the draws are calibrated to, or divide */
 	double		delta;
+	pe_plan_rules rules;
 	const pe_strategy *strategy;
 	pe_noise	noise;			/* of the strategy */
 	pe_dawa_plan dawa;

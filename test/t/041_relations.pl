@@ -301,11 +301,12 @@ sub bins
 	my $null = $nulls eq 'cell' ? $n + ($outside eq 'other') : 'NULL';
 	my $nan = $type =~ /numeric|float/ ? "OR $column = 'NaN'" : '';
 	my $array = "'{$edges}'::$type\[]";
+	my $last = $type =~ /date|timestamp|moment/ ? $high : $n - 1;	# the last bin of times is open
 
 	return [ $column, "dp.add_edges('kinds', '$column', '{$edges}', '$outside', '$nulls')",
 		$n + ($outside eq 'other') + ($nulls eq 'cell'),
 		"CASE WHEN $column IS NULL $nan THEN $null WHEN $column < ($array)[1] THEN $low WHEN $column > ($array)[$n + 1] THEN $high
-		WHEN $column = ($array)[$n + 1] THEN $n - 1 ELSE width_bucket($column\::$type, $array) - 1 END" ];
+		WHEN $column = ($array)[$n + 1] THEN $last ELSE width_bucket($column\::$type, $array) - 1 END" ];
 }
 
 # The curator's session has settings of its own; literals are read under them.

@@ -47,7 +47,7 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE former (b boolean);
 	SELECT dp.create_dataset('former', 'former', 10);
 	SELECT dp.add_attribute('former', 'b');
-	SELECT dp.grant_budget('former', 'ann', 5)});
+	SELECT dp.grant_budget('former', 'ann', 5, most_per_request => 4)});
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('former', 'b', rho => 0.001)});
 ask_ok($node, 'curator', q{SELECT dp.drop_dataset('former')});
 # one that protects values; no double prints 0.1 + 0.2 in fewer digits than all

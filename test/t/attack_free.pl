@@ -445,11 +445,11 @@ sub called
 }
 
 $charges = all_charges($node);
-is(called('ann', 'dp.histogram(text, text, text, float8, float8, float8, float8, text, text, boolean, boolean, name)', 'people', 'sex'), '0A000', 'function call message: no answer');
+is(called('ann', 'dp.histogram(text, text, text, float8, float8, float8, float8, text, text, boolean, boolean, name, integer)', 'people', 'sex'), '0A000', 'function call message: no answer');
 is(called('ann', 'dp.new_version(text)', 'people'), '42501', "function call message: an owner's function");
 is(all_charges($node), $charges, 'function call message: nothing charged');
-is(called('curator', 'dp.add_attribute(text, name, text, text, integer, text, text)', 'anew', 'id', '0', '30', '3', 'clamp', 'drop'), '', 'function call message: bounds as text');
-is(called('curator', 'dp.add_edges(text, name, text, text, text)', 'anew', 'age', '{0,50,100}', 'clamp', 'drop'), '', 'function call message: edges as text');
+is(called('curator', 'dp.add_attribute(text, name, text, text, integer, text, text, text)', 'anew', 'id', '0', '30', '3', 'clamp', 'drop', 'closed'), '', 'function call message: bounds as text');
+is(called('curator', 'dp.add_edges(text, name, text, text, text, text)', 'anew', 'age', '{0,50,100}', 'clamp', 'drop', 'closed'), '', 'function call message: edges as text');
 is(ask_ok($node, 'ann', q{SELECT attribute, levels FROM dp.attributes WHERE dataset = 'anew' AND attribute <> 'sex' ORDER BY 1}),
 	"age|[0, 50, 100]\nid|[0, 10, 20, 30]", 'function call message: they are what was sent');
 

@@ -158,6 +158,27 @@ test_counts(void **state)
 	}
 }
 
+/* A plan is for the rules that it was made with, and for no others. */
+static void
+test_rules(void **state)
+{
+	pe_plan_ask ask = ask_rho(0.125);
+	pe_plan    *plan = plan_two(&ask, PE_SUBSTITUTE, 3, 1);
+	pe_plan_rules rules = {.neighbours = PE_SUBSTITUTE, .max_rows = 3};
+
+	(void) state;
+	assert_true(pe_plan_follows(plan, &rules));
+	rules.max_rows = 4;
+	assert_false(pe_plan_follows(plan, &rules));
+	rules.max_rows = 3;
+	rules.neighbours = PE_ADD_REMOVE;
+	assert_false(pe_plan_follows(plan, &rules));
+	rules.neighbours = PE_SUBSTITUTE;
+	rules.max_change = 0.01;
+	assert_false(pe_plan_follows(plan, &rules));
+	pe_free(plan);
+}
+
 /* Close to what was drawn: exact but for the noise of the largest costs. */
 static void
 test_answers(void **state)
@@ -222,7 +243,7 @@ test_refused_counts(void **state)
 static void
 test_noise_to_read(void **state)
 {
-	pe_plan_rules rules = {PE_SUBSTITUTE, 2};
+	pe_plan_rules rules = {.neighbours = PE_SUBSTITUTE, .max_rows = 2};
 	pe_noise   *noise = pe_plan_noise_of(&two, &rules, PE_L2, 7 * MILLION);
 
 	(void) state;
@@ -251,7 +272,7 @@ test_dawa(void **state)
 	pe_intervals_init(&intervals, 4);
 	for (int i = 0; i < 4; i++)
 	{
-		pe_plan_rules rules = {i % 2 == 1 ? PE_SUBSTITUTE : PE_ADD_REMOVE, i / 2 == 1 ? 3 : 1};
+		pe_plan_rules rules = {.neighbours = i % 2 == 1 ? PE_SUBSTITUTE : PE_ADD_REMOVE, .max_rows = i / 2 == 1 ? 3 : 1};
 		pe_plan_counts counts = {.strategy = &four, .rules = rules, .gram = gram};
 		pe_plan_ask ask = ask_epsilon(true, 2, 0);
 		pe_u128		first = pe_interval_sensitivity(&intervals, rules.neighbours, rules.max_rows);
@@ -448,6 +469,10 @@ check_minimum(pe_minimum_method method, bool pure)
 	assert_int_equal(pe_plan_allowance(plan).left, cost);
 	assert_int_equal(problem.nano, cost);
 	assert_int_equal(problem.pure, pure);
+	assert_true(pe_plan_follows(plan, &(pe_plan_rules) {.max_change = 0.01}));
+	assert_false(pe_plan_follows(plan, &(pe_plan_rules) {.max_change = 0.02}));
+	assert_false(pe_plan_follows(plan, &(pe_plan_rules) {.max_change = 0.01, .change_all = true}));
+	assert_false(pe_plan_follows(plan, &(pe_plan_rules) {.max_rows = 1}));
 	pe_affine_init(&f, 1, pe_affine_unit(0.01));
 	for (int i = 0; i < 2; i++)
 		pe_affine_add(&f, slope + i, pe_affine_offset(0.1, f.unit));
@@ -688,6 +713,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_asks),
 		cmocka_unit_test(test_refused_counts),
