@@ -147,6 +147,13 @@ extern pe_combined pe_accumulator_combine(pe_accumulator *a, const char *bytes, 
 extern size_t pe_accumulator_finish(pe_accumulator *a);
 extern void pe_accumulator_result(const pe_accumulator *a, char *bytes);
 
+/* Whether what is left at the end is rows of a model: they may be taken out of a->rows instead. */
+static inline bool
+pe_accumulator_has_rows(const pe_accumulator *a)
+{
+	return a->reading == PE_READ_MODEL && a->pass_bytes == NULL;
+}
+
 /* Appends the rows of a result to rows, which are of the same shape; false if that is not what the bytes are. */
 extern bool pe_rows_result_read(pe_rows *rows, uint64_t *dropped, const char *bytes, size_t size);
 

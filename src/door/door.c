@@ -278,32 +278,70 @@ pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory)
 	return bytes;
 }
 
+/* Takes the one row of a scan as the executor has it: SPI's own receiver would copy rows of a model twice. */
+typedef struct receiver
+{
+	DestReceiver dest;			/* first */
+	const pe_scan *scan;
+	void		(*take) (void *argument, bytea *result);
+	void	   *argument;
+} receiver;
+
+static bool
+receive(TupleTableSlot *slot, DestReceiver *self)
+{
+	receiver   *r = (receiver *) self;
+	bool		isnull;
+	Datum		value = slot_getattr(slot, 1, &isnull);
+	bytea	   *result;
+
+	if (isnull)					/* no row */
+		return true;
+	result = VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)) ? (bytea *) DatumGetPointer(value) : DatumGetByteaPP(value);
+	r->take(r->argument, result);
+	if (!VARATT_IS_EXTERNAL(result))
+		pe_wipe(VARDATA_ANY(result), VARSIZE_ANY_EXHDR(result));
+	return true;
+}
+
+static void
+start_receiving(DestReceiver *self, int operation, TupleDesc type)
+{
+}
+
+static void
+end_receiving(DestReceiver *self)
+{
+}
+
+static ParamListInfo
+parameters_of(const pe_scan *scan)
+{
+	ParamListInfo list = makeParamList(scan->parameters);
+
+	for (int i = 0; i < scan->parameters; i++)
+		list->params[i] = (ParamExternData) {.value = scan->values[i], .pflags = PARAM_FLAG_CONST, .ptype = scan->types[i]};
+	return list;
+}
+
+/* Under the snapshot that is active, as the scan is read only. */
 static void
 run_scan(void *argument)
 {
-	const pe_scan *scan = argument;
-	int			result = SPI_execute_snapshot(scan->plan, (Datum *) scan->values, NULL, GetActiveSnapshot(), InvalidSnapshot, true, false, 0);
+	receiver   *r = argument;
+	SPIExecuteOptions options = {.params = parameters_of(r->scan), .read_only = true, .dest = &r->dest};
 
-	if (result != SPI_OK_SELECT || SPI_processed != 1)
+	if (SPI_execute_plan_extended(r->scan->plan, &options) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "the scan failed");
 }
 
 void
 pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument)
 {
-	bool		isnull;
-	Datum		value;
+	/* of a kind that SPI takes for results that are wanted */
+	receiver	r = {{receive, start_receiving, end_receiving, end_receiving, DestTuplestore}, scan, take, argument};
 
-	pe_run_hidden(PE_HIDE_EXECUTION, run_scan, (void *) scan);
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	if (!isnull)				/* NULL: no row */
-	{
-		bytea	   *bytes = DatumGetByteaPP(value);
-
-		take(argument, bytes);
-		pe_wipe(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
-	}
-	SPI_freetuptable(SPI_tuptable);
+	pe_run_hidden(PE_HIDE_EXECUTION, run_scan, &r);
 }
 
 void

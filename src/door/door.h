@@ -132,7 +132,10 @@ extern uint64 pe_door_rows_at_most(Oid relation, char **stored, int count);
 /* How an accumulator cuts the rows of units (domain/units.h): a pe_cut of the first range, with its key. */
 extern bytea *pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory);
 
-/* Runs the scan once, or once for each range of units, and hands on what it returns, unless it is null. */
+/*
+ * Runs the scan once, or once for each range of units, and hands on what it returns, unless it is null, before
+ * the scan ends: bytes, which are wiped then, or what pe_read_rows_take takes.
+ */
 extern void pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument);
 extern void pe_door_scan_ranges(const pe_scan *scan, bytea *cut, void (*take) (void *argument, bytea *result), void *argument);
 

@@ -178,11 +178,10 @@ static void
 take_rows(void *argument, bytea *bytes)
 {
 	fitting    *f = argument;
-	MemoryContext old = MemoryContextSwitchTo(f->context);
 
-	if (!pe_rows_result_read(&f->rows, &f->dropped, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
+	pe_rows_free(&f->rows);
+	if (!pe_read_rows_take(bytes, f->context, &f->rows, &f->dropped))
 		elog(ERROR, "the scan returned other rows");
-	MemoryContextSwitchTo(old);
 }
 
 /* A source whose passes are scans. */

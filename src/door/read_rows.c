@@ -327,6 +327,34 @@ new_result(Size bytes)
 	return result;
 }
 
+/*
+ * The state itself, for a door that takes the rows as they lie there (pe_read_rows_take); as bytes
+ * for everybody else.  The executor would flatten a pointer that is not of the current context.
+ */
+static Datum
+object_result(state *s)
+{
+	void	   *pointer = palloc(EXPANDED_POINTER_SIZE);
+
+	memcpy(pointer, DatumGetPointer(EOHPGetRODatum(&s->header)), EXPANDED_POINTER_SIZE);
+	return PointerGetDatum(pointer);
+}
+
+bool
+pe_read_rows_take(bytea *result, MemoryContext owner, pe_rows *rows, uint64 *dropped)
+{
+	state	   *s = state_at(PointerGetDatum(result));
+
+	if (s == NULL || s->taken || !pe_accumulator_has_rows(&s->rows))
+		return false;
+	s->taken = true;
+	MemoryContextSetParent(s->header.eoh_context, owner);
+	*dropped = s->rows.dropped;
+	*rows = s->rows.rows;
+	pe_rows_init(&s->rows.rows, &s->rows.model.map.shape, false);
+	return true;
+}
+
 /* What the accumulator has collected (pe_accumulator_finish); NULL if there was no row. */
 Datum
 pe_sql_read_rows_final(PG_FUNCTION_ARGS)
@@ -341,11 +369,13 @@ pe_sql_read_rows_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	s = own_state(fcinfo, parent);
 	check_not_taken(s);
-	s->taken = true;
 	s->site = NULL;
 	old = MemoryContextSwitchTo(s->header.eoh_context);
 	size = pe_accumulator_finish(&s->rows);
 	MemoryContextSwitchTo(old);
+	if (pe_accumulator_has_rows(&s->rows))
+		PG_RETURN_DATUM(object_result(s));
+	s->taken = true;
 	result = new_result(size);
 	pe_accumulator_result(&s->rows, VARDATA(result));
 	pe_accumulator_free(&s->rows);

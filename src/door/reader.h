@@ -62,6 +62,13 @@ extern void pe_reader_check_values(int given, int declared);
 /* The hash of the row's unit; all rows without one are of the same, which has no bytes. */
 extern void pe_reader_unit(const pe_reader *reader, const pe_unit_keys *keys, FunctionCallInfo fcinfo, uint64 unit[2]);
 
+/*
+ * Takes the rows of a model out of the aggregate's result, in the scan that computes it: rows,
+ * which need not be initialised, and what they need move to the memory context owner.
+ * False if the result is anything else.
+ */
+extern bool pe_read_rows_take(bytea *result, MemoryContext owner, pe_rows *rows, uint64 *dropped);
+
 /* The context of the aggregate `name`; 0A000 where it is none, or a window function. */
 extern MemoryContext pe_reader_context(FunctionCallInfo fcinfo, const char *name);
 
