@@ -17,7 +17,7 @@
 #                        tag, else 20 commits ago); MUTATE_SECONDS=n of them (default: 150)
 #   SETTINGS="name ..."  the servers of regress, isolation and tap get the lines of test/settings/<name>.conf too
 #   TESTS="name ..."     these unit, regress, isolation and TAP tests and fuzzers only
-#   JOBS=n               unit tests at the same time (default: processors, at most 4); TAP tests: three more
+#   JOBS=n               unit tests at the same time (default: processors, at most 4); TAP tests: four more
 #   DOOR_RELEASES=n      answers for each table in the audit through the door of the long run (default: 5000)
 #   LOAD_SECONDS=n       seconds of load on the ledger in the long run (default: 10)
 #   NOTES=1              print also what tests have noted
@@ -427,10 +427,10 @@ tap_names() {
 	done
 }
 
-# One more than processors: much of their time they wait.
+# Four more than unit tests: much of their time they wait.
 tap_pool() { # tap_pool FILE ...
 	as_user mkdir -p "$RUN_DIR/$PLACE/portlock"
-	pool $((JOBS + 3)) run_tap_as_user "$@"
+	pool $((JOBS + 4)) run_tap_as_user "$@"
 }
 
 # tap_suite FILE ...

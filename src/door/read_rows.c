@@ -33,6 +33,7 @@ typedef struct state
 	pe_reader  *reader;			/* for the arguments of site */
 	const FmgrInfo *site;		/* NULL: no row was read here, or the result was taken */
 	bool		taken;			/* and wiped */
+	Size		result_size;	/* finished: it is a result of so many bytes; 0: a state */
 } state;
 
 /* ------------------------------------------------------------------
@@ -95,7 +96,7 @@ flat_size(ExpandedObjectHeader *object)
 	Size		size;
 
 	check_not_taken(s);
-	size = pe_accumulator_size(&s->rows);
+	size = s->result_size > 0 ? s->result_size : pe_accumulator_size(&s->rows);
 	MemoryContextSwitchTo(old);
 	return checked_size(size);
 }
@@ -103,8 +104,10 @@ flat_size(ExpandedObjectHeader *object)
 static void
 flatten(ExpandedObjectHeader *object, void *result, Size size)
 {
+	const state *s = (state *) object;
+
 	SET_VARSIZE(result, size);
-	pe_accumulator_write(&((state *) object)->rows, VARDATA(result));
+	(s->result_size > 0 ? pe_accumulator_result : pe_accumulator_write) (&s->rows, VARDATA(result));
 }
 
 static const ExpandedObjectMethods methods = {flat_size, flatten};
@@ -374,7 +377,10 @@ pe_sql_read_rows_final(PG_FUNCTION_ARGS)
 	size = pe_accumulator_finish(&s->rows);
 	MemoryContextSwitchTo(old);
 	if (pe_accumulator_has_rows(&s->rows))
+	{
+		s->result_size = size;
 		PG_RETURN_DATUM(object_result(s));
+	}
 	s->taken = true;
 	result = new_result(size);
 	pe_accumulator_result(&s->rows, VARDATA(result));

@@ -18,6 +18,9 @@
 static bool seeded = false;
 static uint64_t state;
 static jmp_buf *bug_expected = NULL;
+static bool keeps_left = false;	/* left: what is allocated now and not yet freed */
+static void *left[1024];
+static size_t lefts = 0;
 static uint64_t polls = 0;
 static uint64_t steps = 0;
 static size_t in_use = 0;
@@ -52,6 +55,19 @@ pe_test_is_bug(void (*body) (void *arg), void *arg)
 	return false;
 }
 
+bool
+pe_test_stops_with_bug(void (*body) (void *arg), void *arg)
+{
+	bool		is_bug;
+
+	keeps_left = true;
+	is_bug = pe_test_is_bug(body, arg);
+	keeps_left = false;
+	while (lefts > 0)
+		pe_free(left[--lefts]);
+	return is_bug;
+}
+
 uint64_t
 pe_test_polls(void)
 {
@@ -83,6 +99,8 @@ pe_alloc(size_t count, size_t size)
 	in_use += malloc_usable_size(p);
 	if (in_use > most_in_use)
 		most_in_use = in_use;
+	if (keeps_left && lefts < sizeof(left) / sizeof(left[0]))
+		left[lefts++] = p;
 	return p;
 }
 
@@ -90,6 +108,12 @@ void
 pe_free(void *p)
 {
 	in_use -= malloc_usable_size(p);
+	for (size_t i = lefts; keeps_left && i > 0; i--)
+		if (left[i - 1] == p)
+		{
+			left[i - 1] = left[--lefts];
+			break;
+		}
 	free(p);
 }
 

@@ -21,6 +21,9 @@ extern void pe_test_unseed(void);
 /* Does body(arg) end in pe_bug?  (Elsewhere pe_bug aborts the program.) */
 extern bool pe_test_is_bug(void (*body) (void *arg), void *arg);
 
+/* The same of a body whose memory is its own: what it has allocated and left is freed. */
+extern bool pe_test_stops_with_bug(void (*body) (void *arg), void *arg);
+
 /* How often pe_poll was called. */
 extern uint64_t pe_test_polls(void);
 

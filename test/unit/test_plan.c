@@ -410,6 +410,18 @@ run_plan(void *argument)
 	pe_plan_fit(argument, NULL, w);
 }
 
+/* What becomes of a plan that is not made. */
+static pe_plan_status
+refusal_of_model(const table *t, const pe_plan_ask *ask, pe_fit_method method)
+{
+	pe_fit_problem problem;
+	pe_plan    *plan;
+	pe_plan_status status = plan_model(t, ask, method, &problem, &plan);
+
+	pe_free(plan);
+	return status;
+}
+
 static void
 test_refused_models(void **state)
 {
@@ -422,16 +434,17 @@ test_refused_models(void **state)
 
 	(void) state;
 	table_start(&t, 2, 0, 0);
-	assert_int_equal(plan_model(&t, &ask, PE_FIT_SGD, &problem, &plan), PE_PLAN_REFUSED);
-	assert_int_equal(plan_model(&t, &little, PE_FIT_NEWTON, &problem, &plan), PE_PLAN_REFUSED);
-	assert_int_equal(plan_model(&t, &little, PE_FIT_GD, &problem, &plan), PE_PLAN_REFUSED);
+	assert_int_equal(refusal_of_model(&t, &ask, PE_FIT_SGD), PE_PLAN_REFUSED);
+	assert_int_equal(refusal_of_model(&t, &little, PE_FIT_NEWTON), PE_PLAN_REFUSED);
+	assert_int_equal(refusal_of_model(&t, &little, PE_FIT_GD), PE_PLAN_REFUSED);
 	little.epsilon = 2e-9;
-	assert_int_equal(plan_model(&t, &little, PE_FIT_GD, &problem, &plan), PE_PLAN_SHARES);
-	assert_int_equal(plan_model(&t, &much, PE_FIT_NEWTON, &problem, &plan), PE_PLAN_COST);
+	assert_int_equal(refusal_of_model(&t, &little, PE_FIT_GD), PE_PLAN_SHARES);
+	assert_int_equal(refusal_of_model(&t, &much, PE_FIT_NEWTON), PE_PLAN_COST);
 	/* without privacy: no cost, and no run */
 	assert_int_equal(plan_model(&t, &ask, PE_FIT_NONPRIVATE, &problem, &plan), PE_PLAN_MADE);
 	assert_int_equal(pe_cost_amount(pe_plan_cost(plan)).epsilon_nano, 0);
-	assert_true(pe_test_is_bug(run_plan, plan));
+	assert_true(pe_test_stops_with_bug(run_plan, plan));
+	pe_free(plan);
 	table_free(&t);
 }
 
@@ -548,18 +561,18 @@ test_allowances(void **state)
 
 	(void) state;
 	pe_allowance_take(&allowance, 4);
-	assert_true(pe_test_is_bug(take, &(taking) {&allowance, 7}));
-	assert_true(pe_test_is_bug(take, &(taking) {&allowance, 0}));
-	assert_true(pe_test_is_bug(take, &(taking) {&allowance, -1}));
-	assert_true(pe_test_is_bug(take, &(taking) {NULL, 1}));
+	assert_true(pe_test_stops_with_bug(take, &(taking) {&allowance, 7}));
+	assert_true(pe_test_stops_with_bug(take, &(taking) {&allowance, 0}));
+	assert_true(pe_test_stops_with_bug(take, &(taking) {&allowance, -1}));
+	assert_true(pe_test_stops_with_bug(take, &(taking) {NULL, 1}));
 	assert_int_equal(allowance.left, 6);
 	pe_allowance_take(&allowance, 6);
-	assert_true(pe_test_is_bug(take, &(taking) {&allowance, 1}));
+	assert_true(pe_test_stops_with_bug(take, &(taking) {&allowance, 1}));
 	/* nothing is drawn for more than is left */
 	memset(&drawn, 0, sizeof(drawn));
 	allowance.left = 10;
-	assert_true(pe_test_is_bug(draw, &allowance));
-	assert_true(pe_test_is_bug(draw, NULL));
+	assert_true(pe_test_stops_with_bug(draw, &allowance));
+	assert_true(pe_test_stops_with_bug(draw, NULL));
 	assert_int_equal(drawn.laplace, 0);
 	assert_int_equal(allowance.left, 10);
 }
@@ -649,17 +662,17 @@ test_every_draw_pays(void **state)
 	for (size_t i = 0; i < sizeof(draws) / sizeof(draws[0]); i++)
 	{
 		allowance.left = 10;
-		assert_true(pe_test_is_bug(draws[i], &allowance));
+		assert_true(pe_test_stops_with_bug(draws[i], &allowance));
 		allowance.left = 11;
-		assert_false(pe_test_is_bug(draws[i], &allowance));
+		assert_false(pe_test_stops_with_bug(draws[i], &allowance));
 		assert_int_equal(allowance.left, 0);
 	}
 	pe_options_init(&pe_minimum_option_table, &r.minimum.options);
 	assert_null(pe_minimum_defaults(&r.minimum));
 	allowance.left = r.minimum.nano - 1;
-	assert_true(pe_test_is_bug(run_exponential, &r));
+	assert_true(pe_test_stops_with_bug(run_exponential, &r));
 	allowance.left = r.minimum.nano;
-	assert_false(pe_test_is_bug(run_exponential, &r));
+	assert_false(pe_test_stops_with_bug(run_exponential, &r));
 	assert_int_equal(allowance.left, 0);
 	table_start(&t, 2, 0, 0);
 	table_fill(&t, PE_MODEL_LOGISTIC, 50, 1);
@@ -667,9 +680,9 @@ test_every_draw_pays(void **state)
 	assert_int_equal(plan_model(&t, &ask, PE_FIT_OBJPERT, &r.fit, &plan), PE_PLAN_MADE);
 	r.fit.allowance = &allowance;
 	allowance = (pe_allowance) {.left = r.fit.nano - 1};
-	assert_true(pe_test_is_bug(run_objpert, &r));
+	assert_true(pe_test_stops_with_bug(run_objpert, &r));
 	allowance.left = r.fit.nano;
-	assert_false(pe_test_is_bug(run_objpert, &r));
+	assert_false(pe_test_stops_with_bug(run_objpert, &r));
 	assert_int_equal(allowance.left, 0);
 	pe_free(plan);
 	table_free(&t);
@@ -682,7 +695,7 @@ test_cube_of_rho(void **state)
 	pe_allowance allowance = {.left = 1000};
 
 	(void) state;
-	assert_true(pe_test_is_bug(draw_cube, &allowance));
+	assert_true(pe_test_stops_with_bug(draw_cube, &allowance));
 }
 
 static void
@@ -703,7 +716,7 @@ test_kinds(void **state)
 	(void) state;
 	pe_options_init(&pe_minimum_option_table, &problem.options);
 	assert_int_equal(pe_plan_of_minimum(&ask, &problem, &plan, &what), PE_PLAN_MADE);
-	assert_true(pe_test_is_bug(measure_minimum, plan));
+	assert_true(pe_test_stops_with_bug(measure_minimum, plan));
 	assert_null(pe_plan_noise(plan));
 	pe_free(plan);
 }
