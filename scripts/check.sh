@@ -5,7 +5,7 @@
 #
 #   scripts/check.sh [quick | ci | long | settings]
 #
-# quick: layers, unit with few samples, regress.  Without a word: layers, unit, sanitize, regress, isolation, tap,
+# quick: layers, unit with few samples, regress.  Without a word: layers, regress, isolation, unit, sanitize, tap,
 # the TAP tests beside all others, for they wait much.  ci: these, then replay, mutate and load.
 # long: these, then all others.  A suite that runs no test at all is a failure, unless TESTS left none.
 # settings: the suites regress, isolation and tap alone, under each of test/settings/*.conf and under
@@ -249,10 +249,16 @@ run_pool() {
 
 # ---- unit tests: cmocka programs, no server ----
 
+# The longest, which begin first.
+SLOW_UNIT="test_objpert test_minimum test_gauss test_lattice_law test_laplace test_alias test_lattice_plan"
+
 unit_names() {
 	local f
+	for f in $SLOW_UNIT; do
+		[ -f "test/unit/$f.c" ] && echo "$f"
+	done
 	for f in test/unit/test_*.c; do
-		[ -f "$f" ] && basename "$f" .c
+		[ -f "$f" ] && [[ " $SLOW_UNIT " != *" $(basename "$f" .c) "* ]] && basename "$f" .c
 	done
 }
 
@@ -669,11 +675,12 @@ beside_tap() {
 		finish_layers "$layers"
 		return
 	fi
+	# one processor each: TAP tests have the other one
+	suite regress && regress_runs
+	suite isolation && isolation_runs
 	suite unit && unit_suite unit-binaries run_unit
 	finish_layers "$layers"
 	suite sanitize && unit_suite unit-san-binaries run_unit_san
-	suite regress && regress_runs
-	suite isolation && isolation_runs
 }
 
 if [ "$MODE" = settings ]; then
