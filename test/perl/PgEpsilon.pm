@@ -36,7 +36,7 @@ our @EXPORT = qw(roles_node people_node standby_of add_people add_role ask ask_o
   session session_query session_ok session_start session_finish session_error
   new_request asked refused all_charges counts_of ledger ledger_ok
   pid_of reaches_quantum
-  nano_of wait_for worker_gone sqlstate wire bench brake brake_on brake_off spoil $serial $parallel);
+  nano_of wait_for is_back worker_gone sqlstate wire bench brake brake_on brake_off spoil $serial $parallel);
 
 # roles_node NAME, conf => TEXT
 # A started server with the extension and the roles above, and no dataset.  conf goes to
@@ -379,6 +379,19 @@ sub wait_for
 	{
 		return 1 if $node->safe_psql($o{db} // 'postgres', $sql) eq 't';
 		select(undef, undef, undef, 0.05);
+	}
+	return 0;
+}
+
+# is_back NODE: waits for a server that starts anew; a psql that finds none would leave its standard input unread
+sub is_back
+{
+	my ($node) = @_;
+
+	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return 1 if PostgreSQL::Test::Utils::run_log([ 'pg_isready', '-q', '-h', $node->host, '-p', $node->port ]);
+		select(undef, undef, undef, 0.1);
 	}
 	return 0;
 }
