@@ -50,8 +50,8 @@ extern bool pe_filter_accepts(pe_amount limit, pe_amount spent, pe_amount charge
 
 /*
  * Whether one request may cost so much: rho, or epsilon, of at most most_nano;
- * 0: no limit.  The filter holds without it: it keeps a role from spending all by
- * one mistake.
+ * 0: no limit; delta is not looked at.  The filter holds without it: it keeps a role from
+ * spending all by one mistake.
  */
 extern bool pe_filter_allows(int64_t most_nano, pe_amount charge);
 

@@ -46,6 +46,16 @@ left_text(const pe_asked *asked, int64 left)
 	return asked->ask.pure ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
 }
 
+/* What fits into so many nano-units: as an epsilon, if the request's epsilon is meant at the delta that the budget's is. */
+static char *
+fitting_text(const pe_asked *asked, int64 left)
+{
+	bool		meant_alike = isnan(asked->request->delta) && pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto == 0;
+
+	return asked->ask.pure || meant_alike
+		? psprintf("epsilon => %s", pe_number_text(pe_budget_epsilon(asked->budget, left))) : psprintf("rho => %.9g", left * 1e-9);
+}
+
 /* Whether a charge took more than a third of what was left of its budget. */
 static bool
 took_much(const pe_asked *asked, int64 left)
@@ -90,21 +100,17 @@ refuse_for_delta(const pe_asked *asked, const pe_charge_reply *reply)
 static void
 refuse_for_request(const pe_asked *asked, const pe_charge_reply *reply, const char *buys)
 {
-	char	   *epsilon = pe_number_text(pe_budget_epsilon(asked->budget, reply->left));
-
 	ereport(ERROR,
 			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
 			 errmsg("the request costs more than one request of the budget of role \"%s\" on dataset \"%s\" may",
 					asked->budget->role, asked->dataset->name),
 			 errdetail("It costs %s; one request may cost %s. Nothing was charged.", cost_text(asked), left_text(asked, reply->left)),
-			 errhint("epsilon => %s fits%s; the owner of the table can grant more.", epsilon, buys)));
+			 errhint("%s fits%s; the owner of the table can grant more.", fitting_text(asked, reply->left), buys)));
 }
 
 void
 pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char *buys)
 {
-	double		left = pe_budget_epsilon(asked->budget, reply->left);
-
 	if (reply->shortage == PE_SHORT_CAP)
 		refuse_for_cap(asked);
 	if (reply->shortage == PE_SHORT_DELTA)
@@ -119,7 +125,7 @@ pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char 
 			 pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto > 0
 			 ? errhint("A method that is charged rho alone needs no delta; the owner of the table can raise the budget.")
 			 : reply->left > 0
-			 ? errhint("epsilon => %s fits%s.", pe_number_text(left), buys)
+			 ? errhint("%s fits%s.", fitting_text(asked, reply->left), buys)
 			 : errhint("The owner of the table can raise the budget.")));
 }
 

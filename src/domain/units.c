@@ -409,40 +409,61 @@ rank_row(const uint64_t key[2], const pe_unit_rows *entry, uint64_t j, candidate
 	row->cell = entry->cell;
 }
 
-/* Makes row one of those chosen, at most max_rows, if it ranks before one of them or there is room. */
-static size_t
-offer(candidate *heap, size_t chosen, size_t max_rows, const candidate *row)
+/* Those chosen: max_rows at most, and room for as many as there were, for a unit's rows may be fewer by far. */
+typedef struct chosen_rows
 {
-	if (chosen < max_rows)
+	candidate  *heap;
+	size_t		count;
+	size_t		room;
+	size_t		max_rows;
+} chosen_rows;
+
+static void
+set_chosen_room(chosen_rows *chosen, size_t room)
+{
+	candidate  *heap = pe_alloc(room, sizeof(*heap));
+
+	if (chosen->count > 0)
+		memcpy(heap, chosen->heap, chosen->count * sizeof(*heap));
+	pe_wipe(chosen->heap, chosen->room * sizeof(*heap));
+	pe_free(chosen->heap);
+	chosen->heap = heap;
+	chosen->room = room;
+}
+
+/* Makes row one of those chosen, if it ranks before one of them or there is room. */
+static void
+offer(chosen_rows *chosen, const candidate *row)
+{
+	if (chosen->count < chosen->max_rows)
 	{
-		heap[chosen] = *row;
-		sift_up(heap, chosen);
-		return chosen + 1;
+		if (chosen->count == chosen->room)
+			set_chosen_room(chosen, 2 * chosen->room);
+		chosen->heap[chosen->count] = *row;
+		sift_up(chosen->heap, chosen->count++);
 	}
-	if (ranks_before(row, &heap[0]))
+	else if (ranks_before(row, &chosen->heap[0]))
 	{
-		heap[0] = *row;
-		sift_down(heap, max_rows);
+		chosen->heap[0] = *row;
+		sift_down(chosen->heap, chosen->count);
 	}
-	return chosen;
 }
 
 /* What numbers the dropped rows of a cell, apart from those that count. */
 #define DROPPED_ROWS (UINT64_C(1) << 63)
 
 /*
- * Counts the max_rows rows that rank first of the unit that begins at entry, and
+ * Counts the chosen->max_rows rows that rank first of the unit that begins at entry, and
  * returns where it ends.  All rows are ranked and offered, needed or not: a dropped one
  * may be chosen only where no row that counts wants its place, and adds 0.
  */
 static const pe_unit_rows *
-count_unit(const pe_unit_rows *entry, const pe_unit_rows *end, const uint64_t key[2], size_t max_rows,
-		   candidate *heap, int64_t *count)
+count_unit(const pe_unit_rows *entry, const pe_unit_rows *end, const uint64_t key[2], chosen_rows *chosen, int64_t *count)
 {
 	const pe_unit_rows *first = entry;
-	size_t		chosen = 0;
 	uint64_t	j[2] = {0, DROPPED_ROWS};
 
+	chosen->count = 0;
 	for (; entry < end && entry->unit[0] == first->unit[0] && entry->unit[1] == first->unit[1]; entry++)
 	{
 		if (entry > first && entry->cell != entry[-1].cell)
@@ -458,22 +479,12 @@ count_unit(const pe_unit_rows *entry, const pe_unit_rows *end, const uint64_t ke
 				pe_poll();
 			next.dropped = row >= entry->counted;
 			rank_row(key, entry, ++j[next.dropped], &next);
-			chosen = offer(heap, chosen, max_rows, &next);
+			offer(chosen, &next);
 		}
 	}
-	for (size_t i = 0; i < chosen; i++)
-		count[heap[i].cell] += !heap[i].dropped;
+	for (size_t i = 0; i < chosen->count; i++)
+		count[chosen->heap[i].cell] += !chosen->heap[i].dropped;
 	return entry;
-}
-
-static uint64_t
-all_rows(const pe_units *units)
-{
-	uint64_t	rows = 0;
-
-	for (size_t i = 0; i < units->entries; i++)
-		rows += units->entry[i].rows;
-	return rows;
 }
 
 static void
@@ -489,15 +500,14 @@ pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows
 {
 	const pe_unit_rows *entry = units->entry;
 	const pe_unit_rows *end = units->entries > 0 ? entry + units->entries : entry;	/* without entries there is no memory */
-	uint64_t	most = all_rows(units);
-	size_t		room = most < (uint64_t) max_rows ? (size_t) most : (size_t) max_rows;
-	candidate  *heap = pe_alloc(room, sizeof(*heap));
+	chosen_rows chosen = {.max_rows = (size_t) max_rows};
 
 	if (!units->sorted)
 		pe_bug("units are counted before they are sorted");
 	check_cells(units, cells);
+	set_chosen_room(&chosen, 64);
 	while (entry < end)
-		entry = count_unit(entry, end, keys->rank, room, heap, count);
-	pe_wipe(heap, room * sizeof(*heap));
-	pe_free(heap);
+		entry = count_unit(entry, end, keys->rank, &chosen, count);
+	pe_wipe(chosen.heap, chosen.room * sizeof(*chosen.heap));
+	pe_free(chosen.heap);
 }

@@ -178,10 +178,17 @@ static void
 take_rows(void *argument, bytea *bytes)
 {
 	fitting    *f = argument;
+	MemoryContext old;
 
 	pe_rows_free(&f->rows);
-	if (!pe_read_rows_take(bytes, f->context, &f->rows, &f->dropped))
+	if (pe_read_rows_take(bytes, f->context, &f->rows, &f->dropped))
+		return;
+	/* a plan that another module made may copy what the aggregate returns */
+	bytes = DatumGetByteaPP(PointerGetDatum(bytes));
+	old = MemoryContextSwitchTo(f->context);
+	if (!pe_rows_result_read(&f->rows, &f->dropped, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
 		elog(ERROR, "the scan returned other rows");
+	MemoryContextSwitchTo(old);
 }
 
 /* A source whose passes are scans. */

@@ -79,6 +79,12 @@ describe_record(FunctionCallInfo fcinfo, model_reader *r)
 	if (r->direct <= 0 || get_fn_expr_argtype(fcinfo->flinfo, last) != RECORDOID || PG_ARGISNULL(last))
 		return;
 	record = PG_GETARG_HEAPTUPLEHEADER(last);
+	/* a named type can be altered between two rows; what a number stands for in an anonymous one never changes */
+	if (HeapTupleHeaderGetTypeId(record) != RECORDOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the record of " PE_READ_ROWS " is of a named type"),
+				 errhint("Use ROW(...).")));
 	r->direct--;
 	r->desc = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(record), HeapTupleHeaderGetTypMod(record));
 }

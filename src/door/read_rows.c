@@ -72,6 +72,17 @@ check_not_taken(const state *s)
 				 errhint("Compute it in WITH ... AS MATERIALIZED.")));
 }
 
+/* A result of rows may be asked for again, but has the size that it had. */
+static void
+check_grows(const state *s)
+{
+	check_not_taken(s);
+	if (s->result_size > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("nothing can be added to a result of " PE_READ_ROWS)));
+}
+
 /* The size of a value with so many bytes. */
 static Size
 checked_size(Size bytes)
@@ -198,7 +209,7 @@ add_bytes(state *s, bytea *bytes)
 {
 	MemoryContext old = MemoryContextSwitchTo(s->header.eoh_context);
 
-	check_not_taken(s);
+	check_grows(s);
 	refuse_state(pe_accumulator_combine(&s->rows, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)));
 	MemoryContextSwitchTo(old);
 }
@@ -265,7 +276,7 @@ ready_state(FunctionCallInfo fcinfo)
 	state	   *s = PG_ARGISNULL(0) ? first_state(fcinfo, parent) : own_state(fcinfo, parent);
 	MemoryContext old = MemoryContextSwitchTo(s->header.eoh_context);
 
-	check_not_taken(s);
+	check_grows(s);
 	s->reader = pe_reader_make(&s->rows, fcinfo);
 	s->site = fcinfo->flinfo;
 	MemoryContextSwitchTo(old);

@@ -389,17 +389,19 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_cha
 		return;
 	/* another version, an attested dataset of which nobody would read the rows, another table, a budget of another kind */
 	if (b->version != request->version || request->replay_only ||
-		(request->relations != NIL && linitial_oid(request->relations) != b->relation) || a->pure != (cost.epsilon_nano > 0))
+		(request->relations != NIL && linitial_oid(request->relations) != b->relation) || a->pure != (cost.epsilon_nano > 0) ||
+		(cost.epsilon_nano <= 0 && cost.rho_nano <= 0))
 		raise_stale();
 	if (reply->release_id == 0)
 		cap_cost = pe_cap_amount(cost, price->as_rho, b->pure);
 	tell_left(a, reply);
 	reply->outcome = PE_REFUSED;
 	reply->shortage = PE_SHORT_CAP;
-	if (!pe_filter_allows(a->most, cost))
+	/* where less is left, that is said */
+	if (!pe_filter_allows(a->most, cost) && a->most <= reply->left)
 	{
 		reply->shortage = PE_SHORT_REQUEST;
-		reply->left = Min(reply->left, a->most);
+		reply->left = a->most;
 		return;
 	}
 	if (!pe_filter_accepts(a->limit, a->spent, cost))

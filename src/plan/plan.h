@@ -11,7 +11,8 @@
  * the dataset's rules: neighbours and the rows of a unit (strategy/strategy.h, with the
  * theorem).  Calibration is to the integer cost itself (noise/noise.h).
  *
- * One run of a plan draws from an allowance that is made of its cost (accounting/cost.h).  Kinds
+ * One run of a plan draws from an allowance that is made of its cost (accounting/cost.h).  Where a scan
+ * fails a fit runs once more, on nothing: what a first run drew never leaves.  Kinds
  * of plans, and where it is said what they release, for which neighbours, by which theorem:
  *
  *	  strategy	A x with noise: noise/gaussian.h, noise/laplace.h

@@ -42,14 +42,25 @@ cell_of_point(const pe_attribute *attribute, const pe_point *point)
 	pe_bug("unknown kind of key");
 }
 
-/* A level is its own cell; an edge begins its bin, and the last one closes it. */
+/* Where a value is that equals the upper edge of an open last bin. */
+static int32_t
+cell_outside(const pe_attribute *attribute, int32_t last)
+{
+	return attribute->outside == PE_OUTSIDE_DROP ? PE_DROPPED : attribute->outside == PE_OUTSIDE_OTHER ? last + 1 : last;
+}
+
+/* A level is its own cell; an edge begins its bin, and the last one closes it unless it is open. */
 static void
 check_points(const pe_attribute *attribute)
 {
 	int32_t		last = pe_attribute_ordered_cells(attribute) - 1;
 
 	for (int32_t i = 0; i < attribute->points; i++)
-		demand(cell_of_point(attribute, &attribute->point[i]) == (i < last ? i : last), "the cell of a point");
+	{
+		bool		outside = attribute->open && attribute->kind == PE_BINS && i == attribute->points - 1;
+
+		demand(cell_of_point(attribute, &attribute->point[i]) == (outside ? cell_outside(attribute, last) : i < last ? i : last), "the cell of a point");
+	}
 }
 
 static void

@@ -149,6 +149,11 @@ for my $values (sort keys %wrong)
 	is(ask_ok($node, 'curator', qq{SELECT try(\$\$SELECT dp_internal.read_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, $values) FROM plain\$\$)}),
 		$wrong{$values}, "[44] values ($values): $wrong{$values}");
 }
+# of a named type, which can be altered between two rows
+ask_ok($node, 'curator', q{CREATE TYPE pair AS (n int, x float8); CREATE FUNCTION a_pair() RETURNS record LANGUAGE plpgsql AS $$ BEGIN RETURN ROW(1, 0.5)::pair; END $$;
+	CREATE FUNCTION no_pair() RETURNS record LANGUAGE plpgsql AS $$ BEGIN RETURN ROW(true, 0.5::float8); END $$});
+is(ask_ok($node, 'curator', qq{SELECT try(\$\$SELECT dp_internal.read_rows(test_pass(test_spec(1, 0, true), 'count', 1), NULL, 0, $_) FROM plain\$\$)}),
+	'42804', "[81] a record of a named type ($_)") for 'a_pair()', 'y, (SELECT r FROM (SELECT a_pair() AS r) x)';
 # records of several types, and none: their values would be read as what they are not
 for my $second (q{ROW('text'::text, 'text'::text)}, q{ROW(1)}, q{NULL::record}, q{ROW(1, 0.5::float8, 7)})
 {
