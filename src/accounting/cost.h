@@ -7,7 +7,7 @@
  * cost.  Every function that draws takes its part from the allowance first; when the parts
  * would exceed the cost, nothing is drawn.
  *
- * The parts add up to no more than the cost, whatever they depend on: adaptive composition
+ * The parts add up to no more than the cost, also where they depend on earlier draws: adaptive composition
  * of rho (Bun and Steinke, 2016, Lemma 2.3) and of pure epsilons (Dwork, Rothblum and
  * Vadhan, 2010), each part being fixed before its own draw.
  */

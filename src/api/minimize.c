@@ -94,14 +94,6 @@ validate_quote(call *c)
 	c->replay = pe_asked_is_replay(&c->minimum->asked);
 }
 
-static void
-make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
-{
-	const call *c = argument;
-
-	pe_asked_quote_row(&c->minimum->asked, c->replay, values, nulls);
-}
-
 /* Reads no row, charges nothing. */
 Datum
 pe_sql_quote_minimum(PG_FUNCTION_ARGS)
@@ -111,6 +103,6 @@ pe_sql_quote_minimum(PG_FUNCTION_ARGS)
 	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
 	validate_quote(&c);
 	PE_END_UNDONE();
-	pe_return_rows(fcinfo, 1, PE_QUOTE_COLUMNS, make_quote, &c);
+	pe_asked_return_quote(fcinfo, &c.minimum->asked, c.replay);
 	return (Datum) 0;
 }

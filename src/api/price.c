@@ -10,6 +10,7 @@
 
 #include "api/arguments.h"
 #include "api/request.h"
+#include "api/rows.h"
 #include "server/settings.h"
 
 /* Four digits, rounded down: what is said to be left is never more than is. */
@@ -141,9 +142,17 @@ pe_asked_fits(const pe_asked *asked, bool replay, double *epsilon_left)
 	return true;
 }
 
-void
-pe_asked_quote_row(const pe_asked *asked, bool replay, Datum *values, bool *nulls)
+typedef struct quote
 {
+	const pe_asked *asked;
+	bool		replay;
+} quote;
+
+static void
+make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const pe_asked *asked = ((const quote *) argument)->asked;
+	bool		replay = ((const quote *) argument)->replay;
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
 	double		left = 0;
 	bool		fits = pe_asked_fits(asked, replay, &left);
@@ -157,4 +166,12 @@ pe_asked_quote_row(const pe_asked *asked, bool replay, Datum *values, bool *null
 	values[5] = Float8GetDatum(left);
 	nulls[5] = !fits;
 	values[6] = BoolGetDatum(replay);
+}
+
+void
+pe_asked_return_quote(FunctionCallInfo fcinfo, const pe_asked *asked, bool replay)
+{
+	quote		q = {asked, replay};
+
+	pe_return_rows(fcinfo, 1, 7, make_quote, &q);
 }

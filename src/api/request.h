@@ -113,8 +113,7 @@ extern void pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply,
 /* What a quote tells of the price: whether the budget has it, and the epsilon left after it. */
 extern bool pe_asked_fits(const pe_asked *asked, bool replay, double *epsilon_left);
 
-/* The row of dp.quote_fit and dp.quote_minimum: rho, epsilon, delta, method, fits, epsilon_left_after, replay. */
-#define PE_QUOTE_COLUMNS 7
-extern void pe_asked_quote_row(const pe_asked *asked, bool replay, Datum *values, bool *nulls);
+/* Returns the row of dp.quote_fit and dp.quote_minimum: rho, epsilon, delta, method, fits, epsilon_left_after, replay. */
+extern void pe_asked_return_quote(FunctionCallInfo fcinfo, const pe_asked *asked, bool replay);
 
 #endif

@@ -64,12 +64,6 @@ pe_plan_cost(const pe_plan *plan)
 }
 
 bool
-pe_plan_is_pure(const pe_plan *plan)
-{
-	return plan->pure;
-}
-
-bool
 pe_plan_follows(const pe_plan *plan, const pe_plan_rules *rules)
 {
 	const pe_plan_rules *own = &plan->rules;

@@ -91,7 +91,6 @@ extern int64_t pe_plan_least_dawa(void);
  * ----------
  */
 extern const pe_cost *pe_plan_cost(const pe_plan *plan);
-extern bool pe_plan_is_pure(const pe_plan *plan);
 
 /* Whether the plan was made under these rules: the door asks it before it charges, for it cuts the rows by them. */
 extern bool pe_plan_follows(const pe_plan *plan, const pe_plan_rules *rules);

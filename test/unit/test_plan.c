@@ -117,7 +117,7 @@ static void
 check_counts(const pe_plan *plan, int64_t cost, pe_u128 sensitivity)
 {
 	const int64_t columns[2] = {100, 200};
-	bool		pure = pe_plan_is_pure(plan);
+	bool		pure = plan->pure;
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(plan));
 	pe_i128		exact[2];
 	int64_t		released[2];
