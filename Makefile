@@ -58,9 +58,9 @@ PG_ROOM_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare 
 # Unit tests and benchmarks: PURE_ROOMS and test/unit/shim.c, no server.
 # cmocka 2 has new names for some assertions, which cmocka 1 does not know.
 TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
-# The loops over the rows of a model: the compiler makes vectors of them only with these, which
-# change no value.
-LOOP_SRCS  = kernel rows pass
+# The loops over the rows of a model and of the search under L1: the compiler makes vectors of them
+# only with these, which change no value.
+LOOP_SRCS  = kernel rows pass unit_clip p_identity
 LOOP_FLAGS = -O3 -fno-math-errno -fno-trapping-math
 OWN_FLAGS  = $(if $(filter $(notdir $*),$(LOOP_SRCS)),$(LOOP_FLAGS))
 

@@ -180,8 +180,8 @@ SELECT dp.add_edges('weeks', 'day', '{2024-01-01,2024-01-08}', 'other'), dp.add_
 SELECT attribute, levels, last FROM dp.attributes WHERE dataset = 'weeks';
 SET client_min_messages = warning;
 SELECT dp.grant_budget('weeks', 'regress_curator', 1e4);
-SELECT a AS attribute, query, label, round(estimate) AS counted FROM unnest('{day,closed,at,x,open,n,clamped,other,kept}'::text[]) a, dp.histogram('weeks', a, rho => 100);
-SELECT a AS predicate, round(estimate) AS counted FROM unnest('{day < ''2024-01-08'',day <= ''2024-01-07'',closed <= ''2024-01-08'',open < 1,n <= 9,n >= 5,clamped >= 5,other < 1.5,kept < ''2024-01-08''}'::text[]) a,
+SELECT a AS attribute, query, label, round(estimate::numeric) AS counted FROM unnest('{day,closed,at,x,open,n,clamped,other,kept}'::text[]) a, dp.histogram('weeks', a, rho => 100);
+SELECT a AS predicate, round(estimate::numeric) AS counted FROM unnest('{day < ''2024-01-08'',day <= ''2024-01-07'',closed <= ''2024-01-08'',open < 1,n <= 9,n >= 5,clamped >= 5,other < 1.5,kept < ''2024-01-08''}'::text[]) a,
        dp.histogram('weeks', '{}', rho => 100, predicate => a);
 \t on
 SELECT refused($$SELECT dp.quote('weeks', 'day', rho => 1, predicate => 'day <= ''2024-01-08''')$$);

@@ -35,17 +35,17 @@ SELECT refused($$SELECT dp.revoke_budget('d', 'regress_ann')$$);
 SELECT refused($$SELECT dp.revoke_budget('d', 'regress_noone')$$);
 \t off
 
--- delta is that of the cap where it is not given; half of it turns rho into epsilon
+-- delta is that of the cap where it is not given; all but delta_share of it turns rho into epsilon
 SELECT dp.grant_budget('d', 'regress_ann', 1);
 SELECT dp.grant_budget('d', 'regress_bob', 2, 1e-9);
-SELECT role, accounting, epsilon, delta, rho_limit = dp.rho_of_epsilon(epsilon, delta / 2) AS rho_limit_is_of_half_delta,
+SELECT role, accounting, epsilon, delta, rho_limit = dp.rho_of_epsilon(epsilon, delta * (1 - delta_share)) AS rho_limit_is_of_the_rest,
        rho_limit * 1e9 = round(rho_limit::numeric, 9) * 1e9 AS whole_nano, rho_spent, rho_left = rho_limit AS all_left,
        epsilon_left <= epsilon AND epsilon_left > epsilon - 1e-6 AS epsilon_left, frozen
   FROM dp.budgets ORDER BY role;
 -- the conversion is monotone, rounds down, and its inverse never admits more
-SELECT bool_and(dp.epsilon_of_rho(dp.rho_of_epsilon(e, d), d) <= e
-                AND dp.epsilon_of_rho(dp.rho_of_epsilon(e, d) + 1e-9, d) > e) AS tight
-  FROM unnest(ARRAY[0.01, 0.1, 0.5, 1, 2, 10, 100]) e, unnest(ARRAY[1e-3, 1e-6, 1e-9, 1e-12]) d;
+SELECT a, bool_and(dp.epsilon_of_rho(dp.rho_of_epsilon(e, d, a), d, a) <= e
+                AND dp.epsilon_of_rho(dp.rho_of_epsilon(e, d, a) + 1e-9, d, a) > e) AS tight
+  FROM unnest('{gdp,zcdp}'::text[]) a, unnest(ARRAY[0.01, 0.1, 0.5, 1, 2, 10, 100]) e, unnest(ARRAY[1e-3, 1e-6, 1e-9, 1e-12]) d GROUP BY a ORDER BY a;
 
 -- epsilon_left as printed, read again, fits, and spends exactly everything
 SET SESSION AUTHORIZATION regress_ann;
@@ -91,7 +91,7 @@ SELECT epsilon, epsilon_left > 99 AS own_left FROM dp.budgets;
 \t on
 SELECT regexp_replace(refused($$SELECT * FROM dp.histogram('d', 'b', epsilon => 10)$$), '[0-9.]+\d', '#', 'g');
 \t off
-SELECT count(*) FROM dp.histogram('d', 'b', epsilon => :epsilon_left, delta => 5e-7);
+SELECT count(*) FROM dp.histogram('d', 'b', epsilon => :epsilon_left, delta => 1e-6 * 0.9375::float8);
 SELECT epsilon_left > 50 AS own_left FROM dp.budgets;
 SELECT epsilon_left IS NULL AS not_told FROM dp.datasets;
 SET SESSION AUTHORIZATION regress_curator;

@@ -1,5 +1,5 @@
 -- Which rows count, and where: with rho 100 the standard error is 0.07, and an estimate other than the
--- count itself has a chance below 1e-43, so estimates can be printed as counts.
+-- count itself has a chance below 2e-12, so estimates can be printed as counts.
 CREATE EXTENSION pg_epsilon;
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;

@@ -39,7 +39,7 @@ SELECT dp.grant_budget('d', 'regress_ann', 60000);
 SELECT dp.grant_budget('d', 'regress_bob', 35000);
 SELECT dp.grant_budget('d', 'regress_poor', 0.1);
 SELECT dp.grant_budget('d', 'regress_pure', 1000, accounting => 'pure');
-SELECT count(dp.grant_budget(n, 'regress_ann', CASE n WHEN 'nothing' THEN 60000 ELSE 900 END, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'zcdp' END)) FROM unnest('{p,counted,nothing}'::text[]) n;
+SELECT count(dp.grant_budget(n, 'regress_ann', CASE n WHEN 'nothing' THEN 60000 ELSE 900 END, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'gdp' END)) FROM unnest('{p,counted,nothing}'::text[]) n;
 
 \t on
 -- ---- What is refused, and free ----

@@ -26,7 +26,7 @@ SELECT count(dp.add_attribute(n, 'y')), count(dp.add_attribute(n, 'z', 0, 10, 4)
        count(dp.add_attribute(n, 'd', date '2020-01-01', date '2021-01-01', 12)), count(dp.add_attribute(n, 'three', '{0,1,2}'))
   FROM unnest('{d,u,p}'::text[]) n;
 SELECT dp.add_attribute('d', 'many', array_agg(k)) FROM generate_series(1, 2000) k;
-SELECT count(dp.grant_budget(n, 'regress_ann', 100, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'zcdp' END)) FROM unnest('{d,u,p}'::text[]) n;
+SELECT count(dp.grant_budget(n, 'regress_ann', 100, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'gdp' END)) FROM unnest('{d,u,p}'::text[]) n;
 GRANT SELECT ON t, u, p, nothing TO regress_ann, regress_bob;
 
 SET SESSION AUTHORIZATION regress_ann;
@@ -128,8 +128,8 @@ SELECT charges();
 -- methods and options
 SELECT sound(dp.svm(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "rho": 0.01, "method": "agd", "iterations": 10}')) AS agd FROM t;
 SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 1, "method": "sgd", "iterations": 50, "rows": 1000}')) AS sgd FROM t;
-SELECT ask('logistic_regression', 'y, ARRAY[a]', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-11, "method": "objpert"}');
-SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-11, "method": "sgd", "intercept": false, "max_norm": 1}')) AS sgd FROM t;
+SELECT ask('logistic_regression', 'y, ARRAY[a]', '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-12, "method": "objpert"}');
+SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "d", "label": "y", "features": ["a"], "epsilon": 0.5, "delta": 1e-12, "method": "sgd", "intercept": false, "max_norm": 1}')) AS sgd FROM t;
 SELECT sound(dp.logistic_regression(y, ARRAY[a], '{"dataset": "p", "label": "y", "features": ["a"], "epsilon": 0.5, "budget": "regress_ann"}')) AS pure FROM p;
 SELECT sound(dp.linear_regression(z, ARRAY[a], '{"dataset": "u", "label": "z", "features": ["a"], "epsilon": 0.5, "model": null}')) AS units FROM u;
 SELECT dataset, function, request->>'method' AS method, rho IS NOT NULL AS rho, delta, epsilon, request #>> '{options,intercept}' AS intercept, request #>> '{options,max_norm}' AS max_norm, request->>'rows' AS rows

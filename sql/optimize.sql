@@ -39,6 +39,19 @@ SELECT a.objective >= b.lower_bound AS bounded, a.objective <= i.objective AS no
 SELECT count(*) AS asked, count(DISTINCT strategy) AS strategies FROM method m, dp.optimize('all_range(2)', m.method, norm => m.norm);
 SELECT count(DISTINCT strategy) FROM (SELECT strategy FROM dp.optimize('prefix(8)') UNION ALL SELECT strategy FROM dp.optimize('prefix(8)', objective => 'max')) s;
 SELECT a.strategy = b.strategy AS same FROM dp.optimize('prefix(8)', objective => 'max') a, dp.optimize('prefix(8)', objective => 'max', gap => 0.1) b;
+-- Under substitution: what is told is of its sensitivity; a strategy of its own, better than the other one (which coa measures), and kept by itself
+SELECT m.method, norm, bool_and(s.objective BETWEEN a.objective AND 4 * a.objective) AS larger, bool_and(s.objective >= s.lower_bound AND s.gap = s.objective / s.lower_bound - 1) AS told,
+       bool_and(s.lower_bound >= a.lower_bound * (1 - 1e-3)) AS bounded, bool_and(s.strategy <> a.strategy) AS kept
+  FROM (SELECT DISTINCT method, norm FROM method) m, dp.optimize('all_range(16)', m.method, norm => m.norm) a, dp.optimize('all_range(16)', m.method, norm => m.norm, neighbours => 'substitute') s
+  GROUP BY m.method, norm ORDER BY norm DESC, m.method;
+SELECT w AS workload, round((c.objective / a.objective)::numeric, 2) AS same, round((s.objective / a.objective)::numeric, 2) AS substitute, s.gap <= 2e-3 AS certified
+  FROM (VALUES ('all_range(16)'), ('prefix(16)'), ('identity(10) * total(10) + total(10) * identity(10)')) v(w),
+       dp.optimize(w) a, dp.optimize(w, 'coa', neighbours => 'substitute') c, dp.optimize(w, gap => 1e-3, neighbours => 'substitute') s;
+SELECT w AS workload, rank, round(objective::numeric, 4) AS objective, gap
+  FROM (VALUES ('identity(2)'), ('identity(10)'), ('identity(3) * total(4)'), ('total(4)')) v(w), dp.optimize(w, neighbours => 'substitute');
+SELECT dp.strategy_matrix(strategy) FROM dp.optimize('identity(3)', neighbours => 'substitute');
+SELECT o.objective >= o.lower_bound AND o.objective BETWEEN 1 * a.objective AND 2.1 * a.objective AS told FROM dp.optimize('prefix(8)', objective => 'max') a, dp.optimize('prefix(8)', objective => 'max', neighbours => 'substitute') o;
+
 -- The largest variance: certified, and the mean where all queries are alike
 SELECT w AS workload, o.objective >= o.lower_bound AND o.gap <= 1e-6 AS certified, abs(o.objective * s.queries / t.objective - 1) < 2e-6 AS alike
   FROM (VALUES ('identity(6)', 6), ('total(7)', 1), ('identity(3) * total(4)', 3), ('width_range(1, 1)', 1)) s(w, queries), dp.optimize(w, objective => 'max') o, dp.optimize(w) t;
@@ -77,6 +90,8 @@ SELECT * FROM dp.optimize('prefix(4)', objective => NULL);
 SELECT * FROM dp.optimize('prefix(4)', objective => 'max', norm => 'l1');
 SELECT * FROM dp.optimize('prefix(4)', objective => 'max', method => 'identity');
 SELECT * FROM dp.optimize('prefix(4)', norm => 'l3');
+SELECT * FROM dp.optimize('prefix(4)', neighbours => 'values');
+SELECT * FROM dp.optimize('prefix(4)', neighbours => NULL);
 SELECT * FROM dp.optimize('prefix(4)', method => 'best');
 SELECT * FROM dp.optimize('prefix(4)', method => 'adaptive', norm => 'l1');
 SELECT * FROM dp.optimize('prefix(4)', method => 'dawa');

@@ -35,13 +35,14 @@ CREATE TABLE dp_ledger.dataset (
     unit_type text,
     max_rows integer NOT NULL CHECK (max_rows >= 1),
     neighbours text NOT NULL CHECK (neighbours IN ('add_remove', 'substitute', 'values')),
-    accounting text NOT NULL CHECK (accounting IN ('zcdp', 'pure')),
+    accounting text NOT NULL CHECK (accounting IN ('gdp', 'zcdp', 'pure')),
     private_column text,
     private_type text,
     max_change double precision CHECK (max_change > 0 AND max_change < 'Infinity'),
     change text CHECK (change IN ('one', 'all')),
     epsilon double precision NOT NULL,
     delta double precision NOT NULL,
+    delta_share double precision NOT NULL CHECK (delta_share >= 0 AND delta_share < 1),
     rho_limit bigint CHECK (rho_limit >= 0),
     rho_spent bigint CHECK (rho_spent >= 0),
     delta_limit bigint CHECK (delta_limit >= 0),
@@ -61,7 +62,7 @@ CREATE TABLE dp_ledger.dataset (
     CONSTRAINT dataset_delta CHECK (delta_spent <= delta_limit),
     CONSTRAINT dataset_epsilon CHECK (epsilon_spent <= epsilon_limit),
     CONSTRAINT dataset_counted CHECK (CASE accounting
-        WHEN 'pure' THEN pg_catalog.num_nulls(epsilon_limit, epsilon_spent) = 0
+        WHEN 'pure' THEN pg_catalog.num_nulls(epsilon_limit, epsilon_spent) = 0 AND delta_share = 0
         ELSE pg_catalog.num_nulls(rho_limit, rho_spent, delta_limit, delta_spent) = 0 END),
     CONSTRAINT dataset_values CHECK (CASE neighbours
         WHEN 'values' THEN pg_catalog.num_nulls(private_column, private_type, max_change, change) = 0 AND unit IS NULL AND max_rows = 1
@@ -82,6 +83,7 @@ COMMENT ON COLUMN dp_ledger.dataset.change IS 'whether it moves in one row, or i
 COMMENT ON COLUMN dp_ledger.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
 COMMENT ON COLUMN dp_ledger.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
 COMMENT ON COLUMN dp_ledger.dataset.scanned IS 'SHA-256 of the tables that the last charge read; NULL: the next charge names them';
+COMMENT ON COLUMN dp_ledger.dataset.delta_share IS 'part of delta for the sum of charged deltas; the rest turns rho into epsilon';
 COMMENT ON COLUMN dp_ledger.dataset.rho_limit IS 'cap in 1e-9; NULL if accounting is pure';
 COMMENT ON COLUMN dp_ledger.dataset.delta_limit IS 'sum of deltas allowed, in 1e-18';
 COMMENT ON COLUMN dp_ledger.dataset.epsilon_limit IS 'pure cap in 1e-9; NULL unless accounting is pure';
@@ -109,9 +111,10 @@ CREATE TABLE dp_ledger.budget (
     dataset_id bigint NOT NULL,
     role_name text NOT NULL,
     role_oid oid,
-    accounting text NOT NULL CHECK (accounting IN ('zcdp', 'pure')),
+    accounting text NOT NULL CHECK (accounting IN ('gdp', 'zcdp', 'pure')),
     epsilon double precision NOT NULL,
     delta double precision NOT NULL,
+    delta_share double precision NOT NULL CHECK (delta_share >= 0 AND delta_share < 1),
     rho_limit bigint CHECK (rho_limit >= 0),
     rho_spent bigint CHECK (rho_spent >= 0),
     delta_limit bigint CHECK (delta_limit >= 0),
@@ -126,10 +129,11 @@ CREATE TABLE dp_ledger.budget (
     CONSTRAINT budget_delta CHECK (delta_spent <= delta_limit),
     CONSTRAINT budget_epsilon CHECK (epsilon_spent <= epsilon_limit),
     CONSTRAINT budget_counted CHECK (CASE accounting
-        WHEN 'pure' THEN pg_catalog.num_nulls(epsilon_limit, epsilon_spent) = 0
+        WHEN 'pure' THEN pg_catalog.num_nulls(epsilon_limit, epsilon_spent) = 0 AND delta_share = 0
         ELSE pg_catalog.num_nulls(rho_limit, rho_spent, delta_limit, delta_spent) = 0 END)
 );
 COMMENT ON TABLE dp_ledger.budget IS 'what a role may lose on a dataset, and has lost; one row per role and dataset';
+COMMENT ON COLUMN dp_ledger.budget.delta_share IS 'part of delta for the sum of charged deltas; the rest turns rho into epsilon';
 COMMENT ON COLUMN dp_ledger.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; no role can use the budget';
 
 CREATE SEQUENCE dp_ledger.charge_id_seq;
@@ -215,6 +219,7 @@ CREATE TABLE dp_ledger.release (
     predicate text,
     method text NOT NULL,
     queries integer NOT NULL,
+    accounting text NOT NULL CHECK (accounting IN ('gdp', 'zcdp', 'pure')),
     sensitivity_sq numeric,
     rho bigint,
     sensitivity_l1 numeric,
@@ -224,12 +229,13 @@ CREATE TABLE dp_ledger.release (
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT release_noise CHECK (CASE WHEN workload IS NULL
         THEN pg_catalog.num_nonnulls(sensitivity_sq, rho, sensitivity_l1, epsilon) = 0
-        ELSE pg_catalog.num_nulls(sensitivity_sq, rho) = 2 * pg_catalog.num_nonnulls(epsilon)
-             AND (sensitivity_l1 IS NULL) = (epsilon IS NULL) END)
+        WHEN accounting = 'pure' THEN pg_catalog.num_nonnulls(sensitivity_sq, rho) = 0 AND pg_catalog.num_nulls(sensitivity_l1, epsilon) = 0
+        ELSE pg_catalog.num_nulls(sensitivity_sq, rho) = 0 AND pg_catalog.num_nonnulls(sensitivity_l1, epsilon) = 0 END)
 );
 CREATE INDEX release_request ON dp_ledger.release (dataset_id, version, request_hash, id);
 COMMENT ON TABLE dp_ledger.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
 COMMENT ON COLUMN dp_ledger.release.workload IS 'NULL: a model, whose coefficients the payload holds, or a minimum, whose point and public value it holds';
+COMMENT ON COLUMN dp_ledger.release.accounting IS 'what the noise was calibrated for; the measurements of gdp are on a finer lattice, whose step follows from the noise';
 COMMENT ON COLUMN dp_ledger.release.rho IS 'discrete Gaussian noise of this cost in 1e-9 for squared sensitivity sensitivity_sq, else';
 COMMENT ON COLUMN dp_ledger.release.epsilon IS 'discrete Laplace noise of this cost in 1e-9 for sensitivity sensitivity_l1; 0: a partition and counts of its buckets, for sensitivities of their own';
 
@@ -318,20 +324,20 @@ SELECT pg_catalog.pg_extension_config_dump('dp_ledger.published', '');
 -- Arithmetic of the ledger: no data, everybody may ask
 ----------------------------------------------------------------------
 
-CREATE FUNCTION dp.epsilon_of_rho(rho double precision, delta double precision) RETURNS double precision
+CREATE FUNCTION dp.epsilon_of_rho(rho double precision, delta double precision, accounting text DEFAULT 'gdp') RETURNS double precision
     AS 'MODULE_PATHNAME', 'pe_sql_epsilon_of_rho' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.epsilon_of_rho(double precision, double precision) IS
-    'smallest epsilon such that rho-zCDP is (epsilon, delta)-differential privacy';
+COMMENT ON FUNCTION dp.epsilon_of_rho(double precision, double precision, text) IS
+    'smallest epsilon such that rho is (epsilon, delta)-differential privacy; accounting gdp: Gaussian differential privacy with mu = sqrt(2 rho), zcdp: rho-zCDP';
 
-CREATE FUNCTION dp.rho_of_epsilon(epsilon double precision, delta double precision) RETURNS double precision
+CREATE FUNCTION dp.rho_of_epsilon(epsilon double precision, delta double precision, accounting text DEFAULT 'gdp') RETURNS double precision
     AS 'MODULE_PATHNAME', 'pe_sql_rho_of_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.rho_of_epsilon(double precision, double precision) IS
-    'largest rho, in whole units of 1e-9, such that rho-zCDP is (epsilon, delta)-differential privacy';
+COMMENT ON FUNCTION dp.rho_of_epsilon(double precision, double precision, text) IS
+    'largest rho, in whole units of 1e-9, that is (epsilon, delta)-differential privacy; accounting as of dp.epsilon_of_rho';
 
-CREATE FUNCTION dp.pure_epsilon_of_rho(rho double precision) RETURNS double precision
+CREATE FUNCTION dp.pure_epsilon_of_rho(rho double precision, accounting text DEFAULT 'gdp') RETURNS double precision
     AS 'MODULE_PATHNAME', 'pe_sql_pure_epsilon_of_rho' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp.pure_epsilon_of_rho(double precision) IS
-    'largest epsilon, in whole units of 1e-9, such that every epsilon-differentially private mechanism is rho-zCDP';
+COMMENT ON FUNCTION dp.pure_epsilon_of_rho(double precision, text) IS
+    'largest epsilon, in whole units of 1e-9, such that every epsilon-differentially private mechanism costs at most rho; accounting as of dp.epsilon_of_rho';
 
 CREATE FUNCTION dp_internal.is_owner(identity text, relation oid, owner text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'pe_sql_is_owner' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
@@ -359,9 +365,9 @@ CREATE VIEW dp.datasets WITH (security_barrier) AS
     SELECT d.dataset, d.unit, d.max_rows, d.neighbours,
            CASE WHEN NOT dp_internal.is_owner(d.identity, d.relation_oid, d.owner) THEN NULL    -- it says what others spent
                 WHEN d.accounting = 'pure' THEN (d.epsilon_limit - d.epsilon_spent) / 1e9::float8
-                ELSE dp.epsilon_of_rho((d.rho_limit - d.rho_spent) * 1e-9::float8, d.delta / 2) END AS epsilon_left,
+                ELSE dp.epsilon_of_rho((d.rho_limit - d.rho_spent) * 1e-9::float8, d.delta * (1 - d.delta_share), d.accounting) END AS epsilon_left,
            dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen,
-           d.private_column, d.max_change, d.change
+           d.private_column, d.max_change, d.change, d.accounting, d.delta_share
       FROM dp_ledger.dataset d
      WHERE NOT d.dropped;
 COMMENT ON VIEW dp.datasets IS 'registered datasets: the privacy unit, or the private column and how it may change, and, for the owner, what is left of the cap, as an epsilon';
@@ -387,8 +393,8 @@ CREATE VIEW dp_ledger.all_budgets AS
            (b.rho_limit - b.rho_spent) / 1e9::float8 AS rho_left,
            CASE b.accounting
                 WHEN 'pure' THEN (b.epsilon_limit - b.epsilon_spent) / 1e9::float8
-                ELSE dp.epsilon_of_rho((b.rho_limit - b.rho_spent) * 1e-9::float8, b.delta / 2) END AS epsilon_left,
-           b.most_per_request, dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen
+                ELSE dp.epsilon_of_rho((b.rho_limit - b.rho_spent) * 1e-9::float8, b.delta * (1 - b.delta_share), b.accounting) END AS epsilon_left,
+           b.most_per_request, dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen, b.delta_share
       FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id
      WHERE NOT d.dropped
        AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
@@ -496,6 +502,8 @@ COMMENT ON COLUMN dp.datasets.frozen IS 'whether charges fail until the owner ca
 COMMENT ON COLUMN dp.datasets.private_column IS 'with values: the column that is protected';
 COMMENT ON COLUMN dp.datasets.max_change IS 'with values: the largest change of a value that stays hidden';
 COMMENT ON COLUMN dp.datasets.change IS 'with values: whether values change in one row, or in all';
+COMMENT ON COLUMN dp.datasets.accounting IS 'what the cap adds up: rho (gdp or zcdp) or epsilon (pure)';
+COMMENT ON COLUMN dp.datasets.delta_share IS 'part of the cap''s delta for charges with a delta of their own; the rest turns rho into epsilon';
 COMMENT ON COLUMN dp.attributes.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.attributes.attribute IS 'the column';
 COMMENT ON COLUMN dp.attributes.type IS 'its type';
@@ -507,15 +515,16 @@ COMMENT ON COLUMN dp.attributes.nulls IS 'what becomes of NULL: drop or cell (of
 COMMENT ON COLUMN dp.attributes.last IS 'whether the last bin holds its upper edge: closed, or open; NULL for levels';
 COMMENT ON COLUMN dp.budgets.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.budgets.role IS 'whose budget it is; members of the role spend it too';
-COMMENT ON COLUMN dp.budgets.accounting IS 'what adds up: rho (zcdp) or epsilon (pure)';
+COMMENT ON COLUMN dp.budgets.accounting IS 'what adds up: rho (gdp or zcdp) or epsilon (pure)';
 COMMENT ON COLUMN dp.budgets.epsilon IS 'total granted';
-COMMENT ON COLUMN dp.budgets.delta IS 'total granted; half of it turns rho into epsilon';
+COMMENT ON COLUMN dp.budgets.delta IS 'total granted; all but delta_share of it turns rho into epsilon';
 COMMENT ON COLUMN dp.budgets.rho_limit IS 'total in rho; NULL if accounting is pure';
 COMMENT ON COLUMN dp.budgets.rho_spent IS 'spent in rho; NULL if accounting is pure';
 COMMENT ON COLUMN dp.budgets.rho_left IS 'left in rho; NULL if accounting is pure';
 COMMENT ON COLUMN dp.budgets.epsilon_left IS 'epsilon of one request that takes all that is left';
 COMMENT ON COLUMN dp.budgets.most_per_request IS 'epsilon that one request may cost at most; NULL: no limit';
 COMMENT ON COLUMN dp.budgets.frozen IS 'whether charges fail until the owner calls dp.attest';
+COMMENT ON COLUMN dp.budgets.delta_share IS 'part of delta for charges with a delta of their own';
 COMMENT ON COLUMN dp.charges.charge IS 'number of the charge';
 COMMENT ON COLUMN dp.charges.at IS 'when it was committed';
 COMMENT ON COLUMN dp.charges.role IS 'who asked';
@@ -562,11 +571,11 @@ GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.acts, dp.
 
 CREATE FUNCTION dp.create_dataset(dataset text, relation regclass, epsilon double precision,
         delta double precision DEFAULT 1e-9, neighbours text DEFAULT 'add_remove', unit name DEFAULT NULL,
-        max_rows integer DEFAULT 1, accounting text DEFAULT 'zcdp', private_column name DEFAULT NULL,
-        max_change double precision DEFAULT NULL, change text DEFAULT NULL) RETURNS void
+        max_rows integer DEFAULT 1, accounting text DEFAULT 'gdp', delta_share double precision DEFAULT NULL,
+        private_column name DEFAULT NULL, max_change double precision DEFAULT NULL, change text DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_create_dataset' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.create_dataset(text, regclass, double precision, double precision, text, name, integer, text, name, double precision, text) IS
-    'registers your table as a dataset; epsilon and delta: the cap on what it may lose to everybody together; neighbours: add_remove or substitute protect rows, values a private_column, which moves by at most max_change in one row, or in all';
+COMMENT ON FUNCTION dp.create_dataset(text, regclass, double precision, double precision, text, name, integer, text, double precision, name, double precision, text) IS
+    'registers your table as a dataset; epsilon and delta: the cap on what it may lose to everybody together; accounting: gdp, zcdp or pure; delta_share: part of delta for charges with a delta of their own, NULL: 1/16 for gdp, 1/2 for zcdp; neighbours: add_remove or substitute protect rows, values a private_column, which moves by at most max_change in one row, or in all';
 
 CREATE FUNCTION dp.drop_dataset(dataset text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_drop_dataset' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -625,11 +634,11 @@ COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text, text) IS
     'the same with the edges as an array literal in the column''s own input form';
 
 CREATE FUNCTION dp.grant_budget(dataset text, grantee name, epsilon double precision,
-        delta double precision DEFAULT NULL, accounting text DEFAULT NULL, overcommit boolean DEFAULT false,
-        most_per_request double precision DEFAULT NULL) RETURNS void
+        delta double precision DEFAULT NULL, accounting text DEFAULT NULL, delta_share double precision DEFAULT NULL,
+        overcommit boolean DEFAULT false, most_per_request double precision DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_grant_budget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.grant_budget(text, name, double precision, double precision, text, boolean, double precision) IS
-    'sets the total that a role may lose on your dataset; delta and accounting NULL: those of the cap; overcommit: also where all budgets together exceed the cap; most_per_request: the epsilon that one request may cost, NULL: no limit';
+COMMENT ON FUNCTION dp.grant_budget(text, name, double precision, double precision, text, double precision, boolean, double precision) IS
+    'sets the total that a role may lose on your dataset; delta, accounting and delta_share NULL: those of the cap; accounting: that of the cap, or pure; overcommit: also where all budgets together exceed the cap; most_per_request: the epsilon that one request may cost, NULL: no limit';
 
 CREATE FUNCTION dp.revoke_budget(dataset text, grantee name) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_revoke_budget' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -656,6 +665,12 @@ CREATE FUNCTION dp.describe(dataset text) RETURNS TABLE (description text)
     AS 'MODULE_PATHNAME', 'pe_sql_describe' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.describe(text) IS
     'a page on a dataset: what is protected, what may be asked, and what is left of your budget';
+
+CREATE FUNCTION dp.spent(dataset text)
+        RETURNS TABLE (role text, delta double precision, epsilon double precision, rho double precision, delta_spent double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_spent' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 6;
+COMMENT ON FUNCTION dp.spent(text) IS
+    'what your budgets have lost so far; for the owner, what all have, role NULL: everybody together. epsilon: what charges fixed in advance with this sum are at delta, NULL: at none. No guarantee at a time that answers choose: only the limits of budgets and cap are one';
 
 CREATE FUNCTION dp.histogram(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -684,7 +699,7 @@ CREATE FUNCTION dp.quote(dataset text, attributes text[], workload text DEFAULT 
         rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
         rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
-        lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean)
+        lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean, accounting text)
     AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.quote(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'what dp.histogram with the same arguments would cost and how far off its answers would be; reads no data, charges nothing';
@@ -696,7 +711,7 @@ CREATE FUNCTION dp.quote(dataset text, attributes text, workload text DEFAULT 'i
         rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
         rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
-        lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean)
+        lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean, accounting text)
     AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.quote(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the same for one attribute by its name, or several as an array literal';
@@ -752,7 +767,7 @@ CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[
         predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
         fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, method text, fits boolean,
-        epsilon_left_after double precision, replay boolean)
+        epsilon_left_after double precision, replay boolean, accounting text)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.quote_fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
     'what dp.fit with the same arguments would cost; reads no data, charges nothing';
@@ -825,7 +840,7 @@ CREATE FUNCTION dp.quote_minimum(dataset text, slopes text[], offsets text, lowe
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         options jsonb DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, method text, fits boolean,
-        epsilon_left_after double precision, replay boolean)
+        epsilon_left_after double precision, replay boolean, accounting text)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_minimum' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.quote_minimum(text, text[], text, double precision[], double precision[], double precision[], text, double precision, double precision, double precision, jsonb, boolean, name) IS
     'what dp.minimize_max_affine with the same arguments would cost; reads no data, charges nothing';
@@ -953,19 +968,19 @@ COMMENT ON OPERATOR CLASS dp.workload_ops USING hash IS 'equality of workloads b
 ----------------------------------------------------------------------
 
 CREATE FUNCTION dp.optimize(workload text, method text DEFAULT 'optimal', gap double precision DEFAULT 1e-6,
-        objective text DEFAULT 'sum', norm text DEFAULT 'l2')
+        objective text DEFAULT 'sum', norm text DEFAULT 'l2', neighbours text DEFAULT 'add_remove')
         RETURNS TABLE (strategy bigint, method text, size integer, rank integer, objective double precision,
                        lower_bound double precision, gap double precision, iterations integer, milliseconds double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_optimize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION dp.optimize(text, text, double precision, text, text) IS
-    'computes the strategy of a method for a workload given by sizes, all_range(64) * identity(2), with a certificate: no strategy has an objective below lower_bound; gap: how near to the optimum method optimal comes, relatively; objective: sum of all queries'' variances, or max, the largest; norm: l2 for Gaussian noise, l1 for Laplace noise, whose bound is that of l2';
+COMMENT ON FUNCTION dp.optimize(text, text, double precision, text, text, text) IS
+    'computes the strategy of a method for a workload given by sizes, all_range(64) * identity(2), with a certificate: no strategy has an objective below lower_bound; gap: how near to the optimum method optimal comes, relatively; objective: sum of all queries'' variances, or max, the largest; norm: l2 for Gaussian noise, l1 for Laplace noise, whose bound is that of l2; neighbours: add_remove, or substitute, where a row may leave one cell and enter another';
 
 CREATE FUNCTION dp.compare(workload text, epsilon double precision, delta double precision,
         methods text[] DEFAULT NULL, example bigint[] DEFAULT NULL)
         RETURNS TABLE (method text, rmse double precision, ratio_to_bound double precision, milliseconds double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_compare' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
 COMMENT ON FUNCTION dp.compare(text, double precision, double precision, text[], bigint[]) IS
-    'how far off the answers to a workload given by sizes would be by each method, NULL: by all that go with the noise; delta NULL: a pure epsilon; ratio_to_bound: to what no strategy can be better than, which may be far below what any strategy reaches where epsilon is pure; example: public counts of the cells, on which dawa is simulated';
+    'how far off the answers to a workload given by sizes would be by each method, NULL: by all that go with the noise; delta: at which epsilon is meant under gdp, NULL: a pure epsilon; ratio_to_bound: to what no strategy can be better than, which may be far below what any strategy reaches where epsilon is pure; example: public counts of the cells, on which dawa is simulated';
 
 CREATE FUNCTION dp.strategy_matrix(strategy bigint) RETURNS double precision[]
     AS 'MODULE_PATHNAME', 'pe_sql_strategy_matrix' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

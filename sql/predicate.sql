@@ -1,5 +1,5 @@
 -- Predicates: which rows they select, what they cost, how they are refused.  With rho 100 the standard
--- error is 0.07, and an estimate other than the count itself has a chance below 1e-43 (see exact.sql).
+-- error is 0.07, and an estimate other than the count itself has a chance below 2e-12 (see exact.sql).
 CREATE EXTENSION pg_epsilon;
 CREATE ROLE regress_curator;
 CREATE ROLE regress_ann;
@@ -99,7 +99,7 @@ SELECT counts('sex', $$sex <> 'f'$$), counts('sex', $$age < 30$$), counts('{sex,
 SELECT coalesce(sex, '-') AS sex, count(*) FILTER (WHERE sex <> 'f') AS a, count(*) FILTER (WHERE age < 30) AS b FROM p GROUP BY 1 ORDER BY 1;
 -- cells that the predicate rules out are known to be empty
 SELECT max(release) AS release FROM dp.releases WHERE predicate = $$sex = 'f' OR grade = 'low'$$ \gset
-SELECT cell, label, round(estimate) AS estimate, stderr > 0 AS noisy FROM dp.cells(:release) ORDER BY cell;
+SELECT cell, label, round(estimate::numeric) AS estimate, stderr > 0 AS noisy FROM dp.cells(:release) ORDER BY cell;
 SELECT cells, queries, rho FROM dp.quote('p', '{sex,grade}', rho => 1, predicate => $$age < 30$$);
 SELECT count(*), count(DISTINCT stderr) FROM dp.quote_queries('p', '{sex,grade}', rho => 1, predicate => $$age < 30$$);
 -- by parallel workers as well

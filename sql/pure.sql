@@ -18,7 +18,7 @@ SELECT refused($$SELECT dp.create_dataset('p', 't', 1e-10, accounting => 'pure')
 SELECT refused($$SELECT dp.create_dataset('p', 't', -1, accounting => 'pure')$$);
 SELECT refused($$SELECT dp.create_dataset('p', 't', 5, delta => NULL)$$);
 SELECT refused($$SELECT dp.create_dataset('p', 't', 5, 0, accounting => 'pure')$$);
-SELECT refused($$SELECT dp.create_dataset('z', 'u', 5, 1e-6)$$);
+SELECT refused($$SELECT dp.create_dataset('z', 'u', 5, 1e-6, accounting => 'zcdp')$$);
 \t off
 SELECT dp.add_attribute('p', 'x', 0, 10, 10), dp.add_attribute('p', 'b');
 SELECT dp.add_attribute('z', 'x', 0, 10, 10), dp.add_attribute('z', 'b');
@@ -83,7 +83,7 @@ SELECT epsilon_left FROM dp.budgets WHERE dataset = 'p';
 SELECT refused($$SELECT * FROM dp.histogram('p', 'b', epsilon => 4.1)$$);
 \t off
 
--- On a cap that counts rho a pure charge costs epsilon tanh(epsilon / 2), rounded up
+-- On a cap that counts rho by zcdp a pure charge costs epsilon tanh(epsilon / 2), rounded up (of gdp: accounting.sql)
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.histogram('z', 'b', epsilon => 0.5);
 RESET SESSION AUTHORIZATION;
@@ -142,7 +142,7 @@ SELECT role, epsilon, epsilon_left FROM dp.budgets WHERE dataset = 'p' ORDER BY 
 -- Strategies are chosen for the L1 norm, and kept apart from those for L2
 RESET SESSION AUTHORIZATION;
 SELECT key::jsonb ->> 'norm' AS norm, key::jsonb ->> 'workload' AS workload, count(*) FROM dp_ledger.strategy GROUP BY 1, 2 ORDER BY 1, 2;
-SELECT e, dp.pure_epsilon_of_rho(e * tanh(e / 2)) BETWEEN e - 2e-9 / least(e, 1) AND e + 1e-9 AS back FROM unnest(ARRAY[0.001, 0.1, 1, 5]) e;
+SELECT e, dp.pure_epsilon_of_rho(e * tanh(e / 2), 'zcdp') BETWEEN e - 2e-9 / least(e, 1) AND e + 1e-9 AS back FROM unnest(ARRAY[0.001, 0.1, 1, 5]) e;
 -- 10 rows and 10 columns of a square of cells, each counted twice: 20 queries of rank 19, whose basis is measured; Delta_1 is 4
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE v (n int);

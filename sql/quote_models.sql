@@ -27,7 +27,7 @@ SELECT dp.grant_budget('v', 'regress_ann', 2, 1e-6);
 SET SESSION AUTHORIZATION regress_ann;
 CREATE TEMP TABLE q AS SELECT * FROM dp.quote_fit('d', 'logistic_regression', 'ill', '{age,smokes}', epsilon => 0.5);
 SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'q'::regclass AND attnum > 0 ORDER BY attnum;
-SELECT rho = dp.rho_of_epsilon(0.5, 5e-7) AS rho, epsilon <= 0.5 AND epsilon > 0.5 - 1e-6 AS epsilon, delta, method, fits, epsilon_left_after < 4 AS left_after, replay FROM q;
+SELECT rho = dp.rho_of_epsilon(0.5, 1e-6 * 0.9375::float8) AS rho, epsilon <= 0.5 AND epsilon > 0.5 - 1e-6 AS epsilon, delta, method, fits, epsilon_left_after < 4 AS left_after, replay FROM q;
 SELECT count(*) FROM dp.charges;
 -- then the fit keeps to it, and is a replay
 SELECT count(*) FROM dp.fit('d', 'logistic_regression', 'ill', '{age,smokes}', epsilon => 0.5);
@@ -37,13 +37,13 @@ SELECT r.replay, r.fits, abs(r.epsilon_left_after - b.epsilon_left) < 1e-12 AS u
   FROM dp.quote_fit('d', 'logistic_regression', 'ill', '{age,smokes}', epsilon => 0.5) r, dp.budgets b WHERE b.dataset = 'd';
 SELECT replay FROM dp.quote_fit('d', 'logistic_regression', 'ill', '{age,smokes}', epsilon => 0.5, fresh => true);
 SELECT replay FROM dp.quote_fit('d', 'logistic_regression', 'ill', '{age}', epsilon => 0.5);
--- an (epsilon, delta) method: charged epsilon tanh(epsilon / 2), and delta
+-- an (epsilon, delta) method: charged what a pure epsilon costs, and delta
 SELECT round(rho::numeric, 6) AS rho, epsilon, delta > 0 AND delta <= 5e-8 AS delta, method, fits FROM dp.quote_fit('d', 'svm', 'ill', '{age,smokes}', 'sgd', epsilon => 0.5, options => '{"iterations": 10}');
 -- more than there is
 SELECT fits, epsilon_left_after, replay FROM dp.quote_fit('d', 'svm', 'ill', '{age}', epsilon => 5);
 -- a minimum
 CREATE TEMP TABLE m AS SELECT * FROM dp.quote_minimum('v', '{slope}', 'cost', '{-1}', '{1}', epsilon => 0.5);
-SELECT rho = dp.rho_of_epsilon(0.5, 5e-7) AS rho, epsilon <= 0.5 AND epsilon > 0.5 - 1e-6 AS epsilon, delta, method, fits, epsilon_left_after < 2 AS left_after, replay FROM m;
+SELECT rho = dp.rho_of_epsilon(0.5, 1e-6 * 0.9375::float8) AS rho, epsilon <= 0.5 AND epsilon > 0.5 - 1e-6 AS epsilon, delta, method, fits, epsilon_left_after < 2 AS left_after, replay FROM m;
 SELECT count(*) FROM dp.minimize_max_affine('v', '{slope}', 'cost', '{-1}', '{1}', epsilon => 0.5);
 SELECT c.rho = m.rho AS same_cost FROM dp.charges c, m WHERE c.dataset = 'v';
 SELECT replay, fits FROM dp.quote_minimum('v', '{slope}', 'cost', '{-1}', '{1}', epsilon => 0.5);

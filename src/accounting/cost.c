@@ -4,27 +4,34 @@
  */
 #include "accounting/private.h"
 
-#include "accounting/zcdp.h"
 #include "base/mem.h"
 
 pe_cost
-pe_cost_exact(bool pure, int64_t nano, int64_t as_rho_nano)
+pe_cost_exact(pe_accounting accounting, int64_t nano, int64_t as_rho_nano)
 {
-	if (pure)
-		return (pe_cost) {.amount.epsilon_nano = nano, .as_rho_nano = as_rho_nano};
-	return (pe_cost) {.amount.rho_nano = nano};
+	if (accounting == PE_PURE)
+		return (pe_cost) {.accounting = accounting, .amount.epsilon_nano = nano, .as_rho_nano = as_rho_nano};
+	return (pe_cost) {.accounting = accounting, .amount.rho_nano = nano};
 }
 
 pe_cost
-pe_cost_approximate(int64_t nano_epsilon, int64_t delta_atto)
+pe_cost_approximate(pe_accounting accounting, int64_t nano_epsilon, int64_t delta_atto)
 {
-	return (pe_cost) {.amount = {.rho_nano = pe_nano_rho_of_pure(nano_epsilon), .delta_atto = delta_atto}};
+	return (pe_cost) {
+		.accounting = accounting, .amount = {.rho_nano = pe_nano_rho_of_pure(accounting, nano_epsilon), .delta_atto = delta_atto}
+	};
 }
 
 pe_amount
 pe_cost_amount(const pe_cost *cost)
 {
 	return cost->amount;
+}
+
+pe_accounting
+pe_cost_accounting(const pe_cost *cost)
+{
+	return cost->accounting;
 }
 
 int64_t
@@ -41,10 +48,10 @@ pe_allowance_take(pe_allowance *allowance, int64_t nano)
 	allowance->left -= nano;
 }
 
-bool
-pe_allowance_is_pure(const pe_allowance *allowance)
+pe_accounting
+pe_allowance_accounting(const pe_allowance *allowance)
 {
 	if (allowance == NULL)
 		pe_bug("noise would be drawn that nobody paid for");
-	return allowance->pure;
+	return allowance->accounting;
 }

@@ -12,7 +12,11 @@
  * Whitehouse, Ramdas, Rogers and Wu, arXiv 2203.05481).  The same holds for the
  * sum of the epsilons of pure mechanisms, whose losses add up for every outcome
  * (basic composition, adaptive in costs: Rogers, Roth, Ullman and Vadhan, arXiv
- * 1605.08294).  A limit counts one or the other.  Several limits (of a role, of a
+ * 1605.08294), and of mu^2 / 2 of mu-Gaussian DP mechanisms, which is counted as rho too: if it
+ * stays within mu^2 / 2, the whole is mu-GDP (Smith and Thakurta, arXiv 2210.17520).  A
+ * charge with a delta is, for each history and pair of neighbours, (1 - delta) N + delta E with
+ * N within its rho; by the union bound along the path the whole is that of the N
+ * up to the sum of the deltas.  A limit counts one kind.  Several limits (of a role, of a
  * data set) are several filters, and all of them must accept.
  */
 #ifndef PE_ACCOUNTING_FILTER_H
@@ -20,6 +24,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "accounting/conversion.h"
 
 /* The largest epsilon that is served; far beyond any privacy, and where the arithmetic is still proved. */
 #define PE_EPSILON_MAX		1e5
@@ -56,31 +62,41 @@ extern bool pe_filter_accepts(pe_amount limit, pe_amount spent, pe_amount charge
 extern bool pe_filter_allows(int64_t most_nano, pe_amount charge);
 
 /*
- * The limit that a budget (epsilon, delta) sets, both components rounded down:
- * half of delta turns rho into epsilon (pe_nano_rho_of_epsilon), the other half
- * bounds the sum of the charged deltas.  If the sums stay within it, everything
- * released is (epsilon, delta)-DP: outside an event of probability delta/2 the
- * whole is rho-zCDP, which is (epsilon, delta/2)-DP.
- *
- * (-1, -1), which admits no charge, if epsilon or delta is not valid.
+ * The part of a budget's delta that is kept for charges with a delta of their own, where
+ * nobody says how much: 1/16 for PE_GDP, 1/2 for PE_ZCDP, 0 for PE_PURE.
  */
-extern pe_amount pe_budget_limit(double epsilon, double delta);
+extern double pe_default_share(pe_accounting accounting);
 
-/* The limit that a pure budget sets: epsilon, rounded down; (0, 0, -1) if epsilon is not valid. */
-extern pe_amount pe_pure_limit(double epsilon);
+/* Whether a part may be kept: 0 <= share < 1; 0 for PE_PURE. */
+extern bool pe_share_valid(pe_accounting accounting, double share);
+
+/* The rest of delta, at which rho turns into epsilon. */
+extern double pe_delta_of_conversion(double delta, double share);
+
+/*
+ * The limit that a budget (epsilon, delta) sets, its components rounded down:
+ * the rho that is worth epsilon at pe_delta_of_conversion, and share delta for the sum of the
+ * charged deltas.  If the sums stay within it, everything
+ * released is (epsilon, delta)-DP: outside an event of probability share delta the
+ * whole is rho-zCDP, or sqrt(2 rho)-GDP, which is (epsilon, (1 - share) delta)-DP.
+ * PE_PURE: epsilon; delta and share are not looked at.
+ *
+ * A limit that admits no charge if epsilon, delta or share is not valid.
+ */
+extern pe_amount pe_budget_limit(pe_accounting accounting, double epsilon, double delta, double share);
 
 /*
  * What a charge costs a cap: itself, or, where it is a pure one and the cap counts
- * rho, epsilon tanh(epsilon / 2) rounded up (pe_nano_rho_of_pure), or as_rho_nano if the
+ * rho, pe_nano_rho_of_pure, or as_rho_nano if the
  * mechanism is known to cost less: 0 if it is not.
  */
-extern pe_amount pe_cap_amount(pe_amount charge, int64_t as_rho_nano, bool cap_is_pure);
+extern pe_amount pe_cap_amount(pe_amount charge, int64_t as_rho_nano, pe_accounting cap);
 
 /*
  * The nano-units that the next request may cost, 0 at least, by what is left of a
  * budget: of epsilon if it is pure, of rho otherwise.
  */
-extern int64_t pe_nano_left(pe_amount left, bool is_pure);
+extern int64_t pe_nano_left(pe_amount left, pe_accounting accounting);
 
 /* limit - spent in all components. */
 extern pe_amount pe_amount_less(pe_amount limit, pe_amount spent);

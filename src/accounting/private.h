@@ -10,24 +10,25 @@
 
 struct pe_cost
 {
+	pe_accounting accounting;
 	pe_amount	amount;
 	int64_t		as_rho_nano;	/* pe_cost_as_rho */
 };
 
 struct pe_allowance
 {
-	bool		pure;
+	pe_accounting accounting;
 	int64_t		left;			/* nano-units */
 };
 
 /* The cost of a mechanism that is calibrated to nano: of a pure epsilon, for a cap as_rho_nano of rho, or of rho. */
-extern pe_cost pe_cost_exact(bool pure, int64_t nano, int64_t as_rho_nano);
+extern pe_cost pe_cost_exact(pe_accounting accounting, int64_t nano, int64_t as_rho_nano);
 
 /*
- * The cost of an (epsilon, delta) mechanism: it is epsilon-DP except for an event of
- * probability delta, which is delta-approximate zCDP with rho = epsilon tanh(epsilon / 2),
- * rounded up.  nano_epsilon in 1e-9, delta_atto in 1e-18.
+ * The cost of an (epsilon, delta) mechanism where rho is counted: it is epsilon-DP except for an
+ * event of probability delta, and epsilon costs what it does of a pure mechanism
+ * (pe_nano_rho_of_pure).  nano_epsilon in 1e-9, delta_atto in 1e-18.
  */
-extern pe_cost pe_cost_approximate(int64_t nano_epsilon, int64_t delta_atto);
+extern pe_cost pe_cost_approximate(pe_accounting accounting, int64_t nano_epsilon, int64_t delta_atto);
 
 #endif

@@ -1,37 +1,15 @@
 /*
  * zcdp.c
- *	  Conversion between zCDP and (epsilon, delta), and the ledger's integer
- *	  units.  See zcdp.h for what is promised.
+ *	  What zCDP promises, and what single mechanisms cost in it.  See conversion.h for the
+ *	  statements and their sources.
+ *
+ * Every formula is written as a sum of terms of one sign before it is evaluated,
+ * wherever the published form cancels; then a small multiple of the rounding
+ * error of the result bounds the error.
  */
-#include "accounting/zcdp.h"
+#include "accounting/filter.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/mem.h"
-
-#define NANO_DIGITS			9
-#define ATTO_DIGITS			18
-
-double
-pe_round_up(double value, double error)
-{
-	double		sum = value + error;
-
-	if (isnan(sum))
-		return INFINITY;
-
-	/* the sum may have been rounded down, by less than one step */
-	return nextafter(sum, INFINITY);
-}
-
-static bool
-delta_in_range(double delta)
-{
-	return delta > 0 && delta < 1;
-}
 
 /*
  * epsilon = tau + ln(1 - 1/alpha) + (ln(1/delta) - ln alpha) / (alpha - 1) with
@@ -52,7 +30,7 @@ pe_renyi_epsilon(double tau, double t, double delta)
 	double		value;
 	double		error;
 
-	if (!(tau >= 0) || !(t > 0) || isinf(t) || !delta_in_range(delta))
+	if (!(tau >= 0) || !(t > 0) || isinf(t) || !pe_delta_valid(delta))
 		return INFINITY;
 
 	log_ratio = log1p(1 / t);
@@ -107,7 +85,7 @@ pe_zcdp_epsilon(double rho, double delta)
 	double		t;
 	double		tau;
 
-	if (!(rho >= 0) || isinf(rho) || !delta_in_range(delta))
+	if (!(rho >= 0) || isinf(rho) || !pe_delta_valid(delta))
 		return INFINITY;
 	if (rho == 0)
 		return 0;
@@ -142,12 +120,12 @@ pe_zcdp_epsilon(double rho, double delta)
  * only ever moved to an r that does.
  */
 int64_t
-pe_nano_rho_of_epsilon(double epsilon, double delta)
+pe_zcdp_nano_rho(double epsilon, double delta)
 {
 	int64_t		lo = 0;
 	int64_t		hi;
 
-	if (!(epsilon > 0) || isinf(epsilon) || !delta_in_range(delta))
+	if (!(epsilon > 0) || isinf(epsilon) || !pe_delta_valid(delta))
 		return 0;
 
 	/* epsilon(r) > r * 1e-9, so that hi is too large */
@@ -162,105 +140,6 @@ pe_nano_rho_of_epsilon(double epsilon, double delta)
 			hi = middle;
 	}
 	return lo;
-}
-
-/*
- * Reads x > 0, finite, as digits * 10^exponent with at most 17 digits; see
- * pe_nano_rho_down for which decimal it is.  Whatever the locale puts between
- * the first digit and the others is skipped.
- */
-static void
-read_decimal(double x, int64_t *digits, int *exponent)
-{
-	char		text[64];
-	const char *c;
-	int			places;
-
-	for (places = 14; places < 16; places++)
-	{
-		snprintf(text, sizeof(text), "%.*e", places, x);
-		if (strtod(text, NULL) == x)
-			break;
-	}
-	/* 17 digits always read back */
-	snprintf(text, sizeof(text), "%.*e", places, x);
-
-	*digits = 0;
-	for (c = text; *c != 'e'; c++)
-	{
-		if (*c >= '0' && *c <= '9')
-			*digits = *digits * 10 + (*c - '0');
-	}
-	*exponent = (int) strtol(c + 1, NULL, 10) - places;
-}
-
-/*
- * x in units of 10^-unit_digits, rounded down, by integers alone: dividing by
- * ten repeatedly, each time rounded down, is dividing by the power of ten,
- * rounded down once.
- */
-static int64_t
-units_down(double x, int unit_digits)
-{
-	int64_t		units;
-	int			exponent;
-
-	if (!(x >= 0) || isinf(x))
-		return -1;
-	if (x == 0)
-		return 0;
-
-	read_decimal(x, &units, &exponent);
-	exponent += unit_digits;
-	for (; exponent > 0; exponent--)
-	{
-		if (__builtin_mul_overflow(units, (int64_t) 10, &units))
-			return -1;
-	}
-	for (; exponent < 0 && units > 0; exponent++)
-		units /= 10;
-	return units;
-}
-
-int64_t
-pe_nano_rho_down(double rho)
-{
-	return units_down(rho, NANO_DIGITS);
-}
-
-int64_t
-pe_atto_down(double delta)
-{
-	return units_down(delta, ATTO_DIGITS);
-}
-
-/*
- * cost = m 2^-shift exactly, with m < 2^53; cost < 2^34 makes shift >= 19.
- * m 10^9 < 2^83 fits 128 bits, so quotient and remainder are exact.
- */
-int64_t
-pe_nano_up(double cost)
-{
-	int			exponent;
-	int			shift;
-	pe_u128		scaled;
-	pe_u128		units;
-
-	if (!(cost >= 0) || cost > 9.3e9)
-		return -1;
-	if (cost == 0)
-		return 0;
-
-	scaled = (pe_u128) (uint64_t) ldexp(frexp(cost, &exponent), 53);
-	scaled *= 1000000000;
-	shift = 53 - exponent;
-	if (shift >= 128)
-		return 1;
-
-	units = scaled >> shift;
-	if ((units << shift) != scaled)
-		units++;
-	return units > (pe_u128) INT64_MAX ? -1 : (int64_t) units;
 }
 
 double
@@ -278,34 +157,117 @@ pe_pure_to_zcdp(double epsilon)
 	return pe_round_up(value, 20 * PE_ROUNDOFF * value);
 }
 
-/* The quotient is the double nearest to the number of nano-units: both operands are exact up to 2^53. */
-int64_t
-pe_nano_rho_of_pure(int64_t nano_epsilon)
+/*
+ * x + exp(-x) - 1 for x >= 0.  Below 1/2 by the series
+ * x^2/2 (1 - x/3 (1 - x/4 (1 - ...))), in which nothing cancels much; above, the
+ * value is at least a fifth of x.
+ */
+static double
+laplace_loss(double x)
 {
-	return nano_epsilon < 0 ? -1 : pe_nano_up(pe_pure_to_zcdp((double) nano_epsilon / 1e9));
+	double		series = 1;
+
+	if (x >= 0.5)
+		return x + expm1(-x);
+	for (int k = 20; k >= 3; k--)
+		series = 1 - x / k * series;
+	return x * x / 2 * series;
 }
 
 /*
- * Bisection as in pe_nano_rho_of_epsilon: lo only ever moves to an epsilon that
- * rho pays for.  hi is too large: epsilon tanh(epsilon / 2) >= epsilon - 1.
+ * (sinh x - x) / sinh x for x > 0: below 1 by the series of sinh x - x, all of
+ * whose terms are positive.  When sinh overflows, the result is 1.
  */
-int64_t
-pe_nano_pure_of_rho(int64_t nano_rho)
+static double
+sinh_excess(double x)
 {
-	int64_t		lo = 0;
-	int64_t		hi = nano_rho + INT64_C(2000000000);
+	double		series = 1;
 
-	if (nano_rho <= 0 || nano_rho > INT64_MAX / 4)
-		return 0;
-	while (hi - lo > 1)
-	{
-		int64_t		middle = lo + (hi - lo) / 2;
-		int64_t		cost = pe_nano_rho_of_pure(middle);
-
-		if (cost >= 0 && cost <= nano_rho)
-			lo = middle;
-		else
-			hi = middle;
-	}
-	return lo;
+	if (x >= 1)
+		return 1 - x / sinh(x);
+	for (int k = 10; k >= 2; k--)
+		series = 1 + x * x / (2 * k * (2 * k + 1)) * series;
+	return x * x / 6 * (x / sinh(x)) * series;
 }
+
+/*
+ * 2 q / (1 - q^2) = 1 / sinh a, so that with x = a D
+ *
+ *		rho = x - (1 - exp(-x)) a / sinh a
+ *			= (x + exp(-x) - 1) + (1 - exp(-x)) (sinh a - a) / sinh a,
+ *
+ * a sum of two positive terms.
+ */
+double
+pe_discrete_laplace_rho(double a, int64_t sensitivity)
+{
+	double		x;
+
+	if (!(a >= 0) || sensitivity < 0)
+		return INFINITY;
+	if (a == 0 || sensitivity == 0)
+		return 0;
+	if (isinf(a))
+		return INFINITY;
+
+	x = a * (double) sensitivity;
+	return pe_round_up_relative(laplace_loss(x) - expm1(-x) * sinh_excess(a));
+}
+
+/*
+ * h coth h - 1 for h > 0: below 1 as the sum of 2k h^(2k) / (2k+1)! divided by
+ * sinh h / h.
+ */
+static double
+coth_excess(double h)
+{
+	double		power = 1;
+	double		sum = 0;
+
+	if (h >= 1)
+		return h * (1 + 2 / expm1(2 * h)) - 1;
+	for (int k = 1; k <= 10; k++)
+	{
+		power *= h * h / (2 * k * (2 * k + 1));
+		sum += 2 * k * power;
+	}
+	return sum * (h / sinh(h));
+}
+
+/* ln(sinh h / h) for h > 0, below 1 by the series of sinh h / h - 1. */
+static double
+log_sinh_ratio(double h)
+{
+	double		power = 1;
+	double		sum = 0;
+
+	if (h >= 1)
+		return h + log1p(-exp(-2 * h)) - log(2 * h);
+	for (int k = 1; k <= 10; k++)
+	{
+		power *= h * h / (2 * k * (2 * k + 1));
+		sum += power;
+	}
+	return log1p(sum);
+}
+
+/*
+ * With h = eta / 2, eta / (exp(eta) - 1) = h coth h - h, and also
+ * = exp(-h) h / sinh h.  The first for y, the second for ln y give
+ *
+ *		rho = (h coth h - 1) + ln(sinh h / h),
+ *
+ * two positive terms, h^2/3 and h^2/6 for small h.
+ */
+double
+pe_bounded_range_rho(double eta)
+{
+	double		h = eta / 2;
+
+	if (!(eta >= 0))
+		return INFINITY;
+	if (h == 0)
+		return eta == 0 ? 0 : DBL_TRUE_MIN;
+	return pe_round_up_relative(coth_excess(h) + log_sinh_ratio(h));
+}
+

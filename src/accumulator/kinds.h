@@ -12,6 +12,9 @@
 /* No count and no number of rows of a table is larger: two of them add up to an int64. */
 #define PE_COUNT_MOST (INT64_C(1) << 61)
 
+/* No table has more rows: 2^32 blocks of 291.  They take their time in the end, so that a state may not claim more. */
+#define PE_DROPPED_MOST (UINT64_C(1) << 41)
+
 struct pe_accumulator_kind
 {
 	/* The body as bytes.  settle comes before, and may sort or sum up. */

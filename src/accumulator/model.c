@@ -102,7 +102,7 @@ pe_rows_result_read(pe_rows *rows, uint64_t *dropped, const char *bytes, size_t 
 	if (size < sizeof(*dropped))
 		return false;
 	memcpy(dropped, bytes, sizeof(*dropped));
-	return *dropped <= (uint64_t) PE_COUNT_MOST && pe_rows_read(rows, bytes + sizeof(*dropped), size - sizeof(*dropped));
+	return *dropped <= PE_DROPPED_MOST && pe_rows_read(rows, bytes + sizeof(*dropped), size - sizeof(*dropped));
 }
 
 static pe_combined
@@ -113,7 +113,7 @@ combine_rows(pe_accumulator *a, const char *bytes, size_t size)
 	if (!pe_rows_result_read(&a->rows, &dropped, bytes, size))
 		return PE_STATE_UNSOUND;
 	a->dropped += dropped;
-	return a->dropped <= (uint64_t) PE_COUNT_MOST ? PE_COMBINED : PE_STATE_OVERFLOW;
+	return a->dropped <= PE_DROPPED_MOST ? PE_COMBINED : PE_STATE_OVERFLOW;
 }
 
 /* Cuts, and runs the pass if there is one. */
@@ -153,7 +153,7 @@ pe_model_begin(pe_accumulator *a, const char *bytes, size_t size)
 	size_t		rest;
 	bool		has_sums;
 
-	if (!pe_row_spec_read(&a->model, bytes, size, &pass, &rest) || !read_pass(a, pass, rest))
+	if (!pe_row_spec_read(&a->model, bytes, size, &pass, &rest) || !read_pass(a, pass, rest) || (a->pass.unit_clip && !a->has_cut))
 		return false;
 	pe_rows_init(&a->rows, &a->model.map.shape, a->has_cut);
 	pe_rows_init(&a->spare, &a->model.map.shape, a->has_cut);

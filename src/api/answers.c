@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "api/answers.h"
-#include "api/literal.h"
+#include "api/arguments.h"
 #include "strategy/reconstruct.h"
 #include "strategy/optimum.h"
 #include "server/settings.h"
@@ -120,11 +120,22 @@ estimate_nonnegative(const pe_reconstruction *r, const int64 *y, double *estimat
 			 errhint("Ask the same without nonnegative: that is answered from the same measurements, free.")));
 }
 
+/* Measurements are in units of 2^-shift of the answers. */
+static void
+scale_estimates(const pe_noise *noise, pe_answers *answers)
+{
+	double		unit = noise != NULL ? ldexp(1, -pe_noise_shift(noise)) : 1;
+
+	for (int32 q = 0; q < answers->queries; q++)
+		answers->estimate[q] *= unit;
+}
+
 /* Standard errors, and intervals around the unbiased estimates. */
 static void
 fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *variance, pe_answers *answers)
 {
 	double		noise_stderr = pe_noise_stderr(noise);
+	int			shift = pe_noise_shift(noise);
 	int32	   *summands = pe_alloc(answers->queries, sizeof(int32));
 	pe_confidence confidence;
 
@@ -137,7 +148,7 @@ fill_errors(const pe_reconstruction *r, const pe_noise *noise, const double *var
 	for (int32 q = 0; q < answers->queries; q++)
 	{
 		double		half = pe_confidence_half(&confidence, answers->stderr_[q], summands[q]);
-		double		middle = summands[q] > 0 ? rint(answers->estimate[q]) : answers->estimate[q];
+		double		middle = summands[q] > 0 ? ldexp(rint(ldexp(answers->estimate[q], shift)), -shift) : answers->estimate[q];
 
 		answers->lower[q] = middle - half;
 		answers->upper[q] = middle + half;
@@ -183,6 +194,7 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 	answers->lower = pe_alloc(workload->queries, sizeof(double));
 	answers->upper = pe_alloc(workload->queries, sizeof(double));
 	pe_reconstruction_estimate(&r, y, answers->estimate);
+	scale_estimates(noise, answers);
 	if (noise != NULL)
 		fill_errors(&r, noise, variance, answers);
 	else
@@ -190,6 +202,7 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 	if (nonnegative)
 	{
 		estimate_nonnegative(&r, y, answers->estimate);
+		scale_estimates(noise, answers);
 		narrow_intervals(answers, pe_workload_weights_within(workload, 0, PG_INT32_MAX));
 	}
 	pe_reconstruction_free(&r);

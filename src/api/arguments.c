@@ -163,6 +163,17 @@ pe_choice_argument(FunctionCallInfo fcinfo, int n, const char *name, const char 
 	pe_refuse_parameter(name, given, alternatives(words, count));
 }
 
+pe_accounting
+pe_accounting_argument(FunctionCallInfo fcinfo, int n)
+{
+	char	   *given = pe_text_argument(fcinfo, n, "accounting");
+	pe_accounting accounting;
+
+	if (!pe_accounting_named(given, &accounting))
+		pe_refuse_parameter("accounting", given, "gdp, zcdp or pure");
+	return accounting;
+}
+
 pe_method
 pe_method_argument(FunctionCallInfo fcinfo, int n)
 {
@@ -196,6 +207,6 @@ pe_check_method(pe_method method, pe_norm norm)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("method \"%s\" does not go with %s noise", pe_method_name(method), norm == PE_L1 ? "Laplace" : "Gaussian"),
-			 errdetail("Pure accounting draws Laplace noise, whose sensitivity is in the L1 norm; zCDP draws Gaussian noise, with the L2 norm."),
+			 errdetail("Pure accounting draws Laplace noise, whose sensitivity is in the L1 norm; gdp and zcdp draw Gaussian noise, with the L2 norm."),
 			 errhint("It must be %s.", alternatives(names, count))));
 }

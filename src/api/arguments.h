@@ -6,9 +6,13 @@
 #define PE_API_ARGUMENTS_H
 
 #include "fmgr.h"
+#include "utils/jsonb.h"
 
-#include "methods/make.h"
+#include "affine/programme.h"
+#include "domain/literal.h"
+#include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "methods/make.h"
 
 /* Argument n; 22004 if it is null. */
 extern char *pe_text_argument(FunctionCallInfo fcinfo, int n, const char *name);
@@ -44,11 +48,70 @@ extern void pe_refuse_parameter(const char *name, const char *value, const char 
 /* Argument n, one of so many words: its place among them; 22023 for another one. */
 extern int	pe_choice_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *const *words, int count);
 
+/* Argument n, an accounting by its name. */
+extern pe_accounting pe_accounting_argument(FunctionCallInfo fcinfo, int n);
+
 /* The method of a strategy by its name; 22023 if there is none of this name. */
 extern pe_method pe_method_argument(FunctionCallInfo fcinfo, int n);
 extern pe_method pe_method_of_text(const char *name);
 
 /* 22023 for a method that does not serve the norm, with the names of those that do. */
 extern void pe_check_method(pe_method method, pe_norm norm);
+
+/* ----------
+ * Literals of the attributes of a dataset, and errors in texts with literals.
+ * ----------
+ */
+
+/* Reads the literals of a text. */
+typedef struct pe_literal_reader
+{
+	pe_dataset *dataset;
+	const char *text;
+	pe_column  *columns;		/* room for PE_MAX_ATTRIBUTES, where attributes that are not among them are put */
+	int			count;
+	int			position;		/* of the literal that is being read */
+} pe_literal_reader;
+
+/*
+ * Literals are read by the input function of the column's type, which raises
+ * what it says of a malformed one, with the position in the text.
+ */
+extern pe_literal_source pe_literals(pe_literal_reader *reader);
+
+/* Raises an error in a text, with its position: 42601, 42704, 22023 or 54000. */
+extern void pe_refuse_text(const char *text, const pe_text_error *error) __attribute__((noreturn));
+
+/* ----------
+ * The feasible set of a minimum, as SQL and JSON give it.
+ * ----------
+ */
+
+/* As it was given; NULL: not at all. */
+typedef struct pe_polytope_argument
+{
+	double	   *lower;
+	int			lowers;
+	double	   *upper;
+	int			uppers;
+	double	   *inequality;		/* row-major */
+	int			inequalities;
+	int			width;			/* numbers of each */
+} pe_polytope_argument;
+
+/* From arguments lower, upper and inequalities, in this order from `first` on; 22004 if one of the first two is null. */
+extern void pe_polytope_of_arrays(FunctionCallInfo fcinfo, int first, pe_polytope_argument *argument);
+
+/* From the keys of the same names.  A null in lower or upper is no bound. */
+extern void pe_polytope_of_json(const Jsonb *options, pe_polytope_argument *argument);
+
+/*
+ * The set of so many variables; without bounds where none are given.  22023 if something
+ * is of another length, is NaN, or is an inequality that is not finite.
+ */
+extern void pe_polytope_make(const pe_polytope_argument *argument, int variables, pe_polytope *set);
+
+/* 22023 in the words of what is wrong with a set. */
+extern void pe_polytope_refuse(pe_programme_end end) __attribute__((noreturn));
 
 #endif

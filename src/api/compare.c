@@ -15,7 +15,7 @@
 #include "utils/timestamp.h"
 
 #include "accounting/filter.h"
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "api/answers.h"
 #include "api/arguments.h"
 #include "api/rows.h"
@@ -103,7 +103,10 @@ unit_rms(const comparison *c, const pe_strategy *strategy)
 static void
 compute(comparison *c, found *row)
 {
-	pe_strategy_key key = {&c->workload, NULL, row->method, PE_SUM, c->norm, GAP, true};
+	pe_strategy_key key = {
+		.workload = &c->workload, .method = row->method, .objective = PE_SUM, .norm = c->norm,
+		.neighbours = one_row.neighbours, .gap = GAP, .bounded = true
+	};
 	pe_kept_strategy kept;
 	const pe_strategy *strategy = &kept.strategy;
 
@@ -239,15 +242,15 @@ read_cost(FunctionCallInfo fcinfo, comparison *c)
 	pe_check_epsilon(epsilon);
 	c->norm = isnan(delta) ? PE_L1 : PE_L2;
 	c->pure_nano = pe_nano_rho_down(epsilon);
-	c->pure_ask = (pe_plan_ask) {.pure = true, .epsilon = epsilon, .rho = NAN, .max_stderr = NAN};
+	c->pure_ask = (pe_plan_ask) {.accounting = PE_PURE, .epsilon = epsilon, .rho = NAN, .max_stderr = NAN};
 	c->ask = c->pure_ask;
 	if (c->norm == PE_L2)
 	{
 		pe_check_delta(delta);
-		c->ask.pure = false;
+		c->ask.accounting = PE_GDP;
 		c->ask.delta = delta;
 	}
-	if ((c->norm == PE_L2 ? pe_nano_rho_of_epsilon(epsilon, delta) : c->pure_nano) <= 0)
+	if ((c->norm == PE_L2 ? pe_nano_rho_of_epsilon(PE_GDP, epsilon, delta) : c->pure_nano) <= 0)
 		refuse_cost(1);
 }
 

@@ -76,9 +76,10 @@ describe_attribute(ReturnSetInfo *result, const pe_column *column)
 }
 
 static char *
-promise(const char *accounting, double epsilon, double delta)
+promise(pe_accounting accounting, double epsilon, double delta, double delta_share)
 {
-	return pe_is_pure(accounting) ? psprintf("pure epsilon %g", epsilon) : psprintf("epsilon %g at delta %g", epsilon, delta);
+	return accounting == PE_PURE ? psprintf("pure epsilon %g", epsilon)
+		: psprintf("epsilon %g at delta %g (%s, delta_share %g)", epsilon, delta, pe_accounting_name(accounting), delta_share);
 }
 
 static void
@@ -112,10 +113,10 @@ describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 
 	if (pe_dataset_owned_by(dataset, GetUserId()))
 		line(result, "cap: %s for everybody together; epsilon %.4g of it is left",
-			 promise(dataset->accounting, dataset->epsilon, dataset->delta), pe_dataset_epsilon_left(dataset));
+			 promise(dataset->accounting, dataset->epsilon, dataset->delta, dataset->delta_share), pe_dataset_epsilon_left(dataset));
 	if (budget != NULL)
 		line(result, "your budget (role %s): %s; epsilon %.4g of it is left", budget->role,
-			 promise(budget->accounting, budget->epsilon, budget->delta), pe_budget_epsilon_left(budget));
+			 promise(budget->accounting, budget->epsilon, budget->delta, budget->delta_share), pe_budget_epsilon_left(budget));
 	else
 		line(result, "you have no budget of your own on it");
 }

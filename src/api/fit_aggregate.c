@@ -34,10 +34,9 @@
 
 #include "api/float_array.h"
 #include "api/model.h"
-#include "api/model_options.h"
 #include "api/options.h"
 #include "door/reader.h"
-#include "door/row_value.h"
+#include "door/values.h"
 #include "server/access.h"
 #include "ledger/models.h"
 #include "server/settings.h"

@@ -175,11 +175,11 @@ noise_of_replay(const call *c)
 	const pe_histogram *h = c->histogram;
 	pe_plan_rules rules = pe_door_rules(h->asked.dataset);
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(h->asked.plan));
-	bool		pure = h->asked.ask.pure;
+	pe_accounting accounting = h->asked.ask.accounting;
 	pe_noise   *noise;
 
 	pe_check_memory(pe_strategy_sensitivity_memory(&h->kept.strategy, rules.neighbours));
-	noise = pe_plan_noise_of(&h->kept.strategy, &rules, pure ? PE_L1 : PE_L2, pure ? amount.epsilon_nano : amount.rho_nano);
+	noise = pe_plan_noise_of(&h->kept.strategy, &rules, accounting, pe_nano_left(amount, accounting));
 	if (noise == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -293,7 +293,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	bool		unknown = h->method == PE_METHOD_DAWA;
 
 	values[0] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
-	nulls[0] = asked->ask.pure;
+	nulls[0] = asked->ask.accounting == PE_PURE;
 	values[1] = Float8GetDatum(pe_plan_epsilon(asked->plan));
 	values[2] = Float8GetDatum(asked->ask.delta);
 	values[3] = Float8GetDatum(c->max_stderr);
@@ -306,11 +306,12 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[9] = Float8GetDatum(h->kept.strategy.lower_bound);
 	values[10] = Float8GetDatum(pe_strategy_gap(&h->kept.strategy));
 	/* for pure accounting nobody has a bound worth telling, nor for more cells than can be optimised for */
-	nulls[9] = nulls[10] = asked->ask.pure || h->kept.strategy.lower_bound == 0;
+	nulls[9] = nulls[10] = nulls[0] || h->kept.strategy.lower_bound == 0;
 	values[11] = BoolGetDatum(fits);
 	nulls[12] = !fits;
 	values[12] = Float8GetDatum(left);
 	values[13] = BoolGetDatum(c->replay);
+	values[14] = CStringGetTextDatum(pe_accounting_name(asked->ask.accounting));
 }
 
 Datum
@@ -319,7 +320,7 @@ pe_sql_quote(PG_FUNCTION_ARGS)
 	call		c = {.fcinfo = fcinfo};
 
 	quote(&c, true);
-	pe_return_rows(fcinfo, 1, 14, make_quote, &c);
+	pe_return_rows(fcinfo, 1, 15, make_quote, &c);
 	return (Datum) 0;
 }
 

@@ -18,7 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
-#include "api/literal.h"
+#include "api/arguments.h"
 #include "server/access.h"
 #include "server/values.h"
 

@@ -10,7 +10,7 @@
 #define PE_API_MINIMUM_QUESTION_H
 
 #include "api/request.h"
-#include "door/minima.h"
+#include "door/questions.h"
 
 typedef struct pe_minimum_validated
 {

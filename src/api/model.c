@@ -253,7 +253,7 @@ choose_method(pe_model_fit *fit)
 	const char *name = fit->asked.request->method;
 
 	if (name == NULL || strcmp(name, "auto") == 0)
-		fit->problem.method = fit->asked.ask.pure ? PE_FIT_NAG_OPT : PE_FIT_NEWTON;
+		fit->problem.method = fit->asked.ask.accounting == PE_PURE ? PE_FIT_NAG_OPT : PE_FIT_NEWTON;
 	else if (!pe_fit_method_named(name, &fit->problem.method))
 		pe_refuse_parameter("method", name, "auto, newton, objpert, one_pass, agd, gd, hb, nag, masg, nag_opt, masg_opt, "
 							"sgd, sgd_adv, outpert or privgene (nonprivate, majority and objpert: owners only)");

@@ -9,7 +9,7 @@
 #define PE_API_MODEL_H
 
 #include "api/request.h"
-#include "door/fits.h"
+#include "door/questions.h"
 
 typedef struct pe_model_fit
 {
@@ -30,5 +30,16 @@ extern pe_model_fit *pe_model_validate(const pe_request *request, bool needs_bud
 
 /* After the fit: tells what was charged. */
 extern void pe_model_tell(const pe_model_fit *fit, const pe_charge_reply *reply, const char *name);
+
+/* ----------
+ * The last argument of the aggregates that fit models (options.h).
+ * ----------
+ */
+
+/*
+ * Reads the options: dataset, label, features, method, epsilon, rho, delta, model and budget
+ * are those of dp.fit, every other key is an option of the method.
+ */
+extern void pe_model_options_read(const Jsonb *options, pe_request *request);
 
 #endif

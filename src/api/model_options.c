@@ -1,10 +1,10 @@
 /*
  * model_options.c
- *	  The options of the aggregates that fit models.  See model_options.h.
+ *	  The options of the aggregates that fit models.  See model.h.
  */
 #include "postgres.h"
 
-#include "api/model_options.h"
+#include "api/model.h"
 #include "api/options.h"
 
 static void

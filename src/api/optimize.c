@@ -83,6 +83,7 @@ pe_sql_optimize(PG_FUNCTION_ARGS)
 {
 	static const char *const objectives[] = {[PE_SUM] = "sum", [PE_MAX] = "max"};
 	static const char *const norms[] = {[PE_L2] = "l2", [PE_L1] = "l1"};
+	static const char *const neighbours[] = {[PE_ADD_REMOVE] = "add_remove", [PE_SUBSTITUTE] = "substitute"};
 	optimization o;
 	pe_strategy_key key = {.workload = &o.workload, .bounded = true};
 
@@ -91,6 +92,7 @@ pe_sql_optimize(PG_FUNCTION_ARGS)
 	key.gap = pe_float_argument(fcinfo, 2, "gap");
 	key.objective = (pe_objective) pe_choice_argument(fcinfo, 3, "objective", objectives, lengthof(objectives));
 	key.norm = (pe_norm) pe_choice_argument(fcinfo, 4, "norm", norms, lengthof(norms));
+	key.neighbours = (pe_neighbours) pe_choice_argument(fcinfo, 5, "neighbours", neighbours, lengthof(neighbours));
 	check_key(&key);
 	pe_strategy_obtain(&key, key.gap, true, &o.kept);
 	pe_return_rows(fcinfo, 1, 9, make_row, &o);

@@ -43,45 +43,48 @@ PG_FUNCTION_INFO_V1(pe_sql_is_payer);
  */
 
 static void
-check_budget_numbers(const char *accounting, double epsilon, double delta)
+check_budget_numbers(pe_accounting accounting, double epsilon, double delta, double delta_share)
 {
 	pe_amount	limit;
 
 	pe_check_epsilon(epsilon);
-	if (!pe_is_pure(accounting))
+	if (accounting != PE_PURE)
 		pe_check_delta(delta);
-	limit = pe_limit(accounting, epsilon, delta);
+	limit = pe_budget_limit(accounting, epsilon, delta, delta_share);
 	if (limit.rho_nano == 0 && limit.epsilon_nano == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon %g at delta %g admits no charge", epsilon, delta)));
 }
 
-static char *
-accounting_argument(FunctionCallInfo fcinfo, int n)
-{
-	char	   *accounting = pe_text_argument(fcinfo, n, "accounting");
-
-	if (strcmp(accounting, "zcdp") != 0 && !pe_is_pure(accounting))
-		pe_refuse_parameter("accounting", accounting, "zcdp or pure");
-	return accounting;
-}
-
-/* The delta of a cap or a budget: given, else that by default; 0 in pure accounting, which admits no other. */
+/* delta or delta_share of a cap or a budget: given, else that by default; 0 in pure accounting, which admits no other. */
 static double
-delta_argument(FunctionCallInfo fcinfo, int n, const char *accounting, double by_default)
+delta_argument(FunctionCallInfo fcinfo, int n, const char *name, pe_accounting accounting, double by_default)
 {
 	double		delta = PG_ARGISNULL(n) ? by_default : PG_GETARG_FLOAT8(n);
 
-	if (!pe_is_pure(accounting))
+	if (accounting != PE_PURE)
 		return delta;
 	if (delta != 0 && delta != by_default)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta does not go with pure accounting"),
+				 errmsg("%s does not go with pure accounting", name),
 				 errdetail("It counts epsilon alone, and delta is 0."),
-				 errhint("Leave delta out.")));
+				 errhint("Leave %s out.", name)));
 	return 0;
+}
+
+static double
+share_argument(FunctionCallInfo fcinfo, int n, pe_accounting accounting, double by_default)
+{
+	double		share = delta_argument(fcinfo, n, "delta_share", accounting, by_default);
+
+	if (!pe_share_valid(accounting, share))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta_share must be a number of at least 0 and below 1"),
+				 errdetail("It is the part of delta for charges with a delta of their own; the rest turns rho into epsilon.")));
+	return share;
 }
 
 static char *
@@ -223,24 +226,25 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 	declared.name = pe_text_argument(fcinfo, 0, "dataset");
 	declared.relation = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
 	declared.epsilon = pe_float_argument(fcinfo, 2, "epsilon");
-	declared.accounting = accounting_argument(fcinfo, 7);
-	declared.delta = delta_argument(fcinfo, 3, declared.accounting, CAP_DELTA);
+	declared.accounting = pe_accounting_argument(fcinfo, 7);
+	declared.delta = delta_argument(fcinfo, 3, "delta", declared.accounting, CAP_DELTA);
+	declared.delta_share = share_argument(fcinfo, 8, declared.accounting, pe_default_share(declared.accounting));
 	declared.neighbours = neighbours_argument(fcinfo, 4);
 	declared.unit = PG_ARGISNULL(5) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(5)));
 	declared.max_rows = PG_ARGISNULL(6) ? 1 : PG_GETARG_INT32(6);
 	if (pe_dataset_has_values(&declared))
-		values_arguments(fcinfo, 8, &declared);
+		values_arguments(fcinfo, 9, &declared);
 	else
-		check_no_values(fcinfo, 8);
+		check_no_values(fcinfo, 9);
 
 	if (!OidIsValid(declared.relation))
 		pe_refuse_null("relation");
-	if (PG_ARGISNULL(3) && !pe_is_pure(declared.accounting))
+	if (PG_ARGISNULL(3) && declared.accounting != PE_PURE)
 		pe_refuse_null("delta");
 	if (declared.name[0] == '\0')
 		pe_refuse_parameter("dataset", declared.name, "a name that is not empty");
 	check_relation_owner(declared.relation);
-	check_budget_numbers(declared.accounting, declared.epsilon, declared.delta);
+	check_budget_numbers(declared.accounting, declared.epsilon, declared.delta, declared.delta_share);
 	pe_relation_check(declared.relation);
 	warn_of_foreign_rows(declared.relation);
 	warn_of_domains(declared.relation);
@@ -332,23 +336,33 @@ pe_sql_is_payer(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------
  */
 
-/* A pure cap cannot count rho. */
+/* A pure charge can be counted by every cap, one in rho by a cap of its own accounting alone. */
 static void
-check_fits_cap(const pe_dataset *dataset, const char *accounting)
+check_fits_cap(const pe_dataset *dataset, pe_accounting accounting, double share, bool overcommit)
 {
-	if (pe_is_pure(dataset->accounting) && !pe_is_pure(accounting))
+	const char *cap = pe_accounting_name(dataset->accounting);
+
+	if (accounting == dataset->accounting && share > 0 && dataset->delta_share == 0 && !overcommit)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the cap of dataset \"%s\" admits pure budgets only", dataset->name),
-				 errhint("Use accounting => 'pure'.")));
+				 errmsg("the cap of dataset \"%s\" keeps no delta for charges", dataset->name),
+				 errhint("Leave delta_share out.")));
+	if (accounting == PE_PURE || accounting == dataset->accounting)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 dataset->accounting == PE_PURE
+			 ? errmsg("the cap of dataset \"%s\" admits pure budgets only", dataset->name)
+			 : errmsg("the cap of dataset \"%s\" admits %s and pure budgets only", dataset->name, cap),
+			 errhint("Use accounting => '%s'.", cap)));
 }
 
-/* The epsilon that one request may cost, at half of the budget's delta; 0: no limit. */
+/* The epsilon that one request may cost, at the budget's delta for rho; 0: no limit. */
 static double
-most_argument(FunctionCallInfo fcinfo, int n, const char *accounting, double delta)
+most_argument(FunctionCallInfo fcinfo, int n, pe_accounting accounting, double delta, double delta_share)
 {
 	double		most = PG_ARGISNULL(n) ? 0 : PG_GETARG_FLOAT8(n);
-	pe_amount	limit = pe_limit(accounting, most, delta);
+	pe_amount	limit = pe_budget_limit(accounting, most, delta, delta_share);
 
 	if (!PG_ARGISNULL(n) && limit.rho_nano <= 0 && limit.epsilon_nano <= 0)
 		ereport(ERROR,
@@ -363,21 +377,23 @@ pe_sql_grant_budget(PG_FUNCTION_ARGS)
 {
 	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
 	double		epsilon = pe_float_argument(fcinfo, 2, "epsilon");
-	char	   *accounting = PG_ARGISNULL(4) ? dataset->accounting : accounting_argument(fcinfo, 4);
-	double		delta = delta_argument(fcinfo, 3, accounting, pe_is_pure(accounting) ? 0 : dataset->delta);
+	pe_accounting accounting = PG_ARGISNULL(4) ? dataset->accounting : pe_accounting_argument(fcinfo, 4);
+	bool		pure = accounting == PE_PURE;
+	double		delta = delta_argument(fcinfo, 3, "delta", accounting, pure ? 0 : dataset->delta);
+	double		share = share_argument(fcinfo, 5, accounting, pure ? 0 : dataset->delta_share);
 	double		most;
 	pe_grant	grant;
 
 	if (PG_ARGISNULL(1))
 		pe_refuse_null("grantee");
-	if (PG_ARGISNULL(5))
+	if (PG_ARGISNULL(6))
 		pe_refuse_null("overcommit");
-	check_fits_cap(dataset, accounting);
-	check_budget_numbers(accounting, epsilon, delta);
-	most = most_argument(fcinfo, 6, accounting, delta);
+	check_fits_cap(dataset, accounting, share, PG_GETARG_BOOL(6));
+	check_budget_numbers(accounting, epsilon, delta, share);
+	most = most_argument(fcinfo, 7, accounting, delta, share);
 	grant = (pe_grant) {
-		.role = pstrdup(NameStr(*PG_GETARG_NAME(1))), .epsilon = epsilon, .delta = delta, .accounting = accounting,
-		.overcommit = PG_GETARG_BOOL(5), .most_per_request = most
+		.role = pstrdup(NameStr(*PG_GETARG_NAME(1))), .epsilon = epsilon, .delta = delta, .delta_share = share,
+		.accounting = accounting, .overcommit = PG_GETARG_BOOL(6), .most_per_request = most
 	};
 	grant.role_oid = get_role_oid(grant.role, false);
 	pe_budget_set(dataset, &grant);

@@ -1,6 +1,6 @@
 /*
  * polytope_argument.c
- *	  The feasible set of a minimum.  See polytope_argument.h.
+ *	  The feasible set of a minimum.  See arguments.h.
  */
 #include "postgres.h"
 
@@ -11,7 +11,7 @@
 
 #include "api/arguments.h"
 #include "api/options.h"
-#include "api/polytope_argument.h"
+#include "api/request.h"
 
 /* No scaled inequality has so much on its left side: a point's numbers are below 2^900. */
 #define SIDE_MOST 0x1p1000

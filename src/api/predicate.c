@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "api/literal.h"
+#include "api/arguments.h"
 #include "api/predicate.h"
 
 /* The longest text of a predicate, in bytes. */

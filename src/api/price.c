@@ -44,7 +44,7 @@ left_text(const pe_asked *asked, int64 left)
 {
 	char	   *epsilon = rounded_down(pe_budget_epsilon(asked->budget, left));
 
-	return asked->ask.pure ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
+	return asked->ask.accounting == PE_PURE ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
 }
 
 /* What fits into so many nano-units: as an epsilon, if the request's epsilon is meant at the delta that the budget's is. */
@@ -53,7 +53,7 @@ fitting_text(const pe_asked *asked, int64 left)
 {
 	bool		meant_alike = isnan(asked->request->delta) && pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto == 0;
 
-	return asked->ask.pure || meant_alike
+	return asked->ask.accounting == PE_PURE || meant_alike
 		? psprintf("epsilon => %s", pe_number_text(pe_budget_epsilon(asked->budget, left))) : psprintf("rho => %.9g", left * 1e-9);
 }
 
@@ -61,7 +61,7 @@ fitting_text(const pe_asked *asked, int64 left)
 static bool
 took_much(const pe_asked *asked, int64 left)
 {
-	return pe_nano_left(pe_cost_amount(pe_plan_cost(asked->plan)), asked->ask.pure) > left / 2;
+	return pe_nano_left(pe_cost_amount(pe_plan_cost(asked->plan)), asked->ask.accounting) > left / 2;
 }
 
 void
@@ -95,7 +95,10 @@ refuse_for_delta(const pe_asked *asked, const pe_charge_reply *reply)
 					asked->budget->role, asked->dataset->name),
 			 errdetail("The request costs delta %.4g; delta %s is left for charges. Nothing was charged.",
 					   pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto * 1e-18, rounded_down(reply->delta_left * 1e-18)),
-			 errhint("A smaller delta, or a method that is charged rho alone, fits; the owner of the table can raise the budget.")));
+			 reply->delta_left > 0
+			 ? errhint("A smaller delta, or a method that is charged rho alone, fits; the owner of the table can grant a larger delta_share.")
+			 : errhint("A method that is charged rho alone needs no delta; the owner of the table can grant a larger delta_share, "
+					   "which keeps delta for charges.")));
 }
 
 static void
@@ -158,7 +161,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	bool		fits = pe_asked_fits(asked, replay, &left);
 
 	values[0] = Float8GetDatum(amount.rho_nano / 1e9);
-	nulls[0] = asked->ask.pure;
+	nulls[0] = asked->ask.accounting == PE_PURE;
 	values[1] = Float8GetDatum(pe_plan_epsilon(asked->plan));
 	values[2] = Float8GetDatum(asked->ask.delta);
 	values[3] = CStringGetTextDatum(asked->charge.method);
@@ -166,6 +169,8 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[5] = Float8GetDatum(left);
 	nulls[5] = !fits;
 	values[6] = BoolGetDatum(replay);
+	values[7] = CStringGetTextDatum(pe_accounting_name(asked->ask.accounting));
+	nulls[7] = amount.rho_nano == 0 && amount.epsilon_nano == 0;	/* nothing is counted */
 }
 
 void
@@ -173,5 +178,5 @@ pe_asked_return_quote(FunctionCallInfo fcinfo, const pe_asked *asked, bool repla
 {
 	quote		q = {asked, replay};
 
-	pe_return_rows(fcinfo, 1, 7, make_quote, &q);
+	pe_return_rows(fcinfo, 1, 8, make_quote, &q);
 }

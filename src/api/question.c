@@ -19,7 +19,10 @@
 #include "server/settings.h"
 #include "server/shim.h"
 
-/* How near to the optimum a strategy is made for a histogram, and how near one must be that is there already. */
+/*
+ * How near to the optimum a strategy is made for a histogram, and how near one must be that is there already.
+ * Under substitution a smaller gap takes more time than it is worth.
+ */
 #define HISTOGRAM_GAP 1e-6
 #define ACCEPTED_GAP 1e-3
 
@@ -31,7 +34,7 @@
 static pe_norm
 norm_of(const pe_histogram *h)
 {
-	return h->asked.ask.pure ? PE_L1 : PE_L2;
+	return h->asked.ask.accounting == PE_PURE ? PE_L1 : PE_L2;
 }
 
 /* The method; the accounting, which decides the noise, is known. */
@@ -240,13 +243,19 @@ make_plan(pe_histogram *h)
 		counts.scale = sqrt(pe_histogram_max_variance(h));
 	}
 	pe_asked_check_plan(&h->asked, pe_plan_of_counts(&h->asked.ask, &counts, &h->asked.plan),
-						dawa ? pe_plan_least_dawa() : 1, h->asked.ask.pure ? PE_EPSILON_MAX : 9e9);
+						dawa ? pe_plan_least_dawa() : 1, norm_of(h) == PE_L1 ? PE_EPSILON_MAX : 9e9);
 }
 
 void
 pe_histogram_resolve(pe_histogram *h)
 {
-	pe_strategy_key key = {&h->workload, h->possible, h->method, PE_SUM, norm_of(h), HISTOGRAM_GAP, h->bounded};
+	pe_neighbours neighbours = pe_dataset_neighbours(h->asked.dataset);
+	pe_norm		norm = norm_of(h);
+	pe_strategy_key key = {
+		.workload = &h->workload, .possible = h->possible, .method = h->method, .objective = PE_SUM, .norm = norm,
+		.neighbours = neighbours, .gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : HISTOGRAM_GAP,
+		.bounded = h->bounded
+	};
 
 	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &h->kept);
 	check_measurements(&h->kept.strategy);

@@ -41,7 +41,7 @@ static void
 read_row(pe_release *r)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
-		"coalesce(rho, epsilon, 0), payload, predicate, rho IS NULL, "
+		"coalesce(rho, epsilon, 0), payload, predicate, accounting, "
 		"workload IS NULL AND request::jsonb->>'kind' = 'minimum', method = 'dawa', "
 		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0) "
 	"FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
@@ -62,7 +62,7 @@ read_row(pe_release *r)
 	r->nano = pe_access_int64(0, 6);
 	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
 	r->predicate_text = pe_access_text(0, 8);
-	r->norm = pe_access_int64(0, 9) != 0 ? PE_L1 : PE_L2;
+	r->accounting = pe_accounting_of(pe_access_text(0, 9));
 	r->is_minimum = pe_access_int64(0, 10) != 0;
 	r->is_dawa = pe_access_int64(0, 11) != 0;
 	rows_per_unit = (int) pe_access_int64(0, 12);
@@ -155,7 +155,7 @@ noise_of(const pe_release *r)
 	if (r->is_dawa)
 		return NULL;
 	pe_check_memory(pe_strategy_sensitivity_memory(&r->kept.strategy, rules.neighbours));
-	noise = pe_plan_noise_of(&r->kept.strategy, &rules, r->norm, r->nano);
+	noise = pe_plan_noise_of(&r->kept.strategy, &rules, r->accounting, r->nano);
 	if (noise == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),

@@ -26,7 +26,7 @@ typedef struct pe_release
 	char	   *predicate_text; /* NULL: none */
 	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
 	bool		is_dawa;		/* by that method: its errors are unknown */
-	pe_norm		norm;			/* of the sensitivity that its noise was for */
+	pe_accounting accounting;	/* its noise */
 	int64		nano;			/* what it cost, of epsilon for PE_L1 */
 	int64		strategy_id;	/* 0: the workload itself was measured */
 	pe_kept_strategy kept;

@@ -29,6 +29,7 @@ pe_asked_open(pe_asked *asked, const pe_request *request)
 {
 	asked->request = request;
 	asked->dataset = pe_dataset_load(request->dataset);
+	asked->ask.accounting = PE_ZCDP;	/* of a method without privacy, which chooses no budget: rho 0, and epsilon infinite */
 }
 
 void
@@ -44,7 +45,8 @@ pe_asked_choose_budget(pe_asked *asked, bool needs_budget)
 	const char *role = asked->request->budget;
 
 	asked->budget = role != NULL || needs_budget ? pe_budget_choose(asked->dataset, role) : pe_budget_find(asked->dataset);
-	asked->ask.pure = pe_is_pure(asked->budget != NULL ? asked->budget->accounting : asked->dataset->accounting);
+	asked->ask.accounting = asked->budget != NULL ? asked->budget->accounting : asked->dataset->accounting;
+	asked->ask.cap = asked->dataset->accounting;
 }
 
 /* ------------------------------------------------------------------
@@ -71,21 +73,28 @@ refuse_of_pure(const char *name, const char *hint)
 			 errhint("%s", hint)));
 }
 
-/* A twentieth of the budget's, but a tenth at most of what it has for charges: that was granted with regard to others. */
+/*
+ * What an (epsilon, delta) method is charged: a tenth of what the budget has for charges, or has by its
+ * delta_share if that is less: more may have been granted with regard to others.  Where it has nothing, so much
+ * that the request can be priced, and refused.
+ */
 static double
-delta_of_charge(const pe_budget *budget)
+delta_of_charge(double delta, double delta_share, int64 limit)
 {
-	double		tenth = budget->delta_limit * 1e-19;
+	double		tenth = fmin(delta * delta_share / 10, limit * 1e-19);
 
-	return tenth > 0 ? fmin(budget->delta / 20, tenth) : budget->delta / 20;
+	return tenth >= 1e-18 ? tenth : delta / 20;
 }
 
 static double
 default_delta(const pe_asked *asked, bool approximate)
 {
-	if (asked->budget != NULL && approximate)
-		return delta_of_charge(asked->budget);
-	return (asked->budget != NULL ? asked->budget->delta : asked->dataset->delta) / (approximate ? 20 : 2);
+	const pe_budget *budget = asked->budget;
+	double		delta = budget != NULL ? budget->delta : asked->dataset->delta;
+	double		share = budget != NULL ? budget->delta_share : asked->dataset->delta_share;
+
+	return approximate ? delta_of_charge(delta, share, (budget != NULL ? budget->limit : asked->dataset->limit).delta_atto)
+		: pe_delta_of_conversion(delta, share);
 }
 
 static void
@@ -93,7 +102,7 @@ resolve_delta(pe_asked *asked, bool counts, bool approximate)
 {
 	const pe_request *request = asked->request;
 
-	if (asked->ask.pure)
+	if (asked->ask.accounting == PE_PURE)
 	{
 		if (!isnan(request->delta))
 			refuse_of_pure("delta", "Leave delta out.");
@@ -128,7 +137,7 @@ pe_asked_resolve_cost(pe_asked *asked, bool counts, bool approximate)
 void
 pe_asked_check_plan(const pe_asked *asked, pe_plan_status status, int64 least, double most)
 {
-	const char *unit = asked->ask.pure ? "epsilon" : "rho";
+	const char *unit = asked->ask.accounting == PE_PURE ? "epsilon" : "rho";
 
 	if (status == PE_PLAN_SENSITIVE)
 		ereport(ERROR,
@@ -198,8 +207,8 @@ pe_text_end(StringInfo text, const pe_asked *asked, const char *method)
 	else if (asked->dataset->unit != NULL)
 		appendStringInfo(text, ", \"rows_per_unit\": %d", asked->dataset->max_rows);
 	pe_text_add(text, "method", method);
-	appendStringInfo(text, ", \"accounting\": \"%s\"", asked->ask.pure ? "pure" : "zcdp");
-	if (asked->ask.pure)
+	pe_text_add(text, "accounting", pe_accounting_name(asked->ask.accounting));
+	if (asked->ask.accounting == PE_PURE)
 		appendStringInfo(text, ", \"epsilon\": " INT64_FORMAT "}", amount.epsilon_nano);
 	else if (amount.delta_atto > 0)
 		appendStringInfo(text, ", \"rho\": " INT64_FORMAT ", \"delta\": " INT64_FORMAT "}", amount.rho_nano, amount.delta_atto);

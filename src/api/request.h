@@ -12,7 +12,7 @@
 #include "fmgr.h"
 #include "utils/jsonb.h"
 
-#include "api/polytope_argument.h"
+#include "api/arguments.h"
 #include "ledger/budget.h"
 #include "ledger/wire.h"
 #include "plan/plan.h"
@@ -113,7 +113,7 @@ extern void pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply,
 /* What a quote tells of the price: whether the budget has it, and the epsilon left after it. */
 extern bool pe_asked_fits(const pe_asked *asked, bool replay, double *epsilon_left);
 
-/* Returns the row of dp.quote_fit and dp.quote_minimum: rho, epsilon, delta, method, fits, epsilon_left_after, replay. */
+/* Returns the row of dp.quote_fit and dp.quote_minimum: rho, epsilon, delta, method, fits, epsilon_left_after, replay, accounting. */
 extern void pe_asked_return_quote(FunctionCallInfo fcinfo, const pe_asked *asked, bool replay);
 
 #endif

@@ -20,7 +20,6 @@
 #include "api/arguments.h"
 #include "api/float_array.h"
 #include "api/options.h"
-#include "api/polytope_argument.h"
 #include "door/reader.h"
 #include "server/settings.h"
 

@@ -351,6 +351,14 @@ tridiagonal(int32_t n, double *a, double *value, double *work, lapack_int size)
 	return pe_la_finite((size_t) n, value) && (n < 2 || pe_la_finite((size_t) n - 1, off));
 }
 
+/* dstedc, with size numbers in work */
+static bool
+divide_and_conquer(int32_t n, double *value, double *off, double *z, double *work, lapack_int size, int32_t *iwork)
+{
+	return succeeded(LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', n, value, off, z, n, work, size,
+										 iwork, (lapack_int) pe_la_eigen_iwork(n)));
+}
+
 bool
 pe_la_eigen(int32_t n, double *a, double *value, double *z, double *work, int32_t *iwork)
 {
@@ -365,12 +373,22 @@ pe_la_eigen(int32_t n, double *a, double *value, double *z, double *work, int32_
 	if (!tridiagonal(n, a, value, work, size))
 		return false;
 	pe_poll();
-	if (!succeeded(LAPACKE_dstedc_work(LAPACK_COL_MAJOR, 'I', n, value, off, z, n, rest, size,
-									   iwork, (lapack_int) pe_la_eigen_iwork(n))))
+	if (!divide_and_conquer(n, value, off, z, rest, size, iwork))
 		return false;
 	pe_poll();
 	succeeded(LAPACKE_dormtr_work(LAPACK_COL_MAJOR, 'L', 'L', 'N', n, n, a, n, tau, z, n, rest, size));
 	return true;
+}
+
+bool
+pe_la_eigen_tridiagonal(int32_t n, double *value, double *off, double *z, double *work, int32_t *iwork)
+{
+	size_t		size = pe_la_eigen_work(n);
+
+	require_matrix(n, n, z, n);
+	require(value != NULL && off != NULL && work != NULL && iwork != NULL);
+	return pe_la_finite((size_t) n, value) && (n < 2 || pe_la_finite((size_t) n - 1, off)) &&
+		divide_and_conquer(n, value, off, z, work, size > INT32_MAX ? INT32_MAX : (lapack_int) size, iwork);
 }
 
 size_t

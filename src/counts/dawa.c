@@ -166,7 +166,7 @@ complete(const pe_dawa_plan *plan, pe_dawa_buckets *buckets)
 	if (strategy->dense != NULL)
 		buckets->root = root_of(strategy);
 	return pe_strategy_sensitivity_l1(strategy, plan->neighbours, plan->max_rows, &buckets->sensitivity) &&
-		pe_noise_is_served(PE_L1, buckets->sensitivity, plan->counts_nano) && (buckets->root != NULL) == (strategy->dense != NULL);
+		pe_noise_is_served(PE_PURE, buckets->sensitivity, plan->counts_nano) && (buckets->root != NULL) == (strategy->dense != NULL);
 }
 
 void

@@ -172,9 +172,11 @@ scanned_relations(const pe_visit *visit, SPIPlanPtr plan)
 pe_plan_rules
 pe_door_rules(const pe_dataset *dataset)
 {
+	pe_accounting cap = dataset->accounting;
+
 	if (dataset->private_column != NULL)
-		return (pe_plan_rules) {.max_change = dataset->max_change, .change_all = dataset->change_all};
-	return (pe_plan_rules) {.neighbours = pe_dataset_neighbours(dataset), .max_rows = dataset->max_rows};
+		return (pe_plan_rules) {.max_change = dataset->max_change, .change_all = dataset->change_all, .cap = cap};
+	return (pe_plan_rules) {.neighbours = pe_dataset_neighbours(dataset), .max_rows = dataset->max_rows, .cap = cap};
 }
 
 /* The rows are cut by the dataset's rules: for no others may the noise have been calibrated. */

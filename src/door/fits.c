@@ -1,6 +1,6 @@
 /*
  * fits.c
- *	  The door for models.  See fits.h.
+ *	  The door for models.  See questions.h.
  */
 #include "postgres.h"
 
@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "door/fits.h"
+#include "door/questions.h"
 #include "door/reader.h"
 #include "server/settings.h"
 #include "server/shim.h"

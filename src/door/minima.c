@@ -1,6 +1,6 @@
 /*
  * minima.c
- *	  The door for piecewise affine objectives.  See minima.h.
+ *	  The door for piecewise affine objectives.  See questions.h.
  */
 #include "postgres.h"
 
@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "door/minima.h"
+#include "door/questions.h"
 #include "server/settings.h"
 #include "server/shim.h"
 #include "server/values.h"

@@ -52,7 +52,7 @@ refuse_strategy(const pe_strategy_key *key, pe_strategy_status status, int32 cla
 static pe_strategy_problem
 problem_of(const pe_strategy_key *key, const pe_classes *classes)
 {
-	return (pe_strategy_problem) {key->workload, classes, key->possible, key->method, key->objective, key->norm, key->gap};
+	return (pe_strategy_problem) {key->workload, classes, key->possible, key->method, key->objective, key->norm, key->gap, key->neighbours};
 }
 
 /* A bound of all strategies for one that was made without. */

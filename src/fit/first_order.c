@@ -47,7 +47,7 @@ pe_accelerated_defaults(pe_fit_problem *problem)
 	pe_option_default(&o->rate, 1);
 	pe_option_default(&o->start, 0);
 	pe_option_default(&o->batch, 0);
-	pe_option_default(&o->clip, pe_fit_radius(problem));
+	pe_fit_default_clip(problem, pe_fit_radius(problem));
 	pe_option_default(&o->smoothness, smoothness_of(problem));
 	/* unset on purpose: l2 (smoothness / 1000 a row) and gap0 (a bound) where the number of rows is not known yet */
 	if (!(o->rate <= 1))
@@ -90,7 +90,7 @@ pe_sgd_adv_defaults(pe_fit_problem *problem)
 	if (isnan(o->sampling))
 		pe_option_default(&o->batch, fmin(o->rows, floor(sqrt(o->rows) + 10)));
 	pe_option_default(&o->rate, 0.1);
-	pe_option_default(&o->clip, fmin(3, pe_fit_radius(problem)));
+	pe_fit_default_clip(problem, fmin(3, pe_fit_radius(problem)));
 	pe_option_default(&o->l2, 0.001 * o->rows);
 	return sampled_defaults(o);
 }
@@ -104,7 +104,7 @@ pe_sgd_defaults(pe_fit_problem *problem)
 {
 	pe_fit_options *o = &problem->options;
 
-	pe_option_default(&o->clip, pe_fit_radius(problem));
+	pe_fit_default_clip(problem, pe_fit_radius(problem));
 	pe_option_default(&o->smoothness, smoothness_of(problem));
 	pe_option_default(&o->l2, 0);
 	return sampled_defaults(o);

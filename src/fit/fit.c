@@ -13,6 +13,7 @@
 #include "fit/measure.h"
 #include "fit/methods.h"
 #include "glm/minimise.h"
+#include "glm/unit_clip.h"
 
 /* More passes than this are refused: nobody would wait for them. */
 #define MOST_PASSES 1000000
@@ -49,6 +50,7 @@ static const pe_option options[] = {
 	{AT(splits), BIT(AGD), 1, 100000, false, false},
 	{AT(gap0), BIT(NAG_OPT) | BIT(MASG_OPT), 0, 1e6, true, false},
 	{AT(hinge), BIT(AGD), 0, 1, false, true},
+	{AT(unit_clip), GRADIENTS | BIT(ONE_PASS) | BIT(PRIVGENE), 0, 1, false, true},
 };
 
 const pe_option_table pe_fit_option_table = PE_OPTION_TABLE(options);
@@ -64,7 +66,32 @@ const pe_option_table pe_fit_option_table = PE_OPTION_TABLE(options);
 double
 pe_fit_radius(const pe_fit_problem *problem)
 {
-	return (problem->pure ? (double) problem->radius_1 : sqrt((double) problem->radius_sq)) / PE_ONE;
+	return (problem->accounting == PE_PURE ? (double) problem->radius_1 : sqrt((double) problem->radius_sq)) / PE_ONE;
+}
+
+bool
+pe_fit_clips_units(const pe_fit_problem *problem)
+{
+	return problem->max_rows > 1 && !problem->anonymous && problem->options.unit_clip == 1;
+}
+
+int32_t
+pe_fit_unit_rows(const pe_fit_problem *problem)
+{
+	return problem->max_rows < 1 || pe_fit_clips_units(problem) ? 1 : problem->max_rows;
+}
+
+double
+pe_fit_unit_length(const pe_fit_problem *problem)
+{
+	return pe_fit_clips_units(problem) ? sqrt(problem->max_rows) : 1;
+}
+
+void
+pe_fit_default_clip(pe_fit_problem *problem, double of_row)
+{
+	pe_option_default(&problem->options.clip,
+					  pe_fit_clips_units(problem) ? pe_fit_radius(problem) * pe_fit_unit_length(problem) : of_row);
 }
 
 pe_loss
@@ -104,7 +131,7 @@ newton_defaults(pe_fit_problem *problem)
 	pe_option_default(&o->share, 0.2);
 	pe_option_default(&o->decay, linear ? 0.5 : 0.8);
 	pe_option_default(&o->floor, linear ? 2 : 0.7);
-	pe_option_default(&o->clip, clip_of(problem));
+	pe_fit_default_clip(problem, clip_of(problem));
 	pe_option_default(&o->l2, 0);
 	return NULL;
 }
@@ -128,7 +155,7 @@ agd_defaults(pe_fit_problem *problem)
 	pe_option_default(&o->gamma, 0.1);
 	pe_option_default(&o->candidates, 20);
 	pe_option_default(&o->loss_cap, 3);
-	pe_option_default(&o->clip, fmin(3, pe_fit_radius(problem)));
+	pe_fit_default_clip(problem, fmin(3, pe_fit_radius(problem)));
 	pe_option_default(&o->step_max, 2);
 	pe_option_default(&o->adjust, 10);
 	pe_option_default(&o->l2, 0);
@@ -302,7 +329,7 @@ privgene_refusal(const pe_fit_problem *problem)
 static const char *
 agd_refusal(const pe_fit_problem *problem)
 {
-	if (problem->pure)
+	if (problem->accounting == PE_PURE)
 		return "This method weights measurements by their rho, which a pure budget does not have.";
 	return privgene_refusal(problem);
 }
@@ -412,7 +439,12 @@ pe_fit_defaults(pe_fit_problem *problem)
 {
 	const pe_fit_operations *method = &methods[problem->method];
 	const char *mistaken = pe_option_mistaken(&pe_fit_option_table, &problem->options, (int) problem->method);
+	double		unset;
 
+	/* which rows are of one unit must be known */
+	if (problem->max_rows > 1 &&
+		pe_option_taken(pe_option_named(&pe_fit_option_table, &problem->options, "unit_clip", &unset), (int) problem->method))
+		pe_option_default(&problem->options.unit_clip, !problem->anonymous && problem->max_rows <= PE_UNIT_ROWS_MOST);
 	return mistaken == NULL && method->defaults != NULL ? method->defaults(problem) : mistaken;
 }
 
@@ -423,7 +455,7 @@ pe_fit_refusal(const pe_fit_problem *problem)
 	bool		samples = (method->approximate && method->counts) || problem->options.batch > 0;
 	const char *refusal = NULL;
 
-	if (problem->pure && method->approximate)
+	if (problem->accounting == PE_PURE && method->approximate)
 		return "The theorem of this method is about epsilon and delta, which a pure budget does not have.";
 	if (method->refusal != NULL)
 		refusal = method->refusal(problem);
@@ -433,7 +465,9 @@ pe_fit_refusal(const pe_fit_problem *problem)
 		return "Sampling is accounted for units that come and go, not for units that change their rows.";
 	if (problem->anonymous && problem->max_rows > 1 && samples)
 		return "Sampling is accounted for whole units, and which rows are of one unit is not known here.";
-	if (!problem->pure && problem->options.batch > 0 && !method->approximate)
+	if (problem->anonymous && problem->max_rows > 1 && problem->options.unit_clip == 1)
+		return "Which rows are of one unit is not known here, so no unit's sum can be clipped.";
+	if (problem->accounting != PE_PURE && problem->options.batch > 0 && !method->approximate)
 		return "A sampled Gaussian has no cost in rho that is below that of all rows; sgd is accounted for in epsilon and delta.";
 	if (!pe_measure_fits(problem))
 		return "A unit may have so many rows here that no sampler serves the noise.";
@@ -460,14 +494,14 @@ pe_fit_passes(const pe_fit_problem *problem)
 	return (int32_t) fmin(passes, INT32_MAX);
 }
 
-/* A matrix, its eigenvectors, and twice as much to find them. */
+/* A matrix, its eigenvectors, and twice as much to find them; where units are clipped, the scores of a tile's rows. */
 size_t
 pe_fit_memory(const pe_fit_problem *problem)
 {
 	size_t		columns = (size_t) problem->shape->columns;
 	size_t		matrix = (columns + 1) * (columns + 1) * sizeof(double);
 
-	return 64 * columns * sizeof(double) + (methods[problem->method].matrix ? 4 * matrix : 0);
+	return (pe_fit_clips_units(problem) ? 128 : 64) * columns * sizeof(double) + (methods[problem->method].matrix ? 4 * matrix : 0);
 }
 
 /* ----------

@@ -43,7 +43,7 @@ typedef struct pe_fit_options
 	double		iterations;		/* all but one_pass and majority; agd: planned; objpert: its default at least */
 	double		l2;				/* Lambda: Lambda/2 |w|^2 is added to the SUM of the losses; gd .. masg_opt:
 								 * unset is smoothness / 1000 for every row */
-	double		clip;			/* of a row's gradient, in the norm of the accounting, in units of a feature */
+	double		clip;			/* of a row's gradient and of a unit's, in the norm of the accounting, in units of a feature */
 	double		rows;			/* a public guess of the number of rows, where a method divides by it */
 	double		share;			/* newton, one_pass: of the cost for the second moment; agd: for selections; objpert: of epsilon for Lambda; sgd none */
 	double		decay;			/* newton: quotient of successive shares; privgene: of steps */
@@ -62,6 +62,7 @@ typedef struct pe_fit_options
 	double		splits;			/* agd: the paper's division of epsilon instead of a planned number; NaN: planned */
 	double		gap0;			/* nag_opt, masg_opt: a guess of F(start) - F*; unset: a bound */
 	double		hinge;			/* svm with agd: 1: plain hinge */
+	double		unit_clip;		/* 1: what all rows of a unit give together is clipped; unset where each unit has one row */
 } pe_fit_options;
 
 /* What fit/fit_plan.c worked out before anything is charged. */
@@ -88,7 +89,7 @@ typedef struct pe_fit_problem
 	int32_t		max_rows;		/* of a unit: k */
 	bool		anonymous;		/* rows come without their units: where one has several, no method can sample units */
 	bool		substitute;
-	bool		pure;			/* nano is of a pure epsilon, else of rho */
+	pe_accounting accounting;	/* PE_PURE: nano is of a pure epsilon, else of rho */
 	int64_t		nano;			/* the cost, all of it; of an (epsilon, delta) method the epsilon */
 	double		delta;			/* of an (epsilon, delta) method */
 	pe_fit_plan plan;
@@ -131,5 +132,51 @@ extern size_t pe_fit_memory(const pe_fit_problem *problem);
 
 /* Fits.  w: columns numbers, finite.  The random source must not fail.  Tells progress after each pass. */
 extern void pe_fit_run(const pe_fit_problem *problem, pe_source *source, double *w);
+
+/* ----------
+ * What a fit costs, and how much noise that buys: worked out before anything
+ * is charged.
+ * ----------
+ */
+
+/*
+ * Fills in problem->plan for problem->nano, which of an (epsilon, delta) method is the
+ * epsilon of the whole in 1e-9.  False if the cost cannot be met, such as epsilon too
+ * small for the number of steps.
+ */
+extern bool pe_fit_plan_make(pe_fit_problem *problem);
+
+/*
+ * What the draws of one run take together at most, in nano-units: the cost itself, or of
+ * sgd and sgd_adv, whose steps are counted without their sampling, the sum of these
+ * (sampling.c proves what they cost with it).
+ */
+extern int64_t pe_fit_drawn(const pe_fit_problem *problem);
+
+/*
+ * objpert (objpert.c): regulariser and noise for an epsilon and delta, which the whole
+ * fit then meets; the theorem is in fit/fit_objpert.c.
+ */
+extern bool pe_plan_objpert(pe_fit_problem *problem);
+
+/*
+ * The least standard deviation of objective perturbation, in units of what the
+ * neighbours' gradients differ by at most, rounded up: for (epsilon, delta), when the
+ * logarithm of the determinants' ratio is at most log_det, and gradients are a sum of
+ * `rows' rows'.  Infinity if there is none.
+ */
+extern double pe_objpert_sigma(double epsilon, double delta, double log_det, double rows);
+
+/* gd .. masg_opt: nano itself, of which each step takes a nano-unit at least. */
+extern bool pe_plan_accelerated(pe_fit_problem *problem);
+
+/* sgd, sgd_adv (sampling.c): noise for Poisson-sampled steps, by Renyi divergences of integer order. */
+extern bool pe_plan_sampled(pe_fit_problem *problem);
+
+/*
+ * The epsilon at delta, rounded up, of so many sampled steps, each of which would cost
+ * nano_step of rho without sampling, after a release of nano_count.
+ */
+extern double pe_sampled_epsilon(double q, int32_t steps, int64_t nano_step, int64_t nano_count, double delta);
 
 #endif

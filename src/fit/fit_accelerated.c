@@ -9,7 +9,8 @@
  * iterates are functions of these: all of them may be told, not the last alone.
  *
  * Neighbours, sensitivity: those of a gradient and of a count in measure.h, in the L2
- * norm (rho) or the L1 norm (pure; the clip is then in that norm).
+ * norm (rho) or the L1 norm (pure; the clip is then in that norm).  Units of several rows are
+ * clipped as a whole unless option unit_clip is 0.
  *
  * Cost: problem->nano, of rho or of a pure epsilon, divided into a fiftieth for the
  * number of rows, where it is measured, and integers for the steps whose sum is what is
@@ -20,7 +21,7 @@
  *
  * Batches (option `batch`, which takes option `rows`): every unit joins a step's batch
  * with probability q = batch / rows, rounded down, and the step's noise is that of a
- * larger epsilon (pe_unsampled_epsilon in accounting/mechanisms.h, with the theorem).  Under a
+ * larger epsilon (pe_unsampled_epsilon in accounting/conversion.h, with the theorem).  Under a
  * pure cost and add_remove alone.  A sampled Gaussian has no rho worth having; sgd is
  * accounted for that.  Sums are divided by batch, never by how many units came.
  *
@@ -123,11 +124,11 @@ log_sum(double a, double b)
 static double
 noise_unit(const pe_fit_problem *problem, double rows, int64_t nano)
 {
-	double		length = problem->options.clip * (problem->max_rows > 1 ? problem->max_rows : 1) *
+	double		length = problem->options.clip * pe_fit_unit_rows(problem) *
 		(problem->substitute ? 2 : 1) / rows;
 	double		cost = (double) nano * 1e-9;
 
-	return problem->shape->columns * length * length / (problem->pure ? cost * cost : 4 * cost);
+	return problem->shape->columns * length * length / (problem->accounting == PE_PURE ? cost * cost : 4 * cost);
 }
 
 /* A bound on F(start) - F*: the losses are not negative. */
@@ -154,7 +155,7 @@ gap_of(const pe_fit_problem *problem, const shape *s)
 static int32_t
 best_steps(const pe_fit_problem *problem, const shape *s, const pe_schedule *schedule, double noise)
 {
-	double		power = problem->pure ? 3 : 2;
+	double		power = problem->accounting == PE_PURE ? 3 : 2;
 	double		gap = gap_of(problem, s);
 	double		least = INFINITY;
 	double		log_roots = -INFINITY;	/* of the sum of a_t^(1/p) */
@@ -183,7 +184,7 @@ best_steps(const pe_fit_problem *problem, const shape *s, const pe_schedule *sch
 static void
 set_parts(const pe_fit_problem *problem, const shape *s, const pe_schedule *schedule, double *part)
 {
-	double		power = problem->pure ? 3 : 2;
+	double		power = problem->accounting == PE_PURE ? 3 : 2;
 	double		log_later = 0;
 	double		sum = 0;
 
@@ -316,7 +317,7 @@ check_batches(const pe_fit_problem *problem)
 	if (problem->options.batch > 0)
 	{
 		(void) pe_sample_of(problem->options.batch / problem->options.rows, &fits);
-		if (!fits || !problem->pure || problem->substitute)
+		if (!fits || problem->accounting != PE_PURE || problem->substitute)
 			pe_bug("batches that are not accounted for");
 	}
 }

@@ -21,7 +21,8 @@
  * step, and its losses in an interval of that length, since they change by at most 1 for
  * each 1 of the margin; clipping to [0, loss_cap] does not increase that.  All scores move
  * by a common number and something between 0 and D = min(S, loss_cap), which is what
- * select.h calls monotone; k rows: k D.  substitute: 2 k D.  S is public: steps and u are
+ * select.h calls monotone; k rows: k D, or sqrt(k) D where what they give together is clipped
+ * to that (glm/unit_clip.h).  substitute: twice that.  S is public: steps and u are
  * functions of what was released before, and the filter allows that.
  *
  * D is an upper bound of float32 losses in integers, as in fit_privgene.c: for |m| <= 48
@@ -168,7 +169,7 @@ static int32_t
 choose_step(descent *d)
 {
 	const pe_fit_problem *problem = d->problem;
-	pe_u128		k = (pe_u128) (problem->max_rows > 1 ? problem->max_rows : 1);
+	pe_u128		rows = (pe_u128) pe_fit_unit_rows(problem);
 	pe_exact_sums scores;
 	int32_t		chosen;
 
@@ -176,10 +177,11 @@ choose_step(descent *d)
 	pe_weights_set(&d->losses.direction, d->direction, d->columns, problem->radius_sq);
 	for (int32_t c = 0; c < d->losses.candidates; c++)
 		d->losses.alpha[c] = (float) step_of(d, c);
+	d->losses.clip = (pe_u128) ((double) spread(d) * pe_fit_unit_length(problem));
 	pe_exact_run(d->source, &d->losses, &scores);
 	for (int32_t c = 0; c < d->losses.candidates; c++)
 		scores.sums[c] += regulariser(d, d->losses.alpha[c]);
-	chosen = pe_draw_least(problem->allowance, scores.sums, d->losses.candidates, k * spread(d),
+	chosen = pe_draw_least(problem->allowance, scores.sums, d->losses.candidates, rows * d->losses.clip,
 						   !problem->substitute, d->of_selection);
 	pe_exact_wipe(&scores);
 	d->left -= d->of_selection;
@@ -275,6 +277,7 @@ prepare_losses(descent *d)
 	memset(&d->losses, 0, sizeof(d->losses));
 	d->losses.kind = PE_PASS_LOSSES;
 	d->losses.loss = d->gradients.loss;
+	d->losses.unit_clip = pe_fit_clips_units(d->problem);
 	d->losses.candidates = (int32_t) o->candidates + 1;
 	d->losses.cap = (int32_t) fmax(1, ldexp(o->loss_cap, PE_LOSS_BITS));
 	d->losses.weights.v = pe_alloc((size_t) d->columns, sizeof(int32_t));

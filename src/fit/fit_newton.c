@@ -19,6 +19,10 @@
  * eigenvalues meaningless: of M's, none counts less than floor s sqrt(columns), s the
  * noise of a diagonal entry, about floor / sqrt(2) of the largest eigenvalue of the
  * noise alone.
+ *
+ * Units of several rows: gradients are clipped by unit, M is not.  A unit whose gradients
+ * cancel is not shortened and moves with all its rows' curvature; a weight below 1 for these
+ * rows in M could make a step k times too long.
  */
 #include "fit/fit.h"
 

@@ -13,6 +13,9 @@
  * removed, m = k; or for k rows that are replaced by k others, m = 2 k.  Below, U and U'
  * are the rows that only D and only D' has: each at most k, together at most m.
  *
+ * Units cannot be clipped as a whole: 1. to 3. are about the minimiser of a sum of convex
+ * losses, whose gradient no clipped sum is.
+ *
  * Required: |x_i| <= R (public); |l'| <= 1, 0 <= l'' <= beta / R^2 almost everywhere, l'
  * Lipschitz: logistic (1/4), Huber's hinge (1).  Fewer than 2^34 rows.
  *
@@ -22,7 +25,7 @@
  *
  * delta_G that of a Gaussian of sensitivity v and standard deviation 1, v^2 = r^2 + q^2,
  * r = m R / s, q = 2 eta / t; eta is the distance below.  (fit/objpert.c solves this for
- * s and t; the ledger is charged (epsilon tanh(epsilon / 2), delta), which every
+ * s and t; the ledger is charged what epsilon costs of a pure mechanism, and delta, which every
  * (epsilon, delta)-DP release keeps.)  Chaudhuri, Monteleoni and Sarwate 2011, and Kifer,
  * Smith and Thakurta 2012, are the origin; Redberg, Koskela and Wang, arXiv 2401.00583,
  * have such a bound for one row and the exact minimiser; Iyengar et al., S&P 2019, release

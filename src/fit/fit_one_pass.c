@@ -8,6 +8,9 @@
  * sigmas (CKS Theorem 14), or two that are composed: the same cost.  All else is
  * post-processing.
  *
+ * Units of several rows, where they are clipped: the rows of a unit have one weight, at most 1,
+ * in M and in v (glm/unit_clip.h), and the weights minimise the weighted sum of squares.
+ *
  * A regression's squared loss is a function of M and v (and y^2, which no weight
  * depends on): the weights are its minimiser M^-1 v, where eigenvalues of M below
  * floor s sqrt(columns) are raised to it, s the noise of a diagonal entry.

@@ -13,7 +13,8 @@
  *
  * Required: |x_i| <= R, |l'| <= 1, 0 <= l'' <= beta / R^2 (logistic, Huber's hinge).  No
  * gradient is clipped: none is longer than R, and a clip that binds would make
- * grad F_D the gradient of no convex function, so that 1. below would not hold.
+ * grad F_D the gradient of no convex function, so that 1. below would not hold.  For the same
+ * reason what a unit's rows give together is not clipped.
  *
  * The step a_D.  A guess N of the number of rows is public (or was released); the number n
  * itself is not.  With rate r <= 2, c = 2 / r and x = n / N,
@@ -176,7 +177,7 @@ add_noise(const pe_fit_problem *problem, const pe_outpert *o, pe_i128 *exact, in
 	size_t		columns = (size_t) problem->shape->columns;
 	double		steps_l1 = ceil((double) o->steps * sqrt((double) columns) * SLACK);
 
-	pe_noise_draw(problem->allowance, problem->pure ? (pe_u128) steps_l1 : (pe_u128) o->steps * o->steps, nano,
+	pe_noise_draw(problem->allowance, problem->accounting == PE_PURE ? (pe_u128) steps_l1 : (pe_u128) o->steps * o->steps, nano,
 				  exact, columns, released);
 }
 

@@ -6,7 +6,7 @@
  * (fit/fit.h), of rho or of a pure epsilon.  Of a method whose theorem ends in (epsilon,
  * delta) that is the epsilon.  The charge is plan/plan.h's.
  */
-#include "fit/fit_plan.h"
+#include "fit/fit.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ accelerated_fits(const pe_fit_problem *problem)
 
 	if (problem->options.batch > 0)
 	{
-		if (!problem->pure || problem->substitute)
+		if (problem->accounting != PE_PURE || problem->substitute)
 			return false;
 		(void) pe_sample_of(problem->options.batch / problem->options.rows, &fits);
 	}

@@ -15,7 +15,8 @@
  * clipping at loss_cap does not increase that.  So what a row adds lies in an interval
  * of length 2 s around its loss at m, and in [0, loss_cap]: all scores move by a common
  * number and something between 0 and D = min(2 s, loss_cap), which is what select.h
- * calls monotone; k rows: k D.  substitute: 2 k D.
+ * calls monotone; k rows: k D, or sqrt(k) D where what they give together is clipped to
+ * that (glm/unit_clip.h).  substitute: twice that.
  *
  * That argument is about float32 losses, of which D is made an upper bound in integers:
  * for |m| <= 48 and s, loss_cap <= 16 margins stay below 64, where a loss errs by less
@@ -52,15 +53,16 @@ spread(const pe_fit_problem *problem, int32_t cap, float step)
 }
 
 static int32_t
-choose_coordinate(const pe_fit_problem *problem, pe_source *source, const pe_pass *pass, int64_t nano)
+choose_coordinate(const pe_fit_problem *problem, pe_source *source, pe_pass *pass, int64_t nano)
 {
-	pe_u128		k = (pe_u128) (problem->max_rows > 1 ? problem->max_rows : 1);
+	pe_u128		rows = (pe_u128) pe_fit_unit_rows(problem);
 	pe_exact_sums scores;
 	int32_t		chosen;
 
+	pass->clip = (pe_u128) ((double) spread(problem, pass->cap, pass->step) * pe_fit_unit_length(problem));
 	pe_exact_run(source, pass, &scores);
 	chosen = pe_draw_least(problem->allowance, scores.sums, (int32_t) scores.count,
-						   k * spread(problem, pass->cap, pass->step), !problem->substitute, nano);
+						   rows * pass->clip, !problem->substitute, nano);
 	pe_exact_wipe(&scores);
 	return chosen;
 }

@@ -7,8 +7,8 @@
  * `rows` is given, a noisy number of rows.  All iterates are functions of these.
  *
  * Neighbours: a unit is added or removed; not substitute.  Every unit joins a batch with
- * probability q, its rows as a whole (pass.h).  Sensitivity of a batch's sum: k clip, in
- * integers (measure.h).
+ * probability q, its rows as a whole (pass.h).  Sensitivity of a batch's sum: k clip, or clip
+ * where units are clipped as a whole, in integers (measure.h).
  *
  * Cost: (epsilon, delta) of the whole.  plan.nano_step is what a step would cost without
  * sampling; fit/sampling.c chooses it and has the theorem: Renyi divergences of
@@ -59,7 +59,7 @@ rate_of(const descent *d)
 	const pe_fit_problem *problem = d->problem;
 	const pe_fit_options *o = &problem->options;
 	double		safe = (problem->model == PE_MODEL_SVM ? 2 : 1) / o->smoothness;
-	double		noise = o->clip * problem->max_rows / d->batch *
+	double		noise = o->clip * pe_fit_unit_rows(problem) / d->batch *
 		sqrt((double) d->columns * 5e8 / (double) problem->plan.nano_step);
 
 	if (!isnan(o->rate))
@@ -93,7 +93,7 @@ fit_sampled(const pe_fit_problem *problem, pe_source *source, int32_t last_alone
 	double		rows;
 	descent		d;
 
-	if (plan->nano_step <= 0 || plan->steps < 1 || problem->substitute || problem->pure)
+	if (plan->nano_step <= 0 || plan->steps < 1 || problem->substitute || problem->accounting == PE_PURE)
 		pe_bug("sampled steps without a plan");
 	rows = pe_first_order_rows(problem, source, plan->nano_count);
 	d.problem = problem;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fit/methods.h"
+#include "glm/unit_clip.h"
 #include "noise/noise.h"
 
 /* The largest |s| of a gradient pass. */
@@ -26,7 +27,7 @@
 static pe_norm
 norm_of(const pe_fit_problem *problem)
 {
-	return problem->pure ? PE_L1 : PE_L2;
+	return problem->accounting == PE_PURE ? PE_L1 : PE_L2;
 }
 
 /* a b, or the largest number: nothing is calibrated to that, so it ends in a refusal. */
@@ -38,16 +39,24 @@ product(pe_u128 a, pe_u128 b)
 	return __builtin_mul_overflow(a, b, &c) ? ~(pe_u128) 0 : c;
 }
 
+/* How many rows' worth a unit gives to the sums of a pass: all that it may have, or one where it is clipped as a whole. */
+static int32_t
+rows_of(const pe_fit_problem *problem, const pe_pass *pass)
+{
+	return problem->max_rows < 1 || pass->unit_clip ? 1 : problem->max_rows;
+}
+
 /*
- * The sensitivity (PE_L2: squared) of sums of which one row's share has the given norm (PE_L2: squared).
+ * The sensitivity (PE_L2: squared) of sums of which one row's share has the given norm (PE_L2:
+ * squared), where a unit gives as much as so many rows.
  * squares: how many times the squared norm of what a unit gives the squared distance
  * of two neighbours is: 1 where one of the units is nothing, 4 where two can be
  * opposite, 2 where they are at right angles at most.
  */
 static pe_u128
-sensitivity_for(const pe_fit_problem *problem, pe_u128 row, int32_t squares)
+sensitivity_for(const pe_fit_problem *problem, int32_t rows, pe_u128 row, int32_t squares)
 {
-	pe_u128		k = (pe_u128) (problem->max_rows > 1 ? problem->max_rows : 1);
+	pe_u128		k = (pe_u128) rows;
 
 	if (row == 0)
 		row = 1;
@@ -57,9 +66,9 @@ sensitivity_for(const pe_fit_problem *problem, pe_u128 row, int32_t squares)
 }
 
 static pe_u128
-gradient_sensitivity(const pe_fit_problem *problem, pe_u128 clip)
+gradient_sensitivity(const pe_fit_problem *problem, int32_t rows, pe_u128 clip)
 {
-	return sensitivity_for(problem, clip, problem->substitute ? 4 : 1);
+	return sensitivity_for(problem, rows, clip, problem->substitute ? 4 : 1);
 }
 
 /*
@@ -67,30 +76,30 @@ gradient_sensitivity(const pe_fit_problem *problem, pe_u128 clip)
  * (|x|_1^2 + |x|_2^2) / 2.
  */
 static pe_u128
-moment_sensitivity(const pe_fit_problem *problem)
+moment_sensitivity(const pe_fit_problem *problem, int32_t rows)
 {
 	pe_u128		one = (pe_u128) problem->radius_1;
-	pe_u128		row = problem->pure ? (product(one, one) + problem->radius_sq) / 2 + 1 :
+	pe_u128		row = problem->accounting == PE_PURE ? (product(one, one) + problem->radius_sq) / 2 + 1 :
 		product(problem->radius_sq, problem->radius_sq);
 
-	return sensitivity_for(problem, row, problem->substitute ? 2 : 1);
+	return sensitivity_for(problem, rows, row, problem->substitute ? 2 : 1);
 }
 
 /* A column of labels times the features, in [-PE_ONE, PE_ONE] each. */
 static pe_u128
-label_sensitivity(const pe_fit_problem *problem)
+label_sensitivity(const pe_fit_problem *problem, int32_t rows)
 {
-	pe_u128		row = problem->pure ? product((pe_u128) problem->radius_1, PE_ONE) :
+	pe_u128		row = problem->accounting == PE_PURE ? product((pe_u128) problem->radius_1, PE_ONE) :
 		product(problem->radius_sq, (pe_u128) PE_ONE * PE_ONE);
 
-	return sensitivity_for(problem, row, problem->substitute ? 4 : 1);
+	return sensitivity_for(problem, rows, row, problem->substitute ? 4 : 1);
 }
 
 /* The longest gradient that a row can have. */
 static pe_u128
 longest_gradient(const pe_fit_problem *problem)
 {
-	if (problem->pure)
+	if (problem->accounting == PE_PURE)
 		return product((pe_u128) problem->radius_1, LARGEST_SCALAR);
 	return product(problem->radius_sq, (pe_u128) LARGEST_SCALAR * LARGEST_SCALAR);
 }
@@ -99,19 +108,26 @@ longest_gradient(const pe_fit_problem *problem)
 static pe_u128
 checked(const pe_fit_problem *problem, pe_u128 sensitivity, int64_t nano)
 {
-	if (!pe_noise_is_served(norm_of(problem), sensitivity, nano))
+	if (!pe_noise_is_served(problem->accounting, sensitivity, nano))
 		pe_bug("a measurement cannot be calibrated");
 	return sensitivity;
+}
+
+/* Whether every cost is served: 1, which has no common divisor with 10^9, and room for what large ones of Gaussian DP add. */
+static bool
+any_cost(const pe_fit_problem *problem, pe_u128 sensitivity)
+{
+	return sensitivity >> 126 == 0 && pe_noise_is_served(problem->accounting, sensitivity + ((pe_u128) 1 << 37), 1);
 }
 
 bool
 pe_measure_fits(const pe_fit_problem *problem)
 {
-	/* a cost without common divisors with 10^9 asks for the most bits */
-	pe_norm		norm = norm_of(problem);
+	int32_t		k = problem->max_rows > 1 ? problem->max_rows : 1;
 
-	return pe_noise_is_served(norm, gradient_sensitivity(problem, longest_gradient(problem)), 1) &&
-		pe_noise_is_served(norm, moment_sensitivity(problem), 1) && pe_noise_is_served(norm, label_sensitivity(problem), 1);
+	return any_cost(problem, gradient_sensitivity(problem, k, longest_gradient(problem))) &&
+		any_cost(problem, moment_sensitivity(problem, k)) && any_cost(problem, label_sensitivity(problem, k)) &&
+		(k <= PE_UNIT_ROWS_MOST || !pe_fit_clips_units(problem));
 }
 
 /* ----------
@@ -177,7 +193,7 @@ pe_clip_integer(double clip, int32_t residual_bits, pe_norm norm)
 static int32_t
 bits_of_residual(const pe_fit_problem *problem, double clip)
 {
-	double		radius = (problem->pure ? (double) problem->radius_1 : sqrt((double) problem->radius_sq)) / PE_ONE;
+	double		radius = (problem->accounting == PE_PURE ? (double) problem->radius_1 : sqrt((double) problem->radius_sq)) / PE_ONE;
 	int32_t		bits = 0;
 
 	if (problem->model != PE_MODEL_LINEAR)
@@ -196,8 +212,15 @@ pe_gradient_pass(const pe_fit_problem *problem, double clip, pe_pass *pass)
 	pass->kind = PE_PASS_GRADIENT;
 	pass->loss = pe_fit_loss(problem);
 	pass->norm = norm_of(problem);
-	pass->residual_bits = bits_of_residual(problem, clip);
+	pass->unit_clip = pe_fit_clips_units(problem);
+	/* of a unit's clip the part that a row has if each goes its own way */
+	pass->residual_bits = bits_of_residual(problem, pass->unit_clip ? clip / sqrt(problem->max_rows) : clip);
 	pass->clip = pe_clip_integer(clip, pass->residual_bits, pass->norm);
+	if (pass->unit_clip)
+	{
+		longest = sensitivity_for(problem, problem->max_rows, longest, 1);
+		longest = longest < PE_UNIT_CLIP_MOST ? longest : PE_UNIT_CLIP_MOST - 1;
+	}
 	if (pass->clip > longest)
 		pass->clip = longest;
 	pass->weights.v = pe_alloc((size_t) problem->shape->columns, sizeof(*pass->weights.v));
@@ -215,7 +238,7 @@ void
 pe_measure_sums(const pe_fit_problem *problem, const pe_pass *pass, const pe_exact_sums *exact,
 				int64_t nano, double *gradient)
 {
-	pe_u128		sensitivity = checked(problem, gradient_sensitivity(problem, pass->clip), nano);
+	pe_u128		sensitivity = checked(problem, gradient_sensitivity(problem, rows_of(problem, pass), pass->clip), nano);
 	pe_i128    *copy = pe_alloc(exact->count, sizeof(*copy));
 
 	if (pass->kind != PE_PASS_GRADIENT || pass->norm != norm_of(problem))
@@ -279,12 +302,13 @@ unpack_moment(int32_t columns, const int64_t *diagonal, const int64_t *rest, dou
 
 /* Noise on the part of the packed moment that belongs to the features; returns the standard deviation of a diagonal entry. */
 static double
-release_moment(const pe_fit_problem *problem, const pe_i128 *packed, int64_t nano, double unit, double *moment)
+release_moment(const pe_fit_problem *problem, const pe_pass *pass, const pe_i128 *packed, int64_t nano, double *moment)
 {
 	int32_t		columns = problem->shape->columns;
 	size_t		d = (size_t) columns;
 	size_t		m = d * (d - 1) / 2;
-	pe_u128		sensitivity = moment_sensitivity(problem);
+	pe_u128		sensitivity = moment_sensitivity(problem, rows_of(problem, pass));
+	double		unit = pe_pass_unit(pass);
 	pe_i128    *exact = pe_alloc(d + m, sizeof(*exact));
 	int64_t    *released = pe_alloc(d + m, sizeof(*released));
 
@@ -294,17 +318,21 @@ release_moment(const pe_fit_problem *problem, const pe_i128 *packed, int64_t nan
 	unpack_moment(columns, released, released + d, unit, moment);
 	pe_free(released);
 	pe_free(exact);
-	return pe_noise_stderr_of(norm_of(problem), sensitivity, nano) * unit;
+	return pe_noise_stderr_of(problem->accounting, sensitivity, nano) * unit;
 }
 
+/* A unit that is clipped gives no more than one row can have. */
 static void
-run_moment(pe_source *source, bool with_label, pe_loss loss, pe_pass *pass, pe_exact_sums *exact)
+set_moment(const pe_fit_problem *problem, bool with_label, bool unit_clip, pe_pass *pass)
 {
 	memset(pass, 0, sizeof(*pass));
 	pass->kind = PE_PASS_MOMENT;
-	pass->loss = loss;
+	pass->loss = pe_fit_loss(problem);
 	pass->with_label = with_label;
-	pe_exact_run(source, pass, exact);
+	pass->norm = norm_of(problem);
+	pass->unit_clip = unit_clip;
+	pass->clip = problem->radius_sq;
+	pass->clip_1 = (pe_u128) problem->radius_1;
 }
 
 void
@@ -313,9 +341,10 @@ pe_measure_moment(const pe_fit_problem *problem, pe_source *source, int64_t nano
 	pe_exact_sums exact;
 	pe_pass		pass;
 
-	(void) checked(problem, moment_sensitivity(problem), nano);
-	run_moment(source, false, pe_fit_loss(problem), &pass, &exact);
-	*noise = release_moment(problem, exact.sums, nano, pe_pass_unit(&pass), moment);
+	set_moment(problem, false, false, &pass);
+	(void) checked(problem, moment_sensitivity(problem, rows_of(problem, &pass)), nano);
+	pe_exact_run(source, &pass, &exact);
+	*noise = release_moment(problem, &pass, exact.sums, nano, moment);
 	pe_exact_wipe(&exact);
 }
 
@@ -324,17 +353,17 @@ pe_measure_moment_and_label(const pe_fit_problem *problem, pe_source *source, in
 							double *moment, double *noise, double *label)
 {
 	size_t		d = (size_t) problem->shape->columns;
-	pe_u128		of_label = checked(problem, label_sensitivity(problem), nano_label);
+	pe_u128		of_label;
 	pe_exact_sums exact;
 	pe_pass		pass;
-	double		unit;
 
-	(void) checked(problem, moment_sensitivity(problem), nano);
-	run_moment(source, true, pe_fit_loss(problem), &pass, &exact);
-	unit = pe_pass_unit(&pass);
-	*noise = release_moment(problem, exact.sums, nano, unit, moment);
+	set_moment(problem, true, pe_fit_clips_units(problem), &pass);
+	of_label = checked(problem, label_sensitivity(problem, rows_of(problem, &pass)), nano_label);
+	(void) checked(problem, moment_sensitivity(problem, rows_of(problem, &pass)), nano);
+	pe_exact_run(source, &pass, &exact);
+	*noise = release_moment(problem, &pass, exact.sums, nano, moment);
 	/* the row of the label, up to the square of the label, which is not released */
-	release(problem, of_label, nano_label, 0, exact.sums + d * (d + 1) / 2, d, unit, label);
+	release(problem, of_label, nano_label, 0, exact.sums + d * (d + 1) / 2, d, pe_pass_unit(&pass), label);
 	pe_exact_wipe(&exact);
 }
 
@@ -345,14 +374,11 @@ pe_measure_moment_and_label(const pe_fit_problem *problem, pe_source *source, in
 double
 pe_measure_count(const pe_fit_problem *problem, pe_source *source, int64_t nano)
 {
-	pe_u128		sensitivity = checked(problem, sensitivity_for(problem, 1, 1), nano);
+	pe_pass		pass = {.kind = PE_PASS_COUNT, .loss = pe_fit_loss(problem)};
+	pe_u128		sensitivity = checked(problem, sensitivity_for(problem, rows_of(problem, &pass), 1, 1), nano);
 	pe_exact_sums exact;
-	pe_pass		pass;
 	double		rows;
 
-	memset(&pass, 0, sizeof(pass));
-	pass.kind = PE_PASS_COUNT;
-	pass.loss = pe_fit_loss(problem);
 	pe_exact_run(source, &pass, &exact);
 	release(problem, sensitivity, nano, 0, exact.sums, 1, 1.0, &rows);
 	pe_exact_wipe(&exact);

@@ -10,7 +10,8 @@
  * its rows, any multiset of at most k of them, none included.  add_remove compares
  * that with nothing, substitute with what another such multiset gives.
  *
- * Sensitivity, in integers, from the pass (pass.h).  R^2 is the largest |x|_2^2.
+ * Sensitivity, in integers, from the pass (pass.h).  R^2 is the largest |x|_2^2.  Where the
+ * pass clips units (glm/unit_clip.h, with the proof) k is 1 in all but the count.
  *
  *	  gradient	each row's share is at most C long, so a unit's is at most k C long by
  *				the triangle inequality, and two units' differ by 2 k C at most.
@@ -74,14 +75,16 @@ extern void pe_measure_sums(const pe_fit_problem *problem, const pe_pass *pass, 
 
 /*
  * The noisy second moment sum x x' as a full symmetric matrix, columns x columns;
- * *noise: the standard deviation of a diagonal entry.
+ * *noise: the standard deviation of a diagonal entry.  Units are not clipped, k counts: as a
+ * bound of a curvature it must not be too small.
  */
 extern void pe_measure_moment(const pe_fit_problem *problem, pe_source *source, int64_t nano,
 							  double *moment, double *noise);
 
 /*
  * The same and, from the same pass, the noisy sum of y x, y the label in [-1, 1] (of
- * classes -1 and 1) and x in units of PE_ONE, which costs nano_label.
+ * classes -1 and 1) and x in units of PE_ONE, which costs nano_label.  Where units are
+ * clipped, both are sums with the same weight for each row of a unit.
  */
 extern void pe_measure_moment_and_label(const pe_fit_problem *problem, pe_source *source,
 										int64_t nano, int64_t nano_label,

@@ -8,7 +8,7 @@
 #ifndef PE_FIT_METHODS_H
 #define PE_FIT_METHODS_H
 
-#include "fit/fit_plan.h"
+#include "fit/fit.h"
 
 typedef struct pe_fit_operations
 {
@@ -60,6 +60,26 @@ extern void pe_fit_objpert(const pe_fit_problem *problem, pe_source *source, dou
 extern void pe_fit_outpert(const pe_fit_problem *problem, pe_source *source, double *w);
 extern void pe_fit_nonprivate(const pe_fit_problem *problem, pe_source *source, double *w);
 extern void pe_fit_majority(const pe_fit_problem *problem, pe_source *source, double *w);
+
+/*
+ * How many rows' worth of a gradient or a score a unit gives at most: k, or 1 where units are
+ * clipped (glm/unit_clip.h), which is no question where each has one row.
+ */
+extern bool pe_fit_clips_units(const pe_fit_problem *problem);
+extern int32_t pe_fit_unit_rows(const pe_fit_problem *problem);
+
+/*
+ * What a unit may give, in parts of what a row may: the root of k where units are clipped, for
+ * sums of k gradients or scores that have nothing to do with each other grow so; else 1.
+ */
+extern double pe_fit_unit_length(const pe_fit_problem *problem);
+
+/*
+ * The default clip, given that of rows by themselves.  Where units are clipped it is the root of
+ * k times the longest row: shorter clips were better for units whose rows have nothing to do with
+ * each other, but worse than none where these agree.
+ */
+extern void pe_fit_default_clip(pe_fit_problem *problem, double of_row);
 
 /* The longest row in the norm of the accounting, in units of a feature. */
 extern double pe_fit_radius(const pe_fit_problem *problem);

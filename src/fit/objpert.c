@@ -12,12 +12,11 @@
  * output of the noise on the output.  What pe_gaussian_sigma gives for (epsilon - ...,
  * delta / (2 rows)) is divided between the two.
  */
-#include "fit/fit_plan.h"
+#include "fit/fit.h"
 
 #include <math.h>
 
-#include "accounting/mechanisms.h"
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "glm/minimise.h"
 
 /*
@@ -94,7 +93,7 @@ pe_plan_objpert(pe_fit_problem *problem)
 	double		delta = (double) atto / 1e18 * (1 - SEARCH_SHARE);
 	double		sigma;
 
-	if (problem->nano <= 0 || pe_nano_rho_of_pure(problem->nano) < 0 || atto <= 0 || !(problem->delta < 1))
+	if (problem->nano <= 0 || pe_nano_rho_of_pure(problem->accounting, problem->nano) < 0 || atto <= 0 || !(problem->delta < 1))
 		return false;
 	plan->lambda = fmax(problem->options.l2, beta * ratio);
 	sigma = pe_objpert_sigma(epsilon, delta, log_determinants(beta, plan->lambda, k), rows);

@@ -56,13 +56,12 @@
  * Proposition 12) turn the sum into (epsilon, delta).  Orders are tried on a grid; each
  * by itself is a proof.
  */
-#include "fit/fit_plan.h"
+#include "fit/fit.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "accounting/mechanisms.h"
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "fit/methods.h"
 
 /* Every order up to the first, then about this factor from one to the next. */
@@ -189,7 +188,7 @@ first_order(const search *s)
 static int64_t
 first_cost(const search *s, int alpha)
 {
-	double		total = (double) pe_nano_rho_of_epsilon(s->epsilon, s->delta);
+	double		total = (double) pe_zcdp_nano_rho(s->epsilon, s->delta);
 	int64_t		guess = (int64_t) fmin(total / (s->steps * s->q * s->q), 1e17);
 
 	for (; guess > 0; guess = guess / 4 * 3)
@@ -246,7 +245,7 @@ pe_plan_sampled(pe_fit_problem *problem)
 	search		s;
 	bool		fits;
 
-	if (problem->substitute || problem->pure || problem->nano <= 0 || atto <= 0)
+	if (problem->substitute || problem->accounting == PE_PURE || problem->nano <= 0 || atto <= 0)
 		return false;
 	s.epsilon = (double) problem->nano * 1e-9 * (1 - 2 * DBL_EPSILON);
 	s.delta = (double) atto * 1e-18 * (1 - 2 * DBL_EPSILON);
@@ -255,7 +254,7 @@ pe_plan_sampled(pe_fit_problem *problem)
 
 	plan->steps = (int32_t) problem->options.iterations;
 	plan->sample = pe_sample_of(problem->options.sampling, &fits);
-	plan->nano_count = pe_count_share(problem, pe_nano_rho_of_epsilon(s.epsilon, s.delta));
+	plan->nano_count = pe_count_share(problem, pe_zcdp_nano_rho(s.epsilon, s.delta));
 	if (plan->steps < 1 || !fits)
 		return false;
 
@@ -264,5 +263,5 @@ pe_plan_sampled(pe_fit_problem *problem)
 	s.nano_count = plan->nano_count;
 	set_orders(&s);
 	plan->nano_step = largest_step(&s);
-	return plan->nano_step > 0 && pe_fit_drawn(problem) > 0 && pe_nano_rho_of_pure(problem->nano) > 0;
+	return plan->nano_step > 0 && pe_fit_drawn(problem) > 0 && pe_nano_rho_of_pure(problem->accounting, problem->nano) > 0;
 }

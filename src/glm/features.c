@@ -23,9 +23,8 @@
 /* Bits behind the point of the factor by which a row is shortened. */
 #define SHORTEN_BITS 30
 
-/* floor(sqrt(n)), n below 2^62 */
-static uint64_t
-root_of(uint64_t n)
+uint64_t
+pe_integer_root(uint64_t n)
 {
 	uint64_t	root = (uint64_t) sqrt((double) n);
 
@@ -102,7 +101,7 @@ set_radii(pe_feature_map *map)
 		if (bound < (double) all)
 		{
 			map->radius_sq = (uint64_t) bound;
-			map->radius_1 = (int64_t) root_of(entries * (uint64_t) bound);
+			map->radius_1 = (int64_t) pe_integer_root(entries * (uint64_t) bound);
 		}
 	}
 	return true;
@@ -284,7 +283,7 @@ shorten(const pe_feature_map *map, pe_row *row)
 
 	if (length <= map->radius_sq)
 		return;
-	t = root_of((uint64_t) ((map->radius_sq << (2 * SHORTEN_BITS)) / length));
+	t = pe_integer_root((uint64_t) ((map->radius_sq << (2 * SHORTEN_BITS)) / length));
 	for (int32_t j = 0; j < map->shape.dense; j++)
 		row->dense[j] = times(row->dense[j], t);
 	row->unit = times(row->unit, t);

@@ -80,4 +80,7 @@ extern bool pe_feature_encode(const pe_feature_map *map, const pe_feature_value 
 /* A number in its bounds as an integer in [-PE_ONE, PE_ONE], truncated toward zero; value is finite. */
 extern int16_t pe_feature_scale(double value, double lower, double upper);
 
+/* floor(sqrt(n)), n below 2^62: a double guesses, integers decide. */
+extern uint64_t pe_integer_root(uint64_t n);
+
 #endif

@@ -16,6 +16,7 @@
 
 #include "glm/kernel.h"
 #include "glm/loss.h"
+#include "glm/unit_clip.h"
 #include "base/prf.h"
 
 #define SUM_BLOCKS ((size_t) 1 << 20)
@@ -41,6 +42,9 @@
 
 /* Where fewer rows than this take part, those are copied together: one row in 16. */
 #define COPY_BELOW ((uint64_t) 1 << 60)
+
+/* |x|_1 of a row at most. */
+#define LONGEST_ROW ((pe_u128) PE_MAX_COLUMNS * PE_ONE)
 
 /* w is brought to this. */
 #define WEIGHT_MOST 0x1p90
@@ -136,8 +140,20 @@ fine_is_sound(const pe_pass *pass, int32_t columns)
 }
 
 static bool
+unit_clip_is_sound(const pe_pass *pass)
+{
+	bool		taken = pass->kind == PE_PASS_GRADIENT || pass->kind == PE_PASS_MOMENT ||
+		pass->kind == PE_PASS_LOSSES || pass->kind == PE_PASS_COORDINATES;
+
+	return taken && pass->clip_1 <= LONGEST_ROW &&
+		(pass->kind == PE_PASS_MOMENT ? pass->clip <= LONGEST_ROW * PE_ONE : pass->clip < PE_UNIT_CLIP_MOST);
+}
+
+static bool
 pass_is_sound(const pe_pass *pass, const pe_row_shape *shape)
 {
+	if (pass->unit_clip && !unit_clip_is_sound(pass))
+		return false;
 	if ((unsigned) pass->kind > PE_PASS_PRECISE || (unsigned) pass->loss > PE_LOSS_SQUARED ||
 		(unsigned) pass->norm > PE_L1 || pass->residual_bits < 0 || pass->residual_bits > MAX_RESIDUAL_BITS)
 		return false;
@@ -248,6 +264,14 @@ typedef struct pass_run
 	size_t		count;
 	int32_t		cap;			/* of losses */
 	float		scale;			/* of residuals */
+
+	/* with unit_clip */
+	int64_t    *unit;			/* what the rows of a unit that were seen give */
+	size_t		unit_count;
+	bool		ends[PE_TILE];	/* whether a row of the tile is its unit's last, */
+	bool		copied_ends[PE_TILE];	/* and one of copy */
+	int32_t    *score;			/* of a tile's rows, PE_TILE for each sum */
+	size_t		score_count;
 } pass_run;
 
 static int32_t *
@@ -316,13 +340,18 @@ start_run(pass_run *run, pe_kernel kernel, const pe_pass *pass, const pe_row_sha
 	run->cap = pass->cap > 0 && pass->cap < PE_LOSS_MOST ? pass->cap : PE_LOSS_MOST;
 	run->scale = ldexpf(1.0f, PE_RESIDUAL_BITS - pass->residual_bits);
 	if ((pass->kind == PE_PASS_MOMENT || pass->kind == PE_PASS_CURVATURE) && shape->groups > 0)
-	{
-		run->turned_count = PE_TILE * (size_t) shape->dense;
 		run->cell_count = (size_t) (shape->columns - shape->dense) * (size_t) shape->dense;
-	}
+	if (run->cell_count > 0 || pass->unit_clip)
+		run->turned_count = PE_TILE * (size_t) shape->dense;
+	if (pass->unit_clip)
+		run->unit_count = pass->kind == PE_PASS_MOMENT ? (size_t) shape->columns : run->count;
+	if (pass->unit_clip && pass->kind != PE_PASS_MOMENT && pass->kind != PE_PASS_GRADIENT)
+		run->score_count = PE_TILE * run->count;
+	run->unit = pe_alloc(run->unit_count, sizeof(*run->unit));
+	run->score = pe_alloc(run->score_count, sizeof(*run->score));
 	run->turned = pe_alloc(run->turned_count, sizeof(*run->turned));
 	run->cell_sums = pe_alloc(run->cell_count, sizeof(*run->cell_sums));
-	run->copy_tiles = pass->kind == PE_PASS_CURVATURE ? PE_MOMENT_TILES :
+	run->copy_tiles = pass->kind == PE_PASS_CURVATURE || (pass->kind == PE_PASS_MOMENT && pass->unit_clip) ? PE_MOMENT_TILES :
 		pass->kind == PE_PASS_GRADIENT && pass->sample != 0 ? 1 : 0;
 	run->copy_memory = pe_alloc(1, PE_TILE_ALIGN + run->copy_tiles * sizeof(int16_t) * pe_tile_size(shape));
 	run->copy = pe_align_tile(run->copy_memory);
@@ -361,6 +390,10 @@ end_run(pass_run *run)
 	pe_free(run->turned);
 	pe_wipe(run->cell_sums, run->cell_count * sizeof(*run->cell_sums));
 	pe_free(run->cell_sums);
+	pe_wipe(run->unit, run->unit_count * sizeof(*run->unit));
+	pe_free(run->unit);
+	pe_wipe(run->score, run->score_count * sizeof(*run->score));
+	pe_free(run->score);
 	pe_wipe(run->copy, run->copy_tiles * sizeof(int16_t) * pe_tile_size(run->shape));
 	pe_free(run->copy_memory);
 	pe_free(run->first);
@@ -413,6 +446,64 @@ compute_margins(pass_run *run, const prepared_weights *weights, const int16_t *t
 		margins->low[r] = (int32_t) (margin[r] & ((1 << PE_LOW_BITS) - 1));
 	}
 	pe_wipe(margin, sizeof(margin));
+}
+
+/* ------------------------------------------------------------------
+ * Units (unit_clip.h)
+ * ------------------------------------------------------------------
+ */
+
+/* The dense columns of a tile row by row. */
+static void
+turn_tile(const pe_row_shape *shape, const int16_t *tile, int16_t *to)
+{
+	for (int32_t start = 0; start < shape->dense; start += TURNED_TOGETHER)
+	{
+		int32_t		end = shape->dense - start < TURNED_TOGETHER ? shape->dense : start + TURNED_TOGETHER;
+
+		for (int r = 0; r < PE_TILE; r++)
+			for (int32_t j = start; j < end; j++)
+				to[(size_t) r * (size_t) shape->dense + (size_t) j] = pe_tile_column(tile, j)[r];
+	}
+}
+
+/* Whether a row of the store is the last of its unit, whose rows are together. */
+static bool
+ends_unit(const pe_rows *rows, size_t number)
+{
+	if (number + 1 >= rows->rows)
+		return number < rows->rows;
+	return rows->unit[number][0] != rows->unit[number + 1][0] || rows->unit[number][1] != rows->unit[number + 1][1];
+}
+
+/* For a tile's rows; NULL where units are nothing to the pass. */
+static const bool *
+find_ends(pass_run *run, const pe_rows *rows, size_t tile)
+{
+	if (!run->pass->unit_clip)
+		return NULL;
+	for (size_t r = 0; r < PE_TILE; r++)
+		run->ends[r] = ends_unit(rows, tile * PE_TILE + r);
+	return run->ends;
+}
+
+/* Adds s x of a row to what its unit gives; the tile is in run->turned, too. */
+static inline void
+add_to_unit(pass_run *run, const int16_t *tile, int r, int32_t s)
+{
+	const pe_row_shape *shape = run->shape;
+	const int16_t *x = run->turned + (size_t) r * (size_t) shape->dense;
+	int32_t		unit = pe_tile_unit(shape, tile)[r];
+
+	for (int32_t j = 0; j < shape->dense; j++)
+		run->unit[j] += s * x[j];
+	for (int32_t g = 0; g < shape->groups; g++)
+	{
+		uint16_t	cell = pe_tile_cells(shape, tile, g)[r];
+
+		if (cell != PE_NO_GROUP_CELL)
+			run->unit[run->first[g] + cell] += s * unit;
+	}
 }
 
 /* ------------------------------------------------------------------
@@ -535,15 +626,36 @@ add_products(pass_run *run, const int16_t *tile, const int16_t *s, const int16_t
 		flush(run, sums);
 }
 
+/* Adds what units give, each clipped where it ends. */
 static void
-add_gradient(pass_run *run, const int16_t *tile, const int16_t *cap, const int16_t *next)
+add_unit_products(pass_run *run, const int16_t *tile, const int16_t *s, const bool *ends)
+{
+	const pe_pass *pass = run->pass;
+
+	turn_tile(run->shape, tile, run->turned);
+	for (int r = 0; r < PE_TILE; r++)
+	{
+		add_to_unit(run, tile, r, s[r]);
+		if (ends[r])
+			pe_unit_add(run->unit, run->unit_count,
+						pe_unit_weight(pass->norm, pe_unit_size(pass->norm, run->unit, run->unit_count), pass->clip),
+						PE_WEIGHT_BITS, run->sums);
+	}
+}
+
+/* ends: NULL without unit_clip. */
+static void
+add_gradient(pass_run *run, const int16_t *tile, const int16_t *cap, const int16_t *next, const bool *ends)
 {
 	tile_scratch *scratch = &run->scratch;
 
 	compute_margins(run, &run->weights, tile);
 	run->code->residuals(run->pass->loss, run->scale, &scratch->margins, run->weights.units,
 						 pe_tile_label(run->shape, tile), cap, scratch->s);
-	add_products(run, tile, scratch->s, next, run->sums);
+	if (ends != NULL)
+		add_unit_products(run, tile, scratch->s, ends);
+	else
+		add_products(run, tile, scratch->s, next, run->sums);
 }
 
 /* ------------------------------------------------------------------
@@ -598,33 +710,39 @@ add_copied(pass_run *run)
 	if (run->copied == 0)
 		return;
 	for (int32_t r = run->copied; r < PE_TILE; r++)
+	{
 		cap[r] = 0;
-	add_gradient(run, run->copy, cap, run->copy);
+		run->copied_ends[r] = false;
+	}
+	add_gradient(run, run->copy, cap, run->copy, run->pass->unit_clip ? run->copied_ends : NULL);
 	run->copied = 0;
 }
 
-/* Copies a row to those that take part. */
+/* Copies a row to those that take part; all of a unit do. */
 static void
-copy_row(pass_run *run, const int16_t *tile, size_t place)
+copy_row(pass_run *run, const pe_rows *rows, size_t number)
 {
+	const int16_t *tile = pe_rows_tile(rows, number);
+	size_t		place = number % PE_TILE;
 	size_t		size = pe_tile_size(run->shape);
 	int16_t    *to = run->copy + run->copied;
 
 	for (size_t at = 0; at < size; at += PE_TILE)
 		to[at] = tile[at + place];
+	run->copied_ends[run->copied] = run->pass->unit_clip && ends_unit(rows, number);
 	if (++run->copied == PE_TILE)
 		add_copied(run);
 }
 
 /* The gradient of a tile with caps of 0 for rows that are not chosen. */
 static void
-add_masked(pass_run *run, const int16_t *tile, const bool *chosen, size_t count)
+add_masked(pass_run *run, const int16_t *tile, const bool *chosen, size_t count, const bool *ends)
 {
 	const int16_t *cap = pe_tile_cap(run->shape, tile);
 
 	for (size_t r = 0; r < PE_TILE; r++)
 		run->scratch.cap[r] = r < count && chosen[r] ? cap[r] : 0;
-	add_gradient(run, tile, run->scratch.cap, tile);
+	add_gradient(run, tile, run->scratch.cap, tile, ends);
 }
 
 /* Adds the gradient of those rows that take part of so many tiles, at most PE_MOMENT_TILES. */
@@ -645,11 +763,11 @@ add_sampled(pass_run *run, const pe_rows *rows, size_t first_tile, int32_t tiles
 	{
 		for (size_t r = 0; r < count; r++)
 			if (chosen[r])
-				copy_row(run, pe_rows_tile(rows, first + r), r % PE_TILE);
+				copy_row(run, rows, first + r);
 	}
 	else
 		for (size_t r = 0; r < count; r += PE_TILE)
-			add_masked(run, pe_rows_tile(rows, first + r), chosen + r, count - r);
+			add_masked(run, pe_rows_tile(rows, first + r), chosen + r, count - r, find_ends(run, rows, (first + r) / PE_TILE));
 	pe_wipe(chosen, sizeof(chosen));
 }
 
@@ -657,20 +775,6 @@ add_sampled(pass_run *run, const pe_rows *rows, size_t first_tile, int32_t tiles
  * Second moments
  * ------------------------------------------------------------------
  */
-
-/* The dense columns of a tile row by row. */
-static void
-turn_tile(const pe_row_shape *shape, const int16_t *tile, int16_t *to)
-{
-	for (int32_t start = 0; start < shape->dense; start += TURNED_TOGETHER)
-	{
-		int32_t		end = shape->dense - start < TURNED_TOGETHER ? shape->dense : start + TURNED_TOGETHER;
-
-		for (int r = 0; r < PE_TILE; r++)
-			for (int32_t j = start; j < end; j++)
-				to[(size_t) r * (size_t) shape->dense + (size_t) j] = pe_tile_column(tile, j)[r];
-	}
-}
 
 /* Adds what is in cell_sums, which are sums of x_j over rows that have PE_ONE in the cell, to the moment. */
 static void
@@ -742,13 +846,11 @@ add_cell_moments(pass_run *run, const int16_t *tile)
 		flush_cells(run);
 }
 
-/* Adds the row of the label, the last of the moment. */
-static void
-add_label_moments(pass_run *run, const int16_t *tile, const int16_t *next)
+/* The labels of a tile's rows as a column of the moment. */
+static const int16_t *
+label_column(pass_run *run, const int16_t *tile)
 {
-	const pe_row_shape *shape = run->shape;
-	const int16_t *label = pe_tile_label(shape, tile);
-	int64_t    *of = run->sums + packed((size_t) shape->columns);
+	const int16_t *label = pe_tile_label(run->shape, tile);
 	int16_t    *z = run->scratch.s;
 
 	for (int r = 0; r < PE_TILE; r++)
@@ -759,9 +861,117 @@ add_label_moments(pass_run *run, const int16_t *tile, const int16_t *next)
 			z[r] = label[r];
 		else
 			z[r] = label[r] > 0 ? PE_ONE : -PE_ONE;
-		of[shape->columns] += (int32_t) z[r] * z[r];
 	}
-	add_products(run, tile, z, next, of);
+	return z;
+}
+
+/* The row of the label, each unit's part with the weight of its rows. */
+static void
+add_unit_labels(pass_run *run, const int16_t *tile, const int16_t *z, const bool *ends, int64_t *of)
+{
+	const int16_t *q = pe_tile_cap(run->shape, tile);
+
+	turn_tile(run->shape, tile, run->turned);
+	for (int r = 0; r < PE_TILE; r++)
+	{
+		add_to_unit(run, tile, r, z[r]);
+		if (ends[r])
+			pe_unit_add(run->unit, run->unit_count, (int32_t) q[r] * q[r], 2 * PE_ROW_BITS, of);
+	}
+}
+
+/* Adds the row of the label, the last of the moment.  The label's own square is of the rows as they are. */
+static void
+add_label_moments(pass_run *run, const int16_t *tile, const int16_t *next, const bool *ends)
+{
+	const pe_row_shape *shape = run->shape;
+	const int16_t *z = label_column(run, tile);
+	int64_t    *of = run->sums + packed((size_t) shape->columns);
+
+	for (int r = 0; r < PE_TILE; r++)
+		of[shape->columns] += (int32_t) z[r] * z[r];
+	if (ends != NULL)
+		add_unit_labels(run, tile, z, ends, of);
+	else
+		add_products(run, tile, z, next, of);
+}
+
+/* ---- the weight of a unit's rows ---- */
+
+/* q for what a unit's rows add up to: |x|_2^2, |x|_1^2, and the label's row in run->unit, which becomes 0. */
+static int32_t
+scale_of_unit(pass_run *run, pe_u128 square, pe_u128 square_1)
+{
+	const pe_pass *pass = run->pass;
+	bool		l1 = pass->norm == PE_L1;
+	/* sums of squares are proportional to the weight, as an L1 norm is */
+	uint32_t	weight = pe_unit_weight(PE_L1, square, pass->clip);
+	uint32_t	other = l1 ? pe_unit_weight(PE_L1, square_1, pass->clip_1 * pass->clip_1) : weight;
+	pe_u128		label = l1 ? pass->clip_1 * PE_ONE : pass->clip * PE_ONE * PE_ONE;
+	uint32_t	of_label = pe_unit_weight(pass->norm, pe_unit_size(pass->norm, run->unit, run->unit_count), label);
+
+	memset(run->unit, 0, run->unit_count * sizeof(*run->unit));
+	weight = weight < other ? weight : other;
+	return pe_unit_row_scale(weight < of_label ? weight : of_label);
+}
+
+/* Writes q of its unit to each row, where caps of |s| are else. */
+static void
+compute_row_scales(pass_run *run, pe_rows *rows)
+{
+	const pe_row_shape *shape = run->shape;
+	uint64_t	norm[PE_TILE];
+	uint64_t	norm_1[PE_TILE];
+	pe_u128		square = 0;
+	pe_u128		square_1 = 0;
+	size_t		first = 0;		/* row of the unit */
+
+	rows->cap_norm = -1;
+	for (size_t t = 0; t < tiles_of(rows); t++)
+	{
+		const int16_t *tile = pe_rows_tile(rows, t * PE_TILE);
+		const int16_t *z = label_column(run, tile);
+		const bool *ends = find_ends(run, rows, t);
+
+		if (t % PE_BLOCK_TILES == 0)
+			pe_poll();
+		row_norms(shape, tile, PE_L2, norm);
+		row_norms(shape, tile, PE_L1, norm_1);
+		turn_tile(shape, tile, run->turned);
+		for (int r = 0; r < PE_TILE; r++)
+		{
+			square += norm[r];
+			square_1 += (pe_u128) norm_1[r] * norm_1[r];
+			if (run->pass->with_label)
+				add_to_unit(run, tile, r, z[r]);
+			if (ends[r])
+			{
+				int16_t		q = (int16_t) scale_of_unit(run, square, square_1);
+
+				for (; first <= t * PE_TILE + (size_t) r; first++)
+					pe_tile_cap(shape, pe_rows_tile(rows, first))[first % PE_TILE] = q;
+				square = square_1 = 0;
+			}
+		}
+	}
+	pe_wipe(norm, sizeof(norm));
+	pe_wipe(norm_1, sizeof(norm_1));
+	pe_wipe(&square, sizeof(square));
+	pe_wipe(&square_1, sizeof(square_1));
+}
+
+/* A copy of a tile whose rows are multiplied by q 2^-PE_ROW_BITS, toward zero. */
+static void
+weigh_tile(const pe_row_shape *shape, const int16_t *tile, int16_t *to)
+{
+	const int16_t *q = pe_tile_cap(shape, tile);
+
+	memcpy(to, tile, pe_tile_size(shape) * sizeof(*to));
+	for (int32_t j = 0; j < shape->dense; j++)
+		for (int r = 0; r < PE_TILE; r++)
+			pe_tile_column(to, j)[r] = (int16_t) (pe_tile_column(tile, j)[r] * q[r] / (1 << PE_ROW_BITS));
+	for (int r = 0; r < PE_TILE; r++)
+		pe_tile_unit(shape, to)[r] = (int16_t) (pe_tile_unit(shape, tile)[r] * q[r] / (1 << PE_ROW_BITS));
 }
 
 /* ------------------------------------------------------------------
@@ -867,8 +1077,66 @@ scale_tile(pass_run *run, const int16_t *tile, int16_t *to)
  * ------------------------------------------------------------------
  */
 
+/* The loss of one row as an integer. */
+static int32_t
+row_loss(const pass_run *run, float margin, int16_t label)
+{
+	pe_loss		loss = run->pass->loss;
+	int32_t		q = pe_quantised_loss(pe_float_loss(loss, margin, pe_float_label(loss, label)));
+
+	return q < run->cap ? q : run->cap;
+}
+
+/* The losses of a tile's rows one by one, for their units; 0 of one that is not there, in the same time. */
 static void
-add_losses(pass_run *run, const int16_t *tile)
+row_losses(const pass_run *run, const float *margin, const int16_t *label, int32_t *losses)
+{
+	for (int r = 0; r < PE_TILE; r++)
+		losses[r] = row_loss(run, margin[r], label[r]) & -(int32_t) (label[r] != PE_NO_LABEL);
+}
+
+/* Adds the tile's losses at these margins to a score, or keeps them for the units. */
+static void
+add_score(pass_run *run, const float *margin, const int16_t *label, size_t score)
+{
+	if (run->pass->unit_clip)
+		row_losses(run, margin, label, run->score + score * PE_TILE);
+	else
+		run->sums[score] += run->code->losses(run->pass->loss, margin, label, run->cap);
+}
+
+/* Adds a unit's scores, clipped, and makes them zero. */
+static void
+end_scores(pass_run *run)
+{
+	int64_t		least = INT64_MAX;
+	int64_t		most = 0;
+
+	for (size_t i = 0; i < run->unit_count; i++)
+	{
+		least = run->unit[i] < least ? run->unit[i] : least;
+		most = run->unit[i] > most ? run->unit[i] : most;
+	}
+	for (size_t i = 0; i < run->unit_count; i++)
+		run->unit[i] -= least;
+	pe_unit_add(run->unit, run->unit_count, pe_unit_weight(PE_L1, (pe_u128) (most - least), run->pass->clip),
+				PE_WEIGHT_BITS, run->sums);
+}
+
+static void
+add_unit_scores(pass_run *run, const bool *ends)
+{
+	for (int r = 0; r < PE_TILE; r++)
+	{
+		for (size_t i = 0; i < run->unit_count; i++)
+			run->unit[i] += run->score[i * PE_TILE + (size_t) r];
+		if (ends[r])
+			end_scores(run);
+	}
+}
+
+static void
+add_losses(pass_run *run, const int16_t *tile, const bool *ends)
 {
 	const pe_pass *pass = run->pass;
 	tile_scratch *scratch = &run->scratch;
@@ -881,18 +1149,40 @@ add_losses(pass_run *run, const int16_t *tile)
 	for (int32_t c = 0; c < pass->candidates; c++)
 	{
 		run->code->shift(scratch->margin, pass->alpha[c], scratch->direction, scratch->moved);
-		run->sums[c] += run->code->losses(pass->loss, scratch->moved, label, run->cap);
+		add_score(run, scratch->moved, label, (size_t) c);
 	}
+	if (ends != NULL)
+		add_unit_scores(run, ends);
 }
 
-/* The loss of one row as an integer. */
-static int32_t
-row_loss(const pass_run *run, float margin, int16_t label)
+/* What the rows in cells differ by from the loss that does not move. */
+static void
+add_cell_losses(pass_run *run, const int16_t *tile, size_t first)
 {
-	pe_loss		loss = run->pass->loss;
-	int32_t		q = pe_quantised_loss(pe_float_loss(loss, margin, pe_float_label(loss, label)));
+	const pe_row_shape *shape = run->shape;
+	tile_scratch *scratch = &run->scratch;
+	const int16_t *label = pe_tile_label(shape, tile);
 
-	return q < run->cap ? q : run->cap;
+	for (int r = 0; r < PE_TILE; r++)
+	{
+		int32_t		moves;
+
+		if (label[r] == PE_NO_LABEL)
+			continue;
+		moves = row_loss(run, scratch->moved[r], label[r]) - row_loss(run, scratch->margin[r], label[r]);
+		for (int32_t g = 0; g < shape->groups; g++)
+		{
+			uint16_t	cell = pe_tile_cells(shape, tile, g)[r];
+			size_t		score = first + (size_t) run->first[g] + cell;
+
+			if (cell == PE_NO_GROUP_CELL)
+				continue;
+			if (run->pass->unit_clip)
+				run->score[score * PE_TILE + (size_t) r] += moves;
+			else
+				run->sums[score] += moves;
+		}
+	}
 }
 
 /*
@@ -901,52 +1191,45 @@ row_loss(const pass_run *run, float margin, int16_t label)
  * rows in them differ by.
  */
 static void
-add_coordinate_losses(pass_run *run, const int16_t *tile, float step, int64_t *sums)
+add_coordinate_losses(pass_run *run, const int16_t *tile, float step, size_t first)
 {
 	const pe_row_shape *shape = run->shape;
 	tile_scratch *scratch = &run->scratch;
 	const int16_t *label = pe_tile_label(shape, tile);
-	const int16_t *unit = pe_tile_unit(shape, tile);
-	pe_loss		loss = run->pass->loss;
-	int64_t		all;
+	size_t		dense = (size_t) shape->dense;
+	int64_t		before;
 
 	for (int32_t j = 0; j < shape->dense; j++)
 	{
 		run->code->step(scratch->margin, step, pe_tile_column(tile, j), scratch->moved);
-		sums[j] += run->code->losses(loss, scratch->moved, label, run->cap);
+		add_score(run, scratch->moved, label, first + (size_t) j);
 	}
 	if (shape->groups == 0)
 		return;
-	all = run->code->losses(loss, scratch->margin, label, run->cap);
-	for (int32_t j = shape->dense; j < shape->columns; j++)
-		sums[j] += all;
-	run->code->step(scratch->margin, step, unit, scratch->moved);
-	for (int r = 0; r < PE_TILE; r++)
+	before = run->sums[first + dense];
+	add_score(run, scratch->margin, label, first + dense);
+	for (size_t j = dense + 1; j < (size_t) shape->columns; j++)
 	{
-		int64_t		moves;
-
-		if (label[r] == PE_NO_LABEL)
-			continue;
-		moves = (int64_t) row_loss(run, scratch->moved[r], label[r]) - row_loss(run, scratch->margin[r], label[r]);
-		for (int32_t g = 0; g < shape->groups; g++)
-		{
-			uint16_t	cell = pe_tile_cells(shape, tile, g)[r];
-
-			if (cell != PE_NO_GROUP_CELL)
-				sums[run->first[g] + cell] += moves;
-		}
+		if (run->pass->unit_clip)
+			memcpy(run->score + (first + j) * PE_TILE, run->score + (first + dense) * PE_TILE, PE_TILE * sizeof(*run->score));
+		else
+			run->sums[first + j] += run->sums[first + dense] - before;
 	}
+	run->code->step(scratch->margin, step, pe_tile_unit(shape, tile), scratch->moved);
+	add_cell_losses(run, tile, first);
 }
 
 static void
-add_coordinates(pass_run *run, const int16_t *tile)
+add_coordinates(pass_run *run, const int16_t *tile, const bool *ends)
 {
 	tile_scratch *scratch = &run->scratch;
 
 	compute_margins(run, &run->weights, tile);
 	run->code->floats(&scratch->margins, run->weights.units, scratch->margin);
-	add_coordinate_losses(run, tile, run->pass->step, run->sums);
-	add_coordinate_losses(run, tile, -run->pass->step, run->sums + run->shape->columns);
+	add_coordinate_losses(run, tile, run->pass->step, 0);
+	add_coordinate_losses(run, tile, -run->pass->step, (size_t) run->shape->columns);
+	if (ends != NULL)
+		add_unit_scores(run, ends);
 }
 
 /* ------------------------------------------------------------------
@@ -1081,24 +1364,27 @@ add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, const
 	{
 		const int16_t *tile = tiles + (size_t) t * size;
 		const int16_t *next = t + 1 < count ? tile + size : after;
+		const bool *ends = find_ends(run, rows, first + (size_t) t);
 
 		switch (pass->kind)
 		{
 			case PE_PASS_GRADIENT:
-				add_gradient(run, tile, pe_tile_cap(run->shape, tile), next);
+				add_gradient(run, tile, pe_tile_cap(run->shape, tile), next, ends);
 				break;
 			case PE_PASS_MOMENT:
 				if (pass->with_label)
-					add_label_moments(run, tile, next);
+					add_label_moments(run, tile, next, ends);
+				if (pass->unit_clip)
+					weigh_tile(run->shape, tile, run->copy + (size_t) t * size);
 				break;
 			case PE_PASS_CURVATURE:
 				scale_tile(run, tile, run->copy + (size_t) t * size);
 				break;
 			case PE_PASS_LOSSES:
-				add_losses(run, tile);
+				add_losses(run, tile, ends);
 				break;
 			case PE_PASS_COORDINATES:
-				add_coordinates(run, tile);
+				add_coordinates(run, tile, ends);
 				break;
 			case PE_PASS_COUNT:
 				add_counts(run, tile);
@@ -1108,9 +1394,9 @@ add_tiles(pass_run *run, const pe_rows *rows, size_t first, int32_t count, const
 				break;
 		}
 	}
-	if (pass->kind == PE_PASS_MOMENT)
+	if (pass->kind == PE_PASS_MOMENT && !pass->unit_clip)
 		add_moments(run, tiles, count);
-	if (pass->kind == PE_PASS_CURVATURE)
+	else if (run->copy_tiles == PE_MOMENT_TILES)
 		add_moments(run, run->copy, count);
 }
 
@@ -1122,9 +1408,13 @@ pe_pass_run_with(pe_kernel kernel, const pe_pass *pass, pe_rows *rows, pe_i128 *
 
 	if (!pass_is_sound(pass, &rows->shape))
 		pe_bug("a pass that is not sound");
+	if (pass->unit_clip)
+		pe_rows_put_together(rows);
 	if (pass->kind == PE_PASS_GRADIENT)
 		compute_caps(rows, pass);
 	start_run(&run, kernel, pass, &rows->shape);
+	if (pass->unit_clip && pass->kind == PE_PASS_MOMENT)
+		compute_row_scales(&run, rows);
 	for (size_t t = 0, count; t < tiles; t += count)
 	{
 		count = tiles - t < PE_MOMENT_TILES ? tiles - t : PE_MOMENT_TILES;
@@ -1158,9 +1448,9 @@ pe_pass_idle(const pe_pass *pass, const pe_row_shape *shape, size_t dropped)
 	};
 	pe_rows		block;
 
-	pe_rows_init(&block, shape, false);
-	for (size_t i = 0; i < PE_BLOCK_ROWS && i < dropped; i++)
-		pe_rows_add(&block, &row, NULL);
+	pe_rows_init(&block, shape, pass->unit_clip);
+	for (uint64_t i = 0; i < PE_BLOCK_ROWS && i < dropped; i++)
+		pe_rows_add(&block, &row, pass->unit_clip ? (const uint64_t[2]) {i, 0} : NULL);
 	for (size_t done = 0; done + PE_BLOCK_ROWS / 2 < dropped; done += PE_BLOCK_ROWS)
 		pe_pass_run(pass, &block, forgotten);
 	pe_rows_free(&block);
@@ -1192,6 +1482,8 @@ typedef struct pass_bytes
 	int32_t		fine;			/* 1: fine follows the weights */
 	float		step;
 	float		alpha[PE_MAX_CANDIDATES];
+	int32_t		unit_clip;
+	uint64_t	clip_1;
 } pass_bytes;
 
 size_t
@@ -1212,6 +1504,8 @@ pe_pass_write(const pe_pass *pass, const pe_row_shape *shape, char *bytes)
 	memset(&head, 0, sizeof(head));
 	head.clip[0] = (uint64_t) pass->clip;
 	head.clip[1] = (uint64_t) (pass->clip >> 64);
+	head.clip_1 = (uint64_t) pass->clip_1;
+	head.unit_clip = pass->unit_clip;
 	head.sample = pass->sample;
 	memcpy(head.sample_key, pass->sample_key, sizeof(head.sample_key));
 	head.kind = (int32_t) pass->kind;
@@ -1247,6 +1541,8 @@ pass_of_head(pe_pass *pass, const pass_bytes *head)
 	pass->residual_bits = head->residual_bits;
 	pass->norm = (pe_norm) head->norm;
 	pass->clip = (pe_u128) head->clip[1] << 64 | head->clip[0];
+	pass->clip_1 = head->clip_1;
+	pass->unit_clip = head->unit_clip != 0;
 	pass->sample = head->sample;
 	memcpy(pass->sample_key, head->sample_key, sizeof(pass->sample_key));
 	pass->with_label = head->with_label != 0;
@@ -1265,7 +1561,7 @@ pe_pass_read(pe_pass *pass, const pe_row_shape *shape, const char *bytes, size_t
 	if (size < sizeof(head) || (uintptr_t) bytes % sizeof(int32_t) != 0)
 		return false;
 	memcpy(&head, bytes, sizeof(head));
-	if (head.with_label < 0 || head.with_label > 1 || head.kind < 0 || head.kind > PE_PASS_PRECISE ||
+	if (head.with_label < 0 || head.with_label > 1 || head.unit_clip < 0 || head.unit_clip > 1 || head.kind < 0 || head.kind > PE_PASS_PRECISE ||
 		head.fine < 0 || head.fine > takes_fine((pe_pass_kind) head.kind))
 		return false;
 	pass_of_head(pass, &head);

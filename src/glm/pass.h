@@ -11,16 +11,21 @@
  * else.  In every order, block, number of workers and instruction
  * set the sums are the same bits.
  *
+ * With unit_clip the sums are over units instead: each unit's contribution is a function
+ * of its own rows' contributions, no longer than one row's may be (unit_clip.h).
+ *
  * Margins are exact integers: M = sum_j x_j v_j with v = round(w 2^scale), in 64
  * bits.  What follows from a margin per row is float32 or double arithmetic of
  * IEEE +, -, *, / on that one row's numbers (no libm but in PE_PASS_PRECISE, where
  * no theorem needs the same bits), then rounded and clipped in integers.
  *
- * Sensitivity, one row added or removed (times k where a unit has k):
+ * Sensitivity, one row added or removed (times k where a unit has k), or with unit_clip
+ * one unit with all its rows:
  *	  GRADIENT		|contribution|_2 <= clip, or |.|_1 <= clip, in integers
  *	  MOMENT		entries z_i z_j, i >= j, of the row z (with its label as a last
  *					column if with_label): sum_i z_i^4 + 2 sum_{i>j} (z_i z_j)^2 = |z|_2^4
- *	  LOSSES, COORDINATES	every entry in [0, cap]: all scores move the same way, by at most cap
+ *	  LOSSES, COORDINATES	every entry in [0, cap]: all scores move the same way, by at most cap;
+ *					with unit_clip by at most clip
  *	  COUNT			1 in each entry
  *	  CURVATURE, PRECISE	not released under noise of their own
  */
@@ -94,6 +99,12 @@ typedef struct pe_pass
 	pe_norm		norm;
 	pe_u128		clip;
 
+	/* GRADIENT, MOMENT, LOSSES, COORDINATES: what a unit gives is clipped as a whole (unit_clip.h),
+	 * after its rows: to clip; of MOMENT clip is R^2 and clip_1 (PE_L1) R_1, of scores clip is D.
+	 * Never of rows without units. */
+	bool		unit_clip;
+	pe_u128		clip_1;
+
 	/* GRADIENT: a unit takes part with probability sample 2^-64, decided anew for
 	 * every pass; 0: all do.  Rows of one unit share the coin SipHash(sample_key, unit);
 	 * without units every row has a coin of its own, of fresh bits. */
@@ -128,7 +139,8 @@ extern double pe_pass_unit(const pe_pass *pass);
 
 /*
  * Adds the sums over the rows to sums, which holds pe_pass_sums numbers.  Polls
- * once a block.  Memory beyond the store: a few tiles and the sums as int64.
+ * once a block.  Memory beyond the store: a few tiles and the sums as int64; with unit_clip
+ * these twice, a number of each row of a tile for each score, and what putting units together takes.
  */
 extern void pe_pass_run(const pe_pass *pass, pe_rows *rows, pe_i128 *sums);
 

@@ -132,6 +132,7 @@ pe_rows_clear(pe_rows *rows)
 		pe_wipe(rows->unit, rows->rows * sizeof(*rows->unit));
 	rows->rows = 0;
 	rows->cap_norm = -1;
+	rows->together = false;
 }
 
 void
@@ -201,6 +202,7 @@ append(pe_rows *rows, const pe_row *row, const uint64_t unit[2])
 		memcpy(rows->unit[rows->rows], unit, sizeof(rows->unit[0]));
 	rows->rows++;
 	rows->cap_norm = -1;
+	rows->together = false;
 }
 
 void
@@ -256,6 +258,7 @@ pe_rows_add_nothing(pe_rows *rows, const uint64_t unit[2])
 	memcpy(rows->unit[rows->rows], unit, sizeof(rows->unit[0]));
 	rows->rows++;
 	rows->cap_norm = -1;
+	rows->together = false;
 	write_nothing(rows, rows->rows - 1);
 }
 
@@ -458,6 +461,75 @@ pe_rows_cut(pe_rows *rows, const pe_unit_keys *keys, int32_t max_rows)
 	pe_free(memory.bytes);
 	pe_wipe(memory.other, rows->rows * sizeof(*list));
 	pe_free(memory.other);
+	pe_wipe(list, rows->rows * sizeof(*list));
+	pe_free(list);
+}
+
+/* ------------------------------------------------------------------
+ * The rows of a unit together
+ * ------------------------------------------------------------------
+ */
+
+/* Copies the row of a place, which may be in another store, to another place. */
+static void
+copy_row(const pe_rows *from, size_t number, pe_rows *to, size_t place)
+{
+	const int16_t *source = pe_rows_tile(from, number) + number % PE_TILE;
+	int16_t    *target = pe_rows_tile(to, place) + place % PE_TILE;
+	size_t		size = pe_tile_size(&from->shape);
+
+	for (size_t at = 0; at < size; at += PE_TILE)
+		target[at] = source[at];
+	memcpy(to->unit[place], from->unit[number], sizeof(to->unit[0]));
+}
+
+/* Moves row list[i].row to place i, for every i, along the cycles of that permutation; spare holds one row. */
+static void
+permute(pe_rows *rows, keyed_row *list, pe_rows *spare)
+{
+	for (size_t start = 0; start < rows->rows; start++)
+	{
+		size_t		to = start;
+
+		if (start % PE_BLOCK_ROWS == 0)
+			pe_poll();
+		copy_row(rows, start, spare, 0);
+		while (list[to].row != start)
+		{
+			size_t		from = list[to].row;
+
+			copy_row(rows, from, rows, to);
+			list[to].row = to;
+			to = from;
+		}
+		copy_row(spare, 0, rows, to);
+		list[to].row = to;
+	}
+}
+
+void
+pe_rows_put_together(pe_rows *rows)
+{
+	static const uint64_t none[2];
+	keyed_row  *list;
+	keyed_row  *other;
+	pe_rows		spare;
+
+	if (rows->together || rows->rows == 0)
+		return;
+	if (!rows->with_units)
+		pe_bug("rows without units cannot be put together");
+	list = pe_alloc(rows->rows, sizeof(*list));
+	other = pe_alloc(rows->rows, sizeof(*other));
+	pe_rows_init(&spare, &rows->shape, true);
+	pe_rows_add_nothing(&spare, none);
+	list_rows(rows, list);
+	sort(list, rows->rows, other);
+	permute(rows, list, &spare);
+	rows->together = true;
+	pe_rows_free(&spare);
+	pe_wipe(other, rows->rows * sizeof(*other));
+	pe_free(other);
 	pe_wipe(list, rows->rows * sizeof(*list));
 	pe_free(list);
 }

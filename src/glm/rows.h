@@ -69,6 +69,7 @@ typedef struct pe_rows
 	bool		with_units;
 	uint64_t	(*unit)[2];		/* of each row, with_units */
 	size_t		unit_room;
+	bool		together;		/* the rows of each unit follow each other */
 	/* caps of |s| per row, for the clip they were computed for (pass.c); cap_norm -1: for none */
 	int			cap_norm;
 	pe_u128		cap_clip;
@@ -107,6 +108,12 @@ extern void pe_rows_free(pe_rows *rows);
  * hashed, sorted and ranked too, behind those that are: they take no place.
  */
 extern void pe_rows_cut(pe_rows *rows, const pe_unit_keys *keys, int32_t max_rows);
+
+/*
+ * Moves the rows of each unit together, in the order of the units' hashes, unless they are there
+ * already: with units.  No sum depends on the order.
+ */
+extern void pe_rows_put_together(pe_rows *rows);
 
 /*
  * All rows as bytes of this machine and back.  pe_rows_read appends to rows, which

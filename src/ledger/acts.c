@@ -97,7 +97,7 @@ insert_line(const pe_act_line *line)
 static pe_statement dataset_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('dataset', dataset, "
 	"'relation', relation_schema || '.' || relation_name, 'owner', owner, 'registered', NOT dropped, 'unit', unit, 'max_rows', max_rows, "
 	"'neighbours', neighbours, 'private_column', private_column, 'max_change', max_change, 'change', change, "
-	"'accounting', accounting, 'epsilon', epsilon, 'delta', delta, 'version', version)) "
+	"'accounting', accounting, 'epsilon', epsilon, 'delta', delta, 'delta_share', delta_share, 'version', version)) "
 "FROM dp_ledger.dataset WHERE id = $1 AND $2 IS NULL", 2, {INT8OID, TEXTOID}};
 
 /* Points that are too long to be read are told by their hash: only whether they are the same matters then. */
@@ -108,7 +108,7 @@ static pe_statement attribute_value = {NULL, "SELECT pg_catalog.jsonb_build_obje
 "FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2", 2, {INT8OID, TEXTOID}};
 
 static pe_statement budget_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('accounting', accounting, "
-	"'epsilon', epsilon, 'delta', delta, 'rho_limit', rho_limit / 1e9::float8, 'epsilon_limit', epsilon_limit / 1e9::float8, "
+	"'epsilon', epsilon, 'delta', delta, 'delta_share', delta_share, 'rho_limit', rho_limit / 1e9::float8, 'epsilon_limit', epsilon_limit / 1e9::float8, "
 	"'most_per_request', most_per_request)) "
 "FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid = (SELECT oid FROM pg_catalog.pg_authid WHERE rolname = $2)", 2, {INT8OID, TEXTOID}};
 

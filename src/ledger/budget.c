@@ -14,7 +14,6 @@
 #include "utils/syscache.h"
 
 #include "accounting/filter.h"
-#include "accounting/zcdp.h"
 #include "server/access.h"
 #include "ledger/acts.h"
 #include "ledger/budget.h"
@@ -32,15 +31,12 @@ candidate_of_row(const pe_row *row, candidate *c)
 	c->budget.id = pe_row_int64(row, "id");
 	c->budget.role = pe_row_text(row, "role_name");
 	c->budget.role_oid = (Oid) pe_row_int64(row, "role_oid");
-	c->budget.accounting = pe_row_text(row, "accounting");
+	c->budget.accounting = pe_accounting_of(pe_row_text(row, "accounting"));
 	c->budget.epsilon = pe_row_float8(row, "epsilon");
 	c->budget.delta = pe_row_float8(row, "delta");
-	c->budget.rho_limit = pe_row_int64(row, "rho_limit");
-	c->budget.rho_spent = pe_row_int64(row, "rho_spent");
-	c->budget.delta_limit = pe_row_int64(row, "delta_limit");
-	c->budget.delta_spent = pe_row_int64(row, "delta_spent");
-	c->budget.epsilon_limit = pe_row_int64(row, "epsilon_limit");
-	c->budget.epsilon_spent = pe_row_int64(row, "epsilon_spent");
+	c->budget.delta_share = pe_row_float8(row, "delta_share");
+	c->budget.limit = pe_limit_of_row(row);
+	c->budget.spent = pe_spent_of_row(row);
 	c->budget.most = pe_row_int64(row, "most");
 	c->changed_here = pe_row_changed_here(row);
 }
@@ -66,22 +62,29 @@ pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user)
 	return OidIsValid(role) && has_privs_of_role(user, role);
 }
 
-/* The budgets that the current user could draw on; his own alone, if he has one. */
-static candidate *
-load_candidates(const pe_dataset *dataset, const char *role, int *count)
+static List *
+rows_of(const pe_dataset *dataset)
 {
 	Datum		key[1] = {Int64GetDatum(dataset->id)};
-	Oid			user = GetUserId();
-	Oid			picked = role != NULL ? get_role_oid(role, true) : InvalidOid;
-	candidate  *candidates;
 	List	   *rows;
-	ListCell   *cell;
-	int			n = 0;
 
 	pe_access_check_serial();
 	rows = pe_rows("budget", "budget_dataset_id_role_oid_key", key, 1);
 	list_sort(rows, by_role_name);
-	candidates = palloc0((list_length(rows) + 1) * sizeof(*candidates));
+	return rows;
+}
+
+/* The budgets that the current user could draw on; his own alone, if he has one. */
+static candidate *
+load_candidates(const pe_dataset *dataset, const char *role, int *count)
+{
+	Oid			user = GetUserId();
+	Oid			picked = role != NULL ? get_role_oid(role, true) : InvalidOid;
+	List	   *rows = rows_of(dataset);
+	candidate  *candidates = palloc0((list_length(rows) + 1) * sizeof(*candidates));
+	ListCell   *cell;
+	int			n = 0;
+
 	foreach(cell, rows)
 	{
 		candidate	c;
@@ -171,22 +174,38 @@ pe_budget_find(const pe_dataset *dataset)
 	return count == 1 ? &candidates[0].budget : NULL;
 }
 
+List *
+pe_budgets_seen(const pe_dataset *dataset)
+{
+	bool		owner = pe_dataset_owned_by(dataset, GetUserId());
+	List	   *seen = NIL;
+	ListCell   *cell;
+
+	foreach(cell, rows_of(dataset))
+	{
+		candidate  *c = palloc(sizeof(*c));
+
+		candidate_of_row(lfirst(cell), c);
+		if (owner || pe_is_payer(dataset->frozen, c->budget.role_oid, c->budget.role, GetUserId()))
+			seen = lappend(seen, &c->budget);
+	}
+	return seen;
+}
+
 int64
 pe_budget_left_after(const pe_budget *budget, pe_amount charge)
 {
-	pe_amount	limit = {budget->rho_limit, budget->delta_limit, budget->epsilon_limit};
-	pe_amount	spent = {budget->rho_spent, budget->delta_spent, budget->epsilon_spent};
-	pe_amount	left = pe_amount_less(limit, spent);
+	pe_amount	left = pe_amount_less(budget->limit, budget->spent);
 
-	if (!pe_filter_allows(budget->most, charge) || !pe_filter_accepts(limit, spent, charge))
+	if (!pe_filter_allows(budget->most, charge) || !pe_filter_accepts(budget->limit, budget->spent, charge))
 		return -1;
-	return pe_nano_left(pe_amount_less(left, charge), pe_is_pure(budget->accounting));
+	return pe_nano_left(pe_amount_less(left, charge), budget->accounting);
 }
 
 double
 pe_budget_epsilon(const pe_budget *budget, int64 nano)
 {
-	return pe_is_pure(budget->accounting) ? nano / 1e9 : pe_zcdp_epsilon(nano * 1e-9, budget->delta / 2);
+	return pe_epsilon_of_nano(budget->accounting, nano, budget->delta, budget->delta_share);
 }
 
 double
@@ -197,12 +216,23 @@ pe_budget_epsilon_left(const pe_budget *budget)
 	return pe_budget_epsilon(budget, Max(pe_budget_left_after(budget, nothing), 0));
 }
 
+/* What was granted to a role before. */
+typedef struct former
+{
+	int64		id;
+	pe_amount	spent;
+	pe_amount	limit;
+	pe_accounting accounting;
+	double		delta_share;
+} former;
+
 /* The row of a role: by its OID, or by its name where the role of that row is gone and was made anew. */
 static bool
-find_row(const pe_dataset *dataset, const pe_grant *grant, int64 *id, pe_amount *spent, pe_amount *limit)
+find_row(const pe_dataset *dataset, const pe_grant *grant, former *row)
 {
+	bool		isnull;			/* never: delta_share is NOT NULL */
 	static pe_statement find = {NULL, "SELECT id, coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), "
-		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), role_oid IS NOT DISTINCT FROM $2 FROM dp_ledger.budget "
+		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), role_oid IS NOT DISTINCT FROM $2, accounting, delta_share FROM dp_ledger.budget "
 		"WHERE dataset_id = $1 AND (role_oid = $2 OR (role_name = $3 AND NOT EXISTS "
 		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2, coalesce(rho_spent, epsilon_spent) DESC FOR UPDATE OF budget", 3,
 	{INT8OID, OIDOID, TEXTOID}};
@@ -210,27 +240,25 @@ find_row(const pe_dataset *dataset, const pe_grant *grant, int64 *id, pe_amount 
 
 	if (pe_access_write(&find, values, NULL) == 0)
 		return false;
-	*id = pe_access_int64(0, 1);
-	spent->rho_nano = pe_access_int64(0, 2);
-	spent->delta_atto = pe_access_int64(0, 3);
-	spent->epsilon_nano = pe_access_int64(0, 4);
-	limit->rho_nano = pe_access_int64(0, 5);
-	limit->delta_atto = pe_access_int64(0, 6);
-	limit->epsilon_nano = pe_access_int64(0, 7);
+	row->id = pe_access_int64(0, 1);
+	row->spent = (pe_amount) {pe_access_int64(0, 2), pe_access_int64(0, 3), pe_access_int64(0, 4)};
+	row->limit = (pe_amount) {pe_access_int64(0, 5), pe_access_int64(0, 6), pe_access_int64(0, 7)};
+	row->accounting = pe_accounting_of(pe_access_text(0, 9));
+	row->delta_share = DatumGetFloat8(pe_access_datum(0, 10, &isnull));
 	if (pe_access_int64(0, 8) == 0)
-		*limit = *spent;		/* nobody could spend the rest, so no other grant counted it */
+		row->limit = row->spent;	/* nobody could spend the rest, so no other grant counted it */
 	return true;
 }
 
 /*
- * Delta for charges: half of the budget's own, but at most the part of the cap's that its
+ * Delta for charges: the budget's own share, but at most the part of the cap's that its
  * rho is of the cap's, and what the others leave.
  */
 static int64
 share_of_delta(const pe_dataset *dataset, pe_amount limit, int64 delta_spent, int64 available)
 {
-	pe_i128		share = dataset->rho_limit > 0
-		? (pe_i128) dataset->delta_limit * Min(limit.rho_nano, dataset->rho_limit) / dataset->rho_limit : 0;
+	int64		whole = dataset->limit.rho_nano;
+	pe_i128		share = whole > 0 ? (pe_i128) dataset->limit.delta_atto * Min(limit.rho_nano, whole) / whole : 0;
 
 	share = Min(share, delta_spent + Max(available, 0));
 	return Min(limit.delta_atto, Max(delta_spent, (int64) share));
@@ -240,10 +268,8 @@ share_of_delta(const pe_dataset *dataset, pe_amount limit, int64 delta_spent, in
 static void
 check_within_cap(const pe_dataset *dataset, pe_amount promised, pe_amount cap_left, pe_amount unspent, pe_amount raised)
 {
-	bool		cap_is_pure = pe_is_pure(dataset->accounting);
-
 	if ((raised.rho_nano <= 0 && raised.delta_atto <= 0 && raised.epsilon_nano <= 0) ||
-		pe_filter_accepts(cap_left, promised, pe_cap_amount(unspent, 0, cap_is_pure)))
+		pe_filter_accepts(cap_left, promised, pe_cap_amount(unspent, 0, dataset->accounting)))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -253,22 +279,26 @@ check_within_cap(const pe_dataset *dataset, pe_amount promised, pe_amount cap_le
 }
 
 static void
-check_spent(const pe_grant *grant, pe_amount limit, pe_amount spent)
+check_spent(const pe_grant *grant, pe_amount limit, const former *row)
 {
-	bool		pure = pe_is_pure(grant->accounting);
 	pe_amount	nothing = {0};
+	pe_amount	spent = row->spent;
+	pe_accounting accounting = row->accounting;
 
-	if ((pure ? spent.rho_nano : spent.epsilon_nano) > 0)
+	if (pe_filter_accepts(nothing, spent, nothing))
+		return;
+	if (accounting != grant->accounting)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("role \"%s\" has spent of a budget with another accounting", grant->role),
-				 errdetail("It spent %s, which cannot be carried over.", pe_spending(spent.rho_nano, spent.epsilon_nano)),
-				 errhint("Use accounting => '%s', or grant another role a budget.", pure ? "zcdp" : "pure")));
+				 errdetail("It spent %s, which cannot be carried over.", pe_spending(spent)),
+				 errhint("Use accounting => '%s', or grant another role a budget.", pe_accounting_name(accounting))));
+	pe_check_share(spent, row->delta_share, grant->delta_share);
 	if (!pe_filter_accepts(limit, spent, nothing))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the budget is below what role \"%s\" has spent already", grant->role),
-				 errdetail("It spent %s.", pe_spending(spent.rho_nano, spent.epsilon_nano)),
+				 errdetail("It spent %s.", pe_spending(spent)),
 				 errhint("dp.revoke_budget takes back what is not spent.")));
 }
 
@@ -276,23 +306,23 @@ static void
 write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_amount limit, bool present, int64 id)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.budget (dataset_id, role_name, role_oid, accounting, epsilon, delta, "
-		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent, most_per_request, most) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, 0 * $7, $8, 0 * $8, $9, 0 * $9, $10, $11)", 11,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID}};
+		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent, most_per_request, most, delta_share) "
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, 0 * $7, $8, 0 * $8, $9, 0 * $9, $10, $11, $12)", 12,
+	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID, FLOAT8OID}};
 	static pe_statement update = {NULL, "UPDATE dp_ledger.budget SET role_name = $2, role_oid = $3, accounting = $4, epsilon = $5, "
 		"delta = $6, rho_limit = $7, rho_spent = CASE WHEN $7 IS NOT NULL THEN coalesce(rho_spent, 0) END, "
 		"delta_limit = $8, delta_spent = CASE WHEN $8 IS NOT NULL THEN coalesce(delta_spent, 0) END, "
 		"epsilon_limit = $9, epsilon_spent = CASE WHEN $9 IS NOT NULL THEN coalesce(epsilon_spent, 0) END, "
-		"most_per_request = $10, most = $11 WHERE id = $1", 11,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID}};
-	bool		pure = pe_is_pure(grant->accounting);
-	pe_amount	most = pe_limit(grant->accounting, grant->most_per_request, grant->delta);
-	char		nulls[] = "           ";
-	Datum		values[11] = {
+		"most_per_request = $10, most = $11, delta_share = $12 WHERE id = $1", 12,
+	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID, FLOAT8OID}};
+	bool		pure = grant->accounting == PE_PURE;
+	pe_amount	most = pe_budget_limit(grant->accounting, grant->most_per_request, grant->delta, grant->delta_share);
+	char		nulls[] = "            ";
+	Datum		values[12] = {
 		Int64GetDatum(present ? id : dataset->id), CStringGetTextDatum(grant->role), ObjectIdGetDatum(grant->role_oid),
-		CStringGetTextDatum(grant->accounting), Float8GetDatum(grant->epsilon), Float8GetDatum(grant->delta),
+		CStringGetTextDatum(pe_accounting_name(grant->accounting)), Float8GetDatum(grant->epsilon), Float8GetDatum(grant->delta),
 		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto), Int64GetDatum(limit.epsilon_nano),
-		Float8GetDatum(grant->most_per_request), Int64GetDatum(pure ? most.epsilon_nano : most.rho_nano)
+		Float8GetDatum(grant->most_per_request), Int64GetDatum(pure ? most.epsilon_nano : most.rho_nano), Float8GetDatum(grant->delta_share)
 	};
 
 	nulls[6] = nulls[7] = pure ? 'n' : ' ';
@@ -304,28 +334,26 @@ write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_amount limit, b
 void
 pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
 {
-	pe_amount	limit = pe_limit(grant->accounting, grant->epsilon, grant->delta);
-	pe_amount	spent = {0};
-	pe_amount	before = {0};
+	pe_amount	limit = pe_budget_limit(grant->accounting, grant->epsilon, grant->delta, grant->delta_share);
+	former		row = {0};
 	pe_amount	promised;
 	pe_amount	cap_left;
 	pe_act		act;
 	pe_access	access;
-	int64		id = 0;
 	bool		present;
 
 	pe_act_begin(&act, dataset->id, PE_ACT_BUDGET, "grant_budget", grant->role);
 	pe_access_begin(&access);
 	pe_grants_lock(dataset->id);
-	present = find_row(dataset, grant, &id, &spent, &before);
-	pe_grants_read(dataset->id, id, pe_is_pure(dataset->accounting), &promised, &cap_left);
-	if (!pe_is_pure(grant->accounting) && !grant->overcommit)
-		limit.delta_atto = share_of_delta(dataset, limit, spent.delta_atto, cap_left.delta_atto - promised.delta_atto);
+	present = find_row(dataset, grant, &row);
+	pe_grants_read(dataset->id, row.id, dataset->accounting, &promised, &cap_left);
+	if (grant->accounting != PE_PURE && !grant->overcommit)
+		limit.delta_atto = share_of_delta(dataset, limit, row.spent.delta_atto, cap_left.delta_atto - promised.delta_atto);
 	if (present)
-		check_spent(grant, limit, spent);
+		check_spent(grant, limit, &row);
 	if (!grant->overcommit)
-		check_within_cap(dataset, promised, cap_left, pe_amount_less(limit, spent), pe_amount_less(limit, before));
-	write_grant(dataset, grant, limit, present, id);
+		check_within_cap(dataset, promised, cap_left, pe_amount_less(limit, row.spent), pe_amount_less(limit, row.limit));
+	write_grant(dataset, grant, limit, present, row.id);
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }

@@ -13,15 +13,12 @@ typedef struct pe_budget
 	int64		id;
 	char	   *role;			/* who it was granted to */
 	Oid			role_oid;
-	char	   *accounting;
+	pe_accounting accounting;
 	double		epsilon;
 	double		delta;
-	int64		rho_limit;		/* nano */
-	int64		rho_spent;
-	int64		delta_limit;	/* atto */
-	int64		delta_spent;
-	int64		epsilon_limit;	/* nano; pure: instead of rho and delta, which are 0 */
-	int64		epsilon_spent;
+	double		delta_share;	/* of delta, for charges that have one; 0 if pure */
+	pe_amount	limit;
+	pe_amount	spent;
 	int64		most;			/* nano, of rho or epsilon: that one request may cost; 0: no limit */
 } pe_budget;
 
@@ -36,6 +33,9 @@ extern pe_budget *pe_budget_choose(const pe_dataset *dataset, const char *role);
 /* The same, but NULL instead of an error where there is no budget or no single one. */
 extern pe_budget *pe_budget_find(const pe_dataset *dataset);
 
+/* All budgets that are open to the current user, by their roles; of the dataset's owner, all there are. */
+extern List *pe_budgets_seen(const pe_dataset *dataset);
+
 /* Whether user has the privileges of the role of a budget's row. */
 extern bool pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user);
 
@@ -49,7 +49,7 @@ extern bool pe_release_is_paid(int64 release_id, bool frozen);
  */
 extern int64 pe_budget_left_after(const pe_budget *budget, pe_amount charge);
 
-/* So much of rho or epsilon as an epsilon: at half of the budget's delta, or pure. */
+/* So much of rho or epsilon as an epsilon (pe_epsilon_of_nano). */
 extern double pe_budget_epsilon(const pe_budget *budget, int64 nano);
 
 /* The epsilon of one request that takes all that is left of it. */
@@ -62,7 +62,8 @@ typedef struct pe_grant
 	Oid			role_oid;
 	double		epsilon;
 	double		delta;
-	const char *accounting;
+	double		delta_share;
+	pe_accounting accounting;	/* that of the cap, or PE_PURE */
 	double		most_per_request;	/* epsilon; 0: no limit */
 	bool		overcommit;		/* also where all budgets together may spend more than the cap */
 } pe_grant;
@@ -103,9 +104,9 @@ extern void pe_grants_lock(int64 dataset_id);
  * What the budgets of a dataset other than `except` (an id; 0: none) may still charge
  * its cap, and what is left of the cap, in one snapshot, the latest.  A pure budget on a
  * cap in rho counts as one charge of all that it has left: several cost no more, but for
- * the rounding of each, up to a nano.  A budget of a role that is gone has nothing left.
+ * the rounding of each, up to a nano, since what epsilon costs grows faster than epsilon.  A budget of a role that is gone has nothing left.
  * Between pe_access_begin and pe_access_end.
  */
-extern void pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_amount *promised, pe_amount *cap_left);
+extern void pe_grants_read(int64 dataset_id, int64 except, pe_accounting cap, pe_amount *promised, pe_amount *cap_left);
 
 #endif

@@ -82,7 +82,7 @@ typedef struct account
 {
 	int64		budget_id;
 	char	   *role;
-	bool		pure;
+	pe_accounting accounting;
 	int64		most;			/* nano, that one request may cost; 0: no limit */
 	pe_amount	limit;
 	pe_amount	spent;			/* with this batch */
@@ -97,7 +97,7 @@ typedef struct book
 	char	   *name;
 	Oid			relation;
 	int64		version;
-	bool		pure;			/* the cap is */
+	pe_accounting accounting;	/* of the cap */
 	pe_amount	limit;
 	pe_amount	spent;			/* with this batch */
 	pe_amount	charged;		/* by this batch */
@@ -115,22 +115,6 @@ struct pe_batch
 	MemoryContext context;
 	pe_access	access;
 };
-
-static pe_amount
-limit_of_row(const pe_row *row)
-{
-	pe_amount	cost = {pe_row_int64(row, "rho_limit"), pe_row_int64(row, "delta_limit"), pe_row_int64(row, "epsilon_limit")};
-
-	return cost;
-}
-
-static pe_amount
-spent_of_row(const pe_row *row)
-{
-	pe_amount	cost = {pe_row_int64(row, "rho_spent"), pe_row_int64(row, "delta_spent"), pe_row_int64(row, "epsilon_spent")};
-
-	return cost;
-}
 
 static void
 add_cost(pe_amount *to, pe_amount cost)
@@ -180,10 +164,10 @@ account_of_row(pe_row *row)
 	a->row = row;
 	a->budget_id = pe_row_int64(row, "id");
 	a->role = name != NULL ? name : pe_row_text(row, "role_name");
-	a->pure = pe_is_pure(pe_row_text(row, "accounting"));
+	a->accounting = pe_accounting_of(pe_row_text(row, "accounting"));
 	a->most = pe_row_int64(row, "most");
-	a->limit = limit_of_row(row);
-	a->spent = spent_of_row(row);
+	a->limit = pe_limit_of_row(row);
+	a->spent = pe_spent_of_row(row);
 	return a;
 }
 
@@ -199,12 +183,12 @@ book_of_row(pe_row *row)
 	if (pe_identity_is_frozen(pe_row_text(row, "identity"), b->relation))
 		raise_frozen(b->name, "Its ledger was written in another cluster, timeline or database.");
 	b->version = pe_row_int64(row, "version");
-	b->pure = pe_is_pure(pe_row_text(row, "accounting"));
+	b->accounting = pe_accounting_of(pe_row_text(row, "accounting"));
 	b->charges = pe_row_int64(row, "charges");
 	b->head = pe_row_bytea(row, "chain_head");
 	b->scanned = pe_row_bytea(row, "scanned");
-	b->limit = limit_of_row(row);
-	b->spent = spent_of_row(row);
+	b->limit = pe_limit_of_row(row);
+	b->spent = pe_spent_of_row(row);
 	return b;
 }
 
@@ -333,6 +317,8 @@ note_relations(const pe_charge_request *request, book *b, pe_charge_line *line)
 static int64
 write_charge(const pe_charge_request *request, pe_amount cost, book *b, account *a, pe_amount cap_cost, int64 release_id)
 {
+	bool		pure = a->accounting == PE_PURE;
+	bool		cap_pure = b->accounting == PE_PURE;
 	pe_charge_line line = {
 		.dataset_id = b->dataset_id, .seq = b->charges + 1, .dataset = b->name,
 		.role = request->role, .budget_id = a->budget_id, .budget_role = a->role,
@@ -341,8 +327,8 @@ write_charge(const pe_charge_request *request, pe_amount cost, book *b, account 
 		.amount = {[PE_RHO] = cost.rho_nano, [PE_DELTA] = cost.delta_atto,
 		[PE_EPSILON] = cost.epsilon_nano, [PE_CAP_RHO] = cap_cost.rho_nano, [PE_CAP_DELTA] = cap_cost.delta_atto,
 		[PE_CAP_EPSILON] = cap_cost.epsilon_nano},
-		.absent = {[PE_RHO] = a->pure, [PE_DELTA] = a->pure, [PE_EPSILON] = !a->pure,
-		[PE_CAP_RHO] = b->pure, [PE_CAP_DELTA] = b->pure, [PE_CAP_EPSILON] = !b->pure}
+		.absent = {[PE_RHO] = pure, [PE_DELTA] = pure, [PE_EPSILON] = !pure,
+		[PE_CAP_RHO] = cap_pure, [PE_CAP_DELTA] = cap_pure, [PE_CAP_EPSILON] = !cap_pure}
 	};
 
 	if (release_id == 0)
@@ -363,7 +349,7 @@ tell_left(const account *a, pe_charge_reply *reply)
 {
 	pe_amount	left = pe_amount_less(a->limit, a->spent);
 
-	reply->left = pe_nano_left(left, a->pure);
+	reply->left = pe_nano_left(left, a->accounting);
 	reply->delta_left = left.delta_atto;
 }
 
@@ -387,13 +373,13 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_cha
 	reply->outcome = PE_BUSY;
 	if (!open_both(batch, request, &b, &a))
 		return;
-	/* another version, an attested dataset of which nobody would read the rows, another table, a budget of another kind */
+	/* another version, an attested dataset of which nobody would read the rows, another table, a budget of another accounting */
 	if (b->version != request->version || request->replay_only ||
-		(request->relations != NIL && linitial_oid(request->relations) != b->relation) || a->pure != (cost.epsilon_nano > 0) ||
-		(cost.epsilon_nano <= 0 && cost.rho_nano <= 0))
+		(request->relations != NIL && linitial_oid(request->relations) != b->relation) ||
+		a->accounting != price->accounting || (cost.epsilon_nano <= 0 && cost.rho_nano <= 0))
 		raise_stale();
 	if (reply->release_id == 0)
-		cap_cost = pe_cap_amount(cost, price->as_rho, b->pure);
+		cap_cost = pe_cap_amount(cost, price->as_rho, b->accounting);
 	tell_left(a, reply);
 	reply->outcome = PE_REFUSED;
 	reply->shortage = PE_SHORT_CAP;
@@ -470,7 +456,7 @@ set_noise(pe_row *row, const pe_charge_request *request, const pe_charge_price *
 		return;
 	sensitivity = DirectFunctionCall3(numeric_in, CStringGetDatum(price->sensitivity),
 									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-	if (price->amount.epsilon_nano > 0)
+	if (price->accounting == PE_PURE)
 	{
 		pe_row_set(row, "sensitivity_l1", sensitivity);
 		pe_row_set(row, "epsilon", Int64GetDatum(price->amount.epsilon_nano));
@@ -502,6 +488,7 @@ insert_release(const pe_charge_request *request, const pe_charge_price *price, i
 	pe_row_set_text(row, "predicate", request->predicate);
 	pe_row_set_text(row, "method", request->method);
 	pe_row_set(row, "queries", Int32GetDatum(request->queries));
+	pe_row_set_text(row, "accounting", pe_accounting_name(price->accounting));
 	set_noise(row, request, price);
 	if (request->strategy_id != 0)
 		pe_row_set(row, "strategy_id", Int64GetDatum(request->strategy_id));

@@ -10,11 +10,33 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "server/access.h"
 #include "ledger/relation.h"
 #include "ledger/dataset.h"
 #include "server/row.h"
+
+pe_accounting
+pe_accounting_of(const char *name)
+{
+	pe_accounting accounting;
+
+	if (!pe_accounting_named(name, &accounting))
+		elog(ERROR, "accounting \"%s\" is not served", name);
+	return accounting;
+}
+
+pe_amount
+pe_limit_of_row(const pe_row *row)
+{
+	return (pe_amount) {pe_row_int64(row, "rho_limit"), pe_row_int64(row, "delta_limit"), pe_row_int64(row, "epsilon_limit")};
+}
+
+pe_amount
+pe_spent_of_row(const pe_row *row)
+{
+	return (pe_amount) {pe_row_int64(row, "rho_spent"), pe_row_int64(row, "delta_spent"), pe_row_int64(row, "epsilon_spent")};
+}
 
 pe_dataset *
 pe_dataset_of_row(const pe_row *row)
@@ -30,19 +52,16 @@ pe_dataset_of_row(const pe_row *row)
 	dataset->unit_type = pe_row_text(row, "unit_type");
 	dataset->max_rows = (int) pe_row_int64(row, "max_rows");
 	dataset->neighbours = pe_row_text(row, "neighbours");
-	dataset->accounting = pe_row_text(row, "accounting");
+	dataset->accounting = pe_accounting_of(pe_row_text(row, "accounting"));
 	dataset->private_column = pe_row_text(row, "private_column");
 	dataset->private_type = pe_row_text(row, "private_type");
 	dataset->max_change = pe_row_float8(row, "max_change");
 	dataset->change_all = change != NULL && strcmp(change, "all") == 0;
 	dataset->epsilon = pe_row_float8(row, "epsilon");
 	dataset->delta = pe_row_float8(row, "delta");
-	dataset->rho_limit = pe_row_int64(row, "rho_limit");
-	dataset->rho_spent = pe_row_int64(row, "rho_spent");
-	dataset->delta_limit = pe_row_int64(row, "delta_limit");
-	dataset->delta_spent = pe_row_int64(row, "delta_spent");
-	dataset->epsilon_limit = pe_row_int64(row, "epsilon_limit");
-	dataset->epsilon_spent = pe_row_int64(row, "epsilon_spent");
+	dataset->delta_share = pe_row_float8(row, "delta_share");
+	dataset->limit = pe_limit_of_row(row);
+	dataset->spent = pe_spent_of_row(row);
 	dataset->version = (int) pe_row_int64(row, "version");
 	dataset->declared_version = (int) pe_row_int64(row, "declared_version");
 	dataset->identity = pe_row_text(row, "identity");
@@ -175,41 +194,39 @@ pe_datasets_of_user(void)
 	return list_concat(registered, dropped);
 }
 
-bool
-pe_is_pure(const char *accounting)
+double
+pe_epsilon_of_nano(pe_accounting accounting, int64 nano, double delta, double delta_share)
 {
-	return strcmp(accounting, "pure") == 0;
+	if (accounting == PE_PURE)
+		return nano / 1e9;
+	return pe_epsilon_of_rho(accounting, nano * 1e-9, pe_delta_of_conversion(delta, delta_share));
 }
 
-pe_amount
-pe_limit(const char *accounting, double epsilon, double delta)
+void
+pe_check_share(pe_amount spent, double delta_share, double asked)
 {
-	return pe_is_pure(accounting) ? pe_pure_limit(epsilon) : pe_budget_limit(epsilon, delta);
+	pe_amount	nothing = {0};
+
+	if (delta_share != asked && !pe_filter_accepts(nothing, spent, nothing))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("delta_share cannot change once something was spent"),
+				 errdetail("%s was spent with delta_share %g.", pe_spending(spent), delta_share),
+				 errhint("Use delta_share => %.15g.", delta_share)));
 }
 
 char *
-pe_spending(int64 rho_nano, int64 epsilon_nano)
+pe_spending(pe_amount spent)
 {
-	return epsilon_nano > 0 ? psprintf("epsilon %g", epsilon_nano * 1e-9) : psprintf("rho %g", rho_nano * 1e-9);
-}
-
-pe_amount
-pe_dataset_left(const pe_dataset *dataset)
-{
-	pe_amount	limit = {dataset->rho_limit, dataset->delta_limit, dataset->epsilon_limit};
-	pe_amount	spent = {dataset->rho_spent, dataset->delta_spent, dataset->epsilon_spent};
-
-	return pe_amount_less(limit, spent);
+	return spent.epsilon_nano > 0 ? psprintf("epsilon %g", spent.epsilon_nano * 1e-9) : psprintf("rho %g", spent.rho_nano * 1e-9);
 }
 
 double
 pe_dataset_epsilon_left(const pe_dataset *dataset)
 {
-	pe_amount	left = pe_dataset_left(dataset);
+	int64		nano = pe_nano_left(pe_amount_less(dataset->limit, dataset->spent), dataset->accounting);
 
-	if (pe_is_pure(dataset->accounting))
-		return left.epsilon_nano / 1e9;
-	return pe_zcdp_epsilon(left.rho_nano * 1e-9, dataset->delta / 2);
+	return pe_epsilon_of_nano(dataset->accounting, nano, dataset->delta, dataset->delta_share);
 }
 
 void

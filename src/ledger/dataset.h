@@ -27,15 +27,12 @@ typedef struct pe_dataset
 	char	   *private_type;	/* base type of that column when it was declared */
 	double		max_change;		/* by at most this */
 	bool		change_all;		/* in all rows; else in one */
-	char	   *accounting;
+	pe_accounting accounting;
 	double		epsilon;		/* the cap, as declared */
 	double		delta;
-	int64		rho_limit;		/* nano */
-	int64		rho_spent;
-	int64		delta_limit;	/* atto */
-	int64		delta_spent;
-	int64		epsilon_limit;	/* nano; pure: instead of rho and delta, which are 0 */
-	int64		epsilon_spent;
+	double		delta_share;	/* of delta, for charges that have one; 0 if pure */
+	pe_amount	limit;
+	pe_amount	spent;
 	int			version;		/* of the data */
 	int			declared_version;	/* the first with these attributes */
 	char	   *identity;
@@ -56,17 +53,23 @@ extern pe_dataset *pe_dataset_load_by_id(int64 id);
 /* Those that the current user owns: registered before unregistered, newer before older. */
 extern List *pe_datasets_of_user(void);
 
-/* Whether an accounting is "pure": epsilon is counted, instead of rho and delta. */
-extern bool pe_is_pure(const char *accounting);
+/* The accounting of a name that is stored. */
+extern pe_accounting pe_accounting_of(const char *name);
 
-/* The limit that epsilon and delta set in an accounting; nothing fits where they set none. */
-extern pe_amount pe_limit(const char *accounting, double epsilon, double delta);
+/* So many nano-units as an epsilon: pure, or of rho at the delta that converts it. */
+extern double pe_epsilon_of_nano(pe_accounting accounting, int64 nano, double delta, double delta_share);
 
 /* "rho 0.1" or "epsilon 0.1": what was spent, for a message. */
-extern char *pe_spending(int64 rho_nano, int64 epsilon_nano);
+extern char *pe_spending(pe_amount spent);
 
-/* What is left of the cap, and the same as an epsilon: at half of its delta, or pure. */
-extern pe_amount pe_dataset_left(const pe_dataset *dataset);
+/*
+ * 55000 if something was spent of a total whose delta_share would change.  The filter is for a
+ * limit that is fixed in advance; limits of two shares are not ordered, so that by a change chosen
+ * after some answers neither promise would hold.
+ */
+extern void pe_check_share(pe_amount spent, double delta_share, double asked);
+
+/* What is left of the cap, as an epsilon. */
 extern double pe_dataset_epsilon_left(const pe_dataset *dataset);
 
 /*
@@ -117,8 +120,12 @@ extern bool pe_identity_is_frozen(const char *identity, Oid relation);
 /* Whether the row was written for this relation in this cluster and database, on any timeline. */
 extern bool pe_identity_is_local(const char *identity, Oid relation);
 
-/* For this room: a row of dp_ledger.dataset as a dataset, and the row of this name; NULL if there is none. */
+/* For this room: what rows of datasets and of budgets both have. */
 struct pe_row;
+extern pe_amount pe_limit_of_row(const struct pe_row *row);
+extern pe_amount pe_spent_of_row(const struct pe_row *row);
+
+/* For this room: a row of dp_ledger.dataset as a dataset, and the row of this name; NULL if there is none. */
 extern pe_dataset *pe_dataset_of_row(const struct pe_row *row);
 extern struct pe_row *pe_dataset_row(const char *name);
 
@@ -145,7 +152,7 @@ extern void pe_dataset_check_alone(const pe_dataset *dataset);
  */
 
 /*
- * Registers declared->relation: name, cap (epsilon, delta), unit, max_rows, neighbours, private_column,
+ * Registers declared->relation: name, cap (epsilon, delta, delta_share), unit, max_rows, neighbours, private_column,
  * max_change, change_all and accounting are as declared; the rest is not looked at.
  */
 extern void pe_dataset_register(const pe_dataset *declared);

@@ -38,7 +38,7 @@ cost_in(uint64 row, int column)
 }
 
 void
-pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_amount *promised, pe_amount *cap_left)
+pe_grants_read(int64 dataset_id, int64 except, pe_accounting cap, pe_amount *promised, pe_amount *cap_left)
 {
 	static pe_statement read = {NULL, "SELECT d.rho_limit - d.rho_spent, d.delta_limit - d.delta_spent, d.epsilon_limit - d.epsilon_spent, "
 		"b.rho_limit - b.rho_spent, b.delta_limit - b.delta_spent, b.epsilon_limit - b.epsilon_spent "
@@ -51,7 +51,7 @@ pe_grants_read(int64 dataset_id, int64 except, bool cap_is_pure, pe_amount *prom
 	*cap_left = (pe_amount) {-1, -1, -1};
 	for (uint64 row = 0; row < rows; row++)
 	{
-		pe_amount	budget = pe_cap_amount(cost_in(row, 4), 0, cap_is_pure);
+		pe_amount	budget = pe_cap_amount(cost_in(row, 4), 0, cap);
 
 		*cap_left = cost_in(row, 1);
 		promised->rho_nano = sum_of(promised->rho_nano, budget.rho_nano);

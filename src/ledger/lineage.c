@@ -13,7 +13,7 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "server/access.h"
 #include "ledger/anchor.h"
 #include "ledger/chain.h"
@@ -156,22 +156,28 @@ others_of(int64 dataset_id, List *relations)
 	return others;
 }
 
-/* What count charges of this kind cost a cap that counts epsilon, or rho; false if it cannot count them. */
+/*
+ * What count charges of this kind cost another cap; false if it cannot count them.  epsilon:
+ * of a pure charge, which every accounting can count; 0: of another one, or of a line of the owner's.
+ */
 static bool
-convert(pe_amount *sum, pe_amount cost, int64 epsilon, int64 count, bool from_pure, bool to_pure)
+convert(pe_amount *sum, pe_amount cost, int64 epsilon, int64 count, pe_accounting from, pe_accounting to)
 {
-	if (from_pure == to_pure)
+	if (from == to)
 	{
 		sum->rho_nano += cost.rho_nano;
 		sum->delta_atto += cost.delta_atto;
 		sum->epsilon_nano += cost.epsilon_nano * count;
+		return true;
 	}
-	else if (from_pure)
-		sum->rho_nano += pe_nano_rho_of_pure(cost.epsilon_nano) * count;
-	else if (epsilon > 0)
+	if (from == PE_PURE)
+		epsilon = cost.epsilon_nano;
+	if (epsilon == 0)
+		return cost.rho_nano == 0 && cost.delta_atto == 0;
+	if (to == PE_PURE)
 		sum->epsilon_nano += epsilon * count;
 	else
-		return cost.rho_nano == 0 && cost.delta_atto == 0;
+		sum->rho_nano += pe_nano_rho_of_pure(to, epsilon) * count;
 	return true;
 }
 
@@ -181,7 +187,7 @@ convert(pe_amount *sum, pe_amount cost, int64 epsilon, int64 count, bool from_pu
  * owed to where it came from.  A line that lifted a freeze may stand for any charge.
  */
 static bool
-cost_of(const pe_dataset *other, List *relations, bool pure, pe_amount *sum)
+cost_of(const pe_dataset *other, List *relations, pe_accounting accounting, pe_amount *sum)
 {
 	static pe_statement find = {NULL, "SELECT coalesce(sum(c.cap_rho), 0)::int8, coalesce(sum(c.cap_delta), 0)::int8, c.cap_epsilon, c.epsilon, "
 		"count(*) FROM dp_ledger.charge c WHERE c.dataset_id = $1 AND c.release_id IS NULL AND c.function <> '" PE_CARRIED "' "
@@ -201,7 +207,7 @@ cost_of(const pe_dataset *other, List *relations, bool pure, pe_amount *sum)
 		pe_amount	cost = {pe_access_int64(row, 1), pe_access_int64(row, 2), pe_access_int64(row, 3)};
 
 		convertible = convert(sum, cost, pe_access_int64(row, 4), pe_access_int64(row, 5),
-							  pe_is_pure(other->accounting), pure) && convertible;
+							  other->accounting, accounting) && convertible;
 	}
 	pe_access_end(&access);
 	return convertible;
@@ -230,7 +236,7 @@ static bool
 owed(const pe_dataset *dataset, const pe_dataset *other, List *relations, pe_amount *left)
 {
 	pe_amount	sum;
-	bool		convertible = cost_of(other, relations, pe_is_pure(dataset->accounting), &sum);
+	bool		convertible = cost_of(other, relations, dataset->accounting, &sum);
 
 	*left = pe_amount_less(sum, carried_from(dataset, other));
 	left->rho_nano = Max(left->rho_nano, 0);
@@ -282,7 +288,7 @@ append_line(const pe_dataset *dataset, const char *role, const char *function, c
 	static pe_statement add = {NULL, "UPDATE dp_ledger.dataset SET charges = $2, chain_head = $3, rho_spent = rho_spent + $4, "
 		"delta_spent = delta_spent + $5, epsilon_spent = epsilon_spent + $6 WHERE id = $1", 6,
 	{INT8OID, INT8OID, BYTEAOID, INT8OID, INT8OID, INT8OID}};
-	bool		pure = pe_is_pure(dataset->accounting);
+	bool		pure = dataset->accounting == PE_PURE;
 	Datum		values[6] = {Int64GetDatum(dataset->id)};
 	pe_charge_line line = {
 		.dataset_id = dataset->id, .dataset = dataset->name, .role = role, .budget_role = "",
@@ -375,8 +381,6 @@ check_no_frozen_whole(const pe_dataset *dataset, List *relations)
 static void
 carry_from(pe_dataset *dataset, const pe_dataset *other, List *relations, const char *role)
 {
-	pe_amount	limit = {dataset->rho_limit, dataset->delta_limit, dataset->epsilon_limit};
-	pe_amount	spent = {dataset->rho_spent, dataset->delta_spent, dataset->epsilon_spent};
 	pe_amount	left;
 	StringInfoData text;
 
@@ -387,18 +391,18 @@ carry_from(pe_dataset *dataset, const pe_dataset *other, List *relations, const 
 				 errdetail("What was spent then was measured in those terms and cannot be carried over.")));
 	if (!is_costly(left))
 		return;
-	if (!pe_filter_accepts(limit, spent, left))
+	if (!pe_filter_accepts(dataset->limit, dataset->spent, left))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the cap is below what the table has lost already"),
-				 errdetail("As part of dataset \"%s\" it lost %s.", other->name, pe_spending(left.rho_nano, left.epsilon_nano))));
+				 errdetail("As part of dataset \"%s\" it lost %s.", other->name, pe_spending(left))));
 	initStringInfo(&text);
 	append_key(&text, "dataset", other->name);
 	appendStringInfo(&text, ", \"dataset_id\": " INT64_FORMAT "}", other->id);
 	append_line(dataset, role, PE_CARRIED, text.data, left);
-	dataset->rho_spent += left.rho_nano;
-	dataset->delta_spent += left.delta_atto;
-	dataset->epsilon_spent += left.epsilon_nano;
+	dataset->spent.rho_nano += left.rho_nano;
+	dataset->spent.delta_atto += left.delta_atto;
+	dataset->spent.epsilon_nano += left.epsilon_nano;
 }
 
 void

@@ -85,12 +85,12 @@ find_unregistered(Oid relation)
 							get_rel_name(relation), old->name)));
 		if (old->relation == relation)
 			same = same == NULL ? old : same;
-		else if (old->rho_spent > 0 || old->epsilon_spent > 0)
+		else if (old->spent.rho_nano > 0 || old->spent.epsilon_nano > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("table \"%s\" has rows in common with one that was dataset \"%s\"",
 							get_rel_name(relation), old->name),
-					 errdetail("That lost %s, which a cap of this one would not count.", pe_spending(old->rho_spent, old->epsilon_spent)),
+					 errdetail("That lost %s, which a cap of this one would not count.", pe_spending(old->spent)),
 					 errhint("Register that table again.")));
 	}
 	return same;
@@ -167,7 +167,7 @@ pe_dataset_same_protection(const pe_dataset *old, const pe_dataset *declared)
 static bool
 same_terms(const pe_dataset *old, const pe_dataset *declared)
 {
-	return pe_dataset_same_protection(old, declared) && strcmp(old->accounting, declared->accounting) == 0;
+	return pe_dataset_same_protection(old, declared) && old->accounting == declared->accounting;
 }
 
 /* What is written of the unit's column, and of the private one; nothing without one. */
@@ -187,9 +187,9 @@ private_type_text(const pe_dataset *declared)
 
 /* Of the parameters rho and delta (the next one), or epsilon, those that the accounting does not count are NULL. */
 static void
-mark_not_counted(char *nulls, int rho, int epsilon, const char *accounting)
+mark_not_counted(char *nulls, int rho, int epsilon, pe_accounting accounting)
 {
-	if (pe_is_pure(accounting))
+	if (accounting == PE_PURE)
 		nulls[rho] = nulls[rho + 1] = 'n';
 	else
 		nulls[epsilon] = 'n';
@@ -200,17 +200,16 @@ static void
 resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 {
 	static pe_statement update = {NULL, "UPDATE dp_ledger.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
-		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, epsilon_limit = $10, private_type = $11, "
-		"version = version + 1, declared_version = version + 1 WHERE id = $1", 11,
-	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID, INT8OID, TEXTOID}};
-	Datum		values[11] = {
+		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, epsilon_limit = $10, private_type = $11, delta_share = $12, "
+		"version = version + 1, declared_version = version + 1 WHERE id = $1", 12,
+	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID, INT8OID, TEXTOID, FLOAT8OID}};
+	Datum		values[12] = {
 		Int64GetDatum(old->id), CStringGetTextDatum(declared->name), Float8GetDatum(declared->epsilon), Float8GetDatum(declared->delta),
 		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto),
 		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(old->relation), false)), Int32GetDatum(declared->max_rows),
-		unit_type_text(declared), Int64GetDatum(limit.epsilon_nano), private_type_text(declared)
+		unit_type_text(declared), Int64GetDatum(limit.epsilon_nano), private_type_text(declared), Float8GetDatum(declared->delta_share)
 	};
-	char		nulls[] = "           ";
-	pe_amount	spent = {old->rho_spent, old->delta_spent, old->epsilon_spent};
+	char		nulls[] = "            ";
 	pe_amount	nothing = {0};
 
 	if (!same_terms(old, declared))
@@ -218,11 +217,12 @@ resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the table was a dataset with another unit, other neighbours or another accounting"),
 				 errdetail("What was spent then was measured in those terms and cannot be carried over.")));
-	if (!pe_filter_accepts(limit, spent, nothing))
+	pe_check_share(old->spent, old->delta_share, declared->delta_share);
+	if (!pe_filter_accepts(limit, old->spent, nothing))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the cap is below what the table has lost already"),
-				 errdetail("As dataset \"%s\" it lost %s.", old->name, pe_spending(old->rho_spent, old->epsilon_spent))));
+				 errdetail("As dataset \"%s\" it lost %s.", old->name, pe_spending(old->spent))));
 	mark_not_counted(nulls, 4, 9, declared->accounting);
 	if (declared->unit == NULL)
 		nulls[8] = 'n';
@@ -237,21 +237,21 @@ pe_dataset_register(const pe_dataset *declared)
 	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.dataset (dataset, relation_oid, relation_schema, relation_name, owner, "
 		"neighbours, accounting, epsilon, delta, rho_limit, delta_limit, unit_key, identity, chain_head, "
 		"max_rows, unit, unit_type, epsilon_limit, private_column, private_type, max_change, change, "
-		"rho_spent, delta_spent, epsilon_spent) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, "
-		"0 * $10, 0 * $11, 0 * $18) RETURNING id", 22,
+		"delta_share, rho_spent, delta_spent, epsilon_spent) "
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, "
+		"0 * $10, 0 * $11, 0 * $18) RETURNING id", 23,
 		{TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID,
-	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID}};
+	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID, FLOAT8OID}};
 	Oid			relation = declared->relation;
-	pe_amount	limit = pe_limit(declared->accounting, declared->epsilon, declared->delta);
+	pe_amount	limit = pe_budget_limit(declared->accounting, declared->epsilon, declared->delta, declared->delta_share);
 	pe_dataset *old;
 	pe_act		act;
 	pe_access	access;
 	MemoryContext context = CurrentMemoryContext;
 	bytea	   *key = palloc(VARHDRSZ + HASH_SIZE);
 	bytea	   *genesis = palloc0(VARHDRSZ + HASH_SIZE);
-	char		nulls[] = "                      ";
-	Datum		values[22] = {CStringGetTextDatum(declared->name)};
+	char		nulls[] = "                       ";
+	Datum		values[23] = {CStringGetTextDatum(declared->name)};
 	HeapTuple	tuple;
 
 	SET_VARSIZE(key, VARHDRSZ + HASH_SIZE);
@@ -271,7 +271,7 @@ pe_dataset_register(const pe_dataset *declared)
 	values[4] = CStringGetTextDatum(GetUserNameFromId(((Form_pg_class) GETSTRUCT(tuple))->relowner, false));
 	ReleaseSysCache(tuple);
 	values[5] = CStringGetTextDatum(declared->neighbours);
-	values[6] = CStringGetTextDatum(declared->accounting);
+	values[6] = CStringGetTextDatum(pe_accounting_name(declared->accounting));
 	values[7] = Float8GetDatum(declared->epsilon);
 	values[8] = Float8GetDatum(declared->delta);
 	values[9] = Int64GetDatum(limit.rho_nano);
@@ -287,6 +287,7 @@ pe_dataset_register(const pe_dataset *declared)
 	values[19] = private_type_text(declared);
 	values[20] = Float8GetDatum(declared->max_change);
 	values[21] = CStringGetTextDatum(declared->change_all ? "all" : "one");
+	values[22] = Float8GetDatum(declared->delta_share);
 	mark_not_counted(nulls, 9, 17, declared->accounting);
 	if (declared->unit == NULL)
 		nulls[15] = nulls[16] = 'n';
@@ -384,10 +385,10 @@ check_grants(const pe_dataset *before)
 	pe_amount	cap_left;
 	pe_access	access;
 
-	if (dataset->rho_spent == before->rho_spent && dataset->epsilon_spent == before->epsilon_spent)
+	if (dataset->spent.rho_nano == before->spent.rho_nano && dataset->spent.epsilon_nano == before->spent.epsilon_nano)
 		return;
 	pe_access_begin(&access);
-	pe_grants_read(dataset->id, 0, pe_is_pure(dataset->accounting), &promised, &cap_left);
+	pe_grants_read(dataset->id, 0, dataset->accounting, &promised, &cap_left);
 	if (!pe_filter_accepts(cap_left, promised, (pe_amount) {0}))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -34,8 +34,9 @@ key_text(const pe_strategy_key *key)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "{\"method\": \"%s\", \"objective\": \"%s\", \"norm\": \"%s\", \"cells\": [",
-					 pe_method_name(key->method), key->objective == PE_MAX ? "max" : "sum", key->norm == PE_L1 ? "l1" : "l2");
+	appendStringInfo(&text, "{\"method\": \"%s\", \"objective\": \"%s\", \"norm\": \"%s\", \"neighbours\": \"%s\", \"cells\": [",
+					 pe_method_name(key->method), key->objective == PE_MAX ? "max" : "sum", key->norm == PE_L1 ? "l1" : "l2",
+					 key->neighbours == PE_SUBSTITUTE ? "substitute" : "add_remove");
 	for (int a = 0; a < shape->attributes; a++)
 	{
 		appendStringInfo(&text, "%s[", a > 0 ? ", " : "");

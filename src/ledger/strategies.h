@@ -4,7 +4,7 @@
  *
  * A strategy depends on public things alone: the workload, the sizes of the
  * attributes, the cells that a predicate leaves, the method, the objective, the
- * norm and the gap.  Its
+ * norm, the neighbours and the gap.  Its
  * bytes are checked when they are read, and the sensitivity is computed anew
  * from the integers that are then applied.
  *
@@ -26,6 +26,7 @@ typedef struct pe_strategy_key
 	pe_method	method;			/* dawa: how its estimates are kept */
 	pe_objective objective;
 	pe_norm		norm;			/* of the sensitivity */
+	pe_neighbours neighbours;	/* likewise */
 	double		gap;			/* that was asked for */
 	bool		bounded;		/* no part of the key: the lower bound is wanted too, of a method that does not give one */
 } pe_strategy_key;

@@ -61,6 +61,7 @@ write_price(StringInfo to, const pe_plan *plan)
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(plan));
 	char	   *sensitivity = decimal(pe_plan_sensitivity(plan));
 
+	pq_sendbyte(to, (uint8) pe_cost_accounting(pe_plan_cost(plan)));
 	pq_sendint64(to, amount.rho_nano);
 	pq_sendint64(to, amount.delta_atto);
 	pq_sendint64(to, amount.epsilon_nano);
@@ -71,6 +72,11 @@ write_price(StringInfo to, const pe_plan *plan)
 static void
 read_price(StringInfo from, pe_charge_price *price)
 {
+	int			accounting = pq_getmsgbyte(from);
+
+	if (accounting > PE_PURE)
+		elog(ERROR, "no accounting has number %d", accounting);
+	price->accounting = (pe_accounting) accounting;
 	price->amount.rho_nano = pq_getmsgint64(from);
 	price->amount.delta_atto = pq_getmsgint64(from);
 	price->amount.epsilon_nano = pq_getmsgint64(from);

@@ -53,6 +53,7 @@ typedef struct pe_charge_request
 /* What a plan says of its cost and its noise, as the worker reads it. */
 typedef struct pe_charge_price
 {
+	pe_accounting accounting;	/* of the budgets that it is for */
 	pe_amount	amount;			/* rho and delta, or the epsilon of a pure mechanism */
 	int64		as_rho;			/* nano, of a pure mechanism on a cap in rho; 0: what any pure one costs */
 	const char *sensitivity;	/* decimal: squared L2; L1 for a pure mechanism; "0" of a model, a minimum, or dawa, which draw several times */

@@ -12,12 +12,8 @@
 #include <string.h>
 
 #include "base/linalg.h"
-#include "published/adaptive.h"
-#include "published/coa.h"
-#include "published/levels.h"
-#include "published/low_rank.h"
+#include "published/published.h"
 #include "published/partition.h"
-#include "published/smoothing.h"
 #include "strategy/rounding.h"
 #include "strategy/optimum.h"
 
@@ -340,9 +336,14 @@ typedef struct operations
 static pe_strategy_status
 make_optimal(const pe_strategy_problem *problem, pe_strategy *strategy)
 {
-	if (problem->norm == PE_L1)
-		return pe_strategy_optimal_l1(problem->workload, problem->classes, problem->possible, problem->gap, strategy);
-	return pe_make_optimal(problem, strategy);
+	pe_strategy_status status;
+
+	if (problem->norm == PE_L2)
+		return pe_make_optimal(problem, strategy);
+	status = pe_strategy_optimal_l1(problem->workload, problem->classes, problem->possible, problem->gap, strategy);
+	if (status == PE_STRATEGY_OK && !pe_rounding_substitute(problem, strategy))
+		pe_bug("a strategy beyond its bounds");
+	return status;
 }
 
 static pe_strategy_status
@@ -392,7 +393,7 @@ pe_method_serves(pe_method method, pe_norm norm)
 bool
 pe_strategy_is_workload(const pe_strategy_problem *problem)
 {
-	return methods[problem->method].counts_once && pe_workload_counts_once(problem->workload);
+	return methods[problem->method].counts_once && pe_workload_counts_once(problem->workload) && !pe_counts_total(problem);
 }
 
 pe_strategy_status
@@ -413,7 +414,7 @@ pe_strategy_make(const pe_strategy_problem *problem, pe_strategy *strategy)
 	status = pe_rounding_begin(&m, problem, strategy);
 	if (status != PE_STRATEGY_OK)
 		return status;
-	done = method->make(&m);
+	done = method->make(&m) && pe_rounding_substitute(problem, strategy);
 	pe_rounding_end(&m);
 	if (done)
 		return PE_STRATEGY_OK;
@@ -446,27 +447,41 @@ pe_strategy_bound(const pe_strategy_problem *problem, double *lower_bound)
 	return PE_STRATEGY_OK;
 }
 
+/* What pe_optimum_pairs, or the distances that rounding looks at beside three matrices, take above pe_optimum_memory. */
+static size_t
+more_for_substitute(int32_t n)
+{
+	size_t		pairs = pe_optimum_pairs_memory(n);
+	size_t		rounding = pe_strategy_distances_memory(n, n) + 4 * pe_la_square(n) * sizeof(double);
+	size_t		most = pairs > rounding ? pairs : rounding;
+	size_t		optimum = pe_optimum_memory(n);
+
+	return most > optimum ? most - optimum : 0;
+}
+
 size_t
 pe_strategy_make_memory(const pe_strategy_problem *problem)
 {
 	const operations *method = &methods[problem->method];
+	bool		substitute = problem->neighbours == PE_SUBSTITUTE;
 	int32_t		n = problem->classes->cells;
-	size_t		memory;
-	size_t		matrix;
+	size_t		matrix = pe_la_square(n) * sizeof(double);
+	size_t		making = 0;
+	size_t		bound;
 
 	if (pe_strategy_is_workload(problem) || n > PE_OPTIMUM_CELLS)
-		return (size_t) n * sizeof(int32_t);
+		return (size_t) n * (sizeof(int32_t) + (substitute ? 2 * sizeof(double) : 0));
 	if (problem->method == PE_METHOD_OPTIMAL && problem->norm == PE_L1)
 		return pe_strategy_optimal_l1_memory(problem->workload, problem->classes);
-	memory = pe_strategy_optimal_memory(problem->workload, problem->classes);
-	matrix = pe_la_square(n) * sizeof(double);
 	if (problem->objective == PE_MAX)
-		memory += pe_optimum_max_memory(problem->workload->queries, n) +
+		making += pe_optimum_max_memory(problem->workload->queries, n) +
 			pe_workload_source_memory(problem->workload, problem->classes) + 3 * matrix +
 			(size_t) problem->workload->queries * sizeof(double);
 	if (method->memory != NULL)
-		memory += method->memory(n) + matrix;
+		making += method->memory(n) + matrix;
 	if (method->memory_l1 != NULL && problem->norm == PE_L1)
-		memory += method->memory_l1(n);
-	return memory;
+		making += method->memory_l1(n);
+	/* the one is over when the other begins */
+	bound = substitute ? more_for_substitute(n) : 0;
+	return pe_strategy_optimal_memory(problem->workload, problem->classes) + (making > bound ? making : bound);
 }

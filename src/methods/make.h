@@ -21,12 +21,13 @@ extern bool pe_method_serves(pe_method method, pe_norm norm);
 
 /*
  * Whether what is asked for is the workload itself, a column for every class: methods optimal,
- * direct and identity for one that counts each cell once, in any size.
+ * direct and identity for one that counts each cell once, in any size; not where the total is
+ * counted too (rounding.h).
  */
 extern bool pe_strategy_is_workload(const pe_strategy_problem *problem);
 
 /*
- * Makes it.  lower_bound: of every strategy for this objective and norm (for PE_L1
+ * Makes it.  lower_bound: of every strategy for this objective, norm and neighbours (for PE_L1
  * that of the L2 norm, which holds there too and may be far off); of other methods
  * than optimal it is 0 until pe_strategy_bound has told it.  For method dawa it is
  * how its estimates are kept (pe_ordered_columns), which is no measurement, and so

@@ -197,14 +197,14 @@ struct pe_lattice_law
  * for, a step of it is worth more than 2^28 units.
  */
 pe_score_rate
-pe_exponential_rate(uint64_t change, bool pure, int64_t nano)
+pe_exponential_rate(uint64_t change, pe_accounting accounting, int64_t nano)
 {
 	pe_score_rate rate = {0, 0, change, 0};
 	pe_u128		most;
 
 	if (change == 0 || change >> 62 != 0)
 		pe_bug("scores that do not change");
-	pe_select_rate(pure, nano, &rate.numerator, &rate.factor);
+	pe_select_rate(accounting, nano, &rate.numerator, &rate.factor);
 	rate.factor *= 2;
 	most = ((pe_u128) change * rate.factor) >> RATE_SHIFT;
 	if (rate.numerator > most)

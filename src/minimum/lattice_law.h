@@ -31,6 +31,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "accounting/conversion.h"
 #include "affine/affine_lattice.h"
 #include "noise/bits.h"
 
@@ -131,10 +132,10 @@ typedef struct pe_lattice_law pe_lattice_law;
 
 /*
  * The rate of the exponential mechanism for scores that move by at most change either
- * way, at a cost of nano: pure, epsilon / (2 change); else eta / (2 change) with
- * eta^2 / 8 <= rho.  noise/select.h has the proofs.
+ * way, at a cost of nano: pure, epsilon / (2 change); else eta / (2 change), eta the
+ * range that rho pays for (noise/select.c has the proofs).
  */
-extern pe_score_rate pe_exponential_rate(uint64_t change, bool pure, int64_t nano);
+extern pe_score_rate pe_exponential_rate(uint64_t change, pe_accounting accounting, int64_t nano);
 
 /* The rate tau 2^unit of a base measure exp(-tau T 2^unit); tau >= 0, finite. */
 extern pe_score_rate pe_prior_rate(double tau, int32_t unit);

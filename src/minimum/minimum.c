@@ -38,7 +38,7 @@ typedef struct operations
 } operations;
 
 /*
- * Under zCDP each of k selections has epsilon sqrt(8 rho / k), which tells something of
+ * Of rho each of k selections has a range of about sqrt(8 rho / k), which tells something of
  * where the maximum is if they are few; with epsilon / k only many steps, each nearly
  * blind, come anywhere.
  */
@@ -98,7 +98,7 @@ pe_minimum_defaults(pe_minimum_problem *problem)
 		pe_option_default(&o->prior, 0);
 	if (mistaken == NULL && method->selections > 0)
 	{
-		pe_option_default(&o->iterations, problem->pure ? method->selections : method->selections_rho);
+		pe_option_default(&o->iterations, problem->accounting == PE_PURE ? method->selections : method->selections_rho);
 		pe_option_default(&o->step, 1);
 	}
 	return mistaken;
@@ -219,7 +219,7 @@ rate_of(const pe_minimum_problem *problem, double range)
 	uint64_t	numerator;
 	uint64_t	factor;
 
-	pe_select_rate(problem->pure, problem->nano, &numerator, &factor);
+	pe_select_rate(problem->accounting, problem->nano, &numerator, &factor);
 	return (double) numerator / (double) factor / (2 * (problem->max_change + range * UNIT));
 }
 

@@ -48,7 +48,7 @@ typedef struct pe_minimum_problem
 								 * the slopes themselves say */
 	double		max_change;		/* from the registry */
 	bool		all;			/* all offsets may move by it at once; else one */
-	bool		pure;			/* nano is of a pure epsilon, else of rho */
+	pe_accounting accounting;	/* PE_PURE: nano is of a pure epsilon, else of rho */
 	int64_t		nano;			/* the cost, all of it */
 	pe_allowance *allowance;	/* of one run, from which each draw takes its part; NULL: nothing can be drawn */
 } pe_minimum_problem;

@@ -26,8 +26,8 @@
  * differential privacy", FOCS 2007; Han, Topcu and Pappas, arXiv 1408.6286, Theorem 19, whose
  * Metropolis steps have no such bound).  zCDP: ln P(X) / P'(X) = rate (S' - S) + ln Z' / Z
  * lies in an interval of length 2 D rate, a bounded range of eta = 2 D rate, and the
- * mechanism is eta^2 / 8-zCDP (Cesar and Rogers, arXiv 2004.07223); the rate is rounded so that
- * eta^2 / 8 <= rho (noise/select.h).
+ * mechanism is eta^2 / 8-zCDP (Cesar and Rogers, arXiv 2004.07223); of Gaussian DP it costs what
+ * accounting/conversion.h says of a range.  The rate is rounded down (noise/select.c).
  *
  * Exact: the law of the draw is P itself, by integers and rationals; no double decides
  * (lattice_law.h).
@@ -72,7 +72,7 @@ pe_minimum_exponential(const pe_minimum_problem *problem, const pe_affine *f, do
 		find_steepest(f, steepest);
 	pe_minimum_plan(problem, problem->steepest != NULL ? problem->steepest : steepest, &plan);
 	pe_affine_lattice_init(&lattice, f, &problem->set, problem->lower, problem->upper, problem->max_change);
-	law = pe_lattice_law_make(&lattice, pe_exponential_rate(lattice.change, problem->pure, problem->nano),
+	law = pe_lattice_law_make(&lattice, pe_exponential_rate(lattice.change, problem->accounting, problem->nano),
 							  pe_prior_rate(problem->options.prior, lattice.unit), problem->centre,
 							  pe_lattice_law_memory(lattice.variables, lattice.rows, lattice.inequalities), &plan);
 	pe_allowance_take(problem->allowance, problem->nano);

@@ -235,7 +235,7 @@ unit_of_noise(const pe_minimum_problem *problem, const pe_affine *f)
 {
 	int32_t		unit = pe_affine_unit(problem->max_change) + COARSER;
 
-	if (!problem->all || !problem->pure)
+	if (!problem->all || problem->accounting != PE_PURE)
 		return unit > f->unit ? unit : f->unit;
 	while (unit > f->unit &&
 		   pe_noise_most_cube((size_t) f->rows, pe_affine_change(problem->max_change, unit)) < problem->nano)
@@ -248,9 +248,9 @@ release_offsets(const pe_minimum_problem *problem, pe_i128 *exact, size_t rows, 
 {
 	uint64_t	change = pe_affine_change(problem->max_change, unit);
 
-	if (problem->pure && problem->all)
+	if (problem->accounting == PE_PURE && problem->all)
 		pe_noise_draw_cube(problem->allowance, change, problem->nano, exact, rows, released);
-	else if (problem->pure)
+	else if (problem->accounting == PE_PURE)
 		pe_noise_draw(problem->allowance, change, problem->nano, exact, rows, released);
 	else
 		pe_noise_draw(problem->allowance, (problem->all ? (pe_u128) rows : 1) * change * change, problem->nano, exact, rows, released);
@@ -259,7 +259,7 @@ release_offsets(const pe_minimum_problem *problem, pe_i128 *exact, size_t rows, 
 static void
 release_point(const pe_minimum_problem *problem, pe_i128 *exact, size_t variables, int64_t *released)
 {
-	if (problem->pure)
+	if (problem->accounting == PE_PURE)
 		pe_noise_draw_cube(problem->allowance, FARTHEST, problem->nano, exact, variables, released);
 	else
 		pe_noise_draw(problem->allowance, (pe_u128) variables * FARTHEST * FARTHEST, problem->nano, exact, variables, released);

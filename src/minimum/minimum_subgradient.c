@@ -22,11 +22,10 @@
  * point is public, and each B_i moves by at most D: scores of sensitivity D that do not
  * all move the same way.
  *
- * Cost: nano / k for each selection, the last one has the remainder.  Under zCDP the
+ * Cost: nano / k for each selection, the last one has the remainder.  Of rho the
  * exponential mechanism, pure permute-and-flip (select.h has both proofs), which is never
  * worse (McKenna and Sheldon, arXiv 2010.12603).  Each selection may depend on those
- * before it: adaptive composition adds up rho (Bun and Steinke, arXiv 1605.02065, Lemma
- * 1.7) and epsilon.  All else is post-processing.
+ * before it: adaptive composition adds up rho and epsilon (accounting/filter.h).  All else is post-processing.
  *
  * subgradient_last is Algorithm 2 of Han, Topcu and Pappas as printed: the exponential
  * mechanism also where the cost is pure, no projection, and x^(k+1) as the result, which may lie

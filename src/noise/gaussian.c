@@ -12,15 +12,18 @@
 
 #define NANO UINT64_C(1000000000)
 
+/* eta^2 of the lemma (gaussian.h) */
+#define LEMMA 4
+
 bool
-pe_gaussian_calibrate(pe_u128 sensitivity_sq, int64_t nano_rho, pe_u128 *p, uint64_t *q)
+pe_gaussian_calibrate(pe_accounting accounting, pe_u128 sensitivity_sq, int64_t nano_rho, pe_u128 *p, uint64_t *q)
 {
 	const pe_u128 p_max = ((pe_u128) 1 << 127) - 1;
 	uint64_t	denominator;
 	uint64_t	factor = NANO;
 	uint64_t	divisor;
 
-	if (sensitivity_sq == 0 || nano_rho <= 0)
+	if (accounting == PE_PURE || sensitivity_sq == 0 || nano_rho <= 0)
 		return false;
 	denominator = 2 * (uint64_t) nano_rho;
 
@@ -34,18 +37,26 @@ pe_gaussian_calibrate(pe_u128 sensitivity_sq, int64_t nano_rho, pe_u128 *p, uint
 
 	if (sensitivity_sq > p_max / factor)
 		return false;
-	*p = sensitivity_sq * factor;
+	sensitivity_sq *= factor;
+	if (accounting == PE_GDP)
+	{
+		/* a multiple of the denominator leaves the terms lowest */
+		if (sensitivity_sq > p_max - LEMMA * (pe_u128) denominator)
+			return false;
+		sensitivity_sq += LEMMA * (pe_u128) denominator;
+	}
+	*p = sensitivity_sq;
 	*q = denominator;
 	return true;
 }
 
 double
-pe_gaussian_stderr(pe_u128 sensitivity_sq, int64_t nano_rho)
+pe_gaussian_stderr(pe_accounting accounting, pe_u128 sensitivity_sq, int64_t nano_rho)
 {
 	pe_u128		p;
 	uint64_t	q;
 
-	if (!pe_gaussian_calibrate(sensitivity_sq, nano_rho, &p, &q))
+	if (!pe_gaussian_calibrate(accounting, sensitivity_sq, nano_rho, &p, &q))
 		return INFINITY;
 	return sqrt(pe_gauss_variance(p, q));
 }
@@ -69,14 +80,15 @@ add_noise_by_table(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe
 }
 
 void
-pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho, int64_t *released)
+pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho,
+					int64_t *released)
 {
 	pe_u128		p;
 	uint64_t	q;
 	pe_gauss	noise;
 	pe_bits		bits;
 
-	if (!pe_gaussian_calibrate(sensitivity_sq, nano_rho, &p, &q))
+	if (!pe_gaussian_calibrate(accounting, sensitivity_sq, nano_rho, &p, &q))
 		pe_bug("Gaussian mechanism cannot be calibrated");
 	pe_gauss_init(&noise, p, q);
 	pe_bits_init(&bits);

@@ -14,11 +14,29 @@
  * applied.  Answers and noise live on the same lattice, the integers with step
  * 1: noise in multiples of 2 or more would leave the low bits of A x in clear.
  *
- * Cost: rho-zCDP with rho = nano_rho 1e-9 exactly.  sigma^2 = sensitivity_sq /
+ * Cost, PE_ZCDP: rho-zCDP with rho = nano_rho 1e-9 exactly.  sigma^2 = sensitivity_sq /
  * (2 rho) is a rational and is used as such.  Canonne, Kamath, Steinke,
  * "The Discrete Gaussian for Differential Privacy", arXiv:2004.00010, Theorem 4
  * (one answer) and Theorem 14 (vectors): if sum_i (a_i - a'_i)^2 / sigma^2 <=
  * 2 rho for all neighbours, integers a = A x, a' = A x', then a + Y is rho-zCDP.
+ *
+ * Cost, PE_GDP: mu-Gaussian DP with mu^2 / 2 = rho, up to a factor of exp(+-xi) of each probability.
+ * sigma^2 = sensitivity_sq / (2 rho) + 4.  With less, the claim is false: at sigma = 1 a shift by
+ * one has mu = 1.046.  Lemma: let sigma1^2 = sigma^2 - eta^2, eta = 2, and let K round each
+ * coordinate y at random to the integer z with probability proportional to
+ * exp(-(z - y)^2 / (2 eta^2)).  For every integer vector a of d numbers and every z,
+ *
+ *		P[a + Y = z] = P[K(a + N(0, sigma1^2 I)) = z] exp(theta),  |theta| <= xi = 3 d e0,
+ *
+ * e0 = 2 exp(-2 pi^2 eta^2) / (1 - exp(-2 pi^2 eta^2)) < 1.1e-34.  Proof.  By Poisson summation
+ * the sum over integers w of exp(-(w - y)^2 / (2 eta^2)) is eta sqrt(2 pi) (1 + 2 sum_k
+ * exp(-2 pi^2 eta^2 k^2) cos(2 pi k y)), within a factor 1 +- e0 of eta sqrt(2 pi) for every y; so
+ * is the normaliser of Y with sigma in place of eta.  What is left is the convolution of two
+ * Gaussian densities.  So a + Y is, up to the factor, post-processing of continuous noise of
+ * variance sigma1^2 = sensitivity_sq / (2 rho), whose mu^2 is 2 rho (Dong, Roth and Su, arXiv
+ * 1905.02383, Theorem 2.7).  (epsilon, delta) becomes (epsilon + 2 xi, exp(xi) delta); what all
+ * the xi of a budget add up to is taken off its limit (accounting/gdp.c).  Coordinates may have
+ * variances of their own, as in Theorem 14.
  *
  * The samplers are exact (gauss.h, alias.h).  Bringing y_i into the range of
  * int64 is a function of y_i alone: post-processing, which costs nothing and
@@ -31,6 +49,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "accounting/conversion.h"
 #include "base/mem.h"
 
 /*
@@ -45,18 +64,18 @@
 #define PE_GAUSSIAN_TABLE_COUNT 180
 
 /*
- * sigma^2 = sensitivity_sq 10^9 / (2 nano_rho) = p/q in lowest terms, without
+ * sigma^2 = sensitivity_sq 10^9 / (2 nano_rho), and 4 more for PE_GDP, = p/q in lowest terms, without
  * rounding.  sensitivity_sq is in squared units of the answers, nano_rho in
  * 1e-9 of zCDP.  False, with p and q untouched, if sensitivity_sq = 0,
  * nano_rho <= 0 or p would reach 2^127.
  */
-extern bool pe_gaussian_calibrate(pe_u128 sensitivity_sq, int64_t nano_rho, pe_u128 *p, uint64_t *q);
+extern bool pe_gaussian_calibrate(pe_accounting accounting, pe_u128 sensitivity_sq, int64_t nano_rho, pe_u128 *p, uint64_t *q);
 
 /*
  * The standard deviation of that noise, in units of the answers: a public
  * number.  Infinity if pe_gaussian_calibrate refuses the parameters.
  */
-extern double pe_gaussian_stderr(pe_u128 sensitivity_sq, int64_t nano_rho);
+extern double pe_gaussian_stderr(pe_accounting accounting, pe_u128 sensitivity_sq, int64_t nano_rho);
 
 /*
  * Adds noise of that sigma^2 to each of the count exact answers and stores the
@@ -68,7 +87,7 @@ extern double pe_gaussian_stderr(pe_u128 sensitivity_sq, int64_t nano_rho);
  * parameters.  If the random source fails, this does not return; then nothing is
  * released, and exact is not yet wiped.
  */
-extern void pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho,
-								int64_t *released);
+extern void pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity_sq,
+								int64_t nano_rho, int64_t *released);
 
 #endif

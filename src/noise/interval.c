@@ -66,7 +66,7 @@ characteristic(const pe_confidence *s, double t)
 {
 	double		ratio;
 
-	if (s->norm == PE_L2)
+	if (s->gauss)
 		return s->scale < 0.8 ? theta_of_narrow(s->scale, t) / theta_of_narrow(s->scale, 0)
 			: theta_of_wide(s->scale, t) / theta_of_wide(s->scale, 0);
 	ratio = sin(t / 2) / sinh(0.5 / s->scale);
@@ -77,7 +77,7 @@ characteristic(const pe_confidence *s, double t)
 static double
 period(const pe_confidence *s, double n)
 {
-	return s->norm == PE_L2 ? 2 * ceil(5.5 * s->scale * sqrt(n)) + 5
+	return s->gauss ? 2 * ceil(5.5 * s->scale * sqrt(n)) + 5
 		: 2 * ceil(16 * s->scale * sqrt(2 * n)) + 5;
 }
 
@@ -164,7 +164,7 @@ half_of_sum(pe_confidence *s, double n)
 	double		high = ceil(2.15 * deviation);
 	int			terms;
 
-	if (s->norm == PE_L1 && n == 1)
+	if (!s->gauss && n == 1)
 		return half_of_laplace(s->scale);
 	terms = fill_wave(s, n, m);
 	if (terms < 0)
@@ -265,7 +265,7 @@ half_of_any(pe_confidence *s, double variance)
 		return INFINITY;
 	if (s->factor == 0)
 		s->factor = fmin(s->stderr_ * sqrt(1 / MISS),
-						 s->norm == PE_L2 ? factor_of_gauss(s->scale, s->rows) : factor_of_laplace(s->scale));
+						 s->gauss ? factor_of_gauss(s->scale, s->rows) : factor_of_laplace(s->scale));
 	return s->factor * sqrt(variance);
 }
 
@@ -292,24 +292,28 @@ place_of(int32_t n, double *rounded)
 }
 
 static double
-scale_of(const pe_noise *noise)
+scale_of(const pe_noise *noise, int shift)
 {
 	pe_u128		numerator;
 	uint64_t	denominator;
 
-	if (noise->norm == PE_L2)
-		return pe_gaussian_calibrate(noise->sensitivity, noise->nano, &numerator, &denominator)
-			? sqrt((double) numerator / (double) denominator) : INFINITY;
-	return pe_laplace_calibrate(noise->sensitivity, noise->nano, &numerator, &denominator)
-		? (double) numerator / (double) denominator : INFINITY;
+	if (noise->accounting == PE_PURE)
+		return pe_laplace_calibrate(noise->sensitivity, noise->nano, &numerator, &denominator)
+			? (double) numerator / (double) denominator : INFINITY;
+	return pe_gaussian_calibrate(noise->accounting, noise->sensitivity << (2 * shift), noise->nano, &numerator, &denominator)
+		? sqrt((double) numerator / (double) denominator) : INFINITY;
 }
 
 void
 pe_confidence_init(pe_confidence *s, const pe_noise *noise, int32_t rows)
 {
+	int			shift = pe_noise_shift(noise);
 	double		rounded;
 
-	*s = (pe_confidence) {.norm = noise->norm, .stderr_ = pe_noise_stderr(noise), .scale = scale_of(noise), .rows = rows};
+	*s = (pe_confidence) {
+		.gauss = noise->accounting != PE_PURE, .unit = ldexp(1, -shift), .stderr_ = ldexp(pe_noise_stderr(noise), shift),
+		.scale = scale_of(noise, shift), .rows = rows
+	};
 	s->known = place_of(rows > 0 ? rows : 1, &rounded) + 1;
 }
 
@@ -330,7 +334,7 @@ pe_confidence_half(pe_confidence *s, double variance, int32_t summands)
 	if (variance == 0)
 		return 0;
 	if (summands == 0 || isinf(s->scale))
-		return half_of_any(s, variance);
+		return half_of_any(s, variance) * s->unit;
 	place = place_of(summands, &rounded);
 	if (place >= s->known)
 		pe_bug("an interval of more measurements than there are");
@@ -339,7 +343,7 @@ pe_confidence_half(pe_confidence *s, double variance, int32_t summands)
 	if (s->half[place] == 0)
 		s->half[place] = half_of_sum(s, rounded) + 1;
 	if (s->half[place] == 0)
-		return half_of_any(s, variance);
-	/* an end is a whole number: rounding of the variance must not lose it */
-	return rint(sqrt(variance / summands)) * (s->half[place] - 1);
+		return half_of_any(s, variance) * s->unit;
+	/* an end is a whole number of units: rounding of the variance must not lose it */
+	return rint(sqrt(variance / summands)) * (s->half[place] - 1) * s->unit;
 }

@@ -55,7 +55,8 @@
 /* The intervals of one release. */
 typedef struct pe_confidence
 {
-	pe_norm		norm;
+	bool		gauss;			/* else Laplace */
+	double		unit;			/* 2^-shift of the noise, in which the rest is given */
 	double		stderr_;		/* of one measurement */
 	double		scale;			/* sigma, or b = 1/a */
 	int32_t		rows;

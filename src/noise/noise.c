@@ -4,57 +4,88 @@
  */
 #include "noise/private.h"
 
-#include "accounting/mechanisms.h"
+#include <math.h>
+
+#include "accounting/conversion.h"
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
 #include "noise/select.h"
 
+/* Of Gaussian DP no noise has a smaller variance: 4 of it is lost (gaussian.h). */
+#define LEAST_VARIANCE_BITS 20
+
+#define NANO UINT64_C(1000000000)
+
 pe_noise *
-pe_noise_to_read(pe_norm norm, pe_u128 sensitivity, int64_t nano)
+pe_noise_to_read(pe_accounting accounting, pe_u128 sensitivity, int64_t nano)
 {
 	pe_noise   *noise = pe_alloc(1, sizeof(*noise));
 
-	*noise = (pe_noise) {norm, sensitivity, nano};
+	*noise = (pe_noise) {accounting, sensitivity, nano};
 	return noise;
 }
 
-double
-pe_noise_stderr_of(pe_norm norm, pe_u128 sensitivity, int64_t nano)
+/*
+ * The least shift with 4^shift sensitivity / (2 rho) >= 2^20.  An entry of what is multiplied
+ * is at most the root of its sensitivity, so that 2^shift times it is below 2^28 unless the
+ * shift is 0.
+ */
+int
+pe_noise_shift(const pe_noise *noise)
 {
-	return norm == PE_L2 ? pe_gaussian_stderr(sensitivity, nano) : pe_laplace_stderr(sensitivity, nano);
+	int			shift = 0;
+
+	if (noise->accounting != PE_GDP || noise->nano <= 0 || noise->sensitivity == 0 || noise->sensitivity >> 64 != 0)
+		return 0;
+	while ((noise->sensitivity << (2 * shift)) * NANO < (pe_u128) noise->nano << (LEAST_VARIANCE_BITS + 1))
+		shift++;
+	return shift;
 }
 
 double
 pe_noise_stderr(const pe_noise *noise)
 {
-	return pe_noise_stderr_of(noise->norm, noise->sensitivity, noise->nano);
+	int			shift = pe_noise_shift(noise);
+
+	if (noise->accounting == PE_PURE)
+		return pe_laplace_stderr(noise->sensitivity, noise->nano);
+	return ldexp(pe_gaussian_stderr(noise->accounting, noise->sensitivity << (2 * shift), noise->nano), -shift);
+}
+
+double
+pe_noise_stderr_of(pe_accounting accounting, pe_u128 sensitivity, int64_t nano)
+{
+	const pe_noise noise = {accounting, sensitivity, nano};
+
+	return pe_noise_stderr(&noise);
 }
 
 bool
-pe_noise_is_served(pe_norm norm, pe_u128 sensitivity, int64_t nano)
+pe_noise_is_served(pe_accounting accounting, pe_u128 sensitivity, int64_t nano)
 {
 	pe_u128		p;
 	uint64_t	q;
 
-	if (norm == PE_L2)
-		return pe_gaussian_calibrate(sensitivity, nano, &p, &q);
-	return pe_laplace_calibrate(sensitivity, nano, &p, &q);
+	/* a sensitivity that is multiplied is a small one */
+	if (accounting == PE_PURE)
+		return pe_laplace_calibrate(sensitivity, nano, &p, &q);
+	return pe_gaussian_calibrate(accounting, sensitivity, nano, &p, &q);
 }
 
 /* The standard deviation falls as the cost grows. */
 int64_t
-pe_noise_least_nano(pe_norm norm, pe_u128 sensitivity, double max_stderr, double scale)
+pe_noise_least_nano(pe_accounting accounting, pe_u128 sensitivity, double max_stderr, double scale)
 {
 	int64_t		low = 0;		/* too little */
 	int64_t		high = INT64_C(1) << 62;
 
-	if (!(scale * pe_noise_stderr_of(norm, sensitivity, high) <= max_stderr))
+	if (!(scale * pe_noise_stderr_of(accounting, sensitivity, high) <= max_stderr))
 		return 0;
 	while (high - low > 1)
 	{
 		int64_t		middle = low + (high - low) / 2;
 
-		if (scale * pe_noise_stderr_of(norm, sensitivity, middle) <= max_stderr)
+		if (scale * pe_noise_stderr_of(accounting, sensitivity, middle) <= max_stderr)
 			high = middle;
 		else
 			low = middle;
@@ -65,10 +96,16 @@ pe_noise_least_nano(pe_norm norm, pe_u128 sensitivity, double max_stderr, double
 void
 pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released)
 {
-	if (noise->norm == PE_L2)
-		pe_gaussian_release(exact, count, noise->sensitivity, noise->nano, released);
-	else
+	int			shift = pe_noise_shift(noise);
+
+	if (noise->accounting == PE_PURE)
+	{
 		pe_laplace_release(exact, count, noise->sensitivity, noise->nano, released);
+		return;
+	}
+	for (size_t i = 0; shift > 0 && i < count; i++)
+		exact[i] *= (pe_i128) 1 << shift;
+	pe_gaussian_release(noise->accounting, exact, count, noise->sensitivity << (2 * shift), noise->nano, released);
 }
 
 /* ----------
@@ -80,10 +117,39 @@ pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *r
 static pe_noise
 take(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, double q)
 {
-	bool		pure = pe_allowance_is_pure(allowance);
+	pe_accounting accounting = pe_allowance_accounting(allowance);
 
 	pe_allowance_take(allowance, nano);
-	return (pe_noise) {pure ? PE_L1 : PE_L2, sensitivity, pure ? pe_unsampled_epsilon(nano, q) : nano};
+	return (pe_noise) {accounting, sensitivity, accounting == PE_PURE ? pe_unsampled_epsilon(nano, q) : nano};
+}
+
+/* To the nearest whole number, of two to the even one, so that no mean moves. */
+static int64_t
+nearest(int64_t released, int shift)
+{
+	int64_t		unit = INT64_C(1) << shift;
+	int64_t		below = released & (unit - 1);
+	int64_t		whole = (released - below) / unit;
+
+	return whole + (2 * below > unit || (2 * below == unit && whole % 2 != 0));
+}
+
+static void
+release_whole(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released)
+{
+	int			shift = pe_noise_shift(noise);
+
+	pe_noise_release(noise, exact, count, released);
+	for (size_t i = 0; shift > 0 && i < count; i++)
+		released[i] = nearest(released[i], shift);
+}
+
+void
+pe_noise_draw_fine(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_noise	noise = take(allowance, sensitivity, nano, 1);
+
+	pe_noise_release(&noise, exact, count, released);
 }
 
 void
@@ -92,7 +158,7 @@ pe_noise_draw_sampled(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano
 {
 	pe_noise	noise = take(allowance, sensitivity, nano, q);
 
-	pe_noise_release(&noise, exact, count, released);
+	release_whole(&noise, exact, count, released);
 }
 
 void
@@ -108,7 +174,7 @@ pe_noise_draw(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, pe_i12
 static pe_noise
 off_diagonal(pe_noise noise)
 {
-	if (noise.norm == PE_L2 && noise.nano <= INT64_MAX / 2)
+	if (noise.accounting != PE_PURE && noise.nano <= INT64_MAX / 2)
 		noise.nano *= 2;
 	return noise;
 }
@@ -121,9 +187,9 @@ pe_noise_draw_symmetric(pe_allowance *allowance, pe_u128 sensitivity, int64_t na
 	pe_noise	noise = take(allowance, sensitivity, nano, 1);
 	pe_noise	less = off_diagonal(noise);
 
-	pe_noise_release(&noise, diagonal, n, released_diagonal);
+	release_whole(&noise, diagonal, n, released_diagonal);
 	if (m > 0)
-		pe_noise_release(&less, rest, m, released_rest);
+		release_whole(&less, rest, m, released_rest);
 }
 
 int64_t
@@ -137,7 +203,7 @@ pe_noise_draw_cube(pe_allowance *allowance, uint64_t sensitivity, int64_t nano, 
 {
 	int64_t		most = pe_cube_most(count, sensitivity);
 
-	if (!pe_allowance_is_pure(allowance))
+	if (pe_allowance_accounting(allowance) != PE_PURE)
 		pe_bug("the maximum norm has no cost in rho");
 	pe_allowance_take(allowance, nano);
 	pe_cube_release(exact, count, sensitivity, nano < most ? nano : most, released);
@@ -146,17 +212,17 @@ pe_noise_draw_cube(pe_allowance *allowance, uint64_t sensitivity, int64_t nano, 
 int32_t
 pe_draw_least(pe_allowance *allowance, const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone, int64_t nano)
 {
-	pe_norm		norm = pe_allowance_is_pure(allowance) ? PE_L1 : PE_L2;
+	pe_accounting accounting = pe_allowance_accounting(allowance);
 
 	pe_allowance_take(allowance, nano);
-	return pe_select_least(score, count, sensitivity, monotone, norm, nano);
+	return pe_select_least(score, count, sensitivity, monotone, accounting, nano);
 }
 
 int32_t
 pe_draw_exponential(pe_allowance *allowance, const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone, int64_t nano)
 {
-	pe_norm		norm = pe_allowance_is_pure(allowance) ? PE_L1 : PE_L2;
+	pe_accounting accounting = pe_allowance_accounting(allowance);
 
 	pe_allowance_take(allowance, nano);
-	return pe_select_exponential(score, count, sensitivity, monotone, norm, nano);
+	return pe_select_exponential(score, count, sensitivity, monotone, accounting, nano);
 }

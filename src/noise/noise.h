@@ -2,10 +2,14 @@
  * noise.h
  *	  The noise of a release: how wide it is, and drawing it for a part of an allowance.
  *
- * The norm of the sensitivity decides: PE_L2 is the Gaussian mechanism, which
- * costs rho (gaussian.h), PE_L1 the discrete Laplace mechanism, which costs a
- * pure epsilon (laplace.h).  What is released, for which neighbours and by which
+ * The accounting decides: PE_PURE is the discrete Laplace mechanism for the L1 norm, which costs a
+ * pure epsilon (laplace.h); the others are the Gaussian mechanism for the L2 norm, which
+ * costs rho (gaussian.h).  What is released, for which neighbours and by which
  * theorem is said there.
+ *
+ * Gaussian DP asks for 4 more of sigma^2, which matters where sigma is small.  So there the exact
+ * integers are multiplied by 2^shift first, the least with which sigma^2 is at least 2^20: it
+ * costs 4e-6 of the variance.  Sensitivity and noise are those of the multiplied integers.
  *
  * A pe_noise is for reading: standard errors and intervals.  It cannot be drawn.  What draws
  * takes an allowance (accounting/cost.h), and first of all its cost from the allowance.  The
@@ -26,31 +30,39 @@ typedef struct pe_noise pe_noise;
  * The noise for a sensitivity (PE_L2: squared) at a cost of nano 1e-9, as the record of a
  * release states them.  Free it with pe_free.
  */
-extern pe_noise *pe_noise_to_read(pe_norm norm, pe_u128 sensitivity, int64_t nano);
+extern pe_noise *pe_noise_to_read(pe_accounting accounting, pe_u128 sensitivity, int64_t nano);
 
 /* The standard deviation, in units of the answers; infinity for what cannot be calibrated. */
 extern double pe_noise_stderr(const pe_noise *noise);
-extern double pe_noise_stderr_of(pe_norm norm, pe_u128 sensitivity, int64_t nano);
+extern double pe_noise_stderr_of(pe_accounting accounting, pe_u128 sensitivity, int64_t nano);
+
+/* A release is in units of 2^-shift of the answers. */
+extern int pe_noise_shift(const pe_noise *noise);
 
 /* Whether the samplers serve it. */
-extern bool pe_noise_is_served(pe_norm norm, pe_u128 sensitivity, int64_t nano);
+extern bool pe_noise_is_served(pe_accounting accounting, pe_u128 sensitivity, int64_t nano);
 
 /*
  * The least cost in nano-units at which scale > 0 standard deviations are at most
  * max_stderr > 0; 0 if there is none up to 2^62.
  */
-extern int64_t pe_noise_least_nano(pe_norm norm, pe_u128 sensitivity, double max_stderr, double scale);
+extern int64_t pe_noise_least_nano(pe_accounting accounting, pe_u128 sensitivity, double max_stderr, double scale);
 
 /*
  * Takes nano from the allowance and adds the noise for the sensitivity (of the norm that the
- * allowance is for) to count exact answers, which are wiped.
+ * allowance is for) to count exact answers, which are wiped.  released: in units of 2^-shift,
+ * of pe_noise_shift.
  */
+extern void pe_noise_draw_fine(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano,
+							   pe_i128 *exact, size_t count, int64_t *released);
+
+/* The same, rounded to whole numbers, which is post-processing: at most 1/8 more of variance. */
 extern void pe_noise_draw(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano,
 						  pe_i128 *exact, size_t count, int64_t *released);
 
 /*
  * The same for sums over a sample that every unit joins with probability at most q.  A
- * pure cost of nano is calibrated to pe_unsampled_epsilon (accounting/mechanisms.h); a cost
+ * pure cost of nano is calibrated to pe_unsampled_epsilon (accounting/conversion.h); a cost
  * in rho is counted without the sampling.
  */
 extern void pe_noise_draw_sampled(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, double q,
@@ -89,9 +101,9 @@ extern int32_t pe_draw_exponential(pe_allowance *allowance, const pe_i128 *score
 
 /*
  * The rate of a selection at a cost of nano, as the rational numerator / factor: epsilon
- * exactly if pure, else eta with eta^2 / 8 <= rho.  Scores that are not monotone are
+ * exactly if pure, else a range eta that costs no more (select.c).  Scores that are not monotone are
  * divided by twice their sensitivity.
  */
-extern void pe_select_rate(bool pure, int64_t nano, uint64_t *numerator, uint64_t *factor);
+extern void pe_select_rate(pe_accounting accounting, int64_t nano, uint64_t *numerator, uint64_t *factor);
 
 #endif

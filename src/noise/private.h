@@ -10,12 +10,15 @@
 
 struct pe_noise
 {
-	pe_norm		norm;
+	pe_accounting accounting;	/* PE_PURE: Laplace; else Gaussian */
 	pe_u128		sensitivity;	/* PE_L2: squared */
 	int64_t		nano;			/* the cost: rho or epsilon, in 1e-9 */
 };
 
-/* Adds the noise to count exact answers, which are wiped: pe_gaussian_release or pe_laplace_release. */
+/*
+ * Adds the noise to count exact answers, which are wiped: pe_gaussian_release or pe_laplace_release.
+ * released is in units of 2^-pe_noise_shift.
+ */
 extern void pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released);
 
 #endif

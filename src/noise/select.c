@@ -17,7 +17,9 @@
  * twice as long, and D is doubled instead.  With rate = p / 2^40 and p = floor(sqrt(8 rho
  * 2^80)), an integer root of an integer that was rounded down, eta^2 / 8 <= rho holds.
  * A bounded range of eta is also a pure epsilon of eta, since both laws sum to 1: at a pure
- * charge rate = epsilon.
+ * charge rate = epsilon.  Under Gaussian DP a range of eta costs what a pure epsilon of
+ * eta / 2 does (accounting/conversion.h): rate = 2 pe_gdp_pure(rho), rounded down to a multiple of
+ * 2^-40.
  * (The tight bound of Harrison and Manurangsi, arXiv 2510.25746, would allow an eta that
  * is larger by about eta^2 / 144 of itself: nothing, where selections are many.)
  *
@@ -40,7 +42,7 @@
 /* The denominator of a rate from rho. */
 #define RATE_BITS 40
 
-/* rho of more than this is not used: eta is 530 there, and 8 nano 2^80 fits 128 bits. */
+/* rho of more than this is not used: 8 nano 2^80 fits 128 bits, and eta 2^40 64. */
 #define MOST_NANO ((INT64_C(1) << 45) - 1)
 
 /* Beyond this exp(-x) is below 2^-72, less than what the comparison in double leaves open. */
@@ -73,11 +75,11 @@ integer_root(pe_u128 value)
 }
 
 void
-pe_select_rate(bool pure, int64_t nano, uint64_t *numerator, uint64_t *factor)
+pe_select_rate(pe_accounting accounting, int64_t nano, uint64_t *numerator, uint64_t *factor)
 {
 	if (nano <= 0)
 		pe_bug("a selection cannot be calibrated");
-	if (pure)
+	if (accounting == PE_PURE)
 	{
 		*numerator = (uint64_t) nano;
 		*factor = NANO;
@@ -85,17 +87,20 @@ pe_select_rate(bool pure, int64_t nano, uint64_t *numerator, uint64_t *factor)
 	}
 	if (nano > MOST_NANO)
 		nano = MOST_NANO;
-	*numerator = integer_root(((pe_u128) nano << (2 * RATE_BITS + 3)) / NANO);
 	*factor = UINT64_C(1) << RATE_BITS;
+	if (accounting == PE_GDP)
+		*numerator = (uint64_t) ldexp(2 * pe_gdp_pure((double) nano * 1e-9), RATE_BITS);
+	else
+		*numerator = integer_root(((pe_u128) nano << (2 * RATE_BITS + 3)) / NANO);
 }
 
 static void
-calibrate(flip *f, pe_u128 sensitivity, bool monotone, pe_norm norm, int64_t nano)
+calibrate(flip *f, pe_u128 sensitivity, bool monotone, pe_accounting accounting, int64_t nano)
 {
 	if (sensitivity == 0 || sensitivity >> 120 != 0)
 		pe_bug("a selection cannot be calibrated");
 	f->sensitivity = monotone ? sensitivity : 2 * sensitivity;
-	pe_select_rate(norm == PE_L1, nano, &f->n, &f->factor);
+	pe_select_rate(accounting, nano, &f->n, &f->factor);
 	f->rate = (double) f->n / (double) f->factor / (double) f->sensitivity;
 }
 
@@ -174,7 +179,7 @@ typedef int32_t (*selection) (const flip *f, const pe_i128 *score, int32_t count
 
 static int32_t
 select_by(selection rule, const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-		  pe_norm norm, int64_t nano, double margin, pe_bits *bits)
+		  pe_accounting accounting, int64_t nano, double margin, pe_bits *bits)
 {
 	pe_i128		least;
 	flip		f;
@@ -182,7 +187,7 @@ select_by(selection rule, const pe_i128 *score, int32_t count, pe_u128 sensitivi
 
 	if (count < 1)
 		pe_bug("a selection from nothing");
-	calibrate(&f, sensitivity, monotone, norm, nano);
+	calibrate(&f, sensitivity, monotone, accounting, nano);
 	f.margin = margin;
 	least = score[0];
 	for (int32_t i = 1; i < count; i++)
@@ -194,34 +199,34 @@ select_by(selection rule, const pe_i128 *score, int32_t count, pe_u128 sensitivi
 
 int32_t
 pe_select_with(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-			   pe_norm norm, int64_t nano, double margin, pe_bits *bits)
+			   pe_accounting accounting, int64_t nano, double margin, pe_bits *bits)
 {
-	return select_by(norm == PE_L1 ? permute_and_flip : exponential_mechanism,
-					 score, count, sensitivity, monotone, norm, nano, margin, bits);
+	return select_by(accounting == PE_PURE ? permute_and_flip : exponential_mechanism,
+					 score, count, sensitivity, monotone, accounting, nano, margin, bits);
 }
 
 int32_t
 pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-				pe_norm norm, int64_t nano)
+				pe_accounting accounting, int64_t nano)
 {
 	pe_bits		bits;
 	int32_t		chosen;
 
 	pe_bits_init(&bits);
-	chosen = pe_select_with(score, count, sensitivity, monotone, norm, nano, PE_LAZY_MARGIN, &bits);
+	chosen = pe_select_with(score, count, sensitivity, monotone, accounting, nano, PE_LAZY_MARGIN, &bits);
 	pe_bits_wipe(&bits);
 	return chosen;
 }
 
 int32_t
 pe_select_exponential(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-					  pe_norm norm, int64_t nano)
+					  pe_accounting accounting, int64_t nano)
 {
 	pe_bits		bits;
 	int32_t		chosen;
 
 	pe_bits_init(&bits);
-	chosen = select_by(exponential_mechanism, score, count, sensitivity, monotone, norm, nano, PE_LAZY_MARGIN, &bits);
+	chosen = select_by(exponential_mechanism, score, count, sensitivity, monotone, accounting, nano, PE_LAZY_MARGIN, &bits);
 	pe_bits_wipe(&bits);
 	return chosen;
 }

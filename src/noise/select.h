@@ -2,12 +2,12 @@
  * select.h
  *	  Private selection: the number of a small integer loss.
  *
- * Released: an index i.  PE_L2 (rho): the exponential mechanism, P(i) proportional
+ * Released: an index i.  Where rho is counted: the exponential mechanism, P(i) proportional
  * to exp(-score_i eta / sensitivity), scores integers of range `sensitivity`, which
  * all move the same way between neighbours (monotone: eta is then the range of the
- * privacy loss); rho = eta^2 / 8 (Cesar and Rogers, arXiv 2004.07223).  Under
+ * privacy loss); what eta costs: select.c.  Under
  * substitute they are not monotone, and the range is twice as large.
- * PE_L1 (pure epsilon): permute-and-flip (McKenna and Sheldon, arXiv 2010.12603),
+ * PE_PURE: permute-and-flip (McKenna and Sheldon, arXiv 2010.12603),
  * where monotone scores too allow half the noise.  Proofs: select.c.
  *
  * Exact: scores are integers, the temperature is a rational, every decision is one
@@ -21,25 +21,25 @@
 #ifndef PE_NOISE_SELECT_H
 #define PE_NOISE_SELECT_H
 
+#include "accounting/conversion.h"
 #include "base/mem.h"
-#include "strategy/strategy.h"
 #include "noise/bits.h"
 
 /*
  * The index of one of count scores, small ones likelier.  sensitivity: the most
  * that a score changes between neighbours (k included); monotone: all scores move
- * the same way.  nano: the cost, of rho (PE_L2) or of a pure epsilon (PE_L1).
+ * the same way.  nano: the cost, of rho, or of a pure epsilon.
  * Interrupts are not polled.
  */
 extern int32_t pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-							   pe_norm norm, int64_t nano);
+							   pe_accounting accounting, int64_t nano);
 
 /*
  * The same by the exponential mechanism at a pure epsilon too, where it has the rate of
  * permute-and-flip and is never better: for methods that are stated with it.
  */
 extern int32_t pe_select_exponential(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-									 pe_norm norm, int64_t nano);
+									 pe_accounting accounting, int64_t nano);
 
 /*
  * pe_select_least with bits of the caller's and another margin for decisions in double, for
@@ -47,6 +47,6 @@ extern int32_t pe_select_exponential(const pe_i128 *score, int32_t count, pe_u12
  * depend on it.
  */
 extern int32_t pe_select_with(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-							  pe_norm norm, int64_t nano, double margin, pe_bits *bits);
+							  pe_accounting accounting, int64_t nano, double margin, pe_bits *bits);
 
 #endif

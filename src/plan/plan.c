@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "base/mem.h"
 
 pe_plan *
@@ -16,26 +16,30 @@ pe_plan_begin(const pe_plan_kind *kind, const pe_plan_ask *ask)
 	pe_plan    *plan = pe_alloc(1, sizeof(*plan));
 
 	plan->kind = kind;
-	plan->pure = ask->pure;
-	plan->delta = ask->pure ? 0 : ask->delta;
+	plan->accounting = ask->accounting;
+	plan->delta = ask->accounting == PE_PURE ? 0 : ask->delta;
 	return plan;
 }
 
 int64_t
 pe_plan_nano(const pe_plan_ask *ask, bool approximate)
 {
+	bool		pure = ask->accounting == PE_PURE;
+	int64_t		rho;
+
 	if (!isnan(ask->epsilon))
-		return ask->pure || approximate ? pe_nano_rho_down(ask->epsilon) : pe_nano_rho_of_epsilon(ask->epsilon, ask->delta);
-	if (isnan(ask->rho) || ask->pure)
+		return pure || approximate ? pe_nano_rho_down(ask->epsilon) : pe_nano_rho_of_epsilon(ask->accounting, ask->epsilon, ask->delta);
+	if (isnan(ask->rho) || pure)
 		return 0;
-	return approximate ? pe_nano_pure_of_rho(pe_nano_rho_down(ask->rho)) : pe_nano_rho_down(ask->rho);
+	rho = pe_nano_rho_down(ask->rho);
+	return approximate ? pe_nano_pure_of_rho(ask->accounting, rho) : rho;
 }
 
 /* The noise, if it is of a single draw, is calibrated to the same integer that the cost is made of. */
 pe_plan_status
 pe_plan_end(pe_plan *plan, int64_t nano)
 {
-	if (nano <= 0 || (plan->pure && (double) nano > PE_EPSILON_MAX * 1e9))
+	if (nano <= 0 || (plan->accounting == PE_PURE && (double) nano > PE_EPSILON_MAX * 1e9))
 		return PE_PLAN_COST;
 	plan->nano = nano;
 	plan->noise.nano = nano;
@@ -48,13 +52,13 @@ pe_plan_end(pe_plan *plan, int64_t nano)
 int64_t
 pe_plan_drawn_exactly(const pe_plan *plan)
 {
-	return plan->pure ? plan->cost.amount.epsilon_nano : plan->cost.amount.rho_nano;
+	return plan->accounting == PE_PURE ? plan->cost.amount.epsilon_nano : plan->cost.amount.rho_nano;
 }
 
 pe_allowance
 pe_plan_allowance(const pe_plan *plan)
 {
-	return (pe_allowance) {.pure = plan->pure, .left = plan->kind->drawn(plan)};
+	return (pe_allowance) {.accounting = plan->accounting, .left = plan->kind->drawn(plan)};
 }
 
 const pe_cost *
@@ -68,6 +72,8 @@ pe_plan_follows(const pe_plan *plan, const pe_plan_rules *rules)
 {
 	const pe_plan_rules *own = &plan->rules;
 
+	if (own->cap != rules->cap)
+		return false;
 	if (own->max_change > 0)
 		return own->max_change == rules->max_change && own->change_all == rules->change_all;
 	return own->max_change == rules->max_change && own->neighbours == rules->neighbours && own->max_rows == rules->max_rows;
@@ -76,5 +82,7 @@ pe_plan_follows(const pe_plan *plan, const pe_plan_rules *rules)
 double
 pe_plan_epsilon(const pe_plan *plan)
 {
-	return plan->pure || plan->approximate ? (double) plan->nano / 1e9 : pe_zcdp_epsilon((double) plan->nano * 1e-9, plan->delta);
+	if (plan->accounting == PE_PURE || plan->approximate)
+		return (double) plan->nano / 1e9;
+	return pe_epsilon_of_rho(plan->accounting, (double) plan->nano * 1e-9, plan->delta);
 }

@@ -17,7 +17,7 @@
  *
  *	  strategy	A x with noise: noise/gaussian.h, noise/laplace.h
  *	  dawa		estimates by way of a private partition: counts/dawa.h
- *	  model		fit/fit.h and the file of its method; of an (epsilon, delta) method fit/fit_plan.h
+ *	  model		fit/fit.h and the file of its method; of an (epsilon, delta) method fit/fit.h
  *	  minimum	minimum/minimum.h and the file of its method
  *
  * Everything in a plan is public; it depends on no row.
@@ -45,20 +45,25 @@ typedef enum pe_plan_status
 /* How the cost was asked for: exactly one of epsilon, rho and max_stderr is a number, the others are NaN. */
 typedef struct pe_plan_ask
 {
-	bool		pure;			/* the accounting: epsilon is counted, and neither rho nor delta is asked for */
+	pe_accounting accounting;	/* of the budget; PE_PURE: neither rho nor delta is asked for */
+	pe_accounting cap;			/* of models and minima: as in pe_plan_rules */
 	double		epsilon;
 	double		rho;
 	double		max_stderr;		/* of counts by a strategy */
 	double		delta;			/* at which epsilon is meant; an (epsilon, delta) method is charged it */
 } pe_plan_ask;
 
-/* What sensitivities depend on, by the dataset's declaration; of private values max_change is above 0, and the rest is not looked at. */
+/*
+ * What sensitivities and the price depend on, by the dataset's declaration; of private values
+ * max_change is above 0, and neighbours and max_rows are not looked at.
+ */
 typedef struct pe_plan_rules
 {
 	pe_neighbours neighbours;
 	int32_t		max_rows;		/* of a unit */
 	double		max_change;		/* 0: rows are private */
 	bool		change_all;
+	pe_accounting cap;			/* which may count rho while the budget is pure */
 } pe_plan_rules;
 
 typedef struct pe_plan_counts
@@ -106,7 +111,7 @@ extern pe_u128 pe_plan_sensitivity(const pe_plan *plan);
 extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
 
 /* The noise of a release of a strategy that cost nano, read again; NULL if there is none.  Free it with pe_free. */
-extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_norm norm, int64_t nano);
+extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano);
 
 /* ----------
  * Drawing
@@ -114,7 +119,8 @@ extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rul
  */
 
 /*
- * Counts per column of the strategy, noised: strategy->rows numbers in released.  exact: room
+ * Counts per column of the strategy, noised: strategy->rows numbers in released, in units of
+ * 2^-pe_noise_shift.  exact: room
  * for as many, wiped at the end; where pe_poll does not return, the caller wipes it.  hold is
  * called when the draw that decides the release comes next: nothing polls after it.
  */

@@ -4,8 +4,7 @@
  */
 #include "plan/private.h"
 
-#include "accounting/mechanisms.h"
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "base/mem.h"
 #include "published/partition.h"
 
@@ -14,25 +13,26 @@
  * ----------
  */
 bool
-pe_plan_sensitivity_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_norm norm, pe_u128 *sensitivity)
+pe_plan_sensitivity_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, pe_u128 *sensitivity)
 {
-	return norm == PE_L2
-		? pe_strategy_sensitivity_sq(strategy, rules->neighbours, rules->max_rows, sensitivity)
-		: pe_strategy_sensitivity_l1(strategy, rules->neighbours, rules->max_rows, sensitivity);
+	return accounting == PE_PURE
+		? pe_strategy_sensitivity_l1(strategy, rules->neighbours, rules->max_rows, sensitivity)
+		: pe_strategy_sensitivity_sq(strategy, rules->neighbours, rules->max_rows, sensitivity);
 }
 
 static bool
 strategy_serves(const pe_plan *plan)
 {
-	return pe_noise_is_served(plan->noise.norm, plan->noise.sensitivity, plan->nano);
+	return pe_noise_is_served(plan->noise.accounting, plan->noise.sensitivity, plan->nano);
 }
 
 static pe_cost
 strategy_cost(const pe_plan *plan)
 {
-	int64_t		as_rho = plan->pure ? pe_nano_rho_of_laplace(plan->nano, plan->noise.sensitivity) : 0;
+	bool		pure = plan->accounting == PE_PURE;
 
-	return pe_cost_exact(plan->pure, plan->nano, as_rho);
+	return pe_cost_exact(plan->accounting, plan->nano,
+						 pure ? pe_nano_rho_of_laplace(plan->rules.cap, plan->nano, plan->noise.sensitivity) : 0);
 }
 
 static void
@@ -43,7 +43,7 @@ strategy_measure(const pe_plan *plan, pe_allowance *allowance, const int64_t *co
 
 	pe_strategy_apply(plan->strategy, columns, exact);
 	hold();
-	pe_noise_draw(allowance, plan->noise.sensitivity, plan->noise.nano, exact, rows, released);
+	pe_noise_draw_fine(allowance, plan->noise.sensitivity, plan->noise.nano, exact, rows, released);
 }
 
 static const pe_plan_kind strategy_kind = {strategy_serves, strategy_cost, pe_plan_drawn_exactly, strategy_measure};
@@ -55,7 +55,7 @@ static const pe_plan_kind strategy_kind = {strategy_serves, strategy_cost, pe_pl
 static bool
 dawa_serves(const pe_plan *plan)
 {
-	return plan->pure && plan->nano >= PE_DAWA_LEAST_NANO;
+	return plan->accounting == PE_PURE && plan->nano >= PE_DAWA_LEAST_NANO;
 }
 
 /* The second draw has a sensitivity that the first one decides: it costs a cap what any pure mechanism does. */
@@ -68,11 +68,11 @@ dawa_cost(const pe_plan *plan)
 
 	pe_dawa_split(&shares, plan->nano);
 	pe_intervals_init(&intervals, shares.columns);
-	as_rho = pe_nano_rho_of_pure(shares.counts_nano);
+	as_rho = pe_nano_rho_of_pure(plan->rules.cap, shares.counts_nano);
 	if (shares.partition_nano > 0)
-		as_rho += pe_nano_rho_of_laplace(shares.partition_nano,
+		as_rho += pe_nano_rho_of_laplace(plan->rules.cap, shares.partition_nano,
 										 pe_interval_sensitivity(&intervals, shares.neighbours, shares.max_rows));
-	return pe_cost_exact(true, plan->nano, as_rho);
+	return pe_cost_exact(PE_PURE, plan->nano, as_rho);
 }
 
 /*
@@ -113,11 +113,11 @@ plan_strategy(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan *pla
 {
 	int64_t		nano = pe_plan_nano(ask, false);
 
-	plan->noise.norm = ask->pure ? PE_L1 : PE_L2;
-	if (!pe_plan_sensitivity_of(counts->strategy, &counts->rules, plan->noise.norm, &plan->noise.sensitivity))
+	plan->noise.accounting = ask->accounting;
+	if (!pe_plan_sensitivity_of(counts->strategy, &counts->rules, plan->noise.accounting, &plan->noise.sensitivity))
 		return PE_PLAN_SENSITIVE;
 	if (ask->max_stderr > 0)
-		nano = pe_noise_least_nano(plan->noise.norm, plan->noise.sensitivity, ask->max_stderr, counts->scale);
+		nano = pe_noise_least_nano(plan->noise.accounting, plan->noise.sensitivity, ask->max_stderr, counts->scale);
 	return pe_plan_end(plan, nano);
 }
 
@@ -155,17 +155,17 @@ pe_plan_sensitivity(const pe_plan *plan)
 double
 pe_plan_stderr_at(const pe_plan *plan, int64_t nano)
 {
-	return pe_noise_stderr_of(plan->noise.norm, plan->noise.sensitivity, nano);
+	return pe_noise_stderr_of(plan->noise.accounting, plan->noise.sensitivity, nano);
 }
 
 pe_noise *
-pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_norm norm, int64_t nano)
+pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano)
 {
 	pe_u128		sensitivity;
 
-	if (!pe_plan_sensitivity_of(strategy, rules, norm, &sensitivity))
+	if (!pe_plan_sensitivity_of(strategy, rules, accounting, &sensitivity))
 		return NULL;
-	return pe_noise_to_read(norm, sensitivity, nano);
+	return pe_noise_to_read(accounting, sensitivity, nano);
 }
 
 void

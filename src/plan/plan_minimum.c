@@ -4,7 +4,7 @@
  */
 #include "plan/private.h"
 
-#include "accounting/mechanisms.h"
+#include "accounting/conversion.h"
 
 static bool
 minimum_serves(const pe_plan *plan)
@@ -16,9 +16,9 @@ minimum_serves(const pe_plan *plan)
 static pe_cost
 minimum_cost(const pe_plan *plan)
 {
-	bool		ranged = plan->pure && plan->minimum.method == PE_MINIMUM_EXPONENTIAL;
+	bool		ranged = plan->minimum.method == PE_MINIMUM_EXPONENTIAL;
 
-	return pe_cost_exact(plan->pure, plan->nano, ranged ? pe_nano_rho_of_range(plan->nano) : 0);
+	return pe_cost_exact(plan->accounting, plan->nano, ranged ? pe_nano_rho_of_range(plan->rules.cap, plan->nano) : 0);
 }
 
 static const pe_plan_kind minimum_kind = {minimum_serves, minimum_cost, pe_plan_drawn_exactly, NULL};
@@ -27,8 +27,8 @@ pe_plan_status
 pe_plan_of_minimum(const pe_plan_ask *ask, pe_minimum_problem *problem, pe_plan **plan, const char **what)
 {
 	*plan = pe_plan_begin(&minimum_kind, ask);
-	(*plan)->rules = (pe_plan_rules) {.max_change = problem->max_change, .change_all = problem->all};
-	problem->pure = ask->pure;
+	(*plan)->rules = (pe_plan_rules) {.max_change = problem->max_change, .change_all = problem->all, .cap = ask->cap};
+	problem->accounting = ask->accounting;
 	*what = pe_minimum_defaults(problem);
 	if (*what != NULL)
 		return PE_PLAN_OPTION;

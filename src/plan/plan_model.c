@@ -4,9 +4,9 @@
  */
 #include "plan/private.h"
 
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "base/mem.h"
-#include "fit/fit_plan.h"
+#include "fit/fit.h"
 
 /* Its own divisions were checked when the fit was planned. */
 static bool
@@ -18,7 +18,7 @@ model_serves(const pe_plan *plan)
 static pe_cost
 exact_cost(const pe_plan *plan)
 {
-	return pe_cost_exact(plan->pure, plan->nano, 0);
+	return pe_cost_exact(plan->accounting, plan->nano, 0);
 }
 
 static const pe_plan_kind exact_kind = {model_serves, exact_cost, pe_plan_drawn_exactly, NULL};
@@ -26,7 +26,7 @@ static const pe_plan_kind exact_kind = {model_serves, exact_cost, pe_plan_drawn_
 static pe_cost
 approximate_cost(const pe_plan *plan)
 {
-	return pe_cost_approximate(plan->nano, pe_atto_down(plan->delta));
+	return pe_cost_approximate(plan->accounting, plan->nano, pe_atto_down(plan->delta));
 }
 
 /* What the theorem of the method proves to cost no more (fit/sampling.c, fit/objpert.c). */
@@ -53,7 +53,7 @@ kind_of(const pe_plan_ask *ask, pe_fit_method method)
 {
 	if (!pe_fit_is_private(method))
 		return &plain_kind;
-	return pe_fit_is_approximate(method) && !ask->pure ? &approximate_kind : &exact_kind;
+	return pe_fit_is_approximate(method) && ask->accounting != PE_PURE ? &approximate_kind : &exact_kind;
 }
 
 static pe_plan_status
@@ -76,9 +76,9 @@ pe_plan_of_model(const pe_plan_ask *ask, pe_fit_problem *problem, pe_plan **plan
 	*plan = pe_plan_begin(kind, ask);
 	(*plan)->approximate = kind == &approximate_kind;
 	(*plan)->rules = (pe_plan_rules) {
-		.neighbours = problem->substitute ? PE_SUBSTITUTE : PE_ADD_REMOVE, .max_rows = problem->max_rows
+		.neighbours = problem->substitute ? PE_SUBSTITUTE : PE_ADD_REMOVE, .max_rows = problem->max_rows, .cap = ask->cap
 	};
-	problem->pure = ask->pure;
+	problem->accounting = ask->accounting;
 	problem->delta = (*plan)->delta;
 	problem->nano = kind == &plain_kind ? 0 : pe_plan_nano(ask, (*plan)->approximate);
 	if (kind != &plain_kind)

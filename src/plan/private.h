@@ -28,7 +28,7 @@ struct pe_plan
 {
 	const pe_plan_kind *kind;
 	pe_cost		cost;
-	bool		pure;
+	pe_accounting accounting;
 	bool		approximate;	/* an (epsilon, delta) method: nano is of its epsilon */
 	int64_t		nano;			/* what the draws are calibrated to, or divide */
 	double		delta;
@@ -55,7 +55,7 @@ extern pe_allowance pe_plan_allowance(const pe_plan *plan);
 /* The most that one run of an exact plan draws: its cost. */
 extern int64_t pe_plan_drawn_exactly(const pe_plan *plan);
 
-/* The sensitivity of a strategy, squared for PE_L2; false if it is too large to be served. */
-extern bool pe_plan_sensitivity_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_norm norm, pe_u128 *sensitivity);
+/* The sensitivity of a strategy in the L1 norm of PE_PURE, else the squared one in the L2 norm; false if it is too large to be served. */
+extern bool pe_plan_sensitivity_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, pe_u128 *sensitivity);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * adaptive.c
- *	  Eigenvectors of the workload, optimally weighted.  See adaptive.h.
+ *	  Eigenvectors of the workload, optimally weighted.  See published.h.
  */
-#include "published/adaptive.h"
+#include "published/published.h"
 
 #include <math.h>
 #include <stdbool.h>

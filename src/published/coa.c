@@ -1,8 +1,8 @@
 /*
  * coa.c
- *	  The strategy by Newton's method with conjugate gradients.  See coa.h.
+ *	  The strategy by Newton's method with conjugate gradients.  See published.h.
  */
-#include "published/coa.h"
+#include "published/published.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /*
  * levels.c
- *	  Haar wavelets and trees.  See levels.h.
+ *	  Haar wavelets and trees.  See published.h.
  */
-#include "published/levels.h"
+#include "published/published.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * low_rank.c
- *	  The low-rank mechanism.  See low_rank.h.
+ *	  The low-rank mechanism.  See published.h.
  */
-#include "published/low_rank.h"
+#include "published/published.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /*
  * smoothing.c
  *	  The strategy by projected gradients on a smoothed maximum.  See
- *	  smoothing.h.
+ *	  published.h.
  */
-#include "published/smoothing.h"
+#include "published/published.h"
 
 #include <math.h>
 #include <string.h>

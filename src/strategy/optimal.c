@@ -8,7 +8,10 @@
 #include "strategy/optimum.h"
 #include "strategy/rounding.h"
 
-/* The solver, or what can be written down. */
+/* What rounding of a strategy for substitutions may cost. */
+#define LEAST_TOLERANCE 1e-6
+
+/* The solver, or what can be written down; for substitutions, what is found from there. */
 static void
 solve(const pe_rounding *m, double gap, pe_optimum *optimum)
 {
@@ -17,14 +20,39 @@ solve(const pe_rounding *m, double gap, pe_optimum *optimum)
 
 	if (!pe_closed_form(m->v, m->n, classes->count, all ? classes->attributes : 0, optimum))
 		pe_optimum_solve(m->v, m->n, gap, optimum);
+	if (m->problem->neighbours == PE_SUBSTITUTE)
+		pe_optimum_pairs(m->v, gap, optimum);
 }
 
+/* X of full rank.  Where weights of very different sizes make it all but singular a ridge may do better. */
+static void
+round_full(pe_rounding *m, double *x)
+{
+	size_t		size = (size_t) m->n * m->n;
+	double	   *copy = pe_alloc(size, sizeof(double));
+	pe_strategy before;
+
+	memcpy(copy, x, size * sizeof(double));
+	if (!pe_rounding_full(m, copy))
+		pe_rounding_singular(m, x);
+	else if (!pe_rounding_is_good(m))
+	{
+		before = *m->strategy;
+		m->strategy->triangle = NULL;
+		pe_rounding_singular(m, x);
+		pe_rounding_keep_better(m, &before);
+	}
+	pe_free(copy);
+}
+
+/* For substitutions the optimum may be farther from its bound than the gap: rounding is then held against the optimum. */
 static void
 make_sum(pe_rounding *m)
 {
+	bool		pairs = m->problem->neighbours == PE_SUBSTITUTE;
 	pe_optimum	optimum;
 
-	if (pe_rounding_is_diagonal(m))
+	if (!pairs && pe_rounding_is_diagonal(m))
 	{
 		pe_rounding_count_columns(m);
 		m->strategy->lower_bound = m->strategy->objective;
@@ -32,9 +60,14 @@ make_sum(pe_rounding *m)
 	}
 	solve(m, m->problem->gap / 2, &optimum);	/* the other half is for the rounding */
 	m->strategy->iterations = optimum.iterations;
-	m->strategy->lower_bound = m->goal = optimum.lower;
+	m->strategy->lower_bound = optimum.lower;
+	m->goal = pairs ? optimum.upper : optimum.lower;
+	m->tolerance = pairs ? fmax(m->problem->gap / 2, LEAST_TOLERANCE) : m->problem->gap;
+	m->neighbours = m->problem->neighbours;
 	if (!optimum.full)
 		pe_rounding_factor(m, optimum.factor, optimum.rank);
+	else if (pairs)
+		round_full(m, optimum.x);
 	else if (!pe_rounding_full(m, optimum.x))
 		pe_bug("the optimum is not positive definite");
 	pe_optimum_free(&optimum);
@@ -70,27 +103,6 @@ largest_variance(void *argument, const double *c)
 	return largest;
 }
 
-/* X of full rank.  Where weights of very different sizes make it all but singular a ridge may do better. */
-static void
-round_max(pe_rounding *m, double *x)
-{
-	size_t		size = (size_t) m->n * m->n;
-	double	   *copy = pe_alloc(size, sizeof(double));
-	pe_strategy before;
-
-	memcpy(copy, x, size * sizeof(double));
-	if (!pe_rounding_full(m, copy))
-		pe_rounding_singular(m, x);
-	else if (!pe_rounding_is_good(m))
-	{
-		before = *m->strategy;
-		m->strategy->triangle = NULL;
-		pe_rounding_singular(m, x);
-		pe_rounding_keep_better(m, &before);
-	}
-	pe_free(copy);
-}
-
 static void
 make_max(pe_rounding *m)
 {
@@ -110,7 +122,7 @@ make_max(pe_rounding *m)
 	if (design.x == NULL)
 		pe_rounding_factor(m, design.factor, design.rows);
 	else
-		round_max(m, design.x);
+		round_full(m, design.x);
 	pe_design_free(&design);
 	pe_free(worst.variance);
 	pe_workload_source_free(&kept);
@@ -129,7 +141,11 @@ pe_make_optimal(const pe_strategy_problem *problem, pe_strategy *strategy)
 		return status;
 	m.tolerance = problem->gap;
 	if (problem->objective == PE_MAX)
+	{
 		make_max(&m);
+		if (!pe_rounding_substitute(problem, strategy))
+			pe_bug("a strategy beyond its bounds");
+	}
 	else
 		make_sum(&m);
 	/* no strategy is better: what is below the bound was lost by rounding in sums of very different numbers */

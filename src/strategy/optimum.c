@@ -21,8 +21,11 @@
 #define NEWTON_STEP 2.0			/* of the quadrature */
 #define INTERIOR_STEP 1.5
 #define LONGEST_STEP 3.0		/* of Newton's method in log y */
-#define STAY_INSIDE 0.98		/* part of the way to the boundary that is gone */
+#define NEARLY_FULL 0.9			/* rank / n from which Newton's method comes first all the same */
+#define NEWTON_DONE 1e-2		/* then the gap at which the interior point method goes on from there */
+#define STAY_INSIDE 0.995		/* part of the way to the boundary that is gone */
 #define FIRST_SLACK 0.1			/* 1 - max X_ii at the interior point method's start */
+#define LATER_SLACK 0.1			/* the same in parts of the gap, where Newton's method was */
 
 /* ---- reduction ---- */
 
@@ -75,6 +78,7 @@ typedef struct search
 	double		goal;			/* gap to be reached */
 	bool		interior;		/* which method */
 	bool		fresh;			/* the interior point method has no slacks yet */
+	double		slack;			/* of its start */
 	int32_t		evaluations;
 	int32_t		newton_evaluations;
 	int32_t		slow;			/* of Newton's evaluations */
@@ -119,8 +123,9 @@ search_init(search *s, const double *v, int32_t n, double goal)
 	s->correction = vectors + 8 * order;
 	s->goal = goal;
 	s->upper = INFINITY;
-	s->interior = !s->dual.direct;
+	s->interior = s->dual.rank < NEARLY_FULL * n;
 	s->fresh = true;
+	s->slack = FIRST_SLACK;
 	pe_dual_start(&s->dual, s->dual.y);
 	memcpy(s->lower_y, s->dual.y, order * sizeof(double));
 	memcpy(s->upper_y, s->dual.y, order * sizeof(double));
@@ -130,6 +135,19 @@ static double
 gap_of(const search *s)
 {
 	return s->lower > 0.0 ? s->upper / s->lower - 1.0 : INFINITY;
+}
+
+/* The interior point method's start: the largest X_ii is less than 1 by slack. */
+static void
+take_slacks(search *s)
+{
+	pe_dual    *dual = &s->dual;
+	double		ratio = pe_dual_largest(dual) / (1.0 - s->slack);
+
+	pe_dual_rescale(dual, ratio * ratio);
+	for (int32_t i = 0; i < dual->order; i++)
+		s->z[i] = 1.0 - dual->diagonal[i];
+	s->fresh = false;
 }
 
 /* The scale of y at which the evaluated point is used next. */
@@ -146,13 +164,7 @@ settle_scale(search *s)
 		pe_dual_rescale(dual, ratio * ratio);
 	}
 	else if (s->fresh)
-	{
-		ratio = pe_dual_largest(dual) / (1.0 - FIRST_SLACK);
-		pe_dual_rescale(dual, ratio * ratio);
-		for (int32_t i = 0; i < dual->order; i++)
-			s->z[i] = 1.0 - dual->diagonal[i];
-		s->fresh = false;
-	}
+		take_slacks(s);
 }
 
 static void
@@ -219,10 +231,31 @@ begin_interior(search *s)
 {
 	s->interior = true;
 	s->fresh = true;
+	s->slack = FIRST_SLACK;
 	s->idle = 0;
 	s->fine = false;
 	pe_dual_use_factors(&s->dual);
 	pe_dual_start(&s->dual, s->dual.y);
+}
+
+/*
+ * Where V is of nearly full rank the best y is 0 for some columns, if for any: Newton's method
+ * finds all others, and the interior point method begins where that was evaluated.
+ */
+static bool
+newton_is_done(const search *s)
+{
+	return !s->dual.direct && s->dual.rank < s->dual.n && gap_of(s) <= NEWTON_DONE;
+}
+
+static void
+continue_interior(search *s)
+{
+	s->interior = true;
+	s->slack = LATER_SLACK * gap_of(s);
+	s->idle = 0;
+	s->fine = false;
+	take_slacks(s);
 }
 
 /* ---- the interior point method ---- */
@@ -325,7 +358,9 @@ run(search *s)
 
 		if (good && gap_of(s) <= s->goal)
 			return;
-		if (!s->interior && good && newton_fails(s))
+		if (!s->interior && good && newton_is_done(s))
+			continue_interior(s);
+		else if (!s->interior && good && newton_fails(s))
 			good = false;
 		if (good)
 		{
@@ -362,26 +397,6 @@ strategy_block(search *s, const pe_dual_block *block)
 	pe_la_mirror(block->size, dual->scratch, block->size);
 }
 
-/* x += Q_b X_b Q_b' */
-static void
-add_strategy(const pe_dual *dual, int32_t b, double *x)
-{
-	int32_t		n = dual->n;
-	int32_t		size = dual->block[b].size;
-
-	for (int32_t j = 0; j < n; j++)
-	{
-		double		basis = pe_dual_basis(dual, b, j);
-		const double *column = dual->scratch + (size_t) pe_dual_index(dual, j) * (size_t) size;
-
-		if (basis == 0.0)
-			continue;
-		for (int32_t i = 0; i < n; i++)
-			if (pe_dual_index(dual, i) < size)
-				x[i + (size_t) j * (size_t) n] += basis * pe_dual_basis(dual, b, i) * column[pe_dual_index(dual, i)];
-	}
-}
-
 /* d = 1 / sqrt(y X_ii), or with the largest X_ii, in root */
 static void
 scale_of_result(search *s)
@@ -412,7 +427,7 @@ take_strategy(search *s)
 		for (int32_t b = 0; b < dual->blocks; b++)
 		{
 			strategy_block(s, &dual->block[b]);
-			add_strategy(dual, b, x);
+			pe_dual_add_block(dual, b, x);
 		}
 	}
 	/* 1 up to rounding: not above it */

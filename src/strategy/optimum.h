@@ -18,7 +18,7 @@
  * Yuan, Yang, Zhang, Hao, "Convex Optimization for Linear Query Processing under
  * Approximate Differential Privacy", KDD 2016, maximised over log y by Newton's
  * method where V is of full rank, and by a primal-dual interior point method
- * otherwise.
+ * otherwise, which begins where Newton's method comes to where the rank is nearly full.
  */
 #ifndef PE_STRATEGY_OPTIMUM_H
 #define PE_STRATEGY_OPTIMUM_H
@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #include "strategy/design.h"
-#include "workload/query_source.h"
+#include "workload/algebra.h"
 
 /* Largest order that is solved. */
 #define PE_OPTIMUM_CELLS 4096
@@ -168,6 +168,44 @@ extern void pe_optimum_max(const pe_query_source *source, int32_t n, double gap,
 extern size_t pe_optimum_max_memory(int32_t queries, int32_t n);
 
 /* ----------
+ * The best strategy under L2 where neighbours differ by a substitution, with a proof of
+ * how good it is.
+ *
+ * The squared sensitivity is the largest squared distance of two columns, or of a
+ * column from 0 (strategy.h).  Of a strategy X = A'A
+ *
+ *	 d_ij = (e_i - e_j)'X(e_i - e_j),  d_ii = X_ii,
+ *
+ * and all are to be at most 1.  Any weights w_ij >= 0 on pairs and on columns prove
+ *
+ *	 F* >= T^2 / sum w,  T = tr (R S R')^.5,  V = R'R,  S = sum w_ij (e_i - e_j)(e_i - e_j)' + diag(w_ii),
+ *
+ * for T = || (R X^-.5)(X^.5 S^.5) ||_* <= (tr V X^+)^.5 (tr S X)^.5 by the inequality of
+ * Cauchy and Schwarz, and tr S X = sum w_ij d_ij <= sum w.  They give the strategy
+ * X = G'G, G = diag(s^-.5) Q'R, R S R' = Q diag(s^2) Q'; its F is T max d.  T is concave in w.
+ * With w_ij = 0 for all pairs this is the proof for add_remove, whose bound holds here too.
+ * ----------
+ */
+
+/* Most columns for which such weights are looked for. */
+#define PE_PAIRS_CELLS 2048
+
+/*
+ * From the optimum for V of add_remove (n >= 1) to the best strategy that is known here, with
+ * these distances instead of the diagonal of X: its own with the largest multiple of 11' that
+ * costs nothing, or that of weights.  upper and lower are of this problem; y is no more.  The
+ * search ends at the gap, or after a number of evaluations that n decides: 1e-3 is
+ * usual for 64 columns, and a few percent for 1,000, up to a fifth where columns are unlike.  With more than PE_PAIRS_CELLS columns there is
+ * none, and lower is that of add_remove, up to half of the optimum.
+ *
+ * Polls between LAPACK calls; reports progress once per evaluation.
+ */
+extern void pe_optimum_pairs(const double *v, double gap, pe_optimum *optimum);
+
+/* Bytes that this takes at most, with V and the optimum. */
+extern size_t pe_optimum_pairs_memory(int32_t n);
+
+/* ----------
  * The best known strategies under L1: every column counted, and a few sums of
  * all columns besides.
  *
@@ -188,6 +226,9 @@ extern size_t pe_optimum_max_memory(int32_t queries, int32_t n);
  * single sum, as rows of Theta that are alike share what one of them had better have
  * alone and are slow to let go, and Theta = 0, the columns one by one, as a value
  * never to be exceeded.
+ *
+ * With more than 256 columns the starts are among groups of like columns, and what is found
+ * there is where the search among all of them begins.
  * ----------
  */
 
@@ -196,7 +237,7 @@ typedef struct pe_p_identity_options
 {
 	int32_t		sums;			/* p, rows of Theta; 0: the paper's n / 16, at least 1 */
 	int32_t		starts;			/* besides the one with a single sum; 0: 5 for small n, fewer for larger ones */
-	int32_t		evaluations;	/* of the objective from one start, at most; 0: as many as take bearable time */
+	int32_t		evaluations;	/* of the objective from one start, and at one size of groups, at most; 0: as many as take bearable time */
 } pe_p_identity_options;
 
 /*

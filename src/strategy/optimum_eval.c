@@ -49,9 +49,8 @@ pe_dual_basis(const pe_dual *dual, int32_t b, int32_t i)
 	return b == 1 && i >= dual->order ? -SQRT_HALF : SQRT_HALF;
 }
 
-/* Q_b'V Q_b for b = 0 (symmetric) and 1, for a persymmetric V. */
-static double *
-build_block(const double *v, int32_t n, int32_t b, int32_t size)
+double *
+pe_dual_build_block(const double *v, int32_t n, int32_t b, int32_t size)
 {
 	double	   *block = pe_alloc(pe_la_square(size), sizeof(double));
 
@@ -80,8 +79,27 @@ init_block(pe_dual *dual, int32_t b, const double *v, bool split)
 
 	block->size = b == 0 ? dual->order : dual->n / 2;
 	if (split)
-		block->built = build_block(v, dual->n, b, block->size);
+		block->built = pe_dual_build_block(v, dual->n, b, block->size);
 	block->v = split ? block->built : v;
+}
+
+void
+pe_dual_add_block(const pe_dual *dual, int32_t b, double *x)
+{
+	int32_t		n = dual->n;
+	int32_t		size = dual->block[b].size;
+
+	for (int32_t j = 0; j < n; j++)
+	{
+		double		basis = pe_dual_basis(dual, b, j);
+		const double *column = dual->scratch + (size_t) pe_dual_index(dual, j) * (size_t) size;
+
+		if (basis == 0.0)
+			continue;
+		for (int32_t i = 0; i < n; i++)
+			if (pe_dual_index(dual, i) < size)
+				x[i + (size_t) j * (size_t) n] += basis * pe_dual_basis(dual, b, i) * column[pe_dual_index(dual, i)];
+	}
 }
 
 /* ---- rank ---- */
@@ -150,6 +168,8 @@ find_ranks(pe_dual *dual)
 	dual->direct = dual->rank == dual->n;
 	if (!dual->direct)
 		pe_dual_use_factors(dual);
+	for (int32_t b = 0; b < dual->blocks && dual->direct; b++)
+		pe_dual_find_chain(&dual->block[b]);
 }
 
 /* ---- life ---- */
@@ -159,7 +179,7 @@ pe_dual_memory(int32_t n)
 {
 	/* row factor, eigenvectors and scratch; split blocks need less than half of it all */
 	return (3 * pe_la_square(n) + pe_la_eigen_work(n)) * sizeof(double)
-		+ pe_la_eigen_iwork(n) * sizeof(int32_t) + (size_t) n * (9 * sizeof(double) + sizeof(float));
+		+ pe_la_eigen_iwork(n) * sizeof(int32_t) + (size_t) n * (11 * sizeof(double) + sizeof(float));
 }
 
 double
@@ -224,6 +244,7 @@ pe_dual_free(pe_dual *dual)
 	{
 		pe_free(dual->block[b].built);
 		pe_free(dual->block[b].r);
+		pe_free(dual->block[b].chain);
 		pe_free(dual->block[b].u);
 		pe_free(dual->block[b].s);
 	}
@@ -270,7 +291,7 @@ pe_dual_start(const pe_dual *dual, double *y)
 
 /* Y^.5 V_b Y^.5, lower triangle, and its eigenvectors and eigenvalues. */
 static bool
-direct_spectrum(pe_dual *dual, pe_dual_block *block)
+dense_spectrum(pe_dual *dual, pe_dual_block *block)
 {
 	int32_t		n = block->size;
 
@@ -331,7 +352,7 @@ eigenvalue_error(const pe_dual *dual, double largest)
  * F = T max X_ii, which takes V for Y^-.5 U diag(s^2) U' Y^-.5, is sum (error / s).
  */
 static void
-direct_roots(pe_dual *dual, pe_dual_block *block)
+dense_roots(pe_dual *dual, pe_dual_block *block)
 {
 	double		error = eigenvalue_error(dual, block->s[block->size - 1]);
 
@@ -374,13 +395,9 @@ measured_trace(pe_dual *dual, const pe_dual_block *block, double largest)
 	return sum - rounding * largest;
 }
 
-/*
- * What V - R'R can add to F where V is of full rank: its entries are at most
- * rounding sqrt(V_ii V_jj), so tr((V - R'R) X^-1) is at most rounding
- * (sum sqrt(V_ii (X^-1)_ii))^2, X = Y^-.5 U diag(s) U' Y^-.5.
- */
-static double
-factorisation_error(const pe_dual *dual, const pe_dual_block *block)
+/* tr(|E| X^-1) is at most rounding (sum sqrt(V_ii (X^-1)_ii))^2, X = Y^-.5 U diag(s) U' Y^-.5. */
+double
+pe_dual_gram_error(const pe_dual *dual, const pe_dual_block *block)
 {
 	double		sum = 0.0;
 
@@ -430,8 +447,28 @@ factored_roots(pe_dual *dual, pe_dual_block *block)
 		lower = fmax(lower, measured_trace(dual, block, sqrt(largest)));
 	dual->trace_lower += lower;
 	dual->slack += dual->rounding * sum;
+	/* what V - R'R can add to F */
 	if (dual->rank == dual->n)
-		dual->slack += factorisation_error(dual, block);
+		dual->slack += pe_dual_gram_error(dual, block);
+}
+
+/* Eigenvectors and roots, and what they are worth for the bounds. */
+static bool
+spectrum(pe_dual *dual, pe_dual_block *block)
+{
+	if (!dual->direct)
+	{
+		if (!factored_spectrum(dual, block))
+			return false;
+		factored_roots(dual, block);
+		return true;
+	}
+	if (block->chain != NULL && pe_dual_chain_spectrum(dual, block))
+		return true;
+	if (!dense_spectrum(dual, block))
+		return false;
+	dense_roots(dual, block);
+	return true;
 }
 
 static void
@@ -459,15 +496,9 @@ pe_dual_evaluate(pe_dual *dual)
 	}
 	for (int32_t b = 0; b < dual->blocks; b++)
 	{
-		pe_dual_block *block = &dual->block[b];
-
-		if (!(dual->direct ? direct_spectrum(dual, block) : factored_spectrum(dual, block)))
+		if (!spectrum(dual, &dual->block[b]))
 			return false;
-		if (dual->direct)
-			direct_roots(dual, block);
-		else
-			factored_roots(dual, block);
-		add_block(dual, block);
+		add_block(dual, &dual->block[b]);
 	}
 	for (int32_t i = 0; i < dual->order; i++)
 	{

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "workload/query_source.h"
+#include "workload/algebra.h"
 
 typedef struct pe_dual_block
 {
@@ -35,6 +35,7 @@ typedef struct pe_dual_block
 	const double *v;			/* size x size */
 	double	   *built;			/* the same if it had to be built, else NULL */
 	double	   *r;				/* rank x size, V_b = R'R; NULL in direct mode */
+	double	   *chain;			/* 2 x size: c and d of optimum_chain.c, if V_b is of that form; else NULL */
 	double	   *u;				/* size x rank */
 	double	   *s;				/* rank, ascending up to rounding, > 0 */
 } pe_dual_block;
@@ -85,6 +86,21 @@ extern void pe_dual_start(const pe_dual *dual, double *y);
 /* Everything that follows from y.  False if rounding or range does not allow it. */
 extern bool pe_dual_evaluate(pe_dual *dual);
 
+/* Looks whether the inverse of V_b is tridiagonal, and sets block->chain if so; V_b is of full rank. */
+extern void pe_dual_find_chain(pe_dual_block *block);
+
+/*
+ * Eigenvectors and roots of a block that has a chain, and its parts of the bounds
+ * for T and F.  False, with these as they were, if the dense matrix would give them more closely.
+ */
+extern bool pe_dual_chain_spectrum(pe_dual *dual, pe_dual_block *block);
+
+/*
+ * An upper bound of tr(|E| X^-1) for errors E of V_b, |E_ij| <= dual->rounding sqrt(V_ii V_jj),
+ * from u, s and y.
+ */
+extern double pe_dual_gram_error(const pe_dual *dual, const pe_dual_block *block);
+
 /* y <- factor y, without a new evaluation: X <- X / sqrt factor. */
 extern void pe_dual_rescale(pe_dual *dual, double factor);
 
@@ -110,6 +126,12 @@ extern void pe_dual_solve(pe_dual *dual, const double *b, double *du);
  */
 extern int32_t pe_dual_index(const pe_dual *dual, int32_t i);
 extern double pe_dual_basis(const pe_dual *dual, int32_t b, int32_t i);
+
+/* Q_b'V Q_b, size x size, for a persymmetric V (n x n) with b = 0 (symmetric) and 1; pe_free. */
+extern double *pe_dual_build_block(const double *v, int32_t n, int32_t b, int32_t size);
+
+/* x += Q_b X_b Q_b' for the X_b in scratch. */
+extern void pe_dual_add_block(const pe_dual *dual, int32_t b, double *x);
 
 /* Dividing by it rounds nothing. */
 extern double pe_power_of_two_near(double length);

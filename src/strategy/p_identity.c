@@ -28,6 +28,12 @@
 #define MOST_EVALUATIONS 2000	/* more hardly matter */
 #define IDLE_ITERATIONS 10		/* after so many that gain less than IDLE_GAIN together, relatively, it ends */
 #define IDLE_GAIN 1e-6
+#define MOST_COLUMNS 256		/* with more, and more than four to a sum, groups of them come first */
+#define GROUPED_OPERATIONS 2e10	/* then, at each size of groups */
+#define GROUPED_EVALUATIONS 400	/* that a start is taken to need */
+#define GROUPED_LEAST 100
+#define COARSE_GAIN 1e-4		/* as IDLE_GAIN, among groups */
+#define SAME_LIKENESS 1e-9		/* relative difference */
 
 /* ------------------------------------------------------------------
  * The objective
@@ -41,7 +47,9 @@ typedef struct problem
 	int32_t		n;
 	int32_t		p;
 	double		mean;			/* of V's diagonal: everything else is in this unit, far from overflow */
-	double	   *sum;			/* n: s_j = 1 + sum_i Theta_ij, the diagonal of D^-1 */
+	double	   *own;			/* n: what stands for V_jj, in this unit */
+	double	   *part;			/* n: 1; of a group of g columns g^-.5 */
+	double	   *sum;			/* n: s_j = 1 + part_j sum_i Theta_ij, the diagonal of D^-1 */
 	double	   *scaled;			/* Theta D^-1 */
 	double	   *product;		/* Theta U, U = D^-1 V D^-1 / mean */
 	double	   *solved;			/* Y = C^-1 Theta */
@@ -63,6 +71,13 @@ problem_init(problem *f, const double *v, int32_t n, int32_t p)
 	for (int32_t j = 0; j < n; j++)
 		f->mean += v[(size_t) j * n + j] / n;
 	f->mean = fmax(f->mean, DBL_MIN);
+	f->own = pe_alloc(n, sizeof(double));
+	f->part = pe_alloc(n, sizeof(double));
+	for (int32_t j = 0; j < n; j++)
+	{
+		f->own[j] = v[(size_t) j * n + j] / f->mean;
+		f->part[j] = 1;
+	}
 	f->sum = pe_alloc(n, sizeof(double));
 	f->scaled = pe_alloc(entries(f), sizeof(double));
 	f->product = pe_alloc(entries(f), sizeof(double));
@@ -74,6 +89,8 @@ problem_init(problem *f, const double *v, int32_t n, int32_t p)
 static void
 problem_free(problem *f)
 {
+	pe_free(f->own);
+	pe_free(f->part);
 	pe_free(f->sum);
 	pe_free(f->scaled);
 	pe_free(f->product);
@@ -92,7 +109,7 @@ weigh_columns(problem *f, const double *theta)
 
 		f->sum[j] = 1;
 		for (int32_t i = 0; i < f->p; i++)
-			f->sum[j] += column[i];
+			f->sum[j] += f->part[j] * column[i];
 		for (int32_t i = 0; i < f->p; i++)
 			f->scaled[(size_t) j * f->p + i] = column[i] * f->sum[j];
 	}
@@ -122,7 +139,7 @@ solve_sums(problem *f, const double *theta)
 static double
 weight_of_column(const problem *f, int32_t j)
 {
-	return f->sum[j] * f->sum[j] * (f->v[(size_t) j * f->n + j] / f->mean);
+	return f->sum[j] * f->sum[j] * f->own[j];
 }
 
 /* (U M)_jj, M = I - Theta'Y: what column j contributes to the objective tr(U M). */
@@ -164,7 +181,7 @@ evaluate(problem *f, const double *theta, double *gradient)
 		objective += share;
 		whole += weight_of_column(f, j);
 		for (int32_t i = 0; i < f->p; i++)
-			gradient[(size_t) j * f->p + i] += 2 * share / f->sum[j];
+			gradient[(size_t) j * f->p + i] += 2 * share / f->sum[j] * f->part[j];
 	}
 	if (!(DBL_EPSILON * whole * f->size_of_sums < MOST_ROUNDING * objective) || !pe_la_finite(entries(f), gradient))
 		return INFINITY;
@@ -408,20 +425,18 @@ tell(report *r, const search *s, double gain)
 		r->trace->tell(r->trace->argument, r->iterations, s->objective * s->f.mean, gain);
 }
 
-/* From a random Theta, rows from sums on 0, to a local minimum; false if the evaluations did not suffice. */
+/* From the Theta that is there to a local minimum; false if the evaluations did not suffice. */
 static bool
-run(search *s, int32_t sums, uint64_t *random, report *r)
+run(search *s, double least_gain, report *r)
 {
 	double		before[IDLE_ITERATIONS];
 	double		gain = INFINITY;
 	int32_t		count = 0;
 
 	s->pairs = 0;
-	for (size_t k = 0; k < s->size; k++)
-		s->theta[k] = (int32_t) (k % s->f.p) < sums ? next_uniform(random) : 0;
 	s->objective = evaluate(&s->f, s->theta, s->gradient);
 	s->evaluations = 1;
-	while (gain > IDLE_GAIN)
+	while (gain > least_gain)
 	{
 		double	   *oldest = &before[count % IDLE_ITERATIONS];
 
@@ -434,6 +449,43 @@ run(search *s, int32_t sums, uint64_t *random, report *r)
 		tell(r, s, gain);
 	}
 	return true;
+}
+
+/* What was found so far. */
+typedef struct found
+{
+	double	   *theta;
+	double		objective;
+	bool		finished;
+} found;
+
+static void
+keep_better(const search *s, bool finished, found *best)
+{
+	if (!(s->objective < best->objective))
+		return;
+	best->objective = s->objective;
+	best->finished = finished;
+	memcpy(best->theta, s->theta, s->size * sizeof(double));
+}
+
+/* From random Theta, and from one with a single sum. */
+static void
+run_starts(search *s, int32_t starts, double least_gain, report *r, found *best)
+{
+	uint64_t	random = 0;
+
+	for (int32_t start = starts; start >= 0; start--)
+	{
+		/* the last one is for V that are all but of rank 1, where sums are in each other's way */
+		int32_t		sums = start > 0 ? s->f.p : 1;
+		bool		finished;
+
+		for (size_t k = 0; k < s->size; k++)
+			s->theta[k] = (int32_t) (k % s->f.p) < sums ? next_uniform(&random) : 0;
+		finished = run(s, least_gain, r);
+		keep_better(s, finished, best);
+	}
 }
 
 /* ------------------------------------------------------------------
@@ -451,27 +503,36 @@ pe_p_identity_sums(int32_t n, const pe_p_identity_options *options)
 
 /* Operations of an evaluation: 2 p n^2 for the product with V, 9 p^2 n for all else. */
 static double
-cost_of(int32_t n, const pe_p_identity_options *options)
+cost_of(double n, double p)
 {
-	double		p = pe_p_identity_sums(n, options);
-
 	return 2 * p * n * n + 9 * p * p * n;
 }
 
-static int32_t
-starts_of(int32_t n, const pe_p_identity_options *options)
+/* Whether Theta is looked for in groups of columns first. */
+static bool
+is_grouped(int32_t n, int32_t p)
 {
-	if (options->starts > 0)
-		return options->starts;
-	return (int32_t) fmin(fmax(OPERATIONS / cost_of(n, options) / MOST_EVALUATIONS, 1), MOST_STARTS);
+	return n > MOST_COLUMNS && n / 4 > p;
 }
 
-static int32_t
-evaluations_of(int32_t n, const pe_p_identity_options *options)
+/* What a search may take: starts, and evaluations of each. */
+typedef struct limits
 {
-	if (options->evaluations > 0)
-		return options->evaluations;
-	return (int32_t) fmin(fmax(OPERATIONS / cost_of(n, options), LEAST_EVALUATIONS), MOST_EVALUATIONS);
+	int32_t		starts;
+	int32_t		evaluations;
+} limits;
+
+static limits
+limits_of(int32_t n, int32_t p, bool grouped, const pe_p_identity_options *options)
+{
+	double		evaluations = (grouped ? GROUPED_OPERATIONS : OPERATIONS) / cost_of(n, p);
+	limits		l = {options->starts, options->evaluations};
+
+	if (l.starts == 0)
+		l.starts = (int32_t) fmin(fmax(evaluations / (grouped ? GROUPED_EVALUATIONS : MOST_EVALUATIONS), 1), MOST_STARTS);
+	if (l.evaluations == 0)
+		l.evaluations = (int32_t) fmin(fmax(evaluations, grouped ? GROUPED_LEAST : LEAST_EVALUATIONS), MOST_EVALUATIONS);
+	return l;
 }
 
 /* A = [I; Theta] D by columns */
@@ -494,45 +555,178 @@ factor_of(const double *theta, int32_t n, int32_t p)
 	return a;
 }
 
+/* ------------------------------------------------------------------
+ * Groups of columns
+ *
+ * Of many columns those that are most alike are paired, and Theta is looked for first with
+ * columns that are the same within a pair. With S the columns of the groups, of G = S'S
+ * columns each,
+ *
+ *	 Theta = Phi G^-.5 S',  Theta Theta' = Phi Phi',  V_G = G^-.5 S'V S G^-.5
+ *
+ * make the objective that of Phi and V_G, but for what columns contribute by themselves, the sum of
+ * V_jj over a group: what is found is worth as much among all columns, and the search among them
+ * begins there.
+ * ------------------------------------------------------------------
+ */
+
+/* The unpaired column after i that is most like it, the first of equals; or -1. */
+static int32_t
+most_alike(const problem *f, int32_t i, const int32_t *group_of)
+{
+	const double *column = f->v + (size_t) i * f->n;
+	double		largest = -INFINITY;
+	int32_t		found = -1;
+
+	for (int32_t j = i + 1; j < f->n; j++)
+	{
+		double		likeness = column[j] / sqrt(f->v[(size_t) j * f->n + j]);
+
+		if (group_of[j] >= 0 || !(likeness > largest * (1 + SAME_LIKENESS)))
+			continue;
+		largest = likeness;
+		found = j;
+	}
+	return found;
+}
+
+/* Returns the number of groups. */
+static int32_t
+pair_columns(const problem *f, int32_t *group_of)
+{
+	int32_t		groups = 0;
+
+	memset(group_of, -1, f->n * sizeof(int32_t));
+	for (int32_t i = 0; i < f->n; i++)
+	{
+		int32_t		other;
+
+		if (group_of[i] >= 0)
+			continue;
+		other = most_alike(f, i, group_of);
+		group_of[i] = groups;
+		if (other >= 0)
+			group_of[other] = groups;
+		groups++;
+	}
+	return groups;
+}
+
+/* V_G by the parts of columns and of groups */
+static void
+fill_gram(const problem *f, const int32_t *group_of, const double *part, int32_t groups, double *gram)
+{
+	for (int32_t j = 0; j < f->n; j++)
+		for (int32_t i = 0; i < f->n; i++)
+			gram[(size_t) group_of[j] * groups + group_of[i]] += f->v[(size_t) j * f->n + i]
+				* (part[group_of[i]] / f->part[i]) * (part[group_of[j]] / f->part[j]);
+}
+
+/* The problem of the groups, with V_G in gram (groups x groups, zeros). */
+static void
+search_init_groups(search *s, const problem *f, const int32_t *group_of, int32_t groups, double *gram)
+{
+	double	   *part = pe_alloc(groups, sizeof(double));
+	double	   *own = pe_alloc(groups, sizeof(double));
+
+	for (int32_t j = 0; j < f->n; j++)
+	{
+		part[group_of[j]] += 1 / (f->part[j] * f->part[j]);
+		own[group_of[j]] += f->own[j];
+	}
+	for (int32_t group = 0; group < groups; group++)
+		part[group] = 1 / sqrt(part[group]);
+	fill_gram(f, group_of, part, groups, gram);
+	search_init(s, gram, groups, f->p);
+	s->f.mean = f->mean;
+	memcpy(s->f.own, own, groups * sizeof(double));
+	memcpy(s->f.part, part, groups * sizeof(double));
+	pe_free(part);
+	pe_free(own);
+}
+
+static void minimise(search *s, bool grouped, double gain, const pe_p_identity_options *options, report *r, found *best);
+
+/* Theta from the groups of columns; false if they have none that is better than 0. */
+static bool
+begin_with_groups(search *s, const pe_p_identity_options *options, report *r, double nothing)
+{
+	const problem *f = &s->f;
+	int32_t    *group_of = pe_alloc(f->n, sizeof(int32_t));
+	int32_t		groups = pair_columns(f, group_of);
+	double	   *gram = pe_alloc((size_t) groups * groups, sizeof(double));
+	found		best = {pe_alloc((size_t) groups * f->p, sizeof(double)), nothing, true};
+	search		coarse;
+
+	search_init_groups(&coarse, f, group_of, groups, gram);
+	minimise(&coarse, true, COARSE_GAIN, options, r, &best);
+	for (int32_t j = 0; j < f->n; j++)
+		for (int32_t i = 0; i < f->p; i++)
+			s->theta[(size_t) j * f->p + i] =
+				best.theta[(size_t) group_of[j] * f->p + i] * (coarse.f.part[group_of[j]] / f->part[j]);
+	search_free(&coarse);
+	pe_free(group_of);
+	pe_free(gram);
+	pe_free(best.theta);
+	return best.objective < nothing;
+}
+
+/* What is better than what was found. */
+static void
+minimise(search *s, bool grouped, double gain, const pe_p_identity_options *options, report *r, found *best)
+{
+	bool		groups = is_grouped(s->f.n, s->f.p);
+	limits		l = limits_of(s->f.n, s->f.p, grouped || groups, options);
+
+	s->most_evaluations = l.evaluations;
+	if (groups && begin_with_groups(s, options, r, best->objective))
+	{
+		bool		finished = run(s, gain, r);
+
+		keep_better(s, finished, best);
+	}
+	else
+		run_starts(s, l.starts, gain, r, best);
+}
+
 void
 pe_p_identity(const double *v, int32_t n, const pe_p_identity_options *options, const pe_trace *trace, pe_design *design)
 {
 	int32_t		p = pe_p_identity_sums(n, options);
-	uint64_t	random = 0;
 	report		r = {trace, 0};
-	double		least = n;			/* at Theta = 0, in units of the mean */
-	double	   *best;
+	found		best = {NULL, n, true};	/* Theta = 0, in units of the mean */
 	search		s;
 
 	pe_optimum_check_gram(v, n);
-	*design = (pe_design) {.n = n, .rows = n + p, .finished = true};
 	search_init(&s, v, n, p);
-	s.most_evaluations = evaluations_of(n, options);
-	best = pe_alloc(s.size, sizeof(double));
-	for (int32_t start = starts_of(n, options); start >= 0; start--)
-	{
-		/* the last one is for V that are all but of rank 1, where sums are in each other's way */
-		bool		finished = run(&s, start > 0 ? p : 1, &random, &r);
-
-		if (!(s.objective < least))
-			continue;
-		least = s.objective;
-		design->finished = finished;
-		memcpy(best, s.theta, s.size * sizeof(double));
-	}
-	design->objective = least * s.f.mean;
+	best.theta = pe_alloc(s.size, sizeof(double));
+	minimise(&s, false, IDLE_GAIN, options, &r, &best);
+	*design = (pe_design) {.n = n, .rows = n + p, .finished = best.finished, .iterations = r.iterations};
+	design->objective = best.objective * s.f.mean;
 	search_free(&s);
-	design->iterations = r.iterations;
-	design->factor = factor_of(best, n, p);
-	pe_free(best);
+	design->factor = factor_of(best.theta, n, p);
+	pe_free(best.theta);
+}
+
+/* Numbers of a search, and of those of its groups. */
+static size_t
+numbers_of_search(size_t n, size_t p)
+{
+	/* the vectors, the best, and the problem's */
+	size_t		numbers = (VECTORS + 1 + 3) * p * n + 2 * p * p + 3 * n;
+	size_t		groups = (n + 1) / 2;
+
+	if (!is_grouped((int32_t) n, (int32_t) p))
+		return numbers;
+	return numbers + n + groups * groups + 2 * groups + numbers_of_search(groups, p);
 }
 
 size_t
 pe_p_identity_memory(int32_t n, const pe_p_identity_options *options)
 {
 	size_t		p = pe_p_identity_sums(n, options);
-	size_t		size = p * n;
+	size_t		searching = numbers_of_search(n, p);
+	size_t		result = p * n + (size_t) n * (n + p);
 
-	/* the vectors, the best, and the problem's; then the result */
-	return ((VECTORS + 1 + 3) * size + 2 * p * p + n + (size_t) n * (n + p)) * sizeof(double);
+	return (searching > result ? searching : result) * sizeof(double);
 }

@@ -72,6 +72,49 @@ begin_strategy(const pe_strategy_problem *problem, pe_strategy *strategy)
 	mark_ruled_out(problem->workload, problem->classes, problem->possible, strategy->column_of);
 }
 
+static double
+squared_sensitivity(const pe_strategy *strategy, pe_norm norm, pe_neighbours neighbours)
+{
+	pe_u128		sensitivity;
+
+	if (norm == PE_L2)
+		return pe_strategy_sensitivity_sq(strategy, neighbours, 1, &sensitivity) ? (double) sensitivity : 0;
+	if (!pe_strategy_sensitivity_l1(strategy, neighbours, 1, &sensitivity))
+		return 0;
+	return (double) sensitivity * (double) sensitivity;
+}
+
+bool
+pe_rounding_substitute(const pe_strategy_problem *problem, pe_strategy *strategy)
+{
+	double		before;
+
+	if (problem->neighbours == PE_ADD_REMOVE)
+		return true;
+	before = squared_sensitivity(strategy, problem->norm, PE_ADD_REMOVE);
+	if (before > 0)
+		strategy->objective *= squared_sensitivity(strategy, problem->norm, PE_SUBSTITUTE) / before;
+	return before > 0 && strategy->objective > 0;
+}
+
+bool
+pe_counts_total(const pe_strategy_problem *problem)
+{
+	return problem->neighbours == PE_SUBSTITUTE && problem->method == PE_METHOD_OPTIMAL && problem->norm == PE_L2 &&
+		problem->workload->queries > 1 && problem->workload->queries <= PE_TOTAL_CELLS;
+}
+
+/* Every column and their total: A = [I; 1'], A'A = I + 11', no two columns and 0 farther than 2^.5 apart. */
+static void
+add_total(pe_strategy *strategy)
+{
+	strategy->rows = strategy->columns + 1;
+	strategy->dense = pe_alloc((size_t) strategy->rows * strategy->columns, sizeof(int32_t));
+	for (int32_t j = 0; j < strategy->columns; j++)
+		strategy->dense[(size_t) j * strategy->rows + j] = strategy->dense[(size_t) (j + 1) * strategy->rows - 1] = 1;
+	strategy->objective = strategy->lower_bound;
+}
+
 pe_strategy_status
 pe_rounding_count_classes(const pe_strategy_problem *problem, pe_strategy *strategy)
 {
@@ -82,12 +125,22 @@ pe_rounding_count_classes(const pe_strategy_problem *problem, pe_strategy *strat
 		if (strategy->column_of[c] != PE_RULED_OUT)
 			strategy->column_of[c] = strategy->columns++;
 	strategy->rows = strategy->inner = strategy->columns;
+	if (strategy->columns == 0)
+	{
+		pe_strategy_free(strategy);
+		return PE_STRATEGY_EMPTY;
+	}
 	strategy->objective = weight * weight * (problem->objective == PE_MAX ? 1 : strategy->columns);
 	strategy->lower_bound = strategy->objective;
-	if (strategy->columns > 0)
-		return PE_STRATEGY_OK;
-	pe_strategy_free(strategy);
-	return PE_STRATEGY_EMPTY;
+	if (problem->neighbours == PE_SUBSTITUTE)
+	{
+		strategy->lower_bound *= 2.0 * strategy->columns / (strategy->columns + 1.0);
+		if (pe_counts_total(problem) && strategy->columns > 1)
+			add_total(strategy);
+		else if (!pe_rounding_substitute(problem, strategy))
+			pe_bug("counts beyond their bounds");
+	}
+	return PE_STRATEGY_OK;
 }
 
 static void
@@ -369,7 +422,7 @@ make_triangle(pe_rounding *m, const double *r, const frame *f, int bits, const d
 	pe_free(strategy->triangle);
 	strategy->rows = strategy->inner = f->n;
 	strategy->triangle = round_triangle(r, f->n, bits, target);
-	if (!pe_strategy_sensitivity_sq(strategy, PE_ADD_REMOVE, 1, &sensitivity_sq))
+	if (!pe_strategy_sensitivity_sq(strategy, m->neighbours, 1, &sensitivity_sq))
 		return false;
 	strategy->objective = (double) sensitivity_sq * expected_error(m, strategy->triangle, f);
 	return true;

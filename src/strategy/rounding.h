@@ -25,6 +25,7 @@ typedef struct pe_rounding
 	double	   *v;				/* the same, weighted; gram itself if nothing is */
 	double		goal;			/* the objective that the integers may exceed */
 	double		tolerance;		/* by so much, relatively */
+	pe_neighbours neighbours;	/* whose Delta it has */
 	pe_strategy *strategy;
 
 	/*
@@ -64,8 +65,26 @@ extern void pe_rounding_singular(pe_rounding *rounding, const double *x);
 /* Puts a strategy back that was made before, if it is not worse; the other one is freed. */
 extern void pe_rounding_keep_better(pe_rounding *rounding, pe_strategy *before);
 
-/* W itself: a column for every class that is left; only for a workload that counts each cell once. */
+/*
+ * Where the problem is one of substitution, and the strategy was made as for add_remove:
+ * from that objective to its own.  The bound holds as it is, for no sensitivity is below that of
+ * add_remove.  False if the sensitivity is beyond what can be served.
+ */
+extern bool pe_rounding_substitute(const pe_strategy_problem *problem, pe_strategy *strategy);
+
+/*
+ * W itself: a column for every class that is left; only for a workload that counts each cell
+ * once.  Under PE_SUBSTITUTE the optimum has X = (I + 11') / 2, by symmetry, and is better by
+ * n / (n + 1): the total can be measured too, at no cost.  That is done where pe_counts_total
+ * says so.
+ */
 extern pe_strategy_status pe_rounding_count_classes(const pe_strategy_problem *problem, pe_strategy *strategy);
+
+/* Most queries that are counted with their total: for more it would gain less than 2 percent. */
+#define PE_TOTAL_CELLS 64
+
+/* Whether a workload that counts each cell once is to be counted so. */
+extern bool pe_counts_total(const pe_strategy_problem *problem);
 
 /* Method optimal under L2.  The caller has checked the problem. */
 extern pe_strategy_status pe_make_optimal(const pe_strategy_problem *problem, pe_strategy *strategy);

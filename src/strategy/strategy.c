@@ -316,15 +316,18 @@ pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbours neighbours
 size_t
 pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_neighbours neighbours)
 {
-	size_t		rows = strategy->rows;
-	size_t		columns = strategy->columns;
-
 	if (strategy->direct)
 		return pe_direct_memory(strategy);
 	if (is_identity(strategy) || neighbours == PE_ADD_REMOVE)
-		return 2 * (rows + strategy->inner) * sizeof(int64_t);
+		return 2 * ((size_t) strategy->rows + strategy->inner) * sizeof(int64_t);
+	return pe_strategy_distances_memory(strategy->rows, strategy->columns);
+}
+
+size_t
+pe_strategy_distances_memory(int32_t rows, int32_t columns)
+{
 	/* A, norms, one column */
-	return (rows * (columns + 2) + 2 * columns + PANEL * PANEL) * sizeof(double);
+	return ((size_t) rows * ((size_t) columns + 2) + 2 * (size_t) columns + PANEL * PANEL) * sizeof(double);
 }
 
 static pe_u128

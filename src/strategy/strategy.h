@@ -82,14 +82,14 @@ typedef enum pe_strategy_status
 typedef enum pe_method
 {
 	PE_METHOD_OPTIMAL,			/* optimum.h */
-	PE_METHOD_COA,				/* coa.h */
+	PE_METHOD_COA,				/* published.h */
 	PE_METHOD_DIRECT,			/* the queries themselves, no inference */
 	PE_METHOD_IDENTITY,			/* every column */
-	PE_METHOD_WAVELET,			/* levels.h */
-	PE_METHOD_HIERARCHICAL,		/* levels.h */
-	PE_METHOD_ADAPTIVE,			/* adaptive.h */
-	PE_METHOD_SMOOTHING,		/* smoothing.h */
-	PE_METHOD_LOWRANK,			/* low_rank.h */
+	PE_METHOD_WAVELET,			/* published.h */
+	PE_METHOD_HIERARCHICAL,		/* published.h */
+	PE_METHOD_ADAPTIVE,			/* published.h */
+	PE_METHOD_SMOOTHING,		/* published.h */
+	PE_METHOD_LOWRANK,			/* published.h */
 	PE_METHOD_DAWA				/* counts/dawa.h */
 } pe_method;
 
@@ -104,7 +104,9 @@ typedef enum pe_objective
 
 /*
  * What is asked for.  gap: how far the objective of method optimal may be from the
- * optimum, relatively; what was reached is objective / lower_bound - 1.
+ * optimum, relatively; what was reached is objective / lower_bound - 1.  Under
+ * PE_SUBSTITUTE method optimal may end before (optimum.h), and the other methods measure what
+ * they measure under PE_ADD_REMOVE.
  */
 typedef struct pe_strategy_problem
 {
@@ -115,6 +117,7 @@ typedef struct pe_strategy_problem
 	pe_objective objective;
 	pe_norm		norm;
 	double		gap;
+	pe_neighbours neighbours;	/* whose sensitivity counts in the objective and in its bound */
 } pe_strategy_problem;
 
 /*
@@ -182,6 +185,9 @@ extern bool pe_strategy_sensitivity_sq(const pe_strategy *strategy, pe_neighbour
 
 /* Bytes that this takes. */
 extern size_t pe_strategy_sensitivity_memory(const pe_strategy *strategy, pe_neighbours neighbours);
+
+/* The same under PE_SUBSTITUTE for a matrix of this size. */
+extern size_t pe_strategy_distances_memory(int32_t rows, int32_t columns);
 
 /*
  * Delta in the L1 norm for units of at most max_rows rows, exact; for substitute

@@ -1,8 +1,8 @@
 /*
  * classes.c
- *	  Classes of cells that no query tells apart.  See classes.h.
+ *	  Classes of cells that no query tells apart.  See algebra.h.
  */
-#include "workload/classes.h"
+#include "workload/algebra.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
  * query_source.c
- *	  The queries of a workload as a source.  See query_source.h.
+ *	  The queries of a workload as a source.  See algebra.h.
  */
-#include "workload/query_source.h"
+#include "workload/algebra.h"
 
 #include <math.h>
 #include <string.h>

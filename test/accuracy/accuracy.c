@@ -2,7 +2,7 @@
  * accuracy.c
  *	  How good the private models are, against figures of trusted prototypes.
  *
- *	 accuracy [full | sample] [bank | adult | large | linear]	default: full, all of them
+ *	 accuracy [full | sample] [bank | adult | large | linear | units]	default: full, all of them
  *	 accuracy dump TABLE FILE	the rows of a table as integers
  *
  * The folder of the tables is DATA, ../shared/data without it; the figures are in
@@ -15,6 +15,9 @@
  * large: newton's loss is above the optimum by no more than 0.0005, in nine passes.
  * linear: one_pass's excess error is at most 1.2 times the reference's, and so is
  * newton's, which reads the rows more often; for comparison the best gradient descents.
+ * units: rows of bank and adult in units of five, at random or of one class: accuracy
+ * with option unit_clip and without.  With it no method may be worse by more than half a
+ * point or four standard errors.
  *
  * A sample is for routine runs: one repetition, few epsilons.  Its standard errors
  * are from the reference's deviations, since those of five runs say little, and six
@@ -129,6 +132,7 @@ find_figure(const char *problem, const char *model, const char *method, double e
 
 static const double all_epsilons[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
 static const double few_epsilons[] = {0.2, 0.8};
+static const double unit_epsilons[] = {0.1, 0.4, 1.6};
 
 static const pe_fit_method methods[] = {PE_FIT_NEWTON, PE_FIT_OBJPERT, PE_FIT_AGD, PE_FIT_SGD};
 
@@ -232,6 +236,77 @@ run_table(const char *name)
 }
 
 /* ------------------------------------------------------------------
+ * Units of several rows
+ * ------------------------------------------------------------------
+ */
+
+#define ROWS_OF_UNIT 5
+
+static const pe_fit_method unit_methods[] = {PE_FIT_NEWTON, PE_FIT_ONE_PASS, PE_FIT_NAG_OPT, PE_FIT_AGD, PE_FIT_SGD};
+
+/* Every trial twice: with unit_clip, and with the noise of all rows of a unit. */
+static int
+list_unit_trials(trial *trials, bool alike)
+{
+	const double *epsilons = sample ? few_epsilons : unit_epsilons;
+	int			count = sample ? lengthof(few_epsilons) : lengthof(unit_epsilons);
+	int			listed = 0;
+
+	for (int i = 0; i < lengthof(unit_methods); i++)
+		for (int e = 0; e < count; e++)
+			for (int clip = 1; clip >= 0; clip--)
+			{
+				trial	   *t = &trials[listed++];
+
+				trial_init(t, PE_MODEL_LOGISTIC, unit_methods[i], epsilons[e], DELTA);
+				t->max_rows = ROWS_OF_UNIT;
+				t->alike = alike;
+				t->options.unit_clip = clip;
+			}
+	return listed;
+}
+
+/* The default is not to be worse than what it replaces. */
+static void
+judge_units(const char *name, const trial *clipped, const trial *all)
+{
+	const char *units = clipped->alike ? "of one class" : "at random";
+	double		error = hypot(series_error(&clipped->accuracy), series_error(&all->accuracy));
+	double		better = clipped->accuracy.mean - all->accuracy.mean;
+	char		what[200];
+
+	printf("# %-6s %-9s %5.3g  units %-12s clipped %7.3f +- %.3f   k C %7.3f +- %.3f   %+7.3f   loss %.4f %.4f\n", name,
+		   pe_fit_method_name(clipped->method), clipped->epsilon, units, clipped->accuracy.mean, series_error(&clipped->accuracy),
+		   all->accuracy.mean, series_error(&all->accuracy), better, clipped->objective.mean, all->objective.mean);
+	snprintf(what, sizeof(what), "%s, units %s, %s, epsilon %g: not worse with unit_clip than without", name, units,
+			 pe_fit_method_name(clipped->method), clipped->epsilon);
+	ok(better >= -fmax(0.5, 4 * error), what);
+}
+
+static void
+run_units(const char *name)
+{
+	static trial trials[MOST_TRIALS];
+	dataset		data;
+
+	if (!dataset_load(&data, name, folder()))
+	{
+		skip(name, "its files are not there");
+		return;
+	}
+	printf("# %s, logistic, units of %d rows: accuracy in percent with unit_clip and without\n", name, ROWS_OF_UNIT);
+	for (int alike = 0; alike <= 1; alike++)
+	{
+		int			count = list_unit_trials(trials, alike == 1);
+
+		cross_validate(&data, 1, trials, count);
+		for (int i = 0; i < count; i += 2)
+			judge_units(name, &trials[i], &trials[i + 1]);
+	}
+	dataset_free(&data);
+}
+
+/* ------------------------------------------------------------------
  * Rows that are drawn
  * ------------------------------------------------------------------
  */
@@ -294,7 +369,7 @@ run_large(void)
 	best = objective_of(&data, PE_MODEL_LOGISTIC, order, data.rows, w);
 	printf("# large: 10^6 rows, %d columns; least loss %.6f, accuracy %.3f\n", data.map.shape.columns, best,
 		   accuracy_of(&data, order, data.rows, w));
-	store_rows(&store, &data, order, data.rows);
+	store_rows(&store, &data, order, data.rows, 1);
 	run_large_at(&data, &store, order, best, 0.1);
 	if (!sample)
 		run_large_at(&data, &store, order, best, 1.0);
@@ -357,7 +432,7 @@ run_linear_problem(int n, int d)
 	make_linear(&data, n, d, direction);
 	order = all_rows(&data);
 	linear_optimum(&data, &best);
-	store_rows(&store, &data, order, data.rows);
+	store_rows(&store, &data, order, data.rows, 1);
 	for (int e = 0; e < lengthof(epsilons); e++)
 		run_linear_at(problem, &data, &store, &best, epsilons[e]);
 	pe_rows_free(&store);
@@ -399,7 +474,7 @@ dump(const char *table, const char *file)
 static int
 usage(void)
 {
-	fprintf(stderr, "usage: accuracy [full | sample] [bank | adult | large | linear]\n"
+	fprintf(stderr, "usage: accuracy [full | sample] [bank | adult | large | linear | units]\n"
 			"       accuracy dump TABLE FILE\n");
 	return 2;
 }
@@ -407,7 +482,7 @@ usage(void)
 static bool
 known(const char *only)
 {
-	static const char *const parts[] = {"bank", "adult", "large", "linear"};
+	static const char *const parts[] = {"bank", "adult", "large", "linear", "units"};
 
 	for (int i = 0; i < lengthof(parts); i++)
 		if (strcmp(only, parts[i]) == 0)
@@ -429,6 +504,12 @@ run(const char *only)
 		run_large();
 	if (all || strcmp(only, "linear") == 0)
 		run_linear();
+	if (all || strcmp(only, "units") == 0)
+	{
+		run_units("bank");
+		if (!sample)
+			run_units("adult");
+	}
 }
 
 int

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "fit/fit_plan.h"
-#include "accounting/zcdp.h"
+#include "fit/fit.h"
+#include "accounting/conversion.h"
 #include "shim.h"
 #include "allowance.h"
 
@@ -144,6 +144,7 @@ trial_init(trial *t, pe_model model, pe_fit_method method, double epsilon, doubl
 	t->method = method;
 	t->epsilon = epsilon;
 	t->delta = delta;
+	t->max_rows = 1;
 	pe_options_init(&pe_fit_option_table, &t->options);
 }
 
@@ -169,10 +170,11 @@ set_problem(pe_fit_problem *problem, const trial *t, const dataset *data, size_t
 	problem->intercept = pe_feature_intercept(map);
 	problem->radius_sq = map->radius_sq;
 	problem->radius_1 = map->radius_1;
-	problem->max_rows = 1;
+	problem->max_rows = t->max_rows;
 	problem->delta = t->delta;
+	problem->accounting = PE_GDP;
 	problem->nano = pe_fit_is_approximate(t->method) ? pe_nano_rho_down(t->epsilon) :
-		pe_nano_rho_of_epsilon(t->epsilon, t->delta);
+		pe_nano_rho_of_epsilon(problem->accounting, t->epsilon, t->delta);
 }
 
 void
@@ -196,15 +198,30 @@ trial_fit(const trial *t, const dataset *data, pe_rows *store, size_t rows, doub
 }
 
 void
-store_rows(pe_rows *store, const dataset *data, const size_t *order, size_t count)
+store_rows(pe_rows *store, const dataset *data, const size_t *order, size_t count, int32_t per_unit)
 {
-	pe_rows_init(store, &data->map.shape, false);
+	pe_rows_init(store, &data->map.shape, per_unit > 1);
 	for (size_t i = 0; i < count; i++)
 	{
 		pe_row		row = dataset_row(data, order[i]);
+		uint64_t	unit[2] = {i / (size_t) per_unit, 0};
 
-		pe_rows_add(store, &row, NULL);
+		pe_rows_add(store, &row, per_unit > 1 ? unit : NULL);
 	}
+}
+
+/* The order of rows with those of class 0 before those of class 1. */
+static size_t *
+by_class(const dataset *data, const size_t *order, size_t count)
+{
+	size_t	   *sorted = pe_alloc(count, sizeof(*sorted));
+	size_t		n = 0;
+
+	for (int16_t class = 0; class <= 1; class++)
+		for (size_t i = 0; i < count; i++)
+			if (data->label[order[i]] == class)
+				sorted[n++] = order[i];
+	return sorted;
 }
 
 /* ------------------------------------------------------------------
@@ -242,9 +259,10 @@ static void
 run_trials(const dataset *data, const size_t *order, size_t train, int run, trial *trials, int count)
 {
 	double	   *w = pe_alloc((size_t) data->map.shape.columns, sizeof(*w));
+	size_t	   *sorted = by_class(data, order, train);
 	pe_rows		store;
 
-	store_rows(&store, data, order, train);
+	store_rows(&store, data, trials[0].alike ? sorted : order, train, trials[0].max_rows);
 	for (int i = 0; i < count; i++)
 	{
 		trial	   *t = &trials[i];
@@ -259,6 +277,7 @@ run_trials(const dataset *data, const size_t *order, size_t train, int run, tria
 		series_add(&t->objective, objective_of(data, t->model, order, train, w));
 	}
 	pe_rows_free(&store);
+	pe_free(sorted);
 	pe_free(w);
 }
 

@@ -32,6 +32,8 @@ typedef struct trial
 	double		delta;
 	pe_fit_options options;		/* NaN: the product's default */
 	bool		tell_rows;		/* options.rows is the number of rows of the fit, where the method has that option */
+	int32_t		max_rows;		/* units of so many rows, in the order of the store; 1: none; the same in all trials of a call */
+	bool		alike;			/* rows of one class are brought together before */
 	int			most_runs;		/* slow ones: no more than so many; 0: all */
 	series		accuracy;		/* in percent, on rows that were not fitted to */
 	series		objective;		/* mean loss on the rows that were, without a regulariser; svm: plain hinge */
@@ -44,8 +46,8 @@ extern void trial_init(trial *t, pe_model model, pe_fit_method method, double ep
 /* Fits to a store of so many rows; w: columns numbers.  Ends the program if the method cannot be had. */
 extern void trial_fit(const trial *t, const dataset *data, pe_rows *store, size_t rows, double *w);
 
-/* A store with these rows; free with pe_rows_free. */
-extern void store_rows(pe_rows *store, const dataset *data, const size_t *order, size_t count);
+/* A store with these rows, in units of so many if that is more than 1; free with pe_rows_free. */
+extern void store_rows(pe_rows *store, const dataset *data, const size_t *order, size_t count, int32_t per_unit);
 
 /* sum_j w_j x_j / PE_ONE */
 extern double margin_of(const dataset *data, size_t i, const double *w);

@@ -89,7 +89,7 @@ prepare_intervals(subject *s)
 		s->a.entry[i][0] = (int64_t) (score[1][i] - score[0][i]);
 }
 
-static const mechanism intervals = {"intervals", true, true, laplace_release, NULL, prepare_intervals, measure_scores_of_intervals,
+static const mechanism intervals = {"intervals", PE_PURE, true, laplace_release, NULL, prepare_intervals, measure_scores_of_intervals,
 	LEAST_SHARE, DAWA_DRAWS};
 
 /* ----------
@@ -170,6 +170,6 @@ release_dawa(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 	release_dawa_as(s, plan.partition_nano, plan.counts_nano, exact, count, released);
 }
 
-static const mechanism dawa = {"dawa", true, true, release_dawa, NULL, prepare_dawa, measure_dawa, LEAST_SHARE, DAWA_DRAWS};
+static const mechanism dawa = {"dawa", PE_PURE, true, release_dawa, NULL, prepare_dawa, measure_dawa, LEAST_SHARE, DAWA_DRAWS};
 
 #endif

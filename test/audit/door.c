@@ -131,11 +131,12 @@ main(int argc, char **argv)
 	answers		side[2];
 	verdict		v = {0};
 	const finding *by;
+	pe_accounting accounting;
 	double		scale;
 	int			rows = 0;
 
-	if (argc != 8 || (strcmp(argv[1], "rho") != 0 && strcmp(argv[1], "epsilon") != 0))
-		fail("usage: door rho|epsilon NANO SCALE FILE_P FILE_Q EXACT_P EXACT_Q");
+	if (argc != 8 || !pe_accounting_named(argv[1], &accounting))
+		fail("usage: door gdp|zcdp|pure NANO SCALE FILE_P FILE_Q EXACT_P EXACT_Q");
 	scale = strtod(argv[3], NULL);
 	for (int k = 0; k < 2; k++)
 	{
@@ -146,7 +147,7 @@ main(int argc, char **argv)
 	}
 	for (int i = 0; i < rows; i++)
 		of_pair.direction[i] = (double) (side[0].exact[i] - side[1].exact[i]);
-	start_evidence(&of_pair, rows, strcmp(argv[1], "epsilon") == 0, strtoll(argv[2], NULL, 10));
+	start_evidence(&of_pair, rows, accounting, strtoll(argv[2], NULL, 10));
 	read_all(side, scale);
 	judge(&of_pair, &v);
 	by = v.rho.share > v.epsilon.share ? &v.rho : &v.epsilon;

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "bounds.h"
 #include "neighbours.h"
 
@@ -51,7 +51,7 @@ typedef struct statistic
 typedef struct evidence
 {
 	int			rows;
-	bool		pure;			/* charged in nano-units of epsilon, not of rho */
+	pe_accounting accounting;	/* PE_PURE: charged in nano-units of epsilon, not of rho */
 	int64_t		nano;			/* the charge */
 	double		epsilon[lengthof(deltas)];	/* the curve of the charge */
 	double		direction[MAX_ROWS];	/* P's exact answers less Q's */
@@ -72,15 +72,15 @@ add_statistic(evidence *e, kind kind, int i, int j)
 
 /* What is looked at; the direction is set. */
 static void
-start_evidence(evidence *e, int rows, bool pure, int64_t nano)
+start_evidence(evidence *e, int rows, pe_accounting accounting, int64_t nano)
 {
 	e->rows = rows;
-	e->pure = pure;
+	e->accounting = accounting;
 	e->nano = nano;
 	for (int i = 0; i < lengthof(deltas); i++)
-		e->epsilon[i] = pe_zcdp_epsilon((double) nano / NANO, deltas[i]);
+		e->epsilon[i] = pe_epsilon_of_rho(accounting, (double) nano / NANO, deltas[i]);
 	add_statistic(e, PROJECTION, 0, 0);
-	if (pure)
+	if (accounting == PE_PURE)
 		add_statistic(e, CORNER, 0, 0);
 	for (int i = 0; i < rows; i++)
 		add_statistic(e, COORDINATE, i, 0);
@@ -219,10 +219,39 @@ keep(finding *f, double bound, double charge, double delta)
 	return true;
 }
 
+/* x with P[N(0, 1) <= x] = p, to the last bits: by halving. */
+static double
+normal_quantile(double p)
+{
+	double		low = -40;
+	double		high = 40;
+
+	for (int i = 0; i < 100; i++)
+	{
+		double		middle = (low + high) / 2;
+
+		if (0.5 * erfc(-middle * sqrt(0.5)) < p)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* mu-GDP lets no event be seen with P(E) and Q(E) further apart than Phi^-1(P(E)) - Phi^-1(Q(E)) = mu. */
+static bool
+judge_mu(const evidence *e, double p, double q, finding *f)
+{
+	double		mu = p > 0 && q < 1 ? normal_quantile(p) - normal_quantile(q) : 0;
+
+	return mu > 0 && keep(f, mu * mu / 2, (double) e->nano / NANO, 0);
+}
+
 /* P(E) <= exp(epsilon) Q(E) + delta for an event that was seen so often, and with P and Q exchanged. */
 static void
-judge_event(const evidence *e, const statistic *s, const uint64_t seen[2], const char *event, int bin, finding *f)
+judge_event(const evidence *e, const statistic *s, const uint64_t seen[2], const char *event, int bin, verdict *v)
 {
+	finding    *f = &v->epsilon;
 	uint64_t	n = e->n[0] + e->n[1];
 
 	for (int side = 0; side < 2; side++)
@@ -231,18 +260,20 @@ judge_event(const evidence *e, const statistic *s, const uint64_t seen[2], const
 		double		q = probability_bound(seen[1 - side], n, true);
 		bool		better = false;
 
-		if (e->pure)
+		if (e->accounting == PE_PURE)
 			better = p > 0 && keep(f, log(p / q), (double) e->nano / NANO, 0);
-		for (int i = 0; i < lengthof(deltas) && !e->pure; i++)
+		for (int i = 0; i < lengthof(deltas) && e->accounting != PE_PURE; i++)
 			if (p > deltas[i] && keep(f, log((p - deltas[i]) / q), e->epsilon[i], deltas[i]))
 				better = true;
 		if (better)
 			describe(s, event, bin, f->where, sizeof(f->where));
+		if (e->accounting == PE_GDP && judge_mu(e, p, q, &v->rho))
+			describe(s, event, bin, v->rho.where, sizeof(v->rho.where));
 	}
 }
 
 static void
-judge_ordered(const evidence *e, const statistic *s, finding *f)
+judge_ordered(const evidence *e, const statistic *s, verdict *v)
 {
 	uint64_t	n = e->n[0] + e->n[1];
 	uint64_t	above[2] = {n, n};
@@ -257,9 +288,9 @@ judge_ordered(const evidence *e, const statistic *s, finding *f)
 			here[side] = (uint64_t) s->seen[0][side][bin] + s->seen[1][side][bin];
 			below[side] = n - above[side];
 		}
-		judge_event(e, s, here, "in the bin from", bin, f);
-		judge_event(e, s, above, "from", bin, f);
-		judge_event(e, s, below, "below", bin, f);
+		judge_event(e, s, here, "in the bin from", bin, v);
+		judge_event(e, s, above, "from", bin, v);
+		judge_event(e, s, below, "below", bin, v);
 		for (int side = 0; side < 2; side++)
 			above[side] -= here[side];
 	}
@@ -267,7 +298,7 @@ judge_ordered(const evidence *e, const statistic *s, finding *f)
 
 /* Residues by 256, by 128, .., by 2. */
 static void
-judge_low_bits(const evidence *e, const statistic *s, finding *f)
+judge_low_bits(const evidence *e, const statistic *s, verdict *v)
 {
 	for (int bits = 1; bits <= LOW_BITS; bits++)
 		for (int residue = 0; residue < 1 << bits; residue++)
@@ -278,7 +309,7 @@ judge_low_bits(const evidence *e, const statistic *s, finding *f)
 			for (int side = 0; side < 2; side++)
 				for (int bin = residue; bin < BINS; bin += 1 << bits)
 					seen[side] += (uint64_t) s->seen[0][side][bin] + s->seen[1][side][bin];
-			judge_event(e, s, seen, events[bits], residue, f);
+			judge_event(e, s, seen, events[bits], residue, v);
 		}
 }
 
@@ -346,10 +377,10 @@ judge(const evidence *e, verdict *v)
 		const statistic *s = &e->each[k];
 
 		if (s->kind == LOW)
-			judge_low_bits(e, s, &v->epsilon);
+			judge_low_bits(e, s, v);
 		else
-			judge_ordered(e, s, &v->epsilon);
-		if (!e->pure)
+			judge_ordered(e, s, v);
+		if (e->accounting == PE_ZCDP)
 			judge_divergence(e, s, &v->rho);
 	}
 }

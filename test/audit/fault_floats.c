@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-extern void __wrap_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho, int64_t *released);
+extern void __wrap_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho, int64_t *released);
 
 static double
 float_normal(void)
@@ -23,9 +23,9 @@ float_normal(void)
 }
 
 void
-__wrap_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho, int64_t *released)
+__wrap_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho, int64_t *released)
 {
-	double		sigma = pe_gaussian_stderr(sensitivity_sq, nano_rho);
+	double		sigma = pe_gaussian_stderr(PE_ZCDP, sensitivity_sq, nano_rho);
 
 	for (size_t i = 0; i < count; i++)
 		released[i] = (int64_t) ldexp((double) exact[i] + sigma * float_normal(), 54);

@@ -20,21 +20,30 @@ typedef struct fault
 static void
 sensitivity_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	pe_gaussian_release(exact, count, s->sensitivity / 4, s->of.nano, released);
+	pe_gaussian_release(PE_ZCDP, exact, count, s->sensitivity / 4, s->of.nano, released);
 }
 
 /* A tenth of the standard deviation. */
 static void
 sigma_too_small(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	pe_gaussian_release(exact, count, s->sensitivity, s->of.nano * 100 / 81, released);
+	pe_gaussian_release(PE_ZCDP, exact, count, s->sensitivity, s->of.nano * 100 / 81, released);
+}
+
+/* Of Gaussian DP, on the lattice of the server: the variance a fiftieth too small. */
+static void
+variance_too_small(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	const pe_noise noise = {PE_GDP, s->sensitivity, s->of.nano * 50 / 49};
+
+	pe_noise_release(&noise, exact, count, released);
 }
 
 /* A unit of several rows is protected as if it had one. */
 static void
 max_rows_forgotten(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	pe_gaussian_release(exact, count, s->sensitivity / (pe_u128) (s->of.max_rows * s->of.max_rows), s->of.nano, released);
+	pe_gaussian_release(PE_ZCDP, exact, count, s->sensitivity / (pe_u128) (s->of.max_rows * s->of.max_rows), s->of.nano, released);
 }
 
 /* substitute: a row that becomes none is forgotten.  No sensitivity, no noise. */
@@ -42,7 +51,7 @@ static void
 zero_left_out(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
 	if (s->without_zero > 0)
-		pe_gaussian_release(exact, count, s->without_zero, s->of.nano, released);
+		pe_gaussian_release(PE_ZCDP, exact, count, s->without_zero, s->of.nano, released);
 	else
 		for (size_t i = 0; i < count; i++)
 			released[i] = (int64_t) exact[i];
@@ -55,7 +64,7 @@ draw_noise(pe_u128 sensitivity, int64_t nano, size_t count, int64_t *noise)
 	static pe_i128 zero[MAX_CALL];
 
 	memset(zero, 0, sizeof(zero));
-	pe_gaussian_release(zero, count, sensitivity, nano, noise);
+	pe_gaussian_release(PE_ZCDP, zero, count, sensitivity, nano, noise);
 }
 
 /* The same for Laplace noise. */
@@ -120,7 +129,7 @@ float_normal(void)
 static double
 float_sum(const subject *s, pe_i128 exact)
 {
-	return (double) exact + pe_gaussian_stderr(s->sensitivity, s->of.nano) * float_normal();
+	return (double) exact + pe_gaussian_stderr(PE_ZCDP, s->sensitivity, s->of.nano) * float_normal();
 }
 
 /* The double itself, in units of 2^-54: the finest bit of numbers between 1/4 and 1/2. */
@@ -168,7 +177,7 @@ bits_reused(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 static void
 tails_cut(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	int64_t		limit = (int64_t) (3 * pe_gaussian_stderr(s->sensitivity, s->of.nano));
+	int64_t		limit = (int64_t) (3 * pe_gaussian_stderr(PE_ZCDP, s->sensitivity, s->of.nano));
 
 	draw_noise(s->sensitivity, s->of.nano, count, released);
 	for (size_t i = 0; i < count; i++)
@@ -254,7 +263,7 @@ cube_without_area(const subject *s, pe_i128 *exact, size_t count, int64_t *relea
 static void
 minimum_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	release_minimum_as(s, (s->of.mechanism->pure ? 2 : 4) * s->of.nano, case_of(s)->all, exact, count, released);
+	release_minimum_as(s, (s->of.mechanism->accounting == PE_PURE ? 2 : 4) * s->of.nano, case_of(s)->all, exact, count, released);
 }
 
 /* All offsets move, and the noise is for one. */
@@ -303,6 +312,7 @@ static const fault faults[] = {
 	{"wrong sigma of one coordinate", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 500000000, 3}, one_coordinate},
 	{"random bits used twice", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 500000000, 3}, bits_reused},
 	{"tails cut off", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 55555555, 3}, tails_cut},
+	{"variance 2 % too small, Gaussian DP", {&gdp, PE_ADD_REMOVE, 1, "all_range(8)", -1, 500000000, 3}, variance_too_small},
 	{"sensitivity halved, Laplace", {&laplace, PE_ADD_REMOVE, 1, "identity(4)", -1, 1000000000, 3}, laplace_halved},
 	{"L2 norm for L1", {&laplace, PE_SUBSTITUTE, 1, "identity(4)", -1, 1000000000, 3}, laplace_by_l2},
 	{"zero vertex left out, Laplace", {&laplace, PE_SUBSTITUTE, 1, "total(4)", 2, 1000000000, 3}, laplace_zero_left_out},

@@ -72,7 +72,7 @@ make_problem(const subject *s, pe_fit_method method, pe_fit_problem *problem)
 	problem_of(&empty, PE_MODEL_LOGISTIC, method, s->of.nano, problem);
 	problem->max_rows = s->of.max_rows;
 	problem->substitute = s->of.neighbours == PE_SUBSTITUTE;
-	problem->pure = s->of.mechanism->pure;
+	problem->accounting = s->of.mechanism->accounting;
 }
 
 /* The sums of a pass over so many rows of each kind, and of the unit's. */
@@ -126,14 +126,14 @@ prepare_sums(subject *s)
 	make_problem(s, PE_FIT_NEWTON, &problem);
 	pe_gradient_pass(&problem, CLIP, &pass);
 	/* what the header of measure.h says; the off-diagonal entry counts twice in L2 */
-	if (s->of.mechanism->pure)
+	if (s->of.mechanism->accounting == PE_PURE)
 		s->sensitivity = k * (substitute ? 2 : 1) *
 			(moment ? ((pe_u128) (problem.radius_1 * problem.radius_1) + problem.radius_sq) / 2 : pass.clip);
 	else if (moment)
 		s->sensitivity = k * k * (substitute ? 2 : 1) * problem.radius_sq * problem.radius_sq;
 	else
 		s->sensitivity = k * k * (substitute ? 4 : 1) * pass.clip;
-	if (moment && !s->of.mechanism->pure)
+	if (moment && s->of.mechanism->accounting != PE_PURE)
 		s->a.weight[1] = 2;
 	pe_gradient_free(&pass);
 }
@@ -188,14 +188,14 @@ release_sums_as(const subject *s, int64_t nano, int max_rows, double clip, pe_i1
 		given.sums = exact + c;
 		if (moment)
 		{
-			problem.allowance = plenty(problem.pure);
+			problem.allowance = plenty((problem.accounting == PE_PURE));
 			pe_measure_moment(&problem, &given.source, nano, real, &noise);
 			released[c] = (int64_t) rint(real[0] * PE_ONE * PE_ONE);
 			released[c + 1] = (int64_t) rint(real[1] * PE_ONE * PE_ONE);
 			released[c + 2] = (int64_t) rint(real[3] * PE_ONE * PE_ONE);
 			continue;
 		}
-		problem.allowance = plenty(problem.pure);
+		problem.allowance = plenty((problem.accounting == PE_PURE));
 		pe_measure_gradient(&problem, &given.source, &pass, w, nano, real);
 		for (size_t i = 0; i < rows; i++)
 			released[c + i] = (int64_t) rint(real[i] / pe_pass_unit(&pass));
@@ -209,8 +209,8 @@ release_sums(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 	release_sums_as(s, s->of.nano, s->of.max_rows, CLIP, exact, count, released);
 }
 
-static const mechanism sums = {"sums", false, false, release_sums, NULL, prepare_sums, measure_sums, LEAST_SHARE, SUM_DRAWS};
-static const mechanism sums_pure = {"sums", true, true, release_sums, NULL, prepare_sums, measure_sums, LEAST_SHARE, SUM_DRAWS};
+static const mechanism sums = {"sums", PE_ZCDP, false, release_sums, NULL, prepare_sums, measure_sums, LEAST_SHARE, SUM_DRAWS};
+static const mechanism sums_pure = {"sums", PE_PURE, true, release_sums, NULL, prepare_sums, measure_sums, LEAST_SHARE, SUM_DRAWS};
 
 /* ----------
  * Selections
@@ -249,7 +249,7 @@ release_selection_as(const subject *s, pe_u128 sensitivity, bool monotone, int64
 	memset(released, 0, count * sizeof(*released));
 	for (size_t c = 0; c < count; c += CANDIDATES)
 		released[c + (size_t) pe_select_least(exact + c, CANDIDATES, sensitivity, monotone,
-											  s->of.mechanism->pure ? PE_L1 : PE_L2, nano)] = 1;
+											  s->of.mechanism->accounting, nano)] = 1;
 }
 
 static void
@@ -261,8 +261,9 @@ release_selection(const subject *s, pe_i128 *exact, size_t count, int64_t *relea
 /* The divergence of two numbers has few bins, and is below rho = eta^2 / 8 by a tenth or so. */
 #define LEAST_OF_SELECTION 0.4
 
-static const mechanism selection = {"selection", false, false, release_selection, NULL, prepare_scores, measure_scores, LEAST_OF_SELECTION, SELECTION_DRAWS};
-static const mechanism selection_pure = {"selection", true, true, release_selection, NULL, prepare_scores, measure_scores, LEAST_SHARE, SELECTION_DRAWS};
+static const mechanism selection = {"selection", PE_ZCDP, false, release_selection, NULL, prepare_scores, measure_scores, LEAST_OF_SELECTION, SELECTION_DRAWS};
+static const mechanism selection_gdp = {"selection", PE_GDP, false, release_selection, NULL, prepare_scores, measure_scores, LEAST_OF_SELECTION, SELECTION_DRAWS};
+static const mechanism selection_pure = {"selection", PE_PURE, true, release_selection, NULL, prepare_scores, measure_scores, LEAST_SHARE, SELECTION_DRAWS};
 
 /* ----------
  * Whole fits
@@ -279,11 +280,18 @@ prepare_fit(subject *s)
 		s->a.entry[kind][kind] = 1;
 }
 
+/* Rows that are not the unit's. */
+static int
+others_of_fit(int kind)
+{
+	return kind == 0 || kind == 3;
+}
+
 static void
 measure_fit(const subject *s, const contribution *c, pe_i128 *y)
 {
 	for (int kind = 0; kind < s->a.cells; kind++)
-		y[kind] = (kind == 0 || kind == 3 ? 1 : 0) + c->count[kind];
+		y[kind] = others_of_fit(kind) + c->count[kind];
 }
 
 static void
@@ -312,8 +320,14 @@ release_fit_as(const subject *s, int64_t nano, pe_i128 *exact, size_t count, int
 		table		t;
 
 		table_start(&t, COLUMNS - 1, 0, 0);
+		table_use_units(&t, 0);
 		for (size_t kind = 0; kind < rows; kind++)
-			add_kind(&t, (int) kind, (int) exact[c + kind]);
+		{
+			t.unit = kind + 1;
+			add_kind(&t, (int) kind, others_of_fit((int) kind));
+			t.unit = 0;
+			add_kind(&t, (int) kind, (int) exact[c + kind] - others_of_fit((int) kind));
+		}
 		run_fit(pe_fit_run, &problem, &t.source, w);
 		for (int j = 0; j < COLUMNS; j++)
 			released[c + (size_t) j] = (int64_t) rint(ldexp(w[j], WEIGHT_BITS));
@@ -328,7 +342,7 @@ release_fit(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 }
 
 /* Noise adds up over a fit, and what is left of it in two numbers is far from the whole: no share is asked for. */
-static const mechanism fit = {"fit", false, false, release_fit, NULL, prepare_fit, measure_fit, 0, FIT_DRAWS};
-static const mechanism fit_pure = {"fit", true, true, release_fit, NULL, prepare_fit, measure_fit, 0, FIT_DRAWS};
+static const mechanism fit = {"fit", PE_ZCDP, false, release_fit, NULL, prepare_fit, measure_fit, 0, FIT_DRAWS};
+static const mechanism fit_pure = {"fit", PE_PURE, true, release_fit, NULL, prepare_fit, measure_fit, 0, FIT_DRAWS};
 
 #endif

@@ -63,7 +63,7 @@ release_cube(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 	release_cube_as(s, s->of.nano, exact, count, released);
 }
 
-static const mechanism cube = {"cube", true, true, release_cube, NULL, prepare_cube, measure_cube, LEAST_SHARE, CUBE_DRAWS};
+static const mechanism cube = {"cube", PE_PURE, true, release_cube, NULL, prepare_cube, measure_cube, LEAST_SHARE, CUBE_DRAWS};
 
 /* ----------
  * Whole runs
@@ -147,7 +147,7 @@ release_minimum_as(const subject *s, int64_t nano, bool all, pe_i128 *exact, siz
 	double		centre = (of->lower + of->upper) / 2;
 	pe_minimum_problem problem = {
 		.method = of->method, .set = {1, 0, &of->lower, &of->upper, NULL}, .lower = &of->lower, .upper = &of->upper,
-		.centre = &centre, .max_change = 1, .all = all, .pure = s->of.mechanism->pure, .nano = nano
+		.centre = &centre, .max_change = 1, .all = all, .accounting = s->of.mechanism->accounting, .nano = nano
 	};
 
 	pe_options_init(&pe_minimum_option_table, &problem.options);
@@ -171,7 +171,7 @@ release_minimum(const subject *s, pe_i128 *exact, size_t count, int64_t *release
  */
 #define LEAST_OF_MINIMUM 0.15
 
-static const mechanism minimum = {"minimum", false, false, release_minimum, NULL, prepare_minimum, measure_minimum, 0, MINIMUM_DRAWS};
-static const mechanism minimum_pure = {"minimum", true, true, release_minimum, NULL, prepare_minimum, measure_minimum, LEAST_OF_MINIMUM, MINIMUM_DRAWS};
+static const mechanism minimum = {"minimum", PE_ZCDP, false, release_minimum, NULL, prepare_minimum, measure_minimum, 0, MINIMUM_DRAWS};
+static const mechanism minimum_pure = {"minimum", PE_PURE, true, release_minimum, NULL, prepare_minimum, measure_minimum, LEAST_OF_MINIMUM, MINIMUM_DRAWS};
 
 #endif

@@ -17,7 +17,7 @@
 #ifndef PE_AUDIT_PASSES_H
 #define PE_AUDIT_PASSES_H
 
-#include "fit/fit_plan.h"
+#include "fit/fit.h"
 #include "glm/minimise.h"
 #include "allowance.h"
 
@@ -70,7 +70,7 @@ passes_problem(const table *t, pe_model model, pe_fit_method method, bool pure, 
 {
 
 	problem_of(t, model, method, 500000000, p);
-	p->pure = pure;
+	p->accounting = pure ? PE_PURE : PE_ZCDP;
 	p->delta = 1e-6;
 	if (method >= PE_FIT_GD && method <= PE_FIT_OUTPERT)
 		p->options.rows = 100;

@@ -85,7 +85,7 @@ perturbed_curve(const pe_fit_problem *p, double delta)
 {
 	if (p->method == PE_FIT_OBJPERT)
 		return objpert_curve(p, delta);
-	return p->pure ? (double) p->nano / NANO : pe_zcdp_epsilon((double) p->nano / NANO, delta);
+	return p->accounting == PE_PURE ? (double) p->nano / NANO : pe_zcdp_epsilon((double) p->nano / NANO, delta);
 }
 
 /* One table with so many rows of class 1 whose only column is the intercept. */
@@ -115,7 +115,7 @@ perturbed_problem(const perturbed_target *of, const pe_row_shape *shape, pe_fit_
 	p->radius_sq = (pe_u128) PE_ONE * PE_ONE;
 	p->radius_1 = PE_ONE;
 	p->max_rows = of->max_rows;
-	p->pure = of->pure;
+	p->accounting = of->pure ? PE_PURE : PE_ZCDP;
 	p->nano = of->nano;
 	p->delta = 1e-3;
 	if (of->method == PE_FIT_OUTPERT)
@@ -185,7 +185,7 @@ judge_perturbed(const pe_fit_problem *p, double *w[2], int count, double *epsilo
 					seen[side] += event % 2 == 0 ? w[side][i] >= limit : w[side][i] < limit;
 			for (int d = 0; d < lengthof(deltas); d++)
 			{
-				double		at = p->pure ? 0 : deltas[d];
+				double		at = p->accounting == PE_PURE ? 0 : deltas[d];
 				double		in_p = probability_bound(seen[p_side], (uint64_t) (count - half), false);
 				double		in_q = probability_bound(seen[1 - p_side], (uint64_t) (count - half), true);
 				double		bound = in_p > at ? log((in_p - at) / in_q) : 0;

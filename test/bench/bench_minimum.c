@@ -99,7 +99,7 @@ make_plan(const pe_affine *f, const double *lower, const double *upper, double m
 	double		steepest[MOST_VARIABLES] = {0};
 	pe_minimum_problem problem = {
 		.method = PE_MINIMUM_EXPONENTIAL, .set = {.variables = f->variables}, .lower = lower, .upper = upper,
-		.max_change = max_change, .pure = true, .nano = NANO_EPSILON
+		.max_change = max_change, .accounting = PE_PURE, .nano = NANO_EPSILON
 	};
 
 	for (int32_t i = 0; i < f->rows * f->variables; i++)
@@ -139,7 +139,7 @@ bench(int32_t variables, int32_t rows, double max_change)
 
 	make_plan(&f, lower, upper, max_change, &plan);
 	make = cpu_seconds();
-	law = pe_lattice_law_make(&lattice, pe_exponential_rate(lattice.change, true, NANO_EPSILON), none, centre,
+	law = pe_lattice_law_make(&lattice, pe_exponential_rate(lattice.change, PE_PURE, NANO_EPSILON), none, centre,
 							  pe_lattice_law_memory(variables, rows, 0), &plan);
 	make = cpu_seconds() - make;
 	pe_bits_init(&bits);

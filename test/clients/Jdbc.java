@@ -56,7 +56,7 @@ public class Jdbc {
                 }
             }
             System.out.println("table: " + rows + " rows");
-            System.out.println("sum: " + Math.round(sum));
+            System.out.println("sum: " + (long) Math.floor(sum));
             connection.rollback();
         }
     }

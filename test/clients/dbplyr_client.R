@@ -18,5 +18,5 @@ by_sex <- tbl(con, "report") %>%
 	arrange(sex) %>%
 	collect()
 cat("summary:", by_sex$sex, nrow(by_sex), "\n")
-cat("sum:", round(sum(by_sex$estimate)), "\n")
+cat("sum:", floor(sum(by_sex$estimate)), "\n")
 invisible(dbDisconnect(con))

@@ -20,4 +20,4 @@ with engine.connect() as connection:
     print("types:", report["age_from"].dtype, report["sex"].dtype, report["estimate"].dtype)
     table = report.pivot(index="age_from", columns="sex", values="estimate")
     print("pivot:", table.shape[0], "x", table.shape[1], list(table.columns))
-    print("sum:", round(report["estimate"].sum()))
+    print("sum:", int(report["estimate"].sum() // 1))

@@ -111,7 +111,7 @@ add_rows(const pe_row_spec *spec, pe_rows *rows)
 		if (!selects(spec, number) || !pe_feature_encode(map, value, &row) || row.label == PE_NO_LABEL)
 			continue;
 		check_row(map, &row);
-		pe_rows_add(rows, &row, NULL);
+		pe_rows_add(rows, &row, rows->with_units ? (const uint64_t[2]) {(uint64_t) number / 3, 1} : NULL);
 	}
 	pe_free(value);
 	pe_free(row.dense);
@@ -135,6 +135,9 @@ check_sums(const pe_pass *pass, const pe_i128 *sums, size_t count, size_t rows)
 		}
 		else if ((pass->kind == PE_PASS_LOSSES || pass->kind == PE_PASS_COORDINATES) && pass->cap > 0)
 			demand(sums[i] >= 0 && sums[i] <= (pe_i128) rows * pass->cap, "a loss beyond the cap");
+		/* there are no more units than rows */
+		if (pass->unit_clip && (pass->kind == PE_PASS_LOSSES || pass->kind == PE_PASS_COORDINATES))
+			demand(sums[i] >= 0 && (pe_u128) sums[i] <= rows * pass->clip, "a score beyond the clip");
 	}
 }
 
@@ -183,12 +186,14 @@ run_pass(const pe_row_spec *spec, const char *bytes, size_t size)
 	char	   *aligned = pe_alloc(size + 1, 1);
 	pe_rows		rows;
 	pe_pass		pass;
+	bool		sound;
 
 	memcpy(aligned, bytes, size);
-	pe_rows_init(&rows, shape, false);
+	sound = pe_pass_read(&pass, shape, aligned, size) && pe_pass_sums(&pass, shape) <= MOST_SUMS &&
+		(pass.loss == PE_LOSS_SQUARED) == !spec->classes;
+	pe_rows_init(&rows, shape, sound && pass.unit_clip);
 	add_rows(spec, &rows);
-	if (pe_pass_read(&pass, shape, aligned, size) && pe_pass_sums(&pass, shape) <= MOST_SUMS &&
-		(pass.loss == PE_LOSS_SQUARED) == !spec->classes)
+	if (sound)
 	{
 		check_written(&pass, shape, size);
 		check_pass(&pass, &rows);

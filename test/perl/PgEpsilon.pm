@@ -58,7 +58,7 @@ sub roles_node
 	return $node;
 }
 
-# people_node NAME, conf => TEXT, rows => N, epsilon => CAP, budget => EPSILON
+# people_node NAME, conf => TEXT, rows => N, epsilon => CAP, budget => EPSILON, accounting => KIND
 # As roles_node, with the dataset above.  budget 0: nobody gets one.
 sub people_node
 {
@@ -82,7 +82,7 @@ sub standby_of
 	return $standby;
 }
 
-# add_people NODE, DATABASE, NAME, rows => N, epsilon => CAP, budget => EPSILON
+# add_people NODE, DATABASE, NAME, rows => N, epsilon => CAP, budget => EPSILON, accounting => KIND
 # One more table and dataset of this name, owned by curator, with budgets for ann and bob;
 # creates the extension if the database has none.
 sub add_people
@@ -91,6 +91,7 @@ sub add_people
 	my $rows = $o{rows} // 3000;
 	my $cap = $o{epsilon} // 20;
 	my $budget = $o{budget} // 8;
+	my $accounting = $o{accounting} // 'gdp';
 	my $overcommit = 2 * $budget > $cap ? ', overcommit => true' : '';
 	my $grants = $budget ? join('', map { "SELECT dp.grant_budget('$name', '$_', $budget$overcommit);\n" } qw(ann bob)) : '';
 
@@ -98,7 +99,7 @@ sub add_people
 	ask_ok($node, 'curator', qq{
 		CREATE TABLE public.$name (id int, age int, sex text);
 		INSERT INTO public.$name SELECT i, i % 100, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END FROM generate_series(1, $rows) i;
-		SELECT dp.create_dataset('$name', 'public.$name', epsilon => $cap);
+		SELECT dp.create_dataset('$name', 'public.$name', epsilon => $cap, accounting => '$accounting');
 		SELECT dp.add_attribute('$name', 'age', 0, 100, 10);
 		SELECT dp.add_attribute('$name', 'sex', ARRAY['f', 'm']);
 		$grants}, db => $db);

@@ -294,7 +294,7 @@ set_problem(const setting *s, pe_fit_problem *problem)
 	problem->radius_1 = (int64_t) COLUMNS * PE_ONE;
 	problem->max_rows = 1;
 	problem->substitute = s->batch == 0;
-	problem->pure = s->pure;
+	problem->accounting = s->pure ? PE_PURE : PE_ZCDP;
 	problem->nano = s->pure ? NANO_EPSILON : NANO_RHO;
 	pe_options_init(&pe_fit_option_table, o);
 	o->iterations = s->steps;

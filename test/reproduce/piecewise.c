@@ -34,7 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "affine/affine_lattice.h"
 #include "affine/programme.h"
 #include "minimum/lattice_law.h"
@@ -291,7 +291,7 @@ measure_uniform(const instance *at, const method *m, int draws, series *values)
 static int64_t
 cost_of(const method *m)
 {
-	return m->zcdp ? pe_nano_rho_of_epsilon(EPSILON, DELTA) : pe_nano_rho_down(EPSILON);
+	return m->zcdp ? pe_nano_rho_of_epsilon(PE_ZCDP, EPSILON, DELTA) : pe_nano_rho_down(EPSILON);
 }
 
 static void
@@ -303,7 +303,7 @@ measure_law(const instance *at, const setting *s, const method *m, int draws, se
 	pe_bits		bits;
 
 	pe_affine_lattice_init(&lattice, &at->rounded, &at->set, at->lower, at->upper, s->max_change);
-	law = pe_lattice_law_make(&lattice, pe_exponential_rate(lattice.change, !m->zcdp, cost_of(m)),
+	law = pe_lattice_law_make(&lattice, pe_exponential_rate(lattice.change, m->zcdp ? PE_ZCDP : PE_PURE, cost_of(m)),
 							  pe_prior_rate(m->prior, lattice.unit), at->centre,
 							  pe_lattice_law_memory(lattice.variables, lattice.rows, lattice.inequalities), &whole);
 	pe_bits_init(&bits);
@@ -332,7 +332,7 @@ measure_runs(const instance *at, const setting *s, const method *m, int draws, s
 {
 	pe_minimum_problem problem = {
 		.method = m->method, .set = at->set, .lower = at->lower, .upper = at->upper, .centre = at->centre,
-		.max_change = s->max_change, .all = true, .pure = !m->zcdp, .nano = cost_of(m)
+		.max_change = s->max_change, .all = true, .accounting = !m->zcdp ? PE_PURE : PE_ZCDP, .nano = cost_of(m)
 	};
 
 	pe_options_init(&pe_minimum_option_table, &problem.options);

@@ -30,7 +30,7 @@
 #include <string.h>
 
 #include "workload/algebra.h"
-#include "published/levels.h"
+#include "published/published.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "strategy/optimum.h"

@@ -9,10 +9,10 @@
 
 #include "noise/gaussian.h"
 
-extern void __wrap_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho, int64_t *released);
+extern void __wrap_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho, int64_t *released);
 
 void
-__wrap_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho, int64_t *released)
+__wrap_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho, int64_t *released)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_SYSTEM_ERROR),

@@ -20,7 +20,7 @@
 
 #include "plan/private.h"
 #include "accumulator/accumulator.h"
-#include "door/offset_value.h"
+#include "door/values.h"
 #include "glm/pass.h"
 #include "glm/row_spec.h"
 #include "worker/channel.h"
@@ -127,9 +127,9 @@ make_weights(pe_weights *weights, const pe_feature_map *map, uint64 seed)
 	pe_weights_set(weights, w, map->shape.columns, map->radius_sq);
 }
 
-static const char *const kinds[] = {"gradient", "moment", "curvature", "losses", "coordinates", "count", "precise", "gradient1"};
+static const char *const kinds[] = {"gradient", "moment", "curvature", "losses", "coordinates", "count", "precise", "gradient1", "gradient of units", "moment of units"};
 
-/* pe_test_pass(spec bytea, kind text, seed int): the specification with a pass behind it; gradient1: in the L1 norm. */
+/* pe_test_pass(spec bytea, kind text, seed int): the specification with a pass behind it; gradient1: in the L1 norm; of units: clipped as units. */
 Datum
 pe_test_pass(PG_FUNCTION_ARGS)
 {
@@ -148,13 +148,15 @@ pe_test_pass(PG_FUNCTION_ARGS)
 	if (number == lengthof(kinds) || size < PE_READING_HEAD ||
 		!pe_row_spec_read(&spec, VARDATA(given) + PE_READING_HEAD, size - PE_READING_HEAD, &end, &rest) || rest != 0)
 		elog(ERROR, "no such kind, or no specification");
-	if (number == lengthof(kinds) - 1)
+	if (strcmp(kind, "gradient1") == 0)
 	{
-		number = PE_PASS_GRADIENT;
 		pass.norm = PE_L1;
 		pass.clip = (pe_u128) PE_ONE * 20000;
 	}
-	pass.kind = number;
+	pass.unit_clip = strstr(kind, " of units") != NULL;
+	if (strcmp(kind, "moment of units") == 0)
+		pass.clip = 2 * PE_ONE * PE_ONE;
+	pass.kind = number <= PE_PASS_PRECISE ? number : strncmp(kind, "moment", 6) == 0 ? PE_PASS_MOMENT : PE_PASS_GRADIENT;
 	pass.loss = spec.classes ? PE_LOSS_LOGISTIC : PE_LOSS_SQUARED;
 	pass.residual_bits = spec.classes ? 0 : 4;
 	make_weights(&pass.weights, &spec.map, PG_GETARG_INT32(2));
@@ -315,7 +317,7 @@ Datum
 pe_test_reserve(PG_FUNCTION_ARGS)
 {
 	static void (*reserve) (const pe_plan *plan, const pe_charge_request *request, pe_charge_reply *reply) = NULL;
-	static const pe_plan plan = {.cost.amount.rho_nano = 1, .noise.sensitivity = 1};
+	static const pe_plan plan = {.cost = {.accounting = PE_GDP, .amount.rho_nano = 1}, .noise.sensitivity = 1};
 	pe_charge_request request = {
 		.dataset_id = PG_GETARG_INT64(0), .version = 1, .budget_id = PG_GETARG_INT64(1), .role = "bench", .function = "bench",
 		.request = psprintf("{\"number\": " INT64_FORMAT "}", PG_GETARG_INT64(2)), .attribute = NULL,

@@ -9,9 +9,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use PgEpsilon;
 
-my $node = people_node('main', conf => "fsync = off\nmax_connections = 60\npg_epsilon.time_quantum = 0\n");
+my $node = people_node('main', accounting => 'zcdp', conf => "fsync = off\nmax_connections = 60\npg_epsilon.time_quantum = 0\n");
 
-# people counts rho and has budgets of both kinds; pure counts epsilon
+# people counts rho by zcdp and has budgets of both kinds; pure counts epsilon
 add_role($node, 'cy', q{SELECT dp.grant_budget('people', 'cy', 1000, accounting => 'pure', overcommit => true)});
 add_role($node, 'dan', q{
 	CREATE TABLE pure (n int);
@@ -65,16 +65,22 @@ is($node->safe_psql('postgres', q{
 	          FROM dp_ledger.charge c JOIN dp_ledger.release r ON r.charge_id = c.id) c ORDER BY id DESC LIMIT 1}),
 	't|t|t', 'noise for a sensitivity above 1');
 
-# a range of 0.25: y - 1 - ln y, y = 0.25 / (exp(0.25) - 1); noise on values costs what any pure mechanism may
-ask_ok($node, 'curator', q{
-	CREATE TABLE offers (a float8, b float8);
-	INSERT INTO offers VALUES (-1, 0), (1, 0.5);
-	SELECT dp.create_dataset('offers', 'offers', 1000, neighbours => 'values', private_column => 'b', max_change => 0.01);
-	SELECT dp.add_attribute('offers', 'a', -1, 1, 1), dp.grant_budget('offers', 'cy', 10, accounting => 'pure')});
-for my $case ([ 'exponential', 7805728 ], [ 'laplace_data', 31088251 ])
+# zcdp, a range of 0.25: y - 1 - ln y, y = 0.25 / (exp(0.25) - 1); noise on values costs what any pure mechanism may.
+# gdp: mu^2/2, mu = 2 Phi^-1(exp(h) / (1 + exp(h))) with h = 0.25 / 2 for the range, and 0.25
+for my $case ([ 'zcdp', 7805728, 31088251 ], [ 'gdp', 12264995, 48978084 ])
 {
-	ask_ok($node, 'cy', "SELECT * FROM dp.minimize_max_affine('offers', '{a}', 'b', '{-1}', '{1}', epsilon => 0.25, method => '$case->[0]')");
-	is($node->safe_psql('postgres', 'SELECT cap_rho FROM dp_ledger.charge ORDER BY id DESC LIMIT 1'), $case->[1], "a minimum by $case->[0]");
+	my ($kind, %cost) = ($case->[0], exponential => $case->[1], laplace_data => $case->[2]);
+
+	ask_ok($node, 'curator', qq{
+		CREATE TABLE offers_$kind (a float8, b float8);
+		INSERT INTO offers_$kind VALUES (-1, 0), (1, 0.5);
+		SELECT dp.create_dataset('$kind', 'offers_$kind', 1000, accounting => '$kind', neighbours => 'values', private_column => 'b', max_change => 0.01);
+		SELECT dp.add_attribute('$kind', 'a', -1, 1, 1), dp.grant_budget('$kind', 'cy', 10, accounting => 'pure')});
+	for my $method (sort keys %cost)
+	{
+		ask_ok($node, 'cy', "SELECT * FROM dp.minimize_max_affine('$kind', '{a}', 'b', '{-1}', '{1}', epsilon => 0.25, method => '$method')");
+		is($node->safe_psql('postgres', 'SELECT cap_rho FROM dp_ledger.charge ORDER BY id DESC LIMIT 1'), $cost{$method}, "$kind: a minimum by $method");
+	}
 }
 
 # ---- Races for the last epsilon ----

@@ -115,13 +115,18 @@ for my $k (1, 2, 5, 100000)
 	is($rows, ask_ok($node, 'curator', "SELECT sum(least($k, n)) FROM (SELECT count(*) AS n FROM plain WHERE $selected GROUP BY unit) x"),
 		"[52] of each unit at most $k rows count");
 }
-my $gradient = of_units('plain', 2, 1, 'gradient');
-for my $table (@tables)
+my %sums = map { $_ => of_units('plain', 2, 1, $_) } 'gradient', 'gradient of units', 'moment of units';
+for my $kind (sort keys %sums)
 {
-	is(of_units($table, 2, 1, 'gradient', "${parallel}$_"), $gradient, "[52] $table, $_ workers: of units the same rows") for $table eq 'backwards' ? (0, 4) : 4;
+	for my $table (@tables)
+	{
+		is(of_units($table, 2, 1, $kind, "${parallel}$_"), $sums{$kind}, "[52] $table, $_ workers, $kind: of units the same rows") for $table eq 'backwards' ? (0, 4) : 4;
+	}
+	is(of_units('parts', 2, $_, $kind, "${parallel}2"), $sums{$kind}, "[52] $kind: in $_ ranges too") for 3, 7;
+	isnt(of_units('plain', 1, 1, $kind), $sums{$kind}, "[52] $kind, another number of rows: other sums");
 }
-is(of_units('parts', 2, $_, 'gradient', "${parallel}2"), $gradient, "[52] in $_ ranges too") for 3, 7;
-isnt(of_units('plain', 1, 1, 'gradient'), $gradient, '[52] another number of rows: other sums');
+isnt($sums{gradient}, $sums{'gradient of units'}, '[52] units are clipped as a whole');
+is(of_units('plain', 1, 1, 'gradient of units'), of_units('plain', 1, 1, 'gradient'), '[52] but not those of one row');
 
 # ---- [44] The accumulator for whoever may read the rows ----
 

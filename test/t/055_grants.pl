@@ -36,7 +36,7 @@ ask_ok($node, 'curator', grant('ann', 1.2) . ';' . grant('bob', 1.2));
 over(grant('cy', 1.2), 'a third');
 over(grant('ann', 1.9), 'a raise');
 over(grant('cy', 0.5, q{, accounting => 'pure'}), 'a pure one');
-ask_ok($node, 'curator', grant('bob', 0.5) . ';' . grant('cy', 0.2, q{, accounting => 'pure'}));
+ask_ok($node, 'curator', grant('bob', 0.5) . ';' . grant('cy', 0.15, q{, accounting => 'pure'}));
 is($node->safe_psql('postgres', q{
 	SELECT sum(b.rho_limit) <= min(d.rho_limit), sum(b.delta_limit) <= min(d.delta_limit), min(b.delta_limit) > 0
 	  FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id}),
@@ -65,6 +65,7 @@ my $seen_by_bob = q{
 	SELECT * FROM dp.datasets;
 	SELECT * FROM dp.budgets;
 	SELECT * FROM dp.describe('people');
+	SELECT * FROM dp.spent('people');
 	SELECT rho, fits, epsilon_left_after FROM unnest(ARRAY[0.1, 0.5, 0.9, 1, 1.01, 1.5]) e, dp.quote('people', 'sex', epsilon => e);
 	SELECT rho, fits, epsilon_left_after FROM dp.quote('people', 'sex', epsilon => (SELECT epsilon_left FROM dp.budgets))};
 my @before = ask($node, 'bob', $seen_by_bob);
@@ -91,7 +92,7 @@ ask_ok($node, 'curator', grant('ann', 1.3));
 
 # ---- A cap that is lowered: dropping takes back what is not spent, and the new cap bounds new grants ----
 
-my $between = $node->safe_psql('postgres', q{SELECT dp.epsilon_of_rho((d.rho_spent + sum(b.rho_limit - b.rho_spent) / 2) / 1e9::float8, d.delta / 2)
+my $between = $node->safe_psql('postgres', q{SELECT dp.epsilon_of_rho((d.rho_spent + sum(b.rho_limit - b.rho_spent) / 2) / 1e9::float8, d.delta * (1 - d.delta_share))
 	  FROM dp_ledger.dataset d JOIN dp_ledger.budget b ON b.dataset_id = d.id GROUP BY d.id});
 ask_ok($node, 'curator', "SELECT dp.drop_dataset('people'), dp.create_dataset('people', 'people', epsilon => $between), dp.add_attribute('people', 'sex', '{f,m}')");
 over(grant('ann', 1.3), 'what the former cap had left');

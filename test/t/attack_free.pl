@@ -155,7 +155,7 @@ paid('[20] once for each row', 'ann', q{SELECT count(*) FROM generate_series(1, 
 ask_ok($node, 'ann', qq{
 	CREATE FUNCTION folded() RETURNS float8 LANGUAGE sql IMMUTABLE AS \$\$ $asks \$\$;
 	CREATE FUNCTION guessed() RETURNS int LANGUAGE sql STABLE AS \$\$ SELECT greatest(1, (sum(estimate))::int) FROM dp.histogram('people', 'sex', $total, fresh => true) \$\$});
-like((paid('[20] an IMMUTABLE wrapper in EXPLAIN', 'ann', 'EXPLAIN (VERBOSE) SELECT folded()', ann => 1))[0], qr/Output: '-?\d+'::double precision/,
+like((paid('[20] an IMMUTABLE wrapper in EXPLAIN', 'ann', 'EXPLAIN (VERBOSE) SELECT folded()', ann => 1))[0], qr/Output: '-?\d+(?:\.\d+)?'::double precision/,
 	'[20] an IMMUTABLE wrapper in EXPLAIN: the answer was seen');
 like((paid('[20] a STABLE wrapper in EXPLAIN', 'ann', 'EXPLAIN SELECT * FROM generate_series(1, guessed())', ann => 1))[0], qr/rows=\d{3,4} /,
 	'[20] a STABLE wrapper in EXPLAIN: the answer was seen');
@@ -227,7 +227,7 @@ ledger_ok($node, '[61] who pays');
 my %kind = (
 	(map { $_ => 'charges' } qw(histogram fit minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
 	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges grant_budget revoke_budget verify_ledger attest expire_release move_dataset)),
-	(map { $_ => 'free' } qw(quote quote_fit quote_minimum quote_queries describe answer cells publish predict predict_row drop_model optimize compare strategy_matrix
+	(map { $_ => 'free' } qw(quote quote_fit quote_minimum quote_queries describe spent answer cells publish predict predict_row drop_model optimize compare strategy_matrix
 		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen
 		visible_acts visible_budgets visible_charges visible_models visible_releases)),
 	(map { $_ => 'of rows that the caller may read' } qw(read_rows read_rows_add read_rows_combine read_rows_final solve_max_affine)));

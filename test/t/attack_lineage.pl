@@ -170,7 +170,7 @@ register_ok('y', 100, q{, accounting => 'pure'});
 ask_ok($node, 'ann', question('y', 'epsilon => 0.5')) for 1, 2;
 ask_ok($node, 'curator', 'ALTER TABLE y DETACH PARTITION y_low');
 register_ok('y_low', 1e5);
-is(spent('y_low'), 2 * 122459332, '[64] and what a pure one spent, as rho: 0.5 tanh 0.25 for each charge');
+is(spent('y_low'), 2 * 194620984, '[64] and what a pure one spent, as rho: mu^2/2 with mu = 2 Phi^-1(e^0.5 / (1 + e^0.5)) for each charge');
 
 # ---- The nightly load ----
 

@@ -436,8 +436,10 @@ sub load_logs
 		SELECT c.id AS charge, r.id AS release, c.dataset, c.budget_role, coalesce(c.rho, c.epsilon) AS cost, c.release_id IS NOT NULL AS again
 		  FROM dp_ledger.charge c JOIN dp_ledger.release r ON r.charge_id = c.id OR r.id = c.release_id;
 		CREATE TABLE load.stored AS
-		SELECT id AS release, query, ('x' || encode(substr(payload, 8 * query - 7, 8), 'hex'))::bit(64)::bigint AS estimate
-		  FROM dp_ledger.release, generate_series(1, queries) query;
+		SELECT id AS release, query, ('x' || encode(substr(payload, 8 * query - 7, 8), 'hex'))::bit(64)::bigint / 2::float8 ^ shift AS estimate
+		  FROM dp_ledger.release, generate_series(1, queries) query,
+		       -- measured in steps of 2^-shift: with gdp the largest for which sigma^2 is 2^20 steps^2
+		       LATERAL (SELECT min(s) AS shift FROM generate_series(0, 40) s WHERE accounting <> 'gdp' OR sensitivity_sq * 4 ^ s::numeric * 1e9 >= rho * 2 ^ 21::numeric) x;
 		ANALYZE load.paid; ANALYZE load.stored; ANALYZE load.seen; ANALYZE load.told; ANALYZE load.asked; ANALYZE load.ended});
 	is(scalar @{ $lines{hung} }, 0, 'no request hangs');
 	return;

@@ -25,10 +25,10 @@ $node->safe_psql('postgres', q{
 	SELECT dp.add_attribute('d', 'many', 0, 200, 200);
 	SELECT dp.grant_budget('d', 'ann', 1e5, overcommit => true)}, extra_params => [ '-U', 'curator' ]);
 
-# Asks $releases times in one session of ann; the superuser gathers the errors in a table of his own.
+# Asks $releases times, of answers in steps of 2^-$shift, in one session of ann; the superuser gathers the errors in a table of his own.
 sub gather
 {
-	my ($attribute, $rho) = @_;
+	my ($attribute, $rho, $shift) = @_;
 
 	return split /\|/, $node->safe_psql('postgres', qq{
 		LOAD 'pg_epsilon';
@@ -48,7 +48,7 @@ sub gather
 		SELECT count(*), count(DISTINCT query), max(stderr),
 		       (SELECT max(abs(z)) FROM (SELECT avg(error) / (max(stderr) / sqrt(count(*))) AS z FROM e GROUP BY query) m),
 		       avg(error * error) / max(stderr * stderr),
-		       bool_and(error = round(error)),
+		       bool_and(error * 2 ^ $shift = round(error * 2 ^ $shift)),
 		       (SELECT corr(a.error, b.error) FROM (SELECT query, error, row_number() OVER (PARTITION BY query) AS n FROM e) a
 		         JOIN (SELECT query, error, row_number() OVER (PARTITION BY query) AS n FROM e) b ON b.query = a.query + 1 AND b.n = a.n)
 		  FROM e});
@@ -57,22 +57,19 @@ sub gather
 # Thresholds.  The mean error of a cell, in units of its own standard error, is normal to within
 # what 2,000 terms allow: above 7.1 with a chance of 1.3e-12 for one cell, 5e-10 for all 400.  The
 # mean of 200,000 squared errors has a standard deviation of sqrt(2 / 200,000) = 0.3 % of the
-# variance where sigma is large (the fourth moment is then 3 sigma^4); at a sigma of 0.55 it is
-# 3.7 variances squared, which makes it 0.4 %: 3 % are more than 7 of them, a chance below 3e-12.
+# variance (the fourth moment is 3 sigma^4): 3 % are more than 9 of them, a chance below 3e-12.
 # The correlation of neighbouring cells has a standard deviation of 0.0023 over 198,000 pairs;
 # 2 % are more than 8.
-for my $case ([ 'few', 100, 0.002, 15.811388 ], [ 'many', 200, 0.002, 15.811388 ], [ 'few', 100, 1.6, undef ])
+for my $case ([ 'few', 100, 0.002, 7 ], [ 'many', 200, 0.002, 7 ], [ 'few', 100, 1.6, 11 ])
 {
-	my ($attribute, $cells, $rho, $sigma) = @$case;
-	my ($n, $queries, $stderr, $z, $ratio, $whole, $correlation) = gather($attribute, $rho);
-	my $name = "$cells cells, " . (defined $sigma ? 'sigma 15.8' : 'sigma below 1');
+	my ($attribute, $cells, $rho, $shift) = @$case;
+	my ($n, $queries, $stderr, $z, $ratio, $whole, $correlation) = gather($attribute, $rho, $shift);
+	my $name = "$cells cells, rho $rho";
+	my $sigma = sqrt(1 / (2 * $rho) + 4 / 4**$shift);
 
 	is("$n $queries", $releases * $cells . " $cells", "$name: every release has every cell");
-	cmp_ok(abs($stderr - $sigma), '<', 1e-6, "$name: the standard error is that of rho") if defined $sigma;
-	# rho 1.6 is sigma^2 = 0.3125: the variance of the discrete Gaussian is a little below
-	cmp_ok($stderr, '<', sqrt(0.3125) + 1e-9, "$name: the standard error is at most sigma") unless defined $sigma;
-	cmp_ok($stderr, '>', 0.5, "$name: and not far below") unless defined $sigma;
-	is($whole, 't', "$name: estimates are whole numbers");
+	cmp_ok(abs($stderr - $sigma), '<', 1e-9, "$name: the standard error is that of rho, and of 4 steps^2");
+	is($whole, 't', "$name: estimates are whole steps");
 	cmp_ok($z, '<', 7.1, "$name: no cell is biased (largest mean error: $z standard errors)");
 	cmp_ok($z, '>', 1, "$name: the mean errors are not all too small");
 	cmp_ok(abs($ratio - 1), '<', 0.03, "$name: the variance is the one reported (ratio $ratio)");

@@ -19,7 +19,7 @@ plenty(bool pure)
 {
 	static pe_allowance allowance[2];
 
-	allowance[pure] = (pe_allowance) {.pure = pure, .left = INT64_MAX};
+	allowance[pure] = (pe_allowance) {.accounting = pure ? PE_PURE : PE_ZCDP, .left = INT64_MAX};
 	return &allowance[pure];
 }
 
@@ -29,9 +29,9 @@ fit_cost(const pe_fit_problem *problem)
 {
 	pe_fit_problem planned = *problem;
 	double		units = (double) problem->nano / 1e9;
-	bool		as_epsilon = problem->pure || pe_fit_is_approximate(problem->method);
+	bool		as_epsilon = (problem->accounting == PE_PURE) || pe_fit_is_approximate(problem->method);
 	pe_plan_ask ask = {
-		.pure = problem->pure, .epsilon = as_epsilon ? units : NAN, .rho = as_epsilon ? NAN : units, .max_stderr = NAN,
+		.accounting = problem->accounting, .epsilon = as_epsilon ? units : NAN, .rho = as_epsilon ? NAN : units, .max_stderr = NAN,
 		.delta = problem->delta
 	};
 	const char *what;
@@ -49,7 +49,7 @@ static inline int64_t
 run_fit(void (*method) (const pe_fit_problem *problem, pe_source *source, double *w),
 		const pe_fit_problem *problem, pe_source *source, double *w)
 {
-	pe_allowance allowance = {.pure = problem->pure, .left = pe_fit_drawn(problem)};
+	pe_allowance allowance = {.accounting = problem->accounting, .left = pe_fit_drawn(problem)};
 	pe_fit_problem run = *problem;
 
 	run.allowance = &allowance;
@@ -60,7 +60,7 @@ run_fit(void (*method) (const pe_fit_problem *problem, pe_source *source, double
 static inline int64_t
 run_minimum(const pe_minimum_problem *problem, const pe_affine *f, double *x)
 {
-	pe_allowance allowance = {.pure = problem->pure, .left = problem->nano};
+	pe_allowance allowance = {.accounting = problem->accounting, .left = problem->nano};
 	pe_minimum_problem run = *problem;
 
 	run.allowance = &allowance;

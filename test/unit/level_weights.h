@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "published/levels.h"
+#include "published/published.h"
 #include "base/mem.h"
 
 #define LEAST_WEIGHT 1e-4

@@ -28,6 +28,8 @@ typedef struct table
 	pe_source	source;
 	pe_u128		radius_sq;
 	int64_t		radius_1;
+	size_t		per_unit;		/* with units: each so many rows are one; 0: rows are of `unit` */
+	uint64_t	unit;
 } table;
 
 /* A reproducible stream of its own: the data of a test do not depend on its noise. */
@@ -64,6 +66,15 @@ table_start(table *t, int32_t numbers, int32_t groups, int32_t cells)
 	pe_source_of_rows(&t->source, &t->rows);
 }
 
+/* Rows that are added from now on have units. */
+static inline void
+table_use_units(table *t, size_t per_unit)
+{
+	pe_rows_free(&t->rows);
+	pe_rows_init(&t->rows, &t->shape, true);
+	t->per_unit = per_unit;
+}
+
 static inline void
 table_free(table *t)
 {
@@ -77,6 +88,7 @@ table_add(table *t, const double *x, const int *cell, double label, bool classes
 	int16_t		dense[MODEL_MOST_COLUMNS];
 	uint16_t	cells[MODEL_MOST_GROUPS] = {0};
 	pe_row		row = {dense, cells, PE_ONE, 0};
+	uint64_t	unit[2] = {t->per_unit > 0 ? t->rows.rows / t->per_unit : t->unit, 0};
 
 	for (int32_t j = 0; j < t->shape.dense - 1; j++)
 		dense[j] = (int16_t) (fmax(-1, fmin(1, x[j])) * PE_ONE);
@@ -84,7 +96,7 @@ table_add(table *t, const double *x, const int *cell, double label, bool classes
 	for (int32_t g = 0; g < t->shape.groups; g++)
 		cells[g] = (uint16_t) cell[g];
 	row.label = (int16_t) (classes ? label : fmax(-1, fmin(1, label)) * PE_ONE);
-	pe_rows_add(&t->rows, &row, NULL);
+	pe_rows_add(&t->rows, &row, t->rows.with_units ? unit : NULL);
 }
 
 /* Rows of which the label follows the first columns' weights 2, -2, 1, -1, 0, .. with noise. */

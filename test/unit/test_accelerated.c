@@ -15,7 +15,7 @@
 #include "fit/measure.h"
 #include "statistics.h"
 #include "numbers.h"
-#include "accounting/mechanisms.h"
+#include "accounting/conversion.h"
 #include "allowance.h"
 
 static const pe_fit_method all_methods[] = {
@@ -37,7 +37,7 @@ make_paper_problem(pe_fit_problem *problem, pe_fit_method method, bool pure, dou
 	problem->radius_sq = (pe_u128) 20 * PE_ONE * PE_ONE;
 	problem->radius_1 = 20 * PE_ONE;
 	problem->substitute = true;
-	problem->pure = pure;
+	problem->accounting = pure ? PE_PURE : PE_ZCDP;
 	problem->nano = pure ? 1000000000 : 24355928;
 	problem->options.iterations = steps;
 	problem->options.l2 = 2000;
@@ -167,7 +167,7 @@ test_costs(void **state)
 		double		rows = floor(exp(20 * descent_uniform()));
 
 		make_descent_problem(&problem, all_methods[i % 6]);
-		problem.pure = i / 6 % 2;
+		problem.accounting = i / 6 % 2 ? PE_PURE : PE_ZCDP;
 		problem.options.iterations = 1 + floor(300 * descent_uniform());
 		problem.options.rate = i % 7 == 0 ? 1 : 0.001 + descent_uniform() * 0.999;
 		if (i % 5 != 0)
@@ -271,7 +271,7 @@ test_steps(void **state)
 		double		farthest = 0;
 
 		make_descent_problem(&problem, all_methods[i % 6]);
-		problem.pure = i >= 6;
+		problem.accounting = i >= 6 ? PE_PURE : PE_ZCDP;
 		problem.options.iterations = 60;
 		problem.options.rows = 3000;
 		problem.options.l2 = 60;
@@ -288,9 +288,9 @@ test_steps(void **state)
 		assert_int_equal(got.steps, schedule.steps);
 		assert_int_equal(watched.gradients, schedule.steps);
 		assert_int_equal(watched.counts, 0);
-		assert_int_equal(watched.last.norm, problem.pure ? PE_L1 : PE_L2);
+		assert_int_equal(watched.last.norm, (problem.accounting == PE_PURE) ? PE_L1 : PE_L2);
 		assert_true(watched.last.sample == 0);
-		assert_true(watched.last.clip <= pe_clip_integer(problem.pure ? COLUMNS : 2, 0, watched.last.norm));
+		assert_true(watched.last.clip <= pe_clip_integer((problem.accounting == PE_PURE) ? COLUMNS : 2, 0, watched.last.norm));
 		for (int32_t t = 1; t <= schedule.steps; t++)
 			for (int j = 0; j < COLUMNS; j++)
 				farthest = fmax(farthest, fabs(got.w[t][j] - expected.w[t][j]));
@@ -308,7 +308,7 @@ test_steps(void **state)
  * step would cost without sampling.
  */
 static void
-check_noise(bool pure, bool substitute, int32_t k, double batch)
+check_noise(bool pure, bool substitute, int32_t k, bool unit_clip, double batch)
 {
 	long		runs = scaled(20000);
 	descent_rows d;
@@ -322,7 +322,7 @@ check_noise(bool pure, bool substitute, int32_t k, double batch)
 
 	make_descent_rows(&d, 0, 1);
 	make_descent_problem(&problem, PE_FIT_GD);
-	problem.pure = pure;
+	problem.accounting = pure ? PE_PURE : PE_ZCDP;
 	problem.substitute = substitute;
 	problem.max_rows = k;
 	problem.nano = 50000000;
@@ -330,14 +330,17 @@ check_noise(bool pure, bool substitute, int32_t k, double batch)
 	problem.options.rows = 1000;
 	problem.options.batch = batch;
 	problem.options.clip = 1.25;
+	problem.options.unit_clip = unit_clip;
 	assert_null(pe_fit_defaults(&problem));
 	pe_schedule_make(&problem, 1000, problem.nano, &schedule);
+	if (unit_clip)
+		k = 1;
 	assert_true(schedule.nano[0] == problem.nano);
 	cost = pe_unsampled_epsilon(problem.nano, batch > 0 ? pe_sample_probability(pe_sample_of(batch / 1000, &fits)) : 1);
 	if (pure)
 		deviation = pe_laplace_stderr(pe_clip_integer(1.25, 0, PE_L1) * (substitute ? 2 : 1) * k, cost);
 	else
-		deviation = pe_gaussian_stderr(pe_clip_integer(1.25, 0, PE_L2) * (substitute ? 4 : 1) * k * k, cost);
+		deviation = pe_gaussian_stderr(PE_ZCDP, pe_clip_integer(1.25, 0, PE_L2) * (substitute ? 4 : 1) * k * k, cost);
 	pe_test_seed((uint64_t) k + 4 * pure + 8 * substitute);
 	deviation *= schedule.rate[0] / (batch > 0 ? batch : 1000) / (32768.0 * PE_ONE);
 	for (long i = 0; i < runs; i++)
@@ -366,11 +369,13 @@ static void
 test_noise(void **state)
 {
 	(void) state;
-	check_noise(false, false, 1, 0);
-	check_noise(false, true, 3, 0);
-	check_noise(true, false, 2, 0);
-	check_noise(true, true, 1, 0);
-	check_noise(true, false, 1, 10);
+	check_noise(false, false, 1, false, 0);
+	check_noise(false, true, 3, false, 0);
+	check_noise(false, true, 3, true, 0);
+	check_noise(true, false, 3, true, 0);
+	check_noise(true, false, 2, false, 0);
+	check_noise(true, true, 1, false, 0);
+	check_noise(true, false, 1, false, 10);
 }
 
 /* Batches: each row with probability q, sums divided by what was expected; the mean over batches is the gradient of all. */
@@ -391,7 +396,7 @@ test_batches(void **state)
 	(void) state;
 	make_descent_rows(&d, 500, 9);
 	make_descent_problem(&problem, PE_FIT_GD);
-	problem.pure = true;
+	problem.accounting = PE_PURE;
 	problem.options.iterations = 1;
 	problem.options.rows = 500;
 	problem.options.batch = 500 * q;
@@ -451,7 +456,7 @@ test_unaccounted(void **state)
 	problem.options.batch = 10;
 	assert_null(pe_fit_defaults(&problem));
 	assert_true(pe_test_is_bug(batches_of_rho, &problem));
-	problem.pure = problem.substitute = true;
+	problem.accounting = problem.substitute = true ? PE_PURE : PE_ZCDP;
 	assert_true(pe_test_is_bug(batches_of_rho, &problem));
 	free_descent_rows(&no_rows);
 }
@@ -474,7 +479,7 @@ test_runs(void **state)
 		make_descent_rows(&d, counts[i / 6 % 3], 2);
 		watch_source(&watched, &d.source);
 		make_descent_problem(&problem, all_methods[i % 6]);
-		problem.pure = i / 36;
+		problem.accounting = i / 36 ? PE_PURE : PE_ZCDP;
 		problem.nano = costs[i / 18 % 2];
 		problem.options.iterations = 50;
 		assert_null(pe_fit_defaults(&problem));
@@ -565,7 +570,7 @@ test_options(void **state)
 	assert_string_equal(pe_fit_defaults(&problem), "smoothness");
 	make_descent_problem(&problem, PE_FIT_MASG_OPT);
 	problem.model = PE_MODEL_SVM;
-	problem.pure = true;
+	problem.accounting = PE_PURE;
 	assert_null(pe_fit_defaults(&problem));
 	assert_true(problem.options.iterations == 1000 && problem.options.clip == 4 && problem.options.smoothness == 4);
 }

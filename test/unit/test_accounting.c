@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "accounting/filter.h"
-#include "accounting/mechanisms.h"
-#include "accounting/zcdp.h"
+#include "accounting/private.h"
+#include "accounting/conversion.h"
 
 #define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -246,11 +246,11 @@ check_round_trip(int64_t r, double delta)
 	if (epsilon > 1e5)
 		return;
 	assert_true(epsilon < pe_zcdp_epsilon((double) (r + 1) * 1e-9, delta));
-	back = pe_nano_rho_of_epsilon(epsilon, delta);
+	back = pe_nano_rho_of_epsilon(PE_ZCDP, epsilon, delta);
 	if (back != r)
 		print_error("r %lld delta %.17g epsilon %.17g back %lld\n", (long long) r, delta, epsilon, (long long) back);
 	assert_true(back == r);
-	assert_true(pe_nano_rho_of_epsilon(nextafter(epsilon, 0), delta) == r - 1);
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, nextafter(epsilon, 0), delta) == r - 1);
 }
 
 static void
@@ -293,7 +293,7 @@ round_trip_at_the_limit(void **state)
 	for (int i = 0; i < 2000; i++)
 	{
 		double		delta = random_log(1e-15, 0.1);
-		int64_t		top = pe_nano_rho_of_epsilon(1e5, delta);
+		int64_t		top = pe_nano_rho_of_epsilon(PE_ZCDP, 1e5, delta);
 
 		assert_true(top > 90000000000000);
 		check_round_trip(top - (int64_t) (random_word() % 1000000), delta);
@@ -318,7 +318,7 @@ nano_rho_of_epsilon_is_largest(void **state)
 	{
 		double		epsilon = random_log(1e-9, 1e5);
 		double		delta = random_log(1e-15, 0.1);
-		int64_t		r = pe_nano_rho_of_epsilon(epsilon, delta);
+		int64_t		r = pe_nano_rho_of_epsilon(PE_ZCDP, epsilon, delta);
 
 		assert_true(r >= 0);
 		assert_true(pe_zcdp_epsilon((double) r * 1e-9, delta) <= epsilon);
@@ -330,19 +330,19 @@ static void
 nano_rho_of_epsilon_range(void **state)
 {
 	(void) state;
-	assert_true(pe_nano_rho_of_epsilon(0, 1e-6) == 0);
-	assert_true(pe_nano_rho_of_epsilon(-1, 1e-6) == 0);
-	assert_true(pe_nano_rho_of_epsilon(NAN, 1e-6) == 0);
-	assert_true(pe_nano_rho_of_epsilon(INFINITY, 1e-6) == 0);
-	assert_true(pe_nano_rho_of_epsilon(1, 0) == 0);
-	assert_true(pe_nano_rho_of_epsilon(1, 1) == 0);
-	assert_true(pe_nano_rho_of_epsilon(1, NAN) == 0);
-	assert_true(pe_nano_rho_of_epsilon(DBL_TRUE_MIN, 1e-6) == 0);
-	assert_true(pe_nano_rho_of_epsilon(1e-6, 1e-9) == 0);
-	assert_true(pe_nano_rho_of_epsilon(DBL_MAX, 1e-6) > 0);
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, 0, 1e-6) == 0);
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, -1, 1e-6) == 0);
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, NAN, 1e-6) == 0);
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, INFINITY, 1e-6) == 0);
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, 1, 0) == 0);
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, 1, 1) == 0);
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, 1, NAN) == 0);
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, DBL_TRUE_MIN, 1e-6) == 0);
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, 1e-6, 1e-9) == 0);
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, DBL_MAX, 1e-6) > 0);
 	/* monotone in both arguments */
-	assert_true(pe_nano_rho_of_epsilon(1, 1e-6) < pe_nano_rho_of_epsilon(1.000001, 1e-6));
-	assert_true(pe_nano_rho_of_epsilon(1, 1e-6) < pe_nano_rho_of_epsilon(1, 1.001e-6));
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, 1, 1e-6) < pe_nano_rho_of_epsilon(PE_ZCDP, 1.000001, 1e-6));
+	assert_true(pe_nano_rho_of_epsilon(PE_ZCDP, 1, 1e-6) < pe_nano_rho_of_epsilon(PE_ZCDP, 1, 1.001e-6));
 }
 
 /* ---- integer units ---- */
@@ -535,20 +535,20 @@ filter_sums_never_pass_the_limit(void **state)
 static void
 budget_limits(void **state)
 {
-	pe_amount	limit = pe_budget_limit(1, 1e-6);
+	pe_amount	limit = pe_budget_limit(PE_ZCDP, 1, 1e-6, 0.5);
 
 	(void) state;
-	assert_true(limit.rho_nano == pe_nano_rho_of_epsilon(1, 5e-7));
+	assert_true(limit.rho_nano == pe_nano_rho_of_epsilon(PE_ZCDP, 1, 5e-7));
 	assert_true(limit.delta_atto == 500000000000);
 	assert_true(pe_zcdp_epsilon((double) limit.rho_nano * 1e-9, 5e-7) <= 1);
-	assert_true(pe_budget_limit(1, 1e-18).delta_atto == 0);
-	assert_true(pe_budget_limit(1, 3e-18).delta_atto == 1);
-	assert_true(pe_budget_limit(1, DBL_TRUE_MIN).rho_nano == 0);
-	assert_true(pe_budget_limit(1e5, 1e-9).rho_nano > 90000000000000);
+	assert_true(pe_budget_limit(PE_ZCDP, 1, 1e-18, 0.5).delta_atto == 0);
+	assert_true(pe_budget_limit(PE_ZCDP, 1, 3e-18, 0.5).delta_atto == 1);
+	assert_true(pe_budget_limit(PE_ZCDP, 1, DBL_TRUE_MIN, 0.5).rho_nano == 0);
+	assert_true(pe_budget_limit(PE_ZCDP, 1e5, 1e-9, 0.5).rho_nano > 90000000000000);
 	for (size_t i = 0; i < 6; i++)
 	{
 		double		wrong[][2] = {{0, 1e-6}, {1e5 + 1, 1e-6}, {NAN, 1e-6}, {1, 0}, {1, 1}, {INFINITY, NAN}};
-		pe_amount	none = pe_budget_limit(wrong[i][0], wrong[i][1]);
+		pe_amount	none = pe_budget_limit(PE_ZCDP, wrong[i][0], wrong[i][1], 0.5);
 
 		assert_true(none.rho_nano == -1 && none.delta_atto == -1);
 		assert_false(pe_filter_accepts(none, (pe_amount) {0, 0, 0}, (pe_amount) {0, 0, 0}));
@@ -564,7 +564,7 @@ epsilon_left_fits(void **state)
 	{
 		double		epsilon = random_log(0.001, 100);
 		double		delta = random_log(1e-12, 0.1);
-		pe_amount	limit = pe_budget_limit(epsilon, delta);
+		pe_amount	limit = pe_budget_limit(PE_ZCDP, epsilon, delta, 0.5);
 		pe_amount	spent = {(int64_t) (random_unit() * (double) limit.rho_nano), 0, 0};
 		pe_amount	charge = {0, 0, 0};
 		double		left;
@@ -572,10 +572,97 @@ epsilon_left_fits(void **state)
 		if (limit.rho_nano == spent.rho_nano)
 			continue;
 		left = pe_zcdp_epsilon((double) (limit.rho_nano - spent.rho_nano) * 1e-9, delta / 2);
-		charge.rho_nano = pe_nano_rho_of_epsilon(left, delta / 2);
+		charge.rho_nano = pe_nano_rho_of_epsilon(PE_ZCDP, left, delta / 2);
 		assert_true(charge.rho_nano == limit.rho_nano - spent.rho_nano);
 		assert_true(pe_filter_accepts(limit, spent, charge));
 	}
+}
+
+/* ---- what the filter lets through is (epsilon, delta)-DP: of a budget of Gaussian DP ---- */
+
+static long double
+phi(long double x)
+{
+	return erfcl(-x / sqrtl(2)) / 2;
+}
+
+/* mu^2 / 2 of a pure epsilon: Phi(mu / 2) = e^epsilon / (1 + e^epsilon), by halving. */
+static long double
+exact_rho_of_pure(long double epsilon)
+{
+	long double low = 0;
+	long double high = 40;
+
+	for (int i = 0; i < 200; i++)
+	{
+		long double mu = (low + high) / 2;
+
+		if (logl(phi(mu / 2)) - logl(phi(-mu / 2)) < epsilon)
+			low = mu;
+		else
+			high = mu;
+	}
+	return low * low / 2;
+}
+
+static long double
+exact_delta(long double epsilon, long double mu)
+{
+	return phi(-epsilon / mu + mu / 2) - expl(epsilon) * phi(-epsilon / mu - mu / 2);
+}
+
+/*
+ * Gaussian, pure and (epsilon, delta) charges in any order, costs that depend on what fits, beside
+ * sums in numbers of their own: rationals for what is counted, and mu^2 without rounding, which
+ * keeps the promise of the budget however near to the limit it comes.
+ */
+static void
+filter_keeps_the_promise(void **state)
+{
+	long		near = 0;
+	long		refused = 0;
+
+	(void) state;
+	for (int round = 0; round < 300; round++)
+	{
+		double		epsilon = random_log(0.05, 10);
+		double		delta = random_log(1e-9, 1e-3);
+		double		share = round % 3 == 0 ? 0 : round % 3 == 1 ? 1.0 / 16 : random_unit();
+		pe_amount	limit = pe_budget_limit(PE_GDP, epsilon, delta, share);
+		pe_amount	spent = {0, 0, 0};
+		__int128	rho_sum = 0;
+		__int128	delta_sum = 0;
+		long double rho = 0;
+
+		for (int i = 0; i < 300; i++)
+		{
+			int			kind = (int) (random_word() % 3);
+			int64_t		nano = (int64_t) (random_log(1e-4, 1) * (double) limit.rho_nano) + 1;
+			int64_t		pure = (int64_t) (random_log(1e-3, 1) * epsilon * 1e9) + 1;
+			int64_t		atto = (int64_t) (random_log(1e-3, 1) * (double) limit.delta_atto);
+			pe_cost		cost = kind == 0 ? pe_cost_exact(PE_GDP, nano, 0) : pe_cost_approximate(PE_GDP, pure, kind == 1 ? 0 : atto);
+			pe_amount	charge = pe_cost_amount(&cost);
+			bool		fits = rho_sum + charge.rho_nano <= limit.rho_nano && delta_sum + charge.delta_atto <= limit.delta_atto;
+
+			/* a pure budget's charge on a cap of Gaussian DP costs the same */
+			if (kind == 1)
+				assert_int_equal(pe_cap_amount((pe_amount) {.epsilon_nano = pure}, 0, PE_GDP).rho_nano, charge.rho_nano);
+			assert_true(pe_filter_accepts(limit, spent, charge) == fits);
+			refused += !fits;
+			if (!fits)
+				continue;
+			spent.rho_nano += charge.rho_nano;
+			spent.delta_atto += charge.delta_atto;
+			rho_sum += charge.rho_nano;
+			delta_sum += charge.delta_atto;
+			rho += kind == 0 ? nano * 1e-9L : exact_rho_of_pure(pure * 1e-9L);
+			assert_true(rho <= (long double) rho_sum * 1e-9L * (1 + 1e-15L));
+			assert_true(exact_delta(epsilon, sqrtl(2 * rho)) + (long double) delta_sum * 1e-18L <= delta * (1 + 1e-14L));
+		}
+		near += (double) rho_sum > 0.99 * (double) limit.rho_nano;
+	}
+	/* the test can fail: most budgets are spent to the end */
+	assert_true(near > 150 && refused > 10000);
 }
 
 static void
@@ -667,26 +754,26 @@ pure_in_nano(void **state)
 {
 	(void) state;
 	/* epsilon tanh(epsilon / 2) to more digits, rounded up */
-	assert_true(pe_nano_rho_of_pure(1000000000) == 462117158);
-	assert_true(pe_nano_rho_of_pure(500000000) == 122459332);
-	assert_true(pe_nano_rho_of_pure(100000000) == 4995838);
-	assert_true(pe_nano_rho_of_pure(5000000000) == 4933071491);
-	assert_true(pe_nano_rho_of_pure(1) == 1);
-	assert_true(pe_nano_rho_of_pure(0) == 0);
-	assert_true(pe_nano_rho_of_pure(-1) == -1);
-	assert_true(pe_nano_pure_of_rho(0) == 0);
-	assert_true(pe_nano_pure_of_rho(-1) == 0);
-	assert_true(pe_nano_pure_of_rho(INT64_MAX) == 0);
+	assert_true(pe_nano_rho_of_pure(PE_ZCDP, 1000000000) == 462117158);
+	assert_true(pe_nano_rho_of_pure(PE_ZCDP, 500000000) == 122459332);
+	assert_true(pe_nano_rho_of_pure(PE_ZCDP, 100000000) == 4995838);
+	assert_true(pe_nano_rho_of_pure(PE_ZCDP, 5000000000) == 4933071491);
+	assert_true(pe_nano_rho_of_pure(PE_ZCDP, 1) == 1);
+	assert_true(pe_nano_rho_of_pure(PE_ZCDP, 0) == 0);
+	assert_true(pe_nano_rho_of_pure(PE_ZCDP, -1) == -1);
+	assert_true(pe_nano_pure_of_rho(PE_ZCDP, 0) == 0);
+	assert_true(pe_nano_pure_of_rho(PE_ZCDP, -1) == 0);
+	assert_true(pe_nano_pure_of_rho(PE_ZCDP, INT64_MAX) == 0);
 	for (int i = 0; i < 20000; i++)
 	{
 		int64_t		epsilon = (int64_t) (random_log(1e-9, 1e5) * 1e9);
-		int64_t		rho = pe_nano_rho_of_pure(epsilon);
-		int64_t		paid = pe_nano_pure_of_rho(rho);
+		int64_t		rho = pe_nano_rho_of_pure(PE_ZCDP, epsilon);
+		int64_t		paid = pe_nano_pure_of_rho(PE_ZCDP, rho);
 
 		assert_true((long double) rho >= 1e9L * ((long double) epsilon / 1e9L) * tanhl((long double) epsilon / 2e9L));
 		assert_true(paid >= epsilon);
-		assert_true(pe_nano_rho_of_pure(paid) <= rho);
-		assert_true(pe_nano_rho_of_pure(paid + 1) > rho);
+		assert_true(pe_nano_rho_of_pure(PE_ZCDP, paid) <= rho);
+		assert_true(pe_nano_rho_of_pure(PE_ZCDP, paid + 1) > rho);
 	}
 }
 
@@ -696,17 +783,17 @@ pure_charges(void **state)
 {
 	pe_amount	nothing = {0, 0, 0};
 	pe_amount	charge = {0, 0, 500000000};
-	pe_amount	limit = pe_pure_limit(1);
-	pe_amount	zcdp = pe_budget_limit(1, 1e-6);
-	pe_amount	cap_cost = pe_cap_amount(charge, 0, false);
+	pe_amount	limit = pe_budget_limit(PE_PURE, 1, 0, 0);
+	pe_amount	zcdp = pe_budget_limit(PE_ZCDP, 1, 1e-6, 0.5);
+	pe_amount	cap_cost = pe_cap_amount(charge, 0, PE_ZCDP);
 
 	(void) state;
 	assert_true(limit.rho_nano == 0 && limit.delta_atto == 0 && limit.epsilon_nano == 1000000000);
-	assert_true(pe_pure_limit(0.3).epsilon_nano == 300000000);
-	assert_true(pe_pure_limit(1e-10).epsilon_nano == 0);
-	assert_true(pe_pure_limit(-1).epsilon_nano == -1);
-	assert_true(pe_pure_limit(NAN).epsilon_nano == -1);
-	assert_false(pe_filter_accepts(pe_pure_limit(-1), nothing, nothing));
+	assert_true(pe_budget_limit(PE_PURE, 0.3, 0, 0).epsilon_nano == 300000000);
+	assert_true(pe_budget_limit(PE_PURE, 1e-10, 0, 0).epsilon_nano == 0);
+	assert_true(pe_budget_limit(PE_PURE, -1, 0, 0).epsilon_nano == -1);
+	assert_true(pe_budget_limit(PE_PURE, NAN, 0, 0).epsilon_nano == -1);
+	assert_false(pe_filter_accepts(pe_budget_limit(PE_PURE, -1, 0, 0), nothing, nothing));
 	/* what one request may cost, in either */
 	assert_true(pe_filter_allows(0, (pe_amount) {INT64_MAX, 0, 0}));
 	assert_true(pe_filter_allows(7, (pe_amount) {7, INT64_MAX, 0}));
@@ -719,16 +806,16 @@ pure_charges(void **state)
 	assert_false(pe_filter_accepts(limit, nothing, (pe_amount) {0, 1, 0}));
 	assert_false(pe_filter_accepts(zcdp, nothing, (pe_amount) {0, 0, 1}));
 	assert_true(cap_cost.rho_nano == 122459332 && cap_cost.delta_atto == 0 && cap_cost.epsilon_nano == 0);
-	assert_true(pe_cap_amount(charge, 0, true).epsilon_nano == charge.epsilon_nano && pe_cap_amount(charge, 0, true).rho_nano == 0);
-	assert_true(pe_cap_amount((pe_amount) {7, 8, 0}, 0, false).rho_nano == 7 && pe_cap_amount((pe_amount) {7, 8, 0}, 0, false).delta_atto == 8);
+	assert_true(pe_cap_amount(charge, 0, PE_PURE).epsilon_nano == charge.epsilon_nano && pe_cap_amount(charge, 0, PE_PURE).rho_nano == 0);
+	assert_true(pe_cap_amount((pe_amount) {7, 8, 0}, 0, PE_ZCDP).rho_nano == 7 && pe_cap_amount((pe_amount) {7, 8, 0}, 0, PE_ZCDP).delta_atto == 8);
 
 	/* a mechanism that is known to cost less, and never more */
-	assert_true(pe_cap_amount(charge, 31250000, false).rho_nano == 31250000);
-	assert_true(pe_cap_amount(charge, 122459333, false).rho_nano == 122459332);
-	assert_true(pe_cap_amount(charge, 31250000, true).epsilon_nano == 500000000 && pe_cap_amount(charge, 1, true).rho_nano == 0);
-	assert_true(pe_nano_left(limit, true) == 1000000000 && pe_nano_left(limit, false) == 0);
-	assert_true(pe_nano_left((pe_amount) {9, 0, 0}, false) == 9);
-	assert_true(pe_nano_left((pe_amount) {-3, 0, 0}, false) == 0);
+	assert_true(pe_cap_amount(charge, 31250000, PE_ZCDP).rho_nano == 31250000);
+	assert_true(pe_cap_amount(charge, 122459333, PE_ZCDP).rho_nano == 122459332);
+	assert_true(pe_cap_amount(charge, 31250000, PE_PURE).epsilon_nano == 500000000 && pe_cap_amount(charge, 1, PE_PURE).rho_nano == 0);
+	assert_true(pe_nano_left(limit, PE_PURE) == 1000000000 && pe_nano_left(limit, PE_ZCDP) == 0);
+	assert_true(pe_nano_left((pe_amount) {9, 0, 0}, PE_ZCDP) == 9);
+	assert_true(pe_nano_left((pe_amount) {-3, 0, 0}, PE_ZCDP) == 0);
 }
 
 /* D_alpha of two discrete Laplace distributions at distance shift, by summing the probabilities */
@@ -778,7 +865,7 @@ laplace_of_vectors(void **state)
 	(void) state;
 	for (size_t e = 0; e < lengthof(epsilons); e++)
 	{
-		double		rho = pe_nano_rho_of_laplace((int64_t) (epsilons[e] * 1e9), 5) * 1e-9;
+		double		rho = pe_nano_rho_of_laplace(PE_ZCDP, (int64_t) (epsilons[e] * 1e9), 5) * 1e-9;
 
 		assert_true(rho < pe_pure_to_zcdp(epsilons[e]) * (e == 1 ? 0.8 : 0.99));
 		for (size_t v = 0; v < lengthof(shares); v++)
@@ -807,16 +894,16 @@ nano_of_pure_mechanisms(void **state)
 		long double y = epsilon / expm1l(epsilon);
 		long double exact = epsilon < 1e-3L ? 0 : epsilon + expm1l(-epsilon) * (sensitivity < 4 ? a / sinhl(a) : 1);
 
-		assert_precisely(pe_nano_rho_of_laplace(nano, (pe_u128) sensitivity) >= exact * (1 - 1e-12L) * 1e9L);
-		assert_true(pe_nano_rho_of_laplace(nano, (pe_u128) sensitivity) <= pe_nano_rho_of_pure(nano));
-		assert_precisely(pe_nano_rho_of_range(nano) >= (epsilon < 1e-3L ? 0 : (y - 1 - logl(y)) * (1 - 1e-9L)) * 1e9L);
-		assert_true(pe_nano_rho_of_range(nano) <= pe_nano_rho_of_pure(nano));
+		assert_precisely(pe_nano_rho_of_laplace(PE_ZCDP, nano, (pe_u128) sensitivity) >= exact * (1 - 1e-12L) * 1e9L);
+		assert_true(pe_nano_rho_of_laplace(PE_ZCDP, nano, (pe_u128) sensitivity) <= pe_nano_rho_of_pure(PE_ZCDP, nano));
+		assert_precisely(pe_nano_rho_of_range(PE_ZCDP, nano) >= (epsilon < 1e-3L ? 0 : (y - 1 - logl(y)) * (1 - 1e-9L)) * 1e9L);
+		assert_true(pe_nano_rho_of_range(PE_ZCDP, nano) <= pe_nano_rho_of_pure(PE_ZCDP, nano));
 	}
-	assert_true(pe_nano_rho_of_laplace(1500000000, 1) == pe_nano_rho_of_pure(1500000000));
-	assert_true(pe_nano_rho_of_laplace(1500000000, (pe_u128) 1 << 100) == pe_nano_rho_of_pure(1500000000));
-	assert_true(pe_nano_rho_of_range(1000000000) < 125000000 && pe_nano_rho_of_range(1000000000) > 120000000);
-	assert_true(pe_nano_rho_of_range(-1) == -1 && pe_nano_rho_of_laplace(-1, 1) == -1);
-	assert_true(pe_nano_rho_of_range(0) == 0 && pe_nano_rho_of_range(INT64_MAX) == pe_nano_rho_of_pure(INT64_MAX));
+	assert_true(pe_nano_rho_of_laplace(PE_ZCDP, 1500000000, 1) == pe_nano_rho_of_pure(PE_ZCDP, 1500000000));
+	assert_true(pe_nano_rho_of_laplace(PE_ZCDP, 1500000000, (pe_u128) 1 << 100) == pe_nano_rho_of_pure(PE_ZCDP, 1500000000));
+	assert_true(pe_nano_rho_of_range(PE_ZCDP, 1000000000) < 125000000 && pe_nano_rho_of_range(PE_ZCDP, 1000000000) > 120000000);
+	assert_true(pe_nano_rho_of_range(PE_ZCDP, -1) == -1 && pe_nano_rho_of_laplace(PE_ZCDP, -1, 1) == -1);
+	assert_true(pe_nano_rho_of_range(PE_ZCDP, 0) == 0 && pe_nano_rho_of_range(PE_ZCDP, INT64_MAX) == pe_nano_rho_of_pure(PE_ZCDP, INT64_MAX));
 }
 
 static void
@@ -924,7 +1011,7 @@ gaussian_sigma_golden(void **state)
 	check_digits(pe_gaussian_sigma(0.5, 1e-9), "10.67389682");
 	check_digits(pe_gaussian_sigma(4, 1e-6), "1.193518587");
 	check_digits(sqrt(2 * log(1.25 / 1e-6)), "5.2988");
-	check_digits(1 / sqrt(2e-9 * (double) pe_nano_rho_of_epsilon(1, 1e-6)), "4.53088");
+	check_digits(1 / sqrt(2e-9 * (double) pe_nano_rho_of_epsilon(PE_ZCDP, 1, 1e-6)), "4.53088");
 }
 
 static long double
@@ -1028,7 +1115,7 @@ discrete_gaussian_through_rho(void **state)
 	{
 		for (double delta = 1e-12; delta < 0.01; delta *= 17)
 		{
-			int64_t		r = pe_nano_rho_of_epsilon(epsilon, delta);
+			int64_t		r = pe_nano_rho_of_epsilon(PE_ZCDP, epsilon, delta);
 			double		sigma = 1 / sqrt(2e-9 * (double) r);
 
 			assert_precisely(discrete_delta(sigma, epsilon) <= delta);
@@ -1140,6 +1227,7 @@ main(void)
 		cmocka_unit_test(filter_sums_never_pass_the_limit),
 		cmocka_unit_test(budget_limits),
 		cmocka_unit_test(epsilon_left_fits),
+		cmocka_unit_test(filter_keeps_the_promise),
 		cmocka_unit_test(valid_requests),
 		cmocka_unit_test(pure_is_randomised_response),
 		cmocka_unit_test(pure_directions),

@@ -139,7 +139,7 @@ make_pass(pe_pass *pass, const pe_feature_map *map)
 }
 
 static bytes
-model_spec(bool with_pass)
+model_spec(bool with_pass, bool unit_clip)
 {
 	pe_row_spec model;
 	pe_pass		pass;
@@ -148,6 +148,7 @@ model_spec(bool with_pass)
 
 	make_model(&model);
 	make_pass(&pass, &model.map);
+	pass.unit_clip = unit_clip;
 	size = pe_row_spec_size(&model);
 	spec = new_specification(PE_READ_MODEL, size + (with_pass ? pe_pass_size(&pass, &model.map.shape) : 0));
 	pe_row_spec_write(&model, spec.data + PE_READING_HEAD);
@@ -177,7 +178,7 @@ affine_spec(int64_t most)
 
 typedef enum kind
 {
-	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SLOPES, KINDS
+	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SUMS_OF_CLIPPED_UNITS, SLOPES, KINDS
 } kind;
 
 static bytes
@@ -190,10 +191,12 @@ spec_of(kind k)
 			return cells_spec(0);
 		case SUMS:
 		case SUMS_OF_UNITS:
-			return model_spec(true);
+			return model_spec(true, false);
+		case SUMS_OF_CLIPPED_UNITS:
+			return model_spec(true, true);
 		case ROWS:
 		case ROWS_OF_UNITS:
-			return model_spec(false);
+			return model_spec(false, false);
 		default:
 			return affine_spec(1000);
 	}
@@ -202,7 +205,7 @@ spec_of(kind k)
 static bool
 is_cut(kind k)
 {
-	return k == UNITS || k == ROWS_OF_UNITS || k == SUMS_OF_UNITS;
+	return k == UNITS || k == ROWS_OF_UNITS || k == SUMS_OF_UNITS || k == SUMS_OF_CLIPPED_UNITS;
 }
 
 static const pe_cut a_cut = {.key = {1, 2, 3}, .limit = 8, .max_rows = 2, .range = 0, .ranges = 1};
@@ -473,6 +476,10 @@ test_other_cuts(void **unused)
 	pe_free(spec.data);
 	spec = affine_spec(10);
 	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
+	pe_free(spec.data);
+	/* units are clipped where they are known */
+	spec = spec_of(SUMS_OF_CLIPPED_UNITS);
+	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, NULL));
 	pe_free(spec.data);
 	pe_free(state.data);
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "published/adaptive.h"
+#include "published/published.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "reference_strategies.h"

@@ -666,8 +666,8 @@ check_choice(size_t count, pe_u128 sensitivity_sq, bool by_table)
 	uint64_t	q;
 
 	pe_test_seed(13);
-	pe_gaussian_release(exact, count, sensitivity_sq, 500000000, released);
-	assert_true(pe_gaussian_calibrate(sensitivity_sq, 500000000, &p, &q));
+	pe_gaussian_release(PE_ZCDP, exact, count, sensitivity_sq, 500000000, released);
+	assert_true(pe_gaussian_calibrate(PE_ZCDP, sensitivity_sq, 500000000, &p, &q));
 	pe_gauss_init(&g, p, q);
 	if (by_table)
 		pe_alias_init(&scratch, &g, PE_ALIAS_REACH);
@@ -710,7 +710,7 @@ check_release(const char *name, size_t count, pe_u128 sensitivity_sq, int64_t na
 	{
 		for (size_t i = 0; i < count; i++)
 			exact[i] = 1000 * (int64_t) i - 77;
-		pe_gaussian_release(exact, count, sensitivity_sq, nano_rho, released);
+		pe_gaussian_release(PE_ZCDP, exact, count, sensitivity_sq, nano_rho, released);
 		for (size_t i = 0; i < count; i++)
 		{
 			int64_t		noise = released[i] - (1000 * (int64_t) i - 77);

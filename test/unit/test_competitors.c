@@ -37,7 +37,7 @@ make(const char *source, pe_method method, pe_norm norm, pe_objective objective,
 	if (!pe_workload_parse(source, NULL, &m->workload, &error))
 		fail_msg("%s: %s", source, error.message);
 	pe_classes_init(&w, 1, &m->classes);
-	m->problem = (pe_strategy_problem) {w, &m->classes, NULL, method, objective, norm, 1e-6};
+	m->problem = (pe_strategy_problem) {w, &m->classes, NULL, method, objective, norm, 1e-6, PE_ADD_REMOVE};
 	assert_int_equal(pe_strategy_make(&m->problem, &m->strategy), PE_STRATEGY_OK);
 }
 
@@ -50,16 +50,16 @@ discard(made *m)
 }
 
 static double
-squared_sensitivity(const pe_strategy *strategy, pe_norm norm)
+squared_sensitivity(const pe_strategy *strategy, pe_norm norm, pe_neighbours neighbours)
 {
 	pe_u128		sensitivity;
 
 	if (norm == PE_L2)
 	{
-		assert_true(pe_strategy_sensitivity_sq(strategy, PE_ADD_REMOVE, 1, &sensitivity));
+		assert_true(pe_strategy_sensitivity_sq(strategy, neighbours, 1, &sensitivity));
 		return (double) sensitivity;
 	}
-	assert_true(pe_strategy_sensitivity_l1(strategy, PE_ADD_REMOVE, 1, &sensitivity));
+	assert_true(pe_strategy_sensitivity_l1(strategy, neighbours, 1, &sensitivity));
 	return (double) sensitivity * (double) sensitivity;
 }
 
@@ -91,7 +91,7 @@ objective_again(const made *m)
 	}
 	pe_reconstruction_free(&r);
 	pe_free(variance);
-	return squared_sensitivity(&m->strategy, m->problem.norm) * (m->problem.objective == PE_MAX ? largest : sum);
+	return squared_sensitivity(&m->strategy, m->problem.norm, m->problem.neighbours) * (m->problem.objective == PE_MAX ? largest : sum);
 }
 
 /* Measurements without noise give the exact answers. */
@@ -158,9 +158,18 @@ check_bytes(const made *m)
 	pe_strategy_write(&copy, bytes);
 	assert_int_equal(pe_strategy_read(&again, bytes, size), PE_STRATEGY_OK);
 	pe_strategy_bind(&again, &m->workload);
-	assert_true(squared_sensitivity(&again, m->problem.norm) == squared_sensitivity(&m->strategy, m->problem.norm));
+	assert_true(squared_sensitivity(&again, m->problem.norm, PE_SUBSTITUTE) == squared_sensitivity(&m->strategy, m->problem.norm, PE_SUBSTITUTE));
 	pe_strategy_free(&again);
 	pe_free(bytes);
+}
+
+/* The same workload for other neighbours. */
+static void
+make_again(made *m, pe_neighbours neighbours)
+{
+	pe_strategy_free(&m->strategy);
+	m->problem.neighbours = neighbours;
+	assert_int_equal(pe_strategy_make(&m->problem, &m->strategy), PE_STRATEGY_OK);
 }
 
 /* Of two numbers the one for all cases, or that for few, and small ones. */
@@ -374,7 +383,7 @@ test_singular(void **state)
 			add(&source, "%g * matrix({{%d,%d}})", factor, q[0], q[1]);
 			make(source.data, methods[k], PE_L2, PE_SUM, &m);
 			assert_int_equal(m.strategy.columns, 2);
-			exact = squared_sensitivity(&m.strategy, PE_L2) * factor * factor *
+			exact = squared_sensitivity(&m.strategy, PE_L2, PE_ADD_REMOVE) * factor * factor *
 				(pow((double) q[0] / m.strategy.triangle[0], 2) +
 				 pow(((double) q[1] * m.strategy.triangle[0] - (double) q[0] * m.strategy.triangle[1]) /
 					 ((double) m.strategy.triangle[0] * m.strategy.triangle[2]), 2));
@@ -402,9 +411,87 @@ test_predicate(void **state)
 			m.problem.possible = possible;
 			assert_int_equal(pe_strategy_make(&m.problem, &m.strategy), PE_STRATEGY_OK);
 			assert_int_equal(m.strategy.columns, 12);
-			assert_true(squared_sensitivity(&m.strategy, (pe_norm) norm) > 0);
+			assert_true(squared_sensitivity(&m.strategy, (pe_norm) norm, PE_ADD_REMOVE) > 0);
 			discard(&m);
 		}
+}
+
+/*
+ * Under substitution what is told is of its sensitivity, for every method and norm; no method is below the
+ * bound, and method optimal is not worse than the strategy for add_remove.
+ */
+static void
+test_substitute(void **state)
+{
+	(void) state;
+	for (int s = few(0, 8); s < lengthof(sources); s++)
+		for (int method = 0; method < PE_METHOD_DAWA; method++)
+			for (int kind = 0; kind < 3; kind++)
+			{
+				made		m;
+				double		before;
+				double		bound;
+
+				if (!pe_method_serves((pe_method) method, kind == 1 ? PE_L1 : PE_L2) || (kind == 2 && method != PE_METHOD_OPTIMAL))
+					continue;
+				make(sources[s], (pe_method) method, kind == 1 ? PE_L1 : PE_L2, kind == 2 ? PE_MAX : PE_SUM, &m);
+				m.problem.neighbours = PE_SUBSTITUTE;
+				before = objective_again(&m);
+				make_again(&m, PE_SUBSTITUTE);
+				if (!(fabs(m.strategy.objective / objective_again(&m) - 1) < 1e-6) || m.strategy.objective > before * (1 + 1e-6))
+					fail_msg("%s, %s, kind %d: objective %.10g, by the variances %.10g, before %.10g", sources[s],
+							 pe_method_name((pe_method) method), kind, m.strategy.objective, objective_again(&m), before);
+				assert_int_equal(pe_strategy_bound(&m.problem, &bound), PE_STRATEGY_OK);
+				if (kind < 2)
+					assert_true(m.strategy.objective >= bound * (1 - 1e-9));
+				if (method == PE_METHOD_OPTIMAL && kind == 0 && !(pe_strategy_gap(&m.strategy) <= 2e-3))
+					fail_msg("%s: gap %g", sources[s], pe_strategy_gap(&m.strategy));
+				if (method == PE_METHOD_OPTIMAL)
+					assert_true(m.strategy.lower_bound > 0 && pe_strategy_gap(&m.strategy) >= 0);
+				check_unbiased(&m);
+				check_bytes(&m);
+				discard(&m);
+			}
+}
+
+/* Counts with their total, exactly; with many of them only the counts, and by other methods. */
+static void
+test_counts_with_total(void **state)
+{
+	static const struct
+	{
+		const char *source;
+		pe_method	method;
+		pe_objective objective;
+		int32_t		rows;
+		double		told;
+		double		bound;
+	}			known[] = {
+		{"identity(2)", PE_METHOD_OPTIMAL, PE_SUM, 3, 8. / 3, 8. / 3},
+		{"2 * identity(3) * total(4)", PE_METHOD_OPTIMAL, PE_SUM, 4, 18, 18},
+		{"identity(64)", PE_METHOD_OPTIMAL, PE_SUM, 65, 8192. / 65, 8192. / 65},
+		{"identity(64)", PE_METHOD_OPTIMAL, PE_MAX, 65, 128. / 65, 128. / 65},
+		{"identity(65)", PE_METHOD_OPTIMAL, PE_SUM, 65, 130, 8450. / 66},
+		{"identity(10)", PE_METHOD_IDENTITY, PE_SUM, 10, 20, 200. / 11},
+		{"total(7)", PE_METHOD_OPTIMAL, PE_SUM, 1, 1, 1}
+	};
+
+	(void) state;
+	for (int k = 0; k < lengthof(known); k++)
+	{
+		made		m;
+
+		make(known[k].source, known[k].method, PE_L2, known[k].objective, &m);
+		make_again(&m, PE_SUBSTITUTE);
+		assert_int_equal(m.strategy.rows, known[k].rows);
+		assert_true(fabs(m.strategy.objective / known[k].told - 1) < 1e-12);
+		assert_true(fabs(m.strategy.lower_bound / known[k].bound - 1) < 1e-12);
+		assert_true(fabs(objective_again(&m) / known[k].told - 1) < 1e-9);
+		/* a matrix of its own has to be kept */
+		assert_true(pe_strategy_is_workload(&m.problem) == (m.strategy.dense == NULL));
+		check_unbiased(&m);
+		discard(&m);
+	}
 }
 
 /* What a strategy takes to be made is told before. */
@@ -419,7 +506,7 @@ test_memory(void **state)
 	(void) state;
 	for (int s = few(0, lengthof(large) - 1); s < lengthof(large); s++)
 		for (int method = 0; method < PE_METHOD_DAWA; method++)
-			for (int kind = 0; kind < 3; kind++)
+			for (int kind = 0; kind < 4; kind++)
 			{
 				made		m;
 				size_t		most;
@@ -429,6 +516,7 @@ test_memory(void **state)
 					continue;
 				make(large[s], (pe_method) method, kind == 1 ? PE_L1 : PE_L2, kind == 2 ? PE_MAX : PE_SUM, &m);
 				pe_strategy_free(&m.strategy);
+				m.problem.neighbours = kind == 3 ? PE_SUBSTITUTE : PE_ADD_REMOVE;
 				most = pe_strategy_make_memory(&m.problem) + 4096;
 				(void) pe_test_memory();
 				assert_int_equal(pe_strategy_make(&m.problem, &m.strategy), PE_STRATEGY_OK);
@@ -450,6 +538,8 @@ main(void)
 		cmocka_unit_test(test_low_rank_singular),
 		cmocka_unit_test(test_singular),
 		cmocka_unit_test(test_predicate),
+		cmocka_unit_test(test_substitute),
+		cmocka_unit_test(test_counts_with_total),
 		cmocka_unit_test(test_memory),
 	};
 

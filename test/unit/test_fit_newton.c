@@ -29,7 +29,7 @@
 static int64_t cost[MOST_COSTS];
 static int	costs;
 
-extern void __real_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
+extern void __real_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
 extern void __real_pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
 
 static void
@@ -40,10 +40,10 @@ count_cost(int64_t nano)
 }
 
 void
-__wrap_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
+__wrap_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
 {
 	count_cost(nano);
-	__real_pe_gaussian_release(exact, count, sensitivity, nano, released);
+	__real_pe_gaussian_release(accounting, exact, count, sensitivity, nano, released);
 }
 
 void
@@ -119,7 +119,7 @@ test_options(void **state)
 	problem_of(&t, PE_MODEL_SVM, PE_FIT_NEWTON, 1000000000, &problem);
 	assert_null(pe_fit_defaults(&problem));
 	assert_true(problem.options.clip == 2);
-	problem.pure = true;
+	problem.accounting = PE_PURE;
 	problem.options.clip = NAN;
 	assert_null(pe_fit_defaults(&problem));
 	assert_true(problem.options.clip == 4);
@@ -154,9 +154,9 @@ test_refusals(void **state)
 			problem.options.rows = 1000;
 		assert_null(pe_fit_defaults(&problem));
 		assert_null(pe_fit_refusal(&problem));
-		problem.pure = true;
+		problem.accounting = PE_PURE;
 		assert_int_equal(pe_fit_refusal(&problem) != NULL, pe_fit_is_approximate((pe_fit_method) m) || m == PE_FIT_AGD);
-		problem.pure = false;
+		problem.accounting = PE_ZCDP;
 		problem.max_rows = INT32_MAX;
 		assert_int_equal(pe_fit_refusal(&problem) != NULL, pe_fit_is_private((pe_fit_method) m));
 	}
@@ -199,7 +199,7 @@ static int64_t
 cost_of_moment(const pe_fit_problem *problem)
 {
 	assert_true(costs >= 2);
-	assert_true(cost[0] > 0 && cost[1] == (problem->pure ? 1 : 2) * cost[0]);
+	assert_true(cost[0] > 0 && cost[1] == ((problem->accounting == PE_PURE) ? 1 : 2) * cost[0]);
 	return cost[0];
 }
 
@@ -222,7 +222,7 @@ test_costs(void **state)
 		int64_t		sum = 0;
 
 		problem_of(&t, PE_MODEL_LOGISTIC, newton ? PE_FIT_NEWTON : PE_FIT_ONE_PASS, nanos[i / 2 % 7], &problem);
-		problem.pure = i / 14 % 2 == 1;
+		problem.accounting = i / 14 % 2 == 1 ? PE_PURE : PE_ZCDP;
 		if (newton)
 			problem.options.iterations = iterations[i / 28];
 		assert_null(pe_fit_defaults(&problem));
@@ -273,7 +273,7 @@ test_minimum(void **state)
 		table_start(&t, 4, i / 3, 3);
 		table_fill(&t, model, 3000, 5);
 		problem_of(&t, model, PE_FIT_NEWTON, PLENTY, &problem);
-		problem.pure = i == 4;
+		problem.accounting = i == 4 ? PE_PURE : PE_ZCDP;
 		problem.options.iterations = 60;
 		problem.options.decay = 1;
 		problem.options.clip = 1000;
@@ -343,7 +343,7 @@ test_one_pass(void **state)
 		table_start(&t, 4, 0, 0);
 		table_fill(&t, model, 3000, 5);
 		problem_of(&t, model, PE_FIT_ONE_PASS, PLENTY, &problem);
-		problem.pure = i / 3 == 1;
+		problem.accounting = i / 3 == 1 ? PE_PURE : PE_ZCDP;
 		assert_null(pe_fit_defaults(&problem));
 		assert_null(pe_fit_refusal(&problem));
 		run_fit(pe_fit_run, &problem, &t.source, w);
@@ -397,6 +397,7 @@ test_degenerate(void **state)
 		pe_fit_problem problem;
 
 		table_start(&t, 3, 1, 2);
+		table_use_units(&t, 7);
 		/* no row; one; one class; constant columns; zeros; many */
 		for (int row = 0; row < (kind == 0 ? 0 : kind == 1 ? 1 : 200); row++)
 			table_add(&t, kind == 4 ? none : x, cell, kind == 2 ? 1 : row % 2, model != PE_MODEL_LINEAR);

@@ -33,27 +33,27 @@ static bool move_farthest;		/* or the last one */
 static pe_u128 last_sensitivity;
 static pe_u128 largest_sensitivity;
 static bool last_monotone;
-static pe_norm last_norm;
+static pe_accounting last_accounting;
 static double farthest_apart;	/* scores of one selection, as a part of their sensitivity */
 
-extern void __real_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
+extern void __real_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
 extern int32_t __real_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-									  pe_norm norm, int64_t nano);
+									  pe_accounting accounting, int64_t nano);
 
 void
-__wrap_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
+__wrap_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
 {
 	assert_true(nano > 0);
 	spent += nano;
 	gradients++;
-	__real_pe_gaussian_release(exact, count, sensitivity, nano, released);
+	__real_pe_gaussian_release(accounting, exact, count, sensitivity, nano, released);
 }
 
 int32_t
 __wrap_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-					   pe_norm norm, int64_t nano)
+					   pe_accounting accounting, int64_t nano)
 {
-	int32_t		chosen = __real_pe_select_least(score, count, sensitivity, monotone, norm, nano);
+	int32_t		chosen = __real_pe_select_least(score, count, sensitivity, monotone, accounting, nano);
 
 	assert_true(nano > 0);
 	spent += nano;
@@ -61,7 +61,7 @@ __wrap_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity,
 	last_sensitivity = sensitivity;
 	largest_sensitivity = sensitivity > largest_sensitivity ? sensitivity : largest_sensitivity;
 	last_monotone = monotone;
-	last_norm = norm;
+	last_accounting = accounting;
 	for (int32_t i = 0; i < count; i++)
 		for (int32_t j = 0; j < count; j++)
 			farthest_apart = fmax(farthest_apart, (double) (score[i] - score[j]) / (double) sensitivity);
@@ -144,22 +144,28 @@ test_privgene_costs(void **state)
 
 	(void) state;
 	table_start(&t, 3, 1, 2);
+	table_use_units(&t, 3);
 	table_fill(&t, PE_MODEL_LOGISTIC, 100, 1);
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < 32; i++)
 	{
 		counted_source counted;
 		pe_fit_problem problem;
 		double		step = i / 8 % 2 == 0 ? 0.5 : 2;
+		double		rows;
 
 		problem_of(&t, PE_MODEL_LOGISTIC, PE_FIT_PRIVGENE, 1000003, &problem);
-		problem.pure = i % 2 == 1;
+		problem.accounting = i % 2 == 1 ? PE_PURE : PE_ZCDP;
 		problem.substitute = i / 2 % 2 == 1;
 		problem.max_rows = i / 4 % 2 == 1 ? 3 : 1;
 		problem.options.iterations = 7;
 		problem.options.decay = 1;
 		problem.options.step_max = step;
+		if (i / 16 == 0)
+			problem.options.unit_clip = 0;
 		assert_null(pe_fit_defaults(&problem));
 		assert_null(pe_fit_refusal(&problem));
+		rows = problem.max_rows == 1 ? 1 : problem.options.unit_clip == 1 ? sqrt(3) : 3;
+		assert_int_equal(problem.options.unit_clip == 1, i / 16 == 1 && problem.max_rows == 3);
 		count_passes(&counted, &t);
 		start_counting();
 		run_fit(pe_fit_run, &problem, &counted.source, w);
@@ -169,9 +175,9 @@ test_privgene_costs(void **state)
 		assert_int_equal(counted.passes, 7);
 		assert_int_equal(pe_fit_passes(&problem), 7);
 		/* 2 s and the slack, or the cap of 3 */
-		assert_true(last_sensitivity == (pe_u128) problem.max_rows * (step < 1 ? 32768 + 8 : 3 * 32768));
+		assert_true(last_sensitivity == (pe_u128) (rows * (step < 1 ? 32768 + 8 : 3 * 32768)));
 		assert_int_equal(last_monotone, !problem.substitute);
-		assert_int_equal(last_norm, problem.pure ? PE_L1 : PE_L2);
+		assert_int_equal(last_accounting, problem.accounting);
 	}
 	table_free(&t);
 }
@@ -395,7 +401,7 @@ test_privgene_minimum(void **state)
 		lowest = mean_loss(&t, model, best, NULL);
 
 		problem_of(&t, model, PE_FIT_PRIVGENE, PLENTY, &problem);
-		problem.pure = i / 2 == 1;
+		problem.accounting = i / 2 == 1 ? PE_PURE : PE_ZCDP;
 		problem.options.iterations = 80;
 		problem.options.loss_cap = 16;
 		assert_null(pe_fit_defaults(&problem));
@@ -426,6 +432,7 @@ test_degenerate(void **state)
 		pe_fit_problem problem;
 
 		table_start(&t, 3, 1, 2);
+		table_use_units(&t, 7);
 		/* no row; one; one class; constant columns; zeros; many */
 		for (int row = 0; row < (kind == 0 ? 0 : kind == 1 ? 1 : 200); row++)
 			table_add(&t, kind == 4 ? none : x, cell, kind == 2 ? 1 : row % 2, true);
@@ -433,6 +440,8 @@ test_degenerate(void **state)
 			table_fill(&t, model, 200, 9);
 		problem_of(&t, model, method, i / 24 == 0 ? 250 : PLENTY, &problem);
 		problem.max_rows = i % 5 == 0 ? 100 : 1;
+		if (i % 10 == 0)
+			problem.options.unit_clip = 0;
 		problem.substitute = i % 7 == 0;
 		assert_null(pe_fit_defaults(&problem));
 		assert_null(pe_fit_refusal(&problem));
@@ -442,8 +451,10 @@ test_degenerate(void **state)
 		assert_true(all_finite(w, t.shape.columns));
 		if (method == PE_FIT_AGD)
 		{
-			/* the first steps are longer than the cap */
-			assert_true(largest_sensitivity == (pe_u128) problem.max_rows * (3 << PE_LOSS_BITS));
+			pe_u128		rows = problem.max_rows == 1 ? 1 : i % 10 == 0 ? 100 : 10;
+
+			/* the first steps are longer than the cap; 100 rows that are clipped as a unit give as much as 10 */
+			assert_true(largest_sensitivity == rows * (3 << PE_LOSS_BITS));
 			assert_int_equal(last_monotone, !problem.substitute);
 		}
 		table_free(&t);

@@ -23,6 +23,7 @@
 #include "noise/gaussian.h"
 #include "noise/lazy_exp.h"
 #include "noise/noise.h"
+#include "noise/private.h"
 #include "shim.h"
 #include "statistics.h"
 
@@ -851,11 +852,17 @@ test_gauss_low_bits(void **state)
 static void
 check_calibration(pe_u128 sensitivity_sq, int64_t nano_rho, pe_u128 p, uint64_t q)
 {
+	const pe_u128 p_max = ((pe_u128) 1 << 127) - 1;
 	pe_u128		got_p;
 	uint64_t	got_q;
+	bool		fits = p <= p_max - 4 * (pe_u128) q;
 
-	assert_true(pe_gaussian_calibrate(sensitivity_sq, nano_rho, &got_p, &got_q));
+	assert_true(pe_gaussian_calibrate(PE_ZCDP, sensitivity_sq, nano_rho, &got_p, &got_q));
 	assert_true(got_p == p && got_q == q);
+	/* Gaussian DP: p/q + 4 */
+	assert_true(pe_gaussian_calibrate(PE_GDP, sensitivity_sq, nano_rho, &got_p, &got_q) == fits);
+	if (fits)
+		assert_true(got_p == p + 4 * (pe_u128) q && got_q == q);
 }
 
 static void
@@ -877,13 +884,14 @@ test_calibrate(void **state)
 	check_calibration(p_max, 500000000, p_max, 1);
 	check_calibration(p_max / 500000000, 1, p_max / 500000000 * 500000000, 1);
 
-	assert_false(pe_gaussian_calibrate(0, 1, &p, &q));
-	assert_false(pe_gaussian_calibrate(1, 0, &p, &q));
-	assert_false(pe_gaussian_calibrate(1, -1, &p, &q));
-	assert_false(pe_gaussian_calibrate(1, INT64_MIN, &p, &q));
-	assert_false(pe_gaussian_calibrate(p_max + 1, 500000000, &p, &q));
-	assert_false(pe_gaussian_calibrate(p_max / 500000000 + 1, 1, &p, &q));
-	assert_false(pe_gaussian_calibrate(~(pe_u128) 0, 1, &p, &q));
+	assert_false(pe_gaussian_calibrate(PE_PURE, 1, 1, &p, &q));
+	assert_false(pe_gaussian_calibrate(PE_ZCDP, 0, 1, &p, &q));
+	assert_false(pe_gaussian_calibrate(PE_ZCDP, 1, 0, &p, &q));
+	assert_false(pe_gaussian_calibrate(PE_ZCDP, 1, -1, &p, &q));
+	assert_false(pe_gaussian_calibrate(PE_ZCDP, 1, INT64_MIN, &p, &q));
+	assert_false(pe_gaussian_calibrate(PE_ZCDP, p_max + 1, 500000000, &p, &q));
+	assert_false(pe_gaussian_calibrate(PE_ZCDP, p_max / 500000000 + 1, 1, &p, &q));
+	assert_false(pe_gaussian_calibrate(PE_ZCDP, ~(pe_u128) 0, 1, &p, &q));
 	assert_true(p == 17 && q == 19);
 }
 
@@ -895,26 +903,47 @@ test_stderr(void **state)
 	static const pe_u128 sensitivity_sq[] = {1, 2, 9, (pe_u128) 1 << 40};
 
 	(void) state;
-	assert_true(fabs(pe_gaussian_stderr(1, 500000) - sqrt(1000)) < 1e-9);
-	assert_true(fabs(pe_gaussian_stderr(4, 500000) - 2 * sqrt(1000)) < 1e-9);
+	assert_true(fabs(pe_gaussian_stderr(PE_ZCDP, 1, 500000) - sqrt(1000)) < 1e-9);
+	assert_true(fabs(pe_gaussian_stderr(PE_ZCDP, 4, 500000) - 2 * sqrt(1000)) < 1e-9);
 	/* at sigma^2 = 1/2 the discrete Gaussian varies less than the continuous one */
-	assert_true(pe_gaussian_stderr(1, 1000000000) < sqrt(0.5));
-	assert_true(isinf(pe_gaussian_stderr(1, 0)));
-	assert_true(isinf(pe_gaussian_stderr(0, 1)));
+	assert_true(pe_gaussian_stderr(PE_ZCDP, 1, 1000000000) < sqrt(0.5));
+	assert_true(isinf(pe_gaussian_stderr(PE_ZCDP, 1, 0)));
+	assert_true(isinf(pe_gaussian_stderr(PE_ZCDP, 0, 1)));
 	for (size_t s = 0; s < sizeof(sensitivity_sq) / sizeof(sensitivity_sq[0]); s++)
 		for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
 		{
-			int64_t		rho = pe_noise_least_nano(PE_L2, sensitivity_sq[s], asked[i], 1);
+			int64_t		rho = pe_noise_least_nano(PE_ZCDP, sensitivity_sq[s], asked[i], 1);
 
 			if (rho == 0)
 			{
-				assert_true(pe_gaussian_stderr(sensitivity_sq[s], INT64_C(1) << 62) > asked[i]);
+				assert_true(pe_gaussian_stderr(PE_ZCDP, sensitivity_sq[s], INT64_C(1) << 62) > asked[i]);
 				continue;
 			}
-			assert_true(pe_gaussian_stderr(sensitivity_sq[s], rho) <= asked[i]);
-			assert_true(rho == 1 || pe_gaussian_stderr(sensitivity_sq[s], rho - 1) > asked[i]);
+			assert_true(pe_gaussian_stderr(PE_ZCDP, sensitivity_sq[s], rho) <= asked[i]);
+			assert_true(rho == 1 || pe_gaussian_stderr(PE_ZCDP, sensitivity_sq[s], rho - 1) > asked[i]);
 		}
-	assert_int_equal(pe_noise_least_nano(PE_L2, 1, NAN, 1), 0);
+	assert_int_equal(pe_noise_least_nano(PE_ZCDP, 1, NAN, 1), 0);
+}
+
+/* The lattice of Gaussian DP: as coarse as sigma^2 >= 2^20 allows, and the error of 4 that is added is small. */
+static void
+test_shift(void **state)
+{
+	(void) state;
+	for (int64_t nano = 1; nano < INT64_MAX / 7; nano *= 7)
+		for (int bits = 0; bits < 90; bits += 3)
+		{
+			const pe_noise noise = {PE_GDP, (pe_u128) 1 << bits, nano};
+			const pe_noise other = {PE_ZCDP, (pe_u128) 1 << bits, nano};
+			double		variance = ldexp(1, bits) / (2e-9 * (double) nano);
+			int			shift = pe_noise_shift(&noise);
+			double		ratio = pe_noise_stderr(&noise) / sqrt(variance);
+
+			assert_true(shift >= 0 && pe_noise_shift(&other) == 0);
+			assert_true(ldexp(variance, 2 * shift) >= 0x1p20 * (1 - 1e-12));
+			assert_true(shift == 0 || ldexp(variance, 2 * (shift - 1)) < 0x1p20 * (1 + 1e-12));
+			assert_true(ratio >= 1 - 1e-12 && ratio <= 1 + 2e-6);
+		}
 }
 
 static void
@@ -922,7 +951,7 @@ release_uncalibrated(void *arg)
 {
 	pe_i128		exact = 1;
 
-	pe_gaussian_release(&exact, 1, 0, 1, arg);
+	pe_gaussian_release(PE_ZCDP, &exact, 1, 0, 1, arg);
 }
 
 static void
@@ -939,7 +968,7 @@ test_release_saturates(void **state)
 		const pe_i128 values[7] = {wide, -wide, most, -most - 1, (pe_i128) INT64_MAX + 100000, (pe_i128) INT64_MIN - 100000, 5};
 
 		memcpy(exact, values, sizeof(exact));
-		pe_gaussian_release(exact, 7, 1000000, 500000000, released);
+		pe_gaussian_release(PE_ZCDP, exact, 7, 1000000, 500000000, released);
 		assert_true(released[0] == INT64_MAX && released[1] == INT64_MIN);
 		assert_true(released[2] == INT64_MAX && released[3] == INT64_MIN);
 		assert_true(released[4] == INT64_MAX && released[5] == INT64_MIN);
@@ -948,7 +977,7 @@ test_release_saturates(void **state)
 			assert_true(exact[i] == 0);
 	}
 	assert_true(pe_test_is_bug(release_uncalibrated, released));
-	pe_gaussian_release(NULL, 0, 1, 1, NULL);
+	pe_gaussian_release(PE_ZCDP, NULL, 0, 1, 1, NULL);
 	assert_true(pe_test_polls() == 0);
 }
 
@@ -967,7 +996,7 @@ check_release(pe_u128 sensitivity_sq, int64_t nano_rho, const char *name)
 	law_of(&l, parameter, n);
 	for (long i = 0; i < n; i++)
 		exact[i] = 1000 * i - 77;
-	pe_gaussian_release(exact, (size_t) n, sensitivity_sq, nano_rho, released);
+	pe_gaussian_release(PE_ZCDP, exact, (size_t) n, sensitivity_sq, nano_rho, released);
 	for (long i = 0; i < n; i++)
 	{
 		int64_t		noise = released[i] - (1000 * i - 77);
@@ -1018,6 +1047,7 @@ main(void)
 		cmocka_unit_test(test_gauss_low_bits),
 		cmocka_unit_test(test_calibrate),
 		cmocka_unit_test(test_stderr),
+		cmocka_unit_test(test_shift),
 		cmocka_unit_test(test_release_saturates),
 		cmocka_unit_test(test_release_law),
 	};

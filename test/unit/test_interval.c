@@ -42,16 +42,16 @@ make_table(int reach)
 }
 
 static pe_noise
-noise(pe_norm norm, int sensitivity, double cost)
+noise(pe_accounting accounting, int sensitivity, double cost)
 {
-	return (pe_noise) {norm, (pe_u128) sensitivity, (int64_t) (cost * 1e9 + 0.5)};
+	return (pe_noise) {accounting, (pe_u128) sensitivity, (int64_t) (cost * 1e9 + 0.5)};
 }
 
 /* sigma, or b = 1/a */
 static double
 scale_of(const pe_noise *n)
 {
-	return n->norm == PE_L2 ? sqrt((double) n->sensitivity / (2e-9 * (double) n->nano))
+	return n->accounting != PE_PURE ? sqrt((double) n->sensitivity / (2e-9 * (double) n->nano))
 		: (double) n->sensitivity / (1e-9 * (double) n->nano);
 }
 
@@ -60,13 +60,13 @@ static table
 law_of_one(const pe_noise *n, int weight)
 {
 	double		scale = scale_of(n);
-	int			reach = (int) ceil((n->norm == PE_L2 ? 8 : 32) * scale) + 1;
+	int			reach = (int) ceil((n->accounting != PE_PURE ? 8 : 32) * scale) + 1;
 	table		law = make_table(reach * weight);
 	double		sum = 0;
 
 	for (int k = reach; k >= 0; k--)
 	{
-		double		p = n->norm == PE_L2 ? exp(-0.5 * (k / scale) * (k / scale)) : exp(-k / scale);
+		double		p = n->accounting != PE_PURE ? exp(-0.5 * (k / scale) * (k / scale)) : exp(-k / scale);
 
 		law.p[law.reach + k * weight] = law.p[law.reach - k * weight] = p;
 		sum += k == 0 ? p : 2 * p;
@@ -140,9 +140,9 @@ law_of_sum(const pe_noise *one, int n)
 
 /* The interval of a sum of n, times g, is the smallest that holds 95 %. */
 static void
-check_least(pe_norm norm, int sensitivity, double cost, int n)
+check_least(pe_accounting accounting, int sensitivity, double cost, int n)
 {
-	pe_noise	one = noise(norm, sensitivity, cost);
+	pe_noise	one = noise(accounting, sensitivity, cost);
 	table		law = law_of_sum(&one, n);
 	pe_confidence intervals;
 	double		half;
@@ -155,8 +155,8 @@ check_least(pe_norm norm, int sensitivity, double cost, int n)
 	held = within(&law, half);
 	if (!(held >= 0.95) || (half > 0 && !(within(&law, half - 1) < 0.95 + 1e-8)) || (half > 0 && held - within(&law, half - 1) < 0.01 && held > 0.96))
 	{
-		fprintf(stderr, "norm %d, sensitivity %d, cost %g, %d numbers: %g holds %.10f, less %.10f\n",
-				(int) norm, sensitivity, cost, n, half, held, within(&law, half - 1));
+		fprintf(stderr, "accounting %d, sensitivity %d, cost %g, %d numbers: %g holds %.10f, less %.10f\n",
+				(int) accounting, sensitivity, cost, n, half, held, within(&law, half - 1));
 		fail();
 	}
 	pe_confidence_free(&intervals);
@@ -170,10 +170,10 @@ test_one(void **state)
 	(void) state;
 	for (double epsilon = 0.01; epsilon < 10.01; epsilon *= 1.0233)
 	{
-		check_least(PE_L1, 1, epsilon, 1);
-		check_least(PE_L1, 2, epsilon, 1);
-		check_least(PE_L2, 1, epsilon * epsilon / 2, 1);
-		check_least(PE_L2, 2, epsilon * epsilon / 20, 1);
+		check_least(PE_PURE, 1, epsilon, 1);
+		check_least(PE_PURE, 2, epsilon, 1);
+		check_least(PE_ZCDP, 1, epsilon * epsilon / 2, 1);
+		check_least(PE_ZCDP, 2, epsilon * epsilon / 20, 1);
 	}
 }
 
@@ -186,8 +186,8 @@ test_sums(void **state)
 	for (int i = 0; i < lengthof(counts); i++)
 		for (double epsilon = 0.2; epsilon < 12; epsilon *= 1.5)
 		{
-			check_least(PE_L1, 1, epsilon, counts[i]);
-			check_least(PE_L2, 1, epsilon * epsilon / 2, counts[i]);
+			check_least(PE_PURE, 1, epsilon, counts[i]);
+			check_least(PE_ZCDP, 1, epsilon * epsilon / 2, counts[i]);
 		}
 }
 
@@ -201,7 +201,7 @@ test_many(void **state)
 	for (int norm = 0; norm < 2; norm++)
 		for (int i = 0; i < lengthof(counts); i++)
 		{
-			pe_noise	one = norm == 0 ? noise(PE_L2, 1, 0.01) : noise(PE_L1, 1, 0.2);
+			pe_noise	one = norm == 0 ? noise(PE_ZCDP, 1, 0.01) : noise(PE_PURE, 1, 0.2);
 			double		normal = 1.959963985 * sqrt(counts[i]) * pe_noise_stderr(&one);
 			pe_confidence intervals;
 			double		half;
@@ -212,9 +212,9 @@ test_many(void **state)
 			assert_true(half <= 1.0012 * normal + 1);
 			pe_confidence_free(&intervals);
 		}
-	check_least(PE_L2, 1, 0.5, 2048);
-	check_least(PE_L2, 1, 5, 2048);
-	check_least(PE_L1, 1, 2, 2048);
+	check_least(PE_ZCDP, 1, 0.5, 2048);
+	check_least(PE_ZCDP, 1, 5, 2048);
+	check_least(PE_PURE, 1, 2, 2048);
 }
 
 /* Noise as wide as it gets: no series is too long, no number overflows. */
@@ -229,7 +229,7 @@ test_wide(void **state)
 		for (int shift = 20; shift <= 60; shift += 20)
 			for (int i = 0; i < lengthof(counts); i++)
 			{
-				pe_noise	one = {norm == 0 ? PE_L2 : PE_L1, (pe_u128) 1 << (norm == 0 ? shift + 36 : shift), 1000000};
+				pe_noise	one = {norm == 0 ? PE_ZCDP : PE_PURE, (pe_u128) 1 << (norm == 0 ? shift + 36 : shift), 1000000};
 				pe_confidence intervals;
 				double		ratio;
 
@@ -249,9 +249,9 @@ test_wide(void **state)
  * ----------
  */
 static void
-check_any(pe_norm norm, double cost, const int *weight, int count)
+check_any(pe_accounting accounting, double cost, const int *weight, int count)
 {
-	pe_noise	one = noise(norm, 1, cost);
+	pe_noise	one = noise(accounting, 1, cost);
 	table		law = make_table(0);
 	double		square = 0;
 	pe_confidence intervals;
@@ -272,7 +272,7 @@ check_any(pe_norm norm, double cost, const int *weight, int count)
 	half = pe_confidence_half(&intervals, square, 0);
 	if (!(within(&law, half) >= 0.95))
 	{
-		fprintf(stderr, "norm %d, cost %g, %d weights: %g holds %.10f\n", (int) norm, cost, count, half, within(&law, half));
+		fprintf(stderr, "accounting %d, cost %g, %d weights: %g holds %.10f\n", (int) accounting, cost, count, half, within(&law, half));
 		fail();
 	}
 	pe_confidence_free(&intervals);
@@ -292,8 +292,8 @@ test_any(void **state)
 
 			while (count < 4 && weights[w][count] != 0)
 				count++;
-			check_any(PE_L1, epsilon, weights[w], count);
-			check_any(PE_L2, epsilon * epsilon / 2, weights[w], count);
+			check_any(PE_PURE, epsilon, weights[w], count);
+			check_any(PE_ZCDP, epsilon * epsilon / 2, weights[w], count);
 		}
 }
 
@@ -302,8 +302,8 @@ static void
 test_any_width(void **state)
 {
 	pe_noise	noises[] = {
-		{PE_L1, 1000000, 1000000000}, {PE_L2, (pe_u128) 1000000 * 1000000, 1000000000}, {PE_L2, 200, 1000000000},
-		{PE_L2, 1, 500000000}, {PE_L1, 1, 3000000000}
+		{PE_PURE, 1000000, 1000000000}, {PE_ZCDP, (pe_u128) 1000000 * 1000000, 1000000000}, {PE_ZCDP, 200, 1000000000},
+		{PE_ZCDP, 1, 500000000}, {PE_PURE, 1, 3000000000}
 	};
 	static const double most[] = {2.1571, 1.9602, 2.25, 2.717, 4.4722};
 
@@ -327,7 +327,7 @@ test_any_width(void **state)
 static void
 test_two_laplace(void **state)
 {
-	pe_noise	one = {PE_L1, 1000000, 1000000000};
+	pe_noise	one = {PE_PURE, 1000000, 1000000000};
 	pe_confidence intervals;
 
 	(void) state;
@@ -380,7 +380,7 @@ test_draws(void **state)
 		for (int norm = 0; norm < 2; norm++)
 			for (int n = 1; n <= 3; n += 2)
 			{
-				pe_noise	one = noise(norm == 0 ? PE_L2 : PE_L1, 1, costs[i]);
+				pe_noise	one = noise(norm == 0 ? PE_ZCDP : PE_PURE, 1, costs[i]);
 				pe_confidence intervals;
 
 				pe_confidence_init(&intervals, &one, n);
@@ -414,7 +414,7 @@ check_whole(const pe_reconstruction *r, const int32_t *summands)
 #define ANY (-1)
 
 static void
-check_summands(const char *text, pe_method method, pe_norm norm, int *expected)
+check_summands(const char *text, pe_method method, pe_accounting accounting, int *expected)
 {
 	pe_workload workload;
 	pe_text_error error;
@@ -428,7 +428,7 @@ check_summands(const char *text, pe_method method, pe_norm norm, int *expected)
 	assert_true(pe_workload_parse(text, NULL, &workload, &error));
 	pe_classes_init(&list, 1, &classes);
 	assert_int_equal(pe_strategy_make(&(pe_strategy_problem) {.workload = &workload, .classes = &classes, .method = method,
-		.objective = PE_SUM, .norm = norm, .gap = 1e-3}, &strategy), PE_STRATEGY_OK);
+		.objective = PE_SUM, .norm = accounting == PE_PURE ? PE_L1 : PE_L2, .gap = 1e-3}, &strategy), PE_STRATEGY_OK);
 	pe_strategy_bind(&strategy, &workload);
 	assert_true(pe_reconstruction_init(&(pe_measured) {&workload, &strategy, NULL}, &workload, &r));
 	variance = calloc(workload.queries, sizeof(double));
@@ -460,15 +460,15 @@ test_summands(void **state)
 	int			found = 0;
 
 	(void) state;
-	check_summands("identity(6)", PE_METHOD_OPTIMAL, PE_L2, ones);
-	check_summands("prefix(4)", PE_METHOD_DIRECT, PE_L2, ones);
-	check_summands("prefix(4)", PE_METHOD_IDENTITY, PE_L1, prefixes);
-	check_summands("matrix({{0,0,5},{3,-3,3},{-1,0,1},{1,2,0},{0,0,0},{1,1,-2},{1,0,0}})", PE_METHOD_IDENTITY, PE_L2, weighted);
-	check_summands("prefix(4)", PE_METHOD_OPTIMAL, PE_L2, unknown);
+	check_summands("identity(6)", PE_METHOD_OPTIMAL, PE_ZCDP, ones);
+	check_summands("prefix(4)", PE_METHOD_DIRECT, PE_ZCDP, ones);
+	check_summands("prefix(4)", PE_METHOD_IDENTITY, PE_PURE, prefixes);
+	check_summands("matrix({{0,0,5},{3,-3,3},{-1,0,1},{1,2,0},{0,0,0},{1,1,-2},{1,0,0}})", PE_METHOD_IDENTITY, PE_ZCDP, weighted);
+	check_summands("prefix(4)", PE_METHOD_OPTIMAL, PE_ZCDP, unknown);
 	/* a basis of 19 of the 20 rows is measured */
 	for (int q = 0; q < 20; q++)
 		margins[q] = ANY;
-	check_summands("identity(10) * total(10) + total(10) * identity(10)", PE_METHOD_OPTIMAL, PE_L1, margins);
+	check_summands("identity(10) * total(10) + total(10) * identity(10)", PE_METHOD_OPTIMAL, PE_PURE, margins);
 	for (int q = 0; q < 20; q++)
 		found += margins[q];
 	assert_int_equal(found, 19);

@@ -114,7 +114,7 @@ drop(instance *in)
 static pe_score_rate
 pure_rate(const instance *in, double epsilon)
 {
-	return pe_exponential_rate(in->lattice.change, true, (int64_t) (epsilon * 1e9 + 0.5));
+	return pe_exponential_rate(in->lattice.change, PE_PURE, (int64_t) (epsilon * 1e9 + 0.5));
 }
 
 static pe_score_rate
@@ -616,7 +616,7 @@ test_rates_of_norms(void **state)
 		finish(&in);
 		check_distribution("prior", &in, offset, pure_rate(&in, 0.2), prior_rate(&in, 15), gamma_distribution, &g, scaled(10000));
 		g.kappa = sqrt(8 * 0.02) / (2 * 0.01);
-		check_distribution("rho", &in, offset, pe_exponential_rate(in.lattice.change, false, 20000000), prior_rate(&in, 0),
+		check_distribution("rho", &in, offset, pe_exponential_rate(in.lattice.change, PE_ZCDP, 20000000), prior_rate(&in, 0),
 						   gamma_distribution, &g, scaled(10000));
 		drop(&in);
 	}
@@ -1020,14 +1020,14 @@ static void
 test_rates(void **state)
 {
 	const uint64_t change = UINT64_C(3) << 38;
-	pe_score_rate rate = pe_exponential_rate(change, true, 123456789);
+	pe_score_rate rate = pe_exponential_rate(change, PE_PURE, 123456789);
 
 	(void) state;
 	/* epsilon / (2 D), exactly */
 	assert_true(rate.numerator == 123456789 && rate.factor == 2000000000 && rate.change == change && rate.shift == 0);
 
 	/* eta <= sqrt(8 rho) < eta + 2^-40 */
-	rate = pe_exponential_rate(change, false, 123456789);
+	rate = pe_exponential_rate(change, PE_ZCDP, 123456789);
 	assert_true(rate.factor == UINT64_C(1) << 41 && rate.change == change && rate.shift == 0);
 	assert_true(fabs((double) rate.numerator - 0x1p40 * sqrt(8 * 0.123456789)) < 1);
 	assert_true((pe_u128) rate.numerator * rate.numerator <= (((pe_u128) 123456789 << 83) / 1000000000));
@@ -1037,10 +1037,10 @@ test_rates(void **state)
 	{
 		for (uint64_t d = 1; d <= UINT64_C(1) << 40; d <<= 8)
 		{
-			rate = pe_exponential_rate(d, true, nano);
+			rate = pe_exponential_rate(d, PE_PURE, nano);
 			assert_true(per_unit(rate) <= 0x1p-12);
 			assert_true(per_unit(rate) * 2 * (double) d <= 1e-9 * (double) nano * (1 + 1e-15));
-			rate = pe_exponential_rate(d, false, nano);
+			rate = pe_exponential_rate(d, PE_ZCDP, nano);
 			assert_true(per_unit(rate) <= 0x1p-12);
 			assert_true(per_unit(rate) * 2 * (double) d <= sqrt(8e-9 * (double) nano) * (1 + 1e-15));
 		}
@@ -1079,7 +1079,7 @@ test_extreme_rates(void **state)
 		in.lattice.offset[i] -= i == 1 ? (pe_i128) 1 << 90 : 0;
 	for (int k = 0; k < 2; k++)
 	{
-		pe_score_rate rate = pe_exponential_rate(in.lattice.change, true, INT64_MAX);
+		pe_score_rate rate = pe_exponential_rate(in.lattice.change, PE_PURE, INT64_MAX);
 		pe_score_rate prior = prior_rate(&in, 1e300);
 
 		assert_true(per_unit(rate) > 0x1p-13 && per_unit(prior) == 0x1p-12);
@@ -1319,7 +1319,7 @@ static void
 make_badly(void *arg)
 {
 	instance   *in = arg;
-	pe_score_rate rate = pe_exponential_rate(kind == 0 ? 0 : in->lattice.change, true, kind == 1 ? 0 : 1000);
+	pe_score_rate rate = pe_exponential_rate(kind == 0 ? 0 : in->lattice.change, PE_PURE, kind == 1 ? 0 : 1000);
 	pe_score_rate prior = pe_prior_rate(kind == 2 ? -1 : kind == 3 ? NAN : kind == 4 ? INFINITY : 1, in->lattice.unit);
 
 	if (kind == 5)
@@ -1373,7 +1373,7 @@ test_method(void **state)
 	problem.nano = 20000000;
 	for (long i = 0; i < n; i++)
 	{
-		problem.allowance = plenty(problem.pure);
+		problem.allowance = plenty((problem.accounting == PE_PURE));
 		pe_minimum_exponential(&problem, &in.f, x);
 		for (int j = 0; j < 2; j++)
 			assert_true(x[j] >= -5 && x[j] <= 5);

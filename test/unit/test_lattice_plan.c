@@ -164,7 +164,7 @@ start(instance *in, int32_t d, double half, double max_change, double epsilon)
 	}
 	in->problem = (pe_minimum_problem) {
 		.method = PE_MINIMUM_EXPONENTIAL, .set = {d, 0, in->lower, in->upper, in->inequality}, .lower = in->lower,
-		.upper = in->upper, .centre = in->centre, .max_change = max_change, .pure = true, .nano = (int64_t) (epsilon * 1e9)
+		.upper = in->upper, .centre = in->centre, .max_change = max_change, .accounting = PE_PURE, .nano = (int64_t) (epsilon * 1e9)
 	};
 	pe_affine_init(&in->f, d, pe_affine_unit(max_change));
 }
@@ -184,7 +184,7 @@ finish(instance *in)
 
 	pe_minimum_plan(p, in->steepest, &in->plan);
 	pe_affine_lattice_init(&in->lattice, &in->f, &p->set, in->lower, in->upper, p->max_change);
-	return pe_lattice_law_make(&in->lattice, pe_exponential_rate(in->lattice.change, true, p->nano),
+	return pe_lattice_law_make(&in->lattice, pe_exponential_rate(in->lattice.change, PE_PURE, p->nano),
 							   pe_prior_rate(p->options.prior, in->lattice.unit), in->centre,
 							   pe_lattice_law_memory(p->set.variables, in->f.rows, p->set.inequalities), &in->plan);
 }

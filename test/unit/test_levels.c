@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "published/levels.h"
+#include "published/published.h"
 #include "base/mem.h"
 #include "level_weights.h"
 #include "reference_strategies.h"

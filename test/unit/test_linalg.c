@@ -478,13 +478,58 @@ check_eigen(int n)
 	pe_free(iwork);
 }
 
+/* A z = value z and Z'Z = I for a tridiagonal A. */
+static void
+check_tridiagonal(int n)
+{
+	double	   *diagonal = pe_alloc((size_t) n, sizeof(double));
+	double	   *beside = pe_alloc((size_t) n + 1, sizeof(double));	/* A_i,i-1, zeros at both ends */
+	double	   *z = pe_alloc((size_t) n * (size_t) n, sizeof(double));
+	double	   *value = pe_alloc((size_t) n, sizeof(double));
+	double	   *off = pe_alloc((size_t) n, sizeof(double));
+	double	   *work = pe_alloc(pe_la_eigen_work(n), sizeof(double));
+	int32_t    *iwork = pe_alloc(pe_la_eigen_iwork(n), sizeof(int32_t));
+
+	for (int i = 0; i < n; i++)
+	{
+		value[i] = diagonal[i] = random_number();
+		if (i > 0)
+			off[i - 1] = beside[i] = random_number();
+	}
+	assert_true(pe_la_eigen_tridiagonal(n, value, off, z, work, iwork));
+	for (int k = 0; k < n; k++)
+	{
+		const double *u = z + k * n;
+
+		assert_true(k == 0 || value[k] >= value[k - 1]);
+		for (int i = 0; i < n; i++)
+		{
+			assert_close(diagonal[i] * u[i] + (i > 0 ? beside[i] * u[i - 1] : 0) + (i < n - 1 ? beside[i + 1] * u[i + 1] : 0),
+						 value[k] * u[i]);
+			assert_close(pe_la_dot((size_t) n, z + i * n, u), i == k);
+		}
+	}
+	value[n - 1] = NAN;
+	assert_false(pe_la_eigen_tridiagonal(n, value, off, z, work, iwork));
+	pe_free(diagonal);
+	pe_free(beside);
+	pe_free(z);
+	pe_free(value);
+	pe_free(off);
+	pe_free(work);
+	pe_free(iwork);
+}
+
 static void
 test_eigen(void **state)
 {
 	static const int orders[] = {1, 2, 3, 25, 26, 64, 100};
 
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+	{
 		check_eigen(orders[i]);
+		check_tridiagonal(orders[i]);
+	}
 }
 
 static void

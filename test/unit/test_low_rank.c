@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/linalg.h"
-#include "published/low_rank.h"
+#include "published/published.h"
 #include "base/mem.h"
 #include "reference_strategies.h"
 #include "numbers.h"

@@ -47,6 +47,7 @@ typedef struct width
 	bool		pure;
 	bool		substitute;
 	int32_t		max_rows;
+	bool		unit_clip;
 	double		gradient;		/* squared sensitivities in units of C^2, R^4, R^2, 1; pure: C, .. */
 	double		moment;
 	double		label;
@@ -54,14 +55,18 @@ typedef struct width
 } width;
 
 static const width widths[] = {
-	{"rho", false, false, 1, 1, 1, 1, 1},
-	{"rho, 3 rows", false, false, 3, 9, 9, 9, 9},
-	{"rho, substitute", false, true, 1, 4, 2, 4, 1},
-	{"rho, substitute 3 rows", false, true, 3, 36, 18, 36, 9},
-	{"epsilon", true, false, 1, 1, 1, 1, 1},
-	{"epsilon, 3 rows", true, false, 3, 3, 3, 3, 3},
-	{"epsilon, substitute", true, true, 1, 2, 2, 2, 1},
-	{"epsilon, substitute 3 rows", true, true, 3, 6, 6, 6, 3},
+	{"rho", false, false, 1, false, 1, 1, 1, 1},
+	{"rho, 3 rows", false, false, 3, false, 9, 9, 9, 9},
+	{"rho, 3 rows clipped", false, false, 3, true, 1, 1, 1, 9},
+	{"rho, substitute", false, true, 1, false, 4, 2, 4, 1},
+	{"rho, substitute 3 rows", false, true, 3, false, 36, 18, 36, 9},
+	{"rho, substitute 3 rows clipped", false, true, 3, true, 4, 2, 4, 9},
+	{"epsilon", true, false, 1, false, 1, 1, 1, 1},
+	{"epsilon, 3 rows", true, false, 3, false, 3, 3, 3, 3},
+	{"epsilon, 3 rows clipped", true, false, 3, true, 1, 1, 1, 3},
+	{"epsilon, substitute", true, true, 1, false, 2, 2, 2, 1},
+	{"epsilon, substitute 3 rows", true, true, 3, false, 6, 6, 6, 3},
+	{"epsilon, substitute 3 rows clipped", true, true, 3, true, 2, 2, 2, 3},
 };
 
 /* The problem with an allowance for any one measurement. */
@@ -71,7 +76,7 @@ paid(const pe_fit_problem *problem)
 	static pe_fit_problem with;
 
 	with = *problem;
-	with.allowance = plenty(problem->pure);
+	with.allowance = plenty((problem->accounting == PE_PURE));
 	return &with;
 }
 
@@ -140,7 +145,8 @@ check_moment(const width *of, table *t, const pe_fit_problem *problem)
 	pe_measure_moment_and_label(paid(problem), &t->source, INT64_MAX / 2, INT64_MAX / 2, exact, &noise, exact_label);
 	for (long i = 0; i < n; i++)
 	{
-		if (i % 2 == 0)
+		/* by itself a moment is that of the rows, however many a unit has */
+		if (i % 2 == 0 && !of->unit_clip)
 			pe_measure_moment(paid(problem), &t->source, 1000, moment, &noise);
 		else
 			pe_measure_moment_and_label(paid(problem), &t->source, 1000, 500, moment, &noise, label);
@@ -148,7 +154,7 @@ check_moment(const width *of, table *t, const pe_fit_problem *problem)
 		for (int j = 0; j < 4; j++)
 		{
 			diagonal[i * 4 + j] = moment[j * 5] - exact[j * 5];
-			labels[i / 2 * 4 + j] = label[j] - exact_label[j];
+			labels[i / 2 * 4 + j] = i % 2 == 1 ? label[j] - exact_label[j] : labels[i / 2 * 4 + j];
 			for (int k = 0; k < j; k++)
 			{
 				assert_true(moment[j * 4 + k] == moment[k * 4 + j]);
@@ -160,6 +166,10 @@ check_moment(const width *of, table *t, const pe_fit_problem *problem)
 	check_moments(of->name, rest, n * 6, 0, of->pure ? variance : variance / 2, of->pure ? 6 : 3);
 	check_moments(of->name, labels, n / 2 * 4, 0, variance_for(of, of->label * (of->pure ? one : square), 500),
 				  of->pure ? 6 : 3);
+	pe_measure_moment(paid(problem), &t->source, 1000, moment, &noise);
+	if (of->unit_clip)
+		variance *= pow(problem->max_rows, 2);
+	assert_true(fabs(noise * noise / variance - 1) < 1e-3);
 }
 
 static void
@@ -182,15 +192,17 @@ test_widths(void **state)
 	(void) state;
 	pe_test_seed(1);
 	table_start(&t, 3, 0, 0);
+	table_use_units(&t, 3);
 	table_fill(&t, PE_MODEL_LOGISTIC, 1000, 1);
 	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++)
 	{
 		pe_fit_problem problem;
 
 		problem_of(&t, PE_MODEL_LOGISTIC, PE_FIT_NEWTON, 1000, &problem);
-		problem.pure = widths[i].pure;
+		problem.accounting = widths[i].pure ? PE_PURE : PE_ZCDP;
 		problem.substitute = widths[i].substitute;
 		problem.max_rows = widths[i].max_rows;
+		problem.options.unit_clip = widths[i].unit_clip;
 		check_gradient(&widths[i], &t, &problem);
 		check_moment(&widths[i], &t, &problem);
 		check_count(&widths[i], &t, &problem);
@@ -241,7 +253,7 @@ test_lattice(void **state)
 	for (int pure = 0; pure < 2; pure++)
 	{
 		problem_of(&t, PE_MODEL_LOGISTIC, PE_FIT_NEWTON, 1, &problem);
-		problem.pure = pure == 1;
+		problem.accounting = pure == 1 ? PE_PURE : PE_ZCDP;
 		pe_gradient_pass(&problem, 1, &pass);
 		pe_weights_set(&pass.weights, w, 4, t.radius_sq);
 		pe_exact_run(&t.source, &pass, &sums);
@@ -321,16 +333,16 @@ test_units(void **state)
 		pe_pass		pass;
 
 		problem_of(&t, PE_MODEL_LOGISTIC, PE_FIT_NEWTON, 1, &problem);
-		problem.pure = (kind & 4) != 0;
+		problem.accounting = (kind & 4) != 0 ? PE_PURE : PE_ZCDP;
 		pe_gradient_pass(&problem, 0.5, &pass);
 		pe_weights_set(&pass.weights, w, 4, t.radius_sq);
 		if (moment)
 			pass.kind = PE_PASS_MOMENT;
-		row = problem.pure ? (double) pass.clip : sqrt((double) pass.clip);
+		row = (problem.accounting == PE_PURE) ? (double) pass.clip : sqrt((double) pass.clip);
 		if (moment)
-			row = problem.pure ? ((double) t.radius_1 * (double) t.radius_1 + (double) t.radius_sq) / 2 : (double) t.radius_sq;
+			row = (problem.accounting == PE_PURE) ? ((double) t.radius_1 * (double) t.radius_1 + (double) t.radius_sq) / 2 : (double) t.radius_sq;
 		limit[0] = k * row;
-		limit[1] = k * row * (!moment || problem.pure ? 2 : sqrt(2));
+		limit[1] = k * row * (!moment || (problem.accounting == PE_PURE) ? 2 : sqrt(2));
 		for (int pair = 0; pair < pairs; pair++)
 		{
 			pe_i128		a[10];
@@ -345,7 +357,7 @@ test_units(void **state)
 		for (int i = 0; i < 2; i++)
 		{
 			assert_true(farthest[i] <= limit[i] * (1 + 1e-12));
-			assert_true(farthest[i] >= limit[i] * (k == 3 ? 0.4 : 0.6) * (moment && problem.pure && i == 1 ? 0.5 : 1));
+			assert_true(farthest[i] >= limit[i] * (k == 3 ? 0.4 : 0.6) * (moment && (problem.accounting == PE_PURE) && i == 1 ? 0.5 : 1));
 		}
 		pass.kind = PE_PASS_GRADIENT;
 		pe_gradient_free(&pass);
@@ -443,13 +455,15 @@ test_limits(void **state)
 	for (int pure = 0; pure < 2; pure++)
 	{
 		problem_of(&t, PE_MODEL_LOGISTIC, PE_FIT_NEWTON, 1000000, &problem);
-		problem.pure = pure == 1;
+		problem.accounting = pure == 1 ? PE_PURE : PE_ZCDP;
 		assert_true(pe_measure_fits(&problem));
 		problem.max_rows = 1000;
 		problem.substitute = true;
 		assert_true(pe_measure_fits(&problem));
 		problem.max_rows = INT32_MAX;
 		assert_int_equal(pe_measure_fits(&problem), pure);
+		problem.options.unit_clip = 1;
+		assert_false(pe_measure_fits(&problem));
 	}
 	problem_of(&t, PE_MODEL_LOGISTIC, PE_FIT_NEWTON, 1, &problem);
 	problem.trace_argument = &t.source;

@@ -53,7 +53,7 @@ typedef struct call
 	pe_i128		exact[MOST_ROWS];
 	pe_u128		sensitivity;
 	bool		monotone;
-	pe_norm		norm;
+	pe_accounting accounting;
 	int64_t		nano;
 } call;
 
@@ -79,11 +79,11 @@ record(mechanism mechanism, const pe_i128 *exact, size_t count, pe_u128 sensitiv
 
 extern void __real_pe_cube_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
 extern void __real_pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
-extern void __real_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
+extern void __real_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
 extern int32_t __real_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-									  pe_norm norm, int64_t nano);
+									  pe_accounting accounting, int64_t nano);
 extern int32_t __real_pe_select_exponential(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-											pe_norm norm, int64_t nano);
+											pe_accounting accounting, int64_t nano);
 
 void
 __wrap_pe_cube_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
@@ -100,37 +100,37 @@ __wrap_pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int
 }
 
 void
-__wrap_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
+__wrap_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
 {
 	record(GAUSSIAN, exact, count, sensitivity, nano);
-	__real_pe_gaussian_release(exact, count, sensitivity, nano, released);
+	__real_pe_gaussian_release(accounting, exact, count, sensitivity, nano, released);
 }
 
 static void
 record_selection(mechanism mechanism, const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-				 pe_norm norm, int64_t nano)
+				 pe_accounting accounting, int64_t nano)
 {
 	call	   *c = &calls[ncalls % MOST_CALLS];
 
 	record(mechanism, score, (size_t) count, sensitivity, nano);
 	c->monotone = monotone;
-	c->norm = norm;
+	c->accounting = accounting;
 }
 
 int32_t
 __wrap_pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-					   pe_norm norm, int64_t nano)
+					   pe_accounting accounting, int64_t nano)
 {
-	record_selection(LEAST, score, count, sensitivity, monotone, norm, nano);
-	return forced >= 0 ? forced++ % count : __real_pe_select_least(score, count, sensitivity, monotone, norm, nano);
+	record_selection(LEAST, score, count, sensitivity, monotone, accounting, nano);
+	return forced >= 0 ? forced++ % count : __real_pe_select_least(score, count, sensitivity, monotone, accounting, nano);
 }
 
 int32_t
 __wrap_pe_select_exponential(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
-							 pe_norm norm, int64_t nano)
+							 pe_accounting accounting, int64_t nano)
 {
-	record_selection(EXPONENTIAL, score, count, sensitivity, monotone, norm, nano);
-	return forced >= 0 ? forced++ % count : __real_pe_select_exponential(score, count, sensitivity, monotone, norm, nano);
+	record_selection(EXPONENTIAL, score, count, sensitivity, monotone, accounting, nano);
+	return forced >= 0 ? forced++ % count : __real_pe_select_exponential(score, count, sensitivity, monotone, accounting, nano);
 }
 
 /* ----------
@@ -195,7 +195,7 @@ make_problem(const region *r, pe_minimum_method method, bool all, bool pure, int
 	problem->centre = r->centre;
 	problem->max_change = 0.01;
 	problem->all = all;
-	problem->pure = pure;
+	problem->accounting = pure ? PE_PURE : PE_ZCDP;
 	problem->nano = nano;
 	assert_null(pe_minimum_defaults(problem));
 }
@@ -308,7 +308,7 @@ test_options(void **state)
 	(void) state;
 	for (int i = 0; i < lengthof(settings); i++)
 	{
-		pe_minimum_problem problem = {.pure = true};
+		pe_minimum_problem problem = {.accounting = PE_PURE};
 		const char *wrong;
 
 		assert_true(pe_minimum_method_named(settings[i].method, &problem.method));
@@ -369,7 +369,7 @@ mechanism_of(const pe_minimum_problem *problem)
 		return LEAST;
 	if (problem->method == PE_MINIMUM_SUBGRADIENT_LAST)
 		return EXPONENTIAL;
-	if (!problem->pure)
+	if (problem->accounting != PE_PURE)
 		return GAUSSIAN;
 	return problem->method == PE_MINIMUM_LAPLACE_DATA && !problem->all ? LAPLACE : CUBE;
 }
@@ -693,7 +693,7 @@ test_descent(void **state)
 			assert_true(fabs(x[j] - expected[j]) < 1e-9);
 		check_scores(&problem, &f, problem.centre);
 		for (int c = 0; c < ncalls; c++)
-			assert_true(!calls[c].monotone && calls[c].norm == (problem.pure ? PE_L1 : PE_L2));
+			assert_true(!calls[c].monotone && calls[c].accounting == problem.accounting);
 	}
 	pe_affine_free(&f);
 }

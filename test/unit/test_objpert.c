@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "fit/methods.h"
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "glm/minimise.h"
 #include "numbers.h"
 #include "shim.h"
@@ -157,7 +157,7 @@ check_plan(int32_t k, bool substitute, double l2, pe_model model)
 	assert_true(rows * 2 * delta_by_formula(0.7, log_det, 1 / sqrt(both)) / 2 <= 1e-8 * (1 + 1e-9));
 	assert_true(rows * 2 * delta_by_formula(0.7, log_det, 0.999 / sqrt(both)) / 2 > 1e-8);
 	cost = fit_cost(&t.problem);
-	assert_int_equal(cost.rho_nano, pe_nano_rho_of_pure(700000000));
+	assert_int_equal(cost.rho_nano, pe_nano_rho_of_pure(PE_ZCDP, 700000000));
 	assert_int_equal(cost.delta_atto, 10000000000);
 	assert_int_equal(cost.epsilon_nano, 0);
 	table_free(&t);
@@ -190,7 +190,7 @@ test_plan(void **state)
 	assert_non_null(pe_fit_refusal(&t.problem));
 	t.problem.model = PE_MODEL_LOGISTIC;
 	assert_null(pe_fit_refusal(&t.problem));
-	t.problem.pure = true;
+	t.problem.accounting = PE_PURE;
 	assert_non_null(pe_fit_refusal(&t.problem));
 	table_free(&t);
 }

@@ -21,6 +21,7 @@
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "strategy/optimum.h"
+#include "strategy/optimum_eval.h"
 #include "certificate.h"
 #include "numbers.h"
 #include "reference_strategies.h"
@@ -453,6 +454,157 @@ test_split(void **state)
 	}
 }
 
+/* ---- nearly full rank ---- */
+
+/* As many random ranges as cells: some columns are best weighted 0, and both methods take part. */
+static void
+test_nearly_full(void **state)
+{
+	int			seen = 0;
+
+	pe_test_seed(41);
+	for (int turn = 0; turn < (quick() ? 10 : 100); turn++)
+	{
+		int			cells = between(20, 90);
+		double	   *w = matrix(cells, cells);
+		double	   *v;
+		int32_t    *column_of = pe_alloc((size_t) cells, sizeof(int32_t));
+		int32_t		n;
+		pe_optimum	optimum;
+
+		for (int i = 0; i < cells; i++)
+		{
+			int			a = between(0, cells - 1);
+			int			b = between(0, cells - 1);
+
+			for (int j = a < b ? a : b; j <= (a < b ? b : a); j++)
+				w[i + j * cells] = 1.0;
+		}
+		v = gram(w, cells, cells);
+		n = pe_optimum_reduce(v, cells, column_of);
+		pe_optimum_solve(v, n, GAP, &optimum);
+		if (optimum.rank < n && optimum.rank >= 0.9 * n)
+		{
+			seen++;
+			if (!(optimum.upper <= optimum.lower * (1.0 + GAP)) || optimum.iterations > 11)
+				fail_msg("n %d, rank %d: gap %.2e, evaluations %d", n, optimum.rank, optimum.upper / optimum.lower - 1.0,
+						 optimum.iterations);
+			assert_true(certificate_holds("ranges", v, &optimum, 1e-9));
+		}
+		pe_optimum_free(&optimum);
+		pe_free(column_of);
+		pe_free(v);
+		pe_free(w);
+	}
+	assert_true(seen >= 3);
+}
+
+/* ---- V whose inverse is tridiagonal ---- */
+
+/* Covariance of a random Markov chain, of either sign; an independent step now and then. */
+static double *
+random_chain(int n)
+{
+	double	   *v = matrix(n, n);
+
+	for (int j = 0; j < n; j++)
+	{
+		double		c = between(0, 9) == 0 ? 0 : between(-20, 20) / 16.0;
+
+		for (int i = 0; i < j; i++)
+			v[i + j * n] = v[j + i * n] = c * v[i + (j - 1) * n];
+		v[j + j * n] = between(1, 9) + (j > 0 ? c * c * v[j - 1 + (j - 1) * n] : 0);
+	}
+	return v;
+}
+
+/* The same evaluation from the chain and from the dense matrix. */
+static void
+compare_chain(const double *v, int n, bool split)
+{
+	pe_dual		chain;
+	pe_dual		dense;
+
+	pe_dual_init(&chain, v, n, split);
+	pe_dual_init(&dense, v, n, split);
+	for (int b = 0; b < dense.blocks; b++)
+	{
+		assert_true(chain.block[b].size == 0 || chain.block[b].chain != NULL);
+		pe_free(dense.block[b].chain);
+		dense.block[b].chain = NULL;
+	}
+	pe_dual_start(&chain, chain.y);
+	for (int i = 0; i < chain.order; i++)
+		dense.y[i] = chain.y[i] *= between(5, 20) / 10.0;
+	assert_true(pe_dual_evaluate(&chain) && pe_dual_evaluate(&dense));
+	assert_true(close_to(chain.trace, dense.trace, 1e-10));
+	assert_true(chain.trace_lower <= dense.trace && dense.trace_lower <= chain.trace);
+	assert_true(chain.trace_lower >= chain.trace * (1 - 1e-8) && chain.slack <= 1e-7 * chain.trace);
+	for (int i = 0; i < chain.order; i++)
+		assert_true(close_to(chain.kappa[i], dense.kappa[i], 1e-10));
+	for (int b = 0; b < dense.blocks; b++)
+		for (int k = 0; k < dense.block[b].size; k++)
+			assert_true(close_to(chain.block[b].s[k], dense.block[b].s[k], 1e-10));
+	pe_dual_free(&chain);
+	pe_dual_free(&dense);
+}
+
+static void
+test_chain(void **state)
+{
+	static const int sizes[] = {1, 2, 3, 16, 33, 100, 256};
+
+	pe_test_seed(23);
+	for (int k = 0; k < lengthof(sizes) - quick(); k++)
+	{
+		pe_reference prefix = {"prefix", sizes[k], .v = pe_test_prefix};
+		pe_reference ranges = {"all-range", sizes[k], .v = pe_test_all_range};
+		double	   *v = pe_test_gram(&prefix);
+
+		compare_chain(v, sizes[k], true);
+		pe_free(v);
+		v = pe_test_gram(&ranges);
+		compare_chain(v, sizes[k], true);
+		compare_chain(v, sizes[k], false);
+		pe_free(v);
+	}
+	for (int i = 0; i < (quick() ? 20 : 200); i++)
+	{
+		int			n = between(1, 40);
+		double	   *v = random_chain(n);
+
+		compare_chain(v, n, false);
+		pe_free(v);
+	}
+}
+
+/* What is no such V, by one entry, is not taken for one; nor what is all but singular. */
+static void
+test_no_chain(void **state)
+{
+	pe_reference prefix = {"prefix", 20, .v = pe_test_prefix};
+	double	   *v = pe_test_gram(&prefix);
+	pe_dual_block block = {.size = 20, .v = v};
+
+	pe_dual_find_chain(&block);
+	assert_non_null(block.chain);
+	pe_free(block.chain);
+	for (int i = 0; i < 18; i++)
+		for (int j = i + 2; j < 20; j++)
+		{
+			double		before = v[j + i * 20];
+
+			v[j + i * 20] *= 1 + 1e-14;
+			pe_dual_find_chain(&block);
+			assert_null(block.chain);
+			v[j + i * 20] = before;
+		}
+	v[0] = v[1] * (1 + 1e-13);
+	pe_dual_find_chain(&block);
+	assert_null(block.chain);
+	pe_free(v);
+}
+
 /* ---- the host ---- */
 
 /* Columns of ones beside columns of millions: none of them may be lost in the rank. */
@@ -532,6 +684,9 @@ main(void)
 		cmocka_unit_test(test_reduction),
 		cmocka_unit_test(test_reduction_lossless),
 		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_nearly_full),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_no_chain),
 		cmocka_unit_test(test_scales),
 		cmocka_unit_test(test_host),
 		cmocka_unit_test(test_refusals),

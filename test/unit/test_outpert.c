@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fit/fit_plan.h"
+#include "fit/fit.h"
 #include "noise/gaussian.h"
 #include "noise/laplace.h"
 #include "fit/methods.h"
@@ -241,7 +241,7 @@ check_noise(bool pure)
 	pe_outpert	o;
 
 	outpert_init(&t, 2, 0, PE_MODEL_LOGISTIC, 3, 1, 20);
-	t.problem.pure = pure;
+	t.problem.accounting = pure ? PE_PURE : PE_ZCDP;
 	assert_null(pe_fit_refusal(&t.problem));
 	assert_true(pe_fit_plan_make(&t.problem));
 	cost = fit_cost(&t.problem);
@@ -254,7 +254,7 @@ check_noise(bool pure)
 	if (pure)
 		sigma = pe_laplace_stderr((pe_u128) ceil((double) o.steps * sqrt(2)), t.problem.nano);
 	else
-		sigma = pe_gaussian_stderr((pe_u128) o.steps * o.steps, t.problem.nano);
+		sigma = pe_gaussian_stderr(PE_ZCDP, (pe_u128) o.steps * o.steps, t.problem.nano);
 	for (long i = 0; i < n; i++)
 	{
 		double		w[2];

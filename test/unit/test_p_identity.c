@@ -198,6 +198,93 @@ test_too_large(void **state)
 	assert_true(isinf(objective_at(v, 2, 2, theta, gradient)));
 }
 
+/* ---- groups of columns ---- */
+
+/* Each column with the one that it is most like, however they are ordered; the odd one by itself. */
+static void
+test_pairs(void **state)
+{
+	static const int order[] = {4, 0, 6, 2, 1, 5, 3};
+	static const int32_t expected[] = {0, 1, 2, 3, 1, 2, 0};	/* 4 and 3, 0 and 1, 6 and 5, 2 */
+	double		v[49];
+	int32_t		group_of[7];
+	problem		f;
+
+	(void) state;
+	for (int i = 0; i < 7; i++)
+		for (int j = 0; j < 7; j++)
+			v[i + 7 * j] = pe_test_all_range(7, order[i], order[j]);
+	problem_init(&f, v, 7, 1);
+	assert_int_equal(pair_columns(&f, group_of), 4);
+	assert_memory_equal(group_of, expected, sizeof(expected));
+	problem_free(&f);
+}
+
+/* Theta among all columns that is Phi among groups is worth the same; so it is among groups of groups. */
+static void
+test_groups(void **state)
+{
+	static const int sizes[][2] = {{2, 1}, {7, 2}, {12, 3}, {33, 5}};
+
+	(void) state;
+	for (int k = 0; k < lengthof(sizes); k++)
+	{
+		int			n = sizes[k][0];
+		int			p = sizes[k][1];
+		int			half = (n + 1) / 2;
+		double	   *v = random_gram(n, n);
+		double	   *gram = pe_alloc((size_t) half * half, sizeof(double));
+		double	   *again = pe_alloc((size_t) half * half, sizeof(double));
+		double	   *theta = pe_alloc((size_t) n * p, sizeof(double));
+		double	   *gradient = pe_alloc((size_t) n * p, sizeof(double));
+		double	   *phi = random_theta(n, p);
+		int32_t    *group_of = pe_alloc((size_t) n, sizeof(int32_t));
+		int32_t    *upper = pe_alloc((size_t) n, sizeof(int32_t));
+		problem		all;
+		search		groups;
+		search		quarters;
+
+		problem_init(&all, v, n, p);
+		assert_int_equal(pair_columns(&all, group_of), half);
+		search_init_groups(&groups, &all, group_of, half, gram);
+		for (int j = 0; j < n; j++)
+			for (int i = 0; i < p; i++)
+				theta[i + j * p] = phi[i + group_of[j] * p] * groups.f.part[group_of[j]];
+		assert_true(fabs(evaluate(&groups.f, phi, gradient) / evaluate(&all, theta, gradient) - 1) < 1e-12);
+		/* how the objective changes with Phi */
+		evaluate(&groups.f, phi, groups.gradient);
+		for (int i = 0; i < half * p; i++)
+		{
+			double		at = phi[i];
+			double		up;
+
+			phi[i] = at + 1e-5;
+			up = evaluate(&groups.f, phi, gradient);
+			phi[i] = at - 1e-5;
+			up -= evaluate(&groups.f, phi, gradient);
+			phi[i] = at;
+			assert_true(fabs(up / 2e-5 - groups.gradient[i]) < 1e-7 * n);
+		}
+		assert_int_equal(pair_columns(&groups.f, upper), (half + 1) / 2);
+		search_init_groups(&quarters, &groups.f, upper, (half + 1) / 2, again);
+		for (int j = 0; j < n; j++)
+			for (int i = 0; i < p; i++)
+				theta[i + j * p] = phi[i + upper[group_of[j]] * p] * quarters.f.part[upper[group_of[j]]];
+		assert_true(fabs(evaluate(&quarters.f, phi, gradient) / evaluate(&all, theta, gradient) - 1) < 1e-12);
+		search_free(&quarters);
+		search_free(&groups);
+		problem_free(&all);
+		pe_free(v);
+		pe_free(gram);
+		pe_free(again);
+		pe_free(theta);
+		pe_free(gradient);
+		pe_free(phi);
+		pe_free(group_of);
+		pe_free(upper);
+	}
+}
+
 /* ---- what is found ---- */
 
 /* That A is what it shall be, and worth what is said. */
@@ -301,6 +388,7 @@ test_reference(void **state)
 		{pe_test_prefix, 64, 64, 3.79},
 		{pe_test_all_range, 256, 256 * 257 / 2, 5.736},
 		{pe_test_prefix, 256, 256, 5.22},
+		{pe_test_all_range, 320, 320 * 321 / 2, 6.04},
 	};
 
 	(void) state;
@@ -491,6 +579,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gradient),
 		cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_total),
 		cmocka_unit_test(test_mostly_total),
 		cmocka_unit_test(test_reference),

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fit/fit_plan.h"
+#include "fit/fit.h"
 #include "numbers.h"
 #include "shim.h"
 #include "statistics.h"

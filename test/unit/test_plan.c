@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accounting/mechanisms.h"
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "fit/methods.h"
 #include "plan/private.h"
 #include "models.h"
@@ -32,6 +31,7 @@ typedef struct draws
 	pe_u128		sensitivity;	/* of the last one */
 	int64_t		nano;			/* of the last one */
 	int64_t		sum;
+	pe_accounting accounting;	/* of the last Gaussian one */
 } draws;
 
 static draws drawn;
@@ -45,14 +45,15 @@ record(int *count, pe_u128 sensitivity, int64_t nano)
 	drawn.sum += nano;
 }
 
-extern void __real_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
+extern void __real_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
 extern void __real_pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released);
 
 void
-__wrap_pe_gaussian_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
+__wrap_pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int64_t *released)
 {
 	record(&drawn.gaussian, sensitivity, nano);
-	__real_pe_gaussian_release(exact, count, sensitivity, nano, released);
+	drawn.accounting = accounting;
+	__real_pe_gaussian_release(accounting, exact, count, sensitivity, nano, released);
 }
 
 void
@@ -77,7 +78,7 @@ hold(void)
 static pe_plan_ask
 ask_epsilon(bool pure, double epsilon, double delta)
 {
-	return (pe_plan_ask) {.pure = pure, .epsilon = epsilon, .rho = NAN, .max_stderr = NAN, .delta = delta};
+	return (pe_plan_ask) {.accounting = pure ? PE_PURE : PE_ZCDP, .epsilon = epsilon, .rho = NAN, .max_stderr = NAN, .delta = delta};
 }
 
 static pe_plan_ask
@@ -89,7 +90,7 @@ ask_rho(double rho)
 static pe_plan_ask
 ask_stderr(bool pure, double max_stderr)
 {
-	return (pe_plan_ask) {.pure = pure, .epsilon = NAN, .rho = NAN, .max_stderr = max_stderr, .delta = 1e-6};
+	return (pe_plan_ask) {.accounting = pure ? PE_PURE : PE_ZCDP, .epsilon = NAN, .rho = NAN, .max_stderr = max_stderr, .delta = 1e-6};
 }
 
 /* Columns (3, 1) and (-1, 2): L1 4 and 3, apart 5; L2 squared 10 and 5, apart 17. */
@@ -117,7 +118,7 @@ static void
 check_counts(const pe_plan *plan, int64_t cost, pe_u128 sensitivity)
 {
 	const int64_t columns[2] = {100, 200};
-	bool		pure = plan->pure;
+	bool		pure = plan->accounting == PE_PURE;
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(plan));
 	pe_i128		exact[2];
 	int64_t		released[2];
@@ -133,8 +134,8 @@ check_counts(const pe_plan *plan, int64_t cost, pe_u128 sensitivity)
 	assert_int_equal(amount.rho_nano, pure ? 0 : cost);
 	assert_int_equal(amount.epsilon_nano, pure ? cost : 0);
 	assert_int_equal(amount.delta_atto, 0);
-	assert_int_equal(pe_cost_as_rho(pe_plan_cost(plan)), pure ? pe_nano_rho_of_laplace(cost, sensitivity) : 0);
-	assert_true(pe_noise_stderr(pe_plan_noise(plan)) == pe_noise_stderr_of(pure ? PE_L1 : PE_L2, sensitivity, cost));
+	assert_int_equal(pe_cost_as_rho(pe_plan_cost(plan)), pure ? pe_nano_rho_of_laplace(PE_ZCDP, cost, sensitivity) : 0);
+	assert_true(pe_noise_stderr(pe_plan_noise(plan)) == pe_noise_stderr_of(pure ? PE_PURE : PE_ZCDP, sensitivity, cost));
 	assert_true(pe_plan_stderr_at(plan, cost) == pe_noise_stderr(pe_plan_noise(plan)));
 	assert_true(exact[0] == 0 && exact[1] == 0);
 }
@@ -179,6 +180,88 @@ test_rules(void **state)
 	pe_free(plan);
 }
 
+/* Gaussian DP draws with the same cost on a finer lattice, with a sensitivity in its units. */
+static void
+test_gaussian_dp(void **state)
+{
+	const int64_t columns[2] = {100, 200};
+	pe_plan_ask ask = ask_rho(0.125);
+	pe_plan    *plan;
+	pe_i128		exact[2];
+	int64_t		released[2];
+
+	(void) state;
+	ask.accounting = PE_GDP;
+	plan = plan_two(&ask, PE_SUBSTITUTE, 3, 1);
+	/* sigma^2 = 4^6 * 153 / 0.25 + 4, the least above 2^20 */
+	assert_int_equal(pe_noise_shift(pe_plan_noise(plan)), 6);
+	memset(&drawn, 0, sizeof(drawn));
+	pe_plan_measure(plan, columns, exact, released, hold);
+	assert_true(drawn.gaussian == 1 && drawn.accounting == PE_GDP);
+	assert_true(drawn.sensitivity == (pe_u128) 17 * 9 << 12 && pe_plan_sensitivity(plan) == 17 * 9);
+	assert_int_equal(drawn.nano, 125 * MILLION);
+	assert_int_equal(pe_cost_amount(pe_plan_cost(plan)).rho_nano, 125 * MILLION);
+	assert_int_equal(pe_cost_accounting(pe_plan_cost(plan)), PE_GDP);
+	/* 100 and 500 within 40 standard deviations of about 25 */
+	assert_true(fabs(ldexp((double) released[0], -6) - 100) < 1000 && fabs(ldexp((double) released[1], -6) - 500) < 1000);
+	pe_free(plan);
+	ask = ask_epsilon(false, 1, 1e-9);
+	ask.accounting = PE_GDP;
+	plan = plan_two(&ask, PE_ADD_REMOVE, 1, 1);
+	assert_int_equal(pe_cost_amount(pe_plan_cost(plan)).rho_nano, 16557415);
+	assert_true(pe_plan_epsilon(plan) <= 1 && pe_plan_epsilon(plan) > 0.999999);
+	pe_free(plan);
+}
+
+/* Rounding to whole numbers moves no mean; and what is rounded was drawn on the finer lattice. */
+static void
+test_whole_draw(void **state)
+{
+	enum {DRAWS = 20000};
+	static pe_i128 exact[DRAWS];
+	static int64_t released[DRAWS];
+	pe_allowance allowance = {.accounting = PE_GDP, .left = INT64_MAX};
+	double		sum = 0;
+	double		squares = 0;
+
+	(void) state;
+	for (int i = 0; i < DRAWS; i++)
+		exact[i] = 7;
+	memset(&drawn, 0, sizeof(drawn));
+	pe_noise_draw(&allowance, 1, 500 * MILLION, exact, DRAWS, released);
+	assert_true(drawn.sensitivity == (pe_u128) 1 << 20);
+	for (int i = 0; i < DRAWS; i++)
+	{
+		sum += (double) released[i] - 7;
+		squares += pow((double) released[i] - 7, 2);
+	}
+	/* variance 1 + 1/12: 6.5 standard deviations of both means */
+	assert_true(fabs(sum / DRAWS) < 6.5 * sqrt(1.084 / DRAWS));
+	assert_true(fabs(squares / DRAWS - 13.0 / 12) < 6.5 * 1.6 / sqrt(DRAWS));
+}
+
+/* What a pure plan costs a cap is counted by that cap's rules. */
+static void
+test_caps(void **state)
+{
+	static const pe_accounting caps[] = {PE_ZCDP, PE_GDP};
+	pe_plan_ask ask = ask_epsilon(true, 0.5, 0);
+
+	(void) state;
+	for (int i = 0; i < 2; i++)
+	{
+		pe_plan_counts counts = {.strategy = &two, .rules = {.max_rows = 1, .cap = caps[i]}, .scale = 1};
+		pe_plan_rules other = {.max_rows = 1, .cap = caps[1 - i]};
+		pe_plan    *plan;
+
+		assert_int_equal(pe_plan_of_counts(&ask, &counts, &plan), PE_PLAN_MADE);
+		assert_int_equal(pe_cost_as_rho(pe_plan_cost(plan)), pe_nano_rho_of_laplace(caps[i], 500 * MILLION, 4));
+		assert_true(pe_plan_follows(plan, &counts.rules) && !pe_plan_follows(plan, &other));
+		pe_free(plan);
+	}
+	assert_int_equal(pe_nano_rho_of_laplace(PE_GDP, 500 * MILLION, 4), 194620984);
+}
+
 /* Close to what was drawn: exact but for the noise of the largest costs. */
 static void
 test_answers(void **state)
@@ -205,7 +288,7 @@ test_asks(void **state)
 	int64_t		nano;
 
 	(void) state;
-	check_counts(plan, pe_nano_rho_of_epsilon(1, 1e-6), 10);
+	check_counts(plan, pe_nano_rho_of_epsilon(PE_ZCDP, 1, 1e-6), 10);
 	assert_true(pe_plan_epsilon(plan) <= 1 && pe_plan_epsilon(plan) > 0.999999);
 	pe_free(plan);
 	for (int pure = 0; pure < 2; pure++)
@@ -226,7 +309,7 @@ test_refused_counts(void **state)
 	pe_plan_counts counts = {.strategy = &two, .rules = {PE_ADD_REMOVE, 1}, .scale = 1};
 	pe_plan_ask asks[] = {
 		ask_rho(1e-10), ask_epsilon(true, 1e-10, 0), ask_epsilon(true, 2e5, 0), ask_rho(1e300),
-		{.pure = true, .epsilon = NAN, .rho = 1, .max_stderr = NAN}, {.epsilon = NAN, .rho = NAN, .max_stderr = NAN, .delta = 1e-6}
+		{.accounting = PE_PURE, .epsilon = NAN, .rho = 1, .max_stderr = NAN}, {.epsilon = NAN, .rho = NAN, .max_stderr = NAN, .delta = 1e-6}
 	};
 	pe_plan    *plan;
 
@@ -244,13 +327,13 @@ static void
 test_noise_to_read(void **state)
 {
 	pe_plan_rules rules = {.neighbours = PE_SUBSTITUTE, .max_rows = 2};
-	pe_noise   *noise = pe_plan_noise_of(&two, &rules, PE_L2, 7 * MILLION);
+	pe_noise   *noise = pe_plan_noise_of(&two, &rules, PE_ZCDP, 7 * MILLION);
 
 	(void) state;
-	assert_true(pe_noise_stderr(noise) == pe_noise_stderr_of(PE_L2, 17 * 4, 7 * MILLION));
+	assert_true(pe_noise_stderr(noise) == pe_noise_stderr_of(PE_ZCDP, 17 * 4, 7 * MILLION));
 	pe_free(noise);
-	noise = pe_plan_noise_of(&two, &rules, PE_L1, 7 * MILLION);
-	assert_true(pe_noise_stderr(noise) == pe_noise_stderr_of(PE_L1, 5 * 2, 7 * MILLION));
+	noise = pe_plan_noise_of(&two, &rules, PE_PURE, 7 * MILLION);
+	assert_true(pe_noise_stderr(noise) == pe_noise_stderr_of(PE_PURE, 5 * 2, 7 * MILLION));
 	pe_free(noise);
 }
 
@@ -290,7 +373,7 @@ test_dawa(void **state)
 		assert_true(drawn.sensitivity == (pe_u128) rules.max_rows * (rules.neighbours == PE_SUBSTITUTE ? 2 : 1));
 		assert_int_equal(pe_cost_amount(pe_plan_cost(plan)).epsilon_nano, 2000 * MILLION);
 		assert_int_equal(pe_cost_as_rho(pe_plan_cost(plan)),
-						 pe_nano_rho_of_pure(1500 * MILLION) + pe_nano_rho_of_laplace(500 * MILLION, first));
+						 pe_nano_rho_of_pure(PE_ZCDP, 1500 * MILLION) + pe_nano_rho_of_laplace(PE_ZCDP, 500 * MILLION, first));
 		assert_null(pe_plan_noise(plan));
 		assert_true(pe_plan_sensitivity(plan) == 0);
 		pe_free(plan);
@@ -330,18 +413,18 @@ check_exact_model(const table *t, const pe_plan_ask *ask, pe_fit_method method, 
 
 	assert_int_equal(plan_model(t, ask, method, &problem, &plan), PE_PLAN_MADE);
 	amount = pe_cost_amount(pe_plan_cost(plan));
-	assert_int_equal(ask->pure ? amount.epsilon_nano : amount.rho_nano, cost);
-	assert_int_equal(ask->pure ? amount.rho_nano : amount.epsilon_nano, 0);
+	assert_int_equal(ask->accounting == PE_PURE ? amount.epsilon_nano : amount.rho_nano, cost);
+	assert_int_equal(ask->accounting == PE_PURE ? amount.rho_nano : amount.epsilon_nano, 0);
 	assert_int_equal(amount.delta_atto, 0);
 	assert_int_equal(pe_cost_as_rho(pe_plan_cost(plan)), 0);
 	assert_int_equal(pe_plan_allowance(plan).left, cost);
-	assert_int_equal(pe_plan_allowance(plan).pure, ask->pure);
+	assert_int_equal(pe_plan_allowance(plan).accounting, ask->accounting);
 	memset(&drawn, 0, sizeof(drawn));
 	pe_plan_fit(plan, &source, w);
 	/* equal steps, but for what rounding leaves */
 	if (method == PE_FIT_GD)
 		assert_true(drawn.sum <= cost && drawn.sum > cost - 200);
-	assert_true(ask->pure ? drawn.gaussian == 0 && drawn.laplace > 0 : drawn.laplace == 0 && drawn.gaussian > 0);
+	assert_true(ask->accounting == PE_PURE ? drawn.gaussian == 0 && drawn.laplace > 0 : drawn.laplace == 0 && drawn.gaussian > 0);
 	pe_free(plan);
 }
 
@@ -358,7 +441,7 @@ test_exact_models(void **state)
 	table_fill(&t, PE_MODEL_LOGISTIC, 50, 1);
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 	{
-		check_exact_model(&t, &rho, methods[i], pe_nano_rho_of_epsilon(2, 1e-6));
+		check_exact_model(&t, &rho, methods[i], pe_nano_rho_of_epsilon(PE_ZCDP, 2, 1e-6));
 		check_exact_model(&t, &pure, methods[i], 2000 * MILLION);
 	}
 	table_free(&t);
@@ -379,14 +462,14 @@ test_approximate_models(void **state)
 	{
 		pe_fit_method method = i % 2 == 0 ? PE_FIT_SGD : PE_FIT_OBJPERT;
 		const pe_plan_ask *ask = &asks[i / 2];
-		int64_t		epsilon = i / 2 == 0 ? 1500 * MILLION : pe_nano_pure_of_rho(500 * MILLION);
+		int64_t		epsilon = i / 2 == 0 ? 1500 * MILLION : pe_nano_pure_of_rho(PE_ZCDP, 500 * MILLION);
 		pe_fit_problem problem;
 		pe_plan    *plan;
 		pe_amount	amount;
 
 		assert_int_equal(plan_model(&t, ask, method, &problem, &plan), PE_PLAN_MADE);
 		amount = pe_cost_amount(pe_plan_cost(plan));
-		assert_int_equal(amount.rho_nano, pe_nano_rho_of_pure(epsilon));
+		assert_int_equal(amount.rho_nano, pe_nano_rho_of_pure(PE_ZCDP, epsilon));
 		assert_int_equal(amount.delta_atto, pe_atto_down(1e-6));
 		assert_int_equal(amount.epsilon_nano, 0);
 		assert_true(fabs(pe_plan_epsilon(plan) - (double) epsilon * 1e-9) < 1e-12);
@@ -478,10 +561,10 @@ check_minimum(pe_minimum_method method, bool pure)
 	assert_int_equal(pure ? amount.rho_nano : amount.epsilon_nano, 0);
 	assert_int_equal(amount.delta_atto, 0);
 	assert_int_equal(pe_cost_as_rho(pe_plan_cost(plan)),
-					 pure && method == PE_MINIMUM_EXPONENTIAL ? pe_nano_rho_of_range(cost) : 0);
+					 pure && method == PE_MINIMUM_EXPONENTIAL ? pe_nano_rho_of_range(PE_ZCDP, cost) : 0);
 	assert_int_equal(pe_plan_allowance(plan).left, cost);
 	assert_int_equal(problem.nano, cost);
-	assert_int_equal(problem.pure, pure);
+	assert_int_equal((problem.accounting == PE_PURE), pure);
 	assert_true(pe_plan_follows(plan, &(pe_plan_rules) {.max_change = 0.01}));
 	assert_false(pe_plan_follows(plan, &(pe_plan_rules) {.max_change = 0.02}));
 	assert_false(pe_plan_follows(plan, &(pe_plan_rules) {.max_change = 0.01, .change_all = true}));
@@ -557,7 +640,7 @@ draw(void *argument)
 static void
 test_allowances(void **state)
 {
-	pe_allowance allowance = {.pure = true, .left = 10};
+	pe_allowance allowance = {.accounting = PE_PURE, .left = 10};
 
 	(void) state;
 	pe_allowance_take(&allowance, 4);
@@ -647,11 +730,11 @@ test_every_draw_pays(void **state)
 	static const double lower = 0;
 	static const double upper = 1;
 	static const double centre = 0.5;
-	pe_allowance allowance = {.pure = true};
+	pe_allowance allowance = {.accounting = PE_PURE};
 	running		r = {
 		.minimum = {
 			.method = PE_MINIMUM_EXPONENTIAL, .set = {.variables = 1, .lower = &lower, .upper = &upper}, .lower = &lower,
-			.upper = &upper, .centre = &centre, .max_change = 0.01, .pure = true, .nano = 1000 * MILLION, .allowance = &allowance
+			.upper = &upper, .centre = &centre, .max_change = 0.01, .accounting = PE_PURE, .nano = 1000 * MILLION, .allowance = &allowance
 		}
 	};
 	pe_plan_ask ask = ask_epsilon(false, 1.5, 1e-6);
@@ -727,6 +810,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_gaussian_dp),
+		cmocka_unit_test(test_whole_draw),
+		cmocka_unit_test(test_caps),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_asks),
 		cmocka_unit_test(test_refused_counts),

@@ -303,11 +303,14 @@ use(const pe_row_spec *spec, const char *bytes, size_t size)
 	pe_pass		pass;
 	pe_rows		rows;
 
-	pe_rows_init(&rows, shape, false);
+	bool		sound = pe_pass_read(&pass, shape, aligned, size);
+	bool		units = sound && pass.unit_clip;
+
+	pe_rows_init(&rows, shape, units);
 	for (int i = 0; i < 20; i++)
 		if (random_row(spec, &row))
-			pe_rows_add(&rows, &row, NULL);
-	if (pe_pass_read(&pass, shape, aligned, size))
+			pe_rows_add(&rows, &row, units ? (const uint64_t[2]) {(uint64_t) i / 3, 1} : NULL);
+	if (sound)
 	{
 		pe_i128    *sums = calloc(pe_pass_sums(&pass, shape), sizeof(*sums));
 

@@ -495,6 +495,46 @@ test_dropped(void **state)
 	}
 }
 
+/* ---- the rows of a unit together ---- */
+
+/* In more than one block: each row with its unit, those of a unit in their order, and each unit once. */
+static void
+test_together(void **state)
+{
+	static any_row memory;
+
+	for (int c = 0; c < 6; c++)
+	{
+		table		t;
+		pe_rows		rows;
+		size_t		at = 0;
+
+		make_table(&t, any_below(4), 1 + any_below(2), c == 0 ? 0 : 1 + any_below(c < 3 ? 100 : 3 * PE_BLOCK_ROWS), SHORT_UNITS, false, 300);
+		store_table(&rows, &t, NULL);
+		for (int again = 0; again < 2; again++)
+		{
+			pe_rows_put_together(&rows);
+			at = 0;
+			while (at < rows.rows)
+			{
+				const uint64_t *unit = rows.unit[at];
+
+				assert_true(at == 0 || rows.unit[at - 1][0] < unit[0] || (rows.unit[at - 1][0] == unit[0] && rows.unit[at - 1][1] < unit[1]));
+				for (int i = 0; i < t.n; i++)
+				{
+					if (memcmp(t.unit[i], unit, sizeof(t.unit[i])) != 0)
+						continue;
+					assert_memory_equal(rows.unit[at], unit, sizeof(rows.unit[at]));
+					assert_true(same_row(&t.shape, get(&rows, at++, &memory), &t.row[i]));
+				}
+			}
+			assert_int_equal(at, t.n);
+		}
+		pe_rows_free(&rows);
+		free_table(&t);
+	}
+}
+
 /* ---- as bytes ---- */
 
 static void
@@ -608,6 +648,7 @@ main(void)
 		cmocka_unit_test(test_cut_every_order),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_together),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_changed_bytes),
 	};

@@ -14,9 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "fit/fit_plan.h"
-#include "accounting/mechanisms.h"
-#include "accounting/zcdp.h"
+#include "fit/fit.h"
+#include "accounting/conversion.h"
 #include "fit/methods.h"
 #include "numbers.h"
 #include "shim.h"
@@ -279,7 +278,7 @@ test_largest(void **state)
 		assert_true(pe_sampled_epsilon(q, steps, plan->nano_step + 1, plan->nano_count, delta) >
 					cases[i].epsilon * (1 - 1e-12));
 		cost = fit_cost(&problem);
-		assert_true(cost.rho_nano == pe_nano_rho_of_pure(problem.nano));
+		assert_true(cost.rho_nano == pe_nano_rho_of_pure(PE_ZCDP, problem.nano));
 		assert_true(cost.delta_atto == pe_atto_down(delta));
 	}
 }
@@ -318,7 +317,7 @@ test_refusals(void **state)
 	assert_false(pe_fit_plan_make(&problem));
 	assert_non_null(pe_fit_refusal(&problem));
 	problem.substitute = false;
-	problem.pure = true;
+	problem.accounting = PE_PURE;
 	assert_false(pe_fit_plan_make(&problem));
 	assert_non_null(pe_fit_refusal(&problem));
 	make_sampled(&problem, 1, 0, 1000, 0.01, 1e5);
@@ -359,7 +358,7 @@ test_sampled_options(void **state)
 	assert_null(pe_fit_defaults(&problem));
 	assert_int_equal(pe_fit_passes(&problem), 1001);
 	assert_true(pe_fit_plan_make(&problem));
-	assert_true(problem.plan.nano_count == pe_nano_rho_of_epsilon(1, 1e-6) / 50);
+	assert_true(problem.plan.nano_count == pe_nano_rho_of_epsilon(PE_ZCDP, 1, 1e-6) / 50);
 
 	make_problem(&problem, PE_FIT_SGD_ADV, 1600000000, 1e-8);
 	assert_string_equal(pe_fit_defaults(&problem), "rows");
@@ -443,7 +442,7 @@ test_charges(void **state)
 		assert_true(pe_fit_plan_make(&problem));
 		cost = fit_cost(&problem);
 		assert_true(cost.rho_nano == 20000000 && cost.delta_atto == 0 && cost.epsilon_nano == 0);
-		problem.pure = true;
+		problem.accounting = PE_PURE;
 		assert_true(pe_fit_plan_make(&problem));
 		cost = fit_cost(&problem);
 		assert_true(cost.rho_nano == 0 && cost.delta_atto == 0 && cost.epsilon_nano == 20000000);
@@ -461,7 +460,8 @@ test_charges(void **state)
 		problem.substitute = true;
 		assert_false(pe_fit_plan_make(&problem));
 		assert_non_null(pe_fit_refusal(&problem));
-		problem.substitute = problem.pure = false;
+		problem.substitute = false;
+		problem.accounting = PE_ZCDP;
 		assert_false(pe_fit_plan_make(&problem));
 		assert_non_null(pe_fit_refusal(&problem));
 	}

@@ -29,21 +29,23 @@ typedef struct selection
 	int64_t		score[MOST];
 	int64_t		sensitivity;
 	bool		monotone;
-	pe_norm		norm;
+	pe_accounting accounting;
 	int64_t		nano;
 	double		rate;			/* of exp(-rate (score - least) / sensitivity) */
 } selection;
 
-/* rates by hand: sqrt(8 rho) or epsilon, half of it where scores are not monotone */
+/* rates by hand: sqrt(8 rho), epsilon, or 2 ln(Phi(mu/2) / Phi(-mu/2)) with mu^2 = 2 rho; half of it where scores are not monotone */
 static const selection selections[] = {
-	{"rho 0.5", 6, {0, 3, 5, 5, 10, 40}, 7, true, PE_L2, 500000000, 2.0},
-	{"rho 0.5, not monotone", 6, {0, 3, 5, 5, 10, 40}, 7, false, PE_L2, 500000000, 1.0},
-	{"rho 0.02", 8, {0, -3, 500, 5, 10, 40, 1, 2}, 3, true, PE_L2, 20000000, 0.4},
-	{"rho 1e-9", 3, {0, 1, 1000000}, 1, true, PE_L2, 1, 8.944271909999159e-5},
-	{"epsilon 1", 5, {0, 3, 5, 5, 10}, 7, true, PE_L1, 1000000000, 1.0},
-	{"epsilon 1, not monotone", 5, {0, 3, 5, 5, 10}, 7, false, PE_L1, 1000000000, 0.5},
-	{"epsilon 0.3", 6, {-9, -9, 12, 0, 3, 5}, 2, true, PE_L1, 300000000, 0.3},
-	{"one", 1, {17}, 5, true, PE_L2, 1, 1.0},
+	{"rho 0.5", 6, {0, 3, 5, 5, 10, 40}, 7, true, PE_ZCDP, 500000000, 2.0},
+	{"rho 0.5, not monotone", 6, {0, 3, 5, 5, 10, 40}, 7, false, PE_ZCDP, 500000000, 1.0},
+	{"rho 0.02", 8, {0, -3, 500, 5, 10, 40, 1, 2}, 3, true, PE_ZCDP, 20000000, 0.4},
+	{"rho 1e-9", 3, {0, 1, 1000000}, 1, true, PE_ZCDP, 1, 8.944271909999159e-5},
+	{"epsilon 1", 5, {0, 3, 5, 5, 10}, 7, true, PE_PURE, 1000000000, 1.0},
+	{"epsilon 1, not monotone", 5, {0, 3, 5, 5, 10}, 7, false, PE_PURE, 1000000000, 0.5},
+	{"epsilon 0.3", 6, {-9, -9, 12, 0, 3, 5}, 2, true, PE_PURE, 300000000, 0.3},
+	{"gdp rho 0.5", 6, {0, 3, 5, 5, 10, 40}, 7, true, PE_GDP, 500000000, 1.6139306926099248},
+	{"gdp rho 0.02, not monotone", 8, {0, -3, 50, 5, 10, 40, 1, 2}, 3, false, PE_GDP, 20000000, 0.15964958261524712},
+	{"one", 1, {17}, 5, true, PE_ZCDP, 1, 1.0},
 };
 
 static void
@@ -111,12 +113,12 @@ check(const selection *s, double margin, pe_i128 shift, long n)
 	int			bins = 0;
 	pe_bits		bits;
 
-	(s->norm == PE_L1 ? law_of_permute_and_flip : law_of_exponential) (s, p);
+	(s->accounting == PE_PURE ? law_of_permute_and_flip : law_of_exponential) (s, p);
 	for (int i = 0; i < s->count; i++)
 		score[i] = s->score[i] + shift;
 	pe_bits_init(&bits);
 	for (long draw = 0; draw < n; draw++)
-		seen[pe_select_with(score, s->count, (pe_u128) s->sensitivity, s->monotone, s->norm, s->nano, margin, &bits)]++;
+		seen[pe_select_with(score, s->count, (pe_u128) s->sensitivity, s->monotone, s->accounting, s->nano, margin, &bits)]++;
 	pe_bits_wipe(&bits);
 	for (int i = 0; i < s->count; i++)
 	{
@@ -171,9 +173,10 @@ test_rates(void **state)
 		const selection *s = &selections[i];
 		double		p[MOST];
 		double		sum = 0;
-		double		rate = s->norm == PE_L1 ? (double) s->nano * 1e-9 : sqrt(8e-9 * (double) s->nano);
+		double		rate = s->accounting == PE_PURE ? (double) s->nano * 1e-9 : s->accounting == PE_ZCDP ? sqrt(8e-9 * (double) s->nano)
+			: 2 * log(erfc(-sqrt(0.25e-9 * (double) s->nano)) / erfc(sqrt(0.25e-9 * (double) s->nano)));
 
-		(s->norm == PE_L1 ? law_of_permute_and_flip : law_of_exponential) (s, p);
+		(s->accounting == PE_PURE ? law_of_permute_and_flip : law_of_exponential) (s, p);
 		for (int j = 0; j < s->count; j++)
 			sum += p[j];
 		assert_true(fabs(sum - 1) < 1e-12);
@@ -195,13 +198,13 @@ test_extremes(void **state)
 	(void) state;
 	for (int i = 0; i < 1000; i++)
 	{
-		assert_int_equal(pe_select_least(far, 3, 1, true, PE_L2, 1), 2);
-		assert_int_equal(pe_select_least(far, 3, 1, false, PE_L1, INT64_MAX), 2);
-		assert_int_equal(pe_select_least(far, 3, (pe_u128) 1 << 100, true, PE_L2, INT64_MAX), 2);
+		assert_int_equal(pe_select_least(far, 3, 1, true, PE_ZCDP, 1), 2);
+		assert_int_equal(pe_select_least(far, 3, 1, false, PE_PURE, INT64_MAX), 2);
+		assert_int_equal(pe_select_least(far, 3, (pe_u128) 1 << 100, true, PE_ZCDP, INT64_MAX), 2);
 	}
 	pe_bits_init(&bits);
 	for (long i = 0; i < n; i++)
-		first += pe_select_with(near, 2, (pe_u128) 1 << 110, i % 2 == 0, i % 3 == 0 ? PE_L1 : PE_L2, 1 + i,
+		first += pe_select_with(near, 2, (pe_u128) 1 << 110, i % 2 == 0, i % 3 == 0 ? PE_PURE : PE_ZCDP, 1 + i,
 								PE_LAZY_MARGIN, &bits) == 0;
 	pe_bits_wipe(&bits);
 	assert_true(fabs((double) first - (double) n / 2) < Z_MAX * sqrt((double) n) / 2);
@@ -214,7 +217,7 @@ select_badly(void *arg)
 {
 	const pe_i128 *score = arg;
 
-	pe_select_least(score, kind == 0 ? 0 : 2, kind == 1 ? 0 : kind == 2 ? (pe_u128) 1 << 120 : 1, true, PE_L2,
+	pe_select_least(score, kind == 0 ? 0 : 2, kind == 1 ? 0 : kind == 2 ? (pe_u128) 1 << 120 : 1, true, PE_ZCDP,
 					kind == 3 ? 0 : 1);
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fit/fit_plan.h"
+#include "fit/fit.h"
 #include "descent.h"
 #include "noise/gaussian.h"
 #include "fit/measure.h"
@@ -156,7 +156,7 @@ test_noise(void **state)
 	problem.max_rows = 3;
 	assert_true(pe_plan_sampled(&problem));
 	deviation = problem.options.rate / 1000 / (32768.0 * PE_ONE) *
-		pe_gaussian_stderr(pe_clip_integer(problem.options.clip, 0, PE_L2) * 9, problem.plan.nano_step);
+		pe_gaussian_stderr(PE_ZCDP, pe_clip_integer(problem.options.clip, 0, PE_L2) * 9, problem.plan.nano_step);
 	pe_test_seed(4);
 	for (long i = 0; i < runs; i++)
 	{
@@ -295,7 +295,7 @@ test_unaccounted(void **state)
 	problem.substitute = true;
 	assert_true(pe_test_is_bug(run_problem, &problem));
 	problem.substitute = false;
-	problem.pure = true;
+	problem.accounting = PE_PURE;
 	assert_true(pe_test_is_bug(run_problem, &problem));
 	free_descent_rows(&no_rows);
 }

@@ -9,15 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accounting/zcdp.h"
-#include "published/adaptive.h"
-#include "published/coa.h"
-#include "published/levels.h"
+#include "accounting/conversion.h"
+#include "published/published.h"
 #include "base/linalg.h"
-#include "published/low_rank.h"
 #include "base/mem.h"
 #include "strategy/optimum.h"
-#include "published/smoothing.h"
 #include "counts/dawa.h"
 #include "level_weights.h"
 #include "shim.h"
@@ -134,7 +130,7 @@ take_design(pe_design *design, outcome *o)
 	pe_design_free(design);
 }
 
-/* As published: theta 1e-3 and the rule for stopping of coa.h. */
+/* As published: theta 1e-3 and the rule for stopping of coa. */
 static void
 run_coa(const problem *p, int queries, const pe_trace *trace, outcome *o)
 {

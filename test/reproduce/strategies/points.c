@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "accounting/zcdp.h"
+#include "accounting/conversion.h"
 #include "base/mem.h"
 #include "strategy/optimum.h"
 #include "fields.h"
@@ -255,7 +255,7 @@ error_of(const point *p, double delta)
 {
 	if (p->experiment == SIMULATION)
 		return p->outcome.objective;
-	return p->outcome.objective / (2e-9 * (double) pe_nano_rho_of_epsilon(EPSILON, delta) * p->sizes.m);
+	return p->outcome.objective / (2e-9 * (double) pe_nano_rho_of_epsilon(PE_ZCDP, EPSILON, delta) * p->sizes.m);
 }
 
 #define COLUMNS "experiment,workload,data,n,m,s,method,status,columns,rank,error,objective,bound,iterations,stopped,seconds,reached\n"
