@@ -59,6 +59,7 @@ typedef struct pe_strategy
 	int32_t    *triangle;		/* M = T by columns, column j its first j + 1 entries; rows = inner */
 	int32_t    *dense;			/* M by columns, rows x inner; at most one of triangle and dense is there */
 	int32_t    *basis;			/* B by rows, inner x columns; NULL: the identity; only with a triangle or dense */
+	struct pe_blocks *blocks;	/* A is a list of blocks (blocks.h): no M, no B, and a table is no vector over columns */
 	bool		direct;			/* A = W; no M, no B, inner = columns, rows = the workload's queries */
 	const pe_workload *workload;	/* of a direct strategy, once pe_strategy_bind was called; not ours */
 
@@ -118,6 +119,7 @@ typedef struct pe_strategy_problem
 	pe_norm		norm;
 	double		gap;
 	pe_neighbours neighbours;	/* whose sensitivity counts in the objective and in its bound */
+	const bool *const *possible_of; /* of each attribute: its cells that a predicate leaves; each, or the list, NULL: all */
 } pe_strategy_problem;
 
 /*

@@ -734,3 +734,68 @@ pe_workload_basis_free(pe_workload *basis)
 		pe_free(basis->term[t].factor);
 	pe_free(basis->term);
 }
+
+/* The place of an attribute in a list, or -1. */
+static int
+place_of(const int *attribute, int attributes, int wanted)
+{
+	for (int a = 0; a < attributes; a++)
+		if (attribute[a] == wanted)
+			return a;
+	return -1;
+}
+
+/* The factors of a term on some attributes. */
+static void
+part_of_term(const pe_term *from, const int *attribute, int attributes, pe_term *to)
+{
+	to->factor = pe_alloc((size_t) from->factors + 1, sizeof(pe_factor));
+	to->factors = 0;
+	to->queries = 1;
+	for (int f = 0; f < from->factors; f++)
+	{
+		int			place = place_of(attribute, attributes, from->factor[f].attribute);
+
+		if (from->factor[f].attribute == PE_ALL_CELLS)
+			pe_bug("a part of a matrix over all cells");
+		if (place < 0)
+			continue;
+		to->factor[to->factors] = from->factor[f];
+		to->factor[to->factors++].attribute = place;
+	}
+	for (int f = to->factors - 1; f >= 0; f--)
+	{
+		to->factor[f].stride = to->queries;
+		to->queries *= to->factor[f].queries;
+	}
+}
+
+void
+pe_workload_part(const pe_workload *workload, const int *attribute, int attributes, const double *weight, pe_workload *part)
+{
+	int64_t		queries = 0;
+
+	memset(part, 0, sizeof(*part));
+	part->shape.attributes = attributes;
+	for (int a = 0; a < attributes; a++)
+	{
+		part->shape.name[a] = workload->shape.name[attribute[a]];
+		part->shape.cells[a] = workload->shape.cells[attribute[a]];
+		part->shape.ordered[a] = workload->shape.ordered[attribute[a]];
+	}
+	part->term = pe_alloc((size_t) workload->terms, sizeof(pe_term));
+	for (int32_t t = 0; t < workload->terms; t++)
+	{
+		pe_term    *term = &part->term[part->terms];
+
+		if (!(weight[t] > 0))
+			continue;
+		*term = workload->term[t];
+		term->weight = weight[t];
+		term->first = queries;
+		part_of_term(&workload->term[t], attribute, attributes, term);
+		queries += term->queries;
+		part->terms++;
+	}
+	part->queries = (int32_t) queries;
+}

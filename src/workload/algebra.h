@@ -21,7 +21,7 @@
 typedef struct pe_classes
 {
 	int			attributes;		/* of the shape; without any, one of one class */
-	int32_t		cells;			/* of the product */
+	int32_t		cells;			/* of the product; INT32_MAX if there are more */
 	int32_t		count[PE_MAX_ATTRIBUTES];
 	int32_t    *class_of[PE_MAX_ATTRIBUTES];	/* of each cell of the attribute */
 	int32_t    *first[PE_MAX_ATTRIBUTES];	/* the first cell of each class */
@@ -84,6 +84,15 @@ extern void pe_term_row(const pe_term *term, const pe_classes *classes, const in
  */
 extern void pe_workload_basis(const pe_workload *workload, pe_workload *basis);
 extern void pe_workload_basis_free(pe_workload *basis);
+
+/*
+ * The part of a workload over some of its attributes: terms with weight[t] > 0, with that weight,
+ * and of them the factors on these attributes.  The shape has these attributes alone, in the order
+ * given.  A term with a matrix over all cells is a bug of the caller.  It refers to the given one; free it with
+ * pe_workload_basis_free.
+ */
+extern void pe_workload_part(const pe_workload *workload, const int *attribute, int attributes, const double *weight,
+							 pe_workload *part);
 
 /* ----------
  * Queries for who needs some of them one by one, and something of all of

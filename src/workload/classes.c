@@ -92,7 +92,7 @@ number_classes(pe_classes *classes, int attribute, int32_t cells, const bool *cu
 	classes->class_of[attribute] = class_of;
 	classes->first[attribute] = first;
 	classes->count[attribute] = count;
-	classes->cells *= count;
+	classes->cells = (int64_t) classes->cells * count < INT32_MAX ? classes->cells * count : INT32_MAX;
 }
 
 void

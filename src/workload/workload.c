@@ -1094,8 +1094,6 @@ collect_shape(parser *p)
 			return pe_text_fail(&p->t, PE_TEXT_INVALID, 0, "the workload gives no number of cells for factor %d", a + 1);
 		shape->ordered[a] = shape->cells[a];
 	}
-	if (pe_shape_cells(shape) > PE_MAX_CELLS)
-		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, 0, "the workload has more than %d cells", PE_MAX_CELLS);
 	return true;
 }
 
