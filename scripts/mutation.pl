@@ -5,7 +5,7 @@
 #
 # The file is the one of the patch's path; else the one of its base name; else the one source that has
 # the lines.  Line numbers do not count.  Of the lines around a change as many count as are needed
-# to find one place and no other; none of them need be there if the changed lines are enough.
+# to find one place and no other, but one before and one behind at least: the same line may stand elsewhere.
 use strict;
 use warnings;
 use File::Find;
@@ -81,7 +81,7 @@ find({ no_chdir => 1, wanted => sub { push @all, $_ if -f && /\.(?:c|h|sql|map)$
 my ($base) = $path =~ m{([^/]+)$};
 for my $place ([ grep { $_ eq $path } @all ], [ grep { m{/\Q$base\E$} } @all ], \@all)
 {
-	for my $context (3, 2, 1, 0)
+	for my $context (3, 2, 1)
 	{
 		my %found;
 

@@ -676,21 +676,31 @@ CREATE FUNCTION dp.histogram(dataset text, attributes text[], workload text DEFA
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
         nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
-        rows_per_unit integer DEFAULT NULL)
+        rows_per_unit integer DEFAULT NULL, reuse boolean DEFAULT false)
     RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
-    'private answers to a workload of counts, each between lower95 and upper95 with a probability of at least 95 %; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones; rows_per_unit: how many rows of a unit count, NULL: max_rows; fewer need less noise';
+COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer, boolean) IS
+    'private answers to a workload of counts, each between lower95 and upper95 with a probability of at least 95 %; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones; rows_per_unit: how many rows of a unit count, NULL: max_rows; fewer need less noise; reuse: where a paid release of the same rows that you may replay knows every query as precisely, answer from it, free';
 
 CREATE FUNCTION dp.histogram(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
         nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
-        rows_per_unit integer DEFAULT NULL)
+        rows_per_unit integer DEFAULT NULL, reuse boolean DEFAULT false)
     RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.histogram(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
+COMMENT ON FUNCTION dp.histogram(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer, boolean) IS
     'the same for one attribute by its name, or several as an array literal';
+
+CREATE FUNCTION dp.measure(dataset text, attributes text[], workload text DEFAULT 'identity',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
+    RETURNS TABLE (release bigint, queries integer, rho double precision, epsilon double precision, plan text)
+    AS 'MODULE_PATHNAME', 'pe_sql_measure' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.measure(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
+    'measures and charges what dp.histogram with the same arguments would, and returns the release alone; dp.answer and dp.publish then give any part of it, free; plan: marginals, symmetric, kronecker or product for many attributes, else counts, dense or direct';
 
 CREATE FUNCTION dp.quote(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -698,11 +708,12 @@ CREATE FUNCTION dp.quote(dataset text, attributes text[], workload text DEFAULT 
         nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
         rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
-        rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
-        lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean, accounting text)
+        rms_stderr double precision, queries integer, cells numeric, method text, objective double precision,
+        lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean, accounting text, plan text,
+        known_release bigint, known_stderr double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.quote(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
-    'what dp.histogram with the same arguments would cost and how far off its answers would be; reads no data, charges nothing';
+    'what dp.histogram with the same arguments would cost and how far off its answers would be; reads no data, charges nothing; known_release: of the paid releases that you may replay, the one that answers all of it best, with a largest standard error of known_stderr; reuse => true answers from one that is precise enough';
 
 CREATE FUNCTION dp.quote(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -710,8 +721,9 @@ CREATE FUNCTION dp.quote(dataset text, attributes text, workload text DEFAULT 'i
         nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
         rows_per_unit integer DEFAULT NULL)
     RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, max_stderr double precision,
-        rms_stderr double precision, queries integer, cells integer, method text, objective double precision,
-        lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean, accounting text)
+        rms_stderr double precision, queries integer, cells numeric, method text, objective double precision,
+        lower_bound double precision, gap double precision, fits boolean, epsilon_left_after double precision, replay boolean, accounting text, plan text,
+        known_release bigint, known_stderr double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quote' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.quote(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'the same for one attribute by its name, or several as an array literal';
@@ -748,10 +760,16 @@ CREATE FUNCTION dp.cells(release bigint)
 COMMENT ON FUNCTION dp.cells(bigint) IS
     'the estimate for every cell of a paid release, free; only for those who may replay it, and the owner';
 
-CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT false) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'pe_sql_publish' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.publish(bigint, text, boolean) IS
-    'makes a paid release an ordinary table of yours, free: a row per count with estimate, stderr and 95% interval; replace: one that this function made; returns the number of rows';
+CREATE FUNCTION dp.combine(releases bigint[], workload text)
+        RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_combine' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.combine(bigint[], text) IS
+    'answers a workload from several paid releases of the same rows together, free: generalised least squares, more precise than each of them; a workload without names is over the attributes of all, in the order of their first mention';
+
+CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT false, workload text DEFAULT NULL) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'pe_sql_publish' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.publish(bigint, text, boolean, text) IS
+    'makes a paid release an ordinary table of yours, free: a row per count with estimate, stderr and 95% interval; replace: one that this function made; workload: the part of it to publish, NULL: what was asked for; returns the number of rows';
 
 CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
@@ -969,8 +987,8 @@ COMMENT ON OPERATOR CLASS dp.workload_ops USING hash IS 'equality of workloads b
 
 CREATE FUNCTION dp.optimize(workload text, method text DEFAULT 'optimal', gap double precision DEFAULT 1e-6,
         objective text DEFAULT 'sum', norm text DEFAULT 'l2', neighbours text DEFAULT 'add_remove')
-        RETURNS TABLE (strategy bigint, method text, size integer, rank integer, objective double precision,
-                       lower_bound double precision, gap double precision, iterations integer, milliseconds double precision)
+        RETURNS TABLE (strategy bigint, method text, size numeric, rank integer, objective double precision,
+                       lower_bound double precision, gap double precision, iterations integer, milliseconds double precision, plan text)
     AS 'MODULE_PATHNAME', 'pe_sql_optimize' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.optimize(text, text, double precision, text, text, text) IS
     'computes the strategy of a method for a workload given by sizes, all_range(64) * identity(2), with a certificate: no strategy has an objective below lower_bound; gap: how near to the optimum method optimal comes, relatively; objective: sum of all queries'' variances, or max, the largest; norm: l2 for Gaussian noise, l1 for Laplace noise, whose bound is that of l2; neighbours: add_remove, or substitute, where a row may leave one cell and enter another';

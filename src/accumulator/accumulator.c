@@ -64,6 +64,7 @@ begin_reading(pe_accumulator *a)
 	switch (head.reading)
 	{
 		case PE_READ_CELLS:
+		case PE_READ_TABLES:
 			return pe_cells_begin(a, bytes, size);
 		case PE_READ_MODEL:
 			return pe_model_begin(a, bytes, size);

@@ -25,6 +25,7 @@
 
 #include "affine/affine.h"
 #include "domain/predicate.h"
+#include "domain/tables.h"
 #include "domain/units.h"
 #include "glm/pass.h"
 #include "glm/row_spec.h"
@@ -34,7 +35,8 @@ typedef enum pe_reading
 {
 	PE_READ_CELLS = 1,			/* a cell of a domain: behind the head a selection (domain/predicate.h) */
 	PE_READ_MODEL,				/* a row of a model: a row specification (glm/row_spec.h), maybe a pass behind it */
-	PE_READ_AFFINE				/* slopes and an offset: an affine specification; there is no cut */
+	PE_READ_AFFINE,				/* slopes and an offset: an affine specification; there is no cut */
+	PE_READ_TABLES				/* a cell of each of several tables: tables and a selection (domain/tables.h) */
 } pe_reading;
 
 /* Bytes of a specification before what its reading defines, and what writes them. */
@@ -42,6 +44,21 @@ typedef enum pe_reading
 extern void pe_reading_write(pe_reading reading, char *bytes);
 
 typedef struct pe_accumulator_kind pe_accumulator_kind;
+
+/*
+ * Rows of PE_READ_TABLES before they are counted.  Each table is counted from all of them at a time, so that
+ * it stays in the cache; a step is no power of two, so that the attributes of a row do not share a line of it.
+ */
+#define PE_GATHERED_ROWS 4096
+#define PE_GATHERED_STEP (PE_GATHERED_ROWS + 16)
+
+typedef struct pe_gathered
+{
+	int32_t		rows;
+	int32_t    *coordinate;		/* of attribute a in row r: [a * PE_GATHERED_STEP + r] */
+	int32_t    *place;			/* where rows are in parts of a table */
+	uint8_t    *counts;			/* of each row: 1 if it counts, else 0 */
+} pe_gathered;
 
 typedef struct pe_accumulator
 {
@@ -53,10 +70,13 @@ typedef struct pe_accumulator
 	pe_cut		cut;			/* zeros without one */
 	pe_unit_keys keys;
 
-	/* PE_READ_CELLS */
+	/* PE_READ_CELLS and PE_READ_TABLES */
 	pe_domain	domain;
 	pe_predicate predicate;		/* steps 0: none */
-	int64_t    *count;			/* of each cell; NULL with a cut, until it is finished */
+	pe_tables	tables;			/* of PE_READ_TABLES */
+	pe_gathered gathered;		/* the same */
+	int64_t		cells;			/* that are counted, of all tables */
+	int64_t    *count;			/* of each; NULL with a cut, until it is finished */
 	pe_units	units;			/* with a cut */
 
 	/* PE_READ_MODEL */
@@ -94,8 +114,8 @@ pe_accumulator_add_cell(pe_accumulator *a, int32_t cell, bool counts)
 }
 
 /*
- * A row of a unit, by its hash, in a cell, if the unit is in the cut's range.  Before it
- * pe_accumulator_needs_room says whether pe_units_make_room has to come first.
+ * A row of a unit, by its hash, in a cell, if the unit is in the cut's range.  Before it, and before
+ * the next function, pe_accumulator_needs_room says whether pe_units_make_room has to come first.
  */
 static inline bool
 pe_accumulator_needs_room(const pe_accumulator *a)
@@ -103,11 +123,47 @@ pe_accumulator_needs_room(const pe_accumulator *a)
 	return a->units.entries == a->units.room;
 }
 
+/*
+ * The same by the cells of the attributes that span tables: what is cut is the rows of a unit in the cells of
+ * the product of all of them, as for one table that has them all.
+ */
+static inline void
+pe_accumulator_add_unit_coordinates(pe_accumulator *a, const uint64_t unit[2], const int32_t *coordinate, bool counts)
+{
+	pe_u128		cell = pe_tables_number(&a->tables, coordinate);
+
+	if (!pe_unit_in_range(&a->cut, unit))
+		return;
+	if (a->units.wide_cells != 0)
+		pe_units_add_wide(&a->units, unit, cell, counts);
+	else
+		pe_units_add(&a->units, unit, (int32_t) cell, counts);
+}
+
 static inline void
 pe_accumulator_add_unit(pe_accumulator *a, const uint64_t unit[2], int32_t cell, bool counts)
 {
 	if (pe_unit_in_range(&a->cut, unit))
 		pe_units_add(&a->units, unit, cell, counts);
+}
+
+/* Bytes that rows are gathered in. */
+extern size_t pe_gathered_memory(const pe_tables *tables);
+
+/* Counts the rows that are gathered. */
+extern void pe_gathered_count(pe_accumulator *a);
+
+/* A row by the cells of the attributes that span the tables, in time that does not depend on whether it counts.  Without a cut. */
+static inline void
+pe_accumulator_add_coordinates(pe_accumulator *a, const int32_t *coordinate, bool counts)
+{
+	pe_gathered *g = &a->gathered;
+
+	for (int i = 0; i < a->domain.attributes; i++)
+		g->coordinate[i * PE_GATHERED_STEP + g->rows] = coordinate[i];
+	g->counts[g->rows++] = counts;
+	if (g->rows == PE_GATHERED_ROWS)
+		pe_gathered_count(a);
 }
 
 /* A row of a model, which is overwritten if it does not count; unit: its unit's hash, NULL without a cut. */
@@ -140,7 +196,7 @@ extern pe_combined pe_accumulator_combine(pe_accumulator *a, const char *bytes, 
 
 /*
  * Cuts the rows of units and runs the pass that is left to run.  Then the result has
- * so many bytes: counts of all cells as int64, sums of the pass as 128-bit integers,
+ * so many bytes: counts of all cells as int64, table by table, sums of the pass as 128-bit integers,
  * rows of a model behind their number of dropped rows (pe_rows_result_read), or rows of
  * an affine function (pe_affine_rows_read).
  */

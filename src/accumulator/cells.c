@@ -1,6 +1,7 @@
 /*
  * cells.c
- *	  Accumulators of rows in cells: counts, and counts of units.  See accumulator.h.
+ *	  Accumulators of rows in cells, of one product or of several tables: counts, and counts of
+ *	  units.  See accumulator.h.
  */
 #include <string.h>
 
@@ -9,7 +10,9 @@
 static void
 begin_counts(pe_accumulator *a)
 {
-	a->count = pe_alloc((size_t) a->domain.cells, sizeof(*a->count));
+	a->count = pe_alloc((size_t) a->cells, sizeof(*a->count));
+	if (a->reading == PE_READ_TABLES)
+		pe_gathered_begin(a);
 }
 
 /* ------------------------------------------------------------------
@@ -20,7 +23,7 @@ begin_counts(pe_accumulator *a)
 static size_t
 counts_size(const pe_accumulator *a)
 {
-	return (size_t) a->domain.cells * sizeof(*a->count);
+	return (size_t) a->cells * sizeof(*a->count);
 }
 
 static void
@@ -34,7 +37,7 @@ combine_counts(pe_accumulator *a, const char *bytes, size_t size)
 {
 	if (size != counts_size(a))
 		return PE_STATE_UNSOUND;
-	for (int32_t cell = 0; cell < a->domain.cells; cell++)
+	for (int64_t cell = 0; cell < a->cells; cell++)
 	{
 		int64_t		count;
 
@@ -52,15 +55,30 @@ static const pe_accumulator_kind counts = {
 	pe_accumulator_as_it_is, counts_size, write_counts, combine_counts, pe_accumulator_as_it_is
 };
 
+/* Of tables: what is gathered is counted before anything else. */
+static const pe_accumulator_kind counts_of_tables = {
+	pe_gathered_count, counts_size, write_counts, combine_counts, pe_accumulator_as_it_is
+};
+
 /* ------------------------------------------------------------------
  * Counts of units: rows of units by cell, cut at the end (domain/units.h)
  * ------------------------------------------------------------------
  */
 
+/* The cells that rows of units are in; 0 if there are too many. */
+static pe_u128
+cells_of_units(const pe_accumulator *a)
+{
+	return a->reading == PE_READ_TABLES ? pe_tables_product(&a->tables) : (pe_u128) a->domain.cells;
+}
+
 static pe_units_frame
 frame_of(const pe_accumulator *a)
 {
-	return (pe_units_frame) {.keys = a->keys, .limit = a->cut.limit, .max_rows = a->cut.max_rows, .cells = a->domain.cells};
+	return (pe_units_frame) {
+		.keys = a->keys, .limit = a->cut.limit, .max_rows = a->cut.max_rows,
+		.cells = a->units.wide_cells != 0 ? 0 : (int32_t) cells_of_units(a)
+	};
 }
 
 /* Sorted, so that who takes the state in only merges. */
@@ -92,7 +110,7 @@ combine_units(pe_accumulator *a, const char *bytes, size_t size)
 	pe_units_frame frame;
 	pe_units	other;
 	bool		sound = pe_units_read(&frame, &other, bytes, size);
-	bool		same = sound && memcmp(&frame, &own, sizeof(own)) == 0;
+	bool		same = sound && memcmp(&frame, &own, sizeof(own)) == 0 && other.wide_cells == a->units.wide_cells;
 
 	if (same)
 	{
@@ -106,13 +124,27 @@ combine_units(pe_accumulator *a, const char *bytes, size_t size)
 	return same ? PE_COMBINED : PE_STATE_UNSOUND;
 }
 
+/* A row that was chosen, for all tables. */
+static void
+gather_row(void *argument, pe_u128 cell, bool counts)
+{
+	pe_accumulator *a = argument;
+	int32_t		coordinate[PE_MAX_ATTRIBUTES];
+
+	pe_tables_coordinates(&a->tables, cell, coordinate);
+	pe_accumulator_add_coordinates(a, coordinate, counts);
+}
+
 static void
 count_units(pe_accumulator *a)
 {
 	begin_counts(a);
 	pe_units_sort(&a->units);
-	pe_units_count(&a->units, &a->keys, a->cut.max_rows, a->domain.cells, a->count);
-	a->kind = &counts;
+	if (a->reading == PE_READ_TABLES)
+		pe_units_choose(&a->units, &a->keys, a->cut.max_rows, gather_row, a);
+	else
+		pe_units_count(&a->units, &a->keys, a->cut.max_rows, a->domain.cells, a->count);
+	a->kind = a->reading == PE_READ_TABLES ? &counts_of_tables : &counts;
 }
 
 static const pe_accumulator_kind units = {sort_units, units_size, write_units, combine_units, count_units};
@@ -122,16 +154,34 @@ static const pe_accumulator_kind units = {sort_units, units_size, write_units, c
  * ------------------------------------------------------------------
  */
 
+static bool
+read_spec(pe_accumulator *a, const char *bytes, size_t size)
+{
+	if (a->reading == PE_READ_TABLES)
+		return pe_tables_selection_read(&a->tables, &a->domain, &a->predicate, bytes, size);
+	return pe_selection_read(&a->domain, &a->predicate, bytes, size) && pe_domain_has_numbers(&a->domain);
+}
+
+static bool
+begin_units(pe_accumulator *a)
+{
+	pe_u128		cells = cells_of_units(a);
+
+	pe_units_init_product(&a->units, (size_t) a->cut.limit, cells);
+	return cells > 0;
+}
+
 bool
 pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size)
 {
-	if (!pe_selection_read(&a->domain, &a->predicate, bytes, size))
+	bool		of_tables = a->reading == PE_READ_TABLES;
+
+	if (!read_spec(a, bytes, size) || (a->has_cut && !begin_units(a)))
 		return false;
-	if (a->has_cut)
-		pe_units_init(&a->units, (size_t) a->cut.limit);
-	else
+	a->cells = of_tables ? a->tables.first[a->tables.tables] : a->domain.cells;
+	if (!a->has_cut)
 		begin_counts(a);
-	a->kind = a->has_cut ? &units : &counts;
+	a->kind = a->has_cut ? &units : of_tables ? &counts_of_tables : &counts;
 	return true;
 }
 
@@ -141,6 +191,8 @@ pe_cells_free(pe_accumulator *a)
 	if (a->count != NULL)
 		pe_wipe(a->count, counts_size(a));
 	pe_free(a->count);
+	pe_gathered_free(a);
+	pe_tables_free(&a->tables);
 	pe_units_free(&a->units);
 	pe_predicate_free(&a->predicate);
 	pe_domain_free(&a->domain);

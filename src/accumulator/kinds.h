@@ -30,7 +30,7 @@ struct pe_accumulator_kind
 };
 
 /* Each reads what its reading defines and chooses the kind; false if that is unsound, and pe_accumulator_free takes what is allocated. */
-extern bool pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size);
+extern bool pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size);	/* and tables */
 extern bool pe_model_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_affine_begin(pe_accumulator *a, const char *bytes, size_t size);
 
@@ -38,6 +38,10 @@ extern bool pe_affine_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern void pe_cells_free(pe_accumulator *a);
 extern void pe_model_free(pe_accumulator *a);
 extern void pe_affine_end(pe_accumulator *a);
+
+/* Room for gathered rows, and its end. */
+extern void pe_gathered_begin(pe_accumulator *a);
+extern void pe_gathered_free(pe_accumulator *a);
 
 /* Nothing to settle, nothing left to do. */
 extern void pe_accumulator_as_it_is(pe_accumulator *a);

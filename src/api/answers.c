@@ -74,7 +74,7 @@ begin_reconstruction(const pe_measured *measured, const pe_workload *workload, p
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the workload tells too many classes of cells apart"),
 				 errdetail("At most %d can be.", PE_OPTIMUM_CELLS)));
-	pe_check_memory(pe_reconstruction_memory(workload, &r->classes));
+	pe_check_memory(pe_reconstruction_memory(measured->strategy, workload, &r->classes));
 }
 
 double *
@@ -122,10 +122,12 @@ estimate_nonnegative(const pe_reconstruction *r, const int64 *y, double *estimat
 
 /* Measurements are in units of 2^-shift of the answers. */
 static void
-scale_estimates(const pe_noise *noise, pe_answers *answers)
+scale_estimates(const pe_measured *measured, const pe_noise *noise, pe_answers *answers)
 {
 	double		unit = noise != NULL ? ldexp(1, -pe_noise_shift(noise)) : 1;
 
+	if (measured->strategy->blocks != NULL)
+		return;					/* they have units of their own (reconstruct.h) */
 	for (int32 q = 0; q < answers->queries; q++)
 		answers->estimate[q] *= unit;
 }
@@ -194,7 +196,7 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 	answers->lower = pe_alloc(workload->queries, sizeof(double));
 	answers->upper = pe_alloc(workload->queries, sizeof(double));
 	pe_reconstruction_estimate(&r, y, answers->estimate);
-	scale_estimates(noise, answers);
+	scale_estimates(measured, noise, answers);
 	if (noise != NULL)
 		fill_errors(&r, noise, variance, answers);
 	else
@@ -202,7 +204,7 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 	if (nonnegative)
 	{
 		estimate_nonnegative(&r, y, answers->estimate);
-		scale_estimates(noise, answers);
+		scale_estimates(measured, noise, answers);
 		narrow_intervals(answers, pe_workload_weights_within(workload, 0, PG_INT32_MAX));
 	}
 	pe_reconstruction_free(&r);

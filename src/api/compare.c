@@ -88,7 +88,7 @@ noise_stderr(const comparison *c, const pe_strategy *strategy)
 static double
 unit_rms(const comparison *c, const pe_strategy *strategy)
 {
-	pe_measured measured = {&c->workload, strategy, NULL};
+	pe_measured measured = {&c->workload, strategy, NULL, NULL};
 	double	   *variance;
 	double		sum = 0;
 
@@ -268,6 +268,10 @@ read_example(FunctionCallInfo fcinfo, comparison *c)
 	array = PG_GETARG_ARRAYTYPE_P(ARG_EXAMPLE);
 	if (array_contains_nulls(array))
 		pe_refuse_null("a count of the example");
+	if (cells > PE_MAX_CELLS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("an example is for at most %d cells", PE_MAX_CELLS)));
 	if (ARR_NDIM(array) != 1 || ARR_DIMS(array)[0] != cells)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

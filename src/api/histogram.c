@@ -14,13 +14,16 @@
 
 #include "api/answers.h"
 #include "api/arguments.h"
+#include "api/known.h"
 #include "api/question.h"
 #include "api/rows.h"
 #include "server/access.h"
 #include "server/settings.h"
 #include "methods/make.h"
+#include "strategy/blocks.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_histogram);
+PG_FUNCTION_INFO_V1(pe_sql_measure);
 PG_FUNCTION_INFO_V1(pe_sql_quote);
 PG_FUNCTION_INFO_V1(pe_sql_quote_queries);
 
@@ -28,7 +31,8 @@ PG_FUNCTION_INFO_V1(pe_sql_quote_queries);
 enum
 {
 	ARG_DATASET, ARG_ATTRIBUTES, ARG_WORKLOAD, ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR, ARG_DELTA,
-	ARG_PREDICATE, ARG_METHOD, ARG_NONNEGATIVE, ARG_FRESH, ARG_BUDGET, ARG_ROWS_PER_UNIT
+	ARG_PREDICATE, ARG_METHOD, ARG_NONNEGATIVE, ARG_FRESH, ARG_BUDGET, ARG_ROWS_PER_UNIT,
+	ARG_REUSE					/* of dp.histogram alone */
 };
 
 /* The names asked for: text[], or text that is one name or an array literal.  Without names all rows are one cell. */
@@ -106,10 +110,18 @@ typedef struct call
 	pe_charge_reply reply;
 	pe_answers	answers;
 
+	/* what is known already */
+	bool		reuse;
+	double	   *most;			/* standard errors of a new release; NULL: any will do */
+	int64		known_release;	/* 0: none */
+	double		known_stderr;
+	pe_known	known;
+
 	/* of a quote */
 	bool		replay;
 	double		max_stderr;
 	double		rms_stderr;
+	const double *variance;
 	pe_labels	labels;
 } call;
 
@@ -187,6 +199,16 @@ noise_of_replay(const call *c)
 	return noise;
 }
 
+/* In which units blocks were measured. */
+static const int *
+lattices(const pe_histogram *h)
+{
+	pe_plan_rules rules = pe_door_rules(h->asked.dataset);
+	pe_accounting accounting = h->asked.ask.accounting;
+
+	return pe_plan_lattices(&h->kept.strategy, &rules, accounting, pe_nano_left(pe_cost_amount(pe_plan_cost(h->asked.plan)), accounting));
+}
+
 /* From the measurements of the reply to answers. */
 static void
 reconstruct(call *c)
@@ -197,10 +219,12 @@ reconstruct(call *c)
 	if (c->reply.strategy_id != h->kept.id && c->reply.outcome == PE_REPLAYED)
 	{
 		run(c, load_measured);
+		pe_histogram_check_nonnegative(h);
 		h->variance = NULL;
 		if (noise != NULL)
 			noise = noise_of_replay(c);
 	}
+	h->measured.lattice = lattices(h);
 	if (c->reply.values != h->kept.strategy.rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -220,20 +244,118 @@ refuse(pe_histogram *h, const pe_charge_reply *reply)
 										   pe_plan_stderr_at(asked->plan, reply->left) * sqrt(pe_histogram_max_variance(h))));
 }
 
+static void
+look_for_known(void *argument)
+{
+	call	   *c = argument;
+
+	c->known_release = pe_known_find(c->histogram, c->most, &c->known_stderr);
+}
+
+static void
+read_known(void *argument)
+{
+	call	   *c = argument;
+
+	pe_known_read(c->histogram, c->known_release, &c->known);
+}
+
+/* Answers from a release that knows every query at least as precisely as a new one would; false if there is none. */
+static bool
+reuse(call *c)
+{
+	const pe_histogram *h = c->histogram;
+	const double *variance = pe_histogram_variances(c->histogram);
+	double		noise = pe_noise_stderr(pe_plan_noise(h->asked.plan));
+
+	c->most = pe_alloc(h->workload.queries, sizeof(double));
+	for (int32 q = 0; q < h->workload.queries; q++)
+		c->most[q] = noise * sqrt(variance[q]);
+	run(c, look_for_known);
+	if (c->known_release == 0)
+		return false;
+	run(c, read_known);
+	pe_known_answer(h, &c->known, &c->answers);
+	c->reply.release_id = c->known_release;
+	pe_known_tell(&c->known);
+	return true;
+}
+
+/* 22023 for what reuse does not go with. */
+static void
+check_reuse(const call *c)
+{
+	bool		dawa = c->histogram->method == PE_METHOD_DAWA;
+
+	if (c->reuse && (c->request.fresh || dawa))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 dawa ? errmsg("reuse does not go with method \"dawa\"") : errmsg("reuse does not go with fresh"),
+				 dawa ? errdetail("Nobody knows the errors that a stored release would have to match.") : 0));
+}
+
+/* Charges and measures what was resolved, or replays. */
+static void
+measure(call *c)
+{
+	run(c, ask_door);
+	if (c->reply.outcome == PE_REFUSED)
+		refuse(c->histogram, &c->reply);
+	if (c->reply.charge_id != 0)
+		pe_asked_tell(&c->histogram->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
+}
+
 Datum
 pe_sql_histogram(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo};
 
 	run(&c, arguments);
+	c.reuse = !PG_ARGISNULL(ARG_REUSE) && PG_GETARG_BOOL(ARG_REUSE);
+	check_reuse(&c);
+	pe_histogram_check_rows(&c.histogram->workload);
 	pe_histogram_resolve(c.histogram);
-	run(&c, ask_door);
-	if (c.reply.outcome == PE_REFUSED)
-		refuse(c.histogram, &c.reply);
-	if (c.reply.charge_id != 0)
-		pe_asked_tell(&c.histogram->asked, &c.reply, psprintf("release " INT64_FORMAT, c.reply.release_id));
+	if (c.reuse && reuse(&c))
+	{
+		pe_return_rows(fcinfo, c.answers.queries, 7, make_answer, &c);
+		return (Datum) 0;
+	}
+	measure(&c);
 	reconstruct(&c);
 	pe_return_rows(fcinfo, c.answers.queries, 7, make_answer, &c);
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------------
+ * dp.measure: the same, and nothing is answered yet
+ * ------------------------------------------------------------------
+ */
+
+static void
+make_measured(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+	const pe_histogram *h = c->histogram;
+	bool		pure = h->asked.ask.accounting == PE_PURE;
+
+	values[0] = Int64GetDatum(c->reply.release_id);
+	values[1] = Int32GetDatum(h->workload.queries);
+	values[2] = Float8GetDatum(pe_cost_amount(pe_plan_cost(h->asked.plan)).rho_nano / 1e9);
+	nulls[2] = pure;
+	values[3] = Float8GetDatum(pe_plan_epsilon(h->asked.plan));
+	values[4] = CStringGetTextDatum(pe_strategy_form(&h->kept.strategy));
+	nulls[4] = h->method == PE_METHOD_DAWA;
+}
+
+Datum
+pe_sql_measure(PG_FUNCTION_ARGS)
+{
+	call		c = {.fcinfo = fcinfo};
+
+	run(&c, arguments);
+	pe_histogram_resolve(c.histogram);
+	measure(&c);
+	pe_return_rows(fcinfo, 1, 5, make_measured, &c);
 	return (Datum) 0;
 }
 
@@ -265,7 +387,6 @@ quote(call *c, bool bounded)
 {
 	pe_histogram *h;
 	double		noise;
-	double		sum = 0;
 
 	run(c, quote_arguments);
 	h = c->histogram;
@@ -276,9 +397,7 @@ quote(call *c, bool bounded)
 		return;					/* nobody knows its errors */
 	noise = pe_noise_stderr(pe_plan_noise(h->asked.plan));
 	c->max_stderr = noise * sqrt(pe_histogram_max_variance(h));
-	for (int32 q = 0; q < h->workload.queries; q++)
-		sum += h->variance[q];
-	c->rms_stderr = noise * sqrt(sum / h->workload.queries);
+	c->rms_stderr = noise * sqrt(pe_histogram_mean_variance(h));
 }
 
 /* The one row of dp.quote. */
@@ -300,7 +419,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[4] = Float8GetDatum(c->rms_stderr);
 	nulls[3] = nulls[4] = nulls[8] = unknown;
 	values[5] = Int32GetDatum(h->workload.queries);
-	values[6] = Int32GetDatum(h->domain->cells);
+	values[6] = pe_product_numeric(h->workload.shape.cells, h->workload.shape.attributes);
 	values[7] = CStringGetTextDatum(pe_method_name(h->method));
 	values[8] = Float8GetDatum(h->kept.strategy.objective);
 	values[9] = Float8GetDatum(h->kept.strategy.lower_bound);
@@ -312,6 +431,11 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[12] = Float8GetDatum(left);
 	values[13] = BoolGetDatum(c->replay);
 	values[14] = CStringGetTextDatum(pe_accounting_name(asked->ask.accounting));
+	values[15] = CStringGetTextDatum(pe_strategy_form(&h->kept.strategy));
+	nulls[15] = unknown;
+	values[16] = Int64GetDatum(c->known_release);
+	values[17] = Float8GetDatum(c->known_stderr);
+	nulls[16] = nulls[17] = c->known_release == 0;
 }
 
 Datum
@@ -320,7 +444,8 @@ pe_sql_quote(PG_FUNCTION_ARGS)
 	call		c = {.fcinfo = fcinfo};
 
 	quote(&c, true);
-	pe_return_rows(fcinfo, 1, 15, make_quote, &c);
+	run(&c, look_for_known);
+	pe_return_rows(fcinfo, 1, 18, make_quote, &c);
 	return (Datum) 0;
 }
 
@@ -334,7 +459,7 @@ make_quoted_query(const void *argument, int32 query, Datum *values, bool *nulls)
 	values[1] = pe_label(&c->labels, query);
 	nulls[2] = h->method == PE_METHOD_DAWA;
 	if (!nulls[2])
-		values[2] = Float8GetDatum(pe_noise_stderr(pe_plan_noise(h->asked.plan)) * sqrt(h->variance[query]));
+		values[2] = Float8GetDatum(pe_noise_stderr(pe_plan_noise(h->asked.plan)) * sqrt(c->variance[query]));
 }
 
 Datum
@@ -343,6 +468,9 @@ pe_sql_quote_queries(PG_FUNCTION_ARGS)
 	call		c = {.fcinfo = fcinfo};
 
 	quote(&c, false);
+	pe_histogram_check_rows(&c.histogram->workload);
+	if (c.histogram->method != PE_METHOD_DAWA)
+		c.variance = pe_histogram_variances(c.histogram);
 	pe_labels_init(&c.labels, &c.histogram->workload, c.histogram->columns);
 	pe_return_rows(fcinfo, c.histogram->workload.queries, 3, make_quoted_query, &c);
 	return (Datum) 0;

@@ -17,6 +17,7 @@
 #include "api/answers.h"
 #include "api/arguments.h"
 #include "api/rows.h"
+#include "strategy/blocks.h"
 #include "server/access.h"
 #include "server/settings.h"
 #include "door/obtain.h"
@@ -46,7 +47,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[0] = Int64GetDatum(o->kept.id);
 	nulls[0] = o->kept.id == 0; /* a standby keeps nothing */
 	values[1] = CStringGetTextDatum(pe_method_name(o->kept.method));
-	values[2] = Int32GetDatum(pe_shape_cells(&o->workload.shape));
+	values[2] = pe_product_numeric(o->workload.shape.cells, o->workload.shape.attributes);
 	values[3] = Int32GetDatum(strategy->rows);
 	values[4] = Float8GetDatum(strategy->objective);
 	values[5] = Float8GetDatum(strategy->lower_bound);
@@ -54,6 +55,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	nulls[5] = nulls[6] = strategy->lower_bound == 0;	/* more cells than can be optimised for */
 	values[7] = Int32GetDatum(strategy->iterations);
 	values[8] = Float8GetDatum(o->kept.milliseconds);
+	values[9] = CStringGetTextDatum(pe_strategy_form(strategy));
 }
 
 /* Only the optimum is made for the largest variance, and for Gaussian noise. */
@@ -95,7 +97,7 @@ pe_sql_optimize(PG_FUNCTION_ARGS)
 	key.neighbours = (pe_neighbours) pe_choice_argument(fcinfo, 5, "neighbours", neighbours, lengthof(neighbours));
 	check_key(&key);
 	pe_strategy_obtain(&key, key.gap, true, &o.kept);
-	pe_return_rows(fcinfo, 1, 9, make_row, &o);
+	pe_return_rows(fcinfo, 1, 10, make_row, &o);
 	return (Datum) 0;
 }
 
@@ -111,6 +113,10 @@ new_matrix(int32 rows, int32 columns, double **entry)
 	size_t		size = ARR_OVERHEAD_NONULLS(2) + (size_t) rows * columns * sizeof(double);
 	ArrayType  *array;
 
+	if (columns > PE_MAX_CELLS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a matrix with a column for each cell has more than %d columns", PE_MAX_CELLS)));
 	if (!AllocSizeIsValid(size))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -158,6 +164,10 @@ pe_sql_strategy_matrix(PG_FUNCTION_ARGS)
 	PE_UNDONE();
 	load(PG_GETARG_INT64(0), &kept, &workload);
 	PE_END_UNDONE();
+	if (strategy->blocks != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("strategy " INT64_FORMAT " is a list of %d blocks, not one matrix", PG_GETARG_INT64(0), strategy->blocks->blocks)));
 	cells = pe_shape_cells(&workload.shape);
 	matrix = new_matrix(strategy->rows, cells, &entry);
 	by_column = pe_alloc((size_t) strategy->rows * strategy->columns, sizeof(double));

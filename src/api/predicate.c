@@ -28,12 +28,30 @@ pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns,
 	return predicate;
 }
 
+static void
+refuse_empty(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the predicate selects no cell"),
+			 errdetail("It is true for no combination of declared levels and bins.")));
+}
+
+void
+pe_predicate_attributes(const pe_predicate *predicate, const pe_domain *domain, bool *possible_of[])
+{
+	if (!pe_predicate_shrink(predicate, domain, possible_of))
+		refuse_empty();
+}
+
 bool *
 pe_predicate_cells(const pe_predicate *predicate, const pe_domain *domain)
 {
-	bool	   *possible = pe_alloc(domain->cells, sizeof(*possible));
+	bool	   *possible;
 	bool		some;
 
+	pe_columns_check_product(domain);
+	possible = pe_alloc(domain->cells, sizeof(*possible));
 	if (!pe_predicate_possible(predicate, domain, possible, &some))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -41,9 +59,21 @@ pe_predicate_cells(const pe_predicate *predicate, const pe_domain *domain)
 				 errdetail("A request may have at most %d.", PE_PREDICATE_COMBINATIONS),
 				 errhint("Use fewer attributes in it.")));
 	if (!some)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the predicate selects no cell"),
-				 errdetail("It is true for no combination of declared levels and bins.")));
+		refuse_empty();
 	return possible;
+}
+
+bool *
+pe_predicate_cells_of(pe_dataset *dataset, const char *text, const pe_column *columns, int attributes)
+{
+	int			count = attributes;
+	pe_column  *all;
+	pe_predicate *predicate;
+
+	if (text == NULL)
+		return NULL;
+	all = palloc0(PE_MAX_ATTRIBUTES * sizeof(*all));
+	memcpy(all, columns, attributes * sizeof(*all));
+	predicate = pe_predicate_argument(dataset, text, all, &count);
+	return pe_predicate_cells(predicate, pe_columns_domain(all, count, count - attributes));
 }

@@ -28,8 +28,14 @@ extern pe_predicate *pe_predicate_argument(pe_dataset *dataset, const char *text
 
 /*
  * For each cell of the product, whether a row can count there.  22023 if none
- * can, 54000 if too many combinations of cells would have to be looked at.
+ * can, 54000 if there are too many cells, or too many combinations of them would have to be looked at.
  */
 extern bool *pe_predicate_cells(const pe_predicate *predicate, const pe_domain *domain);
+
+/* The same of a text, for the product of so many columns; NULL where text is. */
+extern bool *pe_predicate_cells_of(pe_dataset *dataset, const char *text, const pe_column *columns, int attributes);
+
+/* pe_predicate_shrink; 22023 if it shows that no row can count. */
+extern void pe_predicate_attributes(const pe_predicate *predicate, const pe_domain *domain, bool *possible_of[]);
 
 #endif

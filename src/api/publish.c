@@ -1,6 +1,6 @@
 /*
  * publish.c
- *	  dp.publish: a paid release as an ordinary table of the caller's.
+ *	  dp.publish: a paid release, or a part of it, as an ordinary table of the caller's.
  *
  * The table is made and filled with the caller's rights, in his transaction
  * (target.h).  Its columns follow from the workload alone:
@@ -27,6 +27,7 @@
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
+#include "api/arguments.h"
 #include "api/release.h"
 #include "api/target.h"
 #include "server/access.h"
@@ -151,7 +152,7 @@ static void
 add_columns_of(publication *p, int a)
 {
 	const pe_column *column = &p->release.columns[a];
-	const pe_workload *workload = &p->release.workload;
+	const pe_workload *workload = p->release.answers.labels.workload;
 	bool		seen[PARTS] = {false};
 	bool		ranges = column->domain.kind == PE_BINS;
 	bool		rows = false;
@@ -199,7 +200,7 @@ static void
 make_columns(publication *p)
 {
 	static const char *const fixed[FIXED] = {"query", "estimate", "stderr", "lower95", "upper95"};
-	const pe_workload *workload = &p->release.workload;
+	const pe_workload *workload = p->release.answers.labels.workload;
 	int			next = 1;
 
 	for (int i = 0; i < FIXED; i++)
@@ -284,7 +285,7 @@ static void
 make_row(const publication *p, int32 q, Datum *values, bool *nulls)
 {
 	const pe_answers *answers = &p->release.answers;
-	const pe_term *term = &p->release.workload.term[answers->labels.term[q]];
+	const pe_term *term = &answers->labels.workload->term[answers->labels.term[q]];
 	int32		factor_query[PE_MAX_ATTRIBUTES];
 	bool		of_all;
 	int			place;
@@ -381,7 +382,7 @@ comment_on(const publication *p)
 
 	return psprintf("published by dp.publish: release " INT64_FORMAT " of dataset \"%s\", version %d of its data; "
 					"workload %s; %s%s; charge " INT64_FORMAT " of %s %.9g on %s",
-					r->id, r->dataset->name, r->version, r->workload.canonical,
+					r->id, r->dataset->name, r->version, r->answers.labels.workload->canonical,
 					r->predicate_text != NULL ? "where " : "all rows",
 					r->predicate_text != NULL ? r->predicate_text : "", p->charge,
 					p->epsilon > 0 ? "epsilon" : "rho",
@@ -418,8 +419,10 @@ pe_sql_publish(PG_FUNCTION_ARGS)
 	publication *p = palloc0(sizeof(*p));
 	pe_confinement confinement;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
 	p->release.id = PG_GETARG_INT64(0);
-	pe_release_answer(&p->release, NULL);
+	pe_release_answer(&p->release, pe_optional_text(fcinfo, 3));
 	PE_UNDONE();
 	read_charge(p);
 	PE_END_UNDONE();

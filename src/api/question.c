@@ -18,6 +18,8 @@
 #include "door/obtain.h"
 #include "server/settings.h"
 #include "server/shim.h"
+#include "strategy/blocks.h"
+#include "strategy/optimum.h"
 
 /*
  * How near to the optimum a strategy is made for a histogram, and how near one must be that is there already.
@@ -78,6 +80,32 @@ check_ordered(const pe_histogram *h)
 				 errhint("Use another method.")));
 }
 
+/* Most rows that a function returns; what has more queries is measured, and asked for in parts. */
+#define MOST_ROWS 10000000
+
+void
+pe_histogram_check_rows(const pe_workload *workload)
+{
+	if (workload->queries > MOST_ROWS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the workload has %d queries, more than can be returned at once", workload->queries),
+				 errdetail("At most %d can be.", MOST_ROWS),
+				 errhint("dp.measure with the same arguments measures them; then dp.answer and dp.publish give any part.")));
+}
+
+/* Whether blocks are made (strategy/blocks.h). */
+static bool
+is_by_blocks(const pe_histogram *h, const pe_classes *classes)
+{
+	pe_strategy_problem problem = {
+		.workload = &h->workload, .classes = classes, .possible = h->possible, .whole = h->asked.request->nonnegative, .method = h->method,
+		.objective = PE_SUM, .norm = norm_of(h), .neighbours = pe_dataset_neighbours(h->asked.dataset)
+	};
+
+	return pe_blocks_serve(&problem);
+}
+
 /* What the answer will take, besides the strategy. */
 static void
 check_memory(const pe_histogram *h)
@@ -87,23 +115,64 @@ check_memory(const pe_histogram *h)
 	size_t		cells = h->domain->cells;
 
 	pe_classes_init(&workload, 1, &classes);
-	pe_check_memory(pe_reconstruction_memory(&h->workload, &classes)
+	if (is_by_blocks(h, &classes))
+	{
+		pe_classes_free(&classes);
+		return;					/* it is known once they are there */
+	}
+	pe_columns_check_product(h->domain);
+	pe_check_memory(pe_reconstruction_memory(NULL, &h->workload, &classes)
 					+ cells * (sizeof(int64) + sizeof(int32)) + (size_t) classes.cells * sizeof(int64)
-					+ (size_t) h->workload.queries * 4 * sizeof(double)	/* estimate, error, variance, label */
-					+ (h->selection != NULL ? pe_predicate_memory(h->selection, h->domain) : 0));
+					+ (size_t) h->workload.queries * 4 * sizeof(double));	/* estimate, error, variance, label */
 	pe_classes_free(&classes);
+}
+
+double *
+pe_histogram_variances(pe_histogram *h)
+{
+	if (h->variance == NULL)
+		h->variance = pe_unit_variances(&h->measured, &h->workload);
+	return h->variance;
+}
+
+/* Of blocks from their factors, without looking at every query. */
+static void
+summarise_variances(pe_histogram *h)
+{
+	double	   *variance;
+
+	if (h->max_variance > 0)
+		return;
+	if (h->kept.strategy.blocks != NULL)
+	{
+		pe_blocks_errors errors;
+
+		pe_blocks_error(h->kept.strategy.blocks, &h->workload, &errors);
+		h->max_variance = errors.largest;
+		h->mean_variance = errors.mean;
+		return;
+	}
+	variance = pe_histogram_variances(h);
+	for (int32 q = 0; q < h->workload.queries; q++)
+	{
+		h->max_variance = Max(h->max_variance, variance[q]);
+		h->mean_variance += variance[q];
+	}
+	h->mean_variance /= h->workload.queries;
 }
 
 double
 pe_histogram_max_variance(pe_histogram *h)
 {
-	double		most = 0;
+	summarise_variances(h);
+	return h->max_variance;
+}
 
-	if (h->variance == NULL)
-		h->variance = pe_unit_variances(&h->measured, &h->workload);
-	for (int32 q = 0; q < h->workload.queries; q++)
-		most = Max(most, h->variance[q]);
-	return most;
+double
+pe_histogram_mean_variance(pe_histogram *h)
+{
+	summarise_variances(h);
+	return h->mean_variance;
 }
 
 /* ------------------------------------------------------------------
@@ -134,6 +203,45 @@ declared_names(const pe_histogram *h)
 	return names;
 }
 
+/* The tables that blocks are measured from. */
+static void
+find_tables(pe_histogram *h)
+{
+	const pe_blocks *blocks = h->kept.strategy.blocks;
+	pe_tables  *tables = palloc0(sizeof(*tables));
+
+	if (!pe_blocks_tables(blocks, tables))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the tables that the request needs have too many cells together"),
+				 errdetail("At most " INT64_FORMAT " can be counted.", (int64) PE_MAX_TABLE_CELLS),
+				 errhint("Ask for fewer attributes at a time.")));
+	if (h->asked.dataset->unit != NULL && pe_tables_product(tables) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the attributes have too many cells together for a dataset with a unit"),
+				 errdetail("The rows of a unit are told apart by their cells, of which at most 2^120 have numbers."),
+				 errhint("Ask for fewer attributes at a time.")));
+	pe_check_memory(pe_door_tables_memory(tables) + pe_blocks_apply_memory(blocks));
+	h->question.tables = tables;
+}
+
+void
+pe_histogram_check_nonnegative(const pe_histogram *h)
+{
+	const pe_blocks *blocks = h->kept.strategy.blocks;
+
+	if (!h->asked.request->nonnegative || blocks == NULL)
+		return;
+	if (blocks->kind != PE_BLOCKS_MARGINALS)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("nonnegative does not go with a plan of kind \"%s\"", pe_strategy_form(&h->kept.strategy)),
+				 errdetail("It is for tables of identity and total, and for at most %d classes of cells.", PE_OPTIMUM_CELLS),
+				 errhint("Leave nonnegative out.")));
+	pe_check_memory(pe_blocks_nonnegative_memory(blocks));
+}
+
 static void
 fill_question(pe_histogram *h)
 {
@@ -145,8 +253,13 @@ fill_question(pe_histogram *h)
 	h->question.domain = h->domain;
 	h->question.predicate = h->selection;
 	h->question.strategy = &h->kept.strategy;
-	h->question.column_of_cell = pe_alloc(h->domain->cells, sizeof(int32_t));
-	pe_strategy_columns(&h->kept.strategy, &h->workload, h->possible, h->question.column_of_cell);
+	if (h->kept.strategy.blocks != NULL)
+		find_tables(h);
+	else
+	{
+		h->question.column_of_cell = pe_alloc(h->domain->cells, sizeof(int32_t));
+		pe_strategy_columns(&h->kept.strategy, &h->workload, h->possible, h->question.column_of_cell);
+	}
 	h->question.plan = h->asked.plan;
 	h->question.charge = charge;
 	pe_asked_fill_charge(&h->asked, canonical_text(h, names), pe_method_name(h->method), h->workload.queries);
@@ -154,6 +267,21 @@ fill_question(pe_histogram *h)
 	charge->workload = h->workload.canonical;
 	charge->predicate = h->predicate;
 	charge->strategy_id = h->kept.id;
+}
+
+/* The cells that the predicate leaves: of the product, if it is not too large, and of each attribute. */
+static void
+find_possible(pe_histogram *h)
+{
+	bool	   *of[PE_MAX_ATTRIBUTES] = {NULL};
+
+	if (pe_domain_has_numbers(h->domain))
+	{
+		pe_check_memory(pe_predicate_memory(h->selection, h->domain));
+		h->possible = pe_predicate_cells(h->selection, h->domain);
+	}
+	pe_predicate_attributes(h->selection, h->domain, of);
+	memcpy(h->possible_of, of, sizeof(of));
 }
 
 pe_histogram *
@@ -174,9 +302,9 @@ pe_histogram_validate(const pe_request *request, bool needs_budget)
 	h->domain = pe_columns_domain(h->columns, h->attributes + h->watched, h->watched);
 	pe_parse_columns_workload(h->asked.dataset, h->columns, h->domain, request->workload, &h->workload);
 	check_ordered(h);
-	check_memory(h);
 	if (h->selection != NULL)
-		h->possible = pe_predicate_cells(h->selection, h->domain);
+		find_possible(h);
+	check_memory(h);
 	return h;
 }
 
@@ -252,14 +380,16 @@ pe_histogram_resolve(pe_histogram *h)
 	pe_neighbours neighbours = pe_dataset_neighbours(h->asked.dataset);
 	pe_norm		norm = norm_of(h);
 	pe_strategy_key key = {
-		.workload = &h->workload, .possible = h->possible, .method = h->method, .objective = PE_SUM, .norm = norm,
+		.workload = &h->workload, .possible = h->possible, .possible_of = h->possible_of, .whole = h->asked.request->nonnegative, .method = h->method,
+		.objective = PE_SUM, .norm = norm,
 		.neighbours = neighbours, .gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : HISTOGRAM_GAP,
 		.bounded = h->bounded
 	};
 
 	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &h->kept);
 	check_measurements(&h->kept.strategy);
-	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible};
+	pe_histogram_check_nonnegative(h);
+	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible, NULL};
 	make_plan(h);
 	fill_question(h);
 }

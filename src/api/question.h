@@ -22,7 +22,8 @@ typedef struct pe_histogram
 	pe_domain  *domain;
 	pe_predicate *selection;	/* NULL: all rows count */
 	const char *predicate;		/* canonical; NULL: none */
-	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all */
+	bool	   *possible;		/* per cell, whether the predicate leaves it; NULL: all, or there are too many */
+	const bool *possible_of[PE_MAX_ATTRIBUTES]; /* likewise of each attribute, for blocks; NULL: all */
 	pe_workload workload;
 	pe_method	method;
 	bool		bounded;		/* a quote, which tells how good a strategy can be at best */
@@ -31,6 +32,8 @@ typedef struct pe_histogram
 	pe_kept_strategy kept;
 	pe_measured measured;
 	double	   *variance;		/* of each query for noise of variance 1; NULL: not computed yet */
+	double		max_variance;	/* the largest and the mean of all; 0: not computed yet */
+	double		mean_variance;
 	pe_question question;
 } pe_histogram;
 
@@ -46,7 +49,17 @@ extern pe_histogram *pe_histogram_validate(const pe_request *request, bool needs
  */
 extern void pe_histogram_resolve(pe_histogram *histogram);
 
-/* The largest variance of a query for noise of variance 1. */
+/* The largest variance of a query for noise of variance 1, and the mean of all. */
 extern double pe_histogram_max_variance(pe_histogram *histogram);
+extern double pe_histogram_mean_variance(pe_histogram *histogram);
+
+/* The variances of all queries. */
+extern double *pe_histogram_variances(pe_histogram *histogram);
+
+/* 0A000 if tables without negative cells are asked for, and what is measured has none: of the kinds of blocks only marginals have. */
+extern void pe_histogram_check_nonnegative(const pe_histogram *histogram);
+
+/* 54000 if all queries are too many to be returned. */
+extern void pe_histogram_check_rows(const pe_workload *workload);
 
 #endif

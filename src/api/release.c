@@ -11,6 +11,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/timestamp.h"
 
 #include "api/predicate.h"
 #include "api/question.h"
@@ -43,7 +44,7 @@ read_row(pe_release *r)
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
 		"coalesce(rho, epsilon, 0), payload, predicate, accounting, "
 		"workload IS NULL AND request::jsonb->>'kind' = 'minimum', method = 'dawa', "
-		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0) "
+		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0), created "
 	"FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
@@ -66,6 +67,7 @@ read_row(pe_release *r)
 	r->is_minimum = pe_access_int64(0, 10) != 0;
 	r->is_dawa = pe_access_int64(0, 11) != 0;
 	rows_per_unit = (int) pe_access_int64(0, 12);
+	r->created = DatumGetTimestampTz(pe_access_datum(0, 13, &isnull));
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
@@ -75,40 +77,33 @@ read_row(pe_release *r)
 		r->dataset->max_rows = rows_per_unit;
 }
 
-/* Which cells the predicate of the release leaves, as it was when it was asked. */
-static bool *
-possible_cells(const pe_release *r)
-{
-	int			count = r->attributes;
-	pe_column  *columns = palloc0(PE_MAX_ATTRIBUTES * sizeof(*columns));
-	pe_predicate *predicate;
-
-	memcpy(columns, r->columns, r->attributes * sizeof(*columns));
-	predicate = pe_predicate_argument(r->dataset, r->predicate_text, columns, &count);
-	return pe_predicate_cells(predicate, pe_columns_domain(columns, count, count - r->attributes));
-}
-
 /* What was measured: from the table, or the workload itself. */
 static void
 load_strategy(pe_release *r)
 {
 	const pe_workload *workload = &r->workload;
+	pe_plan_rules rules = pe_door_rules(r->dataset);
 	pe_classes	classes;
-	bool		there;
+	bool		there = false;
 
 	if (r->strategy_id != 0)
 		there = pe_strategy_load_matrix(r->strategy_id, workload, &r->kept);
-	else
+	if (r->kept.strategy.blocks == NULL)	/* blocks know their cells */
+	{
+		pe_columns_check_product(r->domain);
+		r->possible = pe_predicate_cells_of(r->dataset, r->predicate_text, r->columns, r->attributes);
+	}
+	if (r->strategy_id == 0)
 	{
 		pe_classes_init(&workload, 1, &classes);
 		there = pe_workload_counts_once(workload) &&
 			pe_strategy_optimal(workload, &classes, r->possible, 1, &r->kept.strategy) == PE_STRATEGY_OK;
 	}
-	if (!there || r->values != r->kept.strategy.rows)
+	if (!there || (r->value != NULL && r->values != r->kept.strategy.rows))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("what release " INT64_FORMAT " measured cannot be told", r->id)));
-	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible};
+	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible, pe_plan_lattices(&r->kept.strategy, &rules, r->accounting, r->nano)};
 }
 
 /* What is no measurement of counts. */
@@ -125,8 +120,18 @@ refuse_kind(const pe_release *r)
 			 : errhint("dp.models tells its name, and dp.predict uses it.")));
 }
 
-static void
-load(pe_release *r)
+void
+pe_release_measured(pe_release *r)
+{
+	if (r->columns == NULL)
+		r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
+	r->domain = pe_columns_domain(r->columns, r->attributes, 0);
+	pe_parse_columns_workload(r->dataset, r->columns, r->domain, r->workload_text, &r->workload);
+	load_strategy(r);
+}
+
+void
+pe_release_read(pe_release *r)
 {
 	read_row(r);
 	if (r->workload_text == NULL)
@@ -137,17 +142,11 @@ load(pe_release *r)
 				 errmsg("the attributes of dataset \"%s\" were declared anew after release " INT64_FORMAT,
 						r->dataset->name, r->id)));
 	r->value = pe_payload_read(r->payload, &r->values);
-	r->columns = pe_columns_load(r->dataset, r->names, &r->attributes);
-	r->domain = pe_columns_domain(r->columns, r->attributes, 0);
-	pe_parse_columns_workload(r->dataset, r->columns, r->domain, r->workload_text, &r->workload);
-	if (r->predicate_text != NULL)
-		r->possible = possible_cells(r);
-	load_strategy(r);
+	pe_release_measured(r);
 }
 
-/* The noise; NULL where nobody knows the errors. */
-static const pe_noise *
-noise_of(const pe_release *r)
+const pe_noise *
+pe_release_noise(const pe_release *r)
 {
 	pe_plan_rules rules = pe_door_rules(r->dataset);
 	pe_noise   *noise;
@@ -169,7 +168,7 @@ pe_release_answer(pe_release *r, const char *text)
 	pe_workload *workload;
 
 	PE_UNDONE();
-	load(r);
+	pe_release_read(r);
 	PE_END_UNDONE();
 	workload = &r->workload;
 	if (text != NULL)
@@ -177,7 +176,8 @@ pe_release_answer(pe_release *r, const char *text)
 		workload = palloc0(sizeof(*workload));
 		pe_parse_columns_workload(r->dataset, r->columns, r->domain, text, workload);
 	}
-	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value, noise_of(r), NULL, false);
+	pe_histogram_check_rows(workload);
+	pe_answers_init(&r->answers, &r->measured, workload, r->columns, r->value, pe_release_noise(r), NULL, false);
 }
 
 static void

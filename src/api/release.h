@@ -5,6 +5,8 @@
 #ifndef PE_API_RELEASE_H
 #define PE_API_RELEASE_H
 
+#include "datatype/timestamp.h"
+
 #include "api/answers.h"
 #include "ledger/strategies.h"
 #include "noise/noise.h"
@@ -33,6 +35,7 @@ typedef struct pe_release
 	pe_measured measured;
 	int64		values;
 	int64	   *value;
+	TimestampTz created;
 	pe_answers	answers;
 } pe_release;
 
@@ -44,5 +47,17 @@ typedef struct pe_release
  * workload.
  */
 extern void pe_release_answer(pe_release *release, const char *workload);
+
+/* The release of this id, to be answered by who asks for more than one workload of one release; inside PE_UNDONE.  Errors as above. */
+extern void pe_release_read(pe_release *release);
+
+/*
+ * What it measured, without what came out: from dataset, names or columns, workload_text, predicate_text and strategy_id,
+ * which are there.  XX001 if it cannot be told.
+ */
+extern void pe_release_measured(pe_release *release);
+
+/* The noise of each measurement; NULL where nobody knows the errors. */
+extern const pe_noise *pe_release_noise(const pe_release *release);
 
 #endif

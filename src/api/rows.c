@@ -6,6 +6,7 @@
 
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
@@ -36,4 +37,14 @@ pe_return_rows(FunctionCallInfo fcinfo, int32 rows, int columns,
 		MemoryContextReset(per_row);
 	}
 	MemoryContextDelete(per_row);
+}
+
+Datum
+pe_product_numeric(const int32 *factor, int factors)
+{
+	Datum		product = DirectFunctionCall1(int4_numeric, Int32GetDatum(1));
+
+	for (int i = 0; i < factors; i++)
+		product = DirectFunctionCall2(numeric_mul, product, DirectFunctionCall1(int4_numeric, Int32GetDatum(factor[i])));
+	return product;
 }

@@ -16,4 +16,7 @@ extern void pe_return_rows(FunctionCallInfo fcinfo, int32 rows, int columns,
 						   void (*make) (const void *argument, int32 row, Datum *values, bool *nulls),
 						   const void *argument);
 
+/* The product of some numbers as numeric, exact: that of many attributes is beyond 64 bits. */
+extern Datum pe_product_numeric(const int32 *factor, int factors);
+
 #endif

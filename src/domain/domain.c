@@ -368,16 +368,15 @@ pe_domain_prepare(pe_domain *domain)
 
 	if (domain->attributes > PE_MAX_ATTRIBUTES || domain->watched > PE_MAX_ATTRIBUTES - domain->attributes)
 		return PE_DOMAIN_TOO_LARGE;
-	for (int a = 0; a < domain->watched; a++)
-		domain->stride[domain->attributes + a] = 0;
-	for (int a = domain->attributes - 1; a >= 0; a--)
+	memset(domain->stride, 0, sizeof(domain->stride));
+	for (int a = domain->attributes - 1; a >= 0 && cells <= PE_MAX_CELLS; a--)
 	{
 		domain->stride[a] = (int32_t) cells;
 		cells *= pe_attribute_cells(&domain->attribute[a]);
-		if (cells > PE_MAX_CELLS)
-			return PE_DOMAIN_TOO_LARGE;
 	}
-	domain->cells = (int32_t) cells;
+	if (cells > PE_MAX_CELLS)
+		memset(domain->stride, 0, sizeof(domain->stride));
+	domain->cells = (int32_t) (cells <= PE_MAX_CELLS ? cells : PE_MAX_CELLS + 1);
 	return PE_DOMAIN_OK;
 }
 

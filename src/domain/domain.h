@@ -8,7 +8,8 @@
  * one closed unless it is declared open: then the last edge lies outside).  The cells of an attribute are its ordered cells, then 'other'
  * if the rule for outside values says so, then NULL if the rule for nulls says
  * so.  Several attributes form a product; its cells are row-major in the order
- * of the attributes, last fastest.
+ * of the attributes, last fastest.  A product with more than PE_MAX_CELLS cells is
+ * a domain too, but its cells have no numbers: only coordinates, one of each attribute.
  *
  * Behind the attributes that span the product a domain may have others, watched:
  * a predicate looks at their cells (domain/predicate.h), but they span none.  A row
@@ -28,7 +29,7 @@
 
 #include "base/mem.h"
 
-/* The most cells that one attribute, or a product of attributes, may have. */
+/* The most cells that one attribute may have, and a product of attributes whose cells have numbers. */
 #define PE_MAX_CELLS (1 << 20)
 
 /* The most attributes in one domain, counted and watched together. */
@@ -93,9 +94,9 @@ typedef struct pe_domain
 {
 	int			attributes;		/* that span the product */
 	int			watched;		/* behind them: that a predicate looks at alone */
-	int32_t		cells;			/* of the product */
+	int32_t		cells;			/* of the product; PE_MAX_CELLS + 1 if there are more than PE_MAX_CELLS */
 	pe_attribute attribute[PE_MAX_ATTRIBUTES];
-	int32_t		stride[PE_MAX_ATTRIBUTES];	/* 0 for the watched */
+	int32_t		stride[PE_MAX_ATTRIBUTES];	/* 0 for the watched, and for all if cells have no numbers */
 } pe_domain;
 
 /* Why a declaration is refused. */
@@ -106,7 +107,7 @@ typedef enum pe_domain_status
 	PE_DOMAIN_NOT_FINITE,		/* NaN or infinity among the points */
 	PE_DOMAIN_DUPLICATE,		/* a level stands twice */
 	PE_DOMAIN_NOT_ASCENDING,	/* edges do not ascend strictly */
-	PE_DOMAIN_TOO_LARGE,		/* more than PE_MAX_CELLS cells, or too many attributes */
+	PE_DOMAIN_TOO_LARGE,		/* an attribute with more than PE_MAX_CELLS cells, or too many attributes */
 	PE_DOMAIN_NO_ORDER,			/* clamp asked of levels, where nothing is nearest */
 	PE_DOMAIN_MALFORMED			/* bytes that pe_domain_write did not write */
 } pe_domain_status;
@@ -146,11 +147,18 @@ extern int32_t pe_cell_of_bytes(const pe_attribute *attribute, const char *data,
 /*
  * Computes strides and the number of cells from the prepared attributes, of
  * which the first `attributes` span cells and the next `watched` do not.
- * PE_DOMAIN_TOO_LARGE if the product has more than PE_MAX_CELLS cells.
+ * PE_DOMAIN_TOO_LARGE if there are too many.
  */
 extern pe_domain_status pe_domain_prepare(pe_domain *domain);
 
-/* The cell of one attribute, not a watched one, within a cell of the product. */
+/* Whether the cells of the product have numbers. */
+static inline bool
+pe_domain_has_numbers(const pe_domain *domain)
+{
+	return domain->cells <= PE_MAX_CELLS;
+}
+
+/* The cell of one attribute, not a watched one, within a cell of the product, which has a number. */
 extern int32_t pe_domain_coordinate(const pe_domain *domain, int32_t cell, int attribute);
 
 /*

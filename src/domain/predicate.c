@@ -709,7 +709,7 @@ pe_predicate_memory(const pe_predicate *predicate, const pe_domain *domain)
 		size += sizeof(predicate->leaf[i]) + (size_t) predicate->leaf[i].cells;
 	for (int a = 0; a < domain->attributes + domain->watched; a++)
 		size += (size_t) pe_attribute_cells(&domain->attribute[a]) * 2 * sizeof(int32_t);
-	return size + (size_t) domain->cells * 2 * sizeof(bool);
+	return size + (pe_domain_has_numbers(domain) ? (size_t) domain->cells * 2 * sizeof(bool) : 0);
 }
 
 void
@@ -843,7 +843,8 @@ pe_predicate_possible(const pe_predicate *predicate, const pe_domain *domain, bo
 		if (*product <= PE_PREDICATE_COMBINATIONS)
 			*product *= c[a].count;
 	}
-	if (counted <= PE_PREDICATE_COMBINATIONS && watched <= PE_PREDICATE_COMBINATIONS / counted)
+	if (pe_domain_has_numbers(domain) &&
+		counted <= PE_PREDICATE_COMBINATIONS && watched <= PE_PREDICATE_COMBINATIONS / counted)
 	{
 		bool	   *marked = pe_alloc((size_t) counted, sizeof(*marked));
 
@@ -859,6 +860,77 @@ pe_predicate_possible(const pe_predicate *predicate, const pe_domain *domain, bo
 		pe_free(c[a].cell);
 	}
 	return counted > 0;
+}
+
+/* ------------------------------------------------------------------
+ * What is left of single attributes
+ * ------------------------------------------------------------------
+ */
+
+/* Keeps the cells of a leaf's attribute in which it has this truth; makes the list if there is none yet. */
+static void
+keep(const pe_predicate_leaf *leaf, uint8_t truth, bool **possible)
+{
+	if (*possible == NULL)
+	{
+		*possible = pe_alloc((size_t) leaf->cells, sizeof(bool));
+		memset(*possible, true, (size_t) leaf->cells);
+	}
+	for (int32_t cell = 0; cell < leaf->cells; cell++)
+		(*possible)[cell] = (*possible)[cell] && leaf->truth[cell] == truth;
+}
+
+/*
+ * Goes through the program from its end, where an operator comes before its operands, and knows of each
+ * value what it must be so that the whole is TRUE: itself PE_TRUE, PE_FALSE, or anything, PE_UNKNOWN.
+ */
+static void
+keep_cells(const pe_predicate *predicate, bool *left[])
+{
+	uint8_t		needed[STACK + 1] = {PE_TRUE};
+	int			waiting = 1;
+
+	for (int i = predicate->steps - 1; i >= 0; i--)
+	{
+		int32_t		step = predicate->step[i];
+		uint8_t		need = needed[--waiting];
+
+		if (step >= 0 && need != PE_UNKNOWN)
+			keep(&predicate->leaf[step], need, &left[predicate->leaf[step].attribute]);
+		else if (step == PE_STEP_NOT)
+			needed[waiting++] = (uint8_t) (PE_TRUE - need);
+		else if (step < PE_STEP_NOT)
+			/* both operands of an AND that is TRUE are, and of an OR that is FALSE */
+			for (int operand = 0; operand < 2; operand++)
+				needed[waiting++] = need == (step == PE_STEP_AND ? PE_TRUE : PE_FALSE) ? need : PE_UNKNOWN;
+	}
+}
+
+bool
+pe_predicate_shrink(const pe_predicate *predicate, const pe_domain *domain, bool *possible_of[])
+{
+	bool	   *left[PE_MAX_ATTRIBUTES] = {NULL};
+	bool		some = true;
+
+	keep_cells(predicate, left);
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
+		if (left[a] != NULL)
+		{
+			size_t		cells = (size_t) pe_attribute_cells(&domain->attribute[a]);
+			bool		all = memchr(left[a], false, cells) == NULL;
+
+			some = some && memchr(left[a], true, cells) != NULL;
+			if (all || a >= domain->attributes)
+			{
+				pe_free(left[a]);
+				left[a] = NULL;
+			}
+		}
+	for (int a = 0; a < domain->attributes && !some; a++)
+		pe_free(left[a]);
+	if (some)
+		memcpy(possible_of, left, (size_t) domain->attributes * sizeof(*left));
+	return some;
 }
 
 /* ------------------------------------------------------------------

@@ -10,11 +10,12 @@
 #ifndef PE_DOMAIN_TABLES_H
 #define PE_DOMAIN_TABLES_H
 
-#include "domain/domain.h"
+#include "domain/predicate.h"
+#include "domain/units.h"
 
-/* The most tables of one list, and the most cells that all have together. */
+/* The most tables of one list, and the most cells that all have together: their counts are one value of less than 1 GB. */
 #define PE_MAX_TABLES 65536
-#define PE_MAX_TABLE_CELLS (INT64_C(1) << 31)
+#define PE_MAX_TABLE_CELLS (INT64_C(1) << 26)
 
 typedef struct pe_tables
 {
@@ -29,5 +30,20 @@ typedef struct pe_tables
 extern bool pe_tables_prepare(pe_tables *tables);
 
 extern void pe_tables_free(pe_tables *tables);
+
+/* The cells of the product of all attributes; 0 if there are more than PE_WIDE_CELLS, and no rows of units can be cut (units.h). */
+extern pe_u128 pe_tables_product(const pe_tables *tables);
+
+/* The number of a cell of that product, row-major, last fastest, from coordinates; and back. */
+extern pe_u128 pe_tables_number(const pe_tables *tables, const int32_t *coordinate);
+extern void pe_tables_coordinates(const pe_tables *tables, pe_u128 number, int32_t *coordinate);
+
+/*
+ * What the accumulator that reads the rows is told: the tables and a selection (predicate.h), whose domain's
+ * attributes span the tables.  pe_tables_selection_read checks every field, as pe_selection_read does.
+ */
+extern size_t pe_tables_selection_size(const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate);
+extern void pe_tables_selection_write(const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate, char *bytes);
+extern bool pe_tables_selection_read(pe_tables *tables, pe_domain *domain, pe_predicate *predicate, const char *bytes, size_t size);
 
 #endif

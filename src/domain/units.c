@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "domain/domain.h"
 #include "base/mem.h"
 
 /* ------------------------------------------------------------------
@@ -19,10 +18,10 @@
  * its entry exist at a time, in a state, serialised, and in a sum of states; at
  * the end one, and the hash by which the rows of a unit are chosen.
  */
-#define ROW_MEMORY (3 * sizeof(pe_unit_rows))
+#define ROW_COPIES 3
 
 /* No state takes more than 768 MB, since a serialised one is a varlena of less than 1 GB. */
-#define MOST_ENTRIES ((size_t) 1 << 25)
+#define MOST_MEMORY (((size_t) 3 << 28) * ROW_COPIES)
 
 bool
 pe_cut_is_sound(const pe_cut *cut)
@@ -32,9 +31,9 @@ pe_cut_is_sound(const pe_cut *cut)
 
 /* A range's share is half of what there is memory for: units differ, and so do ranges. */
 void
-pe_cut_divide(pe_cut *cut, uint64_t rows, size_t memory)
+pe_cut_divide(pe_cut *cut, uint64_t rows, size_t memory, size_t entry)
 {
-	size_t		limit = memory / ROW_MEMORY < MOST_ENTRIES ? memory / ROW_MEMORY : MOST_ENTRIES;
+	size_t		limit = (memory < MOST_MEMORY ? memory : MOST_MEMORY) / (ROW_COPIES * entry);
 	uint64_t	share = limit / 2 > 0 ? limit / 2 : 1;
 	uint64_t	ranges = rows <= limit ? 1 : (rows - 1) / share + 1;
 
@@ -81,25 +80,39 @@ pe_units_init(pe_units *units, size_t limit)
 }
 
 void
+pe_units_init_product(pe_units *units, size_t limit, pe_u128 cells)
+{
+	pe_units_init(units, limit);
+	units->wide_cells = cells > INT32_MAX ? cells : 0;
+}
+
+size_t
+pe_unit_entry_size(pe_u128 cells)
+{
+	return cells > INT32_MAX ? sizeof(pe_wide_rows) : sizeof(pe_unit_rows);
+}
+
+void
 pe_units_free(pe_units *units)
 {
-	if (units->entry != NULL)
-		pe_wipe(units->entry, units->room * sizeof(*units->entry));
-	pe_free(units->entry);
-	units->entry = NULL;
+	if (units->memory != NULL)
+		pe_wipe(units->memory, units->room * pe_unit_entry_size(units->wide_cells));
+	pe_free(units->memory);
+	units->memory = NULL;
 	units->entries = units->room = 0;
 }
 
 static void
 set_room(pe_units *units, size_t room)
 {
-	pe_unit_rows *entry = pe_alloc(room, sizeof(*entry));
+	size_t		size = pe_unit_entry_size(units->wide_cells);
+	void	   *memory = pe_alloc(room, size);
 	size_t		entries = units->entries;
 
 	if (entries > 0)
-		memcpy(entry, units->entry, entries * sizeof(*entry));
+		memcpy(memory, units->memory, entries * size);
 	pe_units_free(units);
-	units->entry = entry;
+	units->memory = memory;
 	units->entries = entries;
 	units->room = room;
 }
@@ -123,222 +136,7 @@ pe_units_make_room(pe_units *units)
 }
 
 /* ------------------------------------------------------------------
- * Sorting
- * ------------------------------------------------------------------
- */
-
-/* The order: bytes of the two words of the hash, then of the cell. */
-#define LEVELS 20
-
-/* Below this many entries insertion is faster than one more level. */
-#define FEW 32
-
-static inline unsigned
-byte_of(const pe_unit_rows *entry, int level)
-{
-	if (level < 16)
-		return entry->unit[level / 8] >> (56 - 8 * (level % 8)) & 0xff;
-	return (uint32_t) entry->cell >> (24 - 8 * (level - 16)) & 0xff;
-}
-
-static inline int
-compare(const pe_unit_rows *a, const pe_unit_rows *b)
-{
-	if (a->unit[0] != b->unit[0])
-		return a->unit[0] < b->unit[0] ? -1 : 1;
-	if (a->unit[1] != b->unit[1])
-		return a->unit[1] < b->unit[1] ? -1 : 1;
-	if (a->cell != b->cell)
-		return (uint32_t) a->cell < (uint32_t) b->cell ? -1 : 1;
-	return 0;
-}
-
-static void
-sort_few(pe_unit_rows *entry, size_t entries)
-{
-	for (size_t i = 1; i < entries; i++)
-	{
-		pe_unit_rows moved = entry[i];
-		size_t		to = i;
-
-		for (; to > 0 && compare(&moved, &entry[to - 1]) < 0; to--)
-			entry[to] = entry[to - 1];
-		entry[to] = moved;
-	}
-}
-
-/* Puts every entry where its byte belongs; start: where each byte's entries begin. */
-static void
-distribute(pe_unit_rows *entry, int level, const size_t *start)
-{
-	size_t		next[256];
-
-	memcpy(next, start, sizeof(next));
-	for (int byte = 0; byte < 256; byte++)
-		while (next[byte] < start[byte + 1])
-		{
-			pe_unit_rows moved = entry[next[byte]];
-			unsigned	to;
-
-			while ((to = byte_of(&moved, level)) != (unsigned) byte)
-			{
-				pe_unit_rows other = entry[next[to]];
-
-				entry[next[to]++] = moved;
-				moved = other;
-			}
-			entry[next[byte]++] = moved;
-		}
-}
-
-/*
- * American flag sort (McIlroy, Bostic, McIlroy, "Engineering radix sort",
- * Computing Systems 1993): in place, and linear however the rows are spread over
- * units.
- */
-static void
-sort_entries(pe_unit_rows *entry, size_t entries, int level)
-{
-	for (; level < LEVELS && entries > FEW; level++)
-	{
-		size_t		start[257] = {0};
-		unsigned	first = byte_of(entry, level);
-
-		for (size_t i = 0; i < entries; i++)
-			start[byte_of(&entry[i], level) + 1]++;
-		if (start[first + 1] == entries)
-			continue;
-		pe_poll();
-		for (int byte = 0; byte < 256; byte++)
-			start[byte + 1] += start[byte];
-		distribute(entry, level, start);
-		for (int byte = 0; byte < 256; byte++)
-			sort_entries(entry + start[byte], start[byte + 1] - start[byte], level + 1);
-		return;
-	}
-	if (level < LEVELS)
-		sort_few(entry, entries);
-}
-
-/* Appends an entry to the entries before it, of which the last may be of the same rows. */
-static size_t
-append(pe_unit_rows *entry, size_t entries, const pe_unit_rows *next)
-{
-	if (entries > 0 && compare(&entry[entries - 1], next) == 0 &&
-		entry[entries - 1].rows <= UINT16_MAX - next->rows)
-	{
-		entry[entries - 1].rows = (uint16_t) (entry[entries - 1].rows + next->rows);
-		entry[entries - 1].counted = (uint16_t) (entry[entries - 1].counted + next->counted);
-		return entries;
-	}
-	entry[entries] = *next;
-	return entries + 1;
-}
-
-void
-pe_units_sort(pe_units *units)
-{
-	size_t		together = 0;
-
-	if (units->sorted)
-		return;
-	sort_entries(units->entry, units->entries, 0);
-	for (size_t i = 0; i < units->entries; i++)
-		together = append(units->entry, together, &units->entry[i]);
-	units->entries = together;
-	units->sorted = true;
-}
-
-void
-pe_units_merge(pe_units *units, pe_units *other)
-{
-	pe_units	sum;
-	size_t		i = 0;
-	size_t		j = 0;
-
-	if (!units->sorted || !other->sorted)
-		pe_bug("units are merged before they are sorted");
-	pe_units_init(&sum, units->limit);
-	set_room(&sum, units->entries + other->entries);
-	while (i < units->entries || j < other->entries)
-	{
-		bool		mine = j == other->entries ||
-			(i < units->entries && compare(&units->entry[i], &other->entry[j]) <= 0);
-
-		sum.entries = append(sum.entry, sum.entries, mine ? &units->entry[i++] : &other->entry[j++]);
-	}
-	pe_units_free(units);
-	pe_units_free(other);
-	*units = sum;
-}
-
-/* ------------------------------------------------------------------
- * Bytes: the frame, then the entries
- * ------------------------------------------------------------------
- */
-
-size_t
-pe_units_size(const pe_units *units)
-{
-	return sizeof(pe_units_frame) + units->entries * sizeof(*units->entry);
-}
-
-void
-pe_units_write(const pe_units_frame *frame, const pe_units *units, char *bytes)
-{
-	if (!units->sorted)
-		pe_bug("units are written before they are sorted");
-	memcpy(bytes, frame, sizeof(*frame));
-	if (units->entries > 0)
-		memcpy(bytes + sizeof(*frame), units->entry, units->entries * sizeof(*units->entry));
-}
-
-static bool
-frame_is_sound(const pe_units_frame *frame)
-{
-	return frame->limit >= 1 && frame->max_rows >= 1 && frame->cells >= 1 && frame->cells <= PE_MAX_CELLS;
-}
-
-/* Whether they are sorted, equal ones together where their number fits, in a cell, and no more count than there are. */
-static bool
-entries_are_sound(const pe_unit_rows *entry, size_t entries, int32_t cells)
-{
-	for (size_t i = 0; i < entries; i++)
-	{
-		int			order = i > 0 ? compare(&entry[i - 1], &entry[i]) : -1;
-
-		if (entry[i].cell < 0 || entry[i].cell >= cells || entry[i].rows == 0 || order > 0 ||
-			entry[i].counted > entry[i].rows ||
-			(order == 0 && entry[i - 1].rows <= UINT16_MAX - entry[i].rows))
-			return false;
-	}
-	return true;
-}
-
-bool
-pe_units_read(pe_units_frame *frame, pe_units *units, const char *bytes, size_t size)
-{
-	pe_units_init(units, 1);
-	if (size < sizeof(*frame) || (size - sizeof(*frame)) % sizeof(*units->entry) != 0)
-		return false;
-	memcpy(frame, bytes, sizeof(*frame));
-	size -= sizeof(*frame);
-	if (!frame_is_sound(frame))
-		return false;
-	units->limit = (size_t) frame->limit;
-	if (size == 0)
-		return true;
-	set_room(units, size / sizeof(*units->entry));
-	memcpy(units->entry, bytes + sizeof(*frame), size);
-	units->entries = units->room;
-	if (entries_are_sound(units->entry, units->entries, frame->cells))
-		return true;
-	pe_units_free(units);
-	return false;
-}
-
-/* ------------------------------------------------------------------
- * Which rows count
+ * Rows that are chosen
  * ------------------------------------------------------------------
  */
 
@@ -346,7 +144,7 @@ pe_units_read(pe_units_frame *frame, pe_units *units, const char *bytes, size_t 
 typedef struct candidate
 {
 	uint64_t	rank[2];
-	int32_t		cell;
+	size_t		entry;			/* that it is one of */
 	bool		dropped;
 } candidate;
 
@@ -395,20 +193,6 @@ put(uint8_t *to, uint64_t number, int size)
 		to[i] = (uint8_t) (number >> (8 * (size - 1 - i)));
 }
 
-/* SipHash(key, unit || cell || j), numbers with their high bytes first. */
-static void
-rank_row(const uint64_t key[2], const pe_unit_rows *entry, uint64_t j, candidate *row)
-{
-	uint8_t		message[28];
-
-	put(message, entry->unit[0], 8);
-	put(message + 8, entry->unit[1], 8);
-	put(message + 16, (uint32_t) entry->cell, 4);
-	put(message + 20, j, 8);
-	pe_siphash(key, message, sizeof(message), row->rank);
-	row->cell = entry->cell;
-}
-
 /* Those chosen: max_rows at most, and room for as many as there were, for a unit's rows may be fewer by far. */
 typedef struct chosen_rows
 {
@@ -452,62 +236,184 @@ offer(chosen_rows *chosen, const candidate *row)
 /* What numbers the dropped rows of a cell, apart from those that count. */
 #define DROPPED_ROWS (UINT64_C(1) << 63)
 
-/*
- * Counts the chosen->max_rows rows that rank first of the unit that begins at entry, and
- * returns where it ends.  All rows are ranked and offered, needed or not: a dropped one
- * may be chosen only where no row that counts wants its place, and adds 0.
+/* ------------------------------------------------------------------
+ * Entries of either width
+ * ------------------------------------------------------------------
  */
-static const pe_unit_rows *
-count_unit(const pe_unit_rows *entry, const pe_unit_rows *end, const uint64_t key[2], chosen_rows *chosen, int64_t *count)
+
+/* The order: bytes of the two words of the hash, then of the cell. */
+#define LEVELS (16 + (int) sizeof(CELL))
+
+/* The most equal rows that an entry stands for. */
+#define MOST_EQUAL UINT16_MAX
+
+/* Below this many entries insertion is faster than one more level. */
+#define FEW 32
+
+#define ROWS pe_unit_rows
+#define CELL uint32_t
+#define NAME(function) narrow_##function
+#include "domain/units_body.h"
+
+#define ROWS pe_wide_rows
+#define CELL pe_u128
+#define NAME(function) wide_##function
+#include "domain/units_body.h"
+
+void
+pe_units_sort(pe_units *units)
 {
-	const pe_unit_rows *first = entry;
-	uint64_t	j[2] = {0, DROPPED_ROWS};
+	if (!units->sorted)
+		units->entries = units->wide_cells != 0
+			? wide_put_together(units->wide, units->entries) : narrow_put_together(units->entry, units->entries);
+	units->sorted = true;
+}
 
-	chosen->count = 0;
-	for (; entry < end && entry->unit[0] == first->unit[0] && entry->unit[1] == first->unit[1]; entry++)
+void
+pe_units_merge(pe_units *units, pe_units *other)
+{
+	pe_units	sum;
+
+	if (!units->sorted || !other->sorted)
+		pe_bug("units are merged before they are sorted");
+	if (units->wide_cells != other->wide_cells)
+		pe_bug("units in cells of different products are merged");
+	pe_units_init_product(&sum, units->limit, units->wide_cells);
+	set_room(&sum, units->entries + other->entries);
+	sum.entries = units->wide_cells != 0
+		? wide_merge_entries(units->wide, units->entries, other->wide, other->entries, sum.wide)
+		: narrow_merge_entries(units->entry, units->entries, other->entry, other->entries, sum.entry);
+	pe_units_free(units);
+	pe_units_free(other);
+	*units = sum;
+}
+
+/* ------------------------------------------------------------------
+ * Bytes: the frame, of wide cells their number, then the entries
+ * ------------------------------------------------------------------
+ */
+
+/* Bytes before the entries. */
+static size_t
+head_size(pe_u128 wide_cells)
+{
+	return sizeof(pe_units_frame) + (wide_cells != 0 ? sizeof(wide_cells) : 0);
+}
+
+size_t
+pe_units_size(const pe_units *units)
+{
+	return head_size(units->wide_cells) + units->entries * pe_unit_entry_size(units->wide_cells);
+}
+
+void
+pe_units_write(const pe_units_frame *frame, const pe_units *units, char *bytes)
+{
+	size_t		head = head_size(units->wide_cells);
+
+	if (!units->sorted)
+		pe_bug("units are written before they are sorted");
+	memcpy(bytes, frame, sizeof(*frame));
+	memcpy(bytes + sizeof(*frame), &units->wide_cells, head - sizeof(*frame));
+	if (units->entries > 0)
+		memcpy(bytes + head, units->memory, units->entries * pe_unit_entry_size(units->wide_cells));
+}
+
+static bool
+frame_is_sound(const pe_units_frame *frame)
+{
+	return frame->limit >= 1 && frame->max_rows >= 1 && frame->cells >= 0;
+}
+
+/* The frame and the number of wide cells; returns how many bytes they are, 0 if they are unsound. */
+static size_t
+read_frame(pe_units_frame *frame, pe_u128 *wide_cells, const char *bytes, size_t size)
+{
+	*wide_cells = 0;
+	if (size < sizeof(*frame))
+		return 0;
+	memcpy(frame, bytes, sizeof(*frame));
+	if (!frame_is_sound(frame))
+		return 0;
+	if (frame->cells > 0)
+		return sizeof(*frame);
+	if (size < sizeof(*frame) + sizeof(*wide_cells))
+		return 0;
+	memcpy(wide_cells, bytes + sizeof(*frame), sizeof(*wide_cells));
+	return *wide_cells > INT32_MAX && *wide_cells <= PE_WIDE_CELLS ? sizeof(*frame) + sizeof(*wide_cells) : 0;
+}
+
+bool
+pe_units_read(pe_units_frame *frame, pe_units *units, const char *bytes, size_t size)
+{
+	pe_u128		wide_cells;
+	size_t		head = read_frame(frame, &wide_cells, bytes, size);
+
+	pe_units_init_product(units, 1, wide_cells);
+	if (head == 0 || (size - head) % pe_unit_entry_size(wide_cells) != 0)
+		return false;
+	units->limit = (size_t) frame->limit;
+	if (size == head)
+		return true;
+	set_room(units, (size - head) / pe_unit_entry_size(wide_cells));
+	memcpy(units->memory, bytes + head, size - head);
+	units->entries = units->room;
+	if (wide_cells != 0 ? wide_entries_are_sound(units->wide, units->entries, wide_cells)
+		: narrow_entries_are_sound(units->entry, units->entries, (uint32_t) frame->cells))
+		return true;
+	pe_units_free(units);
+	return false;
+}
+
+/* ------------------------------------------------------------------
+ * Which rows count
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_units_choose(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows,
+				void (*take) (void *argument, pe_u128 cell, bool counts), void *argument)
+{
+	chosen_rows chosen = {.max_rows = (size_t) max_rows};
+	bool		wide = units->wide_cells != 0;
+
+	if (!units->sorted)
+		pe_bug("units are counted before they are sorted");
+	set_chosen_room(&chosen, 64);
+	for (size_t at = 0; at < units->entries;)
 	{
-		if (entry > first && entry->cell != entry[-1].cell)
+		at = wide ? wide_choose_rows(units->wide, at, units->entries, keys->rank, &chosen)
+			: narrow_choose_rows(units->entry, at, units->entries, keys->rank, &chosen);
+		for (size_t i = 0; i < chosen.count; i++)
 		{
-			j[0] = 0;
-			j[1] = DROPPED_ROWS;
-		}
-		for (uint32_t row = 0; row < entry->rows; row++)
-		{
-			candidate	next;
+			size_t		entry = chosen.heap[i].entry;
 
-			if (row % 4096 == 0)
-				pe_poll();
-			next.dropped = row >= entry->counted;
-			rank_row(key, entry, ++j[next.dropped], &next);
-			offer(chosen, &next);
+			take(argument, wide ? units->wide[entry].cell : (uint32_t) units->entry[entry].cell, !chosen.heap[i].dropped);
 		}
 	}
-	for (size_t i = 0; i < chosen->count; i++)
-		count[chosen->heap[i].cell] += !chosen->heap[i].dropped;
-	return entry;
+	pe_wipe(chosen.heap, chosen.room * sizeof(*chosen.heap));
+	pe_free(chosen.heap);
 }
 
 static void
 check_cells(const pe_units *units, int32_t cells)
 {
+	if (units->wide_cells != 0)
+		pe_bug("wide cells are counted one by one");
 	for (size_t i = 0; i < units->entries; i++)
 		if (units->entry[i].cell < 0 || units->entry[i].cell >= cells)
 			pe_bug("a row in no cell");
 }
 
+static void
+count_row(void *argument, pe_u128 cell, bool counts)
+{
+	((int64_t *) argument)[(int32_t) cell] += counts;
+}
+
 void
 pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, int32_t cells, int64_t *count)
 {
-	const pe_unit_rows *entry = units->entry;
-	const pe_unit_rows *end = units->entries > 0 ? entry + units->entries : entry;	/* without entries there is no memory */
-	chosen_rows chosen = {.max_rows = (size_t) max_rows};
-
-	if (!units->sorted)
-		pe_bug("units are counted before they are sorted");
 	check_cells(units, cells);
-	set_chosen_room(&chosen, 64);
-	while (entry < end)
-		entry = count_unit(entry, end, keys->rank, &chosen, count);
-	pe_wipe(chosen.heap, chosen.room * sizeof(*chosen.heap));
-	pe_free(chosen.heap);
+	pe_units_choose(units, keys, max_rows, count_row, count);
 }

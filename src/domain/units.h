@@ -4,7 +4,7 @@
  *
  * Of a unit's rows that no predicate, NULL or value outside has dropped, the k
  * with the smallest SipHash(dataset key, unit || cell || j) count (base/prf.h), j = 1, 2,
- * ... numbering the unit's equal rows, those in one cell.  So the counts are the
+ * ... numbering the unit's equal rows, those in one cell: 4 bytes, or 16 of a wide one.  So the counts are the
  * sum over units of a function of the unit's own rows: what is added to them by
  * one unit is some x in N^n with sum x <= k, for any other rows, and that is
  * what the sensitivity is for (strategy/strategy.h).  The same rows are kept in every
@@ -37,6 +37,7 @@
 
 #include <stdbool.h>
 
+#include "base/mem.h"
 #include "base/prf.h"
 
 /* Bytes of a dataset's key. */
@@ -65,10 +66,28 @@ typedef struct pe_unit_rows
 	uint16_t	counted;
 } pe_unit_rows;
 
+/* The same in a cell whose number needs more than 31 bits: a product of many attributes. */
+typedef struct pe_wide_rows
+{
+	uint64_t	unit[2];
+	pe_u128		cell;
+	uint32_t	rows;
+	uint32_t	counted;
+} pe_wide_rows;
+
+/* The most cells of a product. */
+#define PE_WIDE_CELLS ((pe_u128) 1 << 120)
+
 /* The rows of one range of units. */
 typedef struct pe_units
 {
-	pe_unit_rows *entry;
+	union
+	{
+		void	   *memory;
+		pe_unit_rows *entry;	/* narrow */
+		pe_wide_rows *wide;
+	};
+	pe_u128		wide_cells;		/* 0: cells are narrow */
 	size_t		entries;
 	size_t		room;
 	size_t		limit;
@@ -88,7 +107,7 @@ typedef struct pe_units_frame
 	pe_unit_keys keys;
 	int64_t		limit;			/* as in a cut, like max_rows */
 	int32_t		max_rows;
-	int32_t		cells;
+	int32_t		cells;			/* 0: they are wide */
 } pe_units_frame;
 
 /* Whether bytes of the right size can be a cut. */
@@ -96,9 +115,9 @@ extern bool pe_cut_is_sound(const pe_cut *cut);
 
 /*
  * Into how many ranges a table of at most rows rows is divided, and how many
- * entries a state may then have, for `memory` bytes in all processes together.
+ * entries of so many bytes a state may then have, for `memory` bytes in all processes together.
  */
-extern void pe_cut_divide(pe_cut *cut, uint64_t rows, size_t memory);
+extern void pe_cut_divide(pe_cut *cut, uint64_t rows, size_t memory, size_t entry);
 
 extern void pe_unit_keys_init(pe_unit_keys *keys, const pe_cut *cut);
 
@@ -106,8 +125,12 @@ extern void pe_unit_keys_init(pe_unit_keys *keys, const pe_cut *cut);
 extern void pe_unit_hash(const pe_unit_keys *keys, const void *bytes, size_t size, uint64_t unit[2]);
 extern bool pe_unit_in_range(const pe_cut *cut, const uint64_t unit[2]);
 
-/* limit: as in a cut.  An empty state. */
+/* limit: as in a cut.  An empty state of narrow cells; of a product of at most PE_WIDE_CELLS, narrow if their numbers fit an int32. */
 extern void pe_units_init(pe_units *units, size_t limit);
+extern void pe_units_init_product(pe_units *units, size_t limit, pe_u128 cells);
+
+/* Bytes of an entry for a product of so many cells. */
+extern size_t pe_unit_entry_size(pe_u128 cells);
 
 /* Room for one more entry: by putting equal rows together, or more memory. */
 extern void pe_units_make_room(pe_units *units);
@@ -126,11 +149,25 @@ pe_units_add(pe_units *units, const uint64_t unit[2], int32_t cell, bool counts)
 	units->sorted = false;
 }
 
+static inline void
+pe_units_add_wide(pe_units *units, const uint64_t unit[2], pe_u128 cell, bool counts)
+{
+	units->wide[units->entries++] = (pe_wide_rows) {.unit = {unit[0], unit[1]}, .cell = cell, .rows = 1, .counted = counts};
+	units->sorted = false;
+}
+
 /* Sorts by unit and cell and puts equal rows together. */
 extern void pe_units_sort(pe_units *units);
 
 /* Adds the rows of other, which is wiped and freed, to units; both sorted. */
 extern void pe_units_merge(pe_units *units, pe_units *other);
+
+/*
+ * Hands on the rows that are chosen, in any order, and whether each counts: a unit's dropped rows
+ * fill its places.  Units are sorted.
+ */
+extern void pe_units_choose(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows,
+							void (*take) (void *argument, pe_u128 cell, bool counts), void *argument);
 
 /*
  * Adds the rows that count to count, which has so many cells; units are sorted.

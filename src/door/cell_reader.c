@@ -1,6 +1,6 @@
 /*
  * cell_reader.c
- *	  The cell of a row.  See reader.h.
+ *	  The cell of a row, or its cells in several tables.  See reader.h.
  *
  * The predicate looks at cell numbers and at nothing else, so no row can make it fail,
  * and every row is read whatever it says.
@@ -34,13 +34,11 @@ coordinate_of(const cell_reader *reader, const pe_domain *domain, FunctionCallIn
 		: pe_cell_of_datum(attribute, reader->type[a], PG_GETARG_DATUM(a + PE_ARG_FIRST));
 }
 
-/* On its own, so that a scan without a predicate does not pay for its frame. */
-static pg_noinline int32
-selected_cell(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, bool *counts)
+/* The cells of all attributes; returns whether the row counts. */
+static pg_attribute_always_inline bool
+coordinates_of_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, int32 *coordinate)
 {
 	const pe_domain *domain = &acc->domain;
-	int32		coordinate[PE_MAX_ATTRIBUTES];
-	int32		cell = 0;
 	bool		dropped = false;
 
 	for (int a = 0; a < domain->attributes + domain->watched; a++)
@@ -49,9 +47,21 @@ selected_cell(const cell_reader *reader, const pe_accumulator *acc, FunctionCall
 
 		dropped |= found == PE_DROPPED;
 		coordinate[a] = placed(found);
-		cell += coordinate[a] * domain->stride[a];
 	}
-	*counts = pe_predicate_selects(&acc->predicate, coordinate) & !dropped;
+	return (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, coordinate)) & !dropped;
+}
+
+/* On its own, so that a scan without a predicate does not pay for its frame. */
+static pg_noinline int32
+selected_cell(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, bool *counts)
+{
+	const pe_domain *domain = &acc->domain;
+	int32		coordinate[PE_MAX_ATTRIBUTES];
+	int32		cell = 0;
+
+	*counts = coordinates_of_row(reader, acc, fcinfo, coordinate);
+	for (int a = 0; a < domain->attributes; a++)
+		cell += coordinate[a] * domain->stride[a];
 	return cell;
 }
 
@@ -98,7 +108,19 @@ make_room(const pe_reader *reader, pe_accumulator *a)
 	MemoryContextSwitchTo(old);
 }
 
-/* A row without a unit is dropped, and collected like any other dropped row. */
+/*
+ * The unit of a row for which there is room then; returns whether there is one.  A row without a unit
+ * is dropped, and collected like any other dropped row.
+ */
+static inline bool
+find_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo, uint64 unit[2])
+{
+	pe_reader_unit(reader, &a->keys, fcinfo, unit);
+	if (unlikely(pe_accumulator_needs_room(a)))
+		make_room(reader, a);
+	return !PG_ARGISNULL(PE_ARG_UNIT);
+}
+
 static void
 read_cell_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 {
@@ -106,11 +128,28 @@ read_cell_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 	bool		counts;
 	int32		cell = cell_of_row((cell_reader *) reader, a, fcinfo, &counts);
 
-	pe_reader_unit(reader, &a->keys, fcinfo, unit);
-	counts &= !PG_ARGISNULL(PE_ARG_UNIT);
-	if (unlikely(pe_accumulator_needs_room(a)))
-		make_room(reader, a);
+	counts &= find_unit(reader, a, fcinfo, unit);
 	pe_accumulator_add_unit(a, unit, cell, counts);
+}
+
+static void
+read_coordinates(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	int32		coordinate[PE_MAX_ATTRIBUTES];
+	bool		counts = coordinates_of_row((cell_reader *) reader, a, fcinfo, coordinate);
+
+	pe_accumulator_add_coordinates(a, coordinate, counts);
+}
+
+static void
+read_coordinates_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	int32		coordinate[PE_MAX_ATTRIBUTES];
+	bool		counts = coordinates_of_row((cell_reader *) reader, a, fcinfo, coordinate);
+	uint64		unit[2];
+
+	counts &= find_unit(reader, a, fcinfo, unit);
+	pe_accumulator_add_unit_coordinates(a, unit, coordinate, counts);
 }
 
 pe_reader *
@@ -128,6 +167,9 @@ pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 		if (!pe_type_key(reader->type[a], &key) || key != acc->domain.attribute[a].key)
 			pe_reader_refuse_type(a);
 	}
-	reader->reader.read = acc->has_cut ? read_cell_of_unit : read_cell;
+	if (acc->reading == PE_READ_TABLES)
+		reader->reader.read = acc->has_cut ? read_coordinates_of_unit : read_coordinates;
+	else
+		reader->reader.read = acc->has_cut ? read_cell_of_unit : read_cell;
 	return &reader->reader;
 }

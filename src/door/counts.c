@@ -7,6 +7,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "optimizer/cost.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -19,7 +20,8 @@ typedef struct counting
 	const pe_question *question;
 	TimestampTz start;
 	int64	   *counts;			/* exact, until it is wiped */
-	int64_t    *columns;		/* the same of the strategy's columns */
+	int64		cells;			/* that are counted, of all tables */
+	int64_t    *columns;		/* the same of the strategy's columns; NULL: tables are measured */
 	pe_i128    *exact;			/* the same of its queries, while they are measured */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 } counting;
@@ -43,23 +45,34 @@ scan_statement(const pe_question *question)
 	return sql.data;
 }
 
-/* What the accumulator is told: the domain, and the predicate if there is one. */
+/* What the accumulator is told: the domain, the predicate if there is one, and the tables if there are any. */
 static bytea *
 selection_bytes(const pe_question *question)
 {
-	bytea	   *bytes = pe_door_specification(PE_READ_CELLS, pe_selection_size(question->domain, question->predicate));
+	const pe_tables *tables = question->tables;
+	bytea	   *bytes;
 
+	if (tables != NULL)
+	{
+		bytes = pe_door_specification(PE_READ_TABLES, pe_tables_selection_size(tables, question->domain, question->predicate));
+		pe_tables_selection_write(tables, question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
+		return bytes;
+	}
+	bytes = pe_door_specification(PE_READ_CELLS, pe_selection_size(question->domain, question->predicate));
 	pe_selection_write(question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
 	return bytes;
 }
 
 /* How the accumulator cuts the rows of units, for the first range of them; NULL without a unit. */
 static bytea *
-cut_bytes(const pe_dataset *dataset)
+cut_bytes(const pe_question *question)
 {
+	const pe_dataset *dataset = question->dataset;
+
 	if (dataset->unit == NULL)
 		return NULL;
-	return pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), (size_t) pe_max_memory * 1024);
+	return pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), (size_t) pe_max_memory * 1024,
+					   pe_unit_entry_size(question->tables != NULL ? pe_tables_product(question->tables) : 0));
 }
 
 static void
@@ -67,7 +80,7 @@ prepare(void *argument, pe_scan *scan)
 {
 	counting   *c = argument;
 
-	c->cut = cut_bytes(c->question->dataset);
+	c->cut = cut_bytes(c->question);
 	scan->statement = scan_statement(c->question);
 	scan->parameters = c->cut == NULL ? 1 : 2;
 	scan->types[0] = scan->types[1] = BYTEAOID;
@@ -80,12 +93,11 @@ static void
 add_counts(void *argument, bytea *bytes)
 {
 	counting   *c = argument;
-	int32		cells = c->question->domain->cells;
 	char	   *data = VARDATA_ANY(bytes);
 
-	if (VARSIZE_ANY_EXHDR(bytes) != cells * sizeof(int64))
+	if (VARSIZE_ANY_EXHDR(bytes) != c->cells * sizeof(int64))
 		elog(ERROR, "the scan returned another domain");
-	for (int32 cell = 0; cell < cells; cell++)
+	for (int64 cell = 0; cell < c->cells; cell++)
 	{
 		int64		count;
 
@@ -109,7 +121,7 @@ wipe(void *argument)
 {
 	counting   *c = argument;
 
-	pe_wipe(c->counts, c->question->domain->cells * sizeof(int64));
+	pe_wipe(c->counts, c->cells * sizeof(int64));
 	if (c->columns != NULL)
 		pe_wipe(c->columns, c->question->strategy->columns * sizeof(int64));
 	if (c->exact != NULL)
@@ -124,6 +136,8 @@ sum_columns(counting *c)
 {
 	const pe_question *question = c->question;
 
+	if (question->tables != NULL)
+		return;
 	c->columns = pe_alloc(question->strategy->columns, sizeof(*c->columns));
 	for (int32_t cell = 0; cell < question->domain->cells; cell++)
 		if (question->column_of_cell[cell] >= 0)
@@ -146,12 +160,22 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 	int64_t    *measured = pe_alloc(rows, sizeof(*measured));
 
 	if (!could_be_read)
-		memset(c->counts, 0, question->domain->cells * sizeof(int64));
+		memset(c->counts, 0, c->cells * sizeof(int64));
 	sum_columns(c);
 	c->exact = pe_alloc(rows, sizeof(*c->exact));
-	pe_plan_measure(question->plan, c->columns, c->exact, measured, hold_interrupts);
+	pe_plan_measure(question->plan, c->columns != NULL ? c->columns : c->counts, c->exact, measured, hold_interrupts);
 	wipe(c);
 	pe_door_store(question->plan, question->charge, c->start, measured, rows, reply);
+}
+
+/* Of each process a state, its bytes on the way and what it gathers; here the sum of states, the result and a copy of it. */
+size_t
+pe_door_tables_memory(const pe_tables *tables)
+{
+	size_t		processes = 1 + (size_t) Max(max_parallel_workers_per_gather, 0);
+	size_t		counts = (size_t) tables->first[tables->tables] * sizeof(int64);
+
+	return processes * (2 * counts + pe_gathered_memory(tables)) + 3 * counts;
 }
 
 void
@@ -163,7 +187,8 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &c
 	};
 
-	c.counts = pe_alloc(question->domain->cells, sizeof(*c.counts));
+	c.cells = question->tables != NULL ? question->tables->first[question->tables->tables] : question->domain->cells;
+	c.counts = pe_alloc(c.cells, sizeof(*c.counts));
 	pe_door_visit(&visit, reply);
 	pe_free(c.exact);
 	pe_free(c.columns);

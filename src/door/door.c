@@ -267,12 +267,12 @@ pe_door_rows_at_most(Oid relation, char **stored, int count)
 }
 
 bytea *
-pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory)
+pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory, size_t entry)
 {
 	pe_cut		cut = {.max_rows = dataset->max_rows};
 	bytea	   *bytes = palloc(VARHDRSZ + sizeof(cut));
 
-	pe_cut_divide(&cut, rows, memory);
+	pe_cut_divide(&cut, rows, memory, entry);
 	pe_unit_key_load(dataset, cut.key);
 	SET_VARSIZE(bytes, VARHDRSZ + sizeof(cut));
 	memcpy(VARDATA(bytes), &cut, sizeof(cut));

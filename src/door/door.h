@@ -4,7 +4,7 @@
  *	  read it.
  *
  * Released: the integers A x + noise for the strategy A and the counts x per
- * cell of the declared domain, or what counts/dawa.h makes of the counts, stored
+ * cell of the declared domain (of blocks: of some of its tables, strategy/blocks.h), or what counts/dawa.h makes of the counts, stored
  * in the ledger, and nothing else about the
  * rows: not an error, not the time beyond a quantum, not a statistic.  The
  * rows of a unit of privacy are cut to max_rows by what that unit's own rows are
@@ -38,8 +38,9 @@ typedef struct pe_question
 	const pe_column *columns;	/* of all attributes of the domain, the watched ones last */
 	const pe_domain *domain;
 	const pe_predicate *predicate;	/* NULL: all rows count */
+	const pe_tables *tables;	/* what is counted and measured, one after the other; NULL: the cells of the domain */
 	const pe_strategy *strategy;	/* what is measured; of dawa: what is stored */
-	int32	   *column_of_cell; /* of the strategy; negative: none counts it */
+	int32	   *column_of_cell; /* without tables: of the strategy; negative: none counts it */
 	const pe_plan *plan;
 	const pe_charge_request *charge;
 } pe_question;
@@ -55,6 +56,9 @@ typedef struct pe_question
  * workers) is an error; anything else is answered as an empty table.
  */
 extern void pe_door_answer(const pe_question *question, pe_charge_reply *reply);
+
+/* What reading tables may take, in this process and in parallel workers; for pe_check_memory before anything is charged. */
+extern size_t pe_door_tables_memory(const pe_tables *tables);
 
 /* ------------------------------------------------------------------
  * What counts.c and models.c are made of
@@ -129,8 +133,8 @@ extern bytea *pe_door_specification(pe_reading reading, size_t size);
  */
 extern uint64 pe_door_rows_at_most(Oid relation, char **stored, int count);
 
-/* How an accumulator cuts the rows of units (domain/units.h): a pe_cut of the first range, with its key. */
-extern bytea *pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory);
+/* How an accumulator cuts the rows of units (domain/units.h), with entries of this size: a pe_cut of the first range, with its key. */
+extern bytea *pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory, size_t entry);
 
 /*
  * Runs the scan once, or once for each range of units, and hands on what it returns, unless it is null, before

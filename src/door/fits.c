@@ -123,7 +123,7 @@ cut_bytes(const pe_fit_question *question, uint64 rows, bool in_memory)
 		return NULL;
 	/* divided as if a row were as large as an entry of domain/units.h */
 	limit = in_memory ? SIZE_MAX : Min(limit / 3, MaxAllocSize / 2) / row * sizeof(pe_unit_rows);
-	return pe_door_cut(question->dataset, in_memory ? 0 : rows, limit);
+	return pe_door_cut(question->dataset, in_memory ? 0 : rows, limit, sizeof(pe_unit_rows));
 }
 
 static char *

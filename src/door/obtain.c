@@ -14,6 +14,7 @@
 #include "server/access.h"
 #include "server/settings.h"
 #include "server/shim.h"
+#include "strategy/blocks.h"
 #include "strategy/optimum.h"
 #include "worker/channel.h"
 #include "methods/make.h"
@@ -29,30 +30,86 @@ is_kept(const pe_strategy_key *key, double accepted_gap, pe_kept_strategy *found
 	return kept;
 }
 
+/* What keeps a workload from being measured by blocks. */
 static void
-refuse_strategy(const pe_strategy_key *key, pe_strategy_status status, int32 classes)
+refuse_blocks(const pe_strategy_problem *problem)
 {
+	int			attribute = 0;
+	double		number;
+	const char *name;
+
+	switch (pe_blocks_blame(problem, &attribute, &number))
+	{
+		case PE_BLAME_MATRIX:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("a matrix over all cells is in a workload of %.0f classes of cells", number),
+					 errdetail("With it at most %d can be told apart.", PE_OPTIMUM_CELLS),
+					 errhint("Write it as products of queries on single attributes, or ask for fewer attributes.")));
+			break;
+		case PE_BLAME_ATTRIBUTE:
+			name = problem->workload->shape.name[attribute];
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 name != NULL ? errmsg("the workload tells %.0f classes of cells of attribute \"%s\" apart", number, name)
+					 : errmsg("the workload tells %.0f classes of cells of factor %d apart", number, attribute + 1),
+					 errdetail("Of an attribute that is not asked by identity and total alone, at most %d can be.", PE_OPTIMUM_CELLS),
+					 errhint("Ask for coarser ranges of it.")));
+			break;
+		case PE_BLAME_PRODUCT:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("a product of the workload has %.0f cells", number),
+					 errdetail("At most %d can be measured together.", PE_PRODUCT_CELLS),
+					 errhint("Ask for fewer attributes in one product, or coarser ranges.")));
+			break;
+		case PE_BLAME_BLOCKS:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("the workload needs too many tables"),
+					 errdetail("At most %d tables, of " INT64_FORMAT " cells together, can be measured at once.",
+							   PE_MAX_BLOCKS, (int64) PE_MAX_TABLE_CELLS),
+					 errhint("Ask for fewer attributes at a time.")));
+			break;
+	}
+}
+
+static void
+refuse_strategy(const pe_strategy_problem *problem, pe_strategy_status status)
+{
+	int32		classes = problem->classes->cells;
+
 	if (status == PE_STRATEGY_EMPTY)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the workload counts no cell"),
-				 key->possible != NULL ? errdetail("The predicate rules out every cell that it asks for.") : 0));
+				 problem->possible != NULL ? errdetail("The predicate rules out every cell that it asks for.") : 0));
 	if (status == PE_STRATEGY_BEYOND)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the integers of method \"%s\" for the workload are beyond what can be measured", pe_method_name(key->method)),
+				 errmsg("the integers of method \"%s\" for the workload are beyond what can be measured", pe_method_name(problem->method)),
 				 errhint("Use another method.")));
+	if (pe_blocks_serve(problem))
+		refuse_blocks(problem);
+	if (pe_shape_cells(&problem->workload->shape) > PE_MAX_CELLS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("method \"%s\" is for at most %d cells", pe_method_name(problem->method), PE_MAX_CELLS),
+				 errhint("Use method => 'optimal', or ask for fewer attributes at a time.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("the workload tells %d classes of cells apart, more than can be optimised for", classes),
+			 errmsg("the workload tells %d classes of cells apart, more than method \"%s\" can", classes, pe_method_name(problem->method)),
 			 errdetail("At most %d can be.", PE_OPTIMUM_CELLS),
-			 errhint("Ask for fewer attributes or coarser bins; products of identity and total have no such limit.")));
+			 errhint("Use method => 'optimal', or coarser bins.")));
 }
 
 static pe_strategy_problem
 problem_of(const pe_strategy_key *key, const pe_classes *classes)
 {
-	return (pe_strategy_problem) {key->workload, classes, key->possible, key->method, key->objective, key->norm, key->gap, key->neighbours};
+	return (pe_strategy_problem) {
+		.workload = key->workload, .classes = classes, .possible = key->possible, .possible_of = key->possible_of, .method = key->method,
+		.objective = key->objective, .norm = key->norm, .gap = key->gap, .neighbours = key->neighbours, .whole = key->whole
+	};
 }
 
 /* A bound of all strategies for one that was made without. */
@@ -100,7 +157,7 @@ make_strategy(const pe_strategy_key *key, pe_strategy *strategy, double *millise
 	status = pe_strategy_make(&problem, strategy);
 	*milliseconds = (GetCurrentTimestamp() - start) / 1000.0;
 	if (status != PE_STRATEGY_OK)
-		refuse_strategy(key, status, classes.cells);
+		refuse_strategy(&problem, status);
 	add_bound(key, &classes, strategy);
 }
 

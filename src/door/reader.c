@@ -77,6 +77,7 @@ pe_reader_make(const pe_accumulator *a, FunctionCallInfo fcinfo)
 	switch (a->reading)
 	{
 		case PE_READ_CELLS:
+		case PE_READ_TABLES:
 			reader = pe_cell_reader(a, fcinfo);
 			break;
 		case PE_READ_MODEL:

@@ -426,12 +426,19 @@ pe_columns_domain(const pe_column *columns, int count, int watched)
 	for (int i = 0; i < count; i++)
 		domain->attribute[i] = columns[i].domain;
 	if (pe_domain_prepare(domain) != PE_DOMAIN_OK)
+		elog(ERROR, "attributes that were prepared are no domain");
+	return domain;
+}
+
+void
+pe_columns_check_product(const pe_domain *domain)
+{
+	if (!pe_domain_has_numbers(domain))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the attributes have too many cells together"),
 				 errdetail("A request may have at most %d cells.", PE_MAX_CELLS),
 				 errhint("Ask for fewer attributes at a time.")));
-	return domain;
 }
 
 void

@@ -60,11 +60,11 @@ extern void pe_dataset_check_public(const pe_dataset *dataset, const char *colum
 /* 54000 if a request has too many attributes. */
 extern void pe_check_attributes(int count);
 
-/*
- * The product of the domains of columns, of which the last `watched` do not span
- * cells; 54000 if it has too many cells or there are too many attributes.
- */
+/* The domains of columns together, of which the last `watched` do not span cells; 54000 if there are too many attributes. */
 extern pe_domain *pe_columns_domain(const pe_column *columns, int count, int watched);
+
+/* 54000 if the product has too many cells for what is kept of each of them. */
+extern void pe_columns_check_product(const pe_domain *domain);
 
 /*
  * The bounds of a column with bins as numbers, for models: where the last bin is

@@ -20,11 +20,24 @@
 #include "ledger/chain.h"
 #include "ledger/strategies.h"
 #include "methods/make.h"
+#include "strategy/blocks.h"
 
 /* ------------------------------------------------------------------
  * The key
  * ------------------------------------------------------------------
  */
+
+/* Which cells a predicate leaves, as a hash. */
+static void
+append_possible(StringInfo text, const char *field, const bool *possible, int32 cells)
+{
+	bytea	   *hash = pe_sha256(possible, cells * sizeof(bool), "", 0);
+
+	appendStringInfo(text, ", \"%s\": \"", field);
+	for (int i = 0; i < PG_SHA256_DIGEST_LENGTH; i++)
+		appendStringInfo(text, "%02x", (unsigned char) VARDATA(hash)[i]);
+	appendStringInfoChar(text, '"');
+}
 
 /* Two keys with the same text have the same strategies, but for how good they must be. */
 static char *
@@ -48,15 +61,13 @@ key_text(const pe_strategy_key *key)
 	}
 	appendStringInfoString(&text, "], \"workload\": ");
 	escape_json(&text, key->workload->canonical);
+	if (key->whole)
+		appendStringInfoString(&text, ", \"whole\": true");
 	if (key->possible != NULL)
-	{
-		bytea	   *hash = pe_sha256(key->possible, pe_shape_cells(shape) * sizeof(bool), "", 0);
-
-		appendStringInfoString(&text, ", \"possible\": \"");
-		for (int i = 0; i < PG_SHA256_DIGEST_LENGTH; i++)
-			appendStringInfo(&text, "%02x", (unsigned char) VARDATA(hash)[i]);
-		appendStringInfoChar(&text, '"');
-	}
+		append_possible(&text, "possible", key->possible, pe_shape_cells(shape));
+	for (int a = 0; key->possible == NULL && key->possible_of != NULL && a < shape->attributes; a++)
+		if (key->possible_of[a] != NULL)
+			append_possible(&text, psprintf("possible %d", a + 1), key->possible_of[a], shape->cells[a]);
 	appendStringInfoChar(&text, '}');
 	return text.data;
 }
@@ -80,6 +91,12 @@ pe_strategy_attach(pe_kept_strategy *found, const pe_workload *workload)
 	pe_strategy *strategy = &found->strategy;
 	pe_classes	classes;
 
+	if (strategy->blocks != NULL)
+	{
+		if (!pe_blocks_fit(strategy->blocks, &workload->shape))
+			refuse_damaged(found->id);
+		return;
+	}
 	pe_classes_init(&workload, 1, &classes);
 	if (classes.cells != strategy->classes || (strategy->direct && strategy->rows != workload->queries))
 		refuse_damaged(found->id);

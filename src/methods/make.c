@@ -14,6 +14,7 @@
 #include "base/linalg.h"
 #include "published/published.h"
 #include "published/partition.h"
+#include "strategy/blocks.h"
 #include "strategy/rounding.h"
 #include "strategy/optimum.h"
 
@@ -393,7 +394,8 @@ pe_method_serves(pe_method method, pe_norm norm)
 bool
 pe_strategy_is_workload(const pe_strategy_problem *problem)
 {
-	return methods[problem->method].counts_once && pe_workload_counts_once(problem->workload) && !pe_counts_total(problem);
+	return methods[problem->method].counts_once && pe_workload_counts_once(problem->workload) &&
+		pe_shape_cells(&problem->workload->shape) <= PE_MAX_CELLS && !pe_counts_total(problem);
 }
 
 pe_strategy_status
@@ -409,6 +411,10 @@ pe_strategy_make(const pe_strategy_problem *problem, pe_strategy *strategy)
 		pe_bug("a strategy that no method makes");
 	if (pe_strategy_is_workload(problem))
 		return pe_rounding_count_classes(problem, strategy);
+	if (pe_blocks_serve(problem))
+		return pe_make_blocks(problem, strategy);
+	if (pe_shape_cells(&problem->workload->shape) > PE_MAX_CELLS)
+		return PE_STRATEGY_TOO_LARGE;
 	if (method->make_all != NULL)
 		return method->make_all(problem, strategy);
 	status = pe_rounding_begin(&m, problem, strategy);
@@ -431,6 +437,8 @@ pe_strategy_bound(const pe_strategy_problem *problem, double *lower_bound)
 
 	if (pe_strategy_is_workload(problem))
 		status = pe_rounding_count_classes(problem, &strategy);
+	else if (pe_shape_cells(&problem->workload->shape) > PE_MAX_CELLS)
+		status = PE_STRATEGY_TOO_LARGE;
 	else
 	{
 		status = pe_rounding_begin(&m, problem, &strategy);
@@ -469,6 +477,8 @@ pe_strategy_make_memory(const pe_strategy_problem *problem)
 	size_t		making = 0;
 	size_t		bound;
 
+	if (!pe_strategy_is_workload(problem) && pe_blocks_serve(problem))
+		return pe_make_blocks_memory(problem);
 	if (pe_strategy_is_workload(problem) || n > PE_OPTIMUM_CELLS)
 		return (size_t) n * (sizeof(int32_t) + (substitute ? 2 * sizeof(double) : 0));
 	if (problem->method == PE_METHOD_OPTIMAL && problem->norm == PE_L1)

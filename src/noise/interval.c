@@ -312,7 +312,7 @@ pe_confidence_init(pe_confidence *s, const pe_noise *noise, int32_t rows)
 
 	*s = (pe_confidence) {
 		.gauss = noise->accounting != PE_PURE, .unit = ldexp(1, -shift), .stderr_ = ldexp(pe_noise_stderr(noise), shift),
-		.scale = scale_of(noise, shift), .rows = rows
+		.scale = scale_of(noise, shift - noise->lattice), .rows = rows
 	};
 	s->known = place_of(rows > 0 ? rows : 1, &rounded) + 1;
 }

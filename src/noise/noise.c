@@ -17,12 +17,18 @@
 #define NANO UINT64_C(1000000000)
 
 pe_noise *
-pe_noise_to_read(pe_accounting accounting, pe_u128 sensitivity, int64_t nano)
+pe_noise_to_read_finer(pe_accounting accounting, pe_u128 sensitivity, int lattice, int64_t nano)
 {
 	pe_noise   *noise = pe_alloc(1, sizeof(*noise));
 
-	*noise = (pe_noise) {accounting, sensitivity, nano};
+	*noise = (pe_noise) {accounting, sensitivity, nano, lattice};
 	return noise;
+}
+
+pe_noise *
+pe_noise_to_read(pe_accounting accounting, pe_u128 sensitivity, int64_t nano)
+{
+	return pe_noise_to_read_finer(accounting, sensitivity, 0, nano);
 }
 
 /*
@@ -30,8 +36,8 @@ pe_noise_to_read(pe_accounting accounting, pe_u128 sensitivity, int64_t nano)
  * is at most the root of its sensitivity, so that 2^shift times it is below 2^28 unless the
  * shift is 0.
  */
-int
-pe_noise_shift(const pe_noise *noise)
+static int
+gaussian_shift(const pe_noise *noise)
 {
 	int			shift = 0;
 
@@ -42,20 +48,26 @@ pe_noise_shift(const pe_noise *noise)
 	return shift;
 }
 
+int
+pe_noise_shift(const pe_noise *noise)
+{
+	return noise->lattice + gaussian_shift(noise);
+}
+
 double
 pe_noise_stderr(const pe_noise *noise)
 {
-	int			shift = pe_noise_shift(noise);
+	int			shift = gaussian_shift(noise);
 
 	if (noise->accounting == PE_PURE)
-		return pe_laplace_stderr(noise->sensitivity, noise->nano);
-	return ldexp(pe_gaussian_stderr(noise->accounting, noise->sensitivity << (2 * shift), noise->nano), -shift);
+		return ldexp(pe_laplace_stderr(noise->sensitivity, noise->nano), -noise->lattice);
+	return ldexp(pe_gaussian_stderr(noise->accounting, noise->sensitivity << (2 * shift), noise->nano), -pe_noise_shift(noise));
 }
 
 double
 pe_noise_stderr_of(pe_accounting accounting, pe_u128 sensitivity, int64_t nano)
 {
-	const pe_noise noise = {accounting, sensitivity, nano};
+	const pe_noise noise = {accounting, sensitivity, nano, 0};
 
 	return pe_noise_stderr(&noise);
 }
@@ -96,16 +108,15 @@ pe_noise_least_nano(pe_accounting accounting, pe_u128 sensitivity, double max_st
 void
 pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released)
 {
-	int			shift = pe_noise_shift(noise);
+	int			shift = gaussian_shift(noise);
+	int			whole = pe_noise_shift(noise);
 
+	for (size_t i = 0; whole > 0 && i < count; i++)
+		exact[i] *= (pe_i128) 1 << whole;
 	if (noise->accounting == PE_PURE)
-	{
 		pe_laplace_release(exact, count, noise->sensitivity, noise->nano, released);
-		return;
-	}
-	for (size_t i = 0; shift > 0 && i < count; i++)
-		exact[i] *= (pe_i128) 1 << shift;
-	pe_gaussian_release(noise->accounting, exact, count, noise->sensitivity << (2 * shift), noise->nano, released);
+	else
+		pe_gaussian_release(noise->accounting, exact, count, noise->sensitivity << (2 * shift), noise->nano, released);
 }
 
 /* ----------
@@ -120,7 +131,7 @@ take(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, double q)
 	pe_accounting accounting = pe_allowance_accounting(allowance);
 
 	pe_allowance_take(allowance, nano);
-	return (pe_noise) {accounting, sensitivity, accounting == PE_PURE ? pe_unsampled_epsilon(nano, q) : nano};
+	return (pe_noise) {accounting, sensitivity, accounting == PE_PURE ? pe_unsampled_epsilon(nano, q) : nano, 0};
 }
 
 /* To the nearest whole number, of two to the even one, so that no mean moves. */
@@ -150,6 +161,22 @@ pe_noise_draw_fine(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, p
 	pe_noise	noise = take(allowance, sensitivity, nano, 1);
 
 	pe_noise_release(&noise, exact, count, released);
+}
+
+void
+pe_noise_draw_vectors(pe_allowance *allowance, const pe_noise_vector *vector, size_t vectors, int64_t nano,
+					  pe_i128 *exact, int64_t *released)
+{
+	pe_noise	noise = take(allowance, 1, nano, 1);
+
+	for (size_t v = 0; v < vectors; v++)
+	{
+		noise.sensitivity = vector[v].sensitivity;
+		noise.lattice = vector[v].lattice;
+		pe_noise_release(&noise, exact, vector[v].count, released);
+		exact += vector[v].count;
+		released += vector[v].count;
+	}
 }
 
 void

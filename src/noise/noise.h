@@ -32,6 +32,9 @@ typedef struct pe_noise pe_noise;
  */
 extern pe_noise *pe_noise_to_read(pe_accounting accounting, pe_u128 sensitivity, int64_t nano);
 
+/* The same for answers that are multiplied by 2^lattice first: the sensitivity is that of what is multiplied. */
+extern pe_noise *pe_noise_to_read_finer(pe_accounting accounting, pe_u128 sensitivity, int lattice, int64_t nano);
+
 /* The standard deviation, in units of the answers; infinity for what cannot be calibrated. */
 extern double pe_noise_stderr(const pe_noise *noise);
 extern double pe_noise_stderr_of(pe_accounting accounting, pe_u128 sensitivity, int64_t nano);
@@ -55,6 +58,24 @@ extern int64_t pe_noise_least_nano(pe_accounting accounting, pe_u128 sensitivity
  */
 extern void pe_noise_draw_fine(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano,
 							   pe_i128 *exact, size_t count, int64_t *released);
+
+/*
+ * The same for several vectors, one after the other in exact and released, each with a variance of
+ * its own: nano is taken once.  A vector's answers are multiplied by 2^lattice first, and its
+ * sensitivity is of that.  The caller has shown that the parts cost nano together: for all
+ * neighbours the sum over vectors of |a - a'|^2 / sensitivity is at most 1 (Canonne, Kamath, Steinke, arXiv:2004.00010,
+ * Theorem 14; for PE_PURE the same of norms).  Each is released in units of 2^-pe_noise_shift of its own
+ * noise.
+ */
+typedef struct pe_noise_vector
+{
+	pe_u128		sensitivity;
+	int			lattice;
+	size_t		count;
+} pe_noise_vector;
+
+extern void pe_noise_draw_vectors(pe_allowance *allowance, const pe_noise_vector *vector, size_t vectors, int64_t nano,
+								  pe_i128 *exact, int64_t *released);
 
 /* The same, rounded to whole numbers, which is post-processing: at most 1/8 more of variance. */
 extern void pe_noise_draw(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano,

@@ -13,6 +13,7 @@ struct pe_noise
 	pe_accounting accounting;	/* PE_PURE: Laplace; else Gaussian */
 	pe_u128		sensitivity;	/* PE_L2: squared */
 	int64_t		nano;			/* the cost: rho or epsilon, in 1e-9 */
+	int			lattice;		/* the sensitivity is that of the answers times 2^lattice */
 };
 
 /*

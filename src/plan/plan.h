@@ -110,8 +110,14 @@ extern pe_u128 pe_plan_sensitivity(const pe_plan *plan);
 /* The standard deviation of the noise on counts if the plan cost nano instead. */
 extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
 
-/* The noise of a release of a strategy that cost nano, read again; NULL if there is none.  Free it with pe_free. */
+/*
+ * The noise of a release of a strategy that cost nano, read again; NULL if there is none.  Free it with pe_free.
+ * Of blocks it is the noise of one with D = 1 and the whole share, which is the unit of variances (strategy/blocks.h).
+ */
 extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano);
+
+/* In which units the blocks of a release are: 2^-lattice[b].  NULL for other strategies.  Free it with pe_free. */
+extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano);
 
 /* ----------
  * Drawing
@@ -119,8 +125,8 @@ extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rul
  */
 
 /*
- * Counts per column of the strategy, noised: strategy->rows numbers in released, in units of
- * 2^-pe_noise_shift.  exact: room
+ * Counts per column of the strategy, of blocks per cell of the tables that they need (pe_blocks_tables), noised:
+ * strategy->rows numbers in released, in units of 2^-pe_noise_shift, of blocks of 2^-pe_plan_lattices.  exact: room
  * for as many, wiped at the end; where pe_poll does not return, the caller wipes it.  hold is
  * called when the draw that decides the release comes next: nothing polls after it.
  */

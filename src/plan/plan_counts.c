@@ -4,35 +4,120 @@
  */
 #include "plan/private.h"
 
+#include <math.h>
+
 #include "accounting/conversion.h"
 #include "base/mem.h"
 #include "published/partition.h"
+#include "strategy/blocks.h"
 
 /* ----------
  * A strategy, measured with noise
  * ----------
  */
-bool
-pe_plan_sensitivity_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, pe_u128 *sensitivity)
+/* In the L1 norm of PE_PURE, else squared in the L2 norm; false if it is too large to be served. */
+static bool
+sensitivity_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, pe_u128 *sensitivity)
 {
 	return accounting == PE_PURE
 		? pe_strategy_sensitivity_l1(strategy, rules->neighbours, rules->max_rows, sensitivity)
 		: pe_strategy_sensitivity_sq(strategy, rules->neighbours, rules->max_rows, sensitivity);
 }
 
+/* ----------
+ * Blocks: what a vector for each of them is drawn with
+ * ----------
+ */
+
+/* NULL if a sensitivity is too large to be served. */
+static pe_noise_vector *
+vectors_of(const pe_blocks *blocks, const pe_plan_rules *rules)
+{
+	pe_noise_vector *vector = pe_alloc((size_t) blocks->blocks, sizeof(*vector));
+	pe_u128    *sensitivity = pe_alloc((size_t) blocks->blocks, sizeof(*sensitivity));
+	int		   *lattice = pe_alloc((size_t) blocks->blocks, sizeof(*lattice));
+	bool		served = pe_blocks_calibrate(blocks, rules->neighbours, rules->max_rows, sensitivity, lattice);
+
+	for (int32_t b = 0; b < blocks->blocks; b++)
+		vector[b] = (pe_noise_vector) {sensitivity[b], lattice[b], (size_t) (blocks->first[b + 1] - blocks->first[b])};
+	pe_free(sensitivity);
+	pe_free(lattice);
+	if (served)
+		return vector;
+	pe_free(vector);
+	return NULL;
+}
+
+/* The noise of a block with D = 1 and the whole share: k^2 N, or k N, times 2^PE_SHARE_BITS. */
+static pe_noise
+noise_of_unit(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting accounting)
+{
+	pe_u128		rows = (pe_u128) rules->max_rows;
+	uint64_t	neighbours = pe_blocks_neighbours(blocks, rules->neighbours);
+
+	if (accounting == PE_PURE)
+		return (pe_noise) {.accounting = accounting, .sensitivity = rows * neighbours, .lattice = PE_SHARE_BITS};
+	return (pe_noise) {.accounting = accounting, .sensitivity = rows * rows * neighbours, .lattice = PE_SHARE_BITS / 2};
+}
+
+int *
+pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano)
+{
+	const pe_blocks *blocks = strategy->blocks;
+	pe_noise_vector *vector = blocks != NULL ? vectors_of(blocks, rules) : NULL;
+	int		   *lattice;
+
+	if (vector == NULL)
+		return NULL;
+	lattice = pe_alloc((size_t) blocks->blocks, sizeof(*lattice));
+	for (int32_t b = 0; b < blocks->blocks; b++)
+	{
+		const pe_noise noise = {accounting, vector[b].sensitivity, nano, vector[b].lattice};
+
+		lattice[b] = pe_noise_shift(&noise);
+	}
+	pe_free(vector);
+	return lattice;
+}
+
+/* Whether noise for a cost of plan->nano can be drawn: of every block. */
 static bool
 strategy_serves(const pe_plan *plan)
 {
+	const pe_blocks *blocks = plan->strategy->blocks;
+
+	for (int32_t b = 0; blocks != NULL && b < blocks->blocks; b++)
+		if (!pe_noise_is_served(plan->noise.accounting, plan->vector[b].sensitivity, plan->nano))
+			return false;
 	return pe_noise_is_served(plan->noise.accounting, plan->noise.sensitivity, plan->nano);
 }
 
+/* Laplace noise of several widths costs a cap what any pure mechanism does. */
 static pe_cost
 strategy_cost(const pe_plan *plan)
 {
-	bool		pure = plan->accounting == PE_PURE;
+	int64_t		as_rho = 0;
 
-	return pe_cost_exact(plan->accounting, plan->nano,
-						 pure ? pe_nano_rho_of_laplace(plan->rules.cap, plan->nano, plan->noise.sensitivity) : 0);
+	if (plan->accounting == PE_PURE)
+		as_rho = plan->vector != NULL ? pe_nano_rho_of_pure(plan->rules.cap, plan->nano)
+			: pe_nano_rho_of_laplace(plan->rules.cap, plan->nano, plan->noise.sensitivity);
+	return pe_cost_exact(plan->accounting, plan->nano, as_rho);
+}
+
+/* The shares and the sensitivities are of the very blocks that are applied: strategy/blocks.h. */
+static void
+measure_blocks(const pe_plan *plan, pe_allowance *allowance, const int64_t *counts, pe_i128 *exact,
+			   int64_t *released, void (*hold) (void))
+{
+	const pe_blocks *blocks = plan->strategy->blocks;
+	pe_tables	tables;
+
+	if (!pe_blocks_tables(blocks, &tables))
+		pe_bug("tables that were read cannot be told");
+	pe_blocks_apply(blocks, &tables, counts, exact);
+	pe_tables_free(&tables);
+	hold();
+	pe_noise_draw_vectors(allowance, plan->vector, (size_t) blocks->blocks, plan->noise.nano, exact, released);
 }
 
 static void
@@ -41,6 +126,11 @@ strategy_measure(const pe_plan *plan, pe_allowance *allowance, const int64_t *co
 {
 	size_t		rows = (size_t) plan->strategy->rows;
 
+	if (plan->vector != NULL)
+	{
+		measure_blocks(plan, allowance, columns, exact, released, hold);
+		return;
+	}
 	pe_strategy_apply(plan->strategy, columns, exact);
 	hold();
 	pe_noise_draw_fine(allowance, plan->noise.sensitivity, plan->noise.nano, exact, rows, released);
@@ -108,16 +198,35 @@ pe_plan_least_dawa(void)
  * Both
  * ----------
  */
+/* Without its cost; false if the sensitivity is too large to be served. */
+static bool
+noise_of_strategy(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, pe_noise *noise)
+{
+	if (strategy->blocks != NULL)
+	{
+		*noise = noise_of_unit(strategy->blocks, rules, accounting);
+		return true;
+	}
+	*noise = (pe_noise) {.accounting = accounting};
+	return sensitivity_of(strategy, rules, accounting, &noise->sensitivity);
+}
+
 static pe_plan_status
 plan_strategy(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan *plan)
 {
 	int64_t		nano = pe_plan_nano(ask, false);
 
-	plan->noise.accounting = ask->accounting;
-	if (!pe_plan_sensitivity_of(counts->strategy, &counts->rules, plan->noise.accounting, &plan->noise.sensitivity))
+	if (!noise_of_strategy(counts->strategy, &counts->rules, ask->accounting, &plan->noise))
 		return PE_PLAN_SENSITIVE;
+	if (counts->strategy->blocks != NULL)
+	{
+		plan->vector = vectors_of(counts->strategy->blocks, &counts->rules);
+		if (plan->vector == NULL)
+			return PE_PLAN_SENSITIVE;
+	}
 	if (ask->max_stderr > 0)
-		nano = pe_noise_least_nano(plan->noise.accounting, plan->noise.sensitivity, ask->max_stderr, counts->scale);
+		nano = pe_noise_least_nano(plan->noise.accounting, plan->noise.sensitivity, ask->max_stderr,
+								   ldexp(counts->scale, -plan->noise.lattice));
 	return pe_plan_end(plan, nano);
 }
 
@@ -155,17 +264,20 @@ pe_plan_sensitivity(const pe_plan *plan)
 double
 pe_plan_stderr_at(const pe_plan *plan, int64_t nano)
 {
-	return pe_noise_stderr_of(plan->noise.accounting, plan->noise.sensitivity, nano);
+	pe_noise	noise = plan->noise;
+
+	noise.nano = nano;
+	return pe_noise_stderr(&noise);
 }
 
 pe_noise *
 pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano)
 {
-	pe_u128		sensitivity;
+	pe_noise	noise;
 
-	if (!pe_plan_sensitivity_of(strategy, rules, accounting, &sensitivity))
+	if (!noise_of_strategy(strategy, rules, accounting, &noise))
 		return NULL;
-	return pe_noise_to_read(accounting, sensitivity, nano);
+	return pe_noise_to_read_finer(accounting, noise.sensitivity, noise.lattice, nano);
 }
 
 void

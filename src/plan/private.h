@@ -34,7 +34,8 @@ struct pe_plan
 	double		delta;
 	pe_plan_rules rules;
 	const pe_strategy *strategy;
-	pe_noise	noise;			/* of the strategy */
+	pe_noise	noise;			/* of the strategy; of blocks, that of one with D = 1 and the whole share */
+	pe_noise_vector *vector;	/* of each block; NULL: one matrix is measured */
 	pe_dawa_plan dawa;
 	pe_fit_problem model;
 	pe_minimum_problem minimum;
@@ -54,8 +55,5 @@ extern pe_allowance pe_plan_allowance(const pe_plan *plan);
 
 /* The most that one run of an exact plan draws: its cost. */
 extern int64_t pe_plan_drawn_exactly(const pe_plan *plan);
-
-/* The sensitivity of a strategy in the L1 norm of PE_PURE, else the squared one in the L2 norm; false if it is too large to be served. */
-extern bool pe_plan_sensitivity_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, pe_u128 *sensitivity);
 
 #endif

@@ -198,8 +198,10 @@ possible_classes(const pe_workload *workload, const pe_classes *classes, const b
 	bool	   *found = pe_alloc(classes->cells, sizeof(bool));
 	int32_t		cells = pe_shape_cells(&workload->shape);
 
-	for (int32_t cell = 0; cell < cells; cell++)
-		if (possible == NULL || possible[cell])
+	if (possible == NULL)		/* every class has a cell */
+		memset(found, true, (size_t) classes->cells * sizeof(bool));
+	for (int32_t cell = 0; possible != NULL && cell < cells; cell++)
+		if (possible[cell])
 			found[pe_classes_of_cell(classes, &workload->shape, cell)] = true;
 	return found;
 }

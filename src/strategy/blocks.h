@@ -44,6 +44,9 @@
 #define PE_SHARE_BITS 40
 #define PE_MAX_BLOCKS 65536
 
+/* The most cells of one product that is measured as one block. */
+#define PE_PRODUCT_CELLS (1 << 24)
+
 typedef enum pe_blocks_kind
 {
 	PE_BLOCKS_MARGINALS = 1,	/* every axis one attribute, with n I - 11' */
@@ -57,6 +60,10 @@ typedef struct pe_axis_matrix
 {
 	bool		centred;		/* n I - 11', n the axis' cells; else */
 	pe_strategy strategy;		/* over as many columns as the axis has cells; classes and column_of are those of its own */
+
+	/* pe_blocks_prepare's: the largest squared norm of a column (PE_L1: norm), and whether all columns have it */
+	pe_u128		largest;
+	bool		even;
 } pe_axis_matrix;
 
 typedef struct pe_axis
@@ -64,7 +71,7 @@ typedef struct pe_axis
 	int			attributes;
 	int			attribute[PE_MAX_ATTRIBUTES];	/* of the shape, ascending */
 	int32_t		cells;			/* the product of its attributes' columns */
-	int32_t    *centre;			/* e, one for each cell, d = e / denominator; NULL: none */
+	int32_t    *centre;			/* e, one for each cell, d = e / denominator, of an axis of one attribute; NULL: none */
 	int32_t		denominator;	/* the sum of e */
 	int			matrices;
 	pe_axis_matrix *matrix;
@@ -78,7 +85,7 @@ typedef struct pe_blocks
 	/* the attributes of the workload's shape */
 	int			attributes;
 	int32_t		cells[PE_MAX_ATTRIBUTES];
-	int32_t		columns[PE_MAX_ATTRIBUTES]; /* groups of cells that are not told apart; 0: no axis has it */
+	int32_t		columns[PE_MAX_ATTRIBUTES]; /* groups of cells that are not told apart; 0: no axis has it; 1: it may have no axis */
 	int32_t    *column_of[PE_MAX_ATTRIBUTES];	/* of each cell: its column, PE_NOT_ASKED or PE_RULED_OUT; NULL without columns */
 
 	int			axes;
@@ -91,9 +98,30 @@ typedef struct pe_blocks
 
 /* ---- Parts (blocks.c) ---- */
 
-/* Allocates and fills first from everything before it; false if there are more than INT32_MAX rows, or D_b is 2^96 or more, or exact answers could pass 2^125. */
+/*
+ * Allocates and fills first, and the norms of the matrices, from everything but the shares, which
+ * may be set before or after; everything below needs it.  False, with nothing to free of its own,
+ * if matrices do not fit their axes, one is 0, there are more than INT32_MAX rows, D_b is 2^96 or more,
+ * or exact answers could pass 2^125.
+ */
 extern bool pe_blocks_prepare(pe_blocks *blocks);
 extern void pe_blocks_free(pe_blocks *blocks);
+
+/* The rows of an axis' matrix. */
+extern int32_t pe_axis_rows(const pe_axis *axis, int matrix);
+
+/* The number of the matrix that a block takes of an axis, or -1: it sums over it. */
+static inline int
+pe_blocks_choice(const pe_blocks *blocks, int32_t block, int axis)
+{
+	return blocks->choice[(size_t) block * (size_t) blocks->axes + (size_t) axis];
+}
+
+/* The attributes that a block does not sum over: bit a is set. */
+extern uint32_t pe_blocks_set(const pe_blocks *blocks, int32_t block);
+
+/* The axes with a centre that a block does not sum over: bit a is set; estimates ask that no two blocks take the same. */
+extern uint32_t pe_blocks_centred_axes(const pe_blocks *blocks, int32_t block);
 
 /* As bytes and back; pe_blocks_read checks every field, the shares (below) among them, and gives NULL for anything else. */
 extern size_t pe_blocks_size(const pe_blocks *blocks);
@@ -103,15 +131,28 @@ extern pe_blocks *pe_blocks_read(const char *bytes, size_t size);
 /* The tables that have to be read: the largest sets of attributes.  False if they are too many or too large; nothing to free then. */
 extern bool pe_blocks_tables(const pe_blocks *blocks, pe_tables *tables);
 
-/* y of all blocks from the counts of those tables, exact: first[blocks] numbers. */
+/*
+ * y of all blocks from the counts of those tables, or of others that hold the blocks: first[blocks]
+ * numbers, exact for tables of fewer than 2^63 rows.  Does not poll: there are exact numbers
+ * in its memory, which it wipes.
+ */
 extern void pe_blocks_apply(const pe_blocks *blocks, const pe_tables *tables, const int64_t *counts, pe_i128 *y);
 
 /* Bytes that this takes besides y. */
-extern size_t pe_blocks_apply_memory(const pe_blocks *blocks, const pe_tables *tables);
+extern size_t pe_blocks_apply_memory(const pe_blocks *blocks);
+
+/* Whether they are over a shape's attributes. */
+extern bool pe_blocks_fit(const pe_blocks *blocks, const pe_shape *shape);
+
+/* A strategy of this form, which owns the blocks (allocated by pe_alloc). */
+extern void pe_strategy_of_blocks(pe_strategy *strategy, pe_blocks *blocks, double objective, double lower_bound);
 
 /* ---- Sensitivity (blocks_sensitivity.c) ---- */
 
-/* D_b: for one row and add_remove. */
+/* The squared norms (PE_L1: norms) of the columns of an axis' matrix; false if they do not fit. */
+extern bool pe_axis_norms(const pe_axis *axis, int matrix, pe_norm norm, pe_u128 *norms);
+
+/* D_b: for one row and add_remove; from 2^96 on: 2^96. */
 extern pe_u128 pe_blocks_largest(const pe_blocks *blocks, int32_t block);
 
 /* Whether the shares keep what the head of this file asks of every column, in integers, rounded up. */
@@ -140,6 +181,9 @@ extern int32_t pe_blocks_undetermined(const pe_blocks *blocks, const pe_workload
 extern void pe_blocks_estimate(const pe_blocks *blocks, const pe_workload *workload, const double *y, double *estimate);
 extern void pe_blocks_variance(const pe_blocks *blocks, const pe_workload *workload, double *variance);
 
+/* Bytes that these take at most, and what is determined, besides y and their results. */
+extern size_t pe_blocks_estimate_memory(const pe_blocks *blocks, const pe_workload *workload);
+
 /*
  * The largest variance of a query and the mean of all, unweighted, and the weighted sum, from the factors: also of 10^9
  * queries, and of a term by at most some 10^7 combinations of queries that are not alike.
@@ -154,6 +198,20 @@ typedef struct pe_blocks_errors
 
 extern void pe_blocks_error(const pe_blocks *blocks, const pe_workload *workload, pe_blocks_errors *errors);
 
+/* ---- Tables without negative cells (blocks_nonnegative.c): post-processing, in doubles ---- */
+
+/*
+ * Of marginals: nearest = what y would be of the tables nearest to y (by squares over variances) that
+ * have no negative cell, to rounding, and are margins of each other; the total is that of y.  Zeros if the total
+ * is not above 0.  Returns the certificate: how far their sum of squares can be above the least one,
+ * relatively; at most PE_NONNEGATIVE_RESIDUAL unless it would take thousands of steps.  nearest may be y.  Another kind is
+ * a bug of the caller.
+ */
+extern double pe_blocks_nonnegative(const pe_blocks *blocks, const double *y, double *nearest);
+
+/* Bytes that this takes besides both. */
+extern size_t pe_blocks_nonnegative_memory(const pe_blocks *blocks);
+
 /* ---- Kinds (blocks_make.c) ---- */
 
 /*
@@ -163,6 +221,16 @@ extern void pe_blocks_error(const pe_blocks *blocks, const pe_workload *workload
  */
 extern bool pe_blocks_begin(const pe_strategy_problem *problem, pe_blocks *blocks);
 
+/* Makes the axis of one attribute that is asked by identity and total: n I - 11', centre 1/n. */
+extern void pe_axis_centred(pe_axis *axis, int attribute, int32_t columns);
+
+/*
+ * Appends the axis of one attribute without a centre: the optimum, for add_remove and with the
+ * problem's objective, norm, gap and bits, of the factors of the terms with weight[t] > 0, and gives
+ * the attribute its columns.  False if there is none; the axis then is one that pe_blocks_free frees.
+ */
+extern bool pe_axis_optimal(const pe_strategy_problem *problem, int attribute, const double *weight, pe_blocks *blocks);
+
 /* What a term asks of an attribute: its factor, or NULL where it sums over it. */
 extern const pe_factor *pe_term_on(const pe_term *term, int attribute);
 
@@ -170,22 +238,43 @@ extern const pe_factor *pe_term_on(const pe_term *term, int attribute);
 extern bool pe_attribute_is_symmetric(const pe_workload *workload, int attribute);
 
 /*
- * Picks the kind and makes the blocks: PE_STRATEGY_TOO_LARGE where none serves, with what is
- * too large in *why (a sentence, static or pe_alloc'ed).  objective and lower_bound of the
- * strategy are set, its form is blocks.
+ * Whether method optimal makes blocks: where one matrix for all classes cannot be had, or takes
+ * long, and blocks lose nothing.
+ */
+extern bool pe_blocks_serve(const pe_strategy_problem *problem);
+
+/*
+ * Picks the kind and makes the blocks, with their certificate: PE_STRATEGY_TOO_LARGE where no kind
+ * serves.
  */
 extern pe_strategy_status pe_make_blocks(const pe_strategy_problem *problem, pe_strategy *strategy);
 
+/* Why no kind serves a problem. */
+typedef enum pe_blame
+{
+	PE_BLAME_MATRIX,			/* a matrix over all cells has no product form */
+	PE_BLAME_ATTRIBUTE,			/* ranges of one attribute with more than PE_OPTIMUM_CELLS classes */
+	PE_BLAME_PRODUCT,			/* the only term has more than PE_PRODUCT_CELLS cells */
+	PE_BLAME_BLOCKS				/* it would take more than PE_MAX_BLOCKS blocks, or tables beyond PE_MAX_TABLE_CELLS */
+} pe_blame;
+
+/* number: of classes or cells; attribute: which one, where one is to blame. */
+extern pe_blame pe_blocks_blame(const pe_strategy_problem *problem, int *attribute, double *number);
+
+/* Bytes that this takes at most. */
+extern size_t pe_make_blocks_memory(const pe_strategy_problem *problem);
+
 /*
- * Each kind: false if it does not serve the problem.  Fills what pe_blocks_prepare asks for, and
- * the certificate of add_remove: objective of the integers and lower bound, 0: none.
+ * Each kind: false if it does not serve the problem, with nothing to free.  Fills and prepares blocks, and
+ * the lower bound of add_remove; 0: none.
  */
 extern bool pe_blocks_marginals(const pe_strategy_problem *problem, pe_blocks *blocks, double *lower_bound);
 extern bool pe_blocks_symmetric(const pe_strategy_problem *problem, pe_blocks *blocks, double *lower_bound);
+extern size_t pe_blocks_symmetric_memory(const pe_strategy_problem *problem);
 extern bool pe_blocks_kronecker(const pe_strategy_problem *problem, pe_blocks *blocks, double *lower_bound);
 extern bool pe_blocks_product(const pe_strategy_problem *problem, pe_blocks *blocks, double *lower_bound);
 
-/* The name of a kind as dp.quote tells it. */
-extern const char *pe_blocks_kind_name(pe_blocks_kind kind);
+/* What is measured, in a word, as dp.quote tells it: the kind of blocks, "counts", "direct" or "dense". */
+extern const char *pe_strategy_form(const pe_strategy *strategy);
 
 #endif

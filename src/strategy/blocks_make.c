@@ -6,15 +6,30 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+#include "strategy/marginals.h"
+#include "strategy/optimum.h"
+
 const char *
-pe_blocks_kind_name(pe_blocks_kind kind)
+pe_strategy_form(const pe_strategy *strategy)
 {
 	static const char *const names[] = {
 		[PE_BLOCKS_MARGINALS] = "marginals", [PE_BLOCKS_SYMMETRIC] = "symmetric",
 		[PE_BLOCKS_KRONECKER] = "kronecker", [PE_BLOCKS_PRODUCT] = "product"
 	};
 
-	return names[kind];
+	if (strategy->blocks != NULL)
+		return names[strategy->blocks->kind];
+	if (strategy->direct)
+		return "direct";
+	return strategy->triangle == NULL && strategy->dense == NULL ? "counts" : "dense";
+}
+
+bool
+pe_blocks_fit(const pe_blocks *blocks, const pe_shape *shape)
+{
+	return blocks->attributes == shape->attributes &&
+		memcmp(blocks->cells, shape->cells, (size_t) shape->attributes * sizeof(int32_t)) == 0;
 }
 
 const pe_factor *
@@ -99,4 +114,128 @@ pe_blocks_begin(const pe_strategy_problem *problem, pe_blocks *blocks)
 	for (int a = 0; a < blocks->attributes && !left; a++)
 		pe_free(blocks->column_of[a]);
 	return left;
+}
+
+void
+pe_axis_centred(pe_axis *axis, int attribute, int32_t columns)
+{
+	*axis = (pe_axis) {.attributes = 1, .attribute = {attribute}, .cells = columns, .denominator = columns, .matrices = 1,
+		.centre = pe_alloc((size_t) columns, sizeof(int32_t)), .matrix = pe_alloc(1, sizeof(pe_axis_matrix))};
+	for (int32_t c = 0; c < columns; c++)
+		axis->centre[c] = 1;
+	axis->matrix[0].centred = true;
+}
+
+/* ------------------------------------------------------------------
+ * The kind
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * Up to so many classes one matrix for all of them is found in less time than a person notices,
+ * and is as good.
+ */
+#define FEW_CLASSES 512
+
+/* The classes of all attributes whose cells cannot be exchanged; INT32_MAX if there are more. */
+static int64_t
+core_classes(const pe_strategy_problem *problem)
+{
+	const pe_workload *workload = problem->workload;
+	int64_t		cells = 1;
+
+	for (int a = 0; a < workload->shape.attributes && cells <= PE_OPTIMUM_CELLS; a++)
+		if (!pe_attribute_is_symmetric(workload, a))
+			cells *= problem->classes->count[a];
+	return cells < INT32_MAX ? cells : INT32_MAX;
+}
+
+bool
+pe_blocks_serve(const pe_strategy_problem *problem)
+{
+	if (problem->method != PE_METHOD_OPTIMAL)
+		return false;
+	if (pe_shape_cells(&problem->workload->shape) > PE_MAX_CELLS || problem->classes->cells > PE_OPTIMUM_CELLS)
+		return true;
+	return problem->classes->cells > FEW_CLASSES && !problem->whole && problem->objective == PE_SUM &&
+		problem->neighbours == PE_ADD_REMOVE && problem->possible == NULL &&
+		(core_classes(problem) * 2 <= problem->classes->cells || problem->workload->terms == 1) &&
+		!has_matrix_over_all(problem->workload);
+}
+
+typedef bool (*make_kind) (const pe_strategy_problem *problem, pe_blocks *blocks, double *lower_bound);
+
+/* The objective of the integers; what it is under substitute is that of add_remove times N, of PE_L1 times its square. */
+static double
+objective_of(const pe_strategy_problem *problem, const pe_blocks *blocks)
+{
+	double		neighbours = (double) pe_blocks_neighbours(blocks, problem->neighbours) / (double) (UINT64_C(1) << PE_SHARE_BITS);
+	pe_blocks_errors errors;
+
+	pe_blocks_error(blocks, problem->workload, &errors);
+	return (problem->objective == PE_MAX ? errors.weighted_largest : errors.weighted_sum) *
+		(problem->norm == PE_L1 ? neighbours * neighbours : neighbours);
+}
+
+/* Cheapest first; a kind that does not serve leaves nothing behind. */
+pe_strategy_status
+pe_make_blocks(const pe_strategy_problem *problem, pe_strategy *strategy)
+{
+	static const make_kind kinds[] = {pe_blocks_marginals, pe_blocks_kronecker, pe_blocks_symmetric, pe_blocks_product};
+	pe_blocks  *blocks = pe_alloc(1, sizeof(*blocks));
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+	{
+		double		lower_bound = 0;
+
+		memset(blocks, 0, sizeof(*blocks));
+		if (!kinds[k](problem, blocks, &lower_bound))
+			continue;
+		if (!pe_blocks_shares_hold(blocks))
+			pe_bug("shares of blocks add up to more than the whole");
+		pe_strategy_of_blocks(strategy, blocks, objective_of(problem, blocks), lower_bound);
+		return PE_STRATEGY_OK;
+	}
+	pe_free(blocks);
+	return PE_STRATEGY_TOO_LARGE;
+}
+
+/* Bytes for each block: its choices, its share, and what finds them (closure.h). */
+#define BLOCK_MEMORY 256
+
+size_t
+pe_make_blocks_memory(const pe_strategy_problem *problem)
+{
+	const pe_workload *workload = problem->workload;
+	int32_t		largest = 0;
+	size_t		symmetric = workload->terms > 1 ? pe_blocks_symmetric_memory(problem) : 0;
+	size_t		others;
+
+	for (int a = 0; a < workload->shape.attributes; a++)
+		if (!pe_attribute_is_symmetric(workload, a) && problem->classes->count[a] <= PE_OPTIMUM_CELLS &&
+			problem->classes->count[a] > largest)
+			largest = problem->classes->count[a];
+	others = largest > 0 ? 2 * pe_optimum_memory(largest) : 0;
+	return (size_t) PE_MAX_BLOCKS * BLOCK_MEMORY + pe_marginals_memory(workload->terms, problem->objective) +
+		(symmetric > others ? symmetric : others);
+}
+
+pe_blame
+pe_blocks_blame(const pe_strategy_problem *problem, int *attribute, double *number)
+{
+	const pe_workload *workload = problem->workload;
+
+	*number = 1;
+	for (int a = 0; a < workload->shape.attributes; a++)
+		*number *= problem->classes->count[a];
+	if (has_matrix_over_all(workload))
+		return PE_BLAME_MATRIX;
+	for (int a = 0; a < workload->shape.attributes; a++)
+		if (!pe_attribute_is_symmetric(workload, a) && problem->classes->count[a] > PE_OPTIMUM_CELLS)
+		{
+			*attribute = a;
+			*number = problem->classes->count[a];
+			return PE_BLAME_ATTRIBUTE;
+		}
+	return workload->terms == 1 && *number > PE_PRODUCT_CELLS ? PE_BLAME_PRODUCT : PE_BLAME_BLOCKS;
 }

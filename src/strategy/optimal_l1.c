@@ -68,9 +68,8 @@ objective_of_columns(const double *v, int32_t n)
 	return sum;
 }
 
-/* T = I for a strategy with a basis. */
-static int32_t *
-unit_triangle(int32_t rows)
+int32_t *
+pe_unit_triangle(int32_t rows)
 {
 	int32_t    *triangle = pe_alloc((size_t) rows * (rows + 1) / 2, sizeof(int32_t));
 
@@ -139,7 +138,7 @@ try_basis(const double *v, pe_strategy *strategy)
 
 	if (strategy->basis == NULL)
 		return;
-	rows_of_basis.triangle = unit_triangle(strategy->rows);
+	rows_of_basis.triangle = pe_unit_triangle(strategy->rows);
 	rows_of_basis.objective = objective_of_basis(&rows_of_basis, v);
 	if (rows_of_basis.objective > 0 && rows_of_basis.objective < strategy->objective)
 	{
@@ -152,7 +151,7 @@ try_basis(const double *v, pe_strategy *strategy)
 
 /* All columns and a few sums of them. */
 static void
-try_p_identity(const double *v, pe_strategy *strategy)
+try_p_identity(const double *v, int bits, pe_strategy *strategy)
 {
 	const pe_p_identity_options options = {0};
 	pe_strategy dense = without_matrix(strategy);
@@ -161,7 +160,7 @@ try_p_identity(const double *v, pe_strategy *strategy)
 
 	pe_p_identity(v, n, &options, NULL, &design);
 	if (design.objective < strategy->objective &&
-		pe_round_dense(&(pe_real_strategy) {design.factor, design.rows, n, n, v, PE_L1}, &dense))
+		pe_round_dense(&(pe_real_strategy) {design.factor, design.rows, n, n, v, PE_L1, bits}, &dense))
 	{
 		if (dense.objective < strategy->objective)
 			replace_matrix(strategy, &dense);
@@ -171,29 +170,39 @@ try_p_identity(const double *v, pe_strategy *strategy)
 	pe_design_free(&design);
 }
 
-/* Replaces the integers that are optimal for L2 by better ones for L1, if there are any. */
-static void
-choose(const pe_workload *workload, const pe_classes *classes, pe_strategy *strategy)
+void
+pe_choose_l1(const pe_strategy_problem *problem, pe_strategy *strategy)
 {
-	double	   *v = gram_of_columns(workload, classes, strategy);
+	double	   *v = gram_of_columns(problem->workload, problem->classes, strategy);
 
 	strategy->objective = objective_of_optimum(strategy);
 	try_basis(v, strategy);
 	try_columns(v, strategy);
-	try_p_identity(v, strategy);
+	try_p_identity(v, problem->bits, strategy);
 	pe_free(v);
+}
+
+pe_strategy_status
+pe_make_optimal_l1(const pe_strategy_problem *problem, pe_strategy *strategy)
+{
+	pe_strategy_status status = pe_make_optimal(problem, strategy);
+
+	/* without a triangle it is optimal here too: it attains the bound for L2, and its Delta_1 is its Delta_2 */
+	if (status == PE_STRATEGY_OK && strategy->triangle != NULL)
+		pe_choose_l1(problem, strategy);
+	return status;
 }
 
 pe_strategy_status
 pe_strategy_optimal_l1(const pe_workload *workload, const pe_classes *classes, const bool *possible, double gap,
 					   pe_strategy *strategy)
 {
-	pe_strategy_status status = pe_strategy_optimal(workload, classes, possible, gap, strategy);
+	pe_strategy_problem problem = {
+		.workload = workload, .classes = classes, .possible = possible,
+		.method = PE_METHOD_OPTIMAL, .objective = PE_SUM, .norm = PE_L2, .gap = gap
+	};
 
-	/* without a triangle it is optimal here too: it attains the bound for L2, and its Delta_1 is its Delta_2 */
-	if (status == PE_STRATEGY_OK && strategy->triangle != NULL)
-		choose(workload, classes, strategy);
-	return status;
+	return pe_make_optimal_l1(&problem, strategy);
 }
 
 size_t

@@ -103,13 +103,13 @@ typedef struct search
 #define VECTORS 9
 
 static void
-search_init(search *s, const double *v, int32_t n, double goal)
+search_init(search *s, const double *const *v, int32_t parts, int32_t n, double goal)
 {
 	double	   *vectors;
 	size_t		order;
 
 	memset(s, 0, sizeof(*s));
-	pe_dual_init(&s->dual, v, n, true);
+	pe_dual_init(&s->dual, v, parts, n, true);
 	order = (size_t) s->dual.order;
 	vectors = pe_alloc(VECTORS * order, sizeof(double));
 	s->lower_y = vectors;
@@ -123,7 +123,7 @@ search_init(search *s, const double *v, int32_t n, double goal)
 	s->correction = vectors + 8 * order;
 	s->goal = goal;
 	s->upper = INFINITY;
-	s->interior = s->dual.rank < NEARLY_FULL * n;
+	s->interior = s->dual.rank < NEARLY_FULL * s->dual.dimension;
 	s->fresh = true;
 	s->slack = FIRST_SLACK;
 	pe_dual_start(&s->dual, s->dual.y);
@@ -193,7 +193,7 @@ take_bounds(search *s)
 		memcpy(s->lower_y, dual->y, (size_t) dual->order * sizeof(double));
 	}
 	improve_upper(s, (dual->trace + dual->slack) * pe_dual_largest(dual), false);
-	if (dual->direct)
+	if (dual->direct && dual->parts == 1)
 		improve_upper(s, pe_dual_normalised(dual), true);
 	if (gap_of(s) > before / 3.0)
 		s->slow++;
@@ -245,7 +245,7 @@ begin_interior(search *s)
 static bool
 newton_is_done(const search *s)
 {
-	return !s->dual.direct && s->dual.rank < s->dual.n && gap_of(s) <= NEWTON_DONE;
+	return !s->dual.direct && s->dual.rank < s->dual.dimension && gap_of(s) <= NEWTON_DONE;
 }
 
 static void
@@ -408,8 +408,15 @@ scale_of_result(search *s)
 		dual->root[i] = 1.0 / sqrt(dual->y[i] * (s->normalised ? dual->diagonal[i] : largest));
 }
 
+/* The blocks of a part of V begin with this one. */
+static int32_t
+first_block(const pe_dual *dual, int32_t part)
+{
+	return dual->split ? 2 * part : part;
+}
+
 static double *
-take_strategy(search *s)
+take_strategy(search *s, int32_t part)
 {
 	pe_dual    *dual = &s->dual;
 	int32_t		n = dual->n;
@@ -424,7 +431,7 @@ take_strategy(search *s)
 	else
 	{
 		x = pe_alloc(pe_la_square(n), sizeof(double));
-		for (int32_t b = 0; b < dual->blocks; b++)
+		for (int32_t b = first_block(dual, part); b < first_block(dual, part + 1); b++)
 		{
 			strategy_block(s, &dual->block[b]);
 			pe_dual_add_block(dual, b, x);
@@ -437,15 +444,17 @@ take_strategy(search *s)
 }
 
 /* Row k of the factor is basis o (u_k s_k^.5 d), the blocks' rows one below the other. */
-static void
-fill_factor(const pe_dual *dual, double *factor)
+static double *
+take_factor(const pe_dual *dual, int32_t part, int32_t rank)
 {
+	double	   *factor = pe_la_vector(pe_la_size(rank, dual->n));
+
 	for (int32_t j = 0; j < dual->n; j++)
 	{
-		double	   *to = factor + (size_t) j * (size_t) dual->rank;
+		double	   *to = factor + (size_t) j * (size_t) rank;
 		int32_t		index = pe_dual_index(dual, j);
 
-		for (int32_t b = 0; b < dual->blocks; b++)
+		for (int32_t b = first_block(dual, part); b < first_block(dual, part + 1); b++)
 		{
 			const pe_dual_block *block = &dual->block[b];
 			double		scale = pe_dual_basis(dual, b, j) * dual->root[index];
@@ -455,6 +464,7 @@ fill_factor(const pe_dual *dual, double *factor)
 					*to = scale * sqrt(block->s[k]) * block->u[index + (size_t) k * (size_t) block->size];
 		}
 	}
+	return factor;
 }
 
 /* Columns of length at most 1, exactly the largest of them 1 up to rounding. */
@@ -465,35 +475,15 @@ normalise_factor(double *factor, int32_t rank, int32_t n)
 	double		length;
 
 	for (int32_t j = 0; j < n; j++)
-	{
-		length = 0.0;
-		for (int32_t k = 0; k < rank; k++)
-			length += factor[k + (size_t) j * (size_t) rank] * factor[k + (size_t) j * (size_t) rank];
-		largest = fmax(largest, length);
-	}
+		largest = fmax(largest, pe_la_dot((size_t) rank, factor + pe_la_size(rank, j), factor + pe_la_size(rank, j)));
 	length = sqrt(largest);
 	for (size_t i = 0; i < (size_t) rank * (size_t) n; i++)
 		factor[i] /= length;
 }
 
-static double *
-take_factor(search *s)
-{
-	pe_dual    *dual = &s->dual;
-	double	   *factor;
-
-	/* room first: the workspaces have done their work */
-	pe_free(dual->scratch);
-	pe_free(dual->work);
-	dual->scratch = dual->work = NULL;
-	factor = pe_alloc((size_t) dual->rank * (size_t) dual->n, sizeof(double));
-	fill_factor(dual, factor);
-	normalise_factor(factor, dual->rank, dual->n);
-	return factor;
-}
-
+/* The dual holds what upper belongs to, and root how that is scaled. */
 static void
-take_result(search *s, pe_optimum *result)
+settle_result(search *s, pe_optimum *result)
 {
 	pe_dual    *dual = &s->dual;
 
@@ -506,19 +496,52 @@ take_result(search *s, pe_optimum *result)
 			pe_bug("an evaluation of the strategy cannot be repeated");
 	}
 	scale_of_result(s);
-	result->n = dual->n;
-	result->rank = dual->rank;
-	result->full = dual->rank == dual->n;
-	result->upper = s->upper;
-	result->lower = s->lower;
-	result->iterations = s->evaluations;
+	*result = (pe_optimum) {.n = dual->n, .rank = dual->rank, .upper = s->upper, .lower = s->lower, .iterations = s->evaluations};
 	result->y = pe_alloc((size_t) dual->n, sizeof(double));
 	for (int32_t i = 0; i < dual->n; i++)
 		result->y[i] = s->lower_y[pe_dual_index(dual, i)];
+}
+
+static void
+take_result(search *s, pe_optimum *result)
+{
+	pe_dual    *dual = &s->dual;
+
+	settle_result(s, result);
+	result->full = dual->rank == dual->n;
 	if (result->full)
-		result->x = take_strategy(s);
+	{
+		result->x = take_strategy(s, 0);
+		return;
+	}
+	/* room first: the workspaces have done their work */
+	pe_free(dual->scratch);
+	pe_free(dual->work);
+	dual->scratch = dual->work = NULL;
+	result->factor = take_factor(dual, 0, dual->rank);
+	normalise_factor(result->factor, dual->rank, dual->n);
+}
+
+/* tr V_g X_g^+ is the sum of the roots times what X was divided by. */
+static void
+take_part(search *s, int32_t part, pe_optimum *result)
+{
+	pe_dual    *dual = &s->dual;
+
+	*result = (pe_optimum) {.n = dual->n};
+	for (int32_t b = first_block(dual, part); b < first_block(dual, part + 1); b++)
+	{
+		result->rank += dual->block[b].rank;
+		for (int32_t k = 0; k < dual->block[b].rank; k++)
+			result->upper += dual->block[b].s[k];
+	}
+	/* of one alone as it was found, with what rounding can add */
+	result->upper = dual->parts == 1 ? s->upper : result->upper * pe_dual_largest(dual);
+	result->full = result->rank == dual->n;
+	if (result->full)
+		result->x = take_strategy(s, part);
 	else
-		result->factor = take_factor(s);
+		result->factor = take_factor(dual, part, result->rank);
 }
 
 void
@@ -532,20 +555,47 @@ pe_optimum_check_gram(const double *v, int32_t n)
 			pe_bug("a Gram matrix with a column that no query asks for");
 }
 
+static void
+solve(search *s, const double *const *v, int32_t parts, int32_t n, double gap)
+{
+	search_init(s, v, parts, n, gap);
+	run(s);
+	if (!isfinite(s->upper))
+		pe_bug("a Gram matrix beyond the range of floating point");
+}
+
+static void
+search_free(search *s)
+{
+	pe_free(s->lower_y);
+	pe_dual_free(&s->dual);
+}
+
 void
 pe_optimum_solve(const double *v, int32_t n, double gap, pe_optimum *result)
 {
 	search		s;
 
-	memset(result, 0, sizeof(*result));
 	pe_optimum_check_gram(v, n);
-	search_init(&s, v, n, gap);
-	run(&s);
-	if (!isfinite(s.upper))
-		pe_bug("a Gram matrix beyond the range of floating point");
+	solve(&s, &v, 1, n, gap);
 	take_result(&s, result);
-	pe_free(s.lower_y);
-	pe_dual_free(&s.dual);
+	search_free(&s);
+}
+
+void
+pe_optimum_solve_sum(const double *const *v, int32_t parts, int32_t n, double gap, pe_optimum *result, pe_optimum *part)
+{
+	search		s;
+
+	if (parts < 1 || n > PE_OPTIMUM_CELLS)
+		pe_bug("Gram matrices of an impossible size");
+	for (int32_t g = 0; g < parts; g++)
+		pe_design_check_gram(v[g], n);
+	solve(&s, v, parts, n, gap);
+	settle_result(&s, result);
+	for (int32_t g = 0; g < parts; g++)
+		take_part(&s, g, &part[g]);
+	search_free(&s);
 }
 
 size_t

@@ -85,6 +85,19 @@ extern int32_t pe_optimum_reduce(double *v, int32_t n, int32_t *column_of);
  */
 extern void pe_optimum_solve(const double *v, int32_t n, double gap, pe_optimum *result);
 
+/*
+ * The same where several matrices V_g over the same columns are measured apart:
+ *
+ *	 F = sum_g tr(V_g X_g^+),  diagonal of sum_g X_g <= 1,
+ *	 F* >= T^2 / sum y,  T = sum_g tr (Y^.5 V_g Y^.5)^.5.
+ *
+ * A column may be 0 in some of V_g, not in all.  result: y, the bounds, iterations, and the
+ * sum of the ranks.  part[g]: X_g as x or factor, and upper = tr(V_g X_g^+); no y, no lower.
+ * Takes pe_optimum_memory(n) for each of them at most.
+ */
+extern void pe_optimum_solve_sum(const double *const *v, int32_t parts, int32_t n, double gap,
+								 pe_optimum *result, pe_optimum *part);
+
 /* Those bugs of the caller. */
 extern void pe_optimum_check_gram(const double *v, int32_t n);
 

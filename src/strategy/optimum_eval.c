@@ -42,11 +42,11 @@ pe_dual_index(const pe_dual *dual, int32_t i)
 double
 pe_dual_basis(const pe_dual *dual, int32_t b, int32_t i)
 {
-	if (dual->blocks == 1)
+	if (!dual->split)
 		return 1.0;
 	if (i == dual->n - 1 - i)
-		return b == 0 ? 1.0 : 0.0;
-	return b == 1 && i >= dual->order ? -SQRT_HALF : SQRT_HALF;
+		return b % 2 == 0 ? 1.0 : 0.0;
+	return b % 2 == 1 && i >= dual->order ? -SQRT_HALF : SQRT_HALF;
 }
 
 double *
@@ -73,14 +73,17 @@ pe_dual_build_block(const double *v, int32_t n, int32_t b, int32_t size)
 }
 
 static void
-init_block(pe_dual *dual, int32_t b, const double *v, bool split)
+init_block(pe_dual *dual, int32_t b, const double *v)
 {
 	pe_dual_block *block = &dual->block[b];
 
-	block->size = b == 0 ? dual->order : dual->n / 2;
-	if (split)
-		block->built = pe_dual_build_block(v, dual->n, b, block->size);
-	block->v = split ? block->built : v;
+	block->size = dual->split && b % 2 == 1 ? dual->n / 2 : dual->order;
+	if (dual->split)
+		block->built = pe_dual_build_block(v, dual->n, b % 2, block->size);
+	block->v = dual->split ? block->built : v;
+	block->unit = pe_la_vector((size_t) block->size);
+	for (int32_t i = 0; i < block->size; i++)
+		block->unit[i] = pe_power_of_two_near(sqrt(v[i + (size_t) i * (size_t) dual->n]));
 }
 
 void
@@ -117,7 +120,7 @@ factor_block(pe_dual *dual, const pe_dual_block *block, int32_t *pivot)
 	for (int32_t j = 0; j < n; j++)
 		for (int32_t i = 0; i < n; i++)
 			dual->scratch[i + (size_t) j * (size_t) n] =
-				block->v[i + (size_t) j * (size_t) n] / (dual->unit[i] * dual->unit[j]);
+				block->v[i + (size_t) j * (size_t) n] / (block->unit[i] * block->unit[j]);
 	pe_poll();
 	return pe_la_cholesky_pivoted(n, dual->scratch, n, RANK_TOLERANCE, pivot, dual->work);
 }
@@ -132,7 +135,7 @@ row_factor(const pe_dual *dual, const pe_dual_block *block, const int32_t *pivot
 	for (int32_t i = 0; i < block->size; i++)
 		for (int32_t k = 0; k < rank && k <= i; k++)
 			r[k + (size_t) pivot[i] * (size_t) rank] =
-				dual->scratch[i + (size_t) k * (size_t) block->size] * dual->unit[pivot[i]];
+				dual->scratch[i + (size_t) k * (size_t) block->size] * block->unit[pivot[i]];
 	return r;
 }
 
@@ -165,7 +168,7 @@ find_ranks(pe_dual *dual)
 		if (block->rank < block->size)
 			block->r = row_factor(dual, block, dual->iwork);
 	}
-	dual->direct = dual->rank == dual->n;
+	dual->direct = dual->rank == dual->dimension;
 	if (!dual->direct)
 		pe_dual_use_factors(dual);
 	for (int32_t b = 0; b < dual->blocks && dual->direct; b++)
@@ -179,7 +182,7 @@ pe_dual_memory(int32_t n)
 {
 	/* row factor, eigenvectors and scratch; split blocks need less than half of it all */
 	return (3 * pe_la_square(n) + pe_la_eigen_work(n)) * sizeof(double)
-		+ pe_la_eigen_iwork(n) * sizeof(int32_t) + (size_t) n * (11 * sizeof(double) + sizeof(float));
+		+ pe_la_eigen_iwork(n) * sizeof(int32_t) + (size_t) n * (11 * sizeof(double) + sizeof(float)) + 2 * sizeof(pe_dual_block);
 }
 
 double
@@ -203,16 +206,21 @@ pe_longest_step(int32_t n, const double *x, const double *dx)
 }
 
 void
-pe_dual_init(pe_dual *dual, const double *v, int32_t n, bool split)
+pe_dual_init(pe_dual *dual, const double *const *v, int32_t parts, int32_t n, bool split)
 {
 	memset(dual, 0, sizeof(*dual));
-	split = split && n > 1 && persymmetric(v, n);
+	dual->split = split && n > 1;
+	for (int32_t g = 0; g < parts && dual->split; g++)
+		dual->split = persymmetric(v[g], n);
 	dual->n = n;
-	dual->order = split ? (n + 1) / 2 : n;
-	dual->blocks = split ? 2 : 1;
+	dual->parts = parts;
+	dual->dimension = parts * n;
+	dual->order = dual->split ? (n + 1) / 2 : n;
+	dual->blocks = dual->split ? 2 * parts : parts;
+	dual->block = pe_alloc((size_t) dual->blocks, sizeof(pe_dual_block));
 	dual->rounding = fmin(n, 4.0 * sqrt(n)) * DBL_EPSILON;
 	for (int32_t b = 0; b < dual->blocks; b++)
-		init_block(dual, b, v, split);
+		init_block(dual, b, v[dual->split ? b / 2 : b]);
 	dual->copies = pe_la_vector((size_t) dual->order);
 	dual->y = pe_la_vector((size_t) dual->order);
 	dual->kappa = pe_la_vector((size_t) dual->order);
@@ -223,12 +231,8 @@ pe_dual_init(pe_dual *dual, const double *v, int32_t n, bool split)
 	dual->scratch = pe_la_vector(pe_la_square(dual->order));
 	dual->work = pe_la_vector(pe_la_eigen_work(dual->order));
 	dual->iwork = pe_alloc(pe_la_eigen_iwork(dual->order), sizeof(int32_t));
-	dual->unit = pe_la_vector((size_t) dual->order);
 	for (int32_t i = 0; i < n; i++)
-	{
 		dual->copies[pe_dual_index(dual, i)] += 1.0;
-		dual->unit[pe_dual_index(dual, i)] = pe_power_of_two_near(sqrt(v[i + (size_t) i * (size_t) n]));
-	}
 	find_ranks(dual);
 	for (int32_t b = 0; b < dual->blocks; b++)
 	{
@@ -244,11 +248,12 @@ pe_dual_free(pe_dual *dual)
 	{
 		pe_free(dual->block[b].built);
 		pe_free(dual->block[b].r);
+		pe_free(dual->block[b].unit);
 		pe_free(dual->block[b].chain);
 		pe_free(dual->block[b].u);
 		pe_free(dual->block[b].s);
 	}
-	pe_free(dual->unit);
+	pe_free(dual->block);
 	pe_free(dual->copies);
 	pe_free(dual->y);
 	pe_free(dual->kappa);
@@ -448,7 +453,7 @@ factored_roots(pe_dual *dual, pe_dual_block *block)
 	dual->trace_lower += lower;
 	dual->slack += dual->rounding * sum;
 	/* what V - R'R can add to F */
-	if (dual->rank == dual->n)
+	if (dual->rank == dual->dimension)
 		dual->slack += pe_dual_gram_error(dual, block);
 }
 

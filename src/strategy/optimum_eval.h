@@ -18,6 +18,9 @@
  *	 T = sum kappa = sum s,    sum y = sum copies_i y_i
  *	 S = sum_b sum_kl (u_k o u_l)(u_k o u_l)' s_k s_l / (s_k + s_l)
  *	 copies_i y_i dX_ii = -(S du)_i,  u = log y
+ *
+ * Several matrices V over the same columns (optimum.h, sums) have one block each, or
+ * two: those of the first matrix come first.  Nothing else changes.
  */
 #ifndef PE_STRATEGY_OPTIMUM_EVAL_H
 #define PE_STRATEGY_OPTIMUM_EVAL_H
@@ -35,21 +38,25 @@ typedef struct pe_dual_block
 	const double *v;			/* size x size */
 	double	   *built;			/* the same if it had to be built, else NULL */
 	double	   *r;				/* rank x size, V_b = R'R; NULL in direct mode */
+	double	   *unit;			/* size: V's columns in these units are of length 1/2 to 1, or 0 */
 	double	   *chain;			/* 2 x size: c and d of optimum_chain.c, if V_b is of that form; else NULL */
 	double	   *u;				/* size x rank */
 	double	   *s;				/* rank, ascending up to rounding, > 0 */
+	int32_t		next;			/* of s: for a walk through the roots of all blocks */
 } pe_dual_block;
 
 typedef struct pe_dual
 {
 	int32_t		n;
 	int32_t		order;			/* length of y: n, or (n + 1) / 2 if split */
-	int32_t		rank;			/* of V */
+	int32_t		parts;			/* matrices V */
+	bool		split;			/* each into two blocks */
+	int32_t		dimension;		/* of all of them: parts x n */
+	int32_t		rank;			/* of all of them */
 	double		rounding;		/* relative error of a sum of n products, see optimum.h */
-	double	   *unit;			/* order: V's columns in these units are of length 1/2 to 1 */
-	bool		direct;			/* V is of full rank and used itself, not through row factors */
+	bool		direct;			/* all are of full rank and used themselves, not through row factors */
 	int32_t		blocks;
-	pe_dual_block block[2];
+	pe_dual_block *block;
 	double	   *copies;
 	double	   *y;
 	double	   *kappa;
@@ -69,8 +76,8 @@ typedef struct pe_dual
 /* Bytes that a pe_dual of order n takes, blocks and all, without v. */
 extern size_t pe_dual_memory(int32_t n);
 
-/* Sets up blocks, ranks and workspaces; v must outlive it.  split: if v allows it. */
-extern void pe_dual_init(pe_dual *dual, const double *v, int32_t n, bool split);
+/* Sets up blocks, ranks and workspaces; v must outlive it.  split: if all of v allow it. */
+extern void pe_dual_init(pe_dual *dual, const double *const *v, int32_t parts, int32_t n, bool split);
 
 /*
  * From now on works with row factors, which V of full rank does without at
@@ -80,7 +87,7 @@ extern void pe_dual_use_factors(pe_dual *dual);
 
 extern void pe_dual_free(pe_dual *dual);
 
-/* y of the start: sqrt V_ii, the largest 1 (the exact solution for diagonal V). */
+/* y of the start: sqrt V_ii of the sum, the largest 1 (the exact solution for one diagonal V). */
 extern void pe_dual_start(const pe_dual *dual, double *y);
 
 /* Everything that follows from y.  False if rounding or range does not allow it. */
@@ -122,7 +129,7 @@ extern void pe_dual_solve(pe_dual *dual, const double *b, double *du);
 
 /*
  * Whether coordinate i of 0..n-1 belongs to the index, and the entry of the
- * basis of block b there (Q_b[i, index]).
+ * basis of block b of any part there (Q_b[i, index]).
  */
 extern int32_t pe_dual_index(const pe_dual *dual, int32_t i);
 extern double pe_dual_basis(const pe_dual *dual, int32_t b, int32_t i);

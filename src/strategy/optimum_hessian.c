@@ -30,25 +30,38 @@ typedef struct quadrature
 	double		highest;		/* log of the largest node */
 } quadrature;
 
+/* The block that has the smallest of the roots that were not walked through yet. */
+static pe_dual_block *
+smallest_left(pe_dual *dual)
+{
+	pe_dual_block *least = NULL;
+
+	for (int32_t b = 0; b < dual->blocks; b++)
+	{
+		pe_dual_block *block = &dual->block[b];
+
+		if (block->next < block->rank && (least == NULL || block->s[block->next] < least->s[least->next]))
+			least = block;
+	}
+	return least;
+}
+
 /* The smallest root that matters; uses dual->scale for the sums. */
 static double
 smallest_root(pe_dual *dual, double carried, double largest)
 {
-	int32_t		next[2] = {0, 0};
 	double		s = largest;
 
 	memset(dual->scale, 0, (size_t) dual->order * sizeof(double));
+	for (int32_t b = 0; b < dual->blocks; b++)
+		dual->block[b].next = 0;
 	for (int32_t count = 0; count < dual->rank; count++)
 	{
-		pe_dual_block *block = &dual->block[0];
-		const double *u;
+		pe_dual_block *block = smallest_left(dual);
+		const double *u = block->u + (size_t) block->next * (size_t) block->size;
 		bool		enough = false;
 
-		if (dual->blocks == 2 && next[1] < dual->block[1].rank &&
-			(next[0] >= dual->block[0].rank || dual->block[1].s[next[1]] < dual->block[0].s[next[0]]))
-			block = &dual->block[1];
-		u = block->u + (size_t) next[block - dual->block] * (size_t) block->size;
-		s = block->s[next[block - dual->block]++];
+		s = block->s[block->next++];
 		for (int32_t i = 0; i < block->size; i++)
 		{
 			dual->scale[i] += u[i] * u[i] * s;

@@ -137,6 +137,7 @@ init_system(search *s)
 	system->order = system->n = s->order;
 	system->rank = s->dual.rank;
 	system->blocks = 1;
+	system->block = pe_alloc(1, sizeof(pe_dual_block));
 	system->block[0] = (pe_dual_block) {.size = s->order, .rank = s->dual.rank, .s = s->dual.s,
 		.u = pe_la_vector(order * (size_t) s->dual.rank)};
 	system->kappa = s->dual.kappa;
@@ -153,6 +154,7 @@ free_system(search *s)
 {
 	pe_free(s->z);
 	pe_free(s->system.block[0].u);
+	pe_free(s->system.block);
 	pe_free(s->system.root);
 	pe_free(s->system.scale);
 	pe_free(s->system.right);

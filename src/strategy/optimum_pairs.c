@@ -275,7 +275,7 @@ static void
 search_init(search *s, const double *v, int32_t n)
 {
 	*s = (search) {.n = n, .upper = INFINITY, .momentum = 1};
-	pe_dual_init(&s->dual, v, n, true);
+	pe_dual_init(&s->dual, &v, 1, n, true);
 	pe_dual_use_factors(&s->dual);
 	for (int32_t i = 0; i < n; i++)
 		s->trace_v += v[at(s, i, i)];

@@ -9,17 +9,8 @@
 #include <string.h>
 
 #include "base/linalg.h"
+#include "strategy/blocks.h"
 #include "strategy/optimum.h"
-
-/*
- * A query is determined if this much of its square or less is outside the row
- * space: of its length 1e-8, less than one unit beside the largest weight that
- * the language has, and more than rounding makes of zero.
- */
-#define OUTSIDE 1e-16
-
-/* So many random vectors that all look as if it were less by a factor of ten have a chance below 1e-8. */
-#define PROBES 8
 
 /* ------------------------------------------------------------------
  * Classes of two workloads
@@ -34,33 +25,34 @@ possible_classes(const pe_reconstruction *r)
 	int32_t		cells = pe_shape_cells(shape);
 	bool	   *possible = pe_alloc(r->classes.cells, sizeof(bool));
 
-	for (int32_t cell = 0; cell < cells; cell++)
-		if (r->measured->possible == NULL || r->measured->possible[cell])
+	if (r->measured->possible == NULL)	/* every class has a cell */
+		memset(possible, true, (size_t) r->classes.cells * sizeof(bool));
+	for (int32_t cell = 0; r->measured->possible != NULL && cell < cells; cell++)
+		if (r->measured->possible[cell])
 			possible[pe_classes_of_cell(&r->classes, shape, cell)] = true;
 	return possible;
 }
 
-/* The cell of the shape with the first cells of a class. */
+/* The class of `coarse` that the cells of a class of `fine` are in. */
 static int32_t
-first_cell(const pe_classes *classes, const pe_shape *shape, int32_t class)
+class_of_class(const pe_classes *coarse, const pe_classes *fine, int32_t class)
 {
-	int32_t		cell = 0;
+	int32_t		index = 0;
 	int32_t		stride = 1;
 
-	for (int a = shape->attributes - 1; a >= 0; a--)
+	for (int a = fine->attributes - 1; a >= 0; a--)
 	{
-		cell += classes->first[a][class % classes->count[a]] * stride;
-		stride *= shape->cells[a];
-		class /= classes->count[a];
+		index += coarse->class_of[a][fine->first[a][class % fine->count[a]]] * stride;
+		stride *= coarse->count[a];
+		class /= fine->count[a];
 	}
-	return cell;
+	return index;
 }
 
 static void
 find_columns(pe_reconstruction *r)
 {
 	const pe_strategy *strategy = r->measured->strategy;
-	const pe_shape *shape = &r->workload->shape;
 	bool	   *possible = possible_classes(r);
 	pe_classes	measured;
 
@@ -72,9 +64,7 @@ find_columns(pe_reconstruction *r)
 	r->diagonal = strategy->triangle == NULL && strategy->dense == NULL;
 	for (int32_t c = 0; c < r->classes.cells; c++)
 	{
-		int32_t		cell = first_cell(&r->classes, shape, c);
-
-		r->column_of[c] = possible[c] ? strategy->column_of[pe_classes_of_cell(&measured, shape, cell)] : PE_RULED_OUT;
+		r->column_of[c] = possible[c] ? strategy->column_of[class_of_class(&measured, &r->classes, c)] : PE_RULED_OUT;
 		if (r->column_of[c] >= 0 && ++r->members[r->column_of[c]] > 1)
 			r->diagonal = false;
 	}
@@ -108,6 +98,8 @@ pe_reconstruction_init(const pe_measured *measured, const pe_workload *workload,
 		r->same = is_same_workload(measured->workload, workload);
 		return true;
 	}
+	if (measured->strategy->blocks != NULL)
+		return true;
 	find_columns(r);
 	if (r->diagonal || r->classes.cells <= PE_OPTIMUM_CELLS)
 		return true;
@@ -129,9 +121,8 @@ pe_reconstruction_free(pe_reconstruction *r)
  * ------------------------------------------------------------------
  */
 
-/* Orthonormal rows that span what B's rows do: columns x rows; NULL if B is the identity. */
-static double *
-orthonormal_basis(const pe_strategy *strategy)
+double *
+pe_strategy_row_space(const pe_strategy *strategy)
 {
 	size_t		size = (size_t) strategy->columns * strategy->inner;
 	double	   *q;
@@ -145,8 +136,8 @@ orthonormal_basis(const pe_strategy *strategy)
 	return q;
 }
 
-static double
-random_number(void)
+double
+pe_probe_number(void)
 {
 	uint64_t	word;
 
@@ -154,9 +145,8 @@ random_number(void)
 	return (double) (word >> 11) * 0x1p-52 - 1;
 }
 
-/* A random vector over the columns to which all rows of B are orthogonal. */
-static void
-probe_columns(const pe_strategy *strategy, const double *q, double *u)
+void
+pe_probe_columns(const pe_strategy *strategy, const double *q, double *u)
 {
 	int32_t		n = strategy->columns;
 	double	   *along;
@@ -165,7 +155,7 @@ probe_columns(const pe_strategy *strategy, const double *q, double *u)
 	if (q == NULL)
 		return;
 	for (int32_t a = 0; a < n; a++)
-		u[a] = random_number();
+		u[a] = pe_probe_number();
 	along = pe_alloc(strategy->inner, sizeof(double));
 	for (int pass = 0; pass < 2; pass++)	/* twice for the rounding */
 	{
@@ -175,76 +165,101 @@ probe_columns(const pe_strategy *strategy, const double *q, double *u)
 	pe_free(along);
 }
 
+void
+pe_probe_classes(int32_t classes, const int32_t *column_of, const int32_t *members, double *sums, double *z)
+{
+	for (int32_t c = 0; c < classes; c++)
+	{
+		int32_t		a = column_of[c];
+
+		z[c] = a == PE_NOT_ASKED || (a >= 0 && members[a] > 1) ? pe_probe_number() : 0;
+		if (a >= 0)
+			sums[a] -= z[c];
+	}
+	for (int32_t c = 0; c < classes; c++)
+		if (column_of[c] >= 0)
+			z[c] += sums[column_of[c]] / members[column_of[c]];
+}
+
+/* A reconstruction, and orthonormal rows that span what B's rows do, or NULL. */
+typedef struct span
+{
+	const pe_reconstruction *r;
+	const double *q;
+} span;
+
 /*
  * A random vector over the classes to which every query that is determined is
  * orthogonal: anything for a class that no column has, sums of 0 within a column
  * up to what B does not span.
  */
 static void
-probe_classes(const pe_reconstruction *r, const double *q, double *z)
+probe_span(const void *argument, double *z)
 {
-	const pe_strategy *strategy = r->measured->strategy;
-	double	   *missing = pe_alloc(strategy->columns, sizeof(double));
+	const span *s = argument;
+	const pe_reconstruction *r = s->r;
+	double	   *sums = pe_alloc(r->measured->strategy->columns, sizeof(double));
 
-	probe_columns(strategy, q, missing);
-	for (int32_t c = 0; c < r->classes.cells; c++)
-	{
-		int32_t		a = r->column_of[c];
-
-		z[c] = a == PE_NOT_ASKED || (a >= 0 && r->members[a] > 1) ? random_number() : 0;
-		if (a >= 0)
-			missing[a] -= z[c];
-	}
-	for (int32_t c = 0; c < r->classes.cells; c++)
-		if (r->column_of[c] >= 0)
-			z[c] += missing[r->column_of[c]] / r->members[r->column_of[c]];
-	pe_free(missing);
+	pe_probe_columns(r->measured->strategy, s->q, sums);
+	pe_probe_classes(r->classes.cells, r->column_of, r->members, sums, z);
+	pe_free(sums);
 }
 
 /* outside[i] = the sum of squares of query i on the probes. */
 static void
-probe_queries(const pe_reconstruction *r, double *outside)
+apply_probes(const pe_workload *workload, const pe_classes *classes, void (*probe) (const void *argument, double *z),
+			 const void *argument, double *outside)
 {
-	double	   *q = orthonormal_basis(r->measured->strategy);
-	double	   *z = pe_alloc(r->classes.cells, sizeof(double));
-	double	   *answer = pe_alloc(r->workload->queries, sizeof(double));
+	double	   *z = pe_alloc(classes->cells, sizeof(double));
+	double	   *answer = pe_alloc(workload->queries, sizeof(double));
 
-	for (int probe = 0; probe < PROBES; probe++)
+	for (int p = 0; p < PE_PROBES; p++)
 	{
 		pe_poll();
-		probe_classes(r, q, z);
-		pe_workload_apply(r->workload, &r->classes, z, answer);
-		for (int32_t i = 0; i < r->workload->queries; i++)
+		probe(argument, z);
+		pe_workload_apply(workload, classes, z, answer);
+		for (int32_t i = 0; i < workload->queries; i++)
 			outside[i] += answer[i] * answer[i];
 	}
-	pe_free(q);
 	pe_free(z);
 	pe_free(answer);
 }
 
 int32_t
-pe_reconstruction_undetermined(const pe_reconstruction *r)
+pe_probe_queries(const pe_workload *workload, const pe_classes *classes, const int32_t *column_of,
+				 void (*probe) (const void *argument, double *z), const void *argument)
 {
-	double	   *outside;
-	double	   *whole;
-	double	   *ones;
+	double	   *outside = pe_alloc(workload->queries, sizeof(double));
+	double	   *whole = pe_alloc(workload->queries, sizeof(double));
+	double	   *ones = pe_alloc(classes->cells, sizeof(double));
 	int32_t		found = -1;
 
-	if (r->measured->strategy->direct)
-		return r->same ? -1 : 0;
-	outside = pe_alloc(r->workload->queries, sizeof(double));
-	whole = pe_alloc(r->workload->queries, sizeof(double));
-	ones = pe_alloc(r->classes.cells, sizeof(double));
-	for (int32_t c = 0; c < r->classes.cells; c++)
-		ones[c] = r->column_of[c] != PE_RULED_OUT;
-	pe_workload_apply_squares(r->workload, &r->classes, ones, whole);
-	probe_queries(r, outside);
-	for (int32_t i = r->workload->queries - 1; i >= 0; i--)
-		if (outside[i] > OUTSIDE * whole[i])
+	for (int32_t c = 0; c < classes->cells; c++)
+		ones[c] = column_of[c] != PE_RULED_OUT;
+	pe_workload_apply_squares(workload, classes, ones, whole);
+	apply_probes(workload, classes, probe, argument, outside);
+	for (int32_t i = workload->queries - 1; i >= 0; i--)
+		if (outside[i] > PE_OUTSIDE * whole[i])
 			found = i;
 	pe_free(outside);
 	pe_free(whole);
 	pe_free(ones);
+	return found;
+}
+
+int32_t
+pe_reconstruction_undetermined(const pe_reconstruction *r)
+{
+	double	   *q;
+	int32_t		found;
+
+	if (r->measured->strategy->direct)
+		return r->same ? -1 : 0;
+	if (r->measured->strategy->blocks != NULL)
+		return pe_blocks_undetermined(r->measured->strategy->blocks, r->workload);
+	q = pe_strategy_row_space(r->measured->strategy);
+	found = pe_probe_queries(r->workload, &r->classes, r->column_of, probe_span, &(span) {r, q});
+	pe_free(q);
 	return found;
 }
 
@@ -275,6 +290,45 @@ is_answered_directly(const pe_reconstruction *r)
 	return r->same;
 }
 
+/* The measurements of blocks in units of the answers. */
+static double *
+scaled_blocks(const pe_measured *measured, const int64_t *y)
+{
+	const pe_blocks *blocks = measured->strategy->blocks;
+	double	   *z = pe_alloc(blocks->first[blocks->blocks], sizeof(double));
+
+	for (int32_t b = 0; b < blocks->blocks; b++)
+		for (int64_t i = blocks->first[b]; i < blocks->first[b + 1]; i++)
+			z[i] = ldexp((double) y[i], -measured->lattice[b]);
+	return z;
+}
+
+static void
+estimate_from_blocks(const pe_reconstruction *r, const int64_t *y, double *estimate)
+{
+	double	   *z = scaled_blocks(r->measured, y);
+
+	pe_blocks_estimate(r->measured->strategy->blocks, r->workload, z, estimate);
+	pe_free(z);
+}
+
+/* A gap of so much is as good as the residual that others are held to. */
+#define NONNEGATIVE_GAP 1e-6
+
+static double
+nonnegative_from_blocks(const pe_reconstruction *r, const int64_t *y, double *estimate)
+{
+	const pe_blocks *blocks = r->measured->strategy->blocks;
+	double	   *z = scaled_blocks(r->measured, y);
+	double	   *nearest = pe_alloc(blocks->first[blocks->blocks], sizeof(double));
+	double		gap = pe_blocks_nonnegative(blocks, z, nearest);
+
+	pe_blocks_estimate(blocks, r->workload, nearest, estimate);
+	pe_free(nearest);
+	pe_free(z);
+	return gap / NONNEGATIVE_GAP * PE_NONNEGATIVE_RESIDUAL;
+}
+
 void
 pe_reconstruction_estimate(const pe_reconstruction *r, const int64_t *y, double *estimate)
 {
@@ -284,6 +338,11 @@ pe_reconstruction_estimate(const pe_reconstruction *r, const int64_t *y, double 
 	{
 		for (int32_t i = 0; i < r->workload->queries; i++)
 			estimate[i] = (double) y[i];
+		return;
+	}
+	if (r->measured->strategy->blocks != NULL)
+	{
+		estimate_from_blocks(r, y, estimate);
 		return;
 	}
 	x = pe_alloc(r->measured->strategy->columns, sizeof(double));
@@ -300,6 +359,8 @@ pe_reconstruction_estimate_nonnegative(const pe_reconstruction *r, const int64_t
 
 	if (r->measured->strategy->direct)
 		pe_bug("counts from queries that are measured by themselves");
+	if (r->measured->strategy->blocks != NULL)
+		return nonnegative_from_blocks(r, y, estimate);
 	x = pe_alloc(r->measured->strategy->columns, sizeof(double));
 	certificate = pe_strategy_solve_nonnegative(r->measured->strategy, y, x);
 	answer_from_columns(r, x, estimate);
@@ -354,6 +415,11 @@ pe_reconstruction_variance(const pe_reconstruction *r, double *variance)
 	{
 		for (int32_t i = 0; i < r->workload->queries; i++)
 			variance[i] = 1;
+		return;
+	}
+	if (r->measured->strategy->blocks != NULL)
+	{
+		pe_blocks_variance(r->measured->strategy->blocks, r->workload, variance);
 		return;
 	}
 	if (r->diagonal)
@@ -508,10 +574,12 @@ pe_reconstruction_summands(const pe_reconstruction *r, const double *variance, i
 }
 
 size_t
-pe_reconstruction_memory(const pe_workload *workload, const pe_classes *classes)
+pe_reconstruction_memory(const pe_strategy *strategy, const pe_workload *workload, const pe_classes *classes)
 {
 	size_t		n = classes->cells;
 
+	if (strategy != NULL && strategy->blocks != NULL)
+		return pe_blocks_estimate_memory(strategy->blocks, workload) + 5 * (size_t) workload->queries * sizeof(double);
 	if (n > PE_OPTIMUM_CELLS)
 		return 6 * n * sizeof(double) + 5 * (size_t) workload->queries * sizeof(double);
 	return 6 * n * n * sizeof(double) + pe_workload_quadratic_memory(workload, classes)

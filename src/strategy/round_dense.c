@@ -303,7 +303,8 @@ pe_round_dense(const pe_real_strategy *real, pe_strategy *strategy)
 	if (real->rows < real->inner || !pe_la_finite((size_t) real->rows * real->inner, real->factor) || !(unit > 0))
 		return false;
 	goal = real_objective(real, strategy) * (1 + PE_ROUNDING_LOSS);
-	for (int bits = FIRST_BITS; bits <= MOST_BITS && (best.dense == NULL || best.objective > goal); bits += BITS_STEP)
+	for (int bits = pe_rounding_bits(FIRST_BITS, real->bits);
+		 bits <= pe_rounding_bits(MOST_BITS, real->bits) && (best.dense == NULL || best.objective > goal); bits += BITS_STEP)
 		try_lattice(real, ldexp(1, bits) / unit, &best);
 	if (best.dense == NULL)
 		return false;

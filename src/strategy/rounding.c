@@ -50,6 +50,25 @@ mark_ruled_out(const pe_workload *workload, const pe_classes *classes, const boo
 			column_of[pe_classes_of_cell(classes, &workload->shape, cell)] = 0;
 }
 
+/* The same of conditions on single attributes: a class goes if all cells of one of its attributes' classes do. */
+static void
+mark_attributes(const pe_classes *classes, const pe_shape *shape, const bool *const *possible_of, int32_t *column_of)
+{
+	int32_t		inner = 1;		/* classes of the attributes that follow */
+
+	for (int a = shape->attributes - 1; a >= 0; inner *= classes->count[a--])
+	{
+		bool	   *left = pe_alloc(classes->count[a], sizeof(bool));
+
+		for (int32_t cell = 0; cell < shape->cells[a]; cell++)
+			left[classes->class_of[a][cell]] |= possible_of[a] == NULL || possible_of[a][cell];
+		for (int32_t c = 0; c < classes->cells; c++)
+			if (!left[c / inner % classes->count[a]])
+				column_of[c] = PE_RULED_OUT;
+		pe_free(left);
+	}
+}
+
 bool
 pe_workload_counts_once(const pe_workload *workload)
 {
@@ -70,6 +89,8 @@ begin_strategy(const pe_strategy_problem *problem, pe_strategy *strategy)
 	strategy->classes = problem->classes->cells;
 	strategy->column_of = pe_alloc(problem->classes->cells, sizeof(int32_t));
 	mark_ruled_out(problem->workload, problem->classes, problem->possible, strategy->column_of);
+	if (problem->possible_of != NULL)
+		mark_attributes(problem->classes, &problem->workload->shape, problem->possible_of, strategy->column_of);
 }
 
 static double
@@ -444,7 +465,7 @@ pe_rounding_full(pe_rounding *m, double *x)
 {
 	frame		columns = {m->n, m->v, NULL};
 	double	   *target = pe_alloc(m->n, sizeof(double));
-	int			bits = FIRST_BITS;
+	int			bits = pe_rounding_bits(FIRST_BITS, m->problem->bits);
 	bool		definite;
 
 	for (int32_t i = 0; i < m->n; i++)
@@ -456,7 +477,7 @@ pe_rounding_full(pe_rounding *m, double *x)
 			if (!make_triangle(m, x, &columns, bits, target))
 				pe_bug("a strategy beyond its bounds");
 			bits += BITS_STEP;
-		} while (bits <= MOST_BITS && !pe_rounding_is_good(m));
+		} while (bits <= pe_rounding_bits(MOST_BITS, m->problem->bits) && !pe_rounding_is_good(m));
 	pe_free(target);
 	return definite;
 }
@@ -550,7 +571,7 @@ most_bits(const double *r, int32_t n)
 static bool
 round_basis(pe_rounding *m, const double *r, const frame *rows)
 {
-	int			most = most_bits(r, rows->n);
+	int			most = pe_rounding_bits(most_bits(r, rows->n), m->problem->bits);
 	int			bits = most < FIRST_BITS ? most : FIRST_BITS;
 	bool		done;
 
@@ -566,8 +587,8 @@ round_basis(pe_rounding *m, const double *r, const frame *rows)
  * Of X = G'G the part P in X = B'P B: with N = B^+, P = (G N)'(G N) = R'R, and
  * the workload in B's coordinates is N'V N.
  */
-static bool
-round_with_basis(pe_rounding *m, const double *factor, int32_t factor_rows)
+bool
+pe_rounding_with_basis(pe_rounding *m, const double *factor, int32_t factor_rows)
 {
 	int32_t		rows = m->strategy->inner;
 	double	   *inverse = pe_alloc((size_t) m->n * rows, sizeof(double));
@@ -636,7 +657,7 @@ void
 pe_rounding_factor(pe_rounding *m, const double *factor, int32_t rows)
 {
 	pe_strategy *strategy = m->strategy;
-	bool		usable = find_basis(m) && round_with_basis(m, factor, rows);
+	bool		usable = find_basis(m) && pe_rounding_with_basis(m, factor, rows);
 	pe_strategy with_basis = *strategy;
 	double	   *x;
 

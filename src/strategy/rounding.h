@@ -59,6 +59,12 @@ extern bool pe_rounding_full(pe_rounding *rounding, double *x);
 /* X = G'G, G rows x n by columns, whose rows span what the queries do: by way of a basis where there is one. */
 extern void pe_rounding_factor(pe_rounding *rounding, const double *factor, int32_t rows);
 
+/*
+ * The same with the strategy's basis (inner its rows), of which n, v, goal, tolerance, problem and strategy are read: no more.
+ * False if the factor does not span it.
+ */
+extern bool pe_rounding_with_basis(pe_rounding *rounding, const double *factor, int32_t rows);
+
 /* (1 - ridge) X + ridge d I, d X's largest diagonal entry: for an X that is all but singular, or is. */
 extern void pe_rounding_singular(pe_rounding *rounding, const double *x);
 
@@ -86,8 +92,25 @@ extern pe_strategy_status pe_rounding_count_classes(const pe_strategy_problem *p
 /* Whether a workload that counts each cell once is to be counted so. */
 extern bool pe_counts_total(const pe_strategy_problem *problem);
 
-/* Method optimal under L2.  The caller has checked the problem. */
+/* Method optimal under L2, and under L1 for add_remove.  The caller has checked the problem. */
 extern pe_strategy_status pe_make_optimal(const pe_strategy_problem *problem, pe_strategy *strategy);
+extern pe_strategy_status pe_make_optimal_l1(const pe_strategy_problem *problem, pe_strategy *strategy);
+
+/*
+ * Replaces integers that are optimal for L2, a triangle with their objective for it, by better ones for L1, if there
+ * are any, and the objective by that of L1.
+ */
+extern void pe_choose_l1(const pe_strategy_problem *problem, pe_strategy *strategy);
+
+/* T = I, which a strategy with a basis needs. */
+extern int32_t *pe_unit_triangle(int32_t rows);
+
+/* A limit of bits, or fewer if the problem, or the strategy in real numbers, has a limit. */
+static inline int
+pe_rounding_bits(int bits, int limit)
+{
+	return limit > 0 && limit < bits ? limit : bits;
+}
 
 /* The lower bound alone, of the sum under L2, to within a gap: into the strategy. */
 extern void pe_make_bound(pe_rounding *rounding, double gap);
@@ -126,6 +149,7 @@ typedef struct pe_real_strategy
 	int32_t		diagonal;		/* so many rows at the head are diagonal and positive, and stay so: 0 or inner */
 	const double *v;			/* W'W, weighted, in these coordinates: inner x inner, both triangles */
 	pe_norm		norm;
+	int			bits;			/* the finest lattice, as in pe_strategy_problem; 0: no limit */
 } pe_real_strategy;
 
 /* What rounding may cost, relatively, before a finer lattice is tried. */

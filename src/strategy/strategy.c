@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/linalg.h"
+#include "strategy/blocks.h"
 #include "strategy/optimum.h"
 
 /* The place of T's entry in its packed form, row <= column. */
@@ -155,6 +156,17 @@ add_square(int64_t entry, pe_u128 *sum)
 	return true;
 }
 
+/* |a|^2; false if it is beyond what add_square bounds. */
+static bool
+square_of(const int64_t *a, int32_t rows, pe_u128 *norm_sq)
+{
+	*norm_sq = 0;
+	for (int32_t i = 0; i < rows; i++)
+		if (!add_square(a[i], norm_sq))
+			return false;
+	return true;
+}
+
 /* The largest |a_j|^2, and at least 1. */
 static bool
 largest_norm(const pe_strategy *strategy, pe_u128 *largest)
@@ -164,12 +176,11 @@ largest_norm(const pe_strategy *strategy, pe_u128 *largest)
 
 	for (int32_t column = 0; column < strategy->columns && fits; column++)
 	{
-		pe_u128		norm_sq = 0;
+		pe_u128		norm_sq;
 
 		pe_poll();
 		column_of_matrix(strategy, column, a);
-		for (int32_t i = 0; i < strategy->rows && fits; i++)
-			fits = add_square(a[i], &norm_sq);
+		fits = square_of(a, strategy->rows, &norm_sq);
 		if (norm_sq > *largest)
 			*largest = norm_sq;
 	}
@@ -330,6 +341,59 @@ pe_strategy_distances_memory(int32_t rows, int32_t columns)
 	return ((size_t) rows * ((size_t) columns + 2) + 2 * (size_t) columns + PANEL * PANEL) * sizeof(double);
 }
 
+/* By Cauchy-Schwarz no sum on the way to a product of two columns reaches this where no square does. */
+#define PRODUCT_MAX ((pe_u128) 1 << 62)
+
+/* More operations take seconds. */
+#define MOST_PRODUCTS 0x1p33
+
+/* A by columns, and whether no |a_j|^2 reaches PRODUCT_MAX. */
+static bool
+columns_for_products(const pe_strategy *strategy, int64_t *a)
+{
+	bool		fits = largest_row_sum(strategy) < ROW_SUM_MAX;
+
+	for (int32_t j = 0; j < strategy->columns && fits; j++)
+	{
+		int64_t    *column = a + (size_t) j * (size_t) strategy->rows;
+		pe_u128		norm_sq;
+
+		pe_poll();
+		column_of_matrix(strategy, j, column);
+		fits = square_of(column, strategy->rows, &norm_sq) && norm_sq < PRODUCT_MAX;
+	}
+	return fits;
+}
+
+bool
+pe_strategy_products(const pe_strategy *strategy, int64_t *product)
+{
+	size_t		n = (size_t) strategy->columns;
+	size_t		rows = (size_t) strategy->rows;
+	bool		upper = strategy->triangle != NULL && strategy->basis == NULL;
+	int64_t    *a;
+	bool		fits;
+
+	if (strategy->direct || (double) n * (double) n * (double) rows > MOST_PRODUCTS)
+		return false;
+	a = pe_alloc(n * rows, sizeof(*a));
+	fits = columns_for_products(strategy, a);
+	for (size_t j = 0; j < n && fits; j++)
+	{
+		pe_poll();
+		for (size_t i = 0; i <= j; i++)
+		{
+			int64_t		sum = 0;
+
+			for (size_t k = 0; k < (upper ? i + 1 : rows); k++)
+				sum += a[i * rows + k] * a[j * rows + k];
+			product[i * n + j] = product[j * n + i] = sum;
+		}
+	}
+	pe_free(a);
+	return fits;
+}
+
 static pe_u128
 magnitude(int64_t entry)
 {
@@ -365,6 +429,31 @@ largest_column_l1(const pe_strategy *strategy)
 	}
 	pe_free(a);
 	return largest;
+}
+
+bool
+pe_strategy_column_norms(const pe_strategy *strategy, pe_norm norm, pe_u128 *norms)
+{
+	int64_t    *a;
+	bool		fits = true;
+
+	if (strategy->direct || largest_row_sum(strategy) >= ROW_SUM_MAX)
+		return false;
+	a = pe_alloc(strategy->rows, sizeof(*a));
+	for (int32_t j = 0; j < strategy->columns && fits; j++)
+	{
+		pe_poll();
+		norms[j] = 1;
+		if (is_identity(strategy))
+			continue;
+		column_of_matrix(strategy, j, a);
+		if (norm == PE_L1)
+			norms[j] = l1_distance(a, NULL, strategy->rows);
+		else
+			fits = square_of(a, strategy->rows, &norms[j]);
+	}
+	pe_free(a);
+	return fits;
 }
 
 /* The same of two columns whose norms are below 2^62, five times as fast. */
@@ -437,57 +526,79 @@ pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbours neighbours
 	return true;
 }
 
-/* b = B x */
+/*
+ * What follows is computed modulo 2^128: where the end fits, it is exact, whatever is on the way.
+ * x, b and y have a row of `width` numbers for each entry of a vector: so many vectors side by side.
+ */
+
+/* to += factor from, rows of numbers */
 static void
-multiply_basis(const pe_strategy *strategy, const int64_t *x, pe_i128 *b)
+add_row(pe_u128 *to, int64_t factor, const pe_u128 *from, size_t width)
 {
-	for (int32_t i = 0; i < strategy->inner; i++)
-	{
-		b[i] = 0;
-		if (strategy->basis == NULL)
-			b[i] = x[i];
-		for (int32_t j = 0; strategy->basis != NULL && j < strategy->columns; j++)
-			b[i] += (pe_i128) strategy->basis[(size_t) i * strategy->columns + j] * x[j];
-	}
+	for (size_t k = 0; k < width; k++)
+		to[k] += (pe_u128) factor * from[k];
 }
 
-/* T b in place: column j of T needs b[j] alone, and changes what is above it. */
+/* b = B x */
 static void
-multiply_triangle(const pe_strategy *strategy, pe_i128 *b)
+multiply_basis(const pe_strategy *strategy, size_t width, const pe_u128 *x, pe_u128 *b)
+{
+	if (strategy->basis == NULL)
+	{
+		memcpy(b, x, (size_t) strategy->columns * width * sizeof(*b));
+		return;
+	}
+	memset(b, 0, (size_t) strategy->inner * width * sizeof(*b));
+	for (int32_t i = 0; i < strategy->inner; i++)
+		for (int32_t j = 0; j < strategy->columns; j++)
+			add_row(b + (size_t) i * width, strategy->basis[(size_t) i * strategy->columns + j], x + (size_t) j * width, width);
+}
+
+/* T b in place: column j of T needs row j of b alone, and changes what is above it. */
+static void
+multiply_triangle(const pe_strategy *strategy, size_t width, pe_u128 *b)
 {
 	for (int32_t j = 0; strategy->triangle != NULL && j < strategy->rows; j++)
 	{
 		const int32_t *column = strategy->triangle + packed(0, j);
-		pe_i128		factor = b[j];
+		pe_u128    *row = b + (size_t) j * width;
 
 		for (int32_t i = 0; i < j; i++)
-			b[i] += column[i] * factor;
-		b[j] = column[j] * factor;
+			add_row(b + (size_t) i * width, column[i], row, width);
+		for (size_t k = 0; k < width; k++)
+			row[k] *= (pe_u128) column[j];
 	}
 }
 
 /* y = M b */
 static void
-multiply_dense(const pe_strategy *strategy, const pe_i128 *b, pe_i128 *y)
+multiply_dense(const pe_strategy *strategy, size_t width, const pe_u128 *b, pe_u128 *y)
 {
-	memset(y, 0, strategy->rows * sizeof(*y));
+	memset(y, 0, (size_t) strategy->rows * width * sizeof(*y));
 	for (int32_t l = 0; l < strategy->inner; l++)
 	{
 		const int32_t *column = strategy->dense + (size_t) l * strategy->rows;
 
 		for (int32_t i = 0; i < strategy->rows; i++)
-			y[i] += column[i] * b[l];
+			add_row(y + (size_t) i * width, column[i], b + (size_t) l * width, width);
 	}
 }
 
-static void
-apply_dense(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
+void
+pe_strategy_apply_wide(const pe_strategy *strategy, size_t width, const pe_u128 *x, pe_u128 *y)
 {
-	size_t		inner = strategy->inner;
-	pe_i128    *b = pe_alloc(inner, sizeof(*b));
+	size_t		inner = (size_t) strategy->inner * width;
+	pe_u128    *b = y;
 
-	multiply_basis(strategy, x, b);
-	multiply_dense(strategy, b, y);
+	if (strategy->direct)
+		pe_bug("a direct strategy has no matrix");
+	if (strategy->dense != NULL)
+		b = pe_alloc(inner, sizeof(*b));
+	multiply_basis(strategy, width, x, b);
+	multiply_triangle(strategy, width, b);
+	if (strategy->dense == NULL)
+		return;
+	multiply_dense(strategy, width, b, y);
 	pe_wipe(b, inner * sizeof(*b));
 	pe_free(b);
 }
@@ -495,15 +606,20 @@ apply_dense(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
 void
 pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y)
 {
+	size_t		columns = (size_t) strategy->columns;
+	pe_u128    *wide;
+
 	if (strategy->direct)
-		pe_direct_apply(strategy, x, y);
-	else if (strategy->dense != NULL)
-		apply_dense(strategy, x, y);
-	else
 	{
-		multiply_basis(strategy, x, y);
-		multiply_triangle(strategy, y);
+		pe_direct_apply(strategy, x, y);
+		return;
 	}
+	wide = pe_alloc(columns, sizeof(*wide));
+	for (size_t j = 0; j < columns; j++)
+		wide[j] = (pe_u128) x[j];
+	pe_strategy_apply_wide(strategy, 1, wide, (pe_u128 *) y);
+	pe_wipe(wide, columns * sizeof(*wide));
+	pe_free(wide);
 }
 
 void
@@ -550,6 +666,8 @@ pe_strategy_columns(const pe_strategy *strategy, const pe_workload *workload, co
 	int32_t		cells = pe_shape_cells(&workload->shape);
 	pe_classes	classes;
 
+	if (cells > PE_MAX_CELLS)
+		pe_bug("columns of cells that have no numbers");
 	pe_classes_init(&workload, 1, &classes);
 	if (classes.cells != strategy->classes)
 		pe_bug("a strategy for another workload");
@@ -572,7 +690,8 @@ typedef enum kind
 	IDENTITY,
 	TRIANGLE,
 	DENSE,
-	DIRECT						/* there is none: A = W */
+	DIRECT,						/* there is none: A = W */
+	BLOCKS						/* there is none: the blocks follow the header (blocks.h) */
 } kind;
 
 typedef struct header
@@ -610,15 +729,20 @@ words_of_basis(const header *h)
 	return h->has_basis ? (size_t) h->inner * h->columns : 0;
 }
 
+/* Without blocks. */
 static size_t
 size_of(const header *h)
 {
+	if (h->kind == BLOCKS)
+		return sizeof(header);
 	return sizeof(header) + (h->classes + words_of_m(h) + words_of_basis(h)) * sizeof(int32_t);
 }
 
 static kind
 kind_of(const pe_strategy *strategy)
 {
+	if (strategy->blocks != NULL)
+		return BLOCKS;
 	if (strategy->direct)
 		return DIRECT;
 	if (strategy->dense != NULL)
@@ -640,7 +764,7 @@ pe_strategy_size(const pe_strategy *strategy)
 {
 	header		h = header_of(strategy);
 
-	return size_of(&h);
+	return size_of(&h) + (strategy->blocks != NULL ? pe_blocks_size(strategy->blocks) : 0);
 }
 
 static char *
@@ -658,6 +782,11 @@ pe_strategy_write(const pe_strategy *strategy, char *bytes)
 	header		h = header_of(strategy);
 
 	memcpy(bytes, &h, sizeof(h));
+	if (strategy->blocks != NULL)
+	{
+		pe_blocks_write(strategy->blocks, bytes + sizeof(h));
+		return;
+	}
 	bytes = write_words(bytes + sizeof(h), strategy->column_of, strategy->classes);
 	bytes = write_words(bytes, h.kind == DENSE ? strategy->dense : strategy->triangle, words_of_m(&h));
 	write_words(bytes, strategy->basis, words_of_basis(&h));
@@ -691,6 +820,8 @@ kind_is_sound(const header *h)
 			return h->rows >= h->inner && h->rows <= PE_MAX_CELLS;
 		case DIRECT:
 			return !h->has_basis && h->classes <= PE_OPTIMUM_CELLS;
+		case BLOCKS:
+			return !h->has_basis && h->classes == 1;
 		default:
 			return false;
 	}
@@ -741,6 +872,29 @@ entries_are_sound(const pe_strategy *strategy)
 	return strategy->direct || largest_row_sum(strategy) < ROW_SUM_MAX;
 }
 
+static pe_strategy_status
+read_blocks(pe_strategy *strategy, const char *bytes, size_t size)
+{
+	int32_t		rows = strategy->rows;
+
+	strategy->blocks = pe_blocks_read(bytes, size);
+	if (strategy->blocks != NULL && strategy->blocks->first[strategy->blocks->blocks] == rows)
+		return PE_STRATEGY_OK;
+	pe_strategy_free(strategy);
+	return PE_STRATEGY_MALFORMED;
+}
+
+void
+pe_strategy_of_blocks(pe_strategy *strategy, pe_blocks *blocks, double objective, double lower_bound)
+{
+	memset(strategy, 0, sizeof(*strategy));
+	strategy->classes = strategy->columns = strategy->inner = 1;
+	strategy->rows = (int32_t) blocks->first[blocks->blocks];
+	strategy->blocks = blocks;
+	strategy->objective = objective;
+	strategy->lower_bound = lower_bound;
+}
+
 pe_strategy_status
 pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size)
 {
@@ -750,7 +904,7 @@ pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size)
 	if (size < sizeof(h))
 		return PE_STRATEGY_MALFORMED;
 	memcpy(&h, bytes, sizeof(h));
-	if (!header_is_sound(&h) || size != size_of(&h))
+	if (!header_is_sound(&h) || (h.kind == BLOCKS ? size < size_of(&h) : size != size_of(&h)))
 		return PE_STRATEGY_MALFORMED;
 	bytes += sizeof(h);
 	strategy->classes = h.classes;
@@ -761,6 +915,8 @@ pe_strategy_read(pe_strategy *strategy, const char *bytes, size_t size)
 	strategy->iterations = h.iterations;
 	strategy->objective = h.objective;
 	strategy->lower_bound = h.lower_bound;
+	if (h.kind == BLOCKS)
+		return read_blocks(strategy, bytes, size - sizeof(h));
 	strategy->column_of = read_words(&bytes, h.classes);
 	if (h.kind == DENSE)
 		strategy->dense = read_words(&bytes, words_of_m(&h));
@@ -780,5 +936,8 @@ pe_strategy_free(pe_strategy *strategy)
 	pe_free(strategy->triangle);
 	pe_free(strategy->dense);
 	pe_free(strategy->basis);
+	if (strategy->blocks != NULL)
+		pe_blocks_free(strategy->blocks);
+	pe_free(strategy->blocks);
 	memset(strategy, 0, sizeof(*strategy));
 }

@@ -120,6 +120,8 @@ typedef struct pe_strategy_problem
 	double		gap;
 	pe_neighbours neighbours;	/* whose sensitivity counts in the objective and in its bound */
 	const bool *const *possible_of; /* of each attribute: its cells that a predicate leaves; each, or the list, NULL: all */
+	bool		whole;			/* one matrix for all classes, if it can be had: no blocks */
+	int			bits;			/* of method optimal: no column of A is much longer than 2^bits; 0: as the gap asks for */
 } pe_strategy_problem;
 
 /*
@@ -205,12 +207,30 @@ extern bool pe_strategy_sensitivity_l1(const pe_strategy *strategy, pe_neighbour
 									   pe_u128 *sensitivity);
 
 /*
+ * |a_j|^2 of every column (PE_L1: |a_j|_1), exact, for one row and add_remove; 0 where a column
+ * is.  False as the sensitivities above, and for a direct strategy.
+ */
+extern bool pe_strategy_column_norms(const pe_strategy *strategy, pe_norm norm, pe_u128 *norms);
+
+/*
+ * a_i'a_j of all columns, exact; columns x columns.  False, and the products undefined, if an
+ * |a_j|^2 is 2^62 or more, for more than some 2000 columns, and for a direct strategy.
+ */
+extern bool pe_strategy_products(const pe_strategy *strategy, int64_t *product);
+
+/*
  * y = A x, exact; x has an entry per column, below 2^63.  With the entries that
  * the sensitivities above accept the 128 bits cannot overflow for any
  * data (each y is below 2^125 in absolute value), so there is no check that the
  * data could fail.
  */
 extern void pe_strategy_apply(const pe_strategy *strategy, const int64_t *x, pe_i128 *y);
+
+/*
+ * The same of `width` vectors side by side: x is columns x width and y rows x width, by rows; not
+ * for direct strategies.  Modulo 2^128: exact where each y is below 2^127, whatever is on the way.
+ */
+extern void pe_strategy_apply_wide(const pe_strategy *strategy, size_t width, const pe_u128 *x, pe_u128 *y);
 
 /*
  * Tells a direct strategy its workload, which must outlive it; nothing for others.

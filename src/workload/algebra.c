@@ -315,6 +315,12 @@ to_power(double entry, int power)
 	return result;
 }
 
+static bool
+is_of_ranges(const pe_factor *factor)
+{
+	return factor != NULL && factor->constructor != PE_IDENTITY && factor->constructor != PE_MATRIX;
+}
+
 /* One slice; out is zero.  The weights of W are taken to a power. */
 static void
 contract_slice(const axis *along, int power, const double *in, size_t inner, double *sums, double *out)
@@ -349,7 +355,7 @@ static double *
 contract(const axis *along, int power, const double *in, size_t outer, size_t inner)
 {
 	double	   *out = pe_alloc(outer * along->queries * inner, sizeof(double));
-	double	   *sums = pe_alloc(((size_t) along->classes + 1) * inner, sizeof(double));
+	double	   *sums = is_of_ranges(along->factor) ? pe_alloc(((size_t) along->classes + 1) * inner, sizeof(double)) : NULL;
 
 	for (size_t o = 0; o < outer; o++)
 		contract_slice(along, power, in + o * along->classes * inner, inner, sums,
@@ -394,34 +400,52 @@ scatter(const pe_term *term, const axis *axes, int attributes, bool last_fastest
 	}
 }
 
-static void
-apply_term(const pe_term *term, const pe_classes *classes, int power, const double *x, double *answer)
+static int
+all_axes(const pe_term *term, const pe_classes *classes, axis *axes)
+{
+	if (is_whole(term))
+	{
+		axes[0] = axis_of_whole(term, classes);
+		return 1;
+	}
+	axes_of_term(term, classes, axes);
+	return classes->attributes;
+}
+
+double *
+pe_term_contract(const pe_term *term, const pe_classes *classes, int power, const double *x, size_t outer, size_t inner)
 {
 	axis		axes[PE_MAX_ATTRIBUTES];
 	bool		done[PE_MAX_ATTRIBUTES] = {false};
-	int			attributes = is_whole(term) ? 1 : classes->attributes;
+	int			attributes = all_axes(term, classes, axes);
 	double	   *array = NULL;
 
-	if (is_whole(term))
-		axes[0] = axis_of_whole(term, classes);
-	else
-		axes_of_term(term, classes, axes);
 	for (int step = 0; step < attributes; step++)
 	{
 		int			along = next_axis(axes, attributes, done);
-		size_t		outer = 1;
-		size_t		inner = 1;
+		size_t		before = outer;
+		size_t		behind = inner;
 		double	   *next;
 
 		for (int a = 0; a < along; a++)
-			outer *= done[a] ? axes[a].queries : axes[a].classes;
+			before *= done[a] ? axes[a].queries : axes[a].classes;
 		for (int a = along + 1; a < attributes; a++)
-			inner *= done[a] ? axes[a].queries : axes[a].classes;
-		next = contract(&axes[along], power, step == 0 ? x : array, outer, inner);
+			behind *= done[a] ? axes[a].queries : axes[a].classes;
+		next = contract(&axes[along], power, step == 0 ? x : array, before, behind);
 		pe_free(array);
 		array = next;
 		done[along] = true;
 	}
+	return array;
+}
+
+static void
+apply_term(const pe_term *term, const pe_classes *classes, int power, const double *x, double *answer)
+{
+	axis		axes[PE_MAX_ATTRIBUTES];
+	int			attributes = all_axes(term, classes, axes);
+	double	   *array = pe_term_contract(term, classes, power, x, 1, 1);
+
 	scatter(term, axes, attributes, true, array, answer);
 	pe_free(array);
 }
@@ -798,4 +822,43 @@ pe_workload_part(const pe_workload *workload, const int *attribute, int attribut
 		part->terms++;
 	}
 	part->queries = (int32_t) queries;
+}
+
+/* Whether cells of the shape are the workload's own, in their order. */
+static bool
+is_same_product(const pe_workload *workload, const pe_shape *shape, const int *place)
+{
+	for (int a = 0; a < workload->shape.attributes; a++)
+		if (place[a] != a)
+			return false;
+	return workload->shape.attributes == shape->attributes;
+}
+
+bool
+pe_workload_over(const pe_workload *workload, const pe_shape *shape, const int *place, pe_workload *over)
+{
+	bool		same = is_same_product(workload, shape, place);
+
+	for (int32_t t = 0; t < workload->terms; t++)
+		if (is_whole(&workload->term[t]) && !same)
+			return false;
+	*over = *workload;
+	over->shape = *shape;
+	over->chunks = NULL;
+	over->term = pe_alloc((size_t) workload->terms, sizeof(pe_term));
+	for (int32_t t = 0; t < workload->terms; t++)
+	{
+		const pe_term *from = &workload->term[t];
+		pe_term    *to = &over->term[t];
+
+		*to = *from;
+		to->factor = pe_alloc((size_t) from->factors + 1, sizeof(pe_factor));
+		for (int f = 0; f < from->factors; f++)
+		{
+			to->factor[f] = from->factor[f];
+			if (to->factor[f].attribute != PE_ALL_CELLS)
+				to->factor[f].attribute = place[to->factor[f].attribute];
+		}
+	}
+	return true;
 }

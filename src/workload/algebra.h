@@ -65,6 +65,13 @@ extern void pe_workload_apply_squares(const pe_workload *workload, const pe_clas
 extern void pe_workload_apply_power(const pe_workload *workload, const pe_classes *classes,
 									int power, const double *d, double *answer);
 
+/*
+ * An array [outer][classes][inner] contracted with the queries of one term, their weights to a power (1 or
+ * even): [outer][queries][inner], pe_free.  The queries are row-major in the order of the attributes, last fastest.
+ */
+extern double *pe_term_contract(const pe_term *term, const pe_classes *classes, int power, const double *x,
+								size_t outer, size_t inner);
+
 /* Whether all entries of matrices are in a range; all other factors have zeros and ones. */
 extern bool pe_workload_weights_within(const pe_workload *workload, int32_t least, int32_t most);
 
@@ -93,6 +100,14 @@ extern void pe_workload_basis_free(pe_workload *basis);
  */
 extern void pe_workload_part(const pe_workload *workload, const int *attribute, int attributes, const double *weight,
 							 pe_workload *part);
+
+/*
+ * The same queries over a shape with more attributes, which they sum over, or with the same
+ * in another order: attribute a of the workload is place[a] of the shape.  False,
+ * with nothing to free, if a matrix over all cells would be over other cells then.  It refers to the given
+ * one; free it with pe_workload_basis_free.
+ */
+extern bool pe_workload_over(const pe_workload *workload, const pe_shape *shape, const int *place, pe_workload *over);
 
 /* ----------
  * Queries for who needs some of them one by one, and something of all of

@@ -118,6 +118,7 @@ typedef struct subject
 	matrix		a;
 	pe_strategy strategy;
 	int32_t		column_of_cell[MAX_CELLS];
+	int			shift[MAX_ROWS];	/* a row is released in units of 2^-shift */
 	pe_u128		sensitivity;	/* as the server computes it */
 	pe_u128		listed;			/* by the list of neighbours */
 	pe_u128		without_zero;	/* the same without contributions of nothing */
@@ -137,7 +138,7 @@ static const mechanism gaussian = {"gaussian", PE_ZCDP, false, gaussian_release,
 static void
 gdp_release(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	const pe_noise noise = {PE_GDP, s->sensitivity, s->of.nano};
+	const pe_noise noise = {PE_GDP, s->sensitivity, s->of.nano, 0};
 
 	pe_noise_release(&noise, exact, count, released);
 }
@@ -148,12 +149,13 @@ gdp_release(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 static const mechanism gdp = {"gdp", PE_GDP, false, gdp_release, pe_strategy_sensitivity_sq,
 	NULL, NULL, 0.8, UINT64_MAX};
 
-static int
-shift_of(const subject *s)
+static void
+fill_shifts(subject *s)
 {
-	const pe_noise noise = {s->of.mechanism->accounting, s->sensitivity, s->of.nano};
+	const pe_noise noise = {s->of.mechanism->accounting, s->sensitivity, s->of.nano, 0};
 
-	return s->of.mechanism->prepare == NULL ? pe_noise_shift(&noise) : 0;
+	for (int i = 0; i < s->a.rows; i++)
+		s->shift[i] = pe_noise_shift(&noise);
 }
 
 static void
@@ -168,6 +170,7 @@ static const mechanism laplace = {"laplace", PE_PURE, true, laplace_release, pe_
 #include "fits.h"
 #include "minima.h"
 #include "dawa.h"
+#include "blocks.h"
 
 #define MARGINALS "total(2) * identity(3) + identity(2) * total(3)"
 
@@ -206,6 +209,15 @@ static const target targets[] = {
 	{&laplace, PE_SUBSTITUTE, 3, "prefix(4)", 1, 1000000000, 3},
 	{&laplace, PE_ADD_REMOVE, 1, "all_range(8)", -1, 1000000000, 3},
 	{&laplace, PE_SUBSTITUTE, 1, MARGINALS, 4, 1000000000, 3},
+	{&blocks, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3},
+	{&blocks, PE_ADD_REMOVE, 3, MARGINALS, -1, 125000000, 3},
+	{&blocks, PE_SUBSTITUTE, 1, MARGINALS, -1, 500000000, 3},
+	{&blocks_gdp, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3},
+	{&blocks_gdp, PE_ADD_REMOVE, 3, MARGINALS, -1, 55555555, 3},
+	{&blocks_gdp, PE_SUBSTITUTE, 1, MARGINALS, -1, 500000000, 3},
+	{&blocks_pure, PE_ADD_REMOVE, 1, MARGINALS, -1, 1000000000, 3},
+	{&blocks_pure, PE_ADD_REMOVE, 3, MARGINALS, -1, 500000000, 3},
+	{&blocks_pure, PE_SUBSTITUTE, 1, MARGINALS, -1, 1000000000, 3},
 	{&sums, PE_ADD_REMOVE, 1, "gradient", -1, 500000000, 0},
 	{&sums, PE_SUBSTITUTE, 3, "gradient", -1, 500000000, 0},
 	{&sums, PE_ADD_REMOVE, 3, "second moment", -1, 500000000, 0},
@@ -307,6 +319,8 @@ prepare(const target *of, subject *s)
 	}
 	if (of->mechanism->sensitivity != NULL && !of->mechanism->sensitivity(&s->strategy, of->neighbours, of->max_rows, &s->sensitivity))
 		pe_bug("no sensitivity");
+	if (of->mechanism->prepare == NULL)
+		fill_shifts(s);
 	s->listed = worst_neighbours(&s->a, of->max_rows, of->neighbours, of->mechanism->l1, true, s->worst);
 	s->without_zero = worst_neighbours(&s->a, of->max_rows, of->neighbours, of->mechanism->l1, false, unused);
 }
@@ -340,7 +354,6 @@ typedef struct trial
 	release_function release;
 	bool		table;			/* calls are so long that the noise comes from a table */
 	pe_i128		exact[2][MAX_ROWS];
-	int			shift;			/* what is released is in units of 2^-shift */
 	evidence	e;
 } trial;
 
@@ -349,7 +362,7 @@ static void
 centre(const trial *t, const int64_t *released, int64_t *r)
 {
 	for (int i = 0; i < t->subject->a.rows; i++)
-		r[i] = (int64_t) ((uint64_t) released[i] - ((uint64_t) t->exact[1][i] << t->shift));
+		r[i] = (int64_t) ((uint64_t) released[i] - ((uint64_t) t->exact[1][i] << t->subject->shift[i]));
 }
 
 /* Runs copies releases of P (side 0) or Q (side 1); released gets rows numbers for each. */
@@ -423,16 +436,17 @@ start_trial(trial *t, const subject *s, const pair *pair, release_function relea
 	memset(t, 0, sizeof(*t));
 	t->subject = s;
 	t->release = release;
-	t->shift = shift_of(s);
 	measure(s, &pair->p, t->exact[0]);
 	measure(s, &pair->q, t->exact[1]);
 	for (int i = 0; i < rows; i++)
 	{
 		if (t->exact[0][i] - t->exact[1][i] != (pe_i128) pair->p.image[i] - pair->q.image[i])
 			pe_bug("the matrix applied is not the matrix shown");
-		t->e.direction[i] = ldexp((double) (t->exact[0][i] - t->exact[1][i]), t->shift) * (s->a.weight[i] > 0 ? s->a.weight[i] : 1);
+		t->e.direction[i] = ldexp((double) (t->exact[0][i] - t->exact[1][i]), s->shift[i]);
 	}
 	start_evidence(&t->e, rows, s->of.mechanism->accounting, s->of.nano);
+	for (int i = 0; i < rows; i++)
+		t->e.weight[i] = s->a.weight[i] > 0 ? ldexp(s->a.weight[i], -2 * s->shift[i]) : 1;
 	choose_bins(t);
 }
 
@@ -545,6 +559,13 @@ draws_of(const mechanism *m, uint64_t draws)
 	return at_most(draws, draws >= FULL_DRAWS || m->most_draws < FULL_DRAWS / 100 ? m->most_draws : m->most_draws / 5);
 }
 
+/* Two columns of blocks are as far apart in the L1 norm as their norms allow: no pair of neighbours loses all of that. */
+static bool
+is_bounded(const subject *s)
+{
+	return s->of.mechanism == &blocks_pure && s->of.neighbours == PE_SUBSTITUTE;
+}
+
 static void
 audit_target(const target *of, uint64_t draws)
 {
@@ -559,13 +580,15 @@ audit_target(const target *of, uint64_t draws)
 	name_target(of, name, sizeof(name));
 	if (of->mechanism->sensitivity != NULL)
 		ok(s.sensitivity == s.listed, name, "the sensitivity is what the list of all neighbours says");
-	if (of->mechanism->prepare == prepare_sums)
-		ok(s.sensitivity >= s.listed && (double) s.sensitivity < 1.001 * (double) s.listed, name,
-		   "the sensitivity is what the list of all neighbours says, but for the rounding of scalars");
+	if (of->mechanism->prepare == prepare_sums || of->mechanism->prepare == prepare_blocks)
+		ok(s.sensitivity >= s.listed && (double) s.sensitivity < (is_bounded(&s) ? 2 : 1.001) * (double) s.listed, name,
+		   "the sensitivity is what the list of all neighbours says, but for rounding");
 	audit(&s, of->mechanism->release, draws_of(of->mechanism, draws), &v);
 	below = v.epsilon.share <= 1 && v.rho.share <= 1;
 	share = of->mechanism->accounting == PE_PURE ? v.epsilon.share : v.rho.share;
-	least = of->mechanism == &gdp && draws >= FULL_DRAWS ? LEAST_OF_GDP : of->mechanism->least_share;
+	least = (of->mechanism == &gdp || of->mechanism == &blocks_gdp) && draws >= FULL_DRAWS ? LEAST_OF_GDP : of->mechanism->least_share;
+	if (is_bounded(&s))
+		least *= (double) s.listed / (double) s.sensitivity;
 	print_row(&s, &v, !below ? "ABOVE THE CHARGE" : share >= least ? "holds" : "NO POWER");
 	ok(below, name, "never above the charge");
 	if (least > 0)
@@ -611,11 +634,11 @@ main(int argc, char **argv)
 		audit_perturbed(only != NULL ? (int) draws : PERTURBED_DRAWS);
 	if (only == NULL || strcmp(only, "passes") == 0)
 		audit_passes();
-	printf("# planted faults, at most %d draws, 10^7 of gdp\n", FAULT_DRAWS);
+	printf("# planted faults, at most %d draws, 10^7 where a few percent are missing\n", FAULT_DRAWS);
 	for (int i = 0; i < lengthof(faults); i++)
 		if (only == NULL || strcmp(only, faults[i].of.mechanism->name) == 0)
 		{
-			uint64_t	needed = faults[i].of.mechanism == &gdp ? FULL_DRAWS : FAULT_DRAWS;
+			uint64_t	needed = faults[i].of.mechanism == &gdp || faults[i].release == blocks_shares_up ? FULL_DRAWS : FAULT_DRAWS;
 
 			if (needed <= draws || needed == FAULT_DRAWS)
 				audit_fault(&faults[i], at_most(needed, draws_of(faults[i].of.mechanism, draws)));

@@ -55,6 +55,7 @@ typedef struct evidence
 	int64_t		nano;			/* the charge */
 	double		epsilon[lengthof(deltas)];	/* the curve of the charge */
 	double		direction[MAX_ROWS];	/* P's exact answers less Q's */
+	double		weight[MAX_ROWS];	/* of a coordinate in the projection: one over the variance of its noise, but for a factor */
 	uint64_t	n[2];			/* draws in each half, the same for P and Q */
 	int			count;
 	statistic	each[MAX_STATISTICS];
@@ -77,6 +78,8 @@ start_evidence(evidence *e, int rows, pe_accounting accounting, int64_t nano)
 	e->rows = rows;
 	e->accounting = accounting;
 	e->nano = nano;
+	for (int i = 0; i < rows; i++)
+		e->weight[i] = 1;
 	for (int i = 0; i < lengthof(deltas); i++)
 		e->epsilon[i] = pe_epsilon_of_rho(accounting, (double) nano / NANO, deltas[i]);
 	add_statistic(e, PROJECTION, 0, 0);
@@ -119,7 +122,7 @@ value(const evidence *e, const statistic *s, const int64_t *r)
 	if (s->kind == DIFFERENCE)
 		return (double) r[s->i] - (double) r[s->j];
 	for (int i = 0; i < e->rows; i++)
-		sum += e->direction[i] * (double) r[i];
+		sum += e->direction[i] * e->weight[i] * (double) r[i];
 	return sum;
 }
 

@@ -34,7 +34,7 @@ sigma_too_small(const subject *s, pe_i128 *exact, size_t count, int64_t *release
 static void
 variance_too_small(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	const pe_noise noise = {PE_GDP, s->sensitivity, s->of.nano * 50 / 49};
+	const pe_noise noise = {PE_GDP, s->sensitivity, s->of.nano * 50 / 49, 0};
 
 	pe_noise_release(&noise, exact, count, released);
 }
@@ -184,6 +184,55 @@ tails_cut(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 		released[i] = (int64_t) exact[i] + (released[i] < -limit ? -limit : released[i] > limit ? limit : released[i]);
 }
 
+/* Blocks whose shares are a twentieth larger than they may be. */
+static void
+blocks_shares_up(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_noise_vector vector[MAX_ROWS];
+
+	for (int b = 0; b < blocks_strategy.blocks->blocks; b++)
+	{
+		vector[b] = blocks_plan->vector[b];
+		vector[b].sensitivity = vector[b].sensitivity * 20 / 21;
+	}
+	release_blocks_as(s, vector, exact, count, released);
+}
+
+/* The block with the largest sensitivity is drawn with that of the least. */
+static void
+blocks_sensitivity_of_another(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	const pe_blocks *blocks = blocks_strategy.blocks;
+	pe_noise_vector vector[MAX_ROWS];
+	int			largest = 0;
+	int			least = 0;
+
+	for (int b = 0; b < blocks->blocks; b++)
+	{
+		vector[b] = blocks_plan->vector[b];
+		largest = pe_blocks_relative_variance(blocks, b) > pe_blocks_relative_variance(blocks, largest) ? b : largest;
+		least = pe_blocks_relative_variance(blocks, b) < pe_blocks_relative_variance(blocks, least) ? b : least;
+	}
+	vector[largest].sensitivity = (pe_u128) ldexp((double) vector[least].sensitivity, (s->of.mechanism->accounting == PE_PURE ? 1 : 2) *
+												  (vector[largest].lattice - vector[least].lattice));
+	release_blocks_as(s, vector, exact, count, released);
+}
+
+/* Each block is drawn as if the charge were its own. */
+static void
+blocks_without_shares(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	const pe_blocks *blocks = blocks_strategy.blocks;
+	pe_noise_vector vector[MAX_ROWS];
+
+	for (int b = 0; b < blocks->blocks; b++)
+	{
+		vector[b] = blocks_plan->vector[b];
+		vector[b].sensitivity = vector[b].sensitivity * blocks->share[b] >> PE_SHARE_BITS;
+	}
+	release_blocks_as(s, vector, exact, count, released);
+}
+
 /* Gradients clipped at C get the noise for C / 2. */
 static void
 sums_clip_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
@@ -316,6 +365,11 @@ static const fault faults[] = {
 	{"sensitivity halved, Laplace", {&laplace, PE_ADD_REMOVE, 1, "identity(4)", -1, 1000000000, 3}, laplace_halved},
 	{"L2 norm for L1", {&laplace, PE_SUBSTITUTE, 1, "identity(4)", -1, 1000000000, 3}, laplace_by_l2},
 	{"zero vertex left out, Laplace", {&laplace, PE_SUBSTITUTE, 1, "total(4)", 2, 1000000000, 3}, laplace_zero_left_out},
+	{"shares of blocks 5 % too large", {&blocks_gdp, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3}, blocks_shares_up},
+	{"a block with the sensitivity of another", {&blocks, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3}, blocks_sensitivity_of_another},
+	{"a block with the sensitivity of another, Laplace", {&blocks_pure, PE_ADD_REMOVE, 1, MARGINALS, -1, 1000000000, 3}, blocks_sensitivity_of_another},
+	{"blocks without shares", {&blocks, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, blocks_without_shares},
+	{"blocks without shares, Laplace", {&blocks_pure, PE_ADD_REMOVE, 3, MARGINALS, -1, 500000000, 3}, blocks_without_shares},
 	{"clip halved", {&sums, PE_ADD_REMOVE, 1, "gradient", -1, 500000000, 0}, sums_clip_halved},
 	{"clip halved, L1", {&sums_pure, PE_ADD_REMOVE, 1, "gradient", -1, 1000000000, 0}, sums_clip_halved},
 	{"max_rows forgotten in a gradient", {&sums, PE_SUBSTITUTE, 3, "gradient", -1, 125000000, 0}, sums_rows_forgotten},

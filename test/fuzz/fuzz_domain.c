@@ -87,6 +87,7 @@ static void
 check_domain(const pe_domain *domain, const char *bytes, size_t size)
 {
 	char	   *written;
+	bool		numbers = pe_domain_has_numbers(domain);
 	int64_t		cells = 1;
 
 	demand(pe_domain_size(domain) == size, "the size of what was read");
@@ -98,12 +99,13 @@ check_domain(const pe_domain *domain, const char *bytes, size_t size)
 	{
 		check_points(&domain->attribute[a]);
 		check_others(&domain->attribute[a]);
-		cells *= pe_attribute_cells(&domain->attribute[a]);
+		if (cells <= PE_MAX_CELLS)
+			cells *= pe_attribute_cells(&domain->attribute[a]);
 		(void) pe_attribute_is_ordered(&domain->attribute[a]);
-		demand(pe_domain_coordinate(domain, domain->cells - 1, a) == pe_attribute_cells(&domain->attribute[a]) - 1,
+		demand(!numbers || pe_domain_coordinate(domain, domain->cells - 1, a) == pe_attribute_cells(&domain->attribute[a]) - 1,
 			   "the last cell");
 	}
-	demand(cells == domain->cells && cells <= PE_MAX_CELLS, "the number of cells");
+	demand(numbers == (cells <= PE_MAX_CELLS) && domain->cells == (numbers ? cells : PE_MAX_CELLS + 1), "the number of cells");
 }
 
 int

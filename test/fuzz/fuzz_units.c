@@ -41,18 +41,31 @@ check_written(const pe_units_frame *frame, const pe_units *units, const char *by
 	pe_free(written);
 }
 
+/* An entry, of either width; a narrow cell is a wide one. */
+static pe_wide_rows
+entry_of(const pe_units *units, size_t i)
+{
+	const pe_unit_rows *narrow = &units->entry[i];
+
+	if (units->wide_cells != 0)
+		return units->wide[i];
+	return (pe_wide_rows) {
+		.unit = {narrow->unit[0], narrow->unit[1]}, .cell = (pe_u128) narrow->cell, .rows = narrow->rows, .counted = narrow->counted
+	};
+}
+
 static uint64_t
 rows_of(const pe_units *units)
 {
 	uint64_t	rows = 0;
 
 	for (size_t i = 0; i < units->entries; i++)
-		rows += units->entry[i].rows;
+		rows += entry_of(units, i).rows;
 	return rows;
 }
 
 static bool
-same_unit(const pe_unit_rows *a, const pe_unit_rows *b)
+same_unit(const pe_wide_rows *a, const pe_wide_rows *b)
 {
 	return memcmp(a->unit, b->unit, sizeof(a->unit)) == 0;
 }
@@ -65,21 +78,59 @@ expected_count(const pe_units *units, int64_t max_rows)
 
 	for (size_t i = 0, end; i < units->entries; i = end)
 	{
+		pe_wide_rows first = entry_of(units, i);
 		int64_t		rows = 0;
 
-		for (end = i; end < units->entries && same_unit(&units->entry[i], &units->entry[end]); end++)
-			rows += units->entry[end].counted;
+		for (end = i; end < units->entries; end++)
+		{
+			pe_wide_rows entry = entry_of(units, end);
+
+			if (!same_unit(&first, &entry))
+				break;
+			rows += entry.counted;
+		}
 		count += rows < max_rows ? rows : max_rows;
 	}
 	return count;
 }
 
+/* How many rows count, as they are handed on. */
+typedef struct chosen
+{
+	const pe_units *units;
+	int64_t		count;
+} chosen;
+
+static void
+take(void *argument, pe_u128 cell, bool counts)
+{
+	chosen	   *c = argument;
+
+	demand(c->units->wide_cells == 0 || cell < c->units->wide_cells, "a cell that does not exist");
+	c->count += counts;
+}
+
+static void
+check_chosen(const pe_units_frame *frame, const pe_units *units)
+{
+	chosen		c = {.units = units};
+
+	pe_units_choose(units, &frame->keys, frame->max_rows, take, &c);
+	demand(c.count == expected_count(units, frame->max_rows), "the rows that are chosen");
+}
+
 static void
 check_count(const pe_units_frame *frame, const pe_units *units)
 {
-	int64_t    *count = pe_alloc((size_t) frame->cells, sizeof(*count));
+	int64_t    *count = pe_alloc((size_t) frame->cells + 1, sizeof(*count));
 	int64_t		sum = 0;
 
+	check_chosen(frame, units);
+	if (units->wide_cells != 0)
+	{
+		pe_free(count);
+		return;
+	}
 	pe_units_count(units, &frame->keys, frame->max_rows, frame->cells, count);
 	for (int32_t cell = 0; cell < frame->cells; cell++)
 	{
@@ -101,7 +152,10 @@ check_merged(const pe_units_frame *frame, pe_units *units, const char *bytes, si
 
 	demand(pe_units_read(&again, &other, bytes, size), "a state that was read once is refused");
 	pe_units_make_room(&other);
-	pe_units_add(&other, unit, 0, true);
+	if (other.wide_cells != 0)
+		pe_units_add_wide(&other, unit, other.wide_cells - 1, true);
+	else
+		pe_units_add(&other, unit, 0, true);
 	pe_units_sort(&other);
 	pe_units_merge(units, &other);
 	demand(rows_of(units) == 2 * rows + 1, "the rows of two states");
@@ -116,7 +170,7 @@ check_memory(const char *bytes, size_t size)
 
 	(void) pe_test_memory();
 	if (!pe_units_read(&frame, &units, bytes, size))
-		demand(units.entries == 0 && units.entry == NULL, "refused, and something is left");
+		demand(units.entries == 0 && units.memory == NULL, "refused, and something is left");
 	pe_units_free(&units);
 	demand(pe_test_memory() <= size + SLACK, "a state takes more memory than its bytes");
 }

@@ -141,7 +141,7 @@ like((paid('[19] forty times anew', 'ann', $often->('true'), ann => 40))[0], qr/
 
 is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM pg_proc WHERE pronamespace = 'dp'::regnamespace AND prokind = 'f' AND provolatile <> 'v'
-	   AND proname IN ('histogram', 'quote', 'quote_queries', 'answer', 'cells', 'fit', 'minimize_max_affine', 'publish')}), '0',
+	   AND proname IN ('histogram', 'measure', 'quote', 'quote_queries', 'answer', 'cells', 'combine', 'fit', 'minimize_max_affine', 'publish')}), '0',
 	'[20] the planner calls nothing that charges');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace) AND (proleakproof OR prosecdef)}), '0',
 	'[20] nothing is leakproof, or runs with the rights of another role');
@@ -225,9 +225,9 @@ ledger_ok($node, '[61] who pays');
 
 # Every function, by what it may cost; a function that is in no list is a question to whoever added it.
 my %kind = (
-	(map { $_ => 'charges' } qw(histogram fit minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
+	(map { $_ => 'charges' } qw(histogram measure fit minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
 	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges grant_budget revoke_budget verify_ledger attest expire_release move_dataset)),
-	(map { $_ => 'free' } qw(quote quote_fit quote_minimum quote_queries describe spent answer cells publish predict predict_row drop_model optimize compare strategy_matrix
+	(map { $_ => 'free' } qw(quote quote_fit quote_minimum quote_queries describe spent answer cells combine publish predict predict_row drop_model optimize compare strategy_matrix
 		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen
 		visible_acts visible_budgets visible_charges visible_models visible_releases)),
 	(map { $_ => 'of rows that the caller may read' } qw(read_rows read_rows_add read_rows_combine read_rows_final solve_max_affine)));
@@ -243,7 +243,7 @@ my @told = (q{SELECT * FROM dp.quote('people', '{age,sex}', epsilon => 0.1)}, q{
 	q{SELECT * FROM dp.quote('people', 'age', max_stderr => 3, predicate => 'sex = ''f''')}, q{SELECT * FROM dp.quote('people', 'sex', rho => 10)},
 	q{SELECT * FROM dp.quote_queries('people', '{age,sex}', 'marginals(1)', rho => 0.001)}, q{SELECT * FROM dp.quote_fit('people', 'svm', 'sex', '{age}', epsilon => 0.1)}, q{SELECT * FROM dp.describe('people')},
 	(map { "TABLE dp.$_" } qw(datasets attributes budgets charges acts releases models)),
-	"SELECT * FROM dp.answer($paid_release, 'all_range')", "SELECT * FROM dp.cells($paid_release)",
+	"SELECT * FROM dp.answer($paid_release, 'all_range')", "SELECT * FROM dp.cells($paid_release)", "SELECT * FROM dp.combine('{$paid_release}', 'all_range')",
 	q{SELECT dp.predict('m', '{"age": 40}'), dp.predict_row('m', '{40}')}, q{EXPLAIN (VERBOSE) SELECT * FROM dp.histogram('people', '{age,sex}', rho => 0.001)},
 	q{SELECT * FROM dp.histogram('people', 'age', 'prefix', rho => 0.001)}, q{SELECT * FROM dp.histogram('people', 'age', rho => 1000)},
 	q{SELECT * FROM dp.histogram('people', 'age', rho => 0.001, predicate => 'age < 33')}, q{SELECT * FROM dp.histogram('people', 'age', rho => 0.001, predicate => 'sex = ''x''')},
@@ -253,6 +253,12 @@ my $of_rows = $told->(@told);
 my $charges = all_charges($node);
 is(scalar(() = $of_rows =~ /ERROR/g), 5, '[21] what is told for nothing: five errors, and the rest answers');
 unlike($of_rows, qr/ERROR:  XX/, '[21] what is told for nothing: no other errors than meant');
+
+# what is known already is told with its time, and costs nothing
+my ($reused, $known, $age) = ask($node, 'ann', q{SELECT DISTINCT release FROM dp.histogram('people', 'age', 'prefix', rho => 0.0005, reuse => true)});
+is("$reused $known", "0 $paid_release", '[21] what is known is answered from its release');
+like($age, qr/NOTICE:  00000: answered from release $paid_release of \d{4}-[^\n]*, free\nDETAIL:  It was measured [^\n]+ ago; /, '[21] what is known: its time is told');
+is(all_charges($node), $charges, '[21] what is known: nothing charged');
 
 my $owner = session($node, 'curator');
 session_query($owner, 'BEGIN; LOCK TABLE people IN ACCESS EXCLUSIVE MODE');
@@ -445,7 +451,7 @@ sub called
 }
 
 $charges = all_charges($node);
-is(called('ann', 'dp.histogram(text, text, text, float8, float8, float8, float8, text, text, boolean, boolean, name, integer)', 'people', 'sex'), '0A000', 'function call message: no answer');
+is(called('ann', 'dp.histogram(text, text, text, float8, float8, float8, float8, text, text, boolean, boolean, name, integer, boolean)', 'people', 'sex'), '0A000', 'function call message: no answer');
 is(called('ann', 'dp.new_version(text)', 'people'), '42501', "function call message: an owner's function");
 is(all_charges($node), $charges, 'function call message: nothing charged');
 is(called('curator', 'dp.add_attribute(text, name, text, text, integer, text, text, text)', 'anew', 'id', '0', '30', '3', 'clamp', 'drop', 'closed'), '', 'function call message: bounds as text');

@@ -23,6 +23,7 @@ $node->safe_psql('postgres', q{
 # What ann has: rows of her own, aggregates over the accumulator's functions, and states of every kind.
 my $reading = '6361657001000000';    # the head of a specification: cells
 my $selection = "\\x${reading}26000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff";
+my $tables = '\x6361657004000000' . '02000000' . '01000000' . '00000000' . substr($selection, 18);    # by the attribute, and of all rows
 ask_ok($node, 'ann', qq{
 	CREATE TABLE mine (id int, unit int, x float8);
 	INSERT INTO mine SELECT i, i / 3, 0.5 - i % 2 FROM generate_series(0, 599) i;
@@ -31,6 +32,7 @@ ask_ok($node, 'ann', qq{
 	CREATE AGGREGATE pieced(bytea) (SFUNC = byteacat, STYPE = bytea, INITCOND = '', COMBINEFUNC = dp_internal.read_rows_combine, FINALFUNC = dp_internal.read_rows_final, PARALLEL = SAFE);
 	CREATE TABLE kinds (kind text PRIMARY KEY, spec bytea, cut bytea, arguments text, state bytea);
 	INSERT INTO kinds VALUES ('counts', '$selection', NULL, '0, 1 + 2 * (id % 2)'), ('units', '$selection', test_cut(2, 0, 1), 'unit, 1 + 2 * (id % 2)'),
+		('tables', '$tables', NULL, '0, 1 + 2 * (id % 2)'), ('tables of units', '$tables', test_cut(2, 0, 1), 'unit, 1 + 2 * (id % 2)'),
 		('sums', test_pass(test_spec(1, 0, true), 'gradient', 1), NULL, '0, id % 2, x'), ('rows', test_spec(1, 0, true), NULL, '0, id % 2, x'),
 		('rows of units', test_pass(test_spec(1, 0, true), 'count', 1), test_cut(2, 0, 1), 'unit, id % 2, x'),
 		('slopes', test_affine_spec(2, -40, -1, 1), NULL, '0, x, x, x');
@@ -60,13 +62,16 @@ ask_ok($node, 'ann', qq{
 		END LOOP;
 	END \$\$});
 my @kinds = split /\n/, ask_ok($node, 'ann', 'SELECT kind FROM kinds ORDER BY kind');
-is(scalar @kinds, 6, '[76] states of six kinds');
+is(scalar @kinds, 8, '[76] states of eight kinds');
 
 # ---- [81] A state as INITCOND ----
 
 # counts (\x + 3 int64): of 300 rows in cells 0 and 1, once from the table and once from the state
 my $of_rows = '2c01000000000000' x 2 . '00' x 8;
 is(ask_ok($node, 'ann', q{SELECT together(state) FROM kinds WHERE kind = 'counts'}), "\\x$of_rows", '[76] a sound state is what was counted');
+is(ask_ok($node, 'ann', q{SELECT together(state) FROM kinds WHERE kind = 'tables'}), "\\x${of_rows}5802000000000000", '[76] the same of tables');
+is(ask_ok($node, 'ann', q{SELECT together(state) FROM kinds WHERE kind = 'tables of units'}), ask_ok($node, 'ann', q{SELECT together(state) || '\x9001000000000000' FROM kinds WHERE kind = 'units'}),
+	'[76] tables keep the rows of units that cells do');
 is(ask_ok($node, 'ann', q{SELECT crafted(state, k, '%s') FROM kinds k WHERE kind = 'counts'}), 'accepted: \x' . '5802000000000000' x 2 . '00' x 8, '[81] as INITCOND it is added to');
 for my $kind (@kinds)
 {

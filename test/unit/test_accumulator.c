@@ -88,6 +88,28 @@ levels(int count)
 	return levels_from(0, count);
 }
 
+#define SPANNING 8
+
+/* Tables of pairs of neighbours among attributes of so many levels. */
+static bytes
+tables_spec(int most)
+{
+	pe_domain	domain = {.attributes = SPANNING};
+	uint32_t	set[SPANNING - 1];
+	const pe_tables tables = {.tables = SPANNING - 1, .set = set};
+	bytes		spec;
+
+	for (int a = 0; a < SPANNING; a++)
+		domain.attribute[a] = levels(most);
+	for (int t = 0; t < SPANNING - 1; t++)
+		set[t] = UINT32_C(3) << t;
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	spec = new_specification(PE_READ_TABLES, pe_tables_selection_size(&tables, &domain, NULL));
+	pe_tables_selection_write(&tables, &domain, NULL, spec.data + PE_READING_HEAD);
+	pe_domain_free(&domain);
+	return spec;
+}
+
 static bytes
 cells_spec(int first)
 {
@@ -178,7 +200,8 @@ affine_spec(int64_t most)
 
 typedef enum kind
 {
-	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SUMS_OF_CLIPPED_UNITS, SLOPES, KINDS
+	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SUMS_OF_CLIPPED_UNITS, SLOPES,
+	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, KINDS
 } kind;
 
 static bytes
@@ -189,6 +212,11 @@ spec_of(kind k)
 		case COUNTS:
 		case UNITS:
 			return cells_spec(0);
+		case TABLES:
+		case TABLES_OF_UNITS:
+			return tables_spec(1);
+		case TABLES_OF_WIDE_UNITS:
+			return tables_spec(13);
 		case SUMS:
 		case SUMS_OF_UNITS:
 			return model_spec(true, false);
@@ -205,7 +233,8 @@ spec_of(kind k)
 static bool
 is_cut(kind k)
 {
-	return k == UNITS || k == ROWS_OF_UNITS || k == SUMS_OF_UNITS || k == SUMS_OF_CLIPPED_UNITS;
+	return k == UNITS || k == ROWS_OF_UNITS || k == SUMS_OF_UNITS || k == SUMS_OF_CLIPPED_UNITS ||
+		k == TABLES_OF_UNITS || k == TABLES_OF_WIDE_UNITS;
 }
 
 static const pe_cut a_cut = {.key = {1, 2, 3}, .limit = 8, .max_rows = 2, .range = 0, .ranges = 1};
@@ -238,6 +267,23 @@ add_model_row(pe_accumulator *a, int number, const uint64_t unit[2])
 	pe_free(row.cell);
 }
 
+static void
+add_table_row(pe_accumulator *a, int number, const uint64_t unit[2])
+{
+	int32_t		coordinate[PE_MAX_ATTRIBUTES];
+
+	for (int i = 0; i < a->domain.attributes; i++)
+		coordinate[i] = number / (i + 1) % a->tables.cells[i];
+	if (!a->has_cut)
+	{
+		pe_accumulator_add_coordinates(a, coordinate, number % 5 > 0);
+		return;
+	}
+	if (pe_accumulator_needs_room(a))
+		pe_units_make_room(&a->units);
+	pe_accumulator_add_unit_coordinates(a, unit, coordinate, number % 5 > 0);
+}
+
 /* A row that follows from a number, whatever the accumulator is of. */
 static void
 add(pe_accumulator *a, int number)
@@ -262,6 +308,9 @@ add(pe_accumulator *a, int number)
 			return;
 		case PE_READ_AFFINE:
 			pe_accumulator_add_affine(a, slope, number);
+			return;
+		case PE_READ_TABLES:
+			add_table_row(a, number, unit);
 			return;
 	}
 }
@@ -523,7 +572,7 @@ is_small(const pe_accumulator *a)
 	uint64_t	rows = a->dropped;
 
 	for (size_t i = 0; i < a->units.entries; i++)
-		rows += a->units.entry[i].rows;
+		rows += a->units.wide_cells != 0 ? a->units.wide[i].rows : a->units.entry[i].rows;
 	return rows <= MOST_ROWS && (a->pass_bytes == NULL || pe_pass_sums(&a->pass, &a->model.map.shape) <= MOST_SUMS);
 }
 

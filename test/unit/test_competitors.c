@@ -37,7 +37,9 @@ make(const char *source, pe_method method, pe_norm norm, pe_objective objective,
 	if (!pe_workload_parse(source, NULL, &m->workload, &error))
 		fail_msg("%s: %s", source, error.message);
 	pe_classes_init(&w, 1, &m->classes);
-	m->problem = (pe_strategy_problem) {w, &m->classes, NULL, method, objective, norm, 1e-6, PE_ADD_REMOVE};
+	m->problem = (pe_strategy_problem) {
+		.workload = w, .classes = &m->classes, .method = method, .objective = objective, .norm = norm, .gap = 1e-6
+	};
 	assert_int_equal(pe_strategy_make(&m->problem, &m->strategy), PE_STRATEGY_OK);
 }
 
@@ -67,7 +69,7 @@ squared_sensitivity(const pe_strategy *strategy, pe_norm norm, pe_neighbours nei
 static double
 objective_again(const made *m)
 {
-	pe_measured measured = {&m->workload, &m->strategy, NULL};
+	pe_measured measured = {&m->workload, &m->strategy, NULL, NULL};
 	pe_reconstruction r;
 	double	   *variance = pe_alloc(m->workload.queries, sizeof(double));
 	double		sum = 0;
@@ -98,7 +100,7 @@ objective_again(const made *m)
 static void
 check_unbiased(const made *m)
 {
-	pe_measured measured = {&m->workload, &m->strategy, NULL};
+	pe_measured measured = {&m->workload, &m->strategy, NULL, NULL};
 	pe_reconstruction r;
 	int64_t    *x = pe_alloc(m->strategy.columns, sizeof(int64_t));
 	pe_i128    *exact = pe_alloc(m->strategy.rows, sizeof(pe_i128));

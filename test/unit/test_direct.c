@@ -214,7 +214,7 @@ check_matrix(const trial *t)
 static void
 check_answers(const trial *t)
 {
-	pe_measured measured = {&t->workload, &t->strategy, t->possible};
+	pe_measured measured = {&t->workload, &t->strategy, t->possible, NULL};
 	pe_reconstruction r;
 	pe_workload again;
 	int64_t    *y = pe_alloc(t->strategy.rows, sizeof(int64_t));
@@ -295,7 +295,7 @@ test_undetermined(void **state)
 	};
 	pe_workload workload;
 	pe_strategy strategy;
-	pe_measured measured = {&workload, &strategy, NULL};
+	pe_measured measured = {&workload, &strategy, NULL, NULL};
 
 	(void) state;
 	parse("identity + 2 * total", &shape, &workload);
@@ -454,7 +454,7 @@ static void
 test_bugs(void **state)
 {
 	misuse		m;
-	pe_measured measured = {&m.workload, &m.strategy, NULL};
+	pe_measured measured = {&m.workload, &m.strategy, NULL, NULL};
 
 	(void) state;
 	parse("prefix(4)", NULL, &m.workload);

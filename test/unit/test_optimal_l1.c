@@ -290,7 +290,7 @@ test_round(void **state)
 		int			n = sizes[k / 2][1];
 		double	   *a = random_matrix(rows, n);
 		double	   *v = simple_gram(n);
-		pe_real_strategy real = {a, rows, n, 0, v, k % 2 == 0 ? PE_L1 : PE_L2};
+		pe_real_strategy real = {a, rows, n, 0, v, k % 2 == 0 ? PE_L1 : PE_L2, 0};
 		pe_strategy s = {.columns = n};
 		double		delta = 0;
 
@@ -322,7 +322,7 @@ test_remainders(void **state)
 	const double a[] = {1, 2, 0, 0, -1, 0, 0, 6};
 	double	   *v = simple_gram(2);
 	const int32_t expected[] = {21845, 43691, 0, -9362, 0, 56174};
-	pe_real_strategy real = {a, 4, 2, 0, v, PE_L1};
+	pe_real_strategy real = {a, 4, 2, 0, v, PE_L1, 0};
 	double		scaled[8];
 	pe_strategy s = {.columns = 2};
 
@@ -354,7 +354,7 @@ test_kept(void **state)
 	pe_strategy s = {.columns = 2};
 
 	(void) state;
-	assert_true(pe_round_dense(&(pe_real_strategy) {a, 3, 2, 2, v, PE_L1}, &s));
+	assert_true(pe_round_dense(&(pe_real_strategy) {a, 3, 2, 2, v, PE_L1, 0}, &s));
 	assert_int_equal(s.rows, 3);
 	assert_int_equal(s.dense[0], 1);
 	assert_int_equal(s.dense[0] + s.dense[2], s.dense[4] + s.dense[5]);
@@ -378,7 +378,7 @@ test_with_basis(void **state)
 		pe_strategy s = {.columns = 4, .basis = copy};
 		double		delta = 0;
 
-		assert_true(pe_round_dense(&(pe_real_strategy) {a, 3, 2, 0, v, norm == 0 ? PE_L1 : PE_L2}, &s));
+		assert_true(pe_round_dense(&(pe_real_strategy) {a, 3, 2, 0, v, norm == 0 ? PE_L1 : PE_L2, 0}, &s));
 		assert_true(s.basis == copy && s.rows == 3 && s.inner == 2);
 		for (int j = 0; j < 4; j++)
 		{
@@ -417,10 +417,10 @@ test_singular(void **state)
 		{
 			pe_strategy s = {.columns = 2, .objective = 7};
 
-			assert_false(pe_round_dense(&(pe_real_strategy) {bad[k], 2, 2, 0, v, norm == 0 ? PE_L1 : PE_L2}, &s));
+			assert_false(pe_round_dense(&(pe_real_strategy) {bad[k], 2, 2, 0, v, norm == 0 ? PE_L1 : PE_L2, 0}, &s));
 			assert_true(s.dense == NULL && s.objective == 7);
 		}
-	assert_false(pe_round_dense(&(pe_real_strategy) {same, 1, 2, 0, v, PE_L1}, &(pe_strategy) {.columns = 2}));
+	assert_false(pe_round_dense(&(pe_real_strategy) {same, 1, 2, 0, v, PE_L1, 0}, &(pe_strategy) {.columns = 2}));
 	pe_free(v);
 }
 
@@ -429,7 +429,7 @@ round_again(void *strategy)
 {
 	const double a = 1;
 
-	pe_round_dense(&(pe_real_strategy) {&a, 1, 1, 0, &a, PE_L1}, strategy);
+	pe_round_dense(&(pe_real_strategy) {&a, 1, 1, 0, &a, PE_L1, 0}, strategy);
 }
 
 static void
@@ -460,7 +460,7 @@ test_kept_diagonal(void **state)
 	pe_strategy strategy = {.classes = 2, .column_of = column_of, .columns = 2};
 
 	(void) state;
-	assert_true(pe_round_dense(&(pe_real_strategy) {factor, 2, 2, 2, v, PE_L1}, &strategy));
+	assert_true(pe_round_dense(&(pe_real_strategy) {factor, 2, 2, 2, v, PE_L1, 0}, &strategy));
 	assert_true(strategy.rows == 2 && strategy.dense[0] > 0 && strategy.dense[3] == 1);
 	pe_free(strategy.dense);
 }

@@ -499,6 +499,77 @@ test_nearly_full(void **state)
 	assert_true(seen >= 3);
 }
 
+/* ---- sums ---- */
+
+/* V and 4 V: the roots add up, so that F* is that of 9 V, and the second X is twice the first. */
+static void
+test_sum(void **state)
+{
+	int			n = 7;
+	double	   *v = matrix(n, n);
+	double	   *four = matrix(n, n);
+	const double *both[] = {v, four};
+	pe_optimum	one;
+	pe_optimum	all;
+	pe_optimum	part[2];
+
+	for (int i = 0; i < n * n; i++)
+		four[i] = 4.0 * (v[i] = pe_test_all_range(n, i % n, i / n));
+	pe_optimum_solve(v, n, 1e-9, &one);
+	pe_optimum_solve_sum(both, 2, n, 1e-9, &all, part);
+	assert_true(close_to(all.lower, 9.0 * one.lower, 2e-9) && close_to(all.upper, 9.0 * one.upper, 2e-9));
+	assert_true(close_to(part[0].upper, 3.0 * one.upper, 1e-8) && close_to(part[1].upper, 6.0 * one.upper, 1e-8));
+	for (int i = 0; i < n * n; i++)
+	{
+		assert_true(close_to(part[1].x[i], 2.0 * part[0].x[i], 1e-12));
+		assert_true(fabs(part[0].x[i] + part[1].x[i] - one.x[i]) < 1e-4);
+	}
+	for (int g = 0; g < 2; g++)
+		pe_optimum_free(&part[g]);
+	pe_optimum_free(&one);
+	pe_optimum_free(&all);
+	pe_free(v);
+	pe_free(four);
+}
+
+/* A total beside prefixes: the total's X is constant, and random y prove no more than the best. */
+static void
+test_sum_of_ranks(void **state)
+{
+	int			n = 6;
+	double	   *v[2] = {matrix(n, n), matrix(n, n)};
+	pe_optimum	all;
+	pe_optimum	part[2];
+	pe_dual		dual;
+
+	for (int i = 0; i < n * n; i++)
+	{
+		v[0][i] = pe_test_prefix(n, i % n, i / n);
+		v[1][i] = 25.0;
+	}
+	pe_optimum_solve_sum((const double *const *) v, 2, n, 1e-9, &all, part);
+	assert_true(part[0].full && !part[1].full && part[1].rank == 1 && all.upper <= all.lower * (1 + 1e-9));
+	for (int j = 1; j < n; j++)
+		assert_true(close_to(part[1].factor[j], part[1].factor[0], 1e-9));
+	pe_dual_init(&dual, (const double *const *) v, 2, n, true);
+	pe_test_seed(3);
+	for (int k = 0; k < 100; k++)
+	{
+		for (int j = 0; j < n; j++)
+			dual.y[j] = all.y[j] * uniform(0.5, 1.5);
+		assert_true(pe_dual_evaluate(&dual));
+		assert_true(dual.trace * dual.trace / pe_dual_sum(&dual) <= all.upper);
+		assert_true((dual.trace + dual.slack) * pe_dual_largest(&dual) >= all.lower);
+	}
+	pe_dual_free(&dual);
+	for (int g = 0; g < 2; g++)
+	{
+		pe_optimum_free(&part[g]);
+		pe_free(v[g]);
+	}
+	pe_optimum_free(&all);
+}
+
 /* ---- V whose inverse is tridiagonal ---- */
 
 /* Covariance of a random Markov chain, of either sign; an independent step now and then. */
@@ -525,8 +596,8 @@ compare_chain(const double *v, int n, bool split)
 	pe_dual		chain;
 	pe_dual		dense;
 
-	pe_dual_init(&chain, v, n, split);
-	pe_dual_init(&dense, v, n, split);
+	pe_dual_init(&chain, &v, 1, n, split);
+	pe_dual_init(&dense, &v, 1, n, split);
 	for (int b = 0; b < dense.blocks; b++)
 	{
 		assert_true(chain.block[b].size == 0 || chain.block[b].chain != NULL);
@@ -685,6 +756,8 @@ main(void)
 		cmocka_unit_test(test_reduction_lossless),
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_nearly_full),
+		cmocka_unit_test(test_sum),
+		cmocka_unit_test(test_sum_of_ranks),
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_no_chain),
 		cmocka_unit_test(test_scales),

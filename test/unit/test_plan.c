@@ -15,6 +15,7 @@
 #include "accounting/conversion.h"
 #include "fit/methods.h"
 #include "plan/private.h"
+#include "strategy/blocks.h"
 #include "models.h"
 #include "shim.h"
 
@@ -32,6 +33,7 @@ typedef struct draws
 	int64_t		nano;			/* of the last one */
 	int64_t		sum;
 	pe_accounting accounting;	/* of the last Gaussian one */
+	pe_u128		each[16];		/* sensitivities of the first ones */
 } draws;
 
 static draws drawn;
@@ -40,6 +42,8 @@ static void
 record(int *count, pe_u128 sensitivity, int64_t nano)
 {
 	(*count)++;
+	if (drawn.gaussian + drawn.laplace <= 16)
+		drawn.each[drawn.gaussian + drawn.laplace - 1] = sensitivity;
 	drawn.sensitivity = sensitivity;
 	drawn.nano = nano;
 	drawn.sum += nano;
@@ -320,6 +324,133 @@ test_refused_counts(void **state)
 		assert_int_equal(pe_cost_amount(pe_plan_cost(plan)).rho_nano + pe_cost_amount(pe_plan_cost(plan)).epsilon_nano, 0);
 		pe_free(plan);
 	}
+}
+
+/* ----------
+ * Blocks
+ * ----------
+ */
+#define BLOCK_CELLS 12			/* 2 x 3 x 2 */
+#define BLOCK_ROWS 64
+
+/* Two tables that share an attribute: six blocks. */
+static void
+make_blocks(pe_norm norm, pe_strategy *strategy, pe_workload *workload)
+{
+	pe_text_error error;
+	pe_classes	classes;
+	const pe_workload *one = workload;
+	pe_blocks  *blocks = pe_alloc(1, sizeof(*blocks));
+	pe_strategy_problem problem = {.workload = workload, .classes = &classes, .norm = norm, .gap = 1e-6};
+	double		lower_bound;
+
+	assert_true(pe_workload_parse("identity(2) * identity(3) * total(2) + total(2) * identity(3) * identity(2)", NULL, workload, &error));
+	pe_classes_init(&one, 1, &classes);
+	assert_true(pe_blocks_marginals(&problem, blocks, &lower_bound));
+	assert_true(pe_blocks_shares_hold(blocks));
+	pe_strategy_of_blocks(strategy, blocks, 1, 0);
+	pe_classes_free(&classes);
+}
+
+/* Column of one cell of the whole product, in all blocks: what a row there adds. */
+static void
+column_of_cell(const pe_blocks *blocks, const pe_tables *tables, int cell, pe_i128 *y)
+{
+	const int	coordinate[3] = {cell / 6, cell / 2 % 3, cell % 2};
+	const int	cells[3] = {2, 3, 2};
+	int64_t		count[BLOCK_ROWS] = {0};
+
+	for (int32_t t = 0; t < tables->tables; t++)
+	{
+		int64_t		place = 0;
+
+		for (int a = 0; a < 3; a++)
+			if ((tables->set[t] >> a & 1) != 0)
+				place = place * cells[a] + coordinate[a];
+		count[tables->first[t] + place] = 1;
+	}
+	pe_blocks_apply(blocks, tables, count, y);
+}
+
+/* What k rows of one cell, or k that move from one to another, lose of the plan's noise: at most 1. */
+static double
+loss_of(const pe_plan *plan, const pe_i128 *a, const pe_i128 *b)
+{
+	const pe_blocks *blocks = plan->strategy->blocks;
+	bool		pure = plan->accounting == PE_PURE;
+	double		k = plan->rules.max_rows;
+	double		loss = 0;
+
+	for (int32_t i = 0; i < blocks->blocks; i++)
+	{
+		double		apart = 0;
+
+		for (int64_t r = blocks->first[i]; r < blocks->first[i + 1]; r++)
+		{
+			double		d = ldexp(k * (double) (a[r] - (b != NULL ? b[r] : 0)), plan->vector[i].lattice);
+
+			apart += pure ? fabs(d) : d * d;
+		}
+		loss += apart / (double) plan->vector[i].sensitivity;
+	}
+	return loss;
+}
+
+static void
+check_blocks(pe_accounting accounting, pe_neighbours neighbours, int32_t k)
+{
+	static pe_i128 column[BLOCK_CELLS][BLOCK_ROWS];
+	const int64_t table[BLOCK_ROWS] = {0};
+	bool		pure = accounting == PE_PURE;
+	pe_plan_ask ask = pure ? ask_epsilon(true, 0.5, 0) : ask_rho(0.125);
+	pe_workload workload;
+	pe_strategy strategy;
+	pe_plan_counts counts = {.strategy = &strategy, .rules = {neighbours, k}, .scale = 1};
+	pe_plan    *plan;
+	pe_tables	tables;
+	pe_i128		exact[BLOCK_ROWS];
+	int64_t		released[BLOCK_ROWS];
+	int		   *lattice;
+	double		most = 0;
+
+	make_blocks(pure ? PE_L1 : PE_L2, &strategy, &workload);
+	ask.accounting = accounting;
+	assert_int_equal(pe_plan_of_counts(&ask, &counts, &plan), PE_PLAN_MADE);
+	assert_true(pe_blocks_tables(strategy.blocks, &tables));
+	for (int cell = 0; cell < BLOCK_CELLS; cell++)
+		column_of_cell(strategy.blocks, &tables, cell, column[cell]);
+	for (int i = 0; i < BLOCK_CELLS; i++)
+		for (int j = 0; j < BLOCK_CELLS; j++)
+			most = fmax(most, loss_of(plan, column[i], i == j || neighbours == PE_ADD_REMOVE ? NULL : column[j]));
+	assert_true(most <= 1 + 1e-12);
+	assert_true(most > (pure && neighbours == PE_SUBSTITUTE ? 0.5 : 0.999));
+
+	/* one draw for each block, all for the one cost */
+	memset(&drawn, 0, sizeof(drawn));
+	held = 0;
+	pe_plan_measure(plan, table, exact, released, hold);
+	assert_true(held == 1 && drawn.gaussian + drawn.laplace == strategy.blocks->blocks && (drawn.laplace > 0) == pure);
+	assert_true(drawn.nano == (pure ? 500 : 125) * MILLION && drawn.sum == drawn.nano * strategy.blocks->blocks);
+	assert_true((pure ? pe_cost_amount(pe_plan_cost(plan)).epsilon_nano : pe_cost_amount(pe_plan_cost(plan)).rho_nano) == drawn.nano);
+	lattice = pe_plan_lattices(&strategy, &counts.rules, accounting, drawn.nano);
+	for (int32_t b = 0; b < strategy.blocks->blocks; b++)
+		assert_true(drawn.each[b] == plan->vector[b].sensitivity << 2 * (lattice[b] - plan->vector[b].lattice));
+	pe_free(lattice);
+	pe_tables_free(&tables);
+	pe_free(plan->vector);
+	pe_free(plan);
+	pe_strategy_free(&strategy);
+	pe_workload_free(&workload);
+}
+
+static void
+test_blocks(void **state)
+{
+	(void) state;
+	for (pe_accounting accounting = PE_ZCDP; accounting <= PE_PURE; accounting++)
+		for (pe_neighbours neighbours = PE_ADD_REMOVE; neighbours <= PE_SUBSTITUTE; neighbours++)
+			for (int32_t k = 1; k <= 3; k += 2)
+				check_blocks(accounting, neighbours, k);
 }
 
 /* The noise of a release that is read again. */
@@ -816,6 +947,7 @@ main(void)
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_asks),
 		cmocka_unit_test(test_refused_counts),
+		cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_noise_to_read),
 		cmocka_unit_test(test_dawa),
 		cmocka_unit_test(test_exact_models),

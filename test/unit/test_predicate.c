@@ -848,6 +848,92 @@ make_domain(pe_domain *domain, int counted)
 	assert_int_equal(pe_domain_prepare(domain), PE_DOMAIN_OK);
 }
 
+/*
+ * Shrunk attributes hold every cell that is expected; exact: of a conjunction of single
+ * attributes they hold no other, and an attribute of which all cells are left has no list.
+ */
+static void
+check_shrunk(const pe_predicate *predicate, const pe_domain *domain, const bool *expected, bool any, bool exact)
+{
+	bool	   *possible_of[PE_MAX_ATTRIBUTES];
+	bool		some = pe_predicate_shrink(predicate, domain, possible_of);
+
+	assert_true(some || !any);
+	assert_true(!some || any || !exact);
+	for (int32_t cell = 0; some && cell < domain->cells; cell++)
+	{
+		bool		left = true;
+
+		for (int a = 0; a < domain->attributes; a++)
+			left = left && (possible_of[a] == NULL || possible_of[a][pe_domain_coordinate(domain, cell, a)]);
+		assert_true(left || !expected[cell]);
+		assert_true(!left || expected[cell] || !exact);
+	}
+	for (int a = 0; a < domain->attributes && some; a++)
+	{
+		if (possible_of[a] != NULL)
+			assert_non_null(memchr(possible_of[a], false, (size_t) pe_attribute_cells(&domain->attribute[a])));
+		pe_free(possible_of[a]);
+	}
+}
+
+/* Conjunctions of tests of single attributes, in several shapes: shrinking finds what is possible, cell by cell. */
+static void
+test_shrunk(void **state)
+{
+	static const char *const exact[] = {
+		"age < 1", "sex = 'f' AND smokes", "NOT (sex = 'f' OR smokes) AND day < 3", "age >= 1 AND sex <> 'm' AND age < 10",
+		"NOT (NOT (age < 2 AND smokes))", "smokes AND NOT smokes", "(smokes AND (age < 1 AND (sex = 'm' AND age IS NOT NULL)))",
+		"age < 1 OR age IS NULL", "NOT NOT NOT (sex IS NULL OR (age < 2 OR NOT smokes))", "smokes OR NOT smokes"
+	};
+	static const char *const other[] = {"age < 1 OR smokes", "NOT (age < 1 AND smokes)", "sex = 'f' AND (age < 1 OR smokes)"};
+
+	(void) state;
+	for (int i = 0; i < (int) (sizeof(exact) / sizeof(*exact) + sizeof(other) / sizeof(*other)); i++)
+		for (int counted = 0; counted <= ATTRIBUTES; counted++)
+		{
+			bool		is_exact = i < (int) (sizeof(exact) / sizeof(*exact));
+			pe_domain	domain;
+			pe_predicate predicate;
+			bool	   *possible;
+			bool		some;
+
+			make_domain(&domain, counted);
+			possible = calloc((size_t) domain.cells, sizeof(*possible));
+			parse_ok(is_exact ? exact[i] : other[i - (int) (sizeof(exact) / sizeof(*exact))], &predicate);
+			assert_true(pe_predicate_possible(&predicate, &domain, possible, &some));
+			check_shrunk(&predicate, &domain, possible, some, is_exact);
+			pe_predicate_free(&predicate);
+			free(possible);
+		}
+}
+
+/* A product of 4^32 cells has no list of them, and its attributes shrink all the same. */
+static void
+test_shrunk_large(void **state)
+{
+	bool	   *possible_of[PE_MAX_ATTRIBUTES] = {NULL};
+	bool		some;
+	pe_domain	domain = {.attributes = PE_MAX_ATTRIBUTES};
+	pe_predicate predicate;
+
+	(void) state;
+	for (int a = 0; a < PE_MAX_ATTRIBUTES; a++)
+		domain.attribute[a] = attribute[AGE + a % ATTRIBUTES];
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	parse_ok("sex = 'f' AND (age < 1 OR smokes) AND day < 3", &predicate);
+	assert_false(pe_predicate_possible(&predicate, &domain, NULL, &some));
+	assert_true(pe_predicate_memory(&predicate, &domain) < 4096);
+	assert_true(pe_predicate_shrink(&predicate, &domain, possible_of));
+	assert_null(possible_of[AGE]);
+	assert_null(possible_of[SMOKES]);
+	assert_true(possible_of[SEX][0] && !possible_of[SEX][1] && !possible_of[SEX][3]);
+	assert_true(possible_of[DAY][0] && possible_of[DAY][1] && !possible_of[DAY][2]);
+	pe_free(possible_of[SEX]);
+	pe_free(possible_of[DAY]);
+	pe_predicate_free(&predicate);
+}
+
 static void
 test_possible(void **state)
 {
@@ -882,6 +968,7 @@ test_possible(void **state)
 		} while (next_coordinate(coordinate));
 		assert_true(pe_predicate_possible(&predicate, &domain, possible, &some));
 		assert_int_equal(some, any);
+		check_shrunk(&predicate, &domain, expected, any, false);
 		for (int32_t cell = 0; cell < domain.cells; cell++)
 			if (possible[cell] != expected[cell])
 				fail_msg("%s: cell %d", text, cell);
@@ -1071,6 +1158,8 @@ main(void)
 		cmocka_unit_test(test_canonical_parentheses),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_shrunk),
+		cmocka_unit_test(test_shrunk_large),
 		cmocka_unit_test(test_possible),
 		cmocka_unit_test(test_possible_too_large),
 		cmocka_unit_test(test_written),

@@ -439,7 +439,7 @@ check_dense(const dense_trial *t)
 {
 	pe_workload workload;
 	pe_workload asked;
-	pe_measured measured = {&workload, &t->strategy, NULL};
+	pe_measured measured = {&workload, &t->strategy, NULL, NULL};
 	pe_reconstruction r;
 	text		source = {.size = 0};
 	double		estimate[5];
@@ -583,7 +583,7 @@ test_determined(void **state)
 		pe_workload asked;
 		pe_strategy strategy;
 		bool		possible[MOST_CELLS];
-		pe_measured measured = {&workload, &strategy, round % 3 == 0 ? possible : NULL};
+		pe_measured measured = {&workload, &strategy, round % 3 == 0 ? possible : NULL, NULL};
 
 		shape.cells[0] = shape.ordered[0] = between(1, 9);
 		shape.cells[1] = shape.ordered[1] = between(1, 3);
@@ -632,7 +632,7 @@ test_small_weight_missed(void **state)
 		pe_workload asked;
 		pe_text_error error;
 		pe_strategy strategy;
-		pe_measured measured = {&workload, &strategy, NULL};
+		pe_measured measured = {&workload, &strategy, NULL, NULL};
 
 		parse(sample[i].measured, NULL, &workload);
 		if (!pe_workload_parse(sample[i].asked, NULL, &asked, &error))
@@ -666,7 +666,7 @@ test_ruled_out(void **state)
 	pe_workload workload;
 	pe_workload asked;
 	pe_strategy strategy;
-	pe_measured measured = {&workload, &strategy, possible};
+	pe_measured measured = {&workload, &strategy, possible, NULL};
 	pe_reconstruction r;
 	int64_t		y[6] = {12345, -777, 31};
 	double		estimate[100];
@@ -713,7 +713,7 @@ test_large(void **state)
 	pe_workload workload;
 	pe_workload asked;
 	pe_strategy strategy;
-	pe_measured measured = {&workload, &strategy, possible};
+	pe_measured measured = {&workload, &strategy, possible, NULL};
 	pe_reconstruction r;
 
 	(void) state;
@@ -752,7 +752,7 @@ test_scales(void **state)
 		text		source = {.size = 0};
 		pe_workload workload;
 		pe_strategy strategy;
-		pe_measured measured = {&workload, &strategy, NULL};
+		pe_measured measured = {&workload, &strategy, NULL, NULL};
 		pe_reconstruction r;
 		double	   *variance;
 		double		sum = 0;
@@ -801,7 +801,7 @@ check_memory(const char *source)
 	pe_strategy strategy;
 	pe_classes	classes;
 	const pe_workload *one = &workload;
-	pe_measured measured = {&workload, &strategy, NULL};
+	pe_measured measured = {&workload, &strategy, NULL, NULL};
 	pe_reconstruction r;
 	double	   *answer;
 	double	   *q;
@@ -826,7 +826,7 @@ check_memory(const char *source)
 	assert_int_equal(pe_reconstruction_undetermined(&r), -1);
 	pe_reconstruction_estimate(&r, y, answer);
 	pe_reconstruction_variance(&r, answer);
-	if (pe_test_memory() > pe_reconstruction_memory(&workload, &r.classes) + SLACK)
+	if (pe_test_memory() > pe_reconstruction_memory(&strategy, &workload, &r.classes) + SLACK)
 		fail_msg("memory of the answers to %s", source);
 	pe_reconstruction_free(&r);
 	pe_free(answer);
@@ -844,7 +844,7 @@ check_memory_of_dense(int32_t columns, int32_t inner, int32_t rows)
 	char		source[32];
 	pe_workload workload;
 	pe_strategy strategy = {.classes = columns, .columns = columns, .inner = inner, .rows = rows};
-	pe_measured measured = {&workload, &strategy, NULL};
+	pe_measured measured = {&workload, &strategy, NULL, NULL};
 	pe_reconstruction r;
 	double	   *answer = pe_alloc(columns, sizeof(double));
 	int64_t    *y = pe_alloc(rows, sizeof(*y));
@@ -870,7 +870,7 @@ check_memory_of_dense(int32_t columns, int32_t inner, int32_t rows)
 	assert_true(pe_strategy_sensitivity_sq(&strategy, PE_ADD_REMOVE, 1, &(pe_u128) {0}));
 	assert_true(pe_test_memory() <= pe_strategy_sensitivity_memory(&strategy, PE_ADD_REMOVE) + SLACK);
 	assert_true(pe_reconstruction_init(&measured, &workload, &r));
-	most = pe_reconstruction_memory(&workload, &r.classes) + (size_t) rows * sizeof(double) + SLACK;
+	most = pe_reconstruction_memory(&strategy, &workload, &r.classes) + (size_t) rows * sizeof(double) + SLACK;
 	(void) pe_test_memory();
 	assert_int_equal(pe_reconstruction_undetermined(&r), inner < columns ? 0 : -1);
 	pe_reconstruction_estimate(&r, y, answer);

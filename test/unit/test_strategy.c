@@ -300,7 +300,7 @@ test_no_basis(void **state)
 {
 	pe_workload workload;
 	pe_strategy strategy;
-	pe_measured measured = {&workload, &strategy, NULL};
+	pe_measured measured = {&workload, &strategy, NULL, NULL};
 	pe_reconstruction r;
 	int64_t		x[3] = {7, 1000003, 12};
 	pe_i128		exact[3];
@@ -523,7 +523,7 @@ query_over_possible(const trial *t, const double *w, int32_t query, double *row)
 static double
 check_answers(const trial *t, const pe_workload *asked, int32_t *undetermined)
 {
-	pe_measured measured = {&t->workload, &t->strategy, t->possible};
+	pe_measured measured = {&t->workload, &t->strategy, t->possible, NULL};
 	pe_reconstruction r;
 	double	   *w = write_out(asked);
 	double	   *row = pe_alloc(t->cells, sizeof(double));
@@ -648,7 +648,7 @@ test_counts_once(void **state)
 	pe_workload workload;
 	pe_workload other;
 	pe_strategy strategy;
-	pe_measured measured = {&workload, &strategy, NULL};
+	pe_measured measured = {&workload, &strategy, NULL, NULL};
 	pe_reconstruction r;
 	double	   *variance;
 
@@ -680,7 +680,7 @@ test_undetermined_large(void **state)
 	pe_workload workload;
 	pe_workload other;
 	pe_strategy strategy;
-	pe_measured measured = {&workload, &strategy, NULL};
+	pe_measured measured = {&workload, &strategy, NULL, NULL};
 	pe_reconstruction r;
 
 	(void) state;

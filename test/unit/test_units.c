@@ -310,17 +310,17 @@ test_ranges(void **state)
 	pe_cut		cut = {.max_rows = 1};
 
 	(void) state;
-	pe_cut_divide(&cut, 1000, 72 * 1000);
+	pe_cut_divide(&cut, 1000, 72 * 1000, sizeof(pe_unit_rows));
 	assert_int_equal(cut.ranges, 1);
 	assert_int_equal(cut.limit, 1000);
-	pe_cut_divide(&cut, 1001, 72 * 1000);
+	pe_cut_divide(&cut, 1001, 72 * 1000, sizeof(pe_unit_rows));
 	assert_int_equal(cut.ranges, 3);
-	pe_cut_divide(&cut, 0, 0);
+	pe_cut_divide(&cut, 0, 0, sizeof(pe_unit_rows));
 	assert_int_equal(cut.ranges, 1);
 	assert_true(pe_cut_is_sound(&cut));
-	pe_cut_divide(&cut, UINT64_MAX, 0);
+	pe_cut_divide(&cut, UINT64_MAX, 0, sizeof(pe_unit_rows));
 	assert_true(pe_cut_is_sound(&cut));
-	pe_cut_divide(&cut, UINT64_MAX, SIZE_MAX);
+	pe_cut_divide(&cut, UINT64_MAX, SIZE_MAX, sizeof(pe_unit_rows));
 	assert_true(cut.limit * (int64_t) sizeof(pe_unit_rows) < INT64_C(1) << 30);
 	for (int round = 0; round < cases(10000); round++)
 	{
@@ -541,9 +541,10 @@ static void
 test_state(void **state)
 {
 	const pe_units_frame frame = {.limit = 8, .max_rows = 2, .cells = STATE_CELLS};
+	const pe_units_frame many = {.limit = 8, .max_rows = 2, .cells = INT32_MAX};
 	const pe_units_frame frames[] = {
 		{.limit = 0, .max_rows = 2, .cells = STATE_CELLS}, {.limit = 8, .max_rows = 0, .cells = STATE_CELLS},
-		{.limit = 8, .max_rows = 2, .cells = 0}, {.limit = 8, .max_rows = 2, .cells = (1 << 20) + 1}
+		{.limit = 8, .max_rows = 2, .cells = 0}, {.limit = 8, .max_rows = 2, .cells = -1}
 	};
 	const pe_unit_rows unsound[] = {
 		{.unit = {1, 2}, .cell = STATE_CELLS, .rows = 1}, {.unit = {1, 2}, .cell = -1, .rows = 1},
@@ -559,10 +560,89 @@ test_state(void **state)
 	assert_true(is_read(&frame, &last));
 	assert_true(is_read(&frame, &counted));
 	assert_true(is_read(&frame, &full));
+	assert_true(is_read(&many, &last));
 	for (int i = 0; i < lengthof(unsound); i++)
 		assert_false(is_read(&frame, &unsound[i]));
 	for (int i = 0; i < lengthof(frames); i++)
 		assert_false(is_read(&frames[i], &last));
+}
+
+/* ---- wide cells ---- */
+
+#define WIDE ((pe_u128) 1 << 100)
+
+static bool
+is_wide_read(pe_u128 cells, const pe_wide_rows *second)
+{
+	const pe_units_frame frame = {.limit = 8, .max_rows = 2};
+	pe_wide_rows entry[] = {
+		{.unit = {1, 2}, .cell = WIDE - 2, .rows = 2}, *second, {.unit = {1, 3}, .cell = 1, .rows = 1}
+	};
+	const pe_units units = {.wide = entry, .wide_cells = cells, .entries = 3, .room = 3, .limit = 8, .sorted = true};
+	size_t		size = pe_units_size(&units);
+	char	   *bytes = pe_alloc(size, 1);
+	pe_units_frame read;
+	pe_units	back;
+	bool		sound;
+
+	pe_units_write(&frame, &units, bytes);
+	sound = pe_units_read(&read, &back, bytes, size);
+	assert_true(sound || back.memory == NULL);
+	if (sound)
+	{
+		assert_true(back.wide_cells == cells);
+		assert_memory_equal(back.wide, entry, sizeof(entry));
+	}
+	pe_units_free(&back);
+	for (size_t less = 1; sound && less <= sizeof(*entry); less++)
+	{
+		assert_int_equal(pe_units_read(&read, &back, bytes, size - less), less == sizeof(*entry));
+		pe_units_free(&back);
+	}
+	assert_false(pe_units_read(&read, &back, bytes, sizeof(read) + sizeof(cells) - 1));
+	pe_free(bytes);
+	return sound;
+}
+
+/* The same checks of wide cells, whose upper halves count. */
+static void
+test_wide_state(void **state)
+{
+	const pe_wide_rows last = {.unit = {1, 2}, .cell = WIDE - 1, .rows = UINT16_MAX, .counted = UINT16_MAX};
+	const pe_wide_rows unsound[] = {
+		{.unit = {1, 2}, .cell = WIDE, .rows = 1}, {.unit = {1, 2}, .cell = WIDE - 3, .rows = 1},
+		{.unit = {1, 2}, .cell = UINT64_MAX, .rows = 1}, {.unit = {1, 2}, .cell = WIDE - 1, .rows = 0},
+		{.unit = {1, 2}, .cell = WIDE - 1, .rows = UINT16_MAX + 1}, {.unit = {1, 2}, .cell = WIDE - 1, .rows = UINT32_MAX},
+		{.unit = {1, 2}, .cell = WIDE - 1, .rows = 1, .counted = 2}, {.unit = {1, 2}, .cell = WIDE - 2, .rows = 1},
+		{.unit = {1, 4}, .cell = WIDE - 1, .rows = 1}
+	};
+
+	(void) state;
+	assert_true(is_wide_read(WIDE, &last));
+	assert_true(is_wide_read(PE_WIDE_CELLS, &last));
+	assert_false(is_wide_read(WIDE - 1, &last));
+	assert_false(is_wide_read(PE_WIDE_CELLS + 1, &last));
+	assert_false(is_wide_read(~(pe_u128) 0, &last));
+	for (int i = 0; i < lengthof(unsound); i++)
+		assert_false(is_wide_read(WIDE, &unsound[i]));
+	assert_int_equal(pe_unit_entry_size(INT32_MAX), sizeof(pe_unit_rows));
+	assert_int_equal(pe_unit_entry_size((pe_u128) INT32_MAX + 1), sizeof(pe_wide_rows));
+}
+
+/* Fewer entries where they are larger, and never more than 768 MB of them. */
+static void
+test_wide_cut(void **state)
+{
+	pe_cut		cut = {.max_rows = 1};
+
+	(void) state;
+	pe_cut_divide(&cut, 1000, 120 * 1000, sizeof(pe_wide_rows));
+	assert_int_equal(cut.ranges, 1);
+	assert_int_equal(cut.limit, 1000);
+	pe_cut_divide(&cut, 1001, 120 * 1000, sizeof(pe_wide_rows));
+	assert_int_equal(cut.ranges, 3);
+	pe_cut_divide(&cut, UINT64_MAX, SIZE_MAX, sizeof(pe_wide_rows));
+	assert_in_range(cut.limit * (int64_t) sizeof(pe_wide_rows), (INT64_C(3) << 28) - 200, INT64_C(3) << 28);
 }
 
 static int
@@ -587,6 +667,8 @@ main(void)
 		cmocka_unit_test(test_dropped_take_no_place),
 		cmocka_unit_test(test_unsound),
 		cmocka_unit_test(test_state),
+		cmocka_unit_test(test_wide_state),
+		cmocka_unit_test(test_wide_cut),
 	};
 
 	return cmocka_run_group_tests(tests, seed, NULL);

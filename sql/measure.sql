@@ -1,0 +1,173 @@
+-- Many attributes: dp.measure, plans of blocks, answers to any part; estimates are compared at a cost that leaves no error.
+CREATE EXTENSION pg_epsilon;
+CREATE ROLE regress_curator;
+CREATE ROLE regress_ann;
+GRANT CREATE ON SCHEMA public TO regress_curator;
+GRANT CREATE ON SCHEMA public TO regress_ann;
+SET SESSION AUTHORIZATION regress_curator;
+-- 24 attributes of ten cells: 10^24 together
+CREATE TABLE wide AS SELECT i AS id, i / 3 AS person FROM generate_series(0, 2999) i;
+DO $$
+DECLARE
+	a int;
+BEGIN
+	FOR a IN 1..24 LOOP
+		EXECUTE format('ALTER TABLE wide ADD COLUMN a%s int', a);
+		EXECUTE format('UPDATE wide SET a%s = (id * %s + id / %s) %% 10', a, 2 * a + 1, a + 6);
+	END LOOP;
+END $$;
+ALTER TABLE wide ADD COLUMN day int, ADD COLUMN hour int, ADD COLUMN place text;
+UPDATE wide SET day = id % 130, hour = NULLIF((id * 7) % 25, 24), place = (ARRAY['n', 'e', 's', 'w', 'nowhere'])[1 + id % 5];
+SELECT dp.create_dataset('wide', 'wide', 1e5, accounting => 'zcdp');
+DO $$
+DECLARE
+	a int;
+BEGIN
+	FOR a IN 1..24 LOOP
+		PERFORM dp.add_attribute('wide', format('a%s', a)::name, 0, 10, 10);
+	END LOOP;
+END $$;
+SELECT dp.add_attribute('wide', 'day', 0, 128, 128, outside => 'clamp');
+SELECT dp.add_attribute('wide', 'hour', 0, 24, 24, nulls => 'cell');
+SELECT dp.add_attribute('wide', 'place', '{n,e,s,w}', outside => 'other');
+SELECT dp.grant_budget('wide', 'regress_ann', 1e5);
+
+SET SESSION AUTHORIZATION regress_ann;
+SET client_min_messages = warning;
+SELECT array_agg('a' || i) AS all24 FROM generate_series(1, 24) i \gset
+SELECT array_agg('a' || i) || 'place'::text AS all25 FROM generate_series(1, 24) i \gset
+SELECT array_agg('a' || i) AS all20 FROM generate_series(1, 20) i \gset
+
+-- Quotes: the kind, the product of all cells, the certificate
+SELECT plan, cells, queries, round(objective::numeric, 1) AS objective, gap < 1e-9 AS closed FROM dp.quote('wide', :'all20', 'marginals(2)', rho => 0.5);
+SELECT plan, cells, queries, round(objective::numeric) AS objective, gap < 1e-9 AS closed FROM dp.quote('wide', :'all20', 'marginals(3)', rho => 0.5);
+SELECT plan, cells, queries FROM dp.quote('wide', :'all24', 'marginals(1) + marginals(2)', rho => 0.5);
+SELECT plan, queries, abs(objective / 3109985362 - 1) < 1e-6 AS optimum, gap < 1e-5 AS close FROM dp.optimize('all_range(128) * all_range(128)'), LATERAL (SELECT 68161536 AS queries) q;
+SELECT plan, abs(objective / 239285.053 - 1) < 1e-6 AS optimum, gap < 1e-6 AS close
+  FROM dp.optimize('all_range(85) * identity(2) * total(5) * total(2) + all_range(85) * total(2) * identity(5) * total(2) + total(85) * identity(2) * total(5) * identity(2)');
+
+-- All two-way tables, measured once, charged once; any part of them is free, to the owner too
+SELECT release, queries, plan, round(rho::numeric, 3) AS rho FROM dp.measure('wide', :'all24', 'marginals(2)', rho => 20000) \gset m_
+SELECT :'m_plan' AS plan, :'m_queries' AS queries, :'m_rho' AS rho;
+SELECT count(*) AS charges FROM dp.charges;
+SELECT count(*) FROM dp.answer(:m_release, 'identity(a3) * identity(a17)');
+-- The same request by dp.histogram is a replay, also in another notation of the cost; a part of it is another request
+SELECT count(*), min(release) = :m_release AS same FROM dp.histogram('wide', :'all24', 'marginals(2)', rho => 2e4);
+SELECT replay FROM dp.quote('wide', :'all24', 'marginals(2)', rho => 20000);
+SELECT replay FROM dp.quote('wide', :'all24', 'marginals(1)', rho => 20000);
+SELECT count(*) AS charges FROM dp.charges;
+-- What does not follow
+SELECT count(*) FROM dp.answer(:m_release, 'identity(a1) * identity(a2) * identity(a3)');
+SELECT count(*) FROM dp.answer(:m_release, 'identity');
+SELECT count(*) FROM dp.cells(:m_release);
+-- Published parts agree with each other
+SELECT dp.publish(:m_release, 'a1_a2', workload => 'identity(a1) * identity(a2)');
+SELECT dp.publish(:m_release, 'a1_a3', workload => 'identity(a1) * identity(a3) + identity(a1)');
+SELECT max(abs(s - r)) < 1e-9 AS agree FROM (SELECT a1_from, sum(estimate) AS s FROM a1_a2 GROUP BY 1) a
+  JOIN (SELECT a1_from, sum(estimate) AS r FROM a1_a3 WHERE a3_cell = 'value' GROUP BY 1) b USING (a1_from);
+SELECT max(abs(s - r)) < 1e-9 AS agree FROM (SELECT a1_from, sum(estimate) AS s FROM a1_a2 GROUP BY 1) a
+  JOIN (SELECT a1_from, estimate AS r FROM a1_a3 WHERE a3_cell = 'all') b USING (a1_from);
+
+-- Each kind, with NULL cells, 'other', rows that are clamped, a predicate
+SELECT release, plan FROM dp.measure('wide', '{day,hour}', 'all_range(day) * prefix(hour)', rho => 14000) \gset k_
+SELECT release, plan FROM dp.measure('wide', '{day,hour,place,a1}', 'prefix(day) * identity(place) + all_range(day) * identity(a1) + identity(place) * identity(a1)', rho => 20000) \gset s_
+SELECT release, plan FROM dp.measure('wide', '{day,hour,a1,place}', 'prefix(day) * all_range(hour) + prefix(hour) * all_range(a1) + prefix(day) * identity(place)', rho => 20000) \gset p_
+SELECT release, plan FROM dp.measure('wide', :'all25', 'marginals(2)', rho => 20000, predicate => 'a1 < 5 AND place IN (''n'', ''s'') AND (a2 < 3 OR a3 >= 5)') \gset w_
+SELECT :'k_plan' AS k, :'s_plan' AS s, :'p_plan' AS p, :'w_plan' AS w;
+
+-- Exact answers, as the owner
+SET SESSION AUTHORIZATION regress_curator;
+CREATE VIEW counted AS SELECT *, least(day, 127) AS d, CASE WHEN place = 'nowhere' THEN NULL ELSE place END AS p FROM wide;
+SELECT count(*) AS queries, max(abs(estimate - coalesce(n, 0))) < 0.5 AS exact, max(stderr) < 0.08 AS sure
+  FROM dp.answer(:m_release, 'identity(a3) * identity(a17)') a
+  LEFT JOIN (SELECT a3, a17, count(*) AS n FROM wide GROUP BY 1, 2) t
+    ON (label->'a3'->>'from')::int = a3 AND (label->'a17'->>'from')::int = a17;
+SELECT count(*) AS queries, max(abs(estimate - n)) < 0.5 AS exact, max(stderr) < 0.08 AS sure
+  FROM dp.answer(:k_release, 'ranges(day; 0-3, 20-80, 127-127) * ranges(hour; 0-23, 5-5)') a,
+  LATERAL (SELECT count(*) AS n FROM counted WHERE d >= (label->'day'->>'from')::int AND d < (label->'day'->>'to')::int
+              AND hour >= (label->'hour'->>'from')::int AND hour < (label->'hour'->>'to')::int) t;
+SELECT count(*) FROM dp.answer(:k_release, 'identity(hour)');
+SELECT count(*) AS queries, max(abs(estimate - n)) < 0.5 AS exact, max(stderr) < 0.08 AS sure
+  FROM dp.answer(:s_release, 'prefix(day) * identity(place)') a,
+  LATERAL (SELECT count(*) AS n FROM counted WHERE d < (label->'day'->>'to')::int
+              AND p IS NOT DISTINCT FROM CASE WHEN jsonb_typeof(label->'place') = 'string' THEN label->>'place' END) t;
+SELECT count(*) AS queries, max(abs(estimate - n)) < 0.5 AS exact, max(stderr) < 0.08 AS sure
+  FROM dp.answer(:p_release, 'ranges(day; 5-9, 100-127) * ranges(hour; 0-0, 3-20)') a,
+  LATERAL (SELECT count(*) AS n FROM counted WHERE d >= (label->'day'->>'from')::int AND d < (label->'day'->>'to')::int
+              AND hour >= (label->'hour'->>'from')::int AND hour < (label->'hour'->>'to')::int) t;
+SELECT count(*) AS queries, max(abs(estimate - n)) < 0.5 AS exact, max(stderr) < 0.08 AS sure
+  FROM dp.answer(:w_release, 'identity(a2) * identity(place)') a,
+  LATERAL (SELECT count(*) AS n FROM wide WHERE a1 < 5 AND place IN ('n', 's') AND (a2 < 3 OR a3 >= 5)
+              AND a2 = (label->'a2'->>'from')::int AND place = label->>'place') t;
+
+-- Units of several rows, and the other rules
+CREATE TABLE persons AS SELECT * FROM wide;
+SELECT dp.create_dataset('persons', 'persons', 1e5, accounting => 'zcdp', unit => 'person', max_rows => 2, neighbours => 'substitute');
+DO $$
+DECLARE
+	a int;
+BEGIN
+	FOR a IN 1..24 LOOP
+		PERFORM dp.add_attribute('persons', format('a%s', a)::name, 0, 10, 10);
+	END LOOP;
+END $$;
+SELECT dp.grant_budget('persons', 'regress_ann', 1e5);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT release, plan FROM dp.measure('persons', :'all24', 'marginals(2)', rho => 80000) \gset u_
+SELECT plan, round((rms_stderr / (SELECT rms_stderr FROM dp.quote('wide', :'all24', 'marginals(2)', rho => 80000)))::numeric, 2) AS wider
+  FROM dp.quote('persons', :'all24', 'marginals(2)', rho => 80000);
+-- 1000 persons with three rows each, of which two count, the same ones in every table
+SELECT abs(estimate - 2000) < 7 * stderr AS total, stderr < 2 AS sure FROM dp.answer(:u_release, 'total');
+SELECT bool_and(abs(a.estimate - b.estimate) < 1e-6) AS same FROM dp.answer(:u_release, 'identity(a1)') a
+  JOIN (SELECT label->'a1' AS cell, sum(estimate) AS estimate FROM dp.answer(:u_release, 'identity(a1) * identity(a9)') GROUP BY 1) b ON a.label->'a1' = b.cell;
+
+-- Pure budgets: the same plans with Laplace noise
+RESET SESSION AUTHORIZATION;
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE pure AS SELECT * FROM wide;
+SELECT dp.create_dataset('pure', 'pure', 1e5, accounting => 'pure');
+DO $$
+DECLARE
+	a int;
+BEGIN
+	FOR a IN 1..20 LOOP
+		PERFORM dp.add_attribute('pure', format('a%s', a)::name, 0, 10, 10);
+	END LOOP;
+END $$;
+SELECT dp.add_attribute('pure', 'hour', 0, 24, 24, nulls => 'cell');
+SELECT dp.grant_budget('pure', 'regress_ann', 1e5);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT plan, gap FROM dp.quote('pure', :'all20', 'marginals(2)', epsilon => 1);
+SELECT plan, gap FROM dp.quote('pure', '{hour,a1,a2}', 'all_range(hour) * identity(a1) * identity(a2)', epsilon => 1);
+SELECT release FROM dp.measure('pure', :'all20', 'marginals(2)', epsilon => 50000) \gset l_
+SELECT release, plan FROM dp.measure('pure', '{hour,a1,a2}', 'all_range(hour) * identity(a1) * identity(a2)', epsilon => 40000) \gset q_
+
+SET SESSION AUTHORIZATION regress_curator;
+SELECT max(abs(estimate - n)) < 0.5 AS exact, max(stderr) < 0.08 AS sure FROM dp.answer(:l_release, 'identity(a1) * identity(a20)') a,
+  LATERAL (SELECT count(*) AS n FROM pure WHERE a1 = (label->'a1'->>'from')::int AND a20 = (label->'a20'->>'from')::int) t;
+SELECT max(abs(estimate - n)) < 0.5 AS exact, max(stderr) < 0.08 AS sure FROM dp.answer(:q_release, 'ranges(hour; 3-9, 10-23) * identity(a2)') a,
+  LATERAL (SELECT count(*) AS n FROM pure WHERE hour >= (label->'hour'->>'from')::int AND hour < (label->'hour'->>'to')::int
+              AND a2 = (label->'a2'->>'from')::int) t;
+
+SET SESSION AUTHORIZATION regress_ann;
+-- What is refused names the number and the limit
+SELECT release FROM dp.measure('wide', (SELECT array_agg('a' || i) FROM generate_series(1, 33) i), 'total', rho => 1);
+SELECT plan FROM dp.quote('wide', :'all24', 'identity', rho => 1);
+SELECT plan FROM dp.quote('wide', :'all24', 'marginals(12)', rho => 1);
+SELECT plan FROM dp.quote('wide', '{day,hour,place,a1,a2,a3}', 'all_range(day) * all_range(hour) * identity(place) * identity(a1) * identity(a2) * identity(a3)', rho => 1);
+SELECT count(*) FROM dp.histogram('wide', '{a1,a2,a3,a4,a5,a6,a7,a8}', 'marginals(7)', rho => 1);
+SELECT plan FROM dp.quote('wide', :'all24', 'marginals(2)', rho => 1, method => 'identity');
+-- Nearest tables without negative cells, from the same release
+SELECT count(*), min(release) = :m_release AS same, min(estimate) > -1e-6 AS nonnegative FROM dp.histogram('wide', :'all24', 'marginals(2)', rho => 20000, nonnegative => true);
+SELECT count(*) > 0 AS answered FROM dp.histogram('wide', '{day,place}', 'prefix(day) * identity(place)', rho => 20);
+SELECT count(*) FROM dp.histogram('wide', '{day,place}', 'prefix(day) * identity(place)', rho => 20, nonnegative => true);
+SELECT * FROM dp.strategy_matrix((SELECT strategy FROM dp.optimize('all_range(128) * all_range(128)')));
+SELECT count(*) FROM dp.workload_matrix('total(2000000)');
+SELECT count(*) FROM dp.workload_matrix('total(2000) * total(1000)');
+SELECT plan FROM dp.optimize('all_range(5000) * identity(3)');
+SELECT plan FROM dp.optimize('identity(3) * total(100000) + matrix({{1,2,3}}) * total(100000)');
+
+RESET SESSION AUTHORIZATION;
+DROP EXTENSION pg_epsilon;
+DROP OWNED BY regress_curator, regress_ann;
+DROP ROLE regress_curator, regress_ann;

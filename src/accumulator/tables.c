@@ -1,0 +1,146 @@
+/*
+ * tables.c
+ *	  Counts of several tables from rows gathered in blocks.  See accumulator.h.
+ *
+ * A row of a table is as likely in the cache as the table is small.  Row by row, all tables take
+ * turns in it; block by block, one table at a time does, and what is read besides it is read in
+ * order.
+ */
+#include <string.h>
+
+#include "accumulator/kinds.h"
+
+/* The most attributes of a table, at least 1: a table without any has a place too. */
+static int
+depth(const pe_tables *tables)
+{
+	int			most = 1;
+
+	for (int32_t t = 0; t < tables->tables; t++)
+	{
+		int			attributes = 0;
+
+		for (uint32_t left = tables->set[t]; left != 0; left &= left - 1)
+			attributes++;
+		if (attributes > most)
+			most = attributes;
+	}
+	return most;
+}
+
+/* Numbers in coordinate, then in place. */
+static size_t
+coordinates(const pe_tables *tables)
+{
+	return (size_t) tables->attributes * PE_GATHERED_STEP;
+}
+
+static size_t
+places(const pe_tables *tables)
+{
+	return (size_t) depth(tables) * PE_GATHERED_STEP;
+}
+
+size_t
+pe_gathered_memory(const pe_tables *tables)
+{
+	return (coordinates(tables) + places(tables)) * sizeof(int32_t) + PE_GATHERED_ROWS;
+}
+
+void
+pe_gathered_begin(pe_accumulator *a)
+{
+	pe_gathered *g = &a->gathered;
+
+	g->coordinate = pe_alloc(coordinates(&a->tables) + places(&a->tables), sizeof(int32_t));
+	g->place = g->coordinate + coordinates(&a->tables);
+	g->counts = pe_alloc(PE_GATHERED_ROWS, sizeof(*g->counts));
+}
+
+void
+pe_gathered_free(pe_accumulator *a)
+{
+	pe_gathered *g = &a->gathered;
+
+	if (g->counts == NULL)
+		return;
+	pe_wipe(g->coordinate, (coordinates(&a->tables) + places(&a->tables)) * sizeof(int32_t));
+	pe_wipe(g->counts, PE_GATHERED_ROWS * sizeof(*g->counts));
+	pe_free(g->coordinate);
+	pe_free(g->counts);
+	memset(g, 0, sizeof(*g));
+}
+
+/* The attributes of a table, the last one first, and how far apart neighbouring cells of each are. */
+typedef struct path
+{
+	int			attributes;
+	int			attribute[PE_MAX_ATTRIBUTES];
+	int32_t		stride[PE_MAX_ATTRIBUTES + 1];
+} path;
+
+static void
+find_path(const pe_tables *tables, uint32_t set, path *p)
+{
+	p->attributes = 0;
+	p->stride[0] = 1;
+	for (int a = tables->attributes - 1; a >= 0; a--)
+		if ((set >> a & 1) != 0)
+		{
+			p->attribute[p->attributes++] = a;
+			p->stride[p->attributes] = p->stride[p->attributes - 1] * tables->cells[a];
+		}
+}
+
+/* How many attributes two tables begin with in common, less than all of the second. */
+static int
+common(const path *a, const path *b)
+{
+	int			n = 0;
+
+	while (n < a->attributes - 1 && n < b->attributes - 1 && a->attribute[n] == b->attribute[n])
+		n++;
+	return n;
+}
+
+static void
+add_stride(const int32_t *restrict place, const int32_t *restrict coordinate, int32_t stride, int32_t rows, int32_t *restrict sum)
+{
+	for (int32_t r = 0; r < rows; r++)
+		sum[r] = place[r] + coordinate[r] * stride;
+}
+
+static void
+count_rows(const int32_t *place, const int32_t *coordinate, int32_t stride, const uint8_t *counts, int32_t rows, int64_t *count)
+{
+	for (int32_t r = 0; r < rows; r++)
+		count[place[r] + coordinate[r] * stride] += counts[r];
+}
+
+/*
+ * place[n] is where rows are by the first n attributes of the path; place[0] is 0.  Neighbours in a
+ * list of tables mostly begin alike, and have that in common.
+ */
+void
+pe_gathered_count(pe_accumulator *a)
+{
+	pe_gathered *g = &a->gathered;
+	path		paths[2] = {{0}, {0}};
+
+	for (int32_t t = 0; t < a->tables.tables && g->rows > 0; t++)
+	{
+		path	   *p = &paths[t & 1];
+		int			last;
+
+		find_path(&a->tables, a->tables.set[t], p);
+		last = p->attributes - 1;
+		for (int n = common(&paths[~t & 1], p); n < last; n++)
+			add_stride(g->place + (size_t) n * PE_GATHERED_STEP, g->coordinate + (size_t) p->attribute[n] * PE_GATHERED_STEP,
+					   p->stride[n], g->rows, g->place + (size_t) (n + 1) * PE_GATHERED_STEP);
+		/* of a table without attributes every row is in the one cell */
+		count_rows(g->place + (size_t) (last < 0 ? 0 : last) * PE_GATHERED_STEP,
+				   last < 0 ? g->place : g->coordinate + (size_t) p->attribute[last] * PE_GATHERED_STEP,
+				   p->stride[last < 0 ? 0 : last], g->counts, g->rows, a->count + a->tables.first[t]);
+	}
+	g->rows = 0;
+}

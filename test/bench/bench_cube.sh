@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# Many attributes at once, on the 14 discretized attributes of Adult (48,842 rows): all 91 two-way
+# tables by dp.measure, against GROUP BY GROUPING SETS over the same sets of the same rows, one after
+# the other.  Required: at most a quarter of the time; errors seen over RELEASES releases within 1 %
+# of what the quote told; tables that agree with each other.  Then ranges over two attributes of 256
+# cells: the time of the quote, of the measurement and of 10,000 answers.
+#
+#   DATA=dir     where adult_discretized and hist2d_stroke are [../shared/data]; without them nothing is measured
+#   ROUNDS=n     how often each is timed (default 7)
+#   RELEASES=n   default 20
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
+DATA=${DATA:-../shared/data}
+ROUNDS=${ROUNDS:-7}
+RELEASES=${RELEASES:-20}
+LIMIT=0.25
+[ -f "$DATA/adult_discretized/adult_discretized.csv" ] || { echo "skipped: no data in $DATA"; exit 0; }
+
+sql() { psql -XqAt -v ON_ERROR_STOP=1 "$@" || exit 1; }
+trap "PGDATABASE=postgres psql -Xq -c 'DROP DATABASE IF EXISTS cube (FORCE)' -c 'DROP ROLE IF EXISTS bench_owner' -c 'DROP ROLE IF EXISTS bench_analyst' 2>/dev/null" EXIT
+sql -c 'CREATE DATABASE cube'
+export PGDATABASE=cube
+names=$(head -n 1 "$DATA/adult_discretized/adult_discretized.csv")
+
+{
+	cat <<SQL
+SET client_min_messages = warning;
+CREATE EXTENSION pg_epsilon;
+CREATE ROLE bench_owner;
+CREATE ROLE bench_analyst;
+GRANT CREATE ON SCHEMA public TO bench_owner, bench_analyst;
+SET ROLE bench_owner;
+CREATE TABLE adult ($(sed 's/,/ int, /g' <<<"$names") int);
+COPY adult FROM STDIN CSV HEADER;
+SQL
+	cat "$DATA/adult_discretized/adult_discretized.csv"
+	cat <<SQL
+\\.
+SELECT dp.create_dataset('adult', 'adult', 1e5, accounting => 'zcdp') \\g /dev/null
+SELECT dp.add_attribute('adult', name::name, 0, cells::int, cells::int) FROM json_each_text('$(tr -d '\n' <"$DATA/adult_discretized/domain.json")') d(name, cells) \\g /dev/null
+SELECT dp.grant_budget('adult', 'bench_analyst', 1e5) \\g /dev/null
+CREATE TABLE counted (i int, j int, n int);
+COPY counted FROM STDIN CSV HEADER;
+SQL
+	cat "$DATA/hist2d_stroke/stroke.csv"
+	cat <<SQL
+\\.
+CREATE TABLE points AS SELECT i, j FROM counted, generate_series(1, n);
+SELECT dp.create_dataset('points', 'points', 1e5, accounting => 'zcdp') \\g /dev/null
+SELECT dp.add_attribute('points', a, 0, 256, 256) FROM unnest('{i,j}'::name[]) a \\g /dev/null
+SELECT dp.grant_budget('points', 'bench_analyst', 1e5) \\g /dev/null
+SQL
+} | sql
+sql -c 'VACUUM (FREEZE, ANALYZE) adult, points'
+
+sets=$(awk -v n="$names" 'BEGIN { k = split(n, a, ","); for (i = 1; i <= k; i++) for (j = i + 1; j <= k; j++) printf "%s(%s, %s)", c++ ? ", " : "", a[i], a[j] }')
+grouped="SELECT ${names//,/, }, count(*) FROM adult GROUP BY GROUPING SETS ($sets)"
+measured="SELECT * FROM dp.measure('adult', '{$names}', 'marginals(2)', rho => 0.0141, fresh => true)"
+
+# timed ROLE SQL ...: milliseconds of the last
+timed() {
+	local role=$1
+	local commands=()
+	shift
+	for statement; do commands+=(-c "$statement"); done
+	sql -c "LOAD 'pg_epsilon'; SET pg_epsilon.time_quantum = 0; SET ROLE $role; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning" \
+		-c '\timing on' -c '\o /dev/null' "${commands[@]}" | awk '/^Time:/ { t = $2 } END { print t }'
+}
+median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+failed=0
+# require WHAT CONDITION: of awk
+require() { awk "BEGIN { exit !($2) }" || { echo "    missed: $1"; failed=1; }; }
+
+g=()
+m=()
+for ((round = 0; round < ROUNDS; round++)); do
+	g+=("$(timed bench_owner "$grouped")")
+	m+=("$(timed bench_analyst "$measured")")
+done
+gm=$(median "${g[@]}")
+mm=$(median "${m[@]}")
+awk -v g="$gm" -v m="$mm" -v n="$ROUNDS" 'BEGIN { printf "91 two-way tables of Adult, medians of %d: GROUPING SETS %.0f ms, dp.measure %.0f ms, ratio %.3f\n", n, g, m, m / g }'
+require "a ratio of $LIMIT" "$mm / $gm <= $LIMIT"
+
+told=$(sql -c "SET ROLE bench_analyst" -c "SELECT rms_stderr FROM dp.quote('adult', '{$names}', 'marginals(2)', rho => 0.0141)")
+seen=$(sql <<SQL
+SET client_min_messages = warning;
+SET pg_epsilon.time_quantum = 0;
+SET ROLE bench_owner;
+CREATE TABLE exact AS SELECT d.*, row_number() OVER () AS place FROM ($grouped) d;
+GRANT SELECT ON exact TO bench_analyst;
+SET ROLE bench_analyst;
+CREATE TEMP TABLE release AS SELECT m.release FROM generate_series(1, $RELEASES) i,
+	LATERAL dp.measure('adult', '{$names}', 'marginals(2)', rho => 0.0141 + i * 0, fresh => true) m;
+CREATE TEMP TABLE answered AS SELECT r.release, a.label, a.estimate FROM release r, LATERAL dp.answer(r.release, 'marginals(2)') a;
+CREATE TEMP TABLE truth AS SELECT (SELECT jsonb_object_agg(key, jsonb_build_object('from', value, 'to', value::int + 1)) FROM jsonb_each(to_jsonb(e) - 'count' - 'place') WHERE value <> 'null') AS label, count FROM exact e;
+CREATE INDEX ON truth USING hash (label);
+ANALYZE truth;
+SELECT sqrt(avg((a.estimate - coalesce(t.count, 0)) ^ 2)) FROM
+  (SELECT estimate, (SELECT jsonb_object_agg(key, value - 'last') FROM jsonb_each(label)) AS label FROM answered) a LEFT JOIN truth t USING (label);
+SQL
+)
+awk -v t="$told" -v s="$seen" -v n="$RELEASES" 'BEGIN { printf "    root mean square error at rho 0.0141: told %.3f, seen over %d releases %.3f\n", t, n, s }'
+require "errors within 1 % of the quote" "($seen / $told - 1) ^ 2 <= 0.0001"
+require "37.87 told" "($told - 37.87) ^ 2 < 0.0001"
+
+apart=$(sql <<SQL
+SET client_min_messages = warning;
+SET ROLE bench_analyst;
+SELECT release FROM dp.measure('adult', '{$names}', 'marginals(2)', rho => 0.0141) \\gset
+SELECT dp.publish(:release, 'by_sex', workload => 'identity(age) * identity(sex)') \\g /dev/null
+SELECT dp.publish(:release, 'by_race', workload => 'identity(age) * identity(race)') \\g /dev/null
+SELECT max(abs(s - r)) FROM (SELECT age_from, sum(estimate) AS s FROM by_sex GROUP BY 1) a JOIN (SELECT age_from, sum(estimate) AS r FROM by_race GROUP BY 1) b USING (age_from);
+SQL
+)
+echo "    published tables of age by sex and by race agree on age to $apart"
+require "agreement to 1e-9" "$apart <= 1e-9"
+
+ranges=$(awk 'BEGIN { srand(7); for (i = 0; i < 100; i++) { a = int(256 * rand()); b = a + int((256 - a) * rand()); printf "%s%d-%d", i ? ", " : "", a, b } }')
+plane="dp.quote('points', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5)"
+q=$(timed bench_analyst "SELECT * FROM $plane")
+m=$(timed bench_analyst "SELECT * FROM dp.measure('points', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5, fresh => true)")
+release=$(sql -c 'SET ROLE bench_analyst' -c "SELECT release FROM dp.measure('points', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5)" 2>/dev/null)
+a=$(timed bench_analyst "SELECT count(estimate) FROM dp.answer($release, 'ranges(i; $ranges) * ranges(j; $ranges)')")
+echo "all ranges of 256 x 256 cells ($(sql -c 'SELECT count(*) FROM points') rows): first quote $q ms, measured in $m ms, 10,000 answers in $a ms"
+require "a quote in 2 s" "$q < 2000"
+require "measured in 1 s" "$m < 1000"
+require "10,000 answers in 0.2 s" "$a < 200"
+exit $failed
