@@ -232,6 +232,7 @@ CREATE TABLE dp_ledger.release (
         WHEN accounting = 'pure' THEN pg_catalog.num_nonnulls(sensitivity_sq, rho) = 0 AND pg_catalog.num_nulls(sensitivity_l1, epsilon) = 0
         ELSE pg_catalog.num_nulls(sensitivity_sq, rho) = 0 AND pg_catalog.num_nonnulls(sensitivity_l1, epsilon) = 0 END)
 );
+ALTER TABLE dp_ledger.release ALTER payload SET STORAGE EXTERNAL;
 CREATE INDEX release_request ON dp_ledger.release (dataset_id, version, request_hash, id);
 COMMENT ON TABLE dp_ledger.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
 COMMENT ON COLUMN dp_ledger.release.workload IS 'NULL: a model, whose coefficients the payload holds, or a minimum, whose point and public value it holds';

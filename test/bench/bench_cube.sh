@@ -3,16 +3,19 @@
 # tables by dp.measure, against GROUP BY GROUPING SETS over the same sets of the same rows, one after
 # the other.  Required: at most a quarter of the time; errors seen over RELEASES releases within 1 %
 # of what the quote told; tables that agree with each other.  Then ranges over two attributes of 256
-# cells: the time of the quote, of the measurement and of 10,000 answers.
+# cells: the time of the quote, of the measurement and of 10,000 answers, and the memory; ranges among tables, quoted;
+# and 20 attributes of 10 cells: quotes, and all tables of three attributes of ROWS rows.
 #
 #   DATA=dir     where adult_discretized and hist2d_stroke are [../shared/data]; without them nothing is measured
 #   ROUNDS=n     how often each is timed (default 7)
 #   RELEASES=n   default 20
+#   ROWS=n       of the 20 attributes [a million]
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
 DATA=${DATA:-../shared/data}
 ROUNDS=${ROUNDS:-7}
 RELEASES=${RELEASES:-20}
+ROWS=${ROWS:-1000000}
 LIMIT=0.25
 [ -f "$DATA/adult_discretized/adult_discretized.csv" ] || { echo "skipped: no data in $DATA"; exit 0; }
 
@@ -127,4 +130,32 @@ echo "all ranges of 256 x 256 cells ($(sql -c 'SELECT count(*) FROM points') row
 require "a quote in 2 s" "$q < 2000"
 require "measured in 1 s" "$m < 1000"
 require "10,000 answers in 0.2 s" "$a < 200"
+memory=$(sql -c "LOAD 'pg_epsilon'" -c 'SET ROLE bench_analyst' -c 'SET client_min_messages = warning' -c '\o /dev/null' \
+	-c "SELECT * FROM dp.measure('points', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.25)" \
+	-c "SELECT count(estimate) FROM dp.answer($release, 'ranges(i; $ranges) * ranges(j; $ranges)')" -c '\o' -c 'RESET ROLE' \
+	-c "SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s*(\\d+)')::int / 1024")
+echo "    the most memory of a session that measures and answers: $memory MB"
+require "200 MB" "$memory < 200"
+
+q=$(timed bench_analyst "SELECT * FROM dp.quote('adult', '{age,sex,race,income_gt_50k}', 'all_range(age) * identity(sex) + all_range(age) * identity(race) + identity(sex) * identity(income_gt_50k)', rho => 0.5)")
+echo "ranges of age by sex and by race, and sex by income: first quote $q ms"
+require "a quote in 0.2 s" "$q < 200"
+
+sql <<SQL
+SET client_min_messages = warning;
+SET ROLE bench_owner;
+SELECT 'CREATE TABLE wide AS SELECT ' || string_agg('floor(random() * 10)::int AS a' || i, ', ') || ' FROM generate_series(1, $ROWS)' FROM generate_series(1, 20) i \\gexec
+SELECT dp.create_dataset('wide', 'wide', 1e5, accounting => 'zcdp') \\g /dev/null
+SELECT dp.add_attribute('wide', ('a' || i)::name, 0, 10, 10) FROM generate_series(1, 20) i \\g /dev/null
+SELECT dp.grant_budget('wide', 'bench_analyst', 1e5) \\g /dev/null
+SQL
+sql -c 'VACUUM (FREEZE, ANALYZE) wide'
+wide=$(sql -c "SELECT array_agg('a' || i) FROM generate_series(1, 20) i")
+two=$(timed bench_analyst "SELECT * FROM dp.quote('wide', '$wide', 'marginals(2)', rho => 0.5)" "SELECT * FROM dp.quote('wide', '$wide', 'marginals(2)', rho => 0.25)")
+three=$(timed bench_analyst "SELECT * FROM dp.quote('wide', '$wide', 'marginals(2)', rho => 0.5)" "SELECT * FROM dp.quote('wide', '$wide', 'marginals(3)', rho => 0.5)")
+m=$(timed bench_analyst "SELECT * FROM dp.measure('wide', '$wide', 'marginals(3)', rho => 0.5, fresh => true)")
+echo "20 attributes of 10 cells: quote of all tables of two $two ms, of three (first) $three ms; all of three over $ROWS rows measured in $m ms"
+require "a quote in 50 ms" "$two < 50"
+require "a quote in 0.5 s" "$three < 500"
+require "measured in 6 s" "$m < 6000"
 exit $failed

@@ -39,10 +39,13 @@ ask_ok($node, 'curator', qq{
 	INSERT INTO people SELECT i, c + 95, sin(i), cos(i * 1.3) FROM unnest('{@{[ join ',', @counts ]}}'::int[]) WITH ORDINALITY u (n, c),
 		LATERAL (SELECT 100000 * c + j FROM generate_series(1, n) j) j (i);
 	CREATE TABLE united AS SELECT * FROM people;
+	CREATE TABLE crossed AS SELECT c, 0 AS d FROM people;
 	CREATE TABLE offers AS SELECT sin(i) AS a, cos(i * 1.3) AS b FROM generate_series(1, 300) i;
 	VACUUM ANALYZE;
 	SELECT dp.create_dataset('people', 'people', 1e4), dp.create_dataset('united', 'united', 1e4, unit => 'id');
 	SELECT dp.add_attribute(d, 'c', '{@{[ join ',', 0 .. 99 ]}}'), dp.grant_budget(d, 'ann', 1e4) FROM unnest('{people,united}'::text[]) d;
+	SELECT dp.create_dataset('crossed', 'crossed', 1e4), dp.add_attribute('crossed', 'c', '{@{[ join ',', 0 .. 99 ]}}'),
+		dp.add_attribute('crossed', 'd', '{@{[ join ',', 0 .. 9 ]}}'), dp.grant_budget('crossed', 'ann', 1e4);
 	SELECT dp.add_attribute('people', n, -1, 1, 1) FROM unnest('{v,a}'::name[]) n;
 	SELECT dp.grant_budget('people', 'dan', 1e3, accounting => 'pure', overcommit => true);
 	SELECT dp.create_dataset('offers', 'offers', 1e4, neighbours => 'values', private_column => 'b', max_change => 0.01);
@@ -116,6 +119,12 @@ wiped('ann', 'laplace_solution', sub { return "dp.minimize_max_affine('offers', 
 wiped('ann', 'cumulative counts', sub { return "dp.histogram('people', 'c', 'prefix', @{[ cost() ]})" }, @{ $exact{histogram} });
 wiped('ann', 'a predicate', sub { return "dp.histogram('people', 'c', @{[ cost() ]}, predicate => 'a >= -1')" }, @{ $exact{histogram} });
 wiped('ann', 'units', sub { return "dp.histogram('united', 'c', @{[ cost() ]})" }, @{ $exact{histogram} });
+# tables, one for each attribute, and what blocks make of them: each count times the cells, less all rows
+my $tables = q{'crossed', '{c,d}', 'identity(c) + identity(d)'};
+is(ask_ok($node, 'ann', "SELECT plan FROM dp.quote($tables, @{[ cost() ]})"), 'marginals', 'tables are measured as blocks');
+my $cells = ask_ok($node, 'ann', "SELECT count(*) FROM dp.histogram('crossed', 'c', @{[ cost() ]})");
+my @block = map { $_ * $cells - sum(@counts) } @counts;
+wiped('ann', 'tables', sub { return "dp.measure($tables, @{[ cost() ]})" }, @{ $exact{histogram} }, wide(@block));
 $node->safe_psql('postgres', q{ALTER ROLE ann SET pg_epsilon.max_memory = '1MB'});
 wiped('ann', 'fit by scans', $question{fit}[1], @{ $exact{fit} });
 $node->safe_psql('postgres', q{ALTER ROLE ann RESET pg_epsilon.max_memory});

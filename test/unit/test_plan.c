@@ -333,22 +333,38 @@ test_refused_counts(void **state)
 #define BLOCK_CELLS 12			/* 2 x 3 x 2 */
 #define BLOCK_ROWS 64
 
-/* Two tables that share an attribute: six blocks. */
+/*
+ * Lists of blocks over these cells, and how much of the charge a pair of neighbours loses where rows change and epsilon
+ * is pure: distances are bounded there by the triangle inequality.
+ */
+typedef struct blocks_case
+{
+	const char *workload;
+	pe_blocks_kind kind;
+	int			blocks;
+	double		pure_loss;
+} blocks_case;
+
+static const blocks_case blocks_cases[] = {
+	{"identity(2) * identity(3) * total(2) + total(2) * identity(3) * identity(2)", PE_BLOCKS_MARGINALS, 6, 0.666},
+	{"prefix(2) * identity(3) * total(2) + prefix(2) * total(3) * identity(2)", PE_BLOCKS_SYMMETRIC, 3, 0.9999},
+	{"prefix(2) * prefix(3) * identity(2)", PE_BLOCKS_KRONECKER, 1, 0.9999},
+};
+
 static void
-make_blocks(pe_norm norm, pe_strategy *strategy, pe_workload *workload)
+make_blocks(const blocks_case *of, pe_norm norm, pe_strategy *strategy, pe_workload *workload)
 {
 	pe_text_error error;
 	pe_classes	classes;
 	const pe_workload *one = workload;
-	pe_blocks  *blocks = pe_alloc(1, sizeof(*blocks));
 	pe_strategy_problem problem = {.workload = workload, .classes = &classes, .norm = norm, .gap = 1e-6};
-	double		lower_bound;
 
-	assert_true(pe_workload_parse("identity(2) * identity(3) * total(2) + total(2) * identity(3) * identity(2)", NULL, workload, &error));
+	assert_true(pe_workload_parse(of->workload, NULL, workload, &error));
 	pe_classes_init(&one, 1, &classes);
-	assert_true(pe_blocks_marginals(&problem, blocks, &lower_bound));
-	assert_true(pe_blocks_shares_hold(blocks));
-	pe_strategy_of_blocks(strategy, blocks, 1, 0);
+	assert_int_equal(pe_make_blocks(&problem, strategy), PE_STRATEGY_OK);
+	assert_int_equal(strategy->blocks->kind, of->kind);
+	assert_int_equal(strategy->blocks->blocks, of->blocks);
+	assert_true(pe_blocks_shares_hold(strategy->blocks));
 	pe_classes_free(&classes);
 }
 
@@ -396,46 +412,77 @@ loss_of(const pe_plan *plan, const pe_i128 *a, const pe_i128 *b)
 	return loss;
 }
 
+/* The most that neighbours lose of the charge is at most the charge, and not much less. */
 static void
-check_blocks(pe_accounting accounting, pe_neighbours neighbours, int32_t k)
+check_loss(const pe_plan *plan, const pe_tables *tables, double least)
 {
 	static pe_i128 column[BLOCK_CELLS][BLOCK_ROWS];
-	const int64_t table[BLOCK_ROWS] = {0};
+	bool		substitute = plan->rules.neighbours == PE_SUBSTITUTE;
+	double		most = 0;
+
+	for (int cell = 0; cell < BLOCK_CELLS; cell++)
+		column_of_cell(plan->strategy->blocks, tables, cell, column[cell]);
+	for (int i = 0; i < BLOCK_CELLS; i++)
+		for (int j = 0; j < BLOCK_CELLS; j++)
+			most = fmax(most, loss_of(plan, column[i], i == j || !substitute ? NULL : column[j]));
+	assert_true(most <= 1 + 1e-12);
+	assert_true(most > least);
+}
+
+/* One draw for each block, all for the one cost, with its own sensitivity and on its own lattice. */
+static void
+check_drawn(const pe_plan *plan, const pe_tables *tables, int64_t cost)
+{
+	const pe_blocks *blocks = plan->strategy->blocks;
+	int64_t		table[BLOCK_ROWS];
+	pe_i128		exact[BLOCK_ROWS];
+	pe_i128		known[BLOCK_ROWS];
+	int64_t		released[BLOCK_ROWS];
+	int		   *lattice = pe_plan_lattices(plan->strategy, &plan->rules, plan->accounting, cost);
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(plan));
+	bool		pure = plan->accounting == PE_PURE;
+
+	for (int i = 0; i < BLOCK_ROWS; i++)
+		table[i] = 1000000 + 1000 * i;
+	pe_blocks_apply(blocks, tables, table, known);
+	memset(&drawn, 0, sizeof(drawn));
+	held = 0;
+	pe_plan_measure(plan, table, exact, released, hold);
+	assert_true(held == 1 && drawn.gaussian + drawn.laplace == blocks->blocks && (drawn.laplace > 0) == pure);
+	assert_true(drawn.nano == cost && drawn.sum == cost * blocks->blocks);
+	assert_true((pure ? amount.epsilon_nano : amount.rho_nano) == cost && (pure ? amount.rho_nano : amount.epsilon_nano) == 0);
+	assert_int_equal(pe_cost_as_rho(pe_plan_cost(plan)), pure ? pe_nano_rho_of_pure(plan->rules.cap, cost) : 0);
+	for (int32_t b = 0; b < blocks->blocks; b++)
+	{
+		const pe_noise noise = {plan->accounting, plan->vector[b].sensitivity, cost, plan->vector[b].lattice};
+		double		sigma = pe_noise_stderr(&noise);
+
+		assert_true(drawn.each[b] == plan->vector[b].sensitivity << 2 * (lattice[b] - plan->vector[b].lattice));
+		/* the unit of variances, of which the estimates' are multiples */
+		assert_true(fabs(sigma / (pe_noise_stderr(pe_plan_noise(plan)) * sqrt(pe_blocks_relative_variance(blocks, b))) - 1) < 1e-6);
+		for (int64_t r = blocks->first[b]; r < blocks->first[b + 1]; r++)
+			assert_true(exact[r] == 0 && fabs(ldexp((double) released[r], -lattice[b]) - (double) known[r]) < 40 * sigma);
+	}
+	pe_free(lattice);
+}
+
+static void
+check_blocks(const blocks_case *of, pe_accounting accounting, pe_neighbours neighbours, int32_t k)
+{
 	bool		pure = accounting == PE_PURE;
 	pe_plan_ask ask = pure ? ask_epsilon(true, 0.5, 0) : ask_rho(0.125);
 	pe_workload workload;
 	pe_strategy strategy;
-	pe_plan_counts counts = {.strategy = &strategy, .rules = {neighbours, k}, .scale = 1};
+	pe_plan_counts counts = {.strategy = &strategy, .rules = {neighbours, k, .cap = k == 1 ? PE_ZCDP : PE_GDP}, .scale = 1};
 	pe_plan    *plan;
 	pe_tables	tables;
-	pe_i128		exact[BLOCK_ROWS];
-	int64_t		released[BLOCK_ROWS];
-	int		   *lattice;
-	double		most = 0;
 
-	make_blocks(pure ? PE_L1 : PE_L2, &strategy, &workload);
+	make_blocks(of, pure ? PE_L1 : PE_L2, &strategy, &workload);
 	ask.accounting = accounting;
 	assert_int_equal(pe_plan_of_counts(&ask, &counts, &plan), PE_PLAN_MADE);
 	assert_true(pe_blocks_tables(strategy.blocks, &tables));
-	for (int cell = 0; cell < BLOCK_CELLS; cell++)
-		column_of_cell(strategy.blocks, &tables, cell, column[cell]);
-	for (int i = 0; i < BLOCK_CELLS; i++)
-		for (int j = 0; j < BLOCK_CELLS; j++)
-			most = fmax(most, loss_of(plan, column[i], i == j || neighbours == PE_ADD_REMOVE ? NULL : column[j]));
-	assert_true(most <= 1 + 1e-12);
-	assert_true(most > (pure && neighbours == PE_SUBSTITUTE ? 0.5 : 0.999));
-
-	/* one draw for each block, all for the one cost */
-	memset(&drawn, 0, sizeof(drawn));
-	held = 0;
-	pe_plan_measure(plan, table, exact, released, hold);
-	assert_true(held == 1 && drawn.gaussian + drawn.laplace == strategy.blocks->blocks && (drawn.laplace > 0) == pure);
-	assert_true(drawn.nano == (pure ? 500 : 125) * MILLION && drawn.sum == drawn.nano * strategy.blocks->blocks);
-	assert_true((pure ? pe_cost_amount(pe_plan_cost(plan)).epsilon_nano : pe_cost_amount(pe_plan_cost(plan)).rho_nano) == drawn.nano);
-	lattice = pe_plan_lattices(&strategy, &counts.rules, accounting, drawn.nano);
-	for (int32_t b = 0; b < strategy.blocks->blocks; b++)
-		assert_true(drawn.each[b] == plan->vector[b].sensitivity << 2 * (lattice[b] - plan->vector[b].lattice));
-	pe_free(lattice);
+	check_loss(plan, &tables, pure && neighbours == PE_SUBSTITUTE ? of->pure_loss : 0.9999);
+	check_drawn(plan, &tables, (pure ? 500 : 125) * MILLION);
 	pe_tables_free(&tables);
 	pe_free(plan->vector);
 	pe_free(plan);
@@ -447,10 +494,11 @@ static void
 test_blocks(void **state)
 {
 	(void) state;
-	for (pe_accounting accounting = PE_ZCDP; accounting <= PE_PURE; accounting++)
-		for (pe_neighbours neighbours = PE_ADD_REMOVE; neighbours <= PE_SUBSTITUTE; neighbours++)
-			for (int32_t k = 1; k <= 3; k += 2)
-				check_blocks(accounting, neighbours, k);
+	for (size_t i = 0; i < sizeof(blocks_cases) / sizeof(blocks_cases[0]); i++)
+		for (pe_accounting accounting = PE_ZCDP; accounting <= PE_PURE; accounting++)
+			for (pe_neighbours neighbours = PE_ADD_REMOVE; neighbours <= PE_SUBSTITUTE; neighbours++)
+				for (int32_t k = 1; k <= 3; k += 2)
+					check_blocks(&blocks_cases[i], accounting, neighbours, k);
 }
 
 /* The noise of a release that is read again. */
@@ -792,6 +840,16 @@ test_allowances(void **state)
 }
 
 static void
+draw_vectors(void *argument)
+{
+	const pe_noise_vector vectors[] = {{1, 0, 1}, {3, 1, 1}};
+	pe_i128		exact[2] = {5, 6};
+	int64_t		released[2];
+
+	pe_noise_draw_vectors(argument, vectors, 2, 11, exact, released);
+}
+
+static void
 draw_symmetric(void *argument)
 {
 	pe_i128		exact[2] = {5, 6};
@@ -857,7 +915,7 @@ run_exponential(void *argument)
 static void
 test_every_draw_pays(void **state)
 {
-	static void (*const draws[]) (void *argument) = {draw, draw_symmetric, draw_cube, draw_least, draw_exponential};
+	static void (*const draws[]) (void *argument) = {draw, draw_vectors, draw_symmetric, draw_cube, draw_least, draw_exponential};
 	static const double lower = 0;
 	static const double upper = 1;
 	static const double centre = 0.5;
