@@ -175,6 +175,7 @@ narrow_intervals(pe_answers *answers, bool cut)
 	{
 		double		least = cut ? 0 : -INFINITY;
 
+		answers->estimate[q] = fmax(answers->estimate[q], least);	/* rounding */
 		answers->lower[q] = fmin(fmax(answers->lower[q], least), answers->estimate[q]);
 		answers->upper[q] = fmax(fmax(answers->upper[q], least), answers->estimate[q]);
 	}

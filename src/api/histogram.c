@@ -305,6 +305,19 @@ measure(call *c)
 		pe_asked_tell(&c->histogram->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
 }
 
+/* What the answers take from the strategy that would be measured, while nothing is charged. */
+static void
+check_answers(const pe_histogram *h)
+{
+	const pe_strategy *strategy = &h->kept.strategy;
+	pe_classes	none = {0};
+
+	if (strategy->blocks != NULL)
+		pe_check_memory(pe_reconstruction_memory(strategy, &h->workload, &none)
+						+ (size_t) strategy->rows * (sizeof(int64) + sizeof(double))
+						+ (size_t) h->workload.queries * 4 * sizeof(double));	/* estimate, error, interval */
+}
+
 Datum
 pe_sql_histogram(PG_FUNCTION_ARGS)
 {
@@ -315,6 +328,7 @@ pe_sql_histogram(PG_FUNCTION_ARGS)
 	check_reuse(&c);
 	pe_histogram_check_rows(&c.histogram->workload);
 	pe_histogram_resolve(c.histogram);
+	check_answers(c.histogram);
 	if (c.reuse && reuse(&c))
 	{
 		pe_return_rows(fcinfo, c.answers.queries, 7, make_answer, &c);

@@ -168,4 +168,19 @@ pe_saturated_sum(pe_i128 a, pe_i128 b)
 	return (int64_t) sum;
 }
 
+/* The same, rounded to a multiple of 2^down first, of two the even one, and in units of it. */
+static inline int64_t
+pe_rounded_sum(pe_i128 a, pe_i128 b, int down)
+{
+	pe_i128		sum;
+	pe_i128		whole;
+	pe_i128		twice;
+
+	if (down == 0 || __builtin_add_overflow(a, b, &sum))
+		return pe_saturated_sum(a, b);
+	whole = sum >> down;
+	twice = 2 * (sum - whole * ((pe_i128) 1 << down)) - ((pe_i128) 1 << down);
+	return pe_saturated_sum(whole, twice > 0 || (twice == 0 && (whole & 1) != 0));
+}
+
 #endif

@@ -62,26 +62,33 @@ pe_gaussian_stderr(pe_accounting accounting, pe_u128 sensitivity_sq, int64_t nan
 }
 
 static void
-add_noise(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits, int64_t *released)
+add_noise(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits, int down, int64_t *released)
 {
 	for (size_t i = 0; i < count; i++)
-		released[i] = pe_saturated_sum(exact[i], pe_gauss_draw(noise, bits));
+		released[i] = pe_rounded_sum(exact[i], pe_gauss_draw(noise, bits), down);
 }
 
 static void
-add_noise_by_table(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits, int64_t *released)
+add_noise_by_table(const pe_i128 *exact, size_t count, const pe_gauss *noise, pe_bits *bits, int down, int64_t *released)
 {
 	pe_alias	table;
 
 	pe_alias_init(&table, noise, PE_ALIAS_REACH);
 	for (size_t i = 0; i < count; i++)
-		released[i] = pe_saturated_sum(exact[i], pe_alias_draw(&table, bits));
+		released[i] = pe_rounded_sum(exact[i], pe_alias_draw(&table, bits), down);
 	pe_wipe(&table, sizeof(table));
 }
 
 void
 pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho,
 					int64_t *released)
+{
+	pe_gaussian_release_rounded(accounting, exact, count, sensitivity_sq, nano_rho, 0, released);
+}
+
+void
+pe_gaussian_release_rounded(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity_sq, int64_t nano_rho,
+							int down, int64_t *released)
 {
 	pe_u128		p;
 	uint64_t	q;
@@ -93,9 +100,9 @@ pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u
 	pe_gauss_init(&noise, p, q);
 	pe_bits_init(&bits);
 	if (count >= PE_GAUSSIAN_TABLE_COUNT && pe_alias_serves(&noise))
-		add_noise_by_table(exact, count, &noise, &bits, released);
+		add_noise_by_table(exact, count, &noise, &bits, down, released);
 	else
-		add_noise(exact, count, &noise, &bits, released);
+		add_noise(exact, count, &noise, &bits, down, released);
 	pe_bits_wipe(&bits);
 	pe_wipe(exact, count * sizeof(*exact));
 }

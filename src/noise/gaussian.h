@@ -90,4 +90,11 @@ extern double pe_gaussian_stderr(pe_accounting accounting, pe_u128 sensitivity_s
 extern void pe_gaussian_release(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity_sq,
 								int64_t nano_rho, int64_t *released);
 
+/*
+ * The same, each sum rounded to a multiple of 2^down before it is brought into the range of int64, in units of
+ * 2^down: a function of the noisy value, post-processing.
+ */
+extern void pe_gaussian_release_rounded(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity_sq,
+										int64_t nano_rho, int down, int64_t *released);
+
 #endif

@@ -173,6 +173,12 @@ pe_laplace_stderr(pe_u128 sensitivity, int64_t nano_epsilon)
 void
 pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano_epsilon, int64_t *released)
 {
+	pe_laplace_release_rounded(exact, count, sensitivity, nano_epsilon, 0, released);
+}
+
+void
+pe_laplace_release_rounded(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano_epsilon, int down, int64_t *released)
+{
 	pe_u128		t;
 	uint64_t	s;
 	pe_laplace	noise;
@@ -183,7 +189,7 @@ pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t na
 	pe_laplace_init(&noise, t, s);
 	pe_bits_init(&bits);
 	for (size_t i = 0; i < count; i++)
-		released[i] = pe_saturated_sum(exact[i], pe_laplace_draw(&noise, &bits));
+		released[i] = pe_rounded_sum(exact[i], pe_laplace_draw(&noise, &bits), down);
 	pe_bits_wipe(&bits);
 	pe_wipe(exact, count * sizeof(*exact));
 }

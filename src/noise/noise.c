@@ -21,7 +21,7 @@ pe_noise_to_read_finer(pe_accounting accounting, pe_u128 sensitivity, int lattic
 {
 	pe_noise   *noise = pe_alloc(1, sizeof(*noise));
 
-	*noise = (pe_noise) {accounting, sensitivity, nano, lattice};
+	*noise = (pe_noise) {accounting, sensitivity, nano, lattice, false};
 	return noise;
 }
 
@@ -48,10 +48,40 @@ gaussian_shift(const pe_noise *noise)
 	return shift;
 }
 
+/* Answers are multiplied by 2^fineness before they are noised. */
+static int
+fineness(const pe_noise *noise)
+{
+	return noise->lattice + gaussian_shift(noise);
+}
+
+/*
+ * The largest number of digits after which the noise still has a standard deviation of 2^20 (Laplace: a scale).
+ * Rounding by so many adds 2^-40 / 12 of the variance; without it large answers would not fit an int64 where the
+ * sensitivity is a large number.
+ */
+static int
+digits_lost(const pe_noise *noise)
+{
+	bool		pure = noise->accounting == PE_PURE;
+	int			least = pure ? LEAST_VARIANCE_BITS : 2 * LEAST_VARIANCE_BITS;
+	pe_u128		p;
+	uint64_t	q;
+	int			bits = 0;
+
+	if (!noise->rounded ||
+		!(pure ? pe_laplace_calibrate(noise->sensitivity, noise->nano, &p, &q)
+		  : pe_gaussian_calibrate(noise->accounting, noise->sensitivity << (2 * gaussian_shift(noise)), noise->nano, &p, &q)))
+		return 0;
+	for (p /= q; p >> (bits + 1) >= (pe_u128) 1 << least; bits++)
+		;
+	return pure ? bits : bits / 2;
+}
+
 int
 pe_noise_shift(const pe_noise *noise)
 {
-	return noise->lattice + gaussian_shift(noise);
+	return fineness(noise) - digits_lost(noise);
 }
 
 double
@@ -61,13 +91,13 @@ pe_noise_stderr(const pe_noise *noise)
 
 	if (noise->accounting == PE_PURE)
 		return ldexp(pe_laplace_stderr(noise->sensitivity, noise->nano), -noise->lattice);
-	return ldexp(pe_gaussian_stderr(noise->accounting, noise->sensitivity << (2 * shift), noise->nano), -pe_noise_shift(noise));
+	return ldexp(pe_gaussian_stderr(noise->accounting, noise->sensitivity << (2 * shift), noise->nano), -fineness(noise));
 }
 
 double
 pe_noise_stderr_of(pe_accounting accounting, pe_u128 sensitivity, int64_t nano)
 {
-	const pe_noise noise = {accounting, sensitivity, nano, 0};
+	const pe_noise noise = {accounting, sensitivity, nano, 0, false};
 
 	return pe_noise_stderr(&noise);
 }
@@ -108,15 +138,20 @@ pe_noise_least_nano(pe_accounting accounting, pe_u128 sensitivity, double max_st
 void
 pe_noise_release(const pe_noise *noise, pe_i128 *exact, size_t count, int64_t *released)
 {
-	int			shift = gaussian_shift(noise);
-	int			whole = pe_noise_shift(noise);
+	pe_u128		sensitivity = noise->sensitivity << (2 * gaussian_shift(noise));
+	int			fine = fineness(noise);
+	int			lost = digits_lost(noise);
 
-	for (size_t i = 0; whole > 0 && i < count; i++)
-		exact[i] *= (pe_i128) 1 << whole;
-	if (noise->accounting == PE_PURE)
+	for (size_t i = 0; fine > 0 && i < count; i++)
+		exact[i] *= (pe_i128) 1 << fine;
+	if (noise->accounting == PE_PURE && lost == 0)
 		pe_laplace_release(exact, count, noise->sensitivity, noise->nano, released);
+	else if (noise->accounting == PE_PURE)
+		pe_laplace_release_rounded(exact, count, noise->sensitivity, noise->nano, lost, released);
+	else if (lost == 0)
+		pe_gaussian_release(noise->accounting, exact, count, sensitivity, noise->nano, released);
 	else
-		pe_gaussian_release(noise->accounting, exact, count, noise->sensitivity << (2 * shift), noise->nano, released);
+		pe_gaussian_release_rounded(noise->accounting, exact, count, sensitivity, noise->nano, lost, released);
 }
 
 /* ----------
@@ -131,7 +166,7 @@ take(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, double q)
 	pe_accounting accounting = pe_allowance_accounting(allowance);
 
 	pe_allowance_take(allowance, nano);
-	return (pe_noise) {accounting, sensitivity, accounting == PE_PURE ? pe_unsampled_epsilon(nano, q) : nano, 0};
+	return (pe_noise) {accounting, sensitivity, accounting == PE_PURE ? pe_unsampled_epsilon(nano, q) : nano, 0, false};
 }
 
 /* To the nearest whole number, of two to the even one, so that no mean moves. */
@@ -173,6 +208,7 @@ pe_noise_draw_vectors(pe_allowance *allowance, const pe_noise_vector *vector, si
 	{
 		noise.sensitivity = vector[v].sensitivity;
 		noise.lattice = vector[v].lattice;
+		noise.rounded = true;
 		pe_noise_release(&noise, exact, vector[v].count, released);
 		exact += vector[v].count;
 		released += vector[v].count;

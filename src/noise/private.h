@@ -14,6 +14,7 @@ struct pe_noise
 	pe_u128		sensitivity;	/* PE_L2: squared */
 	int64_t		nano;			/* the cost: rho or epsilon, in 1e-9 */
 	int			lattice;		/* the sensitivity is that of the answers times 2^lattice */
+	bool		rounded;		/* noisy sums lose digits that say nothing, so that large ones fit (noise.c) */
 };
 
 /*

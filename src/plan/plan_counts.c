@@ -29,14 +29,15 @@ sensitivity_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accou
  * ----------
  */
 
-/* NULL if a sensitivity is too large to be served. */
+/* NULL if a sensitivity is too large to be served, or the shares are of the other norm. */
 static pe_noise_vector *
-vectors_of(const pe_blocks *blocks, const pe_plan_rules *rules)
+vectors_of(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting accounting)
 {
 	pe_noise_vector *vector = pe_alloc((size_t) blocks->blocks, sizeof(*vector));
 	pe_u128    *sensitivity = pe_alloc((size_t) blocks->blocks, sizeof(*sensitivity));
 	int		   *lattice = pe_alloc((size_t) blocks->blocks, sizeof(*lattice));
-	bool		served = pe_blocks_calibrate(blocks, rules->neighbours, rules->max_rows, sensitivity, lattice);
+	bool		served = (blocks->norm == PE_L1) == (accounting == PE_PURE) &&
+		pe_blocks_calibrate(blocks, rules->neighbours, rules->max_rows, sensitivity, lattice);
 
 	for (int32_t b = 0; b < blocks->blocks; b++)
 		vector[b] = (pe_noise_vector) {sensitivity[b], lattice[b], (size_t) (blocks->first[b + 1] - blocks->first[b])};
@@ -64,7 +65,7 @@ int *
 pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano)
 {
 	const pe_blocks *blocks = strategy->blocks;
-	pe_noise_vector *vector = blocks != NULL ? vectors_of(blocks, rules) : NULL;
+	pe_noise_vector *vector = blocks != NULL ? vectors_of(blocks, rules, accounting) : NULL;
 	int		   *lattice;
 
 	if (vector == NULL)
@@ -72,7 +73,7 @@ pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules, pe_acc
 	lattice = pe_alloc((size_t) blocks->blocks, sizeof(*lattice));
 	for (int32_t b = 0; b < blocks->blocks; b++)
 	{
-		const pe_noise noise = {accounting, vector[b].sensitivity, nano, vector[b].lattice};
+		const pe_noise noise = {accounting, vector[b].sensitivity, nano, vector[b].lattice, true};
 
 		lattice[b] = pe_noise_shift(&noise);
 	}
@@ -220,7 +221,7 @@ plan_strategy(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan *pla
 		return PE_PLAN_SENSITIVE;
 	if (counts->strategy->blocks != NULL)
 	{
-		plan->vector = vectors_of(counts->strategy->blocks, &counts->rules);
+		plan->vector = vectors_of(counts->strategy->blocks, &counts->rules, ask->accounting);
 		if (plan->vector == NULL)
 			return PE_PLAN_SENSITIVE;
 	}

@@ -102,7 +102,8 @@ axis_is_sound(const pe_blocks *blocks, const pe_axis *axis, uint32_t *seen)
 		cells = cells <= INT32_MAX ? cells * blocks->columns[attribute] : cells;
 	}
 	for (int m = 0; m < axis->matrices; m++)
-		if (!axis->matrix[m].centred && (axis->matrix[m].strategy.direct || axis->matrix[m].strategy.columns != axis->cells))
+		if (!axis->matrix[m].centred && (axis->matrix[m].strategy.direct || axis->matrix[m].strategy.blocks != NULL ||
+			 axis->matrix[m].strategy.columns != axis->cells))
 			return false;
 	return cells == axis->cells && cells > 0;
 }

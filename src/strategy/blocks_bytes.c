@@ -244,7 +244,7 @@ take_matrix(reader *from, pe_axis_matrix *matrix)
 	matrix->centred = centred == 1;
 	if (matrix->centred)
 		return true;
-	if (!take(from, &size, sizeof(size)) || size > from->left ||
+	if (!take(from, &size, sizeof(size)) || size > from->left || pe_strategy_bytes_are_blocks(from->at, size) ||
 		pe_strategy_read(&matrix->strategy, from->at, size) != PE_STRATEGY_OK)
 		return false;
 	from->at += size;
@@ -455,20 +455,40 @@ compare_sets(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* Whether no two blocks take the same axes with a centre: of two that do estimates would use one. */
+/* Whether each set is there without any one of its members, too; they are sorted. */
 static bool
-sets_differ(const pe_blocks *blocks)
+have_subsets(const uint32_t *set, int32_t count)
+{
+	for (int32_t i = 0; i < count; i++)
+		for (uint32_t left = set[i]; left != 0; left &= left - 1)
+		{
+			uint32_t	smaller = set[i] & ~(left & -left);
+
+			if (bsearch(&smaller, set, (size_t) count, sizeof(*set), compare_sets) == NULL)
+				return false;
+		}
+	return true;
+}
+
+/*
+ * Whether no two blocks take the same axes with a centre: of two that do estimates would use one.  Tables of marginals
+ * are margins of each other, which nonnegative ones rely on.
+ */
+static bool
+sets_are_sound(const pe_blocks *blocks)
 {
 	uint32_t   *set = pe_alloc((size_t) blocks->blocks, sizeof(*set));
-	bool		differ = true;
+	bool		sound = true;
 
 	for (int32_t b = 0; b < blocks->blocks; b++)
 		set[b] = pe_blocks_centred_axes(blocks, b);
 	qsort(set, (size_t) blocks->blocks, sizeof(*set), compare_sets);
-	for (int32_t b = 1; b < blocks->blocks && differ; b++)
-		differ = set[b] != set[b - 1];
+	for (int32_t b = 1; b < blocks->blocks && sound; b++)
+		sound = set[b] != set[b - 1];
+	if (blocks->kind == PE_BLOCKS_MARGINALS)
+		sound = sound && have_subsets(set, blocks->blocks);
 	pe_free(set);
-	return differ;
+	return sound;
 }
 
 /* Whether these bytes are what is written of the blocks. */
@@ -494,7 +514,7 @@ pe_blocks_read(const char *bytes, size_t size)
 	pe_blocks  *blocks = pe_alloc(1, sizeof(*blocks));
 
 	if (take_blocks(&from, blocks) && pe_blocks_prepare(blocks) && pe_blocks_shares_hold(blocks) &&
-		columns_are_sound(blocks) && axes_are_sound(blocks) && kind_is_sound(blocks) && sets_differ(blocks) &&
+		columns_are_sound(blocks) && axes_are_sound(blocks) && kind_is_sound(blocks) && sets_are_sound(blocks) &&
 		is_written_so(blocks, bytes, size))
 		return blocks;
 	pe_blocks_free(blocks);

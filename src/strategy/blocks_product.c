@@ -27,9 +27,14 @@
 #include "strategy/marginals.h"
 #include "strategy/residual.h"
 
-/* The norms of a block's matrices together stay below 2^46 (PE_L1: 2^40, and as much as columns are longer). */
+/*
+ * The norms of a block's matrices together stay below 2^46 times the root of its share, so that what the block is
+ * drawn with stays below 2^96 also for a few rows in a unit; shares are taken to be a quarter of the mean at
+ * least.  PE_L1: 2^40, and as much as columns are longer.
+ */
 #define ALL_BITS 46
 #define ALL_BITS_L1 40
+#define LEAST_SHARE_BITS 92		/* a share is at least D_b divided by so much */
 #define MOST_BITS 24
 
 /* Centres are looked for between 1/n and this mix. */
@@ -79,6 +84,7 @@ typedef struct form
 {
 	const pe_strategy_problem *problem;
 	pe_strategy_problem parts;	/* of one attribute */
+	double		length;			/* of columns, in bits */
 	pe_blocks  *blocks;
 	int			sides;
 	side		side[PE_MAX_ATTRIBUTES];
@@ -163,15 +169,23 @@ free_side(side *s)
 }
 
 static void
+free_sets(form *f)
+{
+	if (f->closure.set != NULL)
+		pe_closure_free(&f->closure);
+	pe_free(f->set);
+	pe_free(f->value);
+	f->set = NULL;
+	f->value = NULL;
+}
+
+static void
 free_form(form *f)
 {
 	for (int i = 0; i < f->sides; i++)
 		free_side(&f->side[i]);
-	if (f->closure.set != NULL)
-		pe_closure_free(&f->closure);
+	free_sets(f);
 	pe_free(f->factor);
-	pe_free(f->set);
-	pe_free(f->value);
 }
 
 /* ------------------------------------------------------------------
@@ -252,15 +266,15 @@ find_sides(form *f)
 	}
 }
 
-/* The bits that each strategy may have so that no block's norm is beyond what can be served. */
-static int
-find_bits(const form *f)
+/* The logarithm of how long each strategy's columns may be so that no block's norm is beyond what can be served. */
+static double
+find_length(const form *f, int32_t blocks)
 {
-	double		bits = MOST_BITS;
+	double		length = MOST_BITS;
 
 	for (int32_t t = 0; t < f->problem->workload->terms; t++)
 	{
-		double		left = f->problem->norm == PE_L1 ? ALL_BITS_L1 : ALL_BITS;
+		double		left = f->problem->norm == PE_L1 ? ALL_BITS_L1 : ALL_BITS - log2(4.0 * blocks) / 2;
 		int			solved = 0;
 
 		for (int k = 0; k < f->sides; k++)
@@ -274,9 +288,9 @@ find_bits(const form *f)
 			else if (!pe_attribute_is_symmetric(f->problem->workload, s->attribute))
 				solved++;
 		}
-		bits = solved > 0 ? fmin(bits, floor(left / solved)) : bits;
+		length = solved > 0 ? fmin(length, left / solved) : length;
 	}
-	return (int) bits;
+	return length;
 }
 
 /* ------------------------------------------------------------------
@@ -701,7 +715,8 @@ finish_split(form *f, side *s)
 
 	pe_residual_centre(&s->residual, s->mix, d);
 	axis->denominator = pe_residual_integers(d, n, axis->centre);
-	made = pe_residual_strategy(&s->residual, &f->parts, axis->centre, axis->denominator, &axis->matrix[0].strategy, &s->split);
+	made = pe_residual_strategy(&s->residual, &f->parts, f->length, axis->centre, axis->denominator, &axis->matrix[0].strategy,
+								&s->split);
 	pe_free(d);
 	return made;
 }
@@ -736,29 +751,50 @@ finish_sides(form *f)
 	return true;
 }
 
-/* A block for each set, with its share. */
 static void
-make_blocks(form *f)
+scale_shares(double *share, int32_t blocks)
+{
+	double		sum = 0;
+
+	for (int32_t b = 0; b < blocks; b++)
+		sum += share[b];
+	for (int32_t b = 0; b < blocks; b++)
+		share[b] /= sum;
+}
+
+/* The best shares; a block that is hardly asked for has as much as it takes to draw it. */
+static void
+share_blocks(form *f)
 {
 	pe_blocks  *blocks = f->blocks;
 	bool		l1 = f->problem->norm == PE_L1;
 	double	   *share = pe_la_vector((size_t) f->closure.sets);
-	double		sum = 0;
 
 	(void) evaluate(f, f->problem->norm);
-	for (int32_t b = 0; b < f->closure.sets; b++)
-		sum += share[b] = l1 ? cbrt(f->value[b]) : sqrt(f->value[b]);
-	for (int32_t b = 0; b < f->closure.sets; b++)
-		share[b] /= sum;
+	for (int32_t b = 0; b < blocks->blocks; b++)
+		share[b] = l1 ? cbrt(f->value[b]) : sqrt(f->value[b]);
+	scale_shares(share, blocks->blocks);
+	for (int32_t b = 0; b < blocks->blocks && !l1; b++)
+		share[b] = fmax(share[b], ldexp((double) pe_blocks_largest(blocks, b), -LEAST_SHARE_BITS));
+	scale_shares(share, blocks->blocks);
+	pe_shares_round(share, blocks->blocks, blocks->share);
+	pe_free(share);
+}
+
+/* A block for each set; false if they are too large. */
+static bool
+make_blocks(form *f)
+{
+	pe_blocks  *blocks = f->blocks;
+
 	blocks->blocks = f->closure.sets;
 	blocks->share = pe_alloc((size_t) blocks->blocks, sizeof(*blocks->share));
 	blocks->choice = pe_alloc((size_t) blocks->blocks * (size_t) blocks->axes + 1, sizeof(*blocks->choice));
-	pe_shares_round(share, blocks->blocks, blocks->share);
 	for (int32_t b = 0; b < blocks->blocks; b++)
 		for (int k = 0; k < f->sides; k++)
 			if (f->side[k].role == SPLIT || f->side[k].role == COUNTED)
 				blocks->choice[(size_t) b * (size_t) blocks->axes + (size_t) f->side[k].axis] = pe_set_has(f->closure.set[b], k) ? 0 : -1;
-	pe_free(share);
+	return pe_blocks_prepare(blocks);
 }
 
 /* Attributes without an axis have no columns. */
@@ -888,15 +924,22 @@ make_form(form *f, double *lower_bound)
 	find_sides(f);
 	f->parts = *f->problem;
 	f->parts.objective = PE_SUM;
-	f->parts.bits = find_bits(f);
 	f->blocks->axis = pe_alloc(PE_MAX_ATTRIBUTES, sizeof(*f->blocks->axis));
+	if (!find_sets(f))
+		return false;
+	f->length = find_length(f, f->closure.sets);
+	f->parts.bits = (int) f->length;
+	free_sets(f);
+	/* an attribute may turn out to have one column: then there are fewer sets */
 	if (f->parts.bits < 2 || !start_sides(f) || !find_sets(f))
 		return false;
 	search_centres(f);
 	if (!finish_sides(f))
 		return false;
-	make_blocks(f);
 	drop_columns(f->blocks);
+	if (!make_blocks(f))
+		return false;
+	share_blocks(f);
 	*lower_bound = f->problem->norm == PE_L2 && f->problem->objective == PE_SUM ? find_bound(f) : 0;
 	return true;
 }
@@ -910,7 +953,7 @@ pe_blocks_product(const pe_strategy_problem *problem, pe_blocks *blocks, double 
 	if (problem->workload->terms < 2 || !pe_blocks_begin(problem, blocks))
 		return false;
 	blocks->kind = PE_BLOCKS_PRODUCT;
-	made = make_form(&f, lower_bound) && pe_blocks_prepare(blocks);
+	made = make_form(&f, lower_bound);
 	free_form(&f);
 	if (!made)
 		pe_blocks_free(blocks);

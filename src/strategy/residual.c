@@ -471,16 +471,21 @@ factor_of(pe_optimum *optimum)
 
 /* T of the optimum in real numbers; false if it does not fit. */
 static bool
-round_optimum(const pe_strategy_problem *problem, const double *rest, pe_optimum *optimum, const link *links,
+round_optimum(const pe_strategy_problem *problem, double length, const double *rest, pe_optimum *optimum, const link *links,
 			  pe_strategy *strategy)
 {
 	int32_t		n = strategy->columns;
 	int32_t		rows = optimum->full ? n : optimum->rank;
-	pe_rounding m = {.problem = problem, .n = n, .v = (double *) rest, .goal = optimum->upper, .tolerance = 1e-7, .strategy = strategy};
+	pe_strategy_problem finer = *problem;
+	pe_rounding m = {.problem = &finer, .n = n, .v = (double *) rest, .goal = optimum->upper, .tolerance = 1e-7, .strategy = strategy};
 	double	   *x = pe_la_vector((size_t) n);
-	const double *factor = factor_of(optimum);
-	bool		done = factor != NULL && pe_rounding_with_basis(&m, factor, rows);
+	double	   *factor = factor_of(optimum);
+	bool		done;
 
+	finer.bits = (int) ceil(length);
+	for (size_t i = 0; factor != NULL && i < pe_la_size(rows, n); i++)
+		factor[i] *= exp2(length - finer.bits);
+	done = factor != NULL && pe_rounding_with_basis(&m, factor, rows);
 	for (int32_t j = 0; j < n && done; j++)
 		x[j] = pe_la_dot((size_t) rows, factor + (size_t) j * (size_t) rows, factor + (size_t) j * (size_t) rows);
 	if (done)
@@ -517,8 +522,8 @@ pe_strategy_error(const pe_strategy *strategy, pe_norm norm, const double *gram)
 }
 
 bool
-pe_residual_strategy(const pe_residual *r, const pe_strategy_problem *problem, const int32_t *e, int32_t denominator,
-					 pe_strategy *strategy, pe_split *split)
+pe_residual_strategy(const pe_residual *r, const pe_strategy_problem *problem, double length, const int32_t *e,
+					 int32_t denominator, pe_strategy *strategy, pe_split *split)
 {
 	double	   *rest = pe_la_vector(pe_la_square(r->n));
 	double	   *d = pe_la_vector((size_t) r->n);
@@ -534,7 +539,7 @@ pe_residual_strategy(const pe_residual *r, const pe_strategy_problem *problem, c
 		d[i] = (double) e[i] / denominator;
 	}
 	solve_rest(r, d, fmin(problem->gap / 4, 1e-7), rest, &optimum);
-	done = round_optimum(problem, rest, &optimum, links, strategy);
+	done = round_optimum(problem, length, rest, &optimum, links, strategy);
 	pe_residual_outside(r, d, split->outside);
 	for (int f = 0; f < r->factors && done; f++)
 	{

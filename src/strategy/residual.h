@@ -68,10 +68,10 @@ extern void pe_residual_inside(const pe_residual *residual, const double *d, dou
 extern int32_t pe_residual_integers(const double *d, int32_t n, int32_t *e);
 
 /*
- * The strategy around e / D, over n columns and as many classes, with columns no longer than about 2^bits; fills the split
+ * The strategy around e / D, over n columns and as many classes, with columns no longer than about 2^length; fills the split
  * of add_remove, inside from the integers and of a problem's norm.  False if the columns do not fit.
  */
-extern bool pe_residual_strategy(const pe_residual *residual, const pe_strategy_problem *problem, const int32_t *e,
+extern bool pe_residual_strategy(const pe_residual *residual, const pe_strategy_problem *problem, double length, const int32_t *e,
 								 int32_t denominator, pe_strategy *strategy, pe_split *split);
 
 /* Divides y > 0 by its sum. */

@@ -578,7 +578,7 @@ round_basis(pe_rounding *m, const double *r, const frame *rows)
 	do
 	{
 		done = make_triangle(m, r, rows, bits, NULL);
-		bits += BITS_STEP;
+		bits = m->problem->bits > 0 && bits < most && bits + BITS_STEP > most ? most : bits + BITS_STEP;
 	} while (done && bits <= most && !pe_rounding_is_good(m));
 	return done;
 }

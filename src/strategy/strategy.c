@@ -872,6 +872,17 @@ entries_are_sound(const pe_strategy *strategy)
 	return strategy->direct || largest_row_sum(strategy) < ROW_SUM_MAX;
 }
 
+bool
+pe_strategy_bytes_are_blocks(const char *bytes, size_t size)
+{
+	header		h;
+
+	if (size < sizeof(h))
+		return false;
+	memcpy(&h, bytes, sizeof(h));
+	return h.kind == BLOCKS;
+}
+
 static pe_strategy_status
 read_blocks(pe_strategy *strategy, const char *bytes, size_t size)
 {

@@ -33,7 +33,7 @@
  *
  * What private models are made of is audited in the same way (fits.h), with fewer draws,
  * and whole fits on tables of a few rows, with a few; so are the minimisation of piecewise
- * affine functions (minima.h), and counts by way of a private partition (dawa.h).  How
+ * affine functions (minima.h), counts by way of a private partition (dawa.h) and strategies of blocks (blocks.h).  How
  * often whole fits read the rows is compared between neighbours (passes.h).
  *
  * The random bytes are those of the shim's reproducible stream, begun anew for
@@ -138,7 +138,7 @@ static const mechanism gaussian = {"gaussian", PE_ZCDP, false, gaussian_release,
 static void
 gdp_release(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	const pe_noise noise = {PE_GDP, s->sensitivity, s->of.nano, 0};
+	const pe_noise noise = {PE_GDP, s->sensitivity, s->of.nano, 0, false};
 
 	pe_noise_release(&noise, exact, count, released);
 }
@@ -152,7 +152,7 @@ static const mechanism gdp = {"gdp", PE_GDP, false, gdp_release, pe_strategy_sen
 static void
 fill_shifts(subject *s)
 {
-	const pe_noise noise = {s->of.mechanism->accounting, s->sensitivity, s->of.nano, 0};
+	const pe_noise noise = {s->of.mechanism->accounting, s->sensitivity, s->of.nano, 0, false};
 
 	for (int i = 0; i < s->a.rows; i++)
 		s->shift[i] = pe_noise_shift(&noise);
@@ -209,9 +209,9 @@ static const target targets[] = {
 	{&laplace, PE_SUBSTITUTE, 3, "prefix(4)", 1, 1000000000, 3},
 	{&laplace, PE_ADD_REMOVE, 1, "all_range(8)", -1, 1000000000, 3},
 	{&laplace, PE_SUBSTITUTE, 1, MARGINALS, 4, 1000000000, 3},
-	{&blocks, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3},
-	{&blocks, PE_ADD_REMOVE, 3, MARGINALS, -1, 125000000, 3},
-	{&blocks, PE_SUBSTITUTE, 1, MARGINALS, -1, 500000000, 3},
+	{&blocks_zcdp, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3},
+	{&blocks_zcdp, PE_ADD_REMOVE, 3, MARGINALS, -1, 125000000, 3},
+	{&blocks_zcdp, PE_SUBSTITUTE, 1, MARGINALS, -1, 500000000, 3},
 	{&blocks_gdp, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3},
 	{&blocks_gdp, PE_ADD_REMOVE, 3, MARGINALS, -1, 55555555, 3},
 	{&blocks_gdp, PE_SUBSTITUTE, 1, MARGINALS, -1, 500000000, 3},

@@ -169,7 +169,7 @@ release_blocks(const subject *s, pe_i128 *exact, size_t count, int64_t *released
 	release_blocks_as(s, blocks_plan->vector, exact, count, released);
 }
 
-static const mechanism blocks = {"blocks", PE_ZCDP, false, release_blocks, NULL, prepare_blocks, measure_blocks, LEAST_SHARE, UINT64_MAX};
+static const mechanism blocks_zcdp = {"blocks", PE_ZCDP, false, release_blocks, NULL, prepare_blocks, measure_blocks, LEAST_SHARE, UINT64_MAX};
 static const mechanism blocks_gdp = {"blocks", PE_GDP, false, release_blocks, NULL, prepare_blocks, measure_blocks, 0.8, UINT64_MAX};
 static const mechanism blocks_pure = {"blocks", PE_PURE, true, release_blocks, NULL, prepare_blocks, measure_blocks, LEAST_SHARE, UINT64_MAX};
 

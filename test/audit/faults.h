@@ -34,7 +34,7 @@ sigma_too_small(const subject *s, pe_i128 *exact, size_t count, int64_t *release
 static void
 variance_too_small(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
 {
-	const pe_noise noise = {PE_GDP, s->sensitivity, s->of.nano * 50 / 49, 0};
+	const pe_noise noise = {PE_GDP, s->sensitivity, s->of.nano * 50 / 49, 0, false};
 
 	pe_noise_release(&noise, exact, count, released);
 }
@@ -366,9 +366,9 @@ static const fault faults[] = {
 	{"L2 norm for L1", {&laplace, PE_SUBSTITUTE, 1, "identity(4)", -1, 1000000000, 3}, laplace_by_l2},
 	{"zero vertex left out, Laplace", {&laplace, PE_SUBSTITUTE, 1, "total(4)", 2, 1000000000, 3}, laplace_zero_left_out},
 	{"shares of blocks 5 % too large", {&blocks_gdp, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3}, blocks_shares_up},
-	{"a block with the sensitivity of another", {&blocks, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3}, blocks_sensitivity_of_another},
+	{"a block with the sensitivity of another", {&blocks_zcdp, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3}, blocks_sensitivity_of_another},
 	{"a block with the sensitivity of another, Laplace", {&blocks_pure, PE_ADD_REMOVE, 1, MARGINALS, -1, 1000000000, 3}, blocks_sensitivity_of_another},
-	{"blocks without shares", {&blocks, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, blocks_without_shares},
+	{"blocks without shares", {&blocks_zcdp, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, blocks_without_shares},
 	{"blocks without shares, Laplace", {&blocks_pure, PE_ADD_REMOVE, 3, MARGINALS, -1, 500000000, 3}, blocks_without_shares},
 	{"clip halved", {&sums, PE_ADD_REMOVE, 1, "gradient", -1, 500000000, 0}, sums_clip_halved},
 	{"clip halved, L1", {&sums_pure, PE_ADD_REMOVE, 1, "gradient", -1, 1000000000, 0}, sums_clip_halved},

@@ -7,7 +7,7 @@
 # on one whose processors other sessions keep busy. The extra row is as different as one can be: no other
 # has a value that is clamped, NULL or stored out of line, and no other unit has more than one row.
 # Then, of a table with units whose rows a predicate drops, all, half or none of them, the processor time of an
-# answer and its ratio to that with all rows.
+# answer, from cells and from tables of a plan of blocks, and its ratio to that with all rows.
 # The environment names the server (scripts/bench.sh).
 use strict;
 use warnings FATAL => 'all';
@@ -152,14 +152,20 @@ sub make_units
 		q{SELECT dp.add_attribute('units', 'x', 0, 100, 100), dp.add_attribute('units', 'y', 0, 200, 200), dp.grant_budget('units', 'time_analyst', 1e5);});
 }
 
+# What is asked of it; the second has 20,000 cells together and reads two tables.
+my %of_units = (
+	cells => q{count(*) FROM dp.histogram('units', 'x'},
+	tables => q{count(*) FROM dp.measure('units', '{x,y}', 'marginals(1)'});
+
 # The processor times of answers of the table with units by percentage selected, in milliseconds.
 sub selected_times
 {
+	my ($asked) = @_;
 	my @lines = (q{LOAD 'pg_epsilon';}, 'SET pg_epsilon.time_quantum = 0; SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;',
 		'SELECT pg_backend_pid() AS pid \gset', '\setenv BACKEND :pid', 'SET SESSION AUTHORIZATION time_analyst;');
 	my %predicate = (0 => 'y >= 100', 50 => 'y < 50', 100 => 'y < 100');
 	my $now = q{`cut -d' ' -f1 /proc/$BACKEND/schedstat`};
-	my %ask = map { $_ => "SELECT count(*) FROM dp.histogram('units', 'x', rho => 1e-6, fresh => true, predicate => '$predicate{$_}');" } keys %predicate;
+	my %ask = map { $_ => "SELECT $of_units{$asked}, rho => 1e-6, fresh => true, predicate => '$predicate{$_}');" } keys %predicate;
 	my %times;
 
 	push @lines, @ask{ sort keys %ask };
@@ -185,9 +191,9 @@ sub median
 
 sub report_selected
 {
-	my ($times) = @_;
+	my ($asked, $times) = @_;
 
-	printf "%d rows with units: processor time in ms by rows selected, least and median, and ratio of medians to that of all rows\n", $ROWS;
+	printf "%d rows with units, $asked: processor time in ms by rows selected, least and median, and ratio of medians to that of all rows\n", $ROWS;
 	foreach my $selected (sort { $a <=> $b } keys %$times)
 	{
 		my ($least) = sort { $a <=> $b } @{ $times->{$selected} };
@@ -199,7 +205,7 @@ sub report_selected
 psql('CREATE EXTENSION IF NOT EXISTS pg_epsilon;', 'CREATE ROLE time_owner; CREATE ROLE time_analyst; GRANT CREATE, USAGE ON SCHEMA public TO time_owner;');
 make_tables($_) foreach sort keys %extra;
 make_units();
-report_selected(selected_times());
+report_selected($_, selected_times($_)) foreach sort keys %of_units;
 printf "%d answers of two tables in random order, %d sessions for the busy machine; times in ms\n", $ANSWERS, $BUSY;
 printf "%-48s %s   %5s  %5s\n", '', join(' ', map { sprintf '%8s', $_ } qw(1% 10% 50% 90% 99%)), 'K-S', 'chance';
 foreach my $busy (0, 1)

@@ -87,6 +87,8 @@ ask_blocks(const pe_blocks *blocks)
 	for (int32_t q = 0; q < workload.queries; q++)
 		if (answer[q] != 0)
 			pe_bug("an answer from nothing");
+	if (blocks->kind == PE_BLOCKS_MARGINALS)
+		(void) pe_blocks_nonnegative(blocks, y, y);
 	pe_free(y);
 	pe_free(answer);
 	pe_workload_free(&workload);

@@ -933,8 +933,8 @@ test_shift(void **state)
 	for (int64_t nano = 1; nano < INT64_MAX / 7; nano *= 7)
 		for (int bits = 0; bits < 90; bits += 3)
 		{
-			const pe_noise noise = {PE_GDP, (pe_u128) 1 << bits, nano, 0};
-			const pe_noise other = {PE_ZCDP, (pe_u128) 1 << bits, nano, 0};
+			const pe_noise noise = {PE_GDP, (pe_u128) 1 << bits, nano, 0, false};
+			const pe_noise other = {PE_ZCDP, (pe_u128) 1 << bits, nano, 0, false};
 			double		variance = ldexp(1, bits) / (2e-9 * (double) nano);
 			int			shift = pe_noise_shift(&noise);
 			double		ratio = pe_noise_stderr(&noise) / sqrt(variance);

@@ -44,7 +44,7 @@ make_table(int reach)
 static pe_noise
 noise(pe_accounting accounting, int sensitivity, double cost)
 {
-	return (pe_noise) {accounting, (pe_u128) sensitivity, (int64_t) (cost * 1e9 + 0.5), 0};
+	return (pe_noise) {accounting, (pe_u128) sensitivity, (int64_t) (cost * 1e9 + 0.5), 0, false};
 }
 
 /* sigma, or b = 1/a */
@@ -229,7 +229,7 @@ test_wide(void **state)
 		for (int shift = 20; shift <= 60; shift += 20)
 			for (int i = 0; i < lengthof(counts); i++)
 			{
-				pe_noise	one = {norm == 0 ? PE_ZCDP : PE_PURE, (pe_u128) 1 << (norm == 0 ? shift + 36 : shift), 1000000, 0};
+				pe_noise	one = {norm == 0 ? PE_ZCDP : PE_PURE, (pe_u128) 1 << (norm == 0 ? shift + 36 : shift), 1000000, 0, false};
 				pe_confidence intervals;
 				double		ratio;
 
@@ -302,8 +302,8 @@ static void
 test_any_width(void **state)
 {
 	pe_noise	noises[] = {
-		{PE_PURE, 1000000, 1000000000, 0}, {PE_ZCDP, (pe_u128) 1000000 * 1000000, 1000000000, 0}, {PE_ZCDP, 200, 1000000000, 0},
-		{PE_ZCDP, 1, 500000000, 0}, {PE_PURE, 1, 3000000000, 0}
+		{PE_PURE, 1000000, 1000000000, 0, false}, {PE_ZCDP, (pe_u128) 1000000 * 1000000, 1000000000, 0, false}, {PE_ZCDP, 200, 1000000000, 0, false},
+		{PE_ZCDP, 1, 500000000, 0, false}, {PE_PURE, 1, 3000000000, 0, false}
 	};
 	static const double most[] = {2.1571, 1.9602, 2.25, 2.717, 4.4722};
 
@@ -327,7 +327,7 @@ test_any_width(void **state)
 static void
 test_two_laplace(void **state)
 {
-	pe_noise	one = {PE_PURE, 1000000, 1000000000, 0};
+	pe_noise	one = {PE_PURE, 1000000, 1000000000, 0, false};
 	pe_confidence intervals;
 
 	(void) state;

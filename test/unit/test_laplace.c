@@ -262,7 +262,7 @@ test_stderr(void **state)
 	assert_true(isinf(pe_laplace_stderr(0, 1)));
 	for (int i = 0; i < lengthof(asked); i++)
 	{
-		pe_noise	noise = {PE_PURE, 5, 0, 0};
+		pe_noise	noise = {PE_PURE, 5, 0, 0, false};
 		int64_t		least = pe_noise_least_nano(PE_PURE, 5, asked[i], 2);
 
 		assert_true(least > 1);
@@ -338,7 +338,7 @@ test_release_saturates(void **state)
 static void
 test_release_law(void **state)
 {
-	const pe_noise noise = {PE_PURE, 6, 400000000, 0};	/* scale 15 */
+	const pe_noise noise = {PE_PURE, 6, 400000000, 0, false};	/* scale 15 */
 	long		n = draws(500000);
 	pe_i128    *exact = calloc((size_t) n, sizeof(*exact));
 	int64_t    *released = calloc((size_t) n, sizeof(*released));

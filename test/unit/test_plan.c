@@ -67,6 +67,24 @@ __wrap_pe_laplace_release(pe_i128 *exact, size_t count, pe_u128 sensitivity, int
 	__real_pe_laplace_release(exact, count, sensitivity, nano, released);
 }
 
+extern void __real_pe_gaussian_release_rounded(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int down, int64_t *released);
+extern void __real_pe_laplace_release_rounded(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int down, int64_t *released);
+
+void
+__wrap_pe_gaussian_release_rounded(pe_accounting accounting, pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int down, int64_t *released)
+{
+	record(&drawn.gaussian, sensitivity, nano);
+	drawn.accounting = accounting;
+	__real_pe_gaussian_release_rounded(accounting, exact, count, sensitivity, nano, down, released);
+}
+
+void
+__wrap_pe_laplace_release_rounded(pe_i128 *exact, size_t count, pe_u128 sensitivity, int64_t nano, int down, int64_t *released)
+{
+	record(&drawn.laplace, sensitivity, nano);
+	__real_pe_laplace_release_rounded(exact, count, sensitivity, nano, down, released);
+}
+
 static int	held;
 
 static void
@@ -442,8 +460,9 @@ check_drawn(const pe_plan *plan, const pe_tables *tables, int64_t cost)
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(plan));
 	bool		pure = plan->accounting == PE_PURE;
 
+	/* rows of the largest tables there are: noisy sums fit */
 	for (int i = 0; i < BLOCK_ROWS; i++)
-		table[i] = 1000000 + 1000 * i;
+		table[i] = (INT64_C(1) << 33) + 1000 * i;
 	pe_blocks_apply(blocks, tables, table, known);
 	memset(&drawn, 0, sizeof(drawn));
 	held = 0;
@@ -454,10 +473,12 @@ check_drawn(const pe_plan *plan, const pe_tables *tables, int64_t cost)
 	assert_int_equal(pe_cost_as_rho(pe_plan_cost(plan)), pure ? pe_nano_rho_of_pure(plan->rules.cap, cost) : 0);
 	for (int32_t b = 0; b < blocks->blocks; b++)
 	{
-		const pe_noise noise = {plan->accounting, plan->vector[b].sensitivity, cost, plan->vector[b].lattice};
+		const pe_noise noise = {plan->accounting, plan->vector[b].sensitivity, cost, plan->vector[b].lattice, false};
 		double		sigma = pe_noise_stderr(&noise);
 
-		assert_true(drawn.each[b] == plan->vector[b].sensitivity << 2 * (lattice[b] - plan->vector[b].lattice));
+		assert_true(drawn.each[b] == plan->vector[b].sensitivity << 2 * (pe_noise_shift(&noise) - noise.lattice));
+		/* what is lost of it is far below the noise */
+		assert_true(ldexp(sigma, lattice[b]) >= 0x1p20 && lattice[b] <= pe_noise_shift(&noise));
 		/* the unit of variances, of which the estimates' are multiples */
 		assert_true(fabs(sigma / (pe_noise_stderr(pe_plan_noise(plan)) * sqrt(pe_blocks_relative_variance(blocks, b))) - 1) < 1e-6);
 		for (int64_t r = blocks->first[b]; r < blocks->first[b + 1]; r++)
@@ -485,6 +506,10 @@ check_blocks(const blocks_case *of, pe_accounting accounting, pe_neighbours neig
 	check_drawn(plan, &tables, (pure ? 500 : 125) * MILLION);
 	pe_tables_free(&tables);
 	pe_free(plan->vector);
+	pe_free(plan);
+	/* shares of one norm are no shares of the other */
+	ask = pure ? ask_rho(0.125) : ask_epsilon(true, 0.5, 0);
+	assert_int_equal(pe_plan_of_counts(&ask, &counts, &plan), PE_PLAN_SENSITIVE);
 	pe_free(plan);
 	pe_strategy_free(&strategy);
 	pe_workload_free(&workload);
