@@ -145,6 +145,17 @@ SELECT abs(estimate - 2000) < 7 * stderr AS total, stderr < 2 AS sure FROM dp.an
 SELECT bool_and(abs(a.estimate - b.estimate) < 1e-6) AS same FROM dp.answer(:u_release, 'identity(a1)') a
   JOIN (SELECT label->'a1' AS cell, sum(estimate) AS estimate FROM dp.answer(:u_release, 'identity(a1) * identity(a9)') GROUP BY 1) b ON a.label->'a1' = b.cell;
 
+-- Units of many rows: three factors leave room for them
+RESET SESSION AUTHORIZATION;
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE heavy AS SELECT person, a1, a2, a3 FROM wide;
+SELECT dp.create_dataset('heavy', 'heavy', 1e5, accounting => 'zcdp', unit => 'person', max_rows => 1000);
+SELECT dp.add_attribute('heavy', ('a' || i)::name, 0, 10, 10) FROM generate_series(1, 3) i;
+SELECT dp.grant_budget('heavy', 'regress_ann', 1e5);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT plan, fits, gap < 0.01 AS near FROM dp.quote('heavy', '{a1,a2,a3}', 'prefix(a1) * prefix(a2) * prefix(a3)', rho => 1);
+SELECT plan, fits FROM dp.quote('heavy', '{a1,a2,a3}', 'prefix(a1) * prefix(a2) * prefix(a3)', rho => 1, rows_per_unit => 1);
+
 -- Pure budgets: the same plans with Laplace noise
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION regress_curator;

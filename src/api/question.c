@@ -108,8 +108,9 @@ is_by_blocks(const pe_histogram *h, const pe_classes *classes)
 
 /* What the answer will take, besides the strategy. */
 static void
-check_memory(const pe_histogram *h)
+check_memory(pe_histogram *h)
 {
+	pe_plan_rules rules = pe_door_rules(h->asked.dataset);
 	pe_classes	classes;
 	const pe_workload *workload = &h->workload;
 	size_t		cells = h->domain->cells;
@@ -118,6 +119,7 @@ check_memory(const pe_histogram *h)
 	if (is_by_blocks(h, &classes))
 	{
 		pe_classes_free(&classes);
+		h->spare = pe_blocks_spare(rules.neighbours, rules.max_rows);
 		return;					/* it is known once they are there */
 	}
 	pe_columns_check_product(h->domain);
@@ -380,8 +382,8 @@ pe_histogram_resolve(pe_histogram *h)
 	pe_neighbours neighbours = pe_dataset_neighbours(h->asked.dataset);
 	pe_norm		norm = norm_of(h);
 	pe_strategy_key key = {
-		.workload = &h->workload, .possible = h->possible, .possible_of = h->possible_of, .whole = h->asked.request->nonnegative, .method = h->method,
-		.objective = PE_SUM, .norm = norm,
+		.workload = &h->workload, .possible = h->possible, .possible_of = h->possible_of, .whole = h->asked.request->nonnegative, .spare = h->spare,
+		.method = h->method, .objective = PE_SUM, .norm = norm,
 		.neighbours = neighbours, .gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : HISTOGRAM_GAP,
 		.bounded = h->bounded
 	};

@@ -108,7 +108,7 @@ problem_of(const pe_strategy_key *key, const pe_classes *classes)
 {
 	return (pe_strategy_problem) {
 		.workload = key->workload, .classes = classes, .possible = key->possible, .possible_of = key->possible_of, .method = key->method,
-		.objective = key->objective, .norm = key->norm, .gap = key->gap, .neighbours = key->neighbours, .whole = key->whole
+		.objective = key->objective, .norm = key->norm, .gap = key->gap, .neighbours = key->neighbours, .whole = key->whole, .spare = key->spare
 	};
 }
 

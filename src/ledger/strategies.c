@@ -61,6 +61,8 @@ key_text(const pe_strategy_key *key)
 	}
 	appendStringInfoString(&text, "], \"workload\": ");
 	escape_json(&text, key->workload->canonical);
+	if (key->spare > 0)
+		appendStringInfo(&text, ", \"spare\": %d", key->spare);
 	if (key->whole)
 		appendStringInfoString(&text, ", \"whole\": true");
 	if (key->possible != NULL)

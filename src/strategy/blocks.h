@@ -237,6 +237,9 @@ extern const pe_factor *pe_term_on(const pe_term *term, int attribute);
 /* Whether all terms ask an attribute by identity or sum over it: its cells can be exchanged. */
 extern bool pe_attribute_is_symmetric(const pe_workload *workload, int attribute);
 
+/* By how many bits columns have to be shorter for such units, so that k^2 N D_b still fits. */
+extern int pe_blocks_spare(pe_neighbours neighbours, int32_t max_rows);
+
 /*
  * Whether method optimal makes blocks: where one matrix for all classes cannot be had, or takes
  * long, and blocks lose nothing.

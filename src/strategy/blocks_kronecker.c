@@ -221,7 +221,9 @@ divide_problem(const combinations *c, const pe_blocks *blocks, pe_strategy_probl
 	}
 	if (solved > 1)
 	{
-		problem->bits = ALL_BITS / solved < FACTOR_BITS ? ALL_BITS / solved : FACTOR_BITS;
+		problem->bits = (ALL_BITS - problem->spare) / solved;
+		if (problem->bits > FACTOR_BITS)
+			problem->bits = FACTOR_BITS;
 		problem->gap /= solved;
 	}
 	return cells <= PE_PRODUCT_CELLS;

@@ -150,6 +150,18 @@ core_classes(const pe_strategy_problem *problem)
 	return cells < INT32_MAX ? cells : INT32_MAX;
 }
 
+int
+pe_blocks_spare(pe_neighbours neighbours, int32_t max_rows)
+{
+	int			spare = 0;
+	double		most = neighbours == PE_SUBSTITUTE ? 4.0 : 1.0;
+
+	/* four bits are there without */
+	for (most *= (double) max_rows * max_rows; most > 8.0; most /= 4.0)
+		spare++;
+	return spare;
+}
+
 bool
 pe_blocks_serve(const pe_strategy_problem *problem)
 {

@@ -274,7 +274,7 @@ find_length(const form *f, int32_t blocks)
 
 	for (int32_t t = 0; t < f->problem->workload->terms; t++)
 	{
-		double		left = f->problem->norm == PE_L1 ? ALL_BITS_L1 : ALL_BITS - log2(4.0 * blocks) / 2;
+		double		left = f->problem->norm == PE_L1 ? ALL_BITS_L1 : ALL_BITS - f->problem->spare - log2(4.0 * blocks) / 2;
 		int			solved = 0;
 
 		for (int k = 0; k < f->sides; k++)

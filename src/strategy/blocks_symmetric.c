@@ -393,7 +393,7 @@ limit_bits(pe_core *c)
 	{
 		int		   *limit = &c->group[c->group_of[k]].bits;
 		double		others = log2(product_over(c, k, squares ? norm_of_l2 : norm_of_l1));
-		int			bits = (int) fmax(squares ? (94.0 - others) / 2.0 : 55.0 - others, 1.0);
+		int			bits = (int) fmax(squares ? (94.0 - others) / 2.0 - c->problem->spare : 55.0 - others, 1.0);
 
 		*limit = *limit == 0 || bits < *limit ? bits : *limit;
 	}

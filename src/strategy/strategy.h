@@ -121,6 +121,7 @@ typedef struct pe_strategy_problem
 	pe_neighbours neighbours;	/* whose sensitivity counts in the objective and in its bound */
 	const bool *const *possible_of; /* of each attribute: its cells that a predicate leaves; each, or the list, NULL: all */
 	bool		whole;			/* one matrix for all classes, if it can be had: no blocks */
+	int			spare;			/* bits by which the columns of blocks stay shorter, for units of more than two rows (pe_blocks_spare) */
 	int			bits;			/* of method optimal: no column of A is much longer than 2^bits; 0: as the gap asks for */
 } pe_strategy_problem;
 

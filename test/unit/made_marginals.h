@@ -15,7 +15,7 @@
 typedef struct made
 {
 	pe_shape	shape;
-	char		names[PE_MAX_ATTRIBUTES][8];
+	char		names[PE_MAX_ATTRIBUTES][16];
 	pe_workload workload;
 	pe_classes	classes;
 	pe_strategy_problem problem;
