@@ -196,6 +196,30 @@ test_bits(void **state)
 	discard(&m);
 }
 
+/* Nor is what units of many rows are drawn with beyond 2^96. */
+static void
+test_units(void **state)
+{
+	static const int32_t rows[] = {1, 2, 3, 4, 20, 1000, 65535};
+	int			cells[] = {8, 8, 8};
+
+	for (int i = 0; i < 2 * lengthof(rows); i++)
+	{
+		pe_neighbours neighbours = i % 2 == 0 ? PE_ADD_REMOVE : PE_SUBSTITUTE;
+		pe_u128		sensitivity;
+		int			lattice;
+		made		m;
+
+		parse(&m, 3, cells, "prefix(a0)*prefix(a1)*prefix(a2)");
+		m.problem.spare = pe_blocks_spare(neighbours, rows[i / 2]);
+		assert_true(i > 0 || m.problem.spare == 0);
+		make(&m);
+		assert_true(pe_blocks_calibrate(&m.blocks, neighbours, rows[i / 2], &sensitivity, &lattice));
+		assert_true(objective(&m) < 1.02 * m.lower_bound);
+		discard(&m);
+	}
+}
+
 static void
 test_refused(void **state)
 {
@@ -225,6 +249,7 @@ main(void)
 		cmocka_unit_test(test_unions),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_bits),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_refused),
 	};
 
