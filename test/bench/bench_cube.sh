@@ -136,6 +136,23 @@ memory=$(sql -c "LOAD 'pg_epsilon'" -c 'SET ROLE bench_analyst' -c 'SET client_m
 	-c "SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s*(\\d+)')::int / 1024")
 echo "    the most memory of a session that measures and answers: $memory MB"
 require "200 MB" "$memory < 200"
+few=$(awk 'BEGIN { srand(11); for (i = 0; i < 20; i++) { a = int(256 * rand()); b = a + int((256 - a) * rand()); printf "%s%d-%d", i ? ", " : "", a, b } }')
+ratio=$(sql <<SQL
+SET client_min_messages = warning;
+SET pg_epsilon.time_quantum = 0;
+GRANT SELECT ON points TO bench_analyst;	-- to know the truth
+SET ROLE bench_analyst;
+CREATE TEMP TABLE answered AS SELECT a.* FROM generate_series(1, 10 * $RELEASES) k,
+	LATERAL dp.measure('points', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5 + k * 0, fresh => true) m,
+	LATERAL dp.answer(m.release, 'ranges(i; $few) * ranges(j; $few)') a;
+SELECT sqrt(avg((estimate - n) ^ 2 / stderr ^ 2)) FROM answered JOIN
+  (SELECT label, (SELECT count(*) FROM points WHERE i >= a AND i < b AND j >= c AND j < d) AS n
+     FROM (SELECT DISTINCT label, (label->'i'->>'from')::int AS a, (label->'i'->>'to')::int AS b,
+                  (label->'j'->>'from')::int AS c, (label->'j'->>'to')::int AS d FROM answered OFFSET 0) l) t USING (label);
+SQL
+)
+awk -v r="$ratio" -v n="$RELEASES" 'BEGIN { printf "    errors of 400 ranges over %d releases: seen / told %.3f\n", 10 * n, r }'
+require "errors within 5 % of what is told" "($ratio - 1) ^ 2 <= 0.0025"
 
 q=$(timed bench_analyst "SELECT * FROM dp.quote('adult', '{age,sex,race,income_gt_50k}', 'all_range(age) * identity(sex) + all_range(age) * identity(race) + identity(sex) * identity(income_gt_50k)', rho => 0.5)")
 echo "ranges of age by sex and by race, and sex by income: first quote $q ms"
