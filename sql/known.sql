@@ -21,7 +21,7 @@ EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
     RETURN sqlstate || ' ' || sqlerrm || CASE WHEN detail <> '' THEN ' / ' || detail ELSE '' END;
 END $$;
--- 100,000 rows of each sex, of which 40,000 have no region: what drops rows matters
+-- 100,000 rows of each sex; 40,000 of them have no region: what drops rows matters
 CREATE TABLE people (sex text, age int, region text, smokes boolean);
 INSERT INTO people SELECT (ARRAY['f', 'm'])[i % 2 + 1], i % 100, CASE WHEN i % 5 < 3 THEN 'n' END, i % 3 = 0 FROM generate_series(1, 200000) i;
 SELECT dp.create_dataset('people', 'people', 1000);

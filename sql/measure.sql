@@ -140,7 +140,7 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT release, plan FROM dp.measure('persons', :'all24', 'marginals(2)', rho => 80000) \gset u_
 SELECT plan, round((rms_stderr / (SELECT rms_stderr FROM dp.quote('wide', :'all24', 'marginals(2)', rho => 80000)))::numeric, 2) AS wider
   FROM dp.quote('persons', :'all24', 'marginals(2)', rho => 80000);
--- 1000 persons with three rows each, of which two count, the same ones in every table
+-- 1000 persons with three rows each; two of them count, the same ones in every table
 SELECT abs(estimate - 2000) < 7 * stderr AS total, stderr < 2 AS sure FROM dp.answer(:u_release, 'total');
 SELECT bool_and(abs(a.estimate - b.estimate) < 1e-6) AS same FROM dp.answer(:u_release, 'identity(a1)') a
   JOIN (SELECT label->'a1' AS cell, sum(estimate) AS estimate FROM dp.answer(:u_release, 'identity(a1) * identity(a9)') GROUP BY 1) b ON a.label->'a1' = b.cell;

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cursor.h"
+
 /* First bytes of a written domain: "pe" and the version of the format. */
 static const char magic[4] = {'p', 'e', 'd', 2};
 
@@ -451,30 +453,12 @@ pe_domain_write(const pe_domain *domain, char *bytes)
 	}
 }
 
-/* A reader that never passes the end of its bytes. */
-typedef struct reader
-{
-	const char *at;
-	size_t		left;
-} reader;
-
 static bool
-take(reader *from, void *to, size_t size)
-{
-	if (from->left < size)
-		return false;
-	memcpy(to, from->at, size);
-	from->at += size;
-	from->left -= size;
-	return true;
-}
-
-static bool
-read_point(reader *from, pe_key key, pe_point *point)
+read_point(pe_cursor *from, pe_key key, pe_point *point)
 {
 	if (key != PE_KEY_BYTES)
-		return take(from, point, sizeof(int64_t));
-	if (!take(from, &point->b.size, sizeof(point->b.size)) || from->left < point->b.size)
+		return pe_take(from, point, sizeof(int64_t));
+	if (!pe_take(from, &point->b.size, sizeof(point->b.size)) || from->left < point->b.size)
 		return false;
 	point->b.data = from->at;
 	from->at += point->b.size;
@@ -489,12 +473,12 @@ one_of(char letter, const char *letters)
 }
 
 static pe_domain_status
-read_attribute(reader *from, pe_attribute *attribute)
+read_attribute(pe_cursor *from, pe_attribute *attribute)
 {
 	char		letter[4];
 	int32_t		points;
 
-	if (!take(from, letter, sizeof(letter)) || !take(from, &points, sizeof(points)))
+	if (!pe_take(from, letter, sizeof(letter)) || !pe_take(from, &points, sizeof(points)))
 		return PE_DOMAIN_MALFORMED;
 	if (!one_of(letter[0], "ifb") || !one_of(letter[1], "leo") ||
 		!one_of(letter[2], "dco") || !one_of(letter[3], "dc"))
@@ -519,13 +503,13 @@ read_attribute(reader *from, pe_attribute *attribute)
 pe_domain_status
 pe_domain_read(pe_domain *domain, const char *bytes, size_t size)
 {
-	reader		from = {bytes, size};
+	pe_cursor	from = {bytes, size};
 	char		head[sizeof(magic)];
 	unsigned char attributes[2];
 
 	memset(domain, 0, sizeof(*domain));
-	if (!take(&from, head, sizeof(head)) || memcmp(head, magic, sizeof(magic)) != 0 ||
-		!take(&from, attributes, sizeof(attributes)) || attributes[0] + attributes[1] > PE_MAX_ATTRIBUTES)
+	if (!pe_take(&from, head, sizeof(head)) || memcmp(head, magic, sizeof(magic)) != 0 ||
+		!pe_take(&from, attributes, sizeof(attributes)) || attributes[0] + attributes[1] > PE_MAX_ATTRIBUTES)
 		return PE_DOMAIN_MALFORMED;
 	domain->attributes = attributes[0];
 	domain->watched = attributes[1];

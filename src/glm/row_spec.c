@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cursor.h"
+
 #define MAGIC 0x70657273		/* "pers" */
 
 /* The written form: this, the features, a domain for each that has levels, one for the label, a selection; sizes before each. */
@@ -130,30 +132,13 @@ pe_row_spec_write(const pe_row_spec *spec, char *bytes)
 
 /* ---- reading ---- */
 
-typedef struct cursor
-{
-	const char *at;
-	size_t		left;
-} cursor;
-
-static bool
-take(cursor *from, void *to, size_t size)
-{
-	if (from->left < size)
-		return false;
-	memcpy(to, from->at, size);
-	from->at += size;
-	from->left -= size;
-	return true;
-}
-
 /* The next piece that has its size before it. */
 static bool
-take_piece(cursor *from, const char **piece, size_t *piece_size)
+take_piece(pe_cursor *from, const char **piece, size_t *piece_size)
 {
 	uint64_t	size;
 
-	if (!take(from, &size, sizeof(size)) || size > from->left)
+	if (!pe_take(from, &size, sizeof(size)) || size > from->left)
 		return false;
 	*piece = from->at;
 	*piece_size = size;
@@ -163,7 +148,7 @@ take_piece(cursor *from, const char **piece, size_t *piece_size)
 }
 
 static bool
-read_attribute(cursor *from, pe_attribute *attribute)
+read_attribute(pe_cursor *from, pe_attribute *attribute)
 {
 	const char *piece;
 	size_t		size;
@@ -187,11 +172,11 @@ is_flag(uint8_t byte)
 }
 
 static bool
-read_feature(cursor *from, pe_feature *feature)
+read_feature(pe_cursor *from, pe_feature *feature)
 {
 	written_feature w;
 
-	if (!take(from, &w, sizeof(w)) || !is_flag(w.number) || !is_flag(w.clamp) || !is_flag(w.other) || !is_flag(w.null))
+	if (!pe_take(from, &w, sizeof(w)) || !is_flag(w.number) || !is_flag(w.clamp) || !is_flag(w.other) || !is_flag(w.null))
 		return false;
 	*feature = (pe_feature) {
 		.number = w.number, .clamp = w.clamp, .other = w.other, .null = w.null,
@@ -209,7 +194,7 @@ fits_levels(const pe_feature *feature, const pe_attribute *attribute)
 }
 
 static bool
-read_features(cursor *from, pe_row_spec *spec)
+read_features(pe_cursor *from, pe_row_spec *spec)
 {
 	pe_feature_map *map = &spec->map;
 
@@ -226,7 +211,7 @@ read_features(cursor *from, pe_row_spec *spec)
 }
 
 static bool
-read_label(cursor *from, pe_row_spec *spec)
+read_label(pe_cursor *from, pe_row_spec *spec)
 {
 	if (!spec->classes)
 		return isfinite(spec->label_lower) && isfinite(spec->label_upper) && spec->label_lower < spec->label_upper;
@@ -236,11 +221,11 @@ read_label(cursor *from, pe_row_spec *spec)
 static const uint8_t zeros[sizeof(((header *) 0)->unused)];
 
 static bool
-read_header(cursor *from, pe_row_spec *spec)
+read_header(pe_cursor *from, pe_row_spec *spec)
 {
 	header		head;
 
-	if (!take(from, &head, sizeof(head)) || head.magic != MAGIC ||
+	if (!pe_take(from, &head, sizeof(head)) || head.magic != MAGIC ||
 		head.features < 0 || head.features > PE_MAX_COLUMNS ||
 		!is_flag(head.intercept) || !is_flag(head.classes) || !is_flag(head.label_clamp) ||
 		memcmp(head.unused, zeros, sizeof(zeros)) != 0 || !isfinite(head.max_norm) || head.max_norm < 0)
@@ -258,7 +243,7 @@ read_header(cursor *from, pe_row_spec *spec)
 bool
 pe_row_spec_read(pe_row_spec *spec, const char *bytes, size_t size, const char **end, size_t *rest)
 {
-	cursor		from = {bytes, size};
+	pe_cursor	from = {bytes, size};
 	const char *selection;
 	size_t		selection_size;
 

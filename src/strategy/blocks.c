@@ -180,8 +180,8 @@ pe_blocks_free(pe_blocks *blocks)
  */
 
 /* Sets of more attributes first. */
-static int
-compare_sets(const void *a, const void *b)
+int
+pe_compare_sets(const void *a, const void *b)
 {
 	uint32_t	first = *(const uint32_t *) a;
 	uint32_t	second = *(const uint32_t *) b;
@@ -230,7 +230,7 @@ pe_blocks_tables(const pe_blocks *blocks, pe_tables *tables)
 	tables->set = pe_alloc((size_t) blocks->blocks, sizeof(*tables->set));
 	for (int32_t b = 0; b < blocks->blocks; b++)
 		tables->set[b] = pe_blocks_set(blocks, b);
-	qsort(tables->set, (size_t) blocks->blocks, sizeof(*tables->set), compare_sets);
+	qsort(tables->set, (size_t) blocks->blocks, sizeof(*tables->set), pe_compare_sets);
 	tables->tables = keep_largest(tables->set, blocks->blocks);
 	if (pe_tables_prepare(tables))
 		return true;
@@ -369,9 +369,8 @@ apply_matrix(const pe_axis *axis, int matrix, size_t width, const pe_u128 *x, pe
 		pe_strategy_apply_wide(&axis->matrix[matrix].strategy, width, x, y);
 }
 
-/* The columns of a block's axes from number `from` on. */
-static size_t
-columns_from(const pe_blocks *blocks, int32_t block, int from)
+size_t
+pe_blocks_columns_from(const pe_blocks *blocks, int32_t block, int from)
 {
 	size_t		columns = 1;
 
@@ -391,7 +390,7 @@ apply_axes(const pe_blocks *blocks, int32_t block, pe_u128 *x, pe_u128 *z, pe_u1
 	{
 		const pe_axis *axis = &blocks->axis[a];
 		int			matrix = pe_blocks_choice(blocks, block, a);
-		size_t		width = columns_from(blocks, block, a + 1);
+		size_t		width = pe_blocks_columns_from(blocks, block, a + 1);
 		pe_u128    *swap = x;
 
 		if (matrix < 0)
@@ -415,7 +414,7 @@ most_between(const pe_blocks *blocks, int32_t block)
 
 	for (int a = 0; a <= blocks->axes; a++)
 	{
-		size_t		numbers = done * columns_from(blocks, block, a);
+		size_t		numbers = done * pe_blocks_columns_from(blocks, block, a);
 
 		most = numbers > most ? numbers : most;
 		if (a < blocks->axes && pe_blocks_choice(blocks, block, a) >= 0)
@@ -465,7 +464,7 @@ pe_blocks_apply(const pe_blocks *blocks, const pe_tables *tables, const int64_t 
 
 	for (int32_t b = 0; b < blocks->blocks; b++)
 	{
-		memset(x, 0, columns_from(blocks, b, 0) * sizeof(*x));
+		memset(x, 0, pe_blocks_columns_from(blocks, b, 0) * sizeof(*x));
 		fold_table(blocks, b, tables, counts, places, x);
 		apply_axes(blocks, b, x, z, (pe_u128 *) y + blocks->first[b]);
 	}

@@ -117,6 +117,12 @@ pe_blocks_choice(const pe_blocks *blocks, int32_t block, int axis)
 	return blocks->choice[(size_t) block * (size_t) blocks->axes + (size_t) axis];
 }
 
+/* The product of the cells of a block's axes from number `from` on. */
+extern size_t pe_blocks_columns_from(const pe_blocks *blocks, int32_t block, int from);
+
+/* An order of such sets, those of more attributes first: for qsort and bsearch. */
+extern int pe_compare_sets(const void *a, const void *b);
+
 /* The attributes that a block does not sum over: bit a is set. */
 extern uint32_t pe_blocks_set(const pe_blocks *blocks, int32_t block);
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
+
 #define FORMAT 1
 
 /* An axis has at most so many matrices: choices are int8_t. */
@@ -174,31 +176,13 @@ pe_blocks_write(const pe_blocks *blocks, char *bytes)
  * ------------------------------------------------------------------
  */
 
-/* A reader that never passes the end of its bytes. */
-typedef struct reader
-{
-	const char *at;
-	size_t		left;
-} reader;
-
-static bool
-take(reader *from, void *to, size_t size)
-{
-	if (from->left < size)
-		return false;
-	memcpy(to, from->at, size);
-	from->at += size;
-	from->left -= size;
-	return true;
-}
-
 /* A number from low to high; *number stays as it is if there is none. */
 static bool
-take_int(reader *from, int32_t low, int32_t high, int32_t *number)
+take_int(pe_cursor *from, int32_t low, int32_t high, int32_t *number)
 {
 	int32_t		read;
 
-	if (!take(from, &read, sizeof(read)) || read < low || read > high)
+	if (!pe_take(from, &read, sizeof(read)) || read < low || read > high)
 		return false;
 	*number = read;
 	return true;
@@ -206,13 +190,13 @@ take_int(reader *from, int32_t low, int32_t high, int32_t *number)
 
 /* Numbers from low to high. */
 static bool
-take_numbers(reader *from, int32_t low, int32_t high, int32_t *number, int32_t count)
+take_numbers(pe_cursor *from, int32_t low, int32_t high, int32_t *number, int32_t count)
 {
 	run			r;
 
 	for (int32_t i = 0; i < count; i += r.length)
 	{
-		if (!take(from, &r, sizeof(r)) || r.length < 1 || r.length > count - i || (r.step != 0 && r.step != 1) ||
+		if (!pe_take(from, &r, sizeof(r)) || r.length < 1 || r.length > count - i || (r.step != 0 && r.step != 1) ||
 			r.number < low || (int64_t) r.number + (r.length - 1) * r.step > high)
 			return false;
 		for (int32_t k = 0; k < r.length; k++)
@@ -222,7 +206,7 @@ take_numbers(reader *from, int32_t low, int32_t high, int32_t *number, int32_t c
 }
 
 static bool
-take_attribute(reader *from, pe_blocks *blocks, int a)
+take_attribute(pe_cursor *from, pe_blocks *blocks, int a)
 {
 	if (!take_int(from, 1, PE_MAX_CELLS, &blocks->cells[a]) || !take_int(from, 0, blocks->cells[a], &blocks->columns[a]))
 		return false;
@@ -234,7 +218,7 @@ take_attribute(reader *from, pe_blocks *blocks, int a)
 }
 
 static bool
-take_matrix(reader *from, pe_axis_matrix *matrix)
+take_matrix(pe_cursor *from, pe_axis_matrix *matrix)
 {
 	int32_t		centred;
 	uint64_t	size;
@@ -244,7 +228,7 @@ take_matrix(reader *from, pe_axis_matrix *matrix)
 	matrix->centred = centred == 1;
 	if (matrix->centred)
 		return true;
-	if (!take(from, &size, sizeof(size)) || size > from->left || pe_strategy_bytes_are_blocks(from->at, size) ||
+	if (!pe_take(from, &size, sizeof(size)) || size > from->left || pe_strategy_bytes_are_blocks(from->at, size) ||
 		pe_strategy_read(&matrix->strategy, from->at, size) != PE_STRATEGY_OK)
 		return false;
 	from->at += size;
@@ -253,7 +237,7 @@ take_matrix(reader *from, pe_axis_matrix *matrix)
 }
 
 static bool
-take_centre(reader *from, pe_axis *axis)
+take_centre(pe_cursor *from, pe_axis *axis)
 {
 	if (!take_int(from, 0, INT32_MAX, &axis->denominator))
 		return false;
@@ -264,7 +248,7 @@ take_centre(reader *from, pe_axis *axis)
 }
 
 static bool
-take_axis(reader *from, const pe_blocks *blocks, pe_axis *axis)
+take_axis(pe_cursor *from, const pe_blocks *blocks, pe_axis *axis)
 {
 	int64_t		cells = 1;
 
@@ -289,24 +273,24 @@ take_axis(reader *from, const pe_blocks *blocks, pe_axis *axis)
 }
 
 static bool
-take_block(reader *from, pe_blocks *blocks, int32_t block)
+take_block(pe_cursor *from, pe_blocks *blocks, int32_t block)
 {
 	int8_t	   *choice = blocks->choice + (size_t) block * (size_t) blocks->axes;
 	uint32_t	mask = 0;
 
-	if (!take(from, &mask, mask_bytes(blocks)))
+	if (!pe_take(from, &mask, mask_bytes(blocks)))
 		return false;
 	for (int a = 0; a < blocks->axes; a++)
 		choice[a] = (mask >> a & 1) != 0 ? 0 : -1;
 	for (int a = 0; a < blocks->axes; a++)
-		if (blocks->axis[a].matrices > 1 && !take(from, &choice[a], 1))
+		if (blocks->axis[a].matrices > 1 && !pe_take(from, &choice[a], 1))
 			return false;
-	return take(from, &blocks->share[block], sizeof(*blocks->share));
+	return pe_take(from, &blocks->share[block], sizeof(*blocks->share));
 }
 
 /* Everything, each array no larger than its bytes allow; sums, and what belongs together, is not looked at. */
 static bool
-take_blocks(reader *from, pe_blocks *blocks)
+take_blocks(pe_cursor *from, pe_blocks *blocks)
 {
 	int32_t		format;
 	int32_t		kind;
@@ -446,15 +430,6 @@ kind_is_sound(const pe_blocks *blocks)
 	}
 }
 
-static int
-compare_sets(const void *a, const void *b)
-{
-	uint32_t	first = *(const uint32_t *) a;
-	uint32_t	second = *(const uint32_t *) b;
-
-	return (first > second) - (first < second);
-}
-
 /* Whether each set is there without any one of its members, too; they are sorted. */
 static bool
 have_subsets(const uint32_t *set, int32_t count)
@@ -464,7 +439,7 @@ have_subsets(const uint32_t *set, int32_t count)
 		{
 			uint32_t	smaller = set[i] & ~(left & -left);
 
-			if (bsearch(&smaller, set, (size_t) count, sizeof(*set), compare_sets) == NULL)
+			if (bsearch(&smaller, set, (size_t) count, sizeof(*set), pe_compare_sets) == NULL)
 				return false;
 		}
 	return true;
@@ -482,7 +457,7 @@ sets_are_sound(const pe_blocks *blocks)
 
 	for (int32_t b = 0; b < blocks->blocks; b++)
 		set[b] = pe_blocks_centred_axes(blocks, b);
-	qsort(set, (size_t) blocks->blocks, sizeof(*set), compare_sets);
+	qsort(set, (size_t) blocks->blocks, sizeof(*set), pe_compare_sets);
 	for (int32_t b = 1; b < blocks->blocks && sound; b++)
 		sound = set[b] != set[b - 1];
 	if (blocks->kind == PE_BLOCKS_MARGINALS)
@@ -510,7 +485,7 @@ is_written_so(const pe_blocks *blocks, const char *bytes, size_t size)
 pe_blocks *
 pe_blocks_read(const char *bytes, size_t size)
 {
-	reader		from = {bytes, size};
+	pe_cursor	from = {bytes, size};
 	pe_blocks  *blocks = pe_alloc(1, sizeof(*blocks));
 
 	if (take_blocks(&from, blocks) && pe_blocks_prepare(blocks) && pe_blocks_shares_hold(blocks) &&

@@ -122,17 +122,6 @@ solve_axis(solver *s, int a, int matrix, double *y, size_t outer, size_t inner)
 	return y;
 }
 
-static size_t
-columns_of_block(const pe_blocks *blocks, int32_t block)
-{
-	size_t		columns = 1;
-
-	for (int a = 0; a < blocks->axes; a++)
-		if (pe_blocks_choice(blocks, block, a) >= 0)
-			columns *= (size_t) blocks->axis[a].cells;
-	return columns;
-}
-
 static double *
 solve_block(solver *s, int32_t block)
 {
@@ -159,7 +148,7 @@ solve_block(solver *s, int32_t block)
 static double *
 take_block(solver *s, int32_t block)
 {
-	size_t		columns = columns_of_block(s->terms.blocks, block);
+	size_t		columns = pe_blocks_columns_from(s->terms.blocks, block, 0);
 	double	   *copy;
 
 	if (s->terms.workload->terms == 1)
@@ -374,7 +363,7 @@ pe_blocks_estimate_memory(const pe_blocks *blocks, const pe_workload *workload)
 
 	for (int32_t b = 0; b < blocks->blocks; b++)
 	{
-		size_t		columns = columns_of_block(blocks, b);
+		size_t		columns = pe_blocks_columns_from(blocks, b, 0);
 
 		numbers += workload->terms > 1 ? columns : 0;
 		largest = larger(largest, columns);
