@@ -587,11 +587,11 @@ one_group(void *argument, pe_u128 cell, pe_u128 *group)
 	return cell % 70001 == 70000;
 }
 
-/* The same of one with as many cells, and of those a few count. */
+/* The same of two groups with as many cells each, some of which count: there is room for more than two. */
 static void
 test_people_many_cells(void **state)
 {
-	const pe_cut cut = {.limit = 1 << 20, .max_rows = 2, .ranges = 1};
+	const pe_cut cut = {.limit = 1 << 20, .max_rows = 10, .ranges = 1};
 	pe_unit_keys keys;
 	pe_units	units;
 	people		p = {.taken = 0};
