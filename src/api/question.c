@@ -224,7 +224,7 @@ find_tables(pe_histogram *h)
 				 errmsg("the attributes have too many cells together for a dataset with a unit"),
 				 errdetail("The rows of a unit are told apart by their cells, of which at most 2^120 have numbers."),
 				 errhint("Ask for fewer attributes at a time.")));
-	pe_check_memory(pe_door_tables_memory(tables) + pe_blocks_apply_memory(blocks));
+	pe_check_memory(pe_door_tables_memory(tables, -1) + pe_blocks_apply_memory(blocks));
 	h->question.tables = tables;
 }
 

@@ -170,12 +170,12 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 
 /* Of each process a state, its bytes on the way and what it gathers; here the sum of states, the result and a copy of it. */
 size_t
-pe_door_tables_memory(const pe_tables *tables)
+pe_door_tables_memory(const pe_tables *tables, int numbers)
 {
 	size_t		processes = 1 + (size_t) Max(max_parallel_workers_per_gather, 0);
 	size_t		counts = (size_t) tables->first[tables->tables] * sizeof(int64);
 
-	return processes * (2 * counts + pe_gathered_memory(tables)) + 3 * counts;
+	return processes * (2 * counts + pe_gathered_memory(tables, numbers)) + 3 * counts;
 }
 
 void

@@ -57,8 +57,11 @@ typedef struct pe_question
  */
 extern void pe_door_answer(const pe_question *question, pe_charge_reply *reply);
 
-/* What reading tables may take, in this process and in parallel workers; for pe_check_memory before anything is charged. */
-extern size_t pe_door_tables_memory(const pe_tables *tables);
+/*
+ * What reading tables may take, in this process and in parallel workers; for pe_check_memory before anything is charged.
+ * numbers: of sums; -1: counts alone.
+ */
+extern size_t pe_door_tables_memory(const pe_tables *tables, int numbers);
 
 /* ------------------------------------------------------------------
  * What counts.c and models.c are made of
