@@ -292,6 +292,7 @@ build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include
 build/unit/test_fit_newton build/unit-san/test_fit_newton: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_laplace_release
 build/unit/test_plan build/unit-san/test_plan: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_laplace_release,--wrap=pe_gaussian_release_rounded,--wrap=pe_laplace_release_rounded
 build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_select_least
+build/unit/test_quantile_select build/unit-san/test_quantile_select: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_draw_from_runs
 build/unit/test_units build/unit-san/test_units build/unit/test_rows build/unit-san/test_rows: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_siphash
 build/unit/test_minimum build/unit-san/test_minimum: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_cube_release,--wrap=pe_laplace_release,--wrap=pe_gaussian_release,--wrap=pe_select_least,--wrap=pe_select_exponential
 
