@@ -127,7 +127,7 @@ endif
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
 OUR_GOALS = help dist deps deps-build quick check check-ci check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit audit-door load \
-	accuracy reproduce-models reproduce-piecewise reproduce-strategies reproduce-large accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
+	accuracy reproduce-models reproduce-piecewise reproduce-strategies reproduce-large reproduce-quantiles accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
 	audit-binary fuzz-binaries replay-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
@@ -292,6 +292,7 @@ build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include
 build/unit/test_fit_newton build/unit-san/test_fit_newton: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_laplace_release
 build/unit/test_plan build/unit-san/test_plan: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_laplace_release,--wrap=pe_gaussian_release_rounded,--wrap=pe_laplace_release_rounded
 build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_select_least
+build/unit/test_quantile_select build/unit-san/test_quantile_select: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_draw_from_runs
 build/unit/test_units build/unit-san/test_units build/unit/test_rows build/unit-san/test_rows: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_siphash
 build/unit/test_minimum build/unit-san/test_minimum: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_cube_release,--wrap=pe_laplace_release,--wrap=pe_gaussian_release,--wrap=pe_select_least,--wrap=pe_select_exponential
 
@@ -323,7 +324,7 @@ replay-binaries: $(REPLAY_BINS)
 # Programs look in ../shared/data where they are not told.
 WITH_DATA = $(if $(REAL_DATA),DATA='$(REAL_DATA)')
 
-.PHONY: help dist deps deps-build check-layers demo demo-stop bench audit audit-door load accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies reproduce-large clean-private
+.PHONY: help dist deps deps-build check-layers demo demo-stop bench audit audit-door load accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies reproduce-large reproduce-quantiles clean-private
 help:
 	@echo "make               build pg_epsilon.so and pg_epsilon_worker.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
@@ -346,6 +347,7 @@ help:
 	@echo "make reproduce-piecewise  repeat the paper's experiments on piecewise affine objectives, compare and draw them (DRAWS=n, default 1000: four minutes)"
 	@echo "make reproduce-strategies  repeat the paper's experiments on strategies, compare and draw them (LIMIT=n, default 120: seconds for a point; JOBS=n, default 2; hours; goes on where it was stopped)"
 	@echo "make reproduce-large  errors for many attributes beside those of two published programs (seconds)"
+	@echo "make reproduce-quantiles  rank errors of quantiles beside those of two published mechanisms (RUNS=n, default 20: a minute)"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and that no test lacks its other half"
 	@echo "make bench         run the benchmarks of test/bench"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
@@ -457,6 +459,9 @@ reproduce-strategies: deps
 
 reproduce-large: deps
 	@TESTS=large scripts/reproduce.sh
+
+reproduce-quantiles: deps
+	@$(WITH_DATA) TESTS=quantiles scripts/reproduce.sh $(RUNS)
 
 pictures: deps
 	@scripts/deps.sh pictures

@@ -780,6 +780,18 @@ CREATE FUNCTION dp.cells(release bigint)
 COMMENT ON FUNCTION dp.cells(bigint) IS
     'the estimate for every cell of a paid release, free; only for those who may replay it, and the owner';
 
+CREATE FUNCTION dp.quantile(release bigint, attribute text, fractions double precision[], by text[] DEFAULT '{}')
+    RETURNS TABLE (label jsonb, fraction double precision, estimate double precision, lower95 double precision, upper95 double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_quantile' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.quantile(bigint, text, double precision[], text[]) IS
+    'medians and percentiles of a numeric attribute from a paid release, free, each with an interval that holds it with a probability of at least 95 %; by: for each cell of these attributes';
+
+CREATE FUNCTION dp.quantile_text(release bigint, attribute text, fractions double precision[], by text[] DEFAULT '{}')
+    RETURNS TABLE (label jsonb, fraction double precision, estimate text, lower95 text, upper95 text)
+    AS 'MODULE_PATHNAME', 'pe_sql_quantile_text' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.quantile_text(bigint, text, double precision[], text[]) IS
+    'the same of any ordered attribute, as text of its own type: dates, timestamps, levels';
+
 CREATE FUNCTION dp.combine(releases bigint[], workload text)
         RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_combine' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

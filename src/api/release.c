@@ -165,12 +165,17 @@ pe_release_noise(const pe_release *r)
 void
 pe_release_answer(pe_release *r, const char *text)
 {
-	pe_workload *workload;
-
 	PE_UNDONE();
 	pe_release_read(r);
 	PE_END_UNDONE();
-	workload = &r->workload;
+	pe_release_reply(r, text);
+}
+
+void
+pe_release_reply(pe_release *r, const char *text)
+{
+	pe_workload *workload = &r->workload;
+
 	if (text != NULL)
 	{
 		workload = palloc0(sizeof(*workload));

@@ -48,6 +48,9 @@ typedef struct pe_release
  */
 extern void pe_release_answer(pe_release *release, const char *workload);
 
+/* The same of a release that was read. */
+extern void pe_release_reply(pe_release *release, const char *workload);
+
 /* The release of this id, to be answered by who asks for more than one workload of one release; inside PE_UNDONE.  Errors as above. */
 extern void pe_release_read(pe_release *release);
 

@@ -289,3 +289,19 @@ pe_draw_exponential(pe_allowance *allowance, const pe_i128 *score, int32_t count
 	pe_allowance_take(allowance, nano);
 	return pe_select_exponential(score, count, sensitivity, monotone, accounting, nano);
 }
+
+void
+pe_draw_from_runs(pe_allowance *allowance, pe_runs_make make, const void *argument, size_t selections, int64_t nano, uint64_t *chosen)
+{
+	pe_accounting accounting = pe_allowance_accounting(allowance);
+	pe_runs    *runs = pe_alloc(1, sizeof(*runs));
+
+	pe_allowance_take(allowance, nano);
+	for (size_t i = 0; i < selections; i++)
+	{
+		make(argument, i, runs);
+		chosen[i] = pe_select_of_runs(runs, accounting, nano);
+	}
+	pe_wipe(runs, sizeof(*runs));
+	pe_free(runs);
+}

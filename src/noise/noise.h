@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "accounting/cost.h"
+#include "noise/runs.h"
 #include "strategy/strategy.h"
 
 typedef struct pe_noise pe_noise;
@@ -119,6 +120,16 @@ extern int32_t pe_draw_least(pe_allowance *allowance, const pe_i128 *score, int3
 							 bool monotone, int64_t nano);
 extern int32_t pe_draw_exponential(pe_allowance *allowance, const pe_i128 *score, int32_t count, pe_u128 sensitivity,
 								   bool monotone, int64_t nano);
+
+/*
+ * The exponential mechanism for several selections from candidates in runs (select.h): nano is taken once.  The
+ * caller has shown that for all neighbours the sum over the selections of D_i / (2 sensitivity_i) is at most 1, where the scores
+ * of selection i change by amounts that lie in an interval of length D_i.  Then the privacy losses of the selections,
+ * which are independent, lie in intervals whose lengths add up to eta at most, and so does their sum: together they
+ * are one mechanism of bounded range eta.  make fills in one after the other; what it fills in is wiped.
+ */
+extern void pe_draw_from_runs(pe_allowance *allowance, pe_runs_make make, const void *argument, size_t selections, int64_t nano,
+							  uint64_t *chosen);
 
 /*
  * The rate of a selection at a cost of nano, as the rational numerator / factor: epsilon

@@ -23,6 +23,12 @@
  * (The tight bound of Harrison and Manurangsi, arXiv 2510.25746, would allow an eta that
  * is larger by about eta^2 / 144 of itself: nothing, where selections are many.)
  *
+ * Candidates in runs.  Run i has w_i candidates whose scores are at least m_i, m the least of the m_i.  With
+ * any power of two 2^s and integers a_i >= w_i 2^s exp(-x(m_i)), a run is drawn with probability a_i / sum a, a
+ * candidate of it uniformly, and it is accepted with probability w_i 2^s exp(-x(score)) / a_i <= 1, until one is: each
+ * candidate has a_i / w_i times that, which is 2^s exp(-x(score)), whatever the a_i are.  They are computed in
+ * double, made larger by 2^-30 of themselves and rounded up; x beyond 120 gives 1, which is enough: w_i 2^s < 2^91.
+ *
  * Permute-and-flip.  Numbers are taken in a random order, and the first that is
  * accepted with probability exp(-x_i) is the result.  That is the number of the least
  * score - E_i with independent exponential E_i of scale D / rate (Ding et al., arXiv
@@ -175,6 +181,174 @@ permute_and_flip(const flip *f, const pe_i128 *score, int32_t count, pe_i128 lea
 	return chosen;
 }
 
+/* ----------
+ * Candidates in runs
+ * ----------
+ */
+
+/* The heaviest run gets a weight near 2^HEAVIEST. */
+#define HEAVIEST 50
+
+/* Beyond this a weight is 1. */
+#define NEGLIGIBLE 120.0
+
+/* Beyond this the exponential is 0 in double, and 2^91 times it far below what the comparison leaves open. */
+#define VANISHING 700.0
+
+/* Private like the runs. */
+typedef struct proposal
+{
+	pe_u128		least;			/* of all runs */
+	uint32_t	scale;
+	uint64_t	weight[PE_MOST_RUNS];
+	uint64_t	sum;
+} proposal;
+
+static double
+exponent_of(const flip *f, pe_u128 difference)
+{
+	return (double) difference * f->rate;
+}
+
+static pe_u128
+least_of_runs(const pe_runs *runs)
+{
+	pe_u128		least = 0;
+	bool		found = false;
+
+	for (int32_t i = 0; i < runs->count; i++)
+		if (runs->run[i].width > 0 && (!found || runs->run[i].least < least))
+		{
+			least = runs->run[i].least;
+			found = true;
+		}
+	if (!found || least >> 120 != 0)
+		pe_bug("a selection from nothing");
+	return least;
+}
+
+/* In double: the run with the least score has a weight of at least 1, no run one of 2^41 or more. */
+static double
+weight_of(const flip *f, const pe_run *run, pe_u128 least)
+{
+	double		x;
+
+	if (run->width == 0)
+		return 0;
+	if (run->width > UINT64_C(1) << PE_CANDIDATE_BITS)
+		pe_bug("a run of too many candidates");
+	x = exponent_of(f, run->least - least);
+	return x < NEGLIGIBLE ? (double) run->width * exp(-x) : 0;
+}
+
+static void
+make_proposal(const flip *f, const pe_runs *runs, proposal *p)
+{
+	double		weight[PE_MOST_RUNS];
+	double		heaviest = 0;
+	int			exponent;
+
+	p->least = least_of_runs(runs);
+	for (int32_t i = 0; i < runs->count; i++)
+	{
+		weight[i] = weight_of(f, &runs->run[i], p->least);
+		heaviest = fmax(heaviest, weight[i]);
+	}
+	(void) frexp(heaviest, &exponent);
+	p->scale = (uint32_t) (HEAVIEST - exponent);
+	p->sum = 0;
+	for (int32_t i = 0; i < runs->count; i++)
+	{
+		p->weight[i] = runs->run[i].width == 0 ? 0 : (uint64_t) (ldexp(weight[i], (int) p->scale) * (1 + 0x1p-30)) + 1;
+		p->sum += p->weight[i];
+	}
+	pe_wipe(weight, sizeof(weight));
+}
+
+static bool
+accept_candidate_exactly(const flip *f, const proposal *p, int32_t i, uint64_t width, pe_u128 difference, uint64_t first, pe_bits *bits)
+{
+	const pe_lazy_claim claim = {
+		.a = p->weight[i], .b = width, .n1 = pe_wide_product(difference, f->n), .d1 = pe_wide_product(f->sensitivity, f->factor),
+		.d2 = pe_wide_from(1), .scale = p->scale
+	};
+
+	return pe_lazy_less_exact(&claim, first, bits);
+}
+
+/* True with probability width 2^scale exp(-difference n / d) / weight. */
+static bool
+accept_candidate(const flip *f, const proposal *p, int32_t i, uint64_t width, pe_u128 difference, pe_bits *bits)
+{
+	uint64_t	first = pe_bits_next64(bits);
+	double		low = (double) first * 0x1p-64;
+	double		x = exponent_of(f, difference);
+	double		ratio = ldexp((double) width / (double) p->weight[i], (int) p->scale);
+	double		estimate = x < VANISHING ? ratio * exp(-x) : 0;
+	double		margin = f->margin + fmin(x, VANISHING) * 0x1p-47;
+	pe_lazy_answer answer = pe_lazy_quick(low, low, estimate, margin);
+
+	if (answer != PE_LAZY_UNSURE)
+		return answer == PE_LAZY_YES;
+	return accept_candidate_exactly(f, p, i, width, difference, first, bits);
+}
+
+static int32_t
+propose_run(const proposal *p, pe_bits *bits)
+{
+	uint64_t	at = pe_bits_below(bits, p->sum);
+	int32_t		i = 0;
+
+	for (; at >= p->weight[i]; i++)
+		at -= p->weight[i];
+	return i;
+}
+
+uint64_t
+pe_select_of_runs_with(const pe_runs *runs, pe_accounting accounting, int64_t nano, double margin, pe_bits *bits)
+{
+	proposal	p;
+	flip		f;
+	uint64_t	chosen;
+	bool		accepted;
+
+	if (runs->count < 1 || runs->count > PE_MOST_RUNS)
+		pe_bug("a selection from too many runs");
+	calibrate(&f, runs->sensitivity, false, accounting, nano);
+	f.margin = margin;
+	make_proposal(&f, runs, &p);
+	do
+	{
+		int32_t		i = propose_run(&p, bits);
+		const pe_run *run = &runs->run[i];
+		pe_u128		score;
+
+		chosen = run->first + pe_bits_below(bits, run->width);
+		score = runs->score(runs->argument, chosen);
+		if (score < run->least)
+			pe_bug("a score is below the bound of its run");
+		accepted = accept_candidate(&f, &p, i, run->width, score - p.least, bits);
+	} while (!accepted);
+	pe_wipe(&p, sizeof(p));
+	return chosen;
+}
+
+uint64_t
+pe_select_of_runs(const pe_runs *runs, pe_accounting accounting, int64_t nano)
+{
+	pe_bits		bits;
+	uint64_t	chosen;
+
+	pe_bits_init(&bits);
+	chosen = pe_select_of_runs_with(runs, accounting, nano, PE_LAZY_MARGIN, &bits);
+	pe_bits_wipe(&bits);
+	return chosen;
+}
+
+/* ----------
+ * Candidates in a list
+ * ----------
+ */
 typedef int32_t (*selection) (const flip *f, const pe_i128 *score, int32_t count, pe_i128 least, pe_bits *bits);
 
 static int32_t

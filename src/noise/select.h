@@ -24,6 +24,7 @@
 #include "accounting/conversion.h"
 #include "base/mem.h"
 #include "noise/bits.h"
+#include "noise/runs.h"
 
 /*
  * The index of one of count scores, small ones likelier.  sensitivity: the most
@@ -40,6 +41,15 @@ extern int32_t pe_select_least(const pe_i128 *score, int32_t count, pe_u128 sens
  */
 extern int32_t pe_select_exponential(const pe_i128 *score, int32_t count, pe_u128 sensitivity, bool monotone,
 									 pe_accounting accounting, int64_t nano);
+
+/*
+ * The exponential mechanism for candidates in runs (runs.h), whose scores are not monotone: P(c) proportional to
+ * exp(-score_c eta / (2 sensitivity)).  Returns the candidate.
+ */
+extern uint64_t pe_select_of_runs(const pe_runs *runs, pe_accounting accounting, int64_t nano);
+
+/* The same with bits and a margin of the caller's, as below. */
+extern uint64_t pe_select_of_runs_with(const pe_runs *runs, pe_accounting accounting, int64_t nano, double margin, pe_bits *bits);
 
 /*
  * pe_select_least with bits of the caller's and another margin for decisions in double, for

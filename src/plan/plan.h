@@ -20,6 +20,7 @@
  *	  sums		A_i x_i with noise for several vectors x_i of sums and counts: plan_sums.c
  *	  model		fit/fit.h and the file of its method; of an (epsilon, delta) method fit/fit.h
  *	  minimum	minimum/minimum.h and the file of its method
+ *	  quantiles	counts/quantile_select.h
  *
  * Everything in a plan is public; it depends on no row.
  */
@@ -27,6 +28,7 @@
 #define PE_PLAN_PLAN_H
 
 #include "accounting/cost.h"
+#include "counts/quantile_select.h"
 #include "fit/fit.h"
 #include "minimum/minimum.h"
 #include "noise/noise.h"
@@ -110,6 +112,14 @@ extern pe_plan_status pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums
 extern pe_plan_status pe_plan_of_model(const pe_plan_ask *ask, pe_fit_problem *problem, pe_plan **plan, const char **what);
 extern pe_plan_status pe_plan_of_minimum(const pe_plan_ask *ask, pe_minimum_problem *problem, pe_plan **plan, const char **what);
 
+/*
+ * Quantiles on a public grid: takes neighbours and max_rows from the rules, which the cut of the rows follows
+ * (pe_plan_follows), and fills in accounting and nano.  PE_PLAN_REFUSED for numbers that make no
+ * sense, PE_PLAN_SHARES for a cost below one nano-unit for each level.  The fractions must outlive the plan.
+ */
+extern pe_plan_status pe_plan_of_quantiles(const pe_plan_ask *ask, const pe_plan_rules *rules, pe_quantile_problem *problem,
+										   pe_plan **plan, const char **what);
+
 /* The least cost in nano-units that counts by dawa can divide. */
 extern int64_t pe_plan_least_dawa(void);
 
@@ -163,6 +173,8 @@ extern void pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128
 
 /* The numbers that a plan of sums draws: those of the strategies of all parts, one after the other. */
 extern int64_t pe_plan_rows(const pe_plan *plan);
+/* pe_quantile_select on what the plan was made for; hold as above. */
+extern void pe_plan_select_quantiles(const pe_plan *plan, const int64_t *count, int32_t *chosen, void (*hold) (void));
 
 /* pe_fit_run and pe_minimum_run on what the plan was made for. */
 extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w);

@@ -41,6 +41,7 @@ struct pe_plan
 	pe_dawa_plan dawa;
 	pe_fit_problem model;
 	pe_minimum_problem minimum;
+	pe_quantile_problem quantiles;
 };
 
 /* A plan of a kind, without a cost. */
