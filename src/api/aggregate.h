@@ -27,6 +27,11 @@ typedef struct pe_space
 	pe_measured measured;
 	int32	   *column_of;		/* of each cell: a column of the strategy */
 	double	   *variance;		/* of each query for noise of variance 1 */
+
+	/* of ranks: what is above the inner edges of the last attribute, in each group */
+	const char *above_text;		/* NULL: no ranks */
+	pe_workload above;
+	double	   *above_variance;
 } pe_space;
 
 /* One of the vectors that are measured. */

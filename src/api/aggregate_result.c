@@ -13,6 +13,7 @@
 #include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
+#include "server/values.h"
 
 /* What is known of one part. */
 typedef struct measured_part
@@ -22,6 +23,7 @@ typedef struct measured_part
 	double		noise_stderr;	/* in the same */
 	const int64 *y;
 	bool		single;			/* every estimate is one measurement, times a constant */
+	double	   *rank;			/* of ranks: its estimates */
 } measured_part;
 
 /* What answers are worked out from. */
@@ -192,7 +194,7 @@ put_units(reading *r, int i, const double *estimate)
 static bool
 is_of_ranks(const pe_aggregation *g, int i)
 {
-	return g->source[i].space != 0 && g->source[i].term < 0;
+	return g->space[g->source[i].space].above_text != NULL;
 }
 
 static void
@@ -206,7 +208,10 @@ read_part(reading *r, int i)
 	else if (!is_of_ranks(r->g, i))
 		for (int32 q = 0; q < s->workload.queries; q++)
 			put_estimate(r, i, q, estimate[q], s->variance[q]);
-	pe_free(estimate);
+	if (is_of_ranks(r->g, i))
+		r->part[i].rank = estimate;
+	else
+		pe_free(estimate);
 }
 
 /* The widest interval that any of the parts asks for, where estimates are sums of many Laplace numbers. */
@@ -259,8 +264,6 @@ static double *
 queries_of_columns(const pe_space *s, const double *column)
 {
 	double	   *answer = pe_alloc(s->workload.queries, sizeof(double));
-	double	   *cell = pe_alloc(s->domain->cells, sizeof(double));
-	int32	   *members = pe_alloc(s->kept.strategy.columns, sizeof(int32));
 	const pe_workload *workload = &s->workload;
 	pe_classes	classes;
 	double	   *of_class;
@@ -273,8 +276,6 @@ queries_of_columns(const pe_space *s, const double *column)
 	pe_workload_apply(workload, &classes, of_class, answer);
 	pe_classes_free(&classes);
 	pe_free(of_class);
-	pe_free(members);
-	pe_free(cell);
 	return answer;
 }
 
@@ -382,6 +383,91 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 	result->upper = fmin(result->upper, 1);
 }
 
+/* ------------------------------------------------------------------
+ * Quantiles
+ * ------------------------------------------------------------------
+ */
+
+/* Ranks of one group, from 0 at the first edge. */
+static void
+fill_ranks(const reading *r, int i, int32 group, pe_rank_estimates *ranks, double *room)
+{
+	const pe_space *s = &r->g->space[r->g->source[i].space];
+	int32		cells = ranks->cells;
+	double	   *below = room;
+	double	   *ascending = below + cells + 1;
+	double	   *below_variance = ascending + cells + 1;
+	double	   *above_variance = below_variance + cells + 1;
+
+	for (int32 e = 1; e <= cells; e++)
+	{
+		below[e] = r->part[i].rank[group * cells + e - 1];
+		below_variance[e] = s->variance[group * cells + e - 1];
+		above_variance[e] = e < cells ? s->above_variance[group * (cells - 1) + e - 1] : 0;
+	}
+	below[0] = below_variance[0] = 0;
+	above_variance[0] = below_variance[cells];
+	pe_ascending_ranks(cells, below, ascending);
+	ranks->below = below;
+	ranks->ascending = ascending;
+	ranks->below_variance = below_variance;
+	ranks->above_variance = above_variance;
+	ranks->total_stderr = sqrt(below_variance[cells]) * r->part[i].noise_stderr;
+}
+
+static double
+edge_of(const pe_column *column, int32 edge)
+{
+	return pe_number_of_text(column->type, column->points[edge]);
+}
+
+static void
+put_quantile(const pe_column *x, const pe_quantile_place *place, pe_aggregate_result *result)
+{
+	double		lower = edge_of(x, place->cell);
+
+	result->estimate = lower + place->inside * (edge_of(x, place->cell + 1) - lower);
+	result->lower = edge_of(x, place->lower);
+	result->upper = edge_of(x, place->upper);
+}
+
+/* A quantile of every group, from the part of its ranks. */
+static void
+answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result)
+{
+	const pe_aggregation *g = r->g;
+	const pe_aggregate *a = &g->aggregate[number];
+	const pe_column *x = &g->columns[a->attribute];
+	pe_rank_estimates ranks = {.cells = pe_attribute_ordered_cells(&x->domain)};
+	double	   *room = pe_alloc(4 * ((size_t) ranks.cells + 1), sizeof(double));
+	pe_confidence confidence;
+
+	pe_confidence_init(&confidence, r->part[i].noise, g->part[i].strategy->rows);
+	for (int32 q = 0; q < groups_of(g); q++)
+	{
+		pe_aggregate_result *to = &result[(size_t) q * g->aggregates + number];
+		pe_quantile_place place;
+
+		*to = (pe_aggregate_result) {NAN, NAN, NAN, NAN};
+		fill_ranks(r, i, q, &ranks, room);
+		if (pe_quantile_find(&ranks, a->fraction, &confidence, &place))
+			put_quantile(x, &place, to);
+	}
+	pe_confidence_free(&confidence);
+	pe_free(room);
+}
+
+static void
+answer_quantiles(const reading *r, pe_aggregate_result *result)
+{
+	const pe_aggregation *g = r->g;
+
+	for (int a = 0; a < g->aggregates; a++)
+		for (int i = 0; i < g->parts && g->aggregate[a].kind == PE_AGG_QUANTILE; i++)
+			if (g->source[i].sum == g->aggregate[a].sum[PE_USE_N])
+				answer_quantile(r, a, i, result);
+}
+
 pe_aggregate_result *
 pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id, int64 nano)
 {
@@ -397,6 +483,7 @@ pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int
 		for (int i = 0; i < g->aggregates; i++)
 			if (g->aggregate[i].kind != PE_AGG_QUANTILE)
 				answer_group(&r, q, i, &result[(size_t) q * g->aggregates + i]);
+	answer_quantiles(&r, result);
 	return result;
 }
 

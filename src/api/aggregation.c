@@ -19,6 +19,7 @@
 #include "door/obtain.h"
 #include "server/settings.h"
 #include "strategy/blocks.h"
+#include "strategy/optimum.h"
 
 /* As of histograms. */
 #define AGGREGATE_GAP 1e-6
@@ -432,15 +433,41 @@ quantile_attribute(const pe_aggregation *g, const pe_sum *sum)
 	return -1;
 }
 
+/* A factor times the cells of all groups. */
+static const char *
+times_groups(const pe_aggregation *g, const char *factor)
+{
+	return g->groups > 0 ? psprintf("%s * %s", identity_text(g->columns, g->groups), factor) : factor;
+}
+
+/* The ranges of cells from 1, 2, ... on: with the prefixes they tell how ranks vary with the total (counts/quantile.h). */
+static const char *
+ranges_above(const char *name, int32 cells)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "ranges(%s; ", name);
+	for (int32 from = 1; from < cells; from++)
+		appendStringInfo(&text, "%s%d-%d", from > 1 ? ", " : "", from, cells - 1);
+	appendStringInfoChar(&text, ')');
+	return text.data;
+}
+
 static void
 add_ranks(pe_aggregation *g, int sum, int attribute)
 {
 	const pe_column *x = &g->columns[attribute];
-	const char *groups = identity_text(g->columns, g->groups);
-	const char *prefix = psprintf("prefix(%s)", quote_identifier(x->name));
+	const char *name = quote_identifier(x->name);
+	int32		cells = pe_attribute_ordered_cells(&x->domain);
+	int			space;
 
-	add_part(g, sum, add_space(g, g->space[0].set | UINT32_C(1) << attribute,
-							   g->groups > 0 ? psprintf("%s * %s", groups, prefix) : prefix), -1);
+	if (cells == 1)
+		refuse_attribute(x->name, "has a single bin", "Quantiles are told from ranks at the edges of bins; the owner can declare more of them.");
+	space = add_space(g, g->space[0].set | UINT32_C(1) << attribute, times_groups(g, psprintf("prefix(%s)", name)));
+	g->space[space].above_text = times_groups(g, ranges_above(name, cells));
+	pe_parse_columns_workload(g->asked.dataset, g->space[space].columns, g->space[space].domain, g->space[space].above_text, &g->space[space].above);
+	add_part(g, sum, space, -1);
 }
 
 static void
@@ -539,6 +566,8 @@ pe_aggregation_settle(pe_space *s)
 	s->column_of = pe_alloc(s->domain->cells, sizeof(int32));
 	pe_strategy_columns(&s->kept.strategy, &s->workload, s->possible, s->column_of);
 	s->variance = pe_unit_variances(&s->measured, &s->workload);
+	if (s->above_text != NULL)
+		s->above_variance = pe_unit_variances(&s->measured, &s->above);
 }
 
 static double
@@ -549,16 +578,6 @@ mean_of(const double *number, int32 count)
 	for (int32 i = 0; i < count; i++)
 		sum += number[i];
 	return sum / count;
-}
-
-static double
-largest_of(const double *number, int32 count)
-{
-	double		largest = 0;
-
-	for (int32 i = 0; i < count; i++)
-		largest = Max(largest, number[i]);
-	return largest;
 }
 
 static int32
@@ -733,12 +752,12 @@ scale_of_first(pe_aggregation *g)
 }
 
 static char *
-canonical_text(const pe_aggregation *g, char **names)
+canonical_text(pe_aggregation *g, char **names)
 {
 	StringInfoData text;
 
 	pe_text_begin(&text, &g->asked, "aggregate");
-	pe_text_add_names(&text, "aggregates", unconstify(char **, g->text), g->aggregates);
+	pe_text_add_names(&text, "aggregates", g->text, g->aggregates);
 	pe_text_add_names(&text, "attributes", names, g->groups);
 	pe_text_add(&text, "workload", g->space[0].workload.canonical);
 	pe_text_add(&text, "predicate", g->predicate);

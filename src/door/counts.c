@@ -21,8 +21,10 @@ typedef struct counting
 	TimestampTz start;
 	int64	   *counts;			/* exact, until it is wiped */
 	int64		cells;			/* that are counted, of all tables */
-	int64_t    *columns;		/* the same of the strategy's columns; NULL: tables are measured */
+	int64	   *columns;		/* the same of the columns of the strategy, or of those of all parts; NULL: tables are measured */
+	int64		width;			/* how many there are */
 	pe_i128    *exact;			/* the same of its queries, while they are measured */
+	int64		rows;			/* that are measured */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 } counting;
 

@@ -173,6 +173,7 @@ extern void pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128
 
 /* The numbers that a plan of sums draws: those of the strategies of all parts, one after the other. */
 extern int64_t pe_plan_rows(const pe_plan *plan);
+
 /* pe_quantile_select on what the plan was made for; hold as above. */
 extern void pe_plan_select_quantiles(const pe_plan *plan, const int64_t *count, int32_t *chosen, void (*hold) (void));
 
