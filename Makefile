@@ -423,7 +423,7 @@ demo-stop:
 	@scripts/demo.sh stop
 
 bench: deps
-	@scripts/bench.sh
+	@$(WITH_DATA) scripts/bench.sh
 
 AUDIT_DRAWS ?= 10000000
 

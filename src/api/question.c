@@ -322,7 +322,8 @@ check_measurements(const pe_strategy *strategy)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the request takes %d measurements, more than a release can hold", strategy->rows),
 				 errdetail("At most %d can be.", MOST_MEASUREMENTS),
-				 errhint("Use method => 'optimal', which measures no more than there are cells.")));
+				 strategy->blocks != NULL ? errhint("Ask for fewer attributes at a time.")
+				 : errhint("Use method => 'optimal', which measures no more than there are cells.")));
 	/* exact, noisy, and on its way to the worker */
 	pe_check_memory((size_t) strategy->rows * (sizeof(pe_i128) + 2 * sizeof(int64)));
 }
