@@ -76,6 +76,11 @@ typedef struct pe_aggregation
 	pe_plan_part part[PE_MAX_SUMS];
 	pe_sums		sums;			/* one for each part */
 	pe_question question;
+
+	/* quantiles on a grid, which are asked for by themselves: nothing is measured */
+	bool		on_grid;
+	pe_quantile_problem grid;
+	int32		fraction[PE_MAX_AGGREGATES];	/* ascending */
 } pe_aggregation;
 
 /* Validates; as pe_histogram_validate.  Inside PE_UNDONE. */
@@ -84,6 +89,9 @@ extern pe_aggregation *pe_aggregation_validate(const pe_request *request, bool n
 /* Finds the strategies and shares; and makes the plan and the charge.  Not inside PE_UNDONE. */
 extern void pe_aggregation_measure(pe_aggregation *aggregation);
 extern void pe_aggregation_price(pe_aggregation *aggregation);
+
+/* The fraction of a quantile in millionths. */
+extern int32 pe_fraction_of(const pe_aggregate *aggregate);
 
 /* What follows from the strategy of a space. */
 extern void pe_aggregation_settle(pe_space *space);

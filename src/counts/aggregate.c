@@ -390,6 +390,11 @@ collect(collector *c, pe_aggregate *a)
 		collect(c, a->part[1]);
 		return;
 	}
+	if (a->kind == PE_AGG_QUANTILE && a->attribute < 0)
+	{
+		a->sum[PE_USE_N] = add_of_numbers(c, a, PE_SUM_GRID, 0, 0);
+		return;
+	}
 	a->sum[PE_USE_N] = a->kind == PE_AGG_UNITS ? add_units(c, a) : add_of_numbers(c, a, PE_SUM_ONE, 0, 0);
 	if (a->number[0] < 0)
 		return;					/* it counts */

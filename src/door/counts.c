@@ -182,6 +182,21 @@ hold_interrupts(void)
 	HOLD_INTERRUPTS();
 }
 
+/* Quantiles are chosen from the counts themselves. */
+static void
+choose(counting *c, pe_charge_reply *reply)
+{
+	const pe_question *question = c->question;
+	int32	   *chosen = pe_alloc(question->chosen, sizeof(*chosen));
+	int64	   *stored = pe_alloc(question->chosen, sizeof(*stored));
+
+	pe_plan_select_quantiles(question->plan, c->counts, chosen, hold_interrupts);
+	wipe(c);
+	for (int64 i = 0; i < question->chosen; i++)
+		stored[i] = chosen[i];
+	pe_door_store(question->plan, question->charge, c->start, stored, question->chosen, reply);
+}
+
 /* Measures, adds noise, waits for the time quantum and stores; no interrupt may come between the draw and the store. */
 static void
 finish(void *argument, bool could_be_read, pe_charge_reply *reply)
@@ -189,10 +204,16 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 	counting   *c = argument;
 	const pe_question *question = c->question;
 	int32		shares = question->sums != NULL ? question->tables->tables : 0;
-	int64_t    *measured = pe_alloc(shares + c->rows, sizeof(*measured));
+	int64_t    *measured;
 
 	if (!could_be_read)
 		memset(c->counts, 0, c->cells * sizeof(int64));
+	if (question->chosen > 0)
+	{
+		choose(c, reply);
+		return;
+	}
+	measured = pe_alloc(shares + c->rows, sizeof(*measured));
 	sum_columns(c);
 	c->exact = pe_alloc(c->rows, sizeof(*c->exact));
 	for (int32 i = 0; i < shares; i++)
@@ -216,6 +237,8 @@ find_sizes(counting *c)
 		c->rows = question->strategy->rows;
 		return;
 	}
+	if (question->chosen > 0)
+		return;
 	c->rows = pe_plan_rows(question->plan);
 	for (int32 i = 0; i < tables->tables; i++)
 		c->width += question->part[i].strategy->columns;

@@ -46,6 +46,7 @@ typedef struct pe_question
 	const pe_sums *sums;
 	const pe_plan_part *part;	/* what is measured of each: its share stands in front of the measurements that are stored */
 	int32	  **column_of;		/* of each cell of each table: a column of its strategy; negative: none counts it */
+	int64		chosen;			/* > 0: of the one sum, a grid, so many quantiles are chosen; then there is no part */
 	const pe_plan *plan;
 	const pe_charge_request *charge;
 } pe_question;
