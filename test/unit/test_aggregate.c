@@ -169,7 +169,7 @@ test_any_text(void **state)
 			assert_true(error.status != PE_TEXT_OK && error.position >= 0 && error.position <= (int) strlen(text));
 		pe_free(exact);
 	}
-	assert_true(accepted > 100);
+	assert_true(accepted > fewer(2000, 50) / 20);
 }
 
 /* ------------------------------------------------------------------
