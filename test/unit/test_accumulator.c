@@ -788,6 +788,12 @@ test_overflow(void **unused)
 			memcpy(state.data + state.size - sizeof(large), &unsound[j], sizeof(large));
 			assert_int_equal(pe_accumulator_read(&a, state.data, state.size), PE_STATE_UNSOUND);
 		}
+		/* sums can be negative, counts cannot */
+		large = -1;
+		memcpy(state.data + state.size - sizeof(large), &large, sizeof(large));
+		assert_int_equal(pe_accumulator_read(&a, state.data, state.size), kinds[i] == COUNTS ? PE_STATE_UNSOUND : PE_COMBINED);
+		if (kinds[i] != COUNTS)
+			pe_accumulator_free(&a);
 		pe_free(state.data);
 	}
 }
