@@ -84,6 +84,8 @@ typedef struct pe_fit_problem
 	pe_fit_options options;		/* with defaults filled in */
 	const pe_row_shape *shape;
 	int32_t		intercept;		/* its column, or -1 */
+	const bool *covering;		/* of each group of the shape: every row is in one of its cells, and only differences between
+								 * their weights mean anything where there is an intercept; NULL: of none.  For the covariance */
 	pe_u128		radius_sq;		/* |x|_2^2, and */
 	int64_t		radius_1;		/* |x|_1, of every row, at most */
 	int32_t		max_rows;		/* of a unit: k */

@@ -133,9 +133,13 @@ typedef struct pe_spread
 	const pe_fit_problem *problem;
 	const pe_curvature *curvature;	/* NULL: not asked for */
 	double		noise;
-	double	   *variance;		/* along each eigenvector, by the noise of gradients */
+	double	   *covariance;		/* the problem's: along eigenvectors until the end, by the noise of gradients */
 	double	   *slope;			/* entry (i, j), by columns: what noise (i, j) of the moment moves along eigenvector i */
 	double	   *turned;			/* work */
+	double	   *left;			/* of each eigenvector: what the step leaves of an error */
+	int32_t		silents;		/* directions that no coefficient depends on */
+	double	   *silent;			/* these, turned, orthonormal, by columns */
+	double	   *work;			/* as large */
 } pe_spread;
 
 extern void pe_spread_init(pe_spread *spread, const pe_fit_problem *problem, const pe_curvature *curvature, double noise);

@@ -146,6 +146,55 @@ mean_derivative(const pe_spread *s, const double *w)
  * Steps
  * ----------
  */
+
+/* Makes column k orthogonal to those before it, and of length 1. */
+static void
+orthonormalise(double *vectors, int32_t n, int32_t k)
+{
+	double	   *vector = vectors + pe_la_size(n, k);
+	double		part;
+
+	for (int32_t l = 0; l < k; l++)
+	{
+		const double *before = vectors + pe_la_size(n, l);
+
+		part = pe_la_dot((size_t) n, before, vector);
+		for (int32_t i = 0; i < n; i++)
+			vector[i] -= part * before[i];
+	}
+	part = sqrt(pe_la_dot((size_t) n, vector, vector));
+	for (int32_t i = 0; i < n; i++)
+		vector[i] /= part;
+}
+
+/* The intercept less the cells of each group that covers all rows, turned.  l2 would pull errors back from there. */
+static void
+find_silent(pe_spread *s)
+{
+	const pe_fit_problem *problem = s->problem;
+	const pe_row_shape *shape = problem->shape;
+	int32_t		n = shape->columns;
+	int32_t		cell = shape->dense;
+	double	   *vectors = pe_alloc(pe_la_size(n, shape->groups + 1), sizeof(*vectors));
+
+	for (int32_t g = 0; g < shape->groups; cell += shape->cells[g++])
+	{
+		double	   *vector = vectors + pe_la_size(n, s->silents);
+
+		if (problem->covering == NULL || !problem->covering[g] || problem->intercept < 0 || problem->options.l2 > 0)
+			continue;
+		vector[problem->intercept] = 1;
+		for (int32_t i = 0; i < shape->cells[g]; i++)
+			vector[cell + i] = -1;
+		orthonormalise(vectors, n, s->silents++);
+	}
+	s->silent = pe_alloc(pe_la_size(n, s->silents + 1), sizeof(double));
+	s->work = pe_alloc(pe_la_size(n, s->silents + 1), sizeof(double));
+	if (s->silents > 0)
+		pe_la_gemm(true, false, n, s->silents, n, 1, s->curvature->vector, n, vectors, n, 0, s->silent, n);
+	pe_free(vectors);
+}
+
 void
 pe_spread_init(pe_spread *spread, const pe_fit_problem *problem, const pe_curvature *curvature, double noise)
 {
@@ -157,9 +206,12 @@ pe_spread_init(pe_spread *spread, const pe_fit_problem *problem, const pe_curvat
 	spread->problem = problem;
 	spread->curvature = curvature;
 	spread->noise = noise;
-	spread->variance = pe_alloc(n, sizeof(double));
+	spread->covariance = problem->covariance;
+	memset(spread->covariance, 0, n * n * sizeof(double));
 	spread->slope = pe_alloc(n * n, sizeof(double));
 	spread->turned = pe_alloc(n, sizeof(double));
+	spread->left = pe_alloc(n, sizeof(double));
+	find_silent(spread);
 }
 
 /* r_ij */
@@ -174,33 +226,60 @@ above_floor(const pe_curvature *c, size_t i, size_t j)
 	return high > c->floor ? (high - c->floor) / (high - low) : 0;
 }
 
-/* What a step leaves along eigenvector i, of what was there before. */
-static double
-left_of(const pe_spread *s, size_t i, double derivative)
+/* What a step leaves along each eigenvector, of what was there before. */
+static void
+find_left(pe_spread *s, double derivative)
 {
 	const pe_curvature *c = s->curvature;
 
-	return 1 - (derivative * fmax(c->measured[i], 0) + s->problem->options.l2) / c->value[i];
+	for (int32_t i = 0; i < c->columns; i++)
+		s->left[i] = 1 - (derivative * fmax(c->measured[i], 0) + s->problem->options.l2) / c->value[i];
+}
+
+/* Takes silent directions out of the columns of a matrix, or of its rows. */
+static void
+silence(const pe_spread *s, bool rows, double *matrix)
+{
+	int32_t		n = s->curvature->columns;
+	int32_t		k = s->silents;
+
+	if (k == 0)
+		return;
+	pe_la_gemm(!rows, false, rows ? n : k, rows ? k : n, n, 1, rows ? matrix : s->silent, n, rows ? s->silent : matrix, n,
+			   0, s->work, rows ? n : k);
+	pe_la_gemm(false, rows, n, n, k, -1, rows ? s->work : s->silent, n, rows ? s->silent : s->work, rows ? n : k, 1, matrix, n);
+}
+
+static void
+add_step(pe_spread *s, double noise)
+{
+	const pe_curvature *c = s->curvature;
+	size_t		n = (size_t) c->columns;
+
+	for (size_t j = 0; j < n; j++)
+		for (size_t i = 0; i < n; i++)
+		{
+			s->covariance[j * n + i] *= s->left[i] * s->left[j];
+			s->slope[j * n + i] = s->left[i] * s->slope[j * n + i] +
+				c->derivative * above_floor(c, i, j) * s->turned[j] / (c->value[i] * c->value[j]);
+		}
+	for (size_t i = 0; i < n; i++)
+		s->covariance[i * n + i] += pow(noise / c->value[i], 2);
 }
 
 void
 pe_spread_step(pe_spread *spread, const double *w, const double *gradient, double noise)
 {
 	const pe_curvature *c = spread->curvature;
-	size_t		n;
-	double		derivative;
 
 	if (c == NULL)
 		return;
-	n = (size_t) c->columns;
-	derivative = w != NULL ? mean_derivative(spread, w) : 0;
+	find_left(spread, w != NULL ? mean_derivative(spread, w) : 0);
 	pe_la_gemv(true, c->columns, c->columns, 1, c->vector, c->columns, gradient, 0, spread->turned);
-	for (size_t i = 0; i < n; i++)
-		spread->variance[i] = pow(left_of(spread, i, derivative), 2) * spread->variance[i] + pow(noise / c->value[i], 2);
-	for (size_t j = 0; j < n; j++)
-		for (size_t i = 0; i < n; i++)
-			spread->slope[j * n + i] = left_of(spread, i, derivative) * spread->slope[j * n + i] +
-				c->derivative * above_floor(c, i, j) * spread->turned[j] / (c->value[i] * c->value[j]);
+	add_step(spread, noise);
+	silence(spread, false, spread->covariance);
+	silence(spread, true, spread->covariance);
+	silence(spread, false, spread->slope);
 }
 
 /* ----------
@@ -208,22 +287,22 @@ pe_spread_step(pe_spread *spread, const double *w, const double *gradient, doubl
  * ----------
  */
 
-/* Along eigenvectors, where each entry of N on the diagonal has this variance, and half of it beside. */
+/* Adds what N does, where each entry on the diagonal has this variance, and half of it beside. */
 static void
-turned_covariance(const pe_spread *s, double variance, double *covariance)
+add_moment(const pe_spread *s, double variance)
 {
 	size_t		n = (size_t) s->curvature->columns;
 
 	for (size_t k = 0; k < n; k++)
 		for (size_t i = 0; i < n; i++)
-			covariance[k * n + i] = variance / 2 * s->slope[k * n + i] * s->slope[i * n + k];
+			s->covariance[k * n + i] += variance / 2 * s->slope[k * n + i] * s->slope[i * n + k];
 	for (size_t i = 0; i < n; i++)
 	{
 		double		sum = 0;
 
 		for (size_t j = 0; j < n; j++)
 			sum += s->slope[j * n + i] * s->slope[j * n + i];
-		covariance[i * n + i] += variance / 2 * sum + s->variance[i];
+		s->covariance[i * n + i] += variance / 2 * sum;
 	}
 }
 
@@ -232,7 +311,7 @@ turned_covariance(const pe_spread *s, double variance, double *covariance)
  * of them moves along eigenvector i by vector_ki sum_j slope_ij vector_kj.
  */
 static void
-less_diagonal(const pe_spread *s, double variance, double *work, double *covariance)
+less_diagonal(const pe_spread *s, double variance, double *work)
 {
 	int32_t		columns = s->curvature->columns;
 	size_t		n = (size_t) columns;
@@ -242,33 +321,34 @@ less_diagonal(const pe_spread *s, double variance, double *work, double *covaria
 	for (size_t k = 0; k < n; k++)
 		for (size_t i = 0; i < n; i++)
 			work[k * n + i] *= vector[i * n + k];
-	pe_la_gemm(false, true, columns, columns, columns, -variance, work, columns, work, columns, 1, covariance, columns);
+	pe_la_gemm(false, true, columns, columns, columns, -variance, work, columns, work, columns, 1, s->covariance, columns);
 }
 
 /* From the eigenvectors' basis to that of the weights. */
 static void
-turn_back(const pe_curvature *c, double *work, double *covariance)
+turn_back(const pe_spread *s, double *work)
 {
-	int32_t		n = c->columns;
+	int32_t		n = s->curvature->columns;
+	const double *vector = s->curvature->vector;
 
-	pe_la_gemm(false, false, n, n, n, 1, c->vector, n, covariance, n, 0, work, n);
-	pe_la_gemm(false, true, n, n, n, 1, work, n, c->vector, n, 0, covariance, n);
+	pe_la_gemm(false, false, n, n, n, 1, vector, n, s->covariance, n, 0, work, n);
+	pe_la_gemm(false, true, n, n, n, 1, work, n, vector, n, 0, s->covariance, n);
 }
 
 static void
-fill_covariance(const pe_spread *s, double *covariance)
+finish_covariance(const pe_spread *s)
 {
 	size_t		n = (size_t) s->curvature->columns;
 	double	   *work = pe_alloc(n * n, sizeof(*work));
 	double		variance = s->noise * s->noise;
 	bool		pure = s->problem->accounting == PE_PURE;
 
-	turned_covariance(s, pure ? 2 * variance : variance, covariance);
+	add_moment(s, pure ? 2 * variance : variance);
 	if (pure)
-		less_diagonal(s, variance, work, covariance);
-	turn_back(s->curvature, work, covariance);
+		less_diagonal(s, variance, work);
+	turn_back(s, work);
 	for (size_t i = 0; i < n * n && !s->curvature->decomposed; i++)
-		covariance[i] = NAN;
+		s->covariance[i] = NAN;
 	pe_free(work);
 }
 
@@ -277,8 +357,10 @@ pe_spread_end(pe_spread *spread)
 {
 	if (spread->curvature == NULL)
 		return;
-	fill_covariance(spread, spread->problem->covariance);
+	finish_covariance(spread);
+	pe_free(spread->work);
+	pe_free(spread->silent);
+	pe_free(spread->left);
 	pe_free(spread->turned);
 	pe_free(spread->slope);
-	pe_free(spread->variance);
 }

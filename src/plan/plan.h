@@ -132,8 +132,8 @@ extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *r
  */
 extern void pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128 *exact, int64_t *released, void (*hold) (void));
 
-/* pe_fit_run and pe_minimum_run on what the plan was made for. */
-extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w);
+/* pe_fit_run and pe_minimum_run on what the plan was made for.  covariance: of fit.h, NULL if it is not asked for. */
+extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w, double *covariance);
 extern void pe_plan_minimise(const pe_plan *plan, const pe_affine *f, double *x);
 
 #endif
