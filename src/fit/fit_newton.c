@@ -20,6 +20,8 @@
  * noise of a diagonal entry, about floor / sqrt(2) of the largest eigenvalue of the
  * noise alone.
  *
+ * What the noise does to the weights is told of the same released numbers (spread.c), but for an SVM: post-processing too.
+ *
  * Units of several rows: gradients are clipped by unit, M is not.  A unit whose gradients
  * cancel is not shortened and moves with all its rows' curvature; a weight below 1 for these
  * rows in M could make a step k times too long.

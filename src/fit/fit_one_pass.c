@@ -6,7 +6,7 @@
  * (measure.h: neighbours, sensitivities); y in [-1, 1], of classes -1 and 1.  Cost:
  * share of problem->nano for M, the rest for v; the pair is one measurement with two
  * sigmas (CKS Theorem 14), or two that are composed: the same cost.  All else is
- * post-processing.
+ * post-processing, and so is what the noise does to the weights (spread.c).
  *
  * Units of several rows, where they are clipped: the rows of a unit have one weight, at most 1,
  * in M and in v (glm/unit_clip.h), and the weights minimise the weighted sum of squares.

@@ -190,7 +190,7 @@ test_derivatives(void **state)
  */
 #define NUMBERS 3
 #define LEVELS 3
-#define FITS 4000
+#define FITS 6000
 
 /* What is declared of a table of models.h with three numbers and one group of three cells. */
 static void
@@ -273,8 +273,9 @@ repeat(const experiment *e, table *t, double *told, double *seen)
 }
 
 /*
- * The standard deviation of 4000 fits to the same rows has itself a relative one of 1.1 %.  What
- * is told was off by less than 3 % (newton: 9 %) in 10^5 fits, so this fails by chance below 1e-9.
+ * The standard deviation of 6000 fits to the same rows has itself a relative one of 0.9 %.  What is told
+ * is off by less than 4 % of the 10, 8 % of the 15 and 14 % of the 20 that are allowed (a lower floor, and
+ * a second derivative that is not the same everywhere): this fails by chance below 1e-10.
  */
 static void
 test_simulation(void **state)
@@ -284,13 +285,13 @@ test_simulation(void **state)
 		{PE_MODEL_LINEAR, PE_FIT_ONE_PASS, PE_PURE, 1000, 2000000000, 0.1, 1, 0, 0},
 		{PE_MODEL_LINEAR, PE_FIT_ONE_PASS, PE_ZCDP, 1000, 50000000, 0.1, 2, 0, 0},
 		{PE_MODEL_LINEAR, PE_FIT_ONE_PASS, PE_ZCDP, 1000, 50000000, 0.1, 1, 100, 0},
-		{PE_MODEL_LOGISTIC, PE_FIT_ONE_PASS, PE_ZCDP, 1000, 50000000, 0.1, 1, 0, 0},
-		{PE_MODEL_SVM, PE_FIT_ONE_PASS, PE_ZCDP, 1000, 50000000, 0.1, 1, 0, 0},
-		{PE_MODEL_LINEAR, PE_FIT_NEWTON, PE_ZCDP, 1000, 50000000, 0.2, 1, 0, 0},
-		{PE_MODEL_LINEAR, PE_FIT_NEWTON, PE_PURE, 1000, 30000000000, 0.2, 1, 0, 0},
+		{PE_MODEL_LOGISTIC, PE_FIT_ONE_PASS, PE_ZCDP, 1000, 100000000, 0.15, 1, 0, 0},
+		{PE_MODEL_SVM, PE_FIT_ONE_PASS, PE_ZCDP, 1000, 100000000, 0.15, 1, 0, 0},
+		{PE_MODEL_LINEAR, PE_FIT_NEWTON, PE_ZCDP, 1000, 50000000, 0.1, 1, 0, 0},
+		{PE_MODEL_LINEAR, PE_FIT_NEWTON, PE_PURE, 1000, 8000000000, 0.1, 1, 0, 0},
 		{PE_MODEL_LOGISTIC, PE_FIT_NEWTON, PE_ZCDP, 1000, 1000000000, 0.2, 1, 0, 0},
 		{PE_MODEL_LOGISTIC, PE_FIT_NEWTON, PE_ZCDP, 1000, 1000000000, 0.2, 1, 0, 10},
-		{PE_MODEL_LOGISTIC, PE_FIT_NEWTON, PE_ZCDP, 1000, 3000000000, 0.2, 1, 0, 0},
+		{PE_MODEL_LOGISTIC, PE_FIT_NEWTON, PE_ZCDP, 1000, 200000000, 0.2, 1, 0, 0},
 	};
 
 	(void) state;
@@ -311,8 +312,6 @@ test_simulation(void **state)
 		{
 			double		ratio = sqrt(told[k] / seen[k]);
 
-			if (getenv("SHOW")) printf("%zu %d told %g seen %g ratio %.3f\n", i, k, sqrt(told[k]), sqrt(seen[k]), ratio);
-			else
 			if (!(fabs(ratio - 1) < e->within))
 				fail_msg("experiment %zu, term %d: told %.4g, seen %.4g, ratio %.3f", i, k, sqrt(told[k]), sqrt(seen[k]), ratio);
 		}
@@ -380,7 +379,7 @@ test_costs(void **state)
 			declare(&spec, model != PE_MODEL_LINEAR);
 			pe_row_spec_stderr(&spec, covariance, deviation);
 			largest = pe_la_largest(TERMS, deviation);
-			if(getenv("SHOW"))printf("%d %d %g\n",i,c,largest);else assert_true(largest < before / 5);
+			assert_true(largest < before / 2);
 			assert_true(nanos[c] != PLENTY || largest < 0.01);
 			before = largest;
 			pe_feature_map_free(&spec.map);
