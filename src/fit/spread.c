@@ -24,6 +24,11 @@
  * this is exact up to the square of the noise.  For a logistic loss it supposes that l'' goes with no
  * feature: test/accuracy prints what that makes of real tables.
  *
+ * Beside an intercept the cells of a group that covers every row have weights of which differences alone count:
+ * M is 0 along the intercept less these cells, whatever the rows are, and no coefficient depends on that direction (glm/row_spec.h).  Steps
+ * never bring back what noise moves along it, and M + N, whose eigenvectors are tilted against it, would
+ * count that as an error of other weights.  So each step takes this direction out of the errors; with l2 it stays.
+ *
  * N has variance noise^2 on its diagonal and half of it beside, and so it has in every orthonormal basis:
  * E N_ij N_kl = noise^2 / 2 (d_ik d_jl + d_il d_jk).  Of a pure cost it has noise^2 everywhere: twice
  * that, less noise^2 for each diagonal entry of the original basis.
