@@ -140,7 +140,9 @@ count_units(pe_accumulator *a)
 {
 	begin_counts(a);
 	pe_units_sort(&a->units);
-	if (a->reading == PE_READ_TABLES)
+	if (a->reading == PE_READ_SIZES)
+		pe_units_count_sizes(&a->units, (int32_t) a->cells, a->count);
+	else if (a->reading == PE_READ_TABLES)
 		pe_units_choose(&a->units, &a->keys, a->cut.max_rows, gather_row, a);
 	else
 		pe_units_count(&a->units, &a->keys, a->cut.max_rows, a->domain.cells, a->count);
@@ -154,11 +156,27 @@ static const pe_accumulator_kind units = {sort_units, units_size, write_units, c
  * ------------------------------------------------------------------
  */
 
+/* A unit's rows are all in one cell, which is not what is counted. */
+static bool
+read_sizes(pe_accumulator *a, const char *bytes, size_t size)
+{
+	pe_sizes_spec sizes;
+
+	if (!a->has_cut || size < sizeof(sizes))
+		return false;
+	memcpy(&sizes, bytes, sizeof(sizes));
+	a->cells = sizes.most;
+	return sizes.most >= 1 && sizes.most <= PE_SIZES_MOST &&
+		pe_selection_read(&a->domain, &a->predicate, bytes + sizeof(sizes), size - sizeof(sizes)) && a->domain.attributes == 0;
+}
+
 static bool
 read_spec(pe_accumulator *a, const char *bytes, size_t size)
 {
 	if (a->reading == PE_READ_TABLES)
 		return pe_tables_selection_read(&a->tables, &a->domain, &a->predicate, bytes, size);
+	if (a->reading == PE_READ_SIZES)
+		return read_sizes(a, bytes, size);
 	return pe_selection_read(&a->domain, &a->predicate, bytes, size) && pe_domain_has_numbers(&a->domain);
 }
 
@@ -178,7 +196,8 @@ pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size)
 
 	if (!read_spec(a, bytes, size) || (a->has_cut && !begin_units(a)))
 		return false;
-	a->cells = of_tables ? a->tables.first[a->tables.tables] : a->domain.cells;
+	if (a->reading != PE_READ_SIZES)
+		a->cells = of_tables ? a->tables.first[a->tables.tables] : a->domain.cells;
 	if (!a->has_cut)
 		begin_counts(a);
 	a->kind = a->has_cut ? &units : of_tables ? &counts_of_tables : &counts;

@@ -20,8 +20,8 @@ typedef struct counting
 	const pe_question *question;
 	TimestampTz start;
 	int64	   *counts;			/* exact, until it is wiped */
-	int64		cells;			/* that are counted, of all tables */
-	int64_t    *columns;		/* the same of the strategy's columns; NULL: tables are measured */
+	int64		cells;			/* that are counted, of all tables; sizes of units */
+	int64_t    *columns;		/* the same of the strategy's columns; NULL: tables, or sizes, are measured */
 	pe_i128    *exact;			/* the same of its queries, while they are measured */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 } counting;
@@ -45,13 +45,27 @@ scan_statement(const pe_question *question)
 	return sql.data;
 }
 
-/* What the accumulator is told: the domain, the predicate if there is one, and the tables if there are any. */
+/* What the accumulator is told where units are counted by how many rows they have. */
+static bytea *
+sizes_bytes(const pe_question *question)
+{
+	const pe_sizes_spec sizes = {.most = question->most};
+	bytea	   *bytes = pe_door_specification(PE_READ_SIZES, sizeof(sizes) + pe_selection_size(question->domain, question->predicate));
+
+	memcpy(VARDATA(bytes) + PE_READING_HEAD, &sizes, sizeof(sizes));
+	pe_selection_write(question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD + sizeof(sizes));
+	return bytes;
+}
+
+/* Otherwise: the domain, the predicate if there is one, and the tables if there are any. */
 static bytea *
 selection_bytes(const pe_question *question)
 {
 	const pe_tables *tables = question->tables;
 	bytea	   *bytes;
 
+	if (question->most > 0)
+		return sizes_bytes(question);
 	if (tables != NULL)
 	{
 		bytes = pe_door_specification(PE_READ_TABLES, pe_tables_selection_size(tables, question->domain, question->predicate));
@@ -136,7 +150,7 @@ sum_columns(counting *c)
 {
 	const pe_question *question = c->question;
 
-	if (question->tables != NULL)
+	if (question->tables != NULL || question->most > 0)
 		return;
 	c->columns = pe_alloc(question->strategy->columns, sizeof(*c->columns));
 	for (int32_t cell = 0; cell < question->domain->cells; cell++)
@@ -178,6 +192,15 @@ pe_door_tables_memory(const pe_tables *tables)
 	return processes * (2 * counts + pe_gathered_memory(tables)) + 3 * counts;
 }
 
+/* What is counted. */
+static int64
+cells_of(const pe_question *question)
+{
+	if (question->most > 0)
+		return question->most;
+	return question->tables != NULL ? question->tables->first[question->tables->tables] : question->domain->cells;
+}
+
 void
 pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 {
@@ -187,7 +210,7 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &c
 	};
 
-	c.cells = question->tables != NULL ? question->tables->first[question->tables->tables] : question->domain->cells;
+	c.cells = cells_of(question);
 	c.counts = pe_alloc(c.cells, sizeof(*c.counts));
 	pe_door_visit(&visit, reply);
 	pe_free(c.exact);
