@@ -64,6 +64,7 @@ typedef struct pe_plan_rules
 {
 	pe_neighbours neighbours;
 	int32_t		max_rows;		/* of a unit */
+	bool		by_size;		/* units are counted by the number of their rows, each in one cell (PE_READ_SIZES): max_rows is 1 */
 	double		max_change;		/* 0: rows are private */
 	bool		change_all;
 	pe_accounting cap;			/* which may count rho while the budget is pure */

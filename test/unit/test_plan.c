@@ -197,6 +197,9 @@ test_rules(void **state)
 	rules.neighbours = PE_ADD_REMOVE;
 	assert_false(pe_plan_follows(plan, &rules));
 	rules.neighbours = PE_SUBSTITUTE;
+	rules.by_size = true;
+	assert_false(pe_plan_follows(plan, &rules));
+	rules.by_size = false;
 	rules.max_change = 0.01;
 	assert_false(pe_plan_follows(plan, &rules));
 	pe_free(plan);
