@@ -449,6 +449,9 @@ run_tree(const table *t, pe_accounting accounting, int64_t nano, error *e, error
 /* Prefix releases for each run of the others, which take longer. */
 #define RELEASES 5
 
+/* Selections of few quantiles, which take no time. */
+#define FEW 10
+
 /* What is told of the ranks, and what is seen: with its own standard error, from the mean squares of the releases. */
 static bool
 report_release(const release *r, const table *t, double told, const figures *f)
@@ -481,7 +484,8 @@ run_table(const release *r, const table *t, int runs)
 		for (int i = 0; i < RELEASES; i++)
 			run_prefix(r, t, &confidence, &f);
 		for (int s = 0; s < SIZES; s++)
-			run_selection(t, sizes[s], &f.selection[s]);
+			for (int i = 0; i < (sizes[s] < 99 ? FEW : 1); i++)
+				run_selection(t, sizes[s], &f.selection[s]);
 		run_tree(t, PE_GDP, amount.rho_nano, f.gauss, NULL);
 		run_tree(t, PE_PURE, 1000000000, f.laplace, f.all);
 	}
