@@ -60,7 +60,7 @@ PG_ROOM_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare 
 TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
 # The loops over the rows of a model and of tables, and of the search under L1: the compiler makes vectors of them
 # only with these, which change no value.
-LOOP_SRCS  = kernel rows pass unit_clip p_identity tables
+LOOP_SRCS  = kernel rows pass unit_clip p_identity tables sums
 LOOP_FLAGS = -O3 -fno-math-errno -fno-trapping-math
 OWN_FLAGS  = $(if $(filter $(notdir $*),$(LOOP_SRCS)),$(LOOP_FLAGS))
 
@@ -423,7 +423,7 @@ demo-stop:
 	@scripts/demo.sh stop
 
 bench: deps
-	@scripts/bench.sh
+	@$(WITH_DATA) scripts/bench.sh
 
 AUDIT_DRAWS ?= 10000000
 

@@ -5,6 +5,13 @@ CREATE ROLE regress_ann;
 GRANT CREATE ON SCHEMA public TO regress_curator;
 GRANT CREATE ON SCHEMA public TO regress_ann;
 SET SESSION AUTHORIZATION regress_curator;
+CREATE FUNCTION public.refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE statement;
+	RETURN 'accepted';
+EXCEPTION WHEN OTHERS THEN
+	RETURN sqlstate || ' ' || regexp_replace(sqlerrm, '\d+', '#', 'g');
+END $$;
 -- 24 attributes of ten cells: 10^24 together
 CREATE TABLE wide AS SELECT i AS id, i / 3 AS person FROM generate_series(0, 2999) i;
 DO $$
@@ -45,6 +52,15 @@ SELECT plan, cells, queries FROM dp.quote('wide', :'all24', 'marginals(1) + marg
 SELECT plan, queries, abs(objective / 3109985362 - 1) < 1e-6 AS optimum, gap < 1e-5 AS close FROM dp.optimize('all_range(128) * all_range(128)'), LATERAL (SELECT 68161536 AS queries) q;
 SELECT plan, abs(objective / 239285.053 - 1) < 1e-6 AS optimum, gap < 1e-6 AS close
   FROM dp.optimize('all_range(85) * identity(2) * total(5) * total(2) + all_range(85) * total(2) * identity(5) * total(2) + total(85) * identity(2) * total(5) * identity(2)');
+
+-- The least largest variance: of tables, whose largest is 53.03 where the sum is least, and of a product
+SELECT plan, abs(objective / 7.89703335 - 1) < 1e-6 AS optimum, gap < 1e-6 AS close
+  FROM dp.optimize((SELECT string_agg(concat_ws(' * ', s[1] || '(50)', s[2] || '(100)', s[3] || '(7)', s[4] || '(4)', s[5] || '(2)'), ' + ')
+                      FROM generate_series(1, 5) i, generate_series(i + 1, 5) j,
+                      LATERAL (SELECT array_agg(CASE WHEN a IN (i, j) THEN 'identity' ELSE 'total' END ORDER BY a) AS s FROM generate_series(1, 5) a) t), objective => 'max');
+SELECT plan, gap < 1e-4 AS close FROM dp.optimize('all_range(128) * prefix(64)', objective => 'max');
+-- Product form: the bound is told however far it is
+SELECT plan, gap BETWEEN 0.05 AND 0.5 AS far FROM dp.quote('wide', '{day,hour,a1,place}', 'prefix(day) * all_range(hour) + prefix(hour) * all_range(a1) + prefix(day) * identity(place)', rho => 1);
 
 -- All two-way tables, measured once, charged once; any part of them is free, to the owner too
 SELECT release, queries, plan, round(rho::numeric, 3) AS rho FROM dp.measure('wide', :'all24', 'marginals(2)', rho => 20000) \gset m_
@@ -152,6 +168,12 @@ CREATE TABLE heavy AS SELECT person, a1, a2, a3 FROM wide;
 SELECT dp.create_dataset('heavy', 'heavy', 1e5, accounting => 'zcdp', unit => 'person', max_rows => 1000);
 SELECT dp.add_attribute('heavy', ('a' || i)::name, 0, 10, 10) FROM generate_series(1, 3) i;
 SELECT dp.grant_budget('heavy', 'regress_ann', 1e5);
+-- 2^112 cells have numbers, 2^128 do not; without a unit they need none
+CREATE TABLE tall AS SELECT person, a1, a2, a3, a4, a5, a6, a7, a8 FROM wide;
+CREATE TABLE flat AS SELECT * FROM tall;
+SELECT dp.create_dataset('tall', 'tall', 1e5, accounting => 'zcdp', unit => 'person', max_rows => 3), dp.create_dataset('flat', 'flat', 1e5, accounting => 'zcdp');
+SELECT dp.add_attribute(d, ('a' || i)::name, 0, 65536, 65536) FROM unnest('{tall,flat}'::name[]) d, generate_series(1, 8) i;
+SELECT dp.grant_budget('tall', 'regress_ann', 1e5), dp.grant_budget('flat', 'regress_ann', 1e5);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT plan, fits, gap < 0.01 AS near FROM dp.quote('heavy', '{a1,a2,a3}', 'prefix(a1) * prefix(a2) * prefix(a3)', rho => 1);
 SELECT plan, fits FROM dp.quote('heavy', '{a1,a2,a3}', 'prefix(a1) * prefix(a2) * prefix(a3)', rho => 1, rows_per_unit => 1);
@@ -192,6 +214,27 @@ SELECT plan FROM dp.quote('wide', :'all24', 'marginals(12)', rho => 1);
 SELECT plan FROM dp.quote('wide', '{day,hour,place,a1,a2,a3}', 'all_range(day) * all_range(hour) * identity(place) * identity(a1) * identity(a2) * identity(a3)', rho => 1);
 SELECT count(*) FROM dp.histogram('wide', '{a1,a2,a3,a4,a5,a6,a7,a8}', 'marginals(7)', rho => 1);
 SELECT plan FROM dp.quote('wide', :'all24', 'marginals(2)', rho => 1, method => 'identity');
+SELECT plan FROM dp.quote('wide', '{day,hour,a1,a2,a3,a4}', 'prefix(day) * prefix(hour) * prefix(a1) * prefix(a2) * prefix(a3) * prefix(a4)', rho => 1);
+SELECT plan FROM dp.quote('wide', '{day,a1,place}', 'identity + matrix({{' || repeat('1,', 6399) || '1}})', rho => 1);
+SELECT plan FROM dp.quote('wide', :'all24', 'identity(a1) * identity(a2) * identity(a3) * identity(a4) * identity(a5) * identity(a6) * identity(a7) * identity(a8) + identity(a9)', rho => 1);
+SELECT plan FROM dp.optimize(repeat('identity(2) * ', 16) || 'total(2) * total(1000) + ' || repeat('total(2) * ', 16) || 'identity(2) * total(1000)');
+SELECT plan FROM dp.quote('tall', '{a1,a2,a3,a4,a5,a6,a7}', 'marginals(1)', rho => 1);
+SELECT plan FROM dp.quote('tall', '{a1,a2,a3,a4,a5,a6,a7,a8}', 'marginals(1)', rho => 1);
+SELECT plan FROM dp.quote('flat', '{a1,a2,a3,a4,a5,a6,a7,a8}', 'marginals(1)', rho => 1);
+-- a table of a million cells: not in 32 MB, known before anything is charged
+\set million 'identity(a1) * identity(a2) * identity(a3) * identity(a4) * identity(a5) * identity(a6) + identity(a7) * identity(a8)'
+SELECT plan FROM dp.quote('wide', :'all24', :'million', rho => 1);
+SELECT count(*) AS charges FROM dp.charges \gset
+RESET SESSION AUTHORIZATION;
+LOAD 'pg_epsilon';
+SET pg_epsilon.max_memory = '32MB';
+SET SESSION AUTHORIZATION regress_ann;
+SELECT refused(format('SELECT plan FROM dp.quote(''wide'', %L, %L, rho => 1)', :'all24', :'million')) AS quoted,
+       refused(format('SELECT release FROM dp.measure(''wide'', %L, %L, rho => 1)', :'all24', :'million')) AS measured;
+SELECT count(*) = :charges AS free FROM dp.charges;
+RESET SESSION AUTHORIZATION;
+RESET pg_epsilon.max_memory;
+SET SESSION AUTHORIZATION regress_ann;
 -- Nearest tables without negative cells, from the same release
 SELECT count(*), min(release) = :m_release AS same, min(estimate) >= 0 AS nonnegative FROM dp.histogram('wide', :'all24', 'marginals(2)', rho => 20000, nonnegative => true);
 SELECT count(*) > 0 AS answered FROM dp.histogram('wide', '{day,place}', 'prefix(day) * identity(place)', rho => 20);
@@ -203,6 +246,7 @@ SELECT plan FROM dp.optimize('all_range(5000) * identity(3)');
 SELECT plan FROM dp.optimize('identity(3) * total(100000) + matrix({{1,2,3}}) * total(100000)');
 
 RESET SESSION AUTHORIZATION;
+DROP FUNCTION public.refused(text);
 DROP EXTENSION pg_epsilon;
 DROP OWNED BY regress_curator, regress_ann;
 DROP ROLE regress_curator, regress_ann;

@@ -703,6 +703,25 @@ CREATE FUNCTION dp.measure(dataset text, attributes text[], workload text DEFAUL
 COMMENT ON FUNCTION dp.measure(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'measures and charges what dp.histogram with the same arguments would, and returns the release alone; dp.answer and dp.publish then give any part of it, free; plan: marginals, symmetric, kronecker or product for many attributes, else counts, dense or direct';
 
+CREATE FUNCTION dp.aggregate(dataset text, aggregates text[], "by" text[] DEFAULT '{}', predicate text DEFAULT NULL,
+        workload text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (label jsonb, aggregate text, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_aggregate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, name) IS
+    'private aggregates of groups in one request, for one charge: count(*), count(x), count(distinct unit), sum(x), avg(x), var(x), stddev(x), corr(x, y), regr_slope(y, x), median(x), quantile(x, fraction), share, ratio(a, b), each with where (predicate) and as name; by: the attributes of the groups, workload: other groups of them; cells_per_unit: in how many groups a unit is counted at most, NULL: as many as rows count; max_stderr: of the first aggregate, a count or a sum';
+
+CREATE FUNCTION dp.quote_aggregate(dataset text, aggregates text[], "by" text[] DEFAULT '{}', predicate text DEFAULT NULL,
+        workload text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL, "rows" double precision DEFAULT 1000)
+    RETURNS TABLE (aggregate text, stderr double precision, at_rows double precision, rho double precision, epsilon double precision,
+        groups integer, fits boolean, epsilon_left_after double precision, replay boolean)
+    AS 'MODULE_PATHNAME', 'pe_sql_quote_aggregate' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4;
+COMMENT ON FUNCTION dp.quote_aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, name, double precision) IS
+    'what dp.aggregate with the same arguments costs, and the largest standard error of each aggregate; those that depend on the rows are told for at_rows rows in each group, numbers spread over their bounds; reads no data, charges nothing';
+
 CREATE FUNCTION dp.quote(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',

@@ -65,6 +65,7 @@ begin_reading(pe_accumulator *a)
 	{
 		case PE_READ_CELLS:
 		case PE_READ_TABLES:
+		case PE_READ_SUMS:
 			return pe_cells_begin(a, bytes, size);
 		case PE_READ_MODEL:
 			return pe_model_begin(a, bytes, size);

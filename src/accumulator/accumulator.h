@@ -1,6 +1,6 @@
 /*
  * accumulator.h
- *	  What one scan collects: counts, counts of units, sums of a pass, rows of a
+ *	  What one scan collects: counts, counts of units, sums of numbers, sums of a pass, rows of a
  *	  model, or rows of a piecewise affine function.
  *
  * The scan tells an accumulator a specification (what a row is, by a pe_reading) and,
@@ -25,6 +25,7 @@
 
 #include "affine/affine.h"
 #include "domain/predicate.h"
+#include "domain/sums.h"
 #include "domain/tables.h"
 #include "domain/units.h"
 #include "glm/pass.h"
@@ -36,7 +37,8 @@ typedef enum pe_reading
 	PE_READ_CELLS = 1,			/* a cell of a domain: behind the head a selection (domain/predicate.h) */
 	PE_READ_MODEL,				/* a row of a model: a row specification (glm/row_spec.h), maybe a pass behind it */
 	PE_READ_AFFINE,				/* slopes and an offset: an affine specification; there is no cut */
-	PE_READ_TABLES				/* a cell of each of several tables: tables and a selection (domain/tables.h) */
+	PE_READ_TABLES,				/* a cell of each of several tables: tables and a selection (domain/tables.h) */
+	PE_READ_SUMS				/* the same with numbers and conditions: sums (domain/sums.h) */
 } pe_reading;
 
 /* Bytes of a specification before what its reading defines, and what writes them. */
@@ -46,7 +48,7 @@ extern void pe_reading_write(pe_reading reading, char *bytes);
 typedef struct pe_accumulator_kind pe_accumulator_kind;
 
 /*
- * Rows of PE_READ_TABLES before they are counted.  Each table is counted from all of them at a time, so that
+ * Rows of PE_READ_TABLES and PE_READ_SUMS before they are counted.  Each table is counted from all of them at a time, so that
  * it stays in the cache; a step is no power of two, so that the attributes of a row do not share a line of it.
  */
 #define PE_GATHERED_ROWS 4096
@@ -58,6 +60,11 @@ typedef struct pe_gathered
 	int32_t    *coordinate;		/* of attribute a in row r: [a * PE_GATHERED_STEP + r] */
 	int32_t    *place;			/* where rows are in parts of a table */
 	uint8_t    *counts;			/* of each row: 1 if it counts, else 0 */
+
+	/* PE_READ_SUMS */
+	int32_t    *number;			/* number n of row r: [n * PE_GATHERED_STEP + r] */
+	uint64_t   *has;			/* of each row: PE_HAS_... */
+	int64_t    *weight;			/* what each row adds to one sum */
 } pe_gathered;
 
 typedef struct pe_accumulator
@@ -70,11 +77,12 @@ typedef struct pe_accumulator
 	pe_cut		cut;			/* zeros without one */
 	pe_unit_keys keys;
 
-	/* PE_READ_CELLS and PE_READ_TABLES */
+	/* PE_READ_CELLS, PE_READ_TABLES and PE_READ_SUMS */
 	pe_domain	domain;
 	pe_predicate predicate;		/* steps 0: none */
-	pe_tables	tables;			/* of PE_READ_TABLES */
+	pe_tables	tables;			/* not of PE_READ_CELLS */
 	pe_gathered gathered;		/* the same */
+	pe_sums		summed;			/* of PE_READ_SUMS */
 	int64_t		cells;			/* that are counted, of all tables */
 	int64_t    *count;			/* of each; NULL with a cut, until it is finished */
 	pe_units	units;			/* with a cut */
@@ -147,8 +155,8 @@ pe_accumulator_add_unit(pe_accumulator *a, const uint64_t unit[2], int32_t cell,
 		pe_units_add(&a->units, unit, cell, counts);
 }
 
-/* Bytes that rows are gathered in. */
-extern size_t pe_gathered_memory(const pe_tables *tables);
+/* Bytes that rows are gathered in, of so many numbers; -1: no sums. */
+extern size_t pe_gathered_memory(const pe_tables *tables, int numbers);
 
 /* Counts the rows that are gathered. */
 extern void pe_gathered_count(pe_accumulator *a);
@@ -164,6 +172,31 @@ pe_accumulator_add_coordinates(pe_accumulator *a, const int32_t *coordinate, boo
 	g->counts[g->rows++] = counts;
 	if (g->rows == PE_GATHERED_ROWS)
 		pe_gathered_count(a);
+}
+
+/* A row by what it is for sums: without a cut, and as one of a unit. */
+static inline void
+pe_accumulator_add_sum_row(pe_accumulator *a, const pe_sum_row *row)
+{
+	pe_gathered *g = &a->gathered;
+
+	for (int n = 0; n < a->summed.numbers; n++)
+		g->number[n * PE_GATHERED_STEP + g->rows] = row->number[n];
+	g->has[g->rows] = row->has;
+	pe_accumulator_add_coordinates(a, row->coordinate, row->counts);
+}
+
+static inline void
+pe_accumulator_add_unit_sum_row(pe_accumulator *a, const uint64_t unit[2], const pe_sum_row *row)
+{
+	pe_u128		cell = pe_sums_number(&a->summed, &a->tables, row);
+
+	if (!pe_unit_in_range(&a->cut, unit))
+		return;
+	if (a->units.wide_cells != 0)
+		pe_units_add_wide(&a->units, unit, cell, row->counts);
+	else
+		pe_units_add(&a->units, unit, (int32_t) cell, row->counts);
 }
 
 /* A row of a model, which is overwritten if it does not count; unit: its unit's hash, NULL without a cut. */
@@ -196,7 +229,7 @@ extern pe_combined pe_accumulator_combine(pe_accumulator *a, const char *bytes, 
 
 /*
  * Cuts the rows of units and runs the pass that is left to run.  Then the result has
- * so many bytes: counts of all cells as int64, table by table, sums of the pass as 128-bit integers,
+ * so many bytes: counts or sums of all cells as int64, table by table, sums of the pass as 128-bit integers,
  * rows of a model behind their number of dropped rows (pe_rows_result_read), or rows of
  * an affine function (pe_affine_rows_read).
  */

@@ -1,6 +1,6 @@
 /*
  * cells.c
- *	  Accumulators of rows in cells, of one product or of several tables: counts, and counts of
+ *	  Accumulators of rows in cells, of one product or of several tables: counts, sums, and both of
  *	  units.  See accumulator.h.
  */
 #include <string.h>
@@ -11,12 +11,12 @@ static void
 begin_counts(pe_accumulator *a)
 {
 	a->count = pe_alloc((size_t) a->cells, sizeof(*a->count));
-	if (a->reading == PE_READ_TABLES)
+	if (a->reading != PE_READ_CELLS)
 		pe_gathered_begin(a);
 }
 
 /* ------------------------------------------------------------------
- * Counts: an int64 for each cell
+ * Counts and sums: an int64 for each cell
  * ------------------------------------------------------------------
  */
 
@@ -42,11 +42,12 @@ combine_counts(pe_accumulator *a, const char *bytes, size_t size)
 		int64_t		count;
 
 		memcpy(&count, bytes + (size_t) cell * sizeof(count), sizeof(count));
-		if (count < 0 || count > PE_COUNT_MOST)
+		if (count < -PE_COUNT_MOST || count > PE_COUNT_MOST || (count < 0 && a->reading != PE_READ_SUMS))
 			return PE_STATE_UNSOUND;
-		if (count > PE_COUNT_MOST - a->count[cell])
+		count += a->count[cell];
+		if (count < -PE_COUNT_MOST || count > PE_COUNT_MOST)
 			return PE_STATE_OVERFLOW;
-		a->count[cell] += count;
+		a->count[cell] = count;
 	}
 	return PE_COMBINED;
 }
@@ -69,6 +70,8 @@ static const pe_accumulator_kind counts_of_tables = {
 static pe_u128
 cells_of_units(const pe_accumulator *a)
 {
+	if (a->reading == PE_READ_SUMS)
+		return pe_sums_product(&a->summed, &a->tables);
 	return a->reading == PE_READ_TABLES ? pe_tables_product(&a->tables) : (pe_u128) a->domain.cells;
 }
 
@@ -136,15 +139,63 @@ gather_row(void *argument, pe_u128 cell, bool counts)
 }
 
 static void
+gather_sum_row(void *argument, pe_u128 cell, bool counts)
+{
+	pe_accumulator *a = argument;
+	pe_sum_row	row;
+
+	pe_sums_row(&a->summed, &a->tables, cell, &row);
+	row.counts = counts;
+	pe_accumulator_add_sum_row(a, &row);
+}
+
+/* A table of units that are counted once in each cell. */
+typedef struct people
+{
+	const pe_accumulator *a;
+	int32_t		table;
+} people;
+
+/* The cell of that table that a row of a unit is in, and whether it counts there. */
+static bool
+cell_of_people(void *argument, pe_u128 cell, pe_u128 *group)
+{
+	const people *p = argument;
+	uint64_t	needs = p->a->summed.sum[p->table].needs;
+	pe_sum_row	row;
+
+	pe_sums_row(&p->a->summed, &p->a->tables, cell, &row);
+	*group = (pe_u128) pe_tables_place(&p->a->tables, p->table, row.coordinate);
+	return (row.has & needs) == needs;
+}
+
+static void
+count_unit(void *argument, pe_u128 group, bool counts)
+{
+	const people *p = argument;
+
+	p->a->count[p->a->tables.first[p->table] + (int64_t) group] += counts;
+}
+
+static void
+count_people(pe_accumulator *a)
+{
+	for (int32_t t = 0; t < a->summed.sums; t++)
+		if (a->summed.sum[t].kind == PE_SUM_UNITS)
+			pe_units_choose_cells(&a->units, &a->keys, a->summed.sum[t].most, cell_of_people, &(people) {a, t}, count_unit);
+}
+
+static void
 count_units(pe_accumulator *a)
 {
 	begin_counts(a);
 	pe_units_sort(&a->units);
-	if (a->reading == PE_READ_TABLES)
-		pe_units_choose(&a->units, &a->keys, a->cut.max_rows, gather_row, a);
-	else
+	if (a->reading == PE_READ_CELLS)
 		pe_units_count(&a->units, &a->keys, a->cut.max_rows, a->domain.cells, a->count);
-	a->kind = a->reading == PE_READ_TABLES ? &counts_of_tables : &counts;
+	else
+		pe_units_choose(&a->units, &a->keys, a->cut.max_rows, a->reading == PE_READ_SUMS ? gather_sum_row : gather_row, a);
+	count_people(a);
+	a->kind = a->reading == PE_READ_CELLS ? &counts : &counts_of_tables;
 }
 
 static const pe_accumulator_kind units = {sort_units, units_size, write_units, combine_units, count_units};
@@ -159,6 +210,8 @@ read_spec(pe_accumulator *a, const char *bytes, size_t size)
 {
 	if (a->reading == PE_READ_TABLES)
 		return pe_tables_selection_read(&a->tables, &a->domain, &a->predicate, bytes, size);
+	if (a->reading == PE_READ_SUMS)
+		return pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes, size);
 	return pe_selection_read(&a->domain, &a->predicate, bytes, size) && pe_domain_has_numbers(&a->domain);
 }
 
@@ -174,7 +227,7 @@ begin_units(pe_accumulator *a)
 bool
 pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size)
 {
-	bool		of_tables = a->reading == PE_READ_TABLES;
+	bool		of_tables = a->reading != PE_READ_CELLS;
 
 	if (!read_spec(a, bytes, size) || (a->has_cut && !begin_units(a)))
 		return false;
@@ -192,6 +245,7 @@ pe_cells_free(pe_accumulator *a)
 		pe_wipe(a->count, counts_size(a));
 	pe_free(a->count);
 	pe_gathered_free(a);
+	pe_sums_free(&a->summed);
 	pe_tables_free(&a->tables);
 	pe_units_free(&a->units);
 	pe_predicate_free(&a->predicate);

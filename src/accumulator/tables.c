@@ -1,6 +1,6 @@
 /*
  * tables.c
- *	  Counts of several tables from rows gathered in blocks.  See accumulator.h.
+ *	  Counts and sums of several tables from rows gathered in blocks.  See accumulator.h.
  *
  * A row of a table is as likely in the cache as the table is small.  Row by row, all tables take
  * turns in it; block by block, one table at a time does, and what is read besides it is read in
@@ -41,10 +41,17 @@ places(const pe_tables *tables)
 	return (size_t) depth(tables) * PE_GATHERED_STEP;
 }
 
-size_t
-pe_gathered_memory(const pe_tables *tables)
+/* Bytes for numbers, what rows have and what they add. */
+static size_t
+numbers_memory(int numbers)
 {
-	return (coordinates(tables) + places(tables)) * sizeof(int32_t) + PE_GATHERED_ROWS;
+	return (size_t) numbers * PE_GATHERED_STEP * sizeof(int32_t) + PE_GATHERED_ROWS * (sizeof(uint64_t) + sizeof(int64_t));
+}
+
+size_t
+pe_gathered_memory(const pe_tables *tables, int numbers)
+{
+	return (coordinates(tables) + places(tables)) * sizeof(int32_t) + PE_GATHERED_ROWS + (numbers >= 0 ? numbers_memory(numbers) : 0);
 }
 
 void
@@ -55,6 +62,11 @@ pe_gathered_begin(pe_accumulator *a)
 	g->coordinate = pe_alloc(coordinates(&a->tables) + places(&a->tables), sizeof(int32_t));
 	g->place = g->coordinate + coordinates(&a->tables);
 	g->counts = pe_alloc(PE_GATHERED_ROWS, sizeof(*g->counts));
+	if (a->reading != PE_READ_SUMS)
+		return;
+	g->weight = pe_alloc(numbers_memory(a->summed.numbers), 1);
+	g->has = (uint64_t *) (g->weight + PE_GATHERED_ROWS);
+	g->number = (int32_t *) (g->has + PE_GATHERED_ROWS);
 }
 
 void
@@ -66,6 +78,9 @@ pe_gathered_free(pe_accumulator *a)
 		return;
 	pe_wipe(g->coordinate, (coordinates(&a->tables) + places(&a->tables)) * sizeof(int32_t));
 	pe_wipe(g->counts, PE_GATHERED_ROWS * sizeof(*g->counts));
+	if (g->weight != NULL)
+		pe_wipe(g->weight, numbers_memory(a->summed.numbers));
+	pe_free(g->weight);
 	pe_free(g->coordinate);
 	pe_free(g->counts);
 	memset(g, 0, sizeof(*g));
@@ -117,6 +132,44 @@ count_rows(const int32_t *place, const int32_t *coordinate, int32_t stride, cons
 		count[place[r] + coordinate[r] * stride] += counts[r];
 }
 
+static void
+add_weights(const int32_t *place, const int32_t *coordinate, int32_t stride, const int64_t *weight, int32_t rows, int64_t *sum)
+{
+	for (int32_t r = 0; r < rows; r++)
+		sum[place[r] + coordinate[r] * stride] += weight[r];
+}
+
+/* The same into the places of a grid: u + most of its number. */
+static void
+add_to_grid(const int32_t *place, const int32_t *coordinate, int32_t stride, const int32_t *u, int32_t most, const int64_t *weight,
+			int32_t rows, int64_t *sum)
+{
+	for (int32_t r = 0; r < rows; r++)
+		sum[(int64_t) (place[r] + coordinate[r] * stride) * (2 * most + 1) + u[r] + most] += weight[r];
+}
+
+/* Adds the gathered rows to a table, by where they are and by the last attribute of it. */
+static void
+add_to_table(pe_accumulator *a, int32_t t, const int32_t *place, const int32_t *coordinate, int32_t stride)
+{
+	pe_gathered *g = &a->gathered;
+	int64_t    *count = a->count + a->tables.first[t];
+	const pe_sum *sum = a->reading == PE_READ_SUMS ? &a->summed.sum[t] : NULL;
+
+	if (a->reading != PE_READ_SUMS)
+	{
+		count_rows(place, coordinate, stride, g->counts, g->rows, count);
+		return;
+	}
+	if (sum->kind == PE_SUM_UNITS && a->has_cut)
+		return;					/* they are counted from what is known of each unit */
+	pe_sum_weigh(&a->summed, sum, g->number, PE_GATHERED_STEP, g->has, g->counts, g->rows, g->weight);
+	if (sum->kind == PE_SUM_GRID)
+		add_to_grid(place, coordinate, stride, g->number + (size_t) sum->a * PE_GATHERED_STEP, a->summed.number[sum->a].most, g->weight, g->rows, count);
+	else
+		add_weights(place, coordinate, stride, g->weight, g->rows, count);
+}
+
 /*
  * place[n] is where rows are by the first n attributes of the path; place[0] is 0.  Neighbours in a
  * list of tables mostly begin alike, and have that in common.
@@ -138,9 +191,8 @@ pe_gathered_count(pe_accumulator *a)
 			add_stride(g->place + (size_t) n * PE_GATHERED_STEP, g->coordinate + (size_t) p->attribute[n] * PE_GATHERED_STEP,
 					   p->stride[n], g->rows, g->place + (size_t) (n + 1) * PE_GATHERED_STEP);
 		/* of a table without attributes every row is in the one cell */
-		count_rows(g->place + (size_t) (last < 0 ? 0 : last) * PE_GATHERED_STEP,
-				   last < 0 ? g->place : g->coordinate + (size_t) p->attribute[last] * PE_GATHERED_STEP,
-				   p->stride[last < 0 ? 0 : last], g->counts, g->rows, a->count + a->tables.first[t]);
+		add_to_table(a, t, g->place + (size_t) (last < 0 ? 0 : last) * PE_GATHERED_STEP,
+					 last < 0 ? g->place : g->coordinate + (size_t) p->attribute[last] * PE_GATHERED_STEP, p->stride[last < 0 ? 0 : last]);
 	}
 	g->rows = 0;
 }

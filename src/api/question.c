@@ -224,7 +224,7 @@ find_tables(pe_histogram *h)
 				 errmsg("the attributes have too many cells together for a dataset with a unit"),
 				 errdetail("The rows of a unit are told apart by their cells, of which at most 2^120 have numbers."),
 				 errhint("Ask for fewer attributes at a time.")));
-	pe_check_memory(pe_door_tables_memory(tables) + pe_blocks_apply_memory(blocks));
+	pe_check_memory(pe_door_tables_memory(tables, -1) + pe_blocks_apply_memory(blocks));
 	h->question.tables = tables;
 }
 
@@ -322,7 +322,8 @@ check_measurements(const pe_strategy *strategy)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the request takes %d measurements, more than a release can hold", strategy->rows),
 				 errdetail("At most %d can be.", MOST_MEASUREMENTS),
-				 errhint("Use method => 'optimal', which measures no more than there are cells.")));
+				 strategy->blocks != NULL ? errhint("Ask for fewer attributes at a time.")
+				 : errhint("Use method => 'optimal', which measures no more than there are cells.")));
 	/* exact, noisy, and on its way to the worker */
 	pe_check_memory((size_t) strategy->rows * (sizeof(pe_i128) + 2 * sizeof(int64)));
 }

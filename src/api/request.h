@@ -41,6 +41,12 @@ typedef struct pe_request
 	char	   *workload;
 	bool		nonnegative;
 
+	/* aggregates */
+	char	  **aggregate;
+	int			aggregates;
+	bool		limits_cells;	/* cells_per_unit is given */
+	int			cells_per_unit;
+
 	/* a model */
 	char	   *kind;
 	char	   *label;

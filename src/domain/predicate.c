@@ -946,16 +946,19 @@ pe_predicate_shrink(const pe_predicate *predicate, const pe_domain *domain, bool
 static const char magic[4] = {'p', 'e', 'p', 1};
 
 size_t
-pe_selection_size(const pe_domain *domain, const pe_predicate *predicate)
+pe_predicate_size(const pe_predicate *predicate)
 {
-	size_t		size = sizeof(uint32_t) + pe_domain_size(domain);
+	size_t		size = sizeof(magic) + 2 * sizeof(int32_t) + (size_t) predicate->steps * sizeof(int32_t);
 
-	if (predicate == NULL)
-		return size;
-	size += sizeof(magic) + 2 * sizeof(int32_t) + (size_t) predicate->steps * sizeof(int32_t);
 	for (int i = 0; i < predicate->leaves; i++)
 		size += 1 + (size_t) predicate->leaf[i].cells;
 	return size;
+}
+
+size_t
+pe_selection_size(const pe_domain *domain, const pe_predicate *predicate)
+{
+	return sizeof(uint32_t) + pe_domain_size(domain) + (predicate != NULL ? pe_predicate_size(predicate) : 0);
 }
 
 static char *
@@ -966,18 +969,11 @@ put(char *to, const void *from, size_t size)
 }
 
 void
-pe_selection_write(const pe_domain *domain, const pe_predicate *predicate, char *bytes)
+pe_predicate_write(const pe_predicate *predicate, char *bytes)
 {
-	uint32_t	domain_size = (uint32_t) pe_domain_size(domain);
-	int32_t		counts[2];
-	char	   *to = put(bytes, &domain_size, sizeof(domain_size));
+	int32_t		counts[2] = {predicate->leaves, predicate->steps};
+	char	   *to = put(bytes, magic, sizeof(magic));
 
-	pe_domain_write(domain, to);
-	if (predicate == NULL)
-		return;
-	counts[0] = predicate->leaves;
-	counts[1] = predicate->steps;
-	to = put(to + domain_size, magic, sizeof(magic));
 	to = put(to, counts, sizeof(counts));
 	for (int i = 0; i < predicate->leaves; i++)
 	{
@@ -985,6 +981,17 @@ pe_selection_write(const pe_domain *domain, const pe_predicate *predicate, char 
 		to = put(to, predicate->leaf[i].truth, (size_t) predicate->leaf[i].cells);
 	}
 	put(to, predicate->step, (size_t) predicate->steps * sizeof(int32_t));
+}
+
+void
+pe_selection_write(const pe_domain *domain, const pe_predicate *predicate, char *bytes)
+{
+	uint32_t	domain_size = (uint32_t) pe_domain_size(domain);
+	char	   *to = put(bytes, &domain_size, sizeof(domain_size));
+
+	pe_domain_write(domain, to);
+	if (predicate != NULL)
+		pe_predicate_write(predicate, to + domain_size);
 }
 
 static bool
@@ -1018,7 +1025,7 @@ read_leaf(const pe_domain *domain, pe_predicate_leaf *leaf, const char **at, siz
 }
 
 static bool
-read_predicate(const pe_domain *domain, pe_predicate *predicate, const char *at, size_t left)
+read_steps(const pe_domain *domain, pe_predicate *predicate, const char *at, size_t left)
 {
 	char		head[sizeof(magic)];
 	int32_t		counts[2];
@@ -1040,6 +1047,16 @@ read_predicate(const pe_domain *domain, pe_predicate *predicate, const char *at,
 }
 
 bool
+pe_predicate_read(pe_predicate *predicate, const pe_domain *domain, const char *bytes, size_t size)
+{
+	memset(predicate, 0, sizeof(*predicate));
+	if (read_steps(domain, predicate, bytes, size))
+		return true;
+	pe_predicate_free(predicate);
+	return false;
+}
+
+bool
 pe_selection_read(pe_domain *domain, pe_predicate *predicate, const char *bytes, size_t size)
 {
 	uint32_t	domain_size;
@@ -1048,9 +1065,8 @@ pe_selection_read(pe_domain *domain, pe_predicate *predicate, const char *bytes,
 	memset(predicate, 0, sizeof(*predicate));
 	if (take(&bytes, &size, &domain_size, sizeof(domain_size)) && domain_size <= size &&
 		pe_domain_read(domain, bytes, domain_size) == PE_DOMAIN_OK &&
-		(size == domain_size ? domain->watched == 0 : read_predicate(domain, predicate, bytes + domain_size, size - domain_size)))
+		(size == domain_size ? domain->watched == 0 : pe_predicate_read(predicate, domain, bytes + domain_size, size - domain_size)))
 		return true;
-	pe_predicate_free(predicate);
 	pe_domain_free(domain);
 	return false;
 }

@@ -116,6 +116,14 @@ extern size_t pe_predicate_memory(const pe_predicate *predicate, const pe_domain
 extern void pe_predicate_free(pe_predicate *predicate);
 
 /*
+ * A predicate as bytes, and back over a domain that is read already: pe_predicate_read checks every field; false, with
+ * nothing to free, for bytes that pe_predicate_write did not write.
+ */
+extern size_t pe_predicate_size(const pe_predicate *predicate);
+extern void pe_predicate_write(const pe_predicate *predicate, char *bytes);
+extern bool pe_predicate_read(pe_predicate *predicate, const pe_domain *domain, const char *bytes, size_t size);
+
+/*
  * What the accumulator that reads the rows is told: a domain and a predicate
  * over its attributes, or NULL, with which there is none to watch.  pe_selection_read checks every field and
  * accepts nothing else; without a predicate it leaves predicate->steps 0.  The

@@ -41,6 +41,17 @@ pe_tables_free(pe_tables *tables)
 	memset(tables, 0, sizeof(*tables));
 }
 
+int32_t
+pe_tables_place(const pe_tables *tables, int32_t t, const int32_t *coordinate)
+{
+	int32_t		place = 0;
+
+	for (int a = 0; a < tables->attributes; a++)
+		if ((tables->set[t] >> a & 1) != 0)
+			place = place * tables->cells[a] + coordinate[a];
+	return place;
+}
+
 pe_u128
 pe_tables_product(const pe_tables *tables)
 {
@@ -80,29 +91,32 @@ pe_tables_coordinates(const pe_tables *tables, pe_u128 number, int32_t *coordina
  * ------------------------------------------------------------------
  */
 
-static size_t
-sets_size(const pe_tables *tables)
+size_t
+pe_tables_size(const pe_tables *tables)
 {
 	return sizeof(tables->tables) + (size_t) tables->tables * sizeof(*tables->set);
 }
 
-size_t
-pe_tables_selection_size(const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate)
-{
-	return sets_size(tables) + pe_selection_size(domain, predicate);
-}
-
 void
-pe_tables_selection_write(const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate, char *bytes)
+pe_tables_write(const pe_tables *tables, char *bytes)
 {
 	memcpy(bytes, &tables->tables, sizeof(tables->tables));
 	memcpy(bytes + sizeof(tables->tables), tables->set, (size_t) tables->tables * sizeof(*tables->set));
-	pe_selection_write(domain, predicate, bytes + sets_size(tables));
 }
 
-/* The attributes that the sets are of; false if a set names another one. */
-static bool
-span(pe_tables *tables, const pe_domain *domain)
+bool
+pe_tables_read(pe_tables *tables, pe_cursor *from)
+{
+	memset(tables, 0, sizeof(*tables));
+	if (!pe_take(from, &tables->tables, sizeof(tables->tables)) || tables->tables < 1 || tables->tables > PE_MAX_TABLES ||
+		from->left < (size_t) tables->tables * sizeof(*tables->set))
+		return false;
+	tables->set = pe_alloc((size_t) tables->tables, sizeof(*tables->set));
+	return pe_take(from, tables->set, (size_t) tables->tables * sizeof(*tables->set));
+}
+
+bool
+pe_tables_span(pe_tables *tables, const pe_domain *domain)
 {
 	tables->attributes = domain->attributes;
 	for (int a = 0; a < domain->attributes; a++)
@@ -110,23 +124,30 @@ span(pe_tables *tables, const pe_domain *domain)
 	for (int32_t t = 0; t < tables->tables; t++)
 		if ((uint64_t) tables->set[t] >> domain->attributes != 0)
 			return false;
-	return true;
+	return pe_tables_prepare(tables);
+}
+
+size_t
+pe_tables_selection_size(const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate)
+{
+	return pe_tables_size(tables) + pe_selection_size(domain, predicate);
+}
+
+void
+pe_tables_selection_write(const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate, char *bytes)
+{
+	pe_tables_write(tables, bytes);
+	pe_selection_write(domain, predicate, bytes + pe_tables_size(tables));
 }
 
 bool
 pe_tables_selection_read(pe_tables *tables, pe_domain *domain, pe_predicate *predicate, const char *bytes, size_t size)
 {
-	memset(tables, 0, sizeof(*tables));
-	if (size < sizeof(tables->tables))
-		return false;
-	memcpy(&tables->tables, bytes, sizeof(tables->tables));
-	if (tables->tables < 1 || tables->tables > PE_MAX_TABLES || size < sets_size(tables))
-		return false;
-	tables->set = pe_alloc((size_t) tables->tables, sizeof(*tables->set));
-	memcpy(tables->set, bytes + sizeof(tables->tables), (size_t) tables->tables * sizeof(*tables->set));
-	if (pe_selection_read(domain, predicate, bytes + sets_size(tables), size - sets_size(tables)))
+	pe_cursor	from = {bytes, size};
+
+	if (pe_tables_read(tables, &from) && pe_selection_read(domain, predicate, from.at, from.left))
 	{
-		if (span(tables, domain) && pe_tables_prepare(tables))
+		if (pe_tables_span(tables, domain))
 			return true;
 		pe_predicate_free(predicate);
 		pe_domain_free(domain);

@@ -10,6 +10,7 @@
 #ifndef PE_DOMAIN_TABLES_H
 #define PE_DOMAIN_TABLES_H
 
+#include "base/cursor.h"
 #include "domain/predicate.h"
 #include "domain/units.h"
 
@@ -31,12 +32,24 @@ extern bool pe_tables_prepare(pe_tables *tables);
 
 extern void pe_tables_free(pe_tables *tables);
 
+/* The cell of table t, from 0, that coordinates of all attributes are in. */
+extern int32_t pe_tables_place(const pe_tables *tables, int32_t t, const int32_t *coordinate);
+
 /* The cells of the product of all attributes; 0 if there are more than PE_WIDE_CELLS, and no rows of units can be cut (units.h). */
 extern pe_u128 pe_tables_product(const pe_tables *tables);
 
 /* The number of a cell of that product, row-major, last fastest, from coordinates; and back. */
 extern pe_u128 pe_tables_number(const pe_tables *tables, const int32_t *coordinate);
 extern void pe_tables_coordinates(const pe_tables *tables, pe_u128 number, int32_t *coordinate);
+
+/*
+ * The sets as bytes, and back; pe_tables_free frees them in any case.  Then the domain tells how many attributes and cells there are;
+ * false if a set names another one, or there are too many tables or cells.
+ */
+extern size_t pe_tables_size(const pe_tables *tables);
+extern void pe_tables_write(const pe_tables *tables, char *bytes);
+extern bool pe_tables_read(pe_tables *tables, pe_cursor *from);
+extern bool pe_tables_span(pe_tables *tables, const pe_domain *domain);
 
 /*
  * What the accumulator that reads the rows is told: the tables and a selection (predicate.h), whose domain's

@@ -417,3 +417,150 @@ pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows
 	check_cells(units, cells);
 	pe_units_choose(units, keys, max_rows, count_row, count);
 }
+
+/* ------------------------------------------------------------------
+ * Which groups of cells count
+ * ------------------------------------------------------------------
+ */
+
+/* Entry number at, of either width. */
+static pe_wide_rows
+entry_at(const pe_units *units, size_t at)
+{
+	const pe_unit_rows *narrow = &units->entry[at];
+
+	if (units->wide_cells != 0)
+		return units->wide[at];
+	return (pe_wide_rows) {{narrow->unit[0], narrow->unit[1]}, (uint32_t) narrow->cell, narrow->rows, narrow->counted};
+}
+
+/* Where the unit that begins at entry first ends. */
+static size_t
+end_of_unit(const pe_units *units, size_t first)
+{
+	const pe_wide_rows unit = entry_at(units, first);
+
+	for (size_t at = first + 1; at < units->entries; at++)
+	{
+		const pe_wide_rows next = entry_at(units, at);
+
+		if (next.unit[0] != unit.unit[0] || next.unit[1] != unit.unit[1])
+			return at;
+	}
+	return units->entries;
+}
+
+/*
+ * The groups of a unit: in the place of its hash the rank of each group, so that sorting ranks them, and
+ * puts equal ones together; counted > 0: it counts.
+ */
+typedef struct ranked_groups
+{
+	pe_wide_rows *group;
+	size_t		count;
+	size_t		room;
+} ranked_groups;
+
+/* Room for a unit of so many entries; nothing is kept. */
+static void
+set_groups_room(ranked_groups *ranked, size_t room)
+{
+	if (ranked->room > 0)
+		pe_wipe(ranked->group, ranked->room * sizeof(*ranked->group));
+	pe_free(ranked->group);
+	ranked->group = room > 0 ? pe_alloc(room, sizeof(*ranked->group)) : NULL;
+	ranked->room = room;
+}
+
+/* SipHash(key, unit || group || 1) of each group of the entries, sorted. */
+static void
+rank_groups(const pe_units *units, const pe_unit_keys *keys, size_t first, size_t end,
+			bool (*group) (void *argument, pe_u128 cell, pe_u128 *group), void *argument, ranked_groups *ranked)
+{
+	if (end - first > ranked->room)
+		set_groups_room(ranked, end - first);
+	for (size_t at = first; at < end; at++)
+	{
+		pe_wide_rows entry = entry_at(units, at);
+		bool		counts = group(argument, entry.cell, &entry.cell);
+
+		if (at % 4096 == 0)
+			pe_poll();
+		wide_rank_row(keys->rank, &entry, 1, entry.unit);
+		entry.rows = 1;
+		entry.counted = counts & (entry.counted > 0);
+		ranked->group[at - first] = entry;
+	}
+	ranked->count = wide_put_together(ranked->group, end - first);
+}
+
+/* Hands on up to `places` groups that count, or that do not; returns how many places are left. */
+static size_t
+take_groups(const ranked_groups *ranked, bool counts, size_t places, void *argument,
+			void (*take) (void *argument, pe_u128 group, bool counts))
+{
+	for (size_t i = 0; i < ranked->count; i++)
+	{
+		const pe_wide_rows *group = &ranked->group[i];
+
+		if ((group->counted > 0) == counts && places > 0)
+		{
+			take(argument, group->cell, counts);
+			places--;
+		}
+	}
+	return places;
+}
+
+/* More entries than one stands for of the same group: what is left of them is put into the first. */
+static void
+put_large_groups_together(ranked_groups *ranked)
+{
+	size_t		together = 0;
+
+	for (size_t i = 0; i < ranked->count; i++)
+		if (together > 0 && ranked->group[together - 1].cell == ranked->group[i].cell)
+			ranked->group[together - 1].counted |= ranked->group[i].counted;
+		else
+			ranked->group[together++] = ranked->group[i];
+	ranked->count = together;
+}
+
+void
+pe_units_choose_cells(const pe_units *units, const pe_unit_keys *keys, int32_t groups_per_unit,
+					  bool (*group) (void *argument, pe_u128 cell, pe_u128 *group), void *argument,
+					  void (*take) (void *argument, pe_u128 group, bool counts))
+{
+	ranked_groups ranked = {.count = 0};
+
+	if (!units->sorted)
+		pe_bug("units are counted before they are sorted");
+	for (size_t at = 0, end; at < units->entries; at = end)
+	{
+		size_t		places;
+
+		end = end_of_unit(units, at);
+		rank_groups(units, keys, at, end, group, argument, &ranked);
+		put_large_groups_together(&ranked);
+		places = take_groups(&ranked, true, (size_t) groups_per_unit, argument, take);
+		(void) take_groups(&ranked, false, places, argument, take);
+	}
+	set_groups_room(&ranked, 0);
+}
+
+void
+pe_units_count_sizes(const pe_units *units, int32_t most, int64_t *count)
+{
+	if (!units->sorted)
+		pe_bug("units are counted before they are sorted");
+	for (size_t at = 0, end; at < units->entries; at = end)
+	{
+		uint64_t	rows = 0;
+
+		end = end_of_unit(units, at);
+		for (size_t i = at; i < end; i++)
+			rows += entry_at(units, i).counted;
+		rows = rows < (uint64_t) most ? rows : (uint64_t) most;
+		count[rows - (rows > 0)] += rows > 0;
+	}
+}

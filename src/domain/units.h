@@ -31,6 +31,16 @@
  * for its rank too, whether or not it is dropped or its unit has more than k, so
  * that time tells little of that: what is left is the order that rows come in, and of
  * a unit with more than k rows some of which are dropped, at most k places to be found anew.
+ *
+ * People are counted by another cut of the same rows (pe_units_choose_cells).  A group is a
+ * set of cells.  Of the groups in which a unit has rows that count, each is kept once, and at most m:
+ * those with the smallest SipHash(dataset key, unit || group || 1), the group in 16 bytes.  So one unit adds at most m
+ * distinct groups, each once, for any other rows: strategy/people.c has the sensitivity of that.
+ * It is a function of the unit's own rows and of the groups, whatever else the cells tell apart.  Every
+ * entry is mapped, hashed and sorted by its hash, whether its rows count or not, and the groups of
+ * dropped rows fill the places that are left: the work is the same under every predicate.
+ *
+ * How many units have so many rows is the third (pe_units_count_sizes): a unit adds one to one cell.
  */
 #ifndef PE_DOMAIN_UNITS_H
 #define PE_DOMAIN_UNITS_H
@@ -175,6 +185,21 @@ extern void pe_units_choose(const pe_units *units, const pe_unit_keys *keys, int
  */
 extern void pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows,
 						   int32_t cells, int64_t *count);
+
+/*
+ * Hands on the groups that are chosen, in any order, and whether each counts: at most groups_per_unit of each
+ * unit, no group of a unit twice.  group: sets the group of a cell, whether or not it returns that the
+ * cell counts in it; it depends on the cell alone.  As many groups are handed on under every predicate.
+ * Units are sorted.
+ */
+extern void pe_units_choose_cells(const pe_units *units, const pe_unit_keys *keys, int32_t groups_per_unit,
+								  bool (*group) (void *argument, pe_u128 cell, pe_u128 *group), void *argument,
+								  void (*take) (void *argument, pe_u128 group, bool counts));
+
+/*
+ * Adds each unit with s > 0 rows that count to count[min(s, most) - 1]; units are sorted, and no row is cut.
+ */
+extern void pe_units_count_sizes(const pe_units *units, int32_t most, int64_t *count);
 
 /*
  * A state as bytes of this machine and back; units are sorted.  pe_units_read makes

@@ -1,11 +1,13 @@
 /*
  * cell_reader.c
- *	  The cell of a row, or its cells in several tables.  See reader.h.
+ *	  The cell of a row, or its cells in several tables, and its numbers.  See reader.h.
  *
  * The predicate looks at cell numbers and at nothing else, so no row can make it fail,
  * and every row is read whatever it says.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "door/reader.h"
 #include "server/values.h"
@@ -13,7 +15,7 @@
 typedef struct cell_reader
 {
 	pe_reader	reader;
-	Oid			type[PE_MAX_ATTRIBUTES];	/* base types of the values */
+	Oid			type[PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS];	/* base types of the values */
 } cell_reader;
 
 /* The cell where a coordinate is stored: 0 for PE_DROPPED, without a branch. */
@@ -152,13 +154,107 @@ read_coordinates_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo 
 	pe_accumulator_add_unit_coordinates(a, unit, coordinate, counts);
 }
 
+/* ---- sums ---- */
+
+/* Coordinates of all attributes, and which of them have a cell for the row. */
+static uint64
+sum_coordinates(const cell_reader *reader, const pe_domain *domain, FunctionCallInfo fcinfo, int32 *coordinate)
+{
+	uint64		has = 0;
+
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
+	{
+		int32		found = coordinate_of(reader, domain, fcinfo, a);
+
+		has |= (uint64) (found != PE_DROPPED) * PE_HAS_ATTRIBUTE(a);
+		coordinate[a] = placed(found);
+	}
+	return has;
+}
+
+/* The integers of the numbers, and which of them are there. */
+static uint64
+sum_numbers(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, int32 *number)
+{
+	int			first = acc->domain.attributes + acc->domain.watched;
+	uint64		has = 0;
+
+	for (int n = 0; n < acc->summed.numbers; n++)
+	{
+		int			argument = PE_ARG_FIRST + first + n;
+		double		value = PG_ARGISNULL(argument) ? NAN : pe_number_of_datum(reader->type[first + n], PG_GETARG_DATUM(argument));
+
+		has |= (uint64) pe_number_place(&acc->summed.number[n], value, &number[n]) * PE_HAS_NUMBER(n);
+	}
+	return has;
+}
+
+static pg_attribute_always_inline void
+sum_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, pe_sum_row *row)
+{
+	const pe_sums *sums = &acc->summed;
+	uint64		drops = (uint64) sums->dropping * PE_HAS_ATTRIBUTE(0);
+	uint64		has = sum_coordinates(reader, &acc->domain, fcinfo, row->coordinate);
+
+	row->counts = (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, row->coordinate)) & ((has & drops) == drops);
+	row->has = pe_sums_conditions(sums, row->coordinate, has) | sum_numbers(reader, acc, fcinfo, row->number);
+}
+
+static void
+read_sum_row(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	pe_sum_row	row;
+
+	sum_row((cell_reader *) reader, a, fcinfo, &row);
+	pe_accumulator_add_sum_row(a, &row);
+}
+
+static void
+read_sum_row_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	pe_sum_row	row;
+	uint64		unit[2];
+
+	sum_row((cell_reader *) reader, a, fcinfo, &row);
+	row.counts &= find_unit(reader, a, fcinfo, unit);
+	pe_accumulator_add_unit_sum_row(a, unit, &row);
+}
+
+/* Numbers stand behind the attributes. */
+static void
+check_numbers(cell_reader *reader, const pe_accumulator *acc, int first, FunctionCallInfo fcinfo)
+{
+	for (int n = 0; n < acc->summed.numbers; n++)
+	{
+		reader->type[first + n] = pe_reader_type(fcinfo, PE_ARG_FIRST + first + n);
+		if (!OidIsValid(reader->type[first + n]) || !pe_type_has_bins(reader->type[first + n]))
+			pe_reader_refuse_type(first + n);
+	}
+}
+
+static void
+choose_read(cell_reader *reader, const pe_accumulator *acc)
+{
+	switch (acc->reading)
+	{
+		case PE_READ_SUMS:
+			reader->reader.read = acc->has_cut ? read_sum_row_of_unit : read_sum_row;
+			break;
+		case PE_READ_TABLES:
+			reader->reader.read = acc->has_cut ? read_coordinates_of_unit : read_coordinates;
+			break;
+		default:
+			reader->reader.read = acc->has_cut ? read_cell_of_unit : read_cell;
+	}
+}
+
 pe_reader *
 pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 {
 	cell_reader *reader = palloc0(sizeof(*reader));
 	int			attributes = acc->domain.attributes + acc->domain.watched;
 
-	pe_reader_check_values(PG_NARGS() - PE_ARG_FIRST, attributes);
+	pe_reader_check_values(PG_NARGS() - PE_ARG_FIRST, attributes + acc->summed.numbers);
 	for (int a = 0; a < attributes; a++)
 	{
 		pe_key		key;
@@ -167,9 +263,7 @@ pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 		if (!pe_type_key(reader->type[a], &key) || key != acc->domain.attribute[a].key)
 			pe_reader_refuse_type(a);
 	}
-	if (acc->reading == PE_READ_TABLES)
-		reader->reader.read = acc->has_cut ? read_coordinates_of_unit : read_coordinates;
-	else
-		reader->reader.read = acc->has_cut ? read_cell_of_unit : read_cell;
+	check_numbers(reader, acc, attributes, fcinfo);
+	choose_read(reader, acc);
 	return &reader->reader;
 }

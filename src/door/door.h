@@ -35,12 +35,18 @@
 typedef struct pe_question
 {
 	const pe_dataset *dataset;
-	const pe_column *columns;	/* of all attributes of the domain, the watched ones last */
+	const pe_column *columns;	/* of all attributes of the domain, the watched ones last, and behind them the numbers of sums */
 	const pe_domain *domain;
 	const pe_predicate *predicate;	/* NULL: all rows count */
 	const pe_tables *tables;	/* what is counted and measured, one after the other; NULL: the cells of the domain */
 	const pe_strategy *strategy;	/* what is measured; of dawa: what is stored */
 	int32	   *column_of_cell; /* without tables: of the strategy; negative: none counts it */
+
+	/* of sums, one for each table; NULL: counts.  Then there is neither a strategy nor column_of_cell */
+	const pe_sums *sums;
+	const pe_plan_part *part;	/* what is measured of each: its share stands in front of the measurements that are stored */
+	int32	  **column_of;		/* of each cell of each table: a column of its strategy; negative: none counts it */
+	int64		chosen;			/* > 0: of the one sum, a grid, so many quantiles are chosen; then there is no part */
 	const pe_plan *plan;
 	const pe_charge_request *charge;
 } pe_question;
@@ -57,8 +63,11 @@ typedef struct pe_question
  */
 extern void pe_door_answer(const pe_question *question, pe_charge_reply *reply);
 
-/* What reading tables may take, in this process and in parallel workers; for pe_check_memory before anything is charged. */
-extern size_t pe_door_tables_memory(const pe_tables *tables);
+/*
+ * What reading tables may take, in this process and in parallel workers; for pe_check_memory before anything is charged.
+ * numbers: of sums; -1: counts alone.
+ */
+extern size_t pe_door_tables_memory(const pe_tables *tables, int numbers);
 
 /* ------------------------------------------------------------------
  * What counts.c and models.c are made of

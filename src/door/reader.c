@@ -78,6 +78,7 @@ pe_reader_make(const pe_accumulator *a, FunctionCallInfo fcinfo)
 	{
 		case PE_READ_CELLS:
 		case PE_READ_TABLES:
+		case PE_READ_SUMS:
 			reader = pe_cell_reader(a, fcinfo);
 			break;
 		case PE_READ_MODEL:

@@ -17,18 +17,12 @@
 #define NANO UINT64_C(1000000000)
 
 pe_noise *
-pe_noise_to_read_finer(pe_accounting accounting, pe_u128 sensitivity, int lattice, int64_t nano)
+pe_noise_to_read(pe_accounting accounting, pe_u128 sensitivity, int lattice, int64_t nano)
 {
 	pe_noise   *noise = pe_alloc(1, sizeof(*noise));
 
 	*noise = (pe_noise) {accounting, sensitivity, nano, lattice, false};
 	return noise;
-}
-
-pe_noise *
-pe_noise_to_read(pe_accounting accounting, pe_u128 sensitivity, int64_t nano)
-{
-	return pe_noise_to_read_finer(accounting, sensitivity, 0, nano);
 }
 
 /*

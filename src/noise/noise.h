@@ -29,12 +29,10 @@ typedef struct pe_noise pe_noise;
 
 /*
  * The noise for a sensitivity (PE_L2: squared) at a cost of nano 1e-9, as the record of a
- * release states them.  Free it with pe_free.
+ * release states them.  Answers are multiplied by 2^lattice first, and the sensitivity is that of
+ * what is multiplied.  Free it with pe_free.
  */
-extern pe_noise *pe_noise_to_read(pe_accounting accounting, pe_u128 sensitivity, int64_t nano);
-
-/* The same for answers that are multiplied by 2^lattice first: the sensitivity is that of what is multiplied. */
-extern pe_noise *pe_noise_to_read_finer(pe_accounting accounting, pe_u128 sensitivity, int lattice, int64_t nano);
+extern pe_noise *pe_noise_to_read(pe_accounting accounting, pe_u128 sensitivity, int lattice, int64_t nano);
 
 /* The standard deviation, in units of the answers; infinity for what cannot be calibrated. */
 extern double pe_noise_stderr(const pe_noise *noise);

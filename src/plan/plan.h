@@ -17,6 +17,7 @@
  *
  *	  strategy	A x with noise: noise/gaussian.h, noise/laplace.h
  *	  dawa		estimates by way of a private partition: counts/dawa.h
+ *	  sums		A_i x_i with noise for several vectors x_i of sums and counts: plan_sums.c
  *	  model		fit/fit.h and the file of its method; of an (epsilon, delta) method fit/fit.h
  *	  minimum	minimum/minimum.h and the file of its method
  *	  quantiles	counts/quantile_select.h
@@ -76,11 +77,32 @@ typedef struct pe_plan_counts
 	double		scale;			/* standard deviations of noise in the error that max_stderr bounds */
 } pe_plan_counts;
 
+/* One vector of sums, and what is measured of it. */
+typedef struct pe_plan_part
+{
+	const pe_strategy *strategy;	/* over the cells that the sums are by; it must outlive the plan */
+	int64_t		bound;			/* the most that one row adds to a cell, as an absolute value */
+	bool		is_signed;		/* whether it can be below 0 */
+	int32_t		cells;			/* > 0: units are counted, each once in at most so many cells; 0: rows, as the rules cut them */
+	uint64_t	share;			/* of the cost, in 2^-PE_SHARE_BITS */
+} pe_plan_part;
+
+typedef struct pe_plan_sums
+{
+	int			parts;
+	const pe_plan_part *part;	/* copied; the shares add up to at most 1 */
+	pe_plan_rules rules;
+	int			bounded;		/* the part whose noise max_stderr bounds, */
+	double		scale;			/* so many standard deviations of which are in that error */
+} pe_plan_sums;
+
 /* ----------
  * Making
  * ----------
  */
 extern pe_plan_status pe_plan_of_counts(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan **plan);
+
+extern pe_plan_status pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums *sums, pe_plan **plan);
 
 /*
  * Fills in nano, delta, defaults of options and the fit's own plan; the problem is copied, and
@@ -126,6 +148,12 @@ extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
  */
 extern pe_noise *pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano);
 
+/* The noise of a part of a release of sums that cost nano, read again; NULL if there is none.  Free it with pe_free. */
+extern pe_noise *pe_plan_noise_of_part(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano);
+
+/* The sensitivity of a part (squared, unless the accounting is pure); false if it is too large to be served. */
+extern bool pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_u128 *sensitivity);
+
 /* In which units the blocks of a release are: 2^-lattice[b].  NULL for other strategies.  Free it with pe_free. */
 extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano);
 
@@ -135,12 +163,16 @@ extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *r
  */
 
 /*
- * Counts per column of the strategy, of blocks per cell of the tables that they need (pe_blocks_tables), noised:
+ * Counts per column of the strategy, of blocks per cell of the tables that they need (pe_blocks_tables), of sums per column of
+ * the strategy of each part, one after the other, noised:
  * strategy->rows numbers in released, in units of 2^-pe_noise_shift, of blocks of 2^-pe_plan_lattices.  exact: room
  * for as many, wiped at the end; where pe_poll does not return, the caller wipes it.  hold is
  * called when the draw that decides the release comes next: nothing polls after it.
  */
 extern void pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128 *exact, int64_t *released, void (*hold) (void));
+
+/* The numbers that a plan of sums draws: those of the strategies of all parts, one after the other. */
+extern int64_t pe_plan_rows(const pe_plan *plan);
 
 /* pe_quantile_select on what the plan was made for; hold as above. */
 extern void pe_plan_select_quantiles(const pe_plan *plan, const int64_t *count, int32_t *chosen, void (*hold) (void));

@@ -278,7 +278,7 @@ pe_plan_noise_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_acc
 
 	if (!noise_of_strategy(strategy, rules, accounting, &noise))
 		return NULL;
-	return pe_noise_to_read_finer(accounting, noise.sensitivity, noise.lattice, nano);
+	return pe_noise_to_read(accounting, noise.sensitivity, noise.lattice, nano);
 }
 
 void

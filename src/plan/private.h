@@ -35,7 +35,9 @@ struct pe_plan
 	pe_plan_rules rules;
 	const pe_strategy *strategy;
 	pe_noise	noise;			/* of the strategy; of blocks, that of one with D = 1 and the whole share */
-	pe_noise_vector *vector;	/* of each block; NULL: one matrix is measured */
+	pe_noise_vector *vector;	/* of each block, or part; NULL: one matrix is measured */
+	int			parts;			/* of sums */
+	pe_plan_part *part;
 	pe_dawa_plan dawa;
 	pe_fit_problem model;
 	pe_minimum_problem minimum;

@@ -39,9 +39,9 @@
 #define PE_STRATEGY_BLOCKS_H
 
 #include "domain/tables.h"
+#include "strategy/share.h"
 #include "strategy/strategy.h"
 
-#define PE_SHARE_BITS 40
 #define PE_MAX_BLOCKS 65536
 
 /* The most cells of one product that is measured as one block. */

@@ -23,12 +23,13 @@
  * less of what is added up.
  */
 #include "strategy/blocks.h"
+#include "strategy/share.h"
 
 #include <math.h>
 #include <string.h>
 
-#define WHOLE (UINT64_C(1) << PE_SHARE_BITS)
-#define LARGEST ((pe_u128) 1 << 96)
+#define WHOLE PE_WHOLE_SHARE
+#define LARGEST PE_LARGEST_SENSITIVITY
 
 static void
 check_prepared(const pe_blocks *blocks)
@@ -169,66 +170,14 @@ pe_blocks_shares_hold(const pe_blocks *blocks)
  * ------------------------------------------------------------------
  */
 
-/* A number of four digits of 64 bits, the least first. */
-typedef struct wide
-{
-	uint64_t	digit[4];
-} wide;
-
-/* w = w factor; what is behind the fourth digit must be 0. */
-static void
-multiply(wide *w, uint64_t factor)
-{
-	pe_u128		carry = 0;
-
-	for (int i = 0; i < 4; i++)
-	{
-		carry += (pe_u128) w->digit[i] * factor;
-		w->digit[i] = (uint64_t) carry;
-		carry >>= 64;
-	}
-}
-
-/* w / divisor, rounded up; from 2^96 on: 2^96. */
-static pe_u128
-divide_up(const wide *w, uint64_t divisor)
-{
-	uint64_t	quotient[4];
-	pe_u128		rest = 0;
-	pe_u128		low;
-
-	for (int i = 3; i >= 0; i--)
-	{
-		rest = rest << 64 | w->digit[i];
-		quotient[i] = (uint64_t) (rest / divisor);
-		rest %= divisor;
-	}
-	low = (pe_u128) quotient[1] << 64 | quotient[0];
-	return quotient[3] != 0 || quotient[2] != 0 || low >= LARGEST ? LARGEST : low + (rest > 0);
-}
-
-/*
- * k^2 N D 2^PE_SHARE_BITS / share (PE_L1: k for k^2), and so often times 4 (2) until 2^-40 of it is
- * 1.  At most 62 + 42 + 96 bits, and as many more as what is below 2^40 lacks.
- */
+/* k^2 N D (PE_L1: k for k^2) for this share. */
 static bool
 calibrate(const pe_blocks *blocks, int32_t block, uint64_t neighbours, int32_t max_rows,
 		  pe_u128 *sensitivity, int *lattice)
 {
-	pe_u128		largest = pe_blocks_largest(blocks, block);
-	wide		w = {{(uint64_t) largest, (uint64_t) (largest >> 64)}};
+	const uint64_t factor[3] = {neighbours, (uint64_t) max_rows, blocks->norm == PE_L2 ? (uint64_t) max_rows : 1};
 
-	multiply(&w, neighbours);
-	multiply(&w, (uint64_t) max_rows);
-	if (blocks->norm == PE_L2)
-		multiply(&w, (uint64_t) max_rows);
-	*lattice = 0;
-	while ((*sensitivity = divide_up(&w, blocks->share[block])) < (pe_u128) 1 << 40)
-	{
-		multiply(&w, blocks->norm == PE_L2 ? 4 : 2);
-		++*lattice;
-	}
-	return *sensitivity < LARGEST;
+	return pe_share_calibrate(blocks->norm, pe_blocks_largest(blocks, block), factor, 3, blocks->share[block], sensitivity, lattice);
 }
 
 bool

@@ -83,6 +83,54 @@ pe_direct_largest_sq(const pe_strategy *strategy, bool pairs, pe_u128 *largest)
 	return exact;
 }
 
+/* By Cauchy-Schwarz no entry is larger than those of the diagonal. */
+static bool
+gram_is_exact(const bound *b, const double *gram)
+{
+	for (int32_t j = 0; j < b->columns; j++)
+		if (gram[(size_t) b->class_of[j] * ((size_t) b->classes.cells + 1)] >= EXACT_IN_DOUBLES)
+			return false;
+	return true;
+}
+
+/* Hands on the rows of G over the columns. */
+static void
+hand_on(const bound *b, const double *gram, void (*take) (void *argument, int32_t column, pe_i128 *product), void *argument)
+{
+	pe_i128    *product = pe_alloc((size_t) b->columns, sizeof(*product));
+
+	for (int32_t j = 0; j < b->columns; j++)
+	{
+		const double *row = gram + (size_t) b->class_of[j] * (size_t) b->classes.cells;
+
+		pe_poll();
+		for (int32_t i = 0; i < b->columns; i++)
+			product[i] = (int64_t) row[b->class_of[i]];
+		take(argument, j, product);
+	}
+	pe_free(product);
+}
+
+bool
+pe_direct_each_products(const pe_strategy *strategy, void (*take) (void *argument, int32_t column, pe_i128 *product),
+						void *argument)
+{
+	size_t		n = (size_t) strategy->classes;
+	bound		b;
+	double	   *gram;
+	bool		exact;
+
+	begin(strategy, &b);
+	gram = pe_alloc(n * n, sizeof(double));
+	pe_workload_gram(b.workload, &b.classes, false, gram);
+	exact = gram_is_exact(&b, gram);
+	if (exact)
+		hand_on(&b, gram, take, argument);
+	pe_free(gram);
+	end(&b);
+	return exact;
+}
+
 static bool
 is_zeros_and_ones(const pe_factor *factor)
 {

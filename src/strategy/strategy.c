@@ -341,6 +341,144 @@ pe_strategy_distances_memory(int32_t rows, int32_t columns)
 	return ((size_t) rows * ((size_t) columns + 2) + 2 * (size_t) columns + PANEL * PANEL) * sizeof(double);
 }
 
+/* ------------------------------------------------------------------
+ * Products of columns, one column after the other
+ * ------------------------------------------------------------------
+ */
+
+typedef void (*product_taker) (void *argument, int32_t column, pe_i128 *product);
+
+/* Of `width` columns from `first` on with all: by panels, as the distances; no square reaches EXACT_IN_DOUBLES. */
+static void
+products_of_panel(const pe_strategy *strategy, const double *a, int32_t first, int32_t width, double *product)
+{
+	int32_t		rows = strategy->rows;
+	bool		is_triangle = strategy->triangle != NULL && strategy->basis == NULL;
+
+	for (int32_t other = 0; other < strategy->columns; other += PANEL)
+	{
+		int32_t		others = strategy->columns - other < PANEL ? strategy->columns - other : PANEL;
+		int32_t		depth = other < first ? other + others : first + width; /* below it one of the two is zero, if A = T */
+
+		pe_la_gemm(true, false, width, others, is_triangle ? depth : rows, 1, a + (size_t) first * rows, rows,
+				   a + (size_t) other * rows, rows, 0, product + (size_t) other * width, width);
+	}
+}
+
+static void
+each_product_of_small(const pe_strategy *strategy, product_taker take, void *argument)
+{
+	size_t		n = (size_t) strategy->columns;
+	double	   *a = pe_alloc((size_t) strategy->rows * n, sizeof(*a));
+	double	   *norm_sq = pe_alloc(n, sizeof(*norm_sq));
+	double	   *panel = pe_alloc(PANEL * n, sizeof(*panel));
+	pe_i128    *product = pe_alloc(n, sizeof(*product));
+
+	columns_as_doubles(strategy, a, norm_sq);
+	for (int32_t first = 0; first < strategy->columns; first += PANEL)
+	{
+		int32_t		width = strategy->columns - first < PANEL ? strategy->columns - first : PANEL;
+
+		pe_poll();
+		products_of_panel(strategy, a, first, width, panel);
+		for (int32_t i = 0; i < width; i++)
+		{
+			for (size_t j = 0; j < n; j++)
+				product[j] = (int64_t) panel[j * (size_t) width + (size_t) i];
+			take(argument, first + i, product);
+		}
+	}
+	pe_free(product);
+	pe_free(panel);
+	pe_free(norm_sq);
+	pe_free(a);
+}
+
+/* Entries below 2^38 and squares below 2^96 (add_square): no sum reaches 2^127. */
+static pe_i128
+product_of_large(const int64_t *a, const int64_t *b, size_t rows)
+{
+	pe_i128		sum = 0;
+
+	for (size_t i = 0; i < rows; i++)
+		sum += (pe_i128) a[i] * b[i];
+	return sum;
+}
+
+static void
+each_product_of_large(const pe_strategy *strategy, product_taker take, void *argument)
+{
+	size_t		n = (size_t) strategy->columns;
+	size_t		rows = (size_t) strategy->rows;
+	int64_t    *a = pe_alloc(rows * n, sizeof(*a));
+	pe_i128    *product = pe_alloc(n, sizeof(*product));
+
+	for (size_t j = 0; j < n; j++)
+		column_of_matrix(strategy, (int32_t) j, a + j * rows);
+	for (size_t i = 0; i < n; i++)
+	{
+		pe_poll();
+		for (size_t j = 0; j < n; j++)
+			product[j] = product_of_large(a + i * rows, a + j * rows, rows);
+		take(argument, (int32_t) i, product);
+	}
+	pe_free(product);
+	pe_free(a);
+}
+
+static void
+each_product_of_identity(const pe_strategy *strategy, product_taker take, void *argument)
+{
+	size_t		n = (size_t) strategy->columns;
+	pe_i128    *product = pe_alloc(n, sizeof(*product));
+
+	for (size_t i = 0; i < n; i++)
+	{
+		pe_poll();
+		memset(product, 0, n * sizeof(*product));
+		product[i] = 1;
+		take(argument, (int32_t) i, product);
+	}
+	pe_free(product);
+}
+
+bool
+pe_strategy_each_products(const pe_strategy *strategy, product_taker take, void *argument)
+{
+	pe_u128		largest = 1;
+
+	if (strategy->blocks != NULL)
+		return false;
+	if (strategy->direct)
+		return pe_direct_each_products(strategy, take, argument);
+	if (!largest_sq(strategy, false, &largest) || largest >= (pe_u128) 1 << 96)
+		return false;
+	if (is_identity(strategy))
+		each_product_of_identity(strategy, take, argument);
+	else
+		(largest < EXACT_IN_DOUBLES ? each_product_of_small : each_product_of_large) (strategy, take, argument);
+	return true;
+}
+
+size_t
+pe_strategy_each_products_memory(const pe_strategy *strategy)
+{
+	size_t		n = (size_t) strategy->columns;
+	size_t		panel = PANEL * n * sizeof(double) + n * sizeof(pe_i128);
+
+	if (strategy->direct)
+		return pe_direct_memory(strategy) + n * sizeof(pe_i128);
+	if (is_identity(strategy))
+		return n * sizeof(pe_i128);
+	return pe_strategy_distances_memory(strategy->rows, strategy->columns) + panel;
+}
+
+bool
+pe_strategy_counts_columns(const pe_strategy *strategy)
+{
+	return is_identity(strategy) && strategy->blocks == NULL;
+}
+
 /* By Cauchy-Schwarz no sum on the way to a product of two columns reaches this where no square does. */
 #define PRODUCT_MAX ((pe_u128) 1 << 62)
 

@@ -220,6 +220,39 @@ extern bool pe_strategy_column_norms(const pe_strategy *strategy, pe_norm norm, 
 extern bool pe_strategy_products(const pe_strategy *strategy, int64_t *product);
 
 /*
+ * Calls take for every column i with a_i'a_j of all columns j, exact, which take may overwrite.  False, and take may
+ * have been called for some, where pe_strategy_sensitivity_sq would be; for blocks; and for a direct strategy
+ * whose products do not stay below 2^53.  It takes up to twice as long as the distances of substitute.
+ */
+extern bool pe_strategy_each_products(const pe_strategy *strategy,
+									  void (*take) (void *argument, int32_t column, pe_i128 *product), void *argument);
+
+/* Bytes that this takes. */
+extern size_t pe_strategy_each_products_memory(const pe_strategy *strategy);
+
+/* ----------
+ * Units that are counted at most once in a column, and in at most m columns (people.c).
+ *
+ * Delta^2, and Delta in the L1 norm, bounded from above in integers; of a strategy that counts
+ * columns one by one they are exact: min(m, columns), and for substitute min(2 m, columns).  The cut must keep a unit once per *column*
+ * (pe_units_choose_cells, domain/units.h): where several groups of the cut are one column, a unit is
+ * in that column several times, and this does not hold.
+ *
+ * False as pe_strategy_sensitivity_sq, and for blocks.
+ * ----------
+ */
+extern bool pe_strategy_people_sq(const pe_strategy *strategy, pe_neighbours neighbours, int32_t cells_per_unit,
+								  pe_u128 *sensitivity_sq);
+extern bool pe_strategy_people_l1(const pe_strategy *strategy, pe_neighbours neighbours, int32_t cells_per_unit,
+								  pe_u128 *sensitivity);
+
+/* Bytes that these take at most. */
+extern size_t pe_strategy_people_memory(const pe_strategy *strategy);
+
+/* Whether every column is measured by itself, and nothing else. */
+extern bool pe_strategy_counts_columns(const pe_strategy *strategy);
+
+/*
  * y = A x, exact; x has an entry per column, below 2^63.  With the entries that
  * the sensitivities above accept the 128 bits cannot overflow for any
  * data (each y is below 2^125 in absolute value), so there is no check that the
@@ -275,8 +308,12 @@ extern void pe_strategy_free(pe_strategy *strategy);
  */
 extern bool pe_direct_largest_sq(const pe_strategy *strategy, bool pairs, pe_u128 *largest);
 
+/* pe_strategy_each_products of a direct strategy. */
+extern bool pe_direct_each_products(const pe_strategy *strategy,
+									void (*take) (void *argument, int32_t column, pe_i128 *product), void *argument);
+
 /*
- * The same of |a_j|_1 and |a_i - a_j|_1.  Where W has only zeros and ones these
+ * pe_direct_largest_sq of |a_j|_1 and |a_i - a_j|_1.  Where W has only zeros and ones these
  * are the squares above.  Otherwise they are added up query by query; the
  * differences, if that is too much (PE_L1_PAIRS columns, 2^32 terms), are bounded
  * by twice the largest |a_j|_1.

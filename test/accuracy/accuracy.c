@@ -2,7 +2,7 @@
  * accuracy.c
  *	  How good the private models are, against figures of trusted prototypes.
  *
- *	 accuracy [full | sample] [bank | adult | large | linear | units]	default: full, all of them
+ *	 accuracy [full | sample] [bank | adult | large | linear | units | accountings]	default: full, all of them
  *	 accuracy dump TABLE FILE	the rows of a table as integers
  *
  * The folder of the tables is DATA, ../shared/data without it; the figures are in
@@ -18,6 +18,9 @@
  * units: rows of bank and adult in units of five, at random or of one class: accuracy
  * with option unit_clip and without.  With it no method may be worse by more than half a
  * point or four standard errors.
+ * accountings: newton on bank and adult by a budget of gdp and by one of zcdp, of the same epsilon and
+ * delta and with the default delta_share of each: it may not be worse by more than five standard errors.
+ * Not in a sample, whose standard errors say little.
  *
  * A sample is for routine runs: one repetition, few epsilons.  Its standard errors
  * are from the reference's deviations, since those of five runs say little, and six
@@ -33,6 +36,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "accounting/filter.h"
 #include "shim.h"
 #include "synthetic.h"
 #include "trial.h"
@@ -307,6 +311,62 @@ run_units(const char *name)
 }
 
 /* ------------------------------------------------------------------
+ * What Gaussian budgets gain
+ * ------------------------------------------------------------------
+ */
+
+/* Five standard errors of a difference: of 24 pairs none is farther apart by chance, but once in 10^4 runs. */
+static double
+chance(const series *a, const series *b)
+{
+	return 5 * hypot(series_error(a), series_error(b));
+}
+
+static void
+judge_accountings(const char *name, const trial *gdp, const trial *zcdp)
+{
+	double		better = gdp->accuracy.mean - zcdp->accuracy.mean;
+	double		loss = gdp->objective.mean - zcdp->objective.mean;
+	char		what[200];
+
+	printf("# %-6s %-8s newton %5.3g  gdp %7.3f +- %.3f   zcdp %7.3f +- %.3f   %+7.3f   loss %.4f %.4f   %+.4f\n", name,
+		   model_name(gdp->model), gdp->epsilon, gdp->accuracy.mean, series_error(&gdp->accuracy),
+		   zcdp->accuracy.mean, series_error(&zcdp->accuracy), better, gdp->objective.mean, zcdp->objective.mean, loss);
+	snprintf(what, sizeof(what), "%s, %s, newton, epsilon %g: not worse by a budget of gdp than by one of zcdp", name,
+			 model_name(gdp->model), gdp->epsilon);
+	ok(better >= -chance(&gdp->accuracy, &zcdp->accuracy) && loss <= chance(&gdp->objective, &zcdp->objective), what);
+}
+
+static void
+run_accountings(const char *name)
+{
+	static const pe_accounting kinds[] = {PE_GDP, PE_ZCDP};
+	static trial trials[MOST_TRIALS];
+	int			count = 0;
+	dataset		data;
+
+	if (!dataset_load(&data, name, folder()))
+	{
+		skip(name, "its files are not there");
+		return;
+	}
+	for (int e = 0; e < lengthof(all_epsilons); e++)
+		for (int model = 0; model < 2; model++)
+			for (int k = 0; k < lengthof(kinds); k++)
+			{
+				trial	   *t = &trials[count++];
+
+				trial_init(t, model == 0 ? PE_MODEL_LOGISTIC : PE_MODEL_SVM, PE_FIT_NEWTON, all_epsilons[e], DELTA);
+				t->accounting = kinds[k];
+				t->delta_share = pe_default_share(kinds[k]);
+			}
+	cross_validate(&data, 10, trials, count);
+	for (int i = 0; i < count; i += 2)
+		judge_accountings(name, &trials[i], &trials[i + 1]);
+	dataset_free(&data);
+}
+
+/* ------------------------------------------------------------------
  * Rows that are drawn
  * ------------------------------------------------------------------
  */
@@ -474,7 +534,7 @@ dump(const char *table, const char *file)
 static int
 usage(void)
 {
-	fprintf(stderr, "usage: accuracy [full | sample] [bank | adult | large | linear | units]\n"
+	fprintf(stderr, "usage: accuracy [full | sample] [bank | adult | large | linear | units | accountings]\n"
 			"       accuracy dump TABLE FILE\n");
 	return 2;
 }
@@ -482,7 +542,7 @@ usage(void)
 static bool
 known(const char *only)
 {
-	static const char *const parts[] = {"bank", "adult", "large", "linear", "units"};
+	static const char *const parts[] = {"bank", "adult", "large", "linear", "units", "accountings"};
 
 	for (int i = 0; i < lengthof(parts); i++)
 		if (strcmp(only, parts[i]) == 0)
@@ -509,6 +569,11 @@ run(const char *only)
 		run_units("bank");
 		if (!sample)
 			run_units("adult");
+	}
+	if (!sample && (all || strcmp(only, "accountings") == 0))
+	{
+		run_accountings("bank");
+		run_accountings("adult");
 	}
 }
 

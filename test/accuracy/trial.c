@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "fit/fit.h"
-#include "accounting/conversion.h"
+#include "accounting/filter.h"
 #include "shim.h"
 #include "allowance.h"
 
@@ -145,6 +145,7 @@ trial_init(trial *t, pe_model model, pe_fit_method method, double epsilon, doubl
 	t->epsilon = epsilon;
 	t->delta = delta;
 	t->max_rows = 1;
+	t->accounting = PE_GDP;
 	pe_options_init(&pe_fit_option_table, &t->options);
 }
 
@@ -172,9 +173,9 @@ set_problem(pe_fit_problem *problem, const trial *t, const dataset *data, size_t
 	problem->radius_1 = map->radius_1;
 	problem->max_rows = t->max_rows;
 	problem->delta = t->delta;
-	problem->accounting = PE_GDP;
+	problem->accounting = t->accounting;
 	problem->nano = pe_fit_is_approximate(t->method) ? pe_nano_rho_down(t->epsilon) :
-		pe_nano_rho_of_epsilon(problem->accounting, t->epsilon, t->delta);
+		pe_nano_rho_of_epsilon(t->accounting, t->epsilon, pe_delta_of_conversion(t->delta, t->delta_share));
 }
 
 void

@@ -31,6 +31,8 @@ typedef struct trial
 	double		epsilon;
 	double		delta;
 	pe_fit_options options;		/* NaN: the product's default */
+	pe_accounting accounting;	/* of Gaussian DP, and no delta kept for charges, if nothing else is said */
+	double		delta_share;
 	bool		tell_rows;		/* options.rows is the number of rows of the fit, where the method has that option */
 	int32_t		max_rows;		/* units of so many rows, in the order of the store; 1: none; the same in all trials of a call */
 	bool		alike;			/* rows of one class are brought together before */

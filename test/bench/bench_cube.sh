@@ -3,10 +3,11 @@
 # tables by dp.measure, against GROUP BY GROUPING SETS over the same sets of the same rows, one after
 # the other.  Required: at most a quarter of the time; errors seen over RELEASES releases within 1 %
 # of what the quote told; tables that agree with each other.  Then ranges over two attributes of 256
-# cells: the time of the quote, of the measurement and of 10,000 answers, and the memory; ranges among tables, quoted;
+# cells, on every table of hist2d_*: the time of the quote, of the measurement and of 10,000 answers, the memory, and
+# errors seen over 10 RELEASES releases within 5 % of what was told; ranges among tables, quoted;
 # and 20 attributes of 10 cells: quotes, and all tables of three attributes of ROWS rows.
 #
-#   DATA=dir     where adult_discretized and hist2d_stroke are [../shared/data]; without them nothing is measured
+#   DATA=dir     where adult_discretized and hist2d_* are [../shared/data]; without them nothing is measured
 #   ROUNDS=n     how often each is timed (default 7)
 #   RELEASES=n   default 20
 #   ROWS=n       of the 20 attributes [a million]
@@ -23,6 +24,7 @@ sql() { psql -XqAt -v ON_ERROR_STOP=1 "$@" || exit 1; }
 trap "PGDATABASE=postgres psql -Xq -c 'DROP DATABASE IF EXISTS cube (FORCE)' -c 'DROP ROLE IF EXISTS bench_owner' -c 'DROP ROLE IF EXISTS bench_analyst' 2>/dev/null" EXIT
 sql -c 'CREATE DATABASE cube'
 export PGDATABASE=cube
+planes=$(cd "$DATA" && ls hist2d_*/*.csv | sed 's/.*\///; s/\.csv//' | paste -sd ' ')
 names=$(head -n 1 "$DATA/adult_discretized/adult_discretized.csv")
 
 {
@@ -42,19 +44,25 @@ SQL
 SELECT dp.create_dataset('adult', 'adult', 1e5, accounting => 'zcdp') \\g /dev/null
 SELECT dp.add_attribute('adult', name::name, 0, cells::int, cells::int) FROM json_each_text('$(tr -d '\n' <"$DATA/adult_discretized/domain.json")') d(name, cells) \\g /dev/null
 SELECT dp.grant_budget('adult', 'bench_analyst', 1e5) \\g /dev/null
+SQL
+	for plane in $planes; do
+		cat <<SQL
 CREATE TABLE counted (i int, j int, n int);
 COPY counted FROM STDIN CSV HEADER;
 SQL
-	cat "$DATA/hist2d_stroke/stroke.csv"
-	cat <<SQL
+		cat "$DATA"/hist2d_*/"$plane.csv"
+		cat <<SQL
 \\.
-CREATE TABLE points AS SELECT i, j FROM counted, generate_series(1, n);
-SELECT dp.create_dataset('points', 'points', 1e5, accounting => 'zcdp') \\g /dev/null
-SELECT dp.add_attribute('points', a, 0, 256, 256) FROM unnest('{i,j}'::name[]) a \\g /dev/null
-SELECT dp.grant_budget('points', 'bench_analyst', 1e5) \\g /dev/null
+CREATE TABLE $plane AS SELECT i, j FROM counted, generate_series(1, n);
+DROP TABLE counted;
+SELECT dp.create_dataset('$plane', '$plane', 1e5, accounting => 'zcdp') \\g /dev/null
+SELECT dp.add_attribute('$plane', a, 0, 256, 256) FROM unnest('{i,j}'::name[]) a \\g /dev/null
+SELECT dp.grant_budget('$plane', 'bench_analyst', 1e5) \\g /dev/null
+GRANT SELECT ON $plane TO bench_analyst;	-- to know the truth
 SQL
+	done
 } | sql
-sql -c 'VACUUM (FREEZE, ANALYZE) adult, points'
+sql -c "VACUUM (FREEZE, ANALYZE) adult, ${planes// /, }"
 
 sets=$(awk -v n="$names" 'BEGIN { k = split(n, a, ","); for (i = 1; i <= k; i++) for (j = i + 1; j <= k; j++) printf "%s(%s, %s)", c++ ? ", " : "", a[i], a[j] }')
 grouped="SELECT ${names//,/, }, count(*) FROM adult GROUP BY GROUPING SETS ($sets)"
@@ -121,38 +129,39 @@ echo "    published tables of age by sex and by race agree on age to $apart"
 require "agreement to 1e-9" "$apart <= 1e-9"
 
 ranges=$(awk 'BEGIN { for (i = 0; i < 100; i++) { a = 97 * i % 256; printf "%s%d-%d", i ? ", " : "", a, a + 61 * i % (256 - a) } }')
-plane="dp.quote('points', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5)"
-q=$(timed bench_analyst "SELECT * FROM $plane")
-m=$(timed bench_analyst "SELECT * FROM dp.measure('points', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5, fresh => true)")
-release=$(sql -c 'SET ROLE bench_analyst' -c "SELECT release FROM dp.measure('points', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5)" 2>/dev/null)
-a=$(timed bench_analyst "SELECT count(estimate) FROM dp.answer($release, 'ranges(i; $ranges) * ranges(j; $ranges)')")
-echo "all ranges of 256 x 256 cells ($(sql -c 'SELECT count(*) FROM points') rows): first quote $q ms, measured in $m ms, 10,000 answers in $a ms"
-require "a quote in 2 s" "$q < 2000"
-require "measured in 1 s" "$m < 1000"
-require "10,000 answers in 0.2 s" "$a < 200"
-memory=$(sql -c "LOAD 'pg_epsilon'" -c 'SET ROLE bench_analyst' -c 'SET client_min_messages = warning' -c '\o /dev/null' \
-	-c "SELECT * FROM dp.measure('points', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.25)" \
-	-c "SELECT count(estimate) FROM dp.answer($release, 'ranges(i; $ranges) * ranges(j; $ranges)')" -c '\o' -c 'RESET ROLE' \
-	-c "SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s*(\\d+)')::int / 1024")
-echo "    the most memory of a session that measures and answers: $memory MB"
-require "200 MB" "$memory < 200"
 few=$(awk 'BEGIN { for (i = 0; i < 20; i++) { a = 83 * i % 256; printf "%s%d-%d", i ? ", " : "", a, a + 47 * i % (256 - a) } }')
-ratio=$(sql <<SQL
-SET client_min_messages = warning;
-SET pg_epsilon.time_quantum = 0;
-GRANT SELECT ON points TO bench_analyst;	-- to know the truth
-SET ROLE bench_analyst;
-CREATE TEMP TABLE answered AS SELECT a.* FROM generate_series(1, 10 * $RELEASES) k,
-	LATERAL dp.measure('points', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5 + k * 0, fresh => true) m,
-	LATERAL dp.answer(m.release, 'ranges(i; $few) * ranges(j; $few)') a;
-SELECT sqrt(avg((estimate - n) ^ 2 / stderr ^ 2)) FROM answered JOIN
-  (SELECT label, (SELECT count(*) FROM points WHERE i >= a AND i < b AND j >= c AND j < d) AS n
-     FROM (SELECT DISTINCT label, (label->'i'->>'from')::int AS a, (label->'i'->>'to')::int AS b,
-                  (label->'j'->>'from')::int AS c, (label->'j'->>'to')::int AS d FROM answered OFFSET 0) l) t USING (label);
-SQL
-)
-awk -v r="$ratio" -v n="$RELEASES" 'BEGIN { printf "    errors of 400 ranges over %d releases: seen / told %.3f\n", 10 * n, r }'
-require "errors within 5 % of what is told" "($ratio - 1) ^ 2 <= 0.0025"
+for plane in $planes; do # the first quote makes the strategy
+	q=$(timed bench_analyst "SELECT * FROM dp.quote('$plane', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5)")
+	m=$(timed bench_analyst "SELECT * FROM dp.measure('$plane', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5, fresh => true)")
+	release=$(sql -c 'SET ROLE bench_analyst' -c "SELECT release FROM dp.measure('$plane', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5)" 2>/dev/null)
+	a=$(timed bench_analyst "SELECT count(estimate) FROM dp.answer($release, 'ranges(i; $ranges) * ranges(j; $ranges)')")
+	echo "all ranges of 256 x 256 cells, $plane ($(sql -c "SELECT count(*) FROM $plane") rows): quote $q ms, measured in $m ms, 10,000 answers in $a ms"
+	require "a quote in 2 s" "$q < 2000"
+	require "measured in 1 s" "$m < 1000"
+	require "10,000 answers in 0.2 s" "$a < 200"
+	memory=$(sql -c "LOAD 'pg_epsilon'" -c 'SET ROLE bench_analyst' -c 'SET client_min_messages = warning' -c '\o /dev/null' \
+		-c "SELECT * FROM dp.measure('$plane', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.25)" \
+		-c "SELECT count(estimate) FROM dp.answer($release, 'ranges(i; $ranges) * ranges(j; $ranges)')" -c '\o' -c 'RESET ROLE' \
+		-c "SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s*(\\d+)')::int / 1024")
+	echo "    the most memory of a session that measures and answers: $memory MB"
+	require "200 MB" "$memory < 200"
+	ratio=$(sql <<-SQL
+	SET client_min_messages = warning;
+	SET pg_epsilon.time_quantum = 0;
+	SET ROLE bench_analyst;
+	CREATE TEMP TABLE answered AS SELECT a.* FROM generate_series(1, 10 * $RELEASES) k,
+		LATERAL dp.measure('$plane', '{i,j}', 'all_range(i) * all_range(j)', rho => 0.5 + k * 0, fresh => true) m,
+		LATERAL dp.answer(m.release, 'ranges(i; $few) * ranges(j; $few)') a;
+	CREATE TEMP TABLE cell AS SELECT i, j, count(*) AS n FROM $plane GROUP BY 1, 2;
+	SELECT sqrt(avg((estimate - n) ^ 2 / stderr ^ 2)) FROM answered JOIN
+	  (SELECT label, (SELECT coalesce(sum(n), 0) FROM cell WHERE i >= a AND i < b AND j >= c AND j < d) AS n
+	     FROM (SELECT DISTINCT label, (label->'i'->>'from')::int AS a, (label->'i'->>'to')::int AS b,
+	                  (label->'j'->>'from')::int AS c, (label->'j'->>'to')::int AS d FROM answered OFFSET 0) l) t USING (label);
+	SQL
+	)
+	awk -v r="$ratio" -v n="$RELEASES" 'BEGIN { printf "    errors of 400 ranges over %d releases: seen / told %.3f\n", 10 * n, r }'
+	require "errors within 5 % of what is told" "($ratio - 1) ^ 2 <= 0.0025"
+done
 
 q=$(timed bench_analyst "SELECT * FROM dp.quote('adult', '{age,sex,race,income_gt_50k}', 'all_range(age) * identity(sex) + all_range(age) * identity(race) + identity(sex) * identity(income_gt_50k)', rho => 0.5)")
 echo "ranges of age by sex and by race, and sex by income: first quote $q ms"
@@ -168,10 +177,10 @@ SELECT dp.grant_budget('wide', 'bench_analyst', 1e5) \\g /dev/null
 SQL
 sql -c 'VACUUM (FREEZE, ANALYZE) wide'
 wide=$(sql -c "SELECT array_agg('a' || i) FROM generate_series(1, 20) i")
-two=$(timed bench_analyst "SELECT * FROM dp.quote('wide', '$wide', 'marginals(2)', rho => 0.5)" "SELECT * FROM dp.quote('wide', '$wide', 'marginals(2)', rho => 0.25)")
+two=$(timed bench_analyst "SELECT * FROM dp.quote('wide', '$wide', 'marginals(1)', rho => 0.5)" "SELECT * FROM dp.quote('wide', '$wide', 'marginals(2)', rho => 0.5)")
 three=$(timed bench_analyst "SELECT * FROM dp.quote('wide', '$wide', 'marginals(2)', rho => 0.5)" "SELECT * FROM dp.quote('wide', '$wide', 'marginals(3)', rho => 0.5)")
 m=$(timed bench_analyst "SELECT * FROM dp.measure('wide', '$wide', 'marginals(3)', rho => 0.5, fresh => true)")
-echo "20 attributes of 10 cells: quote of all tables of two $two ms, of three (first) $three ms; all of three over $ROWS rows measured in $m ms"
+echo "20 attributes of 10 cells: first quote of all tables of two $two ms, of three $three ms; all of three over $ROWS rows measured in $m ms"
 require "a quote in 50 ms" "$two < 50"
 require "a quote in 0.5 s" "$three < 500"
 require "measured in 6 s" "$m < 6000"

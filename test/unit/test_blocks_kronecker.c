@@ -72,9 +72,10 @@ test_known(void **state)
 		made		m;
 
 		parse(&m, known[k].attributes, cells, known[k].workload);
+		m.problem.gap = 1e-9;
 		make(&m);
 		value = objective(&m);
-		if (!close_to(value, known[k].optimum, known[k].loss) || value < m.lower_bound || !close_to(m.lower_bound, known[k].optimum, 2e-6))
+		if (!close_to(value, known[k].optimum, known[k].loss) || value < m.lower_bound || !close_to(m.lower_bound, known[k].optimum, 1e-8))
 			fail_msg("%s: %.12g, at least %.12g, known %.12g", known[k].workload, value, m.lower_bound, known[k].optimum);
 		discard(&m);
 	}

@@ -370,6 +370,280 @@ test_room(void **state)
 	pe_units_free(&units);
 }
 
+/* ---- groups of cells: people ---- */
+
+/* Groups of two cells, named by large numbers; cell 5 is in none, though it has one. */
+static const pe_u128 far = (pe_u128) 1 << 90;
+
+static bool
+group_of(void *argument, pe_u128 cell, pe_u128 *group)
+{
+	(void) argument;
+	*group = far + cell / 2;
+	return cell != 5;
+}
+
+/* SipHash(second half of the key, unit || group || 1), by the definition */
+static void
+rank_of_group(const pe_cut *cut, const pe_unit_keys *keys, int unit, int group, uint64_t *rank)
+{
+	uint64_t	key[2] = {0, 0};
+	uint64_t	hash[2];
+	uint8_t		message[40] = {0};
+
+	pe_unit_hash(keys, &unit, sizeof(unit), hash);
+	for (int i = 0; i < 16; i++)
+		message[i] = (uint8_t) (hash[i / 8] >> (56 - 8 * (i % 8)));
+	message[16 + 15 - 90 / 8] = 1 << 90 % 8;
+	message[31] = (uint8_t) group;
+	message[39] = 1;
+	for (int i = 0; i < 16; i++)
+		key[i / 8] |= (uint64_t) cut->key[16 + i] << 8 * (i % 8);
+	pe_siphash(key, message, sizeof(message), rank);
+}
+
+/* By the definition: the groups of each unit, each once, sorted by rank. */
+static void
+people_by_definition(const table *t, const pe_cut *cut, int64_t *count)
+{
+	pe_unit_keys keys;
+
+	pe_unit_keys_init(&keys, cut);
+	for (int unit = 0; unit < t->units; unit++)
+	{
+		bool		has[MOST_CELLS / 2] = {false};
+		ranked		all[MOST_CELLS / 2];
+		int			groups = 0;
+
+		for (int i = 0; i < t->rows; i++)
+			has[t->row[i].cell / 2] |= t->row[i].unit == unit && t->row[i].counts && t->row[i].cell != 5;
+		for (int g = 0; g < MOST_CELLS / 2; g++)
+			if (has[g])
+			{
+				rank_of_group(cut, &keys, unit, g, all[groups].rank);
+				all[groups++].cell = g;
+			}
+		qsort(all, (size_t) groups, sizeof(all[0]), by_rank);
+		for (int i = 0; i < groups && i < cut->max_rows; i++)
+			count[all[i].cell]++;
+	}
+}
+
+typedef struct people
+{
+	int64_t		count[MOST_CELLS];
+	uint64_t	taken;
+} people;
+
+static void
+take_group(void *argument, pe_u128 group, bool counts)
+{
+	people	   *p = argument;
+
+	assert_true(group >= far && group < far + MOST_CELLS / 2);
+	p->count[group - far] += counts;
+	p->taken++;
+}
+
+/* Narrow cells, or the same ones of a wide product. */
+static void
+add_to(pe_units *units, const pe_cut *cut, const pe_unit_keys *keys, const row *r)
+{
+	uint64_t	hash[2];
+
+	if (units->wide_cells == 0)
+	{
+		add_row(units, cut, keys, r);
+		return;
+	}
+	pe_unit_hash(keys, &r->unit, sizeof(r->unit), hash);
+	if (!pe_unit_in_range(cut, hash))
+		return;
+	if (units->entries == units->room)
+		pe_units_make_room(units);
+	pe_units_add_wide(units, hash, (pe_u128) r->cell, r->counts);
+}
+
+/* A table in one range, dealt out to states, sorted and merged. */
+static void
+collect(const table *t, const pe_cut *cut, const pe_unit_keys *keys, int states, pe_u128 cells, pe_units *units)
+{
+	for (int s = 0; s < states; s++)
+		pe_units_init_product(&units[s], (size_t) cut->limit, cells);
+	for (int i = 0; i < t->rows; i++)
+		add_to(&units[random_below(states)], cut, keys, &t->row[i]);
+	for (int s = 0; s < states; s++)
+		pe_units_sort(&units[s]);
+	for (int s = 1; s < states; s++)
+		pe_units_merge(&units[0], &units[s]);
+}
+
+/* People by states, as rows above: cut.max_rows groups of each unit at most. */
+static void
+people_by_states(const table *t, pe_cut cut, int states, bool wide, people *p)
+{
+	pe_unit_keys keys;
+
+	memset(p, 0, sizeof(*p));
+	pe_unit_keys_init(&keys, &cut);
+	for (cut.range = 0; cut.range < cut.ranges; cut.range++)
+	{
+		pe_units	units[4];
+
+		collect(t, &cut, &keys, states, wide ? PE_WIDE_CELLS : 8, units);
+		pe_units_choose_cells(&units[0], &keys, cut.max_rows, group_of, p, take_group);
+		pe_units_free(&units[0]);
+	}
+}
+
+/* Each group of a unit once, the first ones by rank: in every order, split, range and width. */
+static void
+test_people(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(1000); round++)
+	{
+		table		t;
+		pe_cut		cut;
+		people		p;
+		int64_t		expected[MOST_CELLS] = {0};
+
+		random_table(&t);
+		random_cut(&cut);
+		cut.max_rows = 1 + random_below(5);
+		people_by_definition(&t, &cut, expected);
+		for (int states = 1; states <= 4; states++)
+		{
+			shuffle(&t);
+			cut.limit = 1 + random_below(2 * MOST_ROWS);
+			cut.ranges = 1 + (uint32_t) random_below(states == 1 ? 1 : 7);
+			people_by_states(&t, cut, states, states % 2 == 0, &p);
+			assert_memory_equal(p.count, expected, sizeof(expected));
+		}
+	}
+}
+
+/* A unit more adds nothing or one to each group, and at most max_rows in all. */
+static void
+test_people_one_unit(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(1000); round++)
+	{
+		table		t;
+		table		without;
+		pe_cut		cut;
+		people		p[2];
+		int64_t		change = 0;
+		int			gone;
+
+		random_table(&t);
+		random_cut(&cut);
+		cut.max_rows = 1 + random_below(3);
+		gone = random_below(t.units);
+		without = t;
+		without.rows = 0;
+		for (int i = 0; i < t.rows; i++)
+			if (t.row[i].unit != gone)
+				without.row[without.rows++] = t.row[i];
+		people_by_states(&t, cut, 1, false, &p[0]);
+		people_by_states(&without, cut, 2, false, &p[1]);
+		for (int c = 0; c < MOST_CELLS; c++)
+		{
+			assert_in_range(p[0].count[c] - p[1].count[c], 0, 1);
+			change += p[0].count[c] - p[1].count[c];
+		}
+		assert_true(change <= cut.max_rows);
+	}
+}
+
+/* A group of more equal rows, and of more entries, than one stands for is one group. */
+static void
+test_people_large(void **state)
+{
+	const int	rows = 3 * UINT16_MAX + 5;
+	const pe_cut cut = {.limit = 1 << 20, .max_rows = 2, .ranges = 1};
+	pe_unit_keys keys;
+	pe_units	units;
+	people		p = {.taken = 0};
+
+	(void) state;
+	pe_unit_keys_init(&keys, &cut);
+	pe_units_init_product(&units, (size_t) cut.limit, PE_WIDE_CELLS);
+	for (int i = 0; i < rows; i++)
+		add_to(&units, &cut, &keys, &(row) {0, i % 2, i == rows - 1});
+	pe_units_sort(&units);
+	pe_units_choose_cells(&units, &keys, cut.max_rows, group_of, &p, take_group);
+	pe_units_free(&units);
+	assert_int_equal(p.taken, 1);
+	assert_int_equal(p.count[0], 1);
+}
+
+static bool
+one_group(void *argument, pe_u128 cell, pe_u128 *group)
+{
+	(void) argument;
+	*group = far + cell % 2;
+	return cell % 70001 == 70000;
+}
+
+/* The same of two groups with as many cells each, some of which count: there is room for more than two. */
+static void
+test_people_many_cells(void **state)
+{
+	const pe_cut cut = {.limit = 1 << 20, .max_rows = 10, .ranges = 1};
+	pe_unit_keys keys;
+	pe_units	units;
+	people		p = {.taken = 0};
+
+	(void) state;
+	pe_unit_keys_init(&keys, &cut);
+	pe_units_init(&units, (size_t) cut.limit);
+	for (int i = 0; i < 4 * UINT16_MAX; i++)
+		add_to(&units, &cut, &keys, &(row) {0, i, true});
+	pe_units_sort(&units);
+	pe_units_choose_cells(&units, &keys, cut.max_rows, one_group, &p, take_group);
+	pe_units_free(&units);
+	assert_int_equal(p.taken, 2);
+	assert_int_equal(p.count[0], 1);
+	assert_int_equal(p.count[1], 1);
+}
+
+/* How many units have so many rows that count, the last cell those with as many or more. */
+static void
+test_sizes(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(1000); round++)
+	{
+		table		t;
+		pe_cut		cut;
+		pe_unit_keys keys;
+		pe_units	units[4];
+		int64_t		expected[20] = {0};
+		int64_t		count[20] = {0};
+		int			most = 1 + random_below(20);
+		int			states = 1 + random_below(4);
+
+		random_table(&t);
+		random_cut(&cut);
+		pe_unit_keys_init(&keys, &cut);
+		for (int unit = 0; unit < t.units; unit++)
+		{
+			int			rows = 0;
+
+			for (int i = 0; i < t.rows; i++)
+				rows += t.row[i].unit == unit && t.row[i].counts;
+			if (rows > 0)
+				expected[(rows < most ? rows : most) - 1]++;
+		}
+		collect(&t, &cut, &keys, states, round % 2 == 0 ? PE_WIDE_CELLS : 8, units);
+		pe_units_count_sizes(&units[0], most, count);
+		pe_units_free(&units[0]);
+		assert_memory_equal(count, expected, sizeof(count));
+	}
+}
+
 /* ---- work ---- */
 
 /* Calls of the keyed functions since the test began (linked with --wrap). */
@@ -389,11 +663,13 @@ __wrap_pe_siphash(const uint64_t key[2], const void *message, size_t size, uint6
 typedef struct work
 {
 	uint64_t	hashes;
+	uint64_t	group_hashes;
 	uint64_t	polls;
 	size_t		entries;
 	size_t		bytes;
 	size_t		room;
 	size_t		memory;
+	uint64_t	groups;			/* that were handed on */
 } work;
 
 #define WORK_ROWS 20000
@@ -406,6 +682,8 @@ work_of(const pe_cut *cut, int selected, int64_t *sum)
 	pe_unit_keys keys;
 	pe_units	units;
 	int64_t		count[4] = {0};
+	int64_t		sizes[2] = {0};
+	people		p = {.taken = 0};
 	uint64_t	polls = pe_test_polls();
 
 	memset(&w, 0, sizeof(w));
@@ -424,8 +702,13 @@ work_of(const pe_cut *cut, int selected, int64_t *sum)
 	w.room = units.room;
 	w.bytes = pe_units_size(&units);
 	pe_units_count(&units, &keys, cut->max_rows, 4, count);
-	pe_units_free(&units);
 	w.hashes = hashes;
+	pe_units_choose_cells(&units, &keys, cut->max_rows, group_of, &p, take_group);
+	pe_units_count_sizes(&units, 2, sizes);
+	assert_true(sizes[0] + sizes[1] >= p.count[0] && p.count[0] + p.count[1] >= sizes[1]);
+	w.group_hashes = hashes - w.hashes;
+	w.groups = p.taken;
+	pe_units_free(&units);
 	w.polls = pe_test_polls() - polls;
 	w.memory = pe_test_memory();
 	*sum = count[0] + count[1] + count[2] + count[3];
@@ -451,6 +734,8 @@ test_work(void **state)
 		assert_true(sum[1] > 0);
 		assert_int_equal(sum[2], 3 * (WORK_ROWS / 10 + 1));
 		assert_int_equal(all.hashes, 2 * WORK_ROWS);
+		assert_int_equal(all.group_hashes, all.entries);
+		assert_int_equal(all.groups, 2 * (WORK_ROWS / 10 + 1));
 		assert_memory_equal(&none, &all, sizeof(all));
 		assert_memory_equal(&half, &all, sizeof(all));
 	}
@@ -663,6 +948,11 @@ main(void)
 		cmocka_unit_test(test_key),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_people),
+		cmocka_unit_test(test_people_one_unit),
+		cmocka_unit_test(test_people_large),
+		cmocka_unit_test(test_people_many_cells),
+		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_work),
 		cmocka_unit_test(test_dropped_take_no_place),
 		cmocka_unit_test(test_unsound),

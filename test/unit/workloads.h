@@ -21,7 +21,7 @@
 
 typedef struct text
 {
-	char		data[8192];
+	char		data[65536];
 	int			size;
 } text;
 

@@ -1,0 +1,184 @@
+/*
+ * aggregate.c
+ *	  dp.aggregate and its quote.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+
+#include "api/aggregate.h"
+#include "api/arguments.h"
+#include "api/rows.h"
+#include "server/access.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_aggregate);
+PG_FUNCTION_INFO_V1(pe_sql_quote_aggregate);
+
+/* The arguments by position, the same in both functions but the last one. */
+enum
+{
+	ARG_DATASET, ARG_AGGREGATES, ARG_BY, ARG_PREDICATE, ARG_WORKLOAD, ARG_ROWS_PER_UNIT, ARG_CELLS_PER_UNIT,
+	ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR, ARG_DELTA, ARG_FRESH, ARG_BUDGET,
+	ARG_ROWS					/* of the quote alone */
+};
+
+typedef struct call
+{
+	pe_request	request;
+	pe_aggregation *aggregation;
+	pe_charge_reply reply;
+	pe_aggregate_result *result;
+	pe_labels	labels;
+
+	/* of a quote */
+	bool		replay;
+	double		rows;
+	double	   *errors;
+} call;
+
+static void
+read_arguments(FunctionCallInfo fcinfo, pe_request *request)
+{
+	pe_request_init(request, "dp.aggregate");
+	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
+	request->aggregate = pe_names_argument(fcinfo, ARG_AGGREGATES, "aggregates", "an aggregate", &request->aggregates);
+	request->attribute = pe_names_argument(fcinfo, ARG_BY, "by", "an attribute of by", &request->attributes);
+	request->predicate = pe_optional_text(fcinfo, ARG_PREDICATE);
+	request->workload = pe_optional_text(fcinfo, ARG_WORKLOAD);
+	request->cuts = !PG_ARGISNULL(ARG_ROWS_PER_UNIT);
+	request->rows_per_unit = request->cuts ? PG_GETARG_INT32(ARG_ROWS_PER_UNIT) : 0;
+	request->limits_cells = !PG_ARGISNULL(ARG_CELLS_PER_UNIT);
+	request->cells_per_unit = request->limits_cells ? PG_GETARG_INT32(ARG_CELLS_PER_UNIT) : 0;
+	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
+	request->rho = pe_optional_float(fcinfo, ARG_RHO, "rho");
+	request->max_stderr = pe_optional_float(fcinfo, ARG_MAX_STDERR, "max_stderr");
+	request->delta = pe_optional_float(fcinfo, ARG_DELTA, "delta");
+	request->fresh = !PG_ARGISNULL(ARG_FRESH) && PG_GETARG_BOOL(ARG_FRESH);
+	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
+}
+
+/* Validates the arguments, and makes the plan; nothing is charged. */
+static void
+prepare(FunctionCallInfo fcinfo, call *c, bool needs_budget)
+{
+	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
+	read_arguments(fcinfo, &c->request);
+	c->aggregation = pe_aggregation_validate(&c->request, needs_budget);
+	PE_END_UNDONE();
+	pe_aggregation_measure(c->aggregation);
+	pe_aggregation_price(c->aggregation);
+}
+
+/* AS, or the aggregate itself. */
+static const char *
+name_of(const pe_aggregation *g, int i)
+{
+	return g->aggregate[i].name != NULL ? g->aggregate[i].name : g->text[i];
+}
+
+/* ------------------------------------------------------------------
+ * dp.aggregate
+ * ------------------------------------------------------------------
+ */
+
+static void
+put_float(double number, Datum *value, bool *isnull)
+{
+	*value = Float8GetDatum(number);
+	*isnull = isnan(number);
+}
+
+static void
+make_row(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+	const pe_aggregation *g = c->aggregation;
+	const pe_aggregate_result *result = &c->result[row];
+
+	values[0] = pe_label(&c->labels, row / g->aggregates);
+	values[1] = CStringGetTextDatum(name_of(g, row % g->aggregates));
+	put_float(result->estimate, &values[2], &nulls[2]);
+	put_float(result->stderr_, &values[3], &nulls[3]);
+	put_float(result->lower, &values[4], &nulls[4]);
+	put_float(result->upper, &values[5], &nulls[5]);
+	values[6] = Int64GetDatum(c->reply.release_id);
+}
+
+static void
+ask(call *c)
+{
+	pe_aggregation *g = c->aggregation;
+
+	PE_UNDONE();
+	pe_door_answer(&g->question, &c->reply);
+	PE_END_UNDONE();
+	if (c->reply.outcome == PE_REFUSED)
+		pe_asked_refuse(&g->asked, &c->reply, "");
+	if (c->reply.charge_id != 0)
+		pe_asked_tell(&g->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
+}
+
+Datum
+pe_sql_aggregate(PG_FUNCTION_ARGS)
+{
+	call		c = {0};
+	pe_aggregation *g;
+
+	prepare(fcinfo, &c, true);
+	g = c.aggregation;
+	ask(&c);
+	c.result = pe_aggregation_results(g, c.reply.release_id, c.reply.value, c.reply.values,
+									  c.reply.outcome == PE_REPLAYED ? c.reply.strategy_id : g->asked.charge.strategy_id,
+									  pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting));
+	pe_labels_init(&c.labels, &g->space[0].workload, g->space[0].columns);
+	pe_return_rows(fcinfo, g->space[0].workload.queries * g->aggregates, 7, make_row, &c);
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------------
+ * dp.quote_aggregate
+ * ------------------------------------------------------------------
+ */
+
+static void
+make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+	const pe_aggregation *g = c->aggregation;
+	const pe_asked *asked = &g->asked;
+	double		left = 0;
+
+	values[0] = CStringGetTextDatum(name_of(g, row));
+	put_float(c->errors[row], &values[1], &nulls[1]);
+	values[2] = Float8GetDatum(c->rows);
+	nulls[2] = pe_aggregate_is_linear(&g->aggregate[row]);
+	values[3] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
+	nulls[3] = asked->ask.accounting == PE_PURE;
+	values[4] = Float8GetDatum(pe_plan_epsilon(asked->plan));
+	values[5] = Int32GetDatum(g->space[0].workload.queries);
+	values[6] = BoolGetDatum(pe_asked_fits(asked, c->replay, &left));
+	nulls[7] = !DatumGetBool(values[6]);
+	values[7] = Float8GetDatum(left);
+	values[8] = BoolGetDatum(c->replay);
+}
+
+/* Reads no row, charges nothing. */
+Datum
+pe_sql_quote_aggregate(PG_FUNCTION_ARGS)
+{
+	call		c = {0};
+
+	prepare(fcinfo, &c, false);
+	PE_UNDONE();
+	c.replay = pe_asked_is_replay(&c.aggregation->asked);
+	PE_END_UNDONE();
+	c.rows = pe_float_argument(fcinfo, ARG_ROWS, "rows");
+	if (!(c.rows > 0) || isinf(c.rows))
+		pe_refuse_parameter("rows", pe_number_text(c.rows), "a finite number above 0");
+	c.errors = palloc(c.aggregation->aggregates * sizeof(double));
+	pe_aggregation_errors(c.aggregation, c.rows, c.errors);
+	pe_return_rows(fcinfo, c.aggregation->aggregates, 9, make_quote, &c);
+	return (Datum) 0;
+}

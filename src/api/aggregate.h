@@ -1,0 +1,118 @@
+/*
+ * aggregate.h
+ *	  Aggregates of a dataset, validated: for dp.aggregate, its quote, and what is read of such releases.
+ *
+ * No row is read here, and nothing is charged: whatever is wrong is an ordinary error and free.
+ */
+#ifndef PE_API_AGGREGATE_H
+#define PE_API_AGGREGATE_H
+
+#include "api/label.h"
+#include "api/request.h"
+#include "counts/aggregate.h"
+#include "door/door.h"
+#include "ledger/strategies.h"
+#include "strategy/reconstruct.h"
+
+/* Attributes that sums are by, and what is measured of them. */
+typedef struct pe_space
+{
+	int			attributes;
+	const pe_column *columns;
+	uint32		set;			/* which of the domain's attributes they are */
+	pe_domain  *domain;
+	pe_workload workload;
+	bool	   *possible;		/* of each cell, whether the predicate leaves it; NULL: all */
+	pe_kept_strategy kept;
+	pe_measured measured;
+	int32	   *column_of;		/* of each cell: a column of the strategy */
+	double	   *variance;		/* of each query for noise of variance 1 */
+
+	/* of ranks: what is above the inner edges of the last attribute, in each group */
+	const char *above_text;		/* NULL: no ranks */
+	pe_workload above;
+	double	   *above_variance;
+} pe_space;
+
+/* One of the vectors that are measured. */
+typedef struct pe_source_of_part
+{
+	int			sum;			/* of those that the aggregates need */
+	int			space;
+	int			term;			/* of units: of the groups' workload; else -1 */
+} pe_source_of_part;
+
+/* The conditions of aggregates, each once. */
+typedef struct pe_conditions
+{
+	int			count;
+	char	   *text[PE_MAX_CONDITIONS];	/* canonical */
+} pe_conditions;
+
+typedef struct pe_aggregation
+{
+	pe_asked	asked;
+	int			aggregates;
+	pe_aggregate aggregate[PE_MAX_AGGREGATES];
+	char	   *text[PE_MAX_AGGREGATES];	/* canonical */
+	pe_conditions conditions;
+
+	pe_column  *columns;		/* groups, attributes of quantiles, watched ones; then numbers */
+	int			groups;
+	int			quantiles;		/* attributes of quantiles */
+	int			watched;
+	pe_domain  *domain;
+	pe_predicate *selection;	/* NULL: all rows count */
+	const char *predicate;		/* canonical */
+	int32		cells_per_unit; /* 0: rows are units */
+	const pe_column *number_column[PE_MAX_NUMBERS];
+
+	pe_sums		needed;			/* what the aggregates are made of */
+	uint64	   *share;			/* of each */
+	int			spaces;
+	pe_space   *space;			/* the first is that of the groups */
+	int			parts;
+	pe_source_of_part source[PE_MAX_SUMS];
+	pe_plan_part part[PE_MAX_SUMS];
+	pe_sums		sums;			/* one for each part */
+	pe_question question;
+
+	/* quantiles on a grid, which are asked for by themselves: nothing is measured */
+	bool		on_grid;
+	pe_quantile_problem grid;
+	int32		fraction[PE_MAX_AGGREGATES];	/* ascending */
+} pe_aggregation;
+
+/* Validates; as pe_histogram_validate.  Inside PE_UNDONE. */
+extern pe_aggregation *pe_aggregation_validate(const pe_request *request, bool needs_budget);
+
+/* Finds the strategies and shares; and makes the plan and the charge.  Not inside PE_UNDONE. */
+extern void pe_aggregation_measure(pe_aggregation *aggregation);
+extern void pe_aggregation_price(pe_aggregation *aggregation);
+
+/* The fraction of a quantile in millionths. */
+extern int32 pe_fraction_of(const pe_aggregate *aggregate);
+
+/* What follows from the strategy of a space. */
+extern void pe_aggregation_settle(pe_space *space);
+
+/* The answers to all groups from what a release holds; free. */
+typedef struct pe_aggregate_result
+{
+	double		estimate;		/* NaN: unknown; so are the others */
+	double		stderr_;
+	double		lower;
+	double		upper;
+} pe_aggregate_result;
+
+/*
+ * result[group * aggregates + i].  value: as it was stored, the shares in front.  strategy_id: what it was measured
+ * with; nano: what it cost.  XX001 if it does not fit.
+ */
+extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, int64 release, const int64 *value, int64 values,
+												   int64 strategy_id, int64 nano);
+
+/* The largest standard error of each aggregate over all groups; of those that depend on rows at reference values for so many in each group. */
+extern void pe_aggregation_errors(pe_aggregation *aggregation, double rows, double *stderr_);
+
+#endif

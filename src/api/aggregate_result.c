@@ -1,0 +1,568 @@
+/*
+ * aggregate_result.c
+ *	  From what a release of aggregates holds to answers: post-processing.  See aggregate.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "api/aggregate.h"
+#include "api/answers.h"
+#include "counts/quantile.h"
+#include "ledger/strategies.h"
+#include "noise/interval.h"
+#include "server/access.h"
+#include "server/settings.h"
+#include "server/values.h"
+
+/* What is known of one part. */
+typedef struct measured_part
+{
+	const pe_noise *noise;
+	double		unit;			/* of its measurements, in units of the integers */
+	double		noise_stderr;	/* in the same */
+	const int64 *y;
+	bool		single;			/* every estimate is one measurement, times a constant */
+	double	   *rank;			/* of ranks: its estimates */
+} measured_part;
+
+/* What answers are worked out from. */
+typedef struct reading
+{
+	pe_aggregation *g;
+	pe_plan_rules rules;
+	int64		nano;
+	measured_part *part;
+	pe_sum_estimate *estimate;	/* [group * sums + sum] */
+	bool		single;			/* all parts are */
+	double		laplace;		/* half an interval over the standard deviation, where they are not; 0: normal */
+	pe_sum_total *total;		/* of shares, [group * sums + sum]; NULL: there are none */
+} reading;
+
+static int32
+groups_of(const pe_aggregation *g)
+{
+	return g->space[0].workload.queries;
+}
+
+static void
+refuse_payload(int64 release)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("release " INT64_FORMAT " does not hold the measurements of its sums", release)));
+}
+
+/* ------------------------------------------------------------------
+ * What was measured
+ * ------------------------------------------------------------------
+ */
+
+/* A replay is of what was measured then: another strategy perhaps than would be made now. */
+static void
+load_strategies(pe_aggregation *g, int64 release, int64 id)
+{
+	for (int i = 0; i < g->spaces; i++)
+	{
+		pe_space   *s = &g->space[i];
+
+		if (s->kept.id == 0 || s->kept.id == id)
+			continue;
+		if (!pe_strategy_load_matrix(id, &s->workload, &s->kept))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("the strategy of release " INT64_FORMAT " is gone", release)));
+		pe_aggregation_settle(s);
+	}
+}
+
+/* The shares as they were then, and that all measurements are there. */
+static void
+read_shares(pe_aggregation *g, int64 release, const int64 *value, int64 values)
+{
+	int64		rows = 0;
+	uint64		left = PE_WHOLE_SHARE;
+
+	if (values < g->parts)
+		refuse_payload(release);
+	for (int i = 0; i < g->parts; i++)
+	{
+		uint64		share = (uint64) value[i];
+
+		if (share == 0 || share > left)
+			refuse_payload(release);
+		left -= share;
+		g->part[i].share = share;
+		rows += g->part[i].strategy->rows;
+	}
+	if (values != g->parts + rows)
+		refuse_payload(release);
+}
+
+static void
+find_noise(reading *r, int i)
+{
+	pe_aggregation *g = r->g;
+	const pe_sum *sum = &g->needed.sum[g->source[i].sum];
+	int			shift = pe_sum_shift(&g->needed, sum);
+	measured_part *part = &r->part[i];
+
+	part->noise = pe_plan_noise_of_part(&g->part[i], &r->rules, g->asked.ask.accounting, r->nano);
+	if (part->noise == NULL)
+		elog(ERROR, "the noise of a part cannot be told");
+	part->unit = ldexp(1, shift - pe_noise_shift(part->noise));
+	part->noise_stderr = ldexp(pe_noise_stderr(part->noise), shift);
+}
+
+/* ------------------------------------------------------------------
+ * Estimates of sums
+ * ------------------------------------------------------------------
+ */
+
+/* Estimates of a space's own queries, in units of the integers; NULL where there are no measurements. */
+static double *
+estimates_of_space(reading *r, int i)
+{
+	const pe_space *s = &r->g->space[r->g->source[i].space];
+	int32		queries = s->workload.queries;
+	double	   *estimate = pe_alloc(queries, sizeof(double));
+	int32	   *summands = pe_alloc(queries, sizeof(int32));
+	pe_reconstruction reconstruction;
+
+	(void) pe_reconstruction_init(&s->measured, &s->workload, &reconstruction);
+	if (r->part[i].y != NULL)
+		pe_reconstruction_estimate(&reconstruction, r->part[i].y, estimate);
+	pe_reconstruction_summands(&reconstruction, s->variance, summands);
+	pe_reconstruction_free(&reconstruction);
+	r->part[i].single = true;
+	for (int32 q = 0; q < queries; q++)
+	{
+		estimate[q] *= r->part[i].unit;
+		r->part[i].single &= summands[q] <= 1;
+	}
+	pe_free(summands);
+	return estimate;
+}
+
+/* The group of a term's space that a query of the term is. */
+static int32
+place_in_space(const pe_aggregation *g, const pe_space *s, const pe_term *term, int64 local)
+{
+	int32		query[PE_MAX_ATTRIBUTES];
+	int32		coordinate[PE_MAX_ATTRIBUTES] = {0};
+	int32		place = 0;
+
+	(void) pe_term_query(term, local, query);
+	for (int f = 0; f < term->factors; f++)
+		if (term->factor[f].constructor == PE_IDENTITY)
+			coordinate[term->factor[f].attribute] = query[f];
+	for (int a = 0; a < g->groups; a++)
+		if ((s->set >> a & 1) != 0)
+			place = place * g->space[0].workload.shape.cells[a] + coordinate[a];
+	return place;
+}
+
+static void
+put_estimate(reading *r, int i, int32 group, double estimate, double variance)
+{
+	double		noise = r->part[i].noise_stderr;
+
+	r->estimate[(size_t) group * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_estimate) {estimate, variance * noise * noise};
+}
+
+static void
+put_units(reading *r, int i, const double *estimate)
+{
+	const pe_aggregation *g = r->g;
+	const pe_workload *workload = &g->space[0].workload;
+	const pe_space *s = &g->space[g->source[i].space];
+	int32	   *term = pe_alloc(workload->queries, sizeof(int32));
+	int32	   *local = pe_alloc(workload->queries, sizeof(int32));
+
+	pe_workload_index(workload, term, local);
+	for (int32 q = 0; q < workload->queries; q++)
+		if (term[q] == g->source[i].term)
+		{
+			int32		place = place_in_space(g, s, &workload->term[term[q]], local[q]);
+
+			put_estimate(r, i, q, estimate[place], s->variance[place]);
+		}
+	pe_free(term);
+	pe_free(local);
+}
+
+static bool
+is_of_ranks(const pe_aggregation *g, int i)
+{
+	return g->space[g->source[i].space].above_text != NULL;
+}
+
+static void
+read_part(reading *r, int i)
+{
+	const pe_space *s = &r->g->space[r->g->source[i].space];
+	double	   *estimate = estimates_of_space(r, i);
+
+	if (r->g->source[i].term >= 0)
+		put_units(r, i, estimate);
+	else if (!is_of_ranks(r->g, i))
+		for (int32 q = 0; q < s->workload.queries; q++)
+			put_estimate(r, i, q, estimate[q], s->variance[q]);
+	if (is_of_ranks(r->g, i))
+		r->part[i].rank = estimate;
+	else
+		pe_free(estimate);
+}
+
+/* The widest interval that any of the parts asks for, where estimates are sums of many Laplace numbers. */
+static void
+find_law(reading *r)
+{
+	pe_confidence confidence;
+
+	r->single = true;
+	for (int i = 0; i < r->g->parts; i++)
+		r->single &= is_of_ranks(r->g, i) || r->part[i].single;
+	if (r->g->asked.ask.accounting != PE_PURE || r->single)
+		return;
+	pe_confidence_init(&confidence, r->part[0].noise, 1);
+	r->laplace = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(r->part[0].noise);
+	pe_confidence_free(&confidence);
+}
+
+/* ------------------------------------------------------------------
+ * Shares
+ * ------------------------------------------------------------------
+ */
+
+/* C 1, for the covariance C of estimates of columns: how each column varies with the total. */
+static double *
+covariance_with_total(const pe_strategy *strategy)
+{
+	size_t		n = strategy->columns;
+	double	   *with = pe_alloc(n, sizeof(double));
+	double	   *c;
+
+	if (strategy->triangle == NULL && strategy->dense == NULL)
+	{
+		for (size_t j = 0; j < n; j++)
+			with[j] = 1;
+		return with;
+	}
+	pe_check_memory(3 * n * n * sizeof(double));
+	c = pe_alloc(n * n, sizeof(double));
+	pe_strategy_covariance(strategy, c);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++)
+			with[i] += c[j * n + i];
+	pe_free(c);
+	return with;
+}
+
+/* The workload's queries of what is known of columns. */
+static double *
+queries_of_columns(const pe_space *s, const double *column)
+{
+	double	   *answer = pe_alloc(s->workload.queries, sizeof(double));
+	const pe_workload *workload = &s->workload;
+	pe_classes	classes;
+	double	   *of_class;
+
+	pe_classes_init(&workload, 1, &classes);
+	of_class = pe_alloc(classes.cells, sizeof(double));
+	for (int32 c = 0; c < classes.cells; c++)
+		if (s->kept.strategy.column_of[c] >= 0)
+			of_class[c] = column[s->kept.strategy.column_of[c]];
+	pe_workload_apply(workload, &classes, of_class, answer);
+	pe_classes_free(&classes);
+	pe_free(of_class);
+	return answer;
+}
+
+/*
+ * The total over all cells of a sum, and how it varies with each group.  The groups determine every class that they
+ * tell apart only where the strategy has full rank.
+ */
+static void
+read_total(reading *r, int i)
+{
+	pe_aggregation *g = r->g;
+	const pe_space *s = &g->space[0];
+	const pe_strategy *strategy = &s->kept.strategy;
+	int32		sums = g->needed.sums;
+	double	   *with = covariance_with_total(strategy);
+	double	   *covariance = queries_of_columns(s, with);
+	double	   *x = pe_alloc(strategy->columns, sizeof(double));
+	double		variance = r->part[i].noise_stderr * r->part[i].noise_stderr;
+	pe_sum_estimate total = {0, 0};
+
+	if (r->part[i].y != NULL)
+		pe_strategy_solve(strategy, r->part[i].y, x);
+	for (int32 j = 0; j < strategy->columns; j++)
+	{
+		total.value += x[j] * r->part[i].unit;
+		total.variance += with[j] * variance;
+	}
+	for (int32 q = 0; q < groups_of(g); q++)
+		r->total[(size_t) q * sums + g->source[i].sum] = (pe_sum_total) {total, covariance[q] * variance};
+	pe_free(x);
+	pe_free(covariance);
+	pe_free(with);
+}
+
+static bool
+has_shares(const pe_aggregation *g, int sum)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind == PE_AGG_SHARE && g->aggregate[i].sum[PE_USE_N] == sum)
+			return true;
+	return false;
+}
+
+static void
+read_totals(reading *r)
+{
+	r->total = pe_alloc((size_t) groups_of(r->g) * r->g->needed.sums, sizeof(*r->total));
+	for (int i = 0; i < r->g->parts; i++)
+		if (r->g->source[i].space == 0 && has_shares(r->g, r->g->source[i].sum))
+			read_total(r, i);
+}
+
+/* ------------------------------------------------------------------
+ * Answers
+ * ------------------------------------------------------------------
+ */
+
+static void
+begin(reading *r, pe_aggregation *g, const int64 *y, int64 nano)
+{
+	*r = (reading) {.g = g, .rules = pe_door_rules(g->asked.dataset), .nano = nano};
+	r->part = pe_alloc(g->parts, sizeof(*r->part));
+	r->estimate = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->estimate));
+	for (int i = 0; i < g->parts; i++)
+	{
+		find_noise(r, i);
+		r->part[i].y = y;
+		if (y != NULL)
+			y += g->part[i].strategy->rows;
+		read_part(r, i);
+	}
+	find_law(r);
+	read_totals(r);
+}
+
+/* Half an interval around an answer. */
+static double
+half_of(const reading *r, const pe_aggregate_answer *answer)
+{
+	if (r->laplace > 0)
+		return r->laplace * answer->stderr_;
+	return pe_aggregate_half(answer->part, answer->sums, r->g->asked.ask.accounting == PE_PURE);
+}
+
+static void
+answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
+{
+	const pe_aggregation *g = r->g;
+	const pe_aggregate *a = &g->aggregate[i];
+	const pe_sum_estimate *estimate = r->estimate + (size_t) group * g->needed.sums;
+	pe_aggregate_answer answer;
+	double		half;
+
+	pe_aggregate_answer_of(&g->needed, a, estimate,
+						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]] : NULL, &answer);
+	*result = (pe_aggregate_result) {answer.estimate, answer.stderr_, NAN, NAN};
+	if (isnan(answer.estimate))
+		return;
+	half = half_of(r, &answer);
+	result->lower = answer.estimate - half;
+	result->upper = answer.estimate + half;
+	if (a->kind != PE_AGG_CORR)
+		return;
+	result->lower = fmax(result->lower, -1);
+	result->upper = fmin(result->upper, 1);
+}
+
+/* ------------------------------------------------------------------
+ * Quantiles
+ * ------------------------------------------------------------------
+ */
+
+/* Ranks of one group, from 0 at the first edge. */
+static void
+fill_ranks(const reading *r, int i, int32 group, pe_rank_estimates *ranks, double *room)
+{
+	const pe_space *s = &r->g->space[r->g->source[i].space];
+	int32		cells = ranks->cells;
+	double	   *below = room;
+	double	   *ascending = below + cells + 1;
+	double	   *below_variance = ascending + cells + 1;
+	double	   *above_variance = below_variance + cells + 1;
+
+	for (int32 e = 1; e <= cells; e++)
+	{
+		below[e] = r->part[i].rank[group * cells + e - 1];
+		below_variance[e] = s->variance[group * cells + e - 1];
+		above_variance[e] = e < cells ? s->above_variance[group * (cells - 1) + e - 1] : 0;
+	}
+	below[0] = below_variance[0] = 0;
+	above_variance[0] = below_variance[cells];
+	pe_ascending_ranks(cells, below, ascending);
+	ranks->below = below;
+	ranks->ascending = ascending;
+	ranks->below_variance = below_variance;
+	ranks->above_variance = above_variance;
+	ranks->total_stderr = sqrt(below_variance[cells]) * r->part[i].noise_stderr;
+}
+
+static double
+edge_of(const pe_column *column, int32 edge)
+{
+	return pe_number_of_text(column->type, column->points[edge]);
+}
+
+static void
+put_quantile(const pe_column *x, const pe_quantile_place *place, pe_aggregate_result *result)
+{
+	double		lower = edge_of(x, place->cell);
+
+	result->estimate = lower + place->inside * (edge_of(x, place->cell + 1) - lower);
+	result->lower = edge_of(x, place->lower);
+	result->upper = edge_of(x, place->upper);
+}
+
+/* A quantile of every group, from the part of its ranks. */
+static void
+answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result)
+{
+	const pe_aggregation *g = r->g;
+	const pe_aggregate *a = &g->aggregate[number];
+	const pe_column *x = &g->columns[a->attribute];
+	pe_rank_estimates ranks = {.cells = pe_attribute_ordered_cells(&x->domain)};
+	double	   *room = pe_alloc(4 * ((size_t) ranks.cells + 1), sizeof(double));
+	pe_confidence confidence;
+
+	pe_confidence_init(&confidence, r->part[i].noise, g->part[i].strategy->rows);
+	for (int32 q = 0; q < groups_of(g); q++)
+	{
+		pe_aggregate_result *to = &result[(size_t) q * g->aggregates + number];
+		pe_quantile_place place;
+
+		*to = (pe_aggregate_result) {NAN, NAN, NAN, NAN};
+		fill_ranks(r, i, q, &ranks, room);
+		if (pe_quantile_find(&ranks, a->fraction, &confidence, &place))
+			put_quantile(x, &place, to);
+	}
+	pe_confidence_free(&confidence);
+	pe_free(room);
+}
+
+static void
+answer_quantiles(const reading *r, pe_aggregate_result *result)
+{
+	const pe_aggregation *g = r->g;
+
+	for (int a = 0; a < g->aggregates; a++)
+		for (int i = 0; i < g->parts && g->aggregate[a].kind == PE_AGG_QUANTILE; i++)
+			if (g->source[i].sum == g->aggregate[a].sum[PE_USE_N])
+				answer_quantile(r, a, i, result);
+}
+
+/* Quantiles on a grid: group by group, in the order of the fractions. */
+static void
+answer_grid(const pe_aggregation *g, int64 release, const int64 *value, int64 values, pe_aggregate_result *result)
+{
+	const pe_number *number = &g->needed.number[0];
+
+	if (values != g->question.chosen)
+		refuse_payload(release);
+	for (int32 q = 0; q < groups_of(g); q++)
+		for (int i = 0; i < g->aggregates; i++)
+		{
+			int			f = 0;
+			double		u;
+
+			while (g->fraction[f] != pe_fraction_of(&g->aggregate[i]))
+				f++;
+			u = (double) (value[q * g->grid.fractions + f] - number->most);
+			result[q * g->aggregates + i] = (pe_aggregate_result) {
+				pe_number_middle(number) + u * pe_number_step(number), NAN, NAN, NAN
+			};
+		}
+}
+
+pe_aggregate_result *
+pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id, int64 nano)
+{
+	pe_aggregate_result *result = pe_alloc((size_t) groups_of(g) * g->aggregates, sizeof(*result));
+	reading		r;
+
+	if (g->on_grid)
+	{
+		answer_grid(g, release, value, values, result);
+		return result;
+	}
+	PE_UNDONE();
+	load_strategies(g, release, strategy_id);
+	PE_END_UNDONE();
+	read_shares(g, release, value, values);
+	begin(&r, g, value + g->parts, nano);
+	for (int32 q = 0; q < groups_of(g); q++)
+		for (int i = 0; i < g->aggregates; i++)
+			if (g->aggregate[i].kind != PE_AGG_QUANTILE)
+				answer_group(&r, q, i, &result[(size_t) q * g->aggregates + i]);
+	answer_quantiles(&r, result);
+	return result;
+}
+
+/* ------------------------------------------------------------------
+ * Errors told beforehand
+ * ------------------------------------------------------------------
+ */
+
+/* A group with so many rows; the total of a share is that of as many groups as there are. */
+static void
+put_reference(reading *r, double rows)
+{
+	const pe_aggregation *g = r->g;
+	pe_sum_estimate *reference = pe_alloc(g->needed.sums, sizeof(*reference));
+
+	pe_aggregates_reference(&g->needed, rows, reference);
+	for (int32 q = 0; q < groups_of(g); q++)
+		for (int s = 0; s < g->needed.sums; s++)
+		{
+			size_t		at = (size_t) q * g->needed.sums + s;
+
+			r->estimate[at].value = reference[s].value;
+			r->total[at].estimate.value = reference[s].value * groups_of(g);
+		}
+	pe_free(reference);
+}
+
+void
+pe_aggregation_errors(pe_aggregation *g, double rows, double *stderr_)
+{
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(g->asked.plan));
+	reading		r;
+
+	if (g->on_grid)
+	{
+		for (int i = 0; i < g->aggregates; i++)
+			stderr_[i] = NAN;
+		return;
+	}
+	begin(&r, g, NULL, pe_nano_left(amount, g->asked.ask.accounting));
+	put_reference(&r, rows);
+	for (int i = 0; i < g->aggregates; i++)
+	{
+		stderr_[i] = g->aggregate[i].kind == PE_AGG_QUANTILE ? NAN : 0;
+		for (int32 q = 0; q < groups_of(g) && g->aggregate[i].kind != PE_AGG_QUANTILE; q++)
+		{
+			pe_aggregate_result result;
+
+			answer_group(&r, q, i, &result);
+			if (!(result.stderr_ <= stderr_[i]))	/* unknown is worse than any */
+				stderr_[i] = result.stderr_;
+		}
+	}
+}

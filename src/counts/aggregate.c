@@ -1,0 +1,854 @@
+/*
+ * aggregate.c
+ *	  Aggregates: their texts, their sums, and what follows from these.  See aggregate.h.
+ */
+#include "counts/aggregate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------
+ * Texts
+ * ------------------------------------------------------------------
+ */
+
+static const char *const keywords[] = {"where", "as", "distinct", NULL};
+
+typedef struct word
+{
+	const char *name;
+	pe_aggregate_kind kind;
+	int			columns;		/* -1: count, whose argument is its own */
+} word;
+
+static const word words[] = {
+	{"count", PE_AGG_COUNT, -1},
+	{"sum", PE_AGG_SUM, 1},
+	{"avg", PE_AGG_AVG, 1},
+	{"var", PE_AGG_VAR, 1},
+	{"variance", PE_AGG_VAR, 1},
+	{"var_samp", PE_AGG_VAR, 1},
+	{"stddev", PE_AGG_STDDEV, 1},
+	{"stddev_samp", PE_AGG_STDDEV, 1},
+	{"corr", PE_AGG_CORR, 2},
+	{"regr_slope", PE_AGG_SLOPE, 2},
+	{"median", PE_AGG_QUANTILE, 1},
+	{"quantile", PE_AGG_QUANTILE, 1},
+	{"share", PE_AGG_SHARE, 0},
+	{"ratio", PE_AGG_RATIO, 0},
+};
+
+static char *
+copy(const char *from, size_t size)
+{
+	char	   *to = pe_alloc(size + 1, 1);
+
+	memcpy(to, from, size);
+	return to;
+}
+
+static bool
+take_column(pe_text *t, pe_aggregate *a, int i)
+{
+	char		name[PE_NAME_SIZE];
+
+	if (!pe_text_name(t, name, "the name of an attribute"))
+		return false;
+	a->column[i] = copy(name, strlen(name));
+	return true;
+}
+
+/* count(*), count(x), count(distinct unit) */
+static bool
+take_count(pe_text *t, const char *unit, pe_aggregate *a)
+{
+	char		name[PE_NAME_SIZE];
+	size_t		at;
+
+	if (pe_text_next(t) == '*')
+		return pe_text_take(t, '*', "*");
+	if (!pe_text_takes(t, "distinct"))
+		return take_column(t, a, 0);
+	a->kind = PE_AGG_UNITS;
+	(void) pe_text_next(t);
+	at = t->at;
+	if (!pe_text_name(t, name, "\"unit\""))
+		return false;
+	if (strcmp(name, "unit") == 0 || (unit != NULL && strcmp(name, unit) == 0))
+		return true;
+	return pe_text_fail(t, PE_TEXT_INVALID, at, "count(distinct ...) is for the unit alone");
+}
+
+/* The fraction of quantile(x, fraction). */
+static bool
+take_fraction(pe_text *t, pe_aggregate *a)
+{
+	size_t		at;
+
+	if (!pe_text_take(t, ',', "\",\""))
+		return false;
+	(void) pe_text_next(t);
+	at = t->at;
+	if (!pe_text_number(t))
+		return false;
+	a->fraction = strtod(t->text + at, NULL);
+	if (a->fraction > 0 && a->fraction < 1)
+		return true;
+	return pe_text_fail(t, PE_TEXT_INVALID, at, "the fraction of a quantile must be between 0 and 1");
+}
+
+static bool take_aggregate(pe_text *t, const char *unit, bool outer, pe_aggregate *a);
+
+static bool
+take_ratio(pe_text *t, const char *unit, pe_aggregate *a)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		size_t		at;
+
+		if (i == 1 && !pe_text_take(t, ',', "\",\""))
+			return false;
+		(void) pe_text_next(t);
+		at = t->at;
+		a->part[i] = pe_alloc(1, sizeof(pe_aggregate));
+		if (!take_aggregate(t, unit, false, a->part[i]))
+			return false;
+		if (!pe_aggregate_is_linear(a->part[i]))
+			return pe_text_fail(t, PE_TEXT_INVALID, at, "a ratio is of counts, counts of units and sums");
+	}
+	return true;
+}
+
+static bool
+take_arguments(pe_text *t, const char *unit, const word *w, pe_aggregate *a)
+{
+	if (a->kind == PE_AGG_SHARE)
+		return true;
+	if (!pe_text_take(t, '(', "\"(\""))
+		return false;
+	if (w->columns < 0 && !take_count(t, unit, a))
+		return false;
+	if (a->kind == PE_AGG_RATIO && !take_ratio(t, unit, a))
+		return false;
+	for (int i = 0; i < w->columns; i++)
+		if ((i > 0 && !pe_text_take(t, ',', "\",\"")) || !take_column(t, a, i))
+			return false;
+	if (a->kind == PE_AGG_QUANTILE && strcmp(w->name, "median") != 0 && !take_fraction(t, a))
+		return false;
+	return pe_text_take(t, ')', "\")\"");
+}
+
+/* What is between this parenthesis and its own: quotes hide others. */
+static size_t
+enclosed(const char *text)
+{
+	size_t		at = 0;
+	char		quote = 0;
+
+	for (int depth = 0; text[at] != 0; at++)
+	{
+		char		c = text[at];
+
+		if (quote != 0)
+			quote = c == quote ? 0 : quote;
+		else if (c == '\'' || c == '"')
+			quote = c;
+		else if (c == '(')
+			depth++;
+		else if (c == ')' && depth-- == 0)
+			break;
+	}
+	return at;
+}
+
+static bool
+take_where(pe_text *t, pe_aggregate *a)
+{
+	size_t		size;
+
+	if (!pe_text_takes(t, "where"))
+		return true;
+	if (a->kind == PE_AGG_RATIO)
+		return pe_text_fail(t, PE_TEXT_INVALID, t->at, "where belongs into the parts of a ratio");
+	if (!pe_text_take(t, '(', "\"(\""))
+		return false;
+	size = enclosed(t->text + t->at);
+	a->where = copy(t->text + t->at, size);
+	a->where_position = (int) t->at;
+	t->at += size;
+	return pe_text_take(t, ')', "\")\"");
+}
+
+static bool
+take_as(pe_text *t, pe_aggregate *a)
+{
+	char		name[PE_NAME_SIZE];
+
+	if (!pe_text_takes(t, "as"))
+		return true;
+	if (!pe_text_name(t, name, "a name"))
+		return false;
+	a->name = copy(name, strlen(name));
+	return true;
+}
+
+static bool
+take_aggregate(pe_text *t, const char *unit, bool outer, pe_aggregate *a)
+{
+	char		name[PE_NAME_SIZE];
+	size_t		at;
+
+	(void) pe_text_next(t);
+	at = t->at;
+	a->condition = a->number[0] = a->number[1] = a->attribute = -1;
+	if (!pe_text_name(t, name, "an aggregate"))
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i].name, name) == 0)
+		{
+			a->kind = words[i].kind;
+			a->fraction = a->kind == PE_AGG_QUANTILE ? .5 : 0;
+			return take_arguments(t, unit, &words[i], a) && take_where(t, a) && (!outer || take_as(t, a));
+		}
+	return pe_text_fail(t, PE_TEXT_INVALID, at, "unknown aggregate \"%.*s\"", pe_shown_size(name), name);
+}
+
+bool
+pe_aggregate_parse(const char *text, const char *unit, pe_aggregate *aggregate, pe_text_error *error)
+{
+	pe_text		t = {.what = "aggregate", .keywords = keywords, .text = text, .error = error};
+
+	memset(error, 0, sizeof(*error));
+	memset(aggregate, 0, sizeof(*aggregate));
+	if (take_aggregate(&t, unit, true, aggregate) && (pe_text_next(&t) == 0 || pe_text_unexpected(&t, "the end")))
+		return true;
+	pe_aggregate_free(aggregate);
+	return false;
+}
+
+void
+pe_aggregate_free(pe_aggregate *a)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		pe_free(a->column[i]);
+		if (a->part[i] != NULL)
+			pe_aggregate_free(a->part[i]);
+		pe_free(a->part[i]);
+	}
+	pe_free(a->where);
+	pe_free(a->name);
+	memset(a, 0, sizeof(*a));
+}
+
+static const char *
+word_of(pe_aggregate_kind kind)
+{
+	if (kind == PE_AGG_UNITS)
+		return "count";
+	if (kind == PE_AGG_QUANTILE)
+		return "quantile";
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].kind == kind)
+			return words[i].name;
+	pe_bug("an aggregate without a name");
+}
+
+static void
+write_aggregate(pe_text *t, const pe_aggregate *a, const char *(*where) (const void *argument, int condition), const void *argument)
+{
+	pe_text_write(t, word_of(a->kind));
+	if (a->kind != PE_AGG_SHARE)
+		pe_text_write(t, "(");
+	if (a->kind == PE_AGG_UNITS)
+		pe_text_write(t, "distinct unit");
+	else if (a->kind == PE_AGG_COUNT && a->column[0] == NULL)
+		pe_text_write(t, "*");
+	for (int i = 0; i < 2; i++)
+	{
+		if (i > 0 && (a->column[i] != NULL || a->part[i] != NULL))
+			pe_text_write(t, ", ");
+		if (a->column[i] != NULL)
+			pe_text_write_name(t, a->column[i]);
+		if (a->part[i] != NULL)
+			write_aggregate(t, a->part[i], where, argument);
+	}
+	if (a->kind == PE_AGG_QUANTILE)
+		pe_text_writef(t, ", %.9g", a->fraction);
+	if (a->kind != PE_AGG_SHARE)
+		pe_text_write(t, ")");
+	/* of count(x) the condition has x in it: what was written says the same */
+	if (a->where != NULL && a->condition >= 0)
+	{
+		pe_text_write(t, " where (");
+		pe_text_write(t, where(argument, a->condition));
+		pe_text_write(t, ")");
+	}
+}
+
+char *
+pe_aggregate_canonical(const pe_aggregate *aggregate, const char *(*where) (const void *argument, int condition), const void *argument)
+{
+	pe_text_error error;
+	pe_text		t = {.what = "aggregate", .keywords = keywords, .text = "", .error = &error};
+
+	write_aggregate(&t, aggregate, where, argument);
+	return t.canonical;
+}
+
+bool
+pe_aggregate_is_linear(const pe_aggregate *aggregate)
+{
+	return aggregate->kind == PE_AGG_COUNT || aggregate->kind == PE_AGG_UNITS || aggregate->kind == PE_AGG_SUM;
+}
+
+/* ------------------------------------------------------------------
+ * Sums
+ * ------------------------------------------------------------------
+ */
+
+/* Where sums are collected. */
+typedef struct collector
+{
+	pe_sums    *sums;
+	uint32_t	always;
+	int32_t		units;
+	bool		fits;
+} collector;
+
+static uint64_t
+needs_of(const collector *c, const pe_aggregate *a, bool numbers)
+{
+	uint64_t	needs = a->condition >= 0 ? PE_HAS_CONDITION(a->condition) : 0;
+
+	if (a->attribute >= 0)
+		needs |= PE_HAS_ATTRIBUTE(a->attribute);
+	for (int i = 0; i < 2; i++)
+		if (a->number[i] >= 0 && (numbers || (c->always >> a->number[i] & 1) == 0))
+			needs |= PE_HAS_NUMBER(a->number[i]);
+	return needs;
+}
+
+/* The number of this sum, which is added unless it is there. */
+static int
+add_sum(collector *c, pe_sum sum)
+{
+	pe_sums    *sums = c->sums;
+	int			s = 0;
+
+	while (s < sums->sums && memcmp(&sums->sum[s], &sum, sizeof(sum)) != 0)
+		s++;
+	if (s < sums->sums)
+		return s;
+	c->fits &= s < PE_MAX_SUMS;
+	if (!c->fits)
+		return -1;
+	sums->sum[sums->sums++] = sum;
+	return s;
+}
+
+static int
+add_of_numbers(collector *c, const pe_aggregate *a, pe_sum_kind kind, int first, int second)
+{
+	bool		one = kind == PE_SUM_ONE;
+	pe_sum		sum;
+
+	memset(&sum, 0, sizeof(sum));	/* they are compared as bytes */
+	sum.needs = needs_of(c, a, !one);
+	sum.kind = (uint8_t) kind;
+	sum.a = (uint8_t) (one ? 0 : a->number[first]);
+	sum.b = (uint8_t) (kind == PE_SUM_PRODUCT ? a->number[second] : 0);
+	return add_sum(c, sum);
+}
+
+static int
+add_units(collector *c, const pe_aggregate *a)
+{
+	pe_sum		sum;
+
+	if (c->units == 0)
+		return add_of_numbers(c, a, PE_SUM_ONE, 0, 0);
+	memset(&sum, 0, sizeof(sum));
+	sum.needs = needs_of(c, a, true);
+	sum.kind = PE_SUM_UNITS;
+	sum.most = c->units;
+	return add_sum(c, sum);
+}
+
+static void
+collect(collector *c, pe_aggregate *a)
+{
+	bool		squares = a->kind == PE_AGG_VAR || a->kind == PE_AGG_STDDEV || a->kind == PE_AGG_CORR;
+
+	for (int i = 0; i < PE_AGG_SUMS; i++)
+		a->sum[i] = -1;
+	if (a->kind == PE_AGG_RATIO)
+	{
+		collect(c, a->part[0]);
+		collect(c, a->part[1]);
+		return;
+	}
+	if (a->kind == PE_AGG_QUANTILE && a->attribute < 0)
+	{
+		a->sum[PE_USE_N] = add_of_numbers(c, a, PE_SUM_GRID, 0, 0);
+		return;
+	}
+	a->sum[PE_USE_N] = a->kind == PE_AGG_UNITS ? add_units(c, a) : add_of_numbers(c, a, PE_SUM_ONE, 0, 0);
+	if (a->number[0] < 0)
+		return;					/* it counts */
+	a->sum[PE_USE_S] = add_of_numbers(c, a, PE_SUM_VALUE, 0, 0);
+	if (squares)
+		a->sum[PE_USE_Q] = add_of_numbers(c, a, PE_SUM_SQUARE, 0, 0);
+	if (a->kind != PE_AGG_CORR && a->kind != PE_AGG_SLOPE)
+		return;
+	a->sum[PE_USE_S2] = add_of_numbers(c, a, PE_SUM_VALUE, 1, 0);
+	a->sum[PE_USE_Q2] = add_of_numbers(c, a, PE_SUM_SQUARE, 1, 0);
+	a->sum[PE_USE_P] = add_of_numbers(c, a, PE_SUM_PRODUCT, 0, 1);
+}
+
+bool
+pe_aggregates_sums(pe_aggregate *aggregate, int aggregates, uint32_t always, int32_t units, pe_sums *sums)
+{
+	collector	c = {sums, always, units, true};
+
+	sums->sums = 0;
+	for (int i = 0; i < aggregates; i++)
+		collect(&c, &aggregate[i]);
+	return c.fits;
+}
+
+/* ------------------------------------------------------------------
+ * Values with their gradients
+ * ------------------------------------------------------------------
+ */
+
+#define VARIABLES (2 * PE_AGG_SUMS)
+
+/* A value, and its derivatives by the sums it is made of. */
+typedef struct dual
+{
+	double		v;
+	double		d[VARIABLES];
+} dual;
+
+static dual
+plus(dual a, dual b, double by)
+{
+	a.v += by * b.v;
+	for (int i = 0; i < VARIABLES; i++)
+		a.d[i] += by * b.d[i];
+	return a;
+}
+
+static dual
+scaled(dual a, double by)
+{
+	return plus((dual) {0}, a, by);
+}
+
+static dual
+times(dual a, dual b)
+{
+	for (int i = 0; i < VARIABLES; i++)
+		a.d[i] = a.d[i] * b.v + a.v * b.d[i];
+	a.v *= b.v;
+	return a;
+}
+
+static dual
+over(dual a, dual b)
+{
+	for (int i = 0; i < VARIABLES; i++)
+		a.d[i] = (a.d[i] - a.v / b.v * b.d[i]) / b.v;
+	a.v /= b.v;
+	return a;
+}
+
+static dual
+root(dual a)
+{
+	double		r = sqrt(a.v);
+
+	a = scaled(a, .5 / r);
+	a.v = r;
+	return a;
+}
+
+/* What an aggregate is worked out from. */
+typedef struct work
+{
+	const pe_sums *sums;
+	const pe_sum_estimate *estimate;
+	int			variables;
+	int			sum[VARIABLES]; /* which one each variable is */
+	bool		unknown;
+} work;
+
+/* A sum as a variable; the same sum is the same variable.  One that is not measured is 0, as its weight is. */
+static dual
+variable(work *w, int sum)
+{
+	dual		x = {0};
+	int			at = 0;
+
+	if (sum < 0)
+		return x;
+	while (at < w->variables && w->sum[at] != sum)
+		at++;
+	if (at == w->variables)
+		w->sum[w->variables++] = sum;
+	x.v = w->estimate[sum].value;
+	x.d[at] = 1;
+	return x;
+}
+
+/* The standard error of a value. */
+static double
+error_of(const work *w, const dual *x)
+{
+	double		variance = 0;
+
+	for (int i = 0; i < w->variables; i++)
+		variance += x->d[i] * x->d[i] * w->estimate[w->sum[i]].variance;
+	return sqrt(variance);
+}
+
+/* Nothing is divided by what could be 0. */
+static void
+check_denominator(work *w, dual x)
+{
+	w->unknown |= !(fabs(x.v) > 3 * error_of(w, &x)) || x.v == 0;
+}
+
+static const pe_number *
+number_of(const work *w, const pe_aggregate *a, int i)
+{
+	return &w->sums->number[a->number[i]];
+}
+
+static dual
+value_of_sum(work *w, const pe_aggregate *a)
+{
+	const pe_number *number = number_of(w, a, 0);
+
+	return plus(scaled(variable(w, a->sum[PE_USE_N]), pe_number_middle(number)), variable(w, a->sum[PE_USE_S]), pe_number_step(number));
+}
+
+static dual
+value_of_avg(work *w, const pe_aggregate *a)
+{
+	const pe_number *number = number_of(w, a, 0);
+	dual		n = variable(w, a->sum[PE_USE_N]);
+	dual		mean;
+
+	check_denominator(w, n);
+	mean = scaled(over(variable(w, a->sum[PE_USE_S]), n), pe_number_step(number));
+	mean.v += pe_number_middle(number);
+	return mean;
+}
+
+/* U - S^2 / N of a number, in units of its step: N - 1 times the variance. */
+static dual
+squares_about_mean(work *w, const pe_aggregate *a, int i)
+{
+	double		most = number_of(w, a, i)->most;
+	dual		n = variable(w, a->sum[PE_USE_N]);
+	dual		s = variable(w, a->sum[i == 0 ? PE_USE_S : PE_USE_S2]);
+	dual		q = variable(w, a->sum[i == 0 ? PE_USE_Q : PE_USE_Q2]);
+	dual		u = scaled(plus(q, n, most * most), .5);
+
+	return plus(u, over(times(s, s), n), -1);
+}
+
+static dual
+value_of_var(work *w, const pe_aggregate *a)
+{
+	double		step = pe_number_step(number_of(w, a, 0));
+	dual		n = variable(w, a->sum[PE_USE_N]);
+	dual		var;
+
+	check_denominator(w, n);
+	w->unknown |= !(n.v > 1);
+	var = squares_about_mean(w, a, 0);
+	n.v -= 1;
+	var = scaled(over(var, n), step * step);
+	w->unknown |= !(var.v > 0);
+	return var;
+}
+
+static dual
+products_about_means(work *w, const pe_aggregate *a)
+{
+	dual		n = variable(w, a->sum[PE_USE_N]);
+
+	return plus(variable(w, a->sum[PE_USE_P]), over(times(variable(w, a->sum[PE_USE_S]), variable(w, a->sum[PE_USE_S2])), n), -1);
+}
+
+static dual
+value_of_corr(work *w, const pe_aggregate *a)
+{
+	dual		xx;
+	dual		yy;
+
+	check_denominator(w, variable(w, a->sum[PE_USE_N]));
+	xx = squares_about_mean(w, a, 0);
+	yy = squares_about_mean(w, a, 1);
+	w->unknown |= !(xx.v > 3 * error_of(w, &xx)) || !(yy.v > 3 * error_of(w, &yy));
+	return over(products_about_means(w, a), root(times(xx, yy)));
+}
+
+/* regr_slope(y, x): x is the second. */
+static dual
+value_of_slope(work *w, const pe_aggregate *a)
+{
+	double		unit = pe_number_step(number_of(w, a, 0)) / pe_number_step(number_of(w, a, 1));
+	dual		xx;
+
+	check_denominator(w, variable(w, a->sum[PE_USE_N]));
+	xx = squares_about_mean(w, a, 1);
+	w->unknown |= !(xx.v > 0);
+	check_denominator(w, xx);
+	return scaled(over(products_about_means(w, a), xx), unit);
+}
+
+static dual
+value_of(work *w, const pe_aggregate *a)
+{
+	dual		x;
+	dual		b;
+
+	switch (a->kind)
+	{
+		case PE_AGG_SUM:
+			return value_of_sum(w, a);
+		case PE_AGG_AVG:
+			return value_of_avg(w, a);
+		case PE_AGG_VAR:
+			return value_of_var(w, a);
+		case PE_AGG_STDDEV:
+			return root(value_of_var(w, a));
+		case PE_AGG_CORR:
+			return value_of_corr(w, a);
+		case PE_AGG_SLOPE:
+			return value_of_slope(w, a);
+		case PE_AGG_RATIO:
+			x = value_of(w, a->part[0]);
+			b = value_of(w, a->part[1]);
+			check_denominator(w, b);
+			return over(x, b);
+		default:
+			return variable(w, a->sum[PE_USE_N]);
+	}
+}
+
+static void
+answer_unknown(pe_aggregate_answer *answer)
+{
+	*answer = (pe_aggregate_answer) {.estimate = NAN, .stderr_ = NAN};
+}
+
+/* N / T, Var = (v_N + r^2 v_T - 2 r cov) / T^2: as one part, for N and T share their noise. */
+static void
+answer_share(const pe_sum_estimate *n, const pe_sum_total *total, pe_aggregate_answer *answer)
+{
+	double		t = total->estimate.value;
+	double		share = n->value / t;
+	double		variance = n->variance + share * share * total->estimate.variance - 2 * share * total->covariance;
+
+	if (!(t > 3 * sqrt(total->estimate.variance)))
+	{
+		answer_unknown(answer);
+		return;
+	}
+	answer->estimate = share;
+	answer->stderr_ = sqrt(fmax(variance, 0)) / t;
+	answer->sums = 1;
+	answer->part[0] = answer->stderr_;
+}
+
+void
+pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggregate, const pe_sum_estimate *estimate,
+					   const pe_sum_total *total, pe_aggregate_answer *answer)
+{
+	work		w = {.sums = sums, .estimate = estimate};
+	dual		x;
+
+	if (aggregate->kind == PE_AGG_SHARE)
+	{
+		answer_share(&estimate[aggregate->sum[PE_USE_N]], total, answer);
+		return;
+	}
+	x = value_of(&w, aggregate);
+	answer_unknown(answer);
+	if (w.unknown || !isfinite(x.v))
+		return;
+	answer->estimate = aggregate->kind == PE_AGG_CORR ? fmax(-1, fmin(1, x.v)) : x.v;
+	answer->stderr_ = error_of(&w, &x);
+	for (int i = 0; i < w.variables && answer->sums < PE_AGG_SUMS; i++)
+		answer->part[answer->sums++] = fabs(x.d[i]) * sqrt(estimate[w.sum[i]].variance);
+}
+
+/* ------------------------------------------------------------------
+ * Shares
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estimate)
+{
+	for (int32_t s = 0; s < sums->sums; s++)
+	{
+		const pe_sum *sum = &sums->sum[s];
+		double		a = sums->number[sum->a].most;
+		double		b = sums->number[sum->b].most;
+		double		each = 1;
+
+		if (sum->kind == PE_SUM_VALUE)
+			each = a / 2;
+		else if (sum->kind == PE_SUM_SQUARE)	/* u^2 is most^2 (1/4 + 1/3) in the mean */
+			each = a * a * (2 * (1. / 4 + 1. / 3) - 1);
+		else if (sum->kind == PE_SUM_PRODUCT)
+			each = a * b * (1. / 4 + 1. / 6);
+		estimate[s] = (pe_sum_estimate) {rows * each, 0};
+	}
+}
+
+/* Rows of a query at which gradients are taken: those of averages are proportional to 1/rows, so that it decides nothing. */
+#define REFERENCE_ROWS 1e6
+
+/* coefficient[s]: the squared gradient of an aggregate by each sum. */
+static void
+gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *reference, double *coefficient)
+{
+	work		w = {.sums = sums, .estimate = reference};
+	dual		x = value_of(&w, a);
+
+	memset(coefficient, 0, (size_t) sums->sums * sizeof(*coefficient));
+	for (int i = 0; i < w.variables; i++)
+		coefficient[w.sum[i]] = x.d[i] * x.d[i];
+}
+
+/* The shares that minimise sum_s c_s / l_s (PE_L1: c_s / l_s^2) are proportional to this; the least is the sum's square (cube). */
+static double
+root_of_cost(double cost, pe_norm norm)
+{
+	return norm == PE_L1 ? cbrt(cost) : sqrt(cost);
+}
+
+/* Adds an aggregate's costs, each relative to the least that the aggregate has alone. */
+static void
+add_costs(const pe_sums *sums, const double *coefficient, const double *variance, pe_norm norm, double *cost)
+{
+	double		sum = 0;
+
+	for (int32_t s = 0; s < sums->sums; s++)
+		sum += root_of_cost(coefficient[s] * variance[s], norm);
+	for (int32_t s = 0; s < sums->sums && sum > 0; s++)
+		cost[s] += coefficient[s] * variance[s] / (norm == PE_L1 ? sum * sum * sum : sum * sum);
+}
+
+void
+pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
+					const double *variance, uint64_t *share)
+{
+	size_t		count = (size_t) sums->sums;
+	pe_sum_estimate *reference = pe_alloc(count, sizeof(*reference));
+	double	   *coefficient = pe_alloc(count, sizeof(double));
+	double	   *cost = pe_alloc(count, sizeof(double));
+	double		whole = 0;
+
+	pe_aggregates_reference(sums, REFERENCE_ROWS, reference);
+	for (int i = 0; i < aggregates; i++)
+	{
+		gradient(sums, &aggregate[i], reference, coefficient);
+		add_costs(sums, coefficient, variance, norm, cost);
+	}
+	for (size_t s = 0; s < count; s++)
+		whole += root_of_cost(cost[s], norm);
+	/* rounded down, so that they add up to at most the whole */
+	for (size_t s = 0; s < count; s++)
+		share[s] = cost[s] > 0 ? (uint64_t) fmax(1, floor(root_of_cost(cost[s], norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
+	pe_free(cost);
+	pe_free(coefficient);
+	pe_free(reference);
+}
+
+/* ------------------------------------------------------------------
+ * Intervals
+ * ------------------------------------------------------------------
+ */
+
+/* P[|X| <= 1.96] > 0.95 of a normal number; the lattice is 2^-20 of a deviation and less. */
+#define NORMAL_QUANTILE 1.96001
+
+/*
+ * P[|S| > h] of a sum of Laplace numbers of different scales is sum_i c_i exp(-h / a_i), c_i = prod over j of
+ * a_i^2 / (a_i^2 - a_j^2) (partial fractions of the characteristic function).
+ */
+static double
+laplace_tail(const double *scale, int count, double h)
+{
+	double		tail = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		double		c = 1;
+
+		for (int j = 0; j < count; j++)
+			if (j != i)
+				c *= scale[i] * scale[i] / (scale[i] * scale[i] - scale[j] * scale[j]);
+		tail += c * exp(-h / scale[i]);
+	}
+	return tail;
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Scales that differ: small ones, which matter little, and those too close to the one before are made a little
+ * larger, which makes the interval wider.
+ */
+static void
+spread(double *scale, int count)
+{
+	qsort(scale, (size_t) count, sizeof(*scale), compare_numbers);
+	for (int i = 0; i < count; i++)
+		scale[i] = fmax(scale[i], (i == 0 ? scale[count - 1] * 1e-3 : scale[i - 1]) * 1.02);
+}
+
+double
+pe_aggregate_half(const double *part, int parts, bool laplace)
+{
+	double		scale[PE_AGG_SUMS];
+	double		variance = 0;
+	double		low = 0;
+	double		high;
+
+	for (int i = 0; i < parts; i++)
+		variance += part[i] * part[i];
+	if (!laplace || parts == 0)
+		return NORMAL_QUANTILE * sqrt(variance);
+	for (int i = 0; i < parts; i++)
+		scale[i] = part[i] / sqrt(2);
+	spread(scale, parts);
+	high = 20 * sqrt(variance);
+	while (high - low > 1e-9 * high)
+	{
+		double		middle = (low + high) / 2;
+
+		if (laplace_tail(scale, parts, middle) > .05)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}

@@ -1,0 +1,145 @@
+/*
+ * aggregate.h
+ *	  Aggregates: what sums they need, how the cost is shared among these, and what follows from them,
+ *	  with its error.  Post-processing and public things alone.
+ *
+ *		aggregate := basic [ WHERE '(' predicate ')' ] [ AS name ]
+ *		basic     := count(*) | count(x) | count(DISTINCT unit) | sum(x) | avg(x) | var(x) | stddev(x)
+ *				   | corr(x, y) | regr_slope(y, x) | median(x) | quantile(x, fraction)
+ *				   | share | ratio(aggregate, aggregate)
+ *
+ * x and y are attributes, unit is the word or the name of the unit's column.  Both aggregates of a ratio are counts,
+ * counts of units or sums.
+ *
+ * Sums are of integers u = (value - middle) / step (domain/sums.h).  With N, S, Q, P the estimated count, sum of
+ * u, of 2 u^2 - most^2, and of u v:
+ *
+ *		sum  = middle N + step S			avg = middle + step S / N
+ *		var  = step^2 (U - S^2 / N) / (N - 1),  U = (Q + most^2 N) / 2, like var_samp; stddev its root
+ *		corr, regr_slope from N, both S and Q, and P, of rows that have both numbers
+ *		a quantile from ranks at the edges of bins (quantile.h), or on the grid of u (quantile_select.h)
+ *		share = N / the N of all cells		ratio = a / b
+ *
+ * Errors are by the delta method: the gradient at the estimates, with the variances of the
+ * sums, which are independent; of a share with their covariance.  A result is unknown where a denominator is within
+ * three of its standard errors of 0, or a variance is not above 0.
+ *
+ * Shares of the cost minimise the sum over the aggregates of their variances, each relative to the least
+ * that it has alone, at reference values (pe_aggregates_share).  For sum alone the variance is then that of a
+ * measurement of the sum itself, with sensitivity max(|lower|, |upper|).
+ */
+#ifndef PE_COUNTS_AGGREGATE_H
+#define PE_COUNTS_AGGREGATE_H
+
+#include "base/text.h"
+#include "domain/sums.h"
+#include "strategy/share.h"
+
+/* The most aggregates of a request. */
+#define PE_MAX_AGGREGATES 64
+
+typedef enum pe_aggregate_kind
+{
+	PE_AGG_COUNT,				/* rows; of count(x) those where x is there */
+	PE_AGG_UNITS,
+	PE_AGG_SUM,
+	PE_AGG_AVG,
+	PE_AGG_VAR,
+	PE_AGG_STDDEV,
+	PE_AGG_CORR,
+	PE_AGG_SLOPE,
+	PE_AGG_QUANTILE,
+	PE_AGG_SHARE,
+	PE_AGG_RATIO
+} pe_aggregate_kind;
+
+/* The most sums that one aggregate is made of. */
+#define PE_AGG_SUMS 8
+
+/* How an aggregate uses its sums. */
+enum
+{
+	PE_USE_N, PE_USE_S, PE_USE_Q, PE_USE_S2, PE_USE_Q2, PE_USE_P
+};
+
+typedef struct pe_aggregate
+{
+	pe_aggregate_kind kind;
+	char	   *column[2];		/* names of attributes; NULL: none */
+	char	   *where;			/* the predicate as it was written; NULL: none */
+	int			where_position; /* in the text */
+	double		fraction;		/* of a quantile */
+	struct pe_aggregate *part[2];	/* of a ratio */
+	char	   *name;			/* AS; NULL: none */
+
+	/* set by who resolves the names */
+	int			number[2];		/* of column[]; -1: it is no number */
+	int			attribute;		/* of a quantile of bins: its place in the domain; -1: it is of a grid, and number[0] is there */
+	int			condition;		/* -1: none */
+
+	/* by pe_aggregates_sums: numbers of sums, -1: not used, or its weight is 0 */
+	int			sum[PE_AGG_SUMS];
+} pe_aggregate;
+
+/* Parses one aggregate; false with error filled.  unit: the name of the unit's column, NULL: none.  pe_aggregate_free frees it. */
+extern bool pe_aggregate_parse(const char *text, const char *unit, pe_aggregate *aggregate, pe_text_error *error);
+extern void pe_aggregate_free(pe_aggregate *aggregate);
+
+/* In one form; where: the canonical text of its condition, NULL: none; of a ratio those of its parts.  pe_free it. */
+extern char *pe_aggregate_canonical(const pe_aggregate *aggregate, const char *(*where) (const void *argument, int condition), const void *argument);
+
+/* Whether its error is known before it is asked: counts, counts of units and sums. */
+extern bool pe_aggregate_is_linear(const pe_aggregate *aggregate);
+
+/*
+ * The sums that aggregates need, each once, in sums->sum, which has room for PE_MAX_SUMS; sums->numbers and
+ * conditions are there.  always: bit n is set if number n is there in every row.  units: cells of a unit that is
+ * counted once in each; 0: rows are units.  A quantile's sum counts rows; its table has one attribute more.  False if they
+ * are too many.
+ */
+extern bool pe_aggregates_sums(pe_aggregate *aggregate, int aggregates, uint32_t always, int32_t units, pe_sums *sums);
+
+/* What is known of the sums of one query. */
+typedef struct pe_sum_estimate
+{
+	double		value;			/* in the units of the integers, shortened ones multiplied back */
+	double		variance;
+} pe_sum_estimate;
+
+typedef struct pe_aggregate_answer
+{
+	double		estimate;		/* NaN: unknown */
+	double		stderr_;
+	int			sums;			/* that the error comes from: */
+	double		part[PE_AGG_SUMS];	/* the standard deviation that each adds */
+} pe_aggregate_answer;
+
+/* What all cells together have: of a share. */
+typedef struct pe_sum_total
+{
+	pe_sum_estimate estimate;
+	double		covariance;		/* with the query */
+} pe_sum_total;
+
+/* Not of quantiles.  total: of a share; else NULL. */
+extern void pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggregate, const pe_sum_estimate *estimate,
+								   const pe_sum_total *total, pe_aggregate_answer *answer);
+
+/* The estimates of a query with so many rows at reference values: means halfway from the middle to the upper bound,
+ * numbers as spread as equally likely ones between their bounds are, correlations of one half.  Variances are 0. */
+extern void pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estimate);
+
+/*
+ * share[s] of every sum, adding up to at most PE_WHOLE_SHARE.  variance: of each sum for the whole share, in one unit
+ * for all; a sum that no aggregate weighs gets none: share 0.
+ */
+extern void pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
+								const double *variance, uint64_t *share);
+
+/*
+ * Half the width of an interval that holds the truth with a probability of at least 95 %: of independent parts
+ * with these standard deviations.  laplace: each part is the Laplace noise of one measurement; else all are normal.
+ */
+extern double pe_aggregate_half(const double *part, int parts, bool laplace);
+
+#endif

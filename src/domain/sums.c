@@ -1,0 +1,532 @@
+/*
+ * sums.c
+ *	  Sums over rows by cells.  See sums.h.
+ */
+#include "domain/sums.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Bits that what one row adds may have: sums of 2^41 rows are below 2^58. */
+#define MOST_BOUND 32768
+
+/* ------------------------------------------------------------------
+ * Numbers
+ * ------------------------------------------------------------------
+ */
+
+/* Whole numbers that a double holds, and twice of them too. */
+#define MOST_WHOLE 0x1p51
+
+bool
+pe_number_init(pe_number *number, double lower, double upper, bool clamp, bool whole)
+{
+	bool		exact = whole && lower == rint(lower) && upper == rint(upper) && upper - lower <= PE_NUMBER_WHOLE &&
+		fabs(lower) <= MOST_WHOLE && fabs(upper) <= MOST_WHOLE;
+
+	*number = (pe_number) {.lower = lower, .upper = upper, .clamp = clamp, .whole = exact};
+	if (!isfinite(lower) || !isfinite(upper) || !(lower < upper))
+		return false;
+	number->most = exact ? (int32_t) (upper - lower) : PE_NUMBER_MOST;
+	return pe_number_step(number) > 0 && isfinite(pe_number_middle(number));
+}
+
+double
+pe_number_middle(const pe_number *number)
+{
+	return number->lower / 2 + number->upper / 2;
+}
+
+double
+pe_number_step(const pe_number *number)
+{
+	return (number->upper / 2 - number->lower / 2) / number->most;
+}
+
+bool
+pe_number_place(const pe_number *number, double value, int32_t *u)
+{
+	bool		inside = value >= number->lower && value <= number->upper;	/* NaN is not */
+	double		place;
+
+	*u = 0;
+	if (isnan(value) || (!inside && !number->clamp))
+		return false;
+	value = value < number->lower ? number->lower : value > number->upper ? number->upper : value;
+	if (number->whole)
+		place = 2 * value - number->lower - number->upper;
+	else
+		place = rint(number->most * ((value - pe_number_middle(number)) / (number->upper / 2 - number->lower / 2)));
+	/* rounding, and whole numbers that came as others, never leave the bounds */
+	*u = place < -number->most ? -number->most : place > number->most ? number->most : (int32_t) place;
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * Sums
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_sums_prepare(pe_sums *sums)
+{
+	for (int c = 0; c < sums->conditions; c++)
+	{
+		sums->named[c] = 0;
+		for (int i = 0; i < sums->condition[c].leaves; i++)
+			sums->named[c] |= UINT32_C(1) << sums->condition[c].leaf[i].attribute;
+	}
+}
+
+/* The largest product of two numbers. */
+static int64_t
+largest_product(const pe_sums *sums, const pe_sum *sum)
+{
+	int			b = sum->kind == PE_SUM_SQUARE ? sum->a : sum->b;
+
+	return (int64_t) sums->number[sum->a].most * sums->number[b].most;
+}
+
+/* x / 2^shift to the nearest whole number, halves up. */
+static inline int64_t
+shortened(int64_t x, int shift)
+{
+	return shift == 0 ? x : (x + (INT64_C(1) << (shift - 1))) >> shift;
+}
+
+int
+pe_sum_shift(const pe_sums *sums, const pe_sum *sum)
+{
+	int			shift = 0;
+
+	if (sum->kind != PE_SUM_SQUARE && sum->kind != PE_SUM_PRODUCT)
+		return 0;
+	while (shortened(largest_product(sums, sum), shift) > MOST_BOUND)
+		shift++;
+	return shift;
+}
+
+/* shortened(-x) is not below -shortened(x), so that the bound holds on both sides. */
+int64_t
+pe_sum_bound(const pe_sums *sums, const pe_sum *sum)
+{
+	switch (sum->kind)
+	{
+		case PE_SUM_VALUE:
+			return sums->number[sum->a].most;
+		case PE_SUM_SQUARE:
+		case PE_SUM_PRODUCT:
+			return shortened(largest_product(sums, sum), pe_sum_shift(sums, sum));
+		default:
+			return 1;
+	}
+}
+
+int32_t
+pe_sum_places(const pe_sums *sums, const pe_sum *sum)
+{
+	return sum->kind == PE_SUM_GRID ? 2 * sums->number[sum->a].most + 1 : 1;
+}
+
+bool
+pe_sums_place(const pe_sums *sums, pe_tables *tables)
+{
+	int64_t		begin = 0;
+
+	for (int32_t t = 0; t < tables->tables; t++)
+	{
+		int64_t		cells = tables->first[t + 1] - begin;
+
+		begin = tables->first[t + 1];
+		tables->first[t + 1] = tables->first[t] + cells * pe_sum_places(sums, &sums->sum[t]);
+		if (tables->first[t + 1] > PE_MAX_TABLE_CELLS)
+			return false;
+	}
+	return true;
+}
+
+bool
+pe_sum_is_signed(const pe_sum *sum)
+{
+	return sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_PRODUCT;
+}
+
+/* A condition that looks at an attribute without a cell for the row is not true. */
+uint64_t
+pe_sums_conditions(const pe_sums *sums, const int32_t *coordinate, uint64_t has)
+{
+	for (int c = 0; c < sums->conditions; c++)
+	{
+		uint64_t	named = (uint64_t) sums->named[c] * PE_HAS_ATTRIBUTE(0);
+		uint64_t	holds = (uint64_t) pe_predicate_selects(&sums->condition[c], coordinate) & ((has & named) == named);
+
+		has |= holds * PE_HAS_CONDITION(c);
+	}
+	return has;
+}
+
+/* 1 for a row that the sum counts, else 0. */
+static inline int64_t
+counted(uint64_t needs, uint64_t has, uint8_t counts)
+{
+	return ((has & needs) == needs) & counts;
+}
+
+void
+pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size_t step, const uint64_t *restrict has,
+			 const uint8_t *restrict counts, int32_t rows, int64_t *restrict weight)
+{
+	const int32_t *restrict u = number + sum->a * step;
+	const int32_t *restrict v = number + sum->b * step;
+	const uint64_t needs = sum->needs;
+	const int	shift = pe_sum_shift(sums, sum);
+	const int64_t half = shift == 0 ? 0 : INT64_C(1) << (shift - 1);
+
+	switch (sum->kind)
+	{
+		case PE_SUM_VALUE:
+			for (int32_t r = 0; r < rows; r++)
+				weight[r] = u[r] * counted(needs, has[r], counts[r]);
+			break;
+		case PE_SUM_SQUARE:
+			{
+				const int64_t most = (int64_t) sums->number[sum->a].most * sums->number[sum->a].most;
+
+				for (int32_t r = 0; r < rows; r++)
+					weight[r] = ((2 * (int64_t) u[r] * u[r] - most + half) >> shift) * counted(needs, has[r], counts[r]);
+				break;
+			}
+		case PE_SUM_PRODUCT:
+			for (int32_t r = 0; r < rows; r++)
+				weight[r] = (((int64_t) u[r] * v[r] + half) >> shift) * counted(needs, has[r], counts[r]);
+			break;
+		default:
+			for (int32_t r = 0; r < rows; r++)
+				weight[r] = counted(needs, has[r], counts[r]);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * Rows of units as cells of one product: attributes, numbers (0: absent), conditions, and whether attributes
+ * that drop no row have a cell
+ * ------------------------------------------------------------------
+ */
+
+static bool
+drops(const pe_sums *sums, int attribute)
+{
+	return (sums->dropping >> attribute & 1) != 0;
+}
+
+static bool
+widen(pe_u128 *cells, uint32_t by)
+{
+	if (*cells > PE_WIDE_CELLS / by)
+		return false;
+	*cells *= by;
+	return true;
+}
+
+static uint32_t
+places(const pe_number *number)
+{
+	return 2 * (uint32_t) number->most + 2;
+}
+
+pe_u128
+pe_sums_product(const pe_sums *sums, const pe_tables *tables)
+{
+	pe_u128		cells = pe_tables_product(tables);
+	bool		fits = cells > 0;
+
+	for (int n = 0; n < sums->numbers && fits; n++)
+		fits = widen(&cells, places(&sums->number[n]));
+	for (int c = 0; c < sums->conditions && fits; c++)
+		fits = widen(&cells, 2);
+	for (int a = 0; a < tables->attributes && fits; a++)
+		fits = drops(sums, a) || widen(&cells, 2);
+	return fits ? cells : 0;
+}
+
+static pe_u128
+append(pe_u128 number, uint32_t places, uint32_t place)
+{
+	return number * places + place;
+}
+
+static uint32_t
+has_bit(const pe_sum_row *row, uint64_t bit)
+{
+	return (row->has & bit) != 0;
+}
+
+pe_u128
+pe_sums_number(const pe_sums *sums, const pe_tables *tables, const pe_sum_row *row)
+{
+	pe_u128		number = pe_tables_number(tables, row->coordinate);
+
+	for (int n = 0; n < sums->numbers; n++)
+		number = append(number, places(&sums->number[n]), (uint32_t) (row->number[n] + sums->number[n].most + 1) * has_bit(row, PE_HAS_NUMBER(n)));
+	for (int c = 0; c < sums->conditions; c++)
+		number = append(number, 2, has_bit(row, PE_HAS_CONDITION(c)));
+	for (int a = 0; a < tables->attributes; a++)
+		if (!drops(sums, a))
+			number = append(number, 2, has_bit(row, PE_HAS_ATTRIBUTE(a)));
+	return number;
+}
+
+static uint32_t
+split(pe_u128 *number, uint32_t places)
+{
+	uint32_t	place = (uint32_t) (*number % places);
+
+	*number /= places;
+	return place;
+}
+
+void
+pe_sums_row(const pe_sums *sums, const pe_tables *tables, pe_u128 number, pe_sum_row *row)
+{
+	row->has = 0;
+	for (int a = tables->attributes - 1; a >= 0; a--)
+		if (drops(sums, a) || split(&number, 2) != 0)
+			row->has |= PE_HAS_ATTRIBUTE(a);
+	for (int c = sums->conditions - 1; c >= 0; c--)
+		row->has |= split(&number, 2) * PE_HAS_CONDITION(c);
+	for (int n = sums->numbers - 1; n >= 0; n--)
+	{
+		uint32_t	place = split(&number, places(&sums->number[n]));
+
+		row->number[n] = place > 0 ? (int32_t) place - sums->number[n].most - 1 : 0;
+		row->has |= (uint64_t) (place > 0) * PE_HAS_NUMBER(n);
+	}
+	pe_tables_coordinates(tables, number, row->coordinate);
+}
+
+/* ------------------------------------------------------------------
+ * The written form, in host order: sets of tables, domain, the head, numbers, sums, the predicates
+ * ------------------------------------------------------------------
+ */
+
+typedef struct sums_head
+{
+	uint32_t	dropping;
+	int32_t		numbers;
+	int32_t		conditions;
+	int32_t		selects;		/* 1: the predicate of all sums stands in front of the conditions */
+} sums_head;
+
+typedef struct written_number
+{
+	double		lower;
+	double		upper;
+	uint32_t	clamp;
+	uint32_t	whole;
+} written_number;
+
+static size_t
+predicate_size(const pe_predicate *predicate)
+{
+	return sizeof(uint32_t) + pe_predicate_size(predicate);
+}
+
+size_t
+pe_sums_size(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate)
+{
+	size_t		size = pe_tables_size(tables) + sizeof(uint32_t) + pe_domain_size(domain) + sizeof(sums_head) +
+		(size_t) sums->numbers * sizeof(written_number) + (size_t) sums->sums * sizeof(pe_sum);
+
+	if (predicate != NULL)
+		size += predicate_size(predicate);
+	for (int c = 0; c < sums->conditions; c++)
+		size += predicate_size(&sums->condition[c]);
+	return size;
+}
+
+static char *
+put(char *to, const void *from, size_t size)
+{
+	memcpy(to, from, size);
+	return to + size;
+}
+
+static char *
+put_predicate(char *to, const pe_predicate *predicate)
+{
+	uint32_t	size = (uint32_t) pe_predicate_size(predicate);
+
+	to = put(to, &size, sizeof(size));
+	pe_predicate_write(predicate, to);
+	return to + size;
+}
+
+void
+pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate, char *bytes)
+{
+	sums_head	head = {sums->dropping, sums->numbers, sums->conditions, predicate != NULL};
+	uint32_t	domain_size = (uint32_t) pe_domain_size(domain);
+	char	   *to = bytes + pe_tables_size(tables);
+
+	pe_tables_write(tables, bytes);
+	to = put(to, &domain_size, sizeof(domain_size));
+	pe_domain_write(domain, to);
+	to = put(to + domain_size, &head, sizeof(head));
+	for (int n = 0; n < sums->numbers; n++)
+	{
+		const pe_number *number = &sums->number[n];
+		written_number written = {number->lower, number->upper, number->clamp, number->whole};
+
+		to = put(to, &written, sizeof(written));
+	}
+	to = put(to, sums->sum, (size_t) sums->sums * sizeof(pe_sum));
+	if (predicate != NULL)
+		to = put_predicate(to, predicate);
+	for (int c = 0; c < sums->conditions; c++)
+		to = put_predicate(to, &sums->condition[c]);
+}
+
+static bool
+read_domain(pe_domain *domain, pe_cursor *from)
+{
+	uint32_t	size;
+
+	if (!pe_take(from, &size, sizeof(size)) || size > from->left || pe_domain_read(domain, from->at, size) != PE_DOMAIN_OK)
+		return false;
+	from->at += size;
+	from->left -= size;
+	return true;
+}
+
+static bool
+read_number(pe_number *number, pe_cursor *from)
+{
+	written_number written;
+
+	return pe_take(from, &written, sizeof(written)) && written.clamp <= 1 && written.whole <= 1 &&
+		pe_number_init(number, written.lower, written.upper, written.clamp != 0, written.whole != 0) &&
+		number->whole == (written.whole != 0);
+}
+
+/* The bits that there are at all. */
+static uint64_t
+known_bits(const pe_sums *sums, const pe_tables *tables)
+{
+	return (PE_HAS_NUMBER(sums->numbers) - 1) | (PE_HAS_CONDITION(sums->conditions) - PE_HAS_CONDITION(0)) |
+		((UINT64_C(1) << tables->attributes) - 1) * PE_HAS_ATTRIBUTE(0);
+}
+
+/* A sum of numbers needs them: what is absent stands as 0, and would count as the middle. */
+static bool
+is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
+{
+	static const uint8_t unused[sizeof(sum->unused)];
+	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_GRID;
+	bool		two = sum->kind == PE_SUM_PRODUCT;
+	uint64_t	needs = (one || two ? PE_HAS_NUMBER(sum->a) : 0) | (two ? PE_HAS_NUMBER(sum->b) : 0);
+
+	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_GRID || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
+		(sum->kind == PE_SUM_UNITS) != (sum->most > 0) || sum->most < 0 || (sum->needs & ~known_bits(sums, tables)) != 0)
+		return false;
+	if (one || two)
+		return sum->a < sums->numbers && (two ? sum->b < sums->numbers : sum->b == 0) && (sum->needs & needs) == needs;
+	return sum->a == 0 && sum->b == 0;
+}
+
+static bool
+read_predicate(pe_predicate *predicate, const pe_domain *domain, pe_cursor *from)
+{
+	uint32_t	size;
+
+	if (!pe_take(from, &size, sizeof(size)) || size > from->left || !pe_predicate_read(predicate, domain, from->at, size))
+		return false;
+	from->at += size;
+	from->left -= size;
+	return true;
+}
+
+static bool
+read_numbers(pe_sums *sums, int numbers, pe_cursor *from)
+{
+	if (numbers < 0 || numbers > PE_MAX_NUMBERS)
+		return false;
+	for (sums->numbers = 0; sums->numbers < numbers; sums->numbers++)
+		if (!read_number(&sums->number[sums->numbers], from))
+			return false;
+	return true;
+}
+
+static bool
+read_sums(pe_sums *sums, const pe_tables *tables, int conditions, pe_cursor *from)
+{
+	if (tables->tables > PE_MAX_SUMS || conditions < 0 || conditions > PE_MAX_CONDITIONS)
+		return false;
+	sums->sum = pe_alloc((size_t) tables->tables, sizeof(pe_sum));
+	sums->sums = tables->tables;
+	if (!pe_take(from, sums->sum, (size_t) sums->sums * sizeof(pe_sum)))
+		return false;
+	sums->conditions = conditions;
+	for (int32_t s = 0; s < sums->sums; s++)
+		if (!is_sound(sums, tables, &sums->sum[s]))
+			return false;
+	return true;
+}
+
+static bool
+read_predicates(pe_sums *sums, const pe_domain *domain, pe_predicate *predicate, int selects, pe_cursor *from)
+{
+	int			conditions = sums->conditions;
+
+	if (selects < 0 || selects > 1 || (selects == 1 && !read_predicate(predicate, domain, from)))
+		return false;
+	for (sums->conditions = 0; sums->conditions < conditions; sums->conditions++)
+		if (!read_predicate(&sums->condition[sums->conditions], domain, from))
+			return false;
+	pe_sums_prepare(sums);
+	return true;
+}
+
+/* Bit a of dropping is of an attribute that there is. */
+static bool
+read_all(pe_sums *sums, pe_tables *tables, pe_domain *domain, pe_predicate *predicate, pe_cursor *from)
+{
+	sums_head	head;
+
+	if (!pe_tables_read(tables, from) || !read_domain(domain, from) || !pe_tables_span(tables, domain) ||
+		!pe_take(from, &head, sizeof(head)) || (uint64_t) head.dropping >> (domain->attributes + domain->watched) != 0)
+		return false;
+	sums->dropping = head.dropping;
+	/* what has no conditions yet must not free any */
+	if (!read_numbers(sums, head.numbers, from) || !read_sums(sums, tables, head.conditions, from))
+	{
+		sums->conditions = 0;
+		return false;
+	}
+	return read_predicates(sums, domain, predicate, head.selects, from) && from->left == 0 && pe_sums_place(sums, tables);
+}
+
+bool
+pe_sums_read(pe_sums *sums, pe_tables *tables, pe_domain *domain, pe_predicate *predicate, const char *bytes, size_t size)
+{
+	pe_cursor	from = {bytes, size};
+
+	memset(sums, 0, sizeof(*sums));
+	memset(tables, 0, sizeof(*tables));
+	memset(domain, 0, sizeof(*domain));
+	memset(predicate, 0, sizeof(*predicate));
+	if (read_all(sums, tables, domain, predicate, &from))
+		return true;
+	pe_sums_free(sums);
+	pe_predicate_free(predicate);
+	pe_domain_free(domain);
+	pe_tables_free(tables);
+	return false;
+}
+
+void
+pe_sums_free(pe_sums *sums)
+{
+	for (int c = 0; c < sums->conditions; c++)
+		pe_predicate_free(&sums->condition[c]);
+	pe_free(sums->sum);
+	memset(sums, 0, sizeof(*sums));
+}

@@ -1,0 +1,153 @@
+/*
+ * sums.h
+ *	  Sums over rows by cells: of 1, of numbers, of their squares and products, as integers,
+ *	  and counts of units.
+ *
+ * A number has public bounds.  Its value becomes an integer u in [-most, most]: the middle of the
+ * bounds is 0, the bounds are -most and most.  Of whole numbers between bounds that are at most
+ * PE_NUMBER_WHOLE apart this is exact; else it is rounded to the nearest of 65535 places.  What is NULL, NaN or
+ * outside without clamp is absent, and adds nothing to the sums that need it.
+ *
+ * A row that counts is in one cell of each table and adds to it
+ *
+ *		PE_SUM_ONE		1
+ *		PE_SUM_VALUE	u
+ *		PE_SUM_SQUARE	2 u^2 - most^2, in units of 2^shift
+ *		PE_SUM_PRODUCT	u v, in units of 2^shift
+ *		PE_SUM_GRID		1, in a table that has 2 most + 1 places for each cell: the place of u
+ *
+ * if the sum's condition is true and the numbers it needs are there; else 0.  Each is in [-bound, bound], an
+ * integer that follows from the row and from public things alone.  In units of 2^shift, so that bound is at most 2^15, it is
+ * rounded row by row.
+ *
+ * PE_SUM_UNITS counts units instead: each once in every cell where it has such a row, in at most `most` cells, chosen by
+ * the unit's own rows (units.h).
+ *
+ * Where rows of units are cut, two rows are equal if they are equal in all that any sum looks at: a row
+ * stands as a cell of one product of attributes, numbers and conditions.
+ */
+#ifndef PE_DOMAIN_SUMS_H
+#define PE_DOMAIN_SUMS_H
+
+#include "domain/tables.h"
+
+#define PE_MAX_NUMBERS 16
+#define PE_MAX_CONDITIONS 16
+#define PE_MAX_SUMS 256
+
+/* The most that bounds of whole numbers are apart to be exact. */
+#define PE_NUMBER_WHOLE 65534
+
+/* The places of other numbers on each side of the middle. */
+#define PE_NUMBER_MOST 32767
+
+typedef struct pe_number
+{
+	double		lower;			/* finite, lower < upper */
+	double		upper;
+	bool		clamp;			/* what is outside counts as the bound; else it is absent */
+	bool		whole;			/* u = 2 value - lower - upper */
+	int32_t		most;
+} pe_number;
+
+/* whole: all values are whole numbers.  False if the bounds make no sense. */
+extern bool pe_number_init(pe_number *number, double lower, double upper, bool clamp, bool whole);
+
+/* The integer of a value; false if it is absent, and *u is 0. */
+extern bool pe_number_place(const pe_number *number, double value, int32_t *u);
+
+/* What an integer is worth: value = middle + u step. */
+extern double pe_number_middle(const pe_number *number);
+extern double pe_number_step(const pe_number *number);
+
+typedef enum pe_sum_kind
+{
+	PE_SUM_ONE = 1,
+	PE_SUM_VALUE,				/* of number a */
+	PE_SUM_SQUARE,				/* of number a */
+	PE_SUM_PRODUCT,				/* of numbers a and b */
+	PE_SUM_UNITS,
+	PE_SUM_GRID					/* of number a */
+} pe_sum_kind;
+
+/* What a row has: a bit for each number that is there, each condition that is true, each attribute that has a cell for it. */
+#define PE_HAS_NUMBER(n) (UINT64_C(1) << (n))
+#define PE_HAS_CONDITION(c) (UINT64_C(1) << (PE_MAX_NUMBERS + (c)))
+#define PE_HAS_ATTRIBUTE(a) (UINT64_C(1) << (PE_MAX_NUMBERS + PE_MAX_CONDITIONS + (a)))
+
+/* One sum; the set of attributes that its table is by stands in the tables. */
+typedef struct pe_sum
+{
+	uint64_t	needs;			/* bits that a row must have */
+	int32_t		most;			/* PE_SUM_UNITS: cells of a unit; else 0 */
+	uint8_t		kind;
+	uint8_t		a;
+	uint8_t		b;
+	uint8_t		unused[5];
+} pe_sum;
+
+typedef struct pe_sums
+{
+	uint32_t	dropping;		/* bit a is set: where attribute a has no cell for a row, no sum counts it; of others only those that need a */
+	int			numbers;
+	pe_number	number[PE_MAX_NUMBERS];
+	int			conditions;
+	pe_predicate condition[PE_MAX_CONDITIONS];
+	uint32_t	named[PE_MAX_CONDITIONS];	/* by each: the attributes that it looks at */
+	int32_t		sums;
+	pe_sum	   *sum;			/* of table t: sum[t] */
+} pe_sums;
+
+/* What a row that is read becomes. */
+typedef struct pe_sum_row
+{
+	int32_t		coordinate[PE_MAX_ATTRIBUTES];	/* of the attributes that span tables; 0 where there is no cell */
+	int32_t		number[PE_MAX_NUMBERS]; /* 0 where it is absent */
+	uint64_t	has;
+	bool		counts;
+} pe_sum_row;
+
+/* The places that each cell of a sum's table has: 1, or those of a grid. */
+extern int32_t pe_sum_places(const pe_sums *sums, const pe_sum *sum);
+
+/* Moves the tables apart for the places that their cells have; false if they are too many. */
+extern bool pe_sums_place(const pe_sums *sums, pe_tables *tables);
+
+/* Fills named from the conditions. */
+extern void pe_sums_prepare(pe_sums *sums);
+
+/* The most that one row adds to a sum, as an absolute value, and by how many digits its products are shortened. */
+extern int64_t pe_sum_bound(const pe_sums *sums, const pe_sum *sum);
+extern int	pe_sum_shift(const pe_sums *sums, const pe_sum *sum);
+
+/* Whether a row can add less than 0. */
+extern bool pe_sum_is_signed(const pe_sum *sum);
+
+/* Sets the bits of conditions, from coordinates of all attributes, watched ones among them, and from the bits of attributes. */
+extern uint64_t pe_sums_conditions(const pe_sums *sums, const int32_t *coordinate, uint64_t has);
+
+/*
+ * What rows add to one sum, for rows side by side: number n of row r stands at number[n * step + r].  The same steps
+ * for all rows.
+ */
+extern void pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size_t step, const uint64_t *has,
+						 const uint8_t *counts, int32_t rows, int64_t *weight);
+
+/* ---- Rows of units as cells of one product ---- */
+
+/* The cells of the product; 0 if there are more than PE_WIDE_CELLS. */
+extern pe_u128 pe_sums_product(const pe_sums *sums, const pe_tables *tables);
+
+/* The cell of a row, and back; counts is not in it. */
+extern pe_u128 pe_sums_number(const pe_sums *sums, const pe_tables *tables, const pe_sum_row *row);
+extern void pe_sums_row(const pe_sums *sums, const pe_tables *tables, pe_u128 number, pe_sum_row *row);
+
+/* ---- As bytes: tables with a selection (tables.h), then the sums.  pe_sums_read checks every field. ---- */
+extern size_t pe_sums_size(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate);
+extern void pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate, char *bytes);
+extern bool pe_sums_read(pe_sums *sums, pe_tables *tables, pe_domain *domain, pe_predicate *predicate, const char *bytes, size_t size);
+
+/* Frees what pe_sums_read made. */
+extern void pe_sums_free(pe_sums *sums);
+
+#endif
