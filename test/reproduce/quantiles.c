@@ -418,7 +418,7 @@ static void
 run_tree(const table *t, pe_accounting accounting, int64_t nano, error *e, error *all)
 {
 	pe_allowance allowance = {.accounting = accounting, .left = nano};
-	pe_noise   *noise = pe_noise_to_read(accounting, HEIGHT, nano);
+	pe_noise   *noise = pe_noise_to_read(accounting, HEIGHT, 0, nano);
 	pe_i128    *exact = pe_alloc(NODES, sizeof(*exact));
 	int64_t    *released = pe_alloc(NODES, sizeof(*released));
 	double	   *node = pe_alloc(NODES, sizeof(*node));
