@@ -807,10 +807,10 @@ CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], met
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
         fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
-    RETURNS TABLE (term text, coefficient double precision, model text, release bigint)
+    RETURNS TABLE (term text, coefficient double precision, stderr double precision, model text, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
-    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; the same request again is answered free';
+    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; stderr: the standard deviation of a coefficient by the noise alone, not by the choice of the rows, for methods newton and one_pass, else NULL, and for an svm by newton NULL too; the same request again is answered free';
 
 CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
@@ -822,8 +822,8 @@ CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[
 COMMENT ON FUNCTION dp.quote_fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
     'what dp.fit with the same arguments would cost; reads no data, charges nothing';
 
-CREATE TYPE dp.model_term AS (term text, coefficient double precision, model text, release bigint);
-COMMENT ON TYPE dp.model_term IS 'a term of a fitted model; the aggregates that fit models return an array of them';
+CREATE TYPE dp.model_term AS (term text, coefficient double precision, stderr double precision, model text, release bigint);
+COMMENT ON TYPE dp.model_term IS 'a term of a fitted model, stderr as of dp.fit; the aggregates that fit models return an array of them';
 
 CREATE FUNCTION dp_internal.logistic_regression_add(internal, label "any", features double precision[], options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;

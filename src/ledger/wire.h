@@ -25,6 +25,9 @@ typedef struct pe_model_record
 	char	  **term;
 } pe_model_record;
 
+/* The values of its release, bits of doubles: the coefficients of the terms, then their standard errors, NaN where none is known. */
+#define PE_MODEL_VALUES(terms) (2 * (terms))
+
 /* What a backend asks of the ledger before it reads any row; what that costs stands in its plan. */
 typedef struct pe_charge_request
 {
