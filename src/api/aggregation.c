@@ -735,7 +735,7 @@ find_tables(pe_aggregation *g)
 				 errmsg("the tables that the request needs have too many cells together"),
 				 errdetail("At most " INT64_FORMAT " can be counted.", (int64) PE_MAX_TABLE_CELLS),
 				 errhint("Ask for fewer aggregates or groups at a time.")));
-	if (g->asked.dataset->unit != NULL && pe_sums_product(&g->sums, tables) == 0)
+	if (g->asked.dataset->unit != NULL && pe_sums_product(&g->sums, g->domain) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the columns have too many values together for a dataset with a unit"),

@@ -91,7 +91,7 @@ static pe_u128
 cells_of_units(const pe_question *question)
 {
 	if (question->sums != NULL)
-		return pe_sums_product(question->sums, question->tables);
+		return pe_sums_product(question->sums, question->domain);
 	return question->tables != NULL ? pe_tables_product(question->tables) : 0;
 }
 
