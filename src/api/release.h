@@ -19,7 +19,7 @@ typedef struct pe_release
 	int			attributes;
 	char	  **names;
 	char	   *workload_text;	/* NULL: no counts, */
-	bool		is_minimum;		/* but a minimum; else a model */
+	char	   *kind;			/* but "minimum", "keys", "bounds"; else a model */
 	bytea	   *payload;
 	pe_dataset *dataset;
 	pe_column  *columns;
