@@ -386,7 +386,7 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
                 THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.regexp_replace(p, '^(\S+) (\S+)( BC)?$', '\1T\2:00\3')) FROM pg_catalog.unnest(a.points) p)
                 WHEN a.kind = 'open' THEN NULL
                 ELSE pg_catalog.to_jsonb(a.points) END AS levels,
-           pg_catalog.nullif(a.outside, CASE a.kind WHEN 'open' THEN 'drop' END) AS outside, a.nulls, a.last, a.open
+           CASE WHEN a.kind <> 'open' THEN a.outside END AS outside, a.nulls, a.last, a.open
       FROM dp_ledger.dataset d JOIN dp_ledger.attribute a ON a.dataset_id = d.id
      WHERE NOT d.dropped
      ORDER BY d.dataset, a.position;

@@ -48,7 +48,9 @@ read_arguments(call *c)
 	pe_request_init(request, "dp.keys");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
 	request->attribute = palloc(sizeof(char *));
-	request->attribute[0] = pe_text_argument(fcinfo, ARG_COLUMN, "column");
+	request->attribute[0] = pe_optional_name(fcinfo, ARG_COLUMN);
+	if (request->attribute[0] == NULL)
+		pe_refuse_null("column");
 	request->attributes = 1;
 	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
 	request->rho = pe_optional_float(fcinfo, ARG_RHO, "rho");
@@ -68,7 +70,7 @@ refuse_pure(const pe_asked *asked)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp.keys does not go with pure accounting"),
 				 errdetail("A key that only one unit has is released with a small probability, which is charged as delta, and a pure budget has none."),
-				 errhint("Use a budget that counts rho: dp.grant_budget(dataset, grantee, epsilon, accounting => 'gdp') on a dataset with this accounting.")));
+				 errhint("Where the cap counts rho, the owner of the table can grant a budget that counts rho too.")));
 }
 
 static void

@@ -434,6 +434,8 @@ void
 pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column)
 {
 	pe_row	   *row = find_attribute(dataset, name);
+	MemoryContext here = CurrentMemoryContext;
+	pe_access	access;
 
 	if (row == NULL || !pe_row_bool(row, "open"))
 		ereport(ERROR,
@@ -443,7 +445,10 @@ pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column)
 				 errhint("The owner can open it: dp.add_attribute(%s, %s, open => true).",
 						 quote_literal_cstr(dataset->name), quote_literal_cstr(name))));
 	memset(column, 0, sizeof(*column));
+	pe_access_begin(&access);	/* the type is named as it was when it was declared */
+	MemoryContextSwitchTo(here);
 	bare_column_of_row(dataset, row, column);
+	pe_access_end(&access);
 	check_declared_columns(dataset);
 }
 
