@@ -188,6 +188,40 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT key, estimate FROM dp.keys('others', 'ward', rho => 1000, delta => 1e-9) WHERE key IN ('heart', 'lung', 'skin');
 SELECT key, round(estimate) FROM dp.keys('visits', 'i4', rho => 100, delta => 1.5e-9);
 
+-- Bounds: the ends of the first and the last range between powers of two in which there are rows
+RESET SESSION AUTHORIZATION;
+RESET pg_epsilon.max_memory;
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE numbers (i2 int2, i4 int4, i8 int8, n numeric, f4 float4, f8 float8, nothing int, zero int, t text, k int, large float8);
+INSERT INTO numbers SELECT CASE WHEN i <= 20 THEN -32768 ELSE 32767 END, i * 1000 - 20000, -i, i / 7.0 + 3, i * 1e30, CASE WHEN i = 1 THEN 'NaN' WHEN i = 2 THEN 'Infinity' ELSE i * 1e-6 END,
+    NULL, 0, 'x', i, 1e300 FROM generate_series(1, 40) i;
+SELECT dp.create_dataset('numbers', 'numbers', 1e5, delta => 1e-5);
+SELECT dp.add_attribute('numbers', c, open => true) FROM unnest('{i2,i4,i8,n,f4,f8,nothing,zero,t,large}'::name[]) c;
+SELECT dp.grant_budget('numbers', 'regress_ann', 1e5);
+SELECT dp.grant_budget('numbers', 'regress_bob', 1e3, accounting => 'pure', overcommit => true);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT c, lower, upper FROM unnest('{i2,i4,i8,n,f4,f8,nothing,zero,large}'::name[]) c, dp.bounds('numbers', c, rho => 100);
+SELECT count(*) AS charges FROM dp.charges WHERE dataset = 'numbers' \gset
+SELECT lower, upper FROM dp.bounds('numbers', 'i4', rho => 100);
+SELECT count(*) - :charges FROM dp.charges WHERE dataset = 'numbers';
+SELECT count(*) FROM dp.bounds('numbers', 'i4', rho => 100, fresh => true);
+SELECT count(*) - :charges FROM dp.charges WHERE dataset = 'numbers';
+SELECT rho, delta, request - 'version' FROM dp.charges WHERE request ->> 'column' = 'i4' AND dataset = 'numbers' LIMIT 1;
+SELECT refused(format($$SELECT * FROM dp.answer(%s, 'total')$$, (SELECT max(release) FROM dp.releases WHERE attributes = '{i4}')));
+-- too few rows for the noise
+SET client_min_messages = notice;
+SELECT lower, upper FROM dp.bounds('numbers', 'zero', rho => 1e-4);
+SET client_min_messages = warning;
+SELECT refused($$SELECT * FROM dp.bounds('numbers', 't', rho => 1)$$);
+SELECT refused($$SELECT * FROM dp.bounds('numbers', 'k', rho => 1)$$);
+SELECT refused($$SELECT * FROM dp.bounds('numbers', 'i4')$$);
+SELECT refused($$SELECT * FROM dp.bounds('numbers', NULL, rho => 1)$$);
+SELECT refused($$SELECT * FROM dp.bounds('numbers', 'i4', rho => 1e9)$$);
+-- a pure budget pays epsilon
+SET SESSION AUTHORIZATION regress_bob;
+SELECT lower, upper FROM dp.bounds('numbers', 'i4', epsilon => 100);
+SELECT refused($$SELECT * FROM dp.bounds('numbers', 'i4', rho => 1)$$);
+
 -- Pure budgets have no delta, and where values are protected keys are public
 RESET SESSION AUTHORIZATION;
 RESET pg_epsilon.max_memory;

@@ -808,6 +808,13 @@ CREATE FUNCTION dp.keys(dataset text, "column" name, epsilon double precision DE
 COMMENT ON FUNCTION dp.keys(text, name, double precision, double precision, double precision, integer, boolean, name) IS
     'the values of an open column that enough units have, and how many units have each, with noise; give epsilon or rho; delta: the probability that a value of a single unit is among them, which is charged, NULL: a small part of what the budget keeps for charges; rows_per_unit: how many keys of a unit count, each once, NULL: max_rows; the same request again is answered free';
 
+CREATE FUNCTION dp.bounds(dataset text, "column" name, epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, budget name DEFAULT NULL, fresh boolean DEFAULT false)
+    RETURNS TABLE (lower double precision, upper double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_bounds' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION dp.bounds(text, name, double precision, double precision, double precision, name, boolean) IS
+    'powers of two, or minus them, or 0, between which nearly all numbers of an open column lie, from a noisy histogram; NULL: too few rows to tell; give epsilon or rho; the same request again is answered free';
+
 CREATE TYPE dp.model_term AS (term text, coefficient double precision, model text, release bigint);
 COMMENT ON TYPE dp.model_term IS 'a term of a fitted model; the aggregates that fit models return an array of them';
 
