@@ -47,6 +47,7 @@ ask_ok($node, 'curator', qq{
 	SELECT dp.create_dataset('crossed', 'crossed', 1e4), dp.add_attribute('crossed', 'c', '{@{[ join ',', 0 .. 99 ]}}'),
 		dp.add_attribute('crossed', 'd', '{@{[ join ',', 0 .. 9 ]}}'), dp.grant_budget('crossed', 'ann', 1e4);
 	SELECT dp.add_attribute('people', n, -1, 1, 1) FROM unnest('{v,a}'::name[]) n;
+	SELECT dp.add_attribute(d, 'c', open => true) FROM unnest('{people,united}'::text[]) d;
 	SELECT dp.grant_budget('people', 'dan', 1e3, accounting => 'pure', overcommit => true);
 	SELECT dp.create_dataset('offers', 'offers', 1e4, neighbours => 'values', private_column => 'b', max_change => 0.01);
 	SELECT dp.add_attribute('offers', 'a', -1, 1, 1), dp.grant_budget('offers', 'ann', 1e4)});
@@ -58,6 +59,8 @@ sub cost { return sprintf('%s => %.9f', $_[0] // 'rho', 1e-6 + 1e-9 * ++$price) 
 my %question = (
 	histogram => [ 'ann', sub { return "dp.histogram('people', 'c', @{[ cost() ]})" } ],
 	dawa => [ 'dan', sub { return "dp.histogram('people', 'c', @{[ cost('epsilon') ]}, method => 'dawa')" } ],
+	keys => [ 'ann', sub { return "dp.keys('people', 'c', @{[ cost() ]}, delta => 1e-12)" } ],
+	bounds => [ 'ann', sub { return "dp.bounds('people', 'c', @{[ cost() ]})" } ],
 	fit => [ 'ann', sub { return "dp.fit('people', 'linear_regression', 'v', '{a}', 'one_pass', @{[ cost() ]})" } ],
 	minimize_max_affine => [ 'ann', sub { return "dp.minimize_max_affine('offers', '{a}', 'b', '{-1}', '{1}', @{[ cost() ]})" } ]);
 
@@ -91,6 +94,9 @@ my @offset = split /,/, ask_ok($node, 'curator', q{SELECT string_agg(test_offset
 my %exact = (
 	histogram => [ $narrow, wide(@counts) ],
 	dawa => [ $narrow, wide(@counts) ],
+	# a count stands behind the number of its key, in an order that the number decides; as exact answers they are wide
+	keys => [ map { "\0" . pack('q<', $_) } @counts ],
+	bounds => [ pack('q<2', 0, sum(@counts)), wide(sum(@counts)) ],
 	fit => [ wide(@moment[0 .. 2]) ],
 	minimize_max_affine => [ wide(@offset) ]);
 
