@@ -164,8 +164,8 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT left(key, 6), length(key), estimate FROM dp.keys('stays', 'ward', rho => 1000, delta => 1e-9) WHERE key !~ '^w[0-9]';
 -- two people with five keys each of a thousand meet in few of them
 SELECT count(*) <= 5, sum(estimate) <= 10 OR count(*) = 0 FROM dp.keys('stays', 'ward', rho => 1000, delta => 1e-9) WHERE key ~ '^w[0-9]';
--- with one key of each the three wards share the forty people
-SELECT sum(estimate), count(*) FROM dp.keys('stays', 'ward', rho => 1000, delta => 1e-9, rows_per_unit => 1) WHERE key IN ('heart', 'lung', 'skin');
+-- with one key of each the three wards share the forty people, but for three who have another ward that may be chosen
+SELECT sum(estimate) BETWEEN 37 AND 40, count(*) FROM dp.keys('stays', 'ward', rho => 1000, delta => 1e-9, rows_per_unit => 1) WHERE key IN ('heart', 'lung', 'skin');
 SELECT refused($$SELECT * FROM dp.keys('stays', 'ward', rho => 1, rows_per_unit => 6)$$);
 SELECT refused($$SELECT * FROM dp.keys('stays', 'ward', rho => 1, rows_per_unit => 0)$$);
 -- stderr: sqrt(k / 2 rho); substitute: sqrt(2) times as much
