@@ -54,23 +54,25 @@ wipe(void *argument)
  */
 
 /*
- * Bytes for an entry of a range of keys, in all processes: a state, its bytes on the way, the sum, here the slots and
- * as much room to sort them.
+ * Entries of a range of keys that there are at a time: here the slots and as much room to sort them.  Where each row is a
+ * unit, all of them may come at once: a state, its bytes on the way, and the sum.
  */
-#define ENTRY_COPIES 5
+#define SLOT_COPIES 2
+#define STATE_COPIES 3
 
 /* No state may have 1 GB as bytes, and no range takes longer than a second or two to draw for. */
 #define MOST_SLOTS ((size_t) 1 << 24)
 
-/* A share is half of what there is memory for: the parts of a hash differ. */
+/* A share is three quarters of what there is memory for: the parts of a hash differ. */
 static void
 divide_keys(finding *f, uint64 rows, size_t memory)
 {
-	size_t		most = Min(memory / (ENTRY_COPIES * sizeof(pe_key_count)), MOST_SLOTS);
-	size_t		share = Max(most / 2, 1);
+	int			copies = SLOT_COPIES + (f->question->dataset->unit == NULL ? STATE_COPIES : 0);
+	size_t		most = Min(memory / (copies * sizeof(pe_key_count)), MOST_SLOTS);
+	size_t		share = Max(most - most / 4, 1);
 
 	f->ranges = rows <= most ? 1 : (uint32) Min((rows - 1) / share + 1, (uint64) PG_INT32_MAX);
-	f->slots = rows <= most ? Max(rows, 1) : 2 * share;
+	f->slots = rows <= most ? Max(rows, 1) : most;
 }
 
 /* Where each row is a unit, no rows of units are collected. */
