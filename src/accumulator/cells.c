@@ -7,11 +7,18 @@
 
 #include "accumulator/kinds.h"
 
+/* Whether rows are gathered first. */
+static bool
+has_tables(const pe_accumulator *a)
+{
+	return a->reading == PE_READ_TABLES || a->reading == PE_READ_SUMS;
+}
+
 static void
 begin_counts(pe_accumulator *a)
 {
 	a->count = pe_alloc((size_t) a->cells, sizeof(*a->count));
-	if (a->reading != PE_READ_CELLS)
+	if (has_tables(a))
 		pe_gathered_begin(a);
 }
 
@@ -71,7 +78,7 @@ static pe_u128
 cells_of_units(const pe_accumulator *a)
 {
 	if (a->reading == PE_READ_SUMS)
-		return pe_sums_product(&a->summed, &a->tables);
+		return pe_sums_product(&a->summed, &a->domain);
 	return a->reading == PE_READ_TABLES ? pe_tables_product(&a->tables) : (pe_u128) a->domain.cells;
 }
 
@@ -85,20 +92,20 @@ frame_of(const pe_accumulator *a)
 }
 
 /* Sorted, so that who takes the state in only merges. */
-static void
-sort_units(pe_accumulator *a)
+void
+pe_collected_units_settle(pe_accumulator *a)
 {
 	pe_units_sort(&a->units);
 }
 
-static size_t
-units_size(const pe_accumulator *a)
+size_t
+pe_collected_units_size(const pe_accumulator *a)
 {
 	return pe_units_size(&a->units);
 }
 
-static void
-write_units(const pe_accumulator *a, char *bytes)
+void
+pe_collected_units_write(const pe_accumulator *a, char *bytes)
 {
 	pe_units_frame frame = frame_of(a);
 
@@ -106,8 +113,8 @@ write_units(const pe_accumulator *a, char *bytes)
 	pe_wipe(&frame, sizeof(frame));
 }
 
-static pe_combined
-combine_units(pe_accumulator *a, const char *bytes, size_t size)
+pe_combined
+pe_collected_units_combine(pe_accumulator *a, const char *bytes, size_t size)
 {
 	pe_units_frame own = frame_of(a);
 	pe_units_frame frame;
@@ -144,7 +151,7 @@ gather_sum_row(void *argument, pe_u128 cell, bool counts)
 	pe_accumulator *a = argument;
 	pe_sum_row	row;
 
-	pe_sums_row(&a->summed, &a->tables, cell, &row);
+	pe_sums_row(&a->summed, &a->domain, cell, &row);
 	row.counts = counts;
 	pe_accumulator_add_sum_row(a, &row);
 }
@@ -164,7 +171,7 @@ cell_of_people(void *argument, pe_u128 cell, pe_u128 *group)
 	uint64_t	needs = p->a->summed.sum[p->table].needs;
 	pe_sum_row	row;
 
-	pe_sums_row(&p->a->summed, &p->a->tables, cell, &row);
+	pe_sums_row(&p->a->summed, &p->a->domain, cell, &row);
 	*group = (pe_u128) pe_tables_place(&p->a->tables, p->table, row.coordinate);
 	return (row.has & needs) == needs;
 }
@@ -190,20 +197,38 @@ count_units(pe_accumulator *a)
 {
 	begin_counts(a);
 	pe_units_sort(&a->units);
-	if (a->reading == PE_READ_CELLS)
+	if (a->reading == PE_READ_SIZES)
+		pe_units_count_sizes(&a->units, (int32_t) a->cells, a->count);
+	else if (a->reading == PE_READ_CELLS)
 		pe_units_count(&a->units, &a->keys, a->cut.max_rows, a->domain.cells, a->count);
 	else
 		pe_units_choose(&a->units, &a->keys, a->cut.max_rows, a->reading == PE_READ_SUMS ? gather_sum_row : gather_row, a);
 	count_people(a);
-	a->kind = a->reading == PE_READ_CELLS ? &counts : &counts_of_tables;
+	a->kind = has_tables(a) ? &counts_of_tables : &counts;
 }
 
-static const pe_accumulator_kind units = {sort_units, units_size, write_units, combine_units, count_units};
+static const pe_accumulator_kind units = {
+	pe_collected_units_settle, pe_collected_units_size, pe_collected_units_write, pe_collected_units_combine, count_units
+};
 
 /* ------------------------------------------------------------------
  * Both
  * ------------------------------------------------------------------
  */
+
+/* A unit's rows are all in one cell, which is not what is counted. */
+static bool
+read_sizes(pe_accumulator *a, const char *bytes, size_t size)
+{
+	pe_sizes_spec sizes;
+
+	if (!a->has_cut || size < sizeof(sizes))
+		return false;
+	memcpy(&sizes, bytes, sizeof(sizes));
+	a->cells = sizes.most;
+	return sizes.most >= 1 && sizes.most <= PE_SIZES_MOST &&
+		pe_selection_read(&a->domain, &a->predicate, bytes + sizeof(sizes), size - sizeof(sizes)) && a->domain.attributes == 0;
+}
 
 static bool
 read_spec(pe_accumulator *a, const char *bytes, size_t size)
@@ -212,6 +237,8 @@ read_spec(pe_accumulator *a, const char *bytes, size_t size)
 		return pe_tables_selection_read(&a->tables, &a->domain, &a->predicate, bytes, size);
 	if (a->reading == PE_READ_SUMS)
 		return pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes, size);
+	if (a->reading == PE_READ_SIZES)
+		return read_sizes(a, bytes, size);
 	return pe_selection_read(&a->domain, &a->predicate, bytes, size) && pe_domain_has_numbers(&a->domain);
 }
 
@@ -227,11 +254,12 @@ begin_units(pe_accumulator *a)
 bool
 pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size)
 {
-	bool		of_tables = a->reading != PE_READ_CELLS;
+	bool		of_tables = has_tables(a);
 
 	if (!read_spec(a, bytes, size) || (a->has_cut && !begin_units(a)))
 		return false;
-	a->cells = of_tables ? a->tables.first[a->tables.tables] : a->domain.cells;
+	if (a->reading != PE_READ_SIZES)
+		a->cells = of_tables ? a->tables.first[a->tables.tables] : a->domain.cells;
 	if (!a->has_cut)
 		begin_counts(a);
 	a->kind = a->has_cut ? &units : of_tables ? &counts_of_tables : &counts;

@@ -11,9 +11,11 @@
 #include "utils/tuplestore.h"
 
 #include "api/arguments.h"
+#include "api/sizes.h"
 #include "ledger/budget.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "server/access.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_describe);
 
@@ -66,6 +68,11 @@ describe_attribute(ReturnSetInfo *result, const pe_column *column)
 {
 	bool		bins = column->domain.kind == PE_BINS;
 
+	if (column->bare)
+	{
+		line(result, "  %s (%s), open: dp.keys and dp.bounds look for its values", column->name, format_type_be(column->type));
+		return;
+	}
 	line(result, "  %s (%s), %d cells", column->name, format_type_be(column->type), column->cells);
 	line(result, "    %s: %s%s", bins ? "edges of bins" : "levels", list_of_points(column),
 		 !bins ? "" : column->domain.open ? "; the last edge is outside" : "; the last bin holds its upper edge");
@@ -73,6 +80,8 @@ describe_attribute(ReturnSetInfo *result, const pe_column *column)
 		 column->domain.outside == PE_OUTSIDE_CLAMP ? "counted in the nearest bin"
 		 : column->domain.outside == PE_OUTSIDE_OTHER ? "counted in a cell 'other'" : "not counted",
 		 column->domain.nulls == PE_NULLS_CELL ? "counted in a cell of their own" : "not counted");
+	if (column->open)
+		line(result, "    open: dp.keys and dp.bounds look for its values");
 }
 
 static char *
@@ -106,6 +115,57 @@ describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
 		line(result, "  at most %d of the rows of each count, and none where it is NULL", dataset->max_rows);
 }
 
+static char *
+percent(pe_percentage percentage)
+{
+	return percentage.stderr_ < 0.5 ? psprintf("about %.0f %%", percentage.part)
+		: psprintf("about %.0f %% (+- %.0f)", percentage.part, percentage.stderr_);
+}
+
+/* The fewest rows of a unit of which 95 % of all are kept. */
+static int
+rows_that_suffice(const pe_sizes *sizes)
+{
+	int			rows = 1;
+
+	while (rows < sizes->most && pe_sizes_rows_kept(sizes, rows).part < 95)
+		rows++;
+	return rows;
+}
+
+static void
+describe_cut(ReturnSetInfo *result, const pe_sizes *sizes, int rows)
+{
+	line(result, "    %s of units have at most %d row%s; max_rows %d keeps %s%s of rows", percent(pe_sizes_units_within(sizes, rows)),
+		 rows, rows == 1 ? "" : "s", rows, pe_sizes_are_cut(sizes) ? "at most " : "", percent(pe_sizes_rows_kept(sizes, rows)));
+}
+
+/* What dp.rows_per_unit found, to those who may read it. */
+static void
+describe_sizes(ReturnSetInfo *result, pe_dataset *dataset)
+{
+	pe_sizes	sizes;
+	bool		found;
+	int			suffice;
+
+	PE_UNDONE();
+	found = pe_sizes_find(dataset, &sizes);
+	PE_END_UNDONE();
+	if (!found)
+		return;
+	line(result, "  rows of a unit, by release " INT64_FORMAT ":%s", sizes.release,
+		 pe_sizes_are_told(&sizes) ? "" : " too few units beside its noise");
+	if (!pe_sizes_are_told(&sizes))
+		return;
+	suffice = rows_that_suffice(&sizes);
+	if (dataset->max_rows < sizes.most)
+		describe_cut(result, &sizes, dataset->max_rows);
+	if (suffice != dataset->max_rows && suffice < sizes.most && !pe_sizes_are_cut(&sizes))
+		describe_cut(result, &sizes, suffice);
+	if (pe_sizes_are_cut(&sizes))
+		line(result, "    some units have %d rows or more, of which %d are in these figures", sizes.most, sizes.most);
+}
+
 static void
 describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 {
@@ -137,11 +197,18 @@ describe_minimum(ReturnSetInfo *result, const pe_dataset *dataset, const pe_colu
 static void
 describe_histogram(ReturnSetInfo *result, const pe_dataset *dataset, const pe_column *columns, int count)
 {
-	if (count == 0)
-		return;
-	line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
-		 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
-	line(result, "  and then dp.histogram with the same arguments");
+	int			first = 0;
+
+	while (first < count && columns[first].bare)
+		first++;
+	if (first < count)
+	{
+		line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
+			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[first].name));
+		line(result, "  and then dp.histogram with the same arguments");
+	}
+	else if (count > 0)
+		line(result, "ask: SELECT * FROM dp.keys(%s, %s, epsilon => 0.1)", quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
 }
 
 Datum
@@ -160,7 +227,10 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 	if (pe_dataset_has_values(dataset))
 		describe_values(result, dataset);
 	else
+	{
 		describe_unit(result, dataset);
+		describe_sizes(result, dataset);
+	}
 	describe_budget(result, dataset);
 	line(result, "attributes:");
 	for (int i = 0; i < count; i++)

@@ -43,7 +43,7 @@ read_row(pe_release *r)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
 		"coalesce(rho, epsilon, 0), payload, predicate, accounting, "
-		"workload IS NULL AND request::jsonb->>'kind' = 'minimum', method = 'dawa', "
+		"request::jsonb->>'kind', method = 'dawa', "
 		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0), created "
 	"FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
@@ -64,7 +64,7 @@ read_row(pe_release *r)
 	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
 	r->predicate_text = pe_access_text(0, 8);
 	r->accounting = pe_accounting_of(pe_access_text(0, 9));
-	r->is_minimum = pe_access_int64(0, 10) != 0;
+	r->kind = pe_access_text(0, 10);
 	r->is_dawa = pe_access_int64(0, 11) != 0;
 	rows_per_unit = (int) pe_access_int64(0, 12);
 	r->created = DatumGetTimestampTz(pe_access_datum(0, 13, &isnull));
@@ -106,18 +106,37 @@ load_strategy(pe_release *r)
 	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible, pe_plan_lattices(&r->kept.strategy, &rules, r->accounting, r->nano)};
 }
 
-/* What is no measurement of counts. */
+/* Releases without a workload: what they are, and who gives them back. */
+static const struct
+{
+	const char *kind;
+	const char *what;
+	const char *hint;
+}			other_kinds[] = {
+	{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
+	{"aggregate", "holds aggregates", "dp.aggregate with the same arguments returns them, free."},
+	{"rows_per_unit", "counts units by how many rows they have", "dp.rows_per_unit with the same arguments returns it, free."},
+	{"keys", "holds keys", "dp.keys with the same arguments returns them, free."},
+	{"bounds", "holds bounds", "dp.bounds with the same arguments returns them, free."}
+};
+
+/* What is no measurement of counts per cell. */
 static void
 refuse_kind(const pe_release *r)
 {
+	const char *what = "is a model";
+	const char *hint = "dp.models tells its name, and dp.predict uses it.";
+
+	for (int i = 0; i < lengthof(other_kinds); i++)
+		if (r->kind != NULL && strcmp(r->kind, other_kinds[i].kind) == 0)
+		{
+			what = other_kinds[i].what;
+			hint = other_kinds[i].hint;
+		}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 r->is_minimum
-			 ? errmsg("release " INT64_FORMAT " is a minimum", r->id)
-			 : errmsg("release " INT64_FORMAT " is a model", r->id),
-			 r->is_minimum
-			 ? errhint("dp.minimize_max_affine with the same arguments returns it, free.")
-			 : errhint("dp.models tells its name, and dp.predict uses it.")));
+			 errmsg("release " INT64_FORMAT " %s", r->id, what),
+			 errhint("%s", hint)));
 }
 
 void

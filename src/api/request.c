@@ -97,6 +97,12 @@ default_delta(const pe_asked *asked, bool approximate)
 		: pe_delta_of_conversion(delta, share);
 }
 
+double
+pe_asked_delta_of_charge(const pe_asked *asked)
+{
+	return default_delta(asked, true);
+}
+
 static void
 resolve_delta(pe_asked *asked, bool counts, bool approximate)
 {
@@ -204,7 +210,7 @@ pe_text_end(StringInfo text, const pe_asked *asked, const char *method)
 
 	if (asked->request->of_query)
 		appendStringInfoString(text, ", \"rows\": \"of a query\"");
-	else if (asked->dataset->unit != NULL)
+	else if (asked->dataset->unit != NULL && !asked->request->sizes)
 		appendStringInfo(text, ", \"rows_per_unit\": %d", asked->dataset->max_rows);
 	pe_text_add(text, "method", method);
 	pe_text_add(text, "accounting", pe_accounting_name(asked->ask.accounting));

@@ -34,6 +34,7 @@ typedef struct pe_request
 	char	   *budget;
 	bool		cuts;			/* rows_per_unit is given */
 	int			rows_per_unit;
+	bool		sizes;			/* units are counted by how many rows they have: none is cut */
 	bool		fresh;
 	bool		of_query;		/* rows come from a query, without their units: as float8[], of a minimum without names */
 
@@ -87,6 +88,9 @@ extern void pe_asked_cut(pe_asked *asked);
  * method, whose delta is charged.  22023 for what does not go together.
  */
 extern void pe_asked_resolve_cost(pe_asked *asked, bool counts, bool approximate);
+
+/* What is charged of delta where none is given: a small part of what the budget keeps for charges. */
+extern double pe_asked_delta_of_charge(const pe_asked *asked);
 
 /* The error of a plan that could not be made, but for what a kind says of its options.  least: cost in nano-units; most: in units. */
 extern void pe_asked_check_plan(const pe_asked *asked, pe_plan_status status, int64 least, double most);

@@ -33,8 +33,8 @@
  *
  * What private models are made of is audited in the same way (fits.h), with fewer draws,
  * and whole fits on tables of a few rows, with a few; so are the minimisation of piecewise
- * affine functions (minima.h), counts by way of a private partition (dawa.h), strategies of blocks (blocks.h) and
- * aggregates (aggregates.h).  How
+ * affine functions (minima.h), counts by way of a private partition (dawa.h), strategies of blocks (blocks.h), aggregates
+ * (aggregates.h) and keys that nobody has listed (keys.h).  How
  * often whole fits read the rows is compared between neighbours (passes.h).
  *
  * The random bytes are those of the shim's reproducible stream, begun anew for
@@ -168,6 +168,19 @@ laplace_release(const subject *s, pe_i128 *exact, size_t count, int64_t *release
 static const mechanism laplace = {"laplace", PE_PURE, true, laplace_release, pe_strategy_sensitivity_l1,
 	NULL, NULL, LEAST_SHARE, UINT64_MAX};
 
+/* People: of a strategy that is not the identity the sensitivity is a bound. */
+static const mechanism people = {"people", PE_ZCDP, false, gaussian_release, pe_strategy_people_sq,
+	NULL, NULL, LEAST_SHARE, UINT64_MAX};
+static const mechanism people_pure = {"people", PE_PURE, true, laplace_release, pe_strategy_people_l1,
+	NULL, NULL, LEAST_SHARE, UINT64_MAX};
+
+/* Whether a unit is counted once in a cell (strategy/people.c), in max_rows cells. */
+static bool
+counts_people(const mechanism *m)
+{
+	return m->sensitivity == pe_strategy_people_sq || m->sensitivity == pe_strategy_people_l1;
+}
+
 #include "fits.h"
 #include "minima.h"
 #include "dawa.h"
@@ -211,6 +224,16 @@ static const target targets[] = {
 	{&laplace, PE_SUBSTITUTE, 3, "prefix(4)", 1, 1000000000, 3},
 	{&laplace, PE_ADD_REMOVE, 1, "all_range(8)", -1, 1000000000, 3},
 	{&laplace, PE_SUBSTITUTE, 1, MARGINALS, 4, 1000000000, 3},
+	{&people, PE_ADD_REMOVE, 3, "identity(4)", -1, 500000000, 3},
+	{&people, PE_ADD_REMOVE, 3, "identity(4)", -1, 55555555, INT64_C(1) << 60},
+	{&people, PE_SUBSTITUTE, 2, "identity(6)", -1, 500000000, 3},
+	{&people, PE_ADD_REMOVE, 2, "prefix(4)", -1, 500000000, 3},
+	{&people, PE_SUBSTITUTE, 2, "prefix(4)", 1, 125000000, 3},
+	{&people, PE_ADD_REMOVE, 3, "all_range(8)", -1, 500000000, 3},
+	{&people, PE_SUBSTITUTE, 1, "all_range(8)", -1, 500000000, 3},
+	{&people_pure, PE_ADD_REMOVE, 3, "identity(4)", -1, 1000000000, 3},
+	{&people_pure, PE_SUBSTITUTE, 2, "identity(6)", -1, 1000000000, 3},
+	{&people_pure, PE_ADD_REMOVE, 2, "prefix(4)", -1, 1000000000, 3},
 	{&blocks_zcdp, PE_ADD_REMOVE, 1, MARGINALS, -1, 500000000, 3},
 	{&blocks_zcdp, PE_ADD_REMOVE, 3, MARGINALS, -1, 125000000, 3},
 	{&blocks_zcdp, PE_SUBSTITUTE, 1, MARGINALS, -1, 500000000, 3},
@@ -334,6 +357,7 @@ prepare(const target *of, subject *s)
 		pe_bug("no sensitivity");
 	if (of->mechanism->prepare == NULL)
 		fill_shifts(s);
+	s->a.once = counts_people(of->mechanism);
 	s->listed = worst_neighbours(&s->a, of->max_rows, of->neighbours, of->mechanism->l1, true, s->worst);
 	s->without_zero = worst_neighbours(&s->a, of->max_rows, of->neighbours, of->mechanism->l1, false, unused);
 }
@@ -560,6 +584,8 @@ at_most(uint64_t draws, uint64_t most)
 	return draws < most ? draws : most;
 }
 
+#include "keys.h"
+
 /* The mechanism that was asked for alone; NULL: all. */
 static const char *only;
 
@@ -573,14 +599,16 @@ draws_of(const mechanism *m, uint64_t draws)
 }
 
 /*
- * Two columns of blocks are as far apart in the L1 norm as their norms allow, and of aggregates no row changes all
- * sums as much as it can: no pair of neighbours loses all of that.
+ * Two columns of blocks are as far apart in the L1 norm as their norms allow, of aggregates no row changes all sums as
+ * much as it can, and columns of people add up as far as pairs of them do: no pair of neighbours loses all of that.
  */
 static bool
 is_bounded(const subject *s)
 {
-	return s->of.neighbours == PE_SUBSTITUTE &&
-		(s->of.mechanism == &blocks_pure || (s->of.mechanism->prepare == prepare_aggregate && agg.of->m == 0));
+	bool		apart = s->of.mechanism == &blocks_pure || (s->of.mechanism->prepare == prepare_aggregate && agg.of->m == 0);
+
+	return (apart && s->of.neighbours == PE_SUBSTITUTE) ||
+		(counts_people(s->of.mechanism) && !pe_strategy_counts_columns(&s->strategy));
 }
 
 static void
@@ -595,9 +623,10 @@ audit_target(const target *of, uint64_t draws)
 
 	prepare(of, &s);
 	name_target(of, name, sizeof(name));
-	if (of->mechanism->sensitivity != NULL)
+	if (of->mechanism->sensitivity != NULL && !is_bounded(&s))
 		ok(s.sensitivity == s.listed, name, "the sensitivity is what the list of all neighbours says");
-	if (of->mechanism->prepare == prepare_sums || of->mechanism->prepare == prepare_blocks || of->mechanism->prepare == prepare_aggregate)
+	if (of->mechanism->prepare == prepare_sums || of->mechanism->prepare == prepare_blocks || of->mechanism->prepare == prepare_aggregate ||
+		(counts_people(of->mechanism) && is_bounded(&s)))
 		ok(s.sensitivity >= s.listed && (double) s.sensitivity < (is_bounded(&s) ? 2.5 : 1.001) * (double) s.listed, name,
 		   "the sensitivity is what the list of all neighbours says, but for rounding");
 	audit(&s, of->mechanism->release, draws_of(of->mechanism, draws), &v);
@@ -651,6 +680,8 @@ main(int argc, char **argv)
 		audit_perturbed(only != NULL ? (int) draws : PERTURBED_DRAWS);
 	if (only == NULL || strcmp(only, "passes") == 0)
 		audit_passes();
+	if (only == NULL || strcmp(only, "keys") == 0)
+		audit_keys(draws);
 	printf("# planted faults, at most %d draws, 10^7 where a few percent are missing\n", FAULT_DRAWS);
 	for (int i = 0; i < lengthof(faults); i++)
 		if (only == NULL || strcmp(only, faults[i].of.mechanism->name) == 0)

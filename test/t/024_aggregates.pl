@@ -135,15 +135,17 @@ foreach my $kind (qw(whole parts))
 my %cut;
 foreach my $workers (0, 4)
 {
-	$node->append_conf('postgresql.conf', "max_parallel_workers_per_gather = $workers\nparallel_setup_cost = 0\nparallel_tuple_cost = 0\nmin_parallel_table_scan_size = 0\n");
+	$node->append_conf('postgresql.conf', "max_parallel_workers_per_gather = $workers\nparallel_setup_cost = 0\nparallel_tuple_cost = 0\nmin_parallel_table_scan_size = 0\nlog_min_messages = debug1\n");
 	$node->reload;
 	wait_for($node, "SELECT current_setting('max_parallel_workers_per_gather') = '$workers'") or die 'not reloaded';
+	my $logged = -s $node->logfile;
 	foreach my $kind (qw(whole parts))
 	{
 		is(integers_of($kind, $sums), $direct, "$kind, $workers workers: the sums of the rows");
 		# two of each unit's five rows, the same ones every time
 		$cut{$kind}{$workers} = integers_of($kind, $sums =~ s/rho/rows_per_unit => 2, cells_per_unit => 1, rho/r);
 	}
+	is($node->log_contains('starting background worker process "parallel worker', $logged) ? 'some' : 'none', $workers ? 'some' : 'none', "$workers workers: that is how rows were read");
 }
 is($cut{$_}{0}, $cut{$_}{4}, "$_: the same rows of each unit are left") foreach qw(whole parts);
 isnt((split /\|/, $cut{whole}{0})[1], (split /\|/, $direct)[1], 'and not all of them');
