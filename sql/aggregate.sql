@@ -102,7 +102,8 @@ SELECT aggregate, stderr FROM dp.quote_aggregate('sales', '{avg(amount)}', rho =
 SELECT aggregate, round(stderr::numeric, 1) AS stderr FROM dp.quote_aggregate('sales', '{sum(amount)}', rho => 0.01);
 SELECT aggregate, round(stderr::numeric, 1) AS stderr FROM dp.quote_aggregate('sales', '{sum(price)}', rho => 0.01);
 SELECT aggregate, round(stderr::numeric, 4) AS stderr FROM dp.quote_aggregate('sales', '{avg(amount)}', rho => 0.01, rows => 2000);
--- max_stderr is of the first aggregate
+-- max_stderr is of the first aggregate, in the group that is worst
+SELECT count(*), bool_and(stderr BETWEEN m * 0.9999 AND m) AS met FROM generate_series(1, 20) m, LATERAL (SELECT stderr FROM dp.quote_aggregate('sales', '{sum(amount),avg(price)}', '{region}', max_stderr => m) LIMIT 1) q;
 SELECT aggregate, stderr BETWEEN 19.99 AND 20 AS met FROM dp.quote_aggregate('sales', '{sum(amount),count(*),avg(amount)}', '{vip}', max_stderr => 20) LIMIT 1;
 SELECT aggregate, stderr BETWEEN 1.999 AND 2 AS met FROM dp.quote_aggregate('sales', '{count(*) where (vip),sum(amount)}', '{region}', max_stderr => 2) LIMIT 1;
 SELECT count(*) - :charges AS charged FROM dp.charges;

@@ -808,7 +808,12 @@ make_plan(pe_aggregation *g, const pe_plan_ask *ask, double scale)
 	return pe_plan_of_sums(ask, &sums, &g->asked.plan);
 }
 
-/* At any cost the error of the first aggregate is the same number of deviations of the first part's noise: told at a cost of 1. */
+/*
+ * At any cost the error of the first aggregate is the same number of deviations of the first part's noise, told at a
+ * cost of 1: but for what Gaussian DP adds to each variance (noise.h), at most 4e-6 of it.
+ */
+#define SCALE_ROUNDING 4e-6
+
 static double
 scale_of_first(pe_aggregation *g)
 {
@@ -822,7 +827,7 @@ scale_of_first(pe_aggregation *g)
 	ask.rho = pure ? NAN : 1;
 	pe_asked_check_plan(&g->asked, make_plan(g, &ask, 1), 1, 9e9);
 	pe_aggregation_errors(g, 1, errors);
-	return errors[0] / pe_noise_stderr(pe_plan_noise_of_part(&g->part[0], &rules, ask.accounting, INT64_C(1000000000)));
+	return errors[0] / pe_noise_stderr(pe_plan_noise_of_part(&g->part[0], &rules, ask.accounting, INT64_C(1000000000))) * (1 + SCALE_ROUNDING);
 }
 
 /* ------------------------------------------------------------------
