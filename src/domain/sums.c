@@ -432,17 +432,21 @@ is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 	static const uint8_t unused[sizeof(sum->unused)];
 	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_GRID;
 	bool		two = sum->kind == PE_SUM_PRODUCT;
-	uint64_t	needs;
+	uint64_t	needs = 0;
 
-	if (sum->a >= PE_MAX_NUMBERS || sum->b >= PE_MAX_NUMBERS)
-		return false;
-	needs = (one || two ? PE_HAS_NUMBER(sum->a) : 0) | (two ? PE_HAS_NUMBER(sum->b) : 0);
 	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_GRID || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
 		(sum->kind == PE_SUM_UNITS) != (sum->most > 0) || sum->most < 0 || (sum->needs & ~known_bits(sums, tables)) != 0)
 		return false;
+	/* only of a number that there is can its bit be told */
+	if (one || two ? sum->a >= sums->numbers : sum->a != 0)
+		return false;
+	if (two ? sum->b >= sums->numbers : sum->b != 0)
+		return false;
 	if (one || two)
-		return sum->a < sums->numbers && (two ? sum->b < sums->numbers : sum->b == 0) && (sum->needs & needs) == needs;
-	return sum->a == 0 && sum->b == 0;
+		needs |= PE_HAS_NUMBER(sum->a);
+	if (two)
+		needs |= PE_HAS_NUMBER(sum->b);
+	return (sum->needs & needs) == needs;
 }
 
 static bool

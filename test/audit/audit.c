@@ -33,8 +33,8 @@
  *
  * What private models are made of is audited in the same way (fits.h), with fewer draws,
  * and whole fits on tables of a few rows, with a few; so are the minimisation of piecewise
- * affine functions (minima.h), counts by way of a private partition (dawa.h), strategies of blocks (blocks.h) and keys that
- * nobody has listed (keys.h).  How
+ * affine functions (minima.h), counts by way of a private partition (dawa.h), strategies of blocks (blocks.h), keys that
+ * nobody has listed (keys.h) and aggregates (aggregates.h).  How
  * often whole fits read the rows is compared between neighbours (passes.h).
  *
  * The random bytes are those of the shim's reproducible stream, begun anew for
@@ -185,6 +185,7 @@ counts_people(const mechanism *m)
 #include "minima.h"
 #include "dawa.h"
 #include "blocks.h"
+#include "aggregates.h"
 
 #define MARGINALS "total(2) * identity(3) + identity(2) * total(3)"
 
@@ -242,6 +243,17 @@ static const target targets[] = {
 	{&blocks_pure, PE_ADD_REMOVE, 1, MARGINALS, -1, 1000000000, 3},
 	{&blocks_pure, PE_ADD_REMOVE, 3, MARGINALS, -1, 500000000, 3},
 	{&blocks_pure, PE_SUBSTITUTE, 1, MARGINALS, -1, 1000000000, 3},
+	{&aggregate_zcdp, PE_ADD_REMOVE, 1, "sum", -1, 500000000, 3},
+	{&aggregate_zcdp, PE_ADD_REMOVE, 3, "avg", -1, 125000000, 3},
+	{&aggregate_zcdp, PE_SUBSTITUTE, 1, "avg and var", -1, 500000000, 3},
+	{&aggregate_zcdp, PE_ADD_REMOVE, 1, "people, two groups", -1, 500000000, 3},
+	{&aggregate_gdp, PE_ADD_REMOVE, 1, "avg", -1, 500000000, 3},
+	{&aggregate_gdp, PE_SUBSTITUTE, 1, "sum", -1, 500000000, 3},
+	{&aggregate_gdp, PE_SUBSTITUTE, 1, "people, two groups", -1, 55555555, 3},
+	{&aggregate_gdp, PE_ADD_REMOVE, 1, "people, one group", -1, 500000000, 3},
+	{&aggregate_pure, PE_ADD_REMOVE, 1, "avg and var", -1, 1000000000, 3},
+	{&aggregate_pure, PE_SUBSTITUTE, 1, "sum", -1, 1000000000, 3},
+	{&aggregate_pure, PE_ADD_REMOVE, 1, "people, two groups", -1, 1000000000, 3},
 	{&sums, PE_ADD_REMOVE, 1, "gradient", -1, 500000000, 0},
 	{&sums, PE_SUBSTITUTE, 3, "gradient", -1, 500000000, 0},
 	{&sums, PE_ADD_REMOVE, 3, "second moment", -1, 500000000, 0},
@@ -587,13 +599,14 @@ draws_of(const mechanism *m, uint64_t draws)
 }
 
 /*
- * Two columns of blocks are as far apart in the L1 norm as their norms allow, and columns of people add up as
- * far as pairs of them do: no pair of neighbours loses all of that.
+ * Two columns of blocks are as far apart in the L1 norm as their norms allow, columns of people add up as
+ * far as pairs of them do, and of aggregates no row changes all sums as much as it can: no pair of neighbours loses all of that.
  */
 static bool
 is_bounded(const subject *s)
 {
-	return (s->of.mechanism == &blocks_pure && s->of.neighbours == PE_SUBSTITUTE) ||
+	return (s->of.neighbours == PE_SUBSTITUTE &&
+			(s->of.mechanism == &blocks_pure || (s->of.mechanism->prepare == prepare_aggregate && agg.of->m == 0))) ||
 		(counts_people(s->of.mechanism) && !pe_strategy_counts_columns(&s->strategy));
 }
 
@@ -611,13 +624,14 @@ audit_target(const target *of, uint64_t draws)
 	name_target(of, name, sizeof(name));
 	if (of->mechanism->sensitivity != NULL && !is_bounded(&s))
 		ok(s.sensitivity == s.listed, name, "the sensitivity is what the list of all neighbours says");
-	if (of->mechanism->prepare == prepare_sums || of->mechanism->prepare == prepare_blocks || (counts_people(of->mechanism) && is_bounded(&s)))
-		ok(s.sensitivity >= s.listed && (double) s.sensitivity < (is_bounded(&s) ? 2 : 1.001) * (double) s.listed, name,
+	if (of->mechanism->prepare == prepare_sums || of->mechanism->prepare == prepare_blocks || of->mechanism->prepare == prepare_aggregate ||
+		(counts_people(of->mechanism) && is_bounded(&s)))
+		ok(s.sensitivity >= s.listed && (double) s.sensitivity < (is_bounded(&s) ? 2.5 : 1.001) * (double) s.listed, name,
 		   "the sensitivity is what the list of all neighbours says, but for rounding");
 	audit(&s, of->mechanism->release, draws_of(of->mechanism, draws), &v);
 	below = v.epsilon.share <= 1 && v.rho.share <= 1;
 	share = of->mechanism->accounting == PE_PURE ? v.epsilon.share : v.rho.share;
-	least = (of->mechanism == &gdp || of->mechanism == &blocks_gdp) && draws >= FULL_DRAWS ? LEAST_OF_GDP : of->mechanism->least_share;
+	least = (of->mechanism == &gdp || of->mechanism == &blocks_gdp || of->mechanism == &aggregate_gdp) && draws >= FULL_DRAWS ? LEAST_OF_GDP : of->mechanism->least_share;
 	if (is_bounded(&s))
 		least *= (double) s.listed / (double) s.sensitivity;
 	print_row(&s, &v, !below ? "ABOVE THE CHARGE" : share >= least ? "holds" : "NO POWER");

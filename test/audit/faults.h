@@ -245,6 +245,49 @@ blocks_without_shares(const subject *s, pe_i128 *exact, size_t count, int64_t *r
 	release_blocks_as(s, vector, exact, count, released);
 }
 
+/* Parts of aggregates with sensitivities that are smaller: those of signed sums, or all. */
+static void
+aggregate_divided(const subject *s, bool all, int64_t by, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_noise_vector vector[PE_AGG_SUMS] = {{0, 0, 0}};
+
+	for (int p = 0; p < agg.sums.sums; p++)
+	{
+		vector[p] = agg.plan->vector[p];
+		if (all || agg.part[p].is_signed)
+			vector[p].sensitivity /= (pe_u128) by;
+	}
+	release_aggregate_as(s, vector, exact, count, released);
+}
+
+/* b where b^2 belongs. */
+static void
+aggregate_bound_forgotten(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	aggregate_divided(s, false, agg.sums.number[0].most, exact, count, released);
+}
+
+/* What can move from one bound to the other is treated as one that comes and goes. */
+static void
+aggregate_substitute_forgotten(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	aggregate_divided(s, false, s->of.mechanism->accounting == PE_PURE ? 2 : 4, exact, count, released);
+}
+
+/* Each of two parts pays with all. */
+static void
+aggregate_shares_doubled(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	aggregate_divided(s, true, 2, exact, count, released);
+}
+
+/* A unit in two groups is charged as if it were in one. */
+static void
+people_of_one_group(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	aggregate_divided(s, true, agg.of->m, exact, count, released);
+}
+
 /* Gradients clipped at C get the noise for C / 2. */
 static void
 sums_clip_halved(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
@@ -385,6 +428,12 @@ static const fault faults[] = {
 	{"a block with the sensitivity of another, Laplace", {&blocks_pure, PE_ADD_REMOVE, 1, MARGINALS, -1, 1000000000, 3}, blocks_sensitivity_of_another},
 	{"blocks without shares", {&blocks_zcdp, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, blocks_without_shares},
 	{"blocks without shares, Laplace", {&blocks_pure, PE_ADD_REMOVE, 3, MARGINALS, -1, 500000000, 3}, blocks_without_shares},
+	{"bound of a sum forgotten", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "sum", -1, 500000000, 3}, aggregate_bound_forgotten},
+	{"a sum of numbers that change", {&aggregate_gdp, PE_SUBSTITUTE, 1, "sum", -1, 500000000, 3}, aggregate_substitute_forgotten},
+	{"a sum of numbers that change, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "sum", -1, 1000000000, 3}, aggregate_substitute_forgotten},
+	{"each part of an average pays with all", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "avg", -1, 500000000, 3}, aggregate_shares_doubled},
+	{"people of two groups as of one", {&aggregate_zcdp, PE_ADD_REMOVE, 1, "people, two groups", -1, 500000000, 3}, people_of_one_group},
+	{"people of two groups as of one, Laplace", {&aggregate_pure, PE_SUBSTITUTE, 1, "people, two groups", -1, 1000000000, 3}, people_of_one_group},
 	{"clip halved", {&sums, PE_ADD_REMOVE, 1, "gradient", -1, 500000000, 0}, sums_clip_halved},
 	{"clip halved, L1", {&sums_pure, PE_ADD_REMOVE, 1, "gradient", -1, 1000000000, 0}, sums_clip_halved},
 	{"max_rows forgotten in a gradient", {&sums, PE_SUBSTITUTE, 3, "gradient", -1, 125000000, 0}, sums_rows_forgotten},

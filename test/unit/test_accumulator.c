@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,64 @@ sizes_spec(int64_t most, int spanning)
 	spec = new_specification(PE_READ_SIZES, sizeof(sizes) + pe_selection_size(&domain, NULL));
 	memcpy(spec.data + PE_READING_HEAD, &sizes, sizeof(sizes));
 	pe_selection_write(&domain, NULL, spec.data + PE_READING_HEAD + sizeof(sizes));
+	pe_domain_free(&domain);
+	return spec;
+}
+
+static void
+add_sum(pe_sums *sums, pe_sum sum)
+{
+	sums->sum[sums->sums++] = sum;
+}
+
+/* Attribute 1 = 0; only where it has a cell. */
+static pe_predicate
+test_of_attribute(int32_t cells)
+{
+	pe_predicate predicate = {.leaves = 1, .steps = 1};
+
+	predicate.leaf = pe_alloc(1, sizeof(*predicate.leaf));
+	predicate.leaf[0] = (pe_predicate_leaf) {.attribute = 1, .cells = cells, .truth = pe_alloc((size_t) cells, 1)};
+	predicate.leaf[0].truth[0] = PE_TRUE;
+	predicate.step = pe_alloc(1, sizeof(int32_t));
+	return predicate;
+}
+
+/*
+ * Every kind of sum by attributes of three levels: of whole numbers between 0 and 10, where others are absent, and of numbers
+ * so many whose places are 65535.
+ */
+static bytes
+sums_spec(int numbers, bool grid)
+{
+	pe_domain	domain = {.attributes = 3};
+	uint32_t	set[8];
+	pe_tables	tables = {.set = set};
+	pe_sum		sum[8];
+	pe_sums		sums = {.dropping = 1, .conditions = 1, .sum = sum};
+	bytes		spec;
+
+	for (int a = 0; a < 3; a++)
+		domain.attribute[a] = levels(3);
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	sums.condition[0] = test_of_attribute(pe_attribute_cells(&domain.attribute[1]));
+	assert_true(pe_number_init(&sums.number[0], 0, 10, false, true));
+	for (sums.numbers = 1; sums.numbers < numbers; sums.numbers++)
+		assert_true(pe_number_init(&sums.number[sums.numbers], -1, 1, true, false));
+	add_sum(&sums, (pe_sum) {.kind = PE_SUM_ONE});
+	add_sum(&sums, (pe_sum) {.kind = PE_SUM_ONE, .needs = PE_HAS_CONDITION(0) | PE_HAS_ATTRIBUTE(1)});
+	add_sum(&sums, (pe_sum) {.kind = PE_SUM_VALUE, .a = 0, .needs = PE_HAS_NUMBER(0)});
+	add_sum(&sums, (pe_sum) {.kind = PE_SUM_SQUARE, .a = 0, .needs = PE_HAS_NUMBER(0) | PE_HAS_CONDITION(0)});
+	add_sum(&sums, (pe_sum) {.kind = PE_SUM_UNITS, .most = 2, .needs = PE_HAS_CONDITION(0)});
+	if (numbers > 1)
+		add_sum(&sums, (pe_sum) {.kind = PE_SUM_PRODUCT, .a = 0, .b = 1, .needs = PE_HAS_NUMBER(0) | PE_HAS_NUMBER(1)});
+	if (grid)
+		add_sum(&sums, (pe_sum) {.kind = PE_SUM_GRID, .a = 0, .needs = PE_HAS_NUMBER(0)});
+	for (tables.tables = 0; tables.tables < sums.sums; tables.tables++)
+		set[tables.tables] = (uint32_t) (tables.tables * 5 % 8);
+	spec = new_specification(PE_READ_SUMS, pe_sums_size(&sums, &tables, &domain, NULL));
+	pe_sums_write(&sums, &tables, &domain, NULL, spec.data + PE_READING_HEAD);
+	pe_predicate_free(&sums.condition[0]);
 	pe_domain_free(&domain);
 	return spec;
 }
@@ -251,7 +310,8 @@ key_names_spec(const pe_cut *cut)
 typedef enum kind
 {
 	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SUMS_OF_CLIPPED_UNITS, SLOPES,
-	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, KEYS, KEYS_OF_UNITS, KEY_NAMES, KINDS
+	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, KEYS, KEYS_OF_UNITS, KEY_NAMES,
+	SUMMED, SUMMED_OF_UNITS, SUMMED_OF_WIDE_UNITS, KINDS
 } kind;
 
 static const pe_cut a_cut = {.key = {1, 2, 3}, .limit = 8, .max_rows = 2, .range = 0, .ranges = 1};
@@ -271,6 +331,11 @@ spec_of(kind k)
 			return tables_spec(13);
 		case SIZES:
 			return sizes_spec(4, 0);
+		case SUMMED:
+		case SUMMED_OF_UNITS:
+			return sums_spec(1, true);
+		case SUMMED_OF_WIDE_UNITS:
+			return sums_spec(4, false);
 		case SUMS:
 		case SUMS_OF_UNITS:
 			return model_spec(true, false);
@@ -293,7 +358,8 @@ static bool
 is_cut(kind k)
 {
 	return k == UNITS || k == ROWS_OF_UNITS || k == SUMS_OF_UNITS || k == SUMS_OF_CLIPPED_UNITS ||
-		k == TABLES_OF_UNITS || k == TABLES_OF_WIDE_UNITS || k == SIZES || k == KEYS || k == KEYS_OF_UNITS || k == KEY_NAMES;
+		k == TABLES_OF_UNITS || k == TABLES_OF_WIDE_UNITS || k == SIZES || k == KEYS || k == KEYS_OF_UNITS || k == KEY_NAMES ||
+		k == SUMMED_OF_UNITS || k == SUMMED_OF_WIDE_UNITS;
 }
 
 static void
@@ -341,6 +407,44 @@ add_table_row(pe_accumulator *a, int number, const uint64_t unit[2])
 	pe_accumulator_add_unit_coordinates(a, unit, coordinate, number % 5 > 0);
 }
 
+/* What a scan would tell of such a row. */
+static pe_sum_row
+sum_row(const pe_accumulator *a, int number)
+{
+	pe_sum_row	row;
+
+	memset(&row, 0, sizeof(row));
+	row.counts = number % 5 > 0;
+	for (int i = 0; i < a->domain.attributes; i++)
+	{
+		row.coordinate[i] = number / (i + 1) % a->tables.cells[i];
+		if (number % 9 != i || i == 0)	/* attribute 0 drops rows without a cell of it */
+			row.has |= PE_HAS_ATTRIBUTE(i);
+		else
+			row.coordinate[i] = 0;
+	}
+	for (int n = 0; n < a->summed.numbers; n++)
+		if (pe_number_place(&a->summed.number[n], n == 0 ? number % 13 - 1 : sin(number * (n + 1)), &row.number[n]))
+			row.has |= PE_HAS_NUMBER(n);
+	row.has = pe_sums_conditions(&a->summed, row.coordinate, row.has);
+	return row;
+}
+
+static void
+add_sum_row(pe_accumulator *a, int number, const uint64_t unit[2])
+{
+	pe_sum_row	row = sum_row(a, number);
+
+	if (!a->has_cut)
+	{
+		pe_accumulator_add_sum_row(a, &row);
+		return;
+	}
+	if (pe_accumulator_needs_room(a))
+		pe_units_make_room(&a->units);
+	pe_accumulator_add_unit_sum_row(a, unit, &row);
+}
+
 /* A row that follows from a number, whatever the accumulator is of. */
 static void
 add(pe_accumulator *a, int number)
@@ -373,6 +477,9 @@ add(pe_accumulator *a, int number)
 		case PE_READ_KEYS:
 		case PE_READ_KEY_NAMES:
 			pe_accumulator_add_key(a, unit, &"abcdefg"[number % KEY_NUMBERS], 1, number % 5 > 0);
+			return;
+		case PE_READ_SUMS:
+			add_sum_row(a, number, unit);
 			return;
 	}
 }
@@ -619,6 +726,133 @@ test_keys_of_units(void **unused)
 	pe_accumulator_free(&a);
 }
 
+/* Sums against sums by hand, and those of units cut: k rows of each, people in m cells. */
+static void
+check_sums(kind k, int rows)
+{
+	pe_accumulator a;
+	bytes		result;
+	int64_t    *sum;
+	const uint8_t counts = 1;
+
+	begin(&a, k);
+	sum = pe_alloc((size_t) a.tables.first[a.tables.tables], sizeof(*sum));
+	for (int number = 0; number < rows; number++)
+	{
+		pe_sum_row	row = sum_row(&a, number);
+
+		add(&a, number);
+		for (int32_t t = 0; t < a.summed.sums && row.counts; t++)
+		{
+			const pe_sum *of = &a.summed.sum[t];
+			int64_t		place = pe_tables_place(&a.tables, t, row.coordinate);
+			int64_t		weight;
+
+			pe_sum_weigh(&a.summed, of, row.number, 1, &row.has, &counts, 1, &weight);
+			if (of->kind == PE_SUM_GRID)
+				place = place * (2 * a.summed.number[of->a].most + 1) + row.number[of->a] + a.summed.number[of->a].most;
+			sum[a.tables.first[t] + place] += weight;
+		}
+	}
+	result = result_of(&a);
+	assert_int_equal(result.size, (size_t) a.tables.first[a.tables.tables] * sizeof(*sum));
+	assert_memory_equal(result.data, sum, result.size);
+	pe_free(result.data);
+	pe_free(sum);
+	pe_accumulator_free(&a);
+}
+
+/* One unit with many rows adds as much as two of its rows, and is one person in each of at most two cells. */
+static void
+check_unit(kind k, int rows)
+{
+	const uint64_t unit[2] = {1, 2};
+	pe_accumulator a;
+	bytes		result;
+	const int64_t *sum;
+
+	begin(&a, k);
+	for (int number = 0; number < rows; number++)
+	{
+		pe_sum_row	row = sum_row(&a, number);
+
+		if (pe_accumulator_needs_room(&a))
+			pe_units_make_room(&a.units);
+		pe_accumulator_add_unit_sum_row(&a, unit, &row);
+	}
+	result = result_of(&a);
+	sum = (const int64_t *) result.data;
+	for (int32_t t = 0; t < a.summed.sums; t++)
+	{
+		bool		people = a.summed.sum[t].kind == PE_SUM_UNITS;
+		int64_t		all = 0;
+
+		for (int64_t cell = a.tables.first[t]; cell < a.tables.first[t + 1]; cell++)
+		{
+			all += sum[cell] < 0 ? -sum[cell] : sum[cell];
+			assert_true(!people || (sum[cell] >= 0 && sum[cell] <= 1));
+		}
+		assert_true(all <= 2 * (people ? 1 : pe_sum_bound(&a.summed, &a.summed.sum[t])));
+		assert_true(a.summed.sum[t].needs != 0 || all == 2);	/* both that are left count */
+	}
+	pe_free(result.data);
+	pe_accumulator_free(&a);
+}
+
+static void
+test_sums(void **unused)
+{
+	(void) unused;
+	for (int rows = 0; rows < 300; rows += 37)
+		check_sums(SUMMED, rows);
+	check_sums(SUMMED, PE_GATHERED_ROWS + 100);
+	for (int rows = 20; rows < 300; rows += 37)
+	{
+		check_unit(SUMMED_OF_UNITS, rows);
+		check_unit(SUMMED_OF_WIDE_UNITS, rows);
+	}
+}
+
+/* Several states in any order: the same bits. */
+static void
+test_orders(void **unused)
+{
+	(void) unused;
+	pe_test_seed(3);
+	for (kind k = SUMMED; k < KINDS; k++)
+		for (int round = 0; round < cases(200); round++)
+		{
+			bytes		parts[6];
+			bytes		results[2];
+
+			for (int p = 0; p < lengthof(parts); p++)
+				parts[p] = state_with_rows(k, p * 40, p * 40 + random_below(41));
+			for (int order = 0; order < 2; order++)
+			{
+				pe_accumulator a;
+
+				for (int p = lengthof(parts) - 1; p > 0; p--)
+				{
+					int			other = random_below(p + 1);
+					bytes		moved = parts[p];
+
+					parts[p] = parts[other];
+					parts[other] = moved;
+				}
+				assert_int_equal(pe_accumulator_read(&a, parts[0].data, parts[0].size), PE_COMBINED);
+				for (int p = 1; p < lengthof(parts); p++)
+					assert_int_equal(pe_accumulator_combine(&a, parts[p].data, parts[p].size), PE_COMBINED);
+				results[order] = result_of(&a);
+				pe_accumulator_free(&a);
+			}
+			assert_same(results[0], results[1]);
+			for (int order = 0; order < 2; order++)
+				pe_free(results[order].data);
+			for (int p = 0; p < lengthof(parts); p++)
+				pe_free(parts[p].data);
+		}
+}
+
 /* A state of another specification, cut or kind; one of a machine with the other order of bytes; one cut short, or too long. */
 static void
 test_others(void **unused)
@@ -721,13 +955,13 @@ static void
 test_overflow(void **unused)
 {
 	static const int64_t unsound[] = {INT64_MAX, INT64_MIN};
-	static const kind kinds[] = {COUNTS, SUMS};
+	static const kind kinds[] = {COUNTS, SUMS, SUMMED};
 
 	(void) unused;
 	for (int i = 0; i < lengthof(kinds); i++)
 	{
 		bytes		state = state_with_rows(kinds[i], 0, 0);
-		int64_t		large = kinds[i] == COUNTS ? INT64_C(1) << 61 : INT64_C(1) << 56;	/* the high word of a sum */
+		int64_t		large = kinds[i] != SUMS ? INT64_C(1) << 61 : INT64_C(1) << 56;	/* the high word of a sum */
 		pe_accumulator a;
 
 		memcpy(state.data + state.size - sizeof(large), &large, sizeof(large));
@@ -739,6 +973,12 @@ test_overflow(void **unused)
 			memcpy(state.data + state.size - sizeof(large), &unsound[j], sizeof(large));
 			assert_int_equal(pe_accumulator_read(&a, state.data, state.size), PE_STATE_UNSOUND);
 		}
+		/* sums can be negative, counts cannot */
+		large = -1;
+		memcpy(state.data + state.size - sizeof(large), &large, sizeof(large));
+		assert_int_equal(pe_accumulator_read(&a, state.data, state.size), kinds[i] == COUNTS ? PE_STATE_UNSOUND : PE_COMBINED);
+		if (kinds[i] != COUNTS)
+			pe_accumulator_free(&a);
 		pe_free(state.data);
 	}
 }
@@ -860,6 +1100,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_sizes_of_units),
 		cmocka_unit_test(test_unsound_sizes),
 		cmocka_unit_test(test_unsound_keys),

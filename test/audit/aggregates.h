@@ -1,0 +1,281 @@
+/*
+ * aggregates.h
+ *	  Audits of aggregates: sums, averages and people, from their texts to what is released.  Part of audit.c.
+ *
+ * The sums, their shares and the plan are the product's; rows are read by its accumulator, those of
+ * people with a cut.  A cell of the matrix is a kind of row: a group and a number, or, for
+ * people, which are counted once in a group, a set of groups that a unit is in.  A row of the matrix is a
+ * measurement; it counts in squared distances (PE_PURE: in distances) as much as its noise is smaller, in
+ * parts of which WHOLE are the charge, rounded down.
+ */
+#ifndef PE_AUDIT_AGGREGATES_H
+#define PE_AUDIT_AGGREGATES_H
+
+#include "accumulator/accumulator.h"
+#include "counts/aggregate.h"
+
+typedef struct aggregate_case
+{
+	const char *name;
+	const char *text[2];
+	double		lower;
+	double		upper;
+	int			groups;
+	int			m;				/* cells of a unit; 0: rows */
+} aggregate_case;
+
+static const aggregate_case aggregate_cases[] = {
+	{"sum", {"sum(x)", NULL}, 0, 10, 2, 0},
+	{"avg", {"avg(x)", NULL}, -5, 5, 2, 0},
+	{"avg and var", {"avg(x)", "var(x)"}, 0, 4, 2, 0},
+	{"people, one group", {"count(distinct unit)", NULL}, 0, 1, 3, 1},
+	{"people, two groups", {"count(distinct unit)", NULL}, 0, 1, 3, 2},
+};
+
+/* Of the subject that was prepared last. */
+typedef struct aggregate_subject
+{
+	const aggregate_case *of;
+	pe_plan    *plan;
+	pe_sum		sum[PE_AGG_SUMS];
+	pe_sums		sums;
+	pe_strategy cells;			/* every group by itself */
+	pe_plan_part part[PE_AGG_SUMS];
+	char	   *spec;
+	size_t		spec_size;
+} aggregate_subject;
+
+static aggregate_subject agg;
+
+static void
+find_case(const char *name)
+{
+	for (int i = 0; i < lengthof(aggregate_cases); i++)
+		if (strcmp(aggregate_cases[i].name, name) == 0)
+			agg.of = &aggregate_cases[i];
+}
+
+/* The aggregates of x, number 0; the sums that they need, with shares. */
+static void
+plan_aggregates(const subject *s)
+{
+	pe_accounting accounting = s->of.mechanism->accounting;
+	bool		pure = accounting == PE_PURE;
+	double		units = (double) s->of.nano / 1e9;
+	pe_plan_ask ask = {.accounting = accounting, .epsilon = pure ? units : NAN, .rho = pure ? NAN : units, .max_stderr = NAN};
+	pe_plan_rules rules = {.neighbours = s->of.neighbours, .max_rows = agg.of->m > 0 ? 1 : s->of.max_rows};
+	pe_plan_sums plan = {.part = agg.part, .rules = rules, .scale = 1};
+	pe_aggregate aggregate[2];
+	pe_text_error error;
+	double		variance[PE_AGG_SUMS];
+	uint64_t	share[PE_AGG_SUMS];
+	int			count = 0;
+
+	for (; count < 2 && agg.of->text[count] != NULL; count++)
+	{
+		if (!pe_aggregate_parse(agg.of->text[count], NULL, &aggregate[count], &error))
+			pe_bug(error.message);
+		aggregate[count].number[0] = aggregate[count].column[0] != NULL ? 0 : -1;
+	}
+	agg.sums = (pe_sums) {.dropping = 1, .sum = agg.sum, .numbers = 1};
+	agg.cells = (pe_strategy) {.classes = agg.of->groups, .columns = agg.of->groups, .rows = agg.of->groups, .inner = agg.of->groups, .objective = 1};
+	if (!pe_number_init(&agg.sums.number[0], agg.of->lower, agg.of->upper, true, true) || !pe_aggregates_sums(aggregate, count, 0, agg.of->m, &agg.sums))
+		pe_bug("no sums");
+	for (int i = 0; i < agg.sums.sums; i++)
+	{
+		const pe_sum *sum = &agg.sum[i];
+		pe_u128		sensitivity;
+
+		agg.part[i] = (pe_plan_part) {&agg.cells, pe_sum_bound(&agg.sums, sum), pe_sum_is_signed(sum), sum->most, 0};
+		if (!pe_plan_part_sensitivity(&agg.part[i], &rules, accounting, &sensitivity))
+			pe_bug("no sensitivity");
+		variance[i] = pure ? (double) sensitivity * (double) sensitivity : (double) sensitivity;
+	}
+	pe_aggregates_share(&agg.sums, aggregate, count, pure ? PE_L1 : PE_L2, variance, share);
+	for (int i = 0; i < agg.sums.sums; i++)
+		agg.part[i].share = share[i];
+	plan.parts = agg.sums.sums;
+	if (pe_plan_of_sums(&ask, &plan, &agg.plan) != PE_PLAN_MADE)
+		pe_bug("no plan");
+	for (int i = 0; i < count; i++)
+		pe_aggregate_free(&aggregate[i]);
+}
+
+static void
+write_aggregate_spec(void)
+{
+	uint32_t	set[PE_AGG_SUMS];
+	const pe_tables tables = {.tables = agg.sums.sums, .set = set};
+	pe_domain	domain = {.attributes = 1};
+	pe_attribute *group = &domain.attribute[0];
+
+	*group = (pe_attribute) {
+		.key = PE_KEY_INT, .kind = PE_LEVELS, .outside = PE_OUTSIDE_DROP, .nulls = PE_NULLS_DROP,
+		.points = agg.of->groups, .point = pe_alloc((size_t) agg.of->groups, sizeof(pe_point))
+	};
+	for (int i = 0; i < agg.of->groups; i++)
+		group->point[i].i = i;
+	if (pe_attribute_prepare(group) != PE_DOMAIN_OK || pe_domain_prepare(&domain) != PE_DOMAIN_OK)
+		pe_bug("no domain");
+	for (int i = 0; i < agg.sums.sums; i++)
+		set[i] = 1;
+	agg.spec_size = PE_READING_HEAD + pe_sums_size(&agg.sums, &tables, &domain, NULL);
+	agg.spec = pe_alloc(agg.spec_size, 1);
+	pe_reading_write(PE_READ_SUMS, agg.spec);
+	pe_sums_write(&agg.sums, &tables, &domain, NULL, agg.spec + PE_READING_HEAD);
+	pe_domain_free(&domain);
+}
+
+/* Sets of at most m of the groups that a unit is in, as bits, by their number. */
+static int
+set_of_groups(int number)
+{
+	for (int set = 1; set < 1 << agg.of->groups; set++)
+		if (__builtin_popcount((unsigned) set) <= agg.of->m && number-- == 0)
+			return set;
+	return 0;
+}
+
+/* Numbers: the upper bound, the lower one, the middle of whole numbers, none. */
+#define PLACES 4
+
+static pe_sum_row
+row_of_kind(int kind)
+{
+	int32_t		most = agg.sums.number[0].most;
+	int			place = kind % PLACES;
+	pe_sum_row	row = {.has = PE_HAS_ATTRIBUTE(0) | (place < 3 ? PE_HAS_NUMBER(0) : 0), .counts = true};
+
+	row.coordinate[0] = kind / PLACES;
+	row.number[0] = place == 0 ? most : place == 1 ? -most : 0;
+	return row;
+}
+
+/* What a kind of row adds to measurement i. */
+static int64_t
+entry_of_kind(int i, int kind)
+{
+	const pe_sum *sum = &agg.sum[i / agg.of->groups];
+	pe_sum_row	row = row_of_kind(kind);
+	uint8_t		counts = 1;
+	int64_t		weight;
+
+	if (sum->kind == PE_SUM_UNITS)
+		return set_of_groups(kind) >> i % agg.of->groups & 1;
+	pe_sum_weigh(&agg.sums, sum, row.number, 1, &row.has, &counts, 1, &weight);
+	return row.coordinate[0] == i % agg.of->groups ? weight : 0;
+}
+
+static void
+prepare_aggregate(subject *s)
+{
+	bool		pure = s->of.mechanism->accounting == PE_PURE;
+
+	pe_free(agg.spec);
+	if (agg.plan != NULL)
+	{
+		pe_free(agg.plan->vector);
+		pe_free(agg.plan->part);
+		pe_free(agg.plan);
+	}
+	memset(&agg, 0, sizeof(agg));
+	find_case(s->of.workload);
+	plan_aggregates(s);
+	write_aggregate_spec();
+	s->a.rows = agg.sums.sums * agg.of->groups;
+	s->a.cells = PLACES * agg.of->groups;
+	if (agg.of->m > 0)
+		for (s->a.cells = 0; set_of_groups(s->a.cells) != 0;)
+			s->a.cells++;
+	s->sensitivity = WHOLE;
+	for (int i = 0; i < s->a.rows; i++)
+	{
+		const pe_noise_vector *vector = &agg.plan->vector[i / agg.of->groups];
+		const pe_noise noise = {s->of.mechanism->accounting, vector->sensitivity, s->of.nano, vector->lattice, true};
+
+		s->shift[i] = pe_noise_shift(&noise);
+		s->a.weight[i] = (int) (ldexp(WHOLE, (pure ? 1 : 2) * vector->lattice) / (double) vector->sensitivity);
+		for (int cell = 0; cell < s->a.cells; cell++)
+			s->a.entry[i][cell] = entry_of_kind(i, cell);
+	}
+}
+
+static void
+add_unit(pe_accumulator *a, uint64_t unit, int set)
+{
+	const uint64_t hash[2] = {unit, unit + 1};
+
+	for (int group = 0; group < agg.of->groups; group++)
+		for (int row = 0; row < 2 && (set >> group & 1) != 0; row++)	/* more than one row of a group is one */
+		{
+			pe_sum_row	r = row_of_kind(PLACES * group + row);
+
+			if (pe_accumulator_needs_room(a))
+				pe_units_make_room(&a->units);
+			pe_accumulator_add_unit_sum_row(a, hash, &r);
+		}
+}
+
+/* A table with the rows, or the one unit, of c and some that are in all neighbours; read as the server reads it. */
+static void
+measure_aggregate(const subject *s, const contribution *c, pe_i128 *y)
+{
+	const pe_cut cut = {.key = {7}, .limit = 1000, .max_rows = 1, .range = 0, .ranges = 1};
+	int64_t		result[MAX_ROWS];
+	pe_accumulator a;
+
+	if (!pe_accumulator_begin(&a, agg.spec, agg.spec_size, agg.of->m > 0 ? &cut : NULL))
+		pe_bug("no accumulator");
+	for (int cell = 0; cell < s->a.cells; cell++)
+		for (int i = -(int) (cell == 0 ? s->of.base : cell % 3); i < c->count[cell]; i++)
+		{
+			pe_sum_row	row = row_of_kind(cell);
+
+			if (agg.of->m > 0)
+				add_unit(&a, (uint64_t) (100 * cell + i), set_of_groups(cell));
+			else
+				pe_accumulator_add_sum_row(&a, &row);
+		}
+	if (pe_accumulator_finish(&a) != (size_t) s->a.rows * sizeof(int64_t))
+		pe_bug("other sums");
+	pe_accumulator_result(&a, (char *) result);
+	pe_accumulator_free(&a);
+	for (int i = 0; i < s->a.rows; i += agg.of->groups)
+		pe_strategy_apply(&agg.cells, result + i, y + i);
+}
+
+/* Noise on copies of the answers, those to a part together; the vectors that the product's function is told, for faults. */
+static void
+release_aggregate_as(const subject *s, const pe_noise_vector *one, pe_i128 *exact, size_t count, int64_t *released)
+{
+	static pe_i128 sorted[LONG_CALL + MAX_ROWS];
+	static int64_t drawn[LONG_CALL + MAX_ROWS];
+	size_t		rows = (size_t) s->a.rows;
+	size_t		copies = count / rows;
+	size_t		groups = (size_t) agg.of->groups;
+	pe_noise_vector vector[PE_AGG_SUMS] = {{0, 0, 0}};
+	pe_allowance allowance = {.accounting = s->of.mechanism->accounting, .left = s->of.nano};
+
+	for (size_t p = 0; p < rows / groups; p++)
+	{
+		vector[p] = (pe_noise_vector) {one[p].sensitivity, one[p].lattice, groups * copies};
+		for (size_t i = 0; i < groups * copies; i++)
+			sorted[p * groups * copies + i] = exact[i / groups * rows + p * groups + i % groups];
+	}
+	pe_noise_draw_vectors(&allowance, vector, rows / groups, s->of.nano, sorted, drawn);
+	for (size_t p = 0; p < rows / groups; p++)
+		for (size_t i = 0; i < groups * copies; i++)
+			released[i / groups * rows + p * groups + i % groups] = drawn[p * groups * copies + i];
+}
+
+static void
+release_aggregate(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	release_aggregate_as(s, agg.plan->vector, exact, count, released);
+}
+
+static const mechanism aggregate_zcdp = {"aggregate", PE_ZCDP, false, release_aggregate, NULL, prepare_aggregate, measure_aggregate, LEAST_SHARE, UINT64_MAX};
+static const mechanism aggregate_gdp = {"aggregate", PE_GDP, false, release_aggregate, NULL, prepare_aggregate, measure_aggregate, 0.8, UINT64_MAX};
+static const mechanism aggregate_pure = {"aggregate", PE_PURE, true, release_aggregate, NULL, prepare_aggregate, measure_aggregate, LEAST_SHARE, UINT64_MAX};
+
+#endif
