@@ -695,39 +695,63 @@ pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggregate, const
  * ------------------------------------------------------------------
  */
 
-void
-pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estimate)
+/* opposite: the number whose mean is below the middle; -1: none. */
+static void
+put_reference(const pe_sums *sums, double rows, int opposite, pe_sum_estimate *estimate)
 {
 	for (int32_t s = 0; s < sums->sums; s++)
 	{
 		const pe_sum *sum = &sums->sum[s];
 		double		a = sums->number[sum->a].most;
 		double		b = sums->number[sum->b].most;
+		double		side = sum->a == opposite ? -1 : 1;
 		double		each = 1;
 
 		if (sum->kind == PE_SUM_VALUE)
-			each = a / 2;
+			each = side * a / 2;
 		else if (sum->kind == PE_SUM_SQUARE)	/* u^2 is most^2 (1/4 + 1/3) in the mean */
 			each = a * a * (2 * (1. / 4 + 1. / 3) - 1);
 		else if (sum->kind == PE_SUM_PRODUCT)
-			each = a * b * (1. / 4 + 1. / 6);
+			each = a * b * (side * (sum->b == opposite ? -1 : 1) / 4 + 1. / 6);
 		estimate[s] = (pe_sum_estimate) {rows * each, 0};
 	}
+}
+
+void
+pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estimate)
+{
+	put_reference(sums, rows, -1, estimate);
 }
 
 /* Rows of a query at which gradients are taken: those of averages are proportional to 1/rows, so that it decides nothing. */
 #define REFERENCE_ROWS 1e6
 
-/* coefficient[s]: the squared gradient of an aggregate by each sum. */
 static void
-gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *reference, double *coefficient)
+add_gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *reference, double *coefficient)
 {
 	work		w = {.sums = sums, .estimate = reference};
 	dual		x = value_of(&w, a);
 
-	memset(coefficient, 0, (size_t) sums->sums * sizeof(*coefficient));
 	for (int i = 0; i < w.variables; i++)
-		coefficient[w.sum[i]] = x.d[i] * x.d[i];
+		coefficient[w.sum[i]] += x.d[i] * x.d[i];
+}
+
+/*
+ * coefficient[s]: the squared gradient of an aggregate by each sum, added up over two points: the means on the same side of
+ * the middles, and on opposite sides.  At one point alone a gradient may vanish (of a slope by the sum of x at the first); such a
+ * sum would have no share and not be measured, although it matters anywhere else.
+ */
+static void
+gradient(const pe_sums *sums, const pe_aggregate *a, double *coefficient)
+{
+	pe_sum_estimate *reference = pe_alloc((size_t) sums->sums, sizeof(*reference));
+
+	memset(coefficient, 0, (size_t) sums->sums * sizeof(*coefficient));
+	put_reference(sums, REFERENCE_ROWS, -1, reference);
+	add_gradient(sums, a, reference, coefficient);
+	put_reference(sums, REFERENCE_ROWS, a->number[0], reference);
+	add_gradient(sums, a, reference, coefficient);
+	pe_free(reference);
 }
 
 /* The shares that minimise sum_s c_s / l_s (PE_L1: c_s / l_s^2) are proportional to this; the least is the sum's square (cube). */
@@ -754,15 +778,13 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 					const double *variance, uint64_t *share)
 {
 	size_t		count = (size_t) sums->sums;
-	pe_sum_estimate *reference = pe_alloc(count, sizeof(*reference));
 	double	   *coefficient = pe_alloc(count, sizeof(double));
 	double	   *cost = pe_alloc(count, sizeof(double));
 	double		whole = 0;
 
-	pe_aggregates_reference(sums, REFERENCE_ROWS, reference);
 	for (int i = 0; i < aggregates; i++)
 	{
-		gradient(sums, &aggregate[i], reference, coefficient);
+		gradient(sums, &aggregate[i], coefficient);
 		add_costs(sums, coefficient, variance, norm, cost);
 	}
 	for (size_t s = 0; s < count; s++)
@@ -772,7 +794,6 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 		share[s] = cost[s] > 0 ? (uint64_t) fmax(1, floor(root_of_cost(cost[s], norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
 	pe_free(cost);
 	pe_free(coefficient);
-	pe_free(reference);
 }
 
 /* ------------------------------------------------------------------
