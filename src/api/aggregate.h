@@ -66,6 +66,7 @@ typedef struct pe_aggregation
 	const char *predicate;		/* canonical */
 	int32		cells_per_unit; /* 0: rows are units */
 	const pe_column *number_column[PE_MAX_NUMBERS];
+	uint32		never_null;		/* bit n is set if every row has number n */
 
 	pe_sums		needed;			/* what the aggregates are made of */
 	uint64	   *share;			/* of each */
@@ -92,6 +93,9 @@ extern void pe_aggregation_price(pe_aggregation *aggregation);
 
 /* The fraction of a quantile in millionths. */
 extern int32 pe_fraction_of(const pe_aggregate *aggregate);
+
+/* Whether any sum is by a space: else it has no strategy. */
+extern bool pe_aggregation_measures(const pe_aggregation *aggregation, int space);
 
 /* What follows from the strategy of a space. */
 extern void pe_aggregation_settle(pe_space *space);

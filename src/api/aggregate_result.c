@@ -66,7 +66,7 @@ load_strategies(pe_aggregation *g, int64 release, int64 id)
 	{
 		pe_space   *s = &g->space[i];
 
-		if (s->kept.id == 0 || s->kept.id == id)
+		if (!pe_aggregation_measures(g, i) || s->kept.id == 0 || s->kept.id == id)
 			continue;
 		if (!pe_strategy_load_matrix(id, &s->workload, &s->kept))
 			ereport(ERROR,

@@ -553,7 +553,8 @@ pe_aggregation_validate(const pe_request *request, bool needs_budget)
 	count = g->groups + g->quantiles + g->watched;
 	g->domain = pe_columns_domain(g->columns, count, g->watched);
 	g->needed.sum = palloc0(PE_MAX_SUMS * sizeof(pe_sum));
-	if (!pe_aggregates_sums(g->aggregate, g->aggregates, always_there(g), g->cells_per_unit, &g->needed))
+	g->never_null = always_there(g);
+	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, &g->needed))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates need too many sums"),
@@ -725,6 +726,15 @@ find_tables(pe_aggregation *g)
 	g->question.tables = tables;
 }
 
+bool
+pe_aggregation_measures(const pe_aggregation *g, int space)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (g->source[i].space == space)
+			return true;
+	return false;
+}
+
 void
 pe_aggregation_measure(pe_aggregation *g)
 {
@@ -735,6 +745,8 @@ pe_aggregation_measure(pe_aggregation *g)
 	}
 	for (int i = 0; i < g->spaces; i++)
 	{
+		if (!pe_aggregation_measures(g, i))
+			continue;
 		obtain(g, &g->space[i]);
 		pe_aggregation_settle(&g->space[i]);
 	}
@@ -845,6 +857,20 @@ method_of(const pe_aggregation *g)
 	return g->on_grid ? "exponential" : "optimal";
 }
 
+/* Which sums are measured follows from it: where it changes, what was stored would be read as others. */
+static void
+add_never_null(StringInfo text, const pe_aggregation *g)
+{
+	char	   *names[PE_MAX_NUMBERS];
+	int			count = 0;
+
+	for (int n = 0; n < g->needed.numbers; n++)
+		if ((g->never_null >> n & 1) != 0)
+			names[count++] = g->number_column[n]->name;
+	if (count > 0)
+		pe_text_add_names(text, "never_null", names, count);
+}
+
 static char *
 canonical_text(pe_aggregation *g, char **names)
 {
@@ -855,6 +881,7 @@ canonical_text(pe_aggregation *g, char **names)
 	pe_text_add_names(&text, "attributes", names, g->groups);
 	pe_text_add(&text, "workload", g->space[0].workload.canonical);
 	pe_text_add(&text, "predicate", g->predicate);
+	add_never_null(&text, g);
 	if (g->cells_per_unit > 0)
 		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
 	pe_text_end(&text, &g->asked, method_of(g));

@@ -43,7 +43,7 @@ read_row(pe_release *r)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
 		"coalesce(rho, epsilon, 0), payload, predicate, accounting, "
-		"workload IS NULL AND request::jsonb->>'kind' = 'minimum', method = 'dawa', "
+		"request::jsonb->>'kind', method = 'dawa', "
 		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0), created "
 	"FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
@@ -64,7 +64,7 @@ read_row(pe_release *r)
 	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
 	r->predicate_text = pe_access_text(0, 8);
 	r->accounting = pe_accounting_of(pe_access_text(0, 9));
-	r->is_minimum = pe_access_int64(0, 10) != 0;
+	r->kind = pe_access_text(0, 10);
 	r->is_dawa = pe_access_int64(0, 11) != 0;
 	rows_per_unit = (int) pe_access_int64(0, 12);
 	r->created = DatumGetTimestampTz(pe_access_datum(0, 13, &isnull));
@@ -106,18 +106,25 @@ load_strategy(pe_release *r)
 	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible, pe_plan_lattices(&r->kept.strategy, &rules, r->accounting, r->nano)};
 }
 
-/* What is no measurement of counts. */
+/* What is no measurement of counts per cell. */
 static void
 refuse_kind(const pe_release *r)
 {
+	if (strcmp(r->kind, "minimum") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("release " INT64_FORMAT " is a minimum", r->id),
+				 errhint("dp.minimize_max_affine with the same arguments returns it, free.")));
+	if (strcmp(r->kind, "rows_per_unit") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("release " INT64_FORMAT " counts units by how many rows they have", r->id),
+				 errdetail("It has no cells of attributes."),
+				 errhint("dp.rows_per_unit with the same arguments returns it, free.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 r->is_minimum
-			 ? errmsg("release " INT64_FORMAT " is a minimum", r->id)
-			 : errmsg("release " INT64_FORMAT " is a model", r->id),
-			 r->is_minimum
-			 ? errhint("dp.minimize_max_affine with the same arguments returns it, free.")
-			 : errhint("dp.models tells its name, and dp.predict uses it.")));
+			 errmsg("release " INT64_FORMAT " is a model", r->id),
+			 errhint("dp.models tells its name, and dp.predict uses it.")));
 }
 
 void

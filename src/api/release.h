@@ -18,8 +18,8 @@ typedef struct pe_release
 	int			version;		/* of the data it is from */
 	int			attributes;
 	char	  **names;
-	char	   *workload_text;	/* NULL: no counts, */
-	bool		is_minimum;		/* but a minimum; else a model */
+	char	   *workload_text;	/* NULL: no counts per cell, but */
+	char	   *kind;			/* of the canonical request */
 	bytea	   *payload;
 	pe_dataset *dataset;
 	pe_column  *columns;
