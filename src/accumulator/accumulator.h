@@ -204,7 +204,7 @@ pe_accumulator_add_sum_row(pe_accumulator *a, const pe_sum_row *row)
 static inline void
 pe_accumulator_add_unit_sum_row(pe_accumulator *a, const uint64_t unit[2], const pe_sum_row *row)
 {
-	pe_u128		cell = pe_sums_number(&a->summed, &a->tables, row);
+	pe_u128		cell = pe_sums_number(&a->summed, &a->domain, row);
 
 	if (!pe_unit_in_range(&a->cut, unit))
 		return;

@@ -78,7 +78,7 @@ static pe_u128
 cells_of_units(const pe_accumulator *a)
 {
 	if (a->reading == PE_READ_SUMS)
-		return pe_sums_product(&a->summed, &a->tables);
+		return pe_sums_product(&a->summed, &a->domain);
 	return a->reading == PE_READ_TABLES ? pe_tables_product(&a->tables) : (pe_u128) a->domain.cells;
 }
 
@@ -151,7 +151,7 @@ gather_sum_row(void *argument, pe_u128 cell, bool counts)
 	pe_accumulator *a = argument;
 	pe_sum_row	row;
 
-	pe_sums_row(&a->summed, &a->tables, cell, &row);
+	pe_sums_row(&a->summed, &a->domain, cell, &row);
 	row.counts = counts;
 	pe_accumulator_add_sum_row(a, &row);
 }
@@ -171,7 +171,7 @@ cell_of_people(void *argument, pe_u128 cell, pe_u128 *group)
 	uint64_t	needs = p->a->summed.sum[p->table].needs;
 	pe_sum_row	row;
 
-	pe_sums_row(&p->a->summed, &p->a->tables, cell, &row);
+	pe_sums_row(&p->a->summed, &p->a->domain, cell, &row);
 	*group = (pe_u128) pe_tables_place(&p->a->tables, p->table, row.coordinate);
 	return (row.has & needs) == needs;
 }

@@ -209,6 +209,8 @@ take_aggregate(pe_text *t, const char *unit, bool outer, pe_aggregate *a)
 		if (strcmp(words[i].name, name) == 0)
 		{
 			a->kind = words[i].kind;
+			if (!outer && a->kind == PE_AGG_RATIO)	/* before it is read: nothing is nested deeper */
+				return pe_text_fail(t, PE_TEXT_INVALID, at, "a ratio is of counts, counts of units and sums");
 			a->fraction = a->kind == PE_AGG_QUANTILE ? .5 : 0;
 			return take_arguments(t, unit, &words[i], a) && take_where(t, a) && (!outer || take_as(t, a));
 		}
@@ -533,8 +535,10 @@ static dual
 value_of_sum(work *w, const pe_aggregate *a)
 {
 	const pe_number *number = number_of(w, a, 0);
+	dual		sum = scaled(variable(w, a->sum[PE_USE_S]), pe_number_step(number));
 
-	return plus(scaled(variable(w, a->sum[PE_USE_N]), pe_number_middle(number)), variable(w, a->sum[PE_USE_S]), pe_number_step(number));
+	/* a count whose weight is 0 is none that the sum is made of */
+	return pe_number_middle(number) == 0 ? sum : plus(sum, variable(w, a->sum[PE_USE_N]), pe_number_middle(number));
 }
 
 static dual
@@ -696,67 +700,65 @@ pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggregate, const
  * ------------------------------------------------------------------
  */
 
-/* opposite: the number whose mean is below the middle; -1: none. */
-static void
-put_reference(const pe_sums *sums, double rows, int opposite, pe_sum_estimate *estimate)
+void
+pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estimate)
 {
 	for (int32_t s = 0; s < sums->sums; s++)
 	{
 		const pe_sum *sum = &sums->sum[s];
 		double		a = sums->number[sum->a].most;
 		double		b = sums->number[sum->b].most;
-		double		side = sum->a == opposite ? -1 : 1;
 		double		each = 1;
 
 		if (sum->kind == PE_SUM_VALUE)
-			each = side * a / 2;
+			each = a / 2;
 		else if (sum->kind == PE_SUM_SQUARE)	/* u^2 is most^2 (1/4 + 1/3) in the mean */
 			each = a * a * (2 * (1. / 4 + 1. / 3) - 1);
 		else if (sum->kind == PE_SUM_PRODUCT)
-			each = a * b * (side * (sum->b == opposite ? -1 : 1) / 4 + 1. / 6);
+			each = a * b * (1. / 4 + 1. / 6);
 		estimate[s] = (pe_sum_estimate) {rows * each, 0};
 	}
-}
-
-void
-pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estimate)
-{
-	put_reference(sums, rows, -1, estimate);
 }
 
 /* Rows of a query at which gradients are taken: those of averages are proportional to 1/rows, so that it decides nothing. */
 #define REFERENCE_ROWS 1e6
 
-/* Adds the squared gradient of an aggregate by each sum at one point, in any unit: squares of those that there are can be beyond all numbers. */
-static void
-add_gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *reference, double *coefficient)
+/* A gradient may be 0 at the reference and nowhere else: a sum that is used costs at least this part of the dearest one. */
+#define LEAST_COST (1. / 256)
+
+/* The largest of a gradient's entries. */
+static double
+largest_of(const work *w, const dual *x)
 {
-	work		w = {.sums = sums, .estimate = reference};
-	dual		x = value_of(&w, a);
 	double		largest = 0;
 
-	for (int i = 0; i < w.variables; i++)
-		largest = fmax(largest, fabs(x.d[i]));
-	for (int i = 0; i < w.variables && largest > 0; i++)
-		coefficient[w.sum[i]] += x.d[i] / largest * (x.d[i] / largest);
+	for (int i = 0; i < w->variables; i++)
+		largest = fmax(largest, fabs(x->d[i]));
+	return largest;
 }
 
 /*
- * coefficient[s]: the squared gradient, added up over two points: the means on the same side of the middles, and on
- * opposite sides.  At one point alone a gradient may vanish (of a slope by the sum of x at the first); such a sum would have no
- * share and not be measured, although it matters anywhere else.
+ * coefficient[s]: the squared gradient of an aggregate by each sum, in any unit: squares of those that there are can be
+ * beyond all numbers.  Where the reference divides by 0 no sum is dearer than another.
  */
 static void
-gradient(const pe_sums *sums, const pe_aggregate *a, double *coefficient)
+gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *reference, const double *variance, double *coefficient)
 {
-	pe_sum_estimate *reference = pe_alloc((size_t) sums->sums, sizeof(*reference));
+	work		w = {.sums = sums, .estimate = reference};
+	dual		x = value_of(&w, a);
+	double		largest = largest_of(&w, &x);
+	double		most = 0;
 
 	memset(coefficient, 0, (size_t) sums->sums * sizeof(*coefficient));
-	put_reference(sums, REFERENCE_ROWS, -1, reference);
-	add_gradient(sums, a, reference, coefficient);
-	put_reference(sums, REFERENCE_ROWS, a->number[0], reference);
-	add_gradient(sums, a, reference, coefficient);
-	pe_free(reference);
+	for (int i = 0; i < w.variables && largest > 0; i++)
+	{
+		double		part = x.d[i] / largest;
+
+		coefficient[w.sum[i]] = isfinite(part) && isfinite(largest) ? part * part : 1 / variance[w.sum[i]];
+		most = fmax(most, coefficient[w.sum[i]] * variance[w.sum[i]]);
+	}
+	for (int i = 0; i < w.variables && !pe_aggregate_is_linear(a); i++)
+		coefficient[w.sum[i]] = fmax(coefficient[w.sum[i]], LEAST_COST * most / variance[w.sum[i]]);
 }
 
 /* The shares that minimise sum_s c_s / l_s (PE_L1: c_s / l_s^2) are proportional to this; the least is the sum's square (cube). */
@@ -783,13 +785,15 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 					const double *variance, uint64_t *share)
 {
 	size_t		count = (size_t) sums->sums;
+	pe_sum_estimate *reference = pe_alloc(count, sizeof(*reference));
 	double	   *coefficient = pe_alloc(count, sizeof(double));
 	double	   *cost = pe_alloc(count, sizeof(double));
 	double		whole = 0;
 
+	pe_aggregates_reference(sums, REFERENCE_ROWS, reference);
 	for (int i = 0; i < aggregates; i++)
 	{
-		gradient(sums, &aggregate[i], coefficient);
+		gradient(sums, &aggregate[i], reference, variance, coefficient);
 		add_costs(sums, coefficient, variance, norm, cost);
 	}
 	for (size_t s = 0; s < count; s++)
@@ -799,6 +803,7 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 		share[s] = cost[s] > 0 ? (uint64_t) fmax(1, floor(root_of_cost(cost[s], norm) / whole * (double) (PE_WHOLE_SHARE - PE_MAX_SUMS))) : 0;
 	pe_free(cost);
 	pe_free(coefficient);
+	pe_free(reference);
 }
 
 /* ------------------------------------------------------------------

@@ -29,6 +29,7 @@
 
 #include "accounting/cost.h"
 #include "counts/quantile_select.h"
+#include "domain/sums.h"
 #include "fit/fit.h"
 #include "minimum/minimum.h"
 #include "noise/noise.h"
@@ -171,6 +172,9 @@ extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *r
  * called when the draw that decides the release comes next: nothing polls after it.
  */
 extern void pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128 *exact, int64_t *released, void (*hold) (void));
+
+/* Whether its parts are these sums, with their bounds and cells: the door asks it before it charges. */
+extern bool pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums);
 
 /* The numbers that a plan of sums draws: those of the strategies of all parts, one after the other. */
 extern int64_t pe_plan_rows(const pe_plan *plan);
