@@ -92,20 +92,20 @@ frame_of(const pe_accumulator *a)
 }
 
 /* Sorted, so that who takes the state in only merges. */
-static void
-sort_units(pe_accumulator *a)
+void
+pe_collected_units_settle(pe_accumulator *a)
 {
 	pe_units_sort(&a->units);
 }
 
-static size_t
-units_size(const pe_accumulator *a)
+size_t
+pe_collected_units_size(const pe_accumulator *a)
 {
 	return pe_units_size(&a->units);
 }
 
-static void
-write_units(const pe_accumulator *a, char *bytes)
+void
+pe_collected_units_write(const pe_accumulator *a, char *bytes)
 {
 	pe_units_frame frame = frame_of(a);
 
@@ -113,8 +113,8 @@ write_units(const pe_accumulator *a, char *bytes)
 	pe_wipe(&frame, sizeof(frame));
 }
 
-static pe_combined
-combine_units(pe_accumulator *a, const char *bytes, size_t size)
+pe_combined
+pe_collected_units_combine(pe_accumulator *a, const char *bytes, size_t size)
 {
 	pe_units_frame own = frame_of(a);
 	pe_units_frame frame;
@@ -207,7 +207,9 @@ count_units(pe_accumulator *a)
 	a->kind = has_tables(a) ? &counts_of_tables : &counts;
 }
 
-static const pe_accumulator_kind units = {sort_units, units_size, write_units, combine_units, count_units};
+static const pe_accumulator_kind units = {
+	pe_collected_units_settle, pe_collected_units_size, pe_collected_units_write, pe_collected_units_combine, count_units
+};
 
 /* ------------------------------------------------------------------
  * Both
