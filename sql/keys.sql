@@ -252,3 +252,10 @@ SELECT refused($$SELECT * FROM dp.keys('others', 'ward', rho => 1)$$);
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.expire_release(:r);
 SELECT count(*) FROM dp.releases WHERE release = :r;
+
+RESET SESSION AUTHORIZATION;
+DROP EXTENSION pg_epsilon;
+DROP FUNCTION refused;
+SET client_min_messages = error;
+DROP OWNED BY regress_curator, regress_ann, regress_bob CASCADE;
+DROP ROLE regress_curator, regress_ann, regress_bob;

@@ -154,7 +154,7 @@ SELECT description FROM dp.describe('many') OFFSET 3 LIMIT 3;
 
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
-DROP FUNCTION refused;
+DROP FUNCTION refused, near;
 SET client_min_messages = error;
 DROP OWNED BY regress_curator, regress_ann, regress_bob CASCADE;
 DROP ROLE regress_curator, regress_ann, regress_bob;
