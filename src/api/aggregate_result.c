@@ -512,12 +512,11 @@ put_reference(reading *r, double rows)
 }
 
 void
-pe_aggregation_errors(pe_aggregation *g, double rows, double *stderr_)
+pe_aggregation_errors(pe_aggregation *g, double rows, int64 nano, double *stderr_)
 {
-	pe_amount	amount = pe_cost_amount(pe_plan_cost(g->asked.plan));
 	reading		r;
 
-	begin(&r, g, NULL, pe_nano_left(amount, g->asked.ask.accounting));
+	begin(&r, g, NULL, nano);
 	put_reference(&r, rows);
 	for (int i = 0; i < g->aggregates; i++)
 	{

@@ -17,6 +17,8 @@
 #include "api/predicate.h"
 #include "api/question.h"
 #include "door/obtain.h"
+#include "methods/make.h"
+#include "server/access.h"
 #include "server/settings.h"
 #include "strategy/blocks.h"
 #include "strategy/optimum.h"
@@ -149,7 +151,7 @@ load_attributes(pe_aggregation *g)
 	g->columns = palloc0((PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS) * sizeof(*g->columns));
 	memcpy(g->columns, columns, g->groups * sizeof(*columns));
 	visit_all(g, add_quantile_attribute);
-	if (g->quantiles > 0 && request->workload != NULL)
+	if (g->quantiles > 0 && request->workload != NULL && !g->stored)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("quantiles do not go with a workload"),
@@ -174,16 +176,16 @@ dropping(const pe_aggregation *g)
 	return bits;
 }
 
-/* The text of an aggregate's condition: count(x) counts rows where x is there. */
+/* The text of an aggregate's condition: count(x) counts rows where x is there, which a canonical one has in its condition already. */
 static char *
-condition_text(const pe_aggregate *a)
+condition_text(const pe_aggregation *g, const pe_aggregate *a)
 {
 	const char *there = a->kind == PE_AGG_COUNT && a->column[0] != NULL
 		? psprintf("%s IS NOT NULL", quote_identifier(a->column[0])) : NULL;
 
-	if (there != NULL && a->where != NULL)
+	if (there != NULL && a->where != NULL && !g->stored)
 		return psprintf("%s AND (%s)", there, a->where);
-	return pstrdup(there != NULL ? there : a->where);
+	return pstrdup(a->where != NULL ? a->where : there);
 }
 
 static void
@@ -196,7 +198,7 @@ add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
 
 	if (a->where == NULL && (a->kind != PE_AGG_COUNT || a->column[0] == NULL))
 		return;
-	predicate = pe_predicate_argument(g->asked.dataset, condition_text(a), g->columns, &count);
+	predicate = pe_predicate_argument(g->asked.dataset, condition_text(g, a), g->columns, &count);
 	g->watched = count - g->groups - g->quantiles;
 	while (c < conditions->count && strcmp(conditions->text[c], predicate->canonical) != 0)
 		c++;
@@ -278,28 +280,44 @@ add_numbers(pe_aggregation *g, pe_aggregate *a, const char *text)
 			a->number[i] = find_number(g, a->column[i]);
 }
 
-/*
- * Numbers that every row has, so that the count of rows is theirs too.  A column that is no longer NOT NULL
- * later makes such an average wrong, and nothing else: no sensitivity follows from it.
- */
-static uint32
-always_there(const pe_aggregation *g)
+static bool
+is_not_null(const pe_dataset *dataset, const char *name)
 {
-	uint32		bits = 0;
+	HeapTuple	tuple = SearchSysCacheAttName(dataset->relation, name);
+	bool		not_null = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
 
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return not_null;
+}
+
+static bool
+is_named(char *const *name, int names, const char *sought)
+{
+	for (int i = 0; i < names; i++)
+		if (strcmp(name[i], sought) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Numbers that every row has, so that the count of rows is theirs too.  They are part of the canonical request: a
+ * release is read as it was measured.  A column that is no longer NOT NULL within a version makes such an average
+ * wrong, and nothing else: no sensitivity follows from it.
+ */
+static void
+find_always_there(pe_aggregation *g)
+{
 	for (int n = 0; n < g->needed.numbers; n++)
 	{
 		const pe_column *column = g->number_column[n];
-		HeapTuple	tuple = SearchSysCacheAttName(g->asked.dataset->relation, column->name);
+		bool		there = g->stored ? is_named(g->always_name, g->always_names, column->name)
+			: g->needed.number[n].clamp && is_not_null(g->asked.dataset, column->name) &&
+			(column->type == INT2OID || column->type == INT4OID || column->type == INT8OID);
 
-		if (!HeapTupleIsValid(tuple))
-			continue;
-		if (((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull && g->needed.number[n].clamp &&
-			(column->type == INT2OID || column->type == INT4OID || column->type == INT8OID))
-			bits |= UINT32_C(1) << n;
-		ReleaseSysCache(tuple);
+		if (there)
+			g->always |= UINT32_C(1) << n;
 	}
-	return bits;
 }
 
 /* ------------------------------------------------------------------
@@ -506,39 +524,84 @@ write_texts(pe_aggregation *g)
 		g->text[i] = pe_aggregate_canonical(&g->aggregate[i], condition_of, g);
 }
 
-pe_aggregation *
-pe_aggregation_validate(const pe_request *request, bool needs_budget)
+/* The texts and names of a request. */
+static void
+resolve_names(pe_aggregation *g)
 {
-	pe_aggregation *g = palloc0(sizeof(*g));
-	int			count;
-
-	pe_asked_open(&g->asked, request);
-	pe_dataset_check_rows(g->asked.dataset);
-	pe_asked_cut(&g->asked);
 	resolve_cells_per_unit(g);
 	parse_aggregates(g);
 	load_attributes(g);
 	parse_conditions(g);
 	visit_all(g, add_numbers);
-	pe_dataset_check_committed(g->asked.dataset);
-	pe_asked_choose_budget(&g->asked, needs_budget);
-	count = g->groups + g->quantiles + g->watched;
+	find_always_there(g);
+}
+
+/* What sums they need, and of which cells. */
+static void
+resolve_sums(pe_aggregation *g)
+{
+	int			count = g->groups + g->quantiles + g->watched;
+
 	g->domain = pe_columns_domain(g->columns, count, g->watched);
 	g->needed.sum = palloc0(PE_MAX_SUMS * sizeof(pe_sum));
-	if (!pe_aggregates_sums(g->aggregate, g->aggregates, always_there(g), g->cells_per_unit, &g->needed))
+	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->always, g->cells_per_unit, &g->needed))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates need too many sums"),
 				 errdetail("At most %d can be measured at once.", PE_MAX_SUMS)));
 	find_spaces(g);
 	write_texts(g);
+}
+
+pe_aggregation *
+pe_aggregation_validate(const pe_request *request, bool needs_budget)
+{
+	pe_aggregation *g = palloc0(sizeof(*g));
+
+	pe_asked_open(&g->asked, request);
+	pe_dataset_check_rows(g->asked.dataset);
+	pe_asked_cut(&g->asked);
+	resolve_names(g);
+	pe_dataset_check_committed(g->asked.dataset);
+	pe_asked_choose_budget(&g->asked, needs_budget);
+	resolve_sums(g);
 	return g;
+}
+
+void
+pe_aggregation_restore(pe_aggregation *g)
+{
+	g->stored = true;
+	resolve_names(g);
+	resolve_sums(g);
 }
 
 /* ------------------------------------------------------------------
  * What is measured
  * ------------------------------------------------------------------
  */
+
+/* The strategy that a release was measured with; false if that is the workload itself, or there is no release. */
+static bool
+load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
+{
+	pe_strategy_problem problem = {
+		.workload = key->workload, .possible = key->possible, .method = key->method, .objective = key->objective,
+		.norm = key->norm, .neighbours = key->neighbours, .whole = key->whole
+	};
+	bool		there;
+
+	if (!g->stored || g->strategy_id == 0 || pe_strategy_is_workload(&problem))
+		return false;
+	PE_UNDONE();
+	there = pe_strategy_load_matrix(g->strategy_id, &s->workload, &s->kept);
+	PE_END_UNDONE();
+	if (!there)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the strategy of a release is gone")));
+	return true;
+}
 
 static void
 obtain(pe_aggregation *g, pe_space *s)
@@ -550,7 +613,8 @@ obtain(pe_aggregation *g, pe_space *s)
 		.neighbours = neighbours, .gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : AGGREGATE_GAP
 	};
 
-	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &s->kept);
+	if (!load_stored(g, s, &key))
+		pe_strategy_obtain(&key, ACCEPTED_GAP, false, &s->kept);
 	if (s->kept.strategy.blocks != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -747,8 +811,22 @@ scale_of_first(pe_aggregation *g)
 	ask.epsilon = pure ? 1 : NAN;
 	ask.rho = pure ? NAN : 1;
 	pe_asked_check_plan(&g->asked, make_plan(g, &ask, 1), 1, 9e9);
-	pe_aggregation_errors(g, 1, errors);
+	pe_aggregation_errors(g, 1, INT64_C(1000000000), errors);
 	return errors[0] / pe_noise_stderr(pe_plan_noise_of_part(&g->part[0], &rules, ask.accounting, INT64_C(1000000000)));
+}
+
+/* Names of numbers that every row has. */
+static void
+add_always(StringInfo text, const pe_aggregation *g)
+{
+	char	   *name[PE_MAX_NUMBERS];
+	int			names = 0;
+
+	for (int n = 0; n < g->needed.numbers; n++)
+		if ((g->always >> n & 1) != 0)
+			name[names++] = g->number_column[n]->name;
+	if (names > 0)
+		pe_text_add_names(text, "not_null", name, names);
 }
 
 static char *
@@ -761,6 +839,7 @@ canonical_text(pe_aggregation *g, char **names)
 	pe_text_add_names(&text, "attributes", names, g->groups);
 	pe_text_add(&text, "workload", g->space[0].workload.canonical);
 	pe_text_add(&text, "predicate", g->predicate);
+	add_always(&text, g);
 	if (g->cells_per_unit > 0)
 		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
 	pe_text_end(&text, &g->asked, "optimal");

@@ -37,13 +37,12 @@ refuse_release(int64 id)
 			 errhint("The view dp.releases lists those that are.")));
 }
 
-/* The row of a release, if the current user may read it. */
-static void
-read_row(pe_release *r)
+void
+pe_release_read_row(pe_release *r)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
 		"coalesce(rho, epsilon, 0), payload, predicate, accounting, "
-		"workload IS NULL AND request::jsonb->>'kind' = 'minimum', method = 'dawa', "
+		"request::jsonb->>'kind', method = 'dawa', "
 		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0), created "
 	"FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
@@ -64,7 +63,7 @@ read_row(pe_release *r)
 	r->payload = DatumGetByteaPP(pe_access_datum(0, 7, &isnull));
 	r->predicate_text = pe_access_text(0, 8);
 	r->accounting = pe_accounting_of(pe_access_text(0, 9));
-	r->is_minimum = pe_access_int64(0, 10) != 0;
+	r->kind = pe_access_text(0, 10);
 	r->is_dawa = pe_access_int64(0, 11) != 0;
 	rows_per_unit = (int) pe_access_int64(0, 12);
 	r->created = DatumGetTimestampTz(pe_access_datum(0, 13, &isnull));
@@ -110,14 +109,27 @@ load_strategy(pe_release *r)
 static void
 refuse_kind(const pe_release *r)
 {
+	static const struct
+	{
+		const char *kind;
+		const char *is;
+		const char *hint;
+	}			kinds[] = {
+		{"aggregate", "has aggregates", "dp.publish makes a table of them, and dp.aggregate with the same arguments returns them, free."},
+		{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
+		{"model", "is a model", "dp.models tells its name, and dp.predict uses it."}
+	};
+
+	for (int i = 0; i < lengthof(kinds); i++)
+		if (strcmp(r->kind, kinds[i].kind) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("release " INT64_FORMAT " %s", r->id, kinds[i].is),
+					 errhint("%s", kinds[i].hint)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 r->is_minimum
-			 ? errmsg("release " INT64_FORMAT " is a minimum", r->id)
-			 : errmsg("release " INT64_FORMAT " is a model", r->id),
-			 r->is_minimum
-			 ? errhint("dp.minimize_max_affine with the same arguments returns it, free.")
-			 : errhint("dp.models tells its name, and dp.predict uses it.")));
+			 errmsg("release " INT64_FORMAT " has no counts", r->id),
+			 errhint("The same request again returns it, free.")));
 }
 
 void
@@ -131,16 +143,22 @@ pe_release_measured(pe_release *r)
 }
 
 void
-pe_release_read(pe_release *r)
+pe_release_check_version(const pe_release *r)
 {
-	read_row(r);
-	if (r->workload_text == NULL)
-		refuse_kind(r);
 	if (r->version < r->dataset->declared_version)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the attributes of dataset \"%s\" were declared anew after release " INT64_FORMAT,
 						r->dataset->name, r->id)));
+}
+
+void
+pe_release_read(pe_release *r)
+{
+	pe_release_read_row(r);
+	if (r->workload_text == NULL)
+		refuse_kind(r);
+	pe_release_check_version(r);
 	r->value = pe_payload_read(r->payload, &r->values);
 	pe_release_measured(r);
 }
@@ -233,7 +251,7 @@ pe_sql_expire_release(PG_FUNCTION_ARGS)
 	pe_release	r = {.id = PG_GETARG_INT64(0)};
 
 	PE_UNDONE();
-	read_row(&r);
+	pe_release_read_row(&r);
 	pe_dataset_check_owner(r.dataset);
 	PE_END_UNDONE();
 	pe_release_expire(r.dataset->id, r.id);
