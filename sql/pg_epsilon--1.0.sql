@@ -722,6 +722,13 @@ CREATE FUNCTION dp.quote_aggregate(dataset text, aggregates text[], "by" text[] 
 COMMENT ON FUNCTION dp.quote_aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, boolean, name, double precision) IS
     'what dp.aggregate with the same arguments costs, and the largest standard error of each aggregate; those that depend on the rows are told for at_rows rows in each group, numbers spread over their bounds; replay: it is answered free; reads no data, charges nothing';
 
+CREATE FUNCTION dp.advise(dataset text, aggregates text[], "by" text[] DEFAULT '{}', predicate text DEFAULT NULL,
+        guess double precision DEFAULT 1000, budget name DEFAULT NULL)
+    RETURNS TABLE (question text, relative_error double precision, epsilon double precision, rho double precision, fits boolean, hint text)
+    AS 'MODULE_PATHNAME', 'pe_sql_advise' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION dp.advise(text, text[], text[], text, double precision, name) IS
+    'what dp.aggregate would cost for standard errors of 1, 5 and 10 % of each aggregate, alone and together, where each group has guess rows and numbers are spread over their bounds; and of counts, which workload of dp.measure costs least for the same error; fits: your budget has it, NULL: there is none; reads no data, charges nothing';
+
 CREATE FUNCTION dp.quote(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',

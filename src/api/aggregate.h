@@ -128,6 +128,12 @@ extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, 
  */
 extern void pe_aggregation_errors(pe_aggregation *aggregation, double rows, int64 nano, double *stderr_);
 
+/*
+ * The same relative to what the aggregate is at these values, the largest over all groups; of a quantile the standard error of its
+ * rank, relative to the rows.  Infinite where that is 0, and NaN where the error is unknown.
+ */
+extern void pe_aggregation_relative_errors(pe_aggregation *aggregation, double rows, int64 nano, double *error);
+
 /* A release of aggregates, read again. */
 typedef struct pe_stored_aggregates
 {

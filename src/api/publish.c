@@ -556,7 +556,7 @@ given_names(FunctionCallInfo fcinfo, const publication *p)
 				 errhint("Give a name for each, in the order of the aggregates.")));
 	for (int i = 0; i < names; i++)
 		if (name[i][0] == '\0' || (int) strlen(name[i]) > longest)
-			pe_refuse_parameter("a name", name[i], psprintf("1 to %d bytes", longest));
+			pe_refuse_parameter("names", name[i], psprintf("a name of 1 to %d bytes for each aggregate", longest));
 	return name;
 }
 
