@@ -191,9 +191,16 @@ price(pe_aggregation *g, pe_request *request, int64 nano, advice *row)
 	row->epsilon = epsilon;
 }
 
-/* What one aggregate is at the guess, as a hint. */
+/* Three digits, or all in front of the point. */
+static char *
+figure(double value)
+{
+	return psprintf(fabs(value) >= 1000 && fabs(value) < 1e15 ? "%.0f" : "%.3g", value);
+}
+
+/* What the error is at this cost, as a hint. */
 static const char *
-hint_of(pe_aggregation *g, double guess, double precision)
+hint_of(pe_aggregation *g, double guess, double precision, int64 nano)
 {
 	double		error;
 	double		relative;
@@ -201,10 +208,10 @@ hint_of(pe_aggregation *g, double guess, double precision)
 	if (g->aggregates > 1)
 		return "together in one request, for one charge";
 	if (g->aggregate[0].kind == PE_AGG_QUANTILE)
-		return psprintf("standard error of its rank %.3g, of %.4g rows in a group", precision * guess, guess);
-	pe_aggregation_errors(g, guess, WHOLE, &error);
-	pe_aggregation_relative_errors(g, guess, WHOLE, &relative);
-	return psprintf("standard error %.3g, of %.4g in a group", precision * error / relative, error / relative);
+		return psprintf("standard error of its rank %s, of %s rows in a group", figure(precision * guess), figure(guess));
+	pe_aggregation_errors(g, guess, nano, &error);
+	pe_aggregation_relative_errors(g, guess, nano, &relative);
+	return psprintf("standard error %s, of %s in a group", figure(precision * error / relative), figure(error / relative));
 }
 
 /* Rows for aggregates of one request. */
@@ -219,7 +226,7 @@ advise(call *c, const char *question, pe_aggregation *g, pe_request *request)
 		if (nano > 0)
 			price(g, request, nano, row);
 		row->hint = isnan(row->epsilon) ? "no cost is enough: guess more rows, or ask for coarser groups"
-			: with_left(hint_of(g, c->guess, precisions[i]), &g->asked, row);
+			: with_left(hint_of(g, c->guess, precisions[i], nano), &g->asked, row);
 	}
 }
 
@@ -272,33 +279,72 @@ prefixes(const pe_aggregation *g, int attribute)
 	return text.data;
 }
 
-/* Workloads of the counts, at most PE_MAX_ATTRIBUTES + 2. */
-static int
-workloads(const pe_aggregation *g, const char **text)
+/* A way to count, and how many groups there are in each of its counts, at least; with a predicate on average. */
+typedef struct way
 {
-	int			count = 0;
+	const char *workload;
+	double		groups;
+} way;
 
-	text[count++] = "identity";
-	if (g->groups > 1)
-		text[count++] = g->groups > 2 ? "marginals(2)" : "marginals(1)";
-	for (int a = 0; a < g->groups; a++)
-		if (g->columns[a].ordered && pe_attribute_ordered_cells(&g->columns[a].domain) > 2)
-			text[count++] = prefixes(g, a);
+/* The groups that the predicate leaves. */
+static double
+possible_groups(const pe_aggregation *g)
+{
+	const pe_space *s = &g->space[0];
+	double		count = 0;
+
+	for (int32 c = 0; c < s->domain->cells; c++)
+		count += s->possible == NULL || s->possible[c];
 	return count;
 }
 
-/* The cost of a workload whose largest standard error is that of the compared precision. */
-static void
-advise_workload(call *c, const char *workload)
+static int32
+cells_of(const pe_aggregation *g, int attribute)
 {
-	pe_request *request = palloc(sizeof(*request));
-	advice	   *row = add_row(c, psprintf("dp.measure, workload %s", workload), COMPARED);
+	return pe_attribute_cells(&g->columns[attribute].domain);
+}
+
+/* The cells of the largest table of k attributes. */
+static double
+largest_table(const pe_aggregation *g, int k)
+{
+	double		product = 1;
+	uint32		taken = 0;
+
+	for (int i = 0; i < k; i++)
+	{
+		int			best = -1;
+
+		for (int a = 0; a < g->groups; a++)
+			if ((taken >> a & 1) == 0 && (best < 0 || cells_of(g, a) > cells_of(g, best)))
+				best = a;
+		taken |= UINT32_C(1) << best;
+		product *= cells_of(g, best);
+	}
+	return product;
+}
+
+/* At most PE_MAX_ATTRIBUTES + 2. */
+static int
+find_ways(const pe_aggregation *g, way *ways)
+{
+	int			count = 0;
+	int			k = g->groups > 2 ? 2 : 1;
+
+	ways[count++] = (way) {"identity", 1};
+	if (g->groups > 1)
+		ways[count++] = (way) {psprintf("marginals(%d)", k), fmax(possible_groups(g) / largest_table(g, k), 1)};
+	for (int a = 0; a < g->groups; a++)
+		if (g->columns[a].ordered && pe_attribute_ordered_cells(&g->columns[a].domain) > 2)
+			ways[count++] = (way) {prefixes(g, a), 1};
+	return count;
+}
+
+static void
+price_counts(pe_request *request, advice *row)
+{
 	pe_histogram *h;
 
-	*request = c->request;
-	request->workload = pstrdup(workload);
-	request->method = "optimal";
-	request->max_stderr = COMPARED * c->guess;
 	PE_UNDONE();
 	h = pe_histogram_validate(request, false);
 	PE_END_UNDONE();
@@ -307,29 +353,50 @@ advise_workload(call *c, const char *workload)
 	row->epsilon = rounded_up(row->epsilon);
 }
 
-static const char *
-compared(double epsilon, double least)
+/* The cost of a workload whose largest standard error is that of the compared precision; then of its epsilon, rounded up. */
+static void
+advise_way(call *c, const way *w)
 {
-	return epsilon == least ? "the cheapest of these for this error of a count" : psprintf("%.3g times the epsilon of the cheapest", epsilon / least);
+	pe_request *request = palloc(sizeof(*request));
+	advice	   *row = add_row(c, psprintf("dp.measure, %s", w->workload), COMPARED);
+
+	*request = c->request;
+	request->workload = pstrdup(w->workload);
+	request->method = "optimal";
+	request->max_stderr = COMPARED * c->guess * w->groups;
+	price_counts(request, row);
+	request->max_stderr = NAN;
+	request->epsilon = row->epsilon;
+	if (row->epsilon <= PE_EPSILON_MAX)
+		price_counts(request, row);
+}
+
+static const char *
+compared(const call *c, const way *w, double epsilon, double least)
+{
+	double		rows = c->guess * w->groups;
+	const char *place = epsilon == least ? "the cheapest" : psprintf("%.3g times the cheapest", epsilon / least);
+
+	return psprintf("standard error %s, of counts of %s; %s", figure(COMPARED * rows), figure(rows), place);
 }
 
 static void
-advise_workloads(call *c, const pe_aggregation *g)
+advise_ways(call *c, const pe_aggregation *g)
 {
-	const char *workload[PE_MAX_ATTRIBUTES + 2];
-	int			count = workloads(g, workload);
-	int			first = c->count;
+	way			ways[PE_MAX_ATTRIBUTES + 2];
+	int			count = find_ways(g, ways);
+	advice	   *row = c->row + c->count;
 	double		least = INFINITY;
 
 	if (count < 2)
 		return;
 	for (int i = 0; i < count; i++)
 	{
-		advise_workload(c, workload[i]);
-		least = fmin(least, c->row[first + i].epsilon);
+		advise_way(c, &ways[i]);
+		least = fmin(least, row[i].epsilon);
 	}
-	for (int i = first; i < c->count; i++)
-		c->row[i].hint = with_left(compared(c->row[i].epsilon, least), &g->asked, &c->row[i]);
+	for (int i = 0; i < count; i++)
+		row[i].hint = with_left(compared(c, &ways[i], row[i].epsilon, least), &g->asked, &row[i]);
 }
 
 /* Whether rows are counted, all of them. */
@@ -391,7 +458,7 @@ pe_sql_advise(PG_FUNCTION_ARGS)
 	c.row = palloc((lengthof(precisions) * (c.request.aggregates + 1) + PE_MAX_ATTRIBUTES + 2) * sizeof(advice));
 	advise_aggregates(&c);
 	if (counts_rows(g))
-		advise_workloads(&c, g);
+		advise_ways(&c, g);
 	pe_return_rows(fcinfo, c.count, 6, make_row, &c);
 	return (Datum) 0;
 }
