@@ -333,7 +333,7 @@ help:
 	@echo "make quick         build; check-layers, the unit tests with few samples, regress tests: a minute or two"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server, the unit tests with sanitizers too: minutes"
 	@echo "make check-ci      make check, then the fuzzers' seeds without fuzzing, mutations of files that have changed since a commit (BASE=commit), ten seconds of load"
-	@echo "make check-long    make check, then regress and isolation tests with all of check-settings, the unit tests under valgrind, 30 seconds of each fuzzer, a short audit, a short audit through the door, ten seconds of load, samples of accuracy, of reproduce-piecewise and reproduce-strategies, reproduce-large, every mutation that is not rare, and the long runs"
+	@echo "make check-long    make check, then regress and isolation tests with all of check-settings, the unit tests under valgrind, 30 seconds of each fuzzer, a short audit, a short audit through the door, ten seconds of load, samples of accuracy, of reproduce-piecewise, reproduce-strategies and reproduce-quantiles, reproduce-large, every mutation that is not rare, and the long runs"
 	@echo "make check-settings  regress, isolation and TAP tests with the library preloaded, with parallel workers, with jit, read only, and with all of it"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each (MUTATIONS='name ...')"

@@ -558,12 +558,12 @@ accuracy_suite() {
 	suite_end
 }
 
-# ---- the experiments on decisions and on strategies: fewer draws and points than `make reproduce-piecewise` and reproduce-strategies; all of reproduce-large ----
+# ---- the experiments on decisions and on strategies: fewer draws and points than `make reproduce-piecewise`, reproduce-strategies and reproduce-quantiles; all of reproduce-large ----
 
 reproduce_suite() {
 	local name log start
 	if run_make -s reproduce-binaries; then
-		for name in piecewise strategies large; do
+		for name in piecewise strategies large quantiles; do
 			log=$RUN_DIR/log/reproduce_$name.log
 			start=$SECONDS
 			timeout "$LONG_TIMEOUT" "build/reproduce/$name" sample >"$log" 2>&1 </dev/null

@@ -134,7 +134,7 @@ check_plan() {
 	[ -f src/plan/plan.h ] || return 0
 	compiles '(void) pe_cost_amount(cost);' || echo "a front cannot read a cost"
 	compiles 'cost->amount.rho_nano = 1;' && echo "a front that sets a cost's field compiles"
-	compiles 'pe_noise *noise = pe_noise_to_read(PE_ZCDP, 1, 1); (void) noise;' || echo "a front cannot read a noise"
+	compiles 'pe_noise *noise = pe_noise_to_read(PE_ZCDP, 1, 0, 1); (void) noise;' || echo "a front cannot read a noise"
 	compiles 'pe_noise noise = {PE_ZCDP, 1, 1}; (void) noise;' && echo "a front that makes a noise compiles"
 	compiles '(void) one; (void) pe_plan_noise(other);' || echo "a door cannot read the noise of a plan"
 	compiles 'one->noise = *pe_plan_noise(other);' && echo "a door that pairs one plan's cost with another noise compiles"

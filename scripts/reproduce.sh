@@ -6,7 +6,7 @@
 #   scripts/reproduce.sh [RUNS]     runs of each experiment (default 20; those on real tables, which
 #                                   take longer, do a quarter; piecewise wants 1000; strategies and large have none)
 #
-#   TESTS="kuru dpagd piecewise strategies large"   these only
+#   TESTS="kuru dpagd piecewise strategies large quantiles"   these only
 #   DATA=/path           the real tables (default: ../shared/data)
 #   LIMIT=n, JOBS=n      strategies: seconds of a processor for a point (default 120), points at the same time (2)
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
@@ -16,7 +16,7 @@ TESTS=${TESTS:-}
 FAILED=0
 
 [[ $RUNS =~ ^[1-9][0-9]*$ ]] || die "The number of runs is a number: $RUNS is not."
-[ "$TESTS" = large ] || command -v gnuplot >/dev/null || die "gnuplot is needed (Debian: gnuplot-nox; make deps does not install it, scripts/deps.sh pictures does)."
+[ "$TESTS" = large ] || [ "$TESTS" = quantiles ] || command -v gnuplot >/dev/null || die "gnuplot is needed (Debian: gnuplot-nox; make deps does not install it, scripts/deps.sh pictures does)."
 run_make -s reproduce-binaries || die "The programs could not be built; the messages are above."
 
 for source in test/reproduce/*.c; do
@@ -34,5 +34,5 @@ for source in test/reproduce/*.c; do
 	fi
 	[ ! -f "test/reproduce/$name.gnuplot" ] || gnuplot "test/reproduce/$name.gnuplot" || FAILED=1
 done
-[ "$TESTS" = large ] || ls build/reproduce/*.csv build/reproduce/*.svg
+[ "$TESTS" = large ] || [ "$TESTS" = quantiles ] || ls build/reproduce/*.csv build/reproduce/*.svg
 exit $FAILED

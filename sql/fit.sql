@@ -174,6 +174,8 @@ SET client_min_messages = warning;
 GRANT ALL ON rich TO PUBLIC;
 RESET SESSION AUTHORIZATION;
 SELECT term, r.model, r.release, abs(r.coefficient - p.coefficient) < 0.05 AS same FROM rich r JOIN fitted p USING (term);
+-- which is what their standard errors say; without noise there are none
+SELECT term, r.stderr > 0 AND r.stderr < 0.05 AS small, p.stderr AS plain FROM rich r JOIN fitted p USING (term);
 GRANT SELECT ON odds TO PUBLIC;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT method, bool_and(abs(coefficient - odds) < 0.02) AS log_odds
@@ -240,9 +242,9 @@ SELECT count(*) AS plain FROM dp.models WHERE model = 'plain';
 SET SESSION AUTHORIZATION regress_ann;
 SELECT dp.drop_model('rich');
 -- its release is replayed all the same, and is a model again
-SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000) f JOIN rich USING (term, coefficient, release);
+SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000) f JOIN rich USING (term, coefficient, stderr, release);
 SELECT dp.drop_model('model_1');
-SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000, model => 'rich') f JOIN rich USING (term, coefficient, release);
+SELECT count(*) AS same, min(f.model) AS model FROM dp.fit('d', 'linear_regression', 'v', '{x}', rho => 5000, model => 'rich') f JOIN rich USING (term, coefficient, stderr, release);
 
 -- ---- The ledger ----
 SELECT function, rho, delta, epsilon, request - 'options' AS request FROM dp.charges ORDER BY charge LIMIT 1;
@@ -306,10 +308,11 @@ SELECT facts('infinite', 'SELECT i % 2 = 0, CASE i % 3 WHEN 0 THEN ''NaN'' WHEN 
 SELECT facts('huge', 'SELECT i % 2 = 0, 1e308, 1e38, 10::numeric ^ 4000, repeat(''a'', 100000), -1e308 FROM generate_series(1, 50) i');
 SELECT facts('ordinary', 'SELECT i % 2 = 0, i % 3 - 1, (i % 5) / 2.0 - 1, i % 2, ''b'', (i % 3 - 1) / 2.0 FROM generate_series(1, 1000) i');
 SET SESSION AUTHORIZATION regress_ann;
-SELECT dataset, model, method, count(*) AS terms, bool_and(coefficient > '-Infinity' AND coefficient < 'Infinity') AS finite, count(DISTINCT release) AS releases
+SELECT dataset, model, method, count(*) AS terms, bool_and(coefficient > '-Infinity' AND coefficient < 'Infinity') AS finite,
+    count(stderr) FILTER (WHERE stderr >= 0 AND stderr < 'Infinity') AS stderrs, count(DISTINCT release) AS releases
   FROM dp.datasets, (VALUES ('logistic_regression', 'y'), ('svm', 'y'), ('linear_regression', 'v')) m (kind, label),
        (VALUES ('newton'), ('one_pass'), ('nag_opt')) w (method), dp.fit(dataset, kind, label, '{x,f4,n,z}', method, rho => 0.1,
-           options => CASE method WHEN 'nag_opt' THEN '{"iterations": 5}' END::jsonb) AS f (term, coefficient, model_name, release),
+           options => CASE method WHEN 'nag_opt' THEN '{"iterations": 5}' END::jsonb) AS f (term, coefficient, stderr, model_name, release),
        LATERAL (SELECT kind) k (model)
  WHERE dataset <> 'd' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 SELECT count(*) AS models FROM dp.models WHERE dataset <> 'd';

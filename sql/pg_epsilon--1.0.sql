@@ -235,7 +235,7 @@ CREATE TABLE dp_ledger.release (
 ALTER TABLE dp_ledger.release ALTER payload SET STORAGE EXTERNAL;
 CREATE INDEX release_request ON dp_ledger.release (dataset_id, version, request_hash, id);
 COMMENT ON TABLE dp_ledger.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
-COMMENT ON COLUMN dp_ledger.release.workload IS 'NULL: a model, whose coefficients the payload holds, or a minimum, whose point and public value it holds';
+COMMENT ON COLUMN dp_ledger.release.workload IS 'NULL: a model, whose coefficients the payload holds, a minimum, whose point and public value it holds, or units by their number of rows';
 COMMENT ON COLUMN dp_ledger.release.accounting IS 'what the noise was calibrated for; the measurements of gdp are on a finer lattice, whose step follows from the noise';
 COMMENT ON COLUMN dp_ledger.release.rho IS 'discrete Gaussian noise of this cost in 1e-9 for squared sensitivity sensitivity_sq, else';
 COMMENT ON COLUMN dp_ledger.release.epsilon IS 'discrete Laplace noise of this cost in 1e-9 for sensitivity sensitivity_l1; 0: a partition and counts of its buckets, for sensitivities of their own';
@@ -549,7 +549,7 @@ COMMENT ON COLUMN dp.releases.charge IS 'the charge that paid for it first';
 COMMENT ON COLUMN dp.releases.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.releases.version IS 'version of the data that it is of';
 COMMENT ON COLUMN dp.releases.attributes IS 'attributes of its cells, features of a model or slopes of a minimum';
-COMMENT ON COLUMN dp.releases.workload IS 'canonical workload; NULL: a model or a minimum';
+COMMENT ON COLUMN dp.releases.workload IS 'canonical workload; NULL: a model, a minimum, or units by their number of rows';
 COMMENT ON COLUMN dp.releases.predicate IS 'canonical predicate; NULL: all rows';
 COMMENT ON COLUMN dp.releases.method IS 'how it was made';
 COMMENT ON COLUMN dp.releases.queries IS 'how many queries it answers';
@@ -672,6 +672,14 @@ CREATE FUNCTION dp.spent(dataset text)
     AS 'MODULE_PATHNAME', 'pe_sql_spent' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 6;
 COMMENT ON FUNCTION dp.spent(text) IS
     'what your budgets have lost so far; for the owner, what all have, role NULL: everybody together. epsilon: what charges fixed in advance with this sum are at delta, NULL: at none. No guarantee at a time that answers choose: only the limits of budgets and cap are one';
+
+CREATE FUNCTION dp.rows_per_unit(dataset text, most integer, predicate text DEFAULT NULL,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (rows integer, units double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_rows_per_unit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.rows_per_unit(text, integer, text, double precision, double precision, double precision, double precision, boolean, name) IS
+    'how many units have 1, 2, ... most rows, before any cut, units with more rows counted in the last line; a unit is in one line, so the noise is that of one row per unit: stderr 1/sqrt(2 rho), sqrt(2) times that under substitute; give exactly one of epsilon, rho and max_stderr; the same request again is answered free';
 
 CREATE FUNCTION dp.histogram(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -814,10 +822,10 @@ CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], met
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
         fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
-    RETURNS TABLE (term text, coefficient double precision, model text, release bigint)
+    RETURNS TABLE (term text, coefficient double precision, stderr double precision, model text, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
-    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; the same request again is answered free';
+    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; stderr: the standard deviation of a coefficient by the noise alone, not by the choice of the rows, for methods newton and one_pass, else NULL, and for an svm by newton NULL too; the same request again is answered free';
 
 CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
@@ -829,8 +837,8 @@ CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[
 COMMENT ON FUNCTION dp.quote_fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
     'what dp.fit with the same arguments would cost; reads no data, charges nothing';
 
-CREATE TYPE dp.model_term AS (term text, coefficient double precision, model text, release bigint);
-COMMENT ON TYPE dp.model_term IS 'a term of a fitted model; the aggregates that fit models return an array of them';
+CREATE TYPE dp.model_term AS (term text, coefficient double precision, stderr double precision, model text, release bigint);
+COMMENT ON TYPE dp.model_term IS 'a term of a fitted model, stderr as of dp.fit; the aggregates that fit models return an array of them';
 
 CREATE FUNCTION dp_internal.logistic_regression_add(internal, label "any", features double precision[], options jsonb) RETURNS internal
     AS 'MODULE_PATHNAME', 'pe_sql_logistic_regression_add' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -38,6 +38,16 @@ pe_reading_write(pe_reading reading, char *bytes)
 	memcpy(bytes, &head, sizeof(head));
 }
 
+pe_reading
+pe_reading_read(const char *bytes, size_t size)
+{
+	reading_head head = {0};
+
+	if (size >= sizeof(head))
+		memcpy(&head, bytes, sizeof(head));
+	return head.magic == MAGIC ? head.reading : 0;
+}
+
 void
 pe_accumulator_as_it_is(pe_accumulator *a)
 {
@@ -66,6 +76,7 @@ begin_reading(pe_accumulator *a)
 		case PE_READ_CELLS:
 		case PE_READ_TABLES:
 		case PE_READ_SUMS:
+		case PE_READ_SIZES:
 			return pe_cells_begin(a, bytes, size);
 		case PE_READ_MODEL:
 			return pe_model_begin(a, bytes, size);

@@ -1,6 +1,6 @@
 /*
  * accumulator.h
- *	  What one scan collects: counts, counts of units, sums of numbers, sums of a pass, rows of a
+ *	  What one scan collects: counts, counts of units, sizes of units, sums of numbers, sums of a pass, rows of a
  *	  model, or rows of a piecewise affine function.
  *
  * The scan tells an accumulator a specification (what a row is, by a pe_reading) and,
@@ -38,12 +38,27 @@ typedef enum pe_reading
 	PE_READ_MODEL,				/* a row of a model: a row specification (glm/row_spec.h), maybe a pass behind it */
 	PE_READ_AFFINE,				/* slopes and an offset: an affine specification; there is no cut */
 	PE_READ_TABLES,				/* a cell of each of several tables: tables and a selection (domain/tables.h) */
-	PE_READ_SUMS				/* the same with numbers and conditions: sums (domain/sums.h) */
+	PE_READ_SUMS,				/* the same with numbers and conditions: sums (domain/sums.h) */
+	PE_READ_SIZES				/* one of so many rows of its unit: a pe_sizes_spec, and a selection without attributes but those watched; there is a cut */
 } pe_reading;
 
 /* Bytes of a specification before what its reading defines, and what writes them. */
 #define PE_READING_HEAD 8
 extern void pe_reading_write(pe_reading reading, char *bytes);
+
+/* What the reading of a specification is; 0: that is none. */
+extern pe_reading pe_reading_read(const char *bytes, size_t size);
+
+/*
+ * Units are counted by how many rows that count they have: 1, 2, ... most, where those with more are too.  No row is cut:
+ * one unit is in one cell, or in none (pe_units_count_sizes).
+ */
+#define PE_SIZES_MOST 65535
+
+typedef struct pe_sizes_spec
+{
+	int64_t		most;			/* 1 to PE_SIZES_MOST */
+} pe_sizes_spec;
 
 typedef struct pe_accumulator_kind pe_accumulator_kind;
 
@@ -77,13 +92,13 @@ typedef struct pe_accumulator
 	pe_cut		cut;			/* zeros without one */
 	pe_unit_keys keys;
 
-	/* PE_READ_CELLS, PE_READ_TABLES and PE_READ_SUMS */
+	/* PE_READ_CELLS, PE_READ_TABLES, PE_READ_SUMS and PE_READ_SIZES */
 	pe_domain	domain;
 	pe_predicate predicate;		/* steps 0: none */
-	pe_tables	tables;			/* not of PE_READ_CELLS */
+	pe_tables	tables;			/* of PE_READ_TABLES and PE_READ_SUMS */
 	pe_gathered gathered;		/* the same */
 	pe_sums		summed;			/* of PE_READ_SUMS */
-	int64_t		cells;			/* that are counted, of all tables */
+	int64_t		cells;			/* that are counted, of all tables; sizes */
 	int64_t    *count;			/* of each; NULL with a cut, until it is finished */
 	pe_units	units;			/* with a cut */
 
@@ -229,7 +244,7 @@ extern pe_combined pe_accumulator_combine(pe_accumulator *a, const char *bytes, 
 
 /*
  * Cuts the rows of units and runs the pass that is left to run.  Then the result has
- * so many bytes: counts or sums of all cells as int64, table by table, sums of the pass as 128-bit integers,
+ * so many bytes: counts or sums of all cells as int64, table by table, or of all sizes, sums of the pass as 128-bit integers,
  * rows of a model behind their number of dropped rows (pe_rows_result_read), or rows of
  * an affine function (pe_affine_rows_read).
  */

@@ -7,11 +7,18 @@
 
 #include "accumulator/kinds.h"
 
+/* Whether rows are gathered first. */
+static bool
+has_tables(const pe_accumulator *a)
+{
+	return a->reading == PE_READ_TABLES || a->reading == PE_READ_SUMS;
+}
+
 static void
 begin_counts(pe_accumulator *a)
 {
 	a->count = pe_alloc((size_t) a->cells, sizeof(*a->count));
-	if (a->reading != PE_READ_CELLS)
+	if (has_tables(a))
 		pe_gathered_begin(a);
 }
 
@@ -190,12 +197,14 @@ count_units(pe_accumulator *a)
 {
 	begin_counts(a);
 	pe_units_sort(&a->units);
-	if (a->reading == PE_READ_CELLS)
+	if (a->reading == PE_READ_SIZES)
+		pe_units_count_sizes(&a->units, (int32_t) a->cells, a->count);
+	else if (a->reading == PE_READ_CELLS)
 		pe_units_count(&a->units, &a->keys, a->cut.max_rows, a->domain.cells, a->count);
 	else
 		pe_units_choose(&a->units, &a->keys, a->cut.max_rows, a->reading == PE_READ_SUMS ? gather_sum_row : gather_row, a);
 	count_people(a);
-	a->kind = a->reading == PE_READ_CELLS ? &counts : &counts_of_tables;
+	a->kind = has_tables(a) ? &counts_of_tables : &counts;
 }
 
 static const pe_accumulator_kind units = {sort_units, units_size, write_units, combine_units, count_units};
@@ -205,6 +214,20 @@ static const pe_accumulator_kind units = {sort_units, units_size, write_units, c
  * ------------------------------------------------------------------
  */
 
+/* A unit's rows are all in one cell, which is not what is counted. */
+static bool
+read_sizes(pe_accumulator *a, const char *bytes, size_t size)
+{
+	pe_sizes_spec sizes;
+
+	if (!a->has_cut || size < sizeof(sizes))
+		return false;
+	memcpy(&sizes, bytes, sizeof(sizes));
+	a->cells = sizes.most;
+	return sizes.most >= 1 && sizes.most <= PE_SIZES_MOST &&
+		pe_selection_read(&a->domain, &a->predicate, bytes + sizeof(sizes), size - sizeof(sizes)) && a->domain.attributes == 0;
+}
+
 static bool
 read_spec(pe_accumulator *a, const char *bytes, size_t size)
 {
@@ -212,6 +235,8 @@ read_spec(pe_accumulator *a, const char *bytes, size_t size)
 		return pe_tables_selection_read(&a->tables, &a->domain, &a->predicate, bytes, size);
 	if (a->reading == PE_READ_SUMS)
 		return pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes, size);
+	if (a->reading == PE_READ_SIZES)
+		return read_sizes(a, bytes, size);
 	return pe_selection_read(&a->domain, &a->predicate, bytes, size) && pe_domain_has_numbers(&a->domain);
 }
 
@@ -227,11 +252,12 @@ begin_units(pe_accumulator *a)
 bool
 pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size)
 {
-	bool		of_tables = a->reading != PE_READ_CELLS;
+	bool		of_tables = has_tables(a);
 
 	if (!read_spec(a, bytes, size) || (a->has_cut && !begin_units(a)))
 		return false;
-	a->cells = of_tables ? a->tables.first[a->tables.tables] : a->domain.cells;
+	if (a->reading != PE_READ_SIZES)
+		a->cells = of_tables ? a->tables.first[a->tables.tables] : a->domain.cells;
 	if (!a->has_cut)
 		begin_counts(a);
 	a->kind = a->has_cut ? &units : of_tables ? &counts_of_tables : &counts;

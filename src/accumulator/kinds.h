@@ -30,7 +30,7 @@ struct pe_accumulator_kind
 };
 
 /* Each reads what its reading defines and chooses the kind; false if that is unsound, and pe_accumulator_free takes what is allocated. */
-extern bool pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size);	/* and tables */
+extern bool pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size);	/* and tables, and sizes */
 extern bool pe_model_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_affine_begin(pe_accumulator *a, const char *bytes, size_t size);
 

@@ -139,22 +139,35 @@ add_weights(const int32_t *place, const int32_t *coordinate, int32_t stride, con
 		sum[place[r] + coordinate[r] * stride] += weight[r];
 }
 
+/* The same into the places of a grid: u + most of its number. */
+static void
+add_to_grid(const int32_t *place, const int32_t *coordinate, int32_t stride, const int32_t *u, int32_t most, const int64_t *weight,
+			int32_t rows, int64_t *sum)
+{
+	for (int32_t r = 0; r < rows; r++)
+		sum[(int64_t) (place[r] + coordinate[r] * stride) * (2 * most + 1) + u[r] + most] += weight[r];
+}
+
 /* Adds the gathered rows to a table, by where they are and by the last attribute of it. */
 static void
 add_to_table(pe_accumulator *a, int32_t t, const int32_t *place, const int32_t *coordinate, int32_t stride)
 {
 	pe_gathered *g = &a->gathered;
 	int64_t    *count = a->count + a->tables.first[t];
+	const pe_sum *sum = a->reading == PE_READ_SUMS ? &a->summed.sum[t] : NULL;
 
 	if (a->reading != PE_READ_SUMS)
 	{
 		count_rows(place, coordinate, stride, g->counts, g->rows, count);
 		return;
 	}
-	if (a->summed.sum[t].kind == PE_SUM_UNITS && a->has_cut)
+	if (sum->kind == PE_SUM_UNITS && a->has_cut)
 		return;					/* they are counted from what is known of each unit */
-	pe_sum_weigh(&a->summed, &a->summed.sum[t], g->number, PE_GATHERED_STEP, g->has, g->counts, g->rows, g->weight);
-	add_weights(place, coordinate, stride, g->weight, g->rows, count);
+	pe_sum_weigh(&a->summed, sum, g->number, PE_GATHERED_STEP, g->has, g->counts, g->rows, g->weight);
+	if (sum->kind == PE_SUM_GRID)
+		add_to_grid(place, coordinate, stride, g->number + (size_t) sum->a * PE_GATHERED_STEP, a->summed.number[sum->a].most, g->weight, g->rows, count);
+	else
+		add_weights(place, coordinate, stride, g->weight, g->rows, count);
 }
 
 /*

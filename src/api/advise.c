@@ -218,6 +218,13 @@ hint_of(pe_aggregation *g, double guess, double precision, int64 nano)
 static void
 advise(call *c, const char *question, pe_aggregation *g, pe_request *request)
 {
+	if (g->on_grid)
+	{
+		advice	   *row = add_row(c, question, NAN);
+
+		row->hint = "chosen on a grid between the bounds: its error depends on the rows";
+		return;
+	}
 	for (int i = 0; i < lengthof(precisions); i++)
 	{
 		advice	   *row = add_row(c, question, precisions[i]);
@@ -437,6 +444,7 @@ make_row(const void *argument, int32 i, Datum *values, bool *nulls)
 
 	values[0] = CStringGetTextDatum(row->question);
 	values[1] = Float8GetDatum(row->precision);
+	nulls[1] = isnan(row->precision);
 	values[2] = Float8GetDatum(row->epsilon);
 	nulls[2] = isnan(row->epsilon);
 	values[3] = Float8GetDatum(row->rho);

@@ -67,12 +67,12 @@ typedef struct pe_aggregation
 	const char *predicate;		/* canonical */
 	int32		cells_per_unit; /* 0: rows are units */
 	const pe_column *number_column[PE_MAX_NUMBERS];
-	uint32		always;			/* numbers that every row has */
+	uint32		never_null;		/* bit n is set if every row has number n */
 
 	/* of a release that is read again */
 	bool		stored;
-	char	  **always_name;	/* what was there in every row then */
-	int			always_names;
+	char	  **never_null_name;	/* what was there in every row then */
+	int			never_null_names;
 	int64		strategy_id;	/* 0: the workload itself was measured */
 	int			version;		/* of the data */
 
@@ -85,6 +85,11 @@ typedef struct pe_aggregation
 	pe_plan_part part[PE_MAX_SUMS];
 	pe_sums		sums;			/* one for each part */
 	pe_question question;
+
+	/* quantiles on a grid, which are asked for by themselves: nothing is measured */
+	bool		on_grid;
+	pe_quantile_problem grid;
+	int32		fraction[PE_MAX_AGGREGATES];	/* ascending */
 } pe_aggregation;
 
 /* The name of a column for an aggregate (aggregate_name.c): two that differ may have the same one. */
@@ -102,6 +107,12 @@ extern void pe_aggregation_restore(pe_aggregation *aggregation);
 /* Finds the strategies and shares; and makes the plan and the charge.  Not inside PE_UNDONE. */
 extern void pe_aggregation_measure(pe_aggregation *aggregation);
 extern void pe_aggregation_price(pe_aggregation *aggregation);
+
+/* The fraction of a quantile in millionths. */
+extern int32 pe_fraction_of(const pe_aggregate *aggregate);
+
+/* Whether any sum is by a space: else it has no strategy. */
+extern bool pe_aggregation_measures(const pe_aggregation *aggregation, int space);
 
 /* What follows from the strategy of a space. */
 extern void pe_aggregation_settle(pe_space *space);

@@ -17,7 +17,7 @@ static void
 read_request(pe_stored_aggregates *s)
 {
 	static pe_statement find = {NULL, "SELECT ARRAY(SELECT jsonb_array_elements_text(q->'aggregates')), q->>'workload', "
-		"(q->>'cells_per_unit')::int8, ARRAY(SELECT jsonb_array_elements_text(q->'not_null')), coalesce((q->>'rho')::int8, (q->>'epsilon')::int8) "
+		"(q->>'cells_per_unit')::int8, ARRAY(SELECT jsonb_array_elements_text(q->'never_null')), coalesce((q->>'rho')::int8, (q->>'epsilon')::int8) "
 	"FROM (SELECT request::jsonb AS q FROM dp_ledger.release WHERE id = $1) r", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(s->release.id)};
 	pe_request *request = &s->request;
@@ -30,7 +30,7 @@ read_request(pe_stored_aggregates *s)
 	request->aggregate = pe_access_texts(0, 1, &request->aggregates);
 	request->workload = pe_access_text(0, 2);
 	request->cells_per_unit = (int) pe_access_int64(0, 3);
-	g->always_name = pe_access_texts(0, 4, &g->always_names);
+	g->never_null_name = pe_access_texts(0, 4, &g->never_null_names);
 	s->release.nano = pe_access_int64(0, 5);	/* in the row it stands for counts alone */
 	pe_access_end(&access);
 	request->limits_cells = request->cells_per_unit > 0;

@@ -131,12 +131,27 @@ add_quantile_attribute(pe_aggregation *g, pe_aggregate *a, const char *text)
 		refuse_attribute(a->column[0], "is grouped by", "Within a group it has one cell: there is no quantile to tell.");
 	if (place < 0)
 	{
-		place = g->groups + g->quantiles++;
+		place = g->groups + g->quantiles;
 		pe_check_attributes(place + 1);
 		load_one(g, a->column[0], &g->columns[place]);
 		check_number(&g->columns[place]);
+		if (pe_attribute_ordered_cells(&g->columns[place].domain) == 1)
+			return;				/* its bins say nothing: a grid is laid between its bounds */
+		g->quantiles++;
 	}
 	a->attribute = place;
+}
+
+static void
+refuse_quantile(pe_aggregation *g, pe_aggregate *a, const char *text)
+{
+	if (a->kind == PE_AGG_QUANTILE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("quantiles do not go with a workload"),
+				 errdetail("They are told for the groups of the attributes in by."),
+				 errhint("Leave workload out, or measure the workload times prefix(%s) by dp.measure and use dp.quantile.",
+						 quote_identifier(a->column[0]))));
 }
 
 /* Room for numbers behind all attributes. */
@@ -151,13 +166,8 @@ load_attributes(pe_aggregation *g)
 	g->columns = palloc0((PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS) * sizeof(*g->columns));
 	memcpy(g->columns, columns, g->groups * sizeof(*columns));
 	visit_all(g, add_quantile_attribute);
-	if (g->quantiles > 0 && request->workload != NULL && !g->stored)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("quantiles do not go with a workload"),
-				 errdetail("They are told for the groups of the attributes in by."),
-				 errhint("Leave workload out, or measure the workload times prefix(%s) by dp.measure and use dp.quantile.",
-						 quote_identifier(g->columns[g->groups].name))));
+	if (request->workload != NULL && !g->stored)
+		visit_all(g, refuse_quantile);
 }
 
 /* ------------------------------------------------------------------
@@ -276,7 +286,7 @@ static void
 add_numbers(pe_aggregation *g, pe_aggregate *a, const char *text)
 {
 	for (int i = 0; i < 2; i++)
-		if (a->column[i] != NULL && a->kind != PE_AGG_QUANTILE && a->kind != PE_AGG_COUNT)
+		if (a->column[i] != NULL && a->kind != PE_AGG_COUNT && a->attribute < 0)
 			a->number[i] = find_number(g, a->column[i]);
 }
 
@@ -311,12 +321,12 @@ find_always_there(pe_aggregation *g)
 	for (int n = 0; n < g->needed.numbers; n++)
 	{
 		const pe_column *column = g->number_column[n];
-		bool		there = g->stored ? is_named(g->always_name, g->always_names, column->name)
+		bool		there = g->stored ? is_named(g->never_null_name, g->never_null_names, column->name)
 			: g->needed.number[n].clamp && is_not_null(g->asked.dataset, column->name) &&
 			(column->type == INT2OID || column->type == INT4OID || column->type == INT8OID);
 
 		if (there)
-			g->always |= UINT32_C(1) << n;
+			g->never_null |= UINT32_C(1) << n;
 	}
 }
 
@@ -480,12 +490,24 @@ add_ranks(pe_aggregation *g, int sum, int attribute)
 	int32		cells = pe_attribute_ordered_cells(&x->domain);
 	int			space;
 
-	if (cells == 1)
-		refuse_attribute(x->name, "has a single bin", "Quantiles are told from ranks at the edges of bins; the owner can declare more of them.");
 	space = add_space(g, g->space[0].set | UINT32_C(1) << attribute, times_groups(g, psprintf("prefix(%s)", name)));
 	g->space[space].above_text = times_groups(g, ranges_above(name, cells));
 	pe_parse_columns_workload(g->asked.dataset, g->space[space].columns, g->space[space].domain, g->space[space].above_text, &g->space[space].above);
 	add_part(g, sum, space, -1);
+}
+
+/* What is chosen on a grid is no measurement, and has a plan of its own. */
+static void
+check_grid(pe_aggregation *g)
+{
+	for (int s = 0; s < g->needed.sums; s++)
+		g->on_grid |= g->needed.sum[s].kind == PE_SUM_GRID;
+	if (g->on_grid && g->needed.sums > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("quantiles of an attribute with a single bin do not go with other aggregates"),
+				 errdetail("They are chosen on a grid between its bounds, all of the same rows."),
+				 errhint("Ask for the others in a request of their own.")));
 }
 
 static void
@@ -496,6 +518,12 @@ find_spaces(pe_aggregation *g)
 	g->space = palloc0((1 + PE_MAX_SUMS) * sizeof(*g->space));
 	(void) add_space(g, (UINT32_C(1) << g->groups) - 1, g->asked.request->workload);
 	pe_histogram_check_rows(&g->space[0].workload);
+	check_grid(g);
+	if (g->on_grid)
+	{
+		add_part(g, 0, 0, -1);
+		return;
+	}
 	find_possible(g);
 	for (int s = 0; s < needed->sums; s++)
 	{
@@ -544,7 +572,7 @@ resolve_sums(pe_aggregation *g)
 
 	g->domain = pe_columns_domain(g->columns, count, g->watched);
 	g->needed.sum = palloc0(PE_MAX_SUMS * sizeof(pe_sum));
-	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->always, g->cells_per_unit, &g->needed))
+	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, &g->needed))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates need too many sums"),
@@ -745,7 +773,7 @@ find_tables(pe_aggregation *g)
 		if (g->part[i].cells > 0)
 			g->sums.sum[i].most = g->part[i].cells;
 	}
-	if (!pe_tables_span(tables, g->domain))
+	if (!pe_tables_span(tables, g->domain) || !pe_sums_place(&g->sums, tables))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the tables that the request needs have too many cells together"),
@@ -761,11 +789,65 @@ find_tables(pe_aggregation *g)
 	g->question.tables = tables;
 }
 
+/* ------------------------------------------------------------------
+ * Quantiles on a grid
+ * ------------------------------------------------------------------
+ */
+
+int32
+pe_fraction_of(const pe_aggregate *aggregate)
+{
+	return Max(1, Min(PE_FRACTION_UNIT - 1, (int32) rint(aggregate->fraction * PE_FRACTION_UNIT)));
+}
+
+static int
+compare_fractions(const void *a, const void *b)
+{
+	return *(const int32 *) a - *(const int32 *) b;
+}
+
+/* In millionths, each once. */
+static void
+find_fractions(pe_aggregation *g)
+{
+	pe_quantile_problem *grid = &g->grid;
+	int32		kept = 0;
+
+	for (int i = 0; i < g->aggregates; i++)
+		g->fraction[i] = pe_fraction_of(&g->aggregate[i]);
+	qsort(g->fraction, g->aggregates, sizeof(int32), compare_fractions);
+	for (int i = 0; i < g->aggregates; i++)
+		if (i == 0 || g->fraction[i] != g->fraction[kept - 1])
+			g->fraction[kept++] = g->fraction[i];
+	grid->points = pe_sum_places(&g->sums, &g->sums.sum[0]);
+	grid->groups = g->space[0].workload.queries;
+	grid->fractions = kept;
+	grid->fraction = g->fraction;
+	g->question.chosen = (int64) grid->groups * kept;
+}
+
+bool
+pe_aggregation_measures(const pe_aggregation *g, int space)
+{
+	for (int i = 0; i < g->parts; i++)
+		if (g->source[i].space == space)
+			return true;
+	return false;
+}
+
 void
 pe_aggregation_measure(pe_aggregation *g)
 {
+	if (g->on_grid)
+	{
+		find_tables(g);
+		find_fractions(g);
+		return;
+	}
 	for (int i = 0; i < g->spaces; i++)
 	{
+		if (!pe_aggregation_measures(g, i))
+			continue;
 		obtain(g, &g->space[i]);
 		pe_aggregation_settle(&g->space[i]);
 	}
@@ -815,18 +897,41 @@ scale_of_first(pe_aggregation *g)
 	return errors[0] / pe_noise_stderr(pe_plan_noise_of_part(&g->part[0], &rules, ask.accounting, INT64_C(1000000000)));
 }
 
-/* Names of numbers that every row has. */
 static void
-add_always(StringInfo text, const pe_aggregation *g)
+price_grid(pe_aggregation *g)
 {
-	char	   *name[PE_MAX_NUMBERS];
-	int			names = 0;
+	pe_plan_rules rules = pe_door_rules(g->asked.dataset);
+	const char *what;
+	pe_plan_status status;
+
+	status = pe_plan_of_quantiles(&g->asked.ask, &rules, &g->grid, &g->asked.plan, &what);
+	if (status == PE_PLAN_REFUSED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the quantiles cannot be chosen"),
+				 errdetail("%s", what)));
+	pe_asked_check_plan(&g->asked, status, pe_quantile_levels(g->grid.fractions), PE_EPSILON_MAX);
+	pe_check_memory(pe_quantile_memory(&g->grid));
+}
+
+static const char *
+method_of(const pe_aggregation *g)
+{
+	return g->on_grid ? "exponential" : "optimal";
+}
+
+/* Which sums are measured follows from it: where it changes, what was stored would be read as others. */
+static void
+add_never_null(StringInfo text, const pe_aggregation *g)
+{
+	char	   *names[PE_MAX_NUMBERS];
+	int			count = 0;
 
 	for (int n = 0; n < g->needed.numbers; n++)
-		if ((g->always >> n & 1) != 0)
-			name[names++] = g->number_column[n]->name;
-	if (names > 0)
-		pe_text_add_names(text, "not_null", name, names);
+		if ((g->never_null >> n & 1) != 0)
+			names[count++] = g->number_column[n]->name;
+	if (count > 0)
+		pe_text_add_names(text, "never_null", names, count);
 }
 
 static char *
@@ -839,10 +944,10 @@ canonical_text(pe_aggregation *g, char **names)
 	pe_text_add_names(&text, "attributes", names, g->groups);
 	pe_text_add(&text, "workload", g->space[0].workload.canonical);
 	pe_text_add(&text, "predicate", g->predicate);
-	add_always(&text, g);
+	add_never_null(&text, g);
 	if (g->cells_per_unit > 0)
 		appendStringInfo(&text, ", \"cells_per_unit\": %d", g->cells_per_unit);
-	pe_text_end(&text, &g->asked, "optimal");
+	pe_text_end(&text, &g->asked, method_of(g));
 	return text.data;
 }
 
@@ -882,12 +987,12 @@ fill_question(pe_aggregation *g)
 	question->predicate = g->selection;
 	question->sums = &g->sums;
 	question->part = g->part;
-	question->column_of = palloc(g->parts * sizeof(int32 *));
+	question->column_of = palloc0(g->parts * sizeof(int32 *));
 	for (int i = 0; i < g->parts; i++)
 		question->column_of[i] = g->space[g->source[i].space].column_of;
 	question->plan = g->asked.plan;
 	question->charge = charge;
-	pe_asked_fill_charge(&g->asked, canonical_text(g, names), "optimal", g->space[0].workload.queries * g->aggregates);
+	pe_asked_fill_charge(&g->asked, canonical_text(g, names), method_of(g), g->space[0].workload.queries * g->aggregates);
 	charge->attribute = names;
 	charge->attributes = g->groups;
 	charge->predicate = g->predicate;
@@ -899,7 +1004,13 @@ pe_aggregation_price(pe_aggregation *g)
 {
 	double		scale = 1;
 
-	pe_asked_resolve_cost(&g->asked, true, false);
+	pe_asked_resolve_cost(&g->asked, !g->on_grid, false);
+	if (g->on_grid)
+	{
+		price_grid(g);
+		fill_question(g);
+		return;
+	}
 	check_max_stderr(g);
 	if (!isnan(g->asked.ask.max_stderr))
 		scale = scale_of_first(g);

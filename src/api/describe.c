@@ -11,9 +11,11 @@
 #include "utils/tuplestore.h"
 
 #include "api/arguments.h"
+#include "api/sizes.h"
 #include "ledger/budget.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "server/access.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_describe);
 
@@ -106,6 +108,57 @@ describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
 		line(result, "  at most %d of the rows of each count, and none where it is NULL", dataset->max_rows);
 }
 
+static char *
+percent(pe_percentage percentage)
+{
+	return percentage.stderr_ < 0.5 ? psprintf("about %.0f %%", percentage.part)
+		: psprintf("about %.0f %% (+- %.0f)", percentage.part, percentage.stderr_);
+}
+
+/* The fewest rows of a unit of which 95 % of all are kept. */
+static int
+rows_that_suffice(const pe_sizes *sizes)
+{
+	int			rows = 1;
+
+	while (rows < sizes->most && pe_sizes_rows_kept(sizes, rows).part < 95)
+		rows++;
+	return rows;
+}
+
+static void
+describe_cut(ReturnSetInfo *result, const pe_sizes *sizes, int rows)
+{
+	line(result, "    %s of units have at most %d row%s; max_rows %d keeps %s%s of rows", percent(pe_sizes_units_within(sizes, rows)),
+		 rows, rows == 1 ? "" : "s", rows, pe_sizes_are_cut(sizes) ? "at most " : "", percent(pe_sizes_rows_kept(sizes, rows)));
+}
+
+/* What dp.rows_per_unit found, to those who may read it. */
+static void
+describe_sizes(ReturnSetInfo *result, pe_dataset *dataset)
+{
+	pe_sizes	sizes;
+	bool		found;
+	int			suffice;
+
+	PE_UNDONE();
+	found = pe_sizes_find(dataset, &sizes);
+	PE_END_UNDONE();
+	if (!found)
+		return;
+	line(result, "  rows of a unit, by release " INT64_FORMAT ":%s", sizes.release,
+		 pe_sizes_are_told(&sizes) ? "" : " too few units beside its noise");
+	if (!pe_sizes_are_told(&sizes))
+		return;
+	suffice = rows_that_suffice(&sizes);
+	if (dataset->max_rows < sizes.most)
+		describe_cut(result, &sizes, dataset->max_rows);
+	if (suffice != dataset->max_rows && suffice < sizes.most && !pe_sizes_are_cut(&sizes))
+		describe_cut(result, &sizes, suffice);
+	if (pe_sizes_are_cut(&sizes))
+		line(result, "    some units have %d rows or more, of which %d are in these figures", sizes.most, sizes.most);
+}
+
 static void
 describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 {
@@ -160,7 +213,10 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 	if (pe_dataset_has_values(dataset))
 		describe_values(result, dataset);
 	else
+	{
 		describe_unit(result, dataset);
+		describe_sizes(result, dataset);
+	}
 	describe_budget(result, dataset);
 	line(result, "attributes:");
 	for (int i = 0; i < count; i++)

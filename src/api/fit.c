@@ -4,7 +4,10 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "utils/builtins.h"
+#include "utils/float.h"
 
 #include "api/arguments.h"
 #include "api/model.h"
@@ -30,6 +33,7 @@ typedef struct call
 	pe_charge_reply reply;
 	char	   *name;			/* of the model */
 	double	   *coefficient;
+	double	   *deviation;		/* of the noise of each; NaN: not known */
 	bool		replay;			/* of a quote */
 } call;
 
@@ -69,11 +73,13 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 
 	values[0] = CStringGetTextDatum(c->fit->record.term[row]);
 	values[1] = Float8GetDatum(c->coefficient[row]);
-	nulls[2] = c->name == NULL;
+	nulls[2] = isnan(c->deviation[row]);
+	values[2] = Float8GetDatum(c->deviation[row]);
+	nulls[3] = c->name == NULL;
 	if (c->name != NULL)
-		values[2] = CStringGetTextDatum(c->name);
-	nulls[3] = c->reply.release_id == 0;
-	values[3] = Int64GetDatum(c->reply.release_id);
+		values[3] = CStringGetTextDatum(c->name);
+	nulls[4] = c->reply.release_id == 0;
+	values[4] = Int64GetDatum(c->reply.release_id);
 }
 
 /* Charged, or replayed, or refused. */
@@ -90,11 +96,26 @@ fit_privately(call *c)
 	PE_END_UNDONE();
 	if (c->reply.charge_id != 0)
 		pe_model_tell(fit, &c->reply, c->name != NULL ? c->name : "");
-	if (c->reply.values != fit->record.terms)
+	if (c->reply.values != PE_MODEL_VALUES(fit->record.terms))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("release " INT64_FORMAT " does not hold the coefficients of its terms", c->reply.release_id)));
-	memcpy(c->coefficient, c->reply.value, fit->record.terms * sizeof(double));
+	c->coefficient = (double *) c->reply.value;
+	c->deviation = c->coefficient + fit->record.terms;
+}
+
+/* There is no noise, so there are no standard errors. */
+static void
+fit_plainly(call *c)
+{
+	int			terms = c->fit->record.terms;
+
+	c->coefficient = palloc0(terms * sizeof(double));
+	c->deviation = palloc(terms * sizeof(double));
+	for (int i = 0; i < terms; i++)
+		c->deviation[i] = get_float8_nan();
+	pe_door_fit_plain(&c->fit->question, c->coefficient);
+	c->name = pe_model_keep_plain(c->fit->asked.dataset, &c->fit->asked.charge, c->coefficient);
 }
 
 Datum
@@ -105,15 +126,11 @@ pe_sql_fit(PG_FUNCTION_ARGS)
 	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
 	validate(&c);
 	PE_END_UNDONE();
-	c.coefficient = palloc0(c.fit->record.terms * sizeof(double));
 	if (pe_fit_is_private(c.fit->problem.method))
 		fit_privately(&c);
 	else
-	{
-		pe_door_fit_plain(&c.fit->question, c.coefficient);
-		c.name = pe_model_keep_plain(c.fit->asked.dataset, &c.fit->asked.charge, c.coefficient);
-	}
-	pe_return_rows(fcinfo, c.fit->record.terms, 4, make_row, &c);
+		fit_plainly(&c);
+	pe_return_rows(fcinfo, c.fit->record.terms, 5, make_row, &c);
 	return (Datum) 0;
 }
 

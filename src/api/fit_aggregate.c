@@ -256,7 +256,7 @@ typedef struct fitted
 	pe_model_fit *fit;
 	pe_charge_reply reply;
 	char	   *name;			/* of the model */
-	double	   *coefficient;
+	double	   *coefficient;	/* and behind them the standard errors */
 } fitted;
 
 static void
@@ -265,7 +265,7 @@ fit_privately(state *s, fitted *f)
 	pe_fit_collected(&f->fit->question, &s->rows, &f->reply);
 	if (f->reply.outcome == PE_REFUSED)
 		pe_asked_refuse(&f->fit->asked, &f->reply, "");
-	memcpy(f->coefficient, f->reply.value, f->fit->record.terms * sizeof(double));
+	memcpy(f->coefficient, f->reply.value, PE_MODEL_VALUES(f->fit->record.terms) * sizeof(double));
 	PE_UNDONE();
 	f->name = pe_model_name(f->reply.release_id, f->fit->asked.request->name);
 	PE_END_UNDONE();
@@ -276,20 +276,24 @@ static void
 fit_plainly(state *s, fitted *f)
 {
 	pe_fit_collected_plain(&f->fit->question, &s->rows, f->coefficient);
+	for (int i = f->fit->record.terms; i < PE_MODEL_VALUES(f->fit->record.terms); i++)
+		f->coefficient[i] = get_float8_nan();
 	f->name = pe_model_keep_plain(f->fit->asked.dataset, &f->fit->asked.charge, f->coefficient);
 }
 
 static Datum
 make_term(const fitted *f, int term, TupleDesc desc)
 {
-	Datum		values[4] = {0};
-	bool		nulls[4] = {false, false, f->name == NULL, f->reply.release_id == 0};
+	double		deviation = f->coefficient[f->fit->record.terms + term];
+	Datum		values[5] = {0};
+	bool		nulls[5] = {false, false, isnan(deviation), f->name == NULL, f->reply.release_id == 0};
 
 	values[0] = CStringGetTextDatum(f->fit->record.term[term]);
 	values[1] = Float8GetDatum(f->coefficient[term]);
-	if (!nulls[2])
-		values[2] = CStringGetTextDatum(f->name);
-	values[3] = Int64GetDatum(f->reply.release_id);
+	values[2] = Float8GetDatum(deviation);
+	if (!nulls[3])
+		values[3] = CStringGetTextDatum(f->name);
+	values[4] = Int64GetDatum(f->reply.release_id);
 	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
 
@@ -312,7 +316,7 @@ fit_group(state *s, Oid type)
 	fitted		f = {.fit = s->fit};
 	MemoryContext old = MemoryContextSwitchTo(s->context);
 
-	f.coefficient = palloc0(s->fit->record.terms * sizeof(double));
+	f.coefficient = palloc0(PE_MODEL_VALUES(s->fit->record.terms) * sizeof(double));
 	if (pe_fit_is_private(s->fit->problem.method))
 		fit_privately(s, &f);
 	else

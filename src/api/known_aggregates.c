@@ -191,6 +191,8 @@ pe_known_aggregates(const pe_aggregation *g, int *place)
 	uint64		count;
 	int64	   *found;
 
+	if (g->on_grid)				/* nothing is measured: no two choices can be compared */
+		return NULL;
 	PE_UNDONE();
 	found = candidates(g, &count);
 	PE_END_UNDONE();

@@ -286,6 +286,18 @@ choose_budget(pe_model_fit *fit, bool needs_budget)
 		pe_asked_choose_budget(&fit->asked, needs_budget);
 }
 
+/* A row without a level has the cell of 'other' or NULL, or is dropped; of a number's indicators most rows have none. */
+static bool *
+covering_groups(const pe_feature_map *map)
+{
+	bool	   *covering = palloc0((map->shape.groups + 1) * sizeof(bool));
+
+	for (int f = 0; f < map->features; f++)
+		if (map->group[f] >= 0)
+			covering[map->group[f]] = !map->feature[f].number;
+	return covering;
+}
+
 static void
 fill_problem(pe_model_fit *fit)
 {
@@ -294,6 +306,7 @@ fill_problem(pe_model_fit *fit)
 
 	problem->shape = &map->shape;
 	problem->intercept = pe_feature_intercept(map);
+	problem->covering = covering_groups(map);
 	problem->radius_sq = map->radius_sq;
 	problem->radius_1 = map->radius_1;
 	problem->max_rows = fit->asked.dataset->unit == NULL ? 1 : fit->asked.dataset->max_rows;

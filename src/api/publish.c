@@ -15,7 +15,8 @@
  *
  * A release of aggregates has a row for each group, and instead of the last line for each aggregate
  *
- *	 <name>, <name>_stderr, <name>_lower95, <name>_upper95		NULL where it is unknown; a quantile has no stderr
+ *	 <name>, <name>_stderr, <name>_lower95, <name>_upper95		NULL where it is unknown; a quantile has no stderr, and
+ *																	 on a grid its estimate alone
  *
  * A name that is taken gets a number behind it.
  */
@@ -263,6 +264,13 @@ default_name(const publication *p, int number)
 	return name;
 }
 
+/* A quantile has no standard error; on a grid it has no interval either. */
+static bool
+has_figure(const pe_aggregation *g, int number, int figure)
+{
+	return figure == ESTIMATE || (!g->on_grid && (figure != STDERR || g->aggregate[number].kind != PE_AGG_QUANTILE));
+}
+
 static void
 add_aggregates(publication *p, char **given)
 {
@@ -274,7 +282,7 @@ add_aggregates(publication *p, char **given)
 		const char *name = given != NULL ? given_name(p, given[m]) : default_name(p, m);
 
 		for (int i = 0; i < FIGURES; i++)
-			p->figure[m][i] = i == STDERR && g->aggregate[m].kind == PE_AGG_QUANTILE ? -1 : add_column(p, name, suffixes[i], FLOAT8OID);
+			p->figure[m][i] = has_figure(g, m, i) ? add_column(p, name, suffixes[i], FLOAT8OID) : -1;
 	}
 }
 

@@ -105,7 +105,7 @@ load_strategy(pe_release *r)
 	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible, pe_plan_lattices(&r->kept.strategy, &rules, r->accounting, r->nano)};
 }
 
-/* What is no measurement of counts. */
+/* What is no measurement of counts per cell. */
 static void
 refuse_kind(const pe_release *r)
 {
@@ -117,6 +117,7 @@ refuse_kind(const pe_release *r)
 	}			kinds[] = {
 		{"aggregate", "has aggregates", "dp.publish makes a table of them, and dp.aggregate with the same arguments returns them, free."},
 		{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
+		{"rows_per_unit", "counts units by how many rows they have", "dp.rows_per_unit with the same arguments returns it, free."},
 		{"model", "is a model", "dp.models tells its name, and dp.predict uses it."}
 	};
 
@@ -128,7 +129,7 @@ refuse_kind(const pe_release *r)
 					 errhint("%s", kinds[i].hint)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("release " INT64_FORMAT " has no counts", r->id),
+			 errmsg("release " INT64_FORMAT " has no counts of cells", r->id),
 			 errhint("The same request again returns it, free.")));
 }
 

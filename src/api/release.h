@@ -18,8 +18,8 @@ typedef struct pe_release
 	int			version;		/* of the data it is from */
 	int			attributes;
 	char	  **names;
-	char	   *kind;			/* of the request: "histogram", ... */
-	char	   *workload_text;	/* NULL: it has no counts */
+	char	   *kind;			/* of the canonical request: "histogram", ... */
+	char	   *workload_text;	/* NULL: it has no counts per cell */
 	bytea	   *payload;
 	pe_dataset *dataset;
 	pe_column  *columns;

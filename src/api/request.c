@@ -204,7 +204,7 @@ pe_text_end(StringInfo text, const pe_asked *asked, const char *method)
 
 	if (asked->request->of_query)
 		appendStringInfoString(text, ", \"rows\": \"of a query\"");
-	else if (asked->dataset->unit != NULL)
+	else if (asked->dataset->unit != NULL && !asked->request->sizes)
 		appendStringInfo(text, ", \"rows_per_unit\": %d", asked->dataset->max_rows);
 	pe_text_add(text, "method", method);
 	pe_text_add(text, "accounting", pe_accounting_name(asked->ask.accounting));

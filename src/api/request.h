@@ -34,6 +34,7 @@ typedef struct pe_request
 	char	   *budget;
 	bool		cuts;			/* rows_per_unit is given */
 	int			rows_per_unit;
+	bool		sizes;			/* units are counted by how many rows they have: none is cut */
 	bool		fresh;
 	bool		of_query;		/* rows come from a query, without their units: as float8[], of a minimum without names */
 

@@ -318,17 +318,18 @@ typedef struct collector
 	bool		fits;
 } collector;
 
+/* of: bits of the numbers that the sum is of; others matter where they can be absent. */
 static uint64_t
-needs_of(const collector *c, const pe_aggregate *a, bool numbers)
+needs_of(const collector *c, const pe_aggregate *a, uint64_t of)
 {
 	uint64_t	needs = a->condition >= 0 ? PE_HAS_CONDITION(a->condition) : 0;
 
 	if (a->attribute >= 0)
 		needs |= PE_HAS_ATTRIBUTE(a->attribute);
 	for (int i = 0; i < 2; i++)
-		if (a->number[i] >= 0 && (numbers || (c->always >> a->number[i] & 1) == 0))
+		if (a->number[i] >= 0 && (c->always >> a->number[i] & 1) == 0)
 			needs |= PE_HAS_NUMBER(a->number[i]);
-	return needs;
+	return needs | of;
 }
 
 /* The number of this sum, which is added unless it is there. */
@@ -356,10 +357,10 @@ add_of_numbers(collector *c, const pe_aggregate *a, pe_sum_kind kind, int first,
 	pe_sum		sum;
 
 	memset(&sum, 0, sizeof(sum));	/* they are compared as bytes */
-	sum.needs = needs_of(c, a, !one);
 	sum.kind = (uint8_t) kind;
 	sum.a = (uint8_t) (one ? 0 : a->number[first]);
 	sum.b = (uint8_t) (kind == PE_SUM_PRODUCT ? a->number[second] : 0);
+	sum.needs = needs_of(c, a, (one ? 0 : PE_HAS_NUMBER(sum.a)) | (kind == PE_SUM_PRODUCT ? PE_HAS_NUMBER(sum.b) : 0));
 	return add_sum(c, sum);
 }
 
@@ -371,7 +372,7 @@ add_units(collector *c, const pe_aggregate *a)
 	if (c->units == 0)
 		return add_of_numbers(c, a, PE_SUM_ONE, 0, 0);
 	memset(&sum, 0, sizeof(sum));
-	sum.needs = needs_of(c, a, true);
+	sum.needs = needs_of(c, a, 0);
 	sum.kind = PE_SUM_UNITS;
 	sum.most = c->units;
 	return add_sum(c, sum);
@@ -388,6 +389,11 @@ collect(collector *c, pe_aggregate *a)
 	{
 		collect(c, a->part[0]);
 		collect(c, a->part[1]);
+		return;
+	}
+	if (a->kind == PE_AGG_QUANTILE && a->attribute < 0)
+	{
+		a->sum[PE_USE_N] = add_of_numbers(c, a, PE_SUM_GRID, 0, 0);
 		return;
 	}
 	a->sum[PE_USE_N] = a->kind == PE_AGG_UNITS ? add_units(c, a) : add_of_numbers(c, a, PE_SUM_ONE, 0, 0);
@@ -499,15 +505,15 @@ variable(work *w, int sum)
 	return x;
 }
 
-/* The standard error of a value. */
+/* The standard error of a value, whose square may be beyond all numbers. */
 static double
 error_of(const work *w, const dual *x)
 {
-	double		variance = 0;
+	double		error = 0;
 
 	for (int i = 0; i < w->variables; i++)
-		variance += x->d[i] * x->d[i] * w->estimate[w->sum[i]].variance;
-	return sqrt(variance);
+		error = hypot(error, x->d[i] * sqrt(w->estimate[w->sum[i]].variance));
+	return error;
 }
 
 /* Nothing is divided by what could be 0. */
@@ -713,16 +719,19 @@ pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estim
 /* Rows of a query at which gradients are taken: those of averages are proportional to 1/rows, so that it decides nothing. */
 #define REFERENCE_ROWS 1e6
 
-/* coefficient[s]: the squared gradient of an aggregate by each sum. */
+/* coefficient[s]: the squared gradient of an aggregate by each sum, in any unit: squares of those that there are can be beyond all numbers. */
 static void
 gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *reference, double *coefficient)
 {
 	work		w = {.sums = sums, .estimate = reference};
 	dual		x = value_of(&w, a);
+	double		largest = 0;
 
 	memset(coefficient, 0, (size_t) sums->sums * sizeof(*coefficient));
 	for (int i = 0; i < w.variables; i++)
-		coefficient[w.sum[i]] = x.d[i] * x.d[i];
+		largest = fmax(largest, fabs(x.d[i]));
+	for (int i = 0; i < w.variables && largest > 0; i++)
+		coefficient[w.sum[i]] = x.d[i] / largest * (x.d[i] / largest);
 }
 
 /* The shares that minimise sum_s c_s / l_s (PE_L1: c_s / l_s^2) are proportional to this; the least is the sum's square (cube). */
@@ -824,18 +833,18 @@ double
 pe_aggregate_half(const double *part, int parts, bool laplace)
 {
 	double		scale[PE_AGG_SUMS];
-	double		variance = 0;
+	double		error = 0;
 	double		low = 0;
 	double		high;
 
 	for (int i = 0; i < parts; i++)
-		variance += part[i] * part[i];
+		error = hypot(error, part[i]);
 	if (!laplace || parts == 0)
-		return NORMAL_QUANTILE * sqrt(variance);
+		return NORMAL_QUANTILE * error;
 	for (int i = 0; i < parts; i++)
 		scale[i] = part[i] / sqrt(2);
 	spread(scale, parts);
-	high = 20 * sqrt(variance);
+	high = 20 * error;
 	while (high - low > 1e-9 * high)
 	{
 		double		middle = (low + high) / 2;

@@ -17,6 +17,7 @@
  *		sum  = middle N + step S			avg = middle + step S / N
  *		var  = step^2 (U - S^2 / N) / (N - 1),  U = (Q + most^2 N) / 2, like var_samp; stddev its root
  *		corr, regr_slope from N, both S and Q, and P, of rows that have both numbers
+ *		a quantile from ranks at the edges of bins (quantile.h), or on the grid of u (quantile_select.h)
  *		share = N / the N of all cells		ratio = a / b
  *
  * Errors are by the delta method: the gradient at the estimates, with the variances of the
@@ -73,7 +74,7 @@ typedef struct pe_aggregate
 
 	/* set by who resolves the names */
 	int			number[2];		/* of column[]; -1: it is no number */
-	int			attribute;		/* of a quantile: its place in the domain; -1 */
+	int			attribute;		/* of a quantile of bins: its place in the domain; -1: it is of a grid, and number[0] is there */
 	int			condition;		/* -1: none */
 
 	/* by pe_aggregates_sums: numbers of sums, -1: not used, or its weight is 0 */

@@ -122,6 +122,29 @@ pe_sum_bound(const pe_sums *sums, const pe_sum *sum)
 	}
 }
 
+int32_t
+pe_sum_places(const pe_sums *sums, const pe_sum *sum)
+{
+	return sum->kind == PE_SUM_GRID ? 2 * sums->number[sum->a].most + 1 : 1;
+}
+
+bool
+pe_sums_place(const pe_sums *sums, pe_tables *tables)
+{
+	int64_t		begin = 0;
+
+	for (int32_t t = 0; t < tables->tables; t++)
+	{
+		int64_t		cells = tables->first[t + 1] - begin;
+
+		begin = tables->first[t + 1];
+		tables->first[t + 1] = tables->first[t] + cells * pe_sum_places(sums, &sums->sum[t]);
+		if (tables->first[t + 1] > PE_MAX_TABLE_CELLS)
+			return false;
+	}
+	return true;
+}
+
 bool
 pe_sum_is_signed(const pe_sum *sum)
 {
@@ -397,11 +420,11 @@ static bool
 is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 {
 	static const uint8_t unused[sizeof(sum->unused)];
-	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE;
+	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_GRID;
 	bool		two = sum->kind == PE_SUM_PRODUCT;
 	uint64_t	needs = (one || two ? PE_HAS_NUMBER(sum->a) : 0) | (two ? PE_HAS_NUMBER(sum->b) : 0);
 
-	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_UNITS || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
+	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_GRID || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
 		(sum->kind == PE_SUM_UNITS) != (sum->most > 0) || sum->most < 0 || (sum->needs & ~known_bits(sums, tables)) != 0)
 		return false;
 	if (one || two)
@@ -478,7 +501,7 @@ read_all(pe_sums *sums, pe_tables *tables, pe_domain *domain, pe_predicate *pred
 		sums->conditions = 0;
 		return false;
 	}
-	return read_predicates(sums, domain, predicate, head.selects, from) && from->left == 0;
+	return read_predicates(sums, domain, predicate, head.selects, from) && from->left == 0 && pe_sums_place(sums, tables);
 }
 
 bool

@@ -14,6 +14,7 @@
  *		PE_SUM_VALUE	u
  *		PE_SUM_SQUARE	2 u^2 - most^2, in units of 2^shift
  *		PE_SUM_PRODUCT	u v, in units of 2^shift
+ *		PE_SUM_GRID		1, in a table that has 2 most + 1 places for each cell: the place of u
  *
  * if the sum's condition is true and the numbers it needs are there; else 0.  Each is in [-bound, bound], an
  * integer that follows from the row and from public things alone.  In units of 2^shift, so that bound is at most 2^15, it is
@@ -65,7 +66,8 @@ typedef enum pe_sum_kind
 	PE_SUM_VALUE,				/* of number a */
 	PE_SUM_SQUARE,				/* of number a */
 	PE_SUM_PRODUCT,				/* of numbers a and b */
-	PE_SUM_UNITS
+	PE_SUM_UNITS,
+	PE_SUM_GRID					/* of number a */
 } pe_sum_kind;
 
 /* What a row has: a bit for each number that is there, each condition that is true, each attribute that has a cell for it. */
@@ -104,6 +106,12 @@ typedef struct pe_sum_row
 	uint64_t	has;
 	bool		counts;
 } pe_sum_row;
+
+/* The places that each cell of a sum's table has: 1, or those of a grid. */
+extern int32_t pe_sum_places(const pe_sums *sums, const pe_sum *sum);
+
+/* Moves the tables apart for the places that their cells have; false if they are too many. */
+extern bool pe_sums_place(const pe_sums *sums, pe_tables *tables);
 
 /* Fills named from the conditions. */
 extern void pe_sums_prepare(pe_sums *sums);

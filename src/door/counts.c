@@ -20,8 +20,8 @@ typedef struct counting
 	const pe_question *question;
 	TimestampTz start;
 	int64	   *counts;			/* exact, until it is wiped */
-	int64		cells;			/* that are counted, of all tables */
-	int64	   *columns;		/* the same of the columns of the strategy, or of those of all parts; NULL: tables are measured */
+	int64		cells;			/* that are counted, of all tables; sizes of units */
+	int64	   *columns;		/* the same of the columns of the strategy, or of those of all parts; NULL: tables, or sizes, are measured */
 	int64		width;			/* how many there are */
 	pe_i128    *exact;			/* the same of its queries, while they are measured */
 	int64		rows;			/* that are measured */
@@ -47,7 +47,19 @@ scan_statement(const pe_question *question)
 	return sql.data;
 }
 
-/* What the accumulator is told: the domain, the predicate if there is one, and the tables if there are any. */
+/* What the accumulator is told where units are counted by how many rows they have. */
+static bytea *
+sizes_bytes(const pe_question *question)
+{
+	const pe_sizes_spec sizes = {.most = question->most};
+	bytea	   *bytes = pe_door_specification(PE_READ_SIZES, sizeof(sizes) + pe_selection_size(question->domain, question->predicate));
+
+	memcpy(VARDATA(bytes) + PE_READING_HEAD, &sizes, sizeof(sizes));
+	pe_selection_write(question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD + sizeof(sizes));
+	return bytes;
+}
+
+/* Otherwise: the domain, the predicate if there is one, and the tables if there are any. */
 static bytea *
 selection_bytes(const pe_question *question)
 {
@@ -61,6 +73,8 @@ selection_bytes(const pe_question *question)
 		pe_sums_write(sums, tables, question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
 		return bytes;
 	}
+	if (question->most > 0)
+		return sizes_bytes(question);
 	if (tables != NULL)
 	{
 		bytes = pe_door_specification(PE_READ_TABLES, pe_tables_selection_size(tables, question->domain, question->predicate));
@@ -182,6 +196,21 @@ hold_interrupts(void)
 	HOLD_INTERRUPTS();
 }
 
+/* Quantiles are chosen from the counts themselves. */
+static void
+choose(counting *c, pe_charge_reply *reply)
+{
+	const pe_question *question = c->question;
+	int32	   *chosen = pe_alloc(question->chosen, sizeof(*chosen));
+	int64	   *stored = pe_alloc(question->chosen, sizeof(*stored));
+
+	pe_plan_select_quantiles(question->plan, c->counts, chosen, hold_interrupts);
+	wipe(c);
+	for (int64 i = 0; i < question->chosen; i++)
+		stored[i] = chosen[i];
+	pe_door_store(question->plan, question->charge, c->start, stored, question->chosen, reply);
+}
+
 /* Measures, adds noise, waits for the time quantum and stores; no interrupt may come between the draw and the store. */
 static void
 finish(void *argument, bool could_be_read, pe_charge_reply *reply)
@@ -189,10 +218,16 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 	counting   *c = argument;
 	const pe_question *question = c->question;
 	int32		shares = question->sums != NULL ? question->tables->tables : 0;
-	int64_t    *measured = pe_alloc(shares + c->rows, sizeof(*measured));
+	int64_t    *measured;
 
 	if (!could_be_read)
 		memset(c->counts, 0, c->cells * sizeof(int64));
+	if (question->chosen > 0)
+	{
+		choose(c, reply);
+		return;
+	}
+	measured = pe_alloc(shares + c->rows, sizeof(*measured));
 	sum_columns(c);
 	c->exact = pe_alloc(c->rows, sizeof(*c->exact));
 	for (int32 i = 0; i < shares; i++)
@@ -202,6 +237,15 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 	pe_door_store(question->plan, question->charge, c->start, measured, shares + c->rows, reply);
 }
 
+/* What is counted. */
+static int64
+cells_of(const pe_question *question)
+{
+	if (question->most > 0)
+		return question->most;
+	return question->tables != NULL ? question->tables->first[question->tables->tables] : question->domain->cells;
+}
+
 /* How many numbers are counted, handed to the plan, and measured. */
 static void
 find_sizes(counting *c)
@@ -209,13 +253,15 @@ find_sizes(counting *c)
 	const pe_question *question = c->question;
 	const pe_tables *tables = question->tables;
 
-	c->cells = tables != NULL ? tables->first[tables->tables] : question->domain->cells;
+	c->cells = cells_of(question);
 	if (question->sums == NULL)
 	{
-		c->width = tables == NULL ? question->strategy->columns : 0;
+		c->width = tables == NULL && question->most == 0 ? question->strategy->columns : 0;
 		c->rows = question->strategy->rows;
 		return;
 	}
+	if (question->chosen > 0)
+		return;
 	c->rows = pe_plan_rows(question->plan);
 	for (int32 i = 0; i < tables->tables; i++)
 		c->width += question->part[i].strategy->columns;

@@ -179,11 +179,28 @@ pe_door_rules(const pe_dataset *dataset)
 	return (pe_plan_rules) {.neighbours = pe_dataset_neighbours(dataset), .max_rows = dataset->max_rows, .cap = cap};
 }
 
-/* The rows are cut by the dataset's rules: for no others may the noise have been calibrated. */
-static void
-check_plan(const pe_visit *visit)
+pe_plan_rules
+pe_door_rules_of(const pe_dataset *dataset, pe_reading reading)
 {
-	pe_plan_rules rules = pe_door_rules(visit->dataset);
+	pe_plan_rules rules = pe_door_rules(dataset);
+
+	if (reading == PE_READ_SIZES)
+	{
+		rules.by_size = true;
+		rules.max_rows = 1;
+	}
+	return rules;
+}
+
+/*
+ * The rows are collected by the dataset's rules and by what the accumulator is told: for no others may the noise
+ * have been calibrated.
+ */
+static void
+check_plan(const pe_visit *visit, const pe_scan *scan)
+{
+	const bytea *spec = (const bytea *) DatumGetPointer(scan->values[0]);
+	pe_plan_rules rules = pe_door_rules_of(visit->dataset, pe_reading_read(VARDATA_ANY(spec), VARSIZE_ANY_EXHDR(spec)));
 
 	if (visit->charge != NULL && !pe_plan_follows(visit->plan, &rules))
 		elog(ERROR, "the plan was made for other rules than those of dataset \"%s\"", visit->dataset->name);
@@ -523,8 +540,8 @@ charge_and_read(void *argument)
 	pe_relation_check(relation);
 	pe_columns_check(visit->dataset, visit->columns, visit->count);
 
-	check_plan(visit);
 	visit->prepare(visit->argument, &scan);
+	check_plan(visit, &scan);
 	SPI_connect();
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
 	pe_pin_settings(pinned, lengthof(pinned));

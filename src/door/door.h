@@ -5,7 +5,7 @@
  *
  * Released: the integers A x + noise for the strategy A and the counts x per
  * cell of the declared domain (of blocks: of some of its tables, strategy/blocks.h), or what counts/dawa.h makes of the counts, stored
- * in the ledger, and nothing else about the
+ * in the ledger, or of the numbers of units that have so many rows (api/rows_per_unit.c), and nothing else about the
  * rows: not an error, not the time beyond a quantum, not a statistic.  The
  * rows of a unit of privacy are cut to max_rows by what that unit's own rows are
  * (domain/units.h), in as many scans as the size of the table asks for.  A
@@ -39,13 +39,15 @@ typedef struct pe_question
 	const pe_domain *domain;
 	const pe_predicate *predicate;	/* NULL: all rows count */
 	const pe_tables *tables;	/* what is counted and measured, one after the other; NULL: the cells of the domain */
+	int32		most;			/* units are counted by how many rows they have, up to this, and the strategy has so many columns; 0: rows in cells */
 	const pe_strategy *strategy;	/* what is measured; of dawa: what is stored */
-	int32	   *column_of_cell; /* without tables: of the strategy; negative: none counts it */
+	int32	   *column_of_cell; /* without tables and most: of the strategy; negative: none counts it */
 
 	/* of sums, one for each table; NULL: counts.  Then there is neither a strategy nor column_of_cell */
 	const pe_sums *sums;
 	const pe_plan_part *part;	/* what is measured of each: its share stands in front of the measurements that are stored */
 	int32	  **column_of;		/* of each cell of each table: a column of its strategy; negative: none counts it */
+	int64		chosen;			/* > 0: of the one sum, a grid, so many quantiles are chosen; then there is no part */
 	const pe_plan *plan;
 	const pe_charge_request *charge;
 } pe_question;
@@ -120,6 +122,12 @@ extern void pe_door_run(void (*body) (void *argument, volatile bool *charged), v
 
 /* What the sensitivity of a plan on the dataset depends on. */
 extern pe_plan_rules pe_door_rules(const pe_dataset *dataset);
+
+/*
+ * The same where the scan reads like this: where units are counted by how many rows they have,
+ * a unit is in one cell, whatever max_rows is, and no row is cut.
+ */
+extern pe_plan_rules pe_door_rules_of(const pe_dataset *dataset, pe_reading reading);
 
 /* The table of a dataset as SQL names it. */
 extern char *pe_door_table(const pe_dataset *dataset);

@@ -32,6 +32,7 @@ typedef struct fitting
 	bool		in_memory;
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 	double	   *w;				/* by scans */
+	double	   *covariance;		/* of w, where the method tells it; else NULL */
 	bool		fitted;
 } fitting;
 
@@ -52,19 +53,30 @@ new_weights(const pe_fit_question *question)
 	return palloc0((question->spec->map.shape.columns + 1) * sizeof(double));
 }
 
+/* NULL where the method tells none. */
+static double *
+new_covariance(const pe_fit_question *question)
+{
+	Size		columns = question->spec->map.shape.columns;
+
+	if (!pe_fit_tells_covariance(question->problem))
+		return NULL;
+	return palloc_extended((columns + 1) * columns * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
 /* By the plan; without one nothing can be drawn, and the method must be one without privacy. */
 static void
-run_fit(const pe_fit_question *question, pe_source *source, double *w)
+run_fit(const pe_fit_question *question, pe_source *source, double *w, double *covariance)
 {
 	if (pe_fit_is_private(question->problem->method))
-		pe_plan_fit(question->plan, source, w);
+		pe_plan_fit(question->plan, source, w, covariance);
 	else
 		pe_fit_run(question->problem, source, w);
 }
 
 /* Fits on rows in memory, which are wiped, also when the fit is cancelled; in the time of all that were read. */
 static void
-fit_rows(const pe_fit_question *question, pe_rows *rows, uint64 dropped, double *w)
+fit_rows(const pe_fit_question *question, pe_rows *rows, uint64 dropped, double *w, double *covariance)
 {
 	pe_source	source;
 
@@ -72,7 +84,7 @@ fit_rows(const pe_fit_question *question, pe_rows *rows, uint64 dropped, double 
 	source.dropped = dropped;
 	PG_TRY();
 	{
-		run_fit(question, &source, w);
+		run_fit(question, &source, w, covariance);
 	}
 	PG_FINALLY();
 	{
@@ -241,7 +253,7 @@ read_rows(void *argument, pe_scan *scan)
 		pe_door_scan(scan, take_rows, f);
 	else
 	{
-		run_fit(f->question, &s.source, f->w);
+		run_fit(f->question, &s.source, f->w, f->covariance);
 		f->fitted = true;
 	}
 }
@@ -257,19 +269,26 @@ fit_read(fitting *f, bool could_be_read)
 		pe_rows_free(&f->rows);
 		f->dropped = 0;
 	}
-	fit_rows(f->question, &f->rows, f->dropped, f->w);
+	fit_rows(f->question, &f->rows, f->dropped, f->w, f->covariance);
 }
 
-/* The coefficients of the weights are what leaves. */
+/* The coefficients of the weights and, behind them, their standard errors are what leaves. */
+static void
+make_values(const pe_fit_question *question, const double *w, const double *covariance, double *value)
+{
+	pe_row_spec_coefficients(question->spec, w, value);
+	pe_row_spec_stderr(question->spec, covariance, value + pe_row_spec_terms(question->spec));
+}
+
 static void
 store(const fitting *f, pe_charge_reply *reply)
 {
 	const pe_fit_question *question = f->question;
-	int			terms = pe_row_spec_terms(question->spec);
-	double	   *coefficient = palloc(terms * sizeof(double));
+	int			values = PE_MODEL_VALUES(pe_row_spec_terms(question->spec));
+	double	   *value = palloc(values * sizeof(double));
 
-	pe_row_spec_coefficients(question->spec, f->w, coefficient);
-	pe_door_store_doubles(question->plan, question->charge, f->start, coefficient, terms, reply);
+	make_values(question, f->w, f->covariance, value);
+	pe_door_store_doubles(question->plan, question->charge, f->start, value, values, reply);
 }
 
 static void
@@ -298,6 +317,7 @@ visit_and_fit(fitting *f, const pe_charge_request *charge, pe_charge_reply *repl
 	f->context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon fit", ALLOCSET_DEFAULT_SIZES);
 	pe_rows_init(&f->rows, &question->spec->map.shape, question->dataset->unit != NULL);
 	f->w = new_weights(question);
+	f->covariance = new_covariance(question);
 	pe_door_visit(&visit, reply);
 	MemoryContextDelete(f->context);
 }
@@ -332,13 +352,14 @@ typedef struct collected
 } collected;
 
 static void
-fit_collected(void *argument, double *coefficient)
+fit_collected(void *argument, double *value)
 {
 	const collected *c = argument;
 	double	   *w = new_weights(c->question);
+	double	   *covariance = new_covariance(c->question);
 
-	fit_rows(c->question, c->rows, 0, w);
-	pe_row_spec_coefficients(c->question->spec, w, coefficient);
+	fit_rows(c->question, c->rows, 0, w, covariance);
+	make_values(c->question, w, covariance, value);
 }
 
 static void
@@ -352,7 +373,7 @@ pe_fit_collected(const pe_fit_question *question, pe_rows *rows, pe_charge_reply
 {
 	collected	c = {question, rows};
 	pe_collected work = {
-		.plan = question->plan, .charge = question->charge, .values = pe_row_spec_terms(question->spec),
+		.plan = question->plan, .charge = question->charge, .values = PE_MODEL_VALUES(pe_row_spec_terms(question->spec)),
 		.work = fit_collected, .wipe = wipe_collected, .argument = &c
 	};
 
@@ -363,7 +384,8 @@ pe_fit_collected(const pe_fit_question *question, pe_rows *rows, pe_charge_reply
 void
 pe_fit_collected_plain(const pe_fit_question *question, pe_rows *rows, double *coefficient)
 {
-	collected	c = {question, rows};
+	double	   *w = new_weights(question);
 
-	fit_collected(&c, coefficient);
+	fit_rows(question, rows, 0, w, NULL);
+	pe_row_spec_coefficients(question->spec, w, coefficient);
 }

@@ -3,7 +3,8 @@
  *	  The doors for models and for piecewise affine objectives.
  *
  * Released: the coefficients of a fit (fit/fit.h and the file of its method
- * say what that is of the rows, for which neighbours, and by which theorem), stored
+ * say what that is of the rows, for which neighbours, and by which theorem) and their standard
+ * errors, made of noised numbers of the same fit and of public ones (fit/spread.c), stored
  * in the ledger, and nothing else about the rows: not their number, a loss, an
  * error, the time beyond a quantum.  A unit's rows are cut to max_rows before
  * anything else (glm/rows.h).
@@ -34,7 +35,7 @@ typedef struct pe_fit_question
 
 /*
  * Fits, or replays.  The reply's values are the coefficients of
- * pe_row_spec_coefficients, as the bits of doubles.  Errors as of pe_door_answer.
+ * pe_row_spec_coefficients and then as many standard errors of pe_row_spec_stderr, as the bits of doubles.  Errors as of pe_door_answer.
  */
 extern void pe_door_fit(const pe_fit_question *question, pe_charge_reply *reply);
 

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/linalg.h"
 
@@ -33,7 +34,8 @@ decompose(pe_curvature *c, double *moment)
 
 	for (size_t i = 0; i < n; i++)
 		trace += fabs(moment[i * n + i]);
-	if (!pe_la_eigen(c->columns, moment, c->value, c->vector, work, iwork))
+	c->decomposed = pe_la_eigen(c->columns, moment, c->value, c->vector, work, iwork);
+	if (!c->decomposed)
 	{
 		for (size_t i = 0; i < n * n; i++)
 			c->vector[i] = i % (n + 1) == 0;
@@ -49,18 +51,20 @@ pe_curvature_init(pe_curvature *curvature, const pe_fit_problem *problem, double
 {
 	size_t		n = (size_t) problem->shape->columns;
 	double		floor = problem->options.floor * noise * sqrt((double) n);
-	double		derivative = largest_derivative(problem->model);
 
+	curvature->derivative = largest_derivative(problem->model);
 	curvature->columns = problem->shape->columns;
 	curvature->vector = pe_alloc(n * n, sizeof(double));
 	curvature->value = pe_alloc(n, sizeof(double));
+	curvature->measured = pe_alloc(n, sizeof(double));
 	curvature->turned = pe_alloc(n, sizeof(double));
 	decompose(curvature, moment);
 	for (size_t i = 0; i < n; i++)
 		floor = fmax(floor, ROUNDING * curvature->value[i]);
-	floor = fmax(floor, DBL_MIN);
+	curvature->floor = fmax(floor, DBL_MIN);
+	memcpy(curvature->measured, curvature->value, n * sizeof(double));
 	for (size_t i = 0; i < n; i++)
-		curvature->value[i] = derivative * fmax(curvature->value[i], floor) + problem->options.l2;
+		curvature->value[i] = curvature->derivative * fmax(curvature->value[i], curvature->floor) + problem->options.l2;
 }
 
 void
@@ -80,6 +84,7 @@ void
 pe_curvature_free(pe_curvature *curvature)
 {
 	pe_free(curvature->turned);
+	pe_free(curvature->measured);
 	pe_free(curvature->value);
 	pe_free(curvature->vector);
 }

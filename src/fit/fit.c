@@ -361,15 +361,19 @@ agd_passes(const pe_fit_problem *problem)
 #define DESCENT FIRST_ORDER, .defaults = pe_accelerated_defaults, .plan = pe_plan_accelerated, .run = pe_fit_accelerated
 #define SAMPLED_STEPS FIRST_ORDER, .approximate = true, .plan = pe_plan_sampled
 
+#define TELLS_LOGISTIC (1U << PE_MODEL_LOGISTIC)
+#define TELLS_SVM (1U << PE_MODEL_SVM)
+#define TELLS_LINEAR (1U << PE_MODEL_LINEAR)
+
 #define SEARCH_STEP (PE_MINIMISE_PASSES(1) - PE_MINIMISE_PASSES(0))
 
 static const pe_fit_operations methods[PE_FIT_METHODS] = {
-	[PE_FIT_NEWTON] = {"newton", .matrix = true, .passes_each = 1, .passes = 1,
+	[PE_FIT_NEWTON] = {"newton", .matrix = true, .tells = TELLS_LOGISTIC | TELLS_LINEAR, .passes_each = 1, .passes = 1,
 		.defaults = newton_defaults, .least_share = newton_share, .run = pe_fit_newton},
 	[PE_FIT_OBJPERT] = {"objpert", .approximate = true, .premise = true, .matrix = true,
 		.passes_each = SEARCH_STEP, .passes = PE_MINIMISE_PASSES(0),
 		.defaults = objpert_defaults, .refusal = objpert_refusal, .plan = pe_plan_objpert, .run = pe_fit_objpert},
-	[PE_FIT_ONE_PASS] = {"one_pass", .matrix = true, .passes = 1,
+	[PE_FIT_ONE_PASS] = {"one_pass", .matrix = true, .tells = TELLS_LOGISTIC | TELLS_LINEAR | TELLS_SVM, .passes = 1,
 		.defaults = one_pass_defaults, .least_share = one_pass_share, .run = pe_fit_one_pass},
 	[PE_FIT_AGD] = {"agd", .most_passes = agd_passes,
 		.defaults = agd_defaults, .refusal = agd_refusal, .least_share = agd_share, .run = pe_fit_agd},
@@ -426,6 +430,12 @@ bool
 pe_fit_is_private(pe_fit_method method)
 {
 	return !methods[method].plain;
+}
+
+bool
+pe_fit_tells_covariance(const pe_fit_problem *problem)
+{
+	return (methods[problem->method].tells >> problem->model & 1) != 0;
 }
 
 bool
@@ -494,14 +504,15 @@ pe_fit_passes(const pe_fit_problem *problem)
 	return (int32_t) fmin(passes, INT32_MAX);
 }
 
-/* A matrix, its eigenvectors, and twice as much to find them; where units are clipped, the scores of a tile's rows. */
+/* A matrix, its eigenvectors, and twice as much to find them, and the covariance; where units are clipped, the scores of a tile's rows. */
 size_t
 pe_fit_memory(const pe_fit_problem *problem)
 {
 	size_t		columns = (size_t) problem->shape->columns;
 	size_t		matrix = (columns + 1) * (columns + 1) * sizeof(double);
 
-	return (pe_fit_clips_units(problem) ? 128 : 64) * columns * sizeof(double) + (methods[problem->method].matrix ? 4 * matrix : 0);
+	return (pe_fit_clips_units(problem) ? 128 : 64) * columns * sizeof(double) + (methods[problem->method].matrix ? 4 * matrix : 0) +
+		(pe_fit_tells_covariance(problem) ? matrix : 0);
 }
 
 /* ----------

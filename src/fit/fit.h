@@ -84,6 +84,8 @@ typedef struct pe_fit_problem
 	pe_fit_options options;		/* with defaults filled in */
 	const pe_row_shape *shape;
 	int32_t		intercept;		/* its column, or -1 */
+	const bool *covering;		/* of each group of the shape: every row is in one of its cells, and only differences between
+								 * their weights mean anything where there is an intercept; NULL: of none.  For the covariance */
 	pe_u128		radius_sq;		/* |x|_2^2, and */
 	int64_t		radius_1;		/* |x|_1, of every row, at most */
 	int32_t		max_rows;		/* of a unit: k */
@@ -94,6 +96,7 @@ typedef struct pe_fit_problem
 	double		delta;			/* of an (epsilon, delta) method */
 	pe_fit_plan plan;
 	pe_allowance *allowance;	/* of one run, from which each draw takes its part; NULL: nothing can be drawn */
+	double	   *covariance;		/* of a run: room for that of the weights, columns x columns, in units of the weights; NULL: not asked for */
 	void		(*trace) (void *argument, int32_t step, const double *w);	/* benchmarks only; NULL */
 	void	   *trace_argument;
 } pe_fit_problem;
@@ -120,6 +123,13 @@ extern bool pe_fit_is_private(pe_fit_method method);
 
 /* Whether its theorem has no premise: objpert's search ends in its number of passes on every table that was seen (owners only). */
 extern bool pe_fit_is_proved(pe_fit_method method);
+
+/*
+ * Whether a run can tell the covariance that noise gives the weights, which the problem then asks for
+ * (fit/spread.c: what it is made of has been released, so it may leave with the weights).  That is so of one_pass, and of
+ * newton but for an SVM: a smoothed hinge is curved where few rows are, and nothing that is released says how many.
+ */
+extern bool pe_fit_tells_covariance(const pe_fit_problem *problem);
 
 /* What a row's loss is: of an SVM Huber's hinge, unless options ask for the plain one. */
 extern pe_loss pe_fit_loss(const pe_fit_problem *problem);

@@ -20,6 +20,8 @@
  * noise of a diagonal entry, about floor / sqrt(2) of the largest eigenvalue of the
  * noise alone.
  *
+ * What the noise does to the weights is told of the same released numbers (spread.c), but for an SVM: post-processing too.
+ *
  * Units of several rows: gradients are clipped by unit, M is not.  A unit whose gradients
  * cancel is not shortened and moves with all its rows' curvature; a weight below 1 for these
  * rows in M could make a step k times too long.
@@ -67,7 +69,7 @@ divide_cost(const pe_fit_problem *problem, int64_t *moment, int64_t *gradient)
  * ----------
  */
 static void
-steps(const pe_fit_problem *problem, pe_source *source, const int64_t *nano, pe_curvature *curvature, double *w)
+steps(const pe_fit_problem *problem, pe_source *source, const int64_t *nano, pe_curvature *curvature, pe_spread *spread, double *w)
 {
 	int32_t		columns = problem->shape->columns;
 	double	   *gradient = pe_alloc((size_t) columns, sizeof(*gradient));
@@ -79,6 +81,7 @@ steps(const pe_fit_problem *problem, pe_source *source, const int64_t *nano, pe_
 		pe_measure_gradient(problem, source, &pass, w, nano[t], gradient);
 		for (int32_t j = 0; j < columns; j++)
 			gradient[j] += problem->options.l2 * w[j];
+		pe_spread_step(spread, w, gradient, pe_gradient_noise(problem, &pass, nano[t]));
 		pe_curvature_step(curvature, gradient, w);
 		if (problem->trace != NULL)
 			problem->trace(problem->trace_argument, t + 1, w);
@@ -95,6 +98,7 @@ pe_fit_newton(const pe_fit_problem *problem, pe_source *source, double *w)
 	int64_t    *nano = pe_alloc((size_t) problem->options.iterations, sizeof(*nano));
 	int64_t		nano_moment;
 	pe_curvature curvature;
+	pe_spread	spread;
 	double		noise;
 
 	divide_cost(problem, &nano_moment, nano);
@@ -102,7 +106,9 @@ pe_fit_newton(const pe_fit_problem *problem, pe_source *source, double *w)
 	pe_curvature_init(&curvature, problem, moment, noise);
 	pe_free(moment);
 	memset(w, 0, columns * sizeof(*w));
-	steps(problem, source, nano, &curvature, w);
+	pe_spread_init(&spread, problem, &curvature, noise);
+	steps(problem, source, nano, &curvature, &spread, w);
+	pe_spread_end(&spread);
 	pe_curvature_free(&curvature);
 	pe_free(nano);
 }

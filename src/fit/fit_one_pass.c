@@ -6,7 +6,7 @@
  * (measure.h: neighbours, sensitivities); y in [-1, 1], of classes -1 and 1.  Cost:
  * share of problem->nano for M, the rest for v; the pair is one measurement with two
  * sigmas (CKS Theorem 14), or two that are composed: the same cost.  All else is
- * post-processing.
+ * post-processing, and so is what the noise does to the weights (spread.c).
  *
  * Units of several rows, where they are clipped: the rows of a unit have one weight, at most 1,
  * in M and in v (glm/unit_clip.h), and the weights minimise the weighted sum of squares.
@@ -39,18 +39,24 @@ pe_fit_one_pass(const pe_fit_problem *problem, pe_source *source, double *w)
 	double	   *moment = pe_alloc(columns * columns, sizeof(*moment));
 	double	   *gradient = pe_alloc(columns, sizeof(*gradient));
 	int64_t		nano_moment = (int64_t) ((double) problem->nano * problem->options.share);
+	double		a = problem->model == PE_MODEL_LOGISTIC ? 0.5 : 1;
 	pe_curvature curvature;
+	pe_spread	spread;
 	double		noise;
+	double		label_noise;
 
 	pe_measure_moment_and_label(problem, source, nano_moment, problem->nano - nano_moment,
-								moment, &noise, gradient);
+								moment, &noise, gradient, &label_noise);
 	for (size_t j = 0; j < columns; j++)
-		gradient[j] *= problem->model == PE_MODEL_LOGISTIC ? -0.5 : -1;
+		gradient[j] *= -a;
 	pe_curvature_init(&curvature, problem, moment, noise);
+	pe_spread_init(&spread, problem, &curvature, noise);
+	pe_spread_step(&spread, NULL, gradient, a * label_noise);
 	memset(w, 0, columns * sizeof(*w));
 	pe_curvature_step(&curvature, gradient, w);
 	if (problem->trace != NULL)
 		problem->trace(problem->trace_argument, 1, w);
+	pe_spread_end(&spread);
 	pe_curvature_free(&curvature);
 	pe_free(gradient);
 	pe_free(moment);

@@ -263,6 +263,13 @@ pe_measure_gradient(const pe_fit_problem *problem, pe_source *source, pe_pass *p
 	pe_exact_wipe(&exact);
 }
 
+double
+pe_gradient_noise(const pe_fit_problem *problem, const pe_pass *pass, int64_t nano)
+{
+	return pe_noise_stderr_of(problem->accounting, gradient_sensitivity(problem, rows_of(problem, pass), pass->clip), nano) *
+		pe_pass_unit(pass);
+}
+
 /* ----------
  * Second moments
  * ----------
@@ -350,7 +357,7 @@ pe_measure_moment(const pe_fit_problem *problem, pe_source *source, int64_t nano
 
 void
 pe_measure_moment_and_label(const pe_fit_problem *problem, pe_source *source, int64_t nano, int64_t nano_label,
-							double *moment, double *noise, double *label)
+							double *moment, double *noise, double *label, double *label_noise)
 {
 	size_t		d = (size_t) problem->shape->columns;
 	pe_u128		of_label;
@@ -364,6 +371,7 @@ pe_measure_moment_and_label(const pe_fit_problem *problem, pe_source *source, in
 	*noise = release_moment(problem, &pass, exact.sums, nano, moment);
 	/* the row of the label, up to the square of the label, which is not released */
 	release(problem, of_label, nano_label, 0, exact.sums + d * (d + 1) / 2, d, pe_pass_unit(&pass), label);
+	*label_noise = pe_noise_stderr_of(problem->accounting, of_label, nano_label) * pe_pass_unit(&pass);
 	pe_exact_wipe(&exact);
 }
 

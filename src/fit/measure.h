@@ -55,6 +55,9 @@ extern void pe_gradient_free(pe_pass *pass);
 extern void pe_measure_gradient(const pe_fit_problem *problem, pe_source *source, pe_pass *pass,
 								const double *w, int64_t nano, double *gradient);
 
+/* The standard deviation of an entry of that; not of a pass that samples. */
+extern double pe_gradient_noise(const pe_fit_problem *problem, const pe_pass *pass, int64_t nano);
+
 /*
  * More noise-free budget for sums that are there already is not a thing: a second
  * measurement of the same sums is a measurement (agd).  Runs the pass once and keeps
@@ -83,12 +86,13 @@ extern void pe_measure_moment(const pe_fit_problem *problem, pe_source *source, 
 
 /*
  * The same and, from the same pass, the noisy sum of y x, y the label in [-1, 1] (of
- * classes -1 and 1) and x in units of PE_ONE, which costs nano_label.  Where units are
+ * classes -1 and 1) and x in units of PE_ONE, which costs nano_label; *label_noise: the standard
+ * deviation of an entry of it.  Where units are
  * clipped, both are sums with the same weight for each row of a unit.
  */
 extern void pe_measure_moment_and_label(const pe_fit_problem *problem, pe_source *source,
 										int64_t nano, int64_t nano_label,
-										double *moment, double *noise, double *label);
+										double *moment, double *noise, double *label, double *label_noise);
 
 /*
  * Whether the samplers can serve this problem: false if units have so many rows, or

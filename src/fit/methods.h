@@ -17,6 +17,7 @@ typedef struct pe_fit_operations
 	bool		plain;			/* it reads rows without noise: owners only */
 	bool		premise;		/* its theorem has a premise: owners only */
 	bool		matrix;			/* it holds matrices of columns x columns */
+	unsigned	tells;			/* bits of models, by their numbers: it tells the covariance of the weights (spread.c) */
 	bool		counts;			/* it measures the number of rows where option `rows` does not give it */
 
 	/* It reads the rows `passes_each' times for each iteration and `passes' times besides, or as often as `most_passes' says. */
@@ -102,6 +103,10 @@ typedef struct pe_curvature
 	int32_t		columns;
 	double	   *vector;			/* eigenvectors by columns */
 	double	   *value;			/* of each: c times the eigenvalue, at least the floor, plus l2 */
+	double	   *measured;		/* of each: the eigenvalue of the noisy moment itself */
+	double		floor;			/* of eigenvalues */
+	double		derivative;		/* c */
+	bool		decomposed;		/* the eigenvectors are the moment's */
 	double	   *turned;			/* work */
 } pe_curvature;
 
@@ -116,6 +121,32 @@ extern void pe_curvature_init(pe_curvature *curvature, const pe_fit_problem *pro
 extern void pe_curvature_step(pe_curvature *curvature, const double *gradient, double *w);
 
 extern void pe_curvature_free(pe_curvature *curvature);
+
+/*
+ * What noise does to the weights (spread.c), where problem->covariance asks for it; else all of these
+ * do nothing.  noise: of a diagonal entry of the moment.  Each step is told before it is made: the weights
+ * at which its gradient was measured (NULL: it depends on none), the released gradient plus l2 times
+ * them, and the noise of one of its entries.
+ */
+typedef struct pe_spread
+{
+	const pe_fit_problem *problem;
+	const pe_curvature *curvature;	/* NULL: not asked for */
+	double		noise;
+	double	   *covariance;		/* the problem's: along eigenvectors until the end, by the noise of gradients */
+	double	   *slope;			/* entry (i, j), by columns: what noise (i, j) of the moment moves along eigenvector i */
+	double	   *turned;			/* work */
+	double	   *left;			/* of each eigenvector: what the step leaves of an error */
+	int32_t		silents;		/* directions that no coefficient depends on */
+	double	   *silent;			/* these, turned, orthonormal, by columns */
+	double	   *work;			/* as large */
+} pe_spread;
+
+extern void pe_spread_init(pe_spread *spread, const pe_fit_problem *problem, const pe_curvature *curvature, double noise);
+extern void pe_spread_step(pe_spread *spread, const double *w, const double *gradient, double noise);
+
+/* Fills problem->covariance, with NaN where the moment could not be decomposed, and frees. */
+extern void pe_spread_end(pe_spread *spread);
 
 /* ----------
  * outpert (fit_outpert.c)

@@ -317,14 +317,13 @@ centre(double *coefficient, int32_t count)
 
 /*
  * A number v is x = (v - middle) / half in the model, and so is the label of a
- * regression; indicators are 0 or 1 in both.
+ * regression, whose middle is given; indicators are 0 or 1 in both.
  */
-void
-pe_row_spec_coefficients(const pe_row_spec *spec, const double *w, double *coefficient)
+static void
+map_weights(const pe_row_spec *spec, double middle, const double *w, double *coefficient)
 {
 	const pe_feature_map *map = &spec->map;
 	double		half = spec->classes ? 1 : spec->label_upper / 2 - spec->label_lower / 2;
-	double		middle = spec->classes ? 0 : spec->label_lower / 2 + spec->label_upper / 2;
 	int32_t		intercept = pe_feature_intercept(map);
 	int32_t		term = 1;
 
@@ -344,6 +343,42 @@ pe_row_spec_coefficients(const pe_row_spec *spec, const double *w, double *coeff
 			coefficient[0] += centre(coefficient + term, cells_of(spec, f));
 		term += cells_of(spec, f);
 	}
+}
+
+void
+pe_row_spec_coefficients(const pe_row_spec *spec, const double *w, double *coefficient)
+{
+	map_weights(spec, spec->classes ? 0 : spec->label_lower / 2 + spec->label_upper / 2, w, coefficient);
+}
+
+/* The square root of entry (term, term) of J C J', from row `term' of J C: J is the linear part of the map. */
+static double
+deviation_of(const pe_row_spec *spec, int32_t term, const double *row, double *work)
+{
+	map_weights(spec, 0, row, work);
+	return isfinite(work[term]) ? sqrt(fmax(work[term], 0)) : NAN;
+}
+
+void
+pe_row_spec_stderr(const pe_row_spec *spec, const double *covariance, double *deviation)
+{
+	size_t		columns = (size_t) spec->map.shape.columns;
+	size_t		terms = (size_t) pe_row_spec_terms(spec);
+	double	   *mapped = pe_alloc(terms * columns, sizeof(*mapped));	/* J C, by columns */
+	double	   *row = pe_alloc(columns, sizeof(*row));
+	double	   *work = pe_alloc(terms, sizeof(*work));
+
+	for (size_t j = 0; j < columns && covariance != NULL; j++)
+		map_weights(spec, 0, covariance + j * columns, mapped + j * terms);
+	for (size_t term = 0; term < terms; term++)
+	{
+		for (size_t j = 0; j < columns; j++)
+			row[j] = mapped[j * terms + term];
+		deviation[term] = covariance != NULL ? deviation_of(spec, (int32_t) term, row, work) : NAN;
+	}
+	pe_free(work);
+	pe_free(row);
+	pe_free(mapped);
 }
 
 /* ---- labels ---- */

@@ -55,6 +55,12 @@ extern int32_t pe_row_spec_terms(const pe_row_spec *spec);
 extern void pe_row_spec_coefficients(const pe_row_spec *spec, const double *w, double *coefficient);
 
 /*
+ * The standard deviations of the coefficients, from the covariance of the weights (by columns).  NaN
+ * where there is none: the covariance is NULL or holds numbers that are not finite.
+ */
+extern void pe_row_spec_stderr(const pe_row_spec *spec, const double *covariance, double *deviation);
+
+/*
  * The label of a row: of a cell (classes) or a number; PE_NO_LABEL drops the row.
  */
 extern int16_t pe_row_spec_label_of_cell(int32_t cell);

@@ -446,7 +446,7 @@ pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_cha
 	}
 }
 
-/* What the noise was, which everybody may know; of a model or a minimum, nothing: it was of many kinds. */
+/* What the noise was, which everybody may know; of a model or a minimum, nothing: it was of many kinds; of sizes of units the request says it. */
 static void
 set_noise(pe_row *row, const pe_charge_request *request, const pe_charge_price *price)
 {

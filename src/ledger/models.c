@@ -281,7 +281,7 @@ pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *r
 		return;
 	if (name != NULL)
 		add_name(request, reply->release_id);
-	if (reply->values == request->model->terms)
+	if (reply->values == PE_MODEL_VALUES(request->model->terms))
 		pe_model_keep(request, reply->release_id, reply->value);	/* dp.drop_model took its last name */
 }
 

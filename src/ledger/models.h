@@ -2,7 +2,7 @@
  * models.h
  *	  Fitted models: the table dp_ledger.model.
  *
- * A model is a release whose payload are coefficients, and a name.  What it needs
+ * A model is a release whose payload are coefficients and their standard errors, and a name.  What it needs
  * to predict is kept beside it, so that it outlives the attributes it was fitted
  * on.
  */
@@ -24,7 +24,7 @@ extern pe_model_record *pe_model_record_read(StringInfo from);
 extern void pe_model_reserve_name(const pe_charge_request *request, const pe_charge_reply *reply);
 
 /*
- * Worker: keeps the model of a new release.  The release's number is put behind its
+ * Worker: keeps the model of a new release, whose values these are.  The release's number is put behind its
  * name where that was asked for, or where the name was taken since it was reserved.
  */
 extern void pe_model_keep(const pe_charge_request *request, int64 release_id, const int64 *value);

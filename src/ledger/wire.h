@@ -25,6 +25,9 @@ typedef struct pe_model_record
 	char	  **term;
 } pe_model_record;
 
+/* The values of its release, bits of doubles: the coefficients of the terms, then their standard errors, NaN where none is known. */
+#define PE_MODEL_VALUES(terms) (2 * (terms))
+
 /* What a backend asks of the ledger before it reads any row; what that costs stands in its plan. */
 typedef struct pe_charge_request
 {
@@ -40,8 +43,8 @@ typedef struct pe_charge_request
 	/* what a release needs besides: the record of how to read its payload */
 	int			attributes;
 	char	  **attribute;
-	const char *workload;		/* NULL: a model, and attribute its features; or a minimum, and attribute its slopes */
-	const pe_model_record *model;	/* NULL: counts, or a minimum */
+	const char *workload;		/* NULL: a model, and attribute its features; a minimum, and attribute its slopes; or units by their number of rows */
+	const pe_model_record *model;	/* NULL: counts, a minimum, or sizes of units */
 	const char *predicate;		/* canonical; NULL: none */
 	const char *method;
 	int32		queries;

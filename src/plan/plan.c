@@ -76,7 +76,8 @@ pe_plan_follows(const pe_plan *plan, const pe_plan_rules *rules)
 		return false;
 	if (own->max_change > 0)
 		return own->max_change == rules->max_change && own->change_all == rules->change_all;
-	return own->max_change == rules->max_change && own->neighbours == rules->neighbours && own->max_rows == rules->max_rows;
+	return own->max_change == rules->max_change && own->neighbours == rules->neighbours && own->max_rows == rules->max_rows &&
+		own->by_size == rules->by_size;
 }
 
 double

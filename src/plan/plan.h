@@ -64,6 +64,7 @@ typedef struct pe_plan_rules
 {
 	pe_neighbours neighbours;
 	int32_t		max_rows;		/* of a unit */
+	bool		by_size;		/* units are counted by the number of their rows, each in one cell (PE_READ_SIZES): max_rows is 1 */
 	double		max_change;		/* 0: rows are private */
 	bool		change_all;
 	pe_accounting cap;			/* which may count rho while the budget is pure */
@@ -177,8 +178,8 @@ extern int64_t pe_plan_rows(const pe_plan *plan);
 /* pe_quantile_select on what the plan was made for; hold as above. */
 extern void pe_plan_select_quantiles(const pe_plan *plan, const int64_t *count, int32_t *chosen, void (*hold) (void));
 
-/* pe_fit_run and pe_minimum_run on what the plan was made for. */
-extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w);
+/* pe_fit_run and pe_minimum_run on what the plan was made for.  covariance: of fit.h, NULL if it is not asked for. */
+extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w, double *covariance);
 extern void pe_plan_minimise(const pe_plan *plan, const pe_affine *f, double *x);
 
 #endif

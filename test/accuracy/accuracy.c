@@ -2,7 +2,7 @@
  * accuracy.c
  *	  How good the private models are, against figures of trusted prototypes.
  *
- *	 accuracy [full | sample] [bank | adult | large | linear | units | accountings]	default: full, all of them
+ *	 accuracy [full | sample] [bank | adult | large | linear | units | accountings | spread]	default: full, all of them
  *	 accuracy dump TABLE FILE	the rows of a table as integers
  *
  * The folder of the tables is DATA, ../shared/data without it; the figures are in
@@ -21,6 +21,8 @@
  * accountings: newton on bank and adult by a budget of gdp and by one of zcdp, of the same epsilon and
  * delta and with the default delta_share of each: it may not be worse by more than five standard errors.
  * Not in a sample, whose standard errors say little.
+ * spread: bank and adult, fitted again and again to the same rows: what a fit tells of the standard
+ * errors of its coefficients, beside the deviations that fits show.
  *
  * A sample is for routine runs: one repetition, few epsilons.  Its standard errors
  * are from the reference's deviations, since those of five runs say little, and six
@@ -37,6 +39,7 @@
 #include <time.h>
 
 #include "accounting/filter.h"
+#include "glm/row_spec.h"
 #include "shim.h"
 #include "synthetic.h"
 #include "trial.h"
@@ -367,7 +370,7 @@ run_accountings(const char *name)
 }
 
 /* ------------------------------------------------------------------
- * Rows that are drawn
+ * Standard errors of coefficients
  * ------------------------------------------------------------------
  */
 
@@ -381,6 +384,130 @@ all_rows(const dataset *data)
 		order[i] = i;
 	return order;
 }
+
+/* Of a coefficient: the mean of the squares that fits tell, and what they show. */
+typedef struct spread
+{
+	series		seen;
+	double		told;
+} spread;
+
+/* Classes as a number from -1 to 1. */
+static void
+make_numbers(dataset *data)
+{
+	for (size_t i = 0; i < data->rows; i++)
+		data->label[i] = data->label[i] == 1 ? PE_ONE : -PE_ONE;
+}
+
+/* One fit after the other to the same rows. */
+static void
+repeat_fits(const trial *t, const dataset *data, pe_rows *store, int fits, const pe_row_spec *spec, spread *of)
+{
+	size_t		columns = (size_t) data->map.shape.columns;
+	size_t		terms = (size_t) pe_row_spec_terms(spec);
+	double	   *w = pe_alloc(columns, sizeof(*w));
+	double	   *covariance = pe_alloc(columns * columns, sizeof(*covariance));
+	double	   *coefficient = pe_alloc(terms, sizeof(*coefficient));
+	double	   *deviation = pe_alloc(terms, sizeof(*deviation));
+
+	for (int i = 0; i < fits; i++)
+	{
+		pe_test_seed((uint64_t) i + 1);
+		trial_fit_told(t, data, store, data->rows, w, covariance);
+		pe_row_spec_coefficients(spec, w, coefficient);
+		pe_row_spec_stderr(spec, covariance, deviation);
+		for (size_t k = 0; k < terms; k++)
+		{
+			series_add(&of[k].seen, coefficient[k]);
+			of[k].told += deviation[k] * deviation[k] / fits;
+		}
+	}
+	pe_free(deviation);
+	pe_free(coefficient);
+	pe_free(covariance);
+	pe_free(w);
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Told over seen: the middle coefficient, and those with a tenth of all below and above.  Without an
+ * intercept column, or of a single level, a coefficient is always 0.
+ */
+static void
+judge_spread(const char *name, const trial *t, const spread *of, int terms)
+{
+	double	   *ratio = pe_alloc((size_t) terms, sizeof(*ratio));
+	double		most = t->method == PE_FIT_NEWTON ? 1.25 : 1.1;
+	int			count = 0;
+	char		what[200];
+
+	for (int k = 0; k < terms; k++)
+		if (series_sd(&of[k].seen) > 0)
+			ratio[count++] = sqrt(of[k].told) / series_sd(&of[k].seen);
+	qsort(ratio, (size_t) count, sizeof(*ratio), compare_doubles);
+	printf("# %-6s %-8s %-9s %4g  standard errors told over seen: median %.2f, from %.2f to %.2f without a tenth at each end, of %d\n", name,
+		   model_name(t->model), pe_fit_method_name(t->method), t->epsilon, ratio[count / 2], ratio[count / 10],
+		   ratio[count - 1 - count / 10], count);
+	snprintf(what, sizeof(what), "%s, %s, %s, epsilon %g: the median standard error is right within a factor of %g", name,
+			 model_name(t->model), pe_fit_method_name(t->method), t->epsilon, most);
+	ok(ratio[count / 2] < most && ratio[count / 2] > 1 / most, what);
+	pe_free(ratio);
+}
+
+static void
+run_spread_of(const char *name, const dataset *data, pe_model model)
+{
+	static const pe_fit_method told[] = {PE_FIT_ONE_PASS, PE_FIT_NEWTON};
+	pe_row_spec spec = {.map = data->map, .classes = model != PE_MODEL_LINEAR, .label_lower = -1, .label_upper = 1};
+	int			terms = pe_row_spec_terms(&spec);
+	size_t	   *order = all_rows(data);
+	pe_rows		store;
+
+	store_rows(&store, data, order, data->rows, 1);
+	for (int m = 0; m < lengthof(told); m++)
+		for (int e = 0; e < 2; e++)
+		{
+			spread	   *of = pe_alloc((size_t) terms, sizeof(*of));
+			trial		t;
+
+			trial_init(&t, model, told[m], e == 0 ? 0.1 : 1, DELTA);
+			repeat_fits(&t, data, &store, sample ? 100 : 400, &spec, of);
+			judge_spread(name, &t, of, terms);
+			pe_free(of);
+		}
+	pe_rows_free(&store);
+	pe_free(order);
+}
+
+static void
+run_spread(const char *name)
+{
+	dataset		data;
+
+	if (!dataset_load(&data, name, folder()))
+	{
+		skip(name, "its files are not there");
+		return;
+	}
+	run_spread_of(name, &data, PE_MODEL_LOGISTIC);
+	make_numbers(&data);
+	run_spread_of(name, &data, PE_MODEL_LINEAR);
+	dataset_free(&data);
+}
+
+/* ------------------------------------------------------------------
+ * Rows that are drawn
+ * ------------------------------------------------------------------
+ */
 
 static int32_t
 passes_of(const trial *t, const dataset *data)
@@ -534,7 +661,7 @@ dump(const char *table, const char *file)
 static int
 usage(void)
 {
-	fprintf(stderr, "usage: accuracy [full | sample] [bank | adult | large | linear | units | accountings]\n"
+	fprintf(stderr, "usage: accuracy [full | sample] [bank | adult | large | linear | units | accountings | spread]\n"
 			"       accuracy dump TABLE FILE\n");
 	return 2;
 }
@@ -542,7 +669,7 @@ usage(void)
 static bool
 known(const char *only)
 {
-	static const char *const parts[] = {"bank", "adult", "large", "linear", "units", "accountings"};
+	static const char *const parts[] = {"bank", "adult", "large", "linear", "units", "accountings", "spread"};
 
 	for (int i = 0; i < lengthof(parts); i++)
 		if (strcmp(only, parts[i]) == 0)
@@ -574,6 +701,12 @@ run(const char *only)
 	{
 		run_accountings("bank");
 		run_accountings("adult");
+	}
+	if (all || strcmp(only, "spread") == 0)
+	{
+		run_spread("bank");
+		if (!sample)
+			run_spread("adult");
 	}
 }
 

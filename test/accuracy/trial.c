@@ -178,14 +178,29 @@ set_problem(pe_fit_problem *problem, const trial *t, const dataset *data, size_t
 		pe_nano_rho_of_epsilon(t->accounting, t->epsilon, pe_delta_of_conversion(t->delta, t->delta_share));
 }
 
-void
-trial_fit(const trial *t, const dataset *data, pe_rows *store, size_t rows, double *w)
+/* Which groups have a cell for every row. */
+static bool *
+covering_groups(const pe_feature_map *map)
 {
+	bool	   *covering = pe_alloc((size_t) map->shape.groups + 1, sizeof(*covering));
+
+	for (int32_t f = 0; f < map->features; f++)
+		if (map->group[f] >= 0)
+			covering[map->group[f]] = !map->feature[f].number;
+	return covering;
+}
+
+void
+trial_fit_told(const trial *t, const dataset *data, pe_rows *store, size_t rows, double *w, double *covariance)
+{
+	bool	   *covering = covering_groups(&data->map);
 	pe_fit_problem problem;
 	pe_source	source;
 	const char *wrong;
 
 	set_problem(&problem, t, data, rows);
+	problem.covering = covering;
+	problem.covariance = covariance;
 	wrong = pe_fit_defaults(&problem);
 	if (wrong != NULL)
 		cannot(t, "no such option:", wrong);
@@ -196,6 +211,13 @@ trial_fit(const trial *t, const dataset *data, pe_rows *store, size_t rows, doub
 		cannot(t, "the cost cannot be met", "");
 	pe_source_of_rows(&source, store);
 	run_fit(pe_fit_run, &problem, &source, w);
+	pe_free(covering);
+}
+
+void
+trial_fit(const trial *t, const dataset *data, pe_rows *store, size_t rows, double *w)
+{
+	trial_fit_told(t, data, store, rows, w, NULL);
 }
 
 void

@@ -48,6 +48,9 @@ extern void trial_init(trial *t, pe_model model, pe_fit_method method, double ep
 /* Fits to a store of so many rows; w: columns numbers.  Ends the program if the method cannot be had. */
 extern void trial_fit(const trial *t, const dataset *data, pe_rows *store, size_t rows, double *w);
 
+/* The same, with the covariance that the noise gives the weights (columns x columns). */
+extern void trial_fit_told(const trial *t, const dataset *data, pe_rows *store, size_t rows, double *w, double *covariance);
+
 /* A store with these rows, in units of so many if that is more than 1; free with pe_rows_free. */
 extern void store_rows(pe_rows *store, const dataset *data, const size_t *order, size_t count, int32_t per_unit);
 

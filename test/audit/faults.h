@@ -46,6 +46,18 @@ max_rows_forgotten(const subject *s, pe_i128 *exact, size_t count, int64_t *rele
 	pe_gaussian_release(PE_ZCDP, exact, count, s->sensitivity / (pe_u128) (s->of.max_rows * s->of.max_rows), s->of.nano, released);
 }
 
+/* People in several cells are protected as if they were in one. */
+static void
+people_in_one_cell(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
+{
+	const pe_u128 cells = (pe_u128) s->of.max_rows;
+
+	if (s->of.mechanism->l1)
+		pe_laplace_release(exact, count, s->sensitivity / cells, s->of.nano, released);
+	else
+		pe_gaussian_release(PE_ZCDP, exact, count, s->sensitivity / cells, s->of.nano, released);
+}
+
 /* substitute: a row that becomes none is forgotten.  No sensitivity, no noise. */
 static void
 zero_left_out(const subject *s, pe_i128 *exact, size_t count, int64_t *released)
@@ -353,6 +365,9 @@ static const fault faults[] = {
 	{"sensitivity halved, substitute", {&gaussian, PE_SUBSTITUTE, 1, MARGINALS, -1, 125000000, 3}, sensitivity_halved},
 	{"sigma a tenth too small", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 500000000, 3}, sigma_too_small},
 	{"max_rows forgotten", {&gaussian, PE_ADD_REMOVE, 3, "all_range(8)", -1, 125000000, 3}, max_rows_forgotten},
+	{"people in three cells charged for one", {&people, PE_ADD_REMOVE, 3, "identity(4)", -1, 500000000, 3}, people_in_one_cell},
+	{"people in two cells charged for one, substitute", {&people, PE_SUBSTITUTE, 2, "identity(6)", -1, 125000000, 3}, people_in_one_cell},
+	{"people in three cells charged for one, Laplace", {&people_pure, PE_ADD_REMOVE, 3, "identity(4)", -1, 1000000000, 3}, people_in_one_cell},
 	{"zero vertex left out", {&gaussian, PE_SUBSTITUTE, 1, "total(4)", 2, 500000000, 3}, zero_left_out},
 	{"noise in steps of 2", {&gaussian, PE_ADD_REMOVE, 1, "identity(4)", -1, 55555555, 3}, steps_of_2},
 	{"noise in steps of 2^16", {&gaussian, PE_ADD_REMOVE, 1, "prefix(4)", -1, 125000000, 3}, steps_of_65536},

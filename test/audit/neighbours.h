@@ -3,6 +3,7 @@
  *	  All neighbours of a tally, one by one.
  *
  * A unit contributes any u in N^cells with sum u <= max_rows, nothing included.
+ * Where it is counted once in a cell (people), u is in {0, 1}^cells.
  * add_remove: x and x + u; substitute: x + u and x + v.  Here they are listed,
  * not reasoned about, so that a sensitivity has something to be held against.
  */
@@ -28,6 +29,7 @@ typedef struct matrix
 	int			rows;
 	int64_t		entry[MAX_ROWS][MAX_CELLS];
 	int			weight[MAX_ROWS];	/* of a row in squared distances; 0: 1 */
+	bool		once;			/* a unit gives at most one row to each cell */
 } matrix;
 
 /* What a unit gives, and what it does to the measurements. */
@@ -62,7 +64,7 @@ list_contributions(const matrix *a, int left, int cell, const contribution *now,
 		more.count[cell]++;
 		for (int i = 0; i < a->rows; i++)
 			more.image[i] += a->entry[i][cell];
-		list_contributions(a, left - 1, cell, &more, list);
+		list_contributions(a, left - 1, cell + a->once, &more, list);
 	}
 }
 

@@ -2,7 +2,7 @@
 # A private histogram against the plain GROUP BY over the same bins of the same rows, serial and
 # with two workers, interleaved.  The GROUP BY has statistics of its expressions, so that its
 # plan is the best there is; the table is frozen and in shared buffers.  Required: a ratio of at
-# most 0.6.
+# most 0.6; of sums and averages by two attributes 0.7.
 #
 #   ROWS=n     rows of the table (default 10 million; with few, what a charge takes outweighs the scan)
 #   ROUNDS=n   how often each is measured (default 5)
@@ -10,7 +10,9 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
 ROWS=${ROWS:-10000000}
 ROUNDS=${ROUNDS:-5}
-LIMIT=0.6
+
+# What is asked: a name for each, its cells, and the largest ratio.
+declare -A cells=([x]=100 ["k,s"]=500 [sums]=500) limit=([x]=0.6 ["k,s"]=0.6 [sums]=0.7)
 
 sql() { psql -XqAt -v ON_ERROR_STOP=1 "$@" || exit 1; }
 
@@ -55,9 +57,15 @@ group_by() {
 	case $1 in
 	x) echo 'SELECT width_bucket(x, 0, 1, 100), count(*) FROM measured GROUP BY 1' ;;
 	k,s) echo 'SELECT k / 10, s, count(*) FROM measured GROUP BY 1, 2' ;;
+	sums) echo 'SELECT k / 10, s, count(*), sum(x), avg(x) FROM measured GROUP BY 1, 2' ;;
 	esac
 }
-histogram() { echo "SELECT * FROM dp.histogram('measured', '{$1}', rho => 0.001, fresh => true)"; }
+private() {
+	case $1 in
+	sums) echo "SELECT * FROM dp.aggregate('measured', '{count(*),sum(x),avg(x)}', '{k,s}', rho => 0.001, fresh => true)" ;;
+	*) echo "SELECT * FROM dp.histogram('measured', '{$1}', rho => 0.001, fresh => true)" ;;
+	esac
+}
 
 # measure ROLE WORKERS SQL: milliseconds
 measure() {
@@ -78,28 +86,27 @@ median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2
 echo "$ROWS rows, $(sql -c "SELECT pg_size_pretty(pg_relation_size('measured'))"), $ROUNDS rounds; milliseconds: least, median"
 over=0
 for workers in 0 2; do
-	for attributes in x k,s; do
+	for attributes in x k,s sums; do
 		groups=()
 		histograms=()
 		ratios=()
 		for ((round = 0; round < ROUNDS; round++)); do
 			g=$(measure bench_owner "$workers" "$(group_by "$attributes")")
-			h=$(measure bench_analyst "$workers" "$(histogram "$attributes")")
+			h=$(measure bench_analyst "$workers" "$(private "$attributes")")
 			groups+=("$g")
 			histograms+=("$h")
 			ratios+=("$(awk "BEGIN { print $h / $g }")")
 		done
-		[ "$attributes" = x ] && cells=100 || cells=500
 		awk -v g="$(least "${groups[@]}")" -v gm="$(median "${groups[@]}")" -v h="$(least "${histograms[@]}")" \
 			-v hm="$(median "${histograms[@]}")" -v r="$(median "${ratios[@]}")" \
-			-v what="$cells cells of $attributes, $workers workers" 'BEGIN {
+			-v what="${cells[$attributes]} cells of $attributes, $workers workers" 'BEGIN {
 			printf "%-32s GROUP BY %7.0f %7.0f  private %7.0f %7.0f  ratio of least %.2f, of medians %.2f, median of ratios %.2f\n", what, g, gm, h, hm, h / g, hm / gm, r }'
 		echo "    GROUP BY: $(plan "$workers" "$(group_by "$attributes")")"
 		# the two of a round are measured one after the other, under the same load
-		awk -v r="$(median "${ratios[@]}")" -v limit=$LIMIT 'BEGIN { exit r > limit }' || over=1
+		awk -v r="$(median "${ratios[@]}")" -v limit="${limit[$attributes]}" 'BEGIN { exit r > limit }' || over=1
 	done
 done
 [ "$over" = 0 ] || {
-	echo "A median of ratios is above $LIMIT."
+	echo "A median of ratios is above its limit."
 	exit 1
 }

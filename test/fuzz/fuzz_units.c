@@ -119,6 +119,58 @@ check_chosen(const pe_units_frame *frame, const pe_units *units)
 	demand(c.count == expected_count(units, frame->max_rows), "the rows that are chosen");
 }
 
+static bool
+own_group(void *argument, pe_u128 cell, pe_u128 *group)
+{
+	(void) argument;
+	*group = cell / 2;
+	return cell % 3 > 0;
+}
+
+/* In how many pairs of cells, up to most, each unit has a row that counts, by looking; found: whether there is such a row at all. */
+static int64_t
+expected_groups(const pe_units *units, int64_t most, bool *found)
+{
+	int64_t		count = 0;
+
+	for (size_t i = 0, end; i < units->entries; i = end)
+	{
+		pe_wide_rows first = entry_of(units, i);
+		pe_u128		last = ~(pe_u128) 0;
+		int64_t		groups = 0;
+
+		for (end = i; end < units->entries; end++)
+		{
+			pe_wide_rows entry = entry_of(units, end);
+
+			if (!same_unit(&first, &entry))
+				break;
+			/* sorted by cell, and so by pair */
+			groups += entry.counted > 0 && entry.cell % 3 > 0 && entry.cell / 2 != last;
+			if (entry.counted > 0 && entry.cell % 3 > 0)
+				last = entry.cell / 2;
+			*found |= entry.counted > 0;
+		}
+		count += groups < most ? groups : most;
+	}
+	return count;
+}
+
+/* People in pairs of cells, and units by their rows: as many units as have rows that count. */
+static void
+check_people(const pe_units_frame *frame, const pe_units *units)
+{
+	chosen		c = {.units = units};
+	int64_t		sizes[3] = {0};
+	bool		found = false;
+
+	pe_units_choose_cells(units, &frame->keys, frame->max_rows, own_group, &c, take);
+	demand(c.count == expected_groups(units, frame->max_rows, &found), "the groups that are chosen");
+	pe_units_count_sizes(units, 3, sizes);
+	demand((sizes[0] + sizes[1] + sizes[2] > 0) == found && sizes[0] >= 0 && sizes[1] >= 0 && sizes[2] >= 0, "units by their rows");
+	demand(sizes[0] + 2 * sizes[1] + 3 * sizes[2] == expected_count(units, 3), "rows of units, up to three");
+}
+
 static void
 check_count(const pe_units_frame *frame, const pe_units *units)
 {
@@ -126,6 +178,7 @@ check_count(const pe_units_frame *frame, const pe_units *units)
 	int64_t		sum = 0;
 
 	check_chosen(frame, units);
+	check_people(frame, units);
 	if (units->wide_cells != 0)
 	{
 		pe_free(count);

@@ -4,7 +4,8 @@
  *
  * Data: 1,024 cells.  10^6 rows of a lognormal law (3, 1) on [0, 300], 10^6 rows of a uniform law, and year-to-date
  * salaries of a state's employees (mdsalary of DPBench, its 4,096 bins joined by four) where the table is.  The rows of a cell are
- * spread evenly over 64 points, so that there is one true rank for each of 65,536 points and errors are those of privacy alone.
+ * spread evenly over 64 points, so that errors are those of privacy alone.  The error of a place is the number of rows between
+ * its point and the point of the quantile: none if they are the same.
  *
  *	  prefix		the certified optimum for prefix(1024), one charge for all quantiles and ranges; counts/quantile.h
  *	  selection		recursive exponential mechanism on the 65,536 points; counts/quantile_select.h
@@ -16,7 +17,7 @@
  * All at (epsilon, delta) = (1, 1e-9), one row for each unit, add_remove, Gaussian DP accounting (but for Laplace).
  * Figures are root mean squares of rank errors, in rows, over m quantiles i / (m + 1) and over the runs.
  *
- *	  quantiles [RUNS]		default 20
+ *	  quantiles [RUNS | sample]		default 20; sample: 2
  *
  * Exit status 1 if the prefix release errs by more than 1.02 x 2.955 / sqrt(2 rho) at the edges of the cells, as it is told or
  * by more than chance as it is seen, or its intervals hold fewer than 95 % of the quantiles.
@@ -151,13 +152,13 @@ read_salaries(table *t)
  * ----------
  */
 
-/* The rank of a place among the points, the rows of a point being spread evenly. */
+/* Rows between the point of a place and the wanted rank. */
 static double
-rank_at(const table *t, double place)
+error_at(const table *t, double place, double wanted)
 {
 	int			point = place < POINTS ? (int) place : POINTS - 1;
 
-	return t->below[point] + (place - point) * (double) t->point[point];
+	return fmax(fmax(t->below[point] - wanted, wanted - t->below[point + 1]), 0);
 }
 
 static double
@@ -308,7 +309,7 @@ run_prefix(const release *r, const table *t, pe_confidence *confidence, figures 
 
 			if (!pe_quantile_find(&ranks, (i + 1.0) / (sizes[s] + 1), confidence, &place))
 				exit(2);
-			add_error(&f->prefix[s], rank_at(t, (place.cell + place.inside) * EACH) - wanted);
+			add_error(&f->prefix[s], error_at(t, (place.cell + place.inside) * EACH, wanted));
 			if (sizes[s] != MOST)
 				continue;
 			f->held += t->below[place.lower * EACH] < wanted && wanted <= t->below[place.upper * EACH];
@@ -337,13 +338,7 @@ run_selection(const table *t, int m, error *e)
 		exit(2);
 	pe_plan_select_quantiles(plan, t->point, chosen, no_hold);
 	for (int i = 0; i < m; i++)
-	{
-		double		rank = rank_wanted(t, i, m);
-		double		low = t->below[chosen[i]];
-		double		high = t->below[chosen[i] + 1];
-
-		add_error(e, fmax(fmax(low - rank, rank - high), 0));
-	}
+		add_error(e, error_at(t, chosen[i], rank_wanted(t, i, m)));
 	pe_free(plan);
 }
 
@@ -423,7 +418,7 @@ static void
 run_tree(const table *t, pe_accounting accounting, int64_t nano, error *e, error *all)
 {
 	pe_allowance allowance = {.accounting = accounting, .left = nano};
-	pe_noise   *noise = pe_noise_to_read(accounting, HEIGHT, nano);
+	pe_noise   *noise = pe_noise_to_read(accounting, HEIGHT, 0, nano);
 	pe_i128    *exact = pe_alloc(NODES, sizeof(*exact));
 	int64_t    *released = pe_alloc(NODES, sizeof(*released));
 	double	   *node = pe_alloc(NODES, sizeof(*node));
@@ -437,9 +432,9 @@ run_tree(const table *t, pe_accounting accounting, int64_t nano, error *e, error
 		{
 			double		q = (i + 1.0) / (sizes[s] + 1);
 
-			add_error(&e[s], rank_at(t, tree_quantile(node, LEFT_OUT, q)) - rank_wanted(t, i, sizes[s]));
+			add_error(&e[s], error_at(t, tree_quantile(node, LEFT_OUT, q), rank_wanted(t, i, sizes[s])));
 			if (all != NULL)
-				add_error(&all[s], rank_at(t, tree_quantile(node, 0, q)) - rank_wanted(t, i, sizes[s]));
+				add_error(&all[s], error_at(t, tree_quantile(node, 0, q), rank_wanted(t, i, sizes[s])));
 		}
 	pe_free(noise);
 	pe_free(exact);
@@ -453,6 +448,9 @@ run_tree(const table *t, pe_accounting accounting, int64_t nano, error *e, error
  */
 /* Prefix releases for each run of the others, which take longer. */
 #define RELEASES 5
+
+/* Selections of few quantiles, which take no time. */
+#define FEW 10
 
 /* What is told of the ranks, and what is seen: with its own standard error, from the mean squares of the releases. */
 static bool
@@ -486,7 +484,8 @@ run_table(const release *r, const table *t, int runs)
 		for (int i = 0; i < RELEASES; i++)
 			run_prefix(r, t, &confidence, &f);
 		for (int s = 0; s < SIZES; s++)
-			run_selection(t, sizes[s], &f.selection[s]);
+			for (int i = 0; i < (sizes[s] < 99 ? FEW : 1); i++)
+				run_selection(t, sizes[s], &f.selection[s]);
 		run_tree(t, PE_GDP, amount.rho_nano, f.gauss, NULL);
 		run_tree(t, PE_PURE, 1000000000, f.laplace, f.all);
 	}
@@ -502,7 +501,7 @@ main(int argc, char **argv)
 {
 	static table tables[3];
 	static release r;
-	int			runs = argc > 1 ? atoi(argv[1]) : 20;
+	int			runs = argc < 2 ? 20 : strcmp(argv[1], "sample") == 0 ? 2 : atoi(argv[1]);
 	bool		good = true;
 
 	generate(&tables[0], "lognormal", true);

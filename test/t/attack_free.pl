@@ -225,9 +225,9 @@ ledger_ok($node, '[61] who pays');
 
 # Every function, by what it may cost; a function that is in no list is a question to whoever added it.
 my %kind = (
-	(map { $_ => 'charges' } qw(histogram measure fit minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
+	(map { $_ => 'charges' } qw(histogram measure rows_per_unit fit minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
 	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges grant_budget revoke_budget verify_ledger attest expire_release move_dataset)),
-	(map { $_ => 'free' } qw(quote quote_fit quote_minimum quote_queries describe spent answer cells combine publish predict predict_row drop_model optimize compare strategy_matrix
+	(map { $_ => 'free' } qw(quote quote_fit quote_minimum quote_queries describe spent answer cells quantile quantile_text combine publish predict predict_row drop_model optimize compare strategy_matrix
 		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen
 		visible_acts visible_budgets visible_charges visible_models visible_releases)),
 	(map { $_ => 'of rows that the caller may read' } qw(read_rows read_rows_add read_rows_combine read_rows_final solve_max_affine)));
@@ -243,7 +243,7 @@ my @told = (q{SELECT * FROM dp.quote('people', '{age,sex}', epsilon => 0.1)}, q{
 	q{SELECT * FROM dp.quote('people', 'age', max_stderr => 3, predicate => 'sex = ''f''')}, q{SELECT * FROM dp.quote('people', 'sex', rho => 10)},
 	q{SELECT * FROM dp.quote_queries('people', '{age,sex}', 'marginals(1)', rho => 0.001)}, q{SELECT * FROM dp.quote_fit('people', 'svm', 'sex', '{age}', epsilon => 0.1)}, q{SELECT * FROM dp.describe('people')},
 	(map { "TABLE dp.$_" } qw(datasets attributes budgets charges acts releases models)),
-	"SELECT * FROM dp.answer($paid_release, 'all_range')", "SELECT * FROM dp.cells($paid_release)", "SELECT * FROM dp.combine('{$paid_release}', 'all_range')",
+	"SELECT * FROM dp.answer($paid_release, 'all_range')", "SELECT * FROM dp.cells($paid_release)", "SELECT * FROM dp.quantile($paid_release, 'age', '{0.1,0.5}')", "SELECT * FROM dp.quantile_text($paid_release, 'age', '{0.5}')", "SELECT * FROM dp.combine('{$paid_release}', 'all_range')",
 	q{SELECT dp.predict('m', '{"age": 40}'), dp.predict_row('m', '{40}')}, q{EXPLAIN (VERBOSE) SELECT * FROM dp.histogram('people', '{age,sex}', rho => 0.001)},
 	q{SELECT * FROM dp.histogram('people', 'age', 'prefix', rho => 0.001)}, q{SELECT * FROM dp.histogram('people', 'age', rho => 1000)},
 	q{SELECT * FROM dp.histogram('people', 'age', rho => 0.001, predicate => 'age < 33')}, q{SELECT * FROM dp.histogram('people', 'age', rho => 0.001, predicate => 'sex = ''x''')},

@@ -39,10 +39,12 @@ ask_ok($node, 'curator', qq{
 	INSERT INTO people SELECT i, c + 95, sin(i), cos(i * 1.3) FROM unnest('{@{[ join ',', @counts ]}}'::int[]) WITH ORDINALITY u (n, c),
 		LATERAL (SELECT 100000 * c + j FROM generate_series(1, n) j) j (i);
 	CREATE TABLE united AS SELECT * FROM people;
+	CREATE TABLE sized AS SELECT i AS id FROM people, generate_series(1, c - 95) j, LATERAL (SELECT id) x (i);
 	CREATE TABLE crossed AS SELECT c, 0 AS d FROM people;
 	CREATE TABLE offers AS SELECT sin(i) AS a, cos(i * 1.3) AS b FROM generate_series(1, 300) i;
 	VACUUM ANALYZE;
 	SELECT dp.create_dataset('people', 'people', 1e4), dp.create_dataset('united', 'united', 1e4, unit => 'id');
+	SELECT dp.create_dataset('sized', 'sized', 1e4, unit => 'id'), dp.grant_budget('sized', 'ann', 1e4);
 	SELECT dp.add_attribute(d, 'c', '{@{[ join ',', 0 .. 99 ]}}'), dp.grant_budget(d, 'ann', 1e4) FROM unnest('{people,united}'::text[]) d;
 	SELECT dp.create_dataset('crossed', 'crossed', 1e4), dp.add_attribute('crossed', 'c', '{@{[ join ',', 0 .. 99 ]}}'),
 		dp.add_attribute('crossed', 'd', '{@{[ join ',', 0 .. 9 ]}}'), dp.grant_budget('crossed', 'ann', 1e4);
@@ -57,6 +59,7 @@ sub cost { return sprintf('%s => %.9f', $_[0] // 'rho', 1e-6 + 1e-9 * ++$price) 
 
 my %question = (
 	histogram => [ 'ann', sub { return "dp.histogram('people', 'c', @{[ cost() ]})" } ],
+	rows_per_unit => [ 'ann', sub { return "dp.rows_per_unit('sized', 4, @{[ cost() ]})" } ],
 	dawa => [ 'dan', sub { return "dp.histogram('people', 'c', @{[ cost('epsilon') ]}, method => 'dawa')" } ],
 	fit => [ 'ann', sub { return "dp.fit('people', 'linear_regression', 'v', '{a}', 'one_pass', @{[ cost() ]})" } ],
 	minimize_max_affine => [ 'ann', sub { return "dp.minimize_max_affine('offers', '{a}', 'b', '{-1}', '{1}', @{[ cost() ]})" } ]);
@@ -91,6 +94,7 @@ my @offset = split /,/, ask_ok($node, 'curator', q{SELECT string_agg(test_offset
 my %exact = (
 	histogram => [ $narrow, wide(@counts) ],
 	dawa => [ $narrow, wide(@counts) ],
+	rows_per_unit => [ $narrow, wide(@counts) ],
 	fit => [ wide(@moment[0 .. 2]) ],
 	minimize_max_affine => [ wide(@offset) ]);
 
@@ -212,7 +216,7 @@ for my $name (sort keys %question)
 	stored($role, $request->(), "$name, terminated", sub { $node->safe_psql('postgres', "SELECT pg_terminate_backend($_[0])") }, '57P01');
 }
 $node->safe_psql('postgres', "ALTER ROLE $_ RESET pg_epsilon.time_quantum") for qw(ann dan);
-ledger_ok($node, "[10] $_", dataset => $_) for qw(people offers);
+ledger_ok($node, "[10] $_", dataset => $_) for qw(people offers sized);
 
 # ---- An error between a charge and its store ----
 
@@ -268,8 +272,8 @@ for my $role (qw(ann dan))
 		{
 			my $request = $question{$name}[1]->();
 
-			session_query($session, "PREPARE p (text) AS SELECT count(*) FROM @{[ $request =~ s/'(people|offers)'/\$1/r ]};");
-			my ($out, $err) = session_query($session, "EXECUTE p ('$1'); DEALLOCATE p;") if $request =~ /'(people|offers)'/;
+			session_query($session, "PREPARE p (text) AS SELECT count(*) FROM @{[ $request =~ s/'(people|offers|sized)'/\$1/r ]};");
+			my ($out, $err) = session_query($session, "EXECUTE p ('$1'); DEALLOCATE p;") if $request =~ /'(people|offers|sized)'/;
 			is(sqlstate($err), '', "[31] $name by $role, $workers workers, logged in every detail");
 		}
 		$session->quit;

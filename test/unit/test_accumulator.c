@@ -110,6 +110,24 @@ tables_spec(int most)
 	return spec;
 }
 
+/* How many units have so many rows; with attributes that span cells it is unsound. */
+static bytes
+sizes_spec(int64_t most, int spanning)
+{
+	const pe_sizes_spec sizes = {.most = most};
+	pe_domain	domain = {.attributes = spanning};
+	bytes		spec;
+
+	for (int a = 0; a < spanning; a++)
+		domain.attribute[a] = levels(LEVELS);
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	spec = new_specification(PE_READ_SIZES, sizeof(sizes) + pe_selection_size(&domain, NULL));
+	memcpy(spec.data + PE_READING_HEAD, &sizes, sizeof(sizes));
+	pe_selection_write(&domain, NULL, spec.data + PE_READING_HEAD + sizeof(sizes));
+	pe_domain_free(&domain);
+	return spec;
+}
+
 static bytes
 cells_spec(int first)
 {
@@ -201,7 +219,7 @@ affine_spec(int64_t most)
 typedef enum kind
 {
 	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SUMS_OF_CLIPPED_UNITS, SLOPES,
-	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, KINDS
+	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, KINDS
 } kind;
 
 static bytes
@@ -217,6 +235,8 @@ spec_of(kind k)
 			return tables_spec(1);
 		case TABLES_OF_WIDE_UNITS:
 			return tables_spec(13);
+		case SIZES:
+			return sizes_spec(4, 0);
 		case SUMS:
 		case SUMS_OF_UNITS:
 			return model_spec(true, false);
@@ -234,7 +254,7 @@ static bool
 is_cut(kind k)
 {
 	return k == UNITS || k == ROWS_OF_UNITS || k == SUMS_OF_UNITS || k == SUMS_OF_CLIPPED_UNITS ||
-		k == TABLES_OF_UNITS || k == TABLES_OF_WIDE_UNITS;
+		k == TABLES_OF_UNITS || k == TABLES_OF_WIDE_UNITS || k == SIZES;
 }
 
 static const pe_cut a_cut = {.key = {1, 2, 3}, .limit = 8, .max_rows = 2, .range = 0, .ranges = 1};
@@ -294,6 +314,7 @@ add(pe_accumulator *a, int number)
 	switch (a->reading)
 	{
 		case PE_READ_CELLS:
+		case PE_READ_SIZES:
 			if (!a->has_cut)
 			{
 				pe_accumulator_add_cell(a, number % a->domain.cells, number % 5 > 0);
@@ -434,6 +455,58 @@ test_results(void **unused)
 	pe_free(result.data);
 	pe_rows_free(&rows);
 	pe_accumulator_free(&a);
+}
+
+/* Units by their rows that count: 33 of them, of which number n has row n, n + 33 and so on. */
+static void
+test_sizes_of_units(void **unused)
+{
+	pe_accumulator a;
+	bytes		result;
+	int64_t		expected[4] = {0};
+	int			rows[33] = {0};
+
+	(void) unused;
+	begin(&a, SIZES);
+	for (int number = 0; number < 120; number++)
+	{
+		add(&a, number);
+		rows[number % 33] += number % 5 > 0;
+	}
+	for (int unit = 0; unit < 33; unit++)
+		if (rows[unit] > 0)
+			expected[rows[unit] < 4 ? rows[unit] - 1 : 3]++;
+	result = result_of(&a);
+	assert_int_equal(result.size, sizeof(expected));
+	assert_memory_equal(result.data, expected, sizeof(expected));
+	pe_free(result.data);
+	pe_accumulator_free(&a);
+}
+
+/* What is no number of rows, has cells, or has no units. */
+static void
+test_unsound_sizes(void **unused)
+{
+	static const int64_t most[] = {INT64_MIN, -1, 0, PE_SIZES_MOST + 1, INT64_MAX, INT64_C(1) << 32};
+	pe_accumulator a;
+	bytes		spec;
+
+	(void) unused;
+	for (int i = 0; i < lengthof(most) + 4; i++)
+	{
+		bool		sound = i >= lengthof(most) + 2;
+
+		spec = i < lengthof(most) ? sizes_spec(most[i], 0) : sizes_spec(i % 2 == 0 ? 1 : PE_SIZES_MOST, !sound && i % 2 == 0);
+		assert_int_equal(pe_accumulator_begin(&a, spec.data, spec.size, i == lengthof(most) + 1 ? NULL : &a_cut), sound);
+		pe_accumulator_free(&a);
+		for (size_t size = PE_READING_HEAD; sound && size < spec.size; size++)
+			assert_false(pe_accumulator_begin(&a, spec.data, size, &a_cut));
+		assert_int_equal(pe_reading_read(spec.data, spec.size), PE_READ_SIZES);
+		assert_int_equal(pe_reading_read(spec.data, PE_READING_HEAD - 1), 0);
+		spec.data[0] ^= 1;
+		assert_int_equal(pe_reading_read(spec.data, spec.size), 0);
+		pe_free(spec.data);
+	}
 }
 
 /* A state of another specification, cut or kind; one of a machine with the other order of bytes; one cut short, or too long. */
@@ -677,6 +750,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_sizes_of_units),
+		cmocka_unit_test(test_unsound_sizes),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_other_cuts),

@@ -139,17 +139,18 @@ check_moment(const width *of, table *t, const pe_fit_problem *problem)
 	double		label[4];
 	double		exact_label[4];
 	double		noise;
+	double		label_noise;
 	long		n = copies() / 4;
 
 	/* without noise that counts */
-	pe_measure_moment_and_label(paid(problem), &t->source, INT64_MAX / 2, INT64_MAX / 2, exact, &noise, exact_label);
+	pe_measure_moment_and_label(paid(problem), &t->source, INT64_MAX / 2, INT64_MAX / 2, exact, &noise, exact_label, &label_noise);
 	for (long i = 0; i < n; i++)
 	{
 		/* by itself a moment is that of the rows, however many a unit has */
 		if (i % 2 == 0 && !of->unit_clip)
 			pe_measure_moment(paid(problem), &t->source, 1000, moment, &noise);
 		else
-			pe_measure_moment_and_label(paid(problem), &t->source, 1000, 500, moment, &noise, label);
+			pe_measure_moment_and_label(paid(problem), &t->source, 1000, 500, moment, &noise, label, &label_noise);
 		assert_true(fabs(noise * noise / variance - 1) < 1e-3);
 		for (int j = 0; j < 4; j++)
 		{

@@ -233,7 +233,7 @@ test_place(void **state)
 	{
 		pe_accounting accounting = round % 2 == 0 ? PE_ZCDP : PE_PURE;
 		int64_t		nano = INT64_C(1) << between(20, 30);
-		pe_noise   *noise = pe_noise_to_read(accounting, 1, nano);
+		pe_noise   *noise = pe_noise_to_read(accounting, 1, 0, nano);
 		pe_confidence confidence;
 		int32_t		cells = between(1, MOST - 2);
 		int64_t		count[MOST];
@@ -262,7 +262,7 @@ test_place(void **state)
 static void
 test_nothing_to_tell(void **state)
 {
-	pe_noise   *noise = pe_noise_to_read(PE_ZCDP, 1, 1000000);
+	pe_noise   *noise = pe_noise_to_read(PE_ZCDP, 1, 0, 1000000);
 	double		three = 3 * pe_noise_stderr(noise);
 	measured	m = {.cells = 2, .below = {0, 1, 2}, .below_variance = {0, 1, 1}, .above_variance = {1, 2, 0}};
 	pe_confidence confidence;
@@ -337,7 +337,7 @@ true_cell(const double *rank, int32_t cells, double q)
 static void
 check_coverage(const coverage *c, double *width)
 {
-	pe_noise   *noise = pe_noise_to_read(c->accounting, 1, c->nano);
+	pe_noise   *noise = pe_noise_to_read(c->accounting, 1, 0, c->nano);
 	long		n = scaled(20000);
 	long		missed[2][FRACTIONS] = {{0}};	/* below and above the interval */
 	double		widths = 0;

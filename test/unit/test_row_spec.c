@@ -597,6 +597,50 @@ test_coefficients(void **state)
 	assert_true(compared > 0);
 }
 
+/* Weights that differ by random multiples of a few vectors: the coefficients do so by the differences that these make. */
+static void
+test_stderr(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(1000); i++)
+	{
+		enum {most = MOST_FEATURES * (MOST_LEVELS + 3) + 2, vectors = 3};
+		double		zero[most] = {0};
+		double		vector[vectors][most];
+		double		covariance[most * most] = {0};
+		double		at_zero[most];
+		double		at_vector[vectors][most];
+		double		deviation[most];
+		pe_row_spec spec;
+		int32_t		columns;
+
+		make_random(&spec);
+		columns = spec.map.shape.columns;
+		pe_row_spec_coefficients(&spec, zero, at_zero);
+		for (int v = 0; v < vectors; v++)
+		{
+			for (int32_t j = 0; j < columns; j++)
+				vector[v][j] = random_real(-3, 3);
+			for (int32_t j = 0; j < columns * columns; j++)
+				covariance[j] += vector[v][j / columns] * vector[v][j % columns];
+			pe_row_spec_coefficients(&spec, vector[v], at_vector[v]);
+		}
+		pe_row_spec_stderr(&spec, covariance, deviation);
+		for (int32_t term = 0; term < pe_row_spec_terms(&spec); term++)
+		{
+			double		want = sqrt(pow(at_vector[0][term] - at_zero[term], 2) + pow(at_vector[1][term] - at_zero[term], 2) +
+								   pow(at_vector[2][term] - at_zero[term], 2));
+
+			if (!(fabs(deviation[term] - want) <= 1e-6 * (want + 1 + fabs(at_zero[term]))))
+				fail_msg("term %d: %.9g, and by differences %.9g", term, deviation[term], want);
+		}
+		pe_row_spec_stderr(&spec, NULL, deviation);
+		for (int32_t term = 0; term < pe_row_spec_terms(&spec); term++)
+			assert_true(isnan(deviation[term]));
+		free_made(&spec);
+	}
+}
+
 /* By hand: 2 + 3 v - 0.5 w with v in [0, 10] and w in [100, 300], y in [-50, 50], and levels 7 and -9, which are -1 + 8 and -1 - 8. */
 static void
 test_by_hand(void **state)
@@ -653,7 +697,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_truncated), cmocka_unit_test(test_altered),
 		cmocka_unit_test(test_fields), cmocka_unit_test(test_pass_fields),
-		cmocka_unit_test(test_coefficients), cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_coefficients), cmocka_unit_test(test_stderr), cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_labels)
 	};
 

@@ -1,0 +1,371 @@
+/*
+ * spread.c
+ *	  What noise does to the weights of newton and one_pass: their covariance, given the rows.
+ *
+ * Made of the noisy moment M + N, the noisy gradients g_t + n_t, which the run's cost has paid for, and
+ * of how wide their noise is, which is public.  So it is post-processing: it may be released beside
+ * the weights, and costs nothing.
+ *
+ * The weights are w_t = w_{t-1} - H^-1 (g_t + n_t), H = c max(M + N, floor) + l2; one_pass is one step
+ * whose gradient depends on no weights.  The covariance is that of the delta method: the derivative
+ * of w_T by all noise, at what was released, times the covariance of the noise.
+ *
+ *	  n_t		moves w_t by -H^-1 n_t.
+ *	  N			In the basis of M + N's eigenvectors, with eigenvalues v_i and curvatures h_i, it changes
+ *				H^-1 by -c r_ij N_ij / (h_i h_j), the divided difference of 1/h times N_ij
+ *				(Daleckii and Krein, 1965): r is 1 where both eigenvalues are above the floor, 0 where both
+ *				are below, and (v_j - floor) / (v_j - v_i) where v_j alone is above.  It moves w_t along
+ *				eigenvector i by c sum_j r_ij N_ij (g_t + n_t)_j / (h_i h_j).
+ *	  later		steps s leave (I - H^-1 D_s) of both, D_s the derivative of g_s by the weights.
+ *
+ * Of D_s no more is known than was released.  It is l2 and M + N, below 0 cut off, times the mean of l'' over rows: 1
+ * for a squared loss; for a logistic loss that of a normal distribution of margins whose mean and
+ * variance M + N and w_{s-1} tell, with labels as the model says, over rows that are not clipped.  For a squared loss
+ * this is exact up to the square of the noise.  For a logistic loss it supposes that l'' goes with no
+ * feature: test/accuracy prints what that makes of real tables.
+ *
+ * Beside an intercept the cells of a group that covers every row have weights of which differences alone count:
+ * M is 0 along the intercept less these cells, whatever the rows are, and no coefficient depends on that direction (glm/row_spec.h).  Steps
+ * never bring back what noise moves along it, and M + N, whose eigenvectors are tilted against it, would
+ * count that as an error of other weights.  So each step takes this direction out of the errors; with l2 it stays.
+ *
+ * N has variance noise^2 on its diagonal and half of it beside, and so it has in every orthonormal basis:
+ * E N_ij N_kl = noise^2 / 2 (d_ik d_jl + d_il d_jk).  Of a pure cost it has noise^2 everywhere: twice
+ * that, less noise^2 for each diagonal entry of the original basis.
+ *
+ * Not in it: bias by the floor, by clipping, and by steps that have not arrived.
+ */
+#include "fit/methods.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/linalg.h"
+
+/* ----------
+ * Mean second derivative of a loss
+ * ----------
+ */
+
+/* A normal distribution is cut at so many standard deviations and added up at so many points. */
+#define WIDTH 6
+#define POINTS 96
+
+/* Margins beyond have no second derivative. */
+#define LARGEST_MARGIN 1e6
+
+/* Of margins over rows, as far as the moment tells. */
+typedef struct margins
+{
+	double		mean;
+	double		deviation;
+	double		unclipped;		/* the largest |l'| that leaves a row of root mean square length unclipped */
+} margins;
+
+/* Numbers that the noisy moment tells of the rows. */
+typedef struct told
+{
+	double		rows;			/* at least one noise */
+	double		lengths;		/* sum |x|^2 */
+	double		sum;			/* of margins; 0 without an intercept */
+	double		squares;		/* of margins */
+} told;
+
+/*
+ * The intercept's entry of the moment is the number of rows.  Without an intercept there are at
+ * least as many as would have this trace if all were as long as any, and the mean margin counts as 0.
+ */
+static told
+ask_moment(const pe_spread *s, const double *turned)
+{
+	const pe_curvature *c = s->curvature;
+	const double *intercept = s->problem->intercept >= 0 ? c->vector + s->problem->intercept : NULL;
+	told		t = {0, 0, 0, 0};
+
+	for (size_t k = 0; k < (size_t) c->columns; k++)
+	{
+		double		of_intercept = intercept != NULL ? intercept[k * (size_t) c->columns] : 0;
+
+		t.rows += c->measured[k] * of_intercept * of_intercept;
+		t.lengths += c->measured[k];
+		t.sum += c->measured[k] * of_intercept * turned[k];
+		t.squares += c->measured[k] * turned[k] * turned[k];
+	}
+	if (intercept == NULL)
+		t.rows = t.lengths * ((double) PE_ONE * PE_ONE / (double) s->problem->radius_sq);
+	t.rows = fmax(t.rows, s->noise);
+	return t;
+}
+
+/*
+ * The longest rows are taken to be as many times longer than others in the norm of the clip as in
+ * that of the moment.  Of units that are clipped no row counts as clipped.
+ */
+static margins
+margins_of(const pe_spread *s, const double *w)
+{
+	int32_t		n = s->curvature->columns;
+	double		longest = sqrt((double) s->problem->radius_sq) / PE_ONE;
+	margins		m = {.unclipped = 1};
+	told		t;
+
+	pe_la_gemv(true, n, n, 1, s->curvature->vector, n, w, 0, s->turned);
+	t = ask_moment(s, s->turned);
+	m.mean = fmax(-LARGEST_MARGIN, fmin(LARGEST_MARGIN, t.sum / t.rows));
+	m.deviation = fmin(LARGEST_MARGIN, sqrt(fmax(t.squares / t.rows - m.mean * m.mean, 0)));
+	if (!pe_fit_clips_units(s->problem) && t.lengths > 0)
+		m.unclipped = s->problem->options.clip / pe_fit_radius(s->problem) * longest / sqrt(t.lengths / t.rows);
+	return m;
+}
+
+/* Of a row whose label is 1 with probability p. */
+static double
+expected_derivative(double p, double unclipped)
+{
+	return p * (1 - p) * ((1 - p <= unclipped ? p : 0) + (p <= unclipped ? 1 - p : 0));
+}
+
+/* Over rows, at weights that are not NULL. */
+static double
+mean_derivative(const pe_spread *s, const double *w)
+{
+	double		sum = 0;
+	double		mass = 0;
+	margins		m;
+
+	if (s->problem->model != PE_MODEL_LOGISTIC)
+		return s->curvature->derivative;
+	m = margins_of(s, w);
+	for (int i = 0; i <= POINTS; i++)
+	{
+		double		z = WIDTH * (2.0 * i / POINTS - 1);
+		double		density = exp(-z * z / 2);
+
+		sum += density * expected_derivative(1 / (1 + exp(-m.mean - m.deviation * z)), m.unclipped);
+		mass += density;
+	}
+	return sum / mass;
+}
+
+/* ----------
+ * Steps
+ * ----------
+ */
+
+/* Makes column k orthogonal to those before it, and of length 1. */
+static void
+orthonormalise(double *vectors, int32_t n, int32_t k)
+{
+	double	   *vector = vectors + pe_la_size(n, k);
+	double		part;
+
+	for (int32_t l = 0; l < k; l++)
+	{
+		const double *before = vectors + pe_la_size(n, l);
+
+		part = pe_la_dot((size_t) n, before, vector);
+		for (int32_t i = 0; i < n; i++)
+			vector[i] -= part * before[i];
+	}
+	part = sqrt(pe_la_dot((size_t) n, vector, vector));
+	for (int32_t i = 0; i < n; i++)
+		vector[i] /= part;
+}
+
+/* The intercept less the cells of each group that covers all rows, turned.  l2 would pull errors back from there. */
+static void
+find_silent(pe_spread *s)
+{
+	const pe_fit_problem *problem = s->problem;
+	const pe_row_shape *shape = problem->shape;
+	int32_t		n = shape->columns;
+	int32_t		cell = shape->dense;
+	double	   *vectors = pe_alloc(pe_la_size(n, shape->groups + 1), sizeof(*vectors));
+
+	for (int32_t g = 0; g < shape->groups; cell += shape->cells[g++])
+	{
+		double	   *vector = vectors + pe_la_size(n, s->silents);
+
+		if (problem->covering == NULL || !problem->covering[g] || problem->intercept < 0 || problem->options.l2 > 0)
+			continue;
+		vector[problem->intercept] = 1;
+		for (int32_t i = 0; i < shape->cells[g]; i++)
+			vector[cell + i] = -1;
+		orthonormalise(vectors, n, s->silents++);
+	}
+	s->silent = pe_alloc(pe_la_size(n, s->silents + 1), sizeof(double));
+	s->work = pe_alloc(pe_la_size(n, s->silents + 1), sizeof(double));
+	if (s->silents > 0)
+		pe_la_gemm(true, false, n, s->silents, n, 1, s->curvature->vector, n, vectors, n, 0, s->silent, n);
+	pe_free(vectors);
+}
+
+void
+pe_spread_init(pe_spread *spread, const pe_fit_problem *problem, const pe_curvature *curvature, double noise)
+{
+	size_t		n = (size_t) curvature->columns;
+
+	memset(spread, 0, sizeof(*spread));
+	if (problem->covariance == NULL)
+		return;
+	spread->problem = problem;
+	spread->curvature = curvature;
+	spread->noise = noise;
+	spread->covariance = problem->covariance;
+	memset(spread->covariance, 0, n * n * sizeof(double));
+	spread->slope = pe_alloc(n * n, sizeof(double));
+	spread->turned = pe_alloc(n, sizeof(double));
+	spread->left = pe_alloc(n, sizeof(double));
+	find_silent(spread);
+}
+
+/* r_ij */
+static double
+above_floor(const pe_curvature *c, size_t i, size_t j)
+{
+	double		low = fmin(c->measured[i], c->measured[j]);
+	double		high = fmax(c->measured[i], c->measured[j]);
+
+	if (low >= c->floor)
+		return 1;
+	return high > c->floor ? (high - c->floor) / (high - low) : 0;
+}
+
+/* What a step leaves along each eigenvector, of what was there before. */
+static void
+find_left(pe_spread *s, double derivative)
+{
+	const pe_curvature *c = s->curvature;
+
+	for (int32_t i = 0; i < c->columns; i++)
+		s->left[i] = 1 - (derivative * fmax(c->measured[i], 0) + s->problem->options.l2) / c->value[i];
+}
+
+/* Takes silent directions out of the columns of a matrix, or of its rows. */
+static void
+silence(const pe_spread *s, bool rows, double *matrix)
+{
+	int32_t		n = s->curvature->columns;
+	int32_t		k = s->silents;
+
+	if (k == 0)
+		return;
+	pe_la_gemm(!rows, false, rows ? n : k, rows ? k : n, n, 1, rows ? matrix : s->silent, n, rows ? s->silent : matrix, n,
+			   0, s->work, rows ? n : k);
+	pe_la_gemm(false, rows, n, n, k, -1, rows ? s->work : s->silent, n, rows ? s->silent : s->work, rows ? n : k, 1, matrix, n);
+}
+
+static void
+add_step(pe_spread *s, double noise)
+{
+	const pe_curvature *c = s->curvature;
+	size_t		n = (size_t) c->columns;
+
+	for (size_t j = 0; j < n; j++)
+		for (size_t i = 0; i < n; i++)
+		{
+			s->covariance[j * n + i] *= s->left[i] * s->left[j];
+			s->slope[j * n + i] = s->left[i] * s->slope[j * n + i] +
+				c->derivative * above_floor(c, i, j) * s->turned[j] / (c->value[i] * c->value[j]);
+		}
+	for (size_t i = 0; i < n; i++)
+		s->covariance[i * n + i] += pow(noise / c->value[i], 2);
+}
+
+void
+pe_spread_step(pe_spread *spread, const double *w, const double *gradient, double noise)
+{
+	const pe_curvature *c = spread->curvature;
+
+	if (c == NULL)
+		return;
+	find_left(spread, w != NULL ? mean_derivative(spread, w) : 0);
+	pe_la_gemv(true, c->columns, c->columns, 1, c->vector, c->columns, gradient, 0, spread->turned);
+	add_step(spread, noise);
+	silence(spread, false, spread->covariance);
+	silence(spread, true, spread->covariance);
+	silence(spread, false, spread->slope);
+}
+
+/* ----------
+ * The covariance
+ * ----------
+ */
+
+/* Adds what N does, where each entry on the diagonal has this variance, and half of it beside. */
+static void
+add_moment(const pe_spread *s, double variance)
+{
+	size_t		n = (size_t) s->curvature->columns;
+
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < n; i++)
+			s->covariance[k * n + i] += variance / 2 * s->slope[k * n + i] * s->slope[i * n + k];
+	for (size_t i = 0; i < n; i++)
+	{
+		double		sum = 0;
+
+		for (size_t j = 0; j < n; j++)
+			sum += s->slope[j * n + i] * s->slope[j * n + i];
+		s->covariance[i * n + i] += variance / 2 * sum;
+	}
+}
+
+/*
+ * Takes off what diagonal entries of this variance would add in the original basis.  Entry k
+ * of them moves along eigenvector i by vector_ki sum_j slope_ij vector_kj.
+ */
+static void
+less_diagonal(const pe_spread *s, double variance, double *work)
+{
+	int32_t		columns = s->curvature->columns;
+	size_t		n = (size_t) columns;
+	const double *vector = s->curvature->vector;
+
+	pe_la_gemm(false, true, columns, columns, columns, 1, s->slope, columns, vector, columns, 0, work, columns);
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < n; i++)
+			work[k * n + i] *= vector[i * n + k];
+	pe_la_gemm(false, true, columns, columns, columns, -variance, work, columns, work, columns, 1, s->covariance, columns);
+}
+
+/* From the eigenvectors' basis to that of the weights. */
+static void
+turn_back(const pe_spread *s, double *work)
+{
+	int32_t		n = s->curvature->columns;
+	const double *vector = s->curvature->vector;
+
+	pe_la_gemm(false, false, n, n, n, 1, vector, n, s->covariance, n, 0, work, n);
+	pe_la_gemm(false, true, n, n, n, 1, work, n, vector, n, 0, s->covariance, n);
+}
+
+static void
+finish_covariance(const pe_spread *s)
+{
+	size_t		n = (size_t) s->curvature->columns;
+	double	   *work = pe_alloc(n * n, sizeof(*work));
+	double		variance = s->noise * s->noise;
+	bool		pure = s->problem->accounting == PE_PURE;
+
+	add_moment(s, pure ? 2 * variance : variance);
+	if (pure)
+		less_diagonal(s, variance, work);
+	turn_back(s, work);
+	for (size_t i = 0; i < n * n && !s->curvature->decomposed; i++)
+		s->covariance[i] = NAN;
+	pe_free(work);
+}
+
+void
+pe_spread_end(pe_spread *spread)
+{
+	if (spread->curvature == NULL)
+		return;
+	finish_covariance(spread);
+	pe_free(spread->work);
+	pe_free(spread->silent);
+	pe_free(spread->left);
+	pe_free(spread->turned);
+	pe_free(spread->slope);
+}

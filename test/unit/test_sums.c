@@ -1,0 +1,755 @@
+/*
+ * test_sums.c
+ *	  Numbers as integers, what rows add to sums, rows as cells of one product, and bytes that
+ *	  anybody may have made.
+ *
+ * Random cases come from a fixed seed, so failures repeat; with PG_EPSILON_QUICK set
+ * there are far fewer.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "domain/sums.h"
+#include "numbers.h"
+#include "shim.h"
+
+#define cases(count) fewer(count, 20)
+
+/* ------------------------------------------------------------------
+ * Numbers
+ * ------------------------------------------------------------------
+ */
+
+static void
+check_whole(int64_t lower, int64_t upper)
+{
+	pe_number	number;
+
+	assert_true(pe_number_init(&number, (double) lower, (double) upper, true, true));
+	assert_true(number.whole);
+	assert_int_equal(number.most, upper - lower);
+	for (int64_t v = lower; v <= upper; v += upper - lower > 1000 ? between(1, 500) : 1)
+	{
+		int32_t		u;
+
+		assert_true(pe_number_place(&number, (double) v, &u));
+		assert_int_equal(u, 2 * v - lower - upper);
+		assert_true(pe_number_middle(&number) + u * pe_number_step(&number) == (double) v);
+	}
+}
+
+static void
+test_whole_numbers(void **state)
+{
+	pe_number	number;
+	int32_t		u;
+
+	(void) state;
+	check_whole(0, 1);
+	check_whole(-1, 0);
+	check_whole(1000, 1100);
+	check_whole(0, 65534);
+	check_whole(-32767, 32767);
+	check_whole(-65534, 0);
+	check_whole((INT64_C(1) << 50) - 65534, INT64_C(1) << 50);
+	for (int i = 0; i < cases(200); i++)
+	{
+		int64_t		lower = between(-1000000, 1000000);
+
+		check_whole(lower, lower + between(1, 65534));
+	}
+	/* one more than that, bounds that are not whole, or too large: places as of any other numbers */
+	assert_true(pe_number_init(&number, 0, 65535, true, true) && !number.whole && number.most == PE_NUMBER_MOST);
+	assert_true(pe_number_init(&number, 0.5, 10, true, true) && !number.whole);
+	assert_true(pe_number_init(&number, 0x1p52, 0x1p52 + 10, true, true) && !number.whole);
+	assert_true(pe_number_init(&number, 0, 10, true, false) && !number.whole);
+	/* the bounds and beyond */
+	assert_true(pe_number_init(&number, -5, 7, true, true));
+	assert_true(pe_number_place(&number, -INFINITY, &u) && u == -12);
+	assert_true(pe_number_place(&number, 1e300, &u) && u == 12);
+	assert_true(pe_number_init(&number, -5, 7, false, true));
+	assert_true(pe_number_place(&number, 7, &u) && u == 12);
+	assert_true(!pe_number_place(&number, 8, &u) && u == 0);
+	assert_true(!pe_number_place(&number, -INFINITY, &u) && u == 0);
+}
+
+/* Inside: the nearest place, at most half/65534 away; outside: the bound, or absent. */
+static void
+check_place(const pe_number *number, double value)
+{
+	double		half = number->upper / 2 - number->lower / 2;
+	int32_t		u = 7;
+	bool		there = pe_number_place(number, value, &u);
+
+	if (isnan(value) || (!number->clamp && (value < number->lower || value > number->upper)))
+	{
+		assert_true(!there && u == 0);
+		return;
+	}
+	assert_true(there && u >= -number->most && u <= number->most);
+	if (value >= number->upper)
+		assert_int_equal(u, number->most);
+	else if (value <= number->lower)
+		assert_int_equal(u, -number->most);
+	else if (!(fabs(pe_number_middle(number) + u * pe_number_step(number) - value) <= half / (2. * number->most) * (1 + 1e-6) + fabs(value) * 1e-15))
+		fail_msg("%g between %g and %g is at %d", value, number->lower, number->upper, u);
+}
+
+static void
+test_other_numbers(void **state)
+{
+	static const double bounds[][2] = {{0, 1}, {-1, 1}, {-0.25, 1e6}, {1e300, 1.7e308}, {-DBL_MAX, DBL_MAX}, {0, 1e-300}, {-1e-308, 1e-308},
+	{0, 65535}, {1e15, 1e15 + 2}, {-1e-5, 1e15}};
+	static const double bad[][2] = {{1, 1}, {1, 0}, {NAN, 1}, {0, NAN}, {-INFINITY, 0}, {0, INFINITY}, {0, 5e-324}};
+	pe_number	number;
+
+	(void) state;
+	for (int i = 0; i < lengthof(bounds); i++)
+		for (int clamp = 0; clamp < 2; clamp++)
+		{
+			double		lower = bounds[i][0];
+			double		upper = bounds[i][1];
+
+			assert_true(pe_number_init(&number, lower, upper, clamp == 1, false));
+			assert_int_equal(number.most, PE_NUMBER_MOST);
+			check_place(&number, lower);
+			check_place(&number, upper);
+			check_place(&number, nextafter(lower, -INFINITY));
+			check_place(&number, nextafter(upper, INFINITY));
+			check_place(&number, nextafter(lower, INFINITY));
+			check_place(&number, NAN);
+			check_place(&number, INFINITY);
+			check_place(&number, -INFINITY);
+			check_place(&number, DBL_MAX);
+			check_place(&number, -DBL_MAX);
+			for (int j = 0; j < cases(2000); j++)
+			{
+				double		t = random_unit();
+
+				check_place(&number, lower * (1 - t) + upper * t);
+			}
+		}
+	for (int i = 0; i < lengthof(bad); i++)
+		assert_false(pe_number_init(&number, bad[i][0], bad[i][1], true, i % 2 == 0));
+	/* bounds that are neighbours of each other: what is between is at one of them */
+	if (pe_number_init(&number, 1e16, nextafter(1e16, 2e16), true, false))
+	{
+		check_place(&number, 1e16);
+		check_place(&number, 2e16);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * Random sums over random attributes
+ * ------------------------------------------------------------------
+ */
+
+#define MOST_SUMS 10
+
+typedef struct world
+{
+	pe_domain	domain;
+	pe_tables	tables;
+	pe_sums		sums;
+	pe_predicate predicate;
+	bool		selects;
+} world;
+
+static pe_attribute
+levels(int count)
+{
+	pe_attribute attribute = {
+		.key = PE_KEY_INT, .kind = PE_LEVELS, .outside = PE_OUTSIDE_OTHER, .nulls = PE_NULLS_DROP,
+		.points = count, .point = pe_alloc((size_t) count, sizeof(pe_point))
+	};
+
+	for (int i = 0; i < count; i++)
+		attribute.point[i].i = i;
+	assert_int_equal(pe_attribute_prepare(&attribute), PE_DOMAIN_OK);
+	return attribute;
+}
+
+static int
+attributes_of(const world *w)
+{
+	return w->domain.attributes + w->domain.watched;
+}
+
+/* One test, or two of them, AND, OR or NOT. */
+static void
+random_predicate(const world *w, pe_predicate *p)
+{
+	int			leaves = between(1, 2);
+
+	memset(p, 0, sizeof(*p));
+	p->leaf = pe_alloc((size_t) leaves, sizeof(*p->leaf));
+	p->step = pe_alloc(4, sizeof(*p->step));
+	for (p->leaves = 0; p->leaves < leaves; p->leaves++)
+	{
+		pe_predicate_leaf *leaf = &p->leaf[p->leaves];
+
+		leaf->attribute = random_below(attributes_of(w));
+		leaf->cells = pe_attribute_cells(&w->domain.attribute[leaf->attribute]);
+		leaf->truth = pe_alloc((size_t) leaf->cells, 1);
+		for (int c = 0; c < leaf->cells; c++)
+			leaf->truth[c] = (uint8_t) random_below(3);
+		p->step[p->steps++] = p->leaves;
+	}
+	if (leaves == 2)
+		p->step[p->steps++] = random_below(2) ? PE_STEP_AND : PE_STEP_OR;
+	if (random_below(3) == 0)
+		p->step[p->steps++] = PE_STEP_NOT;
+}
+
+static void
+random_number(pe_number *number)
+{
+	int			lower = between(-100, 100);
+
+	if (random_below(2) == 0)
+		assert_true(pe_number_init(number, lower, lower + (random_below(3) == 0 ? 65534 : between(1, 300)), random_below(2) == 0, true));
+	else
+		assert_true(pe_number_init(number, lower + 0.25, lower + uniform(1, 1e6), random_below(2) == 0, false));
+}
+
+static uint64_t
+known_bits(const world *w)
+{
+	return (PE_HAS_NUMBER(w->sums.numbers) - 1) | (PE_HAS_CONDITION(w->sums.conditions) - PE_HAS_CONDITION(0)) |
+		((UINT64_C(1) << w->domain.attributes) - 1) * PE_HAS_ATTRIBUTE(0);
+}
+
+static void
+random_sum(const world *w, pe_sum *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	sum->kind = (uint8_t) (w->sums.numbers > 0 ? between(PE_SUM_ONE, PE_SUM_UNITS) : random_below(2) ? PE_SUM_ONE : PE_SUM_UNITS);
+	sum->needs = random_word() & random_word() & known_bits(w);
+	sum->most = sum->kind == PE_SUM_UNITS ? between(1, 5) : 0;
+	if (sum->kind == PE_SUM_ONE || sum->kind == PE_SUM_UNITS)
+		return;
+	sum->a = (uint8_t) random_below(w->sums.numbers);
+	sum->needs |= PE_HAS_NUMBER(sum->a);
+	if (sum->kind != PE_SUM_PRODUCT)
+		return;
+	sum->b = (uint8_t) random_below(w->sums.numbers);
+	sum->needs |= PE_HAS_NUMBER(sum->b);
+}
+
+static void
+random_world(world *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->domain.attributes = between(0, 3);
+	w->domain.watched = between(w->domain.attributes == 0, 2);
+	for (int a = 0; a < attributes_of(w); a++)
+		w->domain.attribute[a] = levels(between(1, 4));
+	assert_int_equal(pe_domain_prepare(&w->domain), PE_DOMAIN_OK);
+	w->sums.dropping = (uint32_t) random_below(1 << attributes_of(w));
+	for (w->sums.numbers = 0; w->sums.numbers < 4 && random_below(3) > 0; w->sums.numbers++)
+		random_number(&w->sums.number[w->sums.numbers]);
+	for (w->sums.conditions = 0; w->sums.conditions < 4 && random_below(3) > 0; w->sums.conditions++)
+		random_predicate(w, &w->sums.condition[w->sums.conditions]);
+	w->selects = random_below(2) == 0;
+	if (w->selects)
+		random_predicate(w, &w->predicate);
+	w->sums.sums = w->tables.tables = between(1, MOST_SUMS);
+	w->sums.sum = pe_alloc((size_t) w->sums.sums, sizeof(pe_sum));
+	w->tables.set = pe_alloc((size_t) w->sums.sums, sizeof(uint32_t));
+	for (int s = 0; s < w->sums.sums; s++)
+	{
+		random_sum(w, &w->sums.sum[s]);
+		w->tables.set[s] = (uint32_t) random_below(1 << w->domain.attributes);
+	}
+	assert_true(pe_tables_span(&w->tables, &w->domain));
+	pe_sums_prepare(&w->sums);
+}
+
+static void
+free_world(world *w)
+{
+	pe_sums_free(&w->sums);
+	pe_predicate_free(&w->predicate);
+	pe_tables_free(&w->tables);
+	pe_domain_free(&w->domain);
+}
+
+/* ------------------------------------------------------------------
+ * What rows add
+ * ------------------------------------------------------------------
+ */
+
+/* x / 2^shift to the nearest, halves up, by another way. */
+static int64_t
+rounded(int64_t x, int shift)
+{
+	return (int64_t) floor(ldexp((double) x, -shift) + 0.5);
+}
+
+static int64_t
+plain_weight(const pe_sums *sums, const pe_sum *sum, const int32_t *u, uint64_t has, bool counts)
+{
+	int64_t		most = sums->number[sum->a].most;
+	int64_t		a = u[sum->a];
+
+	for (int bit = 0; bit < 64; bit++)
+		counts &= (sum->needs >> bit & 1) == 0 || (has >> bit & 1) == 1;
+	if (!counts)
+		return 0;
+	switch (sum->kind)
+	{
+		case PE_SUM_VALUE:
+			return a;
+		case PE_SUM_SQUARE:
+			return rounded(2 * a * a - most * most, pe_sum_shift(sums, sum));
+		case PE_SUM_PRODUCT:
+			return rounded(a * u[sum->b], pe_sum_shift(sums, sum));
+		default:
+			return 1;
+	}
+}
+
+#define STEP 17
+#define ROWS 11
+
+static int32_t
+random_place(int32_t most)
+{
+	static const int ends[] = {-1, 1, 0};
+
+	return random_below(3) == 0 ? ends[random_below(3)] * most : between(-most, most);
+}
+
+static void
+check_weights(const world *w)
+{
+	int32_t		number[PE_MAX_NUMBERS * STEP];
+	uint64_t	has[ROWS];
+	uint8_t		counts[ROWS];
+	int64_t		weight[ROWS];
+
+	for (int r = 0; r < ROWS; r++)
+	{
+		has[r] = (random_word() | random_word()) & known_bits(w);
+		counts[r] = random_below(4) > 0;
+		for (int n = 0; n < w->sums.numbers; n++)
+			number[n * STEP + r] = (has[r] & PE_HAS_NUMBER(n)) != 0 ? random_place(w->sums.number[n].most) : 0;
+	}
+	for (int s = 0; s < w->sums.sums; s++)
+	{
+		const pe_sum *sum = &w->sums.sum[s];
+		int64_t		bound = pe_sum_bound(&w->sums, sum);
+
+		pe_sum_weigh(&w->sums, sum, number, STEP, has, counts, ROWS, weight);
+		for (int r = 0; r < ROWS; r++)
+		{
+			int32_t		u[PE_MAX_NUMBERS] = {0};
+
+			for (int n = 0; n < w->sums.numbers; n++)
+				u[n] = number[n * STEP + r];
+			assert_int_equal(weight[r], plain_weight(&w->sums, sum, u, has[r], counts[r]));
+			assert_true(weight[r] >= (pe_sum_is_signed(sum) ? -bound : 0) && weight[r] <= bound);
+		}
+	}
+}
+
+static void
+test_weights(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(2000); i++)
+	{
+		world		w;
+
+		random_world(&w);
+		for (int j = 0; j < 10; j++)
+			check_weights(&w);
+		free_world(&w);
+	}
+}
+
+/* The most and the least that numbers add, over all of their places or the ends and some others. */
+static void
+check_bound(const pe_sums *sums, const pe_sum *sum)
+{
+	const uint64_t has = UINT64_MAX;
+	const uint8_t counts = 1;
+	int64_t		most = INT64_MIN;
+	int64_t		least = INT64_MAX;
+	int32_t		a = sums->number[sum->a].most;
+	int32_t		b = sums->number[sum->b].most;
+	int64_t		bound = pe_sum_bound(sums, sum);
+
+	for (int i = 0; i < 5000; i++)
+	{
+		int32_t		number[2];
+		int64_t		weight;
+
+		number[0] = i < 4 ? (i % 2 ? a : -a) : i == 4 ? 0 : between(-a, a);
+		number[1] = i < 4 ? (i / 2 ? b : -b) : between(-b, b);
+		if (sum->a == 1)
+			number[1] = number[0];
+		pe_sum_weigh(sums, sum, number, 1, &has, &counts, 1, &weight);
+		assert_true(weight >= -bound && weight <= bound);
+		most = weight > most ? weight : most;
+		least = weight < least ? weight : least;
+	}
+	assert_int_equal(most, bound);
+	/* from the middle, or from the other end: all of the way, less a half that is rounded up */
+	if (sum->kind == PE_SUM_VALUE)
+		assert_int_equal(least, -bound);
+	else
+		assert_true(least <= -bound + 1 && least >= -bound);
+	assert_true(sum->kind == PE_SUM_VALUE || bound <= 32768);
+	assert_true(sum->kind == PE_SUM_VALUE || pe_sum_shift(sums, sum) == 0 || bound > 16000);
+}
+
+static void
+test_bounds(void **state)
+{
+	static const int32_t mosts[] = {1, 2, 3, 100, 180, 181, 182, 255, 256, 257, 1000, 32766, 32767, 32768, 46341, 65533, 65534};
+	const pe_sum one = {.kind = PE_SUM_ONE};
+
+	(void) state;
+	for (int i = 0; i < lengthof(mosts); i++)
+		for (int j = 0; j < lengthof(mosts); j++)
+		{
+			pe_sums		sums = {.numbers = 2};
+
+			assert_true(pe_number_init(&sums.number[0], 0, mosts[i], true, true));
+			assert_true(pe_number_init(&sums.number[1], 0, mosts[j], true, true));
+			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_VALUE, .a = 0, .needs = 1});
+			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_SQUARE, .a = 0, .needs = 1});
+			check_bound(&sums, &(pe_sum) {.kind = PE_SUM_PRODUCT, .a = 0, .b = 1, .needs = 3});
+			assert_int_equal(pe_sum_bound(&sums, &one), 1);
+			assert_false(pe_sum_is_signed(&one));
+		}
+}
+
+/* A condition is true where its predicate is, and every attribute that it names has a cell. */
+static void
+test_conditions(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(4000); i++)
+	{
+		world		w;
+		int32_t		coordinate[PE_MAX_ATTRIBUTES] = {0};
+		uint64_t	attributes = (random_word() | random_word()) & ((UINT64_C(1) << 5) - 1);
+		uint64_t	has;
+
+		random_world(&w);
+		for (int a = 0; a < attributes_of(&w); a++)
+			coordinate[a] = random_below(pe_attribute_cells(&w.domain.attribute[a]));
+		has = pe_sums_conditions(&w.sums, coordinate, attributes * PE_HAS_ATTRIBUTE(0) | 1);
+		assert_true((has & 1) == 1 && has / PE_HAS_ATTRIBUTE(0) == attributes);
+		for (int c = 0; c < w.sums.conditions; c++)
+		{
+			bool		holds = pe_predicate_selects(&w.sums.condition[c], coordinate);
+
+			for (int l = 0; l < w.sums.condition[c].leaves; l++)
+				holds &= (attributes >> w.sums.condition[c].leaf[l].attribute & 1) == 1;
+			assert_int_equal((has & PE_HAS_CONDITION(c)) != 0, holds);
+		}
+		free_world(&w);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * Rows as cells of one product
+ * ------------------------------------------------------------------
+ */
+
+/* Rows that any sum tells apart have different numbers; numbers fill the product. */
+static void
+check_row(const world *w, pe_u128 cells)
+{
+	pe_sum_row	row;
+	pe_sum_row	back;
+	pe_u128		number;
+	uint64_t	dropping = (uint64_t) w->sums.dropping & ((UINT64_C(1) << w->domain.attributes) - 1);
+
+	memset(&row, 0, sizeof(row));
+	memset(&back, 0, sizeof(back));
+	row.has = (random_word() | dropping * PE_HAS_ATTRIBUTE(0)) & known_bits(w);
+	for (int a = 0; a < w->domain.attributes; a++)
+		row.coordinate[a] = random_below(pe_attribute_cells(&w->domain.attribute[a]));
+	for (int n = 0; n < w->sums.numbers; n++)
+		row.number[n] = (row.has & PE_HAS_NUMBER(n)) != 0 ? random_place(w->sums.number[n].most) : 0;
+	number = pe_sums_number(&w->sums, &w->tables, &row);
+	assert_true(number < cells);
+	pe_sums_row(&w->sums, &w->tables, number, &back);
+	assert_true(back.has == row.has);
+	assert_memory_equal(back.number, row.number, sizeof(row.number));
+	assert_memory_equal(back.coordinate, row.coordinate, (size_t) w->domain.attributes * sizeof(int32_t));
+	assert_true(pe_sums_number(&w->sums, &w->tables, &back) == number);
+}
+
+static void
+test_rows(void **state)
+{
+	pe_sums		wide = {.numbers = 8};
+	const pe_tables none = {0};
+
+	(void) state;
+	for (int i = 0; i < cases(2000); i++)
+	{
+		world		w;
+		pe_u128		cells;
+
+		random_world(&w);
+		cells = pe_sums_product(&w.sums, &w.tables);
+		assert_true(cells > 0);
+		for (int j = 0; j < 20; j++)
+			check_row(&w, cells);
+		/* every number below is that of a row */
+		for (int j = 0; j < 20; j++)
+		{
+			pe_u128		number = (((pe_u128) random_word() << 64) | random_word()) % cells;
+			pe_sum_row	row;
+
+			memset(&row, 0, sizeof(row));
+			pe_sums_row(&w.sums, &w.tables, number, &row);
+			assert_true(pe_sums_number(&w.sums, &w.tables, &row) == number);
+		}
+		free_world(&w);
+	}
+	/* 2^17 places of seven numbers still have 120 bits, of eight they have not */
+	for (int n = 0; n < 8; n++)
+		assert_true(pe_number_init(&wide.number[n], 0, 65534, true, true));
+	assert_true(pe_sums_product(&wide, &none) == 0);
+	wide.numbers = 7;
+	assert_true(pe_sums_product(&wide, &none) > (pe_u128) 1 << 118);
+}
+
+/* ------------------------------------------------------------------
+ * Bytes
+ * ------------------------------------------------------------------
+ */
+
+static char *
+written(const world *w, size_t *size)
+{
+	const pe_predicate *predicate = w->selects ? &w->predicate : NULL;
+	char	   *bytes;
+
+	*size = pe_sums_size(&w->sums, &w->tables, &w->domain, predicate);
+	bytes = pe_alloc(*size, 1);
+	pe_sums_write(&w->sums, &w->tables, &w->domain, predicate, bytes);
+	return bytes;
+}
+
+static void
+check_round_trip(const world *w)
+{
+	world		back;
+	size_t		size;
+	size_t		again;
+	char	   *bytes = written(w, &size);
+	char	   *bytes_again;
+
+	assert_true(pe_sums_read(&back.sums, &back.tables, &back.domain, &back.predicate, bytes, size));
+	back.selects = back.predicate.steps > 0;
+	assert_int_equal(back.selects, w->selects);
+	assert_int_equal(back.sums.sums, w->sums.sums);
+	assert_memory_equal(back.sums.sum, w->sums.sum, (size_t) w->sums.sums * sizeof(pe_sum));
+	assert_memory_equal(back.sums.named, w->sums.named, (size_t) w->sums.conditions * sizeof(uint32_t));
+	assert_memory_equal(back.tables.first, w->tables.first, (size_t) (w->tables.tables + 1) * sizeof(int64_t));
+	bytes_again = written(&back, &again);
+	assert_int_equal(again, size);
+	assert_memory_equal(bytes_again, bytes, size);
+	free_world(&back);
+	for (size_t shorter = 0; shorter < size; shorter += (size_t) between(1, 20))
+		assert_false(pe_sums_read(&back.sums, &back.tables, &back.domain, &back.predicate, bytes, shorter));
+	pe_free(bytes);
+	pe_free(bytes_again);
+}
+
+static void
+test_round_trips(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(1000); i++)
+	{
+		world		w;
+
+		random_world(&w);
+		check_round_trip(&w);
+		free_world(&w);
+	}
+}
+
+/* Some bytes, or some numbers, are others. */
+static void
+mutate(char *bytes, size_t size)
+{
+	for (int i = between(1, 3); i > 0; i--)
+	{
+		size_t		at = (size_t) random_below((int) size);
+
+		switch (random_below(4))
+		{
+			case 0:
+				bytes[at] ^= (char) (1 << random_below(8));
+				break;
+			case 1:
+				bytes[at] = (char) random_word();
+				break;
+			case 2:
+				bytes[at] = (char) between(-2, 6);
+				break;
+			default:
+				for (size_t j = at & ~(size_t) 3; j < (at & ~(size_t) 3) + 4 && j < size; j++)
+					bytes[j] = (char) random_word();
+		}
+	}
+}
+
+/* What is accepted is sound: sums need what they are of, and stay within their bounds. */
+static void
+check_accepted(world *w)
+{
+	w->selects = w->predicate.steps > 0;
+	assert_true(w->sums.sums == w->tables.tables && w->sums.numbers <= PE_MAX_NUMBERS && w->sums.conditions <= PE_MAX_CONDITIONS);
+	for (int s = 0; s < w->sums.sums; s++)
+	{
+		const pe_sum *sum = &w->sums.sum[s];
+
+		assert_true((sum->needs & ~known_bits(w)) == 0);
+		if (sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_PRODUCT || sum->kind == PE_SUM_GRID)
+			assert_true(sum->a < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->a)) != 0);
+		if (sum->kind == PE_SUM_PRODUCT)
+			assert_true(sum->b < w->sums.numbers && (sum->needs & PE_HAS_NUMBER(sum->b)) != 0);
+	}
+	check_weights(w);
+}
+
+static void
+test_any_bytes(void **state)
+{
+	int			accepted = 0;
+	int			rounds = cases(100000);
+
+	(void) state;
+	for (int i = 0; i < rounds;)
+	{
+		world		w;
+		size_t		size;
+		char	   *bytes;
+
+		random_world(&w);
+		bytes = written(&w, &size);
+		for (int j = 0; j < 100 && i < rounds; j++, i++)
+		{
+			size_t		length = random_below(10) == 0 ? (size_t) random_below((int) size + 1) : size;
+			char	   *other = pe_alloc(length, 1);	/* of its own, so that no byte behind it is read unseen */
+			world		read;
+
+			memcpy(other, bytes, length);
+			if (length > 0)
+				mutate(other, length);
+			if (pe_sums_read(&read.sums, &read.tables, &read.domain, &read.predicate, other, length))
+			{
+				accepted++;
+				check_accepted(&read);
+				free_world(&read);
+			}
+			pe_free(other);
+		}
+		pe_free(bytes);
+		free_world(&w);
+	}
+	/* levels, truths and bounds may be others */
+	assert_true(accepted > rounds / 100 && accepted < rounds);
+}
+
+/* Each field out of its range, one by one. */
+static void
+test_fields(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(2000); i++)
+	{
+		world		w;
+		world		read;
+		size_t		size;
+		char	   *bytes;
+		pe_sum	   *sum;
+
+		random_world(&w);
+		sum = &w.sums.sum[random_below(w.sums.sums)];
+		switch (random_below(9))
+		{
+			case 0:
+				sum->kind = (uint8_t) (random_below(2) ? 0 : PE_SUM_GRID + 1);
+				break;
+			case 1:
+				sum->needs |= PE_HAS_NUMBER(w.sums.numbers);
+				break;
+			case 2:
+				sum->needs |= PE_HAS_CONDITION(w.sums.conditions);
+				break;
+			case 3:
+				sum->needs |= PE_HAS_ATTRIBUTE(w.domain.attributes);
+				break;
+			case 4:
+				sum->most = sum->kind == PE_SUM_UNITS ? -random_below(2) : random_below(2) ? 1 : -1;
+				break;
+			case 5:
+				sum->unused[random_below(5)] = 1;
+				break;
+			case 6:
+				if (pe_sum_is_signed(sum))
+					sum->needs &= ~PE_HAS_NUMBER(sum->a);
+				else
+					sum->a = 1;
+				break;
+			case 7:
+				if (sum->kind == PE_SUM_PRODUCT)
+					sum->b = (uint8_t) w.sums.numbers;
+				else
+					sum->b = 1;
+				break;
+			default:
+				w.sums.dropping |= UINT32_C(1) << attributes_of(&w);
+		}
+		bytes = written(&w, &size);
+		assert_false(pe_sums_read(&read.sums, &read.tables, &read.domain, &read.predicate, bytes, size));
+		pe_free(bytes);
+		free_world(&w);
+	}
+}
+
+static int
+reproducible(void **state)
+{
+	(void) state;
+	pe_test_seed(20261124);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole_numbers),
+		cmocka_unit_test(test_other_numbers),
+		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_any_bytes),
+		cmocka_unit_test(test_fields),
+	};
+
+	return cmocka_run_group_tests(tests, reproducible, NULL);
+}
