@@ -17,6 +17,7 @@
 #include "api/question.h"
 #include "api/rows.h"
 #include "server/access.h"
+#include "server/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_advise);
 
@@ -195,7 +196,7 @@ price(pe_aggregation *g, pe_request *request, int64 nano, advice *row)
 static char *
 figure(double value)
 {
-	return psprintf(fabs(value) >= 1000 && fabs(value) < 1e15 ? "%.0f" : "%.3g", value);
+	return psprintf(fabs(value) >= 999.5 && fabs(value) < 1e15 ? "%.0f" : "%.3g", value);
 }
 
 /* What the error is at this cost, as a hint. */
@@ -342,7 +343,7 @@ find_ways(const pe_aggregation *g, way *ways)
 	if (g->groups > 1)
 		ways[count++] = (way) {psprintf("marginals(%d)", k), fmax(possible_groups(g) / largest_table(g, k), 1)};
 	for (int a = 0; a < g->groups; a++)
-		if (g->columns[a].ordered && pe_attribute_ordered_cells(&g->columns[a].domain) > 2)
+		if (g->columns[a].ordered && pe_type_has_bins(g->columns[a].type) && pe_attribute_ordered_cells(&g->columns[a].domain) > 2)
 			ways[count++] = (way) {prefixes(g, a), 1};
 	return count;
 }
