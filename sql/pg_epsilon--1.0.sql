@@ -93,17 +93,20 @@ CREATE TABLE dp_ledger.attribute (
     attribute text NOT NULL,
     position integer NOT NULL,
     type text NOT NULL,
-    kind text NOT NULL CHECK (kind IN ('levels', 'bins')),
+    kind text NOT NULL CHECK (kind IN ('levels', 'bins', 'open')),
     points text[] NOT NULL,
     ordered boolean NOT NULL,
-    cells integer NOT NULL CHECK (cells >= 1),
+    cells integer NOT NULL CHECK (cells >= 0),
     outside text NOT NULL CHECK (outside IN ('drop', 'clamp', 'other')),
     nulls text NOT NULL CHECK (nulls IN ('drop', 'cell')),
     last text CHECK (last IN ('open', 'closed')),
-    CONSTRAINT attribute_last CHECK ((last IS NULL) = (kind = 'levels')),
+    open boolean NOT NULL DEFAULT false,
+    CONSTRAINT attribute_last CHECK ((last IS NULL) = (kind <> 'bins')),
+    CONSTRAINT attribute_open CHECK (CASE kind WHEN 'open' THEN open AND cells = 0 ELSE cells >= 1 END),
     PRIMARY KEY (dataset_id, attribute)
 );
-COMMENT ON TABLE dp_ledger.attribute IS 'declared attributes: levels or edges of bins, as text in the column''s type';
+COMMENT ON TABLE dp_ledger.attribute IS 'declared attributes: levels or edges of bins, as text in the column''s type; and open columns';
+COMMENT ON COLUMN dp_ledger.attribute.open IS 'whether dp.keys may look for values that nobody has listed; kind open: there are no levels or bins';
 
 CREATE SEQUENCE dp_ledger.budget_id_seq;
 CREATE TABLE dp_ledger.budget (
@@ -235,7 +238,7 @@ CREATE TABLE dp_ledger.release (
 ALTER TABLE dp_ledger.release ALTER payload SET STORAGE EXTERNAL;
 CREATE INDEX release_request ON dp_ledger.release (dataset_id, version, request_hash, id);
 COMMENT ON TABLE dp_ledger.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
-COMMENT ON COLUMN dp_ledger.release.workload IS 'NULL: a model, whose coefficients the payload holds, a minimum, whose point and public value it holds, or units by their number of rows';
+COMMENT ON COLUMN dp_ledger.release.workload IS 'NULL: a model, whose coefficients the payload holds, a minimum, whose point and public value it holds, aggregates, whose sums it holds behind their shares of the cost, units by their number of rows, keys with their noisy counts, or noisy counts for bounds';
 COMMENT ON COLUMN dp_ledger.release.accounting IS 'what the noise was calibrated for; the measurements of gdp are on a finer lattice, whose step follows from the noise';
 COMMENT ON COLUMN dp_ledger.release.rho IS 'discrete Gaussian noise of this cost in 1e-9 for squared sensitivity sensitivity_sq, else';
 COMMENT ON COLUMN dp_ledger.release.epsilon IS 'discrete Laplace noise of this cost in 1e-9 for sensitivity sensitivity_l1; 0: a partition and counts of its buckets, for sensitivities of their own';
@@ -381,8 +384,9 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
                 THEN pg_catalog.to_jsonb(a.points::pg_catalog.timestamp[])
                 WHEN a.type = 'timestamp with time zone'    -- in UTC, as they are stored
                 THEN (SELECT pg_catalog.jsonb_agg(pg_catalog.regexp_replace(p, '^(\S+) (\S+)( BC)?$', '\1T\2:00\3')) FROM pg_catalog.unnest(a.points) p)
+                WHEN a.kind = 'open' THEN NULL
                 ELSE pg_catalog.to_jsonb(a.points) END AS levels,
-           a.outside, a.nulls, a.last
+           CASE WHEN a.kind <> 'open' THEN a.outside END AS outside, a.nulls, a.last, a.open
       FROM dp_ledger.dataset d JOIN dp_ledger.attribute a ON a.dataset_id = d.id
      WHERE NOT d.dropped
      ORDER BY d.dataset, a.position;
@@ -508,12 +512,13 @@ COMMENT ON COLUMN dp.datasets.delta_share IS 'part of the cap''s delta for charg
 COMMENT ON COLUMN dp.attributes.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.attributes.attribute IS 'the column';
 COMMENT ON COLUMN dp.attributes.type IS 'its type';
-COMMENT ON COLUMN dp.attributes.kind IS 'levels or bins';
+COMMENT ON COLUMN dp.attributes.kind IS 'levels or bins; open: neither, and the column can only be asked for its keys or bounds';
 COMMENT ON COLUMN dp.attributes.cells IS 'number of cells, those for other values and NULL included';
-COMMENT ON COLUMN dp.attributes.levels IS 'the levels, or the edges of the bins';
+COMMENT ON COLUMN dp.attributes.levels IS 'the levels, or the edges of the bins; NULL where there are none';
 COMMENT ON COLUMN dp.attributes.outside IS 'what becomes of other values: drop, clamp (to the first or last bin) or other (a cell of their own)';
 COMMENT ON COLUMN dp.attributes.nulls IS 'what becomes of NULL: drop or cell (of its own)';
 COMMENT ON COLUMN dp.attributes.last IS 'whether the last bin holds its upper edge: closed, or open; NULL for levels';
+COMMENT ON COLUMN dp.attributes.open IS 'whether dp.keys and dp.bounds may look for values that nobody has listed';
 COMMENT ON COLUMN dp.budgets.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.budgets.role IS 'whose budget it is; members of the role spend it too';
 COMMENT ON COLUMN dp.budgets.accounting IS 'what adds up: rho (gdp or zcdp) or epsilon (pure)';
@@ -548,8 +553,8 @@ COMMENT ON COLUMN dp.releases.release IS 'number of the release';
 COMMENT ON COLUMN dp.releases.charge IS 'the charge that paid for it first';
 COMMENT ON COLUMN dp.releases.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.releases.version IS 'version of the data that it is of';
-COMMENT ON COLUMN dp.releases.attributes IS 'attributes of its cells, features of a model or slopes of a minimum';
-COMMENT ON COLUMN dp.releases.workload IS 'canonical workload; NULL: a model, a minimum, or units by their number of rows';
+COMMENT ON COLUMN dp.releases.attributes IS 'attributes of its cells or groups, features of a model, slopes of a minimum or the column of keys or bounds';
+COMMENT ON COLUMN dp.releases.workload IS 'canonical workload; NULL: a model, a minimum, aggregates, units by their number of rows, keys or bounds';
 COMMENT ON COLUMN dp.releases.predicate IS 'canonical predicate; NULL: all rows';
 COMMENT ON COLUMN dp.releases.method IS 'how it was made';
 COMMENT ON COLUMN dp.releases.queries IS 'how many queries it answers';
@@ -621,6 +626,11 @@ CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower text, upper
     AS 'MODULE_PATHNAME', 'pe_sql_add_bins' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, integer, text, text, text) IS
     'the same with the bounds in the column''s own input form';
+
+CREATE FUNCTION dp.add_attribute(dataset text, attribute name, open boolean) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_open_attribute' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_attribute(text, name, boolean) IS
+    'opens a column whose values nobody has listed: dp.keys and dp.bounds may look for them from then on; levels or bins may be declared before or later';
 
 CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges anyarray,
         outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
@@ -836,6 +846,20 @@ CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[
     AS 'MODULE_PATHNAME', 'pe_sql_quote_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.quote_fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
     'what dp.fit with the same arguments would cost; reads no data, charges nothing';
+
+CREATE FUNCTION dp.keys(dataset text, "column" name, epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, rows_per_unit integer DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (key text, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_keys' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.keys(text, name, double precision, double precision, double precision, integer, boolean, name) IS
+    'the values of an open column that enough units have, and how many units have each, with noise; give epsilon or rho; delta: the probability that a value of a single unit is among them, which is charged, NULL: a small part of what the budget keeps for charges; rows_per_unit: how many keys of a unit count, each once, NULL: max_rows; the same request again is answered free';
+
+CREATE FUNCTION dp.bounds(dataset text, "column" name, epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, budget name DEFAULT NULL, fresh boolean DEFAULT false)
+    RETURNS TABLE (lower double precision, upper double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_bounds' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION dp.bounds(text, name, double precision, double precision, double precision, name, boolean) IS
+    'powers of two, or minus them, or 0, between which nearly all numbers of an open column lie, from a noisy histogram; NULL: too few rows to tell; give epsilon or rho; the same request again is answered free';
 
 CREATE TYPE dp.model_term AS (term text, coefficient double precision, stderr double precision, model text, release bigint);
 COMMENT ON TYPE dp.model_term IS 'a term of a fitted model, stderr as of dp.fit; the aggregates that fit models return an array of them';

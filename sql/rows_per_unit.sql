@@ -68,22 +68,27 @@ SELECT refused($$SELECT * FROM dp.rows_per_unit('visits', 3, 'ward = 1 AND ward 
 SELECT refused($$SELECT * FROM dp.rows_per_unit('visits', 3, rho => 1, budget => 'regress_bob')$$);
 \t off
 
+-- Percentages have noise: one that is off by one reads as it is without.
+RESET SESSION AUTHORIZATION;
+CREATE FUNCTION near(text) RETURNS text LANGUAGE sql AS $$
+    SELECT regexp_replace(regexp_replace(regexp_replace(regexp_replace($1, '4[123] %', '42 %'), '6[345] %', '64 %'), '8[234] %', '83 %'), '9[567] %', '96 %') $$;
+SET SESSION AUTHORIZATION regress_ann;
 -- What dp.describe says of the newest release of all rows: to who may replay it and to the owner, and to nobody else
 SELECT count(*) FROM dp.rows_per_unit('visits', 12, rho => 5000);
 SELECT count(*) FROM dp.rows_per_unit('visits', 12, 'age >= 10', rho => 5000);
-SELECT description FROM dp.describe('visits') OFFSET 3 LIMIT 3;
+SELECT near(description) FROM dp.describe('visits') OFFSET 3 LIMIT 3;
 SET SESSION AUTHORIZATION regress_bob;
 SELECT count(*) FROM dp.describe('visits') WHERE description LIKE '%rows of a unit%';
 SELECT count(*) FROM dp.rows_per_unit('visits', 20, rho => 20000);
-SELECT description FROM dp.describe('visits') OFFSET 3 LIMIT 3;
+SELECT near(description) FROM dp.describe('visits') OFFSET 3 LIMIT 3;
 -- with more noise than units
 SELECT count(*) FROM dp.rows_per_unit('visits', 30, rho => 0.0001);
 SELECT description FROM dp.describe('visits') OFFSET 3 LIMIT 1;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.rows_per_unit('visits', 7, rho => 5000);
-SELECT description FROM dp.describe('visits') OFFSET 3 LIMIT 3;
+SELECT near(description) FROM dp.describe('visits') OFFSET 3 LIMIT 3;
 SET SESSION AUTHORIZATION regress_curator;
-SELECT description FROM dp.describe('visits') OFFSET 3 LIMIT 3;
+SELECT near(description) FROM dp.describe('visits') OFFSET 3 LIMIT 3;
 -- of another version nothing is known yet
 SELECT dp.new_version('visits');
 SELECT count(*) FROM dp.describe('visits') WHERE description LIKE '%rows of a unit%';

@@ -22,6 +22,14 @@ pe_cost_approximate(pe_accounting accounting, int64_t nano_epsilon, int64_t delt
 	};
 }
 
+pe_cost
+pe_cost_but_for(pe_accounting accounting, int64_t nano, int64_t delta_atto)
+{
+	if (accounting == PE_PURE)
+		pe_bug("a pure cost has no delta");
+	return (pe_cost) {.accounting = accounting, .amount = {.rho_nano = nano, .delta_atto = delta_atto}};
+}
+
 pe_amount
 pe_cost_amount(const pe_cost *cost)
 {

@@ -82,6 +82,10 @@ begin_reading(pe_accumulator *a)
 			return pe_model_begin(a, bytes, size);
 		case PE_READ_AFFINE:
 			return pe_affine_begin(a, bytes, size);
+		case PE_READ_KEYS:
+			return pe_keys_begin(a, bytes, size);
+		case PE_READ_KEY_NAMES:
+			return pe_key_names_begin(a, bytes, size);
 		default:
 			return false;
 	}
@@ -114,6 +118,7 @@ pe_accumulator_free(pe_accumulator *a)
 	pe_cells_free(a);
 	pe_model_free(a);
 	pe_affine_end(a);
+	pe_keys_end(a);
 	pe_free(a->spec);
 	pe_wipe(a, sizeof(*a));
 }

@@ -1,7 +1,7 @@
 /*
  * accumulator.h
  *	  What one scan collects: counts, counts of units, sizes of units, sums of numbers, sums of a pass, rows of a
- *	  model, or rows of a piecewise affine function.
+ *	  model, rows of a piecewise affine function, or keys that nobody has listed.
  *
  * The scan tells an accumulator a specification (what a row is, by a pe_reading) and,
  * where the rows of units are cut, a pe_cut with its key.  Together they choose the
@@ -24,6 +24,7 @@
 #define PE_ACCUMULATOR_ACCUMULATOR_H
 
 #include "affine/affine.h"
+#include "domain/keys.h"
 #include "domain/predicate.h"
 #include "domain/sums.h"
 #include "domain/tables.h"
@@ -39,7 +40,9 @@ typedef enum pe_reading
 	PE_READ_AFFINE,				/* slopes and an offset: an affine specification; there is no cut */
 	PE_READ_TABLES,				/* a cell of each of several tables: tables and a selection (domain/tables.h) */
 	PE_READ_SUMS,				/* the same with numbers and conditions: sums (domain/sums.h) */
-	PE_READ_SIZES				/* one of so many rows of its unit: a pe_sizes_spec, and a selection without attributes but those watched; there is a cut */
+	PE_READ_SIZES,				/* one of so many rows of its unit: a pe_sizes_spec, and a selection without attributes but those watched; there is a cut */
+	PE_READ_KEYS,				/* a key that nobody has listed, which is counted: a pe_key_spec; always with a cut */
+	PE_READ_KEY_NAMES			/* the same, of which those of some numbers are wanted: the numbers; likewise */
 } pe_reading;
 
 /* Bytes of a specification before what its reading defines, and what writes them. */
@@ -61,6 +64,16 @@ typedef struct pe_sizes_spec
 } pe_sizes_spec;
 
 typedef struct pe_accumulator_kind pe_accumulator_kind;
+
+/* Which keys are counted. */
+typedef struct pe_key_spec
+{
+	uint32_t	of_units;		/* 1: of each unit the cut's max_rows, each once; 0: each row is a unit of its own */
+	uint32_t	range;			/* of their numbers, of so many */
+	uint32_t	ranges;
+	uint32_t	unused;
+	uint64_t	limit;			/* entries before equal numbers are put together */
+} pe_key_spec;
 
 /*
  * Rows of PE_READ_TABLES and PE_READ_SUMS before they are counted.  Each table is counted from all of them at a time, so that
@@ -115,6 +128,13 @@ typedef struct pe_accumulator
 	/* PE_READ_AFFINE */
 	pe_affine_spec affine_spec;
 	pe_affine	affine;
+
+	/* PE_READ_KEYS and PE_READ_KEY_NAMES; rows of units are in units above until they are cut */
+	pe_key_secret key_secret;
+	pe_key_spec key_spec;
+	pe_key_counts key_counts;
+	pe_u128    *key_number;		/* those that are wanted */
+	pe_key_names key_names;
 } pe_accumulator;
 
 /*
@@ -204,7 +224,7 @@ pe_accumulator_add_sum_row(pe_accumulator *a, const pe_sum_row *row)
 static inline void
 pe_accumulator_add_unit_sum_row(pe_accumulator *a, const uint64_t unit[2], const pe_sum_row *row)
 {
-	pe_u128		cell = pe_sums_number(&a->summed, &a->tables, row);
+	pe_u128		cell = pe_sums_number(&a->summed, &a->domain, row);
 
 	if (!pe_unit_in_range(&a->cut, unit))
 		return;
@@ -219,6 +239,12 @@ extern void pe_accumulator_add_row(pe_accumulator *a, pe_row *row, const uint64_
 
 /* Finite slopes and an offset within PE_OFFSET_MOST. */
 extern void pe_accumulator_add_affine(pe_accumulator *a, const double *slope, pe_i128 offset);
+
+/*
+ * A key by its bytes, of a row of unit, which is looked at where keys are of units.  A row that does not
+ * count has no key, and is collected like any other.
+ */
+extern void pe_accumulator_add_key(pe_accumulator *a, const uint64_t unit[2], const char *bytes, size_t size, bool counts);
 
 /* ---- States as bytes ---- */
 
@@ -245,8 +271,9 @@ extern pe_combined pe_accumulator_combine(pe_accumulator *a, const char *bytes, 
 /*
  * Cuts the rows of units and runs the pass that is left to run.  Then the result has
  * so many bytes: counts or sums of all cells as int64, table by table, or of all sizes, sums of the pass as 128-bit integers,
- * rows of a model behind their number of dropped rows (pe_rows_result_read), or rows of
- * an affine function (pe_affine_rows_read).
+ * rows of a model behind their number of dropped rows (pe_rows_result_read), rows of
+ * an affine function (pe_affine_rows_read), counts of keys (pe_key_counts_read), or keys of
+ * numbers (pe_key_names_read).
  */
 extern size_t pe_accumulator_finish(pe_accumulator *a);
 extern void pe_accumulator_result(const pe_accumulator *a, char *bytes);

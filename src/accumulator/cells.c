@@ -78,7 +78,7 @@ static pe_u128
 cells_of_units(const pe_accumulator *a)
 {
 	if (a->reading == PE_READ_SUMS)
-		return pe_sums_product(&a->summed, &a->tables);
+		return pe_sums_product(&a->summed, &a->domain);
 	return a->reading == PE_READ_TABLES ? pe_tables_product(&a->tables) : (pe_u128) a->domain.cells;
 }
 
@@ -92,20 +92,20 @@ frame_of(const pe_accumulator *a)
 }
 
 /* Sorted, so that who takes the state in only merges. */
-static void
-sort_units(pe_accumulator *a)
+void
+pe_collected_units_settle(pe_accumulator *a)
 {
 	pe_units_sort(&a->units);
 }
 
-static size_t
-units_size(const pe_accumulator *a)
+size_t
+pe_collected_units_size(const pe_accumulator *a)
 {
 	return pe_units_size(&a->units);
 }
 
-static void
-write_units(const pe_accumulator *a, char *bytes)
+void
+pe_collected_units_write(const pe_accumulator *a, char *bytes)
 {
 	pe_units_frame frame = frame_of(a);
 
@@ -113,8 +113,8 @@ write_units(const pe_accumulator *a, char *bytes)
 	pe_wipe(&frame, sizeof(frame));
 }
 
-static pe_combined
-combine_units(pe_accumulator *a, const char *bytes, size_t size)
+pe_combined
+pe_collected_units_combine(pe_accumulator *a, const char *bytes, size_t size)
 {
 	pe_units_frame own = frame_of(a);
 	pe_units_frame frame;
@@ -151,7 +151,7 @@ gather_sum_row(void *argument, pe_u128 cell, bool counts)
 	pe_accumulator *a = argument;
 	pe_sum_row	row;
 
-	pe_sums_row(&a->summed, &a->tables, cell, &row);
+	pe_sums_row(&a->summed, &a->domain, cell, &row);
 	row.counts = counts;
 	pe_accumulator_add_sum_row(a, &row);
 }
@@ -171,7 +171,7 @@ cell_of_people(void *argument, pe_u128 cell, pe_u128 *group)
 	uint64_t	needs = p->a->summed.sum[p->table].needs;
 	pe_sum_row	row;
 
-	pe_sums_row(&p->a->summed, &p->a->tables, cell, &row);
+	pe_sums_row(&p->a->summed, &p->a->domain, cell, &row);
 	*group = (pe_u128) pe_tables_place(&p->a->tables, p->table, row.coordinate);
 	return (row.has & needs) == needs;
 }
@@ -207,7 +207,9 @@ count_units(pe_accumulator *a)
 	a->kind = has_tables(a) ? &counts_of_tables : &counts;
 }
 
-static const pe_accumulator_kind units = {sort_units, units_size, write_units, combine_units, count_units};
+static const pe_accumulator_kind units = {
+	pe_collected_units_settle, pe_collected_units_size, pe_collected_units_write, pe_collected_units_combine, count_units
+};
 
 /* ------------------------------------------------------------------
  * Both

@@ -33,11 +33,20 @@ struct pe_accumulator_kind
 extern bool pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size);	/* and tables, and sizes */
 extern bool pe_model_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_affine_begin(pe_accumulator *a, const char *bytes, size_t size);
+extern bool pe_keys_begin(pe_accumulator *a, const char *bytes, size_t size);
+extern bool pe_key_names_begin(pe_accumulator *a, const char *bytes, size_t size);
 
 /* Each wipes and frees what belongs to its reading. */
 extern void pe_cells_free(pe_accumulator *a);
 extern void pe_model_free(pe_accumulator *a);
 extern void pe_affine_end(pe_accumulator *a);
+extern void pe_keys_end(pe_accumulator *a);
+
+/* What kinds with rows of units have in common until they are cut: cells.c. */
+extern void pe_collected_units_settle(pe_accumulator *a);
+extern size_t pe_collected_units_size(const pe_accumulator *a);
+extern void pe_collected_units_write(const pe_accumulator *a, char *bytes);
+extern pe_combined pe_collected_units_combine(pe_accumulator *a, const char *bytes, size_t size);
 
 /* Room for gathered rows, and its end. */
 extern void pe_gathered_begin(pe_accumulator *a);

@@ -369,6 +369,7 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 	pe_aggregate_answer answer;
 	double		half;
 
+	pe_poll();
 	pe_aggregate_answer_of(&g->needed, a, estimate,
 						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]] : NULL, &answer);
 	*result = (pe_aggregate_result) {answer.estimate, answer.stderr_, NAN, NAN};

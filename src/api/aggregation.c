@@ -161,6 +161,7 @@ load_attributes(pe_aggregation *g)
 	const pe_request *request = g->asked.request;
 	pe_column  *columns;
 
+	pe_check_attributes(request->attributes);
 	g->groups = request->attributes;
 	columns = pe_columns_load(g->asked.dataset, request->attribute, &g->groups);
 	g->columns = palloc0((PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS) * sizeof(*g->columns));
@@ -634,11 +635,12 @@ load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
 static void
 obtain(pe_aggregation *g, pe_space *s)
 {
-	pe_neighbours neighbours = pe_dataset_neighbours(g->asked.dataset);
+	/* of sums, and of units in several cells, the sensitivity of substitute is a multiple of that of add_remove: so is the optimum for it */
+	pe_neighbours neighbours = PE_ADD_REMOVE;
 	pe_norm		norm = g->asked.ask.accounting == PE_PURE ? PE_L1 : PE_L2;
 	pe_strategy_key key = {
 		.workload = &s->workload, .possible = s->possible, .whole = true, .method = PE_METHOD_OPTIMAL, .objective = PE_SUM, .norm = norm,
-		.neighbours = neighbours, .gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : AGGREGATE_GAP
+		.neighbours = neighbours, .gap = AGGREGATE_GAP
 	};
 
 	if (!load_stored(g, s, &key))
@@ -701,6 +703,23 @@ parts_of(const pe_aggregation *g, int sum)
 	for (int i = 0; i < g->parts; i++)
 		parts += g->source[i].sum == sum;
 	return parts;
+}
+
+/* A share is of all cells: the groups must tell their total. */
+static void
+check_shares(const pe_aggregation *g)
+{
+	const pe_space *s = &g->space[0];
+	pe_workload total;
+	pe_reconstruction r;
+
+	pe_parse_columns_workload(g->asked.dataset, s->columns, s->domain, "total", &total);
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind == PE_AGG_SHARE && pe_reconstruction_init(&s->measured, &total, &r) && pe_reconstruction_undetermined(&r) >= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("share does not go with a workload that does not determine the total"),
+					 errhint("Add a term: %s + total.", s->workload.canonical)));
 }
 
 static void
@@ -779,7 +798,7 @@ find_tables(pe_aggregation *g)
 				 errmsg("the tables that the request needs have too many cells together"),
 				 errdetail("At most " INT64_FORMAT " can be counted.", (int64) PE_MAX_TABLE_CELLS),
 				 errhint("Ask for fewer aggregates or groups at a time.")));
-	if (g->asked.dataset->unit != NULL && pe_sums_product(&g->sums, tables) == 0)
+	if (g->asked.dataset->unit != NULL && pe_sums_product(&g->sums, g->domain) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the columns have too many values together for a dataset with a unit"),
@@ -787,6 +806,14 @@ find_tables(pe_aggregation *g)
 				 errhint("Ask for fewer columns at a time.")));
 	pe_check_memory(pe_door_tables_memory(tables, g->sums.numbers));
 	g->question.tables = tables;
+}
+
+/* What the answers of all groups take: estimates and totals of each sum, and a result of each aggregate. */
+static void
+check_answers(const pe_aggregation *g)
+{
+	pe_check_memory((size_t) g->space[0].workload.queries *
+					(g->needed.sums * (sizeof(pe_sum_estimate) + sizeof(pe_sum_total)) + g->aggregates * sizeof(pe_aggregate_result)));
 }
 
 /* ------------------------------------------------------------------
@@ -838,6 +865,7 @@ pe_aggregation_measures(const pe_aggregation *g, int space)
 void
 pe_aggregation_measure(pe_aggregation *g)
 {
+	check_answers(g);
 	if (g->on_grid)
 	{
 		find_tables(g);
@@ -851,6 +879,7 @@ pe_aggregation_measure(pe_aggregation *g)
 		obtain(g, &g->space[i]);
 		pe_aggregation_settle(&g->space[i]);
 	}
+	check_shares(g);
 	find_shares(g);
 	drop_unshared(g);
 	find_tables(g);
@@ -897,6 +926,9 @@ scale_of_first(pe_aggregation *g)
 	return errors[0] / pe_noise_stderr(pe_plan_noise_of_part(&g->part[0], &rules, ask.accounting, INT64_C(1000000000)));
 }
 
+/* Each takes some 200 microseconds, in which interrupts are held. */
+#define MOST_SELECTIONS 16384
+
 static void
 price_grid(pe_aggregation *g)
 {
@@ -904,6 +936,12 @@ price_grid(pe_aggregation *g)
 	const char *what;
 	pe_plan_status status;
 
+	if ((int64) g->grid.groups * g->grid.fractions > MOST_SELECTIONS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the quantiles of all groups are too many"),
+				 errdetail("At most %d can be chosen at once: nothing can cancel that.", MOST_SELECTIONS),
+				 errhint("Ask for fewer groups or quantiles, or declare bins.")));
 	status = pe_plan_of_quantiles(&g->asked.ask, &rules, &g->grid, &g->asked.plan, &what);
 	if (status == PE_PLAN_REFUSED)
 		ereport(ERROR,

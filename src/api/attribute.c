@@ -35,6 +35,7 @@ PG_FUNCTION_INFO_V1(pe_sql_add_own_levels);
 PG_FUNCTION_INFO_V1(pe_sql_add_levels);
 PG_FUNCTION_INFO_V1(pe_sql_add_bins);
 PG_FUNCTION_INFO_V1(pe_sql_add_edges);
+PG_FUNCTION_INFO_V1(pe_sql_open_attribute);
 
 /* Bytes of the levels or edges of an attribute, at most. */
 #define MOST_BYTES (32 * 1024 * 1024)
@@ -268,6 +269,31 @@ pe_sql_add_own_levels(PG_FUNCTION_ARGS)
 				 errhint("Declare levels, or bins: dp.add_attribute(dataset, attribute, lower, upper, bins).")));
 	set_points(&d, labels, count);
 	end_declaration(&d);
+	PG_RETURN_VOID();
+}
+
+/* Opens a column whose values nobody lists: levels or bins may come later, or be there already. */
+Datum
+pe_sql_open_attribute(PG_FUNCTION_ARGS)
+{
+	declaration d;
+	pe_access	access;
+	char	   *type;
+	MemoryContext here = CurrentMemoryContext;
+
+	if (PG_ARGISNULL(2) || !PG_GETARG_BOOL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("open must be true"),
+				 errdetail("A column that was opened stays open: what dp.keys has released is known."),
+				 errhint("To close it, drop the dataset and register it again.")));
+	begin_declaration(&d, fcinfo, PE_LEVELS, 0);
+	pe_dataset_check_rows(d.dataset);
+	pe_access_begin(&access);
+	MemoryContextSwitchTo(here);
+	type = format_type_be(d.type);
+	pe_access_end(&access);
+	pe_attribute_open(d.dataset, d.column, type);
 	PG_RETURN_VOID();
 }
 

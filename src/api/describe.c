@@ -68,6 +68,11 @@ describe_attribute(ReturnSetInfo *result, const pe_column *column)
 {
 	bool		bins = column->domain.kind == PE_BINS;
 
+	if (column->bare)
+	{
+		line(result, "  %s (%s), open: dp.keys and dp.bounds look for its values", column->name, format_type_be(column->type));
+		return;
+	}
 	line(result, "  %s (%s), %d cells", column->name, format_type_be(column->type), column->cells);
 	line(result, "    %s: %s%s", bins ? "edges of bins" : "levels", list_of_points(column),
 		 !bins ? "" : column->domain.open ? "; the last edge is outside" : "; the last bin holds its upper edge");
@@ -75,6 +80,8 @@ describe_attribute(ReturnSetInfo *result, const pe_column *column)
 		 column->domain.outside == PE_OUTSIDE_CLAMP ? "counted in the nearest bin"
 		 : column->domain.outside == PE_OUTSIDE_OTHER ? "counted in a cell 'other'" : "not counted",
 		 column->domain.nulls == PE_NULLS_CELL ? "counted in a cell of their own" : "not counted");
+	if (column->open)
+		line(result, "    open: dp.keys and dp.bounds look for its values");
 }
 
 static char *
@@ -190,11 +197,18 @@ describe_minimum(ReturnSetInfo *result, const pe_dataset *dataset, const pe_colu
 static void
 describe_histogram(ReturnSetInfo *result, const pe_dataset *dataset, const pe_column *columns, int count)
 {
-	if (count == 0)
-		return;
-	line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
-		 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
-	line(result, "  and then dp.histogram with the same arguments");
+	int			first = 0;
+
+	while (first < count && columns[first].bare)
+		first++;
+	if (first < count)
+	{
+		line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
+			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[first].name));
+		line(result, "  and then dp.histogram with the same arguments");
+	}
+	else if (count > 0)
+		line(result, "ask: SELECT * FROM dp.keys(%s, %s, epsilon => 0.1)", quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
 }
 
 Datum

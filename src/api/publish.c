@@ -617,7 +617,7 @@ has_aggregates(int64 id)
 	PE_UNDONE();
 	pe_release_read_row(&r);
 	PE_END_UNDONE();
-	return strcmp(r.kind, "aggregate") == 0;
+	return r.kind != NULL && strcmp(r.kind, "aggregate") == 0;
 }
 
 Datum

@@ -105,32 +105,37 @@ load_strategy(pe_release *r)
 	r->measured = (pe_measured) {workload, &r->kept.strategy, r->possible, pe_plan_lattices(&r->kept.strategy, &rules, r->accounting, r->nano)};
 }
 
+/* Releases without a workload: what they are, and who gives them back. */
+static const struct
+{
+	const char *kind;
+	const char *what;
+	const char *hint;
+}			other_kinds[] = {
+	{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
+	{"aggregate", "holds aggregates", "dp.publish makes a table of them, and dp.aggregate with the same arguments returns them, free."},
+	{"rows_per_unit", "counts units by how many rows they have", "dp.rows_per_unit with the same arguments returns it, free."},
+	{"keys", "holds keys", "dp.keys with the same arguments returns them, free."},
+	{"bounds", "holds bounds", "dp.bounds with the same arguments returns them, free."}
+};
+
 /* What is no measurement of counts per cell. */
 static void
 refuse_kind(const pe_release *r)
 {
-	static const struct
-	{
-		const char *kind;
-		const char *is;
-		const char *hint;
-	}			kinds[] = {
-		{"aggregate", "has aggregates", "dp.publish makes a table of them, and dp.aggregate with the same arguments returns them, free."},
-		{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
-		{"rows_per_unit", "counts units by how many rows they have", "dp.rows_per_unit with the same arguments returns it, free."},
-		{"model", "is a model", "dp.models tells its name, and dp.predict uses it."}
-	};
+	const char *what = "is a model";
+	const char *hint = "dp.models tells its name, and dp.predict uses it.";
 
-	for (int i = 0; i < lengthof(kinds); i++)
-		if (strcmp(r->kind, kinds[i].kind) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("release " INT64_FORMAT " %s", r->id, kinds[i].is),
-					 errhint("%s", kinds[i].hint)));
+	for (int i = 0; i < lengthof(other_kinds); i++)
+		if (r->kind != NULL && strcmp(r->kind, other_kinds[i].kind) == 0)
+		{
+			what = other_kinds[i].what;
+			hint = other_kinds[i].hint;
+		}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("release " INT64_FORMAT " has no counts of cells", r->id),
-			 errhint("The same request again returns it, free.")));
+			 errmsg("release " INT64_FORMAT " %s", r->id, what),
+			 errhint("%s", hint)));
 }
 
 void

@@ -97,6 +97,12 @@ default_delta(const pe_asked *asked, bool approximate)
 		: pe_delta_of_conversion(delta, share);
 }
 
+double
+pe_asked_delta_of_charge(const pe_asked *asked)
+{
+	return default_delta(asked, true);
+}
+
 static void
 resolve_delta(pe_asked *asked, bool counts, bool approximate)
 {

@@ -89,6 +89,9 @@ extern void pe_asked_cut(pe_asked *asked);
  */
 extern void pe_asked_resolve_cost(pe_asked *asked, bool counts, bool approximate);
 
+/* What is charged of delta where none is given: a small part of what the budget keeps for charges. */
+extern double pe_asked_delta_of_charge(const pe_asked *asked);
+
 /* The error of a plan that could not be made, but for what a kind says of its options.  least: cost in nano-units; most: in units. */
 extern void pe_asked_check_plan(const pe_asked *asked, pe_plan_status status, int64 least, double most);
 

@@ -209,6 +209,8 @@ take_aggregate(pe_text *t, const char *unit, bool outer, pe_aggregate *a)
 		if (strcmp(words[i].name, name) == 0)
 		{
 			a->kind = words[i].kind;
+			if (!outer && a->kind == PE_AGG_RATIO)	/* before it is read: nothing is nested deeper */
+				return pe_text_fail(t, PE_TEXT_INVALID, at, "a ratio is of counts, counts of units and sums");
 			a->fraction = a->kind == PE_AGG_QUANTILE ? .5 : 0;
 			return take_arguments(t, unit, &words[i], a) && take_where(t, a) && (!outer || take_as(t, a));
 		}
@@ -533,8 +535,10 @@ static dual
 value_of_sum(work *w, const pe_aggregate *a)
 {
 	const pe_number *number = number_of(w, a, 0);
+	dual		sum = scaled(variable(w, a->sum[PE_USE_S]), pe_number_step(number));
 
-	return plus(scaled(variable(w, a->sum[PE_USE_N]), pe_number_middle(number)), variable(w, a->sum[PE_USE_S]), pe_number_step(number));
+	/* a count whose weight is 0 is none that the sum is made of */
+	return pe_number_middle(number) == 0 ? sum : plus(sum, variable(w, a->sum[PE_USE_N]), pe_number_middle(number));
 }
 
 static dual
@@ -719,19 +723,42 @@ pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_estimate *estim
 /* Rows of a query at which gradients are taken: those of averages are proportional to 1/rows, so that it decides nothing. */
 #define REFERENCE_ROWS 1e6
 
-/* coefficient[s]: the squared gradient of an aggregate by each sum, in any unit: squares of those that there are can be beyond all numbers. */
+/* A gradient may be 0 at the reference and nowhere else: a sum that is used costs at least this part of the dearest one. */
+#define LEAST_COST (1. / 256)
+
+/* The largest of a gradient's entries. */
+static double
+largest_of(const work *w, const dual *x)
+{
+	double		largest = 0;
+
+	for (int i = 0; i < w->variables; i++)
+		largest = fmax(largest, fabs(x->d[i]));
+	return largest;
+}
+
+/*
+ * coefficient[s]: the squared gradient of an aggregate by each sum, in any unit: squares of those that there are can be
+ * beyond all numbers.  Where the reference divides by 0 no sum is dearer than another.
+ */
 static void
-gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *reference, double *coefficient)
+gradient(const pe_sums *sums, const pe_aggregate *a, const pe_sum_estimate *reference, const double *variance, double *coefficient)
 {
 	work		w = {.sums = sums, .estimate = reference};
 	dual		x = value_of(&w, a);
-	double		largest = 0;
+	double		largest = largest_of(&w, &x);
+	double		most = 0;
 
 	memset(coefficient, 0, (size_t) sums->sums * sizeof(*coefficient));
-	for (int i = 0; i < w.variables; i++)
-		largest = fmax(largest, fabs(x.d[i]));
 	for (int i = 0; i < w.variables && largest > 0; i++)
-		coefficient[w.sum[i]] = x.d[i] / largest * (x.d[i] / largest);
+	{
+		double		part = x.d[i] / largest;
+
+		coefficient[w.sum[i]] = isfinite(part) && isfinite(largest) ? part * part : 1 / variance[w.sum[i]];
+		most = fmax(most, coefficient[w.sum[i]] * variance[w.sum[i]]);
+	}
+	for (int i = 0; i < w.variables && !pe_aggregate_is_linear(a); i++)
+		coefficient[w.sum[i]] = fmax(coefficient[w.sum[i]], LEAST_COST * most / variance[w.sum[i]]);
 }
 
 /* The shares that minimise sum_s c_s / l_s (PE_L1: c_s / l_s^2) are proportional to this; the least is the sum's square (cube). */
@@ -766,7 +793,7 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 	pe_aggregates_reference(sums, REFERENCE_ROWS, reference);
 	for (int i = 0; i < aggregates; i++)
 	{
-		gradient(sums, &aggregate[i], reference, coefficient);
+		gradient(sums, &aggregate[i], reference, variance, coefficient);
 		add_costs(sums, coefficient, variance, norm, cost);
 	}
 	for (size_t s = 0; s < count; s++)

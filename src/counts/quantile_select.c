@@ -105,22 +105,21 @@ pe_part_score(const void *argument, uint64_t position)
  * ------------------------------------------------------------------
  */
 
-/* The first position from low on with a distance of at least y; to + 1 if there is none. */
+/* The first position with a distance of at least y; to + 1 if there is none.  In as many steps, whatever the rows are. */
 static uint64_t
-first_with(const pe_part *part, uint64_t low, pe_i128 y)
+first_with(const pe_part *part, pe_i128 y)
 {
-	uint64_t	high = part->to + 1;
+	uint64_t	at = part->from;	/* all before it are less */
 
-	while (low < high)
+	for (uint64_t step = UINT64_C(1) << (63 - __builtin_clzll(part->to + 1 - part->from)); step > 0; step /= 2)
 	{
-		uint64_t	middle = low + (high - low) / 2;
+		uint64_t	last = at + step - 1;
+		bool		inside = last <= part->to;
+		bool		less = distance(part, inside ? last : part->to) < y;
 
-		if (distance(part, middle) >= y)
-			high = middle;
-		else
-			low = middle + 1;
+		at += step & -(uint64_t) (inside & less);
 	}
-	return low;
+	return at;
 }
 
 /* Positions first .. end - 1, of which `nearest` has the least score. */
@@ -139,7 +138,7 @@ runs_above(const pe_part *part, uint64_t first, pe_i128 least, pe_i128 step, pe_
 {
 	for (int j = 1; j <= RUNS_OF_SIDE; j++)
 	{
-		uint64_t	end = first_with(part, first, least + j * step);
+		uint64_t	end = first_with(part, least + j * step);
 
 		add_run(part, first, end, first, runs);
 		first = end;
@@ -153,7 +152,7 @@ runs_below(const pe_part *part, uint64_t end, pe_i128 least, pe_i128 step, pe_ru
 {
 	for (int j = 1; j <= RUNS_OF_SIDE; j++)
 	{
-		uint64_t	first = first_with(part, part->from, 1 - least - j * step);
+		uint64_t	first = first_with(part, 1 - least - j * step);
 
 		first = first < end ? first : end;
 		add_run(part, first, end, end - 1, runs);
@@ -174,7 +173,7 @@ step_of(const pe_part *part)
 void
 pe_part_runs(const pe_part *part, pe_runs *runs)
 {
-	uint64_t	zero = first_with(part, part->from, 0);
+	uint64_t	zero = first_with(part, 0);
 	pe_u128		above = zero <= part->to ? pe_part_score(part, zero) : 0;
 	pe_u128		below = zero > part->from ? pe_part_score(part, zero - 1) : 0;
 	pe_u128		least = zero > part->to || (zero > part->from && below < above) ? below : above;

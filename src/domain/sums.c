@@ -70,11 +70,13 @@ pe_number_place(const pe_number *number, double value, int32_t *u)
 void
 pe_sums_prepare(pe_sums *sums)
 {
+	sums->seen = 0;
 	for (int c = 0; c < sums->conditions; c++)
 	{
 		sums->named[c] = 0;
 		for (int i = 0; i < sums->condition[c].leaves; i++)
 			sums->named[c] |= UINT32_C(1) << sums->condition[c].leaf[i].attribute;
+		sums->seen |= sums->named[c];
 	}
 }
 
@@ -207,15 +209,24 @@ pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *number, size
 }
 
 /* ------------------------------------------------------------------
- * Rows of units as cells of one product: attributes, numbers (0: absent), conditions, and whether attributes
- * that drop no row have a cell
+ * Rows of units as cells of one product: attributes that span tables or that conditions look at, with whether they
+ * have a cell where they drop no row; then numbers, 0 if absent
  * ------------------------------------------------------------------
  */
 
-static bool
-drops(const pe_sums *sums, int attribute)
+/* The places of an attribute: its cells, and one for none where that does not drop the row; 0: no sum looks at it. */
+static uint32_t
+places_of_attribute(const pe_sums *sums, const pe_domain *domain, int a)
 {
-	return (sums->dropping >> attribute & 1) != 0;
+	if (a >= domain->attributes && (sums->seen >> a & 1) == 0)
+		return 0;
+	return (uint32_t) pe_attribute_cells(&domain->attribute[a]) + ((sums->dropping >> a & 1) == 0);
+}
+
+static uint32_t
+places_of_number(const pe_number *number)
+{
+	return 2 * (uint32_t) number->most + 2;
 }
 
 static bool
@@ -227,31 +238,21 @@ widen(pe_u128 *cells, uint32_t by)
 	return true;
 }
 
-static uint32_t
-places(const pe_number *number)
-{
-	return 2 * (uint32_t) number->most + 2;
-}
-
 pe_u128
-pe_sums_product(const pe_sums *sums, const pe_tables *tables)
+pe_sums_product(const pe_sums *sums, const pe_domain *domain)
 {
-	pe_u128		cells = pe_tables_product(tables);
-	bool		fits = cells > 0;
+	pe_u128		cells = 1;
+	bool		fits = true;
 
+	for (int a = 0; a < domain->attributes + domain->watched && fits; a++)
+	{
+		uint32_t	places = places_of_attribute(sums, domain, a);
+
+		fits = places == 0 || widen(&cells, places);
+	}
 	for (int n = 0; n < sums->numbers && fits; n++)
-		fits = widen(&cells, places(&sums->number[n]));
-	for (int c = 0; c < sums->conditions && fits; c++)
-		fits = widen(&cells, 2);
-	for (int a = 0; a < tables->attributes && fits; a++)
-		fits = drops(sums, a) || widen(&cells, 2);
+		fits = widen(&cells, places_of_number(&sums->number[n]));
 	return fits ? cells : 0;
-}
-
-static pe_u128
-append(pe_u128 number, uint32_t places, uint32_t place)
-{
-	return number * places + place;
 }
 
 static uint32_t
@@ -260,18 +261,23 @@ has_bit(const pe_sum_row *row, uint64_t bit)
 	return (row->has & bit) != 0;
 }
 
+/* A row whose attribute drops it has cell 0 of it; one that lacks a cell of another has the place behind them. */
 pe_u128
-pe_sums_number(const pe_sums *sums, const pe_tables *tables, const pe_sum_row *row)
+pe_sums_number(const pe_sums *sums, const pe_domain *domain, const pe_sum_row *row)
 {
-	pe_u128		number = pe_tables_number(tables, row->coordinate);
+	pe_u128		number = 0;
 
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
+	{
+		uint32_t	places = places_of_attribute(sums, domain, a);
+		bool		none = has_bit(row, PE_HAS_ATTRIBUTE(a)) == 0 && (sums->dropping >> a & 1) == 0;
+
+		if (places > 0)
+			number = number * places + (none ? places - 1 : (uint32_t) row->coordinate[a]);
+	}
 	for (int n = 0; n < sums->numbers; n++)
-		number = append(number, places(&sums->number[n]), (uint32_t) (row->number[n] + sums->number[n].most + 1) * has_bit(row, PE_HAS_NUMBER(n)));
-	for (int c = 0; c < sums->conditions; c++)
-		number = append(number, 2, has_bit(row, PE_HAS_CONDITION(c)));
-	for (int a = 0; a < tables->attributes; a++)
-		if (!drops(sums, a))
-			number = append(number, 2, has_bit(row, PE_HAS_ATTRIBUTE(a)));
+		number = number * places_of_number(&sums->number[n]) +
+			(uint32_t) (row->number[n] + sums->number[n].most + 1) * has_bit(row, PE_HAS_NUMBER(n));
 	return number;
 }
 
@@ -285,22 +291,26 @@ split(pe_u128 *number, uint32_t places)
 }
 
 void
-pe_sums_row(const pe_sums *sums, const pe_tables *tables, pe_u128 number, pe_sum_row *row)
+pe_sums_row(const pe_sums *sums, const pe_domain *domain, pe_u128 number, pe_sum_row *row)
 {
 	row->has = 0;
-	for (int a = tables->attributes - 1; a >= 0; a--)
-		if (drops(sums, a) || split(&number, 2) != 0)
-			row->has |= PE_HAS_ATTRIBUTE(a);
-	for (int c = sums->conditions - 1; c >= 0; c--)
-		row->has |= split(&number, 2) * PE_HAS_CONDITION(c);
 	for (int n = sums->numbers - 1; n >= 0; n--)
 	{
-		uint32_t	place = split(&number, places(&sums->number[n]));
+		uint32_t	place = split(&number, places_of_number(&sums->number[n]));
 
 		row->number[n] = place > 0 ? (int32_t) place - sums->number[n].most - 1 : 0;
 		row->has |= (uint64_t) (place > 0) * PE_HAS_NUMBER(n);
 	}
-	pe_tables_coordinates(tables, number, row->coordinate);
+	for (int a = domain->attributes + domain->watched - 1; a >= 0; a--)
+	{
+		uint32_t	places = places_of_attribute(sums, domain, a);
+		uint32_t	place = places > 0 ? split(&number, places) : 0;
+		bool		there = (sums->dropping >> a & 1) != 0 || place + 1 < places;
+
+		row->coordinate[a] = there ? (int32_t) place : 0;
+		row->has |= (uint64_t) (places > 0 && there) * PE_HAS_ATTRIBUTE(a);
+	}
+	row->has = pe_sums_conditions(sums, row->coordinate, row->has);
 }
 
 /* ------------------------------------------------------------------
@@ -422,8 +432,11 @@ is_sound(const pe_sums *sums, const pe_tables *tables, const pe_sum *sum)
 	static const uint8_t unused[sizeof(sum->unused)];
 	bool		one = sum->kind == PE_SUM_VALUE || sum->kind == PE_SUM_SQUARE || sum->kind == PE_SUM_GRID;
 	bool		two = sum->kind == PE_SUM_PRODUCT;
-	uint64_t	needs = (one || two ? PE_HAS_NUMBER(sum->a) : 0) | (two ? PE_HAS_NUMBER(sum->b) : 0);
+	uint64_t	needs;
 
+	if (sum->a >= PE_MAX_NUMBERS || sum->b >= PE_MAX_NUMBERS)
+		return false;
+	needs = (one || two ? PE_HAS_NUMBER(sum->a) : 0) | (two ? PE_HAS_NUMBER(sum->b) : 0);
 	if (sum->kind < PE_SUM_ONE || sum->kind > PE_SUM_GRID || memcmp(sum->unused, unused, sizeof(unused)) != 0 ||
 		(sum->kind == PE_SUM_UNITS) != (sum->most > 0) || sum->most < 0 || (sum->needs & ~known_bits(sums, tables)) != 0)
 		return false;

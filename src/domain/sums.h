@@ -24,7 +24,8 @@
  * the unit's own rows (units.h).
  *
  * Where rows of units are cut, two rows are equal if they are equal in all that any sum looks at: a row
- * stands as a cell of one product of attributes, numbers and conditions.
+ * stands as a cell of one product of numbers and attributes, those that conditions look at among them.  Not of the
+ * conditions themselves: how many rows of a unit differ must not depend on what is asked of their attributes.
  */
 #ifndef PE_DOMAIN_SUMS_H
 #define PE_DOMAIN_SUMS_H
@@ -93,7 +94,8 @@ typedef struct pe_sums
 	pe_number	number[PE_MAX_NUMBERS];
 	int			conditions;
 	pe_predicate condition[PE_MAX_CONDITIONS];
-	uint32_t	named[PE_MAX_CONDITIONS];	/* by each: the attributes that it looks at */
+	uint32_t	named[PE_MAX_CONDITIONS];	/* by each: the attributes that it looks at, */
+	uint32_t	seen;			/* and those of all together */
 	int32_t		sums;
 	pe_sum	   *sum;			/* of table t: sum[t] */
 } pe_sums;
@@ -101,7 +103,7 @@ typedef struct pe_sums
 /* What a row that is read becomes. */
 typedef struct pe_sum_row
 {
-	int32_t		coordinate[PE_MAX_ATTRIBUTES];	/* of the attributes that span tables; 0 where there is no cell */
+	int32_t		coordinate[PE_MAX_ATTRIBUTES];	/* of all attributes; 0 where there is no cell */
 	int32_t		number[PE_MAX_NUMBERS]; /* 0 where it is absent */
 	uint64_t	has;
 	bool		counts;
@@ -113,7 +115,7 @@ extern int32_t pe_sum_places(const pe_sums *sums, const pe_sum *sum);
 /* Moves the tables apart for the places that their cells have; false if they are too many. */
 extern bool pe_sums_place(const pe_sums *sums, pe_tables *tables);
 
-/* Fills named from the conditions. */
+/* Fills named and seen from the conditions. */
 extern void pe_sums_prepare(pe_sums *sums);
 
 /* The most that one row adds to a sum, as an absolute value, and by how many digits its products are shortened. */
@@ -136,11 +138,11 @@ extern void pe_sum_weigh(const pe_sums *sums, const pe_sum *sum, const int32_t *
 /* ---- Rows of units as cells of one product ---- */
 
 /* The cells of the product; 0 if there are more than PE_WIDE_CELLS. */
-extern pe_u128 pe_sums_product(const pe_sums *sums, const pe_tables *tables);
+extern pe_u128 pe_sums_product(const pe_sums *sums, const pe_domain *domain);
 
-/* The cell of a row, and back; counts is not in it. */
-extern pe_u128 pe_sums_number(const pe_sums *sums, const pe_tables *tables, const pe_sum_row *row);
-extern void pe_sums_row(const pe_sums *sums, const pe_tables *tables, pe_u128 number, pe_sum_row *row);
+/* The cell of a row, and back; counts is not in it, nor what no sum looks at. */
+extern pe_u128 pe_sums_number(const pe_sums *sums, const pe_domain *domain, const pe_sum_row *row);
+extern void pe_sums_row(const pe_sums *sums, const pe_domain *domain, pe_u128 number, pe_sum_row *row);
 
 /* ---- As bytes: tables with a selection (tables.h), then the sums.  pe_sums_read checks every field. ---- */
 extern size_t pe_sums_size(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate);

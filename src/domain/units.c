@@ -270,6 +270,14 @@ pe_units_sort(pe_units *units)
 }
 
 void
+pe_units_once(pe_units *units)
+{
+	if (!units->sorted)
+		pe_bug("units are counted once before they are sorted");
+	units->entries = units->wide_cells != 0 ? wide_keep_once(units->wide, units->entries) : narrow_keep_once(units->entry, units->entries);
+}
+
+void
 pe_units_merge(pe_units *units, pe_units *other)
 {
 	pe_units	sum;

@@ -169,6 +169,12 @@ pe_units_add_wide(pe_units *units, const uint64_t unit[2], pe_u128 cell, bool co
 /* Sorts by unit and cell and puts equal rows together. */
 extern void pe_units_sort(pe_units *units);
 
+/*
+ * Leaves one row of each unit in each cell, which counts if any of them does: what is chosen then
+ * are cells of a unit, and adds at most 1 to a cell.  Units are sorted.
+ */
+extern void pe_units_once(pe_units *units);
+
 /* Adds the rows of other, which is wiped and freed, to units; both sorted. */
 extern void pe_units_merge(pe_units *units, pe_units *other);
 

@@ -151,6 +151,26 @@ NAME(entries_are_sound)(const ROWS *entry, size_t entries, CELL cells)
 	return true;
 }
 
+/* Leaves of the rows of a unit in a cell one, which counts if any of them does, and returns how many entries are left. */
+static size_t
+NAME(keep_once)(ROWS *entry, size_t entries)
+{
+	size_t		kept = 0;
+
+	for (size_t i = 0; i < entries; i++)
+	{
+		ROWS		next = entry[i];
+
+		next.rows = 1;
+		next.counted = next.counted > 0;
+		if (kept > 0 && NAME(compare)(&entry[kept - 1], &next) == 0)
+			entry[kept - 1].counted |= next.counted;
+		else
+			entry[kept++] = next;
+	}
+	return kept;
+}
+
 /* SipHash(key, unit || cell || j), numbers with their high bytes first. */
 static void
 NAME(rank_row)(const uint64_t key[2], const ROWS *entry, uint64_t j, uint64_t rank[2])

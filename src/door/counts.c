@@ -91,7 +91,7 @@ static pe_u128
 cells_of_units(const pe_question *question)
 {
 	if (question->sums != NULL)
-		return pe_sums_product(question->sums, question->tables);
+		return pe_sums_product(question->sums, question->domain);
 	return question->tables != NULL ? pe_tables_product(question->tables) : 0;
 }
 
@@ -286,6 +286,8 @@ pe_door_answer(const pe_question *question, pe_charge_reply *reply)
 		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &c
 	};
 
+	if (question->sums != NULL && question->chosen == 0 && !pe_plan_is_of_sums(question->plan, question->sums))
+		elog(ERROR, "the plan was made for other sums than are read");
 	find_sizes(&c);
 	c.counts = pe_alloc(c.cells, sizeof(*c.counts));
 	pe_door_visit(&visit, reply);

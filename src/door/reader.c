@@ -88,6 +88,10 @@ pe_reader_make(const pe_accumulator *a, FunctionCallInfo fcinfo)
 		case PE_READ_AFFINE:
 			reader = pe_slope_reader(a, fcinfo);
 			break;
+		case PE_READ_KEYS:
+		case PE_READ_KEY_NAMES:
+			reader = pe_key_reader(a, fcinfo);
+			break;
 	}
 	reader->context = CurrentMemoryContext;
 	if (a->has_cut)

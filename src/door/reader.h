@@ -49,6 +49,7 @@ extern pe_reader *pe_reader_make(const pe_accumulator *a, FunctionCallInfo fcinf
 extern pe_reader *pe_cell_reader(const pe_accumulator *a, FunctionCallInfo fcinfo);
 extern pe_reader *pe_model_reader(const pe_accumulator *a, FunctionCallInfo fcinfo);
 extern pe_reader *pe_slope_reader(const pe_accumulator *a, FunctionCallInfo fcinfo);
+extern pe_reader *pe_key_reader(const pe_accumulator *a, FunctionCallInfo fcinfo);
 
 /* The base type of an argument. */
 extern Oid	pe_reader_type(FunctionCallInfo fcinfo, int argument);

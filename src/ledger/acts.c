@@ -102,7 +102,7 @@ static pe_statement dataset_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(
 
 /* Points that are too long to be read are told by their hash: only whether they are the same matters then. */
 static pe_statement attribute_value = {NULL, "SELECT pg_catalog.jsonb_build_object('type', type, 'kind', kind, 'cells', cells, 'outside', outside, "
-	"'nulls', nulls) || CASE WHEN last IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('last', last) END || CASE WHEN pg_catalog.length(points::text) <= 2000 THEN pg_catalog.jsonb_build_object('points', points) "
+	"'nulls', nulls) || CASE WHEN open THEN pg_catalog.jsonb_build_object('open', true) ELSE '{}' END || CASE WHEN last IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('last', last) END || CASE WHEN pg_catalog.length(points::text) <= 2000 THEN pg_catalog.jsonb_build_object('points', points) "
 	"ELSE pg_catalog.jsonb_build_object('points_sha256', "
 	"pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(points::text, 'UTF8')), 'hex')) END "
 "FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2", 2, {INT8OID, TEXTOID}};

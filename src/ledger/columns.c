@@ -292,13 +292,26 @@ parse_points(pe_dataset *dataset, pe_column *column, int count)
 			pe_point_of_datum(column->type, OidInputFunctionCall(input, column->points[i], parameter, -1));
 }
 
+/* What a declared column has without its cells. */
+static void
+bare_column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
+{
+	column->name = pe_row_text(row, "attribute");
+	column->type = attribute_type(dataset, column->name, pe_row_text(row, "type"));
+	column->open = pe_row_bool(row, "open");
+	column->bare = strcmp(pe_row_text(row, "kind"), "open") == 0;
+	if (pe_row_changed_here(row))
+		dataset->changed_here = true;
+}
+
 static void
 column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
 {
 	int			count;
 
-	column->name = pe_row_text(row, "attribute");
-	column->type = attribute_type(dataset, column->name, pe_row_text(row, "type"));
+	bare_column_of_row(dataset, row, column);
+	if (column->bare)
+		return;
 	column->points = pe_row_texts(row, "points", &count);
 	column->domain.kind = strcmp(pe_row_text(row, "kind"), "levels") == 0 ? PE_LEVELS : PE_BINS;
 	column->domain.outside = (pe_outside) pe_row_text(row, "outside")[0];
@@ -307,8 +320,6 @@ column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
 	column->ordered = pe_row_bool(row, "ordered");
 	if (!pe_type_key(column->type, &column->domain.key))
 		elog(ERROR, "type of attribute \"%s\" is not supported", column->name);
-	if (pe_row_changed_here(row))
-		dataset->changed_here = true;
 	parse_points(dataset, column, count);
 	if (pe_attribute_prepare(&column->domain) != PE_DOMAIN_OK)
 		elog(ERROR, "attribute \"%s\" of dataset \"%s\" is stored wrongly", column->name, dataset->name);
@@ -323,6 +334,18 @@ check_not_repeated(char **names, int which)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("attribute \"%s\" is given twice", names[which])));
+}
+
+/* A column without cells is no attribute yet. */
+static void
+check_has_cells(const pe_dataset *dataset, const pe_row *row)
+{
+	if (strcmp(pe_row_text(row, "kind"), "open") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of dataset \"%s\" has neither levels nor bins", pe_row_text(row, "attribute"), dataset->name),
+				 errdetail("It is open: dp.keys and dp.bounds may look for its values, and nothing else can be asked of it."),
+				 errhint("The owner can declare its levels or bins with dp.add_attribute, for instance those that dp.keys has found.")));
 }
 
 static pe_row *
@@ -364,6 +387,7 @@ find_attributes(const pe_dataset *dataset, char **names, int count)
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", names[i], dataset->name),
 					 errhint("SELECT * FROM dp.describe(%s) lists what may be asked.", quote_literal_cstr(dataset->name))));
+		check_has_cells(dataset, row);
 		rows = lappend(rows, row);
 	}
 	return rows;
@@ -398,11 +422,34 @@ pe_column_find(pe_dataset *dataset, const char *name, pe_column *column)
 	memset(column, 0, sizeof(*column));
 	if (row == NULL)
 		return false;
+	check_has_cells(dataset, row);
 	pe_access_begin(&access);
 	MemoryContextSwitchTo(here);
 	column_of_row(dataset, row, column);
 	pe_access_end(&access);
 	return true;
+}
+
+void
+pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column)
+{
+	pe_row	   *row = find_attribute(dataset, name);
+	MemoryContext here = CurrentMemoryContext;
+	pe_access	access;
+
+	if (row == NULL || !pe_row_bool(row, "open"))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("column \"%s\" of dataset \"%s\" is not open", name, dataset->name),
+				 errdetail("Nobody may look for values that the owner of the table has neither listed nor opened."),
+				 errhint("The owner can open it: dp.add_attribute(%s, %s, open => true).",
+						 quote_literal_cstr(dataset->name), quote_literal_cstr(name))));
+	memset(column, 0, sizeof(*column));
+	pe_access_begin(&access);	/* the type is named as it was when it was declared */
+	MemoryContextSwitchTo(here);
+	bare_column_of_row(dataset, row, column);
+	pe_access_end(&access);
+	check_declared_columns(dataset);
 }
 
 void
@@ -455,8 +502,11 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 					  const pe_attribute *domain, char **points, bool ordered,
 					  const char *outside, const char *nulls)
 {
-	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2", 2,
+	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND kind <> 'open'", 2,
 	{INT8OID, TEXTOID}};
+	static pe_statement complete = {NULL, "UPDATE dp_ledger.attribute SET type = $3, kind = $4, points = $5, ordered = $6, cells = $7, "
+		"outside = $8, nulls = $9, last = $10 WHERE dataset_id = $1 AND attribute = $2", 10,
+	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, TEXTOID}};
 	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
 		"cells, outside, nulls, last) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9, $10 "
 		"FROM dp_ledger.attribute WHERE dataset_id = $1", 10,
@@ -487,7 +537,34 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("attribute \"%s\" of dataset \"%s\" already exists", attribute, dataset->name),
 				 errhint("A declaration is public and final; to change it, drop the dataset and register it again.")));
-	pe_access_write(&insert, values, bins ? NULL : "         n");
+	if (pe_access_write(&complete, values, bins ? NULL : "         n") == 0)	/* it was not open */
+		pe_access_write(&insert, values, bins ? NULL : "         n");
+	pe_access_end(&access);
+	pe_act_end(&act, NULL);
+}
+
+void
+pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *type)
+{
+	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND open", 2,
+	{INT8OID, TEXTOID}};
+	static pe_statement open = {NULL, "UPDATE dp_ledger.attribute SET open = true WHERE dataset_id = $1 AND attribute = $2", 2,
+	{INT8OID, TEXTOID}};
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
+		"cells, outside, nulls, open) SELECT $1, $2, count(*) + 1, $3, 'open', '{}', false, 0, 'drop', 'drop', true "
+		"FROM dp_ledger.attribute WHERE dataset_id = $1", 3, {INT8OID, TEXTOID, TEXTOID}};
+	Datum		values[3] = {Int64GetDatum(dataset->id), CStringGetTextDatum(attribute), CStringGetTextDatum(type)};
+	pe_act		act;
+	pe_access	access;
+
+	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, "add_attribute", attribute);
+	pe_access_begin(&access);
+	if (pe_access_write(&present, values, NULL) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("column \"%s\" of dataset \"%s\" is open already", attribute, dataset->name)));
+	if (pe_access_write(&open, values, NULL) == 0)	/* it has no levels or bins */
+		pe_access_write(&insert, values, NULL);
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }

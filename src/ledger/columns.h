@@ -18,6 +18,8 @@ typedef struct pe_column
 	char	  **points;			/* levels or edges, as text in the column's type */
 	int			cells;
 	bool		ordered;		/* the points ascend in the order of the type */
+	bool		open;			/* dp.keys may look for its values */
+	bool		bare;			/* and neither levels nor bins are declared: there are no cells, and no domain */
 	pe_attribute domain;
 } pe_column;
 
@@ -43,13 +45,17 @@ extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
 /*
  * The declared attributes of these names, in this order, with prepared domains.
  * 42704 for an unknown one, 22023 for a repeated one, 55000 for one whose column
- * is no longer what was declared, or if the unit's or the private one is not.  With names NULL: all, in the order declared.
+ * is no longer what was declared, or that has neither levels nor bins, or if the unit's or the private one is not.
+ * With names NULL: all, in the order declared, and those without cells too.
  * Sets dataset->changed_here if one was declared by the open transaction.
  */
 extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);
 
 /* The same for one name; false if it is not declared. */
 extern bool pe_column_find(pe_dataset *dataset, const char *name, pe_column *column);
+
+/* The open column of this name, with its domain if it has one; 42501 if there is none, 55000 as of the others. */
+extern void pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column);
 
 /* 55000 if a column is no longer of the type that it was loaded with, or the unit's or the private one not what was declared. */
 extern void pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count);
@@ -79,5 +85,10 @@ extern void pe_column_bounds(const pe_column *column, double *lower, double *upp
 extern void pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,
 								  const pe_attribute *domain, char **points, bool ordered,
 								  const char *outside, const char *nulls);
+
+/*
+ * Opens a column, likewise.  It stays open, with the levels or bins that are declared before or later; 42710 if it is open already.
+ */
+extern void pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *type);
 
 #endif

@@ -97,6 +97,13 @@ pe_noise_stderr_of(pe_accounting accounting, pe_u128 sensitivity, int64_t nano)
 }
 
 bool
+pe_noise_gaussian_law(const pe_noise *noise, pe_u128 *p, uint64_t *q)
+{
+	return noise->accounting != PE_PURE && noise->lattice == 0 && !noise->rounded &&
+		pe_gaussian_calibrate(noise->accounting, noise->sensitivity << (2 * gaussian_shift(noise)), noise->nano, p, q);
+}
+
+bool
 pe_noise_is_served(pe_accounting accounting, pe_u128 sensitivity, int64_t nano)
 {
 	pe_u128		p;
@@ -190,6 +197,21 @@ pe_noise_draw_fine(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano, p
 	pe_noise	noise = take(allowance, sensitivity, nano, 1);
 
 	pe_noise_release(&noise, exact, count, released);
+}
+
+pe_noise_parts *
+pe_noise_begin_parts(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano)
+{
+	pe_noise_parts *parts = pe_alloc(1, sizeof(*parts));
+
+	parts->noise = take(allowance, sensitivity, nano, 1);
+	return parts;
+}
+
+void
+pe_noise_draw_part(const pe_noise_parts *parts, pe_i128 *exact, size_t count, int64_t *released)
+{
+	pe_noise_release(&parts->noise, exact, count, released);
 }
 
 void

@@ -41,6 +41,12 @@ extern double pe_noise_stderr_of(pe_accounting accounting, pe_u128 sensitivity, 
 /* A release is in units of 2^-shift of the answers. */
 extern int pe_noise_shift(const pe_noise *noise);
 
+/*
+ * Gaussian noise as it is drawn, in the units of a release: discrete, sigma^2 = p/q.  False where the noise is Laplace, is rounded, or
+ * cannot be calibrated.
+ */
+extern bool pe_noise_gaussian_law(const pe_noise *noise, pe_u128 *p, uint64_t *q);
+
 /* Whether the samplers serve it. */
 extern bool pe_noise_is_served(pe_accounting accounting, pe_u128 sensitivity, int64_t nano);
 
@@ -75,6 +81,15 @@ typedef struct pe_noise_vector
 
 extern void pe_noise_draw_vectors(pe_allowance *allowance, const pe_noise_vector *vector, size_t vectors, int64_t nano,
 								  pe_i128 *exact, int64_t *released);
+
+/*
+ * The same for one vector that comes in parts: nano is taken once, at the beginning.  The sensitivity is that of
+ * the whole vector, and the caller has shown that the parts make one up.
+ */
+typedef struct pe_noise_parts pe_noise_parts;
+
+extern pe_noise_parts *pe_noise_begin_parts(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano);
+extern void pe_noise_draw_part(const pe_noise_parts *parts, pe_i128 *exact, size_t count, int64_t *released);
 
 /* The same, rounded to whole numbers, which is post-processing: at most 1/8 more of variance. */
 extern void pe_noise_draw(pe_allowance *allowance, pe_u128 sensitivity, int64_t nano,

@@ -17,6 +17,11 @@ struct pe_noise
 	bool		rounded;		/* noisy sums lose digits that say nothing, so that large ones fit (noise.c) */
 };
 
+struct pe_noise_parts
+{
+	pe_noise	noise;
+};
+
 /*
  * Adds the noise to count exact answers, which are wiped: pe_gaussian_release or pe_laplace_release.
  * released is in units of 2^-pe_noise_shift.

@@ -21,6 +21,7 @@
  *	  model		fit/fit.h and the file of its method; of an (epsilon, delta) method fit/fit.h
  *	  minimum	minimum/minimum.h and the file of its method
  *	  quantiles	counts/quantile_select.h
+ *	  keys		keys that nobody has listed, above a threshold: counts/keys.h
  *
  * Everything in a plan is public; it depends on no row.
  */
@@ -29,6 +30,8 @@
 
 #include "accounting/cost.h"
 #include "counts/quantile_select.h"
+#include "domain/sums.h"
+#include "domain/keys.h"
 #include "fit/fit.h"
 #include "minimum/minimum.h"
 #include "noise/noise.h"
@@ -121,6 +124,12 @@ extern pe_plan_status pe_plan_of_minimum(const pe_plan_ask *ask, pe_minimum_prob
 extern pe_plan_status pe_plan_of_quantiles(const pe_plan_ask *ask, const pe_plan_rules *rules, pe_quantile_problem *problem,
 										   pe_plan **plan, const char **what);
 
+/*
+ * Of keys: rules' max_rows is how many keys of a unit count, each once; delta is charged, and ask's delta is the one at which
+ * epsilon is meant.  PE_PLAN_COST also where accounting is pure, or delta is below 1e-18.
+ */
+extern pe_plan_status pe_plan_of_keys(const pe_plan_ask *ask, const pe_plan_rules *rules, double delta, pe_plan **plan);
+
 /* The least cost in nano-units that counts by dawa can divide. */
 extern int64_t pe_plan_least_dawa(void);
 
@@ -139,6 +148,10 @@ extern double pe_plan_epsilon(const pe_plan *plan);
 /* The noise on counts, and its sensitivity (squared where rho is counted); NULL and 0 of other kinds, which draw several times. */
 extern const pe_noise *pe_plan_noise(const pe_plan *plan);
 extern pe_u128 pe_plan_sensitivity(const pe_plan *plan);
+
+/* Of keys: tau in units of 2^-pe_noise_shift of the noise, and the noise of each count; NULL of other kinds. */
+extern int64_t pe_plan_key_threshold(const pe_plan *plan);
+extern const pe_noise *pe_plan_key_noise(const pe_plan *plan);
 
 /* The standard deviation of the noise on counts if the plan cost nano instead. */
 extern double pe_plan_stderr_at(const pe_plan *plan, int64_t nano);
@@ -172,6 +185,9 @@ extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *r
  */
 extern void pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128 *exact, int64_t *released, void (*hold) (void));
 
+/* Whether its parts are these sums, with their bounds and cells: the door asks it before it charges. */
+extern bool pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums);
+
 /* The numbers that a plan of sums draws: those of the strategies of all parts, one after the other. */
 extern int64_t pe_plan_rows(const pe_plan *plan);
 
@@ -181,5 +197,22 @@ extern void pe_plan_select_quantiles(const pe_plan *plan, const int64_t *count, 
 /* pe_fit_run and pe_minimum_run on what the plan was made for.  covariance: of fit.h, NULL if it is not asked for. */
 extern void pe_plan_fit(const pe_plan *plan, pe_source *source, double *w, double *covariance);
 extern void pe_plan_minimise(const pe_plan *plan, const pe_affine *f, double *x);
+
+/*
+ * A run of a plan of keys, in parts with disjoint keys; its cost is taken once.  Each slot with a count above 0 has a key
+ * and what it adds up to for all rows; others have none.  Draws for all slots, and leaves of the keys that pass at
+ * most `most` in passed; returns how many.  Polls nowhere.
+ */
+typedef struct pe_plan_key_run pe_plan_key_run;
+
+typedef struct pe_released_key
+{
+	pe_u128		number;
+	int64_t		value;			/* the noisy count, in units of 2^-pe_noise_shift */
+} pe_released_key;
+
+extern pe_plan_key_run *pe_plan_begin_keys(const pe_plan *plan);
+extern size_t pe_plan_draw_keys(const pe_plan_key_run *run, const pe_key_count *slot, size_t slots, pe_released_key *passed, size_t most);
+extern void pe_plan_end_keys(pe_plan_key_run *run);
 
 #endif

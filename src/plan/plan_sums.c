@@ -185,6 +185,17 @@ pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums *sums, pe_plan **made
 	return pe_plan_end(plan, nano);
 }
 
+bool
+pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
+{
+	bool		same = plan->kind == &sums_kind && plan->parts == sums->sums;
+
+	for (int i = 0; same && i < plan->parts; i++)
+		same = plan->part[i].bound >= pe_sum_bound(sums, &sums->sum[i]) && plan->part[i].is_signed == pe_sum_is_signed(&sums->sum[i]) &&
+			plan->part[i].cells == sums->sum[i].most;
+	return same;
+}
+
 int64_t
 pe_plan_rows(const pe_plan *plan)
 {

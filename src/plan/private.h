@@ -32,6 +32,7 @@ struct pe_plan
 	bool		approximate;	/* an (epsilon, delta) method: nano is of its epsilon */
 	int64_t		nano;			/* what the draws are calibrated to, or divide */
 	double		delta;
+	int64_t		delta_atto;		/* of keys: charged, in 1e-18 */
 	pe_plan_rules rules;
 	const pe_strategy *strategy;
 	pe_noise	noise;			/* of the strategy; of blocks, that of one with D = 1 and the whole share */

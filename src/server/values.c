@@ -242,6 +242,83 @@ pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *siz
 	}
 }
 
+/* Whether a value of variable length is longer than keys are, as it is stored: known without fetching it. */
+static bool
+exceeds_keys(Oid type, Datum value)
+{
+	return type != UUIDOID && toast_raw_datum_size(value) - VARHDRSZ > PE_KEY_MOST;
+}
+
+/* Without zeros behind, as 1 and 1.00 are one number. */
+static void
+digits_of_numeric(Datum value, const char **data, uint32 *size)
+{
+	char	   *digits = DatumGetCString(DirectFunctionCall1(numeric_out, DirectFunctionCall1(numeric_trim_scale, value)));
+
+	*data = digits;
+	*size = strlen(digits);
+}
+
+bool
+pe_key_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size)
+{
+	pe_key		key;
+	double		number;
+
+	if (!pe_type_key(type, &key))
+		elog(ERROR, "type %u has no keys", type);
+	if ((key == PE_KEY_BYTES && exceeds_keys(type, value)) || !pe_datum_is_finite(type, value))
+		return false;
+	*data = (const char *) room;
+	*size = sizeof(*room);
+	if (key == PE_KEY_INT)
+		*room = int_of_datum(type, value);
+	else if (key == PE_KEY_FLOAT)
+	{
+		number = float_of_datum(type, value) + 0.0; /* -0 and 0 are one number */
+		memcpy(room, &number, sizeof(number));
+	}
+	else if (type == NUMERICOID)
+		digits_of_numeric(value, data, size);
+	else
+		bytes_of_datum(type, value, data, size);
+	return *size <= PE_KEY_MOST;
+}
+
+static Datum
+datum_of_word(Oid type, pe_key key, const char *bytes)
+{
+	int64		word;
+	double		number;
+
+	if (key == PE_KEY_FLOAT)
+	{
+		memcpy(&number, bytes, sizeof(number));
+		return type == FLOAT4OID ? Float4GetDatum((float4) number) : Float8GetDatum(number);
+	}
+	memcpy(&word, bytes, sizeof(word));
+	return type_is_enum(type) ? ObjectIdGetDatum((Oid) word) : pe_datum_of_int(type, word);
+}
+
+Datum
+pe_datum_of_key(Oid type, const char *bytes, uint32 size)
+{
+	pe_key		key;
+	pg_uuid_t  *uuid;
+
+	if (!pe_type_key(type, &key) || (key != PE_KEY_BYTES && size != sizeof(int64)) || (type == UUIDOID && size != UUID_LEN))
+		elog(ERROR, "the bytes of a key are of another type");
+	if (key != PE_KEY_BYTES)
+		return datum_of_word(type, key, bytes);
+	if (type == NUMERICOID)
+		return DirectFunctionCall3(numeric_in, CStringGetDatum(pnstrdup(bytes, size)), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	if (type != UUIDOID)
+		return PointerGetDatum(cstring_to_text_with_len(bytes, size));
+	uuid = palloc(sizeof(*uuid));
+	memcpy(uuid->data, bytes, UUID_LEN);
+	return UUIDPGetDatum(uuid);
+}
+
 /*
  * Whether a text is stored out of line or compressed, and longer than all levels:
  * it is none of them, and to fetch it would take a time that its length shows.

@@ -8,6 +8,7 @@
 #include "lib/stringinfo.h"
 
 #include "domain/domain.h"
+#include "domain/keys.h"
 
 /*
  * The kind of key that values of a type become; false if the type cannot be an
@@ -41,6 +42,16 @@ extern bool pe_type_is_unit(Oid type);
  * accepts; data lies in the value, in *room or in the current memory context.
  */
 extern void pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size);
+
+/*
+ * The bytes that a key of a column that nobody has listed is known by (domain/keys.h); false for a value that is no
+ * key: NaN, an infinity, or one of more than PE_KEY_MOST bytes (a text as it is stored, a number in digits), which is
+ * not fetched.  type is a base type that pe_type_key accepts; data lies in the value, in *room or in the current memory context.
+ */
+extern bool pe_key_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size);
+
+/* The value of a key, in the current memory context; an error if the bytes are none of the type. */
+extern Datum pe_datum_of_key(Oid type, const char *bytes, uint32 size);
 
 /*
  * A value as a number, for a model: the nearest double, dates and times in their

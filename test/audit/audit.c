@@ -33,7 +33,8 @@
  *
  * What private models are made of is audited in the same way (fits.h), with fewer draws,
  * and whole fits on tables of a few rows, with a few; so are the minimisation of piecewise
- * affine functions (minima.h), counts by way of a private partition (dawa.h) and strategies of blocks (blocks.h).  How
+ * affine functions (minima.h), counts by way of a private partition (dawa.h), strategies of blocks (blocks.h) and keys that
+ * nobody has listed (keys.h).  How
  * often whole fits read the rows is compared between neighbours (passes.h).
  *
  * The random bytes are those of the shim's reproducible stream, begun anew for
@@ -571,6 +572,8 @@ at_most(uint64_t draws, uint64_t most)
 	return draws < most ? draws : most;
 }
 
+#include "keys.h"
+
 /* The mechanism that was asked for alone; NULL: all. */
 static const char *only;
 
@@ -662,6 +665,8 @@ main(int argc, char **argv)
 		audit_perturbed(only != NULL ? (int) draws : PERTURBED_DRAWS);
 	if (only == NULL || strcmp(only, "passes") == 0)
 		audit_passes();
+	if (only == NULL || strcmp(only, "keys") == 0)
+		audit_keys(draws);
 	printf("# planted faults, at most %d draws, 10^7 where a few percent are missing\n", FAULT_DRAWS);
 	for (int i = 0; i < lengthof(faults); i++)
 		if (only == NULL || strcmp(only, faults[i].of.mechanism->name) == 0)

@@ -36,9 +36,10 @@ ask_ok($node, 'new_name', q{SELECT FROM dp.histogram('people', 'sex', rho => 0.0
 # a table that changed its owner after it was registered
 $node->safe_psql('postgres', 'CREATE ROLE giver LOGIN; CREATE ROLE taker LOGIN; GRANT CREATE ON SCHEMA public TO giver, taker');
 ask_ok($node, 'giver', q{
-	CREATE TABLE given (b boolean);
+	CREATE TABLE given (b boolean, t text);
 	SELECT dp.create_dataset('given', 'given', 10);
 	SELECT dp.add_attribute('given', 'b');
+	SELECT dp.add_attribute('given', 'b', open => true), dp.add_attribute('given', 't', open => true);
 	SELECT dp.grant_budget('given', 'ann', 5)});
 $node->safe_psql('postgres', 'ALTER TABLE given OWNER TO taker');
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('given', 'b', rho => 0.001)});

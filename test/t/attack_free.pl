@@ -225,9 +225,9 @@ ledger_ok($node, '[61] who pays');
 
 # Every function, by what it may cost; a function that is in no list is a question to whoever added it.
 my %kind = (
-	(map { $_ => 'charges' } qw(histogram measure rows_per_unit fit minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
+	(map { $_ => 'charges' } qw(histogram measure aggregate rows_per_unit fit keys bounds minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
 	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges grant_budget revoke_budget verify_ledger attest expire_release move_dataset)),
-	(map { $_ => 'free' } qw(advise quote quote_fit quote_minimum quote_queries describe spent answer cells quantile quantile_text combine publish predict predict_row drop_model optimize compare strategy_matrix
+	(map { $_ => 'free' } qw(advise quote quote_aggregate quote_fit quote_minimum quote_queries describe spent answer cells quantile quantile_text combine publish predict predict_row drop_model optimize compare strategy_matrix
 		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen
 		visible_acts visible_budgets visible_charges visible_models visible_releases)),
 	(map { $_ => 'of rows that the caller may read' } qw(read_rows read_rows_add read_rows_combine read_rows_final solve_max_affine)));

@@ -49,6 +49,8 @@ ask_ok($node, 'curator', qq{
 	SELECT dp.create_dataset('crossed', 'crossed', 1e4), dp.add_attribute('crossed', 'c', '{@{[ join ',', 0 .. 99 ]}}'),
 		dp.add_attribute('crossed', 'd', '{@{[ join ',', 0 .. 9 ]}}'), dp.grant_budget('crossed', 'ann', 1e4);
 	SELECT dp.add_attribute('people', n, -1, 1, 1) FROM unnest('{v,a}'::name[]) n;
+	SELECT dp.add_attribute('united', 'c', open => true);
+	SELECT dp.add_attribute('people', n, open => true) FROM unnest('{c,id}'::name[]) n;
 	SELECT dp.grant_budget('people', 'dan', 1e3, accounting => 'pure', overcommit => true);
 	SELECT dp.create_dataset('offers', 'offers', 1e4, neighbours => 'values', private_column => 'b', max_change => 0.01);
 	SELECT dp.add_attribute('offers', 'a', -1, 1, 1), dp.grant_budget('offers', 'ann', 1e4)});
@@ -61,6 +63,8 @@ my %question = (
 	histogram => [ 'ann', sub { return "dp.histogram('people', 'c', @{[ cost() ]})" } ],
 	rows_per_unit => [ 'ann', sub { return "dp.rows_per_unit('sized', 4, @{[ cost() ]})" } ],
 	dawa => [ 'dan', sub { return "dp.histogram('people', 'c', @{[ cost('epsilon') ]}, method => 'dawa')" } ],
+	keys => [ 'ann', sub { return "dp.keys('people', 'c', @{[ cost() ]}, delta => 1e-12)" } ],
+	bounds => [ 'ann', sub { return "dp.bounds('people', 'id', @{[ cost() ]})" } ],
 	fit => [ 'ann', sub { return "dp.fit('people', 'linear_regression', 'v', '{a}', 'one_pass', @{[ cost() ]})" } ],
 	minimize_max_affine => [ 'ann', sub { return "dp.minimize_max_affine('offers', '{a}', 'b', '{-1}', '{1}', @{[ cost() ]})" } ]);
 
@@ -91,10 +95,15 @@ my $narrow = pack('q<4', @counts);
 my @moment = split /,/, ask_ok($node, 'curator', q{SELECT array_to_string(test_sums(
 	dp_internal.read_rows(test_pass(test_spec(1, 0, false), 'moment', 1), NULL, 0, v, a)), ',') FROM people});
 my @offset = split /,/, ask_ok($node, 'curator', q{SELECT string_agg(test_offset(b, test_unit(0.01)), ',') FROM (SELECT b FROM offers LIMIT 4) o});
+my @range_counts = (@counts[0, 1], $counts[2] + $counts[3]);
 my %exact = (
 	histogram => [ $narrow, wide(@counts) ],
 	dawa => [ $narrow, wide(@counts) ],
 	rows_per_unit => [ $narrow, wide(@counts) ],
+	# a count stands behind the number of its key, in an order that the number decides; as exact answers they are wide
+	keys => [ map { "\0" . pack('q<', $_) } @counts ],
+	# ids from 2^16 to 2^17, to 2^18, and to 2^19
+	bounds => [ pack('q<3', @range_counts), wide(@range_counts) ],
 	fit => [ wide(@moment[0 .. 2]) ],
 	minimize_max_affine => [ wide(@offset) ]);
 
@@ -122,6 +131,7 @@ wiped('ann', 'laplace_solution', sub { return "dp.minimize_max_affine('offers', 
 	wide(@offset), pack('d<4', @below), pack('d<4', map { -$_ } @below));
 wiped('ann', 'cumulative counts', sub { return "dp.histogram('people', 'c', 'prefix', @{[ cost() ]})" }, @{ $exact{histogram} });
 wiped('ann', 'a predicate', sub { return "dp.histogram('people', 'c', @{[ cost() ]}, predicate => 'a >= -1')" }, @{ $exact{histogram} });
+wiped('ann', 'keys of units', sub { return "dp.keys('united', 'c', @{[ cost() ]}, delta => 1e-12)" }, @{ $exact{keys} });
 wiped('ann', 'units', sub { return "dp.histogram('united', 'c', @{[ cost() ]})" }, @{ $exact{histogram} });
 # tables, one for each attribute, and what blocks make of them: each count times the cells, less all rows
 my $tables = q{'crossed', '{c,d}', 'identity(c) + identity(d)'};

@@ -51,7 +51,8 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE cube AS SELECT i % 20 AS a, i / 3 % 20 AS b, i / 7 % 20 AS c FROM generate_series(1, 300) i;
 	SELECT dp.create_dataset('cube', 'cube', 20);
 	SELECT dp.add_attribute('cube', 'a', 0, 20, 20), dp.add_attribute('cube', 'b', 0, 20, 20), dp.add_attribute('cube', 'c', 0, 20, 20);
-	SELECT dp.grant_budget('cube', 'ann', 8)});
+	SELECT dp.grant_budget('cube', 'ann', 8);
+	SELECT dp.add_attribute('people', 'age', open => true)});
 
 # the server's clock
 sub now
@@ -75,6 +76,8 @@ my %question = (
 	histogram => $ask,
 	measure => q{SELECT plan FROM dp.measure('cube', '{a,b,c}', 'marginals(2)', rho => 0.0001, fresh => true);},
 	rows_per_unit => q{SELECT count(*) FROM dp.rows_per_unit('visits', 5, rho => 0.0001, fresh => true);},
+	keys => q{SELECT count(*) >= 0 FROM dp.keys('people', 'age', rho => 0.0001, delta => 1e-13, fresh => true);},
+	bounds => q{SELECT count(*) FROM dp.bounds('people', 'age', rho => 0.0001, fresh => true);},
 	fit => q{SELECT count(*) FROM dp.fit('people', 'linear_regression', 'age', '{sex}', 'one_pass', rho => 0.0001, fresh => true);},
 	minimize_max_affine => q{SELECT count(*) FROM dp.minimize_max_affine('offers', '{a}', 'b', '{-1}', '{1}', rho => 0.0001, fresh => true);});
 my $load = bench($node, 'bob', q{SELECT count(*) FROM dp.histogram('people', 'sex', rho => 0.000001, fresh => true)}, clients => 4, times => 200);

@@ -211,6 +211,38 @@ affine_spec(int64_t most)
 	return spec;
 }
 
+static bytes
+keys_spec(bool of_units, uint32_t range, uint32_t ranges)
+{
+	const pe_key_spec keys = {.of_units = of_units, .range = range, .ranges = ranges, .limit = 1000};
+	bytes		spec = new_specification(PE_READ_KEYS, sizeof(keys));
+
+	memcpy(spec.data + PE_READING_HEAD, &keys, sizeof(keys));
+	return spec;
+}
+
+/* The bytes of a key. */
+#define KEY_NUMBERS 7
+
+/* Of two keys of those that rows have. */
+static bytes
+key_names_spec(const pe_cut *cut)
+{
+	pe_u128		number[2];
+	pe_unit_keys keys;
+	pe_key_secret secret;
+	bytes		spec = new_specification(PE_READ_KEY_NAMES, sizeof(number));
+
+	pe_unit_keys_init(&keys, cut);
+	pe_key_secret_init(&secret, &keys);
+	for (int i = 0; i < 2; i++)
+		number[i] = pe_key_number(&secret, &"abcdefg"[i], 1);
+	if (number[0] > number[1])
+		number[1] = pe_key_number(&secret, "a", 1), number[0] = pe_key_number(&secret, "b", 1);
+	memcpy(spec.data + PE_READING_HEAD, number, sizeof(number));
+	return spec;
+}
+
 /* ------------------------------------------------------------------
  * Kinds, and random rows of them
  * ------------------------------------------------------------------
@@ -219,8 +251,10 @@ affine_spec(int64_t most)
 typedef enum kind
 {
 	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SUMS_OF_CLIPPED_UNITS, SLOPES,
-	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, KINDS
+	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, KEYS, KEYS_OF_UNITS, KEY_NAMES, KINDS
 } kind;
+
+static const pe_cut a_cut = {.key = {1, 2, 3}, .limit = 8, .max_rows = 2, .range = 0, .ranges = 1};
 
 static bytes
 spec_of(kind k)
@@ -245,6 +279,11 @@ spec_of(kind k)
 		case ROWS:
 		case ROWS_OF_UNITS:
 			return model_spec(false, false);
+		case KEYS:
+		case KEYS_OF_UNITS:
+			return keys_spec(k == KEYS_OF_UNITS, 0, 1);
+		case KEY_NAMES:
+			return key_names_spec(&a_cut);
 		default:
 			return affine_spec(1000);
 	}
@@ -254,10 +293,8 @@ static bool
 is_cut(kind k)
 {
 	return k == UNITS || k == ROWS_OF_UNITS || k == SUMS_OF_UNITS || k == SUMS_OF_CLIPPED_UNITS ||
-		k == TABLES_OF_UNITS || k == TABLES_OF_WIDE_UNITS || k == SIZES;
+		k == TABLES_OF_UNITS || k == TABLES_OF_WIDE_UNITS || k == SIZES || k == KEYS || k == KEYS_OF_UNITS || k == KEY_NAMES;
 }
-
-static const pe_cut a_cut = {.key = {1, 2, 3}, .limit = 8, .max_rows = 2, .range = 0, .ranges = 1};
 
 static void
 begin(pe_accumulator *a, kind k)
@@ -332,6 +369,10 @@ add(pe_accumulator *a, int number)
 			return;
 		case PE_READ_TABLES:
 			add_table_row(a, number, unit);
+			return;
+		case PE_READ_KEYS:
+		case PE_READ_KEY_NAMES:
+			pe_accumulator_add_key(a, unit, &"abcdefg"[number % KEY_NUMBERS], 1, number % 5 > 0);
 			return;
 	}
 }
@@ -507,6 +548,75 @@ test_unsound_sizes(void **unused)
 		assert_int_equal(pe_reading_read(spec.data, spec.size), 0);
 		pe_free(spec.data);
 	}
+}
+
+/* Keys that no scan has: number 0, too large, of another range, without a count or with one that no table has; keys out of order, or too long. */
+static void
+test_unsound_keys(void **unused)
+{
+	const pe_u128 key = (pe_u128) 9 << 100;	/* in range 0 of 2 */
+	const pe_key_count unsound[] = {
+		{0, 1}, {PE_KEY_NUMBERS, 1}, {~(pe_u128) 0, 1}, {key | (pe_u128) 1 << 119, 1}, {key, 0}, {key, PE_KEY_ROWS + 1}, {key, UINT64_MAX}
+	};
+	bytes		spec = keys_spec(false, 0, 2);
+	pe_key_spec wrong[] = {{2, 0, 1, 0, 9}, {0, 1, 1, 0, 9}, {0, 0, 0, 0, 9}, {0, 0, 1, 1, 9}, {0, 0, 1, 0, 0}, {0, 0, 1, 0, UINT64_MAX}};
+	pe_u128		numbers[] = {key, key};
+	pe_accumulator a;
+
+	(void) unused;
+	for (int i = -1; i < lengthof(unsound); i++)
+	{
+		const pe_key_count entry = i < 0 ? (pe_key_count) {key, 1} : unsound[i];
+		bytes		state;
+
+		assert_true(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
+		pe_key_counts_add(&a.key_counts, entry.number, entry.count);
+		state = state_of(&a);
+		pe_accumulator_free(&a);
+		assert_int_equal(pe_accumulator_read(&a, state.data, state.size), i < 0 ? PE_COMBINED : PE_STATE_UNSOUND);
+		pe_accumulator_free(&a);
+		pe_free(state.data);
+	}
+	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, NULL));
+	assert_false(pe_accumulator_begin(&a, spec.data, spec.size - 1, &a_cut));
+	for (int i = 0; i < lengthof(wrong); i++)
+	{
+		memcpy(spec.data + PE_READING_HEAD, &wrong[i], sizeof(wrong[i]));
+		assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
+	}
+	pe_free(spec.data);
+	spec = new_specification(PE_READ_KEY_NAMES, sizeof(numbers));
+	memcpy(spec.data + PE_READING_HEAD, numbers, sizeof(numbers));
+	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
+	assert_true(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + sizeof(key), &a_cut));
+	pe_accumulator_free(&a);
+	assert_false(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + sizeof(key), NULL));
+	assert_false(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + 15, &a_cut));
+	pe_free(spec.data);
+}
+
+/* Each unit adds at most 1 to a key, and to max_rows keys. */
+static void
+test_keys_of_units(void **unused)
+{
+	pe_accumulator a;
+	uint64_t	rows = 0;
+
+	(void) unused;
+	begin(&a, KEYS_OF_UNITS);
+	for (uint64_t unit = 0; unit < 11; unit++)
+		for (int row = 0; row < 14; row++)
+			pe_accumulator_add_key(&a, (uint64_t[2]) {unit << 60, unit}, &"abcdefg"[row % KEY_NUMBERS], 1, true);
+	pe_accumulator_add_key(&a, (uint64_t[2]) {99, 99}, "", 0, false);
+	(void) pe_accumulator_finish(&a);
+	pe_key_counts_settle(&a.key_counts);
+	for (size_t i = 0; i < a.key_counts.entries; i++)
+	{
+		assert_in_range(a.key_counts.entry[i].count, 1, 11);
+		rows += a.key_counts.entry[i].count;
+	}
+	assert_int_equal(rows, 11 * a_cut.max_rows);
+	pe_accumulator_free(&a);
 }
 
 /* A state of another specification, cut or kind; one of a machine with the other order of bytes; one cut short, or too long. */
@@ -752,6 +862,8 @@ main(void)
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_sizes_of_units),
 		cmocka_unit_test(test_unsound_sizes),
+		cmocka_unit_test(test_unsound_keys),
+		cmocka_unit_test(test_keys_of_units),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_other_cuts),

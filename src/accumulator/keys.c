@@ -1,0 +1,170 @@
+/*
+ * keys.c
+ *	  Accumulators of keys that nobody has listed: their counts, and the keys of some
+ *	  numbers.  See accumulator.h and domain/keys.h.
+ *
+ * Counts: where each row is a unit, the rows of each key.  Otherwise rows of units are collected as
+ * rows in cells are, the number of a key being its cell; at the end each unit keeps each key
+ * once, and of these the max_rows keys that rank first (domain/units.h).  So one unit adds 1
+ * to at most max_rows counts, for any other rows.
+ */
+#include <string.h>
+
+#include "accumulator/kinds.h"
+
+/* ------------------------------------------------------------------
+ * Counts of keys
+ * ------------------------------------------------------------------
+ */
+
+static size_t
+counts_size(const pe_accumulator *a)
+{
+	return pe_key_counts_size(&a->key_counts);
+}
+
+static void
+write_counts(const pe_accumulator *a, char *bytes)
+{
+	pe_key_counts_write(&a->key_counts, bytes);
+}
+
+static pe_combined
+combine_counts(pe_accumulator *a, const char *bytes, size_t size)
+{
+	return pe_key_counts_read(&a->key_counts, a->key_spec.range, a->key_spec.ranges, bytes, size) ? PE_COMBINED : PE_STATE_UNSOUND;
+}
+
+static const pe_accumulator_kind counts = {
+	pe_accumulator_as_it_is, counts_size, write_counts, combine_counts, pe_accumulator_as_it_is
+};
+
+/* A key of a unit that was chosen, if it is of the range that is counted now. */
+static void
+count_key(void *argument, pe_u128 number, bool is_counted)
+{
+	pe_accumulator *a = argument;
+
+	if (is_counted && number != 0 && pe_key_in_range(number, a->key_spec.range, a->key_spec.ranges))
+		pe_key_counts_add(&a->key_counts, number, 1);
+}
+
+static void
+cut_keys(pe_accumulator *a)
+{
+	pe_units_sort(&a->units);
+	pe_units_once(&a->units);
+	pe_units_choose(&a->units, &a->keys, a->cut.max_rows, count_key, a);
+	pe_units_free(&a->units);
+	a->kind = &counts;
+}
+
+static const pe_accumulator_kind units = {
+	pe_collected_units_settle, pe_collected_units_size, pe_collected_units_write, pe_collected_units_combine, cut_keys
+};
+
+static bool
+spec_is_sound(const pe_key_spec *spec)
+{
+	return spec->of_units <= 1 && spec->range < spec->ranges && spec->unused == 0 && spec->limit >= 1 && spec->limit <= INT64_MAX;
+}
+
+bool
+pe_keys_begin(pe_accumulator *a, const char *bytes, size_t size)
+{
+	if (!a->has_cut || size != sizeof(a->key_spec))
+		return false;
+	memcpy(&a->key_spec, bytes, size);
+	if (!spec_is_sound(&a->key_spec))
+		return false;
+	pe_key_secret_init(&a->key_secret, &a->keys);
+	pe_key_counts_init(&a->key_counts, (size_t) a->key_spec.limit);
+	pe_units_init_product(&a->units, (size_t) a->cut.limit, PE_KEY_NUMBERS);
+	a->kind = a->key_spec.of_units != 0 ? &units : &counts;
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * Keys of numbers
+ * ------------------------------------------------------------------
+ */
+
+static size_t
+names_size(const pe_accumulator *a)
+{
+	return pe_key_names_size(&a->key_names);
+}
+
+static void
+write_names(const pe_accumulator *a, char *bytes)
+{
+	pe_key_names_write(&a->key_names, bytes);
+}
+
+static pe_combined
+combine_names(pe_accumulator *a, const char *bytes, size_t size)
+{
+	return pe_key_names_read(&a->key_names, bytes, size) ? PE_COMBINED : PE_STATE_UNSOUND;
+}
+
+static const pe_accumulator_kind names = {
+	pe_accumulator_as_it_is, names_size, write_names, combine_names, pe_accumulator_as_it_is
+};
+
+/* The numbers are a copy, which is aligned. */
+bool
+pe_key_names_begin(pe_accumulator *a, const char *bytes, size_t size)
+{
+	size_t		numbers = size / sizeof(pe_u128);
+
+	if (!a->has_cut || size % sizeof(pe_u128) != 0 || numbers >= INT32_MAX)
+		return false;
+	a->key_number = pe_alloc(numbers + 1, sizeof(*a->key_number));
+	memcpy(a->key_number, bytes, size);
+	if (!pe_key_numbers_are_sound(a->key_number, (int32_t) numbers))
+		return false;
+	pe_key_secret_init(&a->key_secret, &a->keys);
+	pe_key_names_init(&a->key_names, a->key_number, (int32_t) numbers);
+	a->kind = &names;
+	return true;
+}
+
+/* ------------------------------------------------------------------
+ * Both
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_keys_end(pe_accumulator *a)
+{
+	pe_key_counts_free(&a->key_counts);
+	pe_key_names_free(&a->key_names);
+	pe_free(a->key_number);
+}
+
+static void
+add_of_unit(pe_accumulator *a, const uint64_t unit[2], pe_u128 number)
+{
+	if (!pe_unit_in_range(&a->cut, unit))
+		return;
+	if (pe_accumulator_needs_room(a))
+		pe_units_make_room(&a->units);
+	pe_units_add_wide(&a->units, unit, number, number != 0);
+}
+
+void
+pe_accumulator_add_key(pe_accumulator *a, const uint64_t unit[2], const char *bytes, size_t size, bool is_counted)
+{
+	pe_u128		number = pe_key_number(&a->key_secret, bytes, size);
+
+	if (!is_counted)
+		number = 0;
+	if (a->kind == &units)
+		add_of_unit(a, unit, number);
+	else if (number == 0)
+		return;
+	else if (a->kind == &names)
+		pe_key_names_add(&a->key_names, number, bytes, size);
+	else if (pe_key_in_range(number, a->key_spec.range, a->key_spec.ranges))
+		pe_key_counts_add(&a->key_counts, number, 1);
+}

@@ -1,0 +1,429 @@
+/*
+ * keys.c
+ *	  The door for keys that nobody has listed.  See keys.h.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"	/* VARDATA and its kin, in every version */
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
+
+#include "door/keys.h"
+#include "noise/noise.h"
+#include "server/access.h"
+#include "server/settings.h"
+#include "server/values.h"
+
+typedef struct finding
+{
+	const pe_key_question *question;
+	TimestampTz start;
+	MemoryContext context;		/* of what outlives the scans */
+	bytea	   *cut;			/* how units are cut, and the key, until it is wiped */
+	uint32		ranges;			/* of keys */
+	uint32		range;			/* that is read now */
+	size_t		slots;			/* of each range */
+	pe_key_counts counts;		/* exact, of one range */
+	pe_plan_key_run *run;
+	pe_released_key *passed;	/* in the order of their numbers */
+	size_t		passes;
+	pe_u128    *number;			/* of those that passed */
+	pe_key_names names;
+} finding;
+
+/* Overwrites what is exact or secret.  What passed is noisy, and of it alone there are names. */
+static void
+wipe(void *argument)
+{
+	finding    *f = argument;
+
+	pe_key_counts_free(&f->counts);
+	if (f->cut != NULL)
+		pe_wipe(VARDATA(f->cut), sizeof(pe_cut));
+}
+
+/* ------------------------------------------------------------------
+ * How many ranges
+ * ------------------------------------------------------------------
+ */
+
+/*
+ * Entries of a range of keys that there are at a time: here the slots and as much room to sort them.  Where each row is a
+ * unit, all of them may come at once: a state, its bytes on the way, and the sum.
+ */
+#define SLOT_COPIES 2
+#define STATE_COPIES 3
+
+/* No state may have 1 GB as bytes, and no range takes longer than a second or two to draw for. */
+#define MOST_SLOTS ((size_t) 1 << 24)
+
+/* A share is three quarters of what there is memory for: the parts of a hash differ. */
+static void
+divide_keys(finding *f, uint64 rows, size_t memory)
+{
+	int			copies = SLOT_COPIES + (f->question->dataset->unit == NULL ? STATE_COPIES : 0);
+	size_t		most = Min(memory / (copies * sizeof(pe_key_count)), MOST_SLOTS);
+	size_t		share = Max(most - most / 4, 1);
+
+	f->ranges = rows <= most ? 1 : (uint32) Min((rows - 1) / share + 1, (uint64) PG_INT32_MAX);
+	f->slots = rows <= most ? Max(rows, 1) : most;
+}
+
+/* Where each row is a unit, no rows of units are collected. */
+static void
+divide(finding *f)
+{
+	const pe_dataset *dataset = f->question->dataset;
+	char	   *stored[1] = {f->question->column->name};
+	uint64		rows = pe_door_rows_at_most(dataset->relation, stored, 1);
+	size_t		memory = (size_t) pe_max_memory * 1024 / 2;
+	/* a row without a key is collected with its unit: it may be shorter */
+	uint64		collected = dataset->unit == NULL ? 0 : pe_door_rows_at_most(dataset->relation, NULL, 0);
+
+	divide_keys(f, rows, memory);
+	f->cut = pe_door_cut(dataset, collected, memory, pe_unit_entry_size(PE_KEY_NUMBERS));
+}
+
+/* ------------------------------------------------------------------
+ * The scan
+ * ------------------------------------------------------------------
+ */
+
+static char *
+scan_statement(const pe_key_question *question)
+{
+	const char *unit = question->dataset->unit;
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT dp_internal.read_rows($1, $2, ");
+	if (unit != NULL)
+		appendStringInfo(&sql, "t.%s", quote_identifier(unit));
+	else
+		appendStringInfoChar(&sql, '0');
+	appendStringInfo(&sql, ", t.%s) FROM %s t", quote_identifier(question->column->name), pe_door_table(question->dataset));
+	return sql.data;
+}
+
+static Datum
+range_datum(const finding *f)
+{
+	const pe_key_spec spec = {
+		.of_units = f->question->dataset->unit != NULL, .range = f->range, .ranges = f->ranges, .limit = f->slots
+	};
+	bytea	   *bytes = pe_door_specification(PE_READ_KEYS, sizeof(spec));
+
+	memcpy(VARDATA(bytes) + PE_READING_HEAD, &spec, sizeof(spec));
+	return PointerGetDatum(bytes);
+}
+
+static Datum
+names_datum(const finding *f)
+{
+	bytea	   *bytes = pe_door_specification(PE_READ_KEY_NAMES, f->passes * sizeof(pe_u128));
+
+	if (f->passes > 0)
+		memcpy(VARDATA(bytes) + PE_READING_HEAD, f->number, f->passes * sizeof(pe_u128));
+	return PointerGetDatum(bytes);
+}
+
+static void
+prepare(void *argument, pe_scan *scan)
+{
+	finding    *f = argument;
+
+	divide(f);
+	scan->statement = scan_statement(f->question);
+	scan->parameters = 2;
+	scan->types[0] = scan->types[1] = BYTEAOID;
+	scan->values[0] = range_datum(f);
+	scan->values[1] = PointerGetDatum(f->cut);
+}
+
+/* Adds the counts of one range of units. */
+static void
+take_counts(void *argument, bytea *bytes)
+{
+	finding    *f = argument;
+	MemoryContext old = MemoryContextSwitchTo(f->context);
+
+	if (!pe_key_counts_read(&f->counts, f->range, f->ranges, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
+		elog(ERROR, "the scan returned other keys");
+	MemoryContextSwitchTo(old);
+}
+
+/* Fills entries up to the number of slots with such as have no key. */
+static void
+fill_slots(finding *f)
+{
+	pe_key_counts *counts = &f->counts;
+
+	pe_key_counts_reserve(counts, f->slots);
+	while (counts->entries < f->slots)
+		counts->entry[counts->entries++] = (pe_key_count) {0, 0};
+}
+
+/* Adds up the counts of a range, and draws for its slots.  As much is done for one key as for many. */
+static void
+draw_range(finding *f)
+{
+	MemoryContext old = MemoryContextSwitchTo(f->context);
+
+	fill_slots(f);
+	pe_key_counts_settle(&f->counts);
+	fill_slots(f);
+	HOLD_INTERRUPTS();
+	f->passes += pe_plan_draw_keys(f->run, f->counts.entry, f->counts.entries, f->passed + f->passes, PE_KEYS_RELEASED - f->passes);
+	RESUME_INTERRUPTS();
+	pe_key_counts_free(&f->counts);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+read_counts(finding *f, pe_scan *scan)
+{
+	for (f->range = 0; f->range < f->ranges; f->range++)
+	{
+		scan->values[0] = range_datum(f);
+		pe_door_scan_ranges(scan, f->cut, take_counts, f);
+		draw_range(f);
+	}
+}
+
+static void
+take_names(void *argument, bytea *bytes)
+{
+	finding    *f = argument;
+	MemoryContext old = MemoryContextSwitchTo(f->context);
+
+	if (!pe_key_names_read(&f->names, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)))
+		elog(ERROR, "the scan returned other keys");
+	MemoryContextSwitchTo(old);
+}
+
+/* The keys of the numbers that passed: which these are is known to everybody from here on. */
+static void
+read_names(finding *f, pe_scan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(f->context);
+
+	f->number = pe_alloc(f->passes + 1, sizeof(*f->number));
+	for (size_t i = 0; i < f->passes; i++)
+		f->number[i] = f->passed[i].number;
+	pe_key_names_init(&f->names, f->number, (int32_t) f->passes);
+	MemoryContextSwitchTo(old);
+	scan->values[0] = names_datum(f);
+	pe_door_scan(scan, take_names, f);
+}
+
+static void
+read_rows(void *argument, pe_scan *scan)
+{
+	finding    *f = argument;
+	MemoryContext old = MemoryContextSwitchTo(f->context);
+
+	f->run = pe_plan_begin_keys(f->question->plan);
+	f->passed = pe_alloc(PE_KEYS_RELEASED, sizeof(*f->passed));
+	pe_key_counts_init(&f->counts, f->slots);
+	MemoryContextSwitchTo(old);
+	read_counts(f, scan);
+	read_names(f, scan);
+}
+
+/* ------------------------------------------------------------------
+ * The release
+ * ------------------------------------------------------------------
+ */
+
+typedef struct found_key
+{
+	Datum		value;			/* of the column's type */
+	char	   *text;
+	int64		noisy;
+} found_key;
+
+static int
+compare_values(const void *a, const void *b, void *cmp)
+{
+	return DatumGetInt32(FunctionCall2Coll(cmp, C_COLLATION_OID, ((const found_key *) a)->value, ((const found_key *) b)->value));
+}
+
+/* What was found, in an order that rows have no say in. */
+static found_key *
+find_keys(const finding *f, int32 *count)
+{
+	Oid			type = f->question->column->type;
+	TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
+	found_key  *key = palloc((f->passes + 1) * sizeof(*key));
+
+	*count = 0;
+	for (size_t i = 0; i < f->passes; i++)
+	{
+		const pe_key_name *name = &f->names.name[i];
+
+		if (name->bytes == NULL)
+			continue;
+		key[*count].value = pe_datum_of_key(type, name->bytes, name->size);
+		key[(*count)++].noisy = f->passed[i].value;
+	}
+	qsort_arg(key, *count, sizeof(*key), compare_values, &cache->cmp_proc_finfo);
+	return key;
+}
+
+/* Values as text in one form, whatever the session's settings. */
+static void
+write_texts(Oid type, found_key *key, int32 count)
+{
+	MemoryContext here = CurrentMemoryContext;
+	pe_access	access;
+	Oid			output;
+	bool		varlena;
+
+	getTypeOutputInfo(type, &output, &varlena);
+	pe_access_begin(&access);
+	MemoryContextSwitchTo(here);
+	for (int32 i = 0; i < count; i++)
+		key[i].text = type == BOOLOID ? (DatumGetBool(key[i].value) ? "true" : "false") : OidOutputFunctionCall(output, key[i].value);
+	pe_access_end(&access);
+}
+
+/* What a release begins with. */
+enum
+{
+	VALUE_FORMAT, VALUE_SHIFT, VALUE_THRESHOLD, VALUE_KEYS, HEAD_VALUES
+};
+
+#define FORMAT 1
+
+/* Values that a key takes: its noisy count, its length, and its bytes, eight in each, the first one highest. */
+static int64
+values_of_text(size_t size)
+{
+	return 2 + (size + 7) / 8;
+}
+
+static int64 *
+put_key(int64 *value, const found_key *key)
+{
+	size_t		size = strlen(key->text);
+
+	*value++ = key->noisy;
+	*value++ = size;
+	for (size_t at = 0; at < size; at += 8)
+	{
+		uint64		word = 0;
+
+		for (size_t i = at; i < at + 8; i++)
+			word = word << 8 | (i < size ? (unsigned char) key->text[i] : 0);
+		*value++ = (int64) word;
+	}
+	return value;
+}
+
+static int64 *
+values_of_keys(const pe_plan *plan, const found_key *key, int32 count, int64 *values)
+{
+	int64	   *value;
+	int64	   *at;
+
+	*values = HEAD_VALUES;
+	for (int32 i = 0; i < count; i++)
+		*values += values_of_text(strlen(key[i].text));
+	value = palloc_extended(*values * sizeof(*value), MCXT_ALLOC_HUGE);
+	value[VALUE_FORMAT] = FORMAT;
+	value[VALUE_SHIFT] = pe_noise_shift(pe_plan_key_noise(plan));
+	value[VALUE_THRESHOLD] = pe_plan_key_threshold(plan);
+	value[VALUE_KEYS] = count;
+	at = value + HEAD_VALUES;
+	for (int32 i = 0; i < count; i++)
+		at = put_key(at, &key[i]);
+	return value;
+}
+
+/* If the rows could not be read, there are none, and no key. */
+static void
+finish(void *argument, bool could_be_read, pe_charge_reply *reply)
+{
+	finding    *f = argument;
+	const pe_key_question *question = f->question;
+	pe_charge_request charge = *question->charge;
+	found_key  *key;
+	int64	   *value;
+	int64		values;
+
+	wipe(f);
+	if (!could_be_read)
+		f->passes = 0;
+	key = find_keys(f, &charge.queries);
+	write_texts(question->column->type, key, charge.queries);
+	value = values_of_keys(question->plan, key, charge.queries, &values);
+	HOLD_INTERRUPTS();
+	pe_door_store(question->plan, &charge, f->start, value, values, reply);
+}
+
+void
+pe_door_keys(const pe_key_question *question, pe_charge_reply *reply)
+{
+	finding		f = {.question = question, .start = GetCurrentTimestamp()};
+	pe_visit	visit = {
+		.dataset = question->dataset, .columns = question->column, .count = 1,
+		.plan = question->plan, .charge = question->charge, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &f
+	};
+
+	f.context = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon keys", ALLOCSET_DEFAULT_SIZES);
+	pe_door_visit(&visit, reply);
+	pe_plan_end_keys(f.run);
+	MemoryContextDelete(f.context);
+}
+
+/* ------------------------------------------------------------------
+ * Reading a release
+ * ------------------------------------------------------------------
+ */
+
+static void __attribute__((noreturn))
+refuse_values(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("the release does not hold keys")));
+	pg_unreachable();
+}
+
+/* Takes one key, and returns how many values it was. */
+static int64
+take_key(const int64 *value, int64 values, pe_answered_key *key)
+{
+	if (values < 2 || value[1] < 0 || value[1] > values * 8 || values_of_text(value[1]) > values)
+		refuse_values();
+	key->value = value[0];
+	key->key = palloc(value[1] + 1);
+	for (int64 i = 0; i < value[1]; i++)
+		key->key[i] = (char) ((uint64) value[2 + i / 8] >> (56 - 8 * (i % 8)));
+	key->key[value[1]] = '\0';
+	return values_of_text(value[1]);
+}
+
+void
+pe_answered_keys_read(const int64 *value, int64 values, pe_answered_keys *keys)
+{
+	int64		at = HEAD_VALUES;
+
+	if (values < HEAD_VALUES || value[VALUE_FORMAT] != FORMAT || value[VALUE_KEYS] < 0 || value[VALUE_KEYS] > PE_KEYS_RELEASED ||
+		value[VALUE_SHIFT] < 0 || value[VALUE_SHIFT] > 62)
+		refuse_values();
+	keys->shift = (int) value[VALUE_SHIFT];
+	keys->threshold = value[VALUE_THRESHOLD];
+	keys->keys = (int32) value[VALUE_KEYS];
+	keys->key = palloc((keys->keys + 1) * sizeof(*keys->key));
+	for (int32 i = 0; i < keys->keys; i++)
+		at += take_key(value + at, values - at, &keys->key[i]);
+	if (at != values)
+		refuse_values();
+}

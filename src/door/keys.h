@@ -1,0 +1,56 @@
+/*
+ * keys.h
+ *	  The door for keys that nobody has listed.
+ *
+ * Released: of the values of an open column, those with a noisy count at or above the threshold, and that
+ * noisy count (counts/keys.h has neighbours, sensitivity, cost and theorem), stored in
+ * the ledger, and nothing else about the rows: not how many keys there are, how long they are, the
+ * order they come in, an error, the time beyond a quantum.
+ *
+ * Rows are read as numbers of keys (domain/keys.h), in ranges of units and of keys whose number follows from the
+ * size of the table and pg_epsilon.max_memory.  Each range of keys has as many slots as the table can have rows
+ * there; noise is drawn for all of them, whether or not there is a key.  Then one more scan, of the same
+ * snapshot, reads the keys of the numbers that passed.
+ */
+#ifndef PE_DOOR_KEYS_H
+#define PE_DOOR_KEYS_H
+
+#include "door/door.h"
+
+/* The most keys of a release; of more, some at random are left out. */
+#define PE_KEYS_RELEASED (1 << 18)
+
+/* A question that has been validated: everything here is public. */
+typedef struct pe_key_question
+{
+	const pe_dataset *dataset;	/* max_rows: how many keys of a unit count */
+	const pe_column *column;	/* open */
+	const pe_plan *plan;
+	const pe_charge_request *charge;
+} pe_key_question;
+
+/*
+ * Finds the keys, or replays.  The reply's values are for pe_answered_keys.  Errors as of
+ * pe_door_answer.
+ */
+extern void pe_door_keys(const pe_key_question *question, pe_charge_reply *reply);
+
+/* A released key, in the text form of its column. */
+typedef struct pe_answered_key
+{
+	char	   *key;
+	int64		value;			/* in units of 2^-shift */
+} pe_answered_key;
+
+typedef struct pe_answered_keys
+{
+	int			shift;
+	int64		threshold;		/* in the same units */
+	int32		keys;
+	pe_answered_key *key;		/* in the order of the column's type; texts bytewise */
+} pe_answered_keys;
+
+/* The values of a release; XX001 if they are none. */
+extern void pe_answered_keys_read(const int64 *value, int64 values, pe_answered_keys *keys);
+
+#endif

@@ -1,0 +1,762 @@
+/*
+ * test_aggregate.c
+ *	  Aggregates: their language, the sums they need, gradients against numerical differentiation, shares of the cost,
+ *	  and intervals against simulation.
+ *
+ * Random cases come from a fixed seed, so failures repeat; with PG_EPSILON_QUICK set
+ * there are far fewer.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counts/aggregate.h"
+#include "numbers.h"
+#include "shim.h"
+
+/* ------------------------------------------------------------------
+ * The language
+ * ------------------------------------------------------------------
+ */
+
+static const char *
+where_of(const void *argument, int condition)
+{
+	(void) argument;
+	return condition == 0 ? "a" : "b";
+}
+
+/* Conditions 0 and 1 are those of the aggregate, or of the parts of a ratio. */
+static void
+number_conditions(pe_aggregate *a)
+{
+	a->condition = a->where != NULL ? 0 : -1;
+	for (int i = 0; i < 2 && a->part[i] != NULL; i++)
+		a->part[i]->condition = a->part[i]->where != NULL ? i : -1;
+}
+
+static void
+test_canonical(void **state)
+{
+	static const char *const texts[][2] = {
+		{"count(*)", "count(*)"}, {"  COUNT ( * )  ", "count(*)"}, {"Count(x)", "count(x)"}, {"count(\"X y\")", "count(\"X y\")"},
+		{"count(distinct unit)", "count(distinct unit)"}, {"count(DISTINCT person)", "count(distinct unit)"},
+		{"count(distinct \"unit\")", "count(distinct unit)"}, {"count(\"distinct\")", "count(\"distinct\")"},
+		{"sum(x)", "sum(x)"}, {"avg( X )", "avg(x)"}, {"var(x)", "var(x)"}, {"variance(x)", "var(x)"}, {"var_samp(x)", "var(x)"},
+		{"stddev(x)", "stddev(x)"}, {"stddev_samp(x)", "stddev(x)"}, {"corr(x,y)", "corr(x, y)"}, {"regr_slope( y , x )", "regr_slope(y, x)"},
+		{"median(x)", "quantile(x, 0.5)"}, {"quantile(x,.25)", "quantile(x, 0.25)"}, {"quantile(x, 5e-1)", "quantile(x, 0.5)"},
+		{"share", "share"}, {"SHARE AS s", "share"}, {"sum(x) as \"The Sum\"", "sum(x)"},
+		{"ratio(sum(x), count(*))", "ratio(sum(x), count(*))"}, {"ratio(count(x),count(distinct unit)) as r", "ratio(count(x), count(distinct unit))"},
+		{"sum(x) where (a)", "sum(x) where (a)"}, {"share where(a)", "share where (a)"}, {"count(*) WHERE ( a ) as n", "count(*) where (a)"},
+		{"ratio(count(*) where (a), count(*) where (b))", "ratio(count(*) where (a), count(*) where (b))"},
+		{"ratio(count(*), sum(x) where (b))", "ratio(count(*), sum(x) where (b))"},
+		{"sum(\"where\") where (a)", "sum(\"where\") where (a)"}, {"sum(\"as\") as \"as\"", "sum(\"as\")"},
+	};
+
+	(void) state;
+	for (int i = 0; i < lengthof(texts); i++)
+	{
+		pe_aggregate a;
+		pe_aggregate again;
+		pe_text_error error;
+		char	   *canonical;
+
+		if (!pe_aggregate_parse(texts[i][0], "person", &a, &error))
+			fail_msg("%s: %s", texts[i][0], error.message);
+		number_conditions(&a);
+		canonical = pe_aggregate_canonical(&a, where_of, NULL);
+		assert_string_equal(canonical, texts[i][1]);
+		/* it is its own form */
+		assert_true(pe_aggregate_parse(canonical, NULL, &again, &error));
+		assert_int_equal(again.kind, a.kind);
+		assert_true(again.fraction == a.fraction);
+		pe_aggregate_free(&again);
+		pe_aggregate_free(&a);
+		pe_free(canonical);
+	}
+}
+
+/* What stands between the parentheses of where is left to the language of predicates. */
+static void
+test_where(void **state)
+{
+	static const char *const texts[][2] = {
+		{"count(*) where (a = ')')", "a = ')'"}, {"count(*) where (\"b)\" or (c and (d)))", "\"b)\" or (c and (d))"},
+		{"count(*) where (a = 'it''s (')", "a = 'it''s ('"}, {"count(*) where ()", ""}, {"sum(x) where ( a in ('(', '\"') ) as n", " a in ('(', '\"') "},
+	};
+
+	(void) state;
+	for (int i = 0; i < lengthof(texts); i++)
+	{
+		pe_aggregate a;
+		pe_text_error error;
+
+		assert_true(pe_aggregate_parse(texts[i][0], NULL, &a, &error));
+		assert_string_equal(a.where, texts[i][1]);
+		assert_memory_equal(texts[i][0] + a.where_position, texts[i][1], strlen(texts[i][1]));
+		pe_aggregate_free(&a);
+	}
+}
+
+static void
+test_errors(void **state)
+{
+	static const struct
+	{
+		const char *text;
+		pe_text_status status;
+		int			position;
+	}			errors[] = {
+		{"", PE_TEXT_SYNTAX, 0}, {"count", PE_TEXT_SYNTAX, 5}, {"count(", PE_TEXT_SYNTAX, 6}, {"count(*", PE_TEXT_SYNTAX, 7}, {"count()", PE_TEXT_SYNTAX, 6},
+		{"sum(*)", PE_TEXT_SYNTAX, 4}, {"sum(x))", PE_TEXT_SYNTAX, 6}, {"total(x)", PE_TEXT_INVALID, 0}, {"where (x)", PE_TEXT_SYNTAX, 0},
+		{"corr(x)", PE_TEXT_SYNTAX, 6}, {"corr(x, y, z)", PE_TEXT_SYNTAX, 9}, {"share(x)", PE_TEXT_SYNTAX, 5},
+		{"count(distinct x)", PE_TEXT_INVALID, 15}, {"count(distinct)", PE_TEXT_SYNTAX, 14},
+		{"quantile(x)", PE_TEXT_SYNTAX, 10}, {"quantile(x, 0)", PE_TEXT_INVALID, 12}, {"quantile(x, 1)", PE_TEXT_INVALID, 12}, {"quantile(x, 2)", PE_TEXT_INVALID, 12},
+		{"quantile(x, -.1)", PE_TEXT_INVALID, 12}, {"quantile(x, y)", PE_TEXT_SYNTAX, 12}, {"quantile(x, 1e-999)", PE_TEXT_INVALID, 12}, {"median(x, .5)", PE_TEXT_SYNTAX, 8},
+		{"ratio(count(*))", PE_TEXT_SYNTAX, 14}, {"ratio(avg(x), count(*))", PE_TEXT_INVALID, 6}, {"ratio(count(*), share)", PE_TEXT_INVALID, 16},
+		{"ratio(ratio(count(*), count(*)), count(*))", PE_TEXT_INVALID, 6}, {"ratio(count(*) as n, count(*))", PE_TEXT_SYNTAX, 15},
+		{"ratio(count(*), count(*)) where (x)", PE_TEXT_INVALID, 31}, {"count(*) where x", PE_TEXT_SYNTAX, 15}, {"count(*) where (x", PE_TEXT_SYNTAX, 17},
+		{"count(*) as n where (x)", PE_TEXT_SYNTAX, 14}, {"count(*) as", PE_TEXT_SYNTAX, 11}, {"count(*) count(*)", PE_TEXT_SYNTAX, 9},
+	};
+
+	(void) state;
+	for (int i = 0; i < lengthof(errors); i++)
+	{
+		pe_aggregate a;
+		pe_text_error error;
+
+		if (pe_aggregate_parse(errors[i].text, "person", &a, &error))
+			fail_msg("%s is accepted", errors[i].text);
+		if (error.status != errors[i].status || error.position != errors[i].position || error.message[0] == 0)
+			fail_msg("%s: %d at %d: %s", errors[i].text, error.status, error.position, error.message);
+	}
+}
+
+/* No text, of pieces in any order, is read beyond its end or left half allocated (under the sanitizers). */
+static void
+test_any_text(void **state)
+{
+	static const char *const pieces[] = {
+		"count(*)", "sum", "(", ")", "x", ",", " where (", " as ", "distinct ", "unit", "ratio(", "\"", "'", "0.5", "quantile(x, ", "share", "*", " ", "\xc3", "median(x)"
+	};
+	int			accepted = 0;
+
+	(void) state;
+	for (int i = 0; i < fewer(200000, 50); i++)
+	{
+		char		text[200] = "";
+		char	   *exact;
+		pe_aggregate a;
+		pe_text_error error;
+
+		for (int n = between(1, 9); n > 0; n--)
+			strcat(text, pieces[random_below(lengthof(pieces))]);
+		exact = pe_alloc(strlen(text) + 1, 1);
+		memcpy(exact, text, strlen(text));
+		if (pe_aggregate_parse(exact, "person", &a, &error))
+		{
+			accepted++;
+			pe_aggregate_free(&a);
+		}
+		else
+			assert_true(error.status != PE_TEXT_OK && error.position >= 0 && error.position <= (int) strlen(text));
+		pe_free(exact);
+	}
+	assert_true(accepted > 100);
+}
+
+/* ------------------------------------------------------------------
+ * Requests: aggregates of numbers x, y, z
+ * ------------------------------------------------------------------
+ */
+
+#define MOST_ASKED 8
+
+typedef struct request
+{
+	int			aggregates;
+	pe_aggregate aggregate[MOST_ASKED];
+	pe_sums		sums;
+	pe_sum		sum[PE_MAX_SUMS];
+} request;
+
+static void
+resolve(request *r, pe_aggregate *a)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		if (a->column[i] != NULL && a->kind != PE_AGG_COUNT && a->kind != PE_AGG_QUANTILE)
+			a->number[i] = a->column[i][0] - 'x';
+		if (a->part[i] != NULL)
+			resolve(r, a->part[i]);
+	}
+	if (a->kind == PE_AGG_QUANTILE)
+		a->attribute = 1;
+	if (a->where != NULL || (a->kind == PE_AGG_COUNT && a->column[0] != NULL))
+		a->condition = a->where != NULL ? a->where[0] - 'a' : 9;
+}
+
+/* texts end with NULL */
+static void
+ask(request *r, uint32_t always, int units, const char *const *texts)
+{
+	pe_text_error error;
+
+	memset(r, 0, sizeof(*r));
+	r->sums.sum = r->sum;
+	r->sums.numbers = 3;
+	assert_true(pe_number_init(&r->sums.number[0], 0, 100, true, true));
+	assert_true(pe_number_init(&r->sums.number[1], -50, 50, true, true));
+	assert_true(pe_number_init(&r->sums.number[2], 1000, 1100, true, false));
+	for (; texts[r->aggregates] != NULL; r->aggregates++)
+	{
+		if (!pe_aggregate_parse(texts[r->aggregates], NULL, &r->aggregate[r->aggregates], &error))
+			fail_msg("%s: %s", texts[r->aggregates], error.message);
+		resolve(r, &r->aggregate[r->aggregates]);
+	}
+	assert_true(pe_aggregates_sums(r->aggregate, r->aggregates, always, units, &r->sums));
+}
+
+#define ASK(r, always, units, ...) ask(r, always, units, (const char *const[]) {__VA_ARGS__, NULL})
+
+static void
+free_request(request *r)
+{
+	for (int i = 0; i < r->aggregates; i++)
+		pe_aggregate_free(&r->aggregate[i]);
+}
+
+/* How many sums are of a kind. */
+static int
+sums_of(const request *r, pe_sum_kind kind)
+{
+	int			count = 0;
+
+	for (int s = 0; s < r->sums.sums; s++)
+		count += r->sum[s].kind == kind;
+	return count;
+}
+
+static void
+test_sums(void **state)
+{
+	request		r;
+
+	(void) state;
+	/* the same twice is one; the average needs what the sum does */
+	ASK(&r, 7, 0, "count(*)", "count(*) as n", "sum(x)", "avg(x)", "ratio(sum(x), count(*))");
+	assert_int_equal(r.sums.sums, 2);
+	free_request(&r);
+	/* where x can be absent its count is another */
+	ASK(&r, 0, 0, "count(*)", "sum(x)", "avg(x)");
+	assert_int_equal(r.sums.sums, 3);
+	assert_true(r.sum[r.aggregate[1].sum[PE_USE_N]].needs == PE_HAS_NUMBER(0) && r.sum[r.aggregate[0].sum[PE_USE_N]].needs == 0);
+	assert_true(r.sum[r.aggregate[1].sum[PE_USE_S]].needs == PE_HAS_NUMBER(0));
+	free_request(&r);
+	/* a correlation is of rows that have both */
+	ASK(&r, 0, 0, "sum(x)", "corr(x, y)", "regr_slope(y, x)");
+	assert_int_equal(sums_of(&r, PE_SUM_ONE), 2);
+	assert_int_equal(sums_of(&r, PE_SUM_VALUE), 3);
+	assert_int_equal(sums_of(&r, PE_SUM_SQUARE), 2);
+	for (int s = 0; s < r.sums.sums; s++)
+		if (s != r.aggregate[0].sum[PE_USE_N] && s != r.aggregate[0].sum[PE_USE_S])
+			assert_true(r.sum[s].needs == (PE_HAS_NUMBER(0) | PE_HAS_NUMBER(1)));
+	free_request(&r);
+	/* where both are always there, sums of each are shared with others */
+	ASK(&r, 3, 0, "sum(x)", "var(x)", "corr(x, y)", "avg(y)");
+	assert_int_equal(sums_of(&r, PE_SUM_ONE), 1);
+	assert_int_equal(sums_of(&r, PE_SUM_VALUE), 2);
+	assert_int_equal(sums_of(&r, PE_SUM_SQUARE), 2);
+	assert_int_equal(sums_of(&r, PE_SUM_PRODUCT), 1);
+	free_request(&r);
+	/* one of them can be absent */
+	ASK(&r, 1, 0, "sum(x)", "corr(x, y)");
+	assert_true(r.sum[r.aggregate[1].sum[PE_USE_S]].needs == (PE_HAS_NUMBER(0) | PE_HAS_NUMBER(1)));
+	assert_true(r.sum[r.aggregate[1].sum[PE_USE_S2]].needs == PE_HAS_NUMBER(1));
+	assert_true(r.sum[r.aggregate[1].sum[PE_USE_N]].needs == PE_HAS_NUMBER(1));
+	free_request(&r);
+	/* conditions tell sums apart */
+	ASK(&r, 7, 0, "count(*)", "count(*) where (a)", "sum(x) where (a)", "avg(x) where (b)");
+	assert_int_equal(sums_of(&r, PE_SUM_ONE), 3);
+	assert_int_equal(sums_of(&r, PE_SUM_VALUE), 2);
+	assert_true(r.sum[r.aggregate[2].sum[PE_USE_S]].needs == (PE_HAS_NUMBER(0) | PE_HAS_CONDITION(0)));
+	free_request(&r);
+	/* units are rows, or counted by themselves; ranks need the attribute */
+	ASK(&r, 7, 0, "count(distinct unit)", "count(*)");
+	assert_int_equal(r.sums.sums, 1);
+	free_request(&r);
+	ASK(&r, 7, 4, "count(distinct unit)", "count(*)", "median(x)");
+	assert_int_equal(r.sums.sums, 3);
+	assert_true(r.sum[0].kind == PE_SUM_UNITS && r.sum[0].most == 4);
+	assert_true(r.sum[2].kind == PE_SUM_ONE && r.sum[2].needs == PE_HAS_ATTRIBUTE(1));
+	free_request(&r);
+}
+
+/* ------------------------------------------------------------------
+ * Values and errors
+ * ------------------------------------------------------------------
+ */
+
+/* Rows as they are, and what SQL says of them. */
+#define ROWS 500
+
+static double
+plain(const char *text, double x[ROWS][3])
+{
+	double		n = ROWS;
+	double		sx = 0, sy = 0, sz = 0, xx = 0, yy = 0, xy = 0;
+
+	for (int i = 0; i < ROWS; i++)
+	{
+		sx += x[i][0];
+		sy += x[i][1];
+		sz += x[i][2];
+	}
+	for (int i = 0; i < ROWS; i++)
+	{
+		double		dx = x[i][0] - sx / n;
+		double		dy = x[i][1] - sy / n;
+
+		xx += dx * dx;
+		yy += dy * dy;
+		xy += dx * dy;
+	}
+	return strcmp(text, "count(*)") == 0 ? n : strcmp(text, "sum(x)") == 0 ? sx : strcmp(text, "sum(z)") == 0 ? sz : strcmp(text, "avg(y)") == 0 ? sy / n :
+		strcmp(text, "var(x)") == 0 ? xx / (n - 1) : strcmp(text, "stddev(y)") == 0 ? sqrt(yy / (n - 1)) : strcmp(text, "corr(x, y)") == 0 ? xy / sqrt(xx * yy) :
+		strcmp(text, "regr_slope(y, x)") == 0 ? xy / xx : sz / sx;
+}
+
+static const char *const kinds[] = {"count(*)", "sum(x)", "sum(z)", "avg(y)", "var(x)", "stddev(y)", "corr(x, y)", "regr_slope(y, x)", "ratio(sum(z), sum(x))"};
+
+static void
+add_up(const request *r, double x[ROWS][3], pe_sum_estimate *estimate)
+{
+	const uint64_t has = UINT64_MAX;
+	const uint8_t counts = 1;
+
+	for (int i = 0; i < ROWS; i++)
+	{
+		int32_t		u[3];
+
+		for (int n = 0; n < 3; n++)
+			assert_true(pe_number_place(&r->sums.number[n], x[i][n], &u[n]));
+		for (int s = 0; s < r->sums.sums; s++)
+		{
+			int64_t		weight;
+
+			pe_sum_weigh(&r->sums, &r->sum[s], u, 1, &has, &counts, 1, &weight);
+			estimate[s].value += ldexp((double) weight, pe_sum_shift(&r->sums, &r->sum[s]));
+		}
+	}
+}
+
+/* The numerical gradient of the very function, with the same variances. */
+static double
+error_by_differences(const request *r, const pe_aggregate *a, const pe_sum_estimate *estimate)
+{
+	double		variance = 0;
+
+	for (int s = 0; s < r->sums.sums; s++)
+	{
+		pe_sum_estimate there[16];
+		double		step = 1e-4 * (1 + fabs(estimate[s].value));
+		pe_aggregate_answer up;
+		pe_aggregate_answer down;
+
+		for (int i = 0; i < r->sums.sums; i++)
+			there[i] = (pe_sum_estimate) {estimate[i].value, 0};
+		there[s].value = estimate[s].value + step;
+		pe_aggregate_answer_of(&r->sums, a, there, NULL, &up);
+		there[s].value = estimate[s].value - step;
+		pe_aggregate_answer_of(&r->sums, a, there, NULL, &down);
+		variance += pow((up.estimate - down.estimate) / (2 * step), 2) * estimate[s].variance;
+	}
+	return sqrt(variance);
+}
+
+static void
+test_values(void **state)
+{
+	(void) state;
+	for (int round = 0; round < fewer(50, 10); round++)
+	{
+		static double x[ROWS][3];
+		request		r;
+		pe_sum_estimate estimate[16] = {{0}};
+
+		for (int i = 0; i < ROWS; i++)
+		{
+			x[i][0] = between(0, 100);
+			x[i][1] = fmin(50, fmax(-50, rint(x[i][0] / 2 - 25 + between(-20, 20))));
+			x[i][2] = uniform(1000, 1100);
+		}
+		ask(&r, 7, 0, (const char *const[]) {kinds[0], kinds[1], kinds[2], kinds[3], kinds[4], kinds[5], kinds[6], kinds[7], NULL});
+		for (int last = 0; last < 2; last++)
+		{
+			assert_true(r.sums.sums <= 16);
+			add_up(&r, x, estimate);
+			for (int s = 0; s < r.sums.sums; s++)
+				estimate[s].variance = uniform(.1, 4);
+			for (int i = 0; i < r.aggregates; i++)
+			{
+				pe_aggregate_answer answer;
+				const char *text = last ? kinds[8] : kinds[i];
+				double		truth = plain(text, x);
+				double		parts = 0;
+
+				pe_aggregate_answer_of(&r.sums, &r.aggregate[i], estimate, NULL, &answer);
+				if (!close_to(answer.estimate, truth, strchr(text, 'z') != NULL ? 1e-5 : 1e-9))
+					fail_msg("%s is %.12g, not %.12g", text, answer.estimate, truth);
+				if (!close_to(answer.stderr_, error_by_differences(&r, &r.aggregate[i], estimate), 1e-4))
+					fail_msg("the error of %s is %.12g, not %.12g", text, answer.stderr_, error_by_differences(&r, &r.aggregate[i], estimate));
+				for (int p = 0; p < answer.sums; p++)
+					parts += answer.part[p] * answer.part[p];
+				assert_true(close_to(sqrt(parts), answer.stderr_, 1e-9));
+			}
+			free_request(&r);
+			memset(estimate, 0, sizeof(estimate));
+			ASK(&r, 7, 0, "ratio(sum(z), sum(x))");
+		}
+		free_request(&r);
+	}
+}
+
+/* Unknown where a denominator is within three of its errors of 0, or a variance is not above 0. */
+static void
+test_unknown(void **state)
+{
+	request		r;
+	pe_aggregate_answer answer;
+	pe_sum_estimate estimate[8] = {{0}};
+	pe_sum_total total = {{100, 0}, 0};
+
+	(void) state;
+	ASK(&r, 7, 0, "avg(x)", "var(x)", "stddev(x)", "ratio(sum(x), count(*))", "share", "sum(x)", "count(*)");
+	for (int known = 0; known < 2; known++)
+	{
+		estimate[0] = (pe_sum_estimate) {known ? 3.01 : 2.99, 1};
+		estimate[1] = (pe_sum_estimate) {0, 1};
+		estimate[2] = (pe_sum_estimate) {0, 1};
+		total.estimate = (pe_sum_total) {{known ? 3.01 : 2.99, 1}, 0}.estimate;
+		for (int i = 0; i < 7; i++)
+		{
+			pe_aggregate_answer_of(&r.sums, &r.aggregate[i], estimate, &total, &answer);
+			assert_true(isnan(answer.estimate) == (!known && i < 5));
+			assert_true(isnan(answer.stderr_) == isnan(answer.estimate));
+		}
+	}
+	/* no rows, and nothing that is not known of them: nothing is divided by 0 */
+	memset(estimate, 0, sizeof(estimate));
+	memset(&total, 0, sizeof(total));
+	for (int i = 0; i < 7; i++)
+	{
+		pe_aggregate_answer_of(&r.sums, &r.aggregate[i], estimate, &total, &answer);
+		assert_true(isnan(answer.estimate) == (i < 5));
+		assert_true(i < 5 || (answer.estimate == 0 && answer.stderr_ == 0));
+	}
+	/* one row has no variance, and where squares are too few there is none */
+	estimate[0] = (pe_sum_estimate) {1, 1e-9};
+	pe_aggregate_answer_of(&r.sums, &r.aggregate[1], estimate, NULL, &answer);
+	assert_true(isnan(answer.estimate));
+	estimate[0] = (pe_sum_estimate) {100, 1e-9};
+	estimate[2].value = -100 * 100 * 100.5;
+	pe_aggregate_answer_of(&r.sums, &r.aggregate[2], estimate, NULL, &answer);
+	assert_true(isnan(answer.estimate));
+	free_request(&r);
+	/* a correlation stays within [-1, 1] */
+	ASK(&r, 7, 0, "corr(x, y)");
+	estimate[r.aggregate[0].sum[PE_USE_N]] = (pe_sum_estimate) {1000, 1};
+	estimate[r.aggregate[0].sum[PE_USE_S]] = estimate[r.aggregate[0].sum[PE_USE_S2]] = (pe_sum_estimate) {0, 1};
+	estimate[r.aggregate[0].sum[PE_USE_Q]] = estimate[r.aggregate[0].sum[PE_USE_Q2]] = (pe_sum_estimate) {0, 1};
+	estimate[r.aggregate[0].sum[PE_USE_P]] = (pe_sum_estimate) {1e9, 1};
+	pe_aggregate_answer_of(&r.sums, &r.aggregate[0], estimate, NULL, &answer);
+	assert_true(answer.estimate == 1);
+	free_request(&r);
+}
+
+/* share = N / T, which share their noise: C = [[v_N, c], [c, v_T]]. */
+static void
+test_share(void **state)
+{
+	request		r;
+	pe_aggregate_answer answer;
+
+	(void) state;
+	ASK(&r, 7, 0, "share");
+	for (int round = 0; round < 100; round++)
+	{
+		pe_sum_estimate n = {uniform(0, 1000), uniform(1, 9)};
+		double		c = uniform(0, 1) * n.variance;
+		pe_sum_total total = {{n.value + uniform(100, 2000), n.variance + uniform(1, 9)}, c};
+		double		t = total.estimate.value;
+
+		pe_aggregate_answer_of(&r.sums, &r.aggregate[0], &n, &total, &answer);
+		assert_true(close_to(answer.estimate, n.value / t, 1e-12));
+		assert_true(close_to(answer.stderr_ * answer.stderr_,
+							 n.variance / (t * t) + n.value * n.value / pow(t, 4) * total.estimate.variance - 2 * n.value / pow(t, 3) * c, 1e-9));
+	}
+	free_request(&r);
+}
+
+/* ------------------------------------------------------------------
+ * Shares
+ * ------------------------------------------------------------------
+ */
+
+static double
+share_of(const uint64_t *share, int s)
+{
+	return (double) share[s] / (double) PE_WHOLE_SHARE;
+}
+
+/* Variances of all sums for the whole share: the squared sensitivity at sensitivity 1 of counts, times scale^2. */
+static void
+find_shares(const request *r, pe_norm norm, double scale, double *variance, uint64_t *share)
+{
+	uint64_t	sum = 0;
+
+	for (int s = 0; s < r->sums.sums; s++)
+		variance[s] = pow((double) pe_sum_bound(&r->sums, &r->sum[s]) * ldexp(1, pe_sum_shift(&r->sums, &r->sum[s])) * scale, 2);
+	pe_aggregates_share(&r->sums, r->aggregate, r->aggregates, norm, variance, share);
+	for (int s = 0; s < r->sums.sums; s++)
+		sum += share[s];
+	assert_true(sum <= PE_WHOLE_SHARE);
+	assert_true(sum > PE_WHOLE_SHARE / 10 * 9);
+}
+
+/* The error that an aggregate is told at shares. */
+static double
+error_at(const request *r, const pe_aggregate *a, pe_norm norm, const double *variance, const uint64_t *share, const double *value)
+{
+	pe_sum_estimate estimate[PE_MAX_SUMS];
+	pe_aggregate_answer answer;
+
+	for (int s = 0; s < r->sums.sums; s++)
+	{
+		double		l = share[s] > 0 ? share_of(share, s) : 1;
+
+		estimate[s] = (pe_sum_estimate) {value[s], share[s] > 0 ? variance[s] / (norm == PE_L1 ? l * l : l) : 0};
+	}
+	pe_aggregate_answer_of(&r->sums, a, estimate, NULL, &answer);
+	return answer.stderr_;
+}
+
+/* sum alone: |mid| : half, and the error of a direct measurement, sc max(|lower|, |upper|): 707, 354, 7778. */
+static void
+test_share_of_sum(void **state)
+{
+	static const struct
+	{
+		const char *text;
+		double		mid;
+		double		half;
+		double		stderr_;
+	}			sums[] = {{"sum(x)", 50, 50, 707.107}, {"sum(y)", 0, 50, 353.553}, {"sum(z)", 1050, 50, 7778.175}};
+
+	(void) state;
+	for (int i = 0; i < 3; i++)
+	{
+		request		r;
+		double		variance[8];
+		uint64_t	share[8];
+		const double nothing[8] = {0};
+		double		largest = fabs(sums[i].mid) + sums[i].half;
+
+		ask(&r, 7, 0, (const char *const[]) {sums[i].text, NULL});
+		find_shares(&r, PE_L2, sqrt(1 / .02), variance, share);
+		assert_true(fabs(share_of(share, r.aggregate[0].sum[PE_USE_N]) - fabs(sums[i].mid) / largest) < 1e-9);
+		assert_true(fabs(share_of(share, r.aggregate[0].sum[PE_USE_S]) - sums[i].half / largest) < 1e-9);
+		assert_true(close_to(error_at(&r, &r.aggregate[0], PE_L2, variance, share, nothing), sums[i].stderr_, 1e-5));
+		free_request(&r);
+	}
+}
+
+/* avg: 1/3 : 2/3; 2000 rows of mean 50 are .2165 off at rho .01, whatever the middle is. */
+static void
+test_share_of_avg(void **state)
+{
+	static const char *const texts[] = {"avg(x)", "avg(y)", "avg(z)"};
+
+	(void) state;
+	for (int i = 0; i < 3; i++)
+	{
+		request		r;
+		double		variance[8];
+		uint64_t	share[8];
+		double		value[8] = {0};
+
+		ask(&r, 7, 0, (const char *const[]) {texts[i], NULL});
+		find_shares(&r, PE_L2, sqrt(1 / .02), variance, share);
+		assert_true(fabs(share_of(share, r.aggregate[0].sum[PE_USE_N]) - 1. / 3) < 1e-9);
+		assert_true(fabs(share_of(share, r.aggregate[0].sum[PE_USE_S]) - 2. / 3) < 1e-9);
+		value[r.aggregate[0].sum[PE_USE_N]] = 2000;
+		assert_true(fabs(error_at(&r, &r.aggregate[0], PE_L2, variance, share, value) - .21651) < 1e-4);
+		free_request(&r);
+	}
+}
+
+/* The sum over the aggregates of variances, each relative to the least that it has alone, at the reference. */
+static double
+objective(const request *r, pe_norm norm, const double *variance, const uint64_t *share)
+{
+	pe_sum_estimate reference[PE_MAX_SUMS];
+	double		value[PE_MAX_SUMS];
+	double		sum = 0;
+
+	pe_aggregates_reference(&r->sums, 1e6, reference);
+	for (int s = 0; s < r->sums.sums; s++)
+		value[s] = reference[s].value;
+	for (int i = 0; i < r->aggregates; i++)
+	{
+		uint64_t	alone[PE_MAX_SUMS];
+
+		pe_aggregates_share(&r->sums, &r->aggregate[i], 1, norm, variance, alone);
+		sum += pow(error_at(r, &r->aggregate[i], norm, variance, share, value) / error_at(r, &r->aggregate[i], norm, variance, alone, value), 2);
+	}
+	return sum;
+}
+
+/* No other shares that add up to as much do better; no aggregate alone does better than in front of others. */
+static void
+test_shares(void **state)
+{
+	static const char *const texts[] = {"count(*)", "sum(x)", "avg(y)", "stddev(x)", "corr(x, y)", "regr_slope(y, x)", "ratio(sum(x), count(*))", "var(z)", "count(*) where (a)"};
+
+	(void) state;
+	for (int round = 0; round < fewer(200, 10); round++)
+	{
+		pe_norm		norm = round % 2 == 0 ? PE_L2 : PE_L1;
+		const char *chosen[MOST_ASKED + 1] = {NULL};
+		request		r;
+		double		variance[PE_MAX_SUMS];
+		uint64_t	share[PE_MAX_SUMS];
+		double		best;
+
+		for (int i = between(1, 4) - 1; i >= 0; i--)
+			chosen[i] = texts[random_below(lengthof(texts))];
+		ask(&r, round % 3 == 0 ? 0 : 7, 0, chosen);
+		find_shares(&r, norm, uniform(.1, 10), variance, share);
+		best = objective(&r, norm, variance, share);
+		for (int other = 0; other < 20; other++)
+		{
+			uint64_t	moved[PE_MAX_SUMS];
+			int			from = random_below(r.sums.sums);
+			int			to = random_below(r.sums.sums);
+			uint64_t	by = share[from] / (uint64_t) between(2, 100);
+
+			memcpy(moved, share, sizeof(moved));
+			if (share[from] == 0 || share[to] == 0)
+				continue;
+			moved[from] -= by;
+			moved[to] += by;
+			assert_true(objective(&r, norm, variance, moved) >= best * (1 - 1e-9));
+		}
+		free_request(&r);
+	}
+}
+
+/* Bounds of any size get shares: only their proportions matter. */
+static void
+test_extreme_bounds(void **state)
+{
+	static const double sizes[] = {1e-250, 1e-100, 1, 1e100, 1e300};
+
+	(void) state;
+	for (int i = 0; i < lengthof(sizes); i++)
+	{
+		request		r;
+		double		variance[8];
+		uint64_t	share[8];
+
+		ASK(&r, 7, 0, "sum(x)", "avg(x)");
+		assert_true(pe_number_init(&r.sums.number[0], sizes[i] * .5, sizes[i], true, false));
+		find_shares(&r, PE_L2, 1, variance, share);
+		assert_true(share_of(share, 0) > .3 && share_of(share, 1) > .2);
+		assert_true(isfinite(error_at(&r, &r.aggregate[0], PE_L2, variance, share, (const double[8]) {1000, 10})));
+		free_request(&r);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * Intervals
+ * ------------------------------------------------------------------
+ */
+
+static double
+laplace(double stderr_)
+{
+	return (random_below(2) ? 1 : -1) * stderr_ / sqrt(2) * log(uniform(0x1p-53, 1));
+}
+
+/* At least 95 % of sums of Laplace numbers are inside, and not many more. */
+static void
+test_intervals(void **state)
+{
+	static const double one[] = {1};
+	int			n = fewer(400000, 20);
+
+	(void) state;
+	assert_true(close_to(pe_aggregate_half(one, 1, true), log(20) / sqrt(2), 1e-6));
+	assert_true(pe_aggregate_half(one, 1, false) >= 1.9599639845 && pe_aggregate_half(one, 1, false) < 1.9601);
+	assert_true(pe_aggregate_half(one, 0, true) == 0 && pe_aggregate_half(&(double) {0}, 1, true) == 0);
+	for (int round = 0; round < 14; round++)
+	{
+		int			parts = between(1, PE_AGG_SUMS);
+		double		part[PE_AGG_SUMS];
+		double		half;
+		double		sigma = sqrt(.95 * .05 / n);
+		int			inside = 0;
+
+		/* equal ones, nearly equal ones, some that are 0, any */
+		for (int p = 0; p < parts; p++)
+			part[p] = round % 4 == 0 ? 1 : round % 4 == 1 ? 1 + p * 1e-9 : round % 4 == 2 && p % 2 == 1 ? 0 : exp(uniform(-3, 3));
+		half = pe_aggregate_half(part, parts, true);
+		for (int i = 0; i < n; i++)
+		{
+			double		sum = 0;
+
+			for (int p = 0; p < parts; p++)
+				sum += laplace(part[p]);
+			inside += fabs(sum) <= half;
+		}
+		if (!(inside > n * (.95 - 6 * sigma) && inside < n * (.965 + 6 * sigma)))
+			fail_msg("%d parts, round %d: %.4f inside", parts, round, (double) inside / n);
+	}
+}
+
+static int
+reproducible(void **state)
+{
+	(void) state;
+	pe_test_seed(20261124);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_canonical),
+		cmocka_unit_test(test_where),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_any_text),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_share_of_sum),
+		cmocka_unit_test(test_share_of_avg),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_extreme_bounds),
+		cmocka_unit_test(test_intervals),
+	};
+
+	return cmocka_run_group_tests(tests, reproducible, NULL);
+}

@@ -1,0 +1,720 @@
+/*
+ * test_plan_sums.c
+ *	  Plans of sums: sensitivities against all neighbours of small tables, for every kind of part, what all
+ *	  parts together lose, and measurements against what is told of them.
+ *
+ * Random cases come from a fixed seed, so failures repeat; with PG_EPSILON_QUICK set
+ * there are far fewer.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "domain/sums.h"
+#include "plan/private.h"
+#include "strategy/share.h"
+#include "numbers.h"
+#include "shim.h"
+
+#define MOST_PARTS 5
+#define MOST_CELLS 3
+#define MOST_ROWS 4				/* of a strategy */
+#define WIDTH (MOST_PARTS * MOST_ROWS)
+#define MOST_CONTRIBUTIONS 40000
+
+/* One kind of row: its cell, its numbers, and what it has. */
+typedef struct kind_of_row
+{
+	int			cell;
+	int32_t		number[2];
+	uint64_t	has;
+} kind_of_row;
+
+/* Sums over the same cells, each with a strategy, and what a unit can add to all of them. */
+typedef struct trial
+{
+	pe_sums		sums;
+	pe_sum		sum[MOST_PARTS];
+	int			cells;
+	int			parts;
+	pe_strategy strategy[MOST_PARTS];
+	int64_t    *a[MOST_PARTS];
+	pe_plan_part part[MOST_PARTS];
+	pe_plan_rules rules;
+	int			kinds;
+	kind_of_row kind[200];
+	int			contributions;
+	int64_t   (*answer)[WIDTH];
+} trial;
+
+/* ------------------------------------------------------------------
+ * Strategies
+ * ------------------------------------------------------------------
+ */
+
+/* Every cell by itself. */
+static void
+make_identity(pe_strategy *s, int columns)
+{
+	*s = (pe_strategy) {.classes = columns, .columns = columns, .rows = columns, .inner = columns, .objective = 1};
+}
+
+static void
+make_dense(pe_strategy *s, int columns)
+{
+	int			rows = between(1, MOST_ROWS);
+
+	*s = (pe_strategy) {.classes = columns, .columns = columns, .rows = rows, .inner = columns, .objective = 1};
+	s->dense = pe_alloc((size_t) (rows * columns), sizeof(int32_t));
+	for (int i = 0; i < rows * columns; i++)
+		s->dense[i] = between(-2, 3);
+	s->dense[0] = 1;			/* not all are 0 */
+}
+
+static void
+add_part(trial *t, pe_sum sum, int m, bool identity)
+{
+	int			p = t->parts++;
+	size_t		entries;
+	double	   *a;
+
+	t->sum[p] = sum;
+	if (identity)
+		make_identity(&t->strategy[p], t->cells);
+	else
+		make_dense(&t->strategy[p], t->cells);
+	t->part[p] = (pe_plan_part) {
+		.strategy = &t->strategy[p], .bound = pe_sum_bound(&t->sums, &sum), .is_signed = pe_sum_is_signed(&sum),
+		.cells = sum.kind == PE_SUM_UNITS ? m : 0
+	};
+	entries = (size_t) t->strategy[p].rows * (size_t) t->cells;
+	a = pe_alloc(entries, sizeof(*a));
+	t->a[p] = pe_alloc(entries, sizeof(int64_t));
+	pe_strategy_matrix(&t->strategy[p], a);
+	for (size_t i = 0; i < entries; i++)
+		t->a[p][i] = (int64_t) a[i];
+	pe_free(a);
+}
+
+static void
+free_trial(trial *t)
+{
+	for (int p = 0; p < t->parts; p++)
+	{
+		pe_strategy_free(&t->strategy[p]);
+		pe_free(t->a[p]);
+	}
+	pe_free(t->answer);
+}
+
+/* ------------------------------------------------------------------
+ * All that a unit can add
+ * ------------------------------------------------------------------
+ */
+
+/* Every cell, numbers that are absent or at some places, a condition that is true or not. */
+static void
+make_kinds(trial *t, bool middles, bool conditions)
+{
+	t->kinds = 0;
+	for (int cell = 0; cell < t->cells; cell++)
+		for (int u = -2; u <= 2; u++)
+			for (int v = -2; v <= 2; v++)
+				for (int c = 0; c <= conditions; c++)
+				{
+					/* -2: absent; -1, 0, 1: times the bound */
+					kind_of_row *k = &t->kind[t->kinds];
+
+					if (u == 2 || v == 2 || (!middles && (u == 0 || v == 0)) || (t->sums.numbers < 2 && v > -2) || (t->sums.numbers < 1 && u > -2))
+						continue;
+					*k = (kind_of_row) {.cell = cell, .has = c * PE_HAS_CONDITION(0)};
+					if (u > -2)
+					{
+						k->number[0] = u * t->sums.number[0].most;
+						k->has |= PE_HAS_NUMBER(0);
+					}
+					if (v > -2)
+					{
+						k->number[1] = v * t->sums.number[1].most;
+						k->has |= PE_HAS_NUMBER(1);
+					}
+					t->kinds++;
+				}
+	assert_true(t->kinds <= lengthof(t->kind));
+}
+
+/* A x of every part, one after the other. */
+static void
+keep(trial *t, int64_t x[MOST_PARTS][MOST_CELLS])
+{
+	int64_t    *y = t->answer[t->contributions++];
+	int			at = 0;
+
+	assert_true(t->contributions < MOST_CONTRIBUTIONS);
+	memset(y, 0, sizeof(t->answer[0]));
+	for (int p = 0; p < t->parts; p++)
+		for (int i = 0; i < t->strategy[p].rows; i++, at++)
+			for (int j = 0; j < t->cells; j++)
+				y[at] += t->a[p][i * t->cells + j] * x[p][j];
+}
+
+/* Units are in any set of at most so many cells: they have rows besides those that are left of them. */
+static void
+with_people(trial *t, int part, int64_t x[MOST_PARTS][MOST_CELLS])
+{
+	int64_t		with[MOST_PARTS][MOST_CELLS];
+
+	while (part < t->parts && t->sum[part].kind != PE_SUM_UNITS)
+		part++;
+	if (part == t->parts)
+	{
+		keep(t, x);
+		return;
+	}
+	for (int set = 0; set < 1 << t->cells; set++)
+		if (__builtin_popcount((unsigned) set) <= t->part[part].cells)
+		{
+			memcpy(with, x, sizeof(with));
+			for (int j = 0; j < t->cells; j++)
+				with[part][j] = set >> j & 1;
+			with_people(t, part + 1, with);
+		}
+}
+
+/* At most `left` rows, of kinds from `kind` on. */
+static void
+with_rows(trial *t, int kind, int left, int64_t x[MOST_PARTS][MOST_CELLS])
+{
+	const uint8_t counts = 1;
+
+	with_people(t, 0, x);
+	for (; kind < t->kinds && left > 0; kind++)
+	{
+		const kind_of_row *row = &t->kind[kind];
+		int64_t		more[MOST_PARTS][MOST_CELLS];
+
+		memcpy(more, x, sizeof(more));
+		for (int p = 0; p < t->parts; p++)
+		{
+			int64_t		weight;
+
+			pe_sum_weigh(&t->sums, &t->sum[p], row->number, 1, &row->has, &counts, 1, &weight);
+			if (t->sum[p].kind != PE_SUM_UNITS)
+				more[p][row->cell] += weight;
+		}
+		with_rows(t, kind, left - 1, more);
+	}
+}
+
+static int
+by_bytes(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(int64_t) * WIDTH);
+}
+
+static void
+list_contributions(trial *t)
+{
+	int64_t		nothing[MOST_PARTS][MOST_CELLS] = {{0}};
+	int			kept = 0;
+
+	t->answer = pe_alloc(MOST_CONTRIBUTIONS, sizeof(*t->answer));
+	t->contributions = 0;
+	with_rows(t, 0, t->rules.max_rows, nothing);
+	qsort(t->answer, (size_t) t->contributions, sizeof(*t->answer), by_bytes);
+	for (int c = 0; c < t->contributions; c++)
+		if (c == 0 || memcmp(t->answer[c], t->answer[kept - 1], sizeof(t->answer[0])) != 0)
+			memmove(t->answer[kept++], t->answer[c], sizeof(t->answer[0]));
+	t->contributions = kept;
+}
+
+/* ------------------------------------------------------------------
+ * Neighbours
+ * ------------------------------------------------------------------
+ */
+
+/* |y - y'|^2, or the sum of absolute values, of each part. */
+static void
+distances(const trial *t, const int64_t *y, const int64_t *other, bool pure, double *of)
+{
+	int			at = 0;
+
+	for (int p = 0; p < t->parts; p++)
+	{
+		of[p] = 0;
+		for (int i = 0; i < t->strategy[p].rows; i++, at++)
+		{
+			double		d = (double) (y[at] - other[at]);
+
+			of[p] += pure ? fabs(d) : d * d;
+		}
+	}
+}
+
+/* The largest of each part, and of all together, each weighed. */
+typedef struct truth
+{
+	double		part[MOST_PARTS];
+	double		together;
+} truth;
+
+static void
+look_at(const trial *t, const int64_t *y, const int64_t *other, bool pure, const double *weight, truth *most)
+{
+	double		of[MOST_PARTS];
+	double		together = 0;
+
+	distances(t, y, other, pure, of);
+	for (int p = 0; p < t->parts; p++)
+	{
+		most->part[p] = fmax(most->part[p], of[p]);
+		together += weight[p] * of[p];
+	}
+	most->together = fmax(most->together, together);
+}
+
+static truth
+truth_of(const trial *t, bool pure, const double *weight)
+{
+	const int64_t nothing[WIDTH] = {0};
+	truth		most = {.together = 0};
+
+	for (int c = 0; c < t->contributions; c++)
+	{
+		look_at(t, t->answer[c], nothing, pure, weight, &most);
+		for (int d = 0; d < c && t->rules.neighbours == PE_SUBSTITUTE; d++)
+			look_at(t, t->answer[c], t->answer[d], pure, weight, &most);
+	}
+	return most;
+}
+
+/* ------------------------------------------------------------------
+ * Plans
+ * ------------------------------------------------------------------
+ */
+
+static void
+random_shares(trial *t)
+{
+	double		weight[MOST_PARTS];
+	double		sum = 0;
+
+	for (int p = 0; p < t->parts; p++)
+		sum += weight[p] = uniform(0.05, 1);
+	for (int p = 0; p < t->parts; p++)
+		t->part[p].share = (uint64_t) floor(weight[p] / sum * (double) PE_WHOLE_SHARE) - 1;
+}
+
+static pe_plan *
+plan_of(const trial *t, pe_accounting accounting, double cost)
+{
+	bool		pure = accounting == PE_PURE;
+	pe_plan_ask ask = {.accounting = accounting, .epsilon = pure ? cost : NAN, .rho = pure ? NAN : cost, .max_stderr = NAN, .delta = pure ? 0 : 1e-6};
+	pe_plan_sums sums = {t->parts, t->part, t->rules, 0, 1};
+	pe_plan    *plan;
+
+	assert_int_equal(pe_plan_of_sums(&ask, &sums, &plan), PE_PLAN_MADE);
+	return plan;
+}
+
+static void
+free_plan(pe_plan *plan)
+{
+	pe_free(plan->vector);
+	pe_free(plan->part);
+	pe_free(plan);
+}
+
+static double closest;			/* to all of the cost */
+static double worst = 1;		/* a sensitivity over that of all neighbours */
+static double exact_parts;
+
+/* No neighbours differ by more than the sensitivity, and all parts together lose at most the cost. */
+static void
+check(trial *t, pe_neighbours neighbours, pe_accounting accounting)
+{
+	bool		pure = accounting == PE_PURE;
+	double		weight[MOST_PARTS];
+	pe_plan    *plan;
+	truth		known;
+
+	t->rules.neighbours = neighbours;
+	random_shares(t);
+	plan = plan_of(t, accounting, 0.25);
+	/* what is drawn is 2^lattice times the answers, for the sensitivity of the vector */
+	for (int p = 0; p < t->parts; p++)
+		weight[p] = ldexp(1, (pure ? 1 : 2) * plan->vector[p].lattice) / (double) plan->vector[p].sensitivity;
+	known = truth_of(t, pure, weight);
+	for (int p = 0; p < t->parts; p++)
+	{
+		pe_u128		sensitivity;
+
+		assert_true(pe_plan_part_sensitivity(&t->part[p], &t->rules, accounting, &sensitivity));
+		if ((double) sensitivity < known.part[p])
+			fail_msg("part %d of kind %d, neighbours %d, %d rows, %d cells, accounting %d: %g of a truth of %g", p, t->sum[p].kind, neighbours,
+					 t->rules.max_rows, t->part[p].cells, accounting, (double) sensitivity, known.part[p]);
+		if (known.part[p] > 0)
+			worst = fmax(worst, (double) sensitivity / known.part[p]);
+		exact_parts += (double) sensitivity == known.part[p];
+		/* its share of the cost and no more */
+		assert_true(weight[p] * (double) sensitivity <= (double) t->part[p].share / (double) PE_WHOLE_SHARE);
+		assert_true(weight[p] * (double) sensitivity >= (double) t->part[p].share / (double) PE_WHOLE_SHARE * (1 - 1e-6));
+	}
+	assert_true(known.together <= 1);
+	closest = fmax(closest, known.together);
+	free_plan(plan);
+}
+
+static const pe_neighbours both[] = {PE_ADD_REMOVE, PE_SUBSTITUTE};
+static const pe_accounting accountings[] = {PE_ZCDP, PE_GDP, PE_PURE};
+
+static void
+check_all(trial *t)
+{
+	list_contributions(t);
+	for (int b = 0; b < lengthof(both); b++)
+		for (int a = 0; a < lengthof(accountings); a++)
+			check(t, both[b], accountings[a]);
+	free_trial(t);
+}
+
+static void
+begin(trial *t, int cells, int numbers, int k)
+{
+	memset(t, 0, sizeof(*t));
+	t->cells = cells;
+	t->sums.numbers = numbers;
+	t->sums.conditions = 1;
+	assert_true(pe_number_init(&t->sums.number[0], 0, between(1, 5), true, true));
+	assert_true(pe_number_init(&t->sums.number[1], -3, random_below(2) ? 4 : 500, true, true));
+	t->rules.max_rows = k;
+}
+
+static const pe_sum one = {.kind = PE_SUM_ONE};
+static const pe_sum some = {.kind = PE_SUM_ONE, .needs = PE_HAS_CONDITION(0)};
+static const pe_sum there = {.kind = PE_SUM_ONE, .needs = PE_HAS_NUMBER(0)};
+static const pe_sum value = {.kind = PE_SUM_VALUE, .a = 0, .needs = PE_HAS_NUMBER(0)};
+static const pe_sum value_of_some = {.kind = PE_SUM_VALUE, .a = 0, .needs = PE_HAS_NUMBER(0) | PE_HAS_CONDITION(0)};
+static const pe_sum square = {.kind = PE_SUM_SQUARE, .a = 0, .needs = PE_HAS_NUMBER(0)};
+static const pe_sum long_square = {.kind = PE_SUM_SQUARE, .a = 1, .needs = PE_HAS_NUMBER(1)};
+static const pe_sum product = {.kind = PE_SUM_PRODUCT, .a = 0, .b = 1, .needs = PE_HAS_NUMBER(0) | PE_HAS_NUMBER(1)};
+
+/* Rows: counts, values, squares, products, conditions, numbers that are absent. */
+static void
+test_rows(void **state)
+{
+	(void) state;
+	for (int round = 0; round < fewer(30, 10); round++)
+		for (int k = 1; k <= 3; k++)
+		{
+			trial		t;
+			bool		identity = round % 2 == 0;
+
+			begin(&t, k == 3 ? 2 : 3, 1, k);
+			make_kinds(&t, k < 3, k == 1);
+			add_part(&t, one, 0, identity);
+			add_part(&t, there, 0, identity);
+			add_part(&t, value, 0, identity);
+			add_part(&t, square, 0, random_below(2));
+			check_all(&t);
+
+			begin(&t, 2, k == 3 ? 1 : 2, k);
+			make_kinds(&t, k == 1, k < 3);
+			add_part(&t, k == 3 ? value : product, 0, identity);
+			add_part(&t, k == 3 ? square : long_square, 0, identity);
+			if (k < 3)
+			{
+				add_part(&t, value_of_some, 0, random_below(2));
+				add_part(&t, some, 0, random_below(2));
+			}
+			check_all(&t);
+		}
+	printf("rows: the sensitivity is at most %.2f times that of all neighbours, exact in %.0f parts; the most that is lost is %.9f of the cost\n",
+		   worst, exact_parts, closest);
+	/* the bounds of a count, a value and a square are reached in one row */
+	assert_true(closest > 1 - 1e-5);
+	assert_true(exact_parts > 10);
+}
+
+/* People beside rows: at most m cells of a unit, each once. */
+static void
+test_units(void **state)
+{
+	(void) state;
+	closest = 0;
+	worst = 1;
+	exact_parts = 0;
+	for (int round = 0; round < fewer(30, 10); round++)
+		for (int k = 1; k <= 2; k++)
+			for (int m = 1; m <= 3; m++)
+			{
+				trial		t;
+				bool		identity = round % 2 == 0;
+
+				begin(&t, 3, 1, k);
+				make_kinds(&t, false, false);
+				add_part(&t, (pe_sum) {.kind = PE_SUM_UNITS, .most = m}, m, identity);
+				add_part(&t, k == 1 ? value : one, 0, identity);
+				check_all(&t);
+			}
+	printf("people: the sensitivity is at most %.2f times that of all neighbours, exact in %.0f parts; the most that is lost is %.9f of the cost\n",
+		   worst, exact_parts, closest);
+	assert_true(closest > 1 - 1e-5);
+	assert_true(exact_parts > 10);
+}
+
+/* The figures by hand: cells that are told apart, k rows. */
+static void
+test_figures(void **state)
+{
+	static const struct
+	{
+		int			kind;
+		pe_neighbours neighbours;
+		int			k;
+		int			m;
+		int			sq;
+		int			l1;
+	}			figures[] = {
+		{PE_SUM_ONE, PE_ADD_REMOVE, 1, 0, 1, 1}, {PE_SUM_ONE, PE_ADD_REMOVE, 3, 0, 9, 3},
+		{PE_SUM_ONE, PE_SUBSTITUTE, 1, 0, 2, 2}, {PE_SUM_ONE, PE_SUBSTITUTE, 3, 0, 18, 6},
+		{PE_SUM_VALUE, PE_ADD_REMOVE, 1, 0, 100, 10}, {PE_SUM_VALUE, PE_ADD_REMOVE, 3, 0, 900, 30},
+		{PE_SUM_VALUE, PE_SUBSTITUTE, 1, 0, 400, 20}, {PE_SUM_VALUE, PE_SUBSTITUTE, 3, 0, 3600, 60},
+		{PE_SUM_SQUARE, PE_ADD_REMOVE, 1, 0, 10000, 100}, {PE_SUM_SQUARE, PE_SUBSTITUTE, 2, 0, 160000, 400},
+		{PE_SUM_UNITS, PE_ADD_REMOVE, 5, 1, 1, 1}, {PE_SUM_UNITS, PE_ADD_REMOVE, 5, 3, 3, 3},
+		{PE_SUM_UNITS, PE_SUBSTITUTE, 5, 1, 2, 2}, {PE_SUM_UNITS, PE_SUBSTITUTE, 5, 3, 6, 6},
+	};
+	pe_sums		sums = {.numbers = 1};
+	pe_strategy cells;
+
+	(void) state;
+	make_identity(&cells, 10);
+	assert_true(pe_number_init(&sums.number[0], 0, 10, true, true));
+	for (int i = 0; i < lengthof(figures); i++)
+	{
+		pe_sum		sum = {.kind = (uint8_t) figures[i].kind, .needs = figures[i].kind == PE_SUM_ONE ? 0 : 1};
+		pe_plan_part part = {.strategy = &cells, .bound = pe_sum_bound(&sums, &sum), .is_signed = pe_sum_is_signed(&sum), .cells = figures[i].m};
+		pe_plan_rules rules = {.neighbours = figures[i].neighbours, .max_rows = figures[i].k};
+		pe_u128		sq;
+		pe_u128		l1;
+
+		assert_true(pe_plan_part_sensitivity(&part, &rules, PE_ZCDP, &sq));
+		assert_true(pe_plan_part_sensitivity(&part, &rules, PE_PURE, &l1));
+		assert_int_equal((int64_t) sq, figures[i].sq);
+		assert_int_equal((int64_t) l1, figures[i].l1);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * What no plan is made of
+ * ------------------------------------------------------------------
+ */
+
+static void
+make_plan(void *argument)
+{
+	pe_plan    *plan = plan_of(argument, PE_ZCDP, 1);
+
+	(void) plan;
+}
+
+static void
+test_shares(void **state)
+{
+	trial		t;
+
+	(void) state;
+	begin(&t, 2, 1, 1);
+	add_part(&t, one, 0, true);
+	add_part(&t, value, 0, true);
+	t.part[0].share = t.part[1].share = PE_WHOLE_SHARE / 2;
+	free_plan(plan_of(&t, PE_ZCDP, 1));
+	t.part[1].share++;
+	assert_true(pe_test_stops_with_bug(make_plan, &t));
+	t.part[1].share = 0;
+	assert_true(pe_test_stops_with_bug(make_plan, &t));
+	t.part[1].share = UINT64_MAX;	/* which no sum may wrap around */
+	assert_true(pe_test_stops_with_bug(make_plan, &t));
+	/* counts of units are in [0, 1] and not signed */
+	t.part[1].share = 1;
+	t.part[1].cells = 1;
+	assert_true(pe_test_stops_with_bug(make_plan, &t));
+	free_trial(&t);
+}
+
+/* Sensitivities that no sampler serves are refused, and do not wrap around. */
+static void
+test_large(void **state)
+{
+	static int32_t large[] = {INT32_MAX};
+	const pe_strategy s = {.classes = 1, .columns = 1, .rows = 1, .inner = 1, .dense = large, .objective = 1};
+	pe_plan_part part = {.strategy = &s, .bound = 1, .is_signed = true, .share = PE_WHOLE_SHARE};
+	pe_plan_rules rules = {.neighbours = PE_SUBSTITUTE, .max_rows = 65535};
+
+	(void) state;
+	for (int bits = 0; bits < 62; bits++)
+	{
+		pe_u128		sensitivity;
+		bool		served;
+		double		truth = 2 * 65535. * INT32_MAX * ldexp(1, bits);
+
+		part.bound = INT64_C(1) << bits;
+		served = pe_plan_part_sensitivity(&part, &rules, PE_PURE, &sensitivity);
+		assert_true(served == (truth < 0x1p96));
+		assert_true(!served || fabs((double) sensitivity / truth - 1) < 1e-12);
+		served = pe_plan_part_sensitivity(&part, &rules, PE_ZCDP, &sensitivity);
+		assert_true(served == (truth * truth < 0x1p96));
+		assert_true(!served || fabs((double) sensitivity / (truth * truth) - 1) < 1e-12);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * Measurements
+ * ------------------------------------------------------------------
+ */
+
+#define MEASUREMENTS 100000
+
+static void
+hold(void)
+{
+}
+
+/* The same measurements again and again: no bias, and the variance that is told, within 3 %. */
+static void
+simulate(trial *t, pe_accounting accounting, double cost)
+{
+	int			n = fewer(MEASUREMENTS, 50);
+	pe_plan    *plan = plan_of(t, accounting, cost);
+	pe_amount	amount = pe_cost_amount(pe_plan_cost(plan));
+	int			rows = (int) pe_plan_rows(plan);
+	int64_t		columns[MOST_PARTS * MOST_CELLS];
+	double		truth[WIDTH] = {0};
+	double		sum[WIDTH] = {0};
+	double		square[WIDTH] = {0};
+	int			at = 0;
+
+	for (int p = 0; p < t->parts; p++)
+		for (int j = 0; j < t->cells; j++)
+			columns[p * t->cells + j] = between(t->part[p].is_signed ? -1000 : 0, 1000);
+	for (int p = 0; p < t->parts; p++)
+		for (int i = 0; i < t->strategy[p].rows; i++, at++)
+			for (int j = 0; j < t->cells; j++)
+				truth[at] += (double) (t->a[p][i * t->cells + j] * columns[p * t->cells + j]);
+	for (int i = 0; i < n; i++)
+	{
+		pe_i128		exact[WIDTH];
+		int64_t		released[WIDTH];
+
+		pe_plan_measure(plan, columns, exact, released, hold);
+		at = 0;
+		for (int p = 0; p < t->parts; p++)
+		{
+			pe_noise	noise = {accounting, plan->vector[p].sensitivity, plan->nano, plan->vector[p].lattice, true};
+
+			for (int r = 0; r < t->strategy[p].rows; r++, at++)
+			{
+				double		error = ldexp((double) released[at], -pe_noise_shift(&noise)) - truth[at];
+
+				sum[at] += error;
+				square[at] += error * error;
+			}
+		}
+	}
+	assert_int_equal(at, rows);
+	at = 0;
+	for (int p = 0; p < t->parts; p++)
+	{
+		pe_noise   *noise = pe_plan_noise_of_part(&t->part[p], &t->rules, accounting, accounting == PE_PURE ? amount.epsilon_nano : amount.rho_nano);
+		double		told = pe_noise_stderr(noise);
+
+		for (int r = 0; r < t->strategy[p].rows; r++, at++)
+		{
+			assert_true(fabs(sum[at] / n) < 6.8 * told / sqrt(n));
+			if (!close_to(square[at] / n, told * told, quick() ? 0.5 : 0.03))
+				fail_msg("part %d, accounting %d: a variance of %g, told %g", p, accounting, square[at] / n, told * told);
+		}
+		pe_free(noise);
+	}
+	free_plan(plan);
+}
+
+static void
+test_measurements(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 6; i++)
+	{
+		trial		t;
+
+		begin(&t, 2, 1, i % 2 == 0 ? 1 : 5);
+		t.rules.neighbours = both[i / 2 % 2];
+		add_part(&t, one, 0, true);
+		add_part(&t, value, 0, false);
+		add_part(&t, square, 0, true);
+		add_part(&t, (pe_sum) {.kind = PE_SUM_UNITS, .most = 2}, 2, true);
+		random_shares(&t);
+		simulate(&t, accountings[i % 3], 0.125);
+		free_trial(&t);
+	}
+}
+
+/* max_stderr: so many standard deviations of one part's noise. */
+static void
+test_max_stderr(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 6; i++)
+	{
+		pe_accounting accounting = accountings[i % 3];
+		pe_plan_ask ask = {.accounting = accounting, .epsilon = NAN, .rho = NAN, .max_stderr = 20, .delta = 1e-6};
+		trial		t;
+		pe_plan_sums sums;
+		pe_plan    *plan;
+		pe_amount	amount;
+		pe_noise   *noise;
+
+		begin(&t, 2, 1, 2);
+		add_part(&t, one, 0, true);
+		add_part(&t, value, 0, true);
+		random_shares(&t);
+		sums = (pe_plan_sums) {t.parts, t.part, t.rules, i / 3, 3.5};
+		assert_int_equal(pe_plan_of_sums(&ask, &sums, &plan), PE_PLAN_MADE);
+		amount = pe_cost_amount(pe_plan_cost(plan));
+		noise = pe_plan_noise_of_part(&t.part[i / 3], &t.rules, accounting, accounting == PE_PURE ? amount.epsilon_nano : amount.rho_nano);
+		assert_true(3.5 * pe_noise_stderr(noise) <= 20 && 3.5 * pe_noise_stderr(noise) > 19.99);
+		pe_free(noise);
+		free_plan(plan);
+		free_trial(&t);
+	}
+}
+
+static int
+reproducible(void **state)
+{
+	(void) state;
+	pe_test_seed(20261124);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_measurements),
+		cmocka_unit_test(test_max_stderr),
+	};
+
+	return cmocka_run_group_tests(tests, reproducible, NULL);
+}
