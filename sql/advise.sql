@@ -68,3 +68,10 @@ SELECT refused($$SELECT dp.advise('nothing', '{count(*)}')$$);
 SELECT refused($$SELECT dp.advise('sales', '{count(*)}', predicate => 'age = 7')$$);
 SELECT v, refused(format($$SELECT dp.advise('sales', '{count(*)}', guess => %s)$$, v)) FROM unnest(ARRAY['0', '-1', '''NaN''', '''Infinity''', 'NULL']) v;
 SELECT refused($$SELECT dp.advise('sales', NULL)$$);
+
+RESET SESSION AUTHORIZATION;
+DROP EXTENSION pg_epsilon;
+DROP FUNCTION refused;
+SET client_min_messages = error;
+DROP OWNED BY regress_curator, regress_ann, regress_eve CASCADE;
+DROP ROLE regress_curator, regress_ann, regress_eve;

@@ -199,3 +199,10 @@ SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.expire_release(:units);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT refused($$SELECT dp.publish(8, 'people', true)$$);
+
+RESET SESSION AUTHORIZATION;
+DROP EXTENSION pg_epsilon;
+DROP FUNCTION refused, columns_of, reused, near;
+SET client_min_messages = error;
+DROP OWNED BY regress_curator, regress_ann, regress_bob, regress_eve CASCADE;
+DROP ROLE regress_curator, regress_ann, regress_bob, regress_eve;
