@@ -255,7 +255,21 @@ SELECT dp.predict('mortality', '{"age": 85, "sex": "F"}') > dp.predict('mortalit
        dp.predict('mortality', '{"age": 60, "sex": "F"}') AS young, dp.predict('mortality', '{"age": 85, "sex": "F"}') AS old \gset
 SELECT demo.claim(:'holds', 'the model knows that age kills') AS claim \gset
 
-\echo '=== 14. The ledger ================================================================ curator ==='
+\echo '=== 14. An average ================================================================ analyst ==='
+\echo
+\echo 'How old are they, by sex? Count and sum are measured together, for one charge; the average follows'
+\echo 'from both, and so does its error. Ages count between the declared bounds, 50 and 110.'
+\echo
+\set ECHO queries
+SELECT label->>'sex' AS sex, aggregate, round(estimate::numeric, 2) AS estimate,
+       round(stderr::numeric, 2) AS stderr
+  FROM dp.aggregate('residents', '{count(*),avg(age)}', '{sex}', epsilon => 0.2);
+\set ECHO none
+SELECT count(*) = 2 AND bool_and(abs(estimate - CASE label->>'sex' WHEN 'F' THEN 65.23 ELSE 63.13 END) < 6 * stderr) AS holds
+  FROM dp.aggregate('residents', '{count(*),avg(age)}', '{sex}', epsilon => 0.2) WHERE aggregate = 'avg(age)' \gset
+SELECT demo.claim(:'holds', 'the average ages are near the truth') AS claim \gset
+
+\echo '=== 15. The ledger ================================================================ curator ==='
 \echo
 \echo 'She sees who paid what for which question, and what is left of the cap. And she alone may fit'
 \echo 'without noise, to see what privacy cost the model: the same two chances, private and not.'
@@ -273,8 +287,8 @@ SELECT model, round(dp.predict(model, '{"age": 60, "sex": "F"}')::numeric, 2) AS
        round(dp.predict(model, '{"age": 85, "sex": "F"}')::numeric, 2) AS "85, F"
   FROM dp.models ORDER BY model;
 \set ECHO none
-SELECT count(*) = 4 AS holds FROM dp.charges \gset
-SELECT demo.claim(:'holds', 'four charges are in the ledger') AS claim \gset
+SELECT count(*) = 5 AS holds FROM dp.charges \gset
+SELECT demo.claim(:'holds', 'five charges are in the ledger') AS claim \gset
 SELECT abs(dp.predict('plain', '{"age": 60, "sex": "F"}') - :young) < 0.25
        AND abs(dp.predict('plain', '{"age": 85, "sex": "F"}') - :old) < 0.25 AS holds \gset
 SELECT demo.claim(:'holds', 'the private chances are near those without noise') AS claim \gset

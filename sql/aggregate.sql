@@ -55,6 +55,13 @@ SELECT g.region, g.aggregate, abs(estimate - value) < 7 * stderr + rounding AS n
        lower95 < estimate AND estimate < upper95 AS inside, abs((upper95 - lower95) / stderr - 2 * 1.96) < 1e-3 AS normal
   FROM got g JOIN truth t USING (region, aggregate) ORDER BY 1, g.aggregate COLLATE "C";
 SELECT count(*) FROM got;
+-- each by itself: it has all the sums that it needs
+SELECT x, bool_and(abs(g.estimate - value) < 7 * g.stderr + rounding) AS near, bool_and(g.stderr < abs(value) * 0.02) AS sharp
+  FROM (SELECT DISTINCT aggregate AS x FROM truth WHERE aggregate LIKE '%(%') a, LATERAL dp.aggregate('sales', ARRAY[x], '{region}', rho => 1000) g
+  JOIN truth t ON t.region = g.label->>'region' AND t.aggregate = g.aggregate GROUP BY x ORDER BY x COLLATE "C";
+SELECT region, abs(estimate - slope) < 7 * stderr + abs(slope) * 1e-3 AS near, stderr < abs(slope) * 0.02 AS sharp
+  FROM (SELECT region, regr_slope(amount, price) AS slope FROM clean GROUP BY region) t, dp.aggregate('sales', '{"regr_slope(amount, price)"}', '{region}', rho => 1000)
+ WHERE region = label->>'region' ORDER BY region;
 
 -- 2. Counts, which are exact when they are rounded; groups that overlap; no groups; a predicate.
 SELECT label, aggregate, round(estimate)::int AS estimate FROM dp.aggregate('sales', '{count(*),count(price),count(rating),count(big),count(region)}', '{region}', rho => 1000);

@@ -724,21 +724,28 @@ COMMENT ON FUNCTION dp.measure(text, text[], text, double precision, double prec
 CREATE FUNCTION dp.aggregate(dataset text, aggregates text[], "by" text[] DEFAULT '{}', predicate text DEFAULT NULL,
         workload text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
-        delta double precision DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)
+        delta double precision DEFAULT NULL, fresh boolean DEFAULT false, reuse boolean DEFAULT false, budget name DEFAULT NULL)
     RETURNS TABLE (label jsonb, aggregate text, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_aggregate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, name) IS
-    'private aggregates of groups in one request, for one charge: count(*), count(x), count(distinct unit), sum(x), avg(x), var(x), stddev(x), corr(x, y), regr_slope(y, x), median(x), quantile(x, fraction), share, ratio(a, b), each with where (predicate) and as name; by: the attributes of the groups, workload: other groups of them; cells_per_unit: in how many groups a unit is counted at most, NULL: as many as rows count; max_stderr: of the first aggregate, a count or a sum';
+COMMENT ON FUNCTION dp.aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, boolean, name) IS
+    'private aggregates of groups in one request, for one charge: count(*), count(x), count(distinct unit), sum(x), avg(x), var(x), stddev(x), corr(x, y), regr_slope(y, x), median(x), quantile(x, fraction), share, ratio(a, b), each with where (predicate) and as name; by: the attributes of the groups, workload: other groups of them; cells_per_unit: in how many groups a unit is counted at most, NULL: as many as rows count; max_stderr: of the first aggregate, a count or a sum; reuse: a paid release that has all of them as precisely is answered from, free, with its time as a notice';
 
 CREATE FUNCTION dp.quote_aggregate(dataset text, aggregates text[], "by" text[] DEFAULT '{}', predicate text DEFAULT NULL,
         workload text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
-        delta double precision DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL, "rows" double precision DEFAULT 1000)
+        delta double precision DEFAULT NULL, fresh boolean DEFAULT false, reuse boolean DEFAULT false, budget name DEFAULT NULL, "rows" double precision DEFAULT 1000)
     RETURNS TABLE (aggregate text, stderr double precision, at_rows double precision, rho double precision, epsilon double precision,
         groups integer, fits boolean, epsilon_left_after double precision, replay boolean)
     AS 'MODULE_PATHNAME', 'pe_sql_quote_aggregate' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4;
-COMMENT ON FUNCTION dp.quote_aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, name, double precision) IS
-    'what dp.aggregate with the same arguments costs, and the largest standard error of each aggregate; those that depend on the rows are told for at_rows rows in each group, numbers spread over their bounds; reads no data, charges nothing';
+COMMENT ON FUNCTION dp.quote_aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, boolean, name, double precision) IS
+    'what dp.aggregate with the same arguments costs, and the largest standard error of each aggregate; those that depend on the rows are told for at_rows rows in each group, numbers spread over their bounds; replay: it is answered free; reads no data, charges nothing';
+
+CREATE FUNCTION dp.advise(dataset text, aggregates text[], "by" text[] DEFAULT '{}', predicate text DEFAULT NULL,
+        guess double precision DEFAULT 1000, budget name DEFAULT NULL)
+    RETURNS TABLE (question text, relative_error double precision, epsilon double precision, rho double precision, fits boolean, hint text)
+    AS 'MODULE_PATHNAME', 'pe_sql_advise' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION dp.advise(text, text[], text[], text, double precision, name) IS
+    'what dp.aggregate would cost for standard errors of 1, 5 and 10 % of each aggregate, alone and together, where each group has guess rows and numbers are spread over their bounds; and of counts, which workload of dp.measure costs least for the same error; fits: your budget has it, NULL: there is none; reads no data, charges nothing';
 
 CREATE FUNCTION dp.quote(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -816,10 +823,10 @@ CREATE FUNCTION dp.combine(releases bigint[], workload text)
 COMMENT ON FUNCTION dp.combine(bigint[], text) IS
     'answers a workload from several paid releases of the same rows together, free: generalised least squares, more precise than each of them; a workload without names is over the attributes of all, in the order of their first mention';
 
-CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT false, workload text DEFAULT NULL) RETURNS bigint
+CREATE FUNCTION dp.publish(release bigint, target text, replace boolean DEFAULT false, workload text DEFAULT NULL, names text[] DEFAULT NULL) RETURNS bigint
     AS 'MODULE_PATHNAME', 'pe_sql_publish' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.publish(bigint, text, boolean, text) IS
-    'makes a paid release an ordinary table of yours, free: a row per count with estimate, stderr and 95% interval; replace: one that this function made; workload: the part of it to publish, NULL: what was asked for; returns the number of rows';
+COMMENT ON FUNCTION dp.publish(bigint, text, boolean, text, text[]) IS
+    'makes a paid release an ordinary table of yours, free: a row per count with estimate, stderr and 95% interval, or a row per group with these for each aggregate; replace: one that this function made; workload: the part of it to publish, NULL: what was asked for; names: of the columns of aggregates; returns the number of rows';
 
 CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,

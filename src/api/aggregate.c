@@ -10,6 +10,7 @@
 
 #include "api/aggregate.h"
 #include "api/arguments.h"
+#include "api/known.h"
 #include "api/rows.h"
 #include "server/access.h"
 
@@ -20,7 +21,7 @@ PG_FUNCTION_INFO_V1(pe_sql_quote_aggregate);
 enum
 {
 	ARG_DATASET, ARG_AGGREGATES, ARG_BY, ARG_PREDICATE, ARG_WORKLOAD, ARG_ROWS_PER_UNIT, ARG_CELLS_PER_UNIT,
-	ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR, ARG_DELTA, ARG_FRESH, ARG_BUDGET,
+	ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR, ARG_DELTA, ARG_FRESH, ARG_REUSE, ARG_BUDGET,
 	ARG_ROWS					/* of the quote alone */
 };
 
@@ -30,7 +31,11 @@ typedef struct call
 	pe_aggregation *aggregation;
 	pe_charge_reply reply;
 	pe_aggregate_result *result;
+	int			results;		/* of each group */
+	int			place[PE_MAX_AGGREGATES];	/* where each aggregate is among them */
 	pe_labels	labels;
+	bool		reuse;
+	pe_stored_aggregates *known;	/* NULL: none, or it is not asked for */
 
 	/* of a quote */
 	bool		replay;
@@ -59,16 +64,37 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
 }
 
-/* Validates the arguments, and makes the plan; nothing is charged. */
+static void
+check_reuse(const call *c)
+{
+	if (c->reuse && c->request.fresh)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("reuse does not go with fresh")));
+}
+
+/* Validates the arguments, makes the plan and looks for a release that is as precise; nothing is charged. */
 static void
 prepare(FunctionCallInfo fcinfo, call *c, bool needs_budget)
 {
 	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
 	read_arguments(fcinfo, &c->request);
+	c->reuse = !PG_ARGISNULL(ARG_REUSE) && PG_GETARG_BOOL(ARG_REUSE);
+	check_reuse(c);
 	c->aggregation = pe_aggregation_validate(&c->request, needs_budget);
 	PE_END_UNDONE();
 	pe_aggregation_measure(c->aggregation);
 	pe_aggregation_price(c->aggregation);
+	if (c->reuse)
+		c->known = pe_known_aggregates(c->aggregation, c->place);
+}
+
+static int64
+nano_of(const call *c)
+{
+	const pe_asked *asked = &c->aggregation->asked;
+
+	return pe_nano_left(pe_cost_amount(pe_plan_cost(asked->plan)), asked->ask.accounting);
 }
 
 /* AS, or the aggregate itself. */
@@ -95,10 +121,11 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const call *c = argument;
 	const pe_aggregation *g = c->aggregation;
-	const pe_aggregate_result *result = &c->result[row];
+	int			number = row % g->aggregates;
+	const pe_aggregate_result *result = &c->result[(size_t) (row / g->aggregates) * c->results + c->place[number]];
 
 	values[0] = pe_label(&c->labels, row / g->aggregates);
-	values[1] = CStringGetTextDatum(name_of(g, row % g->aggregates));
+	values[1] = CStringGetTextDatum(name_of(g, number));
 	put_float(result->estimate, &values[2], &nulls[2]);
 	put_float(result->stderr_, &values[3], &nulls[3]);
 	put_float(result->lower, &values[4], &nulls[4]);
@@ -120,6 +147,31 @@ ask(call *c)
 		pe_asked_tell(&g->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
 }
 
+/* Charges and measures, or replays. */
+static void
+measure(call *c)
+{
+	pe_aggregation *g = c->aggregation;
+
+	ask(c);
+	c->result = pe_aggregation_results(g, c->reply.release_id, c->reply.value, c->reply.values,
+									   c->reply.outcome == PE_REPLAYED ? c->reply.strategy_id : g->asked.charge.strategy_id,
+									   nano_of(c));
+	c->results = g->aggregates;
+	for (int i = 0; i < g->aggregates; i++)
+		c->place[i] = i;
+}
+
+/* Takes the answers from a release that is known, free. */
+static void
+reuse(call *c)
+{
+	c->result = c->known->result;
+	c->results = c->known->aggregation.aggregates;
+	c->reply.release_id = c->known->release.id;
+	pe_known_tell(&c->known->release);
+}
+
 Datum
 pe_sql_aggregate(PG_FUNCTION_ARGS)
 {
@@ -128,10 +180,10 @@ pe_sql_aggregate(PG_FUNCTION_ARGS)
 
 	prepare(fcinfo, &c, true);
 	g = c.aggregation;
-	ask(&c);
-	c.result = pe_aggregation_results(g, c.reply.release_id, c.reply.value, c.reply.values,
-									  c.reply.outcome == PE_REPLAYED ? c.reply.strategy_id : g->asked.charge.strategy_id,
-									  pe_nano_left(pe_cost_amount(pe_plan_cost(g->asked.plan)), g->asked.ask.accounting));
+	if (c.known != NULL)
+		reuse(&c);
+	else
+		measure(&c);
 	pe_labels_init(&c.labels, &g->space[0].workload, g->space[0].columns);
 	pe_return_rows(fcinfo, g->space[0].workload.queries * g->aggregates, 7, make_row, &c);
 	return (Datum) 0;
@@ -172,13 +224,13 @@ pe_sql_quote_aggregate(PG_FUNCTION_ARGS)
 
 	prepare(fcinfo, &c, false);
 	PE_UNDONE();
-	c.replay = pe_asked_is_replay(&c.aggregation->asked);
+	c.replay = c.known != NULL || pe_asked_is_replay(&c.aggregation->asked);
 	PE_END_UNDONE();
 	c.rows = pe_float_argument(fcinfo, ARG_ROWS, "rows");
 	if (!(c.rows > 0) || isinf(c.rows))
 		pe_refuse_parameter("rows", pe_number_text(c.rows), "a finite number above 0");
 	c.errors = palloc(c.aggregation->aggregates * sizeof(double));
-	pe_aggregation_errors(c.aggregation, c.rows, c.errors);
+	pe_aggregation_errors(c.aggregation, c.rows, nano_of(&c), c.errors);
 	pe_return_rows(fcinfo, c.aggregation->aggregates, 9, make_quote, &c);
 	return (Datum) 0;
 }

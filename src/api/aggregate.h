@@ -8,6 +8,7 @@
 #define PE_API_AGGREGATE_H
 
 #include "api/label.h"
+#include "api/release.h"
 #include "api/request.h"
 #include "counts/aggregate.h"
 #include "door/door.h"
@@ -68,6 +69,13 @@ typedef struct pe_aggregation
 	const pe_column *number_column[PE_MAX_NUMBERS];
 	uint32		never_null;		/* bit n is set if every row has number n */
 
+	/* of a release that is read again */
+	bool		stored;
+	char	  **never_null_name;	/* what was there in every row then */
+	int			never_null_names;
+	int64		strategy_id;	/* 0: the workload itself was measured */
+	int			version;		/* of the data */
+
 	pe_sums		needed;			/* what the aggregates are made of */
 	uint64	   *share;			/* of each */
 	int			spaces;
@@ -84,8 +92,17 @@ typedef struct pe_aggregation
 	int32		fraction[PE_MAX_AGGREGATES];	/* ascending */
 } pe_aggregation;
 
+/* The name of a column for an aggregate (aggregate_name.c): two that differ may have the same one. */
+extern char *pe_aggregation_name(const pe_aggregation *aggregation, int number);
+
 /* Validates; as pe_histogram_validate.  Inside PE_UNDONE. */
 extern pe_aggregation *pe_aggregation_validate(const pe_request *request, bool needs_budget);
+
+/*
+ * The same of a release that is read again, whose request, dataset and accounting are there, and what it says under
+ * "of a release".  Neither budget nor privilege is asked for.  Inside PE_UNDONE.
+ */
+extern void pe_aggregation_restore(pe_aggregation *aggregation);
 
 /* Finds the strategies and shares; and makes the plan and the charge.  Not inside PE_UNDONE. */
 extern void pe_aggregation_measure(pe_aggregation *aggregation);
@@ -116,7 +133,31 @@ typedef struct pe_aggregate_result
 extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, int64 release, const int64 *value, int64 values,
 												   int64 strategy_id, int64 nano);
 
-/* The largest standard error of each aggregate over all groups; of those that depend on rows at reference values for so many in each group. */
-extern void pe_aggregation_errors(pe_aggregation *aggregation, double rows, double *stderr_);
+/*
+ * The largest standard error of each aggregate over all groups, at a cost of nano; of those that depend on rows at
+ * reference values for so many in each group.
+ */
+extern void pe_aggregation_errors(pe_aggregation *aggregation, double rows, int64 nano, double *stderr_);
+
+/*
+ * The same relative to what the aggregate is at these values, the largest over all groups; of a quantile the standard error of its
+ * rank, relative to the rows.  Infinite where that is 0, and NaN where the error is unknown.
+ */
+extern void pe_aggregation_relative_errors(pe_aggregation *aggregation, double rows, int64 nano, double *error);
+
+/* A release of aggregates, read again. */
+typedef struct pe_stored_aggregates
+{
+	pe_release	release;
+	pe_request	request;
+	pe_aggregation aggregation;
+	pe_aggregate_result *result;	/* as of pe_aggregation_results */
+} pe_stored_aggregates;
+
+/*
+ * The release of this id.  Post-processing, which costs nothing.  Errors: those of pe_release_answer, and 22023 if it has no
+ * aggregates.  Not inside PE_UNDONE.
+ */
+extern pe_stored_aggregates *pe_aggregation_of_release(int64 id);
 
 #endif

@@ -541,9 +541,8 @@ put_reference(reading *r, double rows)
 }
 
 void
-pe_aggregation_errors(pe_aggregation *g, double rows, double *stderr_)
+pe_aggregation_errors(pe_aggregation *g, double rows, int64 nano, double *stderr_)
 {
-	pe_amount	amount = pe_cost_amount(pe_plan_cost(g->asked.plan));
 	reading		r;
 
 	if (g->on_grid)
@@ -552,7 +551,7 @@ pe_aggregation_errors(pe_aggregation *g, double rows, double *stderr_)
 			stderr_[i] = NAN;
 		return;
 	}
-	begin(&r, g, NULL, pe_nano_left(amount, g->asked.ask.accounting));
+	begin(&r, g, NULL, nano);
 	put_reference(&r, rows);
 	for (int i = 0; i < g->aggregates; i++)
 	{
@@ -564,6 +563,60 @@ pe_aggregation_errors(pe_aggregation *g, double rows, double *stderr_)
 			answer_group(&r, q, i, &result);
 			if (!(result.stderr_ <= stderr_[i]))	/* unknown is worse than any */
 				stderr_[i] = result.stderr_;
+		}
+	}
+}
+
+/* The largest standard error of the ranks that a quantile is told from, in rows. */
+static double
+rank_error(const reading *r, int number)
+{
+	const pe_aggregation *g = r->g;
+	double		most = 0;
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		const pe_space *s = &g->space[g->source[i].space];
+
+		if (g->source[i].sum != g->aggregate[number].sum[PE_USE_N])
+			continue;
+		for (int32 q = 0; q < s->workload.queries; q++)
+			most = fmax(most, sqrt(s->variance[q]) * r->part[i].noise_stderr);
+	}
+	return most;
+}
+
+static double
+relative_error(const reading *r, int32 group, int number)
+{
+	pe_aggregate_result result;
+
+	answer_group(r, group, number, &result);
+	return result.stderr_ / fabs(result.estimate);
+}
+
+void
+pe_aggregation_relative_errors(pe_aggregation *g, double rows, int64 nano, double *error)
+{
+	reading		r;
+
+	for (int i = 0; i < g->aggregates; i++)
+		error[i] = NAN;
+	if (g->on_grid)
+		return;
+	begin(&r, g, NULL, nano);
+	put_reference(&r, rows);
+	for (int i = 0; i < g->aggregates; i++)
+	{
+		error[i] = 0;
+		if (g->aggregate[i].kind == PE_AGG_QUANTILE)
+			error[i] = rank_error(&r, i) / rows;
+		for (int32 q = 0; q < groups_of(g) && g->aggregate[i].kind != PE_AGG_QUANTILE; q++)
+		{
+			double		relative = relative_error(&r, q, i);
+
+			if (!(relative <= error[i]))	/* unknown is worse than any */
+				error[i] = relative;
 		}
 	}
 }

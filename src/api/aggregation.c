@@ -17,6 +17,8 @@
 #include "api/predicate.h"
 #include "api/question.h"
 #include "door/obtain.h"
+#include "methods/make.h"
+#include "server/access.h"
 #include "server/settings.h"
 #include "strategy/blocks.h"
 #include "strategy/optimum.h"
@@ -165,7 +167,7 @@ load_attributes(pe_aggregation *g)
 	g->columns = palloc0((PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS) * sizeof(*g->columns));
 	memcpy(g->columns, columns, g->groups * sizeof(*columns));
 	visit_all(g, add_quantile_attribute);
-	if (request->workload != NULL)
+	if (request->workload != NULL && !g->stored)
 		visit_all(g, refuse_quantile);
 }
 
@@ -185,16 +187,16 @@ dropping(const pe_aggregation *g)
 	return bits;
 }
 
-/* The text of an aggregate's condition: count(x) counts rows where x is there. */
+/* The text of an aggregate's condition: count(x) counts rows where x is there, which a canonical one has in its condition already. */
 static char *
-condition_text(const pe_aggregate *a)
+condition_text(const pe_aggregation *g, const pe_aggregate *a)
 {
 	const char *there = a->kind == PE_AGG_COUNT && a->column[0] != NULL
 		? psprintf("%s IS NOT NULL", quote_identifier(a->column[0])) : NULL;
 
-	if (there != NULL && a->where != NULL)
+	if (there != NULL && a->where != NULL && !g->stored)
 		return psprintf("%s AND (%s)", there, a->where);
-	return pstrdup(there != NULL ? there : a->where);
+	return pstrdup(a->where != NULL ? a->where : there);
 }
 
 static void
@@ -207,7 +209,7 @@ add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
 
 	if (a->where == NULL && (a->kind != PE_AGG_COUNT || a->column[0] == NULL))
 		return;
-	predicate = pe_predicate_argument(g->asked.dataset, condition_text(a), g->columns, &count);
+	predicate = pe_predicate_argument(g->asked.dataset, condition_text(g, a), g->columns, &count);
 	g->watched = count - g->groups - g->quantiles;
 	while (c < conditions->count && strcmp(conditions->text[c], predicate->canonical) != 0)
 		c++;
@@ -289,28 +291,44 @@ add_numbers(pe_aggregation *g, pe_aggregate *a, const char *text)
 			a->number[i] = find_number(g, a->column[i]);
 }
 
-/*
- * Numbers that every row has, so that the count of rows is theirs too.  A column that is no longer NOT NULL
- * later makes such an average wrong, and nothing else: no sensitivity follows from it.
- */
-static uint32
-always_there(const pe_aggregation *g)
+static bool
+is_not_null(const pe_dataset *dataset, const char *name)
 {
-	uint32		bits = 0;
+	HeapTuple	tuple = SearchSysCacheAttName(dataset->relation, name);
+	bool		not_null = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
 
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return not_null;
+}
+
+static bool
+is_named(char *const *name, int names, const char *sought)
+{
+	for (int i = 0; i < names; i++)
+		if (strcmp(name[i], sought) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Numbers that every row has, so that the count of rows is theirs too.  They are part of the canonical request: a
+ * release is read as it was measured.  A column that is no longer NOT NULL within a version makes such an average
+ * wrong, and nothing else: no sensitivity follows from it.
+ */
+static void
+find_always_there(pe_aggregation *g)
+{
 	for (int n = 0; n < g->needed.numbers; n++)
 	{
 		const pe_column *column = g->number_column[n];
-		HeapTuple	tuple = SearchSysCacheAttName(g->asked.dataset->relation, column->name);
+		bool		there = g->stored ? is_named(g->never_null_name, g->never_null_names, column->name)
+			: g->needed.number[n].clamp && is_not_null(g->asked.dataset, column->name) &&
+			(column->type == INT2OID || column->type == INT4OID || column->type == INT8OID);
 
-		if (!HeapTupleIsValid(tuple))
-			continue;
-		if (((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull && g->needed.number[n].clamp &&
-			(column->type == INT2OID || column->type == INT4OID || column->type == INT8OID))
-			bits |= UINT32_C(1) << n;
-		ReleaseSysCache(tuple);
+		if (there)
+			g->never_null |= UINT32_C(1) << n;
 	}
-	return bits;
 }
 
 /* ------------------------------------------------------------------
@@ -535,26 +553,26 @@ write_texts(pe_aggregation *g)
 		g->text[i] = pe_aggregate_canonical(&g->aggregate[i], condition_of, g);
 }
 
-pe_aggregation *
-pe_aggregation_validate(const pe_request *request, bool needs_budget)
+/* The texts and names of a request. */
+static void
+resolve_names(pe_aggregation *g)
 {
-	pe_aggregation *g = palloc0(sizeof(*g));
-	int			count;
-
-	pe_asked_open(&g->asked, request);
-	pe_dataset_check_rows(g->asked.dataset);
-	pe_asked_cut(&g->asked);
 	resolve_cells_per_unit(g);
 	parse_aggregates(g);
 	load_attributes(g);
 	parse_conditions(g);
 	visit_all(g, add_numbers);
-	pe_dataset_check_committed(g->asked.dataset);
-	pe_asked_choose_budget(&g->asked, needs_budget);
-	count = g->groups + g->quantiles + g->watched;
+	find_always_there(g);
+}
+
+/* What sums they need, and of which cells. */
+static void
+resolve_sums(pe_aggregation *g)
+{
+	int			count = g->groups + g->quantiles + g->watched;
+
 	g->domain = pe_columns_domain(g->columns, count, g->watched);
 	g->needed.sum = palloc0(PE_MAX_SUMS * sizeof(pe_sum));
-	g->never_null = always_there(g);
 	if (!pe_aggregates_sums(g->aggregate, g->aggregates, g->never_null, g->cells_per_unit, &g->needed))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -562,13 +580,57 @@ pe_aggregation_validate(const pe_request *request, bool needs_budget)
 				 errdetail("At most %d can be measured at once.", PE_MAX_SUMS)));
 	find_spaces(g);
 	write_texts(g);
+}
+
+pe_aggregation *
+pe_aggregation_validate(const pe_request *request, bool needs_budget)
+{
+	pe_aggregation *g = palloc0(sizeof(*g));
+
+	pe_asked_open(&g->asked, request);
+	pe_dataset_check_rows(g->asked.dataset);
+	pe_asked_cut(&g->asked);
+	resolve_names(g);
+	pe_dataset_check_committed(g->asked.dataset);
+	pe_asked_choose_budget(&g->asked, needs_budget);
+	resolve_sums(g);
 	return g;
+}
+
+void
+pe_aggregation_restore(pe_aggregation *g)
+{
+	g->stored = true;
+	resolve_names(g);
+	resolve_sums(g);
 }
 
 /* ------------------------------------------------------------------
  * What is measured
  * ------------------------------------------------------------------
  */
+
+/* The strategy that a release was measured with; false if that is the workload itself, or there is no release. */
+static bool
+load_stored(const pe_aggregation *g, pe_space *s, const pe_strategy_key *key)
+{
+	pe_strategy_problem problem = {
+		.workload = key->workload, .possible = key->possible, .method = key->method, .objective = key->objective,
+		.norm = key->norm, .neighbours = key->neighbours, .whole = key->whole
+	};
+	bool		there;
+
+	if (!g->stored || g->strategy_id == 0 || pe_strategy_is_workload(&problem))
+		return false;
+	PE_UNDONE();
+	there = pe_strategy_load_matrix(g->strategy_id, &s->workload, &s->kept);
+	PE_END_UNDONE();
+	if (!there)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the strategy of a release is gone")));
+	return true;
+}
 
 static void
 obtain(pe_aggregation *g, pe_space *s)
@@ -581,7 +643,8 @@ obtain(pe_aggregation *g, pe_space *s)
 		.neighbours = neighbours, .gap = AGGREGATE_GAP
 	};
 
-	pe_strategy_obtain(&key, ACCEPTED_GAP, false, &s->kept);
+	if (!load_stored(g, s, &key))
+		pe_strategy_obtain(&key, ACCEPTED_GAP, false, &s->kept);
 	if (s->kept.strategy.blocks != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -753,6 +816,43 @@ check_answers(const pe_aggregation *g)
 					(g->needed.sums * (sizeof(pe_sum_estimate) + sizeof(pe_sum_total)) + g->aggregates * sizeof(pe_aggregate_result)));
 }
 
+/* ------------------------------------------------------------------
+ * Quantiles on a grid
+ * ------------------------------------------------------------------
+ */
+
+int32
+pe_fraction_of(const pe_aggregate *aggregate)
+{
+	return Max(1, Min(PE_FRACTION_UNIT - 1, (int32) rint(aggregate->fraction * PE_FRACTION_UNIT)));
+}
+
+static int
+compare_fractions(const void *a, const void *b)
+{
+	return *(const int32 *) a - *(const int32 *) b;
+}
+
+/* In millionths, each once. */
+static void
+find_fractions(pe_aggregation *g)
+{
+	pe_quantile_problem *grid = &g->grid;
+	int32		kept = 0;
+
+	for (int i = 0; i < g->aggregates; i++)
+		g->fraction[i] = pe_fraction_of(&g->aggregate[i]);
+	qsort(g->fraction, g->aggregates, sizeof(int32), compare_fractions);
+	for (int i = 0; i < g->aggregates; i++)
+		if (i == 0 || g->fraction[i] != g->fraction[kept - 1])
+			g->fraction[kept++] = g->fraction[i];
+	grid->points = pe_sum_places(&g->sums, &g->sums.sum[0]);
+	grid->groups = g->space[0].workload.queries;
+	grid->fractions = kept;
+	grid->fraction = g->fraction;
+	g->question.chosen = (int64) grid->groups * kept;
+}
+
 bool
 pe_aggregation_measures(const pe_aggregation *g, int space)
 {
@@ -769,6 +869,7 @@ pe_aggregation_measure(pe_aggregation *g)
 	if (g->on_grid)
 	{
 		find_tables(g);
+		find_fractions(g);
 		return;
 	}
 	for (int i = 0; i < g->spaces; i++)
@@ -826,48 +927,12 @@ scale_of_first(pe_aggregation *g)
 	ask.epsilon = pure ? 1 : NAN;
 	ask.rho = pure ? NAN : 1;
 	pe_asked_check_plan(&g->asked, make_plan(g, &ask, 1), 1, 9e9);
-	pe_aggregation_errors(g, 1, errors);
+	pe_aggregation_errors(g, 1, INT64_C(1000000000), errors);
 	return errors[0] / pe_noise_stderr(pe_plan_noise_of_part(&g->part[0], &rules, ask.accounting, INT64_C(1000000000))) * (1 + SCALE_ROUNDING);
-}
-
-/* ------------------------------------------------------------------
- * Quantiles on a grid
- * ------------------------------------------------------------------
- */
-
-int32
-pe_fraction_of(const pe_aggregate *aggregate)
-{
-	return Max(1, Min(PE_FRACTION_UNIT - 1, (int32) rint(aggregate->fraction * PE_FRACTION_UNIT)));
-}
-
-static int
-compare_fractions(const void *a, const void *b)
-{
-	return *(const int32 *) a - *(const int32 *) b;
 }
 
 /* Each takes some 200 microseconds, in which interrupts are held. */
 #define MOST_SELECTIONS 16384
-
-/* In millionths, each once. */
-static void
-find_fractions(pe_aggregation *g)
-{
-	pe_quantile_problem *grid = &g->grid;
-	int32		kept = 0;
-
-	for (int i = 0; i < g->aggregates; i++)
-		g->fraction[i] = pe_fraction_of(&g->aggregate[i]);
-	qsort(g->fraction, g->aggregates, sizeof(int32), compare_fractions);
-	for (int i = 0; i < g->aggregates; i++)
-		if (i == 0 || g->fraction[i] != g->fraction[kept - 1])
-			g->fraction[kept++] = g->fraction[i];
-	grid->points = pe_sum_places(&g->sums, &g->sums.sum[0]);
-	grid->groups = g->space[0].workload.queries;
-	grid->fractions = kept;
-	grid->fraction = g->fraction;
-}
 
 static void
 price_grid(pe_aggregation *g)
@@ -876,7 +941,6 @@ price_grid(pe_aggregation *g)
 	const char *what;
 	pe_plan_status status;
 
-	find_fractions(g);
 	if ((int64) g->grid.groups * g->grid.fractions > MOST_SELECTIONS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -891,7 +955,6 @@ price_grid(pe_aggregation *g)
 				 errdetail("%s", what)));
 	pe_asked_check_plan(&g->asked, status, pe_quantile_levels(g->grid.fractions), PE_EPSILON_MAX);
 	pe_check_memory(pe_quantile_memory(&g->grid));
-	g->question.chosen = (int64) g->grid.groups * g->grid.fractions;
 }
 
 static const char *

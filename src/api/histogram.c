@@ -277,7 +277,7 @@ reuse(call *c)
 	run(c, read_known);
 	pe_known_answer(h, &c->known, &c->answers);
 	c->reply.release_id = c->known_release;
-	pe_known_tell(&c->known);
+	pe_known_tell(&c->known.release);
 	return true;
 }
 

@@ -261,9 +261,8 @@ pass_over(ErrorData *error)
  * ------------------------------------------------------------------
  */
 
-/* The budgets that are open to the current user; for an owner, all. */
-static Datum
-budgets_seen(const pe_dataset *dataset)
+Datum
+pe_known_budgets(const pe_dataset *dataset)
 {
 	List	   *seen = pe_budgets_seen(dataset);
 	Datum	   *ids = palloc((list_length(seen) + 1) * sizeof(Datum));
@@ -310,7 +309,7 @@ candidates(const pe_histogram *h, uint64 *count)
 	const pe_dataset *dataset = h->asked.dataset;
 	Datum		values[5] = {
 		Int64GetDatum(dataset->id), Int32GetDatum(dataset->version), h->predicate != NULL ? CStringGetTextDatum(h->predicate) : (Datum) 0,
-		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), budgets_seen(dataset)
+		Int64GetDatum(dataset->unit != NULL ? dataset->max_rows : 0), pe_known_budgets(dataset)
 	};
 	MemoryContext here = CurrentMemoryContext;
 	pe_release *found;
@@ -388,14 +387,14 @@ pe_known_answer(const pe_histogram *h, const pe_known *k, pe_answers *answers)
 }
 
 void
-pe_known_tell(const pe_known *k)
+pe_known_tell(const pe_release *release)
 {
-	TimestampTz created = k->release.created;
+	TimestampTz created = release->created;
 	int64		seconds = Max(GetCurrentTimestamp() - created, 0) / USECS_PER_SEC;
 	Datum		age = DirectFunctionCall2(timestamp_mi, TimestampGetDatum(seconds * USECS_PER_SEC), TimestampGetDatum(0));
 
 	ereport(NOTICE,
-			(errmsg("answered from release " INT64_FORMAT " of %s, free", k->release.id, timestamptz_to_str(created)),
+			(errmsg("answered from release " INT64_FORMAT " of %s, free", release->id, timestamptz_to_str(created)),
 			 errdetail("It was measured %s ago; rows that came since do not count in it.",
 					   DatumGetCString(DirectFunctionCall1(interval_out, age)))));
 }

@@ -8,6 +8,7 @@
 #ifndef PE_API_KNOWN_H
 #define PE_API_KNOWN_H
 
+#include "api/aggregate.h"
 #include "api/question.h"
 #include "api/release.h"
 
@@ -58,6 +59,16 @@ extern void pe_known_read(const pe_histogram *histogram, int64 id, pe_known *kno
 extern void pe_known_answer(const pe_histogram *histogram, const pe_known *known, pe_answers *answers);
 
 /* The NOTICE: which release, and from when. */
-extern void pe_known_tell(const pe_known *known);
+extern void pe_known_tell(const pe_release *release);
+
+/* The budgets that are open to the current user, int8[]; for an owner, all: what they paid for may be used. */
+extern Datum pe_known_budgets(const pe_dataset *dataset);
+
+/*
+ * The release that answers all of a request's aggregates, over the same rows and groups, from sums that were all measured with at
+ * most the noise that the request's plan would add; NULL if there is none.  place[i]: where aggregate i is among those of
+ * the release.  Not inside PE_UNDONE.
+ */
+extern pe_stored_aggregates *pe_known_aggregates(const pe_aggregation *aggregation, int *place);
 
 #endif

@@ -13,9 +13,8 @@
 #include "api/rows.h"
 #include "server/settings.h"
 
-/* Four digits, rounded down: what is said to be left is never more than is. */
-static char *
-rounded_down(double value)
+char *
+pe_text_rounded_down(double value)
 {
 	double		scale;
 
@@ -42,7 +41,7 @@ cost_text(const pe_asked *asked)
 static char *
 left_text(const pe_asked *asked, int64 left)
 {
-	char	   *epsilon = rounded_down(pe_budget_epsilon(asked->budget, left));
+	char	   *epsilon = pe_text_rounded_down(pe_budget_epsilon(asked->budget, left));
 
 	return asked->ask.accounting == PE_PURE ? psprintf("epsilon %s", epsilon) : psprintf("epsilon %s (rho %.9g)", epsilon, left * 1e-9);
 }
@@ -71,7 +70,7 @@ pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *w
 			(errmsg("charged %s on dataset \"%s\"%s; %s left; %s",
 					cost_text(asked), asked->dataset->name,
 					took_much(asked, reply->left) ? ", more than a third of what was left" : "",
-					rounded_down(pe_budget_epsilon(asked->budget, reply->left)), what)));
+					pe_text_rounded_down(pe_budget_epsilon(asked->budget, reply->left)), what)));
 }
 
 /* The budget has enough: what is left of the cap is its owner's to know. */
@@ -94,7 +93,7 @@ refuse_for_delta(const pe_asked *asked, const pe_charge_reply *reply)
 			 errmsg("too little delta of the budget of role \"%s\" on dataset \"%s\" is left",
 					asked->budget->role, asked->dataset->name),
 			 errdetail("The request costs delta %.4g; delta %s is left for charges. Nothing was charged.",
-					   pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto * 1e-18, rounded_down(reply->delta_left * 1e-18)),
+					   pe_cost_amount(pe_plan_cost(asked->plan)).delta_atto * 1e-18, pe_text_rounded_down(reply->delta_left * 1e-18)),
 			 reply->delta_left > 0
 			 ? errhint("A smaller delta, or a method that is charged rho alone, fits; the owner of the table can grant a larger delta_share.")
 			 : errhint("A method that is charged rho alone needs no delta; the owner of the table can grant a larger delta_share, "

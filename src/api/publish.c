@@ -13,6 +13,11 @@
  *	 matrix_row					row of a matrix over all cells
  *	 estimate, stderr, lower95, upper95		the last three NULL where nobody knows the error
  *
+ * A release of aggregates has a row for each group, and instead of the last line for each aggregate
+ *
+ *	 <name>, <name>_stderr, <name>_lower95, <name>_upper95		NULL where it is unknown; a quantile has no stderr, and
+ *																	 on a grid its estimate alone
+ *
  * A name that is taken gets a number behind it.
  */
 #include "postgres.h"
@@ -27,6 +32,7 @@
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
+#include "api/aggregate.h"
 #include "api/arguments.h"
 #include "api/release.h"
 #include "api/target.h"
@@ -34,8 +40,21 @@
 
 PG_FUNCTION_INFO_V1(pe_sql_publish);
 
-/* At most four for each attribute, and six. */
-#define MOST_COLUMNS (4 * PE_MAX_ATTRIBUTES + 6)
+enum
+{
+	ARG_RELEASE, ARG_TARGET, ARG_REPLACE, ARG_WORKLOAD, ARG_NAMES
+};
+
+/* What is told of each number that was measured. */
+enum
+{
+	ESTIMATE, STDERR, LOWER95, UPPER95, FIGURES
+};
+
+static const char *const suffixes[FIGURES] = {"", "_stderr", "_lower95", "_upper95"};
+
+/* At most four for each attribute and each aggregate, and two. */
+#define MOST_COLUMNS (4 * PE_MAX_ATTRIBUTES + FIGURES * PE_MAX_AGGREGATES + 2)
 
 /* What a query says of an attribute. */
 typedef enum part
@@ -56,7 +75,12 @@ typedef struct places
 
 typedef struct publication
 {
-	pe_release	release;
+	int64		id;
+	const pe_release *release;
+	const pe_answers *answers;	/* of counts; */
+	const pe_stored_aggregates *stored; /* or of aggregates; the other is NULL */
+	const pe_column *column;	/* the attributes of the groups */
+	const pe_labels *labels;
 	int64		charge;
 	int64		rho;			/* nano */
 	int64		epsilon;		/* nano, of a pure mechanism instead of rho; 0: none */
@@ -68,6 +92,8 @@ typedef struct publication
 	char	   *name[MOST_COLUMNS];
 	Oid			type[MOST_COLUMNS];
 	places		place[PE_MAX_ATTRIBUTES];
+	int			measures;		/* one, or the aggregates */
+	int			figure[PE_MAX_AGGREGATES][FIGURES];	/* where their columns are; -1: it has none */
 	int			order[MOST_COLUMNS];	/* in which the table has them */
 	int			matrix_row;		/* -1: no such column */
 	Datum	   *point[PE_MAX_ATTRIBUTES];	/* levels or edges in the column's type */
@@ -151,8 +177,8 @@ survey(const pe_workload *workload, const pe_attribute *attribute, int a, bool *
 static void
 add_columns_of(publication *p, int a)
 {
-	const pe_column *column = &p->release.columns[a];
-	const pe_workload *workload = p->release.answers.labels.workload;
+	const pe_column *column = &p->column[a];
+	const pe_workload *workload = p->labels->workload;
 	bool		seen[PARTS] = {false};
 	bool		ranges = column->domain.kind == PE_BINS;
 	bool		rows = false;
@@ -190,29 +216,97 @@ has_matrix_of_all(const pe_workload *workload)
 	return false;
 }
 
-/* The columns that are always there, numbered by these: so no attribute can take their names. */
-enum
-{
-	QUERY, ESTIMATE, STDERR, LOWER95, UPPER95, FIXED
-};
+/* The column that comes first; what was measured comes next, so no attribute can take their names. */
+#define QUERY 0
 
 static void
-make_columns(publication *p)
+add_counts(publication *p)
 {
-	static const char *const fixed[FIXED] = {"query", "estimate", "stderr", "lower95", "upper95"};
-	const pe_workload *workload = p->release.answers.labels.workload;
-	int			next = 1;
+	static const char *const name[FIGURES] = {"estimate", "stderr", "lower95", "upper95"};
 
-	for (int i = 0; i < FIXED; i++)
-		add_column(p, fixed[i], "", i == QUERY ? INT4OID : FLOAT8OID);
+	p->measures = 1;
+	for (int i = 0; i < FIGURES; i++)
+		p->figure[0][i] = add_column(p, name[i], "", FLOAT8OID);
+}
+
+/* The first of an aggregate's columns that is taken; NULL: none. */
+static const char *
+taken_of(const publication *p, const char *name)
+{
+	for (int i = 0; i < FIGURES; i++)
+		if (is_taken(p, joined(name, suffixes[i])))
+			return joined(name, suffixes[i]);
+	return NULL;
+}
+
+/* A name that was given is not changed. */
+static const char *
+given_name(const publication *p, const char *name)
+{
+	const char *taken = taken_of(p, name);
+
+	if (taken != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_COLUMN),
+				 errmsg("column \"%s\" would be there twice", taken),
+				 errdetail("Each aggregate has a column of its name, and others that add _stderr, _lower95 and _upper95.")));
+	return name;
+}
+
+static const char *
+default_name(const publication *p, int number)
+{
+	const char *base = pe_aggregation_name(&p->stored->aggregation, number);
+	const char *name = base;
+
+	for (int i = 2; taken_of(p, name) != NULL; i++)
+		name = psprintf("%s_%d", base, i);
+	return name;
+}
+
+/* A quantile has no standard error; on a grid it has no interval either. */
+static bool
+has_figure(const pe_aggregation *g, int number, int figure)
+{
+	return figure == ESTIMATE || (!g->on_grid && (figure != STDERR || g->aggregate[number].kind != PE_AGG_QUANTILE));
+}
+
+static void
+add_aggregates(publication *p, char **given)
+{
+	const pe_aggregation *g = &p->stored->aggregation;
+
+	p->measures = g->aggregates;
+	for (int m = 0; m < g->aggregates; m++)
+	{
+		const char *name = given != NULL ? given_name(p, given[m]) : default_name(p, m);
+
+		for (int i = 0; i < FIGURES; i++)
+			p->figure[m][i] = has_figure(g, m, i) ? add_column(p, name, suffixes[i], FLOAT8OID) : -1;
+	}
+}
+
+static void
+make_columns(publication *p, char **given)
+{
+	const pe_workload *workload = p->labels->workload;
+	int			next = 1;
+	int			fixed;
+
+	(void) add_column(p, "query", "", INT4OID);
+	if (p->stored != NULL)
+		add_aggregates(p, given);
+	else
+		add_counts(p);
+	fixed = p->columns;
 	p->matrix_row = has_matrix_of_all(workload) ? add_column(p, "matrix_row", "", INT4OID) : -1;
 	for (int a = 0; a < workload->shape.attributes; a++)
 		add_columns_of(p, a);
 
 	p->order[0] = QUERY;
-	for (int i = FIXED; i < p->columns; i++)
+	for (int i = fixed; i < p->columns; i++)
 		p->order[next++] = i;
-	for (int i = ESTIMATE; i < FIXED; i++)
+	for (int i = QUERY + 1; i < fixed; i++)
 		p->order[next++] = i;
 }
 
@@ -224,9 +318,9 @@ make_columns(publication *p)
 static void
 read_points(publication *p)
 {
-	for (int a = 0; a < p->release.attributes; a++)
+	for (int a = 0; a < p->labels->workload->shape.attributes; a++)
 	{
-		const pe_column *column = &p->release.columns[a];
+		const pe_column *column = &p->column[a];
 		Oid			input;
 		Oid			parameter;
 
@@ -259,7 +353,7 @@ part_of_cell(const pe_attribute *attribute, int32 cell)
 static void
 put_attribute(const publication *p, int a, const pe_factor *factor, int32 q, Datum *values, bool *nulls)
 {
-	const pe_attribute *attribute = &p->release.columns[a].domain;
+	const pe_attribute *attribute = &p->column[a].domain;
 	part		said = PART_VALUE;
 	int32		from = q;
 	int32		to = q;
@@ -281,21 +375,44 @@ put_attribute(const publication *p, int a, const pe_factor *factor, int32 q, Dat
 	put(p->place[a].cell, p->part_name[said], values, nulls);
 }
 
+/* What was measured of a row; NaN: unknown. */
+static pe_aggregate_result
+result_of(const publication *p, int32 q, int m)
+{
+	const pe_answers *answers = p->answers;
+
+	if (p->stored != NULL)
+		return p->stored->result[(size_t) q * p->measures + m];
+	if (isnan(answers->stderr_[q])) /* nobody knows its error */
+		return (pe_aggregate_result) {answers->estimate[q], NAN, NAN, NAN};
+	return (pe_aggregate_result) {answers->estimate[q], answers->stderr_[q], answers->lower[q], answers->upper[q]};
+}
+
+static void
+put_figures(const publication *p, int32 q, int m, Datum *values, bool *nulls)
+{
+	pe_aggregate_result result = result_of(p, q, m);
+	double		figure[FIGURES] = {result.estimate, result.stderr_, result.lower, result.upper};
+
+	for (int i = 0; i < FIGURES; i++)
+		if (!isnan(figure[i]))
+			put(p->figure[m][i], Float8GetDatum(figure[i]), values, nulls);
+}
+
 static void
 make_row(const publication *p, int32 q, Datum *values, bool *nulls)
 {
-	const pe_answers *answers = &p->release.answers;
-	const pe_term *term = &answers->labels.workload->term[answers->labels.term[q]];
+	const pe_term *term = &p->labels->workload->term[p->labels->term[q]];
 	int32		factor_query[PE_MAX_ATTRIBUTES];
 	bool		of_all;
 	int			place;
 
 	memset(nulls, true, p->columns * sizeof(bool));
-	(void) pe_term_query(term, answers->labels.local[q], factor_query);
+	(void) pe_term_query(term, p->labels->local[q], factor_query);
 	of_all = factor_on(term, PE_ALL_CELLS, &place) != NULL;
 	if (of_all)
 		put(p->matrix_row, Int32GetDatum(factor_query[place] + 1), values, nulls);
-	for (int a = 0; a < p->release.attributes; a++)
+	for (int a = 0; a < p->labels->workload->shape.attributes; a++)
 	{
 		const pe_factor *factor = factor_on(term, a, &place);
 
@@ -305,12 +422,8 @@ make_row(const publication *p, int32 q, Datum *values, bool *nulls)
 			put(p->place[a].cell, p->part_name[of_all ? PART_ROW : PART_ALL], values, nulls);
 	}
 	put(QUERY, Int32GetDatum(q + 1), values, nulls);
-	put(ESTIMATE, Float8GetDatum(answers->estimate[q]), values, nulls);
-	if (isnan(answers->stderr_[q]))
-		return;					/* nobody knows its error */
-	put(STDERR, Float8GetDatum(answers->stderr_[q]), values, nulls);
-	put(LOWER95, Float8GetDatum(answers->lower[q]), values, nulls);
-	put(UPPER95, Float8GetDatum(answers->upper[q]), values, nulls);
+	for (int m = 0; m < p->measures; m++)
+		put_figures(p, q, m, values, nulls);
 }
 
 /* ------------------------------------------------------------------
@@ -375,14 +488,29 @@ make_ordered(const void *argument, int32 q, Datum *values, bool *nulls)
 	}
 }
 
+/* "aggregates count(*), sum(x); ", in the order of their columns. */
+static const char *
+aggregates_text(const publication *p)
+{
+	StringInfoData text;
+
+	if (p->stored == NULL)
+		return "";
+	initStringInfo(&text);
+	for (int m = 0; m < p->measures; m++)
+		appendStringInfo(&text, "%s%s", m > 0 ? ", " : "aggregates ", p->stored->aggregation.text[m]);
+	appendStringInfoString(&text, "; ");
+	return text.data;
+}
+
 static char *
 comment_on(const publication *p)
 {
-	const pe_release *r = &p->release;
+	const pe_release *r = p->release;
 
 	return psprintf("published by dp.publish: release " INT64_FORMAT " of dataset \"%s\", version %d of its data; "
-					"workload %s; %s%s; charge " INT64_FORMAT " of %s %.9g on %s",
-					r->id, r->dataset->name, r->version, r->answers.labels.workload->canonical,
+					"%sworkload %s; %s%s; charge " INT64_FORMAT " of %s %.9g on %s",
+					r->id, r->dataset->name, r->version, aggregates_text(p), p->labels->workload->canonical,
 					r->predicate_text != NULL ? "where " : "all rows",
 					r->predicate_text != NULL ? r->predicate_text : "", p->charge,
 					p->epsilon > 0 ? "epsilon" : "rho",
@@ -400,17 +528,96 @@ read_charge(publication *p)
 {
 	static pe_statement find = {NULL, "SELECT c.id, c.rho, pg_catalog.left(c.at, 10), c.epsilon FROM dp_ledger.release r "
 	"JOIN dp_ledger.charge c ON c.id = r.charge_id WHERE r.id = $1", 1, {INT8OID}};
-	Datum		key[1] = {Int64GetDatum(p->release.id)};
+	Datum		key[1] = {Int64GetDatum(p->id)};
 	pe_access	access;
 
 	pe_access_begin(&access);
 	if (pe_access_read(&find, key, NULL) != 1)
-		elog(ERROR, "release " INT64_FORMAT " has no charge", p->release.id);
+		elog(ERROR, "release " INT64_FORMAT " has no charge", p->id);
 	p->charge = pe_access_int64(0, 1);
 	p->rho = pe_access_int64(0, 2);
 	p->date = pe_access_text(0, 3);
 	p->epsilon = pe_access_int64(0, 4);
 	pe_access_end(&access);
+}
+
+/* The names given for aggregates; NULL: none. */
+static char **
+given_names(FunctionCallInfo fcinfo, const publication *p)
+{
+	int			longest = NAMEDATALEN - 1 - (int) strlen(suffixes[LOWER95]);
+	char	  **name;
+	int			names;
+
+	if (PG_ARGISNULL(ARG_NAMES))
+		return NULL;
+	name = pe_names_argument(fcinfo, ARG_NAMES, "names", "a name of names", &names);
+	if (p->stored == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("names is for releases of aggregates"),
+				 errdetail("Release " INT64_FORMAT " has counts.", p->id)));
+	if (names != p->stored->aggregation.aggregates)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%d names are given for %d aggregates", names, p->stored->aggregation.aggregates),
+				 errhint("Give a name for each, in the order of the aggregates.")));
+	for (int i = 0; i < names; i++)
+		if (name[i][0] == '\0' || (int) strlen(name[i]) > longest)
+			pe_refuse_parameter("names", name[i], psprintf("a name of 1 to %d bytes for each aggregate", longest));
+	return name;
+}
+
+/* A part of a release of aggregates cannot be had: some of them do not add up. */
+static void
+refuse_workload(int64 id)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("workload does not go with a release of aggregates"),
+			 errdetail("Release " INT64_FORMAT " has them for the groups that were asked for.", id),
+			 errhint("Leave workload out.")));
+}
+
+static void
+read_aggregates(publication *p, const char *workload)
+{
+	pe_stored_aggregates *s;
+	pe_labels  *labels = palloc0(sizeof(*labels));
+
+	if (workload != NULL)
+		refuse_workload(p->id);
+	s = pe_aggregation_of_release(p->id);
+	pe_labels_init(labels, &s->aggregation.space[0].workload, s->aggregation.space[0].columns);
+	p->stored = s;
+	p->release = &s->release;
+	p->labels = labels;
+	p->column = s->aggregation.space[0].columns;
+}
+
+static void
+read_counts(publication *p, const char *workload)
+{
+	pe_release *r = palloc0(sizeof(*r));
+
+	r->id = p->id;
+	pe_release_answer(r, workload);
+	p->release = r;
+	p->answers = &r->answers;
+	p->labels = &r->answers.labels;
+	p->column = r->columns;
+}
+
+/* What kind of release it is, if the current user may read it. */
+static bool
+has_aggregates(int64 id)
+{
+	pe_release	r = {.id = id};
+
+	PE_UNDONE();
+	pe_release_read_row(&r);
+	PE_END_UNDONE();
+	return r.kind != NULL && strcmp(r.kind, "aggregate") == 0;
 }
 
 Datum
@@ -419,21 +626,24 @@ pe_sql_publish(PG_FUNCTION_ARGS)
 	publication *p = palloc0(sizeof(*p));
 	pe_confinement confinement;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+	if (PG_ARGISNULL(ARG_RELEASE) || PG_ARGISNULL(ARG_TARGET) || PG_ARGISNULL(ARG_REPLACE))
 		PG_RETURN_NULL();
-	p->release.id = PG_GETARG_INT64(0);
-	pe_release_answer(&p->release, pe_optional_text(fcinfo, 3));
+	p->id = PG_GETARG_INT64(ARG_RELEASE);
+	if (has_aggregates(p->id))
+		read_aggregates(p, pe_optional_text(fcinfo, ARG_WORKLOAD));
+	else
+		read_counts(p, pe_optional_text(fcinfo, ARG_WORKLOAD));
 	PE_UNDONE();
 	read_charge(p);
 	PE_END_UNDONE();
-	make_columns(p);
+	make_columns(p, given_names(fcinfo, p));
 	read_points(p);
-	pe_target_find(&p->target, PG_GETARG_TEXT_PP(1), PG_GETARG_BOOL(2));
+	pe_target_find(&p->target, PG_GETARG_TEXT_PP(ARG_TARGET), PG_GETARG_BOOL(ARG_REPLACE));
 
 	pe_target_begin(&p->target, &confinement);
 	make_table(p);
-	pe_target_insert(&p->target, p->release.answers.queries, make_ordered, p);
+	pe_target_insert(&p->target, p->labels->workload->queries, make_ordered, p);
 	pe_target_finish(&p->target, comment_on(p));
 	pe_target_end(&confinement);
-	PG_RETURN_INT64(p->release.answers.queries);
+	PG_RETURN_INT64(p->labels->workload->queries);
 }

@@ -37,9 +37,8 @@ refuse_release(int64 id)
 			 errhint("The view dp.releases lists those that are.")));
 }
 
-/* The row of a release, if the current user may read it. */
-static void
-read_row(pe_release *r)
+void
+pe_release_read_row(pe_release *r)
 {
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
 		"coalesce(rho, epsilon, 0), payload, predicate, accounting, "
@@ -114,7 +113,7 @@ static const struct
 	const char *hint;
 }			other_kinds[] = {
 	{"minimum", "is a minimum", "dp.minimize_max_affine with the same arguments returns it, free."},
-	{"aggregate", "holds aggregates", "dp.aggregate with the same arguments returns them, free."},
+	{"aggregate", "holds aggregates", "dp.publish makes a table of them, and dp.aggregate with the same arguments returns them, free."},
 	{"rows_per_unit", "counts units by how many rows they have", "dp.rows_per_unit with the same arguments returns it, free."},
 	{"keys", "holds keys", "dp.keys with the same arguments returns them, free."},
 	{"bounds", "holds bounds", "dp.bounds with the same arguments returns them, free."}
@@ -150,16 +149,22 @@ pe_release_measured(pe_release *r)
 }
 
 void
-pe_release_read(pe_release *r)
+pe_release_check_version(const pe_release *r)
 {
-	read_row(r);
-	if (r->workload_text == NULL)
-		refuse_kind(r);
 	if (r->version < r->dataset->declared_version)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the attributes of dataset \"%s\" were declared anew after release " INT64_FORMAT,
 						r->dataset->name, r->id)));
+}
+
+void
+pe_release_read(pe_release *r)
+{
+	pe_release_read_row(r);
+	if (r->workload_text == NULL)
+		refuse_kind(r);
+	pe_release_check_version(r);
 	r->value = pe_payload_read(r->payload, &r->values);
 	pe_release_measured(r);
 }
@@ -252,7 +257,7 @@ pe_sql_expire_release(PG_FUNCTION_ARGS)
 	pe_release	r = {.id = PG_GETARG_INT64(0)};
 
 	PE_UNDONE();
-	read_row(&r);
+	pe_release_read_row(&r);
 	pe_dataset_check_owner(r.dataset);
 	PE_END_UNDONE();
 	pe_release_expire(r.dataset->id, r.id);

@@ -18,8 +18,8 @@ typedef struct pe_release
 	int			version;		/* of the data it is from */
 	int			attributes;
 	char	  **names;
-	char	   *workload_text;	/* NULL: no counts per cell, but */
-	char	   *kind;			/* of the canonical request */
+	char	   *kind;			/* of the canonical request: "histogram", ... */
+	char	   *workload_text;	/* NULL: it has no counts per cell */
 	bytea	   *payload;
 	pe_dataset *dataset;
 	pe_column  *columns;
@@ -50,6 +50,13 @@ extern void pe_release_answer(pe_release *release, const char *workload);
 
 /* The same of a release that was read. */
 extern void pe_release_reply(pe_release *release, const char *workload);
+
+/*
+ * The row of the release of this id, without what it measured.  pe_release_check_version: 55000 if the attributes were
+ * declared anew since.  Inside PE_UNDONE.
+ */
+extern void pe_release_read_row(pe_release *release);
+extern void pe_release_check_version(const pe_release *release);
 
 /* The release of this id, to be answered by who asks for more than one workload of one release; inside PE_UNDONE.  Errors as above. */
 extern void pe_release_read(pe_release *release);

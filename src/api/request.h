@@ -117,6 +117,9 @@ extern bool pe_asked_is_replay(const pe_asked *asked);
 /* The NOTICE of a charge (price.c).  what: what was paid for ("release 17"). */
 extern void pe_asked_tell(const pe_asked *asked, const pe_charge_reply *reply, const char *what);
 
+/* Four digits, rounded down: what is said to be left is never more than is. */
+extern char *pe_text_rounded_down(double value);
+
 /* PE001.  buys: what all that is left would buy (" and buys ..."), or "". */
 extern void pe_asked_refuse(const pe_asked *asked, const pe_charge_reply *reply, const char *buys) __attribute__((noreturn));
 

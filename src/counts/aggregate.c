@@ -245,8 +245,8 @@ pe_aggregate_free(pe_aggregate *a)
 	memset(a, 0, sizeof(*a));
 }
 
-static const char *
-word_of(pe_aggregate_kind kind)
+const char *
+pe_aggregate_word(pe_aggregate_kind kind)
 {
 	if (kind == PE_AGG_UNITS)
 		return "count";
@@ -261,7 +261,7 @@ word_of(pe_aggregate_kind kind)
 static void
 write_aggregate(pe_text *t, const pe_aggregate *a, const char *(*where) (const void *argument, int condition), const void *argument)
 {
-	pe_text_write(t, word_of(a->kind));
+	pe_text_write(t, pe_aggregate_word(a->kind));
 	if (a->kind != PE_AGG_SHARE)
 		pe_text_write(t, "(");
 	if (a->kind == PE_AGG_UNITS)

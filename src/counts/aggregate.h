@@ -85,6 +85,9 @@ typedef struct pe_aggregate
 extern bool pe_aggregate_parse(const char *text, const char *unit, pe_aggregate *aggregate, pe_text_error *error);
 extern void pe_aggregate_free(pe_aggregate *aggregate);
 
+/* What it is called in texts. */
+extern const char *pe_aggregate_word(pe_aggregate_kind kind);
+
 /* In one form; where: the canonical text of its condition, NULL: none; of a ratio those of its parts.  pe_free it. */
 extern char *pe_aggregate_canonical(const pe_aggregate *aggregate, const char *(*where) (const void *argument, int condition), const void *argument);
 

@@ -291,17 +291,20 @@ place_of(int32_t n, double *rounded)
 	return n + octave * OCTAVE;
 }
 
+/* In units of 2^-shift of what the sensitivity is of.  A negative shift: so many digits of wide noise are rounded off. */
 static double
 scale_of(const pe_noise *noise, int shift)
 {
+	pe_u128		sensitivity = noise->sensitivity << (2 * (shift > 0 ? shift : 0));
+	int			lost = shift < 0 ? -shift : 0;
 	pe_u128		numerator;
 	uint64_t	denominator;
 
 	if (noise->accounting == PE_PURE)
 		return pe_laplace_calibrate(noise->sensitivity, noise->nano, &numerator, &denominator)
-			? (double) numerator / (double) denominator : INFINITY;
-	return pe_gaussian_calibrate(noise->accounting, noise->sensitivity << (2 * shift), noise->nano, &numerator, &denominator)
-		? sqrt((double) numerator / (double) denominator) : INFINITY;
+			? ldexp((double) numerator / (double) denominator, -lost) : INFINITY;
+	return pe_gaussian_calibrate(noise->accounting, sensitivity, noise->nano, &numerator, &denominator)
+		? ldexp(sqrt((double) numerator / (double) denominator), -lost) : INFINITY;
 }
 
 void

@@ -33,8 +33,8 @@
  *
  * What private models are made of is audited in the same way (fits.h), with fewer draws,
  * and whole fits on tables of a few rows, with a few; so are the minimisation of piecewise
- * affine functions (minima.h), counts by way of a private partition (dawa.h), strategies of blocks (blocks.h), aggregates
- * (aggregates.h) and keys that nobody has listed (keys.h).  How
+ * affine functions (minima.h), counts by way of a private partition (dawa.h), strategies of blocks (blocks.h), keys that
+ * nobody has listed (keys.h) and aggregates (aggregates.h).  How
  * often whole fits read the rows is compared between neighbours (passes.h).
  *
  * The random bytes are those of the shim's reproducible stream, begun anew for
@@ -599,15 +599,14 @@ draws_of(const mechanism *m, uint64_t draws)
 }
 
 /*
- * Two columns of blocks are as far apart in the L1 norm as their norms allow, of aggregates no row changes all sums as
- * much as it can, and columns of people add up as far as pairs of them do: no pair of neighbours loses all of that.
+ * Two columns of blocks are as far apart in the L1 norm as their norms allow, columns of people add up as
+ * far as pairs of them do, and of aggregates no row changes all sums as much as it can: no pair of neighbours loses all of that.
  */
 static bool
 is_bounded(const subject *s)
 {
-	bool		apart = s->of.mechanism == &blocks_pure || (s->of.mechanism->prepare == prepare_aggregate && agg.of->m == 0);
-
-	return (apart && s->of.neighbours == PE_SUBSTITUTE) ||
+	return (s->of.neighbours == PE_SUBSTITUTE &&
+			(s->of.mechanism == &blocks_pure || (s->of.mechanism->prepare == prepare_aggregate && agg.of->m == 0))) ||
 		(counts_people(s->of.mechanism) && !pe_strategy_counts_columns(&s->strategy));
 }
 

@@ -227,7 +227,7 @@ ledger_ok($node, '[61] who pays');
 my %kind = (
 	(map { $_ => 'charges' } qw(histogram measure aggregate rows_per_unit fit keys bounds minimize_max_affine logistic_regression svm linear_regression minimize_max_affine_agg)),
 	(map { $_ => "the owner's" } qw(create_dataset drop_dataset new_version add_attribute add_edges grant_budget revoke_budget verify_ledger attest expire_release move_dataset)),
-	(map { $_ => 'free' } qw(quote quote_aggregate quote_fit quote_minimum quote_queries describe spent answer cells quantile quantile_text combine publish predict predict_row drop_model optimize compare strategy_matrix
+	(map { $_ => 'free' } qw(advise quote quote_aggregate quote_fit quote_minimum quote_queries describe spent answer cells quantile quantile_text combine publish predict predict_row drop_model optimize compare strategy_matrix
 		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen
 		visible_acts visible_budgets visible_charges visible_models visible_releases)),
 	(map { $_ => 'of rows that the caller may read' } qw(read_rows read_rows_add read_rows_combine read_rows_final solve_max_affine)));
@@ -237,10 +237,13 @@ is(join("\n", grep { !exists $kind{$_} } split /\n/, $node->safe_psql('postgres'
 	'', '[21] every function is known by what it costs');
 
 ask_ok($node, 'ann', q{SELECT FROM dp.histogram('people', 'age', 'prefix', rho => 0.001); SELECT FROM dp.fit('people', 'svm', 'sex', '{age}', rho => 0.001, model => 'm')});
+ask_ok($node, 'ann', q{SELECT FROM dp.aggregate('people', '{count(*),avg(age)}', '{sex}', rho => 0.01)});
 my ($paid_release) = ask_ok($node, 'ann', q{SELECT max(release) FROM dp.releases WHERE workload = 'prefix'});
 # all that ann is told without a charge, errors too
 my @told = (q{SELECT * FROM dp.quote('people', '{age,sex}', epsilon => 0.1)}, q{SELECT * FROM dp.quote('people', 'age', 'prefix', rho => 0.001)},
 	q{SELECT * FROM dp.quote('people', 'age', max_stderr => 3, predicate => 'sex = ''f''')}, q{SELECT * FROM dp.quote('people', 'sex', rho => 10)},
+	q{SELECT * FROM dp.advise('people', '{count(*),avg(age)}', '{sex}')}, q{SELECT * FROM dp.quote_aggregate('people', '{count(*),avg(age)}', '{sex}', rho => 0.0005, reuse => true)},
+	q{SELECT * FROM dp.aggregate('people', '{count(*)}', '{sex}', rho => 0.0005, reuse => true)},
 	q{SELECT * FROM dp.quote_queries('people', '{age,sex}', 'marginals(1)', rho => 0.001)}, q{SELECT * FROM dp.quote_fit('people', 'svm', 'sex', '{age}', epsilon => 0.1)}, q{SELECT * FROM dp.describe('people')},
 	(map { "TABLE dp.$_" } qw(datasets attributes budgets charges acts releases models)),
 	"SELECT * FROM dp.answer($paid_release, 'all_range')", "SELECT * FROM dp.cells($paid_release)", "SELECT * FROM dp.quantile($paid_release, 'age', '{0.1,0.5}')", "SELECT * FROM dp.quantile_text($paid_release, 'age', '{0.5}')", "SELECT * FROM dp.combine('{$paid_release}', 'all_range')",
@@ -260,10 +263,25 @@ is("$reused $known", "0 $paid_release", '[21] what is known is answered from its
 like($age, qr/NOTICE:  00000: answered from release $paid_release of \d{4}-[^\n]*, free\nDETAIL:  It was measured [^\n]+ ago; /, '[21] what is known: its time is told');
 is(all_charges($node), $charges, '[21] what is known: nothing charged');
 
+# A release of aggregates: whoever did not pay for it can neither reuse nor publish it, and is not told that it is there.
+my $aggregated = q{dp.aggregate('people', '{count(*)}', '{sex}', rho => 0.0005, reuse => true)};
+my (undef, $of_aggregates, $told_age) = ask($node, 'ann', "SELECT DISTINCT release FROM $aggregated");
+like($told_age, qr/NOTICE:  00000: answered from release $of_aggregates of \d{4}-[^\n]*, free\nDETAIL:  It was measured /, '[21] aggregates that are known: their time is told');
+my ($of_ann) = ask_ok($node, 'ann', "SELECT string_agg(estimate::text, ' ') FROM $aggregated");
+is(all_charges($node), $charges, '[21] aggregates that are known: nothing charged');
+each_refused("[21] aggregates of another's budget", 'bob', '42704', "SELECT dp.publish($of_aggregates, 'bobs')", "SELECT dp.publish($of_aggregates, 'bobs', names => '{a,b}')");
+each_refused('[21] aggregates, without a budget', 'm1', '42501', "SELECT * FROM $aggregated");
+refused($node, 'm1', "SELECT dp.publish($of_aggregates, 'm1s')", '42704', '[21] aggregates published, without a budget');
+is((ask_ok($node, 'bob', "SELECT bool_or(replay) FROM dp.quote_aggregate('people', '{count(*)}', '{sex}', rho => 0.0005, reuse => true)"))[0], 'f',
+	"[21] a quote does not tell what another's budget paid for");
+isnt((paid("[21] aggregates that another's budget paid for", 'bob', "SELECT string_agg(estimate::text, ' ') FROM $aggregated", bob => 1))[0], $of_ann,
+	"[21] aggregates that another's budget paid for: measured anew");
+$charges = all_charges($node);
+
 my $owner = session($node, 'curator');
 session_query($owner, 'BEGIN; LOCK TABLE people IN ACCESS EXCLUSIVE MODE');
 # but for what is answered from the store, which waits for the table like every question to it
-my @without = ("SET lock_timeout = '10s'", grep { !/^SELECT \* FROM dp\.(?:histogram|fit)\(/ } @told);
+my @without = ("SET lock_timeout = '10s'", grep { !/^SELECT \* FROM dp\.(?:histogram|aggregate|fit)\(/ } @told);
 unlike($told->(@without), qr/ERROR/, '[21] what is told for nothing does not touch the table');
 session_query($owner, 'ROLLBACK');
 session_query($owner, q{CREATE TABLE aside AS TABLE people; TRUNCATE people});

@@ -111,6 +111,24 @@ tables_spec(int most)
 	return spec;
 }
 
+/* How many units have so many rows; with attributes that span cells it is unsound. */
+static bytes
+sizes_spec(int64_t most, int spanning)
+{
+	const pe_sizes_spec sizes = {.most = most};
+	pe_domain	domain = {.attributes = spanning};
+	bytes		spec;
+
+	for (int a = 0; a < spanning; a++)
+		domain.attribute[a] = levels(LEVELS);
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	spec = new_specification(PE_READ_SIZES, sizeof(sizes) + pe_selection_size(&domain, NULL));
+	memcpy(spec.data + PE_READING_HEAD, &sizes, sizeof(sizes));
+	pe_selection_write(&domain, NULL, spec.data + PE_READING_HEAD + sizeof(sizes));
+	pe_domain_free(&domain);
+	return spec;
+}
+
 static void
 add_sum(pe_sums *sums, pe_sum sum)
 {
@@ -165,24 +183,6 @@ sums_spec(int numbers, bool grid)
 	spec = new_specification(PE_READ_SUMS, pe_sums_size(&sums, &tables, &domain, NULL));
 	pe_sums_write(&sums, &tables, &domain, NULL, spec.data + PE_READING_HEAD);
 	pe_predicate_free(&sums.condition[0]);
-	pe_domain_free(&domain);
-	return spec;
-}
-
-/* How many units have so many rows; with attributes that span cells it is unsound. */
-static bytes
-sizes_spec(int64_t most, int spanning)
-{
-	const pe_sizes_spec sizes = {.most = most};
-	pe_domain	domain = {.attributes = spanning};
-	bytes		spec;
-
-	for (int a = 0; a < spanning; a++)
-		domain.attribute[a] = levels(LEVELS);
-	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
-	spec = new_specification(PE_READ_SIZES, sizeof(sizes) + pe_selection_size(&domain, NULL));
-	memcpy(spec.data + PE_READING_HEAD, &sizes, sizeof(sizes));
-	pe_selection_write(&domain, NULL, spec.data + PE_READING_HEAD + sizeof(sizes));
 	pe_domain_free(&domain);
 	return spec;
 }
@@ -310,7 +310,8 @@ key_names_spec(const pe_cut *cut)
 typedef enum kind
 {
 	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SUMS_OF_CLIPPED_UNITS, SLOPES,
-	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, KEYS, KEYS_OF_UNITS, KEY_NAMES, SUMMED, SUMMED_OF_UNITS, SUMMED_OF_WIDE_UNITS, KINDS
+	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, KEYS, KEYS_OF_UNITS, KEY_NAMES,
+	SUMMED, SUMMED_OF_UNITS, SUMMED_OF_WIDE_UNITS, KINDS
 } kind;
 
 static const pe_cut a_cut = {.key = {1, 2, 3}, .limit = 8, .max_rows = 2, .range = 0, .ranges = 1};
@@ -328,13 +329,13 @@ spec_of(kind k)
 			return tables_spec(1);
 		case TABLES_OF_WIDE_UNITS:
 			return tables_spec(13);
+		case SIZES:
+			return sizes_spec(4, 0);
 		case SUMMED:
 		case SUMMED_OF_UNITS:
 			return sums_spec(1, true);
 		case SUMMED_OF_WIDE_UNITS:
 			return sums_spec(4, false);
-		case SIZES:
-			return sizes_spec(4, 0);
 		case SUMS:
 		case SUMS_OF_UNITS:
 			return model_spec(true, false);
@@ -473,12 +474,12 @@ add(pe_accumulator *a, int number)
 		case PE_READ_TABLES:
 			add_table_row(a, number, unit);
 			return;
-		case PE_READ_SUMS:
-			add_sum_row(a, number, unit);
-			return;
 		case PE_READ_KEYS:
 		case PE_READ_KEY_NAMES:
 			pe_accumulator_add_key(a, unit, &"abcdefg"[number % KEY_NUMBERS], 1, number % 5 > 0);
+			return;
+		case PE_READ_SUMS:
+			add_sum_row(a, number, unit);
 			return;
 	}
 }
@@ -601,6 +602,127 @@ test_results(void **unused)
 	assert_false(pe_rows_result_read(&rows, &dropped, result.data, 7));
 	pe_free(result.data);
 	pe_rows_free(&rows);
+	pe_accumulator_free(&a);
+}
+
+/* Units by their rows that count: 33 of them, of which number n has row n, n + 33 and so on. */
+static void
+test_sizes_of_units(void **unused)
+{
+	pe_accumulator a;
+	bytes		result;
+	int64_t		expected[4] = {0};
+	int			rows[33] = {0};
+
+	(void) unused;
+	begin(&a, SIZES);
+	for (int number = 0; number < 120; number++)
+	{
+		add(&a, number);
+		rows[number % 33] += number % 5 > 0;
+	}
+	for (int unit = 0; unit < 33; unit++)
+		if (rows[unit] > 0)
+			expected[rows[unit] < 4 ? rows[unit] - 1 : 3]++;
+	result = result_of(&a);
+	assert_int_equal(result.size, sizeof(expected));
+	assert_memory_equal(result.data, expected, sizeof(expected));
+	pe_free(result.data);
+	pe_accumulator_free(&a);
+}
+
+/* What is no number of rows, has cells, or has no units. */
+static void
+test_unsound_sizes(void **unused)
+{
+	static const int64_t most[] = {INT64_MIN, -1, 0, PE_SIZES_MOST + 1, INT64_MAX, INT64_C(1) << 32};
+	pe_accumulator a;
+	bytes		spec;
+
+	(void) unused;
+	for (int i = 0; i < lengthof(most) + 4; i++)
+	{
+		bool		sound = i >= lengthof(most) + 2;
+
+		spec = i < lengthof(most) ? sizes_spec(most[i], 0) : sizes_spec(i % 2 == 0 ? 1 : PE_SIZES_MOST, !sound && i % 2 == 0);
+		assert_int_equal(pe_accumulator_begin(&a, spec.data, spec.size, i == lengthof(most) + 1 ? NULL : &a_cut), sound);
+		pe_accumulator_free(&a);
+		for (size_t size = PE_READING_HEAD; sound && size < spec.size; size++)
+			assert_false(pe_accumulator_begin(&a, spec.data, size, &a_cut));
+		assert_int_equal(pe_reading_read(spec.data, spec.size), PE_READ_SIZES);
+		assert_int_equal(pe_reading_read(spec.data, PE_READING_HEAD - 1), 0);
+		spec.data[0] ^= 1;
+		assert_int_equal(pe_reading_read(spec.data, spec.size), 0);
+		pe_free(spec.data);
+	}
+}
+
+/* Keys that no scan has: number 0, too large, of another range, without a count or with one that no table has; keys out of order, or too long. */
+static void
+test_unsound_keys(void **unused)
+{
+	const pe_u128 key = (pe_u128) 9 << 100;	/* in range 0 of 2 */
+	const pe_key_count unsound[] = {
+		{0, 1}, {PE_KEY_NUMBERS, 1}, {~(pe_u128) 0, 1}, {key | (pe_u128) 1 << 119, 1}, {key, 0}, {key, PE_KEY_ROWS + 1}, {key, UINT64_MAX}
+	};
+	bytes		spec = keys_spec(false, 0, 2);
+	pe_key_spec wrong[] = {{2, 0, 1, 0, 9}, {0, 1, 1, 0, 9}, {0, 0, 0, 0, 9}, {0, 0, 1, 1, 9}, {0, 0, 1, 0, 0}, {0, 0, 1, 0, UINT64_MAX}};
+	pe_u128		numbers[] = {key, key};
+	pe_accumulator a;
+
+	(void) unused;
+	for (int i = -1; i < lengthof(unsound); i++)
+	{
+		const pe_key_count entry = i < 0 ? (pe_key_count) {key, 1} : unsound[i];
+		bytes		state;
+
+		assert_true(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
+		pe_key_counts_add(&a.key_counts, entry.number, entry.count);
+		state = state_of(&a);
+		pe_accumulator_free(&a);
+		assert_int_equal(pe_accumulator_read(&a, state.data, state.size), i < 0 ? PE_COMBINED : PE_STATE_UNSOUND);
+		pe_accumulator_free(&a);
+		pe_free(state.data);
+	}
+	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, NULL));
+	assert_false(pe_accumulator_begin(&a, spec.data, spec.size - 1, &a_cut));
+	for (int i = 0; i < lengthof(wrong); i++)
+	{
+		memcpy(spec.data + PE_READING_HEAD, &wrong[i], sizeof(wrong[i]));
+		assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
+	}
+	pe_free(spec.data);
+	spec = new_specification(PE_READ_KEY_NAMES, sizeof(numbers));
+	memcpy(spec.data + PE_READING_HEAD, numbers, sizeof(numbers));
+	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
+	assert_true(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + sizeof(key), &a_cut));
+	pe_accumulator_free(&a);
+	assert_false(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + sizeof(key), NULL));
+	assert_false(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + 15, &a_cut));
+	pe_free(spec.data);
+}
+
+/* Each unit adds at most 1 to a key, and to max_rows keys. */
+static void
+test_keys_of_units(void **unused)
+{
+	pe_accumulator a;
+	uint64_t	rows = 0;
+
+	(void) unused;
+	begin(&a, KEYS_OF_UNITS);
+	for (uint64_t unit = 0; unit < 11; unit++)
+		for (int row = 0; row < 14; row++)
+			pe_accumulator_add_key(&a, (uint64_t[2]) {unit << 60, unit}, &"abcdefg"[row % KEY_NUMBERS], 1, true);
+	pe_accumulator_add_key(&a, (uint64_t[2]) {99, 99}, "", 0, false);
+	(void) pe_accumulator_finish(&a);
+	pe_key_counts_settle(&a.key_counts);
+	for (size_t i = 0; i < a.key_counts.entries; i++)
+	{
+		assert_in_range(a.key_counts.entry[i].count, 1, 11);
+		rows += a.key_counts.entry[i].count;
+	}
+	assert_int_equal(rows, 11 * a_cut.max_rows);
 	pe_accumulator_free(&a);
 }
 
@@ -729,127 +851,6 @@ test_orders(void **unused)
 			for (int p = 0; p < lengthof(parts); p++)
 				pe_free(parts[p].data);
 		}
-}
-
-/* Units by their rows that count: 33 of them, of which number n has row n, n + 33 and so on. */
-static void
-test_sizes_of_units(void **unused)
-{
-	pe_accumulator a;
-	bytes		result;
-	int64_t		expected[4] = {0};
-	int			rows[33] = {0};
-
-	(void) unused;
-	begin(&a, SIZES);
-	for (int number = 0; number < 120; number++)
-	{
-		add(&a, number);
-		rows[number % 33] += number % 5 > 0;
-	}
-	for (int unit = 0; unit < 33; unit++)
-		if (rows[unit] > 0)
-			expected[rows[unit] < 4 ? rows[unit] - 1 : 3]++;
-	result = result_of(&a);
-	assert_int_equal(result.size, sizeof(expected));
-	assert_memory_equal(result.data, expected, sizeof(expected));
-	pe_free(result.data);
-	pe_accumulator_free(&a);
-}
-
-/* What is no number of rows, has cells, or has no units. */
-static void
-test_unsound_sizes(void **unused)
-{
-	static const int64_t most[] = {INT64_MIN, -1, 0, PE_SIZES_MOST + 1, INT64_MAX, INT64_C(1) << 32};
-	pe_accumulator a;
-	bytes		spec;
-
-	(void) unused;
-	for (int i = 0; i < lengthof(most) + 4; i++)
-	{
-		bool		sound = i >= lengthof(most) + 2;
-
-		spec = i < lengthof(most) ? sizes_spec(most[i], 0) : sizes_spec(i % 2 == 0 ? 1 : PE_SIZES_MOST, !sound && i % 2 == 0);
-		assert_int_equal(pe_accumulator_begin(&a, spec.data, spec.size, i == lengthof(most) + 1 ? NULL : &a_cut), sound);
-		pe_accumulator_free(&a);
-		for (size_t size = PE_READING_HEAD; sound && size < spec.size; size++)
-			assert_false(pe_accumulator_begin(&a, spec.data, size, &a_cut));
-		assert_int_equal(pe_reading_read(spec.data, spec.size), PE_READ_SIZES);
-		assert_int_equal(pe_reading_read(spec.data, PE_READING_HEAD - 1), 0);
-		spec.data[0] ^= 1;
-		assert_int_equal(pe_reading_read(spec.data, spec.size), 0);
-		pe_free(spec.data);
-	}
-}
-
-/* Keys that no scan has: number 0, too large, of another range, without a count or with one that no table has; keys out of order, or too long. */
-static void
-test_unsound_keys(void **unused)
-{
-	const pe_u128 key = (pe_u128) 9 << 100;	/* in range 0 of 2 */
-	const pe_key_count unsound[] = {
-		{0, 1}, {PE_KEY_NUMBERS, 1}, {~(pe_u128) 0, 1}, {key | (pe_u128) 1 << 119, 1}, {key, 0}, {key, PE_KEY_ROWS + 1}, {key, UINT64_MAX}
-	};
-	bytes		spec = keys_spec(false, 0, 2);
-	pe_key_spec wrong[] = {{2, 0, 1, 0, 9}, {0, 1, 1, 0, 9}, {0, 0, 0, 0, 9}, {0, 0, 1, 1, 9}, {0, 0, 1, 0, 0}, {0, 0, 1, 0, UINT64_MAX}};
-	pe_u128		numbers[] = {key, key};
-	pe_accumulator a;
-
-	(void) unused;
-	for (int i = -1; i < lengthof(unsound); i++)
-	{
-		const pe_key_count entry = i < 0 ? (pe_key_count) {key, 1} : unsound[i];
-		bytes		state;
-
-		assert_true(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
-		pe_key_counts_add(&a.key_counts, entry.number, entry.count);
-		state = state_of(&a);
-		pe_accumulator_free(&a);
-		assert_int_equal(pe_accumulator_read(&a, state.data, state.size), i < 0 ? PE_COMBINED : PE_STATE_UNSOUND);
-		pe_accumulator_free(&a);
-		pe_free(state.data);
-	}
-	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, NULL));
-	assert_false(pe_accumulator_begin(&a, spec.data, spec.size - 1, &a_cut));
-	for (int i = 0; i < lengthof(wrong); i++)
-	{
-		memcpy(spec.data + PE_READING_HEAD, &wrong[i], sizeof(wrong[i]));
-		assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
-	}
-	pe_free(spec.data);
-	spec = new_specification(PE_READ_KEY_NAMES, sizeof(numbers));
-	memcpy(spec.data + PE_READING_HEAD, numbers, sizeof(numbers));
-	assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
-	assert_true(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + sizeof(key), &a_cut));
-	pe_accumulator_free(&a);
-	assert_false(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + sizeof(key), NULL));
-	assert_false(pe_accumulator_begin(&a, spec.data, PE_READING_HEAD + 15, &a_cut));
-	pe_free(spec.data);
-}
-
-/* Each unit adds at most 1 to a key, and to max_rows keys. */
-static void
-test_keys_of_units(void **unused)
-{
-	pe_accumulator a;
-	uint64_t	rows = 0;
-
-	(void) unused;
-	begin(&a, KEYS_OF_UNITS);
-	for (uint64_t unit = 0; unit < 11; unit++)
-		for (int row = 0; row < 14; row++)
-			pe_accumulator_add_key(&a, (uint64_t[2]) {unit << 60, unit}, &"abcdefg"[row % KEY_NUMBERS], 1, true);
-	pe_accumulator_add_key(&a, (uint64_t[2]) {99, 99}, "", 0, false);
-	(void) pe_accumulator_finish(&a);
-	pe_key_counts_settle(&a.key_counts);
-	for (size_t i = 0; i < a.key_counts.entries; i++)
-	{
-		assert_in_range(a.key_counts.entry[i].count, 1, 11);
-		rows += a.key_counts.entry[i].count;
-	}
-	assert_int_equal(rows, 11 * a_cut.max_rows);
-	pe_accumulator_free(&a);
 }
 
 /* A state of another specification, cut or kind; one of a machine with the other order of bytes; one cut short, or too long. */

@@ -303,9 +303,11 @@ test_any_width(void **state)
 {
 	pe_noise	noises[] = {
 		{PE_PURE, 1000000, 1000000000, 0, false}, {PE_ZCDP, (pe_u128) 1000000 * 1000000, 1000000000, 0, false}, {PE_ZCDP, 200, 1000000000, 0, false},
-		{PE_ZCDP, 1, 500000000, 0, false}, {PE_PURE, 1, 3000000000, 0, false}
+		{PE_ZCDP, 1, 500000000, 0, false}, {PE_PURE, 1, 3000000000, 0, false},
+		/* of sums: a large sensitivity, of whose noise digits are rounded off */
+		{PE_ZCDP, (pe_u128) 1 << 70, 1000000, 20, true}, {PE_GDP, (pe_u128) 1 << 70, 1000000, 20, true}, {PE_PURE, (pe_u128) 1 << 50, 1000000, 20, true}
 	};
-	static const double most[] = {2.1571, 1.9602, 2.25, 2.717, 4.4722};
+	static const double most[] = {2.1571, 1.9602, 2.25, 2.717, 4.4722, 1.9602, 1.9602, 2.1571};
 
 	(void) state;
 	for (int i = 0; i < lengthof(noises); i++)
