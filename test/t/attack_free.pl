@@ -243,7 +243,6 @@ my ($paid_release) = ask_ok($node, 'ann', q{SELECT max(release) FROM dp.releases
 my @told = (q{SELECT * FROM dp.quote('people', '{age,sex}', epsilon => 0.1)}, q{SELECT * FROM dp.quote('people', 'age', 'prefix', rho => 0.001)},
 	q{SELECT * FROM dp.quote('people', 'age', max_stderr => 3, predicate => 'sex = ''f''')}, q{SELECT * FROM dp.quote('people', 'sex', rho => 10)},
 	q{SELECT * FROM dp.advise('people', '{count(*),avg(age)}', '{sex}')}, q{SELECT * FROM dp.quote_aggregate('people', '{count(*),avg(age)}', '{sex}', rho => 0.0005, reuse => true)},
-	q{SELECT * FROM dp.aggregate('people', '{count(*)}', '{sex}', rho => 0.0005, reuse => true)},
 	q{SELECT * FROM dp.quote_queries('people', '{age,sex}', 'marginals(1)', rho => 0.001)}, q{SELECT * FROM dp.quote_fit('people', 'svm', 'sex', '{age}', epsilon => 0.1)}, q{SELECT * FROM dp.describe('people')},
 	(map { "TABLE dp.$_" } qw(datasets attributes budgets charges acts releases models)),
 	"SELECT * FROM dp.answer($paid_release, 'all_range')", "SELECT * FROM dp.cells($paid_release)", "SELECT * FROM dp.quantile($paid_release, 'age', '{0.1,0.5}')", "SELECT * FROM dp.quantile_text($paid_release, 'age', '{0.5}')", "SELECT * FROM dp.combine('{$paid_release}', 'all_range')",
@@ -281,7 +280,7 @@ $charges = all_charges($node);
 my $owner = session($node, 'curator');
 session_query($owner, 'BEGIN; LOCK TABLE people IN ACCESS EXCLUSIVE MODE');
 # but for what is answered from the store, which waits for the table like every question to it
-my @without = ("SET lock_timeout = '10s'", grep { !/^SELECT \* FROM dp\.(?:histogram|aggregate|fit)\(/ } @told);
+my @without = ("SET lock_timeout = '10s'", grep { !/^SELECT \* FROM dp\.(?:histogram|fit)\(/ } @told);
 unlike($told->(@without), qr/ERROR/, '[21] what is told for nothing does not touch the table');
 session_query($owner, 'ROLLBACK');
 session_query($owner, q{CREATE TABLE aside AS TABLE people; TRUNCATE people});
