@@ -8,7 +8,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use PgEpsilon;
 
-my $node = people_node('main', conf => "shared_preload_libraries = ''\nautovacuum = off\npg_epsilon.time_quantum = 0\npg_epsilon.worker_linger = '4s'\n");
+my $node = people_node('main', conf => "shared_preload_libraries = ''\nautovacuum = off\npg_epsilon.time_quantum = 0\npg_epsilon.worker_linger = '8s'\n");
 
 # inverse_of A, B, C: the words from which the last step of the server's hash_any makes these
 sub inverse_of
