@@ -765,14 +765,15 @@ drop_unshared(pe_aggregation *g)
 	for (int i = 0; i < g->parts; i++)
 	{
 		int			sum = g->source[i].sum;
-		uint64		share = g->share[sum] / parts_of(g, sum);
 
-		if (g->share[sum] == 0)
-			continue;
-		g->source[kept] = g->source[i];
-		g->part[kept] = g->part[i];
-		g->part[kept++].share = Max(share, 1);
+		g->part[i].share = g->share[sum] > 0 ? Max(g->share[sum] / parts_of(g, sum), 1) : 0;
 	}
+	for (int i = 0; i < g->parts; i++)
+		if (g->part[i].share > 0)
+		{
+			g->source[kept] = g->source[i];
+			g->part[kept++] = g->part[i];
+		}
 	g->parts = kept;
 }
 
