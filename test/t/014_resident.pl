@@ -124,10 +124,12 @@ asked($node, 'a full mailbox', sub {
 	my $lock = session($node, $superuser);
 	my $first = session($node, 'ann');
 
+	# 64 sessions take longer to connect than the worker waits for a lock: they are there before, and ask at once
+	my $queue = bench($node, 'bob', "SELECT pg_sleep(3);\n$fresh", clients => 64, options => ['-j', 1]);
+	ok(wait_for($node, q{SELECT count(*) = 64 FROM pg_stat_activity WHERE usename = 'bob' AND wait_event = 'PgSleep'}), 'a full mailbox: 64 sessions are there');
 	session_query($lock, 'BEGIN; LOCK TABLE dp_ledger.charge IN SHARE MODE');
 	session_start($first, $fresh);
 	ok(wait_for($node, "SELECT EXISTS (SELECT $workers AND wait_event_type = 'Lock')"), 'a full mailbox: the worker is busy');
-	my $queue = bench($node, 'bob', $fresh, clients => 64, options => ['-j', 1]);
 	ok(wait_for($node, q{SELECT count(*) = 64 FROM pg_stat_activity WHERE usename = 'bob' AND wait_event_type = 'Extension'}),
 		'a full mailbox: 64 sessions wait');
 	my ($status, $out, $err) = ask($node, 'ann', "SET pg_epsilon.charge_timeout = 100; $fresh");
