@@ -114,10 +114,12 @@ sub wiped
 	my $session = session($node, $role);
 
 	session_query($session, 'SET max_parallel_workers_per_gather = 0;');
+	# short ones may stand in the library by chance
+	my $before = join ' ', map { found($session, $_) } @bytes;
 	for (1 .. 2)
 	{
 		is(sqlstate((session_query($session, 'SELECT count(*) FROM ' . $sql->() . ';'))[1]), '', "[51] $what: answered");
-		is(join(' ', map { found($session, $_) } @bytes), join(' ', map { 0 } @bytes), 'nothing exact is left in memory');
+		is(join(' ', map { found($session, $_) } @bytes), $before, 'nothing exact is left in memory');
 	}
 	$session->quit;
 	return;
