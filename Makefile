@@ -60,7 +60,7 @@ PG_ROOM_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-sign-compare 
 TEST_FLAGS = -std=gnu11 $(OPT_FLAGS) -Wno-unused-parameter -Wno-deprecated-declarations -Isrc -Itest/unit $(BLAS_FLAGS)
 # The loops over the rows of a model and of tables, and of the search under L1: the compiler makes vectors of them
 # only with these, which change no value.
-LOOP_SRCS  = kernel rows pass unit_clip p_identity tables sums
+LOOP_SRCS  = kernel rows pass unit_clip p_identity lbfgs continual_band tables sums
 LOOP_FLAGS = -O3 -fno-math-errno -fno-trapping-math
 OWN_FLAGS  = $(if $(filter $(notdir $*),$(LOOP_SRCS)),$(LOOP_FLAGS))
 
@@ -127,7 +127,7 @@ endif
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
 OUR_GOALS = help dist deps deps-build quick check check-ci check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit audit-door load \
-	accuracy reproduce-models reproduce-piecewise reproduce-strategies reproduce-large reproduce-quantiles accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
+	accuracy reproduce-models reproduce-piecewise reproduce-strategies reproduce-large reproduce-quantiles reproduce-continual accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
 	audit-binary fuzz-binaries replay-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
@@ -291,6 +291,7 @@ build/bench/bench_sampler: BENCH_SHIM = $(if $(shell $(PURE_CC) -E -x c -include
 # What a fit spends is counted by standing between a method and the noise.
 build/unit/test_fit_newton build/unit-san/test_fit_newton: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_laplace_release
 build/unit/test_plan build/unit-san/test_plan: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_laplace_release,--wrap=pe_gaussian_release_rounded,--wrap=pe_laplace_release_rounded
+build/unit/test_plan_series build/unit-san/test_plan_series: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_gaussian_release_rounded
 build/unit/test_fit_search build/unit-san/test_fit_search: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_gaussian_release,--wrap=pe_select_least
 build/unit/test_quantile_select build/unit-san/test_quantile_select: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_draw_from_runs
 build/unit/test_units build/unit-san/test_units build/unit/test_rows build/unit-san/test_rows: UNIT_SHIM := $(UNIT_SHIM) -Wl,--wrap=pe_siphash
@@ -324,7 +325,7 @@ replay-binaries: $(REPLAY_BINS)
 # Programs look in ../shared/data where they are not told.
 WITH_DATA = $(if $(REAL_DATA),DATA='$(REAL_DATA)')
 
-.PHONY: help dist deps deps-build check-layers demo demo-stop bench audit audit-door load accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies reproduce-large reproduce-quantiles clean-private
+.PHONY: help dist deps deps-build check-layers demo demo-stop bench audit audit-door load accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies reproduce-large reproduce-quantiles reproduce-continual clean-private
 help:
 	@echo "make               build pg_epsilon.so and pg_epsilon_worker.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
@@ -333,7 +334,7 @@ help:
 	@echo "make quick         build; check-layers, the unit tests with few samples, regress tests: a minute or two"
 	@echo "make check         install what is missing, build, run all tests on a private copy of the server, the unit tests with sanitizers too: minutes"
 	@echo "make check-ci      make check, then the fuzzers' seeds without fuzzing, mutations of files that have changed since a commit (BASE=commit), ten seconds of load"
-	@echo "make check-long    make check, then regress and isolation tests with all of check-settings, the unit tests under valgrind, 30 seconds of each fuzzer, a short audit, a short audit through the door, ten seconds of load, samples of accuracy, of reproduce-piecewise, reproduce-strategies and reproduce-quantiles, reproduce-large, every mutation that is not rare, and the long runs"
+	@echo "make check-long    make check, then regress and isolation tests with all of check-settings, the unit tests under valgrind, 30 seconds of each fuzzer, a short audit, a short audit through the door, ten seconds of load, samples of accuracy, of reproduce-piecewise, reproduce-strategies and reproduce-quantiles, reproduce-large, reproduce-continual, every mutation that is not rare, and the long runs"
 	@echo "make check-settings  regress, isolation and TAP tests with the library preloaded, with parallel workers, with jit, read only, and with all of it"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each (MUTATIONS='name ...')"
@@ -347,6 +348,7 @@ help:
 	@echo "make reproduce-piecewise  repeat the paper's experiments on piecewise affine objectives, compare and draw them (DRAWS=n, default 1000: four minutes)"
 	@echo "make reproduce-strategies  repeat the paper's experiments on strategies, compare and draw them (LIMIT=n, default 120: seconds for a point; JOBS=n, default 2; hours; goes on where it was stopped)"
 	@echo "make reproduce-large  errors for many attributes beside those of two published programs (seconds)"
+	@echo "make reproduce-continual  errors of running totals on one budget, beside trees, periods added up and the budget split, as table and picture (seconds)"
 	@echo "make reproduce-quantiles  rank errors of quantiles beside those of two published mechanisms (RUNS=n, default 20: a minute)"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and that no test lacks its other half"
 	@echo "make bench         run the benchmarks of test/bench"
@@ -462,6 +464,10 @@ reproduce-large: deps
 
 reproduce-quantiles: deps
 	@$(WITH_DATA) TESTS=quantiles scripts/reproduce.sh $(RUNS)
+
+reproduce-continual: deps
+	@scripts/deps.sh pictures
+	@TESTS=continual scripts/reproduce.sh
 
 pictures: deps
 	@scripts/deps.sh pictures

@@ -7,8 +7,7 @@
 
 cluster_setup || die "The build failed; its messages are above."
 run_make -s -j"$(nproc 2>/dev/null || echo 2)" bench-binaries || die "The benchmarks could not be built; the messages are above."
-run_make -s test-modules || die "The server functions of benchmarks could not be built; the messages are above."
-install -m 755 "$ROOT/build/test/pg_epsilon_test.so" "$PGLIB/" || exit 1
+install_test_modules || die "The server functions of benchmarks could not be built; the messages are above."
 clean_environment
 TESTS=${TESTS:-}
 SERVER=

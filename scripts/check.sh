@@ -303,16 +303,6 @@ unit_suite() {
 
 # ---- other settings: their lines are in a file, for the private cluster and those of TAP tests ----
 
-# Server functions that TAP tests use, and what settings need, are in the private copy only.
-install_test_modules() {
-	local module
-	run_make -s test-modules || return 1
-	for module in pg_epsilon_test pg_epsilon_settings pg_epsilon_noise pg_epsilon_hooks; do
-		# not written over: a server may have it mapped
-		install -m 755 "$ROOT/build/test/$module.so" "$PGLIB/" || return 1
-	done
-}
-
 # settings_lines: what SETTINGS stand for.  A parameter that an older server calls by another name has
 # a file for that version, <name>.<version>.conf.
 settings_lines() {
@@ -560,12 +550,12 @@ accuracy_suite() {
 	suite_end
 }
 
-# ---- the experiments on decisions and on strategies: fewer draws and points than `make reproduce-piecewise`, reproduce-strategies and reproduce-quantiles; all of reproduce-large ----
+# ---- the experiments on decisions and on strategies: fewer draws and points than `make reproduce-piecewise`, reproduce-strategies and reproduce-quantiles; all of reproduce-large and reproduce-continual ----
 
 reproduce_suite() {
 	local name log start
 	if run_make -s reproduce-binaries; then
-		for name in piecewise strategies large quantiles; do
+		for name in piecewise strategies large quantiles continual; do
 			log=$RUN_DIR/log/reproduce_$name.log
 			start=$SECONDS
 			timeout "$LONG_TIMEOUT" "build/reproduce/$name" sample >"$log" 2>&1 </dev/null

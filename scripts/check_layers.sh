@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks rules of the source that no compiler checks, and prints TAP:
 #
-#   rooms     a file under src/<room> includes only headers of its own room or of rooms before it (ROOMS below), and the
-#             rooms of PURE nothing besides standard C (BLAS and LAPACKE: src/base/linalg*; a processor's vectors: src/glm/kernel.c)
+#   rooms     a file under src/<room> includes only headers of its own room or of rooms before it (ROOMS below), room fdw,
+#             which is outside the trusted base, only those of api and server, and the rooms of PURE nothing besides standard C (BLAS and LAPACKE: src/base/linalg*; a processor's vectors: src/glm/kernel.c)
 #   private   fields of costs, allowances and noises only in accounting, noise and plan, those of plans only in plan; the
 #             mechanisms that draw without an allowance are called from noise alone
 #   plan      a front that sets a cost's field, a front that makes a noise, and a door that pairs one plan's cost with
@@ -22,7 +22,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 # A room may include from itself and from rooms before it; rooms in one line of SIBLINGS not from each other.
 PURE="base domain workload strategy published methods glm affine accumulator accounting noise fit minimum counts plan"
-ROOMS=($PURE server ledger worker door api)
+ROOMS=($PURE server ledger worker door api fdw)
 SIBLINGS=" fit minimum counts "
 STANDARD=" assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h limits.h locale.h math.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h string.h tgmath.h threads.h time.h uchar.h wchar.h wctype.h "
 BLAS=" cblas.h lapacke.h "
@@ -43,6 +43,7 @@ rank_of() { # rank_of ROOM: its place among ROOMS, or nothing
 may_include() {
 	[ "$1" = "$2" ] && return 0
 	[[ $SIBLINGS == *" $1 "* && $SIBLINGS == *" $2 "* ]] && return 1
+	[ "$1" = fdw ] && [ "$2" != api ] && [ "$2" != server ] && return 1
 	[ "$(rank_of "$2")" -lt "$(rank_of "$1")" ]
 }
 
@@ -293,7 +294,7 @@ plant_private() {
 
 clean_tree() {
 	rm -rf "$TMP"
-	mkdir -p "$TMP"/src/{base,glm,noise,fit,minimum,ledger,api} "$TMP/sql" "$TMP/expected" "$TMP/doc"
+	mkdir -p "$TMP"/src/{base,glm,noise,fit,minimum,ledger,api,fdw} "$TMP/sql" "$TMP/expected" "$TMP/doc"
 	cat >"$TMP/Makefile" <<-'END'
 		# never -ffast-math
 	END
@@ -330,6 +331,7 @@ self_test() {
 	plant_pair src/ledger/r.c src/api/e.h
 	plant_pair src/fit/f.c src/minimum/m.h
 	plant_pair src/minimum/m.c src/fit/f.h
+	plant_pair src/fdw/f.c src/ledger/r.h
 	plant_private src/api/front.c src/accounting/private.h
 	plant_private src/fit/f.c src/noise/private.h
 	plant_private src/api/front.c src/plan/private.h

@@ -147,6 +147,16 @@ install_extension() {
 	run_make -s install DESTDIR="$BASE/pg" >/dev/null || return 1
 }
 
+# install_test_modules: server functions that tests, benchmarks and fuzzers use; in the private copy only.
+install_test_modules() {
+	local module
+	run_make -s test-modules || return 1
+	for module in pg_epsilon_test pg_epsilon_settings pg_epsilon_noise pg_epsilon_hooks; do
+		# not written over: a server may have it mapped
+		install -m 755 "$ROOT/build/test/$module.so" "$PGLIB/" || return 1
+	done
+}
+
 # One at a time per checkout; the lock is gone before a server can inherit it.
 cluster_setup() {
 	umask 022

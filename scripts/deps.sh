@@ -5,7 +5,7 @@
 #   scripts/deps.sh [test]   the same, and cmocka, GLPK, IPC::Run, prove, valgrind
 #   scripts/deps.sh fuzz     make, BLAS, LAPACKE, and clang with the run-time library of its fuzzer and sanitizers
 #   scripts/deps.sh clients  the programs of test/t/060_clients.pl and t_long/cron.pl: pandas with SQLAlchemy, R with
-#                            dbplyr, a JDK with the JDBC driver, pg_cron.  Only .ci/run asks for them
+#                            dbplyr, a JDK with the JDBC driver, pyodbc with psqlODBC, pg_cron.  Only .ci/run asks for them
 #   scripts/deps.sh pictures gnuplot
 #
 # PG_CONFIG=/path/to/pg_config chooses a PostgreSQL.  Nothing is installed when
@@ -96,6 +96,8 @@ find_clients() {
 		need "R with dbplyr and RPostgreSQL" r-base-core r-cran-dbplyr r-cran-rpostgresql
 	command -v javac >/dev/null || need "a JDK" default-jdk-headless
 	[ -f /usr/share/java/postgresql.jar ] || need "the JDBC driver" libpostgresql-jdbc-java
+	{ python3 -c 'import pyodbc' || /usr/bin/python3 -c 'import pyodbc'; } 2>/dev/null || need "pyodbc" python3-pyodbc
+	grep -qs 'PostgreSQL Unicode' /etc/odbcinst.ini || need "psqlODBC" odbc-postgresql
 	config=$(scripts/pg_config.sh 2>/dev/null) || return 0
 	major=$("$config" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
 	[ -f "$("$config" --pkglibdir)/pg_cron.so" ] || need "pg_cron" "postgresql-$major-cron"

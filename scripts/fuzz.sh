@@ -16,6 +16,8 @@
 # fails until the fault is repaired.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+# shellcheck source=scripts/cluster.sh
+. scripts/cluster.sh
 
 have_fuzzer() {
 	echo 'int LLVMFuzzerTestOneInput(const char *data, long size) { return data == 0 && size > 0; }' |
@@ -47,10 +49,6 @@ case $SECONDS_EACH in
 	exit 2
 	;;
 esac
-
-run_make() {
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "${MAKE:-make}" --no-print-directory -s "$@"
-}
 
 # make_list NAME: a list of the Makefile
 make_list() {
@@ -89,10 +87,7 @@ retry() {
 
 # fuzz_server NAME: the same inside a private server of its own
 fuzz_server() {
-	# shellcheck source=scripts/cluster.sh
-	. scripts/cluster.sh
 	local rc
-	cluster_setup && run_make -s test-modules && cp build/test/pg_epsilon_test.so "$PGLIB/" && chmod a+rx "$PGLIB/pg_epsilon_test.so" || return 1
 	clean_environment
 	new_run_dir fuzz
 	trap 'cluster_stop "$RUN_DIR/server"; rm -rf "$RUN_DIR"' EXIT
@@ -143,7 +138,7 @@ report() {
 	fi
 	BAD=1
 	echo "not ok $1 - $2"
-	grep -aE 'ERROR|SUMMARY|runtime error|^bug:|^# .*: |signal' "$log" | sort -u | head -n 20 | sed 's/^#* */# /'
+	grep -aE 'ERROR|SUMMARY|runtime error|^bug:|^Bail out|^# .*: |signal' "$log" | sort -u | head -n 20 | sed 's/^#* */# /'
 	grep -aoE "$OUT/found/[^ ]*" "$log" | sort -u | while read -r file; do
 		[ -f "$file" ] && [ -x "$OUT/fuzz_$2" ] && echo "# reproduce: $OUT/fuzz_$2 $PWD/$file"
 	done
@@ -155,10 +150,22 @@ if [ -z "$REPLAY" ] && ! have_fuzzer; then
 fi
 [ -n "${FUZZ:-}" ] || FUZZ=$(make_list FUZZ)
 export FUZZ
-if ! run_make -k -j"$JOBS" "$([ -n "$REPLAY" ] && echo replay-binaries || echo fuzz-binaries)" >&2; then
+if ! run_make -s -k -j"$JOBS" "$([ -n "$REPLAY" ] && echo replay-binaries || echo fuzz-binaries)" >&2; then
 	echo "Bail out! not every fuzzer could be built"
 	exit 1
 fi
+
+read -ra targets <<<"$FUZZ"
+# Once, before the first server runs: no target writes over what the server of another has mapped.
+for name in "${targets[@]}"; do
+	if [ -e "test/fuzz/server_$name.pl" ]; then
+		if ! cluster_setup || ! install_test_modules; then
+			echo "Bail out! the server could not be set up"
+			exit 1
+		fi
+		break
+	fi
+done
 
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=0 UBSAN_OPTIONS=print_stacktrace=1
 mkdir -p "$OUT/found"
@@ -172,7 +179,6 @@ interrupted() {
 	exit 130
 }
 trap interrupted INT TERM HUP
-read -ra targets <<<"$FUZZ"
 for name in "${targets[@]}"; do
 	while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do
 		wait -n

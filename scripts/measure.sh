@@ -5,7 +5,7 @@
 #   scripts/measure.sh          the counts
 #   scripts/measure.sh --words  instead, of README.md, doc and other pages: lines, words, fenced blocks, words of the mean paragraph
 #   scripts/measure.sh --gcov   then which files and functions one dp.histogram runs that is not the first of its
-#                               session: a special build on a private server, all under build/gcov
+#                               session: a special build on a private server, under build/gcov or in /var/tmp
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
@@ -74,15 +74,19 @@ fail() {
 }
 
 # A tree of its own: the flags are others, and what is counted is written beside the objects.
+# It is where the server's user can go, which root's home is not.
 warm_histogram() {
-	local tree=$PWD/build/gcov/tree
+	local place=$PWD/build/gcov
 	. scripts/cluster.sh
 	choose_user
 	rm -rf build/gcov
-	mkdir -p "$tree" && tar -cf - --exclude=./build --exclude=./.git --exclude='*.so' . | tar -C "$tree" -xf - || exit 1
-	[ -z "$RUN_USER" ] || chown -R "$RUN_USER" build/gcov
-	(cd "$tree" && as_user env -u MAKEFLAGS -u MAKELEVEL HOME="$tree" COVERAGE=1 scripts/measure.sh inside) || fail "the measured build failed"
-	rm -rf build/gcov
+	mkdir -p "$place"
+	as_user test -x "$place" || place=$(mktemp -d /var/tmp/pg_epsilon.XXXXXX) || exit 1
+	trap "rm -rf '$PWD/build/gcov' '$place'" EXIT
+	chmod 755 "$place"
+	mkdir "$place/tree" && tar -cf - --exclude=./build --exclude=./.git --exclude='*.so' . | tar -C "$place/tree" -xf - || exit 1
+	[ -z "$RUN_USER" ] || chown -R "$RUN_USER" "$place"
+	(cd "$place/tree" && as_user env -u MAKEFLAGS -u MAKELEVEL HOME="$place/tree" COVERAGE=1 scripts/measure.sh inside) || fail "the measured build failed"
 }
 
 # As the server's user, in that tree.

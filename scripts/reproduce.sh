@@ -4,9 +4,9 @@
 # Each is a program test/reproduce/<name>.c and, if there is one, <name>.gnuplot.
 #
 #   scripts/reproduce.sh [RUNS]     runs of each experiment (default 20; those on real tables, which
-#                                   take longer, do a quarter; piecewise wants 1000; strategies and large have none)
+#                                   take longer, do a quarter; piecewise wants 1000; strategies, large and continual have none)
 #
-#   TESTS="kuru dpagd piecewise strategies large quantiles"   these only
+#   TESTS="kuru dpagd piecewise strategies large quantiles continual"   these only
 #   DATA=/path           the real tables (default: ../shared/data)
 #   LIMIT=n, JOBS=n      strategies: seconds of a processor for a point (default 120), points at the same time (2)
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
@@ -26,7 +26,7 @@ for source in test/reproduce/*.c; do
 	[ "$name" != dpagd ] || runs=$(((RUNS + 3) / 4))
 	arguments=("$runs")
 	title="$name, $runs runs"
-	[[ $name != strategies && $name != large ]] || { arguments=() title=$name; }
+	[[ $name != strategies && $name != large && $name != continual ]] || { arguments=() title=$name; }
 	echo "== $title"
 	if ! "build/reproduce/$name" "${arguments[@]}"; then
 		echo "== $name: not as in the reference"

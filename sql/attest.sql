@@ -61,7 +61,7 @@ SELECT finding('DELETE FROM dp_ledger.charge WHERE seq = 2');
 SELECT finding('DELETE FROM dp_ledger.charge WHERE seq = 3');
 SELECT finding('DELETE FROM dp_ledger.charge');
 SELECT finding('INSERT INTO dp_ledger.charge SELECT id + 100, dataset_id, 4, dataset, at, role_name, budget_id, budget_role, function, rho, delta, '
-               'epsilon, cap_rho, cap_delta, cap_epsilon, relations, request, release_id, strategy_id, hash FROM dp_ledger.charge WHERE seq = 3');
+               'epsilon, cap_rho, cap_delta, cap_epsilon, relations, request, release_id, strategy_id, series_id, hash FROM dp_ledger.charge WHERE seq = 3');
 SELECT finding($$UPDATE dp_ledger.dataset SET chain_head = decode(repeat('00', 32), 'hex')$$);
 SELECT finding('UPDATE dp_ledger.dataset SET charges = 2');
 SELECT finding('UPDATE dp_ledger.dataset SET charges = 5');

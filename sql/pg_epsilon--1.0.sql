@@ -57,7 +57,11 @@ CREATE TABLE dp_ledger.dataset (
     acts bigint NOT NULL DEFAULT 0,
     chain_head bytea NOT NULL,
     scanned bytea,
+    time_attribute text,
+    time_type text,
+    append_only boolean NOT NULL DEFAULT false,
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    CONSTRAINT dataset_time CHECK (pg_catalog.num_nulls(time_attribute, time_type) IN (0, 2) AND (time_attribute IS NOT NULL OR NOT append_only)),
     CONSTRAINT dataset_rho CHECK (rho_spent <= rho_limit),
     CONSTRAINT dataset_delta CHECK (delta_spent <= delta_limit),
     CONSTRAINT dataset_epsilon CHECK (epsilon_spent <= epsilon_limit),
@@ -83,6 +87,9 @@ COMMENT ON COLUMN dp_ledger.dataset.change IS 'whether it moves in one row, or i
 COMMENT ON COLUMN dp_ledger.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
 COMMENT ON COLUMN dp_ledger.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
 COMMENT ON COLUMN dp_ledger.dataset.scanned IS 'SHA-256 of the tables that the last charge read; NULL: the next charge names them';
+COMMENT ON COLUMN dp_ledger.dataset.time_attribute IS 'column that says when a row arrived; filled on insert and never changed, by the owner''s declaration';
+COMMENT ON COLUMN dp_ledger.dataset.time_type IS 'base type of that column, which it must keep';
+COMMENT ON COLUMN dp_ledger.dataset.append_only IS 'rows of closed periods are neither deleted nor changed nor late, by the owner''s declaration';
 COMMENT ON COLUMN dp_ledger.dataset.delta_share IS 'part of delta for the sum of charged deltas; the rest turns rho into epsilon';
 COMMENT ON COLUMN dp_ledger.dataset.rho_limit IS 'cap in 1e-9; NULL if accounting is pure';
 COMMENT ON COLUMN dp_ledger.dataset.delta_limit IS 'sum of deltas allowed, in 1e-18';
@@ -160,9 +167,11 @@ CREATE TABLE dp_ledger.charge (
     request text NOT NULL,
     release_id bigint,
     strategy_id bigint,
+    series_id bigint,
     hash bytea NOT NULL,
     UNIQUE (dataset_id, seq)
 );
+CREATE INDEX charge_series ON dp_ledger.charge (series_id, seq) WHERE series_id IS NOT NULL;
 CREATE INDEX charge_strategy ON dp_ledger.charge (strategy_id) WHERE strategy_id IS NOT NULL;
 CREATE INDEX charge_budget ON dp_ledger.charge (budget_id, release_id);
 COMMENT ON TABLE dp_ledger.charge IS 'the ledger: every charge, never changed, hash-chained per dataset';
@@ -172,6 +181,7 @@ COMMENT ON COLUMN dp_ledger.charge.cap_rho IS 'what the charge cost the cap of t
 COMMENT ON COLUMN dp_ledger.charge.relations IS 'JSON: the tables that were read; NULL: those of the charge before, or none';
 COMMENT ON COLUMN dp_ledger.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
 COMMENT ON COLUMN dp_ledger.charge.strategy_id IS 'what is measured; NULL: the workload itself';
+COMMENT ON COLUMN dp_ledger.charge.series_id IS 'of a line that paid for a series, or of an attempt to measure a period of it, or of a measurement that was stored: these cost 0, but for attempts after the third';
 COMMENT ON COLUMN dp_ledger.charge.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this charge';
 
 CREATE TABLE dp_ledger.act (
@@ -292,6 +302,79 @@ COMMENT ON COLUMN dp_ledger.model.release_id IS 'the paid release; NULL: fitted 
 COMMENT ON COLUMN dp_ledger.model.declaration IS 'how values become terms: type, bounds or levels of each feature, and the label';
 COMMENT ON COLUMN dp_ledger.model.coefficients IS 'of the terms, on the scale of the values; the first term is the intercept';
 
+CREATE SEQUENCE dp_ledger.series_id_seq;
+CREATE TABLE dp_ledger.series (
+    id bigint PRIMARY KEY,
+    series text NOT NULL UNIQUE,
+    dataset_id bigint NOT NULL,
+    version integer NOT NULL,
+    charge_id bigint NOT NULL UNIQUE,
+    budget_id bigint NOT NULL,
+    role_name text NOT NULL,
+    attributes text[] NOT NULL,
+    workload text NOT NULL,
+    predicate text,
+    strategy_id bigint,
+    over_periods text NOT NULL,
+    time_attribute text NOT NULL,
+    time_type text NOT NULL,
+    append_only boolean NOT NULL,
+    starts timestamptz NOT NULL,
+    time_zone text NOT NULL,
+    edges bigint[] NOT NULL,
+    period interval NOT NULL,
+    grace interval NOT NULL,
+    periods integer NOT NULL CHECK (periods >= 1),
+    first_periods integer NOT NULL,
+    history integer NOT NULL CHECK (history >= 0),
+    open_ended boolean NOT NULL,
+    objective text NOT NULL CHECK (objective IN ('sum', 'max')),
+    strategy bytea NOT NULL,
+    stderrs double precision[] NOT NULL,
+    accounting text NOT NULL CHECK (accounting IN ('gdp', 'zcdp')),
+    rho bigint NOT NULL CHECK (rho > 0),
+    prolonged_rho bigint NOT NULL CHECK (prolonged_rho >= 0),
+    created timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    ended timestamptz,
+    ended_because text,
+    CONSTRAINT series_ended CHECK ((ended IS NULL) = (ended_because IS NULL)),
+    CONSTRAINT series_first CHECK (first_periods BETWEEN 1 AND periods AND (first_periods = periods) = (prolonged_rho = 0)),
+    CONSTRAINT series_edges CHECK (pg_catalog.array_length(edges, 1) = periods + 1),
+    CONSTRAINT series_stderrs CHECK (pg_catalog.array_length(stderrs, 1) = periods)
+);
+ALTER TABLE dp_ledger.series ALTER strategy SET STORAGE EXTERNAL;
+CREATE INDEX series_dataset ON dp_ledger.series (dataset_id);
+COMMENT ON TABLE dp_ledger.series IS 'series of reports: what is measured in each period, paid once by charge_id';
+COMMENT ON COLUMN dp_ledger.series.strategy_id IS 'what is measured of the cells; NULL: the workload itself';
+COMMENT ON COLUMN dp_ledger.series.over_periods IS 'what each report asks for of the periods up to it';
+COMMENT ON COLUMN dp_ledger.series.append_only IS 'what was declared of the rows of closed periods';
+COMMENT ON COLUMN dp_ledger.series.time_zone IS 'the one in which periods begin and end';
+COMMENT ON COLUMN dp_ledger.series.edges IS 'where periods begin and end: days of a date, else microseconds, since 2000; they stay what they are when the rules of the zone change, since rows must not move from one period to another';
+COMMENT ON COLUMN dp_ledger.series.history IS 'rows of so many periods are read; 0: of all';
+COMMENT ON COLUMN dp_ledger.series.strategy IS 'what is measured over time: integers, checked at every load; the sensitivity is computed from them anew';
+COMMENT ON COLUMN dp_ledger.series.stderrs IS 'the largest standard error of each report';
+COMMENT ON COLUMN dp_ledger.series.first_periods IS 'periods that it was created with: the noise of all is that of the charge for them';
+COMMENT ON COLUMN dp_ledger.series.rho IS 'what the first periods cost together, in 1e-9';
+COMMENT ON COLUMN dp_ledger.series.prolonged_rho IS 'what those cost that dp.prolong_series added';
+
+CREATE TABLE dp_ledger.series_period (
+    series_id bigint NOT NULL,
+    period integer NOT NULL CHECK (period >= 1),
+    attempts integer NOT NULL CHECK (attempts >= 1),
+    charge_id bigint UNIQUE,
+    payload bytea,
+    could_be_read boolean,
+    stored timestamptz,
+    PRIMARY KEY (series_id, period),
+    CONSTRAINT series_period_stored CHECK (pg_catalog.num_nulls(charge_id, payload, stored) IN (0, 3)),
+    CONSTRAINT series_period_read CHECK (payload IS NULL OR could_be_read IS NOT NULL)
+);
+ALTER TABLE dp_ledger.series_period ALTER payload SET STORAGE EXTERNAL;
+COMMENT ON TABLE dp_ledger.series_period IS 'measurements of periods: one at most is stored of each, and nothing is answered but from what is stored';
+COMMENT ON COLUMN dp_ledger.series_period.attempts IS 'scans that were begun; the first three are paid for by the series';
+COMMENT ON COLUMN dp_ledger.series_period.could_be_read IS 'false: reading the rows failed, and an empty table was measured';
+COMMENT ON COLUMN dp_ledger.series_period.charge_id IS 'the line of the ledger that says what was stored';
+
 CREATE TABLE dp_ledger.published (
     relation_oid oid NOT NULL,
     row_type_oid oid NOT NULL,
@@ -299,11 +382,13 @@ CREATE TABLE dp_ledger.published (
     relation_name text NOT NULL,
     owner_oid oid NOT NULL,
     owner text NOT NULL,
-    identity text NOT NULL
+    identity text NOT NULL,
+    series_id bigint
 );
 CREATE INDEX published_oid ON dp_ledger.published (relation_oid);
 CREATE INDEX published_name ON dp_ledger.published (relation_schema, relation_name);
-COMMENT ON TABLE dp_ledger.published IS 'tables that dp.publish made, which alone it replaces, and for whom';
+COMMENT ON TABLE dp_ledger.published IS 'tables that dp.publish and dp.publish_series made, which alone they write again, and for whom';
+COMMENT ON COLUMN dp_ledger.published.series_id IS 'the series that is published in it; NULL: a release is';
 COMMENT ON COLUMN dp_ledger.published.row_type_oid IS 'with the OID of the table it is of that one only, and of no later one with its number';
 COMMENT ON COLUMN dp_ledger.published.identity IS 'cluster, timeline, database and relation; elsewhere the names say which table it is';
 
@@ -322,6 +407,9 @@ SELECT pg_catalog.pg_extension_config_dump('dp_ledger.strategy', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.strategy_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.model', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.model_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.series', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.series_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.series_period', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.published', '');
 
 ----------------------------------------------------------------------
@@ -468,6 +556,34 @@ CREATE VIEW dp_ledger.all_models AS
     OFFSET 0;
 COMMENT ON VIEW dp_ledger.all_models IS 'what dp_internal.visible_models reads';
 
+CREATE FUNCTION dp_internal.period_due(ends bigint, grace interval, time_zone text, time_type text) RETURNS timestamptz
+    AS 'MODULE_PATHNAME', 'pe_sql_period_due' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION dp_internal.period_due(bigint, interval, text, text) IS
+    'when a period of a series is due (used by the view)';
+
+CREATE VIEW dp_ledger.all_series AS
+    SELECT s.series, d.dataset, s.role_name AS role, s.attributes, s.workload, s.predicate, s.over_periods AS over, s.starts AS start, s.period, s.periods,
+           (s.rho + s.prolonged_rho) / 1e9::float8 AS rho, m.stored, CASE WHEN s.ended IS NULL AND m.stored < s.periods THEN
+               dp_internal.period_due(s.edges[m.stored + 2], s.grace, s.time_zone, s.time_type) END AS next_due,
+           CASE WHEN s.ended IS NULL THEN s.stderrs[m.stored + 1] END AS next_stderr, s.created, s.ended, s.ended_because,
+           CASE WHEN o.is_owner AND s.ended IS NULL AND m.stored < s.periods THEN coalesce((SELECT p.attempts FROM dp_ledger.series_period p WHERE p.series_id = s.id AND p.period = m.stored + 1), 0) END AS next_attempts,
+           CASE WHEN o.is_owner THEN ARRAY(SELECT p.period FROM dp_ledger.series_period p WHERE p.series_id = s.id AND NOT p.could_be_read ORDER BY p.period) END AS unread
+      FROM dp_ledger.series s
+      JOIN dp_ledger.dataset d ON d.id = s.dataset_id
+      LEFT JOIN dp_ledger.budget b ON b.id = s.budget_id,
+      LATERAL (SELECT pg_catalog.count(p.payload)::integer AS stored FROM dp_ledger.series_period p WHERE p.series_id = s.id) m,
+      LATERAL (SELECT dp_internal.is_owner(d.identity, d.relation_oid, d.owner) AS is_owner) o
+     WHERE NOT d.dropped AND s.version >= d.declared_version
+       AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name) OR o.is_owner)
+    OFFSET 0;
+COMMENT ON VIEW dp_ledger.all_series IS 'what dp_internal.visible_series reads';
+
+CREATE FUNCTION dp_internal.visible_series() RETURNS SETOF dp_ledger.all_series
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_series' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp_internal.visible_series() IS 'the rows of dp.series (used by the view)';
+CREATE VIEW dp.series WITH (security_barrier) AS SELECT * FROM dp_internal.visible_series();
+COMMENT ON VIEW dp.series IS 'series of reports that you may read; for an owner, all on their datasets';
+
 CREATE FUNCTION dp_internal.visible_budgets() RETURNS SETOF dp_ledger.all_budgets
     AS 'MODULE_PATHNAME', 'pe_sql_visible_budgets' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_budgets() IS 'the rows of dp.budgets (used by the view)';
@@ -553,12 +669,31 @@ COMMENT ON COLUMN dp.releases.release IS 'number of the release';
 COMMENT ON COLUMN dp.releases.charge IS 'the charge that paid for it first';
 COMMENT ON COLUMN dp.releases.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.releases.version IS 'version of the data that it is of';
-COMMENT ON COLUMN dp.releases.attributes IS 'attributes of its cells or groups, features of a model, slopes of a minimum or the column of keys or bounds';
+COMMENT ON COLUMN dp.releases.attributes IS 'attributes of its cells or groups, some perhaps with classes of cells, features of a model, slopes of a minimum or the column of keys or bounds';
 COMMENT ON COLUMN dp.releases.workload IS 'canonical workload; NULL: a model, a minimum, aggregates, units by their number of rows, keys or bounds';
 COMMENT ON COLUMN dp.releases.predicate IS 'canonical predicate; NULL: all rows';
 COMMENT ON COLUMN dp.releases.method IS 'how it was made';
 COMMENT ON COLUMN dp.releases.queries IS 'how many queries it answers';
 COMMENT ON COLUMN dp.releases.created IS 'when it was stored';
+COMMENT ON COLUMN dp.series.series IS 'its name';
+COMMENT ON COLUMN dp.series.dataset IS 'the dataset';
+COMMENT ON COLUMN dp.series.role IS 'who created it';
+COMMENT ON COLUMN dp.series.attributes IS 'what is counted by';
+COMMENT ON COLUMN dp.series.workload IS 'what is asked for of the cells';
+COMMENT ON COLUMN dp.series.predicate IS 'which rows count; NULL: all';
+COMMENT ON COLUMN dp.series.over IS 'what each report asks for of the periods up to it';
+COMMENT ON COLUMN dp.series.start IS 'when the first period begins';
+COMMENT ON COLUMN dp.series.period IS 'how long each is';
+COMMENT ON COLUMN dp.series.periods IS 'how many there are';
+COMMENT ON COLUMN dp.series.rho IS 'what all of them cost together';
+COMMENT ON COLUMN dp.series.stored IS 'periods that are measured';
+COMMENT ON COLUMN dp.series.next_due IS 'when the next one is due; NULL: none is';
+COMMENT ON COLUMN dp.series.next_stderr IS 'the largest standard error of the next report';
+COMMENT ON COLUMN dp.series.created IS 'when it was paid for';
+COMMENT ON COLUMN dp.series.ended IS 'when it ended before its last period; NULL: it goes on';
+COMMENT ON COLUMN dp.series.ended_because IS 'why';
+COMMENT ON COLUMN dp.series.next_attempts IS 'for the dataset''s owner: how often a measurement of the next period was begun; after three each further one is charged';
+COMMENT ON COLUMN dp.series.unread IS 'for the dataset''s owner: stored periods whose rows could not be read, so that an empty table was measured';
 COMMENT ON COLUMN dp.models.model IS 'its name';
 COMMENT ON COLUMN dp.models.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.models.kind IS 'logistic_regression, svm or linear_regression';
@@ -569,7 +704,7 @@ COMMENT ON COLUMN dp.models.role IS 'who fitted it';
 COMMENT ON COLUMN dp.models.release IS 'the paid release; NULL: fitted without privacy';
 COMMENT ON COLUMN dp.models.created IS 'when it was stored';
 
-GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.acts, dp.releases, dp.models TO PUBLIC;
+GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.acts, dp.releases, dp.models, dp.series TO PUBLIC;
 
 ----------------------------------------------------------------------
 -- For the owner of a table
@@ -631,6 +766,11 @@ CREATE FUNCTION dp.add_attribute(dataset text, attribute name, open boolean) RET
     AS 'MODULE_PATHNAME', 'pe_sql_open_attribute' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.add_attribute(text, name, boolean) IS
     'opens a column whose values nobody has listed: dp.keys and dp.bounds may look for them from then on; levels or bins may be declared before or later';
+
+CREATE FUNCTION dp.set_time(dataset text, attribute name, append_only boolean DEFAULT false) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_set_time' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.set_time(text, name, boolean) IS
+    'declares which column says when a row arrived, for series: it is filled on insert and never changed; append_only: rows of periods that are over are neither deleted nor changed, and none come late; both are your promise, and nothing enforces them';
 
 CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges anyarray,
         outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
@@ -721,6 +861,53 @@ CREATE FUNCTION dp.measure(dataset text, attributes text[], workload text DEFAUL
 COMMENT ON FUNCTION dp.measure(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'measures and charges what dp.histogram with the same arguments would, and returns the release alone; dp.answer and dp.publish then give any part of it, free; plan: marginals, symmetric, kronecker or product for many attributes, else counts, dense or direct';
 
+CREATE FUNCTION dp.create_series(dataset text, series text, attributes text[], workload text DEFAULT 'identity', over text DEFAULT 'totals',
+        start timestamptz DEFAULT NULL, period interval DEFAULT NULL, periods integer DEFAULT NULL,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, grace interval DEFAULT '0', history integer DEFAULT NULL,
+        open_ended boolean DEFAULT false, objective text DEFAULT 'sum', budget name DEFAULT NULL)
+    RETURNS TABLE (series_name text, rho_charged double precision, epsilon_charged double precision, first_due timestamptz, last_due timestamptz)
+    AS 'MODULE_PATHNAME', 'pe_sql_create_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.create_series(text, text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, text, name) IS
+    'pays once for reports on a table that grows, one each period: dp.report returns them, free; over: totals, periods, windows(n), with + and weights; give exactly one of epsilon, rho and max_stderr, of all reports together; history: rows of so many periods are read, and older ones may be deleted; open_ended: it can be prolonged; objective: sum, or max of the squared errors';
+
+CREATE FUNCTION dp.quote_series(dataset text, attributes text[], workload text DEFAULT 'identity', over text DEFAULT 'totals',
+        start timestamptz DEFAULT NULL, period interval DEFAULT NULL, periods integer DEFAULT NULL,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, grace interval DEFAULT '0', history integer DEFAULT NULL,
+        open_ended boolean DEFAULT false, objective text DEFAULT 'sum', budget name DEFAULT NULL,
+        OUT rho_charged double precision, OUT epsilon_charged double precision, OUT at_delta double precision,
+        OUT stderr_first double precision, OUT stderr_last double precision, OUT stderr_worst double precision,
+        OUT added_last double precision, OUT split_last double precision, OUT strategy text,
+        OUT first_due timestamptz, OUT last_due timestamptz, OUT fits boolean, OUT epsilon_left_after double precision)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'pe_sql_quote_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.quote_series(text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, text, name) IS
+    'what dp.create_series with the same arguments would charge, and the largest standard errors of the first, the last and the worst report; added_last, split_last: of the last report, if each period were counted by itself and added up, or if each report were asked anew on its part of the budget; reads no row, charges nothing';
+
+CREATE FUNCTION dp.report(series text, period integer DEFAULT NULL)
+    RETURNS TABLE (report integer, starts timestamptz, ends timestamptz, over text, query integer, label jsonb,
+                   estimate double precision, stderr double precision, lower95 double precision, upper95 double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_report' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.report(text, integer) IS
+    'the report of a period of a series, from 1, or of all that are due; measures what is due and not stored yet, in order, and stores it; free, and the same numbers each time';
+
+CREATE FUNCTION dp.publish_series(series text, target text) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'pe_sql_publish_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.publish_series(text, text) IS
+    'adds the reports of a series that are due, and not there yet, to an ordinary table of yours, which it makes; measures what is not stored, as dp.report does; free; returns the number of rows that were added';
+
+CREATE FUNCTION dp.prolong_series(series text, periods integer)
+    RETURNS TABLE (series_name text, rho_charged double precision, next_due timestamptz, last_due timestamptz)
+    AS 'MODULE_PATHNAME', 'pe_sql_prolong_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.prolong_series(text, integer) IS
+    'lets an open-ended series have so many periods, more than before; the budget that paid for it, and the cap, pay the difference of what all periods lose then and before; the noise stays';
+
+CREATE FUNCTION dp.end_series(series text) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_end_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.end_series(text) IS
+    'ends a series on a dataset of yours: no more periods are measured, what is stored is still returned';
+
 CREATE FUNCTION dp.aggregate(dataset text, aggregates text[], "by" text[] DEFAULT '{}', predicate text DEFAULT NULL,
         workload text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -728,7 +915,7 @@ CREATE FUNCTION dp.aggregate(dataset text, aggregates text[], "by" text[] DEFAUL
     RETURNS TABLE (label jsonb, aggregate text, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_aggregate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, boolean, name) IS
-    'private aggregates of groups in one request, for one charge: count(*), count(x), count(distinct unit), sum(x), avg(x), var(x), stddev(x), corr(x, y), regr_slope(y, x), median(x), quantile(x, fraction), share, ratio(a, b), each with where (predicate) and as name; by: the attributes of the groups, workload: other groups of them; cells_per_unit: in how many groups a unit is counted at most, NULL: as many as rows count; max_stderr: of the first aggregate, a count or a sum; reuse: a paid release that has all of them as precisely is answered from, free, with its time as a notice';
+    'private aggregates of groups in one request, for one charge: count(*), count(x), count(distinct unit), sum(x), avg(x), var(x), stddev(x), corr(x, y), regr_slope(y, x), median(x), quantile(x, fraction), share, ratio(a, b), each with where (predicate) and as name; by: the attributes of the groups, or classes of their cells, day CELLS (0-30; 31-58); workload: other groups of them; cells_per_unit: in how many groups a unit is counted at most, NULL: as many as rows count; max_stderr: of the first aggregate, a count or a sum; reuse: a paid release that has all of them as precisely is answered from, free, with its time as a notice';
 
 CREATE FUNCTION dp.quote_aggregate(dataset text, aggregates text[], "by" text[] DEFAULT '{}', predicate text DEFAULT NULL,
         workload text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL,
@@ -996,6 +1183,14 @@ CREATE AGGREGATE dp_internal.read_rows(specification bytea, key bytea, VARIADIC 
     FINALFUNC = dp_internal.read_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp_internal.read_rows(bytea, bytea, "any") IS
     'exact counts, sums or rows, as the specification says and the scan of a dataset uses them; the key says how rows of a unit, the first value, are cut; needs SELECT on the rows';
+CREATE FUNCTION dp_internal.read_records_add(bytea, specification bytea, key bytea, unit_and_values record) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'pe_sql_read_records_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_internal.read_records_add(bytea, bytea, bytea, record) IS 'transition function of the aggregate dp_internal.read_records';
+CREATE AGGREGATE dp_internal.read_records(specification bytea, key bytea, unit_and_values record) (
+    SFUNC = dp_internal.read_records_add, STYPE = bytea, SSPACE = 8192, COMBINEFUNC = dp_internal.read_rows_combine,
+    FINALFUNC = dp_internal.read_rows_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE dp_internal.read_records(bytea, bytea, record) IS
+    'dp_internal.read_rows with the unit and the values as one record, for tables whose rows are on other nodes';
 
 ----------------------------------------------------------------------
 -- Workloads to keep in a table.  A value is the canonical text, stored as text
@@ -1085,3 +1280,70 @@ CREATE FUNCTION dp.gram(workload text) RETURNS double precision[]
     AS 'MODULE_PATHNAME', 'pe_sql_gram' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp.gram(text) IS
     'W''W of a workload given by sizes, its rows multiplied by their weights: all that the optimum depends on';
+
+----------------------------------------------------------------------
+-- Plain SELECT: datasets as relations, through a foreign data wrapper that asks what its caller could ask
+----------------------------------------------------------------------
+
+CREATE FUNCTION dp_internal.fdw_handler() RETURNS fdw_handler
+    AS 'MODULE_PATHNAME', 'pe_sql_fdw_handler' LANGUAGE C STRICT;
+COMMENT ON FUNCTION dp_internal.fdw_handler() IS 'handler of the foreign data wrapper pg_epsilon';
+CREATE FUNCTION dp_internal.fdw_validator(text[], oid) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_fdw_validator' LANGUAGE C STRICT;
+COMMENT ON FUNCTION dp_internal.fdw_validator(text[], oid) IS 'checks the options of foreign tables that stand for datasets';
+
+CREATE FOREIGN DATA WRAPPER pg_epsilon HANDLER dp_internal.fdw_handler VALIDATOR dp_internal.fdw_validator;
+COMMENT ON FOREIGN DATA WRAPPER pg_epsilon IS 'datasets of pg_epsilon as relations that answer aggregates and show no row';
+CREATE SERVER dp FOREIGN DATA WRAPPER pg_epsilon;
+COMMENT ON SERVER dp IS 'the datasets of this database: IMPORT FOREIGN SCHEMA dp FROM SERVER dp INTO ...';
+-- not on the wrapper: no other server is needed, and Citus cannot make an extension whose wrapper has a grant to PUBLIC
+GRANT USAGE ON FOREIGN SERVER dp TO PUBLIC;
+
+CREATE FUNCTION dp.expose(dataset text, target text, epsilon double precision DEFAULT NULL) RETURNS text
+    AS 'MODULE_PATHNAME', 'pe_sql_expose' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.expose(text, text, double precision) IS
+    'makes a view of yours that stands for a dataset in plain SELECT, with a foreign table behind it: aggregates are answered, rows are not shown; who reads it needs SELECT on it and a budget, which pays; epsilon: what a SELECT costs, NULL: what pg_epsilon.epsilon or pg_epsilon.max_stderr says; returns the view''s name';
+
+-- They are computed by the wrapper alone.
+CREATE FUNCTION dp_internal.of_dataset(double precision) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_of_dataset' LANGUAGE C;
+COMMENT ON FUNCTION dp_internal.of_dataset(double precision) IS 'transition function of aggregates that only relations of datasets answer: an error';
+CREATE FUNCTION dp_internal.of_dataset(double precision, "any") RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_of_dataset' LANGUAGE C;
+COMMENT ON FUNCTION dp_internal.of_dataset(double precision, "any") IS 'transition function of aggregates that only relations of datasets answer: an error';
+CREATE FUNCTION dp_internal.of_dataset(double precision, "any", "any") RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_of_dataset' LANGUAGE C;
+COMMENT ON FUNCTION dp_internal.of_dataset(double precision, "any", "any") IS 'transition function of aggregates that only relations of datasets answer: an error';
+CREATE FUNCTION dp_internal.of_dataset(double precision, "any", double precision) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'pe_sql_of_dataset' LANGUAGE C;
+COMMENT ON FUNCTION dp_internal.of_dataset(double precision, "any", double precision) IS 'transition function of aggregates that only relations of datasets answer: an error';
+CREATE FUNCTION dp_internal.people_of_dataset(bigint) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'pe_sql_of_dataset' LANGUAGE C;
+COMMENT ON FUNCTION dp_internal.people_of_dataset(bigint) IS 'transition function of dp.people: an error';
+
+CREATE AGGREGATE dp.stderr_count(*) (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.stderr_count(*) IS 'in a SELECT on a dataset: the standard error of count(*)';
+CREATE AGGREGATE dp.lower95_count(*) (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.lower95_count(*) IS 'in a SELECT on a dataset: the lower end of the 95% interval of count(*)';
+CREATE AGGREGATE dp.upper95_count(*) (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.upper95_count(*) IS 'in a SELECT on a dataset: the upper end of the 95% interval of count(*)';
+CREATE AGGREGATE dp.stderr_sum(x "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.stderr_sum("any") IS 'in a SELECT on a dataset: the standard error of sum(x)';
+CREATE AGGREGATE dp.lower95_sum(x "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.lower95_sum("any") IS 'in a SELECT on a dataset: the lower end of the 95% interval of sum(x)';
+CREATE AGGREGATE dp.upper95_sum(x "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.upper95_sum("any") IS 'in a SELECT on a dataset: the upper end of the 95% interval of sum(x)';
+CREATE AGGREGATE dp.stderr_avg(x "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.stderr_avg("any") IS 'in a SELECT on a dataset: the standard error of avg(x)';
+CREATE AGGREGATE dp.lower95_avg(x "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.lower95_avg("any") IS 'in a SELECT on a dataset: the lower end of the 95% interval of avg(x)';
+CREATE AGGREGATE dp.upper95_avg(x "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.upper95_avg("any") IS 'in a SELECT on a dataset: the upper end of the 95% interval of avg(x)';
+CREATE AGGREGATE dp.median(x "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.median("any") IS 'in a SELECT on a dataset: the median of a column of numbers';
+CREATE AGGREGATE dp.quantile(x "any", fraction double precision) (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.quantile("any", double precision) IS 'in a SELECT on a dataset: the value below which a fraction of the rows are, of a column of numbers';
+CREATE AGGREGATE dp.ratio(x "any", y "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
+COMMENT ON AGGREGATE dp.ratio("any", "any") IS 'in a SELECT on a dataset: sum(x) / sum(y)';
+CREATE AGGREGATE dp.people(*) (SFUNC = dp_internal.people_of_dataset, STYPE = bigint);
+COMMENT ON AGGREGATE dp.people(*) IS 'in a SELECT on a dataset with a unit: the number of units, as count(DISTINCT unit)';

@@ -47,7 +47,7 @@ SELECT refused($$SELECT dp.publish(1, 'by_region')$$);
 SELECT columns_of('by_region');
 SELECT query, t.region, region_cell, age_from, age_to, round(t.count) AS count, near(t.count, count_stderr, s.count) AS counts, near(sum_amount, sum_amount_stderr, s.sum) AS sums,
        near(avg_amount, avg_amount_stderr, s.avg) AS averages, (avg_amount_upper95 - avg_amount) / avg_amount_stderr BETWEEN 1.95 AND 1.97 AS interval,
-       quantile_amount_0_5 BETWEEN s.median - 1 AND s.median + 2 AS medians, s.median BETWEEN quantile_amount_0_5_lower95 AND quantile_amount_0_5_upper95 AS covered
+       quantile_amount_0_5 BETWEEN s.median - 1 AND s.median + 2 AS medians, s.median BETWEEN quantile_amount_0_5_lower95 - 1 AND quantile_amount_0_5_upper95 + 1 AS covered
   FROM by_region t JOIN sums s ON region_cell = coalesce(s.cell, 'value') AND t.region IS NOT DISTINCT FROM s.region AND age_from = s.age ORDER BY query;
 SELECT regexp_replace(obj_description('by_region'::regclass), '\d{4}-\d\d-\d\d', 'DATE');
 -- the table has the numbers of the replay

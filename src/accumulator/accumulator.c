@@ -128,6 +128,36 @@ pe_accumulator_free(pe_accumulator *a)
  * ------------------------------------------------------------------
  */
 
+/* Whether states travel cut: what is left of them then is counts or sums, which add up. */
+static bool
+travels_cut(const pe_accumulator *a)
+{
+	if (!a->has_cut || a->cut.whole == 0)
+		return false;
+	switch (a->reading)
+	{
+		case PE_READ_CELLS:
+		case PE_READ_TABLES:
+		case PE_READ_SUMS:
+		case PE_READ_SIZES:
+			return true;
+		case PE_READ_MODEL:
+			return a->pass_bytes != NULL;
+		default:
+			return false;
+	}
+}
+
+/* Before it travels, and before it takes in what did. */
+static void
+cut_for_travel(pe_accumulator *a)
+{
+	if (a->is_cut || !travels_cut(a))
+		return;
+	a->kind->finish(a);
+	a->is_cut = true;
+}
+
 static state_head
 head_of(const pe_accumulator *a)
 {
@@ -139,6 +169,7 @@ head_of(const pe_accumulator *a)
 size_t
 pe_accumulator_size(pe_accumulator *a)
 {
+	cut_for_travel(a);
 	a->kind->settle(a);
 	return sizeof(state_head) + a->spec_size + a->kind->size(a);
 }
@@ -182,8 +213,11 @@ pe_accumulator_read(pe_accumulator *a, const char *bytes, size_t size)
 	state_head	head;
 	bool		sound = read_head(&head, bytes, size) &&
 		pe_accumulator_begin(a, bytes + sizeof(head), head.spec_size, head.has_cut == 1 ? &head.cut : NULL);
-	pe_combined combined = sound ? combine_body(a, bytes, size) : PE_STATE_UNSOUND;
+	pe_combined combined;
 
+	if (sound)
+		cut_for_travel(a);
+	combined = sound ? combine_body(a, bytes, size) : PE_STATE_UNSOUND;
 	pe_wipe(&head, sizeof(head));
 	if (sound && combined != PE_COMBINED)
 		pe_accumulator_free(a);
@@ -193,11 +227,13 @@ pe_accumulator_read(pe_accumulator *a, const char *bytes, size_t size)
 pe_combined
 pe_accumulator_combine(pe_accumulator *a, const char *bytes, size_t size)
 {
-	state_head	own = head_of(a);
+	state_head	own;
 	state_head	head;
 	bool		sound = read_head(&head, bytes, size);
 	bool		same;
 
+	cut_for_travel(a);
+	own = head_of(a);
 	head.body_size = own.body_size;
 	same = sound && memcmp(&head, &own, sizeof(own)) == 0 && memcmp(bytes + sizeof(head), a->spec, a->spec_size) == 0;
 

@@ -14,6 +14,11 @@
  * and does nothing else: numbers are bounded, so that no sum of two states overflows
  * unseen.
  *
+ * Where all rows of a unit are in one state (pe_cut.whole) the state is cut before it travels: its
+ * body is counts or sums, and the rows of units stay where they are.  The sum of what is cut is then
+ * what cutting the sum would give, since a cut looks at one unit at a time.  Rows of a model that are wanted themselves, and
+ * keys, travel as they are.
+ *
  * A state as bytes of this machine: a head with the cut, the specification, and the body
  * of its kind.  Bytes of a machine with the other order of bytes are refused.
  *
@@ -102,6 +107,7 @@ typedef struct pe_accumulator
 	char	   *spec;			/* as it was told; what is below points into it */
 	size_t		spec_size;
 	bool		has_cut;
+	bool		is_cut;			/* its units have been cut, to travel: no row can be added */
 	pe_cut		cut;			/* zeros without one */
 	pe_unit_keys keys;
 
@@ -248,7 +254,7 @@ extern void pe_accumulator_add_key(pe_accumulator *a, const uint64_t unit[2], co
 
 /* ---- States as bytes ---- */
 
-/* The size of the state as bytes, which may sort or sum up; then the bytes, as long as nothing is added. */
+/* The size of the state as bytes, which may sort, sum up, or cut; then the bytes, as long as nothing is added. */
 extern size_t pe_accumulator_size(pe_accumulator *a);
 extern void pe_accumulator_write(const pe_accumulator *a, char *bytes);
 

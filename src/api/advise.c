@@ -455,6 +455,19 @@ make_row(const void *argument, int32 i, Datum *values, bool *nulls)
 	values[5] = CStringGetTextDatum(row->hint);
 }
 
+/* It compares with counts of the same attributes by dp.histogram, which rolls none up. */
+static void
+refuse_roll_ups(const pe_aggregation *g)
+{
+	for (int i = 0; i < g->groups; i++)
+		if (g->columns[i].roll_up != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("dp.advise does not take roll-ups"),
+					 errdetail("Attribute \"%s\" is rolled up.", g->columns[i].name),
+					 errhint("dp.quote_aggregate tells the price of aggregates of classes.")));
+}
+
 Datum
 pe_sql_advise(PG_FUNCTION_ARGS)
 {
@@ -464,6 +477,7 @@ pe_sql_advise(PG_FUNCTION_ARGS)
 
 	read_arguments(fcinfo, &c);
 	g = aggregation_of(&c, &request, c.request.aggregate, c.request.aggregates);
+	refuse_roll_ups(g);
 	c.row = palloc((lengthof(precisions) * (c.request.aggregates + 1) + PE_MAX_ATTRIBUTES + 2) * sizeof(advice));
 	advise_aggregates(&c);
 	if (counts_rows(g))

@@ -8,11 +8,9 @@
 
 #include "utils/builtins.h"
 
-#include "api/aggregate.h"
+#include "api/aggregate_call.h"
 #include "api/arguments.h"
-#include "api/known.h"
 #include "api/rows.h"
-#include "server/access.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_aggregate);
 PG_FUNCTION_INFO_V1(pe_sql_quote_aggregate);
@@ -27,15 +25,8 @@ enum
 
 typedef struct call
 {
-	pe_request	request;
-	pe_aggregation *aggregation;
-	pe_charge_reply reply;
-	pe_aggregate_result *result;
-	int			results;		/* of each group */
-	int			place[PE_MAX_AGGREGATES];	/* where each aggregate is among them */
+	pe_aggregate_call call;
 	pe_labels	labels;
-	bool		reuse;
-	pe_stored_aggregates *known;	/* NULL: none, or it is not asked for */
 
 	/* of a quote */
 	bool		replay;
@@ -64,37 +55,13 @@ read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 	request->budget = pe_optional_name(fcinfo, ARG_BUDGET);
 }
 
+/* The arguments, validated; nothing is charged. */
 static void
-check_reuse(const call *c)
+prepare(FunctionCallInfo fcinfo, pe_aggregate_call *c, bool needs_budget)
 {
-	if (c->reuse && c->request.fresh)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("reuse does not go with fresh")));
-}
-
-/* Validates the arguments, makes the plan and looks for a release that is as precise; nothing is charged. */
-static void
-prepare(FunctionCallInfo fcinfo, call *c, bool needs_budget)
-{
-	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
 	read_arguments(fcinfo, &c->request);
 	c->reuse = !PG_ARGISNULL(ARG_REUSE) && PG_GETARG_BOOL(ARG_REUSE);
-	check_reuse(c);
-	c->aggregation = pe_aggregation_validate(&c->request, needs_budget);
-	PE_END_UNDONE();
-	pe_aggregation_measure(c->aggregation);
-	pe_aggregation_price(c->aggregation);
-	if (c->reuse)
-		c->known = pe_known_aggregates(c->aggregation, c->place);
-}
-
-static int64
-nano_of(const call *c)
-{
-	const pe_asked *asked = &c->aggregation->asked;
-
-	return pe_nano_left(pe_cost_amount(pe_plan_cost(asked->plan)), asked->ask.accounting);
+	pe_aggregate_call_prepare(c, needs_budget);
 }
 
 /* AS, or the aggregate itself. */
@@ -120,9 +87,9 @@ static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const call *c = argument;
-	const pe_aggregation *g = c->aggregation;
+	const pe_aggregation *g = c->call.aggregation;
 	int			number = row % g->aggregates;
-	const pe_aggregate_result *result = &c->result[(size_t) (row / g->aggregates) * c->results + c->place[number]];
+	const pe_aggregate_result *result = pe_aggregate_call_result_of(&c->call, row / g->aggregates, number);
 
 	values[0] = pe_label(&c->labels, row / g->aggregates);
 	values[1] = CStringGetTextDatum(name_of(g, number));
@@ -130,46 +97,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	put_float(result->stderr_, &values[3], &nulls[3]);
 	put_float(result->lower, &values[4], &nulls[4]);
 	put_float(result->upper, &values[5], &nulls[5]);
-	values[6] = Int64GetDatum(c->reply.release_id);
-}
-
-static void
-ask(call *c)
-{
-	pe_aggregation *g = c->aggregation;
-
-	PE_UNDONE();
-	pe_door_answer(&g->question, &c->reply);
-	PE_END_UNDONE();
-	if (c->reply.outcome == PE_REFUSED)
-		pe_asked_refuse(&g->asked, &c->reply, "");
-	if (c->reply.charge_id != 0)
-		pe_asked_tell(&g->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
-}
-
-/* Charges and measures, or replays. */
-static void
-measure(call *c)
-{
-	pe_aggregation *g = c->aggregation;
-
-	ask(c);
-	c->result = pe_aggregation_results(g, c->reply.release_id, c->reply.value, c->reply.values,
-									   c->reply.outcome == PE_REPLAYED ? c->reply.strategy_id : g->asked.charge.strategy_id,
-									   nano_of(c));
-	c->results = g->aggregates;
-	for (int i = 0; i < g->aggregates; i++)
-		c->place[i] = i;
-}
-
-/* Takes the answers from a release that is known, free. */
-static void
-reuse(call *c)
-{
-	c->result = c->known->result;
-	c->results = c->known->aggregation.aggregates;
-	c->reply.release_id = c->known->release.id;
-	pe_known_tell(&c->known->release);
+	values[6] = Int64GetDatum(c->call.reply.release_id);
 }
 
 Datum
@@ -178,12 +106,9 @@ pe_sql_aggregate(PG_FUNCTION_ARGS)
 	call		c = {0};
 	pe_aggregation *g;
 
-	prepare(fcinfo, &c, true);
-	g = c.aggregation;
-	if (c.known != NULL)
-		reuse(&c);
-	else
-		measure(&c);
+	prepare(fcinfo, &c.call, true);
+	pe_aggregate_call_answer(&c.call);
+	g = c.call.aggregation;
 	pe_labels_init(&c.labels, &g->space[0].workload, g->space[0].columns);
 	pe_return_rows(fcinfo, g->space[0].workload.queries * g->aggregates, 7, make_row, &c);
 	return (Datum) 0;
@@ -198,7 +123,7 @@ static void
 make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const call *c = argument;
-	const pe_aggregation *g = c->aggregation;
+	const pe_aggregation *g = c->call.aggregation;
 	const pe_asked *asked = &g->asked;
 	double		left = 0;
 
@@ -222,15 +147,13 @@ pe_sql_quote_aggregate(PG_FUNCTION_ARGS)
 {
 	call		c = {0};
 
-	prepare(fcinfo, &c, false);
-	PE_UNDONE();
-	c.replay = c.known != NULL || pe_asked_is_replay(&c.aggregation->asked);
-	PE_END_UNDONE();
+	prepare(fcinfo, &c.call, false);
+	c.replay = pe_aggregate_call_is_paid(&c.call);
 	c.rows = pe_float_argument(fcinfo, ARG_ROWS, "rows");
 	if (!(c.rows > 0) || isinf(c.rows))
 		pe_refuse_parameter("rows", pe_number_text(c.rows), "a finite number above 0");
-	c.errors = palloc(c.aggregation->aggregates * sizeof(double));
-	pe_aggregation_errors(c.aggregation, c.rows, nano_of(&c), c.errors);
-	pe_return_rows(fcinfo, c.aggregation->aggregates, 9, make_quote, &c);
+	c.errors = palloc(c.call.aggregation->aggregates * sizeof(double));
+	pe_aggregation_errors(c.call.aggregation, c.rows, pe_aggregate_call_nano(&c.call), c.errors);
+	pe_return_rows(fcinfo, c.call.aggregation->aggregates, 9, make_quote, &c);
 	return (Datum) 0;
 }

@@ -20,6 +20,7 @@
 #include "methods/make.h"
 #include "server/access.h"
 #include "server/settings.h"
+#include "server/values.h"
 #include "strategy/blocks.h"
 #include "strategy/optimum.h"
 
@@ -95,16 +96,10 @@ refuse_attribute(const char *name, const char *why, const char *hint)
 			 errhint("%s", hint)));
 }
 
-static bool
-is_number(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID || type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
-}
-
 static void
 check_number(const pe_column *column)
 {
-	if (!is_number(column->type))
+	if (!pe_type_is_number(column->type))
 		refuse_attribute(column->name, "has no numbers", "Sums, averages and quantiles are of numbers.");
 	if (column->domain.kind != PE_BINS)
 		refuse_attribute(column->name, "has no bounds",
@@ -163,7 +158,7 @@ load_attributes(pe_aggregation *g)
 
 	pe_check_attributes(request->attributes);
 	g->groups = request->attributes;
-	columns = pe_columns_load(g->asked.dataset, request->attribute, &g->groups);
+	columns = pe_by_columns(g->asked.dataset, request->attribute, &g->groups);
 	g->columns = palloc0((PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS) * sizeof(*g->columns));
 	memcpy(g->columns, columns, g->groups * sizeof(*columns));
 	visit_all(g, add_quantile_attribute);
@@ -407,6 +402,44 @@ add_space(pe_aggregation *g, uint32 set, const char *workload)
 	return g->spaces++;
 }
 
+/* Of each class of a group's attribute, whether the predicate leaves any of its declared cells. */
+static bool *
+classes_left(const pe_attribute *attribute, const bool *left)
+{
+	int32		cells = pe_attribute_declared_cells(attribute);
+	bool	   *has = palloc0(attribute->classes * sizeof(bool));
+
+	for (int32 cell = 0; cell < cells; cell++)
+		has[attribute->class_of[cell]] |= left[cell];
+	return has;
+}
+
+/*
+ * A predicate tells the declared cells of an attribute that is rolled up apart in a watched column, as if the two were
+ * independent.  No row is in a class of which it leaves no cell.
+ */
+static void
+shrink_classes(pe_aggregation *g, const pe_domain *domain)
+{
+	const pe_space *s = &g->space[0];
+	pe_domain  *counted = pe_columns_domain(g->columns, domain->attributes + domain->watched, 0);
+	int			first = g->groups + g->quantiles;
+	bool	   *left[PE_MAX_ATTRIBUTES] = {NULL};
+
+	pe_predicate_attributes(g->selection, counted, left);
+	for (int a = 0; a < g->groups; a++)
+	{
+		int			watched = place_of(g->columns + first, g->watched, g->columns[a].name);
+		bool	   *has;
+
+		if (g->columns[a].roll_up == NULL || watched < 0 || left[first + watched] == NULL)
+			continue;
+		has = classes_left(&g->columns[a].domain, left[first + watched]);
+		for (int32 cell = 0; cell < s->domain->cells; cell++)
+			s->possible[cell] = s->possible[cell] && has[pe_domain_coordinate(s->domain, cell, a)];
+	}
+}
+
 /* Of groups: which cells the predicate leaves. */
 static void
 find_possible(pe_aggregation *g)
@@ -419,6 +452,7 @@ find_possible(pe_aggregation *g)
 	domain = pe_columns_domain(g->columns, count, count - g->groups);
 	pe_check_memory(pe_predicate_memory(g->selection, domain));
 	g->space[0].possible = pe_predicate_cells(g->selection, domain);
+	shrink_classes(g, domain);
 }
 
 static void
@@ -1024,7 +1058,7 @@ fill_question(pe_aggregation *g)
 	char	  **names = palloc(Max(g->groups, 1) * sizeof(char *));
 
 	for (int i = 0; i < g->groups; i++)
-		names[i] = g->columns[i].name;
+		names[i] = pe_column_text(&g->columns[i]);
 	question->dataset = g->asked.dataset;
 	question->columns = g->columns;
 	question->domain = g->domain;

@@ -71,6 +71,7 @@ typedef struct pe_literal_reader
 	pe_column  *columns;		/* room for PE_MAX_ATTRIBUTES, where attributes that are not among them are put */
 	int			count;
 	int			position;		/* of the literal that is being read */
+	bool		declared;		/* it is about declared cells: columns that are rolled up are passed over */
 } pe_literal_reader;
 
 /*
@@ -78,6 +79,12 @@ typedef struct pe_literal_reader
  * what it says of a malformed one, with the position in the text.
  */
 extern pe_literal_source pe_literals(pe_literal_reader *reader);
+
+/*
+ * The attributes of by, each a name or a roll-up (domain/roll_up.h) of one.  Errors: those of pe_columns_load; of a
+ * roll-up 42601, 42704 or 22023 with its position, and 54000 for one that is too long.
+ */
+extern pe_column *pe_by_columns(pe_dataset *dataset, char **by, int *count);
 
 /* Raises an error in a text, with its position: 42601, 42704, 22023 or 54000. */
 extern void pe_refuse_text(const char *text, const pe_text_error *error) __attribute__((noreturn));

@@ -115,6 +115,16 @@ describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
 		line(result, "  at most %d of the rows of each count, and none where it is NULL", dataset->max_rows);
 }
 
+static void
+describe_time(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	if (dataset->time_attribute == NULL)
+		return;
+	line(result, "time: a row arrived at its %s (%s), which never changes, as the owner declares", dataset->time_attribute, dataset->time_type);
+	if (dataset->append_only)
+		line(result, "  rows of periods that are over are neither deleted nor changed, and none come late, as the owner declares");
+}
+
 static char *
 percent(pe_percentage percentage)
 {
@@ -231,6 +241,7 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 		describe_unit(result, dataset);
 		describe_sizes(result, dataset);
 	}
+	describe_time(result, dataset);
 	describe_budget(result, dataset);
 	line(result, "attributes:");
 	for (int i = 0; i < count; i++)

@@ -139,7 +139,7 @@ new_state(FunctionCallInfo fcinfo, MemoryContext parent, const char *function)
 	s->row.dense = palloc0((shape->dense + 1) * sizeof(int16));
 	s->row.cell = palloc0((shape->groups + 1) * sizeof(uint16));
 	pe_rows_init(&s->rows, shape, false);
-	(void) pe_guard_set(context, forget, s);
+	pe_guard_set(context, forget, s);
 	MemoryContextSwitchTo(old);
 	return s;
 }

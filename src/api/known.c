@@ -85,7 +85,7 @@ pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int att
 	{
 		appendStringInfo(&text, " rows %d of", dataset->max_rows);
 		for (int i = 0; i < attributes; i++)
-			escape_json(&text, columns[i].name);
+			escape_json(&text, pe_column_text(&columns[i]));
 	}
 	appendStringInfoString(&text, " drop ");
 	append_dropping(&text, dataset, columns, attributes, predicate);

@@ -173,7 +173,7 @@ candidates(const pe_aggregation *g, uint64 *count)
 	pe_access	access;
 
 	for (int i = 0; i < g->groups; i++)
-		names[i] = CStringGetTextDatum(g->columns[i].name);
+		names[i] = CStringGetTextDatum(pe_column_text(&g->columns[i]));
 	values[3] = PointerGetDatum(construct_array(names, g->groups, TEXTOID, -1, false, TYPALIGN_INT));
 	pe_access_begin(&access);
 	*count = pe_access_read(&find, values, g->predicate != NULL ? NULL : "     n    ");

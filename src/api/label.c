@@ -46,11 +46,14 @@ pe_labels_init(pe_labels *labels, const pe_workload *workload, const pe_column *
 	labels->columns = columns;
 	labels->name = palloc(attributes * sizeof(JsonbValue));
 	labels->point = palloc(attributes * sizeof(JsonbValue *));
+	labels->declared = palloc(attributes * sizeof(pe_attribute));
 	for (int a = 0; a < attributes; a++)
 	{
 		int			points = columns[a].domain.points;
 
 		labels->name[a] = text_value(columns[a].name);
+		labels->declared[a] = columns[a].domain;
+		labels->declared[a].classes = 0;
 		labels->point[a] = palloc(points * sizeof(JsonbValue));
 		for (int p = 0; p < points; p++)
 			labels->point[a][p] = point_value(&columns[a], columns[a].points[p]);
@@ -79,11 +82,11 @@ push_bool(JsonbParseState **state, const char *key, bool flag)
 	push_pair(state, key, &value);
 }
 
-/* Cells from .. to of an ordered attribute, as the values between which they lie. */
+/* Declared cells from .. to of an ordered attribute, as the values between which they lie. */
 static void
-push_range(JsonbParseState **state, const pe_labels *labels, int a, int32 from, int32 to)
+push_values(JsonbParseState **state, const pe_labels *labels, int a, int32 from, int32 to)
 {
-	const pe_attribute *attribute = &labels->columns[a].domain;
+	const pe_attribute *attribute = &labels->declared[a];
 	JsonbValue *point = labels->point[a];
 	bool		last = to == pe_attribute_ordered_cells(attribute) - 1;
 
@@ -96,9 +99,32 @@ push_range(JsonbParseState **state, const pe_labels *labels, int a, int32 from, 
 }
 
 static void
-push_cell(JsonbParseState **state, const pe_labels *labels, int a, int32 cell)
+push_cells(JsonbParseState **state, const pe_labels *labels, int a, const char *key, int32 class)
 {
-	const pe_attribute *attribute = &labels->columns[a].domain;
+	JsonbValue	cells = text_value(labels->columns[a].class_cells[class]);
+
+	push_pair(state, key, &cells);
+}
+
+/* Cells from .. to; of classes, which no two values bound, the first and the last one. */
+static void
+push_range(JsonbParseState **state, const pe_labels *labels, int a, int32 from, int32 to)
+{
+	if (labels->columns[a].roll_up == NULL)
+	{
+		push_values(state, labels, a, from, to);
+		return;
+	}
+	pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
+	push_cells(state, labels, a, "from_cells", from);
+	push_cells(state, labels, a, "to_cells", to);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
+}
+
+static void
+push_declared_cell(JsonbParseState **state, const pe_labels *labels, int a, int32 cell)
+{
+	const pe_attribute *attribute = &labels->declared[a];
 	JsonbValue	null;
 
 	if (pe_attribute_is_null(attribute, cell))
@@ -115,7 +141,29 @@ push_cell(JsonbParseState **state, const pe_labels *labels, int a, int32 cell)
 	else if (attribute->kind == PE_LEVELS)
 		pushJsonbValue(state, WJB_VALUE, &labels->point[a][cell]);
 	else
-		push_range(state, labels, a, cell, cell);
+		push_values(state, labels, a, cell, cell);
+}
+
+/* A class of a single declared cell is called as that is. */
+static void
+push_cell(JsonbParseState **state, const pe_labels *labels, int a, int32 cell)
+{
+	const char *cells;
+
+	if (labels->columns[a].roll_up == NULL)
+	{
+		push_declared_cell(state, labels, a, cell);
+		return;
+	}
+	cells = labels->columns[a].class_cells[cell];
+	if (strpbrk(cells, ",-") == NULL)
+	{
+		push_declared_cell(state, labels, a, pg_strtoint32(cells));
+		return;
+	}
+	pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
+	push_cells(state, labels, a, "cells", cell);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
 static void

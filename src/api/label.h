@@ -4,7 +4,10 @@
  *
  * A key per attribute that the query restricts.  A level is its value; a bin or
  * a range {"from": a, "to": b, "last": bool}, half-open unless last; a row of a
- * matrix {"row": 3}, counted from 1; {"other": true}; null for NULL.  A query
+ * matrix {"row": 3}, counted from 1; {"other": true}; null for NULL; of an attribute
+ * that is rolled up {"cells": "0-30"}, the numbers of a class's declared cells, or the
+ * label of its only one, and of a range {"from_cells": "0-30", "to_cells": "59-89"}, its
+ * first and last class.  A query
  * over everything is {}; a row of a matrix over all cells {"row": 3} itself.
  */
 #ifndef PE_API_LABEL_H
@@ -22,6 +25,7 @@ typedef struct pe_labels
 	const pe_column *columns;
 	JsonbValue *name;			/* of each attribute */
 	JsonbValue **point;			/* its levels or edges */
+	pe_attribute *declared;		/* as it is without a roll-up */
 	int32	   *term;			/* where each query stands: pe_workload_index */
 	int32	   *local;
 } pe_labels;

@@ -35,7 +35,7 @@ find_attribute(void *context, const char *name, pe_declared *found)
 	pe_column  *column;
 
 	for (found->number = 0; found->number < r->count; found->number++)
-		if (strcmp(r->columns[found->number].name, name) == 0)
+		if (strcmp(r->columns[found->number].name, name) == 0 && !(r->declared && r->columns[found->number].roll_up != NULL))
 			break;
 	column = &r->columns[found->number];
 	if (found->number == r->count)
@@ -70,12 +70,6 @@ is_integer(Oid type)
 	return type == INT2OID || type == INT4OID || type == INT8OID;
 }
 
-static bool
-is_number(Oid type)
-{
-	return is_integer(type) || type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
-}
-
 /* A number that is written with a fraction or an exponent and yet is whole is an integer. */
 static bool
 read_integer(Oid type, const char *text, Datum *value)
@@ -96,12 +90,12 @@ read_datum(Oid type, const pe_literal *literal, Datum *value, pe_text_error *err
 	Oid			input;
 	Oid			parameter;
 
-	if ((literal->kind == PE_LITERAL_NUMBER && !is_number(type)) ||
+	if ((literal->kind == PE_LITERAL_NUMBER && !pe_type_is_number(type)) ||
 		(literal->kind == PE_LITERAL_BOOLEAN && type != BOOLOID))
 	{
 		snprintf(error->message, sizeof(error->message), "\"%.64s\" is not a literal of type %s",
 				 literal->text, format_type_be(type));
-		if (type != BOOLOID && !is_number(type))
+		if (type != BOOLOID && !pe_type_is_number(type))
 			snprintf(error->hint, sizeof(error->hint), "Put it into single quotes.");
 		return false;
 	}
@@ -161,7 +155,7 @@ canonical_literal(Oid type, Datum value)
 	pe_access_end(&access);
 	if (type == BPCHAROID)		/* the blanks that pad it do not count */
 		text[bpchartruelen(text, strlen(text))] = '\0';
-	return is_number(type) ? text : quoted(text);
+	return pe_type_is_number(type) ? text : quoted(text);
 }
 
 static bool

@@ -128,7 +128,7 @@ new_state(FunctionCallInfo fcinfo, MemoryContext parent)
 	validate(fcinfo, s);
 	PE_END_UNDONE();
 	pe_affine_init(&s->rows, s->minimum->problem.set.variables, pe_affine_unit(s->minimum->problem.max_change));
-	(void) pe_guard_set(context, forget, s);
+	pe_guard_set(context, forget, s);
 	MemoryContextSwitchTo(old);
 	return s;
 }

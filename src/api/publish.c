@@ -6,19 +6,13 @@
  * (target.h).  Its columns follow from the workload alone:
  *
  *	 query						number from 1, the primary key
- *	 <a>						a level, where every query of the attribute is one
- *	 <a>_from, <a>_to			bins and ranges: edges; of levels the first and the last
- *	 <a>_row					row of a matrix over the attribute
- *	 <a>_cell					'value', 'other', 'null', 'all' or 'row', where there is not only one of these
- *	 matrix_row					row of a matrix over all cells
+ *	 ...						what the query says of each attribute (published_columns.h)
  *	 estimate, stderr, lower95, upper95		the last three NULL where nobody knows the error
  *
  * A release of aggregates has a row for each group, and instead of the last line for each aggregate
  *
  *	 <name>, <name>_stderr, <name>_lower95, <name>_upper95		NULL where it is unknown; a quantile has no stderr, and
  *																	 on a grid its estimate alone
- *
- * A name that is taken gets a number behind it.
  */
 #include "postgres.h"
 
@@ -26,14 +20,11 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/relcache.h"
 
 #include "api/aggregate.h"
 #include "api/arguments.h"
+#include "api/published_columns.h"
 #include "api/release.h"
 #include "api/target.h"
 #include "server/access.h"
@@ -53,34 +44,12 @@ enum
 
 static const char *const suffixes[FIGURES] = {"", "_stderr", "_lower95", "_upper95"};
 
-/* At most four for each attribute and each aggregate, and two. */
-#define MOST_COLUMNS (4 * PE_MAX_ATTRIBUTES + FIGURES * PE_MAX_AGGREGATES + 2)
-
-/* What a query says of an attribute. */
-typedef enum part
-{
-	PART_VALUE, PART_OTHER, PART_NULL, PART_ALL, PART_ROW, PARTS
-} part;
-
-static const char *const part_names[PARTS] = {"value", "other", "null", "all", "row"};
-
-/* Where an attribute's columns are; -1: it has none. */
-typedef struct places
-{
-	int			value;			/* or from */
-	int			to;
-	int			row;
-	int			cell;
-} places;
-
 typedef struct publication
 {
 	int64		id;
 	const pe_release *release;
 	const pe_answers *answers;	/* of counts; */
 	const pe_stored_aggregates *stored; /* or of aggregates; the other is NULL */
-	const pe_column *column;	/* the attributes of the groups */
-	const pe_labels *labels;
 	int64		charge;
 	int64		rho;			/* nano */
 	int64		epsilon;		/* nano, of a pure mechanism instead of rho; 0: none */
@@ -88,133 +57,15 @@ typedef struct publication
 
 	pe_target	target;
 
-	int			columns;
-	char	   *name[MOST_COLUMNS];
-	Oid			type[MOST_COLUMNS];
-	places		place[PE_MAX_ATTRIBUTES];
+	pe_published_columns columns;
 	int			measures;		/* one, or the aggregates */
 	int			figure[PE_MAX_AGGREGATES][FIGURES];	/* where their columns are; -1: it has none */
-	int			order[MOST_COLUMNS];	/* in which the table has them */
-	int			matrix_row;		/* -1: no such column */
-	Datum	   *point[PE_MAX_ATTRIBUTES];	/* levels or edges in the column's type */
-	Datum		part_name[PARTS];
 } publication;
 
 /* ------------------------------------------------------------------
  * Columns
  * ------------------------------------------------------------------
  */
-
-static bool
-is_taken(const publication *p, const char *name)
-{
-	for (int i = 0; i < p->columns; i++)
-		if (strcmp(p->name[i], name) == 0)
-			return true;
-	return false;
-}
-
-/* base and suffix within the length of a name. */
-static char *
-joined(const char *base, const char *suffix)
-{
-	int			room = NAMEDATALEN - 1 - (int) strlen(suffix);
-
-	return psprintf("%.*s%s", pg_mbcliplen(base, (int) strlen(base), room), base, suffix);
-}
-
-static int
-add_column(publication *p, const char *base, const char *suffix, Oid type)
-{
-	char	   *name = joined(base, suffix);
-
-	for (int i = 2; is_taken(p, name); i++)
-		name = joined(base, psprintf("%s_%d", suffix, i));
-	p->name[p->columns] = name;
-	p->type[p->columns] = type;
-	return p->columns++;
-}
-
-/* The factor of a term that restricts an attribute, and its place; NULL if none does. */
-static const pe_factor *
-factor_on(const pe_term *term, int attribute, int *place)
-{
-	for (int f = 0; f < term->factors; f++)
-		if (term->factor[f].attribute == attribute && term->factor[f].constructor != PE_TOTAL)
-		{
-			*place = f;
-			return &term->factor[f];
-		}
-	return NULL;
-}
-
-/* Which parts the queries of a workload are of an attribute, and whether some are ranges. */
-static void
-survey(const pe_workload *workload, const pe_attribute *attribute, int a, bool *seen, bool *ranges)
-{
-	int			place;
-
-	for (int t = 0; t < workload->terms; t++)
-	{
-		const pe_factor *factor = factor_on(&workload->term[t], a, &place);
-
-		if (factor == NULL)
-			seen[factor_on(&workload->term[t], PE_ALL_CELLS, &place) != NULL ? PART_ROW : PART_ALL] = true;
-		else if (factor->constructor == PE_MATRIX)
-			seen[PART_ROW] = true;
-		else
-			seen[PART_VALUE] = true;
-		if (factor != NULL && factor->constructor == PE_IDENTITY)
-		{
-			seen[PART_OTHER] |= attribute->outside == PE_OUTSIDE_OTHER;
-			seen[PART_NULL] |= attribute->nulls == PE_NULLS_CELL;
-		}
-		else if (factor != NULL && factor->constructor != PE_MATRIX)
-			*ranges = true;
-	}
-}
-
-static void
-add_columns_of(publication *p, int a)
-{
-	const pe_column *column = &p->column[a];
-	const pe_workload *workload = p->labels->workload;
-	bool		seen[PARTS] = {false};
-	bool		ranges = column->domain.kind == PE_BINS;
-	bool		rows = false;
-	int			parts = 0;
-	int			place;
-
-	survey(workload, &column->domain, a, seen, &ranges);
-	for (int t = 0; t < workload->terms; t++)
-	{
-		const pe_factor *factor = factor_on(&workload->term[t], a, &place);
-
-		rows |= factor != NULL && factor->constructor == PE_MATRIX;
-	}
-	for (int i = 0; i < PARTS; i++)
-		parts += seen[i];
-	p->place[a] = (places) {-1, -1, -1, -1};
-	if (seen[PART_VALUE])
-		p->place[a].value = add_column(p, column->name, ranges ? "_from" : "", column->type);
-	if (seen[PART_VALUE] && ranges)
-		p->place[a].to = add_column(p, column->name, "_to", column->type);
-	if (rows)
-		p->place[a].row = add_column(p, column->name, "_row", INT4OID);
-	if (parts > 1 && (seen[PART_VALUE] || rows))
-		p->place[a].cell = add_column(p, column->name, "_cell", TEXTOID);
-}
-
-static bool
-has_matrix_of_all(const pe_workload *workload)
-{
-	int			place;
-
-	for (int t = 0; t < workload->terms; t++)
-		if (factor_on(&workload->term[t], PE_ALL_CELLS, &place) != NULL)
-			return true;
-	return false;
-}
 
 /* The column that comes first; what was measured comes next, so no attribute can take their names. */
 #define QUERY 0
@@ -226,7 +77,7 @@ add_counts(publication *p)
 
 	p->measures = 1;
 	for (int i = 0; i < FIGURES; i++)
-		p->figure[0][i] = add_column(p, name[i], "", FLOAT8OID);
+		p->figure[0][i] = pe_published_add(&p->columns, name[i], "", FLOAT8OID);
 }
 
 /* The first of an aggregate's columns that is taken; NULL: none. */
@@ -234,8 +85,8 @@ static const char *
 taken_of(const publication *p, const char *name)
 {
 	for (int i = 0; i < FIGURES; i++)
-		if (is_taken(p, joined(name, suffixes[i])))
-			return joined(name, suffixes[i]);
+		if (pe_published_is_taken(&p->columns, pe_published_name(name, suffixes[i])))
+			return pe_published_name(name, suffixes[i]);
 	return NULL;
 }
 
@@ -282,98 +133,30 @@ add_aggregates(publication *p, char **given)
 		const char *name = given != NULL ? given_name(p, given[m]) : default_name(p, m);
 
 		for (int i = 0; i < FIGURES; i++)
-			p->figure[m][i] = has_figure(g, m, i) ? add_column(p, name, suffixes[i], FLOAT8OID) : -1;
+			p->figure[m][i] = has_figure(g, m, i) ? pe_published_add(&p->columns, name, suffixes[i], FLOAT8OID) : -1;
 	}
 }
 
 static void
 make_columns(publication *p, char **given)
 {
-	const pe_workload *workload = p->labels->workload;
-	int			next = 1;
+	int			first = pe_published_add(&p->columns, "query", "", INT4OID);
 	int			fixed;
 
-	(void) add_column(p, "query", "", INT4OID);
 	if (p->stored != NULL)
 		add_aggregates(p, given);
 	else
 		add_counts(p);
-	fixed = p->columns;
-	p->matrix_row = has_matrix_of_all(workload) ? add_column(p, "matrix_row", "", INT4OID) : -1;
-	for (int a = 0; a < workload->shape.attributes; a++)
-		add_columns_of(p, a);
-
-	p->order[0] = QUERY;
-	for (int i = fixed; i < p->columns; i++)
-		p->order[next++] = i;
-	for (int i = QUERY + 1; i < fixed; i++)
-		p->order[next++] = i;
+	fixed = p->columns.columns;
+	pe_published_place(&p->columns, first, first + 1);
+	pe_published_add_queries(&p->columns);
+	pe_published_place(&p->columns, first + 1, fixed);
 }
 
 /* ------------------------------------------------------------------
  * Rows
  * ------------------------------------------------------------------
  */
-
-static void
-read_points(publication *p)
-{
-	for (int a = 0; a < p->labels->workload->shape.attributes; a++)
-	{
-		const pe_column *column = &p->column[a];
-		Oid			input;
-		Oid			parameter;
-
-		getTypeInputInfo(column->type, &input, &parameter);
-		p->point[a] = palloc(column->domain.points * sizeof(Datum));
-		for (int i = 0; i < column->domain.points; i++)
-			p->point[a][i] = OidInputFunctionCall(input, column->points[i], parameter, -1);
-	}
-	for (int i = 0; i < PARTS; i++)
-		p->part_name[i] = CStringGetTextDatum(part_names[i]);
-}
-
-static void
-put(int column, Datum value, Datum *values, bool *nulls)
-{
-	if (column < 0)
-		return;
-	values[column] = value;
-	nulls[column] = false;
-}
-
-static part
-part_of_cell(const pe_attribute *attribute, int32 cell)
-{
-	return pe_attribute_is_null(attribute, cell) ? PART_NULL
-		: pe_attribute_is_other(attribute, cell) ? PART_OTHER : PART_VALUE;
-}
-
-/* What query q of a factor, or no factor, says of an attribute. */
-static void
-put_attribute(const publication *p, int a, const pe_factor *factor, int32 q, Datum *values, bool *nulls)
-{
-	const pe_attribute *attribute = &p->column[a].domain;
-	part		said = PART_VALUE;
-	int32		from = q;
-	int32		to = q;
-
-	if (factor->constructor == PE_MATRIX)
-	{
-		said = PART_ROW;
-		put(p->place[a].row, Int32GetDatum(q + 1), values, nulls);
-	}
-	else if (factor->constructor == PE_IDENTITY)
-		said = part_of_cell(attribute, q);
-	else
-		pe_factor_range(factor, q, &from, &to);
-	if (said == PART_VALUE)
-	{
-		put(p->place[a].value, p->point[a][from], values, nulls);
-		put(p->place[a].to, p->point[a][attribute->kind == PE_BINS ? to + 1 : to], values, nulls);
-	}
-	put(p->place[a].cell, p->part_name[said], values, nulls);
-}
 
 /* What was measured of a row; NaN: unknown. */
 static pe_aggregate_result
@@ -396,34 +179,23 @@ put_figures(const publication *p, int32 q, int m, Datum *values, bool *nulls)
 
 	for (int i = 0; i < FIGURES; i++)
 		if (!isnan(figure[i]))
-			put(p->figure[m][i], Float8GetDatum(figure[i]), values, nulls);
+			pe_published_put(p->figure[m][i], Float8GetDatum(figure[i]), values, nulls);
 }
 
+/* In the order that the table has the columns. */
 static void
-make_row(const publication *p, int32 q, Datum *values, bool *nulls)
+make_row(const void *argument, int32 q, Datum *values, bool *nulls)
 {
-	const pe_term *term = &p->labels->workload->term[p->labels->term[q]];
-	int32		factor_query[PE_MAX_ATTRIBUTES];
-	bool		of_all;
-	int			place;
+	const publication *p = argument;
+	Datum		value[PE_MOST_PUBLISHED];
+	bool		isnull[PE_MOST_PUBLISHED];
 
-	memset(nulls, true, p->columns * sizeof(bool));
-	(void) pe_term_query(term, p->labels->local[q], factor_query);
-	of_all = factor_on(term, PE_ALL_CELLS, &place) != NULL;
-	if (of_all)
-		put(p->matrix_row, Int32GetDatum(factor_query[place] + 1), values, nulls);
-	for (int a = 0; a < p->labels->workload->shape.attributes; a++)
-	{
-		const pe_factor *factor = factor_on(term, a, &place);
-
-		if (factor != NULL)
-			put_attribute(p, a, factor, factor_query[place], values, nulls);
-		else
-			put(p->place[a].cell, p->part_name[of_all ? PART_ROW : PART_ALL], values, nulls);
-	}
-	put(QUERY, Int32GetDatum(q + 1), values, nulls);
+	memset(isnull, true, sizeof(isnull));
+	pe_published_put(QUERY, Int32GetDatum(q + 1), value, isnull);
+	pe_published_put_query(&p->columns, q, value, isnull);
 	for (int m = 0; m < p->measures; m++)
-		put_figures(p, q, m, values, nulls);
+		put_figures(p, q, m, value, isnull);
+	pe_published_reorder(&p->columns, value, isnull, values, nulls);
 }
 
 /* ------------------------------------------------------------------
@@ -431,61 +203,14 @@ make_row(const publication *p, int32 q, Datum *values, bool *nulls)
  * ------------------------------------------------------------------
  */
 
-static bool
-has_same_columns(const publication *p)
-{
-	Relation	relation = RelationIdGetRelation(p->target.relation);
-	TupleDesc	desc = RelationGetDescr(relation);
-	bool		same = desc->natts == p->columns;
-
-	for (int i = 0; i < p->columns && same; i++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(desc, i);
-
-		same = !attribute->attisdropped && attribute->atttypid == p->type[p->order[i]] &&
-			strcmp(NameStr(attribute->attname), p->name[p->order[i]]) == 0;
-	}
-	RelationClose(relation);
-	return same;
-}
-
-static char *
-column_list(const publication *p)
-{
-	StringInfoData list;
-
-	initStringInfo(&list);
-	for (int i = 0; i < p->columns; i++)
-		appendStringInfo(&list, "%s%s %s%s", i > 0 ? ", " : "", quote_identifier(p->name[p->order[i]]),
-						 format_type_extended(p->type[p->order[i]], -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY),
-						 i == 0 ? " PRIMARY KEY" : "");
-	return list.data;
-}
-
 /* A table with the same columns is emptied, so that privileges and views on it stay. */
 static void
 make_table(publication *p)
 {
-	if (OidIsValid(p->target.relation) && has_same_columns(p))
+	if (OidIsValid(p->target.relation) && pe_published_has(&p->columns, p->target.relation))
 		pe_target_empty(&p->target);
 	else
-		pe_target_create(&p->target, column_list(p));
-}
-
-/* In the order that the table has the columns. */
-static void
-make_ordered(const void *argument, int32 q, Datum *values, bool *nulls)
-{
-	const publication *p = argument;
-	Datum		value[MOST_COLUMNS];
-	bool		isnull[MOST_COLUMNS];
-
-	make_row(p, q, value, isnull);
-	for (int i = 0; i < p->columns; i++)
-	{
-		values[i] = value[p->order[i]];
-		nulls[i] = isnull[p->order[i]];
-	}
+		pe_target_create(&p->target, pe_published_list(&p->columns, "PRIMARY KEY (query)"));
 }
 
 /* "aggregates count(*), sum(x); ", in the order of their columns. */
@@ -509,8 +234,8 @@ comment_on(const publication *p)
 	const pe_release *r = p->release;
 
 	return psprintf("published by dp.publish: release " INT64_FORMAT " of dataset \"%s\", version %d of its data; "
-					"%sworkload %s; %s%s; charge " INT64_FORMAT " of %s %.9g on %s",
-					r->id, r->dataset->name, r->version, aggregates_text(p), p->labels->workload->canonical,
+					"%s%sworkload %s; %s%s; charge " INT64_FORMAT " of %s %.9g on %s",
+					r->id, r->dataset->name, r->version, aggregates_text(p), pe_published_roll_ups(&p->columns), p->columns.labels->workload->canonical,
 					r->predicate_text != NULL ? "where " : "all rows",
 					r->predicate_text != NULL ? r->predicate_text : "", p->charge,
 					p->epsilon > 0 ? "epsilon" : "rho",
@@ -591,8 +316,8 @@ read_aggregates(publication *p, const char *workload)
 	pe_labels_init(labels, &s->aggregation.space[0].workload, s->aggregation.space[0].columns);
 	p->stored = s;
 	p->release = &s->release;
-	p->labels = labels;
-	p->column = s->aggregation.space[0].columns;
+	p->columns.labels = labels;
+	p->columns.column = s->aggregation.space[0].columns;
 }
 
 static void
@@ -604,8 +329,8 @@ read_counts(publication *p, const char *workload)
 	pe_release_answer(r, workload);
 	p->release = r;
 	p->answers = &r->answers;
-	p->labels = &r->answers.labels;
-	p->column = r->columns;
+	p->columns.labels = &r->answers.labels;
+	p->columns.column = r->columns;
 }
 
 /* What kind of release it is, if the current user may read it. */
@@ -628,6 +353,7 @@ pe_sql_publish(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(ARG_RELEASE) || PG_ARGISNULL(ARG_TARGET) || PG_ARGISNULL(ARG_REPLACE))
 		PG_RETURN_NULL();
+	p->target.function = "dp.publish";
 	p->id = PG_GETARG_INT64(ARG_RELEASE);
 	if (has_aggregates(p->id))
 		read_aggregates(p, pe_optional_text(fcinfo, ARG_WORKLOAD));
@@ -637,13 +363,12 @@ pe_sql_publish(PG_FUNCTION_ARGS)
 	read_charge(p);
 	PE_END_UNDONE();
 	make_columns(p, given_names(fcinfo, p));
-	read_points(p);
 	pe_target_find(&p->target, PG_GETARG_TEXT_PP(ARG_TARGET), PG_GETARG_BOOL(ARG_REPLACE));
 
 	pe_target_begin(&p->target, &confinement);
 	make_table(p);
-	pe_target_insert(&p->target, p->labels->workload->queries, make_ordered, p);
+	pe_target_insert(&p->target, p->columns.labels->workload->queries, make_row, p);
 	pe_target_finish(&p->target, comment_on(p));
 	pe_target_end(&confinement);
-	PG_RETURN_INT64(p->labels->workload->queries);
+	PG_RETURN_INT64(p->columns.labels->workload->queries);
 }

@@ -105,18 +105,12 @@ check_by(const call *c)
 	}
 }
 
-static bool
-is_number(Oid type)
-{
-	return pe_type_has_bins(type) && type != DATEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID;
-}
-
 static void
 check_number(const call *c)
 {
 	Oid			type = c->column->type;
 
-	if (c->as_text || is_number(type))
+	if (c->as_text || pe_type_is_number(type))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

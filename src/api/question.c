@@ -94,13 +94,26 @@ pe_histogram_check_rows(const pe_workload *workload)
 				 errhint("dp.measure with the same arguments measures them; then dp.answer and dp.publish give any part.")));
 }
 
+static bool
+measures_whole(const pe_histogram *h)
+{
+	return h->asked.request->nonnegative || h->asked.request->whole;
+}
+
+/* What the strategy is for: in one period of a series rows are added or removed, and the factor of time has the rest (plan/plan_series.c). */
+static pe_neighbours
+neighbours_of(const pe_histogram *h)
+{
+	return h->asked.request->whole ? PE_ADD_REMOVE : pe_dataset_neighbours(h->asked.dataset);
+}
+
 /* Whether blocks are made (strategy/blocks.h). */
 static bool
 is_by_blocks(const pe_histogram *h, const pe_classes *classes)
 {
 	pe_strategy_problem problem = {
-		.workload = &h->workload, .classes = classes, .possible = h->possible, .whole = h->asked.request->nonnegative, .method = h->method,
-		.objective = PE_SUM, .norm = norm_of(h), .neighbours = pe_dataset_neighbours(h->asked.dataset)
+		.workload = &h->workload, .classes = classes, .possible = h->possible, .whole = measures_whole(h), .method = h->method,
+		.objective = PE_SUM, .norm = norm_of(h), .neighbours = neighbours_of(h)
 	};
 
 	return pe_blocks_serve(&problem);
@@ -377,13 +390,27 @@ make_plan(pe_histogram *h)
 						dawa ? pe_plan_least_dawa() : 1, norm_of(h) == PE_L1 ? PE_EPSILON_MAX : 9e9);
 }
 
-void
-pe_histogram_resolve(pe_histogram *h)
+bool
+pe_strategy_of_charge(int64 id, const pe_workload *workload, const bool *possible, pe_kept_strategy *kept)
 {
-	pe_neighbours neighbours = pe_dataset_neighbours(h->asked.dataset);
+	pe_classes	classes;
+	bool		there;
+
+	if (id != 0)
+		return pe_strategy_load_matrix(id, workload, kept);
+	pe_classes_init(&workload, 1, &classes);
+	there = pe_workload_counts_once(workload) &&
+		pe_strategy_optimal(workload, &classes, possible, 1, &kept->strategy) == PE_STRATEGY_OK;
+	return there;
+}
+
+void
+pe_histogram_find_strategy(pe_histogram *h)
+{
+	pe_neighbours neighbours = neighbours_of(h);
 	pe_norm		norm = norm_of(h);
 	pe_strategy_key key = {
-		.workload = &h->workload, .possible = h->possible, .possible_of = h->possible_of, .whole = h->asked.request->nonnegative, .spare = h->spare,
+		.workload = &h->workload, .possible = h->possible, .possible_of = h->possible_of, .whole = measures_whole(h), .spare = h->spare,
 		.method = h->method, .objective = PE_SUM, .norm = norm,
 		.neighbours = neighbours, .gap = norm == PE_L2 && neighbours == PE_SUBSTITUTE ? ACCEPTED_GAP : HISTOGRAM_GAP,
 		.bounded = h->bounded
@@ -393,6 +420,12 @@ pe_histogram_resolve(pe_histogram *h)
 	check_measurements(&h->kept.strategy);
 	pe_histogram_check_nonnegative(h);
 	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible, NULL};
+}
+
+void
+pe_histogram_resolve(pe_histogram *h)
+{
+	pe_histogram_find_strategy(h);
 	make_plan(h);
 	fill_question(h);
 }

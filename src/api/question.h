@@ -50,6 +50,15 @@ extern pe_histogram *pe_histogram_validate(const pe_request *request, bool needs
  */
 extern void pe_histogram_resolve(pe_histogram *histogram);
 
+/* The strategy alone, for a plan of another kind.  Not inside PE_UNDONE, likewise. */
+extern void pe_histogram_find_strategy(pe_histogram *histogram);
+
+/*
+ * What a charge measured: the strategy of this number, or the workload itself (0), which measures of each cell that is possible.
+ * False if it cannot be told.  Blocks need no cells.  Inside PE_UNDONE.
+ */
+extern bool pe_strategy_of_charge(int64 id, const pe_workload *workload, const bool *possible, pe_kept_strategy *kept);
+
 /* The largest variance of a query for noise of variance 1, and the mean of all. */
 extern double pe_histogram_max_variance(pe_histogram *histogram);
 extern double pe_histogram_mean_variance(pe_histogram *histogram);

@@ -82,22 +82,17 @@ load_strategy(pe_release *r)
 {
 	const pe_workload *workload = &r->workload;
 	pe_plan_rules rules = pe_door_rules(r->dataset);
-	pe_classes	classes;
 	bool		there = false;
 
 	if (r->strategy_id != 0)
-		there = pe_strategy_load_matrix(r->strategy_id, workload, &r->kept);
+		there = pe_strategy_of_charge(r->strategy_id, workload, NULL, &r->kept);
 	if (r->kept.strategy.blocks == NULL)	/* blocks know their cells */
 	{
 		pe_columns_check_product(r->domain);
 		r->possible = pe_predicate_cells_of(r->dataset, r->predicate_text, r->columns, r->attributes);
 	}
 	if (r->strategy_id == 0)
-	{
-		pe_classes_init(&workload, 1, &classes);
-		there = pe_workload_counts_once(workload) &&
-			pe_strategy_optimal(workload, &classes, r->possible, 1, &r->kept.strategy) == PE_STRATEGY_OK;
-	}
+		there = pe_strategy_of_charge(0, workload, r->possible, &r->kept);
 	if (!there || (r->value != NULL && r->values != r->kept.strategy.rows))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),

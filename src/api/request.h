@@ -41,6 +41,7 @@ typedef struct pe_request
 	/* counts */
 	char	   *workload;
 	bool		nonnegative;
+	bool		whole;			/* of a series: one matrix for all cells is measured, if it can be had */
 
 	/* aggregates */
 	char	  **aggregate;

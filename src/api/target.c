@@ -1,6 +1,6 @@
 /*
  * target.c
- *	  A table of the caller's that dp.publish makes or replaces.  See target.h.
+ *	  A table of the caller's that is published.  See target.h.
  */
 #include "postgres.h"
 
@@ -53,20 +53,21 @@ parse_name(pe_target *t, text *name)
 static void
 check_made_for_user(const pe_target *t, bool replace)
 {
+	int64		series_id = 0;
 	pe_published made = replace && get_rel_relkind(t->relation) == RELKIND_RELATION
-		? pe_published_find(t->relation) : PE_NOT_PUBLISHED;
+		? pe_published_find(t->relation, &series_id) : PE_NOT_PUBLISHED;
 
-	if (made == PE_NOT_PUBLISHED)
+	if (made == PE_NOT_PUBLISHED || (t->series_id != 0 && series_id != t->series_id))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("relation \"%s\" already exists", t->table),
-				 replace ? errdetail("It is not a table that dp.publish made.")
+				 replace ? errdetail("It is not a table that %s made%s.", t->function, t->series_id != 0 ? " of this series" : "")
 				 : errhint("replace => true replaces a table that dp.publish made.")));
 	if (made == PE_PUBLISHED_FOR_ANOTHER)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of table %s", t->table),
-				 errdetail("A published table is replaced by the role that published it, and owns it itself.")));
+				 errdetail("A published table is written again by the role that published it, and owns it itself.")));
 }
 
 /* What is on a table would run with the caller's rights. */
@@ -78,7 +79,7 @@ check_unburdened(const pe_target *t)
 	if (burden != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" cannot be replaced", t->table),
+				 errmsg("table \"%s\" cannot be %s", t->table, t->series_id != 0 ? "added to" : "replaced"),
 				 errdetail("It has %s.", burden),
 				 errhint("Remove that, or publish under another name.")));
 }
@@ -115,7 +116,7 @@ pe_target_begin(const pe_target *t, pe_confinement *confinement)
 	static const pe_setting path[] = {{"search_path", "pg_catalog, pg_temp"}};
 	int			restricted = isTempNamespace(t->schema) ? 0 : SECURITY_RESTRICTED_OPERATION;
 
-	PreventCommandIfReadOnly("dp.publish()");
+	PreventCommandIfReadOnly(psprintf("%s()", t->function));
 	GetUserIdAndSecContext(&confinement->user, &confinement->context);
 	SetUserIdAndSecContext(confinement->user, confinement->context | restricted);
 	confinement->guc_level = NewGUCNestLevel();
@@ -163,7 +164,7 @@ pe_target_create(pe_target *t, const char *columns)
 	SPI_connect();
 	result = SPI_execute(psprintf("CREATE TABLE %s (%s)", t->qualified, columns), false, 0);
 	if (result < 0)
-		elog(ERROR, "a statement of dp.publish failed: %s", SPI_result_code_string(result));
+		elog(ERROR, "a statement of %s failed: %s", t->function, SPI_result_code_string(result));
 	SPI_finish();
 	t->relation = get_relname_relid(t->table, t->schema);
 	if (!was_made_here(t->relation))
@@ -180,6 +181,28 @@ check_privilege(const pe_target *t, AclMode mode)
 
 	if (result != ACLCHECK_OK)
 		aclcheck_error(result, OBJECT_TABLE, t->table);
+}
+
+void
+pe_target_read(const pe_target *t, int column, void (*take) (void *argument, Datum value), void *argument)
+{
+	Relation	table = table_open(t->relation, AccessShareLock);
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	TupleTableSlot *slot = table_slot_create(table, NULL);
+	TableScanDesc scan;
+	bool		isnull;
+
+	check_privilege(t, ACL_SELECT);
+	scan = table_beginscan(table, snapshot, 0, NULL);
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		take(argument, slot_getattr(slot, column, &isnull));
+	}
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	UnregisterSnapshot(snapshot);
+	table_close(table, NoLock);
 }
 
 void
@@ -252,5 +275,5 @@ pe_target_finish(const pe_target *t, const char *comment)
 {
 	CreateComments(t->relation, RelationRelationId, 0, comment);
 	CommandCounterIncrement();
-	pe_published_remember(t->relation);
+	pe_published_remember(t->relation, t->series_id);
 }

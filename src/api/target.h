@@ -1,10 +1,10 @@
 /*
  * target.h
- *	  A table of the caller's that dp.publish makes or replaces.
+ *	  A table of the caller's that dp.publish makes or replaces, or dp.publish_series makes and adds to.
  *
  * Nothing of others runs with the caller's rights.  A table that is there is
- * replaced only if the ledger remembers that dp.publish made it for the caller, who
- * owns it himself, and nothing is on it that runs when it is written (ledger/relation.h).
+ * replaced only if the ledger remembers that dp.publish made it for the caller, and added to only if it is of the same series; the caller
+ * owns it, and nothing is on it that runs when it is written (ledger/relation.h).
  * It is locked before that is looked at, so nothing can be put on it later.  All
  * that is written is written by the table's OID: a name could come to be another's.
  */
@@ -15,6 +15,8 @@
 
 typedef struct pe_target
 {
+	const char *function;		/* dp.publish, dp.publish_series */
+	int64		series_id;		/* of the series that it is of, else 0; both are the caller's to set */
 	Oid			schema;
 	char	   *table;
 	char	   *qualified;		/* both, quoted */
@@ -31,7 +33,7 @@ typedef struct pe_confinement
 
 /*
  * Finds and locks what is there.  Errors: 42P07 a table is there that is not to be
- * replaced, 42501 it is another's, 55000 something is on it; those of the name.
+ * replaced, or is of another series, 42501 it is another's, 55000 something is on it; those of the name.
  */
 extern void pe_target_find(pe_target *target, text *name, bool replace);
 
@@ -44,6 +46,9 @@ extern void pe_target_end(const pe_confinement *confinement);
 
 /* Makes the table, of columns as CREATE TABLE has them; drops the one that is there. */
 extern void pe_target_create(pe_target *target, const char *columns);
+
+/* Hands on a column, by its number from 1, of all rows of the table that is there, as they are now; it has no nulls. */
+extern void pe_target_read(const pe_target *target, int column, void (*take) (void *argument, Datum value), void *argument);
 
 /* Deletes all rows of the table that is there: others see them until the transaction ends. */
 extern void pe_target_empty(const pe_target *target);

@@ -257,6 +257,28 @@ pe_text_number(pe_text *t)
 	return true;
 }
 
+bool
+pe_text_whole(pe_text *t, bool sign, int32_t most, const char *expected, int32_t *number)
+{
+	size_t		start = (pe_text_next(t), t->at);
+	bool		negative = false;
+	int64_t		value = 0;
+
+	if (sign && (t->text[t->at] == '-' || t->text[t->at] == '+'))
+		negative = t->text[t->at++] == '-';
+	if (!pe_is_digit(t->text[t->at]))
+		return pe_text_unexpected(t, expected);
+	for (; pe_is_digit(t->text[t->at]); t->at++)
+		if (value <= most)
+			value = 10 * value + (t->text[t->at] - '0');
+	if (pe_starts_name(t->text[t->at]) || t->text[t->at] == '.')
+		return pe_text_unexpected(t, "the end of a whole number");
+	if (value > most)
+		return pe_text_fail(t, PE_TEXT_TOO_LARGE, start, "number in %s is larger than %d", t->what, most);
+	*number = (int32_t) (negative ? -value : value);
+	return true;
+}
+
 /* Takes a string, whose text has quotes once. */
 static bool
 read_string(pe_text *t, char **text)

@@ -86,6 +86,9 @@ extern bool pe_text_takes(pe_text *t, const char *keyword);
 /* Takes a number, with or without a sign. */
 extern bool pe_text_number(pe_text *t);
 
+/* Takes a whole number from 0 to most, a sign only if it is allowed; PE_TEXT_TOO_LARGE for one beyond. */
+extern bool pe_text_whole(pe_text *t, bool sign, int32_t most, const char *expected, int32_t *number);
+
 /*
  * Literals: numbers, strings in single quotes, true and false.  The caller frees
  * *text when it is done with the literal, also after a failure.

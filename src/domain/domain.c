@@ -135,6 +135,15 @@ prepare_levels(pe_attribute *attribute)
 	return PE_DOMAIN_OK;
 }
 
+static bool
+points_ascend(const pe_attribute *attribute)
+{
+	for (int32_t i = 1; i < attribute->points; i++)
+		if (!before(attribute->key, &attribute->point[i - 1], &attribute->point[i]))
+			return false;
+	return true;
+}
+
 static pe_domain_status
 prepare_bins(pe_attribute *attribute)
 {
@@ -143,7 +152,7 @@ prepare_bins(pe_attribute *attribute)
 
 	if (attribute->points < 2)
 		return PE_DOMAIN_EMPTY;
-	if (!pe_attribute_is_ordered(attribute))
+	if (!points_ascend(attribute))
 		return PE_DOMAIN_NOT_ASCENDING;
 
 	attribute->scale = 0;
@@ -163,7 +172,7 @@ pe_attribute_prepare(pe_attribute *attribute)
 {
 	attribute->lookup = NULL;
 	/* edges are one more than their bins */
-	if (attribute->points > PE_MAX_CELLS + 1 || pe_attribute_cells(attribute) > PE_MAX_CELLS)
+	if (attribute->points > PE_MAX_CELLS + 1 || pe_attribute_declared_cells(attribute) > PE_MAX_CELLS)
 		return PE_DOMAIN_TOO_LARGE;
 	if (attribute->key == PE_KEY_FLOAT)
 		for (int32_t i = 0; i < attribute->points; i++)
@@ -172,39 +181,87 @@ pe_attribute_prepare(pe_attribute *attribute)
 	return attribute->kind == PE_LEVELS ? prepare_levels(attribute) : prepare_bins(attribute);
 }
 
-int32_t
-pe_attribute_ordered_cells(const pe_attribute *attribute)
+static int32_t
+declared_ordered_cells(const pe_attribute *attribute)
 {
 	return attribute->kind == PE_LEVELS ? attribute->points : attribute->points - 1;
 }
 
 int32_t
-pe_attribute_cells(const pe_attribute *attribute)
+pe_attribute_declared_cells(const pe_attribute *attribute)
 {
-	return pe_attribute_ordered_cells(attribute)
+	return declared_ordered_cells(attribute)
 		+ (attribute->outside == PE_OUTSIDE_OTHER ? 1 : 0)
 		+ (attribute->nulls == PE_NULLS_CELL ? 1 : 0);
+}
+
+int32_t
+pe_attribute_ordered_cells(const pe_attribute *attribute)
+{
+	return attribute->classes > 0 ? attribute->classes : declared_ordered_cells(attribute);
+}
+
+int32_t
+pe_attribute_cells(const pe_attribute *attribute)
+{
+	return attribute->classes > 0 ? attribute->classes : pe_attribute_declared_cells(attribute);
 }
 
 bool
 pe_attribute_is_other(const pe_attribute *attribute, int32_t cell)
 {
-	return attribute->outside == PE_OUTSIDE_OTHER && cell == pe_attribute_ordered_cells(attribute);
+	return attribute->classes == 0 && attribute->outside == PE_OUTSIDE_OTHER && cell == declared_ordered_cells(attribute);
 }
 
 bool
 pe_attribute_is_null(const pe_attribute *attribute, int32_t cell)
 {
-	return attribute->nulls == PE_NULLS_CELL && cell == pe_attribute_cells(attribute) - 1;
+	return attribute->classes == 0 && attribute->nulls == PE_NULLS_CELL && cell == pe_attribute_declared_cells(attribute) - 1;
 }
 
 bool
 pe_attribute_is_ordered(const pe_attribute *attribute)
 {
-	for (int32_t i = 1; i < attribute->points; i++)
-		if (!before(attribute->key, &attribute->point[i - 1], &attribute->point[i]))
-			return false;
+	return attribute->classes > 0 || points_ascend(attribute);
+}
+
+bool
+pe_attribute_roll_up(pe_attribute *attribute, int32_t classes, int32_t *class_of)
+{
+	int32_t		cells = pe_attribute_declared_cells(attribute);
+	int32_t		seen = 0;
+	bool	   *has_cell;
+
+	if (classes < 1 || classes > cells)
+		return false;
+	has_cell = pe_alloc((size_t) classes, sizeof(*has_cell));
+	for (int32_t cell = 0; cell < cells && seen >= 0; cell++)
+	{
+		int32_t		class = class_of[cell];
+
+		if (class < 0 || class >= classes)
+			seen = -1;
+		else if (!has_cell[class])
+		{
+			has_cell[class] = true;
+			seen++;
+		}
+	}
+	pe_free(has_cell);
+	if (seen != classes)
+		return false;
+	attribute->classes = classes;
+	attribute->class_of = class_of;
 	return true;
+}
+
+/* The last step from a value to its cell: the class of the declared one. */
+static inline int32_t
+rolled_up(const pe_attribute *attribute, int32_t cell)
+{
+	if (__builtin_expect(attribute->classes == 0, 1) || cell == PE_DROPPED)
+		return cell;
+	return attribute->class_of[cell];
 }
 
 int32_t
@@ -236,17 +293,17 @@ pe_attribute_find_point(const pe_attribute *attribute, const pe_point *value)
 	return number < attribute->points && same_point(attribute->key, &attribute->point[number], value) ? number : -1;
 }
 
-int32_t
-pe_cell_of_null(const pe_attribute *attribute)
+static int32_t
+declared_cell_of_null(const pe_attribute *attribute)
 {
-	return attribute->nulls == PE_NULLS_CELL ? pe_attribute_cells(attribute) - 1 : PE_DROPPED;
+	return attribute->nulls == PE_NULLS_CELL ? pe_attribute_declared_cells(attribute) - 1 : PE_DROPPED;
 }
 
 /* The cell of a value below (high = false) or above all bins, or of no level. */
 static int32_t
 cell_outside(const pe_attribute *attribute, bool high)
 {
-	int32_t		ordered = pe_attribute_ordered_cells(attribute);
+	int32_t		ordered = declared_ordered_cells(attribute);
 
 	switch (attribute->outside)
 	{
@@ -301,13 +358,13 @@ find_bin(const pe_attribute *attribute, const pe_point *value, int32_t middle)
 	return low;
 }
 
-int32_t
-pe_cell_of_int(const pe_attribute *attribute, int64_t value)
+/* The cell of a value that is not in the bin at guess; of kinds of cells that have no bins, of any value. */
+static __attribute__((noinline)) int32_t
+cell_of_int_elsewhere(const pe_attribute *attribute, int64_t value, int32_t guess)
 {
 	const pe_point *edge = attribute->point;
 	int32_t		last = attribute->points - 1;
 	pe_point	point = {.i = value};
-	int32_t		guess;
 
 	if (attribute->kind == PE_LEVELS)
 		return cell_of_level(attribute, &point);
@@ -315,36 +372,61 @@ pe_cell_of_int(const pe_attribute *attribute, int64_t value)
 		return cell_outside(attribute, false);
 	if (value > edge[last].i || (attribute->open && value == edge[last].i))
 		return cell_outside(attribute, true);
-	guess = first_guess(attribute, (double) value - (double) edge[0].i);
-	if (value >= edge[guess].i && value < edge[guess + 1].i)
-		return guess;
 	return find_bin(attribute, &point, guess);
 }
 
-int32_t
-pe_cell_of_float(const pe_attribute *attribute, double value)
+/* A value that is where it was guessed to be is outside of nothing: most are, and are called for once for each row. */
+static inline int32_t
+declared_cell_of_int(const pe_attribute *attribute, int64_t value)
+{
+	const pe_point *edge = attribute->point;
+	int32_t		guess = 0;
+
+	if (attribute->kind != PE_LEVELS)
+	{
+		guess = first_guess(attribute, (double) value - (double) edge[0].i);
+		if (value >= edge[guess].i && value < edge[guess + 1].i)
+			return guess;
+	}
+	return cell_of_int_elsewhere(attribute, value, guess);
+}
+
+static __attribute__((noinline)) int32_t
+cell_of_float_elsewhere(const pe_attribute *attribute, double value, int32_t guess)
 {
 	const pe_point *edge = attribute->point;
 	int32_t		last = attribute->points - 1;
 	pe_point	point = {.f = value};
-	int32_t		guess;
 
 	if (isnan(value))
-		return pe_cell_of_null(attribute);
+		return declared_cell_of_null(attribute);
 	if (attribute->kind == PE_LEVELS)
 		return cell_of_level(attribute, &point);
 	if (value < edge[0].f)
 		return cell_outside(attribute, false);
 	if (value > edge[last].f || (attribute->open && value == edge[last].f))
 		return cell_outside(attribute, true);
-	guess = first_guess(attribute, value - edge[0].f);
-	if (value >= edge[guess].f && value < edge[guess + 1].f)
-		return guess;
 	return find_bin(attribute, &point, guess);
 }
 
-int32_t
-pe_cell_of_bytes(const pe_attribute *attribute, const char *data, size_t size)
+/* NaN is in no bin. */
+static inline int32_t
+declared_cell_of_float(const pe_attribute *attribute, double value)
+{
+	const pe_point *edge = attribute->point;
+	int32_t		guess = 0;
+
+	if (attribute->kind != PE_LEVELS)
+	{
+		guess = first_guess(attribute, value - edge[0].f);
+		if (value >= edge[guess].f && value < edge[guess + 1].f)
+			return guess;
+	}
+	return cell_of_float_elsewhere(attribute, value, guess);
+}
+
+static inline int32_t
+declared_cell_of_bytes(const pe_attribute *attribute, const char *data, size_t size)
 {
 	const pe_point *edge = attribute->point;
 	int32_t		last = attribute->points - 1;
@@ -361,6 +443,30 @@ pe_cell_of_bytes(const pe_attribute *attribute, const char *data, size_t size)
 	if (attribute->open ? !before(PE_KEY_BYTES, &point, &edge[last]) : before(PE_KEY_BYTES, &edge[last], &point))
 		return cell_outside(attribute, true);
 	return find_bin(attribute, &point, attribute->points / 2 - 1);
+}
+
+int32_t
+pe_cell_of_null(const pe_attribute *attribute)
+{
+	return rolled_up(attribute, declared_cell_of_null(attribute));
+}
+
+int32_t
+pe_cell_of_int(const pe_attribute *attribute, int64_t value)
+{
+	return rolled_up(attribute, declared_cell_of_int(attribute, value));
+}
+
+int32_t
+pe_cell_of_float(const pe_attribute *attribute, double value)
+{
+	return rolled_up(attribute, declared_cell_of_float(attribute, value));
+}
+
+int32_t
+pe_cell_of_bytes(const pe_attribute *attribute, const char *data, size_t size)
+{
+	return rolled_up(attribute, declared_cell_of_bytes(attribute, data, size));
 }
 
 pe_domain_status
@@ -392,10 +498,13 @@ pe_domain_coordinate(const pe_domain *domain, int32_t cell, int attribute)
  * The written form: magic, numbers of counted and of watched attributes (1 byte
  * each); per attribute four letters (key, kind, outside, nulls), the number of
  * points (4 bytes), then the points: 8 bytes each, or for bytes a length (4 bytes)
- * and the bytes.  Bins whose last one is open have a letter of their own.  It
- * never leaves the machine that wrote it, so integers are in host order.
+ * and the bytes.  Bins whose last one is open have a letter of their own.  Where an attribute is
+ * rolled up, the letter of its key is a capital, and behind the points come the number of classes and
+ * the class of each declared cell (4 bytes each).  It never leaves the machine that wrote it, so
+ * integers are in host order.
  */
 #define OPEN_BINS 'o'
+#define ROLLED_UP ('i' - 'I')
 
 size_t
 pe_domain_size(const pe_domain *domain)
@@ -411,6 +520,8 @@ pe_domain_size(const pe_domain *domain)
 			size += attribute->key == PE_KEY_BYTES
 				? sizeof(uint32_t) + attribute->point[i].b.size
 				: sizeof(int64_t);
+		if (attribute->classes > 0)
+			size += (1 + (size_t) pe_attribute_declared_cells(attribute)) * sizeof(int32_t);
 	}
 	return size;
 }
@@ -433,7 +544,7 @@ pe_domain_write(const pe_domain *domain, char *bytes)
 	{
 		const pe_attribute *attribute = &domain->attribute[a];
 
-		*to++ = (char) attribute->key;
+		*to++ = (char) (attribute->key - (attribute->classes > 0 ? ROLLED_UP : 0));
 		*to++ = attribute->open ? OPEN_BINS : (char) attribute->kind;
 		*to++ = (char) attribute->outside;
 		*to++ = (char) attribute->nulls;
@@ -449,6 +560,11 @@ pe_domain_write(const pe_domain *domain, char *bytes)
 			}
 			else
 				to = put(to, point, sizeof(int64_t));
+		}
+		if (attribute->classes > 0)
+		{
+			to = put(to, &attribute->classes, sizeof(attribute->classes));
+			to = put(to, attribute->class_of, (size_t) pe_attribute_declared_cells(attribute) * sizeof(int32_t));
 		}
 	}
 }
@@ -472,14 +588,36 @@ one_of(char letter, const char *letters)
 	return letter != '\0' && strchr(letters, letter) != NULL;
 }
 
+/* The map of an attribute that is prepared. */
+static pe_domain_status
+read_classes(pe_cursor *from, pe_attribute *attribute)
+{
+	size_t		cells = (size_t) pe_attribute_declared_cells(attribute);
+	int32_t		classes;
+	int32_t    *class_of;
+
+	if (!pe_take(from, &classes, sizeof(classes)) || cells > from->left / sizeof(*class_of))
+		return PE_DOMAIN_MALFORMED;
+	class_of = pe_alloc(cells, sizeof(*class_of));
+	pe_take(from, class_of, cells * sizeof(*class_of));
+	if (pe_attribute_roll_up(attribute, classes, class_of))
+		return PE_DOMAIN_OK;
+	pe_free(class_of);
+	return PE_DOMAIN_MALFORMED;
+}
+
 static pe_domain_status
 read_attribute(pe_cursor *from, pe_attribute *attribute)
 {
 	char		letter[4];
 	int32_t		points;
+	bool		rolled;
+	pe_domain_status status;
 
 	if (!pe_take(from, letter, sizeof(letter)) || !pe_take(from, &points, sizeof(points)))
 		return PE_DOMAIN_MALFORMED;
+	rolled = one_of(letter[0], "IFB");
+	letter[0] = (char) (letter[0] + (rolled ? ROLLED_UP : 0));
 	if (!one_of(letter[0], "ifb") || !one_of(letter[1], "leo") ||
 		!one_of(letter[2], "dco") || !one_of(letter[3], "dc"))
 		return PE_DOMAIN_MALFORMED;
@@ -497,7 +635,8 @@ read_attribute(pe_cursor *from, pe_attribute *attribute)
 	for (int32_t i = 0; i < points; i++)
 		if (!read_point(from, attribute->key, &attribute->point[i]))
 			return PE_DOMAIN_MALFORMED;
-	return pe_attribute_prepare(attribute);
+	status = pe_attribute_prepare(attribute);
+	return status == PE_DOMAIN_OK && rolled ? read_classes(from, attribute) : status;
 }
 
 pe_domain_status
@@ -532,6 +671,7 @@ pe_domain_free(pe_domain *domain)
 	{
 		pe_free(domain->attribute[a].lookup);
 		pe_free(domain->attribute[a].point);
+		pe_free(domain->attribute[a].class_of);
 	}
 	memset(domain, 0, sizeof(*domain));
 }

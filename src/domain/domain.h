@@ -11,6 +11,17 @@
  * of the attributes, last fastest.  A product with more than PE_MAX_CELLS cells is
  * a domain too, but its cells have no numbers: only coordinates, one of each attribute.
  *
+ * An attribute may be rolled up (domain/roll_up.h): a public map puts each of its declared cells
+ * into a class, and its cells are these classes, in their own order.  The map is the last step from
+ * a value to its cell, so nothing behind it knows the declared cells: tables, the products of cells that
+ * tell the rows of a unit apart and workloads are all over classes.
+ *
+ * Why that changes no sensitivity: the map is chosen before any row is read, by a request and not by
+ * data, and a row has one class as it has one declared cell, or is dropped as before.  So the classes
+ * are a domain as the declared cells are, and every bound that is proved for a domain holds: one row adds
+ * 1 to one cell, and the rows of a unit are cut by a choice among its own rows that follows from their cells
+ * alone (domain/units.h), whatever the cells are.
+ *
  * Behind the attributes that span the product a domain may have others, watched:
  * a predicate looks at their cells (domain/predicate.h), but they span none.  A row
  * that the declaration of any attribute drops, counted or watched, is dropped.
@@ -88,6 +99,8 @@ typedef struct pe_attribute
 	int32_t    *lookup;			/* levels: a hash table of point numbers, -1 empty */
 	uint32_t	lookup_mask;
 	double		scale;			/* bins: bins per unit, for the first guess */
+	int32_t		classes;		/* rolled up: how many; 0: the cells are the declared ones */
+	int32_t    *class_of;		/* the class of each declared cell */
 } pe_attribute;
 
 typedef struct pe_domain
@@ -118,17 +131,26 @@ typedef enum pe_domain_status
  */
 extern pe_domain_status pe_attribute_prepare(pe_attribute *attribute);
 
-/* Ordered cells: the levels, or the bins. */
+/*
+ * Rolls a prepared attribute up, which keeps class_of, a class for each declared cell.  False, and nothing is
+ * changed, unless each number is a class and each class has a cell.
+ */
+extern bool pe_attribute_roll_up(pe_attribute *attribute, int32_t classes, int32_t *class_of);
+
+/* The declared cells, of which a roll-up makes classes: the ordered ones, then 'other', then NULL. */
+extern int32_t pe_attribute_declared_cells(const pe_attribute *attribute);
+
+/* Ordered cells: the levels, or the bins; all classes of a roll-up. */
 extern int32_t pe_attribute_ordered_cells(const pe_attribute *attribute);
 
-/* All cells: the ordered ones, then 'other', then NULL. */
+/* All cells: the ordered ones, then 'other', then NULL, which a roll-up has in some class. */
 extern int32_t pe_attribute_cells(const pe_attribute *attribute);
 
-/* Whether cell is the one for 'other', or the one for NULL. */
+/* Whether cell is the one for 'other', or the one for NULL; no class is. */
 extern bool pe_attribute_is_other(const pe_attribute *attribute, int32_t cell);
 extern bool pe_attribute_is_null(const pe_attribute *attribute, int32_t cell);
 
-/* Whether the points ascend strictly: always for bins, maybe for levels. */
+/* Whether the points ascend strictly: always for bins, maybe for levels.  Classes have the order that they are given in. */
 extern bool pe_attribute_is_ordered(const pe_attribute *attribute);
 
 /*

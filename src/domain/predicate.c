@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "domain/roll_up.h"
+
 /*
  * What evaluation keeps at most: at each depth one left side of an OR and one of
  * an AND wait for their right sides.
@@ -419,6 +421,31 @@ parse_in(parser *p, const pe_declared *attribute, const char *name, bool negated
 }
 
 static bool
+parse_in_cells(parser *p, const pe_declared *attribute, const char *name, bool negated)
+{
+	size_t		start = p->t.at;
+	pe_predicate_leaf *leaf;
+
+	if (!pe_text_take(&p->t, '(', "an opening parenthesis") ||
+		(leaf = add_leaf(p, attribute, start)) == NULL)
+		return false;
+	do
+	{
+		int32_t		first;
+		int32_t		last;
+
+		pe_poll();
+		if (!pe_cells_take(&p->t, name, leaf->cells, &first, &last))
+			return false;
+		memset(leaf->truth + first, PE_TRUE, (size_t) (last - first) + 1);
+	} while (pe_text_next(&p->t) == ',' && ++p->t.at);
+	pe_text_write(&p->t, negated ? " NOT IN CELLS (" : " IN CELLS (");
+	pe_cells_write(&p->t, leaf->truth, leaf->cells);
+	pe_text_write(&p->t, ")");
+	return pe_text_take(&p->t, ')', "a comma or a closing parenthesis");
+}
+
+static bool
 parse_is_null(parser *p, const pe_declared *attribute, size_t position)
 {
 	bool		negated = pe_text_takes(&p->t, "not");
@@ -503,7 +530,7 @@ parse_test(parser *p)
 	}
 	else if (pe_text_takes(&p->t, "in"))
 	{
-		if (!parse_in(p, &attribute, name, negated))
+		if (!(pe_text_takes(&p->t, "cells") ? parse_in_cells : parse_in) (p, &attribute, name, negated))
 			return false;
 	}
 	else

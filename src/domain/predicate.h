@@ -10,6 +10,7 @@
  *		test       := op literal
  *					| [ NOT ] BETWEEN literal AND literal
  *					| [ NOT ] IN '(' literal { ',' literal } ')'
+ *					| [ NOT ] IN CELLS '(' cells ')'
  *					| IS [ NOT ] NULL
  *		op         := '=' | '<>' | '!=' | '<' | '<=' | '>' | '>='
  *		literal    := [ '+' | '-' ] number | 'string' | TRUE | FALSE
@@ -37,6 +38,12 @@
  *			 and nothing else.  'other' is UNKNOWN.
  *	 NULL    UNKNOWN for all of these.  IS NULL is TRUE there and FALSE elsewhere.
  * A value that was clamped counts as what it was clamped to.
+ *
+ * IN CELLS names cells by their numbers (domain/roll_up.h), 'other' and NULL among them: it is TRUE in these and FALSE
+ * elsewhere, never UNKNOWN.  So any set of cells that somebody has found by other means can be asked for.
+ *
+ * A predicate is about the declared cells of an attribute: where the attribute is rolled up for groups, it is
+ * watched besides.
  */
 #ifndef PE_DOMAIN_PREDICATE_H
 #define PE_DOMAIN_PREDICATE_H

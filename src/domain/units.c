@@ -26,7 +26,7 @@
 bool
 pe_cut_is_sound(const pe_cut *cut)
 {
-	return cut->limit >= 1 && cut->max_rows >= 1 && cut->range < cut->ranges && cut->unused == 0;
+	return cut->limit >= 1 && cut->max_rows >= 1 && cut->range < cut->ranges && cut->whole <= 1;
 }
 
 /* A range's share is half of what there is memory for: units differ, and so do ranges. */

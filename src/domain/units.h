@@ -64,7 +64,7 @@ typedef struct pe_cut
 	int32_t		max_rows;		/* k */
 	uint32_t	range;			/* of so many: units of this range of the hash are counted */
 	uint32_t	ranges;
-	uint32_t	unused;
+	uint32_t	whole;			/* 1: wherever a state comes from, it holds all rows of its units or none, so that it is cut before it travels */
 } pe_cut;
 
 /* So many rows of one unit in one cell, and how many of them count. */

@@ -53,34 +53,34 @@ coordinates_of_row(const cell_reader *reader, const pe_accumulator *acc, Functio
 	return (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, coordinate)) & !dropped;
 }
 
-/* On its own, so that a scan without a predicate does not pay for its frame. */
-static pg_noinline int32
-selected_cell(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, bool *counts)
+/* On its own, so that a scan without a predicate does not pay for its frame: a cell, and whether the row counts. */
+static pg_noinline uint64
+selected_cell(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo)
 {
 	const pe_domain *domain = &acc->domain;
 	int32		coordinate[PE_MAX_ATTRIBUTES];
+	uint64		counts = coordinates_of_row(reader, acc, fcinfo, coordinate);
 	int32		cell = 0;
 
-	*counts = coordinates_of_row(reader, acc, fcinfo, coordinate);
 	for (int a = 0; a < domain->attributes; a++)
 		cell += coordinate[a] * domain->stride[a];
-	return cell;
+	return counts << 32 | (uint32) cell;
 }
 
 /*
- * The cell of a row, and whether the row counts.  One that is dropped has a cell too, with
+ * The cell of a row, and above its 32 bits whether the row counts.  One that is dropped has a cell too, with
  * 0 for each attribute that drops it, so that what is done for it is what is done for
- * others.  Inline, because it is called once for each row.
+ * others.  Inline, and one number, because it is called once for each row.
  */
-static pg_attribute_always_inline int32
-cell_of_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, bool *counts)
+static pg_attribute_always_inline uint64
+cell_of_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo)
 {
 	const pe_domain *domain = &acc->domain;
 	int32		cell = 0;
 	bool		dropped = false;
 
 	if (acc->predicate.steps != 0)
-		return selected_cell(reader, acc, fcinfo, counts);
+		return selected_cell(reader, acc, fcinfo);
 	for (int a = 0; a < domain->attributes; a++)
 	{
 		int32		coordinate = coordinate_of(reader, domain, fcinfo, a);
@@ -88,17 +88,15 @@ cell_of_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallIn
 		dropped |= coordinate == PE_DROPPED;
 		cell += placed(coordinate) * domain->stride[a];
 	}
-	*counts = !dropped;
-	return cell;
+	return (uint64) !dropped << 32 | (uint32) cell;
 }
 
 static void
 read_cell(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 {
-	bool		counts;
-	int32		cell = cell_of_row((cell_reader *) reader, a, fcinfo, &counts);
+	uint64		cell = cell_of_row((cell_reader *) reader, a, fcinfo);
 
-	pe_accumulator_add_cell(a, cell, counts);
+	pe_accumulator_add_cell(a, (int32) cell, cell >> 32);
 }
 
 static void
@@ -127,11 +125,10 @@ static void
 read_cell_of_unit(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 {
 	uint64		unit[2];
-	bool		counts;
-	int32		cell = cell_of_row((cell_reader *) reader, a, fcinfo, &counts);
+	uint64		cell = cell_of_row((cell_reader *) reader, a, fcinfo);
+	bool		has_unit = find_unit(reader, a, fcinfo, unit);
 
-	counts &= find_unit(reader, a, fcinfo, unit);
-	pe_accumulator_add_unit(a, unit, cell, counts);
+	pe_accumulator_add_unit(a, unit, (int32) cell, (cell >> 32) & has_unit);
 }
 
 static void

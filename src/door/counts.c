@@ -35,15 +35,15 @@ attributes_of(const pe_question *question)
 }
 
 static char *
-scan_statement(const pe_question *question)
+scan_statement(const pe_question *question, const pe_scan *scan)
 {
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	pe_door_begin_statement(&sql, question->dataset);
+	pe_door_begin_statement(&sql, question->dataset, scan, question->dataset->unit != NULL);
 	for (int i = 0; i < attributes_of(question); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
-	appendStringInfo(&sql, ") FROM %s t", pe_door_table(question->dataset));
+	pe_door_end_statement(&sql, question->dataset, scan);
 	return sql.data;
 }
 
@@ -97,13 +97,13 @@ cells_of_units(const pe_question *question)
 
 /* How the accumulator cuts the rows of units, for the first range of them; NULL without a unit. */
 static bytea *
-cut_bytes(const pe_question *question)
+cut_bytes(const pe_question *question, const pe_scan *scan)
 {
 	const pe_dataset *dataset = question->dataset;
 
 	if (dataset->unit == NULL)
 		return NULL;
-	return pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), (size_t) pe_max_memory * 1024,
+	return pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), pe_door_state_memory(scan),
 					   pe_unit_entry_size(cells_of_units(question)));
 }
 
@@ -112,8 +112,8 @@ prepare(void *argument, pe_scan *scan)
 {
 	counting   *c = argument;
 
-	c->cut = cut_bytes(c->question);
-	scan->statement = scan_statement(c->question);
+	c->cut = cut_bytes(c->question, scan);
+	scan->statement = scan_statement(c->question, scan);
 	scan->parameters = c->cut == NULL ? 1 : 2;
 	scan->types[0] = scan->types[1] = BYTEAOID;
 	scan->values[0] = PointerGetDatum(selection_bytes(c->question));

@@ -34,6 +34,7 @@
 #include "worker/channel.h"
 #include "door/door.h"
 #include "ledger/relation.h"
+#include "ledger/shards.h"
 #include "ledger/lineage.h"
 #include "server/settings.h"
 #include "ledger/dataset.h"
@@ -43,8 +44,8 @@
  * ------------------------------------------------------------------
  */
 
-static void
-check_writes_nothing(const pe_dataset *dataset, Oid role)
+void
+pe_door_check_asker(const pe_dataset *dataset, Oid role)
 {
 	Oid			writable;
 
@@ -96,7 +97,23 @@ static const pe_setting pinned[] = {
 	{"enable_indexscan", "off"},
 	{"enable_indexonlyscan", "off"},
 	{"enable_bitmapscan", "off"},
-	{"enable_tidscan", "off"}
+	{"enable_tidscan", "off"},
+
+	/* Citus, where it is: what would show the statements that it sends, or count them */
+	{"citus.log_remote_commands", "off"},
+	{"citus.multi_task_query_log_level", "off"},
+	{"citus.log_multi_join_order", "off"},
+	{"citus.explain_all_tasks", "off"},
+	{"citus.stat_statements_track", "none"},
+	{"citus.stat_tenants_track", "none"},
+	{"citus.enable_stat_counters", "off"},
+	{"citus.propagate_set_commands", "none"},
+	{"citus.use_secondary_nodes", "never"}	/* a standby of a node would be behind */
+};
+
+/* Of a table in shards: the statement that a node gets has no parameters, so they are constants of the plan. */
+static const pe_setting pinned_of_shards[] = {
+	{"plan_cache_mode", "force_custom_plan"}
 };
 
 /*
@@ -135,7 +152,8 @@ plan_scan(void *argument)
 {
 	pe_scan    *scan = ((planning *) argument)->scan;
 	SPIPlanPtr	plan = SPI_prepare_cursor(scan->statement, scan->parameters, scan->types,
-										  (scan->serial ? 0 : CURSOR_OPT_PARALLEL_OK) | CURSOR_OPT_GENERIC_PLAN);
+										  (scan->serial ? 0 : CURSOR_OPT_PARALLEL_OK) |
+										  (scan->distributed ? CURSOR_OPT_CUSTOM_PLAN : CURSOR_OPT_GENERIC_PLAN));
 
 	if (plan == NULL)
 		elog(ERROR, "cannot prepare the scan: %s", SPI_result_code_string(SPI_result));
@@ -204,6 +222,8 @@ check_plan(const pe_visit *visit, const pe_scan *scan)
 
 	if (visit->charge != NULL && !pe_plan_follows(visit->plan, &rules))
 		elog(ERROR, "the plan was made for other rules than those of dataset \"%s\"", visit->dataset->name);
+	if (visit->presence != NULL && !pe_plan_follows_presence(visit->plan, visit->presence))
+		elog(ERROR, "the plan was made for other units in time than those of dataset \"%s\"", visit->dataset->name);
 }
 
 /* Charges, for the tables that are read. */
@@ -225,12 +245,28 @@ pe_door_table(const pe_dataset *dataset)
 }
 
 void
-pe_door_begin_statement(StringInfo sql, const pe_dataset *dataset)
+pe_door_begin_statement(StringInfo sql, const pe_dataset *dataset, const pe_scan *scan, bool has_cut)
 {
+	appendStringInfo(sql, "SELECT dp_internal.%s($1, %s, %s", scan->distributed ? "read_records" : "read_rows",
+					 has_cut ? "$2" : "NULL", scan->distributed ? "ROW(" : "");
 	if (dataset->unit == NULL)
-		appendStringInfoString(sql, "SELECT dp_internal.read_rows($1, NULL, 0");
+		appendStringInfoChar(sql, '0');
 	else
-		appendStringInfo(sql, "SELECT dp_internal.read_rows($1, $2, t.%s", quote_identifier(dataset->unit));
+		appendStringInfo(sql, "t.%s", quote_identifier(dataset->unit));
+}
+
+void
+pe_door_end_statement(StringInfo sql, const pe_dataset *dataset, const pe_scan *scan)
+{
+	appendStringInfo(sql, "%s FROM %s t", scan->distributed ? "))" : ")", pe_door_table(dataset));
+}
+
+size_t
+pe_door_state_memory(const pe_scan *scan)
+{
+	size_t		memory = (size_t) pe_max_memory * 1024;
+
+	return scan->distributed ? Min(memory, MaxAllocSize / 2 - 1024) : memory;
 }
 
 bytea *
@@ -263,19 +299,25 @@ least_width(Relation member, char **stored, int count)
 	return width;
 }
 
+/* The rows that fit a block, if they are so wide. */
+static uint64
+rows_of_block(Size width)
+{
+	return (BLCKSZ - SizeOfPageHeaderData) / (sizeof(ItemIdData) + MAXALIGN(SizeofHeapTupleHeader + width));
+}
+
 uint64
 pe_door_rows_at_most(Oid relation, char **stored, int count)
 {
-	uint64		rows = 0;
+	uint64		rows = pe_shards_hold(relation) ? pe_shards_blocks(relation) * rows_of_block(0) : 0;
 	ListCell   *cell;
 
 	foreach(cell, find_all_inheritors(relation, NoLock, NULL))
 	{
 		Relation	member = relation_open(lfirst_oid(cell), NoLock);
-		Size		row = sizeof(ItemIdData) + MAXALIGN(SizeofHeapTupleHeader + least_width(member, stored, count));
 
 		if (member->rd_rel->relkind == RELKIND_RELATION)
-			rows += (uint64) RelationGetNumberOfBlocks(member) * ((BLCKSZ - SizeOfPageHeaderData) / row);
+			rows += (uint64) RelationGetNumberOfBlocks(member) * rows_of_block(least_width(member, stored, count));
 		else if (member->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 			rows += (uint64) Max(member->rd_rel->reltuples, 0);
 		relation_close(member, NoLock);
@@ -289,6 +331,12 @@ pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory, size_t entry)
 	pe_cut		cut = {.max_rows = dataset->max_rows};
 	bytea	   *bytes = palloc(VARHDRSZ + sizeof(cut));
 
+	if (dataset->unit != NULL && pe_shards_are_by(dataset->relation, dataset->unit))
+	{
+		/* each state is of a shard: of several times what it has on average, for shards differ */
+		cut.whole = 1;
+		rows = rows / pe_shards_count(dataset->relation) * 4;
+	}
 	pe_cut_divide(&cut, rows, memory, entry);
 	pe_unit_key_load(dataset, cut.key);
 	SET_VARSIZE(bytes, VARHDRSZ + sizeof(cut));
@@ -540,11 +588,16 @@ charge_and_read(void *argument)
 	pe_relation_check(relation);
 	pe_columns_check(visit->dataset, visit->columns, visit->count);
 
+	scan.distributed = pe_shards_hold(relation);
+	if (scan.distributed)
+		(void) pe_shards_blocks(relation);	/* while an error is free: each node is there, and has nothing that this transaction wrote */
 	visit->prepare(visit->argument, &scan);
 	check_plan(visit, &scan);
 	SPI_connect();
 	(void) NewGUCNestLevel();	/* undone with the subtransaction, like the user */
 	pe_pin_settings(pinned, lengthof(pinned));
+	if (scan.distributed)
+		pe_pin_settings(pinned_of_shards, lengthof(pinned_of_shards));
 	SetUserIdAndSecContext(pe_relation_owner(relation), SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 	pe_run_hidden(PE_HIDE_EXECUTION, plan_scan, &(planning) {visit, &scan});
 
@@ -604,7 +657,7 @@ visit_rows(const pe_visit *visit, pe_charge_reply *reply, volatile bool *charged
 		pe_channel_reserve(visit->plan, &replay, reply);
 		return true;
 	}
-	check_writes_nothing(visit->dataset, GetUserId());
+	pe_door_check_asker(visit->dataset, GetUserId());
 	error = pe_run_undone(charge_and_read, &d);
 	if (error == NULL)
 		return true;

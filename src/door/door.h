@@ -83,6 +83,7 @@ typedef struct pe_scan
 	Oid			types[2];
 	Datum		values[2];
 	bool		serial;			/* without parallel workers */
+	bool		distributed;	/* set by the door before prepare: the rows are in shards */
 	SPIPlanPtr	plan;			/* set by the door */
 } pe_scan;
 
@@ -94,6 +95,7 @@ typedef struct pe_visit
 	int			count;
 	const pe_plan *plan;		/* whose cost is charged */
 	const pe_charge_request *charge;	/* NULL: the owner reads, without privacy, and errors are his to see */
+	const pe_presence *presence;	/* of a period of a series: what its plan must have been made for; NULL: no series */
 
 	/* Under the lock, before anything is charged: makes the statement and its parameters. */
 	void		(*prepare) (void *argument, pe_scan *scan);
@@ -105,6 +107,9 @@ typedef struct pe_visit
 	void		(*wipe) (void *argument);
 	void	   *argument;
 } pe_visit;
+
+/* 42501 if the role may change rows of the dataset, which its owner may: it would learn from the change of the answers. */
+extern void pe_door_check_asker(const pe_dataset *dataset, Oid role);
 
 /*
  * Charges, and if the charge was made (reply->outcome) reads the rows and finishes.
@@ -133,10 +138,18 @@ extern pe_plan_rules pe_door_rules_of(const pe_dataset *dataset, pe_reading read
 extern char *pe_door_table(const pe_dataset *dataset);
 
 /*
- * The accumulator's call up to its values: parameter 1 is the specification, and parameter 2
- * the cut of a dataset with a unit.
+ * The accumulator's call up to its values, of which each begins with ", ": parameter 1 is the specification, and
+ * parameter 2 the cut, if there is one.  Then what follows the values: the table.  Where the rows are in shards
+ * the values are one record (door/record_call.h).
  */
-extern void pe_door_begin_statement(StringInfo sql, const pe_dataset *dataset);
+extern void pe_door_begin_statement(StringInfo sql, const pe_dataset *dataset, const pe_scan *scan, bool has_cut);
+extern void pe_door_end_statement(StringInfo sql, const pe_dataset *dataset, const pe_scan *scan);
+
+/*
+ * The most bytes that a state of the scan may have: what there is memory for, and what a state can be on its
+ * way.  Between nodes a state travels as text, two digits a byte, and a text ends at 1 GB.
+ */
+extern size_t pe_door_state_memory(const pe_scan *scan);
 
 /* A specification for the accumulator, with so many bytes to be written behind its head. */
 extern bytea *pe_door_specification(pe_reading reading, size_t size);
@@ -144,12 +157,15 @@ extern bytea *pe_door_specification(pe_reading reading, size_t size);
 /*
  * The most rows that a table can have, by its size: as many as fit its blocks if
  * they had nothing but the columns `stored`, which no row that counts leaves null.
- * A foreign table counts with what ANALYZE left of it.  Where there are more
+ * A foreign table counts with what ANALYZE left of it, and shards with what their nodes say.  Where there are more
  * (another access method), more memory is taken.
  */
 extern uint64 pe_door_rows_at_most(Oid relation, char **stored, int count);
 
-/* How an accumulator cuts the rows of units (domain/units.h), with entries of this size: a pe_cut of the first range, with its key. */
+/*
+ * How an accumulator cuts the rows of units (domain/units.h), with entries of this size: a pe_cut of the first range, with its key.
+ * Where all rows of a unit are in one shard it says so, and each shard cuts its own.
+ */
 extern bytea *pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory, size_t entry);
 
 /*

@@ -139,15 +139,16 @@ cut_bytes(const pe_fit_question *question, uint64 rows, bool in_memory)
 }
 
 static char *
-scan_statement(const pe_fit_question *question)
+scan_statement(const pe_fit_question *question, const pe_scan *scan)
 {
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	pe_door_begin_statement(&sql, question->dataset);
+	pe_door_begin_statement(&sql, question->dataset, scan, question->dataset->unit != NULL);
 	for (int i = 0; i < question->count; i++)
 		appendStringInfo(&sql, "%st.%s", i == PE_ROW_ARGUMENTS ? ", ROW(" : ", ", quote_identifier(question->columns[i].name));
-	appendStringInfo(&sql, "%s) FROM %s t", question->count > PE_ROW_ARGUMENTS ? ")" : "", pe_door_table(question->dataset));
+	appendStringInfoString(&sql, question->count > PE_ROW_ARGUMENTS ? ")" : "");
+	pe_door_end_statement(&sql, question->dataset, scan);
 	return sql.data;
 }
 
@@ -166,6 +167,18 @@ spec_datum(const pe_fit_question *question, const pe_pass *pass)
 	return PointerGetDatum(bytes);
 }
 
+/* Rows in shards are on nodes that have no snapshot in common, so that two passes may read other rows. */
+static void
+check_one_table(const pe_fit_question *question, const pe_scan *scan, bool in_memory)
+{
+	if (scan->distributed && !in_memory && pe_fit_needs_one_table(question->problem->method))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this method needs all rows of a distributed table in memory at once"),
+				 errdetail("Its theorem is about one table, and passes that are scans may find other rows on the nodes."),
+				 errhint("Choose another method, such as newton; or a superuser can raise pg_epsilon.max_memory.")));
+}
+
 static void
 prepare(void *argument, pe_scan *scan)
 {
@@ -176,8 +189,9 @@ prepare(void *argument, pe_scan *scan)
 	uint64		rows = pe_door_rows_at_most(question->dataset->relation, names, stored);
 
 	f->in_memory = fits_memory(question, rows);
+	check_one_table(question, scan, f->in_memory);
 	f->cut = cut_bytes(question, rows, f->in_memory);
-	scan->statement = scan_statement(question);
+	scan->statement = scan_statement(question, scan);
 	scan->parameters = f->cut == NULL ? 1 : 2;
 	scan->types[0] = scan->types[1] = BYTEAOID;
 	scan->values[0] = spec_datum(question, NULL);

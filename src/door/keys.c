@@ -96,18 +96,14 @@ divide(finding *f)
  */
 
 static char *
-scan_statement(const pe_key_question *question)
+scan_statement(const pe_key_question *question, const pe_scan *scan)
 {
-	const char *unit = question->dataset->unit;
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfoString(&sql, "SELECT dp_internal.read_rows($1, $2, ");
-	if (unit != NULL)
-		appendStringInfo(&sql, "t.%s", quote_identifier(unit));
-	else
-		appendStringInfoChar(&sql, '0');
-	appendStringInfo(&sql, ", t.%s) FROM %s t", quote_identifier(question->column->name), pe_door_table(question->dataset));
+	pe_door_begin_statement(&sql, question->dataset, scan, true);
+	appendStringInfo(&sql, ", t.%s", quote_identifier(question->column->name));
+	pe_door_end_statement(&sql, question->dataset, scan);
 	return sql.data;
 }
 
@@ -139,7 +135,7 @@ prepare(void *argument, pe_scan *scan)
 	finding    *f = argument;
 
 	divide(f);
-	scan->statement = scan_statement(f->question);
+	scan->statement = scan_statement(f->question, scan);
 	scan->parameters = 2;
 	scan->types[0] = scan->types[1] = BYTEAOID;
 	scan->values[0] = range_datum(f);

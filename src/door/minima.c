@@ -132,16 +132,16 @@ rows_at_most(const pe_minimum_question *question)
 }
 
 static char *
-scan_statement(const pe_minimum_question *question)
+scan_statement(const pe_minimum_question *question, const pe_scan *scan)
 {
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	pe_door_begin_statement(&sql, question->dataset);
+	pe_door_begin_statement(&sql, question->dataset, scan, false);
 	appendStringInfo(&sql, ", t.%s", quote_identifier(question->dataset->private_column));
 	for (int i = 0; i < question->count; i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
-	appendStringInfo(&sql, ") FROM %s t", pe_door_table(question->dataset));
+	pe_door_end_statement(&sql, question->dataset, scan);
 	return sql.data;
 }
 
@@ -179,7 +179,7 @@ prepare(void *argument, pe_scan *scan)
 
 	pe_minimum_check_memory(question->problem, rows_at_most(question));
 	m->spec = spec_of(question, most_rows(question->problem));
-	scan->statement = scan_statement(question);
+	scan->statement = scan_statement(question, scan);
 	scan->parameters = 1;
 	scan->types[0] = BYTEAOID;
 	scan->values[0] = spec_datum(&m->spec);

@@ -1,6 +1,7 @@
 /*
  * read_rows.c
- *	  dp_internal.read_rows: the one aggregate through which the door reads rows.
+ *	  dp_internal.read_rows: the one aggregate through which the door reads rows; and
+ *	  dp_internal.read_records, the same of a record of values, for tables spread over nodes.
  *
  * It returns what an accumulator (accumulator/accumulator.h) collects, exact, to whoever
  * may read the rows anyway.  Its state is of type bytea, so that partial aggregation
@@ -20,9 +21,11 @@
 #include "utils/memutils.h"
 
 #include "door/reader.h"
+#include "door/record_call.h"
 #include "server/shim.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_read_rows_add);
+PG_FUNCTION_INFO_V1(pe_sql_read_records_add);
 PG_FUNCTION_INFO_V1(pe_sql_read_rows_combine);
 PG_FUNCTION_INFO_V1(pe_sql_read_rows_final);
 
@@ -32,6 +35,7 @@ typedef struct state
 	pe_accumulator rows;
 	pe_reader  *reader;			/* for the arguments of site */
 	const FmgrInfo *site;		/* NULL: no row was read here, or the result was taken */
+	pe_record_call *call;		/* of records, whose function is site then; else NULL */
 	bool		taken;			/* and wiped */
 	Size		result_size;	/* finished: it is a result of so many bytes; 0: a state */
 } state;
@@ -108,6 +112,8 @@ flat_size(ExpandedObjectHeader *object)
 
 	check_not_taken(s);
 	size = s->result_size > 0 ? s->result_size : pe_accumulator_size(&s->rows);
+	if (s->rows.is_cut)
+		s->site = NULL;			/* a row that came now would be looked at first, and refused */
 	MemoryContextSwitchTo(old);
 	return checked_size(size);
 }
@@ -136,7 +142,7 @@ new_state(MemoryContext parent)
 	state	   *s = MemoryContextAllocZero(context, sizeof(*s));
 
 	EOH_init_header(&s->header, &methods, context);
-	(void) pe_guard_set(context, wipe, s);
+	pe_guard_set(context, wipe, s);
 	return s;
 }
 
@@ -268,17 +274,48 @@ first_state(FunctionCallInfo fcinfo, MemoryContext parent)
 	return s;
 }
 
-/* The state that the row of this call is added to, ready for its arguments. */
+/* The state that the row of this call is added to. */
 static state *
-ready_state(FunctionCallInfo fcinfo)
+growing_state(FunctionCallInfo fcinfo)
 {
 	MemoryContext parent = pe_reader_context(fcinfo, PE_READ_ROWS);
 	state	   *s = PG_ARGISNULL(0) ? first_state(fcinfo, parent) : own_state(fcinfo, parent);
-	MemoryContext old = MemoryContextSwitchTo(s->header.eoh_context);
 
 	check_grows(s);
+	if (s->rows.is_cut)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("no row can be added to a state of " PE_READ_ROWS " whose units were cut")));
+	return s;
+}
+
+/* The same, ready for the arguments of the call.  On its own: rows do not pay for its frame. */
+static pg_noinline state *
+ready_state(FunctionCallInfo fcinfo)
+{
+	state	   *s = growing_state(fcinfo);
+	MemoryContext old = MemoryContextSwitchTo(s->header.eoh_context);
+
 	s->reader = pe_reader_make(&s->rows, fcinfo);
 	s->site = fcinfo->flinfo;
+	s->call = NULL;
+	MemoryContextSwitchTo(old);
+	return s;
+}
+
+/* The same, ready for records like that of the call. */
+static pg_noinline state *
+ready_for_records(FunctionCallInfo fcinfo)
+{
+	state	   *s = growing_state(fcinfo);
+	MemoryContext old = MemoryContextSwitchTo(s->header.eoh_context);
+	FunctionCallInfo call;
+
+	s->site = NULL;
+	s->call = pe_record_call_make(fcinfo);
+	call = pe_record_call_fill(s->call, fcinfo);
+	s->reader = pe_reader_make(&s->rows, call);
+	s->site = call->flinfo;
 	MemoryContextSwitchTo(old);
 	return s;
 }
@@ -291,6 +328,26 @@ pe_sql_read_rows_add(PG_FUNCTION_ARGS)
 	if (unlikely(s == NULL || s->site != fcinfo->flinfo))
 		s = ready_state(fcinfo);
 	s->reader->read(s->reader, &s->rows, fcinfo);
+	return datum_of(s);
+}
+
+/*
+ * The same of a record.  Whose call it is the record's descriptor says: the engine that
+ * hands it on makes its call anew for each row.
+ */
+Datum
+pe_sql_read_records_add(PG_FUNCTION_ARGS)
+{
+	state	   *s = PG_ARGISNULL(0) ? NULL : state_at(PG_GETARG_DATUM(0));
+	bool		ready = s != NULL && s->call != NULL && s->site != NULL;
+	FunctionCallInfo call = ready ? pe_record_call_fill(s->call, fcinfo) : NULL;
+
+	if (unlikely(call == NULL))
+	{
+		s = ready_for_records(fcinfo);
+		call = pe_record_call_fill(s->call, fcinfo);
+	}
+	s->reader->read(s->reader, &s->rows, call);
 	return datum_of(s);
 }
 

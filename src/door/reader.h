@@ -7,6 +7,9 @@
  * statement has it; what follows from it is wiped with the state.  Without a key the unit
  * is not looked at.
  *
+ * dp_internal.read_records has the unit and the values as one record (record_call.h), of which
+ * a call with these arguments is made.
+ *
  * A reader is made for one call site at its first row, and checks that the types of
  * the values are those that the specification declares.  Every value of every row is
  * looked at, whatever becomes of the row: the server counts the blocks of values that
@@ -20,6 +23,7 @@
 #include "accumulator/accumulator.h"
 
 #define PE_READ_ROWS "dp_internal.read_rows"
+#define PE_READ_RECORDS "dp_internal.read_records"
 
 #define PE_ARG_SPEC 1
 #define PE_ARG_KEY 2

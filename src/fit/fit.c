@@ -370,7 +370,7 @@ agd_passes(const pe_fit_problem *problem)
 static const pe_fit_operations methods[PE_FIT_METHODS] = {
 	[PE_FIT_NEWTON] = {"newton", .matrix = true, .tells = TELLS_LOGISTIC | TELLS_LINEAR, .passes_each = 1, .passes = 1,
 		.defaults = newton_defaults, .least_share = newton_share, .run = pe_fit_newton},
-	[PE_FIT_OBJPERT] = {"objpert", .approximate = true, .premise = true, .matrix = true,
+	[PE_FIT_OBJPERT] = {"objpert", .approximate = true, .premise = true, .one_table = true, .matrix = true,
 		.passes_each = SEARCH_STEP, .passes = PE_MINIMISE_PASSES(0),
 		.defaults = objpert_defaults, .refusal = objpert_refusal, .plan = pe_plan_objpert, .run = pe_fit_objpert},
 	[PE_FIT_ONE_PASS] = {"one_pass", .matrix = true, .tells = TELLS_LOGISTIC | TELLS_LINEAR | TELLS_SVM, .passes = 1,
@@ -385,7 +385,7 @@ static const pe_fit_operations methods[PE_FIT_METHODS] = {
 	[PE_FIT_MASG_OPT] = {"masg_opt", DESCENT, .momentum = true, .multistage = true, .optimised = true},
 	[PE_FIT_SGD] = {"sgd", SAMPLED_STEPS, .defaults = pe_sgd_defaults, .run = pe_fit_sgd},
 	[PE_FIT_SGD_ADV] = {"sgd_adv", SAMPLED_STEPS, .defaults = pe_sgd_adv_defaults, .run = pe_fit_sgd_adv},
-	[PE_FIT_OUTPERT] = {"outpert", FIRST_ORDER, .passes = 1,
+	[PE_FIT_OUTPERT] = {"outpert", FIRST_ORDER, .one_table = true, .passes = 1,
 		.defaults = outpert_defaults, .refusal = outpert_refusal, .run = pe_fit_outpert},
 	[PE_FIT_PRIVGENE] = {"privgene", .passes_each = 1,
 		.defaults = privgene_defaults, .refusal = privgene_refusal, .least_share = privgene_share, .run = pe_fit_privgene},
@@ -442,6 +442,12 @@ bool
 pe_fit_is_proved(pe_fit_method method)
 {
 	return !methods[method].premise;
+}
+
+bool
+pe_fit_needs_one_table(pe_fit_method method)
+{
+	return methods[method].one_table;
 }
 
 const char *

@@ -125,6 +125,12 @@ extern bool pe_fit_is_private(pe_fit_method method);
 extern bool pe_fit_is_proved(pe_fit_method method);
 
 /*
+ * Whether its theorem is about one table that all passes read: the minimiser of one objective (objpert), or steps that are not
+ * expansive for the number of rows that was counted (outpert).  Of others each pass is measured by itself, whatever the rows are then.
+ */
+extern bool pe_fit_needs_one_table(pe_fit_method method);
+
+/*
  * Whether a run can tell the covariance that noise gives the weights, which the problem then asks for
  * (fit/spread.c: what it is made of has been released, so it may leave with the weights).  That is so of one_pass, and of
  * newton but for an SVM: a smoothed hinge is curved where few rows are, and nothing that is released says how many.

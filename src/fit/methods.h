@@ -16,6 +16,7 @@ typedef struct pe_fit_operations
 	bool		approximate;	/* its theorem is about (epsilon, delta) */
 	bool		plain;			/* it reads rows without noise: owners only */
 	bool		premise;		/* its theorem has a premise: owners only */
+	bool		one_table;		/* its theorem is about one table that all its passes read */
 	bool		matrix;			/* it holds matrices of columns x columns */
 	unsigned	tells;			/* bits of models, by their numbers: it tells the covariance of the weights (spread.c) */
 	bool		counts;			/* it measures the number of rows where option `rows` does not give it */

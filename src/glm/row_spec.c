@@ -265,6 +265,7 @@ free_attribute(pe_attribute *attribute)
 {
 	pe_free(attribute->lookup);
 	pe_free(attribute->point);
+	pe_free(attribute->class_of);
 }
 
 void

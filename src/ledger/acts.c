@@ -97,6 +97,7 @@ insert_line(const pe_act_line *line)
 static pe_statement dataset_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('dataset', dataset, "
 	"'relation', relation_schema || '.' || relation_name, 'owner', owner, 'registered', NOT dropped, 'unit', unit, 'max_rows', max_rows, "
 	"'neighbours', neighbours, 'private_column', private_column, 'max_change', max_change, 'change', change, "
+	"'time', time_attribute, 'append_only', nullif(append_only, false), "
 	"'accounting', accounting, 'epsilon', epsilon, 'delta', delta, 'delta_share', delta_share, 'version', version)) "
 "FROM dp_ledger.dataset WHERE id = $1 AND $2 IS NULL", 2, {INT8OID, TEXTOID}};
 

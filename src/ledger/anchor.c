@@ -281,8 +281,9 @@ write_anchors(const anchor *anchors, int count)
 				 errhint("The server's log says why.")));
 }
 
+/* forward: a ledger that the file knows further on stays so. */
 static void
-advance(const pe_anchor_link *link, int count)
+advance(const pe_anchor_link *link, int count, bool forward)
 {
 	int			lock = take_lock();
 	int			known;
@@ -294,6 +295,8 @@ advance(const pe_anchor_link *link, int count)
 
 		if (a == NULL)
 			a = &anchors[known++];
+		else if (forward && a->link.charges >= link[i].charges)
+			continue;
 		a->system = GetSystemIdentifier();
 		a->database = MyDatabaseId;
 		a->link = link[i];
@@ -313,8 +316,23 @@ pe_anchor_advance(const pe_anchor_link *link, int count)
 	/* a transaction closes files and frees memory, whatever happens */
 	if (own)
 		StartTransactionCommand();
-	advance(link, count);
+	advance(link, count, false);
 	if (own)
 		CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
+}
+
+void
+pe_anchor_reach(const pe_anchor_link *link)
+{
+	int			count;
+	anchor	   *anchors;
+	const anchor *known;
+
+	if (pe_anchor_file[0] == '\0' || RecoveryInProgress())
+		return;
+	anchors = read_anchors(&count, 0);
+	known = find_anchor(anchors, count, link->relation);
+	if (known == NULL || known->link.charges < link->charges)
+		advance(link, 1, true);
 }

@@ -41,4 +41,10 @@ extern const char *pe_anchor_fault(int64 dataset_id, Oid relation, int64 charges
  */
 extern void pe_anchor_advance(const pe_anchor_link *link, int count);
 
+/*
+ * The same for one that may have been recorded: nothing is written where the file knows of as many charges, or more.  The caller has seen
+ * that it knows no other ones (pe_anchor_fault).
+ */
+extern void pe_anchor_reach(const pe_anchor_link *link);
+
 #endif

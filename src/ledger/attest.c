@@ -17,6 +17,7 @@
 #include "utils/lsyscache.h"
 
 #include "server/access.h"
+#include "ledger/series.h"
 #include "ledger/anchor.h"
 #include "ledger/attest.h"
 #include "ledger/budget.h"
@@ -263,6 +264,7 @@ write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *
 	pe_access_begin(&access);
 	if (broken)
 		raise_spent(values);
+	pe_series_end_all(dataset->id, "attested");
 	lines = broken ? read_missing(values) : Min(read_missing(values), 1);
 	line = palloc0(lines * sizeof(*line));
 	for (uint64 i = 0; i < lines; i++)

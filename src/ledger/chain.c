@@ -17,6 +17,7 @@
 #include "server/access.h"
 #include "ledger/acts.h"
 #include "ledger/chain.h"
+#include "ledger/series.h"
 #include "server/row.h"
 
 /* ------------------------------------------------------------------
@@ -93,6 +94,8 @@ canonical_text(const pe_charge_line *line)
 		append_number(&text, "release", line->release_id);
 	if (line->strategy_id != 0)
 		append_number(&text, "strategy", line->strategy_id);
+	if (line->series_id != 0)
+		append_number(&text, "series", line->series_id);
 	if (line->relations != NULL)
 		appendStringInfo(&text, ", \"relations\": %s", line->relations);
 	appendStringInfo(&text, ", \"request\": %s}", line->request);
@@ -134,6 +137,8 @@ pe_chain_append(pe_charge_line *line, const void *head, size_t head_size)
 		pe_row_set(row, "release_id", Int64GetDatum(line->release_id));
 	if (line->strategy_id != 0)
 		pe_row_set(row, "strategy_id", Int64GetDatum(line->strategy_id));
+	if (line->series_id != 0)
+		pe_row_set(row, "series_id", Int64GetDatum(line->series_id));
 	pe_row_set(row, "hash", PointerGetDatum(hash));
 	pe_row_insert(row);
 	return hash;
@@ -210,7 +215,7 @@ pe_chain_ends(int64 dataset_id, int64 charges, const char *head)
 #define LINES \
 	"SELECT c.id, c.dataset_id, c.seq, c.dataset, c.at, c.role_name, c.budget_id, c.budget_role, c.function, c.rho, c.delta, " \
 	"c.epsilon, c.cap_rho, c.cap_delta, c.cap_epsilon, c.request, c.release_id, c.strategy_id, c.hash, " \
-	"b.id IS NOT NULL OR c.budget_id = 0, c.relations FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
+	"b.id IS NOT NULL OR c.budget_id = 0, c.relations, c.series_id FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
 	"AND b.dataset_id = c.dataset_id WHERE c.dataset_id = $1 ORDER BY c.seq"
 
 static void
@@ -235,6 +240,7 @@ line_of_row(uint64 row, pe_charge_line *line)
 	line->release_id = pe_access_int64(row, 17);
 	line->strategy_id = pe_access_int64(row, 18);
 	line->relations = text_of(row, 21);
+	line->series_id = pe_access_int64(row, 22);
 }
 
 /* What is wrong with a line; NULL: nothing. */
@@ -449,6 +455,36 @@ check_sums(pe_chain_check *check, Datum *values)
 			: psprintf("what is spent of the budget of role \"%s\" is not the sum of its charges", text_of(0, 1));
 }
 
+/*
+ * Every series is what was paid for, and what is stored of its periods is what the lines say, one for each.  One that is older than
+ * a broken chain which was attested is no longer looked at: it has ended.
+ */
+static void
+check_series(pe_chain_check *check, Datum *values)
+{
+	static pe_statement differing = {NULL, "WITH alive AS (SELECT s.*, c.seq, c.rho AS paid FROM dp_ledger.series s LEFT JOIN dp_ledger.charge c "
+		"ON c.id = s.charge_id AND c.dataset_id = $1 AND c.series_id = s.id WHERE s.dataset_id = $1 AND NOT EXISTS (SELECT FROM dp_ledger.charge a "
+		"WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST_BROKEN "' AND (c.seq IS NULL OR a.seq > c.seq))), "
+		"report AS (SELECT c.id, c.series_id, (c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'period')::int4 AS period, "
+		"c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'sha256' AS sha256 FROM dp_ledger.charge c JOIN alive s ON s.id = c.series_id "
+		"WHERE c.dataset_id = $1 AND c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'kind' = 'report') "
+		"SELECT series, 'series \"%s\" is not what was paid for' AS what FROM alive WHERE paid IS DISTINCT FROM rho "
+		"UNION ALL SELECT s.series, 'series \"%s\" was prolonged otherwise than it was paid for' FROM alive s, LATERAL (SELECT coalesce(sum(p.rho), 0) AS rho, "
+		"coalesce(max((p.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'periods')::int4), s.first_periods) AS periods FROM dp_ledger.charge p "
+		"WHERE p.dataset_id = $1 AND p.series_id = s.id AND p.function = '" PE_PROLONG "') p WHERE p.rho <> s.prolonged_rho OR p.periods <> s.periods "
+		"UNION ALL SELECT series, 'series \"%s\" goes on after the ledger was attested' FROM alive WHERE ended IS NULL AND EXISTS "
+		"(SELECT FROM dp_ledger.charge a WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST "' AND a.seq > alive.seq) "
+		"UNION ALL SELECT s.series, 'a measurement of series \"%s\" is not what was stored' FROM alive s JOIN dp_ledger.series_period p ON p.series_id = s.id "
+		"WHERE p.payload IS NOT NULL AND NOT EXISTS (SELECT FROM report r WHERE r.id = p.charge_id AND r.series_id = s.id AND r.period = p.period "
+		"AND r.sha256 = pg_catalog.encode(pg_catalog.sha256(p.payload), 'hex')) "
+		"UNION ALL SELECT s.series, 'a measurement of series \"%s\" is missing' FROM alive s JOIN report r ON r.series_id = s.id "
+		"WHERE NOT EXISTS (SELECT FROM dp_ledger.series_period p WHERE p.series_id = s.id AND p.charge_id = r.id) "
+	"ORDER BY 1, 2 LIMIT 1", 1, {INT8OID}};
+
+	if (pe_access_read_again(&differing, values) > 0 && check->finding == NULL)
+		check->finding = psprintf(text_of(0, 2), text_of(0, 1));
+}
+
 void
 pe_chain_check_all(int64 dataset_id, pe_chain_check *check)
 {
@@ -462,6 +498,7 @@ pe_chain_check_all(int64 dataset_id, pe_chain_check *check)
 	follow_all(check, values, context);
 	check_head(check, values);
 	check_sums(check, values);
+	check_series(check, values);
 	PopActiveSnapshot();
 	if (check->finding != NULL)
 		check->finding = MemoryContextStrdup(context, check->finding);

@@ -40,6 +40,7 @@ typedef struct pe_charge_line
 	const char *request;		/* JSON */
 	int64		release_id;		/* 0: none */
 	int64		strategy_id;	/* 0: none */
+	int64		series_id;		/* 0: none */
 } pe_charge_line;
 
 /*

@@ -14,6 +14,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -27,6 +28,7 @@
 #include "server/settings.h"
 #include "ledger/lineage.h"
 #include "ledger/models.h"
+#include "ledger/series.h"
 #include "ledger/dataset.h"
 #include "server/row.h"
 #include "ledger/strategies.h"
@@ -314,6 +316,13 @@ note_relations(const pe_charge_request *request, book *b, pe_charge_line *line)
 	b->scanned = hash;
 }
 
+/* The store of a period reads nothing more than its attempt. */
+static bool
+reads_rows(const pe_charge_request *request)
+{
+	return request->series == NULL || request->series->created != NULL || request->relations != NIL;
+}
+
 static int64
 write_charge(const pe_charge_request *request, pe_amount cost, book *b, account *a, pe_amount cap_cost, int64 release_id)
 {
@@ -324,6 +333,7 @@ write_charge(const pe_charge_request *request, pe_amount cost, book *b, account 
 		.role = request->role, .budget_id = a->budget_id, .budget_role = a->role,
 		.function = request->function, .request = request->request, .release_id = release_id,
 		.strategy_id = release_id == 0 ? request->strategy_id : 0,
+		.series_id = request->series != NULL ? request->series->id : 0,
 		.amount = {[PE_RHO] = cost.rho_nano, [PE_DELTA] = cost.delta_atto,
 		[PE_EPSILON] = cost.epsilon_nano, [PE_CAP_RHO] = cap_cost.rho_nano, [PE_CAP_DELTA] = cap_cost.delta_atto,
 		[PE_CAP_EPSILON] = cap_cost.epsilon_nano},
@@ -331,7 +341,7 @@ write_charge(const pe_charge_request *request, pe_amount cost, book *b, account 
 		[PE_CAP_RHO] = cap_pure, [PE_CAP_DELTA] = cap_pure, [PE_CAP_EPSILON] = !cap_pure}
 	};
 
-	if (release_id == 0)
+	if (release_id == 0 && reads_rows(request))
 		note_relations(request, b, &line);
 	b->head = pe_chain_append(&line, VARDATA_ANY(b->head), VARSIZE_ANY_EXHDR(b->head));
 	b->charges++;
@@ -361,25 +371,20 @@ shortage_of(const account *a, pe_amount cost)
 	return pe_filter_accepts(a->limit, a->spent, cost) ? PE_SHORT_DELTA : PE_SHORT_BUDGET;
 }
 
-/* Charges if both filters accept.  A release that exists costs the cap nothing more. */
+/* 55000 for another version, an attested dataset of which nobody would read the rows, another table, a budget of another accounting. */
 static void
-charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply)
+check_current(const pe_charge_request *request, const pe_charge_price *price, const book *b, const account *a)
 {
-	pe_amount	cost = price->amount;
-	pe_amount	cap_cost = {0};
-	book	   *b;
-	account    *a;
-
-	reply->outcome = PE_BUSY;
-	if (!open_both(batch, request, &b, &a))
-		return;
-	/* another version, an attested dataset of which nobody would read the rows, another table, a budget of another accounting */
 	if (b->version != request->version || request->replay_only ||
 		(request->relations != NIL && linitial_oid(request->relations) != b->relation) ||
-		a->accounting != price->accounting || (cost.epsilon_nano <= 0 && cost.rho_nano <= 0))
+		a->accounting != price->accounting || (price->amount.epsilon_nano <= 0 && price->amount.rho_nano <= 0))
 		raise_stale();
-	if (reply->release_id == 0)
-		cap_cost = pe_cap_amount(cost, price->as_rho, b->accounting);
+}
+
+/* Whether both filters accept; the reply says what does not suffice. */
+static bool
+is_accepted(const book *b, const account *a, pe_amount cost, pe_amount cap_cost, pe_charge_reply *reply)
+{
 	tell_left(a, reply);
 	reply->outcome = PE_REFUSED;
 	reply->shortage = PE_SHORT_CAP;
@@ -388,20 +393,157 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_cha
 	{
 		reply->shortage = PE_SHORT_REQUEST;
 		reply->left = a->most;
-		return;
+		return false;
 	}
 	if (!pe_filter_accepts(a->limit, a->spent, cost))
 	{
 		reply->shortage = shortage_of(a, cost);
-		return;
+		return false;
 	}
-	if (!pe_filter_accepts(b->limit, b->spent, cap_cost))
+	return pe_filter_accepts(b->limit, b->spent, cap_cost);
+}
+
+/* Under the lock of the dataset's row: what is charged is the difference to the periods that the row has. */
+static int64
+write_prolonged(const pe_charge_request *request, const pe_charge_price *price, book *b, account *a, pe_amount cap_cost)
+{
+	(void) pe_series_check_open(request->series, b->dataset_id, b->version);
+	pe_series_prolong(request->series->created, request->series->id, price->amount.rho_nano);
+	return write_charge(request, price->amount, b, a, cap_cost, 0);
+}
+
+/* The line of a charge, and of a series its row. */
+static int64
+write_request(const pe_charge_request *request, const pe_charge_price *price, book *b, account *a, pe_amount cap_cost, int64 release_id)
+{
+	pe_charge_request numbered = *request;
+	pe_series_request series;
+	int64		charge_id;
+
+	if (request->series == NULL)
+		return write_charge(request, price->amount, b, a, cap_cost, release_id);
+	series = *request->series;
+	if (series.id != 0)
+		return write_prolonged(request, price, b, a, cap_cost);
+	series.id = pe_series_number(series.created);
+	numbered.series = &series;
+	charge_id = write_charge(&numbered, price->amount, b, a, cap_cost, 0);
+	pe_series_insert(series.created, request, price, series.id, charge_id);
+	return charge_id;
+}
+
+/* Charges if both filters accept.  A release that exists costs the cap nothing more. */
+static void
+charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply)
+{
+	pe_amount	cap_cost = {0};
+	book	   *b;
+	account    *a;
+
+	reply->outcome = PE_BUSY;
+	if (!open_both(batch, request, &b, &a))
+		return;
+	check_current(request, price, b, a);
+	if (reply->release_id == 0)
+		cap_cost = pe_cap_amount(price->amount, price->as_rho, b->accounting);
+	if (!is_accepted(b, a, price->amount, cap_cost, reply))
 		return;
 	if (reply->release_id == 0)
 		pe_strategy_check_kept(request->strategy_id);
-	reply->charge_id = write_charge(request, cost, b, a, cap_cost, reply->release_id);
+	reply->charge_id = write_request(request, price, b, a, cap_cost, reply->release_id);
 	tell_left(a, reply);
 	reply->outcome = reply->release_id == 0 ? PE_CHARGED : PE_REPLAYED;
+}
+
+/* ------------------------------------------------------------------
+ * Periods of series
+ * ------------------------------------------------------------------
+ */
+
+/* The line of an attempt, or of a stored measurement.  what: the rest of the request. */
+static int64
+write_period_line(const pe_charge_request *request, pe_amount cost, book *b, account *a, pe_amount cap_cost, const char *kind, const char *what)
+{
+	pe_charge_request own = *request;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "{\"kind\": \"%s\", \"series\": ", kind);
+	escape_json(&text, pe_series_check_open(request->series, b->dataset_id, b->version));
+	appendStringInfo(&text, ", \"period\": %d, %s}", request->series->period + 1, what);
+	own.request = text.data;
+	return write_charge(&own, cost, b, a, cap_cost, 0);
+}
+
+/* Whoever cancels an attempt learns how long it took: after the third one it costs what one draw of the period does. */
+static void
+attempt_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply)
+{
+	pe_amount	cost = {0};
+	pe_amount	cap_cost = {0};
+	book	   *b;
+	account    *a;
+	int			attempt;
+
+	reply->outcome = PE_BUSY;
+	if (!open_both(batch, request, &b, &a))
+		return;
+	check_current(request, price, b, a);
+	(void) pe_series_check_open(request->series, b->dataset_id, b->version);
+	attempt = pe_series_next_attempt(request->series);
+	if (attempt > PE_FREE_ATTEMPTS)
+	{
+		cost = price->amount;
+		cap_cost = pe_cap_amount(cost, price->as_rho, b->accounting);
+		reply->costs = true;
+	}
+	if (!is_accepted(b, a, cost, cap_cost, reply))
+		return;
+	reply->charge_id = write_period_line(request, cost, b, a, cap_cost, "attempt", psprintf("\"attempt\": %d", attempt));
+	pe_series_count_attempt(request->series, attempt);
+	tell_left(a, reply);
+	reply->outcome = PE_CHARGED;
+}
+
+static char *
+hex_of(const bytea *bytes)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < VARSIZE_ANY_EXHDR(bytes); i++)
+		appendStringInfo(&text, "%02x", (uint8) VARDATA_ANY(bytes)[i]);
+	return text.data;
+}
+
+/* Under the lock of the dataset's row there is no other measurement, and none comes. */
+static void
+store_period(const pe_charge_request *request, const int64 *value, int64 values, book *b, account *a, pe_charge_reply *reply)
+{
+	pe_amount	nothing = {0};
+	bytea	   *payload = pe_payload_write(value, values);
+	bytea	   *hash = pe_sha256(VARDATA(payload), VARSIZE(payload) - VARHDRSZ, "", 0);
+
+	reply->charge_id = write_period_line(request, nothing, b, a, nothing, "report", psprintf("\"sha256\": \"%s\"", hex_of(hash)));
+	pe_series_store(request->series, reply->charge_id, payload);
+	pe_wipe(VARDATA(payload), VARSIZE(payload) - VARHDRSZ);
+	reply->outcome = PE_CHARGED;
+}
+
+void
+pe_batch_store_period(pe_batch *batch, const pe_charge_request *request, const int64 *value, int64 values, pe_charge_reply *reply)
+{
+	book	   *b;
+	account    *a;
+
+	memset(reply, 0, sizeof(*reply));
+	reply->outcome = PE_BUSY;
+	if (!open_both(batch, request, &b, &a))
+		return;
+	if (pe_series_stored(request->series, reply))
+		reply->outcome = PE_REPLAYED;
+	else
+		store_period(request, value, values, b, a, reply);
 }
 
 /* ------------------------------------------------------------------
@@ -424,15 +566,18 @@ void
 pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply)
 {
 	bool		paid = false;
+	bool		is_period = request->series != NULL && request->series->created == NULL;
 
 	memset(reply, 0, sizeof(*reply));
-	if (find_release(request, reply, &paid) && paid)
+	if (is_period ? pe_series_stored(request->series, reply) : find_release(request, reply, &paid) && paid)
 		reply->outcome = PE_REPLAYED;
 	else if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 				 errmsg("a standby cannot charge"),
 				 errhint("Answers that were paid on the primary are replayed here; ask the rest there.")));
+	else if (is_period)
+		attempt_or_refuse(batch, request, price, reply);
 	else
 		charge_or_refuse(batch, request, price, reply);
 	if (request->model != NULL && (reply->outcome == PE_REPLAYED || reply->outcome == PE_CHARGED))

@@ -33,6 +33,16 @@ extern pe_batch *pe_batch_begin(void);
 extern void pe_batch_reserve(pe_batch *batch, const pe_charge_request *request, const pe_charge_price *price, pe_charge_reply *reply);
 
 /*
+ * An attempt at a period of a series (request->series): a line of the chain that costs nothing, or after the third one what the
+ * price says.  PE_REPLAYED if it is stored.  Errors as of pe_batch_reserve, which calls it, and 55000 if the series has ended.
+ *
+ * Stores what was drawn for it; PE_CHARGED if it is stored now, PE_REPLAYED, with what is, if it was before, PE_BUSY if
+ * somebody is changing the dataset.
+ */
+extern void pe_batch_store_period(pe_batch *batch, const pe_charge_request *request, const int64 *value, int64 values,
+								  pe_charge_reply *reply);
+
+/*
  * In a batch: stores the measurements that a charge paid for, or the coefficients of
  * a model, or the point and the public value of a minimum, as the bits of doubles;
  * returns the number of the release.

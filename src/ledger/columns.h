@@ -21,7 +21,18 @@ typedef struct pe_column
 	bool		open;			/* dp.keys may look for its values */
 	bool		bare;			/* and neither levels nor bins are declared: there are no cells, and no domain */
 	pe_attribute domain;
+
+	/* rolled up for a request (domain/roll_up.h) */
+	char	   *roll_up;		/* canonical text; NULL: the cells are the declared ones */
+	char	  **class_cells;	/* of each class: which cells it has */
 } pe_column;
+
+/* What a request says of an attribute: two of one column that differ are two attributes. */
+static inline char *
+pe_column_text(const pe_column *column)
+{
+	return column->roll_up != NULL ? column->roll_up : column->name;
+}
 
 /*
  * 0A000 if a column is generated as rows are read, from PostgreSQL 18 on: its

@@ -57,6 +57,9 @@ pe_dataset_of_row(const pe_row *row)
 	dataset->private_type = pe_row_text(row, "private_type");
 	dataset->max_change = pe_row_float8(row, "max_change");
 	dataset->change_all = change != NULL && strcmp(change, "all") == 0;
+	dataset->time_attribute = pe_row_text(row, "time_attribute");
+	dataset->time_type = pe_row_text(row, "time_type");
+	dataset->append_only = pe_row_bool(row, "append_only");
 	dataset->epsilon = pe_row_float8(row, "epsilon");
 	dataset->delta = pe_row_float8(row, "delta");
 	dataset->delta_share = pe_row_float8(row, "delta_share");

@@ -27,6 +27,9 @@ typedef struct pe_dataset
 	char	   *private_type;	/* base type of that column when it was declared */
 	double		max_change;		/* by at most this */
 	bool		change_all;		/* in all rows; else in one */
+	char	   *time_attribute; /* when a row arrived; NULL: not declared */
+	char	   *time_type;		/* base type of that column when it was declared */
+	bool		append_only;	/* rows of closed periods stay as they are, and none come late */
 	pe_accounting accounting;
 	double		epsilon;		/* the cap, as declared */
 	double		delta;

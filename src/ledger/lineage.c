@@ -192,7 +192,11 @@ cost_of(const pe_dataset *other, List *relations, pe_accounting accounting, pe_a
 	static pe_statement find = {NULL, "SELECT coalesce(sum(c.cap_rho), 0)::int8, coalesce(sum(c.cap_delta), 0)::int8, c.cap_epsilon, c.epsilon, "
 		"count(*) FROM dp_ledger.charge c WHERE c.dataset_id = $1 AND c.release_id IS NULL AND c.function <> '" PE_CARRIED "' "
 		"AND (c.function LIKE '" PE_ATTEST "%' OR EXISTS (SELECT FROM dp_ledger.charge_relation r WHERE r.dataset_id = $1 "
-		"AND r.relation_oid = ANY ($2) AND c.seq >= r.first_seq AND (r.last_seq IS NULL OR c.seq <= r.last_seq))) "
+		"AND r.relation_oid = ANY ($2) AND c.seq >= r.first_seq AND (r.last_seq IS NULL OR c.seq <= r.last_seq)) "
+		/* a period that read one of them was paid for when the series was */
+		"OR (c.series_id IS NOT NULL AND EXISTS (SELECT FROM dp_ledger.charge m JOIN dp_ledger.charge_relation r ON r.dataset_id = $1 "
+		"AND r.relation_oid = ANY ($2) AND m.seq >= r.first_seq AND (r.last_seq IS NULL OR m.seq <= r.last_seq) "
+		"WHERE m.series_id = c.series_id AND m.dataset_id = $1))) "
 	"GROUP BY c.cap_epsilon, c.epsilon", 2, {INT8OID, OIDARRAYOID}};
 	Datum		values[2] = {Int64GetDatum(other->id), pe_oid_array(relations)};
 	bool		convertible = true;

@@ -1,6 +1,6 @@
 /*
  * published.c
- *	  The tables that dp.publish made.  See relation.h.
+ *	  The tables that dp.publish and dp.publish_series made.  See relation.h.
  */
 #include "postgres.h"
 
@@ -24,9 +24,9 @@ is_of(uint64 row, Oid relation, bool local)
 }
 
 pe_published
-pe_published_find(Oid relation)
+pe_published_find(Oid relation, int64 *series_id)
 {
-	static pe_statement find = {NULL, "SELECT relation_oid, row_type_oid, owner_oid, owner, identity, relation_schema = $2 AND relation_name = $3 "
+	static pe_statement find = {NULL, "SELECT relation_oid, row_type_oid, owner_oid, owner, identity, relation_schema = $2 AND relation_name = $3, coalesce(series_id, 0) "
 		"FROM dp_ledger.published WHERE relation_oid = $1 OR (relation_schema = $2 AND relation_name = $3)", 3,
 	{OIDOID, TEXTOID, TEXTOID}};
 	Datum		values[3] = {
@@ -46,32 +46,34 @@ pe_published_find(Oid relation)
 		bool		local = pe_identity_is_local(pe_access_text(row, 5), (Oid) pe_access_int64(row, 1));
 		bool		of_user = local ? (Oid) pe_access_int64(row, 3) == user : strcmp(pe_access_text(row, 4), name) == 0;
 
-		if (is_of(row, relation, local))
-			found = of_user && pe_relation_owner(relation) == user ? PE_PUBLISHED_FOR_USER : PE_PUBLISHED_FOR_ANOTHER;
+		if (!is_of(row, relation, local))
+			continue;
+		*series_id = pe_access_int64(row, 7);
+		found = of_user && pe_relation_owner(relation) == user ? PE_PUBLISHED_FOR_USER : PE_PUBLISHED_FOR_ANOTHER;
 	}
 	pe_access_end(&access);
 	return found;
 }
 
 void
-pe_published_remember(Oid relation)
+pe_published_remember(Oid relation, int64 series_id)
 {
 #define HERE "(pg_catalog.split_part(identity, '/', 1) = $7 AND pg_catalog.split_part(identity, '/', 3) = $8)"
 	/* what was written of the table, elsewhere under its name, and here of the user's tables that are gone */
 	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.published p WHERE CASE WHEN " HERE
 		" THEN relation_oid = $1 OR (owner_oid = $5 AND NOT EXISTS "
 		"(SELECT FROM pg_catalog.pg_class c WHERE c.oid = p.relation_oid AND c.reltype = p.row_type_oid)) "
-		"ELSE relation_schema = $3 AND relation_name = $4 END AND ($2, $6, $9) IS NOT NULL", 9,
-	{OIDOID, OIDOID, TEXTOID, TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.published (relation_oid, row_type_oid, relation_schema, relation_name, owner_oid, owner, identity) "
-		"SELECT $1, $2, $3, $4, $5, $6, $9 WHERE ($7, $8) IS NOT NULL", 9,
-	{OIDOID, OIDOID, TEXTOID, TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID}};
-	Datum		values[9] = {
+		"ELSE relation_schema = $3 AND relation_name = $4 END AND ($2, $6, $9, $10) IS NOT NULL", 10,
+	{OIDOID, OIDOID, TEXTOID, TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID}};
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.published (relation_oid, row_type_oid, relation_schema, relation_name, owner_oid, owner, identity, series_id) "
+		"SELECT $1, $2, $3, $4, $5, $6, $9, NULLIF($10, 0) WHERE ($7, $8) IS NOT NULL", 10,
+	{OIDOID, OIDOID, TEXTOID, TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID}};
+	Datum		values[10] = {
 		ObjectIdGetDatum(relation), ObjectIdGetDatum(get_rel_type_id(relation)),
 		CStringGetTextDatum(get_namespace_name(get_rel_namespace(relation))), CStringGetTextDatum(get_rel_name(relation)),
 		ObjectIdGetDatum(GetUserId()), CStringGetTextDatum(GetUserNameFromId(GetUserId(), false)),
 		CStringGetTextDatum(psprintf(UINT64_FORMAT, GetSystemIdentifier())),
-		CStringGetTextDatum(psprintf("%u", MyDatabaseId)), CStringGetTextDatum(pe_current_identity(relation))
+		CStringGetTextDatum(psprintf("%u", MyDatabaseId)), CStringGetTextDatum(pe_current_identity(relation)), Int64GetDatum(series_id)
 	};
 	pe_access	access;
 

@@ -430,7 +430,8 @@ pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 void
 pe_dataset_unregister(const pe_dataset *dataset)
 {
-	static pe_statement mark = {NULL, "UPDATE dp_ledger.dataset SET dropped = true WHERE id = $1", 1, {INT8OID}};
+	static pe_statement mark = {NULL, "UPDATE dp_ledger.dataset SET dropped = true, time_attribute = NULL, time_type = NULL, append_only = false "
+	"WHERE id = $1", 1, {INT8OID}};
 	static pe_statement attributes = {NULL, "DELETE FROM dp_ledger.attribute WHERE dataset_id = $1", 1, {INT8OID}};
 	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
 		"epsilon_limit = epsilon_spent "

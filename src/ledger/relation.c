@@ -8,10 +8,12 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "foreign/foreign.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"
@@ -22,6 +24,7 @@
 #include "utils/syscache.h"
 
 #include "ledger/relation.h"
+#include "ledger/shards.h"
 #include "server/access.h"
 
 /* ------------------------------------------------------------------
@@ -85,8 +88,9 @@ List *
 pe_relation_family(Oid relation)
 {
 	List	   *descendants = find_all_inheritors(relation, NoLock, NULL);
+	List	   *family = list_concat_unique_oid(ancestors_of(descendants), descendants);
 
-	return list_concat_unique_oid(ancestors_of(descendants), descendants);
+	return list_concat_unique_oid(family, pe_shards_here(family));
 }
 
 /* ------------------------------------------------------------------
@@ -228,12 +232,34 @@ pe_relation_writable_by(Oid relation, Oid role)
 	return InvalidOid;
 }
 
+/* Whether a foreign table stands for a dataset itself: what it answers is noisy, and paid by another budget. */
+static bool
+stands_for_dataset(Oid relation)
+{
+	ForeignServer *server = GetForeignServer(GetForeignTable(relation)->serverid);
+	Oid			handler = GetForeignDataWrapper(server->fdwid)->fdwhandler;
+	char	   *name = OidIsValid(handler) ? get_func_name(handler) : NULL;
+
+	return name != NULL && strcmp(name, "fdw_handler") == 0 && get_func_namespace(handler) == get_namespace_oid("dp_internal", true);
+}
+
+static void
+check_foreign(Form_pg_class class)
+{
+	if (class->relkind == RELKIND_FOREIGN_TABLE && stands_for_dataset(class->oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" stands for a dataset and has no rows", NameStr(class->relname)),
+				 errhint("Register the table that holds the rows.")));
+}
+
 void
 pe_relation_check(Oid relation)
 {
 	List	   *family = find_all_inheritors(relation, NoLock, NULL);
 	ListCell   *cell;
 
+	pe_shards_check(relation);
 	foreach(cell, family)
 	{
 		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
@@ -250,6 +276,7 @@ pe_relation_check(Oid relation)
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("\"%s\" is not a table", NameStr(class->relname)),
 					 errhint("Register the table that holds the rows; a view could be redefined under the budget.")));
+		check_foreign(class);
 		if (class->relpersistence == RELPERSISTENCE_TEMP)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

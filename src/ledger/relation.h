@@ -11,7 +11,7 @@
 
 #include "nodes/pg_list.h"
 
-/* What may have rows in common with a relation: its descendants, and the ancestors of all of them. */
+/* What may have rows in common with a relation: its descendants, the ancestors of all of them, and shards of these that this node holds. */
 extern List *pe_relation_family(Oid relation);
 
 /*
@@ -30,8 +30,8 @@ extern void pe_relation_check_committed(Oid relation);
 
 /*
  * 0A000 unless the relation is of a kind that can be registered and read: a
- * table, a partitioned table or a foreign table, permanent, without forced row security, and
- * so all that inherit from it.
+ * table, a partitioned table or a foreign table that does not stand for a dataset itself,
+ * permanent, without forced row security, and so all that inherit from it.  Of a distributed table pe_shards_check says more.
  */
 extern void pe_relation_check(Oid relation);
 
@@ -51,11 +51,11 @@ extern bool pe_relation_has_domain_of_other(Oid relation, char **column, char **
 extern char *pe_relation_partial_index(Oid relation);
 
 /* ----------
- * The tables that dp.publish made, as the ledger remembers them.
+ * The tables that dp.publish and dp.publish_series made, as the ledger remembers them.
  *
  * Who replaces a table runs what is on it, and what a table says of itself anybody
  * can write.  So a row of the ledger, which nothing but this file writes, says
- * which tables dp.publish made and for whom.  It is written in the transaction that
+ * which tables they made, and for whom.  It is written in the transaction that
  * makes the table and is undone with it.
  * ----------
  */
@@ -68,14 +68,14 @@ typedef enum pe_published
 } pe_published;
 
 /*
- * Whether dp.publish made a table, and whose it was.  Written here, a row is of one
+ * Whether one of them made a table, and for whom; of which series, else 0.  Written here, a row is of one
  * OID and its row type, so another table of that name or number is another one;
  * where it was restored, of a name.
  */
-extern pe_published pe_published_find(Oid relation);
+extern pe_published pe_published_find(Oid relation, int64 *series_id);
 
-/* Remembers that the current user's dp.publish made a table, under its names as they are now. */
-extern void pe_published_remember(Oid relation);
+/* Remembers that a table was made for the current user, of a series or (0) of a release, under its names as they are now. */
+extern void pe_published_remember(Oid relation, int64 series_id);
 
 /*
  * What is on a table that could run when it is written, or of which it is a part:

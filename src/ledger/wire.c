@@ -7,6 +7,7 @@
 #include "libpq/pqformat.h"
 
 #include "ledger/models.h"
+#include "ledger/series.h"
 #include "ledger/wire.h"
 #include "plan/plan.h"
 
@@ -98,6 +99,7 @@ pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *re
 	pq_sendbyte(to, request->predicate != NULL);
 	pq_sendbyte(to, request->workload != NULL);
 	pq_sendbyte(to, request->model != NULL);
+	pq_sendbyte(to, request->series != NULL);
 	pq_sendint32(to, request->attributes);
 	pq_sendint32(to, request->queries);
 	pq_sendint64(to, request->strategy_id);
@@ -113,6 +115,8 @@ pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *re
 		appendBinaryStringInfo(to, request->predicate, strlen(request->predicate) + 1);
 	for (int i = 0; i < request->attributes; i++)
 		appendBinaryStringInfo(to, request->attribute[i], strlen(request->attribute[i]) + 1);
+	if (request->series != NULL)
+		pe_series_request_write(to, request->series);
 	pq_sendint32(to, list_length(request->relations));
 	foreach(cell, request->relations)
 		pq_sendint32(to, lfirst_oid(cell));
@@ -124,6 +128,7 @@ pe_request_read(StringInfo from, pe_charge_request *request, pe_charge_price *pr
 	bool		has_predicate;
 	bool		has_workload;
 	bool		has_model;
+	bool		has_series;
 
 	read_price(from, price);
 	request->dataset_id = pq_getmsgint64(from);
@@ -134,6 +139,7 @@ pe_request_read(StringInfo from, pe_charge_request *request, pe_charge_price *pr
 	has_predicate = pq_getmsgbyte(from) != 0;
 	has_workload = pq_getmsgbyte(from) != 0;
 	has_model = pq_getmsgbyte(from) != 0;
+	has_series = pq_getmsgbyte(from) != 0;
 	request->attributes = pq_getmsgint(from, 4);
 	request->queries = pq_getmsgint(from, 4);
 	request->strategy_id = pq_getmsgint64(from);
@@ -147,6 +153,7 @@ pe_request_read(StringInfo from, pe_charge_request *request, pe_charge_price *pr
 	request->attribute = palloc0((request->attributes + 1) * sizeof(char *));
 	for (int i = 0; i < request->attributes; i++)
 		request->attribute[i] = pstrdup(pq_getmsgrawstring(from));
+	request->series = has_series ? pe_series_request_read(from) : NULL;
 	request->relations = NIL;
 	for (int left = pq_getmsgint(from, 4); left > 0; left--)
 		request->relations = lappend_oid(request->relations, pq_getmsgint(from, 4));
@@ -157,6 +164,7 @@ pe_reply_write(StringInfo to, const pe_charge_reply *reply)
 {
 	pq_sendbyte(to, reply->outcome);
 	pq_sendint64(to, reply->charge_id);
+	pq_sendbyte(to, reply->costs);
 	pq_sendint64(to, reply->release_id);
 	pq_sendint64(to, reply->left);
 	pq_sendint64(to, reply->delta_left);
@@ -171,6 +179,7 @@ pe_reply_read(StringInfo from, pe_charge_reply *reply)
 {
 	reply->outcome = (pe_charge_outcome) pq_getmsgbyte(from);
 	reply->charge_id = pq_getmsgint64(from);
+	reply->costs = pq_getmsgbyte(from) != 0;
 	reply->release_id = pq_getmsgint64(from);
 	reply->left = pq_getmsgint64(from);
 	reply->delta_left = pq_getmsgint64(from);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 
 typedef struct pe_plan pe_plan; /* plan/plan.h */
+typedef struct pe_series_request pe_series_request; /* series.h */
 
 /* A model that a release is, for dp_ledger.model (models.h). */
 typedef struct pe_model_record
@@ -50,6 +51,8 @@ typedef struct pe_charge_request
 	int32		queries;
 	int64		strategy_id;	/* what is measured; 0: the workload itself */
 
+	const pe_series_request *series;	/* NULL: none is created, and none measured */
+
 	List	   *relations;		/* OIDs of what is read, the dataset's own table first; NIL: that and its descendants */
 } pe_charge_request;
 
@@ -83,6 +86,7 @@ typedef struct pe_charge_reply
 {
 	pe_charge_outcome outcome;
 	int64		charge_id;		/* 0 for a replay that cost nothing */
+	bool		costs;			/* of an attempt at a period of a series: it is one that is charged */
 	int64		release_id;		/* of a replay */
 	int64		left;			/* nano, of the budget alone: rho, or epsilon if it is pure */
 	int64		delta_left;		/* atto, likewise */

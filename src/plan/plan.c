@@ -83,7 +83,10 @@ pe_plan_follows(const pe_plan *plan, const pe_plan_rules *rules)
 double
 pe_plan_epsilon(const pe_plan *plan)
 {
+	/* a series that is prolonged has the noise of a part that was paid for before */
+	int64_t		nano = plan->series.time != NULL ? plan->cost.amount.rho_nano : plan->nano;
+
 	if (plan->accounting == PE_PURE || plan->approximate)
-		return (double) plan->nano / 1e9;
-	return pe_epsilon_of_rho(plan->accounting, (double) plan->nano * 1e-9, plan->delta);
+		return (double) nano / 1e9;
+	return pe_epsilon_of_rho(plan->accounting, (double) nano * 1e-9, plan->delta);
 }

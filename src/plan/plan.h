@@ -21,6 +21,7 @@
  *	  model		fit/fit.h and the file of its method; of an (epsilon, delta) method fit/fit.h
  *	  minimum	minimum/minimum.h and the file of its method
  *	  quantiles	counts/quantile_select.h
+ *	  series	sum_s L_ts A x_s with noise, for every period t of a series: plan_series.c
  *	  keys		keys that nobody has listed, above a threshold: counts/keys.h
  *
  * Everything in a plan is public; it depends on no row.
@@ -35,6 +36,7 @@
 #include "fit/fit.h"
 #include "minimum/minimum.h"
 #include "noise/noise.h"
+#include "strategy/continual.h"
 
 typedef struct pe_plan pe_plan;
 
@@ -100,6 +102,21 @@ typedef struct pe_plan_sums
 	double		scale;			/* so many standard deviations of which are in that error */
 } pe_plan_sums;
 
+/*
+ * A series of reports, one cost for all of it (plan_series.c): of counts by a strategy, or of sums.  Of the rules max_rows, and of parts their cells,
+ * are of a unit in one period.  first: what the series was when it was created, if it has been prolonged since: the noise is what it was.
+ */
+typedef struct pe_plan_series
+{
+	const pe_strategy *cells;	/* measured in each period; NULL: sums are; all that is pointed at must outlive the plan, but for the parts */
+	const pe_plan_sums *sums;	/* its parts, copied, and which one max_stderr bounds; its rules and scale are not looked at */
+	const pe_continual *time;	/* all periods */
+	const pe_continual *first;	/* NULL: time */
+	pe_presence presence;		/* the neighbours are those of the rules */
+	pe_plan_rules rules;
+	double		scale;			/* standard deviations of noise in the error that max_stderr bounds */
+} pe_plan_series;
+
 /* ----------
  * Making
  * ----------
@@ -129,6 +146,22 @@ extern pe_plan_status pe_plan_of_quantiles(const pe_plan_ask *ask, const pe_plan
  * epsilon is meant.  PE_PLAN_COST also where accounting is pure, or delta is below 1e-18.
  */
 extern pe_plan_status pe_plan_of_keys(const pe_plan_ask *ask, const pe_plan_rules *rules, double delta, pe_plan **plan);
+
+/* Of a series as it is created: PE_PLAN_COST also where accounting is pure. */
+extern pe_plan_status pe_plan_of_series(const pe_plan_ask *ask, const pe_plan_series *series, pe_plan **plan);
+
+/*
+ * Of one that goes on: series->first is there, and its first part cost nano; of ask accounting, cap and delta are read.  The cost is that of the whole, at the noise of the first part,
+ * less that of `paid`, the periods that this payer, or block of time, has paid for before; NULL: none, and it pays for the whole.  At least 1 nano-unit.
+ */
+extern pe_plan_status pe_plan_of_prolonged(const pe_plan_ask *ask, const pe_plan_series *series, const pe_continual *paid, int64_t nano,
+										   pe_plan **plan);
+
+/*
+ * Of period t of one that was paid for, and whose first part cost nano: what measures it.  The cost is that of one draw of this period
+ * alone, rounded up, for a draw that the payment does not cover (ledger/series.h).
+ */
+extern pe_plan_status pe_plan_of_period(const pe_plan_ask *ask, const pe_plan_series *series, int64_t nano, int32_t t, pe_plan **plan);
 
 /* The least cost in nano-units that counts by dawa can divide. */
 extern int64_t pe_plan_least_dawa(void);
@@ -168,6 +201,13 @@ extern pe_noise *pe_plan_noise_of_part(const pe_plan_part *part, const pe_plan_r
 /* The sensitivity of a part (squared, unless the accounting is pure); false if it is too large to be served. */
 extern bool pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_u128 *sensitivity);
 
+/*
+ * The noise of each period of a series whose first part cost nano, read again: of sums that of a part, else part is 0.  And in which units its
+ * measurements are: 2^-lattice[b] of block or part b, of another strategy 2^-lattice[0].  NULL if there is none.  Free them with pe_free.
+ */
+extern pe_noise *pe_plan_noise_of_series(const pe_plan_series *series, int part, pe_accounting accounting, int64_t nano);
+extern int *pe_plan_series_lattices(const pe_plan_series *series, pe_accounting accounting, int64_t nano);
+
 /* In which units the blocks of a release are: 2^-lattice[b].  NULL for other strategies.  Free it with pe_free. */
 extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano);
 
@@ -184,6 +224,15 @@ extern int *pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *r
  * called when the draw that decides the release comes next: nothing polls after it.
  */
 extern void pe_plan_measure(const pe_plan *plan, const int64_t *columns, pe_i128 *exact, int64_t *released, void (*hold) (void));
+
+/*
+ * y_t of period t of a series, cells->rows numbers in released, of sums pe_plan_rows, in units of pe_plan_series_lattices.  counts: from pe_continual_since to t, one
+ * period after the other, each as pe_plan_measure takes it.  A period that was drawn and not stored may be drawn again: nothing of it has left.
+ */
+extern void pe_plan_measure_period(const pe_plan *plan, int32_t t, const int64_t *counts, pe_i128 *exact, int64_t *released, void (*hold) (void));
+
+/* Whether a plan of a series was made for this declaration of units in time: the door asks it before it charges. */
+extern bool pe_plan_follows_presence(const pe_plan *plan, const pe_presence *presence);
 
 /* Whether its parts are these sums, with their bounds and cells: the door asks it before it charges. */
 extern bool pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums);

@@ -29,9 +29,8 @@ sensitivity_of(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accou
  * ----------
  */
 
-/* NULL if a sensitivity is too large to be served, or the shares are of the other norm. */
-static pe_noise_vector *
-vectors_of(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting accounting)
+pe_noise_vector *
+pe_plan_vectors_of(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting accounting)
 {
 	pe_noise_vector *vector = pe_alloc((size_t) blocks->blocks, sizeof(*vector));
 	pe_u128    *sensitivity = pe_alloc((size_t) blocks->blocks, sizeof(*sensitivity));
@@ -49,9 +48,8 @@ vectors_of(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting ac
 	return NULL;
 }
 
-/* The noise of a block with D = 1 and the whole share: k^2 N, or k N, times 2^PE_SHARE_BITS. */
-static pe_noise
-noise_of_unit(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting accounting)
+pe_noise
+pe_plan_unit_noise(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting accounting)
 {
 	pe_u128		rows = (pe_u128) rules->max_rows;
 	uint64_t	neighbours = pe_blocks_neighbours(blocks, rules->neighbours);
@@ -65,7 +63,7 @@ int *
 pe_plan_lattices(const pe_strategy *strategy, const pe_plan_rules *rules, pe_accounting accounting, int64_t nano)
 {
 	const pe_blocks *blocks = strategy->blocks;
-	pe_noise_vector *vector = blocks != NULL ? vectors_of(blocks, rules, accounting) : NULL;
+	pe_noise_vector *vector = blocks != NULL ? pe_plan_vectors_of(blocks, rules, accounting) : NULL;
 	int		   *lattice;
 
 	if (vector == NULL)
@@ -205,7 +203,7 @@ noise_of_strategy(const pe_strategy *strategy, const pe_plan_rules *rules, pe_ac
 {
 	if (strategy->blocks != NULL)
 	{
-		*noise = noise_of_unit(strategy->blocks, rules, accounting);
+		*noise = pe_plan_unit_noise(strategy->blocks, rules, accounting);
 		return true;
 	}
 	*noise = (pe_noise) {.accounting = accounting};
@@ -221,7 +219,7 @@ plan_strategy(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan *pla
 		return PE_PLAN_SENSITIVE;
 	if (counts->strategy->blocks != NULL)
 	{
-		plan->vector = vectors_of(counts->strategy->blocks, &counts->rules, ask->accounting);
+		plan->vector = pe_plan_vectors_of(counts->strategy->blocks, &counts->rules, ask->accounting);
 		if (plan->vector == NULL)
 			return PE_PLAN_SENSITIVE;
 	}
@@ -253,7 +251,7 @@ pe_plan_of_counts(const pe_plan_ask *ask, const pe_plan_counts *counts, pe_plan 
 const pe_noise *
 pe_plan_noise(const pe_plan *plan)
 {
-	return plan->kind == &strategy_kind ? &plan->noise : NULL;
+	return plan->kind == &strategy_kind || plan->series.time != NULL ? &plan->noise : NULL;
 }
 
 pe_u128

@@ -85,9 +85,8 @@ pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, p
  * ------------------------------------------------------------------
  */
 
-/* What a part is drawn with; false if its sensitivity is too large to be served. */
-static bool
-vector_of(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_noise_vector *vector)
+bool
+pe_plan_part_vector(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_noise_vector *vector)
 {
 	const uint64_t whole = PE_WHOLE_SHARE;
 	pe_u128		sensitivity;
@@ -105,7 +104,7 @@ pe_plan_noise_of_part(const pe_plan_part *part, const pe_plan_rules *rules, pe_a
 	pe_noise_vector vector;
 	pe_noise   *noise;
 
-	if (!vector_of(part, rules, accounting, &vector))
+	if (!pe_plan_part_vector(part, rules, accounting, &vector))
 		return NULL;
 	noise = pe_alloc(1, sizeof(*noise));
 	*noise = (pe_noise) {accounting, vector.sensitivity, nano, vector.lattice, true};
@@ -132,26 +131,29 @@ sums_cost(const pe_plan *plan)
 	return pe_cost_exact(plan->accounting, plan->nano, plan->accounting == PE_PURE ? pe_nano_rho_of_pure(plan->rules.cap, plan->nano) : 0);
 }
 
+void
+pe_plan_apply_parts(const pe_plan *plan, const int64_t *columns, pe_i128 *exact)
+{
+	for (int i = 0; i < plan->parts; i++)
+	{
+		pe_strategy_apply(plan->part[i].strategy, columns, exact);
+		columns += plan->part[i].strategy->columns;
+		exact += plan->part[i].strategy->rows;
+	}
+}
+
 static void
 sums_measure(const pe_plan *plan, pe_allowance *allowance, const int64_t *columns, pe_i128 *exact, int64_t *released, void (*hold) (void))
 {
-	pe_i128    *to = exact;
-
-	for (int i = 0; i < plan->parts; i++)
-	{
-		pe_strategy_apply(plan->part[i].strategy, columns, to);
-		columns += plan->part[i].strategy->columns;
-		to += plan->part[i].strategy->rows;
-	}
+	pe_plan_apply_parts(plan, columns, exact);
 	hold();
 	pe_noise_draw_vectors(allowance, plan->vector, (size_t) plan->parts, plan->nano, exact, released);
 }
 
 static const pe_plan_kind sums_kind = {sums_serve, sums_cost, pe_plan_drawn_exactly, sums_measure};
 
-/* The plan copies its parts, so that none changes once it is checked. */
-static void
-take_parts(pe_plan *plan, const pe_plan_sums *sums)
+void
+pe_plan_take_parts(pe_plan *plan, const pe_plan_sums *sums)
 {
 	uint64_t	left = PE_WHOLE_SHARE;
 
@@ -173,11 +175,11 @@ pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums *sums, pe_plan **made
 	int64_t		nano = pe_plan_nano(ask, false);
 	const pe_noise_vector *bounded;
 
-	take_parts(plan, sums);
+	pe_plan_take_parts(plan, sums);
 	plan->rules = sums->rules;
 	plan->vector = pe_alloc((size_t) plan->parts, sizeof(*plan->vector));
 	for (int i = 0; i < plan->parts; i++)
-		if (!vector_of(&plan->part[i], &plan->rules, ask->accounting, &plan->vector[i]))
+		if (!pe_plan_part_vector(&plan->part[i], &plan->rules, ask->accounting, &plan->vector[i]))
 			return PE_PLAN_SENSITIVE;
 	bounded = &plan->vector[sums->bounded];
 	if (ask->max_stderr > 0)
@@ -188,7 +190,7 @@ pe_plan_of_sums(const pe_plan_ask *ask, const pe_plan_sums *sums, pe_plan **made
 bool
 pe_plan_is_of_sums(const pe_plan *plan, const pe_sums *sums)
 {
-	bool		same = plan->kind == &sums_kind && plan->parts == sums->sums;
+	bool		same = (plan->kind == &sums_kind || plan->series.sums != NULL) && plan->parts == sums->sums;
 
 	for (int i = 0; same && i < plan->parts; i++)
 		same = plan->part[i].bound >= pe_sum_bound(sums, &sums->sum[i]) && plan->part[i].is_signed == pe_sum_is_signed(&sums->sum[i]) &&

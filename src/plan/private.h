@@ -9,6 +9,7 @@
 #include "counts/dawa.h"
 #include "noise/private.h"
 #include "plan/plan.h"
+#include "strategy/blocks.h"
 
 /* A kind of plan. */
 typedef struct pe_plan_kind
@@ -37,12 +38,16 @@ struct pe_plan
 	const pe_strategy *strategy;
 	pe_noise	noise;			/* of the strategy; of blocks, that of one with D = 1 and the whole share */
 	pe_noise_vector *vector;	/* of each block, or part; NULL: one matrix is measured */
+	int32_t		vectors;		/* of a series: how many */
 	int			parts;			/* of sums */
 	pe_plan_part *part;
 	pe_dawa_plan dawa;
 	pe_fit_problem model;
 	pe_minimum_problem minimum;
 	pe_quantile_problem quantiles;
+	pe_plan_series series;		/* time: NULL of other kinds */
+	pe_u128		factor[4];		/* of a series: C of all of it, of what the noise is calibrated to, of what is paid, and of one period (plan_series.c) */
+	int32_t		period;			/* of a series: the only one that is measured, from 1; 0: any */
 };
 
 /* A plan of a kind, without a cost. */
@@ -59,5 +64,19 @@ extern pe_allowance pe_plan_allowance(const pe_plan *plan);
 
 /* The most that one run of an exact plan draws: its cost. */
 extern int64_t pe_plan_drawn_exactly(const pe_plan *plan);
+
+/*
+ * What each block is drawn with; NULL if a sensitivity is too large to be served, or the shares are of the other norm.
+ * And the noise of a block with D = 1 and the whole share: k^2 N, or k N, times 2^PE_SHARE_BITS.
+ */
+extern pe_noise_vector *pe_plan_vectors_of(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting accounting);
+extern pe_noise pe_plan_unit_noise(const pe_blocks *blocks, const pe_plan_rules *rules, pe_accounting accounting);
+
+/* The plan copies its parts, so that none changes once it is checked; and what one is drawn with, false if its sensitivity is too large to be served. */
+extern void pe_plan_take_parts(pe_plan *plan, const pe_plan_sums *sums);
+extern bool pe_plan_part_vector(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_noise_vector *vector);
+
+/* A_i x_i of all parts, one after the other. */
+extern void pe_plan_apply_parts(const pe_plan *plan, const int64_t *columns, pe_i128 *exact);
 
 #endif

@@ -11,6 +11,8 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "optimizer/paths.h"
+#include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "parser/analyze.h"
 #include "utils/array.h"
@@ -187,6 +189,11 @@ typedef struct hooks
 {
 	post_parse_analyze_hook_type parsed;
 	planner_hook_type planner;
+	get_relation_info_hook_type information;
+	set_rel_pathlist_hook_type paths;
+	set_join_pathlist_hook_type joins;
+	join_search_hook_type search;
+	create_upper_paths_hook_type upper;
 	ExecutorStart_hook_type start;
 	ExecutorRun_hook_type run;
 	ExecutorFinish_hook_type finish;
@@ -198,7 +205,8 @@ static void
 get_hooks(hooks *h)
 {
 	*h = (hooks) {
-		post_parse_analyze_hook, planner_hook, ExecutorStart_hook, ExecutorRun_hook, ExecutorFinish_hook, ExecutorEnd_hook,
+		post_parse_analyze_hook, planner_hook, get_relation_info_hook, set_rel_pathlist_hook, set_join_pathlist_hook,
+		join_search_hook, create_upper_paths_hook, ExecutorStart_hook, ExecutorRun_hook, ExecutorFinish_hook, ExecutorEnd_hook,
 		ExecutorCheckPerms_hook
 	};
 }
@@ -208,6 +216,11 @@ set_hooks(const hooks *h)
 {
 	post_parse_analyze_hook = h->parsed;
 	planner_hook = h->planner;
+	get_relation_info_hook = h->information;
+	set_rel_pathlist_hook = h->paths;
+	set_join_pathlist_hook = h->joins;
+	join_search_hook = h->search;
+	create_upper_paths_hook = h->upper;
 	ExecutorStart_hook = h->start;
 	ExecutorRun_hook = h->run;
 	ExecutorFinish_hook = h->finish;
@@ -217,23 +230,31 @@ set_hooks(const hooks *h)
 
 /*
  * A scan keeps the hooks that decide what is read, and by whom: those of the planner
- * (tables of other modules), and of privileges.  They see names, and no row.
+ * (tables of other modules), and of privileges.  They see names, and no row.  Hooks of
+ * the planner go together: those in its middle may count on what the first one made (Citus).
  */
+static void
+hide(pe_hidden what, const hooks *saved)
+{
+	hooks		left = {0};
+
+	if (what == PE_HIDE_EXECUTION)
+		left = (hooks) {
+			.planner = saved->planner, .information = saved->information, .paths = saved->paths, .joins = saved->joins,
+			.search = saved->search, .upper = saved->upper, .privileges = saved->privileges
+		};
+	set_hooks(&left);
+}
+
 void
 pe_run_hidden(pe_hidden what, void (*body) (void *), void *argument)
 {
 	hooks		saved;
-	hooks		left = {0};
 
 	get_hooks(&saved);
-	if (what == PE_HIDE_EXECUTION)
-	{
-		left.planner = saved.planner;
-		left.privileges = saved.privileges;
-	}
+	hide(what, &saved);
 	PG_TRY();
 	{
-		set_hooks(&left);
 		body(argument);
 	}
 	PG_FINALLY();

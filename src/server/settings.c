@@ -54,6 +54,28 @@ int			pe_strategy_cache = 256 * 1024;
  */
 char	   *pe_anchor_file;
 
+/*
+ * What a plain SELECT costs, or how precise it is.  None by default: nobody pays by accident.
+ */
+double		pe_select_epsilon = 0;
+double		pe_select_max_stderr = 0;
+
+/*
+ * Clients that show no error bars can have what is little more than noise hidden.
+ */
+double		pe_hide_below = 0;
+
+/*
+ * Where a test of a SELECT cuts a declared bin in two.
+ */
+int			pe_cut_bins = PE_CUT_ERROR;
+
+static const struct config_enum_entry cut_bins_options[] = {
+	{"error", PE_CUT_ERROR, false},
+	{"middle", PE_CUT_MIDDLE, false},
+	{NULL, 0, false}
+};
+
 void
 pe_check_memory(size_t bytes)
 {
@@ -157,6 +179,19 @@ pe_settings_define(void)
 							"How long a request waits for the ledger's worker.",
 							NULL, &pe_charge_timeout, 10 * 1000, 100, INT_MAX,
 							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomEnumVariable("pg_epsilon.cut_bins",
+							 "What becomes of a test of a SELECT that cuts a declared bin in two.",
+							 "error: it is refused; middle: it is decided at the middle of the bin, with a notice.",
+							 &pe_cut_bins, PE_CUT_ERROR, cut_bins_options, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("pg_epsilon.epsilon",
+							 "What a SELECT on a dataset costs.",
+							 "0: not set.", &pe_select_epsilon, 0, 0, 1000, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("pg_epsilon.max_stderr",
+							 "The largest standard error of the first count or sum of a SELECT on a dataset.",
+							 "0: not set.", &pe_select_max_stderr, 0, 0, 1e300, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("pg_epsilon.hide_below",
+							 "Results of a SELECT within so many standard errors of 0 are NULL.",
+							 "0: none is.", &pe_hide_below, 0, 0, 1000, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("pg_epsilon.max_memory",
 							"The most memory that one request may take.",
 							NULL, &pe_max_memory, 1024 * 1024, 1024, INT_MAX,

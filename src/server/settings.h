@@ -12,6 +12,17 @@ extern int	pe_time_quantum;	/* ms */
 extern int	pe_strategy_cache;	/* kB */
 extern char *pe_anchor_file;	/* empty: none */
 
+/* Of plain SELECT. */
+extern double pe_select_epsilon;	/* what one costs; 0: not set */
+extern double pe_select_max_stderr; /* the standard error that it may have; 0: not set */
+extern double pe_hide_below;	/* estimates within so many standard errors of 0 are NULL */
+extern int	pe_cut_bins;		/* what becomes of a test that cuts a bin */
+
+enum
+{
+	PE_CUT_ERROR, PE_CUT_MIDDLE
+};
+
 /* 53200 if a request needs more than pe_max_memory allows. */
 extern void pe_check_memory(size_t bytes);
 
@@ -44,6 +55,7 @@ typedef enum pe_lock_kind
 	PE_LOCK_TABLE = 0x7065,		/* a table that is being registered */
 	PE_LOCK_NAME,				/* a name that a dataset is being given */
 	PE_LOCK_GRANTS,				/* a dataset on which a budget is being granted */
+	PE_LOCK_PERIOD,				/* a period of a series that is being measured */
 	PE_LOCK_WORKER				/* held by the ledger's worker */
 } pe_lock_kind;
 

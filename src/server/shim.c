@@ -46,39 +46,14 @@ pe_wipe(void *p, size_t size)
 	explicit_bzero(p, size);
 }
 
-/* In the context that it guards. */
-struct pe_guard
-{
-	MemoryContextCallback callback;
-	void		(*wipe) (void *argument);	/* NULL: lifted */
-	void	   *argument;
-};
-
-static void
-context_goes(void *argument)
-{
-	pe_guard   *guard = argument;
-
-	if (guard->wipe != NULL)
-		guard->wipe(guard->argument);
-}
-
-pe_guard *
+void
 pe_guard_set(MemoryContext context, void (*wipe) (void *argument), void *argument)
 {
-	pe_guard   *guard = MemoryContextAllocZero(context, sizeof(*guard));
+	MemoryContextCallback *callback = MemoryContextAllocZero(context, sizeof(*callback));
 
-	guard->wipe = wipe;
-	guard->argument = argument;
-	guard->callback = (MemoryContextCallback) {.func = context_goes, .arg = guard};
-	MemoryContextRegisterResetCallback(context, &guard->callback);
-	return guard;
-}
-
-void
-pe_guard_lift(pe_guard *guard)
-{
-	guard->wipe = NULL;
+	callback->func = wipe;
+	callback->arg = argument;
+	MemoryContextRegisterResetCallback(context, callback);
 }
 
 /* What is overwritten when its context goes. */

@@ -23,12 +23,8 @@ extern void *pe_alloc_exact(MemoryContext context, size_t size);
 
 /*
  * For what is exact and not of one piece: wipe(argument) is called before the context is
- * reset or deleted, also after an error, and never again.  A caller that has given away what
- * there is to wipe lifts the guard first; argument must last as long as it stands.
+ * reset or deleted, also after an error, and never again.  argument must last as long.
  */
-typedef struct pe_guard pe_guard;
-
-extern pe_guard *pe_guard_set(MemoryContext context, void (*wipe) (void *argument), void *argument);
-extern void pe_guard_lift(pe_guard *guard);
+extern void pe_guard_set(MemoryContext context, void (*wipe) (void *argument), void *argument);
 
 #endif

@@ -60,9 +60,9 @@ pe_type_key(Oid type, pe_key *key)
 }
 
 bool
-pe_type_has_bins(Oid type)
+pe_type_is_number(Oid type)
 {
-	switch (getBaseType(type))
+	switch (type)
 	{
 		case INT2OID:
 		case INT4OID:
@@ -70,13 +70,18 @@ pe_type_has_bins(Oid type)
 		case FLOAT4OID:
 		case FLOAT8OID:
 		case NUMERICOID:
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
 			return true;
 		default:
 			return false;
 	}
+}
+
+bool
+pe_type_has_bins(Oid type)
+{
+	Oid			base = getBaseType(type);
+
+	return pe_type_is_number(base) || base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
 }
 
 static int64

@@ -19,6 +19,9 @@ extern bool pe_type_key(Oid type, pe_key *key);
 /* Whether bins make sense: numbers, dates and timestamps. */
 extern bool pe_type_has_bins(Oid type);
 
+/* Whether a base type is one of numbers. */
+extern bool pe_type_is_number(Oid type);
+
 /*
  * A value as a point.  Bytes point into the value, which is detoasted in the
  * current memory context if it must be.  type is a base type that pe_type_key

@@ -15,8 +15,8 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
+#include "strategy/lbfgs.h"
 
-#define PAIRS 10				/* steps that the L-BFGS direction remembers */
 #define CELLS_PER_SUM 16		/* the paper's p = n / 16 */
 #define DECREASE 1e-4			/* of what the slope promises, for a step to be taken */
 #define MOST_ROUNDING 1e-2		/* of the objective, by a bound that is 10^5 times what happens: a larger Theta is none */
@@ -205,16 +205,12 @@ typedef struct search
 	double	   *trial_gradient;
 	double	   *direction;
 	double	   *free;			/* 0 for an entry that is held, 1 for others */
-	double	   *step[PAIRS];	/* of Theta, the latest at (pairs - 1) % PAIRS */
-	double	   *change[PAIRS];	/* of the gradient with it */
-	double		curvature[PAIRS];	/* step'change > 0 */
-	double		scale;			/* of the first approximation of H: curvature / |change|^2 of the latest */
-	int64_t		pairs;			/* ever since the start */
+	pe_lbfgs	memory;
 	int32_t		evaluations;
 	int32_t		most_evaluations;
 } search;
 
-#define VECTORS (6 + 2 * PAIRS)
+#define VECTORS (6 + 2 * PE_LBFGS_PAIRS)
 
 static void
 search_init(search *s, const double *v, int32_t n, int32_t p)
@@ -229,11 +225,7 @@ search_init(search *s, const double *v, int32_t n, int32_t p)
 	s->trial_gradient = s->vectors + 3 * s->size;
 	s->direction = s->vectors + 4 * s->size;
 	s->free = s->vectors + 5 * s->size;
-	for (int k = 0; k < PAIRS; k++)
-	{
-		s->step[k] = s->vectors + (6 + 2 * (size_t) k) * s->size;
-		s->change[k] = s->step[k] + s->size;
-	}
+	pe_lbfgs_init(&s->memory, s->size, s->vectors + 6 * s->size);
 }
 
 static void
@@ -250,56 +242,13 @@ is_held(const search *s, size_t k)
 	return s->theta[k] == 0 && s->gradient[k] > 0;
 }
 
-static double
-inner_product(const search *s, const double *x, const double *y)
-{
-	double		product;
-
-	pe_la_gemv(true, (int32_t) s->size, 1, 1, x, (int32_t) s->size, y, 0, &product);
-	return product;
-}
-
-/* direction += factor x, over the entries that are free. */
-static void
-bend_direction(search *s, double factor, const double *x)
-{
-	for (size_t k = 0; k < s->size; k++)
-		s->direction[k] += factor * s->free[k] * x[k];
-}
-
-/*
- * direction = -H gradient by the two loops of L-BFGS (Nocedal and Wright, algorithm
- * 7.4), every vector cut to the entries that are free.  The curvatures are those of
- * whole steps: H is positive definite on the free entries all the same, and an entry
- * that is held hardly ever was part of a step.
- */
+/* The direction of L-BFGS, every vector cut to the entries that are free: an entry that is held hardly ever was part of a step. */
 static void
 make_direction(search *s)
 {
-	double		alpha[PAIRS];
-	int64_t		oldest = s->pairs > PAIRS ? s->pairs - PAIRS : 0;
-
 	for (size_t k = 0; k < s->size; k++)
-	{
 		s->free[k] = !is_held(s, k);
-		s->direction[k] = -s->free[k] * s->gradient[k];
-	}
-	for (int64_t pair = s->pairs - 1; pair >= oldest; pair--)
-	{
-		int			at = (int) (pair % PAIRS);
-
-		alpha[at] = inner_product(s, s->step[at], s->direction) / s->curvature[at];
-		bend_direction(s, -alpha[at], s->change[at]);
-	}
-	for (size_t k = 0; k < s->size && s->pairs > 0; k++)
-		s->direction[k] *= s->scale;
-	for (int64_t pair = oldest; pair < s->pairs; pair++)
-	{
-		int			at = (int) (pair % PAIRS);
-		double		beta = inner_product(s, s->change[at], s->direction) / s->curvature[at];
-
-		bend_direction(s, alpha[at] - beta, s->step[at]);
-	}
+	pe_lbfgs_direction(&s->memory, s->gradient, s->free, s->direction);
 }
 
 /* gradient'(trial - theta) */
@@ -342,20 +291,9 @@ find_trial(search *s, double *objective)
 static void
 take_trial(search *s, double objective)
 {
-	int			at = (int) (s->pairs % PAIRS);
 	double	   *swap;
 
-	for (size_t k = 0; k < s->size; k++)
-	{
-		s->step[at][k] = s->trial[k] - s->theta[k];
-		s->change[at][k] = s->trial_gradient[k] - s->gradient[k];
-	}
-	s->curvature[at] = inner_product(s, s->step[at], s->change[at]);
-	if (s->curvature[at] > 0)
-	{
-		s->scale = s->curvature[at] / inner_product(s, s->change[at], s->change[at]);
-		s->pairs++;
-	}
+	pe_lbfgs_remember(&s->memory, s->theta, s->trial, s->gradient, s->trial_gradient);
 	swap = s->theta;
 	s->theta = s->trial;
 	s->trial = swap;
@@ -385,16 +323,16 @@ iterate(search *s)
 	double		objective;
 
 	make_direction(s);
-	if (s->pairs == 0 && !shorten_first_step(s))
+	if (s->memory.pairs == 0 && !shorten_first_step(s))
 		return false;
 	if (find_trial(s, &objective))
 	{
 		take_trial(s, objective);
 		return true;
 	}
-	if (s->pairs == 0)
+	if (s->memory.pairs == 0)
 		return false;
-	s->pairs = 0;				/* what is remembered misleads: the gradient itself is tried next */
+	s->memory.pairs = 0;				/* what is remembered misleads: the gradient itself is tried next */
 	return s->evaluations < s->most_evaluations;
 }
 
@@ -433,7 +371,7 @@ run(search *s, double least_gain, report *r)
 	double		gain = INFINITY;
 	int32_t		count = 0;
 
-	s->pairs = 0;
+	s->memory.pairs = 0;
 	s->objective = evaluate(&s->f, s->theta, s->gradient);
 	s->evaluations = 1;
 	while (gain > least_gain)

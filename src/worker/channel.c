@@ -419,26 +419,35 @@ was_in_vain(const StringInfoData *answer)
 	return pq_getmsgbyte(&copy) == PE_ANSWER_ERROR && pq_getmsgint(&copy, 4) == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
-/*
- * Sends what is to be stored, again if a worker dies or waited in vain; returns the
- * number it is stored under.
- */
-static int64
-store_message(StringInfo message, const char *state, TimestampTz deadline, bool *held)
+/* Sends what is to be stored, again if a worker dies or waited in vain; the answer, behind its first byte where that is no reply. */
+static void
+exchange_stored(StringInfo message, const char *state, TimestampTz deadline, bool *held, StringInfo answer)
 {
-	StringInfoData answer;
 	int			attempts = 0;
 	fate		result;
 
 	do
 	{
 		open_channel(deadline, state);
-		result = exchange(message, &answer, held);
-	} while ((result != ANSWERED || was_in_vain(&answer)) && ++attempts < 3);
+		result = exchange(message, answer, held);
+	} while ((result != ANSWERED || was_in_vain(answer)) && ++attempts < 3);
 	if (result != ANSWERED)
 		raise_died(state);
-	if (pq_getmsgbyte(&answer) == PE_ANSWER_ERROR)
-		raise_error(&answer);
+	if (answer->data[0] == PE_ANSWER_ERROR)
+	{
+		(void) pq_getmsgbyte(answer);
+		raise_error(answer);
+	}
+}
+
+/* The same of what is stored under a number, which is returned. */
+static int64
+store_message(StringInfo message, const char *state, TimestampTz deadline, bool *held)
+{
+	StringInfoData answer;
+
+	exchange_stored(message, state, deadline, held, &answer);
+	(void) pq_getmsgbyte(&answer);
 	return pq_getmsgint64(&answer);
 }
 
@@ -458,6 +467,52 @@ pe_channel_store(const pe_plan *plan, const pe_charge_request *request, int64 ch
 
 	/* the next worker can store it as well: the charge is committed */
 	return store_message(&message, CHARGE_STANDS, deadline, &held);
+}
+
+/* What is said of a period that could not be stored. */
+#define NOT_STORED "The period is not stored; the next report measures it anew."
+
+/* One exchange; false if somebody is changing the dataset. */
+static bool
+store_period_once(StringInfo message, TimestampTz deadline, bool *held, pe_charge_reply *reply)
+{
+	StringInfoData answer;
+
+	exchange_stored(message, NOT_STORED, deadline, held, &answer);
+	pe_reply_read(&answer, reply);
+	pfree(answer.data);
+	if (reply->outcome == PE_BUSY && GetCurrentTimestamp() >= deadline)
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("the dataset or the budget is being changed by another transaction"),
+				 errdetail(NOT_STORED),
+				 errhint("Ask again once that transaction is over.")));
+	return reply->outcome != PE_BUSY;
+}
+
+void
+pe_channel_store_period(const pe_plan *plan, const pe_charge_request *request, const int64 *value, int64 values, pe_charge_reply *reply)
+{
+	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
+	StringInfoData message;
+	bool		held = true;
+
+	initStringInfo(&message);
+	pq_sendbyte(&message, PE_MESSAGE_PERIOD);
+	pe_request_write(&message, plan, request);
+	pq_sendint64(&message, values);
+	enlargeStringInfo(&message, values * sizeof(int64));
+	appendBinaryStringInfo(&message, (const char *) value, values * sizeof(int64));
+	PG_TRY();
+	{
+		while (!store_period_once(&message, deadline, &held, reply))
+			pause_for(10);
+	}
+	PG_FINALLY();
+	{
+		pe_wipe(message.data, message.len);
+	}
+	PG_END_TRY();
 }
 
 int64

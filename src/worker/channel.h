@@ -38,6 +38,13 @@ extern PGDLLEXPORT void pe_channel_reserve(const pe_plan *plan, const pe_charge_
 extern int64 pe_channel_store(const pe_plan *plan, const pe_charge_request *request, int64 charge_id,
 							  const int64 *value, int64 values);
 
+/*
+ * Backend: stores the measurement of a period of a series, unless there is one; the reply is as of pe_batch_store_period, and never
+ * PE_BUSY.  Interrupts as above.  55P03: it was not stored, for the dataset is still being changed.
+ */
+extern void pe_channel_store_period(const pe_plan *plan, const pe_charge_request *request, const int64 *value, int64 values,
+									pe_charge_reply *reply);
+
 /* Backend: has the worker keep a strategy (strategies.c writes the message); returns its number. */
 extern int64 pe_channel_keep(StringInfo message);
 
@@ -76,6 +83,7 @@ typedef struct pe_channel
 #define PE_MESSAGE_RESERVE 'R'
 #define PE_MESSAGE_STORE 'S'
 #define PE_MESSAGE_KEEP 'K'
+#define PE_MESSAGE_PERIOD 'P'
 
 /* First byte of an answer; other answers are a pe_charge_reply. */
 #define PE_ANSWER_STORED 'S'

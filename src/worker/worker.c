@@ -36,6 +36,7 @@
 #include "server/settings.h"
 #include "ledger/strategies.h"
 #include "ledger/charge.h"
+#include "ledger/series.h"
 
 PGDLLEXPORT void pe_worker_main(Datum database);
 
@@ -154,7 +155,38 @@ serve_reserve(pe_batch *batch, job *j)
 	pe_batch_reserve(batch, &request, &price, &reply);
 	pe_reply_write(&j->answer, &reply);
 	j->charged = reply.charge_id != 0;
-	j->owes_release = reply.outcome == PE_CHARGED;
+	j->owes_release = reply.outcome == PE_CHARGED && (request.series == NULL || request.series->created == NULL);
+}
+
+/* The numbers of a message: a copy, which the caller wipes. */
+static int64 *
+read_values(StringInfo message, int64 *values)
+{
+	int64	   *value;
+
+	*values = pq_getmsgint64(message);
+	if (*values < 0 || *values > (message->len - message->cursor) / (int64) sizeof(int64))
+		elog(ERROR, "a message of fewer numbers than it says");
+	value = palloc(Max(*values, 1) * sizeof(int64));
+	pq_copymsgbytes(message, (char *) value, *values * sizeof(int64));
+	return value;
+}
+
+static void
+serve_period(pe_batch *batch, job *j)
+{
+	pe_charge_request request;
+	pe_charge_price price;
+	pe_charge_reply reply;
+	int64		values;
+	int64	   *value;
+
+	pe_request_read(&j->message, &request, &price);
+	value = read_values(&j->message, &values);
+	pe_batch_store_period(batch, &request, value, values, &reply);
+	pe_wipe(value, values * sizeof(int64));
+	pe_reply_write(&j->answer, &reply);
+	j->charged = reply.charge_id != 0;
 }
 
 static void
@@ -168,9 +200,7 @@ serve_store(job *j)
 
 	pe_request_read(&j->message, &request, &price);
 	charge_id = pq_getmsgint64(&j->message);
-	values = pq_getmsgint64(&j->message);
-	value = palloc(values * sizeof(int64));
-	pq_copymsgbytes(&j->message, (char *) value, values * sizeof(int64));
+	value = read_values(&j->message, &values);
 	pq_sendbyte(&j->answer, PE_ANSWER_STORED);
 	pq_sendint64(&j->answer, pe_release_store(&request, &price, charge_id, value, values));
 }
@@ -196,6 +226,9 @@ serve(pe_batch *batch, job *j)
 			break;
 		case PE_MESSAGE_KEEP:
 			serve_keep(j);
+			break;
+		case PE_MESSAGE_PERIOD:
+			serve_period(batch, j);
 			break;
 		default:
 			serve_store(j);
@@ -376,6 +409,8 @@ serve_clients(void)
 	/* committed and flushed: only now may anybody hear of it */
 	for (int i = 0; i < count; i++)
 	{
+		/* what came too late to be stored is nowhere from here on */
+		pe_wipe(jobs[i].message.data, jobs[i].message.len);
 		jobs[i].client->owes_release = jobs[i].owes_release;
 		(void) shm_mq_send(jobs[i].client->reply, jobs[i].answer.len, jobs[i].answer.data, false, true);
 	}

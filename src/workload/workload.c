@@ -108,46 +108,22 @@ release_terms(parser *p, pe_term *term, int32_t terms)
  * ------------------------------------------------------------------
  */
 
-/* A whole number from 0 to most; a sign only if it is allowed. */
-static bool
-read_integer(parser *p, bool sign, int32_t most, const char *expected, int32_t *number)
+bool
+pe_weight_read(pe_text *t, double *weight)
 {
-	bool		negative = false;
-	int64_t		value = 0;
-	size_t		start;
+	size_t		start = (pe_text_next(t), t->at);
 
-	pe_text_next(&p->t);
-	start = p->t.at;
-	if (sign && (p->t.text[p->t.at] == '-' || p->t.text[p->t.at] == '+'))
-		negative = p->t.text[p->t.at++] == '-';
-	if (!pe_is_digit(p->t.text[p->t.at]))
-		return pe_text_unexpected(&p->t, expected);
-	for (; pe_is_digit(p->t.text[p->t.at]); p->t.at++)
-		if (value <= most)
-			value = 10 * value + (p->t.text[p->t.at] - '0');
-	if (pe_starts_name(p->t.text[p->t.at]) || p->t.text[p->t.at] == '.')
-		return pe_text_unexpected(&p->t, "the end of a whole number");
-	if (value > most)
-		return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, start, "number in workload is larger than %d", most);
-	*number = (int32_t) (negative ? -value : value);
-	return true;
-}
-
-static bool
-read_weight(parser *p, double *weight)
-{
-	size_t		start = p->t.at;
-
-	if (!pe_text_number(&p->t))
+	if (!pe_text_number(t))
 		return false;
-	*weight = strtod(p->t.text + start, NULL);
-	return (*weight >= WEIGHT_MIN && *weight <= WEIGHT_MAX) ||
-		pe_text_fail(&p->t, PE_TEXT_INVALID, start, "a weight must be from %g to %g", WEIGHT_MIN, WEIGHT_MAX);
+	*weight = strtod(t->text + start, NULL);
+	if (!(*weight >= WEIGHT_MIN && *weight <= WEIGHT_MAX))
+		return pe_text_fail(t, PE_TEXT_INVALID, start, "a weight must be from %g to %g", WEIGHT_MIN, WEIGHT_MAX);
+	return pe_text_take(t, '*', "\"*\" after a weight");
 }
 
 /* The shortest decimal that reads back as the same weight. */
-static void
-append_weight(parser *p, double weight)
+void
+pe_weight_write(pe_text *t, double weight)
 {
 	char		text[40];
 
@@ -157,8 +133,8 @@ append_weight(parser *p, double weight)
 		if (strtod(text, NULL) == weight)
 			break;
 	}
-	pe_text_write(&p->t, text);
-	pe_text_write(&p->t, " * ");
+	pe_text_write(t, text);
+	pe_text_write(t, " * ");
 }
 
 /* ------------------------------------------------------------------
@@ -263,7 +239,7 @@ read_attribute(parser *p, pe_factor *factor, int place)
 	factor->position = (pe_text_next(&p->t), (int) p->t.at);
 	if (pe_is_digit(p->t.text[p->t.at]))
 	{
-		if (!read_integer(p, false, PE_MAX_CELLS, "a number of cells", &cells))
+		if (!pe_text_whole(&p->t, false, PE_MAX_CELLS, "a number of cells", &cells))
 			return false;
 		pe_text_writef(&p->t, "%d", cells);
 		return use_size(p, factor, place, cells);
@@ -368,9 +344,9 @@ read_cells(parser *p, int32_t ordered, int32_t *from, int32_t *to)
 {
 	size_t		start = (pe_text_next(&p->t), p->t.at);
 
-	if (!read_integer(p, false, PE_MAX_CELLS, "the first cell of a range", from) ||
+	if (!pe_text_whole(&p->t, false, PE_MAX_CELLS, "the first cell of a range", from) ||
 		!pe_text_take(&p->t, '-', "\"-\" and the last cell of the range") ||
-		!read_integer(p, false, PE_MAX_CELLS, "the last cell of a range", to))
+		!pe_text_whole(&p->t, false, PE_MAX_CELLS, "the last cell of a range", to))
 		return false;
 	if (*from > *to)
 		return pe_text_fail(&p->t, PE_TEXT_INVALID, start, "a range goes from its first cell to its last");
@@ -424,11 +400,12 @@ find_bins(parser *p, const pe_factor *factor, pe_declared *bins)
 	if (p->source == NULL ||
 		!p->source->attribute(p->source->context, p->workload->shape.name[factor->attribute], bins))
 		return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at, "a range of edges needs an attribute: there are none here");
-	if (bins->domain->kind == PE_BINS)
+	if (bins->domain->kind == PE_BINS && bins->domain->classes == 0)
 		return true;
 	describe_attribute(&p->workload->shape, factor->attribute, name, sizeof(name));
 	snprintf(p->t.error->hint, sizeof(p->t.error->hint), "Give the numbers of the first and the last cell, from 0, such as 0-3.");
-	return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at, "%s has levels and no edges", name);
+	return pe_text_fail(&p->t, PE_TEXT_INVALID, p->t.at, "%s has %s and no edges", name,
+						bins->domain->classes > 0 ? "classes of cells" : "levels");
 }
 
 static bool
@@ -529,7 +506,7 @@ read_row(parser *p, int32_t **list, int32_t *count, int32_t *columns)
 
 		if (*count >= PE_MAX_CELLS * 64)
 			return pe_text_fail(&p->t, PE_TEXT_TOO_LARGE, start, "the matrix has too many entries");
-		if (!read_integer(p, true, ENTRY_MAX, "a whole number", &entry))
+		if (!pe_text_whole(&p->t, true, ENTRY_MAX, "a whole number", &entry))
 			return false;
 		push(p, list, count, entry);
 		pe_text_write(&p->t, separator);
@@ -629,7 +606,7 @@ read_arguments(parser *p, pe_factor *factor, int place, piece *made)
 	if (factor->constructor == PE_WIDTH_RANGE)
 	{
 		if (!pe_text_take(&p->t, ',', "\",\" and a width") ||
-			!read_integer(p, false, PE_MAX_CELLS, "a number of cells", &factor->width))
+			!pe_text_whole(&p->t, false, PE_MAX_CELLS, "a number of cells", &factor->width))
 			return false;
 		pe_text_writef(&p->t, ", %d", factor->width);
 	}
@@ -742,7 +719,7 @@ read_marginals(parser *p, piece *made)
 		return false;
 	made->whole = true;
 	made->queries = 0;
-	if (!read_integer(p, false, PE_MAX_ATTRIBUTES, "a number of attributes", &k) ||
+	if (!pe_text_whole(&p->t, false, PE_MAX_ATTRIBUTES, "a number of attributes", &k) ||
 		!pe_text_take(&p->t, ')', "a closing parenthesis"))
 		return false;
 	pe_text_writef(&p->t, "(%d)", k);
@@ -971,9 +948,9 @@ read_product(parser *p, int place, piece *made)
 
 	if (pe_is_digit(first) || first == '.')
 	{
-		if (!read_weight(p, &weight) || !pe_text_take(&p->t, '*', "\"*\" after a weight"))
+		if (!pe_weight_read(&p->t, &weight))
 			return false;
-		append_weight(p, weight);
+		pe_weight_write(&p->t, weight);
 	}
 	if (!read_primary(p, place, made))
 		return false;

@@ -133,6 +133,13 @@ extern char *pe_workload_canonical(const char *text, pe_text_error *error);
 
 extern void pe_workload_free(pe_workload *workload);
 
+/*
+ * A weight and the "*" behind it, which is taken; false with the error filled for one that is not from 0.001 to 1000.
+ * The other writes both, as short as it reads back.
+ */
+extern bool pe_weight_read(pe_text *t, double *weight);
+extern void pe_weight_write(pe_text *t, double weight);
+
 /* The shape of a domain whose attributes have these names. */
 extern void pe_shape_of_domain(const pe_domain *domain, const char *const *names, pe_shape *shape);
 

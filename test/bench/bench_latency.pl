@@ -9,6 +9,9 @@
 #
 # One reservation is what the ledger does before rows are read, from the backend's call to its
 # return: a charge, committed and flushed by the worker (a function that only tests load calls it).
+# Replays by SELECT are beside those by dp.histogram and dp.aggregate of the same question, of a table of one attribute and of one
+# of 20; and EXPLAIN tells how long planning takes.
+#
 # The same as SQL is a request for a release that another budget has paid for: it is charged, no
 # row is read and nothing is stored.
 use strict;
@@ -29,11 +32,22 @@ my %limit = (
 	resident => { reserve => 1.5, answer => 3, clients => 1 },
 );
 
+# Of a SELECT's replay to that of a function, and the milliseconds of planning.
+my $MOST_SELECT = 1.3;
+my $MOST_PLANNING = 1;
+
 my %statement = (
 	update  => 'UPDATE bench_row SET n = n + 1;',
 	refused => q{SELECT * FROM dp.histogram('bench', 'x', rho => 1e6);},
 	answer  => q{SELECT * FROM dp.histogram('bench', 'x', rho => 0.001, fresh => true);},
 	replay  => q{SELECT * FROM dp.histogram('bench', 'x', rho => 0.002);},
+	histogram => q{SELECT * FROM dp.histogram('bench', 'y', epsilon => 0.05);},
+	aggregate => q{SELECT * FROM dp.aggregate('bench', '{count(*)}', '{y}', epsilon => 0.05);},
+	select => 'SELECT y, count(*) FROM bench_view GROUP BY y;',
+	wide_histogram => q{SELECT * FROM dp.histogram('wide', 'a1', predicate => 'a2 >= 50 AND a3 < 20', epsilon => 0.05);},
+	wide_aggregate => q{SELECT * FROM dp.aggregate('wide', '{count(*)}', '{a1}', predicate => 'a2 >= 50 AND a3 < 20', epsilon => 0.05);},
+	wide_select => 'SELECT a1, count(*) FROM wide_view WHERE a2 >= 50 AND a3 < 20 GROUP BY a1;',
+	plan => 'EXPLAIN (SUMMARY) SELECT a1, count(*), avg(a4), sum(a5) FROM wide_view WHERE a2 >= 50 AND a3 < 20 GROUP BY a1;',
 );
 my %what = (
 	reserve => 'one reservation: a commit',
@@ -42,6 +56,12 @@ my %what = (
 	charged => "a charge for another's answer: a commit, and the answer",
 	answer  => 'a whole answer: two commits and the scan between them',
 	replay  => 'a replay: to the worker and back with the stored answer',
+	histogram => 'a replay by dp.histogram',
+	aggregate => 'a replay by dp.aggregate',
+	select => 'a replay by SELECT ... GROUP BY',
+	wide_histogram => 'of 20 attributes, with a predicate: by dp.histogram',
+	wide_aggregate => 'by dp.aggregate',
+	wide_select => 'by SELECT ... WHERE ... GROUP BY',
 );
 
 # The request of this number; no two are the same.
@@ -118,8 +138,8 @@ sub medians
 	my @numbers = map { ++$numbers } 1 .. $rounds;
 	psql_as('bench_payer', 1, map { numbered($_) } @numbers) if grep { $_ eq 'charged' } @kinds;
 
-	# paid once, so that it is a replay from now on
-	my @lines = ($statement{replay});
+	# paid once, so that they are replays from now on
+	my @lines = ('SET pg_epsilon.epsilon = 0.05;', $statement{replay}, map { $statement{$_} } grep { /histogram|aggregate|select/ } @kinds);
 	foreach my $number (@numbers)
 	{
 		foreach my $kind (@kinds)
@@ -152,6 +172,33 @@ sub tell_medians
 	printf "%-58s %8.2f ms %7.2f %8s\n", $what{$_}, $median{$_}, $median{$_} / $median{update},
 	  $limit{$way}{$_} ? "<= $limit{$way}{$_}" : ''
 	  foreach @kinds;
+	return;
+}
+
+# Replays, each beside the others; milliseconds of planning.
+sub tell_selects
+{
+	my ($rounds) = @_;
+	my @kinds = qw(histogram aggregate select wide_histogram wide_aggregate wide_select);
+	my %median = medians($rounds, undef, @kinds);
+	my @planning = psql_as('bench_analyst', 1, ('SET pg_epsilon.epsilon = 0.05;', ($statement{plan}) x $rounds)) =~ /^Planning Time: ([0-9.]+) ms/mg;
+
+	printf "%-58s %11s %7s %8s\n", "replays, median of $rounds in turn", 'p50', 'ratio', 'limit';
+	foreach (@kinds)
+	{
+		my ($ratio, $limit) = ('', '');
+
+		if (/(.*)select/)
+		{
+			my @functions = sort { $a <=> $b } @median{ "$1histogram", "$1aggregate" };
+
+			# to the faster of the two
+			($ratio, $limit) = (sprintf('%.2f', $median{$_} / $functions[0]), "<= $MOST_SELECT");
+		}
+		printf "%-58s %8.2f ms %7s %8s\n", $what{$_}, $median{$_}, $ratio, $limit;
+	}
+	die "no plans\n" unless @planning == $rounds;
+	printf "%-58s %8.3f ms %7s %8s\n", 'planning a SELECT on 20 attributes', median(@planning), '', "<= $MOST_PLANNING ms";
 	return;
 }
 
@@ -190,15 +237,23 @@ sub set_up
 		'CREATE EXTENSION pg_epsilon;',
 		'CREATE ROLE bench_owner; CREATE ROLE bench_analyst LOGIN; CREATE ROLE bench_payer LOGIN;',
 		'CREATE TABLE bench_row (n integer); INSERT INTO bench_row VALUES (0); GRANT ALL ON bench_row TO bench_analyst;',
-		'CREATE TABLE bench_rows AS SELECT i % 10 AS x FROM generate_series(1, 1000) i;',
-		'ALTER TABLE bench_rows OWNER TO bench_owner; VACUUM ANALYZE bench_rows;',
+		'CREATE TABLE bench_rows AS SELECT i % 10 AS x, i % 10 AS y FROM generate_series(1, 1000) i;',
+		'CREATE TABLE wide_rows AS SELECT ' . join(', ', map { "i * $_ % 10 * 10 AS a$_" } 1 .. 20) . ' FROM generate_series(1, 1000) i;',
+		'ALTER TABLE bench_rows OWNER TO bench_owner; ALTER TABLE wide_rows OWNER TO bench_owner; VACUUM ANALYZE bench_rows, wide_rows;',
+		'GRANT CREATE ON SCHEMA public TO bench_owner;',
 		q{LOAD 'pg_epsilon';},
 		q{SELECT format('ALTER DATABASE %I SET pg_epsilon.time_quantum = 0', current_database()) \gexec},
 		q{CREATE FUNCTION bench_reserve(bigint, bigint, bigint) RETURNS bigint LANGUAGE c AS 'pg_epsilon_test', 'pe_test_reserve';},
 		'SET SESSION AUTHORIZATION bench_owner;',
 		q{SELECT dp.create_dataset('bench', 'bench_rows', epsilon => 10000);},
 		q{SELECT dp.add_attribute('bench', 'x', 0, 10, bins => 10);},
-		q{SELECT dp.grant_budget('bench', r, epsilon => 10000, overcommit => true) FROM unnest('{bench_analyst,bench_payer}'::name[]) r;});
+		q{SELECT dp.add_attribute('bench', 'y', array_agg(y)) FROM generate_series(0, 9) y;},
+		q{SELECT dp.create_dataset('wide', 'wide_rows', epsilon => 10000);},
+		q{SELECT dp.add_attribute('wide', 'a' || i, (SELECT array_agg(y) FROM generate_series(0, 90, 10) y)) FROM generate_series(1, 20) i;},
+		q{SELECT dp.grant_budget('bench', r, epsilon => 10000, overcommit => true) FROM unnest('{bench_analyst,bench_payer}'::name[]) r;},
+		q{SELECT dp.grant_budget('wide', 'bench_analyst', epsilon => 10000);},
+		q{SELECT dp.expose('bench', 'bench_view'), dp.expose('wide', 'wide_view');},
+		'GRANT SELECT ON bench_view, wide_view TO bench_analyst;');
 	return;
 }
 
@@ -210,6 +265,7 @@ run("pgbench -n -C -U bench_analyst -t $STARTS -f $empty") =~ /^average connecti
 printf "%-58s %8.2f ms\n", 'for scale: a new connection alone', $1;
 tell_medians('lingering', 'a worker that lingers', $ROUNDS, undef, qw(update reserve refused replay charged answer));
 tell_clients('lingering', 'a worker that lingers');
+tell_selects($ROUNDS);
 
 # The worker leaves 40 ms after its last charge: a request 100 ms later must start another.
 psql(1, q{SELECT format('ALTER DATABASE %I SET pg_epsilon.worker_linger = 40', current_database()) \gexec});

@@ -19,4 +19,24 @@ by_sex <- tbl(con, "report") %>%
 	collect()
 cat("summary:", by_sex$sex, nrow(by_sex), "\n")
 cat("sum:", floor(sum(by_sex$estimate)), "\n")
+
+# a dataset as a table
+orders <- tbl(con, in_schema("sales", "orders_v"))
+cat("columns:", colnames(orders), "\n")
+# the driver prints an error, returns nothing, and needs a call to tell of it
+preview <- tryCatch(suppressWarnings(collect(head(orders, 5))), error = function(e) NULL)
+cat("preview:", if (is.null(preview)) 0 else nrow(preview), "rows:", gsub("\n.*", "", dbGetException(con)$errorMsg), "\n")
+summary_of <- function() {
+	orders %>%
+		filter(amount > 50, ordered_at >= "2025-03-01 00:00+00") %>%
+		group_by(region) %>%
+		summarise(n = n(), mean = mean(amount, na.rm = TRUE), sd = sd(amount, na.rm = TRUE)) %>%
+		arrange(region) %>%
+		collect()
+}
+first <- summary_of()
+cat("regions:", first$region, "\n")
+cat("counts:", first$n, "\n")
+cat("same:", identical(summary_of(), first) && identical(summary_of(), first), "\n")
+cat("levels:", sort(pull(distinct(orders, region))), "\n")
 invisible(dbDisconnect(con))

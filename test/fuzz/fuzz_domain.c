@@ -49,6 +49,30 @@ cell_outside(const pe_attribute *attribute, int32_t last)
 	return attribute->outside == PE_OUTSIDE_DROP ? PE_DROPPED : attribute->outside == PE_OUTSIDE_OTHER ? last + 1 : last;
 }
 
+/* Each class has a declared cell, and a value the class of its cell. */
+static void
+check_classes(const pe_attribute *attribute, const pe_attribute *declared)
+{
+	int32_t		cells = pe_attribute_cells(declared);
+	bool	   *has_cell = pe_alloc((size_t) attribute->classes, sizeof(bool));
+
+	demand(cells == pe_attribute_declared_cells(attribute) && attribute->classes == pe_attribute_cells(attribute), "the numbers of cells");
+	for (int32_t cell = 0; cell < cells; cell++)
+	{
+		check_cell(attribute, attribute->class_of[cell]);
+		has_cell[attribute->class_of[cell]] = true;
+	}
+	for (int32_t class = 0; class < attribute->classes; class++)
+		demand(has_cell[class], "a class without a cell");
+	for (int32_t i = 0; i < attribute->points; i++)
+	{
+		int32_t		cell = cell_of_point(declared, &attribute->point[i]);
+
+		demand(cell_of_point(attribute, &attribute->point[i]) == (cell == PE_DROPPED ? cell : attribute->class_of[cell]), "the class of a point");
+	}
+	pe_free(has_cell);
+}
+
 /* A level is its own cell; an edge begins its bin, and the last one closes it unless it is open. */
 static void
 check_points(const pe_attribute *attribute)
@@ -97,7 +121,12 @@ check_domain(const pe_domain *domain, const char *bytes, size_t size)
 	pe_free(written);
 	for (int a = 0; a < domain->attributes; a++)
 	{
-		check_points(&domain->attribute[a]);
+		pe_attribute declared = domain->attribute[a];
+
+		declared.classes = 0;
+		check_points(&declared);
+		if (domain->attribute[a].classes > 0)
+			check_classes(&domain->attribute[a], &declared);
 		check_others(&domain->attribute[a]);
 		if (cells <= PE_MAX_CELLS)
 			cells *= pe_attribute_cells(&domain->attribute[a]);

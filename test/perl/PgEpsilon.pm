@@ -32,9 +32,9 @@ our $serial = 'SET max_parallel_workers_per_gather = 0';
 our $parallel = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 	SET max_parallel_workers_per_gather = };
 
-our @EXPORT = qw(roles_node people_node standby_of add_people add_role ask ask_ok last_line normal
+our @EXPORT = qw(roles_node people_node standby_of add_people rows_of_orders is_of_orders add_orders add_role ask ask_ok last_line normal
   session session_query session_ok session_start session_finish session_error
-  new_request asked refused all_charges counts_of ledger ledger_ok
+  observe look_away new_request asked refused all_charges counts_of ledger ledger_ok
   pid_of reaches_quantum
   nano_of wait_for is_back worker_gone sqlstate wire bench brake brake_on brake_off spoil $serial $parallel);
 
@@ -103,6 +103,50 @@ sub add_people
 		SELECT dp.add_attribute('$name', 'age', 0, 100, 10);
 		SELECT dp.add_attribute('$name', 'sex', ARRAY['f', 'm']);
 		$grants}, db => $db);
+	return;
+}
+
+# rows_of_orders TABLE: SQL that makes the table of orders.  Ids, fractions of amounts and times of day are such that no
+# noisy number or declared edge has them by chance: see is_of_orders
+sub rows_of_orders
+{
+	my ($table) = @_;
+
+	return qq{
+		CREATE TABLE $table (id bigint, region text, amount numeric(10,4), ordered_at timestamptz);
+		INSERT INTO $table SELECT 7000000000000 + i, (ARRAY['north','north','north','north','south','south','south','east','east','west'])[1 + i % 10],
+		       i % 97 + 0.8317, timestamptz '2025-01-01 07:31:19.123457+00' + i % 365 * interval '1 day' FROM generate_series(1, 12000) i;};
+}
+
+# is_of_orders TEXT: whether something of a single row of orders is in it
+sub is_of_orders
+{
+	my ($text) = @_;
+
+	return $text =~ /\b70000000\d{5}\b|\.8317\b|:19\.123457/;
+}
+
+# add_orders NODE: dataset orders of database postgres, whose unit is id, with 20 bins of amounts and days as bins; ann asks it
+# by SELECT on view sales.orders_v, at epsilon 1000, and has a budget that answers are nearly the truth by.  What she has as
+# settings is set before any session of hers has the library.
+sub add_orders
+{
+	my ($node) = @_;
+
+	$node->safe_psql('postgres', 'CREATE SCHEMA sales AUTHORIZATION curator; GRANT USAGE ON SCHEMA sales TO PUBLIC');
+	ask_ok($node, 'curator', "SET timezone = 'UTC';" . rows_of_orders('sales.orders') . q{
+		SELECT dp.create_dataset('orders', 'sales.orders', epsilon => 1e5, unit => 'id', max_rows => 1);
+		SELECT dp.add_attribute('orders', 'region', '{north,south,east,west}'::text[]);
+		SELECT dp.add_attribute('orders', 'amount', '0', '100', 20);
+		SELECT dp.add_edges('orders', 'ordered_at', array_agg(d)) FROM generate_series(timestamptz '2025-01-01', '2026-01-01', '1 day') d;
+		SELECT dp.grant_budget('orders', 'ann', 1e5);
+		SELECT dp.expose('orders', 'sales.orders_v');
+		GRANT SELECT ON sales.orders_v TO ann});
+	$node->safe_psql('postgres', q{
+		ALTER ROLE ann SET timezone = 'UTC';
+		ALTER ROLE ann SET search_path = public, sales;
+		ALTER ROLE ann SET pg_epsilon.epsilon = 1000;
+		ALTER ROLE ann SET pg_epsilon.cut_bins = middle});
 	return;
 }
 
@@ -233,6 +277,39 @@ sub session_error
 	return ($session->{stdout}, $session->{stderr});
 }
 
+# observe NODE, DATABASE, SQL: what SQL gives a superuser who only looks; one session of a database serves all, for a
+# client takes longer to start than it works.  An error, or a server that is gone, is safe_psql's to tell
+my %watcher;
+sub observe
+{
+	my ($node, $db, $sql) = @_;
+	my $key = join '/', $node->name, $node->{_pid} // '', $db;
+	my $out = eval {
+		$watcher{$key} //= $node->background_psql($db, on_error_stop => 0);
+		$watcher{$key}->set_query_timer_restart;
+		$watcher{$key}->query($sql);
+	};
+
+	return $out if defined $out && $watcher{$key}{stderr} eq '';
+	look_away($node, $db);
+	return $node->safe_psql($db, $sql);
+}
+
+# look_away NODE, DATABASE: ends its session, of all databases without one: nobody may be in what is dropped or copied
+sub look_away
+{
+	my ($node, $db) = @_;
+	my ($name, $of) = (quotemeta $node->name, defined $db ? quotemeta $db : '.*');
+
+	for my $key (grep { m{^$name/\d*/$of$} } keys %watcher)
+	{
+		my $session = delete $watcher{$key};
+
+		eval { $session->quit };
+	}
+	return;
+}
+
 # ledger NODE, db => DATABASE, dataset => NAME: what the ledger says of a dataset, as a hash:
 #   charges     number of charges          releases   number of releases
 #   rho         sum of their rho           cap_rho    sum of what they cost the cap
@@ -246,12 +323,12 @@ sub ledger
 	my $dataset = $o{dataset} // 'people';
 	my %l;
 
-	@l{qw(id charges rho cap_rho releases spent left)} = split /\|/, $node->safe_psql($db, qq{
+	@l{qw(id charges rho cap_rho releases spent left)} = split /\|/, observe($node, $db, qq{
 		SELECT d.id, count(c.id), coalesce(sum(c.rho), 0), coalesce(sum(c.cap_rho), 0),
 		       (SELECT count(*) FROM dp_ledger.release r WHERE r.dataset_id = d.id), d.rho_spent, d.rho_limit - d.rho_spent
 		  FROM dp_ledger.dataset d LEFT JOIN dp_ledger.charge c ON c.dataset_id = d.id
 		 WHERE d.dataset = '$dataset' AND NOT d.dropped GROUP BY d.id});
-	for (split /\n/, $node->safe_psql($db,
+	for (split /\n/, observe($node, $db,
 			"SELECT role_name, rho_spent, rho_limit FROM dp_ledger.budget WHERE dataset_id = $l{id} ORDER BY 1"))
 	{
 		my ($role, $spent, $limit) = split /\|/;
@@ -269,7 +346,7 @@ sub ledger
 sub ledger_ok
 {
 	my ($node, $what, %o) = @_;
-	my $wrong = $node->safe_psql($o{db} // 'postgres', q{
+	my $wrong = observe($node, $o{db} // 'postgres', q{
 		SELECT 'cap of ' || d.dataset FROM dp_ledger.dataset d
 		 WHERE d.rho_spent <> (SELECT coalesce(sum(c.cap_rho), 0) FROM dp_ledger.charge c WHERE c.dataset_id = d.id)
 		    OR d.rho_spent > d.rho_limit
@@ -309,7 +386,7 @@ sub all_charges
 {
 	my ($node, %o) = @_;
 
-	return $node->safe_psql($o{db} // 'postgres', 'SELECT count(*) FROM dp_ledger.charge');
+	return observe($node, $o{db} // 'postgres', 'SELECT count(*) FROM dp_ledger.charge');
 }
 
 # new_request DATASET: arguments of dp.histogram, the age of people or of that dataset, at a price
@@ -343,12 +420,12 @@ sub refused
 	my $db = $o{db} // 'postgres';
 	my $rows = q{SELECT (SELECT count(*) FROM dp_ledger.charge), (SELECT count(*) FROM dp_ledger.release),
 		(SELECT string_agg(d::text, ' ' ORDER BY id) FROM dp_ledger.dataset d), (SELECT string_agg(b::text, ' ' ORDER BY id) FROM dp_ledger.budget b)};
-	my $before = $node->safe_psql($db, $rows);
+	my $before = observe($node, $db, $rows);
 	my ($status, $out, $err) = ask($node, $role, $sql, %o);
 
 	like(sqlstate($err), qr/^(?:$state)$/, "$name: $state") or diag $err;
 	is($out, '', "$name: no row");
-	is($node->safe_psql($db, $rows), $before, "$name: nothing charged, nothing stored");
+	is(observe($node, $db, $rows), $before, "$name: nothing charged, nothing stored");
 	return $err;
 }
 
@@ -397,12 +474,13 @@ sub is_back
 	return 0;
 }
 
-# worker_gone NODE: that no worker of the ledger runs, which is to be idle: one that stays is told to go
+# worker_gone NODE: that no worker of the ledger runs, which is to be idle: one that stays is told to go; nor a session that observes
 sub worker_gone
 {
 	my ($node) = @_;
 	my $workers = q{FROM pg_stat_activity WHERE backend_type = 'pg_epsilon ledger'};
 
+	look_away($node);
 	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $workers");
 	return wait_for($node, "SELECT NOT EXISTS (SELECT $workers)");
 }

@@ -1,5 +1,6 @@
-# The programs that people have: psql, pandas, R, JDBC.  Each reads a published table and
-# asks dp.histogram itself; what is not installed is skipped (scripts/deps.sh clients installs it).
+# The programs that people have: psql, pandas, R, JDBC, ODBC.  Each reads a published table and asks dp.histogram itself, or
+# browses a view of a dataset, is refused its rows and has its own SELECT answered: several times, and it is charged once.
+# What is not installed is skipped (scripts/deps.sh clients installs it).
 use strict;
 use warnings FATAL => 'all';
 
@@ -39,6 +40,45 @@ sub value
 	return ask_ok($node, 'ann', $sql);
 }
 
+add_orders($node);
+
+# charges by SELECT
+sub paid
+{
+	return ledger($node, dataset => 'orders')->{charges};
+}
+
+# What rows say, which the answers of orders are near; regions by what orders them.
+sub rows_say
+{
+	my ($what, $where, $order) = @_;
+
+	return [ split /\n/, ask_ok($node, 'curator', "SET timezone = 'UTC'; SELECT $what FROM sales.orders WHERE $where GROUP BY region ORDER BY $order") ];
+}
+
+# is_near NAME, OUTPUT, TRUTH: numbers in a row of an output are each near those of a list
+sub is_near
+{
+	my ($name, $numbers, $truth) = @_;
+	my @numbers = split ' ', $numbers // '';
+
+	cmp_ok(scalar(@numbers), '==', scalar(@$truth), "$name: as many numbers as groups");
+	is(scalar(grep { abs(($numbers[$_] // 0) - $truth->[$_]) > 3 } 0 .. $#$truth), 0, "$name: which are those of the rows, and noise")
+	  or diag("@numbers, not @$truth");
+	return;
+}
+
+my $refused = 'rows of a dataset are not shown';
+
+my $selects = 0;
+
+sub value_of_rows
+{
+	my ($where) = @_;
+
+	return ask_ok($node, 'curator', "SELECT count(*) FROM sales.orders WHERE $where");
+}
+
 # ---- what is published ----
 
 my $release = value(q{SELECT DISTINCT release FROM dp.histogram('people', '{age,sex}', epsilon => 0.5)});
@@ -61,7 +101,7 @@ SKIP:
 	# another python3 may come first, without the packages of the distribution
 	my ($python) = grep { (run($_, '-c', 'import pandas, sqlalchemy, psycopg2'))[0] } 'python3', '/usr/bin/python3';
 
-	skip 'python3 with pandas, SQLAlchemy and psycopg2 is not installed', 8 unless defined $python;
+	skip 'python3 with pandas, SQLAlchemy and psycopg2 is not installed', 18 unless defined $python;
 	my $out = client('pandas', $python, "$clients/pandas_client.py", "postgresql+psycopg2://ann\@127.0.0.1:$port/postgres");
 
 	like($out, qr/^replay: 20 rows of release $release$/m, 'pandas: a list as attributes, and a replay');
@@ -71,19 +111,37 @@ SKIP:
 	like($out, qr/^pivot: 10 x 2 \['f', 'm'\]$/m, 'pandas: a pivot table');
 	like($out, qr/^sum: $sum$/m, 'pandas: the numbers are those of the table');
 	is(ledger($node)->{charges}, ++$charges, 'pandas: one charge');
+
+	like($out, qr/^listed: \['orders_v'\] \['orders_v_foreign'\]$/m, 'SQLAlchemy lists the view, and the foreign table by itself');
+	like($out, qr/^reflected: id BIGINT, region TEXT, amount NUMERIC(?:\(10, 4\))?, ordered_at TIMESTAMP$/m, 'it reflects columns and types');
+	like($out, qr/^preview: 42501 $refused$/m, 'pandas: read_sql_table is refused');
+	like($out, qr/^nothing: \['id', 'region', 'amount', 'ordered_at'\]$/m, 'pandas: LIMIT 0');
+	like($out, qr/^regions: north, south, east, west types: int64 float64$/m, 'pandas: groups in the order of their counts');
+	like($out, qr/^same: True$/m, 'pandas: the same answer three times');
+	is_near('pandas', $out =~ /^counts: (.*)$/m, rows_say('count(*)', "ordered_at >= '2025-07-01'", '1 DESC'));
+	is_near('pandas', $out =~ /^filtered: (.*)$/m, [ value_of_rows('amount > 50') ]);
+	is(paid(), $selects += 2, 'pandas: two charges for two questions, one of them asked three times');
 }
 
 # ---- R ----
 
 SKIP:
 {
-	skip 'R with dbplyr and RPostgreSQL is not installed', 4
+	skip 'R with dbplyr and RPostgreSQL is not installed', 11
 	  unless (run('Rscript', '-e', 'library(dbplyr); library(RPostgreSQL)'))[0];
 	my $out = client('R', 'Rscript', "$clients/dbplyr_client.R", '127.0.0.1', $port, 'ann');
 
 	like($out, qr/^replay: 20 rows of release $release\b/m, 'R: a replay');
 	like($out, qr/^summary: f m 2\b/m, 'R: verbs become SQL');
 	like($out, qr/^sum: $sum_of_half\b/m, 'R: the numbers are those of the table');
+
+	like($out, qr/^columns: id region amount ordered_at\b/m, 'R: columns of a dataset');
+	like($out, qr/^preview: 0 rows: .*$refused/m, 'R: a preview has no row');
+	like($out, qr/^regions: east north south west\b/m, 'R: verbs on it become SQL');
+	is_near('R', $out =~ /^counts: (.*?) *$/m, rows_say('count(*)', "amount > 50 AND ordered_at >= '2025-03-01'", 'region'));
+	like($out, qr/^same: TRUE\b/m, 'R: the same answer three times');
+	like($out, qr/^levels: east north south west\b/m, 'R: distinct');
+	is(paid(), ++$selects, 'R: one charge');
 }
 
 # ---- JDBC ----
@@ -92,8 +150,8 @@ SKIP:
 {
 	my ($jar) = grep { -f } '/usr/share/java/postgresql.jar', '/usr/share/java/postgresql-jdbc.jar';
 
-	skip 'the JDBC driver is not installed', 8 unless defined $jar;
-	skip 'a JDK is not installed', 8 unless (run('javac', '-version'))[0];
+	skip 'the JDBC driver is not installed', 16 unless defined $jar;
+	skip 'a JDK is not installed', 16 unless (run('javac', '-version'))[0];
 	my $out = client('JDBC', 'java', '-Xmx128m', "-Djava.io.tmpdir=$directory", '-cp', $jar, "$clients/Jdbc.java",
 		"jdbc:postgresql://127.0.0.1:$port/postgres?user=ann");
 	my $paid = $out =~ /^paid: 2 rows of release (\d+)$/m ? $1 : 0;
@@ -105,6 +163,36 @@ SKIP:
 	is(ledger($node)->{charges}, ++$charges, 'JDBC: one charge');
 	like($out, qr/^table: 20 rows$/m, 'JDBC: the table by a cursor');
 	like($out, qr/^sum: $sum$/m, 'JDBC: the numbers are those of the table');
+
+	like($out, qr/^listed: orders, orders_v$/m, 'JDBC: the view is among tables and views, and the foreign table is not');
+	like($out, qr/^columns: id int8, region text, amount numeric, ordered_at timestamptz$/m, 'JDBC: columns');
+	like($out, qr/^described: int8 numeric$/m, 'JDBC: a statement is described without being run');
+	like($out, qr/^preview: 42501 ERROR: $refused$/m, 'JDBC: a preview is refused');
+	like($out, qr/^same: 7, kept by the server: true$/m, 'JDBC: seven runs of one statement, read only, by cursors, have one answer');
+	my ($regions) = $out =~ /^regions: (.*)$/m;
+	my @counts = ($regions // '') =~ /\w+ (\d+) \S+;/g;
+	is_near('JDBC', "@counts", rows_say('count(*)', "ordered_at >= '2025-05-01' AND amount < 50", 'region'));
+	is(paid(), ++$selects, 'JDBC: and one charge');
+}
+
+# ---- ODBC ----
+
+SKIP:
+{
+	my ($python) = grep { (run($_, '-c', 'import pyodbc; assert "PostgreSQL Unicode" in pyodbc.drivers()'))[0] } 'python3', '/usr/bin/python3';
+
+	skip 'python3 with pyodbc and psqlODBC is not installed', 10 unless defined $python;
+	my $out = client('ODBC', $python, "$clients/odbc_client.py", '127.0.0.1', $port, 'ann');
+
+	like($out, qr/^listed: .*\borders_v VIEW\b/m, 'ODBC: the view is listed');
+	like($out, qr/^columns: id int8, region text, amount numeric, ordered_at timestamptz$/m, 'ODBC: columns');
+	like($out, qr/^preview: 42501 .*$refused/m, 'ODBC: a preview is refused');
+	like($out, qr/^nothing: 0 rows, 4 columns$/m, 'ODBC: the transaction goes on');
+	like($out, qr/^regions: north, south, east$/m, 'ODBC: groups, with parameters and a cursor');
+	is_near('ODBC', $out =~ /^counts: (.*)$/m, rows_say('count(*)', "ordered_at < '2025-06-01' AND region <> 'west'", '1 DESC'));
+	like($out, qr/^same: True$/m, 'ODBC: the same answer six times');
+	like($out, qr/^again: True$/m, 'ODBC: and after the transaction was rolled back');
+	is(paid(), ++$selects, 'ODBC: one charge');
 }
 
 ledger_ok($node, 'after all clients');

@@ -104,6 +104,7 @@ is(ask_ok($node, 'ann', 'SELECT count(*) FROM dp.acts'), '0', 'an analyst sees n
 
 # ---- Acts go along with the database ----
 
+look_away($node);
 $node->safe_psql('template1', 'CREATE DATABASE copy TEMPLATE postgres');
 is(ask_ok($node, 'curator', $verify, db => 'copy'), $whole, 'template copy: whole');
 ask_ok($node, 'curator', q{SELECT dp.revoke_budget('people', 'bob')}, db => 'copy');

@@ -332,5 +332,32 @@ is(sqlstate($err), 'XX001', '[69] the owner sees that a value cannot be read');
 is(ask_ok($node, 'ann', counts_of('long', 'note')), '0 0', '[69] what a row decides is the answer of an empty table');
 is(ask_ok($node, 'ann', counts_of('long', 'b')), '0 100', '[69] who does not ask for it gets the counts');
 
+# ---- [69] Too little memory for parallel workers ----
+
+# The system gives this session shared memory for the charge, 128 kB, but not for two workers, 160 kB and more.  They take it before a row
+# is read, so no row decides it, and an answer would stand for ever.
+SKIP:
+{
+	skip 'prlimit is not here', 8 if system('prlimit --version >/dev/null 2>&1') != 0;
+	my $little = q{SELECT pg_backend_pid() AS pid \gset
+		\setenv BACKEND :pid
+		\! prlimit --pid $BACKEND --fsize=150000:unlimited
+		};
+	my $good = counts_of('t', 'b');
+
+	$count = all_charges($node);
+	$log_start = -s $node->logfile;
+	($status, $out, $err) = ask($node, 'ann', "$parallel 2;\n${little}SET client_min_messages = debug5; $good");
+	is(sqlstate($err), '53200', '[69] no memory for workers is told');
+	is($out, '', '[69] and no answer given');
+	like($err, qr/could not read the rows of dataset "t"\nDETAIL:  What was charged stays charged/, '[69] with what became of the charge');
+	is(all_charges($node), $count + 1, '[69] it is charged');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.release r WHERE charge_id = (SELECT max(id) FROM dp_ledger.charge)'), '0', '[69] and nothing stored');
+	like(slurp_file($node->logfile, $log_start), qr/dataset "t" could not be read \(SQLSTATE 53200\)/, '[69] the log has the reason');
+	($status, $out, $err) = ask($node, 'ann', "$parallel 0;\n${little}$good");
+	is($status, 0, '[69] a session that needs none') or diag $err;
+	is(last_line($out), ask_ok($node, 'ann', $good), '[69] gets the counts');
+}
+
 $node->stop;
 done_testing();

@@ -1,4 +1,4 @@
-# What the number of passes tells: objpert's search, whose length depends on exact rows.  Fewer
+# What the number of passes tells [62]: objpert's search, whose length depends on exact rows.  Fewer
 # passes than the public number are refused to everybody, before anything is charged; and what is told
 # while it runs is the same for a row and for none.
 use strict;

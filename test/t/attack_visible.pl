@@ -678,7 +678,7 @@ is($node->safe_psql('one', q{
 	SELECT string_agg(oid::regprocedure::text, ' ' ORDER BY proname) FROM pg_proc
 	 WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace) AND has_function_privilege('ann', oid, 'EXECUTE')
 	   AND prorettype IN ('bytea'::regtype, 'internal'::regtype) AND 'internal'::regtype <> ALL (proargtypes) AND 'dp.workload'::regtype <> ALL (proargtypes)}),
-	'dp_internal.read_rows(bytea,bytea,"any") dp_internal.read_rows_add(bytea,bytea,bytea,"any") dp_internal.read_rows_combine(bytea,bytea) dp_internal.read_rows_final(bytea)', '[44] nothing else of the extension returns a state');
+	'dp_internal.read_records(bytea,bytea,record) dp_internal.read_records_add(bytea,bytea,bytea,record) dp_internal.read_rows(bytea,bytea,"any") dp_internal.read_rows_add(bytea,bytea,bytea,"any") dp_internal.read_rows_combine(bytea,bytea) dp_internal.read_rows_final(bytea)', '[44] nothing else of the extension returns a state');
 
 # ---- [31] The server log ----
 

@@ -1,5 +1,5 @@
-# demo/weekly_report.sql under pg_cron: the report is published by a scheduled job, paid once for
-# each version of the data.  Skipped where pg_cron is not installed (scripts/deps.sh clients).
+# demo/weekly_report.sql under pg_cron: a scheduled job publishes one report after the other, all paid for once, and a
+# client sees them come.  Skipped where pg_cron is not installed (scripts/deps.sh clients).
 use strict;
 use warnings FATAL => 'all';
 
@@ -24,35 +24,28 @@ $node->safe_psql('postgres', q{
 	CREATE ROLE curator LOGIN;
 	CREATE ROLE analyst LOGIN;
 	CREATE SCHEMA study AUTHORIZATION curator});
-ask_ok($node, 'curator', q{
-	CREATE TABLE study.residents AS SELECT 50 + i % 60 AS age, CASE WHEN i % 2 = 0 THEN 'F' ELSE 'M' END AS sex FROM generate_series(1, 1000) i;
-	SELECT dp.create_dataset('residents', 'study.residents', epsilon => 4);
-	SELECT dp.add_attribute('residents', 'age', 50, 110, bins => 6);
-	SELECT dp.add_attribute('residents', 'sex', '{F,M}');
-	SELECT dp.grant_budget('residents', 'analyst', epsilon => 1)});
 
-# new data in the first minutes of next year: never, here; the report at every minute
-$node->command_ok([ 'psql', '-X', '-q', '-v', 'data_at=0 0 1 1 *', '-v', 'report_at=* * * * *',
+# periods of a minute instead of a week, of which two are over
+$node->command_ok([ 'psql', '-X', '-q', '-v', 'report_at=* * * * *', '-v', 'period=1 minute',
+		'-v', 'start=' . $node->safe_psql('postgres', q{SELECT now() - interval '2 minutes'}),
 		'-f', "$ENV{PG_EPSILON_ROOT}/demo/weekly_report.sql", $node->connstr('postgres') ], 'the example is scheduled');
-is($node->safe_psql('postgres', q{SELECT string_agg(username || ': ' || jobname, ', ' ORDER BY username) FROM cron.job}),
-	'analyst: weekly report, curator: new data', 'each job belongs to its role');
+is($node->safe_psql('postgres', q{SELECT string_agg(username || ': ' || jobname, ', ') FROM cron.job}), 'analyst: weekly report', "the job is the analyst's");
+ask_ok($node, 'curator', q{INSERT INTO study.visits SELECT now(), CASE WHEN i % 2 = 0 THEN 'F' ELSE 'M' END FROM generate_series(1, 1000) i});
 
-ok(wait_for($node, q{SELECT count(*) > 0 FROM cron.job_run_details WHERE status IN ('succeeded', 'failed')}, 150), 'the report has run');
-is($node->safe_psql('postgres', q{SELECT status FROM cron.job_run_details ORDER BY runid LIMIT 1}), 'succeeded', 'it succeeded');
-is(ask_ok($node, 'analyst', 'SELECT count(*) FROM reports.residents_by_age'), 12, 'the table is there');
-is($node->safe_psql('postgres', q{SELECT tableowner FROM pg_tables WHERE tablename = 'residents_by_age'}), 'analyst', "it is the analyst's");
-is(ledger($node, dataset => 'residents')->{charges}, 1, 'one charge');
 
-# the same by hand, so as not to wait for a minute: a replay into the same table; then a new version
-my $command = $node->safe_psql('postgres', q{SELECT command FROM cron.job WHERE jobname = 'weekly report'});
-
-is(ask_ok($node, 'analyst', $command), 12, 'the report runs again');
-is(ledger($node, dataset => 'residents')->{charges}, 1, 'a replay costs nothing');
-ask_ok($node, 'curator', q{SELECT dp.new_version('residents')});
-ask_ok($node, 'analyst', $command);
-is(ledger($node, dataset => 'residents')->{charges}, 2, 'new data is paid for');
-like($node->safe_psql('postgres', q{SELECT obj_description('reports.residents_by_age'::regclass)}), qr/version 2 of its data/,
-	'the table says what it is of');
+ok(wait_for($node, q{SELECT count(*) > 0 FROM cron.job_run_details WHERE status IN ('succeeded', 'failed')}, 150), 'the job has run');
+my ($first) = split / /, ask_ok($node, 'analyst', q{SELECT count(DISTINCT report) || ' ' FROM reports.visits_by_week});
+cmp_ok($first, '>=', 2, 'it published the reports that were due');
+is($node->safe_psql('postgres', q{SELECT tableowner FROM pg_tables WHERE tablename = 'visits_by_week'}), 'analyst', "the table is the analyst's");
+my $kept = ask_ok($node, 'analyst', "SELECT string_agg(v::text, ' ' ORDER BY report, query) FROM reports.visits_by_week v WHERE report <= $first");
+ok(wait_for($node, "SELECT max(report) >= $first + 2 FROM reports.visits_by_week", 200), 'it has run again: the table grows by itself, twice');
+is(ask_ok($node, 'analyst', q{SELECT count(DISTINCT report) = max(report) AND count(*) = 2 * max(report) FROM reports.visits_by_week}), 't', 'no report is missing, and each is whole');
+is(ask_ok($node, 'analyst', "SELECT string_agg(v::text, ' ' ORDER BY report, query) FROM reports.visits_by_week v WHERE report <= $first"), $kept,
+	'what was published stays what it was');
+is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT status, ' ') FROM cron.job_run_details WHERE status <> 'running'}), 'succeeded', 'no run failed');
+my $error = ask_ok($node, 'analyst', q{SELECT max(abs(estimate - 500) / stderr) FROM reports.visits_by_week WHERE report = (SELECT max(report) FROM reports.visits_by_week)});
+cmp_ok($error, '<', 7, 'the last report is within seven standard errors of the truth');
+is($node->safe_psql('postgres', q{SELECT count(*) || ' ' || count(DISTINCT series_id) FROM dp_ledger.charge WHERE rho > 0}), '1 1', 'one charge for all');
 ledger_ok($node, 'after the jobs');
 $node->stop;
 done_testing();

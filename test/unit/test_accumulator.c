@@ -569,6 +569,81 @@ test_parts(void **unused)
 	}
 }
 
+/* Which of two shards holds all rows of the unit that a row is of. */
+static int
+shard_of(int number)
+{
+	return number % 33 * 7 % 33 < 16;
+}
+
+/* The state of the units of a shard, which is cut to travel. */
+static bytes
+state_of_shard(kind k, int shard, int rows, bool *is_cut)
+{
+	pe_accumulator a;
+	bytes		state;
+
+	begin(&a, k);
+	a.cut.whole = 1;
+	for (int number = 0; number < rows; number++)
+		if (shard_of(number) == shard)
+			add(&a, number);
+	state = state_of(&a);
+	*is_cut = a.is_cut;
+	pe_accumulator_free(&a);
+	return state;
+}
+
+/* Where all rows of a unit are in one state, states that were cut add up to what cutting their sum gives, and have one size for any rows. */
+static void
+test_whole_units(void **unused)
+{
+	int			tried = 0;
+
+	(void) unused;
+	pe_test_seed(2);
+	for (int i = 0; i < cases(2000); i++)
+	{
+		kind		k = i % KINDS;
+		int			rows = random_below(300);
+		pe_accumulator all;
+		pe_accumulator together;
+		bytes		state[3];
+		bytes		result[2];
+		bool		is_cut = false;
+
+		begin(&all, k);
+		if (!all.has_cut)
+		{
+			pe_accumulator_free(&all);
+			continue;
+		}
+		for (int number = 0; number < rows; number++)
+			add(&all, number);
+		for (int shard = 0; shard < 3; shard++)
+			state[shard] = state_of_shard(k, shard, rows, &is_cut);
+		if (is_cut)
+		{
+			tried++;
+			assert_int_equal(state[0].size, state[2].size);
+			assert_int_equal(state[1].size, state[2].size);
+			assert_int_equal(pe_accumulator_read(&together, state[0].data, state[0].size), PE_COMBINED);
+			assert_int_equal(pe_accumulator_combine(&together, state[1].data, state[1].size), PE_COMBINED);
+			assert_int_equal(pe_accumulator_combine(&together, state[2].data, state[2].size), PE_COMBINED);
+			result[0] = result_of(&all);
+			result[1] = result_of(&together);
+			assert_same(result[0], result[1]);
+			pe_accumulator_free(&together);
+			pe_free(result[0].data);
+			pe_free(result[1].data);
+		}
+		pe_accumulator_free(&all);
+		for (int shard = 0; shard < 3; shard++)
+			pe_free(state[shard].data);
+	}
+	assert_true(tried > 0);
+}
+
 /* What each kind comes to, told by itself. */
 static void
 test_results(void **unused)
@@ -1099,6 +1174,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_whole_units),
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_orders),

@@ -988,6 +988,170 @@ test_product_brute_force(void **state)
 	}
 }
 
+/* ---- classes ---- */
+
+static int32_t *
+map_of(int32_t cells, const int32_t *class)
+{
+	int32_t    *map = pe_alloc((size_t) cells, sizeof(*map));
+
+	memcpy(map, class, (size_t) cells * sizeof(*map));
+	return map;
+}
+
+/* Bins of width 2 from 0 on, or levels 0, 2, 4, ... of any kind of key. */
+static pe_attribute
+even(pe_key key, pe_kind kind, pe_outside outside, pe_nulls nulls, int32_t points)
+{
+	static const char *const text[] = {"a", "c", "e", "g", "i", "k", "m", "o"};
+	pe_attribute a = declare(key, kind, outside, nulls, points);
+
+	for (int32_t i = 0; i < points; i++)
+		if (key == PE_KEY_INT)
+			a.point[i].i = 2 * i;
+		else if (key == PE_KEY_FLOAT)
+			a.point[i].f = 2 * i;
+		else
+		{
+			a.point[i].b.data = text[i];
+			a.point[i].b.size = 1;
+		}
+	return a;
+}
+
+/* The cell of a value, from below the first point to beyond the last; -2: of NULL, -3: of NaN. */
+static int32_t
+cell_of(const pe_attribute *a, int value)
+{
+	char		c = (char) ('a' + value);
+
+	if (value == -2 || (value == -3 && a->key != PE_KEY_FLOAT))
+		return pe_cell_of_null(a);
+	if (a->key == PE_KEY_INT)
+		return pe_cell_of_int(a, value);
+	if (a->key == PE_KEY_FLOAT)
+		return pe_cell_of_float(a, value == -3 ? NAN : value);
+	return pe_cell_of_bytes(a, &c, 1);
+}
+
+/* Any map in which each class has a cell: the first classes cells are one of each, then they are shuffled. */
+static int32_t *
+random_map(int32_t cells, int32_t classes)
+{
+	int32_t    *map = pe_alloc((size_t) cells, sizeof(*map));
+
+	for (int32_t c = 0; c < cells; c++)
+		map[c] = c < classes ? c : random_below(classes);
+	for (int32_t c = cells - 1; c > 0; c--)
+	{
+		int32_t		other = random_below(c + 1);
+		int32_t		kept = map[c];
+
+		map[c] = map[other];
+		map[other] = kept;
+	}
+	return map;
+}
+
+static void
+test_classes(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(20000); round++)
+	{
+		pe_key		key = (pe_key) "ifb"[random_below(3)];
+		pe_kind		kind = random_below(2) ? PE_BINS : PE_LEVELS;
+		pe_outside	outside = (pe_outside) (kind == PE_BINS ? "dco" : "do")[random_below(kind == PE_BINS ? 3 : 2)];
+		pe_attribute declared = even(key, kind, outside, random_below(2) ? PE_NULLS_CELL : PE_NULLS_DROP, 2 + random_below(6));
+		int32_t		cells;
+		int32_t		classes;
+		pe_attribute a;
+
+		declared.open = kind == PE_BINS && random_below(2);
+		prepare(&declared);
+		a = declared;
+		cells = pe_attribute_cells(&declared);
+		classes = 1 + random_below(cells);
+		assert_true(pe_attribute_roll_up(&a, classes, random_map(cells, classes)));
+		assert_int_equal(pe_attribute_declared_cells(&a), cells);
+		assert_int_equal(pe_attribute_declared_cells(&declared), cells);
+		assert_int_equal(pe_attribute_cells(&a), classes);
+		assert_int_equal(pe_attribute_ordered_cells(&a), classes);
+		assert_true(pe_attribute_is_ordered(&a));
+		for (int32_t class = -1; class <= cells; class++)
+			assert_false(pe_attribute_is_null(&a, class) || pe_attribute_is_other(&a, class));
+		for (int value = -3; value < 20; value++)
+		{
+			int32_t		cell = cell_of(&declared, value);
+
+			assert_int_equal(cell_of(&a, value), cell == PE_DROPPED ? PE_DROPPED : a.class_of[cell]);
+		}
+		pe_free(a.class_of);
+		drop(&declared);
+	}
+}
+
+/* Levels whose order is not that of their values have classes that are ordered; nothing is rolled up by half. */
+static void
+test_classes_refused(void **state)
+{
+	pe_attribute a = ints(PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, 2, (int64_t[]) {5, 3});
+	int32_t		map[4] = {0, 1, 1, 0};
+
+	(void) state;
+	prepare(&a);
+	assert_false(pe_attribute_is_ordered(&a));
+	assert_false(pe_attribute_roll_up(&a, 0, map));
+	assert_false(pe_attribute_roll_up(&a, -1, map));
+	assert_false(pe_attribute_roll_up(&a, 1, map));
+	assert_false(pe_attribute_roll_up(&a, 3, map));
+	assert_false(pe_attribute_roll_up(&a, 5, map));
+	assert_false(pe_attribute_roll_up(&a, INT32_MAX, map));
+	map[3] = -1;
+	assert_false(pe_attribute_roll_up(&a, 2, map));
+	map[3] = 2;
+	assert_false(pe_attribute_roll_up(&a, 2, map));
+	assert_int_equal(a.classes, 0);
+	assert_null(a.class_of);
+	map[3] = 1;
+	assert_true(pe_attribute_roll_up(&a, 2, map));
+	assert_true(pe_attribute_is_ordered(&a));
+	assert_int_equal(pe_cell_of_int(&a, 5), 0);
+	assert_int_equal(pe_cell_of_int(&a, 3), 1);
+	assert_int_equal(pe_cell_of_int(&a, 4), 1);
+	assert_int_equal(pe_cell_of_null(&a), 1);
+	drop(&a);
+}
+
+/* The product is one of classes, of which each attribute has few: the declared cells together have no numbers. */
+static void
+test_product_of_classes(void **state)
+{
+	pe_domain	domain;
+
+	(void) state;
+	memset(&domain, 0, sizeof(domain));
+	domain.attributes = 3;
+	for (int i = 0; i < 3; i++)
+	{
+		domain.attribute[i] = counted(PE_BINS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, 5001);
+		prepare(&domain.attribute[i]);
+	}
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	assert_false(pe_domain_has_numbers(&domain));
+	for (int i = 0; i < 3; i++)
+		assert_true(pe_attribute_roll_up(&domain.attribute[i], i + 2, random_map(5002, i + 2)));
+	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
+	assert_int_equal(domain.cells, 24);
+	assert_int_equal(domain.stride[0], 12);
+	assert_int_equal(domain.stride[1], 4);
+	assert_int_equal(domain.stride[2], 1);
+	for (int32_t cell = 0; cell < 24; cell++)
+		for (int i = 0; i < 3; i++)
+			assert_int_equal(pe_domain_coordinate(&domain, cell, i), cell / domain.stride[i] % (i + 2));
+	pe_domain_free(&domain);
+}
+
 /* ---- the written form ---- */
 
 static void
@@ -998,7 +1162,7 @@ varied_domain(pe_domain *domain)
 	static const piece edge[] = {PIECE(""), PIECE("\0"), PIECE("m")};
 
 	memset(domain, 0, sizeof(*domain));
-	domain->attributes = 8;
+	domain->attributes = 10;
 	domain->attribute[0] = ints(PE_LEVELS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, 3, (int64_t[]) {5, INT64_MIN, INT64_MAX});
 	domain->attribute[1] = ints(PE_BINS, PE_OUTSIDE_CLAMP, PE_NULLS_DROP, 4, (int64_t[]) {-3, 0, 10, 1000000});
 	domain->attribute[2] = floats(PE_LEVELS, PE_OUTSIDE_DROP, PE_NULLS_CELL, 3, (double[]) {-0.0, 2.5, -7});
@@ -1008,8 +1172,12 @@ varied_domain(pe_domain *domain)
 	domain->attribute[6] = bytes_bins(PE_OUTSIDE_CLAMP, PE_NULLS_DROP, lengthof(edge), edge);
 	domain->attribute[7] = ints(PE_BINS, PE_OUTSIDE_DROP, PE_NULLS_DROP, 2, (int64_t[]) {-3, 0});
 	domain->attribute[7].open = true;
+	domain->attribute[8] = ints(PE_BINS, PE_OUTSIDE_OTHER, PE_NULLS_CELL, 3, (int64_t[]) {0, 7, 9});
+	domain->attribute[9] = bytes(PE_OUTSIDE_DROP, PE_NULLS_CELL, 2, value);
 	for (int i = 0; i < domain->attributes; i++)
 		prepare(&domain->attribute[i]);
+	assert_true(pe_attribute_roll_up(&domain->attribute[8], 3, map_of(4, (int32_t[]) {2, 0, 1, 0})));
+	assert_true(pe_attribute_roll_up(&domain->attribute[9], 1, map_of(3, (int32_t[]) {0, 0, 0})));
 	assert_int_equal(pe_domain_prepare(domain), PE_DOMAIN_OK);
 }
 
@@ -1091,6 +1259,11 @@ test_round_trip(void **state)
 		assert_int_equal(b->outside, a->outside);
 		assert_int_equal(b->nulls, a->nulls);
 		assert_int_equal(b->points, a->points);
+		assert_int_equal(b->classes, a->classes);
+		if (a->classes > 0)
+			assert_memory_equal(b->class_of, a->class_of, (size_t) pe_attribute_declared_cells(a) * sizeof(int32_t));
+		else
+			assert_null(b->class_of);
 		assert_int_equal(back.stride[i], domain.stride[i]);
 		for (int32_t j = 0; j < a->points; j++)
 		{
@@ -1286,6 +1459,53 @@ test_read_counts(void **state)
 	assert_int_equal(read_status("ped\1\0\0", 6), PE_DOMAIN_MALFORMED);
 }
 
+/* Two levels and a map: of so many classes, whose declared cells have these. */
+static pe_domain_status
+read_map(const char *letters, int32_t classes, const int32_t *class, int32_t cells)
+{
+	static const int64_t level[] = {1, 2};
+	static const int32_t points = 2;
+	size_t		size = 6 + 4 + 4 + sizeof(level) + 4 + (size_t) cells * 4;
+	char	   *form = malloc(size);
+	pe_domain_status status;
+
+	memcpy(form, "ped\2\1\0", 6);
+	memcpy(form + 6, letters, 4);
+	memcpy(form + 10, &points, 4);
+	memcpy(form + 14, level, sizeof(level));
+	memcpy(form + 14 + sizeof(level), &classes, 4);
+	if (cells > 0)
+		memcpy(form + 18 + sizeof(level), class, (size_t) cells * 4);
+	status = read_status(form, size);
+	free(form);
+	return status;
+}
+
+static void
+test_read_maps(void **state)
+{
+	int32_t		classes[] = {0, -1, 3, 4, INT32_MAX, INT32_MIN};
+
+	(void) state;
+	assert_int_equal(read_map("Ildd", 2, (int32_t[]) {1, 0}, 2), PE_DOMAIN_OK);
+	assert_int_equal(read_map("Iloc", 2, (int32_t[]) {1, 0, 0, 1}, 4), PE_DOMAIN_OK);
+	assert_int_equal(read_map("Iloc", 4, (int32_t[]) {3, 1, 0, 2}, 4), PE_DOMAIN_OK);
+	/* a cell too few and one too many, a class that has none, and one that is none */
+	assert_int_equal(read_map("Iloc", 2, (int32_t[]) {1, 0, 0}, 3), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_map("Iloc", 2, (int32_t[]) {1, 0, 0, 1, 1}, 5), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_map("Iloc", 3, (int32_t[]) {1, 0, 0, 1}, 4), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_map("Iloc", 2, (int32_t[]) {1, 0, 2, 1}, 4), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_map("Iloc", 2, (int32_t[]) {1, 0, -1, 1}, 4), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_map("Iloc", 2, NULL, 0), PE_DOMAIN_MALFORMED);
+	for (int i = 0; i < lengthof(classes); i++)
+		assert_int_equal(read_map("Ildd", classes[i], (int32_t[]) {0, 1}, 2), PE_DOMAIN_MALFORMED);
+	/* a map where the letter says that there is none, and none where it says that there is one */
+	assert_int_equal(read_map("ildd", 2, (int32_t[]) {1, 0}, 2), PE_DOMAIN_MALFORMED);
+	assert_int_equal(read_map("Eldd", 2, (int32_t[]) {1, 0}, 2), PE_DOMAIN_MALFORMED);
+	/* what is wrong with the attribute itself comes first */
+	assert_int_equal(read_map("Ilcd", 2, (int32_t[]) {1, 0}, 2), PE_DOMAIN_NO_ORDER);
+}
+
 static void
 test_read_product_without_numbers(void **state)
 {
@@ -1334,10 +1554,14 @@ main(void)
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_product_limits),
 		cmocka_unit_test(test_product_brute_force),
+		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_classes_refused),
+		cmocka_unit_test(test_product_of_classes),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_round_trip_largest),
 		cmocka_unit_test(test_read_refuses),
 		cmocka_unit_test(test_read_counts),
+		cmocka_unit_test(test_read_maps),
 		cmocka_unit_test(test_read_product_without_numbers),
 	};
 

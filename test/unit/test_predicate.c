@@ -648,6 +648,75 @@ test_random(void **state)
 	assert_true(selected > 0);
 }
 
+/* ---- cells by their numbers ---- */
+
+/* Any set of cells, of 'other' and NULL too: TRUE there and FALSE elsewhere, and read again from its canonical text. */
+static void
+check_cells(int a, const bool *in, bool negated)
+{
+	static char text[4096];
+	int32_t		cells = pe_attribute_cells(&attribute[a]);
+	char		again[4096];
+	pe_predicate predicate;
+
+	sprintf(text, "%s %sIN  Cells(", shown[a], negated ? "not " : "");
+	for (int32_t cell = cells - 1; cell >= 0; cell--)
+		if (in[cell])
+			sprintf(text + strlen(text), random_below(2) ? "%d ," : "%d - %d,", cell, cell);
+	text[strlen(text) - 1] = ')';
+	for (int read = 0; read < 2; read++)
+	{
+		parse_ok(text, &predicate);
+		assert_int_equal(predicate.leaves, 1);
+		assert_int_equal(predicate.leaf[0].attribute, a);
+		assert_int_equal(predicate.leaf[0].cells, cells);
+		for (int32_t cell = 0; cell < cells; cell++)
+			assert_int_equal(predicate.leaf[0].truth[cell], in[cell] != negated ? PE_TRUE : PE_FALSE);
+		if (read > 0)
+			assert_string_equal(predicate.canonical, again);
+		strcpy(again, predicate.canonical);
+		strcpy(text, again);
+		pe_predicate_free(&predicate);
+	}
+}
+
+static void
+test_cells(void **state)
+{
+	(void) state;
+	for (int a = 0; a < ATTRIBUTES; a++)
+	{
+		int32_t		cells = pe_attribute_cells(&attribute[a]);
+
+		for (int set = 1; set < 1 << cells; set++)
+		{
+			bool		in[16];
+
+			for (int32_t cell = 0; cell < cells; cell++)
+				in[cell] = set >> cell & 1;
+			check_cells(a, in, false);
+			check_cells(a, in, true);
+		}
+	}
+}
+
+/* Tests of one attribute become one leaf, whatever they are. */
+static void
+test_cells_merged(void **state)
+{
+	pe_predicate predicate;
+	static const uint8_t truth[] = {PE_TRUE, PE_UNKNOWN, PE_TRUE, PE_FALSE, PE_UNKNOWN};
+
+	(void) state;
+	/* of age 0, 1, 2, 10 to 12 and NULL: with UNKNOWN where the comparison is */
+	parse_ok("age in cells (0, 2, 4) and (age < 1 or age >= 2) or age in cells (1) and age is null", &predicate);
+	assert_int_equal(predicate.leaves, 1);
+	assert_int_equal(predicate.steps, 1);
+	for (int cell = 0; cell < 5; cell++)
+		assert_int_equal(predicate.leaf[0].truth[cell], cell == 1 ? PE_FALSE : truth[cell]);
+	pe_predicate_free(&predicate);
+}
+
 /* ---- canonical text ---- */
 
 static void
@@ -670,6 +739,9 @@ test_canonical(void **state)
 	check_canonical("10>age", "age < 10");
 	check_canonical("2.>=\"Odd \"\"x\"", "\"Odd \"\"x\" <= 2");
 	check_canonical(".5 > \"Odd \"\"x\"", "\"Odd \"\"x\" < 0.5");
+	check_canonical("age in cells(4,0,2-3,1)", "age IN CELLS (0-4)");
+	check_canonical("age IN\nCELLS ( 3 - 4 , 0-1,1, 0 )", "age IN CELLS (0-1, 3-4)");
+	check_canonical("age in cells(0) and sex not in cells (2,04)", "age IN CELLS (0) AND sex NOT IN CELLS (2, 4)");
 }
 
 static void
@@ -734,6 +806,21 @@ test_errors(void **state)
 	check_error("age IN 1", PE_TEXT_SYNTAX, 7, "an opening parenthesis");
 	check_error("age IN ()", PE_TEXT_SYNTAX, 8, "a literal");
 	check_error("age IN (1", PE_TEXT_SYNTAX, 9, "a comma or a closing parenthesis");
+	check_error("age IN CELLS", PE_TEXT_SYNTAX, 12, "an opening parenthesis");
+	check_error("age IN CELLS ()", PE_TEXT_SYNTAX, 14, "the number of a cell");
+	check_error("age IN CELLS (1", PE_TEXT_SYNTAX, 15, "a comma or a closing parenthesis");
+	check_error("age IN CELLS (1,)", PE_TEXT_SYNTAX, 16, "the number of a cell");
+	check_error("age IN CELLS (1; 2)", PE_TEXT_SYNTAX, 15, "a comma or a closing parenthesis");
+	check_error("age IN CELLS (1-)", PE_TEXT_SYNTAX, 16, "the number of a cell");
+	check_error("age IN CELLS (-1)", PE_TEXT_SYNTAX, 14, "the number of a cell");
+	check_error("age IN CELLS (1.0)", PE_TEXT_SYNTAX, 15, "the end of a whole number");
+	check_error("age IN CELLS (1e0)", PE_TEXT_SYNTAX, 15, "the end of a whole number");
+	check_error("age IN CELLS ('1')", PE_TEXT_SYNTAX, 14, "the number of a cell");
+	check_error("age IN CELLS (0, 5)", PE_TEXT_INVALID, 17, "the cells of attribute \"age\" are 0 to 4");
+	check_error("age IN CELLS (2-5)", PE_TEXT_INVALID, 16, "the cells of attribute \"age\" are 0 to 4");
+	check_error("age IN CELLS (99999999999999999999)", PE_TEXT_INVALID, 14, "the cells of attribute \"age\" are 0 to 4");
+	check_error("age IN CELLS (0, 2-1)", PE_TEXT_INVALID, 17, "a range goes from its first cell to its last");
+	check_error("weight IN CELLS (0)", PE_TEXT_NO_ATTRIBUTE, 0, "there is no attribute \"weight\"");
 	check_error("age BETWEEN 0 OR 1", PE_TEXT_SYNTAX, 14, "AND");
 	check_error("in = 1", PE_TEXT_SYNTAX, 0, "an attribute");
 	check_error("sex = 'f", PE_TEXT_SYNTAX, 6, "string in predicate has no end");
@@ -1154,6 +1241,8 @@ main(void)
 		cmocka_unit_test(test_leaves),
 		cmocka_unit_test(test_several_literals),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_cells_merged),
 		cmocka_unit_test(test_canonical),
 		cmocka_unit_test(test_canonical_parentheses),
 		cmocka_unit_test(test_errors),

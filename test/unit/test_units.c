@@ -769,7 +769,7 @@ test_unsound(void **state)
 	static const pe_cut unsound[] = {
 		{.limit = 0, .max_rows = 1, .ranges = 1}, {.limit = 1, .max_rows = 0, .ranges = 1},
 		{.limit = 1, .max_rows = 1, .ranges = 0}, {.limit = 1, .max_rows = 1, .range = 3, .ranges = 3},
-		{.limit = 1, .max_rows = 1, .ranges = 1, .unused = 1}
+		{.limit = 1, .max_rows = 1, .ranges = 1, .whole = 2}
 	};
 
 	(void) state;

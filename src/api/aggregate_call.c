@@ -1,0 +1,181 @@
+/*
+ * aggregate_call.c
+ *	  A request for aggregates, answered.  See aggregate_call.h.
+ */
+#include "postgres.h"
+
+#include "api/aggregate_call.h"
+#include "api/known.h"
+#include "server/access.h"
+#include "server/settings.h"
+
+static void
+check_reuse(const pe_aggregate_call *c)
+{
+	if (c->reuse && c->request.fresh)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("reuse does not go with fresh")));
+}
+
+/* The very request first: its replay is told to nobody, and takes less than a look through other releases. */
+void
+pe_aggregate_call_reprice(pe_aggregate_call *c)
+{
+	pe_aggregation_price(c->aggregation);
+	PE_UNDONE();
+	c->replays = pe_asked_is_replay(&c->aggregation->asked);
+	PE_END_UNDONE();
+	c->known = c->reuse && !c->replays ? pe_known_aggregates(c->aggregation, c->place) : NULL;
+}
+
+void
+pe_aggregate_call_prepare(pe_aggregate_call *c, bool needs_budget)
+{
+	check_reuse(c);
+	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
+	c->aggregation = pe_aggregation_validate(&c->request, needs_budget);
+	PE_END_UNDONE();
+	pe_aggregation_measure(c->aggregation);
+	pe_aggregate_call_reprice(c);
+}
+
+bool
+pe_aggregate_call_is_paid(const pe_aggregate_call *c)
+{
+	return c->replays || c->known != NULL;
+}
+
+int64
+pe_aggregate_call_nano(const pe_aggregate_call *c)
+{
+	const pe_asked *asked = &c->aggregation->asked;
+
+	return pe_nano_left(pe_cost_amount(pe_plan_cost(asked->plan)), asked->ask.accounting);
+}
+
+/* ------------------------------------------------------------------
+ * Several at once
+ * ------------------------------------------------------------------
+ */
+
+static bool
+is_same(const pe_aggregate_call *one, const pe_aggregate_call *other)
+{
+	return strcmp(one->aggregation->asked.charge.request, other->aggregation->asked.charge.request) == 0 &&
+		one->aggregation->asked.budget->id == other->aggregation->asked.budget->id;
+}
+
+/* Whether one of the first `calls` is the same request. */
+static bool
+is_repeated(pe_aggregate_call *const *call, int calls)
+{
+	for (int i = 0; i < calls; i++)
+		if (is_same(call[i], call[calls]))
+			return true;
+	return false;
+}
+
+static void
+refuse_together(const pe_asked *asked, int requests)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
+			 errmsg("too little of the budget of role \"%s\" on dataset \"%s\" is left for the whole statement",
+					asked->budget->role, asked->dataset->name),
+			 errdetail("It asks %d requests, which each fit and together do not. Nothing was charged.", requests),
+			 errhint("Set a smaller pg_epsilon.epsilon or a larger pg_epsilon.max_stderr, or ask in statements of their own.")));
+}
+
+/* Each after those before it that the same budget pays. */
+static void
+check_budget(pe_aggregate_call *const *call, const bool *pays, int calls, const pe_asked *payer)
+{
+	pe_budget	budget = *payer->budget;
+	int			requests = 0;
+	bool		fits = true;
+
+	for (int i = 0; i < calls; i++)
+	{
+		const pe_asked *asked = &call[i]->aggregation->asked;
+		pe_amount	amount;
+
+		if (!pays[i] || asked->budget->id != budget.id)
+			continue;
+		amount = pe_cost_amount(pe_plan_cost(asked->plan));
+		fits = fits && pe_budget_left_after(&budget, amount) >= 0;
+		budget.limit = pe_amount_less(budget.limit, amount);
+		requests++;
+	}
+	if (!fits && requests > 1)	/* a single one is refused by the door, which knows all limits */
+		refuse_together(payer, requests);
+}
+
+void
+pe_aggregate_call_check_together(pe_aggregate_call *const *call, int calls)
+{
+	bool	   *pays = palloc(calls * sizeof(bool));
+
+	for (int i = 0; i < calls; i++)
+		pays[i] = !is_repeated(call, i) && !pe_aggregate_call_is_paid(call[i]);
+	for (int i = 0; i < calls; i++)
+		if (pays[i])
+			check_budget(call, pays, calls, &call[i]->aggregation->asked);
+}
+
+/* ------------------------------------------------------------------
+ * Answers
+ * ------------------------------------------------------------------
+ */
+
+static void
+ask(pe_aggregate_call *c)
+{
+	pe_aggregation *g = c->aggregation;
+
+	PE_UNDONE();
+	pe_door_answer(&g->question, &c->reply);
+	PE_END_UNDONE();
+	if (c->reply.outcome == PE_REFUSED)
+		pe_asked_refuse(&g->asked, &c->reply, "");
+	if (c->reply.charge_id != 0)
+		pe_asked_tell(&g->asked, &c->reply, psprintf("release " INT64_FORMAT, c->reply.release_id));
+}
+
+static void
+measure(pe_aggregate_call *c)
+{
+	pe_aggregation *g = c->aggregation;
+
+	ask(c);
+	c->result = pe_aggregation_results(g, c->reply.release_id, c->reply.value, c->reply.values,
+									   c->reply.outcome == PE_REPLAYED ? c->reply.strategy_id : g->asked.charge.strategy_id,
+									   pe_aggregate_call_nano(c));
+	c->results = g->aggregates;
+	for (int i = 0; i < g->aggregates; i++)
+		c->place[i] = i;
+}
+
+static void
+take_known(pe_aggregate_call *c)
+{
+	c->result = c->known->result;
+	c->results = c->known->aggregation.aggregates;
+	c->reply.release_id = c->known->release.id;
+	pe_known_tell(&c->known->release);
+}
+
+void
+pe_aggregate_call_answer(pe_aggregate_call *c)
+{
+	if (c->known != NULL)
+		take_known(c);
+	else
+		measure(c);
+}
+
+const pe_aggregate_result *
+pe_aggregate_call_result_of(const pe_aggregate_call *c, int32 group, int number)
+{
+	return &c->result[(size_t) group * c->results + c->place[number]];
+}

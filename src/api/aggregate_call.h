@@ -1,0 +1,48 @@
+/*
+ * aggregate_call.h
+ *	  A request for aggregates from its arguments to its answers, by every front: dp.aggregate, its quote, plain SELECT.
+ */
+#ifndef PE_API_AGGREGATE_CALL_H
+#define PE_API_AGGREGATE_CALL_H
+
+#include "api/aggregate.h"
+
+typedef struct pe_aggregate_call
+{
+	pe_request	request;		/* filled by the front */
+	bool		reuse;			/* a paid release that tells all of it as precisely is answered from */
+
+	pe_aggregation *aggregation;
+	bool		replays;		/* the budget has paid for this very request */
+	pe_stored_aggregates *known;	/* NULL: none, or it is not asked for */
+	pe_charge_reply reply;
+	pe_aggregate_result *result;
+	int			results;		/* of each group */
+	int			place[PE_MAX_AGGREGATES];	/* where each aggregate is among them */
+} pe_aggregate_call;
+
+/*
+ * Validates the request, makes the plan and looks for a release that is as precise; nothing is charged.
+ * Not inside PE_UNDONE.
+ */
+extern void pe_aggregate_call_prepare(pe_aggregate_call *call, bool needs_budget);
+
+/* Another cost for a request that is prepared. */
+extern void pe_aggregate_call_reprice(pe_aggregate_call *call);
+
+/* Whether it costs nothing, being paid already. */
+extern bool pe_aggregate_call_is_paid(const pe_aggregate_call *call);
+
+/* What the plan costs, in nano-units. */
+extern int64 pe_aggregate_call_nano(const pe_aggregate_call *call);
+
+/* PE001 if the budgets cannot pay all of these together; two that are one request are paid once. */
+extern void pe_aggregate_call_check_together(pe_aggregate_call *const *call, int calls);
+
+/* Charges and measures, or replays, or takes the answers from the known release. */
+extern void pe_aggregate_call_answer(pe_aggregate_call *call);
+
+/* What came out for an aggregate in a group. */
+extern const pe_aggregate_result *pe_aggregate_call_result_of(const pe_aggregate_call *call, int32 group, int number);
+
+#endif

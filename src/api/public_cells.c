@@ -1,0 +1,228 @@
+/*
+ * public_cells.c
+ *	  The declared cells of a dataset's attributes as values of SQL.  See public_cells.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "api/public_cells.h"
+#include "ledger/columns.h"
+#include "server/access.h"
+#include "server/values.h"
+
+static bool
+is_whole(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static Datum
+numeric_of_text(const char *text)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
+/* A billionth below an edge: no expression that is told apart there is meant. */
+static Datum
+numeric_below(Datum edge)
+{
+	return DirectFunctionCall2(numeric_sub, edge, numeric_of_text("0.000000001"));
+}
+
+/* The greatest value below an edge. */
+static Datum
+value_below(Oid type, Datum edge)
+{
+	switch (type)
+	{
+		case FLOAT4OID:
+			return Float4GetDatum(nextafterf(DatumGetFloat4(edge), -INFINITY));
+		case FLOAT8OID:
+			return Float8GetDatum(nextafter(DatumGetFloat8(edge), -INFINITY));
+		case NUMERICOID:
+			return numeric_below(edge);
+		default:
+			return pe_datum_of_int(type, pe_point_of_datum(type, edge).i - 1);
+	}
+}
+
+static Datum *
+read_points(const pe_column *column)
+{
+	Datum	   *value = palloc(column->domain.points * sizeof(Datum));
+	Oid			input;
+	Oid			parameter;
+
+	getTypeInputInfo(column->type, &input, &parameter);
+	for (int i = 0; i < column->domain.points; i++)
+		value[i] = OidInputFunctionCall(input, column->points[i], parameter, -1);
+	return value;
+}
+
+static void
+fill_bins(pe_public_attribute *a, const pe_column *column)
+{
+	a->low = a->edge;
+	a->high = palloc(a->ordered * sizeof(Datum));
+	for (int32 i = 0; i < a->ordered; i++)
+		a->high[i] = i == a->ordered - 1 && !column->domain.open ? a->edge[i + 1] : value_below(a->type, a->edge[i + 1]);
+}
+
+static int32
+cell_that(const pe_attribute *domain, bool (*is_it) (const pe_attribute *attribute, int32 cell))
+{
+	for (int32 i = pe_attribute_ordered_cells(domain); i < pe_attribute_cells(domain); i++)
+		if (is_it(domain, i))
+			return i;
+	return -1;
+}
+
+static void
+fill(pe_public_attribute *a, const pe_column *column)
+{
+	Datum	   *point = read_points(column);
+
+	a->name = column->name;
+	a->type = column->type;
+	a->numbers = pe_type_is_number(column->type) && column->domain.kind == PE_BINS;
+	a->bins = column->domain.kind == PE_BINS;
+	a->whole = is_whole(column->type);
+	a->cells = pe_attribute_cells(&column->domain);
+	a->ordered = pe_attribute_ordered_cells(&column->domain);
+	a->other = cell_that(&column->domain, pe_attribute_is_other);
+	a->null = cell_that(&column->domain, pe_attribute_is_null);
+	a->drops_null = column->domain.nulls == PE_NULLS_DROP;
+	a->drops_outside = column->domain.outside == PE_OUTSIDE_DROP;
+	a->low = a->high = a->edge = point;
+	if (a->bins)
+		fill_bins(a, column);
+}
+
+static Oid
+unit_type(const pe_dataset *dataset)
+{
+	return dataset->unit == NULL ? InvalidOid : DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(dataset->unit_type)));
+}
+
+static void
+load_all(pe_public_dataset *d, pe_dataset *dataset)
+{
+	int			count;
+	pe_column  *columns = pe_columns_load(dataset, NULL, &count);
+
+	d->attribute = palloc0(Max(count, 1) * sizeof(pe_public_attribute));
+	for (int i = 0; i < count; i++)
+		if (!columns[i].bare)
+			fill(&d->attribute[d->attributes++], &columns[i]);
+}
+
+static void
+load_named(pe_public_dataset *d, pe_dataset *dataset, char **names, int count)
+{
+	d->attribute = palloc0(Max(count, 1) * sizeof(pe_public_attribute));
+	for (int i = 0; i < count; i++)
+	{
+		pe_column	column;
+
+		if (pe_column_find(dataset, names[i], &column))
+			fill(&d->attribute[d->attributes++], &column);
+	}
+}
+
+pe_public_dataset *
+pe_public_load(const char *name, char **names, int count)
+{
+	pe_public_dataset *d = palloc0(sizeof(*d));
+	pe_dataset *dataset;
+
+	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
+	dataset = pe_dataset_load(name);
+	pe_dataset_check_rows(dataset);
+	d->unit = dataset->unit;
+	d->unit_type = unit_type(dataset);
+	if (names == NULL)
+		load_all(d, dataset);
+	else
+		load_named(d, dataset, names, count);
+	PE_END_UNDONE();
+	return d;
+}
+
+static Datum
+middle_of_numerics(Datum low, Datum high)
+{
+	return DirectFunctionCall2(numeric_mul, DirectFunctionCall2(numeric_add, low, high), numeric_of_text("0.5"));
+}
+
+Datum
+pe_public_middle(const pe_public_attribute *a, int32 cell)
+{
+	Datum		low = a->low[cell];
+	Datum		high = a->bins ? a->edge[cell + 1] : low;
+	int64		first;
+	int64		last;
+
+	switch (a->type)
+	{
+		case FLOAT4OID:
+			return Float4GetDatum(DatumGetFloat4(low) / 2 + DatumGetFloat4(high) / 2);
+		case FLOAT8OID:
+			return Float8GetDatum(DatumGetFloat8(low) / 2 + DatumGetFloat8(high) / 2);
+		case NUMERICOID:
+			return middle_of_numerics(low, high);
+		default:
+			if (!a->whole)
+				return low;
+			first = pe_point_of_datum(a->type, low).i;
+			last = pe_point_of_datum(a->type, a->high[cell]).i;
+			return pe_datum_of_int(a->type, first / 2 + last / 2 + (first % 2 + last % 2) / 2);
+	}
+}
+
+/* ------------------------------------------------------------------
+ * As columns of a table
+ * ------------------------------------------------------------------
+ */
+
+static void
+add_column(StringInfo to, const char *name, Oid type)
+{
+	appendStringInfo(to, "%s%s %s", to->len > 0 ? ", " : "", quote_identifier(name), format_type_be_qualified(type));
+}
+
+char *
+pe_public_columns(const char *dataset)
+{
+	pe_public_dataset *d = pe_public_load(dataset, NULL, 0);
+	bool		unit_is_attribute = false;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < d->attributes; i++)
+		unit_is_attribute |= d->unit != NULL && strcmp(d->unit, d->attribute[i].name) == 0;
+	if (d->unit != NULL && !unit_is_attribute)
+		add_column(&text, d->unit, d->unit_type);
+	for (int i = 0; i < d->attributes; i++)
+		add_column(&text, d->attribute[i].name, d->attribute[i].type);
+	return text.data;
+}

@@ -1,0 +1,51 @@
+/*
+ * public_cells.h
+ *	  The declared cells of a dataset's attributes as values of SQL.  Public, and free.
+ */
+#ifndef PE_API_PUBLIC_CELLS_H
+#define PE_API_PUBLIC_CELLS_H
+
+#include "postgres.h"
+
+#include "domain/domain.h"
+
+/* An attribute; its cells are numbered as in a predicate's IN CELLS. */
+typedef struct pe_public_attribute
+{
+	char	   *name;
+	Oid			type;			/* base type of the column */
+	bool		numbers;		/* sums and averages are of it */
+	bool		bins;
+	bool		whole;			/* values have a next one: integers, dates, times */
+	int32		cells;
+	int32		ordered;		/* of these: levels or bins */
+	int32		other;			/* the cell of each, or -1 */
+	int32		null;
+	bool		drops_null;		/* rows without a value, */
+	bool		drops_outside;	/* or with another one, count nowhere that the attribute is named */
+	Datum	   *low;			/* of each ordered cell: its level, or its least value; */
+	Datum	   *high;			/* its level, or its greatest one, as far as there is one */
+	Datum	   *edge;			/* bins: the edges, one more */
+} pe_public_attribute;
+
+typedef struct pe_public_dataset
+{
+	char	   *unit;			/* NULL: each row */
+	Oid			unit_type;
+	int			attributes;
+	pe_public_attribute *attribute;		/* those asked for that have levels or bins */
+} pe_public_dataset;
+
+/*
+ * Attributes of these names, as far as they are declared, in this order; with names NULL all.  42704 if there is no such
+ * dataset; other errors of a dataset that cannot be asked now.
+ */
+extern pe_public_dataset *pe_public_load(const char *dataset, char **names, int count);
+
+/* The middle of a bin, of the attribute's type. */
+extern Datum pe_public_middle(const pe_public_attribute *attribute, int32 cell);
+
+/* Columns as CREATE TABLE has them: those of the unit and of all attributes. */
+extern char *pe_public_columns(const char *dataset);
+
+#endif

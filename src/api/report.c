@@ -1,0 +1,303 @@
+/*
+ * report.c
+ *	  Reports of a series, and dp.report.  See report.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "api/arguments.h"
+#include "api/report.h"
+#include "api/rows.h"
+#include "noise/interval.h"
+#include "server/access.h"
+#include "server/settings.h"
+#include "server/shim.h"
+#include "strategy/reconstruct.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_report);
+
+/* Most rows that a function returns. */
+#define MOST_ROWS 10000000
+
+/* ------------------------------------------------------------------
+ * What is stored, and what is due
+ * ------------------------------------------------------------------
+ */
+
+static void
+load(void *argument)
+{
+	pe_report  *r = argument;
+
+	pe_serial_load(&r->serial, r->name);
+}
+
+/* All stored periods are read by whoever may; only what is due is measured. */
+static void
+read_stored(void *argument)
+{
+	pe_report  *r = argument;
+	pe_serial  *s = &r->serial;
+
+	for (int t = 0; t < s->series->periods; t++)
+	{
+		int64		values;
+
+		r->measured[t] = pe_series_read(s->series, t, &values);
+		if (r->measured[t] != NULL && values != s->histogram->kept.strategy.rows)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("period %d of series \"%s\" does not hold the measurements of its strategy", t + 1, s->series->name)));
+	}
+}
+
+static void __attribute__((noreturn))
+refuse_early(const pe_serial *s, int period)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("report %d of series \"%s\" is not due yet", period + 1, s->series->name),
+			 errdetail("It is due at %s.", timestamptz_to_str(s->periods.due[period]))));
+	pg_unreachable();
+}
+
+/* So many periods that can be told: due ones, or stored already, whatever the clock says now; of a series that has ended those that are stored. */
+static int
+periods_to_tell(const pe_report *r)
+{
+	const pe_serial *s = &r->serial;
+	int			count = pe_serial_goes_on(s) ? pe_periods_due(&s->periods) : 0;
+
+	while (count < s->series->periods && r->measured[count] != NULL)
+		count++;
+	return count;
+}
+
+static void
+choose_period(pe_report *r, int period)
+{
+	if (period < 1 || period > r->serial.series->periods)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("period must be from 1 to %d", r->serial.series->periods)));
+	if (period - 1 > r->last)
+	{
+		pe_serial_check_open(&r->serial);
+		refuse_early(&r->serial, period - 1);
+	}
+	r->first = r->last = period - 1;
+}
+
+/* In order: a later one never is there without those before it. */
+static void
+measure_due(pe_report *r)
+{
+	for (int t = 0; t <= r->last; t++)
+		if (r->measured[t] == NULL)
+			r->measured[t] = pe_serial_measure(&r->serial, t);
+}
+
+static void
+anchor(void *argument)
+{
+	const pe_serial *s = &((pe_report *) argument)->serial;
+
+	pe_series_anchor(s->series, s->histogram->asked.dataset);
+}
+
+/* What each period's measurement alone says of the cells' queries, in units of the answers. */
+static void
+estimate_periods(pe_report *r)
+{
+	const pe_serial *s = &r->serial;
+	const pe_histogram *h = s->histogram;
+	int		   *lattice = pe_plan_series_lattices(&s->parts, s->series->accounting, s->series->nano);
+	pe_reconstruction reconstruction;
+
+	if (lattice == NULL || !pe_reconstruction_init(&h->measured, &h->workload, &reconstruction))
+		elog(ERROR, "the measurements of series \"%s\" cannot be told", s->series->name);
+	pe_check_memory(pe_reconstruction_memory(&h->kept.strategy, &h->workload, &reconstruction.classes) +
+					(size_t) (r->last + 1) * h->workload.queries * sizeof(double));
+	r->e = pe_alloc((size_t) (r->last + 1) * h->workload.queries, sizeof(double));
+	for (int t = 0; t <= r->last; t++)
+	{
+		double	   *e = r->e + (size_t) t * h->workload.queries;
+
+		pe_reconstruction_estimate(&reconstruction, r->measured[t], e);
+		for (int32 q = 0; q < h->workload.queries; q++)
+			e[q] = ldexp(e[q], -lattice[0]);
+	}
+	pe_reconstruction_free(&reconstruction);
+}
+
+/* The half width of an interval in standard errors, for any weights on all numbers of all periods (noise/interval.h), also of those that may be added. */
+static double
+width_of_interval(const pe_serial *s, const pe_noise *noise)
+{
+	int			periods = s->series->open_ended ? PE_MAX_PERIODS : s->series->periods;
+	pe_confidence confidence;
+	double		half;
+
+	pe_confidence_init(&confidence, noise, (int32) Min((int64) s->histogram->kept.strategy.rows * periods, PG_INT32_MAX));
+	half = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(noise);
+	pe_confidence_free(&confidence);
+	return half;
+}
+
+/* Of one query over time: |b|^2. */
+static double
+variance_of(const pe_continual *time, int32 query)
+{
+	double	   *weight = pe_alloc(time->periods, sizeof(*weight));
+	double		variance = 0;
+
+	pe_continual_weights(time, query, weight);
+	for (int s = 0; s < time->periods; s++)
+		variance += weight[s] * weight[s];
+	pe_free(weight);
+	return variance;
+}
+
+static void
+combine(pe_report *r)
+{
+	pe_serial  *s = &r->serial;
+	size_t		queries = s->histogram->workload.queries;
+	size_t		told = (size_t) (r->last + 1 - r->first) * s->over.terms;
+	double	   *to = r->estimate = pe_alloc(told * queries, sizeof(double));
+	double	   *variance = r->over_variance = pe_alloc(told, sizeof(double));
+
+	for (int t = r->first; t <= r->last; t++)
+		for (int term = 0; term < s->over.terms; term++, to += queries)
+		{
+			const pe_continual *time = pe_serial_answering(s, t);
+
+			CHECK_FOR_INTERRUPTS();
+			pe_continual_combine(time, term * time->periods + t, queries, r->e, to);
+			*variance++ = variance_of(time, term * time->periods + t);
+		}
+}
+
+static int32
+check_rows(const pe_report *r)
+{
+	double		rows = (double) (r->last + 1 - r->first) * r->serial.over.terms * r->serial.histogram->workload.queries;
+
+	if (rows > MOST_ROWS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the reports have more rows than can be returned at once"),
+				 errdetail("At most %d can be.", MOST_ROWS),
+				 errhint("Ask for one period at a time.")));
+	return (int32) rows;
+}
+
+static void
+run_report(pe_report *r, void (*body) (void *))
+{
+	ErrorData  *error = pe_run_undone(body, r);
+
+	if (error != NULL)
+		ReThrowError(error);
+}
+
+void
+pe_report_load(pe_report *r, const char *name)
+{
+	memset(r, 0, sizeof(*r));
+	r->name = name;
+	run_report(r, load);
+	r->measured = palloc0(r->serial.series->periods * sizeof(*r->measured));
+	run_report(r, read_stored);
+	r->last = periods_to_tell(r) - 1;
+}
+
+int32
+pe_report_answer(pe_report *r)
+{
+	int32		rows = check_rows(r);
+	const pe_noise *noise;
+
+	measure_due(r);
+	run_report(r, anchor);
+	if (rows <= 0)
+		return 0;
+	noise = pe_serial_noise(&r->serial);
+	estimate_periods(r);
+	combine(r);
+	r->variance = pe_histogram_variances(r->serial.histogram);
+	r->noise = pe_noise_stderr(noise);
+	r->width = width_of_interval(&r->serial, noise);
+	pe_labels_init(&r->labels, &r->serial.histogram->workload, r->serial.histogram->columns);
+	return rows;
+}
+
+/* ------------------------------------------------------------------
+ * Rows
+ * ------------------------------------------------------------------
+ */
+
+pe_report_row
+pe_report_row_at(const pe_report *r, int32 row)
+{
+	const pe_serial *s = &r->serial;
+	int32		queries = s->histogram->workload.queries;
+	pe_report_row at = {
+		.period = r->first + row / queries / s->over.terms, .term = row / queries % s->over.terms, .query = row % queries, .estimate = r->estimate[row]
+	};
+
+	at.stderr_ = r->noise * sqrt(r->over_variance[(at.period - r->first) * s->over.terms + at.term] * r->variance[at.query]);
+	at.lower = at.estimate - r->width * at.stderr_;
+	at.upper = at.estimate + r->width * at.stderr_;
+	return at;
+}
+
+char *
+pe_report_term(const pe_report *r, int term)
+{
+	int			width = r->serial.over.term[term].width;
+
+	return width == 0 ? "totals" : width == 1 ? "periods" : psprintf("windows(%d)", width);
+}
+
+/* ------------------------------------------------------------------
+ * dp.report
+ * ------------------------------------------------------------------
+ */
+
+static void
+make_row(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const pe_report *r = argument;
+	const TimestampTz *edge = r->serial.periods.edge;
+	pe_report_row at = pe_report_row_at(r, row);
+
+	values[0] = Int32GetDatum(at.period + 1);
+	values[1] = TimestampTzGetDatum(edge[at.period]);
+	values[2] = TimestampTzGetDatum(edge[at.period + 1]);
+	values[3] = CStringGetTextDatum(pe_report_term(r, at.term));
+	values[4] = Int32GetDatum(at.query + 1);
+	values[5] = pe_label(&r->labels, at.query);
+	values[6] = Float8GetDatum(at.estimate);
+	values[7] = Float8GetDatum(at.stderr_);
+	values[8] = Float8GetDatum(at.lower);
+	values[9] = Float8GetDatum(at.upper);
+}
+
+Datum
+pe_sql_report(PG_FUNCTION_ARGS)
+{
+	pe_report	r;
+
+	pe_report_load(&r, pe_text_argument(fcinfo, 0, "series"));
+	if (!PG_ARGISNULL(1))
+		choose_period(&r, PG_GETARG_INT32(1));
+	pe_return_rows(fcinfo, pe_report_answer(&r), 10, make_row, &r);
+	return (Datum) 0;
+}

@@ -1,0 +1,59 @@
+/*
+ * report.h
+ *	  Reports of a series: what is stored of its periods, and what is due and is measured now.
+ *
+ * Everything told here follows from stored measurements, which everybody who may read the series is given alike
+ * (ledger/series.h): a report is free, and the same at every call.
+ */
+#ifndef PE_API_REPORT_H
+#define PE_API_REPORT_H
+
+#include "api/label.h"
+#include "api/series.h"
+
+typedef struct pe_report
+{
+	const char *name;
+	pe_serial	serial;
+	int			first;			/* period that is told, from 0 */
+	int			last;			/* likewise; and all up to it are read.  Below first: none */
+	int64	  **measured;		/* of each period; NULL: nothing is stored */
+	double	   *e;				/* of each period, of each query of the cells: what its measurement alone says */
+	double	   *estimate;		/* of each period that is told, of each term of over, of each query */
+	double	   *over_variance;	/* of each period that is told, of each term, for noise of variance 1 */
+	pe_labels	labels;
+	const double *variance;		/* of the cells' queries */
+	double		noise;			/* its standard deviation */
+	double		width;			/* half of an interval, in standard errors */
+} pe_report;
+
+/*
+ * Reads what is stored; last is the last period that is due, or stored already, whatever the clock says now; of a series that has ended, the last that is stored.
+ * Errors: those of pe_serial_load.
+ */
+extern void pe_report_load(pe_report *report, const char *name);
+
+/*
+ * Measures the periods up to last that are not stored, in order, and makes the answers from first to last; the
+ * number of its rows.  Errors: those of pe_serial_measure, and 54000.
+ */
+extern int32 pe_report_answer(pe_report *report);
+
+/* What a row says; all numbers from 0. */
+typedef struct pe_report_row
+{
+	int			period;
+	int			term;			/* of over */
+	int32		query;			/* of the cells */
+	double		estimate;
+	double		stderr_;
+	double		lower;
+	double		upper;
+} pe_report_row;
+
+extern pe_report_row pe_report_row_at(const pe_report *report, int32 row);
+
+/* A term of over as it was written: totals, periods, windows(4). */
+extern char *pe_report_term(const pe_report *report, int term);
+
+#endif

@@ -1,0 +1,325 @@
+/*
+ * series.c
+ *	  dp.create_series, dp.quote_series, dp.prolong_series and dp.end_series.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+
+#include "api/arguments.h"
+#include "api/rows.h"
+#include "api/series.h"
+#include "server/access.h"
+#include "server/settings.h"
+#include "worker/channel.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_create_series);
+PG_FUNCTION_INFO_V1(pe_sql_quote_series);
+PG_FUNCTION_INFO_V1(pe_sql_prolong_series);
+PG_FUNCTION_INFO_V1(pe_sql_end_series);
+
+/* A name is in every line of its periods, and a key of an index. */
+#define LONGEST_NAME 255
+
+/* The arguments by position; of the quote the name is missing, and all others are one place further up. */
+enum
+{
+	ARG_DATASET, ARG_SERIES, ARG_ATTRIBUTES, ARG_WORKLOAD, ARG_OVER, ARG_START, ARG_PERIOD, ARG_PERIODS, ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR,
+	ARG_DELTA, ARG_PREDICATE, ARG_GRACE, ARG_HISTORY, ARG_OPEN_ENDED, ARG_OBJECTIVE, ARG_BUDGET
+};
+
+typedef struct call
+{
+	FunctionCallInfo fcinfo;
+	bool		quote;
+	pe_serial	serial;
+	pe_series	series;
+	pe_charge_reply reply;
+} call;
+
+static void
+run(call *c, void (*body) (void *))
+{
+	ErrorData  *error = pe_run_undone(body, c);
+
+	if (error != NULL)
+		ReThrowError(error);
+}
+
+/* ------------------------------------------------------------------
+ * Arguments
+ * ------------------------------------------------------------------
+ */
+
+static int
+place(const call *c, int argument)
+{
+	return c->quote && argument > ARG_SERIES ? argument - 1 : argument;
+}
+
+static void
+read_cells(call *c)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+	pe_request *request = &c->serial.request;
+
+	pe_request_init(request, "dp.create_series");
+	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
+	request->attribute = pe_names_argument(fcinfo, place(c, ARG_ATTRIBUTES), "attributes", "an attribute", &request->attributes);
+	request->workload = pe_text_argument(fcinfo, place(c, ARG_WORKLOAD), "workload");
+	request->epsilon = pe_optional_float(fcinfo, place(c, ARG_EPSILON), "epsilon");
+	request->rho = pe_optional_float(fcinfo, place(c, ARG_RHO), "rho");
+	request->max_stderr = pe_optional_float(fcinfo, place(c, ARG_MAX_STDERR), "max_stderr");
+	request->delta = pe_optional_float(fcinfo, place(c, ARG_DELTA), "delta");
+	request->predicate = pe_optional_text(fcinfo, place(c, ARG_PREDICATE));
+	request->method = "optimal";
+	request->budget = pe_optional_name(fcinfo, place(c, ARG_BUDGET));
+}
+
+static Datum
+given(const call *c, int argument, const char *name)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+
+	if (PG_ARGISNULL(place(c, argument)))
+		pe_refuse_null(name);
+	return PG_GETARG_DATUM(place(c, argument));
+}
+
+static void
+read_time(call *c)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+	pe_series  *series = &c->series;
+
+	series->name = c->quote ? "" : pe_text_argument(fcinfo, ARG_SERIES, "series");
+	if (!c->quote && (series->name[0] == '\0' || strlen(series->name) > LONGEST_NAME))
+		pe_refuse_parameter("series", pnstrdup(series->name, pg_mbcliplen(series->name, strlen(series->name), LONGEST_NAME)),
+							psprintf("a name of 1 to %d bytes", LONGEST_NAME));
+	series->over = pe_text_argument(fcinfo, place(c, ARG_OVER), "over");
+	series->starts = DatumGetTimestampTz(given(c, ARG_START, "start"));
+	series->period = *DatumGetIntervalP(given(c, ARG_PERIOD, "period"));
+	series->periods = DatumGetInt32(given(c, ARG_PERIODS, "periods"));
+	series->grace = *DatumGetIntervalP(given(c, ARG_GRACE, "grace"));
+	series->history = PG_ARGISNULL(place(c, ARG_HISTORY)) ? 0 : PG_GETARG_INT32(place(c, ARG_HISTORY));
+	if (series->history < 1 && !PG_ARGISNULL(place(c, ARG_HISTORY)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("history must be at least 1"),
+				 errhint("NULL: rows of all periods are read.")));
+	series->open_ended = DatumGetBool(given(c, ARG_OPEN_ENDED, "open_ended"));
+	series->objective = pe_text_argument(fcinfo, place(c, ARG_OBJECTIVE), "objective");
+	series->zone = pstrdup(GetConfigOption("TimeZone", false, false));
+}
+
+static void
+arguments(void *argument)
+{
+	call	   *c = argument;
+
+	read_cells(c);
+	read_time(c);
+	c->serial.series = &c->series;
+	pe_serial_validate(&c->serial, !c->quote);
+}
+
+/* ------------------------------------------------------------------
+ * dp.create_series
+ * ------------------------------------------------------------------
+ */
+
+static void
+reserve(void *argument)
+{
+	call	   *c = argument;
+	const pe_asked *asked = &c->serial.histogram->asked;
+
+	pe_channel_reserve(asked->plan, &asked->charge, &c->reply);
+}
+
+static void
+check_frozen(const pe_asked *asked)
+{
+	if (asked->dataset->frozen)
+		ereport(ERROR,
+				(errcode(ERRCODE_PE_FROZEN),
+				 errmsg("dataset \"%s\" is frozen", asked->dataset->name),
+				 errhint("The owner of the table lifts the freeze with dp.attest.")));
+}
+
+static void
+make_created(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+	const pe_asked *asked = &c->serial.histogram->asked;
+
+	values[0] = CStringGetTextDatum(c->series.name);
+	values[1] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
+	values[2] = Float8GetDatum(pe_plan_epsilon(asked->plan));
+	values[3] = TimestampTzGetDatum(c->serial.periods.due[0]);
+	values[4] = TimestampTzGetDatum(c->serial.periods.due[c->series.periods - 1]);
+}
+
+Datum
+pe_sql_create_series(PG_FUNCTION_ARGS)
+{
+	call		c = {.fcinfo = fcinfo};
+	const pe_asked *asked;
+
+	run(&c, arguments);
+	pe_serial_resolve(&c.serial);
+	asked = &c.serial.histogram->asked;
+	check_frozen(asked);
+	run(&c, reserve);
+	if (c.reply.outcome == PE_REFUSED)
+		pe_asked_refuse(asked, &c.reply, psprintf(" and buys max_stderr => %.4g", pe_plan_stderr_at(asked->plan, c.reply.left) * c.serial.parts.scale));
+	pe_asked_tell(asked, &c.reply, psprintf("series \"%s\"", c.series.name));
+	pe_return_rows(fcinfo, 1, 5, make_created, &c);
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------------
+ * dp.quote_series
+ * ------------------------------------------------------------------
+ */
+
+/* The last report of a series without a strategy over time, at the same cost. */
+static double
+other_stderr(const pe_serial *s, bool (*tell) (const pe_over *, int32_t, const pe_presence *, pe_continual_errors *))
+{
+	pe_continual_errors errors;
+	pe_u128		factor;
+
+	if (!pe_continual_factor(&s->time, &s->presence, &factor) || !tell(&s->over, s->series->periods, &s->presence, &errors))
+		return NAN;
+	return pe_noise_stderr(pe_plan_noise(s->histogram->asked.plan)) * sqrt(errors.last / (double) factor * pe_histogram_max_variance(s->histogram));
+}
+
+static const char *
+kind_of(const pe_serial *s)
+{
+	return s->time.open_ended ? "toeplitz" : s->time.window == 1 && s->series->periods > 1 ? "periods" : "optimal";
+}
+
+static void
+make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+	const pe_serial *s = &c->serial;
+	const pe_asked *asked = &s->histogram->asked;
+	double		left = 0;
+	bool		fits = pe_asked_fits(asked, false, &left);
+	double		worst = 0;
+
+	for (int t = 0; t < c->series.periods; t++)
+		worst = fmax(worst, c->series.stderr_[t]);
+	values[0] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
+	values[1] = Float8GetDatum(pe_plan_epsilon(asked->plan));
+	values[2] = Float8GetDatum(asked->ask.delta);
+	values[3] = Float8GetDatum(c->series.stderr_[0]);
+	values[4] = Float8GetDatum(c->series.stderr_[c->series.periods - 1]);
+	values[5] = Float8GetDatum(worst);
+	values[6] = Float8GetDatum(other_stderr(s, pe_continual_tell_added));
+	values[7] = Float8GetDatum(other_stderr(s, pe_continual_tell_split));
+	values[8] = CStringGetTextDatum(kind_of(s));
+	values[9] = TimestampTzGetDatum(s->periods.due[0]);
+	values[10] = TimestampTzGetDatum(s->periods.due[c->series.periods - 1]);
+	values[11] = BoolGetDatum(fits);
+	values[12] = Float8GetDatum(left);
+	nulls[12] = !fits;
+}
+
+Datum
+pe_sql_quote_series(PG_FUNCTION_ARGS)
+{
+	call		c = {.fcinfo = fcinfo, .quote = true};
+
+	run(&c, arguments);
+	pe_serial_resolve(&c.serial);
+	pe_return_rows(fcinfo, 1, 13, make_quote, &c);
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------------
+ * dp.prolong_series
+ * ------------------------------------------------------------------
+ */
+
+static void
+prolong(void *argument)
+{
+	call	   *c = argument;
+
+	pe_serial_load(&c->serial, pe_text_argument(c->fcinfo, 0, "series"));
+	check_frozen(&c->serial.histogram->asked);
+	pe_serial_prolong(&c->serial, DatumGetInt32(c->fcinfo->args[1].value));
+}
+
+static void
+tell_prolonged(const pe_serial *s, const pe_charge_reply *reply)
+{
+	double		rho = pe_cost_amount(pe_plan_cost(s->histogram->asked.plan)).rho_nano * 1e-9;
+
+	if (reply->outcome == PE_REFUSED)
+		ereport(ERROR,
+				(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
+				 errmsg("too little of the budget that paid for series \"%s\" is left, or of the dataset's cap", s->series->name),
+				 errdetail("%d periods instead of %d cost rho %.9g more.", s->series->periods, s->series->paid_periods, rho),
+				 errhint("The owner of the table can raise the budget.")));
+	ereport(NOTICE,
+			(errmsg("charged rho %.4g on dataset \"%s\": series \"%s\" has %d periods",
+					rho, s->histogram->asked.dataset->name, s->series->name, s->series->periods)));
+}
+
+static void
+make_prolonged(const void *argument, int32 row, Datum *values, bool *nulls)
+{
+	const call *c = argument;
+	const pe_series *series = c->serial.series;
+
+	values[0] = CStringGetTextDatum(series->name);
+	values[1] = Float8GetDatum(pe_cost_amount(pe_plan_cost(c->serial.histogram->asked.plan)).rho_nano / 1e9);
+	values[2] = TimestampTzGetDatum(c->serial.periods.due[series->paid_periods]);
+	values[3] = TimestampTzGetDatum(c->serial.periods.due[series->periods - 1]);
+}
+
+Datum
+pe_sql_prolong_series(PG_FUNCTION_ARGS)
+{
+	call		c = {.fcinfo = fcinfo};
+
+	if (PG_ARGISNULL(1))
+		pe_refuse_null("periods");
+	run(&c, prolong);
+	run(&c, reserve);
+	tell_prolonged(&c.serial, &c.reply);
+	pe_return_rows(fcinfo, 1, 4, make_prolonged, &c);
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------------
+ * dp.end_series
+ * ------------------------------------------------------------------
+ */
+
+Datum
+pe_sql_end_series(PG_FUNCTION_ARGS)
+{
+	char	   *name = pe_text_argument(fcinfo, 0, "series");
+	pe_series  *series;
+
+	PE_UNDONE();
+	series = pe_series_load(name);
+	pe_dataset_check_owner(pe_dataset_load_by_id(series->dataset_id));
+	PE_END_UNDONE();
+	pe_series_end(series, "ended by its dataset's owner");
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,190 @@
+/*
+ * periods.c
+ *	  The door for a period of a series.  See periods.h.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "door/periods.h"
+#include "ledger/series.h"
+#include "ledger/time.h"
+#include "worker/channel.h"
+
+typedef struct measuring
+{
+	const pe_period_question *question;
+	TimestampTz start;
+	int32		cells;			/* of one period */
+	int32		periods;		/* that are read */
+	int64	   *counts;			/* exact, until they are wiped: by period, then by cell */
+	int64	   *columns;		/* the same of the strategy's columns */
+	pe_i128    *exact;			/* the same of what is measured */
+	int64	   *measured;		/* with noise; wiped unless it is stored */
+} measuring;
+
+static int
+attributes_of(const pe_period_question *question)
+{
+	return question->domain->attributes + question->domain->watched;
+}
+
+static char *
+scan_statement(const pe_period_question *question, const pe_scan *scan)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	pe_door_begin_statement(&sql, question->dataset, scan, false);
+	appendStringInfo(&sql, ", t.%s", quote_identifier(question->dataset->time_attribute));
+	for (int i = 1; i < attributes_of(question); i++)
+		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
+	pe_door_end_statement(&sql, question->dataset, scan);
+	return sql.data;
+}
+
+static void
+prepare(void *argument, pe_scan *scan)
+{
+	const pe_period_question *question = ((measuring *) argument)->question;
+	bytea	   *bytes = pe_door_specification(PE_READ_CELLS, pe_selection_size(question->domain, question->predicate));
+
+	if (pe_time_type(question->dataset) != question->columns[0].type)
+		elog(ERROR, "the time of dataset \"%s\" is of another type", question->dataset->name);
+	if (question->dataset->unit != NULL)
+		elog(ERROR, "units are not cut by periods");
+	pe_selection_write(question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
+	scan->statement = scan_statement(question, scan);
+	scan->parameters = 1;
+	scan->types[0] = BYTEAOID;
+	scan->values[0] = PointerGetDatum(bytes);
+}
+
+static size_t
+counted(const measuring *m)
+{
+	return (size_t) m->periods * (size_t) m->cells;
+}
+
+static void
+take_counts(void *argument, bytea *bytes)
+{
+	measuring  *m = argument;
+
+	if (VARSIZE_ANY_EXHDR(bytes) != counted(m) * sizeof(int64))
+		elog(ERROR, "the scan returned another domain");
+	memcpy(m->counts, VARDATA_ANY(bytes), counted(m) * sizeof(int64));
+}
+
+static void
+read_rows(void *argument, pe_scan *scan)
+{
+	pe_door_scan(scan, take_counts, argument);
+}
+
+static void
+wipe_exact(measuring *m)
+{
+	const pe_strategy *strategy = m->question->strategy;
+
+	pe_wipe(m->counts, counted(m) * sizeof(int64));
+	pe_wipe(m->columns, (size_t) m->periods * (size_t) strategy->columns * sizeof(int64));
+	pe_wipe(m->exact, (size_t) strategy->rows * sizeof(pe_i128));
+}
+
+/* What was drawn and not stored, too: it leaves nowhere. */
+static void
+wipe(void *argument)
+{
+	measuring  *m = argument;
+
+	wipe_exact(m);
+	pe_wipe(m->measured, (size_t) m->question->strategy->rows * sizeof(int64));
+}
+
+static void
+hold_interrupts(void)
+{
+	HOLD_INTERRUPTS();
+}
+
+/* Of each period the counts of the strategy's columns. */
+static void
+sum_columns(measuring *m)
+{
+	const pe_period_question *question = m->question;
+
+	for (int32 s = 0; s < m->periods; s++)
+		for (int32 cell = 0; cell < m->cells; cell++)
+			if (question->column_of_cell[cell] >= 0)
+				m->columns[(size_t) s * question->strategy->columns + question->column_of_cell[cell]] += m->counts[(size_t) s * m->cells + cell];
+}
+
+/* The reply has its own copy: what is wiped is here. */
+static void
+reply_with(const measuring *m, pe_charge_reply *reply)
+{
+	reply->values = m->question->strategy->rows;
+	reply->value = palloc((size_t) Max(reply->values, 1) * sizeof(int64));
+	memcpy(reply->value, m->measured, (size_t) reply->values * sizeof(int64));
+}
+
+/* Whether rows could be read the owner is shown, who sees the server's rows anyway. */
+static void
+store(const measuring *m, bool could_be_read, pe_charge_reply *stored)
+{
+	pe_charge_request charge = *m->question->charge;
+	pe_series_request series = *charge.series;
+
+	series.unread = !could_be_read;
+	charge.series = &series;
+	pe_channel_store_period(m->question->plan, &charge, m->measured, m->question->strategy->rows, stored);
+}
+
+/* Another session may have stored the period meanwhile: its numbers are the answer, and these are wiped. */
+static void
+finish(void *argument, bool could_be_read, pe_charge_reply *reply)
+{
+	measuring  *m = argument;
+	const pe_period_question *question = m->question;
+	pe_charge_reply stored;
+
+	if (!could_be_read)
+		memset(m->counts, 0, counted(m) * sizeof(int64));
+	sum_columns(m);
+	pe_plan_measure_period(question->plan, question->period, m->columns, m->exact, m->measured, hold_interrupts);
+	wipe_exact(m);
+	pe_door_wait(m->start);
+	store(m, could_be_read, &stored);
+	if (stored.outcome == PE_CHARGED)
+		reply_with(m, reply);
+	else
+	{
+		reply->values = stored.values;
+		reply->value = stored.value;
+	}
+}
+
+void
+pe_door_measure_period(const pe_period_question *question, pe_charge_reply *reply)
+{
+	int32		periods = pe_attribute_cells(&question->domain->attribute[0]);
+	measuring	m = {.question = question, .start = GetCurrentTimestamp(), .periods = periods, .cells = question->domain->cells / periods};
+	pe_visit	visit = {
+		.dataset = question->dataset, .columns = question->columns + 1, .count = attributes_of(question) - 1, .plan = question->plan,
+		.charge = question->charge, .presence = question->presence, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &m
+	};
+
+	m.counts = pe_alloc(counted(&m), sizeof(int64));
+	m.columns = pe_alloc((size_t) periods * (size_t) question->strategy->columns, sizeof(int64));
+	m.exact = pe_alloc((size_t) question->strategy->rows, sizeof(pe_i128));
+	m.measured = pe_alloc((size_t) question->strategy->rows, sizeof(int64));
+	pe_door_visit(&visit, reply);
+	pe_free(m.measured);
+	pe_free(m.exact);
+	pe_free(m.columns);
+	pe_free(m.counts);
+}

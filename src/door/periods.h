@@ -1,0 +1,39 @@
+/*
+ * periods.h
+ *	  The door for a period of a series.
+ *
+ * Released: y_t of strategy/continual.h, once for each period: the measurement that the ledger stores (ledger/series.h
+ * says why a draw that it does not store may be repeated).  Neighbours, sensitivity, cost and theorem: plan/plan_series.c.
+ *
+ * One scan, under one snapshot, reads the rows of all periods that y_t takes, as cells of the domain: the
+ * time is its first attribute, and its bins are the periods.  A row whose time is NULL, infinite, before the
+ * first of these periods or after t is in none, and does not count.  So each row is in the cell of one
+ * period, the one that its raw time says, and a predicate is one of the cells as for any request.
+ */
+#ifndef PE_DOOR_PERIODS_H
+#define PE_DOOR_PERIODS_H
+
+#include "door/door.h"
+
+/* A period that is due, validated: everything here is public. */
+typedef struct pe_period_question
+{
+	const pe_dataset *dataset;
+	const pe_column *columns;	/* the time, the counted ones, the watched ones */
+	const pe_domain *domain;	/* of them; the bins of the time are the periods that are read, in order */
+	const pe_predicate *predicate;	/* NULL: all rows count */
+	const pe_strategy *strategy;	/* of the cells; not of blocks */
+	const int32_t *column_of_cell;	/* of a cell without its time: of the strategy; negative: none counts it */
+	const pe_presence *presence;
+	const pe_plan *plan;
+	int32		period;			/* t, from 0 */
+	const pe_charge_request *charge;
+} pe_period_question;
+
+/*
+ * Measures and stores a period, unless it is stored.  PE_CHARGED: an attempt was made, and the values are stored now, or
+ * were by another session meanwhile; PE_REPLAYED, PE_REFUSED as of others.  Errors as of pe_door_answer, and 55000 if the series has ended.
+ */
+extern void pe_door_measure_period(const pe_period_question *question, pe_charge_reply *reply);
+
+#endif

@@ -1,0 +1,367 @@
+/*
+ * condition.c
+ *	  Conditions of SQL as sets of cells.  See condition.h.
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+
+#include "fdw/condition.h"
+
+static pe_condition *
+make(pe_condition_kind kind)
+{
+	pe_condition *c = palloc0(sizeof(*c));
+
+	c->kind = kind;
+	return c;
+}
+
+pe_condition *
+pe_condition_always(void)
+{
+	return make(PE_COND_ALWAYS);
+}
+
+pe_condition *
+pe_condition_never(void)
+{
+	return make(PE_COND_NEVER);
+}
+
+pe_condition *
+pe_condition_cells(const pe_sight *s, int attribute, const bool *cells, bool unnamed)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	int32		count = a->cells;
+	int32		selected = 0;
+	pe_condition *c = make(PE_COND_CELLS);
+
+	c->attribute = attribute;
+	c->unnamed = unnamed;
+	c->cells = palloc(count * sizeof(bool));
+	for (int32 i = 0; i < count; i++)
+		selected += c->cells[i] = cells[i];
+	if (selected == count && (unnamed || (!a->drops_null && !a->drops_outside)))
+		return make(PE_COND_ALWAYS);
+	return selected == 0 ? make(PE_COND_NEVER) : c;
+}
+
+/* ------------------------------------------------------------------
+ * AND and OR
+ * ------------------------------------------------------------------
+ */
+
+/* By attribute and then by text, so that the order in which a condition is written does not show. */
+static int
+rank(const pe_condition *c)
+{
+	return c->kind == PE_COND_CELLS ? c->attribute : PG_INT32_MAX;
+}
+
+static void
+add_sorted(const pe_sight *s, pe_condition *c, pe_condition *part)
+{
+	int			at = 0;
+
+	while (at < list_length(c->parts) && rank(list_nth(c->parts, at)) < rank(part))
+		at++;
+	if (part->kind != PE_COND_CELLS)
+		while (at < list_length(c->parts) && strcmp(pe_condition_text(s, list_nth(c->parts, at)), pe_condition_text(s, part)) < 0)
+			at++;
+	c->parts = list_insert_nth(c->parts, at, part);
+}
+
+static pe_condition *
+find_attribute(const pe_condition *c, int attribute)
+{
+	ListCell   *cell;
+
+	foreach(cell, c->parts)
+	{
+		pe_condition *part = lfirst(cell);
+
+		if (part->kind == PE_COND_CELLS && part->attribute == attribute)
+			return part;
+	}
+	return NULL;
+}
+
+static bool *
+joined_cells(const pe_sight *s, const pe_condition *one, const pe_condition *other, bool both)
+{
+	int32		count = s->declared->attribute[one->attribute].cells;
+	bool	   *cells = palloc(count * sizeof(bool));
+
+	for (int32 i = 0; i < count; i++)
+		cells[i] = both ? one->cells[i] && other->cells[i] : one->cells[i] || other->cells[i];
+	return cells;
+}
+
+static pe_condition *
+with_part(const pe_sight *s, pe_condition *c, pe_condition *part)
+{
+	bool		both = c->kind == PE_COND_AND;
+	pe_condition *same = part->kind == PE_COND_CELLS ? find_attribute(c, part->attribute) : NULL;
+	ListCell   *cell;
+
+	if (part->kind == (both ? PE_COND_ALWAYS : PE_COND_NEVER))
+		return c;
+	if (part->kind == (both ? PE_COND_NEVER : PE_COND_ALWAYS))
+		return part;
+	if (part->kind == c->kind)
+	{
+		foreach(cell, part->parts)
+			if ((c = with_part(s, c, lfirst(cell)))->kind != part->kind)
+				return c;
+		return c;
+	}
+	if (same == NULL)
+	{
+		add_sorted(s, c, part);
+		return c;
+	}
+	c->parts = list_delete_ptr(c->parts, same);
+	return with_part(s, c, pe_condition_cells(s, part->attribute, joined_cells(s, same, part, both),
+												both ? same->unnamed && part->unnamed : same->unnamed || part->unnamed));
+}
+
+/* A join of one part is that part, and of none what it is without any. */
+static pe_condition *
+single_part(pe_condition *c)
+{
+	if (c->kind != PE_COND_AND && c->kind != PE_COND_OR)
+		return c;
+	if (c->parts == NIL)
+		return make(c->kind == PE_COND_AND ? PE_COND_ALWAYS : PE_COND_NEVER);
+	return list_length(c->parts) == 1 ? linitial(c->parts) : c;
+}
+
+pe_condition *
+pe_condition_and(const pe_sight *s, pe_condition *one, pe_condition *other)
+{
+	pe_condition *c = make(PE_COND_AND);
+
+	c = with_part(s, c, one);
+	if (c->kind == PE_COND_AND)
+		c = with_part(s, c, other);
+	return single_part(c);
+}
+
+/* ------------------------------------------------------------------
+ * Expressions
+ * ------------------------------------------------------------------
+ */
+
+static bool
+has_truth(pe_truth truth, Datum value, bool isnull)
+{
+	bool		is_true = !isnull && DatumGetBool(value);
+	bool		is_false = !isnull && !DatumGetBool(value);
+
+	switch (truth)
+	{
+		case PE_IS_TRUE:
+			return is_true;
+		case PE_IS_FALSE:
+			return is_false;
+		case PE_IS_NOT_TRUE:
+			return !is_true;
+		default:
+			return !is_false;
+	}
+}
+
+static pe_truth
+negated(pe_truth truth)
+{
+	static const pe_truth of[] = {PE_IS_FALSE, PE_IS_TRUE, PE_IS_NOT_FALSE, PE_IS_NOT_TRUE};
+
+	return of[truth];
+}
+
+/* Rows without a value have no cell where the declaration drops them. */
+static bool
+is_true_for_null(pe_sight *s, Node *e, pe_truth truth, int attribute)
+{
+	bool		isnull;
+	Datum		value = pe_sight_of_null(s, e, attribute, &isnull);
+
+	return has_truth(truth, value, isnull);
+}
+
+static pe_condition *
+of_attribute(pe_sight *s, Node *e, pe_truth truth, int attribute, const char *what)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	pe_values  *values = pe_sight_values(s, e, attribute);
+	bool	   *cells = palloc(a->cells * sizeof(bool));
+
+	for (int32 i = 0; i < a->cells; i++)
+	{
+		if (values->cut[i])
+			pe_sight_refuse_cut(s, attribute, i, what);
+		cells[i] = has_truth(truth, values->value[i], values->isnull[i]);
+	}
+	return pe_condition_cells(s, attribute, cells, is_true_for_null(s, e, truth, attribute));
+}
+
+/* AND is true where all are, and not true where one is not; OR the other way round. */
+static pe_condition *
+of_several(pe_sight *s, const BoolExpr *b, pe_truth truth, const char *what)
+{
+	bool		positive = truth == PE_IS_TRUE || truth == PE_IS_NOT_FALSE;
+	pe_condition *c = make((b->boolop == AND_EXPR) == positive ? PE_COND_AND : PE_COND_OR);
+	pe_condition_kind kind = c->kind;
+	ListCell   *cell;
+
+	foreach(cell, b->args)
+	{
+		c = with_part(s, c, pe_condition_of(s, lfirst(cell), truth, what));
+		if (c->kind != kind)
+			return c;
+	}
+	return single_part(c);
+}
+
+static pe_condition *
+of_test(pe_sight *s, const BooleanTest *t, pe_truth truth, const char *what)
+{
+	static const pe_truth meant[] = {
+		[IS_TRUE] = PE_IS_TRUE, [IS_NOT_TRUE] = PE_IS_NOT_TRUE, [IS_FALSE] = PE_IS_FALSE, [IS_NOT_FALSE] = PE_IS_NOT_FALSE
+	};
+	static const pe_truth opposite[] = {PE_IS_NOT_TRUE, PE_IS_NOT_FALSE, PE_IS_TRUE, PE_IS_FALSE};
+	bool		positive = truth == PE_IS_TRUE || truth == PE_IS_NOT_FALSE;
+
+	if (t->booltesttype == IS_UNKNOWN || t->booltesttype == IS_NOT_UNKNOWN)
+		pe_refuse_translation(psprintf("%s for NULL over several columns", what), "Test each column by itself.");
+	return pe_condition_of(s, (Node *) t->arg, positive ? meant[t->booltesttype] : opposite[meant[t->booltesttype]], what);
+}
+
+pe_condition *
+pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const char *what)
+{
+	Bitmapset  *attributes = pe_sight_attributes(s, e);
+	bool		isnull;
+	Datum		value;
+
+	switch (bms_membership(attributes))
+	{
+		case BMS_EMPTY_SET:
+			value = pe_sight_constant(s, e, &isnull);
+			return make(has_truth(truth, value, isnull) ? PE_COND_ALWAYS : PE_COND_NEVER);
+		case BMS_SINGLETON:
+			return of_attribute(s, e, truth, bms_singleton_member(attributes), what);
+		default:
+			break;
+	}
+	if (IsA(e, BoolExpr) && ((BoolExpr *) e)->boolop == NOT_EXPR)
+		return pe_condition_of(s, linitial(((BoolExpr *) e)->args), negated(truth), what);
+	if (IsA(e, BoolExpr))
+		return of_several(s, (BoolExpr *) e, truth, what);
+	if (IsA(e, BooleanTest))
+		return of_test(s, (BooleanTest *) e, truth, what);
+	pe_refuse_translation(psprintf("%s that compares several columns with each other", what), "Join tests of single columns by AND, OR and NOT.");
+}
+
+pe_condition *
+pe_condition_of_list(pe_sight *s, List *expressions, const char *what)
+{
+	pe_condition *c = pe_condition_always();
+	ListCell   *cell;
+
+	foreach(cell, expressions)
+		c = pe_condition_and(s, c, pe_condition_of(s, lfirst(cell), PE_IS_TRUE, what));
+	return c;
+}
+
+/* ------------------------------------------------------------------
+ * What a condition leaves
+ * ------------------------------------------------------------------
+ */
+
+const bool *
+pe_condition_leaves(const pe_condition *c, int attribute)
+{
+	const pe_condition *part = c->kind == PE_COND_CELLS && c->attribute == attribute ? c
+		: c->kind == PE_COND_AND ? find_attribute(c, attribute) : NULL;
+
+	return part != NULL ? part->cells : NULL;
+}
+
+pe_condition *
+pe_condition_without(const pe_sight *s, const pe_condition *c, const Bitmapset *attributes)
+{
+	pe_condition *rest = pe_condition_always();
+	ListCell   *cell;
+
+	if (c->kind == PE_COND_CELLS && bms_is_member(c->attribute, attributes))
+		return rest;
+	if (c->kind != PE_COND_AND)
+		return (pe_condition *) c;
+	foreach(cell, c->parts)
+		rest = pe_condition_and(s, rest, pe_condition_without(s, lfirst(cell), attributes));
+	return rest;
+}
+
+/* ------------------------------------------------------------------
+ * Text
+ * ------------------------------------------------------------------
+ */
+
+static void
+append_cells(StringInfo to, const bool *cells, int32 count)
+{
+	const char *separator = "";
+
+	for (int32 from = 0; from < count; from++)
+	{
+		int32		last = from;
+
+		if (!cells[from])
+			continue;
+		while (last + 1 < count && cells[last + 1])
+			last++;
+		appendStringInfo(to, last > from ? "%s%d-%d" : "%s%d", separator, from, last);
+		separator = ", ";
+		from = last;
+	}
+}
+
+static void
+append(StringInfo to, const pe_sight *s, const pe_condition *c, bool nested)
+{
+	ListCell   *cell;
+
+	if (c->kind == PE_COND_CELLS)
+	{
+		const pe_public_attribute *a = &s->declared->attribute[c->attribute];
+
+		appendStringInfo(to, "%s IN CELLS (", quote_identifier(a->name));
+		append_cells(to, c->cells, a->cells);
+		appendStringInfoChar(to, ')');
+		return;
+	}
+	appendStringInfoString(to, nested ? "(" : "");
+	foreach(cell, c->parts)
+	{
+		if (lfirst(cell) != linitial(c->parts))
+			appendStringInfoString(to, c->kind == PE_COND_AND ? " AND " : " OR ");
+		append(to, s, lfirst(cell), true);
+	}
+	appendStringInfoString(to, nested ? ")" : "");
+}
+
+char *
+pe_condition_text(const pe_sight *s, const pe_condition *c)
+{
+	StringInfoData text;
+
+	if (c->kind == PE_COND_ALWAYS || c->kind == PE_COND_NEVER)
+		return NULL;
+	initStringInfo(&text);
+	append(&text, s, c, false);
+	return text.data;
+}

@@ -1,0 +1,161 @@
+/*
+ * options.c
+ *	  Options of the foreign tables that stand for datasets, and their check.  See options.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/reloptions.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_foreign_table.h"
+#include "commands/defrem.h"
+#include "fmgr.h"
+#include "foreign/foreign.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "fdw/options.h"
+#include "server/settings.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_fdw_validator);
+
+static const char *
+option_of(List *options, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		DefElem    *option = lfirst(cell);
+
+		if (strcmp(option->defname, name) == 0)
+			return defGetString(option);
+	}
+	return NULL;
+}
+
+static const char *
+table_option(Oid relation, const char *name)
+{
+	return option_of(GetForeignTable(relation)->options, name);
+}
+
+const char *
+pe_fdw_dataset(Oid relation)
+{
+	const char *dataset = table_option(relation, "dataset");
+
+	return dataset != NULL ? dataset : get_rel_name(relation);
+}
+
+const char *
+pe_fdw_attribute(Oid relation, AttrNumber column)
+{
+	return option_of(GetForeignColumnOptions(relation, column), "attribute");
+}
+
+const char *
+pe_fdw_budget(Oid relation)
+{
+	return table_option(relation, "budget");
+}
+
+static int
+whole_option(Oid relation, const char *name)
+{
+	const char *text = table_option(relation, name);
+
+	return text != NULL ? pg_strtoint32(text) : 0;
+}
+
+int
+pe_fdw_rows_per_unit(Oid relation)
+{
+	return whole_option(relation, "rows_per_unit");
+}
+
+int
+pe_fdw_cells_per_unit(Oid relation)
+{
+	return whole_option(relation, "cells_per_unit");
+}
+
+static double
+number_of(const char *text)
+{
+	return text != NULL ? strtod(text, NULL) : NAN;
+}
+
+void
+pe_fdw_price(Oid relation, double *epsilon, double *max_stderr)
+{
+	*epsilon = pe_select_epsilon > 0 ? pe_select_epsilon : NAN;
+	*max_stderr = pe_select_max_stderr > 0 ? pe_select_max_stderr : NAN;
+	if (!isnan(*epsilon) || !isnan(*max_stderr))
+		return;
+	*epsilon = number_of(table_option(relation, "epsilon"));
+	*max_stderr = number_of(table_option(relation, "max_stderr"));
+}
+
+/* ------------------------------------------------------------------
+ * The check of what a user writes
+ * ------------------------------------------------------------------
+ */
+
+static void
+check_number(const DefElem *option)
+{
+	char	   *end;
+	const char *text = defGetString((DefElem *) option);
+	double		number = strtod(text, &end);
+
+	if (*end != '\0' || end == text || !(number > 0) || isinf(number))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+				 errmsg("option \"%s\" must be a finite number above 0", option->defname)));
+}
+
+static void
+check_whole(const DefElem *option)
+{
+	if (pg_strtoint32(defGetString((DefElem *) option)) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+				 errmsg("option \"%s\" must be at least 1", option->defname)));
+}
+
+static void
+check_option(const DefElem *option, Oid catalog)
+{
+	bool		of_table = catalog == ForeignTableRelationId;
+	bool		is_number = strcmp(option->defname, "epsilon") == 0 || strcmp(option->defname, "max_stderr") == 0;
+	bool		is_whole = strcmp(option->defname, "rows_per_unit") == 0 || strcmp(option->defname, "cells_per_unit") == 0;
+	bool		is_name = strcmp(option->defname, "dataset") == 0 || strcmp(option->defname, "budget") == 0;
+
+	if (of_table && is_number)
+		check_number(option);
+	else if (of_table && is_whole)
+		check_whole(option);
+	else if (!(of_table && is_name) && !(catalog == AttributeRelationId && strcmp(option->defname, "attribute") == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("invalid option \"%s\"", option->defname),
+				 errhint("Foreign tables have dataset, budget, epsilon, max_stderr, rows_per_unit and cells_per_unit; their columns have attribute.")));
+}
+
+Datum
+pe_sql_fdw_validator(PG_FUNCTION_ARGS)
+{
+	List	   *options = untransformRelOptions(PG_GETARG_DATUM(0));
+	Oid			catalog = PG_GETARG_OID(1);
+	ListCell   *cell;
+
+	foreach(cell, options)
+		check_option(lfirst(cell), catalog);
+	if (option_of(options, "epsilon") != NULL && option_of(options, "max_stderr") != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+				 errmsg("a foreign table has either epsilon or max_stderr")));
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,28 @@
+/*
+ * options.h
+ *	  Options of the foreign tables that stand for datasets.
+ */
+#ifndef PE_FDW_OPTIONS_H
+#define PE_FDW_OPTIONS_H
+
+#include "postgres.h"
+
+#include "access/attnum.h"
+
+/* The dataset that a foreign table stands for: its option, or its name. */
+extern const char *pe_fdw_dataset(Oid relation);
+
+/* The attribute that a column stands for, by its option; NULL: the column's name is the attribute's. */
+extern const char *pe_fdw_attribute(Oid relation, AttrNumber column);
+
+/* What a SELECT costs, or how precise it is: the session's settings, else the table's options; NaN: not given. */
+extern void pe_fdw_price(Oid relation, double *epsilon, double *max_stderr);
+
+/* How many rows and cells of a unit count, by options; 0: as the dataset says. */
+extern int	pe_fdw_rows_per_unit(Oid relation);
+extern int	pe_fdw_cells_per_unit(Oid relation);
+
+/* The budget that pays, by an option; NULL: the caller's own. */
+extern const char *pe_fdw_budget(Oid relation);
+
+#endif

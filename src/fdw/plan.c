@@ -1,0 +1,331 @@
+/*
+ * plan.c
+ *	  The planner's part of plain SELECT.  See plan.h.
+ *
+ * Grouping and DISTINCT over one relation are pushed down to it.  All else is left to a scan that is refused when the
+ * executor starts, so that nothing of the statement has been charged then.  Nothing here looks at a dataset: a kept plan
+ * stays right when attributes are declared anew.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "fdw/plan.h"
+
+/* Any plan that is answered is better than one that is refused; below what the server compiles expressions for. */
+#define REFUSED_COST 9e4
+
+/* What is known of a relation while it is planned; of a grouped one what it becomes. */
+typedef struct pe_planned
+{
+	pe_scan_plan scan;
+	List	   *having;
+} pe_planned;
+
+/* ------------------------------------------------------------------
+ * From and to a plan
+ * ------------------------------------------------------------------
+ */
+
+/* Each PlaceHolderVar of the planner is replaced by its expression. */
+static Node *
+without_placeholders(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, PlaceHolderVar))
+		return without_placeholders((Node *) ((PlaceHolderVar *) node)->phexpr, context);
+	return expression_tree_mutator(node, without_placeholders, context);
+}
+
+/* A copy whose operators know their functions, as the server makes it of expressions that it sees. */
+static List *
+with_functions(List *expressions)
+{
+	List	   *copy = (List *) without_placeholders((Node *) expressions, NULL);
+
+	fix_opfuncids((Node *) copy);
+	return copy;
+}
+
+List *
+pe_scan_plan_write(const pe_scan_plan *p)
+{
+	List	   *list = list_make3(makeInteger(p->kind), makeString(p->why != NULL ? p->why : ""), makeInteger((int) p->relation));
+
+	list = lappend(list, with_functions(p->where));
+	list = lappend(list, with_functions(p->targets));
+	list = lappend(list, makeInteger(p->grouped));
+	list = lappend(list, copyObject(p->sets));
+	return list;
+}
+
+pe_scan_plan *
+pe_scan_plan_read(List *list)
+{
+	pe_scan_plan *p = palloc0(sizeof(*p));
+
+	p->kind = intVal(linitial(list));
+	p->why = strVal(lsecond(list));
+	p->relation = (Oid) intVal(lthird(list));
+	p->where = list_nth(list, 3);
+	p->targets = list_nth(list, 4);
+	p->grouped = intVal(list_nth(list, 5)) != 0;
+	p->sets = list_nth(list, 6);
+	return p;
+}
+
+/* ------------------------------------------------------------------
+ * Expressions that can be evaluated on cells
+ * ------------------------------------------------------------------
+ */
+
+static bool
+has_inner_parameter(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind != PARAM_EXTERN;
+	return expression_tree_walker(node, has_inner_parameter, context);
+}
+
+/* Why an expression cannot be evaluated on cells; NULL: it can. */
+static char *
+reason(Node *e, Index varno, const char *where)
+{
+	List	   *vars;
+	ListCell   *cell;
+
+	if (contain_subplans(e))
+		return psprintf("%s has a subquery", where);
+	if (has_inner_parameter(e, NULL))
+		return psprintf("%s depends on another part of the statement, and each of its rows would be a charge", where);
+	if (contain_volatile_functions(e))
+		return psprintf("%s has a volatile function", where);
+	vars = pull_var_clause(e, PVC_RECURSE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS);
+	foreach(cell, vars)
+	{
+		const Var  *var = lfirst(cell);
+
+		if (var->varno != varno || var->varlevelsup != 0 || var->varattno <= 0)
+			return psprintf("%s has a whole row, a system column or a column of another relation", where);
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------
+ * The relation itself
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_fdw_size(PlannerInfo *root, RelOptInfo *rel, Oid relation)
+{
+	pe_planned *p = palloc0(sizeof(*p));
+	ListCell   *cell;
+
+	p->scan.relation = relation;
+	/* tests of no column too: above a grouping of ours nothing else looks at them */
+	p->scan.where = list_concat(extract_actual_clauses(rel->baserestrictinfo, false), extract_actual_clauses(rel->baserestrictinfo, true));
+	foreach(cell, p->scan.where)
+		if (p->scan.why == NULL)
+			p->scan.why = reason(lfirst(cell), rel->relid, "WHERE");
+	if (rel->reloptkind != RELOPT_BASEREL)
+		p->scan.why = "it is read together with other relations, by UNION ALL or as a partition";
+	else if (!bms_is_empty(rel->lateral_relids))
+		p->scan.why = "it refers to another relation (LATERAL)";
+	rel->fdw_private = p;
+	rel->rows = 1000;
+}
+
+#if PG_VERSION_NUM >= 180000
+#define DISABLED(n) (n),
+#else
+#define DISABLED(n)
+#endif
+#if PG_VERSION_NUM >= 170000
+#define RESTRICTIONS NIL,
+#else
+#define RESTRICTIONS
+#endif
+
+void
+pe_fdw_paths(PlannerInfo *root, RelOptInfo *rel, Oid relation)
+{
+	add_path(rel, (Path *) create_foreignscan_path(root, rel, NULL, rel->rows, DISABLED(1) REFUSED_COST, REFUSED_COST,
+												   NIL, rel->lateral_relids, NULL, RESTRICTIONS NIL));
+}
+
+/* ------------------------------------------------------------------
+ * Groups
+ * ------------------------------------------------------------------
+ */
+
+static char *
+reason_of_aggregate(const Aggref *a, Index varno)
+{
+	char	   *name = get_func_name(a->aggfnoid);
+	char	   *why;
+
+	if (a->aggsplit != AGGSPLIT_SIMPLE)
+		return "an aggregate is computed in parts";
+	why = reason((Node *) a->args, varno, psprintf("the argument of %s", name));
+	if (why == NULL)
+		why = reason((Node *) a->aggdirectargs, varno, psprintf("the argument of %s", name));
+	return why != NULL ? why : reason((Node *) a->aggfilter, varno, psprintf("FILTER of %s", name));
+}
+
+/* Adds the aggregates of an expression, which is computed above. */
+static bool
+add_aggregates(pe_planned *p, Node *expression, Index varno)
+{
+	List	   *parts = pull_var_clause(expression, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS);
+	ListCell   *cell;
+
+	foreach(cell, parts)
+	{
+		Node	   *part = lfirst(cell);
+
+		if (IsA(part, Aggref))
+			p->scan.why = reason_of_aggregate((Aggref *) part, varno);
+		else if (!IsA(part, GroupingFunc))
+			continue;			/* a column of a group, which is there by itself, or depends on one */
+		if (p->scan.why != NULL)
+			return false;
+		p->scan.targets = add_to_flat_tlist(p->scan.targets, list_make1(part));
+	}
+	return true;
+}
+
+static void
+add_group(pe_planned *p, Expr *expression, Index reference)
+{
+	TargetEntry *entry = makeTargetEntry(expression, list_length(p->scan.targets) + 1, NULL, false);
+
+	entry->ressortgroupref = reference;
+	p->scan.targets = lappend(p->scan.targets, entry);
+}
+
+/* Whether an expression over groups and aggregates has anything else in it. */
+static bool
+has_other_columns(Node *node, void *targets)
+{
+	if (node == NULL || IsA(node, Aggref) || IsA(node, GroupingFunc))
+		return false;
+	if (tlist_member((Expr *) node, targets) != NULL)
+		return false;
+	return IsA(node, Var) || expression_tree_walker(node, has_other_columns, targets);
+}
+
+/* Fills in the targets; false with the reason. */
+static bool
+collect_targets(PlannerInfo *root, pe_planned *p, const PathTarget *target, List *groups, Index varno)
+{
+	List	   *others = NIL;
+	ListCell   *cell;
+	int			i = 0;
+
+	foreach(cell, target->exprs)
+	{
+		Expr	   *e = lfirst(cell);
+		Index		reference = get_pathtarget_sortgroupref(target, i++);
+
+		if (reference == 0 || get_sortgroupref_clause_noerr(reference, groups) == NULL)
+		{
+			others = lappend(others, e);
+			continue;
+		}
+		p->scan.why = reason((Node *) e, varno, "GROUP BY or DISTINCT");
+		if (p->scan.why == NULL && p->scan.sets != NIL && IsA(e, Const))
+			p->scan.why = "a constant is in a grouping set";	/* which the planner would show in rows of all sets */
+		if (p->scan.why != NULL)
+			return false;
+		add_group(p, e, reference);
+	}
+	others = list_concat(others, p->having);
+	foreach(cell, others)
+	{
+		if (!add_aggregates(p, lfirst(cell), varno))
+			return false;
+		if (has_other_columns(lfirst(cell), p->scan.targets))
+		{
+			p->scan.why = "a column is selected that is not grouped by";
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+is_pushed(UpperRelationKind stage, const Query *query)
+{
+	if (stage == UPPERREL_GROUP_AGG)
+		return !query->hasTargetSRFs;
+	return stage == UPPERREL_DISTINCT && !query->hasDistinctOn && !query->hasAggs && query->groupClause == NIL &&
+		query->groupingSets == NIL && !query->hasWindowFuncs && !query->hasTargetSRFs;
+}
+
+void
+pe_fdw_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input, RelOptInfo *output, void *extra)
+{
+	Query	   *query = root->parse;
+	pe_planned *below = input->fdw_private;
+	bool		distinct = stage == UPPERREL_DISTINCT;
+	PathTarget *target = distinct ? root->upper_targets[UPPERREL_DISTINCT] : output->reltarget;
+	pe_planned *p;
+
+	if (input->reloptkind != RELOPT_BASEREL || below == NULL || below->scan.why != NULL || output->fdw_private != NULL ||
+		!is_pushed(stage, query))
+		return;
+	p = palloc0(sizeof(*p));
+	*p = *below;
+	p->scan.kind = PE_SCAN_GROUPS;
+	p->scan.grouped = query->groupClause != NIL || query->groupingSets != NIL || distinct;
+	p->scan.sets = distinct ? NIL : query->groupingSets;	/* which the planner has expanded */
+	p->having = distinct ? NIL : (List *) ((GroupPathExtraData *) extra)->havingQual;
+	if (!collect_targets(root, p, target, distinct ? query->distinctClause : query->groupClause, input->relid))
+	{
+		below->scan.why = p->scan.why;
+		return;
+	}
+	output->fdw_private = p;
+	add_path(output, (Path *) create_foreign_upper_path(root, output, target, 100, DISABLED(0) 10, 20, NIL, NULL, RESTRICTIONS NIL));
+}
+
+/* ------------------------------------------------------------------
+ * The plan
+ * ------------------------------------------------------------------
+ */
+
+static bool
+is_limit_0(const Query *query)
+{
+	Node	   *limit = query->limitCount;
+
+	return limit != NULL && IsA(limit, Const) && !((Const *) limit)->constisnull && DatumGetInt64(((Const *) limit)->constvalue) == 0;
+}
+
+ForeignScan *
+pe_fdw_plan(PlannerInfo *root, RelOptInfo *rel, Oid relation, ForeignPath *path, List *targets, List *clauses, Plan *outer)
+{
+	pe_planned *p = rel->fdw_private;
+	Query	   *query = root->parse;
+
+	if (rel->reloptkind == RELOPT_UPPER_REL)
+		return make_foreignscan(targets, p->having, 0, NIL, pe_scan_plan_write(&p->scan), p->scan.targets, NIL, outer);
+	p->scan.kind = is_limit_0(query) ? PE_SCAN_EMPTY
+		: p->scan.why != NULL || query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ? PE_SCAN_UNTRANSLATED : PE_SCAN_ROWS;
+	p->scan.targets = NIL;
+	return make_foreignscan(targets, extract_actual_clauses(clauses, false), rel->relid, NIL, pe_scan_plan_write(&p->scan), NIL, NIL, outer);
+}

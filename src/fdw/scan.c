@@ -1,0 +1,299 @@
+/*
+ * scan.c
+ *	  The executor's part of plain SELECT: CREATE FOREIGN DATA WRAPPER pg_epsilon.
+ *
+ * The wrapper owns no privilege and no data.  It asks what the current user could ask by dp.aggregate, as him.
+ *
+ * What is refused by its shape is refused as the executor starts.  All scans of a statement are known then; the first that is
+ * run translates and prices all of them, and looks whether the budget has all together, before any of them asks.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "fmgr.h"
+#include "foreign/fdwapi.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
+#include "fdw/import.h"
+#include "fdw/select.h"
+#include "server/access.h"
+
+PG_FUNCTION_INFO_V1(pe_sql_fdw_handler);
+
+/* The scans of one execution. */
+typedef struct pe_statement_scans
+{
+	EState	   *estate;
+	List	   *selects;
+	bool		prepared;
+	TimestampTz prepared_at;	/* the client's statement */
+	MemoryContextCallback forget;
+} pe_statement_scans;
+
+typedef struct pe_scan_state
+{
+	pe_select  *select;			/* NULL: nothing is returned */
+	pe_statement_scans *statement;
+	bool		answered;
+	int			next;
+} pe_scan_state;
+
+static List *statements = NIL;
+
+/* ------------------------------------------------------------------
+ * All scans of a statement
+ * ------------------------------------------------------------------
+ */
+
+static void
+forget_statement(void *argument)
+{
+	statements = list_delete_ptr(statements, argument);
+}
+
+static pe_statement_scans *
+statement_of(EState *estate)
+{
+	ListCell   *cell;
+	pe_statement_scans *made;
+	MemoryContext old;
+
+	foreach(cell, statements)
+		if (((pe_statement_scans *) lfirst(cell))->estate == estate)
+			return lfirst(cell);
+	made = MemoryContextAllocZero(estate->es_query_cxt, sizeof(*made));
+	made->estate = estate;
+	made->forget.func = forget_statement;
+	made->forget.arg = made;
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	statements = lappend(statements, made);
+	MemoryContextSwitchTo(old);
+	MemoryContextRegisterResetCallback(estate->es_query_cxt, &made->forget);
+	return made;
+}
+
+static void
+prepare_statement(pe_statement_scans *statement)
+{
+	pe_aggregate_call **call = palloc(list_length(statement->selects) * sizeof(*call));
+	int			calls = 0;
+	ListCell   *cell;
+
+	foreach(cell, statement->selects)
+		pe_select_translate(lfirst(cell));
+	foreach(cell, statement->selects)
+	{
+		pe_select  *select = lfirst(cell);
+
+		pe_select_price(select, true);
+		if (select->asks)
+			call[calls++] = &select->call;
+	}
+	if (calls > 1)
+		pe_aggregate_call_check_together(call, calls);
+	statement->prepared = true;
+	statement->prepared_at = GetCurrentStatementStartTimestamp();
+}
+
+/* Of a cursor it may be long ago that all were prepared: attributes may have been declared anew since. */
+static void
+prepare_again(pe_select *select)
+{
+	pe_select	fresh = {
+		.plan = select->plan, .estate = select->estate, .is_priced = select->is_priced, .epsilon = select->epsilon, .max_stderr = select->max_stderr
+	};
+
+	*select = fresh;
+	pe_select_translate(select);
+	pe_select_price(select, true);
+}
+
+/* ------------------------------------------------------------------
+ * One scan
+ * ------------------------------------------------------------------
+ */
+
+/* Why a plan is refused, and the same as the beginning of a sentence. */
+static const char *
+reason(const pe_scan_plan *plan)
+{
+	return plan->kind == PE_SCAN_ROWS ? "rows of a dataset are not shown"
+		: plan->why[0] != '\0' ? plan->why : "its rows are joined or grouped with what is no part of it";
+}
+
+static char *
+sentence(const pe_scan_plan *plan)
+{
+	char	   *text = pstrdup(reason(plan));
+
+	text[0] = pg_toupper((unsigned char) text[0]);
+	return text;
+}
+
+static void
+refuse(const pe_scan_plan *plan)
+{
+	if (plan->kind == PE_SCAN_ROWS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("%s", reason(plan)),
+				 errdetail("It answers aggregates: SELECT count(*), avg(...) ... GROUP BY. Nothing was charged."),
+				 errhint("SELECT DISTINCT of a column shows its declared levels, free.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("this SELECT is not answered from a dataset"),
+			 errdetail("%s. Nothing was charged.", sentence(plan)),
+			 errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it.")));
+}
+
+static pe_select *
+new_select(EState *estate, pe_scan_plan *plan)
+{
+	pe_select  *select = palloc0(sizeof(*select));
+
+	select->plan = plan;
+	select->estate = estate;
+	return select;
+}
+
+static void
+begin(ForeignScanState *node, int flags)
+{
+	pe_scan_plan *plan = pe_scan_plan_read(((ForeignScan *) node->ss.ps.plan)->fdw_private);
+	EState	   *estate = node->ss.ps.state;
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	pe_scan_state *state = palloc0(sizeof(*state));
+
+	node->fdw_state = state;
+	if (plan->kind == PE_SCAN_GROUPS)
+		state->select = new_select(estate, plan);
+	else if (plan->kind != PE_SCAN_EMPTY && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+		refuse(plan);
+	if (state->select != NULL && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+	{
+		state->statement = statement_of(estate);
+		state->statement->selects = lappend(state->statement->selects, state->select);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+static void
+answer(pe_scan_state *state, EState *estate)
+{
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+
+	if (!state->statement->prepared)
+		prepare_statement(state->statement);
+	else if (state->statement->prepared_at != GetCurrentStatementStartTimestamp())
+		prepare_again(state->select);
+	pe_select_answer(state->select);
+	state->answered = true;
+	MemoryContextSwitchTo(old);
+}
+
+static TupleTableSlot *
+iterate(ForeignScanState *node)
+{
+	pe_scan_state *state = node->fdw_state;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(slot);
+	if (state->select == NULL)
+		return slot;
+	if (!state->answered)
+		answer(state, node->ss.ps.state);
+	if (state->next == list_length(state->select->rows))
+		return slot;
+	pe_select_row(state->select, list_nth(state->select->rows, state->next++), slot->tts_values, slot->tts_isnull);
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* The answer stays: reading it again is no charge. */
+static void
+rescan(ForeignScanState *node)
+{
+	((pe_scan_state *) node->fdw_state)->next = 0;
+}
+
+static void
+end(ForeignScanState *node)
+{
+}
+
+/* ------------------------------------------------------------------
+ * EXPLAIN
+ * ------------------------------------------------------------------
+ */
+
+/* What EXPLAIN finds out, as far as it comes. */
+typedef struct explained
+{
+	pe_select  *select;
+	char	   *request;
+	char	   *quote;
+} explained;
+
+static void
+find_out(void *argument)
+{
+	explained  *e = argument;
+
+	if (e->select->sight == NULL)
+		pe_select_translate(e->select);
+	e->request = pe_select_request_text(e->select);
+	pe_select_price(e->select, false);
+	e->request = pe_select_request_text(e->select);
+	if (e->select->asks)
+		e->quote = pe_select_quote_text(e->select);
+}
+
+static void
+explain_select(pe_select *select, ExplainState *es)
+{
+	explained	e = {select, NULL, NULL};
+	ErrorData  *error = pe_run_undone(find_out, &e);
+
+	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	if (e.request != NULL)
+		ExplainPropertyText("Request", e.request, es);
+	if (e.quote != NULL)
+		ExplainPropertyText("Quote", e.quote, es);
+	if (error != NULL)
+		ExplainPropertyText("Refused", error->hint != NULL ? psprintf("%s (%s)", error->message, error->hint) : error->message, es);
+}
+
+static void
+explain(ForeignScanState *node, ExplainState *es)
+{
+	pe_scan_state *state = node->fdw_state;
+	pe_scan_plan *plan = pe_scan_plan_read(((ForeignScan *) node->ss.ps.plan)->fdw_private);
+
+	if (plan->kind == PE_SCAN_ROWS || plan->kind == PE_SCAN_UNTRANSLATED)
+		ExplainPropertyText("Refused", reason(plan), es);
+	else if (state->select != NULL)
+		explain_select(state->select, es);
+}
+
+Datum
+pe_sql_fdw_handler(PG_FUNCTION_ARGS)
+{
+	FdwRoutine *routine = makeNode(FdwRoutine);
+
+	routine->GetForeignRelSize = pe_fdw_size;
+	routine->GetForeignPaths = pe_fdw_paths;
+	routine->GetForeignUpperPaths = pe_fdw_upper_paths;
+	routine->GetForeignPlan = pe_fdw_plan;
+	routine->BeginForeignScan = begin;
+	routine->IterateForeignScan = iterate;
+	routine->ReScanForeignScan = rescan;
+	routine->EndForeignScan = end;
+	routine->ExplainForeignScan = explain;
+	routine->ImportForeignSchema = pe_fdw_import;
+	PG_RETURN_POINTER(routine);
+}

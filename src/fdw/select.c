@@ -1,0 +1,667 @@
+/*
+ * select.c
+ *	  One scan of a SELECT.  See select.h.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "api/arguments.h"
+#include "fdw/options.h"
+#include "fdw/select.h"
+#include "server/settings.h"
+
+/* ------------------------------------------------------------------
+ * Translation
+ * ------------------------------------------------------------------
+ */
+
+static pe_target_of_select *
+plain_target(pe_target_kind kind, const TargetEntry *entry)
+{
+	pe_target_of_select *target = palloc0(sizeof(*target));
+
+	target->kind = kind;
+	target->is_linear = true;
+	if (kind == PE_TARGET_GROUPING)
+		target->grouping = (const GroupingFunc *) entry->expr;
+	return target;
+}
+
+static void
+translate_targets(pe_select *s)
+{
+	ListCell   *cell;
+
+	s->targets = list_length(s->plan->targets);
+	s->target = palloc(Max(s->targets, 1) * sizeof(*s->target));
+	foreach(cell, s->plan->targets)
+	{
+		const TargetEntry *entry = lfirst(cell);
+		pe_target_of_select **to = &s->target[foreach_current_index(cell)];
+
+		if (IsA(entry->expr, Aggref))
+			*to = pe_target_of_aggregate(s->sight, s->where, (const Aggref *) entry->expr, &s->wanted);
+		else
+			*to = plain_target(IsA(entry->expr, GroupingFunc) ? PE_TARGET_GROUPING : PE_TARGET_GROUP, entry);
+	}
+}
+
+/* The values of a row's groups in one text. */
+static char *
+key_of(const pe_select *s, int set, const int32 *class)
+{
+	StringInfoData key;
+
+	initStringInfo(&key);
+	for (int i = 0; i < s->groups->expressions; i++)
+	{
+		bool		isnull;
+		Datum		value = pe_groups_value(s->sight, s->groups, set, i, class, &isnull);
+		char	   *text = pe_value_text(exprType(s->groups->expression[i].expression), value, isnull);
+
+		appendStringInfo(&key, "%d:%d:%s", isnull, (int) strlen(text), text);
+	}
+	return key.data;
+}
+
+typedef struct keyed_row
+{
+	char	   *key;
+	pe_row_of_select *row;
+} keyed_row;
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	const keyed_row *one = a;
+	const keyed_row *other = b;
+	int			order = strcmp(one->key, other->key);
+
+	return order != 0 ? order : linitial_int(one->row->queries) - linitial_int(other->row->queries);
+}
+
+static void
+check_linear(const pe_select *s)
+{
+	for (int i = 0; i < s->targets; i++)
+		if (!s->target[i]->is_linear)
+			pe_refuse_translation("an aggregate other than a count or a sum of groups that join combinations of several columns",
+								  "Group by expressions of single columns.");
+}
+
+/* Rows of a set with the same values become one. */
+static List *
+merged(const pe_select *s, List *rows)
+{
+	int			count = list_length(rows);
+	keyed_row  *keyed = palloc(Max(count, 1) * sizeof(*keyed));
+	List	   *kept = NIL;
+	pe_row_of_select *last = NULL;
+
+	for (int i = 0; i < count; i++)
+	{
+		pe_row_of_select *row = list_nth(rows, i);
+
+		CHECK_FOR_INTERRUPTS();
+		keyed[i] = (keyed_row) {key_of(s, row->set, row->class), row};
+	}
+	qsort(keyed, count, sizeof(*keyed), compare_keys);
+	for (int i = 0; i < count; i++)
+	{
+		if (i == 0 || strcmp(keyed[i].key, keyed[i - 1].key) != 0)
+			kept = lappend(kept, last = keyed[i].row);
+		else
+		{
+			check_linear(s);
+			last->queries = list_concat(last->queries, keyed[i].row->queries);
+		}
+	}
+	return kept;
+}
+
+static List *
+rows_of_set(const pe_select *s, int set)
+{
+	const pe_groups *groups = s->groups;
+	List	   *rows = NIL;
+
+	for (int32 i = 0; i < groups->set[set].rows; i++)
+	{
+		pe_row_of_select *row = palloc0(sizeof(*row));
+
+		CHECK_FOR_INTERRUPTS();
+		row->set = set;
+		row->class = palloc(Max(groups->attributes, 1) * sizeof(int32));
+		row->queries = list_make1_int(groups->attributes > 0 ? groups->set[set].first + i : 0);
+		if (pe_groups_row(groups, set, i, row->class))
+			rows = lappend(rows, row);
+	}
+	return groups->merges ? merged(s, rows) : rows;
+}
+
+static void
+find_rows(pe_select *s)
+{
+	bool		none = s->where->kind == PE_COND_NEVER && s->plan->grouped;
+
+	for (int set = 0; set < s->groups->sets; set++)
+		if (!none || (s->plan->sets != NIL && s->groups->set[set].references == NIL))	/* the set of no column has a row of nothing, too */
+			s->rows = list_concat(s->rows, rows_of_set(s, set));
+}
+
+/* ------------------------------------------------------------------
+ * The request
+ * ------------------------------------------------------------------
+ */
+
+static bool
+is_linear_text(const char *text)
+{
+	return strncmp(text, "count(", 6) == 0 || strncmp(text, "sum(", 4) == 0;
+}
+
+typedef struct numbered_text
+{
+	char	   *text;
+	int			number;
+} numbered_text;
+
+static int
+compare_texts(const void *a, const void *b)
+{
+	const numbered_text *one = a;
+	const numbered_text *other = b;
+	int			order = is_linear_text(other->text) - is_linear_text(one->text);
+
+	return order != 0 ? order : strcmp(one->text, other->text);
+}
+
+static void
+renumber(List *terms, const int *place)
+{
+	ListCell   *cell;
+
+	foreach(cell, terms)
+		((pe_summand *) lfirst(cell))->wanted = place[((pe_summand *) lfirst(cell))->wanted];
+}
+
+/* In one order, however the SELECT has them: counts and sums first, which max_stderr can be of. */
+static void
+sort_wanted(pe_select *s)
+{
+	int			count = list_length(s->wanted.texts);
+	numbered_text *sorted = palloc(Max(count, 1) * sizeof(*sorted));
+	int		   *place = palloc(Max(count, 1) * sizeof(int));
+
+	for (int i = 0; i < count; i++)
+		sorted[i] = (numbered_text) {list_nth(s->wanted.texts, i), i};
+	qsort(sorted, count, sizeof(*sorted), compare_texts);
+	s->wanted.texts = NIL;
+	for (int i = 0; i < count; i++)
+	{
+		s->wanted.texts = lappend(s->wanted.texts, sorted[i].text);
+		place[sorted[i].number] = i;
+	}
+	for (int i = 0; i < s->targets; i++)
+	{
+		renumber(s->target[i]->terms, place);
+		renumber(s->target[i]->divisor, place);
+	}
+}
+
+static char **
+texts_of(List *list)
+{
+	char	  **text = palloc(Max(list_length(list), 1) * sizeof(char *));
+	ListCell   *cell;
+
+	foreach(cell, list)
+		text[foreach_current_index(cell)] = lfirst(cell);
+	return text;
+}
+
+/* Where a filter of the groups is applied to the answer, another filter is the same request. */
+static void
+fill_request(pe_select *s, bool filters)
+{
+	pe_request *request = &s->call.request;
+	const pe_condition *where = filters ? pe_condition_without(s->sight, s->where, pe_groups_attributes(s->groups)) : s->where;
+
+	pe_request_init(request, "SELECT");
+	request->dataset = pstrdup(s->sight->dataset);
+	request->aggregate = texts_of(s->wanted.texts);
+	request->aggregates = list_length(s->wanted.texts);
+	request->attributes = s->groups->attributes;
+	request->attribute = palloc(Max(s->groups->attributes, 1) * sizeof(char *));
+	for (int i = 0; i < s->groups->attributes; i++)
+		request->attribute[i] = pe_groups_by(s->sight, s->groups, i);
+	request->workload = pe_groups_workload(s->sight, s->groups);
+	request->predicate = pe_condition_text(s->sight, where);
+	request->rows_per_unit = pe_fdw_rows_per_unit(s->plan->relation);
+	request->cuts = request->rows_per_unit > 0;
+	request->cells_per_unit = pe_fdw_cells_per_unit(s->plan->relation);
+	request->limits_cells = request->cells_per_unit > 0;
+	request->budget = (char *) pe_fdw_budget(s->plan->relation);
+	s->call.reuse = true;
+}
+
+void
+pe_select_translate(pe_select *s)
+{
+	bool		filters;
+
+	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation), list_concat_copy(s->plan->where, s->plan->targets));
+	filters = s->sight->declared->unit == NULL && s->plan->sets == NIL;
+	s->where = pe_condition_of_list(s->sight, s->plan->where, "a test in WHERE");
+	s->groups = pe_groups_find(s->sight, s->plan, s->where, filters);
+	translate_targets(s);
+	find_rows(s);
+	s->asks = s->rows != NIL && s->wanted.texts != NIL;
+	sort_wanted(s);
+	fill_request(s, filters);
+}
+
+/* ------------------------------------------------------------------
+ * The price
+ * ------------------------------------------------------------------
+ */
+
+static double
+first_error(const pe_select *s)
+{
+	double	   *errors = palloc(s->call.aggregation->aggregates * sizeof(double));
+
+	pe_aggregation_errors(s->call.aggregation, 1000, pe_aggregate_call_nano(&s->call), errors);
+	return errors[0];
+}
+
+/* At one price: "epsilon 0.1: standard error 12.3". */
+static void
+append_offer(StringInfo to, pe_select *s, double epsilon)
+{
+	double		error;
+
+	s->call.request.epsilon = epsilon;
+	if (s->call.aggregation == NULL)
+		pe_aggregate_call_prepare(&s->call, false);
+	else
+		pe_aggregate_call_reprice(&s->call);
+	error = first_error(s);
+	appendStringInfo(to, "%sepsilon %g", to->len > 0 ? "; " : "", epsilon);
+	if (!isnan(error))
+		appendStringInfo(to, " with a standard error of %.3g", error);
+}
+
+static void
+refuse_for_want_of_price(pe_select *s)
+{
+	static const double offers[] = {0.01, 0.1, 1};
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < lengthof(offers); i++)
+		append_offer(&text, s, offers[i]);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("no price is set for a SELECT on dataset \"%s\"", s->sight->dataset),
+			 errdetail("%s would cost %s. Nothing was charged.", s->call.request.aggregate[0], text.data),
+			 errhint("SET pg_epsilon.epsilon = 0.1, or pg_epsilon.max_stderr = 100; ALTER ROLE ... SET keeps it.")));
+}
+
+void
+pe_select_price(pe_select *s, bool needs_budget)
+{
+	if (!s->asks)
+		return;
+	if (!s->is_priced)
+		pe_fdw_price(s->plan->relation, &s->epsilon, &s->max_stderr);
+	s->is_priced = true;
+	s->call.request.epsilon = s->epsilon;
+	s->call.request.max_stderr = s->max_stderr;
+	if (isnan(s->call.request.epsilon) && isnan(s->call.request.max_stderr))
+		refuse_for_want_of_price(s);
+	if (!isnan(s->call.request.epsilon) && !isnan(s->call.request.max_stderr))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("both pg_epsilon.epsilon and pg_epsilon.max_stderr are set"),
+				 errdetail("Nothing was charged."),
+				 errhint("SET one of them to 0, which is: not set.")));
+	if (!isnan(s->call.request.max_stderr) && !is_linear_text(s->call.request.aggregate[0]))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pg_epsilon.max_stderr bounds the error of a count or a sum, and the SELECT has none"),
+				 errdetail("Nothing was charged."),
+				 errhint("Add count(*), or SET pg_epsilon.max_stderr = 0 and pg_epsilon.epsilon.")));
+	pe_aggregate_call_prepare(&s->call, needs_budget);
+}
+
+void
+pe_select_answer(pe_select *s)
+{
+	if (s->asks)
+		pe_aggregate_call_answer(&s->call);
+}
+
+/* ------------------------------------------------------------------
+ * Values
+ * ------------------------------------------------------------------
+ */
+
+/* What is known of a sum of terms over some groups. */
+typedef struct known
+{
+	pe_aggregate_result result;
+	double	   *part;			/* standard deviations that it is made of */
+	int			parts;
+} known;
+
+static void
+add_up(const pe_select *s, const List *terms, const List *queries, known *k)
+{
+	const ListCell *term_cell;
+	const ListCell *query_cell;
+	double		variance = 0;
+
+	*k = (known) {.part = palloc(Max(list_length(terms) * list_length(queries), 1) * sizeof(double))};
+	foreach(term_cell, terms)
+	{
+		const pe_summand *term = lfirst(term_cell);
+
+		foreach(query_cell, queries)
+		{
+			const pe_aggregate_result *r = pe_aggregate_call_result_of(&s->call, lfirst_int(query_cell), term->wanted);
+
+			k->result.estimate += term->factor * r->estimate;
+			k->part[k->parts++] = fabs(term->factor) * r->stderr_;
+			variance += term->factor * term->factor * r->stderr_ * r->stderr_;
+			k->result.lower = term->factor * (term->factor < 0 ? r->upper : r->lower);
+			k->result.upper = term->factor * (term->factor < 0 ? r->lower : r->upper);
+		}
+	}
+	k->result.stderr_ = sqrt(variance);
+}
+
+static double
+half_of(const pe_select *s, const double *part, int parts)
+{
+	return pe_aggregate_half(part, parts, s->call.aggregation->asked.ask.accounting == PE_PURE);
+}
+
+/* One term in one group has the interval of its own. */
+static pe_aggregate_result
+sum_of(const pe_select *s, const pe_target_of_select *t, const List *queries)
+{
+	known		k;
+
+	add_up(s, t->terms, queries, &k);
+	if (k.parts != 1)
+	{
+		double		half = k.parts == 0 ? 0 : half_of(s, k.part, k.parts);
+
+		k.result.lower = k.result.estimate - half;
+		k.result.upper = k.result.estimate + half;
+	}
+	return k.result;
+}
+
+/* Sum and count come from measurements of their own; unknown where the count is within three of its errors of 0. */
+static pe_aggregate_result
+mean_of(const pe_select *s, const pe_target_of_select *t, const List *queries)
+{
+	known		sum;
+	known		count;
+	pe_aggregate_result mean = {NAN, NAN, NAN, NAN};
+	double	   *part;
+	int			parts = 0;
+	double		half;
+
+	add_up(s, t->terms, queries, &sum);
+	add_up(s, t->divisor, queries, &count);
+	if (!(fabs(count.result.estimate) > 3 * count.result.stderr_))
+		return mean;
+	mean.estimate = sum.result.estimate / count.result.estimate;
+	mean.stderr_ = hypot(sum.result.stderr_, mean.estimate * count.result.stderr_) / fabs(count.result.estimate);
+	part = palloc((sum.parts + count.parts) * sizeof(double));
+	for (int i = 0; i < sum.parts; i++)
+		part[parts++] = sum.part[i] / fabs(count.result.estimate);
+	for (int i = 0; i < count.parts; i++)
+		part[parts++] = fabs(mean.estimate) * count.part[i] / fabs(count.result.estimate);
+	half = half_of(s, part, parts);
+	mean.lower = mean.estimate - half;
+	mean.upper = mean.estimate + half;
+	return mean;
+}
+
+static double
+figure_of(const pe_aggregate_result *r, pe_figure figure)
+{
+	switch (figure)
+	{
+		case PE_STDERR:
+			return r->stderr_;
+		case PE_LOWER95:
+			return r->lower;
+		case PE_UPPER95:
+			return r->upper;
+		default:
+			return fabs(r->estimate) < pe_hide_below * r->stderr_ ? NAN : r->estimate;
+	}
+}
+
+static int64
+whole(double number, double most)
+{
+	return (int64) fmax(-most, fmin(most, rint(number)));
+}
+
+static Datum
+datum_of_number(Oid type, double number)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return Int16GetDatum((int16) whole(number, PG_INT16_MAX));
+		case INT4OID:
+			return Int32GetDatum((int32) whole(number, PG_INT32_MAX));
+		case INT8OID:
+			return Int64GetDatum(whole(number, 9.2e18));
+		case FLOAT4OID:
+			return Float4GetDatum((float4) number);
+		case NUMERICOID:
+			return DirectFunctionCall1(float8_numeric, Float8GetDatum(number));
+		default:
+			return Float8GetDatum(number);
+	}
+}
+
+static void
+put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row, Datum *value, bool *isnull)
+{
+	pe_aggregate_result result = {0};
+	double		number;
+
+	if (s->asks && t->terms != NIL)
+		result = t->kind == PE_TARGET_MEAN ? mean_of(s, t, row->queries) : sum_of(s, t, row->queries);
+	number = figure_of(&result, t->figure);
+	*isnull = isnan(number) || ((!s->asks || t->is_empty) && !t->counts);
+	if (!*isnull)
+		*value = datum_of_number(t->type, number);
+}
+
+/* ------------------------------------------------------------------
+ * What is declared
+ * ------------------------------------------------------------------
+ */
+
+static int
+group_place(const pe_groups *groups, int attribute)
+{
+	for (int i = 0; i < groups->attributes; i++)
+		if (groups->attribute[i].attribute == attribute)
+			return i;
+	return -1;
+}
+
+/* Whether a level or bin can occur in a row. */
+static bool
+may_occur(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row, int32 cell)
+{
+	const bool *left = pe_condition_leaves(s->where, t->attribute);
+	const bool *filtered = pe_condition_leaves(t->filter, t->attribute);
+	int			place = group_place(s->groups, t->attribute);
+
+	return s->where->kind != PE_COND_NEVER && t->filter->kind != PE_COND_NEVER && (left == NULL || left[cell]) &&
+		(filtered == NULL || filtered[cell]) &&
+		(place < 0 || pe_groups_has_cell(s->groups, row->set, place, row->class[place], cell));
+}
+
+/* The least value of a cell, or its greatest: of numbers that have no next one the edge. */
+static Datum
+end_of(const pe_public_attribute *a, int32 cell, bool greatest)
+{
+	if (!greatest)
+		return a->low[cell];
+	return a->bins && !a->whole ? a->edge[cell + 1] : a->high[cell];
+}
+
+static bool
+is_beyond(const pe_public_attribute *a, Datum one, Datum other, bool greatest)
+{
+	TypeCacheEntry *entry = lookup_type_cache(a->type, TYPECACHE_CMP_PROC_FINFO);
+	int			order = DatumGetInt32(FunctionCall2Coll(&entry->cmp_proc_finfo, get_typcollation(a->type), one, other));
+
+	return greatest ? order > 0 : order < 0;
+}
+
+static void
+put_declared(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row, Datum *value, bool *isnull)
+{
+	const pe_public_attribute *a = &s->sight->declared->attribute[t->attribute];
+	bool		greatest = t->kind == PE_TARGET_GREATEST;
+	int64		count = 0;
+
+	for (int32 cell = 0; cell < a->ordered; cell++)
+	{
+		if (!may_occur(s, t, row, cell))
+			continue;
+		if (count++ == 0 || (t->kind != PE_TARGET_DISTINCT && is_beyond(a, end_of(a, cell, greatest), *value, greatest)))
+			*value = end_of(a, cell, greatest);
+	}
+	*isnull = count == 0 && t->kind != PE_TARGET_DISTINCT;
+	if (t->kind == PE_TARGET_DISTINCT)
+		*value = Int64GetDatum(count);
+}
+
+/* The bits of GROUPING(): 1 for each expression that is not in the row's set. */
+static Datum
+grouping(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row)
+{
+	const ListCell *cell;
+	int32		bits = 0;
+
+	foreach(cell, t->grouping->refs)
+		bits = bits << 1 | !list_member_int(s->groups->set[row->set].references, lfirst_int(cell));
+	return Int32GetDatum(bits);
+}
+
+void
+pe_select_row(const pe_select *s, const pe_row_of_select *row, Datum *values, bool *nulls)
+{
+	int			expression = 0;
+
+	for (int i = 0; i < s->targets; i++)
+	{
+		const pe_target_of_select *t = s->target[i];
+
+		nulls[i] = false;
+		switch (t->kind)
+		{
+			case PE_TARGET_GROUP:
+				values[i] = pe_groups_value(s->sight, s->groups, row->set, expression++, row->class, &nulls[i]);
+				break;
+			case PE_TARGET_GROUPING:
+				values[i] = grouping(s, t, row);
+				break;
+			case PE_TARGET_SUM:
+			case PE_TARGET_MEAN:
+				put_number(s, t, row, &values[i], &nulls[i]);
+				break;
+			default:
+				put_declared(s, t, row, &values[i], &nulls[i]);
+		}
+	}
+}
+
+/* ------------------------------------------------------------------
+ * EXPLAIN
+ * ------------------------------------------------------------------
+ */
+
+static char *
+array_text(char **text, int count)
+{
+	Datum	   *elements = palloc(Max(count, 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		elements[i] = CStringGetTextDatum(text[i]);
+	return OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(construct_array(elements, count, TEXTOID, -1, false, TYPALIGN_INT)));
+}
+
+char *
+pe_select_request_text(const pe_select *s)
+{
+	const pe_request *request = &s->call.request;
+	StringInfoData text;
+
+	if (!s->asks)
+		return pstrdup("none: the declared levels and bins tell it, free");
+	initStringInfo(&text);
+	appendStringInfo(&text, "dp.aggregate(%s, %s", quote_literal_cstr(request->dataset),
+					 quote_literal_cstr(array_text(request->aggregate, request->aggregates)));
+	if (request->attributes > 0)
+		appendStringInfo(&text, ", \"by\" => %s", quote_literal_cstr(array_text(request->attribute, request->attributes)));
+	if (request->predicate != NULL)
+		appendStringInfo(&text, ", predicate => %s", quote_literal_cstr(request->predicate));
+	if (request->cuts)
+		appendStringInfo(&text, ", rows_per_unit => %d", request->rows_per_unit);
+	if (request->limits_cells)
+		appendStringInfo(&text, ", cells_per_unit => %d", request->cells_per_unit);
+	if (request->workload != NULL)
+		appendStringInfo(&text, ", workload => %s", quote_literal_cstr(request->workload));
+	if (!isnan(request->epsilon))
+		appendStringInfo(&text, ", epsilon => %s", pe_number_text(request->epsilon));
+	if (!isnan(request->max_stderr))
+		appendStringInfo(&text, ", max_stderr => %s", pe_number_text(request->max_stderr));
+	appendStringInfoChar(&text, ')');
+	return text.data;
+}
+
+char *
+pe_select_quote_text(const pe_select *s)
+{
+	const pe_asked *asked = &s->call.aggregation->asked;
+	double		left;
+	double		error = first_error(s);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "epsilon %.3g", pe_plan_epsilon(asked->plan));
+	if (!isnan(error))
+		appendStringInfo(&text, ", standard error of %s at most %.3g", s->call.request.aggregate[0], error);
+	if (pe_aggregate_call_is_paid(&s->call))
+		appendStringInfoString(&text, "; paid already: free");
+	else
+		appendStringInfoString(&text, pe_asked_fits(asked, false, &left) ? "; would be charged" : "; does not fit the budget");
+	return text.data;
+}

@@ -1,0 +1,62 @@
+/*
+ * select.h
+ *	  One scan of a SELECT: what it asks, and the rows that it returns.
+ *
+ * Three steps, each of them free but the last: it is translated, priced and answered.
+ */
+#ifndef PE_FDW_SELECT_H
+#define PE_FDW_SELECT_H
+
+#include "nodes/execnodes.h"
+
+#include "api/aggregate_call.h"
+#include "fdw/groups.h"
+#include "fdw/plan.h"
+#include "fdw/target.h"
+
+/* A row that is returned: a group, or several with the same values. */
+typedef struct pe_row_of_select
+{
+	int			set;
+	int32	   *class;			/* of each grouped attribute */
+	List	   *queries;		/* of the request */
+} pe_row_of_select;
+
+typedef struct pe_select
+{
+	pe_scan_plan *plan;
+	EState	   *estate;
+
+	pe_sight   *sight;
+	pe_condition *where;
+	pe_groups  *groups;
+	pe_target_of_select **target;	/* of each of the plan's */
+	int			targets;
+	pe_wanted	wanted;
+	List	   *rows;			/* pe_row_of_select * */
+
+	bool		is_priced;		/* by what was set when the statement's scans were checked together */
+	double		epsilon;
+	double		max_stderr;
+
+	bool		asks;			/* something must be measured: there is a call */
+	pe_aggregate_call call;
+} pe_select;
+
+/* What it asks; everything that can be refused is. */
+extern void pe_select_translate(pe_select *select);
+
+/* Its price.  22023 where none is set. */
+extern void pe_select_price(pe_select *select, bool needs_budget);
+
+/* Charges and measures, or replays. */
+extern void pe_select_answer(pe_select *select);
+
+/* The values of a row; they live as long as the current memory context. */
+extern void pe_select_row(const pe_select *select, const pe_row_of_select *row, Datum *values, bool *nulls);
+
+/* The request as a call of dp.aggregate, and what it costs, for EXPLAIN. */
+extern char *pe_select_request_text(const pe_select *select);
+extern char *pe_select_quote_text(const pe_select *select);
+
+#endif

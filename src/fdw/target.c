@@ -1,0 +1,733 @@
+/*
+ * target.c
+ *	  Aggregates of SQL as aggregates of a request.  See target.h.
+ *
+ * A column that numbers are declared of is summed by its values, as dp.aggregate does.  Any other argument is evaluated on
+ * the cells of its column: what is summed are then counts of cells, each times the value there.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/namespace.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+
+#include "fdw/target.h"
+#include "server/compat.h"
+#include "server/values.h"
+
+#define ANSWERED "Answered are count, sum, avg, variance, stddev, corr, regr_slope, percentile_cont, percentile_disc, min and max, " \
+	"and stderr_count, lower95_count, upper95_count and the like, median, quantile, people and ratio of schema dp."
+
+/* The number of an aggregate among those wanted. */
+static int
+want(pe_wanted *wanted, char *text, const pe_sight *s, const pe_condition *where)
+{
+	char	   *condition = pe_condition_text(s, where);
+	ListCell   *cell;
+	int			number = 0;
+
+	if (condition != NULL)
+		text = psprintf("%s where (%s)", text, condition);
+	foreach(cell, wanted->texts)
+	{
+		if (strcmp(lfirst(cell), text) == 0)
+			return number;
+		number++;
+	}
+	wanted->texts = lappend(wanted->texts, text);
+	return number;
+}
+
+static List *
+with_term(List *terms, double factor, int wanted)
+{
+	pe_summand    *term = palloc(sizeof(*term));
+
+	*term = (pe_summand) {factor, wanted};
+	return lappend(terms, term);
+}
+
+/* ------------------------------------------------------------------
+ * Arguments
+ * ------------------------------------------------------------------
+ */
+
+/* Terms of a sum, and of the count of what is summed. */
+typedef struct sum_terms
+{
+	pe_sight   *sight;
+	const pe_condition *rows;	/* what WHERE leaves */
+	pe_wanted  *wanted;
+	List	   *sum;			/* aggregates as text with a factor and a condition: */
+	List	   *count;
+} sum_terms;
+
+typedef struct piece
+{
+	double		factor;
+	char	   *text;
+	pe_condition *where;
+} piece;
+
+/* Whether rows that WHERE leaves can meet a condition: what cannot be there is not paid for. */
+static bool
+is_possible(const pe_sight *s, const pe_condition *rows, pe_condition *where)
+{
+	return pe_condition_and(s, (pe_condition *) rows, where)->kind != PE_COND_NEVER;
+}
+
+static List *
+with_piece(const sum_terms *t, List *pieces, double factor, char *text, pe_condition *where)
+{
+	piece	   *p = palloc(sizeof(*p));
+
+	*p = (piece) {factor, text, where};
+	return is_possible(t->sight, t->rows, where) ? lappend(pieces, p) : pieces;
+}
+
+static List *
+wanted_terms(sum_terms *t, List *pieces)
+{
+	List	   *terms = NIL;
+	ListCell   *cell;
+
+	foreach(cell, pieces)
+	{
+		const piece *p = lfirst(cell);
+
+		terms = with_term(terms, p->factor, want(t->wanted, p->text, t->sight, p->where));
+	}
+	return terms;
+}
+
+static double
+number_of(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return pe_number_of_datum(type, value);
+		default:
+			pe_refuse_translation(psprintf("a sum of type %s", format_type_be(type)), "Sums and averages are of numbers.");
+	}
+}
+
+static void add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where);
+
+/* The rows that a sum of the column has a number of: what lies outside of bins has a cell, and no number. */
+static pe_condition *
+has_number(const pe_sight *s, int attribute)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	bool	   *cells = palloc(a->cells * sizeof(bool));
+
+	if (a->other < 0)
+		return pe_condition_always();
+	for (int32 i = 0; i < a->cells; i++)
+		cells[i] = i != a->other;
+	return pe_condition_cells(s, attribute, cells, false);
+}
+
+/* A column whose values are summed. */
+static void
+add_column(sum_terms *t, int column, double factor, pe_condition *where)
+{
+	const char *name = quote_identifier(t->sight->declared->attribute[column].name);
+
+	t->sum = with_piece(t, t->sum, factor, psprintf("sum(%s)", name), where);
+	t->count = with_piece(t, t->count, 1, psprintf("count(%s)", name), pe_condition_and(t->sight, where, has_number(t->sight, column)));
+}
+
+static void
+add_constant(sum_terms *t, Node *e, double factor, pe_condition *where)
+{
+	bool		isnull;
+	Datum		value = pe_sight_constant(t->sight, e, &isnull);
+	double		number;
+
+	if (isnull)
+		return;
+	number = factor * number_of(exprType(e), value);
+	if (number != 0)
+		t->sum = with_piece(t, t->sum, number, "count(*)", where);
+	t->count = with_piece(t, t->count, 1, "count(*)", where);
+}
+
+/* The most different values of an argument: each is a count with a condition of its own. */
+#define MOST_VALUES 64
+
+/* Sets of cells with equal values. */
+typedef struct value_sets
+{
+	int			count;
+	int32		sample[MOST_VALUES];
+	uint32		hash[MOST_VALUES];
+	bool	   *cells[MOST_VALUES];
+} value_sets;
+
+static void
+add_to_set(value_sets *sets, const pe_values *v, int32 cells, int32 i)
+{
+	uint32		hash = pe_hash_value(v->type, v->value[i], false);
+	int			set = 0;
+
+	while (set < sets->count && !(sets->hash[set] == hash && pe_same_value(v->type, v->value[sets->sample[set]], false, v->value[i], false)))
+		set++;
+	if (set == MOST_VALUES)
+		pe_refuse_translation(psprintf("an aggregate of an expression with more than %d values", MOST_VALUES), "Aggregate a column whose bounds are declared.");
+	if (set == sets->count)
+	{
+		sets->sample[set] = i;
+		sets->hash[set] = hash;
+		sets->cells[set] = palloc0(cells * sizeof(bool));
+		sets->count++;
+	}
+	sets->cells[set][i] = true;
+}
+
+/* A value that is none of the levels has no number. */
+static bool
+has_no_value(const pe_sight *s, const pe_values *v, Node *e, int attribute, int32 cell)
+{
+	return v->cut[cell] || (cell == s->declared->attribute[attribute].other && pe_sight_column(s, e) == attribute);
+}
+
+/* Cells of one attribute, in sets of equal values. */
+static void
+add_values(sum_terms *t, Node *e, int attribute, double factor, pe_condition *where)
+{
+	pe_sight   *s = t->sight;
+	int32		cells = s->declared->attribute[attribute].cells;
+	const bool *left = pe_condition_leaves(t->rows, attribute);
+	pe_values  *v = pe_sight_values(s, e, attribute);
+	bool	   *there = palloc0(cells * sizeof(bool));
+	value_sets	sets = {0};
+
+	for (int32 i = 0; i < cells; i++)
+	{
+		if (left != NULL && !left[i])
+			continue;
+		if (has_no_value(s, v, e, attribute, i))
+			pe_sight_refuse_cut(s, attribute, i, "the argument of an aggregate");
+		there[i] = !v->isnull[i];
+		if (there[i])
+			add_to_set(&sets, v, cells, i);
+		CHECK_FOR_INTERRUPTS();
+	}
+	for (int i = 0; i < sets.count; i++)
+	{
+		double		number = factor * number_of(v->type, v->value[sets.sample[i]]);
+
+		if (number != 0)
+			t->sum = with_piece(t, t->sum, number, "count(*)", pe_condition_and(s, where, pe_condition_cells(s, attribute, sets.cells[i], false)));
+	}
+	t->count = with_piece(t, t->count, 1, "count(*)", pe_condition_and(s, where, pe_condition_cells(s, attribute, there, false)));
+}
+
+static void
+add_case(sum_terms *t, const CaseExpr *c, double factor, pe_condition *where)
+{
+	ListCell   *cell;
+
+	foreach(cell, c->args)
+	{
+		const CaseWhen *when = lfirst(cell);
+		pe_condition *taken = pe_condition_of(t->sight, (Node *) when->expr, PE_IS_TRUE, "a test in CASE");
+		pe_condition *passed = pe_condition_of(t->sight, (Node *) when->expr, PE_IS_NOT_TRUE, "a test in CASE");
+
+		add_pieces(t, (Node *) when->result, factor, pe_condition_and(t->sight, where, taken));
+		where = pe_condition_and(t->sight, where, passed);
+	}
+	if (c->defresult != NULL)
+		add_pieces(t, (Node *) c->defresult, factor, where);
+}
+
+/* A number times an expression, or divided by it; false if it is neither. */
+static bool
+add_multiple(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
+{
+	const char *name = get_opname(o->opno);
+	bool		first = list_length(o->args) == 2 && pe_sight_is_constant(linitial(o->args));
+	bool		second = list_length(o->args) == 2 && pe_sight_is_constant(lsecond(o->args));
+	bool		is_product = strcmp(name, "*") == 0;
+	bool		is_ratio = strcmp(name, "/") == 0 && second && (o->opresulttype == NUMERICOID || o->opresulttype == FLOAT8OID);
+	Node	   *constant = first ? linitial(o->args) : second ? lsecond(o->args) : NULL;
+	bool		isnull;
+	Datum		value;
+	double		number;
+
+	if (constant == NULL || get_func_namespace(get_opcode(o->opno)) != PG_CATALOG_NAMESPACE || (!is_product && !is_ratio))
+		return false;
+	value = pe_sight_constant(t->sight, constant, &isnull);
+	if (isnull)
+		return true;
+	number = number_of(exprType(constant), value);
+	if (is_ratio && number == 0)
+		ereport(ERROR, (errcode(ERRCODE_DIVISION_BY_ZERO), errmsg("division by zero")));
+	add_pieces(t, first ? lsecond(o->args) : linitial(o->args), is_ratio ? factor / number : factor * number, where);
+	return true;
+}
+
+/* A number more or less: so many times as there are values. */
+static bool
+add_offset(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
+{
+	const char *name = get_opname(o->opno);
+	bool		minus = strcmp(name, "-") == 0;
+	bool		first = list_length(o->args) == 2 && pe_sight_is_constant(linitial(o->args));
+	bool		second = list_length(o->args) == 2 && pe_sight_is_constant(lsecond(o->args));
+	Node	   *constant = first ? linitial(o->args) : second ? lsecond(o->args) : NULL;
+	int			counted = list_length(t->count);
+	bool		isnull;
+	Datum		value;
+	double		number;
+
+	if (constant == NULL || get_func_namespace(get_opcode(o->opno)) != PG_CATALOG_NAMESPACE || (!minus && strcmp(name, "+") != 0))
+		return false;
+	value = pe_sight_constant(t->sight, constant, &isnull);
+	if (isnull)
+		return true;
+	number = factor * (minus && second ? -1 : 1) * number_of(exprType(constant), value);
+	add_pieces(t, first ? lsecond(o->args) : linitial(o->args), minus && first ? -factor : factor, where);
+	for (int added = list_length(t->count); counted < added; counted++)
+	{
+		const piece *p = list_nth(t->count, counted);
+
+		t->sum = with_piece(t, t->sum, number, p->text, p->where);
+	}
+	return true;
+}
+
+/* Whether a sum is made of its columns' values, and not of what an expression is on cells. */
+static bool
+has_numbers(const pe_sight *s, Node *e)
+{
+	Bitmapset  *attributes = pe_sight_attributes(s, e);
+	int			a = -1;
+
+	while ((a = bms_next_member(attributes, a)) >= 0)
+		if (s->declared->attribute[a].numbers)
+			return true;
+	return false;
+}
+
+static void
+add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
+{
+	int			column;
+	Bitmapset  *attributes;
+
+	e = pe_sight_bare(e);
+	column = pe_sight_column(t->sight, e);
+	attributes = pe_sight_attributes(t->sight, e);
+	if (bms_is_empty(attributes))
+		add_constant(t, e, factor, where);
+	else if (column >= 0 && t->sight->declared->attribute[column].numbers)
+		add_column(t, column, factor, where);
+	else if (IsA(e, CaseExpr) && ((CaseExpr *) e)->arg == NULL && (bms_num_members(attributes) > 1 || has_numbers(t->sight, e)))
+		add_case(t, (CaseExpr *) e, factor, where);
+	else if (IsA(e, OpExpr) && has_numbers(t->sight, e) &&
+			 (add_multiple(t, (OpExpr *) e, factor, where) || add_offset(t, (OpExpr *) e, factor, where)))
+		return;
+	else if (bms_num_members(attributes) == 1)
+		add_values(t, e, bms_singleton_member(attributes), factor, where);
+	else
+		pe_refuse_translation("an aggregate of an expression over several columns", "Use CASE with tests of single columns, or aggregates of single columns.");
+}
+
+/* ------------------------------------------------------------------
+ * Aggregates
+ * ------------------------------------------------------------------
+ */
+
+/* An aggregate that is being translated. */
+typedef struct translation
+{
+	pe_sight   *sight;
+	pe_wanted  *wanted;
+	const pe_condition *where;
+	const Aggref *aggregate;
+	const char *name;
+	pe_condition *filter;
+	pe_target_of_select *target;
+} translation;
+
+static Node *
+argument(const translation *t, int number)
+{
+	return (Node *) ((TargetEntry *) list_nth(t->aggregate->args, number))->expr;
+}
+
+static void
+refuse_aggregate(const translation *t)
+{
+	pe_refuse_translation(psprintf("aggregate %s", t->name), ANSWERED);
+}
+
+/* The name of a column that numbers are declared of. */
+static const char *
+number_argument(const translation *t, int number)
+{
+	int			column = pe_sight_column(t->sight, argument(t, number));
+
+	if (column < 0 || !t->sight->declared->attribute[column].numbers)
+		pe_refuse_translation(psprintf("aggregate %s of anything but a number with declared bounds", t->name),
+							  "The owner declares bounds by dp.add_attribute(dataset, attribute, lower, upper, bins).");
+	return quote_identifier(t->sight->declared->attribute[column].name);
+}
+
+/* Told by one aggregate of the request. */
+static void
+use(translation *t, char *text, bool is_linear)
+{
+	if (t->filter->kind == PE_COND_NEVER)
+		return;
+	t->target->terms = with_term(NIL, 1, want(t->wanted, text, t->sight, t->filter));
+	t->target->is_linear = is_linear;
+}
+
+static void
+use_units(translation *t)
+{
+	if (t->sight->declared->unit == NULL)
+		pe_refuse_translation("count(DISTINCT) of units", "The dataset has no unit: each row is one, and count(*) counts them.");
+	use(t, "count(distinct unit)", false);
+}
+
+/* Whether the argument has the values of the column as they are declared. */
+static bool
+is_of_type(const translation *t, int column)
+{
+	Node	   *e = argument(t, 0);
+
+	while (IsA(e, RelabelType))
+		e = (Node *) ((RelabelType *) e)->arg;
+	return IsA(e, Var) && getBaseType(exprType(e)) == t->sight->declared->attribute[column].type;
+}
+
+static void
+use_declared(translation *t, pe_target_kind kind)
+{
+	int			column = pe_sight_column(t->sight, argument(t, 0));
+
+	if (column < 0)
+	{
+		(void) pe_sight_attributes(t->sight, argument(t, 0));	/* which says what is wrong with a column */
+		pe_refuse_translation(psprintf("%s of an expression", t->name), "min, max and count(DISTINCT) tell what is declared of a column.");
+	}
+	if (kind != PE_TARGET_DISTINCT && !is_of_type(t, column))
+		pe_refuse_translation(psprintf("%s of a column that is cast", t->name), "Cast the result.");
+	t->target->kind = kind;
+	t->target->is_linear = false;
+	t->target->attribute = column;
+	t->target->filter = t->filter;
+}
+
+static void
+count_distinct(translation *t)
+{
+	if (pe_sight_column(t->sight, argument(t, 0)) == PE_COLUMN_UNIT)
+		use_units(t);
+	else
+		use_declared(t, PE_TARGET_DISTINCT);
+}
+
+/* count(x): rows where x is there. */
+static void
+count_there(translation *t)
+{
+	Node	   *x = argument(t, 0);
+	Bitmapset  *attributes = pe_sight_attributes(t->sight, x);
+	int			column = pe_sight_column(t->sight, x);
+	bool		isnull;
+
+	if (bms_is_empty(attributes))
+	{
+		(void) pe_sight_constant(t->sight, x, &isnull);
+		if (!isnull)
+			use(t, "count(*)", true);
+		return;
+	}
+	if (column >= 0)
+		use(t, psprintf("count(%s)", quote_identifier(t->sight->declared->attribute[column].name)), true);
+	else
+	{
+		NullTest   *test = makeNode(NullTest);
+
+		test->arg = (Expr *) x;
+		test->nulltesttype = IS_NOT_NULL;
+		test->location = -1;
+		t->filter = pe_condition_and(t->sight, t->filter, pe_condition_of(t->sight, (Node *) test, PE_IS_TRUE, "the argument of count"));
+		use(t, "count(*)", true);
+	}
+}
+
+static void
+count(translation *t)
+{
+	if (t->aggregate->args == NIL)
+		use(t, "count(*)", true);
+	else if (t->aggregate->aggdistinct != NIL)
+		count_distinct(t);
+	else
+		count_there(t);
+}
+
+static sum_terms
+pieces_of(translation *t)
+{
+	sum_terms	terms = {t->sight, t->where, t->wanted, NIL, NIL};
+
+	if (pe_sight_column(t->sight, argument(t, 0)) == PE_COLUMN_UNIT)
+		(void) pe_sight_attributes(t->sight, argument(t, 0));	/* which refuses it */
+	add_pieces(&terms, argument(t, 0), 1, t->filter);
+	return terms;
+}
+
+static void
+sum(translation *t)
+{
+	sum_terms	terms = pieces_of(t);
+
+	t->target->terms = wanted_terms(&terms, terms.sum);
+	t->target->is_linear = true;
+	t->target->is_empty = terms.count == NIL;
+}
+
+static char *
+with_where(const pe_sight *s, const piece *p)
+{
+	char	   *condition = pe_condition_text(s, p->where);
+
+	return condition != NULL ? psprintf("%s where (%s)", p->text, condition) : p->text;
+}
+
+/*
+ * One sum over one count is a ratio of the request's own, with an error of its own.  But a count over itself is no noise's
+ * affair: such a ratio would not be measured at all.
+ */
+static bool
+average_is_ratio(const sum_terms *terms)
+{
+	return list_length(terms->sum) == 1 && list_length(terms->count) == 1 &&
+		strcmp(with_where(terms->sight, linitial(terms->sum)), with_where(terms->sight, linitial(terms->count))) != 0;
+}
+
+static void
+average(translation *t)
+{
+	int			column = pe_sight_column(t->sight, argument(t, 0));
+	sum_terms	terms;
+
+	if (column >= 0 && t->sight->declared->attribute[column].numbers)
+	{
+		use(t, psprintf("avg(%s)", quote_identifier(t->sight->declared->attribute[column].name)), false);
+		return;
+	}
+	terms = pieces_of(t);
+	t->target->is_empty = terms.count == NIL;
+	if (average_is_ratio(&terms))
+	{
+		const piece *p = linitial(terms.sum);
+		char	   *text = psprintf("ratio(%s, %s)", with_where(t->sight, p), with_where(t->sight, linitial(terms.count)));
+
+		t->target->is_linear = false;
+		t->target->terms = with_term(NIL, p->factor, want(t->wanted, text, t->sight, pe_condition_always()));
+		return;
+	}
+	t->target->kind = PE_TARGET_MEAN;
+	t->target->is_linear = false;
+	t->target->terms = wanted_terms(&terms, terms.sum);
+	t->target->divisor = wanted_terms(&terms, terms.count);
+}
+
+/* One of the aggregates of a column of numbers by its name in the request. */
+static void
+of_number(translation *t)
+{
+	static const char *const names[][2] = {
+		{"var_samp", "var"}, {"variance", "var"}, {"stddev_samp", "stddev"}, {"stddev", "stddev"}, {"median", "median"}
+	};
+
+	for (int i = 0; i < lengthof(names); i++)
+		if (strcmp(t->name, names[i][0]) == 0)
+			use(t, psprintf("%s(%s)", names[i][1], number_argument(t, 0)), false);
+}
+
+static void
+of_two_numbers(translation *t)
+{
+	use(t, psprintf("%s(%s, %s)", t->name, number_argument(t, 0), number_argument(t, 1)), false);
+}
+
+static double
+fraction_of(const translation *t, Node *e)
+{
+	bool		isnull;
+	Datum		value;
+
+	if (!pe_sight_is_constant(e) || exprType(e) != FLOAT8OID)
+		pe_refuse_translation(psprintf("%s with several fractions", t->name), "Use one of them for each fraction.");
+	value = pe_sight_constant(t->sight, e, &isnull);
+	if (isnull || !(DatumGetFloat8(value) > 0) || !(DatumGetFloat8(value) < 1))
+		pe_refuse_translation(psprintf("%s of a fraction that is not between 0 and 1", t->name), "min and max tell the declared bounds.");
+	return DatumGetFloat8(value);
+}
+
+static void
+use_quantile(translation *t, int column, double fraction)
+{
+	use(t, psprintf("quantile(%s, %.15g)", number_argument(t, column), fraction), false);
+}
+
+/* WITHIN GROUP (ORDER BY x): descending, it is the other end's. */
+static void
+percentile(translation *t)
+{
+	double		fraction = fraction_of(t, linitial(t->aggregate->aggdirectargs));
+	SortGroupClause *order = linitial(t->aggregate->aggorder);
+	Oid			family;
+	Oid			input;
+	pe_ordering_kind kind;
+	bool		descends = get_ordering_op_properties(order->sortop, &family, &input, &kind) && (int) kind == BTGreaterStrategyNumber;
+
+	use_quantile(t, 0, descends ? 1 - fraction : fraction);
+}
+
+static void
+quantile(translation *t)
+{
+	use_quantile(t, 0, fraction_of(t, argument(t, 1)));
+}
+
+static void
+ratio(translation *t)
+{
+	char	   *condition = pe_condition_text(t->sight, t->filter);
+	char	   *where = condition != NULL ? psprintf(" where (%s)", condition) : "";
+
+	t->target->is_linear = false;
+	if (t->filter->kind == PE_COND_NEVER)
+		return;
+	t->target->terms = with_term(NIL, 1, want(t->wanted, psprintf("ratio(sum(%s)%s, sum(%s)%s)", number_argument(t, 0), where, number_argument(t, 1), where),
+											  t->sight, pe_condition_always()));
+}
+
+static void
+least(translation *t)
+{
+	use_declared(t, PE_TARGET_LEAST);
+}
+
+static void
+greatest(translation *t)
+{
+	use_declared(t, PE_TARGET_GREATEST);
+}
+
+typedef struct known_aggregate
+{
+	const char *name;
+	void		(*translate) (translation *t);
+	pe_figure	figure;
+} known_aggregate;
+
+static const known_aggregate of_postgres[] = {
+	{"count", count, PE_ESTIMATE}, {"sum", sum, PE_ESTIMATE}, {"avg", average, PE_ESTIMATE}, {"var_samp", of_number, PE_ESTIMATE},
+	{"variance", of_number, PE_ESTIMATE}, {"stddev", of_number, PE_ESTIMATE}, {"stddev_samp", of_number, PE_ESTIMATE},
+	{"corr", of_two_numbers, PE_ESTIMATE}, {"regr_slope", of_two_numbers, PE_ESTIMATE}, {"percentile_cont", percentile, PE_ESTIMATE},
+	{"percentile_disc", percentile, PE_ESTIMATE}, {"min", least, PE_ESTIMATE}, {"max", greatest, PE_ESTIMATE}
+};
+
+static const known_aggregate of_own[] = {
+	{"stderr_count", count, PE_STDERR}, {"lower95_count", count, PE_LOWER95}, {"upper95_count", count, PE_UPPER95},
+	{"stderr_sum", sum, PE_STDERR}, {"lower95_sum", sum, PE_LOWER95}, {"upper95_sum", sum, PE_UPPER95},
+	{"stderr_avg", average, PE_STDERR}, {"lower95_avg", average, PE_LOWER95}, {"upper95_avg", average, PE_UPPER95},
+	{"median", of_number, PE_ESTIMATE}, {"quantile", quantile, PE_ESTIMATE}, {"people", use_units, PE_ESTIMATE}, {"ratio", ratio, PE_ESTIMATE}
+};
+
+static const known_aggregate *
+find(const known_aggregate *known, int count, const char *name)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(known[i].name, name) == 0)
+			return &known[i];
+	return NULL;
+}
+
+/* Only count can be of distinct values, and only percentiles have an order. */
+static void
+check_form(const translation *t)
+{
+	if (t->aggregate->aggdistinct != NIL && strcmp(t->name, "count") != 0)
+		pe_refuse_translation(psprintf("%s(DISTINCT ...)", t->name), ANSWERED);
+	if (t->aggregate->aggorder != NIL && !AGGKIND_IS_ORDERED_SET(t->aggregate->aggkind) && t->aggregate->aggdistinct == NIL)
+		pe_refuse_translation(psprintf("%s(... ORDER BY ...)", t->name), ANSWERED);
+}
+
+/* Results that are computed are numbers. */
+static void
+check_result(const translation *t)
+{
+	const pe_target_of_select *target = t->target;
+	bool		computed = target->kind == PE_TARGET_SUM || target->kind == PE_TARGET_MEAN;
+
+	if (computed && !target->is_empty && target->type != INT2OID && target->type != INT4OID && target->type != INT8OID &&
+		target->type != FLOAT4OID && target->type != FLOAT8OID && target->type != NUMERICOID)
+		refuse_aggregate(t);
+}
+
+pe_target_of_select *
+pe_target_of_aggregate(pe_sight *s, const pe_condition *where, const Aggref *aggregate, pe_wanted *wanted)
+{
+	translation t = {s, wanted, where, aggregate, get_func_name(aggregate->aggfnoid), pe_condition_always(), palloc0(sizeof(pe_target_of_select))};
+	Oid			schema = get_func_namespace(aggregate->aggfnoid);
+	const known_aggregate *known = schema == PG_CATALOG_NAMESPACE ? find(of_postgres, lengthof(of_postgres), t.name)
+		: schema == get_namespace_oid("dp", true) ? find(of_own, lengthof(of_own), t.name) : NULL;
+
+	if (known == NULL)
+		refuse_aggregate(&t);
+	check_form(&t);
+	if (aggregate->aggfilter != NULL)
+		t.filter = pe_condition_of(s, (Node *) aggregate->aggfilter, PE_IS_TRUE, "a test in FILTER");
+	if (!is_possible(s, where, t.filter))
+		t.filter = pe_condition_never();
+	t.target->kind = PE_TARGET_SUM;
+	t.target->is_linear = true;
+	t.target->figure = known->figure;
+	t.target->counts = known->translate == count;
+	t.target->is_empty = t.filter->kind == PE_COND_NEVER;
+	t.target->type = aggregate->aggtype;
+	t.target->typmod = -1;
+	known->translate(&t);
+	check_result(&t);
+	return t.target;
+}
+
+/* The transition function of our aggregates, which the wrapper recognises by their names and never calls. */
+PG_FUNCTION_INFO_V1(pe_sql_of_dataset);
+
+Datum
+pe_sql_of_dataset(PG_FUNCTION_ARGS)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("this aggregate is for SELECTs on a dataset"),
+			 errdetail("It is not computed from rows."),
+			 errhint("Use it on a relation that dp.expose made, in a SELECT over it alone.")));
+}

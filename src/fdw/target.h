@@ -1,0 +1,59 @@
+/*
+ * target.h
+ *	  What a SELECT computes of each group: aggregates of SQL, and this extension's own, from aggregates of a request.
+ */
+#ifndef PE_FDW_TARGET_H
+#define PE_FDW_TARGET_H
+
+#include "fdw/condition.h"
+#include "nodes/primnodes.h"
+
+/* The aggregates of a request, each once. */
+typedef struct pe_wanted
+{
+	List	   *texts;			/* char * */
+} pe_wanted;
+
+/* So many times one of them. */
+typedef struct pe_summand
+{
+	double		factor;
+	int			wanted;
+} pe_summand;
+
+typedef enum pe_target_kind
+{
+	PE_TARGET_GROUP,			/* an expression of GROUP BY */
+	PE_TARGET_GROUPING,			/* GROUPING() */
+	PE_TARGET_SUM,				/* of terms */
+	PE_TARGET_MEAN,				/* a sum of terms, divided by another one */
+	PE_TARGET_LEAST,			/* what is declared of an attribute */
+	PE_TARGET_GREATEST,
+	PE_TARGET_DISTINCT
+} pe_target_kind;
+
+typedef enum pe_figure
+{
+	PE_ESTIMATE, PE_STDERR, PE_LOWER95, PE_UPPER95
+} pe_figure;
+
+typedef struct pe_target_of_select
+{
+	pe_target_kind kind;
+	pe_figure	figure;
+	Oid			type;			/* of the result */
+	int32		typmod;
+	List	   *terms;			/* pe_summand *; none: 0 */
+	List	   *divisor;
+	bool		is_linear;		/* groups that are one can be added up */
+	bool		counts;			/* of no row it is 0, not NULL */
+	bool		is_empty;		/* nothing is left to compute it of */
+	int			attribute;		/* of what is declared */
+	pe_condition *filter;		/* likewise */
+	const GroupingFunc *grouping;
+} pe_target_of_select;
+
+/* The target of an aggregate; 0A000 if there is none. */
+extern pe_target_of_select *pe_target_of_aggregate(pe_sight *sight, const pe_condition *where, const Aggref *aggregate, pe_wanted *wanted);
+
+#endif

@@ -1,0 +1,602 @@
+/*
+ * series.c
+ *	  Series of reports in the ledger.  See series.h.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "ledger/acts.h"
+#include "ledger/anchor.h"
+#include "ledger/budget.h"
+#include "ledger/series.h"
+#include "server/access.h"
+#include "server/row.h"
+#include "server/settings.h"
+
+/* ------------------------------------------------------------------
+ * Messages
+ * ------------------------------------------------------------------
+ */
+
+static void
+write_text(StringInfo to, const char *text)
+{
+	appendBinaryStringInfo(to, text, strlen(text) + 1);
+}
+
+static char *
+read_text(StringInfo from)
+{
+	return pstrdup(pq_getmsgrawstring(from));
+}
+
+static void
+write_interval(StringInfo to, const Interval *interval)
+{
+	pq_sendint64(to, interval->time);
+	pq_sendint32(to, interval->day);
+	pq_sendint32(to, interval->month);
+}
+
+static void
+read_interval(StringInfo from, Interval *interval)
+{
+	interval->time = pq_getmsgint64(from);
+	interval->day = pq_getmsgint(from, 4);
+	interval->month = pq_getmsgint(from, 4);
+}
+
+/* What of it is not in the rest of the request. */
+static void
+write_series(StringInfo to, const pe_series *s)
+{
+	write_text(to, s->name);
+	write_text(to, s->over);
+	write_text(to, s->time_attribute);
+	write_text(to, s->time_type);
+	write_text(to, s->zone);
+	write_text(to, s->objective);
+	pq_sendbyte(to, s->append_only);
+	pq_sendbyte(to, s->open_ended);
+	pq_sendint64(to, s->starts);
+	write_interval(to, &s->period);
+	write_interval(to, &s->grace);
+	pq_sendint32(to, s->periods);
+	pq_sendint32(to, s->paid_periods);
+	pq_sendint32(to, s->history);
+	pq_sendint32(to, s->strategy_size);
+	appendBinaryStringInfo(to, s->strategy, s->strategy_size);
+	for (int i = 0; i <= s->periods; i++)
+		pq_sendint64(to, s->edge[i]);
+	for (int i = 0; i < s->periods; i++)
+		pq_sendfloat8(to, s->stderr_[i]);
+}
+
+static pe_series *
+read_series(StringInfo from)
+{
+	pe_series  *s = palloc0(sizeof(*s));
+
+	s->name = read_text(from);
+	s->over = read_text(from);
+	s->time_attribute = read_text(from);
+	s->time_type = read_text(from);
+	s->zone = read_text(from);
+	s->objective = read_text(from);
+	s->append_only = pq_getmsgbyte(from) != 0;
+	s->open_ended = pq_getmsgbyte(from) != 0;
+	s->starts = pq_getmsgint64(from);
+	read_interval(from, &s->period);
+	read_interval(from, &s->grace);
+	s->periods = pq_getmsgint(from, 4);
+	s->paid_periods = pq_getmsgint(from, 4);
+	if (s->periods < 1 || s->periods > from->len)
+		elog(ERROR, "a series without periods");
+	s->history = pq_getmsgint(from, 4);
+	s->strategy_size = pq_getmsgint(from, 4);
+	s->strategy = palloc(Max(s->strategy_size, 1));
+	pq_copymsgbytes(from, s->strategy, s->strategy_size);
+	s->edge = palloc((s->periods + 1) * sizeof(int64));
+	for (int i = 0; i <= s->periods; i++)
+		s->edge[i] = pq_getmsgint64(from);
+	s->stderr_ = palloc(s->periods * sizeof(double));
+	for (int i = 0; i < s->periods; i++)
+		s->stderr_[i] = pq_getmsgfloat8(from);
+	return s;
+}
+
+void
+pe_series_request_write(StringInfo to, const pe_series_request *series)
+{
+	pq_sendint64(to, series->id);
+	pq_sendint32(to, series->period);
+	pq_sendbyte(to, series->unread);
+	pq_sendbyte(to, series->created != NULL);
+	if (series->created != NULL)
+		write_series(to, series->created);
+}
+
+pe_series_request *
+pe_series_request_read(StringInfo from)
+{
+	pe_series_request *series = palloc0(sizeof(*series));
+
+	series->id = pq_getmsgint64(from);
+	series->period = pq_getmsgint(from, 4);
+	series->unread = pq_getmsgbyte(from) != 0;
+	if (pq_getmsgbyte(from) != 0)
+		series->created = read_series(from);
+	return series;
+}
+
+/* ------------------------------------------------------------------
+ * In the worker
+ * ------------------------------------------------------------------
+ */
+
+int64
+pe_series_number(const pe_series *series)
+{
+	Datum		key[1] = {CStringGetTextDatum(series->name)};
+
+	if (pe_row_last("series", "series_series_key", key, 1) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("a series \"%s\" exists already", series->name),
+				 errdetail("Nothing was charged."),
+				 errhint("Give it another name.")));
+	return pe_row_next("series_id_seq");
+}
+
+static Datum
+bytes_datum(const char *bytes, int size)
+{
+	bytea	   *datum = palloc(VARHDRSZ + size);
+
+	SET_VARSIZE(datum, VARHDRSZ + size);
+	memcpy(VARDATA(datum), bytes, size);
+	return PointerGetDatum(datum);
+}
+
+static Datum
+texts_datum(char **text, int count)
+{
+	Datum	   *element = palloc((count + 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		element[i] = CStringGetTextDatum(text[i]);
+	return PointerGetDatum(construct_array(element, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+static Datum
+numbers_datum(const double *number, int count)
+{
+	Datum	   *element = palloc((count + 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		element[i] = Float8GetDatum(number[i]);
+	return PointerGetDatum(construct_array(element, count, FLOAT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+static Datum
+whole_numbers_datum(const int64 *number, int count)
+{
+	Datum	   *element = palloc((count + 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		element[i] = Int64GetDatum(number[i]);
+	return PointerGetDatum(construct_array(element, count, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+/* What the request says of it. */
+static void
+set_request(pe_row *row, const pe_charge_request *request)
+{
+	pe_row_set(row, "dataset_id", Int64GetDatum(request->dataset_id));
+	pe_row_set(row, "version", Int32GetDatum((int32) request->version));
+	pe_row_set(row, "budget_id", Int64GetDatum(request->budget_id));
+	pe_row_set_text(row, "role_name", request->role);
+	pe_row_set(row, "attributes", texts_datum(request->attribute, request->attributes));
+	pe_row_set_text(row, "workload", request->workload);
+	pe_row_set_text(row, "predicate", request->predicate);
+	if (request->strategy_id != 0)
+		pe_row_set(row, "strategy_id", Int64GetDatum(request->strategy_id));
+}
+
+static void
+set_time(pe_row *row, const pe_series *series)
+{
+	pe_row_set_text(row, "over_periods", series->over);
+	pe_row_set_text(row, "time_attribute", series->time_attribute);
+	pe_row_set_text(row, "time_type", series->time_type);
+	pe_row_set(row, "append_only", BoolGetDatum(series->append_only));
+	pe_row_set(row, "starts", TimestampTzGetDatum(series->starts));
+	pe_row_set_text(row, "time_zone", series->zone);
+	pe_row_set(row, "edges", whole_numbers_datum(series->edge, series->periods + 1));
+	pe_row_set(row, "period", IntervalPGetDatum(&series->period));
+	pe_row_set(row, "grace", IntervalPGetDatum(&series->grace));
+	pe_row_set(row, "periods", Int32GetDatum(series->periods));
+	pe_row_set(row, "first_periods", Int32GetDatum(series->periods));
+	pe_row_set(row, "history", Int32GetDatum(series->history));
+	pe_row_set(row, "open_ended", BoolGetDatum(series->open_ended));
+	pe_row_set_text(row, "objective", series->objective);
+	pe_row_set(row, "strategy", bytes_datum(series->strategy, series->strategy_size));
+	pe_row_set(row, "stderrs", numbers_datum(series->stderr_, series->periods));
+}
+
+void
+pe_series_insert(const pe_series *series, const pe_charge_request *request, const pe_charge_price *price, int64 id, int64 charge_id)
+{
+	pe_row	   *row = pe_row_new("series");
+
+	pe_row_set(row, "id", Int64GetDatum(id));
+	pe_row_set_text(row, "series", series->name);
+	pe_row_set(row, "charge_id", Int64GetDatum(charge_id));
+	set_request(row, request);
+	set_time(row, series);
+	pe_row_set_text(row, "accounting", pe_accounting_name(price->accounting));
+	pe_row_set(row, "rho", Int64GetDatum(price->amount.rho_nano));
+	pe_row_set(row, "prolonged_rho", Int64GetDatum(0));
+	pe_row_set(row, "created", TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
+	pe_row_insert(row);
+}
+
+void
+pe_series_prolong(const pe_series *series, int64 id, int64 nano)
+{
+	Datum		key[1] = {Int64GetDatum(id)};
+	pe_row	   *row = pe_row_last("series", "series_pkey", key, 1);
+
+	if (row == NULL || pe_row_lock(row) != PE_ROW_LOCKED || pe_row_int64(row, "periods") != series->paid_periods)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the series was changed while the request was made"),
+				 errhint("Ask again.")));
+	pe_row_set(row, "periods", Int32GetDatum(series->periods));
+	pe_row_set(row, "edges", whole_numbers_datum(series->edge, series->periods + 1));
+	pe_row_set(row, "stderrs", numbers_datum(series->stderr_, series->periods));
+	pe_row_add(row, "prolonged_rho", nano);
+	pe_row_update(row);
+}
+
+/* The row of a period; NULL: nobody has tried to measure it. */
+static pe_row *
+period_row(const pe_series_request *request)
+{
+	Datum		key[2] = {Int64GetDatum(request->id), Int32GetDatum(request->period + 1)};
+
+	return pe_row_last("series_period", "series_period_pkey", key, 2);
+}
+
+bool
+pe_series_stored(const pe_series_request *request, pe_charge_reply *reply)
+{
+	pe_row	   *row = period_row(request);
+	bytea	   *payload = row != NULL ? pe_row_bytea(row, "payload") : NULL;
+
+	if (payload == NULL)
+		return false;
+	reply->value = pe_payload_read(payload, &reply->values);
+	return true;
+}
+
+char *
+pe_series_check_open(const pe_series_request *request, int64 dataset_id, int64 version)
+{
+	Datum		key[1] = {Int64GetDatum(request->id)};
+	pe_row	   *row = pe_row_last("series", "series_pkey", key, 1);
+
+	if (row == NULL || pe_row_int64(row, "dataset_id") != dataset_id || pe_row_text(row, "ended_because") != NULL ||
+		pe_row_int64(row, "version") != version)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the series has ended"),
+				 errdetail("No more of its periods can be measured."),
+				 errhint("Reports that are stored are still returned.")));
+	if (request->period < 0 || request->period >= pe_row_int64(row, "periods"))
+		elog(ERROR, "a period that the series does not have");
+	return pe_row_text(row, "series");
+}
+
+int
+pe_series_next_attempt(const pe_series_request *request)
+{
+	pe_row	   *row = period_row(request);
+
+	return row != NULL ? (int) pe_row_int64(row, "attempts") + 1 : 1;
+}
+
+/* The row of a period, locked: only the worker writes it. */
+static pe_row *
+locked_period(const pe_series_request *request)
+{
+	pe_row	   *row = period_row(request);
+
+	if (row == NULL || pe_row_lock(row) != PE_ROW_LOCKED)
+		elog(ERROR, "a period of a series is locked");
+	return row;
+}
+
+void
+pe_series_count_attempt(const pe_series_request *request, int attempt)
+{
+	pe_row	   *row;
+
+	if (attempt > 1)
+	{
+		row = locked_period(request);
+		pe_row_set(row, "attempts", Int32GetDatum(attempt));
+		pe_row_update(row);
+		return;
+	}
+	row = pe_row_new("series_period");
+	pe_row_set(row, "series_id", Int64GetDatum(request->id));
+	pe_row_set(row, "period", Int32GetDatum(request->period + 1));
+	pe_row_set(row, "attempts", Int32GetDatum(1));
+	pe_row_insert(row);
+}
+
+void
+pe_series_store(const pe_series_request *request, int64 charge_id, bytea *payload)
+{
+	pe_row	   *row = locked_period(request);
+
+	if (pe_row_bytea(row, "payload") != NULL)
+		elog(ERROR, "a period of a series is stored already");
+	pe_row_set(row, "charge_id", Int64GetDatum(charge_id));
+	pe_row_set(row, "payload", PointerGetDatum(payload));
+	pe_row_set(row, "could_be_read", BoolGetDatum(!request->unread));
+	pe_row_set(row, "stored", TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
+	pe_row_update(row);
+}
+
+/* ------------------------------------------------------------------
+ * In a backend
+ * ------------------------------------------------------------------
+ */
+
+static void __attribute__((noreturn))
+refuse_series(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("series \"%s\" does not exist, or is not yours to read", name),
+			 errhint("The view dp.series lists those that are.")));
+	pg_unreachable();
+}
+
+static char *
+bytes_of(Datum datum, int *size)
+{
+	bytea	   *bytes = DatumGetByteaPP(datum);
+
+	*size = VARSIZE_ANY_EXHDR(bytes);
+	return memcpy(palloc(Max(*size, 1)), VARDATA_ANY(bytes), *size);
+}
+
+/* NULL if there are not so many. */
+static int64 *
+whole_numbers_of(Datum datum, int count)
+{
+	Datum	   *element;
+	int			elements;
+	int64	   *number = palloc(count * sizeof(int64));
+
+	deconstruct_array(DatumGetArrayTypeP(datum), INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &element, NULL, &elements);
+	for (int i = 0; i < Min(elements, count); i++)
+		number[i] = DatumGetInt64(element[i]);
+	return elements == count ? number : NULL;
+}
+
+/* Columns of the row that was found. */
+static pe_series *
+series_of_row(const char *name)
+{
+	pe_series  *s = palloc0(sizeof(*s));
+	bool		isnull;
+
+	s->name = pstrdup(name);
+	s->id = pe_access_int64(0, 1);
+	s->dataset_id = pe_access_int64(0, 2);
+	s->version = (int) pe_access_int64(0, 3);
+	s->charge_id = pe_access_int64(0, 4);
+	s->budget_id = pe_access_int64(0, 5);
+	s->attribute = pe_access_texts(0, 6, &s->attributes);
+	s->workload = pe_access_text(0, 7);
+	s->predicate = pe_access_text(0, 8);
+	s->strategy_id = pe_access_int64(0, 9);
+	s->over = pe_access_text(0, 10);
+	s->time_attribute = pe_access_text(0, 11);
+	s->time_type = pe_access_text(0, 12);
+	s->append_only = pe_access_int64(0, 13) != 0;
+	s->starts = DatumGetTimestampTz(pe_access_datum(0, 14, &isnull));
+	s->zone = pe_access_text(0, 15);
+	s->period = *DatumGetIntervalP(pe_access_datum(0, 16, &isnull));
+	s->grace = *DatumGetIntervalP(pe_access_datum(0, 17, &isnull));
+	s->periods = (int) pe_access_int64(0, 18);
+	s->history = (int) pe_access_int64(0, 19);
+	s->open_ended = pe_access_int64(0, 20) != 0;
+	s->objective = pe_access_text(0, 21);
+	s->strategy = bytes_of(pe_access_datum(0, 22, &isnull), &s->strategy_size);
+	s->accounting = pe_accounting_of(pe_access_text(0, 23));
+	s->nano = pe_access_int64(0, 24);
+	s->ended = pe_access_int64(0, 25) != 0;
+	s->first_periods = (int) pe_access_int64(0, 27);
+	s->edge = whole_numbers_of(pe_access_datum(0, 26, &isnull), s->periods + 1);
+	return s;
+}
+
+static pe_series *
+find_series(const char *name)
+{
+	static pe_statement find = {NULL, "SELECT id, dataset_id, version, charge_id, budget_id, attributes, workload, predicate, strategy_id, "
+		"over_periods, time_attribute, time_type, append_only::int4, starts, time_zone, period, grace, periods, history, open_ended::int4, objective, "
+		"strategy, accounting, rho, (ended IS NOT NULL)::int4, edges, first_periods FROM dp_ledger.series WHERE series = $1", 1, {TEXTOID}};
+	Datum		key[1] = {CStringGetTextDatum(name)};
+	pe_series  *series = NULL;
+	MemoryContext context = CurrentMemoryContext;
+	pe_access	access;
+	bool		found;
+
+	pe_access_begin(&access);
+	found = pe_access_read(&find, key, NULL) == 1;
+	MemoryContextSwitchTo(context);
+	if (found)
+		series = series_of_row(name);
+	pe_access_end(&access);
+	return series;
+}
+
+/* Whether the budget that paid is open to the current user. */
+static bool
+is_payer(const pe_series *series, bool frozen)
+{
+	Datum		key[1] = {Int64GetDatum(series->budget_id)};
+	pe_row	   *row = pe_row_last("budget", "budget_pkey", key, 1);
+
+	return row != NULL && pe_row_int64(row, "dataset_id") == series->dataset_id &&
+		pe_is_payer(frozen, (Oid) pe_row_int64(row, "role_oid"), pe_row_text(row, "role_name"), GetUserId());
+}
+
+pe_series *
+pe_series_load(const char *name)
+{
+	pe_series  *series;
+	pe_dataset *dataset;
+
+	pe_access_check_serial();
+	series = find_series(name);
+	dataset = series != NULL ? pe_dataset_load_by_id(series->dataset_id) : NULL;
+	if (dataset == NULL || (!is_payer(series, dataset->frozen) && !pe_dataset_owned_by(dataset, GetUserId())))
+		refuse_series(name);
+	return series;
+}
+
+int64 *
+pe_series_read(const pe_series *series, int period, int64 *values)
+{
+	pe_series_request request = {.id = series->id, .period = period};
+	pe_charge_reply reply = {0};
+
+	if (!pe_series_stored(&request, &reply))
+		return NULL;
+	*values = reply.values;
+	return reply.value;
+}
+
+/* A ledger of which the file knows other charges is frozen: nothing is drawn there, and its attestation ends the series. */
+void
+pe_series_anchor(const pe_series *series, const pe_dataset *dataset)
+{
+	static pe_statement find = {NULL, "SELECT seq, hash FROM dp_ledger.charge WHERE series_id = $1 AND dataset_id = $2 ORDER BY seq DESC LIMIT 1", 2,
+	{INT8OID, INT8OID}};
+	Datum		key[2] = {Int64GetDatum(series->id), Int64GetDatum(dataset->id)};
+	pe_anchor_link link = {.relation = dataset->relation};
+	bool		behind;
+	bool		isnull;
+	pe_access	access;
+
+	if (dataset->frozen)
+		return;
+	pe_access_begin(&access);
+	behind = pe_access_read(&find, key, NULL) == 1;
+	if (behind)
+	{
+		link.charges = pe_access_int64(0, 1);
+		memcpy(link.head, VARDATA_ANY(DatumGetByteaPP(pe_access_datum(0, 2, &isnull))), sizeof(link.head));
+		behind = pe_anchor_fault(dataset->id, link.relation, link.charges, link.head) == NULL;
+	}
+	pe_access_end(&access);
+	if (behind)
+		pe_anchor_reach(&link);
+}
+
+void
+pe_series_lock(const pe_series *series, int period)
+{
+	LOCKTAG		tag;
+
+	if (RecoveryInProgress())
+		return;					/* nothing is measured there */
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) series->id, (uint32) period, PE_LOCK_PERIOD);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+char *
+pe_series_paid_request(const pe_series *series)
+{
+	static pe_statement find = {NULL, "SELECT request FROM dp_ledger.charge WHERE id = $1 AND series_id = $2 AND rho = $3", 3, {INT8OID, INT8OID, INT8OID}};
+	Datum		key[3] = {Int64GetDatum(series->charge_id), Int64GetDatum(series->id), Int64GetDatum(series->nano)};
+	char	   *request;
+	pe_access	access;
+
+	pe_access_begin(&access);
+	request = pe_access_read(&find, key, NULL) == 1 ? pe_access_text(0, 1) : NULL;
+	pe_access_end(&access);
+	return request;
+}
+
+char *
+pe_series_prolonged_request(const pe_series *series)
+{
+	static pe_statement find = {NULL, "SELECT request FROM dp_ledger.charge WHERE series_id = $1 AND dataset_id = $2 AND function = '" PE_PROLONG "' "
+	"ORDER BY seq DESC LIMIT 1", 2, {INT8OID, INT8OID}};
+	Datum		key[2] = {Int64GetDatum(series->id), Int64GetDatum(series->dataset_id)};
+	char	   *request;
+	pe_access	access;
+
+	pe_access_begin(&access);
+	request = pe_access_read(&find, key, NULL) == 1 ? pe_access_text(0, 1) : NULL;
+	pe_access_end(&access);
+	return request;
+}
+
+void
+pe_series_check_payer(const pe_series *series, const pe_dataset *dataset)
+{
+	if (!is_payer(series, dataset->frozen))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("the budget that paid for series \"%s\" is not yours", series->name),
+				 errdetail("What prolongs a series is paid by the same budget.")));
+}
+
+void
+pe_series_end(const pe_series *series, const char *because)
+{
+	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 WHERE id = $1 AND ended IS NULL", 2,
+	{INT8OID, TEXTOID}};
+	Datum		values[2] = {Int64GetDatum(series->id), CStringGetTextDatum(because)};
+	pe_act		act;
+	pe_access	access;
+	uint64		rows;
+
+	pe_act_begin(&act, series->dataset_id, PE_ACT_RELEASE, "end_series", series->name);
+	pe_access_begin(&access);
+	rows = pe_access_write(&end, values, NULL);
+	pe_access_end(&access);
+	if (rows == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("series \"%s\" has ended already", series->name)));
+	pe_act_end(&act, NULL);
+}
+
+void
+pe_series_end_all(int64 dataset_id, const char *because)
+{
+	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 WHERE dataset_id = $1 AND ended IS NULL", 2,
+	{INT8OID, TEXTOID}};
+	Datum		values[2] = {Int64GetDatum(dataset_id), CStringGetTextDatum(because)};
+
+	pe_access_write(&end, values, NULL);
+}

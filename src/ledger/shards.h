@@ -1,0 +1,47 @@
+/*
+ * shards.h
+ *	  Tables whose rows Citus keeps in shards, on other nodes or on this one.
+ *
+ * Read from Citus's own catalogs by SQL, so that nothing of Citus is needed to build
+ * or to run without it: where it is not installed, no table is distributed, and that costs
+ * one look into a cache.
+ *
+ * What this node can know: which tables are distributed, which relations of this node
+ * are shards, and how large the shards are.  Who may write to a shard on its own node is not
+ * known here: SECURITY.md, what the operator has to see to.
+ */
+#ifndef PE_LEDGER_SHARDS_H
+#define PE_LEDGER_SHARDS_H
+
+#include "nodes/pg_list.h"
+
+/* Whether the rows of a relation, or of one that inherits from it, are in shards. */
+extern bool pe_shards_hold(Oid relation);
+
+/*
+ * Whether all rows of a unit, which is a column, are in one shard: each table is distributed by the hash
+ * of this column, and equal values have equal hashes.
+ */
+extern bool pe_shards_are_by(Oid relation, const char *unit);
+
+/* How many shards a relation has, without those that inherit from it; at least 1. */
+extern int64 pe_shards_count(Oid relation);
+
+/* The relations of this node that are shards of one of these. */
+extern List *pe_shards_here(List *relations);
+
+/*
+ * 0A000 for a relation that cannot be a dataset here: a shard, whose table could be another
+ * dataset, and a distributed table on a node that is not the coordinator, where a
+ * second ledger would begin.
+ */
+extern void pe_shards_check(Oid relation);
+
+/*
+ * How many blocks the shards of a relation have: every node that holds one is asked, so that a
+ * node that is down is an error (Citus's own).  25001 (Citus's own too) where the caller's transaction has
+ * changed rows of distributed tables: a node would show what was changed.
+ */
+extern uint64 pe_shards_blocks(Oid relation);
+
+#endif

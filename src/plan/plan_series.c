@@ -1,0 +1,431 @@
+/*
+ * plan_series.c
+ *	  Plans of a series of reports: every period measured with the noise of one plan, for one cost, paid once.
+ *
+ * Released, period by period: y_t = sum_(s <= t) L_ts A x_s + noise, L of strategy/continual.h and A the strategy of the cells.
+ *
+ * Neighbours and sensitivity, of the dataset's rules.  S is Delta^2 of A for the rows of a unit in one period, for add_remove
+ * (strategy/strategy.h; of blocks strategy/blocks.h), and C the factor of time under pe_presence (strategy/continual.h), which has
+ * substitute in it.  For all neighbours, with d_s the difference of period s as reading t sees it,
+ *
+ *		sum_t |sum_s L_ts A d_s|^2 <= C S,
+ *
+ * both factors in integers, from the very L and A that are applied.  Of blocks S_b is what block b is drawn for; the vectors of a unit, scaled by
+ * their shares, are no longer than k (blocks.h), so that the sum over blocks of sum_t |..|^2 / (C S_b) is at most 1.
+ *
+ * Of sums (plan_sums.c) A_i is the strategy of part i and S_i its Delta_i^2 for the rows, or the cells, of a unit in one period: a unit adds to A_i x_i
+ * in a period a vector no longer than Delta_i, which is all that the factor of time asks for.  Shares divide the cost as they do there.
+ *
+ * Cost: sigma^2 = C S / (2 rho), and the whole series costs rho: the discrete Gaussian mechanism with a vector that comes in parts.
+ * y_t may depend on y_0 .. y_(t-1) by way of later rows; rho_t = |sum_s L_ts A d_s|^2 / (2 sigma^2) given these adds up to at
+ * most rho on every path (fully adaptive composition: accounting/filter.h).  That holds for fixed cuts too: on every path the sets of
+ * all readings are parts of one set of p periods.  A period has no cost of its own: each draw takes the whole cost, from an
+ * allowance of its own.  A draw that was not stored may be repeated.  One draw of each period leaves.
+ *
+ * Prolonged: L of T' periods begins with that of T, and sigma stays.  The whole costs rho C' / C, rounded up.  A payer of
+ * the first part pays the difference.  Another payer, and a block of time that was not charged before, pay all of it: a row of a new period loses
+ * as much as one of an old period did.
+ *
+ * One period once more: a draw of y_t beside those that are paid for is a Gaussian mechanism of its own, with
+ * |sum_s L_ts A d_s|^2 <= C_t S: C_t of one period, and the cost rho C_t / C, rounded up.
+ */
+#include "plan/private.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "strategy/share.h"
+
+/* Which of the factors. */
+enum
+{
+	WHOLE, NOISE, PAID, PERIOD
+};
+
+/* Exact answers stay below 2^127: |y| <= |a| |L_ts| times fewer than 2^63 rows (continual.h, L). */
+#define LARGEST_OF_BLOCKS ((pe_u128) 1 << 80)
+
+/* ------------------------------------------------------------------
+ * Sensitivity
+ * ------------------------------------------------------------------
+ */
+
+/* k rows of a unit in one period, added or removed. */
+static pe_plan_rules
+rules_of_period(const pe_plan_series *series)
+{
+	pe_plan_rules rules = series->rules;
+
+	rules.neighbours = PE_ADD_REMOVE;
+	return rules;
+}
+
+static bool
+factor_of(const pe_plan_series *series, const pe_continual *time, pe_u128 *factor)
+{
+	pe_presence presence = series->presence;
+
+	if (presence.row_is_unit && series->rules.max_rows != 1)
+		pe_bug("a row that is a unit of several rows");
+	presence.neighbours = series->rules.neighbours;
+	return pe_continual_factor(time, &presence, factor);
+}
+
+/* False if it is beyond what is served. */
+static bool
+enlarge(pe_u128 *sensitivity, pe_u128 factor)
+{
+	if (*sensitivity >= PE_LARGEST_SENSITIVITY / factor)
+		return false;
+	*sensitivity *= factor;
+	return true;
+}
+
+static bool
+blocks_are_small(const pe_blocks *blocks)
+{
+	for (int32_t b = 0; b < blocks->blocks; b++)
+		if (pe_blocks_largest(blocks, b) >= LARGEST_OF_BLOCKS)
+			return false;
+	return true;
+}
+
+static pe_noise_vector *
+vectors_of_parts(const pe_plan_sums *sums, const pe_plan_rules *rules, pe_accounting accounting)
+{
+	pe_noise_vector *vector = pe_alloc((size_t) sums->parts, sizeof(*vector));
+
+	for (int i = 0; i < sums->parts; i++)
+		if (!pe_plan_part_vector(&sums->part[i], rules, accounting, &vector[i]))
+		{
+			pe_free(vector);
+			return NULL;
+		}
+	return vector;
+}
+
+static pe_noise_vector *
+vector_of_matrix(const pe_strategy *cells, const pe_plan_rules *rules)
+{
+	pe_noise_vector *vector = pe_alloc(1, sizeof(*vector));
+
+	vector->count = (size_t) cells->rows;
+	if (pe_strategy_sensitivity_sq(cells, PE_ADD_REMOVE, rules->max_rows, &vector->sensitivity))
+		return vector;
+	pe_free(vector);
+	return NULL;
+}
+
+/* Of one period: one for each block or part, S_b, or one. */
+static pe_noise_vector *
+vectors_of_period(const pe_plan_series *series, pe_accounting accounting)
+{
+	pe_plan_rules rules = rules_of_period(series);
+
+	if (series->cells == NULL)
+		return vectors_of_parts(series->sums, &rules, accounting);
+	if (series->cells->blocks == NULL)
+		return vector_of_matrix(series->cells, &rules);
+	return blocks_are_small(series->cells->blocks) ? pe_plan_vectors_of(series->cells->blocks, &rules, accounting) : NULL;
+}
+
+/* S_b C; *vectors of them.  NULL if they are too large to be served. */
+static pe_noise_vector *
+vectors_of_series(const pe_plan_series *series, pe_u128 factor, pe_accounting accounting, int32_t *vectors)
+{
+	pe_noise_vector *vector = vectors_of_period(series, accounting);
+	bool		served = vector != NULL;
+
+	*vectors = series->cells == NULL ? series->sums->parts : series->cells->blocks != NULL ? series->cells->blocks->blocks : 1;
+	for (int32_t v = 0; served && v < *vectors; v++)
+		served = enlarge(&vector[v].sensitivity, factor);
+	if (served)
+		return vector;
+	pe_free(vector);
+	return NULL;
+}
+
+/* The noise that variances are in units of: of a part, or a strategy without blocks, its own.  False if it is beyond what is served. */
+static bool
+noise_of_series(const pe_plan_series *series, const pe_noise_vector *vector, pe_u128 factor, pe_accounting accounting, pe_noise *noise)
+{
+	pe_plan_rules rules = rules_of_period(series);
+
+	*noise = (pe_noise) {.accounting = accounting, .sensitivity = vector->sensitivity, .lattice = vector->lattice, .rounded = true};
+	if (series->cells == NULL || series->cells->blocks == NULL)
+		return true;
+	*noise = pe_plan_unit_noise(series->cells->blocks, &rules, accounting);
+	return enlarge(&noise->sensitivity, factor);
+}
+
+/* ------------------------------------------------------------------
+ * The kind
+ * ------------------------------------------------------------------
+ */
+
+static bool
+series_serves(const pe_plan *plan)
+{
+	for (int32_t i = 0; i < plan->vectors; i++)
+		if (!pe_noise_is_served(plan->accounting, plan->vector[i].sensitivity, plan->nano))
+			return false;
+	return pe_noise_is_served(plan->accounting, plan->noise.sensitivity, plan->nano);
+}
+
+/* nano of the first part, times C of so much / C of the noise, rounded up. */
+static int64_t
+cost_at_noise(const pe_plan *plan, int which)
+{
+	pe_u128		total = (pe_u128) plan->nano * plan->factor[which];
+
+	return (int64_t) ((total + plan->factor[NOISE] - 1) / plan->factor[NOISE]);
+}
+
+static pe_cost
+series_cost(const pe_plan *plan)
+{
+	int64_t		nano = plan->period > 0 ? cost_at_noise(plan, PERIOD)
+		: cost_at_noise(plan, WHOLE) - (plan->factor[PAID] > 0 ? cost_at_noise(plan, PAID) : 0);
+
+	return pe_cost_exact(plan->accounting, nano > 0 ? nano : 1, 0);
+}
+
+/* The whole was paid for, by this charge and those before it. */
+static int64_t
+series_drawn(const pe_plan *plan)
+{
+	return plan->nano;
+}
+
+static const pe_plan_kind series_kind = {series_serves, series_cost, series_drawn, NULL};
+
+/* ------------------------------------------------------------------
+ * Making
+ * ------------------------------------------------------------------
+ */
+
+static bool
+take_factors(pe_plan *plan, const pe_continual *paid)
+{
+	const pe_plan_series *series = &plan->series;
+
+	if (!factor_of(series, series->time, &plan->factor[WHOLE]))
+		return false;
+	plan->factor[NOISE] = plan->factor[WHOLE];
+	if (series->first != NULL && !factor_of(series, series->first, &plan->factor[NOISE]))
+		return false;
+	return paid == NULL || factor_of(series, paid, &plan->factor[PAID]);
+}
+
+/* A plan without a cost; its status if it cannot have one. */
+static pe_plan_status
+begin_series(const pe_plan_ask *ask, const pe_plan_series *series, const pe_continual *paid, pe_plan **made)
+{
+	pe_plan    *plan = *made = pe_plan_begin(&series_kind, ask);
+
+	if ((series->cells == NULL) == (series->sums == NULL))
+		pe_bug("a series is of counts or of sums");
+	plan->series = *series;
+	plan->strategy = series->cells;
+	plan->rules = series->rules;
+	if (series->sums != NULL)
+		pe_plan_take_parts(plan, series->sums);
+	if (ask->accounting == PE_PURE)
+		return PE_PLAN_COST;
+	if (!take_factors(plan, paid))
+		return PE_PLAN_SENSITIVE;
+	plan->vector = vectors_of_series(series, plan->factor[NOISE], ask->accounting, &plan->vectors);
+	if (plan->vector == NULL)
+		return PE_PLAN_SENSITIVE;
+	return noise_of_series(series, plan->vector + (series->sums != NULL ? series->sums->bounded : 0), plan->factor[NOISE], ask->accounting, &plan->noise) ? PE_PLAN_MADE : PE_PLAN_SENSITIVE;
+}
+
+pe_plan_status
+pe_plan_of_series(const pe_plan_ask *ask, const pe_plan_series *series, pe_plan **plan)
+{
+	pe_plan_status status = begin_series(ask, series, NULL, plan);
+	int64_t		nano = pe_plan_nano(ask, false);
+
+	if (series->first != NULL)
+		pe_bug("a series that is created and prolonged");
+	if (status != PE_PLAN_MADE)
+		return status;
+	if (ask->max_stderr > 0)
+		nano = pe_noise_least_nano(ask->accounting, (*plan)->noise.sensitivity, ask->max_stderr, ldexp(series->scale, -(*plan)->noise.lattice));
+	return pe_plan_end(*plan, nano);
+}
+
+/* Each longer one begins as the shorter one does, so that sensitivities grow and what is measured already fits in. */
+static void
+check_lengths(const pe_plan_series *series, const pe_continual *paid, const pe_presence *presence)
+{
+	pe_u128		factor;
+
+	if (series->first == NULL)
+		pe_bug("a series that is prolonged has a first part");
+	(void) pe_continual_prolonged(series->first, series->time, presence, true, &factor);
+	if (paid != NULL)
+	{
+		(void) pe_continual_prolonged(series->first, paid, presence, true, &factor);
+		(void) pe_continual_prolonged(paid, series->time, presence, true, &factor);
+	}
+}
+
+/* At the noise that nano paid for; PE_PLAN_COST where a cost would not fit 62 bits. */
+static pe_plan_status
+end_at_noise(pe_plan *plan, int64_t nano)
+{
+	if (nano <= 0 || plan->factor[WHOLE] >= ((pe_u128) 1 << 126) / (pe_u128) nano ||
+		(pe_u128) nano * plan->factor[WHOLE] / plan->factor[NOISE] >= (pe_u128) 1 << 62)
+		return PE_PLAN_COST;
+	return pe_plan_end(plan, nano);
+}
+
+pe_plan_status
+pe_plan_of_prolonged(const pe_plan_ask *ask, const pe_plan_series *series, const pe_continual *paid, int64_t nano, pe_plan **plan)
+{
+	pe_plan_status status;
+
+	check_lengths(series, paid, &series->presence);
+	status = begin_series(ask, series, paid, plan);
+	return status == PE_PLAN_MADE ? end_at_noise(*plan, nano) : status;
+}
+
+pe_plan_status
+pe_plan_of_period(const pe_plan_ask *ask, const pe_plan_series *series, int64_t nano, int32_t t, pe_plan **plan)
+{
+	pe_plan_status status = begin_series(ask, series, NULL, plan);
+	pe_presence presence = series->presence;
+
+	if (status != PE_PLAN_MADE)
+		return status;
+	if (t < 0 || t >= series->time->periods)
+		pe_bug("a period that a series does not have");
+	presence.neighbours = series->rules.neighbours;
+	(*plan)->period = t + 1;
+	return pe_continual_factor_of_period(series->time, &presence, t, &(*plan)->factor[PERIOD]) ? end_at_noise(*plan, nano) : PE_PLAN_SENSITIVE;
+}
+
+bool
+pe_plan_follows_presence(const pe_plan *plan, const pe_presence *presence)
+{
+	const pe_presence *own = &plan->series.presence;
+
+	return plan->kind == &series_kind && own->row_is_unit == presence->row_is_unit &&
+		(own->row_is_unit || (own->max_periods == presence->max_periods && own->append_only == presence->append_only));
+}
+
+/* ------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------
+ */
+
+/* Those that the first part was drawn with; NULL if there are none. */
+static pe_noise_vector *
+vectors_to_read(const pe_plan_series *series, pe_accounting accounting, pe_u128 *factor, int32_t *vectors)
+{
+	if (accounting == PE_PURE || !factor_of(series, series->first != NULL ? series->first : series->time, factor))
+		return NULL;
+	return vectors_of_series(series, *factor, accounting, vectors);
+}
+
+pe_noise *
+pe_plan_noise_of_series(const pe_plan_series *series, int part, pe_accounting accounting, int64_t nano)
+{
+	pe_u128		factor;
+	int32_t		vectors;
+	pe_noise_vector *vector = vectors_to_read(series, accounting, &factor, &vectors);
+	pe_noise   *noise = pe_alloc(1, sizeof(*noise));
+	bool		served = vector != NULL && noise_of_series(series, vector + part, factor, accounting, noise);
+
+	noise->nano = nano;
+	pe_free(vector);
+	if (served)
+		return noise;
+	pe_free(noise);
+	return NULL;
+}
+
+int *
+pe_plan_series_lattices(const pe_plan_series *series, pe_accounting accounting, int64_t nano)
+{
+	pe_u128		factor;
+	int32_t		vectors;
+	pe_noise_vector *vector = vectors_to_read(series, accounting, &factor, &vectors);
+	int		   *lattice;
+
+	if (vector == NULL)
+		return NULL;
+	lattice = pe_alloc((size_t) vectors, sizeof(*lattice));
+	for (int32_t v = 0; v < vectors; v++)
+	{
+		const pe_noise noise = {accounting, vector[v].sensitivity, nano, vector[v].lattice, true};
+
+		lattice[v] = pe_noise_shift(&noise);
+	}
+	pe_free(vector);
+	return lattice;
+}
+
+/* ------------------------------------------------------------------
+ * Drawing
+ * ------------------------------------------------------------------
+ */
+
+/* What is counted in one period: numbers of it. */
+static size_t
+columns_of(const pe_plan *plan, const pe_tables *tables)
+{
+	size_t		columns = 0;
+
+	if (plan->strategy != NULL)
+		return plan->strategy->blocks != NULL ? (size_t) tables->first[tables->tables] : (size_t) plan->strategy->columns;
+	for (int i = 0; i < plan->parts; i++)
+		columns += (size_t) plan->part[i].strategy->columns;
+	return columns;
+}
+
+/* A z, exact. */
+static void
+apply_cells(const pe_plan *plan, const pe_tables *tables, const int64_t *z, pe_i128 *exact)
+{
+	if (plan->strategy == NULL)
+		pe_plan_apply_parts(plan, z, exact);
+	else if (plan->strategy->blocks != NULL)
+		pe_blocks_apply(plan->strategy->blocks, tables, z, exact);
+	else
+		pe_strategy_apply(plan->strategy, z, exact);
+}
+
+/* y_t without noise. */
+static void
+measure_exactly(const pe_plan *plan, int32_t t, const int64_t *counts, pe_i128 *exact)
+{
+	pe_tables	tables = {0};
+	size_t		columns;
+	int64_t    *z;
+
+	if (plan->strategy != NULL && plan->strategy->blocks != NULL && !pe_blocks_tables(plan->strategy->blocks, &tables))
+		pe_bug("tables that were read cannot be told");
+	columns = columns_of(plan, &tables);
+	z = pe_alloc(columns, sizeof(*z));
+	pe_continual_weigh(plan->series.time, t, columns, counts, z);
+	apply_cells(plan, &tables, z, exact);
+	pe_wipe(z, columns * sizeof(*z));
+	pe_free(z);
+	pe_tables_free(&tables);
+}
+
+void
+pe_plan_measure_period(const pe_plan *plan, int32_t t, const int64_t *counts, pe_i128 *exact, int64_t *released, void (*hold) (void))
+{
+	pe_allowance allowance = pe_plan_allowance(plan);
+
+	if (plan->kind != &series_kind)
+		pe_bug("a plan that is not of a series measures a period");
+	if (plan->period > 0 && plan->period != t + 1)
+		pe_bug("a plan of another period");
+	measure_exactly(plan, t, counts, exact);
+	hold();
+	pe_noise_draw_vectors(&allowance, plan->vector, (size_t) plan->vectors, plan->nano, exact, released);
+}

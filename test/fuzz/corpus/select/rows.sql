@@ -1,0 +1,5 @@
+-- exact error
+-- kinds 
+-- parameters 
+-- flags refused
+SELECT * FROM R LIMIT 3

@@ -1,0 +1,723 @@
+#!/usr/bin/env perl
+# Asks SELECTs that are made at random from a grammar of a relation that stands for a dataset,
+# and asks the same of the rows themselves.
+#
+#   test/fuzz/server_select.pl SECONDS FOUND-DIRECTORY [SEED]
+#
+# The environment leads to a private server (PGHOST, PGPORT, PGUSER a superuser) that has the
+# extension installed; scripts/fuzz.sh starts one.  Prints TAP.
+#
+# Of each statement is seen, by fz.try of server_select.sql:
+#  - EXPLAIN charges nothing, and what it says of charge and refusal is what execution then does;
+#  - an answered statement makes at most one charge for each scan, a refused one none;
+#  - the same statement again has the same rows and no charge;
+#  - it ends well, or with an SQLSTATE of a list: no internal error, no crash;
+#  - at a very large epsilon, where no bin is cut, its rows are those of plain SQL on the table;
+#  - at a small epsilon each number is one that dp.aggregate tells of the recorded release, asked
+#    by the request that EXPLAIN printed, and that is no charge.
+#
+# Files of the corpus are tried unchanged before anything else: a line "-- exact" or the like names
+# the dataset, R stands for the relation, {x} for a column that sums are of.  What breaks a rule is
+# kept in FOUND-DIRECTORY in this form.  The same seed gives the same statements.
+use strict;
+use warnings FATAL => 'all';
+
+use File::Basename qw(basename dirname);
+use IPC::Open2;
+use Time::HiRes qw(time);
+
+my ($seconds, $found, $seed) = @ARGV;
+die "usage: $0 SECONDS FOUND-DIRECTORY [SEED]\n" unless ($seconds // '') =~ /^[1-9][0-9]*$/ && -d ($found // '');
+# a run of a second is a replay: always the same few hundred statements
+my $statements = $seconds == 1 ? 300 : 1e9;
+$seed //= $seconds == 1 ? 1 : time() * 1000 % 2**31;
+my $here = dirname($0);
+my $epsilon = 1000;
+my $noisy_epsilon = 0.5;
+
+# What may be said of a statement, besides that it is answered.
+my %documented = map { $_ => 1 } qw(0A000 22023 42501);
+# What its own expressions may raise, of cells as of rows.
+my %own = map { $_ => 1 } qw(22003 22008 22012 22P02 22007 2201B 42883 54000);
+
+# ---- Statements ----
+
+sub any { return $_[ int rand @_ ] }
+sub chance { return rand() < $_[0] }
+
+my %type = (reg => 'text', chan => 'text', age => 'int', lv => 'int', amt => 'num', fl => 'float', day => 'date', ts => 'time', ok => 'bool', mood => 'mood', sc => 'int');
+my @columns = sort keys %type;
+# parameters of the statement that is being made, if it is to have some
+my @parameters;
+my $with_parameters;
+
+# constant TYPE, TEXT: in the statement, or a parameter
+sub constant
+{
+	my ($type, $text) = @_;
+
+	return $type eq 'int' ? $text : "'$text'::$type" unless $with_parameters && chance(0.5) && @parameters < 8;
+	push @parameters, $type eq 'int' ? $text : "'$text'";
+	return '$' . @parameters . "::$type";
+}
+
+sub int_constant { return constant('int', any(0, 1, 2, 3, 4, 9, 15, 20, 25, 30, 45, 50, 60, 75, 90, 95, int rand 100)) }
+sub num_constant { return chance(0.7) ? any(0, 10, 20, 30, 50, 70, 90, 100) : any('33.5', '0.01', '-5', '99.99', '100.5') }
+sub float_constant { return any('0', '0.5', '1', '1.5', '2', '2.5', '3', '3.5', '4', '1.25', '-1') }
+sub text_constant { return constant('text', any('web', 'shop', 'app', 'north', 'south', 'East', 'west', 'fax', '', 'nope')) }
+sub date_constant { return constant('date', sprintf '2024-%02d-%02d', 1 + int rand 3, 1 + int rand 28) }
+sub time_constant { return constant('timestamptz', sprintf('2024-%02d-%02d', 3 + int rand 2, 1 + int rand 30) . (chance(0.8) ? '' : any(' 12:00', ' 23:59:59.999999'))) }
+
+sub texts { my $n = 1 + int rand 3; return join ', ', map { text_constant() } 1 .. $n }
+sub compare { return any('=', '<>', '<', '<=', '>', '>=') }
+
+# leaf TYPE, COLUMN: the column itself, or the plainest of that type that looks at it
+sub leaf
+{
+	my ($type, $x) = @_;
+	my $from = $type{$x};
+
+	return $x if $type eq $from;
+	return $from eq 'text' ? "length($x)" : $from eq 'mood' ? "length(${x}::text)" : $from eq 'bool' ? "${x}::int" : $from =~ /^(date|time)$/ ? "extract(day from $x)::int" : "floor($x)::int"
+	  if $type eq 'int';
+	return $from =~ /^(date|time)$/ ? "to_char($x, 'YYYY-MM')" : "${x}::text" if $type eq 'text';
+	return $from eq 'time' ? "${x}::date" : "(date '2024-01-01' + " . leaf('int', $x) . ')' if $type eq 'date';
+	return leaf('date', $x) . '::timestamptz' if $type eq 'time';
+	return "($x IS NOT NULL)" if $type eq 'bool';
+	return "CASE WHEN $x IS NULL THEN 'sad' ELSE 'glad' END::fz.mood" if $type eq 'mood';
+	return ($from =~ /^(int|num|float)$/ ? $x : leaf('int', $x)) . ($type eq 'num' ? '::numeric' : '::float8');
+}
+
+# expression TYPE, COLUMN, DEPTH: one of that type that looks at that column
+my %made;
+sub expression
+{
+	my ($type, $column, $depth) = @_;
+
+	return leaf($type, $column) if $depth <= 0 || ($type eq $type{$column} && chance(0.3));
+	return any(@{ $made{$type} })->($column, $depth - 1);
+}
+
+# ordered COLUMN, DEPTH: an expression that can be compared, and a constant to compare it with
+sub ordered
+{
+	my ($column, $depth) = @_;
+	my $type = chance(0.75) ? $type{$column} : any(qw(int text));
+	my %constant = (int => \&int_constant, num => \&num_constant, float => \&float_constant, text => \&text_constant, date => \&date_constant, time => \&time_constant,
+		bool => sub { any('true', 'false') }, mood => sub { "'" . any(qw(sad fair glad)) . "'" });
+
+	return (expression($type, $column, $depth), $constant{$type}, $type);
+}
+
+%made = (
+	int => [
+		sub { "(" . expression('int', @_) . any(' + ', ' - ', ' * ', ' / ', ' % ') . any(1, 2, 3, 5, 10) . ")" },
+		sub { "(" . expression('int', @_) . " / 10 * 10)" },
+		sub { "(" . any(100, 7) . any(' - ', ' + ', ' * ') . expression('int', @_) . ")" },
+		sub { any('abs', '-', 'sign') . "(" . expression('int', @_) . ")" },
+		sub { "coalesce(" . expression('int', @_) . ", " . int_constant() . ")" },
+		sub { "nullif(" . expression('int', @_) . ", " . int_constant() . ")" },
+		sub { any('greatest', 'least') . "(" . expression('int', @_) . ", " . int_constant() . ")" },
+		sub { "CASE WHEN " . expression('bool', @_) . " THEN " . int_constant() . " ELSE " . (chance(0.5) ? int_constant() : expression('int', @_)) . " END" },
+		sub { "CASE WHEN " . expression('bool', @_) . " THEN " . int_constant() . " END" },
+		sub { "CASE " . expression('int', @_) . " WHEN " . int_constant() . " THEN 1 WHEN 2 THEN 0 ELSE 2 END" },
+		sub { "length(" . expression('text', @_) . ")" },
+		sub { "(" . expression('bool', @_) . ")::int" },
+		sub { $type{ $_[0] } =~ /^(date|time)$/ ? "extract(" . any(qw(year month day dow doy week quarter isodow hour)) . " from $_[0])::int" : expression('int', $_[0], 0) },
+		sub { $type{ $_[0] } =~ /^(date|time)$/ ? "date_part('" . any(qw(month dow week)) . "', $_[0])::int" : expression('int', $_[0], 0) },
+		sub { $type{ $_[0] } =~ /^(num|float)$/ ? any('floor', 'ceil', 'round', 'trunc') . "($_[0])::int" : expression('int', $_[0], 0) },
+		sub { $type{ $_[0] } =~ /^(num|float)$/ ? "width_bucket($_[0], 0, " . any(4, 100, 10) . ", " . any(2, 5, 10) . ")" : expression('int', $_[0], 0) },
+	],
+	num => [
+		sub { "(" . expression('num', @_) . any(' + ', ' - ', ' * ', ' / ') . any(1, 2, 10, '0.5') . ")" },
+		sub { any('floor', 'ceil', 'round', 'trunc', 'abs', '-') . "(" . expression('num', @_) . ")" },
+		sub { "coalesce(" . expression('num', @_) . ", " . num_constant() . ")" },
+		sub { "(" . expression('int', @_) . ")::numeric" },
+		sub { "round(" . expression('num', @_) . ", -1)" },
+	],
+	float => [
+		sub { "(" . expression('float', @_) . any(' + ', ' - ', ' * ', ' / ') . any(1, 2, 10, '0.5') . ")" },
+		sub { any('floor', 'ceil', 'round', 'trunc', 'abs', '-', 'sqrt') . "(abs(" . expression('float', @_) . "))" },
+		sub { "(" . expression('int', @_) . ")::float8" },
+	],
+	text => [
+		sub { "(" . expression('text', @_) . " || " . any("'!'", "''", text_constant()) . ")" },
+		sub { "(" . text_constant() . " || " . expression('text', @_) . ")" },
+		sub { any('upper', 'lower', 'initcap', 'reverse', 'md5', 'trim') . "(" . expression('text', @_) . ")" },
+		sub { any('left', 'right', 'substr') . "(" . expression('text', @_) . ", " . any(1, 2, 3) . ")" },
+		sub { "replace(" . expression('text', @_) . ", 'e', 'o')" },
+		sub { "coalesce(" . expression('text', @_) . ", " . text_constant() . ")" },
+		sub { "nullif(" . expression('text', @_) . ", " . text_constant() . ")" },
+		sub { any('greatest', 'least') . "(" . expression('text', @_) . ", " . text_constant() . ")" },
+		sub { "CASE WHEN " . expression('bool', @_) . " THEN " . text_constant() . " ELSE " . text_constant() . " END" },
+		sub { "CASE WHEN " . expression('bool', @_) . " THEN 'one' WHEN " . expression('bool', @_) . " THEN 'two' END" },
+		sub { "(" . expression('int', @_) . ")::text" },
+		sub { "(" . expression('bool', @_) . ")::text" },
+		sub { $type{ $_[0] } eq 'mood' ? "$_[0]::text" : expression('text', $_[0], 0) },
+		sub { $type{ $_[0] } =~ /^(date|time)$/ ? "to_char($_[0], '" . any('YYYY-MM', 'YYYY', 'Mon', 'DD', 'HH24', 'IW', 'Day', 'YYYY-MM-DD', 'Q', 'J') . "')" : expression('text', $_[0], 0) },
+		sub { "concat(" . expression('text', @_) . ", '-')" },
+	],
+	date => [
+		sub { "(" . expression('date', @_) . any(' + ', ' - ') . any(1, 7, 30) . ")" },
+		sub { $type{ $_[0] } =~ /^(date|time)$/ ? "date_trunc('" . any(qw(month week quarter year day)) . "', $_[0])::date" : expression('date', $_[0], 0) },
+		sub { $type{ $_[0] } eq 'time' ? "$_[0]::date" : expression('date', $_[0], 0) },
+		sub { "coalesce(" . expression('date', @_) . ", " . date_constant() . ")" },
+		sub { any('greatest', 'least') . "(" . expression('date', @_) . ", " . date_constant() . ")" },
+		sub { $type{ $_[0] } eq 'int' ? "(date '2024-01-01' + $_[0])" : expression('date', $_[0], 0) },
+	],
+	time => [
+		sub { "(" . expression('time', @_) . any(' + ', ' - ') . "interval '" . any('1 day', '1 month', '2 hours', '1 week') . "')" },
+		sub { "date_trunc('" . any(qw(month week quarter year day hour)) . "', " . expression('time', @_) . ")" },
+		sub { "date_bin('7 days', " . expression('time', @_) . ", timestamptz '2024-03-01')" },
+		sub { $type{ $_[0] } eq 'date' ? "$_[0]::timestamptz" : expression('time', $_[0], 0) },
+		sub { "(" . expression('time', @_) . " AT TIME ZONE '" . any('Europe/Berlin', 'UTC', 'Asia/Kolkata') . "')::timestamptz" },
+		sub { "coalesce(" . expression('time', @_) . ", " . time_constant() . ")" },
+	],
+	bool => [
+		(sub { my ($e, $c) = ordered(@_); "($e " . compare() . ' ' . $c->() . ')' }) x 4,
+		sub { my ($e, $c) = ordered(@_); '(' . $c->() . ' ' . compare() . " $e)" },
+		sub { my ($e, $c) = ordered(@_); "($e" . any('', ' NOT') . ' IN (' . join(', ', map { $c->() } 1 .. 1 + int rand 4) . '))' },
+		sub { my ($e, $c, $t) = ordered(@_); $t =~ /^(int|text)$/ ? "($e " . any('= ANY', '<> ALL', '< ANY', '>= ALL') . '(ARRAY[' . join(', ', map { $c->() } 1 .. 1 + int rand 3) . (chance(0.1) ? ', NULL' : '') . ']))' : "($e = " . $c->() . ')' },
+		sub { my ($e, $c) = ordered(@_); "($e" . any('', ' NOT') . ' BETWEEN ' . any('', 'SYMMETRIC ') . $c->() . ' AND ' . $c->() . ')' },
+		sub { my ($e, $c) = ordered(@_); "($e IS " . any('', 'NOT ') . 'DISTINCT FROM ' . any('NULL', $c->(), $c->()) . ')' },
+		sub { my ($e) = ordered(@_); "($e IS " . any('', 'NOT ') . 'NULL)' },
+		sub { "(" . expression('text', @_) . any(' LIKE ', ' NOT LIKE ', ' ILIKE ', ' ~ ', ' ~* ', ' !~ ') . "'" . any('w%', '%o%', '_e%', 'web', '^s', 'h$', '[ae]') . "')" },
+		sub { "(NOT " . expression('bool', @_) . ")" },
+		sub { "(" . expression('bool', @_) . any(' AND ', ' OR ') . expression('bool', @_) . ")" },
+		sub { "(" . expression('bool', @_) . " IS " . any('', 'NOT ') . any('TRUE', 'FALSE', 'UNKNOWN') . ")" },
+		sub { "coalesce(" . expression('bool', @_) . ", " . any('true', 'false') . ")" },
+		sub { "CASE WHEN " . expression('bool', @_) . " THEN " . expression('bool', @_) . " ELSE " . any('true', 'false', 'NULL') . " END" },
+		sub { "(" . expression('bool', @_) . any(' = ', ' <> ') . expression('bool', @_) . ")" },
+		sub { $type{ $_[0] } eq 'time' ? "($_[0]::date" . any(' = ', ' < ', ' >= ') . date_constant() . ")" : expression('bool', @_) },
+	],
+	mood => [ sub { $type{ $_[0] } eq 'mood' ? $_[0] : "CASE WHEN " . expression('bool', @_) . " THEN 'sad' ELSE 'glad' END::fz.mood" } ],
+);
+
+# plain_test COLUMN: one that mostly cuts no bin
+sub plain_test
+{
+	my ($x) = @_;
+	my $t = $type{$x};
+	my $many = sub { return join ', ', map { $_[0]->() } 1 .. 1 + int rand 3 };
+
+	return any(qw(ok mood)) eq 'ok' ? any('ok', 'NOT ok', 'ok IS TRUE', 'ok = false') : "mood " . any('=', '<>', '>', '<=') . " '" . any(qw(sad fair glad)) . "'" if $t =~ /^(bool|mood)$/;
+	return "reg " . any('=', '<>', '>', '<') . ' ' . text_constant() if $x eq 'reg' && chance(0.4);
+	return $x eq 'reg' ? any("reg LIKE '%t'", "reg ~ '^[a-z]'", "lower(reg) = 'east'", 'length(reg) > 4', "reg || 'x' = 'westx'") : "chan" . any('', ' NOT') . ' IN (' . join(', ', map { "'" . any(qw(web shop app)) . "'" } 1 .. 2) . ')' if $t eq 'text';
+	return "lv " . any('= 1', '<> 3', 'IN (1, 2)', 'IS NOT NULL', 'IS NULL', '= ANY(ARRAY[2, 3, 4])', 'NOT IN (1, 4)') if $x eq 'lv';
+	return "sc " . any('>= 10', '< 4', 'BETWEEN 4 AND 7', 'IN (2, 3)', '/ 2 = 3', '>= ' . constant('int', 2 * int rand 10)) if $x eq 'sc';
+	return "age " . any('>= ', '< ') . constant('int', 15 + 5 * int rand 17) if $x eq 'age' && chance(0.6);
+	return any('age / 10 = 3', 'age BETWEEN 20 AND 39', 'age IS NULL', 'age / 5 IN (4, 6)', 'nullif(age, 20) IS NULL', 'coalesce(age, 0) < 30', 'age % 5 < 9', 'greatest(age, 45) > 45', 'abs(age - 50) <= 4', 'age * 2 >= 60', 'age NOT BETWEEN 30 AND 44') if $x eq 'age';
+	return "$x " . any('>= ', '< ') . any(0, 1, 2, 3, 4) . ($x eq 'amt' ? 0 : '') if $x =~ /^(amt|fl)$/ && chance(0.6);
+	return any("floor($x) = 2", "$x IS NULL", "$x IS NOT NULL", "$x * 2 < 4", "NOT ($x >= 2)", "trunc($x / 10) = 3", "nullif($x, 2) IS NULL", "$x - 1 >= 1", "-$x > -2", "coalesce($x, 0) >= 2") if $x =~ /^(amt|fl)$/;
+	return any("$x >= " . date_constant(), "${x}::date = " . date_constant(), "${x}::date BETWEEN " . date_constant() . ' AND ' . date_constant(), "extract(month from $x) = " . any(2, 3, 4), "extract(dow from $x) IN (0, 6)",
+		"date_trunc('month', $x) = '2024-03-01'", "to_char($x, 'Mon') = 'Mar'", "$x IS NULL", "$x < " . date_constant(), "date_trunc('week', $x) < " . date_constant(), "extract(isodow from $x) < 6", "extract(day from $x) <= 15", "$x + interval '1 month' < '2024-04-15'");
+}
+
+# condition DEPTH: of single columns, or of several
+sub condition
+{
+	my ($depth) = @_;
+	my $kind = rand;
+
+	return plain_test(any(@columns)) if chance(0.4);
+	return expression('bool', any(@columns), $depth + int rand 2) if $kind < 0.6;
+	return '(' . condition($depth) . any(' AND ', ' AND ', ' OR ') . condition($depth) . ')' if $kind < 0.85;
+	return '(NOT ' . condition($depth) . ')' if $kind < 0.9;
+	return '(' . condition($depth) . ' IS ' . any('', 'NOT ') . any('TRUE', 'FALSE') . ')' if $kind < 0.95;
+	return 'CASE WHEN ' . condition($depth) . ' THEN ' . condition($depth) . ' ELSE ' . any('true', 'false') . ' END' if $kind < 0.97;
+	return '(' . any(qw(age lv sc)) . any(' = ', ' < ') . any(qw(age lv sc)) . ')' if $kind < 0.985;
+	return "(reg || chan" . any(' = ', ' <> ') . "'northweb')";
+}
+
+# numbers that sums are of, the length of their range and the most that their rounding moves one
+my %number = (age => [ 95, 0 ], '{amt}' => [ 100, 100 / 65534 ], fl => [ 4, 4 / 65534 ], sc => [ 20, 0 ]);
+
+# summand: text, most, rounding
+sub summand
+{
+	my $kind = rand;
+	my $x = any(sort keys %number);
+	my ($most, $rounding) = @{ $number{$x} };
+
+	return ($x, $most, $rounding) if $kind < 0.45;
+	return ("$x * 2", 2 * $most, 2 * $rounding) if $kind < 0.5;
+	return ("$x / 2.0", $most, $rounding) if $kind < 0.55;
+	return ("CASE WHEN " . condition(1) . " THEN $x END", $most, $rounding) if $kind < 0.65;
+	return ("CASE WHEN " . condition(1) . " THEN $x WHEN " . condition(1) . " THEN 1 ELSE 0 END", $most, $rounding) if $kind < 0.7;
+	return ("CASE WHEN " . condition(1) . " THEN 1 ELSE 0 END", 1, 0) if $kind < 0.8;
+	return ("CASE WHEN " . condition(1) . " THEN 1 END", 1, 0) if $kind < 0.83;
+	return ("(" . condition(1) . ")::int", 1, 0) if $kind < 0.9;
+	return (any(1, 2, '2.5'), 3, 0) if $kind < 0.92;
+	return (expression('int', any(qw(lv mood reg chan ok)), 1), 1000, 0) if $kind < 0.97;
+	return (expression('int', any(@columns), 1), 1e4, 0);
+}
+
+# aggregate UNITS: text, kind ('c' exact, 's' within, 'a' average within, '-' not compared), most, rounding
+sub aggregate
+{
+	my ($units) = @_;
+	my $kind = rand;
+	# what plain SQL has nothing of has no parameters either
+	my $kept = $with_parameters;
+	$with_parameters &&= $kind < 0.89;
+	my $filter = chance(0.2) ? ' FILTER (WHERE ' . condition(1) . ')' : '';
+	$with_parameters = $kept;
+
+	return ("count(*)$filter", 'c', 1, 0) if $kind < 0.2;
+	return ('count(' . any(qw(reg chan age lv fl day ts ok mood sc 1)) . ")$filter", 'c', 1, 0) if $kind < 0.3;
+	return ('count(amt)' . $filter, 'c', 1, 0) if $kind < 0.32;
+	return ('count(' . expression(any(qw(int text)), any(@columns), 1) . ")$filter", 'c', 1, 0) if $kind < 0.4;
+	if ($kind < 0.75)
+	{
+		my ($x, $most, $rounding) = summand();
+
+		return ("sum($x)$filter", 's', $most, $rounding) if $kind < 0.6;
+		return ("avg($x)$filter", 'a', $most, $rounding);
+	}
+	my $x = any(sort keys %number);
+	return (any('stddev', 'variance', 'var_samp', 'stddev_samp') . "($x)$filter", '-', 0, 0) if $kind < 0.79;
+	return ("corr(age, fl)$filter", '-', 0, 0) if $kind < 0.8;
+	return ("regr_slope(age, fl)$filter", '-', 0, 0) if $kind < 0.81;
+	return (any('percentile_cont', 'percentile_disc') . '(' . any('0.5', '0.9', '0.1') . ') WITHIN GROUP (ORDER BY age' . any('', ' DESC') . ')', '-', 0, 0) if $kind < 0.84;
+	return (any('min', 'max') . '(' . any(qw(reg age day lv ts fl)) . ')', '-', 0, 0) if $kind < 0.87;
+	return ('count(DISTINCT ' . any(qw(reg age day lv mood)) . ')', '-', 0, 0) if $kind < 0.89;
+	return ('count(DISTINCT who)' . $filter, 'c', 1, 0) if $kind < 0.92 && $units;
+	return ('dp.' . any('stderr_count', 'lower95_count', 'upper95_count', 'people') . "(*)$filter", 'n', 0, 0) if $kind < 0.95;
+	return ('dp.' . any('stderr_sum', 'lower95_avg', 'upper95_sum', 'median') . "($x)$filter", 'n', 0, 0) if $kind < 0.97;
+	return ("dp.quantile(age, 0.25)$filter", 'n', 0, 0) if $kind < 0.98;
+	return ("dp.ratio(age, fl)$filter", 'n', 0, 0) if $kind < 0.99;
+	return (any('string_agg(reg, \',\')', 'array_agg(age)', 'bool_or(ok)', 'sum(DISTINCT age)', 'mode() WITHIN GROUP (ORDER BY age)'), '-', 0, 0);
+}
+
+# group: an expression of GROUP BY
+sub group
+{
+	my $kind = rand;
+
+	return any(qw(reg {chan} {lv} ok mood)) if $kind < 0.35;
+	return any('day', 'ts::date', "date_trunc('month', ts)", "date_trunc('week', day)", 'extract(month from day)', "to_char(ts, 'YYYY-MM')", 'extract(dow from ts)',
+		'age / 10 * 10', 'age / 5', 'age >= 50', 'amt >= 50', 'floor(fl)', 'fl < 2', "CASE WHEN age < 30 THEN 'young' WHEN age < 60 THEN 'middle' ELSE 'old' END", 'width_bucket(fl, 0, 4, 4)') if $kind < 0.6;
+	return any("reg || chan", "reg || '/' || ok", "coalesce(chan, reg)", 'lv + ok::int', "CASE WHEN ok THEN reg ELSE chan END", 'ok AND age >= 50', 'concat(reg, mood)') if $kind < 0.68;
+	return any('1 + 1', "'all'::text", 'current_date - current_date') if $kind < 0.7;
+	my $e = expression(any(qw(int text bool date)), any(@columns), 1 + int rand 2);
+	return $e =~ /^(chan|lv|age|sc)$/ ? "{$e}" : $e;
+}
+
+# grouping SQL list of keys: GROUP BY of them; true if several sets
+sub grouping
+{
+	my @g = @_;
+
+	return ('', 0) unless @g;
+	return (' GROUP BY ' . join(', ', @g), 0) if chance(0.8);
+	return (' GROUP BY ' . any('ROLLUP', 'CUBE') . '(' . join(', ', @g) . ')', 1) if chance(0.6);
+	return (' GROUP BY GROUPING SETS (' . join(', ', map({ "($_)" } @g), any('()', '(' . join(', ', @g) . ')')) . ')', 1);
+}
+
+# select UNITS: one over the relation alone: { text, kinds, keys, shape }
+sub plain_select
+{
+	my ($units) = @_;
+	my @g = map { group() } 1 .. any(0, 0, 1, 1, 1, 1, 2, 2, 3);
+	my @a = map { [ aggregate($units) ] } 1 .. any(1, 1, 2, 2, 3);
+	my ($by, $sets) = grouping(map { "($_)" } @g);
+	my $where = chance(0.55) ? ' WHERE ' . join(' AND ', map { condition(1) } 1 .. any(1, 1, 2)) : '';
+	my @list = map { "($_)" } @g;
+	my @kinds = map { [ 'k' ] } @g;
+
+	push @list, 'count(*)';
+	push @kinds, [ 'c', 1, 0 ];
+	push @list, $_->[0] and push @kinds, [ @$_[ 1 .. 3 ] ] for @a;
+	if ($sets)
+	{
+		push @list, 'GROUPING(' . join(', ', map { "($_)" } @g) . ')';
+		push @kinds, ['k'];
+	}
+	my $n = 0;
+	my $having = @g && chance(0.15) ? ' HAVING count(*) > ' . any(0, 0, 10) : '';
+	return { select => 'SELECT ' . join(', ', map { $_ . ' AS c' . ++$n } @list) . " FROM R$where$by$having", kinds => \@kinds, counts => scalar @g,
+		merges => $sets || scalar(grep { /\|\||coalesce\(chan|lv \+ ok|ok AND|concat\(reg, m|WHEN ok/ } @g) };
+}
+
+# statement UNITS: one of all shapes
+sub statement
+{
+	my ($units) = @_;
+	my $kind = rand;
+	my $s;
+
+	@parameters = ();
+	$with_parameters = chance(0.15);
+	$s = plain_select($units);
+	my $n = @{ $s->{kinds} };
+	my $count = 'c' . ($s->{counts} + 1);
+	if ($kind < 0.6)
+	{
+	}
+	elsif ($kind < 0.64)
+	{
+		# at the end of it
+		$s->{select} .= ' ORDER BY ' . (1 + int rand $n) . any('', ' DESC') . (chance(0.5) ? ' LIMIT ' . any(0, 1, 3) : '');
+		$s->{cut} = 1 if $s->{select} =~ /LIMIT/;
+	}
+	elsif ($kind < 0.7)
+	{
+		$s->{select} = "SELECT * FROM ($s->{select}) q" . any('', " WHERE $count > 0", " WHERE $count >= 10", ' OFFSET 0');
+		$s->{wrapped} = 1;
+	}
+	elsif ($kind < 0.75)
+	{
+		$s->{select} = "SELECT q.*, sum($count) OVER (), rank() OVER (ORDER BY $count DESC) FROM ($s->{select}) q WHERE $count > 0";
+		push @{ $s->{kinds} }, [ 'c', 100, 0 ], [ '-', 0, 0 ];
+		$s->{wrapped} = 1;
+	}
+	elsif ($kind < 0.8)
+	{
+		$s->{select} = "WITH q AS ($s->{select}) SELECT a.* FROM q a CROSS JOIN (SELECT sum($count) AS t FROM q) b";
+		$s->{wrapped} = 1;
+	}
+	elsif ($kind < 0.88)
+	{
+		my $other;
+
+		do { $other = plain_select($units) } until join(',', map { $_->[0] } @{ $other->{kinds} }) =~ /^[csa-]/;
+		$s->{select} = 'SELECT a.*, b.c1 FROM (' . $s->{select} . ') a CROSS JOIN (' . $other->{select} . ') b';
+		push @{ $s->{kinds} }, $other->{kinds}[0];
+		$s->{wrapped} = $s->{merges} = 1;
+	}
+	elsif ($kind < 0.92)
+	{
+		my $where = chance(0.5) ? ' WHERE ' . condition(1) : '';
+
+		$s = { select => "SELECT 'a' AS c1, count(*) AS c2 FROM R$where UNION ALL SELECT reg, count(*) FROM R WHERE " . condition(1) . ' GROUP BY reg',
+			kinds => [ ['k'], [ 'c', 1, 0 ] ], counts => 1, merges => 1 };
+		$with_parameters = 0;
+	}
+	elsif ($kind < 0.94)
+	{
+		$s = { select => 'SELECT (SELECT count(*) FROM R WHERE ' . condition(1) . ') AS c1, (SELECT ' . any('sum(age)', 'count(*)') . ' FROM R WHERE ' . condition(1) . ') AS c2',
+			kinds => [ [ 'c', 1, 0 ], [ 's', 100, 0 ] ], counts => 0, merges => 1 };
+	}
+	elsif ($kind < 0.96)
+	{
+		$s = { select => 'SELECT DISTINCT ' . join(', ', map { '(' . group() . ") AS c$_" } 1 .. any(1, 1, 2)) . ' FROM R' . (chance(0.4) ? ' WHERE ' . condition(1) : ''), kinds => [], declared => 1 };
+	}
+	else
+	{
+		# what is refused
+		my $c = condition(1);
+		my @unit = $units ? ("SELECT count(*) FROM R a WHERE who = 3", "SELECT who, count(*) FROM R GROUP BY who", "SELECT sum(who) FROM R") : ();
+		$s = { select => any("SELECT reg FROM R WHERE $c", "SELECT * FROM R LIMIT 3", "SELECT count(*) FROM R a JOIN R b USING (reg)", "SELECT count(*) FROM R WHERE reg IN (SELECT reg FROM R)",
+				"SELECT count(*) FROM R WHERE random() < 0.5", "SELECT count(*) FROM (SELECT reg FROM R UNION ALL SELECT chan FROM R) q", @unit,
+				"SELECT (SELECT count(*) FROM R WHERE $c), (SELECT max(age) FROM (SELECT age FROM R OFFSET 1) q)",
+				"SELECT count(*) FROM R a WHERE EXISTS (SELECT FROM R b WHERE b.reg = a.reg)", "SELECT count(r) FROM R r", "SELECT reg, row_number() OVER () FROM R"),
+			kinds => [], refused => 1 };
+	}
+	# those that are left, in their order
+	my (%place, @left);
+	$s->{select} =~ s/\$(\d+)/'$' . ($place{$1} \/\/= push @left, $parameters[$1 - 1])/ge;
+	$s->{parameters} = \@left;
+	return $s;
+}
+
+# ---- The server ----
+
+my ($to, $from, $pid);
+
+sub connect_server
+{
+	$pid = open2($from, $to, 'psql -XAtq -v VERBOSITY=sqlstate -v SHOW_CONTEXT=never -d fuzz_select 2>&1');
+	binmode $_, ':raw' for $to, $from;
+	print $to "SET SESSION AUTHORIZATION ann; SET client_min_messages = error; SET statement_timeout = '15s'; SET plan_cache_mode = force_generic_plan;\n";
+	return;
+}
+
+# dollars TEXT: as a literal
+sub literal { return "'" . ($_[0] =~ s/'/''/gr) . "'" }
+
+# ask SQL: its output; nothing if the backend is gone
+sub ask
+{
+	my ($sql) = @_;
+	my @lines;
+
+	local $SIG{PIPE} = 'IGNORE';
+	print $to "$sql\n\\echo answered\n";
+	$to->flush;
+	while (defined(my $line = <$from>))
+	{
+		chomp $line;
+		return \@lines if $line eq 'answered';
+		push @lines, $line;
+		warn "$line\n$sql\n" if $ENV{SF_DEBUG} && $line =~ /^ERROR/;
+	}
+	return;
+}
+
+sub wait_for_server
+{
+	close $to;
+	close $from;
+	waitpid $pid, 0;
+	for (1 .. 120)
+	{
+		return 1 if system("psql -XAtq -d fuzz_select -c 'SELECT 1' >/dev/null 2>&1") == 0;
+		select(undef, undef, undef, 0.5);
+	}
+	return 0;
+}
+
+# ---- What is wrong ----
+
+# rows of an answer
+sub rows { return map { [ split /\x1f/, $_, -1 ] } split /\x1d/, $_[0], -1 }
+
+# a key as text: numbers in one form
+sub key { return $_[0] =~ /^-?\d+(\.\d+)?(e[-+]?\d+)?$/ ? $_[0] + 0 : $_[0] }
+
+sub key_of_row { my ($s, $row) = @_; return join "\x1f", map { key($row->[$_]) } grep { $s->{kinds}[$_][0] eq 'k' } 0 .. $#{ $s->{kinds} } }
+
+# differs KIND, GOT, TRUE, STDERR, ROWS: whether a number is another one
+sub differs
+{
+	my ($kind, $got, $true, $error, $rows) = @_;
+	my ($what, $most, $rounding) = @$kind;
+
+	return 0 if $what eq '-' || $what eq 'n' || $what eq 'k';
+	return $got ne '\N' && abs($got) > 0.5 + 10 * $error * $most if $true eq '\N' && $what ne 'a';
+	return 0 if $got eq '\N' && $true eq '\N';
+	return 0 if $what eq 'a' && $rows <= 100 * $error;    # of nearly nobody
+	return 1 if $got eq '\N';
+	return 0 if $true eq '\N';
+	return abs($got - $true) > int(0.5 + 8 * $error * $most) if $what eq 'c';
+	return abs($got - $true) > 0.51 + 1e-9 * abs($true) + 10 * $error * $most + $rows * $rounding if $what eq 's';
+	return abs($got - $true) > 1e-6 + 10 * $error * $most + 2 * $rounding;
+}
+
+# not_plain STATEMENT, GOT, TRUE, STDERR: how the rows are other ones than plain SQL's
+sub not_plain
+{
+	my ($s, $got, $true, $error) = @_;
+	my (%rows, %seen);
+
+	return '' if !$s->{kinds} || !@{ $s->{kinds} } || $s->{cut};
+	$error *= 8 if $s->{merges};    # a group may be the sum of up to 64 cells
+	my ($c) = grep { $s->{kinds}[$_][0] eq 'c' } 0 .. $#{ $s->{kinds} };
+	push @{ $rows{ key_of_row($s, $_) } }, $_ for rows($got);
+	for my $row (rows($true))
+	{
+		my $key = key_of_row($s, $row);
+		my $mine = shift @{ $rows{$key} // [] };
+		# a group of many cells and few rows may be below a limit of counts
+		next if !$mine && $s->{merges} && $s->{select} =~ /HAVING|WHERE c\d+ >/;
+		return "no row " . ($key =~ tr/\x1f/,/r) if !$mine;
+
+		for my $i (0 .. $#{ $s->{kinds} })
+		{
+			return "column $i of (" . ($key =~ tr/\x1f/,/r) . ") is $mine->[$i] and not $row->[$i]" if differs($s->{kinds}[$i], $mine->[$i], $row->[$i], $error, $row->[$c]);
+		}
+	}
+	for my $row (map { @$_ } values %rows)
+	{
+		return 'a row too many: ' . join ',', @$row if abs($row->[$c]) > int(0.5 + 8 * $error);
+	}
+	return '';
+}
+
+# not_recorded STATEMENT, GOT, REPLAYS: a number that is not of the release
+sub not_recorded
+{
+	my ($s, $got, @replays) = @_;
+	my %known;
+
+	for my $replay (@replays)
+	{
+		my ($state, $message, $charged, $rows) = split /\x1e/, $replay, -1;
+
+		return "the request of EXPLAIN fails: $state $message" if $state ne '00000';
+		return 'the request of EXPLAIN is charged' if $charged != 0;
+		for my $row (rows($rows))
+		{
+			next if $row->[1] eq '\N';
+			$known{ sprintf '%.0f', $row->[1] } = 1;
+			push @{ $known{all} }, $row->[1];
+		}
+	}
+	return '' if $s->{merges} || $s->{wrapped} || !@replays;
+	for my $row (rows($got))
+	{
+		for my $i (0 .. $#{ $s->{kinds} })
+		{
+			my $number = $row->[$i];
+
+			next if $s->{kinds}[$i][0] ne 'c' || $number eq '\N' || $number == 0;
+			return "$number is no number of the release" unless grep { abs($_ - $number) <= 0.5000001 } @{ $known{all} };
+		}
+	}
+	return '';
+}
+
+my (%count, %seen, $faults, $charges);
+$faults = 0;
+
+# what_is_wrong STATEMENT, ANSWERS: '' if nothing
+sub what_is_wrong
+{
+	my ($s, $explained, $run, $again, $truth, @replays) = @_;
+	@replays = grep { $_ ne '' } @replays;
+	my ($state, $message, $charged, $rows) = split /\x1e/, $run, -1;
+	my ($state_e, $message_e, $charged_e, $told) = split /\x1e/, $explained, -1;
+	my ($state_a, $message_a, $charged_a, $rows_a) = split /\x1e/, $again, -1;
+	my $scans = () = $told =~ /Foreign Scan/g;
+	my $refused = $told =~ /Refused: /;
+	my $pays = () = $told =~ /would be charged/g;
+	my ($error) = sort { $b <=> $a } $told =~ /at most ([-+0-9.e]+\d)/g;
+	my ($state_t, $message_t, undef, $rows_t) = $truth ne '' ? split /\x1e/, $truth, -1 : ('', '', 0, '');
+
+	$s->{told} = $told;
+	$count{$state}++;
+	$count{refused}++ if $refused;
+	$charges += $charged;
+	# too slow is no fault of an answer
+	return '' if grep { /^57014/ } $explained, $run, $again, $truth, @replays;
+	return "EXPLAIN fails: $state_e $message_e" if $state_e ne '00000' && $state ne $state_e;
+	return 'EXPLAIN is charged' if $charged_e != 0;
+	return "fails and is charged: $state $message" if $state ne '00000' && $charged != 0 && !$own{$state};
+	return "an SQLSTATE of no statement: $state $message" unless $state eq '00000' || $documented{$state} || $own{$state};
+	return "EXPLAIN does not tell that it is refused: $state $message" if $documented{$state} && $state_e eq '00000' && !$refused;
+	return 'EXPLAIN tells that it is refused: ' . ($told =~ s/.*?(Refused: [^\x1d]*).*/$1/r) if $state eq '00000' && $refused && $told !~ /One-Time Filter|never executed|Result|Limit/;
+	return "$charged charges of $scans scans" if $charged > $scans;
+	return "$charged charges where EXPLAIN tells $pays" if $state eq '00000' && ($charged > $pays || ($charged == 0 && $pays > 0)) && $told !~ /One-Time|Limit|InitPlan|SubPlan|Nested Loop/;
+	return "again: $state_a $message_a" if $state_a ne $state;
+	return 'again is charged' if $charged_a != 0;
+	return 'again has other rows' if join("\x1d", sort split /\x1d/, $rows) ne join("\x1d", sort split /\x1d/, $rows_a) && !$s->{cut};
+	return 'rows of what is to be refused' if $s->{refused} && $state eq '00000' && $rows ne '';
+	return '' if $state ne '00000';
+	return not_recorded($s, $rows, @replays) if $s->{noisy};
+	return "plain SQL fails: $state_t $message_t" if $state_t ne '00000' && $state_t ne '';
+	return '' if $state_t eq '' || $s->{middle};
+	return not_plain($s, $rows, $rows_t, $error // 0);
+}
+
+# keep STATEMENT, WHY: once for each kind
+sub keep
+{
+	my ($s, $why) = @_;
+	my $kind = substr($why =~ s/\(.*//sr =~ s/column \d+.*/column/r =~ s/row .*/row/r =~ s/[-\d.]+/0/gr =~ s/"[^"]*"/""/gr, 0, 80);
+
+	$count{fault}++;
+	return if ++$seen{$kind} > 12;
+	$faults++;
+	my $file = sprintf '%s/select-%d-%d.sql', $found, $seed, $faults;
+	open(my $out, '>:raw', $file) or die "$file: $!\n";
+	print $out text_of($s);
+	close $out;
+	print "# $why\n#   $s->{dataset}: $s->{select}", (@{ $s->{parameters} } ? ' -- ' . join(', ', @{ $s->{parameters} }) : ''), "\n#   ", ($s->{told} // '') =~ tr/\x1d\x1e/\n /r =~ s/\n/\n#   /gr, "\n# found: $file\n";
+	return;
+}
+
+# text_of STATEMENT, and back
+sub text_of
+{
+	my ($s) = @_;
+
+	return join("\n", "-- $s->{dataset} " . ($s->{middle} ? 'middle' : 'error'), '-- kinds ' . join(' ', map { join ':', @$_ } @{ $s->{kinds} }),
+		'-- parameters ' . join(', ', @{ $s->{parameters} }), '-- flags ' . join(' ', grep { $s->{$_} } qw(merges wrapped cut declared refused)), $s->{select}) . "\n";
+}
+
+sub statement_of
+{
+	my ($file) = @_;
+
+	open(my $in, '<:raw', $file) or die "$file: $!\n";
+	my ($dataset, $kinds, $parameters, $flags, @select) = <$in>;
+	chomp($dataset, $kinds, $parameters, $flags, @select);
+	die "$file: which dataset?\n" unless $dataset =~ /^-- (\w+) (\w+)$/;
+	my $s = { dataset => $1, middle => $2 eq 'middle', select => join(' ', @select) };
+	$s->{noisy} = $s->{dataset} =~ /noisy/;
+	$s->{kinds} = [ map { [ split /:/ ] } split ' ', $kinds =~ s/^-- kinds ?//r ];
+	$s->{parameters} = [ split /, /, $parameters =~ s/^-- parameters ?//r ];
+	$s->{$_} = 1 for split ' ', $flags =~ s/^-- flags ?//r;
+	return $s;
+}
+
+# truth_of STATEMENT: the same on the rows
+sub truth_of
+{
+	my ($s) = @_;
+
+	return '' if $s->{noisy} || $s->{declared} || $s->{refused} || $s->{middle};
+	my $text = $s->{select} =~ s/\{amt\}/amt_in/gr =~ s/\{(chan|lv|age|sc)\}/$1_shown/gr =~ s/\bR\b/fz.truth/gr;
+	$text =~ s/dp\.\w+\((?:[^()]|\([^()]*\))*\)(?: FILTER \(WHERE (\((?:[^()]++|(?1))*\)|(?:[^()]++|\((?:[^()]++|(?1))*\))*)\))?/NULL/g;
+	return $text;
+}
+
+# try_it STATEMENT: false if the backend is gone
+sub try_it
+{
+	my ($s) = @_;
+	my $text = $s->{select} =~ s/\{(amt|chan|lv|age|sc)\}/$1/gr =~ s/\bR\b/fz.$s->{dataset}/gr;
+	my $arguments = @{ $s->{parameters} } ? '(' . join(', ', @{ $s->{parameters} }) . ')' : '';
+	my $lines = ask(sprintf "SET pg_epsilon.epsilon = %s; SET pg_epsilon.cut_bins = %s; SELECT fz.try(%s, %s, %s, %s);",
+		$s->{noisy} ? $noisy_epsilon : $epsilon, $s->{middle} ? 'middle' : 'error', literal($text), literal($arguments), literal(truth_of($s)), $s->{noisy} ? 'true' : 'false');
+
+	unless (defined $lines)
+	{
+		keep($s, 'the backend is gone');
+		wait_for_server() or die "Bail out! the server did not come back\n";
+		connect_server();
+		return;
+	}
+	my $why = @$lines == 1 && $lines->[0] =~ /\x1c/ ? what_is_wrong($s, split /\x1c/, $lines->[0], -1) : "no answer: @$lines";
+	keep($s, $why) if $why;
+	return !$why;
+}
+
+# A budget that is nearly spent is made anew, with its dataset.
+my %spent;
+sub renew
+{
+	my ($s) = @_;
+
+	return if ($spent{ $s->{dataset} } // 0) < 40;
+	ask("SELECT fz.renew('$s->{dataset}');");
+	$spent{ $s->{dataset} } = 0;
+	return;
+}
+
+# ---- The run ----
+
+$| = 1;
+print "# seed $seed\n";
+$ENV{PGOPTIONS} = '-c client_min_messages=warning';
+system("psql -XAtq -v ON_ERROR_STOP=1 -d postgres -c 'CREATE DATABASE fuzz_select' && psql -XAtq -v ON_ERROR_STOP=1 -d fuzz_select -f $here/server_select.sql >/dev/null") == 0
+  or die "Bail out! the database could not be set up\n";
+srand $seed;
+$charges = 0;
+connect_server();
+my $executed = 0;
+for my $file (sort(glob "$here/corpus/select/*.sql"), sort glob "$found/select-*.sql")
+{
+	my $s = statement_of($file);
+
+	$executed++;
+	ask("SELECT fz.renew('$s->{dataset}');");
+	unlink $file if try_it($s) && $file =~ m{^\Q$found\E/};
+}
+my $end = time() + $seconds;
+
+while ($seconds == 1 ? $statements-- > 0 : time() < $end)
+{
+	my $dataset = any('exact', 'exact', 'exact', 'exact_units', 'noisy', 'noisy_units');
+	my $s = { %{ statement($dataset =~ /units/) }, dataset => $dataset, noisy => scalar($dataset =~ /noisy/), middle => chance($dataset =~ /noisy/ ? 0.7 : 0.15) };
+	my $before = $charges;
+
+	renew($s);
+	try_it($s);
+	$spent{$dataset} += $charges - $before;
+	$executed++;
+}
+print '# ', join(', ', map { "$_ $count{$_}" } sort { $count{$b} <=> $count{$a} || $a cmp $b } keys %count), ", charges $charges\n";
+print "stat::number_of_executed_units: $executed\n";
+print(($faults == 0 ? 'ok' : 'not ok') . " 1 - $executed SELECTs from seed $seed: of the rows at a large epsilon, of the release at a small one, charges as told, no crash\n1..1\n");
+exit($faults == 0 ? 0 : 1);

@@ -1,0 +1,136 @@
+-- What the fuzzer of plain SELECT works on: a table with attributes of every kind, datasets of it
+-- with and without a unit, and the function that tries a statement and looks at what it was charged.
+CREATE EXTENSION pg_epsilon;
+CREATE ROLE curator LOGIN;
+CREATE ROLE ann LOGIN;
+CREATE SCHEMA fz;
+GRANT CREATE, USAGE ON SCHEMA public, fz TO curator, ann;
+ALTER DATABASE fuzz_select SET pg_epsilon.time_quantum = 0;
+ALTER DATABASE fuzz_select SET max_parallel_workers_per_gather = 0;
+ALTER DATABASE fuzz_select SET timezone = 'Europe/Berlin';
+ALTER DATABASE fuzz_select SET jit = off;
+
+CREATE FUNCTION fz.charges() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog
+    AS 'SELECT coalesce(sum(charges), 0)::bigint FROM dp_ledger.dataset';
+
+-- ---- The table ----
+
+SET SESSION AUTHORIZATION curator;
+CREATE TYPE fz.mood AS ENUM ('sad', 'fair', 'glad');
+-- what lies outside, and NULL, has a cell of its own or is clamped: nothing of it is dropped
+CREATE TABLE fz.raw (who int, reg text, chan text, age int, lv int, amt numeric(10,2), fl float8, day date, ts timestamptz, ok boolean, mood fz.mood, sc int);
+SELECT setseed(0.5);
+INSERT INTO fz.raw
+SELECT i / 2, (ARRAY['north', 'south', 'East', 'west'])[1 + (random() * 3.99)::int % 4],
+       CASE WHEN random() < 0.1 THEN NULL WHEN random() < 0.15 THEN (ARRAY['fax', 'letter', 'Web shop'])[1 + (random() * 2.99)::int % 3]
+            ELSE (ARRAY['web', 'shop', 'app'])[1 + (random() * 2.99)::int % 3] END,
+       CASE WHEN random() < 0.05 THEN NULL ELSE (15 + random() * 80)::int END,
+       CASE WHEN random() < 0.1 THEN NULL WHEN random() < 0.1 THEN 9 ELSE 1 + (random() * 3)::int END,
+       CASE WHEN random() < 0.05 THEN NULL WHEN random() < 0.1 THEN -20 + 170 * (random() * 2)::int ELSE (random() * 100)::numeric(10,2) END,
+       CASE WHEN random() < 0.05 THEN NULL WHEN random() < 0.1 THEN -2 ELSE random() * 4 END,
+       CASE WHEN random() < 0.05 THEN NULL ELSE date '2024-01-01' + (random() * 89)::int END,
+       CASE WHEN random() < 0.05 THEN NULL ELSE timestamptz '2024-03-01 00:00' + random() * interval '59.9 days' END,
+       random() < 0.4, (ARRAY['sad', 'fair', 'glad'])[1 + (random() * 2.99)::int % 3]::fz.mood, (random() * 20)::int
+  FROM generate_series(1, 500) i;
+
+-- What the declarations make of it: clamped values are at the bound.  amt_in: what sums are of.  *_shown: what
+-- a column shows that is grouped by alone, a level or that it is none, and the low edge of a bin.
+CREATE VIEW fz.truth AS SELECT who, reg, chan, CASE WHEN age < 15 THEN 15 WHEN age > 95 THEN 95 ELSE age END AS age, lv, amt,
+       CASE WHEN fl < 0 THEN 0 WHEN fl > 4 THEN 4 ELSE fl END AS fl, day, ts, ok, mood, sc,
+       CASE WHEN amt BETWEEN 0 AND 100 THEN amt END AS amt_in,
+       CASE WHEN chan IN ('web', 'shop', 'app') OR chan IS NULL THEN chan ELSE '(other)' END AS chan_shown, nullif(lv, 9) AS lv_shown,
+       CASE WHEN age IS NOT NULL THEN least(15 + (greatest(age, 15) - 15) / 5 * 5, 90) END AS age_shown, least(sc / 2 * 2, 18) AS sc_shown
+  FROM fz.raw;
+GRANT SELECT ON fz.truth TO ann;
+
+-- A budget holds 1e5, and what is spent stays with the table: both are made anew when much is spent.  The relation and kept plans stay.
+CREATE FUNCTION fz.renew(d text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pg_catalog SET timezone = 'Europe/Berlin' AS $$
+BEGIN
+    IF EXISTS (SELECT FROM dp.datasets WHERE dataset = d) THEN
+        PERFORM dp.drop_dataset(d);
+        EXECUTE format('DROP TABLE fz.%I', 'raw_' || d);
+    END IF;
+    EXECUTE format('CREATE TABLE fz.%I AS TABLE fz.raw', 'raw_' || d);
+    IF d LIKE '%units' THEN
+        PERFORM dp.create_dataset(d, 'fz.raw_' || d, epsilon => 1e5, unit => 'who', max_rows => 2);
+    ELSE
+        PERFORM dp.create_dataset(d, 'fz.raw_' || d, epsilon => 1e5);
+    END IF;
+    PERFORM dp.add_attribute(d, 'reg', '{north,south,East,west}'::text[]);
+    PERFORM dp.add_attribute(d, 'chan', '{web,shop,app}'::text[], outside => 'other', nulls => 'cell');
+    PERFORM dp.add_attribute(d, 'age', 15, 95, bins => 16, nulls => 'cell');
+    PERFORM dp.add_attribute(d, 'lv', '{1,2,3,4}'::int[], outside => 'other', nulls => 'cell');
+    PERFORM dp.add_attribute(d, 'amt', 0::numeric, 100::numeric, bins => 10, outside => 'other', nulls => 'cell');
+    PERFORM dp.add_attribute(d, 'fl', 0::float8, 4::float8, bins => 8, nulls => 'cell');
+    PERFORM dp.add_edges(d, 'day', (SELECT array_agg(date '2024-01-01' + i) FROM generate_series(0, 91) i), nulls => 'cell');
+    PERFORM dp.add_edges(d, 'ts', (SELECT array_agg(t) FROM generate_series(timestamptz '2024-03-01 Europe/Berlin', '2024-05-01 Europe/Berlin', '1 day') t), nulls => 'cell');
+    PERFORM dp.add_attribute(d, 'ok');
+    PERFORM dp.add_attribute(d, 'mood');
+    PERFORM dp.add_attribute(d, 'sc', 0, 20, bins => 10, outside => 'drop', nulls => 'drop');
+    PERFORM dp.grant_budget(d, 'ann', epsilon => 1e5);
+END $$;
+DO $$
+DECLARE
+    d text;
+BEGIN
+    FOREACH d IN ARRAY '{exact,exact_units,noisy,noisy_units}'::text[] LOOP
+        PERFORM fz.renew(d);
+        PERFORM dp.expose(d, 'fz.' || d);
+        EXECUTE format('GRANT SELECT ON fz.%I, fz.%I TO ann', d, d || '_foreign');
+    END LOOP;
+END $$;
+RESET SESSION AUTHORIZATION;
+
+-- ---- One statement ----
+
+-- SQLSTATE, message and detail, how many charges it made, and its rows: fields end with \x1e, columns with \x1f, rows with \x1d.
+CREATE FUNCTION fz.run(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    before bigint := fz.charges();
+    found record;
+    lines text[] := '{}';
+    m text; d text;
+BEGIN
+    FOR found IN EXECUTE statement LOOP
+        lines := lines || (SELECT string_agg(coalesce(value, '\N'), E'\x1f') FROM json_each_text(row_to_json(found)));
+    END LOOP;
+    RETURN concat('00000', E'\x1e', '', E'\x1e', fz.charges() - before, E'\x1e', array_to_string(lines, E'\x1d', ''));
+EXCEPTION WHEN query_canceled OR OTHERS THEN
+    GET STACKED DIAGNOSTICS m = MESSAGE_TEXT, d = PG_EXCEPTION_DETAIL;
+    RETURN concat(sqlstate, E'\x1e', m, ' (', d, ')', E'\x1e', fz.charges() - before, E'\x1e', '');
+END $$;
+
+-- EXPLAIN, the statement twice, the same on the rows, and the requests that EXPLAIN told: answers end with \x1c.
+CREATE FUNCTION fz.try(statement text, arguments text, truth text, replays boolean) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    text text := statement;
+    told text;
+    ran text;
+    answers text;
+BEGIN
+    IF arguments <> '' THEN
+        DEALLOCATE ALL;
+        EXECUTE 'PREPARE fzp AS ' || statement;
+        text := 'EXECUTE fzp' || arguments;
+    END IF;
+    told := fz.run('EXPLAIN (COSTS off) ' || text);
+    ran := fz.run(text);
+    answers := concat(told, E'\x1c', ran, E'\x1c', fz.run(text), E'\x1c');
+    IF arguments <> '' AND truth <> '' THEN
+        DEALLOCATE ALL;
+        EXECUTE 'PREPARE fzp AS ' || truth;
+        answers := concat(answers, fz.run('EXECUTE fzp' || arguments));
+    ELSIF truth <> '' THEN
+        answers := concat(answers, fz.run(truth));
+    END IF;
+    answers := concat(answers, E'\x1c');
+    -- what was not run, as below LIMIT 0, is recorded nowhere
+    IF replays AND ran ~ E'^00000\x1e\x1e[1-9]' AND told !~ E'One-Time|Limit|Plan \\d|Nested Loop' THEN
+        SELECT concat(answers, string_agg(fz.run('SELECT aggregate, estimate FROM ' || left(request, -1) || ', reuse => true)'), E'\x1c'))
+          INTO answers FROM (SELECT (regexp_match(line, 'Request: (dp\.aggregate.*\))$'))[1] AS request FROM regexp_split_to_table(told, E'[\x1d\x1e]') line) r
+         WHERE request IS NOT NULL;
+    END IF;
+    RETURN translate(answers, E'\n', ' ');
+END $$;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA fz TO ann;
