@@ -35,9 +35,9 @@ SELECT try('SELECT returned, abs(dp.median(age) - 49) < 5 AS a FROM orders_v GRO
 
 -- What tells the error; FILTER on each
 SELECT try('SELECT dp.stderr_count(*) BETWEEN 0.01 AND 0.1 AS a, dp.stderr_sum(items) BETWEEN 0.01 AND 1 AS b, dp.stderr_avg(items) BETWEEN 1e-6 AND 0.01 AS c,
-    dp.lower95_count(*) <= 600 AS d, dp.upper95_count(*) >= 600 AS e, dp.lower95_sum(items) < dp.upper95_sum(items) AS f, dp.lower95_avg(items) < dp.upper95_avg(items) AS g FROM orders_v',
+    dp.lower95_count(*) BETWEEN 599 AND 601 AS d, dp.upper95_count(*) BETWEEN 599 AND 601 AS e, dp.lower95_sum(items) < dp.upper95_sum(items) AS f, dp.lower95_avg(items) < dp.upper95_avg(items) AS g FROM orders_v',
     'SELECT true AS a, true AS b, true AS c, true AS d, true AS e, true AS f, true AS g');
-SELECT try('SELECT dp.stderr_count(*) FILTER (WHERE returned) < 0.1 AS a, dp.upper95_sum(items) FILTER (WHERE returned) - sum(items) FILTER (WHERE returned) BETWEEN 0.01 AND 2 AS b,
+SELECT try('SELECT dp.stderr_count(*) FILTER (WHERE returned) < 0.1 AS a, dp.upper95_sum(items) FILTER (WHERE returned) - dp.lower95_sum(items) FILTER (WHERE returned) BETWEEN 0.01 AND 2 AS b,
     dp.median(age) FILTER (WHERE age < 55) < 49 AS c, dp.quantile(age, 0.1) FILTER (WHERE age >= 55) BETWEEN 55 AND 60 AS d FROM orders_v', 'SELECT true AS a, true AS b, true AS c, true AS d');
 SELECT try('SELECT dp.ratio(items, age) AS a, dp.ratio(items, age) FILTER (WHERE returned) AS b FROM orders_v',
     'SELECT sum(items)::numeric / sum(age) AS a, sum(items) FILTER (WHERE returned) / (sum(age) FILTER (WHERE returned))::numeric AS b FROM orders');
