@@ -53,4 +53,7 @@ extern void pe_random_bytes(void *buf, size_t size);
 /* Reports a state that the program's own logic rules out; does not return. */
 extern void pe_bug(const char *what) __attribute__((noreturn));
 
+/* Reports that what was kept as bytes cannot be what was written; does not return. */
+extern void pe_damaged(const char *what) __attribute__((noreturn));
+
 #endif

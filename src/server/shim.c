@@ -135,3 +135,12 @@ pe_bug(const char *what)
 	elog(ERROR, "pg_epsilon: %s; please report a bug", what);
 	pg_unreachable();
 }
+
+void
+pe_damaged(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("a strategy is damaged: %s", what)));
+	pg_unreachable();
+}

@@ -72,7 +72,7 @@ inverse_of_strategy(const pe_strategy *strategy)
 		double	   *b = pe_la_vector(pe_la_size(strategy->columns, n));
 
 		if (!pe_basis_inverse(strategy, b))
-			pe_bug("a basis of rows that are not independent");
+			pe_damaged("the rows of its basis are not independent");
 		inverse = pe_la_vector(pe_la_size(strategy->columns, strategy->rows));
 		pe_la_gemm(false, false, strategy->columns, strategy->rows, n, 1, b, strategy->columns, z, n, 0, inverse,
 				   strategy->columns);

@@ -382,7 +382,7 @@ determines_total(const pe_strategy *strategy)
 	sums = pe_alloc(strategy->inner, sizeof(double));
 	rest = pe_alloc(n, sizeof(double));
 	if (!pe_basis_inverse(strategy, inverse))
-		pe_bug("a basis of rows that are not independent");
+		pe_damaged("the rows of its basis are not independent");
 	for (int32_t i = 0; i < strategy->inner; i++)
 		for (int32_t j = 0; j < n; j++)
 			sums[i] += strategy->basis[(size_t) i * n + j];

@@ -137,7 +137,7 @@ extern size_t pe_reconstruction_memory(const pe_strategy *strategy, const pe_wor
  * Least squares with the rows of a strategy A = M B that is not direct, over its
  * columns: post-processing, in doubles.  reconstruct.h says how.
  *
- * A dense M with dependent columns (R_jj below 1e-10 |M_j|) is pe_bug.
+ * A dense M with dependent columns (R_jj below 1e-10 |M_j|) is pe_damaged: none is made, so it was read.
  * ----------
  */
 

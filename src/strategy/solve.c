@@ -65,7 +65,7 @@ check_independent(const double *r, int32_t n)
 		for (int32_t i = 0; i <= j; i++)
 			norm = hypot(norm, r[(size_t) j * n + i]);
 		if (!(fabs(r[(size_t) j * n + j]) > DEPENDENT * norm))
-			pe_bug("a dense strategy of columns that are not independent");
+			pe_damaged("its columns are not independent");
 	}
 }
 
@@ -129,7 +129,7 @@ basis_inverse(const pe_strategy *strategy)
 	double	   *inverse = pe_alloc((size_t) strategy->columns * strategy->inner, sizeof(double));
 
 	if (!pe_basis_inverse(strategy, inverse))
-		pe_bug("a basis of rows that are not independent");
+		pe_damaged("the rows of its basis are not independent");
 	return inverse;
 }
 

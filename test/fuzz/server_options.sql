@@ -103,6 +103,9 @@ INSERT INTO fuzz.bytes VALUES
     ('affine', fuzz.affine_spec(2, -40, -1, 1));
 INSERT INTO fuzz.bytes SELECT 'payload', payload FROM dp_ledger.release WHERE id = 2;
 INSERT INTO fuzz.bytes SELECT 'strategy_' || id, matrix FROM dp_ledger.strategy WHERE id IN (1, 2);
+-- The first is dense, by columns: its second column becomes its first.
+INSERT INTO fuzz.bytes SELECT 'strategy_dependent', overlay(bytes PLACING substring(bytes FROM first FOR 4 * rows) FROM first + 4 * rows)
+    FROM (SELECT bytes, get_byte(bytes, 16) AS rows, 49 + 4 * get_byte(bytes, 8) AS first FROM fuzz.bytes WHERE name = 'strategy_1') strategy;
 INSERT INTO fuzz.bytes SELECT 'counts_state', fuzz.state(bytes, NULL, 0, id - 1) FROM people, fuzz.bytes WHERE name = 'selection' AND id < 9;
 INSERT INTO fuzz.bytes SELECT 'units_state', fuzz.state(s.bytes, c.bytes, id, id % 3) FROM people, fuzz.bytes s, fuzz.bytes c
     WHERE s.name = 'selection' AND c.name = 'cut' AND id < 9;

@@ -192,3 +192,9 @@ pe_bug(const char *what)
 	fprintf(stderr, "bug: %s\n", what);
 	abort();
 }
+
+void
+pe_damaged(const char *what)
+{
+	pe_bug(what);
+}

@@ -1,0 +1,2 @@
+-- as postgres
+SELECT fuzz.kept_strategy(1, '@strategy_dependent@')
