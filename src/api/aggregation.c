@@ -21,8 +21,8 @@
 #include "server/access.h"
 #include "server/settings.h"
 #include "server/values.h"
+#include "optimum/optimum.h"
 #include "strategy/blocks.h"
-#include "strategy/optimum.h"
 
 /* As of histograms. */
 #define AGGREGATE_GAP 1e-6

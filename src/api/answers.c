@@ -8,8 +8,8 @@
 
 #include "api/answers.h"
 #include "api/arguments.h"
+#include "optimum/optimum.h"
 #include "strategy/reconstruct.h"
-#include "strategy/optimum.h"
 #include "server/settings.h"
 #include "noise/interval.h"
 

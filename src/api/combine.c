@@ -18,8 +18,8 @@
 #include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
+#include "optimum/optimum.h"
 #include "strategy/combine.h"
-#include "strategy/optimum.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_combine);
 

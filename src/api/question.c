@@ -18,8 +18,8 @@
 #include "door/obtain.h"
 #include "server/settings.h"
 #include "server/shim.h"
+#include "optimum/optimum.h"
 #include "strategy/blocks.h"
-#include "strategy/optimum.h"
 
 /*
  * How near to the optimum a strategy is made for a histogram, and how near one must be that is there already.

@@ -9,7 +9,7 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "strategy/rounding.h"
 #include "noise/noise.h"
 

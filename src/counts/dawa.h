@@ -79,7 +79,7 @@ extern void pe_dawa_divide(const pe_dawa_plan *plan, const int64_t *counts, pe_d
 
 /*
  * Between the steps: the strategy for the buckets, their workload being the columns'
- * with even spread.  The best known under L1 (strategy/optimum.h), or the buckets
+ * with even spread.  The best known under L1 (optimum/optimum.h), or the buckets
  * themselves.  Takes seconds where there are many buckets; polls, and tells how far it is.
  */
 extern void pe_dawa_prepare(const pe_dawa_plan *plan, pe_dawa_buckets *buckets);

@@ -14,8 +14,8 @@
 #include "server/access.h"
 #include "server/settings.h"
 #include "server/shim.h"
+#include "optimum/optimum.h"
 #include "strategy/blocks.h"
-#include "strategy/optimum.h"
 #include "worker/channel.h"
 #include "methods/make.h"
 

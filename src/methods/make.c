@@ -14,9 +14,9 @@
 #include "base/linalg.h"
 #include "published/published.h"
 #include "published/partition.h"
+#include "optimum/optimum.h"
 #include "strategy/blocks.h"
 #include "strategy/rounding.h"
-#include "strategy/optimum.h"
 
 /* What rounding may add to the objective of a design. */
 #define TOLERANCE 1e-6

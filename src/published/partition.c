@@ -8,7 +8,7 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 
 /* ------------------------------------------------------------------
  * Intervals

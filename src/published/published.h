@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategy/design.h"
+#include "optimum/design.h"
 
 /* ----------
  * The strategy by Newton's method on X with conjugate gradients, as published.

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "strategy/rounding.h"
 
 /* The squared norms of several factors together stay below 2^92, and D_b with them below 2^96; one has what rounding gives it. */

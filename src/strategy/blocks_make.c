@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "optimum/optimum.h"
 #include "strategy/marginals.h"
-#include "strategy/optimum.h"
 
 const char *
 pe_strategy_form(const pe_strategy *strategy)

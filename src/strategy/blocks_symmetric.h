@@ -5,9 +5,9 @@
 #ifndef PE_STRATEGY_BLOCKS_SYMMETRIC_H
 #define PE_STRATEGY_BLOCKS_SYMMETRIC_H
 
+#include "optimum/optimum.h"
 #include "strategy/blocks.h"
 #include "strategy/closure.h"
-#include "strategy/optimum.h"
 #include "strategy/rounding.h"
 
 /* Most matrices of the core: choice of pe_blocks has no more. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/linalg.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 
 /*
  * Columns are dependent if the square of what is left of each, of length 1 before, is at most this: more than rounding leaves of

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/linalg.h"
+#include "optimum/optimum.h"
 #include "strategy/continual_band.h"
-#include "strategy/optimum.h"
 #include "strategy/reconstruct.h"
 #include "strategy/rounding.h"
 

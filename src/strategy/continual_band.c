@@ -13,7 +13,7 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/lbfgs.h"
+#include "optimum/lbfgs.h"
 
 #define DECREASE 1e-4			/* of what the slope promises, for a step to be taken */
 #define SHORTEST_STEP 1e-12

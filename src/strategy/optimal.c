@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "strategy/rounding.h"
 
 /* What rounding of a strategy for substitutions may cost. */

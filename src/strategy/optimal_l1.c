@@ -8,7 +8,7 @@
  * are chosen.
  */
 #include "base/linalg.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "strategy/reconstruct.h"
 #include "strategy/rounding.h"
 #include "strategy/strategy.h"

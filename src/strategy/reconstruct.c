@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/linalg.h"
+#include "optimum/optimum.h"
 #include "strategy/blocks.h"
-#include "strategy/optimum.h"
 
 /* ------------------------------------------------------------------
  * Classes of two workloads

@@ -27,7 +27,7 @@
 #ifndef PE_STRATEGY_RESIDUAL_H
 #define PE_STRATEGY_RESIDUAL_H
 
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "strategy/strategy.h"
 
 typedef struct pe_residual

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/linalg.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "strategy/reconstruct.h"
 
 /* The lattice of T is 2^-k; finer while the certificate falls short of what was asked. */

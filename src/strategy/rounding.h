@@ -12,7 +12,7 @@
 #ifndef PE_STRATEGY_ROUNDING_H
 #define PE_STRATEGY_ROUNDING_H
 
-#include "strategy/design.h"
+#include "optimum/design.h"
 #include "strategy/strategy.h"
 #include "workload/algebra.h"
 

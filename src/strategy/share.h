@@ -11,7 +11,7 @@
 #define PE_STRATEGY_SHARE_H
 
 #include "base/mem.h"
-#include "strategy/design.h"
+#include "optimum/design.h"
 
 /* A share is a whole number of 2^-PE_SHARE_BITS. */
 #define PE_SHARE_BITS 40

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/linalg.h"
+#include "optimum/optimum.h"
 #include "strategy/blocks.h"
-#include "strategy/optimum.h"
 
 /* The place of T's entry in its packed form, row <= column. */
 static size_t

@@ -35,7 +35,7 @@
 
 #include <stdbool.h>
 
-#include "strategy/design.h"
+#include "optimum/design.h"
 #include "workload/algebra.h"
 
 /* column_of: no query asks for the class; the predicate rules all of its cells out. */

@@ -27,7 +27,7 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "strategy/strategy.h"
 #include "shim.h"
 

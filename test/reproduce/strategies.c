@@ -33,7 +33,7 @@
 #include "published/published.h"
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "strategies/fields.h"
 #include "strategies/points.h"
 

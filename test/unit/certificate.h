@@ -14,7 +14,7 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "numbers.h"
 
 #define GAP 1e-6

@@ -8,8 +8,8 @@
 #define PE_TEST_DENSE_OPTIMUM_H
 
 #include "base/linalg.h"
+#include "optimum/optimum.h"
 #include "strategy/blocks.h"
-#include "strategy/optimum.h"
 #include "block_tables.h"
 #include "numbers.h"
 #include "workloads.h"

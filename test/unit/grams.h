@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "strategy/design.h"
+#include "optimum/design.h"
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "numbers.h"
 #include "shim.h"
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "base/mem.h"
 #include "certificate.h"
 #include "numbers.h"

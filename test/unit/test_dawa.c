@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "counts/dawa.h"
 #include "noise/laplace.h"
 #include "shim.h"

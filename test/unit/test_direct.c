@@ -15,9 +15,9 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "optimum/optimum.h"
 #include "strategy/strategy.h"
 #include "strategy/reconstruct.h"
-#include "strategy/optimum.h"
 #include "numbers.h"
 #include "shim.h"
 #include "workloads.h"

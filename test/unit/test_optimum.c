@@ -20,8 +20,8 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
-#include "strategy/optimum_eval.h"
+#include "optimum/optimum.h"
+#include "optimum/optimum_eval.h"
 #include "certificate.h"
 #include "numbers.h"
 #include "reference_strategies.h"

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "certificate.h"
 #include "numbers.h"
 #include "shim.h"

@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "strategy/optimum.h"
-#include "strategy/p_identity.c"			/* its pieces are tested too */
+#include "optimum/optimum.h"
+#include "optimum/p_identity.c"			/* its pieces are tested too */
 #include "long_cholesky.h"
 #include "numbers.h"
 #include "reference_strategies.h"

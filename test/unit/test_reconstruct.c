@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "strategy/reconstruct.h"
 #include "numbers.h"
 #include "shim.h"

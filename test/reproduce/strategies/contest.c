@@ -13,7 +13,7 @@
 #include "published/published.h"
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "counts/dawa.h"
 #include "level_weights.h"
 #include "shim.h"

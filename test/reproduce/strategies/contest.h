@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "strategy/design.h"
+#include "optimum/design.h"
 #include "problem.h"
 
 #define GAP 1e-6				/* asked of the optimum */

@@ -16,7 +16,7 @@
 
 #include "accounting/conversion.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 #include "fields.h"
 
 #define DELTA 1e-4

@@ -12,7 +12,7 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 
 #define MOST_ATTRIBUTES 16
 

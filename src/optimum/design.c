@@ -2,7 +2,7 @@
  * design.c
  *	  A strategy in real numbers.  See design.h.
  */
-#include "strategy/design.h"
+#include "optimum/design.h"
 
 #include <math.h>
 #include <string.h>

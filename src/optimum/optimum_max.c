@@ -25,14 +25,14 @@
  * gap of 1e-2 on it is slow, for half of the queries of all_range end at the same
  * variance.
  */
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum_eval.h"
+#include "optimum/optimum_eval.h"
 
 #define NEWTON_QUERIES 4096		/* most queries of the interior point method */
 #define EVALUATIONS 80			/* of it, at most */

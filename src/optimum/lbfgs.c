@@ -2,7 +2,7 @@
  * lbfgs.c
  *	  The memory of a descent.  See lbfgs.h.
  */
-#include "strategy/lbfgs.h"
+#include "optimum/lbfgs.h"
 
 #include "base/linalg.h"
 

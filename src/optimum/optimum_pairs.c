@@ -11,14 +11,14 @@
  * There are as many weights as pairs, and no Newton system of that order.  So
  * large problems start from a small one, on a part of the columns.
  */
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum_eval.h"
+#include "optimum/optimum_eval.h"
 
 #define WORK 3e7				/* evaluations times rank n^2 of the blocks, at least */
 #define LARGE_WORK 1			/* the same in units of n^3 */

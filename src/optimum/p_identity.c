@@ -7,7 +7,7 @@
  * L-BFGS direction and are cut off at 0 (Bertsekas, "Projected Newton methods for
  * optimization problems with simple constraints", SIAM J. Control Optim. 20, 1982).
  */
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/lbfgs.h"
+#include "optimum/lbfgs.h"
 
 #define CELLS_PER_SUM 16		/* the paper's p = n / 16 */
 #define DECREASE 1e-4			/* of what the slope promises, for a step to be taken */

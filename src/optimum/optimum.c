@@ -3,7 +3,7 @@
  *	  The best possible strategy under L2: reduction, search, result.  See
  *	  optimum.h, and optimum_eval.h for the quantities.
  */
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "strategy/optimum_eval.h"
+#include "optimum/optimum_eval.h"
 
 #define EVALUATIONS 60			/* at most */
 #define PATIENCE 12				/* evaluations without any gain, then rounding is at its end */

@@ -12,7 +12,7 @@
  * N = Y^-.5 V^-1 Y^-.5, tridiagonal, with M's eigenvectors: what is left of an
  * eigendecomposition is its cheapest part.
  */
-#include "strategy/optimum_eval.h"
+#include "optimum/optimum_eval.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * optimum_eval.c
  *	  One evaluation of the dual.  See optimum_eval.h.
  */
-#include "strategy/optimum_eval.h"
+#include "optimum/optimum_eval.h"
 
 #include <float.h>
 #include <math.h>

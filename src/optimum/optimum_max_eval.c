@@ -3,7 +3,7 @@
  *	  One evaluation of the dual of the best worst query.  See
  *	  optimum_eval.h.
  */
-#include "strategy/optimum_eval.h"
+#include "optimum/optimum_eval.h"
 
 #include <float.h>
 #include <math.h>

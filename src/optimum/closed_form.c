@@ -2,7 +2,7 @@
  * closed_form.c
  *	  Workloads whose best strategy can be written down.  See optimum.h.
  */
-#include "strategy/optimum.h"
+#include "optimum/optimum.h"
 
 #include <float.h>
 #include <math.h>

@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategy/design.h"
+#include "optimum/design.h"
 #include "workload/algebra.h"
 
 /* Largest order that is solved. */

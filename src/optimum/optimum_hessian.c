@@ -3,7 +3,7 @@
  *	  The Newton system of the dual, by exponential sums in single precision.
  *	  See optimum_eval.h.
  */
-#include "strategy/optimum_eval.h"
+#include "optimum/optimum_eval.h"
 
 #include <math.h>
 #include <string.h>
