@@ -40,12 +40,13 @@ find_attribute(void *context, const char *name, pe_declared *found)
 	column = &r->columns[found->number];
 	if (found->number == r->count)
 	{
-		pe_column	loaded;
+		int			count = 1;
+		pe_column  *loaded = pe_columns_find(r->dataset, (char *[]) {(char *) name}, &count);
 
-		if (!pe_column_find(r->dataset, name, &loaded))
+		if (count == 0)
 			return false;
 		pe_check_attributes(r->count + 1);
-		*column = loaded;
+		*column = *loaded;
 		r->count++;
 	}
 	found->domain = &column->domain;

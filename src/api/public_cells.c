@@ -125,28 +125,14 @@ unit_type(const pe_dataset *dataset)
 }
 
 static void
-load_all(pe_public_dataset *d, pe_dataset *dataset)
+load_attributes(pe_public_dataset *d, pe_dataset *dataset, char **names, int count)
 {
-	int			count;
-	pe_column  *columns = pe_columns_load(dataset, NULL, &count);
+	pe_column  *columns = names == NULL ? pe_columns_load(dataset, NULL, &count) : pe_columns_find(dataset, names, &count);
 
 	d->attribute = palloc0(Max(count, 1) * sizeof(pe_public_attribute));
 	for (int i = 0; i < count; i++)
 		if (!columns[i].bare)
 			fill(&d->attribute[d->attributes++], &columns[i]);
-}
-
-static void
-load_named(pe_public_dataset *d, pe_dataset *dataset, char **names, int count)
-{
-	d->attribute = palloc0(Max(count, 1) * sizeof(pe_public_attribute));
-	for (int i = 0; i < count; i++)
-	{
-		pe_column	column;
-
-		if (pe_column_find(dataset, names[i], &column))
-			fill(&d->attribute[d->attributes++], &column);
-	}
 }
 
 pe_public_dataset *
@@ -160,10 +146,7 @@ pe_public_load(const char *name, char **names, int count)
 	pe_dataset_check_rows(dataset);
 	d->unit = dataset->unit;
 	d->unit_type = unit_type(dataset);
-	if (names == NULL)
-		load_all(d, dataset);
-	else
-		load_named(d, dataset, names, count);
+	load_attributes(d, dataset, names, count);
 	PE_END_UNDONE();
 	return d;
 }

@@ -19,10 +19,16 @@ rolled_name(pe_dataset *dataset, const char *element)
 {
 	char		name[PE_NAME_SIZE];
 	bool		whole;
-	pe_column	column;
+	int			count = 1;
 
-	if (!pe_roll_up_begins(element, name, &whole) || (!whole && pe_column_find(dataset, element, &column)))
+	if (!pe_roll_up_begins(element, name, &whole))
 		return NULL;
+	if (!whole)
+	{
+		(void) pe_columns_find(dataset, (char *[]) {(char *) element}, &count);
+		if (count > 0)
+			return NULL;
+	}
 	if (strlen(element) > ROLL_UP_SIZE)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

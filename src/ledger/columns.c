@@ -393,41 +393,50 @@ find_attributes(const pe_dataset *dataset, char **names, int count)
 	return rows;
 }
 
-pe_column *
-pe_columns_load(pe_dataset *dataset, char **names, int *count)
+/* The columns that the rows declare: one access for all, because each pins the settings. */
+static pe_column *
+columns_of_rows(pe_dataset *dataset, const List *rows)
 {
-	List	   *rows = find_attributes(dataset, names, *count);
 	MemoryContext here = CurrentMemoryContext;
 	pe_column  *columns;
 	pe_access	access;
 
 	pe_access_begin(&access);	/* points are read as they were written */
 	MemoryContextSwitchTo(here);
-	*count = list_length(rows);
-	columns = palloc0(Max(*count, 1) * sizeof(*columns));
-	for (int i = 0; i < *count; i++)
+	columns = palloc0(Max(list_length(rows), 1) * sizeof(*columns));
+	for (int i = 0; i < list_length(rows); i++)
 		column_of_row(dataset, list_nth(rows, i), &columns[i]);
 	pe_access_end(&access);
+	return columns;
+}
+
+pe_column *
+pe_columns_load(pe_dataset *dataset, char **names, int *count)
+{
+	List	   *rows = find_attributes(dataset, names, *count);
+	pe_column  *columns = columns_of_rows(dataset, rows);
+
+	*count = list_length(rows);
 	check_declared_columns(dataset);
 	return columns;
 }
 
-bool
-pe_column_find(pe_dataset *dataset, const char *name, pe_column *column)
+pe_column *
+pe_columns_find(pe_dataset *dataset, char **names, int *count)
 {
-	pe_row	   *row = find_attribute(dataset, name);
-	MemoryContext here = CurrentMemoryContext;
-	pe_access	access;
+	List	   *rows = NIL;
 
-	memset(column, 0, sizeof(*column));
-	if (row == NULL)
-		return false;
-	check_has_cells(dataset, row);
-	pe_access_begin(&access);
-	MemoryContextSwitchTo(here);
-	column_of_row(dataset, row, column);
-	pe_access_end(&access);
-	return true;
+	for (int i = 0; i < *count; i++)
+	{
+		pe_row	   *row = find_attribute(dataset, names[i]);
+
+		if (row == NULL)
+			continue;
+		check_has_cells(dataset, row);
+		rows = lappend(rows, row);
+	}
+	*count = list_length(rows);
+	return columns_of_rows(dataset, rows);
 }
 
 void

@@ -62,8 +62,8 @@ extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
  */
 extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);
 
-/* The same for one name; false if it is not declared. */
-extern bool pe_column_find(pe_dataset *dataset, const char *name, pe_column *column);
+/* The same of those of the names that are declared: *count of them. */
+extern pe_column *pe_columns_find(pe_dataset *dataset, char **names, int *count);
 
 /* The open column of this name, with its domain if it has one; 42501 if there is none, 55000 as of the others. */
 extern void pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column);
