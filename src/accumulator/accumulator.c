@@ -77,6 +77,7 @@ begin_reading(pe_accumulator *a)
 		case PE_READ_TABLES:
 		case PE_READ_SUMS:
 		case PE_READ_SIZES:
+		case PE_READ_PERIODS:
 			return pe_cells_begin(a, bytes, size);
 		case PE_READ_MODEL:
 			return pe_model_begin(a, bytes, size);
@@ -140,6 +141,7 @@ travels_cut(const pe_accumulator *a)
 		case PE_READ_TABLES:
 		case PE_READ_SUMS:
 		case PE_READ_SIZES:
+		case PE_READ_PERIODS:
 			return true;
 		case PE_READ_MODEL:
 			return a->pass_bytes != NULL;

@@ -47,7 +47,8 @@ typedef enum pe_reading
 	PE_READ_SUMS,				/* the same with numbers and conditions: sums (domain/sums.h) */
 	PE_READ_SIZES,				/* one of so many rows of its unit: a pe_sizes_spec, and a selection without attributes but those watched; there is a cut */
 	PE_READ_KEYS,				/* a key that nobody has listed, which is counted: a pe_key_spec; always with a cut */
-	PE_READ_KEY_NAMES			/* the same, of which those of some numbers are wanted: the numbers; likewise */
+	PE_READ_KEY_NAMES,			/* the same, of which those of some numbers are wanted: the numbers; likewise */
+	PE_READ_PERIODS				/* a cell of a domain whose first attribute is a period of time: a pe_periods_spec, and a selection; there is a cut */
 } pe_reading;
 
 /* Bytes of a specification before what its reading defines, and what writes them. */
@@ -67,6 +68,12 @@ typedef struct pe_sizes_spec
 {
 	int64_t		most;			/* 1 to PE_SIZES_MOST */
 } pe_sizes_spec;
+
+/* A unit's rows count in so many of its periods, the first that have rows that count (pe_units_count_periods). */
+typedef struct pe_periods_spec
+{
+	int64_t		most;			/* 1 to INT32_MAX */
+} pe_periods_spec;
 
 typedef struct pe_accumulator_kind pe_accumulator_kind;
 
@@ -111,7 +118,8 @@ typedef struct pe_accumulator
 	pe_cut		cut;			/* zeros without one */
 	pe_unit_keys keys;
 
-	/* PE_READ_CELLS, PE_READ_TABLES, PE_READ_SUMS and PE_READ_SIZES */
+	/* PE_READ_CELLS, PE_READ_TABLES, PE_READ_SUMS, PE_READ_SIZES and PE_READ_PERIODS */
+	int32_t		max_periods;	/* of PE_READ_PERIODS */
 	pe_domain	domain;
 	pe_predicate predicate;		/* steps 0: none */
 	pe_tables	tables;			/* of PE_READ_TABLES and PE_READ_SUMS */

@@ -199,6 +199,8 @@ count_units(pe_accumulator *a)
 	pe_units_sort(&a->units);
 	if (a->reading == PE_READ_SIZES)
 		pe_units_count_sizes(&a->units, (int32_t) a->cells, a->count);
+	else if (a->reading == PE_READ_PERIODS)
+		pe_units_count_periods(&a->units, &a->keys, a->cut.max_rows, a->max_periods, a->domain.stride[0], a->domain.cells, a->count);
 	else if (a->reading == PE_READ_CELLS)
 		pe_units_count(&a->units, &a->keys, a->cut.max_rows, a->domain.cells, a->count);
 	else
@@ -231,6 +233,21 @@ read_sizes(pe_accumulator *a, const char *bytes, size_t size)
 }
 
 static bool
+read_periods(pe_accumulator *a, const char *bytes, size_t size)
+{
+	pe_periods_spec periods;
+
+	if (!a->has_cut || size < sizeof(periods))
+		return false;
+	memcpy(&periods, bytes, sizeof(periods));
+	if (periods.most < 1 || periods.most > INT32_MAX)
+		return false;
+	a->max_periods = (int32_t) periods.most;
+	return pe_selection_read(&a->domain, &a->predicate, bytes + sizeof(periods), size - sizeof(periods)) &&
+		pe_domain_has_numbers(&a->domain) && a->domain.attributes > 0;
+}
+
+static bool
 read_spec(pe_accumulator *a, const char *bytes, size_t size)
 {
 	if (a->reading == PE_READ_TABLES)
@@ -239,6 +256,8 @@ read_spec(pe_accumulator *a, const char *bytes, size_t size)
 		return pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes, size);
 	if (a->reading == PE_READ_SIZES)
 		return read_sizes(a, bytes, size);
+	if (a->reading == PE_READ_PERIODS)
+		return read_periods(a, bytes, size);
 	return pe_selection_read(&a->domain, &a->predicate, bytes, size) && pe_domain_has_numbers(&a->domain);
 }
 

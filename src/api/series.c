@@ -33,7 +33,7 @@ PG_FUNCTION_INFO_V1(pe_sql_end_series);
 enum
 {
 	ARG_DATASET, ARG_SERIES, ARG_ATTRIBUTES, ARG_WORKLOAD, ARG_OVER, ARG_START, ARG_PERIOD, ARG_PERIODS, ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR,
-	ARG_DELTA, ARG_PREDICATE, ARG_GRACE, ARG_HISTORY, ARG_OPEN_ENDED, ARG_OBJECTIVE, ARG_BUDGET
+	ARG_DELTA, ARG_PREDICATE, ARG_GRACE, ARG_HISTORY, ARG_OPEN_ENDED, ARG_MAX_PERIODS, ARG_OBJECTIVE, ARG_BUDGET
 };
 
 typedef struct call
@@ -94,6 +94,24 @@ given(const call *c, int argument, const char *name)
 	return PG_GETARG_DATUM(place(c, argument));
 }
 
+/* At least 1; 0 if it is NULL. */
+static int
+optional_number(const call *c, int argument, const char *name, const char *hint)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+	int			number;
+
+	if (PG_ARGISNULL(place(c, argument)))
+		return 0;
+	number = PG_GETARG_INT32(place(c, argument));
+	if (number < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least 1", name),
+				 errhint("%s", hint)));
+	return number;
+}
+
 static void
 read_time(call *c)
 {
@@ -109,12 +127,8 @@ read_time(call *c)
 	series->period = *DatumGetIntervalP(given(c, ARG_PERIOD, "period"));
 	series->periods = DatumGetInt32(given(c, ARG_PERIODS, "periods"));
 	series->grace = *DatumGetIntervalP(given(c, ARG_GRACE, "grace"));
-	series->history = PG_ARGISNULL(place(c, ARG_HISTORY)) ? 0 : PG_GETARG_INT32(place(c, ARG_HISTORY));
-	if (series->history < 1 && !PG_ARGISNULL(place(c, ARG_HISTORY)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("history must be at least 1"),
-				 errhint("NULL: rows of all periods are read.")));
+	series->history = optional_number(c, ARG_HISTORY, "history", "NULL: rows of all periods are read.");
+	series->max_periods = optional_number(c, ARG_MAX_PERIODS, "max_periods", "It is in how many periods a unit counts.");
 	series->open_ended = DatumGetBool(given(c, ARG_OPEN_ENDED, "open_ended"));
 	series->objective = pe_text_argument(fcinfo, place(c, ARG_OBJECTIVE), "objective");
 	series->zone = pstrdup(GetConfigOption("TimeZone", false, false));

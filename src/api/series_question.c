@@ -30,16 +30,29 @@
  * ------------------------------------------------------------------
  */
 
+/* Units have no number of periods of their own accord: one would say silently which rows count. */
+static void
+check_units(const pe_dataset *dataset, const pe_series *series)
+{
+	if (dataset->unit != NULL && series->max_periods == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_periods is missing"),
+				 errdetail("Dataset \"%s\" protects all rows with the same %s, which can be of several periods.", dataset->name, dataset->unit),
+				 errhint("Give max_periods: a unit's rows count in the first periods in which it has any, so many of them. dp.quote_series tells what each number costs.")));
+	if (dataset->unit == NULL && series->max_periods > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_periods is for datasets with a unit"),
+				 errdetail("Each row of dataset \"%s\" is protected by itself, and is in one period.", dataset->name)));
+}
+
 static void
 check_dataset(const pe_serial *s)
 {
 	const pe_dataset *dataset = s->histogram->asked.dataset;
 
-	if (dataset->unit != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a series needs a dataset in which each row is protected by itself"),
-				 errdetail("Dataset \"%s\" protects all rows with the same %s, which can be of several periods.", dataset->name, dataset->unit)));
+	check_units(dataset, s->series);
 	if (s->histogram->asked.ask.accounting == PE_PURE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -156,12 +169,15 @@ problem_of(const pe_serial *s)
 	};
 }
 
-/* Each row is a unit, and in one period. */
+/* A row that is a unit is in one period. */
 static void
 fill_presence(pe_serial *s)
 {
+	const pe_dataset *dataset = s->histogram->asked.dataset;
+
 	s->presence = (pe_presence) {
-		.row_is_unit = true, .append_only = s->series->append_only, .neighbours = pe_dataset_neighbours(s->histogram->asked.dataset)
+		.row_is_unit = dataset->unit == NULL, .max_periods = s->series->max_periods, .append_only = s->series->append_only,
+		.neighbours = pe_dataset_neighbours(dataset)
 	};
 }
 
@@ -303,6 +319,8 @@ add_time(StringInfo text, const pe_series *series, int periods)
 	add_interval(text, "length", &series->period);
 	add_interval(text, "grace", &series->grace);
 	appendStringInfo(text, ", \"periods\": %d, \"history\": %d, \"open_ended\": %s", periods, series->history, series->open_ended ? "true" : "false");
+	if (series->max_periods > 0)
+		appendStringInfo(text, ", \"max_periods\": %d", series->max_periods);
 	pe_text_add(text, "objective", series->objective);
 	if (periods > series->first_periods)
 		appendStringInfo(text, ", \"first_periods\": %d", series->first_periods);
@@ -323,6 +341,8 @@ canonical_text(const pe_serial *s, int periods, int64 nano)
 	pe_text_add(&text, "workload", h->workload.canonical);
 	pe_text_add(&text, "predicate", h->predicate);
 	pe_text_add(&text, "neighbours", h->asked.dataset->neighbours);
+	if (h->asked.dataset->unit != NULL)
+		appendStringInfo(&text, ", \"rows_per_unit\": %d", h->asked.dataset->max_rows);
 	add_time(&text, s->series, periods);
 	pe_text_add(&text, "accounting", pe_accounting_name(h->asked.ask.accounting));
 	appendStringInfo(&text, ", \"rho\": " INT64_FORMAT "}", nano);
@@ -588,7 +608,8 @@ fill_columns(const pe_serial *s, pe_period_question *question)
 	int			count = h->attributes + 1;
 	pe_column  *columns = palloc0((PE_MAX_ATTRIBUTES + 1) * sizeof(*columns));
 
-	pe_periods_column(&s->periods, pe_continual_since(&s->time, question->period), question->period, &columns[0]);
+	question->taken = question->period + 1 - pe_continual_since(&s->time, question->period);
+	pe_periods_column(&s->periods, pe_continual_reads_since(&s->time, &s->presence, question->period), question->period, &columns[0]);
 	memcpy(columns + 1, h->columns, h->attributes * sizeof(*columns));
 	if (s->request.predicate != NULL)
 		question->predicate = pe_predicate_argument(h->asked.dataset, s->request.predicate, columns, &count);

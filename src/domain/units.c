@@ -426,6 +426,56 @@ pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows
 	pe_units_choose(units, keys, max_rows, count_row, count);
 }
 
+static bool
+is_same_unit(const pe_unit_rows *one, const pe_unit_rows *other)
+{
+	return one->unit[0] == other->unit[0] && one->unit[1] == other->unit[1];
+}
+
+/* Where the rows of the unit and the period end that begin at entry first. */
+static size_t
+end_of_period(const pe_units *units, size_t first, int32_t cells_of_period)
+{
+	int32_t		period = units->entry[first].cell / cells_of_period;
+	size_t		at = first + 1;
+
+	while (at < units->entries && is_same_unit(&units->entry[first], &units->entry[at]) && units->entry[at].cell / cells_of_period == period)
+		at++;
+	return at;
+}
+
+void
+pe_units_count_periods(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, int32_t max_periods,
+					   int32_t cells_of_period, int32_t cells, int64_t *count)
+{
+	chosen_rows chosen = {.max_rows = (size_t) max_rows};
+	int32_t		periods = 0;	/* of the unit, so far, that have rows that count */
+
+	if (!units->sorted)
+		pe_bug("units are counted before they are sorted");
+	check_cells(units, cells);
+	set_chosen_room(&chosen, 64);
+	for (size_t at = 0, end; at < units->entries; at = end)
+	{
+		bool		has_rows = false;
+
+		end = end_of_period(units, at, cells_of_period);
+		if (at > 0 && !is_same_unit(&units->entry[at - 1], &units->entry[at]))
+			periods = 0;
+		narrow_choose_rows(units->entry, at, end, keys->rank, &chosen);
+		for (size_t i = 0; i < chosen.count; i++)
+		{
+			bool		counts = !chosen.heap[i].dropped;
+
+			has_rows |= counts;
+			count[units->entry[chosen.heap[i].entry].cell] += counts & (periods < max_periods);
+		}
+		periods += has_rows;
+	}
+	pe_wipe(chosen.heap, chosen.room * sizeof(*chosen.heap));
+	pe_free(chosen.heap);
+}
+
 /* ------------------------------------------------------------------
  * Which groups of cells count
  * ------------------------------------------------------------------

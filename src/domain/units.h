@@ -41,6 +41,10 @@
  * dropped rows fill the places that are left: the work is the same under every predicate.
  *
  * How many units have so many rows is the third (pe_units_count_sizes): a unit adds one to one cell.
+ *
+ * Cells of periods are the fourth (pe_units_count_periods): in each period at most k rows of a unit count, as above, and those of the first p
+ * of its periods that have rows that count.  So a unit adds in each period some x in N^n with sum x <= k, and x is not 0 in p periods at
+ * most, for any other rows.  Which periods these are does not change with what comes in later ones: strategy/continual.h asks for that.
  */
 #ifndef PE_DOMAIN_UNITS_H
 #define PE_DOMAIN_UNITS_H
@@ -206,6 +210,13 @@ extern void pe_units_choose_cells(const pe_units *units, const pe_unit_keys *key
  * Adds each unit with s > 0 rows that count to count[min(s, most) - 1]; units are sorted, and no row is cut.
  */
 extern void pe_units_count_sizes(const pe_units *units, int32_t most, int64_t *count);
+
+/*
+ * The same of cells that are told apart by periods, so many cells of each one after the other: max_rows of each unit in each period, in the
+ * first max_periods of its periods that have rows that count.  The work is the same under every predicate.
+ */
+extern void pe_units_count_periods(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, int32_t max_periods,
+								   int32_t cells_of_period, int32_t cells, int64_t *count);
 
 /*
  * A state as bytes of this machine and back; units are sorted.  pe_units_read makes

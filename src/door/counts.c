@@ -125,17 +125,8 @@ static void
 add_counts(void *argument, bytea *bytes)
 {
 	counting   *c = argument;
-	char	   *data = VARDATA_ANY(bytes);
 
-	if (VARSIZE_ANY_EXHDR(bytes) != c->cells * sizeof(int64))
-		elog(ERROR, "the scan returned another domain");
-	for (int64 cell = 0; cell < c->cells; cell++)
-	{
-		int64		count;
-
-		memcpy(&count, data + cell * sizeof(count), sizeof(count));
-		c->counts[cell] += count;
-	}
+	pe_door_add_counts(bytes, c->counts, (size_t) c->cells);
 }
 
 /* Reads the rows into counts per cell, units range by range. */

@@ -222,7 +222,8 @@ check_plan(const pe_visit *visit, const pe_scan *scan)
 
 	if (visit->charge != NULL && !pe_plan_follows(visit->plan, &rules))
 		elog(ERROR, "the plan was made for other rules than those of dataset \"%s\"", visit->dataset->name);
-	if (visit->presence != NULL && !pe_plan_follows_presence(visit->plan, visit->presence))
+	if (visit->presence != NULL &&
+		(visit->presence->row_is_unit != (visit->dataset->unit == NULL) || !pe_plan_follows_presence(visit->plan, visit->presence)))
 		elog(ERROR, "the plan was made for other units in time than those of dataset \"%s\"", visit->dataset->name);
 }
 
@@ -409,6 +410,22 @@ pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), 
 	receiver	r = {{receive, start_receiving, end_receiving, end_receiving, DestTuplestore}, scan, take, argument};
 
 	pe_run_hidden(PE_HIDE_EXECUTION, run_scan, &r);
+}
+
+void
+pe_door_add_counts(const bytea *bytes, int64 *counts, size_t cells)
+{
+	const char *data = VARDATA_ANY(bytes);
+
+	if (VARSIZE_ANY_EXHDR(bytes) != cells * sizeof(int64))
+		elog(ERROR, "the scan returned another domain");
+	for (size_t cell = 0; cell < cells; cell++)
+	{
+		int64		count;
+
+		memcpy(&count, data + cell * sizeof(count), sizeof(count));
+		counts[cell] += count;
+	}
 }
 
 void

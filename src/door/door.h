@@ -175,6 +175,9 @@ extern bytea *pe_door_cut(const pe_dataset *dataset, uint64 rows, size_t memory,
 extern void pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), void *argument);
 extern void pe_door_scan_ranges(const pe_scan *scan, bytea *cut, void (*take) (void *argument, bytea *result), void *argument);
 
+/* For a `take`: adds the counts of so many cells. */
+extern void pe_door_add_counts(const bytea *bytes, int64 *counts, size_t cells);
+
 /*
  * Stores what a plan drew for a charge, at the end of the time quantum; reply gets the values and
  * the number of the release.  The caller holds interrupts since the draw.

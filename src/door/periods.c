@@ -20,6 +20,7 @@ typedef struct measuring
 	TimestampTz start;
 	int32		cells;			/* of one period */
 	int32		periods;		/* that are read */
+	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
 	int64	   *counts;			/* exact, until they are wiped: by period, then by cell */
 	int64	   *columns;		/* the same of the strategy's columns */
 	pe_i128    *exact;			/* the same of what is measured */
@@ -38,7 +39,7 @@ scan_statement(const pe_period_question *question, const pe_scan *scan)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	pe_door_begin_statement(&sql, question->dataset, scan, false);
+	pe_door_begin_statement(&sql, question->dataset, scan, question->dataset->unit != NULL);
 	appendStringInfo(&sql, ", t.%s", quote_identifier(question->dataset->time_attribute));
 	for (int i = 1; i < attributes_of(question); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(question->columns[i].name));
@@ -46,21 +47,42 @@ scan_statement(const pe_period_question *question, const pe_scan *scan)
 	return sql.data;
 }
 
+/* What the accumulator is told: the cells of the periods, of units with the number of periods that they count in. */
+static bytea *
+specification(const pe_period_question *question)
+{
+	size_t		size = pe_selection_size(question->domain, question->predicate);
+	const pe_periods_spec periods = {.most = question->presence->max_periods};
+	bytea	   *bytes;
+
+	if (question->dataset->unit == NULL)
+	{
+		bytes = pe_door_specification(PE_READ_CELLS, size);
+		pe_selection_write(question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
+		return bytes;
+	}
+	bytes = pe_door_specification(PE_READ_PERIODS, sizeof(periods) + size);
+	memcpy(VARDATA(bytes) + PE_READING_HEAD, &periods, sizeof(periods));
+	pe_selection_write(question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD + sizeof(periods));
+	return bytes;
+}
+
 static void
 prepare(void *argument, pe_scan *scan)
 {
-	const pe_period_question *question = ((measuring *) argument)->question;
-	bytea	   *bytes = pe_door_specification(PE_READ_CELLS, pe_selection_size(question->domain, question->predicate));
+	measuring  *m = argument;
+	const pe_period_question *question = m->question;
+	const pe_dataset *dataset = question->dataset;
 
-	if (pe_time_type(question->dataset) != question->columns[0].type)
-		elog(ERROR, "the time of dataset \"%s\" is of another type", question->dataset->name);
-	if (question->dataset->unit != NULL)
-		elog(ERROR, "units are not cut by periods");
-	pe_selection_write(question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
+	if (pe_time_type(dataset) != question->columns[0].type)
+		elog(ERROR, "the time of dataset \"%s\" is of another type", dataset->name);
+	if (dataset->unit != NULL)
+		m->cut = pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), pe_door_state_memory(scan), pe_unit_entry_size(0));
 	scan->statement = scan_statement(question, scan);
-	scan->parameters = 1;
-	scan->types[0] = BYTEAOID;
-	scan->values[0] = PointerGetDatum(bytes);
+	scan->parameters = m->cut == NULL ? 1 : 2;
+	scan->types[0] = scan->types[1] = BYTEAOID;
+	scan->values[0] = PointerGetDatum(specification(question));
+	scan->values[1] = PointerGetDatum(m->cut);
 }
 
 static size_t
@@ -69,20 +91,21 @@ counted(const measuring *m)
 	return (size_t) m->periods * (size_t) m->cells;
 }
 
+/* Adds the counts of one scan, of all units or of a range of them. */
 static void
-take_counts(void *argument, bytea *bytes)
+add_counts(void *argument, bytea *bytes)
 {
 	measuring  *m = argument;
 
-	if (VARSIZE_ANY_EXHDR(bytes) != counted(m) * sizeof(int64))
-		elog(ERROR, "the scan returned another domain");
-	memcpy(m->counts, VARDATA_ANY(bytes), counted(m) * sizeof(int64));
+	pe_door_add_counts(bytes, m->counts, counted(m));
 }
 
 static void
 read_rows(void *argument, pe_scan *scan)
 {
-	pe_door_scan(scan, take_counts, argument);
+	measuring  *m = argument;
+
+	pe_door_scan_ranges(scan, m->cut, add_counts, m);
 }
 
 static void
@@ -103,6 +126,8 @@ wipe(void *argument)
 
 	wipe_exact(m);
 	pe_wipe(m->measured, (size_t) m->question->strategy->rows * sizeof(int64));
+	if (m->cut != NULL)
+		pe_wipe(VARDATA(m->cut), sizeof(pe_cut));
 }
 
 static void
@@ -155,7 +180,8 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 	if (!could_be_read)
 		memset(m->counts, 0, counted(m) * sizeof(int64));
 	sum_columns(m);
-	pe_plan_measure_period(question->plan, question->period, m->columns, m->exact, m->measured, hold_interrupts);
+	pe_plan_measure_period(question->plan, question->period, m->columns + (size_t) (m->periods - question->taken) * question->strategy->columns,
+						   m->exact, m->measured, hold_interrupts);
 	wipe_exact(m);
 	pe_door_wait(m->start);
 	store(m, could_be_read, &stored);

@@ -9,6 +9,10 @@
  * time is its first attribute, and its bins are the periods.  A row whose time is NULL, infinite, before the
  * first of these periods or after t is in none, and does not count.  So each row is in the cell of one
  * period, the one that its raw time says, and a predicate is one of the cells as for any request.
+ *
+ * Where a unit may have several rows, at most max_rows of each unit count in each of these periods, and only in the first max_periods of them
+ * in which it has any (domain/units.h).  The bins begin with the same period at every reading, unless there is a history: then the
+ * plan's factor is that of a cut that moves.
  */
 #ifndef PE_DOOR_PERIODS_H
 #define PE_DOOR_PERIODS_H
@@ -21,6 +25,7 @@ typedef struct pe_period_question
 	const pe_dataset *dataset;
 	const pe_column *columns;	/* the time, the counted ones, the watched ones */
 	const pe_domain *domain;	/* of them; the bins of the time are the periods that are read, in order */
+	int32		taken;			/* the last ones of them, that y_t takes; those before say which periods of a unit count */
 	const pe_predicate *predicate;	/* NULL: all rows count */
 	const pe_strategy *strategy;	/* of the cells; not of blocks */
 	const int32_t *column_of_cell;	/* of a cell without its time: of the strategy; negative: none counts it */

@@ -73,6 +73,7 @@ write_series(StringInfo to, const pe_series *s)
 	pq_sendint32(to, s->periods);
 	pq_sendint32(to, s->paid_periods);
 	pq_sendint32(to, s->history);
+	pq_sendint32(to, s->max_periods);
 	pq_sendint32(to, s->strategy_size);
 	appendBinaryStringInfo(to, s->strategy, s->strategy_size);
 	for (int i = 0; i <= s->periods; i++)
@@ -102,6 +103,7 @@ read_series(StringInfo from)
 	if (s->periods < 1 || s->periods > from->len)
 		elog(ERROR, "a series without periods");
 	s->history = pq_getmsgint(from, 4);
+	s->max_periods = pq_getmsgint(from, 4);
 	s->strategy_size = pq_getmsgint(from, 4);
 	s->strategy = palloc(Max(s->strategy_size, 1));
 	pq_copymsgbytes(from, s->strategy, s->strategy_size);
@@ -227,6 +229,8 @@ set_time(pe_row *row, const pe_series *series)
 	pe_row_set(row, "periods", Int32GetDatum(series->periods));
 	pe_row_set(row, "first_periods", Int32GetDatum(series->periods));
 	pe_row_set(row, "history", Int32GetDatum(series->history));
+	if (series->max_periods > 0)
+		pe_row_set(row, "max_periods", Int32GetDatum(series->max_periods));
 	pe_row_set(row, "open_ended", BoolGetDatum(series->open_ended));
 	pe_row_set_text(row, "objective", series->objective);
 	pe_row_set(row, "strategy", bytes_datum(series->strategy, series->strategy_size));
@@ -432,6 +436,7 @@ series_of_row(const char *name)
 	s->ended = pe_access_int64(0, 25) != 0;
 	s->first_periods = (int) pe_access_int64(0, 27);
 	s->edge = whole_numbers_of(pe_access_datum(0, 26, &isnull), s->periods + 1);
+	s->max_periods = (int) pe_access_int64(0, 28);
 	return s;
 }
 
@@ -440,7 +445,7 @@ find_series(const char *name)
 {
 	static pe_statement find = {NULL, "SELECT id, dataset_id, version, charge_id, budget_id, attributes, workload, predicate, strategy_id, "
 		"over_periods, time_attribute, time_type, append_only::int4, starts, time_zone, period, grace, periods, history, open_ended::int4, objective, "
-		"strategy, accounting, rho, (ended IS NOT NULL)::int4, edges, first_periods FROM dp_ledger.series WHERE series = $1", 1, {TEXTOID}};
+		"strategy, accounting, rho, (ended IS NOT NULL)::int4, edges, first_periods, coalesce(max_periods, 0) FROM dp_ledger.series WHERE series = $1", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_series  *series = NULL;
 	MemoryContext context = CurrentMemoryContext;

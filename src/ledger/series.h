@@ -66,6 +66,7 @@ typedef struct pe_series
 	int			first_periods;	/* that it was created with: nano is of them */
 	int			paid_periods;	/* of one that is being prolonged: that it has had so far */
 	int			history;		/* 0: all */
+	int			max_periods;	/* in which a unit counts; 0: each row is a unit */
 	bool		open_ended;
 	char	   *objective;		/* sum or max */
 	char	   *strategy;		/* over time, as bytes */

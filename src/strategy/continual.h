@@ -52,7 +52,8 @@
  *		... pe_continual_errors for the quote; the ledger charges pe_plan_cost(plan) once, at creation, and keeps
  *			pe_strategy_write(&c.strategy), from which pe_continual_restore makes c again ...
  *
- *		in period t: one scan reads periods pe_continual_since(&c, t) .. t, counts[s - since][cell]
+ *		in period t: one scan reads periods pe_continual_reads_since(&c, &presence, t) .. t and cuts units; of those from pe_continual_since(&c, t)
+ *		on it is counts[s - since][cell]
  *		pe_plan_measure_period(plan, t, counts, exact, released, hold);		stored by the ledger, as (series, t)
  *
  *		a report, free, from what is stored:
@@ -134,8 +135,14 @@ extern size_t pe_continual_memory(const pe_continual_problem *problem);
 /* L_ts, from 0; 0 for s > t. */
 extern int32_t pe_continual_entry(const pe_continual *series, int32_t t, int32_t s);
 
-/* The first period that y_t reads. */
+/* The first period that y_t takes. */
 extern int32_t pe_continual_since(const pe_continual *series, int32_t t);
+
+/*
+ * The first period whose rows are read for y_t: that one, or period 0 where the cut of a unit's periods is fixed, since which of them
+ * count is seen from all periods before (continual_sensitivity.c).
+ */
+extern int32_t pe_continual_reads_since(const pe_continual *series, const pe_presence *presence, int32_t t);
 
 /*
  * z = sum_s L_ts x_s, for y_t = A z: exact.  counts: x_s for s from pe_continual_since to t, one after the other, `columns` numbers each.

@@ -96,6 +96,19 @@ fixed_bound(const pe_continual *series, int32_t most, pe_u128 *bound)
 	return true;
 }
 
+/* Whether the periods that count of a unit stay what they are. */
+static bool
+cut_is_fixed(const pe_continual *series, const pe_presence *presence)
+{
+	return presence->append_only && !series->forgets;
+}
+
+int32_t
+pe_continual_reads_since(const pe_continual *series, const pe_presence *presence, int32_t t)
+{
+	return !presence->row_is_unit && cut_is_fixed(series, presence) ? 0 : pe_continual_since(series, t);
+}
+
 /* Of one row of a unit in each of its periods, for add_remove. */
 static bool
 factor_of_unit(const pe_continual *series, const pe_presence *presence, pe_u128 *factor)
@@ -106,7 +119,7 @@ factor_of_unit(const pe_continual *series, const pe_presence *presence, pe_u128 
 		return largest_column(series, factor);
 	if (presence->max_periods < 1)
 		pe_bug("units without a number of periods");
-	if (presence->append_only && !series->forgets)
+	if (cut_is_fixed(series, presence))
 		return fixed_bound(series, most, factor);
 	*factor = moving_bound(series, most);
 	return true;

@@ -111,20 +111,21 @@ tables_spec(int most)
 	return spec;
 }
 
-/* How many units have so many rows; with attributes that span cells it is unsound. */
+_Static_assert(sizeof(pe_sizes_spec) == sizeof(int64_t) && sizeof(pe_periods_spec) == sizeof(int64_t), "each is one number");
+
+/* How many units have so many rows, with attributes that span cells unsound; or cells of periods, without such attributes unsound. */
 static bytes
-sizes_spec(int64_t most, int spanning)
+numbered_spec(pe_reading reading, int64_t most, int spanning)
 {
-	const pe_sizes_spec sizes = {.most = most};
 	pe_domain	domain = {.attributes = spanning};
 	bytes		spec;
 
 	for (int a = 0; a < spanning; a++)
 		domain.attribute[a] = levels(LEVELS);
 	assert_int_equal(pe_domain_prepare(&domain), PE_DOMAIN_OK);
-	spec = new_specification(PE_READ_SIZES, sizeof(sizes) + pe_selection_size(&domain, NULL));
-	memcpy(spec.data + PE_READING_HEAD, &sizes, sizeof(sizes));
-	pe_selection_write(&domain, NULL, spec.data + PE_READING_HEAD + sizeof(sizes));
+	spec = new_specification(reading, sizeof(most) + pe_selection_size(&domain, NULL));
+	memcpy(spec.data + PE_READING_HEAD, &most, sizeof(most));
+	pe_selection_write(&domain, NULL, spec.data + PE_READING_HEAD + sizeof(most));
 	pe_domain_free(&domain);
 	return spec;
 }
@@ -310,7 +311,7 @@ key_names_spec(const pe_cut *cut)
 typedef enum kind
 {
 	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SUMS_OF_CLIPPED_UNITS, SLOPES,
-	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, KEYS, KEYS_OF_UNITS, KEY_NAMES,
+	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, PERIODS, KEYS, KEYS_OF_UNITS, KEY_NAMES,
 	SUMMED, SUMMED_OF_UNITS, SUMMED_OF_WIDE_UNITS, KINDS
 } kind;
 
@@ -330,7 +331,9 @@ spec_of(kind k)
 		case TABLES_OF_WIDE_UNITS:
 			return tables_spec(13);
 		case SIZES:
-			return sizes_spec(4, 0);
+			return numbered_spec(PE_READ_SIZES, 4, 0);
+		case PERIODS:
+			return numbered_spec(PE_READ_PERIODS, 2, 2);
 		case SUMMED:
 		case SUMMED_OF_UNITS:
 			return sums_spec(1, true);
@@ -358,7 +361,7 @@ static bool
 is_cut(kind k)
 {
 	return k == UNITS || k == ROWS_OF_UNITS || k == SUMS_OF_UNITS || k == SUMS_OF_CLIPPED_UNITS ||
-		k == TABLES_OF_UNITS || k == TABLES_OF_WIDE_UNITS || k == SIZES || k == KEYS || k == KEYS_OF_UNITS || k == KEY_NAMES ||
+		k == TABLES_OF_UNITS || k == TABLES_OF_WIDE_UNITS || k == SIZES || k == PERIODS || k == KEYS || k == KEYS_OF_UNITS || k == KEY_NAMES ||
 		k == SUMMED_OF_UNITS || k == SUMMED_OF_WIDE_UNITS;
 }
 
@@ -456,6 +459,7 @@ add(pe_accumulator *a, int number)
 	{
 		case PE_READ_CELLS:
 		case PE_READ_SIZES:
+		case PE_READ_PERIODS:
 			if (!a->has_cut)
 			{
 				pe_accumulator_add_cell(a, number % a->domain.cells, number % 5 > 0);
@@ -706,30 +710,38 @@ test_sizes_of_units(void **unused)
 	pe_accumulator_free(&a);
 }
 
-/* What is no number of rows, has cells, or has no units. */
+/* What is no such number, has cells or none, or has no units. */
 static void
-test_unsound_sizes(void **unused)
+check_unsound_numbers(pe_reading reading, int64_t largest, int spanning)
 {
-	static const int64_t most[] = {INT64_MIN, -1, 0, PE_SIZES_MOST + 1, INT64_MAX, INT64_C(1) << 32};
+	const int64_t most[] = {INT64_MIN, -1, 0, largest + 1, INT64_MAX, INT64_C(1) << 32};
 	pe_accumulator a;
 	bytes		spec;
 
-	(void) unused;
 	for (int i = 0; i < lengthof(most) + 4; i++)
 	{
 		bool		sound = i >= lengthof(most) + 2;
 
-		spec = i < lengthof(most) ? sizes_spec(most[i], 0) : sizes_spec(i % 2 == 0 ? 1 : PE_SIZES_MOST, !sound && i % 2 == 0);
+		spec = i < lengthof(most) ? numbered_spec(reading, most[i], spanning)
+			: numbered_spec(reading, i % 2 == 0 ? 1 : largest, !sound && i % 2 == 0 ? !spanning : spanning);
 		assert_int_equal(pe_accumulator_begin(&a, spec.data, spec.size, i == lengthof(most) + 1 ? NULL : &a_cut), sound);
 		pe_accumulator_free(&a);
 		for (size_t size = PE_READING_HEAD; sound && size < spec.size; size++)
 			assert_false(pe_accumulator_begin(&a, spec.data, size, &a_cut));
-		assert_int_equal(pe_reading_read(spec.data, spec.size), PE_READ_SIZES);
+		assert_int_equal(pe_reading_read(spec.data, spec.size), reading);
 		assert_int_equal(pe_reading_read(spec.data, PE_READING_HEAD - 1), 0);
 		spec.data[0] ^= 1;
 		assert_int_equal(pe_reading_read(spec.data, spec.size), 0);
 		pe_free(spec.data);
 	}
+}
+
+static void
+test_unsound_numbers(void **unused)
+{
+	(void) unused;
+	check_unsound_numbers(PE_READ_SIZES, PE_SIZES_MOST, 0);
+	check_unsound_numbers(PE_READ_PERIODS, INT32_MAX, 2);
 }
 
 /* Keys that no scan has: number 0, too large, of another range, without a count or with one that no table has; keys out of order, or too long. */
@@ -1179,7 +1191,7 @@ main(void)
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_sizes_of_units),
-		cmocka_unit_test(test_unsound_sizes),
+		cmocka_unit_test(test_unsound_numbers),
 		cmocka_unit_test(test_unsound_keys),
 		cmocka_unit_test(test_keys_of_units),
 		cmocka_unit_test(test_others),

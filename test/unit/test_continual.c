@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "domain/units.h"
 #include "strategy/continual.h"
 #include "numbers.h"
 #include "reference_continual.h"
@@ -628,6 +629,162 @@ test_windows_of_units(void **state)
 }
 
 /* ------------------------------------------------------------------
+ * Units as they are cut (domain/units.h): what one loses, all readings together
+ * ------------------------------------------------------------------
+ */
+
+#define CELLS 2
+
+/* Rows of one unit: how many of each cell of each period, from reading to reading. */
+typedef struct unit_rows
+{
+	int			rows[QUICK_PERIODS][CELLS];
+	int			max_rows;
+	pe_presence presence;
+} unit_rows;
+
+/* d_s of periods s = since .. t as reading t sees them: what the cut leaves of the unit's rows. */
+static void
+read_unit(const trial *t, const unit_rows *u, int32_t reading, int64_t *count)
+{
+	static const uint64_t unit[2] = {1, 2};
+	int32_t		since = pe_continual_reads_since(&t->series, &u->presence, reading);
+	int32_t		read = reading + 1 - since;
+	int64_t		all[QUICK_PERIODS * CELLS] = {0};
+	pe_unit_keys keys;
+	pe_units	units;
+
+	pe_unit_keys_init(&keys, &(pe_cut) {.max_rows = 1});
+	pe_units_init(&units, QUICK_PERIODS * CELLS * 8);
+	for (int32_t s = 0; s < read; s++)
+		for (int32_t cell = 0; cell < CELLS; cell++)
+			for (int i = 0; i < u->rows[since + s][cell]; i++)
+			{
+				if (units.entries == units.room)
+					pe_units_make_room(&units);
+				pe_units_add(&units, unit, s * CELLS + cell, true);
+			}
+	pe_units_sort(&units);
+	pe_units_count_periods(&units, &keys, u->max_rows, u->presence.max_periods, CELLS, read * CELLS, all);
+	pe_units_free(&units);
+	memcpy(count, all + (pe_continual_since(&t->series, reading) - since) * CELLS,
+		   (size_t) (reading + 1 - pe_continual_since(&t->series, reading)) * CELLS * sizeof(int64_t));
+}
+
+/* |sum_s L_ts d_s|^2 of one reading, as it is weighed. */
+static double
+loss_of_reading(const trial *t, const unit_rows *u, int32_t reading)
+{
+	int64_t		count[QUICK_PERIODS * CELLS];
+	int64_t		z[CELLS];
+	double		loss = 0;
+
+	read_unit(t, u, reading, count);
+	pe_continual_weigh(&t->series, reading, CELLS, count, z);
+	for (int cell = 0; cell < CELLS; cell++)
+		loss += (double) z[cell] * (double) z[cell];
+	return loss;
+}
+
+static double
+bound_of(const trial *t, const unit_rows *u)
+{
+	return (double) factor_of(t, u->presence) * u->max_rows * u->max_rows;
+}
+
+static void
+change_rows(unit_rows *u, int32_t period)
+{
+	for (int cell = 0; cell < CELLS; cell++)
+		u->rows[period][cell] = random_below(3) == 0 ? between(1, 4) : 0;
+}
+
+static unit_rows
+any_unit(void)
+{
+	return (unit_rows) {.max_rows = between(1, 4), .presence = {.max_periods = between(1, 5), .append_only = random_below(2) == 0}};
+}
+
+/*
+ * Where rows of closed periods stay, they come with their period.  Elsewhere each reading finds others: deleted, late, or no longer
+ * of the predicate.  Neither ever loses more than is charged.
+ */
+static void
+test_cut_of_units(void **state)
+{
+	static const pe_continual_problem problem[] = {
+		{.periods = 12}, {.periods = 12, .history = 3}, {.periods = 12, .open_ended = true}, {.periods = 12, .separate = true},
+		{.periods = 12, .separate = true, .history = 3}
+	};
+	double		most = 0;
+
+	(void) state;
+	for (int i = 0; i < lengthof(problem); i++)
+	{
+		trial		t;
+
+		make(&t, i % 2 == 0 ? "totals + periods" : "windows(3)", problem[i]);
+		for (int round = 0; round < fewer(2000, 100); round++)
+		{
+			unit_rows	u = any_unit();
+			bool		stays = u.presence.append_only && problem[i].history == 0;
+			double		loss = 0;
+
+			for (int32_t reading = 0; reading < t.series.periods; reading++)
+			{
+				for (int32_t s = stays ? reading : 0; s <= reading; s++)
+					change_rows(&u, s);
+				loss += loss_of_reading(&t, &u, reading);
+			}
+			assert_true(loss <= bound_of(&t, &u));
+			most = fmax(most, loss / bound_of(&t, &u));
+		}
+		free_trial(&t);
+	}
+	/* the bound is of use: some unit comes near it */
+	assert_true(most > 0.5 && most <= 1);
+}
+
+/* The loss of a unit with a row in every period, whose rows are gone after so many, in units of a row's. */
+static double
+loss_of_forgotten(const trial *t, int max_periods, int periods)
+{
+	unit_rows	u = {.max_rows = 1, .presence = {.max_periods = max_periods}};
+	double		loss = 0;
+
+	for (int32_t reading = 0; reading < t->series.periods; reading++)
+	{
+		u.rows[reading][0] = 1;
+		if (reading >= periods)
+			u.rows[reading - periods][0] = 0;
+		loss += loss_of_reading(t, &u, reading);
+	}
+	return loss / (double) factor_of(t, row);
+}
+
+/* What append_only promises is needed: where it is broken a unit loses what a moving cut is charged, and not what a fixed one is. */
+static void
+test_broken_promise(void **state)
+{
+	static const struct
+	{
+		int			p;
+		double		fixed;
+		double		broken;
+	}			known[] = {{1, 1, 28}, {4, 13, 126}};
+	trial		t;
+
+	(void) state;
+	make(&t, "totals", (pe_continual_problem) {.periods = 52});
+	for (int i = 0; i < lengthof(known); i++)
+	{
+		assert_true(fabs(relative_factor(&t, (pe_presence) {.max_periods = known[i].p, .append_only = true}) - known[i].fixed) < 0.05);
+		assert_true(fabs(loss_of_forgotten(&t, known[i].p, known[i].p) - known[i].broken) < 0.5);
+	}
+	free_trial(&t);
+}
+
+/* ------------------------------------------------------------------
  * Choosing, prolonging, keeping
  * ------------------------------------------------------------------
  */
@@ -953,6 +1110,8 @@ main(void)
 		cmocka_unit_test(test_moving_cut),
 		cmocka_unit_test(test_presence),
 		cmocka_unit_test(test_windows_of_units),
+		cmocka_unit_test(test_cut_of_units),
+		cmocka_unit_test(test_broken_promise),
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_prolonged),
 		cmocka_unit_test(test_prolonged_apart),

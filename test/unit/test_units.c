@@ -190,9 +190,16 @@ add_row(pe_units *units, const pe_cut *cut, const pe_unit_keys *keys, const row 
 	pe_units_add(units, hash, r->cell, r->counts);
 }
 
+/* Cells of periods, `width` of each, of which the first `most` count; width 0: cells of no periods. */
+typedef struct periods
+{
+	int32_t		width;
+	int32_t		most;
+} periods;
+
 /* The same by states: the rows dealt out to some, in ranges, and merged. */
 static void
-count_by_states(const table *t, pe_cut cut, int states, int64_t *count)
+count_periods_by_states(const table *t, pe_cut cut, int states, periods p, int64_t *count)
 {
 	pe_unit_keys keys;
 
@@ -209,9 +216,18 @@ count_by_states(const table *t, pe_cut cut, int states, int64_t *count)
 			pe_units_sort(&units[s]);
 		for (int s = 1; s < states; s++)
 			pe_units_merge(&units[0], &units[s]);
-		pe_units_count(&units[0], &keys, cut.max_rows, t->cells, count);
+		if (p.width > 0)
+			pe_units_count_periods(&units[0], &keys, cut.max_rows, p.most, p.width, t->cells, count);
+		else
+			pe_units_count(&units[0], &keys, cut.max_rows, t->cells, count);
 		pe_units_free(&units[0]);
 	}
+}
+
+static void
+count_by_states(const table *t, pe_cut cut, int states, int64_t *count)
+{
+	count_periods_by_states(t, cut, states, (periods) {0}, count);
 }
 
 static void
@@ -250,6 +266,81 @@ test_cut(void **state)
 			count_by_states(&t, cut, states, count);
 			assert_memory_equal(count, expected, sizeof(count));
 		}
+	}
+}
+
+/* By the definition: of each unit the rows of each period by themselves, and of these periods the first ones that have any. */
+static void
+count_periods_by_definition(const table *t, const pe_cut *cut, periods p, int64_t *count)
+{
+	for (int unit = 0; unit < t->units; unit++)
+	{
+		int			found = 0;
+
+		for (int32_t period = 0; period * p.width < t->cells; period++)
+		{
+			table		part = {.units = t->units, .cells = t->cells};
+
+			for (int i = 0; i < t->rows; i++)
+				if (t->row[i].unit == unit && t->row[i].cell / p.width == period && t->row[i].counts)
+					part.row[part.rows++] = t->row[i];
+			if (part.rows > 0 && found++ < p.most)
+				count_by_definition(&part, cut, count);
+		}
+	}
+}
+
+static void
+test_periods(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(500); round++)
+	{
+		table		t;
+		pe_cut		cut;
+		periods		p = {1 + random_below(3), 1 + random_below(4)};
+		int64_t		expected[MOST_CELLS] = {0};
+
+		random_table(&t);
+		random_cut(&cut);
+		count_periods_by_definition(&t, &cut, p, expected);
+		for (int states = 1; states <= 3; states++)
+		{
+			int64_t		count[MOST_CELLS] = {0};
+
+			shuffle(&t);
+			cut.limit = 1 + random_below(2 * MOST_ROWS);
+			cut.ranges = 1 + (uint32_t) random_below(states == 1 ? 1 : 7);
+			count_periods_by_states(&t, cut, states, p, count);
+			assert_memory_equal(count, expected, sizeof(count));
+		}
+	}
+}
+
+/* What comes in a later period changes nothing of an earlier one, nor does what does not count. */
+static void
+test_later_periods(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(500); round++)
+	{
+		table		t;
+		table		before;
+		pe_cut		cut;
+		periods		p = {1 + random_below(2), 1 + random_below(3)};
+		int32_t		end = p.width * (1 + random_below(3));
+		int64_t		count[2][MOST_CELLS] = {{0}};
+
+		random_table(&t);
+		random_cut(&cut);
+		before = t;
+		before.rows = 0;
+		for (int i = 0; i < t.rows; i++)
+			if (t.row[i].cell < end && t.row[i].counts)
+				before.row[before.rows++] = t.row[i];
+		count_periods_by_states(&t, cut, 1, p, count[0]);
+		count_periods_by_states(&before, cut, 2, p, count[1]);
+		assert_memory_equal(count[0], count[1], sizeof(int64_t) * (size_t) (end < MOST_CELLS ? end : MOST_CELLS));
 	}
 }
 
@@ -944,6 +1035,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_siphash),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_later_periods),
 		cmocka_unit_test(test_one_unit),
 		cmocka_unit_test(test_key),
 		cmocka_unit_test(test_ranges),
