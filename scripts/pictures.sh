@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Draws the pictures of the README, doc/*.svg, from what the extension itself says on a private
-# server.  The second shows one answer with its noise: it differs from run to run.
+# server.  The second and the third show answers with their noise: they differ from run to run.
 . "$(dirname "${BASH_SOURCE[0]}")/cluster.sh"
 
 command -v gnuplot >/dev/null || die "gnuplot is needed (Debian: gnuplot-nox)."
@@ -46,6 +46,24 @@ SELECT ((label->'futime'->>'from')::int + (label->'futime'->>'to')::int) / 2, es
   FROM answer ORDER BY query;
 END
 
+# 52 weekly totals of a table that grows, less what they are; and 95 % of the errors of two other ways on the same budget.
+sql weekly <<'END' || die "The third picture's figures could not be had."
+SET client_min_messages = warning;
+SET TimeZone = 'UTC';
+CREATE TABLE visits (arrived timestamptz NOT NULL);
+INSERT INTO visits SELECT timestamptz '2024-01-01' + i * interval '1 hour' FROM generate_series(0, 52 * 7 * 24 - 1) i;
+\o /dev/null
+SELECT dp.create_dataset('visits', 'visits', epsilon => 1);
+SELECT dp.set_time('visits', 'arrived');
+SELECT dp.grant_budget('visits', current_user::name, epsilon => 1);
+CREATE TABLE quoted AS SELECT added_last, split_last FROM dp.quote_series('visits', '{}', 'total', start => '2024-01-01', period => '7 days', periods => 52, epsilon => 1);
+SELECT dp.create_series('visits', 'weekly', '{}', 'total', start => '2024-01-01', period => '7 days', periods => 52, epsilon => 1);
+CREATE TABLE reports AS SELECT * FROM dp.report('weekly');
+\o
+SELECT report, estimate - (SELECT count(*) FROM visits WHERE arrived < ends), 1.96 * stderr, 1.96 * added_last * sqrt(report / 52.0), 1.96 * split_last
+  FROM reports, quoted ORDER BY report;
+END
+
 gnuplot <<END || die "gnuplot failed."
 set terminal svg size 760,420 font "sans,13" background "white"
 set grid lc rgb "#dddddd"
@@ -72,6 +90,16 @@ set yrange [*:*]
 set key top left
 plot "$RUN_DIR/answer" using 1:2:3 with yerrorbars lw 1.5 pt 7 ps 0.5 lc rgb "#2060b0" title "estimate and 95 % interval", \
      "" using 1:4 with lines lw 2 lc rgb "#b03030" title "the truth, which only the owner sees"
+set output "doc/weekly.svg"
+set title "Visits so far, week by week: 52 reports, epsilon 1 for all of them"
+set xlabel "report"
+set ylabel "estimate less the truth"
+set xrange [0.5:52.5]
+set yrange [-90:140]
+set key top left
+plot "$RUN_DIR/weekly" using 1:(-\$5):5 with filledcurves lc rgb "#f0d8d8" title "95 % of errors: the budget split between reports", \
+     "" using 1:(-\$4):4 with filledcurves lc rgb "#d8d8d8" title "weeks counted by themselves, added up", \
+     "" using 1:2:3 with yerrorbars lw 1.5 pt 7 ps 0.4 lc rgb "#2060b0" title "dp.report: estimate and 95 % interval"
 END
 [ -z "$RUN_USER" ] || chown --reference=doc doc/*.svg 2>/dev/null
 ls doc/*.svg
