@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# A weekly report against the same histogram: the measurement of the last of 52 periods, and its answer, against dp.histogram of
+# the same cells with a predicate on the time, serial and interleaved; and what a series of 52 periods of 4096 cells takes in the ledger.
+# Required: a median of the ratios of at most 1.2, and at most 2 MB.
+#
+#   ROWS=n     rows of the table (default 2 million)
+#   ROUNDS=n   how often each is measured (default 7)
+set -u -o pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
+ROWS=${ROWS:-2000000}
+ROUNDS=${ROUNDS:-7}
+LIMIT=1.2
+LARGEST=2000000
+
+sql() { psql -XqAt -v ON_ERROR_STOP=1 "$@" || exit 1; }
+trap "PGDATABASE=postgres psql -Xq -c 'DROP DATABASE IF EXISTS series (FORCE)' -c 'DROP ROLE IF EXISTS bench_owner, bench_analyst' 2>/dev/null" EXIT
+sql -c 'CREATE DATABASE series'
+export PGDATABASE=series
+
+sql <<SQL
+SET client_min_messages = warning;
+CREATE EXTENSION pg_epsilon;
+CREATE ROLE bench_owner;
+CREATE ROLE bench_analyst;
+GRANT CREATE ON SCHEMA public TO bench_owner;
+SET timezone = 'UTC';
+SET ROLE bench_owner;
+CREATE TABLE visits AS SELECT timestamptz '2024-01-01' + random() * 364 * interval '1 day' AS at, (random() * 9)::int AS ward, (random() * 4095)::int AS cell FROM generate_series(1, $ROWS);
+SELECT dp.create_dataset('visits', 'visits', 1e5) \g /dev/null
+SELECT dp.add_attribute('visits', 'ward', 0, 10, 10) \g /dev/null
+SELECT dp.add_attribute('visits', 'cell', 0, 4096, 4096) \g /dev/null
+SELECT dp.add_edges('visits', 'at', array_agg(t)) FROM generate_series(timestamptz '2024-01-01', timestamptz '2024-12-30', '7 days') t \g /dev/null
+SELECT dp.set_time('visits', 'at') \g /dev/null
+SELECT dp.grant_budget('visits', 'bench_analyst', 1e5) \g /dev/null
+SQL
+sql -c 'VACUUM (FREEZE, ANALYZE) visits'
+
+# create NAME ATTRIBUTE
+create() {
+	sql -c "SET timezone = 'UTC'; SET client_min_messages = warning; SET ROLE bench_analyst" \
+		-c "SELECT FROM dp.create_series('visits', '$1', '{$2}', start => '2024-01-01', period => '7 days', periods => 52, rho => 10)"
+}
+
+# measure SQL: milliseconds, without a quantum
+measure() {
+	sql -c "LOAD 'pg_epsilon'; SET pg_epsilon.time_quantum = 0; SET timezone = 'UTC'; SET max_parallel_workers_per_gather = 0; SET ROLE bench_analyst; SET client_min_messages = warning" \
+		-c '\timing on' -c '\o /dev/null' -c "$1" | awk '/^Time:/ { t = $2 } END { print t }'
+}
+
+least() { printf '%s\n' "$@" | sort -g | head -n 1; }
+median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+histograms=()
+reports=()
+ratios=()
+for ((round = 0; round < ROUNDS; round++)); do
+	create "round $round" ward
+	sql -c 'SET ROLE bench_analyst' -c "SELECT count(*) FROM dp.report('round $round', 51)" >/dev/null
+	histogram=$(measure "SELECT * FROM dp.histogram('visits', '{ward}', predicate => 'at < ''2024-12-30''', rho => 10, fresh => true)") || exit 1
+	report=$(measure "SELECT * FROM dp.report('round $round', 52)") || exit 1
+	histograms+=("$histogram")
+	reports+=("$report")
+	ratios+=("$(awk "BEGIN { print $report / $histogram }")")
+done
+ratio=$(median "${ratios[@]}")
+printf '%s rows: histogram %.0f ms, report 52 of 52 %.0f ms, the least of %d; median of ratios %.2f, limit %s\n' \
+	"$ROWS" "$(least "${histograms[@]}")" "$(least "${reports[@]}")" "$ROUNDS" "$ratio" $LIMIT
+
+create wide cell
+sql -c 'SET ROLE bench_analyst' -c "SELECT count(*) FROM dp.report('wide')" >/dev/null
+bytes=$(sql -c "SELECT (SELECT sum(pg_column_size(p)) FROM dp_ledger.series_period p WHERE p.series_id = s.id) + pg_column_size(s) +
+	(SELECT sum(pg_column_size(c)) FROM dp_ledger.charge c WHERE c.series_id = s.id) + coalesce((SELECT pg_column_size(t) FROM dp_ledger.strategy t WHERE t.id = s.strategy_id), 0)
+	FROM dp_ledger.series s WHERE series = 'wide'") || exit 1
+printf '52 periods of 4096 cells: %d bytes in the ledger, limit %d\n' "$bytes" $LARGEST
+awk -v r="$ratio" -v limit=$LIMIT -v b="$bytes" -v most=$LARGEST 'BEGIN { exit r > limit || b > most }'
