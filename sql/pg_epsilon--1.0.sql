@@ -771,10 +771,15 @@ CREATE FUNCTION dp.add_attribute(dataset text, attribute name, open boolean) RET
 COMMENT ON FUNCTION dp.add_attribute(text, name, boolean) IS
     'opens a column whose values nobody has listed: dp.keys and dp.bounds may look for them from then on; levels or bins may be declared before or later';
 
-CREATE FUNCTION dp.set_time(dataset text, attribute name, append_only boolean DEFAULT false) RETURNS void
+CREATE FUNCTION dp_internal.hold_time() RETURNS trigger
+    AS 'MODULE_PATHNAME', 'pe_sql_hold_time' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_internal.hold_time() IS
+    'holds what dp.set_time declares, with enforce: its triggers call it';
+
+CREATE FUNCTION dp.set_time(dataset text, attribute name, append_only boolean DEFAULT false, enforce boolean DEFAULT false) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_set_time' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.set_time(text, name, boolean) IS
-    'declares which column says when a row arrived, for series: it is filled on insert and never changed; append_only: rows of periods that are over are neither deleted nor changed, and none come late; both are your promise, and nothing enforces them';
+COMMENT ON FUNCTION dp.set_time(text, name, boolean, boolean) IS
+    'declares which column says when a row arrived, for series: it is filled on insert and never changed; append_only: rows of periods that are over are neither deleted nor changed, and none come late; both are your promise; enforce: triggers on your table hold the second, while series go on';
 
 CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges anyarray,
         outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void

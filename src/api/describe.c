@@ -15,6 +15,7 @@
 #include "ledger/budget.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "ledger/time.h"
 #include "server/access.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_describe);
@@ -122,7 +123,8 @@ describe_time(ReturnSetInfo *result, const pe_dataset *dataset)
 		return;
 	line(result, "time: a row arrived at its %s (%s), which never changes, as the owner declares", dataset->time_attribute, dataset->time_type);
 	if (dataset->append_only)
-		line(result, "  rows of periods that are over are neither deleted nor changed, and none come late, as the owner declares");
+		line(result, "  rows of periods that are over are neither deleted nor changed, and none come late, as %s",
+			 pe_time_is_held(dataset) ? "triggers on the table hold" : "the owner declares");
 }
 
 static char *

@@ -5,11 +5,13 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "ledger/acts.h"
 #include "ledger/columns.h"
+#include "ledger/relation.h"
 #include "ledger/time.h"
 #include "server/access.h"
 
@@ -88,4 +90,87 @@ pe_time_type(const pe_dataset *dataset)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("column \"%s\" is no longer what was declared for dataset \"%s\"", dataset->time_attribute, dataset->name)));
 	return type;
+}
+
+/* ------------------------------------------------------------------
+ * Held by triggers
+ * ------------------------------------------------------------------
+ */
+
+#define TRIGGER "pg_epsilon_time"
+
+/* As the caller would: what is made is the owner's, and no more may be done than the owner may. */
+static void
+execute(const char *statement)
+{
+	SPI_connect();
+	if (SPI_execute(statement, false, 0) != SPI_OK_UTILITY)
+		elog(ERROR, "could not execute: %s", statement);
+	SPI_finish();
+}
+
+/* Names of our triggers on the table, those that fire or all. */
+static char **
+triggers_of(const pe_dataset *dataset, bool fire, int *count)
+{
+	static pe_statement find = {NULL, "SELECT coalesce(pg_catalog.array_agg(tgname::text), '{}') FROM pg_catalog.pg_trigger "
+		"WHERE tgrelid = $1 AND tgfoid = 'dp_internal.hold_time'::pg_catalog.regproc AND tgparentid = 0 AND (tgenabled IN ('O', 'A') OR NOT $2)", 2, {OIDOID, BOOLOID}};
+	Datum		values[2] = {ObjectIdGetDatum(dataset->relation), BoolGetDatum(fire)};
+	MemoryContext here = CurrentMemoryContext;
+	pe_access	access;
+	char	  **names;
+
+	pe_access_begin(&access);
+	(void) pe_access_read(&find, values, NULL);
+	MemoryContextSwitchTo(here);
+	names = pe_access_texts(0, 1, count);
+	pe_access_end(&access);
+	return names;
+}
+
+void
+pe_time_hold(const pe_dataset *dataset, bool hold)
+{
+	const char *table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(dataset->relation)), get_rel_name(dataset->relation));
+	const char *name = quote_literal_cstr(dataset->name);
+	int			count;
+	char	  **triggers = triggers_of(dataset, false, &count);
+
+	for (int i = 0; i < count; i++)
+		execute(psprintf("DROP TRIGGER %s ON %s", quote_identifier(triggers[i]), table));
+	if (!hold)
+		return;
+	execute(psprintf("CREATE TRIGGER " TRIGGER " BEFORE INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION dp_internal.hold_time(%s)", table, name));
+	execute(psprintf("CREATE TRIGGER " TRIGGER "_truncate BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION dp_internal.hold_time(%s)", table, name));
+}
+
+bool
+pe_time_is_held(const pe_dataset *dataset)
+{
+	int			count;
+
+	(void) triggers_of(dataset, true, &count);
+	return count == 2;
+}
+
+/* The clock's time, not the transaction's: a long transaction may touch what was over when it began to. */
+pe_held_time
+pe_time_held(const char *dataset, Oid relation)
+{
+	static pe_statement find = {NULL, "SELECT coalesce(pg_catalog.min(d.time_attribute), ''), coalesce(pg_catalog.min(s.edges[1]), 0), coalesce(pg_catalog.max(u.edge), 0) "
+		"FROM dp_ledger.dataset d JOIN dp_ledger.series s ON s.dataset_id = d.id, LATERAL pg_catalog.unnest(s.edges) WITH ORDINALITY u(edge, number) "
+		"WHERE d.dataset = $1 AND NOT d.dropped AND d.relation_oid = ANY ($2) AND s.ended IS NULL AND s.append_only "
+		"AND s.time_attribute = d.time_attribute AND s.time_type = d.time_type AND u.number > 1 "
+		"AND dp_internal.period_due(u.edge, s.grace, s.time_zone, s.time_type) <= pg_catalog.clock_timestamp()", 2, {TEXTOID, OIDARRAYOID}};
+	Datum		values[2] = {CStringGetTextDatum(dataset), pe_oid_array(pe_relation_family(relation))};
+	MemoryContext here = CurrentMemoryContext;
+	pe_held_time held;
+	pe_access	access;
+
+	pe_access_begin(&access);
+	(void) pe_access_read(&find, values, NULL);
+	MemoryContextSwitchTo(here);
+	held = (pe_held_time) {pe_access_text(0, 1), pe_access_int64(0, 2), pe_access_int64(0, 3)};
+	pe_access_end(&access);
+	return held;
 }
