@@ -208,7 +208,7 @@ $(BENCH_BINS): build/bench/%: test/bench/%.c $(UNIT_SHIM) build/libpure.a build/
 	$(LINK_TEST) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(BENCH_SHIM) build/libpure.a $(BLAS_LIBS) -lm
 
 # Server functions for tests, and what some settings need: built for the private server of `make check`, never installed.
-TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so build/test/pg_epsilon_noise.so build/test/pg_epsilon_hooks.so
+TEST_MODULES = build/test/pg_epsilon_test.so build/test/pg_epsilon_settings.so build/test/pg_epsilon_noise.so build/test/pg_epsilon_hooks.so build/test/pg_epsilon_clock.so
 TEST_MODULE_LINK = $(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) $(CFLAGS_SL) -MMD -MP -MT $@ -MF $@.d -shared -o $@ $<
 TEST_OBJS = $(call object,shim) $(call object,offset_value)
 .PHONY: test-modules
@@ -217,7 +217,7 @@ build/test/pg_epsilon_test.so: test/server/pg_epsilon_test.c $(TEST_OBJS) build/
 	@mkdir -p $(@D)
 	$(TEST_MODULE_LINK) $(TEST_OBJS) build/libpure.a $(SHLIB_LINK)
 
-build/test/pg_epsilon_settings.so build/test/pg_epsilon_hooks.so: build/test/%.so: test/server/%.c build/flags.pg
+build/test/pg_epsilon_settings.so build/test/pg_epsilon_hooks.so build/test/pg_epsilon_clock.so: build/test/%.so: test/server/%.c build/flags.pg
 	@mkdir -p $(@D)
 	$(TEST_MODULE_LINK)
 

@@ -151,7 +151,7 @@ install_extension() {
 install_test_modules() {
 	local module
 	run_make -s test-modules || return 1
-	for module in pg_epsilon_test pg_epsilon_settings pg_epsilon_noise pg_epsilon_hooks; do
+	for module in pg_epsilon_test pg_epsilon_settings pg_epsilon_noise pg_epsilon_hooks pg_epsilon_clock; do
 		# not written over: a server may have it mapped
 		install -m 755 "$ROOT/build/test/$module.so" "$PGLIB/" || return 1
 	done
