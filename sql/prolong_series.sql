@@ -64,20 +64,11 @@ SELECT periods FROM dp.series WHERE series = 'open';
 RESET SESSION AUTHORIZATION;
 
 -- The ledger's check, and what is measured, is what was paid for
-CREATE FUNCTION found(change text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE finding text;
-BEGIN
-    BEGIN
-        EXECUTE change;
-        SELECT message INTO finding FROM dp.verify_ledger('visits');
-        RAISE EXCEPTION 'undo' USING ERRCODE = 'UE001';
-    EXCEPTION WHEN SQLSTATE 'UE001' THEN
-        RETURN finding;
-    END;
-END $$;
-SELECT found($$UPDATE dp_ledger.series SET prolonged_rho = prolonged_rho - 1 WHERE series = 'open'$$);
-SELECT found($$UPDATE dp_ledger.series SET periods = 119, edges = edges[1:120], stderrs = stderrs[1:119] WHERE series = 'open'$$);
-SELECT found($$UPDATE dp_ledger.series SET first_periods = 4, periods = 5, edges = edges || edges[5] + 864000000000, stderrs = stderrs || 1::float8, prolonged_rho = 1 WHERE series = 'closed'$$);
+\set finding :here /test/regress/finding.sql
+\i :finding
+SELECT finding($$UPDATE dp_ledger.series SET prolonged_rho = prolonged_rho - 1 WHERE series = 'open'$$);
+SELECT finding($$UPDATE dp_ledger.series SET periods = 119, edges = edges[1:120], stderrs = stderrs[1:119] WHERE series = 'open'$$);
+SELECT finding($$UPDATE dp_ledger.series SET first_periods = 4, periods = 5, edges = edges || edges[5] + 864000000000, stderrs = stderrs || 1::float8, prolonged_rho = 1 WHERE series = 'closed'$$);
 UPDATE dp_ledger.series_period SET payload = NULL, charge_id = NULL, could_be_read = NULL, stored = NULL WHERE period = 120 AND series_id = (SELECT id FROM dp_ledger.series WHERE series = 'open');
 UPDATE dp_ledger.series SET first_periods = 104 WHERE series = 'open';
 SELECT refused($$SELECT dp.report('open', 120)$$);
@@ -94,6 +85,6 @@ SELECT refused($$SELECT dp.prolong_series('open', 130)$$);
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused;
-DROP FUNCTION found;
+DROP FUNCTION finding;
 DROP OWNED BY regress_curator, regress_ann, regress_bob CASCADE;
 DROP ROLE regress_curator, regress_ann, regress_bob;

@@ -168,23 +168,15 @@ SELECT sum(round(estimate)) FROM dp.report('poor');
 SET SESSION AUTHORIZATION regress_curator;
 SELECT ok, message FROM dp.verify_ledger('visits');
 RESET SESSION AUTHORIZATION;
-CREATE FUNCTION found(change text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE finding text;
-BEGIN
-    BEGIN
-        EXECUTE change;
-        SELECT message INTO finding FROM dp.verify_ledger('visits');
-        RAISE EXCEPTION 'undo' USING ERRCODE = 'UE001';
-    EXCEPTION WHEN SQLSTATE 'UE001' THEN
-        RETURN finding;
-    END;
-END $$;
-SELECT found($$UPDATE dp_ledger.series_period p SET payload = (SELECT payload FROM dp_ledger.series_period o WHERE o.series_id = p.series_id AND o.period = 2) WHERE period = 1 AND series_id = 1$$);
-SELECT found($$UPDATE dp_ledger.series_period SET payload = NULL, charge_id = NULL, stored = NULL WHERE period = 4 AND series_id = 1$$);
-SELECT found($$DELETE FROM dp_ledger.series_period WHERE period = 4 AND series_id = 1$$);
-SELECT found($$UPDATE dp_ledger.series SET rho = rho + 1 WHERE id = 1$$);
-SELECT found($$UPDATE dp_ledger.series SET charge_id = 0 WHERE id = 1$$);
-SELECT found($$UPDATE dp_ledger.charge SET series_id = 2 WHERE series_id = 1 AND function = 'dp.create_series'$$);
+\getenv here PG_ABS_SRCDIR
+\set finding :here /test/regress/finding.sql
+\i :finding
+SELECT finding($$UPDATE dp_ledger.series_period p SET payload = (SELECT payload FROM dp_ledger.series_period o WHERE o.series_id = p.series_id AND o.period = 2) WHERE period = 1 AND series_id = 1$$);
+SELECT finding($$UPDATE dp_ledger.series_period SET payload = NULL, charge_id = NULL, stored = NULL WHERE period = 4 AND series_id = 1$$);
+SELECT finding($$DELETE FROM dp_ledger.series_period WHERE period = 4 AND series_id = 1$$);
+SELECT finding($$UPDATE dp_ledger.series SET rho = rho + 1 WHERE id = 1$$);
+SELECT finding($$UPDATE dp_ledger.series SET charge_id = 0 WHERE id = 1$$);
+SELECT finding($$UPDATE dp_ledger.charge SET series_id = 2 WHERE series_id = 1 AND function = 'dp.create_series'$$);
 -- a series that was paid for is measured as it was paid for
 SELECT count(*) FROM dp.create_series('visits', 'changed', '{sex}', start => '2020-01-01', period => '10 days', periods => 4, rho => 1, budget => 'regress_bob');
 UPDATE dp_ledger.series SET history = 2 WHERE series = 'changed';
@@ -295,6 +287,6 @@ SELECT count(*) FROM dp.report('wide');
 
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
-DROP FUNCTION found;
+DROP FUNCTION finding;
 DROP OWNED BY regress_curator, regress_ann, regress_bob;
 DROP ROLE regress_curator, regress_ann, regress_bob;

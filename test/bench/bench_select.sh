@@ -9,6 +9,7 @@
 #   ROUNDS=n   how often each is measured (default 3)
 set -u -o pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/scan.sh"
 ROWS=${ROWS:-10000000}
 UNITS=${UNITS:-$((ROWS / 10))}
 ROUNDS=${ROUNDS:-3}
@@ -26,23 +27,7 @@ statements=(
 	"SELECT s, count(*) FILTER (WHERE r), sum(CASE WHEN r THEN k END) FROM FROM GROUP BY s"
 )
 
-sql() { psql -XqAt -v ON_ERROR_STOP=1 "$@" || exit 1; }
-
-# The table fits a quarter of shared buffers: a scan of a larger one would not stay there.
-choose_user
-restart() { as_user "$(command -v pg_ctl)" -D "$data" -l "$(dirname "$data")/server.log" -m fast -w restart >/dev/null </dev/null; }
-cleanup() { # the next benchmark finds the server as this one did
-	PGDATABASE=postgres psql -Xq -c 'DROP DATABASE IF EXISTS selects (FORCE)' -c 'DROP ROLE IF EXISTS bench_owner, bench_analyst' -c 'ALTER SYSTEM RESET ALL' 2>/dev/null
-	restart
-}
-trap cleanup EXIT
-data=$(sql -c 'SHOW data_directory')
-sql -c "ALTER SYSTEM SET shared_buffers = '2560MB'" -c 'ALTER SYSTEM SET fsync = off' -c 'ALTER SYSTEM SET autovacuum = off' \
-	-c 'ALTER SYSTEM SET wal_level = minimal' -c 'ALTER SYSTEM SET max_wal_senders = 0' -c "ALTER SYSTEM SET max_wal_size = '8GB'" \
-	-c 'ALTER SYSTEM SET jit = off' -c 'ALTER SYSTEM SET max_parallel_workers_per_gather = 0' -c "ALTER SYSTEM SET work_mem = '64MB'"
-restart || exit 1
-sql -c 'CREATE DATABASE selects'
-export PGDATABASE=selects
+database_in_memory selects 2560MB 'max_parallel_workers_per_gather = 0' "work_mem = '64MB'"
 
 # dataset TABLE OPTIONS: with its view
 dataset() {
@@ -61,10 +46,6 @@ columns="(random() * 999)::int AS k, timestamp '2024-01-01' + random() * 730 * i
 regions="(ARRAY['north', 'south', 'east', 'west', 'centre'])"
 sql <<SQL
 SET client_min_messages = warning;
-CREATE EXTENSION pg_epsilon;
-CREATE ROLE bench_owner;
-CREATE ROLE bench_analyst;
-GRANT CREATE ON SCHEMA public TO bench_owner;
 SET ROLE bench_owner;
 CREATE TABLE measured AS SELECT $columns, $regions[i % 5 + 1] AS s FROM generate_series(1, $ROWS) i;
 CREATE TABLE of_units AS SELECT unit, $columns, $regions[unit % 5 + 1] AS s
@@ -74,16 +55,10 @@ $(dataset of_units ", unit => 'unit', max_rows => 5")
 SQL
 sql -c 'VACUUM (FREEZE, ANALYZE) measured, of_units' -c 'SELECT count(*) FROM measured' -c 'SELECT count(*) FROM of_units' >/dev/null
 
-# measure ROLE SQL: milliseconds.  A rho is a whole number of nano-units, and prices differ by many of them: one that is dearer
-# is answered from no release.
+# priced: a price that no other measurement has.  A rho is a whole number of nano-units, and prices differ by many of them: one
+# that is dearer is answered from no release.
 price=0
-measure() {
-	sql -c "LOAD 'pg_epsilon'; SET pg_epsilon.time_quantum = 0; SET pg_epsilon.epsilon = $(awk "BEGIN { print 0.01 + $price * 1e-4 }"); SET ROLE $1; SET client_min_messages = warning" \
-		-c '\timing on' -c '\o /dev/null' -c "$2" | awk '/^Time:/ { t = $2 } END { print t }'
-}
-
-least() { printf '%s\n' "$@" | sort -g | head -n 1; }
-median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+priced() { awk "BEGIN { print \"SET pg_epsilon.epsilon = \" 0.01 + $price * 1e-4 }"; }
 
 # compare TITLE VIEW RELATION: a line for each statement, and the median of all ratios; false above the limit
 compare() {
@@ -96,8 +71,8 @@ compare() {
 		ratios=()
 		for ((round = 0; round < ROUNDS; round++)); do
 			price=$((price + 1))
-			plain=$(measure bench_owner "${statement/FROM FROM/FROM $relation}") || exit 1
-			private=$(measure bench_analyst "${statement/FROM FROM/FROM $view}") || exit 1
+			plain=$(measure bench_owner "${statement/FROM FROM/FROM $relation}" "$(priced)") || exit 1
+			private=$(measure bench_analyst "${statement/FROM FROM/FROM $view}" "$(priced)") || exit 1
 			plains+=("$plain")
 			privates+=("$private")
 			ratios+=("$(awk "BEGIN { print $private / $plain }")")

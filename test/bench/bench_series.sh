@@ -7,22 +7,16 @@
 #   ROUNDS=n   how often each is measured (default 7)
 set -u -o pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/scan.sh"
 ROWS=${ROWS:-2000000}
 ROUNDS=${ROUNDS:-7}
 LIMIT=1.2
 LARGEST=2000000
 
-sql() { psql -XqAt -v ON_ERROR_STOP=1 "$@" || exit 1; }
-trap "PGDATABASE=postgres psql -Xq -c 'DROP DATABASE IF EXISTS series (FORCE)' -c 'DROP ROLE IF EXISTS bench_owner, bench_analyst' 2>/dev/null" EXIT
-sql -c 'CREATE DATABASE series'
-export PGDATABASE=series
+new_database series
 
 sql <<SQL
 SET client_min_messages = warning;
-CREATE EXTENSION pg_epsilon;
-CREATE ROLE bench_owner;
-CREATE ROLE bench_analyst;
-GRANT CREATE ON SCHEMA public TO bench_owner;
 SET timezone = 'UTC';
 SET ROLE bench_owner;
 CREATE TABLE visits AS SELECT timestamptz '2024-01-01' + random() * 364 * interval '1 day' AS at, (random() * 9)::int AS ward, (random() * 4095)::int AS cell FROM generate_series(1, $ROWS);
@@ -41,14 +35,7 @@ create() {
 		-c "SELECT FROM dp.create_series('visits', '$1', '{$2}', start => '2024-01-01', period => '7 days', periods => 52, rho => 10)"
 }
 
-# measure SQL: milliseconds, without a quantum
-measure() {
-	sql -c "LOAD 'pg_epsilon'; SET pg_epsilon.time_quantum = 0; SET timezone = 'UTC'; SET max_parallel_workers_per_gather = 0; SET ROLE bench_analyst; SET client_min_messages = warning" \
-		-c '\timing on' -c '\o /dev/null' -c "$1" | awk '/^Time:/ { t = $2 } END { print t }'
-}
-
-least() { printf '%s\n' "$@" | sort -g | head -n 1; }
-median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+settings="SET timezone = 'UTC'; SET max_parallel_workers_per_gather = 0"
 
 histograms=()
 reports=()
@@ -56,8 +43,8 @@ ratios=()
 for ((round = 0; round < ROUNDS; round++)); do
 	create "round $round" ward
 	sql -c 'SET ROLE bench_analyst' -c "SELECT count(*) FROM dp.report('round $round', 51)" >/dev/null
-	histogram=$(measure "SELECT * FROM dp.histogram('visits', '{ward}', predicate => 'at < ''2024-12-30''', rho => 10, fresh => true)") || exit 1
-	report=$(measure "SELECT * FROM dp.report('round $round', 52)") || exit 1
+	histogram=$(measure bench_analyst "SELECT * FROM dp.histogram('visits', '{ward}', predicate => 'at < ''2024-12-30''', rho => 10, fresh => true)" "$settings") || exit 1
+	report=$(measure bench_analyst "SELECT * FROM dp.report('round $round', 52)" "$settings") || exit 1
 	histograms+=("$histogram")
 	reports+=("$report")
 	ratios+=("$(awk "BEGIN { print $report / $histogram }")")

@@ -6,38 +6,19 @@
 #
 #   ROWS=n     rows of the table (default 10 million; with few, what a charge takes outweighs the scan)
 #   ROUNDS=n   how often each is measured (default 5)
-set -u
+set -u -o pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/scan.sh"
 ROWS=${ROWS:-10000000}
 ROUNDS=${ROUNDS:-5}
 
 # What is asked: a name for each, its cells, and the largest ratio.
 declare -A cells=([x]=100 ["k,s"]=500 [sums]=500) limit=([x]=0.6 ["k,s"]=0.6 [sums]=0.7)
 
-sql() { psql -XqAt -v ON_ERROR_STOP=1 "$@" || exit 1; }
-
-# The table fits a quarter of shared buffers: a scan of a larger one would not stay there.
-choose_user
-restart() { as_user "$(command -v pg_ctl)" -D "$data" -l "$(dirname "$data")/server.log" -m fast -w restart >/dev/null </dev/null; }
-cleanup() { # the next benchmark finds the server as this one did
-	PGDATABASE=postgres psql -Xq -c 'DROP DATABASE IF EXISTS tally (FORCE)' -c 'DROP ROLE IF EXISTS bench_owner, bench_analyst' -c 'ALTER SYSTEM RESET ALL' 2>/dev/null
-	restart
-}
-trap cleanup EXIT
-data=$(sql -c 'SHOW data_directory')
-sql -c "ALTER SYSTEM SET shared_buffers = '2560MB'" -c 'ALTER SYSTEM SET fsync = off' -c 'ALTER SYSTEM SET autovacuum = off' \
-	-c 'ALTER SYSTEM SET wal_level = minimal' -c 'ALTER SYSTEM SET max_wal_senders = 0' -c "ALTER SYSTEM SET max_wal_size = '8GB'" \
-	-c 'ALTER SYSTEM SET jit = off'
-restart || exit 1
-sql -c 'CREATE DATABASE tally'
-export PGDATABASE=tally
+database_in_memory tally 2560MB
 
 sql <<SQL
 SET client_min_messages = warning;
-CREATE EXTENSION pg_epsilon;
-CREATE ROLE bench_owner;
-CREATE ROLE bench_analyst;
-GRANT CREATE ON SCHEMA public TO bench_owner;
 SET ROLE bench_owner;
 CREATE TABLE measured AS
 	SELECT random() AS x, (random() * 999)::int AS k, (ARRAY['north', 'south', 'east', 'west', 'centre'])[i % 5 + 1] AS s
@@ -67,21 +48,11 @@ private() {
 	esac
 }
 
-# measure ROLE WORKERS SQL: milliseconds
-measure() {
-	sql -c "LOAD 'pg_epsilon'; SET pg_epsilon.time_quantum = 0; SET ROLE $1; SET max_parallel_workers_per_gather = $2; SET client_min_messages = warning" \
-		-c '\timing on' -c '\o /dev/null' -c "$3" | awk '/^Time:/ { t = $2 } END { print t }'
-}
-
 # plan WORKERS SQL: the nodes of the plan, outermost first
 plan() {
 	sql -c "SET max_parallel_workers_per_gather = $1; EXPLAIN (COSTS OFF) $2" |
 		awk '{ sub(/^[ ->]*/, "") } /Aggregate|Gather|Scan|Sort$/ { printf "%s%s", n++ ? " <- " : "", $0 } END { print "" }'
 }
-
-# least and median of the numbers given
-least() { printf '%s\n' "$@" | sort -g | head -n 1; }
-median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
 echo "$ROWS rows, $(sql -c "SELECT pg_size_pretty(pg_relation_size('measured'))"), $ROUNDS rounds; milliseconds: least, median"
 over=0
@@ -91,8 +62,8 @@ for workers in 0 2; do
 		histograms=()
 		ratios=()
 		for ((round = 0; round < ROUNDS; round++)); do
-			g=$(measure bench_owner "$workers" "$(group_by "$attributes")")
-			h=$(measure bench_analyst "$workers" "$(private "$attributes")")
+			g=$(measure bench_owner "$(group_by "$attributes")" "SET max_parallel_workers_per_gather = $workers") || exit 1
+			h=$(measure bench_analyst "$(private "$attributes")" "SET max_parallel_workers_per_gather = $workers") || exit 1
 			groups+=("$g")
 			histograms+=("$h")
 			ratios+=("$(awk "BEGIN { print $h / $g }")")

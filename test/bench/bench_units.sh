@@ -6,36 +6,17 @@
 #
 #   UNITS=n    units of privacy (default 1 million)
 #   ROUNDS=n   how often each is measured (default 5)
-set -u
+set -u -o pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/cluster.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/scan.sh"
 UNITS=${UNITS:-1000000}
 ROUNDS=${ROUNDS:-5}
 LIMIT=2.5
 
-sql() { psql -XqAt -v ON_ERROR_STOP=1 "$@" || exit 1; }
-
-# The table fits a quarter of shared buffers: a scan of a larger one would not stay there.
-choose_user
-restart() { as_user "$(command -v pg_ctl)" -D "$data" -l "$(dirname "$data")/server.log" -m fast -w restart >/dev/null </dev/null; }
-cleanup() { # the next benchmark finds the server as this one did
-	PGDATABASE=postgres psql -Xq -c 'DROP DATABASE IF EXISTS units (FORCE)' -c 'DROP ROLE IF EXISTS bench_owner, bench_analyst' -c 'ALTER SYSTEM RESET ALL' 2>/dev/null
-	restart
-}
-trap cleanup EXIT
-data=$(sql -c 'SHOW data_directory')
-sql -c "ALTER SYSTEM SET shared_buffers = '2560MB'" -c 'ALTER SYSTEM SET fsync = off' -c 'ALTER SYSTEM SET autovacuum = off' \
-	-c 'ALTER SYSTEM SET wal_level = minimal' -c 'ALTER SYSTEM SET max_wal_senders = 0' -c "ALTER SYSTEM SET max_wal_size = '8GB'" \
-	-c 'ALTER SYSTEM SET jit = off'
-restart || exit 1
-sql -c 'CREATE DATABASE units'
-export PGDATABASE=units
+database_in_memory units 2560MB
 
 sql <<SQL
 SET client_min_messages = warning;
-CREATE EXTENSION pg_epsilon;
-CREATE ROLE bench_owner;
-CREATE ROLE bench_analyst;
-GRANT CREATE ON SCHEMA public TO bench_owner;
 SET ROLE bench_owner;
 CREATE TABLE measured AS
 	SELECT unit, (random() * 999)::int AS k, (ARRAY['north', 'south', 'east', 'west', 'centre'])[unit % 5 + 1] AS s
@@ -52,16 +33,6 @@ sql -c 'VACUUM (FREEZE, ANALYZE) measured' -c 'SELECT count(*) FROM measured' >/
 group_by='SELECT k / 10, s, count(*) FROM (SELECT k, s, row_number() OVER (PARTITION BY unit) AS n FROM measured) x WHERE n <= 5 GROUP BY 1, 2'
 histogram="SELECT * FROM dp.histogram('measured', '{k,s}', rho => 0.001, fresh => true)"
 
-# measure ROLE WORKERS SQL: milliseconds
-measure() {
-	sql -c "LOAD 'pg_epsilon'; SET pg_epsilon.time_quantum = 0; SET ROLE $1; SET max_parallel_workers_per_gather = $2; SET client_min_messages = warning" \
-		-c '\timing on' -c '\o /dev/null' -c "$3" | awk '/^Time:/ { t = $2 } END { print t }'
-}
-
-# least and median of the numbers given
-least() { printf '%s\n' "$@" | sort -g | head -n 1; }
-median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
-
 echo "$UNITS units, $(sql -c 'SELECT count(*) FROM measured') rows, $(sql -c "SELECT pg_size_pretty(pg_relation_size('measured'))"), $ROUNDS rounds; milliseconds: least, median"
 over=0
 for workers in 0 2; do
@@ -69,8 +40,8 @@ for workers in 0 2; do
 	histograms=()
 	ratios=()
 	for ((round = 0; round < ROUNDS; round++)); do
-		g=$(measure bench_owner "$workers" "$group_by")
-		h=$(measure bench_analyst "$workers" "$histogram")
+		g=$(measure bench_owner "$group_by" "SET max_parallel_workers_per_gather = $workers") || exit 1
+		h=$(measure bench_analyst "$histogram" "SET max_parallel_workers_per_gather = $workers") || exit 1
 		groups+=("$g")
 		histograms+=("$h")
 		ratios+=("$(awk "BEGIN { print $h / $g }")")
