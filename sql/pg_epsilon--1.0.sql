@@ -60,7 +60,13 @@ CREATE TABLE dp_ledger.dataset (
     time_attribute text,
     time_type text,
     append_only boolean NOT NULL DEFAULT false,
+    max_blocks integer CHECK (max_blocks >= 1),
+    block_months integer CHECK (block_months >= 0),
+    block_days integer CHECK (block_days >= 0),
+    block_zone text,
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    CONSTRAINT dataset_blocks CHECK (pg_catalog.num_nulls(max_blocks, block_months, block_days, block_zone) IN (0, 4)
+        AND (max_blocks IS NULL OR (block_months = 0) <> (block_days = 0) AND time_attribute IS NOT NULL AND neighbours <> 'values')),
     CONSTRAINT dataset_time CHECK (pg_catalog.num_nulls(time_attribute, time_type) IN (0, 2) AND (time_attribute IS NOT NULL OR NOT append_only)),
     CONSTRAINT dataset_rho CHECK (rho_spent <= rho_limit),
     CONSTRAINT dataset_delta CHECK (delta_spent <= delta_limit),
@@ -90,6 +96,9 @@ COMMENT ON COLUMN dp_ledger.dataset.scanned IS 'SHA-256 of the tables that the l
 COMMENT ON COLUMN dp_ledger.dataset.time_attribute IS 'column that says when a row arrived; filled on insert and never changed, by the owner''s declaration';
 COMMENT ON COLUMN dp_ledger.dataset.time_type IS 'base type of that column, which it must keep';
 COMMENT ON COLUMN dp_ledger.dataset.append_only IS 'rows of closed periods are neither deleted nor changed nor late, by the owner''s declaration';
+COMMENT ON COLUMN dp_ledger.dataset.max_blocks IS 'the cap holds for each block of time, and no unit has rows in more of them, as the owner promises; what is spent is what the block has lost that has lost most; NULL: the cap is of all times together';
+COMMENT ON COLUMN dp_ledger.dataset.block_months IS 'length of a block; blocks are numbered from January 2000, or, of block_days, from 3 January 2000, a Monday';
+COMMENT ON COLUMN dp_ledger.dataset.block_zone IS 'whose local days they are, where the time has a zone';
 COMMENT ON COLUMN dp_ledger.dataset.delta_share IS 'part of delta for the sum of charged deltas; the rest turns rho into epsilon';
 COMMENT ON COLUMN dp_ledger.dataset.rho_limit IS 'cap in 1e-9; NULL if accounting is pure';
 COMMENT ON COLUMN dp_ledger.dataset.delta_limit IS 'sum of deltas allowed, in 1e-18';
@@ -133,6 +142,7 @@ CREATE TABLE dp_ledger.budget (
     epsilon_spent bigint CHECK (epsilon_spent >= 0),
     most_per_request double precision,
     most bigint CHECK (most > 0),
+    per_block boolean NOT NULL DEFAULT false,
     UNIQUE (dataset_id, role_oid),
     CONSTRAINT budget_most CHECK ((most IS NULL) = (most_per_request IS NULL)),
     CONSTRAINT budget_rho CHECK (rho_spent <= rho_limit),
@@ -144,6 +154,7 @@ CREATE TABLE dp_ledger.budget (
 );
 COMMENT ON TABLE dp_ledger.budget IS 'what a role may lose on a dataset, and has lost; one row per role and dataset';
 COMMENT ON COLUMN dp_ledger.budget.delta_share IS 'part of delta for the sum of charged deltas; the rest turns rho into epsilon';
+COMMENT ON COLUMN dp_ledger.budget.per_block IS 'the limit holds for each block of time; what is spent is what the block has lost that has lost most';
 COMMENT ON COLUMN dp_ledger.budget.role_oid IS 'NULL: there was no such role when the dataset was attested; no role can use the budget';
 
 CREATE SEQUENCE dp_ledger.charge_id_seq;
@@ -168,6 +179,9 @@ CREATE TABLE dp_ledger.charge (
     release_id bigint,
     strategy_id bigint,
     series_id bigint,
+    block_from bigint,
+    block_to bigint,
+    other_times boolean,
     hash bytea NOT NULL,
     UNIQUE (dataset_id, seq)
 );
@@ -182,7 +196,57 @@ COMMENT ON COLUMN dp_ledger.charge.relations IS 'JSON: the tables that were read
 COMMENT ON COLUMN dp_ledger.charge.release_id IS 'set where an existing release was paid; a new release names its charge itself';
 COMMENT ON COLUMN dp_ledger.charge.strategy_id IS 'what is measured; NULL: the workload itself';
 COMMENT ON COLUMN dp_ledger.charge.series_id IS 'of a line that paid for a series, or of an attempt to measure a period of it, or of a measurement that was stored: these cost 0, but for attempts after the third';
+COMMENT ON COLUMN dp_ledger.charge.block_from IS 'the first block of time that was charged, whose rows were read; NULL: none, or the dataset has no blocks';
+COMMENT ON COLUMN dp_ledger.charge.block_to IS 'the last one';
+COMMENT ON COLUMN dp_ledger.charge.other_times IS 'whether rows without a usable time were among them; NULL: the dataset has no blocks';
 COMMENT ON COLUMN dp_ledger.charge.hash IS 'SHA-256 of the previous hash, of a charge or an act, and the canonical text of this charge';
+
+CREATE TABLE dp_ledger.block (
+    dataset_id bigint NOT NULL,
+    budget_id bigint NOT NULL,
+    block bigint NOT NULL,
+    rho_spent bigint NOT NULL CHECK (rho_spent >= 0),
+    delta_spent bigint NOT NULL CHECK (delta_spent >= 0),
+    epsilon_spent bigint NOT NULL CHECK (epsilon_spent >= 0),
+    PRIMARY KEY (dataset_id, budget_id, block)
+);
+COMMENT ON TABLE dp_ledger.block IS 'what blocks of time have lost: a row holds from its block up to that of the next row';
+COMMENT ON COLUMN dp_ledger.block.budget_id IS '0: of the cap; else of a budget that is granted for each block';
+COMMENT ON COLUMN dp_ledger.block.block IS 'the smallest bigint: rows without a usable time, and no block after it; the next one: from the beginning of time';
+
+CREATE VIEW dp_ledger.block_charged AS
+    WITH line AS NOT MATERIALIZED (
+        SELECT c.dataset_id, 0::bigint AS budget_id, c.block_from, c.block_to, c.other_times, c.cap_rho AS rho, c.cap_delta AS delta, c.cap_epsilon AS epsilon
+          FROM dp_ledger.charge c JOIN dp_ledger.dataset d ON d.id = c.dataset_id AND d.max_blocks IS NOT NULL
+         WHERE (coalesce(c.cap_rho, 0), coalesce(c.cap_delta, 0), coalesce(c.cap_epsilon, 0)) <> (0, 0, 0)
+        UNION ALL
+        SELECT c.dataset_id, c.budget_id, c.block_from, c.block_to, c.other_times, c.rho, c.delta, c.epsilon
+          FROM dp_ledger.charge c JOIN dp_ledger.budget b ON b.id = c.budget_id AND b.dataset_id = c.dataset_id AND b.per_block
+         WHERE (coalesce(c.rho, 0), coalesce(c.delta, 0), coalesce(c.epsilon, 0)) <> (0, 0, 0)),
+    step AS (
+        SELECT DISTINCT l.dataset_id, l.budget_id, v.block
+          FROM line l, LATERAL (VALUES ('-9223372036854775808'::bigint), ('-9223372036854775807'::bigint), (l.block_from),
+                                       (CASE WHEN l.block_to < 9223372036854775807 THEN l.block_to + 1 END)) v(block)
+         WHERE v.block IS NOT NULL)
+    SELECT s.dataset_id, s.budget_id, s.block, coalesce(pg_catalog.sum(l.rho), 0)::bigint AS rho,
+           coalesce(pg_catalog.sum(l.delta), 0)::bigint AS delta, coalesce(pg_catalog.sum(l.epsilon), 0)::bigint AS epsilon
+      FROM step s LEFT JOIN line l ON l.dataset_id = s.dataset_id AND l.budget_id = s.budget_id
+           AND CASE WHEN s.block = '-9223372036854775808'::bigint THEN l.other_times ELSE s.block BETWEEN l.block_from AND l.block_to END
+     GROUP BY s.dataset_id, s.budget_id, s.block;
+COMMENT ON VIEW dp_ledger.block_charged IS 'dp_ledger.block as it follows from the charges';
+
+CREATE VIEW dp_ledger.block_missing AS
+    WITH charged AS MATERIALIZED (SELECT * FROM dp_ledger.block_charged),
+    step AS (SELECT dataset_id, budget_id, block FROM dp_ledger.block UNION SELECT dataset_id, budget_id, block FROM charged)
+    SELECT s.dataset_id, s.budget_id, pg_catalog.max(k.rho_spent - coalesce(c.rho, 0)) AS rho,
+           pg_catalog.max(k.delta_spent - coalesce(c.delta, 0)) AS delta, pg_catalog.max(k.epsilon_spent - coalesce(c.epsilon, 0)) AS epsilon
+      FROM step s,
+           LATERAL (SELECT b.* FROM dp_ledger.block b WHERE (b.dataset_id, b.budget_id) = (s.dataset_id, s.budget_id) AND b.block <= s.block
+                       AND (b.block > '-9223372036854775808'::bigint OR b.block = s.block) ORDER BY b.block DESC LIMIT 1) k
+           LEFT JOIN LATERAL (SELECT b.* FROM charged b WHERE (b.dataset_id, b.budget_id) = (s.dataset_id, s.budget_id) AND b.block <= s.block
+                       AND (b.block > '-9223372036854775808'::bigint OR b.block = s.block) ORDER BY b.block DESC LIMIT 1) c ON true
+     GROUP BY s.dataset_id, s.budget_id;
+COMMENT ON VIEW dp_ledger.block_missing IS 'the most that a block has lost of an account and no charge says';
 
 CREATE TABLE dp_ledger.act (
     dataset_id bigint NOT NULL,
@@ -489,7 +553,7 @@ CREATE VIEW dp_ledger.all_budgets AS
            CASE b.accounting
                 WHEN 'pure' THEN (b.epsilon_limit - b.epsilon_spent) / 1e9::float8
                 ELSE dp.epsilon_of_rho((b.rho_limit - b.rho_spent) * 1e-9::float8, b.delta * (1 - b.delta_share), b.accounting) END AS epsilon_left,
-           b.most_per_request, dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen, b.delta_share
+           b.most_per_request, dp_internal.is_frozen(d.identity, d.relation_oid) AS frozen, b.delta_share, b.per_block
       FROM dp_ledger.budget b JOIN dp_ledger.dataset d ON d.id = b.dataset_id
      WHERE NOT d.dropped
        AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
@@ -592,6 +656,38 @@ CREATE FUNCTION dp_internal.visible_budgets() RETURNS SETOF dp_ledger.all_budget
 COMMENT ON FUNCTION dp_internal.visible_budgets() IS 'the rows of dp.budgets (used by the view)';
 CREATE VIEW dp.budgets WITH (security_barrier) AS SELECT * FROM dp_internal.visible_budgets();
 COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on their datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
+
+CREATE VIEW dp_ledger.all_blocks AS
+    SELECT d.dataset, a.role, CASE WHEN s.has_times THEN CASE WHEN s.block = '-9223372036854775807'::bigint THEN '-infinity' ELSE c.origin + s.block * c.length END END AS starts,
+           CASE WHEN s.has_times THEN CASE WHEN s.next IS NULL THEN 'infinity' ELSE c.origin + s.next * c.length END END AS ends,
+           CASE WHEN a.accounting <> 'pure' THEN s.rho_spent / 1e9::float8 END AS rho_spent,
+           CASE WHEN a.accounting = 'pure' THEN s.epsilon_spent / 1e9::float8
+                ELSE dp.epsilon_of_rho(s.rho_spent * 1e-9::float8, a.delta, a.accounting) END AS epsilon_spent,
+           CASE WHEN a.accounting = 'pure' THEN (a.epsilon_limit - s.epsilon_spent) / 1e9::float8
+                ELSE dp.epsilon_of_rho((a.rho_limit - s.rho_spent) * 1e-9::float8, a.delta, a.accounting) END AS epsilon_left
+      FROM dp_ledger.dataset d,
+           LATERAL (SELECT 0::bigint AS id, NULL::text AS role, d.accounting, d.delta * (1 - d.delta_share) AS delta, d.rho_limit, d.epsilon_limit
+                     WHERE dp_internal.is_owner(d.identity, d.relation_oid, d.owner)
+                    UNION ALL
+                    SELECT b.id, b.role_name, b.accounting, b.delta * (1 - b.delta_share), b.rho_limit, b.epsilon_limit
+                      FROM dp_ledger.budget b
+                     WHERE b.dataset_id = d.id AND b.per_block
+                       AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
+                            OR dp_internal.is_owner(d.identity, d.relation_oid, d.owner))) a,
+           LATERAL (SELECT s.*, s.block > '-9223372036854775808'::bigint AS has_times, pg_catalog.lead(s.block) OVER (ORDER BY s.block) AS next
+                      FROM dp_ledger.block s WHERE s.dataset_id = d.id AND s.budget_id = a.id) s,
+           LATERAL (SELECT CASE WHEN d.block_days > 0 THEN timestamp '2000-01-03' ELSE timestamp '2000-01-01' END AS origin,
+                           pg_catalog.make_interval(months => d.block_months, days => d.block_days) AS length) c
+     WHERE NOT d.dropped AND d.max_blocks IS NOT NULL
+     ORDER BY d.dataset, a.role NULLS FIRST, s.block
+    OFFSET 0;
+COMMENT ON VIEW dp_ledger.all_blocks IS 'what dp_internal.visible_blocks reads';
+
+CREATE FUNCTION dp_internal.visible_blocks() RETURNS SETOF dp_ledger.all_blocks
+    AS 'MODULE_PATHNAME', 'pe_sql_visible_blocks' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION dp_internal.visible_blocks() IS 'the rows of dp.blocks (used by the view)';
+CREATE VIEW dp.blocks WITH (security_barrier) AS SELECT * FROM dp_internal.visible_blocks();
+COMMENT ON VIEW dp.blocks IS 'what blocks of time have lost, of your budgets that are granted for each block; for an owner, of all of them and of the cap, role NULL; blocks that have lost the same stand together, from starts up to ends, local times, both NULL: rows without a time; a block that is not listed has lost nothing';
 
 CREATE FUNCTION dp_internal.visible_charges() RETURNS SETOF dp_ledger.all_charges
     AS 'MODULE_PATHNAME', 'pe_sql_visible_charges' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
@@ -717,10 +813,11 @@ GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.acts, dp.
 CREATE FUNCTION dp.create_dataset(dataset text, relation regclass, epsilon double precision,
         delta double precision DEFAULT 1e-9, neighbours text DEFAULT 'add_remove', unit name DEFAULT NULL,
         max_rows integer DEFAULT 1, accounting text DEFAULT 'gdp', delta_share double precision DEFAULT NULL,
-        private_column name DEFAULT NULL, max_change double precision DEFAULT NULL, change text DEFAULT NULL) RETURNS void
+        private_column name DEFAULT NULL, max_change double precision DEFAULT NULL, change text DEFAULT NULL,
+        block interval DEFAULT NULL, block_column name DEFAULT NULL, max_blocks integer DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_create_dataset' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.create_dataset(text, regclass, double precision, double precision, text, name, integer, text, double precision, name, double precision, text) IS
-    'registers your table as a dataset; epsilon and delta: the cap on what it may lose to everybody together; accounting: gdp, zcdp or pure; delta_share: part of delta for charges with a delta of their own, NULL: 1/16 for gdp, 1/2 for zcdp; neighbours: add_remove or substitute protect rows, values a private_column, which moves by at most max_change in one row, or in all';
+COMMENT ON FUNCTION dp.create_dataset(text, regclass, double precision, double precision, text, name, integer, text, double precision, name, double precision, text, interval, name, integer) IS
+    'registers your table as a dataset; epsilon and delta: the cap on what it may lose to everybody together; accounting: gdp, zcdp or pure; delta_share: part of delta for charges with a delta of their own, NULL: 1/16 for gdp, 1/2 for zcdp; neighbours: add_remove or substitute protect rows, values a private_column, which moves by at most max_change in one row, or in all; block: the cap holds for each block of time, of so many days or months, by block_column, which says when a row arrived; max_blocks: no unit has rows in more blocks, as you promise';
 
 CREATE FUNCTION dp.drop_dataset(dataset text) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_drop_dataset' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -795,10 +892,10 @@ COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text, text) IS
 
 CREATE FUNCTION dp.grant_budget(dataset text, grantee name, epsilon double precision,
         delta double precision DEFAULT NULL, accounting text DEFAULT NULL, delta_share double precision DEFAULT NULL,
-        overcommit boolean DEFAULT false, most_per_request double precision DEFAULT NULL) RETURNS void
+        overcommit boolean DEFAULT false, most_per_request double precision DEFAULT NULL, per_block boolean DEFAULT false) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_grant_budget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.grant_budget(text, name, double precision, double precision, text, double precision, boolean, double precision) IS
-    'sets the total that a role may lose on your dataset; delta, accounting and delta_share NULL: those of the cap; accounting: that of the cap, or pure; overcommit: also where all budgets together exceed the cap; most_per_request: the epsilon that one request may cost, NULL: no limit';
+COMMENT ON FUNCTION dp.grant_budget(text, name, double precision, double precision, text, double precision, boolean, double precision, boolean) IS
+    'sets the total that a role may lose on your dataset; delta, accounting and delta_share NULL: those of the cap; accounting: that of the cap, or pure; overcommit: also where all budgets together exceed the cap; most_per_request: the epsilon that one request may cost, NULL: no limit; per_block: the total is of each block of time';
 
 CREATE FUNCTION dp.revoke_budget(dataset text, grantee name) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_revoke_budget' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

@@ -4,6 +4,7 @@
  */
 #include "accumulator/accumulator.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "accumulator/kinds.h"
@@ -26,6 +27,7 @@ typedef struct reading_head
 {
 	uint32_t	magic;
 	uint32_t	reading;
+	pe_times	times;
 } reading_head;
 
 _Static_assert(sizeof(reading_head) == PE_READING_HEAD, "the head of a specification");
@@ -33,9 +35,15 @@ _Static_assert(sizeof(reading_head) == PE_READING_HEAD, "the head of a specifica
 void
 pe_reading_write(pe_reading reading, char *bytes)
 {
-	reading_head head = {MAGIC, reading};
+	reading_head head = {.magic = MAGIC, .reading = reading};
 
 	memcpy(bytes, &head, sizeof(head));
+}
+
+void
+pe_reading_limit(char *bytes, const pe_times *times)
+{
+	memcpy(bytes + offsetof(reading_head, times), times, sizeof(*times));
 }
 
 pe_reading
@@ -59,6 +67,16 @@ pe_accumulator_as_it_is(pe_accumulator *a)
  * ------------------------------------------------------------------
  */
 
+/* Rows without times have none that limit them, and those of an affine function are public. */
+static bool
+are_sound(const pe_times *times, pe_reading reading)
+{
+	static const pe_times all;
+
+	return times->are_limited == 0 ? memcmp(times, &all, sizeof(all)) == 0
+		: times->are_limited == 1 && times->others <= 1 && reading != PE_READ_AFFINE;
+}
+
 /* Reads what the specification says behind its head. */
 static bool
 begin_reading(pe_accumulator *a)
@@ -68,9 +86,10 @@ begin_reading(pe_accumulator *a)
 	reading_head head;
 
 	memcpy(&head, a->spec, sizeof(head));
-	if (head.magic != MAGIC)
+	if (head.magic != MAGIC || !are_sound(&head.times, head.reading))
 		return false;
 	a->reading = head.reading;
+	a->times = head.times;
 	switch (head.reading)
 	{
 		case PE_READ_CELLS:

@@ -33,6 +33,7 @@
 #include "domain/predicate.h"
 #include "domain/sums.h"
 #include "domain/tables.h"
+#include "domain/times.h"
 #include "domain/units.h"
 #include "glm/pass.h"
 #include "glm/row_spec.h"
@@ -51,9 +52,10 @@ typedef enum pe_reading
 	PE_READ_PERIODS				/* a cell of a domain whose first attribute is a period of time: a pe_periods_spec, and a selection; there is a cut */
 } pe_reading;
 
-/* Bytes of a specification before what its reading defines, and what writes them. */
-#define PE_READING_HEAD 8
+/* Bytes of a specification before what its reading defines, and what writes them: of all rows, until they are limited. */
+#define PE_READING_HEAD 32
 extern void pe_reading_write(pe_reading reading, char *bytes);
+extern void pe_reading_limit(char *bytes, const pe_times *times);
 
 /* What the reading of a specification is; 0: that is none. */
 extern pe_reading pe_reading_read(const char *bytes, size_t size);
@@ -112,6 +114,7 @@ typedef struct pe_accumulator
 	const pe_accumulator_kind *kind;	/* NULL: freed */
 	pe_reading	reading;
 	char	   *spec;			/* as it was told; what is below points into it */
+	pe_times	times;
 	size_t		spec_size;
 	bool		has_cut;
 	bool		is_cut;			/* its units have been cut, to travel: no row can be added */

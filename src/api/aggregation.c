@@ -16,6 +16,7 @@
 #include "api/arguments.h"
 #include "api/predicate.h"
 #include "api/question.h"
+#include "api/time_blocks.h"
 #include "door/obtain.h"
 #include "methods/make.h"
 #include "server/access.h"
@@ -1071,6 +1072,7 @@ fill_question(pe_aggregation *g)
 	question->plan = g->asked.plan;
 	question->charge = charge;
 	pe_asked_fill_charge(&g->asked, canonical_text(g, names), method_of(g), g->space[0].workload.queries * g->aggregates);
+	pe_asked_choose_blocks(&g->asked, g->columns, g->domain, g->selection, g->sums.dropping);
 	charge->attribute = names;
 	charge->attributes = g->groups;
 	charge->predicate = g->predicate;

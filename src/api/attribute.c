@@ -80,7 +80,7 @@ set_last(declaration *d, FunctionCallInfo fcinfo, int n)
 	if (last != NULL && strcmp(last, "open") != 0 && strcmp(last, "closed") != 0)
 		pe_refuse_parameter("last", last, "open or closed");
 	d->attribute.open = last != NULL ? last[0] == 'o'
-		: d->type == DATEOID || d->type == TIMESTAMPOID || d->type == TIMESTAMPTZOID;
+		: pe_type_is_time(d->type);
 }
 
 static void

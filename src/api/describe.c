@@ -128,6 +128,28 @@ describe_time(ReturnSetInfo *result, const pe_dataset *dataset)
 }
 
 static char *
+length_of_blocks(const pe_dataset *dataset)
+{
+	int			length = Max(dataset->block_months, dataset->block_days);
+	const char *unit = dataset->block_months > 0 ? "month" : "day";
+
+	return length == 1 ? pstrdup(unit) : psprintf("%d %ss", length, unit);
+}
+
+static void
+describe_blocks(ReturnSetInfo *result, const pe_dataset *dataset)
+{
+	if (dataset->max_blocks == 0)
+		return;
+	line(result, "blocks: the cap holds for every %s of %s%s%s; a question is charged to those whose rows it reads (dp.blocks)", length_of_blocks(dataset),
+		 dataset->time_attribute, strcmp(dataset->time_type, "timestamp with time zone") == 0 ? ", local time of " : "",
+		 strcmp(dataset->time_type, "timestamp with time zone") == 0 ? dataset->block_zone : "");
+	if (dataset->unit != NULL)
+		line(result, "  the rows of one %s lie in at most %d of them, as the owner declares: it loses no more than so many caps", dataset->unit,
+			 dataset->max_blocks);
+}
+
+static char *
 percent(pe_percentage percentage)
 {
 	return percentage.stderr_ < 0.5 ? psprintf("about %.0f %%", percentage.part)
@@ -184,11 +206,13 @@ describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 	pe_budget  *budget = pe_budget_find(dataset);
 
 	if (pe_dataset_owned_by(dataset, GetUserId()))
-		line(result, "cap: %s for everybody together; epsilon %.4g of it is left",
-			 promise(dataset->accounting, dataset->epsilon, dataset->delta, dataset->delta_share), pe_dataset_epsilon_left(dataset));
+		line(result, "cap: %s for everybody together%s; epsilon %.4g of it is left%s",
+			 promise(dataset->accounting, dataset->epsilon, dataset->delta, dataset->delta_share),
+			 dataset->max_blocks > 0 ? ", in each block" : "", pe_dataset_epsilon_left(dataset), dataset->max_blocks > 0 ? " in the block that has lost most" : "");
 	if (budget != NULL)
-		line(result, "your budget (role %s): %s; epsilon %.4g of it is left", budget->role,
-			 promise(budget->accounting, budget->epsilon, budget->delta, budget->delta_share), pe_budget_epsilon_left(budget));
+		line(result, "your budget (role %s): %s%s; epsilon %.4g of it is left%s", budget->role,
+			 promise(budget->accounting, budget->epsilon, budget->delta, budget->delta_share),
+			 budget->per_block ? ", in each block" : "", pe_budget_epsilon_left(budget), budget->per_block ? " in the block that has lost most" : "");
 	else
 		line(result, "you have no budget of your own on it");
 }
@@ -244,6 +268,7 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 		describe_sizes(result, dataset);
 	}
 	describe_time(result, dataset);
+	describe_blocks(result, dataset);
 	describe_budget(result, dataset);
 	line(result, "attributes:");
 	for (int i = 0; i < count; i++)

@@ -16,6 +16,7 @@
 #include "api/model.h"
 #include "api/options.h"
 #include "api/predicate.h"
+#include "api/time_blocks.h"
 #include "server/settings.h"
 #include "server/values.h"
 
@@ -468,6 +469,8 @@ fill_question(pe_model_fit *fit)
 	fit->question.plan = fit->asked.plan;
 	fit->question.charge = charge;
 	pe_asked_fill_charge(&fit->asked, canonical_text(fit), pe_fit_method_name(fit->problem.method), fit->record.terms);
+	pe_asked_choose_blocks(&fit->asked, fit->columns + fit->count - fit->spec.watched.watched, &fit->spec.watched,
+						   fit->spec.predicate.steps != 0 ? &fit->spec.predicate : NULL, PG_UINT32_MAX);
 	charge->model = &fit->record;
 	charge->predicate = fit->spec.predicate.steps != 0 ? fit->spec.predicate.canonical : NULL;
 }

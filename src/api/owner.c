@@ -13,7 +13,9 @@
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 #include "accounting/filter.h"
 #include "api/arguments.h"
@@ -23,6 +25,7 @@
 #include "server/settings.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "ledger/time.h"
 
 /* Default of dp.create_dataset. */
 #define CAP_DELTA 1e-9
@@ -154,6 +157,61 @@ check_values(const pe_dataset *declared)
 	(void) pe_private_column_type(declared->relation, declared->private_column);
 }
 
+/* Whole days or whole months: blocks of anything else have no calendar. */
+static void
+block_argument(const Interval *block, pe_dataset *declared)
+{
+	if (block->time != 0 || block->day < 0 || block->month < 0 || (block->day > 0) == (block->month > 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("block must be whole days, or whole months"),
+				 errhint("Use '1 day', '7 days', '1 month', '3 months' or '1 year'.")));
+	declared->block_days = block->day;
+	declared->block_months = block->month;
+}
+
+static void
+max_blocks_argument(FunctionCallInfo fcinfo, int n, pe_dataset *declared)
+{
+	if (PG_ARGISNULL(n) && declared->unit != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_blocks must be given where there is a unit"),
+				 errdetail("It says in how many blocks a unit has rows at most. Each of them may lose all that the cap allows."),
+				 errhint("It is your promise; nothing enforces it.")));
+	declared->max_blocks = PG_ARGISNULL(n) ? 1 : PG_GETARG_INT32(n);
+	if (declared->max_blocks < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_blocks must be at least 1")));
+	if (declared->unit == NULL && declared->max_blocks != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_blocks must be 1 where each row is a unit")));
+}
+
+/* What says how time is divided: block, block_column and max_blocks, arguments n and on. */
+static void
+blocks_arguments(FunctionCallInfo fcinfo, int n, pe_dataset *declared)
+{
+	if (PG_ARGISNULL(n) && PG_ARGISNULL(n + 1) && PG_ARGISNULL(n + 2))
+		return;
+	if (PG_ARGISNULL(n) || PG_ARGISNULL(n + 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("block and block_column go together, and max_blocks with them"),
+				 errhint("They say how long a block of time is, and which column says when a row arrived.")));
+	if (pe_dataset_has_values(declared))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("blocks do not go with neighbours => 'values'"),
+				 errdetail("Rows are public then, and what is read of them is all of them.")));
+	block_argument(PG_GETARG_INTERVAL_P(n), declared);
+	max_blocks_argument(fcinfo, n + 2, declared);
+	declared->time_attribute = pstrdup(NameStr(*PG_GETARG_NAME(n + 1)));
+	declared->block_zone = pstrdup(GetConfigOption("TimeZone", false, false));
+}
+
 static void
 check_relation_owner(Oid relation)
 {
@@ -236,6 +294,7 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 		values_arguments(fcinfo, 9, &declared);
 	else
 		check_no_values(fcinfo, 9);
+	blocks_arguments(fcinfo, 12, &declared);
 
 	if (!OidIsValid(declared.relation))
 		pe_refuse_null("relation");
@@ -253,6 +312,8 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 		check_values(&declared);
 	else
 		check_unit(&declared);
+	if (declared.max_blocks > 0)
+		declared.time_type = format_type_be(pe_time_column_type(&declared, declared.time_attribute));
 	pe_dataset_register(&declared);
 	PG_RETURN_VOID();
 }
@@ -372,6 +433,29 @@ most_argument(FunctionCallInfo fcinfo, int n, pe_accounting accounting, double d
 	return most;
 }
 
+static bool
+per_block_argument(FunctionCallInfo fcinfo, int n)
+{
+	if (PG_ARGISNULL(n))
+		pe_refuse_null("per_block");
+	return PG_GETARG_BOOL(n);
+}
+
+static void
+check_per_block(const pe_dataset *dataset, pe_accounting accounting, bool per_block)
+{
+	if (per_block && dataset->max_blocks == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dataset \"%s\" has no blocks of time", dataset->name),
+				 errhint("dp.create_dataset takes block and block_column.")));
+	if (per_block && accounting != dataset->accounting)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a budget per block has the accounting of the cap"),
+				 errhint("Use accounting => '%s', or leave it out.", pe_accounting_name(dataset->accounting))));
+}
+
 Datum
 pe_sql_grant_budget(PG_FUNCTION_ARGS)
 {
@@ -391,9 +475,10 @@ pe_sql_grant_budget(PG_FUNCTION_ARGS)
 	check_fits_cap(dataset, accounting, share, PG_GETARG_BOOL(6));
 	check_budget_numbers(accounting, epsilon, delta, share);
 	most = most_argument(fcinfo, 7, accounting, delta, share);
+	check_per_block(dataset, accounting, per_block_argument(fcinfo, 8));
 	grant = (pe_grant) {
 		.role = pstrdup(NameStr(*PG_GETARG_NAME(1))), .epsilon = epsilon, .delta = delta, .delta_share = share,
-		.accounting = accounting, .overcommit = PG_GETARG_BOOL(6), .most_per_request = most
+		.accounting = accounting, .overcommit = PG_GETARG_BOOL(6), .most_per_request = most, .per_block = per_block_argument(fcinfo, 8)
 	};
 	grant.role_oid = get_role_oid(grant.role, false);
 	pe_budget_set(dataset, &grant);

@@ -334,17 +334,11 @@ parsed(const input *in, char *text)
 	return InputFunctionCall((FmgrInfo *) &in->in, text, in->in_parameter, -1);
 }
 
-static bool
-is_time(Oid type)
-{
-	return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
-}
-
 /* Text is what JSON has for dates and times, for NaN and infinity. */
 static double
 number_of_json(const input *in, const JsonbValue *value)
 {
-	if (value->type == jbvNumeric && !is_time(in->type))
+	if (value->type == jbvNumeric && !pe_type_is_time(in->type))
 		return pe_number_of_numeric(NumericGetDatum(value->val.numeric));
 	if (value->type != jbvString)
 		refuse_json(in);

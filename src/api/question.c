@@ -15,6 +15,7 @@
 #include "api/arguments.h"
 #include "api/predicate.h"
 #include "api/question.h"
+#include "api/time_blocks.h"
 #include "door/obtain.h"
 #include "server/settings.h"
 #include "server/shim.h"
@@ -278,6 +279,7 @@ fill_question(pe_histogram *h)
 	h->question.plan = h->asked.plan;
 	h->question.charge = charge;
 	pe_asked_fill_charge(&h->asked, canonical_text(h, names), pe_method_name(h->method), h->workload.queries);
+	pe_asked_choose_blocks(&h->asked, h->columns, h->domain, h->selection, PG_UINT32_MAX);
 	charge->attribute = names;
 	charge->workload = h->workload.canonical;
 	charge->predicate = h->predicate;

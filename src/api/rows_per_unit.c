@@ -24,6 +24,7 @@
 #include "api/request.h"
 #include "api/rows.h"
 #include "api/sizes.h"
+#include "api/time_blocks.h"
 #include "door/door.h"
 #include "ledger/budget.h"
 #include "noise/interval.h"
@@ -174,6 +175,7 @@ validate(call *c)
 	pe_asked_choose_budget(&c->asked, true);
 	make_plan(c);
 	pe_asked_fill_charge(&c->asked, canonical_text(c), METHOD, c->most);
+	pe_asked_choose_blocks(&c->asked, c->columns, c->domain, c->selection, PG_UINT32_MAX);
 	c->asked.charge.predicate = canonical_predicate(c);
 }
 

@@ -15,6 +15,7 @@
 #include "api/arguments.h"
 #include "api/predicate.h"
 #include "api/series.h"
+#include "api/time_blocks.h"
 #include "door/periods.h"
 #include "ledger/chain.h"
 #include "ledger/time.h"
@@ -359,6 +360,7 @@ fill_charge(pe_serial *s, const pe_series_request *series)
 	int			periods = is_new || series->created != NULL ? s->series->periods : s->series->first_periods;
 
 	pe_asked_fill_charge(&h->asked, canonical_text(s, periods, nano), "optimal", h->workload.queries);
+	pe_asked_choose_times(&h->asked, s->series->edge[0], s->series->edge[s->series->periods] - 1);
 	charge->fresh = true;		/* there is no release to be found */
 	charge->workload = h->workload.canonical;
 	charge->predicate = h->predicate;

@@ -39,6 +39,7 @@ pe_sql_visible_##rows(PG_FUNCTION_ARGS) \
 	return show(fcinfo, &all); \
 }
 
+VISIBLE(blocks)
 VISIBLE(budgets)
 VISIBLE(charges)
 VISIBLE(acts)

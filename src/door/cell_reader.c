@@ -41,7 +41,7 @@ static pg_attribute_always_inline bool
 coordinates_of_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo fcinfo, int32 *coordinate)
 {
 	const pe_domain *domain = &acc->domain;
-	bool		dropped = false;
+	bool		dropped = !pe_reader_reads(&reader->reader, acc, fcinfo);
 
 	for (int a = 0; a < domain->attributes + domain->watched; a++)
 	{
@@ -77,10 +77,11 @@ cell_of_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallIn
 {
 	const pe_domain *domain = &acc->domain;
 	int32		cell = 0;
-	bool		dropped = false;
+	bool		dropped;
 
 	if (acc->predicate.steps != 0)
 		return selected_cell(reader, acc, fcinfo);
+	dropped = !pe_reader_reads(&reader->reader, acc, fcinfo);
 	for (int a = 0; a < domain->attributes; a++)
 	{
 		int32		coordinate = coordinate_of(reader, domain, fcinfo, a);
@@ -193,7 +194,8 @@ sum_row(const cell_reader *reader, const pe_accumulator *acc, FunctionCallInfo f
 	uint64		drops = (uint64) sums->dropping * PE_HAS_ATTRIBUTE(0);
 	uint64		has = sum_coordinates(reader, &acc->domain, fcinfo, row->coordinate);
 
-	row->counts = (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, row->coordinate)) & ((has & drops) == drops);
+	row->counts = (acc->predicate.steps == 0 || pe_predicate_selects(&acc->predicate, row->coordinate)) & ((has & drops) == drops) &
+		pe_reader_reads(&reader->reader, acc, fcinfo);
 	row->has = pe_sums_conditions(sums, row->coordinate, has) | sum_numbers(reader, acc, fcinfo, row->number);
 }
 
@@ -251,7 +253,7 @@ pe_cell_reader(const pe_accumulator *acc, FunctionCallInfo fcinfo)
 	cell_reader *reader = palloc0(sizeof(*reader));
 	int			attributes = acc->domain.attributes + acc->domain.watched;
 
-	pe_reader_check_values(PG_NARGS() - PE_ARG_FIRST, attributes + acc->summed.numbers);
+	pe_reader_check_values(pe_reader_arguments(acc, fcinfo) - PE_ARG_FIRST, attributes + acc->summed.numbers);
 	for (int a = 0; a < attributes; a++)
 	{
 		pe_key		key;

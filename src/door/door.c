@@ -259,6 +259,8 @@ pe_door_begin_statement(StringInfo sql, const pe_dataset *dataset, const pe_scan
 void
 pe_door_end_statement(StringInfo sql, const pe_dataset *dataset, const pe_scan *scan)
 {
+	if (scan->times.are_limited != 0)
+		appendStringInfo(sql, ", t.%s", quote_identifier(dataset->time_attribute));
 	appendStringInfo(sql, "%s FROM %s t", scan->distributed ? "))" : ")", pe_door_table(dataset));
 }
 
@@ -409,6 +411,8 @@ pe_door_scan(const pe_scan *scan, void (*take) (void *argument, bytea *result), 
 	/* of a kind that SPI takes for results that are wanted */
 	receiver	r = {{receive, start_receiving, end_receiving, end_receiving, DestTuplestore}, scan, take, argument};
 
+	/* here, and nowhere else: no specification reads rows of blocks that were not charged */
+	pe_reading_limit(VARDATA(DatumGetPointer(scan->values[0])), &scan->times);
 	pe_run_hidden(PE_HIDE_EXECUTION, run_scan, &r);
 }
 
@@ -605,6 +609,8 @@ charge_and_read(void *argument)
 	pe_relation_check(relation);
 	pe_columns_check(visit->dataset, visit->columns, visit->count);
 
+	if (visit->charge != NULL && visit->dataset->max_blocks > 0)
+		scan.times = pe_time_blocks_times(visit->dataset, visit->charge->blocks);
 	scan.distributed = pe_shards_hold(relation);
 	if (scan.distributed)
 		(void) pe_shards_blocks(relation);	/* while an error is free: each node is there, and has nothing that this transaction wrote */

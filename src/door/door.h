@@ -84,6 +84,7 @@ typedef struct pe_scan
 	Datum		values[2];
 	bool		serial;			/* without parallel workers */
 	bool		distributed;	/* set by the door before prepare: the rows are in shards */
+	pe_times	times;			/* set by the door before prepare: which rows the charge is for */
 	SPIPlanPtr	plan;			/* set by the door */
 } pe_scan;
 

@@ -37,7 +37,7 @@ read_key(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 	int64		room;
 	const char *bytes;
 	uint32		size;
-	bool		counts = read_bytes((key_reader *) reader, fcinfo, &room, &bytes, &size);
+	bool		counts = read_bytes((key_reader *) reader, fcinfo, &room, &bytes, &size) & pe_reader_reads(reader, a, fcinfo);
 	MemoryContext old;
 
 	if (a->key_spec.of_units != 0)
@@ -56,7 +56,7 @@ pe_key_reader(const pe_accumulator *a, FunctionCallInfo fcinfo)
 	key_reader *r = palloc0(sizeof(*r));
 	pe_key		key;
 
-	pe_reader_check_values(PG_NARGS() - PE_ARG_FIRST, 1);
+	pe_reader_check_values(pe_reader_arguments(a, fcinfo) - PE_ARG_FIRST, 1);
 	r->type = pe_reader_type(fcinfo, PE_ARG_FIRST);
 	if (!OidIsValid(r->type) || !pe_type_key(r->type, &key))
 		pe_reader_refuse_type(0);

@@ -70,12 +70,12 @@ check_types(const pe_row_spec *spec, const model_reader *r)
 
 /* The record behind the arguments, if there is one. */
 static void
-describe_record(FunctionCallInfo fcinfo, model_reader *r)
+describe_record(const pe_accumulator *a, FunctionCallInfo fcinfo, model_reader *r)
 {
-	int			last = PG_NARGS() - 1;
+	int			last = pe_reader_arguments(a, fcinfo) - 1;
 	HeapTupleHeader record;
 
-	r->direct = PG_NARGS() - PE_ARG_FIRST;
+	r->direct = last + 1 - PE_ARG_FIRST;
 	if (r->direct <= 0 || get_fn_expr_argtype(fcinfo->flinfo, last) != RECORDOID || PG_ARGISNULL(last))
 		return;
 	record = PG_GETARG_HEAPTUPLEHEADER(last);
@@ -90,9 +90,11 @@ describe_record(FunctionCallInfo fcinfo, model_reader *r)
 }
 
 static void
-describe_rows(const pe_row_spec *spec, model_reader *r, FunctionCallInfo fcinfo)
+describe_rows(const pe_accumulator *a, model_reader *r, FunctionCallInfo fcinfo)
 {
-	describe_record(fcinfo, r);
+	const pe_row_spec *spec = &a->model;
+
+	describe_record(a, fcinfo, r);
 	r->count = r->direct + (r->desc != NULL ? r->desc->natts : 0);
 	pe_reader_check_values(r->count, pe_row_spec_values(spec));
 	r->values = palloc(r->count * sizeof(Datum));
@@ -134,7 +136,8 @@ selected(const pe_row_spec *spec, const model_reader *r, int n)
 static HeapTupleHeader
 the_record(FunctionCallInfo fcinfo, const model_reader *r)
 {
-	HeapTupleHeader record = PG_ARGISNULL(PG_NARGS() - 1) ? NULL : PG_GETARG_HEAPTUPLEHEADER(PG_NARGS() - 1);
+	int			behind = PE_ARG_FIRST + r->direct;
+	HeapTupleHeader record = PG_ARGISNULL(behind) ? NULL : PG_GETARG_HEAPTUPLEHEADER(behind);
 
 	if (record == NULL || HeapTupleHeaderGetTypeId(record) != r->desc->tdtypeid || HeapTupleHeaderGetTypMod(record) != r->desc->tdtypmod)
 		ereport(ERROR,
@@ -197,7 +200,7 @@ static void
 read_row(pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo)
 {
 	model_reader *r = (model_reader *) reader;
-	bool		counts = encode_row(fcinfo, &a->model, r);
+	bool		counts = encode_row(fcinfo, &a->model, r) & pe_reader_reads(reader, a, fcinfo);
 	uint64		unit[2];
 	MemoryContext old;
 
@@ -216,7 +219,7 @@ pe_model_reader(const pe_accumulator *a, FunctionCallInfo fcinfo)
 {
 	model_reader *r = palloc0(sizeof(*r));
 
-	describe_rows(&a->model, r, fcinfo);
+	describe_rows(a, r, fcinfo);
 	r->reader.read = read_row;
 	return &r->reader;
 }

@@ -69,6 +69,29 @@ pe_reader_unit(const pe_reader *reader, const pe_unit_keys *keys, FunctionCallIn
 	pe_unit_hash(keys, data, size, unit);
 }
 
+static Oid
+time_type(FunctionCallInfo fcinfo)
+{
+	Oid			type = pe_reader_type(fcinfo, PG_NARGS() - 1);
+
+	if (!OidIsValid(type) || !pe_type_is_time(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the last argument of " PE_READ_ROWS " is not of a type that can be a time")));
+	return type;
+}
+
+bool
+pe_reader_has_time(const pe_reader *reader, const pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	bool		isnull = PG_ARGISNULL(reader->time_argument);
+	Datum		time = PG_GETARG_DATUM(reader->time_argument);
+
+	if (isnull || !pe_datum_is_finite(reader->time_type, time))
+		return pe_times_have(&a->times, false, 0);
+	return pe_times_have(&a->times, true, pe_point_of_datum(reader->time_type, time).i);
+}
+
 pe_reader *
 pe_reader_make(const pe_accumulator *a, FunctionCallInfo fcinfo)
 {
@@ -97,5 +120,10 @@ pe_reader_make(const pe_accumulator *a, FunctionCallInfo fcinfo)
 	reader->context = CurrentMemoryContext;
 	if (a->has_cut)
 		reader->unit_type = unit_type(fcinfo);
+	if (a->times.are_limited != 0)
+	{
+		reader->time_type = time_type(fcinfo);
+		reader->time_argument = PG_NARGS() - 1;
+	}
 	return reader;
 }

@@ -7,6 +7,9 @@
  * statement has it; what follows from it is wiped with the state.  Without a key the unit
  * is not looked at.
  *
+ * Where the specification limits times, one more argument stands behind the values: when the row arrived.  A row of
+ * another time is read like any other, and does not count.
+ *
  * dp_internal.read_records has the unit and the values as one record (record_call.h), of which
  * a call with these arguments is made.
  *
@@ -40,6 +43,8 @@ struct pe_reader
 	void		(*read) (pe_reader *reader, pe_accumulator *a, FunctionCallInfo fcinfo);
 	MemoryContext context;		/* of the accumulator, which grows there */
 	Oid			unit_type;		/* base type; of an accumulator with a cut */
+	Oid			time_type;		/* base type; of one whose times are limited */
+	int			time_argument;	/* likewise */
 };
 
 /*
@@ -54,6 +59,23 @@ extern pe_reader *pe_cell_reader(const pe_accumulator *a, FunctionCallInfo fcinf
 extern pe_reader *pe_model_reader(const pe_accumulator *a, FunctionCallInfo fcinfo);
 extern pe_reader *pe_slope_reader(const pe_accumulator *a, FunctionCallInfo fcinfo);
 extern pe_reader *pe_key_reader(const pe_accumulator *a, FunctionCallInfo fcinfo);
+
+/* The arguments of a row up to its last value. */
+static inline int
+pe_reader_arguments(const pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	return PG_NARGS() - (int) a->times.are_limited;
+}
+
+/* Whether the row arrived at a time of which rows are read; where times are limited. */
+extern bool pe_reader_has_time(const pe_reader *reader, const pe_accumulator *a, FunctionCallInfo fcinfo);
+
+/* The same in any case: rows without limits do not pay for a call. */
+static inline bool
+pe_reader_reads(const pe_reader *reader, const pe_accumulator *a, FunctionCallInfo fcinfo)
+{
+	return likely(a->times.are_limited == 0) || pe_reader_has_time(reader, a, fcinfo);
+}
 
 /* The base type of an argument. */
 extern Oid	pe_reader_type(FunctionCallInfo fcinfo, int argument);

@@ -633,7 +633,7 @@ is_steady_in_time(pe_sight *s, const FuncExpr *f, bool *answered)
 	time = is_field ? lsecond(f->args) : linitial(f->args);
 	how = is_field ? linitial(f->args) : lsecond(f->args);
 	type = exprType(time);
-	if ((type != TIMESTAMPOID && type != TIMESTAMPTZOID && type != DATEOID) || !is_monotone(time) || !pe_sight_is_constant(how))
+	if (!pe_type_is_time(type) || !is_monotone(time) || !pe_sight_is_constant(how))
 		return false;
 	low = evaluate(s, how, s->low, &low_null);
 	if (low_null)

@@ -97,7 +97,7 @@ insert_line(const pe_act_line *line)
 static pe_statement dataset_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('dataset', dataset, "
 	"'relation', relation_schema || '.' || relation_name, 'owner', owner, 'registered', NOT dropped, 'unit', unit, 'max_rows', max_rows, "
 	"'neighbours', neighbours, 'private_column', private_column, 'max_change', max_change, 'change', change, "
-	"'time', time_attribute, 'append_only', nullif(append_only, false), "
+	"'time', time_attribute, 'append_only', nullif(append_only, false), 'max_blocks', max_blocks, 'block_months', nullif(block_months, 0), 'block_days', nullif(block_days, 0), 'block_zone', block_zone, "
 	"'accounting', accounting, 'epsilon', epsilon, 'delta', delta, 'delta_share', delta_share, 'version', version)) "
 "FROM dp_ledger.dataset WHERE id = $1 AND $2 IS NULL", 2, {INT8OID, TEXTOID}};
 
@@ -110,7 +110,7 @@ static pe_statement attribute_value = {NULL, "SELECT pg_catalog.jsonb_build_obje
 
 static pe_statement budget_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('accounting', accounting, "
 	"'epsilon', epsilon, 'delta', delta, 'delta_share', delta_share, 'rho_limit', rho_limit / 1e9::float8, 'epsilon_limit', epsilon_limit / 1e9::float8, "
-	"'most_per_request', most_per_request)) "
+	"'most_per_request', most_per_request, 'per_block', nullif(per_block, false))) "
 "FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid = (SELECT oid FROM pg_catalog.pg_authid WHERE rolname = $2)", 2, {INT8OID, TEXTOID}};
 
 /* JSON; NULL if there is nothing.  Within an access. */

@@ -194,30 +194,31 @@ raise_spent(Datum *values)
 {
 	static pe_statement cap = {NULL, "UPDATE dp_ledger.dataset SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
 		" FROM (SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge "
-	"WHERE dataset_id = $1) s WHERE id = $1", 1, {INT8OID}};
+	"WHERE dataset_id = $1) s WHERE id = $1 AND max_blocks IS NULL", 1, {INT8OID}};
 	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget SET " RAISE("rho") ", " RAISE("delta") ", " RAISE("epsilon")
 		" FROM (SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge "
-	"WHERE dataset_id = $1 GROUP BY budget_id) s WHERE dataset_id = $1 AND s.budget_id = id", 1, {INT8OID}};
+	"WHERE dataset_id = $1 GROUP BY budget_id) s WHERE dataset_id = $1 AND s.budget_id = id AND NOT per_block", 1, {INT8OID}};
 
 	pe_access_write(&cap, values, NULL);
 	pe_access_write(&budgets, values, NULL);
 }
 
+/* Of one quantity: where blocks count by themselves, what one of them has lost and no charge says. */
+#define MISSING_OF(row, by_block, what) \
+	"(CASE WHEN " by_block " THEN greatest(coalesce(m." what ", 0), 0) ELSE coalesce(" row "." what "_spent, 0) - coalesce(s." what ", 0) END)::pg_catalog.int8 AS " what
+#define MISSING(row, by_block) MISSING_OF(row, by_block, "rho") ", " MISSING_OF(row, by_block, "delta") ", " MISSING_OF(row, by_block, "epsilon")
+
 /* What is spent and no charge says: of the cap (row 0), and of each budget where there is such. */
 static uint64
 read_missing(Datum *values)
 {
-	static pe_statement missing = {NULL, "SELECT 0 AS id, '' AS role, (coalesce(d.rho_spent, 0) - coalesce(s.rho, 0))::pg_catalog.int8 AS rho, "
-		"(coalesce(d.delta_spent, 0) - coalesce(s.delta, 0))::pg_catalog.int8 AS delta, "
-		"(coalesce(d.epsilon_spent, 0) - coalesce(s.epsilon, 0))::pg_catalog.int8 AS epsilon FROM dp_ledger.dataset d, "
+	static pe_statement missing = {NULL, "SELECT 0 AS id, '' AS role, " MISSING("d", "d.max_blocks IS NOT NULL") " FROM dp_ledger.dataset d CROSS JOIN "
 		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1) s "
-		"WHERE d.id = $1 UNION ALL SELECT * FROM (SELECT b.id, b.role_name, "
-		"(coalesce(b.rho_spent, 0) - coalesce(s.rho, 0))::pg_catalog.int8 AS rho, "
-		"(coalesce(b.delta_spent, 0) - coalesce(s.delta, 0))::pg_catalog.int8 AS delta, "
-		"(coalesce(b.epsilon_spent, 0) - coalesce(s.epsilon, 0))::pg_catalog.int8 AS epsilon FROM dp_ledger.budget b LEFT JOIN "
+		"LEFT JOIN dp_ledger.block_missing m ON m.dataset_id = $1 AND m.budget_id = 0 WHERE d.id = $1 "
+		"UNION ALL SELECT * FROM (SELECT b.id, b.role_name, " MISSING("b", "b.per_block") " FROM dp_ledger.budget b LEFT JOIN "
 		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1 "
-		"GROUP BY budget_id) s ON s.budget_id = b.id WHERE b.dataset_id = $1) b WHERE (rho, delta, epsilon) <> (0, 0, 0) "
-	"ORDER BY id", 1, {INT8OID}};
+		"GROUP BY budget_id) s ON s.budget_id = b.id LEFT JOIN dp_ledger.block_missing m ON m.dataset_id = $1 AND m.budget_id = b.id "
+	"WHERE b.dataset_id = $1) b WHERE (rho, delta, epsilon) <> (0, 0, 0) ORDER BY id", 1, {INT8OID}};
 
 	return pe_access_write(&missing, values, NULL);
 }
@@ -254,6 +255,7 @@ write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *
 	static pe_statement head = {NULL, "UPDATE dp_ledger.dataset SET charges = $2, chain_head = $3, acts = $4 WHERE id = $1", 4,
 	{INT8OID, INT8OID, BYTEAOID, INT8OID}};
 	bool		broken = check->finding != NULL;
+	pe_time_blocks every = {0};
 	Datum		values[4] = {Int64GetDatum(dataset->id)};
 	pe_charge_line *line;
 	bytea	   *hash = NULL;
@@ -277,9 +279,12 @@ write_lines(const pe_dataset *dataset, const pe_chain_check *check, const char *
 		line[i].role = role;
 		line[i].function = broken && i == 0 ? PE_ATTEST_BROKEN : PE_ATTEST;
 		line[i].request = request;
+		line[i].blocks = dataset->max_blocks > 0 ? pe_time_blocks_limited(every) : every;
 		hash = i == 0 ? pe_chain_append(&line[i], check->head, sizeof(check->head))
 			: pe_chain_append(&line[i], VARDATA_ANY(hash), VARSIZE_ANY_EXHDR(hash));
 	}
+	if (broken && dataset->max_blocks > 0)
+		pe_time_blocks_restore(dataset->id);
 	values[1] = Int64GetDatum(check->last_seq + lines);
 	values[2] = PointerGetDatum(hash);
 	values[3] = Int64GetDatum(check->last_act);

@@ -17,6 +17,7 @@
 #include "server/access.h"
 #include "ledger/acts.h"
 #include "ledger/budget.h"
+#include "ledger/time_blocks.h"
 #include "server/row.h"
 
 typedef struct candidate
@@ -38,6 +39,7 @@ candidate_of_row(const pe_row *row, candidate *c)
 	c->budget.limit = pe_limit_of_row(row);
 	c->budget.spent = pe_spent_of_row(row);
 	c->budget.most = pe_row_int64(row, "most");
+	c->budget.per_block = pe_row_bool(row, "per_block");
 	c->changed_here = pe_row_changed_here(row);
 }
 
@@ -224,6 +226,7 @@ typedef struct former
 	pe_amount	limit;
 	pe_accounting accounting;
 	double		delta_share;
+	bool		per_block;
 } former;
 
 /* The row of a role: by its OID, or by its name where the role of that row is gone and was made anew. */
@@ -232,7 +235,7 @@ find_row(const pe_dataset *dataset, const pe_grant *grant, former *row)
 {
 	bool		isnull;			/* never: delta_share is NOT NULL */
 	static pe_statement find = {NULL, "SELECT id, coalesce(rho_spent, 0), coalesce(delta_spent, 0), coalesce(epsilon_spent, 0), "
-		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), role_oid IS NOT DISTINCT FROM $2, accounting, delta_share FROM dp_ledger.budget "
+		"coalesce(rho_limit, 0), coalesce(delta_limit, 0), coalesce(epsilon_limit, 0), role_oid IS NOT DISTINCT FROM $2, accounting, delta_share, per_block FROM dp_ledger.budget "
 		"WHERE dataset_id = $1 AND (role_oid = $2 OR (role_name = $3 AND NOT EXISTS "
 		"(SELECT FROM pg_catalog.pg_authid a WHERE a.oid = role_oid))) ORDER BY role_oid <> $2, coalesce(rho_spent, epsilon_spent) DESC FOR UPDATE OF budget", 3,
 	{INT8OID, OIDOID, TEXTOID}};
@@ -245,9 +248,61 @@ find_row(const pe_dataset *dataset, const pe_grant *grant, former *row)
 	row->limit = (pe_amount) {pe_access_int64(0, 5), pe_access_int64(0, 6), pe_access_int64(0, 7)};
 	row->accounting = pe_accounting_of(pe_access_text(0, 9));
 	row->delta_share = DatumGetFloat8(pe_access_datum(0, 10, &isnull));
+	row->per_block = pe_access_int64(0, 11) != 0;
 	if (pe_access_int64(0, 8) == 0)
 		row->limit = row->spent;	/* nobody could spend the rest, so no other grant counted it */
 	return true;
+}
+
+/* Three quantities, of which those that the accounting does not count stay NULL. */
+#define SET(what, value) what "_spent = CASE WHEN " what "_spent IS NOT NULL THEN " value " END, " \
+	what "_limit = CASE WHEN " what "_limit IS NOT NULL THEN greatest(" what "_limit, " value ") END"
+
+void
+pe_budgets_total(int64 dataset_id, int64 budget_id)
+{
+	static pe_statement total = {NULL, "UPDATE dp_ledger.budget b SET per_block = false, " SET("rho", "s.rho") ", " SET("delta", "s.delta") ", "
+		SET("epsilon", "s.epsilon") " FROM (SELECT o.id, coalesce(sum(c.rho), 0)::pg_catalog.int8 AS rho, coalesce(sum(c.delta), 0)::pg_catalog.int8 AS delta, "
+		"coalesce(sum(c.epsilon), 0)::pg_catalog.int8 AS epsilon FROM dp_ledger.budget o LEFT JOIN dp_ledger.charge c ON c.budget_id = o.id AND c.dataset_id = $1 "
+	"WHERE o.dataset_id = $1 AND o.per_block AND $2 IN (0, o.id) GROUP BY o.id) s WHERE b.id = s.id", 2, {INT8OID, INT8OID}};
+	static pe_statement forget = {NULL, "DELETE FROM dp_ledger.block s USING dp_ledger.budget b WHERE s.dataset_id = $1 AND b.id = s.budget_id AND NOT b.per_block", 1,
+	{INT8OID}};
+	Datum		values[2] = {Int64GetDatum(dataset_id), Int64GetDatum(budget_id)};
+
+	(void) pe_access_write(&total, values, NULL);
+	(void) pe_access_write(&forget, values, NULL);
+}
+
+/* A total becomes one of each block: the charges say what each has lost. */
+static void
+count_by_block(int64 dataset_id, int64 budget_id)
+{
+	static pe_statement mark = {NULL, "UPDATE dp_ledger.budget SET per_block = true WHERE id = $1", 1, {INT8OID}};
+	static pe_statement write = {NULL, "UPDATE dp_ledger.budget SET " SET("rho", "$2") ", " SET("delta", "$3") ", " SET("epsilon", "$4") " WHERE id = $1", 4,
+	{INT8OID, INT8OID, INT8OID, INT8OID}};
+	Datum		values[4] = {Int64GetDatum(budget_id)};
+	pe_amount	most;
+
+	(void) pe_access_write(&mark, values, NULL);
+	most = pe_time_blocks_rebuild(dataset_id, budget_id);
+	values[1] = Int64GetDatum(most.rho_nano);
+	values[2] = Int64GetDatum(most.delta_atto);
+	values[3] = Int64GetDatum(most.epsilon_nano);
+	(void) pe_access_write(&write, values, NULL);
+}
+
+/* The row as it is where it counts like the grant; what may be spent then was not promised. */
+static void
+count_like(const pe_dataset *dataset, const pe_grant *grant, former *row)
+{
+	if (row->per_block == grant->per_block)
+		return;
+	if (grant->per_block)
+		count_by_block(dataset->id, row->id);
+	else
+		pe_budgets_total(dataset->id, row->id);
+	(void) find_row(dataset, grant, row);
+	row->limit = row->spent;
 }
 
 /*
@@ -306,23 +361,24 @@ static void
 write_grant(const pe_dataset *dataset, const pe_grant *grant, pe_amount limit, bool present, int64 id)
 {
 	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.budget (dataset_id, role_name, role_oid, accounting, epsilon, delta, "
-		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent, most_per_request, most, delta_share) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, 0 * $7, $8, 0 * $8, $9, 0 * $9, $10, $11, $12)", 12,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID, FLOAT8OID}};
+		"rho_limit, rho_spent, delta_limit, delta_spent, epsilon_limit, epsilon_spent, most_per_request, most, delta_share, per_block) "
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, 0 * $7, $8, 0 * $8, $9, 0 * $9, $10, $11, $12, $13)", 13,
+	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID, FLOAT8OID, BOOLOID}};
 	static pe_statement update = {NULL, "UPDATE dp_ledger.budget SET role_name = $2, role_oid = $3, accounting = $4, epsilon = $5, "
 		"delta = $6, rho_limit = $7, rho_spent = CASE WHEN $7 IS NOT NULL THEN coalesce(rho_spent, 0) END, "
 		"delta_limit = $8, delta_spent = CASE WHEN $8 IS NOT NULL THEN coalesce(delta_spent, 0) END, "
 		"epsilon_limit = $9, epsilon_spent = CASE WHEN $9 IS NOT NULL THEN coalesce(epsilon_spent, 0) END, "
-		"most_per_request = $10, most = $11, delta_share = $12 WHERE id = $1", 12,
-	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID, FLOAT8OID}};
+		"most_per_request = $10, most = $11, delta_share = $12, per_block = $13 WHERE id = $1", 13,
+	{INT8OID, TEXTOID, OIDOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, INT8OID, FLOAT8OID, INT8OID, FLOAT8OID, BOOLOID}};
 	bool		pure = grant->accounting == PE_PURE;
 	pe_amount	most = pe_budget_limit(grant->accounting, grant->most_per_request, grant->delta, grant->delta_share);
-	char		nulls[] = "            ";
-	Datum		values[12] = {
+	char		nulls[] = "             ";
+	Datum		values[13] = {
 		Int64GetDatum(present ? id : dataset->id), CStringGetTextDatum(grant->role), ObjectIdGetDatum(grant->role_oid),
 		CStringGetTextDatum(pe_accounting_name(grant->accounting)), Float8GetDatum(grant->epsilon), Float8GetDatum(grant->delta),
 		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto), Int64GetDatum(limit.epsilon_nano),
-		Float8GetDatum(grant->most_per_request), Int64GetDatum(pure ? most.epsilon_nano : most.rho_nano), Float8GetDatum(grant->delta_share)
+		Float8GetDatum(grant->most_per_request), Int64GetDatum(pure ? most.epsilon_nano : most.rho_nano), Float8GetDatum(grant->delta_share),
+		BoolGetDatum(grant->per_block)
 	};
 
 	nulls[6] = nulls[7] = pure ? 'n' : ' ';
@@ -338,6 +394,7 @@ pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
 	former		row = {0};
 	pe_amount	promised;
 	pe_amount	cap_left;
+	pe_amount	counted = {0};	/* of what is spent, by which less may still be: of a fresh block nothing */
 	pe_act		act;
 	pe_access	access;
 	bool		present;
@@ -346,13 +403,17 @@ pe_budget_set(const pe_dataset *dataset, const pe_grant *grant)
 	pe_access_begin(&access);
 	pe_grants_lock(dataset->id);
 	present = find_row(dataset, grant, &row);
+	if (present)
+		count_like(dataset, grant, &row);
+	if (!grant->per_block)
+		counted = row.spent;
 	pe_grants_read(dataset->id, row.id, dataset->accounting, &promised, &cap_left);
 	if (grant->accounting != PE_PURE && !grant->overcommit)
-		limit.delta_atto = share_of_delta(dataset, limit, row.spent.delta_atto, cap_left.delta_atto - promised.delta_atto);
+		limit.delta_atto = share_of_delta(dataset, limit, counted.delta_atto, cap_left.delta_atto - promised.delta_atto);
 	if (present)
 		check_spent(grant, limit, &row);
 	if (!grant->overcommit)
-		check_within_cap(dataset, promised, cap_left, pe_amount_less(limit, row.spent), pe_amount_less(limit, row.limit));
+		check_within_cap(dataset, promised, cap_left, pe_amount_less(limit, counted), pe_amount_less(limit, row.limit));
 	write_grant(dataset, grant, limit, present, row.id);
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
@@ -364,6 +425,7 @@ pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid)
 	static pe_statement revoke = {NULL, "UPDATE dp_ledger.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
 		"epsilon_limit = epsilon_spent "
 		"WHERE dataset_id = $1 AND role_oid = $2", 2, {INT8OID, OIDOID}};
+	static pe_statement find = {NULL, "SELECT id FROM dp_ledger.budget WHERE dataset_id = $1 AND role_oid = $2", 2, {INT8OID, OIDOID}};
 	Datum		values[2] = {Int64GetDatum(dataset->id), ObjectIdGetDatum(role_oid)};
 	pe_act		act;
 	pe_access	access;
@@ -371,6 +433,8 @@ pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid)
 
 	pe_act_begin(&act, dataset->id, PE_ACT_BUDGET, "revoke_budget", role);
 	pe_access_begin(&access);
+	if (dataset->max_blocks > 0 && pe_access_write(&find, values, NULL) > 0)
+		pe_budgets_total(dataset->id, pe_access_int64(0, 1));
 	found = pe_access_write(&revoke, values, NULL) > 0;
 	pe_access_end(&access);
 	if (found)

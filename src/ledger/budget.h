@@ -20,6 +20,7 @@ typedef struct pe_budget
 	pe_amount	limit;
 	pe_amount	spent;
 	int64		most;			/* nano, of rho or epsilon: that one request may cost; 0: no limit */
+	bool		per_block;		/* limit and spent are of each block of time; spent: of the one that has lost most */
 } pe_budget;
 
 /*
@@ -66,6 +67,7 @@ typedef struct pe_grant
 	pe_accounting accounting;	/* that of the cap, or PE_PURE */
 	double		most_per_request;	/* epsilon; 0: no limit */
 	bool		overcommit;		/* also where all budgets together may spend more than the cap */
+	bool		per_block;		/* the total is of each block of time; then accounting is that of the cap */
 } pe_grant;
 
 /*
@@ -82,6 +84,12 @@ extern void pe_budget_set(const pe_dataset *dataset, const pe_grant *grant);
  * gone.  One of a role that is not found stays and cannot be used; a NOTICE says so.
  */
 extern void pe_budgets_place(const pe_dataset *dataset, bool local);
+
+/*
+ * Budgets that are granted for each block become such as count everything together, as they lost it: for who takes back what is left.  One
+ * of them, or, for 0, all of the dataset.  Between pe_access_begin and pe_access_end.
+ */
+extern void pe_budgets_total(int64 dataset_id, int64 budget_id);
 
 /* Sets the total of a role to what is spent; false if it has no budget. */
 extern bool pe_budget_revoke(const pe_dataset *dataset, const char *role, Oid role_oid);
@@ -102,7 +110,8 @@ extern void pe_grants_lock(int64 dataset_id);
 
 /*
  * What the budgets of a dataset other than `except` (an id; 0: none) may still charge
- * its cap, and what is left of the cap, in one snapshot, the latest.  A pure budget on a
+ * its cap, and what is left of the cap, in one snapshot, the latest.  Where it has blocks of time, these are of one block: a budget that is granted
+ * for each may charge all of its limit there, and what such ones, `except` too, have lost of it is not counted as lost.  A pure budget on a
  * cap in rho counts as one charge of all that it has left: several cost no more, but for
  * the rounding of each, up to a nano, since what epsilon costs grows faster than epsilon.  A budget of a role that is gone has nothing left.
  * Between pe_access_begin and pe_access_end.

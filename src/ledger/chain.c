@@ -71,6 +71,23 @@ append_number(StringInfo text, const char *key, int64 value)
 	appendStringInfo(text, ", \"%s\": " INT64_FORMAT, key, value);
 }
 
+static bool
+has_numbered(pe_time_blocks blocks)
+{
+	return blocks.first <= blocks.last;
+}
+
+static void
+append_blocks(StringInfo text, pe_time_blocks blocks)
+{
+	if (has_numbered(blocks))
+	{
+		append_number(text, "block_from", blocks.first);
+		append_number(text, "block_to", blocks.last);
+	}
+	appendStringInfo(text, ", \"other_times\": %s", blocks.others ? "true" : "false");
+}
+
 /* Everything that a line says, in one fixed form: what the chain hashes. */
 static char *
 canonical_text(const pe_charge_line *line)
@@ -96,6 +113,8 @@ canonical_text(const pe_charge_line *line)
 		append_number(&text, "strategy", line->strategy_id);
 	if (line->series_id != 0)
 		append_number(&text, "series", line->series_id);
+	if (line->blocks.limited)
+		append_blocks(&text, line->blocks);
 	if (line->relations != NULL)
 		appendStringInfo(&text, ", \"relations\": %s", line->relations);
 	appendStringInfo(&text, ", \"request\": %s}", line->request);
@@ -108,6 +127,17 @@ link_hash(const pe_charge_line *line, const void *head, size_t head_size)
 	char	   *text = canonical_text(line);
 
 	return pe_sha256(head, head_size, text, strlen(text));
+}
+
+static void
+set_blocks(pe_row *row, pe_time_blocks blocks)
+{
+	if (has_numbered(blocks))
+	{
+		pe_row_set(row, "block_from", Int64GetDatum(blocks.first));
+		pe_row_set(row, "block_to", Int64GetDatum(blocks.last));
+	}
+	pe_row_set(row, "other_times", BoolGetDatum(blocks.others));
 }
 
 bytea *
@@ -139,6 +169,8 @@ pe_chain_append(pe_charge_line *line, const void *head, size_t head_size)
 		pe_row_set(row, "strategy_id", Int64GetDatum(line->strategy_id));
 	if (line->series_id != 0)
 		pe_row_set(row, "series_id", Int64GetDatum(line->series_id));
+	if (line->blocks.limited)
+		set_blocks(row, line->blocks);
 	pe_row_set(row, "hash", PointerGetDatum(hash));
 	pe_row_insert(row);
 	return hash;
@@ -215,7 +247,7 @@ pe_chain_ends(int64 dataset_id, int64 charges, const char *head)
 #define LINES \
 	"SELECT c.id, c.dataset_id, c.seq, c.dataset, c.at, c.role_name, c.budget_id, c.budget_role, c.function, c.rho, c.delta, " \
 	"c.epsilon, c.cap_rho, c.cap_delta, c.cap_epsilon, c.request, c.release_id, c.strategy_id, c.hash, " \
-	"b.id IS NOT NULL OR c.budget_id = 0, c.relations, c.series_id FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
+	"b.id IS NOT NULL OR c.budget_id = 0, c.relations, c.series_id, c.block_from, c.block_to, c.other_times FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
 	"AND b.dataset_id = c.dataset_id WHERE c.dataset_id = $1 ORDER BY c.seq"
 
 static void
@@ -241,6 +273,12 @@ line_of_row(uint64 row, pe_charge_line *line)
 	line->strategy_id = pe_access_int64(row, 18);
 	line->relations = text_of(row, 21);
 	line->series_id = pe_access_int64(row, 22);
+	line->blocks = (pe_time_blocks) {.limited = text_of(row, 25) != NULL, .first = 1, .others = pe_access_int64(row, 25) != 0};
+	if (text_of(row, 23) != NULL && text_of(row, 24) != NULL)
+	{
+		line->blocks.first = pe_access_int64(row, 23);
+		line->blocks.last = pe_access_int64(row, 24);
+	}
 }
 
 /* What is wrong with a line; NULL: nothing. */
@@ -435,17 +473,37 @@ check_head(pe_chain_check *check, Datum *values)
 	check->last_seq = Max(check->last_seq, said);
 }
 
-/* What was spent of the cap and of every budget must be the sums of the lines. */
+/* What every block has lost must be the sums of the lines that have it, and what is spent the most of them. */
+static void
+check_blocks(pe_chain_check *check, Datum *values)
+{
+	static pe_statement differing = {NULL, "WITH a AS (SELECT 0::pg_catalog.int8 AS id, NULL::text AS role, rho_spent, delta_spent, epsilon_spent FROM dp_ledger.dataset "
+		"WHERE id = $1 AND max_blocks IS NOT NULL UNION ALL SELECT id, role_name, rho_spent, delta_spent, epsilon_spent FROM dp_ledger.budget "
+		"WHERE dataset_id = $1 AND per_block) "
+		"SELECT a.role, a.id FROM a, LATERAL (SELECT coalesce(max(rho), 0) AS rho, coalesce(max(delta), 0) AS delta, coalesce(max(epsilon), 0) AS epsilon "
+		"FROM dp_ledger.block_charged c WHERE c.dataset_id = $1 AND c.budget_id = a.id) m "
+		"WHERE (coalesce(a.rho_spent, 0), coalesce(a.delta_spent, 0), coalesce(a.epsilon_spent, 0)) <> (m.rho, m.delta, m.epsilon) "
+		"UNION ALL SELECT a.role, coalesce(a.id, b.budget_id) FROM (SELECT * FROM dp_ledger.block WHERE dataset_id = $1) b FULL JOIN "
+		"(SELECT * FROM dp_ledger.block_charged WHERE dataset_id = $1) c USING (budget_id, block) LEFT JOIN a ON a.id = budget_id "
+		"WHERE (b.rho_spent, b.delta_spent, b.epsilon_spent) IS DISTINCT FROM (c.rho, c.delta, c.epsilon) ORDER BY 2 LIMIT 1", 1, {INT8OID}};
+
+	if (pe_access_read_again(&differing, values) > 0 && check->finding == NULL)
+		check->finding = text_of(0, 1) == NULL
+			? "what blocks have lost of the cap is not the sum of the charges"
+			: psprintf("what blocks have lost of the budget of role \"%s\" is not the sum of its charges", text_of(0, 1));
+}
+
+/* What was spent of the cap and of every budget must be the sums of the lines, where blocks do not count by themselves. */
 static void
 check_sums(pe_chain_check *check, Datum *values)
 {
 	static pe_statement differing = {NULL, "SELECT NULL::text AS role, 0 AS id FROM dp_ledger.dataset d, "
 		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1) s "
-		"WHERE d.id = $1 AND (d.rho_spent <> coalesce(s.rho, 0) OR d.delta_spent <> coalesce(s.delta, 0) "
+		"WHERE d.id = $1 AND d.max_blocks IS NULL AND (d.rho_spent <> coalesce(s.rho, 0) OR d.delta_spent <> coalesce(s.delta, 0) "
 		"OR coalesce(d.epsilon_spent, 0) <> coalesce(s.epsilon, 0)) "
 		"UNION ALL SELECT b.role_name, b.id FROM dp_ledger.budget b LEFT JOIN "
 		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1 "
-		"GROUP BY budget_id) s ON s.budget_id = b.id WHERE b.dataset_id = $1 AND (coalesce(b.rho_spent, 0) <> coalesce(s.rho, 0) "
+		"GROUP BY budget_id) s ON s.budget_id = b.id WHERE b.dataset_id = $1 AND NOT b.per_block AND (coalesce(b.rho_spent, 0) <> coalesce(s.rho, 0) "
 		"OR coalesce(b.delta_spent, 0) <> coalesce(s.delta, 0) OR coalesce(b.epsilon_spent, 0) <> coalesce(s.epsilon, 0)) "
 	"ORDER BY 2 LIMIT 1", 1, {INT8OID}};
 
@@ -498,6 +556,7 @@ pe_chain_check_all(int64 dataset_id, pe_chain_check *check)
 	follow_all(check, values, context);
 	check_head(check, values);
 	check_sums(check, values);
+	check_blocks(check, values);
 	check_series(check, values);
 	PopActiveSnapshot();
 	if (check->finding != NULL)

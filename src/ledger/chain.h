@@ -12,6 +12,8 @@
 
 #include "common/sha2.h"
 
+#include "ledger/time_blocks.h"
+
 /* Functions of the lines by which a freeze was lifted. */
 #define PE_ATTEST "dp.attest"
 #define PE_ATTEST_BROKEN "dp.attest, broken chain"
@@ -41,6 +43,7 @@ typedef struct pe_charge_line
 	int64		release_id;		/* 0: none */
 	int64		strategy_id;	/* 0: none */
 	int64		series_id;		/* 0: none */
+	pe_time_blocks	blocks;			/* that are charged; not limited: the dataset has none */
 } pe_charge_line;
 
 /*

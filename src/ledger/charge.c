@@ -86,6 +86,7 @@ typedef struct account
 	char	   *role;
 	pe_accounting accounting;
 	int64		most;			/* nano, that one request may cost; 0: no limit */
+	bool		per_block;		/* limit and spent are of each block (time_blocks.h) */
 	pe_amount	limit;
 	pe_amount	spent;			/* with this batch */
 	pe_amount	charged;		/* by this batch */
@@ -100,6 +101,7 @@ typedef struct book
 	Oid			relation;
 	int64		version;
 	pe_accounting accounting;	/* of the cap */
+	bool		has_blocks;		/* limit and spent are of each of them (time_blocks.h) */
 	pe_amount	limit;
 	pe_amount	spent;			/* with this batch */
 	pe_amount	charged;		/* by this batch */
@@ -168,6 +170,7 @@ account_of_row(pe_row *row)
 	a->role = name != NULL ? name : pe_row_text(row, "role_name");
 	a->accounting = pe_accounting_of(pe_row_text(row, "accounting"));
 	a->most = pe_row_int64(row, "most");
+	a->per_block = pe_row_bool(row, "per_block");
 	a->limit = pe_limit_of_row(row);
 	a->spent = pe_spent_of_row(row);
 	return a;
@@ -186,6 +189,7 @@ book_of_row(pe_row *row)
 		raise_frozen(b->name, "Its ledger was written in another cluster, timeline or database.");
 	b->version = pe_row_int64(row, "version");
 	b->accounting = pe_accounting_of(pe_row_text(row, "accounting"));
+	b->has_blocks = pe_row_int64(row, "max_blocks") > 0;
 	b->charges = pe_row_int64(row, "charges");
 	b->head = pe_row_bytea(row, "chain_head");
 	b->scanned = pe_row_bytea(row, "scanned");
@@ -323,6 +327,26 @@ reads_rows(const pe_charge_request *request)
 	return request->series == NULL || request->series->created != NULL || request->relations != NIL;
 }
 
+static bool
+costs_nothing(pe_amount cost)
+{
+	return cost.rho_nano == 0 && cost.delta_atto == 0 && cost.epsilon_nano == 0;
+}
+
+/* Adds a cost to what is spent and charged: where blocks count by themselves, what it adds to the block that has lost most. */
+static void
+spend(const book *b, int64 budget_id, bool by_block, pe_time_blocks blocks, pe_amount cost, pe_amount *spent, pe_amount *charged)
+{
+	pe_amount	more = cost;
+
+	if (costs_nothing(cost))
+		return;
+	if (by_block)
+		more = pe_amount_less(pe_time_blocks_charge(b->dataset_id, budget_id, blocks, cost), *spent);
+	add_cost(spent, more);
+	add_cost(charged, more);
+}
+
 static int64
 write_charge(const pe_charge_request *request, pe_amount cost, book *b, account *a, pe_amount cap_cost, int64 release_id)
 {
@@ -334,6 +358,7 @@ write_charge(const pe_charge_request *request, pe_amount cost, book *b, account 
 		.function = request->function, .request = request->request, .release_id = release_id,
 		.strategy_id = release_id == 0 ? request->strategy_id : 0,
 		.series_id = request->series != NULL ? request->series->id : 0,
+		.blocks = b->has_blocks ? pe_time_blocks_limited(request->blocks) : (pe_time_blocks) {0},
 		.amount = {[PE_RHO] = cost.rho_nano, [PE_DELTA] = cost.delta_atto,
 		[PE_EPSILON] = cost.epsilon_nano, [PE_CAP_RHO] = cap_cost.rho_nano, [PE_CAP_DELTA] = cap_cost.delta_atto,
 		[PE_CAP_EPSILON] = cap_cost.epsilon_nano},
@@ -346,18 +371,29 @@ write_charge(const pe_charge_request *request, pe_amount cost, book *b, account 
 	b->head = pe_chain_append(&line, VARDATA_ANY(b->head), VARSIZE_ANY_EXHDR(b->head));
 	b->charges++;
 	b->changed = true;
-	add_cost(&a->spent, cost);
-	add_cost(&a->charged, cost);
-	add_cost(&b->spent, cap_cost);
-	add_cost(&b->charged, cap_cost);
+	spend(b, a->budget_id, a->per_block, request->blocks, cost, &a->spent, &a->charged);
+	spend(b, 0, b->has_blocks, request->blocks, cap_cost, &b->spent, &b->charged);
 	return line.id;
+}
+
+/* What counts as spent for a request. */
+static pe_amount
+spent_of_account(const book *b, const account *a, const pe_charge_request *request)
+{
+	return a->per_block ? pe_time_blocks_spent(b->dataset_id, a->budget_id, request->blocks) : a->spent;
+}
+
+static pe_amount
+spent_of_book(const book *b, const pe_charge_request *request)
+{
+	return b->has_blocks ? pe_time_blocks_spent(b->dataset_id, 0, request->blocks) : b->spent;
 }
 
 /* The budget alone: what is left of the cap says what others spent. */
 static void
-tell_left(const account *a, pe_charge_reply *reply)
+tell_left(const book *b, const account *a, const pe_charge_request *request, pe_charge_reply *reply)
 {
-	pe_amount	left = pe_amount_less(a->limit, a->spent);
+	pe_amount	left = pe_amount_less(a->limit, spent_of_account(b, a, request));
 
 	reply->left = pe_nano_left(left, a->accounting);
 	reply->delta_left = left.delta_atto;
@@ -365,10 +401,10 @@ tell_left(const account *a, pe_charge_reply *reply)
 
 /* Of a charge that the budget does not admit. */
 static pe_shortage
-shortage_of(const account *a, pe_amount cost)
+shortage_of(const account *a, pe_amount spent, pe_amount cost)
 {
 	cost.delta_atto = 0;
-	return pe_filter_accepts(a->limit, a->spent, cost) ? PE_SHORT_DELTA : PE_SHORT_BUDGET;
+	return pe_filter_accepts(a->limit, spent, cost) ? PE_SHORT_DELTA : PE_SHORT_BUDGET;
 }
 
 /* 55000 for another version, an attested dataset of which nobody would read the rows, another table, a budget of another accounting. */
@@ -383,9 +419,11 @@ check_current(const pe_charge_request *request, const pe_charge_price *price, co
 
 /* Whether both filters accept; the reply says what does not suffice. */
 static bool
-is_accepted(const book *b, const account *a, pe_amount cost, pe_amount cap_cost, pe_charge_reply *reply)
+is_accepted(const book *b, const account *a, const pe_charge_request *request, pe_amount cost, pe_amount cap_cost, pe_charge_reply *reply)
 {
-	tell_left(a, reply);
+	pe_amount	spent = spent_of_account(b, a, request);
+
+	tell_left(b, a, request, reply);
 	reply->outcome = PE_REFUSED;
 	reply->shortage = PE_SHORT_CAP;
 	/* where less is left, that is said */
@@ -395,20 +433,65 @@ is_accepted(const book *b, const account *a, pe_amount cost, pe_amount cap_cost,
 		reply->left = a->most;
 		return false;
 	}
-	if (!pe_filter_accepts(a->limit, a->spent, cost))
+	if (!pe_filter_accepts(a->limit, spent, cost))
 	{
-		reply->shortage = shortage_of(a, cost);
+		reply->shortage = shortage_of(a, spent, cost);
 		return false;
 	}
-	return pe_filter_accepts(b->limit, b->spent, cap_cost);
+	return pe_filter_accepts(b->limit, spent_of_book(b, request), cap_cost);
+}
+
+static bool
+is_prolonged(const pe_charge_request *request)
+{
+	return request->series != NULL && request->series->created != NULL && request->series->id != 0;
+}
+
+/* Blocks that a prolonged series comes to, which it had not paid for; false if there are none. */
+static bool
+find_new_blocks(const pe_charge_request *request, const book *b, pe_charge_request *of_new)
+{
+	if (!b->has_blocks || !is_prolonged(request))
+		return false;
+	*of_new = *request;
+	of_new->blocks.first = pe_series_last_block(request->series) + 1;
+	of_new->function = PE_PROLONG_NEW;
+	return of_new->blocks.first <= of_new->blocks.last;
+}
+
+/* What the series has cost so far, which they have not lost: their rows lose the whole series. */
+static pe_amount
+paid_before(const pe_charge_request *request)
+{
+	return (pe_amount) {.rho_nano = pe_series_paid(request->series)};
+}
+
+/* Whether blocks that a prolonged series comes to can pay all of it. */
+static bool
+is_accepted_of_new(const pe_charge_request *request, const pe_charge_price *price, const book *b, const account *a, pe_charge_reply *reply)
+{
+	pe_charge_request of_new;
+	pe_amount	whole = price->amount;
+
+	if (!find_new_blocks(request, b, &of_new))
+		return true;
+	add_cost(&whole, paid_before(request));
+	return is_accepted(b, a, &of_new, a->per_block ? whole : price->amount, whole, reply);
 }
 
 /* Under the lock of the dataset's row: what is charged is the difference to the periods that the row has. */
 static int64
 write_prolonged(const pe_charge_request *request, const pe_charge_price *price, book *b, account *a, pe_amount cap_cost)
 {
+	pe_charge_request of_new;
+	pe_amount	nothing = {0};
+	pe_amount	before = paid_before(request);
+	bool		has_new = find_new_blocks(request, b, &of_new);
+
 	(void) pe_series_check_open(request->series, b->dataset_id, b->version);
 	pe_series_prolong(request->series->created, request->series->id, price->amount.rho_nano);
+	if (has_new)
+		(void) write_charge(&of_new, a->per_block ? before : nothing, b, a, before, 0);
 	return write_charge(request, price->amount, b, a, cap_cost, 0);
 }
 
@@ -446,12 +529,12 @@ charge_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_cha
 	check_current(request, price, b, a);
 	if (reply->release_id == 0)
 		cap_cost = pe_cap_amount(price->amount, price->as_rho, b->accounting);
-	if (!is_accepted(b, a, price->amount, cap_cost, reply))
+	if (!is_accepted(b, a, request, price->amount, cap_cost, reply) || !is_accepted_of_new(request, price, b, a, reply))
 		return;
 	if (reply->release_id == 0)
 		pe_strategy_check_kept(request->strategy_id);
 	reply->charge_id = write_request(request, price, b, a, cap_cost, reply->release_id);
-	tell_left(a, reply);
+	tell_left(b, a, request, reply);
 	reply->outcome = reply->release_id == 0 ? PE_CHARGED : PE_REPLAYED;
 }
 
@@ -490,6 +573,8 @@ attempt_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_ch
 		return;
 	check_current(request, price, b, a);
 	(void) pe_series_check_open(request->series, b->dataset_id, b->version);
+	if (b->has_blocks && !pe_series_has_blocks(request->series, request->blocks))
+		raise_stale();
 	attempt = pe_series_next_attempt(request->series);
 	if (attempt > PE_FREE_ATTEMPTS)
 	{
@@ -497,11 +582,11 @@ attempt_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_ch
 		cap_cost = pe_cap_amount(cost, price->as_rho, b->accounting);
 		reply->costs = true;
 	}
-	if (!is_accepted(b, a, cost, cap_cost, reply))
+	if (!is_accepted(b, a, request, cost, cap_cost, reply))
 		return;
 	reply->charge_id = write_period_line(request, cost, b, a, cap_cost, "attempt", psprintf("\"attempt\": %d", attempt));
 	pe_series_count_attempt(request->series, attempt);
-	tell_left(a, reply);
+	tell_left(b, a, request, reply);
 	reply->outcome = PE_CHARGED;
 }
 

@@ -168,6 +168,8 @@ check_declared_columns(const pe_dataset *dataset)
 	}
 	if (dataset->private_column != NULL)
 		check_column_type(dataset, dataset->private_column, dataset->private_type);
+	if (dataset->max_blocks > 0)
+		check_column_type(dataset, dataset->time_attribute, dataset->time_type);
 }
 
 void

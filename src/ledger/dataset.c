@@ -60,6 +60,10 @@ pe_dataset_of_row(const pe_row *row)
 	dataset->time_attribute = pe_row_text(row, "time_attribute");
 	dataset->time_type = pe_row_text(row, "time_type");
 	dataset->append_only = pe_row_bool(row, "append_only");
+	dataset->max_blocks = (int) pe_row_int64(row, "max_blocks");
+	dataset->block_months = (int) pe_row_int64(row, "block_months");
+	dataset->block_days = (int) pe_row_int64(row, "block_days");
+	dataset->block_zone = pe_row_text(row, "block_zone");
 	dataset->epsilon = pe_row_float8(row, "epsilon");
 	dataset->delta = pe_row_float8(row, "delta");
 	dataset->delta_share = pe_row_float8(row, "delta_share");

@@ -30,6 +30,10 @@ typedef struct pe_dataset
 	char	   *time_attribute; /* when a row arrived; NULL: not declared */
 	char	   *time_type;		/* base type of that column when it was declared */
 	bool		append_only;	/* rows of closed periods stay as they are, and none come late */
+	int			max_blocks;		/* in which a unit has rows, as is promised; 0: the cap is of all times together (time_blocks.h) */
+	int			block_months;	/* the length of a block */
+	int			block_days;		/* likewise; one of the two is 0 */
+	char	   *block_zone;		/* whose calendar it is of */
 	pe_accounting accounting;
 	double		epsilon;		/* the cap, as declared */
 	double		delta;

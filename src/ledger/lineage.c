@@ -293,6 +293,7 @@ append_line(const pe_dataset *dataset, const char *role, const char *function, c
 		"delta_spent = delta_spent + $5, epsilon_spent = epsilon_spent + $6 WHERE id = $1", 6,
 	{INT8OID, INT8OID, BYTEAOID, INT8OID, INT8OID, INT8OID}};
 	bool		pure = dataset->accounting == PE_PURE;
+	pe_time_blocks every = {0};
 	Datum		values[6] = {Int64GetDatum(dataset->id)};
 	pe_charge_line line = {
 		.dataset_id = dataset->id, .dataset = dataset->name, .role = role, .budget_role = "",
@@ -305,12 +306,15 @@ append_line(const pe_dataset *dataset, const char *role, const char *function, c
 	bytea	   *head;
 	bool		isnull;
 
+	line.blocks = dataset->max_blocks > 0 ? pe_time_blocks_limited(every) : every;
 	pe_access_write(&lock, values, NULL);
 	line.seq = pe_access_int64(0, 1) + 1;
 	head = DatumGetByteaPP(pe_access_datum(0, 2, &isnull));
 	if (!pe_chain_ends(dataset->id, line.seq - 1, VARDATA_ANY(head)))
 		raise_frozen("the ledger of dataset \"%s\" is broken", dataset->name);
 	head = pe_chain_append(&line, VARDATA_ANY(head), VARSIZE_ANY_EXHDR(head));
+	if (line.blocks.limited && is_costly(cost))
+		(void) pe_time_blocks_charge(dataset->id, 0, every, cost);	/* all have lost it, so the most has */
 	values[1] = Int64GetDatum(line.seq);
 	values[2] = PointerGetDatum(head);
 	values[3] = Int64GetDatum(cost.rho_nano);

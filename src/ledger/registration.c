@@ -163,11 +163,21 @@ pe_dataset_same_protection(const pe_dataset *old, const pe_dataset *declared)
 		old->change_all == declared->change_all;
 }
 
+/* Whether blocks of time are the same; how many of them a unit is in may differ. */
+static bool
+same_blocks(const pe_dataset *old, const pe_dataset *declared)
+{
+	if (old->max_blocks == 0 || declared->max_blocks == 0)
+		return old->max_blocks == declared->max_blocks;
+	return old->block_months == declared->block_months && old->block_days == declared->block_days &&
+		strcmp(old->block_zone, declared->block_zone) == 0 && strcmp(old->time_attribute, declared->time_attribute) == 0;
+}
+
 /* Whether what was spent under one declaration means the same under the other. */
 static bool
 same_terms(const pe_dataset *old, const pe_dataset *declared)
 {
-	return pe_dataset_same_protection(old, declared) && old->accounting == declared->accounting;
+	return pe_dataset_same_protection(old, declared) && old->accounting == declared->accounting && same_blocks(old, declared);
 }
 
 /* What is written of the unit's column, and of the private one; nothing without one. */
@@ -195,27 +205,34 @@ mark_not_counted(char *nulls, int rho, int epsilon, pe_accounting accounting)
 		nulls[epsilon] = 'n';
 }
 
+static Datum
+text_or_null(const char *text)
+{
+	return text != NULL ? CStringGetTextDatum(text) : (Datum) 0;
+}
+
 /* max_rows may differ: what a unit lost was measured for all of its rows that counted then. */
 static void
 resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 {
 	static pe_statement update = {NULL, "UPDATE dp_ledger.dataset SET dataset = $2, dropped = false, epsilon = $3, delta = $4, "
 		"rho_limit = $5, delta_limit = $6, owner = $7, max_rows = $8, unit_type = $9, epsilon_limit = $10, private_type = $11, delta_share = $12, "
-		"version = version + 1, declared_version = version + 1 WHERE id = $1", 12,
-	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID, INT8OID, TEXTOID, FLOAT8OID}};
-	Datum		values[12] = {
+		"time_type = coalesce($13, time_type), max_blocks = $14, version = version + 1, declared_version = version + 1 WHERE id = $1", 14,
+	{INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID, TEXTOID, INT4OID, TEXTOID, INT8OID, TEXTOID, FLOAT8OID, TEXTOID, INT4OID}};
+	Datum		values[14] = {
 		Int64GetDatum(old->id), CStringGetTextDatum(declared->name), Float8GetDatum(declared->epsilon), Float8GetDatum(declared->delta),
 		Int64GetDatum(limit.rho_nano), Int64GetDatum(limit.delta_atto),
 		CStringGetTextDatum(GetUserNameFromId(pe_relation_owner(old->relation), false)), Int32GetDatum(declared->max_rows),
-		unit_type_text(declared), Int64GetDatum(limit.epsilon_nano), private_type_text(declared), Float8GetDatum(declared->delta_share)
+		unit_type_text(declared), Int64GetDatum(limit.epsilon_nano), private_type_text(declared), Float8GetDatum(declared->delta_share),
+		text_or_null(declared->time_type), Int32GetDatum(declared->max_blocks)
 	};
-	char		nulls[] = "            ";
+	char		nulls[] = "              ";
 	pe_amount	nothing = {0};
 
 	if (!same_terms(old, declared))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the table was a dataset with another unit, other neighbours or another accounting"),
+				 errmsg("the table was a dataset with another unit, other neighbours, other blocks or another accounting"),
 				 errdetail("What was spent then was measured in those terms and cannot be carried over.")));
 	pe_check_share(old->spent, old->delta_share, declared->delta_share);
 	if (!pe_filter_accepts(limit, old->spent, nothing))
@@ -228,6 +245,8 @@ resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 		nulls[8] = 'n';
 	if (declared->private_column == NULL)
 		nulls[10] = 'n';
+	if (declared->max_blocks == 0)
+		nulls[12] = nulls[13] = 'n';
 	pe_access_write(&update, values, nulls);
 }
 
@@ -237,11 +256,12 @@ pe_dataset_register(const pe_dataset *declared)
 	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.dataset (dataset, relation_oid, relation_schema, relation_name, owner, "
 		"neighbours, accounting, epsilon, delta, rho_limit, delta_limit, unit_key, identity, chain_head, "
 		"max_rows, unit, unit_type, epsilon_limit, private_column, private_type, max_change, change, "
-		"delta_share, rho_spent, delta_spent, epsilon_spent) "
-		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, "
-		"0 * $10, 0 * $11, 0 * $18) RETURNING id", 23,
+		"delta_share, time_attribute, time_type, max_blocks, block_months, block_days, block_zone, rho_spent, delta_spent, epsilon_spent) "
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, "
+		"0 * $10, 0 * $11, 0 * $18) RETURNING id", 29,
 		{TEXTOID, OIDOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, INT8OID, INT8OID,
-	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID, FLOAT8OID}};
+	BYTEAOID, TEXTOID, BYTEAOID, INT4OID, TEXTOID, TEXTOID, INT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTOID, FLOAT8OID,
+	TEXTOID, TEXTOID, INT4OID, INT4OID, INT4OID, TEXTOID}};
 	Oid			relation = declared->relation;
 	pe_amount	limit = pe_budget_limit(declared->accounting, declared->epsilon, declared->delta, declared->delta_share);
 	pe_dataset *old;
@@ -250,8 +270,8 @@ pe_dataset_register(const pe_dataset *declared)
 	MemoryContext context = CurrentMemoryContext;
 	bytea	   *key = palloc(VARHDRSZ + HASH_SIZE);
 	bytea	   *genesis = palloc0(VARHDRSZ + HASH_SIZE);
-	char		nulls[] = "                       ";
-	Datum		values[23] = {CStringGetTextDatum(declared->name)};
+	char		nulls[] = "                             ";
+	Datum		values[29] = {CStringGetTextDatum(declared->name)};
 	HeapTuple	tuple;
 
 	SET_VARSIZE(key, VARHDRSZ + HASH_SIZE);
@@ -288,11 +308,19 @@ pe_dataset_register(const pe_dataset *declared)
 	values[20] = Float8GetDatum(declared->max_change);
 	values[21] = CStringGetTextDatum(declared->change_all ? "all" : "one");
 	values[22] = Float8GetDatum(declared->delta_share);
+	values[23] = text_or_null(declared->time_attribute);
+	values[24] = text_or_null(declared->time_type);
+	values[25] = Int32GetDatum(declared->max_blocks);
+	values[26] = Int32GetDatum(declared->block_months);
+	values[27] = Int32GetDatum(declared->block_days);
+	values[28] = text_or_null(declared->block_zone);
 	mark_not_counted(nulls, 9, 17, declared->accounting);
 	if (declared->unit == NULL)
 		nulls[15] = nulls[16] = 'n';
 	if (declared->private_column == NULL)
 		nulls[18] = nulls[19] = nulls[20] = nulls[21] = 'n';
+	if (declared->max_blocks == 0)
+		memset(nulls + 23, 'n', 6);
 
 	pe_access_begin(&access);
 	if (pe_dataset_row(declared->name) != NULL)
@@ -430,7 +458,8 @@ pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 void
 pe_dataset_unregister(const pe_dataset *dataset)
 {
-	static pe_statement mark = {NULL, "UPDATE dp_ledger.dataset SET dropped = true, time_attribute = NULL, time_type = NULL, append_only = false "
+	static pe_statement mark = {NULL, "UPDATE dp_ledger.dataset SET dropped = true, append_only = false, "
+		"time_attribute = CASE WHEN max_blocks IS NOT NULL THEN time_attribute END, time_type = CASE WHEN max_blocks IS NOT NULL THEN time_type END "
 	"WHERE id = $1", 1, {INT8OID}};
 	static pe_statement attributes = {NULL, "DELETE FROM dp_ledger.attribute WHERE dataset_id = $1", 1, {INT8OID}};
 	static pe_statement budgets = {NULL, "UPDATE dp_ledger.budget SET rho_limit = rho_spent, delta_limit = delta_spent, "
@@ -444,6 +473,7 @@ pe_dataset_unregister(const pe_dataset *dataset)
 	pe_access_begin(&access);
 	pe_access_write(&mark, values, NULL);
 	pe_access_write(&attributes, values, NULL);
+	pe_budgets_total(dataset->id, 0);
 	pe_access_write(&budgets, values, NULL);
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);

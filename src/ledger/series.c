@@ -272,6 +272,40 @@ pe_series_prolong(const pe_series *series, int64 id, int64 nano)
 	pe_row_update(row);
 }
 
+int64
+pe_series_paid(const pe_series_request *request)
+{
+	Datum		key[1] = {Int64GetDatum(request->id)};
+	pe_row	   *row = pe_row_last("series", "series_pkey", key, 1);
+
+	return row != NULL ? pe_row_int64(row, "rho") + pe_row_int64(row, "prolonged_rho") : 0;
+}
+
+/* The blocks of the lines that paid for it: one row, from the first to the last. */
+static void
+read_blocks(const pe_series_request *request)
+{
+	static pe_statement read = {NULL, "SELECT min(c.block_from), max(c.block_to) FROM dp_ledger.series s JOIN dp_ledger.charge c ON c.series_id = s.id "
+		"AND (c.id = s.charge_id OR c.function IN ('" PE_PROLONG "', '" PE_PROLONG_NEW "')) WHERE s.id = $1", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(request->id)};
+
+	(void) pe_access_write(&read, values, NULL);
+}
+
+int64
+pe_series_last_block(const pe_series_request *request)
+{
+	read_blocks(request);
+	return pe_access_int64(0, 2);
+}
+
+bool
+pe_series_has_blocks(const pe_series_request *request, pe_time_blocks blocks)
+{
+	read_blocks(request);
+	return blocks.limited && !blocks.others && pe_access_int64(0, 1) <= blocks.first && blocks.last <= pe_access_int64(0, 2);
+}
+
 /* The row of a period; NULL: nobody has tried to measure it. */
 static pe_row *
 period_row(const pe_series_request *request)

@@ -31,8 +31,9 @@
 /* Attempts at one period that the series has paid for. */
 #define PE_FREE_ATTEMPTS 3
 
-/* The function of the lines that prolong one. */
+/* The functions of the lines that prolong one: for all of its blocks, and, of those that it comes to, what it had cost before. */
 #define PE_PROLONG "dp.prolong_series"
+#define PE_PROLONG_NEW "dp.prolong_series, new blocks"
 
 /*
  * The row of a series.  Its edges are kept, and not only what they were made of: rules of time zones change, and a row
@@ -100,6 +101,11 @@ extern void pe_series_insert(const pe_series *series, const pe_charge_request *r
 
 /* Lets it have more periods: 55000 if it has others than the charge was made for. */
 extern void pe_series_prolong(const pe_series *series, int64 id, int64 nano);
+
+/* What it has cost so far, in nano of rho; the last of the blocks that it has paid for; and whether it has paid for all of these. */
+extern int64 pe_series_paid(const pe_series_request *request);
+extern int64 pe_series_last_block(const pe_series_request *request);
+extern bool pe_series_has_blocks(const pe_series_request *request, pe_time_blocks blocks);
 
 /* The measurement of a period that is stored; false if there is none.  Without a lock it may be stored meanwhile. */
 extern bool pe_series_stored(const pe_series_request *request, pe_charge_reply *reply);

@@ -14,6 +14,7 @@
 #include "ledger/relation.h"
 #include "ledger/time.h"
 #include "server/access.h"
+#include "server/values.h"
 
 /* InvalidOid if there is no such column. */
 static Oid
@@ -27,14 +28,8 @@ column_type(Oid relation, const char *column)
 	return getBaseType(get_atttype(relation, number));
 }
 
-static bool
-is_time(Oid type)
-{
-	return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
-}
-
-static Oid
-check_column(const pe_dataset *dataset, const char *column)
+Oid
+pe_time_column_type(const pe_dataset *dataset, const char *column)
 {
 	Oid			type = column_type(dataset->relation, column);
 
@@ -42,7 +37,7 @@ check_column(const pe_dataset *dataset, const char *column)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("the table of dataset \"%s\" has no column \"%s\"", dataset->name, column)));
-	if (!is_time(type))
+	if (!pe_type_is_time(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of type %s does not say when a row arrived", column, format_type_be(type)),
@@ -61,11 +56,16 @@ pe_time_declare(const pe_dataset *dataset, const char *column, bool append_only)
 	{INT8OID, TEXTOID, TEXTOID, BOOLOID}};
 	Datum		values[4] = {
 		Int64GetDatum(dataset->id), CStringGetTextDatum(column),
-		CStringGetTextDatum(format_type_be(check_column(dataset, column))), BoolGetDatum(append_only)
+		CStringGetTextDatum(format_type_be(pe_time_column_type(dataset, column))), BoolGetDatum(append_only)
 	};
 	pe_act		act;
 	pe_access	access;
 
+	if (dataset->max_blocks > 0 && strcmp(column, dataset->time_attribute) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the blocks of dataset \"%s\" are of column \"%s\"", dataset->name, dataset->time_attribute),
+				 errdetail("What each block has lost is counted by it.")));
 	pe_act_begin(&act, dataset->id, PE_ACT_DATASET, "set_time", NULL);
 	pe_access_begin(&access);
 	pe_access_write(&write, values, NULL);
@@ -85,7 +85,7 @@ pe_time_type(const pe_dataset *dataset)
 				 errhint("The owner can declare which column says when a row arrived: dp.set_time(%s, ...).",
 						 quote_literal_cstr(dataset->name))));
 	type = column_type(dataset->relation, dataset->time_attribute);
-	if (!is_time(type) || strcmp(format_type_be(type), dataset->time_type) != 0)
+	if (!pe_type_is_time(type) || strcmp(format_type_be(type), dataset->time_type) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("column \"%s\" is no longer what was declared for dataset \"%s\"", dataset->time_attribute, dataset->name)));

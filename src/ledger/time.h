@@ -14,7 +14,7 @@
 
 #include "ledger/dataset.h"
 
-/* Declares it, in the caller's transaction; an act (acts.h).  22023 for a column whose values are no times, or the unit's. */
+/* Declares it, in the caller's transaction; an act (acts.h).  22023 for a column whose values are no times, or the unit's; 55000 for another one than blocks are of. */
 extern void pe_time_declare(const pe_dataset *dataset, const char *column, bool append_only);
 
 /* Puts the triggers on its table, with the caller's rights, or takes them off. */
@@ -33,6 +33,9 @@ typedef struct pe_held_time
 
 /* Of the dataset of this name, if the table is its own or a part of it: the periods that are over, of series that go on. */
 extern pe_held_time pe_time_held(const char *dataset, Oid relation);
+
+/* The base type of a column that can be declared; 42703 if there is none, 22023 if its values are no times, or it is the unit's. */
+extern Oid	pe_time_column_type(const pe_dataset *dataset, const char *column);
 
 /* The base type of the declared column; 55000 if none is declared, or it is no longer what was. */
 extern Oid	pe_time_type(const pe_dataset *dataset);

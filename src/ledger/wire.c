@@ -85,6 +85,27 @@ read_price(StringInfo from, pe_charge_price *price)
 	price->sensitivity = pstrdup(pq_getmsgrawstring(from));
 }
 
+static void
+write_blocks(StringInfo to, pe_time_blocks blocks)
+{
+	pq_sendbyte(to, blocks.limited);
+	pq_sendbyte(to, blocks.others);
+	pq_sendint64(to, blocks.first);
+	pq_sendint64(to, blocks.last);
+}
+
+static pe_time_blocks
+read_blocks(StringInfo from)
+{
+	pe_time_blocks	blocks;
+
+	blocks.limited = pq_getmsgbyte(from) != 0;
+	blocks.others = pq_getmsgbyte(from) != 0;
+	blocks.first = pq_getmsgint64(from);
+	blocks.last = pq_getmsgint64(from);
+	return blocks;
+}
+
 void
 pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *request)
 {
@@ -115,6 +136,7 @@ pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *re
 		appendBinaryStringInfo(to, request->predicate, strlen(request->predicate) + 1);
 	for (int i = 0; i < request->attributes; i++)
 		appendBinaryStringInfo(to, request->attribute[i], strlen(request->attribute[i]) + 1);
+	write_blocks(to, request->blocks);
 	if (request->series != NULL)
 		pe_series_request_write(to, request->series);
 	pq_sendint32(to, list_length(request->relations));
@@ -153,6 +175,7 @@ pe_request_read(StringInfo from, pe_charge_request *request, pe_charge_price *pr
 	request->attribute = palloc0((request->attributes + 1) * sizeof(char *));
 	for (int i = 0; i < request->attributes; i++)
 		request->attribute[i] = pstrdup(pq_getmsgrawstring(from));
+	request->blocks = read_blocks(from);
 	request->series = has_series ? pe_series_request_read(from) : NULL;
 	request->relations = NIL;
 	for (int left = pq_getmsgint(from, 4); left > 0; left--)

@@ -10,6 +10,7 @@
 
 #include "accounting/filter.h"
 #include "base/mem.h"
+#include "ledger/time_blocks.h"
 
 typedef struct pe_plan pe_plan; /* plan/plan.h */
 typedef struct pe_series_request pe_series_request; /* series.h */
@@ -50,6 +51,8 @@ typedef struct pe_charge_request
 	const char *method;
 	int32		queries;
 	int64		strategy_id;	/* what is measured; 0: the workload itself */
+
+	pe_time_blocks	blocks;			/* whose rows are read; of a dataset without blocks it is not looked at */
 
 	const pe_series_request *series;	/* NULL: none is created, and none measured */
 

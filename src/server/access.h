@@ -15,7 +15,7 @@
 #include "executor/spi.h"
 #include "utils/resowner.h"
 
-#define PE_MAX_PARAMETERS 24
+#define PE_MAX_PARAMETERS 32
 
 /* A statement, planned at its first use in a session and kept. */
 typedef struct pe_statement

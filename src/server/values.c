@@ -77,11 +77,17 @@ pe_type_is_number(Oid type)
 }
 
 bool
+pe_type_is_time(Oid base)
+{
+	return base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
+}
+
+bool
 pe_type_has_bins(Oid type)
 {
 	Oid			base = getBaseType(type);
 
-	return pe_type_is_number(base) || base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
+	return pe_type_is_number(base) || pe_type_is_time(base);
 }
 
 static int64

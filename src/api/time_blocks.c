@@ -1,0 +1,129 @@
+/*
+ * time_blocks.c
+ *	  Which blocks of time a request touches.  See time_blocks.h.
+ */
+#include "postgres.h"
+
+#include "api/time_blocks.h"
+#include "ledger/time_blocks.h"
+#include "server/access.h"
+
+/* Times that may count: from the first up to and with the last, and those that are NULL or infinite. */
+typedef struct reach
+{
+	int64		from;
+	int64		last;
+	bool		others;
+} reach;
+
+static const reach nothing = {.from = PG_INT64_MAX, .last = PG_INT64_MIN};
+static const reach everything = {.from = PG_INT64_MIN, .last = PG_INT64_MAX, .others = true};
+
+static void
+extend(reach *r, int64 from, int64 last)
+{
+	r->from = Min(r->from, from);
+	r->last = Max(r->last, last);
+}
+
+/* The times of one declared cell of ordered ones; those of a bin that takes what lies beyond are without end. */
+static void
+add_ordered(reach *r, const pe_attribute *time, int32 cell)
+{
+	int64		from = time->point[cell].i;
+	int64		last = from;
+
+	if (time->kind == PE_BINS)
+	{
+		bool		ends = cell == time->points - 2;
+
+		last = time->point[cell + 1].i - (time->open || !ends);
+		if (time->outside == PE_OUTSIDE_CLAMP && cell == 0)
+			from = PG_INT64_MIN;
+		if (time->outside == PE_OUTSIDE_CLAMP && ends)
+			last = PG_INT64_MAX;
+		r->others |= time->outside == PE_OUTSIDE_CLAMP && (cell == 0 || ends);
+	}
+	extend(r, from, last);
+}
+
+static bool
+is_possible(const pe_attribute *time, const bool *possible, int32 cell)
+{
+	if (possible == NULL)
+		return true;
+	return possible[time->classes > 0 ? time->class_of[cell] : cell];
+}
+
+/* The times of the cells that are possible; NULL: all of them. */
+static reach
+reach_of(const pe_attribute *time, const bool *possible)
+{
+	int32		ordered = time->kind == PE_BINS ? time->points - 1 : time->points;
+	int32		cells = pe_attribute_declared_cells(time);
+	reach		r = nothing;
+
+	for (int32 cell = 0; cell < cells; cell++)
+	{
+		if (!is_possible(time, possible, cell))
+			continue;
+		if (cell < ordered)
+			add_ordered(&r, time, cell);
+		else if (time->nulls == PE_NULLS_CELL && cell == cells - 1)
+			r.others = true;
+		else
+			return everything;	/* 'other' lies on either side */
+	}
+	return r;
+}
+
+static void
+intersect(reach *r, reach with)
+{
+	r->from = Max(r->from, with.from);
+	r->last = Min(r->last, with.last);
+	r->others &= with.others;
+}
+
+static void
+set_blocks(pe_asked *asked, pe_time_blocks blocks)
+{
+	pe_access	access;
+
+	asked->charge.blocks = blocks;
+	if (asked->budget == NULL || !asked->budget->per_block)
+		return;
+	pe_access_begin(&access);
+	asked->budget->spent = pe_time_blocks_spent(asked->dataset->id, asked->budget->id, blocks);
+	pe_access_end(&access);
+}
+
+void
+pe_asked_choose_times(pe_asked *asked, int64 from, int64 last)
+{
+	if (asked->dataset->max_blocks > 0)
+		set_blocks(asked, pe_time_blocks_between(asked->dataset, from, last));
+}
+
+void
+pe_asked_choose_blocks(pe_asked *asked, const pe_column *columns, const pe_domain *domain, const pe_predicate *selection, uint32 dropping)
+{
+	const pe_dataset *dataset = asked->dataset;
+	bool	   *possible[PE_MAX_ATTRIBUTES] = {NULL};
+	reach		r = everything;
+	pe_time_blocks blocks;
+
+	if (dataset->max_blocks == 0)
+		return;
+	if (selection != NULL && !pe_predicate_shrink(selection, domain, possible))
+		r = nothing;
+	for (int a = 0; a < domain->attributes + domain->watched; a++)
+	{
+		if (strcmp(columns[a].name, dataset->time_attribute) == 0 && (dropping >> a & 1) != 0)
+			intersect(&r, reach_of(&domain->attribute[a], possible[a]));
+		pe_free(possible[a]);
+	}
+	blocks = pe_time_blocks_between(dataset, r.from, r.last);
+	blocks.others = r.others;
+	set_blocks(asked, blocks);
+}
