@@ -734,6 +734,14 @@ COMMENT ON COLUMN dp.attributes.outside IS 'what becomes of other values: drop, 
 COMMENT ON COLUMN dp.attributes.nulls IS 'what becomes of NULL: drop or cell (of its own)';
 COMMENT ON COLUMN dp.attributes.last IS 'whether the last bin holds its upper edge: closed, or open; NULL for levels';
 COMMENT ON COLUMN dp.attributes.open IS 'whether dp.keys and dp.bounds may look for values that nobody has listed';
+COMMENT ON COLUMN dp.blocks.dataset IS 'the dataset';
+COMMENT ON COLUMN dp.blocks.role IS 'whose budget it is; NULL: the cap';
+COMMENT ON COLUMN dp.blocks.starts IS 'local time of the first block; NULL: rows whose time is NULL or infinite';
+COMMENT ON COLUMN dp.blocks.ends IS 'local time at which the last one ends';
+COMMENT ON COLUMN dp.blocks.rho_spent IS 'what each of them has lost, in rho; NULL if accounting is pure';
+COMMENT ON COLUMN dp.blocks.epsilon_spent IS 'the same as an epsilon';
+COMMENT ON COLUMN dp.blocks.epsilon_left IS 'epsilon of one request that takes all that is left of each of them';
+COMMENT ON COLUMN dp.budgets.per_block IS 'the total is of each block of time; what is left is of the block that has lost most: dp.blocks has the others';
 COMMENT ON COLUMN dp.budgets.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.budgets.role IS 'whose budget it is; members of the role spend it too';
 COMMENT ON COLUMN dp.budgets.accounting IS 'what adds up: rho (gdp or zcdp) or epsilon (pure)';
@@ -804,7 +812,7 @@ COMMENT ON COLUMN dp.models.role IS 'who fitted it';
 COMMENT ON COLUMN dp.models.release IS 'the paid release; NULL: fitted without privacy';
 COMMENT ON COLUMN dp.models.created IS 'when it was stored';
 
-GRANT SELECT ON dp.datasets, dp.attributes, dp.budgets, dp.charges, dp.acts, dp.releases, dp.models, dp.series TO PUBLIC;
+GRANT SELECT ON dp.datasets, dp.attributes, dp.blocks, dp.budgets, dp.charges, dp.acts, dp.releases, dp.models, dp.series TO PUBLIC;
 
 ----------------------------------------------------------------------
 -- For the owner of a table

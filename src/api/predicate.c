@@ -40,7 +40,7 @@ refuse_empty(void)
 void
 pe_predicate_attributes(const pe_predicate *predicate, const pe_domain *domain, bool *possible_of[])
 {
-	if (!pe_predicate_shrink(predicate, domain, possible_of))
+	if (!pe_predicate_shrink(predicate, domain, domain->attributes, possible_of))
 		refuse_empty();
 }
 

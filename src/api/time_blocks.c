@@ -115,7 +115,7 @@ pe_asked_choose_blocks(pe_asked *asked, const pe_column *columns, const pe_domai
 
 	if (dataset->max_blocks == 0)
 		return;
-	if (selection != NULL && !pe_predicate_shrink(selection, domain, possible))
+	if (selection != NULL && !pe_predicate_shrink(selection, domain, domain->attributes + domain->watched, possible))
 		r = nothing;
 	for (int a = 0; a < domain->attributes + domain->watched; a++)
 	{

@@ -934,7 +934,7 @@ keep_cells(const pe_predicate *predicate, bool *left[])
 }
 
 bool
-pe_predicate_shrink(const pe_predicate *predicate, const pe_domain *domain, bool *possible_of[])
+pe_predicate_shrink(const pe_predicate *predicate, const pe_domain *domain, int told, bool *possible_of[])
 {
 	bool	   *left[PE_MAX_ATTRIBUTES] = {NULL};
 	bool		some = true;
@@ -947,16 +947,16 @@ pe_predicate_shrink(const pe_predicate *predicate, const pe_domain *domain, bool
 			bool		all = memchr(left[a], false, cells) == NULL;
 
 			some = some && memchr(left[a], true, cells) != NULL;
-			if (all || a >= domain->attributes)
+			if (all || a >= told)
 			{
 				pe_free(left[a]);
 				left[a] = NULL;
 			}
 		}
-	for (int a = 0; a < domain->attributes && !some; a++)
+	for (int a = 0; a < told && !some; a++)
 		pe_free(left[a]);
 	if (some)
-		memcpy(possible_of, left, (size_t) domain->attributes * sizeof(*left));
+		memcpy(possible_of, left, (size_t) told * sizeof(*left));
 	return some;
 }
 

@@ -109,13 +109,13 @@ extern bool pe_predicate_selects(const pe_predicate *predicate, const int32_t *c
 extern bool pe_predicate_possible(const pe_predicate *predicate, const pe_domain *domain, bool *possible, bool *some);
 
 /*
- * What the predicate leaves of single attributes, in a product of any size.  possible_of[a], pe_alloc'ed,
- * tells of each cell of attribute a, which spans cells, whether the conjuncts that test a alone are TRUE
+ * What the predicate leaves of single attributes, the first `told` ones, in a product of any size.  possible_of[a], pe_alloc'ed,
+ * tells of each cell of attribute a whether the conjuncts that test a alone are TRUE
  * there; NULL: in all of them.  A conjunct of several attributes shrinks nothing, so a cell of
  * which no row counts may be left; where there is none, the cells left are those of
  * pe_predicate_possible.  False, with nothing to free, if no row can count, as far as that shows.
  */
-extern bool pe_predicate_shrink(const pe_predicate *predicate, const pe_domain *domain, bool *possible_of[]);
+extern bool pe_predicate_shrink(const pe_predicate *predicate, const pe_domain *domain, int told, bool *possible_of[]);
 
 /* Bytes that a predicate and pe_predicate_possible take. */
 extern size_t pe_predicate_memory(const pe_predicate *predicate, const pe_domain *domain);
