@@ -190,9 +190,9 @@ CREATE TABLE mine (x int);
 INSERT INTO mine VALUES (1);
 SELECT refused($$SELECT dp_internal.read_rows('\x00', NULL, 0, x) FROM mine$$);
 SELECT refused($$SELECT dp_internal.read_rows(NULL, NULL, 0, x) FROM mine$$);
-SELECT refused($$SELECT dp_internal.read_rows('\x636165700100000070656401016c646401000000', NULL, 0, x) FROM mine$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700100000000000000000000000000000000000000000000000000000070656401016c646401000000', NULL, 0, x) FROM mine$$);
 SELECT refused($$SELECT dp_internal.read_rows('\x00', NULL, 0, x) OVER () FROM mine$$);
-SELECT refused($$SELECT dp_internal.read_rows('\x6361657001000000', NULL)$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x6361657001000000000000000000000000000000000000000000000000000000', NULL)$$);
 SELECT refused($$CREATE AGGREGATE public.steal(bytea, bytea, int, int) (SFUNC = dp_internal.read_rows_add, STYPE = internal)$$);
 
 -- No function meets an internal error, called with NULLs or with values that mean nothing

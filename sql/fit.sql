@@ -393,11 +393,11 @@ RESET extra_float_digits;
 -- ---- The accumulator: what is none of its arguments ----
 RESET SESSION AUTHORIZATION;
 \t on
-SELECT refused($$SELECT dp_internal.read_rows('\x636165700200000000', NULL, 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp_internal.read_rows('\x6361657002000000', NULL, 0, ROW(1, 2))$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700200000000000000000000000000000000000000000000000000000000', NULL, 0, ROW(1, 2))$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x6361657002000000000000000000000000000000000000000000000000000000', NULL, 0, ROW(1, 2))$$);
 SELECT refused($$SELECT dp_internal.read_rows(NULL, NULL, 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp_internal.read_rows('\x636165700200000000', '\x00', 0, ROW(1, 2))$$);
-SELECT refused($$SELECT dp_internal.read_rows('\x636165700200000000', NULL, 0, ROW(1, 2)) OVER ()$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700200000000000000000000000000000000000000000000000000000000', '\x00', 0, ROW(1, 2))$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700200000000000000000000000000000000000000000000000000000000', NULL, 0, ROW(1, 2)) OVER ()$$);
 SELECT refused($$SELECT dp_internal.read_rows('\x63616570020000', NULL, 0)$$);
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION refused, ask;

@@ -444,8 +444,8 @@ SET pg_epsilon.max_memory = '1MB';
 SELECT refused($$SELECT dp.solve_max_affine(ARRAY[i], 0, '{"lower": [-1], "upper": [1]}') FROM generate_series(1, 100000) i$$);
 RESET pg_epsilon.max_memory;
 -- the accumulator is the door's
-SELECT refused($$SELECT dp_internal.read_rows('\x636165700300000000', NULL, 0, c, a) FROM t$$);
-SELECT refused($$SELECT dp_internal.read_rows('\x636165700300000000', '\x00', 0, c, a) FROM t$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700300000000000000000000000000000000000000000000000000000000', NULL, 0, c, a) FROM t$$);
+SELECT refused($$SELECT dp_internal.read_rows('\x636165700300000000000000000000000000000000000000000000000000000000', '\x00', 0, c, a) FROM t$$);
 \t off
 
 DROP FUNCTION refused, ask, ask_agg;

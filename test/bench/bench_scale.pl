@@ -196,7 +196,7 @@ for my $what (sort keys %memory)
 sql(q{CREATE OR REPLACE FUNCTION test_cut(int, int, int) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_cut' LANGUAGE C STRICT;
 	CREATE OR REPLACE AGGREGATE part(bytea, bytea, VARIADIC "any") (SFUNC = dp_internal.read_rows_add, STYPE = bytea, COMBINEFUNC = dp_internal.read_rows_combine);
 	CREATE OR REPLACE AGGREGATE together(bytea) (SFUNC = dp_internal.read_rows_combine, STYPE = bytea, FINALFUNC = dp_internal.read_rows_final)});
-my $selection = '\x636165700100000026000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff';
+my $selection = '\x636165700100000000000000000000000000000000000000000000000000000026000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff';
 my $units = 200000;
 sql(qq{DROP TABLE IF EXISTS states; CREATE UNLOGGED TABLE states AS
 	SELECT 'units' AS kind, encode(part('$selection', test_cut(1, 0, 1), i, 1), 'hex') AS state FROM generate_series(1, $units) i});

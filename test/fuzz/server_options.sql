@@ -94,7 +94,7 @@ CREATE AGGREGATE fuzz.together(bytea) (SFUNC = dp_internal.read_rows_combine, ST
 CREATE TABLE fuzz.bytes (name text PRIMARY KEY, bytes bytea NOT NULL);
 INSERT INTO fuzz.bytes VALUES
     -- three levels 3, 1, -7 of an integer
-    ('selection', '\x636165700100000026000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff'),
+    ('selection', '\x636165700100000000000000000000000000000000000000000000000000000026000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff'),
     ('cut', fuzz.cut(2, 0, 1)),
     ('spec', fuzz.spec(2, 3, true)),
     ('pass', fuzz.pass(fuzz.spec(2, 3, true), 'gradient', 1)),

@@ -20,6 +20,7 @@
 
 #include "plan/private.h"
 #include "accumulator/accumulator.h"
+#include "counts/aggregate.h"
 #include "door/values.h"
 #include "glm/pass.h"
 #include "glm/row_spec.h"
@@ -38,6 +39,7 @@ PG_FUNCTION_INFO_V1(pe_test_affine_spec);
 PG_FUNCTION_INFO_V1(pe_test_found);
 PG_FUNCTION_INFO_V1(pe_test_reserve);
 PG_FUNCTION_INFO_V1(pe_test_wait);
+PG_FUNCTION_INFO_V1(pe_test_sums);
 
 static bytea *
 new_bytes(Size size)
@@ -109,6 +111,32 @@ pe_test_spec(PG_FUNCTION_ARGS)
 		elog(ERROR, "no such specification");
 	bytes = new_specification(PE_READ_MODEL, pe_row_spec_size(&spec));
 	pe_row_spec_write(&spec, VARDATA(bytes) + PE_READING_HEAD);
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+/* pe_test_sums(levels int): the rows and a number in [-1, 1], summed by the levels 0, 1, ... of an integer. */
+Datum
+pe_test_sums(PG_FUNCTION_ARGS)
+{
+	pe_domain	domain = {.attributes = 1, .attribute = {integer_levels(PG_GETARG_INT32(0), false)}};
+	pe_sum		sum[PE_AGG_SUMS];
+	uint32_t	set[PE_AGG_SUMS];
+	pe_sums		sums = {.dropping = 1, .sum = sum, .numbers = 1};
+	pe_tables	tables = {.set = set};
+	pe_aggregate aggregate;
+	pe_text_error error;
+	bytea	   *bytes;
+
+	if (!pe_aggregate_parse("avg(x)", NULL, &aggregate, &error))
+		elog(ERROR, "%s", error.message);
+	aggregate.number[0] = 0;
+	if (pe_domain_prepare(&domain) != PE_DOMAIN_OK || !pe_number_init(&sums.number[0], -1, 1, true, false) ||
+		!pe_aggregates_sums(&aggregate, 1, 0, 0, &sums))
+		elog(ERROR, "no such sums");
+	for (; tables.tables < sums.sums; tables.tables++)
+		set[tables.tables] = 1;
+	bytes = new_specification(PE_READ_SUMS, pe_sums_size(&sums, &tables, &domain, NULL));
+	pe_sums_write(&sums, &tables, &domain, NULL, VARDATA(bytes) + PE_READING_HEAD);
 	PG_RETURN_BYTEA_P(bytes);
 }
 

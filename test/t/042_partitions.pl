@@ -19,6 +19,7 @@ my $fdw = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_exten
 $node->safe_psql('postgres', q{
 	CREATE FUNCTION test_spec(int, int, boolean) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_spec' LANGUAGE C STRICT;
 	CREATE FUNCTION test_pass(bytea, text, int) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_pass' LANGUAGE C STRICT;
+	CREATE FUNCTION test_sums(int) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_sums' LANGUAGE C STRICT;
 	CREATE FUNCTION test_cut(int, int, int) RETURNS bytea AS 'pg_epsilon_test', 'pe_test_cut' LANGUAGE C STRICT});
 
 # ---- The same rows in three tables ----
@@ -46,10 +47,10 @@ is(ask_ok($node, 'curator', q{SELECT count(*) FROM pg_partition_tree('wide') WHE
 my $selection = '26000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff';
 my $tables = '02000000' . '01000000' . '00000000';
 ask_ok($node, 'curator', qq{
-	INSERT INTO kinds VALUES ('counts', '\\x6361657001000000$selection', NULL, '0, grp'),
-		('counts of units', '\\x6361657001000000$selection', test_cut(2, 0, 1), 'unit, grp'),
-		('tables', '\\x6361657004000000$tables$selection', NULL, '0, grp'),
-		('tables of units', '\\x6361657004000000$tables$selection', test_cut(2, 0, 1), 'unit, grp')});
+	INSERT INTO kinds VALUES ('counts', '\\x6361657001000000000000000000000000000000000000000000000000000000$selection', NULL, '0, grp'),
+		('counts of units', '\\x6361657001000000000000000000000000000000000000000000000000000000$selection', test_cut(2, 0, 1), 'unit, grp'),
+		('tables', '\\x6361657004000000000000000000000000000000000000000000000000000000$tables$selection', NULL, '0, grp'),
+		('tables of units', '\\x6361657004000000000000000000000000000000000000000000000000000000$tables$selection', test_cut(2, 0, 1), 'unit, grp')});
 for my $pass (qw(gradient moment curvature losses count precise))
 {
 	ask_ok($node, 'curator', qq{INSERT INTO kinds VALUES ('$pass', test_pass(test_spec(1, 0, true), '$pass', 1), NULL, '0, y, x'),
@@ -72,7 +73,7 @@ sub explained
 	my ($aggregate, $table, $settings) = @_;
 	my $values = $aggregate eq 'read_rows' ? '0, grp' : 'ROW(0, grp)';
 
-	return ask_ok($node, 'curator', ($settings // '') . "; EXPLAIN SELECT dp_internal.$aggregate('\\x6361657001000000$selection', NULL, $values) FROM $table t");
+	return ask_ok($node, 'curator', ($settings // '') . "; EXPLAIN SELECT dp_internal.$aggregate('\\x6361657001000000000000000000000000000000000000000000000000000000$selection', NULL, $values) FROM $table t");
 }
 
 my $by_leaf = 'SET enable_partitionwise_aggregate = on';
@@ -93,6 +94,47 @@ for my $aggregate (qw(read_rows read_records))
 	is(sums($aggregate, 'wide', "$serial; $by_leaf"), $truth, "$aggregate: leaf by leaf");
 	like(explained($aggregate, 'wide', "$by_two; $by_leaf"), qr/Finalize Aggregate.*Gather.*Parallel Append.*Partial Aggregate/s, "$aggregate: leaf by leaf, by workers");
 	is(sums($aggregate, 'wide', "$by_two; $by_leaf"), $truth, "$aggregate: leaf by leaf, by two workers");
+}
+
+# ---- Times that are limited: rows of others are read and do not count, whatever a row is ----
+
+# The head of a specification from this byte on: rows from a day on and before another one, and others.
+sub limited
+{
+	my ($from, $before, $others) = @_;
+
+	return 'overlay(spec PLACING \'\\x' . unpack('H*', pack('q<q<L<L<', $from, $before, 1, $others)) . '\'::bytea FROM 9)';
+}
+
+ask_ok($node, 'curator', qq{
+	CREATE TABLE timed AS SELECT *, CASE id % 50 WHEN 0 THEN NULL WHEN 1 THEN 'infinity' WHEN 2 THEN '-infinity' ELSE '2000-01-01'::date + id % 365 END AS day FROM flat;
+	ALTER TABLE timed ADD at timestamp;
+	UPDATE timed SET at = day + CASE WHEN isfinite(day) THEN (id % 24) * interval '1 hour' ELSE '0' END;
+	CREATE TABLE limited AS TABLE kinds;
+	INSERT INTO limited VALUES ('sums', test_sums(2), NULL, '0, y, x'), ('sums of units', test_sums(2), test_cut(2, 0, 1), 'unit, y, x'),
+		('rows', test_spec(1, 0, true), NULL, '0, y, x'),
+		('keys', '\\x6361657007000000@{[ '00' x 24 ]}@{[ unpack('H*', pack('L<4q<', 0, 0, 1, 0, 1 << 20)) ]}', test_cut(2, 0, 1), '0, grp')});
+my @days = (100, 200);
+my @moments = map { $_ * 86_400_000_000 + 3_600_000_000 } @days;
+for my $case ([ 'day', @days, 0, q{day >= '2000-04-10' AND day < '2000-07-19'} ], [ 'day', @days, 1, q{(day >= '2000-04-10' AND day < '2000-07-19') OR day IS NULL OR NOT isfinite(day)} ],
+	[ 'at', @moments, 0, q{at >= '2000-04-10 01:00' AND at < '2000-07-19 01:00'} ], [ 'at', 0, 0, 1, 'at IS NULL OR NOT isfinite(at)' ])
+{
+	my ($time, $from, $before, $others, $where) = @$case;
+	my $run = sub {
+		my ($spec, $time_argument, $condition) = @_;
+
+		return ask_ok($node, 'curator', qq{$serial;
+			SELECT format('SELECT %L, dp_internal.read_rows(%L, %L, %s) FROM timed t WHERE %s', kind, $spec, cut, arguments || '$time_argument', \$\$$condition\$\$)
+			FROM limited ORDER BY kind \\gexec});
+	};
+	my $expected = $run->('spec', '', $where);
+
+	is($run->(limited($from, $before, $others), ", $time", 'true'), $expected, "rows of times that are not read do not count: $where");
+	isnt($expected, $run->('spec', '', 'true'), 'and they would');
+}
+for my $wrong ([ limited(0, 9, 0), '0, grp, grp', '42804', 'no time' ], [ limited(0, 9, 0), '0, grp', '22023', 'a value too few' ], [ 'spec', '0, grp, day', '22023', 'a time that nobody asked for' ])
+{
+	refused($node, 'curator', "SELECT dp_internal.read_rows((SELECT $wrong->[0] FROM kinds WHERE kind = 'counts'), NULL, $wrong->[1]) FROM timed", $wrong->[2], "times that are limited: $wrong->[3]");
 }
 
 # ---- A leaf on another server ----
@@ -167,7 +209,7 @@ sub refusal
 
 	return $status == 0 ? "accepted: $out" : sqlstate($err);
 }
-my $counts = "dp_internal.read_records('\\x6361657001000000$selection', NULL";
+my $counts = "dp_internal.read_records('\\x6361657001000000000000000000000000000000000000000000000000000000$selection', NULL";
 ask_ok($node, 'curator', 'CREATE TYPE named AS (unit int, grp int)');
 is(refusal("SELECT $counts, NULL) FROM flat"), '22004', '[76] no record');
 is(refusal("SELECT $counts, ROW(0, grp)::named) FROM flat"), '42804', '[76] a record of a named type');
@@ -179,14 +221,14 @@ is(refusal("SELECT $counts, CASE WHEN id % 2 = 0 THEN ROW(0, grp) ELSE ROW(0, x)
 is(refusal("SELECT $counts, CASE WHEN id % 2 = 0 THEN ROW(0, grp) ELSE ROW(unit, grp) END) FROM flat"),
 	'accepted: ' . (split /\|/, (grep { /^counts\|/ } split /\n/, $truth)[0])[1], '[76] of a type made twice: as if it were one');
 is(refusal(qq{CREATE AGGREGATE crafted(bytea, bytea, record) (SFUNC = dp_internal.read_records_add, STYPE = bytea, FINALFUNC = dp_internal.read_rows_final, INITCOND = '\\x00');
-	SELECT crafted('\\x6361657001000000$selection', NULL, ROW(0, grp)) FROM flat}), '22P03', '[81] a state that is none');
+	SELECT crafted('\\x6361657001000000000000000000000000000000000000000000000000000000$selection', NULL, ROW(0, grp)) FROM flat}), '22P03', '[81] a state that is none');
 is(refusal(q{SELECT dp_internal.read_records_add(NULL, '\x00', NULL, ROW(0, 1))}), '0A000', '[81] outside of an aggregate');
 # one state after the other, of arguments and of records: each call looks whose the state is
 is(refusal(qq{CREATE AGGREGATE begun(bytea) (SFUNC = dp_internal.read_rows_combine, STYPE = bytea, FINALFUNC = dp_internal.read_rows_final);
 	CREATE AGGREGATE part(bytea, bytea, record) (SFUNC = dp_internal.read_records_add, STYPE = bytea, COMBINEFUNC = dp_internal.read_rows_combine);
 	CREATE AGGREGATE part(bytea, bytea, VARIADIC "any") (SFUNC = dp_internal.read_rows_add, STYPE = bytea, COMBINEFUNC = dp_internal.read_rows_combine);
-	SELECT begun(s) FROM (SELECT part('\\x6361657001000000$selection', NULL, ROW(0, grp)) AS s FROM flat WHERE id % 3 = 0
-		UNION ALL SELECT part('\\x6361657001000000$selection', NULL, 0, grp) FROM flat WHERE id % 3 > 0) x}),
+	SELECT begun(s) FROM (SELECT part('\\x6361657001000000000000000000000000000000000000000000000000000000$selection', NULL, ROW(0, grp)) AS s FROM flat WHERE id % 3 = 0
+		UNION ALL SELECT part('\\x6361657001000000000000000000000000000000000000000000000000000000$selection', NULL, 0, grp) FROM flat WHERE id % 3 > 0) x}),
 	'accepted: ' . (split /\|/, (grep { /^counts\|/ } split /\n/, $truth)[0])[1], '[76] states of rows and of records add up');
 
 ledger_ok($node, 'after all that');

@@ -232,7 +232,7 @@ my %kind = (
 		stderr_avg lower95_avg upper95_avg median quantile ratio people of_dataset people_of_dataset)),
 	(map { $_ => 'free' } qw(advise quote quote_series period_due quote_aggregate quote_fit quote_minimum quote_queries describe spent answer cells quantile quantile_text combine publish predict predict_row drop_model optimize compare strategy_matrix
 		workload_matrix gram epsilon_of_rho rho_of_epsilon pure_epsilon_of_rho is_owner is_payer is_frozen
-		visible_acts visible_budgets visible_charges visible_models visible_releases visible_series)),
+		visible_acts visible_blocks visible_budgets visible_charges visible_models visible_releases visible_series)),
 	(map { $_ => 'of rows that the caller may read' } qw(read_records read_records_add read_rows read_rows_add read_rows_combine read_rows_final solve_max_affine)));
 is(join("\n", grep { !exists $kind{$_} } split /\n/, $node->safe_psql('postgres', q{
 	SELECT DISTINCT proname FROM pg_proc WHERE pronamespace IN ('dp'::regnamespace, 'dp_internal'::regnamespace)

@@ -21,9 +21,9 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON SCHEMA public TO ann});
 
 # What ann has: rows of her own, aggregates over the accumulator's functions, and states of every kind.
-my $reading = '6361657001000000';    # the head of a specification: cells
+my $reading = '6361657001000000000000000000000000000000000000000000000000000000';    # the head of a specification: cells
 my $selection = "\\x${reading}26000000706564020100696c64640300000003000000000000000100000000000000f9ffffffffffffff";
-my $tables = '\x6361657004000000' . '02000000' . '01000000' . '00000000' . substr($selection, 18);    # by the attribute, and of all rows
+my $tables = '\x6361657004000000000000000000000000000000000000000000000000000000' . '02000000' . '01000000' . '00000000' . substr($selection, 18);    # by the attribute, and of all rows
 ask_ok($node, 'ann', qq{
 	CREATE TABLE mine (id int, unit int, x float8);
 	INSERT INTO mine SELECT i, i / 3, 0.5 - i % 2 FROM generate_series(0, 599) i;

@@ -744,6 +744,49 @@ test_unsound_numbers(void **unused)
 	check_unsound_numbers(PE_READ_PERIODS, INT32_MAX, 2);
 }
 
+/* Limits of times are whole or none; those of an affine function are none; and states of other limits are other states. */
+static void
+test_times(void **unused)
+{
+	const pe_times limited = {.from = -5, .before = 5, .are_limited = 1, .others = 1};
+	const pe_times unsound[] = {
+		{.from = 1}, {.before = 1}, {.others = 1}, {.are_limited = 2}, {.are_limited = 1, .others = 2}, {.from = -5, .before = 5, .are_limited = UINT32_MAX}
+	};
+	bytes		spec = keys_spec(false, 0, 2);
+	bytes		affine = affine_spec();
+	pe_accumulator a;
+	pe_accumulator all;
+	bytes		state;
+
+	(void) unused;
+	for (int i = 0; i < lengthof(unsound); i++)
+	{
+		pe_reading_limit(spec.data, &unsound[i]);
+		assert_false(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
+	}
+	pe_reading_limit(spec.data, &(pe_times) {0});
+	assert_true(pe_accumulator_begin(&all, spec.data, spec.size, &a_cut));
+	pe_reading_limit(spec.data, &limited);
+	assert_true(pe_accumulator_begin(&a, spec.data, spec.size, &a_cut));
+	assert_memory_equal(&a.times, &limited, sizeof(limited));
+	state = state_of(&a);
+	assert_int_equal(pe_accumulator_combine(&all, state.data, state.size), PE_STATE_OTHER);
+	assert_int_equal(pe_accumulator_combine(&a, state.data, state.size), PE_COMBINED);
+	pe_accumulator_free(&a);
+	pe_accumulator_free(&all);
+	assert_true(pe_accumulator_begin(&a, affine.data, affine.size, NULL));
+	pe_accumulator_free(&a);
+	pe_reading_limit(affine.data, &limited);
+	assert_false(pe_accumulator_begin(&a, affine.data, affine.size, NULL));
+	for (int time = -6; time <= 6; time++)
+		assert_int_equal(pe_times_have(&limited, true, time), time >= -5 && time < 5);
+	assert_true(pe_times_have(&limited, false, 0));
+	assert_false(pe_times_have(&(pe_times) {.from = -5, .before = 5, .are_limited = 1}, false, 0));
+	pe_free(state.data);
+	pe_free(spec.data);
+	pe_free(affine.data);
+}
+
 /* Keys that no scan has: number 0, too large, of another range, without a count or with one that no table has; keys out of order, or too long. */
 static void
 test_unsound_keys(void **unused)
@@ -1193,6 +1236,7 @@ main(void)
 		cmocka_unit_test(test_sizes_of_units),
 		cmocka_unit_test(test_unsound_numbers),
 		cmocka_unit_test(test_unsound_keys),
+		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_keys_of_units),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_sizes),

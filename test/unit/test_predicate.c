@@ -943,7 +943,7 @@ static void
 check_shrunk(const pe_predicate *predicate, const pe_domain *domain, const bool *expected, bool any, bool exact)
 {
 	bool	   *possible_of[PE_MAX_ATTRIBUTES];
-	bool		some = pe_predicate_shrink(predicate, domain, possible_of);
+	bool		some = pe_predicate_shrink(predicate, domain, domain->attributes, possible_of);
 
 	assert_true(some || !any);
 	assert_true(!some || any || !exact);
@@ -962,6 +962,24 @@ check_shrunk(const pe_predicate *predicate, const pe_domain *domain, const bool 
 			assert_non_null(memchr(possible_of[a], false, (size_t) pe_attribute_cells(&domain->attribute[a])));
 		pe_free(possible_of[a]);
 	}
+}
+
+/* Watched attributes are told of, too, where that is asked for. */
+static void
+test_shrunk_watched(void **state)
+{
+	bool	   *possible_of[PE_MAX_ATTRIBUTES] = {NULL};
+	pe_domain	domain;
+	pe_predicate predicate;
+
+	(void) state;
+	make_domain(&domain, 0);
+	parse_ok("sex = 'f' AND (age < 1 OR smokes)", &predicate);
+	assert_true(pe_predicate_shrink(&predicate, &domain, ATTRIBUTES, possible_of));
+	assert_true(possible_of[SEX][0] && !possible_of[SEX][1]);
+	assert_null(possible_of[AGE]);
+	pe_free(possible_of[SEX]);
+	pe_predicate_free(&predicate);
 }
 
 /* Conjunctions of tests of single attributes, in several shapes: shrinking finds what is possible, cell by cell. */
@@ -1011,7 +1029,7 @@ test_shrunk_large(void **state)
 	parse_ok("sex = 'f' AND (age < 1 OR smokes) AND day < 3", &predicate);
 	assert_false(pe_predicate_possible(&predicate, &domain, NULL, &some));
 	assert_true(pe_predicate_memory(&predicate, &domain) < 4096);
-	assert_true(pe_predicate_shrink(&predicate, &domain, possible_of));
+	assert_true(pe_predicate_shrink(&predicate, &domain, PE_MAX_ATTRIBUTES, possible_of));
 	assert_null(possible_of[AGE]);
 	assert_null(possible_of[SMOKES]);
 	assert_true(possible_of[SEX][0] && !possible_of[SEX][1] && !possible_of[SEX][3]);
@@ -1248,6 +1266,7 @@ main(void)
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_shrunk),
+		cmocka_unit_test(test_shrunk_watched),
 		cmocka_unit_test(test_shrunk_large),
 		cmocka_unit_test(test_possible),
 		cmocka_unit_test(test_possible_too_large),

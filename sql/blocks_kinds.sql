@@ -1,0 +1,71 @@
+-- Blocks of time: every kind of request is charged to the blocks whose rows it reads, and reads no others.
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
+SET TimeZone = 'America/Santiago';
+SET client_min_messages = warning;
+CREATE ROLE regress_curator;
+CREATE ROLE regress_ann;
+GRANT CREATE ON SCHEMA public TO regress_curator;
+GRANT USAGE ON FOREIGN SERVER pg_epsilon TO regress_curator;
+SET SESSION AUTHORIZATION regress_curator;
+-- twelve people, a row a week each; clocks are set forward at midnight of 8 September 2024 there, and back at midnight of 7 April
+CREATE TABLE stays (seen timestamptz, ward text, age int, patient int, height int DEFAULT 170);
+INSERT INTO stays SELECT '2024-01-01 00:00:00'::timestamptz + week * interval '7 days', CASE patient % 2 WHEN 0 THEN 'a' ELSE 'b' END, 20 + patient, patient
+    FROM generate_series(0, 51) week, generate_series(1, 12) patient;
+INSERT INTO stays VALUES (NULL, 'a', 30, 1), ('infinity', 'a', 30, 2), ('-infinity', 'b', 30, 3);
+SELECT dp.create_dataset('stays', 'stays', 99000, unit => 'patient', max_rows => 5, block => '1 month', block_column => 'seen', max_blocks => 12);
+SELECT line FROM dp.describe('stays') line WHERE line ~ 'block';
+SELECT dp.add_edges('stays', 'seen', (SELECT array_agg('2024-01-01'::timestamptz + m * interval '1 month') FROM generate_series(0, 12) m), outside => 'drop', nulls => 'cell');
+SELECT dp.add_attribute('stays', 'ward', '{a,b}'::text[]);
+SELECT dp.add_attribute('stays', 'age', 0, 100, 10);
+SELECT dp.add_attribute('stays', 'height', 0, 300, 10);
+SELECT dp.add_attribute('stays', 'ward', true);
+SELECT dp.grant_budget('stays', 'regress_ann', 99000, delta_share => 0.5, overcommit => true);
+SELECT dp.expose('stays', 'public.stays_dp', epsilon => 8000);
+GRANT SELECT ON stays_dp TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT round(estimate) FROM dp.histogram('stays', 'ward', predicate => $$seen >= '2024-04-01' AND seen < '2024-05-01'$$, epsilon => 8000);
+SELECT round(estimate) FROM dp.histogram('stays', 'ward', predicate => $$seen IS NULL$$, rows_per_unit => 1, epsilon => 1000);
+SELECT round(estimate) FROM dp.aggregate('stays', '{count(*)}', predicate => $$seen >= '2024-09-01' AND seen < '2024-10-01'$$, epsilon => 8000);
+SELECT sum(round(units)) FROM dp.rows_per_unit('stays', 10, predicate => $$seen >= '2024-02-01' AND seen < '2024-04-01'$$, epsilon => 8000);
+SELECT count(*) FROM dp.fit('stays', 'linear_regression', 'age', '{ward}', predicate => $$seen >= '2024-05-01' AND seen < '2024-06-01'$$, epsilon => 100);
+SELECT ward, round(count) FROM (SELECT ward, count(*) FROM stays_dp WHERE seen >= '2024-06-01' AND seen < '2024-07-01' GROUP BY ward) s ORDER BY ward;
+SELECT count(*) FROM dp.keys('stays', 'ward', epsilon => 100);
+SELECT count(*) FROM dp.quantile((SELECT max(release) FROM dp.histogram('stays', 'age', workload => 'prefix', predicate => $$seen >= '2024-07-01' AND seen < '2024-08-01'$$, epsilon => 100)), 'age', '{0.5}');
+RESET SESSION AUTHORIZATION;
+SELECT seq, function, block_from, block_to, other_times FROM dp_ledger.charge ORDER BY seq;
+SELECT ok, message FROM dp.verify_ledger('stays');
+-- a row is of the block in which it is stored, whatever else a request says: the rows of March are not read for April
+SET SESSION AUTHORIZATION regress_curator;
+UPDATE stays SET seen = '2024-03-31 23:59:59.999999' WHERE seen >= '2024-04-01' AND seen < '2024-04-08';
+SET SESSION AUTHORIZATION regress_ann;
+SELECT round(estimate) FROM dp.histogram('stays', 'ward', predicate => $$seen >= '2024-04-01' AND seen < '2024-05-01'$$, epsilon => 8001);
+-- rows of a query are of every block
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.grant_budget('stays', 'regress_curator', 1000, overcommit => true);
+SELECT dp.linear_regression(age, ARRAY[0], '{"dataset": "stays", "epsilon": 100, "label": "age", "features": ["height"]}') IS NOT NULL AS fitted FROM stays WHERE seen < '2024-02-01';
+RESET SESSION AUTHORIZATION;
+SELECT function, block_from, block_to, other_times FROM dp_ledger.charge ORDER BY seq DESC LIMIT 1;
+-- days of the zone: 6 April has 25 hours, and 8 September begins at one o'clock, as do the bins from there on
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE calls (at timestamptz);
+INSERT INTO calls SELECT t FROM generate_series('2024-04-05'::timestamptz, '2024-04-09', '15 minutes') t UNION ALL SELECT t FROM generate_series('2024-09-06'::timestamptz, '2024-09-10', '15 minutes') t;
+SELECT dp.create_dataset('calls', 'calls', 90000, block => '1 day', block_column => 'at');
+SELECT dp.add_edges('calls', 'at', (SELECT array_agg(t) FROM (SELECT generate_series('2024-04-05'::timestamptz, '2024-04-09', '1 day') t UNION ALL SELECT generate_series('2024-09-06'::timestamptz, '2024-09-10', '1 day')) e), outside => 'drop');
+SELECT dp.grant_budget('calls', 'regress_ann', 90000);
+SET TimeZone = 'UTC';
+SET SESSION AUTHORIZATION regress_ann;
+CREATE TEMP TABLE seen AS SELECT e.number, h.estimate FROM (SELECT number, edge, lead(edge) OVER (ORDER BY number) AS next FROM dp.attributes, jsonb_array_elements_text(levels) WITH ORDINALITY l(edge, number) WHERE dataset = 'calls') e,
+    LATERAL dp.histogram('calls', '{}', predicate => format('at >= %L AND at < %L', e.edge, e.next), epsilon => 500) h WHERE e.next IS NOT NULL;
+RESET SESSION AUTHORIZATION;
+SELECT number, round(estimate) AS rows, ('2000-01-03'::date + block_from::int)::date AS day, block_to - block_from + 1 AS blocks
+    FROM seen JOIN dp_ledger.charge c ON c.dataset = 'calls' AND c.seq = number ORDER BY number;
+SELECT starts, ends, round(epsilon_spent) FROM dp.blocks WHERE dataset = 'calls' AND role IS NULL;
+-- the zone is that of the dataset, not of the session
+SET SESSION AUTHORIZATION regress_curator;
+SELECT line FROM dp.describe('calls') line WHERE line ~ '^blocks';
+RESET SESSION AUTHORIZATION;
+DROP EXTENSION pg_epsilon CASCADE;
+DROP OWNED BY regress_curator, regress_ann;
+DROP ROLE regress_curator, regress_ann;

@@ -1,0 +1,9 @@
+# Blocks of time: random requests against a filter that is written out (test/perl/Blocks.pm).
+use strict;
+use warnings FATAL => 'all';
+
+use Test::More;
+use Blocks;
+
+test_blocks(300, 1);
+done_testing();
