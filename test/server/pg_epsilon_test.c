@@ -39,7 +39,7 @@ PG_FUNCTION_INFO_V1(pe_test_affine_spec);
 PG_FUNCTION_INFO_V1(pe_test_found);
 PG_FUNCTION_INFO_V1(pe_test_reserve);
 PG_FUNCTION_INFO_V1(pe_test_wait);
-PG_FUNCTION_INFO_V1(pe_test_sums);
+PG_FUNCTION_INFO_V1(pe_test_sums_spec);
 
 static bytea *
 new_bytes(Size size)
@@ -114,9 +114,9 @@ pe_test_spec(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(bytes);
 }
 
-/* pe_test_sums(levels int): the rows and a number in [-1, 1], summed by the levels 0, 1, ... of an integer. */
+/* pe_test_sums_spec(levels int): the rows and a number in [-1, 1], summed by the levels 0, 1, ... of an integer. */
 Datum
-pe_test_sums(PG_FUNCTION_ARGS)
+pe_test_sums_spec(PG_FUNCTION_ARGS)
 {
 	pe_domain	domain = {.attributes = 1, .attribute = {integer_levels(PG_GETARG_INT32(0), false)}};
 	pe_sum		sum[PE_AGG_SUMS];

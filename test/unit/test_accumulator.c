@@ -753,7 +753,7 @@ test_times(void **unused)
 		{.from = 1}, {.before = 1}, {.others = 1}, {.are_limited = 2}, {.are_limited = 1, .others = 2}, {.from = -5, .before = 5, .are_limited = UINT32_MAX}
 	};
 	bytes		spec = keys_spec(false, 0, 2);
-	bytes		affine = affine_spec();
+	bytes		affine = affine_spec(1000);
 	pe_accumulator a;
 	pe_accumulator all;
 	bytes		state;
