@@ -106,5 +106,6 @@ SELECT per_block, rho_left FROM dp.budgets ORDER BY role;
 SELECT ok, message FROM dp.verify_ledger('stays');
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
+DROP FUNCTION public.refused(text);
 DROP OWNED BY regress_curator, regress_ann, regress_bob;
 DROP ROLE regress_curator, regress_ann, regress_bob;

@@ -67,5 +67,6 @@ SET SESSION AUTHORIZATION regress_curator;
 SELECT line FROM dp.describe('calls') line WHERE line ~ '^blocks';
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon CASCADE;
+DROP FUNCTION public.refused(text);
 DROP OWNED BY regress_curator, regress_ann;
 DROP ROLE regress_curator, regress_ann;

@@ -56,5 +56,6 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT refused($$SELECT count(*) FROM dp.report('days', 85)$$);
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
+DROP FUNCTION public.refused(text);
 DROP OWNED BY regress_curator, regress_ann, regress_bob;
 DROP ROLE regress_curator, regress_ann, regress_bob;

@@ -250,6 +250,21 @@ pe_chain_ends(int64 dataset_id, int64 charges, const char *head)
 	"b.id IS NOT NULL OR c.budget_id = 0, c.relations, c.series_id, c.block_from, c.block_to, c.other_times FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
 	"AND b.dataset_id = c.dataset_id WHERE c.dataset_id = $1 ORDER BY c.seq"
 
+/* Whatever is there changes the text of the line, also what the ledger does not write. */
+static pe_time_blocks
+blocks_of_row(uint64 row)
+{
+	bool		from = text_of(row, 23) != NULL;
+	bool		to = text_of(row, 24) != NULL;
+
+	if (!from && !to)
+		return (pe_time_blocks) {.limited = text_of(row, 25) != NULL, .first = 1, .others = pe_access_int64(row, 25) != 0};
+	return (pe_time_blocks) {
+		.limited = true, .first = from ? pe_access_int64(row, 23) : PG_INT64_MIN, .last = to ? pe_access_int64(row, 24) : PG_INT64_MAX,
+		.others = pe_access_int64(row, 25) != 0
+	};
+}
+
 static void
 line_of_row(uint64 row, pe_charge_line *line)
 {
@@ -273,12 +288,7 @@ line_of_row(uint64 row, pe_charge_line *line)
 	line->strategy_id = pe_access_int64(row, 18);
 	line->relations = text_of(row, 21);
 	line->series_id = pe_access_int64(row, 22);
-	line->blocks = (pe_time_blocks) {.limited = text_of(row, 25) != NULL, .first = 1, .others = pe_access_int64(row, 25) != 0};
-	if (text_of(row, 23) != NULL && text_of(row, 24) != NULL)
-	{
-		line->blocks.first = pe_access_int64(row, 23);
-		line->blocks.last = pe_access_int64(row, 24);
-	}
+	line->blocks = blocks_of_row(row);
 }
 
 /* What is wrong with a line; NULL: nothing. */
