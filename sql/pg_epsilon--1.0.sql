@@ -581,6 +581,56 @@ CREATE VIEW dp_ledger.all_series AS
     OFFSET 0;
 COMMENT ON VIEW dp_ledger.all_series IS 'what dp_internal.visible_series reads';
 
+CREATE VIEW dp_ledger.all_disclosures AS
+    SELECT d.id, d.time_attribute IS NOT NULL AS has_time, pg_catalog.jsonb_build_object(
+           'format', 1,
+           'software', pg_catalog.jsonb_build_object('name', 'pg_epsilon', 'version', (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'pg_epsilon')),
+           'trust_model', 'central',
+           'dataset', d.dataset, 'data_version', d.version, 'registered', d.created, 'frozen', dp_internal.is_frozen(d.identity, d.relation_oid),
+           'privacy_unit', pg_catalog.jsonb_build_object(
+               'protects', CASE WHEN d.neighbours = 'values' THEN 'values' WHEN d.unit IS NULL THEN 'row' ELSE 'unit' END,
+               'unit', d.unit, 'max_rows', d.max_rows, 'neighbours', d.neighbours,
+               'private_column', d.private_column, 'max_change', d.max_change, 'change', d.change),
+           'accounting', d.accounting,
+           'cap', pg_catalog.jsonb_build_object('epsilon', d.epsilon, 'delta', k.delta, 'delta_share', d.delta_share,
+               'rho', d.rho_limit / 1e9, 'mu', CASE d.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * d.rho_limit) END),
+           'spent', pg_catalog.jsonb_build_object('epsilon', CASE
+                    WHEN d.accounting = 'pure' THEN d.epsilon_spent / 1e9
+                    WHEN k.delta_atto > d.delta_spent THEN dp.epsilon_of_rho(d.rho_spent * 1e-9::float8, ((k.delta_atto - d.delta_spent) / 1e18)::float8, d.accounting)::numeric END,
+               'delta', k.delta, 'delta_of_charges', d.delta_spent / 1e18, 'rho', d.rho_spent / 1e9,
+               'mu', CASE d.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * d.rho_spent) END),
+           'budgets', (SELECT pg_catalog.jsonb_build_object('count', pg_catalog.count(*), 'rho', pg_catalog.sum(b.rho_limit) / 1e9, 'pure_epsilon', pg_catalog.sum(b.epsilon_limit) / 1e9)
+                FROM dp_ledger.budget b WHERE b.dataset_id = d.id),
+           'charges', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('function', c.function, 'kind', c.kind, 'method', c.method, 'mechanism_accounting', c.accounting,
+                    'count', c.count, 'rho', c.rho / 1e9, 'epsilon', CASE
+                        WHEN d.accounting = 'pure' THEN c.epsilon / 1e9
+                        WHEN k.delta_atto > c.delta THEN dp.epsilon_of_rho((c.rho * 1e-9)::float8, ((k.delta_atto - c.delta) / 1e18)::float8, d.accounting)::numeric END,
+                    'delta_of_charges', c.delta / 1e18) ORDER BY c.function, c.kind, c.method, c.accounting), '[]')
+                FROM (SELECT c.function, c.request::jsonb ->> 'kind' AS kind, c.request::jsonb ->> 'method' AS method,
+                             CASE WHEN c.epsilon IS NOT NULL THEN 'pure' ELSE d.accounting END AS accounting, pg_catalog.count(*) AS count,
+                             pg_catalog.sum(c.cap_rho) AS rho, coalesce(pg_catalog.sum(c.cap_delta), 0) AS delta, pg_catalog.sum(c.cap_epsilon) AS epsilon
+                        FROM dp_ledger.charge c WHERE c.dataset_id = d.id GROUP BY 1, 2, 3, 4) c),
+           'series', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('series', s.series, 'periods', s.periods, 'period', s.period, 'start', s.starts,
+                    'max_periods', s.max_periods, 'append_only', s.append_only, 'rho', (s.rho + s.prolonged_rho) / 1e9, 'ended', s.ended) ORDER BY s.id), '[]')
+                FROM dp_ledger.series s WHERE s.dataset_id = d.id),
+           'time', CASE WHEN d.time_attribute IS NOT NULL THEN
+               pg_catalog.jsonb_build_object('attribute', d.time_attribute, 'append_only', d.append_only, 'enforced', false) END,
+           'promises', pg_catalog.to_jsonb(pg_catalog.array_remove(ARRAY[
+               CASE WHEN d.neighbours = 'values' THEN 'other_columns_public' WHEN d.unit IS NULL THEN 'one_row_per_person' ELSE 'one_unit_per_person' END,
+               'declared_without_rows',
+               CASE WHEN d.time_attribute IS NOT NULL THEN 'time_unchanged' END], NULL)),
+           'acts', (SELECT pg_catalog.jsonb_build_object('attestations', pg_catalog.count(*) FILTER (WHERE a.act = 'attest'), 'last_attestation', pg_catalog.max(a.at) FILTER (WHERE a.act = 'attest'),
+                    'cap_raises', pg_catalog.count(*) FILTER (WHERE a.act = 'cap'), 'last_cap_raise', pg_catalog.max(a.at) FILTER (WHERE a.act = 'cap'))
+                FROM (SELECT 'attest' AS act, c.at::timestamptz AS at FROM dp_ledger.charge c WHERE c.dataset_id = d.id AND c.function LIKE 'dp.attest%' AND c.budget_id = 0
+                      UNION ALL
+                      SELECT 'cap', a.at::timestamptz FROM dp_ledger.act a WHERE a.dataset_id = d.id AND a.act = 'create_dataset'
+                         AND ((a.new_value::jsonb ->> 'epsilon')::float8 > (a.old_value::jsonb ->> 'epsilon')::float8
+                              OR (a.new_value::jsonb ->> 'delta')::float8 > (a.old_value::jsonb ->> 'delta')::float8)) a)) AS disclosure
+      FROM dp_ledger.dataset d,
+      LATERAL (SELECT CASE WHEN d.accounting = 'pure' THEN 0 ELSE d.delta END AS delta, pg_catalog.trunc(d.delta::numeric * 1e18) AS delta_atto) k
+     WHERE NOT d.dropped;
+COMMENT ON VIEW dp_ledger.all_disclosures IS 'what dp.disclosure reads, for owners alone: what everybody together spent is in it';
+
 CREATE FUNCTION dp_internal.visible_series() RETURNS SETOF dp_ledger.all_series
     AS 'MODULE_PATHNAME', 'pe_sql_visible_series' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_series() IS 'the rows of dp.series (used by the view)';
@@ -810,6 +860,11 @@ CREATE FUNCTION dp.verify_ledger(dataset text)
     AS 'MODULE_PATHNAME', 'pe_sql_verify_ledger' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.verify_ledger(text) IS
     'computes the hash chain of your dataset''s charges and acts anew and adds up its charges; first_bad: the charge that is not as it was written, or follows a missing one';
+
+CREATE FUNCTION dp.disclosure(dataset text) RETURNS jsonb
+    AS 'MODULE_PATHNAME', 'pe_sql_disclosure' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.disclosure(text) IS
+    'what you publish about your dataset, for a registry of deployments: unit of privacy, neighbours, cap, what is spent, number and sum of budgets, charges by kind, series, promises and acts; from the ledger, never from rows; names no role. For the owner alone: it has what everybody together spent';
 
 CREATE FUNCTION dp.attest(reason text)
         RETURNS TABLE (dataset text, relation text, charges bigint, rho_spent double precision, message text)
