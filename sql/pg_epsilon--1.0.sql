@@ -645,6 +645,76 @@ CREATE VIEW dp_ledger.all_series AS
     OFFSET 0;
 COMMENT ON VIEW dp_ledger.all_series IS 'what dp_internal.visible_series reads';
 
+CREATE VIEW dp_ledger.block_steps AS
+    SELECT s.*, CASE WHEN s.has_times THEN CASE WHEN s.block = '-9223372036854775807'::bigint THEN '-infinity' ELSE c.origin + s.block * c.length END END AS starts,
+           CASE WHEN s.has_times THEN CASE WHEN s.next IS NULL THEN 'infinity' ELSE c.origin + s.next * c.length END END AS ends
+      FROM dp_ledger.dataset d,
+           LATERAL (SELECT b.*, b.block > '-9223372036854775808'::bigint AS has_times, pg_catalog.lead(b.block) OVER (PARTITION BY b.budget_id ORDER BY b.block) AS next
+                      FROM dp_ledger.block b WHERE b.dataset_id = d.id) s,
+           LATERAL (SELECT CASE WHEN d.block_days > 0 THEN timestamp '2000-01-03' ELSE timestamp '2000-01-01' END AS origin,
+                           pg_catalog.make_interval(months => d.block_months, days => d.block_days) AS length) c;
+COMMENT ON VIEW dp_ledger.block_steps IS 'dp_ledger.block with local times: when its first block starts and its last one ends; NULL: rows without a usable time';
+
+CREATE VIEW dp_ledger.all_disclosures AS
+    SELECT d.id, d.time_attribute IS NOT NULL AS has_time, pg_catalog.jsonb_build_object(
+           'format', 1,
+           'software', pg_catalog.jsonb_build_object('name', 'pg_epsilon', 'version', (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'pg_epsilon')),
+           'trust_model', 'central',
+           'dataset', d.dataset, 'data_version', d.version, 'registered', d.created, 'frozen', dp_internal.is_frozen(d.identity, d.relation_oid),
+           'privacy_unit', pg_catalog.jsonb_build_object(
+               'protects', CASE WHEN d.neighbours = 'values' THEN 'values' WHEN d.unit IS NULL THEN 'row' ELSE 'unit' END,
+               'unit', d.unit, 'max_rows', d.max_rows, 'neighbours', d.neighbours,
+               'private_column', d.private_column, 'max_change', d.max_change, 'change', d.change),
+           'accounting', d.accounting,
+           'definition', CASE d.accounting WHEN 'gdp' THEN 'Gaussian differential privacy' WHEN 'zcdp' THEN 'zero-concentrated differential privacy' ELSE 'pure differential privacy' END,
+           'cap', pg_catalog.jsonb_build_object('of', CASE WHEN d.max_blocks IS NULL THEN 'dataset' ELSE 'block' END, 'epsilon', d.epsilon, 'delta', k.delta, 'delta_share', d.delta_share,
+               'rho', d.rho_limit / 1e9::float8, 'mu', CASE d.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * d.rho_limit) END),
+           'spent', pg_catalog.jsonb_build_object('epsilon', CASE
+                    WHEN d.accounting = 'pure' THEN d.epsilon_spent / 1e9::float8
+                    WHEN k.delta_atto > d.delta_spent THEN dp.epsilon_of_rho(d.rho_spent * 1e-9::float8, ((k.delta_atto - d.delta_spent) / 1e18)::float8, d.accounting) END,
+               'delta', k.delta, 'delta_of_charges', d.delta_spent / 1e18::float8, 'rho', d.rho_spent / 1e9::float8,
+               'mu', CASE d.accounting WHEN 'gdp' THEN pg_catalog.sqrt(2e-9::float8 * d.rho_spent) END),
+           'budgets', (SELECT pg_catalog.jsonb_build_object('count', pg_catalog.count(*), 'rho', pg_catalog.sum(b.rho_limit) / 1e9::float8, 'pure_epsilon', pg_catalog.sum(b.epsilon_limit) / 1e9::float8)
+                FROM dp_ledger.budget b WHERE b.dataset_id = d.id),
+           'charges', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('function', c.function, 'kind', c.kind, 'method', c.method, 'mechanism_accounting', c.accounting,
+                    'count', c.count, 'rho', c.rho / 1e9::float8, 'epsilon', CASE
+                        WHEN d.accounting = 'pure' THEN c.epsilon / 1e9::float8
+                        WHEN k.delta_atto > c.delta THEN dp.epsilon_of_rho((c.rho * 1e-9)::float8, ((k.delta_atto - c.delta) / 1e18)::float8, d.accounting) END,
+                    'delta_of_charges', c.delta / 1e18::float8) ORDER BY c.function, c.kind, c.method, c.accounting), '[]')
+                FROM (SELECT c.function, c.request::jsonb ->> 'kind' AS kind, c.request::jsonb ->> 'method' AS method,
+                             CASE WHEN c.epsilon IS NOT NULL THEN 'pure' ELSE d.accounting END AS accounting, pg_catalog.count(*) AS count,
+                             pg_catalog.sum(c.cap_rho) AS rho, coalesce(pg_catalog.sum(c.cap_delta), 0) AS delta, pg_catalog.sum(c.cap_epsilon) AS epsilon
+                        FROM dp_ledger.charge c WHERE c.dataset_id = d.id AND (coalesce(c.cap_rho, 0), coalesce(c.cap_delta, 0), coalesce(c.cap_epsilon, 0)) <> (0, 0, 0)
+                       GROUP BY 1, 2, 3, 4) c),
+           'series', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('periods', s.periods, 'period', s.period, 'start', s.starts,
+                    'max_periods', s.max_periods, 'append_only', s.append_only, 'rho', (s.rho + s.prolonged_rho) / 1e9::float8, 'ended', s.ended) ORDER BY s.id), '[]')
+                FROM dp_ledger.series s WHERE s.dataset_id = d.id),
+           'time', CASE WHEN d.time_attribute IS NOT NULL THEN
+               pg_catalog.jsonb_build_object('attribute', d.time_attribute, 'append_only', d.append_only, 'enforced', false) END,
+           'blocks', CASE WHEN d.max_blocks IS NOT NULL THEN
+               pg_catalog.jsonb_build_object('column', d.time_attribute, 'months', d.block_months, 'days', d.block_days, 'time_zone', d.block_zone, 'max_blocks', d.max_blocks,
+                   'spent', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('starts', b.starts, 'ends', b.ends, 'rho', b.rho_spent / 1e9::float8, 'epsilon', CASE
+                        WHEN d.accounting = 'pure' THEN b.epsilon_spent / 1e9::float8
+                        WHEN k.delta_atto > b.delta_spent THEN dp.epsilon_of_rho(b.rho_spent * 1e-9::float8, ((k.delta_atto - b.delta_spent) / 1e18)::float8, d.accounting) END) ORDER BY b.block), '[]')
+                        FROM dp_ledger.block_steps b WHERE b.dataset_id = d.id AND b.budget_id = 0)) END,
+           'promises', pg_catalog.to_jsonb(pg_catalog.array_remove(ARRAY[
+               CASE WHEN d.neighbours = 'values' THEN 'other_columns_public' WHEN d.unit IS NULL THEN 'one_row_per_person' ELSE 'one_unit_per_person' END,
+               'declared_without_rows',
+               CASE WHEN d.time_attribute IS NOT NULL THEN 'time_unchanged' END,
+               CASE WHEN d.append_only THEN 'append_only' END,
+               CASE WHEN d.max_blocks IS NOT NULL AND d.unit IS NOT NULL THEN 'max_blocks' END], NULL)),
+           'acts', (SELECT pg_catalog.jsonb_build_object('attestations', pg_catalog.count(*) FILTER (WHERE a.act = 'attest'), 'last_attestation', pg_catalog.max(a.at) FILTER (WHERE a.act = 'attest'),
+                    'cap_raises', pg_catalog.count(*) FILTER (WHERE a.act = 'cap'), 'last_cap_raise', pg_catalog.max(a.at) FILTER (WHERE a.act = 'cap'))
+                FROM (SELECT 'attest' AS act, c.at::timestamptz AS at FROM dp_ledger.charge c WHERE c.dataset_id = d.id AND c.function LIKE 'dp.attest%' AND c.budget_id = 0
+                      UNION ALL
+                      SELECT 'cap', a.at::timestamptz FROM dp_ledger.act a WHERE a.dataset_id = d.id AND a.act = 'create_dataset'
+                         AND ((a.new_value::jsonb ->> 'epsilon')::float8 > (a.old_value::jsonb ->> 'epsilon')::float8
+                              OR (a.new_value::jsonb ->> 'delta')::float8 > (a.old_value::jsonb ->> 'delta')::float8)) a)) AS disclosure
+      FROM dp_ledger.dataset d,
+      LATERAL (SELECT CASE WHEN d.accounting = 'pure' THEN 0 ELSE d.delta END AS delta, pg_catalog.trunc(d.delta::numeric * 1e18) AS delta_atto) k
+     WHERE NOT d.dropped;
+COMMENT ON VIEW dp_ledger.all_disclosures IS 'what dp.disclosure reads, for owners alone: what everybody together spent is in it';
+
 CREATE FUNCTION dp_internal.visible_series() RETURNS SETOF dp_ledger.all_series
     AS 'MODULE_PATHNAME', 'pe_sql_visible_series' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION dp_internal.visible_series() IS 'the rows of dp.series (used by the view)';
@@ -658,8 +728,7 @@ CREATE VIEW dp.budgets WITH (security_barrier) AS SELECT * FROM dp_internal.visi
 COMMENT ON VIEW dp.budgets IS 'your budgets; for an owner, all budgets on their datasets. epsilon_left: one request with this epsilon fits the budget, and the cap unless budgets were granted beyond it';
 
 CREATE VIEW dp_ledger.all_blocks AS
-    SELECT d.dataset, a.role, CASE WHEN s.has_times THEN CASE WHEN s.block = '-9223372036854775807'::bigint THEN '-infinity' ELSE c.origin + s.block * c.length END END AS starts,
-           CASE WHEN s.has_times THEN CASE WHEN s.next IS NULL THEN 'infinity' ELSE c.origin + s.next * c.length END END AS ends,
+    SELECT d.dataset, a.role, s.starts, s.ends,
            CASE WHEN a.accounting <> 'pure' THEN s.rho_spent / 1e9::float8 END AS rho_spent,
            CASE WHEN a.accounting = 'pure' THEN s.epsilon_spent / 1e9::float8
                 ELSE dp.epsilon_of_rho(s.rho_spent * 1e-9::float8, a.delta, a.accounting) END AS epsilon_spent,
@@ -673,12 +742,9 @@ CREATE VIEW dp_ledger.all_blocks AS
                       FROM dp_ledger.budget b
                      WHERE b.dataset_id = d.id AND b.per_block
                        AND (dp_internal.is_payer(d.identity, d.relation_oid, coalesce(b.role_oid, 0), b.role_name)
-                            OR dp_internal.is_owner(d.identity, d.relation_oid, d.owner))) a,
-           LATERAL (SELECT s.*, s.block > '-9223372036854775808'::bigint AS has_times, pg_catalog.lead(s.block) OVER (ORDER BY s.block) AS next
-                      FROM dp_ledger.block s WHERE s.dataset_id = d.id AND s.budget_id = a.id) s,
-           LATERAL (SELECT CASE WHEN d.block_days > 0 THEN timestamp '2000-01-03' ELSE timestamp '2000-01-01' END AS origin,
-                           pg_catalog.make_interval(months => d.block_months, days => d.block_days) AS length) c
-     WHERE NOT d.dropped AND d.max_blocks IS NOT NULL
+                            OR dp_internal.is_owner(d.identity, d.relation_oid, d.owner))) a
+           JOIN dp_ledger.block_steps s ON s.budget_id = a.id
+     WHERE s.dataset_id = d.id AND NOT d.dropped AND d.max_blocks IS NOT NULL
      ORDER BY d.dataset, a.role NULLS FIRST, s.block
     OFFSET 0;
 COMMENT ON VIEW dp_ledger.all_blocks IS 'what dp_internal.visible_blocks reads';
@@ -915,6 +981,11 @@ CREATE FUNCTION dp.verify_ledger(dataset text)
     AS 'MODULE_PATHNAME', 'pe_sql_verify_ledger' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.verify_ledger(text) IS
     'computes the hash chain of your dataset''s charges and acts anew and adds up its charges; first_bad: the charge that is not as it was written, or follows a missing one';
+
+CREATE FUNCTION dp.disclosure(dataset text) RETURNS jsonb
+    AS 'MODULE_PATHNAME', 'pe_sql_disclosure' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.disclosure(text) IS
+    'what you publish about your dataset, for a registry of deployments: unit of privacy, neighbours, cap, what is spent, number and sum of budgets, charges by kind, series, promises and acts; from the ledger, never from rows; names no role. For the owner alone: it has what everybody together spent';
 
 CREATE FUNCTION dp.attest(reason text)
         RETURNS TABLE (dataset text, relation text, charges bigint, rho_spent double precision, message text)
