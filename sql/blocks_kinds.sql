@@ -31,7 +31,7 @@ SELECT round(estimate) FROM dp.aggregate('stays', '{count(*)}', predicate => $$s
 SELECT sum(round(units)) FROM dp.rows_per_unit('stays', 10, predicate => $$seen >= '2024-02-01' AND seen < '2024-04-01'$$, epsilon => 8000);
 SELECT count(*) FROM dp.fit('stays', 'linear_regression', 'age', '{ward}', predicate => $$seen >= '2024-05-01' AND seen < '2024-06-01'$$, epsilon => 100);
 SELECT ward, round(count) FROM (SELECT ward, count(*) FROM stays_dp WHERE seen >= '2024-06-01' AND seen < '2024-07-01' GROUP BY ward) s ORDER BY ward;
-SELECT count(*) FROM dp.keys('stays', 'ward', epsilon => 100);
+SELECT count(*) FROM dp.keys('stays', 'ward', epsilon => 8000);
 SELECT count(*) FROM dp.quantile((SELECT max(release) FROM dp.histogram('stays', 'age', workload => 'prefix', predicate => $$seen >= '2024-07-01' AND seen < '2024-08-01'$$, epsilon => 100)), 'age', '{0.5}');
 RESET SESSION AUTHORIZATION;
 SELECT seq, function, block_from, block_to, other_times FROM dp_ledger.charge ORDER BY seq;
