@@ -105,6 +105,17 @@ SELECT dp.create_dataset('stays', 'stays', 4000, block => '1 month', block_colum
 SELECT starts, ends, round(epsilon_spent / 100) AS spent FROM dp.blocks;
 SELECT per_block, rho_left FROM dp.budgets ORDER BY role;
 SELECT ok, message FROM dp.verify_ledger('stays');
+-- a broken ledger that is attested: no block has lost less than before
+RESET SESSION AUTHORIZATION;
+CREATE TEMP TABLE before AS SELECT * FROM dp.blocks;
+DELETE FROM dp_ledger.charge WHERE dataset = 'stays' AND seq = 2;
+UPDATE dp_ledger.charge SET block_to = block_from WHERE dataset = 'stays' AND seq = 5;
+SELECT ok, message FROM dp.verify_ledger('stays');
+SELECT dataset, message ~ 'broken|missing|written' AS told FROM dp.attest('a test');
+SELECT ok, message FROM dp.verify_ledger('stays');
+SELECT count(*), bool_and(a.rho_spent >= b.rho_spent) AS no_less FROM before b JOIN dp.blocks a ON a.role IS NOT DISTINCT FROM b.role
+    AND (a.starts IS NULL AND b.starts IS NULL OR a.starts < b.ends AND b.starts < a.ends);
+SELECT function, budget_role, block_from, block_to, other_times, cap_rho > 0 AS costs FROM dp_ledger.charge WHERE dataset = 'stays' AND function ~ 'attest' ORDER BY seq;
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION public.refused(text);

@@ -68,6 +68,18 @@ RESET SESSION AUTHORIZATION;
 SELECT number, round(estimate) AS rows, ('2000-01-03'::date + block_from::int)::date AS day, block_to - block_from + 1 AS blocks
     FROM seen JOIN dp_ledger.charge c ON c.dataset = 'calls' AND c.seq = number ORDER BY number;
 SELECT starts, ends, round(epsilon_spent) FROM dp.blocks WHERE dataset = 'calls' AND role IS NULL;
+-- the ends of the calendar
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE eras (day date);
+SELECT dp.create_dataset('eras', 'eras', 1000, block => '1 month', block_column => 'day');
+SELECT dp.add_edges('eras', 'day', '{4714-11-24 BC,4714-11-25 BC,0001-12-31 BC,0001-01-01,294276-12-30,294276-12-31,5874897-12-31}', outside => 'drop');
+SELECT dp.grant_budget('eras', 'regress_ann', 1000);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(*) FROM (VALUES ('4714-11-24 BC', '4714-11-25 BC'), ('0001-12-31 BC', '0001-01-01'), ('294276-12-30', '294276-12-31'), ('294276-12-31', '5874897-12-31')) e(f, t),
+    LATERAL dp.histogram('eras', '{}', predicate => format('day >= %L AND day < %L', f, t), epsilon => 1);
+SET SESSION AUTHORIZATION regress_curator;
+SELECT starts, ends, epsilon_spent > 0 AS spent FROM dp.blocks WHERE dataset = 'eras' AND role IS NULL;
+SELECT ok FROM dp.verify_ledger('eras');
 -- the zone is that of the dataset, not of the session
 SET SESSION AUTHORIZATION regress_curator;
 SELECT line FROM dp.describe('calls') line WHERE line ~ '^blocks';

@@ -131,12 +131,18 @@ pe_time_blocks_limited(pe_time_blocks blocks)
 pe_time_blocks
 pe_time_blocks_between(const pe_dataset *dataset, int64 from, int64 last)
 {
+	pe_time_blocks blocks = {.limited = true, .first = 1};
+
 	if (from > last)
-		return (pe_time_blocks) {.limited = true, .first = 1, .last = 0};
-	return (pe_time_blocks) {
-		.limited = true, .first = from == PG_INT64_MIN ? PE_TIME_BLOCK_FIRST : pe_time_block_of(dataset, from),
-		.last = last == PG_INT64_MAX ? PE_TIME_BLOCK_LAST : pe_time_block_of(dataset, last)
-	};
+		return blocks;
+	blocks.first = from == PG_INT64_MIN ? PE_TIME_BLOCK_FIRST : pe_time_block_of(dataset, from);
+	blocks.last = last == PG_INT64_MAX ? PE_TIME_BLOCK_LAST : pe_time_block_of(dataset, last);
+	/* blocks at the ends of the calendar have no times of their own: with them go all that are beyond */
+	if (pe_time_block_start(dataset, blocks.first) == PG_INT64_MIN)
+		blocks.first = PE_TIME_BLOCK_FIRST;
+	if (blocks.last != PE_TIME_BLOCK_LAST && pe_time_block_start(dataset, blocks.last + 1) == PG_INT64_MAX)
+		blocks.last = PE_TIME_BLOCK_LAST;
+	return blocks;
 }
 
 pe_times
