@@ -70,6 +70,7 @@ SELECT finding($$UPDATE dp_ledger.series SET prolonged_rho = prolonged_rho - 1 W
 SELECT finding($$UPDATE dp_ledger.series SET periods = 119, edges = edges[1:120], stderrs = stderrs[1:119] WHERE series = 'open'$$);
 SELECT finding($$UPDATE dp_ledger.series SET first_periods = 4, periods = 5, edges = edges || edges[5] + 864000000000, stderrs = stderrs || 1::float8, prolonged_rho = 1 WHERE series = 'closed'$$);
 UPDATE dp_ledger.series_period SET payload = NULL, charge_id = NULL, could_be_read = NULL, stored = NULL WHERE period = 120 AND series_id = (SELECT id FROM dp_ledger.series WHERE series = 'open');
+UPDATE dp_ledger.charge SET series_id = NULL WHERE request LIKE '{"kind": "report"%"open"%"period": 120,%';
 UPDATE dp_ledger.series SET first_periods = 104 WHERE series = 'open';
 SELECT refused($$SELECT dp.report('open', 120)$$);
 UPDATE dp_ledger.series SET first_periods = 52, edges[121] = edges[121] + 1 WHERE series = 'open';

@@ -285,6 +285,22 @@ SELECT count(*) FROM dp.charges WHERE dataset = 'wide';
 SELECT (dp.create_series('wide', 'wide', array_agg('a' || i), 'total', start => '2020-01-01', period => '10 days', periods => 1, rho => 1)).series_name FROM generate_series(1, 31) i;
 SELECT count(*) FROM dp.report('wide');
 
+-- What was stored and is lost or changed is damage: nothing is drawn in its place, and nothing is charged
+RESET SESSION AUTHORIZATION;
+CREATE FUNCTION told() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (SELECT count(*) FROM dp.report('swapped'));
+EXCEPTION WHEN OTHERS THEN
+    RETURN sqlstate || ': ' || sqlerrm;
+END $$;
+CREATE TEMP TABLE lines AS SELECT count(*) AS n FROM dp_ledger.charge;
+DELETE FROM dp_ledger.series_period WHERE period = 2 AND series_id = (SELECT id FROM dp_ledger.series WHERE series = 'swapped');
+SELECT told();
+SELECT count(*) = (SELECT n FROM lines) AS nothing_charged FROM dp_ledger.charge;
+UPDATE dp_ledger.series_period SET payload = set_byte(payload, 7, get_byte(payload, 7) # 1) WHERE period = 1 AND series_id = (SELECT id FROM dp_ledger.series WHERE series = 'swapped');
+SELECT told();
+SELECT ok, message FROM dp.verify_ledger('swapped');
+DROP FUNCTION told();
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION finding;

@@ -590,26 +590,14 @@ attempt_or_refuse(pe_batch *batch, const pe_charge_request *request, const pe_ch
 	reply->outcome = PE_CHARGED;
 }
 
-static char *
-hex_of(const bytea *bytes)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < VARSIZE_ANY_EXHDR(bytes); i++)
-		appendStringInfo(&text, "%02x", (uint8) VARDATA_ANY(bytes)[i]);
-	return text.data;
-}
-
 /* Under the lock of the dataset's row there is no other measurement, and none comes. */
 static void
 store_period(const pe_charge_request *request, const int64 *value, int64 values, book *b, account *a, pe_charge_reply *reply)
 {
 	pe_amount	nothing = {0};
 	bytea	   *payload = pe_payload_write(value, values);
-	bytea	   *hash = pe_sha256(VARDATA(payload), VARSIZE(payload) - VARHDRSZ, "", 0);
 
-	reply->charge_id = write_period_line(request, nothing, b, a, nothing, "report", psprintf("\"sha256\": \"%s\"", hex_of(hash)));
+	reply->charge_id = write_period_line(request, nothing, b, a, nothing, "report", psprintf("\"sha256\": \"%s\"", pe_series_digest(payload)));
 	pe_series_store(request->series, reply->charge_id, payload);
 	pe_wipe(VARDATA(payload), VARSIZE(payload) - VARHDRSZ);
 	reply->outcome = PE_CHARGED;

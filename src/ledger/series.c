@@ -17,6 +17,7 @@
 #include "ledger/acts.h"
 #include "ledger/anchor.h"
 #include "ledger/budget.h"
+#include "ledger/chain.h"
 #include "ledger/series.h"
 #include "server/access.h"
 #include "server/row.h"
@@ -315,15 +316,93 @@ period_row(const pe_series_request *request)
 	return pe_row_last("series_period", "series_period_pkey", key, 2);
 }
 
-bool
-pe_series_stored(const pe_series_request *request, pe_charge_reply *reply)
+static void __attribute__((noreturn))
+raise_damaged(const pe_series_request *request, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("the ledger is damaged: what was stored of period %d of a series %s", request->period + 1, what),
+			 errdetail("Nothing is measured in its place: what was published stays what it is."),
+			 errhint("dp.verify_ledger says what else is damaged.")));
+	pg_unreachable();
+}
+
+/* Whether a line says that a measurement of the period was stored.  In the text of a name quotes are escaped. */
+static bool
+was_stored(const pe_series_request *request)
+{
+	static pe_statement find = {NULL, "SELECT FROM dp_ledger.charge WHERE series_id = $1 AND pg_catalog.starts_with(request, $2) "
+		"AND pg_catalog.strpos(request, $3) > 0 LIMIT 1", 3, {INT8OID, TEXTOID, TEXTOID}};
+	Datum		values[3] = {
+		Int64GetDatum(request->id), CStringGetTextDatum("{\"kind\": \"report\", "),
+		CStringGetTextDatum(psprintf(", \"period\": %d, \"sha256\": ", request->period + 1))
+	};
+	MemoryContext here = CurrentMemoryContext;
+	pe_access	access;
+	bool		found;
+
+	pe_access_begin(&access);
+	found = pe_access_read(&find, values, NULL) > 0;
+	pe_access_end(&access);
+	MemoryContextSwitchTo(here);
+	return found;
+}
+
+char *
+pe_series_digest(const bytea *payload)
+{
+	bytea	   *hash = pe_sha256(VARDATA_ANY(payload), VARSIZE_ANY_EXHDR(payload), "", 0);
+	int			size = VARSIZE_ANY_EXHDR(hash);
+	char	   *hex = palloc0(2 * size + 1);
+
+	hex_encode(VARDATA_ANY(hash), size, hex);
+	return hex;
+}
+
+static bool
+ends_with(const char *text, const char *end)
+{
+	size_t		size = strlen(text);
+
+	return size >= strlen(end) && strcmp(text + size - strlen(end), end) == 0;
+}
+
+/* The line of a row must be of its period, and say its payload. */
+static void
+check_line(const pe_series_request *request, int64 charge_id, const bytea *payload)
+{
+	Datum		key[1] = {Int64GetDatum(charge_id)};
+	pe_row	   *line = pe_row_last("charge", "charge_pkey", key, 1);
+	char	   *said = psprintf(", \"period\": %d, \"sha256\": \"%s\"}", request->period + 1, pe_series_digest(payload));
+
+	if (line == NULL || pe_row_int64(line, "series_id") != request->id || !ends_with(pe_row_text(line, "request"), said))
+		raise_damaged(request, "is not what its line says");
+}
+
+/* What the row of a period has; false if it has nothing. */
+static bool
+read_stored(const pe_series_request *request, pe_charge_reply *reply)
 {
 	pe_row	   *row = period_row(request);
 	bytea	   *payload = row != NULL ? pe_row_bytea(row, "payload") : NULL;
 
 	if (payload == NULL)
 		return false;
+	check_line(request, pe_row_int64(row, "charge_id"), payload);
 	reply->value = pe_payload_read(payload, &reply->values);
+	return true;
+}
+
+/* Row and line are written at once, but perhaps only after the row was looked for. */
+bool
+pe_series_stored(const pe_series_request *request, pe_charge_reply *reply)
+{
+	if (read_stored(request, reply))
+		return true;
+	if (!was_stored(request))
+		return false;
+	if (!read_stored(request, reply))
+		raise_damaged(request, "is lost");
 	return true;
 }
 
@@ -526,7 +605,7 @@ pe_series_read(const pe_series *series, int period, int64 *values)
 	pe_series_request request = {.id = series->id, .period = period};
 	pe_charge_reply reply = {0};
 
-	if (!pe_series_stored(&request, &reply))
+	if (!read_stored(&request, &reply))
 		return NULL;
 	*values = reply.values;
 	return reply.value;

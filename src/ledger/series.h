@@ -13,7 +13,7 @@
  *	  one is stored		The worker holds the dataset's row, looks for the period, and stores nothing if it is there: what came late is
  *						wiped, and the reply has what is stored.
  *	  a line each		The line of a stored measurement has its SHA-256.  It is committed, and in the anchor file, before
- *						anybody is answered.  A restore that loses it loses the ledger's end: the dataset is frozen, and dp.attest ends the series.
+ *						anybody is answered.  A row that is lost or changed without its line is damage, and is not drawn again.  A restore that loses it loses the ledger's end: the dataset is frozen, and dp.attest ends the series.
  *
  * A measurement of rows that could not be read is stored like any other, as that of an empty table.  The row says that it is one, which
  * the owner of the dataset alone is shown; the line and its hash do not.
@@ -107,7 +107,10 @@ extern int64 pe_series_paid(const pe_series_request *request);
 extern int64 pe_series_last_block(const pe_series_request *request);
 extern bool pe_series_has_blocks(const pe_series_request *request, pe_time_blocks blocks);
 
-/* The measurement of a period that is stored; false if there is none.  Without a lock it may be stored meanwhile. */
+/*
+ * The measurement of a period that is stored; false if there is none.  Without a lock it may be stored meanwhile.  XX001 if a line
+ * says that one was stored and it is lost, which must not be drawn again, or if it is not what its line says.
+ */
 extern bool pe_series_stored(const pe_series_request *request, pe_charge_reply *reply);
 
 /* Its name; 55000 if it has ended, or is of another dataset or version. */
@@ -116,6 +119,9 @@ extern char *pe_series_check_open(const pe_series_request *request, int64 datase
 /* The number of the next attempt, from 1; and that it was begun. */
 extern int	pe_series_next_attempt(const pe_series_request *request);
 extern void pe_series_count_attempt(const pe_series_request *request, int attempt);
+
+/* The SHA-256 of a measurement, in hexadecimal, as its line says it. */
+extern char *pe_series_digest(const bytea *payload);
 
 /* Stores a measurement, which no other one is stored beside. */
 extern void pe_series_store(const pe_series_request *request, int64 charge_id, bytea *payload);
