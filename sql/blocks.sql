@@ -105,17 +105,55 @@ SELECT dp.create_dataset('stays', 'stays', 4000, block => '1 month', block_colum
 SELECT starts, ends, round(epsilon_spent / 100) AS spent FROM dp.blocks;
 SELECT per_block, rho_left FROM dp.budgets ORDER BY role;
 SELECT ok, message FROM dp.verify_ledger('stays');
+RESET SESSION AUTHORIZATION;
+BEGIN;
+UPDATE dp_ledger.charge SET block_to = NULL WHERE dataset = 'stays' AND block_to = 9223372036854775807;
+SELECT ok, message FROM dp.verify_ledger('stays');
+ROLLBACK;
+-- a budget per block as high as what a total has spent promises as much again of every other block
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE small (day date);
+SELECT dp.create_dataset('small', 'small', 1, accounting => 'pure', block => '1 month', block_column => 'day');
+SELECT dp.add_edges('small', 'day', '{2026-01-01,2026-02-01,2026-03-01}', outside => 'drop');
+SELECT dp.grant_budget('small', 'regress_ann', 0.5), dp.grant_budget('small', 'regress_bob', 0.5);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(*) FROM dp.histogram('small', '{}', predicate => $$day < '2026-02-01'$$, epsilon => 0.5);
+SET SESSION AUTHORIZATION regress_bob;
+SELECT count(*) FROM dp.histogram('small', '{}', predicate => $$day >= '2026-02-01'$$, epsilon => 0.5);
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.grant_budget('small', 'regress_curator', 0.5);
+SELECT refused($$SELECT dp.grant_budget('small', 'regress_ann', 0.5, per_block => true)$$);
+-- the zone is meant, and not an abbreviation that a session may define
+SET TimeZone = 'EST';
+CREATE TABLE zoned (at timestamptz);
+SELECT dp.create_dataset('zoned', 'zoned', 10, block => '1 day', block_column => 'at');
+SELECT dp.add_edges('zoned', 'at', '{2026-01-01 00:00-05,2026-01-02 00:00-05,2026-01-03 00:00-05}', outside => 'drop');
+SELECT dp.grant_budget('zoned', 'regress_ann', 10);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(*) FROM dp.histogram('zoned', '{}', predicate => $$at < '2026-01-02 00:00-05'$$, epsilon => 0.5);
+SET timezone_abbreviations = 'Australia';
+SELECT count(*) FROM dp.histogram('zoned', '{}', predicate => $$at < '2026-01-02 00:00-05'$$, epsilon => 0.6);
+RESET timezone_abbreviations;
+RESET SESSION AUTHORIZATION;
+SELECT '2000-01-03'::date + block_from::int AS from, '2000-01-03'::date + block_to::int AS to FROM dp_ledger.charge WHERE dataset = 'zoned' ORDER BY seq;
+SET TimeZone = 'Europe/Paris';
 -- a broken ledger that is attested: no block has lost less than before
 RESET SESSION AUTHORIZATION;
 CREATE TEMP TABLE before AS SELECT * FROM dp.blocks;
 DELETE FROM dp_ledger.charge WHERE dataset = 'stays' AND seq = 2;
+DELETE FROM dp_ledger.charge WHERE dataset = 'zoned';
+DELETE FROM dp_ledger.block WHERE dataset_id = (SELECT id FROM dp_ledger.dataset WHERE dataset = 'zoned');
+CREATE TEMP TABLE zoned_before AS SELECT rho_spent FROM dp_ledger.dataset WHERE dataset = 'zoned';
 UPDATE dp_ledger.charge SET block_to = block_from WHERE dataset = 'stays' AND seq = 5;
 SELECT ok, message FROM dp.verify_ledger('stays');
-SELECT dataset, message ~ 'broken|missing|written' AS told FROM dp.attest('a test');
+SELECT dataset, message ~ 'broken|missing|written' AS told FROM dp.attest('a test') ORDER BY 1;
 SELECT ok, message FROM dp.verify_ledger('stays');
-SELECT count(*), bool_and(a.rho_spent >= b.rho_spent) AS no_less FROM before b JOIN dp.blocks a ON a.role IS NOT DISTINCT FROM b.role
+SELECT count(*), bool_and(a.rho_spent >= b.rho_spent) AS no_less FROM before b JOIN dp.blocks a ON a.dataset = 'stays' AND b.dataset = 'stays' AND a.role IS NOT DISTINCT FROM b.role
     AND (a.starts IS NULL AND b.starts IS NULL OR a.starts < b.ends AND b.starts < a.ends);
 SELECT function, budget_role, block_from, block_to, other_times, cap_rho > 0 AS costs FROM dp_ledger.charge WHERE dataset = 'stays' AND function ~ 'attest' ORDER BY seq;
+SELECT d.rho_spent >= b.rho_spent AS no_less, (SELECT min(s.rho_spent) = d.rho_spent FROM dp_ledger.block s WHERE s.dataset_id = d.id AND s.budget_id = 0) AS everywhere
+    FROM dp_ledger.dataset d, zoned_before b WHERE d.dataset = 'zoned';
+SELECT ok, message FROM dp.verify_ledger('zoned');
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION public.refused(text);

@@ -39,6 +39,12 @@ SELECT count(*), count(*) FILTER (WHERE block_from = 240 AND NOT other_times) FR
 SET SESSION AUTHORIZATION regress_curator;
 SELECT role, starts, ends, round(rho_spent::numeric, 3) AS rho FROM dp.blocks;
 SELECT ok, message FROM dp.verify_ledger('visits');
+-- a total that becomes one of each block has paid the whole in each
+BEGIN;
+SELECT dp.grant_budget('visits', 'regress_ann', 6000, per_block => true, overcommit => true);
+SELECT starts, ends, round(rho_spent::numeric, 3) AS rho FROM dp.blocks WHERE role = 'regress_ann' AND rho_spent > 0;
+SELECT ok, message FROM dp.verify_ledger('visits');
+ROLLBACK;
 -- a new block that cannot pay the whole refuses, though the others could pay the difference
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.histogram('visits', 'sex', epsilon => 1500);

@@ -220,9 +220,10 @@ CREATE VIEW dp_ledger.block_charged AS
           FROM dp_ledger.charge c JOIN dp_ledger.dataset d ON d.id = c.dataset_id AND d.max_blocks IS NOT NULL
          WHERE (coalesce(c.cap_rho, 0), coalesce(c.cap_delta, 0), coalesce(c.cap_epsilon, 0)) <> (0, 0, 0)
         UNION ALL
-        SELECT c.dataset_id, c.budget_id, c.block_from, c.block_to, c.other_times, c.rho, c.delta, c.epsilon
-          FROM dp_ledger.charge c JOIN dp_ledger.budget b ON b.id = c.budget_id AND b.dataset_id = c.dataset_id AND b.per_block
-         WHERE (coalesce(c.rho, 0), coalesce(c.delta, 0), coalesce(c.epsilon, 0)) <> (0, 0, 0)),
+        SELECT c.dataset_id, c.budget_id, c.block_from, c.block_to, c.other_times, k.rho, c.delta, c.epsilon
+          FROM dp_ledger.charge c JOIN dp_ledger.budget b ON b.id = c.budget_id AND b.dataset_id = c.dataset_id AND b.per_block,
+               LATERAL (SELECT CASE WHEN c.function = 'dp.prolong_series, new blocks' THEN c.cap_rho ELSE c.rho END AS rho) k    -- what was paid as a total before
+         WHERE (coalesce(k.rho, 0), coalesce(c.delta, 0), coalesce(c.epsilon, 0)) <> (0, 0, 0)),
     step AS (
         SELECT DISTINCT l.dataset_id, l.budget_id, v.block
           FROM line l, LATERAL (VALUES ('-9223372036854775808'::bigint), ('-9223372036854775807'::bigint), (l.block_from),
@@ -463,6 +464,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp_ledger.dataset_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.attribute', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.budget', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.budget_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger.block', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.charge', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.charge_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger.charge_relation', '');

@@ -205,8 +205,11 @@ raise_spent(Datum *values)
 
 /* Of one quantity: where blocks count by themselves, what one of them has lost and no charge says. */
 #define MISSING_OF(row, by_block, what) \
-	"(CASE WHEN " by_block " THEN greatest(coalesce(m." what ", 0), 0) ELSE coalesce(" row "." what "_spent, 0) - coalesce(s." what ", 0) END)::pg_catalog.int8 AS " what
+	"(CASE WHEN " by_block " THEN greatest(coalesce(m." what ", 0), coalesce(" row "." what "_spent, 0) - coalesce(k." what ", 0), 0) ELSE coalesce(" row "." what "_spent, 0) - coalesce(s." what ", 0) END)::pg_catalog.int8 AS " what
 #define MISSING(row, by_block) MISSING_OF(row, by_block, "rho") ", " MISSING_OF(row, by_block, "delta") ", " MISSING_OF(row, by_block, "epsilon")
+
+/* The most that a block has lost by the charges, of each account. */
+#define MOST_CHARGED "(SELECT budget_id, max(rho) AS rho, max(delta) AS delta, max(epsilon) AS epsilon FROM dp_ledger.block_charged WHERE dataset_id = $1 GROUP BY budget_id)"
 
 /* What is spent and no charge says: of the cap (row 0), and of each budget where there is such. */
 static uint64
@@ -214,10 +217,11 @@ read_missing(Datum *values)
 {
 	static pe_statement missing = {NULL, "SELECT 0 AS id, '' AS role, " MISSING("d", "d.max_blocks IS NOT NULL") " FROM dp_ledger.dataset d CROSS JOIN "
 		"(SELECT sum(cap_rho) AS rho, sum(cap_delta) AS delta, sum(cap_epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1) s "
-		"LEFT JOIN dp_ledger.block_missing m ON m.dataset_id = $1 AND m.budget_id = 0 WHERE d.id = $1 "
+		"LEFT JOIN dp_ledger.block_missing m ON m.dataset_id = $1 AND m.budget_id = 0 LEFT JOIN " MOST_CHARGED " k ON k.budget_id = 0 WHERE d.id = $1 "
 		"UNION ALL SELECT * FROM (SELECT b.id, b.role_name, " MISSING("b", "b.per_block") " FROM dp_ledger.budget b LEFT JOIN "
 		"(SELECT budget_id, sum(rho) AS rho, sum(delta) AS delta, sum(epsilon) AS epsilon FROM dp_ledger.charge WHERE dataset_id = $1 "
 		"GROUP BY budget_id) s ON s.budget_id = b.id LEFT JOIN dp_ledger.block_missing m ON m.dataset_id = $1 AND m.budget_id = b.id "
+		"LEFT JOIN " MOST_CHARGED " k ON k.budget_id = b.id "
 	"WHERE b.dataset_id = $1) b WHERE (rho, delta, epsilon) <> (0, 0, 0) ORDER BY id", 1, {INT8OID}};
 
 	return pe_access_write(&missing, values, NULL);

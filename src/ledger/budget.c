@@ -229,6 +229,13 @@ typedef struct former
 	bool		per_block;
 } former;
 
+/* A limit of which no other grant has counted anything: what is spent of a budget per block is spent of one block alone. */
+static pe_amount
+nothing_promised(const former *row)
+{
+	return row->per_block ? (pe_amount) {0} : row->spent;
+}
+
 /* The row of a role: by its OID, or by its name where the role of that row is gone and was made anew. */
 static bool
 find_row(const pe_dataset *dataset, const pe_grant *grant, former *row)
@@ -250,7 +257,7 @@ find_row(const pe_dataset *dataset, const pe_grant *grant, former *row)
 	row->delta_share = DatumGetFloat8(pe_access_datum(0, 10, &isnull));
 	row->per_block = pe_access_int64(0, 11) != 0;
 	if (pe_access_int64(0, 8) == 0)
-		row->limit = row->spent;	/* nobody could spend the rest, so no other grant counted it */
+		row->limit = nothing_promised(row);	/* nobody could spend the rest, so no other grant counted it */
 	return true;
 }
 
@@ -302,7 +309,7 @@ count_like(const pe_dataset *dataset, const pe_grant *grant, former *row)
 	else
 		pe_budgets_total(dataset->id, row->id);
 	(void) find_row(dataset, grant, row);
-	row->limit = row->spent;
+	row->limit = nothing_promised(row);
 }
 
 /*

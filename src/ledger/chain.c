@@ -250,7 +250,7 @@ pe_chain_ends(int64 dataset_id, int64 charges, const char *head)
 	"b.id IS NOT NULL OR c.budget_id = 0, c.relations, c.series_id, c.block_from, c.block_to, c.other_times FROM dp_ledger.charge c LEFT JOIN dp_ledger.budget b ON b.id = c.budget_id " \
 	"AND b.dataset_id = c.dataset_id WHERE c.dataset_id = $1 ORDER BY c.seq"
 
-/* Whatever is there changes the text of the line, also what the ledger does not write. */
+/* Whatever is there changes the text of the line: what is missing becomes a number that the ledger never writes. */
 static pe_time_blocks
 blocks_of_row(uint64 row)
 {
@@ -260,7 +260,7 @@ blocks_of_row(uint64 row)
 	if (!from && !to)
 		return (pe_time_blocks) {.limited = text_of(row, 25) != NULL, .first = 1, .others = pe_access_int64(row, 25) != 0};
 	return (pe_time_blocks) {
-		.limited = true, .first = from ? pe_access_int64(row, 23) : PG_INT64_MIN, .last = to ? pe_access_int64(row, 24) : PG_INT64_MAX,
+		.limited = true, .first = from ? pe_access_int64(row, 23) : PG_INT64_MIN, .last = to ? pe_access_int64(row, 24) : PG_INT64_MAX - 1,
 		.others = pe_access_int64(row, 25) != 0
 	};
 }

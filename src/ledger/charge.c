@@ -454,7 +454,9 @@ find_new_blocks(const pe_charge_request *request, const book *b, pe_charge_reque
 	if (!b->has_blocks || !is_prolonged(request))
 		return false;
 	*of_new = *request;
-	of_new->blocks.first = pe_series_last_block(request->series) + 1;
+	of_new->blocks.first = pe_series_last_block(request->series);
+	if (of_new->blocks.first++ == PE_TIME_BLOCK_LAST)
+		return false;
 	of_new->function = PE_PROLONG_NEW;
 	return of_new->blocks.first <= of_new->blocks.last;
 }

@@ -5,10 +5,8 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
-#include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
 #include "ledger/time_blocks.h"
@@ -43,15 +41,53 @@ has_zone(const pe_dataset *dataset)
 	return strcmp(dataset->time_type, "timestamp with time zone") == 0;
 }
 
+/* By its own name: AT TIME ZONE would take it for an abbreviation first, and what these are the session says. */
+static pg_tz *
+zone_of(const pe_dataset *dataset)
+{
+	pg_tz	   *zone = pg_tzset(dataset->block_zone);
+
+	if (zone == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("time zone \"%s\" of the blocks of dataset \"%s\" is not known", dataset->block_zone, dataset->name)));
+	return zone;
+}
+
+static int64
+day_in_zone(const pe_dataset *dataset, int64 time)
+{
+	struct pg_tm tm;
+	fsec_t		fsec;
+	int			offset;
+
+	if (timestamp2tm(time, &offset, &tm, &fsec, NULL, zone_of(dataset)) != 0)
+		elog(ERROR, "a time without a day");
+	return date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - POSTGRES_EPOCH_JDATE;
+}
+
 /* The local day of a time, since 2000. */
 static int64
 day_of(const pe_dataset *dataset, int64 time)
 {
-	if (has_days(dataset))
-		return time;
 	if (has_zone(dataset))
-		time = DatumGetTimestamp(DirectFunctionCall2(timestamptz_zone, CStringGetTextDatum(dataset->block_zone), TimestampTzGetDatum(time)));
-	return floor_of_quotient(time, USECS_PER_DAY);
+		return day_in_zone(dataset, time);
+	return has_days(dataset) ? time : floor_of_quotient(time, USECS_PER_DAY);
+}
+
+/* When a day begins there. */
+static int64
+start_in_zone(const pe_dataset *dataset, int64 day)
+{
+	struct pg_tm tm = {0};
+	Timestamp	start;
+	int			offset;
+
+	j2date((int) day + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
+	offset = DetermineTimeZoneOffset(&tm, zone_of(dataset));
+	if (tm2timestamp(&tm, 0, &offset, &start) != 0)
+		elog(ERROR, "a day without a time");
+	return start;
 }
 
 static int64
@@ -87,7 +123,6 @@ int64
 pe_time_block_start(const pe_dataset *dataset, int64 block)
 {
 	int64		day;
-	int64		local;
 
 	/* the ends of the calendar are no edges: times beyond are of the first block and of the last one */
 	if (block <= block_of_day(dataset, LEAST_DAY))
@@ -97,10 +132,7 @@ pe_time_block_start(const pe_dataset *dataset, int64 block)
 	day = first_day(dataset, block);
 	if (has_days(dataset))
 		return day;
-	local = day * USECS_PER_DAY;
-	if (!has_zone(dataset))
-		return local;
-	return DatumGetTimestampTz(DirectFunctionCall2(timestamp_zone, CStringGetTextDatum(dataset->block_zone), TimestampGetDatum(local)));
+	return has_zone(dataset) ? start_in_zone(dataset, day) : day * USECS_PER_DAY;
 }
 
 /* Where a clock is set back over midnight, or a day begins after it, the starts decide. */
