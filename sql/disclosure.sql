@@ -60,5 +60,6 @@ DROP TABLE t;
 SELECT (j #> '{spent,rho}')::float8 > 0 AS spent, j -> 'frozen' AS frozen, j -> 'time' AS "time" FROM dp.disclosure('d') j;
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;
+DROP FUNCTION public.refused(text);
 DROP OWNED BY regress_curator, regress_ann;
 DROP ROLE regress_curator, regress_ann;
