@@ -36,7 +36,7 @@ SELECT count(*) FROM dp.quantile((SELECT max(release) FROM dp.histogram('stays',
 RESET SESSION AUTHORIZATION;
 SELECT seq, function, block_from, block_to, other_times FROM dp_ledger.charge ORDER BY seq;
 SELECT ok, message FROM dp.verify_ledger('stays');
--- a row is of the block in which it is stored, whatever else a request says: the rows of March are not read for April
+-- the stored time of a row says its block: a row that moved to March does not count in April
 SET SESSION AUTHORIZATION regress_curator;
 UPDATE stays SET seen = '2024-03-31 23:59:59.999999' WHERE seen >= '2024-04-01' AND seen < '2024-04-08';
 SET SESSION AUTHORIZATION regress_ann;

@@ -18,7 +18,7 @@
 
 /*
  * Sets the blocks of the charge, and what the budget has spent of them where it is granted for each.  The columns are
- * those of the domain; dropping: of which attributes (bits) a row that has no cell counts in nothing.  selection: NULL: all rows count.
+ * those of the domain.  dropping has a bit for each attribute that drops the rows which have no cell of it.  Where selection is NULL all rows count.
  */
 extern void pe_asked_choose_blocks(pe_asked *asked, const pe_column *columns, const pe_domain *domain,
 								   const pe_predicate *selection, uint32 dropping);

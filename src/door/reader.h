@@ -67,7 +67,7 @@ pe_reader_arguments(const pe_accumulator *a, FunctionCallInfo fcinfo)
 	return PG_NARGS() - (int) a->times.are_limited;
 }
 
-/* Whether the row arrived at a time of which rows are read; where times are limited. */
+/* Where times are limited: whether the time of this row is among them. */
 extern bool pe_reader_has_time(const pe_reader *reader, const pe_accumulator *a, FunctionCallInfo fcinfo);
 
 /* The same in any case: rows without limits do not pay for a call. */

@@ -229,7 +229,7 @@ typedef struct former
 	bool		per_block;
 } former;
 
-/* A limit of which no other grant has counted anything: what is spent of a budget per block is spent of one block alone. */
+/* The limit of a budget of which other grants have counted nothing.  What a budget per block has spent in one block it may still spend in the others. */
 static pe_amount
 nothing_promised(const former *row)
 {
@@ -261,7 +261,7 @@ find_row(const pe_dataset *dataset, const pe_grant *grant, former *row)
 	return true;
 }
 
-/* Three quantities, of which those that the accounting does not count stay NULL. */
+/* Sets all three quantities.  One that the accounting does not count stays NULL. */
 #define SET(what, value) what "_spent = CASE WHEN " what "_spent IS NOT NULL THEN " value " END, " \
 	what "_limit = CASE WHEN " what "_limit IS NOT NULL THEN greatest(" what "_limit, " value ") END"
 
