@@ -380,6 +380,10 @@ CREATE TABLE dp_ledger.series (
     workload text NOT NULL,
     predicate text,
     strategy_id bigint,
+    aggregates text[],
+    never_null text[],
+    cells_per_unit integer,
+    shares bigint[],
     over_periods text NOT NULL,
     time_attribute text NOT NULL,
     time_type text NOT NULL,
@@ -403,6 +407,7 @@ CREATE TABLE dp_ledger.series (
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     ended timestamptz,
     ended_because text,
+    CONSTRAINT series_sums CHECK (pg_catalog.num_nulls(aggregates, never_null, cells_per_unit, shares) IN (0, 4)),
     CONSTRAINT series_ended CHECK ((ended IS NULL) = (ended_because IS NULL)),
     CONSTRAINT series_first CHECK (first_periods BETWEEN 1 AND periods AND (first_periods = periods) = (prolonged_rho = 0)),
     CONSTRAINT series_edges CHECK (pg_catalog.array_length(edges, 1) = periods + 1),
@@ -412,6 +417,10 @@ ALTER TABLE dp_ledger.series ALTER strategy SET STORAGE EXTERNAL;
 CREATE INDEX series_dataset ON dp_ledger.series (dataset_id);
 COMMENT ON TABLE dp_ledger.series IS 'series of reports: what is measured in each period, paid once by charge_id';
 COMMENT ON COLUMN dp_ledger.series.strategy_id IS 'what is measured of the cells; NULL: the workload itself';
+COMMENT ON COLUMN dp_ledger.series.aggregates IS 'what is told of each group; NULL: counts by the workload';
+COMMENT ON COLUMN dp_ledger.series.never_null IS 'numbers that every row had when it was paid for: which sums are measured follows from that';
+COMMENT ON COLUMN dp_ledger.series.cells_per_unit IS 'in how many groups of a period a unit is counted at most; 0: none is counted';
+COMMENT ON COLUMN dp_ledger.series.shares IS 'of the cost, in 2^-40: one of each sum that is measured';
 COMMENT ON COLUMN dp_ledger.series.over_periods IS 'what each report asks for of the periods up to it';
 COMMENT ON COLUMN dp_ledger.series.append_only IS 'what was declared of the rows of closed periods';
 COMMENT ON COLUMN dp_ledger.series.time_zone IS 'the one in which periods begin and end';
@@ -633,10 +642,10 @@ CREATE VIEW dp_ledger.all_series AS
     SELECT s.series, d.dataset, s.role_name AS role, s.attributes, s.workload, s.predicate, s.over_periods AS over, s.starts AS start, s.period, s.periods,
            (s.rho + s.prolonged_rho) / 1e9::float8 AS rho, m.stored, CASE WHEN s.ended IS NULL AND m.stored < s.periods THEN
                dp_internal.period_due(s.edges[m.stored + 2], s.grace, s.time_zone, s.time_type) END AS next_due,
-           CASE WHEN s.ended IS NULL THEN s.stderrs[m.stored + 1] END AS next_stderr, s.created, s.ended, s.ended_because,
+           CASE WHEN s.ended IS NULL THEN nullif(s.stderrs[m.stored + 1], 'NaN') END AS next_stderr, s.created, s.ended, s.ended_because,
            CASE WHEN o.is_owner AND s.ended IS NULL AND m.stored < s.periods THEN coalesce((SELECT p.attempts FROM dp_ledger.series_period p WHERE p.series_id = s.id AND p.period = m.stored + 1), 0) END AS next_attempts,
            CASE WHEN o.is_owner THEN ARRAY(SELECT p.period FROM dp_ledger.series_period p WHERE p.series_id = s.id AND NOT p.could_be_read ORDER BY p.period) END AS unread,
-           s.max_periods
+           s.max_periods, s.aggregates
       FROM dp_ledger.series s
       JOIN dp_ledger.dataset d ON d.id = s.dataset_id
       LEFT JOIN dp_ledger.budget b ON b.id = s.budget_id,
@@ -863,13 +872,14 @@ COMMENT ON COLUMN dp.series.periods IS 'how many there are';
 COMMENT ON COLUMN dp.series.rho IS 'what all of them cost together';
 COMMENT ON COLUMN dp.series.stored IS 'periods that are measured';
 COMMENT ON COLUMN dp.series.next_due IS 'when the next one is due; NULL: none is';
-COMMENT ON COLUMN dp.series.next_stderr IS 'the largest standard error of the next report';
+COMMENT ON COLUMN dp.series.next_stderr IS 'the largest standard error of the next report, of aggregates of the first; NULL: none is due any more, or it depends on the rows';
 COMMENT ON COLUMN dp.series.created IS 'when it was paid for';
 COMMENT ON COLUMN dp.series.ended IS 'when it ended before its last period; NULL: it goes on';
 COMMENT ON COLUMN dp.series.ended_because IS 'why';
 COMMENT ON COLUMN dp.series.next_attempts IS 'for the dataset''s owner: how often a measurement of the next period was begun; after three each further one is charged';
 COMMENT ON COLUMN dp.series.unread IS 'for the dataset''s owner: stored periods whose rows could not be read, so that an empty table was measured';
 COMMENT ON COLUMN dp.series.max_periods IS 'in how many periods a unit counts, the first in which it has rows that count; NULL: each row is a unit';
+COMMENT ON COLUMN dp.series.aggregates IS 'what is told of each group; NULL: counts by the workload';
 COMMENT ON COLUMN dp.models.model IS 'its name';
 COMMENT ON COLUMN dp.models.dataset IS 'the dataset';
 COMMENT ON COLUMN dp.models.kind IS 'logistic_regression, svm or linear_regression';
@@ -1048,32 +1058,34 @@ CREATE FUNCTION dp.measure(dataset text, attributes text[], workload text DEFAUL
 COMMENT ON FUNCTION dp.measure(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'measures and charges what dp.histogram with the same arguments would, and returns the release alone; dp.answer and dp.publish then give any part of it, free; plan: marginals, symmetric, kronecker or product for many attributes, else counts, dense or direct';
 
-CREATE FUNCTION dp.create_series(dataset text, series text, attributes text[], workload text DEFAULT 'identity', over text DEFAULT 'totals',
-        start timestamptz DEFAULT NULL, period interval DEFAULT NULL, periods integer DEFAULT NULL,
-        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
-        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, grace interval DEFAULT '0', history integer DEFAULT NULL,
-        open_ended boolean DEFAULT false, max_periods integer DEFAULT NULL, objective text DEFAULT 'sum', budget name DEFAULT NULL)
-    RETURNS TABLE (series_name text, rho_charged double precision, epsilon_charged double precision, first_due timestamptz, last_due timestamptz)
-    AS 'MODULE_PATHNAME', 'pe_sql_create_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.create_series(text, text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name) IS
-    'pays once for reports on a table that grows, one each period: dp.report returns them, free; over: totals, periods, windows(n), with + and weights; give exactly one of epsilon, rho and max_stderr, of all reports together; history: rows of so many periods are read, and older ones may be deleted; open_ended: it can be prolonged; max_periods: in how many periods a unit with several rows counts, the first in which it has any; objective: sum, or max of the squared errors';
-
-CREATE FUNCTION dp.quote_series(dataset text, attributes text[], workload text DEFAULT 'identity', over text DEFAULT 'totals',
+CREATE FUNCTION dp.create_series(dataset text, series text, attributes text[], workload text DEFAULT NULL, over text DEFAULT 'totals',
         start timestamptz DEFAULT NULL, period interval DEFAULT NULL, periods integer DEFAULT NULL,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, predicate text DEFAULT NULL, grace interval DEFAULT '0', history integer DEFAULT NULL,
         open_ended boolean DEFAULT false, max_periods integer DEFAULT NULL, objective text DEFAULT 'sum', budget name DEFAULT NULL,
+        aggregates text[] DEFAULT NULL, cells_per_unit integer DEFAULT NULL)
+    RETURNS TABLE (series_name text, rho_charged double precision, epsilon_charged double precision, first_due timestamptz, last_due timestamptz)
+    AS 'MODULE_PATHNAME', 'pe_sql_create_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.create_series(text, text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text[], integer) IS
+    'pays once for reports on a table that grows, one each period: dp.report returns them, free; over: totals, periods, windows(n), with + and weights; give exactly one of epsilon, rho and max_stderr, of all reports together; history: rows of so many periods are read, and older ones may be deleted; open_ended: it can be prolonged; max_periods: in how many periods a unit with several rows counts, the first in which it has any; objective: sum, or max of the squared errors; aggregates: as of dp.aggregate, of groups by the attributes, instead of counts by the workload (NULL: identity)';
+
+CREATE FUNCTION dp.quote_series(dataset text, attributes text[], workload text DEFAULT NULL, over text DEFAULT 'totals',
+        start timestamptz DEFAULT NULL, period interval DEFAULT NULL, periods integer DEFAULT NULL,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, grace interval DEFAULT '0', history integer DEFAULT NULL,
+        open_ended boolean DEFAULT false, max_periods integer DEFAULT NULL, objective text DEFAULT 'sum', budget name DEFAULT NULL,
+        aggregates text[] DEFAULT NULL, cells_per_unit integer DEFAULT NULL, "rows" double precision DEFAULT 1000,
         OUT rho_charged double precision, OUT epsilon_charged double precision, OUT at_delta double precision,
         OUT stderr_first double precision, OUT stderr_last double precision, OUT stderr_worst double precision,
         OUT added_last double precision, OUT split_last double precision, OUT strategy text,
-        OUT first_due timestamptz, OUT last_due timestamptz, OUT fits boolean, OUT epsilon_left_after double precision)
+        OUT first_due timestamptz, OUT last_due timestamptz, OUT fits boolean, OUT epsilon_left_after double precision, OUT aggregate text, OUT at_rows double precision)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'pe_sql_quote_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.quote_series(text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name) IS
-    'what dp.create_series with the same arguments would charge, and the largest standard errors of the first, the last and the worst report; added_last, split_last: of the last report, if each period were counted by itself and added up, or if each report were asked anew on its part of the budget; reads no row, charges nothing';
+COMMENT ON FUNCTION dp.quote_series(text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text[], integer, double precision) IS
+    'what dp.create_series with the same arguments would charge, and the largest standard errors of the first, the last and the worst report; added_last, split_last: of the last report, if each period were counted by itself and added up, or if each report were asked anew on its part of the budget; of aggregates a row for each, where errors that depend on the rows are told for at_rows rows in each group of a report; reads no row, charges nothing';
 
 CREATE FUNCTION dp.report(series text, period integer DEFAULT NULL)
-    RETURNS TABLE (report integer, starts timestamptz, ends timestamptz, over text, query integer, label jsonb,
+    RETURNS TABLE (report integer, starts timestamptz, ends timestamptz, over text, query integer, label jsonb, aggregate text,
                    estimate double precision, stderr double precision, lower95 double precision, upper95 double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_report' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.report(text, integer) IS

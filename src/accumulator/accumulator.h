@@ -71,7 +71,7 @@ typedef struct pe_sizes_spec
 	int64_t		most;			/* 1 to PE_SIZES_MOST */
 } pe_sizes_spec;
 
-/* A unit's rows count in so many of its periods, the first that have rows that count (pe_units_count_periods). */
+/* A unit's rows count in so many of its periods, the first that have rows that count (pe_periods_cut). */
 typedef struct pe_periods_spec
 {
 	int64_t		most;			/* 1 to INT32_MAX */
@@ -122,7 +122,7 @@ typedef struct pe_accumulator
 	pe_unit_keys keys;
 
 	/* PE_READ_CELLS, PE_READ_TABLES, PE_READ_SUMS, PE_READ_SIZES and PE_READ_PERIODS */
-	int32_t		max_periods;	/* of PE_READ_PERIODS */
+	int32_t		max_periods;	/* of PE_READ_PERIODS, and of PE_READ_SUMS of a series; 0: none */
 	pe_domain	domain;
 	pe_predicate predicate;		/* steps 0: none */
 	pe_tables	tables;			/* of PE_READ_TABLES and PE_READ_SUMS */

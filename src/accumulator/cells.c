@@ -82,6 +82,16 @@ cells_of_units(const pe_accumulator *a)
 	return a->reading == PE_READ_TABLES ? pe_tables_product(&a->tables) : (pe_u128) a->domain.cells;
 }
 
+/* How these are told apart by periods; NULL: they are not. */
+static const pe_periods_cut *
+periods_of(const pe_accumulator *a, pe_periods_cut *periods)
+{
+	if (a->max_periods == 0)
+		return NULL;
+	*periods = (pe_periods_cut) {cells_of_units(a) / (pe_u128) pe_attribute_cells(&a->domain.attribute[0]), a->max_periods};
+	return periods;
+}
+
 static pe_units_frame
 frame_of(const pe_accumulator *a)
 {
@@ -185,27 +195,28 @@ count_unit(void *argument, pe_u128 group, bool counts)
 }
 
 static void
-count_people(pe_accumulator *a)
+count_people(pe_accumulator *a, const pe_periods_cut *periods)
 {
 	for (int32_t t = 0; t < a->summed.sums; t++)
 		if (a->summed.sum[t].kind == PE_SUM_UNITS)
-			pe_units_choose_cells(&a->units, &a->keys, a->summed.sum[t].most, cell_of_people, &(people) {a, t}, count_unit);
+			pe_units_choose_cells(&a->units, &a->keys, a->summed.sum[t].most, periods, cell_of_people, &(people) {a, t}, count_unit);
 }
 
 static void
 count_units(pe_accumulator *a)
 {
+	pe_periods_cut room;
+	const pe_periods_cut *periods = periods_of(a, &room);
+
 	begin_counts(a);
 	pe_units_sort(&a->units);
 	if (a->reading == PE_READ_SIZES)
 		pe_units_count_sizes(&a->units, (int32_t) a->cells, a->count);
-	else if (a->reading == PE_READ_PERIODS)
-		pe_units_count_periods(&a->units, &a->keys, a->cut.max_rows, a->max_periods, a->domain.stride[0], a->domain.cells, a->count);
-	else if (a->reading == PE_READ_CELLS)
-		pe_units_count(&a->units, &a->keys, a->cut.max_rows, a->domain.cells, a->count);
+	else if (has_tables(a))
+		pe_units_choose(&a->units, &a->keys, a->cut.max_rows, periods, a->reading == PE_READ_SUMS ? gather_sum_row : gather_row, a);
 	else
-		pe_units_choose(&a->units, &a->keys, a->cut.max_rows, a->reading == PE_READ_SUMS ? gather_sum_row : gather_row, a);
-	count_people(a);
+		pe_units_count(&a->units, &a->keys, a->cut.max_rows, periods, a->domain.cells, a->count);
+	count_people(a, periods);
 	a->kind = has_tables(a) ? &counts_of_tables : &counts;
 }
 
@@ -248,12 +259,21 @@ read_periods(pe_accumulator *a, const char *bytes, size_t size)
 }
 
 static bool
+read_summed(pe_accumulator *a, const char *bytes, size_t size)
+{
+	if (!pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes, size))
+		return false;
+	a->max_periods = a->summed.max_periods;
+	return a->max_periods == 0 || a->has_cut;
+}
+
+static bool
 read_spec(pe_accumulator *a, const char *bytes, size_t size)
 {
 	if (a->reading == PE_READ_TABLES)
 		return pe_tables_selection_read(&a->tables, &a->domain, &a->predicate, bytes, size);
 	if (a->reading == PE_READ_SUMS)
-		return pe_sums_read(&a->summed, &a->tables, &a->domain, &a->predicate, bytes, size);
+		return read_summed(a, bytes, size);
 	if (a->reading == PE_READ_SIZES)
 		return read_sizes(a, bytes, size);
 	if (a->reading == PE_READ_PERIODS)

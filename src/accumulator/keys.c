@@ -54,7 +54,7 @@ cut_keys(pe_accumulator *a)
 {
 	pe_units_sort(&a->units);
 	pe_units_once(&a->units);
-	pe_units_choose(&a->units, &a->keys, a->cut.max_rows, count_key, a);
+	pe_units_choose(&a->units, &a->keys, a->cut.max_rows, NULL, count_key, a);
 	pe_units_free(&a->units);
 	a->kind = &counts;
 }

@@ -53,6 +53,7 @@ typedef struct pe_conditions
 typedef struct pe_aggregation
 {
 	pe_asked	asked;
+	pe_plan_rules rules;		/* under which each part's sensitivity is taken */
 	int			aggregates;
 	pe_aggregate aggregate[PE_MAX_AGGREGATES];
 	char	   *text[PE_MAX_AGGREGATES];	/* canonical */
@@ -108,6 +109,13 @@ extern void pe_aggregation_restore(pe_aggregation *aggregation);
 extern void pe_aggregation_measure(pe_aggregation *aggregation);
 extern void pe_aggregation_price(pe_aggregation *aggregation);
 
+/* Numbers that every row has, and the kept strategy of a request, 0: none; 0A000 if there are several. */
+extern int	pe_aggregation_never_null(const pe_aggregation *aggregation, char **name);
+extern int64 pe_aggregation_strategy_id(const pe_aggregation *aggregation);
+
+/* 22023 if max_stderr is asked for and the error of the first aggregate depends on rows. */
+extern void pe_aggregation_check_max_stderr(const pe_aggregation *aggregation);
+
 /* The fraction of a quantile in millionths. */
 extern int32 pe_fraction_of(const pe_aggregate *aggregate);
 
@@ -132,6 +140,31 @@ typedef struct pe_aggregate_result
  */
 extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, int64 release, const int64 *value, int64 values,
 												   int64 strategy_id, int64 nano);
+
+/* What the parts were measured with. */
+typedef struct pe_aggregate_noise
+{
+	const pe_noise **of_part;
+	int32		times;			/* that they were: answers are made of so many measurements of each at most; 1 of a release */
+} pe_aggregate_noise;
+
+/* Of a release that cost nano. */
+extern pe_aggregate_noise pe_aggregation_noise(const pe_aggregation *aggregation, int64 nano);
+
+/*
+ * What one measurement of all parts alone says, with the numbers of its parts one after the other: so many linear estimates, in units of the integers.
+ * Sums of them, whose variance is `variance` times that of one, are answered like one.
+ */
+extern int32 pe_aggregation_estimates(const pe_aggregation *aggregation);
+extern void pe_aggregation_estimate(const pe_aggregation *aggregation, const pe_aggregate_noise *noise, const int64 *value, double *estimate);
+extern void pe_aggregation_answers(pe_aggregation *aggregation, const pe_aggregate_noise *noise, const double *estimate, double variance,
+								   pe_aggregate_result *result);
+
+/* The error of the first aggregate, a linear one, in standard deviations of the first part's noise, at any cost; rounded up. */
+extern double pe_aggregation_scale(pe_aggregation *aggregation, const pe_aggregate_noise *noise);
+
+/* As pe_aggregation_errors, of such sums. */
+extern void pe_aggregation_errors_of(pe_aggregation *aggregation, const pe_aggregate_noise *noise, double rows, double variance, double *stderr_);
 
 /*
  * The largest standard error of each aggregate over all groups, at a cost of nano; of those that depend on rows at

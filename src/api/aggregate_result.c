@@ -19,24 +19,22 @@
 typedef struct measured_part
 {
 	const pe_noise *noise;
-	double		unit;			/* of its measurements, in units of the integers */
-	double		noise_stderr;	/* in the same */
-	const int64 *y;
+	double		noise_stderr;	/* of one measurement, in units of the integers */
+	const double *estimate;		/* of its space's own queries, in the same */
+	double		total;			/* of all cells, where it is asked for */
 	bool		single;			/* every estimate is one measurement, times a constant */
-	double	   *rank;			/* of ranks: its estimates */
 } measured_part;
 
 /* What answers are worked out from. */
 typedef struct reading
 {
 	pe_aggregation *g;
-	pe_plan_rules rules;
-	int64		nano;
+	int32		times;			/* pe_aggregate_noise */
+	double		variance;		/* of what is answered, for measurements of variance 1 */
 	measured_part *part;
 	pe_sum_estimate *estimate;	/* [group * sums + sum] */
-	bool		single;			/* all parts are */
-	double		laplace;		/* half an interval over the standard deviation, where they are not; 0: normal */
-	pe_sum_total *total;		/* of shares, [group * sums + sum]; NULL: there are none */
+	double		laplace;		/* half an interval over the standard deviation, where they are not single; 0: normal */
+	pe_sum_total *total;		/* of shares, [group * sums + sum] */
 } reading;
 
 static int32
@@ -99,19 +97,80 @@ read_shares(pe_aggregation *g, int64 release, const int64 *value, int64 values)
 		refuse_payload(release);
 }
 
-static void
-find_noise(reading *r, int i)
-{
-	pe_aggregation *g = r->g;
-	const pe_sum *sum = &g->needed.sum[g->source[i].sum];
-	int			shift = pe_sum_shift(&g->needed, sum);
-	measured_part *part = &r->part[i];
+/* ------------------------------------------------------------------
+ * What one measurement says
+ * ------------------------------------------------------------------
+ */
 
-	part->noise = pe_plan_noise_of_part(&g->part[i], &r->rules, g->asked.ask.accounting, r->nano);
-	if (part->noise == NULL)
-		elog(ERROR, "the noise of a part cannot be told");
-	part->unit = ldexp(1, shift - pe_noise_shift(part->noise));
-	part->noise_stderr = ldexp(pe_noise_stderr(part->noise), shift);
+static const pe_space *
+space_of(const pe_aggregation *g, int part)
+{
+	return &g->space[g->source[part].space];
+}
+
+static int
+shift_of(const pe_aggregation *g, int part)
+{
+	return pe_sum_shift(&g->needed, &g->needed.sum[g->source[part].sum]);
+}
+
+static bool
+has_shares(const pe_aggregation *g, int sum)
+{
+	for (int i = 0; i < g->aggregates; i++)
+		if (g->aggregate[i].kind == PE_AGG_SHARE && g->aggregate[i].sum[PE_USE_N] == sum)
+			return true;
+	return false;
+}
+
+/* Whether the total of a part is told beside its groups. */
+static bool
+has_total(const pe_aggregation *g, int part)
+{
+	return g->source[part].space == 0 && has_shares(g, g->source[part].sum);
+}
+
+int32
+pe_aggregation_estimates(const pe_aggregation *g)
+{
+	int32		estimates = 0;
+
+	for (int i = 0; i < g->parts; i++)
+		estimates += space_of(g, i)->workload.queries + has_total(g, i);
+	return estimates;
+}
+
+static double
+total_of(const pe_strategy *strategy, const int64 *y)
+{
+	double	   *x = pe_alloc(strategy->columns, sizeof(double));
+	double		total = 0;
+
+	pe_strategy_solve(strategy, y, x);
+	for (int32 j = 0; j < strategy->columns; j++)
+		total += x[j];
+	pe_free(x);
+	return total;
+}
+
+void
+pe_aggregation_estimate(const pe_aggregation *g, const pe_aggregate_noise *noise, const int64 *y, double *estimate)
+{
+	for (int i = 0; i < g->parts; i++)
+	{
+		const pe_space *s = space_of(g, i);
+		double		unit = ldexp(1, shift_of(g, i) - pe_noise_shift(noise->of_part[i]));
+		pe_reconstruction reconstruction;
+
+		(void) pe_reconstruction_init(&s->measured, &s->workload, &reconstruction);
+		pe_reconstruction_estimate(&reconstruction, y, estimate);
+		pe_reconstruction_free(&reconstruction);
+		for (int32 q = 0; q < s->workload.queries; q++)
+			*estimate++ *= unit;
+		if (has_total(g, i))
+			*estimate++ = total_of(g->part[i].strategy, y) * unit;
+		y += g->part[i].strategy->rows;
+	}
 }
 
 /* ------------------------------------------------------------------
@@ -119,29 +178,22 @@ find_noise(reading *r, int i)
  * ------------------------------------------------------------------
  */
 
-/* Estimates of a space's own queries, in units of the integers; NULL where there are no measurements. */
-static double *
-estimates_of_space(reading *r, int i)
+/* Whether each estimate of a space's own queries is one measurement. */
+static bool
+is_single(const pe_space *s)
 {
-	const pe_space *s = &r->g->space[r->g->source[i].space];
 	int32		queries = s->workload.queries;
-	double	   *estimate = pe_alloc(queries, sizeof(double));
 	int32	   *summands = pe_alloc(queries, sizeof(int32));
+	bool		single = true;
 	pe_reconstruction reconstruction;
 
 	(void) pe_reconstruction_init(&s->measured, &s->workload, &reconstruction);
-	if (r->part[i].y != NULL)
-		pe_reconstruction_estimate(&reconstruction, r->part[i].y, estimate);
 	pe_reconstruction_summands(&reconstruction, s->variance, summands);
 	pe_reconstruction_free(&reconstruction);
-	r->part[i].single = true;
 	for (int32 q = 0; q < queries; q++)
-	{
-		estimate[q] *= r->part[i].unit;
-		r->part[i].single &= summands[q] <= 1;
-	}
+		single &= summands[q] <= 1;
 	pe_free(summands);
-	return estimate;
+	return single;
 }
 
 /* The group of a term's space that a query of the term is. */
@@ -167,15 +219,15 @@ put_estimate(reading *r, int i, int32 group, double estimate, double variance)
 {
 	double		noise = r->part[i].noise_stderr;
 
-	r->estimate[(size_t) group * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_estimate) {estimate, variance * noise * noise};
+	r->estimate[(size_t) group * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_estimate) {estimate, variance * noise * noise * r->variance};
 }
 
 static void
-put_units(reading *r, int i, const double *estimate)
+put_units(reading *r, int i)
 {
 	const pe_aggregation *g = r->g;
 	const pe_workload *workload = &g->space[0].workload;
-	const pe_space *s = &g->space[g->source[i].space];
+	const pe_space *s = space_of(g, i);
 	int32	   *term = pe_alloc(workload->queries, sizeof(int32));
 	int32	   *local = pe_alloc(workload->queries, sizeof(int32));
 
@@ -185,7 +237,7 @@ put_units(reading *r, int i, const double *estimate)
 		{
 			int32		place = place_in_space(g, s, &workload->term[term[q]], local[q]);
 
-			put_estimate(r, i, q, estimate[place], s->variance[place]);
+			put_estimate(r, i, q, r->part[i].estimate[place], s->variance[place]);
 		}
 	pe_free(term);
 	pe_free(local);
@@ -194,24 +246,19 @@ put_units(reading *r, int i, const double *estimate)
 static bool
 is_of_ranks(const pe_aggregation *g, int i)
 {
-	return g->space[g->source[i].space].above_text != NULL;
+	return space_of(g, i)->above_text != NULL;
 }
 
 static void
-read_part(reading *r, int i)
+put_part(reading *r, int i)
 {
-	const pe_space *s = &r->g->space[r->g->source[i].space];
-	double	   *estimate = estimates_of_space(r, i);
+	const pe_space *s = space_of(r->g, i);
 
 	if (r->g->source[i].term >= 0)
-		put_units(r, i, estimate);
+		put_units(r, i);
 	else if (!is_of_ranks(r->g, i))
 		for (int32 q = 0; q < s->workload.queries; q++)
-			put_estimate(r, i, q, estimate[q], s->variance[q]);
-	if (is_of_ranks(r->g, i))
-		r->part[i].rank = estimate;
-	else
-		pe_free(estimate);
+			put_estimate(r, i, q, r->part[i].estimate[q], s->variance[q]);
 }
 
 /* The widest interval that any of the parts asks for, where estimates are sums of many Laplace numbers. */
@@ -219,11 +266,13 @@ static void
 find_law(reading *r)
 {
 	pe_confidence confidence;
+	bool		single = true;
 
-	r->single = true;
+	if (r->g->asked.ask.accounting != PE_PURE)
+		return;
 	for (int i = 0; i < r->g->parts; i++)
-		r->single &= is_of_ranks(r->g, i) || r->part[i].single;
-	if (r->g->asked.ask.accounting != PE_PURE || r->single)
+		single &= is_of_ranks(r->g, i) || is_single(space_of(r->g, i));
+	if (single)
 		return;
 	pe_confidence_init(&confidence, r->part[0].noise, 1);
 	r->laplace = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(r->part[0].noise);
@@ -284,48 +333,22 @@ queries_of_columns(const pe_space *s, const double *column)
  * tell apart only where the strategy has full rank.
  */
 static void
-read_total(reading *r, int i)
+put_total(reading *r, int i)
 {
 	pe_aggregation *g = r->g;
-	const pe_space *s = &g->space[0];
-	const pe_strategy *strategy = &s->kept.strategy;
+	const pe_strategy *strategy = &g->space[0].kept.strategy;
 	int32		sums = g->needed.sums;
 	double	   *with = covariance_with_total(strategy);
-	double	   *covariance = queries_of_columns(s, with);
-	double	   *x = pe_alloc(strategy->columns, sizeof(double));
-	double		variance = r->part[i].noise_stderr * r->part[i].noise_stderr;
-	pe_sum_estimate total = {0, 0};
+	double	   *covariance = queries_of_columns(&g->space[0], with);
+	double		variance = r->part[i].noise_stderr * r->part[i].noise_stderr * r->variance;
+	pe_sum_estimate total = {r->part[i].total, 0};
 
-	if (r->part[i].y != NULL)
-		pe_strategy_solve(strategy, r->part[i].y, x);
 	for (int32 j = 0; j < strategy->columns; j++)
-	{
-		total.value += x[j] * r->part[i].unit;
 		total.variance += with[j] * variance;
-	}
 	for (int32 q = 0; q < groups_of(g); q++)
 		r->total[(size_t) q * sums + g->source[i].sum] = (pe_sum_total) {total, covariance[q] * variance};
-	pe_free(x);
 	pe_free(covariance);
 	pe_free(with);
-}
-
-static bool
-has_shares(const pe_aggregation *g, int sum)
-{
-	for (int i = 0; i < g->aggregates; i++)
-		if (g->aggregate[i].kind == PE_AGG_SHARE && g->aggregate[i].sum[PE_USE_N] == sum)
-			return true;
-	return false;
-}
-
-static void
-read_totals(reading *r)
-{
-	r->total = pe_alloc((size_t) groups_of(r->g) * r->g->needed.sums, sizeof(*r->total));
-	for (int i = 0; i < r->g->parts; i++)
-		if (r->g->source[i].space == 0 && has_shares(r->g, r->g->source[i].sum))
-			read_total(r, i);
 }
 
 /* ------------------------------------------------------------------
@@ -333,22 +356,37 @@ read_totals(reading *r)
  * ------------------------------------------------------------------
  */
 
+/* estimate: as pe_aggregation_estimate tells them. */
 static void
-begin(reading *r, pe_aggregation *g, const int64 *y, int64 nano)
+begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const double *estimate, double variance)
 {
-	*r = (reading) {.g = g, .rules = pe_door_rules(g->asked.dataset), .nano = nano};
+	*r = (reading) {.g = g, .times = noise->times, .variance = variance};
 	r->part = pe_alloc(g->parts, sizeof(*r->part));
 	r->estimate = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->estimate));
+	r->total = pe_alloc((size_t) groups_of(g) * g->needed.sums, sizeof(*r->total));
 	for (int i = 0; i < g->parts; i++)
 	{
-		find_noise(r, i);
-		r->part[i].y = y;
-		if (y != NULL)
-			y += g->part[i].strategy->rows;
-		read_part(r, i);
+		measured_part *part = &r->part[i];
+
+		part->noise = noise->of_part[i];
+		part->noise_stderr = ldexp(pe_noise_stderr(part->noise), shift_of(g, i));
+		part->estimate = estimate;
+		estimate += space_of(g, i)->workload.queries;
+		if (has_total(g, i))
+			part->total = *estimate++;
+		put_part(r, i);
+		if (has_total(g, i))
+			put_total(r, i);
 	}
 	find_law(r);
-	read_totals(r);
+}
+
+static void
+end(reading *r)
+{
+	pe_free(r->total);
+	pe_free(r->estimate);
+	pe_free(r->part);
 }
 
 /* Half an interval around an answer. */
@@ -393,7 +431,7 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 static void
 fill_ranks(const reading *r, int i, int32 group, pe_rank_estimates *ranks, double *room)
 {
-	const pe_space *s = &r->g->space[r->g->source[i].space];
+	const pe_space *s = space_of(r->g, i);
 	int32		cells = ranks->cells;
 	double	   *below = room;
 	double	   *ascending = below + cells + 1;
@@ -402,9 +440,9 @@ fill_ranks(const reading *r, int i, int32 group, pe_rank_estimates *ranks, doubl
 
 	for (int32 e = 1; e <= cells; e++)
 	{
-		below[e] = r->part[i].rank[group * cells + e - 1];
-		below_variance[e] = s->variance[group * cells + e - 1];
-		above_variance[e] = e < cells ? s->above_variance[group * (cells - 1) + e - 1] : 0;
+		below[e] = r->part[i].estimate[group * cells + e - 1];
+		below_variance[e] = s->variance[group * cells + e - 1] * r->variance;
+		above_variance[e] = e < cells ? s->above_variance[group * (cells - 1) + e - 1] * r->variance : 0;
 	}
 	below[0] = below_variance[0] = 0;
 	above_variance[0] = below_variance[cells];
@@ -443,7 +481,7 @@ answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result
 	double	   *room = pe_alloc(4 * ((size_t) ranks.cells + 1), sizeof(double));
 	pe_confidence confidence;
 
-	pe_confidence_init(&confidence, r->part[i].noise, g->part[i].strategy->rows);
+	pe_confidence_init(&confidence, r->part[i].noise, (int32) Min((int64) g->part[i].strategy->rows * r->times, PG_INT32_MAX));
 	for (int32 q = 0; q < groups_of(g); q++)
 	{
 		pe_aggregate_result *to = &result[(size_t) q * g->aggregates + number];
@@ -492,11 +530,40 @@ answer_grid(const pe_aggregation *g, int64 release, const int64 *value, int64 va
 		}
 }
 
+void
+pe_aggregation_answers(pe_aggregation *g, const pe_aggregate_noise *noise, const double *estimate, double variance, pe_aggregate_result *result)
+{
+	reading		r;
+
+	begin(&r, g, noise, estimate, variance);
+	for (int32 q = 0; q < groups_of(g); q++)
+		for (int i = 0; i < g->aggregates; i++)
+			if (g->aggregate[i].kind != PE_AGG_QUANTILE)
+				answer_group(&r, q, i, &result[(size_t) q * g->aggregates + i]);
+	answer_quantiles(&r, result);
+	end(&r);
+}
+
+pe_aggregate_noise
+pe_aggregation_noise(const pe_aggregation *g, int64 nano)
+{
+	pe_aggregate_noise noise = {palloc0(g->parts * sizeof(pe_noise *)), 1};
+
+	for (int i = 0; i < g->parts; i++)
+	{
+		noise.of_part[i] = pe_plan_noise_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
+		if (noise.of_part[i] == NULL)
+			elog(ERROR, "the noise of a part cannot be told");
+	}
+	return noise;
+}
+
 pe_aggregate_result *
 pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int64 values, int64 strategy_id, int64 nano)
 {
 	pe_aggregate_result *result = pe_alloc((size_t) groups_of(g) * g->aggregates, sizeof(*result));
-	reading		r;
+	pe_aggregate_noise noise;
+	double	   *estimate;
 
 	if (g->on_grid)
 	{
@@ -507,12 +574,11 @@ pe_aggregation_results(pe_aggregation *g, int64 release, const int64 *value, int
 	load_strategies(g, release, strategy_id);
 	PE_END_UNDONE();
 	read_shares(g, release, value, values);
-	begin(&r, g, value + g->parts, nano);
-	for (int32 q = 0; q < groups_of(g); q++)
-		for (int i = 0; i < g->aggregates; i++)
-			if (g->aggregate[i].kind != PE_AGG_QUANTILE)
-				answer_group(&r, q, i, &result[(size_t) q * g->aggregates + i]);
-	answer_quantiles(&r, result);
+	noise = pe_aggregation_noise(g, nano);
+	estimate = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
+	pe_aggregation_estimate(g, &noise, value + g->parts, estimate);
+	pe_aggregation_answers(g, &noise, estimate, 1, result);
+	pe_free(estimate);
 	return result;
 }
 
@@ -540,19 +606,22 @@ put_reference(reading *r, double rows)
 	pe_free(reference);
 }
 
+/* Answers of so many rows in each group, of no measurement. */
+static void
+begin_reference(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, double rows, double variance)
+{
+	double	   *none = pe_alloc(pe_aggregation_estimates(g), sizeof(double));
+
+	begin(r, g, noise, none, variance);
+	put_reference(r, rows);
+}
+
 void
-pe_aggregation_errors(pe_aggregation *g, double rows, int64 nano, double *stderr_)
+pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, double rows, double variance, double *stderr_)
 {
 	reading		r;
 
-	if (g->on_grid)
-	{
-		for (int i = 0; i < g->aggregates; i++)
-			stderr_[i] = NAN;
-		return;
-	}
-	begin(&r, g, NULL, nano);
-	put_reference(&r, rows);
+	begin_reference(&r, g, noise, rows, variance);
 	for (int i = 0; i < g->aggregates; i++)
 	{
 		stderr_[i] = g->aggregate[i].kind == PE_AGG_QUANTILE ? NAN : 0;
@@ -567,6 +636,19 @@ pe_aggregation_errors(pe_aggregation *g, double rows, int64 nano, double *stderr
 	}
 }
 
+void
+pe_aggregation_errors(pe_aggregation *g, double rows, int64 nano, double *stderr_)
+{
+	pe_aggregate_noise noise;
+
+	for (int i = 0; i < g->aggregates; i++)
+		stderr_[i] = NAN;
+	if (g->on_grid)
+		return;
+	noise = pe_aggregation_noise(g, nano);
+	pe_aggregation_errors_of(g, &noise, rows, 1, stderr_);
+}
+
 /* The largest standard error of the ranks that a quantile is told from, in rows. */
 static double
 rank_error(const reading *r, int number)
@@ -576,7 +658,7 @@ rank_error(const reading *r, int number)
 
 	for (int i = 0; i < g->parts; i++)
 	{
-		const pe_space *s = &g->space[g->source[i].space];
+		const pe_space *s = space_of(g, i);
 
 		if (g->source[i].sum != g->aggregate[number].sum[PE_USE_N])
 			continue;
@@ -598,14 +680,15 @@ relative_error(const reading *r, int32 group, int number)
 void
 pe_aggregation_relative_errors(pe_aggregation *g, double rows, int64 nano, double *error)
 {
+	pe_aggregate_noise noise;
 	reading		r;
 
 	for (int i = 0; i < g->aggregates; i++)
 		error[i] = NAN;
 	if (g->on_grid)
 		return;
-	begin(&r, g, NULL, nano);
-	put_reference(&r, rows);
+	noise = pe_aggregation_noise(g, nano);
+	begin_reference(&r, g, &noise, rows, 1);
 	for (int i = 0; i < g->aggregates; i++)
 	{
 		error[i] = 0;

@@ -592,6 +592,7 @@ write_texts(pe_aggregation *g)
 static void
 resolve_names(pe_aggregation *g)
 {
+	g->rules = pe_door_rules(g->asked.dataset);
 	resolve_cells_per_unit(g);
 	parse_aggregates(g);
 	load_attributes(g);
@@ -770,7 +771,6 @@ check_sensitivity(bool served)
 static void
 find_shares(pe_aggregation *g)
 {
-	pe_plan_rules rules = pe_door_rules(g->asked.dataset);
 	bool		pure = g->asked.ask.accounting == PE_PURE;
 	double	   *variance = pe_alloc(g->needed.sums, sizeof(double));
 
@@ -782,7 +782,7 @@ find_shares(pe_aggregation *g)
 		double		each;
 
 		fill_part(g, i);
-		check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &rules, g->asked.ask.accounting, &sensitivity));
+		check_sensitivity(pe_plan_part_sensitivity(&g->part[i], &g->rules, g->asked.ask.accounting, &sensitivity));
 		each = (pure ? (double) sensitivity * (double) sensitivity : (double) sensitivity) * ldexp(1, 2 * shift) *
 			mean_of(s->variance, s->workload.queries) * parts_of(g, g->source[i].sum);
 		variance[g->source[i].sum] = Max(variance[g->source[i].sum], each);
@@ -926,8 +926,8 @@ pe_aggregation_measure(pe_aggregation *g)
  * ------------------------------------------------------------------
  */
 
-static void
-check_max_stderr(const pe_aggregation *g)
+void
+pe_aggregation_check_max_stderr(const pe_aggregation *g)
 {
 	if (!isnan(g->asked.ask.max_stderr) && !pe_aggregate_is_linear(&g->aggregate[0]))
 		ereport(ERROR,
@@ -940,7 +940,7 @@ check_max_stderr(const pe_aggregation *g)
 static pe_plan_status
 make_plan(pe_aggregation *g, const pe_plan_ask *ask, double scale)
 {
-	pe_plan_sums sums = {g->parts, g->part, pe_door_rules(g->asked.dataset), 0, scale};
+	pe_plan_sums sums = {g->parts, g->part, g->rules, 0, scale};
 
 	return pe_plan_of_sums(ask, &sums, &g->asked.plan);
 }
@@ -951,20 +951,31 @@ make_plan(pe_aggregation *g, const pe_plan_ask *ask, double scale)
  */
 #define SCALE_ROUNDING 4e-6
 
+double
+pe_aggregation_scale(pe_aggregation *g, const pe_aggregate_noise *noise)
+{
+	double	   *errors = pe_alloc(g->aggregates, sizeof(double));
+	double		first;
+
+	pe_aggregation_errors_of(g, noise, 1, 1, errors);
+	first = errors[0];
+	pe_free(errors);
+	return first / pe_noise_stderr(noise->of_part[0]) * (1 + SCALE_ROUNDING);
+}
+
 static double
 scale_of_first(pe_aggregation *g)
 {
-	pe_plan_rules rules = pe_door_rules(g->asked.dataset);
 	bool		pure = g->asked.ask.accounting == PE_PURE;
 	pe_plan_ask ask = g->asked.ask;
-	double	   *errors = pe_alloc(g->aggregates, sizeof(double));
+	pe_aggregate_noise noise;
 
 	ask.max_stderr = NAN;
 	ask.epsilon = pure ? 1 : NAN;
 	ask.rho = pure ? NAN : 1;
 	pe_asked_check_plan(&g->asked, make_plan(g, &ask, 1), 1, 9e9);
-	pe_aggregation_errors(g, 1, INT64_C(1000000000), errors);
-	return errors[0] / pe_noise_stderr(pe_plan_noise_of_part(&g->part[0], &rules, ask.accounting, INT64_C(1000000000))) * (1 + SCALE_ROUNDING);
+	noise = pe_aggregation_noise(g, INT64_C(1000000000));
+	return pe_aggregation_scale(g, &noise);
 }
 
 /* Each takes some 200 microseconds, in which interrupts are held. */
@@ -973,7 +984,6 @@ scale_of_first(pe_aggregation *g)
 static void
 price_grid(pe_aggregation *g)
 {
-	pe_plan_rules rules = pe_door_rules(g->asked.dataset);
 	const char *what;
 	pe_plan_status status;
 
@@ -983,7 +993,7 @@ price_grid(pe_aggregation *g)
 				 errmsg("the quantiles of all groups are too many"),
 				 errdetail("At most %d can be chosen at once: nothing can cancel that.", MOST_SELECTIONS),
 				 errhint("Ask for fewer groups or quantiles, or declare bins.")));
-	status = pe_plan_of_quantiles(&g->asked.ask, &rules, &g->grid, &g->asked.plan, &what);
+	status = pe_plan_of_quantiles(&g->asked.ask, &g->rules, &g->grid, &g->asked.plan, &what);
 	if (status == PE_PLAN_REFUSED)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -1000,15 +1010,23 @@ method_of(const pe_aggregation *g)
 }
 
 /* Which sums are measured follows from it: where it changes, what was stored would be read as others. */
-static void
-add_never_null(StringInfo text, const pe_aggregation *g)
+int
+pe_aggregation_never_null(const pe_aggregation *g, char **name)
 {
-	char	   *names[PE_MAX_NUMBERS];
 	int			count = 0;
 
 	for (int n = 0; n < g->needed.numbers; n++)
 		if ((g->never_null >> n & 1) != 0)
-			names[count++] = g->number_column[n]->name;
+			name[count++] = g->number_column[n]->name;
+	return count;
+}
+
+static void
+add_never_null(StringInfo text, const pe_aggregation *g)
+{
+	char	   *names[PE_MAX_NUMBERS];
+	int			count = pe_aggregation_never_null(g, names);
+
 	if (count > 0)
 		pe_text_add_names(text, "never_null", names, count);
 }
@@ -1031,8 +1049,8 @@ canonical_text(pe_aggregation *g, char **names)
 }
 
 /* A release can be read with one kept strategy. */
-static int64
-strategy_id(const pe_aggregation *g)
+int64
+pe_aggregation_strategy_id(const pe_aggregation *g)
 {
 	int64		id = 0;
 
@@ -1076,7 +1094,7 @@ fill_question(pe_aggregation *g)
 	charge->attribute = names;
 	charge->attributes = g->groups;
 	charge->predicate = g->predicate;
-	charge->strategy_id = strategy_id(g);
+	charge->strategy_id = pe_aggregation_strategy_id(g);
 }
 
 void
@@ -1091,7 +1109,7 @@ pe_aggregation_price(pe_aggregation *g)
 		fill_question(g);
 		return;
 	}
-	check_max_stderr(g);
+	pe_aggregation_check_max_stderr(g);
 	if (!isnan(g->asked.ask.max_stderr))
 		scale = scale_of_first(g);
 	pe_asked_check_plan(&g->asked, make_plan(g, &g->asked.ask, scale), 1, g->asked.ask.accounting == PE_PURE ? PE_EPSILON_MAX : 9e9);

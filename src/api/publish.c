@@ -7,12 +7,7 @@
  *
  *	 query						number from 1, the primary key
  *	 ...						what the query says of each attribute (published_columns.h)
- *	 estimate, stderr, lower95, upper95		the last three NULL where nobody knows the error
- *
- * A release of aggregates has a row for each group, and instead of the last line for each aggregate
- *
- *	 <name>, <name>_stderr, <name>_lower95, <name>_upper95		NULL where it is unknown; a quantile has no stderr, and
- *																	 on a grid its estimate alone
+ *	 ...						what was measured (published_figures.h); of aggregates a row is a group
  */
 #include "postgres.h"
 
@@ -24,7 +19,7 @@
 
 #include "api/aggregate.h"
 #include "api/arguments.h"
-#include "api/published_columns.h"
+#include "api/published_figures.h"
 #include "api/release.h"
 #include "api/target.h"
 #include "server/access.h"
@@ -35,14 +30,6 @@ enum
 {
 	ARG_RELEASE, ARG_TARGET, ARG_REPLACE, ARG_WORKLOAD, ARG_NAMES
 };
-
-/* What is told of each number that was measured. */
-enum
-{
-	ESTIMATE, STDERR, LOWER95, UPPER95, FIGURES
-};
-
-static const char *const suffixes[FIGURES] = {"", "_stderr", "_lower95", "_upper95"};
 
 typedef struct publication
 {
@@ -58,8 +45,7 @@ typedef struct publication
 	pe_target	target;
 
 	pe_published_columns columns;
-	int			measures;		/* one, or the aggregates */
-	int			figure[PE_MAX_AGGREGATES][FIGURES];	/* where their columns are; -1: it has none */
+	pe_published_figures figures;
 } publication;
 
 /* ------------------------------------------------------------------
@@ -70,71 +56,10 @@ typedef struct publication
 /* The column that comes first; what was measured comes next, so no attribute can take their names. */
 #define QUERY 0
 
-static void
-add_counts(publication *p)
+static const pe_aggregation *
+aggregation_of(const publication *p)
 {
-	static const char *const name[FIGURES] = {"estimate", "stderr", "lower95", "upper95"};
-
-	p->measures = 1;
-	for (int i = 0; i < FIGURES; i++)
-		p->figure[0][i] = pe_published_add(&p->columns, name[i], "", FLOAT8OID);
-}
-
-/* The first of an aggregate's columns that is taken; NULL: none. */
-static const char *
-taken_of(const publication *p, const char *name)
-{
-	for (int i = 0; i < FIGURES; i++)
-		if (pe_published_is_taken(&p->columns, pe_published_name(name, suffixes[i])))
-			return pe_published_name(name, suffixes[i]);
-	return NULL;
-}
-
-/* A name that was given is not changed. */
-static const char *
-given_name(const publication *p, const char *name)
-{
-	const char *taken = taken_of(p, name);
-
-	if (taken != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_COLUMN),
-				 errmsg("column \"%s\" would be there twice", taken),
-				 errdetail("Each aggregate has a column of its name, and others that add _stderr, _lower95 and _upper95.")));
-	return name;
-}
-
-static const char *
-default_name(const publication *p, int number)
-{
-	const char *base = pe_aggregation_name(&p->stored->aggregation, number);
-	const char *name = base;
-
-	for (int i = 2; taken_of(p, name) != NULL; i++)
-		name = psprintf("%s_%d", base, i);
-	return name;
-}
-
-/* A quantile has no standard error; on a grid it has no interval either. */
-static bool
-has_figure(const pe_aggregation *g, int number, int figure)
-{
-	return figure == ESTIMATE || (!g->on_grid && (figure != STDERR || g->aggregate[number].kind != PE_AGG_QUANTILE));
-}
-
-static void
-add_aggregates(publication *p, char **given)
-{
-	const pe_aggregation *g = &p->stored->aggregation;
-
-	p->measures = g->aggregates;
-	for (int m = 0; m < g->aggregates; m++)
-	{
-		const char *name = given != NULL ? given_name(p, given[m]) : default_name(p, m);
-
-		for (int i = 0; i < FIGURES; i++)
-			p->figure[m][i] = has_figure(g, m, i) ? pe_published_add(&p->columns, name, suffixes[i], FLOAT8OID) : -1;
-	}
+	return p->stored != NULL ? &p->stored->aggregation : NULL;
 }
 
 static void
@@ -143,10 +68,7 @@ make_columns(publication *p, char **given)
 	int			first = pe_published_add(&p->columns, "query", "", INT4OID);
 	int			fixed;
 
-	if (p->stored != NULL)
-		add_aggregates(p, given);
-	else
-		add_counts(p);
+	pe_figures_add(&p->figures, &p->columns, aggregation_of(p), given);
 	fixed = p->columns.columns;
 	pe_published_place(&p->columns, first, first + 1);
 	pe_published_add_queries(&p->columns);
@@ -165,21 +87,10 @@ result_of(const publication *p, int32 q, int m)
 	const pe_answers *answers = p->answers;
 
 	if (p->stored != NULL)
-		return p->stored->result[(size_t) q * p->measures + m];
+		return p->stored->result[(size_t) q * p->figures.measures + m];
 	if (isnan(answers->stderr_[q])) /* nobody knows its error */
 		return (pe_aggregate_result) {answers->estimate[q], NAN, NAN, NAN};
 	return (pe_aggregate_result) {answers->estimate[q], answers->stderr_[q], answers->lower[q], answers->upper[q]};
-}
-
-static void
-put_figures(const publication *p, int32 q, int m, Datum *values, bool *nulls)
-{
-	pe_aggregate_result result = result_of(p, q, m);
-	double		figure[FIGURES] = {result.estimate, result.stderr_, result.lower, result.upper};
-
-	for (int i = 0; i < FIGURES; i++)
-		if (!isnan(figure[i]))
-			pe_published_put(p->figure[m][i], Float8GetDatum(figure[i]), values, nulls);
 }
 
 /* In the order that the table has the columns. */
@@ -193,8 +104,12 @@ make_row(const void *argument, int32 q, Datum *values, bool *nulls)
 	memset(isnull, true, sizeof(isnull));
 	pe_published_put(QUERY, Int32GetDatum(q + 1), value, isnull);
 	pe_published_put_query(&p->columns, q, value, isnull);
-	for (int m = 0; m < p->measures; m++)
-		put_figures(p, q, m, value, isnull);
+	for (int m = 0; m < p->figures.measures; m++)
+	{
+		pe_aggregate_result result = result_of(p, q, m);
+
+		pe_figures_put(&p->figures, m, &result, value, isnull);
+	}
 	pe_published_reorder(&p->columns, value, isnull, values, nulls);
 }
 
@@ -213,21 +128,6 @@ make_table(publication *p)
 		pe_target_create(&p->target, pe_published_list(&p->columns, "PRIMARY KEY (query)"));
 }
 
-/* "aggregates count(*), sum(x); ", in the order of their columns. */
-static const char *
-aggregates_text(const publication *p)
-{
-	StringInfoData text;
-
-	if (p->stored == NULL)
-		return "";
-	initStringInfo(&text);
-	for (int m = 0; m < p->measures; m++)
-		appendStringInfo(&text, "%s%s", m > 0 ? ", " : "aggregates ", p->stored->aggregation.text[m]);
-	appendStringInfoString(&text, "; ");
-	return text.data;
-}
-
 static char *
 comment_on(const publication *p)
 {
@@ -235,7 +135,7 @@ comment_on(const publication *p)
 
 	return psprintf("published by dp.publish: release " INT64_FORMAT " of dataset \"%s\", version %d of its data; "
 					"%s%sworkload %s; %s%s; charge " INT64_FORMAT " of %s %.9g on %s",
-					r->id, r->dataset->name, r->version, aggregates_text(p), pe_published_roll_ups(&p->columns), p->columns.labels->workload->canonical,
+					r->id, r->dataset->name, r->version, pe_figures_text(aggregation_of(p)), pe_published_roll_ups(&p->columns), p->columns.labels->workload->canonical,
 					r->predicate_text != NULL ? "where " : "all rows",
 					r->predicate_text != NULL ? r->predicate_text : "", p->charge,
 					p->epsilon > 0 ? "epsilon" : "rho",
@@ -270,7 +170,7 @@ read_charge(publication *p)
 static char **
 given_names(FunctionCallInfo fcinfo, const publication *p)
 {
-	int			longest = NAMEDATALEN - 1 - (int) strlen(suffixes[LOWER95]);
+	int			longest = NAMEDATALEN - 1 - (int) strlen(pe_figure_suffix[PE_LOWER95]);
 	char	  **name;
 	int			names;
 

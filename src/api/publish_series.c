@@ -9,7 +9,7 @@
  *	 over						totals, periods, windows(4)
  *	 query						number from 1; the primary key is report, over, query
  *	 ...						what the query says of each attribute (published_columns.h)
- *	 estimate, stderr, lower95, upper95
+ *	 ...						what was measured (published_figures.h)
  *
  * A call adds the reports that are due and have no row in the table, all or none: a run that was late, or never, is made
  * up for by the next one, and two at once wait for each other.  What is stored never changes, so a row that is there is never written again.
@@ -23,15 +23,15 @@
 #include "utils/timestamp.h"
 
 #include "api/arguments.h"
-#include "api/published_columns.h"
+#include "api/published_figures.h"
 #include "api/report.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_publish_series);
 
-/* Columns before those of queries, by number and, as they come first, by their place; and those behind. */
+/* Columns before those of queries, by number and, as they come first, by their place; those behind are figures. */
 enum
 {
-	REPORT, STARTS, ENDS, OVER, QUERY, ESTIMATE, STDERR, LOWER95, UPPER95, FIGURES_END
+	REPORT, STARTS, ENDS, OVER, QUERY, FIGURES
 };
 
 typedef struct publication
@@ -39,8 +39,9 @@ typedef struct publication
 	pe_report	report;
 	pe_target	target;
 	pe_published_columns columns;
+	pe_published_figures figures;
 	bool	   *is_there;		/* of each period */
-	int32	   *row;			/* of the report, that are to be added */
+	int32	   *row;			/* of the report, the first of each group, that are to be added */
 	int32		rows;
 	Datum	   *over;			/* of each term */
 } publication;
@@ -57,29 +58,33 @@ make_columns(publication *p)
 	{
 		const char *name;
 		Oid			type;
-	}			column[FIGURES_END] = {
-		{"report", INT4OID}, {"starts", TIMESTAMPTZOID}, {"ends", TIMESTAMPTZOID}, {"over", TEXTOID}, {"query", INT4OID},
-		{"estimate", FLOAT8OID}, {"stderr", FLOAT8OID}, {"lower95", FLOAT8OID}, {"upper95", FLOAT8OID}
+	}			column[FIGURES] = {
+		{"report", INT4OID}, {"starts", TIMESTAMPTZOID}, {"ends", TIMESTAMPTZOID}, {"over", TEXTOID}, {"query", INT4OID}
 	};
-	const pe_histogram *h = p->report.serial.histogram;
+	const pe_serial *s = &p->report.serial;
+	int			end;
 
-	pe_labels_init(&p->report.labels, &h->workload, h->columns);
+	pe_labels_init(&p->report.labels, pe_serial_workload(s), pe_serial_columns(s));
 	p->columns.labels = &p->report.labels;
-	p->columns.column = h->columns;
-	for (int i = 0; i < FIGURES_END; i++)
+	p->columns.column = pe_serial_columns(s);
+	for (int i = 0; i < FIGURES; i++)
 		(void) pe_published_add(&p->columns, column[i].name, "", column[i].type);
-	pe_published_place(&p->columns, REPORT, ESTIMATE);
+	pe_figures_add(&p->figures, &p->columns, s->aggregation, NULL);
+	end = p->columns.columns;
+	pe_published_place(&p->columns, REPORT, FIGURES);
 	pe_published_add_queries(&p->columns);
-	pe_published_place(&p->columns, ESTIMATE, FIGURES_END);
+	pe_published_place(&p->columns, FIGURES, end);
 }
 
 static void
-put_figures(const pe_report_row *at, Datum *value, bool *isnull)
+put_figures(const publication *p, int32 row, Datum *value, bool *isnull)
 {
-	pe_published_put(ESTIMATE, Float8GetDatum(at->estimate), value, isnull);
-	pe_published_put(STDERR, Float8GetDatum(at->stderr_), value, isnull);
-	pe_published_put(LOWER95, Float8GetDatum(at->lower), value, isnull);
-	pe_published_put(UPPER95, Float8GetDatum(at->upper), value, isnull);
+	for (int m = 0; m < p->figures.measures; m++)
+	{
+		pe_report_row at = pe_report_row_at(&p->report, row + m);
+
+		pe_figures_put(&p->figures, m, &(pe_aggregate_result) {at.estimate, at.stderr_, at.lower, at.upper}, value, isnull);
+	}
 }
 
 static void
@@ -98,7 +103,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	pe_published_put(OVER, p->over[at.term], value, isnull);
 	pe_published_put(QUERY, Int32GetDatum(at.query + 1), value, isnull);
 	pe_published_put_query(&p->columns, at.query, value, isnull);
-	put_figures(&at, value, isnull);
+	put_figures(p, p->row[row], value, isnull);
 	pe_published_reorder(&p->columns, value, isnull, values, nulls);
 }
 
@@ -165,7 +170,7 @@ choose_rows(publication *p, int32 rows)
 	int32		each = rows / (p->report.last + 1 - p->report.first);
 
 	p->row = palloc(Max(rows, 1) * sizeof(*p->row));
-	for (int32 row = 0; row < rows; row++)
+	for (int32 row = 0; row < rows; row += p->figures.measures)
 		if (!p->is_there[p->report.first + row / each])
 			p->row[p->rows++] = row;
 	p->over = palloc(p->report.serial.over.terms * sizeof(Datum));
@@ -178,9 +183,9 @@ comment_on(const publication *p)
 {
 	const pe_serial *s = &p->report.serial;
 
-	return psprintf("published by dp.publish_series: series \"%s\" of dataset \"%s\", version %d of its data; %sworkload %s; %s%s; charge " INT64_FORMAT " of rho %.9g",
-					s->series->name, s->histogram->asked.dataset->name, s->series->version, pe_published_roll_ups(&p->columns),
-					s->histogram->workload.canonical, s->series->predicate != NULL ? "where " : "all rows",
+	return psprintf("published by dp.publish_series: series \"%s\" of dataset \"%s\", version %d of its data; %s%sworkload %s; %s%s; charge " INT64_FORMAT " of rho %.9g",
+					s->series->name, s->asked->dataset->name, s->series->version, pe_figures_text(s->aggregation), pe_published_roll_ups(&p->columns),
+					pe_serial_workload(s)->canonical, s->series->predicate != NULL ? "where " : "all rows",
 					s->series->predicate != NULL ? s->series->predicate : "", s->series->charge_id, s->series->nano * 1e-9);
 }
 

@@ -14,6 +14,7 @@
 #include "api/arguments.h"
 #include "api/report.h"
 #include "api/rows.h"
+#include "api/series_sums.h"
 #include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
@@ -50,7 +51,7 @@ read_stored(void *argument)
 		int64		values;
 
 		r->measured[t] = pe_series_read(s->series, t, &values);
-		if (r->measured[t] != NULL && values != s->histogram->kept.strategy.rows)
+		if (r->measured[t] != NULL && values != pe_serial_values(s))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("period %d of series \"%s\" does not hold the measurements of its strategy", t + 1, s->series->name)));
@@ -108,12 +109,19 @@ anchor(void *argument)
 {
 	const pe_serial *s = &((pe_report *) argument)->serial;
 
-	pe_series_anchor(s->series, s->histogram->asked.dataset);
+	pe_series_anchor(s->series, s->asked->dataset);
+}
+
+static void
+make_room(pe_report *r, size_t memory)
+{
+	pe_check_memory(memory + (size_t) (r->last + 1) * r->estimates * sizeof(double));
+	r->e = pe_alloc((size_t) (r->last + 1) * r->estimates, sizeof(double));
 }
 
 /* What each period's measurement alone says of the cells' queries, in units of the answers. */
 static void
-estimate_periods(pe_report *r)
+estimate_counts(pe_report *r)
 {
 	const pe_serial *s = &r->serial;
 	const pe_histogram *h = s->histogram;
@@ -122,18 +130,32 @@ estimate_periods(pe_report *r)
 
 	if (lattice == NULL || !pe_reconstruction_init(&h->measured, &h->workload, &reconstruction))
 		elog(ERROR, "the measurements of series \"%s\" cannot be told", s->series->name);
-	pe_check_memory(pe_reconstruction_memory(&h->kept.strategy, &h->workload, &reconstruction.classes) +
-					(size_t) (r->last + 1) * h->workload.queries * sizeof(double));
-	r->e = pe_alloc((size_t) (r->last + 1) * h->workload.queries, sizeof(double));
+	r->estimates = h->workload.queries;
+	make_room(r, pe_reconstruction_memory(&h->kept.strategy, &h->workload, &reconstruction.classes));
 	for (int t = 0; t <= r->last; t++)
 	{
-		double	   *e = r->e + (size_t) t * h->workload.queries;
+		double	   *e = r->e + (size_t) t * r->estimates;
 
 		pe_reconstruction_estimate(&reconstruction, r->measured[t], e);
 		for (int32 q = 0; q < h->workload.queries; q++)
 			e[q] = ldexp(e[q], -lattice[0]);
 	}
 	pe_reconstruction_free(&reconstruction);
+}
+
+/* The same of sums. */
+static void
+estimate_sums(pe_report *r, const pe_aggregate_noise *noise)
+{
+	const pe_aggregation *g = r->serial.aggregation;
+
+	r->estimates = pe_aggregation_estimates(g);
+	make_room(r, 0);
+	for (int t = 0; t <= r->last; t++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		pe_aggregation_estimate(g, noise, r->measured[t], r->e + (size_t) t * r->estimates);
+	}
 }
 
 /* The half width of an interval in standard errors, for any weights on all numbers of all periods (noise/interval.h), also of those that may be added. */
@@ -164,30 +186,46 @@ variance_of(const pe_continual *time, int32 query)
 	return variance;
 }
 
+/* Of each period that is told, and each term: hands on its sum over time of the estimates of periods, and the variance of that. */
 static void
-combine(pe_report *r)
+combine(pe_report *r, const pe_aggregate_noise *noise, void (*take) (pe_report *r, size_t at, const pe_aggregate_noise *noise, double *estimate))
 {
 	pe_serial  *s = &r->serial;
-	size_t		queries = s->histogram->workload.queries;
-	size_t		told = (size_t) (r->last + 1 - r->first) * s->over.terms;
-	double	   *to = r->estimate = pe_alloc(told * queries, sizeof(double));
-	double	   *variance = r->over_variance = pe_alloc(told, sizeof(double));
+	double	   *estimate = pe_alloc(r->estimates, sizeof(double));
+	size_t		at = 0;
 
+	r->over_variance = pe_alloc((size_t) (r->last + 1 - r->first) * s->over.terms, sizeof(double));
 	for (int t = r->first; t <= r->last; t++)
-		for (int term = 0; term < s->over.terms; term++, to += queries)
+		for (int term = 0; term < s->over.terms; term++, at++)
 		{
 			const pe_continual *time = pe_serial_answering(s, t);
 
 			CHECK_FOR_INTERRUPTS();
-			pe_continual_combine(time, term * time->periods + t, queries, r->e, to);
-			*variance++ = variance_of(time, term * time->periods + t);
+			pe_continual_combine(time, term * time->periods + t, r->estimates, r->e, estimate);
+			r->over_variance[at] = variance_of(time, term * time->periods + t);
+			take(r, at, noise, estimate);
 		}
+	pe_free(estimate);
+}
+
+static void
+take_counts(pe_report *r, size_t at, const pe_aggregate_noise *noise, double *estimate)
+{
+	memcpy(r->estimate + at * r->estimates, estimate, r->estimates * sizeof(double));
+}
+
+static void
+take_sums(pe_report *r, size_t at, const pe_aggregate_noise *noise, double *estimate)
+{
+	pe_aggregation *g = r->serial.aggregation;
+
+	pe_aggregation_answers(g, noise, estimate, r->over_variance[at], r->result + at * g->space[0].workload.queries * g->aggregates);
 }
 
 static int32
 check_rows(const pe_report *r)
 {
-	double		rows = (double) (r->last + 1 - r->first) * r->serial.over.terms * r->serial.histogram->workload.queries;
+	double		rows = (double) (r->last + 1 - r->first) * r->serial.over.terms * pe_serial_workload(&r->serial)->queries * pe_serial_aggregates(&r->serial);
 
 	if (rows > MOST_ROWS)
 		ereport(ERROR,
@@ -218,23 +256,44 @@ pe_report_load(pe_report *r, const char *name)
 	r->last = periods_to_tell(r) - 1;
 }
 
+static void
+answer_counts(pe_report *r, int32 rows)
+{
+	const pe_noise *noise = pe_serial_noise(&r->serial);
+
+	estimate_counts(r);
+	r->estimate = pe_alloc(rows, sizeof(*r->estimate));
+	combine(r, NULL, take_counts);
+	r->variance = pe_histogram_variances(r->serial.histogram);
+	r->noise = pe_noise_stderr(noise);
+	r->width = width_of_interval(&r->serial, noise);
+}
+
+static void
+answer_sums(pe_report *r, int32 rows)
+{
+	pe_aggregate_noise noise = pe_serial_noise_of_sums(&r->serial, r->serial.series->nano);
+
+	estimate_sums(r, &noise);
+	pe_check_memory((size_t) rows * sizeof(*r->result));
+	r->result = pe_alloc(rows, sizeof(*r->result));
+	combine(r, &noise, take_sums);
+}
+
 int32
 pe_report_answer(pe_report *r)
 {
 	int32		rows = check_rows(r);
-	const pe_noise *noise;
 
 	measure_due(r);
 	run_report(r, anchor);
 	if (rows <= 0)
 		return 0;
-	noise = pe_serial_noise(&r->serial);
-	estimate_periods(r);
-	combine(r);
-	r->variance = pe_histogram_variances(r->serial.histogram);
-	r->noise = pe_noise_stderr(noise);
-	r->width = width_of_interval(&r->serial, noise);
-	pe_labels_init(&r->labels, &r->serial.histogram->workload, r->serial.histogram->columns);
+	if (r->serial.aggregation != NULL)
+		answer_sums(r, rows);
+	else
+		answer_counts(r, rows);
+	pe_labels_init(&r->labels, pe_serial_workload(&r->serial), pe_serial_columns(&r->serial));
 	return rows;
 }
 
@@ -243,18 +302,37 @@ pe_report_answer(pe_report *r)
  * ------------------------------------------------------------------
  */
 
+static void
+fill_count(const pe_report *r, int32 row, pe_report_row *at)
+{
+	const pe_serial *s = &r->serial;
+
+	at->estimate = r->estimate[row];
+	at->stderr_ = r->noise * sqrt(r->over_variance[(at->period - r->first) * s->over.terms + at->term] * r->variance[at->query]);
+	at->lower = at->estimate - r->width * at->stderr_;
+	at->upper = at->estimate + r->width * at->stderr_;
+}
+
 pe_report_row
 pe_report_row_at(const pe_report *r, int32 row)
 {
 	const pe_serial *s = &r->serial;
-	int32		queries = s->histogram->workload.queries;
+	int			aggregates = pe_serial_aggregates(s);
+	int32		queries = pe_serial_workload(s)->queries;
+	int32		group = row / aggregates;
 	pe_report_row at = {
-		.period = r->first + row / queries / s->over.terms, .term = row / queries % s->over.terms, .query = row % queries, .estimate = r->estimate[row]
+		.period = r->first + group / queries / s->over.terms, .term = group / queries % s->over.terms, .query = group % queries, .aggregate = row % aggregates
 	};
 
-	at.stderr_ = r->noise * sqrt(r->over_variance[(at.period - r->first) * s->over.terms + at.term] * r->variance[at.query]);
-	at.lower = at.estimate - r->width * at.stderr_;
-	at.upper = at.estimate + r->width * at.stderr_;
+	if (r->result == NULL)
+		fill_count(r, row, &at);
+	else
+	{
+		at.estimate = r->result[row].estimate;
+		at.stderr_ = r->result[row].stderr_;
+		at.lower = r->result[row].lower;
+		at.upper = r->result[row].upper;
+	}
 	return at;
 }
 
@@ -272,11 +350,19 @@ pe_report_term(const pe_report *r, int term)
  */
 
 static void
+put_float(double number, Datum *value, bool *isnull)
+{
+	*value = Float8GetDatum(number);
+	*isnull = isnan(number);
+}
+
+static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const pe_report *r = argument;
 	const TimestampTz *edge = r->serial.periods.edge;
 	pe_report_row at = pe_report_row_at(r, row);
+	const char *aggregate = pe_serial_aggregate(&r->serial, at.aggregate);
 
 	values[0] = Int32GetDatum(at.period + 1);
 	values[1] = TimestampTzGetDatum(edge[at.period]);
@@ -284,10 +370,13 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[3] = CStringGetTextDatum(pe_report_term(r, at.term));
 	values[4] = Int32GetDatum(at.query + 1);
 	values[5] = pe_label(&r->labels, at.query);
-	values[6] = Float8GetDatum(at.estimate);
-	values[7] = Float8GetDatum(at.stderr_);
-	values[8] = Float8GetDatum(at.lower);
-	values[9] = Float8GetDatum(at.upper);
+	nulls[6] = aggregate == NULL;
+	if (aggregate != NULL)
+		values[6] = CStringGetTextDatum(aggregate);
+	put_float(at.estimate, &values[7], &nulls[7]);
+	put_float(at.stderr_, &values[8], &nulls[8]);
+	put_float(at.lower, &values[9], &nulls[9]);
+	put_float(at.upper, &values[10], &nulls[10]);
 }
 
 Datum
@@ -298,6 +387,6 @@ pe_sql_report(PG_FUNCTION_ARGS)
 	pe_report_load(&r, pe_text_argument(fcinfo, 0, "series"));
 	if (!PG_ARGISNULL(1))
 		choose_period(&r, PG_GETARG_INT32(1));
-	pe_return_rows(fcinfo, pe_report_answer(&r), 10, make_row, &r);
+	pe_return_rows(fcinfo, pe_report_answer(&r), 11, make_row, &r);
 	return (Datum) 0;
 }

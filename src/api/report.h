@@ -18,13 +18,15 @@ typedef struct pe_report
 	int			first;			/* period that is told, from 0 */
 	int			last;			/* likewise; and all up to it are read.  Below first: none */
 	int64	  **measured;		/* of each period; NULL: nothing is stored */
-	double	   *e;				/* of each period, of each query of the cells: what its measurement alone says */
-	double	   *estimate;		/* of each period that is told, of each term of over, of each query */
-	double	   *over_variance;	/* of each period that is told, of each term, for noise of variance 1 */
+	int32		estimates;		/* that follow from one measurement: of queries, or of sums */
+	double	   *e;				/* of each period, so many: what its measurement alone says */
+	double	   *over_variance;	/* of each period that is told, of each term of over, for noise of variance 1 */
+	double	   *estimate;		/* of counts: of each of these, of each query */
+	pe_aggregate_result *result;	/* of sums: of each of these, of each group, of each aggregate */
 	pe_labels	labels;
 	const double *variance;		/* of the cells' queries */
-	double		noise;			/* its standard deviation */
-	double		width;			/* half of an interval, in standard errors */
+	double		noise;			/* of counts: its standard deviation */
+	double		width;			/* likewise: half of an interval, in standard errors */
 } pe_report;
 
 /*
@@ -44,8 +46,9 @@ typedef struct pe_report_row
 {
 	int			period;
 	int			term;			/* of over */
-	int32		query;			/* of the cells */
-	double		estimate;
+	int32		query;			/* of the cells, or groups */
+	int			aggregate;
+	double		estimate;		/* NaN: unknown, like what follows */
 	double		stderr_;
 	double		lower;
 	double		upper;

@@ -33,7 +33,9 @@ PG_FUNCTION_INFO_V1(pe_sql_end_series);
 enum
 {
 	ARG_DATASET, ARG_SERIES, ARG_ATTRIBUTES, ARG_WORKLOAD, ARG_OVER, ARG_START, ARG_PERIOD, ARG_PERIODS, ARG_EPSILON, ARG_RHO, ARG_MAX_STDERR,
-	ARG_DELTA, ARG_PREDICATE, ARG_GRACE, ARG_HISTORY, ARG_OPEN_ENDED, ARG_MAX_PERIODS, ARG_OBJECTIVE, ARG_BUDGET
+	ARG_DELTA, ARG_PREDICATE, ARG_GRACE, ARG_HISTORY, ARG_OPEN_ENDED, ARG_MAX_PERIODS, ARG_OBJECTIVE, ARG_BUDGET, ARG_AGGREGATES,
+	ARG_CELLS_PER_UNIT,
+	ARG_ROWS					/* of the quote alone */
 };
 
 typedef struct call
@@ -43,6 +45,14 @@ typedef struct call
 	pe_serial	serial;
 	pe_series	series;
 	pe_charge_reply reply;
+
+	/* of a quote: of each aggregate */
+	double		rows;
+	double	   *first;
+	double	   *last;
+	double	   *worst;
+	double	   *added;
+	double	   *split;
 } call;
 
 static void
@@ -65,6 +75,43 @@ place(const call *c, int argument)
 	return c->quote && argument > ARG_SERIES ? argument - 1 : argument;
 }
 
+static Datum
+given(const call *c, int argument, const char *name)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+
+	if (PG_ARGISNULL(place(c, argument)))
+		pe_refuse_null(name);
+	return PG_GETARG_DATUM(place(c, argument));
+}
+
+/* NULL: counts. */
+static void
+read_aggregates(call *c)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+	pe_request *request = &c->serial.request;
+
+	request->limits_cells = !PG_ARGISNULL(place(c, ARG_CELLS_PER_UNIT));
+	request->cells_per_unit = request->limits_cells ? PG_GETARG_INT32(place(c, ARG_CELLS_PER_UNIT)) : 0;
+	if (!PG_ARGISNULL(place(c, ARG_AGGREGATES)))
+	{
+		request->aggregate = pe_names_argument(fcinfo, place(c, ARG_AGGREGATES), "aggregates", "an aggregate", &request->aggregates);
+		if (request->aggregates == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("no aggregate is asked for"),
+					 errhint("NULL: counts by the workload.")));
+		return;
+	}
+	if (request->limits_cells)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cells_per_unit is for aggregates that count units")));
+	if (request->workload == NULL)
+		request->workload = "identity";
+}
+
 static void
 read_cells(call *c)
 {
@@ -74,7 +121,7 @@ read_cells(call *c)
 	pe_request_init(request, "dp.create_series");
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
 	request->attribute = pe_names_argument(fcinfo, place(c, ARG_ATTRIBUTES), "attributes", "an attribute", &request->attributes);
-	request->workload = pe_text_argument(fcinfo, place(c, ARG_WORKLOAD), "workload");
+	request->workload = pe_optional_text(fcinfo, place(c, ARG_WORKLOAD));
 	request->epsilon = pe_optional_float(fcinfo, place(c, ARG_EPSILON), "epsilon");
 	request->rho = pe_optional_float(fcinfo, place(c, ARG_RHO), "rho");
 	request->max_stderr = pe_optional_float(fcinfo, place(c, ARG_MAX_STDERR), "max_stderr");
@@ -82,16 +129,7 @@ read_cells(call *c)
 	request->predicate = pe_optional_text(fcinfo, place(c, ARG_PREDICATE));
 	request->method = "optimal";
 	request->budget = pe_optional_name(fcinfo, place(c, ARG_BUDGET));
-}
-
-static Datum
-given(const call *c, int argument, const char *name)
-{
-	FunctionCallInfo fcinfo = c->fcinfo;
-
-	if (PG_ARGISNULL(place(c, argument)))
-		pe_refuse_null(name);
-	return PG_GETARG_DATUM(place(c, argument));
+	read_aggregates(c);
 }
 
 /* At least 1; 0 if it is NULL. */
@@ -154,7 +192,7 @@ static void
 reserve(void *argument)
 {
 	call	   *c = argument;
-	const pe_asked *asked = &c->serial.histogram->asked;
+	const pe_asked *asked = c->serial.asked;
 
 	pe_channel_reserve(asked->plan, &asked->charge, &c->reply);
 }
@@ -173,13 +211,22 @@ static void
 make_created(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const call *c = argument;
-	const pe_asked *asked = &c->serial.histogram->asked;
+	const pe_asked *asked = c->serial.asked;
 
 	values[0] = CStringGetTextDatum(c->series.name);
 	values[1] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
 	values[2] = Float8GetDatum(pe_plan_epsilon(asked->plan));
 	values[3] = TimestampTzGetDatum(c->serial.periods.due[0]);
 	values[4] = TimestampTzGetDatum(c->serial.periods.due[c->series.periods - 1]);
+}
+
+/* Nothing where the error depends on rows. */
+static const char *
+what_is_left_buys(const call *c)
+{
+	double		error = pe_plan_stderr_at(c->serial.asked->plan, c->reply.left) * c->serial.parts.scale;
+
+	return c->serial.parts.scale > 0 ? psprintf(" and buys max_stderr => %.4g", error) : "";
 }
 
 Datum
@@ -190,11 +237,11 @@ pe_sql_create_series(PG_FUNCTION_ARGS)
 
 	run(&c, arguments);
 	pe_serial_resolve(&c.serial);
-	asked = &c.serial.histogram->asked;
+	asked = c.serial.asked;
 	check_frozen(asked);
 	run(&c, reserve);
 	if (c.reply.outcome == PE_REFUSED)
-		pe_asked_refuse(asked, &c.reply, psprintf(" and buys max_stderr => %.4g", pe_plan_stderr_at(asked->plan, c.reply.left) * c.serial.parts.scale));
+		pe_asked_refuse(asked, &c.reply, what_is_left_buys(&c));
 	pe_asked_tell(asked, &c.reply, psprintf("series \"%s\"", c.series.name));
 	pe_return_rows(fcinfo, 1, 5, make_created, &c);
 	return (Datum) 0;
@@ -205,16 +252,40 @@ pe_sql_create_series(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------
  */
 
-/* The last report of a series without a strategy over time, at the same cost. */
+static double *
+errors_at(call *c, double variance)
+{
+	double	   *errors = palloc(pe_serial_aggregates(&c->serial) * sizeof(double));
+
+	pe_serial_errors(&c->serial, c->rows, variance, errors);
+	return errors;
+}
+
+/* The variance of the last report of a series without a strategy over time, at the same cost; infinite: it has none. */
 static double
-other_stderr(const pe_serial *s, bool (*tell) (const pe_over *, int32_t, const pe_presence *, pe_continual_errors *))
+other_variance(const pe_serial *s, bool (*tell) (const pe_over *, int32_t, const pe_presence *, pe_continual_errors *))
 {
 	pe_continual_errors errors;
 	pe_u128		factor;
 
 	if (!pe_continual_factor(&s->time, &s->presence, &factor) || !tell(&s->over, s->series->periods, &s->presence, &errors))
-		return NAN;
-	return pe_noise_stderr(pe_plan_noise(s->histogram->asked.plan)) * sqrt(errors.last / (double) factor * pe_histogram_max_variance(s->histogram));
+		return INFINITY;
+	return errors.last / (double) factor;
+}
+
+static void
+find_errors(call *c)
+{
+	pe_serial  *s = &c->serial;
+	double		worst = 0;
+
+	for (int t = 0; t < c->series.periods; t++)
+		worst = fmax(worst, pe_serial_variance(s, t));
+	c->first = errors_at(c, pe_serial_variance(s, 0));
+	c->last = errors_at(c, pe_serial_variance(s, c->series.periods - 1));
+	c->worst = errors_at(c, worst);
+	c->added = errors_at(c, other_variance(s, pe_continual_tell_added));
+	c->split = errors_at(c, other_variance(s, pe_continual_tell_split));
 }
 
 static const char *
@@ -223,32 +294,41 @@ kind_of(const pe_serial *s)
 	return s->time.open_ended ? "toeplitz" : s->time.window == 1 && s->series->periods > 1 ? "periods" : "optimal";
 }
 
+/* NULL: it is not known, or there is none. */
+static void
+put_error(double error, Datum *value, bool *isnull)
+{
+	*value = Float8GetDatum(error);
+	*isnull = !isfinite(error);
+}
+
 static void
 make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const call *c = argument;
 	const pe_serial *s = &c->serial;
-	const pe_asked *asked = &s->histogram->asked;
+	const pe_asked *asked = s->asked;
 	double		left = 0;
 	bool		fits = pe_asked_fits(asked, false, &left);
-	double		worst = 0;
+	const double *const errors[] = {c->first, c->last, c->worst, c->added, c->split};
 
-	for (int t = 0; t < c->series.periods; t++)
-		worst = fmax(worst, c->series.stderr_[t]);
 	values[0] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
 	values[1] = Float8GetDatum(pe_plan_epsilon(asked->plan));
 	values[2] = Float8GetDatum(asked->ask.delta);
-	values[3] = Float8GetDatum(c->series.stderr_[0]);
-	values[4] = Float8GetDatum(c->series.stderr_[c->series.periods - 1]);
-	values[5] = Float8GetDatum(worst);
-	values[6] = Float8GetDatum(other_stderr(s, pe_continual_tell_added));
-	values[7] = Float8GetDatum(other_stderr(s, pe_continual_tell_split));
+	for (int i = 0; i < 5; i++)
+		put_error(errors[i][row], &values[3 + i], &nulls[3 + i]);
 	values[8] = CStringGetTextDatum(kind_of(s));
 	values[9] = TimestampTzGetDatum(s->periods.due[0]);
 	values[10] = TimestampTzGetDatum(s->periods.due[c->series.periods - 1]);
 	values[11] = BoolGetDatum(fits);
 	values[12] = Float8GetDatum(left);
 	nulls[12] = !fits;
+	nulls[13] = nulls[14] = s->aggregation == NULL;
+	if (s->aggregation == NULL)
+		return;
+	values[13] = CStringGetTextDatum(pe_serial_aggregate(s, row));
+	values[14] = Float8GetDatum(c->rows);
+	nulls[14] = pe_aggregate_is_linear(&s->aggregation->aggregate[row]);
 }
 
 Datum
@@ -256,9 +336,13 @@ pe_sql_quote_series(PG_FUNCTION_ARGS)
 {
 	call		c = {.fcinfo = fcinfo, .quote = true};
 
+	c.rows = pe_float_argument(fcinfo, place(&c, ARG_ROWS), "rows");
+	if (!(c.rows > 0) || isinf(c.rows))
+		pe_refuse_parameter("rows", pe_number_text(c.rows), "a finite number above 0");
 	run(&c, arguments);
 	pe_serial_resolve(&c.serial);
-	pe_return_rows(fcinfo, 1, 13, make_quote, &c);
+	find_errors(&c);
+	pe_return_rows(fcinfo, pe_serial_aggregates(&c.serial), 15, make_quote, &c);
 	return (Datum) 0;
 }
 
@@ -273,14 +357,14 @@ prolong(void *argument)
 	call	   *c = argument;
 
 	pe_serial_load(&c->serial, pe_text_argument(c->fcinfo, 0, "series"));
-	check_frozen(&c->serial.histogram->asked);
+	check_frozen(c->serial.asked);
 	pe_serial_prolong(&c->serial, DatumGetInt32(c->fcinfo->args[1].value));
 }
 
 static void
 tell_prolonged(const pe_serial *s, const pe_charge_reply *reply)
 {
-	double		rho = pe_cost_amount(pe_plan_cost(s->histogram->asked.plan)).rho_nano * 1e-9;
+	double		rho = pe_cost_amount(pe_plan_cost(s->asked->plan)).rho_nano * 1e-9;
 
 	if (reply->outcome == PE_REFUSED)
 		ereport(ERROR,
@@ -290,7 +374,7 @@ tell_prolonged(const pe_serial *s, const pe_charge_reply *reply)
 				 errhint("The owner of the table can raise the budget.")));
 	ereport(NOTICE,
 			(errmsg("charged rho %.4g on dataset \"%s\": series \"%s\" has %d periods",
-					rho, s->histogram->asked.dataset->name, s->series->name, s->series->periods)));
+					rho, s->asked->dataset->name, s->series->name, s->series->periods)));
 }
 
 static void
@@ -300,7 +384,7 @@ make_prolonged(const void *argument, int32 row, Datum *values, bool *nulls)
 	const pe_series *series = c->serial.series;
 
 	values[0] = CStringGetTextDatum(series->name);
-	values[1] = Float8GetDatum(pe_cost_amount(pe_plan_cost(c->serial.histogram->asked.plan)).rho_nano / 1e9);
+	values[1] = Float8GetDatum(pe_cost_amount(pe_plan_cost(c->serial.asked->plan)).rho_nano / 1e9);
 	values[2] = TimestampTzGetDatum(c->serial.periods.due[series->paid_periods]);
 	values[3] = TimestampTzGetDatum(c->serial.periods.due[series->periods - 1]);
 }

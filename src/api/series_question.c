@@ -15,6 +15,7 @@
 #include "api/arguments.h"
 #include "api/predicate.h"
 #include "api/series.h"
+#include "api/series_sums.h"
 #include "api/time_blocks.h"
 #include "door/periods.h"
 #include "ledger/chain.h"
@@ -51,10 +52,10 @@ check_units(const pe_dataset *dataset, const pe_series *series)
 static void
 check_dataset(const pe_serial *s)
 {
-	const pe_dataset *dataset = s->histogram->asked.dataset;
+	const pe_dataset *dataset = s->asked->dataset;
 
 	check_units(dataset, s->series);
-	if (s->histogram->asked.ask.accounting == PE_PURE)
+	if (s->asked->ask.accounting == PE_PURE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a series needs a budget that counts rho"),
@@ -100,7 +101,7 @@ check_options(const pe_series *series)
 static void
 take_time(pe_serial *s)
 {
-	const pe_dataset *dataset = s->histogram->asked.dataset;
+	const pe_dataset *dataset = s->asked->dataset;
 
 	(void) pe_time_type(dataset);
 	s->series->time_attribute = dataset->time_attribute;
@@ -125,13 +126,15 @@ periods_read(const pe_series *series)
 	return series->history > 0 ? Min(series->history, series->periods) : series->periods;
 }
 
-/* One scan counts all of them, and the time is one more attribute; exact counts, those of the strategy's columns, and the state of each process. */
+/* One scan counts all of them; exact counts, those of the strategy's columns, and the state of each process.  Of sums: pe_serial_measure_sums. */
 static void
 check_cells(const pe_serial *s)
 {
-	double		cells = (double) s->histogram->domain->cells * periods_read(s->series);
+	double		cells;
 
-	pe_check_attributes(s->histogram->attributes + s->histogram->watched + 1);
+	if (s->histogram == NULL)
+		return;
+	cells = (double) s->histogram->domain->cells * periods_read(s->series);
 	if (cells > PE_MAX_CELLS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -141,19 +144,95 @@ check_cells(const pe_serial *s)
 	pe_check_memory((size_t) cells * 5 * sizeof(int64));
 }
 
+/* The time is one more attribute. */
+static void
+check_attributes(const pe_serial *s)
+{
+	const pe_histogram *h = s->histogram;
+	const pe_aggregation *g = s->aggregation;
+
+	pe_check_attributes(1 + (h != NULL ? h->attributes + h->watched : g->groups + g->quantiles + g->watched));
+}
+
+static void
+validate_question(pe_serial *s, bool needs_budget)
+{
+	if (s->request.aggregates == 0)
+	{
+		s->histogram = pe_histogram_validate(&s->request, needs_budget);
+		s->asked = &s->histogram->asked;
+		return;
+	}
+	s->aggregation = pe_aggregation_validate(&s->request, needs_budget);
+	s->asked = &s->aggregation->asked;
+	pe_serial_check_aggregates(s);
+}
+
 void
 pe_serial_validate(pe_serial *s, bool needs_budget)
 {
 	s->request.whole = true;
 	check_options(s->series);
 	parse_over(s);
-	s->histogram = pe_histogram_validate(&s->request, needs_budget);
+	validate_question(s, needs_budget);
 	check_dataset(s);
 	take_time(s);
 	pe_periods_make(s->series, pe_periods_type(s->series->time_type), &s->periods);
+	check_attributes(s);
 	check_cells(s);
 	if (needs_budget)
-		pe_door_check_asker(s->histogram->asked.dataset, GetUserId());
+		pe_door_check_asker(s->asked->dataset, GetUserId());
+}
+
+/* ------------------------------------------------------------------
+ * What is told
+ * ------------------------------------------------------------------
+ */
+
+const pe_workload *
+pe_serial_workload(const pe_serial *s)
+{
+	return s->histogram != NULL ? &s->histogram->workload : &s->aggregation->space[0].workload;
+}
+
+const pe_column *
+pe_serial_columns(const pe_serial *s)
+{
+	return s->histogram != NULL ? s->histogram->columns : s->aggregation->space[0].columns;
+}
+
+int
+pe_serial_aggregates(const pe_serial *s)
+{
+	return s->histogram != NULL ? 1 : s->aggregation->aggregates;
+}
+
+const char *
+pe_serial_aggregate(const pe_serial *s, int number)
+{
+	const pe_aggregation *g = s->aggregation;
+
+	if (g == NULL)
+		return NULL;
+	return g->aggregate[number].name != NULL ? g->aggregate[number].name : g->text[number];
+}
+
+int64
+pe_serial_values(const pe_serial *s)
+{
+	int64		values = 0;
+
+	if (s->histogram != NULL)
+		return s->histogram->kept.strategy.rows;
+	for (int i = 0; i < s->aggregation->parts; i++)
+		values += s->aggregation->part[i].strategy->rows;
+	return values;
+}
+
+static const char *
+predicate_of(const pe_serial *s)
+{
+	return s->histogram != NULL ? s->histogram->predicate : s->aggregation->predicate;
 }
 
 /* ------------------------------------------------------------------
@@ -174,7 +253,7 @@ problem_of(const pe_serial *s)
 static void
 fill_presence(pe_serial *s)
 {
-	const pe_dataset *dataset = s->histogram->asked.dataset;
+	const pe_dataset *dataset = s->asked->dataset;
 
 	s->presence = (pe_presence) {
 		.row_is_unit = dataset->unit == NULL, .max_periods = s->series->max_periods, .append_only = s->series->append_only,
@@ -253,21 +332,42 @@ check_cells_strategy(const pe_serial *s)
 				 errhint("Ask for fewer attributes at a time.")));
 }
 
+/* The strategy of cells, or of sums. */
+static void
+find_strategy(pe_serial *s)
+{
+	if (s->aggregation != NULL)
+		pe_serial_measure_sums(s, periods_read(s->series));
+	else
+	{
+		pe_histogram_find_strategy(s->histogram);
+		check_cells_strategy(s);
+	}
+}
+
 static void
 fill_parts(pe_serial *s)
 {
-	pe_histogram *h = s->histogram;
-
-	s->parts = (pe_plan_series) {
-		.cells = &h->kept.strategy, .time = &s->time, .presence = s->presence, .rules = pe_door_rules(h->asked.dataset)
-	};
+	s->parts = (pe_plan_series) {.time = &s->time, .presence = s->presence, .rules = pe_door_rules(s->asked->dataset)};
+	if (s->aggregation != NULL)
+		pe_serial_fill_sums(s);
+	else
+		s->parts.cells = &s->histogram->kept.strategy;
 	if (s->first.periods > 0)
 		s->parts.first = &s->first;
 	s->variance = pe_alloc(s->time.queries, sizeof(double));
 	pe_continual_variances(&s->time, s->variance);
+}
+
+/* What max_stderr bounds: the worst report, of aggregates the first one. */
+static void
+fill_scale(pe_serial *s)
+{
+	double		most = 0;
+
 	for (int32 q = 0; q < s->time.queries; q++)
-		s->parts.scale = fmax(s->parts.scale, sqrt(s->variance[q]));
-	s->parts.scale *= sqrt(pe_histogram_max_variance(h));
+		most = fmax(most, s->variance[q]);
+	s->parts.scale = sqrt(most) * (s->histogram != NULL ? sqrt(pe_histogram_max_variance(s->histogram)) : pe_serial_scale(s));
 }
 
 /* ------------------------------------------------------------------
@@ -329,23 +429,45 @@ add_time(StringInfo text, const pe_series *series, int periods)
 	add_strategy(text, series);
 }
 
+/* Attributes as they are told apart in groups. */
+static char **
+names_of(const pe_serial *s, int *names)
+{
+	const pe_aggregation *g = s->aggregation;
+	char	  **name;
+
+	if (g == NULL)
+	{
+		*names = s->request.attributes;
+		return s->request.attribute;
+	}
+	*names = g->groups;
+	name = palloc(Max(g->groups, 1) * sizeof(char *));
+	for (int i = 0; i < g->groups; i++)
+		name[i] = pe_column_text(&g->columns[i]);
+	return name;
+}
+
 /* All that noise and sensitivity depend on.  nano: what the first periods cost, all of one that was not prolonged. */
 static char *
 canonical_text(const pe_serial *s, int periods, int64 nano)
 {
-	const pe_histogram *h = s->histogram;
 	StringInfoData text;
+	int			names;
+	char	  **name = names_of(s, &names);
 
-	pe_text_begin(&text, &h->asked, "series");
+	pe_text_begin(&text, s->asked, "series");
 	pe_text_add(&text, "series", s->series->name);
-	pe_text_add_names(&text, "attributes", s->request.attribute, s->request.attributes);
-	pe_text_add(&text, "workload", h->workload.canonical);
-	pe_text_add(&text, "predicate", h->predicate);
-	pe_text_add(&text, "neighbours", h->asked.dataset->neighbours);
-	if (h->asked.dataset->unit != NULL)
-		appendStringInfo(&text, ", \"rows_per_unit\": %d", h->asked.dataset->max_rows);
+	pe_text_add_names(&text, "attributes", name, names);
+	pe_text_add(&text, "workload", pe_serial_workload(s)->canonical);
+	pe_text_add(&text, "predicate", predicate_of(s));
+	if (s->aggregation != NULL)
+		pe_serial_add_sums(&text, s);
+	pe_text_add(&text, "neighbours", s->asked->dataset->neighbours);
+	if (s->asked->dataset->unit != NULL)
+		appendStringInfo(&text, ", \"rows_per_unit\": %d", s->asked->dataset->max_rows);
 	add_time(&text, s->series, periods);
-	pe_text_add(&text, "accounting", pe_accounting_name(h->asked.ask.accounting));
+	pe_text_add(&text, "accounting", pe_accounting_name(s->asked->ask.accounting));
 	appendStringInfo(&text, ", \"rho\": " INT64_FORMAT "}", nano);
 	return text.data;
 }
@@ -353,52 +475,81 @@ canonical_text(const pe_serial *s, int periods, int64 nano)
 static void
 fill_charge(pe_serial *s, const pe_series_request *series)
 {
-	pe_histogram *h = s->histogram;
-	pe_charge_request *charge = &h->asked.charge;
+	pe_charge_request *charge = &s->asked->charge;
 	bool		is_new = series->id == 0;
-	int64		nano = is_new ? pe_cost_amount(pe_plan_cost(h->asked.plan)).rho_nano : s->series->nano;
+	int64		nano = is_new ? pe_cost_amount(pe_plan_cost(s->asked->plan)).rho_nano : s->series->nano;
 	int			periods = is_new || series->created != NULL ? s->series->periods : s->series->first_periods;
 
-	pe_asked_fill_charge(&h->asked, canonical_text(s, periods, nano), "optimal", h->workload.queries);
-	pe_asked_choose_times(&h->asked, s->series->edge[0], s->series->edge[s->series->periods] - 1);
+	pe_asked_fill_charge(s->asked, canonical_text(s, periods, nano), "optimal", pe_serial_workload(s)->queries * pe_serial_aggregates(s));
+	charge->attribute = names_of(s, &charge->attributes);
+	pe_asked_choose_times(s->asked, s->series->edge[0], s->series->edge[s->series->periods] - 1);
 	charge->fresh = true;		/* there is no release to be found */
-	charge->workload = h->workload.canonical;
-	charge->predicate = h->predicate;
-	charge->strategy_id = h->kept.id;
+	charge->workload = pe_serial_workload(s)->canonical;
+	charge->predicate = predicate_of(s);
+	charge->strategy_id = s->histogram != NULL ? s->histogram->kept.id : pe_aggregation_strategy_id(s->aggregation);
 	charge->series = series;
 }
 
-/* The largest error of each report, for the view. */
+void
+pe_serial_errors(pe_serial *s, double rows, double variance, double *stderr_)
+{
+	pe_aggregate_noise noise;
+
+	if (s->histogram != NULL)
+	{
+		*stderr_ = pe_noise_stderr(pe_serial_noise(s)) * sqrt(variance * pe_histogram_max_variance(s->histogram));
+		return;
+	}
+	noise = pe_serial_noise_of_sums(s, s->series->nano);
+	pe_aggregation_errors_of(s->aggregation, &noise, rows, variance, stderr_);
+}
+
+double
+pe_serial_variance(const pe_serial *s, int period)
+{
+	double		largest = 0;
+
+	for (int32 q = period; q < s->time.queries; q += s->series->periods)
+		largest = fmax(largest, s->variance[q]);
+	return largest;
+}
+
+/* The largest error of each report, for the view: of the first aggregate, unless it depends on rows. */
 static void
 fill_errors(pe_serial *s)
 {
-	double		noise = pe_noise_stderr(pe_plan_noise(s->histogram->asked.plan)) * sqrt(pe_histogram_max_variance(s->histogram));
+	double	   *of_one = palloc(pe_serial_aggregates(s) * sizeof(double));
 
-	s->series->stderr_ = palloc0(s->series->periods * sizeof(double));
-	for (int32 q = 0; q < s->time.queries; q++)
-	{
-		double	   *of = &s->series->stderr_[q % s->series->periods];
-
-		*of = fmax(*of, noise * sqrt(s->variance[q]));
-	}
+	pe_serial_errors(s, 1, 1, of_one);
+	if (s->aggregation != NULL && !pe_aggregate_is_linear(&s->aggregation->aggregate[0]))
+		of_one[0] = NAN;
+	s->series->stderr_ = palloc(s->series->periods * sizeof(double));
+	for (int t = 0; t < s->series->periods; t++)
+		s->series->stderr_[t] = of_one[0] * sqrt(pe_serial_variance(s, t));
 }
 
 void
 pe_serial_resolve(pe_serial *s)
 {
-	pe_histogram *h = s->histogram;
+	pe_asked   *asked = s->asked;
 	pe_series_request *series = palloc0(sizeof(*series));
 
-	pe_histogram_find_strategy(h);
-	check_cells_strategy(s);
+	find_strategy(s);
 	fill_presence(s);
 	optimise_time(s);
 	fill_parts(s);
-	pe_asked_resolve_cost(&h->asked, true, false);
-	pe_asked_check_plan(&h->asked, pe_plan_of_series(&h->asked.ask, &s->parts, &h->asked.plan), 1, 9e9);
+	pe_asked_resolve_cost(asked, true, false);
+	if (s->aggregation != NULL)
+		pe_aggregation_check_max_stderr(s->aggregation);
+	fill_scale(s);
+	pe_asked_check_plan(asked, pe_plan_of_series(&asked->ask, &s->parts, &asked->plan), 1, 9e9);
+	s->series->accounting = asked->ask.accounting;
+	s->series->nano = pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano;
 	fill_errors(s);
 	series->created = s->series;
 	s->series->first_periods = s->series->periods;
+	if (s->aggregation != NULL)
+		pe_serial_keep_sums(s);
 	fill_charge(s, series);
 }
 
@@ -420,12 +571,16 @@ fill_request(pe_serial *s)
 	s->request.predicate = series->predicate;
 	s->request.method = "optimal";
 	s->request.whole = true;
+	s->request.aggregate = series->aggregate;
+	s->request.aggregates = series->aggregates;
+	s->request.cells_per_unit = series->cells_per_unit;
+	s->request.limits_cells = series->cells_per_unit > 0;
 }
 
 static void
 check_declared(const pe_serial *s)
 {
-	const pe_dataset *dataset = s->histogram->asked.dataset;
+	const pe_dataset *dataset = s->asked->dataset;
 
 	if (dataset->id != s->series->dataset_id || s->series->version < dataset->declared_version)
 		ereport(ERROR,
@@ -433,24 +588,51 @@ check_declared(const pe_serial *s)
 				 errmsg("the attributes of dataset \"%s\" were declared anew after series \"%s\" was created", dataset->name, s->series->name)));
 }
 
-void
-pe_serial_load(pe_serial *s, const char *name)
+static void
+load_counts(pe_serial *s)
 {
-	pe_histogram *h;
+	pe_histogram *h = s->histogram = pe_histogram_validate(&s->request, false);
 
-	s->series = pe_series_load(name);
-	fill_request(s);
-	parse_over(s);
-	h = s->histogram = pe_histogram_validate(&s->request, false);
+	s->asked = &h->asked;
 	check_declared(s);
 	h->asked.ask.accounting = s->series->accounting;
-	if (s->series->edge == NULL)
-		refuse_damaged(s);
-	pe_periods_make(s->series, pe_periods_type(s->series->time_type), &s->periods);
 	if (!pe_strategy_of_charge(s->series->strategy_id, &h->workload, h->possible, &h->kept) || h->kept.strategy.blocks != NULL)
 		refuse_damaged(s);
 	h->kept.id = s->series->strategy_id;
 	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible, NULL};
+}
+
+static void
+load_sums(pe_serial *s)
+{
+	pe_aggregation *g = s->aggregation = palloc0(sizeof(*g));
+
+	s->asked = &g->asked;
+	pe_asked_open(&g->asked, &s->request);
+	check_declared(s);
+	pe_asked_choose_budget(&g->asked, false);
+	g->asked.ask.accounting = s->series->accounting;
+	g->strategy_id = s->series->strategy_id;
+	g->version = s->series->version;
+	g->never_null_name = s->series->never_null;
+	g->never_null_names = s->series->never_nulls;
+	pe_aggregation_restore(g);
+	pe_serial_measure_sums(s, periods_read(s->series));
+}
+
+void
+pe_serial_load(pe_serial *s, const char *name)
+{
+	s->series = pe_series_load(name);
+	fill_request(s);
+	parse_over(s);
+	if (s->series->aggregates > 0)
+		load_sums(s);
+	else
+		load_counts(s);
+	if (s->series->edge == NULL)
+		refuse_damaged(s);
+	pe_periods_make(s->series, pe_periods_type(s->series->time_type), &s->periods);
 	fill_presence(s);
 	restore_time(s);
 	fill_parts(s);
@@ -508,7 +690,7 @@ check_time(const pe_serial *s)
 bool
 pe_serial_goes_on(const pe_serial *s)
 {
-	return !s->series->ended && s->series->version == s->histogram->asked.dataset->version;
+	return !s->series->ended && s->series->version == s->asked->dataset->version;
 }
 
 void
@@ -542,7 +724,7 @@ check_paid(const pe_serial *s)
 static void
 plan_period(pe_serial *s, const pe_series_request *series)
 {
-	pe_asked   *asked = &s->histogram->asked;
+	pe_asked   *asked = s->asked;
 
 	check_paid(s);
 	asked->ask.delta = pe_delta_of_conversion(asked->dataset->delta, asked->dataset->delta_share);
@@ -561,8 +743,8 @@ check_prolonged(const pe_serial *s, int periods)
 {
 	pe_serial_check_open(s);
 	check_time(s);
-	pe_series_check_payer(s->series, s->histogram->asked.dataset);
-	pe_door_check_asker(s->histogram->asked.dataset, GetUserId());
+	pe_series_check_payer(s->series, s->asked->dataset);
+	pe_door_check_asker(s->asked->dataset, GetUserId());
 	if (!s->series->open_ended)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -577,7 +759,7 @@ check_prolonged(const pe_serial *s, int periods)
 void
 pe_serial_prolong(pe_serial *s, int periods)
 {
-	pe_asked   *asked = &s->histogram->asked;
+	pe_asked   *asked = s->asked;
 	pe_series_request *series = palloc0(sizeof(*series));
 	pe_continual paid = s->time;
 
@@ -602,31 +784,46 @@ pe_serial_prolong(pe_serial *s, int periods)
  * ------------------------------------------------------------------
  */
 
-/* The time before the attributes of the cells, and the predicate over them all. */
+static const int32_t **
+columns_of_cells(const pe_histogram *h)
+{
+	const int32_t **column_of = palloc(sizeof(*column_of));
+	int32	   *columns = pe_alloc(h->domain->cells, sizeof(*columns));
+
+	pe_strategy_columns(&h->kept.strategy, &h->workload, h->possible, columns);
+	*column_of = columns;
+	return column_of;
+}
+
+/* The predicate over the time and all others. */
 static void
-fill_columns(const pe_serial *s, pe_period_question *question)
+ask_counts(const pe_serial *s, pe_period_question *question, pe_column *columns)
 {
 	const pe_histogram *h = s->histogram;
 	int			count = h->attributes + 1;
-	pe_column  *columns = palloc0((PE_MAX_ATTRIBUTES + 1) * sizeof(*columns));
 
-	question->taken = question->period + 1 - pe_continual_since(&s->time, question->period);
-	pe_periods_column(&s->periods, pe_continual_reads_since(&s->time, &s->presence, question->period), question->period, &columns[0]);
 	memcpy(columns + 1, h->columns, h->attributes * sizeof(*columns));
 	if (s->request.predicate != NULL)
 		question->predicate = pe_predicate_argument(h->asked.dataset, s->request.predicate, columns, &count);
-	question->columns = columns;
 	question->domain = pe_columns_domain(columns, count, count - h->attributes - 1);
 	pe_columns_check_product(question->domain);
+	question->strategy = &h->kept.strategy;
+	question->column_of = columns_of_cells(h);
 }
 
-static int32 *
-columns_of_cells(const pe_histogram *h)
+/* The time before the attributes of the cells. */
+static void
+fill_columns(const pe_serial *s, pe_period_question *question)
 {
-	int32	   *column_of = pe_alloc(h->domain->cells, sizeof(*column_of));
+	pe_column  *columns = palloc0((1 + PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS) * sizeof(*columns));
 
-	pe_strategy_columns(&h->kept.strategy, &h->workload, h->possible, column_of);
-	return column_of;
+	question->taken = question->period + 1 - pe_continual_since(&s->time, question->period);
+	pe_periods_column(&s->periods, pe_continual_reads_since(&s->time, &s->presence, question->period), question->period, &columns[0]);
+	question->columns = columns;
+	if (s->aggregation != NULL)
+		pe_serial_ask_sums(s, question, columns);
+	else
+		ask_counts(s, question, columns);
 }
 
 typedef struct measurement
@@ -644,7 +841,7 @@ measure(void *argument)
 	pe_serial  *s = m->serial;
 	pe_series_request series = {.id = s->series->id, .period = m->period};
 	pe_period_question question = {
-		.dataset = s->histogram->asked.dataset, .strategy = &s->histogram->kept.strategy, .presence = &s->presence, .period = m->period
+		.dataset = s->asked->dataset, .presence = &s->presence, .period = m->period
 	};
 
 	pe_series_lock(s->series, m->period);
@@ -655,9 +852,8 @@ measure(void *argument)
 	check_time(s);
 	plan_period(s, &series);
 	fill_columns(s, &question);
-	question.column_of_cell = columns_of_cells(s->histogram);
-	question.plan = s->histogram->asked.plan;
-	question.charge = &s->histogram->asked.charge;
+	question.plan = s->asked->plan;
+	question.charge = &s->asked->charge;
 	pe_door_measure_period(&question, &m->reply);
 }
 
@@ -669,7 +865,7 @@ tell_cost(const pe_serial *s, const pe_charge_reply *reply)
 
 	if (!reply->costs)
 		return;
-	rho = pe_cost_amount(pe_plan_cost(s->histogram->asked.plan)).rho_nano * 1e-9;
+	rho = pe_cost_amount(pe_plan_cost(s->asked->plan)).rho_nano * 1e-9;
 	if (reply->outcome == PE_REFUSED)
 		ereport(ERROR,
 				(errcode(ERRCODE_PE_BUDGET_EXCEEDED),
@@ -678,7 +874,7 @@ tell_cost(const pe_serial *s, const pe_charge_reply *reply)
 				 errhint("The owner of the table can raise the budget.")));
 	ereport(NOTICE,
 			(errmsg("charged rho %.9g on dataset \"%s\": three attempts at the period were begun and nothing was stored",
-					rho, s->histogram->asked.dataset->name)));
+					rho, s->asked->dataset->name)));
 }
 
 int64 *
@@ -690,7 +886,7 @@ pe_serial_measure(pe_serial *s, int period)
 	if (error != NULL)
 		ReThrowError(error);
 	tell_cost(s, &m.reply);
-	if (m.reply.values != s->histogram->kept.strategy.rows)
+	if (m.reply.values != pe_serial_values(s))
 		refuse_damaged(s);
 	return m.reply.value;
 }

@@ -750,6 +750,20 @@ pe_predicate_free(pe_predicate *predicate)
 	memset(predicate, 0, sizeof(*predicate));
 }
 
+pe_predicate
+pe_predicate_behind_one(const pe_predicate *predicate)
+{
+	pe_predicate behind = *predicate;
+
+	behind.leaf = pe_alloc((size_t) predicate->leaves, sizeof(*behind.leaf));
+	for (int i = 0; i < predicate->leaves; i++)
+	{
+		behind.leaf[i] = predicate->leaf[i];
+		behind.leaf[i].attribute++;
+	}
+	return behind;
+}
+
 /* ------------------------------------------------------------------
  * Which cells are possible
  * ------------------------------------------------------------------

@@ -122,6 +122,9 @@ extern size_t pe_predicate_memory(const pe_predicate *predicate, const pe_domain
 
 extern void pe_predicate_free(pe_predicate *predicate);
 
+/* The same over a domain with one more attribute in front.  The copy shares what the predicate points to. */
+extern pe_predicate pe_predicate_behind_one(const pe_predicate *predicate);
+
 /*
  * A predicate as bytes, and back over a domain that is read already: pe_predicate_read checks every field; false, with
  * nothing to free, for bytes that pe_predicate_write did not write.

@@ -80,6 +80,28 @@ pe_sums_prepare(pe_sums *sums)
 	}
 }
 
+void
+pe_sums_behind_one(const pe_sums *sums, const pe_tables *tables, pe_sums *behind, pe_tables *behind_tables)
+{
+	const uint64_t attributes = ~(PE_HAS_ATTRIBUTE(0) - 1);
+
+	*behind = *sums;
+	behind->dropping = sums->dropping << 1 | 1;
+	behind->sum = pe_alloc((size_t) sums->sums, sizeof(*behind->sum));
+	for (int32_t s = 0; s < sums->sums; s++)
+	{
+		behind->sum[s] = sums->sum[s];
+		behind->sum[s].needs = (sums->sum[s].needs & ~attributes) | (sums->sum[s].needs & attributes) << 1;
+	}
+	for (int c = 0; c < sums->conditions; c++)
+		behind->condition[c] = pe_predicate_behind_one(&sums->condition[c]);
+	pe_sums_prepare(behind);
+	*behind_tables = (pe_tables) {.tables = tables->tables};
+	behind_tables->set = pe_alloc((size_t) tables->tables, sizeof(*behind_tables->set));
+	for (int32_t t = 0; t < tables->tables; t++)
+		behind_tables->set[t] = tables->set[t] << 1 | 1;
+}
+
 /* The largest product of two numbers. */
 static int64_t
 largest_product(const pe_sums *sums, const pe_sum *sum)
@@ -324,6 +346,8 @@ typedef struct sums_head
 	int32_t		numbers;
 	int32_t		conditions;
 	int32_t		selects;		/* 1: the predicate of all sums stands in front of the conditions */
+	int32_t		max_periods;
+	int32_t		unused;
 } sums_head;
 
 typedef struct written_number
@@ -373,7 +397,7 @@ put_predicate(char *to, const pe_predicate *predicate)
 void
 pe_sums_write(const pe_sums *sums, const pe_tables *tables, const pe_domain *domain, const pe_predicate *predicate, char *bytes)
 {
-	sums_head	head = {sums->dropping, sums->numbers, sums->conditions, predicate != NULL};
+	sums_head	head = {sums->dropping, sums->numbers, sums->conditions, predicate != NULL, sums->max_periods, 0};
 	uint32_t	domain_size = (uint32_t) pe_domain_size(domain);
 	char	   *to = bytes + pe_tables_size(tables);
 
@@ -502,16 +526,24 @@ read_predicates(pe_sums *sums, const pe_domain *domain, pe_predicate *predicate,
 	return true;
 }
 
-/* Bit a of dropping is of an attribute that there is. */
+/* Bit a of dropping is of an attribute that there is.  Periods are the cells of the first, which is one. */
+static bool
+head_is_sound(const sums_head *head, const pe_domain *domain)
+{
+	return (uint64_t) head->dropping >> (domain->attributes + domain->watched) == 0 && head->unused == 0 &&
+		(head->max_periods == 0 || (head->max_periods > 0 && domain->attributes > 0 && (head->dropping & 1) != 0));
+}
+
 static bool
 read_all(pe_sums *sums, pe_tables *tables, pe_domain *domain, pe_predicate *predicate, pe_cursor *from)
 {
 	sums_head	head;
 
 	if (!pe_tables_read(tables, from) || !read_domain(domain, from) || !pe_tables_span(tables, domain) ||
-		!pe_take(from, &head, sizeof(head)) || (uint64_t) head.dropping >> (domain->attributes + domain->watched) != 0)
+		!pe_take(from, &head, sizeof(head)) || !head_is_sound(&head, domain))
 		return false;
 	sums->dropping = head.dropping;
+	sums->max_periods = head.max_periods;
 	/* what has no conditions yet must not free any */
 	if (!read_numbers(sums, head.numbers, from) || !read_sums(sums, tables, head.conditions, from))
 	{

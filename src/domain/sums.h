@@ -94,6 +94,7 @@ typedef struct pe_sums
 	pe_number	number[PE_MAX_NUMBERS];
 	int			conditions;
 	pe_predicate condition[PE_MAX_CONDITIONS];
+	int32_t		max_periods;	/* > 0: attribute 0 is time, and the periods of a unit that are taken (units.h) */
 	uint32_t	named[PE_MAX_CONDITIONS];	/* by each: the attributes that it looks at, */
 	uint32_t	seen;			/* and those of all together */
 	int32_t		sums;
@@ -117,6 +118,12 @@ extern bool pe_sums_place(const pe_sums *sums, pe_tables *tables);
 
 /* Fills named and seen from the conditions. */
 extern void pe_sums_prepare(pe_sums *sums);
+
+/*
+ * The same sums over a domain with one more attribute in front, which spans every table and drops the rows that have no cell of it:
+ * of a table, what each of its cells has stands one after the other.  What they point to is new or shared, as memory that is never freed may be.
+ */
+extern void pe_sums_behind_one(const pe_sums *sums, const pe_tables *tables, pe_sums *behind, pe_tables *behind_tables);
 
 /* The most that one row adds to a sum, as an absolute value, and by how many digits its products are shortened. */
 extern int64_t pe_sum_bound(const pe_sums *sums, const pe_sum *sum);

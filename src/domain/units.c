@@ -374,29 +374,96 @@ pe_units_read(pe_units_frame *frame, pe_units *units, const char *bytes, size_t 
 }
 
 /* ------------------------------------------------------------------
+ * What is cut together: the rows of a unit, or of one of its periods
+ * ------------------------------------------------------------------
+ */
+
+/* Entry number at, of either width. */
+static pe_wide_rows
+entry_at(const pe_units *units, size_t at)
+{
+	const pe_unit_rows *narrow = &units->entry[at];
+
+	if (units->wide_cells != 0)
+		return units->wide[at];
+	return (pe_wide_rows) {{narrow->unit[0], narrow->unit[1]}, (uint32_t) narrow->cell, narrow->rows, narrow->counted};
+}
+
+static bool
+is_same_unit(const pe_wide_rows *one, const pe_wide_rows *other)
+{
+	return one->unit[0] == other->unit[0] && one->unit[1] == other->unit[1];
+}
+
+typedef struct part
+{
+	size_t		first;
+	size_t		end;
+	int32_t		periods;		/* of its unit, before it, that have rows that count */
+	bool		has_rows;		/* that count, if it is taken */
+	bool		is_taken;
+} part;
+
+/* The part that begins where the last one ends; false if there is none. */
+static bool
+next_part(const pe_units *units, const pe_periods_cut *periods, part *p)
+{
+	pe_wide_rows first;
+	pe_u128		end = PE_WIDE_CELLS;
+
+	if (p->end == units->entries)
+		return false;
+	first = entry_at(units, p->end);
+	if (p->end > 0)
+	{
+		pe_wide_rows last = entry_at(units, p->first);
+
+		p->periods = is_same_unit(&last, &first) ? p->periods + p->has_rows : 0;
+	}
+	if (periods != NULL)
+		end = (first.cell / periods->cells + 1) * periods->cells;
+	*p = (part) {.first = p->end, .end = p->end, .periods = p->periods, .is_taken = periods == NULL || p->periods < periods->most};
+	for (pe_wide_rows next = first; is_same_unit(&next, &first) && next.cell < end; next = entry_at(units, p->end))
+	{
+		p->has_rows |= next.counted > 0;
+		if (++p->end == units->entries)
+			break;
+	}
+	return true;
+}
+
+static void
+check_sorted(const pe_units *units)
+{
+	if (!units->sorted)
+		pe_bug("units are counted before they are sorted");
+}
+
+/* ------------------------------------------------------------------
  * Which rows count
  * ------------------------------------------------------------------
  */
 
 void
-pe_units_choose(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows,
+pe_units_choose(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, const pe_periods_cut *periods,
 				void (*take) (void *argument, pe_u128 cell, bool counts), void *argument)
 {
 	chosen_rows chosen = {.max_rows = (size_t) max_rows};
 	bool		wide = units->wide_cells != 0;
 
-	if (!units->sorted)
-		pe_bug("units are counted before they are sorted");
+	check_sorted(units);
 	set_chosen_room(&chosen, 64);
-	for (size_t at = 0; at < units->entries;)
+	for (part p = {0}; next_part(units, periods, &p);)
 	{
-		at = wide ? wide_choose_rows(units->wide, at, units->entries, keys->rank, &chosen)
-			: narrow_choose_rows(units->entry, at, units->entries, keys->rank, &chosen);
+		if (wide)
+			wide_choose_rows(units->wide, p.first, p.end, keys->rank, &chosen);
+		else
+			narrow_choose_rows(units->entry, p.first, p.end, keys->rank, &chosen);
 		for (size_t i = 0; i < chosen.count; i++)
 		{
 			size_t		entry = chosen.heap[i].entry;
 
-			take(argument, wide ? units->wide[entry].cell : (uint32_t) units->entry[entry].cell, !chosen.heap[i].dropped);
+			take(argument, wide ? units->wide[entry].cell : (uint32_t) units->entry[entry].cell, !chosen.heap[i].dropped & p.is_taken);
 		}
 	}
 	pe_wipe(chosen.heap, chosen.room * sizeof(*chosen.heap));
@@ -420,93 +487,16 @@ count_row(void *argument, pe_u128 cell, bool counts)
 }
 
 void
-pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, int32_t cells, int64_t *count)
+pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, const pe_periods_cut *periods, int32_t cells, int64_t *count)
 {
 	check_cells(units, cells);
-	pe_units_choose(units, keys, max_rows, count_row, count);
-}
-
-static bool
-is_same_unit(const pe_unit_rows *one, const pe_unit_rows *other)
-{
-	return one->unit[0] == other->unit[0] && one->unit[1] == other->unit[1];
-}
-
-/* Where the rows of the unit and the period end that begin at entry first. */
-static size_t
-end_of_period(const pe_units *units, size_t first, int32_t cells_of_period)
-{
-	int32_t		period = units->entry[first].cell / cells_of_period;
-	size_t		at = first + 1;
-
-	while (at < units->entries && is_same_unit(&units->entry[first], &units->entry[at]) && units->entry[at].cell / cells_of_period == period)
-		at++;
-	return at;
-}
-
-void
-pe_units_count_periods(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, int32_t max_periods,
-					   int32_t cells_of_period, int32_t cells, int64_t *count)
-{
-	chosen_rows chosen = {.max_rows = (size_t) max_rows};
-	int32_t		periods = 0;	/* of the unit, so far, that have rows that count */
-
-	if (!units->sorted)
-		pe_bug("units are counted before they are sorted");
-	check_cells(units, cells);
-	set_chosen_room(&chosen, 64);
-	for (size_t at = 0, end; at < units->entries; at = end)
-	{
-		bool		has_rows = false;
-
-		end = end_of_period(units, at, cells_of_period);
-		if (at > 0 && !is_same_unit(&units->entry[at - 1], &units->entry[at]))
-			periods = 0;
-		narrow_choose_rows(units->entry, at, end, keys->rank, &chosen);
-		for (size_t i = 0; i < chosen.count; i++)
-		{
-			bool		counts = !chosen.heap[i].dropped;
-
-			has_rows |= counts;
-			count[units->entry[chosen.heap[i].entry].cell] += counts & (periods < max_periods);
-		}
-		periods += has_rows;
-	}
-	pe_wipe(chosen.heap, chosen.room * sizeof(*chosen.heap));
-	pe_free(chosen.heap);
+	pe_units_choose(units, keys, max_rows, periods, count_row, count);
 }
 
 /* ------------------------------------------------------------------
  * Which groups of cells count
  * ------------------------------------------------------------------
  */
-
-/* Entry number at, of either width. */
-static pe_wide_rows
-entry_at(const pe_units *units, size_t at)
-{
-	const pe_unit_rows *narrow = &units->entry[at];
-
-	if (units->wide_cells != 0)
-		return units->wide[at];
-	return (pe_wide_rows) {{narrow->unit[0], narrow->unit[1]}, (uint32_t) narrow->cell, narrow->rows, narrow->counted};
-}
-
-/* Where the unit that begins at entry first ends. */
-static size_t
-end_of_unit(const pe_units *units, size_t first)
-{
-	const pe_wide_rows unit = entry_at(units, first);
-
-	for (size_t at = first + 1; at < units->entries; at++)
-	{
-		const pe_wide_rows next = entry_at(units, at);
-
-		if (next.unit[0] != unit.unit[0] || next.unit[1] != unit.unit[1])
-			return at;
-	}
-	return units->entries;
-}
 
 /*
  * The groups of a unit: in the place of its hash the rank of each group, so that sorting ranks them, and
@@ -552,9 +542,9 @@ rank_groups(const pe_units *units, const pe_unit_keys *keys, size_t first, size_
 	ranked->count = wide_put_together(ranked->group, end - first);
 }
 
-/* Hands on up to `places` groups that count, or that do not; returns how many places are left. */
+/* Hands on up to `places` groups that count, or that do not; returns how many places are left.  Of a part that is not taken none counts. */
 static size_t
-take_groups(const ranked_groups *ranked, bool counts, size_t places, void *argument,
+take_groups(const ranked_groups *ranked, bool counts, bool is_taken, size_t places, void *argument,
 			void (*take) (void *argument, pe_u128 group, bool counts))
 {
 	for (size_t i = 0; i < ranked->count; i++)
@@ -563,7 +553,7 @@ take_groups(const ranked_groups *ranked, bool counts, size_t places, void *argum
 
 		if ((group->counted > 0) == counts && places > 0)
 		{
-			take(argument, group->cell, counts);
+			take(argument, group->cell, counts & is_taken);
 			places--;
 		}
 	}
@@ -585,23 +575,21 @@ put_large_groups_together(ranked_groups *ranked)
 }
 
 void
-pe_units_choose_cells(const pe_units *units, const pe_unit_keys *keys, int32_t groups_per_unit,
+pe_units_choose_cells(const pe_units *units, const pe_unit_keys *keys, int32_t groups_per_unit, const pe_periods_cut *periods,
 					  bool (*group) (void *argument, pe_u128 cell, pe_u128 *group), void *argument,
 					  void (*take) (void *argument, pe_u128 group, bool counts))
 {
 	ranked_groups ranked = {.count = 0};
 
-	if (!units->sorted)
-		pe_bug("units are counted before they are sorted");
-	for (size_t at = 0, end; at < units->entries; at = end)
+	check_sorted(units);
+	for (part p = {0}; next_part(units, periods, &p);)
 	{
 		size_t		places;
 
-		end = end_of_unit(units, at);
-		rank_groups(units, keys, at, end, group, argument, &ranked);
+		rank_groups(units, keys, p.first, p.end, group, argument, &ranked);
 		put_large_groups_together(&ranked);
-		places = take_groups(&ranked, true, (size_t) groups_per_unit, argument, take);
-		(void) take_groups(&ranked, false, places, argument, take);
+		places = take_groups(&ranked, true, p.is_taken, (size_t) groups_per_unit, argument, take);
+		(void) take_groups(&ranked, false, p.is_taken, places, argument, take);
 	}
 	set_groups_room(&ranked, 0);
 }
@@ -609,14 +597,12 @@ pe_units_choose_cells(const pe_units *units, const pe_unit_keys *keys, int32_t g
 void
 pe_units_count_sizes(const pe_units *units, int32_t most, int64_t *count)
 {
-	if (!units->sorted)
-		pe_bug("units are counted before they are sorted");
-	for (size_t at = 0, end; at < units->entries; at = end)
+	check_sorted(units);
+	for (part p = {0}; next_part(units, NULL, &p);)
 	{
 		uint64_t	rows = 0;
 
-		end = end_of_unit(units, at);
-		for (size_t i = at; i < end; i++)
+		for (size_t i = p.first; i < p.end; i++)
 			rows += entry_at(units, i).counted;
 		rows = rows < (uint64_t) most ? rows : (uint64_t) most;
 		count[rows - (rows > 0)] += rows > 0;

@@ -42,9 +42,9 @@
  *
  * How many units have so many rows is the third (pe_units_count_sizes): a unit adds one to one cell.
  *
- * Cells of periods are the fourth (pe_units_count_periods): in each period at most k rows of a unit count, as above, and those of the first p
- * of its periods that have rows that count.  So a unit adds in each period some x in N^n with sum x <= k, and x is not 0 in p periods at
- * most, for any other rows.  Which periods these are does not change with what comes in later ones: strategy/continual.h asks for that.
+ * Where cells are told apart by periods (pe_periods_cut), rows and groups are cut in each period by itself, and those of the first p
+ * periods of a unit that have rows that count are taken.  So a unit adds in each period some x in N^n with sum x <= k, or m distinct groups, and nothing
+ * but in p periods, for any other rows.  Which periods these are does not change with what comes in later ones: strategy/continual.h asks for that.
  */
 #ifndef PE_DOMAIN_UNITS_H
 #define PE_DOMAIN_UNITS_H
@@ -107,6 +107,13 @@ typedef struct pe_units
 	size_t		limit;
 	bool		sorted;			/* by unit and cell, equal ones together */
 } pe_units;
+
+/* How cells are told apart by periods. */
+typedef struct pe_periods_cut
+{
+	pe_u128		cells;			/* of each period, one after the other */
+	int32_t		most;			/* periods of a unit: the first that have rows that count */
+} pe_periods_cut;
 
 /* What follows from the key. */
 typedef struct pe_unit_keys
@@ -184,25 +191,25 @@ extern void pe_units_merge(pe_units *units, pe_units *other);
 
 /*
  * Hands on the rows that are chosen, in any order, and whether each counts: a unit's dropped rows
- * fill its places.  Units are sorted.
+ * fill its places.  As many are handed on under every predicate.  periods: NULL if cells have none.  Units are sorted.
  */
-extern void pe_units_choose(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows,
+extern void pe_units_choose(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, const pe_periods_cut *periods,
 							void (*take) (void *argument, pe_u128 cell, bool counts), void *argument);
 
 /*
- * Adds the rows that count to count, which has so many cells; units are sorted.
+ * Adds the rows that count to count, which has so many cells; periods as above; units are sorted.
  * pe_bug for a cell that is not among them.
  */
-extern void pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows,
+extern void pe_units_count(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, const pe_periods_cut *periods,
 						   int32_t cells, int64_t *count);
 
 /*
  * Hands on the groups that are chosen, in any order, and whether each counts: at most groups_per_unit of each
- * unit, no group of a unit twice.  group: sets the group of a cell, whether or not it returns that the
- * cell counts in it; it depends on the cell alone.  As many groups are handed on under every predicate.
+ * unit, or of each of its periods, no group of a unit twice.  group: sets the group of a cell, whether or not it returns that the
+ * cell counts in it; it depends on the cell alone, and tells periods apart where there are any.  As many groups are handed on under every predicate.
  * Units are sorted.
  */
-extern void pe_units_choose_cells(const pe_units *units, const pe_unit_keys *keys, int32_t groups_per_unit,
+extern void pe_units_choose_cells(const pe_units *units, const pe_unit_keys *keys, int32_t groups_per_unit, const pe_periods_cut *periods,
 								  bool (*group) (void *argument, pe_u128 cell, pe_u128 *group), void *argument,
 								  void (*take) (void *argument, pe_u128 group, bool counts));
 
@@ -210,13 +217,6 @@ extern void pe_units_choose_cells(const pe_units *units, const pe_unit_keys *key
  * Adds each unit with s > 0 rows that count to count[min(s, most) - 1]; units are sorted, and no row is cut.
  */
 extern void pe_units_count_sizes(const pe_units *units, int32_t most, int64_t *count);
-
-/*
- * The same of cells that are told apart by periods, so many cells of each one after the other: max_rows of each unit in each period, in the
- * first max_periods of its periods that have rows that count.  The work is the same under every predicate.
- */
-extern void pe_units_count_periods(const pe_units *units, const pe_unit_keys *keys, int32_t max_rows, int32_t max_periods,
-								   int32_t cells_of_period, int32_t cells, int64_t *count);
 
 /*
  * A state as bytes of this machine and back; units are sorted.  pe_units_read makes

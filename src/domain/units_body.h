@@ -186,19 +186,18 @@ NAME(rank_row)(const uint64_t key[2], const ROWS *entry, uint64_t j, uint64_t ra
 }
 
 /*
- * Chooses the chosen->max_rows rows that rank first of the unit that begins at entry first, and
- * returns where it ends.  All rows are ranked and offered, needed or not: a dropped one
+ * Chooses the chosen->max_rows rows that rank first of the entries from first to end, which are of one
+ * unit.  All rows are ranked and offered, needed or not: a dropped one
  * may be chosen only where no row that counts wants its place, and adds 0.
  */
-static size_t
-NAME(choose_rows)(const ROWS *entry, size_t first, size_t entries, const uint64_t key[2], chosen_rows *chosen)
+static void
+NAME(choose_rows)(const ROWS *entry, size_t first, size_t end, const uint64_t key[2], chosen_rows *chosen)
 {
-	const uint64_t *unit = entry[first].unit;
 	uint64_t	j[2] = {0, DROPPED_ROWS};
 	candidate	next = {.entry = first};
 
 	chosen->count = 0;
-	for (; next.entry < entries && entry[next.entry].unit[0] == unit[0] && entry[next.entry].unit[1] == unit[1]; next.entry++)
+	for (; next.entry < end; next.entry++)
 	{
 		const ROWS *rows = &entry[next.entry];
 
@@ -216,7 +215,6 @@ NAME(choose_rows)(const ROWS *entry, size_t first, size_t entries, const uint64_
 			offer(chosen, &next);
 		}
 	}
-	return next.entry;
 }
 
 #undef ROWS

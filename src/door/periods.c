@@ -18,11 +18,14 @@ typedef struct measuring
 {
 	const pe_period_question *question;
 	TimestampTz start;
-	int32		cells;			/* of one period */
+	int32		tables;			/* that are counted: one of counts, or one of each sum */
 	int32		periods;		/* that are read */
+	int64		cells;			/* of one period, of all tables */
+	int32		width;			/* columns of one period, of all tables */
+	int32		values;			/* that are measured */
 	bytea	   *cut;			/* how units are cut, and the key, until it is wiped; NULL without them */
-	int64	   *counts;			/* exact, until they are wiped: by period, then by cell */
-	int64	   *columns;		/* the same of the strategy's columns */
+	int64	   *counts;			/* exact, until they are wiped: by table, then by period, then by cell */
+	int64	   *columns;		/* the same of the strategies' columns: by period, then by table */
 	pe_i128    *exact;			/* the same of what is measured */
 	int64	   *measured;		/* with noise; wiped unless it is stored */
 } measuring;
@@ -30,7 +33,7 @@ typedef struct measuring
 static int
 attributes_of(const pe_period_question *question)
 {
-	return question->domain->attributes + question->domain->watched;
+	return question->domain->attributes + question->domain->watched + (question->sums != NULL ? question->sums->numbers : 0);
 }
 
 static char *
@@ -47,9 +50,9 @@ scan_statement(const pe_period_question *question, const pe_scan *scan)
 	return sql.data;
 }
 
-/* What the accumulator is told: the cells of the periods, of units with the number of periods that they count in. */
+/* What the accumulator is told of counts: the cells of the periods, of units with the number of periods that they count in. */
 static bytea *
-specification(const pe_period_question *question)
+counts_bytes(const pe_period_question *question)
 {
 	size_t		size = pe_selection_size(question->domain, question->predicate);
 	const pe_periods_spec periods = {.most = question->presence->max_periods};
@@ -67,6 +70,28 @@ specification(const pe_period_question *question)
 	return bytes;
 }
 
+static bytea *
+specification(const pe_period_question *question)
+{
+	pe_sums		sums;
+	bytea	   *bytes;
+
+	if (question->sums == NULL)
+		return counts_bytes(question);
+	sums = *question->sums;
+	sums.max_periods = question->dataset->unit != NULL ? question->presence->max_periods : 0;
+	bytes = pe_door_specification(PE_READ_SUMS, pe_sums_size(&sums, question->tables, question->domain, question->predicate));
+	pe_sums_write(&sums, question->tables, question->domain, question->predicate, VARDATA(bytes) + PE_READING_HEAD);
+	return bytes;
+}
+
+/* Bytes of what is kept of a row of a unit. */
+static size_t
+entry_size(const pe_period_question *question)
+{
+	return pe_unit_entry_size(question->sums != NULL ? pe_sums_product(question->sums, question->domain) : 0);
+}
+
 static void
 prepare(void *argument, pe_scan *scan)
 {
@@ -77,7 +102,7 @@ prepare(void *argument, pe_scan *scan)
 	if (pe_time_type(dataset) != question->columns[0].type)
 		elog(ERROR, "the time of dataset \"%s\" is of another type", dataset->name);
 	if (dataset->unit != NULL)
-		m->cut = pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), pe_door_state_memory(scan), pe_unit_entry_size(0));
+		m->cut = pe_door_cut(dataset, pe_door_rows_at_most(dataset->relation, NULL, 0), pe_door_state_memory(scan), entry_size(question));
 	scan->statement = scan_statement(question, scan);
 	scan->parameters = m->cut == NULL ? 1 : 2;
 	scan->types[0] = scan->types[1] = BYTEAOID;
@@ -111,11 +136,9 @@ read_rows(void *argument, pe_scan *scan)
 static void
 wipe_exact(measuring *m)
 {
-	const pe_strategy *strategy = m->question->strategy;
-
 	pe_wipe(m->counts, counted(m) * sizeof(int64));
-	pe_wipe(m->columns, (size_t) m->periods * (size_t) strategy->columns * sizeof(int64));
-	pe_wipe(m->exact, (size_t) strategy->rows * sizeof(pe_i128));
+	pe_wipe(m->columns, (size_t) m->periods * m->width * sizeof(int64));
+	pe_wipe(m->exact, (size_t) m->values * sizeof(pe_i128));
 }
 
 /* What was drawn and not stored, too: it leaves nowhere. */
@@ -125,7 +148,7 @@ wipe(void *argument)
 	measuring  *m = argument;
 
 	wipe_exact(m);
-	pe_wipe(m->measured, (size_t) m->question->strategy->rows * sizeof(int64));
+	pe_wipe(m->measured, (size_t) m->values * sizeof(int64));
 	if (m->cut != NULL)
 		pe_wipe(VARDATA(m->cut), sizeof(pe_cut));
 }
@@ -136,23 +159,53 @@ hold_interrupts(void)
 	HOLD_INTERRUPTS();
 }
 
-/* Of each period the counts of the strategy's columns. */
+/* What is counted of a table in one period, and measured of it. */
+static int32
+cells_of(const measuring *m, int32 table)
+{
+	const pe_tables *tables = m->question->tables;
+
+	return tables == NULL ? (int32) m->cells : (int32) ((tables->first[table + 1] - tables->first[table]) / m->periods);
+}
+
+static const pe_strategy *
+strategy_of(const measuring *m, int32 table)
+{
+	return m->question->sums == NULL ? m->question->strategy : m->question->part[table].strategy;
+}
+
+/* Of each period what the columns of a table's strategy have, to be added from `to` on. */
+static void
+sum_table(measuring *m, int32 table, const int64 *count, int64 *to)
+{
+	const int32_t *column_of = m->question->column_of[table];
+	int32		cells = cells_of(m, table);
+
+	for (int32 s = 0; s < m->periods; s++, to += m->width, count += cells)
+		for (int32 cell = 0; cell < cells; cell++)
+			if (column_of[cell] >= 0)
+				to[column_of[cell]] += count[cell];
+}
+
 static void
 sum_columns(measuring *m)
 {
-	const pe_period_question *question = m->question;
+	const int64 *count = m->counts;
+	int64	   *to = m->columns;
 
-	for (int32 s = 0; s < m->periods; s++)
-		for (int32 cell = 0; cell < m->cells; cell++)
-			if (question->column_of_cell[cell] >= 0)
-				m->columns[(size_t) s * question->strategy->columns + question->column_of_cell[cell]] += m->counts[(size_t) s * m->cells + cell];
+	for (int32 t = 0; t < m->tables; t++)
+	{
+		sum_table(m, t, count, to);
+		count += (size_t) cells_of(m, t) * m->periods;
+		to += strategy_of(m, t)->columns;
+	}
 }
 
 /* The reply has its own copy: what is wiped is here. */
 static void
 reply_with(const measuring *m, pe_charge_reply *reply)
 {
-	reply->values = m->question->strategy->rows;
+	reply->values = m->values;
 	reply->value = palloc((size_t) Max(reply->values, 1) * sizeof(int64));
 	memcpy(reply->value, m->measured, (size_t) reply->values * sizeof(int64));
 }
@@ -166,7 +219,7 @@ store(const measuring *m, bool could_be_read, pe_charge_reply *stored)
 
 	series.unread = !could_be_read;
 	charge.series = &series;
-	pe_channel_store_period(m->question->plan, &charge, m->measured, m->question->strategy->rows, stored);
+	pe_channel_store_period(m->question->plan, &charge, m->measured, m->values, stored);
 }
 
 /* Another session may have stored the period meanwhile: its numbers are the answer, and these are wiped. */
@@ -180,7 +233,7 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 	if (!could_be_read)
 		memset(m->counts, 0, counted(m) * sizeof(int64));
 	sum_columns(m);
-	pe_plan_measure_period(question->plan, question->period, m->columns + (size_t) (m->periods - question->taken) * question->strategy->columns,
+	pe_plan_measure_period(question->plan, question->period, m->columns + (size_t) (m->periods - question->taken) * m->width,
 						   m->exact, m->measured, hold_interrupts);
 	wipe_exact(m);
 	pe_door_wait(m->start);
@@ -194,20 +247,38 @@ finish(void *argument, bool could_be_read, pe_charge_reply *reply)
 	}
 }
 
+/* How many tables, cells, columns and values there are. */
+static void
+find_sizes(measuring *m)
+{
+	const pe_period_question *question = m->question;
+
+	m->periods = pe_attribute_cells(&question->domain->attribute[0]);
+	m->tables = question->sums == NULL ? 1 : question->sums->sums;
+	m->cells = question->sums == NULL ? question->domain->cells / m->periods : question->tables->first[m->tables] / m->periods;
+	for (int32 t = 0; t < m->tables; t++)
+	{
+		m->width += strategy_of(m, t)->columns;
+		m->values += strategy_of(m, t)->rows;
+	}
+}
+
 void
 pe_door_measure_period(const pe_period_question *question, pe_charge_reply *reply)
 {
-	int32		periods = pe_attribute_cells(&question->domain->attribute[0]);
-	measuring	m = {.question = question, .start = GetCurrentTimestamp(), .periods = periods, .cells = question->domain->cells / periods};
+	measuring	m = {.question = question, .start = GetCurrentTimestamp()};
 	pe_visit	visit = {
 		.dataset = question->dataset, .columns = question->columns + 1, .count = attributes_of(question) - 1, .plan = question->plan,
 		.charge = question->charge, .presence = question->presence, .prepare = prepare, .read = read_rows, .finish = finish, .wipe = wipe, .argument = &m
 	};
 
+	if (question->sums != NULL && !pe_plan_is_of_sums(question->plan, question->sums))
+		elog(ERROR, "the plan was made for other sums than are read");
+	find_sizes(&m);
 	m.counts = pe_alloc(counted(&m), sizeof(int64));
-	m.columns = pe_alloc((size_t) periods * (size_t) question->strategy->columns, sizeof(int64));
-	m.exact = pe_alloc((size_t) question->strategy->rows, sizeof(pe_i128));
-	m.measured = pe_alloc((size_t) question->strategy->rows, sizeof(int64));
+	m.columns = pe_alloc((size_t) m.periods * m.width, sizeof(int64));
+	m.exact = pe_alloc((size_t) m.values, sizeof(pe_i128));
+	m.measured = pe_alloc((size_t) m.values, sizeof(int64));
 	pe_door_visit(&visit, reply);
 	pe_free(m.measured);
 	pe_free(m.exact);

@@ -56,6 +56,54 @@ read_interval(StringInfo from, Interval *interval)
 	interval->month = pq_getmsgint(from, 4);
 }
 
+static void
+write_texts(StringInfo to, char **text, int count)
+{
+	pq_sendint32(to, count);
+	for (int i = 0; i < count; i++)
+		write_text(to, text[i]);
+}
+
+/* A text has at least the byte that ends it. */
+static char **
+read_texts(StringInfo from, int *count)
+{
+	char	  **text;
+
+	*count = pq_getmsgint(from, 4);
+	if (*count < 0 || *count > from->len)
+		elog(ERROR, "a series with too many texts");
+	text = palloc((*count + 1) * sizeof(*text));
+	for (int i = 0; i < *count; i++)
+		text[i] = read_text(from);
+	return text;
+}
+
+static void
+write_sums(StringInfo to, const pe_series *s)
+{
+	write_texts(to, s->aggregate, s->aggregates);
+	write_texts(to, s->never_null, s->never_nulls);
+	pq_sendint32(to, s->cells_per_unit);
+	pq_sendint32(to, s->shares);
+	for (int i = 0; i < s->shares; i++)
+		pq_sendint64(to, s->share[i]);
+}
+
+static void
+read_sums(StringInfo from, pe_series *s)
+{
+	s->aggregate = read_texts(from, &s->aggregates);
+	s->never_null = read_texts(from, &s->never_nulls);
+	s->cells_per_unit = pq_getmsgint(from, 4);
+	s->shares = pq_getmsgint(from, 4);
+	if (s->shares < 0 || s->shares > from->len)
+		elog(ERROR, "a series with too many sums");
+	s->share = palloc((s->shares + 1) * sizeof(int64));
+	for (int i = 0; i < s->shares; i++)
+		s->share[i] = pq_getmsgint64(from);
+}
+
 /* What of it is not in the rest of the request. */
 static void
 write_series(StringInfo to, const pe_series *s)
@@ -75,6 +123,7 @@ write_series(StringInfo to, const pe_series *s)
 	pq_sendint32(to, s->paid_periods);
 	pq_sendint32(to, s->history);
 	pq_sendint32(to, s->max_periods);
+	write_sums(to, s);
 	pq_sendint32(to, s->strategy_size);
 	appendBinaryStringInfo(to, s->strategy, s->strategy_size);
 	for (int i = 0; i <= s->periods; i++)
@@ -105,6 +154,7 @@ read_series(StringInfo from)
 		elog(ERROR, "a series without periods");
 	s->history = pq_getmsgint(from, 4);
 	s->max_periods = pq_getmsgint(from, 4);
+	read_sums(from, s);
 	s->strategy_size = pq_getmsgint(from, 4);
 	s->strategy = palloc(Max(s->strategy_size, 1));
 	pq_copymsgbytes(from, s->strategy, s->strategy_size);
@@ -216,6 +266,17 @@ set_request(pe_row *row, const pe_charge_request *request)
 }
 
 static void
+set_sums(pe_row *row, const pe_series *series)
+{
+	if (series->aggregates == 0)
+		return;
+	pe_row_set(row, "aggregates", texts_datum(series->aggregate, series->aggregates));
+	pe_row_set(row, "never_null", texts_datum(series->never_null, series->never_nulls));
+	pe_row_set(row, "cells_per_unit", Int32GetDatum(series->cells_per_unit));
+	pe_row_set(row, "shares", whole_numbers_datum(series->share, series->shares));
+}
+
+static void
 set_time(pe_row *row, const pe_series *series)
 {
 	pe_row_set_text(row, "over_periods", series->over);
@@ -247,6 +308,7 @@ pe_series_insert(const pe_series *series, const pe_charge_request *request, cons
 	pe_row_set_text(row, "series", series->name);
 	pe_row_set(row, "charge_id", Int64GetDatum(charge_id));
 	set_request(row, request);
+	set_sums(row, series);
 	set_time(row, series);
 	pe_row_set_text(row, "accounting", pe_accounting_name(price->accounting));
 	pe_row_set(row, "rho", Int64GetDatum(price->amount.rho_nano));
@@ -550,6 +612,13 @@ series_of_row(const char *name)
 	s->first_periods = (int) pe_access_int64(0, 27);
 	s->edge = whole_numbers_of(pe_access_datum(0, 26, &isnull), s->periods + 1);
 	s->max_periods = (int) pe_access_int64(0, 28);
+	s->shares = (int) pe_access_int64(0, 29);
+	if (s->shares == 0)
+		return s;
+	s->share = whole_numbers_of(pe_access_datum(0, 30, &isnull), s->shares);
+	s->aggregate = pe_access_texts(0, 31, &s->aggregates);
+	s->never_null = pe_access_texts(0, 32, &s->never_nulls);
+	s->cells_per_unit = (int) pe_access_int64(0, 33);
 	return s;
 }
 
@@ -558,7 +627,8 @@ find_series(const char *name)
 {
 	static pe_statement find = {NULL, "SELECT id, dataset_id, version, charge_id, budget_id, attributes, workload, predicate, strategy_id, "
 		"over_periods, time_attribute, time_type, append_only::int4, starts, time_zone, period, grace, periods, history, open_ended::int4, objective, "
-		"strategy, accounting, rho, (ended IS NOT NULL)::int4, edges, first_periods, coalesce(max_periods, 0) FROM dp_ledger.series WHERE series = $1", 1, {TEXTOID}};
+		"strategy, accounting, rho, (ended IS NOT NULL)::int4, edges, first_periods, coalesce(max_periods, 0), "
+	"coalesce(pg_catalog.array_length(shares, 1), 0), shares, aggregates, never_null, cells_per_unit FROM dp_ledger.series WHERE series = $1", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_series  *series = NULL;
 	MemoryContext context = CurrentMemoryContext;

@@ -115,7 +115,7 @@ check_chosen(const pe_units_frame *frame, const pe_units *units)
 {
 	chosen		c = {.units = units};
 
-	pe_units_choose(units, &frame->keys, frame->max_rows, take, &c);
+	pe_units_choose(units, &frame->keys, frame->max_rows, NULL, take, &c);
 	demand(c.count == expected_count(units, frame->max_rows), "the rows that are chosen");
 }
 
@@ -164,7 +164,7 @@ check_people(const pe_units_frame *frame, const pe_units *units)
 	int64_t		sizes[3] = {0};
 	bool		found = false;
 
-	pe_units_choose_cells(units, &frame->keys, frame->max_rows, own_group, &c, take);
+	pe_units_choose_cells(units, &frame->keys, frame->max_rows, NULL, own_group, &c, take);
 	demand(c.count == expected_groups(units, frame->max_rows, &found), "the groups that are chosen");
 	pe_units_count_sizes(units, 3, sizes);
 	demand((sizes[0] + sizes[1] + sizes[2] > 0) == found && sizes[0] >= 0 && sizes[1] >= 0 && sizes[2] >= 0, "units by their rows");
@@ -184,7 +184,7 @@ check_count(const pe_units_frame *frame, const pe_units *units)
 		pe_free(count);
 		return;
 	}
-	pe_units_count(units, &frame->keys, frame->max_rows, frame->cells, count);
+	pe_units_count(units, &frame->keys, frame->max_rows, NULL, frame->cells, count);
 	for (int32_t cell = 0; cell < frame->cells; cell++)
 	{
 		demand(count[cell] >= 0, "a count below 0");

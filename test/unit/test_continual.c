@@ -665,7 +665,7 @@ read_unit(const trial *t, const unit_rows *u, int32_t reading, int64_t *count)
 				pe_units_add(&units, unit, s * CELLS + cell, true);
 			}
 	pe_units_sort(&units);
-	pe_units_count_periods(&units, &keys, u->max_rows, u->presence.max_periods, CELLS, read * CELLS, all);
+	pe_units_count(&units, &keys, u->max_rows, &(pe_periods_cut) {CELLS, u->presence.max_periods}, read * CELLS, all);
 	pe_units_free(&units);
 	memcpy(count, all + (pe_continual_since(&t->series, reading) - since) * CELLS,
 		   (size_t) (reading + 1 - pe_continual_since(&t->series, reading)) * CELLS * sizeof(int64_t));

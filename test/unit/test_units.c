@@ -190,16 +190,9 @@ add_row(pe_units *units, const pe_cut *cut, const pe_unit_keys *keys, const row 
 	pe_units_add(units, hash, r->cell, r->counts);
 }
 
-/* Cells of periods, `width` of each, of which the first `most` count; width 0: cells of no periods. */
-typedef struct periods
-{
-	int32_t		width;
-	int32_t		most;
-} periods;
-
 /* The same by states: the rows dealt out to some, in ranges, and merged. */
 static void
-count_periods_by_states(const table *t, pe_cut cut, int states, periods p, int64_t *count)
+count_periods_by_states(const table *t, pe_cut cut, int states, pe_periods_cut p, int64_t *count)
 {
 	pe_unit_keys keys;
 
@@ -216,10 +209,7 @@ count_periods_by_states(const table *t, pe_cut cut, int states, periods p, int64
 			pe_units_sort(&units[s]);
 		for (int s = 1; s < states; s++)
 			pe_units_merge(&units[0], &units[s]);
-		if (p.width > 0)
-			pe_units_count_periods(&units[0], &keys, cut.max_rows, p.most, p.width, t->cells, count);
-		else
-			pe_units_count(&units[0], &keys, cut.max_rows, t->cells, count);
+		pe_units_count(&units[0], &keys, cut.max_rows, p.most > 0 ? &p : NULL, t->cells, count);
 		pe_units_free(&units[0]);
 	}
 }
@@ -227,7 +217,7 @@ count_periods_by_states(const table *t, pe_cut cut, int states, periods p, int64
 static void
 count_by_states(const table *t, pe_cut cut, int states, int64_t *count)
 {
-	count_periods_by_states(t, cut, states, (periods) {0}, count);
+	count_periods_by_states(t, cut, states, (pe_periods_cut) {0}, count);
 }
 
 static void
@@ -271,7 +261,7 @@ test_cut(void **state)
 
 /* By the definition: of each unit the rows of each period by themselves, and of these periods the first ones that have any. */
 static void
-count_periods_by_definition(const table *t, const pe_cut *cut, periods p, int64_t *count)
+count_periods_by_definition(const table *t, const pe_cut *cut, pe_periods_cut p, int64_t *count)
 {
 	for (int unit = 0; unit < t->units; unit++)
 	{
@@ -298,7 +288,7 @@ test_periods(void **state)
 	{
 		table		t;
 		pe_cut		cut;
-		periods		p = {1 + random_below(3), 1 + random_below(4)};
+		pe_periods_cut p = {1 + (pe_u128) random_below(3), 1 + random_below(4)};
 		int64_t		expected[MOST_CELLS] = {0};
 
 		random_table(&t);
@@ -327,7 +317,7 @@ test_later_periods(void **state)
 		table		t;
 		table		before;
 		pe_cut		cut;
-		periods		p = {1 + random_below(2), 1 + random_below(3)};
+		pe_periods_cut p = {1 + (pe_u128) random_below(2), 1 + random_below(3)};
 		int32_t		end = p.width * (1 + random_below(3));
 		int64_t		count[2][MOST_CELLS] = {{0}};
 
@@ -582,7 +572,7 @@ people_by_states(const table *t, pe_cut cut, int states, bool wide, people *p)
 		pe_units	units[4];
 
 		collect(t, &cut, &keys, states, wide ? PE_WIDE_CELLS : 8, units);
-		pe_units_choose_cells(&units[0], &keys, cut.max_rows, group_of, p, take_group);
+		pe_units_choose_cells(&units[0], &keys, cut.max_rows, NULL, group_of, p, take_group);
 		pe_units_free(&units[0]);
 	}
 }
@@ -664,7 +654,7 @@ test_people_large(void **state)
 	for (int i = 0; i < rows; i++)
 		add_to(&units, &cut, &keys, &(row) {0, i % 2, i == rows - 1});
 	pe_units_sort(&units);
-	pe_units_choose_cells(&units, &keys, cut.max_rows, group_of, &p, take_group);
+	pe_units_choose_cells(&units, &keys, cut.max_rows, NULL, group_of, &p, take_group);
 	pe_units_free(&units);
 	assert_int_equal(p.taken, 1);
 	assert_int_equal(p.count[0], 1);
@@ -693,7 +683,7 @@ test_people_many_cells(void **state)
 	for (int i = 0; i < 4 * UINT16_MAX; i++)
 		add_to(&units, &cut, &keys, &(row) {0, i, true});
 	pe_units_sort(&units);
-	pe_units_choose_cells(&units, &keys, cut.max_rows, one_group, &p, take_group);
+	pe_units_choose_cells(&units, &keys, cut.max_rows, NULL, one_group, &p, take_group);
 	pe_units_free(&units);
 	assert_int_equal(p.taken, 2);
 	assert_int_equal(p.count[0], 1);
@@ -792,9 +782,9 @@ work_of(const pe_cut *cut, int selected, int64_t *sum)
 	w.entries = units.entries;
 	w.room = units.room;
 	w.bytes = pe_units_size(&units);
-	pe_units_count(&units, &keys, cut->max_rows, 4, count);
+	pe_units_count(&units, &keys, cut->max_rows, NULL, 4, count);
 	w.hashes = hashes;
-	pe_units_choose_cells(&units, &keys, cut->max_rows, group_of, &p, take_group);
+	pe_units_choose_cells(&units, &keys, cut->max_rows, NULL, group_of, &p, take_group);
 	pe_units_count_sizes(&units, 2, sizes);
 	assert_true(sizes[0] + sizes[1] >= p.count[0] && p.count[0] + p.count[1] >= sizes[1]);
 	w.group_hashes = hashes - w.hashes;

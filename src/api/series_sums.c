@@ -1,0 +1,257 @@
+/*
+ * series_sums.c
+ *	  Aggregates over time.  See series_sums.h.
+ *
+ * Each period's sums are measured like those of a release, under the plan of the whole series (plan/plan_series.c).  What a report says follows from sums
+ * over time of these measurements, which are linear: averages of all rows up to a period, and not averages of averages.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+
+#include "api/arguments.h"
+#include "api/series_sums.h"
+#include "server/access.h"
+#include "server/settings.h"
+
+/* ------------------------------------------------------------------
+ * What may be asked
+ * ------------------------------------------------------------------
+ */
+
+static bool
+counts_units(const pe_aggregation *g)
+{
+	for (int s = 0; s < g->needed.sums; s++)
+		if (g->needed.sum[s].kind == PE_SUM_UNITS)
+			return true;
+	return false;
+}
+
+/* A unit is in one period alone, or periods are not added up. */
+static bool
+tells_units(const pe_serial *s)
+{
+	for (int t = 0; t < s->over.terms; t++)
+		if (s->over.term[t].width != 1 && s->series->max_periods != 1)
+			return false;
+	return true;
+}
+
+void
+pe_serial_check_aggregates(const pe_serial *s)
+{
+	const pe_aggregation *g = s->aggregation;
+
+	if (g->on_grid)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("quantiles of an attribute with a single bin do not go with a series"),
+				 errdetail("They are chosen on a grid, and what is chosen of periods does not add up."),
+				 errhint("Quantiles of an attribute with bins do.")));
+	if (counts_units(g) && !tells_units(s))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("count(distinct unit) does not go with totals and windows"),
+				 errdetail("A unit of several periods would be counted in each of them."),
+				 errhint("Use over => 'periods'; or max_periods => 1, with which a unit counts in its first period alone.")));
+}
+
+/* ------------------------------------------------------------------
+ * What is measured
+ * ------------------------------------------------------------------
+ */
+
+static void __attribute__((noreturn))
+refuse_damaged(const pe_serial *s)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("series \"%s\" is not what was paid for", s->series->name)));
+	pg_unreachable();
+}
+
+/* One scan counts the tables of all periods; exact sums, those of the columns, and the state of each process. */
+static void
+check_tables(const pe_serial *s, int periods)
+{
+	const pe_aggregation *g = s->aggregation;
+	const pe_tables *tables = g->question.tables;
+	int64		cells = tables->first[tables->tables];
+
+	if (cells > PE_MAX_TABLE_CELLS / periods)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the periods of the series have too many cells together"),
+				 errdetail("A report reads %d periods of " INT64_FORMAT " cells, and may read " INT64_FORMAT " cells.", periods, cells, PE_MAX_TABLE_CELLS),
+				 errhint("Use fewer groups or aggregates, fewer periods, or history.")));
+	if (g->asked.dataset->unit != NULL && pe_sums_product(&g->sums, g->domain) > PE_WIDE_CELLS / (pe_u128) periods)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the columns have too many values together for a series on a dataset with a unit"),
+				 errhint("Ask for fewer columns at a time.")));
+	pe_check_memory((size_t) cells * periods * 5 * sizeof(int64));
+}
+
+/* They add up to at most 1: the plan looks at that, too. */
+static void
+take_shares(pe_serial *s)
+{
+	pe_aggregation *g = s->aggregation;
+	uint64		left = PE_WHOLE_SHARE;
+
+	if (s->series->shares != g->parts)
+		refuse_damaged(s);
+	for (int i = 0; i < g->parts; i++)
+	{
+		uint64		share = (uint64) s->series->share[i];
+
+		if (share == 0 || share > left)
+			refuse_damaged(s);
+		left -= share;
+		g->part[i].share = share;
+	}
+}
+
+void
+pe_serial_measure_sums(pe_serial *s, int periods_read)
+{
+	pe_aggregation *g = s->aggregation;
+
+	g->rules.neighbours = PE_ADD_REMOVE;	/* of one period: substitute is in the factor of time */
+	pe_aggregation_measure(g);
+	if (g->stored)
+		take_shares(s);
+	check_tables(s, periods_read);
+}
+
+void
+pe_serial_fill_sums(pe_serial *s)
+{
+	pe_aggregation *g = s->aggregation;
+
+	s->sums = (pe_plan_sums) {.parts = g->parts, .part = g->part};
+	s->parts.sums = &s->sums;
+}
+
+/* ------------------------------------------------------------------
+ * Errors
+ * ------------------------------------------------------------------
+ */
+
+pe_aggregate_noise
+pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
+{
+	int			parts = s->aggregation->parts;
+	pe_aggregate_noise noise = {palloc0(parts * sizeof(pe_noise *)), s->series->open_ended ? PE_MAX_PERIODS : s->series->periods};
+
+	for (int i = 0; i < parts; i++)
+	{
+		noise.of_part[i] = pe_plan_noise_of_series(&s->parts, i, s->asked->ask.accounting, nano);
+		if (noise.of_part[i] == NULL)
+			refuse_damaged(s);
+	}
+	return noise;
+}
+
+double
+pe_serial_scale(pe_serial *s)
+{
+	pe_aggregate_noise noise;
+
+	if (!pe_aggregate_is_linear(&s->aggregation->aggregate[0]))
+		return 0;
+	noise = pe_serial_noise_of_sums(s, INT64_C(1000000000));
+	return pe_aggregation_scale(s->aggregation, &noise);
+}
+
+/* ------------------------------------------------------------------
+ * What is paid for
+ * ------------------------------------------------------------------
+ */
+
+void
+pe_serial_add_sums(StringInfo text, const pe_serial *s)
+{
+	pe_aggregation *g = s->aggregation;
+
+	pe_text_add_names(text, "aggregates", g->text, g->aggregates);
+	if (s->series->never_nulls > 0)
+		pe_text_add_names(text, "never_null", s->series->never_null, s->series->never_nulls);
+	if (g->cells_per_unit > 0)
+		appendStringInfo(text, ", \"cells_per_unit\": %d", g->cells_per_unit);
+	appendStringInfoString(text, ", \"shares\": [");
+	for (int i = 0; i < g->parts; i++)
+		appendStringInfo(text, "%s" UINT64_FORMAT, i > 0 ? ", " : "", g->part[i].share);
+	appendStringInfoChar(text, ']');
+}
+
+/* In one form, with the name that it was given. */
+static char *
+named_text(const pe_aggregation *g, int i)
+{
+	const char *name = g->aggregate[i].name;
+
+	return name == NULL ? g->text[i] : psprintf("%s AS %s", g->text[i], quote_identifier(name));
+}
+
+void
+pe_serial_keep_sums(pe_serial *s)
+{
+	pe_aggregation *g = s->aggregation;
+	pe_series  *series = s->series;
+
+	series->aggregates = g->aggregates;
+	series->aggregate = palloc(g->aggregates * sizeof(char *));
+	for (int i = 0; i < g->aggregates; i++)
+		series->aggregate[i] = named_text(g, i);
+	series->never_null = palloc(PE_MAX_NUMBERS * sizeof(char *));
+	series->never_nulls = pe_aggregation_never_null(g, series->never_null);
+	series->cells_per_unit = g->cells_per_unit;
+	series->shares = g->parts;
+	series->share = palloc(g->parts * sizeof(int64));
+	for (int i = 0; i < g->parts; i++)
+		series->share[i] = (int64) g->part[i].share;
+}
+
+/* ------------------------------------------------------------------
+ * What is read of a period
+ * ------------------------------------------------------------------
+ */
+
+static const int32_t **
+columns_of_tables(const pe_aggregation *g)
+{
+	const int32_t **column_of = palloc(g->parts * sizeof(*column_of));
+
+	for (int i = 0; i < g->parts; i++)
+		column_of[i] = g->space[g->source[i].space].column_of;
+	return column_of;
+}
+
+void
+pe_serial_ask_sums(const pe_serial *s, pe_period_question *question, pe_column *columns)
+{
+	const pe_aggregation *g = s->aggregation;
+	int			attributes = g->groups + g->quantiles + g->watched;
+	pe_sums    *sums = palloc(sizeof(*sums));
+	pe_tables  *tables = palloc(sizeof(*tables));
+	pe_predicate *predicate = palloc(sizeof(*predicate));
+
+	memcpy(columns + 1, g->columns, (attributes + g->needed.numbers) * sizeof(*columns));
+	question->domain = pe_columns_domain(columns, attributes + 1, g->watched);
+	if (g->selection != NULL)
+	{
+		*predicate = pe_predicate_behind_one(g->selection);
+		question->predicate = predicate;
+	}
+	pe_sums_behind_one(&g->sums, g->question.tables, sums, tables);
+	if (!pe_tables_span(tables, question->domain))
+		elog(ERROR, "the tables of a series are too large");
+	question->sums = sums;
+	question->tables = tables;
+	question->part = g->part;
+	question->column_of = columns_of_tables(g);
+}
