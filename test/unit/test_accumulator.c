@@ -154,13 +154,13 @@ test_of_attribute(int32_t cells)
  * so many whose places are 65535.
  */
 static bytes
-sums_spec(int numbers, bool grid)
+sums_spec(int numbers, bool grid, int32_t max_periods)
 {
 	pe_domain	domain = {.attributes = 3};
 	uint32_t	set[8];
 	pe_tables	tables = {.set = set};
 	pe_sum		sum[8];
-	pe_sums		sums = {.dropping = 1, .conditions = 1, .sum = sum};
+	pe_sums		sums = {.dropping = 1, .conditions = 1, .max_periods = max_periods, .sum = sum};
 	bytes		spec;
 
 	for (int a = 0; a < 3; a++)
@@ -312,7 +312,7 @@ typedef enum kind
 {
 	COUNTS, UNITS, SUMS, ROWS, ROWS_OF_UNITS, SUMS_OF_UNITS, SUMS_OF_CLIPPED_UNITS, SLOPES,
 	TABLES, TABLES_OF_UNITS, TABLES_OF_WIDE_UNITS, SIZES, PERIODS, KEYS, KEYS_OF_UNITS, KEY_NAMES,
-	SUMMED, SUMMED_OF_UNITS, SUMMED_OF_WIDE_UNITS, KINDS
+	SUMMED, SUMMED_OF_UNITS, SUMMED_OF_WIDE_UNITS, SUMMED_OF_PERIODS, KINDS
 } kind;
 
 static const pe_cut a_cut = {.key = {1, 2, 3}, .limit = 8, .max_rows = 2, .range = 0, .ranges = 1};
@@ -336,9 +336,11 @@ spec_of(kind k)
 			return numbered_spec(PE_READ_PERIODS, 2, 2);
 		case SUMMED:
 		case SUMMED_OF_UNITS:
-			return sums_spec(1, true);
+			return sums_spec(1, true, 0);
 		case SUMMED_OF_WIDE_UNITS:
-			return sums_spec(4, false);
+			return sums_spec(4, false, 0);
+		case SUMMED_OF_PERIODS:
+			return sums_spec(1, false, 2);
 		case SUMS:
 		case SUMS_OF_UNITS:
 			return model_spec(true, false);
@@ -362,7 +364,7 @@ is_cut(kind k)
 {
 	return k == UNITS || k == ROWS_OF_UNITS || k == SUMS_OF_UNITS || k == SUMS_OF_CLIPPED_UNITS ||
 		k == TABLES_OF_UNITS || k == TABLES_OF_WIDE_UNITS || k == SIZES || k == PERIODS || k == KEYS || k == KEYS_OF_UNITS || k == KEY_NAMES ||
-		k == SUMMED_OF_UNITS || k == SUMMED_OF_WIDE_UNITS;
+		k == SUMMED_OF_UNITS || k == SUMMED_OF_WIDE_UNITS || k == SUMMED_OF_PERIODS;
 }
 
 static void

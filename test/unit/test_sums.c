@@ -739,6 +739,90 @@ test_fields(void **state)
 	}
 }
 
+/* A number of periods that is none, and periods of rows that stay without a time. */
+static void
+test_periods(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(500); i++)
+	{
+		world		w;
+		world		read;
+		size_t		size;
+		char	   *bytes;
+		bool		sound;
+
+		random_world(&w);
+		w.sums.max_periods = between(-2, 3);
+		sound = w.sums.max_periods == 0 || (w.sums.max_periods > 0 && w.domain.attributes > 0 && (w.sums.dropping & 1) != 0);
+		bytes = written(&w, &size);
+		assert_int_equal(pe_sums_read(&read.sums, &read.tables, &read.domain, &read.predicate, bytes, size), sound);
+		if (sound)
+		{
+			assert_int_equal(read.sums.max_periods, w.sums.max_periods);
+			free_world(&read);
+		}
+		pe_free(bytes);
+		free_world(&w);
+	}
+}
+
+/* Rows of one more attribute in front. */
+static void
+check_behind_one(const world *w, const pe_sums *behind, const pe_tables *tables, int cells)
+{
+	int32_t		coordinate[PE_MAX_ATTRIBUTES] = {0};
+	uint64_t	attributes = random_word() & ((UINT64_C(1) << attributes_of(w)) - 1);
+	uint64_t	has;
+	uint64_t	has_behind;
+
+	coordinate[0] = random_below(cells);
+	for (int a = 0; a < attributes_of(w); a++)
+		coordinate[a + 1] = random_below(pe_attribute_cells(&w->domain.attribute[a]));
+	has = pe_sums_conditions(&w->sums, coordinate + 1, attributes * PE_HAS_ATTRIBUTE(0));
+	has_behind = pe_sums_conditions(behind, coordinate, (attributes << 1 | 1) * PE_HAS_ATTRIBUTE(0));
+	for (int c = 0; c < w->sums.conditions; c++)
+		assert_int_equal((has & PE_HAS_CONDITION(c)) != 0, (has_behind & PE_HAS_CONDITION(c)) != 0);
+	for (int t = 0; t < w->sums.sums; t++)
+	{
+		uint64_t	needs = w->sums.sum[t].needs;
+
+		assert_int_equal((has & needs) == needs, (has_behind & behind->sum[t].needs) == behind->sum[t].needs);
+		assert_int_equal(pe_tables_place(tables, t, coordinate),
+						 coordinate[0] * (w->tables.first[t + 1] - w->tables.first[t]) + pe_tables_place(&w->tables, t, coordinate + 1));
+	}
+}
+
+static void
+test_behind_one(void **state)
+{
+	(void) state;
+	for (int i = 0; i < cases(1000); i++)
+	{
+		world		w;
+		pe_domain	domain = {0};
+		pe_sums		behind;
+		pe_tables	tables;
+
+		random_world(&w);
+		domain.attributes = w.domain.attributes + 1;
+		domain.watched = w.domain.watched;
+		domain.attribute[0] = levels(between(1, 4));
+		memcpy(&domain.attribute[1], w.domain.attribute, (size_t) attributes_of(&w) * sizeof(pe_attribute));
+		pe_sums_behind_one(&w.sums, &w.tables, &behind, &tables);
+		assert_true(pe_tables_span(&tables, &domain));
+		assert_int_equal(behind.dropping, w.sums.dropping << 1 | 1);
+		for (int j = 0; j < 20; j++)
+			check_behind_one(&w, &behind, &tables, pe_attribute_cells(&domain.attribute[0]));
+		for (int c = 0; c < behind.conditions; c++)
+			pe_free(behind.condition[c].leaf);
+		pe_free(behind.sum);
+		pe_tables_free(&tables);
+		pe_free(domain.attribute[0].point);
+		free_world(&w);
+	}
+}
+
 static int
 reproducible(void **state)
 {
@@ -760,6 +844,8 @@ main(void)
 		cmocka_unit_test(test_round_trips),
 		cmocka_unit_test(test_any_bytes),
 		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_behind_one),
 	};
 
 	return cmocka_run_group_tests(tests, reproducible, NULL);

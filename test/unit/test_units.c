@@ -267,12 +267,12 @@ count_periods_by_definition(const table *t, const pe_cut *cut, pe_periods_cut p,
 	{
 		int			found = 0;
 
-		for (int32_t period = 0; period * p.width < t->cells; period++)
+		for (int32_t period = 0; period * p.cells < (pe_u128) t->cells; period++)
 		{
 			table		part = {.units = t->units, .cells = t->cells};
 
 			for (int i = 0; i < t->rows; i++)
-				if (t->row[i].unit == unit && t->row[i].cell / p.width == period && t->row[i].counts)
+				if (t->row[i].unit == unit && (pe_u128) t->row[i].cell / p.cells == (pe_u128) period && t->row[i].counts)
 					part.row[part.rows++] = t->row[i];
 			if (part.rows > 0 && found++ < p.most)
 				count_by_definition(&part, cut, count);
@@ -318,7 +318,7 @@ test_later_periods(void **state)
 		table		before;
 		pe_cut		cut;
 		pe_periods_cut p = {1 + (pe_u128) random_below(2), 1 + random_below(3)};
-		int32_t		end = p.width * (1 + random_below(3));
+		int32_t		end = (int32_t) p.cells * (1 + random_below(3));
 		int64_t		count[2][MOST_CELLS] = {{0}};
 
 		random_table(&t);
@@ -561,7 +561,7 @@ collect(const table *t, const pe_cut *cut, const pe_unit_keys *keys, int states,
 
 /* People by states, as rows above: cut.max_rows groups of each unit at most. */
 static void
-people_by_states(const table *t, pe_cut cut, int states, bool wide, people *p)
+people_by_states(const table *t, pe_cut cut, int states, bool wide, const pe_periods_cut *periods, people *p)
 {
 	pe_unit_keys keys;
 
@@ -572,7 +572,7 @@ people_by_states(const table *t, pe_cut cut, int states, bool wide, people *p)
 		pe_units	units[4];
 
 		collect(t, &cut, &keys, states, wide ? PE_WIDE_CELLS : 8, units);
-		pe_units_choose_cells(&units[0], &keys, cut.max_rows, NULL, group_of, p, take_group);
+		pe_units_choose_cells(&units[0], &keys, cut.max_rows, periods, group_of, p, take_group);
 		pe_units_free(&units[0]);
 	}
 }
@@ -598,9 +598,107 @@ test_people(void **state)
 			shuffle(&t);
 			cut.limit = 1 + random_below(2 * MOST_ROWS);
 			cut.ranges = 1 + (uint32_t) random_below(states == 1 ? 1 : 7);
-			people_by_states(&t, cut, states, states % 2 == 0, &p);
+			people_by_states(&t, cut, states, states % 2 == 0, NULL, &p);
 			assert_memory_equal(p.count, expected, sizeof(expected));
 		}
+	}
+}
+
+/* Of cells of periods: in each, and in the first ones of a unit that have rows that count, whether or not these are in a group. */
+static void
+people_of_periods_by_definition(const table *t, const pe_cut *cut, pe_periods_cut p, int64_t *count)
+{
+	for (int unit = 0; unit < t->units; unit++)
+	{
+		int			found = 0;
+
+		for (int32_t period = 0; period * p.cells < (pe_u128) t->cells; period++)
+		{
+			table		part = {.units = t->units, .cells = t->cells};
+
+			for (int i = 0; i < t->rows; i++)
+				if (t->row[i].unit == unit && (pe_u128) t->row[i].cell / p.cells == (pe_u128) period && t->row[i].counts)
+					part.row[part.rows++] = t->row[i];
+			if (part.rows > 0 && found++ < p.most)
+				people_by_definition(&part, cut, count);
+		}
+	}
+}
+
+static void
+test_people_of_periods(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(1000); round++)
+	{
+		table		t;
+		pe_cut		cut;
+		people		p;
+		pe_periods_cut periods = {2 * (1 + (pe_u128) random_below(2)), 1 + random_below(3)};
+		int64_t		expected[MOST_CELLS] = {0};
+
+		random_table(&t);
+		random_cut(&cut);
+		cut.max_rows = 1 + random_below(3);
+		people_of_periods_by_definition(&t, &cut, periods, expected);
+		for (int states = 1; states <= 4; states++)
+		{
+			shuffle(&t);
+			cut.limit = 1 + random_below(2 * MOST_ROWS);
+			cut.ranges = 1 + (uint32_t) random_below(states == 1 ? 1 : 7);
+			people_by_states(&t, cut, states, states % 2 == 0, &periods, &p);
+			assert_memory_equal(p.count, expected, sizeof(expected));
+		}
+	}
+}
+
+typedef struct taken_rows
+{
+	int64_t		count[MOST_CELLS];
+} taken_rows;
+
+static void
+take_row(void *argument, pe_u128 cell, bool counts)
+{
+	((taken_rows *) argument)->count[(int32_t) cell] += counts;
+}
+
+/* Wide cells are cut by periods as narrow ones are. */
+static void
+test_wide_periods(void **state)
+{
+	(void) state;
+	for (int round = 0; round < cases(500); round++)
+	{
+		table		t;
+		pe_cut		cut;
+		pe_unit_keys keys;
+		pe_units	units[4];
+		pe_periods_cut periods = {1 + (pe_u128) random_below(3), 1 + random_below(4)};
+		taken_rows	taken = {{0}};
+		int64_t		rows = 0;
+		int64_t		expected[MOST_CELLS] = {0};
+		int64_t		least = 0;
+
+		random_table(&t);
+		random_cut(&cut);
+		cut.range = 0;
+		cut.ranges = 1;
+		cut.limit = MOST_ROWS;
+		pe_unit_keys_init(&keys, &cut);
+		collect(&t, &cut, &keys, 1 + random_below(3), PE_WIDE_CELLS, units);
+		pe_units_choose(&units[0], &keys, cut.max_rows, &periods, take_row, &taken);
+		pe_units_free(&units[0]);
+		count_periods_by_definition(&t, &cut, periods, expected);
+		/* the ranks of rows in wide cells are others: as many of a period count */
+		for (int32_t cell = 0; cell < t.cells; cell++)
+		{
+			rows += taken.count[cell];
+			least += expected[cell];
+			if ((pe_u128) (cell + 1) % periods.cells == 0)
+				assert_int_equal(rows, least);
+		}
+		assert_int_equal(rows, least);
 	}
 }
 
@@ -627,8 +725,8 @@ test_people_one_unit(void **state)
 		for (int i = 0; i < t.rows; i++)
 			if (t.row[i].unit != gone)
 				without.row[without.rows++] = t.row[i];
-		people_by_states(&t, cut, 1, false, &p[0]);
-		people_by_states(&without, cut, 2, false, &p[1]);
+		people_by_states(&t, cut, 1, false, NULL, &p[0]);
+		people_by_states(&without, cut, 2, false, NULL, &p[1]);
 		for (int c = 0; c < MOST_CELLS; c++)
 		{
 			assert_in_range(p[0].count[c] - p[1].count[c], 0, 1);
@@ -1032,6 +1130,8 @@ main(void)
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_people),
+		cmocka_unit_test(test_people_of_periods),
+		cmocka_unit_test(test_wide_periods),
 		cmocka_unit_test(test_people_one_unit),
 		cmocka_unit_test(test_people_large),
 		cmocka_unit_test(test_people_many_cells),
