@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -379,6 +380,23 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	put_float(at.upper, &values[10], &nulls[10]);
 }
 
+/* A standby measures nothing: of all reports it tells those that are stored. */
+static void
+keep_to_stored(pe_report *r)
+{
+	int			stored = 0;
+
+	if (!RecoveryInProgress())
+		return;
+	while (stored <= r->last && r->measured[stored] != NULL)
+		stored++;
+	if (stored <= r->last)
+		ereport(NOTICE,
+				(errmsg("report %d of series \"%s\" is due, and not stored here", stored + 1, r->serial.series->name),
+				 errdetail("The server is a standby, where nothing is measured.")));
+	r->last = stored - 1;
+}
+
 Datum
 pe_sql_report(PG_FUNCTION_ARGS)
 {
@@ -387,6 +405,8 @@ pe_sql_report(PG_FUNCTION_ARGS)
 	pe_report_load(&r, pe_text_argument(fcinfo, 0, "series"));
 	if (!PG_ARGISNULL(1))
 		choose_period(&r, PG_GETARG_INT32(1));
+	else
+		keep_to_stored(&r);
 	pe_return_rows(fcinfo, pe_report_answer(&r), 11, make_row, &r);
 	return (Datum) 0;
 }

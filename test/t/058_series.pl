@@ -236,6 +236,7 @@ my $standby = standby_of($node);
 is(ask_ok($standby, 'ann', report('standby', 1)), $stored, '[78] a standby returns what is stored');
 is(ask_ok($standby, 'ann', report('kept')), $all, '[78] and all of a series');
 refused($standby, 'ann', report('standby', 2), '25006', '[78] a standby measures nothing');
+is(ask_ok($standby, 'ann', q{SELECT string_agg(DISTINCT report::text, ',') FROM dp.report('standby')}), '1', '[78] asked for all reports, it returns those that are stored');
 refused($standby, 'ann', q{SELECT dp.create_series('people', 'other', '{sex}', start => '2020-01-01', period => '7 days', periods => 10, rho => 0.001)}, '25006', '[78] nor creates a series');
 # what the primary publishes now the standby does not get
 $standby->stop;
