@@ -80,6 +80,21 @@ SELECT count(*) FROM (VALUES ('4714-11-24 BC', '4714-11-25 BC'), ('0001-12-31 BC
 SET SESSION AUTHORIZATION regress_curator;
 SELECT starts, ends, epsilon_spent > 0 AS spent FROM dp.blocks WHERE dataset = 'eras' AND role IS NULL;
 SELECT ok FROM dp.verify_ledger('eras');
+-- several requests of one statement, paid by a budget per block: together in the blocks that they share, and in no others
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE twice AS SELECT seen, ward FROM stays;
+SELECT dp.create_dataset('twice', 'twice', 10, block => '1 month', block_column => 'seen');
+SELECT dp.add_edges('twice', 'seen', (SELECT array_agg('2024-01-01'::timestamptz + m * interval '1 month') FROM generate_series(0, 12) m), outside => 'drop', nulls => 'drop');
+SELECT dp.add_attribute('twice', 'ward', '{a,b}'::text[]);
+SELECT dp.grant_budget('twice', 'regress_ann', 8, per_block => true);
+SELECT dp.expose('twice', 'public.twice_dp', epsilon => 6);
+GRANT SELECT ON twice_dp TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(n) FROM (SELECT count(*) AS n FROM twice_dp WHERE seen >= '2024-02-01' AND seen < '2024-03-01' UNION ALL SELECT count(*) FROM twice_dp WHERE seen >= '2024-03-01' AND seen < '2024-05-01') x;
+SELECT count(n) FROM (SELECT count(*) AS n FROM twice_dp WHERE seen >= '2024-06-01' AND seen < '2024-08-01' UNION ALL SELECT count(*) FROM twice_dp WHERE seen >= '2024-07-01' AND seen < '2024-09-01') x;
+SELECT count(n) FROM (SELECT count(*) AS n FROM twice_dp WHERE seen >= '2024-09-01' AND seen < '2024-10-01' UNION ALL SELECT count(*) FROM twice_dp WHERE ward = 'a') x;
+RESET SESSION AUTHORIZATION;
+SELECT count(*) FROM dp_ledger.charge WHERE dataset = 'twice';
 -- the zone is that of the dataset, not of the session
 SET SESSION AUTHORIZATION regress_curator;
 SELECT line FROM dp.describe('calls') line WHERE line ~ '^blocks';

@@ -6,6 +6,7 @@
 
 #include "api/aggregate_call.h"
 #include "api/known.h"
+#include "api/time_blocks.h"
 #include "server/access.h"
 #include "server/settings.h"
 
@@ -87,27 +88,17 @@ refuse_together(const pe_asked *asked, int requests)
 			 errhint("Set a smaller pg_epsilon.epsilon or a larger pg_epsilon.max_stderr, or ask in statements of their own.")));
 }
 
-/* Each after those before it that the same budget pays. */
+/* Those that the same budget pays.  A single one is refused by the door, which knows all limits. */
 static void
 check_budget(pe_aggregate_call *const *call, const bool *pays, int calls, const pe_asked *payer)
 {
-	pe_budget	budget = *payer->budget;
+	const pe_asked **asked = palloc(calls * sizeof(*asked));
 	int			requests = 0;
-	bool		fits = true;
 
 	for (int i = 0; i < calls; i++)
-	{
-		const pe_asked *asked = &call[i]->aggregation->asked;
-		pe_amount	amount;
-
-		if (!pays[i] || asked->budget->id != budget.id)
-			continue;
-		amount = pe_cost_amount(pe_plan_cost(asked->plan));
-		fits = fits && pe_budget_left_after(&budget, amount) >= 0;
-		budget.limit = pe_amount_less(budget.limit, amount);
-		requests++;
-	}
-	if (!fits && requests > 1)	/* a single one is refused by the door, which knows all limits */
+		if (pays[i] && call[i]->aggregation->asked.budget->id == payer->budget->id)
+			asked[requests++] = &call[i]->aggregation->asked;
+	if (requests > 1 && !pe_asked_fit_together(asked, requests))
 		refuse_together(payer, requests);
 }
 

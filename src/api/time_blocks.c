@@ -127,3 +127,90 @@ pe_asked_choose_blocks(pe_asked *asked, const pe_column *columns, const pe_domai
 	blocks.others = r.others;
 	set_blocks(asked, blocks);
 }
+
+/* ------------------------------------------------------------------
+ * Several requests
+ * ------------------------------------------------------------------
+ */
+
+/* Whether a request reads rows of a piece: blocks, or rows without a usable time, that each request reads all of or none. */
+static bool
+touches(const pe_time_blocks *blocks, pe_time_blocks piece)
+{
+	if (!blocks->limited)
+		return true;
+	return piece.others ? blocks->others : blocks->first <= piece.first && piece.first <= blocks->last;
+}
+
+/* Each after those before it; piece: NULL, one budget for all times. */
+static bool
+fit_in(const pe_asked *const *asked, int count, const pe_time_blocks *piece)
+{
+	pe_budget	budget = *asked[0]->budget;
+
+	if (piece != NULL)
+		budget.spent = pe_time_blocks_spent(asked[0]->dataset->id, budget.id, *piece);
+	for (int i = 0; i < count; i++)
+	{
+		pe_amount	amount = pe_cost_amount(pe_plan_cost(asked[i]->plan));
+
+		if (piece != NULL && !touches(&asked[i]->charge.blocks, *piece))
+			continue;
+		if (pe_budget_left_after(&budget, amount) < 0)
+			return false;
+		budget.limit = pe_amount_less(budget.limit, amount);
+	}
+	return true;
+}
+
+/* The blocks from one on that each request reads all of or none. */
+static pe_time_blocks
+piece_from(const pe_asked *const *asked, int count, int64 first)
+{
+	pe_time_blocks piece = {.limited = true, .first = first, .last = PG_INT64_MAX};
+
+	for (int i = 0; i < count; i++)
+	{
+		const pe_time_blocks *blocks = &asked[i]->charge.blocks;
+
+		if (!blocks->limited || blocks->last < blocks->first)
+			continue;
+		if (blocks->first > first)
+			piece.last = Min(piece.last, blocks->first - 1);
+		else if (blocks->last >= first)
+			piece.last = Min(piece.last, blocks->last);
+	}
+	return piece;
+}
+
+static bool
+fit_in_each(const pe_asked *const *asked, int count)
+{
+	const pe_time_blocks others = {.limited = true, .first = 1, .others = true};
+	int64		first = PE_TIME_BLOCK_FIRST;
+	bool		fit = fit_in(asked, count, &others);
+
+	for (bool ends = false; fit && !ends;)
+	{
+		pe_time_blocks piece = piece_from(asked, count, first);
+
+		fit = fit_in(asked, count, &piece);
+		ends = piece.last == PG_INT64_MAX;
+		first = ends ? first : piece.last + 1;
+	}
+	return fit;
+}
+
+bool
+pe_asked_fit_together(const pe_asked *const *asked, int count)
+{
+	pe_access	access;
+	bool		fit;
+
+	if (!asked[0]->budget->per_block)
+		return fit_in(asked, count, NULL);
+	pe_access_begin(&access);
+	fit = fit_in_each(asked, count);
+	pe_access_end(&access);
+	return fit;
+}

@@ -26,4 +26,7 @@ extern void pe_asked_choose_blocks(pe_asked *asked, const pe_column *columns, co
 /* The same of a request that reads these times, as its column has them. */
 extern void pe_asked_choose_times(pe_asked *asked, int64 from, int64 last);
 
+/* Whether the one budget that is to pay for all of these requests has their cost together; where it is granted for each block, in every block. */
+extern bool pe_asked_fit_together(const pe_asked *const *asked, int count);
+
 #endif
