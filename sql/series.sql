@@ -177,6 +177,10 @@ SELECT finding($$DELETE FROM dp_ledger.series_period WHERE period = 4 AND series
 SELECT finding($$UPDATE dp_ledger.series SET rho = rho + 1 WHERE id = 1$$);
 SELECT finding($$UPDATE dp_ledger.series SET charge_id = 0 WHERE id = 1$$);
 SELECT finding($$UPDATE dp_ledger.charge SET series_id = 2 WHERE series_id = 1 AND function = 'dp.create_series'$$);
+SELECT finding($$UPDATE dp_ledger.series_period SET attempts = 2 WHERE period = 1 AND series_id = 1$$);
+SELECT finding($$INSERT INTO dp_ledger.series_period (series_id, period, attempts) SELECT id, 3, 1 FROM dp_ledger.series WHERE series = 'soon'$$);
+SELECT finding($$DELETE FROM dp_ledger.series_period WHERE payload IS NOT NULL AND series_id = 1$$);
+SELECT finding($$DELETE FROM dp_ledger.series WHERE id = 1$$);
 -- a series that was paid for is measured as it was paid for
 SELECT count(*) FROM dp.create_series('visits', 'changed', '{sex}', start => '2020-01-01', period => '10 days', periods => 4, rho => 1, budget => 'regress_bob');
 UPDATE dp_ledger.series SET history = 2 WHERE series = 'changed';
@@ -209,6 +213,11 @@ SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.end_series('ended');
 SELECT dp.end_series('ended');
 SELECT act, subject FROM dp.acts WHERE act = 'end_series';
+RESET SESSION AUTHORIZATION;
+BEGIN;
+UPDATE dp_ledger.series SET ended = NULL, ended_because = NULL WHERE series = 'ended';
+SELECT message FROM dp.verify_ledger('visits');
+ROLLBACK;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.report('ended', 1);
 SELECT dp.report('ended', 2);

@@ -524,7 +524,7 @@ check_sums(pe_chain_check *check, Datum *values)
 }
 
 /*
- * Every series is what was paid for, and what is stored of its periods is what the lines say, one for each.  One that is older than
+ * Every series is what was paid for, and what is stored and was tried of its periods is what the lines say.  One that is older than
  * a broken chain which was attested is no longer looked at: it has ended.
  */
 static void
@@ -535,7 +535,10 @@ check_series(pe_chain_check *check, Datum *values)
 		"WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST_BROKEN "' AND (c.seq IS NULL OR a.seq > c.seq))), "
 		"report AS (SELECT c.id, c.series_id, (c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'period')::int4 AS period, "
 		"c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'sha256' AS sha256 FROM dp_ledger.charge c JOIN alive s ON s.id = c.series_id "
-		"WHERE c.dataset_id = $1 AND c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'kind' = 'report') "
+		"WHERE c.dataset_id = $1 AND c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'kind' = 'report'), "
+		"attempt AS (SELECT c.series_id, (c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'period')::int4 AS period, "
+		"max((c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'attempt')::int4) AS last FROM dp_ledger.charge c JOIN alive s ON s.id = c.series_id "
+		"WHERE c.dataset_id = $1 AND c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'kind' = 'attempt' GROUP BY 1, 2) "
 		"SELECT series, 'series \"%s\" is not what was paid for' AS what FROM alive WHERE paid IS DISTINCT FROM rho "
 		"UNION ALL SELECT s.series, 'series \"%s\" was prolonged otherwise than it was paid for' FROM alive s, LATERAL (SELECT coalesce(sum(p.rho), 0) AS rho, "
 		"coalesce(max((p.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'periods')::int4), s.first_periods) AS periods FROM dp_ledger.charge p "
@@ -547,6 +550,13 @@ check_series(pe_chain_check *check, Datum *values)
 		"AND r.sha256 = pg_catalog.encode(pg_catalog.sha256(p.payload), 'hex')) "
 		"UNION ALL SELECT s.series, 'a measurement of series \"%s\" is missing' FROM alive s JOIN report r ON r.series_id = s.id "
 		"WHERE NOT EXISTS (SELECT FROM dp_ledger.series_period p WHERE p.series_id = s.id AND p.charge_id = r.id) "
+		"UNION ALL SELECT s.series, 'attempts to measure series \"%s\" are not those of the lines' FROM alive s JOIN dp_ledger.series_period p ON p.series_id = s.id "
+		"FULL JOIN attempt a ON a.series_id = s.id AND a.period = p.period WHERE a.last IS DISTINCT FROM p.attempts "
+		"UNION ALL SELECT s.series, 'series \"%s\" goes on after its end' FROM alive s WHERE s.ended IS NULL AND EXISTS (SELECT FROM dp_ledger.act e "
+		"WHERE e.dataset_id = $1 AND e.act = 'end_series' AND e.subject = s.series) "
+		"UNION ALL SELECT c.request::pg_catalog.jsonb OPERATOR(pg_catalog.->>) 'series', 'series \"%s\" is missing' FROM dp_ledger.charge c "
+		"WHERE c.dataset_id = $1 AND c.function = 'dp.create_series' AND NOT EXISTS (SELECT FROM dp_ledger.series s WHERE s.id = c.series_id) "
+		"AND NOT EXISTS (SELECT FROM dp_ledger.charge a WHERE a.dataset_id = $1 AND a.function = '" PE_ATTEST_BROKEN "' AND a.seq > c.seq) "
 	"ORDER BY 1, 2 LIMIT 1", 1, {INT8OID}};
 
 	if (pe_access_read_again(&differing, values) > 0 && check->finding == NULL)
