@@ -310,7 +310,29 @@ UPDATE dp_ledger.series_period SET payload = set_byte(payload, 7, get_byte(paylo
 SELECT told();
 SELECT ok, message FROM dp.verify_ledger('swapped');
 DROP FUNCTION told();
+
+-- what a type is called does not follow search_path
+CREATE SCHEMA odd AUTHORIZATION regress_curator;
+GRANT USAGE ON SCHEMA odd TO PUBLIC;
+SET SESSION AUTHORIZATION regress_curator;
+CREATE DOMAIN odd.date AS text;
+CREATE TYPE odd.mood AS ENUM ('good', 'bad');
+SET search_path = odd, pg_catalog, public;
+CREATE TABLE days (day pg_catalog.date, mood mood, at date);
+INSERT INTO days SELECT pg_catalog.date '2020-01-01' + i % 20, 'good' FROM generate_series(0, 99) i;
+SELECT dp.create_dataset('days', 'odd.days', 1e5, block => '1 day', block_column => 'day');
+SELECT dp.add_attribute('days', 'mood', '{good,bad}');
+RESET search_path;
+SELECT dp.set_time('days', 'day');
+SET search_path = odd, pg_catalog, public;
+SELECT dp.set_time('days', 'day');
+SELECT dp.grant_budget('days', 'regress_ann', 9e4);
+SET SESSION AUTHORIZATION regress_ann;
+SELECT round(estimate) FROM dp.report((SELECT series_name FROM dp.create_series('days', 'by day', '{mood}', start => '2020-01-01', period => '10 days', periods => 2, rho => 1000))) WHERE query = 1;
+RESET search_path;
+SELECT round(estimate) FROM dp.report((SELECT series_name FROM dp.create_series('days', 'by another', '{mood}', start => '2020-01-01', period => '10 days', periods => 2, rho => 1000))) WHERE query = 1;
 RESET SESSION AUTHORIZATION;
+SELECT DISTINCT time_type FROM dp_ledger.series s WHERE series ~ '^by';
 DROP EXTENSION pg_epsilon;
 DROP FUNCTION finding;
 DROP OWNED BY regress_curator, regress_ann, regress_bob;

@@ -217,7 +217,7 @@ end_declaration(declaration *d)
 		texts[i] = d->type == BOOLOID
 			? (DatumGetBool(d->value[i]) ? "true" : "false")
 			: OidOutputFunctionCall(output, d->value[i]);
-	type = format_type_be(d->type);
+	type = pe_type_name(d->type);
 	pe_access_end(&access);
 	check_length(d, texts);
 	pe_attribute_register(d->dataset, d->column, type, &d->attribute, texts, is_ordered(d), d->outside, d->nulls);
@@ -291,7 +291,7 @@ pe_sql_open_attribute(PG_FUNCTION_ARGS)
 	pe_dataset_check_rows(d.dataset);
 	pe_access_begin(&access);
 	MemoryContextSwitchTo(here);
-	type = format_type_be(d.type);
+	type = pe_type_name(d.type);
 	pe_access_end(&access);
 	pe_attribute_open(d.dataset, d.column, type);
 	PG_RETURN_VOID();

@@ -23,6 +23,7 @@
 #include "ledger/budget.h"
 #include "ledger/relation.h"
 #include "server/settings.h"
+#include "server/values.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
 #include "ledger/time.h"
@@ -313,7 +314,7 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 	else
 		check_unit(&declared);
 	if (declared.max_blocks > 0)
-		declared.time_type = format_type_be(pe_time_column_type(&declared, declared.time_attribute));
+		declared.time_type = pe_type_name(pe_time_column_type(&declared, declared.time_attribute));
 	pe_dataset_register(&declared);
 	PG_RETURN_VOID();
 }

@@ -80,7 +80,7 @@ attribute_type(const pe_dataset *dataset, const char *attribute, const char *dec
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the table of dataset \"%s\" is gone", dataset->name)));
 	type = column_type(dataset, attribute);
-	if (!OidIsValid(type) || strcmp(format_type_be(type), declared) != 0)
+	if (!OidIsValid(type) || strcmp(pe_type_name(type), declared) != 0)
 		raise_column_changed(dataset, attribute);
 	return type;
 }
@@ -150,7 +150,7 @@ check_column_type(const pe_dataset *dataset, const char *column, const char *dec
 {
 	Oid			type = column_type(dataset, column);
 
-	if (!OidIsValid(type) || strcmp(format_type_be(type), declared) != 0)
+	if (!OidIsValid(type) || strcmp(pe_type_name(type), declared) != 0)
 		raise_column_changed(dataset, column);
 }
 

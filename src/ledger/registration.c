@@ -185,14 +185,14 @@ static Datum
 unit_type_text(const pe_dataset *declared)
 {
 	return declared->unit != NULL
-		? CStringGetTextDatum(format_type_be(pe_unit_column_type(declared->relation, declared->unit))) : (Datum) 0;
+		? CStringGetTextDatum(pe_type_name(pe_unit_column_type(declared->relation, declared->unit))) : (Datum) 0;
 }
 
 static Datum
 private_type_text(const pe_dataset *declared)
 {
 	return declared->private_column != NULL
-		? CStringGetTextDatum(format_type_be(pe_private_column_type(declared->relation, declared->private_column))) : (Datum) 0;
+		? CStringGetTextDatum(pe_type_name(pe_private_column_type(declared->relation, declared->private_column))) : (Datum) 0;
 }
 
 /* Of the parameters rho and delta (the next one), or epsilon, those that the accounting does not count are NULL. */

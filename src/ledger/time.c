@@ -56,7 +56,7 @@ pe_time_declare(const pe_dataset *dataset, const char *column, bool append_only)
 	{INT8OID, TEXTOID, TEXTOID, BOOLOID}};
 	Datum		values[4] = {
 		Int64GetDatum(dataset->id), CStringGetTextDatum(column),
-		CStringGetTextDatum(format_type_be(pe_time_column_type(dataset, column))), BoolGetDatum(append_only)
+		CStringGetTextDatum(pe_type_name(pe_time_column_type(dataset, column))), BoolGetDatum(append_only)
 	};
 	pe_act		act;
 	pe_access	access;
@@ -85,7 +85,7 @@ pe_time_type(const pe_dataset *dataset)
 				 errhint("The owner can declare which column says when a row arrived: dp.set_time(%s, ...).",
 						 quote_literal_cstr(dataset->name))));
 	type = column_type(dataset->relation, dataset->time_attribute);
-	if (!pe_type_is_time(type) || strcmp(format_type_be(type), dataset->time_type) != 0)
+	if (!pe_type_is_time(type) || strcmp(pe_type_name(type), dataset->time_type) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("column \"%s\" is no longer what was declared for dataset \"%s\"", dataset->time_attribute, dataset->name)));

@@ -76,6 +76,16 @@ pe_type_is_number(Oid type)
 	}
 }
 
+#define CATALOG_PREFIX "pg_catalog."
+
+char *
+pe_type_name(Oid type)
+{
+	char	   *name = format_type_be_qualified(type);
+
+	return strncmp(name, CATALOG_PREFIX, strlen(CATALOG_PREFIX)) == 0 ? name + strlen(CATALOG_PREFIX) : name;
+}
+
 bool
 pe_type_is_time(Oid base)
 {

@@ -19,6 +19,9 @@ extern bool pe_type_key(Oid type, pe_key *key);
 /* Whether bins make sense: numbers, dates and timestamps. */
 extern bool pe_type_has_bins(Oid type);
 
+/* A type as the ledger keeps it: the same whatever search_path is, with its schema unless that is pg_catalog. */
+extern char *pe_type_name(Oid type);
+
 /* Whether a base type can say when a row arrived: date, timestamp or timestamptz. */
 extern bool pe_type_is_time(Oid base);
 
