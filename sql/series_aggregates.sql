@@ -28,6 +28,7 @@ CREATE FUNCTION rows_of(report int, over text) RETURNS SETOF orders LANGUAGE sql
       AND CASE rows_of.over WHEN 'totals' THEN p <= rows_of.report WHEN 'periods' THEN p = rows_of.report ELSE p IN (rows_of.report - 1, rows_of.report) END $$;
 CREATE FUNCTION truth(report int, over text, shop text, aggregate text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE n float8; BEGIN EXECUTE format('SELECT (%s)::float8 FROM rows_of(%s, %L) WHERE shop = %L', aggregate, report, over, shop) INTO n; RETURN n; END $$;
+CREATE FUNCTION all_rows() RETURNS SETOF orders LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$ SELECT * FROM orders WHERE at >= '2020-01-01' AND at < '2020-02-10' AND price IS NOT NULL $$;
 CREATE FUNCTION all_of(report int, over text) RETURNS SETOF int LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT price FROM orders o, LATERAL (SELECT (at::date - '2020-01-01') / 10 + 1 AS p) x WHERE at >= '2020-01-01' AND at < '2020-02-10' AND p <= all_of.report AND (all_of.over = 'totals' OR p > all_of.report - 3) $$;
 SET SESSION AUTHORIZATION regress_ann;
@@ -86,6 +87,13 @@ DROP TABLE public.sales_by_shop;
 SELECT count(*) FROM dp.create_series('orders', 'open', '{shop}', start => '2020-01-01', period => '10 days', periods => 2, open_ended => true, rho => 10000, aggregates => '{sum(price),count(*)}');
 SELECT count(*) FROM dp.prolong_series('open', 4);
 SELECT count(*), count(*) FILTER (WHERE abs(estimate - truth(report, over, label->>'shop', aggregate)) > 7 * stderr) AS wrong, max(stderr) < 20 FROM dp.report('open');
+SELECT count(*) FROM dp.create_series('orders', 'wide', '{shop,price,id}', start => '2020-01-01', period => '1 minute', periods => 100, open_ended => true, rho => 1, aggregates => '{count(*),sum(weight) where (paid)}');
+SELECT count(*) FROM dp.prolong_series('wide', 1000);
+
+-- Classes of cells, and a count of what is there where a condition holds
+SELECT count(*) FROM dp.create_series('orders', 'classes', '{"price CELLS (0-9; 10-19)"}', start => '2020-01-01', period => '10 days', periods => 4, rho => 10000, aggregates => '{count(price) where (paid),sum(weight)}');
+SELECT aggregate, label, abs(estimate - t) < 7 * stderr + .1 AS good FROM dp.report('classes', 4) r,
+  LATERAL (SELECT CASE WHEN aggregate ~ '^count' THEN count(price) FILTER (WHERE paid) ELSE sum(weight) END AS t FROM all_rows() WHERE (price < 50) = (query = 1)) x ORDER BY 1, query;
 
 -- What is paid for is what is measured: shares, sums and aggregates are in the line of the charge
 SELECT request->>'aggregates', jsonb_array_length(request->'shares'), (SELECT sum(s::text::int8) FROM jsonb_array_elements(request->'shares') s) <= 1::int8 << 40 FROM dp.charges WHERE request->>'series' = 'open' AND rho > 0 ORDER BY charge LIMIT 1;

@@ -126,15 +126,12 @@ periods_read(const pe_series *series)
 	return series->history > 0 ? Min(series->history, series->periods) : series->periods;
 }
 
-/* One scan counts all of them; exact counts, those of the strategy's columns, and the state of each process.  Of sums: pe_serial_measure_sums. */
+/* One scan counts all of them; exact counts, those of the strategy's columns, and the state of each process. */
 static void
 check_cells(const pe_serial *s)
 {
-	double		cells;
+	double		cells = (double) s->histogram->domain->cells * periods_read(s->series);
 
-	if (s->histogram == NULL)
-		return;
-	cells = (double) s->histogram->domain->cells * periods_read(s->series);
 	if (cells > PE_MAX_CELLS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -179,7 +176,8 @@ pe_serial_validate(pe_serial *s, bool needs_budget)
 	take_time(s);
 	pe_periods_make(s->series, pe_periods_type(s->series->time_type), &s->periods);
 	check_attributes(s);
-	check_cells(s);
+	if (s->histogram != NULL)
+		check_cells(s);
 	if (needs_budget)
 		pe_door_check_asker(s->asked->dataset, GetUserId());
 }
@@ -337,7 +335,10 @@ static void
 find_strategy(pe_serial *s)
 {
 	if (s->aggregation != NULL)
-		pe_serial_measure_sums(s, periods_read(s->series));
+	{
+		pe_serial_measure_sums(s);
+		pe_serial_check_tables(s, periods_read(s->series));
+	}
 	else
 	{
 		pe_histogram_find_strategy(s->histogram);
@@ -617,7 +618,7 @@ load_sums(pe_serial *s)
 	g->never_null_name = s->series->never_null;
 	g->never_null_names = s->series->never_nulls;
 	pe_aggregation_restore(g);
-	pe_serial_measure_sums(s, periods_read(s->series));
+	pe_serial_measure_sums(s);
 }
 
 void
@@ -767,7 +768,10 @@ pe_serial_prolong(pe_serial *s, int periods)
 	s->series->paid_periods = s->series->periods;
 	pe_periods_prolong(s->series, s->periods.type, periods);
 	pe_periods_make(s->series, s->periods.type, &s->periods);
-	check_cells(s);
+	if (s->aggregation != NULL)
+		pe_serial_check_tables(s, periods_read(s->series));
+	else
+		check_cells(s);
 	make_open_ended(s);
 	fill_parts(s);
 	asked->ask.delta = pe_delta_of_conversion(asked->dataset->delta, asked->dataset->delta_share);

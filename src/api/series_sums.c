@@ -74,8 +74,8 @@ refuse_damaged(const pe_serial *s)
 }
 
 /* One scan counts the tables of all periods; exact sums, those of the columns, and the state of each process. */
-static void
-check_tables(const pe_serial *s, int periods)
+void
+pe_serial_check_tables(const pe_serial *s, int periods)
 {
 	const pe_aggregation *g = s->aggregation;
 	const pe_tables *tables = g->question.tables;
@@ -116,7 +116,7 @@ take_shares(pe_serial *s)
 }
 
 void
-pe_serial_measure_sums(pe_serial *s, int periods_read)
+pe_serial_measure_sums(pe_serial *s)
 {
 	pe_aggregation *g = s->aggregation;
 
@@ -124,7 +124,6 @@ pe_serial_measure_sums(pe_serial *s, int periods_read)
 	pe_aggregation_measure(g);
 	if (g->stored)
 		take_shares(s);
-	check_tables(s, periods_read);
 }
 
 void

@@ -11,8 +11,11 @@
 /* 0A000 for what a series cannot have. */
 extern void pe_serial_check_aggregates(const pe_serial *serial);
 
-/* Finds what is measured; the shares of one that was paid for are those of its row, XX001 if they do not fit.  54000 if it is too much. */
-extern void pe_serial_measure_sums(pe_serial *serial, int periods_read);
+/* Finds what is measured; the shares of one that was paid for are those of its row, XX001 if they do not fit. */
+extern void pe_serial_measure_sums(pe_serial *serial);
+
+/* 54000 if a report that reads so many periods would take too much. */
+extern void pe_serial_check_tables(const pe_serial *serial, int periods);
 
 /* Fills in parts.sums. */
 extern void pe_serial_fill_sums(pe_serial *serial);

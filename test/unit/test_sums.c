@@ -818,7 +818,9 @@ test_behind_one(void **state)
 			pe_free(behind.condition[c].leaf);
 		pe_free(behind.sum);
 		pe_tables_free(&tables);
-		pe_free(domain.attribute[0].point);
+		domain.attributes = 1;	/* the others are the world's */
+		domain.watched = 0;
+		pe_domain_free(&domain);
 		free_world(&w);
 	}
 }
