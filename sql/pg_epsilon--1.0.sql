@@ -407,7 +407,7 @@ CREATE TABLE dp_ledger.series (
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     ended timestamptz,
     ended_because text,
-    CONSTRAINT series_sums CHECK (pg_catalog.num_nulls(aggregates, never_null, cells_per_unit, shares) IN (0, 4)),
+    CONSTRAINT series_sums CHECK (pg_catalog.num_nulls(aggregates, never_null, cells_per_unit, shares) IN (0, 4) AND pg_catalog.cardinality(aggregates) > 0 AND pg_catalog.cardinality(shares) > 0 AND pg_catalog.array_ndims(shares) = 1),
     CONSTRAINT series_ended CHECK ((ended IS NULL) = (ended_because IS NULL)),
     CONSTRAINT series_first CHECK (first_periods BETWEEN 1 AND periods AND (first_periods = periods) = (prolonged_rho = 0)),
     CONSTRAINT series_edges CHECK (pg_catalog.array_length(edges, 1) = periods + 1),

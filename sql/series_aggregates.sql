@@ -119,6 +119,16 @@ CALL damaged('shares = ARRAY[1::int8 << 40, 1]');
 CALL damaged('shares = shares[1:1]');
 CALL damaged('cells_per_unit = 2');
 DROP PROCEDURE damaged;
+-- nor is what is stored told as something else
+BEGIN;
+UPDATE dp_ledger.series SET shares = ARRAY[shares[3], shares[2], shares[1]] WHERE series = 'open';
+SET LOCAL SESSION AUTHORIZATION regress_ann;
+SELECT count(*) FROM dp.report('open');
+ROLLBACK;
+\set VERBOSITY sqlstate
+UPDATE dp_ledger.series SET shares = '{}' WHERE series = 'open';
+UPDATE dp_ledger.series SET shares = ARRAY[shares] WHERE series = 'open';
+\set VERBOSITY default
 SET SESSION AUTHORIZATION regress_ann;
 
 -- What a series cannot have, and what makes no sense
@@ -149,6 +159,7 @@ CREATE FUNCTION in_houses() RETURNS numeric LANGUAGE sql SECURITY DEFINER SET se
     SELECT count(DISTINCT (guest, house)) FROM stays WHERE guest IS NOT NULL AND at >= '2020-01-01' AND at < '2020-01-11' $$;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*) FROM dp.create_series('stays', 'x', '{}', start => '2020-01-01', period => '10 days', periods => 4, max_periods => 2, rho => 1, aggregates => '{count(distinct guest)}');
+SELECT count(*) FROM dp.create_series('stays', 'x', '{}', start => '2020-01-01', period => '10 days', periods => 4, max_periods => 1, history => 2, rho => 1, aggregates => '{count(distinct guest)}');
 SELECT count(*) FROM unnest('{1,2,4}'::int[]) p, dp.create_series('stays', 'stays ' || p, '{}', over => 'totals + periods', start => '2020-01-01', period => '10 days', periods => 4, max_periods => p, rho => 10000,
   aggregates => '{sum(nights),count(*),avg(nights)}');
 SELECT p, count(*), count(*) FILTER (WHERE abs(r.estimate - CASE r.aggregate WHEN 'sum(nights)' THEN 5 * t.n WHEN 'count(*)' THEN t.n ELSE 5 END) > 7 * stderr + 1e-6) AS wrong, max(stderr) < 5 FROM unnest('{1,2,4}'::int[]) p, dp.report('stays ' || p) r,

@@ -634,6 +634,7 @@ pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, dou
 				stderr_[i] = result.stderr_;
 		}
 	}
+	end(&r);
 }
 
 void

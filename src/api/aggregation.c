@@ -348,7 +348,7 @@ resolve_cells_per_unit(pe_aggregation *g)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cells_per_unit is for datasets with a unit"),
 				 errdetail("In dataset \"%s\" each row is a unit, and is in one cell.", dataset->name)));
-	if (request->cells_per_unit < 1 || request->cells_per_unit > 65535)
+	if (!g->stored && (request->cells_per_unit < 1 || request->cells_per_unit > 65535))
 		pe_refuse_parameter("cells_per_unit", psprintf("%d", request->cells_per_unit), "a number from 1 to 65535");
 	g->cells_per_unit = request->cells_per_unit;
 }

@@ -560,6 +560,22 @@ pe_serial_resolve(pe_serial *s)
  */
 
 static void
+check_text(const pe_serial *s, const char *paid, int periods)
+{
+	if (paid == NULL || strcmp(paid, canonical_text(s, periods, s->series->nano)) != 0)
+		refuse_damaged(s);
+}
+
+/* The row is what the charges say, of the first periods and of all. */
+static void
+check_paid(const pe_serial *s)
+{
+	check_text(s, pe_series_paid_request(s->series), s->series->first_periods);
+	if (s->series->periods > s->series->first_periods)
+		check_text(s, pe_series_prolonged_request(s->series), s->series->periods);
+}
+
+static void
 fill_request(pe_serial *s)
 {
 	const pe_series *series = s->series;
@@ -610,6 +626,7 @@ load_sums(pe_serial *s)
 
 	s->asked = &g->asked;
 	pe_asked_open(&g->asked, &s->request);
+	pe_dataset_check_committed(g->asked.dataset);
 	check_declared(s);
 	pe_asked_choose_budget(&g->asked, false);
 	g->asked.ask.accounting = s->series->accounting;
@@ -637,6 +654,8 @@ pe_serial_load(pe_serial *s, const char *name)
 	fill_presence(s);
 	restore_time(s);
 	fill_parts(s);
+	if (s->aggregation != NULL)
+		check_paid(s);			/* in which units its measurements are follows from the row */
 }
 
 const pe_continual *
@@ -703,22 +722,6 @@ pe_serial_check_open(const pe_serial *s)
 				 errmsg("series \"%s\" has ended", s->series->name),
 				 errdetail("No more of its periods can be measured."),
 				 errhint("Reports that are stored are still returned.")));
-}
-
-static void
-check_text(const pe_serial *s, const char *paid, int periods)
-{
-	if (paid == NULL || strcmp(paid, canonical_text(s, periods, s->series->nano)) != 0)
-		refuse_damaged(s);
-}
-
-/* The row is what the charges say, of the first periods and of all. */
-static void
-check_paid(const pe_serial *s)
-{
-	check_text(s, pe_series_paid_request(s->series), s->series->first_periods);
-	if (s->series->periods > s->series->first_periods)
-		check_text(s, pe_series_prolonged_request(s->series), s->series->periods);
 }
 
 /* The plan, whose cost an attempt beyond the free ones is charged, and the charge; of what was paid for, and of nothing else. */

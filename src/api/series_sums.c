@@ -30,12 +30,14 @@ counts_units(const pe_aggregation *g)
 	return false;
 }
 
-/* A unit is in one period alone, or periods are not added up. */
+/* A unit is in one period alone, the same at every reading, or periods are not added up. */
 static bool
 tells_units(const pe_serial *s)
 {
+	bool		in_one = s->series->max_periods == 1 && s->series->history == 0 && s->asked->dataset->append_only;
+
 	for (int t = 0; t < s->over.terms; t++)
-		if (s->over.term[t].width != 1 && s->series->max_periods != 1)
+		if (s->over.term[t].width != 1 && !in_one)
 			return false;
 	return true;
 }
@@ -56,7 +58,7 @@ pe_serial_check_aggregates(const pe_serial *s)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("count(distinct unit) does not go with totals and windows"),
 				 errdetail("A unit of several periods would be counted in each of them."),
-				 errhint("Use over => 'periods'; or max_periods => 1, with which a unit counts in its first period alone.")));
+				 errhint("Use over => 'periods'; or, if the time is declared append_only, max_periods => 1 without history: then a unit counts in its first period alone.")));
 }
 
 /* ------------------------------------------------------------------
@@ -102,7 +104,7 @@ take_shares(pe_serial *s)
 	pe_aggregation *g = s->aggregation;
 	uint64		left = PE_WHOLE_SHARE;
 
-	if (s->series->shares != g->parts)
+	if (s->series->shares != g->parts || s->series->share == NULL)
 		refuse_damaged(s);
 	for (int i = 0; i < g->parts; i++)
 	{
@@ -149,6 +151,10 @@ pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
 	for (int i = 0; i < parts; i++)
 	{
 		noise.of_part[i] = pe_plan_noise_of_series(&s->parts, i, s->asked->ask.accounting, nano);
+		if (noise.of_part[i] == NULL && s->series->id == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("the sensitivity of the request is too large")));
 		if (noise.of_part[i] == NULL)
 			refuse_damaged(s);
 	}
@@ -179,7 +185,7 @@ pe_serial_add_sums(StringInfo text, const pe_serial *s)
 	pe_text_add_names(text, "aggregates", g->text, g->aggregates);
 	if (s->series->never_nulls > 0)
 		pe_text_add_names(text, "never_null", s->series->never_null, s->series->never_nulls);
-	if (g->cells_per_unit > 0)
+	if (counts_units(g))
 		appendStringInfo(text, ", \"cells_per_unit\": %d", g->cells_per_unit);
 	appendStringInfoString(text, ", \"shares\": [");
 	for (int i = 0; i < g->parts; i++)
@@ -208,7 +214,7 @@ pe_serial_keep_sums(pe_serial *s)
 		series->aggregate[i] = named_text(g, i);
 	series->never_null = palloc(PE_MAX_NUMBERS * sizeof(char *));
 	series->never_nulls = pe_aggregation_never_null(g, series->never_null);
-	series->cells_per_unit = g->cells_per_unit;
+	series->cells_per_unit = counts_units(g) ? g->cells_per_unit : 0;
 	series->shares = g->parts;
 	series->share = palloc(g->parts * sizeof(int64));
 	for (int i = 0; i < g->parts; i++)
