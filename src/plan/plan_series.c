@@ -397,22 +397,57 @@ apply_cells(const pe_plan *plan, const pe_tables *tables, const int64_t *z, pe_i
 		pe_strategy_apply(plan->strategy, z, exact);
 }
 
+/* A z of counts that pe_continual_weigh takes as they are. */
+static void
+measure_part(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t columns, const int64_t *counts, pe_i128 *exact)
+{
+	int64_t    *z = pe_alloc(columns, sizeof(*z));
+
+	pe_continual_weigh(plan->series.time, t, columns, counts, z);
+	apply_cells(plan, tables, z, exact);
+	pe_wipe(z, columns * sizeof(*z));
+	pe_free(z);
+}
+
+/* Sums are in two halves, high * 2^HALF + low: whole ones may be beyond what is weighed, for a row adds up to 2^16. */
+#define HALF 31
+
+static void
+measure_sums(const pe_plan *plan, const pe_tables *tables, int32_t t, size_t columns, const int64_t *sums, pe_i128 *exact)
+{
+	size_t		numbers = columns * (size_t) (t + 1 - pe_continual_since(plan->series.time, t));
+	size_t		rows = (size_t) pe_plan_rows(plan);
+	int64_t    *half = pe_alloc(numbers, sizeof(*half));
+	pe_i128    *high = pe_alloc(rows, sizeof(*high));
+
+	for (size_t i = 0; i < numbers; i++)
+		half[i] = sums[i] >> HALF;
+	measure_part(plan, tables, t, columns, half, high);
+	for (size_t i = 0; i < numbers; i++)
+		half[i] = sums[i] & ((INT64_C(1) << HALF) - 1);
+	measure_part(plan, tables, t, columns, half, exact);
+	for (size_t i = 0; i < rows; i++)
+		exact[i] += high[i] * ((pe_i128) 1 << HALF);
+	pe_wipe(high, rows * sizeof(*high));
+	pe_wipe(half, numbers * sizeof(*half));
+	pe_free(high);
+	pe_free(half);
+}
+
 /* y_t without noise. */
 static void
 measure_exactly(const pe_plan *plan, int32_t t, const int64_t *counts, pe_i128 *exact)
 {
 	pe_tables	tables = {0};
-	size_t		columns;
-	int64_t    *z;
 
-	if (plan->strategy != NULL && plan->strategy->blocks != NULL && !pe_blocks_tables(plan->strategy->blocks, &tables))
+	if (plan->strategy == NULL)
+	{
+		measure_sums(plan, &tables, t, columns_of(plan, &tables), counts, exact);
+		return;
+	}
+	if (plan->strategy->blocks != NULL && !pe_blocks_tables(plan->strategy->blocks, &tables))
 		pe_bug("tables that were read cannot be told");
-	columns = columns_of(plan, &tables);
-	z = pe_alloc(columns, sizeof(*z));
-	pe_continual_weigh(plan->series.time, t, columns, counts, z);
-	apply_cells(plan, &tables, z, exact);
-	pe_wipe(z, columns * sizeof(*z));
-	pe_free(z);
+	measure_part(plan, &tables, t, columns_of(plan, &tables), counts, exact);
 	pe_tables_free(&tables);
 }
 

@@ -146,7 +146,7 @@ extern int32_t pe_continual_reads_since(const pe_continual *series, const pe_pre
 
 /*
  * z = sum_s L_ts x_s, for y_t = A z: exact.  counts: x_s for s from pe_continual_since to t, one after the other, `columns` numbers each.
- * A number beyond pe_continual_most counts as that, with its sign, which no table reaches; as it changes between neighbours no more than the
+ * A number beyond pe_continual_most counts as that, with its sign, which no count of rows reaches; as it changes between neighbours no more than the
  * number does, sensitivities hold.  Then |z| < 2^62.  Does not poll: there are exact numbers in its memory.
  */
 extern void pe_continual_weigh(const pe_continual *series, int32_t t, size_t columns, const int64_t *counts, int64_t *z);

@@ -693,8 +693,9 @@ test_sums(void **state)
 		assert_true(close_to(ldexp((double) t.plan->vector[i].sensitivity, -2 * t.plan->vector[i].lattice),
 							 (double) own * (double) factor / (i == 0 ? 0.25 : 0.75), 1e-11));
 	}
+	/* also sums of more than can be weighed at once, on either side */
 	for (int i = 0; i < lengthof(counts); i++)
-		counts[i] = between(-1000, 1000);
+		counts[i] = (INT64_C(1) << 55) / between(1, 1000) * (2 * (i % 2) - 1) + between(-1000, 1000);
 	last.draws = 0;
 	pe_plan_measure_period(t.plan, 7, counts, exact, released, hold);
 	assert_int_equal(last.draws, 2);
