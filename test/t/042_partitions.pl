@@ -187,7 +187,7 @@ sub answers
 	my $public = ask_ok($node, 'ann', qq{$settings; SET client_min_messages = warning;
 		SELECT array_agg(estimate::bigint ORDER BY query) FROM dp.histogram('$dataset', '{region,grp}', rho => 1000, fresh => true);
 		SELECT array_agg(a.estimate::bigint ORDER BY a.query) FROM dp.measure('$dataset', '{region,grp,y}', 'marginals(2)', rho => 1000, fresh => true) m, dp.answer(m.release, 'marginals(2)') a;
-		SELECT array_agg(round(2 * estimate) ORDER BY label::text, aggregate) FROM dp.aggregate('$dataset', '{count(*),sum(x)}', '{region}', rho => 4000, fresh => true);
+		SELECT array_agg(round(2 * estimate)::bigint ORDER BY label::text, aggregate) FROM dp.aggregate('$dataset', '{count(*),sum(x)}', '{region}', rho => 4000, fresh => true);
 		SELECT array_agg(n ORDER BY region) FROM (SELECT region, round(count(*))::bigint AS n FROM ${dataset}_v GROUP BY region) v});
 	my $plain = ask_ok($node, 'curator', qq{$settings; SET client_min_messages = warning;
 		SELECT array_agg(term || ' ' || coefficient ORDER BY term) FROM dp.fit('$dataset', 'logistic_regression', 'y', '{x,grp}', 'nonprivate')});
