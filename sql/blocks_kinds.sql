@@ -95,6 +95,24 @@ SELECT count(n) FROM (SELECT count(*) AS n FROM twice_dp WHERE seen >= '2024-06-
 SELECT count(n) FROM (SELECT count(*) AS n FROM twice_dp WHERE seen >= '2024-09-01' AND seen < '2024-10-01' UNION ALL SELECT count(*) FROM twice_dp WHERE ward = 'a') x;
 RESET SESSION AUTHORIZATION;
 SELECT count(*) FROM dp_ledger.charge WHERE dataset = 'twice';
+-- an audit of max_blocks 2: what somebody in two blocks loses together is more than either block was charged, and at most what both were
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE paired AS SELECT seen, ward, patient FROM stays WHERE seen >= '2024-01-01' AND seen < '2024-03-01';
+SELECT dp.create_dataset('paired', 'paired', 99000, unit => 'patient', max_rows => 1, block => '1 month', block_column => 'seen', max_blocks => 2);
+SELECT dp.add_edges('paired', 'seen', (SELECT array_agg('2023-12-01'::timestamptz + m * interval '1 month') FROM generate_series(0, 4) m), outside => 'drop', nulls => 'drop');
+SELECT dp.grant_budget('paired', 'regress_ann', 99000);
+SET SESSION AUTHORIZATION regress_ann;
+CREATE TEMP TABLE asked (number int, predicate text, before float8, stderr float8, after float8);
+INSERT INTO asked SELECT n, p, estimate, stderr FROM unnest('{"seen >= ''2024-01-01'' AND seen < ''2024-02-01''","seen >= ''2024-02-01'' AND seen < ''2024-03-01''","seen >= ''2024-01-01'' AND seen < ''2024-03-01''"}'::text[]) WITH ORDINALITY u (p, n),
+    dp.histogram('paired', '{}', 'total', predicate => p, rho => 4000, fresh => true);
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TEMP TABLE spent AS SELECT max(rho_spent) AS most FROM dp.blocks WHERE dataset = 'paired' AND role IS NULL;
+DELETE FROM paired WHERE patient = 1;
+SET SESSION AUTHORIZATION regress_ann;
+UPDATE asked SET after = (SELECT estimate FROM dp.histogram('paired', '{}', 'total', predicate => asked.predicate, rho => 4000, fresh => true));
+RESET SESSION AUTHORIZATION;
+SELECT count(*), bool_and(abs(before - after - 1) < 10 * stderr) AS one_row_each, sum((before - after) ^ 2 / (2 * stderr ^ 2)) > 1.2 * most AS more_than_one_block, sum((before - after) ^ 2 / (2 * stderr ^ 2)) < 2 * most AS at_most_two, round(most) AS most
+    FROM asked, spent GROUP BY most;
 -- the zone is that of the dataset, not of the session
 SET SESSION AUTHORIZATION regress_curator;
 SELECT line FROM dp.describe('calls') line WHERE line ~ '^blocks';

@@ -77,13 +77,6 @@ name_of(const pe_aggregation *g, int i)
  */
 
 static void
-put_float(double number, Datum *value, bool *isnull)
-{
-	*value = Float8GetDatum(number);
-	*isnull = isnan(number);
-}
-
-static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const call *c = argument;
@@ -93,10 +86,10 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 
 	values[0] = pe_label(&c->labels, row / g->aggregates);
 	values[1] = CStringGetTextDatum(name_of(g, number));
-	put_float(result->estimate, &values[2], &nulls[2]);
-	put_float(result->stderr_, &values[3], &nulls[3]);
-	put_float(result->lower, &values[4], &nulls[4]);
-	put_float(result->upper, &values[5], &nulls[5]);
+	pe_put_float(result->estimate, &values[2], &nulls[2]);
+	pe_put_float(result->stderr_, &values[3], &nulls[3]);
+	pe_put_float(result->lower, &values[4], &nulls[4]);
+	pe_put_float(result->upper, &values[5], &nulls[5]);
 	values[6] = Int64GetDatum(c->call.reply.release_id);
 }
 
@@ -128,7 +121,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	double		left = 0;
 
 	values[0] = CStringGetTextDatum(name_of(g, row));
-	put_float(c->errors[row], &values[1], &nulls[1]);
+	pe_put_float(c->errors[row], &values[1], &nulls[1]);
 	values[2] = Float8GetDatum(c->rows);
 	nulls[2] = pe_aggregate_is_linear(&g->aggregate[row]);
 	values[3] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);

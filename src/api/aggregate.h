@@ -28,6 +28,9 @@ typedef struct pe_space
 	pe_measured measured;
 	int32	   *column_of;		/* of each cell: a column of the strategy */
 	double	   *variance;		/* of each query for noise of variance 1 */
+	pe_reconstruction own;		/* of the workload */
+	double	   *total_covariance;	/* of each query with the total of all cells, for noise of variance 1; NULL: not computed yet */
+	double		total_variance;
 
 	/* of ranks: what is above the inner edges of the last attribute, in each group */
 	const char *above_text;		/* NULL: no ranks */
@@ -141,10 +144,13 @@ typedef struct pe_aggregate_result
 extern pe_aggregate_result *pe_aggregation_results(pe_aggregation *aggregation, int64 release, const int64 *value, int64 values,
 												   int64 strategy_id, int64 nano);
 
+/* The shares as they were paid for; false if they cannot be. */
+extern bool pe_aggregation_take_shares(pe_aggregation *aggregation, const int64 *share);
+
 /* What the parts were measured with. */
 typedef struct pe_aggregate_noise
 {
-	const pe_noise **of_part;
+	pe_noise  **of_part;
 	int32		times;			/* that they were: answers are made of so many measurements of each at most; 1 of a release */
 } pe_aggregate_noise;
 

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "utils/memutils.h"
+
 #include "api/aggregate.h"
 #include "api/answers.h"
 #include "counts/quantile.h"
@@ -22,7 +24,6 @@ typedef struct measured_part
 	double		noise_stderr;	/* of one measurement, in units of the integers */
 	const double *estimate;		/* of its space's own queries, in the same */
 	double		total;			/* of all cells, where it is asked for */
-	bool		single;			/* every estimate is one measurement, times a constant */
 } measured_part;
 
 /* What answers are worked out from. */
@@ -74,26 +75,32 @@ load_strategies(pe_aggregation *g, int64 release, int64 id)
 	}
 }
 
-/* The shares as they were then, and that all measurements are there. */
-static void
-read_shares(pe_aggregation *g, int64 release, const int64 *value, int64 values)
+bool
+pe_aggregation_take_shares(pe_aggregation *g, const int64 *value)
 {
-	int64		rows = 0;
 	uint64		left = PE_WHOLE_SHARE;
 
-	if (values < g->parts)
-		refuse_payload(release);
 	for (int i = 0; i < g->parts; i++)
 	{
 		uint64		share = (uint64) value[i];
 
 		if (share == 0 || share > left)
-			refuse_payload(release);
+			return false;
 		left -= share;
 		g->part[i].share = share;
-		rows += g->part[i].strategy->rows;
 	}
-	if (values != g->parts + rows)
+	return true;
+}
+
+/* The shares as they were then, and that all measurements are there. */
+static void
+read_shares(pe_aggregation *g, int64 release, const int64 *value, int64 values)
+{
+	int64		rows = g->parts;
+
+	for (int i = 0; i < g->parts; i++)
+		rows += g->part[i].strategy->rows;
+	if (values != rows || !pe_aggregation_take_shares(g, value))
 		refuse_payload(release);
 }
 
@@ -160,11 +167,8 @@ pe_aggregation_estimate(const pe_aggregation *g, const pe_aggregate_noise *noise
 	{
 		const pe_space *s = space_of(g, i);
 		double		unit = ldexp(1, shift_of(g, i) - pe_noise_shift(noise->of_part[i]));
-		pe_reconstruction reconstruction;
 
-		(void) pe_reconstruction_init(&s->measured, &s->workload, &reconstruction);
-		pe_reconstruction_estimate(&reconstruction, y, estimate);
-		pe_reconstruction_free(&reconstruction);
+		pe_reconstruction_estimate(&s->own, y, estimate);
 		for (int32 q = 0; q < s->workload.queries; q++)
 			*estimate++ *= unit;
 		if (has_total(g, i))
@@ -185,11 +189,8 @@ is_single(const pe_space *s)
 	int32		queries = s->workload.queries;
 	int32	   *summands = pe_alloc(queries, sizeof(int32));
 	bool		single = true;
-	pe_reconstruction reconstruction;
 
-	(void) pe_reconstruction_init(&s->measured, &s->workload, &reconstruction);
-	pe_reconstruction_summands(&reconstruction, s->variance, summands);
-	pe_reconstruction_free(&reconstruction);
+	pe_reconstruction_summands(&s->own, s->variance, summands);
 	for (int32 q = 0; q < queries; q++)
 		single &= summands[q] <= 1;
 	pe_free(summands);
@@ -330,25 +331,34 @@ queries_of_columns(const pe_space *s, const double *column)
 
 /*
  * The total over all cells of a sum, and how it varies with each group.  The groups determine every class that they
- * tell apart only where the strategy has full rank.
+ * tell apart only where the strategy has full rank.  It lives as long as the space.
  */
+static void
+find_total(pe_space *s)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(s->variance));
+	double	   *with = covariance_with_total(&s->kept.strategy);
+
+	s->total_covariance = queries_of_columns(s, with);
+	s->total_variance = 0;
+	for (int32 j = 0; j < s->kept.strategy.columns; j++)
+		s->total_variance += with[j];
+	pe_free(with);
+	MemoryContextSwitchTo(old);
+}
+
 static void
 put_total(reading *r, int i)
 {
-	pe_aggregation *g = r->g;
-	const pe_strategy *strategy = &g->space[0].kept.strategy;
-	int32		sums = g->needed.sums;
-	double	   *with = covariance_with_total(strategy);
-	double	   *covariance = queries_of_columns(&g->space[0], with);
+	pe_space   *s = &r->g->space[0];
 	double		variance = r->part[i].noise_stderr * r->part[i].noise_stderr * r->variance;
-	pe_sum_estimate total = {r->part[i].total, 0};
 
-	for (int32 j = 0; j < strategy->columns; j++)
-		total.variance += with[j] * variance;
-	for (int32 q = 0; q < groups_of(g); q++)
-		r->total[(size_t) q * sums + g->source[i].sum] = (pe_sum_total) {total, covariance[q] * variance};
-	pe_free(covariance);
-	pe_free(with);
+	if (s->total_covariance == NULL)
+		find_total(s);
+	for (int32 q = 0; q < groups_of(r->g); q++)
+		r->total[(size_t) q * r->g->needed.sums + r->g->source[i].sum] = (pe_sum_total) {
+			{r->part[i].total, s->total_variance * variance}, s->total_covariance[q] * variance
+		};
 }
 
 /* ------------------------------------------------------------------
@@ -547,15 +557,15 @@ pe_aggregation_answers(pe_aggregation *g, const pe_aggregate_noise *noise, const
 pe_aggregate_noise
 pe_aggregation_noise(const pe_aggregation *g, int64 nano)
 {
-	pe_aggregate_noise noise = {palloc0(g->parts * sizeof(pe_noise *)), 1};
+	pe_noise  **of_part = palloc0(g->parts * sizeof(*of_part));
 
 	for (int i = 0; i < g->parts; i++)
 	{
-		noise.of_part[i] = pe_plan_noise_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
-		if (noise.of_part[i] == NULL)
+		of_part[i] = pe_plan_noise_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
+		if (of_part[i] == NULL)
 			elog(ERROR, "the noise of a part cannot be told");
 	}
-	return noise;
+	return (pe_aggregate_noise) {of_part, 1};
 }
 
 pe_aggregate_result *

@@ -696,6 +696,8 @@ pe_aggregation_settle(pe_space *s)
 	s->column_of = pe_alloc(s->domain->cells, sizeof(int32));
 	pe_strategy_columns(&s->kept.strategy, &s->workload, s->possible, s->column_of);
 	s->variance = pe_unit_variances(&s->measured, &s->workload);
+	(void) pe_reconstruction_init(&s->measured, &s->workload, &s->own);
+	s->total_covariance = NULL;
 	if (s->above_text != NULL)
 		s->above_variance = pe_unit_variances(&s->measured, &s->above);
 }

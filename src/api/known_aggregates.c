@@ -44,8 +44,7 @@ rows_text(const pe_aggregation *g)
 static double
 noise_of_part(const pe_aggregation *g, int i, int64 nano)
 {
-	pe_plan_rules rules = pe_door_rules(g->asked.dataset);
-	pe_noise   *noise = pe_plan_noise_of_part(&g->part[i], &rules, g->asked.ask.accounting, nano);
+	pe_noise   *noise = pe_plan_noise_of_part(&g->part[i], &g->rules, g->asked.ask.accounting, nano);
 	double		error;
 
 	if (noise == NULL)

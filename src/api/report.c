@@ -351,13 +351,6 @@ pe_report_term(const pe_report *r, int term)
  */
 
 static void
-put_float(double number, Datum *value, bool *isnull)
-{
-	*value = Float8GetDatum(number);
-	*isnull = isnan(number);
-}
-
-static void
 make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 {
 	const pe_report *r = argument;
@@ -374,10 +367,10 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	nulls[6] = aggregate == NULL;
 	if (aggregate != NULL)
 		values[6] = CStringGetTextDatum(aggregate);
-	put_float(at.estimate, &values[7], &nulls[7]);
-	put_float(at.stderr_, &values[8], &nulls[8]);
-	put_float(at.lower, &values[9], &nulls[9]);
-	put_float(at.upper, &values[10], &nulls[10]);
+	pe_put_float(at.estimate, &values[7], &nulls[7]);
+	pe_put_float(at.stderr_, &values[8], &nulls[8]);
+	pe_put_float(at.lower, &values[9], &nulls[9]);
+	pe_put_float(at.upper, &values[10], &nulls[10]);
 }
 
 /* A standby measures nothing: of all reports it tells those that are stored. */

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/fmgrprotos.h"
@@ -37,6 +39,13 @@ pe_return_rows(FunctionCallInfo fcinfo, int32 rows, int columns,
 		MemoryContextReset(per_row);
 	}
 	MemoryContextDelete(per_row);
+}
+
+void
+pe_put_float(double number, Datum *value, bool *isnull)
+{
+	*value = Float8GetDatum(number);
+	*isnull = isnan(number);
 }
 
 Datum

@@ -16,6 +16,9 @@ extern void pe_return_rows(FunctionCallInfo fcinfo, int32 rows, int columns,
 						   void (*make) (const void *argument, int32 row, Datum *values, bool *nulls),
 						   const void *argument);
 
+/* A float8; NULL if it is NaN, which is unknown. */
+extern void pe_put_float(double number, Datum *value, bool *isnull);
+
 /* The product of some numbers as numeric, exact: that of many attributes is beyond 64 bits. */
 extern Datum pe_product_numeric(const int32 *factor, int factors);
 

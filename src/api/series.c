@@ -261,7 +261,7 @@ errors_at(call *c, double variance)
 	return errors;
 }
 
-/* The variance of the last report of a series without a strategy over time, at the same cost; infinite: it has none. */
+/* The variance of the last report of a series without a strategy over time, at the same cost; NaN: it has none. */
 static double
 other_variance(const pe_serial *s, bool (*tell) (const pe_over *, int32_t, const pe_presence *, pe_continual_errors *))
 {
@@ -269,7 +269,7 @@ other_variance(const pe_serial *s, bool (*tell) (const pe_over *, int32_t, const
 	pe_u128		factor;
 
 	if (!pe_continual_factor(&s->time, &s->presence, &factor) || !tell(&s->over, s->series->periods, &s->presence, &errors))
-		return INFINITY;
+		return NAN;
 	return errors.last / (double) factor;
 }
 
@@ -294,14 +294,6 @@ kind_of(const pe_serial *s)
 	return s->time.open_ended ? "toeplitz" : s->time.window == 1 && s->series->periods > 1 ? "periods" : "optimal";
 }
 
-/* NULL: it is not known, or there is none. */
-static void
-put_error(double error, Datum *value, bool *isnull)
-{
-	*value = Float8GetDatum(error);
-	*isnull = !isfinite(error);
-}
-
 static void
 make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 {
@@ -316,7 +308,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[1] = Float8GetDatum(pe_plan_epsilon(asked->plan));
 	values[2] = Float8GetDatum(asked->ask.delta);
 	for (int i = 0; i < 5; i++)
-		put_error(errors[i][row], &values[3 + i], &nulls[3 + i]);
+		pe_put_float(errors[i][row], &values[3 + i], &nulls[3 + i]);
 	values[8] = CStringGetTextDatum(kind_of(s));
 	values[9] = TimestampTzGetDatum(s->periods.due[0]);
 	values[10] = TimestampTzGetDatum(s->periods.due[c->series.periods - 1]);

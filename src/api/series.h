@@ -67,6 +67,9 @@ extern void pe_serial_errors(pe_serial *serial, double rows, double variance, do
 /* The noise of all periods, of counts; XX001 if there is none. */
 extern const pe_noise *pe_serial_noise(const pe_serial *serial);
 
+/* XX001: the row of a series is not what its charges say. */
+extern void pe_serial_refuse_damaged(const pe_serial *serial) __attribute__((noreturn));
+
 /* Whether more of its periods can be measured; and 55000 if they cannot. */
 extern bool pe_serial_goes_on(const pe_serial *serial);
 extern void pe_serial_check_open(const pe_serial *serial);

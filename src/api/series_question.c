@@ -283,8 +283,8 @@ optimise_time(pe_serial *s)
 		pe_strategy_write(&s->time.strategy, s->series->strategy);
 }
 
-static void __attribute__((noreturn))
-refuse_damaged(const pe_serial *s)
+void
+pe_serial_refuse_damaged(const pe_serial *s)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
@@ -315,7 +315,7 @@ restore_time(pe_serial *s)
 		make_open_ended(s);
 	else if (pe_strategy_read(&strategy, s->series->strategy, s->series->strategy_size) != PE_STRATEGY_OK ||
 			 !pe_continual_restore(&problem, &strategy, &s->time))
-		refuse_damaged(s);
+		pe_serial_refuse_damaged(s);
 }
 
 /* Cells in blocks would be read table by table. */
@@ -563,7 +563,7 @@ static void
 check_text(const pe_serial *s, const char *paid, int periods)
 {
 	if (paid == NULL || strcmp(paid, canonical_text(s, periods, s->series->nano)) != 0)
-		refuse_damaged(s);
+		pe_serial_refuse_damaged(s);
 }
 
 /* The row is what the charges say, of the first periods and of all. */
@@ -614,7 +614,7 @@ load_counts(pe_serial *s)
 	check_declared(s);
 	h->asked.ask.accounting = s->series->accounting;
 	if (!pe_strategy_of_charge(s->series->strategy_id, &h->workload, h->possible, &h->kept) || h->kept.strategy.blocks != NULL)
-		refuse_damaged(s);
+		pe_serial_refuse_damaged(s);
 	h->kept.id = s->series->strategy_id;
 	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible, NULL};
 }
@@ -649,7 +649,7 @@ pe_serial_load(pe_serial *s, const char *name)
 	else
 		load_counts(s);
 	if (s->series->edge == NULL)
-		refuse_damaged(s);
+		pe_serial_refuse_damaged(s);
 	pe_periods_make(s->series, pe_periods_type(s->series->time_type), &s->periods);
 	fill_presence(s);
 	restore_time(s);
@@ -680,11 +680,11 @@ pe_serial_answering(pe_serial *s, int period)
 const pe_noise *
 pe_serial_noise(const pe_serial *s)
 {
-	const pe_noise *noise = pe_plan_noise_of_series(&s->parts, 0, s->series->accounting, s->series->nano);
+	pe_noise  **noise = pe_plan_noise_of_series(&s->parts, s->series->accounting, s->series->nano);
 
 	if (noise == NULL)
-		refuse_damaged(s);
-	return noise;
+		pe_serial_refuse_damaged(s);
+	return noise[0];
 }
 
 /* ------------------------------------------------------------------
@@ -894,6 +894,6 @@ pe_serial_measure(pe_serial *s, int period)
 		ReThrowError(error);
 	tell_cost(s, &m.reply);
 	if (m.reply.values != pe_serial_values(s))
-		refuse_damaged(s);
+		pe_serial_refuse_damaged(s);
 	return m.reply.value;
 }

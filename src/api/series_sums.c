@@ -66,15 +66,6 @@ pe_serial_check_aggregates(const pe_serial *s)
  * ------------------------------------------------------------------
  */
 
-static void __attribute__((noreturn))
-refuse_damaged(const pe_serial *s)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("series \"%s\" is not what was paid for", s->series->name)));
-	pg_unreachable();
-}
-
 /* One scan counts the tables of all periods; exact sums, those of the columns, and the state of each process. */
 void
 pe_serial_check_tables(const pe_serial *s, int periods)
@@ -97,26 +88,6 @@ pe_serial_check_tables(const pe_serial *s, int periods)
 	pe_check_memory((size_t) cells * periods * 5 * sizeof(int64));
 }
 
-/* They add up to at most 1: the plan looks at that, too. */
-static void
-take_shares(pe_serial *s)
-{
-	pe_aggregation *g = s->aggregation;
-	uint64		left = PE_WHOLE_SHARE;
-
-	if (s->series->shares != g->parts || s->series->share == NULL)
-		refuse_damaged(s);
-	for (int i = 0; i < g->parts; i++)
-	{
-		uint64		share = (uint64) s->series->share[i];
-
-		if (share == 0 || share > left)
-			refuse_damaged(s);
-		left -= share;
-		g->part[i].share = share;
-	}
-}
-
 void
 pe_serial_measure_sums(pe_serial *s)
 {
@@ -124,8 +95,8 @@ pe_serial_measure_sums(pe_serial *s)
 
 	g->rules.neighbours = PE_ADD_REMOVE;	/* of one period: substitute is in the factor of time */
 	pe_aggregation_measure(g);
-	if (g->stored)
-		take_shares(s);
+	if (g->stored && (s->series->shares != g->parts || s->series->share == NULL || !pe_aggregation_take_shares(g, s->series->share)))
+		pe_serial_refuse_damaged(s);
 }
 
 void
@@ -145,20 +116,15 @@ pe_serial_fill_sums(pe_serial *s)
 pe_aggregate_noise
 pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
 {
-	int			parts = s->aggregation->parts;
-	pe_aggregate_noise noise = {palloc0(parts * sizeof(pe_noise *)), s->series->open_ended ? PE_MAX_PERIODS : s->series->periods};
+	pe_noise  **of_part = pe_plan_noise_of_series(&s->parts, s->asked->ask.accounting, nano);
 
-	for (int i = 0; i < parts; i++)
-	{
-		noise.of_part[i] = pe_plan_noise_of_series(&s->parts, i, s->asked->ask.accounting, nano);
-		if (noise.of_part[i] == NULL && s->series->id == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("the sensitivity of the request is too large")));
-		if (noise.of_part[i] == NULL)
-			refuse_damaged(s);
-	}
-	return noise;
+	if (of_part == NULL && s->series->id == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the sensitivity of the request is too large")));
+	if (of_part == NULL)
+		pe_serial_refuse_damaged(s);
+	return (pe_aggregate_noise) {of_part, s->series->open_ended ? PE_MAX_PERIODS : s->series->periods};
 }
 
 double

@@ -202,10 +202,10 @@ extern pe_noise *pe_plan_noise_of_part(const pe_plan_part *part, const pe_plan_r
 extern bool pe_plan_part_sensitivity(const pe_plan_part *part, const pe_plan_rules *rules, pe_accounting accounting, pe_u128 *sensitivity);
 
 /*
- * The noise of each period of a series whose first part cost nano, read again: of sums that of a part, else part is 0.  And in which units its
+ * The noise of each period of a series whose first part cost nano, read again: of sums that of each part, else one.  And in which units its
  * measurements are: 2^-lattice[b] of block or part b, of another strategy 2^-lattice[0].  NULL if there is none.  Free them with pe_free.
  */
-extern pe_noise *pe_plan_noise_of_series(const pe_plan_series *series, int part, pe_accounting accounting, int64_t nano);
+extern pe_noise **pe_plan_noise_of_series(const pe_plan_series *series, pe_accounting accounting, int64_t nano);
 extern int *pe_plan_series_lattices(const pe_plan_series *series, pe_accounting accounting, int64_t nano);
 
 /* In which units the blocks of a release are: 2^-lattice[b].  NULL for other strategies.  Free it with pe_free. */

@@ -329,19 +329,27 @@ vectors_to_read(const pe_plan_series *series, pe_accounting accounting, pe_u128 
 	return vectors_of_series(series, *factor, accounting, vectors);
 }
 
-pe_noise *
-pe_plan_noise_of_series(const pe_plan_series *series, int part, pe_accounting accounting, int64_t nano)
+pe_noise **
+pe_plan_noise_of_series(const pe_plan_series *series, pe_accounting accounting, int64_t nano)
 {
+	int			parts = series->sums != NULL ? series->sums->parts : 1;
 	pe_u128		factor;
 	int32_t		vectors;
 	pe_noise_vector *vector = vectors_to_read(series, accounting, &factor, &vectors);
-	pe_noise   *noise = pe_alloc(1, sizeof(*noise));
-	bool		served = vector != NULL && noise_of_series(series, vector + part, factor, accounting, noise);
+	pe_noise  **noise = pe_alloc((size_t) parts, sizeof(*noise));
+	bool		served = vector != NULL;
 
-	noise->nano = nano;
+	for (int i = 0; served && i < parts; i++)
+	{
+		noise[i] = pe_alloc(1, sizeof(**noise));
+		served = noise_of_series(series, vector + i, factor, accounting, noise[i]);
+		noise[i]->nano = nano;
+	}
 	pe_free(vector);
 	if (served)
 		return noise;
+	for (int i = 0; i < parts; i++)
+		pe_free(noise[i]);
 	pe_free(noise);
 	return NULL;
 }

@@ -19,7 +19,7 @@ extern bool pe_type_key(Oid type, pe_key *key);
 /* Whether bins make sense: numbers, dates and timestamps. */
 extern bool pe_type_has_bins(Oid type);
 
-/* A type as the ledger keeps it: the same whatever search_path is, with its schema unless that is pg_catalog. */
+/* The name under which the ledger keeps a type.  It has its schema in front, unless that is pg_catalog, so it does not depend on search_path. */
 extern char *pe_type_name(Oid type);
 
 /* Whether a base type can say when a row arrived: date, timestamp or timestamptz. */

@@ -392,7 +392,7 @@ test_told_noise(void **state)
 	pe_plan_series series = {.cells = &t.cells, .time = &t.time, .presence = {.row_is_unit = true}, .rules = {.max_rows = 1}};
 	pe_continual_errors errors;
 	pe_u128		factor;
-	pe_noise   *noise;
+	pe_noise  **noise;
 
 	(void) state;
 	make_time(&t, "totals", (pe_continual_problem) {.periods = 52});
@@ -400,11 +400,12 @@ test_told_noise(void **state)
 	assert_true(pe_continual_tell(&t.time, &series.presence, &errors) && pe_continual_factor(&t.time, &series.presence, &factor));
 	series.scale = sqrt(errors.worst / (double) factor);
 	assert_int_equal(pe_plan_of_series(&ask, &series, &t.plan), PE_PLAN_MADE);
-	noise = pe_plan_noise_of_series(&series, 0, PE_ZCDP, charged(t.plan));
-	assert_true(close_to(series.scale * pe_noise_stderr(noise), 50, 1e-3) && series.scale * pe_noise_stderr(noise) <= 50);
-	assert_true(pe_noise_stderr(noise) == pe_noise_stderr(pe_plan_noise(t.plan)));
+	noise = pe_plan_noise_of_series(&series, PE_ZCDP, charged(t.plan));
+	assert_true(close_to(series.scale * pe_noise_stderr(*noise), 50, 1e-3) && series.scale * pe_noise_stderr(*noise) <= 50);
+	assert_true(pe_noise_stderr(*noise) == pe_noise_stderr(pe_plan_noise(t.plan)));
 	/* sigma^2 = C / (2 rho) */
 	assert_true(close_to(errors.worst / (2e-9 * (double) charged(t.plan)), 2500, 1e-3));
+	pe_free(*noise);
 	pe_free(noise);
 	free_plan(t.plan);
 	ask = (pe_plan_ask) {PE_PURE, PE_PURE, 1, NAN, NAN, 0};
@@ -670,6 +671,7 @@ test_sums(void **state)
 	int64_t		released[6];
 	double		a[3 * 2];
 	pe_u128		factor;
+	pe_noise  **noise;
 
 	(void) state;
 	make_time(&t, "windows(4)", (pe_continual_problem) {.periods = 8});
@@ -693,6 +695,13 @@ test_sums(void **state)
 		assert_true(close_to(ldexp((double) t.plan->vector[i].sensitivity, -2 * t.plan->vector[i].lattice),
 							 (double) own * (double) factor / (i == 0 ? 0.25 : 0.75), 1e-11));
 	}
+	noise = pe_plan_noise_of_series(&series, PE_ZCDP, charged(t.plan));
+	for (int i = 0; i < 2; i++)
+	{
+		assert_true(noise[i]->sensitivity == t.plan->vector[i].sensitivity && noise[i]->lattice == t.plan->vector[i].lattice && noise[i]->nano == 125000000);
+		pe_free(noise[i]);
+	}
+	pe_free(noise);
 	/* also sums of more than can be weighed at once, on either side */
 	for (int i = 0; i < lengthof(counts); i++)
 		counts[i] = (INT64_C(1) << 55) / between(1, 1000) * (2 * (i % 2) - 1) + between(-1000, 1000);
@@ -821,18 +830,19 @@ compare(const simulation *s, int series)
 {
 	const pe_continual *time = &s->t.time;
 	double	   *variance = pe_alloc((size_t) time->queries, sizeof(double));
-	pe_noise   *noise = pe_plan_noise_of_series(&s->ask, 0, PE_ZCDP, s->nano);
+	pe_noise  **noise = pe_plan_noise_of_series(&s->ask, PE_ZCDP, s->nano);
 	double		near = quick() ? 0.25 : NEAR;
 
 	pe_continual_variances(time, variance);
 	for (int q = 0; q < time->queries; q++)
 	{
-		double		told = sqrt(variance[q]) * pe_noise_stderr(noise);
+		double		told = sqrt(variance[q]) * pe_noise_stderr(*noise);
 		double		seen = sqrt(s->square[q] / (series * CELLS));
 
 		if (!close_to(seen, told, near))
 			fail_msg("report %d: told %g, seen %g", q, told, seen);
 	}
+	pe_free(*noise);
 	pe_free(noise);
 	pe_free(variance);
 }

@@ -259,9 +259,10 @@ test_cut(void **state)
 	}
 }
 
-/* By the definition: of each unit the rows of each period by themselves, and of these periods the first ones that have any. */
+/* By the definition: of each unit the rows of each period by themselves, and of these periods the first ones that have any that count. */
 static void
-count_periods_by_definition(const table *t, const pe_cut *cut, pe_periods_cut p, int64_t *count)
+count_periods_by_definition(const table *t, const pe_cut *cut, pe_periods_cut p,
+							void (*count_part) (const table *t, const pe_cut *cut, int64_t *count), int64_t *count)
 {
 	for (int unit = 0; unit < t->units; unit++)
 	{
@@ -275,7 +276,7 @@ count_periods_by_definition(const table *t, const pe_cut *cut, pe_periods_cut p,
 				if (t->row[i].unit == unit && (pe_u128) t->row[i].cell / p.cells == (pe_u128) period && t->row[i].counts)
 					part.row[part.rows++] = t->row[i];
 			if (part.rows > 0 && found++ < p.most)
-				count_by_definition(&part, cut, count);
+				count_part(&part, cut, count);
 		}
 	}
 }
@@ -293,7 +294,7 @@ test_periods(void **state)
 
 		random_table(&t);
 		random_cut(&cut);
-		count_periods_by_definition(&t, &cut, p, expected);
+		count_periods_by_definition(&t, &cut, p, count_by_definition, expected);
 		for (int states = 1; states <= 3; states++)
 		{
 			int64_t		count[MOST_CELLS] = {0};
@@ -604,27 +605,7 @@ test_people(void **state)
 	}
 }
 
-/* Of cells of periods: in each, and in the first ones of a unit that have rows that count, whether or not these are in a group. */
-static void
-people_of_periods_by_definition(const table *t, const pe_cut *cut, pe_periods_cut p, int64_t *count)
-{
-	for (int unit = 0; unit < t->units; unit++)
-	{
-		int			found = 0;
-
-		for (int32_t period = 0; period * p.cells < (pe_u128) t->cells; period++)
-		{
-			table		part = {.units = t->units, .cells = t->cells};
-
-			for (int i = 0; i < t->rows; i++)
-				if (t->row[i].unit == unit && (pe_u128) t->row[i].cell / p.cells == (pe_u128) period && t->row[i].counts)
-					part.row[part.rows++] = t->row[i];
-			if (part.rows > 0 && found++ < p.most)
-				people_by_definition(&part, cut, count);
-		}
-	}
-}
-
+/* Whether or not the rows that count of a period are in a group. */
 static void
 test_people_of_periods(void **state)
 {
@@ -640,7 +621,7 @@ test_people_of_periods(void **state)
 		random_table(&t);
 		random_cut(&cut);
 		cut.max_rows = 1 + random_below(3);
-		people_of_periods_by_definition(&t, &cut, periods, expected);
+		count_periods_by_definition(&t, &cut, periods, people_by_definition, expected);
 		for (int states = 1; states <= 4; states++)
 		{
 			shuffle(&t);
@@ -689,7 +670,7 @@ test_wide_periods(void **state)
 		collect(&t, &cut, &keys, 1 + random_below(3), PE_WIDE_CELLS, units);
 		pe_units_choose(&units[0], &keys, cut.max_rows, &periods, take_row, &taken);
 		pe_units_free(&units[0]);
-		count_periods_by_definition(&t, &cut, periods, expected);
+		count_periods_by_definition(&t, &cut, periods, count_by_definition, expected);
 		/* the ranks of rows in wide cells are others: as many of a period count */
 		for (int32_t cell = 0; cell < t.cells; cell++)
 		{
