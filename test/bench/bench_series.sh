@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A weekly report against the same histogram: the measurement of the last of 52 periods, and its answer, against dp.histogram of
-# the same cells with a predicate on the time, serial and interleaved; and what a series of 52 periods of 4096 cells takes in the ledger.
-# Required: a median of the ratios of at most 1.2, and at most 2 MB.
+# the same cells with a predicate on the time, serial and interleaved; what a series of 52 periods of 4096 cells takes in the ledger;
+# and dp.quote_series of 365 days, of counts and of sums.
+# Required: a median of the ratios of at most 1.2, at most 2 MB, and at most 2 seconds for a quote.
 #
 #   ROWS=n     rows of the table (default 2 million)
 #   ROUNDS=n   how often each is measured (default 7)
@@ -12,6 +13,7 @@ ROWS=${ROWS:-2000000}
 ROUNDS=${ROUNDS:-7}
 LIMIT=1.2
 LARGEST=2000000
+SLOWEST=2000
 
 new_database series
 
@@ -59,4 +61,17 @@ bytes=$(sql -c "SELECT (SELECT sum(pg_column_size(p)) FROM dp_ledger.series_peri
 	(SELECT sum(pg_column_size(c)) FROM dp_ledger.charge c WHERE c.series_id = s.id) + coalesce((SELECT pg_column_size(t) FROM dp_ledger.strategy t WHERE t.id = s.strategy_id), 0)
 	FROM dp_ledger.series s WHERE series = 'wide'") || exit 1
 printf '52 periods of 4096 cells: %d bytes in the ledger, limit %d\n' "$bytes" $LARGEST
-awk -v r="$ratio" -v limit=$LIMIT -v b="$bytes" -v most=$LARGEST 'BEGIN { exit r > limit || b > most }'
+
+# quote WHAT: the least of some, in milliseconds
+quote() {
+	local times=() round
+
+	for ((round = 0; round < 3; round++)); do
+		times+=("$(measure bench_analyst "SELECT * FROM dp.quote_series('visits', '{ward}', start => '2024-01-01', period => '1 day', periods => 365, rho => 1, $1)" "$settings")") || exit 1
+	done
+	least "${times[@]}"
+}
+counts=$(quote "over => 'totals'") || exit 1
+sums=$(quote "over => 'totals', aggregates => '{count(*),sum(cell),avg(cell),stddev(cell)}'") || exit 1
+printf 'quotes of 365 days: counts %.0f ms, sums %.0f ms, limit %d\n' "$counts" "$sums" $SLOWEST
+awk -v r="$ratio" -v limit=$LIMIT -v b="$bytes" -v most=$LARGEST -v c="$counts" -v s="$sums" -v slow=$SLOWEST 'BEGIN { exit r > limit || b > most || c > slow || s > slow }'
