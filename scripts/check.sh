@@ -49,14 +49,15 @@ FAILED=0
 SKIPPED=0
 RUN_DIR=
 SERVER=
-TAP_POOL=
+BESIDE=
+TAP_NAMES=()
 REPORT=()
 FAULTS=()
 
 # What a run that was broken off leaves beside it: the pool, and tests with their servers, which are in groups of their own.
-stop_tap() {
+stop_beside() {
 	local signal file
-	kill -- "-$TAP_POOL" 2>/dev/null
+	kill -- "-$BESIDE" 2>/dev/null
 	for signal in TERM QUIT KILL; do
 		for file in /proc/[0-9]*/environ; do
 			grep -qz "^TESTDIR=$RUN_DIR/" "$file" 2>/dev/null && kill "-$signal" "$(basename "$(dirname "$file")")" 2>/dev/null
@@ -72,7 +73,7 @@ finish() {
 		echo "The run was broken off."
 		FAILED=$((FAILED + 1))
 	fi
-	[ -z "$TAP_POOL" ] || stop_tap
+	[ -z "$BESIDE" ] || stop_beside
 	[ -n "$SERVER" ] && cluster_stop "$SERVER"
 	if [ -n "$RUN_DIR" ] && [ -d "$RUN_DIR" ]; then
 		# Logs stay in build/check until the next run; data directories do not.
@@ -239,12 +240,24 @@ pool_report() {
 	done
 }
 
-# run_pool FUNCTION ITEM ...: both
-run_pool() {
-	local fn=$1
-	shift
-	pool "$JOBS" "$fn" "$@"
-	pool_report "$@"
+# beside SUITE COMMAND ...: runs a pool beside other suites; finish_beside SUITE ITEM ... waits for it and reports
+beside() {
+	BESIDE_START=$SECONDS
+	set -m
+	PLACE=$1${SETTINGS:+.${SETTINGS// /+}} "${@:2}" &
+	BESIDE=$!
+	set +m
+}
+
+finish_beside() {
+	suite "$1" || return 0
+	if [ -n "$BESIDE" ]; then
+		SUITE_START=$BESIDE_START
+		wait "$BESIDE" || add 0 1 0
+		BESIDE=
+	fi
+	pool_report "${@:2}"
+	suite_end
 }
 
 # ---- unit tests: cmocka programs, no server ----
@@ -276,28 +289,32 @@ run_unit_valgrind() {
 		valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite "build/unit/$1"
 }
 
+# choose_units: sets NAMES to the unit tests that TESTS lets through
+choose_units() {
+	# shellcheck disable=SC2046
+	mapfile -t NAMES < <(selected $(unit_names))
+}
+
+# unit_pool MAKE-GOAL FUNCTION NAME ...: builds these, and no others, and runs them
+unit_pool() {
+	local goal=$1 fn=$2 built=0
+	shift 2
+	# shellcheck disable=SC2086
+	if ! run_make -s -k -j"$cpus" "$goal" UNIT_SRCS="$(echo $(printf 'test/unit/%s.c ' "$@"))"; then
+		echo "not every unit test could be built"
+		built=1
+	fi
+	pool "$JOBS" "$fn" "$@"
+	return "$built"
+}
+
 # unit_suite MAKE-GOAL FUNCTION
 unit_suite() {
-	local names
-	names=$(unit_names)
-	if [ -z "$names" ]; then
-		suite_empty "test/unit/test_*.c: there are none"
-		return
+	choose_units
+	if [ ${#NAMES[@]} -gt 0 ]; then
+		unit_pool "$@" "${NAMES[@]}" || add 0 1 0
+		pool_report "${NAMES[@]}"
 	fi
-	# shellcheck disable=SC2046,SC2086
-	names=$(echo $(selected $names))
-	if [ -z "$names" ]; then
-		suite_end
-		return
-	fi
-	# those that will run, and no others
-	# shellcheck disable=SC2086
-	if ! run_make -s -k -j"$cpus" "$1" UNIT_SRCS="$(echo $(printf 'test/unit/%s.c ' $names))"; then
-		echo "not every unit test could be built"
-		add 0 1 0
-	fi
-	# shellcheck disable=SC2086
-	run_pool "$2" $names
 	suite_end
 }
 
@@ -440,29 +457,6 @@ tap_suite() {
 	fi
 	tap_pool "${NAMES[@]}"
 	pool_report "${NAMES[@]}"
-	suite_end
-}
-
-# tap_begin FILE ...: the suite tap beside others; tap_finish waits for it and reports
-tap_begin() {
-	tap_names "$@"
-	TAP_NAMES=("${NAMES[@]}")
-	TAP_START=$SECONDS
-	[ ${#TAP_NAMES[@]} -gt 0 ] || return 0
-	set -m
-	PLACE=tap${SETTINGS:+.${SETTINGS// /+}} tap_pool "${TAP_NAMES[@]}" &
-	TAP_POOL=$!
-	set +m
-}
-
-tap_finish() {
-	suite tap || return 0
-	SUITE_START=$TAP_START
-	[ -z "$TAP_POOL" ] || wait "$TAP_POOL"
-	TAP_POOL=
-	# in the order of their names
-	[ ${#TAP_NAMES[@]} -eq 0 ] || mapfile -t TAP_NAMES < <(printf '%s\n' "${TAP_NAMES[@]}" | LC_ALL=C sort)
-	pool_report "${TAP_NAMES[@]}"
 	suite_end
 }
 
@@ -653,8 +647,8 @@ finish_layers() {
 	fi
 }
 
-# What does not wait runs at a lower priority than the TAP tests beside it: these have time limits.
-beside_tap() {
+# Without TAP tests, which run beside these in make check and after them in ci.
+without_tap() {
 	local layers=
 	# a compiler that is started again and again: on one processor while tests are built on the other
 	if wanted layers; then
@@ -662,8 +656,12 @@ beside_tap() {
 		layers=$!
 	fi
 	if [ "$MODE" = quick ]; then
-		suite unit && unit_suite unit-binaries run_unit_few
+		choose_units
+		if wanted unit && [ ${#NAMES[@]} -gt 0 ]; then
+			beside unit unit_pool unit-binaries run_unit_few "${NAMES[@]}"
+		fi
 		suite regress && regress_runs
+		finish_beside unit "${NAMES[@]}"
 		finish_layers "$layers"
 		return
 	fi
@@ -692,14 +690,20 @@ else
 			echo "the server functions of tests could not be built"
 			FAILED=$((FAILED + 1))
 		fi
-		tap_begin test/t/*.pl
-		[ -z "$TAP_POOL" ] || renice -n 5 -p $$ >/dev/null 2>&1
+		tap_names test/t/*.pl
+		if [ ${#NAMES[@]} -gt 0 ]; then
+			beside tap tap_pool "${NAMES[@]}"
+			# What does not wait runs at a lower priority than TAP tests: these have time limits.
+			renice -n 5 -p $$ >/dev/null 2>&1
+			# they are reported in the order of their names
+			mapfile -t TAP_NAMES < <(printf '%s\n' "${NAMES[@]}" | LC_ALL=C sort)
+		fi
 	fi
-	beside_tap
+	without_tap
 	case $MODE in
 	quick) ;;
 	ci) suite tap && tap_runs ;;
-	*) tap_finish ;;
+	*) wanted tap && finish_beside tap "${TAP_NAMES[@]}" ;;
 	esac
 fi
 

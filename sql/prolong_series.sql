@@ -59,7 +59,7 @@ SELECT refused($$SELECT dp.prolong_series('open', 130)$$);
 SELECT dp.revoke_budget('visits', 'regress_bob');
 SELECT dp.grant_budget('visits', 'regress_ann', 3000);
 SET SESSION AUTHORIZATION regress_ann;
-SELECT refused($$SELECT dp.prolong_series('open', 4096)$$);
+SELECT refused($$SELECT dp.prolong_series('open', 2048)$$);
 SELECT periods FROM dp.series WHERE series = 'open';
 RESET SESSION AUTHORIZATION;
 

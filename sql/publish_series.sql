@@ -53,10 +53,10 @@ SELECT dp.publish_series('weekly', 'by_week');
 SELECT count(*), has_table_privilege('regress_bob', 'by_week', 'SELECT') FROM on_it;
 
 -- A table grows when a period has passed, and not before
-SELECT count(*) FROM dp.create_series('visits', 'seconds', '{}', 'total', start => now(), period => '3 seconds', periods => 50, rho => 100);
+SELECT count(*) FROM dp.create_series('visits', 'seconds', '{}', 'total', start => now(), period => '1 second', periods => 50, rho => 100);
 SELECT dp.publish_series('seconds', 'by_second') AS rows \gset
 SELECT count(*) = :rows AS all_added, count(*) < 50 AS some_to_come FROM by_second;
-SELECT pg_sleep(3.1);
+SELECT pg_sleep(1.1);
 SELECT dp.publish_series('seconds', 'by_second') >= 1 AS grown;
 SELECT count(*) >= :rows + 1 AS grown, max(report) = count(*) AS in_order, max(ends) < now() AS due FROM by_second;
 -- an empty table where nothing is due

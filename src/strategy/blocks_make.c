@@ -169,10 +169,11 @@ pe_blocks_serve(const pe_strategy_problem *problem)
 		return false;
 	if (pe_shape_cells(&problem->workload->shape) > PE_MAX_CELLS || problem->classes->cells > PE_OPTIMUM_CELLS)
 		return true;
-	return problem->classes->cells > FEW_CLASSES && !problem->whole && problem->objective == PE_SUM &&
-		problem->neighbours == PE_ADD_REMOVE && problem->possible == NULL &&
-		(core_classes(problem) * 2 <= problem->classes->cells || problem->workload->terms == 1) &&
-		!has_matrix_over_all(problem->workload);
+	if (problem->classes->cells <= FEW_CLASSES || problem->whole || problem->neighbours != PE_ADD_REMOVE || problem->possible != NULL ||
+		has_matrix_over_all(problem->workload))
+		return false;
+	/* the optimum of a product is the product of optima, by either objective */
+	return problem->workload->terms == 1 || (problem->objective == PE_SUM && core_classes(problem) * 2 <= problem->classes->cells);
 }
 
 typedef bool (*make_kind) (const pe_strategy_problem *problem, pe_blocks *blocks, double *lower_bound);
