@@ -197,10 +197,9 @@ UPDATE dp_ledger.series SET edges[2] = edges[2] + 3600000000 WHERE series = 'cha
 SELECT count(*) FROM dp.report('changed');
 BEGIN;
 UPDATE dp_ledger.series SET edges[2] = edges[2] - 3600000000 WHERE series = 'weekly';
-UPDATE dp_ledger.series SET edges[2] = edges[2] - 1 WHERE series = 'dates';
+-- what is stored is not told either
 SET LOCAL SESSION AUTHORIZATION regress_ann;
-SELECT DISTINCT report, starts, ends FROM dp.report('weekly') WHERE report < 3 ORDER BY 1;
-SELECT DISTINCT report, starts, ends FROM dp.report('dates') ORDER BY 1;
+SELECT dp.report('weekly');
 ROLLBACK;
 
 -- Ends: by the owner, by another version of the data, by a new registration

@@ -174,6 +174,12 @@ SELECT bool_and(abs(estimate - (SELECT sum(guests) FROM counted(1) c WHERE c.rep
 -- with a history the cut is of what is read
 SELECT count(*) FROM dp.create_series('stays', 'last two', '{}', over => 'windows(2)', start => '2020-01-01', period => '10 days', periods => 4, max_periods => 2, history => 2, rho => 10000, aggregates => '{sum(nights)}');
 SELECT bool_and(abs(estimate - 5 * (SELECT sum(stays) FROM counted(4) c WHERE c.report IN (r.report - 1, r.report))) < 7 * stderr), max(stderr) < 2 FROM dp.report('last two') r;
+-- what is stored stays readable when the data has a new version
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.new_version('stays');
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(*) FROM dp.report('last two');
+SELECT dp.report('houses', 2);
 RESET SESSION AUTHORIZATION;
 SELECT ok, message FROM dp.verify_ledger('stays');
 

@@ -64,9 +64,9 @@ make_columns(publication *p)
 	const pe_serial *s = &p->report.serial;
 	int			end;
 
-	pe_labels_init(&p->report.labels, pe_serial_workload(s), pe_serial_columns(s));
+	pe_labels_init(&p->report.labels, s->kind->told(s).workload, s->kind->told(s).columns);
 	p->columns.labels = &p->report.labels;
-	p->columns.column = pe_serial_columns(s);
+	p->columns.column = s->kind->told(s).columns;
 	for (int i = 0; i < FIGURES; i++)
 		(void) pe_published_add(&p->columns, column[i].name, "", column[i].type);
 	pe_figures_add(&p->figures, &p->columns, s->aggregation, NULL);
@@ -185,7 +185,7 @@ comment_on(const publication *p)
 
 	return psprintf("published by dp.publish_series: series \"%s\" of dataset \"%s\", version %d of its data; %s%sworkload %s; %s%s; charge " INT64_FORMAT " of rho %.9g",
 					s->series->name, s->asked->dataset->name, s->series->version, pe_figures_text(s->aggregation), pe_published_roll_ups(&p->columns),
-					pe_serial_workload(s)->canonical, s->series->predicate != NULL ? "where " : "all rows",
+					s->kind->told(s).workload->canonical, s->series->predicate != NULL ? "where " : "all rows",
 					s->series->predicate != NULL ? s->series->predicate : "", s->series->charge_id, s->series->nano * 1e-9);
 }
 

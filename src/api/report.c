@@ -15,7 +15,6 @@
 #include "api/arguments.h"
 #include "api/report.h"
 #include "api/rows.h"
-#include "api/series_sums.h"
 #include "noise/interval.h"
 #include "server/access.h"
 #include "server/settings.h"
@@ -52,7 +51,7 @@ read_stored(void *argument)
 		int64		values;
 
 		r->measured[t] = pe_series_read(s->series, t, &values);
-		if (r->measured[t] != NULL && values != pe_serial_values(s))
+		if (r->measured[t] != NULL && values != s->kind->values(s))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("period %d of series \"%s\" does not hold the measurements of its strategy", t + 1, s->series->name)));
@@ -226,7 +225,8 @@ take_sums(pe_report *r, size_t at, const pe_aggregate_noise *noise, double *esti
 static int32
 check_rows(const pe_report *r)
 {
-	double		rows = (double) (r->last + 1 - r->first) * r->serial.over.terms * pe_serial_workload(&r->serial)->queries * pe_serial_aggregates(&r->serial);
+	pe_serial_told told = r->serial.kind->told(&r->serial);
+	double		rows = (double) (r->last + 1 - r->first) * r->serial.over.terms * told.workload->queries * told.aggregates;
 
 	if (rows > MOST_ROWS)
 		ereport(ERROR,
@@ -285,6 +285,7 @@ int32
 pe_report_answer(pe_report *r)
 {
 	int32		rows = check_rows(r);
+	pe_serial_told told;
 
 	measure_due(r);
 	run_report(r, anchor);
@@ -294,7 +295,8 @@ pe_report_answer(pe_report *r)
 		answer_sums(r, rows);
 	else
 		answer_counts(r, rows);
-	pe_labels_init(&r->labels, pe_serial_workload(&r->serial), pe_serial_columns(&r->serial));
+	told = r->serial.kind->told(&r->serial);
+	pe_labels_init(&r->labels, told.workload, told.columns);
 	return rows;
 }
 
@@ -318,8 +320,9 @@ pe_report_row
 pe_report_row_at(const pe_report *r, int32 row)
 {
 	const pe_serial *s = &r->serial;
-	int			aggregates = pe_serial_aggregates(s);
-	int32		queries = pe_serial_workload(s)->queries;
+	pe_serial_told told = s->kind->told(s);
+	int			aggregates = told.aggregates;
+	int32		queries = told.workload->queries;
 	int32		group = row / aggregates;
 	pe_report_row at = {
 		.period = r->first + group / queries / s->over.terms, .term = group / queries % s->over.terms, .query = group % queries, .aggregate = row % aggregates
@@ -356,7 +359,7 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 	const pe_report *r = argument;
 	const TimestampTz *edge = r->serial.periods.edge;
 	pe_report_row at = pe_report_row_at(r, row);
-	const char *aggregate = pe_serial_aggregate(&r->serial, at.aggregate);
+	const char *aggregate = r->serial.kind->aggregate(&r->serial, at.aggregate);
 
 	values[0] = Int32GetDatum(at.period + 1);
 	values[1] = TimestampTzGetDatum(edge[at.period]);

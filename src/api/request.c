@@ -29,6 +29,7 @@ pe_asked_open(pe_asked *asked, const pe_request *request)
 {
 	asked->request = request;
 	asked->dataset = pe_dataset_load(request->dataset);
+	asked->version = asked->dataset->version;
 	asked->ask.accounting = PE_ZCDP;	/* of a method without privacy, which chooses no budget: rho 0, and epsilon infinite */
 }
 
@@ -170,7 +171,7 @@ pe_text_begin(StringInfo text, const pe_asked *asked, const char *kind)
 	initStringInfo(text);
 	appendStringInfo(text, "{\"kind\": \"%s\"", kind);
 	pe_text_add(text, "dataset", asked->dataset->name);
-	appendStringInfo(text, ", \"version\": %d", asked->dataset->version);
+	appendStringInfo(text, ", \"version\": %d", asked->version);
 }
 
 void

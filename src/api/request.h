@@ -68,6 +68,7 @@ typedef struct pe_asked
 {
 	const pe_request *request;
 	pe_dataset *dataset;
+	int			version;		/* of its data, as the canonical text says */
 	pe_budget  *budget;			/* NULL: none, which a quote may have, and a method without privacy */
 	pe_plan_ask ask;
 	pe_plan    *plan;

@@ -255,9 +255,9 @@ pe_sql_create_series(PG_FUNCTION_ARGS)
 static double *
 errors_at(call *c, double variance)
 {
-	double	   *errors = palloc(pe_serial_aggregates(&c->serial) * sizeof(double));
+	double	   *errors = palloc(c->serial.kind->told(&c->serial).aggregates * sizeof(double));
 
-	pe_serial_errors(&c->serial, c->rows, variance, errors);
+	c->serial.kind->errors(&c->serial, c->rows, variance, errors);
 	return errors;
 }
 
@@ -302,6 +302,7 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	const pe_asked *asked = s->asked;
 	double		left = 0;
 	bool		fits = pe_asked_fits(asked, false, &left);
+	const char *aggregate = s->kind->aggregate(s, row);
 	const double *const errors[] = {c->first, c->last, c->worst, c->added, c->split};
 
 	values[0] = Float8GetDatum(pe_cost_amount(pe_plan_cost(asked->plan)).rho_nano / 1e9);
@@ -315,12 +316,11 @@ make_quote(const void *argument, int32 row, Datum *values, bool *nulls)
 	values[11] = BoolGetDatum(fits);
 	values[12] = Float8GetDatum(left);
 	nulls[12] = !fits;
-	nulls[13] = nulls[14] = s->aggregation == NULL;
-	if (s->aggregation == NULL)
-		return;
-	values[13] = CStringGetTextDatum(pe_serial_aggregate(s, row));
+	nulls[13] = aggregate == NULL;
+	if (aggregate != NULL)
+		values[13] = CStringGetTextDatum(aggregate);
+	nulls[14] = !s->kind->depends_on_rows(s, row);
 	values[14] = Float8GetDatum(c->rows);
-	nulls[14] = pe_aggregate_is_linear(&s->aggregation->aggregate[row]);
 }
 
 Datum
@@ -334,7 +334,7 @@ pe_sql_quote_series(PG_FUNCTION_ARGS)
 	run(&c, arguments);
 	pe_serial_resolve(&c.serial);
 	find_errors(&c);
-	pe_return_rows(fcinfo, pe_serial_aggregates(&c.serial), 15, make_quote, &c);
+	pe_return_rows(fcinfo, c.serial.kind->told(&c.serial).aggregates, 15, make_quote, &c);
 	return (Datum) 0;
 }
 

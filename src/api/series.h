@@ -10,14 +10,18 @@
 #include "api/aggregate.h"
 #include "api/periods.h"
 #include "api/question.h"
+#include "door/periods.h"
 #include "ledger/series.h"
 #include "strategy/continual.h"
 
 /* Lengths that reports of open-ended series are answered with: powers of 2, up to PE_MAX_PERIODS. */
 #define PE_ANSWERING 13
 
+typedef struct pe_serial_kind pe_serial_kind;
+
 typedef struct pe_serial
 {
+	const pe_serial_kind *kind;
 	pe_request	request;		/* for the cells, or the sums */
 	pe_series  *series;
 	pe_asked   *asked;			/* that of the next two which is there */
@@ -49,23 +53,8 @@ extern void pe_serial_load(pe_serial *serial, const char *name);
  */
 extern const pe_continual *pe_serial_answering(pe_serial *serial, int period);
 
-/* What is told of each period: the groups, or the queries of cells; how many numbers of each; and how many were measured. */
-extern const pe_workload *pe_serial_workload(const pe_serial *serial);
-extern const pe_column *pe_serial_columns(const pe_serial *serial);
-extern int	pe_serial_aggregates(const pe_serial *serial);
-extern int64 pe_serial_values(const pe_serial *serial);
-
-/* Of an aggregate its name, or itself; NULL: counts. */
-extern const char *pe_serial_aggregate(const pe_serial *serial, int number);
-
 /* The largest variance over time of the report of a period (from 0). */
 extern double pe_serial_variance(const pe_serial *serial, int period);
-
-/* The largest errors of what is told over time, for noise of so much variance: one, or of each aggregate, at so many rows. */
-extern void pe_serial_errors(pe_serial *serial, double rows, double variance, double *stderr_);
-
-/* The noise of all periods, of counts; XX001 if there is none. */
-extern const pe_noise *pe_serial_noise(const pe_serial *serial);
 
 /* XX001: the row of a series is not what its charges say. */
 extern void pe_serial_refuse_damaged(const pe_serial *serial) __attribute__((noreturn));
@@ -85,5 +74,63 @@ extern void pe_serial_prolong(pe_serial *serial, int periods);
  * XX001 it is not what was paid for; those of pe_door_measure_period; PE001 an attempt that is charged and does not fit.
  */
 extern int64 *pe_serial_measure(pe_serial *serial, int period);
+
+/* ---- Counts (series_counts.c) and sums (series_sums.c) ---- */
+
+/* What is told of each period, and what that is measured with. */
+typedef struct pe_serial_told
+{
+	const pe_workload *workload;	/* the groups, or the queries of cells */
+	const pe_column *columns;
+	int			aggregates;		/* numbers of each; 1: counts */
+	int			attributes;		/* of the groups and of what else is asked of rows */
+	const char *predicate;
+	int64		strategy_id;
+} pe_serial_told;
+
+struct pe_serial_kind
+{
+	/* Validates the request: asked.  0A000 for what a series cannot have.  load: of one that was paid for. */
+	void		(*validate) (pe_serial *serial, bool needs_budget);
+	void		(*load) (pe_serial *serial);
+	pe_serial_told (*told) (const pe_serial *serial);
+
+	/* The name of an aggregate, or itself; NULL: counts.  Whether its error depends on rows. */
+	const char *(*aggregate) (const pe_serial *serial, int number);
+	bool		(*depends_on_rows) (const pe_serial *serial, int number);
+
+	/* Finds what is measured of a period; 54000 if a report would take too much, which check_size asks of so many periods as there are now. */
+	void		(*find_strategy) (pe_serial *serial);
+	void		(*check_size) (const pe_serial *serial);
+	void		(*fill_parts) (pe_serial *serial);
+	int64		(*values) (const pe_serial *serial);	/* that are measured in each period */
+
+	/* So many standard deviations of the noise are in the error that max_stderr bounds, of a report of variance 1; 0: it depends on rows. */
+	double		(*scale) (pe_serial *serial);
+
+	/* The largest errors of what is told over time, for noise of so much variance: one, or of each aggregate, at so many rows. */
+	void		(*errors) (pe_serial *serial, double rows, double variance, double *stderr_);
+
+	/* What the canonical text says of it: attributes as they are told apart, and more; and what the row of the series keeps. */
+	char	  **(*names) (const pe_serial *serial, int *names);
+	void		(*add_text) (StringInfo text, const pe_serial *serial);
+	void		(*keep) (pe_serial *serial);
+
+	/* Columns behind the first one, which is the time; domain, predicate and what is counted of a question. */
+	void		(*ask) (const pe_serial *serial, pe_period_question *question, pe_column *columns);
+};
+
+extern const pe_serial_kind pe_serial_counts;
+extern const pe_serial_kind pe_serial_sums;
+
+/* The periods that one reading takes, at most. */
+extern int	pe_serial_periods_read(const pe_serial *serial);
+
+/* 55000: the attributes were declared anew since. */
+extern void pe_serial_check_declared(const pe_serial *serial);
+
+/* The noise of all periods, of counts; of the parts of sums, at a cost of nano for the first periods.  XX001 if there is none. */
+extern const pe_noise *pe_serial_noise(const pe_serial *serial);
+extern pe_aggregate_noise pe_serial_noise_of_sums(const pe_serial *serial, int64 nano);
 
 #endif

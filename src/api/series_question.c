@@ -15,9 +15,7 @@
 #include "api/arguments.h"
 #include "api/predicate.h"
 #include "api/series.h"
-#include "api/series_sums.h"
 #include "api/time_blocks.h"
-#include "door/periods.h"
 #include "ledger/chain.h"
 #include "ledger/time.h"
 #include "server/access.h"
@@ -119,50 +117,10 @@ parse_over(pe_serial *s)
 	s->series->over = s->over.canonical;
 }
 
-/* The periods that one reading takes, at most. */
-static int
-periods_read(const pe_series *series)
+int
+pe_serial_periods_read(const pe_serial *s)
 {
-	return series->history > 0 ? Min(series->history, series->periods) : series->periods;
-}
-
-/* One scan counts all of them; exact counts, those of the strategy's columns, and the state of each process. */
-static void
-check_cells(const pe_serial *s)
-{
-	double		cells = (double) s->histogram->domain->cells * periods_read(s->series);
-
-	if (cells > PE_MAX_CELLS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the periods of the series have too many cells together"),
-				 errdetail("A report reads %d periods of %d cells, and may read %d cells.", periods_read(s->series), s->histogram->domain->cells, PE_MAX_CELLS),
-				 errhint("Use fewer cells, fewer periods, or history.")));
-	pe_check_memory((size_t) cells * 5 * sizeof(int64));
-}
-
-/* The time is one more attribute. */
-static void
-check_attributes(const pe_serial *s)
-{
-	const pe_histogram *h = s->histogram;
-	const pe_aggregation *g = s->aggregation;
-
-	pe_check_attributes(1 + (h != NULL ? h->attributes + h->watched : g->groups + g->quantiles + g->watched));
-}
-
-static void
-validate_question(pe_serial *s, bool needs_budget)
-{
-	if (s->request.aggregates == 0)
-	{
-		s->histogram = pe_histogram_validate(&s->request, needs_budget);
-		s->asked = &s->histogram->asked;
-		return;
-	}
-	s->aggregation = pe_aggregation_validate(&s->request, needs_budget);
-	s->asked = &s->aggregation->asked;
-	pe_serial_check_aggregates(s);
+	return s->series->history > 0 ? Min(s->series->history, s->series->periods) : s->series->periods;
 }
 
 void
@@ -171,66 +129,14 @@ pe_serial_validate(pe_serial *s, bool needs_budget)
 	s->request.whole = true;
 	check_options(s->series);
 	parse_over(s);
-	validate_question(s, needs_budget);
+	s->kind = s->request.aggregates == 0 ? &pe_serial_counts : &pe_serial_sums;
+	s->kind->validate(s, needs_budget);
 	check_dataset(s);
 	take_time(s);
 	pe_periods_make(s->series, pe_periods_type(s->series->time_type), &s->periods);
-	check_attributes(s);
-	if (s->histogram != NULL)
-		check_cells(s);
+	pe_check_attributes(1 + s->kind->told(s).attributes);	/* the time is one more */
 	if (needs_budget)
 		pe_door_check_asker(s->asked->dataset, GetUserId());
-}
-
-/* ------------------------------------------------------------------
- * What is told
- * ------------------------------------------------------------------
- */
-
-const pe_workload *
-pe_serial_workload(const pe_serial *s)
-{
-	return s->histogram != NULL ? &s->histogram->workload : &s->aggregation->space[0].workload;
-}
-
-const pe_column *
-pe_serial_columns(const pe_serial *s)
-{
-	return s->histogram != NULL ? s->histogram->columns : s->aggregation->space[0].columns;
-}
-
-int
-pe_serial_aggregates(const pe_serial *s)
-{
-	return s->histogram != NULL ? 1 : s->aggregation->aggregates;
-}
-
-const char *
-pe_serial_aggregate(const pe_serial *s, int number)
-{
-	const pe_aggregation *g = s->aggregation;
-
-	if (g == NULL)
-		return NULL;
-	return g->aggregate[number].name != NULL ? g->aggregate[number].name : g->text[number];
-}
-
-int64
-pe_serial_values(const pe_serial *s)
-{
-	int64		values = 0;
-
-	if (s->histogram != NULL)
-		return s->histogram->kept.strategy.rows;
-	for (int i = 0; i < s->aggregation->parts; i++)
-		values += s->aggregation->part[i].strategy->rows;
-	return values;
-}
-
-static const char *
-predicate_of(const pe_serial *s)
-{
-	return s->histogram != NULL ? s->histogram->predicate : s->aggregation->predicate;
 }
 
 /* ------------------------------------------------------------------
@@ -320,40 +226,10 @@ restore_time(pe_serial *s)
 
 /* Cells in blocks would be read table by table. */
 static void
-check_cells_strategy(const pe_serial *s)
-{
-	if (s->histogram->kept.strategy.blocks != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the workload tells too many classes of cells apart for a series"),
-				 errdetail("At most 4096 can be."),
-				 errhint("Ask for fewer attributes at a time.")));
-}
-
-/* The strategy of cells, or of sums. */
-static void
-find_strategy(pe_serial *s)
-{
-	if (s->aggregation != NULL)
-	{
-		pe_serial_measure_sums(s);
-		pe_serial_check_tables(s, periods_read(s->series));
-	}
-	else
-	{
-		pe_histogram_find_strategy(s->histogram);
-		check_cells_strategy(s);
-	}
-}
-
-static void
 fill_parts(pe_serial *s)
 {
 	s->parts = (pe_plan_series) {.time = &s->time, .presence = s->presence, .rules = pe_door_rules(s->asked->dataset)};
-	if (s->aggregation != NULL)
-		pe_serial_fill_sums(s);
-	else
-		s->parts.cells = &s->histogram->kept.strategy;
+	s->kind->fill_parts(s);
 	if (s->first.periods > 0)
 		s->parts.first = &s->first;
 	s->variance = pe_alloc(s->time.queries, sizeof(double));
@@ -368,7 +244,7 @@ fill_scale(pe_serial *s)
 
 	for (int32 q = 0; q < s->time.queries; q++)
 		most = fmax(most, s->variance[q]);
-	s->parts.scale = sqrt(most) * (s->histogram != NULL ? sqrt(pe_histogram_max_variance(s->histogram)) : pe_serial_scale(s));
+	s->parts.scale = sqrt(most) * s->kind->scale(s);
 }
 
 /* ------------------------------------------------------------------
@@ -430,40 +306,21 @@ add_time(StringInfo text, const pe_series *series, int periods)
 	add_strategy(text, series);
 }
 
-/* Attributes as they are told apart in groups. */
-static char **
-names_of(const pe_serial *s, int *names)
-{
-	const pe_aggregation *g = s->aggregation;
-	char	  **name;
-
-	if (g == NULL)
-	{
-		*names = s->request.attributes;
-		return s->request.attribute;
-	}
-	*names = g->groups;
-	name = palloc(Max(g->groups, 1) * sizeof(char *));
-	for (int i = 0; i < g->groups; i++)
-		name[i] = pe_column_text(&g->columns[i]);
-	return name;
-}
-
 /* All that noise and sensitivity depend on.  nano: what the first periods cost, all of one that was not prolonged. */
 static char *
 canonical_text(const pe_serial *s, int periods, int64 nano)
 {
+	pe_serial_told told = s->kind->told(s);
 	StringInfoData text;
 	int			names;
-	char	  **name = names_of(s, &names);
+	char	  **name = s->kind->names(s, &names);
 
 	pe_text_begin(&text, s->asked, "series");
 	pe_text_add(&text, "series", s->series->name);
 	pe_text_add_names(&text, "attributes", name, names);
-	pe_text_add(&text, "workload", pe_serial_workload(s)->canonical);
-	pe_text_add(&text, "predicate", predicate_of(s));
-	if (s->aggregation != NULL)
-		pe_serial_add_sums(&text, s);
+	pe_text_add(&text, "workload", told.workload->canonical);
+	pe_text_add(&text, "predicate", told.predicate);
+	s->kind->add_text(&text, s);
 	pe_text_add(&text, "neighbours", s->asked->dataset->neighbours);
 	if (s->asked->dataset->unit != NULL)
 		appendStringInfo(&text, ", \"rows_per_unit\": %d", s->asked->dataset->max_rows);
@@ -477,32 +334,19 @@ static void
 fill_charge(pe_serial *s, const pe_series_request *series)
 {
 	pe_charge_request *charge = &s->asked->charge;
+	pe_serial_told told = s->kind->told(s);
 	bool		is_new = series->id == 0;
 	int64		nano = is_new ? pe_cost_amount(pe_plan_cost(s->asked->plan)).rho_nano : s->series->nano;
 	int			periods = is_new || series->created != NULL ? s->series->periods : s->series->first_periods;
 
-	pe_asked_fill_charge(s->asked, canonical_text(s, periods, nano), "optimal", pe_serial_workload(s)->queries * pe_serial_aggregates(s));
-	charge->attribute = names_of(s, &charge->attributes);
+	pe_asked_fill_charge(s->asked, canonical_text(s, periods, nano), "optimal", told.workload->queries * told.aggregates);
+	charge->attribute = s->kind->names(s, &charge->attributes);
 	pe_asked_choose_times(s->asked, s->series->edge[0], s->series->edge[s->series->periods] - 1);
 	charge->fresh = true;		/* there is no release to be found */
-	charge->workload = pe_serial_workload(s)->canonical;
-	charge->predicate = predicate_of(s);
-	charge->strategy_id = s->histogram != NULL ? s->histogram->kept.id : pe_aggregation_strategy_id(s->aggregation);
+	charge->workload = told.workload->canonical;
+	charge->predicate = told.predicate;
+	charge->strategy_id = told.strategy_id;
 	charge->series = series;
-}
-
-void
-pe_serial_errors(pe_serial *s, double rows, double variance, double *stderr_)
-{
-	pe_aggregate_noise noise;
-
-	if (s->histogram != NULL)
-	{
-		*stderr_ = pe_noise_stderr(pe_serial_noise(s)) * sqrt(variance * pe_histogram_max_variance(s->histogram));
-		return;
-	}
-	noise = pe_serial_noise_of_sums(s, s->series->nano);
-	pe_aggregation_errors_of(s->aggregation, &noise, rows, variance, stderr_);
 }
 
 double
@@ -519,10 +363,10 @@ pe_serial_variance(const pe_serial *s, int period)
 static void
 fill_errors(pe_serial *s)
 {
-	double	   *of_one = palloc(pe_serial_aggregates(s) * sizeof(double));
+	double	   *of_one = palloc(s->kind->told(s).aggregates * sizeof(double));
 
-	pe_serial_errors(s, 1, 1, of_one);
-	if (s->aggregation != NULL && !pe_aggregate_is_linear(&s->aggregation->aggregate[0]))
+	s->kind->errors(s, 1, 1, of_one);
+	if (s->kind->depends_on_rows(s, 0))
 		of_one[0] = NAN;
 	s->series->stderr_ = palloc(s->series->periods * sizeof(double));
 	for (int t = 0; t < s->series->periods; t++)
@@ -535,13 +379,11 @@ pe_serial_resolve(pe_serial *s)
 	pe_asked   *asked = s->asked;
 	pe_series_request *series = palloc0(sizeof(*series));
 
-	find_strategy(s);
+	s->kind->find_strategy(s);
 	fill_presence(s);
 	optimise_time(s);
 	fill_parts(s);
 	pe_asked_resolve_cost(asked, true, false);
-	if (s->aggregation != NULL)
-		pe_aggregation_check_max_stderr(s->aggregation);
 	fill_scale(s);
 	pe_asked_check_plan(asked, pe_plan_of_series(&asked->ask, &s->parts, &asked->plan), 1, 9e9);
 	s->series->accounting = asked->ask.accounting;
@@ -549,8 +391,7 @@ pe_serial_resolve(pe_serial *s)
 	fill_errors(s);
 	series->created = s->series;
 	s->series->first_periods = s->series->periods;
-	if (s->aggregation != NULL)
-		pe_serial_keep_sums(s);
+	s->kind->keep(s);
 	fill_charge(s, series);
 }
 
@@ -594,8 +435,8 @@ fill_request(pe_serial *s)
 	s->request.limits_cells = series->cells_per_unit > 0;
 }
 
-static void
-check_declared(const pe_serial *s)
+void
+pe_serial_check_declared(const pe_serial *s)
 {
 	const pe_dataset *dataset = s->asked->dataset;
 
@@ -605,57 +446,22 @@ check_declared(const pe_serial *s)
 				 errmsg("the attributes of dataset \"%s\" were declared anew after series \"%s\" was created", dataset->name, s->series->name)));
 }
 
-static void
-load_counts(pe_serial *s)
-{
-	pe_histogram *h = s->histogram = pe_histogram_validate(&s->request, false);
-
-	s->asked = &h->asked;
-	check_declared(s);
-	h->asked.ask.accounting = s->series->accounting;
-	if (!pe_strategy_of_charge(s->series->strategy_id, &h->workload, h->possible, &h->kept) || h->kept.strategy.blocks != NULL)
-		pe_serial_refuse_damaged(s);
-	h->kept.id = s->series->strategy_id;
-	h->measured = (pe_measured) {&h->workload, &h->kept.strategy, h->possible, NULL};
-}
-
-static void
-load_sums(pe_serial *s)
-{
-	pe_aggregation *g = s->aggregation = palloc0(sizeof(*g));
-
-	s->asked = &g->asked;
-	pe_asked_open(&g->asked, &s->request);
-	pe_dataset_check_committed(g->asked.dataset);
-	check_declared(s);
-	pe_asked_choose_budget(&g->asked, false);
-	g->asked.ask.accounting = s->series->accounting;
-	g->strategy_id = s->series->strategy_id;
-	g->version = s->series->version;
-	g->never_null_name = s->series->never_null;
-	g->never_null_names = s->series->never_nulls;
-	pe_aggregation_restore(g);
-	pe_serial_measure_sums(s);
-}
-
 void
 pe_serial_load(pe_serial *s, const char *name)
 {
 	s->series = pe_series_load(name);
 	fill_request(s);
 	parse_over(s);
-	if (s->series->aggregates > 0)
-		load_sums(s);
-	else
-		load_counts(s);
+	s->kind = s->series->aggregates > 0 ? &pe_serial_sums : &pe_serial_counts;
+	s->kind->load(s);
+	s->asked->version = s->series->version;
 	if (s->series->edge == NULL)
 		pe_serial_refuse_damaged(s);
 	pe_periods_make(s->series, pe_periods_type(s->series->time_type), &s->periods);
 	fill_presence(s);
 	restore_time(s);
 	fill_parts(s);
-	if (s->aggregation != NULL)
-		check_paid(s);			/* in which units its measurements are follows from the row */
+	check_paid(s);
 }
 
 const pe_continual *
@@ -675,16 +481,6 @@ pe_serial_answering(pe_serial *s, int period)
 		refuse_time(pe_continual_make(&problem, s->answering[power]));
 	}
 	return s->answering[power];
-}
-
-const pe_noise *
-pe_serial_noise(const pe_serial *s)
-{
-	pe_noise  **noise = pe_plan_noise_of_series(&s->parts, s->series->accounting, s->series->nano);
-
-	if (noise == NULL)
-		pe_serial_refuse_damaged(s);
-	return noise[0];
 }
 
 /* ------------------------------------------------------------------
@@ -771,10 +567,7 @@ pe_serial_prolong(pe_serial *s, int periods)
 	s->series->paid_periods = s->series->periods;
 	pe_periods_prolong(s->series, s->periods.type, periods);
 	pe_periods_make(s->series, s->periods.type, &s->periods);
-	if (s->aggregation != NULL)
-		pe_serial_check_tables(s, periods_read(s->series));
-	else
-		check_cells(s);
+	s->kind->check_size(s);
 	make_open_ended(s);
 	fill_parts(s);
 	asked->ask.delta = pe_delta_of_conversion(asked->dataset->delta, asked->dataset->delta_share);
@@ -791,33 +584,6 @@ pe_serial_prolong(pe_serial *s, int periods)
  * ------------------------------------------------------------------
  */
 
-static const int32_t **
-columns_of_cells(const pe_histogram *h)
-{
-	const int32_t **column_of = palloc(sizeof(*column_of));
-	int32	   *columns = pe_alloc(h->domain->cells, sizeof(*columns));
-
-	pe_strategy_columns(&h->kept.strategy, &h->workload, h->possible, columns);
-	*column_of = columns;
-	return column_of;
-}
-
-/* The predicate over the time and all others. */
-static void
-ask_counts(const pe_serial *s, pe_period_question *question, pe_column *columns)
-{
-	const pe_histogram *h = s->histogram;
-	int			count = h->attributes + 1;
-
-	memcpy(columns + 1, h->columns, h->attributes * sizeof(*columns));
-	if (s->request.predicate != NULL)
-		question->predicate = pe_predicate_argument(h->asked.dataset, s->request.predicate, columns, &count);
-	question->domain = pe_columns_domain(columns, count, count - h->attributes - 1);
-	pe_columns_check_product(question->domain);
-	question->strategy = &h->kept.strategy;
-	question->column_of = columns_of_cells(h);
-}
-
 /* The time before the attributes of the cells. */
 static void
 fill_columns(const pe_serial *s, pe_period_question *question)
@@ -827,10 +593,7 @@ fill_columns(const pe_serial *s, pe_period_question *question)
 	question->taken = question->period + 1 - pe_continual_since(&s->time, question->period);
 	pe_periods_column(&s->periods, pe_continual_reads_since(&s->time, &s->presence, question->period), question->period, &columns[0]);
 	question->columns = columns;
-	if (s->aggregation != NULL)
-		pe_serial_ask_sums(s, question, columns);
-	else
-		ask_counts(s, question, columns);
+	s->kind->ask(s, question, columns);
 }
 
 typedef struct measurement
@@ -893,7 +656,7 @@ pe_serial_measure(pe_serial *s, int period)
 	if (error != NULL)
 		ReThrowError(error);
 	tell_cost(s, &m.reply);
-	if (m.reply.values != pe_serial_values(s))
+	if (m.reply.values != s->kind->values(s))
 		pe_serial_refuse_damaged(s);
 	return m.reply.value;
 }

@@ -1,6 +1,6 @@
 /*
  * series_sums.c
- *	  Aggregates over time.  See series_sums.h.
+ *	  A series of sums: aggregates over time.  See series.h.
  *
  * Each period's sums are measured like those of a release, under the plan of the whole series (plan/plan_series.c).  What a report says follows from sums
  * over time of these measurements, which are linear: averages of all rows up to a period, and not averages of averages.
@@ -12,7 +12,7 @@
 #include "utils/builtins.h"
 
 #include "api/arguments.h"
-#include "api/series_sums.h"
+#include "api/series.h"
 #include "server/access.h"
 #include "server/settings.h"
 
@@ -42,8 +42,8 @@ tells_units(const pe_serial *s)
 	return true;
 }
 
-void
-pe_serial_check_aggregates(const pe_serial *s)
+static void
+check_aggregates(const pe_serial *s)
 {
 	const pe_aggregation *g = s->aggregation;
 
@@ -61,15 +61,55 @@ pe_serial_check_aggregates(const pe_serial *s)
 				 errhint("Use over => 'periods'; or, if the time is declared append_only, max_periods => 1 without history: then a unit counts in its first period alone.")));
 }
 
+static void
+validate(pe_serial *s, bool needs_budget)
+{
+	s->aggregation = pe_aggregation_validate(&s->request, needs_budget);
+	s->asked = &s->aggregation->asked;
+	check_aggregates(s);
+}
+
+static int
+attributes_of(const pe_aggregation *g)
+{
+	return g->groups + g->quantiles + g->watched;
+}
+
+static pe_serial_told
+told(const pe_serial *s)
+{
+	const pe_aggregation *g = s->aggregation;
+
+	return (pe_serial_told) {
+		.workload = &g->space[0].workload, .columns = g->space[0].columns, .aggregates = g->aggregates, .attributes = attributes_of(g),
+		.predicate = g->predicate, .strategy_id = pe_aggregation_strategy_id(g)
+	};
+}
+
+static const char *
+aggregate(const pe_serial *s, int number)
+{
+	const pe_aggregation *g = s->aggregation;
+
+	return g->aggregate[number].name != NULL ? g->aggregate[number].name : g->text[number];
+}
+
+static bool
+depends_on_rows(const pe_serial *s, int number)
+{
+	return !pe_aggregate_is_linear(&s->aggregation->aggregate[number]);
+}
+
 /* ------------------------------------------------------------------
  * What is measured
  * ------------------------------------------------------------------
  */
 
 /* One scan counts the tables of all periods; exact sums, those of the columns, and the state of each process. */
-void
-pe_serial_check_tables(const pe_serial *s, int periods)
+static void
+check_size(const pe_serial *s)
 {
+	int			periods = pe_serial_periods_read(s);
 	const pe_aggregation *g = s->aggregation;
 	const pe_tables *tables = g->question.tables;
 	int64		cells = tables->first[tables->tables];
@@ -88,8 +128,8 @@ pe_serial_check_tables(const pe_serial *s, int periods)
 	pe_check_memory((size_t) cells * periods * 5 * sizeof(int64));
 }
 
-void
-pe_serial_measure_sums(pe_serial *s)
+static void
+measure_sums(pe_serial *s)
 {
 	pe_aggregation *g = s->aggregation;
 
@@ -99,13 +139,50 @@ pe_serial_measure_sums(pe_serial *s)
 		pe_serial_refuse_damaged(s);
 }
 
-void
-pe_serial_fill_sums(pe_serial *s)
+static void
+find_strategy(pe_serial *s)
+{
+	measure_sums(s);
+	check_size(s);
+}
+
+static void
+load(pe_serial *s)
+{
+	pe_aggregation *g = s->aggregation = palloc0(sizeof(*g));
+
+	s->asked = &g->asked;
+	pe_asked_open(&g->asked, &s->request);
+	pe_dataset_check_committed(g->asked.dataset);
+	pe_serial_check_declared(s);
+	pe_asked_choose_budget(&g->asked, false);
+	g->asked.ask.accounting = s->series->accounting;
+	g->strategy_id = s->series->strategy_id;
+	g->version = s->series->version;
+	g->never_null_name = s->series->never_null;
+	g->never_null_names = s->series->never_nulls;
+	pe_aggregation_restore(g);
+	measure_sums(s);
+}
+
+static void
+fill_parts(pe_serial *s)
 {
 	pe_aggregation *g = s->aggregation;
 
 	s->sums = (pe_plan_sums) {.parts = g->parts, .part = g->part};
 	s->parts.sums = &s->sums;
+}
+
+static int64
+values(const pe_serial *s)
+{
+	const pe_aggregation *g = s->aggregation;
+	int64		values = 0;
+
+	for (int i = 0; i < g->parts; i++)
+		values += g->part[i].strategy->rows;
+	return values;
 }
 
 /* ------------------------------------------------------------------
@@ -127,15 +204,24 @@ pe_serial_noise_of_sums(const pe_serial *s, int64 nano)
 	return (pe_aggregate_noise) {of_part, s->series->open_ended ? PE_MAX_PERIODS : s->series->periods};
 }
 
-double
-pe_serial_scale(pe_serial *s)
+static double
+scale(pe_serial *s)
 {
 	pe_aggregate_noise noise;
 
+	pe_aggregation_check_max_stderr(s->aggregation);
 	if (!pe_aggregate_is_linear(&s->aggregation->aggregate[0]))
 		return 0;
 	noise = pe_serial_noise_of_sums(s, INT64_C(1000000000));
 	return pe_aggregation_scale(s->aggregation, &noise);
+}
+
+static void
+errors(pe_serial *s, double rows, double variance, double *stderr_)
+{
+	pe_aggregate_noise noise = pe_serial_noise_of_sums(s, s->series->nano);
+
+	pe_aggregation_errors_of(s->aggregation, &noise, rows, variance, stderr_);
 }
 
 /* ------------------------------------------------------------------
@@ -143,8 +229,20 @@ pe_serial_scale(pe_serial *s)
  * ------------------------------------------------------------------
  */
 
-void
-pe_serial_add_sums(StringInfo text, const pe_serial *s)
+static char **
+names(const pe_serial *s, int *count)
+{
+	const pe_aggregation *g = s->aggregation;
+	char	  **name = palloc(Max(g->groups, 1) * sizeof(char *));
+
+	for (int i = 0; i < g->groups; i++)
+		name[i] = pe_column_text(&g->columns[i]);
+	*count = g->groups;
+	return name;
+}
+
+static void
+add_text(StringInfo text, const pe_serial *s)
 {
 	pe_aggregation *g = s->aggregation;
 
@@ -168,8 +266,8 @@ named_text(const pe_aggregation *g, int i)
 	return name == NULL ? g->text[i] : psprintf("%s AS %s", g->text[i], quote_identifier(name));
 }
 
-void
-pe_serial_keep_sums(pe_serial *s)
+static void
+keep(pe_serial *s)
 {
 	pe_aggregation *g = s->aggregation;
 	pe_series  *series = s->series;
@@ -202,11 +300,11 @@ columns_of_tables(const pe_aggregation *g)
 	return column_of;
 }
 
-void
-pe_serial_ask_sums(const pe_serial *s, pe_period_question *question, pe_column *columns)
+static void
+ask(const pe_serial *s, pe_period_question *question, pe_column *columns)
 {
 	const pe_aggregation *g = s->aggregation;
-	int			attributes = g->groups + g->quantiles + g->watched;
+	int			attributes = attributes_of(g);
 	pe_sums    *sums = palloc(sizeof(*sums));
 	pe_tables  *tables = palloc(sizeof(*tables));
 	pe_predicate *predicate = palloc(sizeof(*predicate));
@@ -226,3 +324,8 @@ pe_serial_ask_sums(const pe_serial *s, pe_period_question *question, pe_column *
 	question->part = g->part;
 	question->column_of = columns_of_tables(g);
 }
+
+const pe_serial_kind pe_serial_sums = {
+	.validate = validate, .load = load, .told = told, .aggregate = aggregate, .depends_on_rows = depends_on_rows, .find_strategy = find_strategy,
+	.check_size = check_size, .fill_parts = fill_parts, .values = values, .scale = scale, .errors = errors, .names = names, .add_text = add_text, .keep = keep, .ask = ask
+};

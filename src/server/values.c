@@ -23,16 +23,11 @@
 
 #include "server/values.h"
 
-bool
-pe_type_key(Oid type, pe_key *key)
+/* The kinds of every day are told without a look at the catalog, which each row of a scan would pay for. */
+static bool
+key_of_base(Oid base, pe_key *key)
 {
-	type = getBaseType(type);
-	if (type_is_enum(type))
-	{
-		*key = PE_KEY_INT;
-		return true;
-	}
-	switch (type)
+	switch (base)
 	{
 		case BOOLOID:
 		case INT2OID:
@@ -55,8 +50,15 @@ pe_type_key(Oid type, pe_key *key)
 			*key = PE_KEY_BYTES;
 			return true;
 		default:
-			return false;
+			*key = PE_KEY_INT;
+			return type_is_enum(base);
 	}
+}
+
+bool
+pe_type_key(Oid type, pe_key *key)
+{
+	return key_of_base(getBaseType(type), key);
 }
 
 bool
@@ -221,7 +223,7 @@ pe_point_of_datum(Oid type, Datum value)
 	pe_point	point;
 	pe_key		key;
 
-	if (!pe_type_key(type, &key))
+	if (!key_of_base(type, &key))
 		elog(ERROR, "type %u cannot be an attribute", type);
 	switch (key)
 	{
@@ -253,7 +255,7 @@ pe_unit_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *siz
 {
 	pe_key		key;
 
-	if (type == BYTEAOID || (pe_type_key(type, &key) && key == PE_KEY_BYTES))
+	if (type == BYTEAOID || (key_of_base(type, &key) && key == PE_KEY_BYTES))
 		bytes_of_datum(type, value, data, size);
 	else
 	{
@@ -286,7 +288,7 @@ pe_key_bytes(Oid type, Datum value, int64 *room, const char **data, uint32 *size
 	pe_key		key;
 	double		number;
 
-	if (!pe_type_key(type, &key))
+	if (!key_of_base(type, &key))
 		elog(ERROR, "type %u has no keys", type);
 	if ((key == PE_KEY_BYTES && exceeds_keys(type, value)) || !pe_datum_is_finite(type, value))
 		return false;
@@ -327,7 +329,7 @@ pe_datum_of_key(Oid type, const char *bytes, uint32 size)
 	pe_key		key;
 	pg_uuid_t  *uuid;
 
-	if (!pe_type_key(type, &key) || (key != PE_KEY_BYTES && size != sizeof(int64)) || (type == UUIDOID && size != UUID_LEN))
+	if (!key_of_base(type, &key) || (key != PE_KEY_BYTES && size != sizeof(int64)) || (type == UUIDOID && size != UUID_LEN))
 		elog(ERROR, "the bytes of a key are of another type");
 	if (key != PE_KEY_BYTES)
 		return datum_of_word(type, key, bytes);

@@ -3,6 +3,7 @@
 # down before the charge is a free error; wire functions give nothing to a role without SELECT (numbers of the list of
 # threats in brackets).
 #
+# ROWS=n: so many in each table, a multiple of 8 [20,000].
 # Skipped where no Citus is found beside the server.  Noise of rho 1000 on counts is 0 but for a chance below 1e-400,
 # and halves of sums are exact at rho 4000 but for one below 1e-12.
 use strict;
@@ -15,6 +16,8 @@ use Test::More;
 
 chomp(my $share = `pg_config --sharedir`);
 plan skip_all => "there is no Citus: $share/extension/citus.control was not found" unless -e "$share/extension/citus.control";
+
+my $rows = $ENV{ROWS} || 20_000;
 
 # ---- A coordinator and two workers ----
 
@@ -46,7 +49,7 @@ my $columns = 'id int, unit int, region int, grp int, y int, x float8';
 my $distribute = 'SET citus.shard_count = 16; SET citus.shard_replication_factor = 1';
 ask_ok($node, 'curator', qq{
 	CREATE TABLE flat ($columns);
-	INSERT INTO flat SELECT i, i / 3, i % 8, 1 + 2 * (i % 2), i / 2 % 2, CASE WHEN i % 97 <> 0 THEN (i * 7 % 5 - 2) / 2.0 END FROM generate_series(0, 19999) i;
+	INSERT INTO flat SELECT i, i / 3, i % 8, 1 + 2 * (i % 2), i / 2 % 2, CASE WHEN i % 97 <> 0 THEN (i * 7 % 5 - 2) / 2.0 END FROM generate_series(0, $rows - 1) i;
 	CREATE TABLE by_row ($columns);
 	CREATE TABLE by_unit ($columns);
 	$distribute;
@@ -122,11 +125,11 @@ is(ask_ok($node, 'curator', sprintf($fit, q{'nonprivate'})), (split /\n/, $truth
 cmp_ok($sent_since->(), '>=', 3 * 16, 'each on all shards');
 my $before = all_charges($node);
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('by_row', 'curator', 10, overcommit => true), dp.grant_budget('flat', 'curator', 10, overcommit => true)});
-is(refusal('curator', $node, sprintf($fit, q{'outpert', rho => 0.1, options => '{"rows": 20000}'})), '0A000', 'outpert is refused: its theorem is about one table');
+is(refusal('curator', $node, sprintf($fit, qq{'outpert', rho => 0.1, options => '{"rows": $rows}'})), '0A000', 'outpert is refused: its theorem is about one table');
 is(refusal('curator', $node, sprintf($fit, q{'objpert', epsilon => 0.1, delta => 1e-10})), '0A000', 'so is objpert');
 is(all_charges($node), $before, 'and free');
 $node->safe_psql('postgres', 'ALTER ROLE curator RESET pg_epsilon.max_memory');
-like(refusal('curator', $node, sprintf($fit, q{'outpert', rho => 0.1, options => '{"rows": 20000}'})), qr/^accepted/, 'where the rows fit they are collected once');
+like(refusal('curator', $node, sprintf($fit, qq{'outpert', rho => 0.1, options => '{"rows": $rows}'})), qr/^accepted/, 'where the rows fit they are collected once');
 
 # ---- Where the work is done ----
 
@@ -155,7 +158,7 @@ for my $table (qw(by_unit units_by_row))
 	$sent{$table} = ask_ok($worker[0], 'curator', "SELECT length($call\::text) FROM $of t");
 }
 cmp_ok($sent{by_unit}, '<', 1000, 'shards by unit: a state of a few hundred bytes');
-cmp_ok($sent{units_by_row}, '>', 20000, 'shards by row: a state with the rows of units');
+cmp_ok($sent{units_by_row}, '>', $rows, 'shards by row: a state with the rows of units');
 
 # ---- Who may register and write what ----
 
@@ -172,7 +175,7 @@ ask_ok($node, 'curator', qq{CREATE TABLE near ($columns); $distribute; SELECT cr
 	SELECT dp.create_dataset('near', 'near', epsilon => 1e5); SELECT dp.add_attribute('near', 'region', '{0,1,2,3,4,5,6,7}'::int[]); SELECT dp.grant_budget('near', 'ann', 1e5)});
 my $here = $node->safe_psql('postgres', q{SET citus.override_table_visibility = off; SELECT relname FROM pg_class WHERE relname ~ '^near_[0-9]+$' LIMIT 1});
 isnt($here, '', 'some shards are on the coordinator');
-is(ask_ok($node, 'ann', q{SELECT array_agg(estimate::bigint ORDER BY query) FROM dp.histogram('near', 'region', rho => 1000, fresh => true)}), '{' . join(',', (2500) x 8) . '}', 'and are counted');
+is(ask_ok($node, 'ann', q{SELECT array_agg(estimate::bigint ORDER BY query) FROM dp.histogram('near', 'region', rho => 1000, fresh => true)}), '{' . join(',', ($rows / 8) x 8) . '}', 'and are counted');
 is(refusal('curator', $node, "SELECT dp.create_dataset('shard', '$here', epsilon => 1)"), '0A000', 'a shard here is no dataset');
 $node->safe_psql('postgres', "SET citus.enable_manual_changes_to_shards = on; GRANT INSERT ON $here TO ann");
 is(refusal('ann', $node, q{SELECT count(*) FROM dp.histogram('near', 'region', rho => 1, fresh => true)}), '42501', '[55] who may write a shard here may not ask');
@@ -216,7 +219,7 @@ for my $statement (q{SELECT * FROM fetch_intermediate_results(ARRAY['x'], 'local
 # ---- Nodes that fail ----
 
 my $question = q{SELECT array_agg(estimate::bigint ORDER BY query) FROM dp.histogram('by_row', 'region', rho => 1000, fresh => true)};
-is(ask_ok($node, 'ann', $question), '{' . join(',', (2500) x 8) . '}', 'all nodes are there');
+is(ask_ok($node, 'ann', $question), '{' . join(',', ($rows / 8) x 8) . '}', 'all nodes are there');
 # an error on a shard while rows are read is answered as an empty table, and charged
 $worker[1]->safe_psql('postgres', 'REVOKE EXECUTE ON FUNCTION dp_internal.read_rows_combine(bytea, bytea) FROM PUBLIC');
 $before = all_charges($node);
@@ -225,14 +228,14 @@ is(ask_ok($node, 'ann', $question), '{' . join(',', (0) x 8) . '}', 'an error on
 is(all_charges($node), $before + 1, 'charged');
 like(slurp_file($node->logfile, $log_start), qr/rows of dataset "by_row" could not be read \(SQLSTATE 42501\)/, 'the operator can see why');
 $worker[1]->safe_psql('postgres', 'GRANT EXECUTE ON FUNCTION dp_internal.read_rows_combine(bytea, bytea) TO PUBLIC');
-is(ask_ok($node, 'ann', $question), '{' . join(',', (2500) x 8) . '}', 'and all is well again');
+is(ask_ok($node, 'ann', $question), '{' . join(',', ($rows / 8) x 8) . '}', 'and all is well again');
 # a node that is down
 $worker[1]->stop('immediate');
 $before = all_charges($node);
 like(refusal('ann', $node, $question), qr/^08/, 'a node that is down is an ordinary error');
 is(all_charges($node), $before, 'and free');
 $worker[1]->start;
-is(ask_ok($node, 'ann', $question), '{' . join(',', (2500) x 8) . '}', 'with the node the answer is there');
+is(ask_ok($node, 'ann', $question), '{' . join(',', ($rows / 8) x 8) . '}', 'with the node the answer is there');
 
 is($_->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger.charge'), '0', 'no charge on ' . $_->name) for @worker;
 ledger_ok($node, 'after all that');
