@@ -77,38 +77,37 @@ are_sound(const pe_times *times, pe_reading reading)
 		: times->are_limited == 1 && times->others <= 1 && reading != PE_READ_AFFINE;
 }
 
+/* How each reading begins and ends.  travels_cut: what is left of its units, once cut, is counts or sums, which add up. */
+static const struct
+{
+	bool		(*begin) (pe_accumulator *a, const char *bytes, size_t size);
+	void		(*end) (pe_accumulator *a);
+	bool		travels_cut;
+}			readings[] = {
+	[PE_READ_CELLS] = {pe_cells_begin, pe_cells_end, true},
+	[PE_READ_TABLES] = {pe_cells_begin, pe_tables_end, true},
+	[PE_READ_SUMS] = {pe_cells_begin, pe_tables_end, true},
+	[PE_READ_SIZES] = {pe_cells_begin, pe_cells_end, true},
+	[PE_READ_PERIODS] = {pe_cells_begin, pe_cells_end, true},
+	[PE_READ_MODEL] = {pe_model_begin, pe_model_end, true},
+	[PE_READ_AFFINE] = {pe_affine_begin, pe_affine_end, false},
+	[PE_READ_KEYS] = {pe_keys_begin, pe_keys_end, false},
+	[PE_READ_KEY_NAMES] = {pe_key_names_begin, pe_keys_end, false},
+};
+
 /* Reads what the specification says behind its head. */
 static bool
 begin_reading(pe_accumulator *a)
 {
-	const char *bytes = a->spec + PE_READING_HEAD;
-	size_t		size = a->spec_size - PE_READING_HEAD;
 	reading_head head;
 
 	memcpy(&head, a->spec, sizeof(head));
-	if (head.magic != MAGIC || !are_sound(&head.times, head.reading))
+	if (head.magic != MAGIC || !are_sound(&head.times, head.reading) ||
+		head.reading >= sizeof(readings) / sizeof(readings[0]) || readings[head.reading].begin == NULL)
 		return false;
 	a->reading = head.reading;
 	a->times = head.times;
-	switch (head.reading)
-	{
-		case PE_READ_CELLS:
-		case PE_READ_TABLES:
-		case PE_READ_SUMS:
-		case PE_READ_SIZES:
-		case PE_READ_PERIODS:
-			return pe_cells_begin(a, bytes, size);
-		case PE_READ_MODEL:
-			return pe_model_begin(a, bytes, size);
-		case PE_READ_AFFINE:
-			return pe_affine_begin(a, bytes, size);
-		case PE_READ_KEYS:
-			return pe_keys_begin(a, bytes, size);
-		case PE_READ_KEY_NAMES:
-			return pe_key_names_begin(a, bytes, size);
-		default:
-			return false;
-	}
+	return readings[a->reading].begin(a, a->spec + PE_READING_HEAD, a->spec_size - PE_READING_HEAD);
 }
 
 bool
@@ -135,10 +134,8 @@ pe_accumulator_begin(pe_accumulator *a, const char *spec, size_t size, const pe_
 void
 pe_accumulator_free(pe_accumulator *a)
 {
-	pe_cells_free(a);
-	pe_model_free(a);
-	pe_affine_end(a);
-	pe_keys_end(a);
+	if (a->reading != 0)
+		readings[a->reading].end(a);
 	pe_free(a->spec);
 	pe_wipe(a, sizeof(*a));
 }
@@ -148,25 +145,10 @@ pe_accumulator_free(pe_accumulator *a)
  * ------------------------------------------------------------------
  */
 
-/* Whether states travel cut: what is left of them then is counts or sums, which add up. */
 static bool
 travels_cut(const pe_accumulator *a)
 {
-	if (!a->has_cut || a->cut.whole == 0)
-		return false;
-	switch (a->reading)
-	{
-		case PE_READ_CELLS:
-		case PE_READ_TABLES:
-		case PE_READ_SUMS:
-		case PE_READ_SIZES:
-		case PE_READ_PERIODS:
-			return true;
-		case PE_READ_MODEL:
-			return a->pass_bytes != NULL;
-		default:
-			return false;
-	}
+	return a->has_cut && a->cut.whole != 0 && readings[a->reading].travels_cut && !pe_accumulator_has_rows(a);
 }
 
 /* Before it travels, and before it takes in what did. */

@@ -306,14 +306,11 @@ pe_cells_begin(pe_accumulator *a, const char *bytes, size_t size)
 }
 
 void
-pe_cells_free(pe_accumulator *a)
+pe_cells_end(pe_accumulator *a)
 {
 	if (a->count != NULL)
 		pe_wipe(a->count, counts_size(a));
 	pe_free(a->count);
-	pe_gathered_free(a);
-	pe_sums_free(&a->summed);
-	pe_tables_free(&a->tables);
 	pe_units_free(&a->units);
 	pe_predicate_free(&a->predicate);
 	pe_domain_free(&a->domain);

@@ -139,6 +139,7 @@ pe_keys_end(pe_accumulator *a)
 {
 	pe_key_counts_free(&a->key_counts);
 	pe_key_names_free(&a->key_names);
+	pe_units_free(&a->units);
 	pe_free(a->key_number);
 }
 

@@ -36,9 +36,10 @@ extern bool pe_affine_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_keys_begin(pe_accumulator *a, const char *bytes, size_t size);
 extern bool pe_key_names_begin(pe_accumulator *a, const char *bytes, size_t size);
 
-/* Each wipes and frees what belongs to its reading. */
-extern void pe_cells_free(pe_accumulator *a);
-extern void pe_model_free(pe_accumulator *a);
+/* Each wipes and frees what belongs to its reading, as far as it was begun; tables: of several, and of sums. */
+extern void pe_cells_end(pe_accumulator *a);
+extern void pe_tables_end(pe_accumulator *a);
+extern void pe_model_end(pe_accumulator *a);
 extern void pe_affine_end(pe_accumulator *a);
 extern void pe_keys_end(pe_accumulator *a);
 
@@ -48,9 +49,8 @@ extern size_t pe_collected_units_size(const pe_accumulator *a);
 extern void pe_collected_units_write(const pe_accumulator *a, char *bytes);
 extern pe_combined pe_collected_units_combine(pe_accumulator *a, const char *bytes, size_t size);
 
-/* Room for gathered rows, and its end. */
+/* Room for gathered rows. */
 extern void pe_gathered_begin(pe_accumulator *a);
-extern void pe_gathered_free(pe_accumulator *a);
 
 /* Nothing to settle, nothing left to do. */
 extern void pe_accumulator_as_it_is(pe_accumulator *a);

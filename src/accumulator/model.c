@@ -165,7 +165,7 @@ pe_model_begin(pe_accumulator *a, const char *bytes, size_t size)
 }
 
 void
-pe_model_free(pe_accumulator *a)
+pe_model_end(pe_accumulator *a)
 {
 	pe_rows_free(&a->rows);
 	pe_rows_free(&a->spare);

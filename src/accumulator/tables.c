@@ -69,8 +69,8 @@ pe_gathered_begin(pe_accumulator *a)
 	g->number = (int32_t *) (g->has + PE_GATHERED_ROWS);
 }
 
-void
-pe_gathered_free(pe_accumulator *a)
+static void
+free_gathered(pe_accumulator *a)
 {
 	pe_gathered *g = &a->gathered;
 
@@ -84,6 +84,15 @@ pe_gathered_free(pe_accumulator *a)
 	pe_free(g->coordinate);
 	pe_free(g->counts);
 	memset(g, 0, sizeof(*g));
+}
+
+void
+pe_tables_end(pe_accumulator *a)
+{
+	free_gathered(a);
+	pe_sums_free(&a->summed);
+	pe_tables_free(&a->tables);
+	pe_cells_end(a);
 }
 
 /* The attributes of a table, the last one first, and how far apart neighbouring cells of each are. */
