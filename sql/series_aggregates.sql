@@ -118,6 +118,8 @@ CALL damaged('shares = ARRAY[shares[1], shares[2] + 1]');
 CALL damaged('shares = ARRAY[1::int8 << 40, 1]');
 CALL damaged('shares = shares[1:1]');
 CALL damaged('cells_per_unit = 2');
+CALL damaged('aggregates[1] = NULL');
+CALL damaged('never_null = ''{NULL}''');
 DROP PROCEDURE damaged;
 -- nor is what is stored told as something else
 BEGIN;

@@ -429,21 +429,34 @@ pe_access_int64(uint64 row, int column)
 }
 
 char **
-pe_access_texts(uint64 row, int column, int *count)
+pe_texts_of_array(Datum array, int *count)
 {
-	MemoryContext spi = CurrentMemoryContext;
-	bool		isnull;
-	Datum		array = pe_access_datum(row, column, &isnull);
 	char	  **texts;
 	Datum	   *elements;
 	bool	   *nulls;
 
-	/* beside the array: it outlives pe_access_end */
-	MemoryContextSwitchTo(GetMemoryChunkContext(DatumGetPointer(array)));
 	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
 	texts = palloc0(Max(*count, 1) * sizeof(char *));
 	for (int i = 0; i < *count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("a list of texts in the ledger has a NULL")));
 		texts[i] = TextDatumGetCString(elements[i]);
+	}
+	return texts;
+}
+
+char **
+pe_access_texts(uint64 row, int column, int *count)
+{
+	bool		isnull;
+	Datum		array = pe_access_datum(row, column, &isnull);
+	/* beside the array: it outlives pe_access_end */
+	MemoryContext spi = MemoryContextSwitchTo(GetMemoryChunkContext(DatumGetPointer(array)));
+	char	  **texts = pe_texts_of_array(array, count);
+
 	MemoryContextSwitchTo(spi);
 	return texts;
 }

@@ -25,6 +25,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "server/access.h"
 #include "server/row.h"
 
 struct pe_row
@@ -284,16 +285,7 @@ pe_row_float8(const pe_row *row, const char *column)
 char **
 pe_row_texts(const pe_row *row, const char *column, int *count)
 {
-	Datum	   *elements;
-	bool	   *isnull;
-	char	  **texts;
-
-	deconstruct_array(DatumGetArrayTypeP(row->value[column_named(row, column)]), TEXTOID, -1, false, TYPALIGN_INT,
-					  &elements, &isnull, count);
-	texts = palloc0(Max(*count, 1) * sizeof(char *));
-	for (int i = 0; i < *count; i++)
-		texts[i] = TextDatumGetCString(elements[i]);
-	return texts;
+	return pe_texts_of_array(row->value[column_named(row, column)], count);
 }
 
 bool
