@@ -158,8 +158,8 @@ endif
 # ---- Objects.  A change of flags or of PostgreSQL rebuilds; -MMD tracks the headers. ----
 
 FLAG_FILES = build/flags.pure build/flags.san build/flags.pg build/flags.fuzz
-build/flags.pure: FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(LOOP_FLAGS) $(TEST_FLAGS)
-build/flags.san:  FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(LOOP_FLAGS) $(TEST_FLAGS) $(SANITIZE)
+build/flags.pure: FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(LOOP_FLAGS) $(LINK_UNIT)
+build/flags.san:  FLAGS_NOW = $(PURE_CC) $(PURE_FLAGS) $(LOOP_FLAGS) $(LINK_UNIT) $(SANITIZE)
 build/flags.fuzz: FLAGS_NOW = $(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_SANITIZE)
 build/flags.pg:   FLAGS_NOW = $(VERSION) $(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS)
 

@@ -240,6 +240,11 @@ pool_report() {
 	done
 }
 
+not_built() {
+	add 0 1 0
+	FAULTS+=("$SUITE: not every test could be built")
+}
+
 # beside SUITE COMMAND ...: runs a pool beside other suites; finish_beside SUITE ITEM ... waits for it and reports
 beside() {
 	BESIDE_START=$SECONDS
@@ -253,7 +258,7 @@ finish_beside() {
 	suite "$1" || return 0
 	if [ -n "$BESIDE" ]; then
 		SUITE_START=$BESIDE_START
-		wait "$BESIDE" || add 0 1 0
+		wait "$BESIDE" || not_built
 		BESIDE=
 	fi
 	pool_report "${@:2}"
@@ -277,11 +282,12 @@ unit_names() {
 
 run_unit_few() { PG_EPSILON_QUICK=1 run_unit "$1"; }
 
-run_unit() { CMOCKA_MESSAGE_OUTPUT=TAP timeout "$TEST_TIMEOUT" "build/unit/$1"; }
+# In the group of the pool, so that it ends with it.
+run_unit() { CMOCKA_MESSAGE_OUTPUT=TAP timeout --foreground "$TEST_TIMEOUT" "build/unit/$1"; }
 
 run_unit_san() {
 	PG_EPSILON_QUICK=1 CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=abort_on_error=0:detect_leaks=${DETECT_LEAKS:-1} UBSAN_OPTIONS=print_stacktrace=1 \
-		timeout $((TEST_TIMEOUT * 3)) "build/unit-san/$1"
+		timeout --foreground $((TEST_TIMEOUT * 3)) "build/unit-san/$1"
 }
 
 run_unit_valgrind() {
@@ -312,7 +318,7 @@ unit_pool() {
 unit_suite() {
 	choose_units
 	if [ ${#NAMES[@]} -gt 0 ]; then
-		unit_pool "$@" "${NAMES[@]}" || add 0 1 0
+		unit_pool "$@" "${NAMES[@]}" || not_built
 		pool_report "${NAMES[@]}"
 	fi
 	suite_end
@@ -657,6 +663,8 @@ without_tap() {
 	fi
 	if [ "$MODE" = quick ]; then
 		choose_units
+		# before units: both make the same library
+		[ -z "$SETTINGS" ] || install_test_modules || add 0 1 0
 		if wanted unit && [ ${#NAMES[@]} -gt 0 ]; then
 			beside unit unit_pool unit-binaries run_unit_few "${NAMES[@]}"
 		fi

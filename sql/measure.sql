@@ -58,7 +58,9 @@ SELECT plan, abs(objective / 7.89703335 - 1) < 1e-6 AS optimum, gap < 1e-6 AS cl
   FROM dp.optimize((SELECT string_agg(concat_ws(' * ', s[1] || '(50)', s[2] || '(100)', s[3] || '(7)', s[4] || '(4)', s[5] || '(2)'), ' + ')
                       FROM generate_series(1, 5) i, generate_series(i + 1, 5) j,
                       LATERAL (SELECT array_agg(CASE WHEN a IN (i, j) THEN 'identity' ELSE 'total' END ORDER BY a) AS s FROM generate_series(1, 5) a) t), objective => 'max');
-SELECT plan, gap < 1e-4 AS close FROM dp.optimize('all_range(48) * prefix(24)', objective => 'max');
+SELECT plan, gap < 1e-4 AS close FROM unnest('{all_range(48) * prefix(24),prefix(128) * prefix(64)}'::text[]) w, dp.optimize(w, objective => 'max');
+-- one attribute is one matrix
+SELECT plan, array_dims(dp.strategy_matrix(strategy)) FROM dp.optimize('prefix(520)');
 -- Product form: the bound is told however far it is
 SELECT plan, gap BETWEEN 0.05 AND 0.5 AS far FROM dp.quote('wide', '{day,hour,a1,place}', 'prefix(day) * all_range(hour) + prefix(hour) * all_range(a1) + prefix(day) * identity(place)', rho => 1);
 

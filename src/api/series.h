@@ -44,7 +44,7 @@ extern void pe_serial_validate(pe_serial *serial, bool needs_budget);
 /* Finds the strategies, and the plan of the whole: asked->plan, with its charge.  Not inside PE_UNDONE, which would silence the progress. */
 extern void pe_serial_resolve(pe_serial *serial);
 
-/* One that was paid for, by its name, to be read by who may.  Inside PE_UNDONE.  Errors: those of pe_series_load; 55000 the attributes were declared anew. */
+/* One that was paid for, by its name, to be read by who may.  Inside PE_UNDONE.  Errors: those of pe_series_load; 55000 the attributes were declared anew; XX001 it is not what was paid for. */
 extern void pe_serial_load(pe_serial *serial, const char *name);
 
 /*

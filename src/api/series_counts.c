@@ -70,6 +70,7 @@ check_size(const pe_serial *s)
 	pe_check_memory((size_t) cells * 5 * sizeof(int64));
 }
 
+/* Cells in blocks would be read table by table. */
 static void
 find_strategy(pe_serial *s)
 {

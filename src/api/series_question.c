@@ -224,7 +224,6 @@ restore_time(pe_serial *s)
 		pe_serial_refuse_damaged(s);
 }
 
-/* Cells in blocks would be read table by table. */
 static void
 fill_parts(pe_serial *s)
 {

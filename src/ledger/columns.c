@@ -74,7 +74,7 @@ attribute_type(const pe_dataset *dataset, const char *attribute, const char *dec
 
 	/* the relation of this OID is another one; the declaration still says what was paid for */
 	if (dataset->frozen)
-		return DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(declared)));
+		return getBaseType(DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(declared))));
 	if (!OidIsValid(pe_relation_owner(dataset->relation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -733,12 +733,13 @@ pe_series_paid_request(const pe_series *series)
 	return request;
 }
 
+/* By the number of periods: it may have been prolonged once more since the row was read. */
 char *
 pe_series_prolonged_request(const pe_series *series)
 {
 	static pe_statement find = {NULL, "SELECT request FROM dp_ledger.charge WHERE series_id = $1 AND dataset_id = $2 AND function = '" PE_PROLONG "' "
-	"ORDER BY seq DESC LIMIT 1", 2, {INT8OID, INT8OID}};
-	Datum		key[2] = {Int64GetDatum(series->id), Int64GetDatum(series->dataset_id)};
+	"AND pg_catalog.strpos(request, $3) > 0 ORDER BY seq DESC LIMIT 1", 3, {INT8OID, INT8OID, TEXTOID}};
+	Datum		key[3] = {Int64GetDatum(series->id), Int64GetDatum(series->dataset_id), CStringGetTextDatum(psprintf(", \"periods\": %d, ", series->periods))};
 	char	   *request;
 	pe_access	access;
 

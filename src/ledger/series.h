@@ -156,7 +156,7 @@ extern void pe_series_anchor(const pe_series *series, const pe_dataset *dataset)
  */
 extern void pe_series_lock(const pe_series *series, int period);
 
-/* What was paid for: the canonical request of its charge, and of the last one that prolonged it.  NULL if there is none. */
+/* What was paid for: the canonical request of its charge, and of the one that prolonged it to so many periods as it has.  NULL if there is none. */
 extern char *pe_series_paid_request(const pe_series *series);
 extern char *pe_series_prolonged_request(const pe_series *series);
 

@@ -150,6 +150,17 @@ core_classes(const pe_strategy_problem *problem)
 	return cells < INT32_MAX ? cells : INT32_MAX;
 }
 
+/* Attributes that are not summed over. */
+static int
+axes(const pe_strategy_problem *problem)
+{
+	int			axes = 0;
+
+	for (int a = 0; a < problem->workload->shape.attributes; a++)
+		axes += problem->classes->count[a] > 1;
+	return axes;
+}
+
 int
 pe_blocks_spare(pe_neighbours neighbours, int32_t max_rows)
 {
@@ -173,7 +184,7 @@ pe_blocks_serve(const pe_strategy_problem *problem)
 		has_matrix_over_all(problem->workload))
 		return false;
 	/* the optimum of a product is the product of optima, by either objective */
-	return problem->workload->terms == 1 || (problem->objective == PE_SUM && core_classes(problem) * 2 <= problem->classes->cells);
+	return (problem->workload->terms == 1 && axes(problem) > 1) || (problem->objective == PE_SUM && core_classes(problem) * 2 <= problem->classes->cells);
 }
 
 typedef bool (*make_kind) (const pe_strategy_problem *problem, pe_blocks *blocks, double *lower_bound);

@@ -78,24 +78,25 @@ sub asked
 	print $in "LOAD 'pg_epsilon'; SET pg_epsilon.time_quantum = 0; SET client_min_messages = error; $settings;\nSELECT pg_backend_pid();\n";
 	$in->flush;
 	chomp(my $backend = <$out>);
-	print $in "SELECT 'warm' FROM ($statement) w LIMIT 1;\n";
+	print $in "SELECT 'warm' FROM ($statement) w HAVING count(w) > 0;\n";
 	$in->flush;
 	die "failed: $statement\n" unless (<$out> // '') =~ /warm/;
 	my ($before, $most, $worker) = (own_memory($backend), 0, 0);
 	my $run = sub {
 		my $start = time;
 
-		print $in "SELECT 'done' FROM ($statement) w LIMIT 1;\n";
+		# all its columns are wanted
+		print $in "SELECT 'done' FROM ($statement) w HAVING count(w) > 0;\n";
 		$in->flush;
 		die "failed: $statement\n" unless (<$out> // '') =~ /done/;
 		return time - $start;
 	};
 	my $best = min(map { $run->() } 1 .. $rounds);
+	my $stop = 0;
+	local $SIG{TERM} = sub { $stop = 1 };    # before there is a process that may be stopped
 	my $sampler = fork() // die $!;
 	if ($sampler == 0)
 	{
-		my $stop = 0;
-		local $SIG{TERM} = sub { $stop = 1 };
 		while (!$stop)
 		{
 			$most = max($most, own_memory($backend));

@@ -245,8 +245,8 @@ test_refused(void **state)
 static void
 test_preferred(void **state)
 {
-	static const char *const workloads[] = {"all_range(a0)*prefix(a1)", "all_range(a0)*prefix(a1)+prefix(a0)"};
-	int			cells[] = {48, 24};
+	static const char *const workloads[] = {"all_range(a0)*prefix(a1)", "all_range(a0)*prefix(a1)+prefix(a0)", "prefix(a0)"};
+	int			cells[] = {600, 6};
 
 	for (int k = 0; k < lengthof(workloads); k++)
 	{
