@@ -358,6 +358,7 @@ pe_blocks_estimate_memory(const pe_blocks *blocks, const pe_workload *workload)
 	size_t		largest = 0;	/* of all arrays over queries or columns */
 	size_t		summed = 0;		/* beside it stand those of blocks that sum over one axis more, and so on */
 	size_t		numbers = 8 * (size_t) blocks->blocks;
+	size_t		sides = workload->terms < PE_KEPT_SIDES ? (size_t) workload->terms : PE_KEPT_SIDES;
 	size_t		of_axis[PE_MAX_ATTRIBUTES] = {0};
 	pe_block_terms terms;
 
@@ -383,7 +384,7 @@ pe_blocks_estimate_memory(const pe_blocks *blocks, const pe_workload *workload)
 	pe_block_terms_free(&terms);
 	for (int a = 0; a < blocks->axes; a++)
 	{
-		numbers += numbers_of_axis(&blocks->axis[a]) + PE_KEPT_SIDES * of_axis[a];
+		numbers += numbers_of_axis(&blocks->axis[a]) + sides * of_axis[a];
 		summed += blocks->axis[a].centre != NULL ? largest / (size_t) blocks->axis[a].cells + 1 : 0;
 	}
 	return (numbers + 5 * largest + summed) * sizeof(double);
