@@ -195,7 +195,7 @@ build/libpure-san.a: $(SAN_OBJS)
 
 LINK_TEST = $(PURE_CC) $(TEST_FLAGS)
 # Their own code runs for a moment: to optimise it takes longer.
-LINK_UNIT = $(LINK_TEST) -O0
+LINK_UNIT = $(LINK_TEST) -O0 -Wno-format-truncation
 
 $(UNIT_TESTS): build/unit/%: test/unit/%.c $(UNIT_SHIM) build/libpure.a build/flags.pure
 	@mkdir -p $(@D)

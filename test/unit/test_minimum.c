@@ -1222,7 +1222,7 @@ static const double steepest[] = {1, 1, 1};
 static void
 test_expected_gap(void **state)
 {
-	long		n = scaled(600);
+	long		n = fewer(2000, 10);
 
 	(void) state;
 	for (int32_t d = 1; d <= 3; d++)

@@ -693,7 +693,7 @@ search_piles(pe_model model, int columns, const pile *rows, int count, int draws
 		table_init(&p.one[i], columns, 0, model, PE_FIT_OBJPERT);
 		table_add(&p.one[i], x, -1, rows[i].label);
 	}
-	for (int i = 0; i < draws; i++)
+	for (int i = 0; i < fewer(draws, 10); i++)
 	{
 		int32_t		iterations = search(&t, &p.source);
 
