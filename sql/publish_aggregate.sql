@@ -181,13 +181,13 @@ SELECT refused($$SELECT dp.aggregate('sales', '{count(*),sum(amount)}', '{vip}',
 SET SESSION AUTHORIZATION regress_ann;
 
 -- A column that is no longer NOT NULL: the release is read as it was measured, and the request is another one
-SELECT max(release) AS before FROM dp.aggregate('sales', '{avg(amount)}', '{vip}', rho => 1000) \gset
+SELECT max(release) AS before FROM dp.aggregate('sales', '{count(*),avg(amount)}', '{vip}', rho => 1000) \gset
 SET SESSION AUTHORIZATION regress_curator;
 ALTER TABLE sales ALTER amount DROP NOT NULL;
 SET SESSION AUTHORIZATION regress_ann;
 SELECT dp.publish(:before, 'before');
 SELECT near(avg_amount, avg_amount_stderr, avg) FROM before JOIN by_vip_avg USING (vip);
-SELECT max(release) > :before AS another FROM dp.aggregate('sales', '{avg(amount)}', '{vip}', rho => 1000);
+SELECT max(release) > :before AS another FROM dp.aggregate('sales', '{count(*),avg(amount)}', '{vip}', rho => 1000);
 
 -- An attribute that is declared anew: the release cannot be told any more
 SET SESSION AUTHORIZATION regress_curator;
