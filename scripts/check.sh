@@ -5,8 +5,8 @@
 #
 #   scripts/check.sh [quick | ci | long | settings]
 #
-# quick: layers, unit with few samples, regress.  Without a word: layers, regress, isolation, unit, sanitize, tap,
-# the TAP tests beside all others, for they wait much.  ci: these one after the other, then replay, mutate and load.
+# quick: layers, unit with few samples, regress.  Without a word: layers, regress, isolation, unit with few samples, sanitize, tap,
+# the TAP tests beside all others, for they wait much.  ci: these one after the other, with all samples, then replay, mutate and load.
 # long: these, then all others.  A suite that runs no test at all is a failure, unless TESTS left none.
 # settings: the suites regress, isolation and tap alone, under each of test/settings/*.conf and under
 # all of them together; long has regress and isolation under all of them together.
@@ -676,7 +676,10 @@ without_tap() {
 	# one processor each: TAP tests have the other one
 	suite regress && regress_runs
 	suite isolation && isolation_runs
-	suite unit && unit_suite unit-binaries run_unit
+	# all samples where nothing else has to be waited for: in ci, in the long run, and when they are asked for
+	local run=run_unit
+	[ "$MODE" != short ] || [ -n "$ONLY" ] || run=run_unit_few
+	suite unit && unit_suite unit-binaries "$run"
 	finish_layers "$layers"
 	suite sanitize && unit_suite unit-san-binaries run_unit_san
 }
