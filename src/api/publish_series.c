@@ -62,11 +62,12 @@ make_columns(publication *p)
 		{"report", INT4OID}, {"starts", TIMESTAMPTZOID}, {"ends", TIMESTAMPTZOID}, {"over", TEXTOID}, {"query", INT4OID}
 	};
 	const pe_serial *s = &p->report.serial;
+	pe_serial_told told = s->kind->told(s);
 	int			end;
 
-	pe_labels_init(&p->report.labels, s->kind->told(s).workload, s->kind->told(s).columns);
+	pe_labels_init(&p->report.labels, told.workload, told.columns);
 	p->columns.labels = &p->report.labels;
-	p->columns.column = s->kind->told(s).columns;
+	p->columns.column = told.columns;
 	for (int i = 0; i < FIGURES; i++)
 		(void) pe_published_add(&p->columns, column[i].name, "", column[i].type);
 	pe_figures_add(&p->figures, &p->columns, s->aggregation, NULL);

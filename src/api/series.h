@@ -65,7 +65,7 @@ extern void pe_serial_check_open(const pe_serial *serial);
 
 /*
  * Plans one that was paid for with so many periods in all: asked->plan, with its charge.  Errors: 55000 it has ended, or the time was declared
- * anew; 42501 another role paid; 0A000 it is not open-ended; 22023 not more periods; XX001 it is not what was paid for.  Inside PE_UNDONE.
+ * anew; 42501 another role paid; 0A000 it is not open-ended; 22023 not more periods.  Inside PE_UNDONE.
  */
 extern void pe_serial_prolong(pe_serial *serial, int periods);
 

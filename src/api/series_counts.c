@@ -20,9 +20,10 @@ validate(pe_serial *s, bool needs_budget)
 static void
 load(pe_serial *s)
 {
-	pe_histogram *h = s->histogram = pe_histogram_validate(&s->request, false);
+	pe_histogram *h;
 
-	s->asked = &h->asked;
+	validate(s, false);
+	h = s->histogram;
 	pe_serial_check_declared(s);
 	h->asked.ask.accounting = s->series->accounting;
 	if (!pe_strategy_of_charge(s->series->strategy_id, &h->workload, h->possible, &h->kept) || h->kept.strategy.blocks != NULL)

@@ -460,7 +460,7 @@ pe_serial_load(pe_serial *s, const char *name)
 	fill_presence(s);
 	restore_time(s);
 	fill_parts(s);
-	check_paid(s);
+	check_paid(s);				/* before anything of it is told, measured or prolonged */
 }
 
 const pe_continual *
@@ -525,7 +525,6 @@ plan_period(pe_serial *s, const pe_series_request *series)
 {
 	pe_asked   *asked = s->asked;
 
-	check_paid(s);
 	asked->ask.delta = pe_delta_of_conversion(asked->dataset->delta, asked->dataset->delta_share);
 	pe_asked_check_plan(asked, pe_plan_of_period(&asked->ask, &s->parts, s->series->nano, series->period, &asked->plan), 1, 9e9);
 	fill_charge(s, series);
@@ -551,7 +550,6 @@ check_prolonged(const pe_serial *s, int periods)
 				 errdetail("What it measures was chosen for its periods."),
 				 errhint("Create another series, with open_ended => true if it is to be prolonged.")));
 	check_number("periods", periods, s->series->periods + 1, PE_MAX_PERIODS);
-	check_paid(s);
 }
 
 /* The first periods and their noise stay; the plan's cost is the difference to those that are paid for. */
