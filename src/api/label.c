@@ -6,6 +6,7 @@
 
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
 
 #include "api/label.h"
 #include "server/values.h"
@@ -22,19 +23,53 @@ text_value(const char *text)
 }
 
 /* A declared value: a scalar of JSON. */
-static JsonbValue
-point_value(const pe_column *column, char *point)
+static Jsonb *
+scalar_of_point(const pe_column *column, char *point)
 {
 	StringInfoData text;
-	JsonbValue	value;
-	Jsonb	   *json;
 
 	initStringInfo(&text);
 	pe_append_json_value(&text, column->type, point);
-	json = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
-	if (!JsonbExtractScalar(&json->root, &value))
+	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
+}
+
+/* The same as what is put into a label.  It is kept: the value alone, which is a hundredth of what it takes to make it. */
+static JsonbValue
+value_of_point(const pe_labels *labels, const pe_column *column, char *point)
+{
+	Jsonb	   *made = scalar_of_point(column, point);
+	Jsonb	   *kept = MemoryContextAlloc(labels->context, VARSIZE(made));
+	JsonbValue	value;
+
+	memcpy(kept, made, VARSIZE(made));
+	if (!JsonbExtractScalar(&kept->root, &value))
 		elog(ERROR, "a declared value is not a scalar of JSON");
 	return value;
+}
+
+/* Made when the first label asks for it: no declared value is null. */
+static JsonbValue *
+point_of(const pe_labels *labels, int a, int32 p)
+{
+	JsonbValue *value = &labels->point[a][p];
+
+	if (value->type == jbvNull)
+		*value = value_of_point(labels, &labels->columns[a], labels->columns[a].points[p]);
+	return value;
+}
+
+/* What a value is kept in besides its text: lengths, and what the allocator rounds up. */
+#define VALUE_OVERHEAD 48
+
+size_t
+pe_labels_memory(const pe_workload *workload, const pe_column *columns)
+{
+	size_t		bytes = (size_t) workload->queries * 2 * sizeof(int32);
+
+	for (int a = 0; a < workload->shape.attributes; a++)
+		for (int p = 0; p < columns[a].domain.points; p++)
+			bytes += sizeof(JsonbValue) + VALUE_OVERHEAD + 2 * strlen(columns[a].points[p]);
+	return bytes;
 }
 
 void
@@ -44,19 +79,16 @@ pe_labels_init(pe_labels *labels, const pe_workload *workload, const pe_column *
 
 	labels->workload = workload;
 	labels->columns = columns;
+	labels->context = CurrentMemoryContext;
 	labels->name = palloc(attributes * sizeof(JsonbValue));
 	labels->point = palloc(attributes * sizeof(JsonbValue *));
 	labels->declared = palloc(attributes * sizeof(pe_attribute));
 	for (int a = 0; a < attributes; a++)
 	{
-		int			points = columns[a].domain.points;
-
 		labels->name[a] = text_value(columns[a].name);
 		labels->declared[a] = columns[a].domain;
 		labels->declared[a].classes = 0;
-		labels->point[a] = palloc(points * sizeof(JsonbValue));
-		for (int p = 0; p < points; p++)
-			labels->point[a][p] = point_value(&columns[a], columns[a].points[p]);
+		labels->point[a] = pe_alloc(columns[a].domain.points, sizeof(JsonbValue));	/* all jbvNull: not made yet */
 	}
 	labels->term = pe_alloc(workload->queries, sizeof(int32));
 	labels->local = pe_alloc(workload->queries, sizeof(int32));
@@ -87,13 +119,12 @@ static void
 push_values(JsonbParseState **state, const pe_labels *labels, int a, int32 from, int32 to)
 {
 	const pe_attribute *attribute = &labels->declared[a];
-	JsonbValue *point = labels->point[a];
 	bool		last = to == pe_attribute_ordered_cells(attribute) - 1;
 
 	pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
-	push_pair(state, "from", &point[from]);
+	push_pair(state, "from", point_of(labels, a, from));
 	/* the last bin ends at the last edge, the last level is itself the end */
-	push_pair(state, "to", &point[last ? attribute->points - 1 : to + 1]);
+	push_pair(state, "to", point_of(labels, a, last ? attribute->points - 1 : to + 1));
 	push_bool(state, "last", last && !attribute->open);
 	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
@@ -139,7 +170,7 @@ push_declared_cell(JsonbParseState **state, const pe_labels *labels, int a, int3
 		pushJsonbValue(state, WJB_END_OBJECT, NULL);
 	}
 	else if (attribute->kind == PE_LEVELS)
-		pushJsonbValue(state, WJB_VALUE, &labels->point[a][cell]);
+		pushJsonbValue(state, WJB_VALUE, point_of(labels, a, cell));
 	else
 		push_values(state, labels, a, cell, cell);
 }

@@ -24,11 +24,15 @@ typedef struct pe_labels
 	const pe_workload *workload;
 	const pe_column *columns;
 	JsonbValue *name;			/* of each attribute */
-	JsonbValue **point;			/* its levels or edges */
+	JsonbValue **point;			/* its levels or edges, each made when a label asks for it, */
+	MemoryContext context;		/* here; of the labels themselves nothing is kept */
 	pe_attribute *declared;		/* as it is without a roll-up */
 	int32	   *term;			/* where each query stands: pe_workload_index */
 	int32	   *local;
 } pe_labels;
+
+/* What they take, for pe_check_memory: the indexes and all values of the columns. */
+extern size_t pe_labels_memory(const pe_workload *workload, const pe_column *columns);
 
 /* Prepares labels of a workload over the leading columns. */
 extern void pe_labels_init(pe_labels *labels, const pe_workload *workload, const pe_column *columns);

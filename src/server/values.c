@@ -169,7 +169,8 @@ put_uint16(char *to, uint16 word)
 static void
 encode_numeric(Datum value, const char **data, uint32 *size)
 {
-	const char *wire = VARDATA_ANY(DatumGetByteaPP(DirectFunctionCall1(numeric_send, value)));
+	bytea	   *sent = DatumGetByteaPP(DirectFunctionCall1(numeric_send, value));
+	const char *wire = VARDATA_ANY(sent);
 	int			digits = wire_uint16(wire);
 	uint16		weight = wire_uint16(wire + 2) ^ 0x8000;
 	uint16		sign = wire_uint16(wire + 4);
@@ -190,6 +191,7 @@ encode_numeric(Datum value, const char **data, uint32 *size)
 		to = put_uint16(to, 0xFFFF);
 	*data = encoded;
 	*size = to - encoded;
+	pfree(sent);				/* a kilobyte, of each point of a declaration */
 }
 
 /* The bytes that stand for a value; the blanks that pad character(n) do not count. */
