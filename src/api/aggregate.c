@@ -11,6 +11,7 @@
 #include "api/aggregate_call.h"
 #include "api/arguments.h"
 #include "api/rows.h"
+#include "server/settings.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_aggregate);
 PG_FUNCTION_INFO_V1(pe_sql_quote_aggregate);
@@ -100,8 +101,9 @@ pe_sql_aggregate(PG_FUNCTION_ARGS)
 	pe_aggregation *g;
 
 	prepare(fcinfo, &c.call, true);
-	pe_aggregate_call_answer(&c.call);
 	g = c.call.aggregation;
+	pe_check_memory(pe_aggregation_memory(g) + pe_labels_memory(&g->space[0].workload, g->space[0].columns));
+	pe_aggregate_call_answer(&c.call);
 	pe_labels_init(&c.labels, &g->space[0].workload, g->space[0].columns);
 	pe_return_rows(fcinfo, g->space[0].workload.queries * g->aggregates, 7, make_row, &c);
 	return (Datum) 0;

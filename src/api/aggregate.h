@@ -112,6 +112,9 @@ extern void pe_aggregation_restore(pe_aggregation *aggregation);
 extern void pe_aggregation_measure(pe_aggregation *aggregation);
 extern void pe_aggregation_price(pe_aggregation *aggregation);
 
+/* What the answers of all groups take, without their labels; for pe_check_memory. */
+extern size_t pe_aggregation_memory(const pe_aggregation *aggregation);
+
 /* Numbers that every row has, and the kept strategy of a request, 0: none; 0A000 if there are several. */
 extern int	pe_aggregation_never_null(const pe_aggregation *aggregation, char **name);
 extern int64 pe_aggregation_strategy_id(const pe_aggregation *aggregation);

@@ -846,12 +846,12 @@ find_tables(pe_aggregation *g)
 	g->question.tables = tables;
 }
 
-/* What the answers of all groups take: estimates and totals of each sum, and a result of each aggregate. */
-static void
-check_answers(const pe_aggregation *g)
+/* Estimates and totals of each sum, and a result of each aggregate. */
+size_t
+pe_aggregation_memory(const pe_aggregation *g)
 {
-	pe_check_memory((size_t) g->space[0].workload.queries *
-					(g->needed.sums * (sizeof(pe_sum_estimate) + sizeof(pe_sum_total)) + g->aggregates * sizeof(pe_aggregate_result)));
+	return (size_t) g->space[0].workload.queries *
+		(g->needed.sums * (sizeof(pe_sum_estimate) + sizeof(pe_sum_total)) + g->aggregates * sizeof(pe_aggregate_result));
 }
 
 /* ------------------------------------------------------------------
@@ -903,7 +903,7 @@ pe_aggregation_measures(const pe_aggregation *g, int space)
 void
 pe_aggregation_measure(pe_aggregation *g)
 {
-	check_answers(g);
+	pe_check_memory(pe_aggregation_memory(g));
 	if (g->on_grid)
 	{
 		find_tables(g);

@@ -181,6 +181,12 @@ narrow_intervals(pe_answers *answers, bool cut)
 	}
 }
 
+size_t
+pe_answers_memory(const pe_workload *workload, const pe_column *columns)
+{
+	return (size_t) workload->queries * 4 * sizeof(double) + pe_labels_memory(workload, columns);
+}
+
 void
 pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workload *workload,
 				const pe_column *columns, const int64 *y, const pe_noise *noise, const double *variance,
@@ -188,6 +194,7 @@ pe_answers_init(pe_answers *answers, const pe_measured *measured, const pe_workl
 {
 	pe_reconstruction r;
 
+	pe_check_memory(pe_answers_memory(workload, columns));
 	begin_reconstruction(measured, workload, &r);
 	if (workload != measured->workload)
 		check_determined(&r);

@@ -43,6 +43,9 @@ typedef struct pe_answers
 	double	   *upper;
 } pe_answers;
 
+/* What they take, with what their labels do; for pe_check_memory before anything is charged. */
+extern size_t pe_answers_memory(const pe_workload *workload, const pe_column *columns);
+
 /*
  * Answers a workload from measurements y with noise; NULL: nobody knows the errors,
  * and all standard errors and intervals are NaN.

@@ -221,7 +221,7 @@ combine(call *c, const double half)
 
 	if (status != PE_COMBINATION_OK)
 		refuse(status);
-	pe_check_memory(pe_combination_memory(&combination) + (size_t) c->workload.queries * 4 * sizeof(double));
+	pe_check_memory(pe_combination_memory(&combination) + pe_answers_memory(&c->workload, c->joint.columns));
 	pe_combination_solve(&combination);
 	query = pe_combination_undetermined(&combination);
 	if (query >= 0)

@@ -310,12 +310,12 @@ static void
 check_answers(const pe_histogram *h)
 {
 	const pe_strategy *strategy = &h->kept.strategy;
+	size_t		memory = pe_answers_memory(&h->workload, h->columns);
 	pe_classes	none = {0};
 
 	if (strategy->blocks != NULL)
-		pe_check_memory(pe_reconstruction_memory(strategy, &h->workload, &none)
-						+ (size_t) strategy->rows * (sizeof(int64) + sizeof(double))
-						+ (size_t) h->workload.queries * 4 * sizeof(double));	/* estimate, error, interval */
+		memory += pe_reconstruction_memory(strategy, &h->workload, &none) + (size_t) strategy->rows * (sizeof(int64) + sizeof(double));
+	pe_check_memory(memory);
 }
 
 Datum
@@ -483,6 +483,7 @@ pe_sql_quote_queries(PG_FUNCTION_ARGS)
 
 	quote(&c, false);
 	pe_histogram_check_rows(&c.histogram->workload);
+	pe_check_memory((size_t) c.histogram->workload.queries * sizeof(double) + pe_labels_memory(&c.histogram->workload, c.histogram->columns));
 	if (c.histogram->method != PE_METHOD_DAWA)
 		c.variance = pe_histogram_variances(c.histogram);
 	pe_labels_init(&c.labels, &c.histogram->workload, c.histogram->columns);

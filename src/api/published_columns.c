@@ -13,6 +13,7 @@
 #include "utils/relcache.h"
 
 #include "api/published_columns.h"
+#include "server/settings.h"
 
 static const char *const part_names[PE_PARTS] = {"value", "other", "null", "all", "row"};
 
@@ -160,9 +161,31 @@ read_classes(pe_published_columns *p, int a)
 		p->point[a][i] = CStringGetTextDatum(column->class_cells[i]);
 }
 
+/* A value that is read, and what the allocator rounds up. */
+#define POINT_OVERHEAD 48
+
+/* All values of the columns, or the texts of classes. */
+static size_t
+points_memory(const pe_published_columns *p)
+{
+	size_t		bytes = 0;
+
+	for (int a = 0; a < p->labels->workload->shape.attributes; a++)
+	{
+		const pe_column *column = &p->column[a];
+		bool		rolled = column->roll_up != NULL;
+		char	  **text = rolled ? column->class_cells : column->points;
+
+		for (int i = 0; i < (rolled ? column->cells : column->domain.points); i++)
+			bytes += sizeof(Datum) + POINT_OVERHEAD + 2 * strlen(text[i]);
+	}
+	return bytes;
+}
+
 static void
 read_points(pe_published_columns *p)
 {
+	pe_check_memory(points_memory(p));
 	for (int a = 0; a < p->labels->workload->shape.attributes; a++)
 	{
 		const pe_column *column = &p->column[a];

@@ -23,6 +23,7 @@
 #include "api/rows.h"
 #include "counts/quantile.h"
 #include "server/access.h"
+#include "server/settings.h"
 #include "server/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_quantile);
@@ -186,6 +187,7 @@ check_rows(const call *c)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("%.0f quantiles are more than can be returned at once", (double) c->groups * c->fractions),
 				 errdetail("At most %d can be.", MOST_ROWS)));
+	pe_check_memory((size_t) c->groups * c->fractions * sizeof(*c->place) + pe_labels_memory(c->labels.workload, c->release.columns));
 }
 
 /* ------------------------------------------------------------------

@@ -276,9 +276,21 @@ answer_sums(pe_report *r, int32 rows)
 	pe_aggregate_noise noise = pe_serial_noise_of_sums(&r->serial, r->serial.series->nano);
 
 	estimate_sums(r, &noise);
-	pe_check_memory((size_t) rows * sizeof(*r->result));
 	r->result = pe_alloc(rows, sizeof(*r->result));
 	combine(r, &noise, take_sums);
+}
+
+/* What is told of so many rows, and what it is worked out from. */
+static void
+check_answers(const pe_report *r, int32 rows)
+{
+	const pe_serial *s = &r->serial;
+	pe_serial_told told = s->kind->told(s);
+	size_t		estimates = s->aggregation != NULL ? pe_aggregation_estimates(s->aggregation) : told.workload->queries;
+
+	pe_check_memory((size_t) (r->last + 1) * estimates * sizeof(double)
+					+ rows * (s->aggregation != NULL ? sizeof(*r->result) : sizeof(*r->estimate))
+					+ pe_labels_memory(told.workload, told.columns));
 }
 
 int32
@@ -287,6 +299,7 @@ pe_report_answer(pe_report *r)
 	int32		rows = check_rows(r);
 	pe_serial_told told;
 
+	check_answers(r, Max(rows, 0));
 	measure_due(r);
 	run_report(r, anchor);
 	if (rows <= 0)

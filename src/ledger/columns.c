@@ -29,6 +29,7 @@
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
 #include "server/row.h"
+#include "server/settings.h"
 #include "server/values.h"
 
 static void __attribute__((noreturn))
@@ -395,6 +396,22 @@ find_attributes(const pe_dataset *dataset, char **names, int count)
 	return rows;
 }
 
+/* Texts, values and tables of values, as measured: so many bytes for each of the stored list, and for each point. */
+#define BYTES_OF_TEXT 6
+#define BYTES_OF_POINT 100
+
+/* What the declarations of a request take. */
+static void
+check_points(const List *rows)
+{
+	size_t		bytes = 0;
+	ListCell   *cell;
+
+	foreach(cell, rows)
+		bytes += BYTES_OF_TEXT * pe_row_size(lfirst(cell), "points") + BYTES_OF_POINT * (size_t) pe_row_int64(lfirst(cell), "cells");
+	pe_check_memory(bytes);
+}
+
 /* The columns that the rows declare: one access for all, because each pins the settings. */
 static pe_column *
 columns_of_rows(pe_dataset *dataset, const List *rows)
@@ -416,8 +433,11 @@ pe_column *
 pe_columns_load(pe_dataset *dataset, char **names, int *count)
 {
 	List	   *rows = find_attributes(dataset, names, *count);
-	pe_column  *columns = columns_of_rows(dataset, rows);
+	pe_column  *columns;
 
+	if (names != NULL)
+		check_points(rows);
+	columns = columns_of_rows(dataset, rows);
 	*count = list_length(rows);
 	check_declared_columns(dataset);
 	return columns;
@@ -437,6 +457,7 @@ pe_columns_find(pe_dataset *dataset, char **names, int *count)
 		check_has_cells(dataset, row);
 		rows = lappend(rows, row);
 	}
+	check_points(rows);
 	*count = list_length(rows);
 	return columns_of_rows(dataset, rows);
 }

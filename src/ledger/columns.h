@@ -56,8 +56,9 @@ extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
 /*
  * The declared attributes of these names, in this order, with prepared domains.
  * 42704 for an unknown one, 22023 for a repeated one, 55000 for one whose column
- * is no longer what was declared, or that has neither levels nor bins, or if the unit's or the private one is not.
- * With names NULL: all, in the order declared, and those without cells too.
+ * is no longer what was declared, or that has neither levels nor bins, or if the unit's or the private one is not;
+ * 53200 if they take more than pg_epsilon.max_memory.
+ * With names NULL: all, in the order declared, and those without cells too, whatever they take.
  * Sets dataset->changed_here if one was declared by the open transaction.
  */
 extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/sysattr.h"
@@ -286,6 +287,14 @@ char **
 pe_row_texts(const pe_row *row, const char *column, int *count)
 {
 	return pe_texts_of_array(row->value[column_named(row, column)], count);
+}
+
+size_t
+pe_row_size(const pe_row *row, const char *column)
+{
+	int			i = column_named(row, column);
+
+	return row->isnull[i] ? 0 : toast_raw_datum_size(row->value[i]);
 }
 
 bool

@@ -46,6 +46,7 @@ extern bool pe_row_bool(const pe_row *row, const char *column);
 extern char *pe_row_text(const pe_row *row, const char *column);
 extern bytea *pe_row_bytea(const pe_row *row, const char *column);
 extern double pe_row_float8(const pe_row *row, const char *column);
+extern size_t pe_row_size(const pe_row *row, const char *column);	/* in bytes, of one of variable length */
 extern char **pe_row_texts(const pe_row *row, const char *column, int *count);
 
 /* Whether the current transaction wrote the row, or a subtransaction of it that is not undone. */
