@@ -126,7 +126,7 @@ endif
 
 # PGXS has a target "check" of its own, which only says that it is not supported.  So it is
 # read unless all goals are ours; ours call make again for what they need from it.
-OUR_GOALS = help dist deps deps-build quick check check-ci check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench audit audit-door load \
+OUR_GOALS = help dist deps deps-build quick check check-ci check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench bench-builds audit audit-door load \
 	accuracy reproduce-models reproduce-piecewise reproduce-strategies reproduce-large reproduce-quantiles reproduce-continual accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
 	audit-binary fuzz-binaries replay-binaries clean-private
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
@@ -327,7 +327,7 @@ replay-binaries: $(REPLAY_BINS)
 # Programs look in ../shared/data where they are not told.
 WITH_DATA = $(if $(REAL_DATA),DATA='$(REAL_DATA)')
 
-.PHONY: help dist deps deps-build check-layers demo demo-stop bench audit audit-door load accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies reproduce-large reproduce-quantiles reproduce-continual clean-private
+.PHONY: help dist deps deps-build check-layers demo demo-stop bench bench-builds audit audit-door load accuracy pictures reproduce-models reproduce-piecewise reproduce-strategies reproduce-large reproduce-quantiles reproduce-continual clean-private
 help:
 	@echo "make               build pg_epsilon.so and pg_epsilon_worker.so (needs a PostgreSQL 15 to 18 with server headers)"
 	@echo "make install       install it into that PostgreSQL (PG_CONFIG=/path/to/pg_config chooses another)"
@@ -354,6 +354,7 @@ help:
 	@echo "make reproduce-quantiles  rank errors of quantiles beside those of two published mechanisms (RUNS=n, default 20: a minute)"
 	@echo "make check-layers  check who includes whom, the compiler flags, the install script and that no test lacks its other half"
 	@echo "make bench         run the benchmarks of test/bench"
+	@echo "make bench-builds  scans, latency and SELECTs of another build (OLD=commit or OLD=/checkout) beside those of this one, in turn, and whether this one is slower (PAIRS=n, default 20: ten minutes)"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
 	@echo "make dist          the last commit as an archive for PGXN, build/pg_epsilon-VERSION.zip"
 	@echo "make clean         remove build/ and whatever else was built; stops the demo's server"
@@ -428,6 +429,9 @@ demo-stop:
 
 bench: deps
 	@$(WITH_DATA) scripts/bench.sh
+
+bench-builds: deps
+	@OLD='$(OLD)' PAIRS='$(PAIRS)' scripts/bench_builds.sh
 
 AUDIT_DRAWS ?= 10000000
 

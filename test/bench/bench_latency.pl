@@ -12,6 +12,8 @@
 # Replays by SELECT are beside those by dp.histogram and dp.aggregate of the same question, of a table of one attribute and of one
 # of 20; and EXPLAIN tells how long planning takes.
 #
+# BENCH_STAGE and BENCH_ROUND are those of scan.sh: a round is of a worker that lingers, and of replays and planning.
+#
 # The same as SQL is a request for a release that another budget has paid for: it is charged, no
 # row is read and nothing is stored.
 use strict;
@@ -19,6 +21,7 @@ use warnings FATAL => 'all';
 
 use File::Temp;
 
+my $STAGE = $ENV{BENCH_STAGE} // '';
 my $ROUNDS = $ENV{ROUNDS} || 500;    # of the statements that find the worker running
 my $STARTS = 100;                    # of those that must start it
 my $CLIENTS = 8;
@@ -131,7 +134,7 @@ sub median
 }
 
 # The medians of each kind of statement; those that follow a pause must start the worker.
-my $numbers = 0;
+my $numbers = 2 * $ROUNDS * (($ENV{BENCH_ROUND} || 1) - 1);
 sub medians
 {
 	my ($rounds, $pause, @kinds) = @_;
@@ -175,13 +178,24 @@ sub tell_medians
 	return;
 }
 
+my @replays = qw(histogram aggregate select wide_histogram wide_aggregate wide_select);
+
+# Milliseconds of planning, the median.
+sub planning
+{
+	my ($rounds) = @_;
+	my @planning = psql_as('bench_analyst', 1, ('SET pg_epsilon.epsilon = 0.05;', ($statement{plan}) x $rounds)) =~ /^Planning Time: ([0-9.]+) ms/mg;
+
+	die "no plans\n" unless @planning == $rounds;
+	return median(@planning);
+}
+
 # Replays, each beside the others; milliseconds of planning.
 sub tell_selects
 {
 	my ($rounds) = @_;
-	my @kinds = qw(histogram aggregate select wide_histogram wide_aggregate wide_select);
+	my @kinds = @replays;
 	my %median = medians($rounds, undef, @kinds);
-	my @planning = psql_as('bench_analyst', 1, ('SET pg_epsilon.epsilon = 0.05;', ($statement{plan}) x $rounds)) =~ /^Planning Time: ([0-9.]+) ms/mg;
 
 	printf "%-58s %11s %7s %8s\n", "replays, median of $rounds in turn", 'p50', 'ratio', 'limit';
 	foreach (@kinds)
@@ -197,8 +211,7 @@ sub tell_selects
 		}
 		printf "%-58s %8.2f ms %7s %8s\n", $what{$_}, $median{$_}, $ratio, $limit;
 	}
-	die "no plans\n" unless @planning == $rounds;
-	printf "%-58s %8.3f ms %7s %8s\n", 'planning a SELECT on 20 attributes', median(@planning), '', "<= $MOST_PLANNING ms";
+	printf "%-58s %8.3f ms %7s %8s\n", 'planning a SELECT on 20 attributes', planning($rounds), '', "<= $MOST_PLANNING ms";
 	return;
 }
 
@@ -257,7 +270,25 @@ sub set_up
 	return;
 }
 
-set_up();
+# One round of a comparison of builds.
+sub tell_figures
+{
+	my ($rounds) = @_;
+	my %median = (medians($rounds, undef, qw(update reserve refused replay charged answer)), medians($rounds, undef, @replays));
+
+	delete $median{update};
+	printf "figure %.3f %s\n", $median{$_}, (/wide/ ? 'the wide table: ' : '') . $what{$_} foreach sort keys %median;
+	printf "figure %.3f planning a SELECT on 20 attributes\n", planning($rounds);
+	return;
+}
+
+set_up() unless $STAGE eq 'round';
+exit if $STAGE eq 'prepare';
+if ($STAGE eq 'round')
+{
+	tell_figures($ROUNDS);
+	exit;
+}
 print psql(1, q{SELECT format('PostgreSQL %s, fsync %s, synchronous_commit %s, 1000 rows, 10 cells',
 	current_setting('server_version'), current_setting('fsync'), current_setting('synchronous_commit'));});
 my $empty = script('\set nothing 0');

@@ -17,7 +17,7 @@ declare -A cells=([x]=100 ["k,s"]=500 [sums]=500) limit=([x]=0.6 ["k,s"]=0.6 [su
 
 database_in_memory tally 2560MB
 
-sql <<SQL
+is_round || sql <<SQL
 SET client_min_messages = warning;
 SET ROLE bench_owner;
 CREATE TABLE measured AS
@@ -32,7 +32,8 @@ SELECT dp.add_attribute('measured', 'k', 0, 1000, 100) \g /dev/null
 SELECT dp.add_attribute('measured', 's', '{north,south,east,west,centre}') \g /dev/null
 SELECT dp.grant_budget('measured', 'bench_analyst', 1e5) \g /dev/null
 SQL
-sql -c 'VACUUM (FREEZE, ANALYZE) measured' -c 'SELECT count(*) FROM measured' >/dev/null
+is_round || sql -c 'VACUUM (FREEZE, ANALYZE) measured' -c 'SELECT count(*) FROM measured' >/dev/null
+end_of_preparation
 
 group_by() {
 	case $1 in
@@ -53,6 +54,16 @@ plan() {
 	sql -c "SET max_parallel_workers_per_gather = $1; EXPLAIN (COSTS OFF) $2" |
 		awk '{ sub(/^[ ->]*/, "") } /Aggregate|Gather|Scan|Sort$/ { printf "%s%s", n++ ? " <- " : "", $0 } END { print "" }'
 }
+
+if is_round; then
+	for workers in 0 2; do
+		for attributes in x k,s sums; do
+			figure "${cells[$attributes]} cells of $attributes, $workers workers" \
+				measure bench_analyst "$(private "$attributes")" "SET max_parallel_workers_per_gather = $workers"
+		done
+	done
+	exit
+fi
 
 echo "$ROWS rows, $(sql -c "SELECT pg_size_pretty(pg_relation_size('measured'))"), $ROUNDS rounds; milliseconds: least, median"
 over=0
