@@ -141,10 +141,10 @@ SELECT refused($$SELECT * FROM dp.histogram('visits', 'ward', rho => 1)$$);
 SELECT refused($$SELECT * FROM dp.quote('visits', 'ward', rho => 1)$$);
 SET SESSION AUTHORIZATION regress_curator;
 ALTER TABLE visits RENAME patient TO person;
-SELECT refused($$SELECT * FROM dp.describe('visits')$$);
+SELECT line FROM dp.describe('visits') line WHERE line ~ 'can be asked';
 ALTER TABLE visits RENAME person TO patient;
 ALTER TABLE visits ALTER patient TYPE int;
-SELECT refused($$SELECT * FROM dp.describe('visits')$$);
+SELECT line FROM dp.describe('visits') line WHERE line ~ 'can be asked';
 \t off
 SELECT dp.drop_dataset('visits');
 
