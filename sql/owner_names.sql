@@ -56,6 +56,15 @@ SELECT dp.add_attribute('visits', 'ward', '{0,1}'::int[]), dp.add_attribute('vis
 SELECT dp.set_time('visits', 'day');
 SELECT dp.grant_budget('visits', 'regress_ann', 5e4);
 
+-- dp.attest after a promotion, where columns still have their numbers, vouches for none of that
+RESET SESSION AUTHORIZATION;
+UPDATE dp_ledger.dataset SET identity = regexp_replace(identity, '^([0-9]+)/[0-9]+/', '\1/999999/');
+SET SESSION AUTHORIZATION regress_curator;
+SELECT exchange('visits', 'person', 'visit');
+SELECT refused($$SELECT * FROM dp.attest('promoted')$$);
+SELECT exchange('visits', 'person', 'visit');
+SELECT dataset, message FROM dp.attest('promoted');
+
 -- An attribute
 SELECT exchange('visits', 'ward', 'floor');
 SET SESSION AUTHORIZATION regress_ann;

@@ -155,7 +155,8 @@ describe_time(ReturnSetInfo *result, const pe_dataset *dataset)
 	line(result, "time: a row arrived at its %s (%s), which never changes, as the owner declares", dataset->time_attribute, dataset->time_type);
 	if (dataset->append_only)
 		line(result, "  rows of periods that are over are neither deleted nor changed, and none come late, as %s",
-			 pe_time_is_held(dataset) ? "triggers on the table hold" : "the owner declares");
+			 !dataset->held ? "the owner declares" : pe_time_is_held(dataset) ? "triggers on the table hold"
+			 : "triggers on all its tables are to hold: one is missing, and no series can be measured");
 	describe_needed_column(result, dataset, dataset->time_attribute, dataset->time_number, dataset->time_type,
 						   dataset->max_blocks > 0 ? "nothing can be asked" : "no series can be measured");
 }
