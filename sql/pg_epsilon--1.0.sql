@@ -959,6 +959,12 @@ CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower text, upper
 COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, integer, text, text, text) IS
     'the same with the bounds in the column''s own input form';
 
+CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower text, upper text, step interval,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_add_steps' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, interval, text, text, text) IS
+    'declares a date or timestamp column as an attribute of bins that are one step long, for instance step => ''1 month'', from lower to upper, where the last step ends; the calendar is that of the session''s time zone; name the parameter step';
+
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, open boolean) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_open_attribute' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.add_attribute(text, name, boolean) IS

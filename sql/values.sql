@@ -202,13 +202,13 @@ SELECT dp.create_dataset('demand', 'demand', 1, neighbours => 'values', private_
 SELECT dp.add_attribute('demand', 'hour', '{0,12}');
 -- levels are no slopes
 SELECT count(*) AS asks FROM dp.describe('demand') WHERE description LIKE 'ask%';
-SELECT dp.add_attribute('demand', 'slope', -5, 5, 10);
+SELECT dp.add_attribute('demand', 'slope', -5, 5, 10, last => 'open');
 SELECT * FROM dp.describe('demand') WHERE description LIKE 'protected%' OR description LIKE 'ask%';
 SELECT dataset, private_column, max_change, change FROM dp.datasets ORDER BY 1;
 -- names that need quotes
 CREATE TABLE odd ("a 'slope'" int, "the ""load""" int);
 SELECT dp.create_dataset('it''s odd', 'odd', 1, neighbours => 'values', private_column => 'the "load"', max_change => 2);
-SELECT dp.add_attribute('it''s odd', 'a ''slope''', -5, 5, 10);
+SELECT dp.add_attribute('it''s odd', 'a ''slope''', -5, 5, 10, last => 'open');
 SELECT * FROM dp.describe('it''s odd') WHERE description LIKE 'protected%' OR description LIKE 'ask%';
 
 -- What the table of datasets holds, and refuses to hold

@@ -39,7 +39,7 @@ ask_ok($node, 'own', q{
 	CREATE TABLE xs.secret (v int);
 	INSERT INTO xs.secret SELECT 1 + i % 2 FROM generate_series(1, 500) i;
 	SELECT dp.create_dataset('x', 'xs.secret', 1e5);
-	SELECT dp.add_attribute('x', 'v', 0, 4, 4);
+	SELECT dp.add_attribute('x', 'v', 0, 4, 4, last => 'open');
 	SELECT dp.grant_budget('x', r, 1e5, overcommit => true) FROM unnest(ARRAY['ann', 'bob', 'xavier']::name[]) r});
 ask_ok($node, 'xavier', q{
 	CREATE SEQUENCE public.loot;
@@ -351,7 +351,7 @@ ask_ok($node, 'curator', q{
 	SELECT dp.create_dataset('odd', 'odd', 1e5);
 	SELECT dp.grant_budget('odd', 'ann', 1e5);
 	SELECT dp.add_attribute('odd', 'm');
-	SELECT dp.add_attribute('odd', 'i', 0, 3, 3);
+	SELECT dp.add_attribute('odd', 'i', 0, 3, 3, last => 'open');
 	SELECT dp.add_attribute('odd', 'i2', ARRAY[0, 1, 2])});
 my @not_finite = ([ 'n', 'numeric', 'NaN', 'Infinity', '-Infinity' ], [ 'r', 'real', 'NaN', 'Infinity', '-Infinity' ],
 	[ 'd', 'float8', 'NaN', 'Infinity', '-Infinity' ], [ 'day', 'date', 'infinity', '-infinity' ], [ 'at', 'timestamptz', 'infinity' ]);
@@ -371,7 +371,7 @@ for (@not_finite)
 ask_ok($node, 'curator', q{
 	SELECT dp.add_attribute('odd', 'n', ARRAY[0, 1, 2.5]::numeric[]);
 	SELECT dp.add_attribute('odd', 'r', ARRAY[0, 1, 2.5]::real[]);
-	SELECT dp.add_attribute('odd', 'd', 0, 3, 3)});
+	SELECT dp.add_attribute('odd', 'd', 0, 3, 3, last => 'open')});
 is(ask_ok($node, 'bob', q{SELECT count(*) FROM dp.attributes WHERE dataset = 'odd' AND levels IS NOT NULL}), '6', '[18] dp.attributes can be read');
 like(ask_ok($node, 'ann', q{SELECT string_agg(description, ' ') FROM dp.describe('odd')}), qr/glad/, '[18] and dp.describe');
 
@@ -401,7 +401,7 @@ for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABL
 		INSERT INTO odd SELECT i % 3, i % 3 FROM generate_series(1, 300) i;
 		SELECT dp.create_dataset('odd', 'odd', 1e5);
 		SELECT dp.grant_budget('odd', 'ann', 1e5);
-		SELECT dp.add_attribute('odd', 'i', 0, 3, 3);
+		SELECT dp.add_attribute('odd', 'i', 0, 3, 3, last => 'open');
 		SELECT dp.add_attribute('odd', 'i2', ARRAY[0, 1, 2])});
 	$ann = session($node, 'ann');
 	$owner = session($node, 'curator');
