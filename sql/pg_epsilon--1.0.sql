@@ -373,7 +373,7 @@ CREATE TABLE dp_ledger.model (
 CREATE INDEX model_release ON dp_ledger.model (release_id);
 COMMENT ON TABLE dp_ledger.model IS 'fitted models by name';
 COMMENT ON COLUMN dp_ledger.model.release_id IS 'the paid release; NULL: fitted without privacy, for the owner of the dataset alone';
-COMMENT ON COLUMN dp_ledger.model.declaration IS 'how values become terms: type, bounds or levels of each feature, and the label';
+COMMENT ON COLUMN dp_ledger.model.declaration IS 'how values become terms: type, bounds or levels of each feature, and the label with its positive class';
 COMMENT ON COLUMN dp_ledger.model.coefficients IS 'of the terms, on the scale of the values; the first term is the intercept';
 
 CREATE SEQUENCE dp_ledger.series_id_seq;
@@ -631,7 +631,8 @@ CREATE VIEW dp_ledger.all_releases AS
 COMMENT ON VIEW dp_ledger.all_releases IS 'what dp_internal.visible_releases reads';
 
 CREATE VIEW dp_ledger.all_models AS
-    SELECT m.model, d.dataset, m.kind, m.method, m.label, m.features, m.role_name AS role, m.release_id AS release, m.created
+    SELECT m.model, d.dataset, m.kind, m.method, m.label, m.features, m.role_name AS role, m.release_id AS release, m.created,
+           m.declaration ->> 'positive' AS positive
       FROM dp_ledger.model m JOIN dp_ledger.dataset d ON d.id = m.dataset_id
      WHERE NOT d.dropped
        AND (m.release_id IS NULL OR EXISTS (SELECT FROM dp_ledger.release r WHERE r.id = m.release_id AND r.payload IS NOT NULL))
@@ -1234,10 +1235,10 @@ CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], met
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
         fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
-    RETURNS TABLE (term text, coefficient double precision, stderr double precision, model text, release bigint)
+    RETURNS TABLE (term text, coefficient double precision, stderr double precision, model text, release bigint, positive text)
     AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
-    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; stderr: the standard deviation of a coefficient by the noise alone, not by the choice of the rows, for methods newton and one_pass, else NULL, and for an svm by newton NULL too; the same request again is answered free';
+    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; stderr: the standard deviation of a coefficient by the noise alone, not by the choice of the rows, for methods newton and one_pass, else NULL, and for an svm by newton NULL too; positive: the class that coefficients above 0 make more likely, the last cell of the label; the same request again is answered free';
 
 CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,

@@ -388,10 +388,10 @@ is(ask_ok($node, 'ann', counts_of('odd', 'm')), '0 300 0', '[18] renamed back: t
 
 # A column that gets another type, another name or is gone, while a request waits for the table.
 for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABLE odd ALTER i TYPE text' ],
-	[ 'i', 'ALTER TABLE odd RENAME i TO j' ], [ 'i2', 'ALTER TABLE odd RENAME i TO h; ALTER TABLE odd RENAME i2 TO i; ALTER TABLE odd RENAME h TO i2', 'goes on' ],
+	[ 'i', 'ALTER TABLE odd RENAME i TO j' ], [ 'i2', 'ALTER TABLE odd RENAME i TO h; ALTER TABLE odd RENAME i2 TO i; ALTER TABLE odd RENAME h TO i2' ],
 	[ 'i', 'ALTER TABLE odd DROP i' ], [ 'i2', 'ALTER TABLE odd ALTER i2 TYPE numeric' ])
 {
-	my ($column, $change, $goes_on) = @$case;
+	my ($column, $change) = @$case;
 	my $name = "[18] meanwhile, $change";
 
 	ask_ok($node, 'curator', q{
@@ -411,16 +411,9 @@ for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABL
 	ok(wait_for($node, $waits), "$name: the request waits");
 	session_query($owner, 'COMMIT');
 	($out, $err) = session_finish($ann);
-	if ($goes_on)
-	{
-		like($out, qr/^100 100 100$/m, "$name: answered");
-	}
-	else
-	{
-		like(sqlstate($err), qr/^(?:55000|42703|42P01)$/, "$name: refused");
-		unlike($out, qr/\d/, "$name: no answer");
-		is(all_charges($node), $count, "$name: nothing charged");
-	}
+	like(sqlstate($err), qr/^(?:55000|42703|42P01)$/, "$name: refused");
+	unlike($out, qr/\d/, "$name: no answer");
+	is(all_charges($node), $count, "$name: nothing charged");
 	$_->quit for $ann, $owner;
 }
 
