@@ -41,7 +41,7 @@ SELECT refused($$SELECT dp.create_dataset('z', 'z', 8, 1e-6, accounting => 'zcdp
 SELECT refused($$SELECT dp.create_dataset('p', 'p', 8, accounting => 'pure', delta_share => 0)$$);
 SELECT refused($$SELECT dp.create_dataset('n', 'n', 8, 1e-6, delta_share => 0)$$);
 \t off
-SELECT dp.add_attribute(d, 'x', 0, 10, 10), dp.add_attribute(d, 'b'), dp.add_attribute(d, 'y') FROM unnest('{g,z,p,n}'::text[]) d;
+SELECT dp.add_attribute(d, 'x', 0, 10, 10, last => 'open'), dp.add_attribute(d, 'b'), dp.add_attribute(d, 'y') FROM unnest('{g,z,p,n}'::text[]) d;
 SELECT dataset, accounting, delta_share, round(epsilon_left::numeric, 6) AS epsilon_left FROM dp.datasets ORDER BY dataset;
 -- the cap and a budget of the same numbers: delta (1 - delta_share) for rho, and the rest for charges
 SELECT dp.grant_budget('g', 'regress_ann', 2), dp.grant_budget('z', 'regress_ann', 2), dp.grant_budget('n', 'regress_ann', 2);
@@ -69,7 +69,7 @@ CREATE TABLE g9 (LIKE g);
 CREATE TABLE z9 (LIKE g);
 SELECT dp.create_dataset('g6', 'g6', 1, 1e-6), dp.create_dataset('z6', 'z6', 1, 1e-6, accounting => 'zcdp'),
        dp.create_dataset('g9', 'g9', 1, 1e-9), dp.create_dataset('z9', 'z9', 1, 1e-9, accounting => 'zcdp');
-SELECT dp.add_attribute(d, 'x', 0, 10, 10) FROM unnest('{g6,z6,g9,z9}'::text[]) d;
+SELECT dp.add_attribute(d, 'x', 0, 10, 10, last => 'open') FROM unnest('{g6,z6,g9,z9}'::text[]) d;
 SET client_min_messages = warning;
 SELECT w, round((z9.max_stderr ^ 2 / g9.max_stderr ^ 2)::numeric, 3) AS at_1e_9, round((z6.max_stderr ^ 2 / g6.max_stderr ^ 2)::numeric, 3) AS at_1e_6,
        g9.accounting || ' ' || z9.accounting AS accounting, g9.delta, z9.delta AS zcdp_delta

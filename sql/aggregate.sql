@@ -28,7 +28,7 @@ SELECT dp.add_attribute('sales', 'amount', 0, 100, bins => 10);
 SELECT dp.add_attribute('sales', 'price', 1000, 1200, bins => 20, outside => 'drop');
 SELECT dp.add_attribute('sales', 'rating', '{0,1,2,3,4}', nulls => 'cell');
 SELECT dp.add_attribute('sales', 'big', 0, 500, bins => 5);
-SELECT dp.add_attribute('sales', 'sold', '2024-01-01'::date, '2024-12-31'::date, 12);
+SELECT dp.add_attribute('sales', 'sold', '2024-01-01', '2025-01-01', step => '1 month');
 SELECT dp.grant_budget('sales', 'regress_ann', epsilon => 1e5);
 
 -- What the declarations make of the rows: clamp, drop, NaN is absent.
@@ -119,7 +119,7 @@ SELECT count(*) - :charges AS charged FROM dp.charges;
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE odd (x float8, y int, z numeric, g boolean);
 SELECT dp.create_dataset('odd', 'odd', epsilon => 1e5), dp.add_attribute('odd', 'x', 0.5, 0.75, bins => 2, nulls => 'cell'),
-       dp.add_attribute('odd', 'y', -10, 10, bins => 20, outside => 'other'), dp.add_attribute('odd', 'z', -1e300, 1e300, bins => 1), dp.add_attribute('odd', 'g');
+       dp.add_attribute('odd', 'y', -10, 10, bins => 10, outside => 'other'), dp.add_attribute('odd', 'z', -1e300, 1e300, bins => 1), dp.add_attribute('odd', 'g');
 SELECT dp.grant_budget('odd', 'regress_ann', epsilon => 1e5);
 -- what a table has of everything, against what it should; asked anew, for the rows are other ones.  What has no value is mostly
 -- unknown, and never without an error

@@ -11,10 +11,10 @@ SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE t (x int, b boolean, y int);
 INSERT INTO t SELECT CASE WHEN i <= 4000 THEN i % 4 ELSE 4 + i % 8 END, i % 2 = 0, i % 10 FROM generate_series(1, 10000) i;
 SELECT dp.create_dataset('t', 't', 1000, accounting => 'pure');
-SELECT dp.add_attribute('t', 'x', 0, 12, 12), dp.add_attribute('t', 'b'), dp.add_attribute('t', 'y', 0, 10, 10, nulls => 'cell');
+SELECT dp.add_attribute('t', 'x', 0, 12, 12, last => 'open'), dp.add_attribute('t', 'b'), dp.add_attribute('t', 'y', 0, 10, 10, nulls => 'cell', last => 'open');
 SELECT dp.grant_budget('t', 'regress_ann', 250, accounting => 'pure');
 CREATE TABLE z (x int);
-SELECT dp.create_dataset('z', 'z', 1, 1e-6), dp.add_attribute('z', 'x', 0, 12, 12), dp.grant_budget('z', 'regress_ann', 1);
+SELECT dp.create_dataset('z', 'z', 1, 1e-6), dp.add_attribute('z', 'x', 0, 12, 12, last => 'open'), dp.grant_budget('z', 'regress_ann', 1);
 
 SET SESSION AUTHORIZATION regress_ann;
 -- next to no noise: what is equal goes together, and the counts are there; nobody is told an error

@@ -19,9 +19,9 @@ INSERT INTO t SELECT 'f', i, true, i, i, i FROM generate_series(1, 10) i;
 SELECT dp.create_dataset('d', 't', 10);
 SELECT dp.add_attribute('d', 'sex', '{f,m}');
 SELECT dp.add_attribute('d', 'age', 0, 100, 10);
-SELECT dp.add_attribute('d', 'big1', 0, 1024, 1024);
-SELECT dp.add_attribute('d', 'big2', 0, 1024, 1024);
-SELECT dp.add_attribute('d', 'big3', 0, 2, 2);
+SELECT dp.add_attribute('d', 'big1', 0, 1024, 1024, last => 'open');
+SELECT dp.add_attribute('d', 'big2', 0, 1024, 1024, last => 'open');
+SELECT dp.add_attribute('d', 'big3', 0, 2, 2, last => 'open');
 SELECT dp.grant_budget('d', 'regress_ann', 5);
 SELECT dp.grant_budget('d', 'regress_poor', 0.1);
 

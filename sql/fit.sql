@@ -26,7 +26,7 @@ SELECT dp.add_attribute('d', 'y');
 SELECT dp.add_attribute('d', 'x', 0, 100, 10);
 SELECT dp.add_attribute('d', 'z', '{a,b}');
 SELECT dp.add_attribute('d', 'v', -10, 80, 10);
-SELECT dp.add_attribute('d', 'n', 0, 7, 7, outside => 'other', nulls => 'cell');
+SELECT dp.add_attribute('d', 'n', 0, 7, 7, outside => 'other', nulls => 'cell', last => 'open');
 SELECT dp.add_attribute('d', 'three', ARRAY[0, 1, 2]);
 SELECT dp.add_attribute('d', 'big1', (SELECT array_agg(i) FROM generate_series(0, 1999) i));
 SELECT dp.add_attribute('d', 'big2', (SELECT array_agg(i) FROM generate_series(0, 1499) i));

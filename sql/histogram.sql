@@ -137,7 +137,7 @@ SELECT bool_and(abs(stderr - sqrt(1 / (2 * 0.002) + 4 / 128.0 ^ 2)) < 1e-9) AS c
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE empty (x int);
 SELECT dp.create_dataset('empty', 'empty', 1);
-SELECT dp.add_attribute('empty', 'x', 0, 64, 64);
+SELECT dp.add_attribute('empty', 'x', 0, 64, 64, last => 'open');
 SELECT dp.grant_budget('empty', 'regress_ann', 1);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT count(*), count(estimate), bool_or(estimate > 0) AND bool_or(estimate < 0) AS noisy, bool_and(abs(estimate) <= 8 * stderr) AS close

@@ -179,7 +179,7 @@ SELECT refused(format('SELECT * FROM dp.combine(ARRAY[%s, %s], ''total'')', :cut
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE ages AS SELECT i % 16 AS age FROM generate_series(1, 1000) i;
 SELECT dp.create_dataset('ages', 'ages', 100, accounting => 'pure');
-SELECT dp.add_attribute('ages', 'age', 0, 16, 16);
+SELECT dp.add_attribute('ages', 'age', 0, 16, 16, last => 'open');
 SELECT dp.grant_budget('ages', 'regress_ann', 100, accounting => 'pure');
 SET SESSION AUTHORIZATION regress_ann;
 SELECT release AS dawa FROM dp.histogram('ages', 'age', epsilon => 50, method => 'dawa') LIMIT 1 \gset

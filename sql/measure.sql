@@ -31,11 +31,11 @@ DECLARE
 	a int;
 BEGIN
 	FOR a IN 1..24 LOOP
-		PERFORM dp.add_attribute('wide', format('a%s', a)::name, 0, 10, 10);
+		PERFORM dp.add_attribute('wide', format('a%s', a)::name, 0, 10, 10, last => 'open');
 	END LOOP;
 END $$;
-SELECT dp.add_attribute('wide', 'day', 0, 128, 128, outside => 'clamp');
-SELECT dp.add_attribute('wide', 'hour', 0, 24, 24, nulls => 'cell');
+SELECT dp.add_attribute('wide', 'day', 0, 128, 128, outside => 'clamp', last => 'open');
+SELECT dp.add_attribute('wide', 'hour', 0, 24, 24, nulls => 'cell', last => 'open');
 SELECT dp.add_attribute('wide', 'place', '{n,e,s,w}', outside => 'other');
 SELECT dp.grant_budget('wide', 'regress_ann', 1e5);
 
@@ -121,8 +121,8 @@ SELECT count(*) AS queries, max(abs(estimate - n)) < 0.6 AS exact, max(stderr) <
 -- Each kind with units of three rows, a predicate, the NULL cell and 'other' together: exact, as every person has three rows
 CREATE TABLE several AS SELECT * FROM wide;
 SELECT dp.create_dataset('several', 'several', 1e5, accounting => 'zcdp', unit => 'person', max_rows => 3);
-SELECT dp.add_attribute('several', 'a1', 0, 10, 10), dp.add_attribute('several', 'a2', 0, 10, 10),
-  dp.add_attribute('several', 'day', 0, 128, 128, outside => 'clamp'), dp.add_attribute('several', 'hour', 0, 24, 24, nulls => 'cell'),
+SELECT dp.add_attribute('several', 'a1', 0, 10, 10, last => 'open'), dp.add_attribute('several', 'a2', 0, 10, 10, last => 'open'),
+  dp.add_attribute('several', 'day', 0, 128, 128, outside => 'clamp', last => 'open'), dp.add_attribute('several', 'hour', 0, 24, 24, nulls => 'cell', last => 'open'),
   dp.add_attribute('several', 'place', '{n,e,s,w}', outside => 'other');
 SELECT dp.grant_budget('several', 'regress_ann', 1e5);
 CREATE VIEW chosen AS SELECT *, to_jsonb(coalesce(p, 'other')) AS place_cell, to_jsonb(coalesce(hour, -1)) AS hour_cell
@@ -150,7 +150,7 @@ DECLARE
 	a int;
 BEGIN
 	FOR a IN 1..24 LOOP
-		PERFORM dp.add_attribute('persons', format('a%s', a)::name, 0, 10, 10);
+		PERFORM dp.add_attribute('persons', format('a%s', a)::name, 0, 10, 10, last => 'open');
 	END LOOP;
 END $$;
 SELECT dp.grant_budget('persons', 'regress_ann', 1e5);
@@ -168,13 +168,13 @@ RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE heavy AS SELECT person, a1, a2, a3 FROM wide;
 SELECT dp.create_dataset('heavy', 'heavy', 1e5, accounting => 'zcdp', unit => 'person', max_rows => 1000);
-SELECT dp.add_attribute('heavy', ('a' || i)::name, 0, 10, 10) FROM generate_series(1, 3) i;
+SELECT dp.add_attribute('heavy', ('a' || i)::name, 0, 10, 10, last => 'open') FROM generate_series(1, 3) i;
 SELECT dp.grant_budget('heavy', 'regress_ann', 1e5);
 -- 2^112 cells have numbers, 2^128 do not; without a unit they need none
 CREATE TABLE tall AS SELECT person, a1, a2, a3, a4, a5, a6, a7, a8 FROM wide;
 CREATE TABLE flat AS SELECT * FROM tall;
 SELECT dp.create_dataset('tall', 'tall', 1e5, accounting => 'zcdp', unit => 'person', max_rows => 3), dp.create_dataset('flat', 'flat', 1e5, accounting => 'zcdp');
-SELECT dp.add_attribute(d, ('a' || i)::name, 0, 65536, 65536) FROM unnest('{tall,flat}'::name[]) d, generate_series(1, 8) i;
+SELECT dp.add_attribute(d, ('a' || i)::name, 0, 65536, 65536, last => 'open') FROM unnest('{tall,flat}'::name[]) d, generate_series(1, 8) i;
 SELECT dp.grant_budget('tall', 'regress_ann', 1e5), dp.grant_budget('flat', 'regress_ann', 1e5);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT plan, fits, gap < 0.01 AS near FROM dp.quote('heavy', '{a1,a2,a3}', 'prefix(a1) * prefix(a2) * prefix(a3)', rho => 1);
@@ -190,10 +190,10 @@ DECLARE
 	a int;
 BEGIN
 	FOR a IN 1..20 LOOP
-		PERFORM dp.add_attribute('pure', format('a%s', a)::name, 0, 10, 10);
+		PERFORM dp.add_attribute('pure', format('a%s', a)::name, 0, 10, 10, last => 'open');
 	END LOOP;
 END $$;
-SELECT dp.add_attribute('pure', 'hour', 0, 24, 24, nulls => 'cell');
+SELECT dp.add_attribute('pure', 'hour', 0, 24, 24, nulls => 'cell', last => 'open');
 SELECT dp.grant_budget('pure', 'regress_ann', 1e5);
 SET SESSION AUTHORIZATION regress_ann;
 SELECT plan, gap FROM dp.quote('pure', :'all20', 'marginals(2)', epsilon => 1);

@@ -32,9 +32,9 @@ SELECT dp.create_dataset('d', 't', 100000, neighbours => 'values', private_colum
 SELECT dp.create_dataset('p', 'p', 1000, accounting => 'pure', neighbours => 'values', private_column => 'c', max_change => 0.01);
 SELECT dp.create_dataset('counted', 'counted', 1000);
 SELECT dp.create_dataset('nothing', 'nothing', 100000, neighbours => 'values', private_column => 'c', max_change => 0.01);
-SELECT count(dp.add_attribute(n, 'a', -1, 1, 1)), count(dp.add_attribute(n, 'b', -1, 1, 2, outside => 'drop')) FROM unnest('{d,p,counted,nothing}'::text[]) n;
+SELECT count(dp.add_attribute(n, 'a', -1, 1, 1)), count(dp.add_attribute(n, 'b', -1, 1, 1, outside => 'drop')) FROM unnest('{d,p,counted,nothing}'::text[]) n;
 SELECT dp.add_attribute('d', 'z', '{x,y}'), dp.add_attribute('d', 'e', date '2000-01-01', date '2030-01-01', 1),
-       dp.add_attribute('d', 'n', 0, 7, 7, nulls => 'cell'), dp.add_attribute('d', 'o', 0, 7, 7, outside => 'other');
+       dp.add_attribute('d', 'n', 0, 7, 1, nulls => 'cell'), dp.add_attribute('d', 'o', 0, 7, 1, outside => 'other');
 SELECT dp.grant_budget('d', 'regress_ann', 60000);
 SELECT dp.grant_budget('d', 'regress_bob', 35000);
 SELECT dp.grant_budget('d', 'regress_poor', 0.1);

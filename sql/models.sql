@@ -23,7 +23,7 @@ CREATE TABLE nothing (LIKE t);
 SELECT dp.create_dataset('d', 't', 1000), dp.create_dataset('u', 'u', 1000, unit => 'id', max_rows => 3), dp.create_dataset('p', 'p', 1000, accounting => 'pure');
 SELECT count(dp.add_attribute(n, 'y')), count(dp.add_attribute(n, 'z', 0, 10, 4)), count(dp.add_attribute(n, 'a', 0, 100, 10, nulls => 'cell')),
        count(dp.add_attribute(n, 'i', '{0,1,2}', outside => 'other')), count(dp.add_attribute(n, 'f')), count(dp.add_attribute(n, 's', '{F,M}')),
-       count(dp.add_attribute(n, 'd', date '2020-01-01', date '2021-01-01', 12)), count(dp.add_attribute(n, 'three', '{0,1,2}'))
+       count(dp.add_attribute(n, 'd', date '2020-01-01', date '2021-01-01', 6)), count(dp.add_attribute(n, 'three', '{0,1,2}'))
   FROM unnest('{d,u,p}'::text[]) n;
 SELECT dp.add_attribute('d', 'many', array_agg(k)) FROM generate_series(1, 2000) k;
 SELECT count(dp.grant_budget(n, 'regress_ann', 100, accounting => CASE n WHEN 'p' THEN 'pure' ELSE 'gdp' END)) FROM unnest('{d,u,p}'::text[]) n;

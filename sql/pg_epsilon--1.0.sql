@@ -33,11 +33,13 @@ CREATE TABLE dp_ledger.dataset (
     owner text NOT NULL,
     unit text,
     unit_type text,
+    unit_attnum integer,
     max_rows integer NOT NULL CHECK (max_rows >= 1),
     neighbours text NOT NULL CHECK (neighbours IN ('add_remove', 'substitute', 'values')),
     accounting text NOT NULL CHECK (accounting IN ('gdp', 'zcdp', 'pure')),
     private_column text,
     private_type text,
+    private_attnum integer,
     max_change double precision CHECK (max_change > 0 AND max_change < 'Infinity'),
     change text CHECK (change IN ('one', 'all')),
     epsilon double precision NOT NULL,
@@ -59,7 +61,9 @@ CREATE TABLE dp_ledger.dataset (
     scanned bytea,
     time_attribute text,
     time_type text,
+    time_attnum integer,
     append_only boolean NOT NULL DEFAULT false,
+    held boolean NOT NULL DEFAULT false,
     max_blocks integer CHECK (max_blocks >= 1),
     block_months integer CHECK (block_months >= 0),
     block_days integer CHECK (block_days >= 0),
@@ -67,7 +71,7 @@ CREATE TABLE dp_ledger.dataset (
     created timestamptz NOT NULL DEFAULT pg_catalog.now(),
     CONSTRAINT dataset_blocks CHECK (pg_catalog.num_nulls(max_blocks, block_months, block_days, block_zone) IN (0, 4)
         AND (max_blocks IS NULL OR (block_months = 0) <> (block_days = 0) AND time_attribute IS NOT NULL AND neighbours <> 'values')),
-    CONSTRAINT dataset_time CHECK (pg_catalog.num_nulls(time_attribute, time_type) IN (0, 2) AND (time_attribute IS NOT NULL OR NOT append_only)),
+    CONSTRAINT dataset_time CHECK (pg_catalog.num_nulls(time_attribute, time_type) IN (0, 2) AND (time_attribute IS NOT NULL OR NOT append_only) AND (append_only OR NOT held)),
     CONSTRAINT dataset_rho CHECK (rho_spent <= rho_limit),
     CONSTRAINT dataset_delta CHECK (delta_spent <= delta_limit),
     CONSTRAINT dataset_epsilon CHECK (epsilon_spent <= epsilon_limit),
@@ -86,8 +90,10 @@ COMMENT ON COLUMN dp_ledger.dataset.version IS 'version of the data; a release i
 COMMENT ON COLUMN dp_ledger.dataset.declared_version IS 'first version with the attributes as they are now; the cells of earlier releases had other meanings';
 COMMENT ON COLUMN dp_ledger.dataset.unit IS 'column that says whose a row is; NULL: each row is a unit of its own';
 COMMENT ON COLUMN dp_ledger.dataset.unit_type IS 'base type of that column, which it must keep';
+COMMENT ON COLUMN dp_ledger.dataset.unit_attnum IS 'number of that column in the relation of relation_oid: two renames can exchange names; a restored ledger takes the number of the name, by dp.attest';
 COMMENT ON COLUMN dp_ledger.dataset.private_column IS 'column whose values are protected where neighbours are values; rows and other columns are public then';
 COMMENT ON COLUMN dp_ledger.dataset.private_type IS 'base type of that column, which it must keep';
+COMMENT ON COLUMN dp_ledger.dataset.private_attnum IS 'its number, as unit_attnum';
 COMMENT ON COLUMN dp_ledger.dataset.max_change IS 'by at most this a value of that column moves between neighbours';
 COMMENT ON COLUMN dp_ledger.dataset.change IS 'whether it moves in one row, or in all';
 COMMENT ON COLUMN dp_ledger.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
@@ -95,7 +101,9 @@ COMMENT ON COLUMN dp_ledger.dataset.identity IS 'cluster, timeline, database and
 COMMENT ON COLUMN dp_ledger.dataset.scanned IS 'SHA-256 of the tables that the last charge read; NULL: the next charge names them';
 COMMENT ON COLUMN dp_ledger.dataset.time_attribute IS 'column that says when a row arrived; filled on insert and never changed, by the owner''s declaration';
 COMMENT ON COLUMN dp_ledger.dataset.time_type IS 'base type of that column, which it must keep';
+COMMENT ON COLUMN dp_ledger.dataset.time_attnum IS 'its number, as unit_attnum';
 COMMENT ON COLUMN dp_ledger.dataset.append_only IS 'rows of closed periods are neither deleted nor changed nor late, by the owner''s declaration';
+COMMENT ON COLUMN dp_ledger.dataset.held IS 'triggers on the table and on all that inherits from it hold that; where one is missing no series is measured';
 COMMENT ON COLUMN dp_ledger.dataset.max_blocks IS 'the cap holds for each block of time, and no unit has rows in more of them, as the owner promises; what is spent is what the block has lost that has lost most; NULL: the cap is of all times together';
 COMMENT ON COLUMN dp_ledger.dataset.block_months IS 'length of a block; blocks are numbered from January 2000, or, of block_days, from 3 January 2000, a Monday';
 COMMENT ON COLUMN dp_ledger.dataset.block_zone IS 'whose local days they are, where the time has a zone';
@@ -107,6 +115,7 @@ COMMENT ON COLUMN dp_ledger.dataset.epsilon_limit IS 'pure cap in 1e-9; NULL unl
 CREATE TABLE dp_ledger.attribute (
     dataset_id bigint NOT NULL,
     attribute text NOT NULL,
+    attnum integer NOT NULL,
     position integer NOT NULL,
     type text NOT NULL,
     kind text NOT NULL CHECK (kind IN ('levels', 'bins', 'open')),
@@ -364,7 +373,7 @@ CREATE TABLE dp_ledger.model (
 CREATE INDEX model_release ON dp_ledger.model (release_id);
 COMMENT ON TABLE dp_ledger.model IS 'fitted models by name';
 COMMENT ON COLUMN dp_ledger.model.release_id IS 'the paid release; NULL: fitted without privacy, for the owner of the dataset alone';
-COMMENT ON COLUMN dp_ledger.model.declaration IS 'how values become terms: type, bounds or levels of each feature, and the label';
+COMMENT ON COLUMN dp_ledger.model.declaration IS 'how values become terms: type, bounds or levels of each feature, and the label with its positive class';
 COMMENT ON COLUMN dp_ledger.model.coefficients IS 'of the terms, on the scale of the values; the first term is the intercept';
 
 CREATE SEQUENCE dp_ledger.series_id_seq;
@@ -387,6 +396,7 @@ CREATE TABLE dp_ledger.series (
     over_periods text NOT NULL,
     time_attribute text NOT NULL,
     time_type text NOT NULL,
+    time_attnum integer NOT NULL,
     append_only boolean NOT NULL,
     starts timestamptz NOT NULL,
     time_zone text NOT NULL,
@@ -621,7 +631,8 @@ CREATE VIEW dp_ledger.all_releases AS
 COMMENT ON VIEW dp_ledger.all_releases IS 'what dp_internal.visible_releases reads';
 
 CREATE VIEW dp_ledger.all_models AS
-    SELECT m.model, d.dataset, m.kind, m.method, m.label, m.features, m.role_name AS role, m.release_id AS release, m.created
+    SELECT m.model, d.dataset, m.kind, m.method, m.label, m.features, m.role_name AS role, m.release_id AS release, m.created,
+           m.declaration ->> 'positive' AS positive
       FROM dp_ledger.model m JOIN dp_ledger.dataset d ON d.id = m.dataset_id
      WHERE NOT d.dropped
        AND (m.release_id IS NULL OR EXISTS (SELECT FROM dp_ledger.release r WHERE r.id = m.release_id AND r.payload IS NOT NULL))
@@ -949,6 +960,12 @@ CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower text, upper
 COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, integer, text, text, text) IS
     'the same with the bounds in the column''s own input form';
 
+CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower text, upper text, step interval,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_add_steps' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, interval, text, text, text) IS
+    'declares a date or timestamp column as an attribute of bins that are one step long, for instance step => ''1 month'', from lower to upper, where the last step ends; the calendar is that of the session''s time zone; name the parameter step';
+
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, open boolean) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_open_attribute' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.add_attribute(text, name, boolean) IS
@@ -1218,10 +1235,10 @@ CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], met
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
         fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
-    RETURNS TABLE (term text, coefficient double precision, stderr double precision, model text, release bigint)
+    RETURNS TABLE (term text, coefficient double precision, stderr double precision, model text, release bigint, positive text)
     AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
-    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; stderr: the standard deviation of a coefficient by the noise alone, not by the choice of the rows, for methods newton and one_pass, else NULL, and for an svm by newton NULL too; the same request again is answered free';
+    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; stderr: the standard deviation of a coefficient by the noise alone, not by the choice of the rows, for methods newton and one_pass, else NULL, and for an svm by newton NULL too; positive: the class that coefficients above 0 make more likely, the last cell of the label; the same request again is answered free';
 
 CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,

@@ -18,9 +18,9 @@ CREATE TABLE t (y float8, yes boolean, a int, b float8, num numeric, d date, ts 
 SELECT dp.create_dataset('d', 't', 1e5);
 SELECT dp.add_attribute('d', 'y', -10, 10, 2), dp.add_attribute('d', 'yes'), dp.add_attribute('d', 'a', 0, 100, 10);
 SELECT dp.add_attribute('d', 'b', 0, 10, 10, outside => 'other', nulls => 'cell'), dp.add_attribute('d', 'num', -1e30, 1e30, 2);
-SELECT dp.add_attribute('d', 'd', date '2020-01-01', date '2021-01-01', 12, outside => 'drop');
-SELECT dp.add_attribute('d', 'ts', timestamptz '2020-01-01 00:00+00', timestamptz '2021-01-01 00:00+00', 12);
-SELECT dp.add_attribute('d', 'lt', timestamp '2020-01-01', timestamp '2021-01-01', 12);
+SELECT dp.add_attribute('d', 'd', date '2020-01-01', date '2021-01-01', 6, outside => 'drop');
+SELECT dp.add_attribute('d', 'ts', timestamptz '2020-01-01 00:00+00', timestamptz '2021-01-01 00:00+00', 1);
+SELECT dp.add_attribute('d', 'lt', timestamp '2020-01-01', timestamp '2021-01-01', 6);
 SELECT dp.add_attribute('d', 's', '{F,M}', outside => 'other', nulls => 'cell'), dp.add_attribute('d', 'f');
 SELECT dp.add_attribute('d', 'i', '{1,2,9007199254740993}', outside => 'other'), dp.add_attribute('d', 'e', '{sad,glad}', nulls => 'cell');
 SELECT dp.add_attribute('d', 'u', '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}', outside => 'other');

@@ -29,7 +29,7 @@ INSERT INTO sales SELECT i, CASE i % 4 WHEN 0 THEN 'north' WHEN 1 THEN 'south' W
   FROM generate_series(1, 2000) i;
 SELECT dp.create_dataset('sales', 'sales', epsilon => 1e5);
 SELECT dp.add_attribute('sales', 'region', '{north,south}', outside => 'other', nulls => 'cell'), dp.add_attribute('sales', 'vip'), dp.add_attribute('sales', 'age', 0, 40, 2);
-SELECT dp.add_attribute('sales', 'amount', 0, 100, 100), dp.add_attribute('sales', 'Net "price', 0, 1, 10), dp.add_attribute('sales', 'fee', 0, 1000, 1);
+SELECT dp.add_attribute('sales', 'amount', 0, 101, 101, last => 'open'), dp.add_attribute('sales', 'Net "price', 0, 1, 10), dp.add_attribute('sales', 'fee', 0, 1000, 1);
 SELECT dp.grant_budget('sales', 'regress_ann', 1e5, overcommit => true), dp.grant_budget('sales', 'regress_bob', 1e5, overcommit => true);
 CREATE VIEW sums AS SELECT r.region, CASE WHEN s.region IS NULL THEN 'null' WHEN r.region IS NULL THEN 'other' END AS cell, s.age / 20 * 20 AS age,
        count(*), sum(amount), avg(amount), percentile_disc(0.5) WITHIN GROUP (ORDER BY amount) AS median

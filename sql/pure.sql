@@ -20,8 +20,8 @@ SELECT refused($$SELECT dp.create_dataset('p', 't', 5, delta => NULL)$$);
 SELECT refused($$SELECT dp.create_dataset('p', 't', 5, 0, accounting => 'pure')$$);
 SELECT refused($$SELECT dp.create_dataset('z', 'u', 5, 1e-6, accounting => 'zcdp')$$);
 \t off
-SELECT dp.add_attribute('p', 'x', 0, 10, 10), dp.add_attribute('p', 'b');
-SELECT dp.add_attribute('z', 'x', 0, 10, 10), dp.add_attribute('z', 'b');
+SELECT dp.add_attribute('p', 'x', 0, 10, 10, last => 'open'), dp.add_attribute('p', 'b');
+SELECT dp.add_attribute('z', 'x', 0, 10, 10, last => 'open'), dp.add_attribute('z', 'b');
 \t on
 -- a pure cap takes pure budgets only; they have no delta
 SELECT refused($$SELECT dp.grant_budget('p', 'regress_ann', 1, accounting => 'zcdp')$$);
@@ -147,7 +147,7 @@ SELECT e, dp.pure_epsilon_of_rho(e * tanh(e / 2), 'zcdp') BETWEEN e - 2e-9 / lea
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE v (n int);
 INSERT INTO v SELECT i % 100 FROM generate_series(1, 5000) i;
-SELECT dp.create_dataset('v', 'v', 1e5, accounting => 'pure'), dp.add_attribute('v', 'n', 0, 100, 100);
+SELECT dp.create_dataset('v', 'v', 1e5, accounting => 'pure'), dp.add_attribute('v', 'n', 0, 100, 100, last => 'open');
 SELECT dp.grant_budget('v', 'regress_ann', 1e5, accounting => 'pure');
 SELECT 'matrix({' || string_agg(r, ',' ORDER BY q) || '})' AS twice FROM (SELECT q, '{' || string_agg(CASE WHEN c / 10 = q OR c % 10 = q - 10 THEN '2' ELSE '0' END, ',' ORDER BY c) || '}' AS r
   FROM generate_series(0, 99) c, generate_series(0, 19) q GROUP BY q) m \gset

@@ -19,7 +19,7 @@ SELECT dp.add_attribute('orders', 'shop', '{a,b}');
 SELECT dp.add_attribute('orders', 'price', 0, 100, 20);
 SELECT dp.add_attribute('orders', 'weight', 0, 25, 1);
 SELECT dp.add_attribute('orders', 'paid');
-SELECT dp.add_attribute('orders', 'id', 0, 1200, 1200);
+SELECT dp.add_attribute('orders', 'id', 0, 1200, 1200, last => 'open');
 SELECT dp.set_time('orders', 'at');
 SELECT dp.grant_budget('orders', 'regress_ann', 9.9e4);
 -- What plain SQL finds in the periods that a report is of

@@ -141,10 +141,10 @@ SELECT refused($$SELECT * FROM dp.histogram('visits', 'ward', rho => 1)$$);
 SELECT refused($$SELECT * FROM dp.quote('visits', 'ward', rho => 1)$$);
 SET SESSION AUTHORIZATION regress_curator;
 ALTER TABLE visits RENAME patient TO person;
-SELECT refused($$SELECT * FROM dp.describe('visits')$$);
+SELECT line FROM dp.describe('visits') line WHERE line ~ 'can be asked';
 ALTER TABLE visits RENAME person TO patient;
 ALTER TABLE visits ALTER patient TYPE int;
-SELECT refused($$SELECT * FROM dp.describe('visits')$$);
+SELECT line FROM dp.describe('visits') line WHERE line ~ 'can be asked';
 \t off
 SELECT dp.drop_dataset('visits');
 
@@ -174,7 +174,7 @@ SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE fixed (x int);
 INSERT INTO fixed SELECT i % 10 FROM generate_series(1, 1000) i;
 SELECT dp.create_dataset('fixed', 'fixed', 100000, neighbours => 'substitute');
-SELECT dp.add_attribute('fixed', 'x', 0, 10, 10);
+SELECT dp.add_attribute('fixed', 'x', 0, 10, 10, last => 'open');
 SELECT dp.grant_budget('fixed', 'regress_ann', 100000);
 SELECT * FROM dp.describe('fixed') WHERE description LIKE 'protected%';
 SET SESSION AUTHORIZATION regress_ann;
@@ -189,7 +189,7 @@ SELECT round(estimate::numeric) AS estimate FROM dp.histogram('fixed', 'x', 'tot
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE loose AS SELECT * FROM fixed;
 SELECT dp.create_dataset('loose', 'loose', 100000);
-SELECT dp.add_attribute('loose', 'x', 0, 10, 10);
+SELECT dp.add_attribute('loose', 'x', 0, 10, 10, last => 'open');
 SELECT s.max_stderr / l.max_stderr BETWEEN 1 AND 2 AS ratio, s.objective / l.objective BETWEEN 1.1 AND 1.5 AND s.lower_bound > l.objective AND s.gap <= 1e-3 AS certificate
   FROM dp.quote('fixed', 'x', 'all_range', rho => 0.5) s, dp.quote('loose', 'x', 'all_range', rho => 0.5) l;
 

@@ -15,14 +15,18 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 #include "api/arguments.h"
@@ -34,6 +38,7 @@
 PG_FUNCTION_INFO_V1(pe_sql_add_own_levels);
 PG_FUNCTION_INFO_V1(pe_sql_add_levels);
 PG_FUNCTION_INFO_V1(pe_sql_add_bins);
+PG_FUNCTION_INFO_V1(pe_sql_add_steps);
 PG_FUNCTION_INFO_V1(pe_sql_add_edges);
 PG_FUNCTION_INFO_V1(pe_sql_open_attribute);
 
@@ -50,6 +55,8 @@ typedef struct declaration
 	char	   *nulls;
 	pe_attribute attribute;
 	Datum	   *value;			/* levels or edges */
+	bool		last_given;		/* the caller says whether the last bin is open */
+	bool		equal_bins;		/* the edges follow from lower, upper and bins */
 } declaration;
 
 static void
@@ -79,6 +86,7 @@ set_last(declaration *d, FunctionCallInfo fcinfo, int n)
 
 	if (last != NULL && strcmp(last, "open") != 0 && strcmp(last, "closed") != 0)
 		pe_refuse_parameter("last", last, "open or closed");
+	d->last_given = last != NULL;
 	d->attribute.open = last != NULL ? last[0] == 'o'
 		: pe_type_is_time(d->type);
 }
@@ -170,6 +178,79 @@ check_declaration(declaration *d)
 	}
 }
 
+/* ------------------------------------------------------------------
+ * The last bin of whole numbers
+ * ------------------------------------------------------------------
+ */
+
+/* A whole number as text in the column's type; NULL if the type does not hold it. */
+static char *
+whole_text(const declaration *d, int64 value)
+{
+	Oid			output;
+	bool		varlena;
+
+	if ((d->type == INT2OID && value > PG_INT16_MAX) || (d->type == INT4OID && value > PG_INT32_MAX))
+		return NULL;
+	getTypeOutputInfo(d->type, &output, &varlena);
+	return OidOutputFunctionCall(output, pe_datum_of_int(d->type, value));
+}
+
+/* Whether all bins hold one whole value, but for the upper end of a closed last one. */
+static bool
+bins_hold_one_value(const declaration *d)
+{
+	const pe_point *edge = d->attribute.point;
+
+	for (int i = 1; i < d->attribute.points; i++)
+		if (edge[i].i != edge[i - 1].i + 1)
+			return false;
+	return d->attribute.points > 2;
+}
+
+/* A bin more for the upper end, or none: both with an open last bin. */
+static char *
+hint_of_open_bins(const declaration *d)
+{
+	int			bins = d->attribute.points - 1;
+	int64		upper = d->attribute.point[bins].i;
+	char	   *lower = whole_text(d, d->attribute.point[0].i);
+	char	   *next = upper < PG_INT64_MAX ? whole_text(d, upper + 1) : NULL;
+	char	   *below = psprintf("last => 'open' for values from %s to %s", lower, whole_text(d, upper - 1));
+
+	if (next == NULL)
+		return psprintf("Use %s.", below);
+	return psprintf("Use %s, last => 'open' for a bin of each value from %s to %s, or %s.",
+					d->equal_bins ? psprintf("upper => %s, bins => %d", next, bins + 1) : psprintf("one more edge, %s", next),
+					lower, whole_text(d, upper), below);
+}
+
+/*
+ * A closed last bin holds its upper end, too.  Beside bins of one value that is two
+ * values where one is meant; beside others it is said.  A single bin is a range.
+ */
+static void
+check_last_bin(const declaration *d)
+{
+	int			bins = d->attribute.points - 1;
+	const pe_point *edge = d->attribute.point;
+
+	if (d->attribute.kind != PE_BINS || d->attribute.open || d->attribute.key != PE_KEY_INT)
+		return;
+	if (bins_hold_one_value(d))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the last bin of attribute \"%s\" would hold two values, %s and %s", d->column,
+						whole_text(d, edge[bins - 1].i), whole_text(d, edge[bins].i)),
+				 errdetail("Every other bin holds one. The last one is closed: it holds its upper end."),
+				 errhint("%s", hint_of_open_bins(d))));
+	if (bins > 1 && !d->last_given)
+		ereport(NOTICE,
+				(errmsg("the last bin of attribute \"%s\" holds its upper end: it is from %s to %s", d->column,
+						whole_text(d, edge[bins - 1].i), whole_text(d, edge[bins].i)),
+				 errhint("Use last => 'closed' to say so, or last => 'open' to leave %s out.", whole_text(d, edge[bins].i))));
+}
+
 /* Whether the points ascend in the order of the column's type; text is compared bytewise. */
 static bool
 is_ordered(const declaration *d)
@@ -210,6 +291,7 @@ end_declaration(declaration *d)
 	bool		varlena;
 
 	check_declaration(d);
+	check_last_bin(d);
 	getTypeOutputInfo(d->type, &output, &varlena);
 	pe_access_begin(&access);
 	MemoryContextSwitchTo(here);
@@ -472,6 +554,148 @@ equal_edge(const declaration *d, Datum lower, Datum upper, int i, int bins)
 	return d->type == FLOAT4OID ? Float4GetDatum((float4) (low.f + width)) : Float8GetDatum(low.f + width);
 }
 
+/* ------------------------------------------------------------------
+ * Bins of time
+ * ------------------------------------------------------------------
+ */
+
+/* The local time of day. */
+static int64
+time_of_day(Datum value)
+{
+	return DatumGetTimeADT(DirectFunctionCall1(timestamp_time, DirectFunctionCall1(timestamptz_timestamp, value)));
+}
+
+/* Whether equal bins are whole days, or divide days into equal parts. */
+static bool
+bins_keep_days(const declaration *d, const Datum *edge, int bins)
+{
+	int64		span = pe_point_of_datum(d->type, edge[bins]).i - pe_point_of_datum(d->type, edge[0]).i;
+	int64		width = span / bins;
+
+	if (span % bins != 0 || width == 0)
+		return false;
+	if (d->type == DATEOID || (width % USECS_PER_DAY != 0 && USECS_PER_DAY % width == 0))
+		return true;
+	for (int i = 1; i < bins && d->type == TIMESTAMPTZOID; i++)
+		if (time_of_day(edge[i]) != time_of_day(edge[0]))	/* clocks were set in between */
+			return false;
+	return width % USECS_PER_DAY == 0;
+}
+
+/* Months are not of one length, and what divides a year of them lies within days. */
+static void
+check_days(const declaration *d, const char *lower, const char *upper, const Datum *edge, int bins)
+{
+	if (!pe_type_is_time(d->type) || bins == 1 || pe_point_of_datum(d->type, edge[0]).i >= pe_point_of_datum(d->type, edge[bins]).i ||
+		bins_keep_days(d, edge, bins))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%d equal bins of attribute \"%s\" from %s to %s are neither whole days nor equal parts of a day", bins, d->column, lower, upper),
+			 errhint("Say how long a bin is: dp.add_attribute(%s, %s, %s, %s, step => '1 month'), or another interval. Or list the edges in dp.add_edges, for instance by generate_series.",
+					 quote_literal_cstr(d->dataset->name), quote_literal_cstr(d->column), quote_literal_cstr(lower), quote_literal_cstr(upper))));
+}
+
+static Interval
+step_argument(FunctionCallInfo fcinfo, int n, const declaration *d)
+{
+	Interval	step;
+
+	if (PG_ARGISNULL(n))
+		pe_refuse_null("step");
+	if (!pe_type_is_time(d->type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of type %s has no calendar for a step", d->column, format_type_be(d->type)),
+				 errhint("Use bins instead of step, or dp.add_edges.")));
+	step = *PG_GETARG_INTERVAL_P(n);
+	if (step.time < 0 || step.day < 0 || step.month < 0 || (step.time == 0 && step.day == 0 && step.month == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("step must be above 0")));
+	if (d->type == DATEOID && step.time != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("step must be whole days or months for column \"%s\" of type date", d->column),
+				 errhint("Use '1 day', '7 days', '1 month', '3 months' or '1 year'.")));
+	return step;
+}
+
+/* lower + k steps, at once: from 31 January on, the ends of the months. */
+static Datum
+step_edge(const declaration *d, Datum lower, const Interval *step, int k)
+{
+	Interval	whole;
+	Datum		by = IntervalPGetDatum(&whole);
+
+	if (pg_mul_s64_overflow(step->time, k, &whole.time) || pg_mul_s32_overflow(step->day, k, &whole.day) ||
+		pg_mul_s32_overflow(step->month, k, &whole.month))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("step is too long")));
+	if (d->type == TIMESTAMPTZOID)
+		return DirectFunctionCall2(timestamptz_pl_interval, lower, by);
+	if (d->type == TIMESTAMPOID)
+		return DirectFunctionCall2(timestamp_pl_interval, lower, by);
+	return DirectFunctionCall1(timestamp_date, DirectFunctionCall2(date_pl_interval, lower, by));
+}
+
+static void __attribute__((noreturn))
+refuse_upper(const declaration *d, const char *upper, const Interval *step, const Datum *nearest)
+{
+	Oid			output;
+	bool		varlena;
+
+	getTypeOutputInfo(d->type, &output, &varlena);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("steps of %s do not end at upper, %s", DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(step))), upper),
+			 nearest == d->value ? errhint("The nearest end is %s.", OidOutputFunctionCall(output, nearest[1]))
+			 : errhint("The nearest ends are %s and %s.", OidOutputFunctionCall(output, nearest[0]), OidOutputFunctionCall(output, nearest[1]))));
+	pg_unreachable();
+}
+
+/* The edges from lower to upper, which must be one. */
+static void
+set_steps(declaration *d, Datum lower, Datum upper, const char *upper_text, const Interval *step)
+{
+	int64		end = pe_point_of_datum(d->type, upper).i;
+	int			count = 1;
+
+	if (pe_point_of_datum(d->type, lower).i >= end)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("upper must be after lower")));
+	d->value = palloc(sizeof(Datum));
+	for (d->value[0] = lower; pe_point_of_datum(d->type, d->value[count - 1]).i < end && count < PE_MAX_CELLS + 2; count++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if ((count & (count - 1)) == 0)
+			d->value = repalloc(d->value, 2 * count * sizeof(Datum));
+		d->value[count] = step_edge(d, lower, step, count);
+	}
+	if (count < PE_MAX_CELLS + 2 && pe_point_of_datum(d->type, d->value[count - 1]).i != end)
+		refuse_upper(d, upper_text, step, &d->value[count - 2]);
+	set_points(d, d->value, count);
+}
+
+/* Bins that are one step long, in the calendar of the session's time zone where the column has one. */
+Datum
+pe_sql_add_steps(PG_FUNCTION_ARGS)
+{
+	declaration d;
+	Interval	step;
+	char	   *upper;
+
+	begin_declaration(&d, fcinfo, PE_BINS, 5);
+	step = step_argument(fcinfo, 4, &d);
+	upper = bound_argument(fcinfo, 3, "upper");
+	set_steps(&d, parse_finite_edge(&d, bound_argument(fcinfo, 2, "lower")), parse_finite_edge(&d, upper), upper, &step);
+	end_declaration(&d);
+	PG_RETURN_VOID();
+}
+
 Datum
 pe_sql_add_bins(PG_FUNCTION_ARGS)
 {
@@ -491,6 +715,8 @@ pe_sql_add_bins(PG_FUNCTION_ARGS)
 	values = palloc((bins + 1) * sizeof(Datum));
 	for (int i = 0; i <= bins; i++)
 		values[i] = equal_edge(&d, lower, upper, i, bins);
+	check_days(&d, bound_argument(fcinfo, 2, "lower"), bound_argument(fcinfo, 3, "upper"), values, bins);
+	d.equal_bins = true;
 	set_points(&d, values, bins + 1);
 	end_declaration(&d);
 	PG_RETURN_VOID();

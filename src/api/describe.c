@@ -64,17 +64,46 @@ list_of_points(const pe_column *column)
 	return list.data;
 }
 
+/* What became of a column since it was declared, and what follows. */
 static void
-describe_attribute(ReturnSetInfo *result, const pe_column *column)
+describe_fault(ReturnSetInfo *result, const char *fault, const char *consequence)
 {
+	if (fault != NULL)
+		line(result, "    %s: %s", consequence, fault);
+}
+
+/* The same of a column that is no attribute. */
+static void
+describe_needed_column(ReturnSetInfo *result, const pe_dataset *dataset, const char *column, AttrNumber number, const char *type, const char *consequence)
+{
+	MemoryContext here = CurrentMemoryContext;
+	char	   *fault;
+	pe_access	access;
+
+	if (column == NULL)
+		return;
+	pe_access_begin(&access);	/* types are named as they were when they were declared */
+	MemoryContextSwitchTo(here);
+	fault = pe_column_fault(dataset, column, number, type);
+	pe_access_end(&access);
+	describe_fault(result, fault, consequence);
+}
+
+static void
+describe_attribute(ReturnSetInfo *result, const pe_shown_column *shown)
+{
+	const pe_column *column = &shown->column;
+	const char *type = OidIsValid(column->type) ? format_type_be(column->type) : shown->type;
 	bool		bins = column->domain.kind == PE_BINS;
 
 	if (column->bare)
 	{
-		line(result, "  %s (%s), open: dp.keys and dp.bounds look for its values", column->name, format_type_be(column->type));
+		line(result, "  %s (%s), open: dp.keys and dp.bounds look for its values", column->name, type);
+		describe_fault(result, shown->fault, "it cannot be asked");
 		return;
 	}
-	line(result, "  %s (%s), %d cells", column->name, format_type_be(column->type), column->cells);
+	line(result, "  %s (%s), %d cells", column->name, type, column->cells);
+	describe_fault(result, shown->fault, "it cannot be asked");
 	line(result, "    %s: %s%s", bins ? "edges of bins" : "levels", list_of_points(column),
 		 !bins ? "" : column->domain.open ? "; the last edge is outside" : "; the last bin holds its upper edge");
 	line(result, "    values outside are %s; NULLs are %s",
@@ -99,6 +128,7 @@ describe_values(ReturnSetInfo *result, const pe_dataset *dataset)
 		 ? "protected: the values of %s in all rows, up to a change of %s in each; rows and other columns are public"
 		 : "protected: the value of %s in any one row, up to a change of %s; rows and other columns are public",
 		 dataset->private_column, pe_number_text(dataset->max_change));
+	describe_needed_column(result, dataset, dataset->private_column, dataset->private_number, dataset->private_type, "nothing can be asked");
 }
 
 static void
@@ -114,6 +144,7 @@ describe_unit(ReturnSetInfo *result, const pe_dataset *dataset)
 			 : "protected: the presence of all rows with the same %s", dataset->unit);
 	if (dataset->unit != NULL)
 		line(result, "  at most %d of the rows of each count, and none where it is NULL", dataset->max_rows);
+	describe_needed_column(result, dataset, dataset->unit, dataset->unit_number, dataset->unit_type, "nothing can be asked");
 }
 
 static void
@@ -124,7 +155,10 @@ describe_time(ReturnSetInfo *result, const pe_dataset *dataset)
 	line(result, "time: a row arrived at its %s (%s), which never changes, as the owner declares", dataset->time_attribute, dataset->time_type);
 	if (dataset->append_only)
 		line(result, "  rows of periods that are over are neither deleted nor changed, and none come late, as %s",
-			 pe_time_is_held(dataset) ? "triggers on the table hold" : "the owner declares");
+			 !dataset->held ? "the owner declares" : pe_time_is_held(dataset) ? "triggers on the table hold"
+			 : "triggers on all its tables are to hold: one is missing, and no series can be measured");
+	describe_needed_column(result, dataset, dataset->time_attribute, dataset->time_number, dataset->time_type,
+						   dataset->max_blocks > 0 ? "nothing can be asked" : "no series can be measured");
 }
 
 static char *
@@ -219,32 +253,32 @@ describe_budget(ReturnSetInfo *result, const pe_dataset *dataset)
 
 /* A question about values: the first attribute with bins is its slope. */
 static void
-describe_minimum(ReturnSetInfo *result, const pe_dataset *dataset, const pe_column *columns, int count)
+describe_minimum(ReturnSetInfo *result, const pe_dataset *dataset, const pe_shown_column *columns, int count)
 {
 	for (int i = 0; i < count; i++)
-		if (columns[i].domain.kind == PE_BINS)
+		if (columns[i].column.domain.kind == PE_BINS && columns[i].fault == NULL)
 		{
 			line(result, "ask: SELECT * FROM dp.minimize_max_affine(%s, ARRAY[%s], %s, lower => '{-1}', upper => '{1}', epsilon => 0.1)",
-				 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[i].name), quote_literal_cstr(dataset->private_column));
+				 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[i].column.name), quote_literal_cstr(dataset->private_column));
 			return;
 		}
 }
 
 static void
-describe_histogram(ReturnSetInfo *result, const pe_dataset *dataset, const pe_column *columns, int count)
+describe_histogram(ReturnSetInfo *result, const pe_dataset *dataset, const pe_shown_column *columns, int count)
 {
 	int			first = 0;
 
-	while (first < count && columns[first].bare)
+	while (first < count && (columns[first].column.bare || columns[first].fault != NULL))
 		first++;
 	if (first < count)
 	{
 		line(result, "ask: SELECT * FROM dp.quote(%s, %s, epsilon => 0.1)",
-			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[first].name));
+			 quote_literal_cstr(dataset->name), quote_literal_cstr(columns[first].column.name));
 		line(result, "  and then dp.histogram with the same arguments");
 	}
-	else if (count > 0)
-		line(result, "ask: SELECT * FROM dp.keys(%s, %s, epsilon => 0.1)", quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].name));
+	else if (count > 0 && columns[0].fault == NULL)
+		line(result, "ask: SELECT * FROM dp.keys(%s, %s, epsilon => 0.1)", quote_literal_cstr(dataset->name), quote_literal_cstr(columns[0].column.name));
 }
 
 Datum
@@ -252,11 +286,11 @@ pe_sql_describe(PG_FUNCTION_ARGS)
 {
 	pe_dataset *dataset = pe_dataset_load(pe_text_argument(fcinfo, 0, "dataset"));
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	pe_column  *columns;
+	pe_shown_column *columns;
 	int			count;
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	columns = pe_columns_load(dataset, NULL, &count);
+	columns = pe_columns_show(dataset, &count);
 	line(result, "dataset %s, version %d of its data", dataset->name, dataset->version);
 	if (dataset->frozen)
 		line(result, "frozen: its ledger was written elsewhere; paid answers are returned, nothing can be charged until the owner calls dp.attest");

@@ -80,6 +80,9 @@ make_row(const void *argument, int32 row, Datum *values, bool *nulls)
 		values[3] = CStringGetTextDatum(c->name);
 	nulls[4] = c->reply.release_id == 0;
 	values[4] = Int64GetDatum(c->reply.release_id);
+	nulls[5] = c->fit->positive == NULL;
+	if (c->fit->positive != NULL)
+		values[5] = CStringGetTextDatum(c->fit->positive);
 }
 
 /* Charged, or replayed, or refused. */
@@ -126,11 +129,12 @@ pe_sql_fit(PG_FUNCTION_ARGS)
 	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
 	validate(&c);
 	PE_END_UNDONE();
+	pe_model_tell_class(c.fit);
 	if (pe_fit_is_private(c.fit->problem.method))
 		fit_privately(&c);
 	else
 		fit_plainly(&c);
-	pe_return_rows(fcinfo, c.fit->record.terms, 5, make_row, &c);
+	pe_return_rows(fcinfo, c.fit->record.terms, 6, make_row, &c);
 	return (Datum) 0;
 }
 
@@ -151,6 +155,7 @@ pe_sql_quote_fit(PG_FUNCTION_ARGS)
 	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
 	validate_quote(&c);
 	PE_END_UNDONE();
+	pe_model_tell_class(c.fit);
 	pe_asked_return_quote(fcinfo, &c.fit->asked, c.replay);
 	return (Datum) 0;
 }

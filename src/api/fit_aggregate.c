@@ -269,6 +269,7 @@ fit_privately(state *s, fitted *f)
 	PE_UNDONE();
 	f->name = pe_model_name(f->reply.release_id, f->fit->asked.request->name);
 	PE_END_UNDONE();
+	pe_model_tell_class(f->fit);
 	pe_model_tell(f->fit, &f->reply, f->name != NULL ? f->name : "");
 }
 

@@ -418,6 +418,22 @@ append_column(StringInfo text, const pe_column *column, bool number)
 	appendStringInfoChar(text, '}');
 }
 
+/* What rows of the positive class have: the last of the two cells of the label.  Sets which cell that is, for people. */
+static char *
+positive_class(const pe_column *label, const char **which)
+{
+	const pe_attribute *domain = &label->domain;
+	int			last = domain->points - 1;
+
+	*which = domain->nulls == PE_NULLS_CELL ? "rows without a value" : domain->outside == PE_OUTSIDE_OTHER ? "values that are not declared"
+		: domain->kind == PE_BINS ? "the last bin" : "the last level";
+	if (domain->nulls == PE_NULLS_CELL)
+		return "NULL";
+	if (domain->outside == PE_OUTSIDE_OTHER)
+		return "other";
+	return domain->kind == PE_BINS ? psprintf("%s to %s", label->points[last - 1], label->points[last]) : label->points[last];
+}
+
 static char *
 declaration_of(const pe_model_fit *fit)
 {
@@ -433,7 +449,13 @@ declaration_of(const pe_model_fit *fit)
 			appendStringInfoString(&text, ", ");
 		append_column(&text, &fit->columns[i + 1], fit->spec.map.feature[i].number);
 	}
-	appendStringInfoString(&text, "]}");
+	appendStringInfoChar(&text, ']');
+	if (fit->positive != NULL)
+	{
+		appendStringInfoString(&text, ", \"positive\": ");
+		escape_json(&text, fit->positive);
+	}
+	appendStringInfoChar(&text, '}');
 	return text.data;
 }
 
@@ -503,9 +525,19 @@ pe_model_validate(const pe_request *request, bool needs_budget)
 	read_options(fit);
 	make_spec(fit);
 	make_plan(fit);
+	if (fit->spec.classes)
+		fit->positive = positive_class(&fit->columns[0], &fit->positive_cell);
 	make_record(fit);
 	fill_question(fit);
 	return fit;
+}
+
+void
+pe_model_tell_class(const pe_model_fit *fit)
+{
+	if (fit->positive != NULL)
+		ereport(NOTICE,
+				(errmsg("the positive class of \"%s\" is %s (%s)", fit->asked.request->label, quote_literal_cstr(fit->positive), fit->positive_cell)));
 }
 
 void

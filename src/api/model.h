@@ -20,6 +20,8 @@ typedef struct pe_model_fit
 	pe_fit_problem problem;
 	pe_model_record record;
 	pe_fit_question question;
+	char	   *positive;		/* what rows of the positive class have, as text; NULL: there are no classes */
+	const char *positive_cell;	/* which of the cells of the label that is, for people */
 } pe_model_fit;
 
 /*
@@ -27,6 +29,9 @@ typedef struct pe_model_fit
  * dataset.  What is to be fitted needs a budget, a quote does not.
  */
 extern pe_model_fit *pe_model_validate(const pe_request *request, bool needs_budget);
+
+/* Names the positive class, which coefficients above 0 make more likely, where there are classes. */
+extern void pe_model_tell_class(const pe_model_fit *fit);
 
 /* After the fit: tells what was charged. */
 extern void pe_model_tell(const pe_model_fit *fit, const pe_charge_reply *reply, const char *name);

@@ -104,6 +104,7 @@ take_time(pe_serial *s)
 	(void) pe_time_type(dataset);
 	s->series->time_attribute = dataset->time_attribute;
 	s->series->time_type = dataset->time_type;
+	s->series->time_number = dataset->time_number;
 	s->series->append_only = dataset->append_only;
 }
 
@@ -495,7 +496,7 @@ check_time(const pe_serial *s)
 	const pe_series *series = s->series;
 
 	if (dataset->time_attribute == NULL || strcmp(dataset->time_attribute, series->time_attribute) != 0 ||
-		strcmp(dataset->time_type, series->time_type) != 0 || (series->append_only && !dataset->append_only))
+		strcmp(dataset->time_type, series->time_type) != 0 || dataset->time_number != series->time_number || (series->append_only && !dataset->append_only))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the time of dataset \"%s\" was declared anew after series \"%s\" was created", dataset->name, series->name),
@@ -541,6 +542,7 @@ check_prolonged(const pe_serial *s, int periods)
 {
 	pe_serial_check_open(s);
 	check_time(s);
+	pe_time_check_held(s->asked->dataset);
 	pe_series_check_payer(s->series, s->asked->dataset);
 	pe_door_check_asker(s->asked->dataset, GetUserId());
 	if (!s->series->open_ended)

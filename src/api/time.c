@@ -35,8 +35,8 @@ pe_sql_set_time(PG_FUNCTION_ARGS)
 				 errmsg("enforce goes with append_only alone"),
 				 errdetail("What it holds is that rows of periods that are over are neither deleted nor changed, and that none come late.")));
 	pe_dataset_check_rows(dataset);
-	pe_time_declare(dataset, NameStr(*PG_GETARG_NAME(1)), PG_GETARG_BOOL(2));
-	pe_time_hold(dataset, PG_GETARG_BOOL(3));
+	pe_time_declare(dataset, NameStr(*PG_GETARG_NAME(1)), PG_GETARG_BOOL(2), PG_GETARG_BOOL(3));
+	pe_time_hold(dataset, NameStr(*PG_GETARG_NAME(1)), PG_GETARG_BOOL(3));
 	PG_RETURN_VOID();
 }
 

@@ -398,7 +398,7 @@ write_attestation(const pe_dataset *dataset, const record *r, Oid relation, bool
 		return NULL;
 	if (moved)
 	{
-		pe_dataset_place(dataset->id, relation);
+		pe_dataset_place(dataset->id, relation, pe_identity_is_local(r->identity, relation));
 		pe_lineage_place(dataset->id, pe_identity_is_local(r->identity, dataset->relation));
 		pe_budgets_place(dataset, pe_identity_is_local(r->identity, dataset->relation));
 		if (!r->dropped)

@@ -32,22 +32,49 @@
 #include "server/settings.h"
 #include "server/values.h"
 
-static void __attribute__((noreturn))
-raise_column_changed(const pe_dataset *dataset, const char *column)
+char *
+pe_column_name(Oid relation, AttrNumber number)
 {
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relation), Int16GetDatum(number));
+	char	   *name = NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	if (!((Form_pg_attribute) GETSTRUCT(tuple))->attisdropped)
+		name = pstrdup(NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname));
+	ReleaseSysCache(tuple);
+	return name;
+}
+
+void
+pe_raise_column_changed(const pe_dataset *dataset, const char *column, AttrNumber declared)
+{
+	AttrNumber	number = get_attnum(dataset->relation, column);
+	char	   *now = pe_column_name(dataset->relation, declared);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("column \"%s\" is no longer what was declared for dataset \"%s\"", column, dataset->name),
-			 errhint("The owner can drop the dataset and register it again; what was spent is kept.")));
+			 number == declared ? 0
+			 : number <= 0 ? errdetail("The table has no column of this name.")
+			 : errdetail("The column of this name is not the one that was declared."),
+			 number != declared && now != NULL ? errhint("The declared column is \"%s\" now: give it its name again. Or the owner can drop the dataset and register it again; what was spent is kept.", now)
+			 : errhint("The owner can drop the dataset and register it again; what was spent is kept.")));
 	pg_unreachable();
+}
+
+static bool
+is_virtual(Oid relation, AttrNumber number)
+{
+	char		generated = get_attgenerated(relation, number);
+
+	return generated != '\0' && generated != ATTRIBUTE_GENERATED_STORED;
 }
 
 void
 pe_column_check_stored(Oid relation, AttrNumber number)
 {
-	char		generated = get_attgenerated(relation, number);
-
-	if (generated != '\0' && generated != ATTRIBUTE_GENERATED_STORED)
+	if (is_virtual(relation, number))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column \"%s\" is a virtual generated column", get_attname(relation, number, false)),
@@ -55,13 +82,12 @@ pe_column_check_stored(Oid relation, AttrNumber number)
 				 errhint("Make it a stored generated column.")));
 }
 
-/* The base type of a column of the relation; InvalidOid if there is none. */
-static Oid
-column_type(const pe_dataset *dataset, const char *column)
+Oid
+pe_declared_column_type(const pe_dataset *dataset, const char *column, AttrNumber declared)
 {
 	AttrNumber	number = get_attnum(dataset->relation, column);
 
-	if (number <= 0)
+	if (number <= 0 || number != declared)
 		return InvalidOid;
 	pe_column_check_stored(dataset->relation, number);
 	return getBaseType(get_atttype(dataset->relation, number));
@@ -69,7 +95,7 @@ column_type(const pe_dataset *dataset, const char *column)
 
 /* The type of an attribute: that of its column, checked to be what was declared. */
 static Oid
-attribute_type(const pe_dataset *dataset, const char *attribute, const char *declared)
+attribute_type(const pe_dataset *dataset, const char *attribute, AttrNumber number, const char *declared)
 {
 	Oid			type;
 
@@ -80,9 +106,9 @@ attribute_type(const pe_dataset *dataset, const char *attribute, const char *dec
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the table of dataset \"%s\" is gone", dataset->name)));
-	type = column_type(dataset, attribute);
+	type = pe_declared_column_type(dataset, attribute, number);
 	if (!OidIsValid(type) || strcmp(pe_type_name(type), declared) != 0)
-		raise_column_changed(dataset, attribute);
+		pe_raise_column_changed(dataset, attribute, number);
 	return type;
 }
 
@@ -146,16 +172,17 @@ pe_private_column_type(Oid relation, const char *column)
 	return type;
 }
 
+/* Two renames can give its name to another column of its type, so its number counts too. */
 static void
-check_column_type(const pe_dataset *dataset, const char *column, const char *declared)
+check_column(const pe_dataset *dataset, const char *column, AttrNumber number, const char *declared)
 {
-	Oid			type = column_type(dataset, column);
+	Oid			type = pe_declared_column_type(dataset, column, number);
 
 	if (!OidIsValid(type) || strcmp(pe_type_name(type), declared) != 0)
-		raise_column_changed(dataset, column);
+		pe_raise_column_changed(dataset, column, number);
 }
 
-/* 55000 if the unit's column or the private one is no longer of the type that was declared. */
+/* 55000 if the unit's column, the private one or that of the blocks is no longer the one that was declared. */
 static void
 check_declared_columns(const pe_dataset *dataset)
 {
@@ -163,14 +190,14 @@ check_declared_columns(const pe_dataset *dataset)
 		return;
 	if (dataset->unit != NULL)
 	{
-		check_column_type(dataset, dataset->unit, dataset->unit_type);
+		check_column(dataset, dataset->unit, dataset->unit_number, dataset->unit_type);
 		if (!can_be_unit(dataset->relation, dataset->unit))
-			raise_column_changed(dataset, dataset->unit);
+			pe_raise_column_changed(dataset, dataset->unit, dataset->unit_number);
 	}
 	if (dataset->private_column != NULL)
-		check_column_type(dataset, dataset->private_column, dataset->private_type);
+		check_column(dataset, dataset->private_column, dataset->private_number, dataset->private_type);
 	if (dataset->max_blocks > 0)
-		check_column_type(dataset, dataset->time_attribute, dataset->time_type);
+		check_column(dataset, dataset->time_attribute, dataset->time_number, dataset->time_type);
 }
 
 void
@@ -239,43 +266,42 @@ pe_columns_check(const pe_dataset *dataset, const pe_column *columns, int count)
 	for (int i = 0; i < count; i++)
 		pe_dataset_check_public(dataset, columns[i].name);
 	for (int i = 0; i < count; i++)
-		if (column_type(dataset, columns[i].name) != columns[i].type)
-			raise_column_changed(dataset, columns[i].name);
+		if (pe_declared_column_type(dataset, columns[i].name, columns[i].number) != columns[i].type)
+			pe_raise_column_changed(dataset, columns[i].name, columns[i].number);
 }
 
-/* The place of a label in the order of its enum. */
-static float4
-place_of_label(pe_dataset *dataset, const pe_column *column, const char *label)
+/* Sets the place of a label in the order of its enum; false if there is no such label. */
+static bool
+find_label(pe_dataset *dataset, Oid type, const char *label, float4 *place)
 {
-	HeapTuple	tuple = SearchSysCache2(ENUMTYPOIDNAME, ObjectIdGetDatum(column->type), CStringGetDatum(label));
-	float4		place;
+	HeapTuple	tuple = SearchSysCache2(ENUMTYPOIDNAME, ObjectIdGetDatum(type), CStringGetDatum(label));
 
 	if (!HeapTupleIsValid(tuple))
-		raise_column_changed(dataset, column->name);
+		return false;
 	if (TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
 		dataset->changed_here = true;
-	place = ((Form_pg_enum) GETSTRUCT(tuple))->enumsortorder;
+	*place = ((Form_pg_enum) GETSTRUCT(tuple))->enumsortorder;
 	ReleaseSysCache(tuple);
-	return place;
+	return true;
 }
 
 /*
- * Whoever owns an enum can give its labels other names: that of a label may be gone,
+ * The owner of an enum can give its labels other names: that of a label may be gone,
  * be that of another one by now, or only until the caller's own transaction ends.
  */
-static void
-check_labels(pe_dataset *dataset, const pe_column *column, int count)
+static bool
+has_labels(pe_dataset *dataset, const pe_column *column, int count)
 {
+	float4		place = 0;
 	float4		last = 0;
 
 	for (int i = 0; i < count; i++)
 	{
-		float4		place = place_of_label(dataset, column, column->points[i]);
-
-		if (column->ordered && i > 0 && place <= last)
-			raise_column_changed(dataset, column->name);
+		if (!find_label(dataset, column->type, column->points[i], &place) || (column->ordered && i > 0 && place <= last))
+			return false;
 		last = place;
 	}
+	return true;
 }
 
 /* The declared texts as points: parsed by the type's own input function. */
@@ -288,21 +314,35 @@ parse_points(pe_dataset *dataset, pe_column *column, int count)
 	getTypeInputInfo(column->type, &input, &parameter);
 	column->domain.points = count;
 	column->domain.point = pe_alloc(count, sizeof(*column->domain.point));
-	if (type_is_enum(column->type))
-		check_labels(dataset, column, count);
+	if (type_is_enum(column->type) && !has_labels(dataset, column, count))
+		pe_raise_column_changed(dataset, column->name, column->number);
 	for (int i = 0; i < count; i++)
 		column->domain.point[i] =
 			pe_point_of_datum(column->type, OidInputFunctionCall(input, column->points[i], parameter, -1));
+}
+
+/* What the row alone says of a column. */
+static void
+declaration_of_row(const pe_row *row, pe_column *column)
+{
+	column->name = pe_row_text(row, "attribute");
+	column->number = (AttrNumber) pe_row_int64(row, "attnum");
+	column->open = pe_row_bool(row, "open");
+	column->bare = strcmp(pe_row_text(row, "kind"), "open") == 0;
+	column->ordered = pe_row_bool(row, "ordered");
+	column->points = pe_row_texts(row, "points", &column->domain.points);
+	column->domain.kind = strcmp(pe_row_text(row, "kind"), "bins") == 0 ? PE_BINS : PE_LEVELS;
+	column->domain.outside = (pe_outside) pe_row_text(row, "outside")[0];
+	column->domain.nulls = (pe_nulls) pe_row_text(row, "nulls")[0];
+	column->domain.open = column->domain.kind == PE_BINS && strcmp(pe_row_text(row, "last"), "open") == 0;
 }
 
 /* What a declared column has without its cells. */
 static void
 bare_column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
 {
-	column->name = pe_row_text(row, "attribute");
-	column->type = attribute_type(dataset, column->name, pe_row_text(row, "type"));
-	column->open = pe_row_bool(row, "open");
-	column->bare = strcmp(pe_row_text(row, "kind"), "open") == 0;
+	declaration_of_row(row, column);
+	column->type = attribute_type(dataset, column->name, column->number, pe_row_text(row, "type"));
 	if (pe_row_changed_here(row))
 		dataset->changed_here = true;
 }
@@ -310,20 +350,12 @@ bare_column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
 static void
 column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
 {
-	int			count;
-
 	bare_column_of_row(dataset, row, column);
 	if (column->bare)
 		return;
-	column->points = pe_row_texts(row, "points", &count);
-	column->domain.kind = strcmp(pe_row_text(row, "kind"), "levels") == 0 ? PE_LEVELS : PE_BINS;
-	column->domain.outside = (pe_outside) pe_row_text(row, "outside")[0];
-	column->domain.nulls = (pe_nulls) pe_row_text(row, "nulls")[0];
-	column->domain.open = column->domain.kind == PE_BINS && strcmp(pe_row_text(row, "last"), "open") == 0;
-	column->ordered = pe_row_bool(row, "ordered");
 	if (!pe_type_key(column->type, &column->domain.key))
 		elog(ERROR, "type of attribute \"%s\" is not supported", column->name);
-	parse_points(dataset, column, count);
+	parse_points(dataset, column, column->domain.points);
 	if (pe_attribute_prepare(&column->domain) != PE_DOMAIN_OK)
 		elog(ERROR, "attribute \"%s\" of dataset \"%s\" is stored wrongly", column->name, dataset->name);
 	column->cells = pe_attribute_cells(&column->domain);
@@ -443,6 +475,63 @@ pe_columns_load(pe_dataset *dataset, char **names, int *count)
 	return columns;
 }
 
+/* ------------------------------------------------------------------
+ * What became of columns
+ * ------------------------------------------------------------------
+ */
+
+char *
+pe_column_fault(const pe_dataset *dataset, const char *column, AttrNumber declared, const char *type)
+{
+	AttrNumber	number = get_attnum(dataset->relation, column);
+
+	if (dataset->frozen)
+		return NULL;
+	if (!OidIsValid(pe_relation_owner(dataset->relation)))
+		return pstrdup("the table is gone");
+	if (number <= 0)
+		return psprintf("the table has no column \"%s\"", column);
+	if (number != declared)
+		return psprintf("column \"%s\" is not the one that was declared", column);
+	if (strcmp(pe_type_name(getBaseType(get_atttype(dataset->relation, number))), type) != 0)
+		return psprintf("column \"%s\" is of type %s now", column, format_type_be(get_atttype(dataset->relation, number)));
+	return is_virtual(dataset->relation, number) ? psprintf("column \"%s\" is a virtual generated column now", column) : NULL;
+}
+
+static void
+show_column(pe_dataset *dataset, const pe_row *row, pe_shown_column *shown)
+{
+	pe_column  *column = &shown->column;
+
+	declaration_of_row(row, column);
+	column->cells = (int) pe_row_int64(row, "cells");
+	shown->type = pe_row_text(row, "type");
+	shown->fault = pe_column_fault(dataset, column->name, column->number, shown->type);
+	if (dataset->frozen || shown->fault != NULL)
+		return;
+	column->type = getBaseType(get_atttype(dataset->relation, column->number));
+	if (type_is_enum(column->type) && !column->bare && !has_labels(dataset, column, column->domain.points))
+		shown->fault = psprintf("type %s has no longer the labels that were declared", format_type_be(column->type));
+}
+
+pe_shown_column *
+pe_columns_show(pe_dataset *dataset, int *count)
+{
+	List	   *rows = find_attributes(dataset, NULL, 0);
+	MemoryContext here = CurrentMemoryContext;
+	pe_shown_column *shown;
+	pe_access	access;
+
+	pe_access_begin(&access);	/* types are named as they were when they were declared */
+	MemoryContextSwitchTo(here);
+	*count = list_length(rows);
+	shown = palloc0(Max(*count, 1) * sizeof(*shown));
+	for (int i = 0; i < *count; i++)
+		show_column(dataset, list_nth(rows, i), &shown[i]);
+	pe_access_end(&access);
+	return shown;
+}
+
 pe_column *
 pe_columns_find(pe_dataset *dataset, char **names, int *count)
 {
@@ -529,6 +618,35 @@ pe_column_bounds(const pe_column *column, double *lower, double *upper)
 		*upper = nextafter(*upper, *lower);
 }
 
+#define NUMBER_OF(column) "coalesce((SELECT c.attnum FROM pg_catalog.pg_attribute c WHERE c.attrelid = d.relation_oid AND c.attname = " column \
+	" AND c.attnum > 0 AND NOT c.attisdropped), 0)"
+
+void
+pe_columns_place(int64 dataset_id)
+{
+	static pe_statement dataset = {NULL, "UPDATE dp_ledger.dataset d SET unit_attnum = " NUMBER_OF("d.unit") ", private_attnum = " NUMBER_OF("d.private_column")
+	", time_attnum = " NUMBER_OF("d.time_attribute") " WHERE id = $1", 1, {INT8OID}};
+	static pe_statement attributes = {NULL, "UPDATE dp_ledger.attribute a SET attnum = " NUMBER_OF("a.attribute")
+	" FROM dp_ledger.dataset d WHERE d.id = $1 AND a.dataset_id = d.id", 1, {INT8OID}};
+	static pe_statement series = {NULL, "UPDATE dp_ledger.series s SET time_attnum = " NUMBER_OF("s.time_attribute")
+	" FROM dp_ledger.dataset d WHERE d.id = $1 AND s.dataset_id = d.id", 1, {INT8OID}};
+	Datum		values[1] = {Int64GetDatum(dataset_id)};
+
+	pe_access_write(&dataset, values, NULL);
+	pe_access_write(&attributes, values, NULL);
+	pe_access_write(&series, values, NULL);
+}
+
+/* 55000 if what is declared of this name already is of another column of the table. */
+static void
+check_same_column(const pe_dataset *dataset, const char *attribute)
+{
+	const pe_row *row = find_attribute(dataset, attribute);
+
+	if (row != NULL && pe_row_int64(row, "attnum") != get_attnum(dataset->relation, attribute))
+		pe_raise_column_changed(dataset, attribute, (AttrNumber) pe_row_int64(row, "attnum"));
+}
+
 void
 pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,
 					  const pe_attribute *domain, char **points, bool ordered,
@@ -537,15 +655,15 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND kind <> 'open'", 2,
 	{INT8OID, TEXTOID}};
 	static pe_statement complete = {NULL, "UPDATE dp_ledger.attribute SET type = $3, kind = $4, points = $5, ordered = $6, cells = $7, "
-		"outside = $8, nulls = $9, last = $10 WHERE dataset_id = $1 AND attribute = $2", 10,
-	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, TEXTOID}};
+		"outside = $8, nulls = $9, attnum = $10, last = $11 WHERE dataset_id = $1 AND attribute = $2", 11,
+	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
 	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
-		"cells, outside, nulls, last) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9, $10 "
-		"FROM dp_ledger.attribute WHERE dataset_id = $1", 10,
-	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, TEXTOID}};
+		"cells, outside, nulls, attnum, last) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11 "
+		"FROM dp_ledger.attribute WHERE dataset_id = $1", 11,
+	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
 	bool		bins = domain->kind == PE_BINS;
 	Datum	   *texts = palloc(domain->points * sizeof(Datum));
-	Datum		values[10];
+	Datum		values[11];
 	pe_act		act;
 	pe_access	access;
 
@@ -560,8 +678,10 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 	values[6] = Int32GetDatum(pe_attribute_cells(domain));
 	values[7] = CStringGetTextDatum(outside);
 	values[8] = CStringGetTextDatum(nulls);
-	values[9] = bins ? CStringGetTextDatum(domain->open ? "open" : "closed") : (Datum) 0;
+	values[9] = Int32GetDatum(get_attnum(dataset->relation, attribute));
+	values[10] = bins ? CStringGetTextDatum(domain->open ? "open" : "closed") : (Datum) 0;
 
+	check_same_column(dataset, attribute);
 	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, "add_attribute", attribute);
 	pe_access_begin(&access);
 	if (pe_access_write(&present, values, NULL) > 0)
@@ -569,8 +689,8 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("attribute \"%s\" of dataset \"%s\" already exists", attribute, dataset->name),
 				 errhint("A declaration is public and final; to change it, drop the dataset and register it again.")));
-	if (pe_access_write(&complete, values, bins ? NULL : "         n") == 0)	/* it was not open */
-		pe_access_write(&insert, values, bins ? NULL : "         n");
+	if (pe_access_write(&complete, values, bins ? NULL : "          n") == 0)	/* it was not open */
+		pe_access_write(&insert, values, bins ? NULL : "          n");
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }
@@ -583,12 +703,16 @@ pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *
 	static pe_statement open = {NULL, "UPDATE dp_ledger.attribute SET open = true WHERE dataset_id = $1 AND attribute = $2", 2,
 	{INT8OID, TEXTOID}};
 	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
-		"cells, outside, nulls, open) SELECT $1, $2, count(*) + 1, $3, 'open', '{}', false, 0, 'drop', 'drop', true "
-		"FROM dp_ledger.attribute WHERE dataset_id = $1", 3, {INT8OID, TEXTOID, TEXTOID}};
-	Datum		values[3] = {Int64GetDatum(dataset->id), CStringGetTextDatum(attribute), CStringGetTextDatum(type)};
+		"cells, outside, nulls, open, attnum) SELECT $1, $2, count(*) + 1, $3, 'open', '{}', false, 0, 'drop', 'drop', true, $4 "
+		"FROM dp_ledger.attribute WHERE dataset_id = $1", 4, {INT8OID, TEXTOID, TEXTOID, INT4OID}};
+	Datum		values[4] = {
+		Int64GetDatum(dataset->id), CStringGetTextDatum(attribute), CStringGetTextDatum(type),
+		Int32GetDatum(get_attnum(dataset->relation, attribute))
+	};
 	pe_act		act;
 	pe_access	access;
 
+	check_same_column(dataset, attribute);
 	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, "add_attribute", attribute);
 	pe_access_begin(&access);
 	if (pe_access_write(&present, values, NULL) > 0)

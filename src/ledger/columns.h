@@ -14,6 +14,7 @@
 typedef struct pe_column
 {
 	char	   *name;
+	AttrNumber	number;			/* of the column in the dataset's own table */
 	Oid			type;			/* base type of the column */
 	char	  **points;			/* levels or edges, as text in the column's type */
 	int			cells;
@@ -40,6 +41,25 @@ pe_column_text(const pe_column *column)
  */
 extern void pe_column_check_stored(Oid relation, AttrNumber number);
 
+/* The name that a column has now; NULL if it is gone. */
+extern char *pe_column_name(Oid relation, AttrNumber number);
+
+/*
+ * The base type of a declared column: of this name and this number in the dataset's
+ * table; InvalidOid if there is none.  What inherits from the table may have other
+ * numbers: there a column is found by its name, as PostgreSQL does.
+ */
+extern Oid	pe_declared_column_type(const pe_dataset *dataset, const char *column, AttrNumber declared);
+
+/* 55000: the column of this name is not the one that was declared, or not as it was. */
+extern void pe_raise_column_changed(const pe_dataset *dataset, const char *column, AttrNumber declared) __attribute__((noreturn));
+
+/*
+ * After a dataset came to be of another table: the numbers of its columns are those of
+ * their names there, 0 where there is none.  In the caller's transaction, within an access.
+ */
+extern void pe_columns_place(int64 dataset_id);
+
 /*
  * The base type of a column that becomes the unit of privacy.  42703 if there
  * is none of this name, 0A000 if its values cannot name units (pe_type_is_unit),
@@ -62,6 +82,20 @@ extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
  * Sets dataset->changed_here if one was declared by the open transaction.
  */
 extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);
+
+/* A declared attribute as dp.describe shows it: its values are not parsed, and there is no domain. */
+typedef struct pe_shown_column
+{
+	pe_column	column;			/* its type is InvalidOid if the dataset is frozen, or there is a fault */
+	char	   *type;			/* as it was declared */
+	char	   *fault;			/* what became of the column since; NULL: it is what was declared */
+} pe_shown_column;
+
+/* All of them, in the order declared.  No error where a column, or the table, is gone. */
+extern pe_shown_column *pe_columns_show(pe_dataset *dataset, int *count);
+
+/* What became of a column that was declared, for people; NULL if it is what was declared, or nobody can know.  Within an access. */
+extern char *pe_column_fault(const pe_dataset *dataset, const char *column, AttrNumber declared, const char *type);
 
 /* The same of those of the names that are declared: *count of them. */
 extern pe_column *pe_columns_find(pe_dataset *dataset, char **names, int *count);

@@ -8,6 +8,7 @@
 #ifndef PE_LEDGER_DATASET_H
 #define PE_LEDGER_DATASET_H
 
+#include "access/attnum.h"
 #include "nodes/pg_list.h"
 
 #include "accounting/filter.h"
@@ -21,15 +22,19 @@ typedef struct pe_dataset
 	char	   *owner;			/* who registered it */
 	char	   *unit;			/* a column; NULL: each row */
 	char	   *unit_type;		/* base type of the column when it was declared */
+	AttrNumber	unit_number;	/* its number in the relation: names can be exchanged */
 	int			max_rows;
 	char	   *neighbours;
 	char	   *private_column; /* neighbours are "values": what moves between them; else NULL */
 	char	   *private_type;	/* base type of that column when it was declared */
+	AttrNumber	private_number;
 	double		max_change;		/* by at most this */
 	bool		change_all;		/* in all rows; else in one */
 	char	   *time_attribute; /* when a row arrived; NULL: not declared */
 	char	   *time_type;		/* base type of that column when it was declared */
+	AttrNumber	time_number;
 	bool		append_only;	/* rows of closed periods stay as they are, and none come late */
+	bool		held;			/* which triggers on the table and all that inherit from it hold */
 	int			max_blocks;		/* in which a unit has rows, as is promised; 0: the cap is of all times together (time_blocks.h) */
 	int			block_months;	/* the length of a block */
 	int			block_days;		/* likewise; one of the two is 0 */
@@ -175,8 +180,12 @@ extern void pe_registration_lock(Oid relation);
 /* Whether a dataset of here, registered or not, is of this very relation. */
 extern bool pe_relation_is_known(Oid relation);
 
-/* The row of a dataset is written for this relation of here. */
-extern void pe_dataset_place(int64 id, Oid relation);
+/*
+ * The row of a dataset is written for this relation of here.  Of another table than it
+ * was written for, columns are those of the declared names; of the same one, those that
+ * were declared.
+ */
+extern void pe_dataset_place(int64 id, Oid relation, bool same_table);
 
 /*
  * The dataset goes on with another table: cap, charges, budgets, attributes and version

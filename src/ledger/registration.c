@@ -155,6 +155,17 @@ same_text(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+/*
+ * 55000 if a column that was declared has given its name to another one and is still there:
+ * what was spent was measured by it.
+ */
+static void
+check_not_exchanged(const pe_dataset *old, const char *column, AttrNumber number)
+{
+	if (column != NULL && get_attnum(old->relation, column) != number && pe_column_name(old->relation, number) != NULL)
+		pe_raise_column_changed(old, column, number);
+}
+
 bool
 pe_dataset_same_protection(const pe_dataset *old, const pe_dataset *declared)
 {
@@ -234,6 +245,9 @@ resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the table was a dataset with another unit, other neighbours, other blocks or another accounting"),
 				 errdetail("What was spent then was measured in those terms and cannot be carried over.")));
+	check_not_exchanged(old, old->unit, old->unit_number);
+	check_not_exchanged(old, old->private_column, old->private_number);
+	check_not_exchanged(old, old->max_blocks > 0 ? old->time_attribute : NULL, old->time_number);
 	pe_check_share(old->spent, old->delta_share, declared->delta_share);
 	if (!pe_filter_accepts(limit, old->spent, nothing))
 		ereport(ERROR,
@@ -334,11 +348,13 @@ pe_dataset_register(const pe_dataset *declared)
 		pe_act_begin(&act, old->id, PE_ACT_DATASET, "create_dataset", NULL);
 		act.before = MemoryContextStrdup(context, act.before);	/* it outlives the access */
 		resume(old, declared, limit);
+		pe_columns_place(old->id);
 	}
 	else
 	{
 		pe_access_write(&insert, values, nulls);
 		pe_act_begin_new(&act, pe_access_int64(0, 1), "create_dataset");
+		pe_columns_place(act.dataset_id);
 	}
 	pe_access_end(&access);
 	pe_lineage_carry(pe_dataset_load(declared->name));
@@ -360,7 +376,7 @@ pe_relation_is_known(Oid relation)
 }
 
 void
-pe_dataset_place(int64 id, Oid relation)
+pe_dataset_place(int64 id, Oid relation, bool same_table)
 {
 	static pe_statement place = {NULL, "UPDATE dp_ledger.dataset SET relation_oid = $2, identity = $3, owner = $4 WHERE id = $1", 4,
 	{INT8OID, OIDOID, TEXTOID, TEXTOID}};
@@ -372,6 +388,8 @@ pe_dataset_place(int64 id, Oid relation)
 
 	pe_access_begin(&access);
 	pe_access_write(&place, values, NULL);
+	if (!same_table)
+		pe_columns_place(id);
 	pe_access_end(&access);
 }
 
@@ -447,6 +465,7 @@ pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("dataset \"%s\" was changed meanwhile", dataset->name)));
+	pe_columns_place(dataset->id);
 	pe_access_end(&access);
 	check_columns(dataset->name);
 	moved = pe_dataset_load(dataset->name);
@@ -458,7 +477,7 @@ pe_dataset_move(const pe_dataset *dataset, Oid relation, const char *reason)
 void
 pe_dataset_unregister(const pe_dataset *dataset)
 {
-	static pe_statement mark = {NULL, "UPDATE dp_ledger.dataset SET dropped = true, append_only = false, "
+	static pe_statement mark = {NULL, "UPDATE dp_ledger.dataset SET dropped = true, append_only = false, held = false, "
 		"time_attribute = CASE WHEN max_blocks IS NOT NULL THEN time_attribute END, time_type = CASE WHEN max_blocks IS NOT NULL THEN time_type END "
 	"WHERE id = $1", 1, {INT8OID}};
 	static pe_statement attributes = {NULL, "DELETE FROM dp_ledger.attribute WHERE dataset_id = $1", 1, {INT8OID}};

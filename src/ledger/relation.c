@@ -6,20 +6,30 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_partitioned_table.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_statistic_ext.h"
+#include "miscadmin.h"
 #include "foreign/foreign.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/regproc.h"
 #include "utils/rel.h"
+#include "utils/relcache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
@@ -253,6 +263,102 @@ check_foreign(Form_pg_class class)
 				 errhint("Register the table that holds the rows.")));
 }
 
+/* ------------------------------------------------------------------
+ * Functions that run while the server plans
+ *
+ * The planner computes the constant parts of the expressions of indexes, extended statistics
+ * and partition keys: what they call runs before a row is read, in the asker's own session
+ * with the rights of the table's owner, and can read the asker's open cursors.  So these
+ * functions are those of superusers.  Constraints are not looked at (door.c), row security is
+ * off, and nothing is called by columns that are stored, by defaults and by triggers.
+ * ------------------------------------------------------------------
+ */
+
+static void
+check_function(Oid function, const char *what, const char *name)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return;					/* it is gone, and so is what called it */
+	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	ReleaseSysCache(tuple);
+	if (!superuser_arg(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s \"%s\" calls function %s of role \"%s\"", what, name, format_procedure(function), GetUserNameFromId(owner, true)),
+				 errdetail("The server runs such functions while it plans, in the session of the role that asks, whose open cursors they can read."),
+				 errhint("A superuser can own the function: ALTER FUNCTION ... OWNER TO. Or do without it.")));
+}
+
+/* The functions and operators in the expressions of an object, as the server keeps them; its own are not among them. */
+static void
+check_calls(Oid class, Oid object, const char *what, const char *name)
+{
+	Relation	depend = table_open(DependRelationId, AccessShareLock);
+	ScanKeyData key[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key[0], Anum_pg_depend_classid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(class));
+	ScanKeyInit(&key[1], Anum_pg_depend_objid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(object));
+	scan = systable_beginscan(depend, DependDependerIndexId, true, NULL, 2, key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend on = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (on->refclassid == ProcedureRelationId)
+			check_function(on->refobjid, what, name);
+		else if (on->refclassid == OperatorRelationId)
+			check_function(get_opcode(on->refobjid), what, name);
+	}
+	systable_endscan(scan);
+	table_close(depend, AccessShareLock);
+}
+
+/* Whether the catalog row of an object has an expression in one of two columns. */
+static bool
+has_expression(int cache, Oid object, AttrNumber one, AttrNumber other)
+{
+	HeapTuple	tuple = SearchSysCache1(cache, ObjectIdGetDatum(object));
+	bool		has = HeapTupleIsValid(tuple) && (!heap_attisnull(tuple, one, NULL) || !heap_attisnull(tuple, other, NULL));
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return has;
+}
+
+static char *
+statistics_name(Oid oid)
+{
+	HeapTuple	tuple = SearchSysCache1(STATEXTOID, ObjectIdGetDatum(oid));
+	char	   *name = HeapTupleIsValid(tuple) ? pstrdup(NameStr(((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxname)) : "";
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return name;
+}
+
+static void
+check_planned_calls(Oid oid)
+{
+	Relation	relation = try_relation_open(oid, AccessShareLock);
+	ListCell   *cell;
+
+	if (relation == NULL)
+		return;
+	foreach(cell, RelationGetIndexList(relation))
+		if (has_expression(INDEXRELID, lfirst_oid(cell), Anum_pg_index_indexprs, Anum_pg_index_indpred))
+			check_calls(RelationRelationId, lfirst_oid(cell), "index", get_rel_name(lfirst_oid(cell)));
+	foreach(cell, RelationGetStatExtList(relation))
+		if (has_expression(STATEXTOID, lfirst_oid(cell), Anum_pg_statistic_ext_stxexprs, Anum_pg_statistic_ext_stxexprs))
+			check_calls(StatisticExtRelationId, lfirst_oid(cell), "statistics object", statistics_name(lfirst_oid(cell)));
+	if (has_expression(PARTRELID, oid, Anum_pg_partitioned_table_partexprs, Anum_pg_partitioned_table_partexprs))
+		check_calls(RelationRelationId, oid, "the partition key of table", RelationGetRelationName(relation));
+	relation_close(relation, AccessShareLock);
+}
+
 void
 pe_relation_check(Oid relation)
 {
@@ -288,6 +394,7 @@ pe_relation_check(Oid relation)
 					 errmsg("row security of \"%s\" is forced on its owner", NameStr(class->relname)),
 					 errhint("Use ALTER TABLE ... NO FORCE ROW LEVEL SECURITY; a dataset counts all rows.")));
 		ReleaseSysCache(tuple);
+		check_planned_calls(lfirst_oid(cell));
 	}
 }
 

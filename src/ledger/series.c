@@ -112,6 +112,7 @@ write_series(StringInfo to, const pe_series *s)
 	write_text(to, s->over);
 	write_text(to, s->time_attribute);
 	write_text(to, s->time_type);
+	pq_sendint32(to, s->time_number);
 	write_text(to, s->zone);
 	write_text(to, s->objective);
 	pq_sendbyte(to, s->append_only);
@@ -141,6 +142,7 @@ read_series(StringInfo from)
 	s->over = read_text(from);
 	s->time_attribute = read_text(from);
 	s->time_type = read_text(from);
+	s->time_number = (int) pq_getmsgint(from, 4);
 	s->zone = read_text(from);
 	s->objective = read_text(from);
 	s->append_only = pq_getmsgbyte(from) != 0;
@@ -282,6 +284,7 @@ set_time(pe_row *row, const pe_series *series)
 	pe_row_set_text(row, "over_periods", series->over);
 	pe_row_set_text(row, "time_attribute", series->time_attribute);
 	pe_row_set_text(row, "time_type", series->time_type);
+	pe_row_set(row, "time_attnum", Int32GetDatum(series->time_number));
 	pe_row_set(row, "append_only", BoolGetDatum(series->append_only));
 	pe_row_set(row, "starts", TimestampTzGetDatum(series->starts));
 	pe_row_set_text(row, "time_zone", series->zone);
@@ -612,13 +615,14 @@ series_of_row(const char *name)
 	s->first_periods = (int) pe_access_int64(0, 27);
 	s->edge = whole_numbers_of(pe_access_datum(0, 26, &isnull), s->periods + 1);
 	s->max_periods = (int) pe_access_int64(0, 28);
-	s->shares = (int) pe_access_int64(0, 29);
+	s->time_number = (int) pe_access_int64(0, 29);
+	s->shares = (int) pe_access_int64(0, 30);
 	if (s->shares == 0)
 		return s;
-	s->share = whole_numbers_of(pe_access_datum(0, 30, &isnull), s->shares);
-	s->aggregate = pe_access_texts(0, 31, &s->aggregates);
-	s->never_null = pe_access_texts(0, 32, &s->never_nulls);
-	s->cells_per_unit = (int) pe_access_int64(0, 33);
+	s->share = whole_numbers_of(pe_access_datum(0, 31, &isnull), s->shares);
+	s->aggregate = pe_access_texts(0, 32, &s->aggregates);
+	s->never_null = pe_access_texts(0, 33, &s->never_nulls);
+	s->cells_per_unit = (int) pe_access_int64(0, 34);
 	return s;
 }
 
@@ -627,7 +631,7 @@ find_series(const char *name)
 {
 	static pe_statement find = {NULL, "SELECT id, dataset_id, version, charge_id, budget_id, attributes, workload, predicate, strategy_id, "
 		"over_periods, time_attribute, time_type, append_only::int4, starts, time_zone, period, grace, periods, history, open_ended::int4, objective, "
-		"strategy, accounting, rho, (ended IS NOT NULL)::int4, edges, first_periods, coalesce(max_periods, 0), "
+		"strategy, accounting, rho, (ended IS NOT NULL)::int4, edges, first_periods, coalesce(max_periods, 0), time_attnum, "
 	"coalesce(pg_catalog.array_length(shares, 1), 0), shares, aggregates, never_null, cells_per_unit FROM dp_ledger.series WHERE series = $1", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_series  *series = NULL;

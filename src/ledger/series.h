@@ -64,6 +64,7 @@ typedef struct pe_series
 	char	   *over;
 	char	   *time_attribute;
 	char	   *time_type;
+	int			time_number;	/* of the column */
 	bool		append_only;
 	TimestampTz starts;
 	char	   *zone;

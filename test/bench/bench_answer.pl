@@ -47,7 +47,7 @@ psql(
 	'ALTER TABLE answers OWNER TO answers_owner; VACUUM ANALYZE answers;',
 	'SET SESSION AUTHORIZATION answers_owner;',
 	q{SELECT dp.create_dataset('answers', 'answers', epsilon => 10000);},
-	q{SELECT dp.add_attribute('answers', 'x', 0, 1024, bins => 1024);},
+	q{SELECT dp.add_attribute('answers', 'x', 0, 1024, bins => 1024, last => 'open');},
 	q{SELECT dp.grant_budget('answers', 'answers_analyst', epsilon => 10000);});
 
 my @session = (

@@ -56,7 +56,7 @@ SQL
 CREATE TABLE $plane AS SELECT i, j FROM counted, generate_series(1, n);
 DROP TABLE counted;
 SELECT dp.create_dataset('$plane', '$plane', 1e5, accounting => 'zcdp') \\g /dev/null
-SELECT dp.add_attribute('$plane', a, 0, 256, 256) FROM unnest('{i,j}'::name[]) a \\g /dev/null
+SELECT dp.add_attribute('$plane', a, 0, 256, 256, last => 'open') FROM unnest('{i,j}'::name[]) a \\g /dev/null
 SELECT dp.grant_budget('$plane', 'bench_analyst', 1e5) \\g /dev/null
 GRANT SELECT ON $plane TO bench_analyst;	-- to know the truth
 SQL
@@ -172,7 +172,7 @@ SET client_min_messages = warning;
 SET ROLE bench_owner;
 SELECT 'CREATE TABLE wide AS SELECT ' || string_agg('floor(random() * 10)::int AS a' || i, ', ') || ' FROM generate_series(1, $ROWS)' FROM generate_series(1, 20) i \\gexec
 SELECT dp.create_dataset('wide', 'wide', 1e5, accounting => 'zcdp') \\g /dev/null
-SELECT dp.add_attribute('wide', ('a' || i)::name, 0, 10, 10) FROM generate_series(1, 20) i \\g /dev/null
+SELECT dp.add_attribute('wide', ('a' || i)::name, 0, 10, 10, last => 'open') FROM generate_series(1, 20) i \\g /dev/null
 SELECT dp.grant_budget('wide', 'bench_analyst', 1e5) \\g /dev/null
 SQL
 sql -c 'VACUUM (FREEZE, ANALYZE) wide'

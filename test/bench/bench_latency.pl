@@ -259,7 +259,7 @@ sub set_up
 		q{CREATE FUNCTION bench_reserve(bigint, bigint, bigint) RETURNS bigint LANGUAGE c AS 'pg_epsilon_test', 'pe_test_reserve';},
 		'SET SESSION AUTHORIZATION bench_owner;',
 		q{SELECT dp.create_dataset('bench', 'bench_rows', epsilon => 10000);},
-		q{SELECT dp.add_attribute('bench', 'x', 0, 10, bins => 10);},
+		q{SELECT dp.add_attribute('bench', 'x', 0, 10, bins => 10, last => 'open');},
 		q{SELECT dp.add_attribute('bench', 'y', array_agg(y)) FROM generate_series(0, 9) y;},
 		q{SELECT dp.create_dataset('wide', 'wide_rows', epsilon => 10000);},
 		q{SELECT dp.add_attribute('wide', 'a' || i, (SELECT array_agg(y) FROM generate_series(0, 90, 10) y)) FROM generate_series(1, 20) i;},

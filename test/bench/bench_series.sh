@@ -23,8 +23,8 @@ SET timezone = 'UTC';
 SET ROLE bench_owner;
 CREATE TABLE visits AS SELECT timestamptz '2024-01-01' + random() * 364 * interval '1 day' AS at, (random() * 9)::int AS ward, (random() * 4095)::int AS cell FROM generate_series(1, $ROWS);
 SELECT dp.create_dataset('visits', 'visits', 1e5) \g /dev/null
-SELECT dp.add_attribute('visits', 'ward', 0, 10, 10) \g /dev/null
-SELECT dp.add_attribute('visits', 'cell', 0, 4096, 4096) \g /dev/null
+SELECT dp.add_attribute('visits', 'ward', 0, 10, 10, last => 'open') \g /dev/null
+SELECT dp.add_attribute('visits', 'cell', 0, 4096, 4096, last => 'open') \g /dev/null
 SELECT dp.add_edges('visits', 'at', array_agg(t)) FROM generate_series(timestamptz '2024-01-01', timestamptz '2024-12-30', '7 days') t \g /dev/null
 SELECT dp.set_time('visits', 'at') \g /dev/null
 SELECT dp.grant_budget('visits', 'bench_analyst', 1e5) \g /dev/null

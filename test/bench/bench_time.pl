@@ -52,7 +52,7 @@ sub make_tables
 			"ALTER TABLE $table OWNER TO time_owner; VACUUM ANALYZE $table;",
 			'SET SESSION AUTHORIZATION time_owner;',
 			"SELECT dp.create_dataset('$table', '$table', 1e5" . ($unit // '') . ');',
-			"SELECT dp.add_attribute('$table', 'x', 0, 10, 10), dp.add_attribute('$table', 'word', '{a,b}'), dp.grant_budget('$table', 'time_analyst', 1e5);");
+			"SELECT dp.add_attribute('$table', 'x', 0, 10, 10, last => 'open'), dp.add_attribute('$table', 'word', '{a,b}'), dp.grant_budget('$table', 'time_analyst', 1e5);");
 	}
 }
 
@@ -149,7 +149,7 @@ sub make_units
 		'ALTER TABLE units OWNER TO time_owner; VACUUM (FREEZE, ANALYZE) units;',
 		'SET SESSION AUTHORIZATION time_owner;',
 		q{SELECT dp.create_dataset('units', 'units', 1e5, unit => 'unit', max_rows => 3);},
-		q{SELECT dp.add_attribute('units', 'x', 0, 100, 100), dp.add_attribute('units', 'y', 0, 200, 200), dp.grant_budget('units', 'time_analyst', 1e5);});
+		q{SELECT dp.add_attribute('units', 'x', 0, 100, 100, last => 'open'), dp.add_attribute('units', 'y', 0, 200, 200, last => 'open'), dp.grant_budget('units', 'time_analyst', 1e5);});
 }
 
 # What is asked of it; the second has 20,000 cells together and reads two tables.

@@ -17,7 +17,7 @@ BEGIN
     PERFORM dp.create_dataset('orders', 'orders', 1e5);
     PERFORM dp.add_attribute('orders', 'region', ARRAY['north', 'south', 'east', 'west']);
     PERFORM dp.add_attribute('orders', 'channel', ARRAY['web', 'shop'], outside => 'other', nulls => 'cell');
-    PERFORM dp.add_attribute('orders', 'items', 0, 2, 2);
+    PERFORM dp.add_attribute('orders', 'items', 0, 3, 3, last => 'open');
     PERFORM dp.add_attribute('orders', 'amount', '0', '100', 10);
     PERFORM dp.add_attribute('orders', 'age', 15, 95, 16);
     PERFORM dp.add_edges('orders', 'ts', array_agg(t)) FROM generate_series(timestamp '2024-12-01', '2025-03-01', '1 day') t;
@@ -35,7 +35,7 @@ BEGIN
     PERFORM dp.create_dataset('visits', 'visits', 1e5, unit => 'customer', max_rows => 3);
     PERFORM dp.add_edges('visits', 'ts', array_agg(t)) FROM generate_series(timestamp '2025-01-01', '2025-03-01', '1 day') t;
     PERFORM dp.add_attribute('visits', 'ward', ARRAY['a', 'b']);
-    PERFORM dp.add_attribute('visits', 'cost', 0, 2, 2);
+    PERFORM dp.add_attribute('visits', 'cost', 0, 3, 3, last => 'open');
     PERFORM dp.grant_budget('visits', 'regress_ann', 9e4);
     PERFORM dp.expose('visits', 'public.visits_v');
 END $$;

@@ -158,12 +158,12 @@ ask_ok($node, 'curator', q{
 	INSERT INTO t SELECT i, i / 4, CASE WHEN (i + k) % 3 = 0 THEN 'f' ELSE 'm' END, i * i % 12, (i + k * k) % 5, (i + 3 * k) % 20
 	  FROM generate_series(0, 95) i, generate_series(1, i * 37 % 11) k;
 	SELECT dp.create_dataset('d', 't', 1e5);
-	SELECT dp.add_attribute('d', 'a', 0, 96, 96);
-	SELECT dp.add_attribute('d', 'b', 0, 24, 24);
+	SELECT dp.add_attribute('d', 'a', 0, 96, 96, last => 'open');
+	SELECT dp.add_attribute('d', 'b', 0, 24, 24, last => 'open');
 	SELECT dp.add_attribute('d', 's', ARRAY['f', 'm']);
-	SELECT dp.add_attribute('d', 'u', 0, 12, 12);
-	SELECT dp.add_attribute('d', 'v', 0, 5, 5);
-	SELECT dp.add_attribute('d', 'c', 0, 20, 20);
+	SELECT dp.add_attribute('d', 'u', 0, 12, 12, last => 'open');
+	SELECT dp.add_attribute('d', 'v', 0, 5, 5, last => 'open');
+	SELECT dp.add_attribute('d', 'c', 0, 20, 20, last => 'open');
 	SELECT dp.grant_budget('d', 'ann', 1e5);
 	SELECT dp.grant_budget('d', 'bob', 1e5, overcommit => true)});
 

@@ -17,8 +17,8 @@ ask_ok($node, 'curator', q{
 	CREATE TABLE line (short int, long int);
 	INSERT INTO line SELECT i % 400, i % 1536 FROM generate_series(1, 5000) i;
 	SELECT dp.create_dataset('line', 'line', 20);
-	SELECT dp.add_attribute('line', 'short', 0, 400, 400);
-	SELECT dp.add_attribute('line', 'long', 0, 1536, 1536);
+	SELECT dp.add_attribute('line', 'short', 0, 400, 400, last => 'open');
+	SELECT dp.add_attribute('line', 'long', 0, 1536, 1536, last => 'open');
 	SELECT dp.grant_budget('line', 'ann', 5)});
 
 # the whole of an answer as one text

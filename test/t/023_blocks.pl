@@ -13,8 +13,8 @@ $node->safe_psql('postgres', 'CREATE ROLE eve LOGIN');
 ask_ok($node, 'curator', q{
 	CREATE TABLE cube AS SELECT i % 20 AS a, i / 3 % 20 AS b, i / 7 % 20 AS c, i % 40 AS t, i / 11 % 40 AS u FROM generate_series(1, 3000) i;
 	SELECT dp.create_dataset('cube', 'cube', 100, accounting => 'zcdp');
-	SELECT dp.add_attribute('cube', 'a', 0, 20, 20), dp.add_attribute('cube', 'b', 0, 20, 20), dp.add_attribute('cube', 'c', 0, 20, 20),
-		dp.add_attribute('cube', 't', 0, 40, 40), dp.add_attribute('cube', 'u', 0, 40, 40);
+	SELECT dp.add_attribute('cube', 'a', 0, 20, 20, last => 'open'), dp.add_attribute('cube', 'b', 0, 20, 20, last => 'open'), dp.add_attribute('cube', 'c', 0, 20, 20, last => 'open'),
+		dp.add_attribute('cube', 't', 0, 40, 40, last => 'open'), dp.add_attribute('cube', 'u', 0, 40, 40, last => 'open');
 	SELECT dp.grant_budget('cube', 'ann', 40), dp.grant_budget('cube', 'bob', 40)});
 
 my %kinds = (
@@ -103,8 +103,8 @@ foreach my $name (qw(empty heap))
 {
 	ask_ok($node, 'curator', qq{
 		CREATE TABLE $name AS $content{$name};
-		SELECT dp.create_dataset('$name', '$name', 100, accounting => 'zcdp'), dp.add_attribute('$name', 'a', 0, 20, 20), dp.add_attribute('$name', 'b', 0, 20, 20),
-			dp.add_attribute('$name', 'c', 0, 20, 20), dp.add_attribute('$name', 't', 0, 40, 40), dp.add_attribute('$name', 'u', 0, 40, 40);
+		SELECT dp.create_dataset('$name', '$name', 100, accounting => 'zcdp'), dp.add_attribute('$name', 'a', 0, 20, 20, last => 'open'), dp.add_attribute('$name', 'b', 0, 20, 20, last => 'open'),
+			dp.add_attribute('$name', 'c', 0, 20, 20, last => 'open'), dp.add_attribute('$name', 't', 0, 40, 40, last => 'open'), dp.add_attribute('$name', 'u', 0, 40, 40, last => 'open');
 		SELECT dp.grant_budget('$name', 'ann', 40), dp.grant_budget('$name', 'bob', 40)});
 }
 foreach my $kind (sort keys %kinds)

@@ -17,7 +17,7 @@ add_role($node, 'dan', q{
 	CREATE TABLE pure (n int);
 	INSERT INTO pure SELECT i FROM generate_series(0, 99) i, generate_series(1, i);
 	SELECT dp.create_dataset('pure', 'pure', 1e5, accounting => 'pure');
-	SELECT dp.add_attribute('pure', 'n', 0, 100, 100);
+	SELECT dp.add_attribute('pure', 'n', 0, 100, 100, last => 'open');
 	SELECT dp.grant_budget('pure', 'dan', 1e5, accounting => 'pure');
 	SELECT dp.grant_budget('pure', 'cy', 1e5, accounting => 'pure', overcommit => true)});
 

@@ -19,6 +19,10 @@ my $spent = q{SELECT string_agg(role_name || ' ' || rho_spent || ' ' || rho_limi
 my $node = people_node('origin', conf => "pg_epsilon.worker_linger = 0\n");
 $node->safe_psql('postgres', 'CREATE ROLE cleo LOGIN; CREATE ROLE keeper LOGIN; GRANT CREATE ON SCHEMA public TO keeper');
 ask_ok($node, 'curator', q{SELECT dp.grant_budget('people', 'cleo', 2)});
+# a column whose number is another one where dropped columns are not restored
+ask_ok($node, 'curator', q{ALTER TABLE people ADD gone int, ADD kind text; ALTER TABLE people DROP gone; SELECT dp.add_attribute('people', 'kind', '{a,b}')});
+my $of_kind = q{SELECT cells FROM dp.quote('people', 'kind', rho => 0.001)};
+my $number = q{SELECT a.attnum = c.attnum FROM dp_ledger.attribute a JOIN pg_attribute c ON c.attrelid = 'people'::regclass AND c.attname = a.attribute WHERE a.attribute = 'kind'};
 my $answer = ask_ok($node, 'ann', $paid);
 is(ask_ok($node, 'cleo', $paid), $answer, 'origin: paid again by another budget');
 my $bobs = ask_ok($node, 'bob', $cross);
@@ -37,6 +41,7 @@ refused($node, 'ann', $cross, 'PE002', 'template copy: a charge', %copy);
 refused($node, 'ann', $attest, '42501', 'template copy: an analyst', %copy);
 is(ask_ok($node, 'curator', $attest, %copy), 'people 4 attested', 'template copy: attested');
 is(ask_ok($node, 'ann', $paid, %copy), $answer, 'template copy: what was paid is answered');
+is(ask_ok($node, 'ann', $of_kind, %copy), '2', 'template copy: and its columns are what they were');
 isnt(ask_ok($node, 'ann', $cross, %copy), '', 'template copy: a charge');
 ledger_ok($node, 'template copy', %copy);
 like(ask_ok($node, 'curator', $verify, %copy), qr/^t\|5\|/, 'template copy: the ledger is whole');
@@ -114,8 +119,11 @@ ask_ok($other, 'curator', 'ALTER TABLE people_away RENAME TO people', %copy);
 $other->safe_psql('copy', q{UPDATE dp_ledger.budget b SET role_oid = 1 WHERE role_name = 'cleo';
 	UPDATE dp_ledger.budget b SET role_oid = (SELECT oid FROM pg_roles WHERE rolname = 'bob') WHERE role_name = 'ann';
 	UPDATE dp_ledger.budget b SET role_oid = (SELECT oid FROM pg_roles WHERE rolname = 'ann') WHERE role_name = 'bob'});
+is($other->safe_psql('copy', $number), 'f', 'restored: a column has another number');
 my ($status, $out, $notice) = ask($other, 'curator', $attest, %copy);
 is($out, 'people 4 attested', 'restored: attested');
+is($other->safe_psql('copy', $number), 't', 'attested: columns are those of their names');
+is(ask_ok($other, 'ann', $of_kind, %copy), '2', 'attested: and can be asked for');
 like($notice, qr/the budget of role "cleo" on dataset "people" cannot be used/, 'restored: a role is missing');
 is($other->safe_psql('copy', $spent), $want{$spent}, 'attested: nothing is given back');
 is($other->safe_psql('copy', q{SELECT string_agg(r.rolname, ',' ORDER BY b.id) FROM dp_ledger.budget b JOIN pg_roles r ON r.oid = b.role_oid WHERE r.rolname = b.role_name}),

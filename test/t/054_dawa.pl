@@ -13,7 +13,7 @@ add_role($node, 'dan', q{
 	CREATE TABLE wide (n int, m int);
 	INSERT INTO wide SELECT i, i % 16 FROM generate_series(0, 1023) i, generate_series(1, 1 + i % 7);
 	SELECT dp.create_dataset('wide', 'wide', 1e5, accounting => 'pure');
-	SELECT dp.add_attribute('wide', 'n', 0, 1024, 1024), dp.add_attribute('wide', 'm', 0, 16, 16);
+	SELECT dp.add_attribute('wide', 'n', 0, 1024, 1024, last => 'open'), dp.add_attribute('wide', 'm', 0, 16, 16, last => 'open');
 	SELECT dp.grant_budget('wide', 'dan', 1e5, accounting => 'pure')});
 
 # With so little noise hardly a column is taken together with another, and the strategy for a thousand takes seconds.

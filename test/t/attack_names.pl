@@ -39,7 +39,7 @@ ask_ok($node, 'own', q{
 	CREATE TABLE xs.secret (v int);
 	INSERT INTO xs.secret SELECT 1 + i % 2 FROM generate_series(1, 500) i;
 	SELECT dp.create_dataset('x', 'xs.secret', 1e5);
-	SELECT dp.add_attribute('x', 'v', 0, 4, 4);
+	SELECT dp.add_attribute('x', 'v', 0, 4, 4, last => 'open');
 	SELECT dp.grant_budget('x', r, 1e5, overcommit => true) FROM unnest(ARRAY['ann', 'bob', 'xavier']::name[]) r});
 ask_ok($node, 'xavier', q{
 	CREATE SEQUENCE public.loot;
@@ -351,7 +351,7 @@ ask_ok($node, 'curator', q{
 	SELECT dp.create_dataset('odd', 'odd', 1e5);
 	SELECT dp.grant_budget('odd', 'ann', 1e5);
 	SELECT dp.add_attribute('odd', 'm');
-	SELECT dp.add_attribute('odd', 'i', 0, 3, 3);
+	SELECT dp.add_attribute('odd', 'i', 0, 3, 3, last => 'open');
 	SELECT dp.add_attribute('odd', 'i2', ARRAY[0, 1, 2])});
 my @not_finite = ([ 'n', 'numeric', 'NaN', 'Infinity', '-Infinity' ], [ 'r', 'real', 'NaN', 'Infinity', '-Infinity' ],
 	[ 'd', 'float8', 'NaN', 'Infinity', '-Infinity' ], [ 'day', 'date', 'infinity', '-infinity' ], [ 'at', 'timestamptz', 'infinity' ]);
@@ -371,7 +371,7 @@ for (@not_finite)
 ask_ok($node, 'curator', q{
 	SELECT dp.add_attribute('odd', 'n', ARRAY[0, 1, 2.5]::numeric[]);
 	SELECT dp.add_attribute('odd', 'r', ARRAY[0, 1, 2.5]::real[]);
-	SELECT dp.add_attribute('odd', 'd', 0, 3, 3)});
+	SELECT dp.add_attribute('odd', 'd', 0, 3, 3, last => 'open')});
 is(ask_ok($node, 'bob', q{SELECT count(*) FROM dp.attributes WHERE dataset = 'odd' AND levels IS NOT NULL}), '6', '[18] dp.attributes can be read');
 like(ask_ok($node, 'ann', q{SELECT string_agg(description, ' ') FROM dp.describe('odd')}), qr/glad/, '[18] and dp.describe');
 
@@ -388,10 +388,10 @@ is(ask_ok($node, 'ann', counts_of('odd', 'm')), '0 300 0', '[18] renamed back: t
 
 # A column that gets another type, another name or is gone, while a request waits for the table.
 for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABLE odd ALTER i TYPE text' ],
-	[ 'i', 'ALTER TABLE odd RENAME i TO j' ], [ 'i2', 'ALTER TABLE odd RENAME i TO h; ALTER TABLE odd RENAME i2 TO i; ALTER TABLE odd RENAME h TO i2', 'goes on' ],
+	[ 'i', 'ALTER TABLE odd RENAME i TO j' ], [ 'i2', 'ALTER TABLE odd RENAME i TO h; ALTER TABLE odd RENAME i2 TO i; ALTER TABLE odd RENAME h TO i2' ],
 	[ 'i', 'ALTER TABLE odd DROP i' ], [ 'i2', 'ALTER TABLE odd ALTER i2 TYPE numeric' ])
 {
-	my ($column, $change, $goes_on) = @$case;
+	my ($column, $change) = @$case;
 	my $name = "[18] meanwhile, $change";
 
 	ask_ok($node, 'curator', q{
@@ -401,7 +401,7 @@ for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABL
 		INSERT INTO odd SELECT i % 3, i % 3 FROM generate_series(1, 300) i;
 		SELECT dp.create_dataset('odd', 'odd', 1e5);
 		SELECT dp.grant_budget('odd', 'ann', 1e5);
-		SELECT dp.add_attribute('odd', 'i', 0, 3, 3);
+		SELECT dp.add_attribute('odd', 'i', 0, 3, 3, last => 'open');
 		SELECT dp.add_attribute('odd', 'i2', ARRAY[0, 1, 2])});
 	$ann = session($node, 'ann');
 	$owner = session($node, 'curator');
@@ -411,16 +411,9 @@ for my $case ([ 'i', 'ALTER TABLE odd ALTER i TYPE bigint' ], [ 'i', 'ALTER TABL
 	ok(wait_for($node, $waits), "$name: the request waits");
 	session_query($owner, 'COMMIT');
 	($out, $err) = session_finish($ann);
-	if ($goes_on)
-	{
-		like($out, qr/^100 100 100$/m, "$name: answered");
-	}
-	else
-	{
-		like(sqlstate($err), qr/^(?:55000|42703|42P01)$/, "$name: refused");
-		unlike($out, qr/\d/, "$name: no answer");
-		is(all_charges($node), $count, "$name: nothing charged");
-	}
+	like(sqlstate($err), qr/^(?:55000|42703|42P01)$/, "$name: refused");
+	unlike($out, qr/\d/, "$name: no answer");
+	is(all_charges($node), $count, "$name: nothing charged");
 	$_->quit for $ann, $owner;
 }
 

@@ -50,7 +50,7 @@ ask_ok($node, 'curator', q{
 	SELECT dp.grant_budget('visits', 'ann', 8);
 	CREATE TABLE cube AS SELECT i % 20 AS a, i / 3 % 20 AS b, i / 7 % 20 AS c FROM generate_series(1, 300) i;
 	SELECT dp.create_dataset('cube', 'cube', 20);
-	SELECT dp.add_attribute('cube', 'a', 0, 20, 20), dp.add_attribute('cube', 'b', 0, 20, 20), dp.add_attribute('cube', 'c', 0, 20, 20);
+	SELECT dp.add_attribute('cube', 'a', 0, 20, 20, last => 'open'), dp.add_attribute('cube', 'b', 0, 20, 20, last => 'open'), dp.add_attribute('cube', 'c', 0, 20, 20, last => 'open');
 	SELECT dp.grant_budget('cube', 'ann', 8);
 	SELECT dp.add_attribute('people', 'age', open => true)});
 

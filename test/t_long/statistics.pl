@@ -21,8 +21,8 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE t (few int, many int);
 	INSERT INTO t SELECT CASE WHEN i < 100 THEN i END, i FROM generate_series(0, 199) i, generate_series(1, i);
 	SELECT dp.create_dataset('d', 't', 1e5);
-	SELECT dp.add_attribute('d', 'few', 0, 100, 100);
-	SELECT dp.add_attribute('d', 'many', 0, 200, 200);
+	SELECT dp.add_attribute('d', 'few', 0, 100, 100, last => 'open');
+	SELECT dp.add_attribute('d', 'many', 0, 200, 200, last => 'open');
 	SELECT dp.grant_budget('d', 'ann', 1e5, overcommit => true)}, extra_params => [ '-U', 'curator' ]);
 
 # Asks $releases times, of answers in steps of 2^-$shift, in one session of ann; the superuser gathers the errors in a table of his own.
