@@ -150,7 +150,7 @@ if [ -z "$REPLAY" ] && ! have_fuzzer; then
 fi
 [ -n "${FUZZ:-}" ] || FUZZ=$(make_list FUZZ)
 export FUZZ
-if ! run_make -s -k -j"$JOBS" "$([ -n "$REPLAY" ] && echo replay-binaries || echo fuzz-binaries)" >&2; then
+if ! run_make -s -k -j"$JOBS" "$([ -n "$REPLAY" ] && echo replay-binaries || echo fuzz-binaries)" FUZZ="$FUZZ" >&2; then
 	echo "Bail out! not every fuzzer could be built"
 	exit 1
 fi
