@@ -108,6 +108,8 @@ copy_server() {
 	PG_CONFIG=$("$ROOT/scripts/pg_config.sh") || die "No PostgreSQL server with server headers found. Run scripts/deps.sh, or set PG_CONFIG=/path/to/pg_config."
 	export PG_CONFIG
 	local bindir pkglibdir sharedir stamp
+	# What a sanitizer of the server reports ends the process by a signal, as a crash does; what is left at the end is the system's.
+	[[ $("$PG_CONFIG" --cflags) != *-fsanitize=* ]] || export ASAN_OPTIONS=abort_on_error=1:detect_leaks=0:detect_stack_use_after_return=0
 	bindir=$("$PG_CONFIG" --bindir)
 	pkglibdir=$("$PG_CONFIG" --pkglibdir)
 	sharedir=$("$PG_CONFIG" --sharedir)

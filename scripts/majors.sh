@@ -8,6 +8,7 @@
 #   scripts/majors.sh in RELEASE COMMAND   runs a command in the copy of the checkout there
 #   scripts/majors.sh assert               builds a server with assertions and the address sanitizer from the distribution's
 #                                          source, in build/assert, and says how the suite runs on it
+#   scripts/majors.sh compile              the rooms of the server against every major's headers, without objects; prints TAP
 #   scripts/majors.sh list                 which majors there are, where, and which are missing
 #
 #   GOAL="check"                 what make is asked for: quick, check, check-long, ...
@@ -224,6 +225,37 @@ run() { # run MAJOR ...
 	exit "$FAILED"
 }
 
+# ---- Headers alone ----
+
+# header_directories: those of this machine and of roots, a line "MAJOR DIRECTORY" for each major
+header_directories() {
+	local dir
+	for dir in "$([ -z "${PG_CONFIG:-}" ] || "$PG_CONFIG" --includedir-server)" /usr/include/postgresql/*/server /usr/pgsql-*/include/server "$ROOTS"/*/usr/include/postgresql/*/server; do
+		[ -f "$dir/postgres.h" ] && echo "$(sed -n 's/^#define PG_MAJORVERSION_NUM //p' "$dir/pg_config.h") $dir"
+	done | sort -n | awk '$1 >= 15 && !seen[$1]++'
+}
+
+# The rooms of the server do not depend on the other rooms' objects: each file is looked at by itself.
+compile() {
+	local all major dir number=0
+	all=$(header_directories)
+	if [ "$(wc -l <<<"$all")" -lt 2 ]; then
+		echo "1..0 # SKIP there are headers of one major alone: ${all:-none}"
+		return
+	fi
+	while read -r major dir; do
+		number=$((number + 1))
+		if env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -k -j"${JOBS:-1}" syntax HEADERS="-I$dir" 2>&1 </dev/null | grep -v '^make' | head -n 40 | sed 's/^/# /'; [ "${PIPESTATUS[0]}" = 0 ]; then
+			echo "ok $number - PostgreSQL $major: every file of the server's rooms compiles"
+		else
+			FAILED=1
+			echo "not ok $number - PostgreSQL $major: every file of the server's rooms compiles"
+		fi
+	done <<<"$all"
+	echo "1..$number"
+	exit "$FAILED"
+}
+
 case ${1:-} in
 root)
 	need_root
@@ -237,6 +269,7 @@ in)
 	copy_checkout "$2" && in_root "$2" env -C "$INSIDE" "${@:3}"
 	;;
 assert) make_assert || exit 1 ;;
+compile) compile ;;
 list) list ;;
 *) run "$@" ;;
 esac
