@@ -109,10 +109,11 @@ copy_server() {
 	export PG_CONFIG
 	local bindir pkglibdir sharedir stamp
 	# What a sanitizer of the server reports ends the process by a signal, as a crash does; what is left at the end is the system's.
-	[[ $("$PG_CONFIG" --cflags) != *-fsanitize=* ]] || export ASAN_OPTIONS=abort_on_error=1:detect_leaks=0:detect_stack_use_after_return=0
+	[[ $(ASAN_OPTIONS=detect_leaks=0 "$PG_CONFIG" --cflags) != *-fsanitize=* ]] || export ASAN_OPTIONS=abort_on_error=1:detect_leaks=0:detect_stack_use_after_return=0
 	bindir=$("$PG_CONFIG" --bindir)
 	pkglibdir=$("$PG_CONFIG" --pkglibdir)
 	sharedir=$("$PG_CONFIG" --sharedir)
+	[ -d "$bindir" ] && [ -d "$pkglibdir" ] && [ -d "$sharedir" ] || die "$PG_CONFIG does not say where its server is."
 	PGBIN=$BASE/pg$bindir
 	PGLIB=$BASE/pg$pkglibdir
 	PGSHARE=$BASE/pg$sharedir

@@ -6,6 +6,8 @@
 #
 #   scripts/pg_config.sh list   those of all supported versions, whatever PG_CONFIG says
 set -u
+# of a server with the address sanitizer: the program does not free what it prints
+export ASAN_OPTIONS=detect_leaks=0
 
 usable() {
 	local pgc=$1 bindir pgxs inc
