@@ -140,7 +140,7 @@ assert_build() {
 		cd "$ASSERT/source" || exit 1
 		./configure -q --prefix="$prefix" --enable-cassert --enable-debug --enable-tap-tests "${with[@]}" CFLAGS="$flags" || exit 1
 		make -s -j"${JOBS:-1}" && make -s install || exit 1
-		for module in postgres_fdw file_fdw pg_stat_statements; do
+		for module in postgres_fdw file_fdw pg_stat_statements dblink; do
 			make -s -C "contrib/$module" install || exit 1
 		done
 	)
