@@ -189,9 +189,9 @@ syntax: $(SYNTAX)
 $(SYNTAX): syntax/%:
 	$(PURE_CC) $(PG_ROOM_FLAGS) -Wmissing-prototypes -D_GNU_SOURCE -fsyntax-only $(HEADERS) $*
 
-# What the ledger's worker needs and no more: to load linear algebra takes longer than to start the process.
+# What the ledger's worker needs and no more: to load linear algebra takes longer than to start the process.  A sanitizer keeps what nothing uses.
 $(WORKER_LIB): $(WORKER_OBJ) $(filter-out $(call object,module),$(OBJS)) $(WORKER_MAP)
-	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared $(COVERAGE_FLAGS) -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=$(WORKER_MAP) -lm
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared $(COVERAGE_FLAGS) -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=$(WORKER_MAP) $(if $(filter -fsanitize=%,$(CFLAGS)),$(BLAS_LIBS)) -lm
 
 build/libpure.a: $(PURE_OBJS)
 	@rm -f $@
