@@ -49,7 +49,8 @@ BLAS_FLAGS ?= $(addprefix -isystem ,$(firstword $(wildcard /usr/include/openblas
 
 # Rooms of PURE_ROOMS are plain C11 and never see PostgreSQL's headers or flags.  Their symbols
 # are hidden: the server loads every module into one global name space.
-PURE_FLAGS = -std=c11 $(OPT_FLAGS) -fPIC -fvisibility=hidden -fstack-protector-strong -Isrc $(BLAS_FLAGS)
+# With a server that has a sanitizer they are built with it, too.
+PURE_FLAGS = -std=c11 $(OPT_FLAGS) $(filter -fsanitize=%,$(CFLAGS)) -fPIC -fvisibility=hidden -fstack-protector-strong -Isrc $(BLAS_FLAGS)
 
 # The other rooms: gnu11, not c11, because the server's headers use the keyword typeof
 # (copyObject in nodes/nodes.h), which strict c11 does not have.
@@ -128,7 +129,7 @@ endif
 # read unless all goals are ours; ours call make again for what they need from it.
 OUR_GOALS = help dist deps deps-build quick check check-ci check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench bench-builds audit audit-door load \
 	accuracy reproduce-models reproduce-piecewise reproduce-strategies reproduce-large reproduce-quantiles reproduce-continual accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
-	audit-binary fuzz-binaries replay-binaries clean-private
+	audit-binary fuzz-binaries replay-binaries clean-private majors syntax
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
 .DEFAULT_GOAL := all
@@ -181,9 +182,16 @@ $(PG_OBJS): build/obj/%.o: %.c build/flags.pg
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(PG_ROOM_FLAGS) $(CPPFLAGS) $(LAX_FLAGS) -MMD -MP -c -o $@ $<
 
-# What the ledger's worker needs and no more: to load linear algebra takes longer than to start the process.
+# The rooms of the server against other headers (HEADERS=-I...), without objects: for scripts/majors.sh.
+SYNTAX = $(addprefix syntax/,$(PG_SRCS) $(filter-out test/server/fault_%,$(wildcard test/server/*.c)))
+.PHONY: syntax $(SYNTAX)
+syntax: $(SYNTAX)
+$(SYNTAX): syntax/%:
+	$(PURE_CC) $(PG_ROOM_FLAGS) -Wmissing-prototypes -D_GNU_SOURCE -fsyntax-only $(HEADERS) $*
+
+# What the ledger's worker needs and no more: to load linear algebra takes longer than to start the process.  A sanitizer keeps what nothing uses.
 $(WORKER_LIB): $(WORKER_OBJ) $(filter-out $(call object,module),$(OBJS)) $(WORKER_MAP)
-	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared $(COVERAGE_FLAGS) -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=$(WORKER_MAP) -lm
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(LDFLAGS) -shared $(COVERAGE_FLAGS) -o $@ $(filter %.o,$^) -Wl,--gc-sections -Wl,--version-script=$(WORKER_MAP) $(if $(filter -fsanitize=%,$(CFLAGS)),$(BLAS_LIBS)) -lm
 
 build/libpure.a: $(PURE_OBJS)
 	@rm -f $@
@@ -339,6 +347,7 @@ help:
 	@echo "make check-long    make check, then regress and isolation tests with all of check-settings, the unit tests under valgrind, 30 seconds of each fuzzer, a short audit, a short audit through the door, ten seconds of load, samples of accuracy, of reproduce-piecewise, reproduce-strategies and reproduce-quantiles, reproduce-large, reproduce-continual, every mutation that is not rare, and the long runs"
 	@echo "make check-settings  regress, isolation and TAP tests with the library preloaded, with parallel workers, with jit, read only, and with all of it"
 	@echo "make check-sanitize  the unit tests under valgrind, and with the address and undefined behaviour sanitizers"
+	@echo "make majors        make check on every major of PostgreSQL that the machine has, or a root that scripts/majors.sh root RELEASE made (MAJORS='17 18', GOAL=quick, ONLY, TESTS)"
 	@echo "make mutate        break what privacy relies on, one thing at a time, and see a test fail for each (MUTATIONS='name ...')"
 	@echo "make pictures      draw the pictures of the README"
 	@echo "make fuzz          feed random bytes to what reads bytes, 10 minutes each (FUZZ_SECONDS=n, FUZZ='name ...')"
@@ -375,7 +384,7 @@ deps:
 deps-build:
 	@scripts/deps.sh build
 
-export REGRESS ISOLATION FUZZ FUZZ_SECONDS PURE_SRCS PG_SRCS ONLY TESTS SETTINGS JOBS
+export REGRESS ISOLATION FUZZ FUZZ_SECONDS PURE_SRCS PG_SRCS ONLY TESTS SETTINGS JOBS GOAL
 
 ifneq ($(filter check,$(MAKECMDGOALS)),)
 .PHONY: check
@@ -407,6 +416,10 @@ ifneq ($(filter check-sanitize,$(MAKECMDGOALS)),)
 check-sanitize: deps
 	@ONLY="sanitize valgrind" scripts/check.sh long
 endif
+
+.PHONY: majors
+majors:
+	@scripts/majors.sh $(MAJORS)
 
 .PHONY: mutate
 mutate: deps

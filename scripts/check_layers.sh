@@ -8,6 +8,7 @@
 #   plan      a front that sets a cost's field, a front that makes a noise, and a door that pairs one plan's cost with
 #             another noise do not compile
 #   flags     no flag or pragma that lets the compiler change floating-point results or choose this machine's processor
+#   majors    what the majors of the server call otherwise is in src/server/compat.h: no other file asks for PG_VERSION_NUM
 #   random    no rand(), random(), drand48(), pg_prng and the like: noise has one source
 #   sql       the install script has no SECURITY DEFINER and no CREATE OR REPLACE, and every function has a COMMENT
 #   pairs     every test's input has its expected output and the reverse; every fuzzer has seeds, and no seeds lack a fuzzer
@@ -151,6 +152,13 @@ check_flags() {
 	done < <(sources)
 }
 
+check_majors() {
+	local file
+	while read -r file; do
+		[ "$file" = src/server/compat.h ] || strip_c "$file" | grep -nE '(^|[^A-Za-z0-9_])(PG_VERSION_NUM|PG_MAJORVERSION(_NUM)?|CATALOG_VERSION_NO)([^A-Za-z0-9_]|$)' | sed "s|^|$file:|"
+	done < <(sources && find test/server -name '*.c' 2>/dev/null | LC_ALL=C sort)
+}
+
 check_random() {
 	local file
 	while read -r file; do
@@ -249,7 +257,7 @@ check_pages() {
 		print "doc/reference.md: there is no $_\n" for grep { !$made{$_} } sort keys %told;'
 }
 
-CHECKS=(rooms private plan flags random sql pairs pages)
+CHECKS=(rooms private plan flags majors random sql pairs pages)
 NUMBER=0
 BAD=0
 
@@ -294,7 +302,7 @@ plant_private() {
 
 clean_tree() {
 	rm -rf "$TMP"
-	mkdir -p "$TMP"/src/{base,glm,noise,fit,minimum,ledger,api,fdw} "$TMP/sql" "$TMP/expected" "$TMP/doc"
+	mkdir -p "$TMP"/src/{base,glm,noise,fit,minimum,server,ledger,api,fdw} "$TMP/sql" "$TMP/expected" "$TMP/doc"
 	cat >"$TMP/Makefile" <<-'END'
 		# never -ffast-math
 	END
@@ -302,6 +310,7 @@ clean_tree() {
 	printf '%s\n' '#include "base/a.h"' '/* #include "postgres.h", rand() */' '#include <math.h>' 'int strong_random(int x);' >"$TMP/src/base/a.c"
 	printf '%s\n' '#include "../base/a.h"' >"$TMP/src/noise/b.h"
 	printf '%s\n' '#include "postgres.h"' '#include "noise/b.h"' '#include "utils/builtins.h"' >"$TMP/src/api/d.c"
+	echo '#if PG_VERSION_NUM >= 160000' >"$TMP/src/server/compat.h"
 	echo 'select 1;' >"$TMP/sql/one.sql"
 	: >"$TMP/expected/one.out"
 	printf '%s\n' '-- SECURITY DEFINER is never used' 'CREATE FUNCTION dp.f(a int) RETURNS int LANGUAGE C;' "COMMENT ON FUNCTION dp.f(int) IS 'f';" >"$TMP/sql/x--1.0.sql"
@@ -341,6 +350,9 @@ self_test() {
 	plant flags Makefile 'CFLAGS += -march=native'
 	plant flags src/base/a.c '#pragma GCC optimize ("fast-math")'
 	plant flags src/base/a.c '#pragma STDC FP_CONTRACT ON'
+	plant majors src/api/d.c $'#if PG_VERSION_NUM >= 170000\nint x;\n#endif'
+	plant majors src/server/row.h '#if PG_MAJORVERSION_NUM > 15'
+	plant majors test/server/t.c '#if PG_VERSION_NUM < 180000'
 	plant random src/base/a.c 'int x = rand();'
 	plant random src/base/a.c 'double y = drand48 ();'
 	plant random src/api/d.c 'pg_prng_double(&pg_global_prng_state);'
@@ -379,6 +391,7 @@ declare -A TITLE=(
 	[private]="fields of costs, noises and plans are private to their rooms"
 	[plan]="what pairs a charge with another noise does not compile"
 	[flags]="no flag or pragma that changes floating-point results"
+	[majors]="what the majors of the server call otherwise is in one file"
 	[random]="no random numbers but the one source"
 	[sql]="install script: no SECURITY DEFINER, no CREATE OR REPLACE, a COMMENT on every function"
 	[pairs]="no test lacks its other half, no source its room"

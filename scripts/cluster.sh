@@ -18,6 +18,7 @@
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 RUN_USER=
+SERVER_ASAN_OPTIONS=
 # What the server's user reads: programs, and the documents that tests compare with the server.
 READ_BY_TESTS="Makefile README.md SECURITY.md pg_epsilon.control doc scripts sql expected test demo"
 
@@ -108,9 +109,13 @@ copy_server() {
 	PG_CONFIG=$("$ROOT/scripts/pg_config.sh") || die "No PostgreSQL server with server headers found. Run scripts/deps.sh, or set PG_CONFIG=/path/to/pg_config."
 	export PG_CONFIG
 	local bindir pkglibdir sharedir stamp
+	# What a sanitizer of the server reports ends the process by a signal, as a crash does; what is left at the end is the system's.
+	[[ $(ASAN_OPTIONS=detect_leaks=0 "$PG_CONFIG" --cflags) != *-fsanitize=* ]] || SERVER_ASAN_OPTIONS=abort_on_error=1:detect_leaks=0:detect_stack_use_after_return=0
+	[ -z "$SERVER_ASAN_OPTIONS" ] || export ASAN_OPTIONS=$SERVER_ASAN_OPTIONS
 	bindir=$("$PG_CONFIG" --bindir)
 	pkglibdir=$("$PG_CONFIG" --pkglibdir)
 	sharedir=$("$PG_CONFIG" --sharedir)
+	[ -d "$bindir" ] && [ -d "$pkglibdir" ] && [ -d "$sharedir" ] || die "$PG_CONFIG does not say where its server is."
 	PGBIN=$BASE/pg$bindir
 	PGLIB=$BASE/pg$pkglibdir
 	PGSHARE=$BASE/pg$sharedir

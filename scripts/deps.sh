@@ -2,7 +2,7 @@
 # Finds what is missing to build, run and test pg_epsilon and installs it with apt.
 #
 #   scripts/deps.sh build    compiler, make, PostgreSQL server and headers, BLAS, LAPACKE
-#   scripts/deps.sh [test]   the same, and cmocka, GLPK, IPC::Run, prove, valgrind
+#   scripts/deps.sh [test]   the same, and cmocka, GLPK, the old names of zones, IPC::Run, prove, valgrind
 #   scripts/deps.sh fuzz     make, BLAS, LAPACKE, and clang with the run-time library of its fuzzer and sanitizers
 #   scripts/deps.sh clients  the programs of test/t/060_clients.pl and t_long/cron.pl: pandas with SQLAlchemy, R with
 #                            dbplyr, a JDK with the JDBC driver, pyodbc with psqlODBC, pg_cron.  Only .ci/run asks for them
@@ -48,6 +48,13 @@ have_header() {
 		[ -f "$d/$1" ] && return 0
 	done
 	return 1
+}
+
+# have_zone NAME: in the system's zones, or in those that the server has for itself
+have_zone() {
+	local config
+	[ ! -e "/usr/share/zoneinfo/$1" ] || return 0
+	config=$(scripts/pg_config.sh 2>/dev/null) && [ -e "$("$config" --sharedir)/timezone/$1" ]
 }
 
 # The newest PostgreSQL (15 to 18) whose server headers apt knows; 15 when apt cannot tell.
@@ -133,6 +140,7 @@ find_missing() {
 	if [ "$what" = test ]; then
 		have_header cmocka.h || need "cmocka" libcmocka-dev
 		have_header glpk.h || need "GLPK" libglpk-dev
+		have_zone EST || need "the zone EST" tzdata-legacy
 		command -v prove >/dev/null || need "prove" perl
 		perl -MIPC::Run -e 1 2>/dev/null || need "the Perl module IPC::Run" libipc-run-perl
 		perl -MTest::More -e 1 2>/dev/null || need "the Perl module Test::More" perl

@@ -9,6 +9,7 @@
 #
 #   FUZZ="workload ..."  these targets only
 #   JOBS=n               targets at the same time (default: 1)
+#   FUZZ_STATEMENTS=n    so many statements of the SELECT fuzzer in the place of seconds; FUZZ_KINDS="plain parallel change": of these kinds
 #   FUZZ_SEED=n          where the texts for a server begin: one that was printed gives the same again
 #
 # What a fuzzer has found interesting stays in build/fuzz/corpus and is where the next run begins.
@@ -88,6 +89,7 @@ retry() {
 # fuzz_server NAME: the same inside a private server of its own
 fuzz_server() {
 	local rc
+	[ -z "$SERVER_ASAN_OPTIONS" ] || ASAN_OPTIONS=$SERVER_ASAN_OPTIONS
 	clean_environment
 	new_run_dir fuzz
 	trap 'cluster_stop "$RUN_DIR/server"; rm -rf "$RUN_DIR"' EXIT
@@ -96,7 +98,7 @@ fuzz_server() {
 	"test/fuzz/server_$1.pl" "$SECONDS_EACH" "$OUT/found" ${FUZZ_SEED:+"$FUZZ_SEED"} 2>&1
 	rc=$?
 	# what a crash left in the log is the finding's explanation
-	grep -E -A3 'PANIC:|TRAP:|was terminated by signal' "$RUN_DIR/server/server.log" | tail -n 40
+	grep -E -A3 'PANIC:|TRAP:|AddressSanitizer|was terminated by signal' "$RUN_DIR/server/server.log" | tail -n 40
 	return $rc
 }
 
@@ -150,7 +152,7 @@ if [ -z "$REPLAY" ] && ! have_fuzzer; then
 fi
 [ -n "${FUZZ:-}" ] || FUZZ=$(make_list FUZZ)
 export FUZZ
-if ! run_make -s -k -j"$JOBS" "$([ -n "$REPLAY" ] && echo replay-binaries || echo fuzz-binaries)" >&2; then
+if ! run_make -s -k -j"$JOBS" "$([ -n "$REPLAY" ] && echo replay-binaries || echo fuzz-binaries)" FUZZ="$FUZZ" >&2; then
 	echo "Bail out! not every fuzzer could be built"
 	exit 1
 fi

@@ -3,7 +3,11 @@
 # PG_CONFIG=/path overrides the search.  A pg_config counts only when the server
 # programs and the server headers are there too: /usr/bin/pg_config of libpq-dev
 # alone cannot build an extension.  The newest supported version wins.
+#
+#   scripts/pg_config.sh list   those of all supported versions, whatever PG_CONFIG says
 set -u
+# of a server with the address sanitizer: the program does not free what it prints
+export ASAN_OPTIONS=detect_leaks=0
 
 usable() {
 	local pgc=$1 bindir pgxs inc
@@ -13,6 +17,22 @@ usable() {
 	inc=$("$pgc" --includedir-server 2>/dev/null) || return 1
 	[ -x "$bindir/postgres" ] && [ -x "$bindir/initdb" ] && [ -f "$pgxs" ] && [ -f "$inc/postgres.h" ]
 }
+
+# found: the pg_config of every supported version that is here, the newest first; of one version at several places the first
+found() {
+	local major pgc
+	for major in 18 17 16 15; do
+		for pgc in "/usr/lib/postgresql/$major/bin/pg_config" "/usr/pgsql-$major/bin/pg_config" \
+			"/opt/homebrew/opt/postgresql@$major/bin/pg_config" "/usr/local/opt/postgresql@$major/bin/pg_config"; do
+			usable "$pgc" && echo "$pgc" && break
+		done
+	done
+}
+
+if [ "${1:-}" = list ] && [ -n "$(found)" ]; then
+	found
+	exit 0
+fi
 
 if [ -n "${PG_CONFIG:-}" ]; then
 	pgc=$(command -v "$PG_CONFIG" || true)
@@ -24,15 +44,11 @@ if [ -n "${PG_CONFIG:-}" ]; then
 	exit 1
 fi
 
-for major in 18 17 16 15; do
-	for pgc in "/usr/lib/postgresql/$major/bin/pg_config" "/usr/pgsql-$major/bin/pg_config" \
-		"/opt/homebrew/opt/postgresql@$major/bin/pg_config" "/usr/local/opt/postgresql@$major/bin/pg_config"; do
-		if usable "$pgc"; then
-			echo "$pgc"
-			exit 0
-		fi
-	done
-done
+pgc=$(found | head -n 1)
+if [ -n "$pgc" ]; then
+	echo "$pgc"
+	exit 0
+fi
 
 for pgc in "$(command -v pg_config 2>/dev/null)" /usr/local/pgsql/bin/pg_config; do
 	if [ -n "$pgc" ] && usable "$pgc"; then

@@ -21,6 +21,7 @@
 #include "utils/lsyscache.h"
 
 #include "fdw/plan.h"
+#include "server/compat.h"
 
 /* Any plan that is answered is better than one that is refused; below what the server compiles expressions for. */
 #define REFUSED_COST 9e4
@@ -149,22 +150,11 @@ pe_fdw_size(PlannerInfo *root, RelOptInfo *rel, Oid relation)
 	rel->rows = 1000;
 }
 
-#if PG_VERSION_NUM >= 180000
-#define DISABLED(n) (n),
-#else
-#define DISABLED(n)
-#endif
-#if PG_VERSION_NUM >= 170000
-#define RESTRICTIONS NIL,
-#else
-#define RESTRICTIONS
-#endif
-
 void
 pe_fdw_paths(PlannerInfo *root, RelOptInfo *rel, Oid relation)
 {
-	add_path(rel, (Path *) create_foreignscan_path(root, rel, NULL, rel->rows, DISABLED(1) REFUSED_COST, REFUSED_COST,
-												   NIL, rel->lateral_relids, NULL, RESTRICTIONS NIL));
+	add_path(rel, (Path *) create_foreignscan_path(root, rel, NULL, rel->rows, PE_PATH_DISABLED(1) REFUSED_COST, REFUSED_COST,
+												   NIL, rel->lateral_relids, NULL, PE_PATH_RESTRICTIONS NIL));
 }
 
 /* ------------------------------------------------------------------
@@ -300,7 +290,7 @@ pe_fdw_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 		return;
 	}
 	output->fdw_private = p;
-	add_path(output, (Path *) create_foreign_upper_path(root, output, target, 100, DISABLED(0) 10, 20, NIL, NULL, RESTRICTIONS NIL));
+	add_path(output, (Path *) create_foreign_upper_path(root, output, target, 100, PE_PATH_DISABLED(0) 10, 20, NIL, NULL, PE_PATH_RESTRICTIONS NIL));
 }
 
 /* ------------------------------------------------------------------

@@ -14,14 +14,11 @@
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
-#if PG_VERSION_NUM >= 180000
-#include "commands/explain_format.h"
-#include "commands/explain_state.h"
-#endif
 
 #include "fdw/import.h"
 #include "fdw/select.h"
 #include "server/access.h"
+#include "server/compat.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_fdw_handler);
 

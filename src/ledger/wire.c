@@ -10,6 +10,7 @@
 #include "ledger/series.h"
 #include "ledger/wire.h"
 #include "plan/plan.h"
+#include "server/compat.h"
 
 bytea *
 pe_payload_write(const int64 *value, int64 values)

@@ -1,12 +1,23 @@
 /*
  * compat.h
- *	  What later versions of the server call otherwise.
+ *	  What the majors of the server call otherwise: the one file of the source that asks which one it is.
  */
 #ifndef PE_SERVER_COMPAT_H
 #define PE_SERVER_COMPAT_H
 
 #include "access/stratnum.h"
 #include "utils/lsyscache.h"
+
+/* Until 15 postgres.h has the macros of varlenas. */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* From 18 on commands/explain.h has no longer the state and what writes to it. */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
 
 /* From 18 on operators are told by the kind of comparison, whose numbers are those of the strategies of a B-tree. */
 #if PG_VERSION_NUM >= 180000
@@ -23,5 +34,56 @@ typedef int16 pe_ordering_kind;
 
 /* <>, which no B-tree has. */
 #define PE_COMPARISON_NE 6
+
+/* Arguments that a path of a foreign relation has besides: from 18 on how many of its nodes are disabled, from 17 on its restrictions. */
+#if PG_VERSION_NUM >= 180000
+#define PE_PATH_DISABLED(n) (n),
+#else
+#define PE_PATH_DISABLED(n)
+#endif
+#if PG_VERSION_NUM >= 170000
+#define PE_PATH_RESTRICTIONS NIL,
+#else
+#define PE_PATH_RESTRICTIONS
+#endif
+
+/* From 18 on the scan of an index can be observed. */
+#if PG_VERSION_NUM >= 180000
+#define pe_index_beginscan(table, index, snapshot, keys) index_beginscan(table, index, snapshot, NULL, keys, 0)
+#else
+#define pe_index_beginscan(table, index, snapshot, keys) index_beginscan(table, index, snapshot, keys, 0)
+#endif
+
+/* From 18 on a constraint may be one that is not enforced, and there are two kinds of prepared ones. */
+#if PG_VERSION_NUM >= 180000
+#define pe_is_enforced(check) ((check)->ccenforced)
+#define pe_prepared_checks(result) ((result)->ri_CheckConstraintExprs)
+#else
+#define pe_is_enforced(check) true
+#define pe_prepared_checks(result) ((result)->ri_ConstraintExprs)
+#endif
+
+/* From 16 on there is a list of relations of rules. */
+#if PG_VERSION_NUM >= 160000
+#define pe_begin_recheck(epq, estate) EvalPlanQualInit(epq, estate, NULL, NIL, -1, NIL)
+#else
+#define pe_begin_recheck(epq, estate) EvalPlanQualInit(epq, estate, NULL, NIL, -1)
+#endif
+
+/* From 16 on parameters are counted as they are listed. */
+#if PG_VERSION_NUM >= 160000
+#define pe_all_parameters(count) get_guc_variables(count)
+#else
+#define pe_all_parameters(count) (*(count) = GetNumConfigOptions(), get_guc_variables())
+#endif
+
+/* From 18 on a hook of the executor's run has one parameter less. */
+#if PG_VERSION_NUM >= 180000
+#define PE_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count
+#define PE_RUN_ARGUMENTS query, direction, count
+#else
+#define PE_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count, bool once
+#define PE_RUN_ARGUMENTS query, direction, count, once
+#endif
 
 #endif

@@ -27,6 +27,7 @@
 #include "utils/snapmgr.h"
 
 #include "server/access.h"
+#include "server/compat.h"
 #include "server/row.h"
 
 struct pe_row
@@ -126,11 +127,7 @@ init_keys(Relation index, ScanKey scan_key, const Datum *key, int keys)
 static IndexScanDesc
 begin_scan(Relation relation, Relation index, Snapshot snapshot, ScanKey key, int keys)
 {
-#if PG_VERSION_NUM >= 180000
-	IndexScanDesc scan = index_beginscan(relation, index, snapshot, NULL, keys, 0);
-#else
-	IndexScanDesc scan = index_beginscan(relation, index, snapshot, keys, 0);
-#endif
+	IndexScanDesc scan = pe_index_beginscan(relation, index, snapshot, keys);
 
 	index_rescan(scan, key, keys, NULL, 0);
 	return scan;
@@ -380,13 +377,8 @@ prepare_checks(Relation relation)
 	c->context = context;
 	c->expression = palloc0(Max(count, 1) * sizeof(*c->expression));
 	for (int i = 0; i < count; i++)
-	{
-#if PG_VERSION_NUM >= 180000
-		if (!constraints->check[i].ccenforced)
-			continue;
-#endif
-		c->expression[i] = ExecInitExpr(expression_planner(stringToNode(constraints->check[i].ccbin)), NULL);
-	}
+		if (pe_is_enforced(&constraints->check[i]))
+			c->expression[i] = ExecInitExpr(expression_planner(stringToNode(constraints->check[i].ccbin)), NULL);
 	MemoryContextSwitchTo(old);
 	return c;
 }
@@ -442,11 +434,7 @@ update_in(EState *estate, ResultRelInfo *result, Relation relation, const pe_row
 	EPQState	epq;
 
 	old->tts_tid = row->place;
-#if PG_VERSION_NUM >= 160000
-	EvalPlanQualInit(&epq, estate, NULL, NIL, -1, NIL);
-#else
-	EvalPlanQualInit(&epq, estate, NULL, NIL, -1);
-#endif
+	pe_begin_recheck(&epq, estate);
 	ExecSimpleRelationUpdate(result, estate, &epq, old, slot_of(estate, relation, row));
 	EvalPlanQualEnd(&epq);
 }
@@ -461,11 +449,7 @@ write_row(pe_row *row, bool update)
 	InitResultRelInfo(result, relation, 0, NULL, 0);
 	/* where triggers look for it: they would open the table anew, and nobody would close it */
 	estate->es_opened_result_relations = list_make1(result);
-#if PG_VERSION_NUM >= 180000
-	result->ri_CheckConstraintExprs = checks_of(relation);
-#else
-	result->ri_ConstraintExprs = checks_of(relation);
-#endif
+	pe_prepared_checks(result) = checks_of(relation);
 	estate->es_output_cid = GetCurrentCommandId(true);
 	ExecOpenIndices(result, false);
 	AfterTriggerBeginQuery();

@@ -15,6 +15,7 @@
 #include "utils/guc.h"
 #include "utils/guc_tables.h"
 
+#include "server/compat.h"
 #include "server/settings.h"
 
 /*
@@ -129,14 +130,8 @@ static const struct config_generic *
 find_parameter(const char *name)
 {
 	int			count;
-	struct config_generic **all;
+	struct config_generic **all = pe_all_parameters(&count);
 
-#if PG_VERSION_NUM >= 160000
-	all = get_guc_variables(&count);
-#else
-	all = get_guc_variables();
-	count = GetNumConfigOptions();
-#endif
 	for (int i = 0; i < count; i++)
 		if (pg_strcasecmp(all[i]->name, name) == 0)
 			return all[i];

@@ -80,18 +80,129 @@ BEGIN
         EXECUTE format('GRANT SELECT ON fz.%I, fz.%I TO ann', d, d || '_foreign');
     END LOOP;
 END $$;
+-- what is read by parallel workers
+CREATE TABLE fz.large AS SELECT i, (ARRAY['north', 'south', 'East', 'west'])[1 + i % 4] AS reg, i % 100 AS age, i % 3 = 0 AS ok FROM generate_series(1, 4000) i;
+ANALYZE fz.large;
+GRANT SELECT ON fz.large TO ann;
+RESET SESSION AUTHORIZATION;
+
+-- ---- What a function changes while it is asked ----
+
+-- A dataset of ann's own in schema mine, and in schema other what statements use and functions of hers drop and declare anew.
+CREATE SCHEMA mine AUTHORIZATION ann;
+CREATE EXTENSION dblink;
+-- the same in another session, which does not wait long for what this one has locked
+CREATE FUNCTION fz.elsewhere(body text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
+BEGIN
+    PERFORM dblink_exec(format('host=%s port=%s dbname=%s user=ann', split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database()),
+        format('SET lock_timeout = 100; SET client_min_messages = error; DO %L', format('BEGIN %s; END', body)));
+END $$;
+
+GRANT CREATE ON DATABASE fuzz_select TO ann;
+SET SESSION AUTHORIZATION ann;
+CREATE TABLE mine.people AS SELECT reg, age, lv, ok FROM fz.truth;
+CREATE TABLE mine.others AS SELECT reg, (age + 7) % 80 + 15 AS age, lv, NOT ok AS ok FROM fz.truth LIMIT 350;
+-- the dataset anew, with one of several declarations: few cells and many, other levels, another table
+CREATE FUNCTION mine.declare_own(how text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM dp.datasets WHERE dataset = 'own') THEN
+        PERFORM dp.drop_dataset('own');
+    END IF;
+    PERFORM dp.create_dataset('own', CASE how WHEN 'others' THEN 'mine.others' ELSE 'mine.people' END::regclass, epsilon => 1e5);
+    PERFORM dp.add_attribute('own', 'reg', CASE how WHEN 'levels' THEN '{west,East,north,south}' ELSE '{north,south,East,west}' END::text[]);
+    PERFORM dp.add_attribute('own', 'age', 15, 95, bins => CASE how WHEN 'few' THEN 2 WHEN 'many' THEN 80 ELSE 16 END, nulls => CASE how WHEN 'few' THEN 'drop' ELSE 'cell' END);
+    IF how <> 'less' THEN
+        PERFORM dp.add_attribute('own', 'lv', CASE how WHEN 'levels' THEN '{4,3}' ELSE '{1,2,3,4}' END::int[], outside => 'other', nulls => 'cell');
+    END IF;
+    PERFORM dp.add_attribute('own', 'ok');
+    PERFORM dp.grant_budget('own', 'ann', epsilon => 1e5);
+END $$;
+-- everything as it was: the tables, the dataset and its relation, the schema
+CREATE FUNCTION mine.remake(dataset_too boolean) RETURNS void LANGUAGE plpgsql SET client_min_messages = error AS $$
+BEGIN
+    IF dataset_too THEN
+        IF EXISTS (SELECT FROM dp.datasets WHERE dataset = 'own') THEN
+            PERFORM dp.drop_dataset('own');
+        END IF;
+        DROP VIEW IF EXISTS mine.own, mine.own_renamed CASCADE;
+        DROP FOREIGN TABLE IF EXISTS mine.own_foreign, mine.own_foreign_renamed CASCADE;
+        DROP TABLE IF EXISTS mine.people;
+        CREATE TABLE mine.people AS SELECT reg, age, lv, ok FROM fz.truth;
+        PERFORM mine.declare_own('first');
+        PERFORM dp.expose('own', 'mine.own');
+    END IF;
+    DROP SCHEMA IF EXISTS other CASCADE;
+    CREATE SCHEMA other;
+    CREATE FUNCTION other.g(x int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN x; END';
+    CREATE FUNCTION other.s(x int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT x + 1';
+    CREATE FUNCTION other.t(x text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN x || ''!''; END';
+    CREATE FUNCTION other.b(x boolean) RETURNS boolean STABLE LANGUAGE plpgsql AS 'BEGIN RETURN x; END';
+    CREATE FUNCTION other.plus(x int, y int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN x + y; END';
+    CREATE FUNCTION other.is(x int, y int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN x = y; END';
+    CREATE FUNCTION other.is_text(x text, y text) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN x = y; END';
+    CREATE OPERATOR other.+ (LEFTARG = int, RIGHTARG = int, FUNCTION = other.plus);
+    CREATE OPERATOR other.* (LEFTARG = int, RIGHTARG = int, FUNCTION = other.plus);
+    CREATE OPERATOR other.= (LEFTARG = int, RIGHTARG = int, FUNCTION = other.is);
+    CREATE OPERATOR other.= (LEFTARG = text, RIGHTARG = text, FUNCTION = other.is_text);
+    CREATE DOMAIN other.small AS int CHECK (VALUE < 1000);
+    CREATE TYPE other.grade AS ENUM ('north', 'south', 'East', 'west');
+    CREATE TYPE other.pair AS (a int, b text);
+    CREATE COLLATION other.plain FROM "C";
+    CREATE AGGREGATE other.total(int) (SFUNC = other.plus, STYPE = int, INITCOND = '0');
+END $$;
+
+-- What is done at which call of a function, and where.
+CREATE FUNCTION mine.arm(calls int, action text, elsewhere boolean) RETURNS void LANGUAGE sql AS $$
+    SELECT set_config('fz.calls', calls::text, false), set_config('fz.action', action, false), set_config('fz.elsewhere', elsewhere::text, false), set_config('fz.done', '', false);
+$$;
+CREATE FUNCTION mine.called() RETURNS void VOLATILE LANGUAGE plpgsql AS $$
+DECLARE
+    calls int := current_setting('fz.calls')::int - 1;
+BEGIN
+    PERFORM set_config('fz.calls', calls::text, false);
+    IF calls <> 0 THEN
+        RETURN;
+    END IF;
+    PERFORM set_config('fz.done', 'yes', false);
+    IF current_setting('fz.elsewhere')::boolean THEN
+        PERFORM fz.elsewhere(current_setting('fz.action'));
+    ELSIF current_setting('fz.action') ~ '^(RAISE|PERFORM pg_cancel_backend)' THEN
+        EXECUTE format('DO %L', format('BEGIN %s; END', current_setting('fz.action')));
+    ELSE
+        BEGIN
+            EXECUTE format('DO %L', format('BEGIN %s; END', current_setting('fz.action')));
+        EXCEPTION WHEN OTHERS THEN
+            PERFORM set_config('fz.done', sqlstate, false);
+        END;
+    END IF;
+EXCEPTION WHEN lock_not_available OR undefined_object OR duplicate_object OR undefined_function THEN
+    PERFORM set_config('fz.done', sqlstate, false);
+END $$;
+-- said to be immutable, so that they may be asked of cells
+CREATE FUNCTION mine.int(x int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM mine.called(); RETURN x; END';
+CREATE FUNCTION mine.text(x text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM mine.called(); RETURN x; END';
+CREATE FUNCTION mine.bool(x boolean) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM mine.called(); RETURN x; END';
+CREATE FUNCTION mine.always(x anyelement) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM mine.called(); RETURN true; END';
+SELECT mine.remake(true);
 RESET SESSION AUTHORIZATION;
 
 -- ---- One statement ----
 
 -- SQLSTATE, message and detail, how many charges it made, and its rows: fields end with \x1e, columns with \x1f, rows with \x1d.
-CREATE FUNCTION fz.run(statement text) RETURNS text LANGUAGE plpgsql AS $$
+-- The cursor of a loop has no parallel plan: with "whole" all rows are aggregated by the statement.
+CREATE FUNCTION fz.run(statement text, whole boolean DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     before bigint := fz.charges();
     found record;
+    rows json[];
     lines text[] := '{}';
     m text; d text;
 BEGIN
+    IF whole THEN
+        EXECUTE format('SELECT array_agg(row_to_json(found)) FROM (%s) found', statement) INTO rows;
+        lines := ARRAY(SELECT (SELECT string_agg(coalesce(value, '\N'), E'\x1f') FROM json_each_text(row)) FROM unnest(rows) row);
+        RETURN concat('00000', E'\x1e', '', E'\x1e', fz.charges() - before, E'\x1e', array_to_string(lines, E'\x1d', ''));
+    END IF;
     FOR found IN EXECUTE statement LOOP
         lines := lines || (SELECT string_agg(coalesce(value, '\N'), E'\x1f') FROM json_each_text(row_to_json(found)));
     END LOOP;
@@ -102,7 +213,7 @@ EXCEPTION WHEN query_canceled OR OTHERS THEN
 END $$;
 
 -- EXPLAIN, the statement twice, the same on the rows, and the requests that EXPLAIN told: answers end with \x1c.
-CREATE FUNCTION fz.try(statement text, arguments text, truth text, replays boolean) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION fz.try(statement text, arguments text, truth text, replays boolean, whole boolean DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     text text := statement;
     told text;
@@ -115,8 +226,8 @@ BEGIN
         text := 'EXECUTE fzp' || arguments;
     END IF;
     told := fz.run('EXPLAIN (COSTS off) ' || text);
-    ran := fz.run(text);
-    answers := concat(told, E'\x1c', ran, E'\x1c', fz.run(text), E'\x1c');
+    ran := fz.run(text, whole);
+    answers := concat(told, E'\x1c', ran, E'\x1c', fz.run(text, whole), E'\x1c');
     IF arguments <> '' AND truth <> '' THEN
         DEALLOCATE ALL;
         EXECUTE 'PREPARE fzp AS ' || truth;

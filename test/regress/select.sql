@@ -75,15 +75,21 @@ CREATE FUNCTION agree(one jsonb, other jsonb) RETURNS boolean LANGUAGE sql AS $$
         THEN abs(o.value::numeric - t.value::numeric) <= abs(t.value::numeric) / 200 ELSE o.value IS NOT DISTINCT FROM t.value END), true)
       FROM jsonb_each(one) o FULL JOIN jsonb_each(other) t USING (key);
 $$;
--- What EXPLAIN tells of a statement.
+-- What EXPLAIN shows of a statement: scan by scan, and not in their order, which is the planner's and another one in other majors.
 CREATE FUNCTION plan_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     line text;
+    scans text[] := '{}';
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
         CONTINUE WHEN line !~ '^ *(Request|Quote|Refused):';
-        RETURN NEXT ltrim(line);
+        IF line ~ '^ *Quote:' THEN
+            scans[cardinality(scans)] := scans[cardinality(scans)] || E'\n' || ltrim(line);
+        ELSE
+            scans := scans || ltrim(line);
+        END IF;
     END LOOP;
+    RETURN QUERY SELECT part FROM unnest(scans) scan, regexp_split_to_table(scan, E'\n') WITH ORDINALITY parts(part, place) ORDER BY scan COLLATE "C", place;
 END $$;
 -- What a statement is planned as, whether its rows are those of the tables (or of another statement over them), what it charges.
 CREATE FUNCTION try(query text, over_tables text DEFAULT NULL) RETURNS SETOF text LANGUAGE plpgsql AS $$

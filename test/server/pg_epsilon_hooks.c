@@ -14,6 +14,8 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "server/compat.h"
+
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(pe_test_seen);
@@ -52,20 +54,11 @@ hooks_start(QueryDesc *query, int flags)
 	(next_start ? next_start : standard_ExecutorStart) (query, flags);
 }
 
-/* PostgreSQL 18 has one parameter less. */
-#if PG_VERSION_NUM >= 180000
-#define RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count
-#define RUN_ARGUMENTS query, direction, count
-#else
-#define RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count, bool once
-#define RUN_ARGUMENTS query, direction, count, once
-#endif
-
 static void
-hooks_run(RUN_PARAMETERS)
+hooks_run(PE_RUN_PARAMETERS)
 {
 	note("run", query->sourceText, 0);
-	(next_run ? next_run : standard_ExecutorRun) (RUN_ARGUMENTS);
+	(next_run ? next_run : standard_ExecutorRun) (PE_RUN_ARGUMENTS);
 }
 
 static void

@@ -24,6 +24,8 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "server/compat.h"
+
 PG_MODULE_MAGIC;
 
 void		_PG_init(void);
@@ -153,21 +155,12 @@ settings_start(QueryDesc *query, int flags)
 	take_back(lent);
 }
 
-/* PostgreSQL 18 has one parameter less. */
-#if PG_VERSION_NUM >= 180000
-#define RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count
-#define RUN_ARGUMENTS query, direction, count
-#else
-#define RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count, bool once
-#define RUN_ARGUMENTS query, direction, count, once
-#endif
-
 static void
-settings_run(RUN_PARAMETERS)
+settings_run(PE_RUN_PARAMETERS)
 {
 	bool		lent = lend(query->plannedstmt);
 
-	(next_run ? next_run : standard_ExecutorRun) (RUN_ARGUMENTS);
+	(next_run ? next_run : standard_ExecutorRun) (PE_RUN_ARGUMENTS);
 	take_back(lent);
 }
 

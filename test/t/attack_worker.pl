@@ -39,7 +39,7 @@ sub name_of_hash
 		my @word = map { ($_ - $base) & 0xffffffff } inverse_of(int(rand(2**32)), int(rand(2**32)), $hash);
 		my $bytes;
 
-		$each->() if $try % 20000 == 0;
+		$each->() if $try % 4000 == 0;
 		next if $word[2] & 0xff || ($word[0] | $word[1] | $word[2]) & 0x80808080;
 		$bytes = pack('VV', @word[ 0, 1 ]) . substr(pack('V', $word[2]), 1);
 		return join(' || ', map { "chr($_)" } unpack('C*', $bytes)) if $bytes !~ /\0/;
