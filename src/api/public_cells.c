@@ -49,9 +49,8 @@ numeric_below(Datum edge)
 	return DirectFunctionCall2(numeric_sub, edge, numeric_of_text("0.000000001"));
 }
 
-/* The greatest value below an edge. */
-static Datum
-value_below(Oid type, Datum edge)
+Datum
+pe_public_below(Oid type, Datum edge)
 {
 	switch (type)
 	{
@@ -85,7 +84,7 @@ fill_bins(pe_public_attribute *a, const pe_column *column)
 	a->low = a->edge;
 	a->high = palloc(a->ordered * sizeof(Datum));
 	for (int32 i = 0; i < a->ordered; i++)
-		a->high[i] = i == a->ordered - 1 && !column->domain.open ? a->edge[i + 1] : value_below(a->type, a->edge[i + 1]);
+		a->high[i] = i == a->ordered - 1 && !column->domain.open ? a->edge[i + 1] : pe_public_below(a->type, a->edge[i + 1]);
 }
 
 static int32

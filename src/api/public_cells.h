@@ -45,6 +45,9 @@ extern pe_public_dataset *pe_public_load(const char *dataset, char **names, int 
 /* The middle of a bin, of the attribute's type. */
 extern Datum pe_public_middle(const pe_public_attribute *attribute, int32 cell);
 
+/* The greatest value below an edge of bins of a type, as far as there is one. */
+extern Datum pe_public_below(Oid type, Datum edge);
+
 /* Columns as CREATE TABLE has them: those of the unit and of all attributes. */
 extern char *pe_public_columns(const char *dataset);
 
