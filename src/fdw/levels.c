@@ -152,6 +152,23 @@ find_label(pe_sight *s, const pe_public_attribute *a, Datum *value)
 	return found;
 }
 
+/* How many values a type has; -1: many. */
+static int
+values_of_type(Oid type)
+{
+	CatCList   *labels;
+	int			count;
+
+	if (type == BOOLOID)
+		return 2;
+	if (!type_is_enum(type))
+		return -1;
+	labels = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(type));
+	count = labels->n_members;
+	ReleaseSysCacheList(labels);
+	return count;
+}
+
 /* False if all values of the type are levels. */
 static bool
 find_value(pe_sight *s, const pe_public_attribute *a, Datum *value)
@@ -191,6 +208,7 @@ pe_levels_find_outside(pe_sight *s, int attribute)
 	if (a->other < 0 || a->bins)
 		return;
 	o->isnull = !find_value(s, a, &o->value);
+	o->only = !o->isnull && a->ordered + 1 == values_of_type(a->type);
 	if (is_text(a->type))
 		o->shown = text_outside(s, a, true);
 	o->shown_null = !is_text(a->type);
@@ -375,7 +393,7 @@ distance_of_texts(const char *one, const char *other)
 static char *
 nearest_level(pe_sight *s, const pe_public_attribute *a, Oid type, Datum value)
 {
-	bool		is_number = type == a->type && (pe_type_is_number(type) || pe_type_is_time(type));
+	bool		is_number = (pe_type_is_number(type) && pe_type_is_number(a->type)) || (type == a->type && pe_type_is_time(type));
 	char	   *text = pe_value_text(s, type, value);
 	double		least = INFINITY;
 	char	   *nearest = NULL;
@@ -383,7 +401,7 @@ nearest_level(pe_sight *s, const pe_public_attribute *a, Oid type, Datum value)
 	for (int32 i = 0; i < a->ordered; i++)
 	{
 		char	   *level = pe_value_text(s, a->type, a->low[i]);
-		double		distance = is_number ? fabs(pe_number_of_datum(type, a->low[i]) - pe_number_of_datum(type, value)) : distance_of_texts(text, level);
+		double		distance = is_number ? fabs(pe_number_of_datum(a->type, a->low[i]) - pe_number_of_datum(type, value)) : distance_of_texts(text, level);
 
 		if (nearest != NULL && !(distance < least))
 			continue;

@@ -476,7 +476,7 @@ put_cell(pe_sight *s, int attribute, int32 cell)
 	bool		is_other = cell == a->other && cell >= 0;
 	const pe_stand_in *o = &s->outside[attribute];
 
-	s->is_outside[attribute] = is_other && !a->bins;
+	s->is_outside[attribute] = is_other && !a->bins && !o->only;
 	if (is_other)
 		put_ends(s, attribute, o->value, o->value, o->isnull);
 	else if (cell >= a->ordered)

@@ -25,6 +25,7 @@ typedef struct pe_stand_in
 {
 	Datum		value;			/* equal to no level, and to no literal that it is compared with */
 	bool		isnull;			/* the type has no such value */
+	bool		only;			/* it has no other one */
 	Datum		shown;			/* where the column itself is shown */
 	bool		shown_null;
 } pe_stand_in;

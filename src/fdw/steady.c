@@ -260,7 +260,10 @@ later(int64 time, int64 by)
 	return pg_add_s64_overflow(time, by, &sum) ? (by < 0 ? PG_INT64_MIN : PG_INT64_MAX) : sum;
 }
 
-/* The changes after one time, up to another. */
+/*
+ * The changes after one time, up to another.  Where there is no end, those of a century: behind it an expression is a century
+ * above all bins, and the clocks turn it back by hours.
+ */
 static clocks *
 find_changes(const pg_tz *zone, int64 from, int64 to)
 {
@@ -273,6 +276,8 @@ find_changes(const pg_tz *zone, int64 from, int64 to)
 	int			summer_after;
 
 	c->count = 0;
+	if (TIMESTAMP_IS_NOEND(to))
+		to = later(from, 100 * 365 * USECS_PER_DAY);
 	while (pg_next_dst_boundary(&time, &before, &summer_before, &next, &after, &summer_after, zone) == 1)
 	{
 		int64		at = time_t_to_timestamptz(next);
@@ -565,6 +570,12 @@ follows_as_number(const FuncExpr *f, const char *name)
 	return is_one_of(name, names, lengthof(names)) && pe_type_is_number(f->funcresulttype);
 }
 
+static bool
+is_field(const char *function)
+{
+	return strcmp(function, "extract") == 0 || strcmp(function, "date_part") == 0;
+}
+
 /* extract(epoch from x) and the like: a time as one number. */
 static bool
 is_rising_field(const FuncExpr *f)
@@ -597,7 +608,7 @@ follows_as_time(pe_sight *s, const FuncExpr *f, const char *name, Node *time, br
 		return exprType(linitial(f->args)) == INTERVALOID || break_at_clock(s, time, b, zone_of(s, linitial(f->args)));
 	if (second && strcmp(name, "date_trunc") == 0 && constant_text(linitial(f->args)) != NULL)
 		return !universal || break_at_clock(s, time, b, list_length(f->args) == 3 ? zone_of(s, lthird(f->args)) : session_timezone);
-	if (second && (strcmp(name, "extract") == 0 || strcmp(name, "date_part") == 0) && is_rising_field(f))
+	if (second && is_field(name) && is_rising_field(f))
 		return !universal || break_at_clock(s, time, b, session_timezone);
 	return false;
 }
@@ -610,6 +621,8 @@ follows_function(pe_sight *s, const FuncExpr *f, breaks *b)
 
 	if (!function->builtin || varying_arguments(f->args, &varying) != 1 || !follows(s, varying, b))
 		return false;
+	if (base_of(s, varying) == INTERVALOID)
+		return is_field(function->name) && is_rising_field(f);	/* between two times: it has no months */
 	if (pe_type_is_number(base_of(s, varying)))
 		return varying == linitial(f->args) && follows_as_number(f, function->name);
 	return pe_type_is_time(base_of(s, varying)) && follows_as_time(s, f, function->name, varying, b);
@@ -1001,7 +1014,7 @@ static bool
 is_steady_in_time(pe_sight *s, const FuncExpr *f, bool *answered)
 {
 	const pe_named_function *function = pe_names_function(s->names, f->funcid);
-	bool		is_field = strcmp(function->name, "extract") == 0 || strcmp(function->name, "date_part") == 0;
+	bool		of_field = is_field(function->name);
 	bool		is_format = strcmp(function->name, "to_char") == 0;
 	Node	   *how;
 	grained		g = {NULL};
@@ -1010,10 +1023,10 @@ is_steady_in_time(pe_sight *s, const FuncExpr *f, bool *answered)
 	Datum		given;
 
 	*answered = false;
-	if (!function->builtin || (!is_field && !is_format) || list_length(f->args) != 2)
+	if (!function->builtin || (!of_field && !is_format) || list_length(f->args) != 2)
 		return false;
-	g.time = is_field ? lsecond(f->args) : linitial(f->args);
-	how = is_field ? linitial(f->args) : lsecond(f->args);
+	g.time = of_field ? lsecond(f->args) : linitial(f->args);
+	how = of_field ? linitial(f->args) : lsecond(f->args);
 	g.type = base_of(s, g.time);
 	if (!pe_type_is_time(g.type) || !pe_sight_is_constant(how) || pe_sight_is_constant(g.time) || !follow(s, g.time, &b) ||
 		(g.type == TIMESTAMPTZOID && !break_at_clock(s, g.time, &b, session_timezone)))
@@ -1021,7 +1034,7 @@ is_steady_in_time(pe_sight *s, const FuncExpr *f, bool *answered)
 	given = pe_sight_evaluate(s, how, s->low, &isnull);
 	if (isnull)
 		return false;
-	g.grain = is_field ? grain_of_field(TextDatumGetCString(given)) : grain_of_format(TextDatumGetCString(given));
+	g.grain = of_field ? grain_of_field(TextDatumGetCString(given)) : grain_of_format(TextDatumGetCString(given));
 	if (g.grain == NULL)
 		return false;
 	*answered = true;
