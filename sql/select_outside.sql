@@ -47,6 +47,11 @@ SELECT same('SELECT count(*) FROM R WHERE k NOT IN (''x'', ''(other)'')');
 SELECT same('SELECT count(*) FROM R WHERE k = ''(other)(other)''');
 SELECT same('SELECT count(*) FROM R WHERE k LIKE ''(%''');
 
+-- a collation that calls other texts equal tells values outside apart, too
+CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+SELECT same('SELECT count(*) FROM R WHERE k = ''x'' COLLATE no_case');
+SELECT same('SELECT count(*) FROM R WHERE k = ''x'' COLLATE "C"');
+
 -- 2. Equality over widths, with parameters, and written in other ways.
 SELECT same('SELECT count(*) FROM R WHERE ' || e) FROM unnest(ARRAY['big = 1', 'big = 1::smallint', '1 = big', 'small = 1', 'small = 1::bigint', 'lv = 1::smallint', 'r = 1', 'r = 1::float8',
     'lv <> 2', 'big IN (1, 2)', 'lv = 1.0', 'small <> ALL (ARRAY[1, 2])']) e;
@@ -90,7 +95,7 @@ SELECT same('SELECT count(*) FROM R WHERE 100 / (age - 18) > 2 AND age > 18');
 SELECT same('SELECT count(*) FILTER (WHERE q::int > 1) FROM R WHERE q IN (''1'', ''2'')');
 SELECT same('SELECT round(sum(q::int) FILTER (WHERE q IN (''1'', ''2''))) FROM R');
 SELECT same('SELECT round(sum(CASE WHEN q IN (''1'', ''2'') THEN q::int ELSE 0 END)) FROM R');
-SELECT same('SELECT round(sum(CASE WHEN age = 18 THEN 0 ELSE 10 / (age - 18) END)) FROM R WHERE age < 24');
+SELECT same('SELECT round(sum(CASE WHEN age = 18 THEN 0 ELSE 10 / (age - 18) END)::numeric, -2) FROM R WHERE age < 24');
 SELECT same('SELECT CASE WHEN q IN (''1'', ''2'') THEN q::int ELSE 0 END, count(*) FROM R GROUP BY 1');
 SELECT same('SELECT q::int + lv, count(*) FROM R WHERE q IN (''1'', ''2'') AND lv IN (0, 1) GROUP BY 1');
 SELECT same('SELECT 100 / (age - 18), count(*) FROM R GROUP BY 1');

@@ -4,7 +4,7 @@ CREATE FUNCTION rows_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     found text;
 BEGIN
-    EXECUTE format('SELECT coalesce(string_agg(q::text, '' '' ORDER BY q::text COLLATE "C"), ''none'') FROM (%s) q', statement) INTO found;
+    EXECUTE format('SELECT coalesce(string_agg(found_row::text, '' '' ORDER BY found_row::text COLLATE "C"), ''none'') FROM (%s) found_row', statement) INTO found;
     RETURN found;
 END $$;
 CREATE FUNCTION same(statement text, of_dataset text, of_table text) RETURNS text LANGUAGE plpgsql AS $$
