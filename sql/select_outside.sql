@@ -51,6 +51,7 @@ SELECT same('SELECT count(*) FROM R WHERE k LIKE ''(%''');
 CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 SELECT same('SELECT count(*) FROM R WHERE k = ''x'' COLLATE no_case');
 SELECT same('SELECT count(*) FROM R WHERE k = ''x'' COLLATE "C"');
+SELECT same('SELECT k COLLATE no_case, count(*) FROM R GROUP BY 1');
 
 -- 2. Equality over widths, with parameters, and written in other ways.
 SELECT same('SELECT count(*) FROM R WHERE ' || e) FROM unnest(ARRAY['big = 1', 'big = 1::smallint', '1 = big', 'small = 1', 'small = 1::bigint', 'lv = 1::smallint', 'r = 1', 'r = 1::float8',

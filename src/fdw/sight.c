@@ -596,10 +596,10 @@ note_sides(void *argument)
 static bool
 is_of_values(int sqlstate)
 {
-	static const int not[] = {ERRCODE_QUERY_CANCELED, ERRCODE_INSUFFICIENT_RESOURCES, ERRCODE_SYSTEM_ERROR, ERRCODE_TRANSACTION_ROLLBACK};
+	static const int rethrown[] = {ERRCODE_QUERY_CANCELED, ERRCODE_INSUFFICIENT_RESOURCES, ERRCODE_SYSTEM_ERROR, ERRCODE_TRANSACTION_ROLLBACK};
 
-	for (int i = 0; i < lengthof(not); i++)
-		if (ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TO_CATEGORY(not[i]))
+	for (int i = 0; i < lengthof(rethrown); i++)
+		if (ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TO_CATEGORY(rethrown[i]))
 			return false;
 	return true;
 }
@@ -695,12 +695,14 @@ try_values(combination *c)
 	c->cut = PE_NOT_CUT;
 }
 
-/* The column itself, or one that a constant stands beside where it is NULL. */
+/* The column itself, or one that a constant stands beside where it is NULL; not where a value outside may equal a level. */
 static bool
 shows_column(const combination *c)
 {
 	const pe_sight *s = c->sight;
 
+	if (c->attributes == 1 && is_other(c, 0) && !pe_names_is_bytewise(s->names, exprCollation(c->expression)))
+		return false;
 	return c->attributes == 1 &&
 		(is_column(s, c->expression) ||
 		 (is_other(c, 0) && !s->outside[c->attribute[0]].shown_null && pe_levels_column(s, c->expression) == c->attribute[0]));
