@@ -15,6 +15,7 @@
 #include "utils/timestamp.h"
 
 #include "api/public_cells.h"
+#include "domain/literal.h"
 #include "ledger/columns.h"
 #include "server/access.h"
 #include "server/values.h"
@@ -148,6 +149,12 @@ pe_public_load(const char *name, char **names, int count)
 	load_attributes(d, dataset, names, count);
 	PE_END_UNDONE();
 	return d;
+}
+
+int32
+pe_public_nearest(const char *literal, char *const *levels, int32 count)
+{
+	return pe_nearest_text(literal, levels, count);
 }
 
 static Datum

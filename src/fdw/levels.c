@@ -18,12 +18,10 @@
 #include "utils/catcache.h"
 #include "utils/date.h"
 #include "utils/fmgrprotos.h"
-#include "utils/formatting.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
-#include "utils/varlena.h"
 
 #include "fdw/levels.h"
 #include "server/compat.h"
@@ -369,46 +367,29 @@ pe_levels_are_compared(pe_sight *s, Node *e)
  * ------------------------------------------------------------------
  */
 
-static char *
-lower_case(const char *text)
-{
-	return str_tolower(text, strlen(text), DEFAULT_COLLATION_OID);
-}
-
-/* The longest texts that are compared letter by letter. */
-#define MOST_LETTERS 255
-
-static double
-distance_of_texts(const char *one, const char *other)
-{
-	char	   *a = lower_case(one);
-	char	   *b = lower_case(other);
-
-	if (strlen(a) > MOST_LETTERS || strlen(b) > MOST_LETTERS)
-		return INFINITY;
-	return varstr_levenshtein(a, strlen(a), b, strlen(b), 1, 1, 1, true);
-}
-
-/* The level that is nearest to a literal: of numbers and times by the difference, of all else by their letters without case. */
+/* The level that is nearest to a literal: of numbers and times by the difference, of all else as it is spelled; NULL: none is named. */
 static char *
 nearest_level(pe_sight *s, const pe_public_attribute *a, Oid type, Datum value)
 {
-	bool		is_number = (pe_type_is_number(type) && pe_type_is_number(a->type)) || (type == a->type && pe_type_is_time(type));
-	char	   *text = pe_value_text(s, type, value);
+	bool		by_difference = (pe_type_is_number(type) && pe_type_is_number(a->type)) || (type == a->type && pe_type_is_time(type));
+	char	  **level = palloc(a->ordered * sizeof(char *));
 	double		least = INFINITY;
-	char	   *nearest = NULL;
+	int32		nearest = 0;
 
 	for (int32 i = 0; i < a->ordered; i++)
 	{
-		char	   *level = pe_value_text(s, a->type, a->low[i]);
-		double		distance = is_number ? fabs(pe_number_of_datum(a->type, a->low[i]) - pe_number_of_datum(type, value)) : distance_of_texts(text, level);
+		double		difference;
 
-		if (nearest != NULL && !(distance < least))
+		level[i] = pe_value_text(s, a->type, a->low[i]);
+		if (!by_difference)
 			continue;
-		least = distance;
-		nearest = level;
+		difference = fabs(pe_number_of_datum(a->type, a->low[i]) - pe_number_of_datum(type, value));
+		nearest = difference < least ? i : nearest;
+		least = Min(least, difference);
 	}
-	return nearest;
+	if (!by_difference)
+		nearest = pe_public_nearest(pe_value_text(s, type, value), level, a->ordered);
+	return nearest < 0 ? NULL : level[nearest];
 }
 
 static bool
@@ -428,14 +409,16 @@ tell(pe_sight *s, const equality *q, Oid type, Datum value)
 {
 	const pe_public_attribute *a = &s->declared->attribute[q->attribute];
 	char	   *text = pe_value_text(s, type, value);
+	char	   *nearest;
 
 	if (is_told(s, psprintf("%d:%s", q->attribute, text)))
 		return;
+	nearest = nearest_level(s, a, type, value);
 	ereport(NOTICE,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s is no declared level of \"%s\"", quote_literal_cstr(text), a->name),
 			 errdetail("A comparison with it is true for no row that counts, or for all of them."),
-			 errhint("The nearest level is %s.", quote_literal_cstr(nearest_level(s, a, type, value)))));
+			 nearest != NULL ? errhint("The nearest level is %s.", quote_literal_cstr(nearest)) : 0));
 }
 
 /* Literals and parameters, whose evaluation calls nothing. */

@@ -35,7 +35,7 @@ typedef struct breaks
 {
 	int			attribute;		/* that is followed; -1: none yet */
 	int			count;
-	int64	   *at;				/* ascending */
+	int64	   *at;				/* ascending; NULL: none */
 } breaks;
 
 /* Places in the values of an expression. */
@@ -43,7 +43,7 @@ typedef struct places
 {
 	int			count;
 	bool		too_many;
-	int64		at[MOST_BREAKS];
+	int64	   *at;				/* NULL: none */
 } places;
 
 static bool follows(pe_sight *s, Node *e, breaks *b);
@@ -110,6 +110,8 @@ add_break(breaks *b, int64 at)
 {
 	int			i = 0;
 
+	if (b->at == NULL)
+		b->at = palloc(MOST_BREAKS * sizeof(int64));
 	while (i < b->count && b->at[i] < at)
 		i++;
 	if (i < b->count && b->at[i] == at)
@@ -178,7 +180,7 @@ break_piece(pe_sight *s, Node *e, breaks *b, int64 first, int64 last, const plac
 static bool
 break_at(pe_sight *s, Node *e, breaks *b, const places *p)
 {
-	breaks		old = {b->attribute, b->count, palloc(MOST_BREAKS * sizeof(int64))};
+	breaks		old = {b->attribute, b->count, palloc(Max(b->count, 1) * sizeof(int64))};
 	int64		first;
 
 	if (p->too_many)
@@ -187,7 +189,8 @@ break_at(pe_sight *s, Node *e, breaks *b, const places *p)
 		return true;
 	if (!s->declared->attribute[b->attribute].whole)
 		return false;
-	memcpy(old.at, b->at, b->count * sizeof(int64));
+	if (b->count > 0)
+		memcpy(old.at, b->at, b->count * sizeof(int64));
 	first = whole_of(s, s->low, b->attribute);
 	for (int i = 0; i <= old.count; i++)
 	{
@@ -225,6 +228,8 @@ widen(pe_sight *s, TupleTableSlot *row, void *argument)
 static void
 add_place(places *p, int64 at)
 {
+	if (p->at == NULL)
+		p->at = palloc(MOST_BREAKS * sizeof(int64));
 	if (p->count == MOST_BREAKS)
 		p->too_many = true;
 	else
@@ -247,7 +252,7 @@ typedef struct clock_change
 typedef struct clocks
 {
 	int			count;			/* -1: more than are looked for */
-	clock_change change[MOST_CHANGES];
+	clock_change *change;		/* NULL: none */
 } clocks;
 
 static int64
@@ -267,7 +272,7 @@ later(int64 time, int64 by)
 static clocks *
 find_changes(const pg_tz *zone, int64 from, int64 to)
 {
-	clocks	   *c = palloc(sizeof(*c));
+	clocks	   *c = palloc0(sizeof(*c));
 	pg_time_t	time = timestamptz_to_time_t(Max(from, MIN_TIMESTAMP)) - 2;
 	pg_time_t	next;
 	long		before;
@@ -275,7 +280,6 @@ find_changes(const pg_tz *zone, int64 from, int64 to)
 	int			summer_before;
 	int			summer_after;
 
-	c->count = 0;
 	if (TIMESTAMP_IS_NOEND(to))
 		to = later(from, 100 * 365 * USECS_PER_DAY);
 	while (pg_next_dst_boundary(&time, &before, &summer_before, &next, &after, &summer_after, zone) == 1)
@@ -287,6 +291,8 @@ find_changes(const pg_tz *zone, int64 from, int64 to)
 		time = next;
 		if (before == after || at <= from)
 			continue;
+		if (c->change == NULL)
+			c->change = palloc(MOST_CHANGES * sizeof(clock_change));
 		if (c->count == MOST_CHANGES)
 		{
 			c->count = -1;
@@ -737,7 +743,7 @@ follow(pe_sight *s, Node *e, breaks *b)
 	MemoryContext old = MemoryContextSwitchTo(s->econtext->ecxt_per_tuple_memory);
 	bool		found;
 
-	*b = (breaks) {-1, 0, palloc(MOST_BREAKS * sizeof(int64))};
+	*b = (breaks) {-1, 0, NULL};
 	found = follows(s, e, b);
 	MemoryContextSwitchTo(old);
 	return found;
