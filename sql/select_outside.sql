@@ -69,7 +69,8 @@ SELECT same('SELECT count(*) FROM R WHERE ' || e) FROM unnest(ARRAY['q IS DISTIN
 SELECT same('SELECT CASE q WHEN ''1'' THEN ''one'' WHEN ''2'' THEN ''two'' ELSE ''rest'' END, count(*) FROM R GROUP BY 1');
 SELECT same('SELECT CASE big WHEN 1 THEN ''one'' ELSE ''rest'' END, count(*) FILTER (WHERE small = 1) FROM R GROUP BY 1');
 SELECT same('SELECT round(sum(CASE q WHEN ''1'' THEN 1 WHEN ''3'' THEN 2 ELSE 0 END)) FROM R');
-SELECT coalesce(q, 'none') AS q, count(*) FROM v GROUP BY 1 ORDER BY 1;
+SELECT same('SELECT coalesce(q, ''none''), count(*) FROM R WHERE q IS NULL OR q IN (''1'', ''2'', ''3'') GROUP BY 1');
+SELECT same('SELECT coalesce(q, ''none''), count(*) FROM R GROUP BY 1');
 SELECT same('SELECT CASE length(q) WHEN 1 THEN 1 END, count(*) FROM R GROUP BY 1');
 
 -- 3. Bins: values outside lie below the first edge or above the last one.

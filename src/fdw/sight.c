@@ -695,17 +695,12 @@ try_values(combination *c)
 	c->cut = PE_NOT_CUT;
 }
 
-/* The column itself, or one that a constant stands beside where it is NULL; not where a value outside may equal a level. */
+/* The column itself; not where a value outside may equal a level. */
 static bool
 shows_column(const combination *c)
 {
-	const pe_sight *s = c->sight;
-
-	if (c->attributes == 1 && is_other(c, 0) && !pe_names_is_bytewise(s->names, exprCollation(c->expression)))
-		return false;
-	return c->attributes == 1 &&
-		(is_column(s, c->expression) ||
-		 (is_other(c, 0) && !s->outside[c->attribute[0]].shown_null && pe_levels_column(s, c->expression) == c->attribute[0]));
+	return c->attributes == 1 && is_column(c->sight, c->expression) &&
+		!(is_other(c, 0) && !pe_names_is_bytewise(c->sight->names, exprCollation(c->expression)));
 }
 
 /* The column itself shows the low edge of a bin, and of values outside what stands for them. */
