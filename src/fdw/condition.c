@@ -297,7 +297,10 @@ tests_by_column(pe_sight *s, const BoolExpr *b)
 	return list_concat(tests, several);
 }
 
-/* AND is true where all are, and not true where one is not; OR the other way round.  What is behind an AND is evaluated where it is still true. */
+/*
+ * AND is true where all are, and not true where one is not; OR the other way round.  What is behind an AND is evaluated where it
+ * is still true.
+ */
 static pe_condition *
 of_several(pe_sight *s, const BoolExpr *b, pe_truth truth, const pe_condition *within, const char *what)
 {

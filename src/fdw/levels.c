@@ -292,7 +292,7 @@ find_equality(pe_sight *s, Node *e, equality *q)
 	q->attribute = pe_levels_column(s, q->column);
 	q->operator = pe_names_operator(s->names, is_list ? ((ScalarArrayOpExpr *) e)->opno : ((OpExpr *) e)->opno);
 	q->collation = exprInputCollation(e);
-	return q->attribute >= 0 && pe_sight_is_constant(q->constant) && !s->declared->attribute[q->attribute].bins && (!is_list || q->column_first) &&
+	return q->attribute >= 0 && !s->declared->attribute[q->attribute].bins && pe_sight_is_constant(q->constant) && (!is_list || q->column_first) &&
 		(q->operator->kind == BTEqualStrategyNumber || q->operator->kind == PE_COMPARISON_NE) && pe_names_is_bytewise(s->names, q->collation);
 }
 
@@ -309,7 +309,7 @@ equals_level(pe_sight *s, const equality *q, Datum constant)
 
 		pe_sight_put(s, s->between, q->attribute, a->low[i], false);
 		level = pe_sight_evaluate(s, q->column, s->between, &isnull);
-		if (!isnull && DatumGetInt32(FunctionCall2Coll(&q->operator->order, q->collation, q->column_first ? level : constant, q->column_first ? constant : level)) == 0)
+		if (!isnull && pe_names_order(q->operator, q->collation, level, constant, q->column_first) == 0)
 			return true;
 	}
 	return false;

@@ -65,6 +65,9 @@ extern const pe_named_function *pe_names_function(pe_names *names, Oid function)
 extern pe_named_operator *pe_names_operator(pe_names *names, Oid operator);
 extern pe_named_type *pe_names_type(pe_names *names, Oid type);
 
+/* The order of a value and a constant by a comparison's function, in which either may stand first. */
+extern int	pe_names_order(pe_named_operator *operator, Oid collation, Datum value, Datum constant, bool value_first);
+
 /* Whether texts that a collation calls equal are the same bytes; also where there is none. */
 extern bool pe_names_is_bytewise(pe_names *names, Oid collation);
 

@@ -819,9 +819,7 @@ note_order(pe_sight *s, TupleTableSlot *row, void *argument)
 	c->unknown |= isnull;
 	if (isnull)
 		return true;
-	order = DatumGetInt32(FunctionCall2Coll(&c->operator->order, c->collation, c->varying_first ? value : c->constant, c->varying_first ? c->constant : value));
-	if (!c->varying_first)
-		order = -order;
+	order = pe_names_order(c->operator, c->collation, value, c->constant, c->varying_first);
 	c->below |= order < 0;
 	c->equal |= order == 0;
 	c->above |= order > 0;
@@ -900,18 +898,21 @@ elements_of(pe_sight *s, Node *array, bool **nulls, int *count)
 	return element;
 }
 
-/* x op ANY or ALL of a constant list; false if it is none of what follows a column. */
+/* x op ANY or ALL of a constant list; false if it is none of what follows a column, or of times of another type. */
 static bool
 find_list(pe_sight *s, const ScalarArrayOpExpr *o, comparison *c, breaks *b)
 {
 	Node	   *array = lsecond(o->args);
+	Oid			element = pe_names_type(s->names, exprType(array))->element;
+	Oid			base;
 
 	*c = (comparison) {
 		.operator = pe_names_operator(s->names, o->opno), .collation = o->inputcollid, .varying = linitial(o->args), .varying_first = true
 	};
-	return c->operator->kind != 0 && pe_sight_is_constant(array) && !pe_sight_is_constant(c->varying) &&
-		OidIsValid(pe_names_type(s->names, exprType(array))->element) && follow(s, c->varying, b) &&
-		!(pe_type_is_time(base_of(s, c->varying)) && pe_names_type(s->names, pe_names_type(s->names, exprType(array))->element)->base != base_of(s, c->varying));
+	if (c->operator->kind == 0 || !OidIsValid(element) || !pe_sight_is_constant(array) || pe_sight_is_constant(c->varying))
+		return false;
+	base = base_of(s, c->varying);
+	return follow(s, c->varying, b) && (!pe_type_is_time(base) || pe_names_type(s->names, element)->base == base);
 }
 
 /* Equality with each element by itself. */

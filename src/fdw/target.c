@@ -464,11 +464,13 @@ count_there(translation *t)
 	else
 	{
 		NullTest   *test = makeNode(NullTest);
+		pe_condition *rows;
 
 		test->arg = (Expr *) x;
 		test->nulltesttype = IS_NOT_NULL;
 		test->location = -1;
-		t->filter = pe_condition_and(t->sight, t->filter, pe_condition_of(t->sight, (Node *) test, PE_IS_TRUE, pe_condition_and(t->sight, (pe_condition *) t->where, t->filter), "the argument of count"));
+		rows = pe_condition_and(t->sight, (pe_condition *) t->where, t->filter);
+		t->filter = pe_condition_and(t->sight, t->filter, pe_condition_of(t->sight, (Node *) test, PE_IS_TRUE, rows, "the argument of count"));
 		use(t, "count(*)", true);
 	}
 }
