@@ -15,6 +15,7 @@
 #include "utils/timestamp.h"
 
 #include "api/public_cells.h"
+#include "domain/literal.h"
 #include "ledger/columns.h"
 #include "server/access.h"
 #include "server/values.h"
@@ -49,9 +50,8 @@ numeric_below(Datum edge)
 	return DirectFunctionCall2(numeric_sub, edge, numeric_of_text("0.000000001"));
 }
 
-/* The greatest value below an edge. */
-static Datum
-value_below(Oid type, Datum edge)
+Datum
+pe_public_below(Oid type, Datum edge)
 {
 	switch (type)
 	{
@@ -85,7 +85,7 @@ fill_bins(pe_public_attribute *a, const pe_column *column)
 	a->low = a->edge;
 	a->high = palloc(a->ordered * sizeof(Datum));
 	for (int32 i = 0; i < a->ordered; i++)
-		a->high[i] = i == a->ordered - 1 && !column->domain.open ? a->edge[i + 1] : value_below(a->type, a->edge[i + 1]);
+		a->high[i] = i == a->ordered - 1 && !column->domain.open ? a->edge[i + 1] : pe_public_below(a->type, a->edge[i + 1]);
 }
 
 static int32
@@ -149,6 +149,12 @@ pe_public_load(const char *name, char **names, int count)
 	load_attributes(d, dataset, names, count);
 	PE_END_UNDONE();
 	return d;
+}
+
+int32
+pe_public_nearest(const char *literal, char *const *levels, int32 count)
+{
+	return pe_nearest_text(literal, levels, count);
 }
 
 static Datum

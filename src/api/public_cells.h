@@ -42,8 +42,14 @@ typedef struct pe_public_dataset
  */
 extern pe_public_dataset *pe_public_load(const char *dataset, char **names, int count);
 
+/* Which of some levels, as text, is spelled most like a literal; -1: none is named. */
+extern int32 pe_public_nearest(const char *literal, char *const *levels, int32 count);
+
 /* The middle of a bin, of the attribute's type. */
 extern Datum pe_public_middle(const pe_public_attribute *attribute, int32 cell);
+
+/* The greatest value below an edge of bins of a type, as far as there is one. */
+extern Datum pe_public_below(Oid type, Datum edge);
 
 /* Columns as CREATE TABLE has them: those of the unit and of all attributes. */
 extern char *pe_public_columns(const char *dataset);

@@ -51,6 +51,12 @@ extern bool pe_value_resolve(pe_text *t, const pe_literal_source *source, const 
 							 const pe_literal *literal, pe_value *value);
 extern bool pe_value_read(pe_text *t, const pe_literal_source *source, const pe_declared *attribute, pe_value *value);
 
+/* Which of some texts is spelled most like another one, whether in capitals or not; -1: there are none, or too many to look through. */
+extern int32_t pe_nearest_text(const char *text, char *const *texts, int32_t count);
+
+/* Says in the error's hint which level is nearest to a value that is none. */
+extern void pe_value_tell_nearest_level(pe_text *t, const pe_declared *attribute, const pe_value *value);
+
 /* Says in the error's detail which edges of bins are nearest to a value that is none. */
 extern void pe_value_tell_nearest(pe_text *t, const pe_declared *attribute, const pe_value *value);
 

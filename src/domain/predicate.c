@@ -229,8 +229,9 @@ bins_below(const pe_attribute *attribute, pe_point v, bool included)
 }
 
 static bool
-fail_level(parser *p, const char *name, const pe_value *v)
+fail_level(parser *p, const pe_declared *attribute, const char *name, const pe_value *v)
 {
+	pe_value_tell_nearest_level(&p->t, attribute, v);
 	return pe_text_fail(&p->t, PE_TEXT_INVALID, v->position, "literal %.*s is not a level of attribute \"%.*s\"",
 				pe_shown_size(v->canonical), v->canonical, pe_shown_size(name), name);
 }
@@ -278,7 +279,7 @@ find_cut(parser *p, const pe_declared *attribute, const char *name, const char *
 	}
 	*cut = pe_attribute_find_point(attribute->domain, &v->point);
 	if (*cut < 0)
-		return fail_level(p, name, v);
+		return fail_level(p, attribute, name, v);
 	*cut += included ? 1 : 0;
 	return true;
 }
@@ -296,7 +297,7 @@ find_equal(parser *p, const pe_declared *attribute, const char *name, const char
 		return (*cell >= 0 && end == *cell + 1) || fail_bin(p, attribute, name, what, v);
 	}
 	*cell = pe_attribute_find_point(attribute->domain, &v->point);
-	return *cell >= 0 || fail_level(p, name, v);
+	return *cell >= 0 || fail_level(p, attribute, name, v);
 }
 
 /* A leaf that is TRUE in the ordered cells first .. end - 1. */

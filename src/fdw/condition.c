@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 
@@ -182,52 +183,147 @@ negated(pe_truth truth)
 	return of[truth];
 }
 
+static const pe_condition *
+part_of(const pe_condition *c, int attribute)
+{
+	return c->kind == PE_COND_CELLS && c->attribute == attribute ? c : c->kind == PE_COND_AND ? find_attribute(c, attribute) : NULL;
+}
+
 /* Rows without a value have no cell where the declaration drops them. */
 static bool
-is_true_for_null(pe_sight *s, Node *e, pe_truth truth, int attribute)
+is_true_for_null(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condition *within)
 {
+	const pe_condition *part = part_of(within, attribute);
 	bool		isnull;
-	Datum		value = pe_sight_of_null(s, e, attribute, &isnull);
+	Datum		value;
 
+	if (part != NULL && !part->unnamed)
+		return false;
+	value = pe_sight_of_null(s, e, attribute, &isnull);
 	return has_truth(truth, value, isnull);
 }
 
+/* What it is on cells that are not left matters to no row: it is the same condition, whatever is left, where that is no error. */
 static pe_condition *
-of_attribute(pe_sight *s, Node *e, pe_truth truth, int attribute, const char *what)
+of_attribute(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condition *within, const char *what)
 {
 	const pe_public_attribute *a = &s->declared->attribute[attribute];
-	pe_values  *values = pe_sight_values(s, e, attribute);
+	const bool *left = pe_condition_leaves(within, attribute);
+	pe_values  *values = pe_sight_values(s, e, attribute, left, true);
 	bool	   *cells = palloc(a->cells * sizeof(bool));
 
+	pe_sight_check_cuts(s, values, attribute, left, what);
 	for (int32 i = 0; i < a->cells; i++)
-	{
-		if (values->cut[i])
-			pe_sight_refuse_cut(s, attribute, i, what);
 		cells[i] = has_truth(truth, values->value[i], values->isnull[i]);
-	}
-	return pe_condition_cells(s, attribute, cells, is_true_for_null(s, e, truth, attribute));
+	return pe_condition_cells(s, attribute, cells, is_true_for_null(s, e, truth, attribute, within));
 }
 
-/* AND is true where all are, and not true where one is not; OR the other way round. */
+/* Whether a test calls nothing but built-in comparisons of columns and constants, which never fail. */
+static bool
+is_simple(pe_sight *s, Node *e)
+{
+	List	   *arguments = NIL;
+	ListCell   *cell;
+
+	if (IsA(e, Var) || pe_sight_is_constant(e))
+		return true;
+	if (IsA(e, NullTest))
+		return is_simple(s, (Node *) ((NullTest *) e)->arg);
+	if (IsA(e, BooleanTest))
+		return is_simple(s, (Node *) ((BooleanTest *) e)->arg);
+	if (IsA(e, BoolExpr))
+		arguments = ((BoolExpr *) e)->args;
+	else if ((IsA(e, OpExpr) || IsA(e, DistinctExpr)) && pe_names_operator(s->names, ((OpExpr *) e)->opno)->kind != 0)
+		arguments = ((OpExpr *) e)->args;
+	else if (IsA(e, ScalarArrayOpExpr) && pe_names_operator(s->names, ((ScalarArrayOpExpr *) e)->opno)->kind != 0)
+		arguments = ((ScalarArrayOpExpr *) e)->args;
+	else
+		return IsA(pe_sight_bare(s, e), Var);
+	foreach(cell, arguments)
+		if (!is_simple(s, lfirst(cell)))
+			return false;
+	return true;
+}
+
+/* Simple tests first: the others are evaluated on what is left then.  SQL promises no order. */
+static List *
+simple_first(pe_sight *s, List *tests)
+{
+	List	   *simple = NIL;
+	List	   *others = NIL;
+	ListCell   *cell;
+
+	foreach(cell, tests)
+		if (is_simple(s, lfirst(cell)))
+			simple = lappend(simple, lfirst(cell));
+		else
+			others = lappend(others, lfirst(cell));
+	return list_concat(simple, others);
+}
+
+static Node *
+joined(BoolExprType kind, List *tests)
+{
+	return list_length(tests) == 1 ? linitial(tests) : (Node *) makeBoolExpr(kind, tests, -1);
+}
+
+/*
+ * The tests of AND or OR, those of one column as one, and those of several columns last.  x >= 1 AND x < 5 is false on both sides
+ * of what is declared, and neither of them is by itself.
+ */
+static List *
+tests_by_column(pe_sight *s, const BoolExpr *b)
+{
+	List	  **of = palloc0(Max(s->declared->attributes, 1) * sizeof(List *));
+	List	   *several = NIL;
+	List	   *tests = NIL;
+	ListCell   *cell;
+
+	foreach(cell, b->args)
+	{
+		Bitmapset  *attributes = pe_sight_attributes(s, lfirst(cell));
+		int			attribute = bms_membership(attributes) == BMS_SINGLETON ? bms_singleton_member(attributes) : -1;
+
+		if (bms_is_empty(attributes))
+			tests = lappend(tests, lfirst(cell));
+		else if (attribute < 0)
+			several = lappend(several, lfirst(cell));
+		else
+			of[attribute] = lappend(of[attribute], lfirst(cell));
+	}
+	for (int i = 0; i < s->declared->attributes; i++)
+		if (of[i] != NIL)
+			tests = lappend(tests, joined(b->boolop, simple_first(s, of[i])));
+	return list_concat(tests, several);
+}
+
+/*
+ * AND is true where all are, and not true where one is not; OR the other way round.  What is behind an AND is evaluated where it
+ * is still true.
+ */
 static pe_condition *
-of_several(pe_sight *s, const BoolExpr *b, pe_truth truth, const char *what)
+of_several(pe_sight *s, const BoolExpr *b, pe_truth truth, const pe_condition *within, const char *what)
 {
 	bool		positive = truth == PE_IS_TRUE || truth == PE_IS_NOT_FALSE;
 	pe_condition *c = make((b->boolop == AND_EXPR) == positive ? PE_COND_AND : PE_COND_OR);
 	pe_condition_kind kind = c->kind;
 	ListCell   *cell;
 
-	foreach(cell, b->args)
+	foreach(cell, tests_by_column(s, b))
 	{
-		c = with_part(s, c, pe_condition_of(s, lfirst(cell), truth, what));
+		pe_condition *part = pe_condition_of(s, lfirst(cell), truth, within, what);
+
+		c = with_part(s, c, part);
 		if (c->kind != kind)
 			return c;
+		if (kind == PE_COND_AND)
+			within = pe_condition_and(s, (pe_condition *) within, part);
 	}
 	return single_part(c);
 }
 
 static pe_condition *
-of_test(pe_sight *s, const BooleanTest *t, pe_truth truth, const char *what)
+of_test(pe_sight *s, const BooleanTest *t, pe_truth truth, const pe_condition *within, const char *what)
 {
 	static const pe_truth meant[] = {
 		[IS_TRUE] = PE_IS_TRUE, [IS_NOT_TRUE] = PE_IS_NOT_TRUE, [IS_FALSE] = PE_IS_FALSE, [IS_NOT_FALSE] = PE_IS_NOT_FALSE
@@ -237,44 +333,42 @@ of_test(pe_sight *s, const BooleanTest *t, pe_truth truth, const char *what)
 
 	if (t->booltesttype == IS_UNKNOWN || t->booltesttype == IS_NOT_UNKNOWN)
 		pe_refuse_translation(psprintf("%s for NULL over several columns", what), "Test each column by itself.");
-	return pe_condition_of(s, (Node *) t->arg, positive ? meant[t->booltesttype] : opposite[meant[t->booltesttype]], what);
+	return pe_condition_of(s, (Node *) t->arg, positive ? meant[t->booltesttype] : opposite[meant[t->booltesttype]], within, what);
 }
 
 pe_condition *
-pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const char *what)
+pe_condition_of(pe_sight *s, Node *e, pe_truth truth, const pe_condition *within, const char *what)
 {
 	Bitmapset  *attributes = pe_sight_attributes(s, e);
 	bool		isnull;
 	Datum		value;
 
+	if (within->kind == PE_COND_NEVER)
+		return make(PE_COND_NEVER);
 	switch (bms_membership(attributes))
 	{
 		case BMS_EMPTY_SET:
 			value = pe_sight_constant(s, e, &isnull);
 			return make(has_truth(truth, value, isnull) ? PE_COND_ALWAYS : PE_COND_NEVER);
 		case BMS_SINGLETON:
-			return of_attribute(s, e, truth, bms_singleton_member(attributes), what);
+			return of_attribute(s, e, truth, bms_singleton_member(attributes), within, what);
 		default:
 			break;
 	}
 	if (IsA(e, BoolExpr) && ((BoolExpr *) e)->boolop == NOT_EXPR)
-		return pe_condition_of(s, linitial(((BoolExpr *) e)->args), negated(truth), what);
+		return pe_condition_of(s, linitial(((BoolExpr *) e)->args), negated(truth), within, what);
 	if (IsA(e, BoolExpr))
-		return of_several(s, (BoolExpr *) e, truth, what);
+		return of_several(s, (BoolExpr *) e, truth, within, what);
 	if (IsA(e, BooleanTest))
-		return of_test(s, (BooleanTest *) e, truth, what);
+		return of_test(s, (BooleanTest *) e, truth, within, what);
 	pe_refuse_translation(psprintf("%s that compares several columns with each other", what), "Join tests of single columns by AND, OR and NOT.");
 }
 
+/* Tests in WHERE are joined by AND. */
 pe_condition *
 pe_condition_of_list(pe_sight *s, List *expressions, const char *what)
 {
-	pe_condition *c = pe_condition_always();
-	ListCell   *cell;
-
-	foreach(cell, expressions)
-		c = pe_condition_and(s, c, pe_condition_of(s, lfirst(cell), PE_IS_TRUE, what));
-	return c;
+	return of_several(s, (BoolExpr *) makeBoolExpr(AND_EXPR, expressions, -1), PE_IS_TRUE, pe_condition_always(), what);
 }
 
 /* ------------------------------------------------------------------
@@ -285,8 +379,7 @@ pe_condition_of_list(pe_sight *s, List *expressions, const char *what)
 const bool *
 pe_condition_leaves(const pe_condition *c, int attribute)
 {
-	const pe_condition *part = c->kind == PE_COND_CELLS && c->attribute == attribute ? c
-		: c->kind == PE_COND_AND ? find_attribute(c, attribute) : NULL;
+	const pe_condition *part = part_of(c, attribute);
 
 	return part != NULL ? part->cells : NULL;
 }

@@ -37,8 +37,11 @@ extern pe_condition *pe_condition_never(void);
  */
 extern pe_condition *pe_condition_cells(const pe_sight *sight, int attribute, const bool *cells, bool unnamed);
 
-/* The condition that an expression has this truth.  what: "a test in WHERE".  0A000 if cells do not tell it. */
-extern pe_condition *pe_condition_of(pe_sight *sight, Node *expression, pe_truth truth, const char *what);
+/*
+ * The condition that an expression has this truth.  It is evaluated on the cells that another condition leaves, as an error
+ * on a cell of no row that counts is none.  what: "a test in WHERE".  0A000 if cells do not tell it.
+ */
+extern pe_condition *pe_condition_of(pe_sight *sight, Node *expression, pe_truth truth, const pe_condition *within, const char *what);
 
 /* That all of a list of expressions are true. */
 extern pe_condition *pe_condition_of_list(pe_sight *sight, List *expressions, const char *what);

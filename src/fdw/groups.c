@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
-#include "common/int.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "port/pg_bitutils.h"
@@ -20,16 +19,6 @@
  * ------------------------------------------------------------------
  */
 
-static void
-refuse_cuts(pe_sight *s, const pe_group_by *g, const bool *left)
-{
-	int			attribute = bms_singleton_member(g->attributes);
-
-	for (int32 i = 0; i < s->declared->attribute[attribute].cells; i++)
-		if (g->values->cut[i] && (left == NULL || left[i]))
-			pe_sight_refuse_cut(s, attribute, i, "an expression of GROUP BY");
-}
-
 static int *
 members(const Bitmapset *set, int *count)
 {
@@ -42,22 +31,32 @@ members(const Bitmapset *set, int *count)
 	return member;
 }
 
+/* Where an expression of several columns cuts: bins, which is refused, or values outside of an attribute. */
 static void
-refuse_product_cuts(const pe_group_by *g, int64 count)
+check_product_cuts(pe_sight *s, const pe_group_by *g, const int *attribute, int attributes, const bool *const *left, int64 count)
 {
 	for (int64 i = 0; i < count; i++)
-		if (g->values->cut[i])
+	{
+		int64		rest = i;
+		int			outside = -1;
+		bool		counts = true;
+
+		if (g->values->cut[i] == PE_NOT_CUT)
+			continue;
+		for (int j = attributes - 1; j >= 0; j--)
+		{
+			const pe_public_attribute *a = &s->declared->attribute[attribute[j]];
+			int32		cell = rest % a->cells;
+
+			rest /= a->cells;
+			counts = counts && (left[j] == NULL || left[j][cell]);
+			outside = cell == a->other ? attribute[j] : outside;
+		}
+		if (counts && outside < 0)
 			pe_refuse_translation("an expression of GROUP BY over several columns that cuts declared bins", "Group by expressions of single columns.");
-}
-
-/* Values outside are one cell, and an expression of several columns may have several values on it. */
-static void
-refuse_outside(pe_sight *s, const pe_group_by *g, int attribute, const bool *left)
-{
-	int32		other = s->declared->attribute[attribute].other;
-
-	if (other >= 0 && (left == NULL || left[other]) && pe_sight_tells_outside(s, g->expression, attribute))
-		pe_sight_refuse_cut(s, attribute, other, "an expression of GROUP BY");
+		if (counts)
+			pe_sight_check_outside(s, outside, "an expression of GROUP BY");
+	}
 }
 
 static void
@@ -65,15 +64,23 @@ evaluate_product(pe_sight *s, pe_group_by *g, const pe_condition *where)
 {
 	int			count;
 	int		   *attribute = members(g->attributes, &count);
-	int64		cells = 1;
+	const bool **left = palloc(count * sizeof(*left));
+	int64		combinations;
 
-	g->values = pe_sight_product(s, g->expression, attribute, count);
 	for (int i = 0; i < count; i++)
-	{
-		cells *= s->declared->attribute[attribute[i]].cells;
-		refuse_outside(s, g, attribute[i], pe_condition_leaves(where, attribute[i]));
-	}
-	refuse_product_cuts(g, cells);
+		left[i] = pe_condition_leaves(where, attribute[i]);
+	g->values = pe_sight_product(s, g->expression, attribute, count, left, &combinations);
+	check_product_cuts(s, g, attribute, count, left, combinations);
+}
+
+static void
+evaluate_single(pe_sight *s, pe_group_by *g, const pe_condition *where)
+{
+	int			attribute = bms_singleton_member(g->attributes);
+	const bool *left = pe_condition_leaves(where, attribute);
+
+	g->values = pe_sight_values(s, g->expression, attribute, left, true);
+	pe_sight_check_cuts(s, g->values, attribute, left, "an expression of GROUP BY");
 }
 
 static void
@@ -86,8 +93,7 @@ evaluate(pe_sight *s, pe_group_by *g, const pe_condition *where)
 			g->constant = pe_sight_constant(s, g->expression, &g->constant_null);
 			break;
 		case BMS_SINGLETON:
-			g->values = pe_sight_values(s, g->expression, bms_singleton_member(g->attributes));
-			refuse_cuts(s, g, pe_condition_leaves(where, bms_singleton_member(g->attributes)));
+			evaluate_single(s, g, where);
 			break;
 		default:
 			evaluate_product(s, g, where);
@@ -143,11 +149,10 @@ are_alike(const pe_groups *groups, int attribute, const bool *left, int32 one, i
 	for (int i = 0; i < groups->expressions; i++)
 	{
 		const pe_group_by *g = &groups->expression[i];
-		const pe_values *v = g->values;
 
 		if (!bms_is_member(attribute, g->attributes))
 			continue;
-		if (bms_membership(g->attributes) == BMS_MULTIPLE || !pe_same_value(v->type, v->value[one], v->isnull[one], v->value[other], v->isnull[other]))
+		if (bms_membership(g->attributes) == BMS_MULTIPLE || !pe_values_are_same(g->values, one, other))
 			return false;
 	}
 	return true;
@@ -162,13 +167,12 @@ hash_of(const pe_groups *groups, int attribute, bool left, int32 cell)
 	for (int i = 0; i < groups->expressions; i++)
 	{
 		const pe_group_by *g = &groups->expression[i];
-		const pe_values *v = g->values;
 
 		if (!bms_is_member(attribute, g->attributes))
 			continue;
 		if (bms_membership(g->attributes) == BMS_MULTIPLE)
 			return hash_combine(hash, cell);
-		hash = hash_combine(hash, pe_hash_value(v->type, v->value[cell], v->isnull[cell]));
+		hash = hash_combine(hash, pe_values_hash(g->values, cell));
 	}
 	return hash;
 }
@@ -250,11 +254,10 @@ are_one_row(const pe_groups *groups, const pe_grouping_set *set, const pe_groupe
 	for (int i = 0; i < groups->expressions; i++)
 	{
 		const pe_group_by *g = &groups->expression[i];
-		const pe_values *v = g->values;
 
 		if (!has_expression(set, g) || !bms_is_member(ga->attribute, g->attributes))
 			continue;
-		if (bms_membership(g->attributes) == BMS_MULTIPLE || !pe_same_value(v->type, v->value[one], v->isnull[one], v->value[other], v->isnull[other]))
+		if (bms_membership(g->attributes) == BMS_MULTIPLE || !pe_values_are_same(g->values, one, other))
 			return false;
 	}
 	return true;
@@ -296,7 +299,7 @@ hash_of_class(const pe_groups *groups, const pe_grouping_set *set, const pe_grou
 		int32		cell = ga->sample[class];
 
 		if (has_expression(set, g) && bms_membership(g->attributes) == BMS_SINGLETON && bms_is_member(ga->attribute, g->attributes))
-			hash = hash_combine(hash, pe_hash_value(g->values->type, g->values->value[cell], g->values->isnull[cell]));
+			hash = hash_combine(hash, pe_values_hash(g->values, cell));
 	}
 	return hash;
 }
@@ -341,27 +344,35 @@ find_rows(const pe_groups *groups, const pe_grouping_set *set, const pe_grouped_
 	pfree(table);
 }
 
+/* What a row of a SELECT takes, beside a class for each attribute and a bit of text. */
+#define SIZE_OF_ROW 160
+
+/* Before anything of this size is made. */
 static void
-check_rows(bool overflow, int32 rows)
+check_rows(const pe_groups *groups, int64 rows)
 {
-	if (overflow || rows > PE_MAX_CELLS)
+	if (rows > PE_MAX_CELLS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the SELECT has too many groups"),
 				 errdetail("At most %d can be told. Nothing was charged.", PE_MAX_CELLS),
 				 errhint("Group by fewer columns, or by coarser expressions.")));
+	pe_check_memory(pe_size_times(rows, SIZE_OF_ROW + groups->attributes * sizeof(int32)));
 }
 
 static void
 find_set(pe_groups *groups, pe_grouping_set *set)
 {
+	int64		rows = 1;
+
 	set->factor = palloc0(Max(groups->attributes, 1) * sizeof(pe_set_factor));
-	set->rows = 1;
 	for (int a = 0; a < groups->attributes; a++)
 	{
 		find_rows(groups, set, &groups->attribute[a], &set->factor[a]);
-		check_rows(pg_mul_s32_overflow(set->rows, set->factor[a].rows, &set->rows), set->rows);
+		rows = pe_size_times(rows, set->factor[a].rows);
+		check_rows(groups, rows);
 	}
+	set->rows = (int32) rows;
 }
 
 static List *
@@ -377,7 +388,7 @@ all_references(const pe_groups *groups)
 static void
 find_sets(pe_groups *groups, List *sets)
 {
-	int32		first = 0;
+	int64		first = 0;
 
 	groups->sets = Max(list_length(sets), 1);
 	groups->set = palloc0(groups->sets * sizeof(pe_grouping_set));
@@ -385,8 +396,9 @@ find_sets(pe_groups *groups, List *sets)
 	{
 		groups->set[i].references = sets != NIL ? list_nth(sets, i) : all_references(groups);
 		find_set(groups, &groups->set[i]);
-		groups->set[i].first = first;
-		check_rows(pg_add_s32_overflow(first, groups->set[i].rows, &first), first);
+		groups->set[i].first = (int32) first;
+		first += groups->set[i].rows;
+		check_rows(groups, first);
 	}
 }
 
@@ -462,7 +474,7 @@ pe_groups_by(const pe_sight *s, const pe_groups *groups, int attribute)
 static void
 append_matrix(StringInfo text, const char *name, const pe_grouped_attribute *ga, const pe_set_factor *f)
 {
-	pe_check_memory((size_t) f->rows * ga->classes * 2);
+	pe_check_memory(pe_size_times(pe_size_times(f->rows, ga->classes), 2));
 	appendStringInfo(text, "matrix(%s; {", name);
 	for (int32 row = 0; row < f->rows; row++)
 	{
@@ -556,6 +568,35 @@ pe_groups_value(const pe_sight *s, const pe_groups *groups, int set, int express
 	place = place_of(s, groups, g, class);
 	*isnull = g->values->isnull[place];
 	return g->values->value[place];
+}
+
+uint32
+pe_groups_hash(const pe_sight *s, const pe_groups *groups, int set, const int32 *class)
+{
+	uint32		hash = 0;
+
+	for (int i = 0; i < groups->expressions; i++)
+	{
+		const pe_group_by *g = &groups->expression[i];
+
+		if (has_expression(&groups->set[set], g) && g->values != NULL)
+			hash = hash_combine(hash, pe_values_hash(g->values, place_of(s, groups, g, class)));
+	}
+	return hash;
+}
+
+bool
+pe_groups_are_same(const pe_sight *s, const pe_groups *groups, int set, const int32 *one, const int32 *other)
+{
+	for (int i = 0; i < groups->expressions; i++)
+	{
+		const pe_group_by *g = &groups->expression[i];
+
+		if (has_expression(&groups->set[set], g) && g->values != NULL &&
+			!pe_values_are_same(g->values, place_of(s, groups, g, one), place_of(s, groups, g, other)))
+			return false;
+	}
+	return true;
 }
 
 bool

@@ -81,6 +81,10 @@ extern bool pe_groups_row(const pe_groups *groups, int set, int32 row, int32 *cl
 /* The value of an expression in a row. */
 extern Datum pe_groups_value(const pe_sight *sight, const pe_groups *groups, int set, int expression, const int32 *class, bool *isnull);
 
+/* Whether all expressions are the same in two rows of a set, as GROUP BY has it; such rows have one hash. */
+extern bool pe_groups_are_same(const pe_sight *sight, const pe_groups *groups, int set, const int32 *one, const int32 *other);
+extern uint32 pe_groups_hash(const pe_sight *sight, const pe_groups *groups, int set, const int32 *class);
+
 /* Of an attribute that is grouped by: whether a cell is in the row of this class. */
 extern bool pe_groups_has_cell(const pe_groups *groups, int set, int attribute, int32 class, int32 cell);
 

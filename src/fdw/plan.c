@@ -49,11 +49,48 @@ without_placeholders(Node *node, void *context)
 	return expression_tree_mutator(node, without_placeholders, context);
 }
 
+/* What a simple CASE compares is put into its tests; the elements that an array is cast by are another matter. */
+static Node *
+with_case_value(Node *node, void *value)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, CaseTestExpr))
+		return copyObject(value);
+	if (IsA(node, ArrayCoerceExpr))
+	{
+		ArrayCoerceExpr *cast = copyObject((ArrayCoerceExpr *) node);
+
+		cast->arg = (Expr *) with_case_value((Node *) cast->arg, value);
+		return (Node *) cast;
+	}
+	return expression_tree_mutator(node, with_case_value, value);
+}
+
+/* CASE x WHEN 1 is CASE WHEN x = 1: x is not volatile. */
+static Node *
+without_simple_case(Node *node, void *context)
+{
+	CaseExpr   *c;
+	ListCell   *cell;
+
+	if (node == NULL)
+		return NULL;
+	node = expression_tree_mutator(node, without_simple_case, context);
+	if (!IsA(node, CaseExpr) || ((CaseExpr *) node)->arg == NULL)
+		return node;
+	c = (CaseExpr *) node;
+	foreach(cell, c->args)
+		lfirst_node(CaseWhen, cell)->expr = (Expr *) with_case_value((Node *) lfirst_node(CaseWhen, cell)->expr, c->arg);
+	c->arg = NULL;
+	return node;
+}
+
 /* A copy whose operators know their functions, as the server makes it of expressions that it sees. */
 static List *
 with_functions(List *expressions)
 {
-	List	   *copy = (List *) without_placeholders((Node *) expressions, NULL);
+	List	   *copy = (List *) without_simple_case(without_placeholders((Node *) expressions, NULL), NULL);
 
 	fix_opfuncids((Node *) copy);
 	return copy;

@@ -10,6 +10,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -57,40 +58,6 @@ translate_targets(pe_select *s)
 	}
 }
 
-/* The values of a row's groups in one text. */
-static char *
-key_of(const pe_select *s, int set, const int32 *class)
-{
-	StringInfoData key;
-
-	initStringInfo(&key);
-	for (int i = 0; i < s->groups->expressions; i++)
-	{
-		bool		isnull;
-		Datum		value = pe_groups_value(s->sight, s->groups, set, i, class, &isnull);
-		char	   *text = pe_value_text(exprType(s->groups->expression[i].expression), value, isnull);
-
-		appendStringInfo(&key, "%d:%d:%s", isnull, (int) strlen(text), text);
-	}
-	return key.data;
-}
-
-typedef struct keyed_row
-{
-	char	   *key;
-	pe_row_of_select *row;
-} keyed_row;
-
-static int
-compare_keys(const void *a, const void *b)
-{
-	const keyed_row *one = a;
-	const keyed_row *other = b;
-	int			order = strcmp(one->key, other->key);
-
-	return order != 0 ? order : linitial_int(one->row->queries) - linitial_int(other->row->queries);
-}
-
 static void
 check_linear(const pe_select *s)
 {
@@ -100,33 +67,48 @@ check_linear(const pe_select *s)
 								  "Group by expressions of single columns.");
 }
 
+/* The row of those that are kept that has the same values, by a hash table of their places. */
+static pe_row_of_select *
+find_same_row(const pe_select *s, List *kept, const pe_row_of_select *row, int32 *table, uint32 mask)
+{
+	uint32		at = pe_groups_hash(s->sight, s->groups, row->set, row->class) & mask;
+
+	for (; table[at] >= 0; at = (at + 1) & mask)
+	{
+		pe_row_of_select *other = list_nth(kept, table[at]);
+
+		if (pe_groups_are_same(s->sight, s->groups, row->set, other->class, row->class))
+			return other;
+	}
+	table[at] = list_length(kept);
+	return NULL;
+}
+
 /* Rows of a set with the same values become one. */
 static List *
 merged(const pe_select *s, List *rows)
 {
-	int			count = list_length(rows);
-	keyed_row  *keyed = palloc(Max(count, 1) * sizeof(*keyed));
+	uint32		mask = pg_nextpower2_32(2 * Max(list_length(rows), 1)) - 1;
+	int32	   *table = palloc((mask + 1) * sizeof(int32));
 	List	   *kept = NIL;
-	pe_row_of_select *last = NULL;
+	ListCell   *cell;
 
-	for (int i = 0; i < count; i++)
+	memset(table, -1, (mask + 1) * sizeof(int32));
+	foreach(cell, rows)
 	{
-		pe_row_of_select *row = list_nth(rows, i);
+		pe_row_of_select *row = lfirst(cell);
+		pe_row_of_select *same = find_same_row(s, kept, row, table, mask);
 
 		CHECK_FOR_INTERRUPTS();
-		keyed[i] = (keyed_row) {key_of(s, row->set, row->class), row};
-	}
-	qsort(keyed, count, sizeof(*keyed), compare_keys);
-	for (int i = 0; i < count; i++)
-	{
-		if (i == 0 || strcmp(keyed[i].key, keyed[i - 1].key) != 0)
-			kept = lappend(kept, last = keyed[i].row);
+		if (same == NULL)
+			kept = lappend(kept, row);
 		else
 		{
 			check_linear(s);
-			last->queries = list_concat(last->queries, keyed[i].row->queries);
+			same->queries = list_concat(same->queries, row->queries);
 		}
 	}
+	pfree(table);
 	return kept;
 }
 

@@ -8,29 +8,26 @@
 
 #include <math.h>
 
-#include "access/nbtree.h"
 #include "access/table.h"
 #include "catalog/pg_collation.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "common/int.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datum.h"
-#include "utils/formatting.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/fmgrprotos.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
-#include "utils/typcache.h"
 
+#include "fdw/levels.h"
 #include "fdw/options.h"
-#include "fdw/sight.h"
-#include "server/compat.h"
+#include "fdw/steady.h"
+#include "server/access.h"
 #include "server/settings.h"
 #include "server/values.h"
 
@@ -39,6 +36,17 @@
 
 /* The most combinations of cells that an expression of several columns is evaluated on. */
 #define MOST_COMBINATIONS 65536
+
+/* The most attributes whose values outside of bins, below and above, are tried together. */
+#define MOST_SIDES 4
+
+int64
+pe_size_times(int64 one, int64 other)
+{
+	int64		product;
+
+	return pg_mul_s64_overflow(one, other, &product) ? PG_INT64_MAX : product;
+}
 
 void
 pe_refuse_translation(const char *what, const char *hint)
@@ -113,6 +121,20 @@ names_of(Relation rel, List *expressions, int *count)
 	return name;
 }
 
+static void
+find_outside(pe_sight *s)
+{
+	int			count = Max(s->declared->attributes, 1);
+
+	s->outside = palloc0(count * sizeof(pe_stand_in));
+	s->is_outside = palloc0(count * sizeof(bool));
+	for (int i = 0; i < s->declared->attributes; i++)
+	{
+		(void) pe_names_type(s->names, s->declared->attribute[i].type);
+		pe_levels_find_outside(s, i);
+	}
+}
+
 pe_sight *
 pe_sight_open(EState *estate, Oid relation, const char *dataset, List *expressions)
 {
@@ -135,9 +157,14 @@ pe_sight_open(EState *estate, Oid relation, const char *dataset, List *expressio
 	table_close(rel, NoLock);
 	s->low = MakeSingleTupleTableSlot(s->columns, &TTSOpsVirtual);
 	s->high = MakeSingleTupleTableSlot(s->columns, &TTSOpsVirtual);
+	s->between = MakeSingleTupleTableSlot(s->columns, &TTSOpsVirtual);
 	s->estate = estate;
 	s->econtext = CreateExprContext(estate);
 	s->middle = pe_cut_bins == PE_CUT_MIDDLE;
+	s->names = pe_names_new();
+	pe_names_collect(s->names, expressions);
+	find_outside(s);
+	pe_levels_tell_undeclared(s, expressions);
 	return s;
 }
 
@@ -166,66 +193,61 @@ pe_sight_attributes(const pe_sight *s, Node *expression)
 }
 
 static bool
-is_builtin(Oid function)
-{
-	return get_func_namespace(function) == PG_CATALOG_NAMESPACE;
-}
-
-static bool
-is_one_of(const char *name, const char *const *names, int count)
-{
-	for (int i = 0; i < count; i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
-static bool
-is_lossless(Oid function)
-{
-	static const char *const names[] = {"int4", "int8", "numeric", "float8"};
-
-	return is_builtin(function) && is_one_of(get_func_name(function), names, lengthof(names));
-}
-
-static bool
 is_integer(Oid type)
 {
 	return type == INT2OID || type == INT4OID || type == INT8OID;
 }
 
+static bool
+is_lossless(const pe_sight *s, Oid function)
+{
+	static const char *const names[] = {"int4", "int8", "numeric", "float8"};
+	const pe_named_function *f = pe_names_function(s->names, function);
+
+	for (int i = 0; i < lengthof(names); i++)
+		if (f->builtin && strcmp(f->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Whether a cast to a wider type: each value stays what it is. */
 static bool
-widens(const FuncExpr *function)
+widens(const pe_sight *s, const FuncExpr *function)
 {
 	Oid			from;
 
-	if (list_length(function->args) != 1 || !is_lossless(function->funcid))
+	if (list_length(function->args) != 1 || !is_lossless(s, function->funcid))
 		return false;
 	from = exprType(linitial(function->args));
 	if (is_integer(from))
-		return !is_integer(function->funcresulttype) || get_typlen(function->funcresulttype) >= get_typlen(from);
+		return !is_integer(function->funcresulttype) || pe_names_type(s->names, function->funcresulttype)->length >= pe_names_type(s->names, from)->length;
 	return function->funcresulttype == FLOAT8OID && (from == FLOAT4OID || from == NUMERICOID);
 }
 
 Node *
-pe_sight_bare(Node *e)
+pe_sight_bare(const pe_sight *s, Node *e)
 {
 	for (;;)
 	{
 		if (IsA(e, RelabelType))
 			e = (Node *) ((RelabelType *) e)->arg;
-		else if (IsA(e, FuncExpr) && widens((FuncExpr *) e))
+		else if (IsA(e, FuncExpr) && widens(s, (FuncExpr *) e))
 			e = linitial(((FuncExpr *) e)->args);
 		else
 			return e;
 	}
 }
 
+static bool
+is_column(const pe_sight *s, Node *e)
+{
+	return IsA(pe_sight_bare(s, e), Var);
+}
+
 int
 pe_sight_column(const pe_sight *s, Node *e)
 {
-	e = pe_sight_bare(e);
+	e = pe_sight_bare(s, e);
 	if (!IsA(e, Var) || ((Var *) e)->varattno <= 0)
 		return PE_COLUMN_UNKNOWN;
 	return s->attribute_of[((Var *) e)->varattno - 1];
@@ -261,12 +283,23 @@ state_of(pe_sight *s, Node *expression)
 	return made->state;
 }
 
-/* On the row of a slot; the value lives until the next cell. */
-static Datum
-evaluate(pe_sight *s, Node *expression, TupleTableSlot *slot, bool *isnull)
+Datum
+pe_sight_evaluate(pe_sight *s, Node *expression, TupleTableSlot *row, bool *isnull)
 {
-	s->econtext->ecxt_scantuple = slot;
-	return ExecEvalExprSwitchContext(state_of(s, expression), s->econtext, isnull);
+	MemoryContext here = CurrentMemoryContext;
+	volatile Datum value = (Datum) 0;
+
+	PG_TRY();
+	{
+		s->econtext->ecxt_scantuple = row;
+		value = ExecEvalExprSwitchContext(state_of(s, expression), s->econtext, isnull);
+	}
+	PG_CATCH();
+	{
+		pe_names_rethrow(here);
+	}
+	PG_END_TRY();
+	return value;
 }
 
 /* The value that CASE x WHEN compares with stands for x. */
@@ -292,642 +325,336 @@ clear(pe_sight *s, TupleTableSlot *slot)
 	ExecStoreVirtualTuple(slot);
 }
 
+static Datum
+kept(const pe_named_type *type, Datum value, bool isnull)
+{
+	return isnull ? (Datum) 0 : datumCopy(value, type->by_value, type->length);
+}
+
 Datum
 pe_sight_constant(pe_sight *s, Node *expression, bool *isnull)
 {
 	Datum		value;
 
 	clear(s, s->low);
-	value = evaluate(s, expression, s->low, isnull);
-	return *isnull ? value : datumCopy(value, get_typbyval(exprType(expression)), get_typlen(exprType(expression)));
-}
-
-static Oid
-collation_of(Oid type)
-{
-	return OidIsValid(get_typcollation(type)) ? C_COLLATION_OID : InvalidOid;
+	value = pe_sight_evaluate(s, expression, s->low, isnull);
+	return kept(pe_names_type(s->names, exprType(expression)), value, *isnull);
 }
 
 bool
-pe_same_value(Oid type, Datum one, bool one_null, Datum other, bool other_null)
+pe_same_value(pe_named_type *type, Oid collation, Datum one, bool one_null, Datum other, bool other_null)
 {
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR_FINFO);
-
 	if (one_null || other_null)
 		return one_null && other_null;
-	if (!OidIsValid(entry->eq_opr))
-		return datum_image_eq(one, other, entry->typbyval, entry->typlen);
-	return DatumGetBool(FunctionCall2Coll(&entry->eq_opr_finfo, collation_of(type), one, other));
+	if (!type->has_equality)
+		return datum_image_eq(one, other, type->by_value, type->length);
+	return DatumGetBool(FunctionCall2Coll(&type->equality, collation, one, other));
 }
 
 uint32
-pe_hash_value(Oid type, Datum value, bool isnull)
+pe_hash_value(pe_named_type *type, Oid collation, Datum value, bool isnull)
 {
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_PROC_FINFO);
-
-	if (isnull || !OidIsValid(entry->hash_proc))
+	if (isnull || !type->has_hash)
 		return isnull;
-	return DatumGetUInt32(FunctionCall1Coll(&entry->hash_proc_finfo, collation_of(type), value));
-}
-
-char *
-pe_value_text(Oid type, Datum value, bool isnull)
-{
-	Oid			output;
-	bool		varlena;
-
-	if (isnull)
-		return pstrdup("NULL");
-	getTypeOutputInfo(type, &output, &varlena);
-	return OidOutputFunctionCall(output, value);
-}
-
-/* ------------------------------------------------------------------
- * Whether an expression is steady on a bin
- * ------------------------------------------------------------------
- */
-
-static Datum *
-elements(Oid type, Datum array, bool **nulls, int *count)
-{
-	Datum	   *element;
-	int16		length;
-	bool		by_value;
-	char		alignment;
-
-	get_typlenbyvalalign(type, &length, &by_value, &alignment);
-	deconstruct_array(DatumGetArrayTypeP(array), type, length, by_value, alignment, &element, nulls, count);
-	return element;
-}
-
-/* The arguments that look at a column; the last of them in *varying. */
-static int
-varying_arguments(List *arguments, Node **varying)
-{
-	int			count = 0;
-	ListCell   *cell;
-
-	foreach(cell, arguments)
-		if (!pe_sight_is_constant(lfirst(cell)))
-		{
-			*varying = lfirst(cell);
-			count++;
-		}
-	return count;
-}
-
-static bool is_monotone(Node *e);
-
-/* extract(epoch from x) and the like: a time as one number. */
-static bool
-is_monotone_field(const FuncExpr *f)
-{
-	static const char *const functions[] = {"extract", "date_part"};
-	static const char *const fields[] = {"epoch", "julian", "year", "isoyear", "decade", "century", "millennium"};
-	const Const *field;
-
-	if (list_length(f->args) != 2 || !is_one_of(get_func_name(f->funcid), functions, lengthof(functions)))
-		return false;
-	field = linitial(f->args);
-	return IsA(field, Const) && !field->constisnull && is_one_of(TextDatumGetCString(field->constvalue), fields, lengthof(fields));
-}
-
-/* Which argument such a function follows; -1: it is none. */
-static int
-followed_argument(const FuncExpr *f)
-{
-	static const char *const first[] = {
-		"floor", "ceil", "ceiling", "trunc", "round", "int2", "int4", "int8", "numeric", "float4", "float8",
-		"date", "timestamp", "timestamptz", "width_bucket", "sign", "sqrt"
-	};
-	static const char *const second[] = {"date_trunc", "date_bin", "timezone"};
-	const char *name = get_func_name(f->funcid);
-
-	if (!is_builtin(f->funcid))
-		return -1;
-	if (is_one_of(name, second, lengthof(second)) || is_monotone_field(f))
-		return 1;
-	return is_one_of(name, first, lengthof(first)) ? 0 : -1;
-}
-
-static bool
-is_monotone_function(const FuncExpr *f)
-{
-	int			followed = followed_argument(f);
-	Node	   *varying = NULL;
-
-	return followed >= 0 && followed < list_length(f->args) && varying_arguments(f->args, &varying) == 1 &&
-		varying == list_nth(f->args, followed) && is_monotone(varying);
-}
-
-static bool
-is_monotone_operator(const OpExpr *o)
-{
-	static const char *const names[] = {"+", "-", "*"};
-	const char *name = get_opname(o->opno);
-	Node	   *varying = NULL;
-
-	if (name == NULL || !is_builtin(get_opcode(o->opno)) || varying_arguments(o->args, &varying) != 1 || !is_monotone(varying))
-		return false;
-	if (strcmp(name, "/") == 0)
-		return varying == linitial(o->args);
-	return is_one_of(name, names, lengthof(names));
-}
-
-/* Whether it follows one column up or down all the way. */
-static bool
-is_monotone(Node *e)
-{
-	switch (nodeTag(e))
-	{
-		case T_Var:
-			return true;
-		case T_RelabelType:
-			return is_monotone((Node *) ((RelabelType *) e)->arg);
-		case T_CoerceToDomain:
-			return is_monotone((Node *) ((CoerceToDomain *) e)->arg);
-		case T_FuncExpr:
-			return is_monotone_function((FuncExpr *) e);
-		case T_OpExpr:
-			return is_monotone_operator((OpExpr *) e);
-		default:
-			return false;
-	}
-}
-
-/* The same at both ends. */
-static bool
-agrees(pe_sight *s, Node *e)
-{
-	bool		low_null;
-	bool		high_null;
-	Datum		low = evaluate(s, e, s->low, &low_null);
-	Datum		high = evaluate(s, e, s->high, &high_null);
-
-	return pe_same_value(exprType(e), low, low_null, high, high_null);
-}
-
-/* A comparison of a B-tree with a constant. */
-typedef struct comparison
-{
-	Oid			procedure;
-	Oid			collation;
-	Node	   *varying;
-	bool		varying_first;
-	Datum		constant;
-} comparison;
-
-/* The order on a row; 0 and *unknown where the value is NULL. */
-static int
-compare(pe_sight *s, const comparison *c, TupleTableSlot *slot, bool *unknown)
-{
-	bool		isnull;
-	Datum		value = evaluate(s, c->varying, slot, &isnull);
-
-	*unknown |= isnull;
-	if (isnull)
-		return 0;
-	return DatumGetInt32(OidFunctionCall2Coll(c->procedure, c->collation, c->varying_first ? value : c->constant, c->varying_first ? c->constant : value));
-}
-
-/* Equality with a constant that is on one side of the whole bin, or all of it. */
-static bool
-is_apart(pe_sight *s, const comparison *c)
-{
-	bool		low_null = false;
-	bool		high_null = false;
-	int			low;
-	int			high;
-
-	if (!OidIsValid(c->procedure))
-		return false;
-	low = compare(s, c, s->low, &low_null);
-	high = compare(s, c, s->high, &high_null);
-	if (low_null || high_null)
-		return low_null && high_null;
-	return (low < 0 && high < 0) || (low > 0 && high > 0) || (low == 0 && high == 0);
-}
-
-static Oid
-procedure_of(const pe_comparison_meaning *meaning)
-{
-	return get_opfamily_proc(meaning->opfamily_id, meaning->oplefttype, meaning->oprighttype, BTORDER_PROC);
-}
-
-static bool
-is_steady_comparison(pe_sight *s, OpExpr *o, bool *answered)
-{
-	List	   *meanings = pe_comparison_meanings(o->opno);
-	Node	   *varying = NULL;
-	const pe_comparison_meaning *b;
-	comparison	c = {.collation = o->inputcollid};
-	bool		isnull;
-
-	*answered = meanings != NIL && list_length(o->args) == 2 && varying_arguments(o->args, &varying) == 1 && is_monotone(varying);
-	if (!*answered)
-		return false;
-	b = linitial(meanings);
-	if (pe_comparison_kind(b) != BTEqualStrategyNumber && pe_comparison_kind(b) != PE_COMPARISON_NE)
-		return agrees(s, (Node *) o);
-	c.procedure = procedure_of(b);
-	c.varying = varying;
-	c.varying_first = varying == linitial(o->args);
-	c.constant = evaluate(s, c.varying_first ? lsecond(o->args) : linitial(o->args), s->low, &isnull);
-	return isnull || is_apart(s, &c);
-}
-
-/* IN: each element by itself. */
-static bool
-is_steady_list(pe_sight *s, ScalarArrayOpExpr *o, bool *answered)
-{
-	List	   *meanings = pe_comparison_meanings(o->opno);
-	Node	   *array = lsecond(o->args);
-	Oid			type = get_element_type(exprType(array));
-	comparison	c = {.collation = o->inputcollid, .varying = linitial(o->args), .varying_first = true};
-	bool		isnull;
-	Datum		value;
-	Datum	   *element;
-	bool	   *nulls;
-	int			count;
-
-	*answered = meanings != NIL && OidIsValid(type) && is_monotone(c.varying) && pe_sight_is_constant(array);
-	if (!*answered)
-		return false;
-	value = evaluate(s, array, s->low, &isnull);
-	if (isnull)
-		return true;
-	c.procedure = procedure_of(linitial(meanings));
-	element = elements(type, value, &nulls, &count);
-	for (int i = 0; i < count; i++)
-	{
-		c.constant = element[i];
-		if (!nulls[i] && !is_apart(s, &c))
-			return false;
-	}
-	return true;
-}
-
-/* What a field of a time is constant within; NULL: nothing that is looked at. */
-static const char *
-grain_of_field(const char *field)
-{
-	static const char *const grain[][2] = {
-		{"hour", "hour"}, {"day", "day"}, {"dow", "day"}, {"isodow", "day"}, {"doy", "day"}, {"week", "week"}, {"isoyear", "week"},
-		{"month", "month"}, {"quarter", "quarter"}, {"year", "year"}, {"decade", "year"}, {"century", "year"}, {"millennium", "year"}
-	};
-
-	for (int i = 0; i < lengthof(grain); i++)
-		if (pg_strcasecmp(field, grain[i][0]) == 0)
-			return grain[i][1];
-	return NULL;
-}
-
-/* The same of a format of to_char. */
-static const char *
-grain_of_format(const char *format)
-{
-	static const char *const fine[] = {"MI", "SS", "MS", "US", "FF"};
-	static const char *const hours[] = {"HH", "AM", "PM", "A.M", "P.M", "TZ", "OF"};
-	char	   *upper = str_toupper(format, strlen(format), C_COLLATION_OID);
-
-	for (int i = 0; i < lengthof(fine); i++)
-		if (strstr(upper, fine[i]) != NULL)
-			return NULL;
-	for (int i = 0; i < lengthof(hours); i++)
-		if (strstr(upper, hours[i]) != NULL)
-			return "hour";
-	return "day";
-}
-
-static Datum
-truncated(const char *grain, Oid type, Datum time)
-{
-	Datum		unit = CStringGetTextDatum(grain);
-
-	if (type == TIMESTAMPTZOID)
-		return DirectFunctionCall2(timestamptz_trunc, unit, time);
-	if (type == DATEOID)
-		time = DirectFunctionCall1(date_timestamp, time);
-	return DirectFunctionCall2(timestamp_trunc, unit, time);
-}
-
-/* extract, date_part and to_char of a time: constant where the time, cut down to their grain, is. */
-static bool
-is_steady_in_time(pe_sight *s, const FuncExpr *f, bool *answered)
-{
-	const char *name = get_func_name(f->funcid);
-	bool		is_field = strcmp(name, "extract") == 0 || strcmp(name, "date_part") == 0;
-	bool		is_format = strcmp(name, "to_char") == 0;
-	Node	   *time;
-	Node	   *how;
-	Oid			type;
-	bool		low_null;
-	bool		high_null;
-	Datum		low;
-	Datum		high;
-	const char *grain;
-
-	*answered = false;
-	if (!is_builtin(f->funcid) || (!is_field && !is_format) || list_length(f->args) != 2)
-		return false;
-	time = is_field ? lsecond(f->args) : linitial(f->args);
-	how = is_field ? linitial(f->args) : lsecond(f->args);
-	type = exprType(time);
-	if (!pe_type_is_time(type) || !is_monotone(time) || !pe_sight_is_constant(how))
-		return false;
-	low = evaluate(s, how, s->low, &low_null);
-	if (low_null)
-		return false;
-	grain = is_field ? grain_of_field(TextDatumGetCString(low)) : grain_of_format(TextDatumGetCString(low));
-	if (grain == NULL)
-		return false;
-	*answered = true;
-	low = evaluate(s, time, s->low, &low_null);
-	high = evaluate(s, time, s->high, &high_null);
-	return !low_null && !high_null && DatumGetTimestamp(truncated(grain, type, low)) == DatumGetTimestamp(truncated(grain, type, high));
-}
-
-static bool is_steady(pe_sight *s, Node *e);
-
-static bool
-child_is_not_steady(Node *child, void *sight)
-{
-	ListCell   *cell;
-
-	if (child == NULL)
-		return false;
-	if (IsA(child, List))
-	{
-		foreach(cell, (List *) child)
-			if (child_is_not_steady(lfirst(cell), sight))
-				return true;
-		return false;
-	}
-	if (IsA(child, CaseWhen))
-		return expression_tree_walker(child, child_is_not_steady, sight);
-	return !is_steady(sight, child);
-}
-
-/* AND is false where one of them is, and OR true; else all must be steady. */
-static bool
-is_steady_join(pe_sight *s, const BoolExpr *b)
-{
-	bool		all = true;
-	ListCell   *cell;
-
-	foreach(cell, b->args)
-	{
-		bool		steady = is_steady(s, lfirst(cell));
-		bool		isnull;
-		Datum		value;
-
-		if (steady && b->boolop != NOT_EXPR)
-		{
-			value = evaluate(s, lfirst(cell), s->low, &isnull);
-			if (!isnull && DatumGetBool(value) == (b->boolop == OR_EXPR))
-				return true;
-		}
-		all = all && steady;
-	}
-	return all;
-}
-
-/* The branch that is taken at both ends, and the tests before it. */
-static bool
-is_steady_case(pe_sight *s, const CaseExpr *c)
-{
-	ListCell   *cell;
-
-	if (c->arg != NULL)
-		return !expression_tree_walker((Node *) c, child_is_not_steady, s);
-	foreach(cell, c->args)
-	{
-		CaseWhen   *when = lfirst(cell);
-		bool		isnull;
-		bool		taken = DatumGetBool(evaluate(s, (Node *) when->expr, s->low, &isnull));
-
-		if (!is_steady(s, (Node *) when->expr))
-			return false;
-		if (taken && !isnull)
-			return is_steady(s, (Node *) when->result);
-	}
-	return c->defresult == NULL || is_steady(s, (Node *) c->defresult);
-}
-
-/* Whether an expression has one value from the low row to the high one. */
-static bool
-is_steady(pe_sight *s, Node *e)
-{
-	bool		answered = false;
-	bool		steady = false;
-
-	check_stack_depth();
-	CHECK_FOR_INTERRUPTS();
-	if (pe_sight_is_constant(e))
-		return true;
-	if (is_monotone(e))
-		return agrees(s, e);
-	if (IsA(e, OpExpr))
-		steady = is_steady_comparison(s, (OpExpr *) e, &answered);
-	else if (IsA(e, ScalarArrayOpExpr))
-		steady = is_steady_list(s, (ScalarArrayOpExpr *) e, &answered);
-	else if (IsA(e, FuncExpr))
-		steady = is_steady_in_time(s, (FuncExpr *) e, &answered);
-	else if (IsA(e, BoolExpr))
-		return is_steady_join(s, (BoolExpr *) e);
-	else if (IsA(e, CaseExpr))
-		return is_steady_case(s, (CaseExpr *) e);
-	else if (IsA(e, NullTest) && is_monotone((Node *) ((NullTest *) e)->arg))
-		return true;			/* a bin has values; but nullif(x, 20) is NULL at one of them */
-	return answered ? steady : !expression_tree_walker(e, child_is_not_steady, s);
-}
-
-/* ------------------------------------------------------------------
- * Values beside the levels
- * ------------------------------------------------------------------
- */
-
-static bool
-is_text(Oid type)
-{
-	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
-}
-
-/* Greater than all levels. */
-static Datum
-number_outside(const pe_public_attribute *a, bool *isnull)
-{
-	Datum		one = DirectFunctionCall1(int4_numeric, Int32GetDatum(1));
-	Datum		most = a->low[0];
-
-	*isnull = a->type != NUMERICOID;
-	if (*isnull)
-		return (Datum) 0;
-	for (int32 i = 1; i < a->ordered; i++)
-		most = DirectFunctionCall2(numeric_larger, most, a->low[i]);
-	return DirectFunctionCall2(numeric_add, most, one);
-}
-
-static Datum
-float_outside(const pe_public_attribute *a)
-{
-	bool		is_float4 = a->type == FLOAT4OID;
-	double		most = -INFINITY;
-
-	for (int32 i = 0; i < a->ordered; i++)
-		most = fmax(most, is_float4 ? DatumGetFloat4(a->low[i]) : DatumGetFloat8(a->low[i]));
-	return is_float4 ? Float4GetDatum(nextafterf((float4) most, INFINITY)) : Float8GetDatum(nextafter(most, INFINITY));
-}
-
-/* Something that is none of the levels; NULL where nothing is at hand. */
-static Datum
-outside_value(const pe_public_attribute *a, bool *isnull)
-{
-	int64		most = 0;
-
-	*isnull = !is_text(a->type) && !(a->whole && !a->bins);
-	if (*isnull)
-		return (Datum) 0;
-	if (is_text(a->type))
-		return CStringGetTextDatum("(other)");
-	for (int32 i = 0; i < a->ordered; i++)
-		most = i == 0 ? pe_point_of_datum(a->type, a->low[i]).i : Max(most, pe_point_of_datum(a->type, a->low[i]).i);
-	return pe_datum_of_int(a->type, most + 1);
-}
-
-static bool
-is_level(const pe_public_attribute *a, Oid type, Datum value, bool isnull)
-{
-	if (isnull || a->bins || (type != a->type && !(is_text(type) && is_text(a->type))))
-		return false;
-	for (int32 i = 0; i < a->ordered; i++)
-		if (pe_same_value(type, a->low[i], false, value, false))
-			return true;
-	return false;
-}
-
-/*
- * What stands for values outside where an expression does not tell them apart: of bins any value, for only whether it is NULL
- * is asked then; of levels one that equals none of them.
- */
-static Datum
-stand_in(const pe_public_attribute *a, bool *isnull)
-{
-	*isnull = false;
-	if (a->bins)
-		return a->edge[0];
-	if (a->type == FLOAT4OID || a->type == FLOAT8OID)
-		return float_outside(a);
-	return a->type == NUMERICOID ? number_outside(a, isnull) : outside_value(a, isnull);
-}
-
-/* Where a test compares the column with levels alone, values that are none of them are all the same to it. */
-static bool
-compares_levels(pe_sight *s, const pe_public_attribute *a, Oid operator, List *arguments)
-{
-	List	   *meanings = pe_comparison_meanings(operator);
-	Node	   *value = NULL;
-	ListCell   *cell;
-	bool		isnull;
-	Datum		constant;
-	Datum	   *element;
-	bool	   *nulls;
-	int			count;
-	Oid			type;
-
-	foreach(cell, arguments)
-		if (pe_sight_is_constant(lfirst(cell)))
-			value = lfirst(cell);
-		else if (!IsA(pe_sight_bare(lfirst(cell)), Var))
-			return false;
-	if (meanings == NIL || value == NULL)
-		return false;
-	count = pe_comparison_kind((pe_comparison_meaning *) linitial(meanings));
-	if (count != BTEqualStrategyNumber && count != PE_COMPARISON_NE)
-		return false;
-	constant = evaluate(s, value, s->low, &isnull);
-	type = get_element_type(exprType(value));
-	if (!OidIsValid(type))
-		return is_level(a, exprType(value), constant, isnull);
-	if (isnull)
-		return true;
-	element = elements(type, constant, &nulls, &count);
-	for (int i = 0; i < count; i++)
-		if (!is_level(a, type, element[i], nulls[i]))
-			return false;
-	return true;
-}
-
-typedef struct outside_walk
-{
-	pe_sight   *sight;
-	int			number;
-	const pe_public_attribute *attribute;
-} outside_walk;
-
-/* Whether an expression could tell values outside apart. */
-static bool
-tells_outside(Node *e, void *argument)
-{
-	outside_walk *walk = argument;
-
-	if (e == NULL || pe_sight_is_constant(e))
-		return false;
-	if (IsA(e, NullTest) && IsA(pe_sight_bare((Node *) ((NullTest *) e)->arg), Var))
-		return false;
-	if (IsA(e, OpExpr) && compares_levels(walk->sight, walk->attribute, ((OpExpr *) e)->opno, ((OpExpr *) e)->args))
-		return false;
-	if (IsA(e, ScalarArrayOpExpr) && compares_levels(walk->sight, walk->attribute, ((ScalarArrayOpExpr *) e)->opno, ((ScalarArrayOpExpr *) e)->args))
-		return false;
-	if (IsA(e, Var))
-		return pe_sight_column(walk->sight, e) == walk->number;
-	return expression_tree_walker(e, tells_outside, argument);
+	return DatumGetUInt32(FunctionCall1Coll(&type->hash, collation, value));
 }
 
 bool
-pe_sight_tells_outside(pe_sight *s, Node *e, int attribute)
+pe_values_are_same(const pe_values *v, int64 one, int64 other)
 {
-	outside_walk walk = {s, attribute, &s->declared->attribute[attribute]};
+	return pe_same_value(v->type, v->collation, v->value[one], v->isnull[one], v->value[other], v->isnull[other]);
+}
 
-	return walk.attribute->other >= 0 && !IsA(pe_sight_bare(e), Var) && tells_outside(e, &walk);
+uint32
+pe_values_hash(const pe_values *v, int64 one)
+{
+	return pe_hash_value(v->type, v->collation, v->value[one], v->isnull[one]);
+}
+
+char *
+pe_value_text(pe_sight *s, Oid type, Datum value)
+{
+	return OutputFunctionCall(&pe_names_type(s->names, type)->output, value);
 }
 
 /* ------------------------------------------------------------------
- * All cells
+ * Rows that stand for cells
  * ------------------------------------------------------------------
  */
 
-typedef enum end
-{
-	LOW, HIGH, MIDDLE
-} end;
-
-static void
-put_value(pe_sight *s, TupleTableSlot *slot, int attribute, Datum value, bool isnull)
+void
+pe_sight_put(pe_sight *s, TupleTableSlot *row, int attribute, Datum value, bool isnull)
 {
 	for (int i = 0; i < s->columns->natts; i++)
 		if (s->attribute_of[i] == attribute)
 		{
-			slot->tts_values[i] = value;
-			slot->tts_isnull[i] = isnull;
+			row->tts_values[i] = value;
+			row->tts_isnull[i] = isnull;
 		}
 }
 
-/* Puts an attribute's cell into the columns of a row that stand for it. */
+/* Puts the ends of a cell into both rows. */
 static void
-put_cell(pe_sight *s, TupleTableSlot *slot, int attribute, int32 cell, end which)
+put_ends(pe_sight *s, int attribute, Datum low, Datum high, bool isnull)
 {
-	const pe_public_attribute *a = &s->declared->attribute[attribute];
-	bool		isnull = cell >= a->ordered;
-	Datum		value = (Datum) 0;
-
-	if (cell == a->other)
-		value = outside_value(a, &isnull);
-	else if (!isnull)
-		value = which == LOW ? a->low[cell] : which == HIGH ? a->high[cell] : pe_public_middle(a, cell);
-	put_value(s, slot, attribute, value, isnull);
+	pe_sight_put(s, s->low, attribute, low, isnull);
+	pe_sight_put(s, s->high, attribute, high, isnull);
 }
 
+static Datum
+infinite_numeric(const char *text)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
+/* The least value of a type with bins, or the greatest. */
+static Datum
+extreme_of(Oid type, bool greatest)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return Int16GetDatum(greatest ? PG_INT16_MAX : PG_INT16_MIN);
+		case INT4OID:
+			return Int32GetDatum(greatest ? PG_INT32_MAX : PG_INT32_MIN);
+		case FLOAT4OID:
+			return Float4GetDatum(greatest ? INFINITY : -INFINITY);
+		case FLOAT8OID:
+			return Float8GetDatum(greatest ? INFINITY : -INFINITY);
+		case NUMERICOID:
+			return infinite_numeric(greatest ? "Infinity" : "-Infinity");
+		case DATEOID:
+			return DateADTGetDatum(greatest ? DATEVAL_NOEND : DATEVAL_NOBEGIN);
+		default:
+			return Int64GetDatum(greatest ? PG_INT64_MAX : PG_INT64_MIN);
+	}
+}
+
+/* The value above the last bin; without a next value as near as one below an edge is. */
+static Datum
+value_above(const pe_public_attribute *a)
+{
+	Datum		last = a->high[a->ordered - 1];
+
+	switch (a->type)
+	{
+		case FLOAT4OID:
+			return Float4GetDatum(nextafterf(DatumGetFloat4(last), INFINITY));
+		case FLOAT8OID:
+			return Float8GetDatum(nextafter(DatumGetFloat8(last), INFINITY));
+		case NUMERICOID:
+			return DirectFunctionCall2(numeric_add, last, infinite_numeric("0.000000001"));
+		default:
+			return pe_datum_of_int(a->type, pe_point_of_datum(a->type, last).i + 1);
+	}
+}
+
+static bool
+is_extreme(const pe_public_attribute *a, Datum value, bool greatest)
+{
+	return a->whole && pe_point_of_datum(a->type, value).i == pe_point_of_datum(a->type, extreme_of(a->type, greatest)).i;
+}
+
+/* Puts the values below the first bin, or above the last one, into the rows; false if there are none. */
+static bool
+put_side(pe_sight *s, int attribute, bool above)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	Datum		extreme = extreme_of(a->type, above);
+
+	if (is_extreme(a, above ? a->high[a->ordered - 1] : a->low[0], above))
+		return false;
+	put_ends(s, attribute, above ? value_above(a) : extreme, above ? extreme : pe_public_below(a->type, a->low[0]), false);
+	return true;
+}
+
+/* Puts a cell into the columns of both rows that stand for an attribute; of values outside of bins nothing yet. */
+static void
+put_cell(pe_sight *s, int attribute, int32 cell)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	bool		is_other = cell == a->other && cell >= 0;
+	const pe_stand_in *o = &s->outside[attribute];
+
+	s->is_outside[attribute] = is_other && !a->bins && !o->only;
+	if (is_other)
+		put_ends(s, attribute, o->value, o->value, o->isnull);
+	else if (cell >= a->ordered)
+		put_ends(s, attribute, (Datum) 0, (Datum) 0, true);
+	else
+		put_ends(s, attribute, a->low[cell], a->high[cell], false);
+}
+
+/* ------------------------------------------------------------------
+ * What an expression is on a combination of cells
+ * ------------------------------------------------------------------
+ */
+
+/* A combination of cells, and what is found there. */
+typedef struct combination
+{
+	pe_sight   *sight;
+	Node	   *expression;
+	const int  *attribute;
+	int			attributes;
+	const int32 *cell;
+
+	pe_bin_cut		cut;
+	bool		begun;
+	Datum		value;
+	bool		isnull;
+} combination;
+
+static bool
+is_other(const combination *c, int i)
+{
+	return c->cell[i] == c->sight->declared->attribute[c->attribute[i]].other;
+}
+
+static bool
+is_on_other(const combination *c)
+{
+	for (int i = 0; i < c->attributes; i++)
+		if (is_other(c, i))
+			return true;
+	return false;
+}
+
+/* The attributes of a combination that are outside of bins; side: NULL, or where they are put. */
+static int
+sides_of(const combination *c, int *side)
+{
+	int			sides = 0;
+
+	for (int i = 0; i < c->attributes; i++)
+	{
+		if (!is_other(c, i) || !c->sight->declared->attribute[c->attribute[i]].bins)
+			continue;
+		if (side != NULL)
+			side[sides] = c->attribute[i];
+		sides++;
+	}
+	return sides;
+}
+
+/* Whether all values of a type are levels, so that no row is on the cell of the others. */
+static bool
+is_empty(const combination *c)
+{
+	for (int i = 0; i < c->attributes; i++)
+		if (is_other(c, i) && !c->sight->declared->attribute[c->attribute[i]].bins && c->sight->outside[c->attribute[i]].isnull)
+			return true;
+	return false;
+}
+
+static void
+note(combination *c)
+{
+	pe_sight   *s = c->sight;
+	pe_named_type *type = pe_names_type(s->names, exprType(c->expression));
+	bool		isnull;
+	Datum		value;
+
+	if (!pe_is_steady(s, c->expression))
+	{
+		c->cut = is_on_other(c) ? PE_CUT_OUTSIDE : s->middle ? pe_cut_of(s, c->expression) : PE_CUT_BY_RANGE;
+		return;
+	}
+	value = pe_sight_evaluate(s, c->expression, s->low, &isnull);
+	if (c->begun && !pe_same_value(type, C_COLLATION_OID, c->value, c->isnull, value, isnull))
+		c->cut = PE_CUT_OUTSIDE;
+	else if (!c->begun)
+	{
+		c->value = kept(type, value, isnull);
+		c->isnull = isnull;
+	}
+	c->begun = true;
+}
+
+/* Below and above the bins, in all combinations. */
+static void
+note_sides(void *argument)
+{
+	combination *c = argument;
+	int		   *side = palloc(c->attributes * sizeof(int));
+	int			sides = sides_of(c, side);
+
+	if (sides > MOST_SIDES)
+		c->cut = PE_CUT_OUTSIDE;
+	for (int choice = 0; choice < 1 << sides && c->cut == PE_NOT_CUT; choice++)
+	{
+		bool		exists = true;
+
+		for (int i = 0; i < sides; i++)
+			exists = exists && put_side(c->sight, side[i], (choice >> i & 1) != 0);
+		if (exists)
+			note(c);
+	}
+}
+
+/* Whether an error is of the expression, and not that the statement was cancelled or the server is out of something. */
+static bool
+is_of_values(int sqlstate)
+{
+	static const int rethrown[] = {ERRCODE_QUERY_CANCELED, ERRCODE_INSUFFICIENT_RESOURCES, ERRCODE_SYSTEM_ERROR, ERRCODE_TRANSACTION_ROLLBACK};
+
+	for (int i = 0; i < lengthof(rethrown); i++)
+		if (ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TO_CATEGORY(rethrown[i]))
+			return false;
+	return true;
+}
+
+/* What is outside of bins reaches to the ends of the type: where the expression fails there, it is not known. */
+static void
+try_sides(combination *c)
+{
+	ErrorData  *error = pe_run_undone(note_sides, c);
+
+	if (error != NULL && !is_of_values(error->sqlerrcode))
+		ReThrowError(error);
+	if (error != NULL)
+		c->cut = PE_CUT_OUTSIDE;
+	if (c->cut == PE_NOT_CUT && !c->begun)
+		c->isnull = true;		/* the bins hold all values of the type */
+}
+
+/* What stands for cells that an expression cuts: the middles of bins, and where values outside are shown. */
+static void
+put_middles(combination *c)
+{
+	pe_sight   *s = c->sight;
+
+	for (int i = 0; i < c->attributes; i++)
+	{
+		const pe_public_attribute *a = &s->declared->attribute[c->attribute[i]];
+		const pe_stand_in *o = &s->outside[c->attribute[i]];
+		Datum		middle;
+
+		if (c->cell[i] < a->ordered)
+		{
+			middle = pe_public_middle(a, c->cell[i]);
+			put_ends(s, c->attribute[i], middle, middle, false);
+		}
+		else if (is_other(c, i))
+			put_ends(s, c->attribute[i], o->shown_null ? o->value : o->shown, o->shown_null ? o->value : o->shown, o->isnull);
+	}
+}
+
+static void
+decide(combination *c)
+{
+	pe_sight   *s = c->sight;
+	Datum		value;
+
+	c->isnull = true;
+	if (!s->middle)
+		return;
+	put_middles(c);
+	value = pe_sight_evaluate(s, c->expression, s->low, &c->isnull);
+	c->value = kept(pe_names_type(s->names, exprType(c->expression)), value, c->isnull);
+}
+
+/* One value after the other, where there are not many. */
 static int64
 values_of_bin(const pe_public_attribute *a, int32 cell)
 {
@@ -940,112 +667,215 @@ values_of_bin(const pe_public_attribute *a, int32 cell)
 	return width < PG_INT64_MAX ? width + 1 : width;
 }
 
-/* One value after the other, where there are not many. */
-static bool
-is_steady_by_trial(pe_sight *s, Node *e, int attribute, int32 cell)
+static void
+try_values(combination *c)
 {
-	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	pe_sight   *s = c->sight;
+	const pe_public_attribute *a = &s->declared->attribute[c->attribute[0]];
+	pe_named_type *type = pe_names_type(s->names, exprType(c->expression));
+	int64		count = values_of_bin(a, c->cell[0]);
 	int64		first;
-	int64		count = values_of_bin(a, cell);
 
 	if (count > MOST_VALUES)
-		return false;
-	first = pe_point_of_datum(a->type, a->low[cell]).i;
-	for (int64 v = 1; v < count; v++)
+		return;
+	first = pe_point_of_datum(a->type, a->low[c->cell[0]]).i;
+	for (int64 v = 0; v < count; v++)
 	{
-		for (int i = 0; i < s->columns->natts; i++)
-			if (s->attribute_of[i] == attribute)
-				s->high->tts_values[i] = pe_datum_of_int(a->type, first + v);
-		if (!agrees(s, e))
-			return false;
+		bool		isnull;
+		Datum		value;
+
+		put_ends(s, c->attribute[0], pe_datum_of_int(a->type, first + v), pe_datum_of_int(a->type, first + v), false);
+		value = pe_sight_evaluate(s, c->expression, s->low, &isnull);
+		if (v == 0)
+			c->value = kept(type, value, c->isnull = isnull);
+		else if (!pe_same_value(type, C_COLLATION_OID, c->value, c->isnull, value, isnull))
+			return;
+		CHECK_FOR_INTERRUPTS();
 	}
-	return true;
+	c->cut = PE_NOT_CUT;
 }
 
+/* The column itself; not where a value outside may equal a level. */
 static bool
-is_cut(pe_sight *s, Node *e, int attribute, int32 cell)
+shows_column(const combination *c)
 {
-	const pe_public_attribute *a = &s->declared->attribute[attribute];
-
-	if (cell == a->null)
-		return false;
-	if (cell == a->other)
-		return pe_sight_tells_outside(s, e, attribute);
-	if (!a->bins || IsA(pe_sight_bare(e), Var))
-		return false;			/* the column itself shows the low edge */
-	return !is_steady(s, e) && !is_steady_by_trial(s, e, attribute, cell);
+	return c->attributes == 1 && is_column(c->sight, c->expression) &&
+		!(is_other(c, 0) && !pe_names_is_bytewise(c->sight->names, exprCollation(c->expression)));
 }
+
+/* The column itself shows the low edge of a bin, and of values outside what stands for them. */
+static void
+show_column(combination *c)
+{
+	pe_sight   *s = c->sight;
+	const pe_stand_in *o = &s->outside[c->attribute[0]];
+	Datum		value;
+
+	if (is_other(c, 0))
+		put_ends(s, c->attribute[0], o->shown, o->shown, o->shown_null);
+	value = pe_sight_evaluate(s, c->expression, s->low, &c->isnull);
+	c->value = kept(pe_names_type(s->names, exprType(c->expression)), value, c->isnull);
+}
+
+static void
+find_value(combination *c)
+{
+	pe_sight   *s = c->sight;
+
+	for (int i = 0; i < c->attributes; i++)
+		put_cell(s, c->attribute[i], c->cell[i]);
+	if (shows_column(c))
+		show_column(c);
+	else if (is_empty(c))
+		c->isnull = true;
+	else
+	{
+		if (sides_of(c, NULL) > 0)
+			try_sides(c);
+		else
+			note(c);
+		if (c->cut != PE_NOT_CUT && c->attributes == 1)
+			try_values(c);
+		if (c->cut != PE_NOT_CUT)
+			decide(c);
+	}
+	for (int i = 0; i < c->attributes; i++)
+		s->is_outside[c->attribute[i]] = false;
+	ResetExprContext(s->econtext);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* ------------------------------------------------------------------
+ * All cells
+ * ------------------------------------------------------------------
+ */
+
+/* Cells on which an expression is evaluated: those that are left, or the others. */
+typedef struct evaluation
+{
+	pe_sight   *sight;
+	Node	   *expression;
+	const int  *attribute;
+	int			attributes;
+	const bool *const *left;
+	bool		others;
+	int64		count;
+	pe_values  *values;
+} evaluation;
 
 static pe_values *
-make_values(Node *e, int64 count)
+make_values(pe_sight *s, Node *e, int64 count)
 {
 	pe_values  *v = palloc(sizeof(*v));
 
-	v->type = exprType(e);
+	pe_check_memory(pe_size_times(count, sizeof(Datum) + sizeof(bool) + sizeof(pe_bin_cut)));
+	v->type = pe_names_type(s->names, exprType(e));
+	v->collation = OidIsValid(exprCollation(e)) ? exprCollation(e) : v->type->collates ? C_COLLATION_OID : InvalidOid;
 	v->value = palloc0(count * sizeof(Datum));
-	v->isnull = palloc0(count * sizeof(bool));
-	v->cut = palloc0(count * sizeof(bool));
+	v->isnull = palloc(count * sizeof(bool));
+	v->cut = palloc0(count * sizeof(pe_bin_cut));
+	memset(v->isnull, true, count * sizeof(bool));
 	return v;
 }
 
-/* A value that outlives the cell. */
-static void
-keep(pe_values *v, int64 i, pe_sight *s, Node *e)
+/* The cells of a combination by its number; whether all of them are left. */
+static bool
+cells_of(const evaluation *e, int64 number, int32 *cell)
 {
-	Datum		value = evaluate(s, e, s->low, &v->isnull[i]);
+	bool		left = true;
 
-	if (!v->isnull[i])
-		v->value[i] = datumCopy(value, get_typbyval(v->type), get_typlen(v->type));
+	for (int i = e->attributes - 1; i >= 0; i--)
+	{
+		int32		cells = e->sight->declared->attribute[e->attribute[i]].cells;
+
+		cell[i] = number % cells;
+		left = left && (e->left[i] == NULL || e->left[i][cell[i]]);
+		number /= cells;
+	}
+	return left;
 }
 
-/* Values outside that an expression does not tell apart: the column alone shows NULL where its type has no name for them. */
 static void
-put_outside(pe_sight *s, Node *e, int attribute)
+evaluate_all(void *argument)
 {
-	const pe_public_attribute *a = &s->declared->attribute[attribute];
-	bool		isnull;
-	Datum		value;
+	evaluation *e = argument;
+	int32	   *cell = palloc(e->attributes * sizeof(int32));
 
-	if (IsA(pe_sight_bare(e), Var) || pe_sight_tells_outside(s, e, attribute))
+	clear(e->sight, e->sight->low);
+	clear(e->sight, e->sight->high);
+	for (int64 i = 0; i < e->count; i++)
+	{
+		combination c = {.sight = e->sight, .expression = e->expression, .attribute = e->attribute, .attributes = e->attributes, .cell = cell};
+
+		if (cells_of(e, i, cell) == e->others)
+			continue;
+		find_value(&c);
+		e->values->value[i] = c.value;
+		e->values->isnull[i] = c.isnull;
+		e->values->cut[i] = c.cut;
+	}
+}
+
+static void
+forget_others(evaluation *e)
+{
+	int32	   *cell = palloc(e->attributes * sizeof(int32));
+
+	memset(e->sight->is_outside, false, e->sight->declared->attributes * sizeof(bool));
+	for (int64 i = 0; i < e->count; i++)
+		if (!cells_of(e, i, cell))
+		{
+			e->values->isnull[i] = true;
+			e->values->cut[i] = PE_NOT_CUT;
+		}
+}
+
+/* No row that counts is in the others: an error there is none of the statement. */
+static void
+evaluate_others(evaluation *e)
+{
+	bool		all = true;
+	ErrorData  *error;
+
+	for (int i = 0; i < e->attributes; i++)
+		all = all && e->left[i] == NULL;
+	if (all)
 		return;
-	value = stand_in(a, &isnull);
-	put_value(s, s->low, attribute, value, isnull);
-	put_value(s, s->high, attribute, value, isnull);
-}
-
-/* The column alone: a value outside the levels of a type that has no name for it is NULL. */
-static void
-put_both(pe_sight *s, Node *e, int attribute, int32 cell)
-{
-	const pe_public_attribute *a = &s->declared->attribute[attribute];
-
-	put_cell(s, s->low, attribute, cell, LOW);
-	put_cell(s, s->high, attribute, cell, HIGH);
-	if (cell == a->other && !is_text(a->type) && IsA(pe_sight_bare(e), Var))
-		put_cell(s, s->low, attribute, a->cells, LOW);
-	else if (cell == a->other)
-		put_outside(s, e, attribute);
+	e->others = true;
+	error = pe_run_undone(evaluate_all, e);
+	if (error != NULL && !is_of_values(error->sqlerrcode))
+		ReThrowError(error);
+	if (error != NULL)
+		forget_others(e);
 }
 
 pe_values *
-pe_sight_values(pe_sight *s, Node *e, int attribute)
+pe_sight_values(pe_sight *s, Node *expression, int attribute, const bool *left, bool others)
 {
 	int32		cells = s->declared->attribute[attribute].cells;
-	pe_values  *v = make_values(e, cells);
+	evaluation	e = {s, expression, &attribute, 1, &left, false, cells, make_values(s, expression, cells)};
 
-	clear(s, s->low);
-	clear(s, s->high);
-	for (int32 cell = 0; cell < cells; cell++)
-	{
-		put_both(s, e, attribute, cell);
-		v->cut[cell] = is_cut(s, e, attribute, cell);
-		if (v->cut[cell] && cell < s->declared->attribute[attribute].ordered)
-			put_cell(s, s->low, attribute, cell, MIDDLE);
-		keep(v, cell, s, e);
-		ResetExprContext(s->econtext);
-		CHECK_FOR_INTERRUPTS();
-	}
-	return v;
+	evaluate_all(&e);
+	if (others)
+		evaluate_others(&e);
+	return e.values;
+}
+
+pe_values *
+pe_sight_product(pe_sight *s, Node *expression, const int *attribute, int attributes, const bool *const *left, int64 *count)
+{
+	evaluation	e = {.sight = s, .expression = expression, .attribute = attribute, .attributes = attributes, .left = left};
+
+	*count = 1;
+	for (int i = 0; i < attributes; i++)
+		*count = pe_size_times(*count, s->declared->attribute[attribute[i]].cells);
+	if (*count > MOST_COMBINATIONS)
+		pe_refuse_translation("an expression of columns with many cells together", "Group by the columns themselves.");
+	e.count = *count;
+	e.values = make_values(s, expression, e.count);
+	evaluate_all(&e);
+	evaluate_others(&e);
+	return e.values;
 }
 
 Datum
@@ -1054,44 +884,11 @@ pe_sight_of_null(pe_sight *s, Node *e, int attribute, bool *isnull)
 	Datum		value;
 
 	clear(s, s->low);
-	put_value(s, s->low, attribute, (Datum) 0, true);
-	value = evaluate(s, e, s->low, isnull);
-	if (!*isnull)
-		value = datumCopy(value, get_typbyval(exprType(e)), get_typlen(exprType(e)));
+	pe_sight_put(s, s->low, attribute, (Datum) 0, true);
+	value = pe_sight_evaluate(s, e, s->low, isnull);
+	value = kept(pe_names_type(s->names, exprType(e)), value, *isnull);
 	ResetExprContext(s->econtext);
 	return value;
-}
-
-pe_values *
-pe_sight_product(pe_sight *s, Node *e, const int *attribute, int attributes)
-{
-	int64		count = 1;
-	pe_values  *v;
-
-	for (int i = 0; i < attributes; i++)
-		count *= s->declared->attribute[attribute[i]].cells;
-	if (count > MOST_COMBINATIONS)
-		pe_refuse_translation("an expression of columns with many cells together", "Group by the columns themselves.");
-	v = make_values(e, count);
-	clear(s, s->low);
-	clear(s, s->high);
-	for (int64 c = 0; c < count; c++)
-	{
-		int64		rest = c;
-
-		for (int i = attributes - 1; i >= 0; i--)
-		{
-			int32		cells = s->declared->attribute[attribute[i]].cells;
-
-			put_both(s, e, attribute[i], rest % cells);
-			rest /= cells;
-		}
-		v->cut[c] = !is_steady(s, e);
-		keep(v, c, s, e);
-		ResetExprContext(s->econtext);
-		CHECK_FOR_INTERRUPTS();
-	}
-	return v;
 }
 
 /* ------------------------------------------------------------------
@@ -1100,40 +897,134 @@ pe_sight_product(pe_sight *s, Node *e, const int *attribute, int attributes)
  */
 
 static char *
-bin_text(const pe_public_attribute *a, int32 cell)
+bin_text(pe_sight *s, const pe_public_attribute *a, int32 cell)
 {
-	return psprintf("%s to %s", pe_value_text(a->type, a->edge[cell], false), pe_value_text(a->type, a->edge[cell + 1], false));
+	return psprintf("%s to %s", pe_value_text(s, a->type, a->edge[cell]), pe_value_text(s, a->type, a->edge[cell + 1]));
 }
 
-/* One NOTICE for all tests that cut the same bin. */
+static char *
+literal(pe_sight *s, const pe_public_attribute *a, Datum value)
+{
+	char	   *text = pe_value_text(s, a->type, value);
+
+	return pe_type_is_number(a->type) ? text : quote_literal_cstr(text);
+}
+
+/* "x >= 10 AND x < 20": the bins from one to another. */
+static char *
+range_text(pe_sight *s, const pe_public_attribute *a, int32 first, int32 last)
+{
+	const char *name = quote_identifier(a->name);
+	bool		closed = pe_same_value(pe_names_type(s->names, a->type), InvalidOid, a->high[last], false, a->edge[last + 1], false);
+
+	return psprintf("%s >= %s AND %s %s %s", name, literal(s, a, a->edge[first]), name, closed ? "<=" : "<", literal(s, a, a->edge[last + 1]));
+}
+
+/* One NOTICE for a column. */
 static bool
-is_told(pe_sight *s, const char *message)
+is_told(pe_sight *s, const char *about)
 {
 	ListCell   *cell;
 
 	foreach(cell, s->told)
-		if (strcmp(lfirst(cell), message) == 0)
+		if (strcmp(lfirst(cell), about) == 0)
 			return true;
-	s->told = lappend(s->told, pstrdup(message));
+	s->told = lappend(s->told, pstrdup(about));
 	return false;
 }
 
-void
-pe_sight_refuse_cut(pe_sight *s, int attribute, int32 cell, const char *what)
+static void
+refuse_cut(pe_sight *s, const pe_public_attribute *a, int32 cell, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s of \"%s\" cuts the declared bin %s in two", what, a->name, bin_text(s, a, cell)),
+			 errdetail("Nothing was charged."),
+			 errhint("Use an edge of a bin, or SET pg_epsilon.cut_bins = middle, which decides at the middle of each bin.")));
+}
+
+static void
+refuse_equality(pe_sight *s, const pe_public_attribute *a, int32 cell, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s of \"%s\" asks for one value inside the declared bin %s", what, a->name, bin_text(s, a, cell)),
+			 errdetail("Only ranges are decided at the middle of a bin. Nothing was charged."),
+			 errhint("Ask for the bin: %s.", range_text(s, a, cell, cell))));
+}
+
+static void
+refuse_most(pe_sight *s, const pe_public_attribute *a, int32 cut, int32 bins, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s of \"%s\" cuts %d of %d declared bins", what, a->name, cut, bins),
+			 errdetail("An expression is decided at the middle of bins where it cuts half of them at most. Nothing was charged."),
+			 errhint("Use a coarser expression, or ask the owner for finer bins.")));
+}
+
+static void
+tell_cut(pe_sight *s, int attribute, int32 cell, int32 cut, const char *what)
 {
 	const pe_public_attribute *a = &s->declared->attribute[attribute];
-	bool		is_bin = cell < a->ordered;
-	char	   *message = is_bin ? psprintf("%s of \"%s\" cuts the declared bin %s in two", what, a->name, bin_text(a, cell))
-		: psprintf("%s of \"%s\" tells values outside of what is declared apart", what, a->name);
+	char	   *more = cut > 1 ? psprintf(", and %d more,", cut - 1) : "";
 
-	if (s->middle && is_told(s, message))
+	if (is_told(s, psprintf("cut %d", attribute)))
+		return;
+	ereport(NOTICE,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s of \"%s\" cuts the declared bin %s%s in two", what, a->name, bin_text(s, a, cell), more),
+			 errdetail("It is decided at the middle of each bin.")));
+}
+
+void
+pe_sight_check_outside(pe_sight *s, int attribute, const char *what)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	const pe_stand_in *o = &s->outside[attribute];
+	char	   *value = a->bins || o->isnull ? "NULL" : literal(s, a, o->shown_null ? o->value : o->shown);
+
+	if (s->middle && is_told(s, psprintf("outside %d", attribute)))
 		return;
 	ereport(s->middle ? NOTICE : ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s", message),
-			 !s->middle ? errdetail("Nothing was charged.")
-			 : is_bin ? errdetail("It is decided at the middle of each bin.") : errdetail("They count as one value that is none of the levels."),
-			 s->middle ? 0 : is_bin
-			 ? errhint("Use an edge of a bin, or SET pg_epsilon.cut_bins = middle, which decides at the middle of each bin.")
+			 errmsg("%s of \"%s\" tells values outside of what is declared apart", what, a->name),
+			 s->middle ? errdetail("They count as one value, %s.", value) : errdetail("Nothing was charged."),
+			 s->middle ? 0 : a->bins
+			 ? errhint("Leave them out: WHERE %s. Or SET pg_epsilon.cut_bins = middle.", range_text(s, a, 0, a->ordered - 1))
 			 : errhint("Compare with declared levels, or SET pg_epsilon.cut_bins = middle.")));
+}
+
+void
+pe_sight_check_cuts(pe_sight *s, const pe_values *v, int attribute, const bool *left, const char *what)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	int32		bins = 0;
+	int32		cut = 0;
+	int32		first = 0;
+	bool		by_expression = false;
+
+	for (int32 i = 0; i < a->cells; i++)
+	{
+		if (left != NULL && !left[i])
+			continue;
+		bins += i < a->ordered;
+		if (v->cut[i] == PE_NOT_CUT)
+			continue;
+		if (v->cut[i] == PE_CUT_OUTSIDE)
+		{
+			pe_sight_check_outside(s, attribute, what);
+			continue;
+		}
+		if (!s->middle)
+			refuse_cut(s, a, i, what);
+		if (v->cut[i] == PE_CUT_BY_EQUALITY)
+			refuse_equality(s, a, i, what);
+		by_expression |= v->cut[i] == PE_CUT_BY_EXPRESSION;
+		first = cut++ == 0 ? i : first;
+	}
+	if (by_expression && cut > bins / 2)
+		refuse_most(s, a, cut, bins, what);
+	if (cut > 0)
+		tell_cut(s, attribute, first, cut, what);
 }

@@ -4,6 +4,7 @@
  *
  * An expression over columns sees no row: it is evaluated on the declared levels and on both ends of the declared bins.
  * It is steady on a bin if it has one value there, as far as that follows from these ends; where it has not, the bin is cut.
+ * Functions of users run here, and may drop what others use: names come from names.h.
  */
 #ifndef PE_FDW_SIGHT_H
 #define PE_FDW_SIGHT_H
@@ -13,25 +14,50 @@
 #include "executor/executor.h"
 
 #include "api/public_cells.h"
+#include "fdw/names.h"
 
 /* What a column of the relation is, instead of an attribute's number. */
 #define PE_COLUMN_UNKNOWN (-1)
 #define PE_COLUMN_UNIT (-2)
 
+/* What stands for all values that are none of an attribute's levels. */
+typedef struct pe_stand_in
+{
+	Datum		value;			/* equal to no level, and to no literal that it is compared with */
+	bool		isnull;			/* the type has no such value */
+	bool		only;			/* it has no other one */
+	Datum		shown;			/* where the column itself is shown */
+	bool		shown_null;
+} pe_stand_in;
+
 typedef struct pe_sight
 {
 	const char *dataset;
 	pe_public_dataset *declared;
+	pe_names   *names;
 	TupleDesc	columns;		/* of the relation */
 	int		   *attribute_of;	/* of each column */
+	pe_stand_in *outside;		/* of each attribute */
+	bool	   *is_outside;		/* of each attribute: the rows hold none of its levels */
 	TupleTableSlot *low;		/* rows that stand for cells */
 	TupleTableSlot *high;
+	TupleTableSlot *between;
 	EState	   *estate;			/* parameters are its */
 	ExprContext *econtext;
 	List	   *states;			/* of expressions that were evaluated */
-	List	   *told;			/* the messages about cut bins that were sent */
+	List	   *told;			/* what NOTICEs were sent about */
 	bool		middle;			/* cut bins are decided at their middle */
 } pe_sight;
+
+/* How an expression cuts a cell. */
+typedef enum pe_bin_cut
+{
+	PE_NOT_CUT,
+	PE_CUT_BY_RANGE,			/* by tests of where a value lies */
+	PE_CUT_BY_EXPRESSION,
+	PE_CUT_BY_EQUALITY,			/* with one value inside the bin */
+	PE_CUT_OUTSIDE				/* it tells values outside of what is declared apart */
+} pe_bin_cut;
 
 /* The columns of a relation that stands for a dataset, of which these expressions are.  42804 if one has not the type of its attribute. */
 extern pe_sight *pe_sight_open(EState *estate, Oid relation, const char *dataset, List *expressions);
@@ -43,43 +69,61 @@ extern Bitmapset *pe_sight_attributes(const pe_sight *sight, Node *expression);
 extern int	pe_sight_column(const pe_sight *sight, Node *expression);
 
 /* An expression without its casts that change no value. */
-extern Node *pe_sight_bare(Node *expression);
+extern Node *pe_sight_bare(const pe_sight *sight, Node *expression);
 
 /* An expression of no column. */
 extern Datum pe_sight_constant(pe_sight *sight, Node *expression, bool *isnull);
 extern bool pe_sight_is_constant(Node *expression);
 
+/* On a row; the value lives until the next cell.  55000 for an internal error. */
+extern Datum pe_sight_evaluate(pe_sight *sight, Node *expression, TupleTableSlot *row, bool *isnull);
+
+/* Puts a value into the columns of a row that stand for an attribute. */
+extern void pe_sight_put(pe_sight *sight, TupleTableSlot *row, int attribute, Datum value, bool isnull);
+
 /* What an expression is on each cell of an attribute, the others being whatever they are. */
 typedef struct pe_values
 {
-	Oid			type;
+	pe_named_type *type;
+	Oid			collation;
 	Datum	   *value;
 	bool	   *isnull;
-	bool	   *cut;			/* the value is that of the middle */
+	pe_bin_cut	   *cut;			/* the value is that of the middle, or NULL */
 } pe_values;
 
-/* Of one attribute, on all its cells. */
-extern pe_values *pe_sight_values(pe_sight *sight, Node *expression, int attribute);
+/*
+ * Of one attribute, on the cells that are left; NULL: on all.  With `others` on the other cells too, where that is no error:
+ * else they are NULL.
+ */
+extern pe_values *pe_sight_values(pe_sight *sight, Node *expression, int attribute, const bool *left, bool others);
 
 /* Where an attribute is NULL, whether that is a cell or not. */
 extern Datum pe_sight_of_null(pe_sight *sight, Node *expression, int attribute, bool *isnull);
 
-/* Of several attributes, on all combinations of their cells, the last one fastest. */
-extern pe_values *pe_sight_product(pe_sight *sight, Node *expression, const int *attribute, int attributes);
+/* Of several attributes, on all combinations of their cells, the last one fastest; left: of each attribute. */
+extern pe_values *pe_sight_product(pe_sight *sight, Node *expression, const int *attribute, int attributes, const bool *const *left, int64 *count);
 
-/* Whether an expression of several columns or of one could differ between the values outside an attribute's levels or bins. */
-extern bool pe_sight_tells_outside(pe_sight *sight, Node *expression, int attribute);
+/*
+ * An error for the first cell that is left and cut.  Where cut bins are decided at their middle, a NOTICE for each column; an
+ * error for an equality, and for an expression that cuts most bins.  what: "a test in WHERE".
+ */
+extern void pe_sight_check_cuts(pe_sight *sight, const pe_values *values, int attribute, const bool *left, const char *what);
 
-/* An error, or a NOTICE where cut bins are decided at their middle.  what: "a test in WHERE". */
-extern void pe_sight_refuse_cut(pe_sight *sight, int attribute, int32 cell, const char *what);
+/* The same for the cell of values outside alone. */
+extern void pe_sight_check_outside(pe_sight *sight, int attribute, const char *what);
 
-/* Equality of two values of a type. */
-extern bool pe_same_value(Oid type, Datum one, bool one_null, Datum other, bool other_null);
+/* Equality of two values of an expression. */
+extern bool pe_values_are_same(const pe_values *values, int64 one, int64 other);
+extern uint32 pe_values_hash(const pe_values *values, int64 one);
 
-extern uint32 pe_hash_value(Oid type, Datum value, bool isnull);
+extern bool pe_same_value(pe_named_type *type, Oid collation, Datum one, bool one_null, Datum other, bool other_null);
+extern uint32 pe_hash_value(pe_named_type *type, Oid collation, Datum value, bool isnull);
 
-/* A value as text, for keys and messages. */
-extern char *pe_value_text(Oid type, Datum value, bool isnull);
+/* A declared value as text, for messages. */
+extern char *pe_value_text(pe_sight *sight, Oid type, Datum value);
+
+/* The product of two sizes, or the greatest number. */
+extern int64 pe_size_times(int64 one, int64 other);
 
 /* 0A000: "x" is not translated, with the reason. */
 extern void pe_refuse_translation(const char *what, const char *hint) __attribute__((noreturn));

@@ -11,7 +11,6 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -183,10 +182,10 @@ typedef struct value_sets
 static void
 add_to_set(value_sets *sets, const pe_values *v, int32 cells, int32 i)
 {
-	uint32		hash = pe_hash_value(v->type, v->value[i], false);
+	uint32		hash = pe_values_hash(v, i);
 	int			set = 0;
 
-	while (set < sets->count && !(sets->hash[set] == hash && pe_same_value(v->type, v->value[sets->sample[set]], false, v->value[i], false)))
+	while (set < sets->count && !(sets->hash[set] == hash && pe_values_are_same(v, sets->sample[set], i)))
 		set++;
 	if (set == MOST_VALUES)
 		pe_refuse_translation(psprintf("an aggregate of an expression with more than %d values", MOST_VALUES), "Aggregate a column whose bounds are declared.");
@@ -200,30 +199,24 @@ add_to_set(value_sets *sets, const pe_values *v, int32 cells, int32 i)
 	sets->cells[set][i] = true;
 }
 
-/* A value that is none of the levels has no number. */
-static bool
-has_no_value(const pe_sight *s, const pe_values *v, Node *e, int attribute, int32 cell)
-{
-	return v->cut[cell] || (cell == s->declared->attribute[attribute].other && pe_sight_column(s, e) == attribute);
-}
-
 /* Cells of one attribute, in sets of equal values. */
 static void
 add_values(sum_terms *t, Node *e, int attribute, double factor, pe_condition *where)
 {
 	pe_sight   *s = t->sight;
 	int32		cells = s->declared->attribute[attribute].cells;
-	const bool *left = pe_condition_leaves(t->rows, attribute);
-	pe_values  *v = pe_sight_values(s, e, attribute);
+	const bool *left = pe_condition_leaves(pe_condition_and(s, (pe_condition *) t->rows, where), attribute);
+	pe_values  *v = pe_sight_values(s, e, attribute, left, false);
 	bool	   *there = palloc0(cells * sizeof(bool));
 	value_sets	sets = {0};
 
+	pe_sight_check_cuts(s, v, attribute, left, "the argument of an aggregate");
 	for (int32 i = 0; i < cells; i++)
 	{
 		if (left != NULL && !left[i])
 			continue;
-		if (has_no_value(s, v, e, attribute, i))
-			pe_sight_refuse_cut(s, attribute, i, "the argument of an aggregate");
+		if (i == s->declared->attribute[attribute].other && pe_sight_column(s, e) == attribute)
+			pe_sight_check_outside(s, attribute, "the argument of an aggregate");
 		there[i] = !v->isnull[i];
 		if (there[i])
 			add_to_set(&sets, v, cells, i);
@@ -231,7 +224,7 @@ add_values(sum_terms *t, Node *e, int attribute, double factor, pe_condition *wh
 	}
 	for (int i = 0; i < sets.count; i++)
 	{
-		double		number = factor * number_of(v->type, v->value[sets.sample[i]]);
+		double		number = factor * number_of(v->type->id, v->value[sets.sample[i]]);
 
 		if (number != 0)
 			t->sum = with_piece(t, t->sum, number, "count(*)", pe_condition_and(s, where, pe_condition_cells(s, attribute, sets.cells[i], false)));
@@ -247,8 +240,9 @@ add_case(sum_terms *t, const CaseExpr *c, double factor, pe_condition *where)
 	foreach(cell, c->args)
 	{
 		const CaseWhen *when = lfirst(cell);
-		pe_condition *taken = pe_condition_of(t->sight, (Node *) when->expr, PE_IS_TRUE, "a test in CASE");
-		pe_condition *passed = pe_condition_of(t->sight, (Node *) when->expr, PE_IS_NOT_TRUE, "a test in CASE");
+		pe_condition *rows = pe_condition_and(t->sight, (pe_condition *) t->rows, where);
+		pe_condition *taken = pe_condition_of(t->sight, (Node *) when->expr, PE_IS_TRUE, rows, "a test in CASE");
+		pe_condition *passed = pe_condition_of(t->sight, (Node *) when->expr, PE_IS_NOT_TRUE, rows, "a test in CASE");
 
 		add_pieces(t, (Node *) when->result, factor, pe_condition_and(t->sight, where, taken));
 		where = pe_condition_and(t->sight, where, passed);
@@ -261,7 +255,8 @@ add_case(sum_terms *t, const CaseExpr *c, double factor, pe_condition *where)
 static bool
 add_multiple(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
 {
-	const char *name = get_opname(o->opno);
+	const pe_named_operator *operator = pe_names_operator(t->sight->names, o->opno);
+	const char *name = operator->name;
 	bool		first = list_length(o->args) == 2 && pe_sight_is_constant(linitial(o->args));
 	bool		second = list_length(o->args) == 2 && pe_sight_is_constant(lsecond(o->args));
 	bool		is_product = strcmp(name, "*") == 0;
@@ -271,7 +266,7 @@ add_multiple(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
 	Datum		value;
 	double		number;
 
-	if (constant == NULL || get_func_namespace(get_opcode(o->opno)) != PG_CATALOG_NAMESPACE || (!is_product && !is_ratio))
+	if (constant == NULL || !operator->builtin || (!is_product && !is_ratio))
 		return false;
 	value = pe_sight_constant(t->sight, constant, &isnull);
 	if (isnull)
@@ -287,7 +282,8 @@ add_multiple(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
 static bool
 add_offset(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
 {
-	const char *name = get_opname(o->opno);
+	const pe_named_operator *operator = pe_names_operator(t->sight->names, o->opno);
+	const char *name = operator->name;
 	bool		minus = strcmp(name, "-") == 0;
 	bool		first = list_length(o->args) == 2 && pe_sight_is_constant(linitial(o->args));
 	bool		second = list_length(o->args) == 2 && pe_sight_is_constant(lsecond(o->args));
@@ -297,7 +293,7 @@ add_offset(sum_terms *t, const OpExpr *o, double factor, pe_condition *where)
 	Datum		value;
 	double		number;
 
-	if (constant == NULL || get_func_namespace(get_opcode(o->opno)) != PG_CATALOG_NAMESPACE || (!minus && strcmp(name, "+") != 0))
+	if (constant == NULL || !operator->builtin || (!minus && strcmp(name, "+") != 0))
 		return false;
 	value = pe_sight_constant(t->sight, constant, &isnull);
 	if (isnull)
@@ -332,7 +328,7 @@ add_pieces(sum_terms *t, Node *e, double factor, pe_condition *where)
 	int			column;
 	Bitmapset  *attributes;
 
-	e = pe_sight_bare(e);
+	e = pe_sight_bare(t->sight, e);
 	column = pe_sight_column(t->sight, e);
 	attributes = pe_sight_attributes(t->sight, e);
 	if (bms_is_empty(attributes))
@@ -417,7 +413,7 @@ is_of_type(const translation *t, int column)
 
 	while (IsA(e, RelabelType))
 		e = (Node *) ((RelabelType *) e)->arg;
-	return IsA(e, Var) && getBaseType(exprType(e)) == t->sight->declared->attribute[column].type;
+	return IsA(e, Var) && pe_names_type(t->sight->names, exprType(e))->base == t->sight->declared->attribute[column].type;
 }
 
 static void
@@ -468,11 +464,13 @@ count_there(translation *t)
 	else
 	{
 		NullTest   *test = makeNode(NullTest);
+		pe_condition *rows;
 
 		test->arg = (Expr *) x;
 		test->nulltesttype = IS_NOT_NULL;
 		test->location = -1;
-		t->filter = pe_condition_and(t->sight, t->filter, pe_condition_of(t->sight, (Node *) test, PE_IS_TRUE, "the argument of count"));
+		rows = pe_condition_and(t->sight, (pe_condition *) t->where, t->filter);
+		t->filter = pe_condition_and(t->sight, t->filter, pe_condition_of(t->sight, (Node *) test, PE_IS_TRUE, rows, "the argument of count"));
 		use(t, "count(*)", true);
 	}
 }
@@ -695,16 +693,16 @@ check_result(const translation *t)
 pe_target_of_select *
 pe_target_of_aggregate(pe_sight *s, const pe_condition *where, const Aggref *aggregate, pe_wanted *wanted)
 {
-	translation t = {s, wanted, where, aggregate, get_func_name(aggregate->aggfnoid), pe_condition_always(), palloc0(sizeof(pe_target_of_select))};
-	Oid			schema = get_func_namespace(aggregate->aggfnoid);
-	const known_aggregate *known = schema == PG_CATALOG_NAMESPACE ? find(of_postgres, lengthof(of_postgres), t.name)
-		: schema == get_namespace_oid("dp", true) ? find(of_own, lengthof(of_own), t.name) : NULL;
+	const pe_named_function *function = pe_names_function(s->names, aggregate->aggfnoid);
+	translation t = {s, wanted, where, aggregate, function->name, pe_condition_always(), palloc0(sizeof(pe_target_of_select))};
+	const known_aggregate *known = function->builtin ? find(of_postgres, lengthof(of_postgres), t.name)
+		: function->schema == get_namespace_oid("dp", true) ? find(of_own, lengthof(of_own), t.name) : NULL;
 
 	if (known == NULL)
 		refuse_aggregate(&t);
 	check_form(&t);
 	if (aggregate->aggfilter != NULL)
-		t.filter = pe_condition_of(s, (Node *) aggregate->aggfilter, PE_IS_TRUE, "a test in FILTER");
+		t.filter = pe_condition_of(s, (Node *) aggregate->aggfilter, PE_IS_TRUE, where, "a test in FILTER");
 	if (!is_possible(s, where, t.filter))
 		t.filter = pe_condition_never();
 	t.target->kind = PE_TARGET_SUM;
