@@ -16,7 +16,7 @@ SELECT dp.create_dataset('eight', 'eight', epsilon => 1);
 DO $$
 BEGIN
     FOR i IN 1 .. 8 LOOP
-        PERFORM dp.add_attribute('eight', 'a' || i, 0, 255, bins => 255);
+        PERFORM dp.add_attribute('eight', 'a' || i, 0, 255, bins => 255, last => 'open');
     END LOOP;
 END $$;
 SELECT dp.expose('eight', 'eight_v', epsilon => 0.1);
