@@ -25,11 +25,11 @@ CREATE TABLE measured AS
 		'level ' || i AS l, i % $SIDE AS x, i * 7919 % $SIDE AS y, i % 97 AS v
 	  FROM generate_series(1, 100000) i;
 SELECT dp.create_dataset('measured', 'measured', 1e5) \g /dev/null
-SELECT dp.add_attribute('measured', a, 0, $CELLS, $CELLS) FROM unnest('{i,n,f}'::name[]) a \g /dev/null
+SELECT dp.add_attribute('measured', a, 0, $CELLS, $CELLS, last => 'open') FROM unnest('{i,n,f}'::name[]) a \g /dev/null
 SELECT dp.add_attribute('measured', 't', timestamptz '2024-01-01 UTC', timestamptz '2024-01-01 UTC' + $CELLS * interval '1 second', $CELLS) \g /dev/null
 SELECT dp.add_attribute('measured', 'l', array_agg('level ' || i)) FROM generate_series(1, $CELLS) i \g /dev/null
-SELECT dp.add_attribute('measured', a, 0, $SIDE, $SIDE) FROM unnest('{x,y}'::name[]) a \g /dev/null
-SELECT dp.add_attribute('measured', 'v', 0, 100, 100) \g /dev/null
+SELECT dp.add_attribute('measured', a, 0, $SIDE, $SIDE, last => 'open') FROM unnest('{x,y}'::name[]) a \g /dev/null
+SELECT dp.add_attribute('measured', 'v', 0, 100, 100, last => 'open') \g /dev/null
 SELECT dp.grant_budget('measured', 'bench_analyst', 1e5) \g /dev/null
 SELECT dp.expose('measured', 'measured_view') \g /dev/null
 GRANT SELECT ON measured_view TO bench_analyst;

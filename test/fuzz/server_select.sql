@@ -110,7 +110,7 @@ BEGIN
     END IF;
     PERFORM dp.create_dataset('own', CASE how WHEN 'others' THEN 'mine.others' ELSE 'mine.people' END::regclass, epsilon => 1e5);
     PERFORM dp.add_attribute('own', 'reg', CASE how WHEN 'levels' THEN '{west,East,north,south}' ELSE '{north,south,East,west}' END::text[]);
-    PERFORM dp.add_attribute('own', 'age', 15, 95, bins => CASE how WHEN 'few' THEN 2 WHEN 'many' THEN 80 ELSE 16 END, nulls => CASE how WHEN 'few' THEN 'drop' ELSE 'cell' END);
+    PERFORM dp.add_attribute('own', 'age', 15, 95, bins => CASE how WHEN 'few' THEN 2 WHEN 'many' THEN 80 ELSE 16 END, last => CASE how WHEN 'many' THEN 'open' END, nulls => CASE how WHEN 'few' THEN 'drop' ELSE 'cell' END);
     IF how <> 'less' THEN
         PERFORM dp.add_attribute('own', 'lv', CASE how WHEN 'levels' THEN '{4,3}' ELSE '{1,2,3,4}' END::int[], outside => 'other', nulls => 'cell');
     END IF;

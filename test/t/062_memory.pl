@@ -19,11 +19,11 @@ ask_ok($node, 'curator', qq{
 	CREATE TABLE wide AS SELECT i % 1000 AS i, i % 1000::numeric AS n, timestamp '2024-01-01' + i * interval '1 minute' AS t, 'level ' || i AS l, i % 7 AS v
 	  FROM generate_series(1, 3000) i;
 	SELECT dp.create_dataset('wide', 'wide', epsilon => 1e5);
-	SELECT dp.add_attribute('wide', 'i', 0, $CELLS, $CELLS);
+	SELECT dp.add_attribute('wide', 'i', 0, $CELLS, $CELLS, last => 'open');
 	SELECT dp.add_attribute('wide', 'n', 0, $CELLS, $CELLS);
 	SELECT dp.add_attribute('wide', 't', timestamp '2024-01-01', timestamp '2024-01-01' + $CELLS * interval '1 minute', $CELLS);
 	SELECT dp.add_attribute('wide', 'l', array_agg('level ' || i)) FROM generate_series(1, $CELLS) i;
-	SELECT dp.add_attribute('wide', 'v', 0, 10, 10);
+	SELECT dp.add_attribute('wide', 'v', 0, 10, 10, last => 'open');
 	SELECT dp.grant_budget('wide', 'ann', 1e5);
 	SELECT dp.expose('wide', 'wide_view');
 	GRANT SELECT ON wide_view TO ann});
