@@ -6,6 +6,9 @@
  *
  * What is refused by its shape is refused as the executor starts.  All scans of a statement are known then; the first that is
  * run translates and prices all of them, and looks whether the budget has all together, before any of them asks.
+ *
+ * In a parallel operation nothing can be charged.  A statement with a parallel part is therefore asked before it begins, as
+ * the executor starts: its scans are known from its plan.
  */
 #include "postgres.h"
 
@@ -14,8 +17,10 @@
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "foreign/fdwapi.h"
+#include "nodes/plannodes.h"
 
 #include "fdw/import.h"
+#include "fdw/scans.h"
 #include "fdw/select.h"
 #include "server/access.h"
 #include "server/compat.h"
@@ -26,6 +31,7 @@ PG_FUNCTION_INFO_V1(pe_sql_fdw_handler);
 typedef struct pe_statement_scans
 {
 	EState	   *estate;
+	bool		is_ahead;		/* it has a parallel part: all is asked before that begins */
 	List	   *selects;
 	bool		prepared;
 	TimestampTz prepared_at;	/* the client's statement */
@@ -37,81 +43,17 @@ typedef struct pe_scan_state
 	pe_select  *select;			/* NULL: nothing is returned */
 	pe_statement_scans *statement;
 	bool		answered;
+	char	   *request;		/* of a statement that is explained while it is run: what was asked, */
+	char	   *quote;			/* and its price, before it was paid */
 	int			next;
 } pe_scan_state;
 
 static List *statements = NIL;
 
-/* ------------------------------------------------------------------
- * All scans of a statement
- * ------------------------------------------------------------------
- */
-
-static void
-forget_statement(void *argument)
-{
-	statements = list_delete_ptr(statements, argument);
-}
-
-static pe_statement_scans *
-statement_of(EState *estate)
-{
-	ListCell   *cell;
-	pe_statement_scans *made;
-	MemoryContext old;
-
-	foreach(cell, statements)
-		if (((pe_statement_scans *) lfirst(cell))->estate == estate)
-			return lfirst(cell);
-	made = MemoryContextAllocZero(estate->es_query_cxt, sizeof(*made));
-	made->estate = estate;
-	made->forget.func = forget_statement;
-	made->forget.arg = made;
-	old = MemoryContextSwitchTo(TopMemoryContext);
-	statements = lappend(statements, made);
-	MemoryContextSwitchTo(old);
-	MemoryContextRegisterResetCallback(estate->es_query_cxt, &made->forget);
-	return made;
-}
-
-static void
-prepare_statement(pe_statement_scans *statement)
-{
-	pe_aggregate_call **call = palloc(list_length(statement->selects) * sizeof(*call));
-	int			calls = 0;
-	ListCell   *cell;
-
-	foreach(cell, statement->selects)
-		pe_select_translate(lfirst(cell));
-	foreach(cell, statement->selects)
-	{
-		pe_select  *select = lfirst(cell);
-
-		pe_select_price(select, true);
-		if (select->asks)
-			call[calls++] = &select->call;
-	}
-	if (calls > 1)
-		pe_aggregate_call_check_together(call, calls);
-	statement->prepared = true;
-	statement->prepared_at = GetCurrentStatementStartTimestamp();
-}
-
-/* Of a cursor it may be long ago that all were prepared: attributes may have been declared anew since. */
-static void
-prepare_again(pe_select *select)
-{
-	pe_select	fresh = {
-		.plan = select->plan, .estate = select->estate, .is_priced = select->is_priced, .epsilon = select->epsilon, .max_stderr = select->max_stderr
-	};
-
-	*select = fresh;
-	pe_select_translate(select);
-	pe_select_price(select, true);
-}
+static void begin(ForeignScanState *node, int flags);
 
 /* ------------------------------------------------------------------
- * One scan
+ * Refusals
  * ------------------------------------------------------------------
  */
 
@@ -148,48 +90,208 @@ refuse(const pe_scan_plan *plan)
 			 errhint("Aggregate in a subquery over this relation alone, then join, sort and compute around it.")));
 }
 
+/* Before anything is charged: a function that says wrongly that it is safe there may have come here. */
+static void
+check_serial(void)
+{
+	if (IsInParallelMode())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("a dataset is not asked in a parallel operation"),
+				 errdetail("A function with this SELECT is called in one. Nothing was charged."),
+				 errhint("SET max_parallel_workers_per_gather = 0, or declare the function PARALLEL UNSAFE.")));
+}
+
+/* ------------------------------------------------------------------
+ * All scans of a statement
+ * ------------------------------------------------------------------
+ */
+
+static void
+forget_statement(void *argument)
+{
+	statements = list_delete_ptr(statements, argument);
+}
+
 static pe_select *
-new_select(EState *estate, pe_scan_plan *plan)
+new_select(EState *estate, const ForeignScan *scan, pe_scan_plan *plan)
 {
 	pe_select  *select = palloc0(sizeof(*select));
 
+	select->scan = scan;
 	select->plan = plan;
 	select->estate = estate;
 	return select;
 }
 
+/* NULL: it returns nothing. */
+static pe_select *
+read_select(EState *estate, const ForeignScan *scan, int flags)
+{
+	pe_scan_plan *plan = pe_scan_plan_read(scan->fdw_private);
+
+	if (plan->kind == PE_SCAN_GROUPS)
+		return new_select(estate, scan, plan);
+	if (plan->kind != PE_SCAN_EMPTY && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+		refuse(plan);
+	return NULL;
+}
+
+static bool
+is_ours(const ForeignScan *scan)
+{
+	return OidIsValid(scan->fs_server) && GetFdwRoutineByServerId(scan->fs_server)->BeginForeignScan == begin;
+}
+
+/* All that a statement with a parallel part will ask. */
+static void
+add_all(pe_statement_scans *statement)
+{
+	ListCell   *cell;
+
+	foreach(cell, pe_scans_of_plan(statement->estate->es_plannedstmt))
+	{
+		const pe_scan_of_plan *found = lfirst(cell);
+		pe_select  *select = is_ours(found->scan) ? read_select(statement->estate, found->scan, 0) : NULL;
+
+		if (select != NULL && !found->is_dead)
+			statement->selects = lappend(statement->selects, select);
+	}
+}
+
+static pe_statement_scans *
+statement_of(EState *estate)
+{
+	ListCell   *cell;
+	pe_statement_scans *made;
+	MemoryContext old;
+
+	foreach(cell, statements)
+		if (((pe_statement_scans *) lfirst(cell))->estate == estate)
+			return lfirst(cell);
+	made = MemoryContextAllocZero(estate->es_query_cxt, sizeof(*made));
+	made->estate = estate;
+	made->forget.func = forget_statement;
+	made->forget.arg = made;
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	statements = lappend(statements, made);
+	MemoryContextSwitchTo(old);
+	MemoryContextRegisterResetCallback(estate->es_query_cxt, &made->forget);
+	made->is_ahead = estate->es_plannedstmt->parallelModeNeeded;
+	if (made->is_ahead)
+		add_all(made);
+	return made;
+}
+
+/* NULL: no row of it will be asked for. */
+static pe_select *
+find_select(const pe_statement_scans *statement, const ForeignScan *scan)
+{
+	ListCell   *cell;
+
+	foreach(cell, statement->selects)
+		if (((pe_select *) lfirst(cell))->scan == scan)
+			return lfirst(cell);
+	return NULL;
+}
+
+static void
+prepare_statement(pe_statement_scans *statement)
+{
+	pe_aggregate_call **call = palloc(list_length(statement->selects) * sizeof(*call));
+	int			calls = 0;
+	ListCell   *cell;
+
+	check_serial();
+	foreach(cell, statement->selects)
+		pe_select_translate(lfirst(cell));
+	foreach(cell, statement->selects)
+	{
+		pe_select  *select = lfirst(cell);
+
+		pe_select_price(select, true);
+		if (select->asks)
+			call[calls++] = &select->call;
+	}
+	if (calls > 1)
+		pe_aggregate_call_check_together(call, calls);
+	statement->prepared = true;
+	statement->prepared_at = GetCurrentStatementStartTimestamp();
+}
+
+/* Of a cursor it may be long ago that all were prepared: attributes may have been declared anew since. */
+static void
+prepare_again(pe_select *select)
+{
+	pe_select	fresh = {
+		.scan = select->scan, .plan = select->plan, .estate = select->estate,
+		.is_priced = select->is_priced, .epsilon = select->epsilon, .max_stderr = select->max_stderr
+	};
+
+	check_serial();
+	*select = fresh;
+	pe_select_translate(select);
+	pe_select_price(select, true);
+}
+
+/* ------------------------------------------------------------------
+ * One scan
+ * ------------------------------------------------------------------
+ */
+
+/* EXPLAIN ANALYZE shows what it has paid, not that it is paid now. */
+static void
+note_price(pe_scan_state *state)
+{
+	state->request = pe_select_request_text(state->select);
+	if (state->select->asks)
+		state->quote = pe_select_quote_text(state->select);
+}
+
+static void
+answer(pe_scan_state *state)
+{
+	EState	   *estate = state->select->estate;
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+
+	if (!state->statement->prepared)
+		prepare_statement(state->statement);
+	if (state->select->sight == NULL || state->statement->prepared_at != GetCurrentStatementStartTimestamp())
+		prepare_again(state->select);
+	if (estate->es_instrument != 0)
+		note_price(state);
+	pe_select_answer(state->select);
+	state->answered = true;
+	MemoryContextSwitchTo(old);
+}
+
+/* The statement knows all of a plan, or each scan as it begins. */
+static void
+join_statement(pe_scan_state *state)
+{
+	pe_statement_scans *statement = statement_of(state->select->estate);
+	pe_select  *known = find_select(statement, state->select->scan);
+
+	state->statement = statement;
+	if (known != NULL)
+		state->select = known;
+	else if (!statement->is_ahead)
+		statement->selects = lappend(statement->selects, state->select);
+	if (known != NULL && statement->is_ahead)
+		answer(state);
+}
+
 static void
 begin(ForeignScanState *node, int flags)
 {
-	pe_scan_plan *plan = pe_scan_plan_read(((ForeignScan *) node->ss.ps.plan)->fdw_private);
 	EState	   *estate = node->ss.ps.state;
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 	pe_scan_state *state = palloc0(sizeof(*state));
 
 	node->fdw_state = state;
-	if (plan->kind == PE_SCAN_GROUPS)
-		state->select = new_select(estate, plan);
-	else if (plan->kind != PE_SCAN_EMPTY && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
-		refuse(plan);
+	state->select = read_select(estate, (ForeignScan *) node->ss.ps.plan, flags);
 	if (state->select != NULL && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
-	{
-		state->statement = statement_of(estate);
-		state->statement->selects = lappend(state->statement->selects, state->select);
-	}
-	MemoryContextSwitchTo(old);
-}
-
-static void
-answer(pe_scan_state *state, EState *estate)
-{
-	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-
-	if (!state->statement->prepared)
-		prepare_statement(state->statement);
-	else if (state->statement->prepared_at != GetCurrentStatementStartTimestamp())
-		prepare_again(state->select);
-	pe_select_answer(state->select);
-	state->answered = true;
+		join_statement(state);
 	MemoryContextSwitchTo(old);
 }
 
@@ -203,7 +305,7 @@ iterate(ForeignScanState *node)
 	if (state->select == NULL)
 		return slot;
 	if (!state->answered)
-		answer(state, node->ss.ps.state);
+		answer(state);
 	if (state->next == list_length(state->select->rows))
 		return slot;
 	pe_select_row(state->select, list_nth(state->select->rows, state->next++), slot->tts_values, slot->tts_isnull);
@@ -250,11 +352,14 @@ find_out(void *argument)
 }
 
 static void
-explain_select(pe_select *select, ExplainState *es)
+explain_select(pe_scan_state *state, ExplainState *es)
 {
-	explained	e = {select, NULL, NULL};
-	ErrorData  *error = pe_run_undone(find_out, &e);
+	explained	e = {state->select, state->request, state->quote};
+	ErrorData  *error = NULL;
 
+	check_serial();
+	if (state->request == NULL)
+		error = pe_run_undone(find_out, &e);
 	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ReThrowError(error);
 	if (e.request != NULL)
@@ -274,7 +379,7 @@ explain(ForeignScanState *node, ExplainState *es)
 	if (plan->kind == PE_SCAN_ROWS || plan->kind == PE_SCAN_UNTRANSLATED)
 		ExplainPropertyText("Refused", reason(plan), es);
 	else if (state->select != NULL)
-		explain_select(state->select, es);
+		explain_select(state, es);
 }
 
 Datum

@@ -24,6 +24,7 @@ typedef struct pe_row_of_select
 
 typedef struct pe_select
 {
+	const ForeignScan *scan;
 	pe_scan_plan *plan;
 	EState	   *estate;
 
