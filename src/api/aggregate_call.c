@@ -142,6 +142,7 @@ measure(pe_aggregate_call *c)
 	c->result = pe_aggregation_results(g, c->reply.release_id, c->reply.value, c->reply.values,
 									   c->reply.outcome == PE_REPLAYED ? c->reply.strategy_id : g->asked.charge.strategy_id,
 									   pe_aggregate_call_nano(c));
+	c->groups = g->space[0].workload.queries;
 	c->results = g->aggregates;
 	for (int i = 0; i < g->aggregates; i++)
 		c->place[i] = i;
@@ -151,6 +152,7 @@ static void
 take_known(pe_aggregate_call *c)
 {
 	c->result = c->known->result;
+	c->groups = c->known->aggregation.space[0].workload.queries;
 	c->results = c->known->aggregation.aggregates;
 	c->reply.release_id = c->known->release.id;
 	pe_known_tell(&c->known->release);
@@ -168,5 +170,10 @@ pe_aggregate_call_answer(pe_aggregate_call *c)
 const pe_aggregate_result *
 pe_aggregate_call_result_of(const pe_aggregate_call *c, int32 group, int number)
 {
+	if (group < 0 || group >= c->groups || number < 0 || number >= c->request.aggregates ||
+		c->place[number] < 0 || c->place[number] >= c->results)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the answer has not the groups of the request")));
 	return &c->result[(size_t) group * c->results + c->place[number]];
 }

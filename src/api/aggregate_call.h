@@ -17,6 +17,7 @@ typedef struct pe_aggregate_call
 	pe_stored_aggregates *known;	/* NULL: none, or it is not asked for */
 	pe_charge_reply reply;
 	pe_aggregate_result *result;
+	int32		groups;
 	int			results;		/* of each group */
 	int			place[PE_MAX_AGGREGATES];	/* where each aggregate is among them */
 } pe_aggregate_call;
@@ -42,7 +43,7 @@ extern void pe_aggregate_call_check_together(pe_aggregate_call *const *call, int
 /* Charges and measures, or replays, or takes the answers from the known release. */
 extern void pe_aggregate_call_answer(pe_aggregate_call *call);
 
-/* What came out for an aggregate in a group. */
+/* What came out for an aggregate in a group; 55000 if there is no such one. */
 extern const pe_aggregate_result *pe_aggregate_call_result_of(const pe_aggregate_call *call, int32 group, int number);
 
 #endif

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -97,12 +98,31 @@ cell_that(const pe_attribute *domain, bool (*is_it) (const pe_attribute *attribu
 	return -1;
 }
 
+static uint64
+hash_with(uint64 hash, const void *bytes, size_t length)
+{
+	return hash_combine64(hash, hash_bytes_extended(bytes, (int) length, 0));
+}
+
+static uint64
+hash_of(const pe_column *column)
+{
+	const pe_attribute *domain = &column->domain;
+	const int64 kind[] = {column->number, column->type, domain->kind, domain->outside, domain->nulls, domain->open, domain->points};
+	uint64		hash = hash_with(0, kind, sizeof(kind));
+
+	for (int i = 0; i < domain->points; i++)
+		hash = hash_with(hash, column->points[i], strlen(column->points[i]));
+	return hash;
+}
+
 static void
 fill(pe_public_attribute *a, const pe_column *column)
 {
 	Datum	   *point = read_points(column);
 
 	a->name = column->name;
+	a->hash = hash_of(column);
 	a->type = column->type;
 	a->numbers = pe_type_is_number(column->type) && column->domain.kind == PE_BINS;
 	a->bins = column->domain.kind == PE_BINS;
@@ -144,11 +164,33 @@ pe_public_load(const char *name, char **names, int count)
 	PE_UNDONE();				/* the caller's transaction keeps no lock of it */
 	dataset = pe_dataset_load(name);
 	pe_dataset_check_rows(dataset);
+	d->id = dataset->id;
+	d->version = dataset->version;
 	d->unit = dataset->unit;
 	d->unit_type = unit_type(dataset);
 	load_attributes(d, dataset, names, count);
 	PE_END_UNDONE();
 	return d;
+}
+
+static bool
+is_as_declared(const pe_public_dataset *d, const pe_column *column)
+{
+	for (int i = 0; i < d->attributes; i++)
+		if (strcmp(d->attribute[i].name, column->name) == 0)
+			return d->attribute[i].hash == hash_of(column);
+	return false;
+}
+
+bool
+pe_public_is_same(const pe_public_dataset *d, const pe_dataset *dataset, const pe_column *columns, int count)
+{
+	if (d->id != dataset->id || d->version != dataset->version)
+		return false;
+	for (int i = 0; i < count && columns[i].name != NULL; i++)
+		if (!is_as_declared(d, &columns[i]))
+			return false;
+	return true;
 }
 
 int32

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "domain/domain.h"
+#include "ledger/columns.h"
 
 /* An attribute; its cells are numbered as in a predicate's IN CELLS. */
 typedef struct pe_public_attribute
@@ -26,10 +27,13 @@ typedef struct pe_public_attribute
 	Datum	   *low;			/* of each ordered cell: its level, or its least value; */
 	Datum	   *high;			/* its level, or its greatest one, as far as there is one */
 	Datum	   *edge;			/* bins: the edges, one more */
+	uint64		hash;			/* of all that is declared */
 } pe_public_attribute;
 
 typedef struct pe_public_dataset
 {
+	int64		id;
+	int			version;		/* of the data */
 	char	   *unit;			/* NULL: each row */
 	Oid			unit_type;
 	int			attributes;
@@ -41,6 +45,11 @@ typedef struct pe_public_dataset
  * dataset; other errors of a dataset that cannot be asked now.
  */
 extern pe_public_dataset *pe_public_load(const char *dataset, char **names, int count);
+
+/*
+ * Whether this is what a request was validated by: columns of the dataset up to one without a name, at most `count`.
+ */
+extern bool pe_public_is_same(const pe_public_dataset *declared, const pe_dataset *dataset, const pe_column *columns, int count);
 
 /* Which of some levels, as text, is spelled most like a literal; -1: none is named. */
 extern int32 pe_public_nearest(const char *literal, char *const *levels, int32 count);

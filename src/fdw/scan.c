@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
@@ -113,6 +114,20 @@ forget_statement(void *argument)
 	statements = list_delete_ptr(statements, argument);
 }
 
+/* Open until the scan ends, so that no function of the statement drops or alters it. */
+static Relation
+open_relation(Oid id)
+{
+	Relation	relation = try_table_open(id, AccessShareLock);
+
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the relation of a dataset was dropped while the statement ran"),
+				 errdetail("Nothing was charged.")));
+	return relation;
+}
+
 static pe_select *
 new_select(EState *estate, const ForeignScan *scan, pe_scan_plan *plan)
 {
@@ -154,8 +169,10 @@ add_all(pe_statement_scans *statement)
 		const pe_scan_of_plan *found = lfirst(cell);
 		pe_select  *select = is_ours(found->scan) ? read_select(statement->estate, found->scan, 0) : NULL;
 
-		if (select != NULL && !found->is_dead)
-			statement->selects = lappend(statement->selects, select);
+		if (select == NULL || found->is_dead)
+			continue;
+		select->relation = open_relation(select->plan->relation);
+		statement->selects = lappend(statement->selects, select);
 	}
 }
 
@@ -204,6 +221,8 @@ prepare_statement(pe_statement_scans *statement)
 
 	check_serial();
 	foreach(cell, statement->selects)
+		pe_select_open(lfirst(cell));
+	foreach(cell, statement->selects)
 		pe_select_translate(lfirst(cell));
 	foreach(cell, statement->selects)
 	{
@@ -224,12 +243,13 @@ static void
 prepare_again(pe_select *select)
 {
 	pe_select	fresh = {
-		.scan = select->scan, .plan = select->plan, .estate = select->estate,
+		.scan = select->scan, .plan = select->plan, .relation = select->relation, .estate = select->estate,
 		.is_priced = select->is_priced, .epsilon = select->epsilon, .max_stderr = select->max_stderr
 	};
 
 	check_serial();
 	*select = fresh;
+	pe_select_open(select);
 	pe_select_translate(select);
 	pe_select_price(select, true);
 }
@@ -292,6 +312,8 @@ begin(ForeignScanState *node, int flags)
 	state->select = read_select(estate, (ForeignScan *) node->ss.ps.plan, flags);
 	if (state->select != NULL && (flags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
 		join_statement(state);
+	if (state->select != NULL && state->select->relation == NULL)
+		state->select->relation = open_relation(state->select->plan->relation);
 	MemoryContextSwitchTo(old);
 }
 
@@ -322,6 +344,10 @@ rescan(ForeignScanState *node)
 static void
 end(ForeignScanState *node)
 {
+	pe_scan_state *state = node->fdw_state;
+
+	if (state != NULL && state->select != NULL)
+		table_close(state->select->relation, NoLock);
 }
 
 /* ------------------------------------------------------------------
@@ -343,7 +369,10 @@ find_out(void *argument)
 	explained  *e = argument;
 
 	if (e->select->sight == NULL)
+	{
+		pe_select_open(e->select);
 		pe_select_translate(e->select);
+	}
 	e->request = pe_select_request_text(e->select);
 	pe_select_price(e->select, false);
 	e->request = pe_select_request_text(e->select);

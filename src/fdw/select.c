@@ -239,12 +239,16 @@ fill_request(pe_select *s, bool filters)
 }
 
 void
+pe_select_open(pe_select *s)
+{
+	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation), list_concat_copy(s->plan->where, s->plan->targets));
+}
+
+void
 pe_select_translate(pe_select *s)
 {
-	bool		filters;
+	bool		filters = s->sight->declared->unit == NULL && s->plan->sets == NIL;
 
-	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation), list_concat_copy(s->plan->where, s->plan->targets));
-	filters = s->sight->declared->unit == NULL && s->plan->sets == NIL;
 	s->where = pe_condition_of_list(s->sight, s->plan->where, "a test in WHERE");
 	s->groups = pe_groups_find(s->sight, s->plan, s->where, filters);
 	translate_targets(s);
@@ -301,6 +305,20 @@ refuse_for_want_of_price(pe_select *s)
 			 errhint("SET pg_epsilon.epsilon = 0.1, or pg_epsilon.max_stderr = 100; ALTER ROLE ... SET keeps it.")));
 }
 
+/* What was translated is what is asked: a function of the SELECT may have declared the dataset anew, as another session may. */
+static void
+check_declared(const pe_select *s)
+{
+	const pe_aggregation *g = s->call.aggregation;
+
+	if (!pe_public_is_same(s->sight->declared, g->asked.dataset, g->columns, PE_MAX_ATTRIBUTES + PE_MAX_NUMBERS))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("dataset \"%s\" changed while the statement ran", s->sight->dataset),
+				 errdetail("Nothing was charged."),
+				 errhint("Run it again.")));
+}
+
 void
 pe_select_price(pe_select *s, bool needs_budget)
 {
@@ -326,6 +344,7 @@ pe_select_price(pe_select *s, bool needs_budget)
 				 errdetail("Nothing was charged."),
 				 errhint("Add count(*), or SET pg_epsilon.max_stderr = 0 and pg_epsilon.epsilon.")));
 	pe_aggregate_call_prepare(&s->call, needs_budget);
+	check_declared(s);
 }
 
 void

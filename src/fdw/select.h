@@ -2,7 +2,7 @@
  * select.h
  *	  One scan of a SELECT: what it asks, and the rows that it returns.
  *
- * Three steps, each of them free but the last: it is translated, priced and answered.
+ * Four steps, each of them free but the last: it is opened, translated, priced and answered.
  */
 #ifndef PE_FDW_SELECT_H
 #define PE_FDW_SELECT_H
@@ -26,6 +26,7 @@ typedef struct pe_select
 {
 	const ForeignScan *scan;
 	pe_scan_plan *plan;
+	Relation	relation;		/* open while the scan is */
 	EState	   *estate;
 
 	pe_sight   *sight;
@@ -43,6 +44,9 @@ typedef struct pe_select
 	bool		asks;			/* something must be measured: there is a call */
 	pe_aggregate_call call;
 } pe_select;
+
+/* Looks up all that it is made of; of all scans of a statement before any of them is translated, as that calls functions of users. */
+extern void pe_select_open(pe_select *select);
 
 /* What it asks; everything that can be refused is. */
 extern void pe_select_translate(pe_select *select);

@@ -24,8 +24,7 @@
 #    of before or that of after.
 #
 #   FUZZ_STATEMENTS=n   so many statements, and no time limit
-#   FUZZ_KINDS="plain parallel change"   of these kinds; without it plain and parallel: change still finds
-#                       faults that are known (a declaration changes in mid statement)
+#   FUZZ_KINDS="plain parallel change"   of these kinds; without it all
 #
 # Files of the corpus are tried unchanged before anything else: a line "-- exact" or the like names
 # the dataset, R stands for the relation, {x} for a column that sums are of.  What breaks a rule is
@@ -41,7 +40,7 @@ my ($seconds, $found, $seed) = @ARGV;
 die "usage: $0 SECONDS FOUND-DIRECTORY [SEED]\n" unless ($seconds // '') =~ /^[1-9][0-9]*$/ && -d ($found // '');
 # a run of a second is a replay: always the same few hundred statements
 my $statements = $ENV{FUZZ_STATEMENTS} // ($seconds == 1 ? 300 : 0);
-my %wanted = map { $_ => 1 } split ' ', $ENV{FUZZ_KINDS} // 'plain parallel';
+my %wanted = map { $_ => 1 } split ' ', $ENV{FUZZ_KINDS} // 'plain parallel change';
 $seed //= $seconds == 1 ? 1 : time() * 1000 % 2**31;
 my $here = dirname($0);
 my $epsilon = 1000;
@@ -833,6 +832,8 @@ sub what_is_wrong_of_change
 
 		# what the server itself says of a table, too, where a plan outlives what it uses
 		next if $sqlstate eq 'XX000' && $plain->($words);
+		# the planner folds a call before it opens the relation; the scan itself keeps it open
+		next if $words =~ /^could not open relation with OID/ && $s->{action} =~ /DROP FOREIGN TABLE/ && $s->{calls} == 1;
 		return "$when: $sqlstate $words" if $sqlstate !~ /^\w{5}$/ || $sqlstate =~ /^(XX|58|25000|0B|0F|P0004)/;
 	}
 	return 'EXPLAIN is charged' if $charged_e != 0 && $s->{action} !~ /^PERFORM (count|reg|estimate)/;
