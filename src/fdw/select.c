@@ -241,6 +241,7 @@ fill_request(pe_select *s, bool filters)
 void
 pe_select_open(pe_select *s)
 {
+	pe_settings_check_select();
 	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation), list_concat_copy(s->plan->where, s->plan->targets));
 }
 
@@ -324,6 +325,7 @@ pe_select_price(pe_select *s, bool needs_budget)
 {
 	if (!s->asks)
 		return;
+	pe_settings_check_select();
 	if (!s->is_priced)
 		pe_fdw_price(s->plan->relation, &s->epsilon, &s->max_stderr);
 	s->is_priced = true;

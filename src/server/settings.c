@@ -8,8 +8,10 @@
 #include "postgres.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
+#include "access/parallel.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -71,11 +73,16 @@ double		pe_hide_below = 0;
  */
 int			pe_cut_bins = PE_CUT_ERROR;
 
-static const struct config_enum_entry cut_bins_options[] = {
-	{"error", PE_CUT_ERROR, false},
-	{"middle", PE_CUT_MIDDLE, false},
-	{NULL, 0, false}
-};
+/*
+ * The settings of plain SELECT as they are written.  PostgreSQL drops a value that is found invalid when the library is loaded,
+ * and the table's price would be charged.  So these settings are texts: such a value stays, and no SELECT is answered with it.
+ */
+static char *epsilon_text;
+static char *max_stderr_text;
+static char *hide_below_text;
+static char *cut_bins_text;
+
+static bool is_defining;		/* values that were set before the library was loaded are looked at */
 
 void
 pe_check_memory(size_t bytes)
@@ -125,6 +132,113 @@ check_anchor_file(char **value, void **extra, GucSource source)
 	return false;
 }
 
+/* NaN: it is none, or one beyond the bounds. */
+static double
+number_of(const char *text, double most)
+{
+	double		number;
+
+	return parse_real(text, &number, 0, NULL) && number >= 0 && number <= most ? number : NAN;
+}
+
+/* PE_CUT_UNKNOWN: it is no choice. */
+static int
+cut_bins_of(const char *text)
+{
+	return pg_strcasecmp(text, "error") == 0 ? PE_CUT_ERROR : pg_strcasecmp(text, "middle") == 0 ? PE_CUT_MIDDLE : PE_CUT_UNKNOWN;
+}
+
+/* Whether a value was set where nobody could refuse it: earlier, for a role or database, or by the leader of a parallel worker. */
+static bool
+is_late(GucSource source)
+{
+	return is_defining || InitializingParallelWorker || (source >= PGC_S_GLOBAL && source <= PGC_S_DATABASE_USER);
+}
+
+static bool
+check_number(const char *text, double most, GucSource source)
+{
+	if (!isnan(number_of(text, most)) || is_late(source))
+		return true;
+	GUC_check_errdetail("It must be a number from 0 to %g.", most);
+	return false;
+}
+
+#define MOST_EPSILON 1000
+#define MOST_STDERR 1e300
+#define MOST_HIDDEN 1000
+
+static bool
+check_epsilon(char **value, void **extra, GucSource source)
+{
+	return check_number(*value, MOST_EPSILON, source);
+}
+
+static bool
+check_max_stderr(char **value, void **extra, GucSource source)
+{
+	return check_number(*value, MOST_STDERR, source);
+}
+
+static bool
+check_hide_below(char **value, void **extra, GucSource source)
+{
+	return check_number(*value, MOST_HIDDEN, source);
+}
+
+static bool
+check_cut_bins(char **value, void **extra, GucSource source)
+{
+	if (cut_bins_of(*value) != PE_CUT_UNKNOWN || is_late(source))
+		return true;
+	GUC_check_errhint("Available values: error, middle.");
+	return false;
+}
+
+static void
+assign_epsilon(const char *value, void *extra)
+{
+	pe_select_epsilon = number_of(value, MOST_EPSILON);
+}
+
+static void
+assign_max_stderr(const char *value, void *extra)
+{
+	pe_select_max_stderr = number_of(value, MOST_STDERR);
+}
+
+static void
+assign_hide_below(const char *value, void *extra)
+{
+	pe_hide_below = number_of(value, MOST_HIDDEN);
+}
+
+static void
+assign_cut_bins(const char *value, void *extra)
+{
+	pe_cut_bins = cut_bins_of(value);
+}
+
+static void
+check_valid(bool is_valid, const char *name, const char *value)
+{
+	if (!is_valid)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for parameter \"%s\": \"%s\"", name, value),
+				 errdetail("Nothing was charged."),
+				 errhint("SET %s to a valid value.", name)));
+}
+
+void
+pe_settings_check_select(void)
+{
+	check_valid(!isnan(pe_select_epsilon), "pg_epsilon.epsilon", epsilon_text);
+	check_valid(!isnan(pe_select_max_stderr), "pg_epsilon.max_stderr", max_stderr_text);
+	check_valid(!isnan(pe_hide_below), "pg_epsilon.hide_below", hide_below_text);
+	check_valid(pe_cut_bins != PE_CUT_UNKNOWN, "pg_epsilon.cut_bins", cut_bins_text);
+}
+
 /* A parameter by its name, also one that is not defined yet; NULL: nobody has set it. */
 static const struct config_generic *
 find_parameter(const char *name)
@@ -157,6 +271,27 @@ refuse_client_value(const char *name)
 				 errhint("Connect without it.")));
 }
 
+/* Of plain SELECT. */
+static void
+define_select(void)
+{
+	is_defining = true;
+	DefineCustomStringVariable("pg_epsilon.cut_bins",
+							   "What becomes of a test of a SELECT that cuts a declared bin in two.",
+							   "error: it is refused; middle: it is decided at the middle of the bin, with a notice.",
+							   &cut_bins_text, "error", PGC_USERSET, 0, check_cut_bins, assign_cut_bins, NULL);
+	DefineCustomStringVariable("pg_epsilon.epsilon",
+							   "What a SELECT on a dataset costs.",
+							   "0: not set.", &epsilon_text, "0", PGC_USERSET, 0, check_epsilon, assign_epsilon, NULL);
+	DefineCustomStringVariable("pg_epsilon.max_stderr",
+							   "The largest standard error of the first count or sum of a SELECT on a dataset.",
+							   "0: not set.", &max_stderr_text, "0", PGC_USERSET, 0, check_max_stderr, assign_max_stderr, NULL);
+	DefineCustomStringVariable("pg_epsilon.hide_below",
+							   "Results of a SELECT within so many standard errors of 0 are NULL.",
+							   "0: none is.", &hide_below_text, "0", PGC_USERSET, 0, check_hide_below, assign_hide_below, NULL);
+	is_defining = false;
+}
+
 void
 pe_settings_define(void)
 {
@@ -174,19 +309,7 @@ pe_settings_define(void)
 							"How long a request waits for the ledger's worker.",
 							NULL, &pe_charge_timeout, 10 * 1000, 100, INT_MAX,
 							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomEnumVariable("pg_epsilon.cut_bins",
-							 "What becomes of a test of a SELECT that cuts a declared bin in two.",
-							 "error: it is refused; middle: it is decided at the middle of the bin, with a notice.",
-							 &pe_cut_bins, PE_CUT_ERROR, cut_bins_options, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable("pg_epsilon.epsilon",
-							 "What a SELECT on a dataset costs.",
-							 "0: not set.", &pe_select_epsilon, 0, 0, 1000, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable("pg_epsilon.max_stderr",
-							 "The largest standard error of the first count or sum of a SELECT on a dataset.",
-							 "0: not set.", &pe_select_max_stderr, 0, 0, 1e300, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable("pg_epsilon.hide_below",
-							 "Results of a SELECT within so many standard errors of 0 are NULL.",
-							 "0: none is.", &pe_hide_below, 0, 0, 1000, PGC_USERSET, 0, NULL, NULL, NULL);
+	define_select();
 	DefineCustomIntVariable("pg_epsilon.max_memory",
 							"The most memory that one request may take.",
 							NULL, &pe_max_memory, 1024 * 1024, 1024, INT_MAX,

@@ -20,8 +20,11 @@ extern int	pe_cut_bins;		/* what becomes of a test that cuts a bin */
 
 enum
 {
-	PE_CUT_ERROR, PE_CUT_MIDDLE
+	PE_CUT_UNKNOWN = -1, PE_CUT_ERROR, PE_CUT_MIDDLE
 };
+
+/* 22023 if one of them was set, before the library was loaded, to what is no value of it. */
+extern void pe_settings_check_select(void);
 
 /* 53200 if a request needs more than pe_max_memory allows. */
 extern void pe_check_memory(size_t bytes);
