@@ -70,7 +70,7 @@ SELECT fraction, estimate, lower95, upper95 FROM dp.quantile(pg_temp.paid('score
 
 -- rows that are not seen through the noise, or an interval around the point
 SELECT max(release) AS few FROM dp.histogram('stays', 'age', 'prefix', rho => 0.000000001) \gset
-SELECT count(*) FROM dp.quantile(:few, 'age', '{0.5}') WHERE estimate IS NULL AND lower95 IS NULL AND upper95 IS NULL OR lower95 <= estimate AND estimate <= upper95;
+SELECT count(*) FROM dp.quantile(:few, 'age', '{0.5}') WHERE lower95 <= coalesce(estimate, lower95) AND coalesce(estimate, upper95) <= upper95;
 -- a predicate on the attribute itself: cells that it rules out have no rows
 SELECT max(release) AS old FROM dp.histogram('stays', 'age', 'prefix', rho => 3000, predicate => 'age >= 40') \gset
 SELECT round(estimate::numeric, 1) AS estimate, lower95, upper95 FROM dp.quantile(:old, 'age', '{0.01,0.5}');
@@ -78,7 +78,7 @@ SELECT round(estimate::numeric, 1) AS estimate, lower95, upper95 FROM dp.quantil
 -- Laplace noise; odd names; no rows at all: NULL; of dawa nobody knows the errors
 SELECT max(release) AS pure FROM dp.histogram('visits', '{"Odd Name",b}', 'prefix("Odd Name") * identity(b)', epsilon => 20000) \gset
 SELECT label, round(estimate::numeric, 1) AS estimate, lower95, upper95 FROM dp.quantile(:pure, 'Odd Name', '{0.52}', '{b}');
-SELECT label, estimate, lower95, upper95 FROM dp.quantile_text(:pure, 'b', '{0.51}', '{Odd Name}') WHERE (label #>> '{Odd Name,from}')::int IN (10, 45);
+SELECT label, estimate, lower95, upper95 FROM dp.quantile_text(:pure, 'b', '{0.51}', '{Odd Name}') WHERE (label #>> '{Odd Name,from}')::int = 10;
 SELECT max(release) AS dawa FROM dp.histogram('visits', 'Odd Name', 'prefix', epsilon => 20000, method => 'dawa') \gset
 SELECT round(estimate::numeric, 1) AS estimate, lower95, upper95 FROM dp.quantile(:dawa, 'Odd Name', '{0.52}');
 

@@ -134,9 +134,9 @@ extern void pe_aggregation_settle(pe_space *space);
 /* The answers to all groups from what a release holds; free. */
 typedef struct pe_aggregate_result
 {
-	double		estimate;		/* NaN: unknown; so are the others */
-	double		stderr_;
-	double		lower;
+	double		estimate;		/* NaN: unknown, which an interval may be told of all the same */
+	double		stderr_;		/* likewise */
+	double		lower;			/* may be infinite; NaN: nothing is known, or there is no interval of this kind */
 	double		upper;
 } pe_aggregate_result;
 
@@ -168,6 +168,39 @@ extern int32 pe_aggregation_estimates(const pe_aggregation *aggregation);
 extern void pe_aggregation_estimate(const pe_aggregation *aggregation, const pe_aggregate_noise *noise, const int64 *value, double *estimate);
 extern void pe_aggregation_answers(pe_aggregation *aggregation, const pe_aggregate_noise *noise, const double *estimate, double variance,
 								   pe_aggregate_result *result);
+
+/* What errors of a release's answers are told from. */
+typedef struct pe_aggregate_errors
+{
+	const pe_aggregation *aggregation;
+	pe_aggregate_noise noise;
+	pe_error_law law;
+} pe_aggregate_errors;
+
+/* Of one that cost nano, and is not of quantiles on a grid. */
+extern pe_aggregate_errors pe_aggregation_errors_at(const pe_aggregation *aggregation, int64 nano);
+
+/* Sums of answers. */
+typedef struct pe_weighted
+{
+	double		factor;
+	int			number;			/* of an aggregate that counts rows or adds up */
+} pe_weighted;
+
+typedef struct pe_terms
+{
+	const pe_weighted *term;
+	int			terms;
+} pe_terms;
+
+/*
+ * Terms of several groups added up, and of one group divided, with Fieller's set; result: all that were answered.  What two terms
+ * count is the same noise in both; groups are taken to be measured by themselves.
+ */
+extern pe_aggregate_result pe_aggregation_sum(const pe_aggregate_errors *errors, const pe_aggregate_result *result, const int32 *group,
+											  int groups, const pe_terms *terms);
+extern pe_aggregate_result pe_aggregation_quotient(const pe_aggregate_errors *errors, const pe_aggregate_result *result, int32 group,
+												   const pe_terms *above, const pe_terms *below);
 
 /* The error of the first aggregate, a linear one, in standard deviations of the first part's noise, at any cost; rounded up. */
 extern double pe_aggregation_scale(pe_aggregation *aggregation, const pe_aggregate_noise *noise);

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "api/aggregate_call.h"
 #include "api/known.h"
 #include "api/time_blocks.h"
@@ -158,6 +160,15 @@ take_known(pe_aggregate_call *c)
 	pe_known_tell(&c->known->release);
 }
 
+static void
+find_errors(pe_aggregate_call *c)
+{
+	const pe_aggregation *g = c->known != NULL ? &c->known->aggregation : c->aggregation;
+
+	if (!g->on_grid)
+		c->errors = pe_aggregation_errors_at(g, c->known != NULL ? c->known->release.nano : pe_aggregate_call_nano(c));
+}
+
 void
 pe_aggregate_call_answer(pe_aggregate_call *c)
 {
@@ -165,6 +176,7 @@ pe_aggregate_call_answer(pe_aggregate_call *c)
 		take_known(c);
 	else
 		measure(c);
+	find_errors(c);
 }
 
 const pe_aggregate_result *
@@ -176,4 +188,45 @@ pe_aggregate_call_result_of(const pe_aggregate_call *c, int32 group, int number)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the answer has not the groups of the request")));
 	return &c->result[(size_t) group * c->results + c->place[number]];
+}
+
+/* The same terms with the numbers that aggregates have in what is answered from. */
+static pe_terms
+placed(const pe_aggregate_call *c, const pe_terms *terms)
+{
+	pe_weighted *term = palloc(Max(terms->terms, 1) * sizeof(*term));
+
+	for (int t = 0; t < terms->terms; t++)
+		term[t] = (pe_weighted) {terms->term[t].factor, c->place[terms->term[t].number]};
+	return (pe_terms) {term, terms->terms};
+}
+
+/* So many times a result. */
+static pe_aggregate_result
+multiplied(const pe_aggregate_result *r, double factor)
+{
+	return (pe_aggregate_result) {
+		factor * r->estimate, fabs(factor) * r->stderr_,
+		factor * (factor < 0 ? r->upper : r->lower), factor * (factor < 0 ? r->lower : r->upper)
+	};
+}
+
+pe_aggregate_result
+pe_aggregate_call_sum(const pe_aggregate_call *c, const int32 *group, int groups, const pe_terms *terms)
+{
+	pe_terms	all = placed(c, terms);
+
+	/* one term in one group has the interval of its own, and need not be linear */
+	if (groups == 1 && terms->terms == 1)
+		return multiplied(pe_aggregate_call_result_of(c, group[0], terms->term[0].number), terms->term[0].factor);
+	return pe_aggregation_sum(&c->errors, c->result, group, groups, &all);
+}
+
+pe_aggregate_result
+pe_aggregate_call_quotient(const pe_aggregate_call *c, int32 group, const pe_terms *above, const pe_terms *below)
+{
+	pe_terms	top = placed(c, above);
+	pe_terms	bottom = placed(c, below);
+
+	return pe_aggregation_quotient(&c->errors, c->result, group, &top, &bottom);
 }

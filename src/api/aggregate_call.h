@@ -20,6 +20,7 @@ typedef struct pe_aggregate_call
 	int32		groups;
 	int			results;		/* of each group */
 	int			place[PE_MAX_AGGREGATES];	/* where each aggregate is among them */
+	pe_aggregate_errors errors; /* of what is answered from; of quantiles on a grid none */
 } pe_aggregate_call;
 
 /*
@@ -45,5 +46,9 @@ extern void pe_aggregate_call_answer(pe_aggregate_call *call);
 
 /* What came out for an aggregate in a group; 55000 if there is no such one. */
 extern const pe_aggregate_result *pe_aggregate_call_result_of(const pe_aggregate_call *call, int32 group, int number);
+
+/* Such results added up, over groups too, and divided in one group; the numbers of terms are those of the request's aggregates. */
+extern pe_aggregate_result pe_aggregate_call_sum(const pe_aggregate_call *call, const int32 *group, int groups, const pe_terms *terms);
+extern pe_aggregate_result pe_aggregate_call_quotient(const pe_aggregate_call *call, int32 group, const pe_terms *above, const pe_terms *below);
 
 #endif

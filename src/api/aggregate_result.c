@@ -34,7 +34,7 @@ typedef struct reading
 	double		variance;		/* of what is answered, for measurements of variance 1 */
 	measured_part *part;
 	pe_sum_estimate *estimate;	/* [group * sums + sum] */
-	double		laplace;		/* half an interval over the standard deviation, where they are not single; 0: normal */
+	pe_error_law law;
 	pe_sum_total *total;		/* of shares, [group * sums + sum] */
 } reading;
 
@@ -262,22 +262,22 @@ put_part(reading *r, int i)
 			put_estimate(r, i, q, r->part[i].estimate[q], s->variance[q]);
 }
 
-/* The widest interval that any of the parts asks for, where estimates are sums of many Laplace numbers. */
-static void
-find_law(reading *r)
+/* Where estimates are sums of many Laplace numbers: the widest interval that any of the parts asks for. */
+static pe_error_law
+find_law(const pe_aggregation *g, const pe_aggregate_noise *noise)
 {
+	pe_error_law law = {g->asked.ask.accounting == PE_PURE, 0};
 	pe_confidence confidence;
 	bool		single = true;
 
-	if (r->g->asked.ask.accounting != PE_PURE)
-		return;
-	for (int i = 0; i < r->g->parts; i++)
-		single &= is_of_ranks(r->g, i) || is_single(space_of(r->g, i));
+	for (int i = 0; i < g->parts && law.laplace; i++)
+		single &= is_of_ranks(g, i) || is_single(space_of(g, i));
 	if (single)
-		return;
-	pe_confidence_init(&confidence, r->part[0].noise, 1);
-	r->laplace = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(r->part[0].noise);
+		return law;
+	pe_confidence_init(&confidence, noise->of_part[0], 1);
+	law.factor = pe_confidence_half(&confidence, 1, 0) / pe_noise_stderr(noise->of_part[0]);
 	pe_confidence_free(&confidence);
+	return law;
 }
 
 /* ------------------------------------------------------------------
@@ -388,7 +388,7 @@ begin(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, const doub
 		if (has_total(g, i))
 			put_total(r, i);
 	}
-	find_law(r);
+	r->law = find_law(g, noise);
 }
 
 static void
@@ -399,13 +399,10 @@ end(reading *r)
 	pe_free(r->part);
 }
 
-/* Half an interval around an answer. */
-static double
-half_of(const reading *r, const pe_aggregate_answer *answer)
+static pe_aggregate_result
+result_of(const pe_quotient *answer)
 {
-	if (r->laplace > 0)
-		return r->laplace * answer->stderr_;
-	return pe_aggregate_half(answer->part, answer->sums, r->g->asked.ask.accounting == PE_PURE);
+	return (pe_aggregate_result) {answer->estimate, answer->stderr_, answer->lower, answer->upper};
 }
 
 static void
@@ -414,22 +411,103 @@ answer_group(const reading *r, int32 group, int i, pe_aggregate_result *result)
 	const pe_aggregation *g = r->g;
 	const pe_aggregate *a = &g->aggregate[i];
 	const pe_sum_estimate *estimate = r->estimate + (size_t) group * g->needed.sums;
-	pe_aggregate_answer answer;
-	double		half;
+	pe_quotient answer;
 
 	pe_poll();
 	pe_aggregate_answer_of(&g->needed, a, estimate,
-						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]] : NULL, &answer);
-	*result = (pe_aggregate_result) {answer.estimate, answer.stderr_, NAN, NAN};
-	if (isnan(answer.estimate))
-		return;
-	half = half_of(r, &answer);
-	result->lower = answer.estimate - half;
-	result->upper = answer.estimate + half;
-	if (a->kind != PE_AGG_CORR)
-		return;
-	result->lower = fmax(result->lower, -1);
-	result->upper = fmin(result->upper, 1);
+						   a->kind == PE_AGG_SHARE ? &r->total[(size_t) group * g->needed.sums + a->sum[PE_USE_N]] : NULL, &r->law, &answer);
+	*result = result_of(&answer);
+}
+
+/* ------------------------------------------------------------------
+ * Sums of answers, and their quotients
+ * ------------------------------------------------------------------
+ */
+
+/* The standard error of a sum in a group. */
+static double
+error_of_sum(const pe_aggregate_errors *e, int sum, int32 group)
+{
+	const pe_aggregation *g = e->aggregation;
+
+	for (int i = 0; i < g->parts; i++)
+		if (g->source[i].sum == sum && g->source[i].term < 0)
+			return sqrt(space_of(g, i)->variance[group]) * ldexp(pe_noise_stderr(e->noise.of_part[i]), shift_of(g, i));
+	return 0;
+}
+
+/* Several terms as one number that is linear in the sums. */
+static pe_linear_estimate
+add_terms(const pe_aggregation *g, const pe_aggregate_result *result, const pe_terms *terms, double *weight)
+{
+	pe_linear_estimate all = {0, weight};
+
+	for (int t = 0; t < terms->terms; t++)
+	{
+		const pe_weighted *term = &terms->term[t];
+
+		all.value += term->factor * result[term->number].estimate;
+		pe_aggregate_add_weights(&g->needed, &g->aggregate[term->number], term->factor, weight);
+	}
+	return all;
+}
+
+pe_aggregate_result
+pe_aggregation_sum(const pe_aggregate_errors *e, const pe_aggregate_result *result, const int32 *group, int groups, const pe_terms *terms)
+{
+	const pe_aggregation *g = e->aggregation;
+	size_t		sums = g->needed.sums;
+	double	   *part = pe_alloc(groups * sums + 1, sizeof(double));
+	pe_aggregate_result all = {0};
+	double		half;
+
+	for (int i = 0; i < groups; i++)
+	{
+		double	   *weight = part + i * sums;
+
+		all.estimate += add_terms(g, result + (size_t) group[i] * g->aggregates, terms, weight).value;
+		for (size_t s = 0; s < sums; s++)
+			weight[s] *= weight[s] != 0 ? error_of_sum(e, (int) s, group[i]) : 0;
+	}
+	half = pe_error_half(&e->law, part, groups * (int) sums);
+	for (size_t i = 0; i < groups * sums; i++)
+		all.stderr_ = hypot(all.stderr_, part[i]);
+	all.lower = all.estimate - half;
+	all.upper = all.estimate + half;
+	pe_free(part);
+	return all;
+}
+
+pe_aggregate_result
+pe_aggregation_quotient(const pe_aggregate_errors *e, const pe_aggregate_result *result, int32 group, const pe_terms *above, const pe_terms *below)
+{
+	const pe_aggregation *g = e->aggregation;
+	int			sums = g->needed.sums;
+	double	   *weight = pe_alloc(2 * (size_t) sums, sizeof(double));
+	const pe_aggregate_result *of_group = result + (size_t) group * g->aggregates;
+	pe_linear_estimate top = add_terms(g, of_group, above, weight);
+	pe_linear_estimate bottom = add_terms(g, of_group, below, weight + sums);
+	pe_quotient quotient;
+
+	for (int s = 0; s < sums; s++)
+	{
+		double		error = weight[s] != 0 || weight[sums + s] != 0 ? error_of_sum(e, s, group) : 0;
+
+		weight[s] *= error;
+		weight[sums + s] *= error;
+	}
+	pe_quotient_of(&e->law, &top, &bottom, sums, &quotient);
+	pe_free(weight);
+	return result_of(&quotient);
+}
+
+pe_aggregate_errors
+pe_aggregation_errors_at(const pe_aggregation *g, int64 nano)
+{
+	pe_aggregate_errors e = {.aggregation = g, .noise = pe_aggregation_noise(g, nano)};
+
+	e.law = find_law(g, &e.noise);
+	return e;
 }
 
 /* ------------------------------------------------------------------
@@ -473,11 +551,13 @@ edge_of(const pe_column *column, int32 edge)
 static void
 put_quantile(const pe_column *x, const pe_quantile_place *place, pe_aggregate_result *result)
 {
-	double		lower = edge_of(x, place->cell);
+	*result = (pe_aggregate_result) {NAN, NAN, edge_of(x, place->lower), edge_of(x, place->upper)};
+	if (place->cell >= 0)
+	{
+		double		lower = edge_of(x, place->cell);
 
-	result->estimate = lower + place->inside * (edge_of(x, place->cell + 1) - lower);
-	result->lower = edge_of(x, place->lower);
-	result->upper = edge_of(x, place->upper);
+		result->estimate = lower + place->inside * (edge_of(x, place->cell + 1) - lower);
+	}
 }
 
 /* A quantile of every group, from the part of its ranks. */
@@ -497,10 +577,9 @@ answer_quantile(const reading *r, int number, int i, pe_aggregate_result *result
 		pe_aggregate_result *to = &result[(size_t) q * g->aggregates + number];
 		pe_quantile_place place;
 
-		*to = (pe_aggregate_result) {NAN, NAN, NAN, NAN};
 		fill_ranks(r, i, q, &ranks, room);
-		if (pe_quantile_find(&ranks, a->fraction, &confidence, &place))
-			put_quantile(x, &place, to);
+		pe_quantile_find(&ranks, a->fraction, &confidence, &place);
+		put_quantile(x, &place, to);
 	}
 	pe_confidence_free(&confidence);
 	pe_free(room);
@@ -626,6 +705,16 @@ begin_reference(reading *r, pe_aggregation *g, const pe_aggregate_noise *noise, 
 	put_reference(r, rows);
 }
 
+/* Groups that are measured alike have the same errors at reference values: the first of them is looked at. */
+static bool
+is_like_last(const reading *r, int32 group)
+{
+	size_t		sums = r->g->needed.sums;
+
+	return group > 0 && memcmp(&r->estimate[group * sums], &r->estimate[(group - 1) * sums], sums * sizeof(*r->estimate)) == 0 &&
+		memcmp(&r->total[group * sums], &r->total[(group - 1) * sums], sums * sizeof(*r->total)) == 0;
+}
+
 void
 pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, double rows, double variance, double *stderr_)
 {
@@ -639,6 +728,8 @@ pe_aggregation_errors_of(pe_aggregation *g, const pe_aggregate_noise *noise, dou
 		{
 			pe_aggregate_result result;
 
+			if (is_like_last(&r, q))
+				continue;
 			answer_group(&r, q, i, &result);
 			if (!(result.stderr_ <= stderr_[i]))	/* unknown is worse than any */
 				stderr_[i] = result.stderr_;
@@ -707,8 +798,11 @@ pe_aggregation_relative_errors(pe_aggregation *g, double rows, int64 nano, doubl
 			error[i] = rank_error(&r, i) / rows;
 		for (int32 q = 0; q < groups_of(g) && g->aggregate[i].kind != PE_AGG_QUANTILE; q++)
 		{
-			double		relative = relative_error(&r, q, i);
+			double		relative;
 
+			if (is_like_last(&r, q))
+				continue;
+			relative = relative_error(&r, q, i);
 			if (!(relative <= error[i]))	/* unknown is worse than any */
 				error[i] = relative;
 		}

@@ -45,7 +45,7 @@ typedef struct call
 	int32		cells;			/* ordered ones */
 	int32		groups;
 	pe_labels	labels;			/* of the groups */
-	pe_quantile_place *place;	/* groups x fractions; cell -1: NULL */
+	pe_quantile_place *place;	/* groups x fractions */
 } call;
 
 enum
@@ -262,12 +262,7 @@ find_quantiles(call *c)
 		CHECK_FOR_INTERRUPTS();
 		fill_group(c, i, noise, &g);
 		for (int j = 0; j < c->fractions; j++)
-		{
-			pe_quantile_place *place = &c->place[(size_t) i * c->fractions + j];
-
-			if (!pe_quantile_find(&g.ranks, c->fraction[j], &confidence, place))
-				*place = (pe_quantile_place) {-1, 0, -1, -1};
-		}
+			pe_quantile_find(&g.ranks, c->fraction[j], &confidence, &c->place[(size_t) i * c->fractions + j]);
 	}
 	if (noise != NULL)
 		pe_confidence_free(&confidence);

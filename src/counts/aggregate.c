@@ -486,7 +486,6 @@ typedef struct work
 	const pe_sum_estimate *estimate;
 	int			variables;
 	int			sum[VARIABLES]; /* which one each variable is */
-	bool		unknown;
 } work;
 
 /* A sum as a variable; the same sum is the same variable.  One that is not measured is 0, as its weight is. */
@@ -505,24 +504,6 @@ variable(work *w, int sum)
 	x.v = w->estimate[sum].value;
 	x.d[at] = 1;
 	return x;
-}
-
-/* The standard error of a value, whose square may be beyond all numbers. */
-static double
-error_of(const work *w, const dual *x)
-{
-	double		error = 0;
-
-	for (int i = 0; i < w->variables; i++)
-		error = hypot(error, x->d[i] * sqrt(w->estimate[w->sum[i]].variance));
-	return error;
-}
-
-/* Nothing is divided by what could be 0. */
-static void
-check_denominator(work *w, dual x)
-{
-	w->unknown |= !(fabs(x.v) > 3 * error_of(w, &x)) || x.v == 0;
 }
 
 static const pe_number *
@@ -546,10 +527,8 @@ value_of_avg(work *w, const pe_aggregate *a)
 {
 	const pe_number *number = number_of(w, a, 0);
 	dual		n = variable(w, a->sum[PE_USE_N]);
-	dual		mean;
+	dual		mean = scaled(over(variable(w, a->sum[PE_USE_S]), n), pe_number_step(number));
 
-	check_denominator(w, n);
-	mean = scaled(over(variable(w, a->sum[PE_USE_S]), n), pe_number_step(number));
 	mean.v += pe_number_middle(number);
 	return mean;
 }
@@ -572,15 +551,10 @@ value_of_var(work *w, const pe_aggregate *a)
 {
 	double		step = pe_number_step(number_of(w, a, 0));
 	dual		n = variable(w, a->sum[PE_USE_N]);
-	dual		var;
+	dual		var = squares_about_mean(w, a, 0);
 
-	check_denominator(w, n);
-	w->unknown |= !(n.v > 1);
-	var = squares_about_mean(w, a, 0);
 	n.v -= 1;
-	var = scaled(over(var, n), step * step);
-	w->unknown |= !(var.v > 0);
-	return var;
+	return scaled(over(var, n), step * step);
 }
 
 static dual
@@ -594,14 +568,7 @@ products_about_means(work *w, const pe_aggregate *a)
 static dual
 value_of_corr(work *w, const pe_aggregate *a)
 {
-	dual		xx;
-	dual		yy;
-
-	check_denominator(w, variable(w, a->sum[PE_USE_N]));
-	xx = squares_about_mean(w, a, 0);
-	yy = squares_about_mean(w, a, 1);
-	w->unknown |= !(xx.v > 3 * error_of(w, &xx)) || !(yy.v > 3 * error_of(w, &yy));
-	return over(products_about_means(w, a), root(times(xx, yy)));
+	return over(products_about_means(w, a), root(times(squares_about_mean(w, a, 0), squares_about_mean(w, a, 1))));
 }
 
 /* regr_slope(y, x): x is the second. */
@@ -609,20 +576,14 @@ static dual
 value_of_slope(work *w, const pe_aggregate *a)
 {
 	double		unit = pe_number_step(number_of(w, a, 0)) / pe_number_step(number_of(w, a, 1));
-	dual		xx;
 
-	check_denominator(w, variable(w, a->sum[PE_USE_N]));
-	xx = squares_about_mean(w, a, 1);
-	w->unknown |= !(xx.v > 0);
-	check_denominator(w, xx);
-	return scaled(over(products_about_means(w, a), xx), unit);
+	return scaled(over(products_about_means(w, a), squares_about_mean(w, a, 1)), unit);
 }
 
 static dual
 value_of(work *w, const pe_aggregate *a)
 {
-	dual		x;
-	dual		b;
+	dual		above;
 
 	switch (a->kind)
 	{
@@ -639,60 +600,352 @@ value_of(work *w, const pe_aggregate *a)
 		case PE_AGG_SLOPE:
 			return value_of_slope(w, a);
 		case PE_AGG_RATIO:
-			x = value_of(w, a->part[0]);
-			b = value_of(w, a->part[1]);
-			check_denominator(w, b);
-			return over(x, b);
+			above = value_of(w, a->part[0]);
+			return over(above, value_of(w, a->part[1]));
 		default:
 			return variable(w, a->sum[PE_USE_N]);
 	}
 }
 
+/* ------------------------------------------------------------------
+ * Answers and their intervals
+ * ------------------------------------------------------------------
+ */
+
+/* The standard deviations that the sums add to a value. */
 static void
-answer_unknown(pe_aggregate_answer *answer)
+parts_of(const work *w, const dual *x, double *part)
 {
-	*answer = (pe_aggregate_answer) {.estimate = NAN, .stderr_ = NAN};
+	for (int i = 0; i < w->variables; i++)
+		part[i] = x->d[i] * sqrt(w->estimate[w->sum[i]].variance);
 }
 
-/* N / T, Var = (v_N + r^2 v_T - 2 r cov) / T^2: as one part, for N and T share their noise. */
-static void
-answer_share(const pe_sum_estimate *n, const pe_sum_total *total, pe_aggregate_answer *answer)
+static double
+error_of(const work *w, const dual *x)
 {
-	double		t = total->estimate.value;
-	double		share = n->value / t;
-	double		variance = n->variance + share * share * total->estimate.variance - 2 * share * total->covariance;
+	double		error = 0;
 
-	if (!(t > 3 * sqrt(total->estimate.variance)))
+	for (int i = 0; i < w->variables; i++)
+		error = hypot(error, x->d[i] * sqrt(w->estimate[w->sum[i]].variance));
+	return error;
+}
+
+static void
+answer_linear(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
+{
+	dual		x = value_of(w, a);
+	double		part[VARIABLES];
+	double		half;
+
+	parts_of(w, &x, part);
+	half = pe_error_half(law, part, w->variables);
+	*answer = (pe_quotient) {x.v, error_of(w, &x), x.v - half, x.v + half};
+}
+
+static void
+answer_quotient(work *w, dual above, dual below, const pe_error_law *law, pe_quotient *answer)
+{
+	double		above_part[VARIABLES];
+	double		below_part[VARIABLES];
+
+	parts_of(w, &above, above_part);
+	parts_of(w, &below, below_part);
+	pe_quotient_of(law, &(pe_linear_estimate) {above.v, above_part}, &(pe_linear_estimate) {below.v, below_part}, w->variables, answer);
+}
+
+static void
+answer_ratio(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
+{
+	dual		above = value_of(w, a->part[0]);
+	dual		below = value_of(w, a->part[1]);
+
+	answer_quotient(w, above, below, law, answer);
+}
+
+/* middle + step S / N */
+static void
+answer_avg(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
+{
+	double		middle = pe_number_middle(number_of(w, a, 0));
+	double		step = pe_number_step(number_of(w, a, 0));
+	dual		s = variable(w, a->sum[PE_USE_S]);
+	dual		n = variable(w, a->sum[PE_USE_N]);
+
+	answer_quotient(w, s, n, law, answer);
+	*answer = (pe_quotient) {
+		middle + step * answer->estimate, step * answer->stderr_, middle + step * answer->lower, middle + step * answer->upper
+	};
+}
+
+/* N / T, which share their noise: N is c / v_T times T, and a rest that is independent of T. */
+static void
+answer_share(const pe_sum_estimate *n, const pe_sum_total *total, const pe_error_law *law, pe_quotient *answer)
+{
+	double		t = sqrt(total->estimate.variance);
+	double		along = t > 0 ? total->covariance / t : 0;
+	double		above[2] = {along, sqrt(fmax(n->variance - along * along, 0))};
+	double		below[2] = {t, 0};
+	pe_error_law one = {law->laplace, pe_error_most(law, 1)};	/* no more than one Laplace number */
+
+	pe_quotient_of(&one, &(pe_linear_estimate) {n->value, above}, &(pe_linear_estimate) {total->estimate.value, below}, 2, answer);
+}
+
+/* ------------------------------------------------------------------
+ * What is not linear in sums
+ * ------------------------------------------------------------------
+ */
+
+/* Sums within z standard errors of what was measured, as long as the vector of all is. */
+typedef struct around
+{
+	work	   *w;
+	const pe_aggregate *aggregate;
+	dual		(*value) (work *w, const pe_aggregate *a);
+	const pe_sum_estimate *measured;
+	pe_sum_estimate *moved;
+	double		z;
+	double		direction[VARIABLES];	/* of length 1 */
+} around;
+
+/* The value z standard errors away. */
+static dual
+value_at(around *r, const double *direction)
+{
+	for (int i = 0; i < r->w->variables; i++)
 	{
-		answer_unknown(answer);
-		return;
+		int			s = r->w->sum[i];
+
+		r->moved[s].value = r->measured[s].value + r->z * sqrt(r->measured[s].variance) * direction[i];
 	}
-	answer->estimate = share;
-	answer->stderr_ = sqrt(fmax(variance, 0)) / t;
-	answer->sums = 1;
-	answer->part[0] = answer->stderr_;
+	return r->value(r->w, r->aggregate);
+}
+
+/* To length 1; false if it has none. */
+static bool
+normalise(double *direction, int count)
+{
+	double		length = 0;
+
+	for (int i = 0; i < count; i++)
+		length = hypot(length, direction[i]);
+	for (int i = 0; i < count && length > 0; i++)
+		direction[i] /= length;
+	return length > 0 && isfinite(length);
+}
+
+/* The steepest way from here. */
+static bool
+find_steepest(const around *r, const dual *x, int side, double *direction)
+{
+	parts_of(r->w, x, direction);
+	for (int i = 0; i < r->w->variables; i++)
+		direction[i] *= side;
+	return normalise(direction, r->w->variables);
+}
+
+/* The most shorter steps that are tried, and the most steps. */
+#define SHORTER 12
+#define STEPS 100
+
+/* Goes on from the best direction so far towards another one, if that leads further. */
+static bool
+go_towards(around *r, double *direction, int side, dual *x)
+{
+	for (int t = 0; t < SHORTER; t++)
+	{
+		dual		next = value_at(r, direction);
+
+		if (side * next.v > side * x->v)
+		{
+			bool		goes_on = fabs(next.v - x->v) > 1e-7 * fabs(next.v);
+
+			memcpy(r->direction, direction, sizeof(r->direction));
+			*x = next;
+			return goes_on;
+		}
+		for (int i = 0; i < r->w->variables; i++)
+			direction[i] += r->direction[i];
+		if (!normalise(direction, r->w->variables))
+			return false;
+	}
+	return false;
+}
+
+/*
+ * The largest value, or the least of side -1, at these distances: at it, the direction is the steepest one.  The steps go there, which is
+ * again and again the steepest direction (where the value is convex each is better than the last), or a shorter way.
+ */
+static double
+furthest(around *r, dual (*value) (work *w, const pe_aggregate *a), int side)
+{
+	double		direction[VARIABLES];
+	dual		x;
+
+	r->value = value;
+	memcpy(r->moved, r->measured, (size_t) r->w->sums->sums * sizeof(*r->moved));
+	x = value(r->w, r->aggregate);
+	if (!find_steepest(r, &x, side, r->direction))
+		return x.v;
+	x = value_at(r, r->direction);
+	for (int step = 0; step < STEPS && find_steepest(r, &x, side, direction) && go_towards(r, direction, side, &x); step++)
+		;
+	return x.v;
+}
+
+static dual
+value_of_rows(work *w, const pe_aggregate *a)
+{
+	return variable(w, a->sum[PE_USE_N]);
+}
+
+static dual
+value_of_first_squares(work *w, const pe_aggregate *a)
+{
+	return squares_about_mean(w, a, 0);
+}
+
+static dual
+value_of_second_squares(work *w, const pe_aggregate *a)
+{
+	return squares_about_mean(w, a, 1);
+}
+
+/* What it divides by, and takes roots of, is above 0 wherever the sums may be. */
+static bool
+is_known(around *r)
+{
+	pe_aggregate_kind kind = r->aggregate->kind;
+	double		least = kind == PE_AGG_VAR || kind == PE_AGG_STDDEV ? 1 : 0;
+
+	if (!(furthest(r, value_of_rows, -1) > least))
+		return false;
+	return (kind != PE_AGG_CORR || furthest(r, value_of_first_squares, -1) > 0) &&
+		((kind != PE_AGG_CORR && kind != PE_AGG_SLOPE) || furthest(r, value_of_second_squares, -1) > 0);
+}
+
+/* What it can be in any case. */
+static double
+least_of(pe_aggregate_kind kind)
+{
+	return kind == PE_AGG_CORR ? -1 : kind == PE_AGG_SLOPE ? -INFINITY : 0;
+}
+
+static double
+most_of(pe_aggregate_kind kind)
+{
+	return kind == PE_AGG_CORR ? 1 : INFINITY;
+}
+
+static void
+within_bounds(pe_aggregate_kind kind, pe_quotient *answer)
+{
+	double		least = least_of(kind);
+	double		most = most_of(kind);
+
+	answer->estimate = kind == PE_AGG_CORR ? fmax(least, fmin(most, answer->estimate)) : answer->estimate;
+	answer->lower = fmax(least, fmin(most, answer->lower));
+	answer->upper = fmax(least, fmin(most, answer->upper));
+}
+
+/* P[|X| > 2.2415] = 0.025 of a normal number, relative to 0.05: of the two factors of a correlation (Bonferroni). */
+#define EACH_OF_TWO 1.14362
+
+static void
+answer_around(around *r, pe_quotient *answer)
+{
+	pe_aggregate_kind kind = r->aggregate->kind;
+	dual		(*value) (work *w, const pe_aggregate *a) = kind == PE_AGG_CORR ? value_of_corr : kind == PE_AGG_SLOPE ? value_of_slope : value_of_var;
+	dual		x;
+
+	*answer = (pe_quotient) {NAN, NAN, least_of(kind), most_of(kind)};
+	if (kind == PE_AGG_CORR)
+		r->z *= EACH_OF_TWO;
+	if (!is_known(r))
+		return;
+	answer->lower = furthest(r, value, -1);
+	answer->upper = furthest(r, value, 1);
+	memcpy(r->moved, r->measured, (size_t) r->w->sums->sums * sizeof(*r->moved));
+	x = value(r->w, r->aggregate);
+	answer->estimate = x.v;
+	answer->stderr_ = error_of(r->w, &x);
+	within_bounds(kind, answer);
+}
+
+/* A variance that is not above 0 is none. */
+static void
+check_variance(bool root, pe_quotient *answer)
+{
+	if (!(answer->estimate > 0))
+		answer->estimate = answer->stderr_ = NAN;
+	if (!root)
+		return;
+	answer->estimate = sqrt(answer->estimate);
+	answer->stderr_ /= 2 * answer->estimate;
+	answer->lower = sqrt(answer->lower);
+	answer->upper = sqrt(answer->upper);
+}
+
+static void
+answer_moments(work *w, const pe_aggregate *a, const pe_error_law *law, pe_quotient *answer)
+{
+	around		r = {.w = w, .aggregate = a, .measured = w->estimate, .z = pe_error_most(law, VARIABLES)};
+
+	r.moved = pe_alloc((size_t) w->sums->sums, sizeof(*r.moved));
+	w->estimate = r.moved;
+	answer_around(&r, answer);
+	w->estimate = r.measured;
+	pe_free(r.moved);
+	if (a->kind == PE_AGG_VAR || a->kind == PE_AGG_STDDEV)
+		check_variance(a->kind == PE_AGG_STDDEV, answer);
+}
+
+static void
+answer_of(work *w, const pe_aggregate *a, const pe_sum_total *total, const pe_error_law *law, pe_quotient *answer)
+{
+	switch (a->kind)
+	{
+		case PE_AGG_SHARE:
+			answer_share(&w->estimate[a->sum[PE_USE_N]], total, law, answer);
+			return;
+		case PE_AGG_RATIO:
+			answer_ratio(w, a, law, answer);
+			return;
+		case PE_AGG_AVG:
+			answer_avg(w, a, law, answer);
+			return;
+		case PE_AGG_VAR:
+		case PE_AGG_STDDEV:
+		case PE_AGG_CORR:
+		case PE_AGG_SLOPE:
+			answer_moments(w, a, law, answer);
+			return;
+		default:
+			answer_linear(w, a, law, answer);
+	}
 }
 
 void
 pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggregate, const pe_sum_estimate *estimate,
-					   const pe_sum_total *total, pe_aggregate_answer *answer)
+					   const pe_sum_total *total, const pe_error_law *law, pe_quotient *answer)
 {
 	work		w = {.sums = sums, .estimate = estimate};
-	dual		x;
 
-	if (aggregate->kind == PE_AGG_SHARE)
-	{
-		answer_share(&estimate[aggregate->sum[PE_USE_N]], total, answer);
+	answer_of(&w, aggregate, total, law, answer);
+	if (isfinite(answer->estimate) && !isnan(answer->stderr_))
 		return;
-	}
-	x = value_of(&w, aggregate);
-	answer_unknown(answer);
-	if (w.unknown || !isfinite(x.v))
-		return;
-	answer->estimate = aggregate->kind == PE_AGG_CORR ? fmax(-1, fmin(1, x.v)) : x.v;
-	answer->stderr_ = error_of(&w, &x);
-	for (int i = 0; i < w.variables && answer->sums < PE_AGG_SUMS; i++)
-		answer->part[answer->sums++] = fabs(x.d[i]) * sqrt(estimate[w.sum[i]].variance);
+	answer->estimate = answer->stderr_ = NAN;
+}
+
+void
+pe_aggregate_add_weights(const pe_sums *sums, const pe_aggregate *aggregate, double by, double *weight)
+{
+	pe_sum_estimate *none = pe_alloc((size_t) sums->sums, sizeof(*none));
+	work		w = {.sums = sums, .estimate = none};
+	dual		x = value_of(&w, aggregate);
+
+	for (int i = 0; i < w.variables; i++)
+		weight[w.sum[i]] += by * x.d[i];
+	pe_free(none);
 }
 
 /* ------------------------------------------------------------------
@@ -804,82 +1057,4 @@ pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggr
 	pe_free(cost);
 	pe_free(coefficient);
 	pe_free(reference);
-}
-
-/* ------------------------------------------------------------------
- * Intervals
- * ------------------------------------------------------------------
- */
-
-/* P[|X| <= 1.96] > 0.95 of a normal number; the lattice is 2^-20 of a deviation and less. */
-#define NORMAL_QUANTILE 1.96001
-
-/*
- * P[|S| > h] of a sum of Laplace numbers of different scales is sum_i c_i exp(-h / a_i), c_i = prod over j of
- * a_i^2 / (a_i^2 - a_j^2) (partial fractions of the characteristic function).
- */
-static double
-laplace_tail(const double *scale, int count, double h)
-{
-	double		tail = 0;
-
-	for (int i = 0; i < count; i++)
-	{
-		double		c = 1;
-
-		for (int j = 0; j < count; j++)
-			if (j != i)
-				c *= scale[i] * scale[i] / (scale[i] * scale[i] - scale[j] * scale[j]);
-		tail += c * exp(-h / scale[i]);
-	}
-	return tail;
-}
-
-static int
-compare_numbers(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
-/*
- * Scales that differ: small ones, which matter little, and those too close to the one before are made a little
- * larger, which makes the interval wider.
- */
-static void
-spread(double *scale, int count)
-{
-	qsort(scale, (size_t) count, sizeof(*scale), compare_numbers);
-	for (int i = 0; i < count; i++)
-		scale[i] = fmax(scale[i], (i == 0 ? scale[count - 1] * 1e-3 : scale[i - 1]) * 1.02);
-}
-
-double
-pe_aggregate_half(const double *part, int parts, bool laplace)
-{
-	double		scale[PE_AGG_SUMS];
-	double		error = 0;
-	double		low = 0;
-	double		high;
-
-	for (int i = 0; i < parts; i++)
-		error = hypot(error, part[i]);
-	if (!laplace || parts == 0)
-		return NORMAL_QUANTILE * error;
-	for (int i = 0; i < parts; i++)
-		scale[i] = part[i] / sqrt(2);
-	spread(scale, parts);
-	high = 20 * error;
-	while (high - low > 1e-9 * high)
-	{
-		double		middle = (low + high) / 2;
-
-		if (laplace_tail(scale, parts, middle) > .05)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high;
 }

@@ -20,9 +20,15 @@
  *		a quantile from ranks at the edges of bins (quantile.h), or on the grid of u (quantile_select.h)
  *		share = N / the N of all cells		ratio = a / b
  *
- * Errors are by the delta method: the gradient at the estimates, with the variances of the
- * sums, which are independent; of a share with their covariance.  A result is unknown where a denominator is within
- * three of its standard errors of 0, or a variance is not above 0.
+ * Standard errors are by the delta method: the gradient at the estimates, with the variances of the
+ * sums, which are independent; of a share with their covariance.
+ *
+ * Intervals.  Of counts and sums: quotient.h.  Of averages, ratios and shares: Fieller's sets (quotient.h).  Of var, stddev, corr
+ * and regr_slope: the values that they have at sums whose distance from those measured is at most z, in standard errors, z
+ * that of one normal number.  For a quotient this is Fieller's set; of others the probability is 0.95 as far as values of the same
+ * result are flat at that distance, which test_coverage looks at.  A variance is at least 0 and a correlation in [-1, 1].
+ * An estimate is unknown where its interval has no end within these: where the rows, or the squares that are divided by, may be 0; and a variance
+ * where it is not above 0.
  *
  * Shares of the cost minimise the sum over the aggregates of their variances, each relative to the least
  * that it has alone, at reference values (pe_aggregates_share).  For sum alone the variance is then that of a
@@ -32,6 +38,7 @@
 #define PE_COUNTS_AGGREGATE_H
 
 #include "base/text.h"
+#include "counts/quotient.h"
 #include "domain/sums.h"
 #include "strategy/share.h"
 
@@ -102,20 +109,15 @@ extern bool pe_aggregate_is_linear(const pe_aggregate *aggregate);
  */
 extern bool pe_aggregates_sums(pe_aggregate *aggregate, int aggregates, uint32_t always, int32_t units, pe_sums *sums);
 
+/* Of a linear one: adds what each sum counts in it, times by, to weight[sum]. */
+extern void pe_aggregate_add_weights(const pe_sums *sums, const pe_aggregate *aggregate, double by, double *weight);
+
 /* What is known of the sums of one query. */
 typedef struct pe_sum_estimate
 {
 	double		value;			/* in the units of the integers, shortened ones multiplied back */
 	double		variance;
 } pe_sum_estimate;
-
-typedef struct pe_aggregate_answer
-{
-	double		estimate;		/* NaN: unknown */
-	double		stderr_;
-	int			sums;			/* that the error comes from: */
-	double		part[PE_AGG_SUMS];	/* the standard deviation that each adds */
-} pe_aggregate_answer;
 
 /* What all cells together have: of a share. */
 typedef struct pe_sum_total
@@ -124,9 +126,9 @@ typedef struct pe_sum_total
 	double		covariance;		/* with the query */
 } pe_sum_total;
 
-/* Not of quantiles.  total: of a share; else NULL. */
+/* Not of quantiles.  total: of a share; else NULL.  An estimate that is NaN is unknown; its interval is told all the same. */
 extern void pe_aggregate_answer_of(const pe_sums *sums, const pe_aggregate *aggregate, const pe_sum_estimate *estimate,
-								   const pe_sum_total *total, pe_aggregate_answer *answer);
+								   const pe_sum_total *total, const pe_error_law *law, pe_quotient *answer);
 
 /* The estimates of a query with so many rows at reference values: means halfway from the middle to the upper bound,
  * numbers as spread as equally likely ones between their bounds are, correlations of one half.  Variances are 0. */
@@ -138,11 +140,5 @@ extern void pe_aggregates_reference(const pe_sums *sums, double rows, pe_sum_est
  */
 extern void pe_aggregates_share(const pe_sums *sums, const pe_aggregate *aggregate, int aggregates, pe_norm norm,
 								const double *variance, uint64_t *share);
-
-/*
- * Half the width of an interval that holds the truth with a probability of at least 95 %: of independent parts
- * with these standard deviations.  laplace: each part is the Laplace noise of one measurement; else all are normal.
- */
-extern double pe_aggregate_half(const double *part, int parts, bool laplace);
 
 #endif

@@ -105,16 +105,14 @@ find_interval(const pe_rank_estimates *ranks, double q, pe_confidence *confidenc
 		place->upper--;
 }
 
-bool
+void
 pe_quantile_find(const pe_rank_estimates *ranks, double q, pe_confidence *confidence, pe_quantile_place *place)
 {
 	double		total = ranks->below[ranks->cells];
 
-	if (!(total > 0) || !(total > 3 * ranks->total_stderr))
-		return false;
-	find_point(ranks, q * total, place);
-	place->lower = place->upper = -1;
+	*place = (pe_quantile_place) {-1, 0, -1, -1};
+	if (total > 0 && total > 3 * ranks->total_stderr)
+		find_point(ranks, q * total, place);
 	if (ranks->below_variance != NULL)
 		find_interval(ranks, q, confidence, place);
-	return true;
 }

@@ -35,7 +35,7 @@ typedef struct pe_rank_estimates
 
 typedef struct pe_quantile_place
 {
-	int32_t		cell;
+	int32_t		cell;			/* -1: N^ is not above 0 by more than three standard errors */
 	double		inside;			/* how far into it, from 0 to 1 */
 	int32_t		lower;			/* edges of the interval; where errors are not known -1 */
 	int32_t		upper;
@@ -53,7 +53,7 @@ extern void pe_ascending_ranks(int32_t cells, const double *below, double *ascen
  */
 extern double pe_quantile_variance(double below, double above, double total, double q);
 
-/* The q-quantile, 0 < q < 1.  False if N^ is not above 0 by more than three standard errors: there is nothing to be told. */
-extern bool pe_quantile_find(const pe_rank_estimates *ranks, double q, pe_confidence *confidence, pe_quantile_place *place);
+/* The q-quantile, 0 < q < 1.  The interval is told whatever N^ is. */
+extern void pe_quantile_find(const pe_rank_estimates *ranks, double q, pe_confidence *confidence, pe_quantile_place *place);
 
 #endif

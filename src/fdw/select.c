@@ -361,89 +361,41 @@ pe_select_answer(pe_select *s)
  * ------------------------------------------------------------------
  */
 
-/* What is known of a sum of terms over some groups. */
-typedef struct known
+static pe_terms
+terms_of(const List *summands)
 {
-	pe_aggregate_result result;
-	double	   *part;			/* standard deviations that it is made of */
-	int			parts;
-} known;
+	pe_weighted *term = palloc(Max(list_length(summands), 1) * sizeof(*term));
+	const ListCell *cell;
 
-static void
-add_up(const pe_select *s, const List *terms, const List *queries, known *k)
-{
-	const ListCell *term_cell;
-	const ListCell *query_cell;
-	double		variance = 0;
-
-	*k = (known) {.part = palloc(Max(list_length(terms) * list_length(queries), 1) * sizeof(double))};
-	foreach(term_cell, terms)
+	foreach(cell, summands)
 	{
-		const pe_summand *term = lfirst(term_cell);
+		const pe_summand *summand = lfirst(cell);
 
-		foreach(query_cell, queries)
-		{
-			const pe_aggregate_result *r = pe_aggregate_call_result_of(&s->call, lfirst_int(query_cell), term->wanted);
-
-			k->result.estimate += term->factor * r->estimate;
-			k->part[k->parts++] = fabs(term->factor) * r->stderr_;
-			variance += term->factor * term->factor * r->stderr_ * r->stderr_;
-			k->result.lower = term->factor * (term->factor < 0 ? r->upper : r->lower);
-			k->result.upper = term->factor * (term->factor < 0 ? r->lower : r->upper);
-		}
+		term[foreach_current_index(cell)] = (pe_weighted) {summand->factor, summand->wanted};
 	}
-	k->result.stderr_ = sqrt(variance);
+	return (pe_terms) {term, list_length(summands)};
 }
 
-static double
-half_of(const pe_select *s, const double *part, int parts)
-{
-	return pe_aggregate_half(part, parts, s->call.aggregation->asked.ask.accounting == PE_PURE);
-}
-
-/* One term in one group has the interval of its own. */
 static pe_aggregate_result
 sum_of(const pe_select *s, const pe_target_of_select *t, const List *queries)
 {
-	known		k;
+	pe_terms	terms = terms_of(t->terms);
+	int32	   *group = palloc(list_length(queries) * sizeof(*group));
+	const ListCell *cell;
 
-	add_up(s, t->terms, queries, &k);
-	if (k.parts != 1)
-	{
-		double		half = k.parts == 0 ? 0 : half_of(s, k.part, k.parts);
-
-		k.result.lower = k.result.estimate - half;
-		k.result.upper = k.result.estimate + half;
-	}
-	return k.result;
+	foreach(cell, queries)
+		group[foreach_current_index(cell)] = lfirst_int(cell);
+	return pe_aggregate_call_sum(&s->call, group, list_length(queries), &terms);
 }
 
-/* Sum and count come from measurements of their own; unknown where the count is within three of its errors of 0. */
+/* It is of one group: such targets are not added up. */
 static pe_aggregate_result
 mean_of(const pe_select *s, const pe_target_of_select *t, const List *queries)
 {
-	known		sum;
-	known		count;
-	pe_aggregate_result mean = {NAN, NAN, NAN, NAN};
-	double	   *part;
-	int			parts = 0;
-	double		half;
+	pe_terms	sum = terms_of(t->terms);
+	pe_terms	count = terms_of(t->divisor);
 
-	add_up(s, t->terms, queries, &sum);
-	add_up(s, t->divisor, queries, &count);
-	if (!(fabs(count.result.estimate) > 3 * count.result.stderr_))
-		return mean;
-	mean.estimate = sum.result.estimate / count.result.estimate;
-	mean.stderr_ = hypot(sum.result.stderr_, mean.estimate * count.result.stderr_) / fabs(count.result.estimate);
-	part = palloc((sum.parts + count.parts) * sizeof(double));
-	for (int i = 0; i < sum.parts; i++)
-		part[parts++] = sum.part[i] / fabs(count.result.estimate);
-	for (int i = 0; i < count.parts; i++)
-		part[parts++] = fabs(mean.estimate) * count.part[i] / fabs(count.result.estimate);
-	half = half_of(s, part, parts);
-	mean.lower = mean.estimate - half;
-	mean.upper = mean.estimate + half;
-	return mean;
+	return pe_aggregate_call_quotient(&s->call, linitial_int(queries), &sum, &count);
 }
 
 static double
