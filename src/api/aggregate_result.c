@@ -556,7 +556,9 @@ put_quantile(const pe_column *x, const pe_quantile_place *place, pe_aggregate_re
 	{
 		double		lower = edge_of(x, place->cell);
 
-		result->estimate = lower + place->inside * (edge_of(x, place->cell + 1) - lower);
+		result->estimate = lower;
+		if (!pe_bin_is_one_value(&x->domain, place->cell))
+			result->estimate += place->inside * (edge_of(x, place->cell + 1) - lower);
 	}
 }
 

@@ -318,6 +318,8 @@ value_inside(const call *c, const pe_quantile_place *place)
 
 	if (c->as_text && c->column->domain.key == PE_KEY_INT)
 		return whole_inside(c, place);
+	if (pe_bin_is_one_value(&c->column->domain, place->cell))
+		return value_of_text(c, c->column->points[place->cell]);
 	lower = pe_number_of_text(c->column->type, c->column->points[place->cell]);
 	upper = pe_number_of_text(c->column->type, c->column->points[place->cell + 1]);
 	value = lower + place->inside * (upper - lower);

@@ -293,6 +293,16 @@ pe_attribute_find_point(const pe_attribute *attribute, const pe_point *value)
 	return number < attribute->points && same_point(attribute->key, &attribute->point[number], value) ? number : -1;
 }
 
+bool
+pe_bin_is_one_value(const pe_attribute *attribute, int32_t bin)
+{
+	const pe_point *edge = attribute->point + bin;
+	bool		has_upper = bin == attribute->points - 2 && !attribute->open;
+
+	return attribute->kind == PE_BINS && attribute->key == PE_KEY_INT && attribute->classes == 0 && !has_upper &&
+		edge[1].i - 1 == edge[0].i;
+}
+
 static int32_t
 declared_cell_of_null(const pe_attribute *attribute)
 {

@@ -160,6 +160,9 @@ extern bool pe_attribute_is_ordered(const pe_attribute *attribute);
 extern int32_t pe_attribute_points_before(const pe_attribute *attribute, const pe_point *value);
 extern int32_t pe_attribute_find_point(const pe_attribute *attribute, const pe_point *value);
 
+/* Whether a bin holds one value of a type of whole values; 0 .. of the declared bins. */
+extern bool pe_bin_is_one_value(const pe_attribute *attribute, int32_t bin);
+
 /* The cell of a value, or PE_DROPPED. */
 extern int32_t pe_cell_of_null(const pe_attribute *attribute);
 extern int32_t pe_cell_of_int(const pe_attribute *attribute, int64_t value);
