@@ -105,6 +105,7 @@ pe_scan_plan_write(const pe_scan_plan *p)
 	list = lappend(list, with_functions(p->targets));
 	list = lappend(list, makeInteger(p->grouped));
 	list = lappend(list, copyObject(p->sets));
+	list = lappend(list, copyObject(p->parameters));
 	return list;
 }
 
@@ -120,7 +121,109 @@ pe_scan_plan_read(List *list)
 	p->targets = list_nth(list, 4);
 	p->grouped = intVal(list_nth(list, 5)) != 0;
 	p->sets = list_nth(list, 6);
+	p->parameters = list_nth(list, 7);
 	return p;
+}
+
+/* ------------------------------------------------------------------
+ * Sub-selects that depend on nothing else of the statement
+ * ------------------------------------------------------------------
+ */
+
+/* The sub-select that a parameter is the value of; NULL: it is of a row of something else. */
+static const SubPlan *
+sub_select_of(const PlannerInfo *root, const Param *p)
+{
+	ListCell   *cell;
+
+	for (; root != NULL; root = root->parent_root)
+		foreach(cell, root->init_plans)
+			if (list_member_int(lfirst_node(SubPlan, cell)->setParam, p->paramid))
+				return lfirst(cell);
+	return NULL;
+}
+
+static bool
+is_inner(const Node *node)
+{
+	return IsA(node, Param) && ((const Param *) node)->paramkind != PARAM_EXTERN;
+}
+
+/* Whether a parameter is no client's, and of no sub-select; root: NULL: of a sub-select, too. */
+static bool
+has_inner_parameter(Node *node, void *root)
+{
+	if (node == NULL)
+		return false;
+	if (is_inner(node))
+		return root == NULL || sub_select_of(root, (Param *) node) == NULL;
+	return expression_tree_walker(node, has_inner_parameter, root);
+}
+
+/* Of (SELECT expression) the expression, which has the same value; NULL: there is more to it. */
+static Node *
+expression_of(const PlannerInfo *root, const SubPlan *sub)
+{
+	const Plan *plan = list_nth(root->glob->subplans, sub->plan_id - 1);
+	Node	   *expression;
+
+	if (sub->subLinkType != EXPR_SUBLINK || !IsA(plan, Result) || plan->lefttree != NULL || plan->initPlan != NIL ||
+		((const Result *) plan)->resconstantqual != NULL || list_length(plan->targetlist) != 1)
+		return NULL;
+	expression = (Node *) linitial_node(TargetEntry, plan->targetlist)->expr;
+	return contain_volatile_functions(expression) || contain_subplans(expression) || contain_var_clause(expression) ||
+		has_inner_parameter(expression, NULL) ? NULL : expression;
+}
+
+typedef struct found_parameters
+{
+	PlannerInfo *root;
+	List	   *list;
+} found_parameters;
+
+/* Expressions of sub-selects in their places; other sub-selects are listed. */
+static Node *
+with_sub_selects(Node *node, void *context)
+{
+	found_parameters *found = context;
+	const SubPlan *sub;
+	Node	   *expression;
+
+	if (node == NULL)
+		return NULL;
+	if (!is_inner(node))
+		return expression_tree_mutator(node, with_sub_selects, context);
+	sub = sub_select_of(found->root, (Param *) node);
+	expression = sub != NULL ? expression_of(found->root, sub) : NULL;
+	if (expression != NULL)
+		return copyObject(expression);
+	if (sub != NULL)
+		found->list = lappend(found->list, list_make2(node, makeInteger(sub->plan_id)));
+	return copyObject(node);
+}
+
+static pe_scan_plan
+without_sub_selects(PlannerInfo *root, const pe_scan_plan *p)
+{
+	found_parameters found = {root, NIL};
+	pe_scan_plan plan = *p;
+
+	plan.where = (List *) with_sub_selects((Node *) p->where, &found);
+	plan.targets = (List *) with_sub_selects((Node *) p->targets, &found);
+	plan.parameters = found.list;
+	return plan;
+}
+
+/* What the server must know of: a scan depends on them. */
+static List *
+params_of(const pe_scan_plan *p)
+{
+	List	   *params = NIL;
+	ListCell   *cell;
+
+	foreach(cell, p->parameters)
+		params = lappend(params, linitial(lfirst_node(List, cell)));
+	return params;
 }
 
 /* ------------------------------------------------------------------
@@ -128,26 +231,16 @@ pe_scan_plan_read(List *list)
  * ------------------------------------------------------------------
  */
 
-static bool
-has_inner_parameter(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param))
-		return ((Param *) node)->paramkind != PARAM_EXTERN;
-	return expression_tree_walker(node, has_inner_parameter, context);
-}
-
 /* Why an expression cannot be evaluated on cells; NULL: it can. */
 static char *
-reason(Node *e, Index varno, const char *where)
+reason(PlannerInfo *root, Node *e, Index varno, const char *where)
 {
 	List	   *vars;
 	ListCell   *cell;
 
 	if (contain_subplans(e))
 		return psprintf("%s has a subquery", where);
-	if (has_inner_parameter(e, NULL))
+	if (has_inner_parameter(e, root))
 		return psprintf("%s depends on another part of the statement, and each of its rows would be a charge", where);
 	if (contain_volatile_functions(e))
 		return psprintf("%s has a volatile function", where);
@@ -178,7 +271,7 @@ pe_fdw_size(PlannerInfo *root, RelOptInfo *rel, Oid relation)
 	p->scan.where = list_concat(extract_actual_clauses(rel->baserestrictinfo, false), extract_actual_clauses(rel->baserestrictinfo, true));
 	foreach(cell, p->scan.where)
 		if (p->scan.why == NULL)
-			p->scan.why = reason(lfirst(cell), rel->relid, "WHERE");
+			p->scan.why = reason(root, lfirst(cell), rel->relid, "WHERE");
 	if (rel->reloptkind != RELOPT_BASEREL)
 		p->scan.why = "it is read together with other relations, by UNION ALL or as a partition";
 	else if (!bms_is_empty(rel->lateral_relids))
@@ -200,22 +293,22 @@ pe_fdw_paths(PlannerInfo *root, RelOptInfo *rel, Oid relation)
  */
 
 static char *
-reason_of_aggregate(const Aggref *a, Index varno)
+reason_of_aggregate(PlannerInfo *root, const Aggref *a, Index varno)
 {
 	char	   *name = get_func_name(a->aggfnoid);
 	char	   *why;
 
 	if (a->aggsplit != AGGSPLIT_SIMPLE)
 		return "an aggregate is computed in parts";
-	why = reason((Node *) a->args, varno, psprintf("the argument of %s", name));
+	why = reason(root, (Node *) a->args, varno, psprintf("the argument of %s", name));
 	if (why == NULL)
-		why = reason((Node *) a->aggdirectargs, varno, psprintf("the argument of %s", name));
-	return why != NULL ? why : reason((Node *) a->aggfilter, varno, psprintf("FILTER of %s", name));
+		why = reason(root, (Node *) a->aggdirectargs, varno, psprintf("the argument of %s", name));
+	return why != NULL ? why : reason(root, (Node *) a->aggfilter, varno, psprintf("FILTER of %s", name));
 }
 
 /* Adds the aggregates of an expression, which is computed above. */
 static bool
-add_aggregates(pe_planned *p, Node *expression, Index varno)
+add_aggregates(PlannerInfo *root, pe_planned *p, Node *expression, Index varno)
 {
 	List	   *parts = pull_var_clause(expression, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_PLACEHOLDERS);
 	ListCell   *cell;
@@ -225,7 +318,7 @@ add_aggregates(pe_planned *p, Node *expression, Index varno)
 		Node	   *part = lfirst(cell);
 
 		if (IsA(part, Aggref))
-			p->scan.why = reason_of_aggregate((Aggref *) part, varno);
+			p->scan.why = reason_of_aggregate(root, (Aggref *) part, varno);
 		else if (!IsA(part, GroupingFunc))
 			continue;			/* a column of a group, which is there by itself, or depends on one */
 		if (p->scan.why != NULL)
@@ -273,7 +366,7 @@ collect_targets(PlannerInfo *root, pe_planned *p, const PathTarget *target, List
 			others = lappend(others, e);
 			continue;
 		}
-		p->scan.why = reason((Node *) e, varno, "GROUP BY or DISTINCT");
+		p->scan.why = reason(root, (Node *) e, varno, "GROUP BY or DISTINCT");
 		if (p->scan.why == NULL && p->scan.sets != NIL && IsA(e, Const))
 			p->scan.why = "a constant is in a grouping set";	/* which the planner would show in rows of all sets */
 		if (p->scan.why != NULL)
@@ -283,7 +376,7 @@ collect_targets(PlannerInfo *root, pe_planned *p, const PathTarget *target, List
 	others = list_concat(others, p->having);
 	foreach(cell, others)
 	{
-		if (!add_aggregates(p, lfirst(cell), varno))
+		if (!add_aggregates(root, p, lfirst(cell), varno))
 			return false;
 		if (has_other_columns(lfirst(cell), p->scan.targets))
 		{
@@ -350,7 +443,11 @@ pe_fdw_plan(PlannerInfo *root, RelOptInfo *rel, Oid relation, ForeignPath *path,
 	Query	   *query = root->parse;
 
 	if (rel->reloptkind == RELOPT_UPPER_REL)
-		return make_foreignscan(targets, p->having, 0, NIL, pe_scan_plan_write(&p->scan), p->scan.targets, NIL, outer);
+	{
+		pe_scan_plan scan = without_sub_selects(root, &p->scan);
+
+		return make_foreignscan(targets, p->having, 0, params_of(&scan), pe_scan_plan_write(&scan), p->scan.targets, NIL, outer);
+	}
 	p->scan.kind = is_limit_0(query) ? PE_SCAN_EMPTY
 		: p->scan.why != NULL || query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL ? PE_SCAN_UNTRANSLATED : PE_SCAN_ROWS;
 	p->scan.targets = NIL;

@@ -28,6 +28,7 @@ typedef struct pe_scan_plan
 	List	   *targets;		/* TargetEntry: groups, which have a ressortgroupref, Aggref, GroupingFunc */
 	bool		grouped;		/* there is a row for each group, which may be none; else exactly one */
 	List	   *sets;			/* of GROUPING SETS: lists of ressortgroupref; NIL: one set of all */
+	List	   *parameters;		/* of sub-selects that depend on nothing else: lists of the Param and the plan's number */
 } pe_scan_plan;
 
 extern List *pe_scan_plan_write(const pe_scan_plan *plan);

@@ -21,6 +21,7 @@
 #include "nodes/plannodes.h"
 
 #include "fdw/import.h"
+#include "fdw/parameters.h"
 #include "fdw/scans.h"
 #include "fdw/select.h"
 #include "server/access.h"
@@ -213,6 +214,12 @@ find_select(const pe_statement_scans *statement, const ForeignScan *scan)
 }
 
 static void
+fill_parameters(const pe_statement_scans *statement, pe_select *select)
+{
+	select->plan = pe_parameters_fill(statement->estate, select->plan, is_ours, statement->is_ahead);
+}
+
+static void
 prepare_statement(pe_statement_scans *statement)
 {
 	pe_aggregate_call **call = palloc(list_length(statement->selects) * sizeof(*call));
@@ -220,6 +227,8 @@ prepare_statement(pe_statement_scans *statement)
 	ListCell   *cell;
 
 	check_serial();
+	foreach(cell, statement->selects)
+		fill_parameters(statement, lfirst(cell));
 	foreach(cell, statement->selects)
 		pe_select_open(lfirst(cell));
 	foreach(cell, statement->selects)
@@ -276,6 +285,7 @@ answer(pe_scan_state *state)
 
 	if (!state->statement->prepared)
 		prepare_statement(state->statement);
+	fill_parameters(state->statement, state->select);
 	if (state->select->sight == NULL || state->statement->prepared_at != GetCurrentStatementStartTimestamp())
 		prepare_again(state->select);
 	if (estate->es_instrument != 0)
@@ -367,7 +377,14 @@ static void
 find_out(void *argument)
 {
 	explained  *e = argument;
+	pe_select  *s = e->select;
 
+	if (s->plan->parameters != NIL)
+	{
+		pe_parameters_check(s->estate, s->plan, is_ours, s->estate->es_plannedstmt->parallelModeNeeded);
+		e->request = pstrdup("known when its subquery has run");
+		return;
+	}
 	if (e->select->sight == NULL)
 	{
 		pe_select_open(e->select);
