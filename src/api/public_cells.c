@@ -168,6 +168,7 @@ pe_public_load(const char *name, char **names, int count)
 	d->version = dataset->version;
 	d->unit = dataset->unit;
 	d->unit_type = unit_type(dataset);
+	d->block_column = dataset->max_blocks > 0 ? dataset->time_attribute : NULL;
 	load_attributes(d, dataset, names, count);
 	PE_END_UNDONE();
 	return d;

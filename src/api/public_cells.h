@@ -36,6 +36,7 @@ typedef struct pe_public_dataset
 	int			version;		/* of the data */
 	char	   *unit;			/* NULL: each row */
 	Oid			unit_type;
+	char	   *block_column;	/* by whose blocks of time the cap holds; NULL: none */
 	int			attributes;
 	pe_public_attribute *attribute;		/* those asked for that have levels or bins */
 } pe_public_dataset;

@@ -182,7 +182,7 @@ static void
 find_classes(pe_sight *s, pe_groups *groups, pe_grouped_attribute *ga, const bool *left)
 {
 	int32		cells = s->declared->attribute[ga->attribute].cells;
-	const bool *apart = groups->filters ? left : NULL;
+	const bool *apart = bms_is_member(ga->attribute, groups->filters) ? left : NULL;
 	uint32		mask = pg_nextpower2_32(2 * cells) - 1;
 	int32	   *table = palloc((mask + 1) * sizeof(int32));
 
@@ -267,7 +267,7 @@ are_one_row(const pe_groups *groups, const pe_grouping_set *set, const pe_groupe
 static bool
 belongs(const pe_groups *groups, const pe_grouping_set *set, const pe_grouped_attribute *ga, int32 row_class, int32 class)
 {
-	return are_one_row(groups, set, ga, row_class, class) && (!groups->filters || ga->left[row_class] == ga->left[class]);
+	return are_one_row(groups, set, ga, row_class, class) && (!bms_is_member(ga->attribute, groups->filters) || ga->left[row_class] == ga->left[class]);
 }
 
 /* How many of the expressions that look at an attribute are in a set, and how many there are. */
@@ -291,7 +291,7 @@ looking(const pe_groups *groups, const pe_grouping_set *set, int attribute, int 
 static uint32
 hash_of_class(const pe_groups *groups, const pe_grouping_set *set, const pe_grouped_attribute *ga, int32 class)
 {
-	uint32		hash = groups->filters && ga->left[class];
+	uint32		hash = bms_is_member(ga->attribute, groups->filters) && ga->left[class];
 
 	for (int i = 0; i < groups->expressions; i++)
 	{
@@ -403,7 +403,7 @@ find_sets(pe_groups *groups, List *sets)
 }
 
 pe_groups *
-pe_groups_find(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where, bool filters)
+pe_groups_find(pe_sight *s, const pe_scan_plan *plan, const pe_condition *where, const Bitmapset *filters)
 {
 	pe_groups  *groups = palloc0(sizeof(*groups));
 

@@ -58,15 +58,15 @@ typedef struct pe_groups
 	pe_grouped_attribute *attribute;	/* ascending */
 	int			sets;
 	pe_grouping_set *set;
-	bool		filters;
+	const Bitmapset *filters;	/* attributes whose part of WHERE is applied to the answer */
 	bool		merges;			/* rows of a set may have the same values and be one group */
 } pe_groups;
 
 /*
- * Finds the groups.  where: what is left.  filters: cells that WHERE excludes may be counted and not shown, so that classes
- * do not mix cells of both kinds.
+ * Finds the groups.  where: what is left.  filters: cells of these attributes that WHERE excludes are counted and not shown, so that
+ * their classes do not mix cells of both kinds.
  */
-extern pe_groups *pe_groups_find(pe_sight *sight, const pe_scan_plan *plan, const pe_condition *where, bool filters);
+extern pe_groups *pe_groups_find(pe_sight *sight, const pe_scan_plan *plan, const pe_condition *where, const Bitmapset *filters);
 
 /* The attributes that groups are by. */
 extern Bitmapset *pe_groups_attributes(const pe_groups *groups);

@@ -213,12 +213,46 @@ texts_of(List *list)
 	return text;
 }
 
-/* Where a filter of the groups is applied to the answer, another filter is the same request. */
+static bool
+counts_people(const pe_select *s)
+{
+	ListCell   *cell;
+
+	foreach(cell, s->plan->targets)
+	{
+		const TargetEntry *entry = lfirst(cell);
+
+		if (IsA(entry->expr, Aggref) && pe_target_counts_units(s->sight, (const Aggref *) entry->expr))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The attributes whose part of WHERE is applied to the answer where groups are by them: another filter is the same request then.
+ * Not the column of blocks, as only those are charged that WHERE leaves.  And not where people are counted in groups: of the groups
+ * that a person is in some are drawn, and WHERE decides among which.
+ */
+static Bitmapset *
+filters_of_answer(const pe_select *s)
+{
+	const pe_public_dataset *declared = s->sight->declared;
+	Bitmapset  *filters = NULL;
+
+	if (s->plan->sets != NIL || counts_people(s))
+		return NULL;
+	for (int i = 0; i < declared->attributes; i++)
+		if (declared->block_column == NULL || strcmp(declared->attribute[i].name, declared->block_column) != 0)
+			filters = bms_add_member(filters, i);
+	return filters;
+}
+
 static void
-fill_request(pe_select *s, bool filters)
+fill_request(pe_select *s)
 {
 	pe_request *request = &s->call.request;
-	const pe_condition *where = filters ? pe_condition_without(s->sight, s->where, pe_groups_attributes(s->groups)) : s->where;
+	const Bitmapset *applied = bms_intersect(s->groups->filters, pe_groups_attributes(s->groups));
+	const pe_condition *where = pe_condition_without(s->sight, s->where, applied);
 
 	pe_request_init(request, "SELECT");
 	request->dataset = pstrdup(s->sight->dataset);
@@ -248,15 +282,13 @@ pe_select_open(pe_select *s)
 void
 pe_select_translate(pe_select *s)
 {
-	bool		filters = s->sight->declared->unit == NULL && s->plan->sets == NIL;
-
 	s->where = pe_condition_of_list(s->sight, s->plan->where, "a test in WHERE");
-	s->groups = pe_groups_find(s->sight, s->plan, s->where, filters);
+	s->groups = pe_groups_find(s->sight, s->plan, s->where, filters_of_answer(s));
 	translate_targets(s);
 	find_rows(s);
 	s->asks = s->rows != NIL && s->wanted.texts != NIL;
 	sort_wanted(s);
-	fill_request(s, filters);
+	fill_request(s);
 }
 
 /* ------------------------------------------------------------------

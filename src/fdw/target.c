@@ -668,6 +668,22 @@ find(const known_aggregate *known, int count, const char *name)
 	return NULL;
 }
 
+static bool
+is_of_own(const pe_named_function *function)
+{
+	return !function->builtin && function->schema == get_namespace_oid("dp", true);
+}
+
+bool
+pe_target_counts_units(const pe_sight *s, const Aggref *aggregate)
+{
+	const pe_named_function *function = pe_names_function(s->names, aggregate->aggfnoid);
+
+	if (aggregate->aggdistinct != NIL)
+		return pe_sight_column(s, (Node *) linitial_node(TargetEntry, aggregate->args)->expr) == PE_COLUMN_UNIT;
+	return is_of_own(function) && strcmp(function->name, "people") == 0;
+}
+
 /* Only count can be of distinct values, and only percentiles have an order. */
 static void
 check_form(const translation *t)
@@ -696,7 +712,7 @@ pe_target_of_aggregate(pe_sight *s, const pe_condition *where, const Aggref *agg
 	const pe_named_function *function = pe_names_function(s->names, aggregate->aggfnoid);
 	translation t = {s, wanted, where, aggregate, function->name, pe_condition_always(), palloc0(sizeof(pe_target_of_select))};
 	const known_aggregate *known = function->builtin ? find(of_postgres, lengthof(of_postgres), t.name)
-		: function->schema == get_namespace_oid("dp", true) ? find(of_own, lengthof(of_own), t.name) : NULL;
+		: is_of_own(function) ? find(of_own, lengthof(of_own), t.name) : NULL;
 
 	if (known == NULL)
 		refuse_aggregate(&t);
