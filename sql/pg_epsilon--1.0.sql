@@ -54,6 +54,7 @@ CREATE TABLE dp_ledger.dataset (
     version integer NOT NULL DEFAULT 1,
     declared_version integer NOT NULL DEFAULT 1,
     unit_key bytea NOT NULL,
+    public_id text NOT NULL DEFAULT pg_catalog.gen_random_uuid()::text,
     identity text NOT NULL,
     charges bigint NOT NULL DEFAULT 0,
     acts bigint NOT NULL DEFAULT 0,
@@ -97,6 +98,7 @@ COMMENT ON COLUMN dp_ledger.dataset.private_attnum IS 'its number, as unit_attnu
 COMMENT ON COLUMN dp_ledger.dataset.max_change IS 'by at most this a value of that column moves between neighbours';
 COMMENT ON COLUMN dp_ledger.dataset.change IS 'whether it moves in one row, or in all';
 COMMENT ON COLUMN dp_ledger.dataset.unit_key IS 'secret key of the hash that chooses which rows of a unit count';
+COMMENT ON COLUMN dp_ledger.dataset.public_id IS 'a random name that no other dataset has: foreign tables keep it, so that another dataset under the same name does not answer them';
 COMMENT ON COLUMN dp_ledger.dataset.identity IS 'cluster, timeline, database and relation this row is valid in; elsewhere the dataset is frozen';
 COMMENT ON COLUMN dp_ledger.dataset.scanned IS 'SHA-256 of the tables that the last charge read; NULL: the next charge names them';
 COMMENT ON COLUMN dp_ledger.dataset.time_attribute IS 'column that says when a row arrived; filled on insert and never changed, by the owner''s declaration';

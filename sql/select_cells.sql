@@ -41,7 +41,7 @@ SELECT try('SELECT region, count(*) FROM orders_v WHERE returned GROUP BY region
 SELECT try('SELECT region, count(*) FROM orders_v WHERE region = ''nowhere'' GROUP BY region');
 SELECT try('SELECT count(*) FROM orders_v WHERE region = ''nowhere''');
 SELECT try('SELECT count(*), sum(items) FROM orders_v WHERE region = ''nowhere''');
--- Where units are cut, a filter decides which rows are left of a unit: it is in the request
+-- With a unit, too, a filter of a grouped column is free
 SELECT try('SELECT ward, count(*) FROM visits_v GROUP BY ward');
 SELECT try('SELECT ward, count(*) FROM visits_v WHERE ward = ''a'' GROUP BY ward');
 

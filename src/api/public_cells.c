@@ -166,6 +166,7 @@ pe_public_load(const char *name, char **names, int count)
 	pe_dataset_check_rows(dataset);
 	d->id = dataset->id;
 	d->version = dataset->version;
+	d->public_id = dataset->public_id;
 	d->unit = dataset->unit;
 	d->unit_type = unit_type(dataset);
 	d->block_column = dataset->max_blocks > 0 ? dataset->time_attribute : NULL;
@@ -243,12 +244,13 @@ add_column(StringInfo to, const char *name, Oid type)
 }
 
 char *
-pe_public_columns(const char *dataset)
+pe_public_columns(const char *dataset, const char **id)
 {
 	pe_public_dataset *d = pe_public_load(dataset, NULL, 0);
 	bool		unit_is_attribute = false;
 	StringInfoData text;
 
+	*id = d->public_id;
 	initStringInfo(&text);
 	for (int i = 0; i < d->attributes; i++)
 		unit_is_attribute |= d->unit != NULL && strcmp(d->unit, d->attribute[i].name) == 0;

@@ -34,6 +34,7 @@ typedef struct pe_public_dataset
 {
 	int64		id;
 	int			version;		/* of the data */
+	char	   *public_id;		/* what no other dataset has, of the same name neither */
 	char	   *unit;			/* NULL: each row */
 	Oid			unit_type;
 	char	   *block_column;	/* by whose blocks of time the cap holds; NULL: none */
@@ -61,7 +62,7 @@ extern Datum pe_public_middle(const pe_public_attribute *attribute, int32 cell);
 /* The greatest value below an edge of bins of a type, as far as there is one. */
 extern Datum pe_public_below(Oid type, Datum edge);
 
-/* Columns as CREATE TABLE has them: those of the unit and of all attributes. */
-extern char *pe_public_columns(const char *dataset);
+/* Columns as CREATE TABLE has them: those of the unit and of all attributes; and the id of the dataset. */
+extern char *pe_public_columns(const char *dataset, const char **id);
 
 #endif

@@ -30,8 +30,11 @@ PG_FUNCTION_INFO_V1(pe_sql_expose);
 static char *
 create_text(const char *name, const char *dataset, const char *server, const char *options)
 {
-	return psprintf("CREATE FOREIGN TABLE %s (%s) SERVER %s OPTIONS (dataset %s%s)", name, pe_public_columns(dataset),
-					quote_identifier(server), quote_literal_cstr(dataset), options);
+	const char *id;
+	char	   *columns = pe_public_columns(dataset, &id);
+
+	return psprintf("CREATE FOREIGN TABLE %s (%s) SERVER %s OPTIONS (dataset %s, dataset_id %s%s)", name, columns,
+					quote_identifier(server), quote_literal_cstr(dataset), quote_literal_cstr(id), options);
 }
 
 /* The names of all datasets whose rows are counted. */

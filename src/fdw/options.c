@@ -50,6 +50,12 @@ pe_fdw_dataset(Oid relation)
 }
 
 const char *
+pe_fdw_dataset_id(Oid relation)
+{
+	return table_option(relation, "dataset_id");
+}
+
+const char *
 pe_fdw_attribute(Oid relation, AttrNumber column)
 {
 	return option_of(GetForeignColumnOptions(relation, column), "attribute");
@@ -131,7 +137,7 @@ check_option(const DefElem *option, Oid catalog)
 	bool		of_table = catalog == ForeignTableRelationId;
 	bool		is_number = strcmp(option->defname, "epsilon") == 0 || strcmp(option->defname, "max_stderr") == 0;
 	bool		is_whole = strcmp(option->defname, "rows_per_unit") == 0 || strcmp(option->defname, "cells_per_unit") == 0;
-	bool		is_name = strcmp(option->defname, "dataset") == 0 || strcmp(option->defname, "budget") == 0;
+	bool		is_name = strcmp(option->defname, "dataset") == 0 || strcmp(option->defname, "dataset_id") == 0 || strcmp(option->defname, "budget") == 0;
 
 	if (of_table && is_number)
 		check_number(option);
@@ -141,7 +147,7 @@ check_option(const DefElem *option, Oid catalog)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("invalid option \"%s\"", option->defname),
-				 errhint("Foreign tables have dataset, budget, epsilon, max_stderr, rows_per_unit and cells_per_unit; their columns have attribute.")));
+				 errhint("Foreign tables have dataset, dataset_id, budget, epsilon, max_stderr, rows_per_unit and cells_per_unit; their columns have attribute.")));
 }
 
 Datum

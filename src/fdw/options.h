@@ -12,6 +12,9 @@
 /* The dataset that a foreign table stands for: its option, or its name. */
 extern const char *pe_fdw_dataset(Oid relation);
 
+/* The id of that dataset, by an option; NULL: any dataset of the name. */
+extern const char *pe_fdw_dataset_id(Oid relation);
+
 /* The attribute that a column stands for, by its option; NULL: the column's name is the attribute's. */
 extern const char *pe_fdw_attribute(Oid relation, AttrNumber column);
 

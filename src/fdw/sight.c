@@ -81,6 +81,20 @@ name_of_column(Oid relation, Form_pg_attribute column)
 	return name != NULL ? name : NameStr(column->attname);
 }
 
+/* Views outlive their dataset, and somebody may have registered another one under its name. */
+static void
+check_identity(const pe_sight *s, Oid relation)
+{
+	const char *id = pe_fdw_dataset_id(relation);
+
+	if (id != NULL && strcmp(id, s->declared->public_id) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("foreign table \"%s\" stands for a dataset that is no longer registered", get_rel_name(relation)),
+				 errdetail("Another dataset is called \"%s\" now. Nothing was charged.", s->dataset),
+				 errhint("Make the foreign table anew, by dp.expose or IMPORT FOREIGN SCHEMA.")));
+}
+
 static void
 check_type(const pe_sight *s, int attribute, Form_pg_attribute column)
 {
@@ -145,6 +159,7 @@ pe_sight_open(EState *estate, Oid relation, const char *dataset, List *expressio
 
 	s->dataset = dataset;
 	s->declared = pe_public_load(dataset, names, count);
+	check_identity(s, relation);
 	s->columns = CreateTupleDescCopy(RelationGetDescr(rel));
 	s->attribute_of = palloc(Max(s->columns->natts, 1) * sizeof(int));
 	for (int i = 0; i < s->columns->natts; i++)

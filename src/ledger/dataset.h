@@ -47,6 +47,7 @@ typedef struct pe_dataset
 	pe_amount	spent;
 	int			version;		/* of the data */
 	int			declared_version;	/* the first with these attributes */
+	char	   *public_id;		/* a random name that no other dataset has */
 	char	   *identity;
 	bool		dropped;		/* unregistered; its spending is kept */
 	bool		frozen;			/* written elsewhere: its OIDs mean nothing here */

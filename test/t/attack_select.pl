@@ -360,7 +360,7 @@ is($node->safe_psql('bare', 'SELECT count(*) FROM few'), '1', 'and no table');
 $node->safe_psql('postgres', 'CREATE DATABASE restored');
 command_ok([ 'pg_restore', '--exit-on-error', '-d', $node->connstr('restored'), $dump ], 'pg_restore');
 is($node->safe_psql('restored', $relations), $kept, 'the relations are restored');
-like($kept, qr/few_v v curator .*few_v_foreign f curator .*dataset=few,epsilon=1/s, 'both of them, with their options');
+like($kept, qr/few_v v curator .*few_v_foreign f curator .*dataset=few,dataset_id=[-0-9a-f]{36},epsilon=1/s, 'both of them, with their options');
 is(ask_ok($node, 'curator', 'SELECT DISTINCT b FROM few_v ORDER BY b', db => 'restored'), "f\nt", 'restored: what is declared is told');
 refused($node, 'curator', 'SELECT count(*) FROM few_v WHERE b', 'PE002', 'restored: nothing is charged before the owner attests', db => 'restored');
 ask_ok($node, 'curator', q{SELECT dp.attest('few')}, db => 'restored');
