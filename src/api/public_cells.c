@@ -6,13 +6,17 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "api/public_cells.h"
@@ -67,8 +71,42 @@ pe_public_below(Oid type, Datum edge)
 	}
 }
 
+/* The type modifier and the collation of a column; of a frozen dataset, and of no column, none are known. */
+static void
+read_column(const pe_dataset *dataset, AttrNumber number, int32 *typmod, Oid *collation)
+{
+	Oid			type;
+
+	*typmod = -1;
+	*collation = InvalidOid;
+	if (dataset->frozen || pe_column_name(dataset->relation, number) == NULL)
+		return;
+	get_atttypetypmodcoll(dataset->relation, number, &type, typmod, collation);
+	(void) getBaseTypeAndTypmod(type, typmod);
+}
+
+/* A numeric as numeric(p, s) shows it, where it has no more digits. */
+static Datum
+scaled(Datum value, int32 typmod)
+{
+	int32		scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+	Datum		rounded = DirectFunctionCall2(numeric_round, value, Int32GetDatum(scale));
+
+	return DatumGetBool(DirectFunctionCall2(numeric_eq, value, rounded)) ? rounded : value;
+}
+
+/* A value as the column holds it: with its digits, or padded.  One that the column cannot hold stays what it is. */
+static Datum
+read_point(const char *text, Oid type, int32 typmod, Oid input, Oid parameter)
+{
+	bool		pads = type == BPCHAROID && typmod >= VARHDRSZ && pg_mbstrlen(text) <= typmod - VARHDRSZ;
+	Datum		value = OidInputFunctionCall(input, (char *) text, parameter, pads ? typmod : -1);
+
+	return type == NUMERICOID && typmod >= VARHDRSZ ? scaled(value, typmod) : value;
+}
+
 static Datum *
-read_points(const pe_column *column)
+read_points(const pe_column *column, int32 typmod)
 {
 	Datum	   *value = palloc(column->domain.points * sizeof(Datum));
 	Oid			input;
@@ -76,7 +114,7 @@ read_points(const pe_column *column)
 
 	getTypeInputInfo(column->type, &input, &parameter);
 	for (int i = 0; i < column->domain.points; i++)
-		value[i] = OidInputFunctionCall(input, column->points[i], parameter, -1);
+		value[i] = read_point(column->points[i], column->type, typmod, input, parameter);
 	return value;
 }
 
@@ -117,13 +155,15 @@ hash_of(const pe_column *column)
 }
 
 static void
-fill(pe_public_attribute *a, const pe_column *column)
+fill(pe_public_attribute *a, const pe_dataset *dataset, const pe_column *column)
 {
-	Datum	   *point = read_points(column);
+	Datum	   *point;
 
 	a->name = column->name;
 	a->hash = hash_of(column);
 	a->type = column->type;
+	read_column(dataset, column->number, &a->typmod, &a->collation);
+	point = read_points(column, a->typmod);
 	a->numbers = pe_type_is_number(column->type) && column->domain.kind == PE_BINS;
 	a->bins = column->domain.kind == PE_BINS;
 	a->whole = is_whole(column->type);
@@ -152,7 +192,7 @@ load_attributes(pe_public_dataset *d, pe_dataset *dataset, char **names, int cou
 	d->attribute = palloc0(Max(count, 1) * sizeof(pe_public_attribute));
 	for (int i = 0; i < count; i++)
 		if (!columns[i].bare)
-			fill(&d->attribute[d->attributes++], &columns[i]);
+			fill(&d->attribute[d->attributes++], dataset, &columns[i]);
 }
 
 pe_public_dataset *
@@ -169,6 +209,7 @@ pe_public_load(const char *name, char **names, int count)
 	d->public_id = dataset->public_id;
 	d->unit = dataset->unit;
 	d->unit_type = unit_type(dataset);
+	read_column(dataset, dataset->unit_number, &d->unit_typmod, &d->unit_collation);
 	d->block_column = dataset->max_blocks > 0 ? dataset->time_attribute : NULL;
 	load_attributes(d, dataset, names, count);
 	PE_END_UNDONE();
@@ -238,9 +279,35 @@ pe_public_middle(const pe_public_attribute *a, int32 cell)
  */
 
 static void
-add_column(StringInfo to, const char *name, Oid type)
+add_collation(StringInfo to, Oid type, Oid collation)
 {
-	appendStringInfo(to, "%s%s %s", to->len > 0 ? ", " : "", quote_identifier(name), format_type_be_qualified(type));
+	HeapTuple	tuple;
+
+	if (!OidIsValid(collation) || collation == get_typcollation(type))
+		return;
+	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
+	if (!HeapTupleIsValid(tuple))
+		return;
+	appendStringInfo(to, " COLLATE %s", quote_qualified_identifier(get_namespace_name(((Form_pg_collation) GETSTRUCT(tuple))->collnamespace),
+																   NameStr(((Form_pg_collation) GETSTRUCT(tuple))->collname)));
+	ReleaseSysCache(tuple);
+}
+
+static void
+add_column(StringInfo to, const char *name, Oid type, int32 typmod, Oid collation)
+{
+	appendStringInfo(to, "%s%s %s", to->len > 0 ? ", " : "", quote_identifier(name),
+					 format_type_extended(type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	add_collation(to, type, collation);
+}
+
+/* What stands for values outside of levels is longer than some columns, which then have any length. */
+static int32
+typmod_of(const pe_public_attribute *a)
+{
+	bool		is_short = (a->type == BPCHAROID || a->type == VARCHAROID) && a->other >= 0;
+
+	return is_short ? -1 : a->typmod;
 }
 
 char *
@@ -255,8 +322,8 @@ pe_public_columns(const char *dataset, const char **id)
 	for (int i = 0; i < d->attributes; i++)
 		unit_is_attribute |= d->unit != NULL && strcmp(d->unit, d->attribute[i].name) == 0;
 	if (d->unit != NULL && !unit_is_attribute)
-		add_column(&text, d->unit, d->unit_type);
+		add_column(&text, d->unit, d->unit_type, d->unit_typmod, d->unit_collation);
 	for (int i = 0; i < d->attributes; i++)
-		add_column(&text, d->attribute[i].name, d->attribute[i].type);
+		add_column(&text, d->attribute[i].name, d->attribute[i].type, typmod_of(&d->attribute[i]), d->attribute[i].collation);
 	return text.data;
 }

@@ -15,6 +15,8 @@ typedef struct pe_public_attribute
 {
 	char	   *name;
 	Oid			type;			/* base type of the column */
+	int32		typmod;			/* of that type, as the column has it; -1: none */
+	Oid			collation;
 	bool		numbers;		/* sums and averages are of it */
 	bool		bins;
 	bool		whole;			/* values have a next one: integers, dates, times */
@@ -37,6 +39,8 @@ typedef struct pe_public_dataset
 	char	   *public_id;		/* what no other dataset has, of the same name neither */
 	char	   *unit;			/* NULL: each row */
 	Oid			unit_type;
+	int32		unit_typmod;
+	Oid			unit_collation;
 	char	   *block_column;	/* by whose blocks of time the cap holds; NULL: none */
 	int			attributes;
 	pe_public_attribute *attribute;		/* those asked for that have levels or bins */

@@ -523,12 +523,26 @@ end_of(const pe_public_attribute *a, int32 cell, bool greatest)
 }
 
 static bool
-is_beyond(const pe_public_attribute *a, Datum one, Datum other, bool greatest)
+is_beyond(const pe_public_attribute *a, Oid collation, Datum one, Datum other, bool greatest)
 {
 	TypeCacheEntry *entry = lookup_type_cache(a->type, TYPECACHE_CMP_PROC_FINFO);
-	int			order = DatumGetInt32(FunctionCall2Coll(&entry->cmp_proc_finfo, get_typcollation(a->type), one, other));
+	int			order = DatumGetInt32(FunctionCall2Coll(&entry->cmp_proc_finfo, collation, one, other));
 
 	return greatest ? order > 0 : order < 0;
+}
+
+/* Whether a level is equal to one before it that can occur, in a collation that has other bytes equal. */
+static bool
+occurs_before(const pe_select *s, const pe_target_of_select *t, const pe_row_of_select *row, int32 cell)
+{
+	const pe_public_attribute *a = &s->sight->declared->attribute[t->attribute];
+
+	if (pe_names_is_bytewise(s->sight->names, t->collation))
+		return false;
+	for (int32 i = 0; i < cell; i++)
+		if (may_occur(s, t, row, i) && pe_same_value(pe_names_type(s->sight->names, a->type), t->collation, a->low[i], false, a->low[cell], false))
+			return true;
+	return false;
 }
 
 static void
@@ -540,9 +554,9 @@ put_declared(const pe_select *s, const pe_target_of_select *t, const pe_row_of_s
 
 	for (int32 cell = 0; cell < a->ordered; cell++)
 	{
-		if (!may_occur(s, t, row, cell))
+		if (!may_occur(s, t, row, cell) || (t->kind == PE_TARGET_DISTINCT && occurs_before(s, t, row, cell)))
 			continue;
-		if (count++ == 0 || (t->kind != PE_TARGET_DISTINCT && is_beyond(a, end_of(a, cell, greatest), *value, greatest)))
+		if (count++ == 0 || (t->kind != PE_TARGET_DISTINCT && is_beyond(a, t->collation, end_of(a, cell, greatest), *value, greatest)))
 			*value = end_of(a, cell, greatest);
 	}
 	*isnull = count == 0 && t->kind != PE_TARGET_DISTINCT;

@@ -431,6 +431,7 @@ use_declared(translation *t, pe_target_kind kind)
 	t->target->kind = kind;
 	t->target->is_linear = false;
 	t->target->attribute = column;
+	t->target->collation = t->aggregate->inputcollid;
 	t->target->filter = t->filter;
 }
 

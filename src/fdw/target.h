@@ -49,6 +49,7 @@ typedef struct pe_target_of_select
 	bool		counts;			/* of no row it is 0, not NULL */
 	bool		is_empty;		/* nothing is left to compute it of */
 	int			attribute;		/* of what is declared */
+	Oid			collation;		/* in whose order */
 	pe_condition *filter;		/* likewise */
 	const GroupingFunc *grouping;
 } pe_target_of_select;
