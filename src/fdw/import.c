@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -14,6 +15,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/resowner.h"
 #include "utils/varlena.h"
 
 #include "api/arguments.h"
@@ -75,6 +77,51 @@ is_meant(const ImportForeignSchemaStmt *statement, const char *name)
 	return listed == (statement->list_type == FDW_IMPORT_SCHEMA_LIMIT_TO);
 }
 
+/* What is wrong with a dataset, and not with the server or the session. */
+static bool
+is_of_dataset(const ErrorData *error)
+{
+	return error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE || error->sqlerrcode == ERRCODE_UNDEFINED_TABLE ||
+		error->sqlerrcode == ERRCODE_UNDEFINED_OBJECT || error->sqlerrcode == ERRCODE_FEATURE_NOT_SUPPORTED;
+}
+
+/* The statement that makes the table of a dataset; NULL, with a WARNING, if it cannot be asked: its table is gone, say. */
+static char *
+create_or_skip(const char *dataset, const char *server)
+{
+	MemoryContext here = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	char	   *volatile text = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(here);
+	PG_TRY();
+	{
+		text = create_text(quote_identifier(dataset), dataset, server, "");
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(here);
+		error = CopyErrorData();
+		if (!is_of_dataset(error))
+			PG_RE_THROW();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		ereport(WARNING,
+				(errcode(error->sqlerrcode),
+				 errmsg("dataset \"%s\" is not imported", dataset),
+				 errdetail("%s", error->message),
+				 error->hint != NULL ? errhint("%s", error->hint) : 0));
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(here);
+	CurrentResourceOwner = owner;
+	return text;
+}
+
 List *
 pe_fdw_import(ImportForeignSchemaStmt *statement, Oid server)
 {
@@ -87,8 +134,12 @@ pe_fdw_import(ImportForeignSchemaStmt *statement, Oid server)
 				 errmsg("schema \"%s\" has no datasets", statement->remote_schema),
 				 errhint("Use IMPORT FOREIGN SCHEMA dp.")));
 	foreach(cell, datasets())
-		if (is_meant(statement, lfirst(cell)))
-			commands = lappend(commands, create_text(quote_identifier(lfirst(cell)), lfirst(cell), GetForeignServer(server)->servername, ""));
+	{
+		char	   *command = is_meant(statement, lfirst(cell)) ? create_or_skip(lfirst(cell), GetForeignServer(server)->servername) : NULL;
+
+		if (command != NULL)
+			commands = lappend(commands, command);
+	}
 	return commands;
 }
 
