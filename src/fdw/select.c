@@ -481,7 +481,7 @@ put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_sel
 	if (s->asks && t->terms != NIL)
 		result = t->kind == PE_TARGET_MEAN ? mean_of(s, t, row->queries) : sum_of(s, t, row->queries);
 	number = figure_of(&result, t->figure);
-	*isnull = isnan(number) || ((!s->asks || t->is_empty) && !t->counts);
+	*isnull = isnan(number) || (t->is_empty && !t->counts);
 	if (!*isnull)
 		*value = datum_of_number(t->type, number);
 }
