@@ -1055,7 +1055,7 @@ CREATE FUNCTION dp.histogram(dataset text, attributes text[], workload text DEFA
     RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
     AS 'MODULE_PATHNAME', 'pe_sql_histogram' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.histogram(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer, boolean) IS
-    'private answers to a workload of counts, each between lower95 and upper95 with a probability of at least 95 %; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones; rows_per_unit: how many rows of a unit count, NULL: max_rows; fewer need less noise; reuse: where a paid release of the same rows that you may replay knows every query as precisely, answer from it, free';
+    'private answers to a workload of counts, each of the rows that count, between lower95 and upper95 with a probability of at least 95 %; give exactly one of epsilon, rho and max_stderr; the same request again is answered free; nonnegative: consistent with counts that are not below 0, which makes estimates biased, while stderr stays that of the unbiased ones; rows_per_unit: how many rows of a unit count, NULL: max_rows; fewer need less noise; reuse: where a paid release of the same rows that you may replay knows every query as precisely, answer from it, free';
 
 CREATE FUNCTION dp.histogram(dataset text, attributes text, workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -1214,7 +1214,7 @@ CREATE FUNCTION dp.quantile(release bigint, attribute text, fractions double pre
     RETURNS TABLE (label jsonb, fraction double precision, estimate double precision, lower95 double precision, upper95 double precision)
     AS 'MODULE_PATHNAME', 'pe_sql_quantile' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.quantile(bigint, text, double precision[], text[]) IS
-    'medians and percentiles of a numeric attribute from a paid release, free, each with an interval that holds it with a probability of at least 95 %; by: for each cell of these attributes';
+    'medians and percentiles of a numeric attribute from a paid release, free, each with an interval that holds it, of the rows that count, with a probability of at least 95 %; NULL where the number of rows is within three standard errors of 0, with an interval still; by: for each cell of these attributes';
 
 CREATE FUNCTION dp.quantile_text(release bigint, attribute text, fractions double precision[], by text[] DEFAULT '{}')
     RETURNS TABLE (label jsonb, fraction double precision, estimate text, lower95 text, upper95 text)
@@ -1240,7 +1240,7 @@ CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], met
     RETURNS TABLE (term text, coefficient double precision, stderr double precision, model text, release bigint, positive text)
     AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
-    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; stderr: the standard deviation of a coefficient by the noise alone, not by the choice of the rows, for methods newton and one_pass, else NULL, and for an svm by newton NULL too; positive: the class that coefficients above 0 make more likely, the last cell of the label; the same request again is answered free';
+    'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; stderr: the standard deviation of a coefficient by the noise alone, not by the choice of the rows, for methods newton and one_pass, else NULL; of a logistic regression by newton as little as 0.4 of it where a strong feature is skewed; for an svm by newton NULL; positive: the class that coefficients above 0 make more likely, the last cell of the label; the same request again is answered free';
 
 CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
@@ -1554,9 +1554,9 @@ COMMENT ON AGGREGATE dp.upper95_sum("any") IS 'in a SELECT on a dataset: the upp
 CREATE AGGREGATE dp.stderr_avg(x "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
 COMMENT ON AGGREGATE dp.stderr_avg("any") IS 'in a SELECT on a dataset: the standard error of avg(x)';
 CREATE AGGREGATE dp.lower95_avg(x "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
-COMMENT ON AGGREGATE dp.lower95_avg("any") IS 'in a SELECT on a dataset: the lower end of the 95% interval of avg(x)';
+COMMENT ON AGGREGATE dp.lower95_avg("any") IS 'in a SELECT on a dataset: the lower end of the 95% interval of avg(x) over the rows that count; -Infinity where the average is unknown';
 CREATE AGGREGATE dp.upper95_avg(x "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
-COMMENT ON AGGREGATE dp.upper95_avg("any") IS 'in a SELECT on a dataset: the upper end of the 95% interval of avg(x)';
+COMMENT ON AGGREGATE dp.upper95_avg("any") IS 'in a SELECT on a dataset: the upper end of the 95% interval of avg(x) over the rows that count; Infinity where the average is unknown';
 CREATE AGGREGATE dp.median(x "any") (SFUNC = dp_internal.of_dataset, STYPE = double precision);
 COMMENT ON AGGREGATE dp.median("any") IS 'in a SELECT on a dataset: the median of a column of numbers';
 CREATE AGGREGATE dp.quantile(x "any", fraction double precision) (SFUNC = dp_internal.of_dataset, STYPE = double precision);

@@ -159,13 +159,18 @@ beyond(const fieller *f)
 	return half_at(f, 0) / (1 - pe_error_half(f->law, f->below, f->parts));
 }
 
-/* h(d) - |d| is convex, not below 0 at 0 and not above it at the bound: what is returned is not inside of the set. */
+/*
+ * h(d) - |d| is convex, not below 0 at 0 and not above it at the bound.  spread() makes some h a little
+ * larger, which may leave the bound inside: it is doubled then.  What is returned is not inside of the set.
+ */
 static double
 end_by_search(const fieller *f, int side)
 {
 	double		in = 0;
 	double		out = beyond(f);
 
+	for (; out < 1e300 && half_at(f, side * out) > out; out *= 2)
+		in = out;
 	while (out - in > 1e-7 * out)
 	{
 		double		middle = (in + out) / 2;
