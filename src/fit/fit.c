@@ -510,7 +510,7 @@ pe_fit_passes(const pe_fit_problem *problem)
 	return (int32_t) fmin(passes, INT32_MAX);
 }
 
-/* A matrix, its eigenvectors, and twice as much to find them, and the covariance; where units are clipped, the scores of a tile's rows. */
+/* A matrix, its eigenvectors, and twice as much to find them; three for the covariance; where units are clipped, the scores of a tile's rows. */
 size_t
 pe_fit_memory(const pe_fit_problem *problem)
 {
@@ -518,7 +518,7 @@ pe_fit_memory(const pe_fit_problem *problem)
 	size_t		matrix = (columns + 1) * (columns + 1) * sizeof(double);
 
 	return (pe_fit_clips_units(problem) ? 128 : 64) * columns * sizeof(double) + (methods[problem->method].matrix ? 4 * matrix : 0) +
-		(pe_fit_tells_covariance(problem) ? matrix : 0);
+		(pe_fit_tells_covariance(problem) ? 3 * matrix : 0);
 }
 
 /* ----------

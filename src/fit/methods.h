@@ -137,7 +137,9 @@ typedef struct pe_spread
 	double	   *covariance;		/* the problem's: along eigenvectors until the end, by the noise of gradients */
 	double	   *slope;			/* entry (i, j), by columns: what noise (i, j) of the moment moves along eigenvector i */
 	double	   *turned;			/* work */
-	double	   *left;			/* of each eigenvector: what the step leaves of an error */
+	double	   *left;			/* what the step leaves of an error: a matrix along eigenvectors */
+	double	   *derivative;		/* of the sum of gradients by the weights, likewise; then work */
+	bool		supposes;		/* that rows are normally distributed */
 	int32_t		silents;		/* directions that no coefficient depends on */
 	double	   *silent;			/* these, turned, orthonormal, by columns */
 	double	   *work;			/* as large */

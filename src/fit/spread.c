@@ -18,11 +18,12 @@
  *				eigenvector i by c sum_j r_ij N_ij (g_t + n_t)_j / (h_i h_j).
  *	  later		steps s leave (I - H^-1 D_s) of both, D_s the derivative of g_s by the weights.
  *
- * Of D_s no more is known than was released.  It is l2 and M + N, below 0 cut off, times the mean of l'' over rows: 1
- * for a squared loss; for a logistic loss that of a normal distribution of margins whose mean and
- * variance M + N and w_{s-1} tell, with labels as the model says, over rows that are not clipped.  For a squared loss
- * this is exact up to the square of the noise.  For a logistic loss it supposes that l'' goes with no
- * feature: test/accuracy prints what that makes of real tables.
+ * Of D_s no more is known than was released.  For a squared loss it is l2 and M + N, below 0 cut off: exact up to the
+ * square of the noise.  For a logistic loss it is the sum of l'' x x' over rows that have the mean and the moments of M + N and
+ * are normal, with margins at w_{s-1}, labels as the model says, and no part of rows that are clipped.  Along the weights, where margins
+ * are large, l'' is small: a mean of l'' for all directions alike told half of the error there.  Rows of other distributions
+ * pass on more or less: standard errors are made OTHER_ROWS times as large for that, which test_spread (a skewed feature)
+ * and test/accuracy (real tables) are about.
  *
  * Beside an intercept the cells of a group that covers every row have weights of which differences alone count:
  * M is 0 along the intercept less these cells, whatever the rows are, and no coefficient depends on that direction (glm/row_spec.h).  Steps
@@ -47,6 +48,9 @@
  * ----------
  */
 
+/* Of standard errors, where the second derivative is that of rows which are supposed to be normal. */
+#define OTHER_ROWS 1.1
+
 /* A normal distribution is cut at so many standard deviations and added up at so many points. */
 #define WIDTH 6
 #define POINTS 96
@@ -57,10 +61,17 @@
 /* Of margins over rows, as far as the moment tells. */
 typedef struct margins
 {
+	double		rows;
 	double		mean;
 	double		deviation;
 	double		unclipped;		/* the largest |l'| that leaves a row of root mean square length unclipped */
 } margins;
+
+/* Means over rows of l'' z^k, z the margin in deviations from its mean. */
+typedef struct derivatives
+{
+	double		of_power[3];
+} derivatives;
 
 /* Numbers that the noisy moment tells of the rows. */
 typedef struct told
@@ -111,6 +122,7 @@ margins_of(const pe_spread *s, const double *w)
 
 	pe_la_gemv(true, n, n, 1, s->curvature->vector, n, w, 0, s->turned);
 	t = ask_moment(s, s->turned);
+	m.rows = t.rows;
 	m.mean = fmax(-LARGEST_MARGIN, fmin(LARGEST_MARGIN, t.sum / t.rows));
 	m.deviation = fmin(LARGEST_MARGIN, sqrt(fmax(t.squares / t.rows - m.mean * m.mean, 0)));
 	if (!pe_fit_clips_units(s->problem) && t.lengths > 0)
@@ -125,26 +137,77 @@ expected_derivative(double p, double unclipped)
 	return p * (1 - p) * ((1 - p <= unclipped ? p : 0) + (p <= unclipped ? 1 - p : 0));
 }
 
-/* Over rows, at weights that are not NULL. */
-static double
-mean_derivative(const pe_spread *s, const double *w)
+static derivatives
+derivatives_of(const margins *m)
 {
-	double		sum = 0;
+	derivatives d = {{0, 0, 0}};
 	double		mass = 0;
-	margins		m;
 
-	if (s->problem->model != PE_MODEL_LOGISTIC)
-		return s->curvature->derivative;
-	m = margins_of(s, w);
 	for (int i = 0; i <= POINTS; i++)
 	{
 		double		z = WIDTH * (2.0 * i / POINTS - 1);
 		double		density = exp(-z * z / 2);
+		double		derivative = density * expected_derivative(1 / (1 + exp(-m->mean - m->deviation * z)), m->unclipped);
 
-		sum += density * expected_derivative(1 / (1 + exp(-m.mean - m.deviation * z)), m.unclipped);
+		d.of_power[0] += derivative;
+		d.of_power[1] += derivative * z;
+		d.of_power[2] += derivative * z * z;
 		mass += density;
 	}
-	return sum / mass;
+	for (int k = 0; k < 3; k++)
+		d.of_power[k] /= mass;
+	return d;
+}
+
+/* The noisy moment along its eigenvector k, below 0 cut off. */
+static double
+moment_of(const pe_curvature *c, size_t k)
+{
+	return fmax(c->measured[k], 0);
+}
+
+/*
+ * Along each eigenvector, sums over rows: of x for an intercept (else they count as 0), and of x z, which is how x goes with the margin.
+ */
+static void
+find_sums(const pe_spread *s, const margins *m, double *x, double *xz)
+{
+	const pe_curvature *c = s->curvature;
+	size_t		n = (size_t) c->columns;
+
+	for (size_t k = 0; k < n; k++)
+	{
+		x[k] = s->problem->intercept >= 0 ? moment_of(c, k) * c->vector[k * n + (size_t) s->problem->intercept] : 0;
+		xz[k] = m->deviation > 0 ? (moment_of(c, k) * s->turned[k] - x[k] * m->mean) / m->deviation : 0;
+	}
+}
+
+/*
+ * The sum over rows of l'' x x' but for l2, at weights that are not NULL, along eigenvectors.  Of a normal x with mean a, x = a + b z + e, e
+ * independent of z: E[l'' x x'] = E[l''] E[x x'] + E[l'' z] (a b' + b a') + (E[l'' z^2] - E[l'']) b b'.
+ */
+static void
+find_derivative(pe_spread *s, const double *w)
+{
+	const pe_curvature *c = s->curvature;
+	size_t		n = (size_t) c->columns;
+	bool		logistic = s->problem->model == PE_MODEL_LOGISTIC;
+	margins		m = {0};
+	derivatives d = {{c->derivative, 0, c->derivative}};
+	double	   *x = pe_alloc(2 * n, sizeof(*x));
+	double	   *xz = x + n;
+
+	if (logistic)
+	{
+		m = margins_of(s, w);
+		d = derivatives_of(&m);
+		find_sums(s, &m, x, xz);
+	}
+	for (size_t j = 0; j < n; j++)
+		for (size_t i = 0; i < n; i++)
+			s->derivative[j * n + i] = (i == j ? d.of_power[0] * moment_of(c, i) : 0) +
+				(logistic ? (d.of_power[1] * (x[i] * xz[j] + xz[i] * x[j]) + (d.of_power[2] - d.of_power[0]) * xz[i] * xz[j]) / m.rows : 0);
+	pe_free(x);
 }
 
 /* ----------
@@ -215,7 +278,8 @@ pe_spread_init(pe_spread *spread, const pe_fit_problem *problem, const pe_curvat
 	memset(spread->covariance, 0, n * n * sizeof(double));
 	spread->slope = pe_alloc(n * n, sizeof(double));
 	spread->turned = pe_alloc(n, sizeof(double));
-	spread->left = pe_alloc(n, sizeof(double));
+	spread->left = pe_alloc(n * n, sizeof(double));
+	spread->derivative = pe_alloc(n * n, sizeof(double));
 	find_silent(spread);
 }
 
@@ -231,14 +295,33 @@ above_floor(const pe_curvature *c, size_t i, size_t j)
 	return high > c->floor ? (high - c->floor) / (high - low) : 0;
 }
 
-/* What a step leaves along each eigenvector, of what was there before. */
+/* What a step leaves of what was there before: I - H^-1 D; all of it where the gradient depends on no weights. */
 static void
-find_left(pe_spread *s, double derivative)
+find_left(pe_spread *s, const double *w)
 {
 	const pe_curvature *c = s->curvature;
+	size_t		n = (size_t) c->columns;
 
-	for (int32_t i = 0; i < c->columns; i++)
-		s->left[i] = 1 - (derivative * fmax(c->measured[i], 0) + s->problem->options.l2) / c->value[i];
+	memset(s->derivative, 0, n * n * sizeof(double));
+	if (w != NULL)
+		find_derivative(s, w);
+	for (size_t j = 0; j < n; j++)
+		for (size_t i = 0; i < n; i++)
+			s->left[j * n + i] = (i == j) - (s->derivative[j * n + i] + (i == j ? s->problem->options.l2 : 0)) / c->value[i];
+}
+
+/* a = left a, and then a left' if it has two sides */
+static void
+leave(pe_spread *s, double *a, bool two_sides)
+{
+	int32_t		n = s->curvature->columns;
+	double	   *product = s->derivative;
+
+	pe_la_gemm(false, false, n, n, n, 1, s->left, n, a, n, 0, product, n);
+	if (two_sides)
+		pe_la_gemm(false, true, n, n, n, 1, product, n, s->left, n, 0, a, n);
+	else
+		memcpy(a, product, (size_t) n * (size_t) n * sizeof(double));
 }
 
 /* Takes silent directions out of the columns of a matrix, or of its rows. */
@@ -261,13 +344,11 @@ add_step(pe_spread *s, double noise)
 	const pe_curvature *c = s->curvature;
 	size_t		n = (size_t) c->columns;
 
+	leave(s, s->covariance, true);
+	leave(s, s->slope, false);
 	for (size_t j = 0; j < n; j++)
 		for (size_t i = 0; i < n; i++)
-		{
-			s->covariance[j * n + i] *= s->left[i] * s->left[j];
-			s->slope[j * n + i] = s->left[i] * s->slope[j * n + i] +
-				c->derivative * above_floor(c, i, j) * s->turned[j] / (c->value[i] * c->value[j]);
-		}
+			s->slope[j * n + i] += c->derivative * above_floor(c, i, j) * s->turned[j] / (c->value[i] * c->value[j]);
 	for (size_t i = 0; i < n; i++)
 		s->covariance[i * n + i] += pow(noise / c->value[i], 2);
 }
@@ -279,7 +360,8 @@ pe_spread_step(pe_spread *spread, const double *w, const double *gradient, doubl
 
 	if (c == NULL)
 		return;
-	find_left(spread, w != NULL ? mean_derivative(spread, w) : 0);
+	find_left(spread, w);
+	spread->supposes |= w != NULL && spread->problem->model == PE_MODEL_LOGISTIC;
 	pe_la_gemv(true, c->columns, c->columns, 1, c->vector, c->columns, gradient, 0, spread->turned);
 	add_step(spread, noise);
 	silence(spread, false, spread->covariance);
@@ -347,13 +429,14 @@ finish_covariance(const pe_spread *s)
 	double	   *work = pe_alloc(n * n, sizeof(*work));
 	double		variance = s->noise * s->noise;
 	bool		pure = s->problem->accounting == PE_PURE;
+	double		factor = s->supposes ? OTHER_ROWS * OTHER_ROWS : 1;
 
 	add_moment(s, pure ? 2 * variance : variance);
 	if (pure)
 		less_diagonal(s, variance, work);
 	turn_back(s, work);
-	for (size_t i = 0; i < n * n && !s->curvature->decomposed; i++)
-		s->covariance[i] = NAN;
+	for (size_t i = 0; i < n * n; i++)
+		s->covariance[i] = s->curvature->decomposed ? factor * s->covariance[i] : NAN;
 	pe_free(work);
 }
 
@@ -365,6 +448,7 @@ pe_spread_end(pe_spread *spread)
 	finish_covariance(spread);
 	pe_free(spread->work);
 	pe_free(spread->silent);
+	pe_free(spread->derivative);
 	pe_free(spread->left);
 	pe_free(spread->turned);
 	pe_free(spread->slope);

@@ -446,7 +446,7 @@ static void
 judge_spread(const char *name, const trial *t, const spread *of, int terms)
 {
 	double	   *ratio = pe_alloc((size_t) terms, sizeof(*ratio));
-	double		most = t->method == PE_FIT_NEWTON ? 1.25 : 1.1;
+	double		most = t->method != PE_FIT_NEWTON ? 1.1 : t->model == PE_MODEL_LOGISTIC ? 1.4 : 1.25;
 	int			count = 0;
 	char		what[200];
 

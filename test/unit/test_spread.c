@@ -274,8 +274,8 @@ repeat(const experiment *e, table *t, double *told, double *seen)
 
 /*
  * The standard deviation of 6000 fits to the same rows has itself a relative one of 0.9 %.  What is told
- * is off by less than 4 % of the 10, 8 % of the 15 and 14 % of the 20 that are allowed (a lower floor, and
- * a second derivative that is not the same everywhere): this fails by chance below 1e-10.
+ * is off by less than 4 % of the 10, 8 % of the 15 and 21 % of the 30 that are allowed (a lower floor; a tenth that is
+ * added, and rows that are not normal): this fails by chance below 1e-10.
  */
 static void
 test_simulation(void **state)
@@ -289,9 +289,9 @@ test_simulation(void **state)
 		{PE_MODEL_SVM, PE_FIT_ONE_PASS, PE_ZCDP, 1000, 100000000, 0.15, 1, 0, 0},
 		{PE_MODEL_LINEAR, PE_FIT_NEWTON, PE_ZCDP, 1000, 50000000, 0.1, 1, 0, 0},
 		{PE_MODEL_LINEAR, PE_FIT_NEWTON, PE_PURE, 1000, 8000000000, 0.1, 1, 0, 0},
-		{PE_MODEL_LOGISTIC, PE_FIT_NEWTON, PE_ZCDP, 1000, 1000000000, 0.2, 1, 0, 0},
-		{PE_MODEL_LOGISTIC, PE_FIT_NEWTON, PE_ZCDP, 1000, 1000000000, 0.2, 1, 0, 10},
-		{PE_MODEL_LOGISTIC, PE_FIT_NEWTON, PE_ZCDP, 1000, 200000000, 0.2, 1, 0, 0},
+		{PE_MODEL_LOGISTIC, PE_FIT_NEWTON, PE_ZCDP, 1000, 1000000000, 0.3, 1, 0, 0},
+		{PE_MODEL_LOGISTIC, PE_FIT_NEWTON, PE_ZCDP, 1000, 1000000000, 0.3, 1, 0, 10},
+		{PE_MODEL_LOGISTIC, PE_FIT_NEWTON, PE_ZCDP, 1000, 200000000, 0.3, 1, 0, 0},
 	};
 
 	(void) state;
@@ -419,6 +419,93 @@ test_no_rows(void **state)
 	pe_test_unseed();
 }
 
+/* ----------
+ * A strong feature that is skewed
+ * ----------
+ */
+#define SKEWED 4
+
+/* An exponential number that the label follows, a uniform one and two classes that it follows little. */
+static void
+fill_skewed(table *t, double strength)
+{
+	stream		s = {7};
+
+	table_start(t, SKEWED - 1, 0, 0);
+	for (int i = 0; i < 20000; i++)
+	{
+		double		e = -log(1 - stream_uniform(&s));
+		double		x[SKEWED - 1] = {fmin(e, 8) / 4 - 1, 2 * stream_uniform(&s) - 1, stream_uniform(&s) < 0.3 ? 1 : -1};
+		double		margin = strength * (e - 1) + 0.5 * x[1] + 0.3 * x[2];
+
+		table_add(t, x, NULL, stream_uniform(&s) < 1 / (1 + exp(-margin)), true);
+	}
+}
+
+/* How many fits, of so many, have their mean within 1.96 of the standard errors that they tell. */
+static void
+cover(const table *t, int64_t nano, int fits, int *covered)
+{
+	double		covariance[SKEWED * SKEWED];
+	double	   *w = pe_alloc((size_t) fits * SKEWED, sizeof(double));
+	double	   *deviation = pe_alloc((size_t) fits * SKEWED, sizeof(double));
+	pe_fit_problem problem;
+
+	problem_of(t, PE_MODEL_LOGISTIC, PE_FIT_NEWTON, nano, &problem);
+	problem.covariance = covariance;
+	assert_null(pe_fit_defaults(&problem));
+	for (int i = 0; i < fits; i++)
+	{
+		run_fit(pe_fit_run, &problem, (pe_source *) &t->source, w + i * SKEWED);
+		for (int k = 0; k < SKEWED; k++)
+			deviation[i * SKEWED + k] = sqrt(covariance[k * (SKEWED + 1)]);
+	}
+	for (int k = 0; k < SKEWED; k++)
+	{
+		double		mean = 0;
+
+		covered[k] = 0;
+		for (int i = 0; i < fits; i++)
+			mean += w[i * SKEWED + k] / fits;
+		for (int i = 0; i < fits; i++)
+			covered[k] += fabs(w[i * SKEWED + k] - mean) <= 1.96 * deviation[i * SKEWED + k];
+	}
+	pe_free(deviation);
+	pe_free(w);
+}
+
+/*
+ * 0.69 of them with a mean second derivative for all directions alike.  Where 0.90 and more are covered, this fails by chance below
+ * 10^-9: six standard deviations.
+ */
+static void
+test_skewed(void **state)
+{
+	int			fits = getenv("PG_EPSILON_QUICK") != NULL ? 200 : 1000;
+
+	(void) state;
+	pe_test_seed(15);
+	for (int strength = 1; strength <= 4; strength *= 2)
+	{
+		static const int64_t nanos[] = {10000000, 50000000, 100000000};
+		table		t;
+
+		fill_skewed(&t, strength);
+		for (int r = 0; r < 3; r++)
+		{
+			int			covered[SKEWED];
+
+			cover(&t, nanos[r], fits, covered);
+			print_message("strength %d, rho %.2f: covered %.3f %.3f %.3f %.3f\n", strength, (double) nanos[r] * 1e-9, (double) covered[0] / fits,
+						  (double) covered[1] / fits, (double) covered[2] / fits, (double) covered[3] / fits);
+			for (int k = 0; k < SKEWED; k++)
+				assert_true(covered[k] > fits * (0.90 - 6.2 * sqrt(0.09 / fits)));
+		}
+		table_free(&t);
+	}
+	pe_test_unseed();
+}
+
 int
 main(void)
 {
@@ -428,6 +515,7 @@ main(void)
 		cmocka_unit_test(test_tells),
 		cmocka_unit_test(test_costs),
 		cmocka_unit_test(test_no_rows),
+		cmocka_unit_test(test_skewed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
