@@ -19,6 +19,7 @@
 #include "utils/date.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/fmgrprotos.h"
 #include "utils/rel.h"
@@ -175,6 +176,7 @@ pe_sight_open(EState *estate, Oid relation, const char *dataset, List *expressio
 	s->between = MakeSingleTupleTableSlot(s->columns, &TTSOpsVirtual);
 	s->estate = estate;
 	s->econtext = CreateExprContext(estate);
+	s->state_memory = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon expressions", ALLOCSET_SMALL_SIZES);
 	s->middle = pe_cut_bins == PE_CUT_MIDDLE;
 	s->names = pe_names_new();
 	pe_names_collect(s->names, expressions);
@@ -289,7 +291,7 @@ state_of(pe_sight *s, Node *expression)
 	foreach(cell, s->states)
 		if (((known_state *) lfirst(cell))->expression == expression)
 			return ((known_state *) lfirst(cell))->state;
-	old = MemoryContextSwitchTo(GetMemoryChunkContext(s));
+	old = MemoryContextSwitchTo(s->state_memory);
 	made = palloc(sizeof(*made));
 	made->expression = expression;
 	made->state = ExecInitExprWithParams((Expr *) expression, s->estate->es_param_list_info);
@@ -298,12 +300,24 @@ state_of(pe_sight *s, Node *expression)
 	return made->state;
 }
 
+/* An error leaves SQL functions where they were: they would go on with the values of before, on buffers that were given back. */
+static void
+forget_failed_states(pe_sight *s)
+{
+	if (!s->failed)
+		return;
+	MemoryContextReset(s->state_memory);
+	s->states = NIL;
+	s->failed = false;
+}
+
 Datum
 pe_sight_evaluate(pe_sight *s, Node *expression, TupleTableSlot *row, bool *isnull)
 {
 	MemoryContext here = CurrentMemoryContext;
 	volatile Datum value = (Datum) 0;
 
+	forget_failed_states(s);
 	PG_TRY();
 	{
 		s->econtext->ecxt_scantuple = row;
@@ -311,6 +325,7 @@ pe_sight_evaluate(pe_sight *s, Node *expression, TupleTableSlot *row, bool *isnu
 	}
 	PG_CATCH();
 	{
+		s->failed = true;
 		pe_names_rethrow(here);
 	}
 	PG_END_TRY();

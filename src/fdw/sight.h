@@ -44,7 +44,9 @@ typedef struct pe_sight
 	TupleTableSlot *between;
 	EState	   *estate;			/* parameters are its */
 	ExprContext *econtext;
+	MemoryContext state_memory;
 	List	   *states;			/* of expressions that were evaluated */
+	bool		failed;			/* the last of them: none of these states can be used again */
 	List	   *told;			/* what NOTICEs were sent about */
 	bool		middle;			/* cut bins are decided at their middle */
 } pe_sight;
