@@ -203,7 +203,7 @@ pe_levels_find_outside(pe_sight *s, int attribute)
 	pe_stand_in *o = &s->outside[attribute];
 
 	*o = (pe_stand_in) {.isnull = true, .shown_null = true};
-	if (a->other < 0 || a->bins)
+	if ((a->other < 0 && !a->drops_outside) || a->bins)
 		return;
 	o->isnull = !find_value(s, a, &o->value);
 	o->only = !o->isnull && a->ordered + 1 == values_of_type(a->type);

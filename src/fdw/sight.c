@@ -921,6 +921,30 @@ pe_sight_of_null(pe_sight *s, Node *e, int attribute, bool *isnull)
 	return value;
 }
 
+bool
+pe_sight_of_dropped(pe_sight *s, Node *e, int attribute, Datum *value, bool *isnull, bool *known)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	const pe_stand_in *o = &s->outside[attribute];
+	int32		cell = a->other;	/* of which there is none */
+	combination c = {.sight = s, .expression = e, .attribute = &attribute, .attributes = 1, .cell = &cell};
+
+	if (!a->bins && o->isnull)
+		return false;
+	clear(s, s->low);
+	clear(s, s->high);
+	if (!a->bins)
+		put_ends(s, attribute, o->value, o->value, false);
+	s->is_outside[attribute] = !a->bins && !o->only;
+	try_sides(&c);
+	s->is_outside[attribute] = false;
+	ResetExprContext(s->econtext);
+	*value = c.value;
+	*isnull = c.isnull;
+	*known = c.cut == PE_NOT_CUT;
+	return c.begun || !*known;
+}
+
 /* ------------------------------------------------------------------
  * Cuts
  * ------------------------------------------------------------------
@@ -1005,6 +1029,16 @@ tell_cut(pe_sight *s, int attribute, int32 cell, int32 cut, const char *what)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s of \"%s\" cuts the declared bin %s%s in two", what, a->name, bin_text(s, a, cell), more),
 			 errdetail("It is decided at the middle of each bin.")));
+}
+
+void
+pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what)
+{
+	if (is_told(s, psprintf("nulls %d", attribute)))
+		return;
+	ereport(NOTICE,
+			(errmsg("%s of \"%s\" is true for NULL, and the dataset does not count rows without a value of it", what, s->declared->attribute[attribute].name),
+			 errhint("The owner can declare a cell for them: nulls => 'cell'.")));
 }
 
 void

@@ -102,6 +102,9 @@ extern pe_values *pe_sight_values(pe_sight *sight, Node *expression, int attribu
 /* Where an attribute is NULL, whether that is a cell or not. */
 extern Datum pe_sight_of_null(pe_sight *sight, Node *expression, int attribute, bool *isnull);
 
+/* On values outside of an attribute that drops them; known: it has one value there.  False: the type has none outside. */
+extern bool pe_sight_of_dropped(pe_sight *sight, Node *expression, int attribute, Datum *value, bool *isnull, bool *known);
+
 /* Of several attributes, on all combinations of their cells, the last one fastest; left: of each attribute. */
 extern pe_values *pe_sight_product(pe_sight *sight, Node *expression, const int *attribute, int attributes, const bool *const *left, int64 *count);
 
@@ -111,7 +114,10 @@ extern pe_values *pe_sight_product(pe_sight *sight, Node *expression, const int 
  */
 extern void pe_sight_check_cuts(pe_sight *sight, const pe_values *values, int attribute, const bool *left, const char *what);
 
-/* The same for the cell of values outside alone. */
+/* NOTICE, once for an attribute: a test is true for NULL, of which rows are dropped. */
+extern void pe_sight_tell_nulls(pe_sight *sight, int attribute, const char *what);
+
+/* The same as pe_sight_check_cuts for the cell of values outside alone. */
 extern void pe_sight_check_outside(pe_sight *sight, int attribute, const char *what);
 
 /* Equality of two values of an expression. */
