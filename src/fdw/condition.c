@@ -9,6 +9,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 
+#include "fdw/beyond.h"
 #include "fdw/condition.h"
 
 static pe_condition *
@@ -228,6 +229,7 @@ of_attribute(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condi
 	pe_condition *c;
 
 	pe_sight_check_cuts(s, values, attribute, left, what);
+	pe_beyond_tell(s, e, within);
 	for (int32 i = 0; i < a->cells; i++)
 		cells[i] = has_truth(truth, values->value[i], values->isnull[i]);
 	c = pe_condition_cells(s, attribute, cells, null && is_true_for_dropped(s, e, truth, attribute));

@@ -99,6 +99,20 @@ typedef struct pe_values
  */
 extern pe_values *pe_sight_values(pe_sight *sight, Node *expression, int attribute, const bool *left, bool others);
 
+/* What an expression is beyond the first bin of an attribute, or beyond the last one. */
+typedef enum pe_beyond
+{
+	PE_BEYOND_AS_IN_BIN,		/* or there is nothing beyond */
+	PE_BEYOND_ANOTHER,
+	PE_BEYOND_SELECTED			/* another: a comparison that is true for some values */
+} pe_beyond;
+
+/* Of an expression of one attribute; where it fails beyond, it is another. */
+extern pe_beyond pe_sight_beyond(pe_sight *sight, Node *expression, int attribute, bool above);
+
+/* One NOTICE for what it is about: whether it was sent before. */
+extern bool pe_sight_is_told(pe_sight *sight, const char *about);
+
 /* Where an attribute is NULL, whether that is a cell or not. */
 extern Datum pe_sight_of_null(pe_sight *sight, Node *expression, int attribute, bool *isnull);
 
