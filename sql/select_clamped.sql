@@ -76,8 +76,8 @@ SELECT count(*) FROM v WHERE most >= 5;
 SELECT count(*) FROM v WHERE day >= '2025-03-01';
 SELECT count(*) FROM v WHERE day - date '2025-01-01' > 58;
 SELECT count(*) FILTER (WHERE x >= 2), count(*) FILTER (WHERE x < 20) FROM v WHERE x BETWEEN 3 AND 8;
-SELECT round(sum(x)) AS sum, round(avg(x)) AS avg FROM v;
-SELECT round(sum(x + 1)) AS sum FROM v;
+SELECT round(sum(x), -2) AS sum, round(avg(x)) AS avg FROM v;
+SELECT round(sum(x + 1), -2) AS sum FROM v;
 -- groups are of what values count as
 SELECT x, count(*) FROM v GROUP BY x ORDER BY x LIMIT 1;
 SELECT x / 5 AS fives, count(*) FROM v GROUP BY 1 ORDER BY 1;
