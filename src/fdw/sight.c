@@ -1139,7 +1139,7 @@ tell_cut(pe_sight *s, int attribute, int32 cell, int32 cut, const char *what)
 void
 pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what)
 {
-	if (is_told(s, psprintf("nulls %d", attribute)))
+	if (pe_sight_is_told(s, psprintf("nulls %d", attribute)))
 		return;
 	ereport(NOTICE,
 			(errmsg("%s of \"%s\" is true for NULL, and the dataset does not count rows without a value of it", what, s->declared->attribute[attribute].name),
