@@ -213,7 +213,9 @@ add_condition(pe_aggregation *g, pe_aggregate *a, const char *text)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the aggregates have too many conditions"),
-				 errdetail("At most %d can be told apart, count(x) being one of them.", PE_MAX_CONDITIONS)));
+				 errdetail("At most %d can be told apart, count(x) being one of them. Nothing was charged.", PE_MAX_CONDITIONS),
+				 errhint("Ask for fewer at once. A SELECT's sum of a column with levels has one for each value; "
+						 "with bounds and bins it has none: dp.add_attribute(dataset, attribute, lower, upper, bins).")));
 	a->condition = c;
 	if (c < conditions->count)
 		return;

@@ -9,6 +9,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 
+#include "fdw/beyond.h"
 #include "fdw/condition.h"
 
 static pe_condition *
@@ -203,6 +204,19 @@ is_true_for_null(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_c
 	return has_truth(truth, value, isnull);
 }
 
+/* Nor have values outside. */
+static bool
+is_true_for_dropped(pe_sight *s, Node *e, pe_truth truth, int attribute)
+{
+	bool		isnull;
+	bool		known;
+	Datum		value;
+
+	if (!s->declared->attribute[attribute].drops_outside || !pe_sight_of_dropped(s, e, attribute, &value, &isnull, &known))
+		return true;
+	return known && has_truth(truth, value, isnull);
+}
+
 /* What it is on cells that are not left matters to no row: it is the same condition, whatever is left, where that is no error. */
 static pe_condition *
 of_attribute(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condition *within, const char *what)
@@ -211,11 +225,17 @@ of_attribute(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condi
 	const bool *left = pe_condition_leaves(within, attribute);
 	pe_values  *values = pe_sight_values(s, e, attribute, left, true);
 	bool	   *cells = palloc(a->cells * sizeof(bool));
+	bool		null = is_true_for_null(s, e, truth, attribute, within);
+	pe_condition *c;
 
 	pe_sight_check_cuts(s, values, attribute, left, what);
+	pe_beyond_tell(s, e, within);
 	for (int32 i = 0; i < a->cells; i++)
 		cells[i] = has_truth(truth, values->value[i], values->isnull[i]);
-	return pe_condition_cells(s, attribute, cells, is_true_for_null(s, e, truth, attribute, within));
+	c = pe_condition_cells(s, attribute, cells, null && is_true_for_dropped(s, e, truth, attribute));
+	if (null && a->drops_null && c->kind != PE_COND_ALWAYS)
+		pe_sight_tell_nulls(s, attribute, what);
+	return c;
 }
 
 /* Whether a test calls nothing but built-in comparisons of columns and constants, which never fail. */

@@ -32,8 +32,8 @@ typedef enum pe_truth
 extern pe_condition *pe_condition_always(void);
 extern pe_condition *pe_condition_never(void);
 /*
- * unnamed: whether it is true for NULL.  All cells are no condition where nothing is dropped, or where NULL is selected too;
- * else the condition is kept, as it drops the rows that it is not true for.
+ * unnamed: whether it is true for NULL and for values outside, as far as they are dropped.  All cells are no condition where
+ * nothing is dropped, or these are selected too; else the condition is kept, as it drops the rows that it is not true for.
  */
 extern pe_condition *pe_condition_cells(const pe_sight *sight, int attribute, const bool *cells, bool unnamed);
 

@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "fdw/beyond.h"
 #include "fdw/groups.h"
 #include "server/settings.h"
 
@@ -98,6 +99,7 @@ evaluate(pe_sight *s, pe_group_by *g, const pe_condition *where)
 		default:
 			evaluate_product(s, g, where);
 	}
+	pe_beyond_tell(s, g->expression, where);
 }
 
 /* PostgreSQL finds a column of a scan by its expression: of two that are the same, it shows the first. */

@@ -203,7 +203,7 @@ pe_levels_find_outside(pe_sight *s, int attribute)
 	pe_stand_in *o = &s->outside[attribute];
 
 	*o = (pe_stand_in) {.isnull = true, .shown_null = true};
-	if (a->other < 0 || a->bins)
+	if ((a->other < 0 && !a->drops_outside) || a->bins)
 		return;
 	o->isnull = !find_value(s, a, &o->value);
 	o->only = !o->isnull && a->ordered + 1 == values_of_type(a->type);
@@ -392,18 +392,6 @@ nearest_level(pe_sight *s, const pe_public_attribute *a, Oid type, Datum value)
 	return nearest < 0 ? NULL : level[nearest];
 }
 
-static bool
-is_told(pe_sight *s, const char *about)
-{
-	ListCell   *cell;
-
-	foreach(cell, s->told)
-		if (strcmp(lfirst(cell), about) == 0)
-			return true;
-	s->told = lappend(s->told, pstrdup(about));
-	return false;
-}
-
 static void
 tell(pe_sight *s, const equality *q, Oid type, Datum value)
 {
@@ -411,7 +399,7 @@ tell(pe_sight *s, const equality *q, Oid type, Datum value)
 	char	   *text = pe_value_text(s, type, value);
 	char	   *nearest;
 
-	if (is_told(s, psprintf("%d:%s", q->attribute, text)))
+	if (pe_sight_is_told(s, psprintf("%d:%s", q->attribute, text)))
 		return;
 	nearest = nearest_level(s, a, type, value);
 	ereport(NOTICE,

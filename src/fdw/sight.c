@@ -19,6 +19,7 @@
 #include "utils/date.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/fmgrprotos.h"
 #include "utils/rel.h"
@@ -175,6 +176,7 @@ pe_sight_open(EState *estate, Oid relation, const char *dataset, List *expressio
 	s->between = MakeSingleTupleTableSlot(s->columns, &TTSOpsVirtual);
 	s->estate = estate;
 	s->econtext = CreateExprContext(estate);
+	s->state_memory = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon expressions", ALLOCSET_SMALL_SIZES);
 	s->middle = pe_cut_bins == PE_CUT_MIDDLE;
 	s->names = pe_names_new();
 	pe_names_collect(s->names, expressions);
@@ -289,7 +291,7 @@ state_of(pe_sight *s, Node *expression)
 	foreach(cell, s->states)
 		if (((known_state *) lfirst(cell))->expression == expression)
 			return ((known_state *) lfirst(cell))->state;
-	old = MemoryContextSwitchTo(GetMemoryChunkContext(s));
+	old = MemoryContextSwitchTo(s->state_memory);
 	made = palloc(sizeof(*made));
 	made->expression = expression;
 	made->state = ExecInitExprWithParams((Expr *) expression, s->estate->es_param_list_info);
@@ -298,12 +300,24 @@ state_of(pe_sight *s, Node *expression)
 	return made->state;
 }
 
+/* An error leaves SQL functions where they were: they would go on with the values of before, on buffers that were given back. */
+static void
+forget_failed_states(pe_sight *s)
+{
+	if (!s->failed)
+		return;
+	MemoryContextReset(s->state_memory);
+	s->states = NIL;
+	s->failed = false;
+}
+
 Datum
 pe_sight_evaluate(pe_sight *s, Node *expression, TupleTableSlot *row, bool *isnull)
 {
 	MemoryContext here = CurrentMemoryContext;
 	volatile Datum value = (Datum) 0;
 
+	forget_failed_states(s);
 	PG_TRY();
 	{
 		s->econtext->ecxt_scantuple = row;
@@ -311,6 +325,7 @@ pe_sight_evaluate(pe_sight *s, Node *expression, TupleTableSlot *row, bool *isnu
 	}
 	PG_CATCH();
 	{
+		s->failed = true;
 		pe_names_rethrow(here);
 	}
 	PG_END_TRY();
@@ -761,6 +776,112 @@ find_value(combination *c)
 }
 
 /* ------------------------------------------------------------------
+ * Beyond the bins
+ * ------------------------------------------------------------------
+ */
+
+/* An end of the bins, and what an expression is beyond it. */
+typedef struct beyond_end
+{
+	combination *bin;			/* at that end */
+	bool		above;
+	bool		near;			/* so far as the bins are wide, and not to the end of the type */
+	pe_beyond	found;
+} beyond_end;
+
+static int64
+whole_beyond(const pe_public_attribute *a, bool above)
+{
+	int64		low = pe_point_of_datum(a->type, a->low[0]).i;
+	int64		high = pe_point_of_datum(a->type, a->high[a->ordered - 1]).i;
+	int64		most = pe_point_of_datum(a->type, extreme_of(a->type, above)).i;
+	int64		width;
+	int64		at;
+
+	if (pg_sub_s64_overflow(high, low, &width) || pg_add_s64_overflow(above ? high : low, above ? width + 1 : -width - 1, &at))
+		return most;
+	return above ? Min(at, most) : Max(at, most);
+}
+
+/* A value beyond an end, so far as the bins are wide. */
+static Datum
+value_beyond(const pe_public_attribute *a, bool above)
+{
+	Datum		low = a->edge[0];
+	Datum		high = a->edge[a->ordered];
+	Datum		from = above ? high : low;
+	Datum		to = above ? low : high;
+
+	switch (a->type)
+	{
+		case FLOAT4OID:
+			return Float4GetDatum(2 * DatumGetFloat4(from) - DatumGetFloat4(to));
+		case FLOAT8OID:
+			return Float8GetDatum(2 * DatumGetFloat8(from) - DatumGetFloat8(to));
+		case NUMERICOID:
+			return DirectFunctionCall2(numeric_add, from, DirectFunctionCall2(numeric_sub, from, to));
+		default:
+			return pe_datum_of_int(a->type, whole_beyond(a, above));
+	}
+}
+
+static void
+note_beyond(void *argument)
+{
+	beyond_end *e = argument;
+	combination *c = e->bin;
+	pe_sight   *s = c->sight;
+	int			attribute = c->attribute[0];
+	pe_named_type *type = pe_names_type(s->names, exprType(c->expression));
+	bool		isnull;
+	Datum		value;
+
+	if (!put_side(s, attribute, e->above))
+		return;
+	if (e->near)
+		pe_sight_put(s, e->above ? s->high : s->low, attribute, value_beyond(&s->declared->attribute[attribute], e->above), false);
+	if (!pe_is_steady(s, c->expression))
+	{
+		e->found = pe_cut_of(s, c->expression) == PE_CUT_BY_EXPRESSION ? PE_BEYOND_ANOTHER : PE_BEYOND_SELECTED;
+		return;
+	}
+	value = pe_sight_evaluate(s, c->expression, s->low, &isnull);
+	if (!pe_same_value(type, C_COLLATION_OID, c->value, c->isnull, value, isnull))
+		e->found = type->id == BOOLOID && !isnull && DatumGetBool(value) ? PE_BEYOND_SELECTED : PE_BEYOND_ANOTHER;
+}
+
+/* Whether an expression could be evaluated there. */
+static bool
+try_beyond(beyond_end *e, bool near)
+{
+	ErrorData  *error;
+
+	e->near = near;
+	e->found = PE_BEYOND_AS_IN_BIN;
+	error = pe_run_undone(note_beyond, e);
+	if (error != NULL && !is_of_values(error->sqlerrcode))
+		ReThrowError(error);
+	return error == NULL;
+}
+
+/* x + 1 fails at the end of its type, and is what it is before that. */
+pe_beyond
+pe_sight_beyond(pe_sight *s, Node *expression, int attribute, bool above)
+{
+	int32		cell = above ? s->declared->attribute[attribute].ordered - 1 : 0;
+	combination c = {.sight = s, .expression = expression, .attribute = &attribute, .attributes = 1, .cell = &cell};
+	beyond_end	e = {.bin = &c, .above = above};
+
+	clear(s, s->low);
+	clear(s, s->high);
+	find_value(&c);
+	if (!try_beyond(&e, false) && !try_beyond(&e, true))
+		e.found = PE_BEYOND_ANOTHER;
+	ResetExprContext(s->econtext);
+	return e.found;
+}
+
+/* ------------------------------------------------------------------
  * All cells
  * ------------------------------------------------------------------
  */
@@ -906,6 +1027,30 @@ pe_sight_of_null(pe_sight *s, Node *e, int attribute, bool *isnull)
 	return value;
 }
 
+bool
+pe_sight_of_dropped(pe_sight *s, Node *e, int attribute, Datum *value, bool *isnull, bool *known)
+{
+	const pe_public_attribute *a = &s->declared->attribute[attribute];
+	const pe_stand_in *o = &s->outside[attribute];
+	int32		cell = a->other;	/* of which there is none */
+	combination c = {.sight = s, .expression = e, .attribute = &attribute, .attributes = 1, .cell = &cell};
+
+	if (!a->bins && o->isnull)
+		return false;
+	clear(s, s->low);
+	clear(s, s->high);
+	if (!a->bins)
+		put_ends(s, attribute, o->value, o->value, false);
+	s->is_outside[attribute] = !a->bins && !o->only;
+	try_sides(&c);
+	s->is_outside[attribute] = false;
+	ResetExprContext(s->econtext);
+	*value = c.value;
+	*isnull = c.isnull;
+	*known = c.cut == PE_NOT_CUT;
+	return c.begun || !*known;
+}
+
 /* ------------------------------------------------------------------
  * Cuts
  * ------------------------------------------------------------------
@@ -935,9 +1080,8 @@ range_text(pe_sight *s, const pe_public_attribute *a, int32 first, int32 last)
 	return psprintf("%s >= %s AND %s %s %s", name, literal(s, a, a->edge[first]), name, closed ? "<=" : "<", literal(s, a, a->edge[last + 1]));
 }
 
-/* One NOTICE for a column. */
-static bool
-is_told(pe_sight *s, const char *about)
+bool
+pe_sight_is_told(pe_sight *s, const char *about)
 {
 	ListCell   *cell;
 
@@ -984,12 +1128,22 @@ tell_cut(pe_sight *s, int attribute, int32 cell, int32 cut, const char *what)
 	const pe_public_attribute *a = &s->declared->attribute[attribute];
 	char	   *more = cut > 1 ? psprintf(", and %d more,", cut - 1) : "";
 
-	if (is_told(s, psprintf("cut %d", attribute)))
+	if (pe_sight_is_told(s, psprintf("cut %d", attribute)))
 		return;
 	ereport(NOTICE,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s of \"%s\" cuts the declared bin %s%s in two", what, a->name, bin_text(s, a, cell), more),
 			 errdetail("It is decided at the middle of each bin.")));
+}
+
+void
+pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what)
+{
+	if (pe_sight_is_told(s, psprintf("nulls %d", attribute)))
+		return;
+	ereport(NOTICE,
+			(errmsg("%s of \"%s\" is true for NULL, and the dataset does not count rows without a value of it", what, s->declared->attribute[attribute].name),
+			 errhint("The owner can declare a cell for them: nulls => 'cell'.")));
 }
 
 void
@@ -999,7 +1153,7 @@ pe_sight_check_outside(pe_sight *s, int attribute, const char *what)
 	const pe_stand_in *o = &s->outside[attribute];
 	char	   *value = a->bins || o->isnull ? "NULL" : literal(s, a, o->shown_null ? o->value : o->shown);
 
-	if (s->middle && is_told(s, psprintf("outside %d", attribute)))
+	if (s->middle && pe_sight_is_told(s, psprintf("outside %d", attribute)))
 		return;
 	ereport(s->middle ? NOTICE : ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -44,7 +44,9 @@ typedef struct pe_sight
 	TupleTableSlot *between;
 	EState	   *estate;			/* parameters are its */
 	ExprContext *econtext;
+	MemoryContext state_memory;
 	List	   *states;			/* of expressions that were evaluated */
+	bool		failed;			/* the last of them: none of these states can be used again */
 	List	   *told;			/* what NOTICEs were sent about */
 	bool		middle;			/* cut bins are decided at their middle */
 } pe_sight;
@@ -97,8 +99,25 @@ typedef struct pe_values
  */
 extern pe_values *pe_sight_values(pe_sight *sight, Node *expression, int attribute, const bool *left, bool others);
 
+/* What an expression is beyond the first bin of an attribute, or beyond the last one. */
+typedef enum pe_beyond
+{
+	PE_BEYOND_AS_IN_BIN,		/* or there is nothing beyond */
+	PE_BEYOND_ANOTHER,
+	PE_BEYOND_SELECTED			/* another: a comparison that is true for some values */
+} pe_beyond;
+
+/* Of an expression of one attribute; where it fails beyond, it is another. */
+extern pe_beyond pe_sight_beyond(pe_sight *sight, Node *expression, int attribute, bool above);
+
+/* One NOTICE for what it is about: whether it was sent before. */
+extern bool pe_sight_is_told(pe_sight *sight, const char *about);
+
 /* Where an attribute is NULL, whether that is a cell or not. */
 extern Datum pe_sight_of_null(pe_sight *sight, Node *expression, int attribute, bool *isnull);
+
+/* On values outside of an attribute that drops them; known: it has one value there.  False: the type has none outside. */
+extern bool pe_sight_of_dropped(pe_sight *sight, Node *expression, int attribute, Datum *value, bool *isnull, bool *known);
 
 /* Of several attributes, on all combinations of their cells, the last one fastest; left: of each attribute. */
 extern pe_values *pe_sight_product(pe_sight *sight, Node *expression, const int *attribute, int attributes, const bool *const *left, int64 *count);
@@ -109,7 +128,10 @@ extern pe_values *pe_sight_product(pe_sight *sight, Node *expression, const int 
  */
 extern void pe_sight_check_cuts(pe_sight *sight, const pe_values *values, int attribute, const bool *left, const char *what);
 
-/* The same for the cell of values outside alone. */
+/* NOTICE, once for an attribute: a test is true for NULL, of which rows are dropped. */
+extern void pe_sight_tell_nulls(pe_sight *sight, int attribute, const char *what);
+
+/* The same as pe_sight_check_cuts for the cell of values outside alone. */
 extern void pe_sight_check_outside(pe_sight *sight, int attribute, const char *what);
 
 /* Equality of two values of an expression. */

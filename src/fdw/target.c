@@ -19,6 +19,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
+#include "fdw/beyond.h"
 #include "fdw/target.h"
 #include "server/compat.h"
 #include "server/values.h"
@@ -211,6 +212,7 @@ add_values(sum_terms *t, Node *e, int attribute, double factor, pe_condition *wh
 	value_sets	sets = {0};
 
 	pe_sight_check_cuts(s, v, attribute, left, "the argument of an aggregate");
+	pe_beyond_tell(s, e, pe_condition_and(s, (pe_condition *) t->rows, where));
 	for (int32 i = 0; i < cells; i++)
 	{
 		if (left != NULL && !left[i])

@@ -43,7 +43,8 @@ CREATE VIEW fz.truth AS SELECT who, reg, chan, CASE WHEN age < 15 THEN 15 WHEN a
   FROM fz.raw;
 GRANT SELECT ON fz.truth TO ann;
 
--- A budget holds 1e5, and what is spent stays with the table: both are made anew when much is spent.  The relation and kept plans stay.
+-- A budget holds 1e5, and what is spent stays with the table: both are made anew when much is spent.  The relation and kept plans stay:
+-- the relation does not know which dataset of the name it stands for.
 CREATE FUNCTION fz.renew(d text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog SET timezone = 'Europe/Berlin' AS $$
 BEGIN
@@ -77,6 +78,7 @@ BEGIN
     FOREACH d IN ARRAY '{exact,exact_units,noisy,noisy_units}'::text[] LOOP
         PERFORM fz.renew(d);
         PERFORM dp.expose(d, 'fz.' || d);
+        EXECUTE format('ALTER FOREIGN TABLE fz.%I OPTIONS (DROP dataset_id)', d || '_foreign');
         EXECUTE format('GRANT SELECT ON fz.%I, fz.%I TO ann', d, d || '_foreign');
     END LOOP;
 END $$;
@@ -130,6 +132,7 @@ BEGIN
         CREATE TABLE mine.people AS SELECT reg, age, lv, ok FROM fz.truth;
         PERFORM mine.declare_own('first');
         PERFORM dp.expose('own', 'mine.own');
+        ALTER FOREIGN TABLE mine.own_foreign OPTIONS (DROP dataset_id);
     END IF;
     DROP SCHEMA IF EXISTS other CASCADE;
     CREATE SCHEMA other;
@@ -152,6 +155,7 @@ BEGIN
 END $$;
 
 -- What is done at which call of a function, and where.
+CREATE TABLE mine.bell ();
 CREATE FUNCTION mine.arm(calls int, action text, elsewhere boolean) RETURNS void LANGUAGE sql AS $$
     SELECT set_config('fz.calls', calls::text, false), set_config('fz.action', action, false), set_config('fz.elsewhere', elsewhere::text, false), set_config('fz.done', '', false);
 $$;
@@ -166,6 +170,8 @@ BEGIN
     PERFORM set_config('fz.done', 'yes', false);
     IF current_setting('fz.elsewhere')::boolean THEN
         PERFORM fz.elsewhere(current_setting('fz.action'));
+        -- a lock that was not held has this session hear of it, of rows as of a dataset
+        LOCK TABLE mine.bell IN ACCESS SHARE MODE;
     ELSIF current_setting('fz.action') ~ '^(RAISE|PERFORM pg_cancel_backend)' THEN
         EXECUTE format('DO %L', format('BEGIN %s; END', current_setting('fz.action')));
     ELSE

@@ -1,0 +1,56 @@
+-- Plain SELECT: rows that an attribute's declaration drops, by their NULLs or by values outside.
+\getenv here PG_ABS_SRCDIR
+\set set_up :here /test/regress/set_up.sql
+\i :set_up
+CREATE ROLE regress_curator;
+CREATE ROLE regress_ann;
+GRANT CREATE ON SCHEMA public TO regress_curator;
+SET client_min_messages = warning;
+SET SESSION AUTHORIZATION regress_curator;
+-- x: 70 rows NULL, 180 from 50 on; y: 100 rows NULL, 100 of 'c'; z: 140 NULL, none outside
+CREATE TABLE t (x int, y text, z boolean);
+INSERT INTO t SELECT CASE WHEN i % 10 > 0 THEN i % 70 END, (ARRAY['a', 'b', 'a', 'b', 'a', 'c', NULL])[1 + i % 7], CASE WHEN i % 5 > 0 THEN i % 2 = 0 END FROM generate_series(1, 700) i;
+DO $$
+BEGIN
+    PERFORM dp.create_dataset('t', 't', 1e5);
+    PERFORM dp.add_attribute('t', 'x', 0, 50, 50, outside => 'drop', last => 'open');
+    PERFORM dp.add_attribute('t', 'y', '{a,b}');
+    PERFORM dp.add_attribute('t', 'z');
+    PERFORM dp.grant_budget('t', 'regress_ann', 9e4);
+    PERFORM dp.expose('t', 'public.v');
+END $$;
+GRANT SELECT ON v TO PUBLIC;
+SET SESSION AUTHORIZATION regress_ann;
+SET pg_epsilon.epsilon = 1000;
+\set VERBOSITY terse
+\t on
+CREATE FUNCTION pg_temp.count_where(test text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+BEGIN
+    EXECUTE 'SELECT count(*) FROM v WHERE ' || test INTO n;
+    RETURN NEXT test || ': ' || n;
+EXCEPTION WHEN OTHERS THEN
+    RETURN NEXT test || ': ' || sqlerrm;
+END $$;
+SET client_min_messages = warning;
+-- all that is declared and NULL: values outside are not selected, so the test is no empty one
+SELECT pg_temp.count_where(e) FROM unnest(ARRAY['x BETWEEN 0 AND 49 OR x IS NULL', '(x < 50) IS NOT FALSE', 'coalesce(x < 50, true)', 'y IN (''a'', ''b'') OR y IS NULL', 'y IS DISTINCT FROM ''c''']) e;
+-- all that there is: nothing is dropped
+SELECT pg_temp.count_where(e) FROM unnest(ARRAY['x > 0 OR x <= 0 OR x IS NULL', 'coalesce(x, 1) IS NOT NULL', 'coalesce(y, ''a'') IS NOT NULL', 'z OR NOT z OR z IS NULL', 'y = ''a'' IS NOT NULL OR y IS NULL']) e;
+-- a part
+SELECT pg_temp.count_where(e) FROM unnest(ARRAY['x < 20', 'x < 20 OR x IS NULL', 'x IS NULL', 'x IS NOT NULL', 'z IS NOT TRUE', 'z IS NULL OR x < 20']) e;
+-- a test that is true for NULL, where NULLs are dropped, says so once
+SET client_min_messages = notice;
+SELECT count(*) FROM v WHERE x IS NULL;
+SELECT count(*) FROM v WHERE (x < 20 OR x IS NULL);
+SELECT count(*) FROM v WHERE x < 20;
+SELECT count(*) FROM v WHERE x > 0 OR x <= 0 OR x IS NULL;
+\t off
+
+RESET SESSION AUTHORIZATION;
+SET client_min_messages = error;
+DROP OWNED BY regress_ann, regress_curator;
+DROP EXTENSION pg_epsilon CASCADE;
+DROP FUNCTION refused(text);
+DROP ROLE regress_curator, regress_ann;

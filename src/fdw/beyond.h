@@ -1,0 +1,16 @@
+/*
+ * beyond.h
+ *	  Tests of values beyond the bounds of a column with bins.
+ *
+ * With outside => 'clamp' the first bin and the last one also hold what is beyond them, and with 'drop' nothing holds it.  A test
+ * that is another one there than in the bin gives another answer than on the table: a NOTICE says so.
+ */
+#ifndef PE_FDW_BEYOND_H
+#define PE_FDW_BEYOND_H
+
+#include "fdw/condition.h"
+
+/* One NOTICE for each column that a test in an expression is another one beyond; where: which cells are left. */
+extern void pe_beyond_tell(pe_sight *sight, Node *expression, const pe_condition *where);
+
+#endif
