@@ -99,9 +99,12 @@ check_identity(const pe_sight *s, Oid relation)
 static void
 check_type(const pe_sight *s, int attribute, Form_pg_attribute column)
 {
-	Oid			declared = attribute == PE_COLUMN_UNIT ? s->declared->unit_type : s->declared->attribute[attribute].type;
+	Oid			declared;
 
-	if (attribute != PE_COLUMN_UNKNOWN && getBaseType(column->atttypid) != declared)
+	if (attribute == PE_COLUMN_UNKNOWN)
+		return;
+	declared = attribute == PE_COLUMN_UNIT ? s->declared->unit_type : s->declared->attribute[attribute].type;
+	if (getBaseType(column->atttypid) != declared)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" has type %s, and attribute of dataset \"%s\" has type %s",
