@@ -187,6 +187,17 @@ make(const char *dataset, const char *table, const char *view, const char *optio
 								   "EXPLAIN tells what a SELECT would cost", dataset));
 }
 
+/* 42P07 with the cure where CREATE would have none. */
+static void
+check_free(const char *schema, const char *name)
+{
+	if (OidIsValid(get_relname_relid(name, get_namespace_oid(schema, false))))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists", name),
+				 errhint("Use replace => true for a view that dp.expose made: it keeps its privileges and options. Or another name.")));
+}
+
 Datum
 pe_sql_expose(PG_FUNCTION_ARGS)
 {
@@ -198,6 +209,8 @@ pe_sql_expose(PG_FUNCTION_ARGS)
 
 	if (!PG_ARGISNULL(ARG_EPSILON))
 		pe_check_epsilon(epsilon);
+	check_free(schema, name->relname);
+	check_free(schema, with_suffix(name->relname, "_foreign"));
 	SPI_connect();
 	make(dataset, quote_qualified_identifier(schema, with_suffix(name->relname, "_foreign")), quote_qualified_identifier(schema, name->relname),
 		 PG_ARGISNULL(ARG_EPSILON) ? "" : psprintf(", epsilon %s", quote_literal_cstr(pe_number_text(epsilon))));

@@ -203,7 +203,8 @@ pe_sight_attributes(const pe_sight *s, Node *expression)
 
 		if (a == PE_COLUMN_UNIT)
 			pe_refuse_translation(psprintf("column \"%s\", the unit of privacy,", name),
-								  psprintf("It may stand in count(DISTINCT %s) alone.", quote_identifier(name)));
+								  psprintf("It may stand in count(DISTINCT %s) alone. How many units have 1, 2, ... rows: SELECT * FROM dp.rows_per_unit(%s, most => 10, epsilon => 0.1).",
+										   quote_identifier(name), quote_literal_cstr(s->dataset)));
 		if (a == PE_COLUMN_UNKNOWN)
 			pe_refuse_translation(var->varattno == 0 ? "a whole row" : psprintf("column \"%s\"", name),
 								  psprintf("The attributes of dataset \"%s\" are in dp.attributes.", s->dataset));
