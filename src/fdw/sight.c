@@ -580,6 +580,16 @@ is_empty(const combination *c)
 	return false;
 }
 
+/* NULL is one value. */
+static bool
+is_null(const combination *c)
+{
+	for (int i = 0; i < c->attributes; i++)
+		if (is_other(c, i) || c->cell[i] < c->sight->declared->attribute[c->attribute[i]].ordered)
+			return false;
+	return true;
+}
+
 static void
 note(combination *c)
 {
@@ -588,7 +598,7 @@ note(combination *c)
 	bool		isnull;
 	Datum		value;
 
-	if (!pe_is_steady(s, c->expression))
+	if (!is_null(c) && !pe_is_steady(s, c->expression))
 	{
 		c->cut = is_on_other(c) ? PE_CUT_OUTSIDE : s->middle ? pe_cut_of(s, c->expression) : PE_CUT_BY_RANGE;
 		return;
