@@ -877,7 +877,28 @@ try_beyond(beyond_end *e, bool near)
 	return error == NULL;
 }
 
-/* x + 1 fails at the end of its type, and is what it is before that. */
+static void
+find_in_bin(void *argument)
+{
+	find_value(argument);
+}
+
+/* Whether an expression could be evaluated in the bin itself. */
+static bool
+try_bin(combination *c)
+{
+	ErrorData  *error = pe_run_undone(find_in_bin, c);
+
+	if (error != NULL && !is_of_values(error->sqlerrcode))
+		ReThrowError(error);
+	c->sight->is_outside[c->attribute[0]] = false;
+	return error == NULL;
+}
+
+/*
+ * x + 1 fails at the end of its type, and is what it is before that.  A part of an expression that fails in the bin is not evaluated there,
+ * as CASE and AND have it: the tests before it are looked at by themselves.
+ */
 pe_beyond
 pe_sight_beyond(pe_sight *s, Node *expression, int attribute, bool above)
 {
@@ -887,7 +908,8 @@ pe_sight_beyond(pe_sight *s, Node *expression, int attribute, bool above)
 
 	clear(s, s->low);
 	clear(s, s->high);
-	find_value(&c);
+	if (!try_bin(&c))
+		return PE_BEYOND_AS_IN_BIN;
 	if (!try_beyond(&e, false) && !try_beyond(&e, true))
 		e.found = PE_BEYOND_ANOTHER;
 	ResetExprContext(s->econtext);
