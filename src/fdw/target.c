@@ -91,7 +91,11 @@ with_piece(const sum_terms *t, List *pieces, double factor, char *text, pe_condi
 	piece	   *p = palloc(sizeof(*p));
 
 	*p = (piece) {factor, text, where};
-	return is_possible(t->sight, t->rows, where) ? lappend(pieces, p) : pieces;
+	if (!is_possible(t->sight, t->rows, where))
+		return pieces;
+	if (!isfinite(factor))
+		pe_refuse_translation("a sum or an average of Infinity, NaN or numbers beyond double precision", "Sum finite numbers, and compute with the result.");
+	return lappend(pieces, p);
 }
 
 static List *
