@@ -253,7 +253,7 @@ pe_levels_column(const pe_sight *s, Node *e)
 {
 	for (;;)
 	{
-		if (IsA(e, RelabelType))
+		if (IsA(e, RelabelType) && pe_sight_keeps_values_apart(s, (RelabelType *) e))
 			e = (Node *) ((RelabelType *) e)->arg;
 		else if (IsA(e, CoerceToDomain))
 			e = (Node *) ((CoerceToDomain *) e)->arg;

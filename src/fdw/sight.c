@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "common/int.h"
@@ -244,12 +245,22 @@ widens(const pe_sight *s, const FuncExpr *function)
 	return function->funcresulttype == FLOAT8OID && (from == FLOAT4OID || from == NUMERICOID);
 }
 
+/* Equality of text tells all values apart that it takes for another type, in collations that do; that of character ignores blanks, that of citext case. */
+bool
+pe_sight_keeps_values_apart(const pe_sight *s, const RelabelType *cast)
+{
+	Oid			from = pe_names_type(s->names, exprType((Node *) cast->arg))->base;
+	Oid			to = pe_names_type(s->names, cast->resulttype)->base;
+
+	return from == to || (to < FirstNormalObjectId && to != BPCHAROID);
+}
+
 Node *
 pe_sight_bare(const pe_sight *s, Node *e)
 {
 	for (;;)
 	{
-		if (IsA(e, RelabelType))
+		if (IsA(e, RelabelType) && pe_sight_keeps_values_apart(s, (RelabelType *) e))
 			e = (Node *) ((RelabelType *) e)->arg;
 		else if (IsA(e, FuncExpr) && widens(s, (FuncExpr *) e))
 			e = linitial(((FuncExpr *) e)->args);

@@ -70,6 +70,9 @@ extern Bitmapset *pe_sight_attributes(const pe_sight *sight, Node *expression);
 /* The attribute of an expression that is a column and nothing else, or a PE_COLUMN_ value. */
 extern int	pe_sight_column(const pe_sight *sight, Node *expression);
 
+/* Whether values that are not equal are not equal as another type either. */
+extern bool pe_sight_keeps_values_apart(const pe_sight *sight, const RelabelType *cast);
+
 /* An expression without its casts that change no value. */
 extern Node *pe_sight_bare(const pe_sight *sight, Node *expression);
 
