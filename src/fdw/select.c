@@ -231,7 +231,8 @@ counts_people(const pe_select *s)
 /*
  * The attributes whose part of WHERE is applied to the answer where groups are by them: another filter is the same request then.
  * Not the column of blocks, as only those are charged that WHERE leaves.  And not where people are counted in groups: of the groups
- * that a person is in some are drawn, and WHERE decides among which.
+ * that a person is in some are drawn, and WHERE decides among which.  Likewise where the foreign table has fewer rows or groups of
+ * each unit counted than there are: those that WHERE leaves.
  */
 static Bitmapset *
 filters_of_answer(const pe_select *s)
@@ -239,7 +240,7 @@ filters_of_answer(const pe_select *s)
 	const pe_public_dataset *declared = s->sight->declared;
 	Bitmapset  *filters = NULL;
 
-	if (s->plan->sets != NIL || counts_people(s))
+	if (s->plan->sets != NIL || counts_people(s) || pe_fdw_rows_per_unit(s->plan->relation) > 0 || pe_fdw_cells_per_unit(s->plan->relation) > 0)
 		return NULL;
 	for (int i = 0; i < declared->attributes; i++)
 		if (declared->block_column == NULL || strcmp(declared->attribute[i].name, declared->block_column) != 0)
