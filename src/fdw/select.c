@@ -248,6 +248,22 @@ filters_of_answer(const pe_select *s)
 	return filters;
 }
 
+/* Rows of a unit are drawn among all that it has, and not among those that WHERE leaves. */
+static void
+tell_cut_before(pe_select *s, const Bitmapset *applied)
+{
+	const pe_public_dataset *declared = s->sight->declared;
+	int			a = -1;
+
+	if (declared->unit == NULL)
+		return;
+	while ((a = bms_next_member(applied, a)) >= 0)
+		if (pe_condition_leaves(s->where, a) != NULL && !pe_sight_is_told(s->sight, "cut before"))
+			ereport(NOTICE,
+					(errmsg("WHERE is applied to the groups of \"%s\" after rows of a unit beyond max_rows are cut", declared->attribute[a].name),
+					 errdetail("Where units have more rows than max_rows, fewer are counted than by the same WHERE without the group.")));
+}
+
 static void
 fill_request(pe_select *s)
 {
@@ -255,6 +271,7 @@ fill_request(pe_select *s)
 	const Bitmapset *applied = bms_intersect(s->groups->filters, pe_groups_attributes(s->groups));
 	const pe_condition *where = pe_condition_without(s->sight, s->where, applied);
 
+	tell_cut_before(s, applied);
 	pe_request_init(request, "SELECT");
 	request->dataset = pstrdup(s->sight->dataset);
 	request->aggregate = texts_of(s->wanted.texts);

@@ -1073,6 +1073,38 @@ pe_sight_of_null(pe_sight *s, Node *e, int attribute, bool *isnull)
 	return value;
 }
 
+typedef struct null_value
+{
+	pe_sight   *sight;
+	Node	   *expression;
+	Datum		value;
+	bool		isnull;
+} null_value;
+
+static void
+evaluate_null(void *argument)
+{
+	null_value *n = argument;
+
+	clear(n->sight, n->sight->low);
+	n->value = pe_sight_evaluate(n->sight, n->expression, n->sight->low, &n->isnull);
+	n->value = kept(pe_names_type(n->sight->names, exprType(n->expression)), n->value, n->isnull);
+}
+
+bool
+pe_sight_try_nulls(pe_sight *s, Node *expression, Datum *value, bool *isnull)
+{
+	null_value	n = {.sight = s, .expression = expression};
+	ErrorData  *error = pe_run_undone(evaluate_null, &n);
+
+	if (error != NULL && !is_of_values(error->sqlerrcode))
+		ReThrowError(error);
+	ResetExprContext(s->econtext);
+	*value = n.value;
+	*isnull = n.isnull;
+	return error == NULL;
+}
+
 bool
 pe_sight_of_dropped(pe_sight *s, Node *e, int attribute, Datum *value, bool *isnull, bool *known)
 {
@@ -1183,13 +1215,37 @@ tell_cut(pe_sight *s, int attribute, int32 cell, int32 cut, const char *what)
 }
 
 void
-pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what)
+pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what, const char *how)
 {
-	if (pe_sight_is_told(s, psprintf("nulls %d", attribute)))
+	if (s->adds_nothing || !s->declared->attribute[attribute].drops_null || pe_sight_is_told(s, psprintf("nulls %d", attribute)))
 		return;
 	ereport(NOTICE,
-			(errmsg("%s of \"%s\" is true for NULL, and the dataset does not count rows without a value of it", what, s->declared->attribute[attribute].name),
+			(errmsg("%s of \"%s\" %s for NULL, and the dataset does not count rows without a value of it", what, s->declared->attribute[attribute].name, how),
 			 errhint("The owner can declare a cell for them: nulls => 'cell'.")));
+}
+
+/* Not where a literal was named already, which is no declared level. */
+static bool
+is_literal_told(const pe_sight *s, int attribute)
+{
+	const char *literal = psprintf("%d:", attribute);
+	ListCell   *cell;
+
+	foreach(cell, s->told)
+		if (strncmp(lfirst(cell), literal, strlen(literal)) == 0)
+			return true;
+	return false;
+}
+
+void
+pe_sight_tell_undeclared(pe_sight *s, int attribute, const char *what, const char *how)
+{
+	if (s->adds_nothing || !s->declared->attribute[attribute].drops_outside || is_literal_told(s, attribute) ||
+		pe_sight_is_told(s, psprintf("beyond %d", attribute)))
+		return;
+	ereport(NOTICE,
+			(errmsg("%s of \"%s\" %s for values that are not declared, and the dataset does not count rows with them", what, s->declared->attribute[attribute].name, how),
+			 errhint("The owner can declare a cell for them: outside => 'other'.")));
 }
 
 void
