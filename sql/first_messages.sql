@@ -94,6 +94,10 @@ SELECT count(*) > 0 AS advised FROM dp.advise('rental', 'sum(amount)');
 SELECT queries FROM dp.measure('rental', 'felt', epsilon => 1000);
 SELECT term FROM dp.fit('rental', 'linear_regression', 'amount', 'felt', epsilon => 1000);
 SELECT fits FROM dp.quote_fit('rental', 'linear_regression', 'amount', 'felt', epsilon => 1000);
+SELECT count(*) FROM dp.measure('rental', '{amount,late}', epsilon => 1000), dp.quantile(release, 'amount', '{0.5}', 'late');
+SELECT count(*) FROM dp.measure('rental', '{amount,late}', epsilon => 1000), dp.quantile_text(release, 'amount', '{0.5}', by => '{late}');
+SELECT refused($$SELECT * FROM dp.quote_series('rental', 'late', start => '2020-01-01', period => '1 day', periods => 2, max_periods => 2, epsilon => 1)$$);
+SELECT refused($$SELECT * FROM dp.create_series('rental', 's', 'late', start => '2020-01-01', period => '1 day', periods => 2, max_periods => 2, epsilon => 1, aggregates => 'sum(amount)')$$);
 SELECT refused($$SELECT * FROM dp.aggregate('rental', '{{count(*),sum(amount)},{1,2}}', epsilon => 1)$$);
 -- names of attributes: raw, in quotes, and what was perhaps meant.  The same request, so it is paid once.
 SELECT label, round(estimate) AS estimate, release FROM dp.histogram('rental', 'Age Group', epsilon => 1e4);
@@ -111,7 +115,7 @@ SELECT refused($$SELECT * FROM dp.histogram('rental', 'amount', predicate => '"a
 SELECT refused($$SELECT * FROM dp.aggregate('rental', 'avg(amuont)', epsilon => 1)$$);
 SELECT refused($$SELECT * FROM dp.fit('rental', 'linear_regression', 'Amount', 'felt', epsilon => 1)$$);
 SELECT fraction, estimate IS NOT NULL AS told FROM dp.measure('rental', '{amount}', 'all_range(amount)', epsilon => 1000), dp.quantile(release, '"amount"', '{0.5}');
-SELECT refused($$SELECT * FROM dp.quantile(6, 'age Group', '{0.5}')$$);
+SELECT refused($$SELECT * FROM dp.quantile(7, 'age Group', '{0.5}')$$);
 
 -- Per customer: refused, with where it is answered
 SELECT refused('SELECT customer_id, count(*) FROM rental_v GROUP BY customer_id');
@@ -127,7 +131,7 @@ SELECT refused('SELECT count(*) FROM public.rental_v');
 SELECT line FROM dp.describe('rental') line WHERE line ~ 'budget';
 -- quotes and what is paid: as the owner's
 SELECT fits FROM dp.quote('rental', 'felt', epsilon => 1);
-SELECT count(*) FROM dp.cells(6);
+SELECT count(*) FROM dp.cells(7);
 -- as a member, or in the role of one who has a budget
 SET ROLE regress_ann;
 SELECT count(*) FROM dp.histogram('rental', 'felt', epsilon => 1000);

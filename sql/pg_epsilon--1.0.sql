@@ -1093,6 +1093,17 @@ CREATE FUNCTION dp.create_series(dataset text, series text, attributes text[], w
 COMMENT ON FUNCTION dp.create_series(text, text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text[], integer) IS
     'pays once for reports on a table that grows, one each period: dp.report returns them, free; over: totals, periods, windows(n), with + and weights; give exactly one of epsilon, rho and max_stderr, of all reports together; history: rows of so many periods are read, and older ones may be deleted; open_ended: it can be prolonged; max_periods: in how many periods a unit with several rows counts, the first in which it has any; objective: sum, or max of the squared errors; aggregates: as of dp.aggregate, of groups by the attributes, instead of counts by the workload (NULL: identity)';
 
+CREATE FUNCTION dp.create_series(dataset text, series text, attributes text, workload text DEFAULT NULL, over text DEFAULT 'totals',
+        start timestamptz DEFAULT NULL, period interval DEFAULT NULL, periods integer DEFAULT NULL,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, grace interval DEFAULT '0', history integer DEFAULT NULL,
+        open_ended boolean DEFAULT false, max_periods integer DEFAULT NULL, objective text DEFAULT 'sum', budget name DEFAULT NULL,
+        aggregates text DEFAULT NULL, cells_per_unit integer DEFAULT NULL)
+    RETURNS TABLE (series_name text, rho_charged double precision, epsilon_charged double precision, first_due timestamptz, last_due timestamptz)
+    AS 'MODULE_PATHNAME', 'pe_sql_create_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.create_series(text, text, text, text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text, integer) IS
+    'the same for one attribute by its name and one aggregate, or several as array literals';
+
 CREATE FUNCTION dp.quote_series(dataset text, attributes text[], workload text DEFAULT NULL, over text DEFAULT 'totals',
         start timestamptz DEFAULT NULL, period interval DEFAULT NULL, periods integer DEFAULT NULL,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -1107,6 +1118,21 @@ CREATE FUNCTION dp.quote_series(dataset text, attributes text[], workload text D
     AS 'MODULE_PATHNAME', 'pe_sql_quote_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.quote_series(text, text[], text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text[], integer, double precision) IS
     'what dp.create_series with the same arguments would charge, and the largest standard errors of the first, the last and the worst report; added_last, split_last: of the last report, if each period were counted by itself and added up, or if each report were asked anew on its part of the budget; of aggregates a row for each, where errors that depend on the rows are told for at_rows rows in each group of a report; reads no row, charges nothing';
+
+CREATE FUNCTION dp.quote_series(dataset text, attributes text, workload text DEFAULT NULL, over text DEFAULT 'totals',
+        start timestamptz DEFAULT NULL, period interval DEFAULT NULL, periods integer DEFAULT NULL,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, grace interval DEFAULT '0', history integer DEFAULT NULL,
+        open_ended boolean DEFAULT false, max_periods integer DEFAULT NULL, objective text DEFAULT 'sum', budget name DEFAULT NULL,
+        aggregates text DEFAULT NULL, cells_per_unit integer DEFAULT NULL, "rows" double precision DEFAULT 1000,
+        OUT rho_charged double precision, OUT epsilon_charged double precision, OUT at_delta double precision,
+        OUT stderr_first double precision, OUT stderr_last double precision, OUT stderr_worst double precision,
+        OUT added_last double precision, OUT split_last double precision, OUT strategy text,
+        OUT first_due timestamptz, OUT last_due timestamptz, OUT fits boolean, OUT epsilon_left_after double precision, OUT aggregate text, OUT at_rows double precision)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'pe_sql_quote_series' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.quote_series(text, text, text, text, timestamptz, interval, integer, double precision, double precision, double precision, double precision, text, interval, integer, boolean, integer, text, name, text, integer, double precision) IS
+    'the same for one attribute by its name and one aggregate, or several as array literals';
 
 CREATE FUNCTION dp.report(series text, period integer DEFAULT NULL)
     RETURNS TABLE (report integer, starts timestamptz, ends timestamptz, over text, query integer, label jsonb, aggregate text,
@@ -1247,11 +1273,23 @@ CREATE FUNCTION dp.quantile(release bigint, attribute text, fractions double pre
 COMMENT ON FUNCTION dp.quantile(bigint, text, double precision[], text[]) IS
     'medians and percentiles of a numeric attribute from a paid release, free, each with an interval that holds it, of the rows that count, with a probability of at least 95 %; NULL where the number of rows is within three standard errors of 0, with an interval still; by: for each cell of these attributes';
 
+CREATE FUNCTION dp.quantile(release bigint, attribute text, fractions double precision[], by text)
+    RETURNS TABLE (label jsonb, fraction double precision, estimate double precision, lower95 double precision, upper95 double precision)
+    AS 'MODULE_PATHNAME', 'pe_sql_quantile' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.quantile(bigint, text, double precision[], text) IS
+    'the same by one attribute, or several as an array literal';
+
 CREATE FUNCTION dp.quantile_text(release bigint, attribute text, fractions double precision[], by text[] DEFAULT '{}')
     RETURNS TABLE (label jsonb, fraction double precision, estimate text, lower95 text, upper95 text)
     AS 'MODULE_PATHNAME', 'pe_sql_quantile_text' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.quantile_text(bigint, text, double precision[], text[]) IS
     'the same of any ordered attribute, as text of its own type: dates, timestamps, levels';
+
+CREATE FUNCTION dp.quantile_text(release bigint, attribute text, fractions double precision[], by text)
+    RETURNS TABLE (label jsonb, fraction double precision, estimate text, lower95 text, upper95 text)
+    AS 'MODULE_PATHNAME', 'pe_sql_quantile_text' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.quantile_text(bigint, text, double precision[], text) IS
+    'the same by one attribute, or several as an array literal';
 
 CREATE FUNCTION dp.combine(releases bigint[], workload text)
         RETURNS TABLE (query integer, label jsonb, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision)
