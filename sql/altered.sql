@@ -136,6 +136,17 @@ SET SESSION AUTHORIZATION regress_ann;
 SELECT told($$SELECT * FROM dp.histogram('people', '{sex}', rho => 1000)$$);
 SELECT told($$SELECT * FROM dp.answer($$ || :by_sex || $$, 'identity(sex)')$$);
 
+-- and so is one that was made anew
+SET SESSION AUTHORIZATION regress_curator;
+ALTER TABLE people DROP COLUMN m;
+ALTER TABLE people ADD COLUMN m mood DEFAULT 'mad';
+SET SESSION AUTHORIZATION regress_ann;
+SELECT refused($$SELECT * FROM dp.histogram('people', '{m}', rho => 1000)$$);
+SET SESSION AUTHORIZATION regress_curator;
+SELECT dp.alter_attribute('people', 'm');
+SET SESSION AUTHORIZATION regress_ann;
+SELECT told($$SELECT * FROM dp.histogram('people', '{m}', rho => 1000)$$);
+
 -- In the transaction of the act nothing is asked, and what is undone was not done
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.grant_budget('people', 'regress_curator', 1e4);

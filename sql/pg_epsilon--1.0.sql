@@ -924,7 +924,7 @@ GRANT SELECT ON dp.datasets, dp.attributes, dp.blocks, dp.budgets, dp.charges, d
 
 CREATE FUNCTION dp.create_dataset(dataset text, relation regclass, epsilon double precision,
         delta double precision DEFAULT 1e-9, neighbours text DEFAULT 'add_remove', unit name DEFAULT NULL,
-        max_rows integer DEFAULT 1, accounting text DEFAULT 'gdp', delta_share double precision DEFAULT NULL,
+        max_rows integer DEFAULT NULL, accounting text DEFAULT 'gdp', delta_share double precision DEFAULT NULL,
         private_column name DEFAULT NULL, max_change double precision DEFAULT NULL, change text DEFAULT NULL,
         block interval DEFAULT NULL, block_column name DEFAULT NULL, max_blocks integer DEFAULT NULL) RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_create_dataset' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -946,22 +946,17 @@ CREATE FUNCTION dp.new_version(dataset text) RETURNS integer
 COMMENT ON FUNCTION dp.new_version(text) IS
     'declares that the data changed: answers paid before are not replayed from now on; returns the version';
 
-CREATE FUNCTION dp.add_attribute(dataset text, attribute name) RETURNS void
-    AS 'MODULE_PATHNAME', 'pe_sql_add_own_levels' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.add_attribute(text, name) IS
-    'declares a boolean or enum column as an attribute with the levels of its type';
-
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, levels anyarray,
         outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_levels' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.add_attribute(text, name, anyarray, text, text) IS
     'declares a column as an attribute with these levels; outside: drop or other; nulls: drop or cell';
 
-CREATE FUNCTION dp.add_attribute(dataset text, attribute name, levels text,
+CREATE FUNCTION dp.add_attribute(dataset text, attribute name, levels text DEFAULT NULL,
         outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_add_levels' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.add_attribute(text, name, text, text, text) IS
-    'the same with the levels as an array literal in the column''s own input form';
+    'the same with the levels as an array literal in the column''s own input form; NULL: the levels of its type, of a boolean or enum column';
 
 CREATE FUNCTION dp.add_attribute(dataset text, attribute name, lower anycompatible, upper anycompatible, bins integer,
         outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
@@ -1008,22 +1003,17 @@ CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges text,
 COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text, text) IS
     'the same with the edges as an array literal in the column''s own input form';
 
-CREATE FUNCTION dp.alter_attribute(dataset text, attribute name) RETURNS void
-    AS 'MODULE_PATHNAME', 'pe_sql_alter_own_levels' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.alter_attribute(text, name) IS
-    'declares an attribute anew, with the levels of its boolean or enum type as they are now; what was paid for keeps the old declaration, and nothing is refunded';
-
 CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, levels anyarray,
         outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_alter_levels' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.alter_attribute(text, name, anyarray, text, text) IS
     'declares an attribute anew, with these levels; what was paid for keeps the old declaration, and nothing is refunded; outside: drop or other; nulls: drop or cell';
 
-CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, levels text,
+CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, levels text DEFAULT NULL,
         outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void
     AS 'MODULE_PATHNAME', 'pe_sql_alter_levels' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.alter_attribute(text, name, text, text, text) IS
-    'the same with the levels as an array literal in the column''s own input form';
+    'the same with the levels as an array literal in the column''s own input form; NULL: the levels of its type as they are now, of a boolean or enum column';
 
 CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, lower anycompatible, upper anycompatible, bins integer,
         outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
@@ -1147,6 +1137,16 @@ CREATE FUNCTION dp.measure(dataset text, attributes text[], workload text DEFAUL
 COMMENT ON FUNCTION dp.measure(text, text[], text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
     'measures and charges what dp.histogram with the same arguments would, and returns the release alone; dp.answer and dp.publish then give any part of it, free; plan: marginals, symmetric, kronecker or product for many attributes, else counts, dense or direct';
 
+CREATE FUNCTION dp.measure(dataset text, attributes text, workload text DEFAULT 'identity',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, predicate text DEFAULT NULL, method text DEFAULT 'optimal',
+        nonnegative boolean DEFAULT false, fresh boolean DEFAULT false, budget name DEFAULT NULL,
+        rows_per_unit integer DEFAULT NULL)
+    RETURNS TABLE (release bigint, queries integer, rho double precision, epsilon double precision, plan text)
+    AS 'MODULE_PATHNAME', 'pe_sql_measure' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.measure(text, text, text, double precision, double precision, double precision, double precision, text, text, boolean, boolean, name, integer) IS
+    'the same for one attribute by its name, or several as an array literal';
+
 CREATE FUNCTION dp.create_series(dataset text, series text, attributes text[], workload text DEFAULT NULL, over text DEFAULT 'totals',
         start timestamptz DEFAULT NULL, period interval DEFAULT NULL, periods integer DEFAULT NULL,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -1205,6 +1205,15 @@ CREATE FUNCTION dp.aggregate(dataset text, aggregates text[], "by" text[] DEFAUL
 COMMENT ON FUNCTION dp.aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, boolean, name) IS
     'private aggregates of groups in one request, for one charge: count(*), count(x), count(distinct unit), sum(x), avg(x), var(x), stddev(x), corr(x, y), regr_slope(y, x), median(x), quantile(x, fraction), share, ratio(a, b), each with where (predicate) and as name; by: the attributes of the groups, or classes of their cells, day CELLS (0-30; 31-58); workload: other groups of them; cells_per_unit: in how many groups a unit is counted at most, NULL: as many as rows count; max_stderr: of the first aggregate, a count or a sum; reuse: a paid release that has all of them as precisely is answered from, free, with its time as a notice';
 
+CREATE FUNCTION dp.aggregate(dataset text, aggregates text, "by" text DEFAULT '{}', predicate text DEFAULT NULL,
+        workload text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, fresh boolean DEFAULT false, reuse boolean DEFAULT false, budget name DEFAULT NULL)
+    RETURNS TABLE (label jsonb, aggregate text, estimate double precision, stderr double precision, lower95 double precision, upper95 double precision, release bigint)
+    AS 'MODULE_PATHNAME', 'pe_sql_aggregate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.aggregate(text, text, text, text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, boolean, name) IS
+    'the same for one aggregate, by one attribute, or several of them as array literals';
+
 CREATE FUNCTION dp.quote_aggregate(dataset text, aggregates text[], "by" text[] DEFAULT '{}', predicate text DEFAULT NULL,
         workload text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL,
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -1215,12 +1224,29 @@ CREATE FUNCTION dp.quote_aggregate(dataset text, aggregates text[], "by" text[] 
 COMMENT ON FUNCTION dp.quote_aggregate(text, text[], text[], text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, boolean, name, double precision) IS
     'what dp.aggregate with the same arguments costs, and the largest standard error of each aggregate; those that depend on the rows are told for at_rows rows in each group, numbers spread over their bounds; replay: it is answered free; reads no data, charges nothing';
 
+CREATE FUNCTION dp.quote_aggregate(dataset text, aggregates text, "by" text DEFAULT '{}', predicate text DEFAULT NULL,
+        workload text DEFAULT NULL, rows_per_unit integer DEFAULT NULL, cells_per_unit integer DEFAULT NULL,
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
+        delta double precision DEFAULT NULL, fresh boolean DEFAULT false, reuse boolean DEFAULT false, budget name DEFAULT NULL, "rows" double precision DEFAULT 1000)
+    RETURNS TABLE (aggregate text, stderr double precision, at_rows double precision, rho double precision, epsilon double precision,
+        groups integer, fits boolean, epsilon_left_after double precision, replay boolean)
+    AS 'MODULE_PATHNAME', 'pe_sql_quote_aggregate' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4;
+COMMENT ON FUNCTION dp.quote_aggregate(text, text, text, text, text, integer, integer, double precision, double precision, double precision, double precision, boolean, boolean, name, double precision) IS
+    'the same for one aggregate, by one attribute, or several of them as array literals';
+
 CREATE FUNCTION dp.advise(dataset text, aggregates text[], "by" text[] DEFAULT '{}', predicate text DEFAULT NULL,
         guess double precision DEFAULT 1000, budget name DEFAULT NULL)
     RETURNS TABLE (question text, relative_error double precision, epsilon double precision, rho double precision, fits boolean, hint text)
     AS 'MODULE_PATHNAME', 'pe_sql_advise' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
 COMMENT ON FUNCTION dp.advise(text, text[], text[], text, double precision, name) IS
     'what dp.aggregate would cost for standard errors of 1, 5 and 10 % of each aggregate, alone and together, where each group has guess rows and numbers are spread over their bounds; and of counts, which workload of dp.measure costs least for the same error; fits: your budget has it, NULL: there is none; reads no data, charges nothing';
+
+CREATE FUNCTION dp.advise(dataset text, aggregates text, "by" text DEFAULT '{}', predicate text DEFAULT NULL,
+        guess double precision DEFAULT 1000, budget name DEFAULT NULL)
+    RETURNS TABLE (question text, relative_error double precision, epsilon double precision, rho double precision, fits boolean, hint text)
+    AS 'MODULE_PATHNAME', 'pe_sql_advise' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION dp.advise(text, text, text, text, double precision, name) IS
+    'the same for one aggregate, by one attribute, or several of them as array literals';
 
 CREATE FUNCTION dp.quote(dataset text, attributes text[], workload text DEFAULT 'identity',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, max_stderr double precision DEFAULT NULL,
@@ -1312,6 +1338,15 @@ CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text[], met
 COMMENT ON FUNCTION dp.fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
     'fits a private model of a label by declared attributes; kind: logistic_regression, svm or linear_regression; give epsilon or rho; model: the name it is stored by; coefficients are on the scale of the values; stderr: the standard deviation of a coefficient by the noise alone, not by the choice of the rows, for methods newton and one_pass, else NULL; for an svm by newton NULL; positive: the class that coefficients above 0 make more likely, the last cell of the label; the same request again is answered free';
 
+CREATE FUNCTION dp.fit(dataset text, kind text, label text, features text, method text DEFAULT 'auto',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
+        predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
+    RETURNS TABLE (term text, coefficient double precision, stderr double precision, model text, release bigint, positive text)
+    AS 'MODULE_PATHNAME', 'pe_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.fit(text, text, text, text, text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
+    'the same for one feature by its name, or several as an array literal';
+
 CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[], method text DEFAULT 'auto',
         epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
         predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
@@ -1321,6 +1356,16 @@ CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text[
     AS 'MODULE_PATHNAME', 'pe_sql_quote_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION dp.quote_fit(text, text, text, text[], text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
     'what dp.fit with the same arguments would cost; reads no data, charges nothing';
+
+CREATE FUNCTION dp.quote_fit(dataset text, kind text, label text, features text, method text DEFAULT 'auto',
+        epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL, delta double precision DEFAULT NULL,
+        predicate text DEFAULT NULL, options jsonb DEFAULT NULL, model text DEFAULT NULL,
+        fresh boolean DEFAULT false, budget name DEFAULT NULL, rows_per_unit integer DEFAULT NULL)
+    RETURNS TABLE (rho double precision, epsilon double precision, delta double precision, method text, fits boolean,
+        epsilon_left_after double precision, replay boolean, accounting text)
+    AS 'MODULE_PATHNAME', 'pe_sql_quote_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION dp.quote_fit(text, text, text, text, text, double precision, double precision, double precision, text, jsonb, text, boolean, name, integer) IS
+    'the same for one feature by its name, or several as an array literal';
 
 CREATE FUNCTION dp.keys(dataset text, "column" name, epsilon double precision DEFAULT NULL, rho double precision DEFAULT NULL,
         delta double precision DEFAULT NULL, rows_per_unit integer DEFAULT NULL, fresh boolean DEFAULT false, budget name DEFAULT NULL)

@@ -78,6 +78,13 @@ SELECT changed('DROP FOREIGN TABLE visits_v_foreign CASCADE', 2, 'SELECT o.regio
 SELECT changed('SELECT declare_age(80)', 1, $$SELECT * FROM plan_of('SELECT age, count(*) FROM orders_v WHERE always(region) GROUP BY 1')$$);
 SELECT changed('DROP FOREIGN TABLE orders_v_foreign CASCADE', 1, $$SELECT * FROM plan_of('SELECT age, count(*) FROM orders_v WHERE always(region) GROUP BY 1')$$);
 \t off
+-- and is free, also where a function of the SELECT asks itself
+CREATE FUNCTION asks() RETURNS int STABLE LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT 30 + 0 * count(*) FROM orders_v WHERE age < 50); END';
+SELECT count(*) AS charges FROM dp.charges \gset before_
+EXPLAIN (COSTS OFF) SELECT count(*) FROM orders_v WHERE age < asks();
+SELECT count(*) - :before_charges AS charged FROM dp.charges;
+SELECT count(*) > 0 AS there FROM orders_v WHERE age < asks();
+SELECT count(*) - :before_charges AS charged FROM dp.charges;
 -- it is used no longer
 DROP VIEW orders_v;
 DROP FOREIGN TABLE visits_v_foreign CASCADE;

@@ -60,6 +60,11 @@ SELECT CASE x WHEN 10 THEN 'ten' ELSE 'another' END AS how, count(*) FROM v GROU
 SELECT CASE WHEN x >= 10 THEN sex ELSE '' END AS how, count(*) FROM v GROUP BY 1 ORDER BY 1;
 SELECT (x >= 10) = (sex = 'F') AS how, count(*) FROM v GROUP BY 1 ORDER BY 1;
 SELECT x || sex = '12F' AS how, count(*) FROM v GROUP BY 1 ORDER BY 1;
+-- a test that is not evaluated in an end bin, where it fails
+SELECT CASE WHEN x >= 9 THEN 'much' WHEN 10 / (9 - x) > 2 THEN 'some' ELSE 'little' END AS how, count(*) FROM v GROUP BY 1 ORDER BY 1;
+SELECT CASE WHEN sex = 'F' THEN '' WHEN x >= 9 THEN 'much' WHEN 10 / (9 - x) > 2 THEN 'some' ELSE 'little' END AS how, count(*) FROM v GROUP BY 1 ORDER BY 1;
+SELECT CASE WHEN d >= 9 THEN 'much' WHEN 10 / (9 - d) > 2 THEN 'some' ELSE 'little' END AS how, count(*) FROM v GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM v WHERE d < 9 AND 10 / (9 - d) > 2;
 SET pg_epsilon.cut_bins = middle;
 SELECT count(*) FROM v WHERE z >= 7;
 SELECT count(*) FROM v WHERE z > 11;

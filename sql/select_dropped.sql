@@ -8,14 +8,15 @@ GRANT CREATE ON SCHEMA public TO regress_curator;
 SET client_min_messages = warning;
 SET SESSION AUTHORIZATION regress_curator;
 -- x: 70 rows NULL, 180 from 50 on; y: 100 rows NULL, 100 of 'c'; z: 140 NULL, none outside
-CREATE TABLE t (x int, y text, z boolean);
-INSERT INTO t SELECT CASE WHEN i % 10 > 0 THEN i % 70 END, (ARRAY['a', 'b', 'a', 'b', 'a', 'c', NULL])[1 + i % 7], CASE WHEN i % 5 > 0 THEN i % 2 = 0 END FROM generate_series(1, 700) i;
+CREATE TABLE t (x int, y text, z boolean, w int);
+INSERT INTO t SELECT CASE WHEN i % 10 > 0 THEN i % 70 END, (ARRAY['a', 'b', 'a', 'b', 'a', 'c', NULL])[1 + i % 7], CASE WHEN i % 5 > 0 THEN i % 2 = 0 END, nullif(i % 4, 0) FROM generate_series(1, 700) i;
 DO $$
 BEGIN
     PERFORM dp.create_dataset('t', 't', 1e5);
     PERFORM dp.add_attribute('t', 'x', 0, 50, 50, outside => 'drop', last => 'open');
     PERFORM dp.add_attribute('t', 'y', '{a,b}');
     PERFORM dp.add_attribute('t', 'z');
+    PERFORM dp.add_attribute('t', 'w', 0, 4, 4, last => 'open');
     PERFORM dp.grant_budget('t', 'regress_ann', 9e4);
     PERFORM dp.expose('t', 'public.v');
 END $$;
@@ -46,6 +47,26 @@ SELECT count(*) FROM v WHERE x IS NULL;
 SELECT count(*) FROM v WHERE (x < 20 OR x IS NULL);
 SELECT count(*) FROM v WHERE x < 20;
 SELECT count(*) FROM v WHERE x > 0 OR x <= 0 OR x IS NULL;
+-- so does a test that values are met by which are dropped
+SELECT count(*) FROM v WHERE y <> 'a';
+SELECT count(*) FROM v WHERE upper(y) = 'C';
+SELECT count(*) FROM v WHERE y LIKE 'c%';
+SELECT count(*) FROM v WHERE x * x > 2500;
+SELECT count(*) FROM v WHERE y LIKE 'b%';
+SELECT count(*) FROM v WHERE y = 'c';
+-- an OR, beside which another column decides
+SELECT count(*) FROM v WHERE x = 1 OR z;
+SELECT count(*) FROM v WHERE NOT (x = 1 AND z);
+SELECT count(*) FILTER (WHERE y = 'a' OR z) FROM v;
+-- a group or an argument that has a value for NULL
+SELECT z IS NULL, count(*) FROM v GROUP BY 1 ORDER BY 1;
+SELECT coalesce(y, 'none'), count(*) FROM v GROUP BY 1 ORDER BY 1;
+SELECT CASE WHEN x < 20 THEN 'low' ELSE 'high' END, count(*) FROM v GROUP BY 1 ORDER BY 1;
+SELECT round(avg(coalesce(w, 5)), 1) FROM v;
+SELECT sum(coalesce(w, 5)) FROM v;
+-- a sum that it does not change
+SELECT sum(CASE WHEN w < 2 THEN 1 ELSE 0 END), sum(CASE WHEN w < 2 THEN 1 END), sum(coalesce(w, 0)), sum(CASE WHEN z THEN 1 ELSE 0 END) FROM v;
+SELECT round(avg(CASE WHEN x < 20 THEN 1 ELSE 0 END), 2) FROM v;
 \t off
 
 RESET SESSION AUTHORIZATION;

@@ -49,6 +49,13 @@ EXPLAIN (COSTS OFF) SELECT region, dp.people(*), count(*) FROM v WHERE region = 
 SELECT region, count(DISTINCT person) FROM v WHERE region = 'south' GROUP BY 1;
 -- nor in grouping sets
 EXPLAIN (COSTS OFF) SELECT region, count(*) FROM v WHERE region = 'south' GROUP BY ROLLUP (1);
+-- nor where fewer rows of each unit are counted than there are: those that WHERE leaves
+SET SESSION AUTHORIZATION regress_curator;
+ALTER FOREIGN TABLE v_foreign OPTIONS (ADD rows_per_unit '1');
+SELECT count(DISTINCT person) AS people_with_one FROM visits WHERE region = 'south';
+SET SESSION AUTHORIZATION regress_ann;
+SELECT count(*) FROM v WHERE region = 'south';
+SELECT region, count(*) FROM v WHERE region = 'south' GROUP BY 1;
 
 RESET SESSION AUTHORIZATION;
 SET client_min_messages = error;

@@ -11,14 +11,17 @@ SET client_min_messages = warning;
 SET datestyle = 'ISO';
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TYPE size AS ENUM ('small', 'middle', 'large');
-CREATE TABLE t (k text, q text, big bigint, small smallint, lv int, r real, n numeric, day date, id uuid, ok boolean, size size, most int, d date, x int, f float8, age int);
+CREATE TABLE t (k text, q text, big bigint, small smallint, lv int, r real, n numeric, day date, id uuid, ok boolean, size size, most int, d date, x int, f float8, age int, pad text, clock timestamp);
 INSERT INTO t SELECT (ARRAY['(other)', 'x', 'y'])[1 + i % 3], (ARRAY['1', '2', '3', 'n/a', NULL])[1 + i % 5], i % 4, i % 4, i % 4, i % 4, i % 4 + 0.5, date '2024-01-01' + i % 4,
        ('00000000-0000-0000-0000-00000000000' || i % 3)::uuid, i % 2 = 0, (ARRAY['small', 'middle', 'large'])[1 + i % 3]::size, 2147483646 + i % 2 - i % 3,
-       date '2023-12-01' + i % 420, i % 120 - 10, i % 50 / 10.0 - 1, 18 + i % 60 FROM generate_series(1, 4200) i;
+       date '2023-12-01' + i % 420, i % 120 - 10, i % 50 / 10.0 - 1, 18 + i % 60, (ARRAY['a', 'a ', 'b'])[1 + i % 3],
+       timestamp '2024-03-10 01:30' + i % 3 * interval '1 hour' FROM generate_series(1, 4200) i;
 SELECT dp.create_dataset('t', 't', epsilon => 1e5);
 DO $$
 BEGIN
     PERFORM dp.add_attribute('t', 'k', '{(other),x}', outside => 'other');
+    PERFORM dp.add_attribute('t', 'pad', '{a,b}', outside => 'other');
+    PERFORM dp.add_attribute('t', 'clock', '{2024-03-10 03:30}', outside => 'other');
     PERFORM dp.add_attribute('t', 'q', '{1,2,3}', outside => 'other', nulls => 'cell');
     PERFORM dp.add_attribute('t', c, '{0,1,2}', outside => 'other') FROM unnest('{big,small,lv,r}'::text[]) c;
     PERFORM dp.add_attribute('t', 'n', '{0.5,1.5}', outside => 'other');
@@ -108,6 +111,20 @@ SELECT count(*) FROM dp.charges;
 SELECT count(*) FROM (SELECT age / 10 AS a, count(*) FROM v WHERE age >= 30 GROUP BY 1) q;
 SELECT count(*) FROM (SELECT age / 10 AS a, count(*) FROM v WHERE age < 70 AND age >= 30 GROUP BY 1) q;
 SELECT count(*) FROM dp.charges;
+
+-- a cast after which values outside may equal a level
+SELECT same('SELECT count(*) FROM R WHERE pad = ''a''');
+SELECT same('SELECT count(*) FROM R WHERE pad::varchar = ''a''');
+SELECT same('SELECT count(*) FROM R WHERE pad::bpchar = ''a''');
+SELECT same('SELECT count(*) FROM R WHERE pad::bpchar NOT IN (''a'', ''c'')');
+SELECT same('SELECT pad::bpchar, count(*) FROM R GROUP BY 1');
+SELECT same('SELECT pad::bpchar, count(*) FROM R WHERE pad IN (''a'', ''b'') GROUP BY 1');
+
+-- half past two does not come: as universal time it is half past three
+SET timezone = 'America/New_York';
+SELECT same('SELECT count(*) FROM R WHERE clock = ''2024-03-10 03:30''');
+SELECT same('SELECT count(*) FROM R WHERE clock = timestamptz ''2024-03-10 03:30''');
+RESET timezone;
 
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon CASCADE;

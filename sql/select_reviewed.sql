@@ -86,6 +86,13 @@ SELECT round(15.5, age) AS r, count(*) FROM v WHERE age < 17 GROUP BY 1;
 -- Sums of a number more or less.
 SELECT sum(age + 20) - sum(age) - 20 * count(age) BETWEEN -50 AND 50 AS more, sum(100 - age) + sum(age) - 100 * count(age) BETWEEN -50 AND 50 AS less FROM v;
 
+-- Sums of what is no finite number.
+SELECT sum(age * 'Infinity'::float8) FROM v;
+SELECT sum('NaN'::float8) FROM v;
+SELECT avg(CASE WHEN region = 'north' THEN '-Infinity'::float8 ELSE age END) FROM v;
+SELECT sum(age * 1e200 * 1e200) FROM v;
+SELECT sum(CASE WHEN region = 'north' THEN 'NaN'::float8 ELSE 0 END) = 0 AS none FROM v WHERE region = 'south';
+
 -- Two keys of grouping sets that are one expression.
 SELECT channel = 'web' AS a, (channel = 'web') = true AS b, count(*) FROM v GROUP BY CUBE (1, 2);
 

@@ -60,6 +60,16 @@ SET timezone = 'UTC';
 SELECT same(e) FROM unnest(ARRAY['n / 10000 = 140', 'n::numeric / 3 >= 466666.5', 'n % 7 = 0', 'n * -1 <= -1400000', '-n <= -1400000', '1000000 - n < -400000', 'n::float4 >= 1400000', 'n::int >= 1400000', 'width_bucket(n, 1430000, 1390000, 4) = 1', 'width_bucket(n, 1390000, 1430000, 4) = 1',
     'width_bucket(n, ARRAY[1400000, 1410000]::bigint[]) = 1', 'greatest(n, 1400000) > 1400000', 'coalesce(n, 0) >= 1400000', 'abs(n - 1400000) < 1', 'round(x / 10) = 5', 'floor(x / 10) = 5', 'sign(x) < 0', 'x::int >= 10', 'trunc(x, -1) = 50', 'x * x > 100', '100 / (n - 1300000) = 0']) e;
 
+-- 5. The cell of NULL is one value, of a column alone and of several.
+SET SESSION AUTHORIZATION regress_curator;
+CREATE TABLE nullable AS SELECT CASE WHEN i % 4 > 0 THEN timestamptz '2024-03-01' + i % 61 * interval '1 day' END AS tz, i % 2 = 0 AS even FROM generate_series(1, 1200) i;
+SELECT dp.create_dataset('nullable', 'nullable', epsilon => 1e5), dp.add_edges('nullable', 'tz', (SELECT array_agg(d) FROM generate_series(timestamptz '2024-03-01', '2024-05-01', '1 day') d), nulls => 'cell'), dp.add_attribute('nullable', 'even') \g /dev/null
+SELECT dp.grant_budget('nullable', 'regress_ann', epsilon => 1e5), dp.expose('nullable', 'nullable_v') \g /dev/null
+GRANT SELECT ON nullable, nullable_v TO regress_ann;
+SET SESSION AUTHORIZATION regress_ann;
+SELECT e || ': ' || same('SELECT count(*) FROM R WHERE ' || e, 'nullable_v', 'nullable') FROM unnest(ARRAY['extract(day FROM tz) <= 15', 'to_char(tz, ''YYYY-MM'') = ''2024-03''', 'extract(day FROM tz) IS NULL']) e;
+SELECT e || ': ' || same('SELECT ' || e || ' AS e, count(*) FROM R GROUP BY 1', 'nullable_v', 'nullable') FROM unnest(ARRAY['extract(month FROM tz)', 'CASE WHEN even THEN extract(dow FROM tz) END']) e;
+
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon CASCADE;
 DROP OWNED BY regress_curator, regress_ann CASCADE;

@@ -182,6 +182,7 @@ SELECT finding($$INSERT INTO dp_ledger.series_period (series_id, period, attempt
 SELECT finding($$DELETE FROM dp_ledger.series_period WHERE payload IS NOT NULL AND series_id = 1$$);
 SELECT finding($$DELETE FROM dp_ledger.series WHERE id = 1$$);
 -- a series that was paid for is measured as it was paid for
+GRANT regress_bob TO CURRENT_USER;
 SELECT count(*) FROM dp.create_series('visits', 'changed', '{sex}', start => '2020-01-01', period => '10 days', periods => 4, rho => 1, budget => 'regress_bob');
 UPDATE dp_ledger.series SET history = 2 WHERE series = 'changed';
 SELECT dp.report('changed');

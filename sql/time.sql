@@ -9,7 +9,7 @@ GRANT CREATE ON SCHEMA public TO regress_curator;
 \set SHOW_CONTEXT never
 SET SESSION AUTHORIZATION regress_curator;
 CREATE TABLE visits (day date, at timestamp, seen timestamptz, n int, patient date, virtual date);
-SELECT dp.create_dataset('visits', 'visits', 4, unit => 'patient');
+SELECT dp.create_dataset('visits', 'visits', 4, unit => 'patient', max_rows => 1);
 SELECT dp.set_time('visits', 'day', append_only => true);
 SELECT line FROM dp.describe('visits') line WHERE line ~ '^time|periods';
 SELECT dp.set_time('visits', 'seen');
@@ -32,7 +32,7 @@ SELECT dp.set_time('visits', 'at');
 -- a new registration has to declare it anew
 SET SESSION AUTHORIZATION regress_curator;
 SELECT dp.drop_dataset('visits');
-SELECT dp.create_dataset('visits', 'visits', 4, unit => 'patient');
+SELECT dp.create_dataset('visits', 'visits', 4, unit => 'patient', max_rows => 1);
 SELECT count(*) FROM dp.describe('visits') line WHERE line ~ '^time';
 RESET SESSION AUTHORIZATION;
 DROP EXTENSION pg_epsilon;

@@ -49,7 +49,10 @@ pe_parse_columns_workload(pe_dataset *dataset, const pe_column *columns, const p
 		names[a] = columns[a].name;
 	pe_shape_of_domain(domain, names, &shape);
 	if (!pe_workload_parse_edges(text, &shape, &source, workload, &error))
+	{
+		pe_tell_similar(text, &error, (char *const *) names, domain->attributes);
 		pe_refuse_text(text, &error);
+	}
 }
 
 char *

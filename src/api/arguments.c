@@ -11,6 +11,7 @@
 #include "lib/stringinfo.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "accounting/filter.h"
@@ -67,16 +68,36 @@ pe_argument_type(FunctionCallInfo fcinfo, int n)
 	return types[n];
 }
 
+/* Argument n of a function that takes one text too: an array of it, or the array whose literal it is. */
+static ArrayType *
+array_argument(FunctionCallInfo fcinfo, int n)
+{
+	Datum		one[1];
+	char	   *given;
+
+	if (pe_argument_type(fcinfo, n) != TEXTOID)
+		return PG_GETARG_ARRAYTYPE_P(n);
+	given = text_to_cstring(PG_GETARG_TEXT_PP(n));
+	if (given[0] == '{')
+		return DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, given, TEXTOID, -1));
+	one[0] = PG_GETARG_DATUM(n);
+	return construct_array(one, 1, TEXTOID, -1, false, TYPALIGN_INT);
+}
+
 char **
 pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *each, int *count)
 {
+	ArrayType  *array;
 	Datum	   *elements;
 	bool	   *nulls;
 	char	  **names;
 
 	if (PG_ARGISNULL(n))
 		pe_refuse_null(name);
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(n), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
+	array = array_argument(fcinfo, n);
+	if (ARR_NDIM(array) > 1)
+		pe_refuse_parameter(name, "an array of several dimensions", "a list");
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
 	names = palloc((*count + 1) * sizeof(char *));
 	for (int i = 0; i < *count; i++)
 	{

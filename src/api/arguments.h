@@ -26,7 +26,7 @@ extern double pe_optional_float(FunctionCallInfo fcinfo, int n, const char *name
 /* The type of argument n in this call; as declared, where the call has no expression: the protocol's own message for it. */
 extern Oid	pe_argument_type(FunctionCallInfo fcinfo, int n);
 
-/* Argument n, text[]; 22004 if it (`name`) or one of them (`each`) is null. */
+/* Argument n, text[], or text that is one name or an array literal; 22004 if it (`name`) or one of them (`each`) is null. */
 extern char **pe_names_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *each, int *count);
 
 /* The dataset of this name; 42704 if there is none, 42501 unless the current user owns it. */
@@ -85,6 +85,9 @@ extern pe_literal_source pe_literals(pe_literal_reader *reader);
  * roll-up 42601, 42704 or 22023 with its position, and 54000 for one that is too long.
  */
 extern pe_column *pe_by_columns(pe_dataset *dataset, char **by, int *count);
+
+/* Says in the hint of an error in a text, if that is an unknown attribute, which of these was perhaps meant. */
+extern void pe_tell_similar(const char *text, pe_text_error *error, char *const *names, int count);
 
 /* Raises an error in a text, with its position: 42601, 42704, 22023 or 54000. */
 extern void pe_refuse_text(const char *text, const pe_text_error *error) __attribute__((noreturn));

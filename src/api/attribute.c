@@ -36,13 +36,11 @@
 #include "ledger/series.h"
 #include "server/values.h"
 
-PG_FUNCTION_INFO_V1(pe_sql_add_own_levels);
 PG_FUNCTION_INFO_V1(pe_sql_add_levels);
 PG_FUNCTION_INFO_V1(pe_sql_add_bins);
 PG_FUNCTION_INFO_V1(pe_sql_add_steps);
 PG_FUNCTION_INFO_V1(pe_sql_add_edges);
 PG_FUNCTION_INFO_V1(pe_sql_open_attribute);
-PG_FUNCTION_INFO_V1(pe_sql_alter_own_levels);
 PG_FUNCTION_INFO_V1(pe_sql_alter_levels);
 PG_FUNCTION_INFO_V1(pe_sql_alter_bins);
 PG_FUNCTION_INFO_V1(pe_sql_alter_steps);
@@ -65,6 +63,7 @@ typedef struct declaration
 	Datum	   *value;			/* levels or edges */
 	bool		last_given;		/* the caller says whether the last bin is open */
 	bool		equal_bins;		/* the edges follow from lower, upper and bins */
+	bool		literal;		/* the levels are an array literal */
 } declaration;
 
 static void
@@ -100,6 +99,38 @@ set_last(declaration *d, FunctionCallInfo fcinfo, int n)
 }
 
 static void
+refuse_missing_column(const declaration *d)
+{
+	char	   *similar = pe_column_similar(d->dataset->relation, d->column);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("the table of dataset \"%s\" has no column \"%s\"", d->dataset->name, d->column),
+			 similar != NULL ? errhint("Perhaps you meant \"%s\".", similar) : 0));
+}
+
+static bool
+is_text(Oid type)
+{
+	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
+}
+
+static void
+refuse_bins(const declaration *d)
+{
+	char	   *table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(d->dataset->relation)), get_rel_name(d->dataset->relation));
+	const char *column = quote_identifier(d->column);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("column \"%s\" of type %s has no order to make bins of", d->column, format_type_be(d->type)),
+			 is_text(d->type)
+			 ? errhint("Declare its levels instead. If it holds numbers, make a column of them and declare that: ALTER TABLE %s ADD COLUMN %s numeric GENERATED ALWAYS AS (%s::numeric) STORED.",
+					   table, quote_identifier(psprintf("%s_number", d->column)), column)
+			 : errhint("Declare its levels instead.")));
+}
+
+static void
 begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rules)
 {
 	AttrNumber	number;
@@ -108,7 +139,7 @@ begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rul
 	d->dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
 	if (PG_ARGISNULL(1))
 		pe_refuse_null("attribute");
-	d->column = pstrdup(NameStr(*PG_GETARG_NAME(1)));
+	d->column = pe_column_as_given(d->dataset->relation, NameStr(*PG_GETARG_NAME(1)));
 	if (rules > 0)
 		set_rules(d, pe_text_argument(fcinfo, rules, "outside"), pe_text_argument(fcinfo, rules + 1, "nulls"), kind);
 	else
@@ -116,9 +147,7 @@ begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rul
 
 	number = get_attnum(d->dataset->relation, d->column);
 	if (number <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("the table of dataset \"%s\" has no column \"%s\"", d->dataset->name, d->column)));
+		refuse_missing_column(d);
 	pe_column_check_stored(d->dataset->relation, number);
 	pe_dataset_check_public(d->dataset, d->column);
 	d->type = getBaseType(get_atttype(d->dataset->relation, number));
@@ -128,10 +157,7 @@ begin_declaration(declaration *d, FunctionCallInfo fcinfo, pe_kind kind, int rul
 				 errmsg("column \"%s\" of type %s cannot be an attribute", d->column, format_type_be(d->type)),
 				 errhint("Attributes are numbers, booleans, enums, dates, timestamps, uuid or text.")));
 	if (kind == PE_BINS && !pe_type_has_bins(d->type))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of type %s has no order to make bins of", d->column, format_type_be(d->type)),
-				 errhint("Declare its levels instead.")));
+		refuse_bins(d);
 	if (kind == PE_BINS)
 		set_last(d, fcinfo, rules + 2);
 }
@@ -144,6 +170,26 @@ set_points(declaration *d, Datum *values, int count)
 	d->attribute.point = palloc0(Max(count, 1) * sizeof(*d->attribute.point));
 	for (int i = 0; i < count; i++)
 		d->attribute.point[i] = pe_point_of_datum(d->type, values[i]);
+}
+
+/* Prepared as far as that goes, levels are found by their values: the first that is found before its own place. */
+static void
+refuse_duplicate(const declaration *d)
+{
+	Oid			output;
+	bool		varlena;
+	char	   *level;
+	int			i = 0;
+
+	while (i < d->attribute.points - 1 && pe_attribute_find_point(&d->attribute, &d->attribute.point[i]) == i)
+		i++;
+	getTypeOutputInfo(d->type, &output, &varlena);
+	level = OidOutputFunctionCall(output, d->value[i]);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("level \"%.*s\" of attribute \"%s\" is given twice", pe_shown_size(level), level, d->column),
+			 d->literal && is_text(d->type)
+			 ? errhint("Commas part the levels of an array literal: one that has a comma in it stands in double quotes there, '{\"a, b\",c}'.") : 0));
 }
 
 static void
@@ -167,9 +213,7 @@ check_declaration(declaration *d)
 					 errmsg("the %s of attribute \"%s\" must be finite", what, d->column)));
 			break;
 		case PE_DOMAIN_DUPLICATE:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a level of attribute \"%s\" is given twice", d->column)));
+			refuse_duplicate(d);
 			break;
 		case PE_DOMAIN_NOT_ASCENDING:
 			ereport(ERROR,
@@ -341,27 +385,24 @@ enum_labels(Oid type, int *count)
 	return labels;
 }
 
-static Datum
-declare_own_levels(FunctionCallInfo fcinfo, bool alters)
+/* The levels that the type of the column has by itself. */
+static Datum *
+own_levels(const declaration *d, int *count)
 {
-	Datum		both[2] = {BoolGetDatum(false), BoolGetDatum(true)};
-	declaration d;
-	Datum	   *labels;
-	int			count = 2;
+	Datum	   *both;
 
-	begin_declaration(&d, fcinfo, PE_LEVELS, 0);
-	if (d.type == BOOLOID)
-		labels = both;
-	else if (type_is_enum(d.type))
-		labels = enum_labels(d.type, &count);
-	else
+	if (type_is_enum(d->type))
+		return enum_labels(d->type, count);
+	if (d->type != BOOLOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of type %s does not tell its own levels", d.column, format_type_be(d.type)),
+				 errmsg("column \"%s\" of type %s does not tell its own levels", d->column, format_type_be(d->type)),
 				 errhint("Declare levels, or bins: dp.add_attribute(dataset, attribute, lower, upper, bins).")));
-	set_points(&d, labels, count);
-	end_declaration(&d, alters);
-	PG_RETURN_VOID();
+	*count = 2;
+	both = palloc(2 * sizeof(Datum));
+	both[0] = BoolGetDatum(false);
+	both[1] = BoolGetDatum(true);
+	return both;
 }
 
 /* Opens a column whose values nobody lists: levels or bins may come later, or be there already. */
@@ -403,6 +444,7 @@ declared_argument(FunctionCallInfo fcinfo, char **attribute)
 	if (PG_ARGISNULL(1))
 		pe_refuse_null("attribute");
 	*attribute = pstrdup(NameStr(*PG_GETARG_NAME(1)));
+	pe_attributes_as_given(dataset, attribute, 1);
 	return dataset;
 }
 
@@ -474,7 +516,9 @@ list_argument(FunctionCallInfo fcinfo, int n, const char *what, int *count)
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s must not contain nulls", what)));
+					 errmsg("%s must not contain nulls", what),
+					 errhint("Use nulls => 'cell': rows where the column is NULL are counted in a cell of their own.%s",
+							 type == TEXTOID && strcmp(what, "levels") == 0 ? " The text NULL itself stands in double quotes in an array literal." : "")));
 		texts[i] = OidOutputFunctionCall(output, elements[i]);
 	}
 	return texts;
@@ -530,19 +574,28 @@ parse_finite_edge(const declaration *d, char *text)
 	return parse_finite(d, parse_edge(d, text), "edges");
 }
 
+static Datum *
+listed_levels(declaration *d, FunctionCallInfo fcinfo, int n, int *count)
+{
+	char	  **texts = list_argument(fcinfo, n, "levels", count);
+	Datum	   *values = palloc(Max(*count, 1) * sizeof(Datum));
+
+	d->literal = pe_argument_type(fcinfo, n) == TEXTOID;
+	for (int i = 0; i < *count; i++)
+		values[i] = parse_finite(d, parse_value(d, texts[i]), "levels");
+	return values;
+}
+
+/* levels NULL: those of the type. */
 static Datum
 declare_levels(FunctionCallInfo fcinfo, bool alters)
 {
 	declaration d;
-	char	  **texts;
 	Datum	   *values;
 	int			count;
 
 	begin_declaration(&d, fcinfo, PE_LEVELS, 3);
-	texts = list_argument(fcinfo, 2, "levels", &count);
-	values = palloc(Max(count, 1) * sizeof(Datum));
-	for (int i = 0; i < count; i++)
-		values[i] = parse_finite(&d, parse_value(&d, texts[i]), "levels");
+	values = PG_ARGISNULL(2) ? own_levels(&d, &count) : listed_levels(&d, fcinfo, 2, &count);
 	set_points(&d, values, count);
 	end_declaration(&d, alters);
 	PG_RETURN_VOID();
@@ -782,18 +835,6 @@ declare_bins(FunctionCallInfo fcinfo, bool alters)
  * The functions of SQL
  * ------------------------------------------------------------------
  */
-
-Datum
-pe_sql_add_own_levels(PG_FUNCTION_ARGS)
-{
-	return declare_own_levels(fcinfo, false);
-}
-
-Datum
-pe_sql_alter_own_levels(PG_FUNCTION_ARGS)
-{
-	return declare_own_levels(fcinfo, true);
-}
 
 Datum
 pe_sql_add_levels(PG_FUNCTION_ARGS)

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -17,6 +18,7 @@
 #include "ledger/dataset.h"
 #include "ledger/time.h"
 #include "server/access.h"
+#include "server/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_describe);
 
@@ -45,6 +47,15 @@ line(ReturnSetInfo *result, const char *format,...)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
+/* Levels as SQL writes them: blanks, commas and the empty text are seen then.  Of a column without a type the numbers too. */
+static const char *
+shown_point(const pe_column *column, int i)
+{
+	bool		plain = column->domain.kind == PE_BINS || column->type == BOOLOID || (OidIsValid(column->type) && pe_type_is_number(column->type));
+
+	return plain ? column->points[i] : quote_literal_cstr(column->points[i]);
+}
+
 static char *
 list_of_points(const pe_column *column)
 {
@@ -59,7 +70,7 @@ list_of_points(const pe_column *column)
 			appendStringInfoString(&list, " ...");
 			i = points - 1;
 		}
-		appendStringInfo(&list, "%s%s", i > 0 ? " " : "", column->points[i]);
+		appendStringInfo(&list, "%s%s", i > 0 ? " " : "", shown_point(column, i));
 	}
 	return list.data;
 }

@@ -35,52 +35,12 @@ enum
 	ARG_REUSE					/* of dp.histogram alone */
 };
 
-/* The names asked for: text[], or text that is one name or an array literal.  Without names all rows are one cell. */
-static char **
-attribute_names(FunctionCallInfo fcinfo, int *count)
-{
-	ArrayType  *array;
-	Datum	   *elements;
-	bool	   *nulls;
-	char	  **names;
-
-	if (PG_ARGISNULL(ARG_ATTRIBUTES))
-		pe_refuse_null("attributes");
-	if (get_fn_expr_argtype(fcinfo->flinfo, ARG_ATTRIBUTES) == TEXTOID)
-	{
-		char	   *given = text_to_cstring(PG_GETARG_TEXT_PP(ARG_ATTRIBUTES));
-
-		if (given[0] != '{')
-		{
-			*count = 1;
-			names = palloc(sizeof(char *));
-			names[0] = given;
-			return names;
-		}
-		array = DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, given, TEXTOID, -1));
-	}
-	else
-		array = PG_GETARG_ARRAYTYPE_P(ARG_ATTRIBUTES);
-
-	if (ARR_NDIM(array) > 1)
-		pe_refuse_parameter("attributes", "an array of several dimensions", "a list");
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, count);
-	pe_check_attributes(*count);
-	names = palloc(Max(*count, 1) * sizeof(char *));
-	for (int i = 0; i < *count; i++)
-	{
-		if (nulls[i])
-			pe_refuse_null("an attribute");
-		names[i] = TextDatumGetCString(elements[i]);
-	}
-	return names;
-}
-
 static void
 read_arguments(FunctionCallInfo fcinfo, pe_request *request)
 {
 	pe_request_init(request, "dp.histogram");
-	request->attribute = attribute_names(fcinfo, &request->attributes);
+	request->attribute = pe_names_argument(fcinfo, ARG_ATTRIBUTES, "attributes", "an attribute", &request->attributes);
+	pe_check_attributes(request->attributes);	/* none: all rows are one cell */
 	request->dataset = pe_text_argument(fcinfo, ARG_DATASET, "dataset");
 	request->workload = pe_text_argument(fcinfo, ARG_WORKLOAD, "workload");
 	request->epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");

@@ -203,6 +203,21 @@ sqlstate_of(pe_text_status status)
 }
 
 void
+pe_tell_similar(const char *text, pe_text_error *error, char *const *names, int count)
+{
+	pe_text_error ignored;
+	pe_text		t = {.what = "name", .text = text, .at = (size_t) error->position, .error = &ignored};
+	char		name[PE_NAME_SIZE];
+	int			similar;
+
+	if (error->status != PE_TEXT_NO_ATTRIBUTE || error->hint[0] != '\0' || !pe_text_name(&t, name, "an attribute"))
+		return;
+	similar = pe_similar_text(name, names, count);
+	if (similar >= 0)
+		snprintf(error->hint, sizeof(error->hint), "Perhaps you meant \"%.*s\".", pe_shown_size(names[similar]), names[similar]);
+}
+
+void
 pe_refuse_text(const char *text, const pe_text_error *error)
 {
 	ereport(ERROR,

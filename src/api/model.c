@@ -135,6 +135,7 @@ load_columns(pe_model_fit *fit)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("at least one feature must be given")));
 	names[0] = request->label;
+	pe_attributes_as_given(fit->asked.dataset, names, 1);
 	memcpy(names + 1, request->attribute, request->attributes * sizeof(char *));
 	fit->count = request->attributes + 1;
 	fit->columns = pe_columns_load(fit->asked.dataset, names, &fit->count);
@@ -366,7 +367,7 @@ canonical_text(const pe_model_fit *fit)
 
 	pe_text_begin(&text, &fit->asked, "model");
 	pe_text_add(&text, "model", request->kind);
-	pe_text_add(&text, "label", request->label);
+	pe_text_add(&text, "label", fit->columns[0].name);
 	pe_text_add_names(&text, "features", request->attribute, request->attributes);
 	pe_text_add(&text, "predicate", fit->spec.predicate.steps != 0 ? fit->spec.predicate.canonical : NULL);
 	append_options(&text, fit);
@@ -468,7 +469,7 @@ make_record(pe_model_fit *fit)
 	record->name = fit->asked.request->name;
 	record->numbered = fit->asked.request->numbered;
 	record->kind = fit->asked.request->kind;
-	record->label = fit->asked.request->label;
+	record->label = fit->columns[0].name;
 	record->declaration = declaration_of(fit);
 	record->terms = pe_row_spec_terms(&fit->spec);
 	record->term = term = palloc(record->terms * sizeof(char *));
@@ -537,7 +538,7 @@ pe_model_tell_class(const pe_model_fit *fit)
 {
 	if (fit->positive != NULL)
 		ereport(NOTICE,
-				(errmsg("the positive class of \"%s\" is %s (%s)", fit->asked.request->label, quote_literal_cstr(fit->positive), fit->positive_cell)));
+				(errmsg("the positive class of \"%s\" is %s (%s)", fit->columns[0].name, quote_literal_cstr(fit->positive), fit->positive_cell)));
 }
 
 void

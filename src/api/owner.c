@@ -31,6 +31,9 @@
 /* Default of dp.create_dataset. */
 #define CAP_DELTA 1e-9
 
+/* So many columns that could be the unit are named. */
+#define MOST_NAMED 6
+
 PG_FUNCTION_INFO_V1(pe_sql_create_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_drop_dataset);
 PG_FUNCTION_INFO_V1(pe_sql_move_dataset);
@@ -114,6 +117,38 @@ check_unit(const pe_dataset *declared)
 				 errmsg("max_rows must be 1 where each row is a unit")));
 	if (declared->unit != NULL)
 		(void) pe_unit_column_type(declared->relation, declared->unit);
+}
+
+/* Names as "x", "y" and "z", the first few of them. */
+static char *
+list_of_names(List *names)
+{
+	StringInfoData list;
+	int			shown = Min(list_length(names), MOST_NAMED);
+
+	initStringInfo(&list);
+	for (int i = 0; i < shown; i++)
+		appendStringInfo(&list, "%s\"%s\"", i == 0 ? "" : i == list_length(names) - 1 ? " and " : ", ", (char *) list_nth(names, i));
+	if (list_length(names) > shown)
+		appendStringInfo(&list, " and %d more", list_length(names) - shown);
+	return list.data;
+}
+
+/* Says what is protected where somebody could think that it is more: each row, or one row of each unit.  By the catalog, not by rows. */
+static void
+tell_unit(const pe_dataset *declared, bool max_rows_given)
+{
+	List	   *names = declared->unit == NULL ? pe_relation_pointers(declared->relation) : NIL;
+
+	if (names != NIL)
+		ereport(NOTICE,
+				(errmsg("each row is protected by itself; if a person has several rows, give unit => %s", quote_literal_cstr(linitial(names))),
+				 errdetail("Several rows of table \"%s\" may have the same value of %s.", get_rel_name(declared->relation), list_of_names(names)),
+				 errhint("The unit is the column that says whose a row is; max_rows says how many rows of each count. While nothing is charged, dp.drop_dataset and dp.create_dataset change both.")));
+	if (declared->unit != NULL && !max_rows_given && !pe_relation_is_key(declared->relation, declared->unit))
+		ereport(NOTICE,
+				(errmsg("max_rows is 1: one row of each \"%s\" counts", declared->unit),
+				 errhint("Give max_rows => n to count up to n rows of each, or max_rows => 1 to confirm. dp.rows_per_unit answers how many rows they have.")));
 }
 
 /* What says how values move: private_column, max_change and change, arguments n and on. */
@@ -228,6 +263,17 @@ check_relation_owner(Oid relation)
 				 errmsg("must be owner of table %s", get_rel_name(relation))));
 }
 
+/* Names of columns as SQL writes them, in double quotes or not. */
+static void
+take_columns(pe_dataset *declared)
+{
+	char	  **name[] = {&declared->unit, &declared->private_column, &declared->time_attribute};
+
+	for (int i = 0; i < lengthof(name); i++)
+		if (*name[i] != NULL)
+			*name[i] = pe_column_as_given(declared->relation, *name[i]);
+}
+
 /* A foreign server can fail over a single row, which no noise of ours hides. */
 static void
 warn_of_foreign_rows(Oid relation)
@@ -277,6 +323,41 @@ warn_of_sizes(Oid relation)
 				 errhint("Use an index over all rows.")));
 }
 
+/* Row security restricts neither the owner nor a dataset, which reads the rows as the owner. */
+static void
+warn_of_policies(Oid relation)
+{
+	if (pe_relation_has_policies(relation))
+		ereport(WARNING,
+				(errmsg("row level security of table \"%s\" does not bind a dataset", get_rel_name(relation)),
+				 errdetail("A dataset counts all rows, as the owner of the table sees them. Policies do not hide rows from it."),
+				 errhint("Register a table that has only the rows that may be counted.")));
+}
+
+/* Parts of one table can be datasets with a cap each. */
+static void
+warn_of_parts(Oid relation)
+{
+	Oid			whole = pe_relation_whole(relation);
+
+	if (OidIsValid(whole))
+		ereport(WARNING,
+				(errmsg("table \"%s\" is a part of table \"%s\"", get_rel_name(relation), get_rel_name(whole)),
+				 errdetail("Rows in other parts are not counted. Each part that is a dataset has a cap of its own, and a person may have rows in several."),
+				 errhint("Register \"%s\", and let a predicate choose the rows.", get_rel_name(whole))));
+}
+
+/* What a dataset of the relation does not protect, by the catalog alone. */
+static void
+warn_of_relation(Oid relation)
+{
+	warn_of_foreign_rows(relation);
+	warn_of_domains(relation);
+	warn_of_sizes(relation);
+	warn_of_policies(relation);
+	warn_of_parts(relation);
+}
+
 Datum
 pe_sql_create_dataset(PG_FUNCTION_ARGS)
 {
@@ -306,9 +387,8 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 	check_relation_owner(declared.relation);
 	check_budget_numbers(declared.accounting, declared.epsilon, declared.delta, declared.delta_share);
 	pe_relation_check(declared.relation);
-	warn_of_foreign_rows(declared.relation);
-	warn_of_domains(declared.relation);
-	warn_of_sizes(declared.relation);
+	take_columns(&declared);
+	warn_of_relation(declared.relation);
 	if (pe_dataset_has_values(&declared))
 		check_values(&declared);
 	else
@@ -316,6 +396,8 @@ pe_sql_create_dataset(PG_FUNCTION_ARGS)
 	if (declared.max_blocks > 0)
 		declared.time_type = pe_type_name(pe_time_column_type(&declared, declared.time_attribute));
 	pe_dataset_register(&declared);
+	if (!pe_dataset_has_values(&declared))
+		tell_unit(&declared, !PG_ARGISNULL(6));
 	PG_RETURN_VOID();
 }
 
@@ -359,9 +441,7 @@ pe_sql_move_dataset(PG_FUNCTION_ARGS)
 				 errmsg("dataset \"%s\" is frozen", dataset->name),
 				 errhint("The owner of the table lifts the freeze with dp.attest.")));
 	pe_relation_check(relation);
-	warn_of_foreign_rows(relation);
-	warn_of_domains(relation);
-	warn_of_sizes(relation);
+	warn_of_relation(relation);
 	pe_dataset_move(dataset, relation, reason);
 	PG_RETURN_VOID();
 }

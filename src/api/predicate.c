@@ -23,7 +23,13 @@ pe_predicate_argument(pe_dataset *dataset, const char *text, pe_column *columns,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the predicate is longer than %d bytes", PREDICATE_SIZE)));
 	if (!pe_predicate_parse(text, &source, predicate, &error))
+	{
+		int			names;
+		char	  **name = pe_attribute_names(dataset, &names);
+
+		pe_tell_similar(text, &error, name, names);
 		pe_refuse_text(text, &error);
+	}
 	*count = r.count;
 	return predicate;
 }

@@ -79,15 +79,32 @@ read_fractions(FunctionCallInfo fcinfo, call *c)
 }
 
 static const pe_column *
-column_of(const call *c, const char *name)
+column_named(const call *c, const char *name)
 {
 	for (int a = 0; a < c->release.attributes; a++)
 		if (strcmp(c->release.names[a], name) == 0)
 			return &c->release.columns[a];
+	return NULL;
+}
+
+/* The column of a name, which may stand in double quotes as SQL has it. */
+static const pe_column *
+column_of(const call *c, const char *name)
+{
+	const pe_column *column = column_named(c, name);
+	char		unquoted[PE_NAME_SIZE];
+	int			similar;
+
+	if (column == NULL && pe_text_unquote(name, unquoted))
+		column = column_named(c, unquoted);
+	if (column != NULL)
+		return column;
+	similar = pe_similar_text(name, c->release.names, c->release.attributes);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("release " INT64_FORMAT " does not have attribute \"%s\"", c->release.id, name),
-			 errhint("The view dp.releases lists the attributes of each release.")));
+			 similar >= 0 ? errhint("Perhaps you meant \"%s\". The view dp.releases lists the attributes of each release.", c->release.names[similar])
+			 : errhint("The view dp.releases lists the attributes of each release.")));
 }
 
 static void
@@ -98,7 +115,7 @@ check_by(const call *c)
 		bool		again = column_of(c, c->by_name[i]) == c->column;
 
 		for (int j = 0; j < i; j++)
-			again |= strcmp(c->by_name[i], c->by_name[j]) == 0;
+			again |= column_of(c, c->by_name[j]) == column_of(c, c->by_name[i]);
 		if (again)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -142,7 +159,7 @@ static void
 append_groups(StringInfo text, const call *c, const char *between)
 {
 	for (int i = 0; i < c->by; i++)
-		appendStringInfo(text, "%sidentity(%s)", i > 0 ? " * " : between, quote_identifier(c->by_name[i]));
+		appendStringInfo(text, "%sidentity(%s)", i > 0 ? " * " : between, quote_identifier(column_of(c, c->by_name[i])->name));
 }
 
 /* prefix(x) * groups + ranges(x; what is from cell 1, 2, ... on) * groups */

@@ -31,6 +31,7 @@ pe_asked_open(pe_asked *asked, const pe_request *request)
 	asked->dataset = pe_dataset_load(request->dataset);
 	asked->version = asked->dataset->version;
 	asked->dataset->as_of = request->declared;
+	pe_attributes_as_given(asked->dataset, request->attribute, request->attributes);
 	asked->ask.accounting = PE_ZCDP;	/* of a method without privacy, which chooses no budget: rho 0, and epsilon infinite */
 }
 

@@ -189,6 +189,15 @@ pe_text_name(pe_text *t, char name[PE_NAME_SIZE], const char *expected)
 }
 
 bool
+pe_text_unquote(const char *text, char name[PE_NAME_SIZE])
+{
+	pe_text_error error;
+	pe_text		t = {.what = "name", .text = text, .error = &error};
+
+	return text[0] == '"' && read_quoted_name(&t, name) && text[t.at] == '\0';
+}
+
+bool
 pe_text_sees(pe_text *t, const char *keyword)
 {
 	char		name[PE_NAME_SIZE];

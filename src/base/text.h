@@ -79,6 +79,9 @@ extern bool pe_text_take(pe_text *t, char c, const char *shown);
 /* Takes a name that is no keyword. */
 extern bool pe_text_name(pe_text *t, char name[PE_NAME_SIZE], const char *expected);
 
+/* Whether all of a text is a name in double quotes, and that name. */
+extern bool pe_text_unquote(const char *text, char name[PE_NAME_SIZE]);
+
 /* Whether the next token is this keyword; it is not taken.  The second takes it if it is. */
 extern bool pe_text_sees(pe_text *t, const char *keyword);
 extern bool pe_text_takes(pe_text *t, const char *keyword);

@@ -12,6 +12,9 @@
 #define MOST_BYTES 64
 #define MOST_TEXTS 10000
 
+/* A text that differs by more than so many of them is no slip. */
+#define MOST_EDITS 3
+
 bool
 pe_value_resolve(pe_text *t, const pe_literal_source *source, const pe_declared *attribute,
 				 const pe_literal *literal, pe_value *value)
@@ -99,23 +102,41 @@ edits(const char *one, int one_size, const char *other, int other_size)
 	return row[other_size];
 }
 
-int32_t
-pe_nearest_text(const char *text, char *const *texts, int32_t count)
+/* The nearest of some texts, and how many edits lead to it. */
+static int32_t
+nearest_text(const char *text, char *const *texts, int32_t count, int *fewest)
 {
 	int			size = compared_size(text);
-	int			fewest = INT_MAX;
 	int32_t		nearest = -1;
 
+	*fewest = INT_MAX;
 	for (int32_t i = 0; i < count && count <= MOST_TEXTS; i++)
 	{
 		int			distance = edits(text, size, texts[i], compared_size(texts[i]));
 
-		if (distance >= fewest)
+		if (distance >= *fewest)
 			continue;
-		fewest = distance;
+		*fewest = distance;
 		nearest = i;
 	}
 	return nearest;
+}
+
+int32_t
+pe_nearest_text(const char *text, char *const *texts, int32_t count)
+{
+	int			fewest;
+
+	return nearest_text(text, texts, count, &fewest);
+}
+
+int32_t
+pe_similar_text(const char *text, char *const *texts, int32_t count)
+{
+	int			fewest;
+	int32_t		nearest = nearest_text(text, texts, count, &fewest);
+
+	return fewest <= MOST_EDITS && 3 * fewest <= compared_size(text) ? nearest : -1;
 }
 
 /* Of numbers that ascend the neighbour, which is the last one or the next. */

@@ -11,6 +11,7 @@
 #include "nodes/nodeFuncs.h"
 
 #include "fdw/beyond.h"
+#include "server/values.h"
 
 /* ------------------------------------------------------------------
  * NOTICEs
@@ -177,4 +178,19 @@ pe_beyond_tell(pe_sight *s, Node *e, const pe_condition *where)
 	search		q = {s, where};
 
 	(void) tell_tests(e, &q);
+}
+
+void
+pe_beyond_tell_nulls(pe_sight *s, Node *e, bool adds, const char *what)
+{
+	Bitmapset  *attributes = pe_sight_attributes(s, e);
+	bool		isnull;
+	Datum		value;
+	int			a = -1;
+
+	if (bms_is_empty(attributes) || IsA(e, Var) || !pe_sight_try_nulls(s, e, &value, &isnull) || isnull ||
+		(adds && pe_type_is_number(exprType(e)) && pe_number_of_datum(exprType(e), value) == 0))
+		return;
+	while ((a = bms_next_member(attributes, a)) >= 0)
+		pe_sight_tell_nulls(s, a, what, "has a value");
 }

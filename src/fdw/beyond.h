@@ -13,4 +13,7 @@
 /* One NOTICE for each column that a test in an expression is another one beyond; where: which cells are left. */
 extern void pe_beyond_tell(pe_sight *sight, Node *expression, const pe_condition *where);
 
+/* NOTICE for each column of a value whose rows without a value are dropped, where it is not NULL for them; adds: 0 is as good. */
+extern void pe_beyond_tell_nulls(pe_sight *sight, Node *expression, bool adds, const char *what);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
+#include "lib/stringinfo.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 
@@ -204,17 +205,50 @@ is_true_for_null(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_c
 	return has_truth(truth, value, isnull);
 }
 
-/* Nor have values outside. */
-static bool
-is_true_for_dropped(pe_sight *s, Node *e, pe_truth truth, int attribute)
+typedef enum pe_undeclared
+{
+	PE_UNDECLARED_NONE,			/* there are no such values, or they have a cell */
+	PE_UNDECLARED_TRUE,
+	PE_UNDECLARED_FALSE,
+	PE_UNDECLARED_UNKNOWN
+} pe_undeclared;
+
+/* What a test is for values outside, which have no cell where the declaration drops them. */
+static pe_undeclared
+of_undeclared(pe_sight *s, Node *e, pe_truth truth, int attribute)
 {
 	bool		isnull;
 	bool		known;
 	Datum		value;
 
 	if (!s->declared->attribute[attribute].drops_outside || !pe_sight_of_dropped(s, e, attribute, &value, &isnull, &known))
-		return true;
-	return known && has_truth(truth, value, isnull);
+		return PE_UNDECLARED_NONE;
+	return !known ? PE_UNDECLARED_UNKNOWN : has_truth(truth, value, isnull) ? PE_UNDECLARED_TRUE : PE_UNDECLARED_FALSE;
+}
+
+static bool
+selects_any(const bool *cells, int32 count)
+{
+	for (int32 i = 0; i < count; i++)
+		if (cells[i])
+			return true;
+	return false;
+}
+
+/* Rows that a condition drops out, and that meet the test. */
+static void
+tell_dropped(pe_sight *s, const pe_condition *c, bool null, pe_undeclared undeclared, int attribute, const bool *cells, const char *what)
+{
+	bool		any = selects_any(cells, s->declared->attribute[attribute].cells);
+
+	if (c->kind == PE_COND_ALWAYS)
+		return;
+	if (null)
+		pe_sight_tell_nulls(s, attribute, what, "is true");
+	if (undeclared == PE_UNDECLARED_TRUE)
+		pe_sight_tell_undeclared(s, attribute, what, "is true");
+	else if (undeclared == PE_UNDECLARED_UNKNOWN && !any && !null)
+		pe_sight_tell_undeclared(s, attribute, what, "can be true");
 }
 
 /* What it is on cells that are not left matters to no row: it is the same condition, whatever is left, where that is no error. */
@@ -226,15 +260,15 @@ of_attribute(pe_sight *s, Node *e, pe_truth truth, int attribute, const pe_condi
 	pe_values  *values = pe_sight_values(s, e, attribute, left, true);
 	bool	   *cells = palloc(a->cells * sizeof(bool));
 	bool		null = is_true_for_null(s, e, truth, attribute, within);
+	pe_undeclared undeclared = of_undeclared(s, e, truth, attribute);
 	pe_condition *c;
 
 	pe_sight_check_cuts(s, values, attribute, left, what);
 	pe_beyond_tell(s, e, within);
 	for (int32 i = 0; i < a->cells; i++)
 		cells[i] = has_truth(truth, values->value[i], values->isnull[i]);
-	c = pe_condition_cells(s, attribute, cells, null && is_true_for_dropped(s, e, truth, attribute));
-	if (null && a->drops_null && c->kind != PE_COND_ALWAYS)
-		pe_sight_tell_nulls(s, attribute, what);
+	c = pe_condition_cells(s, attribute, cells, null && (undeclared == PE_UNDECLARED_NONE || undeclared == PE_UNDECLARED_TRUE));
+	tell_dropped(s, c, null, undeclared, attribute, cells, what);
 	return c;
 }
 
@@ -317,6 +351,37 @@ tests_by_column(pe_sight *s, const BoolExpr *b)
 	return list_concat(tests, several);
 }
 
+/* The attributes of a condition that rows are dropped by. */
+static void
+find_dropping(const pe_sight *s, const pe_condition *c, Bitmapset **attributes)
+{
+	ListCell   *cell;
+
+	if (c->kind == PE_COND_CELLS && (s->declared->attribute[c->attribute].drops_null || s->declared->attribute[c->attribute].drops_outside))
+		*attributes = bms_add_member(*attributes, c->attribute);
+	foreach(cell, c->parts)
+		find_dropping(s, lfirst(cell), attributes);
+}
+
+/* Of a row that one side of OR drops the other side may be true. */
+static void
+tell_alternatives(pe_sight *s, const pe_condition *c, const char *what)
+{
+	Bitmapset  *attributes = NULL;
+	StringInfoData names;
+	int			a = -1;
+
+	find_dropping(s, c, &attributes);
+	if (s->adds_nothing || bms_is_empty(attributes) || pe_sight_is_told(s, "alternatives"))
+		return;
+	initStringInfo(&names);
+	while ((a = bms_next_member(attributes, a)) >= 0)
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", s->declared->attribute[a].name);
+	ereport(NOTICE,
+			(errmsg("%s joins columns by OR, and the dataset counts no rows without a declared value of %s", what, names.data),
+			 errhint("The owner can declare cells for them: nulls => 'cell', outside => 'other'.")));
+}
+
 /*
  * AND is true where all are, and not true where one is not; OR the other way round.  What is behind an AND is evaluated where it
  * is still true.
@@ -339,6 +404,8 @@ of_several(pe_sight *s, const BoolExpr *b, pe_truth truth, const pe_condition *w
 		if (kind == PE_COND_AND)
 			within = pe_condition_and(s, (pe_condition *) within, part);
 	}
+	if (c->kind == PE_COND_OR && list_length(c->parts) > 1)
+		tell_alternatives(s, c, what);
 	return single_part(c);
 }
 

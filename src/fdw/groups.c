@@ -100,6 +100,7 @@ evaluate(pe_sight *s, pe_group_by *g, const pe_condition *where)
 			evaluate_product(s, g, where);
 	}
 	pe_beyond_tell(s, g->expression, where);
+	pe_beyond_tell_nulls(s, g->expression, false, "an expression of GROUP BY");
 }
 
 /* PostgreSQL finds a column of a scan by its expression: of two that are the same, it shows the first. */

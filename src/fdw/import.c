@@ -372,6 +372,17 @@ replace(const exposed *e)
 		make_anew(e);
 }
 
+/* 42P07 with the cure where CREATE would have none. */
+static void
+check_free(const char *schema, const char *name)
+{
+	if (OidIsValid(get_relname_relid(name, get_namespace_oid(schema, false))))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists", name),
+				 errhint("Use replace => true for a view that dp.expose made: it keeps its privileges and options. Or another name.")));
+}
+
 Datum
 pe_sql_expose(PG_FUNCTION_ARGS)
 {
@@ -394,6 +405,11 @@ pe_sql_expose(PG_FUNCTION_ARGS)
 	{
 		pe_check_epsilon(epsilon);
 		e.epsilon = pe_number_text(epsilon);
+	}
+	if (!PG_GETARG_BOOL(ARG_REPLACE))
+	{
+		check_free(schema, name->relname);
+		check_free(schema, e.table_name);
 	}
 	/* what is made has qualified names, and what is looked at is the catalog */
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);

@@ -253,7 +253,7 @@ pe_levels_column(const pe_sight *s, Node *e)
 {
 	for (;;)
 	{
-		if (IsA(e, RelabelType))
+		if (IsA(e, RelabelType) && pe_sight_keeps_values_apart(s, (RelabelType *) e))
 			e = (Node *) ((RelabelType *) e)->arg;
 		else if (IsA(e, CoerceToDomain))
 			e = (Node *) ((CoerceToDomain *) e)->arg;
@@ -265,6 +265,16 @@ pe_levels_column(const pe_sight *s, Node *e)
 			break;
 	}
 	return IsA(e, Var) && ((Var *) e)->varattno > 0 ? s->attribute_of[((Var *) e)->varattno - 1] : -1;
+}
+
+/* Local times that the clock leaves out are the same universal time as others are. */
+static bool
+joins_times(const pe_sight *s, int attribute, Node *constant)
+{
+	pe_named_type *type = pe_names_type(s->names, exprType(constant));
+	Oid			base = OidIsValid(type->element) ? pe_names_type(s->names, type->element)->base : type->base;
+
+	return s->declared->attribute[attribute].type == TIMESTAMPOID && base == TIMESTAMPTZOID;
 }
 
 /* Equality with constants, one or a list of them. */
@@ -293,7 +303,8 @@ find_equality(pe_sight *s, Node *e, equality *q)
 	q->operator = pe_names_operator(s->names, is_list ? ((ScalarArrayOpExpr *) e)->opno : ((OpExpr *) e)->opno);
 	q->collation = exprInputCollation(e);
 	return q->attribute >= 0 && !s->declared->attribute[q->attribute].bins && pe_sight_is_constant(q->constant) && (!is_list || q->column_first) &&
-		(q->operator->kind == BTEqualStrategyNumber || q->operator->kind == PE_COMPARISON_NE) && pe_names_is_bytewise(s->names, q->collation);
+		(q->operator->kind == BTEqualStrategyNumber || q->operator->kind == PE_COMPARISON_NE) && pe_names_is_bytewise(s->names, q->collation) &&
+		!joins_times(s, q->attribute, q->constant);
 }
 
 /* Whether a constant equals a level, as the comparison has it. */

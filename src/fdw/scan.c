@@ -397,6 +397,19 @@ find_out(void *argument)
 		e->quote = pe_select_quote_text(e->select);
 }
 
+/* Functions of the SELECT are evaluated here, and may ask themselves. */
+static ErrorData *
+find_out_free(explained *e)
+{
+	bool		was_explaining = pe_is_explaining;
+	ErrorData  *error;
+
+	pe_is_explaining = true;
+	error = pe_run_undone(find_out, e);
+	pe_is_explaining = was_explaining;
+	return error;
+}
+
 static void
 explain_select(pe_scan_state *state, ExplainState *es)
 {
@@ -405,7 +418,7 @@ explain_select(pe_scan_state *state, ExplainState *es)
 
 	check_serial();
 	if (state->request == NULL)
-		error = pe_run_undone(find_out, &e);
+		error = find_out_free(&e);
 	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ReThrowError(error);
 	if (e.request != NULL)

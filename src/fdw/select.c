@@ -231,7 +231,8 @@ counts_people(const pe_select *s)
 /*
  * The attributes whose part of WHERE is applied to the answer where groups are by them: another filter is the same request then.
  * Not the column of blocks, as only those are charged that WHERE leaves.  And not where people are counted in groups: of the groups
- * that a person is in some are drawn, and WHERE decides among which.
+ * that a person is in some are drawn, and WHERE decides among which.  Likewise where the foreign table has fewer rows or groups of
+ * each unit counted than there are: those that WHERE leaves.
  */
 static Bitmapset *
 filters_of_answer(const pe_select *s)
@@ -239,12 +240,28 @@ filters_of_answer(const pe_select *s)
 	const pe_public_dataset *declared = s->sight->declared;
 	Bitmapset  *filters = NULL;
 
-	if (s->plan->sets != NIL || counts_people(s))
+	if (s->plan->sets != NIL || counts_people(s) || pe_fdw_rows_per_unit(s->plan->relation) > 0 || pe_fdw_cells_per_unit(s->plan->relation) > 0)
 		return NULL;
 	for (int i = 0; i < declared->attributes; i++)
 		if (declared->block_column == NULL || strcmp(declared->attribute[i].name, declared->block_column) != 0)
 			filters = bms_add_member(filters, i);
 	return filters;
+}
+
+/* Rows of a unit are drawn among all that it has, and not among those that WHERE leaves. */
+static void
+tell_cut_before(pe_select *s, const Bitmapset *applied)
+{
+	const pe_public_dataset *declared = s->sight->declared;
+	int			a = -1;
+
+	if (declared->unit == NULL)
+		return;
+	while ((a = bms_next_member(applied, a)) >= 0)
+		if (pe_condition_leaves(s->where, a) != NULL && !pe_sight_is_told(s->sight, "cut before"))
+			ereport(NOTICE,
+					(errmsg("WHERE is applied to the groups of \"%s\" after rows of a unit beyond max_rows are cut", declared->attribute[a].name),
+					 errdetail("Where units have more rows than max_rows, fewer are counted than by the same WHERE without the group.")));
 }
 
 static void
@@ -254,6 +271,7 @@ fill_request(pe_select *s)
 	const Bitmapset *applied = bms_intersect(s->groups->filters, pe_groups_attributes(s->groups));
 	const pe_condition *where = pe_condition_without(s->sight, s->where, applied);
 
+	tell_cut_before(s, applied);
 	pe_request_init(request, "SELECT");
 	request->dataset = pstrdup(s->sight->dataset);
 	request->aggregate = texts_of(s->wanted.texts);

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "common/int.h"
@@ -203,7 +204,8 @@ pe_sight_attributes(const pe_sight *s, Node *expression)
 
 		if (a == PE_COLUMN_UNIT)
 			pe_refuse_translation(psprintf("column \"%s\", the unit of privacy,", name),
-								  psprintf("It may stand in count(DISTINCT %s) alone.", quote_identifier(name)));
+								  psprintf("It may stand in count(DISTINCT %s) alone. How many units have 1, 2, ... rows: SELECT * FROM dp.rows_per_unit(%s, most => 10, epsilon => 0.1).",
+										   quote_identifier(name), quote_literal_cstr(s->dataset)));
 		if (a == PE_COLUMN_UNKNOWN)
 			pe_refuse_translation(var->varattno == 0 ? "a whole row" : psprintf("column \"%s\"", name),
 								  psprintf("The attributes of dataset \"%s\" are in dp.attributes; dp.expose(..., replace => true) makes the view follow them.", s->dataset));
@@ -244,12 +246,22 @@ widens(const pe_sight *s, const FuncExpr *function)
 	return function->funcresulttype == FLOAT8OID && (from == FLOAT4OID || from == NUMERICOID);
 }
 
+/* Equality of text tells all values apart that it takes for another type, in collations that do; that of character ignores blanks, that of citext case. */
+bool
+pe_sight_keeps_values_apart(const pe_sight *s, const RelabelType *cast)
+{
+	Oid			from = pe_names_type(s->names, exprType((Node *) cast->arg))->base;
+	Oid			to = pe_names_type(s->names, cast->resulttype)->base;
+
+	return from == to || (to < FirstNormalObjectId && to != BPCHAROID);
+}
+
 Node *
 pe_sight_bare(const pe_sight *s, Node *e)
 {
 	for (;;)
 	{
-		if (IsA(e, RelabelType))
+		if (IsA(e, RelabelType) && pe_sight_keeps_values_apart(s, (RelabelType *) e))
 			e = (Node *) ((RelabelType *) e)->arg;
 		else if (IsA(e, FuncExpr) && widens(s, (FuncExpr *) e))
 			e = linitial(((FuncExpr *) e)->args);
@@ -580,6 +592,16 @@ is_empty(const combination *c)
 	return false;
 }
 
+/* NULL is one value. */
+static bool
+is_null(const combination *c)
+{
+	for (int i = 0; i < c->attributes; i++)
+		if (is_other(c, i) || c->cell[i] < c->sight->declared->attribute[c->attribute[i]].ordered)
+			return false;
+	return true;
+}
+
 static void
 note(combination *c)
 {
@@ -588,7 +610,7 @@ note(combination *c)
 	bool		isnull;
 	Datum		value;
 
-	if (!pe_is_steady(s, c->expression))
+	if (!is_null(c) && !pe_is_steady(s, c->expression))
 	{
 		c->cut = is_on_other(c) ? PE_CUT_OUTSIDE : s->middle ? pe_cut_of(s, c->expression) : PE_CUT_BY_RANGE;
 		return;
@@ -867,7 +889,28 @@ try_beyond(beyond_end *e, bool near)
 	return error == NULL;
 }
 
-/* x + 1 fails at the end of its type, and is what it is before that. */
+static void
+find_in_bin(void *argument)
+{
+	find_value(argument);
+}
+
+/* Whether an expression could be evaluated in the bin itself. */
+static bool
+try_bin(combination *c)
+{
+	ErrorData  *error = pe_run_undone(find_in_bin, c);
+
+	if (error != NULL && !is_of_values(error->sqlerrcode))
+		ReThrowError(error);
+	c->sight->is_outside[c->attribute[0]] = false;
+	return error == NULL;
+}
+
+/*
+ * x + 1 fails at the end of its type, and is what it is before that.  A part of an expression that fails in the bin is not evaluated there,
+ * as CASE and AND have it: the tests before it are looked at by themselves.
+ */
 pe_beyond
 pe_sight_beyond(pe_sight *s, Node *expression, int attribute, bool above)
 {
@@ -877,7 +920,8 @@ pe_sight_beyond(pe_sight *s, Node *expression, int attribute, bool above)
 
 	clear(s, s->low);
 	clear(s, s->high);
-	find_value(&c);
+	if (!try_bin(&c))
+		return PE_BEYOND_AS_IN_BIN;
 	if (!try_beyond(&e, false) && !try_beyond(&e, true))
 		e.found = PE_BEYOND_ANOTHER;
 	ResetExprContext(s->econtext);
@@ -1030,6 +1074,38 @@ pe_sight_of_null(pe_sight *s, Node *e, int attribute, bool *isnull)
 	return value;
 }
 
+typedef struct null_value
+{
+	pe_sight   *sight;
+	Node	   *expression;
+	Datum		value;
+	bool		isnull;
+} null_value;
+
+static void
+evaluate_null(void *argument)
+{
+	null_value *n = argument;
+
+	clear(n->sight, n->sight->low);
+	n->value = pe_sight_evaluate(n->sight, n->expression, n->sight->low, &n->isnull);
+	n->value = kept(pe_names_type(n->sight->names, exprType(n->expression)), n->value, n->isnull);
+}
+
+bool
+pe_sight_try_nulls(pe_sight *s, Node *expression, Datum *value, bool *isnull)
+{
+	null_value	n = {.sight = s, .expression = expression};
+	ErrorData  *error = pe_run_undone(evaluate_null, &n);
+
+	if (error != NULL && !is_of_values(error->sqlerrcode))
+		ReThrowError(error);
+	ResetExprContext(s->econtext);
+	*value = n.value;
+	*isnull = n.isnull;
+	return error == NULL;
+}
+
 bool
 pe_sight_of_dropped(pe_sight *s, Node *e, int attribute, Datum *value, bool *isnull, bool *known)
 {
@@ -1140,13 +1216,37 @@ tell_cut(pe_sight *s, int attribute, int32 cell, int32 cut, const char *what)
 }
 
 void
-pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what)
+pe_sight_tell_nulls(pe_sight *s, int attribute, const char *what, const char *how)
 {
-	if (pe_sight_is_told(s, psprintf("nulls %d", attribute)))
+	if (s->adds_nothing || !s->declared->attribute[attribute].drops_null || pe_sight_is_told(s, psprintf("nulls %d", attribute)))
 		return;
 	ereport(NOTICE,
-			(errmsg("%s of \"%s\" is true for NULL, and the dataset does not count rows without a value of it", what, s->declared->attribute[attribute].name),
+			(errmsg("%s of \"%s\" %s for NULL, and the dataset does not count rows without a value of it", what, s->declared->attribute[attribute].name, how),
 			 errhint("The owner can declare a cell for them: nulls => 'cell'.")));
+}
+
+/* Not where a literal was named already, which is no declared level. */
+static bool
+is_literal_told(const pe_sight *s, int attribute)
+{
+	const char *literal = psprintf("%d:", attribute);
+	ListCell   *cell;
+
+	foreach(cell, s->told)
+		if (strncmp(lfirst(cell), literal, strlen(literal)) == 0)
+			return true;
+	return false;
+}
+
+void
+pe_sight_tell_undeclared(pe_sight *s, int attribute, const char *what, const char *how)
+{
+	if (s->adds_nothing || !s->declared->attribute[attribute].drops_outside || is_literal_told(s, attribute) ||
+		pe_sight_is_told(s, psprintf("beyond %d", attribute)))
+		return;
+	ereport(NOTICE,
+			(errmsg("%s of \"%s\" %s for values that are not declared, and the dataset does not count rows with them", what, s->declared->attribute[attribute].name, how),
+			 errhint("The owner can declare a cell for them: outside => 'other'.")));
 }
 
 void

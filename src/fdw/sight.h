@@ -48,6 +48,7 @@ typedef struct pe_sight
 	List	   *states;			/* of expressions that were evaluated */
 	bool		failed;			/* the last of them: none of these states can be used again */
 	List	   *told;			/* what NOTICEs were sent about */
+	bool		adds_nothing;	/* of a sum, what is translated: rows that it has not are not missed */
 	bool		middle;			/* cut bins are decided at their middle */
 } pe_sight;
 
@@ -69,6 +70,9 @@ extern Bitmapset *pe_sight_attributes(const pe_sight *sight, Node *expression);
 
 /* The attribute of an expression that is a column and nothing else, or a PE_COLUMN_ value. */
 extern int	pe_sight_column(const pe_sight *sight, Node *expression);
+
+/* Whether values that are not equal are not equal as another type either. */
+extern bool pe_sight_keeps_values_apart(const pe_sight *sight, const RelabelType *cast);
 
 /* An expression without its casts that change no value. */
 extern Node *pe_sight_bare(const pe_sight *sight, Node *expression);
@@ -116,6 +120,9 @@ extern bool pe_sight_is_told(pe_sight *sight, const char *about);
 /* Where an attribute is NULL, whether that is a cell or not. */
 extern Datum pe_sight_of_null(pe_sight *sight, Node *expression, int attribute, bool *isnull);
 
+/* Where all of its columns are NULL; false if it fails there. */
+extern bool pe_sight_try_nulls(pe_sight *sight, Node *expression, Datum *value, bool *isnull);
+
 /* On values outside of an attribute that drops them; known: it has one value there.  False: the type has none outside. */
 extern bool pe_sight_of_dropped(pe_sight *sight, Node *expression, int attribute, Datum *value, bool *isnull, bool *known);
 
@@ -128,8 +135,9 @@ extern pe_values *pe_sight_product(pe_sight *sight, Node *expression, const int 
  */
 extern void pe_sight_check_cuts(pe_sight *sight, const pe_values *values, int attribute, const bool *left, const char *what);
 
-/* NOTICE, once for an attribute: a test is true for NULL, of which rows are dropped. */
-extern void pe_sight_tell_nulls(pe_sight *sight, int attribute, const char *what);
+/* NOTICE, once for an attribute: rows without a value of it, or with one that is not declared, are dropped, and what is asked has them. */
+extern void pe_sight_tell_nulls(pe_sight *sight, int attribute, const char *what, const char *how);
+extern void pe_sight_tell_undeclared(pe_sight *sight, int attribute, const char *what, const char *how);
 
 /* The same as pe_sight_check_cuts for the cell of values outside alone. */
 extern void pe_sight_check_outside(pe_sight *sight, int attribute, const char *what);

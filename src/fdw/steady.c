@@ -996,6 +996,7 @@ typedef struct grained
 	Oid			type;
 	const char *grain;
 	bool		begun;
+	bool		isnull;
 	Timestamp	first;
 } grained;
 
@@ -1005,15 +1006,15 @@ is_first_grain(pe_sight *s, TupleTableSlot *row, void *argument)
 	grained    *g = argument;
 	bool		isnull;
 	Datum		time = pe_sight_evaluate(s, g->time, row, &isnull);
-	Timestamp	cut;
+	Timestamp	cut = isnull ? 0 : DatumGetTimestamp(truncated(g->grain, g->type, time));
 
-	if (isnull)
-		return false;
-	cut = DatumGetTimestamp(truncated(g->grain, g->type, time));
 	if (!g->begun)
+	{
 		g->first = cut;
+		g->isnull = isnull;
+	}
 	g->begun = true;
-	return cut == g->first;
+	return cut == g->first && isnull == g->isnull;
 }
 
 /* extract, date_part and to_char of a time: constant where the time, cut down to their grain, is. */

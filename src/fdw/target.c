@@ -67,6 +67,7 @@ typedef struct sum_terms
 	pe_sight   *sight;
 	const pe_condition *rows;	/* what WHERE leaves */
 	pe_wanted  *wanted;
+	bool		adds;			/* a sum, which a row of 0 does not change */
 	List	   *sum;			/* aggregates as text with a factor and a condition: */
 	List	   *count;
 } sum_terms;
@@ -91,7 +92,11 @@ with_piece(const sum_terms *t, List *pieces, double factor, char *text, pe_condi
 	piece	   *p = palloc(sizeof(*p));
 
 	*p = (piece) {factor, text, where};
-	return is_possible(t->sight, t->rows, where) ? lappend(pieces, p) : pieces;
+	if (!is_possible(t->sight, t->rows, where))
+		return pieces;
+	if (!isfinite(factor))
+		pe_refuse_translation("a sum or an average of Infinity, NaN or numbers beyond double precision", "Sum finite numbers, and compute with the result.");
+	return lappend(pieces, p);
 }
 
 static List *
@@ -213,6 +218,7 @@ add_values(sum_terms *t, Node *e, int attribute, double factor, pe_condition *wh
 
 	pe_sight_check_cuts(s, v, attribute, left, "the argument of an aggregate");
 	pe_beyond_tell(s, e, pe_condition_and(s, (pe_condition *) t->rows, where));
+	pe_beyond_tell_nulls(s, e, t->adds, "the argument of an aggregate");
 	for (int32 i = 0; i < cells; i++)
 	{
 		if (left != NULL && !left[i])
@@ -234,6 +240,20 @@ add_values(sum_terms *t, Node *e, int attribute, double factor, pe_condition *wh
 	t->count = with_piece(t, t->count, 1, "count(*)", pe_condition_and(s, where, pe_condition_cells(s, attribute, there, false)));
 }
 
+static bool
+is_nothing(pe_sight *s, Node *e)
+{
+	bool		isnull;
+	Datum		value;
+
+	if (e == NULL)
+		return true;
+	if (!pe_sight_is_constant(e))
+		return false;
+	value = pe_sight_constant(s, e, &isnull);
+	return isnull || number_of(exprType(e), value) == 0;
+}
+
 static void
 add_case(sum_terms *t, const CaseExpr *c, double factor, pe_condition *where)
 {
@@ -244,8 +264,11 @@ add_case(sum_terms *t, const CaseExpr *c, double factor, pe_condition *where)
 		const CaseWhen *when = lfirst(cell);
 		pe_condition *rows = pe_condition_and(t->sight, (pe_condition *) t->rows, where);
 		pe_condition *taken = pe_condition_of(t->sight, (Node *) when->expr, PE_IS_TRUE, rows, "a test in CASE");
-		pe_condition *passed = pe_condition_of(t->sight, (Node *) when->expr, PE_IS_NOT_TRUE, rows, "a test in CASE");
+		pe_condition *passed;
 
+		t->sight->adds_nothing = t->adds && lnext(c->args, cell) == NULL && is_nothing(t->sight, (Node *) c->defresult);
+		passed = pe_condition_of(t->sight, (Node *) when->expr, PE_IS_NOT_TRUE, rows, "a test in CASE");
+		t->sight->adds_nothing = false;
 		add_pieces(t, (Node *) when->result, factor, pe_condition_and(t->sight, where, taken));
 		where = pe_condition_and(t->sight, where, passed);
 	}
@@ -490,9 +513,9 @@ count(translation *t)
 }
 
 static sum_terms
-pieces_of(translation *t)
+pieces_of(translation *t, bool adds)
 {
-	sum_terms	terms = {t->sight, t->where, t->wanted, NIL, NIL};
+	sum_terms	terms = {t->sight, t->where, t->wanted, adds, NIL, NIL};
 
 	if (pe_sight_column(t->sight, argument(t, 0)) == PE_COLUMN_UNIT)
 		(void) pe_sight_attributes(t->sight, argument(t, 0));	/* which refuses it */
@@ -503,7 +526,7 @@ pieces_of(translation *t)
 static void
 sum(translation *t)
 {
-	sum_terms	terms = pieces_of(t);
+	sum_terms	terms = pieces_of(t, true);
 
 	t->target->terms = wanted_terms(&terms, terms.sum);
 	t->target->is_linear = true;
@@ -540,7 +563,7 @@ average(translation *t)
 		use(t, psprintf("avg(%s)", quote_identifier(t->sight->declared->attribute[column].name)), false);
 		return;
 	}
-	terms = pieces_of(t);
+	terms = pieces_of(t, false);
 	t->target->is_empty = terms.count == NIL;
 	if (average_is_ratio(&terms))
 	{

@@ -56,12 +56,19 @@ role_of(bool frozen, Oid role_oid, const char *role_name)
 	return frozen ? get_role_oid(role_name, true) : role_oid;
 }
 
+/* A superuser has the privileges of every role: a budget is open to him by membership alone, or a test of his spends what is another's. */
+static bool
+may_spend(Oid user, Oid role)
+{
+	return superuser_arg(user) ? is_member_of_role_nosuper(user, role) : has_privs_of_role(user, role);
+}
+
 bool
 pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user)
 {
 	Oid			role = role_of(frozen, role_oid, role_name);
 
-	return OidIsValid(role) && has_privs_of_role(user, role);
+	return OidIsValid(role) && may_spend(user, role);
 }
 
 static List *
@@ -149,7 +156,8 @@ pe_budget_choose(const pe_dataset *dataset, const char *role)
 				 role == NULL
 				 ? errmsg("you have no budget on dataset \"%s\"", dataset->name)
 				 : errmsg("role \"%s\" has no budget on dataset \"%s\" that you may use", role, dataset->name),
-				 errhint("The owner of the table grants one with dp.grant_budget.")));
+				 superuser() ? errhint("A superuser spends no budget of a role that he is not a member of. Use SET ROLE, or grant one with dp.grant_budget.")
+				 : errhint("The owner of the table grants one with dp.grant_budget.")));
 	if (count > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

@@ -37,7 +37,7 @@ extern pe_budget *pe_budget_find(const pe_dataset *dataset);
 /* All budgets that are open to the current user, by their roles; of the dataset's owner, all there are. */
 extern List *pe_budgets_seen(const pe_dataset *dataset);
 
-/* Whether user has the privileges of the role of a budget's row. */
+/* Whether user has the privileges of the role of a budget's row; a superuser: whether he is a member of it. */
 extern bool pe_is_payer(bool frozen, Oid role_oid, const char *role_name, Oid user);
 
 /* Whether one of the budgets that paid for a release is open to the current user. */

@@ -10,6 +10,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -22,6 +23,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "domain/literal.h"
 #include "domain/units.h"
 #include "server/access.h"
 #include "ledger/acts.h"
@@ -61,6 +63,44 @@ pe_raise_column_changed(const pe_dataset *dataset, const char *column, AttrNumbe
 			 number != declared && now != NULL ? errhint("The declared column is \"%s\" now: give it its name again. Or the owner can drop the dataset and register it again; what was spent is kept.", now)
 			 : errhint("The owner can drop the dataset and register it again; what was spent is kept.")));
 	pg_unreachable();
+}
+
+/* The names of the columns that a relation has; none if it is gone. */
+static char **
+names_of_columns(Oid relation, int *count)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	int			most = HeapTupleIsValid(tuple) ? ((Form_pg_class) GETSTRUCT(tuple))->relnatts : 0;
+	char	  **names = palloc((most + 1) * sizeof(char *));
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	*count = 0;
+	for (AttrNumber number = 1; number <= most; number++)
+		if ((names[*count] = pe_column_name(relation, number)) != NULL)
+			(*count)++;
+	return names;
+}
+
+char *
+pe_column_as_given(Oid relation, const char *name)
+{
+	char		unquoted[PE_NAME_SIZE];
+
+	if (get_attnum(relation, name) == InvalidAttrNumber && pe_text_unquote(name, unquoted) &&
+		get_attnum(relation, unquoted) != InvalidAttrNumber)
+		return pstrdup(unquoted);
+	return pstrdup(name);
+}
+
+char *
+pe_column_similar(Oid relation, const char *name)
+{
+	int			count;
+	char	  **names = names_of_columns(relation, &count);
+	int			found = pe_similar_text(name, names, count);
+
+	return found < 0 ? NULL : names[found];
 }
 
 static bool
@@ -121,11 +161,13 @@ static AttrNumber
 column_number(Oid relation, const char *column)
 {
 	AttrNumber	number = get_attnum(relation, column);
+	char	   *similar = number <= 0 ? pe_column_similar(relation, column) : NULL;
 
 	if (number <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of table \"%s\" does not exist", column, get_rel_name(relation))));
+				 errmsg("column \"%s\" of table \"%s\" does not exist", column, get_rel_name(relation)),
+				 similar != NULL ? errhint("Perhaps you meant \"%s\".", similar) : 0));
 	pe_column_check_stored(relation, number);
 	return number;
 }
@@ -448,6 +490,44 @@ by_position(const ListCell *a, const ListCell *b)
 	return (i > j) - (i < j);
 }
 
+void
+pe_attributes_as_given(const pe_dataset *dataset, char **names, int count)
+{
+	char		unquoted[PE_NAME_SIZE];
+
+	for (int i = 0; i < count; i++)
+		if (pe_text_unquote(names[i], unquoted) && find_attribute(dataset, names[i]) == NULL && find_attribute(dataset, unquoted) != NULL)
+			names[i] = pstrdup(unquoted);
+}
+
+char **
+pe_attribute_names(const pe_dataset *dataset, int *count)
+{
+	Datum		key[1] = {Int64GetDatum(dataset->id)};
+	List	   *rows = meant_of(dataset, pe_rows("attribute", "attribute_pkey", key, 1));
+	char	  **names = palloc((list_length(rows) + 1) * sizeof(char *));
+
+	*count = list_length(rows);
+	for (int i = 0; i < *count; i++)
+		names[i] = pe_row_text(list_nth(rows, i), "attribute");
+	return names;
+}
+
+static void __attribute__((noreturn))
+refuse_unknown(const pe_dataset *dataset, const char *name)
+{
+	int			count;
+	char	  **names = pe_attribute_names(dataset, &count);
+	int			similar = pe_similar_text(name, names, count);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", name, dataset->name),
+			 similar >= 0 ? errhint("Perhaps you meant \"%s\". SELECT * FROM dp.describe(%s) lists what may be asked.", names[similar], quote_literal_cstr(dataset->name))
+			 : errhint("SELECT * FROM dp.describe(%s) lists what may be asked.", quote_literal_cstr(dataset->name))));
+	pg_unreachable();
+}
+
 /* The rows that declare the attributes of these names; NULL: all of them, in the order of their declaration. */
 static List *
 find_attributes(const pe_dataset *dataset, char **names, int count)
@@ -466,10 +546,7 @@ find_attributes(const pe_dataset *dataset, char **names, int count)
 
 		check_not_repeated(names, i);
 		if (row == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", names[i], dataset->name),
-					 errhint("SELECT * FROM dp.describe(%s) lists what may be asked.", quote_literal_cstr(dataset->name))));
+			refuse_unknown(dataset, names[i]);
 		check_has_cells(dataset, row);
 		rows = lappend(rows, row);
 	}

@@ -45,6 +45,12 @@ extern void pe_column_check_stored(Oid relation, AttrNumber number);
 /* The name that a column has now; NULL if it is gone. */
 extern char *pe_column_name(Oid relation, AttrNumber number);
 
+/* The column that a name means: the one of this name, else that of the name between double quotes, as SQL has it. */
+extern char *pe_column_as_given(Oid relation, const char *name);
+
+/* The name of a column that was perhaps meant; NULL if none is like it. */
+extern char *pe_column_similar(Oid relation, const char *name);
+
 /*
  * The base type of a declared column: of this name and this number in the dataset's
  * table; InvalidOid if there is none.  What inherits from the table may have other
@@ -83,6 +89,15 @@ extern void pe_unit_key_load(const pe_dataset *dataset, uint8 *key);
  * Sets dataset->changed_here if one was declared by the open transaction.
  */
 extern pe_column *pe_columns_load(pe_dataset *dataset, char **names, int *count);
+
+/*
+ * Names that stand in double quotes, as SQL has them, become those of the attributes that they mean; one that is an attribute's
+ * as it stands, or nobody's, stays.
+ */
+extern void pe_attributes_as_given(const pe_dataset *dataset, char **names, int count);
+
+/* The names of all declared attributes. */
+extern char **pe_attribute_names(const pe_dataset *dataset, int *count);
 
 /* A declared attribute as dp.describe shows it: its values are not parsed, and there is no domain. */
 typedef struct pe_shown_column

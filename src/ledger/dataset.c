@@ -11,6 +11,7 @@
 #include "utils/lsyscache.h"
 
 #include "accounting/conversion.h"
+#include "domain/literal.h"
 #include "server/access.h"
 #include "ledger/relation.h"
 #include "ledger/dataset.h"
@@ -105,18 +106,48 @@ pe_dataset_row(const char *name)
 	return pe_row_last("dataset", "dataset_name", key, 1);
 }
 
+/* The name of a registered dataset that was perhaps meant, all of which everybody may list; NULL if none is like it. */
+static char *
+similar_name(const char *name)
+{
+	List	   *rows = pe_rows("dataset", "dataset_pkey", NULL, 0);
+	char	  **names = palloc((list_length(rows) + 1) * sizeof(char *));
+	int			count = 0;
+	int			found;
+	ListCell   *cell;
+
+	foreach(cell, rows)
+		if (!pe_row_bool(lfirst(cell), "dropped"))
+			names[count++] = pe_row_text(lfirst(cell), "dataset");
+	found = pe_similar_text(name, names, count);
+	return found < 0 ? NULL : names[found];
+}
+
+static void __attribute__((noreturn))
+refuse_unknown(const char *name)
+{
+	char	   *similar = similar_name(name);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("dataset \"%s\" does not exist", name),
+			 similar != NULL ? errhint("Perhaps you meant \"%s\". The view dp.datasets lists the datasets.", similar)
+			 : errhint("The view dp.datasets lists the datasets.")));
+	pg_unreachable();
+}
+
 pe_dataset *
 pe_dataset_load(const char *name)
 {
+	char		unquoted[PE_NAME_SIZE];
 	pe_row	   *row;
 
 	pe_access_check_serial();
 	row = pe_dataset_row(name);
+	if (row == NULL && pe_text_unquote(name, unquoted))
+		row = pe_dataset_row(unquoted);
 	if (row == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("dataset \"%s\" does not exist", name),
-				 errhint("The view dp.datasets lists the datasets.")));
+		refuse_unknown(name);
 	return pe_dataset_of_row(row);
 }
 

@@ -222,6 +222,31 @@ text_or_null(const char *text)
 	return text != NULL ? CStringGetTextDatum(text) : (Datum) 0;
 }
 
+static void __attribute__((noreturn))
+refuse_other_terms(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the table was a dataset with another unit, other neighbours, other blocks or another accounting"),
+			 errdetail("What was spent then was measured in those terms and cannot be carried over.")));
+	pg_unreachable();
+}
+
+/* Where nothing was ever charged nothing was measured, and the unit may be another one: an owner has forgotten it, say. */
+static void
+change_unit(const pe_dataset *old, const pe_dataset *declared)
+{
+	static pe_statement change = {NULL, "UPDATE dp_ledger.dataset SET unit = $2, unit_type = $3 WHERE id = $1 AND dropped AND charges = 0", 3,
+	{INT8OID, TEXTOID, TEXTOID}};
+	Datum		values[3] = {Int64GetDatum(old->id), text_or_null(declared->unit), unit_type_text(declared)};
+	const char *nulls = declared->unit == NULL ? " nn" : "   ";
+	pe_dataset	with_unit = *old;
+
+	with_unit.unit = declared->unit;
+	if (!same_terms(&with_unit, declared) || pe_access_write(&change, values, nulls) != 1)
+		refuse_other_terms();
+}
+
 /* max_rows may differ: what a unit lost was measured for all of its rows that counted then. */
 static void
 resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
@@ -241,11 +266,9 @@ resume(const pe_dataset *old, const pe_dataset *declared, pe_amount limit)
 	pe_amount	nothing = {0};
 
 	if (!same_terms(old, declared))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the table was a dataset with another unit, other neighbours, other blocks or another accounting"),
-				 errdetail("What was spent then was measured in those terms and cannot be carried over.")));
-	check_not_exchanged(old, old->unit, old->unit_number);
+		change_unit(old, declared);
+	else
+		check_not_exchanged(old, old->unit, old->unit_number);
 	check_not_exchanged(old, old->private_column, old->private_number);
 	check_not_exchanged(old, old->max_blocks > 0 ? old->time_attribute : NULL, old->time_number);
 	pe_check_share(old->spent, old->delta_share, declared->delta_share);

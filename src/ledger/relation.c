@@ -24,6 +24,7 @@
 #include "foreign/foreign.h"
 #include "utils/acl.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -36,6 +37,7 @@
 #include "ledger/relation.h"
 #include "ledger/shards.h"
 #include "server/access.h"
+#include "server/values.h"
 
 /* ------------------------------------------------------------------
  * Ancestors and descendants
@@ -461,4 +463,72 @@ pe_relation_partial_index(Oid relation)
 		name = pe_access_text(0, 1);
 	pe_access_end(&access);
 	return name;
+}
+
+bool
+pe_relation_is_key(Oid relation, const char *column)
+{
+	static pe_statement find = {NULL, "SELECT FROM pg_catalog.pg_index i JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] "
+	"WHERE i.indrelid = $1 AND i.indisunique AND i.indisvalid AND i.indnkeyatts = 1 AND i.indpred IS NULL AND a.attname::text = $2", 2, {OIDOID, TEXTOID}};
+	Datum		values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(column)};
+	pe_access	access;
+	bool		found;
+
+	pe_access_begin(&access);
+	found = pe_access_read(&find, values, NULL) > 0;
+	pe_access_end(&access);
+	return found;
+}
+
+/* Columns of foreign keys come first: they point at something for sure. */
+List *
+pe_relation_pointers(Oid relation)
+{
+	static pe_statement find = {NULL, "SELECT a.attname::text, f.is_foreign_key FROM pg_catalog.pg_attribute a, "
+		"LATERAL (SELECT EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid = a.attrelid AND c.contype = 'f' AND a.attnum = ANY (c.conkey)) AS is_foreign_key) f "
+		"WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped "
+		"AND (f.is_foreign_key OR a.attname ~* '(^|_)(id|uuid|guid)$' OR a.attname ~ '[a-z0-9]I[Dd]$') "
+	"ORDER BY f.is_foreign_key DESC, a.attnum", 1, {OIDOID}};
+	Datum		values[1] = {ObjectIdGetDatum(relation)};
+	MemoryContext here = CurrentMemoryContext;
+	List	   *pointers = NIL;
+	List	   *names = NIL;
+	uint64		rows;
+	ListCell   *cell;
+	pe_access	access;
+
+	pe_access_begin(&access);
+	rows = pe_access_read(&find, values, NULL);
+	for (uint64 row = 0; row < rows; row++)
+	{
+		char	   *name = MemoryContextStrdup(here, pe_access_text(row, 1));
+		MemoryContext old = MemoryContextSwitchTo(here);
+
+		names = lappend(names, name);
+		MemoryContextSwitchTo(old);
+	}
+	pe_access_end(&access);
+	foreach(cell, names)
+		if (pe_type_is_unit(getBaseType(get_atttype(relation, get_attnum(relation, lfirst(cell))))) && !pe_relation_is_key(relation, lfirst(cell)))
+			pointers = lappend(pointers, lfirst(cell));
+	return pointers;
+}
+
+bool
+pe_relation_has_policies(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	bool		has = HeapTupleIsValid(tuple) && ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return has;
+}
+
+Oid
+pe_relation_whole(Oid relation)
+{
+	List	   *ancestors = ancestors_of(list_make1_oid(relation));
+
+	return ancestors != NIL ? llast_oid(ancestors) : InvalidOid;
 }

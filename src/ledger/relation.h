@@ -51,6 +51,21 @@ extern bool pe_relation_has_domain_of_other(Oid relation, char **column, char **
 /* The name of an index over some rows only, of the relation or what inherits from it; NULL if there is none. */
 extern char *pe_relation_partial_index(Oid relation);
 
+/* Whether a column alone is a key of the relation: a unique index says that no value is in two rows. */
+extern bool pe_relation_is_key(Oid relation, const char *column);
+
+/*
+ * The names of columns that may say whose a row is: those of foreign keys, and such as are called an id, which can be the unit and
+ * are no key by themselves.  By the catalog alone.
+ */
+extern List *pe_relation_pointers(Oid relation);
+
+/* Whether row level security is on. */
+extern bool pe_relation_has_policies(Oid relation);
+
+/* The table that the relation is a partition or a child of, the outermost one; InvalidOid if it is none. */
+extern Oid	pe_relation_whole(Oid relation);
+
 /* ----------
  * The tables that dp.publish and dp.publish_series made, as the ledger remembers them.
  *

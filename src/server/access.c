@@ -516,6 +516,8 @@ pe_undone_catch(pe_undone *undone)
 	return error;
 }
 
+bool		pe_is_explaining = false;
+
 ErrorData *
 pe_run_undone(void (*body) (void *), void *argument)
 {

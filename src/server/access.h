@@ -141,6 +141,9 @@ extern void pe_access_close(Portal portal);
 /* The same of a function; returns the error that ended it, to be rethrown or not; NULL if there was none. */
 extern ErrorData *pe_run_undone(void (*body) (void *), void *argument);
 
+/* An expression is evaluated for EXPLAIN alone, which charges nothing. */
+extern bool pe_is_explaining;
+
 /* For the macros above. */
 typedef struct pe_undone
 {

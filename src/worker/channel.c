@@ -16,9 +16,10 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "server/access.h"
+#include "server/settings.h"
 #include "worker/channel.h"
 #include "worker/mailbox.h"
-#include "server/settings.h"
 
 uint64
 pe_since(instr_time then)
@@ -380,12 +381,25 @@ reserve_once(StringInfo message, pe_charge_reply *reply, TimestampTz deadline)
 	pfree(answer.data);
 }
 
+/* EXPLAIN is free, and evaluates functions of users, which may ask. */
+static void
+check_free(void)
+{
+	if (pe_is_explaining)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a function of the SELECT asks a dataset itself"),
+				 errdetail("EXPLAIN is free. Nothing was charged."),
+				 errhint("EXPLAIN ANALYZE runs it, and is charged.")));
+}
+
 void
 pe_channel_reserve(const pe_plan *plan, const pe_charge_request *request, pe_charge_reply *reply)
 {
 	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), pe_charge_timeout);
 	StringInfoData message;
 
+	check_free();
 	initStringInfo(&message);
 	pq_sendbyte(&message, PE_MESSAGE_RESERVE);
 	pe_request_write(&message, plan, request);

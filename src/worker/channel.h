@@ -24,8 +24,8 @@
  * Backend: reserves the cost of a plan in the worker, starting one if there is none.
  * Waits for a dataset or budget that somebody is changing up to
  * pg_epsilon.charge_timeout.  PE_BUSY is never returned.  Errors: 53400 no
- * worker, 54000 the request is too long, 55P03 still being changed, and those of
- * pe_batch_reserve.
+ * worker, 54000 the request is too long, 55P03 still being changed, 0A000 while
+ * pe_is_explaining, and those of pe_batch_reserve.
  */
 extern PGDLLEXPORT void pe_channel_reserve(const pe_plan *plan, const pe_charge_request *request,
 										   pe_charge_reply *reply);	/* a benchmark calls it by its name */
