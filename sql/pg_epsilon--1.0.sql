@@ -53,6 +53,7 @@ CREATE TABLE dp_ledger.dataset (
     epsilon_spent bigint CHECK (epsilon_spent >= 0),
     version integer NOT NULL DEFAULT 1,
     declared_version integer NOT NULL DEFAULT 1,
+    declarations integer NOT NULL DEFAULT 1,
     unit_key bytea NOT NULL,
     public_id text NOT NULL DEFAULT pg_catalog.gen_random_uuid()::text,
     identity text NOT NULL,
@@ -89,6 +90,7 @@ COMMENT ON TABLE dp_ledger.dataset IS 'registered tables: privacy unit, neighbou
 COMMENT ON COLUMN dp_ledger.dataset.dropped IS 'unregistered: cap, spent and charges are kept and resumed by a new registration of the relation';
 COMMENT ON COLUMN dp_ledger.dataset.version IS 'version of the data; a release is replayed within its version only';
 COMMENT ON COLUMN dp_ledger.dataset.declared_version IS 'first version with the attributes as they are now; the cells of earlier releases had other meanings';
+COMMENT ON COLUMN dp_ledger.dataset.declarations IS 'goes up whenever an attribute is altered, dropped or closed: a request that looked at another number is not charged';
 COMMENT ON COLUMN dp_ledger.dataset.unit IS 'column that says whose a row is; NULL: each row is a unit of its own';
 COMMENT ON COLUMN dp_ledger.dataset.unit_type IS 'base type of that column, which it must keep';
 COMMENT ON COLUMN dp_ledger.dataset.unit_attnum IS 'number of that column in the relation of relation_oid: two renames can exchange names; a restored ledger takes the number of the name, by dp.attest';
@@ -128,11 +130,18 @@ CREATE TABLE dp_ledger.attribute (
     nulls text NOT NULL CHECK (nulls IN ('drop', 'cell')),
     last text CHECK (last IN ('open', 'closed')),
     open boolean NOT NULL DEFAULT false,
+    opened integer CHECK (opened >= 1),
+    since integer NOT NULL CHECK (since >= 1),
+    until integer CHECK (until > since),
     CONSTRAINT attribute_last CHECK ((last IS NULL) = (kind <> 'bins')),
     CONSTRAINT attribute_open CHECK (CASE kind WHEN 'open' THEN open AND cells = 0 ELSE cells >= 1 END),
-    PRIMARY KEY (dataset_id, attribute)
+    PRIMARY KEY (dataset_id, attribute, since)
 );
+CREATE UNIQUE INDEX attribute_in_force ON dp_ledger.attribute (dataset_id, attribute) WHERE until IS NULL;
 COMMENT ON TABLE dp_ledger.attribute IS 'declared attributes: levels or edges of bins, as text in the column''s type; and open columns';
+COMMENT ON COLUMN dp_ledger.attribute.since IS 'number of declarations of the dataset at which it was declared so';
+COMMENT ON COLUMN dp_ledger.attribute.until IS 'number at which it was altered or dropped: answers that were paid before are read by it; NULL: it is in force';
+COMMENT ON COLUMN dp_ledger.attribute.opened IS 'number at which the column was opened first: what dp.keys and dp.bounds found holds since then';
 COMMENT ON COLUMN dp_ledger.attribute.open IS 'whether dp.keys may look for values that nobody has listed; kind open: there are no levels or bins';
 
 CREATE SEQUENCE dp_ledger.budget_id_seq;
@@ -301,6 +310,7 @@ CREATE TABLE dp_ledger.release (
     charge_id bigint NOT NULL UNIQUE,
     dataset_id bigint NOT NULL,
     version integer NOT NULL,
+    declared integer NOT NULL,
     request text NOT NULL,
     request_hash bytea NOT NULL,
     attributes text[] NOT NULL,
@@ -324,6 +334,7 @@ CREATE TABLE dp_ledger.release (
 ALTER TABLE dp_ledger.release ALTER payload SET STORAGE EXTERNAL;
 CREATE INDEX release_request ON dp_ledger.release (dataset_id, version, request_hash, id);
 COMMENT ON TABLE dp_ledger.release IS 'paid answers: the noisy measurements, from which everything else follows without further cost';
+COMMENT ON COLUMN dp_ledger.release.declared IS 'it is read by the attributes as they were declared at this number';
 COMMENT ON COLUMN dp_ledger.release.workload IS 'NULL: a model, whose coefficients the payload holds, a minimum, whose point and public value it holds, aggregates, whose sums it holds behind their shares of the cost, units by their number of rows, keys with their noisy counts, or noisy counts for bounds';
 COMMENT ON COLUMN dp_ledger.release.accounting IS 'what the noise was calibrated for; the measurements of gdp are on a finer lattice, whose step follows from the noise';
 COMMENT ON COLUMN dp_ledger.release.rho IS 'discrete Gaussian noise of this cost in 1e-9 for squared sensitivity sensitivity_sq, else';
@@ -384,6 +395,7 @@ CREATE TABLE dp_ledger.series (
     series text NOT NULL UNIQUE,
     dataset_id bigint NOT NULL,
     version integer NOT NULL,
+    declared integer NOT NULL,
     charge_id bigint NOT NULL UNIQUE,
     budget_id bigint NOT NULL,
     role_name text NOT NULL,
@@ -428,6 +440,7 @@ CREATE TABLE dp_ledger.series (
 ALTER TABLE dp_ledger.series ALTER strategy SET STORAGE EXTERNAL;
 CREATE INDEX series_dataset ON dp_ledger.series (dataset_id);
 COMMENT ON TABLE dp_ledger.series IS 'series of reports: what is measured in each period, paid once by charge_id';
+COMMENT ON COLUMN dp_ledger.series.declared IS 'as of a release';
 COMMENT ON COLUMN dp_ledger.series.strategy_id IS 'what is measured of the cells; NULL: the workload itself';
 COMMENT ON COLUMN dp_ledger.series.aggregates IS 'what is told of each group; NULL: counts by the workload';
 COMMENT ON COLUMN dp_ledger.series.never_null IS 'numbers that every row had when it was paid for: which sums are measured follows from that';
@@ -565,7 +578,7 @@ CREATE VIEW dp.attributes WITH (security_barrier) AS
                 ELSE pg_catalog.to_jsonb(a.points) END AS levels,
            CASE WHEN a.kind <> 'open' THEN a.outside END AS outside, a.nulls, a.last, a.open
       FROM dp_ledger.dataset d JOIN dp_ledger.attribute a ON a.dataset_id = d.id
-     WHERE NOT d.dropped
+     WHERE NOT d.dropped AND a.until IS NULL
      ORDER BY d.dataset, a.position;
 COMMENT ON VIEW dp.attributes IS 'declared attributes; levels: the levels, or the edges of the bins';
 
@@ -989,6 +1002,58 @@ CREATE FUNCTION dp.add_edges(dataset text, attribute name, edges text,
     AS 'MODULE_PATHNAME', 'pe_sql_add_edges' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp.add_edges(text, name, text, text, text, text) IS
     'the same with the edges as an array literal in the column''s own input form';
+
+CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, levels anyarray,
+        outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_alter_levels' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.alter_attribute(text, name, anyarray, text, text) IS
+    'declares an attribute anew, with these levels; what was paid for keeps the old declaration, and nothing is refunded; outside: drop or other; nulls: drop or cell';
+
+CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, levels text DEFAULT NULL,
+        outside text DEFAULT 'drop', nulls text DEFAULT 'drop') RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_alter_levels' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.alter_attribute(text, name, text, text, text) IS
+    'the same with the levels as an array literal in the column''s own input form; NULL: the levels of its type as they are now, of a boolean or enum column';
+
+CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, lower anycompatible, upper anycompatible, bins integer,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_alter_bins' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.alter_attribute(text, name, anycompatible, anycompatible, integer, text, text, text) IS
+    'declares an attribute anew, with equal bins from lower to upper; outside: clamp, drop or other; nulls: drop or cell; last: whether the last bin is open or closed at upper, NULL: open for dates and timestamps';
+
+CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, lower text, upper text, bins integer,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_alter_bins' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.alter_attribute(text, name, text, text, integer, text, text, text) IS
+    'the same with the bounds in the column''s own input form';
+
+CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, lower text, upper text, step interval,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_alter_steps' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.alter_attribute(text, name, text, text, interval, text, text, text) IS
+    'declares an attribute anew, with bins that are one step long, for instance step => ''1 month'', from lower to upper, where the last step ends; the calendar is that of the session''s time zone; name the parameter step';
+
+CREATE FUNCTION dp.alter_attribute(dataset text, attribute name, open boolean) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_alter_open' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.alter_attribute(text, name, boolean) IS
+    'opens the column of an attribute for dp.keys and dp.bounds, or closes it; its levels or bins stay';
+
+CREATE FUNCTION dp.alter_edges(dataset text, attribute name, edges anyarray,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_alter_edges' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.alter_edges(text, name, anyarray, text, text, text) IS
+    'declares an attribute anew, with bins between ascending edges: [e1, e2), [e2, e3), ...; last: open or closed at its upper edge, NULL: open for dates and timestamps';
+
+CREATE FUNCTION dp.alter_edges(dataset text, attribute name, edges text,
+        outside text DEFAULT 'clamp', nulls text DEFAULT 'drop', last text DEFAULT NULL) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_alter_edges' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.alter_edges(text, name, text, text, text, text) IS
+    'the same with the edges as an array literal in the column''s own input form';
+
+CREATE FUNCTION dp.drop_attribute(dataset text, attribute name) RETURNS void
+    AS 'MODULE_PATHNAME', 'pe_sql_drop_attribute' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp.drop_attribute(text, name) IS
+    'ends the declaration of an attribute, or of an open column: nobody asks for it any more; what was paid for is still read, and nothing is refunded';
 
 CREATE FUNCTION dp.grant_budget(dataset text, grantee name, epsilon double precision,
         delta double precision DEFAULT NULL, accounting text DEFAULT NULL, delta_share double precision DEFAULT NULL,
@@ -1605,10 +1670,10 @@ COMMENT ON SERVER dp IS 'the datasets of this database: IMPORT FOREIGN SCHEMA dp
 -- not on the wrapper: no other server is needed, and Citus cannot make an extension whose wrapper has a grant to PUBLIC
 GRANT USAGE ON FOREIGN SERVER dp TO PUBLIC;
 
-CREATE FUNCTION dp.expose(dataset text, target text, epsilon double precision DEFAULT NULL) RETURNS text
+CREATE FUNCTION dp.expose(dataset text, target text, epsilon double precision DEFAULT NULL, replace boolean DEFAULT false) RETURNS text
     AS 'MODULE_PATHNAME', 'pe_sql_expose' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp.expose(text, text, double precision) IS
-    'makes a view of yours that stands for a dataset in plain SELECT, with a foreign table behind it: aggregates are answered, rows are not shown; who reads it needs SELECT on it and a budget, which pays; epsilon: what a SELECT costs, NULL: what pg_epsilon.epsilon or pg_epsilon.max_stderr says; returns the view''s name';
+COMMENT ON FUNCTION dp.expose(text, text, double precision, boolean) IS
+    'makes a view of yours that stands for a dataset in plain SELECT, with a foreign table behind it: aggregates are answered, rows are not shown; who reads it needs SELECT on it and a budget, which pays; epsilon: what a SELECT costs, NULL: what pg_epsilon.epsilon or pg_epsilon.max_stderr says; replace: the view follows what is declared now, and keeps its privileges, options, comments and owner; returns the view''s name';
 
 -- They are computed by the wrapper alone.
 CREATE FUNCTION dp_internal.of_dataset(double precision) RETURNS double precision

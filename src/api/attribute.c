@@ -33,6 +33,7 @@
 #include "server/access.h"
 #include "ledger/columns.h"
 #include "ledger/dataset.h"
+#include "ledger/series.h"
 #include "server/values.h"
 
 PG_FUNCTION_INFO_V1(pe_sql_add_levels);
@@ -40,6 +41,12 @@ PG_FUNCTION_INFO_V1(pe_sql_add_bins);
 PG_FUNCTION_INFO_V1(pe_sql_add_steps);
 PG_FUNCTION_INFO_V1(pe_sql_add_edges);
 PG_FUNCTION_INFO_V1(pe_sql_open_attribute);
+PG_FUNCTION_INFO_V1(pe_sql_alter_levels);
+PG_FUNCTION_INFO_V1(pe_sql_alter_bins);
+PG_FUNCTION_INFO_V1(pe_sql_alter_steps);
+PG_FUNCTION_INFO_V1(pe_sql_alter_edges);
+PG_FUNCTION_INFO_V1(pe_sql_alter_open);
+PG_FUNCTION_INFO_V1(pe_sql_drop_attribute);
 
 /* Bytes of the levels or edges of an attribute, at most. */
 #define MOST_BYTES (32 * 1024 * 1024)
@@ -326,7 +333,7 @@ check_length(const declaration *d, char **texts)
 
 /* Stores a declaration; type and points as text in one form, whatever the session's settings. */
 static void
-end_declaration(declaration *d)
+end_declaration(declaration *d, bool alters)
 {
 	char	  **texts = palloc(Max(d->attribute.points, 1) * sizeof(char *));
 	char	   *type;
@@ -347,7 +354,9 @@ end_declaration(declaration *d)
 	type = pe_type_name(d->type);
 	pe_access_end(&access);
 	check_length(d, texts);
-	pe_attribute_register(d->dataset, d->column, type, &d->attribute, texts, is_ordered(d), d->outside, d->nulls);
+	pe_attribute_register(d->dataset, d->column, type, &d->attribute, texts, is_ordered(d), d->outside, d->nulls, alters);
+	if (alters)
+		pe_series_end_using(d->dataset->id, d->column, psprintf("attribute \"%s\" was altered", d->column));
 }
 
 /* The labels of an enum, in their order. */
@@ -397,27 +406,74 @@ own_levels(const declaration *d, int *count)
 }
 
 /* Opens a column whose values nobody lists: levels or bins may come later, or be there already. */
-Datum
-pe_sql_open_attribute(PG_FUNCTION_ARGS)
+static void
+open_column(FunctionCallInfo fcinfo, bool alters)
 {
 	declaration d;
 	pe_access	access;
 	char	   *type;
 	MemoryContext here = CurrentMemoryContext;
 
-	if (PG_ARGISNULL(2) || !PG_GETARG_BOOL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("open must be true"),
-				 errdetail("A column that was opened stays open: what dp.keys has released is known."),
-				 errhint("To close it, drop the dataset and register it again.")));
 	begin_declaration(&d, fcinfo, PE_LEVELS, 0);
 	pe_dataset_check_rows(d.dataset);
 	pe_access_begin(&access);
 	MemoryContextSwitchTo(here);
 	type = pe_type_name(d.type);
 	pe_access_end(&access);
-	pe_attribute_open(d.dataset, d.column, type);
+	pe_attribute_open(d.dataset, d.column, type, alters);
+}
+
+Datum
+pe_sql_open_attribute(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(2) || !PG_GETARG_BOOL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("open must be true"),
+				 errhint("dp.alter_attribute with open => false closes a column.")));
+	open_column(fcinfo, false);
+	PG_RETURN_VOID();
+}
+
+/* The dataset and the name of what is altered or dropped: whether the column is still there does not matter. */
+static pe_dataset *
+declared_argument(FunctionCallInfo fcinfo, char **attribute)
+{
+	pe_dataset *dataset = pe_own_dataset(pe_text_argument(fcinfo, 0, "dataset"));
+
+	if (PG_ARGISNULL(1))
+		pe_refuse_null("attribute");
+	*attribute = pstrdup(NameStr(*PG_GETARG_NAME(1)));
+	pe_attributes_as_given(dataset, attribute, 1);
+	return dataset;
+}
+
+Datum
+pe_sql_alter_open(PG_FUNCTION_ARGS)
+{
+	pe_dataset *dataset;
+	char	   *attribute;
+
+	if (PG_ARGISNULL(2))
+		pe_refuse_null("open");
+	if (PG_GETARG_BOOL(2))
+		open_column(fcinfo, true);
+	else
+	{
+		dataset = declared_argument(fcinfo, &attribute);
+		pe_attribute_close(dataset, attribute);
+	}
+	PG_RETURN_VOID();
+}
+
+Datum
+pe_sql_drop_attribute(PG_FUNCTION_ARGS)
+{
+	char	   *attribute;
+	pe_dataset *dataset = declared_argument(fcinfo, &attribute);
+
+	pe_attribute_drop(dataset, attribute);
+	pe_series_end_using(dataset->id, attribute, psprintf("attribute \"%s\" was dropped", attribute));
 	PG_RETURN_VOID();
 }
 
@@ -531,8 +587,8 @@ listed_levels(declaration *d, FunctionCallInfo fcinfo, int n, int *count)
 }
 
 /* levels NULL: those of the type. */
-Datum
-pe_sql_add_levels(PG_FUNCTION_ARGS)
+static Datum
+declare_levels(FunctionCallInfo fcinfo, bool alters)
 {
 	declaration d;
 	Datum	   *values;
@@ -541,12 +597,12 @@ pe_sql_add_levels(PG_FUNCTION_ARGS)
 	begin_declaration(&d, fcinfo, PE_LEVELS, 3);
 	values = PG_ARGISNULL(2) ? own_levels(&d, &count) : listed_levels(&d, fcinfo, 2, &count);
 	set_points(&d, values, count);
-	end_declaration(&d);
+	end_declaration(&d, alters);
 	PG_RETURN_VOID();
 }
 
-Datum
-pe_sql_add_edges(PG_FUNCTION_ARGS)
+static Datum
+declare_edges(FunctionCallInfo fcinfo, bool alters)
 {
 	declaration d;
 	char	  **texts;
@@ -559,7 +615,7 @@ pe_sql_add_edges(PG_FUNCTION_ARGS)
 	for (int i = 0; i < count; i++)
 		values[i] = parse_finite_edge(&d, texts[i]);
 	set_points(&d, values, count);
-	end_declaration(&d);
+	end_declaration(&d, alters);
 	PG_RETURN_VOID();
 }
 
@@ -734,8 +790,8 @@ set_steps(declaration *d, Datum lower, Datum upper, const char *upper_text, cons
 }
 
 /* Bins that are one step long, in the calendar of the session's time zone where the column has one. */
-Datum
-pe_sql_add_steps(PG_FUNCTION_ARGS)
+static Datum
+declare_steps(FunctionCallInfo fcinfo, bool alters)
 {
 	declaration d;
 	Interval	step;
@@ -745,12 +801,12 @@ pe_sql_add_steps(PG_FUNCTION_ARGS)
 	step = step_argument(fcinfo, 4, &d);
 	upper = bound_argument(fcinfo, 3, "upper");
 	set_steps(&d, parse_finite_edge(&d, bound_argument(fcinfo, 2, "lower")), parse_finite_edge(&d, upper), upper, &step);
-	end_declaration(&d);
+	end_declaration(&d, alters);
 	PG_RETURN_VOID();
 }
 
-Datum
-pe_sql_add_bins(PG_FUNCTION_ARGS)
+static Datum
+declare_bins(FunctionCallInfo fcinfo, bool alters)
 {
 	int			bins = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4);
 	declaration d;
@@ -771,6 +827,59 @@ pe_sql_add_bins(PG_FUNCTION_ARGS)
 	check_days(&d, bound_argument(fcinfo, 2, "lower"), bound_argument(fcinfo, 3, "upper"), values, bins);
 	d.equal_bins = true;
 	set_points(&d, values, bins + 1);
-	end_declaration(&d);
+	end_declaration(&d, alters);
 	PG_RETURN_VOID();
+}
+
+/* ------------------------------------------------------------------
+ * The functions of SQL
+ * ------------------------------------------------------------------
+ */
+
+Datum
+pe_sql_add_levels(PG_FUNCTION_ARGS)
+{
+	return declare_levels(fcinfo, false);
+}
+
+Datum
+pe_sql_alter_levels(PG_FUNCTION_ARGS)
+{
+	return declare_levels(fcinfo, true);
+}
+
+Datum
+pe_sql_add_bins(PG_FUNCTION_ARGS)
+{
+	return declare_bins(fcinfo, false);
+}
+
+Datum
+pe_sql_alter_bins(PG_FUNCTION_ARGS)
+{
+	return declare_bins(fcinfo, true);
+}
+
+Datum
+pe_sql_add_steps(PG_FUNCTION_ARGS)
+{
+	return declare_steps(fcinfo, false);
+}
+
+Datum
+pe_sql_alter_steps(PG_FUNCTION_ARGS)
+{
+	return declare_steps(fcinfo, true);
+}
+
+Datum
+pe_sql_add_edges(PG_FUNCTION_ARGS)
+{
+	return declare_edges(fcinfo, false);
+}
+
+Datum
+pe_sql_alter_edges(PG_FUNCTION_ARGS)
+{
+	return declare_edges(fcinfo, true);
 }

@@ -55,30 +55,36 @@ add_dropping(const pe_column *columns, int count, char **name, int names)
 
 /* Those that may drop rows, each once, in an order of their own. */
 static void
-append_dropping(StringInfo text, pe_dataset *dataset, const pe_column *columns, int attributes, const char *predicate)
+append_dropping(StringInfo text, const pe_column *columns, int attributes, const pe_column *named, int count)
 {
 	char	   *name[2 * PE_MAX_ATTRIBUTES];
 	int			names = add_dropping(columns, attributes, name, 0);
 
-	if (predicate != NULL)
-	{
-		pe_column  *named = palloc0(PE_MAX_ATTRIBUTES * sizeof(*named));
-		int			count = 0;
-
-		pe_predicate_argument(dataset, predicate, named, &count);
-		names = add_dropping(named, count, name, names);
-	}
+	names = add_dropping(named, count, name, names);
 	qsort(name, names, sizeof(*name), compare_names);
 	for (int i = 0; i < names; i++)
 		if (i == 0 || strcmp(name[i], name[i - 1]) != 0)
 			escape_json(text, name[i]);
 }
 
+/* Attributes that were altered: which rows are dropped or selected may be others than before. */
+static void
+append_declared(StringInfo text, const pe_column *columns, int attributes)
+{
+	for (int i = 0; i < attributes; i++)
+		if (columns[i].declared > 1)
+			appendStringInfo(text, " %s %d", quote_identifier(columns[i].name), columns[i].declared);
+}
+
 char *
 pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int attributes, const char *predicate)
 {
 	StringInfoData text;
+	pe_column  *named = palloc0(PE_MAX_ATTRIBUTES * sizeof(*named));
+	int			count = 0;
 
+	if (predicate != NULL)
+		pe_predicate_argument(dataset, predicate, named, &count);
 	initStringInfo(&text);
 	appendStringInfo(&text, "version %d", version);
 	if (dataset->unit != NULL)
@@ -88,9 +94,10 @@ pe_rows_text(pe_dataset *dataset, int version, const pe_column *columns, int att
 			escape_json(&text, pe_column_text(&columns[i]));
 	}
 	appendStringInfoString(&text, " drop ");
-	append_dropping(&text, dataset, columns, attributes, predicate);
+	append_dropping(&text, columns, attributes, named, count);
 	appendStringInfoString(&text, " where ");
 	appendStringInfoString(&text, predicate != NULL ? predicate : "");
+	append_declared(&text, named, count);
 	return text.data;
 }
 
@@ -110,6 +117,11 @@ pe_joint_add(pe_joint *joint, const pe_column *columns, int attributes, int *pla
 
 		while (at < joint->attributes && strcmp(joint->columns[at].name, columns[i].name) != 0)
 			at++;
+		if (at < joint->attributes && joint->columns[at].declared != columns[i].declared)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("attribute \"%s\" was altered between the releases", columns[i].name),
+					 errdetail("Its cells are others in one than in the other.")));
 		pe_check_attributes(at + 1);
 		if (at == joint->attributes)
 			joint->columns[joint->attributes++] = columns[i];
@@ -284,7 +296,9 @@ release_of_row(const pe_histogram *h, uint64 row, pe_release *r)
 	r->strategy_id = pe_access_int64(row, 4);
 	r->nano = pe_access_int64(row, 5);
 	r->accounting = pe_accounting_of(pe_access_text(row, 6));
-	r->dataset = h->asked.dataset;
+	r->dataset = palloc(sizeof(*r->dataset));
+	*r->dataset = *h->asked.dataset;
+	r->dataset->as_of = (int) pe_access_int64(row, 7);
 	r->version = h->asked.dataset->version;
 	r->predicate_text = unconstify(char *, h->predicate);
 }
@@ -296,15 +310,15 @@ release_of_row(const pe_histogram *h, uint64 row, pe_release *r)
 static pe_release *
 candidates(const pe_histogram *h, uint64 *count)
 {
-	static pe_statement find = {NULL, "SELECT id, attributes, workload, strategy_id, nano, accounting FROM ("
-		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting) * FROM ("
-		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, coalesce(rho, epsilon) AS nano, accounting "
+	static pe_statement find = {NULL, "SELECT id, attributes, workload, strategy_id, nano, accounting, declared FROM ("
+		"SELECT DISTINCT ON (attributes, workload, strategy_id, accounting, declared) * FROM ("
+		"SELECT id, attributes, workload, coalesce(strategy_id, 0) AS strategy_id, coalesce(rho, epsilon) AS nano, accounting, declared "
 		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL AND workload IS NOT NULL "
 		"AND method <> 'dawa' AND predicate IS NOT DISTINCT FROM $3 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $4 "
 		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5)) "
 		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($5) AND c.release_id IS NOT NULL)) "
 		"ORDER BY id DESC LIMIT " MOST_RELEASES ") newest "
-		"ORDER BY attributes, workload, strategy_id, accounting, nano DESC, id DESC) best ORDER BY id DESC", 5,
+		"ORDER BY attributes, workload, strategy_id, accounting, declared, nano DESC, id DESC) best ORDER BY id DESC", 5,
 	{INT8OID, INT4OID, TEXTOID, INT8OID, INT8ARRAYOID}};
 	const pe_dataset *dataset = h->asked.dataset;
 	Datum		values[5] = {

@@ -64,6 +64,20 @@ part_of(const pe_aggregation *g, int sum, int n)
 	return -1;
 }
 
+/* Whether what both read is declared alike. */
+static bool
+declared_alike(const pe_aggregation *g, const pe_aggregation *of)
+{
+	int			read = g->groups + g->quantiles + g->watched + g->needed.numbers;
+	int			other = of->groups + of->quantiles + of->watched + of->needed.numbers;
+
+	for (int i = 0; i < read; i++)
+		for (int j = 0; j < other; j++)
+			if (strcmp(g->columns[i].name, of->columns[j].name) == 0 && g->columns[i].declared != of->columns[j].declared)
+				return false;
+	return true;
+}
+
 /* A request and a release. */
 typedef struct pair
 {
@@ -119,7 +133,7 @@ serves(const pair *p, int *place)
 	const pe_aggregation *g = p->asked;
 	const pe_aggregation *of = &p->stored->aggregation;
 
-	if (strcmp(rows_text(g), rows_text(of)) != 0)
+	if (!declared_alike(g, of) || strcmp(rows_text(g), rows_text(of)) != 0)
 		return false;
 	for (int i = 0; i < g->aggregates; i++)
 	{
@@ -151,14 +165,14 @@ texts_as_json(const pe_aggregation *g)
 static int64 *
 candidates(const pe_aggregation *g, uint64 *count)
 {
-	static pe_statement find = {NULL, "SELECT id FROM (SELECT DISTINCT ON (request::jsonb->'aggregates') id, " COST " AS nano "
+	static pe_statement find = {NULL, "SELECT id FROM (SELECT DISTINCT ON (request::jsonb->'aggregates', declared) id, " COST " AS nano "
 		"FROM dp_ledger.release r WHERE dataset_id = $1 AND version = $2 AND payload IS NOT NULL AND workload IS NULL "
 		"AND request::jsonb->>'kind' = 'aggregate' AND accounting = $3 AND attributes = $4 AND request::jsonb->>'workload' = $5 "
 		"AND predicate IS NOT DISTINCT FROM $6 AND coalesce((request::jsonb->>'rows_per_unit')::int8, 0) = $7 "
 		"AND coalesce((request::jsonb->>'cells_per_unit')::int8, 0) = $8 AND request::jsonb->'aggregates' @> $9::jsonb "
 		"AND (charge_id IN (SELECT c.id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($10)) "
 		"OR id IN (SELECT c.release_id FROM dp_ledger.charge c WHERE c.budget_id = ANY ($10) AND c.release_id IS NOT NULL)) "
-		"ORDER BY request::jsonb->'aggregates', " COST " DESC, id DESC) best ORDER BY nano DESC, id DESC LIMIT " MOST_RELEASES, 10,
+		"ORDER BY request::jsonb->'aggregates', declared, " COST " DESC, id DESC) best ORDER BY nano DESC, id DESC LIMIT " MOST_RELEASES, 10,
 	{INT8OID, INT4OID, TEXTOID, TEXTARRAYOID, TEXTOID, TEXTOID, INT8OID, INT8OID, TEXTOID, INT8ARRAYOID}};
 	const pe_dataset *dataset = g->asked.dataset;
 	Datum	   *names = palloc((g->groups + 1) * sizeof(Datum));

@@ -43,12 +43,13 @@ pe_release_read_row(pe_release *r)
 	static pe_statement find = {NULL, "SELECT dataset_id, version, attributes, workload, coalesce(strategy_id, 0), "
 		"coalesce(rho, epsilon, 0), payload, predicate, accounting, "
 		"request::jsonb->>'kind', method = 'dawa', "
-		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0), created "
+		"coalesce((request::jsonb->>'rows_per_unit')::int8, 0), created, declared "
 	"FROM dp_ledger.release WHERE id = $1 AND payload IS NOT NULL", 1, {INT8OID}};
 	Datum		key[1] = {Int64GetDatum(r->id)};
 	pe_access	access;
 	int64		dataset;
 	int			rows_per_unit;
+	int			declared;
 	bool		isnull;
 
 	pe_access_begin(&access);
@@ -67,11 +68,13 @@ pe_release_read_row(pe_release *r)
 	r->is_dawa = pe_access_int64(0, 11) != 0;
 	rows_per_unit = (int) pe_access_int64(0, 12);
 	r->created = DatumGetTimestampTz(pe_access_datum(0, 13, &isnull));
+	declared = (int) pe_access_int64(0, 14);
 	pe_access_end(&access);
 
 	r->dataset = pe_dataset_load_by_id(dataset);
 	if (r->dataset == NULL || (!pe_release_is_paid(r->id, r->dataset->frozen) && !pe_dataset_owned_by(r->dataset, GetUserId())))
 		refuse_release(r->id);
+	r->dataset->as_of = declared;
 	if (rows_per_unit > 0)		/* the sensitivity is that of the request */
 		r->dataset->max_rows = rows_per_unit;
 }

@@ -30,6 +30,7 @@ pe_asked_open(pe_asked *asked, const pe_request *request)
 	asked->request = request;
 	asked->dataset = pe_dataset_load(request->dataset);
 	asked->version = asked->dataset->version;
+	asked->dataset->as_of = request->declared;
 	pe_attributes_as_given(asked->dataset, request->attribute, request->attributes);
 	asked->ask.accounting = PE_ZCDP;	/* of a method without privacy, which chooses no budget: rho 0, and epsilon infinite */
 }
@@ -206,6 +207,13 @@ pe_text_add_names(StringInfo text, const char *key, char **name, int count)
 }
 
 void
+pe_text_add_declared(StringInfo text, const pe_asked *asked)
+{
+	if (pe_dataset_declared(asked->dataset) > 1)
+		appendStringInfo(text, ", \"declared\": %d", pe_dataset_declared(asked->dataset));
+}
+
+void
 pe_text_end(StringInfo text, const pe_asked *asked, const char *method)
 {
 	pe_amount	amount = pe_cost_amount(pe_plan_cost(asked->plan));
@@ -214,6 +222,7 @@ pe_text_end(StringInfo text, const pe_asked *asked, const char *method)
 		appendStringInfoString(text, ", \"rows\": \"of a query\"");
 	else if (asked->dataset->unit != NULL && !asked->request->sizes)
 		appendStringInfo(text, ", \"rows_per_unit\": %d", asked->dataset->max_rows);
+	pe_text_add_declared(text, asked);
 	pe_text_add(text, "method", method);
 	pe_text_add(text, "accounting", pe_accounting_name(asked->ask.accounting));
 	if (asked->ask.accounting == PE_PURE)
@@ -237,6 +246,8 @@ pe_asked_fill_charge(pe_asked *asked, const char *text, const char *method, int3
 
 	charge->dataset_id = asked->dataset->id;
 	charge->version = asked->dataset->version;
+	charge->declarations = asked->dataset->declarations;
+	charge->declared = pe_dataset_declared(asked->dataset);
 	charge->budget_id = asked->budget != NULL ? asked->budget->id : 0;
 	charge->role = GetUserNameFromId(GetUserId(), false);
 	charge->function = request->function;

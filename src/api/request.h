@@ -36,6 +36,7 @@ typedef struct pe_request
 	int			rows_per_unit;
 	bool		sizes;			/* units are counted by how many rows they have: none is cut */
 	bool		fresh;
+	int			declared;		/* of what was paid for: attributes are as they were declared then; 0: as they are */
 	bool		of_query;		/* rows come from a query, without their units: as float8[], of a minimum without names */
 
 	/* counts */
@@ -107,6 +108,7 @@ extern void pe_asked_check_plan(const pe_asked *asked, pe_plan_status status, in
 extern void pe_text_begin(StringInfo text, const pe_asked *asked, const char *kind);
 extern void pe_text_add(StringInfo text, const char *key, const char *value);	/* NULL: null */
 extern void pe_text_add_names(StringInfo text, const char *key, char **name, int count);
+extern void pe_text_add_declared(StringInfo text, const pe_asked *asked);	/* which declarations the attributes are of, when all are loaded */
 extern void pe_text_names(StringInfo text, char **name, int count);
 extern void pe_text_end(StringInfo text, const pe_asked *asked, const char *method);
 

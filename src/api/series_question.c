@@ -325,6 +325,7 @@ canonical_text(const pe_serial *s, int periods, int64 nano)
 	if (s->asked->dataset->unit != NULL)
 		appendStringInfo(&text, ", \"rows_per_unit\": %d", s->asked->dataset->max_rows);
 	add_time(&text, s->series, periods);
+	pe_text_add_declared(&text, s->asked);
 	pe_text_add(&text, "accounting", pe_accounting_name(s->asked->ask.accounting));
 	appendStringInfo(&text, ", \"rho\": " INT64_FORMAT "}", nano);
 	return text.data;
@@ -423,6 +424,7 @@ fill_request(pe_serial *s)
 
 	pe_request_init(&s->request, "dp.report");
 	s->request.dataset = pe_dataset_recall(series->dataset_id)->name;
+	s->request.declared = series->declared;
 	s->request.attribute = series->attribute;
 	s->request.attributes = series->attributes;
 	s->request.workload = series->workload;
@@ -506,7 +508,7 @@ check_time(const pe_serial *s)
 bool
 pe_serial_goes_on(const pe_serial *s)
 {
-	return !s->series->ended && s->series->version == s->asked->dataset->version;
+	return !s->series->ended && s->series->version == s->asked->dataset->version && !s->asked->dataset->past;
 }
 
 void

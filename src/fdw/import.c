@@ -14,6 +14,7 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
 #include "utils/varlena.h"
@@ -150,7 +151,7 @@ pe_fdw_import(ImportForeignSchemaStmt *statement, Oid server)
 
 enum
 {
-	ARG_DATASET, ARG_TARGET, ARG_EPSILON
+	ARG_DATASET, ARG_TARGET, ARG_EPSILON, ARG_REPLACE
 };
 
 static void
@@ -177,14 +178,198 @@ comment(const char *kind, const char *name, const char *text)
 	execute(psprintf("COMMENT ON %s %s IS %s", kind, name, quote_literal_cstr(text)));
 }
 
-static void
-make(const char *dataset, const char *table, const char *view, const char *options)
+/* The first column of the first row as text, in the memory of the procedure; NULL if there is none. */
+static char *
+fetch(const char *query)
 {
-	execute(create_text(table, dataset, "dp", options));
-	execute(psprintf("CREATE VIEW %s AS SELECT * FROM %s", view, table));
-	comment("FOREIGN TABLE", table, psprintf("dataset %s of pg_epsilon, behind view %s", dataset, view));
-	comment("VIEW", view, psprintf("dataset %s of pg_epsilon: aggregates are answered with noise and paid by the caller's budget, rows are not shown; "
-								   "EXPLAIN tells what a SELECT would cost", dataset));
+	if (SPI_execute(query, false, 0) != SPI_OK_SELECT)
+		execute(query);
+	return SPI_processed > 0 ? SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1) : NULL;
+}
+
+/* What is exposed: the view and the foreign table behind it, by qualified names. */
+typedef struct exposed
+{
+	const char *dataset;
+	const char *view;
+	const char *table;
+	const char *table_name;		/* without the schema */
+	const char *made;			/* the foreign table that takes the other's place */
+	const char *epsilon;		/* NULL: not given */
+} exposed;
+
+/* ------------------------------------------------------------------
+ * Comments on columns
+ * ------------------------------------------------------------------
+ */
+
+/* What an owner wrote instead stays. */
+#define OUR_COMMENT "'attribute: %%'"		/* in formats */
+
+/* Bins and levels, where a client looks for them. */
+static void
+comment_on_columns(const exposed *e)
+{
+	const char *query = psprintf("SELECT string_agg(format('COMMENT ON COLUMN %%s.%%I IS %%L', %s, a.attribute, "
+								 "'attribute: ' || CASE a.kind WHEN 'bins' THEN 'edges of bins ' ELSE 'levels ' END || "
+								 "CASE WHEN jsonb_array_length(a.levels) > 12 THEN (SELECT string_agg(left(l::text, 80), ', ' ORDER BY n) FROM jsonb_array_elements(a.levels) WITH ORDINALITY AS x (l, n) WHERE n <= 10) || ' ... ' || (a.levels -> -1)::text "
+								 "ELSE (SELECT string_agg(left(l::text, 80), ', ' ORDER BY n) FROM jsonb_array_elements(a.levels) WITH ORDINALITY AS x (l, n)) END || "
+								 "CASE a.last WHEN 'open' THEN '; the last edge is outside' WHEN 'closed' THEN '; the last bin holds its upper edge' ELSE '' END || "
+								 "'; values outside are ' || CASE a.outside WHEN 'clamp' THEN 'counted in the nearest bin' WHEN 'other' THEN 'counted in a cell of their own' ELSE 'not counted' END || "
+								 "'; NULLs are ' || CASE a.nulls WHEN 'cell' THEN 'counted in a cell of their own' ELSE 'not counted' END), '; ') "
+								 "FROM dp.attributes a JOIN pg_attribute c ON c.attrelid = %s::regclass AND c.attname = a.attribute AND NOT c.attisdropped "
+								 "WHERE a.dataset = %s AND a.kind <> 'open' AND coalesce(col_description(c.attrelid, c.attnum), " OUR_COMMENT ") LIKE " OUR_COMMENT,
+								 quote_literal_cstr(e->view), quote_literal_cstr(e->view), quote_literal_cstr(e->dataset));
+	char	   *comments = fetch(query);
+
+	if (comments != NULL)
+		execute(comments);
+}
+
+/* ------------------------------------------------------------------
+ * Making and replacing
+ * ------------------------------------------------------------------
+ */
+
+static const char *
+price_option(const exposed *e)
+{
+	return e->epsilon != NULL ? psprintf(", epsilon %s", quote_literal_cstr(e->epsilon)) : "";
+}
+
+static void
+make(const exposed *e)
+{
+	execute(create_text(e->table, e->dataset, "dp", price_option(e)));
+	execute(psprintf("CREATE VIEW %s AS SELECT * FROM %s", e->view, e->table));
+	comment("FOREIGN TABLE", e->table, psprintf("dataset %s of pg_epsilon, behind view %s", e->dataset, e->view));
+	comment("VIEW", e->view, psprintf("dataset %s of pg_epsilon: aggregates are answered with noise and paid by the caller's budget, rows are not shown; "
+									  "EXPLAIN tells what a SELECT would cost", e->dataset));
+}
+
+/* The dataset that the two stand for together; NULL: they are not what dp.expose made, or not there. */
+static char *
+exposed_dataset(const exposed *e)
+{
+	return fetch(psprintf("SELECT o.option_value FROM pg_class v, pg_class t JOIN pg_foreign_table f ON f.ftrelid = t.oid "
+						  "JOIN pg_foreign_server s ON s.oid = f.ftserver JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'pg_epsilon', "
+						  "pg_options_to_table(f.ftoptions) o "
+						  "WHERE v.oid = to_regclass(%s) AND t.oid = to_regclass(%s) AND v.relkind = 'v' AND o.option_name = 'dataset' AND EXISTS (SELECT FROM pg_rewrite r "
+						  "JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid "
+						  "WHERE r.ev_class = v.oid)", quote_literal_cstr(e->view), quote_literal_cstr(e->table)));
+}
+
+/* Options of the foreign table that stay, as a list that others are before; a price that is given takes the place of the old one. */
+static const char *
+options_kept(const exposed *e)
+{
+	char	   *options = fetch(psprintf("SELECT string_agg(format(', %%I %%L', o.option_name, o.option_value), '') FROM pg_foreign_table f, pg_options_to_table(f.ftoptions) o "
+										 "WHERE f.ftrelid = %s::regclass AND o.option_name NOT IN ('dataset', 'dataset_id'%s)",
+										 quote_literal_cstr(e->table), e->epsilon != NULL ? ", 'epsilon', 'max_stderr'" : ""));
+
+	return psprintf("%s%s", options != NULL ? options : "", price_option(e));
+}
+
+/* With the view's own options, security_barrier for instance. */
+static char *
+view_text(const exposed *e)
+{
+	char	   *options = fetch(psprintf("SELECT ' WITH (' || array_to_string(reloptions, ', ') || ')' FROM pg_class WHERE oid = %s::regclass", quote_literal_cstr(e->view)));
+
+	return psprintf("CREATE OR REPLACE VIEW %s%s AS SELECT * FROM %s", e->view, options != NULL ? options : "", e->table);
+}
+
+/* Whether all columns stay what they are: others can be added behind them, and whatever uses the view stays. */
+static bool
+columns_stay(const exposed *e)
+{
+	return fetch(psprintf("SELECT 1 FROM pg_attribute o LEFT JOIN pg_attribute n ON n.attrelid = %s::regclass AND n.attname = o.attname AND n.atttypid = o.atttypid "
+						  "AND n.atttypmod = o.atttypmod AND n.attcollation = o.attcollation "
+						  "WHERE o.attrelid = %s::regclass AND o.attnum > 0 AND NOT o.attisdropped AND n.attrelid IS NULL",
+						  quote_literal_cstr(e->made), quote_literal_cstr(e->table))) == NULL;
+}
+
+static void
+add_columns(const exposed *e)
+{
+	char	   *columns = fetch(psprintf("SELECT string_agg(format('ADD COLUMN %%I %%s%%s', n.attname, format_type(n.atttypid, n.atttypmod), "
+										 "CASE WHEN n.attcollation <> t.typcollation THEN ' COLLATE ' || n.attcollation::regcollation::text ELSE '' END), ', ' ORDER BY n.attnum) "
+										 "FROM pg_attribute n JOIN pg_type t ON t.oid = n.atttypid WHERE n.attrelid = %s::regclass AND n.attnum > 0 "
+										 "AND NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = %s::regclass AND o.attname = n.attname AND NOT o.attisdropped)",
+										 quote_literal_cstr(e->made), quote_literal_cstr(e->table)));
+	char	   *before = fetch(psprintf("SELECT string_agg(format('DROP %%I', o.option_name), ', ') FROM pg_foreign_table f, pg_options_to_table(f.ftoptions) o "
+										"WHERE f.ftrelid = %s::regclass", quote_literal_cstr(e->table)));
+	char	   *after = fetch(psprintf("SELECT string_agg(format('ADD %%I %%L', o.option_name, o.option_value), ', ') FROM pg_foreign_table f, pg_options_to_table(f.ftoptions) o "
+									   "WHERE f.ftrelid = %s::regclass", quote_literal_cstr(e->made)));
+
+	execute(psprintf("DROP FOREIGN TABLE %s", e->made));
+	execute(psprintf("ALTER FOREIGN TABLE %s OPTIONS (%s)", e->table, before));
+	execute(psprintf("ALTER FOREIGN TABLE %s OPTIONS (%s)", e->table, after));
+	if (columns == NULL)
+		return;
+	execute(psprintf("ALTER FOREIGN TABLE %s %s", e->table, columns));
+	execute(view_text(e));
+}
+
+/*
+ * What is granted on the two and said of them, and whose they are, as statements for those that take their place: of columns as far
+ * as these are there.  The owner is the last, who becomes the grantor.
+ */
+static char *
+kept_text(const exposed *e)
+{
+#define GRANTEE "CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END, CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END"
+	return fetch(psprintf("WITH r (oid, relacl, relowner, name, kind) AS (SELECT c.oid, c.relacl, c.relowner, k.name, k.kind FROM (VALUES (%s, 'VIEW'), (%s, 'FOREIGN TABLE')) k (name, kind) "
+						  "JOIN pg_class c ON c.oid = k.name::regclass), "
+						  "stays (attname) AS (SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0) "
+						  "SELECT string_agg(statement, '; ' ORDER BY place, statement) FROM ("
+						  "SELECT 1, format('GRANT %%s ON TABLE %%s TO %%s%%s', a.privilege_type, r.name, " GRANTEE ") FROM r, aclexplode(r.relacl) a WHERE a.grantee <> r.relowner "
+						  "UNION ALL SELECT 2, format('GRANT %%s (%%I) ON TABLE %%s TO %%s%%s', a.privilege_type, c.attname, r.name, " GRANTEE ") FROM r JOIN pg_attribute c ON c.attrelid = r.oid "
+						  "AND c.attnum > 0 JOIN stays ON stays.attname = c.attname, aclexplode(c.attacl) a WHERE a.grantee <> r.relowner "
+						  "UNION ALL SELECT 3, CASE WHEN d.objsubid = 0 THEN format('COMMENT ON %%s %%s IS %%L', r.kind, r.name, d.description) "
+						  "ELSE format('COMMENT ON COLUMN %%s.%%I IS %%L', r.name, c.attname, d.description) END "
+						  "FROM r JOIN pg_description d ON d.objoid = r.oid AND d.classoid = 'pg_class'::regclass LEFT JOIN pg_attribute c ON c.attrelid = r.oid AND c.attnum = d.objsubid AND d.objsubid > 0 "
+						  "WHERE d.objsubid = 0 OR (c.attname IN (SELECT s.attname FROM stays s) AND d.description NOT LIKE " OUR_COMMENT ") "
+						  "UNION ALL SELECT 4, format('ALTER %%s %%s OWNER TO %%I', r.kind, r.name, pg_get_userbyid(r.relowner)) FROM r WHERE pg_get_userbyid(r.relowner) <> current_user"
+						  ") k (place, statement)", quote_literal_cstr(e->view), quote_literal_cstr(e->table), quote_literal_cstr(e->made)));
+#undef GRANTEE
+}
+
+/* A column is gone, or of another type. */
+static void
+make_anew(const exposed *e)
+{
+	char	   *kept = kept_text(e);
+	char	   *view = view_text(e);
+
+	execute(psprintf("DROP VIEW %s", e->view));
+	execute(psprintf("DROP FOREIGN TABLE %s", e->table));
+	execute(psprintf("ALTER FOREIGN TABLE %s RENAME TO %s", e->made, quote_identifier(e->table_name)));
+	execute(view);
+	if (kept != NULL)
+		execute(kept);
+}
+
+static void
+replace(const exposed *e)
+{
+	char	   *dataset = exposed_dataset(e);
+
+	if (dataset == NULL)
+	{
+		make(e);				/* which says what is in its way */
+		return;
+	}
+	if (strcmp(dataset, e->dataset) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("view %s stands for dataset \"%s\"", e->view, dataset),
+				 errhint("Choose another target, or drop the view: who may read it was to read that dataset.")));
+	execute(create_text(e->made, e->dataset, "dp", options_kept(e)));
+	if (columns_stay(e))
+		add_columns(e);
+	else
+		make_anew(e);
 }
 
 /* 42P07 with the cure where CREATE would have none. */
@@ -206,14 +391,35 @@ pe_sql_expose(PG_FUNCTION_ARGS)
 	double		epsilon = pe_optional_float(fcinfo, ARG_EPSILON, "epsilon");
 	RangeVar   *name = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(target)));
 	const char *schema = get_namespace_name(RangeVarGetCreationNamespace(name));
+	exposed		e = {
+		.dataset = dataset, .view = quote_qualified_identifier(schema, name->relname),
+		.table_name = with_suffix(name->relname, "_foreign"),
+		.made = quote_qualified_identifier(schema, with_suffix(name->relname, "_foreign_new"))
+	};
+	int			nest = NewGUCNestLevel();
 
+	e.table = quote_qualified_identifier(schema, e.table_name);
+	if (PG_ARGISNULL(ARG_REPLACE))
+		pe_refuse_null("replace");
 	if (!PG_ARGISNULL(ARG_EPSILON))
+	{
 		pe_check_epsilon(epsilon);
-	check_free(schema, name->relname);
-	check_free(schema, with_suffix(name->relname, "_foreign"));
+		e.epsilon = pe_number_text(epsilon);
+	}
+	if (!PG_GETARG_BOOL(ARG_REPLACE))
+	{
+		check_free(schema, name->relname);
+		check_free(schema, e.table_name);
+	}
+	/* what is made has qualified names, and what is looked at is the catalog */
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	SPI_connect();
-	make(dataset, quote_qualified_identifier(schema, with_suffix(name->relname, "_foreign")), quote_qualified_identifier(schema, name->relname),
-		 PG_ARGISNULL(ARG_EPSILON) ? "" : psprintf(", epsilon %s", quote_literal_cstr(pe_number_text(epsilon))));
+	if (PG_GETARG_BOOL(ARG_REPLACE))
+		replace(&e);
+	else
+		make(&e);
+	comment_on_columns(&e);
 	SPI_finish();
+	AtEOXact_GUC(true, nest);
 	PG_RETURN_TEXT_P(cstring_to_text(quote_qualified_identifier(schema, name->relname)));
 }

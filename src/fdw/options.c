@@ -104,6 +104,22 @@ pe_fdw_price(Oid relation, double *epsilon, double *max_stderr)
 	*max_stderr = number_of(table_option(relation, "max_stderr"));
 }
 
+int
+pe_fdw_cut_bins(Oid relation)
+{
+	const char *option = table_option(relation, "cut_bins");
+
+	return option != NULL && !pe_setting_is_given("pg_epsilon.cut_bins") ? pe_cut_bins_of(option) : pe_cut_bins;
+}
+
+double
+pe_fdw_hide_below(Oid relation)
+{
+	const char *option = table_option(relation, "hide_below");
+
+	return option != NULL && !pe_setting_is_given("pg_epsilon.hide_below") ? pe_hide_below_of(option) : pe_hide_below;
+}
+
 /* ------------------------------------------------------------------
  * The check of what a user writes
  * ------------------------------------------------------------------
@@ -132,6 +148,30 @@ check_whole(const DefElem *option)
 }
 
 static void
+check_valid(const DefElem *option, bool is_valid, const char *what)
+{
+	if (!is_valid)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+				 errmsg("option \"%s\" must be %s", option->defname, what)));
+}
+
+/* Whether it is one of the settings of SELECT that a table can have. */
+static bool
+is_setting(const DefElem *option)
+{
+	const char *text = defGetString((DefElem *) option);
+
+	if (strcmp(option->defname, "cut_bins") == 0)
+		check_valid(option, pe_cut_bins_of(text) != PE_CUT_UNKNOWN, "error or middle");
+	else if (strcmp(option->defname, "hide_below") == 0)
+		check_valid(option, !isnan(pe_hide_below_of(text)), "a number from 0 to 1000");
+	else
+		return false;
+	return true;
+}
+
+static void
 check_option(const DefElem *option, Oid catalog)
 {
 	bool		of_table = catalog == ForeignTableRelationId;
@@ -143,11 +183,11 @@ check_option(const DefElem *option, Oid catalog)
 		check_number(option);
 	else if (of_table && is_whole)
 		check_whole(option);
-	else if (!(of_table && is_name) && !(catalog == AttributeRelationId && strcmp(option->defname, "attribute") == 0))
+	else if (!(of_table && (is_name || is_setting(option))) && !(catalog == AttributeRelationId && strcmp(option->defname, "attribute") == 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 				 errmsg("invalid option \"%s\"", option->defname),
-				 errhint("Foreign tables have dataset, dataset_id, budget, epsilon, max_stderr, rows_per_unit and cells_per_unit; their columns have attribute.")));
+				 errhint("Foreign tables have dataset, dataset_id, budget, epsilon, max_stderr, rows_per_unit, cells_per_unit, cut_bins and hide_below; their columns have attribute.")));
 }
 
 Datum

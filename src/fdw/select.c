@@ -294,6 +294,7 @@ void
 pe_select_open(pe_select *s)
 {
 	pe_settings_check_select();
+	s->hide_below = pe_fdw_hide_below(s->plan->relation);
 	s->sight = pe_sight_open(s->estate, s->plan->relation, pe_fdw_dataset(s->plan->relation), list_concat_copy(s->plan->where, s->plan->targets));
 }
 
@@ -449,7 +450,7 @@ mean_of(const pe_select *s, const pe_target_of_select *t, const List *queries)
 }
 
 static double
-figure_of(const pe_aggregate_result *r, pe_figure figure)
+figure_of(const pe_aggregate_result *r, pe_figure figure, double hide_below)
 {
 	switch (figure)
 	{
@@ -460,7 +461,7 @@ figure_of(const pe_aggregate_result *r, pe_figure figure)
 		case PE_UPPER95:
 			return r->upper;
 		default:
-			return fabs(r->estimate) < pe_hide_below * r->stderr_ ? NAN : r->estimate;
+			return fabs(r->estimate) < hide_below * r->stderr_ ? NAN : r->estimate;
 	}
 }
 
@@ -498,7 +499,7 @@ put_number(const pe_select *s, const pe_target_of_select *t, const pe_row_of_sel
 
 	if (s->asks && t->terms != NIL)
 		result = t->kind == PE_TARGET_MEAN ? mean_of(s, t, row->queries) : sum_of(s, t, row->queries);
-	number = figure_of(&result, t->figure);
+	number = figure_of(&result, t->figure, s->hide_below);
 	*isnull = isnan(number) || (t->is_empty && !t->counts);
 	if (!*isnull)
 		*value = datum_of_number(t->type, number);

@@ -40,6 +40,7 @@ typedef struct pe_select
 	bool		is_priced;		/* by what was set when the statement's scans were checked together */
 	double		epsilon;
 	double		max_stderr;
+	double		hide_below;		/* estimates within so many standard errors of 0 are NULL */
 
 	bool		asks;			/* something must be measured: there is a call */
 	pe_aggregate_call call;

@@ -94,7 +94,7 @@ check_identity(const pe_sight *s, Oid relation)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("foreign table \"%s\" stands for a dataset that is no longer registered", get_rel_name(relation)),
 				 errdetail("Another dataset is called \"%s\" now. Nothing was charged.", s->dataset),
-				 errhint("Make the foreign table anew, by dp.expose or IMPORT FOREIGN SCHEMA.")));
+				 errhint("Make the foreign table anew, by dp.expose with replace => true, or IMPORT FOREIGN SCHEMA.")));
 }
 
 static void
@@ -110,7 +110,7 @@ check_type(const pe_sight *s, int attribute, Form_pg_attribute column)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" has type %s, and attribute of dataset \"%s\" has type %s",
 						NameStr(column->attname), format_type_be(column->atttypid), s->dataset, format_type_be(declared)),
-				 errhint("Make the foreign table anew, by dp.expose or IMPORT FOREIGN SCHEMA.")));
+				 errhint("Make the foreign table anew, by dp.expose with replace => true, or IMPORT FOREIGN SCHEMA.")));
 }
 
 static int
@@ -181,7 +181,7 @@ pe_sight_open(EState *estate, Oid relation, const char *dataset, List *expressio
 	s->estate = estate;
 	s->econtext = CreateExprContext(estate);
 	s->state_memory = AllocSetContextCreate(CurrentMemoryContext, "pg_epsilon expressions", ALLOCSET_SMALL_SIZES);
-	s->middle = pe_cut_bins == PE_CUT_MIDDLE;
+	s->middle = pe_fdw_cut_bins(relation) == PE_CUT_MIDDLE;
 	s->names = pe_names_new();
 	pe_names_collect(s->names, expressions);
 	find_outside(s);
@@ -208,7 +208,7 @@ pe_sight_attributes(const pe_sight *s, Node *expression)
 										   quote_identifier(name), quote_literal_cstr(s->dataset)));
 		if (a == PE_COLUMN_UNKNOWN)
 			pe_refuse_translation(var->varattno == 0 ? "a whole row" : psprintf("column \"%s\"", name),
-								  psprintf("The attributes of dataset \"%s\" are in dp.attributes.", s->dataset));
+								  psprintf("The attributes of dataset \"%s\" are in dp.attributes; dp.expose(..., replace => true) makes the view follow them.", s->dataset));
 		found = bms_add_member(found, a);
 	}
 	return found;

@@ -106,7 +106,7 @@ static pe_statement attribute_value = {NULL, "SELECT pg_catalog.jsonb_build_obje
 	"'nulls', nulls) || CASE WHEN open THEN pg_catalog.jsonb_build_object('open', true) ELSE '{}' END || CASE WHEN last IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('last', last) END || CASE WHEN pg_catalog.length(points::text) <= 2000 THEN pg_catalog.jsonb_build_object('points', points) "
 	"ELSE pg_catalog.jsonb_build_object('points_sha256', "
 	"pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(points::text, 'UTF8')), 'hex')) END "
-"FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2", 2, {INT8OID, TEXTOID}};
+"FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND until IS NULL", 2, {INT8OID, TEXTOID}};
 
 static pe_statement budget_value = {NULL, "SELECT pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('accounting', accounting, "
 	"'epsilon', epsilon, 'delta', delta, 'delta_share', delta_share, 'rho_limit', rho_limit / 1e9::float8, 'epsilon_limit', epsilon_limit / 1e9::float8, "

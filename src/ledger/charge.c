@@ -100,6 +100,7 @@ typedef struct book
 	char	   *name;
 	Oid			relation;
 	int64		version;
+	int			declarations;
 	pe_accounting accounting;	/* of the cap */
 	bool		has_blocks;		/* limit and spent are of each of them (time_blocks.h) */
 	pe_amount	limit;
@@ -188,6 +189,7 @@ book_of_row(pe_row *row)
 	if (pe_identity_is_frozen(pe_row_text(row, "identity"), b->relation))
 		raise_frozen(b->name, "Its ledger was written in another cluster, timeline or database.");
 	b->version = pe_row_int64(row, "version");
+	b->declarations = (int) pe_row_int64(row, "declarations");
 	b->accounting = pe_accounting_of(pe_row_text(row, "accounting"));
 	b->has_blocks = pe_row_int64(row, "max_blocks") > 0;
 	b->charges = pe_row_int64(row, "charges");
@@ -407,11 +409,11 @@ shortage_of(const account *a, pe_amount spent, pe_amount cost)
 	return pe_filter_accepts(a->limit, spent, cost) ? PE_SHORT_DELTA : PE_SHORT_BUDGET;
 }
 
-/* 55000 for another version, an attested dataset of which nobody would read the rows, another table, a budget of another accounting. */
+/* 55000 for another version, attributes that were altered or dropped since, an attested dataset of which nobody would read the rows, another table, a budget of another accounting. */
 static void
 check_current(const pe_charge_request *request, const pe_charge_price *price, const book *b, const account *a)
 {
-	if (b->version != request->version || request->replay_only ||
+	if (b->version != request->version || b->declarations != request->declarations || request->replay_only ||
 		(request->relations != NIL && linitial_oid(request->relations) != b->relation) ||
 		a->accounting != price->accounting || (price->amount.epsilon_nano <= 0 && price->amount.rho_nano <= 0))
 		raise_stale();
@@ -701,6 +703,7 @@ insert_release(const pe_charge_request *request, const pe_charge_price *price, i
 	pe_row_set(row, "charge_id", Int64GetDatum(charge_id));
 	pe_row_set(row, "dataset_id", Int64GetDatum(request->dataset_id));
 	pe_row_set(row, "version", Int32GetDatum((int32) request->version));
+	pe_row_set(row, "declared", Int32GetDatum(request->declared));
 	pe_row_set_text(row, "request", request->request);
 	pe_row_set(row, "request_hash", PointerGetDatum(pe_request_hash(request->request)));
 	pe_row_set(row, "attributes", PointerGetDatum(construct_array(names, request->attributes, TEXTOID, -1, false, TYPALIGN_INT)));

@@ -133,14 +133,14 @@ pe_declared_column_type(const pe_dataset *dataset, const char *column, AttrNumbe
 	return getBaseType(get_atttype(dataset->relation, number));
 }
 
-/* The type of an attribute: that of its column, checked to be what was declared. */
+/* The type of an attribute: that of its column, checked to be what was declared, if that is what it is declared as now. */
 static Oid
-attribute_type(const pe_dataset *dataset, const char *attribute, AttrNumber number, const char *declared)
+attribute_type(const pe_dataset *dataset, const char *attribute, AttrNumber number, const char *declared, bool past)
 {
 	Oid			type;
 
-	/* the relation of this OID is another one; the declaration still says what was paid for */
-	if (dataset->frozen)
+	/* the relation of this OID is another one, or the column may be; the declaration still says what was paid for */
+	if (dataset->frozen || past)
 		return getBaseType(DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(declared))));
 	if (!OidIsValid(pe_relation_owner(dataset->relation)))
 		ereport(ERROR,
@@ -369,6 +369,7 @@ declaration_of_row(const pe_row *row, pe_column *column)
 {
 	column->name = pe_row_text(row, "attribute");
 	column->number = (AttrNumber) pe_row_int64(row, "attnum");
+	column->declared = (int) pe_row_int64(row, "since");
 	column->open = pe_row_bool(row, "open");
 	column->bare = strcmp(pe_row_text(row, "kind"), "open") == 0;
 	column->ordered = pe_row_bool(row, "ordered");
@@ -379,20 +380,44 @@ declaration_of_row(const pe_row *row, pe_column *column)
 	column->domain.open = column->domain.kind == PE_BINS && strcmp(pe_row_text(row, "last"), "open") == 0;
 }
 
+static bool
+is_in_force(const pe_row *row)
+{
+	return pe_row_int64(row, "until") == 0;
+}
+
 /* What a declared column has without its cells. */
 static void
 bare_column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
 {
+	bool		past = !is_in_force(row);
+
 	declaration_of_row(row, column);
-	column->type = attribute_type(dataset, column->name, column->number, pe_row_text(row, "type"));
+	column->type = attribute_type(dataset, column->name, column->number, pe_row_text(row, "type"), past);
+	dataset->past |= past;
 	if (pe_row_changed_here(row))
 		dataset->changed_here = true;
+}
+
+/*
+ * What is declared now was when the dataset was looked at, or else the request may have others that were altered since.
+ */
+static void
+note_used(pe_dataset *dataset, int since)
+{
+	if (since > dataset->declarations)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("attributes of dataset \"%s\" were altered while the request was made", dataset->name),
+				 errhint("Ask again.")));
+	dataset->used = Max(dataset->used, since);
 }
 
 static void
 column_of_row(pe_dataset *dataset, const pe_row *row, pe_column *column)
 {
 	bare_column_of_row(dataset, row, column);
+	note_used(dataset, column->declared);
 	if (column->bare)
 		return;
 	if (!pe_type_key(column->type, &column->domain.key))
@@ -425,12 +450,35 @@ check_has_cells(const pe_dataset *dataset, const pe_row *row)
 				 errhint("The owner can declare its levels or bins with dp.add_attribute, for instance those that dp.keys has found.")));
 }
 
+/* Whether a row is one of the declarations that are meant: those in force, or those of before. */
+static bool
+is_meant(const pe_dataset *dataset, const pe_row *row)
+{
+	int64		until = pe_row_int64(row, "until");
+
+	if (dataset->as_of == 0)
+		return until == 0;
+	return pe_row_int64(row, "since") <= dataset->as_of && (until == 0 || dataset->as_of < until);
+}
+
+static List *
+meant_of(const pe_dataset *dataset, List *rows)
+{
+	ListCell   *cell;
+
+	foreach(cell, rows)
+		if (!is_meant(dataset, lfirst(cell)))
+			rows = foreach_delete_current(rows, cell);
+	return rows;
+}
+
 static pe_row *
 find_attribute(const pe_dataset *dataset, const char *name)
 {
 	Datum		key[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(name)};
+	List	   *rows = meant_of(dataset, pe_rows("attribute", "attribute_pkey", key, 2));
 
-	return pe_row_last("attribute", "attribute_pkey", key, 2);
+	return rows != NIL ? linitial(rows) : NULL;
 }
 
 static int
@@ -456,7 +504,7 @@ char **
 pe_attribute_names(const pe_dataset *dataset, int *count)
 {
 	Datum		key[1] = {Int64GetDatum(dataset->id)};
-	List	   *rows = pe_rows("attribute", "attribute_pkey", key, 1);
+	List	   *rows = meant_of(dataset, pe_rows("attribute", "attribute_pkey", key, 1));
 	char	  **names = palloc((list_length(rows) + 1) * sizeof(char *));
 
 	*count = list_length(rows);
@@ -489,7 +537,7 @@ find_attributes(const pe_dataset *dataset, char **names, int count)
 
 	if (names == NULL)
 	{
-		rows = pe_rows("attribute", "attribute_pkey", key, 1);
+		rows = meant_of(dataset, pe_rows("attribute", "attribute_pkey", key, 1));
 		list_sort(rows, by_position);
 	}
 	for (int i = 0; names != NULL && i < count; i++)
@@ -646,6 +694,7 @@ pe_open_column_load(pe_dataset *dataset, const char *name, pe_column *column)
 	pe_access_begin(&access);	/* the type is named as it was when it was declared */
 	MemoryContextSwitchTo(here);
 	bare_column_of_row(dataset, row, column);
+	note_used(dataset, (int) pe_row_int64(row, "opened"));
 	pe_access_end(&access);
 	check_declared_columns(dataset);
 }
@@ -714,6 +763,11 @@ pe_columns_place(int64 dataset_id)
 	pe_access_write(&series, values, NULL);
 }
 
+/* ------------------------------------------------------------------
+ * What the owner declares
+ * ------------------------------------------------------------------
+ */
+
 /* 55000 if what is declared of this name already is of another column of the table. */
 static void
 check_same_column(const pe_dataset *dataset, const char *attribute)
@@ -724,20 +778,81 @@ check_same_column(const pe_dataset *dataset, const char *attribute)
 		pe_raise_column_changed(dataset, attribute, (AttrNumber) pe_row_int64(row, "attnum"));
 }
 
+/*
+ * What is declared of a name goes out of force with a new number of declarations: requests that looked at the dataset
+ * before are refused, and what was paid for is still read by it.  Under the lock of the dataset's row.  False if nothing
+ * was declared.
+ */
+static bool
+end_attribute(int64 dataset_id, const char *attribute)
+{
+	static pe_statement count = {NULL, "UPDATE dp_ledger.dataset SET declarations = declarations + 1 WHERE id = $1", 1, {INT8OID}};
+	static pe_statement end = {NULL, "UPDATE dp_ledger.attribute a SET until = d.declarations FROM dp_ledger.dataset d "
+	"WHERE d.id = $1 AND a.dataset_id = d.id AND a.attribute = $2 AND a.until IS NULL", 2, {INT8OID, TEXTOID}};
+	Datum		values[2] = {Int64GetDatum(dataset_id), CStringGetTextDatum(attribute)};
+
+	pe_access_write(&count, values, NULL);
+	return pe_access_write(&end, values, NULL) > 0;
+}
+
+static void __attribute__((noreturn))
+refuse_not_declared(const pe_dataset *dataset, const char *attribute)
+{
+	const char *what = NULL;
+
+	if (dataset->unit != NULL && strcmp(dataset->unit, attribute) == 0)
+		what = "the unit";
+	else if (dataset->private_column != NULL && strcmp(dataset->private_column, attribute) == 0)
+		what = "the private column";
+	else if (dataset->time_attribute != NULL && strcmp(dataset->time_attribute, attribute) == 0)
+		what = dataset->max_blocks > 0 ? "the column of the blocks" : "the time";
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("attribute \"%s\" of dataset \"%s\" does not exist", attribute, dataset->name),
+			 what != NULL ? errdetail("The column is %s of the dataset, and is not declared as an attribute.", what) : 0,
+			 what == NULL ? errhint("SELECT * FROM dp.describe(%s) lists the attributes; dp.add_attribute declares one.", quote_literal_cstr(dataset->name))
+			 : strcmp(what, "the time") == 0 ? errhint("dp.set_time declares another column as the time.")
+			 : errhint("To protect something else, drop the dataset and register it again; what was spent is kept.")));
+	pg_unreachable();
+}
+
+/* Writes a declaration in force; of one that was altered what is open and its place stay. */
+static void
+write_attribute(Datum *values, bool bins)
+{
+	static pe_statement complete = {NULL, "UPDATE dp_ledger.attribute SET type = $3, kind = $4, points = $5, ordered = $6, cells = $7, "
+		"outside = $8, nulls = $9, attnum = $10, last = $11 WHERE dataset_id = $1 AND attribute = $2 AND until IS NULL", 11,
+	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
+		"cells, outside, nulls, attnum, last, since) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
+		"(SELECT declarations FROM dp_ledger.dataset WHERE id = $1) FROM dp_ledger.attribute WHERE dataset_id = $1", 11,
+	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
+
+	if (pe_access_write(&complete, values, bins ? NULL : "          n") == 0)	/* it was not open */
+		pe_access_write(&insert, values, bins ? NULL : "          n");
+}
+
+/* What dp.keys found stays what it is while the column does. */
+static bool
+rewrite_attribute(Datum *values, bool bins)
+{
+	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
+		"cells, outside, nulls, attnum, last, since, open, opened) SELECT $1, $2, a.position, $3, $4, $5, $6, $7, $8, $9, $10, $11, d.declarations, a.open, "
+		"CASE WHEN a.type = $3 AND a.attnum = $10 THEN a.opened WHEN a.open THEN d.declarations END "
+		"FROM dp_ledger.dataset d JOIN dp_ledger.attribute a ON a.dataset_id = d.id AND a.attribute = $2 AND a.until = d.declarations WHERE d.id = $1", 11,
+	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
+
+	return end_attribute(DatumGetInt64(values[0]), TextDatumGetCString(values[1])) &&
+		pe_access_write(&insert, values, bins ? NULL : "          n") == 1;
+}
+
 void
 pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,
 					  const pe_attribute *domain, char **points, bool ordered,
-					  const char *outside, const char *nulls)
+					  const char *outside, const char *nulls, bool alters)
 {
-	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND kind <> 'open'", 2,
+	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND kind <> 'open' AND until IS NULL", 2,
 	{INT8OID, TEXTOID}};
-	static pe_statement complete = {NULL, "UPDATE dp_ledger.attribute SET type = $3, kind = $4, points = $5, ordered = $6, cells = $7, "
-		"outside = $8, nulls = $9, attnum = $10, last = $11 WHERE dataset_id = $1 AND attribute = $2", 11,
-	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
-	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
-		"cells, outside, nulls, attnum, last) SELECT $1, $2, count(*) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11 "
-		"FROM dp_ledger.attribute WHERE dataset_id = $1", 11,
-	{INT8OID, TEXTOID, TEXTOID, TEXTOID, TEXTARRAYOID, BOOLOID, INT4OID, TEXTOID, TEXTOID, INT4OID, TEXTOID}};
 	bool		bins = domain->kind == PE_BINS;
 	Datum	   *texts = palloc(domain->points * sizeof(Datum));
 	Datum		values[11];
@@ -758,30 +873,57 @@ pe_attribute_register(const pe_dataset *dataset, const char *attribute, const ch
 	values[9] = Int32GetDatum(get_attnum(dataset->relation, attribute));
 	values[10] = bins ? CStringGetTextDatum(domain->open ? "open" : "closed") : (Datum) 0;
 
-	check_same_column(dataset, attribute);
-	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, "add_attribute", attribute);
+	if (!alters)
+		check_same_column(dataset, attribute);
+	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, alters ? "alter_attribute" : "add_attribute", attribute);
 	pe_access_begin(&access);
-	if (pe_access_write(&present, values, NULL) > 0)
+	if (alters)
+	{
+		if (!rewrite_attribute(values, bins))
+			refuse_not_declared(dataset, attribute);
+	}
+	else if (pe_access_write(&present, values, NULL) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("attribute \"%s\" of dataset \"%s\" already exists", attribute, dataset->name),
-				 errhint("A declaration is public and final; to change it, drop the dataset and register it again.")));
-	if (pe_access_write(&complete, values, bins ? NULL : "          n") == 0)	/* it was not open */
-		pe_access_write(&insert, values, bins ? NULL : "          n");
+				 errhint("dp.alter_attribute and dp.alter_edges declare it anew. Answers that were paid keep the old declaration; nothing is refunded.")));
+	else
+		write_attribute(values, bins);
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }
 
 void
-pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *type)
+pe_attribute_drop(const pe_dataset *dataset, const char *attribute)
 {
-	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND open", 2,
+	pe_act		act;
+	pe_access	access;
+
+	if (dataset->max_blocks > 0 && strcmp(dataset->time_attribute, attribute) == 0 && find_attribute(dataset, attribute) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("attribute \"%s\" of dataset \"%s\" cannot be dropped", attribute, dataset->name),
+				 errdetail("The cap holds for each block of it: without it every request would be charged to all blocks."),
+				 errhint("dp.alter_attribute and dp.alter_edges declare other bins. To drop it, drop the dataset and register it again.")));
+	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, "drop_attribute", attribute);
+	pe_access_begin(&access);
+	if (!end_attribute(dataset->id, attribute))
+		refuse_not_declared(dataset, attribute);
+	pe_access_end(&access);
+	pe_act_end(&act, NULL);
+}
+
+void
+pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *type, bool alters)
+{
+	static pe_statement present = {NULL, "SELECT FROM dp_ledger.attribute WHERE dataset_id = $1 AND attribute = $2 AND open AND until IS NULL", 2,
 	{INT8OID, TEXTOID}};
-	static pe_statement open = {NULL, "UPDATE dp_ledger.attribute SET open = true WHERE dataset_id = $1 AND attribute = $2", 2,
+	static pe_statement open = {NULL, "UPDATE dp_ledger.attribute a SET open = true, opened = coalesce(a.opened, d.declarations) FROM dp_ledger.dataset d "
+		"WHERE d.id = $1 AND a.dataset_id = d.id AND a.attribute = $2 AND a.until IS NULL", 2,
 	{INT8OID, TEXTOID}};
 	static pe_statement insert = {NULL, "INSERT INTO dp_ledger.attribute (dataset_id, attribute, position, type, kind, points, ordered, "
-		"cells, outside, nulls, open, attnum) SELECT $1, $2, count(*) + 1, $3, 'open', '{}', false, 0, 'drop', 'drop', true, $4 "
-		"FROM dp_ledger.attribute WHERE dataset_id = $1", 4, {INT8OID, TEXTOID, TEXTOID, INT4OID}};
+		"cells, outside, nulls, open, attnum, since, opened) SELECT $1, $2, (SELECT count(*) + 1 FROM dp_ledger.attribute WHERE dataset_id = $1), "
+		"$3, 'open', '{}', false, 0, 'drop', 'drop', true, $4, declarations, declarations FROM dp_ledger.dataset WHERE id = $1", 4, {INT8OID, TEXTOID, TEXTOID, INT4OID}};
 	Datum		values[4] = {
 		Int64GetDatum(dataset->id), CStringGetTextDatum(attribute), CStringGetTextDatum(type),
 		Int32GetDatum(get_attnum(dataset->relation, attribute))
@@ -790,14 +932,45 @@ pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *
 	pe_access	access;
 
 	check_same_column(dataset, attribute);
-	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, "add_attribute", attribute);
+	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, alters ? "alter_attribute" : "add_attribute", attribute);
 	pe_access_begin(&access);
 	if (pe_access_write(&present, values, NULL) > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("column \"%s\" of dataset \"%s\" is open already", attribute, dataset->name)));
 	if (pe_access_write(&open, values, NULL) == 0)	/* it has no levels or bins */
+	{
+		if (alters)
+			refuse_not_declared(dataset, attribute);
 		pe_access_write(&insert, values, NULL);
+	}
+	pe_access_end(&access);
+	pe_act_end(&act, NULL);
+}
+
+/* The new number of declarations refuses requests that looked at the dataset before. */
+void
+pe_attribute_close(const pe_dataset *dataset, const char *attribute)
+{
+	static pe_statement close = {NULL, "UPDATE dp_ledger.attribute SET open = false WHERE dataset_id = $1 AND attribute = $2 AND until IS NULL AND open AND kind <> 'open'", 2,
+	{INT8OID, TEXTOID}};
+	static pe_statement count = {NULL, "UPDATE dp_ledger.dataset SET declarations = declarations + 1 WHERE id = $1", 1, {INT8OID}};
+	Datum		values[2] = {Int64GetDatum(dataset->id), CStringGetTextDatum(attribute)};
+	const pe_row *row = find_attribute(dataset, attribute);
+	pe_act		act;
+	pe_access	access;
+
+	if (row == NULL)
+		refuse_not_declared(dataset, attribute);
+	pe_act_begin(&act, dataset->id, PE_ACT_ATTRIBUTE, "alter_attribute", attribute);
+	pe_access_begin(&access);
+	if (pe_access_write(&close, values, NULL) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 pe_row_bool(row, "open") ? errmsg("column \"%s\" of dataset \"%s\" is nothing but open", attribute, dataset->name)
+				 : errmsg("column \"%s\" of dataset \"%s\" is not open", attribute, dataset->name),
+				 pe_row_bool(row, "open") ? errhint("dp.drop_attribute closes it.") : 0));
+	pe_access_write(&count, values, NULL);
 	pe_access_end(&access);
 	pe_act_end(&act, NULL);
 }

@@ -18,6 +18,7 @@ typedef struct pe_column
 	Oid			type;			/* base type of the column */
 	char	  **points;			/* levels or edges, as text in the column's type */
 	int			cells;
+	int			declared;		/* since which number of the dataset's declarations it is declared so (pe_dataset_declared) */
 	bool		ordered;		/* the points ascend in the order of the type */
 	bool		open;			/* dp.keys may look for its values */
 	bool		bare;			/* and neither levels nor bins are declared: there are no cells, and no domain */
@@ -142,14 +143,23 @@ extern void pe_column_bounds(const pe_column *column, double *lower, double *upp
 /*
  * Declares an attribute, in the transaction of the caller, who has validated the
  * arguments; an act (acts.h).  domain has the rules and the number of points.
+ *
+ * alters: it is declared already, and is so anew.  What was paid for under the old declaration is read by that one, which
+ * stays in the ledger; nothing that is asked from now on is answered from it.
  */
 extern void pe_attribute_register(const pe_dataset *dataset, const char *attribute, const char *type,
 								  const pe_attribute *domain, char **points, bool ordered,
-								  const char *outside, const char *nulls);
+								  const char *outside, const char *nulls, bool alters);
+
+/* The same without a new declaration.  55000 for the attribute of the blocks, 42704 if there is none. */
+extern void pe_attribute_drop(const pe_dataset *dataset, const char *attribute);
 
 /*
- * Opens a column, likewise.  It stays open, with the levels or bins that are declared before or later; 42710 if it is open already.
+ * Opens a column, likewise.  It is open until it is closed, with the levels or bins that are declared before or later; 42710 if it is open already.
  */
-extern void pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *type);
+extern void pe_attribute_open(const pe_dataset *dataset, const char *attribute, const char *type, bool alters);
+
+/* Ends that; the levels or bins stay. */
+extern void pe_attribute_close(const pe_dataset *dataset, const char *attribute);
 
 #endif

@@ -47,12 +47,23 @@ typedef struct pe_dataset
 	pe_amount	spent;
 	int			version;		/* of the data */
 	int			declared_version;	/* the first with these attributes */
+	int			declarations;	/* goes up whenever an attribute is altered or dropped */
+	int			as_of;			/* attributes are loaded as they were declared at that number; 0: as they are */
+	int			used;			/* the highest number since which an attribute that was loaded is declared as it is */
+	bool		past;			/* one of them is no longer declared so */
 	char	   *public_id;		/* a random name that no other dataset has */
 	char	   *identity;
 	bool		dropped;		/* unregistered; its spending is kept */
 	bool		frozen;			/* written elsewhere: its OIDs mean nothing here */
 	bool		changed_here;	/* by the caller's own open transaction */
 } pe_dataset;
+
+/* The number at which the attributes that were loaded are declared as they were loaded. */
+static inline int
+pe_dataset_declared(const pe_dataset *dataset)
+{
+	return dataset->as_of > 0 ? dataset->as_of : Max(dataset->used, 1);
+}
 
 /*
  * The dataset of this name.  Error 42704 if there is none.  Read under the

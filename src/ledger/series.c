@@ -258,6 +258,7 @@ set_request(pe_row *row, const pe_charge_request *request)
 {
 	pe_row_set(row, "dataset_id", Int64GetDatum(request->dataset_id));
 	pe_row_set(row, "version", Int32GetDatum((int32) request->version));
+	pe_row_set(row, "declared", Int32GetDatum(request->declared));
 	pe_row_set(row, "budget_id", Int64GetDatum(request->budget_id));
 	pe_row_set_text(row, "role_name", request->role);
 	pe_row_set(row, "attributes", texts_datum(request->attribute, request->attributes));
@@ -617,6 +618,7 @@ series_of_row(const char *name)
 	s->max_periods = (int) pe_access_int64(0, 28);
 	s->time_number = (int) pe_access_int64(0, 29);
 	s->shares = (int) pe_access_int64(0, 30);
+	s->declared = (int) pe_access_int64(0, 35);
 	if (s->shares == 0)
 		return s;
 	s->share = whole_numbers_of(pe_access_datum(0, 31, &isnull), s->shares);
@@ -632,7 +634,7 @@ find_series(const char *name)
 	static pe_statement find = {NULL, "SELECT id, dataset_id, version, charge_id, budget_id, attributes, workload, predicate, strategy_id, "
 		"over_periods, time_attribute, time_type, append_only::int4, starts, time_zone, period, grace, periods, history, open_ended::int4, objective, "
 		"strategy, accounting, rho, (ended IS NOT NULL)::int4, edges, first_periods, coalesce(max_periods, 0), time_attnum, "
-	"coalesce(pg_catalog.array_length(shares, 1), 0), shares, aggregates, never_null, cells_per_unit FROM dp_ledger.series WHERE series = $1", 1, {TEXTOID}};
+	"coalesce(pg_catalog.array_length(shares, 1), 0), shares, aggregates, never_null, cells_per_unit, declared FROM dp_ledger.series WHERE series = $1", 1, {TEXTOID}};
 	Datum		key[1] = {CStringGetTextDatum(name)};
 	pe_series  *series = NULL;
 	MemoryContext context = CurrentMemoryContext;
@@ -792,4 +794,34 @@ pe_series_end_all(int64 dataset_id, const char *because)
 	Datum		values[2] = {Int64GetDatum(dataset_id), CStringGetTextDatum(because)};
 
 	pe_access_write(&end, values, NULL);
+}
+
+/*
+ * Names are looked for in the canonical texts, where they stand by themselves.  What was found amiss here would show when a period
+ * is measured: it is measured by attributes in force only.
+ */
+void
+pe_series_end_using(int64 dataset_id, const char *attribute, const char *because)
+{
+	static pe_statement end = {NULL, "UPDATE dp_ledger.series SET ended = pg_catalog.now(), ended_because = $2 WHERE dataset_id = $1 AND ended IS NULL "
+		"AND pg_catalog.concat_ws(' ', pg_catalog.array_to_string(attributes, ' '), predicate, pg_catalog.array_to_string(aggregates, ' ')) ~ "
+		"('(^|[^[:alnum:]_$''\"])\"?' || pg_catalog.regexp_replace(pg_catalog.replace($3, '\"', '\"\"'), '(\\W)', '\\\\\\1', 'g') || '\"?($|[^[:alnum:]_$''\"])') "
+	"RETURNING series", 3, {INT8OID, TEXTOID, TEXTOID}};
+	Datum		values[3] = {Int64GetDatum(dataset_id), CStringGetTextDatum(because), CStringGetTextDatum(attribute)};
+	List	   *ended = NIL;
+	MemoryContext context = CurrentMemoryContext;
+	pe_access	access;
+	ListCell   *cell;
+	uint64		rows;
+
+	pe_access_begin(&access);
+	rows = pe_access_write(&end, values, NULL);
+	MemoryContextSwitchTo(context);
+	for (uint64 row = 0; row < rows; row++)
+		ended = lappend(ended, pe_access_text(row, 1));
+	pe_access_end(&access);
+	foreach(cell, ended)
+		ereport(NOTICE,
+				(errmsg("series \"%s\" has ended: %s", (char *) lfirst(cell), because),
+				 errhint("Reports that are stored are still returned.")));
 }

@@ -48,6 +48,7 @@ typedef struct pe_series
 	char	   *name;
 	int64		dataset_id;
 	int			version;
+	int			declared;		/* its attributes are as they were declared at that number */
 	int64		budget_id;
 	char	  **attribute;
 	int			attributes;
@@ -169,5 +170,8 @@ extern void pe_series_end(const pe_series *series, const char *because);
 
 /* dp.attest: all series of a dataset that go on.  Between pe_access_begin and pe_access_end. */
 extern void pe_series_end_all(int64 dataset_id, const char *because);
+
+/* Those of a dataset that name an attribute, in the caller's transaction, with a NOTICE of each. */
+extern void pe_series_end_using(int64 dataset_id, const char *attribute, const char *because);
 
 #endif

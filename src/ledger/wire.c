@@ -115,6 +115,8 @@ pe_request_write(StringInfo to, const pe_plan *plan, const pe_charge_request *re
 	write_price(to, plan);
 	pq_sendint64(to, request->dataset_id);
 	pq_sendint64(to, request->version);
+	pq_sendint32(to, request->declarations);
+	pq_sendint32(to, request->declared);
 	pq_sendint64(to, request->budget_id);
 	pq_sendbyte(to, request->fresh);
 	pq_sendbyte(to, request->replay_only);
@@ -156,6 +158,8 @@ pe_request_read(StringInfo from, pe_charge_request *request, pe_charge_price *pr
 	read_price(from, price);
 	request->dataset_id = pq_getmsgint64(from);
 	request->version = pq_getmsgint64(from);
+	request->declarations = pq_getmsgint(from, 4);
+	request->declared = pq_getmsgint(from, 4);
 	request->budget_id = pq_getmsgint64(from);
 	request->fresh = pq_getmsgbyte(from) != 0;
 	request->replay_only = pq_getmsgbyte(from) != 0;

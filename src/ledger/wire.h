@@ -35,6 +35,8 @@ typedef struct pe_charge_request
 {
 	int64		dataset_id;
 	int64		version;		/* the version of the data it means */
+	int			declarations;	/* of the dataset when it was looked at */
+	int			declared;		/* the number at which its attributes are declared as it means them */
 	int64		budget_id;
 	const char *role;			/* the current user who asks */
 	const char *function;		/* of SQL, for the record */

@@ -142,8 +142,8 @@ number_of(const char *text, double most)
 }
 
 /* PE_CUT_UNKNOWN: it is no choice. */
-static int
-cut_bins_of(const char *text)
+int
+pe_cut_bins_of(const char *text)
 {
 	return pg_strcasecmp(text, "error") == 0 ? PE_CUT_ERROR : pg_strcasecmp(text, "middle") == 0 ? PE_CUT_MIDDLE : PE_CUT_UNKNOWN;
 }
@@ -168,6 +168,12 @@ check_number(const char *text, double most, GucSource source)
 #define MOST_STDERR 1e300
 #define MOST_HIDDEN 1000
 
+double
+pe_hide_below_of(const char *text)
+{
+	return number_of(text, MOST_HIDDEN);
+}
+
 static bool
 check_epsilon(char **value, void **extra, GucSource source)
 {
@@ -189,7 +195,7 @@ check_hide_below(char **value, void **extra, GucSource source)
 static bool
 check_cut_bins(char **value, void **extra, GucSource source)
 {
-	if (cut_bins_of(*value) != PE_CUT_UNKNOWN || is_late(source))
+	if (pe_cut_bins_of(*value) != PE_CUT_UNKNOWN || is_late(source))
 		return true;
 	GUC_check_errhint("Available values: error, middle.");
 	return false;
@@ -210,13 +216,13 @@ assign_max_stderr(const char *value, void *extra)
 static void
 assign_hide_below(const char *value, void *extra)
 {
-	pe_hide_below = number_of(value, MOST_HIDDEN);
+	pe_hide_below = pe_hide_below_of(value);
 }
 
 static void
 assign_cut_bins(const char *value, void *extra)
 {
-	pe_cut_bins = cut_bins_of(value);
+	pe_cut_bins = pe_cut_bins_of(value);
 }
 
 static void
@@ -250,6 +256,14 @@ find_parameter(const char *name)
 		if (pg_strcasecmp(all[i]->name, name) == 0)
 			return all[i];
 	return NULL;
+}
+
+bool
+pe_setting_is_given(const char *name)
+{
+	const struct config_generic *parameter = find_parameter(name);
+
+	return parameter != NULL && parameter->source > PGC_S_DYNAMIC_DEFAULT;
 }
 
 /*

@@ -23,6 +23,13 @@ enum
 	PE_CUT_UNKNOWN = -1, PE_CUT_ERROR, PE_CUT_MIDDLE
 };
 
+/* Whether a parameter was set: by the session, a role, a database or the server. */
+extern bool pe_setting_is_given(const char *name);
+
+/* What is written for pg_epsilon.cut_bins, PE_CUT_UNKNOWN if it is nothing; and for pg_epsilon.hide_below, NaN. */
+extern int	pe_cut_bins_of(const char *text);
+extern double pe_hide_below_of(const char *text);
+
 /* 22023 if one of them was set, before the library was loaded, to what is no value of it. */
 extern void pe_settings_check_select(void);
 

@@ -32,7 +32,7 @@ void		_PG_init(void);
 
 /* What writes in the caller's transaction.  No other function of pg_epsilon may need to. */
 static const char *const writers[] = {
-	"create_dataset", "drop_dataset", "new_version", "add_attribute", "add_edges", "grant_budget", "revoke_budget",
+	"create_dataset", "drop_dataset", "new_version", "add_attribute", "add_edges", "alter_attribute", "alter_edges", "drop_attribute", "grant_budget", "revoke_budget",
 	"attest", "expire_release", "drop_model", "publish", "move_dataset"
 };
 
