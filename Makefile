@@ -6,7 +6,7 @@ unexport DATA
 
 EXTENSION  = pg_epsilon
 MODULE_big = pg_epsilon
-override DATA = sql/pg_epsilon--1.0.sql
+override DATA = $(wildcard sql/$(EXTENSION)--*.sql)
 
 # ---- What is built: every src/<room>/*.c ----
 
@@ -43,7 +43,15 @@ OPT_FLAGS  = -O2 -g $(COVERAGE_FLAGS) -Wall -Wextra $(WERROR) -ffp-contract=off 
 # another one between their BLAS and LAPACK.  A server process must not have threads, so the serial one is
 # linked by its own directory.  An rpath of the old kind also holds for what LAPACKE asks for.
 SERIAL_BLAS := $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-serial)
-BLAS_LIBS  ?= $(if $(SERIAL_BLAS),-L$(SERIAL_BLAS) -Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)$(SERIAL_BLAS)) -llapacke -lopenblas
+BLAS_LIBS  ?= $(if $(SERIAL_BLAS),-L$(SERIAL_BLAS) $(BLAS_RPATH)) $(BLAS_NAMES)
+BLAS_RPATH  = -Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)$(SERIAL_BLAS)
+BLAS_NAMES  = -llapacke -lopenblas
+# STATIC_BLAS=1: both inside the library, for a server whose system has neither (docker/Dockerfile.extension).
+ifdef STATIC_BLAS
+BLAS_RPATH  =
+BLAS_NAMES  = -Wl,-Bstatic -llapacke -lopenblas -lgfortran $(if $(filter /%,$(shell gfortran -print-file-name=libquadmath.a)),-lquadmath) \
+	-Wl,-Bdynamic,--exclude-libs,ALL -static-libgcc
+endif
 # Where a distribution keeps their headers apart, that directory is searched.
 BLAS_FLAGS ?= $(addprefix -isystem ,$(firstword $(wildcard /usr/include/openblas)) $(firstword $(wildcard /usr/include/lapacke)))
 
@@ -129,7 +137,7 @@ endif
 # read unless all goals are ours; ours call make again for what they need from it.
 OUR_GOALS = help dist deps deps-build quick check check-ci check-long check-settings check-layers check-sanitize mutate fuzz demo demo-stop bench bench-builds audit audit-door load \
 	accuracy reproduce-models reproduce-piecewise reproduce-strategies reproduce-large reproduce-quantiles reproduce-continual accuracy-binary reproduce-binaries unit-binaries unit-san-binaries bench-binaries \
-	audit-binary fuzz-binaries replay-binaries clean-private majors syntax
+	audit-binary fuzz-binaries replay-binaries clean-private majors package check-packages syntax
 EXTENSION_GOALS = $(filter-out $(OUR_GOALS),$(or $(MAKECMDGOALS),all))
 
 .DEFAULT_GOAL := all
@@ -366,6 +374,8 @@ help:
 	@echo "make bench-builds  scans, latency and SELECTs of another build (OLD=commit or OLD=/checkout) beside those of this one, in turn, and whether this one is slower (PAIRS=n, default 20: ten minutes)"
 	@echo "make deps          install what building and testing need (deps-build: building only)"
 	@echo "make dist          the last commit as an archive for PGXN, build/pg_epsilon-VERSION.zip"
+	@echo "make package       Debian packages, built in clean roots of releases of Debian, in build/packages/RELEASE (as root; RELEASES='bookworm trixie')"
+	@echo "make check-packages  the same, then lintian, autopkgtest, and installed over itself beside a server with a ledger"
 	@echo "make clean         remove build/ and whatever else was built; stops the demo's server"
 	@echo
 	@echo "Settings: PG_CONFIG=/path/to/pg_config, JOBS=n (parallel tests), WERROR= (warnings are not errors),"
@@ -430,6 +440,15 @@ fuzz:
 	@scripts/deps.sh test
 	@scripts/deps.sh fuzz
 	@scripts/fuzz.sh
+
+RELEASES ?= bookworm trixie
+
+.PHONY: package check-packages
+package:
+	@scripts/packages.sh build $(RELEASES)
+
+check-packages:
+	@scripts/packages.sh check $(RELEASES)
 
 check-layers:
 	@scripts/check_layers.sh

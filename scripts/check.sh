@@ -6,12 +6,12 @@
 #   scripts/check.sh [quick | ci | long | settings]
 #
 # quick: layers, unit with few samples, regress.  Without a word: layers, regress, isolation, unit with few samples, sanitize, tap,
-# the TAP tests beside all others, for they wait much.  ci: these one after the other, with all samples, then majors, replay, mutate and load.
+# the TAP tests beside all others, for they wait much.  ci: these one after the other, with all samples, then majors, packages, replay, mutate and load.
 # long: these, then all others.  A suite that runs no test at all is a failure, unless TESTS left none.
 # settings: the suites regress, isolation and tap alone, under each of test/settings/*.conf and under
 # all of them together; long has regress and isolation under all of them together.
 #
-#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap majors replay mutate load settings
+#   ONLY="unit regress"  these suites only: layers unit sanitize regress isolation tap majors packages replay mutate load settings
 #                        valgrind fuzz audit accuracy reproduce long
 #   BASE=commit          ci: mutations of files whose content has changed since the merge base with it (default: the newest
 #                        tag, else 20 commits ago); MUTATE_SECONDS=n of them (default: 150)
@@ -506,6 +506,16 @@ majors_suite() {
 	suite_end
 }
 
+# ---- packages ----
+
+# What needs no clean root; the rest is `make check-packages`.
+packages_suite() {
+	local log=$RUN_DIR/log/packages.log
+	scripts/packages.sh files >"$log" 2>&1 </dev/null
+	one_tap "$log" packages $? $((SECONDS - SUITE_START))
+	suite_end
+}
+
 # ---- mutations ----
 
 mutate_suite() {
@@ -730,6 +740,7 @@ fi
 
 if [ "$MODE" = ci ]; then
 	suite majors && majors_suite
+	suite packages && packages_suite
 	suite replay && replay_suite
 	suite load && load_suite
 	if suite mutate; then
