@@ -79,6 +79,7 @@ SELECT dp.predict('m1', '{"age": 50}') = :predicted AS same;
 -- what does not look at the age is replayed
 SELECT DISTINCT release = :by_sex AS replayed FROM dp.histogram('people', '{sex}', rho => 1000);
 -- what selects by it, or adds it up, is not: the words are the same
+SELECT known_release FROM dp.quote('people', '{sex}', rho => 0.001, predicate => 'age < 50');
 SELECT DISTINCT release = :young AS replayed FROM dp.histogram('people', '{sex}', rho => 1000, predicate => 'age < 50');
 SELECT DISTINCT release = :sums AS replayed FROM dp.aggregate('people', ARRAY['sum(age)'], '{sex}', rho => 1000);
 -- nor is what an old release would tell
